@@ -10,14 +10,27 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// print writes the outputs for people: classes where an output scores some, else the tensor.
-func (p *program) print(r *result, f *runFlags) {
+// print writes the outputs that no target takes, for people: classes where an output scores some, else the tensor. It reports whether there are any.
+func (p *program) print(r *result, f *runFlags, targets []target) (printed bool) {
+	taken := make(map[string]bool)
+	for _, t := range targets {
+		for _, name := range t.names {
+			taken[name] = true
+			for _, part := range r.parts[name] {
+				taken[part] = true
+			}
+		}
+	}
 	names := r.names()
-	for i, name := range names {
+	for _, name := range names {
 		k := r.ranks[name]
-		if i > 0 {
+		if taken[name] {
+			continue
+		}
+		if printed {
 			fmt.Fprintln(p.out)
 		}
+		printed = true
 		if len(names) > 1 || k == nil {
 			fmt.Fprintf(p.out, "%s %s\n", label(name), tensor.Describe(r.outputs[name]))
 		}
@@ -31,13 +44,15 @@ func (p *program) print(r *result, f *runFlags) {
 		}
 	}
 	for i := range r.m.Graph.Outputs {
-		if name := r.m.Graph.Outputs[i].Name; r.parts[name] == nil {
+		if name := r.m.Graph.Outputs[i].Name; r.parts[name] == nil && !taken[name] {
+			printed = true
 			fmt.Fprintf(p.out, "%s %s\n", label(name), r.empty[name])
 			if v, ok := r.text[name]; ok {
 				p.printText(v)
 			}
 		}
 	}
+	return printed
 }
 
 // names lists the names of the tensors that the run gave, in the order of the graph's outputs.

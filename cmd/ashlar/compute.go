@@ -154,6 +154,7 @@ func (v *computation) memoryFlags(c *cobra.Command) {
 
 func (v *computation) runFlags(c *cobra.Command) {
 	f := c.Flags()
+	v.p.quietFlag(c, "line about the result")
 	f.IntVar(&v.workers, "workers", 0, "how many tasks run at once (default: as many as there are processors)")
 	f.BoolVar(&v.resume, "resume", false, "go on with the unfinished result of the same command")
 	f.StringVar(&v.receipt, "receipt", "", "write a receipt to `file.json`")
@@ -260,6 +261,9 @@ func (v *computation) run(ctx context.Context) error {
 	fresh := false // there is no folder yet
 	store := zarr.Memory()
 	if v.job.Out == "" {
+		if v.p.quiet {
+			return v.p.usagef("--quiet leaves nothing of the result: give -o, the folder that it is written to")
+		}
 		if v.resume || v.job.Work != "" {
 			return &usageError{"compute: --resume and --work are about a result that -o writes; see ashlar compute --help"}
 		}
@@ -407,6 +411,9 @@ func (v *computation) report(ctx context.Context, p *chunk.Plan, store zarr.Stor
 			r.Data = fmt.Sprint(t)
 		}
 		return json.NewEncoder(v.p.out).Encode(&r)
+	}
+	if v.p.quiet {
+		return nil
 	}
 	if t.IsZero() {
 		fmt.Fprintf(v.p.out, "%s: %s, chunks %s, %s\n", v.job.Out, title, format.Typed("", last.Chunks), counted(p.Tasks(), "task"))

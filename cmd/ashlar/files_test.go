@@ -131,6 +131,15 @@ func makeFiles(t *testing.T) string {
 		y := b.Node("AveragePool", []string{x}, onnx.IntsAttr("kernel_shape", 2, 2), onnx.IntsAttr("strides", 2, 2))
 		b.Output(b.Rename(b.Node("Add", []string{x, y}), "y"), dtype.Float32, "n", "c", "h", "w")
 	})
+	// rates has a branch that the value of an input chooses.
+	model("rates", func(b *onnx.Builder) {
+		x := b.Input("x", dtype.Float32, "n", 3)
+		fast := b.Node("Equal", []string{b.Input("rate", dtype.Int64), b.Weight("most", tensor.Scalar[int64](16000).Any())})
+		then, other := b.Body("then"), b.Body("else")
+		then.Output(then.Node("Relu", []string{x}), dtype.Float32, "n", 3)
+		other.Output(other.Node("Add", []string{x, other.Node("Exp", []string{x})}), dtype.Float32, "n", 3)
+		b.Output(b.Rename(b.Node("If", []string{fast}, onnx.GraphAttr("then_branch", then), onnx.GraphAttr("else_branch", other)), "y"), dtype.Float32, "n", 3)
+	})
 	model("path", func(b *onnx.Builder) {
 		b.Output(b.Rename(b.Node("Relu", []string{b.Input("x", dtype.Float32, "n", 3)}), "../y"), dtype.Float32, "n", 3)
 	})
@@ -160,6 +169,7 @@ func makeFiles(t *testing.T) string {
 	array("count", tensor.Arange[int32](0, 24, 1).Reshape(2, 3, 4).Any())
 	array("big", tensor.Arange[int32](0, 2000, 1).Reshape(20, 100).Any())
 	array("scalar", tensor.Scalar(2.5).Any())
+	array("rate", tensor.Scalar[int64](16000).Any())
 	array("a", tensor.FromSlice([]float32{1, 2}, 2).Any())
 
 	archive := func(name string, names []string, ts ...tensor.Any) {

@@ -28,10 +28,10 @@ func TestRunFixed(t *testing.T) {
 	}
 	run("run", "testdata/digits.onnx", "testdata/seven.png", "-o", "probability="+file("float"))
 	for _, format := range []string{"FP8x23", "FP16x16"} {
-		c := run("run", "--fixed", format, "testdata/digits.onnx", "testdata/seven.png", "-o", "probability="+file(format))
-		if !strings.Contains(c.out.String(), "seven") {
+		if c := run("run", "--fixed", format, "testdata/digits.onnx", "testdata/seven.png"); !strings.Contains(c.out.String(), "seven") {
 			t.Errorf("%s: %s", format, c.out.String())
 		}
+		run("run", "--fixed", format, "testdata/digits.onnx", "testdata/seven.png", "-o", "probability="+file(format))
 		a, err := npy.Open(file(format), nil)
 		if err != nil {
 			t.Fatal(err)

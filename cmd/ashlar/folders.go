@@ -82,7 +82,7 @@ func (p *program) foldersOf(m *onnx.Model, f *runFlags, files []string) (*folder
 	for _, flag := range []struct {
 		name  string
 		given bool
-	}{{"-o", f.outputs != nil}, {"--profile", f.profile}, {"--trace", f.trace != ""}, {"--all", f.all != ""}, {"--receipt", f.receipt != ""}} {
+	}{{"-o", f.outputs != nil}, {"--profile", f.profile}, {"--trace", f.trace != ""}, {"--all", f.all != ""}, {"--receipt", f.receipt != ""}, {"--quiet", p.quiet}} {
 		if flag.given {
 			return nil, p.usagef("%s is about one run, and a folder makes several", flag.name)
 		}

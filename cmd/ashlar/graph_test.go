@@ -44,7 +44,7 @@ func TestInfoPlan(t *testing.T) {
 	if got := line.Model.Plan[3].Results[0]; got.Layout != "" || len(got.Shape) != 2 {
 		t.Errorf("a view has the layout %q and the shape %v", got.Layout, got.Shape)
 	}
-	if c = newCall(nil).with("info", model, "--plan"); c.code != 1 || !strings.Contains(c.err.String(), "--shape image=Nx1x8x8") {
+	if c = newCall(nil).with("info", model, "--plan"); c.code != 1 || !strings.Contains(c.err.String(), "--shape image=1x1x8x8") {
 		t.Errorf("%d: %s", c.code, &c.err)
 	}
 	if c = newCall(nil).with("info", "../../testdata/digits-test.npy", "--plan"); c.code != 2 || !strings.Contains(c.err.String(), "--plan are about models") {
@@ -97,7 +97,7 @@ func TestInfoPlanPicture(t *testing.T) {
 			t.Errorf("no %s in %s", text, b)
 		}
 	}
-	if c = newCall(nil).with("info", model, "--plan", "--svg", "-"); c.code != 1 || !strings.Contains(c.err.String(), "--shape image=Nx1x8x8") {
+	if c = newCall(nil).with("info", model, "--plan", "--svg", "-"); c.code != 1 || !strings.Contains(c.err.String(), "--shape image=1x1x8x8") {
 		t.Errorf("%d: %s", c.code, &c.err)
 	}
 	chain := onnx.NewBuilder("long")

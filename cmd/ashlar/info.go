@@ -77,6 +77,7 @@ others, but makes the exit status 1.` + zarrHelp,
 	c.Flags().BoolVar(&f.json, "json", false, "print a line of JSON for each file instead")
 	p.cfFlag(c)
 	p.mxFlag(c)
+	p.quietFlag(c, "text beside a picture")
 	p.forceFlag(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if f.picture != "" && len(args) != 1 {
@@ -103,7 +104,7 @@ others, but makes the exit status 1.` + zarrHelp,
 				if !s.isModel() {
 					return usagef(c, "--svg draws a model; %s is none", arg)
 				}
-				if err = p.drawModel(s, &f); err != nil || f.picture == "-" {
+				if err = p.drawModel(s, &f); err != nil || f.picture == "-" || p.quiet {
 					return err
 				}
 			}

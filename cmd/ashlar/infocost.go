@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"iter"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,10 +14,11 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// A costing is the cost of a run. It names the inputs that lack sizes, as --shape takes them.
+// A costing is the cost of a run, with the inputs that it lacks.
 type costing struct {
 	*onnx.Cost
-	open []string
+	open   []onnx.ValueInfo // without sizes
+	values []string         // whose values it depends on
 }
 
 // sizes are the inputs that --shape and -i give.
@@ -85,7 +87,11 @@ func costOf(s *source, m *onnx.Model, sizes map[string]tensor.Any) (*costing, er
 	if err != nil {
 		return nil, s.in(err)
 	}
-	return &costing{c, openInputs(m.Inputs(), sizes)}, nil
+	x := &costing{Cost: c, open: openInputs(m.Inputs(), sizes)}
+	if !c.Exact || !c.Plan.Exact {
+		x.values = valuesWanted(m, sizes)
+	}
+	return x, nil
 }
 
 // parameters is the number of elements of a model's weights that are numbers, also of those in Constant nodes.
@@ -233,28 +239,114 @@ func (p *program) describeCost(c *costing, row func(head, text string)) {
 	}
 	row("memory", live)
 	if len(c.open) > 0 && !(c.Exact && c.Plan.Exact) {
-		row("", "sizes are open: say them, as in --shape "+label(c.open[0]))
+		row("", "sizes are open: say them, as in "+shapeFlags(c.open))
+	}
+	for _, name := range c.values {
+		row("", fmt.Sprintf("it depends on the value of %[1]s: give it, as in -i %[1]s=%[1]s.npy", label(name)))
 	}
 }
 
-// openInputs are the inputs that lack sizes, as --shape takes them.
-func openInputs(all []onnx.ValueInfo, given map[string]tensor.Any) (list []string) {
+// openInputs are the inputs that lack sizes. A named axis has the size of its name in other inputs.
+func openInputs(all []onnx.ValueInfo, given map[string]tensor.Any) (list []onnx.ValueInfo) {
+	bound := make(map[string]bool)
+	for _, v := range all {
+		if _, ok := given[v.Name]; ok {
+			for _, d := range v.Type.Shape {
+				bound[d.Param] = true
+			}
+		}
+	}
+	open := func(d onnx.Dim) bool { return d.Value < 0 && (d.Param == "" || !bound[d.Param]) }
 	for _, v := range all {
 		if _, ok := given[v.Name]; ok || v.Type.Kind != onnx.KindTensor {
 			continue
 		}
-		if !v.Type.HasShape {
-			list = append(list, v.Name+"=SIZES")
+		if !v.Type.HasShape || slices.ContainsFunc(v.Type.Shape, open) {
+			list = append(list, v)
+		}
+	}
+	return list
+}
+
+// shapeFlags are flags that give open inputs a size, as an example that can be typed. A name that one input has says the size in others.
+func shapeFlags(open []onnx.ValueInfo) string {
+	const most = 4
+	said := make(map[string]bool)
+	var flags []string
+	for _, v := range open {
+		t, news := &v.Type, !v.Type.HasShape
+		sizes := []string{"1x3x64x64"}
+		if t.HasShape {
+			sizes = nil
+		}
+		for axis, d := range t.Shape {
+			size := fmt.Sprint(d.Value)
+			if d.Value < 0 {
+				if size = "1"; len(t.Shape) == 4 && axis >= 2 { // height and width, most likely
+					size = "64"
+				}
+				news = news || d.Param == "" || !said[d.Param]
+				said[d.Param] = true
+			}
+			sizes = append(sizes, size)
+		}
+		if !news {
 			continue
 		}
-		open := false
-		var sizes []string
-		for _, d := range v.Type.Shape {
-			open = open || d.Value < 0
-			sizes = append(sizes, d.String())
+		if len(flags) == most {
+			flags = append(flags, "and so on")
+			break
 		}
-		if open {
-			list = append(list, v.Name+"="+strings.Join(sizes, "x"))
+		flags = append(flags, "--shape "+label(v.Name)+"="+strings.Join(sizes, "x"))
+	}
+	return strings.Join(flags, " ")
+}
+
+// valuesWanted are the inputs of integers on whose values the cost depends: with zeros more of it is known than with a description of these,
+// or they are an error.
+func valuesWanted(m *onnx.Model, given map[string]tensor.Any) (list []string) {
+	const most = 1024 // elements that shapes and branches may depend on
+	unknown := func(c *onnx.Cost) (n int) {
+		for i := range c.Nodes {
+			if x := &c.Nodes[i]; x.FLOPs < 0 || !x.Once || x.Bytes < 0 {
+				n++
+			}
+		}
+		return n
+	}
+	for _, v := range m.Inputs() {
+		a, ok := given[v.Name]
+		d, numbers := v.Type.Elem.DType()
+		if v.Type.Kind != onnx.KindTensor || !numbers || !d.IsInteger() || ok && !a.IsSpec() {
+			continue
+		}
+		var shape []int
+		if ok {
+			shape = a.Shape()
+		}
+		for _, x := range v.Type.Shape {
+			if !ok {
+				shape = append(shape, int(max(x.Value, 1)))
+			}
+		}
+		if format.Bytes(d, shape...) > most*int64(d.Size()) {
+			continue
+		}
+		spec, err := tensor.NewSpec(d, shape...)
+		if err != nil {
+			continue
+		}
+		with := maps.Clone(given)
+		with[v.Name] = spec.Any()
+		before, err := m.Cost(with)
+		if err != nil {
+			continue
+		}
+		if with[v.Name], err = tensor.Make(d, shape...); err != nil {
+			continue
+		}
+		if after, err := m.Cost(with); err != nil || unknown(after) < unknown(before) {
+			list = append(list, v.Name)
 		}
 	}
 	return list

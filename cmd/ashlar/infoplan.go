@@ -22,7 +22,7 @@ func (p *program) stepsOf(s *source, m *onnx.Model, sizes map[string]tensor.Any,
 		}
 	}
 	if open := openInputs(m.Inputs(), sizes); len(open) > 0 {
-		return nil, fmt.Errorf("%s: --plan: sizes are open: say them, as in --shape %s", s.name, open[0])
+		return nil, fmt.Errorf("%s: --plan: sizes are open: say them, as in %s", s.name, shapeFlags(open))
 	}
 	session, err := p.session(m, &runFlags{integers: f.integers})
 	if err != nil {

@@ -62,11 +62,12 @@ to standard output when FILE is -, and then the text is left out.`, draw.MaxCell
 	flags.StringVar(&pictures[0], "svg", "", "write the picture to `FILE`")
 	flags.StringVar(&pictures[1], "png", "", "write the picture to `FILE`")
 	flags.BoolVar(&asJSON, "json", false, "print one JSON object instead of the text")
+	p.quietFlag(c, "text")
 	p.forceFlag(c)
 	c.AddCommand(p.judgeCommands()...)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		quiet := slices.Contains(pictures[:], "-")
-		if quiet && (asJSON || pictures[0] == pictures[1]) {
+		stdout := slices.Contains(pictures[:], "-")
+		if stdout && (asJSON || pictures[0] == pictures[1]) {
 			return usagef(c, "two things want standard output")
 		}
 		lay, err := readLayout(args[0])
@@ -100,25 +101,25 @@ to standard output when FILE is -, and then the text is left out.`, draw.MaxCell
 		if err != nil && !(tooLarge && pictures == [2]string{}) {
 			return err
 		}
+		if pictures != [2]string{} {
+			if err := p.writePictures(pictures, picture.WriteSVG, picture.WritePNG); err != nil {
+				return err
+			}
+		}
 		facts := judge.FactsOf(lay)
 		switch {
 		case asJSON:
-			err = p.printLayoutJSON(lay, &facts)
-		case !quiet:
-			printFacts(p.out, lay, &facts)
-			if tooLarge {
-				fmt.Fprintf(p.out, "\n%v\n", err)
-				return nil
-			}
-			fmt.Fprintln(p.out)
-			err = picture.WriteText(p.out, &draw.TextOptions{Colour: p.colour()})
-		default:
-			err = nil
+			return p.printLayoutJSON(lay, &facts)
+		case stdout || p.quiet:
+			return nil
 		}
-		if err == nil && pictures != [2]string{} {
-			err = p.writePictures(pictures, picture.WriteSVG, picture.WritePNG)
+		printFacts(p.out, lay, &facts)
+		if tooLarge {
+			fmt.Fprintf(p.out, "\n%v\n", err)
+			return nil
 		}
-		return err
+		fmt.Fprintln(p.out)
+		return picture.WriteText(p.out, &draw.TextOptions{Colour: p.colour()})
 	}
 	return c
 }

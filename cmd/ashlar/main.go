@@ -26,6 +26,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -48,7 +49,7 @@ func main() {
 
 // run runs one command line and returns the exit code.
 func (p *program) run(ctx context.Context, args []string) int {
-	p.out, p.args = bufio.NewWriter(p.stdout), args
+	p.out, p.args = cmp.Or(p.out, bufio.NewWriter(p.stdout)), args
 	root := p.root()
 	root.SetArgs(append([]string{}, args...)) // never nil, which would be os.Args
 	root.SetIn(p.stdin)
@@ -140,6 +141,9 @@ when the command line makes no sense. It is 130 or 143 after a signal.`,
 		},
 		PersistentPreRunE: func(c *cobra.Command, _ []string) error {
 			p.command = c
+			if f := c.Flag("json"); p.quiet && f != nil && f.Changed {
+				return usagef(c, "--json and --quiet want opposite things: leave one out")
+			}
 			return p.cpuErr()
 		},
 		Version: buildVersion(),

@@ -31,6 +31,7 @@ task, reads and writes are bytes of elements, of whole chunks and before compres
 	v.flags(c)
 	c.Flags().BoolVar(&v.json, "json", false, "print one JSON object")
 	c.Flags().StringVar(&v.svg, "svg", "", "draw the stages to `FILE`; - is standard output")
+	p.quietFlag(c, "table")
 	p.forceFlag(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if v.json && v.svg == "-" {
@@ -52,7 +53,9 @@ task, reads and writes are bytes of elements, of whole chunks and before compres
 		if v.json {
 			return p.planJSON(plan)
 		}
-		p.planTable(plan)
+		if !p.quiet {
+			p.planTable(plan)
+		}
 		return nil
 	}
 	return c

@@ -182,7 +182,7 @@ func median(spent []time.Duration) time.Duration {
 
 // printTimes says how long the runs took.
 func (p *program) printTimes(spent []time.Duration) {
-	fmt.Fprintf(p.out, "\n%d runs: median %s, least %s, most %s\n", len(spent), span(median(spent).Seconds()),
+	fmt.Fprintf(p.out, "%d runs: median %s, least %s, most %s\n", len(spent), span(median(spent).Seconds()),
 		span(slices.Min(spent).Seconds()), span(slices.Max(spent).Seconds()))
 }
 
@@ -191,10 +191,10 @@ func (p *program) printProfile(f *profile) {
 	const most = 20 // nodes
 	ops, nodes := f.shares()
 	if f.warm {
-		fmt.Fprintf(p.out, "\nthe mean of all runs but the first\n")
+		fmt.Fprintf(p.out, "the mean of all runs but the first\n\n")
 	}
 	w := tabwriter.NewWriter(p.out, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprint(w, "\ntime\tshare\tcalls\tresults\t  operator\n")
+	fmt.Fprint(w, "time\tshare\tcalls\tresults\t  operator\n")
 	line := func(s share, name string) {
 		fmt.Fprintf(w, "%s\t%.1f %%\t%s\t%s\t  %s\n", span(s.Seconds), 100*s.Share, count(s.Calls), amount(int64(s.Bytes)), name)
 	}

@@ -33,6 +33,7 @@ type program struct {
 	out     *bufio.Writer  // to stdout
 	limit   memoryLimit
 	force   bool     // --force
+	quiet   bool     // --quiet
 	partly  bool     // --unfinished
 	cf      bool     // --cf
 	mx      bool     // --mx

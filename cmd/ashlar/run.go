@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -49,8 +50,9 @@ for each class. Other outputs are printed as tensors, shortened beyond 1000
 elements. Strings and maps are printed as JSON.
 
 Files. -o NAME=FILE writes one output, -o FILE all. FILE ends in .npy, for one
-tensor, or .npz, or is -, standard output, and nothing else is printed there. A
-file is there in full or not at all. --all writes the results of all nodes of the
+tensor, or .npz, or is -, standard output, and nothing else is printed there. An
+output that goes to a file isn't printed, and --quiet prints none. A file is there
+in full or not at all. --all writes the results of all nodes of the
 model's graph to an npz file, under their names. Sequences, strings and maps
 aren't among them.
 
@@ -126,6 +128,7 @@ are pairs. A folder's lines have runs, all times, with --repeat.`,
 	flags.BoolVar(&f.receiptNodes, "receipt-nodes", false, "add the results of all nodes to the receipt")
 	flags.Var(&p.limit, "max-memory", "refuse a run that needs more memory for weights and results: 2GiB, 500MB or none (default 4GiB)")
 	flags.IntVar(&f.threads, "threads", 0, "compute with `N` threads (default: all)")
+	p.quietFlag(c, "outputs")
 	p.forceFlag(c)
 	c.RegisterFlagCompletionFunc("layout", cobra.FixedCompletions(knownAxes, cobra.ShellCompDirectiveNoFileComp))
 	c.RunE = func(c *cobra.Command, args []string) error {
@@ -209,10 +212,19 @@ func (p *program) prepare(f *runFlags, model string, files []string) (u *runner,
 // put writes and prints the results of a run.
 func (r *result) put(targets []target) error {
 	p, f := r.program, r.f
-	for _, t := range targets {
-		if err := p.write(t, r); err != nil {
-			return err
+	write := func(stdout bool) error {
+		for _, t := range targets {
+			if (t.file == "-") != stdout {
+				continue
+			}
+			if err := p.write(t, r); err != nil {
+				return err
+			}
 		}
+		return nil
+	}
+	if err := write(false); err != nil {
+		return err
 	}
 	if f.trace != "" {
 		if err := p.writeTo(f.trace, r.profile.writeTrace); err != nil {
@@ -231,15 +243,23 @@ func (r *result) put(targets []target) error {
 	}
 	switch {
 	case targetsStdout(targets):
-		return nil
+		return write(true)
 	case f.json:
 		return p.printJSON(r)
 	}
-	p.print(r, f)
+	printed := !p.quiet && p.print(r, f, targets)
+	apart := func() {
+		if printed {
+			fmt.Fprintln(p.out)
+		}
+		printed = true
+	}
 	if f.repeat > 1 {
+		apart()
 		p.printTimes(r.spent)
 	}
 	if f.profile {
+		apart()
 		p.printProfile(r.profile)
 	}
 	return nil

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/ashlar-go/ashlar/device"
@@ -57,6 +58,7 @@ picture goes to standard output when FILE is -, and then the text is left out.`,
 	flags.BoolVar(&f.byGrid, "by-grid", false, "with --config nd, shards of two extents lie in the grid as in the matrix")
 	flags.StringVar(&pictures[0], "svg", "", "write the picture to `FILE`")
 	flags.StringVar(&pictures[1], "png", "", "write the picture to `FILE`")
+	p.quietFlag(c, "text")
 	p.forceFlag(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if pictures[0] == "-" && pictures[1] == "-" {
@@ -70,24 +72,24 @@ picture goes to standard output when FILE is -, and then the text is left out.`,
 		if err != nil {
 			return err
 		}
-		if pictures[0] != "-" && pictures[1] != "-" {
-			if err := picture.WriteText(p.out); err != nil {
-				return err
-			}
+		if err := p.writePictures(pictures, picture.WriteSVG, picture.WritePNG); err != nil || p.quiet || slices.Contains(pictures[:], "-") {
+			return err
 		}
-		return p.writePictures(pictures, picture.WriteSVG, picture.WritePNG)
+		return picture.WriteText(p.out)
 	}
 	return c
 }
 
-// writePictures writes pictures to the files that have a name; - is standard output.
+// writePictures writes pictures to the files that have a name; -, standard output, comes last.
 func (p *program) writePictures(files [2]string, writes ...func(io.Writer) error) error {
-	for i, write := range writes {
-		if files[i] == "" {
-			continue
-		}
-		if err := p.writeTo(files[i], write); err != nil {
-			return err
+	for _, last := range []bool{false, true} {
+		for i, write := range writes {
+			if files[i] == "" || (files[i] == "-") != last {
+				continue
+			}
+			if err := p.writeTo(files[i], write); err != nil {
+				return err
+			}
 		}
 	}
 	return nil

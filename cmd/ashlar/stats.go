@@ -1,6 +1,8 @@
 package main
 
 import (
+	"bufio"
+	"bytes"
 	"fmt"
 	"io"
 	"math"
@@ -50,6 +52,7 @@ most, mean, deviation, zeros, nans, infinite, and histogram (low, high, counts).
 	p.unfinishedFlag(c)
 	p.cfFlag(c)
 	p.mxFlag(c)
+	p.quietFlag(c, "text")
 	p.forceFlag(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if bins < 1 || bins > 1<<16 {
@@ -117,6 +120,10 @@ func (p *program) stats(s *source, bins int, asJSON bool, picture string) error 
 	} else if s.array != "" {
 		return s.single()
 	}
+	out, text := p.out, new(bytes.Buffer)
+	if picture != "" { // it comes before the text, whose reader may leave
+		p.out = bufio.NewWriter(text)
+	}
 	w := tabwriter.NewWriter(p.out, 0, 0, 2, ' ', tabwriter.AlignRight)
 	titled := false
 	var rows []float64
@@ -141,7 +148,7 @@ func (p *program) stats(s *source, bins int, asJSON bool, picture string) error 
 			if err := p.printLine(x); err != nil {
 				return err
 			}
-		case picture == "-":
+		case picture == "-" || p.quiet:
 		default:
 			if !titled {
 				fmt.Fprintln(w, "least\tmost\tmean\tdeviation\tzeros\tNaN\tinfinite\t  ")
@@ -152,13 +159,16 @@ func (p *program) stats(s *source, bins int, asJSON bool, picture string) error 
 		}
 	}
 	w.Flush()
-	if picture != "" && rows != nil {
+	if picture != "" {
+		p.out.Flush()
+		p.out = out
 		t := tensor.FromSlice(rows, len(rows)/bins, bins)
-		if err := p.writeTo(picture, func(w io.Writer) error { _, err := draw.HeatmapPNG(w, t.Any()); return err }); err != nil {
+		if rows == nil {
+			failed = append(failed, fmt.Errorf("%s: it has no numbers to draw", s.name))
+		} else if err := p.writeTo(picture, func(w io.Writer) error { _, err := draw.HeatmapPNG(w, t.Any()); return err }); err != nil {
 			return err
 		}
-	} else if picture != "" {
-		failed = append(failed, fmt.Errorf("%s: it has no numbers to draw", s.name))
+		text.WriteTo(out) // its error is that of the last flush
 	}
 	if failed != nil {
 		return failed

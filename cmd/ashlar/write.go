@@ -18,6 +18,11 @@ func (p *program) forceFlag(c *cobra.Command) {
 	c.Flags().BoolVar(&p.force, "force", false, "replace a write-protected file")
 }
 
+// quietFlag adds --quiet to a command that writes files, and prints.
+func (p *program) quietFlag(c *cobra.Command, what string) {
+	c.Flags().BoolVarP(&p.quiet, "quiet", "q", false, "print no "+what+", only errors and warnings")
+}
+
 // writeTo makes the file that the command line names from the output of put: - is standard output. Its errors name the file.
 func (p *program) writeTo(file string, put func(io.Writer) error) error {
 	if file == "-" {
