@@ -70,12 +70,12 @@ func NewShards(p device.Placement) (*Shards, error) {
 	return s, nil
 }
 
-// part returns the elements of the first shard in bank number at of n, and the number of
+// part returns the elements of the first shard in bank number at of n, whether there is padding behind them, and the number of
 // its other shards:
 //
-//	[0:64, 32:64] and 3 more
+//	[0:64, 32:50] and padding, and 3 more
 func (s *Shards) part(at, n int) string {
-	grid, pages, box := s.p.ShardGrid(), s.p.PageGrid(), s.p.ShardPages()
+	grid, pages, box, ends := s.p.ShardGrid(), s.p.PageGrid(), s.p.ShardPages(), s.ends()
 	count := 1
 	for _, g := range grid {
 		count *= g
@@ -85,7 +85,7 @@ func (s *Shards) part(at, n int) string {
 	}
 	height, width := s.p.PageShape()
 	texts := make([]string, len(grid))
-	shard := at
+	shard, padded := at, false
 	for k := len(grid) - 1; k >= 0; k-- {
 		unit := 1
 		switch k {
@@ -96,13 +96,37 @@ func (s *Shards) part(at, n int) string {
 		}
 		from := shard % grid[k] * box[k]
 		shard /= grid[k]
-		texts[k] = fmt.Sprintf("%d:%d", from*unit, min(from+box[k], pages[k])*unit)
+		first, end := from*unit, min(from+box[k], pages[k])*unit
+		padded = padded || end > ends[k]
+		texts[k] = fmt.Sprintf("%d:%d", min(first, ends[k]), min(end, ends[k]))
 	}
 	text := "[" + strings.Join(texts, ", ") + "]"
-	if more := (count - at - 1) / n; more > 0 {
+	more := (count - at - 1) / n
+	if padded {
+		text += " and padding"
+		if more > 0 {
+			text += ","
+		}
+	}
+	if more > 0 {
 		text += fmt.Sprintf(" and %d more", more)
 	}
 	return text
+}
+
+// ends returns where the tensor ends on each axis of the pages. Where matrices lie one below the other, the padding between them counts as rows.
+func (s *Shards) ends() []int {
+	spec, list := s.p.Spec(), s.p.PageGrid()
+	shape, last := spec.Shape(), len(list)-1
+	rows, _ := s.p.PageShape()
+	height, width := spec.LogicalMatrix()
+	list[last-1], list[last] = list[last-1]*rows, width
+	if above := len(shape) - 2; above < 0 || height == shape[above] {
+		list[last-1] = height
+	} else if last > 1 {
+		list[last-1] = shape[above]
+	}
+	return list
 }
 
 // runs writes pages as in 0-3 8 9, and … in place of text beyond width.
@@ -136,12 +160,18 @@ func runs(pages []int, width int) string {
 func (s *Shards) facts() [][2]string {
 	p := s.p
 	spec := p.Spec()
+	height, width := p.PageShape()
+	stored, elements := p.Pages()*height*width, 1
+	for _, n := range spec.Shape() {
+		elements *= n
+	}
 	return [][2]string{
 		{"tensor", spec.String()},
 		{"config", s.config.String()},
 		{"device", fmt.Sprintf("%s, %d %ss of %v", s.model.Name, s.model.Banks(s.config.Memory), s.word, s.config.Memory)},
 		{"pages", fmt.Sprintf("%d of %d bytes, %d apart", p.Pages(), p.PageBytes(), p.SlotBytes())},
 		{s.word + "s", fmt.Sprintf("%d with %d slots each, %d bytes", len(s.holders), p.Slots(), p.BankBytes())},
+		{"padding", fmt.Sprintf("%d of %d elements in the pages", stored-elements, stored)},
 		{"holes", strconv.Itoa(p.Holes())},
 	}
 }

@@ -1,7 +1,9 @@
 package onnx
 
 import (
+	"errors"
 	"fmt"
+	"io"
 
 	"github.com/ashlar-go/ashlar/onnx/internal/wire"
 )
@@ -13,11 +15,14 @@ import (
 
 func (d *decoder) model(m wire.Message) (*Model, error) {
 	t, err := m.Scan()
+	if begun := t[1] > 0; begun && errors.Is(err, io.ErrUnexpectedEOF) {
+		err = fmt.Errorf("%w: the file is cut short", err)
+	}
 	if err != nil {
 		return nil, err
 	}
 	if t[7] != 1 {
-		return nil, failf("%d graphs in the file, so it is no ONNX model (they have one)", t[7])
+		return nil, failf("%d graphs in the file, so it is no whole ONNX model (they have one)", t[7])
 	}
 	out := &Model{}
 	if out.Opsets, err = wire.List[Opset](&d.Limit, t[8], 0); err != nil {

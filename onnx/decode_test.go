@@ -254,10 +254,10 @@ func TestDecodeErrors(t *testing.T) {
 		file pb
 		want string // of the error
 	}{
-		{"empty file", nil, `onnx: 0 graphs in the file, so it is no ONNX model (they have one)`},
+		{"empty file", nil, `onnx: 0 graphs in the file, so it is no whole ONNX model (they have one)`},
 		{"text", pb("this is not a model at all\n"), `onnx: byte 0: field 14 has wire type 4`},
 		{"two graphs", append(good[:len(good):len(good)], good...), `onnx: 2 graphs in the file`},
-		{"cut", good[:len(good)-3], `said to have`},
+		{"cut", good[:len(good)-3], `are left: the file is cut short`},
 		{"cut in a varint", pb{}.int(1, 8)[:1], `onnx: byte 0: field 1: unexpected EOF`},
 		{"graph is a number", pb{}.int(7, 1), `onnx: byte 0: field 7 holds a varint, not a message`},
 		{"version is a string", append(pb{}.str(1, "8"), good...), `onnx: byte 0: field 1 holds bytes, not a varint`},
@@ -466,7 +466,7 @@ func TestOpen(t *testing.T) {
 		open func() (*Model, error)
 		want string
 	}{
-		{func() (*Model, error) { return OpenFS(fsys, "bad.onnx") }, "onnx: bad.onnx: byte 6: field 7 is said to have 3 bytes, but 2 are left"},
+		{func() (*Model, error) { return OpenFS(fsys, "bad.onnx") }, "onnx: bad.onnx: byte 6: field 7 is said to have 3 bytes, but 2 are left: the file is cut short"},
 		{func() (*Model, error) { return OpenFS(fsys, "none.onnx") }, "onnx: none.onnx: file does not exist"},
 		{func() (*Model, error) { return OpenFS(fsys, "a") }, "onnx: a: not a regular file"},
 	} {

@@ -327,6 +327,19 @@ type binding struct {
 	input string
 }
 
+// misfit says how a tensor differs from the rank and the extents that a type fixes, "" if it doesn't.
+func misfit(t *Type, a tensor.Any) string {
+	if t.HasShape && a.Rank() != len(t.Shape) {
+		return fmt.Sprintf("the rank is %d, not %d", a.Rank(), len(t.Shape))
+	}
+	for i, d := range t.Shape {
+		if n := a.Dim(i); d.Value >= 0 && int64(n) != d.Value {
+			return fmt.Sprintf("axis %d is %d, not %d", i, n, d.Value)
+		}
+	}
+	return ""
+}
+
 // fits compares a with type t, which input v declares, and binds t's named dimensions.
 func (s *Session) fits(v *ValueInfo, t *Type, val *Value, bound map[string]binding) error {
 	clash := func(format string, args ...any) error {
@@ -371,7 +384,11 @@ func (s *Session) fits(v *ValueInfo, t *Type, val *Value, bound map[string]bindi
 		if t.Elem == ElemString {
 			return clash("onnx.StringsValue makes strings")
 		}
-		return clash("convert it with op.Cast, or by astype in NumPy")
+		also := misfit(t, a)
+		if also != "" {
+			also = "; and " + also
+		}
+		return clash("convert it with op.Cast, or by astype in NumPy%s", also)
 	}
 	if a.Rank() > maxRank {
 		return tooManyAxes(a.Rank())
@@ -379,14 +396,12 @@ func (s *Session) fits(v *ValueInfo, t *Type, val *Value, bound map[string]bindi
 	if !t.HasShape {
 		return nil
 	}
-	if a.Rank() != len(t.Shape) {
-		return clash("the rank is %d, not %d", a.Rank(), len(t.Shape))
+	if why := misfit(t, a); why != "" {
+		return clash("%s", why)
 	}
 	for i, d := range t.Shape {
 		n := a.Dim(i)
 		switch {
-		case d.Value >= 0 && int64(n) != d.Value:
-			return clash("axis %d is %d, not %d", i, n, d.Value)
 		case d.Param != "" && d.Value < 0:
 			b, ok := bound[d.Param]
 			if ok && b.n != n {

@@ -324,7 +324,7 @@ func TestErrors(t *testing.T) {
 		{pack(large.Any(), Options{Tile: tile}, tensor.Any{}), tensor.ErrOverflow, ""},
 		{pack(tensor.Any{}, Options{}, tensor.Any{}), tensor.ErrDType, "pack.Pack: there is no tensor: it is the zero value"},
 		{pack(x.Any(), Options{Tile: tile, Format: BFP8}, bare0.Any()), tensor.ErrDType, "pack.Pack: the padding: tensor.Spec has no elements to view"},
-		{pack(x.Any(), Options{Tile: tile, Format: BFP8}, closed0.Any()), tensor.ErrClosed, "pack.Pack: the padding: the storage is closed"},
+		{pack(x.Any(), Options{Tile: tile, Format: BFP8}, closed0.Any()), tensor.ErrClosed, "pack.Pack: the padding: the storage is closed, its memory is given back; close it after its last use"},
 		{pack(x.Any(), Options{Tile: tile, Format: BFP8}, packed0.Any()), tensor.ErrDType, "pack.Pack: the padding: pack.Tensor has no elements to view"},
 		{func() error { _, err := FromBytes(spec, nil, 0); return err }, tensor.ErrClosed, "pack.FromBytes: the buffer is nil or closed"},
 		{func() error { _, err := FromBytes(spec, gone, 0); return err }, tensor.ErrClosed, "pack.FromBytes: the buffer is nil or closed"},
@@ -334,7 +334,7 @@ func TestErrors(t *testing.T) {
 			return err
 		}, tensor.ErrSyntax, ""},
 		{func() error { _, err := Text(tensor.Any{}, nil); return err }, tensor.ErrDType, "pack.Text: there is no tensor: it is the zero value"},
-		{func() error { _, err := closed.Unpack(); return err }, tensor.ErrClosed, "pack.Unpack: the storage is closed"},
+		{func() error { _, err := closed.Unpack(); return err }, tensor.ErrClosed, "pack.Unpack: the storage is closed, its memory is given back; close it after its last use"},
 		{func() error { _, err := Tensor{}.Unpack(); return err }, tensor.ErrClosed, "pack.Unpack: the tensor is the zero value; Pack makes one"},
 		{func() error { _, err := bfp.View(); return err }, tensor.ErrView, "pack.View: bfloat8_b are no elements that a tensor holds; Unpack copies them"},
 		{func() error { _, err := bfp.At(14, 0); return err }, tensor.ErrIndex, "pack.At: index 14 is outside axis 0 of shape [14,28]"},

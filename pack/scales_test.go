@@ -126,7 +126,7 @@ func TestCalibrateErrors(t *testing.T) {
 		{x, Integers{Bits: 4, Shape: []int{2, 3}, Axis: 2}, tensor.ErrAxis, "pack.Calibrate: axis 2 of shape [2,3]: give the tensor's shape, and one of its axes"},
 		{x, Integers{Bits: 4, Shape: []int{2, 3}, Axis: 1, Block: 2}, tensor.ErrShape, "pack.Calibrate: blocks of 2 along axis 1 of shape [2,3]; they must divide it"},
 		{tensor.Tensor[float32]{}, Integers{Bits: 4}, tensor.ErrClosed, ""},
-		{closed, Integers{Bits: 4}, tensor.ErrClosed, "pack.Calibrate: the storage is closed"},
+		{closed, Integers{Bits: 4}, tensor.ErrClosed, "pack.Calibrate: the storage is closed, its memory is given back; close it after its last use"},
 	} {
 		if _, err := Calibrate(c.x, c.o); !errors.Is(err, c.is) || c.want != "" && err.Error() != c.want {
 			t.Errorf("got  %v\nwant %s", err, c.want)

@@ -249,7 +249,7 @@ func (p *Tensor) open(op string) error {
 	case p.buf == nil:
 		return fail(op, tensor.ErrClosed, "the tensor is the zero value; Pack makes one")
 	case p.buf.Closed():
-		return fail(op, tensor.ErrClosed, "the storage is closed")
+		return fail(op, tensor.ErrClosed, "the storage is closed, its memory is given back; close it after its last use")
 	}
 	return nil
 }

@@ -242,7 +242,7 @@ func ExampleNewIn() {
 	fmt.Println(tensor.Try(func() { t.At(0, 0) }))
 	// Output:
 	// scratch
-	// tensor.At: the storage is closed
+	// tensor.At: the storage is closed, its memory is given back; close it after its last use
 }
 
 func ExampleTensor_Values() {
@@ -351,7 +351,7 @@ func ExampleTensor_Close() {
 	view := t.S(":1")
 	t.Close()
 	fmt.Println(tensor.Try(func() { view.At(0) }))
-	// Output: tensor.At: the storage is closed
+	// Output: tensor.At: the storage is closed, its memory is given back; close it after its last use
 }
 
 func ExampleAny_Pin() {

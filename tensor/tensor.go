@@ -136,7 +136,7 @@ func noData(op string, st *storage) *Error {
 	case st.lazy != nil:
 		return &Error{op, "the tensor is lazy, it has no elements yet; compute it with op.Fuse", ErrLazy}
 	}
-	return &Error{op, "the storage is closed", ErrClosed}
+	return &Error{op, "the storage is closed, its memory is given back; close it after its last use", ErrClosed}
 }
 
 // check is pointer for a function that writes: it panics also when a is read-only.
@@ -434,7 +434,11 @@ func badIndex(op string, lay *layout.Layout, idx []int, axis int) *Error {
 	if axis == lay.Ref().Rank() {
 		return &Error{op, sprintf("%d indices for the %d axes of %s", len(idx), axis, lay.ShapeString()), ErrIndex}
 	}
-	return &Error{op, sprintf("index %d is outside axis %d of extent %d", idx[axis], axis, lay.Ref().Dim(axis)), ErrIndex}
+	from := ""
+	if idx[axis] < 0 {
+		from = "; it isn't negative, Slice counts from the end"
+	}
+	return &Error{op, sprintf("index %d is outside axis %d of extent %d%s", idx[axis], axis, lay.Ref().Dim(axis), from), ErrIndex}
 }
 
 // Item returns the only element of a tensor of any rank. It panics when there

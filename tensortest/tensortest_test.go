@@ -124,7 +124,7 @@ func TestComparisons(t *testing.T) {
 		{"no tensor wanted", equal, v(1), tensor.Any{}, "want is no tensor: it is the zero value"},
 		{"a description", equal, v(1), spec.Any(), "want is a tensor.Spec, whose elements can't be read"},
 		{"foreign", equal, tensor.Foreign(&closed, dtype.Float32, v(1).Layout()), v(1), "got is a *tensor.Tensor[float32], whose elements can't be read"},
-		{"closed", equal, closed.Any(), v(1), "got can't be read: tensor.Memory: the storage is closed"},
+		{"closed", equal, closed.Any(), v(1), "got can't be read: tensor.Memory: the storage is closed, its memory is given back; close it after its last use"},
 		{"closed, by ulp", ulp(1), v(1), closed.Any(), "want can't be read"},
 		{"close", near(0.01, 0.001), v(1.005, nan, inf, negZero), v(1, other, inf, 0), ""},
 		{"at the limit", near(0, 0.5), v(1.5), v(1), ""},

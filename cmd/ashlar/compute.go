@@ -228,8 +228,8 @@ func extentsOf(text string) ([]int, error) {
 	if text == "" {
 		return nil, nil
 	}
-	list, err := numbersOf(text)
-	if err == nil && slices.Min(list) < 1 {
+	list, err := extents(text)
+	if err == nil && (len(list) == 0 || slices.Min(list) < 1) {
 		err = errors.New("not positive")
 	}
 	return list, err

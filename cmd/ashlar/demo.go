@@ -41,7 +41,7 @@ for Enter after each command; the end of the input ends it.`,
 				folder = args[0]
 			}
 			if _, err := os.Stat(filepath.Join(folder, "digits.onnx")); err != nil {
-				return fmt.Errorf("%w; name the folder testdata of the repository", err)
+				return fmt.Errorf("%s: there is no digits.onnx; name the folder testdata of the repository, as in ashlar demo ashlar/testdata", folder)
 			}
 			keys := bufio.NewReader(p.stdin)
 			waits := p.terminal(p.stdin) && p.terminal(p.stdout)

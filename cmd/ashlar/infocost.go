@@ -42,16 +42,9 @@ func (p *program) sizes(s *source, m *onnx.Model, f *infoFlags) (map[string]tens
 			return nil, fmt.Errorf("%s: --shape %s: there is no input %q; it has %d%s", s.name, text, name, len(names), listed(names))
 		}
 		v := &all[i]
-		var shape []int
-		for size := range strings.SplitSeq(text[len(v.Name)+1:], "x") {
-			if size == "" && text == v.Name+"=" {
-				break // of rank 0
-			}
-			n, err := strconv.Atoi(size)
-			if err != nil || n < 0 {
-				return nil, p.usagef("--shape %s: %q is no size; want name=1x3x224x224", text, size)
-			}
-			shape = append(shape, n)
+		shape, err := extents(text[len(v.Name)+1:])
+		if err != nil {
+			return nil, p.usagef("--shape %s: %v", text, err)
 		}
 		d, ok := v.Type.Elem.DType()
 		if !ok || v.Type.Kind != onnx.KindTensor {

@@ -94,10 +94,14 @@ var flagInUsage = regexp.MustCompile(`(?m)^ +(?:-\w, )?--([\w-]+)`)
 // nearestFlag suggests the flag of a command whose name is nearest to an unknown one, as cobra suggests commands.
 func nearestFlag(c *cobra.Command, name string) string {
 	flags := &cobra.Command{SuggestionsMinimumDistance: 2}
+	ends := "" // the flag that ends in the other's name, as --max-memory for --memory
 	for _, m := range flagInUsage.FindAllStringSubmatch(c.Flags().FlagUsages(), -1) {
 		flags.AddCommand(&cobra.Command{Use: m[1], Run: func(*cobra.Command, []string) {}})
+		if strings.HasSuffix(m[1], "-"+name) || strings.HasSuffix(name, "-"+m[1]) {
+			ends = "; did you mean --" + m[1] + "?"
+		}
 	}
-	return didYouMean(flags, name, "--%s")
+	return cmp.Or(didYouMean(flags, name, "--%s"), ends)
 }
 
 // didYouMean suggests the command below c with a similar name, best one that begins with the name.
@@ -163,6 +167,7 @@ when the command line makes no sense. It is 130 or 143 after a signal.`,
 		return usagef(c, "%s", text)
 	})
 	root.AddCommand(p.runCommand(), p.infoCommand(), p.checkCommand(), p.showCommand(), p.convertCommand(), p.diffCommand(), p.statsCommand(), p.layoutCommand(), p.shardCommand(), p.opsCommand(), p.serveCommand(), p.viewCommand(), p.computeCommand(), p.rechunkCommand(), p.planCommand(), p.verifyCommand(), p.demoCommand(), p.versionCommand())
+	complete(root, choices())
 	root.SetOut(p.out) // before the command completion, which keeps it
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
@@ -186,7 +191,16 @@ when the command line makes no sense. It is 130 or 143 after a signal.`,
 			}
 		case "completion":
 			c.Example = examples["completion"]
-			c.Args = arguments(0, 0, "the name of a shell")
+			c.Args = func(c *cobra.Command, args []string) error {
+				if len(args) == 0 {
+					return nil
+				}
+				var shells []string
+				for _, shell := range c.Commands() {
+					shells = append(shells, shell.Name())
+				}
+				return usagef(c, "there are no completions for %q; there are some for %s", args[0], strings.Join(shells, ", "))
+			}
 			c.RunE = func(c *cobra.Command, _ []string) error { return usagef(c, "no shell is named") }
 			for _, shell := range c.Commands() {
 				shell.Example = examples[shell.Name()]

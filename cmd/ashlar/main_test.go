@@ -164,7 +164,7 @@ func TestRevision(t *testing.T) {
 		settings []debug.BuildSetting
 		want     string
 	}{
-		{"(devel)", nil, "not recorded; go build in a clone records it, go run doesn't"},
+		{"(devel)", nil, "not recorded; go build in a clone records it, go run and -buildvcs=false don't"},
 		{"v0.1.0", nil, ""},
 		{"(devel)", vcs[:1], "0123abc"},
 		{"v0.1.1-0.20261128100000-0123abc+dirty", vcs, "0123abc of 2026-11-28T10:00:00Z, with changes"},
@@ -279,13 +279,13 @@ func TestAmounts(t *testing.T) {
 }
 
 func TestMemoryLimit(t *testing.T) {
-	for text, want := range map[string]int64{"none": -1, "1": 1, "2GiB": 2 << 30, "1.5 MiB": 3 << 19, "500MB": 5e8, "10B": 10, "7TiB": 7 << 40} {
+	for text, want := range map[string]int64{"none": -1, "1B": 1, "2GiB": 2 << 30, "1.5 MiB": 3 << 19, "500MB": 5e8, "10B": 10, "7TiB": 7 << 40} {
 		var l memoryLimit
 		if err := l.Set(text); err != nil || int64(l) != want {
 			t.Errorf("%q: %d, %v; want %d", text, int64(l), err, want)
 		}
 	}
-	for _, text := range []string{"", "0", "-1", "GiB", "1XB", "NaN", "Inf", "1e30GiB", "2 GiB x"} {
+	for _, text := range []string{"", "0", "0B", "-1B", "1", "1048576", "GiB", "1XB", "NaN", "Inf", "1e30GiB", "2 GiB x"} {
 		var l memoryLimit
 		if err := l.Set(text); err == nil {
 			t.Errorf("%q: no error, but %d", text, int64(l))

@@ -49,13 +49,11 @@ func (f *pictureFlags) register(c *cobra.Command) {
 type pixels struct{ height, width int64 }
 
 func (s *pixels) Set(text string) error {
-	height, width, _ := strings.Cut(text, "x")
-	h, err := strconv.ParseInt(height, 10, 32)
-	w, err2 := strconv.ParseInt(width, 10, 32)
-	if err != nil || err2 != nil || h < 1 || w < 1 {
+	sides, err := extents(text)
+	if err != nil || len(sides) != 2 || slices.Min(sides) < 1 || slices.Max(sides) > math.MaxInt32 {
 		return fmt.Errorf("want height and width, as in 480x640")
 	}
-	*s = pixels{h, w}
+	*s = pixels{int64(sides[0]), int64(sides[1])}
 	return nil
 }
 

@@ -65,26 +65,37 @@ func (r *reading) parse(c *cobra.Command) (err error) {
 	return nil
 }
 
-// parseShape reads 2,3 or the layout (2,3):(1,2).
+// parseShape reads a shape or the layout (2,3):(1,2).
 func parseShape(text string) (layout.Layout, error) {
 	if strings.Contains(text, ":") {
 		return layout.Parse(text)
 	}
-	shape, err := numbersOf(text)
+	shape, err := extents(text)
 	if err != nil {
-		return layout.Layout{}, fmt.Errorf("want extents, as in 2,3, or a layout, as in (2,3):(1,2)")
+		return layout.Layout{}, fmt.Errorf("%w, or a layout, as in (2,3):(1,2)", err)
 	}
 	return layout.RowMajor(shape...)
 }
 
-// numbersOf reads 2,3 or (2,3).
-func numbersOf(text string) (list []int, err error) {
-	for part := range strings.SplitSeq(strings.Trim(text, "()[]"), ",") {
-		n, err := strconv.Atoi(strings.TrimSpace(part))
-		if err != nil {
-			return nil, err
+// extents reads a shape in any spelling: 2x3, 2,3, (2,3) or [2,3]; a comma may follow the last one. () and no text are rank 0.
+func extents(text string) ([]int, error) {
+	list := []int{}
+	bare := strings.TrimSpace(text)
+	for _, b := range []string{"()", "[]"} {
+		if len(bare) > 1 && bare[0] == b[0] && bare[len(bare)-1] == b[1] {
+			bare = strings.TrimSuffix(strings.TrimSpace(bare[1:len(bare)-1]), ",")
+			break
 		}
-		list = append(list, n)
+	}
+	if bare == "" {
+		return list, nil
+	}
+	for part := range strings.SplitSeq(strings.ReplaceAll(bare, "x", ","), ",") {
+		n, err := strconv.ParseUint(strings.TrimSpace(part), 10, strconv.IntSize-1)
+		if err != nil {
+			return nil, fmt.Errorf("%q is no size: want a shape, as 2x3, 2,3 or (2,3)", part)
+		}
+		list = append(list, int(n))
 	}
 	return list, nil
 }
@@ -136,13 +147,11 @@ func tileNamed(text string) (pack.Tile, error) {
 	case "", "tile":
 		return pack.TileOf(32, 32), nil
 	}
-	h, w, ok := strings.Cut(text, "x")
-	height, err1 := strconv.Atoi(h)
-	width, err2 := strconv.Atoi(w)
-	if !ok || err1 != nil || err2 != nil {
+	sides, err := extents(text)
+	if err != nil || len(sides) != 2 {
 		return pack.Tile{}, fmt.Errorf("want rows, tile, or the sides of a tile, as in 16x32")
 	}
-	t := pack.TileOf(height, width)
-	_, err := t.Layout(height, width) // whether it is one of TT-NN's
+	t := pack.TileOf(sides[0], sides[1])
+	_, err = t.Layout(sides[0], sides[1]) // whether it is one of TT-NN's
 	return t, err
 }

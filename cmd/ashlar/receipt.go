@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -43,6 +44,9 @@ func (p *program) readReceipt(file string) (*receipt.Receipt, error) {
 	}
 	b, err := io.ReadAll(io.LimitReader(in, receipt.MaxSize+2))
 	var r *receipt.Receipt
+	if err == nil && (len(b) == 0 || b[0] != '{') {
+		err = errors.New("it is no receipt: ashlar run --receipt writes one, and a model goes behind --model")
+	}
 	if err == nil {
 		r, err = receipt.Parse(b)
 	}

@@ -130,7 +130,6 @@ are pairs. A folder's lines have runs, all times, with --repeat.`,
 	flags.IntVar(&f.threads, "threads", 0, "compute with `N` threads (default: all)")
 	p.quietFlag(c, "outputs")
 	p.forceFlag(c)
-	c.RegisterFlagCompletionFunc("layout", cobra.FixedCompletions(knownAxes, cobra.ShellCompDirectiveNoFileComp))
 	c.RunE = func(c *cobra.Command, args []string) error {
 		f.topGiven, f.fixedGiven = c.Flags().Changed("top"), c.Flags().Changed("fixed")
 		switch {

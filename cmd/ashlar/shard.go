@@ -1,15 +1,12 @@
 package main
 
 import (
-	"fmt"
 	"io"
 	"slices"
-	"strings"
 
 	"github.com/ashlar-go/ashlar/device"
 	"github.com/ashlar-go/ashlar/draw"
 	"github.com/ashlar-go/ashlar/dtype"
-	"github.com/ashlar-go/ashlar/layout"
 	"github.com/ashlar-go/ashlar/pack"
 	"github.com/spf13/cobra"
 )
@@ -44,13 +41,13 @@ picture goes to standard output when FILE is -, and then the text is left out.`,
 		Example: `  ashlar shard "(1024,1024)" --dtype bf16 --config block --grid 8x8
   ashlar shard "(160,64)" --config height --shard 64,64 --grid 3x1 --svg height.svg
   ashlar shard "(5,3)" --layout rows --memory dram`,
-		Args: arguments(1, 1, "one shape, as in \"(64,64)\""),
+		Args: arguments(1, 1, "one shape, as 64x64"),
 	}
 	flags := c.Flags()
 	flags.StringVar(&f.dtype, "dtype", "bfloat16", "the element `type`, bfp8 and bfp4 included")
 	flags.StringVar(&f.stored, "layout", "tile", "how the tensor is stored: rows, tile, or the `tile`, as 16x32")
 	flags.StringVar(&f.config, "config", "interleaved", "interleaved, height, width, block or nd")
-	flags.StringVar(&f.shard, "shard", "", "the `extents` of a shard, as in 64,64")
+	flags.StringVar(&f.shard, "shard", "", "the `shape` of a shard, as in 64x64")
 	flags.StringVar(&f.grid, "grid", "", "the `size` of the grid, as in 8x8 (default: all cores)")
 	flags.StringVar(&f.memory, "memory", "", "dram or l1 (default: l1, of interleaved tensors dram)")
 	flags.StringVar(&f.order, "order", "rows", "whether cores count along rows or columns first")
@@ -154,7 +151,7 @@ func (f *shardFlags) placement(c *cobra.Command, text string) (device.Placement,
 		grid = device.Coord{X: m.DRAMBanks, Y: 1}
 	}
 	if f.grid != "" {
-		size, err := extents(strings.ReplaceAll(f.grid, "x", ","))
+		size, err := extents(f.grid)
 		if err != nil || len(size) != 2 || size[0] < 1 || size[1] < 1 {
 			return none, usagef(c, "--grid %s: want columns and rows, as in 8x8", f.grid)
 		}
@@ -176,20 +173,4 @@ func (f *shardFlags) placement(c *cobra.Command, text string) (device.Placement,
 		config.Shard = auto.Shard
 	}
 	return config.Place(s, m)
-}
-
-// extents reads (64,64) or 64,64.
-func extents(text string) ([]int, error) {
-	if !strings.HasPrefix(text, "(") {
-		text = "(" + text + ")"
-	}
-	t, err := layout.ParseTuple(text)
-	if err != nil {
-		return nil, err
-	}
-	v, err := t.Flatten()
-	if err != nil || t.Depth() > 1 {
-		return nil, fmt.Errorf("want whole numbers, as in (64,64)")
-	}
-	return v, nil
 }

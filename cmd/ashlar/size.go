@@ -19,13 +19,13 @@ var units = []struct {
 	{"KB", 1e3}, {"MB", 1e6}, {"GB", 1e9}, {"TB", 1e12}, {"B", 1},
 }
 
-// Set reads 2GiB, 500MB, 1048576 or none.
+// Set reads 2GiB, 500MB, 1048576B or none.
 func (l *memoryLimit) Set(text string) error {
 	if text == "none" {
 		*l = -1
 		return nil
 	}
-	digits, factor := text, 1.0
+	digits, factor := "", 0.0 // a number without a unit is none: nobody means 128 bytes
 	for _, u := range units {
 		if d, ok := strings.CutSuffix(text, u.name); ok {
 			digits, factor = strings.TrimSpace(d), u.bytes
@@ -37,7 +37,7 @@ func (l *memoryLimit) Set(text string) error {
 		*l = memoryLimit(n)
 		return nil
 	}
-	return fmt.Errorf("want a size such as 2GiB or 500MB, or none")
+	return fmt.Errorf("want a size with its unit, such as 2GiB, 500MB or 4096B, or none")
 }
 
 func (l *memoryLimit) String() string {

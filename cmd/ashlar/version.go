@@ -65,7 +65,7 @@ func revisionOf(b *debug.BuildInfo) string {
 	case r == "" && b.Main.Version != "" && b.Main.Version != "(devel)":
 		return ""
 	case r == "":
-		return "not recorded; go build in a clone records it, go run doesn't"
+		return "not recorded; go build in a clone records it, go run and -buildvcs=false don't"
 	}
 	if t := m["vcs.time"]; t != "" {
 		r += " of " + t

@@ -81,9 +81,9 @@ func bracketed(text string) string {
 	return "(" + text + ")"
 }
 
-// Tile reads the extents of a tile, as in (2,4).
+// Tile reads the extents of a tile, as in (2,4), 2,4 or 2x4.
 func Tile(text string) (list []int, err error) {
-	text = bracketed(text)
+	text = bracketed(strings.ReplaceAll(text, "x", ","))
 	if t, wrong := layout.ParseTuple(text); wrong == nil && t.Depth() == 1 {
 		list, err = t.Flatten()
 	}

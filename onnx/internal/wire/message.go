@@ -2,6 +2,7 @@ package wire
 
 import (
 	"fmt"
+	"io"
 	"math"
 
 	"google.golang.org/protobuf/encoding/protowire"
@@ -58,6 +59,12 @@ func (f Field) Message() (Message, error) {
 	return f.Body, nil
 }
 
+// short is the error of a field that is longer than the bytes that are left: io.ErrUnexpectedEOF, as where a message ends in a number.
+type short struct{ text string }
+
+func (e short) Error() string { return e.text }
+func (short) Unwrap() error   { return io.ErrUnexpectedEOF }
+
 // Next cuts the first field off m. It returns false at the end.
 func (m *Message) Next(f *Field) (bool, error) {
 	if len(m.Bytes) == 0 {
@@ -89,7 +96,7 @@ func (m *Message) Next(f *Field) (bool, error) {
 			break
 		}
 		if left := len(m.Bytes) - n; size > uint64(left) {
-			return false, fmt.Errorf("byte %d: field %d is said to have %d bytes, but %d are left", at, num, size, left)
+			return false, short{fmt.Sprintf("byte %d: field %d is said to have %d bytes, but %d are left", at, num, size, left)}
 		}
 		m.skip(n)
 		n = int(size)
