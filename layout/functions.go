@@ -1,6 +1,7 @@
 package layout
 
 import (
+	"math/bits"
 	"strconv"
 	"strings"
 )
@@ -116,6 +117,36 @@ func callables() []callable {
 	}
 }
 
+// swizzledInverse is the left or right inverse of w ∘ l, as a swizzle is its own: f(l) ∘ w, written as u ∘ f(l) with another swizzle u.
+func swizzledInverse(w Swizzle, l Layout, f *callable) (Composed, error) {
+	r, _, err := f.call([]arg{{lay: l}})
+	if err != nil {
+		return Composed{}, err
+	}
+	const most = 1 << 20 // offsets that are tried
+	size := r.Size()
+	if size > most {
+		return Composed{}, fail("Eval", ErrLimit, "%s of %v ∘ %v has %d offsets; at most %d are tried for a swizzle", f.name, w, l, size, most)
+	}
+	// w flips the bits from to on by those from of on, and r takes each to a bit.
+	of, to := w.base+max(0, w.shift), w.base+max(0, -w.shift)
+	none := fail("Eval", ErrDivide, "%s of %v ∘ %v is %v after the swizzle, which is no swizzle after a layout", f.name, w, l, r)
+	if w.Size() > size {
+		return Composed{}, none
+	}
+	p, q := bits.TrailingZeros(uint(r.at(1<<to))), bits.TrailingZeros(uint(r.at(1<<of)))
+	u, err := NewSwizzle(w.bits, min(p, q), q-p)
+	if err != nil {
+		return Composed{}, none
+	}
+	for x := range size {
+		if y := w.At(x); y >= size || u.At(r.at(x)) != r.at(y) {
+			return Composed{}, none
+		}
+	}
+	return NewComposed(u, 0, r)
+}
+
 // still adds the offset 0 to a result.
 func still(l Layout, err error) (Layout, int, error) { return l, 0, err }
 
@@ -170,6 +201,15 @@ func (p *parser) call(at int, f *callable, args []value) (value, error) {
 	if len(args) < least || len(args) > most {
 		p.at = at
 		return value{}, p.fault(f.name + " takes " + wanted + " arguments, " + strconv.Itoa(len(args)) + " given")
+	}
+	if c := &args[0].lay; strings.HasSuffix(f.name, "_inverse") && args[0].kind == layoutValue && c.offset == 0 {
+		if w, ok := c.outer.(Swizzle); ok && w.bits > 0 {
+			r, err := swizzledInverse(w, c.inner, f)
+			if err != nil {
+				return value{}, p.failed(at, err)
+			}
+			return value{lay: r, at: at}, nil
+		}
 	}
 	list := make([]arg, len(args))
 	for i := range args {
