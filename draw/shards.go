@@ -165,15 +165,17 @@ func (s *Shards) facts() [][2]string {
 	for _, n := range spec.Shape() {
 		elements *= n
 	}
-	return [][2]string{
+	list := [][2]string{
 		{"tensor", spec.String()},
 		{"config", s.config.String()},
 		{"device", fmt.Sprintf("%s, %d %ss of %v", s.model.Name, s.model.Banks(s.config.Memory), s.word, s.config.Memory)},
 		{"pages", fmt.Sprintf("%d of %d bytes, %d apart", p.Pages(), p.PageBytes(), p.SlotBytes())},
 		{s.word + "s", fmt.Sprintf("%d with %d slots each, %d bytes", len(s.holders), p.Slots(), p.BankBytes())},
-		{"padding", fmt.Sprintf("%d of %d elements in the pages", stored-elements, stored)},
-		{"holes", strconv.Itoa(p.Holes())},
 	}
+	if padding := stored - elements; padding > 0 {
+		list = append(list, [2]string{"padding", fmt.Sprintf("%d of %d elements in the pages", padding, stored)})
+	}
+	return append(list, [2]string{"holes", strconv.Itoa(p.Holes())})
 }
 
 // WriteText writes the facts above the picture, and a line for each bank.

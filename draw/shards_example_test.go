@@ -30,13 +30,12 @@ func ExampleShards() {
 		panic(err)
 	}
 	// Output:
-	// tensor   bfloat16[5,6]
-	// config   L1, height sharded [3,6] on (0,0)-(1,0)
-	// device   wormhole, 64 cores of L1
-	// pages    5 of 12 bytes, 16 apart
-	// cores    2 with 3 slots each, 48 bytes
-	// padding  0 of 30 elements in the pages
-	// holes    1
+	// tensor  bfloat16[5,6]
+	// config  L1, height sharded [3,6] on (0,0)-(1,0)
+	// device  wormhole, 64 cores of L1
+	// pages   5 of 12 bytes, 16 apart
+	// cores   2 with 3 slots each, 48 bytes
+	// holes   1
 	//
 	// core   bytes  pages  holes  elements    page numbers
 	// (0,0)  48     3      0      [0:3, 0:6]  0-2

@@ -206,3 +206,36 @@ func TestIntegerSessionDefaults(t *testing.T) {
 		t.Errorf("the steps are %v", list)
 	}
 }
+
+// A session of integers counts its integer steps, and has the reason where there are none.
+func TestIntegers(t *testing.T) {
+	conv := func(b *Builder, weight string) string {
+		scale, zero := b.Weight("scale", tensor.Scalar[float32](1).Any()), b.Weight("zero", tensor.Scalar[uint8](0).Any())
+		x := b.Node("QuantizeLinear", []string{b.Input("x", dtype.Float32, 1, 1, 2, 2), scale, zero})
+		x = b.Node("Conv", []string{b.Node("DequantizeLinear", []string{x, scale, zero}), weight})
+		return b.Node("QuantizeLinear", []string{x, scale, zero})
+	}
+	for why, build := range map[string]func(b *Builder){
+		"":                                func(b *Builder) { quantizedGraph{bias: 1}.build(b, false) },
+		"no DequantizeLinear node":        func(b *Builder) { b.OutputOf(b.Node("Relu", []string{b.Input("x", dtype.Float32, 1)}), Type{}) },
+		"the weights of 1 of its 1 Conv,": func(b *Builder) { b.OutputOf(conv(b, b.Weight("w", tensor.New[float32](1, 1, 1, 1).Any())), Type{}) },
+		"as onnx.NewIntegerSession describes": func(b *Builder) { // the scale of the weights isn't a constant
+			w := b.Node("DequantizeLinear", []string{b.Weight("w", tensor.New[int8](1, 1, 1, 1).Any()), b.Input("s", dtype.Float32), b.Weight("z", tensor.Scalar[int8](0).Any())})
+			b.OutputOf(conv(b, w), Type{})
+		},
+	} {
+		b := NewBuilder("g")
+		build(b)
+		m, err := b.Model(17)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := NewIntegerSession(m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n, got := s.Integers(); !strings.Contains(got, why) || (got == "") != (why == "") || (n > 0) != (why == "") {
+			t.Errorf("%d steps, %q; want %q", n, got, why)
+		}
+	}
+}

@@ -145,7 +145,7 @@ when the command line makes no sense. It is 130 or 143 after a signal.`,
 		},
 		PersistentPreRunE: func(c *cobra.Command, _ []string) error {
 			p.command = c
-			if f := c.Flag("json"); p.quiet && f != nil && f.Changed {
+			if f := c.Flag("json"); p.quiet && f != nil && f.Value.String() == "true" {
 				return usagef(c, "--json and --quiet want opposite things: leave one out")
 			}
 			return p.cpuErr()

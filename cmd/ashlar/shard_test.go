@@ -51,3 +51,25 @@ func FuzzShard(f *testing.F) {
 		}
 	})
 }
+
+// A shape reads the same in every spelling. Shards end where the tensor does, and say that padding follows.
+func TestShardSpellings(t *testing.T) {
+	first := ""
+	for _, shape := range []string{"1x1x1000x512", "1,1,1000,512", "(1,1,1000,512)", "(1, 1, 1000, 512,)", "[1,1,1000,512]"} {
+		for _, grid := range []string{"8x1", "8,1", "(8,1)"} {
+			c := newCall(nil).with("shard", shape, "--config", "height", "--grid", grid)
+			out := c.out.String()
+			if first == "" {
+				first = out
+			}
+			if c.code != 0 || out != first || !strings.Contains(out, "[896:1000, 0:512] and padding") || !strings.Contains(out, "12288 of 524288 elements") {
+				t.Errorf("%s, %s: exit %d: %s%s", shape, grid, c.code, out, c.err.String())
+			}
+		}
+	}
+	for _, shape := range []string{"1x", "x", "2,,3", "2x-3", "2.5", "(2,3", "99999999999999999999", "2 3"} {
+		if c := newCall(nil).with("shard", shape); c.code != 2 || !strings.Contains(c.err.String(), "is no size: want a shape, as 2x3, 2,3 or (2,3)") {
+			t.Errorf("%s: exit %d: %s", shape, c.code, c.err.String())
+		}
+	}
+}

@@ -32,7 +32,7 @@ for each argument, an expression or a file, and opens nothing by itself. It work
 until it is interrupted.
 
 --site is the folder of the page. Without it the folder page beside the program is
-taken. The module web of this project makes it:
+taken, as in the archives of releases. The module web of this project makes it:
 
   cd web && go run ./build DIR
 
@@ -50,7 +50,7 @@ named, the labels beside a model, NAME.txt of NAME.onnx, and no others.`,
 			site = pageBeside()
 		}
 		if site == "" {
-			return usagef(c, "--site wants the folder of the page; in the folder web of this project, go run ./build DIR makes it")
+			return usagef(c, "--site wants the folder of the page; the archive of a release has it, and in the folder web of this project go run ./build DIR makes it")
 		}
 		return p.view(c.Context(), site, listen, args)
 	}
