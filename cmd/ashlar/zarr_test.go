@@ -1,13 +1,22 @@
 package main
 
 import (
+	"encoding/base64"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
 	"io"
+	"math"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/ashlar-go/ashlar/format/npy"
+	"github.com/ashlar-go/ashlar/tensor"
 )
 
 // An array converted to Zarr and back is the same, as a folder and as a zip file.
@@ -104,6 +113,68 @@ func TestZarrTypes(t *testing.T) {
 	ashlar(0, "int64[2]", "info", at("sum.zarr"))
 	ashlar(0, "t is datetime64[D]; npy has no such type", "convert", at("x.zarr")+"#t", at("t.npy"))
 	ashlar(0, "left out, as no tensor holds them: o, s.b", "convert", at("x.zarr"), at("all.npz"), "--skip")
+}
+
+// The fill value of floats that xarray wrote is a missing value, and zero is a number, for each command that reads with --cf, in a folder
+// and through references. A scalar and times are read alike.
+func TestZarrFillValues(t *testing.T) {
+	dir := t.TempDir()
+	at := func(name string) string { return filepath.Join(dir, name) }
+	refs := map[string]string{".zgroup": `{"zarr_format":2}`}
+	array := func(name, shape, dims, dtype, fill, units string, elements any) {
+		b, err := binary.Append(nil, binary.LittleEndian, elements)
+		if err != nil {
+			t.Fatal(err)
+		}
+		refs[name+"/.zarray"] = `{"zarr_format":2,"shape":` + shape + `,"chunks":` + shape + `,"dtype":"` + dtype + `","compressor":null,"fill_value":` + fill + `,"order":"C","filters":null}`
+		refs[name+"/.zattrs"] = `{"_ARRAY_DIMENSIONS":` + dims + `,"units":"` + units + `"}`
+		refs[name+"/0"] = "base64:" + base64.StdEncoding.EncodeToString(b)
+		if err := os.MkdirAll(at("x.zarr/"+name), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		for key, b := range map[string][]byte{".zarray": []byte(refs[name+"/.zarray"]), ".zattrs": []byte(refs[name+"/.zattrs"]), "0": b} {
+			if err := os.WriteFile(at("x.zarr/"+name+"/"+key), b, 0o666); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	nan := math.NaN()
+	array("rain", "[5]", `["x"]`, "<f8", `"NaN"`, "mm", []float64{0, 2.5, 0, nan, 1})
+	array("x", "[3]", `["x"]`, "<f4", "-9999.0", "m", []float32{0, -9999, 3})
+	array("level", "[]", "[]", "<f8", "1e+20", "m", []float64{0})
+	array("time", "[3]", `["t"]`, "<f8", `"NaN"`, "days since 2000-01-01", []float64{0, 1, nan})
+	text, err := json.Marshal(refs)
+	if err == nil {
+		err = errors.Join(os.WriteFile(at("x.json"), text, 0o666), os.WriteFile(at("x.zarr/.zgroup"), []byte(refs[".zgroup"]), 0o666))
+	}
+	if err == nil {
+		err = npy.WriteFile(at("y.npy"), tensor.FromSlice([]float32{0, float32(nan), 3}, 3).Any(), nil)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		text string
+		args []string
+	}{
+		{"[0.  2.5 0.  nan 1. ]", []string{"show", at("x.zarr") + "#rain"}},
+		{"[ 0. nan  3.]", []string{"show", at("x.zarr") + "#x"}},
+		{"0.0", []string{"show", at("x.zarr") + "#level"}},
+		{`["2000-01-01T00:00:00.000000000","2000-01-02T00:00:00.000000000","NaT"]`, []string{"show", at("x.zarr") + "#time"}},
+		{"0.875", []string{"compute", "nanmean(r)", "-i", "r=" + at("x.zarr") + "#rain"}},
+		{`"mean":0.875,"deviation":1.0231690964840563,"zeros":2,"nans":1`, []string{"stats", "--json", at("x.zarr") + "#rain"}},
+		{"the same", []string{"diff", at("x.zarr") + "#x", at("y.npy")}},
+	} {
+		for _, file := range []string{"x.zarr", "x.json"} {
+			args := append(slices.Clone(c.args), "--cf")
+			for i := range args {
+				args[i] = strings.Replace(args[i], at("x.zarr"), at(file), 1)
+			}
+			if call := newCall(nil).with(args...); call.code != 0 || !strings.Contains(call.out.String(), c.text) {
+				t.Errorf("%v: exit code %d, want %q\n%s%s", args, call.code, c.text, call.out.String(), call.err.String())
+			}
+		}
+	}
 }
 
 // A document of references is read as a Zarr file, by its contents, and leads to no host that isn't allowed.

@@ -49,12 +49,13 @@ type Options struct {
 	//
 	//   - Integers become float64; float16, bfloat16 and float32 become float32. The result is the number times the factor plus the
 	//     offset, computed in float64. Missing values become NaN. In version 2 the fill value is a missing value if xarray or
-	//     kerchunk wrote the array, which the attribute _ARRAY_DIMENSIONS shows. An integer that float64 can't represent is an error,
-	//     unless it is scaled.
+	//     kerchunk wrote the array, which the attribute _ARRAY_DIMENSIONS shows. It then stands in place of _FillValue, as in xarray.
+	//     A missing value that no element can have is ignored. An integer that float64 can't represent is an error, unless it is scaled.
 	//   - Numbers of days, hours, minutes, seconds or less since a date become datetime64: int64 with a unit in Metadata.Type. For
 	//     integers the unit is the second, or the stored unit if that is smaller. For floats it is the nanosecond, or the microsecond
-	//     if the date is far from 1970. Missing values become NaT. A time beyond int64 is an error, except as the fill value of absent
-	//     chunks: there a number or time that can't be decoded is a missing value.
+	//     if the date is far from 1970. Missing values become NaT. A time beyond int64 is an error. A fill value that is no such time or
+	//     number is a missing value.
+	//   - Integers with the attribute dtype "bool", as xarray writes truth values, become bool: false is 0.
 	//   - The calendars are standard, gregorian and proleptic_gregorian. Numbers of another calendar, of months and of years stay as they are.
 	//
 	// Structs, strings and arrays without these attributes stay as they are. The rules: cfconventions.org, chapters 2.5, 4.4 and 8.1;

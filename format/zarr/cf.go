@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/base64"
 	"encoding/binary"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -19,11 +20,13 @@ import (
 
 // A cf decodes stored numbers by the CF conventions.
 type cf struct {
-	from, to dtype.DType
+	stored   dtype.DType
+	from, to dtype.DType // from is the stored type by _Unsigned
 	scale    float64
 	offset   float64
 	scaled   bool
 	missing  []uint64 // by their bits
+	fill     uint64   // missing if it can't be decoded, since it also stands beyond the array
 	nan      bool     // floats become times, and NaN becomes NaT
 	// For times: the stored numbers count units since base, which is in units of the result.
 	time bool
@@ -37,27 +40,38 @@ func cfOf(m *Metadata, e *element) (*cf, error) {
 	if !d.IsInteger() && !slices.Contains([]dtype.DType{dtype.Float16, dtype.BFloat16, dtype.Float32, dtype.Float64}, d) {
 		return nil, nil
 	}
-	c := &cf{from: d, scale: 1}
-	if text, ok := m.Attributes["_Unsigned"].(string); ok && d.IsInteger() {
-		c.from = signed(d, text != "true")
+	fields, err := m.attributes()
+	if err != nil {
+		return nil, err
+	}
+	c := &cf{from: d, stored: d, scale: 1}
+	if text, there := fields["_Unsigned"]; there && d.IsInteger() {
+		if c.from = signed(d, string(text) != `"true"`); string(text) != `"true"` && string(text) != `"false"` {
+			return nil, fail(ErrFormat, "the attribute _Unsigned is %.100s; it is \"true\" or \"false\"", text)
+		}
 	}
 	c.to = c.from
 	for name, to := range map[string]*float64{"scale_factor": &c.scale, "add_offset": &c.offset} {
-		v, there, err := number(m.Attributes, name)
-		if err != nil {
-			return nil, err
-		}
-		if there {
+		if raw, there := fields[name]; there {
+			v, ok := finite(raw)
+			if !ok {
+				return nil, fail(ErrFormat, "the attribute %s is %.100s; it is a finite number", name, raw)
+			}
 			*to, c.scaled = v, true
 		}
 	}
-	if err := c.absent(m); err != nil {
+	if err := c.absent(m, fields); err != nil {
 		return nil, err
 	}
 	typ, err := c.times(m.Attributes)
 	switch {
 	case err != nil:
 		return nil, err
+	case m.Attributes["dtype"] == "bool" && d.IsInteger(): // xarray's truth values
+		if c.time || c.scaled || c.missing != nil {
+			return nil, fail(ErrFormat, "the attribute dtype is \"bool\", beside units, a factor or a missing value, which truth values don't have; without CF the numbers are read")
+		}
+		c.to = dtype.Bool
 	case c.time:
 		c.to, c.nan = dtype.Int64, !d.IsInteger()
 	case !c.scaled && len(c.missing) == 0:
@@ -69,12 +83,10 @@ func cfOf(m *Metadata, e *element) (*cf, error) {
 	default:
 		c.to = dtype.Float32
 	}
-	fill := m.fillBytes()
-	b := append([]byte{}, fill...)
-	out, err := c.apply(nil, b, math.MaxInt)
-	if err != nil { // it is a missing value
-		out = make([]byte, c.to.Size())
-		putWord(out, c.none())
+	c.fill = word(m.fillBytes())
+	out, err := c.apply(nil, append([]byte{}, m.fillBytes()...), math.MaxInt)
+	if err != nil {
+		return nil, err
 	}
 	m.DType, m.Type = c.to, typ
 	e.d, e.then = c.to, []stage{c.stage()}
@@ -95,82 +107,122 @@ func signed(d dtype.DType, sign bool) dtype.DType {
 	return list[bits.Len(uint(d.Size()))-1]
 }
 
-// number reads an attribute that is a number, or a list of one.
-func number(attributes map[string]any, name string) (v float64, there bool, err error) {
-	x, there := attributes[name]
-	if list, ok := x.([]any); ok && len(list) == 1 {
-		x = list[0]
+// attributes returns the text of each attribute. It has integers that no float64 represents.
+func (m *Metadata) attributes() (map[string]json.RawMessage, error) {
+	if len(m.text) == 0 || string(m.text) == "null" {
+		return nil, nil
 	}
-	v, ok := x.(float64)
-	if there && (!ok || math.IsInf(v, 0) || v != v) {
-		return 0, true, fail(ErrFormat, "the attribute %s is %.100v; it is a finite number", name, x)
-	}
-	return v, there, nil
+	return fieldsOf(m.text)
 }
 
-// absent finds the missing values.
-func (c *cf) absent(m *Metadata) error {
-	for _, name := range []string{"_FillValue", "missing_value"} {
-		x, there := m.Attributes[name]
-		list, ok := x.([]any)
-		if !ok && there {
-			list = []any{x}
-		}
-		for _, x := range list {
-			v, ok := x.(float64)
-			if text, isText := x.(string); isText {
-				if b, err := base64.StdEncoding.DecodeString(text); err == nil && len(b) == 8 && c.from.IsFloat() { // as xarray writes version 3
-					v, ok = math.Float64frombits(binary.LittleEndian.Uint64(b)), true
-				} else if v, err = strconv.ParseFloat(text, 64); err == nil {
-					ok = true
-				}
-			}
-			if !ok {
-				return fail(ErrFormat, "the attribute %s is %.100v; it is a number", name, x)
-			}
-			c.miss(v)
-		}
+// finite reads a number, or a list of one.
+func finite(raw json.RawMessage) (float64, bool) {
+	list := items(raw)
+	if len(list) != 1 {
+		return 0, false
 	}
-	if _, xarray := m.Attributes["_ARRAY_DIMENSIONS"]; m.Version == 2 && xarray && !m.fillless {
-		if w := word(m.fillBytes()); c.from.IsInteger() {
-			c.missing = append(c.missing, w)
-		} else {
-			c.miss(c.from.Format().Value(uint16(w)))
+	v, err := (&jsonText{b: list[0]}).value()
+	x, ok := v.(float64)
+	return x, ok && err == nil && !math.IsInf(x, 0) && x == x
+}
+
+// absent finds the missing values. The fill value of version 2 stands in place of _FillValue, as xarray has it.
+func (c *cf) absent(m *Metadata, fields map[string]json.RawMessage) error {
+	names := []string{"missing_value", "_FillValue"}
+	if _, xarray := fields["_ARRAY_DIMENSIONS"]; m.Version == 2 && xarray && !m.fillless {
+		names = names[:1]
+		c.add(word(m.fillBytes()))
+	}
+	for _, name := range names {
+		raw, there := fields[name]
+		if !there {
+			continue
+		}
+		for _, item := range items(raw) {
+			if !c.miss(item) {
+				return fail(ErrFormat, "the attribute %s is %.100s; it is a number or a list of numbers", name, raw)
+			}
 		}
 	}
 	return nil
 }
 
-// miss adds a missing value. It ignores a number that no element can have.
-func (c *cf) miss(v float64) {
-	d := c.from
-	b := make([]byte, d.Size())
-	switch {
-	case v != v:
-	case v == 0 && d.IsFloat():
-		c.missing = append(c.missing, 0, 1<<(8*d.Size()-1))
-	case d == dtype.Float64:
-		c.missing = append(c.missing, math.Float64bits(v))
-	case d == dtype.Float32:
-		c.missing = append(c.missing, uint64(math.Float32bits(float32(v))))
-	case !d.IsInteger():
-		c.missing = append(c.missing, uint64(d.Format().Round(v)))
-	case v == math.Trunc(v) && v >= -(1<<63) && v <= 1<<64:
-		w := uint64(math.MaxUint64)
-		switch {
-		case v < 1<<63 && v < 0:
-			w = uint64(int64(v))
-		case v == 1<<63 && d == dtype.Int64: // 2^63 - 1 as JSON's float64 has it
-			w = math.MaxInt64
-		case v < 1<<64:
-			w = uint64(v)
-		}
-		if size := 8 * d.Size(); size < 64 && v >= float64(uint64(1)<<size) || size < 64 && v < -float64(uint64(1)<<(size-1)) {
-			return
-		}
-		putWord(b, w)
-		c.missing = append(c.missing, word(b))
+// add adds a missing value by its bits. Both zeros of floats are one number, and NaN is missing anyway.
+func (c *cf) add(w uint64) {
+	float, sign := c.from.IsFloat(), uint64(1)<<(8*c.from.Size()-1)
+	if float && c.value(w) != c.value(w) {
+		return
 	}
+	c.missing = append(c.missing, w)
+	if float && w&^sign == 0 {
+		c.missing = append(c.missing, w^sign)
+	}
+}
+
+// miss adds the missing value that an item of JSON says, and reports whether it is a number. It ignores a number that no element can have.
+func (c *cf) miss(item json.RawMessage) bool {
+	text, quoted := string(item), ""
+	if item[0] == '"' {
+		if json.Unmarshal(item, &quoted) != nil {
+			return false
+		}
+		text = quoted
+	}
+	v, err := strconv.ParseFloat(text, 64)
+	if b, problem := base64.StdEncoding.DecodeString(quoted); problem == nil && len(b) == 8 && c.from.IsFloat() { // as xarray writes version 3
+		v, err = math.Float64frombits(binary.LittleEndian.Uint64(b)), nil
+	}
+	if err != nil {
+		return false
+	}
+	if c.from.IsFloat() {
+		if w := c.bitsOf(v); math.IsInf(v, 0) || !math.IsInf(c.value(w), 0) {
+			c.add(w)
+		}
+		return true
+	}
+	w, err := strconv.ParseUint(text, 10, 64)
+	negative := v < 0
+	if n, problem := strconv.ParseInt(text, 10, 64); problem == nil {
+		w, err = uint64(n), nil
+	}
+	switch {
+	case err == nil:
+	case v != math.Trunc(v) || v < -(1<<63) || v > 1<<64 || v != v:
+		return true
+	case negative:
+		w = uint64(int64(v))
+	case v == 1<<63 && c.from == dtype.Int64: // 2^63 - 1 as a float64
+		w = math.MaxInt64
+	case v == 1<<64:
+		w = math.MaxUint64
+	default:
+		w = uint64(v)
+	}
+	fits := func(d dtype.DType) bool {
+		top := 8*d.Size() - 1
+		if d.IsSigned() {
+			return negative == (int64(w) < 0) && int64(w)>>top == int64(w)>>63
+		}
+		return !negative && w>>top <= 1
+	}
+	if fits(c.from) || fits(c.stored) { // by _Unsigned, -1 is 255
+		b := make([]byte, c.from.Size())
+		putWord(b, w)
+		c.add(word(b))
+	}
+	return true
+}
+
+// bitsOf rounds a number to a float of the stored type.
+func (c *cf) bitsOf(v float64) uint64 {
+	switch c.from {
+	case dtype.Float64:
+		return math.Float64bits(v)
+	case dtype.Float32:
+		return uint64(math.Float32bits(float32(v)))
+	}
+	return uint64(c.from.Format().Round(v))
 }
 
 // unitNames has the names of units, each with its nanoseconds.
@@ -315,6 +367,16 @@ func (c *cf) apply(dst, b []byte, most int) ([]byte, error) {
 	if c.to.IsInteger() && !c.time { // by _Unsigned alone
 		return b, nil
 	}
+	if c.to == dtype.Bool {
+		out := sized(dst, n)
+		for i := range out {
+			out[i] = 0
+			if word(b[i*size:(i+1)*size]) != 0 {
+				out[i] = 1
+			}
+		}
+		return out, nil
+	}
 	out := sized(dst, n*to)
 	nan, whole, sign, shift := c.none(), c.from.IsInteger(), c.from.IsSigned(), 64-8*size
 	for i := range n {
@@ -346,14 +408,18 @@ func (c *cf) apply(dst, b []byte, most int) ([]byte, error) {
 			}
 		case c.time:
 			t, err := c.unixOf(w, v)
-			if err != nil {
+			if err == nil {
+				r = uint64(t)
+			} else if w != c.fill {
 				return nil, err
 			}
-			r = uint64(t)
 		default:
 			if c.scaled {
 				v = float64(c.scale*v) + c.offset
 			} else if whole && size == 8 && !exact(w, v, sign) {
+				if w == c.fill {
+					break
+				}
 				return nil, fail(ErrLimit, "CF: float64 has no %s; without CF the integers are read", decimal(w, sign))
 			}
 			r = c.bits(v)

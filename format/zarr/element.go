@@ -83,12 +83,7 @@ func parseFill(raw json.RawMessage, d dtype.DType, version int) ([]byte, error) 
 		}
 		var parts []json.RawMessage
 		if raw[0] == '[' {
-			for t := (&jsonText{b: raw, i: 1}); t.more(); {
-				start := t.i
-				t.skip()
-				parts = append(parts, raw[start:t.i])
-			}
-			if len(parts) != 2 {
+			if parts = items(raw); len(parts) != 2 {
 				return bad()
 			}
 		} else if version == 3 {

@@ -251,6 +251,20 @@ func (t *jsonText) value() (any, error) {
 	}
 }
 
+// items returns the items of a list as they stand, and another value as the only item.
+func items(raw json.RawMessage) (list []json.RawMessage) {
+	t := &jsonText{b: raw}
+	if t.space(); raw[t.i] != '[' {
+		return []json.RawMessage{raw}
+	}
+	for t.i++; t.more(); {
+		start := t.i
+		t.skip()
+		list = append(list, raw[start:t.i])
+	}
+	return list
+}
+
 // decode reads a part of a document strictly.
 func decode(raw json.RawMessage, to any) error {
 	err := json.Unmarshal(raw, to)

@@ -204,7 +204,8 @@ func cfMeta(d dtype.DType, attributes string) (*Array, error) {
 		return nil, err
 	}
 	var err error
-	if m.Attributes, err = attributesOf([]byte(attributes)); err != nil {
+	m.text = []byte(attributes)
+	if m.Attributes, err = attributesOf(m.text); err != nil {
 		return nil, err
 	}
 	return newArray(Memory(), "x", m, &Options{CF: true})

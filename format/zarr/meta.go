@@ -50,9 +50,10 @@ type Metadata struct {
 	Attributes      map[string]any //
 	Unfinished      string         // the writer of an unfinished array of version 3, see Finish; "": it is finished
 
-	chars    int      // the last axis, which Type adds; 0: it adds none
-	view     *element // of a field
-	fillless bool     // version 2 says that there is no fill value
+	chars    int             // the last axis, which Type adds; 0: it adds none
+	view     *element        // of a field
+	fillless bool            // version 2 says that there is no fill value
+	text     json.RawMessage // of the attributes
 }
 
 // check sets defaults and checks the fields that both versions have.
@@ -200,7 +201,7 @@ func parse3(b []byte) (m Metadata, err error) {
 	if err != nil {
 		return m, within("chunk_grid", err)
 	}
-	m = Metadata{Version: 3, Shape: d.Shape, Chunks: chunks, Attributes: d.Attributes, Codecs: d.Codecs}
+	m = Metadata{Version: 3, Shape: d.Shape, Chunks: chunks, Attributes: d.Attributes, Codecs: d.Codecs, text: fields["attributes"]}
 	if _, marked := fields[unfinishedField]; marked {
 		m.Unfinished = "a program"
 		if d.Unfinished != nil && d.Unfinished.By != "" {
@@ -279,8 +280,8 @@ func (m *Metadata) indexCodecs() []Codec {
 	return []Codec{Bytes(binary.LittleEndian), CRC32C()}
 }
 
-// text writes zarr.json.
-func (m *Metadata) text() ([]byte, error) {
+// text3 writes zarr.json.
+func (m *Metadata) text3() ([]byte, error) {
 	raw := func(v any) json.RawMessage {
 		b, _ := json.Marshal(v)
 		return b
@@ -457,7 +458,7 @@ func Create(ctx context.Context, s Store, p string, m Metadata, o *Options) (*Ar
 		}
 		b, err = a.meta.text2()
 	} else {
-		b, err = a.meta.text()
+		b, err = a.meta.text3()
 	}
 	if err == nil {
 		err = parents(ctx, s, p, m.Version)

@@ -58,7 +58,7 @@ func parse2(b, attributes []byte) (m Metadata, err error) {
 		return m, err
 	}
 	m = Metadata{Version: 2, Shape: d.Shape, Chunks: d.Chunks, Separator: d.Separator, Codecs: []Codec{}}
-	m.fillless = len(d.Fill) == 0 || string(d.Fill) == "null"
+	m.text, m.fillless = attributes, len(d.Fill) == 0 || string(d.Fill) == "null"
 	if err := m.take(k, d.Fill); err != nil {
 		return m, err
 	}
