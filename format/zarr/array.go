@@ -1,6 +1,7 @@
 package zarr
 
 import (
+	"math"
 	"math/bits"
 	"path"
 	"runtime"
@@ -37,7 +38,8 @@ type Options struct {
 	// also takes the memory of a chunk or shard, and of a second one if it changes only a part.
 	Workers int
 	// MaxBytes limits the bytes of the elements of a chunk, of a shard and of the result of
-	// Slice. If it is 0, a chunk has at most 2 GiB.
+	// Slice. If it is 0, a chunk has at most 2 GiB. A shard that is read whole may have, beside its chunks, as many unused bytes as
+	// these, and 1 MiB for each inner chunk.
 	MaxBytes int64
 	// Unfinished opens an array also while it isn't finished: chunks that aren't written yet are the fill value.
 	Unfinished bool
@@ -103,12 +105,13 @@ func newArray(store Store, path string, m Metadata, o *Options) (*Array, error) 
 			return nil, err
 		}
 	}
-	a := &Array{store: store, path: strings.Trim(path, "/"), meta: m, view: e.field != nil || c != nil, cf: c, set: set}
-	a.writing = sync.OnceValue(func() *[256]sync.Mutex { return new([256]sync.Mutex) })
-	most := a.set.MaxBytes
+	most := set.MaxBytes
 	if most == 0 {
 		most = 1 << 31
 	}
+	e.limit = int(min(most, math.MaxInt))
+	a := &Array{store: store, path: strings.Trim(path, "/"), meta: m, view: e.field != nil || c != nil, cf: c, set: set}
+	a.writing = sync.OnceValue(func() *[256]sync.Mutex { return new([256]sync.Mutex) })
 	if n, err := bytesOf(m.DType, m.Chunks); err != nil {
 		return nil, err
 	} else if int64(n) > most {

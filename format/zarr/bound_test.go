@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	"pgregory.net/rapid"
 )
 
 var cases = flag.Int("cases", 3000, "how many damaged stores TestMutants reads")
@@ -35,7 +36,7 @@ func allocated(f func()) int {
 }
 
 // deflated is a store of a zip file whose entries are compressed.
-func deflated(t testing.TB, values map[string][]byte) (s Store, size int) {
+func deflated(t rapid.TB, values map[string][]byte) (s Store, size int) {
 	t.Helper()
 	var b bytes.Buffer
 	z := zip.NewWriter(&b)

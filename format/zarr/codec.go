@@ -149,6 +149,7 @@ type pipeline struct {
 	stages  []stage   // in the order of encoding
 	n       int       // bytes of the elements
 	most    int       // bytes of a value
+	tight   int       // of a value whose shards have no unused bytes
 	mosts   []int     // bytes that each stage may decode to
 	scratch sync.Pool
 }
@@ -178,18 +179,15 @@ func times(a, b int) int {
 
 // measure computes the largest number of bytes that each stage may decode to, and the largest of a value.
 func (p *pipeline) measure() {
-	p.most = p.n
-	for i, s := range p.stages {
-		if i == p.filters && p.shard != nil {
-			p.most = p.shard.most()
-		}
+	p.most, p.tight = p.n, p.n
+	if p.shard != nil { // no filters stand before it
+		p.most, p.tight = p.shard.most(), p.shard.tight()
+	}
+	for _, s := range p.stages {
 		p.mosts = append(p.mosts, p.most)
 		if s.grow != nil {
-			p.most = s.grow(p.most)
+			p.most, p.tight = s.grow(p.most), s.grow(p.tight)
 		}
-	}
-	if len(p.stages) == 0 && p.shard != nil {
-		p.most = p.shard.most()
 	}
 }
 

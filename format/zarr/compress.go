@@ -137,6 +137,10 @@ func unzstd(dst, b []byte, most int) ([]byte, error) {
 		return nil, err
 	}
 	room := min(most, 64<<20+32*len(b))
+	var frame zstd.Header
+	if frame.Decode(b) == nil && frame.HasFCS && frame.FrameContentSize < uint64(room) { // other frames may follow
+		room = max(int(frame.FrameContentSize), 512)
+	}
 	if cap(dst) < room {
 		dst = make([]byte, 0, room)
 	}

@@ -375,6 +375,7 @@ type element struct {
 	field  *Field  // that is taken from each struct
 	whole  int     // bytes of a struct
 	then   []stage // that decode numbers
+	limit  int     // Options.MaxBytes
 }
 
 func elementOf(d dtype.DType) element { return element{d: d, stored: d} }

@@ -56,6 +56,7 @@ type sharding struct {
 	shape []int     // of a shard
 	grid  []int     // inner chunks along each axis of it
 	n     int       // inner chunks
+	limit int       // Options.MaxBytes
 	start bool      // the index is at the start
 	index *pipeline // of uint64, the places and sizes
 	inner *pipeline
@@ -80,7 +81,7 @@ func shardingOf(c Codec, e element, shape []int, fill tensor.Any, depth int) (*s
 }
 
 func newSharding(e element, shape []int, fill tensor.Any, c shardCodec, depth int) (*sharding, error) {
-	s := &sharding{shape: shape, n: 1, start: c.start, fill: fill}
+	s := &sharding{shape: shape, n: 1, limit: e.limit, start: c.start, fill: fill}
 	if len(c.chunk) != len(shape) {
 		return nil, fail(ErrFormat, "inner chunks of shape %v in shards of %v", c.chunk, shape)
 	}
@@ -108,8 +109,17 @@ func newSharding(e element, shape []int, fill tensor.Any, c shardCodec, depth in
 // size returns the number of bytes of the index.
 func (s *sharding) size() int { return s.index.most }
 
-// most returns the largest number of bytes of a shard.
-func (s *sharding) most() int { return plus(times(s.n, s.inner.most), s.size()) }
+// tight returns the largest number of bytes of a shard without unused ones.
+func (s *sharding) tight() int { return plus(times(s.n, s.inner.tight), s.size()) }
+
+// unused is the number of bytes for each inner chunk that no chunk may use. As many as the chunks take are allowed beside them.
+const unused = 1 << 20
+
+// most returns the largest number of bytes of a shard that is read whole. Unused bytes count up to Options.MaxBytes.
+func (s *sharding) most() int {
+	tight := s.tight()
+	return max(tight, min(plus(tight, times(s.n, plus(s.inner.most, unused))), s.limit))
+}
 
 const noChunk = math.MaxUint64
 
