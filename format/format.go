@@ -12,6 +12,7 @@
 package format
 
 import (
+	"archive/zip"
 	"bytes"
 	"errors"
 	"fmt"
@@ -54,7 +55,8 @@ type Format struct {
 	Several bool     // a file holds arrays by name
 	// Sign looks at the first Head bytes of a file; named tells whether the file's name has one of Ends.
 	Sign   func(head []byte, named bool) Sign
-	Folder func(path string) bool // whether a folder is of the format; nil: none is
+	Zipped func(names []string) bool // whether a zip file with entries of these names is of the format; nil: none is
+	Folder func(path string) bool    // whether a folder is of the format; nil: none is
 
 	Open  func(s *Source) (File, error)
 	Write func(w io.Writer, arrays []Array, o WriteOptions) error // nil: the format can't be written
@@ -100,6 +102,35 @@ func Of(name string, head []byte) (found *Format) {
 		}
 	}
 	return found
+}
+
+// OfFile is Of for a file of size bytes. A zip file without a name that tells its format is known by the names of its entries.
+func OfFile(name string, r io.ReaderAt, size int64) (*Format, error) {
+	head := make([]byte, min(Head, size))
+	if n, err := r.ReadAt(head, 0); n < len(head) {
+		return nil, Bare(err)
+	}
+	found := Of(name, head)
+	if !IsZip(head) || found != Of("", head) {
+		return found, nil
+	}
+	z, err := zip.NewReader(r, size)
+	if err != nil && !errors.Is(err, zip.ErrInsecurePath) {
+		return found, nil // which says how it is damaged
+	}
+	var names []string
+	for _, f := range z.File {
+		names = append(names, f.Name)
+	}
+	if i := slices.IndexFunc(formats, func(f *Format) bool { return f.Zipped != nil && f.Zipped(names) }); i >= 0 {
+		found = formats[i]
+	}
+	return found, nil
+}
+
+// IsZip reports whether a file that begins with head is a zip file.
+func IsZip(head []byte) bool {
+	return bytes.HasPrefix(head, []byte("PK\x03\x04")) || bytes.HasPrefix(head, []byte("PK\x05\x06"))
 }
 
 // OfFolder returns the format of a folder, nil if it is none.
@@ -279,12 +310,9 @@ func Open(path string) (File, error) {
 		}
 		defer f.Close()
 		s.Size = info.Size()
-		head := make([]byte, Head)
-		n, err := io.ReadFull(f, head)
-		if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
-			return nil, s.In(Bare(err))
+		if found, err = OfFile(path, f, s.Size); err != nil {
+			return nil, s.In(err)
 		}
-		found = Of(path, head[:n])
 	default:
 		return nil, s.In(errors.New("it is a pipe or a device, not a file or a folder; read it with the package of its format"))
 	}

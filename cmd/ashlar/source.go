@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -105,12 +106,10 @@ func (p *program) open(arg string) (*source, error) {
 	}
 	defer f.Close()
 	s.Path, s.Size = path, info.Size()
-	head := make([]byte, format.Head)
-	n, err := io.ReadFull(f, head)
-	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
-		return nil, fmt.Errorf("%s: %w", path, format.Bare(err))
+	if s.format, err = format.OfFile(path, f, s.Size); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	s.format = p.formatOf(head[:n], path)
+	s.format = cmp.Or(p.reading.format, s.format)
 	return s, nil
 }
 
@@ -126,7 +125,18 @@ func (p *program) stream(s *source, r io.Reader) error {
 	if err != nil && err != io.EOF {
 		return fmt.Errorf("%s: %w", s.name, format.Bare(err))
 	}
-	s.format = p.formatOf(head, s.name)
+	s.format = format.Of(s.name, head)
+	if format.IsZip(head) { // which is read from its end
+		all, err := s.All()
+		if err == nil {
+			s.At = bytes.NewReader(all)
+			s.format, err = format.OfFile(s.name, s.At, s.Size)
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", s.name, err)
+		}
+	}
+	s.format = cmp.Or(p.reading.format, s.format)
 	return nil
 }
 
@@ -151,11 +161,6 @@ func (s *stream) Read(b []byte) (int, error) {
 	n, err := s.r.Read(b[:min(int64(len(b)), s.left)])
 	s.left -= int64(n)
 	return n, err
-}
-
-// formatOf goes by --from, else by contents and name.
-func (p *program) formatOf(head []byte, name string) *format.Format {
-	return cmp.Or(p.reading.format, format.Of(name, head))
 }
 
 // in names a stream in an error of a package that was given bytes; one that was given a path has named it.

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"archive/zip"
+	"bytes"
 	"encoding/base64"
 	"encoding/binary"
 	"encoding/json"
@@ -113,6 +115,69 @@ func TestZarrTypes(t *testing.T) {
 	ashlar(0, "int64[2]", "info", at("sum.zarr"))
 	ashlar(0, "t is datetime64[D]; npy has no such type", "convert", at("x.zarr")+"#t", at("t.npy"))
 	ashlar(0, "left out, as no tensor holds them: o, s.b", "convert", at("x.zarr"), at("all.npz"), "--skip")
+}
+
+// A zip file is known by its entries, whatever its name: a Zarr hierarchy of either version, a file of torch.save, an npz file, also one without
+// arrays. Another one is an error.
+func TestZipsByContents(t *testing.T) {
+	dir := t.TempDir()
+	one, err := os.ReadFile("../../testdata/digits-test.npy")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const (
+		array2 = `{"zarr_format":2,"shape":[2],"chunks":[2],"dtype":"|u1","compressor":null,"fill_value":0,"order":"C","filters":null}`
+		array3 = `{"zarr_format":3,"node_type":"array","shape":[2],"data_type":"uint8","chunk_grid":{"name":"regular","configuration":{"chunk_shape":[2]}},"chunk_key_encoding":{"name":"v2"},"fill_value":0,"codecs":["bytes"]}`
+		group3 = `{"zarr_format":3,"node_type":"group"}`
+	)
+	for name, c := range map[string]struct {
+		code    int
+		text    string
+		entries []string // names and texts
+	}{
+		"group 3":      {0, "a/b  uint8[2]", []string{"zarr.json", group3, "a/zarr.json", group3, "a/b/zarr.json", array3, "a/b/0", "\x01\x02"}},
+		"array 3":      {0, "uint8[2]", []string{"0", "\x01\x02", "zarr.json", array3}},
+		"group 2":      {0, "a/b  uint8[2]", []string{"a/b/0", "\x01\x02", "a/b/.zarray", array2, "a/.zgroup", `{"zarr_format":2}`, ".zgroup", `{"zarr_format":2}`}},
+		"array 2":      {0, "uint8[2]", []string{".zarray", array2, ".zattrs", "{}", "0", "\x01\x02"}},
+		"consolidated": {0, "b  uint8[2]", []string{"zarr.json", group3[:len(group3)-1] + `,"consolidated_metadata":{"kind":"inline","must_understand":false,"metadata":{"b":` + array3 + `}}}`, "b/zarr.json", array3}},
+		"folder":       {1, `"x.zarr/zarr.json" is there`, []string{"x.zarr/", "", "x.zarr/zarr.json", array3, "x.zarr/0", "\x01\x02"}},
+		"npz":          {0, "w  ", []string{"w.npy", string(one)}},
+		"npz of none":  {0, "", nil},
+		"neither":      {1, "no array", []string{"notes.txt", "text"}},
+		"folders":      {1, "no array", []string{"a/", "", "b/", ""}},
+		"torch":        {1, "pytorch", []string{"archive/data.pkl", "\x80\x02.", "archive/version", "3\n"}},
+	} {
+		var b bytes.Buffer
+		w := zip.NewWriter(&b)
+		for i := 0; i < len(c.entries); i += 2 {
+			e, err := w.Create(c.entries[i])
+			if err == nil && c.entries[i+1] != "" {
+				_, err = io.WriteString(e, c.entries[i+1])
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+		for _, end := range []string{".zip", "", ".npz"} {
+			path := filepath.Join(dir, name+end)
+			if err := os.WriteFile(path, b.Bytes(), 0o666); err != nil {
+				t.Fatal(err)
+			}
+			for _, call := range []*call{newCall(nil).with("info", path), newCall(bytes.NewReader(b.Bytes())).with("info", "-")} {
+				if out := call.out.String() + call.err.String(); call.code != c.code || !strings.Contains(out, c.text) {
+					t.Errorf("%s: exit code %d, want %d and %q\n%s", path, call.code, c.code, c.text, out)
+				}
+			}
+		}
+		if strings.HasPrefix(name, "array") {
+			if call := newCall(bytes.NewReader(b.Bytes())).with("show", "-"); call.code != 0 || !strings.Contains(call.out.String(), "[1 2]") {
+				t.Errorf("%s: %s%s", name, call.out.String(), call.err.String())
+			}
+		}
+	}
 }
 
 // The fill value of floats that xarray wrote is a missing value, and zero is a number, for each command that reads with --cf, in a folder

@@ -3,6 +3,7 @@ package npy
 import (
 	"bytes"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/ashlar-go/ashlar/format"
@@ -16,7 +17,9 @@ func init() {
 		Write: func(w io.Writer, arrays []format.Array, o format.WriteOptions) error {
 			return Write(w, arrays[0].Tensor, &WriteOptions{Fortran: o.Fortran})
 		}})
-	format.Register(&format.Format{Name: "npz", Ends: []string{".npz"}, Several: true, Sign: format.Begins("PK\x03\x04", "PK\x05\x06"), Open: openNPZ,
+	format.Register(&format.Format{Name: "npz", Ends: []string{".npz"}, Several: true, Sign: format.Begins("PK\x03\x04", "PK\x05\x06"), Zipped: func(names []string) bool {
+		return slices.ContainsFunc(names, func(name string) bool { return strings.HasSuffix(name, suffix) })
+	}, Open: openNPZ,
 		Write: func(w io.Writer, arrays []format.Array, o format.WriteOptions) error {
 			names, ts := format.Apart(arrays)
 			return WriteZip(w, names, ts, &WriteOptions{Fortran: o.Fortran})
@@ -86,6 +89,10 @@ func openNPZ(s *format.Source) (f format.File, err error) {
 		if b, err = s.All(); err == nil {
 			z, err = NewZip(bytes.NewReader(b), int64(len(b)), o)
 		}
+	}
+	if err == nil && len(z.names) == 0 && z.other != "" {
+		z.Close()
+		err = s.In(fail(-1, ErrFormat, "the zip file has no array: none of its entries ends in .npy or begins like an npy file, and none is of another format that the program imports; one is %.100q", z.other))
 	}
 	return zipped{z}, err
 }

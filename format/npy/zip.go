@@ -27,6 +27,7 @@ type Zip struct {
 	size    int64
 	set     Options
 	names   []string
+	other   string // the name of an entry that is no array, if there is one
 	entries map[string]*zip.File
 	file    io.Closer
 }
@@ -72,6 +73,7 @@ func NewZip(r io.ReaderAt, size int64, o *Options) (*Zip, error) {
 	for _, f := range archive.File {
 		name, ok := strings.CutSuffix(f.Name, suffix)
 		if !ok && !begins(f) {
+			z.other = f.Name
 			continue
 		}
 		if _, twice := z.entries[name]; twice {

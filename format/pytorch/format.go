@@ -2,6 +2,8 @@ package pytorch
 
 import (
 	"bytes"
+	"slices"
+	"strings"
 
 	"github.com/ashlar-go/ashlar/format"
 	"github.com/ashlar-go/ashlar/mem"
@@ -9,6 +11,9 @@ import (
 
 func init() {
 	format.Register(&format.Format{Name: "pytorch", Ends: []string{".pt", ".pth", ".ckpt", ".bin"}, Several: true, Sign: sign,
+		Zipped: func(names []string) bool {
+			return slices.ContainsFunc(names, func(name string) bool { return strings.HasSuffix(name, "/data.pkl") })
+		},
 		Open: func(s *format.Source) (format.File, error) {
 			f, err := openSource(s)
 			if err != nil {

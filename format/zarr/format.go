@@ -9,6 +9,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -34,11 +35,16 @@ func sign(head []byte, named bool) format.Sign {
 	return format.ByName(head, named)
 }
 
+// zipped recognizes Zarr by the metadata of an array or a group.
+func zipped(names []string) bool {
+	return slices.ContainsFunc(names, func(name string) bool { return slices.Contains(nodes, path.Base(name)) })
+}
+
 func init() {
-	format.Register(&format.Format{Name: "zarr", Ends: []string{".zarr", ".zarr.zip"}, Several: true, Sign: sign, Open: openFile,
-		Folder: func(path string) bool {
+	format.Register(&format.Format{Name: "zarr", Ends: []string{".zarr", ".zarr.zip"}, Several: true, Sign: sign, Zipped: zipped, Open: openFile,
+		Folder: func(dir string) bool {
 			return slices.ContainsFunc(Roots, func(name string) bool {
-				_, err := os.Stat(filepath.Join(path, name))
+				_, err := os.Stat(filepath.Join(dir, name))
 				return err == nil
 			})
 		},
@@ -196,6 +202,11 @@ func openFile(s *format.Source) (format.File, error) {
 		}
 		root = strings.TrimSuffix(strings.TrimSuffix(strings.TrimSuffix(root, ".zip"), ".json"), ".zarr")
 		h, err = OpenStore(store, root, &Options{MaxBytes: cmp.Or(s.MaxBytes, 16<<30), Unfinished: s.Unfinished, CF: s.CF})
+	}
+	if z, ok := store.(*zipStore); ok && errors.Is(err, fs.ErrNotExist) {
+		if i := slices.IndexFunc(z.keys, func(key string) bool { return slices.Contains(nodes, path.Base(key)) }); i >= 0 {
+			err = fmt.Errorf("%w; but %.200q is there: put the hierarchy at the root of the zip file", err, z.keys[i])
+		}
 	}
 	if err == nil {
 		err = h.Spread()

@@ -61,19 +61,12 @@ type Listing struct {
 
 // Open reads the description of a file's contents. It recognizes the format by the first bytes.
 func Open(name string, r io.ReaderAt, size int64) (*File, *Listing, error) {
-	head := make([]byte, min(format.Head, size))
-	if _, err := r.ReadAt(head, 0); err != nil && !errors.Is(err, io.EOF) {
+	found, err := format.OfFile("", r, size)
+	if err != nil {
 		return nil, nil, err
 	}
 	f, l := &File{name: name}, &Listing{}
 	source := &format.Source{At: r, Size: size, Options: format.Options{MaxBytes: maxWhole}}
-	found := format.Of("", head)
-	if found != nil && found.Name == "npz" {
-		if store := zipped(r, size); store != nil {
-			return f.hierarchy(store)
-		}
-	}
-	var err error
 	if found == nil || found.Name == "onnx" {
 		f.kind, err = "onnx", f.graph(source, l)
 	} else {

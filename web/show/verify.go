@@ -133,11 +133,10 @@ func (f *File) takes(name string) bool {
 
 // arrays reads the arrays of a file; the array of an npy file has no name.
 func arrays(in *io.SectionReader) (map[string]tensor.Any, error) {
-	head := make([]byte, min(format.Head, in.Size()))
-	if _, err := in.ReadAt(head, 0); err != nil && !errors.Is(err, io.EOF) {
+	found, err := format.OfFile("", in, in.Size())
+	if err != nil {
 		return nil, err
 	}
-	found := format.Of("", head)
 	if found == nil || found.Name == "onnx" {
 		return nil, errors.New("inputs are npy, npz or safetensors files")
 	}

@@ -21,20 +21,6 @@ func OpenFolder(name string, files map[string]*io.SectionReader) (*File, *Listin
 	return (&File{name: name}).hierarchy(folder(files))
 }
 
-// zipped is the store of a zip file that holds a Zarr hierarchy, nil for another one.
-func zipped(r io.ReaderAt, size int64) zarr.Store {
-	s, err := zarr.Zip(r, size)
-	if err != nil {
-		return nil // package npy returns the error
-	}
-	for _, root := range zarr.Roots {
-		if _, err := s.Size(context.Background(), root); !errors.Is(err, fs.ErrNotExist) {
-			return s
-		}
-	}
-	return nil
-}
-
 // hierarchy opens the arrays of a store.
 func (f *File) hierarchy(s zarr.Store) (*File, *Listing, error) {
 	h, err := zarr.OpenStore(s, "array", &zarr.Options{MaxBytes: maxWhole, Workers: 1})
