@@ -84,6 +84,7 @@ var outside = map[string][]string{
 	"golang.org/x/image":                {"format", "draw", "onnx/imagedecoder", "examples/ocr"}, // draw, ocr: the bitmap fonts of their pictures
 	"google.golang.org/protobuf":        {"onnx"},                                                // its package protowire alone: see checkDependencies
 	"github.com/klauspost/compress":     {"format"},
+	"github.com/ulikunitz/xz":           {"format"}, // its package lzma: see docs/scale.md
 	"github.com/spf13/cobra":            {"cmd"},
 	"github.com/schollz/progressbar/v3": {"cmd"},
 	"pgregory.net/rapid":                nil,

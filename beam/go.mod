@@ -12,6 +12,7 @@ require (
 
 require (
 	github.com/google/wire v0.7.0 // indirect
+	github.com/ulikunitz/xz v0.5.17 // indirect
 	golang.org/x/xerrors v0.0.0-20240903120638-7835f813f4da // indirect
 )
 

@@ -13,6 +13,7 @@ var codecs = map[string][]string{
 	numcodecs + "crc32": {"location"}, numcodecs + "crc32c": {"location"}, numcodecs + "adler32": {"location"},
 	numcodecs + "shuffle": {"elementsize"}, numcodecs + "delta": {"dtype", "astype"}, numcodecs + "bitround": {"keepbits"},
 	numcodecs + "fixedscaleoffset": {"scale", "offset", "dtype", "astype"}, numcodecs + "quantize": {"digits", "dtype", "astype"},
+	numcodecs + "astype": {"encode_dtype", "decode_dtype"}, numcodecs + "packbits": {}, numcodecs + "lzma": {"format", "check", "preset", "filters"},
 }
 
 // maxCodecs is the most codecs of one list.
@@ -27,7 +28,7 @@ const (
 
 func (c Codec) kind() int {
 	switch c.Name {
-	case "transpose", numcodecs + "delta", numcodecs + "fixedscaleoffset", numcodecs + "bitround", numcodecs + "quantize":
+	case "transpose", numcodecs + "delta", numcodecs + "fixedscaleoffset", numcodecs + "bitround", numcodecs + "quantize", numcodecs + "astype", numcodecs + "packbits":
 		return ofElements
 	case "bytes", "endian", "sharding_indexed":
 		return toBytes
@@ -64,7 +65,7 @@ func chained(list []Codec) error {
 
 func unknown(name string) error {
 	if id, ok := strings.CutPrefix(name, numcodecs); ok {
-		return fail(ErrCodec, "the filter or compressor %.100q isn't known here; zlib, gzip, bz2, zstd, lz4, blosc, shuffle, delta, fixedscaleoffset, bitround, quantize, crc32, crc32c and adler32 are", id)
+		return fail(ErrCodec, "the filter or compressor %.100q isn't known here; zlib, gzip, bz2, lzma, zstd, lz4, blosc, shuffle, delta, fixedscaleoffset, astype, packbits, bitround, quantize, crc32, crc32c and adler32 are", id)
 	}
 	return fail(ErrCodec, "the codec %.100q isn't known here; transpose, bytes, gzip, zstd, crc32c, blosc and sharding_indexed are", name)
 }

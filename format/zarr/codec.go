@@ -122,7 +122,7 @@ func (c Codec) int(key string, otherwise, low, high int) (int, error) {
 		}
 	}
 	if n < low || n > high {
-		return 0, fail(ErrFormat, "%s: %s %v; it is %d to %d", strings.TrimPrefix(c.Name, numcodecs), key, c.Configuration[key], low, high)
+		return 0, fail(ErrFormat, "%s: %s %s; it is %d to %d", strings.TrimPrefix(c.Name, numcodecs), key, shown(c.Configuration[key]), low, high)
 	}
 	return n, nil
 }
@@ -132,7 +132,7 @@ func (c Codec) text(key string) (string, error) {
 	v, there := c.Configuration[key]
 	s, ok := v.(string)
 	if there && !ok {
-		return "", fail(ErrFormat, "%s: %s is %.50v; it is a string", strings.TrimPrefix(c.Name, numcodecs), key, v)
+		return "", fail(ErrFormat, "%s: %s is %s; it is a string", strings.TrimPrefix(c.Name, numcodecs), key, shown(v))
 	}
 	return s, nil
 }
@@ -352,7 +352,7 @@ func newPipeline(list []Codec, e element, shape []int, fill tensor.Any, depth in
 		return nil, fail(ErrLimit, "%d codecs; the most accepted are %d", len(list), maxCodecs)
 	}
 	serialized, ordered, viewed := false, false, false
-	now := e.stored // the type behind the filters so far
+	now := storage{d: e.stored} // the elements behind the filters so far
 	for i, c := range list {
 		keys, known := codecs[c.Name]
 		if known && strings.HasPrefix(c.Name, numcodecs) {
@@ -377,7 +377,7 @@ func newPipeline(list []Codec, e element, shape []int, fill tensor.Any, depth in
 				return nil, fail(ErrFormat, "transpose: its order is no permutation of %d axes, or it comes after bytes", axes)
 			}
 			if ordered {
-				return nil, fail(ErrCodec, "transpose beside numcodecs.delta isn't read")
+				return nil, fail(ErrCodec, "transpose behind numcodecs.delta or numcodecs.packbits isn't read")
 			}
 			if p.stored == nil {
 				p.stored = order
@@ -398,11 +398,12 @@ func newPipeline(list []Codec, e element, shape []int, fill tensor.Any, depth in
 				return nil, err
 			case e == "big":
 				p.big = true
-			case e != "little" && (e != "" || now.Size() > 1):
+			case e != "little" && (e != "" || now.d.Size() > 1):
 				return nil, fail(ErrFormat, "bytes: endian is %.20q; it is little or big", e)
 			}
 			p.stages, viewed = append(e.views(p.big), p.stages...), true
-			serialized, p.filters, p.coded = true, len(p.stages), now
+			serialized, p.filters, p.coded = true, len(p.stages), now.d
+			now.big = p.big
 			continue
 		case "sharding_indexed":
 			if serialized || len(p.stages) > 0 {
@@ -422,22 +423,22 @@ func newPipeline(list []Codec, e element, shape []int, fill tensor.Any, depth in
 			continue
 		}
 		// A filter before the codec bytes gets elements in the machine's byte order, a filter behind it elements in the stored order.
-		filter, big := !serialized && c.kind() == ofElements, p.big
+		filter := !serialized && c.kind() == ofElements
 		if filter {
-			big = conv.BigEndian
+			now.big = conv.BigEndian
 		}
 		var s stage
 		if id, ok := strings.CutPrefix(c.Name, numcodecs); ok {
-			s, now, err = filterOf(id, c, now, big, filter)
+			s, now, err = filterOf(id, c, now, filter)
 		} else {
 			s, err = stageOf(c)
 		}
 		if err != nil {
 			return nil, err
 		}
-		if filter && s.name == "delta" {
+		if filter && (s.name == "delta" || s.name == "packbits") {
 			if ordered = true; p.stored != nil {
-				return nil, fail(ErrCodec, "transpose beside numcodecs.delta isn't read")
+				return nil, fail(ErrCodec, "transpose beside numcodecs.%s isn't read", s.name)
 			}
 		}
 		p.stages = append(p.stages, s)

@@ -15,8 +15,8 @@
 // Version 3: regular grids, the codecs transpose, bytes, gzip, zstd, crc32c and
 // sharding_indexed, blosc for reading, the chunk keys default and v2, names of axes,
 // attributes, groups, and consolidated metadata as zarr-python 3 writes it. Of numcodecs it reads
-// shuffle, zlib, gzip, bz2, zstd, lz4, blosc, crc32, crc32c and adler32 behind the codec bytes, delta,
-// fixedscaleoffset, bitround and quantize before it. A list has up to 16 codecs, of which one makes bytes of
+// shuffle, zlib, gzip, bz2, lzma, zstd, lz4, blosc, crc32, crc32c and adler32 behind the codec bytes, delta,
+// fixedscaleoffset, astype, packbits, bitround and quantize before it. A list has up to 16 codecs, of which one makes bytes of
 // elements: bytes or sharding_indexed. Codecs may stand before and behind sharding_indexed. Shards may be nested four deep.
 // Parts of a shard are read if sharding_indexed is the only codec; otherwise a shard is read whole. The index of a shard has any
 // codecs of a fixed size, in either byte order, with or without a checksum. A field of the metadata
@@ -24,9 +24,9 @@
 // a storage transformer. A key of a codec that isn't known is always an error. Beyond its specification, version 3
 // is read with the codec name endian, the orders C and F of transpose, gzip and zstd without a level, and null for dimension_names.
 //
-// Version 2: C and F order; the compressors zlib, gzip, bz2, zstd, lz4 and blosc, the
-// filters shuffle, delta, fixedscaleoffset, bitround, quantize, crc32, crc32c and
-// adler32. It is written with gzip, zlib or zstd. Blosc holds blosclz, lz4, snappy, zlib and zstd. Its fill values may be null,
+// Version 2: C and F order; the compressors zlib, gzip, bz2, lzma, zstd, lz4 and blosc, the
+// filters shuffle, delta, fixedscaleoffset, astype, packbits, bitround, quantize, crc32, crc32c and
+// adler32. Numbers have the bits of numcodecs; one that the element type doesn't have is an error. It is written with gzip, zlib or zstd. Blosc holds blosclz, lz4, snappy, zlib and zstd. Its fill values may be null,
 // 0 and 1 for bool, and integers as 1.0.
 //
 // NaN, Infinity and -Infinity may stand without quotes in attributes and as fill values, as Python's json writes them.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"maps"
 	"math"
 	"slices"
@@ -263,6 +264,15 @@ func items(raw json.RawMessage) (list []json.RawMessage) {
 		list = append(list, raw[start:t.i])
 	}
 	return list
+}
+
+// shown returns a value of a document as JSON writes it, for errors.
+func shown(v any) string {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return fmt.Sprint(v)
+	}
+	return fmt.Sprintf("%.100s", b)
 }
 
 // decode reads a part of a document strictly.

@@ -11,10 +11,8 @@ import (
 	"math"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/ashlar-go/ashlar/dtype"
-	"github.com/ashlar-go/ashlar/internal/core/conv"
 )
 
 // document2 is .zarray.
@@ -149,14 +147,17 @@ func (m *Metadata) text2() ([]byte, error) {
 	return json.MarshalIndent(d, "", "  ")
 }
 
-// filterOf makes the stage of a filter or compressor of the package numcodecs, and returns the type of the elements that
-// it stores. d is the type of the elements; in version 3 they have the machine's byte order.
-func filterOf(id string, c Codec, d dtype.DType, big, v3 bool) (stage, dtype.DType, error) {
+// filterOf makes the stage of a filter or compressor of the package numcodecs, and returns the elements that it stores. in are the elements
+// that it decodes to; in version 3 they have the machine's byte order.
+func filterOf(id string, c Codec, in storage, v3 bool) (stage, storage, error) {
 	s := stage{name: id}
 	switch id {
 	case "zlib", "gzip", "zstd", "blosc":
 		s, err := stageOf(Codec{id, c.Configuration})
-		return s, d, err
+		return s, in, err
+	case "lzma":
+		s, err := lzmaOf(c)
+		return s, in, err
 	case "bz2":
 		s.grow, s.varies = func(n int) int { return plus(slack(n), 600) }, true
 		s.decode = func(dst, b []byte, most int) ([]byte, error) {
@@ -191,147 +192,30 @@ func filterOf(id string, c Codec, d dtype.DType, big, v3 bool) (stage, dtype.DTy
 		case "crc32c":
 			s = checksum(id, func(b []byte) uint32 { return crc32.Checksum(b, castagnoli) }, where == "start")
 		}
-		return s, d, err
+		return s, in, err
 	case "shuffle":
 		size, err := c.int("elementsize", 4, 1, 1<<20)
 		if err != nil {
-			return s, d, err
+			return s, in, err
 		}
 		s.decode = func(dst, b []byte, _ int) ([]byte, error) {
 			out := sized(dst, len(b))
 			unshuffle(out, b, size)
 			return out, nil
 		}
-	case "bitround", "quantize":
-		if to, from := c.Configuration["dtype"], c.Configuration["astype"]; from != nil && from != to {
-			return s, d, fail(ErrCodec, "%s from %.20q to %.20q", id, to, from)
-		}
+	case "bitround":
 		s.decode = func(_, b []byte, _ int) ([]byte, error) { return b, nil }
-	case "delta", "fixedscaleoffset":
-		return numberFilter(id, c, d, big, v3)
+	case "packbits":
+		if in.d.Size() != 1 {
+			return s, in, fail(ErrCodec, "packbits in an array of %v; it packs elements of a byte", in.d)
+		}
+		s.grow = func(n int) int { return plus(n/8, 2) }
+		s.decode = unpackBits
+		return s, storage{d: dtype.Uint8}, nil
+	case "delta", "fixedscaleoffset", "quantize", "astype":
+		return numberFilter(id, c, in, v3)
 	default:
-		return s, d, unknown(c.Name)
+		return s, in, unknown(c.Name)
 	}
-	return s, d, nil
-}
-
-// typeOf reads the type that a key of the configuration names. Version 3 has also names like float64, and codes without a
-// byte order; its filters take and store elements in the machine's byte order.
-func (c Codec) typeOf(key string, otherwise dtype.DType, big, v3 bool) (d dtype.DType, _ bool, err error) {
-	code, err := c.text(key)
-	switch {
-	case err != nil || code == "":
-		return otherwise, big, err
-	case !v3:
-		return typeCoded(code)
-	}
-	if d, err = typeNamed(code); err == nil {
-		return d, big, nil
-	}
-	if strings.IndexByte("<>|=", code[0]) < 0 {
-		code = "<" + code
-	}
-	d, other, err := typeCoded(strings.Replace(code, "=", "<", 1))
-	if err == nil && other {
-		err = fail(ErrCodec, "%s: %s %.20q; the elements of version 3 have the machine's byte order here", c.Name, key, code)
-	}
-	return d, big, err
-}
-
-// numberFilter makes a filter that computes the array's elements from elements of a
-// stored type.
-func numberFilter(id string, c Codec, d dtype.DType, big, v3 bool) (stage, dtype.DType, error) {
-	s := stage{name: id}
-	if !v3 && c.Configuration["dtype"] == nil {
-		return s, d, fail(ErrFormat, "%s without a dtype", id)
-	}
-	to, toBig, err := c.typeOf("dtype", d, big, v3)
-	if err != nil {
-		return s, d, err
-	}
-	from, fromBig, err := c.typeOf("astype", to, toBig, v3)
-	if err != nil {
-		return s, d, err
-	}
-	if to != d || toBig != big || to.IsComplex() || from.IsComplex() || to == dtype.Float16 || from == dtype.Float16 {
-		return s, d, fail(ErrCodec, "%s of %v to %v in an array of %v", id, from, to, d)
-	}
-	number := func(key string) float64 {
-		switch v := c.Configuration[key].(type) {
-		case float64:
-			return v
-		}
-		return math.NaN()
-	}
-	scale, offset := number("scale"), number("offset")
-	if id == "fixedscaleoffset" && (scale != scale || offset != offset || scale == 0 || !to.IsFloat()) {
-		return s, d, fail(ErrCodec, "fixedscaleoffset of %v with scale and offset %v and %v", to, c.Configuration["scale"], c.Configuration["offset"])
-	}
-	if id == "delta" && (from != to && (from.IsFloat() || to.IsFloat()) || to == dtype.Bool || from == dtype.Bool) {
-		return s, d, fail(ErrCodec, "delta of %v stored as %v", to, from)
-	}
-	s.grow = func(n int) int { return times(n/to.Size(), from.Size()) }
-	s.decode = func(dst, b []byte, most int) ([]byte, error) {
-		if len(b)%from.Size() != 0 {
-			return nil, errors.New("the bytes are no whole elements")
-		}
-		n := len(b) / from.Size()
-		if n > most/to.Size() {
-			return nil, fail(ErrLimit, "%s: %d elements; the chunk has %d bytes", id, n, most)
-		}
-		if fromBig != conv.BigEndian {
-			conv.Reverse(b, from.Size())
-		}
-		out := sized(dst, n*to.Size())
-		var sum uint64
-		var sum32 float32
-		var sum64 float64
-		for i := range n {
-			w := word(b[i*from.Size() : (i+1)*from.Size()])
-			dst := out[i*to.Size() : (i+1)*to.Size()]
-			switch {
-			case id == "fixedscaleoffset":
-				v := valueOf(w, from)
-				if to == dtype.Float32 && from == dtype.Float32 {
-					f := float32(v)/float32(scale) + float32(offset)
-					putWord(dst, uint64(math.Float32bits(f)))
-				} else if v = v/scale + offset; to == dtype.Float32 {
-					putWord(dst, uint64(math.Float32bits(float32(v))))
-				} else {
-					putWord(dst, math.Float64bits(v))
-				}
-			case to == dtype.Float32:
-				sum32 += math.Float32frombits(uint32(w))
-				putWord(dst, uint64(math.Float32bits(sum32)))
-			case to == dtype.Float64:
-				sum64 += math.Float64frombits(w)
-				putWord(dst, math.Float64bits(sum64))
-			default:
-				if shift := 64 - 8*from.Size(); from.IsSigned() {
-					w = uint64(int64(w<<shift) >> shift)
-				}
-				sum += w
-				putWord(dst, sum)
-			}
-		}
-		if toBig != conv.BigEndian {
-			conv.Reverse(out, to.Size())
-		}
-		return out, nil
-	}
-	return s, from, nil
-}
-
-// valueOf returns the number that has the bits w.
-func valueOf(w uint64, d dtype.DType) float64 {
-	shift := 64 - 8*d.Size()
-	switch {
-	case d == dtype.Float32:
-		return float64(math.Float32frombits(uint32(w)))
-	case d == dtype.Float64:
-		return math.Float64frombits(w)
-	case d.IsSigned():
-		return float64(int64(w<<shift) >> shift)
-	}
-	return float64(w)
+	return s, in, nil
 }
