@@ -86,6 +86,12 @@ func TestZarrTypes(t *testing.T) {
 	array("t", `"<M8[D]"`, "null", "\x00\x00\x00\x00\x00\x00\x00\x00\x08\x2b\x00\x00\x00\x00\x00\x00", "{}")
 	array("p", `"|i1"`, "null", "\x01\xff", `{"scale_factor":0.5,"_FillValue":-1}`)
 	array("o", `"|O"`, "null", "", "{}")
+	array("v", `"|O"`, `"?"`, "\x02\x00\x00\x00\x03\x00\x00\x00\xe6\x97\xa5\x00\x00\x00\x00", "{}")
+	text, err := os.ReadFile(at("x.zarr/v/.zarray"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	write("x.zarr/v/.zarray", strings.Replace(string(text), `"filters":null`, `"filters":[{"id":"vlen-utf8"}]`, 1))
 	ashlar := func(want int, text string, args ...string) {
 		t.Helper()
 		c := newCall(nil).with(args...)
@@ -99,6 +105,10 @@ func TestZarrTypes(t *testing.T) {
 	ashlar(0, `["1970-01-01","2000-02-29"]`, "show", at("x.zarr")+"#t")
 	ashlar(0, `["hi","yo"]`, "show", at("x.zarr")+"#s.b")
 	ashlar(0, "[7 8]", "show", at("x.zarr")+"#s.a")
+	ashlar(1, "v    string[2]", "info", at("x.zarr"))
+	ashlar(0, `["日",""]`, "show", at("x.zarr")+"#v")
+	ashlar(0, `["日"]`, "show", at("x.zarr")+"#v", "--slice", ":1")
+	ashlar(1, "strings", "compute", "sum(x)", "-i", "x="+at("x.zarr")+"#v")
 	ashlar(0, `"yo"`, "show", at("x.zarr")+"#s.b", "--slice", "1")
 	ashlar(1, "#t", "show", at("x.zarr")+"#t", "--slice", "5")
 	ashlar(0, "[0.5 nan]", "show", at("x.zarr")+"#p", "--cf")
@@ -114,7 +124,7 @@ func TestZarrTypes(t *testing.T) {
 	ashlar(0, "", "compute", "x + x", "-i", "x="+at("x.zarr")+"#t", "-o", at("sum.zarr"))
 	ashlar(0, "int64[2]", "info", at("sum.zarr"))
 	ashlar(0, "t is datetime64[D]; npy has no such type", "convert", at("x.zarr")+"#t", at("t.npy"))
-	ashlar(0, "left out, as no tensor holds them: o, s.b", "convert", at("x.zarr"), at("all.npz"), "--skip")
+	ashlar(0, "left out, as no tensor holds them: o, s.b, v", "convert", at("x.zarr"), at("all.npz"), "--skip")
 }
 
 // A zip file is known by its entries, whatever its name: a Zarr hierarchy of either version, a file of torch.save, an npz file, also one without

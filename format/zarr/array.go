@@ -94,7 +94,7 @@ func bytesOf(d dtype.DType, shape []int) (int, error) {
 // newArray checks metadata and makes an array of it.
 func newArray(store Store, path string, m Metadata, o *Options) (*Array, error) {
 	set := settingsOf(o)
-	e := element{d: m.DType, stored: m.DType, chars: m.chars}
+	e := element{d: m.DType, stored: m.DType, chars: m.chars, varies: m.varies()}
 	if m.view != nil {
 		e = *m.view
 	}
@@ -110,7 +110,7 @@ func newArray(store Store, path string, m Metadata, o *Options) (*Array, error) 
 		most = 1 << 31
 	}
 	e.limit = int(min(most, math.MaxInt))
-	a := &Array{store: store, path: strings.Trim(path, "/"), meta: m, view: e.field != nil || c != nil, cf: c, set: set}
+	a := &Array{store: store, path: strings.Trim(path, "/"), meta: m, view: e.field != nil || c != nil || m.varies(), cf: c, set: set}
 	a.writing = sync.OnceValue(func() *[256]sync.Mutex { return new([256]sync.Mutex) })
 	if n, err := bytesOf(m.DType, m.Chunks); err != nil {
 		return nil, err

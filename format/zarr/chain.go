@@ -6,7 +6,7 @@ import "strings"
 var codecs = map[string][]string{
 	"transpose": {"order"}, "bytes": {"endian"}, "endian": {"endian"}, "gzip": {"level"}, "zlib": {"level"}, "zstd": {"level", "checksum"},
 	"crc32c": {}, "blosc": {"typesize", "cname", "clevel", "shuffle", "blocksize"},
-	"sharding_indexed": {"chunk_shape", "codecs", "index_codecs", "index_location"},
+	"vlen-utf8": {}, "sharding_indexed": {"chunk_shape", "codecs", "index_codecs", "index_location"},
 
 	numcodecs + "gzip": {"level"}, numcodecs + "zlib": {"level"}, numcodecs + "bz2": {"level"}, numcodecs + "zstd": {"level", "checksum"},
 	numcodecs + "lz4": {"acceleration"}, numcodecs + "blosc": {"typesize", "cname", "clevel", "shuffle", "blocksize"},
@@ -30,7 +30,7 @@ func (c Codec) kind() int {
 	switch c.Name {
 	case "transpose", numcodecs + "delta", numcodecs + "fixedscaleoffset", numcodecs + "bitround", numcodecs + "quantize", numcodecs + "astype", numcodecs + "packbits":
 		return ofElements
-	case "bytes", "endian", "sharding_indexed":
+	case "bytes", "endian", "vlen-utf8", "sharding_indexed":
 		return toBytes
 	}
 	return ofBytes
@@ -58,7 +58,7 @@ func chained(list []Codec) error {
 		}
 	}
 	if there != 1 {
-		return fail(ErrFormat, "%d codecs of the list make bytes of elements, as bytes and sharding_indexed do; one must", there)
+		return fail(ErrFormat, "%d codecs of the list make bytes of elements, as bytes, vlen-utf8 and sharding_indexed do; one must", there)
 	}
 	return nil
 }
@@ -67,5 +67,5 @@ func unknown(name string) error {
 	if id, ok := strings.CutPrefix(name, numcodecs); ok {
 		return fail(ErrCodec, "the filter or compressor %.100q isn't known here; zlib, gzip, bz2, lzma, zstd, lz4, blosc, shuffle, delta, fixedscaleoffset, astype, packbits, bitround, quantize, crc32, crc32c and adler32 are", id)
 	}
-	return fail(ErrCodec, "the codec %.100q isn't known here; transpose, bytes, gzip, zstd, crc32c, blosc and sharding_indexed are", name)
+	return fail(ErrCodec, "the codec %.100q isn't known here; transpose, bytes, vlen-utf8, gzip, zstd, crc32c, blosc and sharding_indexed are", name)
 }

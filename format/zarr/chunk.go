@@ -22,7 +22,7 @@ func (a *Array) ReadChunk(ctx context.Context, index ...int) (tensor.Any, error)
 	if err != nil {
 		return tensor.Any{}, err
 	}
-	if _, ok, err := a.ChunkSize(ctx, index...); err == nil && !ok && !a.set.Whole {
+	if _, ok, err := a.ChunkSize(ctx, index...); err == nil && !ok && !a.set.Whole && !a.meta.varies() {
 		return tensor.BroadcastTo(a.fill, shape...)
 	}
 	to, err := end(from, shape)
@@ -61,7 +61,7 @@ func (a *Array) DeleteChunk(ctx context.Context, index ...int) error {
 	defer a.alone(index)()
 	key := a.ChunkKey(index...)
 	if a.view {
-		return at(key, fail(errors.ErrUnsupported, "a view of elements, as of a field or by CF, is read only"))
+		return at(key, fail(errors.ErrUnsupported, "fields, elements by CF and strings of variable length are read only"))
 	}
 	return at(key, a.store.Delete(ctx, key))
 }

@@ -149,6 +149,8 @@ type pipeline struct {
 	stages  []stage   // in the order of encoding
 	n       int       // bytes of the elements
 	most    int       // bytes of a value
+	varies  bool      // strings of variable length, which take up to limit bytes
+	limit   int       // Options.MaxBytes
 	tight   int       // of a value whose shards have no unused bytes
 	mosts   []int     // bytes that each stage may decode to
 	scratch sync.Pool
@@ -180,6 +182,9 @@ func times(a, b int) int {
 // measure computes the largest number of bytes that each stage may decode to, and the largest of a value.
 func (p *pipeline) measure() {
 	p.most, p.tight = p.n, p.n
+	if p.varies {
+		p.most = max(p.limit, p.n)
+	}
 	if p.shard != nil { // no filters stand before it
 		p.most, p.tight = p.shard.most(), p.shard.tight()
 	}
@@ -221,6 +226,9 @@ func (p *pipeline) decode(dst, b []byte) ([]byte, error) {
 			return nil, fail(ErrFormat, "%s: %v", s.name, err)
 		}
 		b = out
+	}
+	if p.varies {
+		return b, nil
 	}
 	if len(b) != p.n {
 		return nil, p.wrong(len(b))
@@ -343,7 +351,7 @@ func (p *pipeline) gather(b []byte, t tensor.Any) error {
 // newPipeline reads a list of codecs. fill is the fill value of absent inner chunks; depth is the number of shards around
 // the chunk.
 func newPipeline(list []Codec, e element, shape []int, fill tensor.Any, depth int) (*pipeline, error) {
-	p := &pipeline{d: e.d, coded: e.stored, shape: shape}
+	p := &pipeline{d: e.d, coded: e.stored, shape: shape, limit: e.limit, varies: e.varies}
 	var err error
 	if p.n, err = bytesOf(e.d, shape); err != nil {
 		return nil, err
@@ -389,6 +397,18 @@ func newPipeline(list []Codec, e element, shape []int, fill tensor.Any, depth in
 				p.stored = both
 			}
 			continue
+		case "vlen-utf8":
+			if serialized || !e.varies || len(p.stages) > 0 {
+				return nil, fail(ErrCodec, "vlen-utf8 of %v, or behind another codec; it makes bytes of strings of variable length", e.d)
+			}
+			serialized = true
+			continue
+		case "bytes", "endian":
+			if e.varies {
+				return nil, fail(ErrCodec, "%s of strings of variable length; vlen-utf8 is read", c.Name)
+			}
+		}
+		switch c.Name {
 		case "bytes", "endian":
 			if serialized {
 				return nil, fail(ErrFormat, "the codec bytes stands twice in the list, or after one of bytes")
@@ -444,7 +464,10 @@ func newPipeline(list []Codec, e element, shape []int, fill tensor.Any, depth in
 		p.stages = append(p.stages, s)
 		serialized = serialized || !filter
 	}
-	if !viewed && p.shard == nil { // the list of an array that was created may have no codec bytes
+	if e.varies && !serialized {
+		return nil, fail(ErrCodec, "strings of variable length without the codec vlen-utf8")
+	}
+	if !viewed && p.shard == nil && !e.varies { // the list of an array that was created may have no codec bytes
 		views := e.views(false)
 		p.stages, p.filters = append(views, p.stages...), len(views)
 	}

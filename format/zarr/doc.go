@@ -12,7 +12,7 @@
 //
 // # Versions
 //
-// Version 3: regular grids, the codecs transpose, bytes, gzip, zstd, crc32c and
+// Version 3: regular grids, the codecs transpose, bytes, vlen-utf8, gzip, zstd, crc32c and
 // sharding_indexed, blosc for reading, the chunk keys default and v2, names of axes,
 // attributes, groups, and consolidated metadata as zarr-python 3 writes it. Of numcodecs it reads
 // shuffle, zlib, gzip, bz2, lzma, zstd, lz4, blosc, crc32, crc32c and adler32 behind the codec bytes, delta,
@@ -38,8 +38,8 @@
 //	version 3 also bfloat16, float8_e4m3fn, float8_e5m2, float8_e4m3fnuz, float8_e5m2fnuz, float8_e8m0fnu
 //
 // Metadata.Type names other types. datetime64 and timedelta64 are int64. Fixed-length strings and raw bytes have one more axis. Fields of
-// structs are arrays of their own, opened by Array.Field or the path x.field. Strings of variable length and objects are refused; the error
-// names the type.
+// structs are arrays of their own, opened by Array.Field or the path x.field. Array.Strings reads strings of variable length, outside of shards:
+// the type string of version 3, and objects of version 2, both by vlen-utf8. Other objects are refused by name.
 //
 // CF decodes packed numbers and times by the attributes of the CF conventions.
 //

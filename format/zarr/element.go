@@ -45,7 +45,7 @@ func typeCoded(code string) (d dtype.DType, big bool, err error) {
 			}
 		}
 	}
-	return 0, false, fail(ErrType, "dtype %.100q is no element type known here; numbers and bool are", code)
+	return 0, false, fail(ErrType, "dtype %.100q is no element type known here; numbers, bool, times, strings and structs are", code)
 }
 
 func codeOf(d dtype.DType) (string, error) {

@@ -241,6 +241,9 @@ func (h *Hierarchy) Info(name string) (i format.Info, err error) {
 	if a.text() {
 		i.DType = dtype.Invalid
 	}
+	if m.varies() { // the chunks say it
+		i.Bytes = 0
+	}
 	i.Storage = "chunks " + format.Typed("", m.Chunks)
 	if m.Inner != nil {
 		i.Storage = "shards " + format.Typed("", m.Chunks) + " of chunks " + format.Typed("", m.Inner)
@@ -300,21 +303,10 @@ func (h *Hierarchy) Strings(name string, idx ...layout.Index) (list []string, sh
 	if !a.text() && !timeName.MatchString(a.meta.Type) {
 		return nil, nil, nil
 	}
-	if a.text() && len(idx) > 0 { // the characters are a last axis, also behind an ellipsis
-		if idx = slices.Clone(idx); !slices.Contains(idx, tensor.Ellipsis) {
-			idx = append(idx, tensor.Ellipsis)
-		}
-		idx = append(idx, tensor.Colon)
+	if err = h.refused[name]; err == nil {
+		list, shape, err = a.Strings(context.Background(), idx...)
 	}
-	t, err := h.elements(name, a, idx)
-	if err != nil {
-		return nil, nil, err
-	}
-	if shape = t.Shape(); a.text() {
-		shape = shape[:len(shape)-1]
-	}
-	list, _ = a.Text(t)
-	return append([]string{}, list...), shape, nil
+	return list, shape, h.in(err)
 }
 
 // Close closes the zip file.

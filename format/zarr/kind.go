@@ -118,6 +118,9 @@ func kind2(raw json.RawMessage, depth int) (kind, error) {
 	if json.Unmarshal(raw, &code) != nil {
 		return kind{}, fail(ErrType, "dtype %.100s is no element type known here", raw)
 	}
+	if code == "|O" && depth == 0 {
+		return kind{d: dtype.Uint8, name: variable}, nil
+	}
 	form := codeForm.FindStringSubmatch(code)
 	if form == nil {
 		d, big, err := typeCoded(code)
@@ -178,6 +181,12 @@ func kind3(t extension, depth int) (kind, error) {
 			return kind{}, err
 		}
 		return timeKind(strings.TrimPrefix(name, "numpy."), strconv.Itoa(count), unit)
+	case variable:
+		_, err := t.parts()
+		if depth > 0 {
+			err = cmp.Or(err, noTensor())
+		}
+		return kind{d: dtype.Uint8, name: variable}, err
 	case "null_terminated_bytes":
 		return length("bytes", dtype.Uint8)
 	case "fixed_length_utf32":
@@ -372,6 +381,7 @@ type element struct {
 	d      dtype.DType
 	stored dtype.DType // of the bytes; of a struct uint8
 	chars  int
+	varies bool    // strings of variable length
 	field  *Field  // that is taken from each struct
 	whole  int     // bytes of a struct
 	then   []stage // that decode numbers

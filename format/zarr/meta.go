@@ -29,6 +29,7 @@ const MaxRank = 64
 //	bytes5, void5                      strings and raw bytes: uint8, with a last axis of 5 in Shape, Chunks and Inner
 //	str5                               strings of code points: uint32, with a last axis of 5
 //	struct13                           uint8, with a last axis of 13; Fields has the parts, which Array.Field opens
+//	string                             strings of variable length, which Array.Strings reads; DType is uint8, and no tensor has them
 //
 // The last axis has no part in the keys of chunks. Create writes times, but none of the other types.
 type Metadata struct {
@@ -54,6 +55,7 @@ type Metadata struct {
 	view     *element        // of a field
 	fillless bool            // version 2 says that there is no fill value
 	text     json.RawMessage // of the attributes
+	absent   string          // the fill value of strings of variable length
 }
 
 // check sets defaults and checks the fields that both versions have.
@@ -74,6 +76,7 @@ func (m *Metadata) check() error {
 		return fail(ErrFormat, "separator %.20q; it is / or .", m.Separator)
 	case m.DType == dtype.Invalid || int(m.DType) >= dtype.Count || names[m.DType] == "":
 		return fail(ErrType, "Zarr has no element type %v", m.DType)
+	case m.varies() && m.DType == dtype.Uint8:
 	case m.Type != "" && m.chars == 0 && (!timed(m.Type) || m.DType != dtype.Int64):
 		return fail(ErrType, "the type %.50q of %v; datetime64[UNIT] and timedelta64[UNIT] of int64 are written", m.Type, m.DType)
 	case len(m.Shape) >= MaxRank && m.chars > 0, len(m.Shape) > MaxRank:
@@ -425,7 +428,7 @@ func Create(ctx context.Context, s Store, p string, m Metadata, o *Options) (*Ar
 	if err := m.check(); err != nil {
 		return nil, at(p, err)
 	}
-	if m.chars > 0 || m.view != nil || settingsOf(o).CF {
+	if m.chars > 0 || m.view != nil || m.varies() || settingsOf(o).CF {
 		return nil, at(p, fail(ErrType, "%s and views of elements are read, not written", cmp.Or(m.Type, "fields")))
 	}
 	if err := free(ctx, s, p); err != nil {
@@ -477,6 +480,14 @@ func Create(ctx context.Context, s Store, p string, m Metadata, o *Options) (*Ar
 
 // take sets the element type, and adds the axis of a kind that has one. The other metadata must be set.
 func (m *Metadata) take(k kind, fill json.RawMessage) error {
+	var err error
+	if k.name == variable {
+		m.absent, err = fillString(bytes.TrimSpace(fill), m.Version)
+		fill = json.RawMessage("0")
+	}
+	if err != nil {
+		return err
+	}
 	b, err := k.fill(fill, m.Version)
 	if err != nil {
 		return err

@@ -114,6 +114,9 @@ func origin(index, chunk []int) []int {
 // region checks a part of the array and returns its shape.
 func (a *Array) region(from, to []int) ([]int, error) {
 	m := &a.meta
+	if m.varies() {
+		return nil, noTensor()
+	}
 	if len(from) != len(m.Shape) || len(to) != len(m.Shape) {
 		return nil, fail(ErrShape, "a part from %v to %v of an array of %d axes", from, to, len(m.Shape))
 	}

@@ -81,6 +81,9 @@ func shardingOf(c Codec, e element, shape []int, fill tensor.Any, depth int) (*s
 }
 
 func newSharding(e element, shape []int, fill tensor.Any, c shardCodec, depth int) (*sharding, error) {
+	if e.varies {
+		return nil, fail(ErrCodec, "strings of variable length, by vlen-utf8, in shards")
+	}
 	s := &sharding{shape: shape, n: 1, limit: e.limit, start: c.start, fill: fill}
 	if len(c.chunk) != len(shape) {
 		return nil, fail(ErrFormat, "inner chunks of shape %v in shards of %v", c.chunk, shape)

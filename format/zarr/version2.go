@@ -77,7 +77,14 @@ func parse2(b, attributes []byte) (m Metadata, err error) {
 	default:
 		return m, fail(ErrFormat, "order %.20q; it is C or F", d.Order)
 	}
-	m.Codecs = append(m.Codecs, Bytes(endian(k.big)))
+	if k.name == variable {
+		if d.Filters, err = objects2(d.Filters); err != nil {
+			return m, err
+		}
+		m.Codecs = append(m.Codecs, Codec{Name: "vlen-utf8"})
+	} else {
+		m.Codecs = append(m.Codecs, Bytes(endian(k.big)))
+	}
 	for _, f := range append(slices.Clone(d.Filters), d.Compressor) {
 		if f == nil {
 			continue

@@ -34,14 +34,16 @@ func TestWild(t *testing.T) {
 			t.Error(err)
 			continue
 		}
-		x, err := a.Read(t.Context())
+		got, _, err := a.Strings(t.Context())
+		if err == nil && got == nil {
+			var x tensor.Any
+			if x, err = a.Read(t.Context()); err == nil {
+				got = texts(x)
+			}
+		}
 		if err != nil {
 			t.Error(name, err)
 			continue
-		}
-		got, ok := a.Text(x)
-		if !ok {
-			got = texts(x)
 		}
 		if strings.Join(got, "|") != strings.Join(want, "|") {
 			t.Errorf("%s: %q, want %q", name, got, want)

@@ -130,7 +130,7 @@ func (a *Array) WriteChunk(ctx context.Context, t tensor.Any, index ...int) erro
 func (a *Array) writeChunk(ctx context.Context, t tensor.Any, index []int, within int) error {
 	key := a.ChunkKey(index...)
 	if a.view {
-		return at(key, fail(errors.ErrUnsupported, "a view of elements, as of a field or by CF, is read only"))
+		return at(key, fail(errors.ErrUnsupported, "fields, elements by CF and strings of variable length are read only"))
 	}
 	if err := ended(ctx); err != nil {
 		return at(key, err)

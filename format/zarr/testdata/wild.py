@@ -5,6 +5,7 @@ FOLDER/cf.zarr        packed numbers and times by xarray; FOLDER/cf.json has the
 """
 import json
 import sys
+import numcodecs
 import numpy as np
 import xarray as xr
 import zarr
@@ -38,6 +39,8 @@ put("length", np.arange(n).astype("m8[10s]").view("i8"))
 words = np.array(["", "a", "größer", "日本語", "zehn Zeichen"] * 6)
 for order in "CF":
     put("str-" + order, words.reshape(6, 5).astype(">U12" if order == "F" else "<U12"), order=order, fill_value="")
+put("objects", words.astype(object), object_codec=numcodecs.VLenUTF8(), fill_value="")
+put("objects-F", words.reshape(6, 5).astype(object), order="F", object_codec=numcodecs.VLenUTF8(), filters=[numcodecs.CRC32()], compressor=numcodecs.Zlib(1))
 put("bytes", np.array([b"", b"a", b"four"] * 10, "S4"), filters=[], compressor=None)
 put("points", np.array([(i, i / 3, f"n{i}", i % 2) for i in range(n)], [("id", "<i4"), ("lat", ">f8"), ("name", "S3"), ("odd", "?")]))
 np.save(folder + "/nested.npy", np.array([(i, (i * 2, i / 2)) for i in range(n)], [("a", "<i2"), ("in", [("x", "<u4"), ("y", ">f4")])]))
