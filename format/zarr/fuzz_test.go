@@ -121,7 +121,7 @@ func TestHostile(t *testing.T) {
 		meta, text string
 		want       error
 	}{
-		{strings.Replace(plain, "int16", "string", 1), `"string"`, ErrType},
+		{strings.Replace(plain, "int16", "variable_length_bytes", 1), `"variable_length_bytes"`, ErrType},
 		{strings.Replace(plain, `"bytes"`, `"zfp"`, 1), `"zfp"`, ErrCodec},
 		{strings.Replace(plain, `"regular"`, `"rectilinear"`, 1), `"rectilinear"`, ErrCodec},
 		{strings.Replace(plain, `"codecs"`, `"new":{},"codecs"`, 1), `"new"`, ErrCodec},

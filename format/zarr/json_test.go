@@ -219,7 +219,7 @@ func TestStrict(t *testing.T) {
 func TestNode(t *testing.T) {
 	ctx, s := t.Context(), Memory()
 	for key, doc := range map[string]string{
-		"a/zarr.json": strings.Replace(seeds()[0], "int16", "string", 1), "g/zarr.json": `{"zarr_format":3,"node_type":"group"}`,
+		"a/zarr.json": strings.Replace(seeds()[0], "int16", "variable_length_bytes", 1), "g/zarr.json": `{"zarr_format":3,"node_type":"group"}`,
 		"b/zarr.json": `{"zarr_format":3,"node_type":"group","new":1}`,
 	} {
 		if err := s.Set(ctx, key, []byte(doc)); err != nil {
