@@ -62,7 +62,8 @@ var levels = map[string]int{
 	"internal/core/packed": 5, "pack": 6, "internal/core/plan": 5, "internal/core/cast": 6, "internal/core/move": 7, "internal/core/pointwise": 7,
 	"internal/core/reduce": 8, "internal/core/contract": 8, "op": 9, "tensortest": 5,
 	"op/ml": 10, "op/train": 10, "op/all": 11, "device": 10, "onnx": 12, "onnx/imagedecoder": 12, "format/…": 7,
-	"draw": 11, "onnx/serve": 13, "onnx/weights": 13, "chunk/internal/expr": 10, "chunk": 11, "format/zarr/s3": 11,
+	"format/zarr/internal/request": 4,
+	"draw":                         11, "onnx/serve": 13, "onnx/weights": 13, "chunk/internal/expr": 10, "chunk": 11, "format/zarr/s3": 11,
 	"onnx/picture": 14, "chunk/job": 12, "judge/ask": 12,
 }
 

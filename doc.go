@@ -18,6 +18,7 @@
 //	device/              memory configs, shards, queues; an accelerator in software
 //	receipt/             receipts: the digests of a run, for anyone to run it again and compare
 //	onnx/                decodes a graph, checks it, runs it through op's table
+//	format/zarr/internal/request/ requests to servers: sent again, bounded, printed without secrets
 //	onnx/internal/       what a model needs of files and strings, without the types that users see
 //	onnx/picture/        draws the graph of a model
 //	onnx/weights/        models as files of arrays, for package format

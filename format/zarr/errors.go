@@ -21,6 +21,7 @@ var (
 	ErrScheme = errors.New("unknown scheme")           // a URL whose scheme isn't registered
 	ErrAbsent = errors.New("absent chunk")             // a chunk isn't there, and the option Whole was given
 
+	ErrChanged    = errors.New("changed")    // a value was replaced while several requests read it
 	ErrUnfinished = errors.New("unfinished") // its chunks aren't all written yet: see Unfinished
 )
 

@@ -6,46 +6,57 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"maps"
 	"math"
 	"net/http"
 	"net/url"
 	"os"
-	"strconv"
 	"strings"
 	"sync/atomic"
 	"time"
+
+	"github.com/ashlar-go/ashlar/format/zarr/internal/request"
 )
 
 type httpStore struct {
-	client *http.Client
-	base   *url.URL
-	exact  bool // base is the URL of the only value
+	client  *http.Client
+	base    *url.URL
+	exact   bool        // base is the URL of the only value
+	byStart atomic.Bool // the server takes no ranges from the end
 }
 
 // HTTP returns the store below a URL, read only and without List: arrays are opened by
 // their paths, or by consolidated metadata. A part of a value is requested by a range.
 // If the server sends the whole value instead, the bytes before the part are dropped. An
-// answer with another range is an error. Status 404 and 410 mean an absent key.
+// answer with another range is an error. If the server takes no range from the end of a value, HTTP asks for the value's size first.
+// Status 404 and 410 mean an absent key.
+//
+// The store is a Versioner. The version of a value is its ETag. Without one it is the time in Last-Modified, and the size.
+//
+// A request is sent up to four times if its answer ends too soon, or has status 408, 429 or one from 500 on, except 501, 505 and 507. The wait
+// doubles from 0.2 s on, or is the one that Retry-After says, up to a minute.
 //
 // An answer must begin within a minute. Then it must bring 16 KiB or end in each 20 seconds. Otherwise the error
-// wraps os.ErrDeadlineExceeded. If client is nil, HTTP uses one that follows at most 5 redirects, none to another scheme.
+// wraps os.ErrDeadlineExceeded. If client is nil, HTTP uses one that follows at most 5 redirects, none to another scheme, and takes up to
+// 64 KiB of header in an answer. Errors show URLs without user and query.
 //
 // The build tag nofetch leaves out the client and TLS, a sixth of the web page's program; requests then fail.
 func HTTP(base string, client *http.Client) (Store, error) {
 	u, err := url.Parse(base)
-	if err == nil && u.Scheme != "http" && u.Scheme != "https" {
-		err = errors.New("it isn't of http or https")
+	if err != nil { // its text may have a password
+		return nil, fail(fs.ErrInvalid, "the URL can't be parsed")
 	}
-	if err != nil {
-		return nil, fail(err, "the URL %.200q: %v", base, err)
+	if u.Scheme != "http" && u.Scheme != "https" {
+		return nil, fail(fs.ErrInvalid, "the URL %.200q isn't of http or https", request.Plain(base))
 	}
 	if client == nil {
-		client = &http.Client{CheckRedirect: func(r *http.Request, via []*http.Request) error {
+		client = &http.Client{Transport: request.Transport(), CheckRedirect: func(r *http.Request, via []*http.Request) error {
 			if len(via) > 5 {
 				return errors.New("more than 5 redirects")
 			}
 			if from := via[0].URL.Scheme; r.URL.Scheme != from {
-				return fmt.Errorf("a redirect from %s to %.200q; give that URL if it is right", from, r.URL.Redacted())
+				return fmt.Errorf("a redirect from %s to %.200q; give that URL if it is right", from, request.Plain(r.URL.String()))
 			}
 			return nil
 		}}
@@ -76,8 +87,11 @@ type answer struct {
 func (a *answer) Read(b []byte) (int, error) {
 	n, err := a.ReadCloser.Read(b)
 	a.n.Add(int64(n))
-	if cause := context.Cause(a.ctx); err != nil && err != io.EOF && cause != nil {
-		err = cause
+	if err != nil && err != io.EOF {
+		if cause := context.Cause(a.ctx); cause != nil {
+			return n, cause
+		}
+		err = &request.Broken{Err: err}
 	}
 	return n, err
 }
@@ -93,14 +107,27 @@ func tooSlow(format string, args ...any) error {
 	return fail(os.ErrDeadlineExceeded, "the server is too slow: "+format, args...)
 }
 
-func (s *httpStore) ask(ctx context.Context, method, key, span string) (*http.Response, error) {
+// ask sends a request, again if its failure may pass, and calls take with each answer of status 200 or 206.
+func (s *httpStore) ask(ctx context.Context, method, key string, header http.Header, take func(a *http.Response) error) error {
 	if err := cmp.Or(needContext(ctx), ValidKey(key)); err != nil {
-		return nil, err
+		return err
 	}
+	return request.Again(ctx, func() error {
+		a, err := s.once(ctx, method, key, header)
+		if err != nil {
+			return err
+		}
+		defer a.Body.Close()
+		return take(a)
+	})
+}
+
+// once sends a request. Its answer ends with an error when it comes too slowly.
+func (s *httpStore) once(ctx context.Context, method, key string, header http.Header) (*http.Response, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	patience, period := patience, period // tests change them
 	timer := time.AfterFunc(patience, func() { cancel(tooSlow("no answer in %v", patience)) })
-	a, err := s.send(ctx, method, key, span)
+	a, err := s.send(ctx, method, key, header)
 	if !timer.Stop() && err == nil {
 		a.Body.Close()
 		err = ctx.Err()
@@ -125,7 +152,7 @@ func (s *httpStore) ask(ctx context.Context, method, key, span string) (*http.Re
 	return a, nil
 }
 
-func (s *httpStore) send(ctx context.Context, method, key, span string) (*http.Response, error) {
+func (s *httpStore) send(ctx context.Context, method, key string, header http.Header) (*http.Response, error) {
 	u := s.base
 	if !s.exact {
 		parts := strings.Split(key, "/")
@@ -138,15 +165,15 @@ func (s *httpStore) send(ctx context.Context, method, key, span string) (*http.R
 	if err != nil {
 		return nil, err
 	}
-	if span != "" {
-		r.Header.Set("Range", span)
-	}
+	maps.Copy(r.Header, header)
 	a, err := s.do(r)
 	var problem *url.Error
 	if errors.As(err, &problem) { // its URL may have a signature in its query
-		u := *r.URL
-		u.RawQuery = ""
-		return nil, fmt.Errorf("%s %s: %w", method, u.Redacted(), problem.Err)
+		err = problem.Err
+		if strings.Contains(err.Error(), "Location header") {
+			err = errors.New("a redirect whose address can't be parsed")
+		}
+		return nil, fmt.Errorf("%s %s: %w", method, request.Plain(r.URL.String()), request.Lost(err))
 	}
 	if err != nil {
 		return nil, err
@@ -160,104 +187,49 @@ func (s *httpStore) send(ctx context.Context, method, key, span string) (*http.R
 		return a, nil
 	}
 	a.Body.Close()
-	if a.StatusCode == http.StatusNotFound || a.StatusCode == http.StatusGone {
+	switch a.StatusCode {
+	case http.StatusNotFound, http.StatusGone:
 		return nil, absent(key)
+	case http.StatusRequestedRangeNotSatisfiable:
+		err = fmt.Errorf("%s are outside the value: %w", header.Get("Range"), io.ErrUnexpectedEOF)
+	default:
+		err = fmt.Errorf("the server answers %d %s", a.StatusCode, http.StatusText(a.StatusCode))
 	}
-	if a.StatusCode == http.StatusRequestedRangeNotSatisfiable {
-		return nil, fmt.Errorf("%s are outside the value: %w", span, io.ErrUnexpectedEOF)
-	}
-	return nil, fmt.Errorf("the server answers %s", a.Status)
+	return nil, request.Refuse(a, err)
 }
 
-func (s *httpStore) Get(ctx context.Context, key string, most int64) ([]byte, error) {
-	a, err := s.ask(ctx, http.MethodGet, key, "")
+func (s *httpStore) Get(ctx context.Context, key string, most int64) (b []byte, err error) {
+	err = s.ask(ctx, http.MethodGet, key, nil, func(a *http.Response) error {
+		if a.StatusCode != http.StatusOK {
+			return fmt.Errorf("the server answers %d %s to a request for the whole value", a.StatusCode, http.StatusText(a.StatusCode))
+		}
+		if a.ContentLength > most {
+			return tooLarge(most)
+		}
+		b, err = inflate(io.LimitReader(a.Body, most+min(1, math.MaxInt64-most)), nil, 1<<13, math.MaxInt)
+		switch {
+		case err == nil && int64(len(b)) > most:
+			err = tooLarge(most)
+		case err == nil && int64(len(b)) < a.ContentLength:
+			err = &request.Broken{Err: io.ErrUnexpectedEOF}
+		}
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}
-	defer a.Body.Close()
-	if a.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("the server answers %s to a request for the whole value", a.Status)
-	}
-	if a.ContentLength > most {
-		return nil, tooLarge(most)
-	}
-	b, err := inflate(io.LimitReader(a.Body, most+min(1, math.MaxInt64-most)), nil, 1<<13, math.MaxInt)
-	if err == nil && int64(len(b)) > most {
-		err = tooLarge(most)
-	}
-	return b, err
+	return b, nil
 }
 
-func (s *httpStore) Size(ctx context.Context, key string) (int64, error) {
-	a, err := s.ask(ctx, http.MethodHead, key, "")
-	if err != nil {
-		return 0, err
-	}
-	a.Body.Close()
-	if a.ContentLength < 0 {
-		return 0, fmt.Errorf("the server doesn't say how large the value is: %w", errors.ErrUnsupported)
-	}
-	return a.ContentLength, nil
+func (s *httpStore) Size(ctx context.Context, key string) (n int64, err error) {
+	n, _, err = s.size(ctx, http.MethodHead, key, "")
+	return n, err
 }
 
+// GetRange implements Store.
 func (s *httpStore) GetRange(ctx context.Context, key string, off, n int64) ([]byte, error) {
-	if n < 0 || n > maxValue || off < 0 && n > -off || off > math.MaxInt64-n {
-		return nil, errRange(off, n, -1)
-	}
-	if n == 0 {
-		return nil, ctx.Err()
-	}
-	span := fmt.Sprintf("bytes=%d-%d", off, off+n-1)
-	if off < 0 {
-		span = fmt.Sprintf("bytes=%d", off)
-	}
-	a, err := s.ask(ctx, http.MethodGet, key, span)
-	if err != nil {
-		return nil, err
-	}
-	defer a.Body.Close()
-	drop := int64(0) // the bytes before the part
-	if a.StatusCode == http.StatusOK {
-		size := a.ContentLength
-		switch drop = off; {
-		case off < 0 && size < 0:
-			return nil, fmt.Errorf("the server sends neither a range nor the size: %w", errors.ErrUnsupported)
-		case off < 0:
-			drop += size
-		}
-		if drop < 0 || size >= 0 && n > size-drop {
-			return nil, errRange(off, n, size)
-		}
-	} else {
-		// RFC 9110, 14.4: bytes FIRST-LAST/SIZE, of which SIZE may be *
-		var first, last int64
-		var size string
-		text := a.Header.Get("Content-Range")
-		if _, err := fmt.Sscanf(text, "bytes %d-%d/%s", &first, &last, &size); err != nil || first < 0 || last < first || last == math.MaxInt64 {
-			return nil, fmt.Errorf("the server answers %s with the range %.50q", a.Status, text)
-		}
-		if off < 0 && last-first+1 < -off && first == 0 { // the value is shorter than the requested part
-			return nil, errRange(off, n, last+1)
-		}
-		if off < 0 && (last-first+1 != -off || size != "*" && size != strconv.FormatInt(last+1, 10)) || off >= 0 && first != off {
-			return nil, fmt.Errorf("the server answers %q with the range %.50q", span, text)
-		}
-	}
-	if _, err := io.CopyN(io.Discard, a.Body, drop); err != nil {
-		return nil, unexpected(err)
-	}
-	b, err := inflate(io.LimitReader(a.Body, n), nil, int(min(n, 1<<17)), int(n))
-	if err == nil && int64(len(b)) < n {
-		err = io.ErrUnexpectedEOF
-	}
-	return b, unexpected(err)
-}
-
-func unexpected(err error) error {
-	if err == io.EOF {
-		return io.ErrUnexpectedEOF
-	}
-	return err
+	b, _, err := s.GetVersion(ctx, key, off, n, "")
+	return b, err
 }
 
 func (s *httpStore) Set(_ context.Context, key string, _ []byte) error {
@@ -267,5 +239,5 @@ func (s *httpStore) Set(_ context.Context, key string, _ []byte) error {
 func (s *httpStore) Delete(ctx context.Context, key string) error { return s.Set(ctx, key, nil) }
 
 func (s *httpStore) List(context.Context, string) ([]string, error) {
-	return nil, fmt.Errorf("a store of HTTP has no list of keys: %w", errors.ErrUnsupported)
+	return nil, fmt.Errorf("a store of HTTP has no list of keys, so name an array by its path: %w", errors.ErrUnsupported)
 }

@@ -1,16 +1,13 @@
 package zarr
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"io/fs"
-	"math"
 	"runtime"
 	"slices"
 	"strconv"
 	"sync"
-	"sync/atomic"
 
 	"github.com/ashlar-go/ashlar/layout"
 	"github.com/ashlar-go/ashlar/mem"
@@ -336,169 +333,6 @@ func (p *pipeline) put(work *work, b []byte, dst tensor.Any, first []int) error 
 	return err
 }
 
-// An openShard is a shard from which inner chunks are read.
-type openShard struct {
-	a     *Array
-	key   string
-	users atomic.Int64
-	once  sync.Once
-	value *Value   // nil: the store is no Opener, and runs reads
-	index []uint64 // nil: the shard is absent
-	err   error
-}
-
-// drop ends a use; the last one closes the value.
-func (s *openShard) drop() {
-	if s.users.Add(-1) == 0 && s.value != nil {
-		s.value.Close()
-	}
-}
-
-// open reads the index.
-func (s *openShard) open(ctx context.Context) {
-	sh, size := s.a.shard, int64(s.a.shard.size())
-	off := int64(0)
-	if !sh.start {
-		off = -size
-	}
-	var b []byte
-	all := int64(math.MaxInt64) // the bytes of the shard, if they are known
-	if o, ok := s.a.store.(Opener); ok {
-		if s.value, s.err = o.Open(ctx, s.key); s.err == nil {
-			all = s.value.size
-			if most := int64(sh.most()); s.value.all != nil && all > most {
-				s.err = tooLarge(most)
-			} else {
-				b, s.err = s.value.readAt(nil, off, size)
-			}
-		}
-	} else {
-		b, s.err = s.a.store.GetRange(ctx, s.key, off, size)
-	}
-	switch {
-	case errors.Is(s.err, fs.ErrNotExist):
-		s.err = nil
-	case s.err != nil:
-		s.err = within("the index of the shard", s.err)
-	default:
-		s.index, s.err = sh.parse(b, all)
-	}
-}
-
-// read fills dst with the part of an inner chunk that begins at element first.
-func (s *openShard) read(ctx context.Context, inner []int, dst tensor.Any, first []int) error {
-	s.once.Do(func() { s.open(ctx) })
-	if s.err != nil {
-		return at(s.key, s.err)
-	}
-	if s.index == nil {
-		return at(s.key, s.a.absent(dst))
-	}
-	k, p := s.a.shard.place(inner), s.a.pipe
-	if s.index[2*k] == noChunk && s.index[2*k+1] == noChunk {
-		return tensor.Copy(dst, s.a.fill)
-	}
-	off, n := int64(s.index[2*k]), int64(s.index[2*k+1])
-	work := p.borrow()
-	defer p.scratch.Put(work)
-	var b []byte
-	var err error
-	if n > int64(p.most) {
-		err = fail(ErrLimit, "%d bytes for a chunk of %d", n, p.n)
-	} else if b, err = s.value.readAt(work.stored, off, n); err == nil {
-		work.stored = b
-	}
-	if err == nil {
-		err = p.put(work, b, dst, first)
-	}
-	return at(s.key, in(inner, err))
-}
-
-// If a store is no Opener, one request of up to mostRun bytes reads inner chunks that lie up to gap bytes apart.
-const (
-	gap     = 64 << 10
-	mostRun = 4 << 20
-)
-
-// Ahead returns the bytes that a worker holds beside the memory that Options.Workers describes. If the store is no Opener, they are the
-// bytes of a request for several inner chunks of a shard. Otherwise Ahead returns 0.
-func (a *Array) Ahead() int64 {
-	if _, ok := a.store.(Opener); ok || a.shard == nil {
-		return 0
-	}
-	return mostRun
-}
-
-// runs fills t, which begins at from, with the part of a shard from first to below last. It makes few requests, within at once.
-func (s *openShard) runs(ctx context.Context, t tensor.Any, from, first, last []int, within int) error {
-	s.open(ctx)
-	if s.err != nil {
-		return at(s.key, s.err)
-	}
-	p := s.a.pipe
-	if s.index == nil {
-		dst, err := window(t, less(first, from), less(last, first))
-		if err == nil {
-			err = s.a.absent(dst)
-		}
-		return at(s.key, err)
-	}
-	type part struct {
-		inner, begin []int
-		dst          tensor.Any
-		off, end     int64
-	}
-	var parts []part
-	w := newWalk(p.shape, first, last)
-	for index, begin, shape := w.next(); index != nil; index, begin, shape = w.next() {
-		dst, err := window(t, less(begin, from), shape)
-		if err != nil {
-			return err
-		}
-		k := s.a.shard.place(index)
-		switch off, n := s.index[2*k], s.index[2*k+1]; {
-		case off == noChunk && n == noChunk:
-			if err := tensor.Copy(dst, s.a.fill); err != nil {
-				return err
-			}
-		case n > uint64(p.most):
-			return at(s.key, in(index, fail(ErrLimit, "%d bytes for a chunk of %d", n, p.n)))
-		default:
-			parts = append(parts, part{index, less(begin, origin(index, p.shape)), dst, int64(off), int64(off + n)})
-		}
-	}
-	slices.SortFunc(parts, func(a, b part) int { return cmp.Compare(a.off, b.off) })
-	return parallel(ctx, within, func() func(context.Context) error {
-		if len(parts) == 0 {
-			return nil
-		}
-		n, end := 1, parts[0].end
-		for ; n < len(parts) && parts[n].off-end <= gap && parts[n].end-parts[0].off <= mostRun; n++ {
-			end = max(end, parts[n].end)
-		}
-		run := parts[:n]
-		parts = parts[n:]
-		return func(ctx context.Context) error {
-			b, err := s.a.store.GetRange(ctx, s.key, run[0].off, end-run[0].off)
-			if err == nil && int64(len(b)) != end-run[0].off {
-				err = errRange(run[0].off, end-run[0].off, int64(len(b)))
-			}
-			if err != nil {
-				return at(s.key, err)
-			}
-			work := p.borrow()
-			defer p.scratch.Put(work)
-			for _, c := range run {
-				off, end := c.off-run[0].off, c.end-run[0].off
-				if err := p.put(work, b[off:end:end], c.dst, c.begin); err != nil {
-					return at(s.key, in(c.inner, err))
-				}
-			}
-			return nil
-		}
-	})
-}
-
 // readShards fills t from the inner chunks, shard by shard.
 func (a *Array) readShards(ctx context.Context, from, to []int, t tensor.Any) error {
 	outer := newWalk(a.meta.Chunks, from, to)
@@ -539,11 +373,11 @@ func (a *Array) readShards(ctx context.Context, from, to []int, t tensor.Any) er
 			for i := range last {
 				last[i] = first[i] + shape[i]
 			}
-			s := &openShard{a: a, key: a.ChunkKey(index...)}
+			key := a.ChunkKey(index...)
 			if !opens {
-				return func(ctx context.Context) error { return s.runs(ctx, t, from, first, last, within) }
+				return func(ctx context.Context) error { return a.runs(ctx, key, t, from, first, last, within) }
 			}
-			shard = s
+			shard = &openShard{a: a, key: key}
 			shard.users.Add(1)
 			inner = newWalk(a.pipe.shape, first, last)
 		}

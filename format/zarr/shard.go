@@ -112,6 +112,14 @@ func newSharding(e element, shape []int, fill tensor.Any, c shardCodec, depth in
 // size returns the number of bytes of the index.
 func (s *sharding) size() int { return s.index.most }
 
+// off returns the offset of the index, from the end if it is negative.
+func (s *sharding) off() int64 {
+	if s.start {
+		return 0
+	}
+	return -int64(s.size())
+}
+
 // tight returns the largest number of bytes of a shard without unused ones.
 func (s *sharding) tight() int { return plus(times(s.n, s.inner.tight), s.size()) }
 

@@ -152,11 +152,10 @@ func (s *zipStore) States(ctx context.Context, prefix string, f func(key, state 
 }
 
 // state returns a value's length, ETag and Last-Modified by the server's answer to a HEAD request.
-func (s *httpStore) state(ctx context.Context, key string) (string, error) {
-	r, err := s.ask(ctx, http.MethodHead, key, "")
-	if err != nil {
-		return "", err
-	}
-	r.Body.Close()
-	return fmt.Sprintf("%d %q %q", r.ContentLength, r.Header.Get("ETag"), r.Header.Get("Last-Modified")), nil
+func (s *httpStore) state(ctx context.Context, key string) (state string, err error) {
+	err = s.ask(ctx, http.MethodHead, key, nil, func(a *http.Response) error {
+		state = fmt.Sprintf("%d %q %q", a.ContentLength, a.Header.Get("ETag"), a.Header.Get("Last-Modified"))
+		return nil
+	})
+	return state, err
 }

@@ -104,6 +104,14 @@ func errRange(off, n, size int64) error {
 	return fmt.Errorf("%d bytes from %d on are outside a value of %d: %w", n, off, size, io.ErrUnexpectedEOF)
 }
 
+// unexpected is the error of an end that comes too soon.
+func unexpected(err error) error {
+	if err == io.EOF {
+		return io.ErrUnexpectedEOF
+	}
+	return err
+}
+
 // span makes off absolute and returns an error for a range outside size bytes.
 func span(off, n, size int64) (int64, error) {
 	start := off

@@ -6,12 +6,16 @@
 //	a, err := zarr.Open(ctx, store, "x")
 //
 // Requests are signed by Signature Version 4, or not at all if no key is given. An object appears when it is written in full, so a reader sees
-// the old chunk or the new one. Swap writes an object on condition that nobody changed it.
+// the old chunk or the new one. Several ranges of a shard are of one ETag. Swap writes an object on condition that nobody changed it.
+//
+// A request is sent up to four times, as zarr.HTTP says, unless it has a condition and writes. A list may come in any order and have empty
+// pages. It has up to 2^24 keys.
 //
 // # Servers that aren't trusted
 //
 // No redirect is followed: the error names its target, and the region of the bucket if the server tells it. An answer that doesn't
-// begin within a minute, or comes too slowly, is an error that wraps os.ErrDeadlineExceeded. A range other than the requested one, an object
+// begin within a minute, or comes too slowly, is an error that wraps os.ErrDeadlineExceeded. An answer with a header of more than 64 KiB is
+// an error, unless Config has a Transport. A range other than the requested one, an object
 // that is too long, and a list that repeats itself or has other keys are errors. The secret key never leaves the process. It appears in no
 // error, nor does a session's token; fmt omits both when it prints a Config or a Store.
 //
@@ -26,6 +30,7 @@ import (
 	"encoding/xml"
 	"errors"
 	"fmt"
+	"hash/maphash"
 	"io"
 	"io/fs"
 	"net/http"
@@ -37,6 +42,7 @@ import (
 	"time"
 
 	"github.com/ashlar-go/ashlar/format/zarr"
+	"github.com/ashlar-go/ashlar/format/zarr/internal/request"
 )
 
 // ErrAddress is the error about a Config or an address that can't be a bucket's.
@@ -59,17 +65,17 @@ func (c Config) Format(f fmt.State, _ rune) {
 	fmt.Fprintf(f, "s3.Config{%s %s %s/%s}", c.Endpoint, c.Region, c.Bucket, c.Prefix)
 }
 
-// Store is a bucket, or a folder of it. It is a zarr.Store and a zarr.Stater.
+// Store is a bucket, or a folder of it. It is a zarr.Versioner and a zarr.Stater.
 type Store struct {
-	zarr.Store // reads by HTTP with signed requests
-	client     *http.Client
-	root       *url.URL // of the bucket
-	prefix     string   // "" or with a slash at its end
+	zarr.Versioner // reads by HTTP with signed requests
+	client         *http.Client
+	root           *url.URL // of the bucket
+	prefix         string   // "" or with a slash at its end
 }
 
 // Format writes the address of a Store, whatever the verb.
 func (s *Store) Format(f fmt.State, _ rune) {
-	fmt.Fprintf(f, "s3.Store(%s/%s)", s.root.Redacted(), s.prefix)
+	fmt.Fprintf(f, "s3.Store(%s/%s)", request.Plain(s.root.String()), s.prefix)
 }
 
 var bucketName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]+$`) // {1,254} would make 254 copies at each start of a program
@@ -97,13 +103,10 @@ func New(c Config) (*Store, error) {
 	}
 	transport := c.Transport
 	if transport == nil {
-		t := &http.Transport{Proxy: http.ProxyFromEnvironment}
-		if usual, ok := http.DefaultTransport.(*http.Transport); ok {
-			t = usual.Clone()
+		transport = request.Transport()
+		if t, ok := transport.(*http.Transport); ok {
+			t.DisableCompression = true // so that lengths are the objects' lengths
 		}
-		t.DisableCompression = true // so that lengths are the objects' lengths
-		t.MaxIdleConnsPerHost = 64
-		transport = t
 	}
 	s := &Store{root: u, client: &http.Client{Transport: newSigner(c, transport)}}
 	base := u
@@ -111,8 +114,12 @@ func New(c Config) (*Store, error) {
 		s.prefix = prefix + "/"
 		base = s.at(prefix)
 	}
-	s.Store, err = zarr.HTTP(base.String(), s.client)
-	return s, err
+	reads, err := zarr.HTTP(base.String(), s.client)
+	if err != nil {
+		return nil, err
+	}
+	s.Versioner = reads.(zarr.Versioner)
+	return s, nil
 }
 
 // Open returns the store of an address, s3://BUCKET or s3://BUCKET/FOLDER. getenv, which may be os.Getenv, returns the other settings by the
@@ -146,8 +153,25 @@ const pace = 100 << 10
 
 var patience = time.Minute
 
-// do sends a request and reads up to most bytes of its answer.
-func (s *Store) do(ctx context.Context, method string, u *url.URL, body []byte, header http.Header, most int64) ([]byte, http.Header, error) {
+// do sends a request, again if its failure may pass, and reads up to most bytes of its answer. It doesn't repeat a conditional request: if
+// the first one succeeded, its condition no longer holds.
+func (s *Store) do(ctx context.Context, method string, u *url.URL, body []byte, header http.Header, most int64) (b []byte, h http.Header, err error) {
+	once := func() error {
+		b, h, err = s.once(ctx, method, u, body, header, most)
+		return err
+	}
+	if header.Get("If-Match") != "" || header.Get("If-None-Match") != "" {
+		err = once()
+	} else {
+		err = request.Again(ctx, once)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	return b, h, nil
+}
+
+func (s *Store) once(ctx context.Context, method string, u *url.URL, body []byte, header http.Header, most int64) ([]byte, http.Header, error) {
 	limit := patience + time.Duration(len(body)/pace)*time.Second
 	ctx, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("s3: %s: the server hasn't answered within %v: %w", method, limit, os.ErrDeadlineExceeded))
 	defer cancel()
@@ -156,12 +180,19 @@ func (s *Store) do(ctx context.Context, method string, u *url.URL, body []byte, 
 		return nil, nil, err
 	}
 	r.URL = u
-	r.Header = header
+	r.Header = header.Clone()
 	a, err := s.client.Do(r)
 	var b []byte
+	var broken error
 	if err == nil {
 		defer a.Body.Close()
-		if b, err = io.ReadAll(io.LimitReader(a.Body, most+1)); err == nil && int64(len(b)) > most {
+		if b, broken = io.ReadAll(io.LimitReader(a.Body, most+1)); broken == nil && method != http.MethodHead && int64(len(b)) < min(a.ContentLength, most) {
+			broken = io.ErrUnexpectedEOF
+		}
+		switch {
+		case broken != nil:
+			err = &request.Broken{Err: fmt.Errorf("s3: %s %s: %w", method, u.Path, broken)}
+		case int64(len(b)) > most:
 			err = fmt.Errorf("s3: %s: an answer of more than %d bytes: %w", method, most, zarr.ErrLimit)
 		}
 		switch {
@@ -171,9 +202,13 @@ func (s *Store) do(ctx context.Context, method string, u *url.URL, body []byte, 
 			err = &Error{Method: method, Path: u.Path, Status: a.StatusCode}
 		}
 	}
-	var no *Error
-	if errors.As(err, &no) {
+	var no *request.Refusal
+	var sent *url.Error
+	switch {
+	case errors.As(err, &no):
 		err = no // without the URL again
+	case errors.As(err, &sent):
+		err = fmt.Errorf("s3: %s %s: %w", method, request.Plain(u.String()), request.Lost(sent.Err))
 	}
 	if cause := context.Cause(ctx); err != nil && cause != nil {
 		err = cause
@@ -200,7 +235,8 @@ func (s *Store) put(ctx context.Context, key string, value []byte, header http.H
 }
 
 // Swap writes an object if its ETag is etag, or if the object is absent and etag is "". It returns the new ETag. Otherwise the object stays
-// unchanged, and the error wraps fs.ErrExist, or fs.ErrNotExist if the object is gone. The server must support If-Match and If-None-Match.
+// unchanged, and the error wraps fs.ErrExist, or fs.ErrNotExist if the object is gone. After any other error the object may have been written.
+// The server must support If-Match and If-None-Match.
 func (s *Store) Swap(ctx context.Context, key string, value []byte, etag string) (string, error) {
 	if etag == "" {
 		return s.put(ctx, key, value, http.Header{"If-None-Match": {"*"}})
@@ -208,7 +244,7 @@ func (s *Store) Swap(ctx context.Context, key string, value []byte, etag string)
 	return s.put(ctx, key, value, http.Header{"If-Match": {etag}})
 }
 
-// ETag returns the ETag of an object, which Swap takes.
+// ETag returns the ETag of an object, which Swap takes. To change a value, call ETag before Get: then Swap notices every change since.
 func (s *Store) ETag(ctx context.Context, key string) (string, error) {
 	if err := zarr.ValidKey(key); err != nil {
 		return "", err
@@ -229,34 +265,93 @@ func (s *Store) Delete(ctx context.Context, key string) error {
 	return err
 }
 
-// List returns the keys that begin with a prefix, in order.
+// List returns the keys that begin with a prefix, in order. For more than 256 MiB of keys the error wraps zarr.ErrLimit.
 func (s *Store) List(ctx context.Context, prefix string) (keys []string, err error) {
-	err = s.States(ctx, prefix, func(key, _ string) { keys = append(keys, key) })
+	text := 0
+	err = s.each(ctx, prefix, func(key, _ string) error {
+		if text += len(key) + 16; text > maxText {
+			return fmt.Errorf("s3: the list of %q has more than %d bytes of keys: %w", s.prefix+prefix, maxText, zarr.ErrLimit)
+		}
+		keys = append(keys, key)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
 	slices.Sort(keys)
-	return keys, err
+	return keys, nil
 }
 
 // Bounds of a list.
 const (
-	maxPage  = 16 << 20 // bytes of a page, which has up to 1000 keys of up to 1 KiB, escaped
+	maxPage  = 4 << 20 // bytes of a page, which has up to 1000 keys of up to 1 KiB, escaped
 	maxPages = 1 << 14
+	maxKeys  = 1 << 24
+	maxEmpty = 100       // pages in a row that have no key
+	maxText  = 256 << 20 // bytes of the keys that List returns
 )
 
 // A page is a part of a list.
 type page struct {
-	XMLName   xml.Name `xml:"ListBucketResult"`
-	Encoding  string   `xml:"EncodingType"`
-	Truncated bool     `xml:"IsTruncated"`
-	Next      string   `xml:"NextContinuationToken"`
-	Contents  []struct {
-		Key, ETag, LastModified string
-		Size                    int64
+	encoding  string
+	truncated bool
+	next      string
+	objects   []object
+}
+
+type object struct {
+	Key, ETag, LastModified string
+	Size                    int64
+}
+
+// parsePage reads a page of a list.
+func parsePage(b []byte) (p page, err error) {
+	d, root := xml.NewDecoder(bytes.NewReader(b)), false
+	for {
+		token, err := d.Token()
+		if err != nil {
+			return p, err
+		}
+		if _, end := token.(xml.EndElement); end {
+			return p, nil
+		}
+		e, begin := token.(xml.StartElement)
+		switch name := e.Name.Local; {
+		case !begin:
+		case !root && name != "ListBucketResult":
+			return p, fmt.Errorf("it is %.50q, and no ListBucketResult", name)
+		case !root:
+			root = true
+		case name == "EncodingType":
+			err = d.DecodeElement(&p.encoding, &e)
+		case name == "IsTruncated":
+			err = d.DecodeElement(&p.truncated, &e)
+		case name == "NextContinuationToken":
+			err = d.DecodeElement(&p.next, &e)
+		case name == "Contents":
+			var o object
+			if err = d.DecodeElement(&o, &e); err == nil && o.Key == "" {
+				err = errors.New("it has an object without a key")
+			}
+			p.objects = append(p.objects, o)
+		default:
+			err = d.Skip()
+		}
+		if err != nil {
+			return p, err
+		}
 	}
 }
 
-// States implements zarr.Stater by the sizes, times and ETags of the list.
+// States implements zarr.Stater by the sizes, times and ETags of the list, whose keys may come in any order.
 func (s *Store) States(ctx context.Context, prefix string, f func(key, state string)) error {
-	full, last := s.prefix+prefix, ""
+	return s.each(ctx, prefix, func(key, state string) error { f(key, state); return nil })
+}
+
+// each calls f for each object whose key begins with a prefix. The error of f ends it.
+func (s *Store) each(ctx context.Context, prefix string, f func(key, state string) error) error {
+	full, empty := s.prefix+prefix, 0
+	seen, seed := map[uint64]struct{}{}, maphash.MakeSeed() // hashes of the keys
 	query := url.Values{"list-type": {"2"}, "prefix": {full}, "encoding-type": {"url"}}
 	for range maxPages {
 		u := *s.root
@@ -271,32 +366,42 @@ func (s *Store) States(ctx context.Context, prefix string, f func(key, state str
 		if err != nil {
 			return err
 		}
-		var p page
-		if err := xml.Unmarshal(b, &p); err != nil {
+		p, err := parsePage(b)
+		if err != nil {
 			return fmt.Errorf("s3: the list of %q: %w", full, err)
 		}
-		for _, o := range p.Contents {
+		for _, o := range p.objects {
 			key := o.Key
-			if p.Encoding == "url" {
+			if p.encoding == "url" {
 				if key, err = url.QueryUnescape(key); err != nil {
 					return fmt.Errorf("s3: the list of %q: %w", full, err)
 				}
 			}
-			if !strings.HasPrefix(key, full) || key <= last {
-				return fmt.Errorf("s3: the list of %q has %.100q behind %.100q: the server repeats keys, or lists others", full, key, last)
+			hash := maphash.String(seed, key)
+			if _, again := seen[hash]; again || !strings.HasPrefix(key, full) {
+				return fmt.Errorf("s3: the list of %q has %.100q: the server repeats keys, or lists others", full, key)
 			}
-			last = key
+			if seen[hash] = struct{}{}; len(seen) > maxKeys {
+				return fmt.Errorf("s3: the list of %q has more than %d keys: %w", full, maxKeys, zarr.ErrLimit)
+			}
 			if key = strings.TrimPrefix(key, s.prefix); zarr.ValidKey(key) == nil { // other names, such as a folder's, are no keys of Zarr
-				f(key, fmt.Sprint(o.Size, o.LastModified, o.ETag))
+				if err := f(key, fmt.Sprint(o.Size, o.LastModified, o.ETag)); err != nil {
+					return err
+				}
 			}
 		}
-		if !p.Truncated {
+		if empty++; len(p.objects) > 0 {
+			empty = 0
+		}
+		switch {
+		case !p.truncated:
 			return nil
+		case p.next == "" || p.next == query.Get("continuation-token"):
+			return fmt.Errorf("s3: the list of %q doesn't go on: a page that isn't the last has no token of its own", full)
+		case empty == maxEmpty:
+			return fmt.Errorf("s3: the list of %q doesn't go on: %d pages in a row have no keys", full, maxEmpty)
 		}
-		if len(p.Contents) == 0 || p.Next == "" || p.Next == query.Get("continuation-token") {
-			return fmt.Errorf("s3: the list of %q doesn't go on: a page that isn't the last has no keys, or no token of its own", full)
-		}
-		query.Set("continuation-token", p.Next)
+		query.Set("continuation-token", p.next)
 	}
 	return fmt.Errorf("s3: the list of %q has more than %d pages: %w", full, maxPages, zarr.ErrLimit)
 }

@@ -2,7 +2,6 @@ package s3
 
 import (
 	"cmp"
-	"context"
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
@@ -15,6 +14,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/ashlar-go/ashlar/format/zarr/internal/request"
 )
 
 // An Error is a server's answer that refuses a request. Unwrap returns fs.ErrExist if a condition doesn't hold, fs.ErrPermission if the login is
@@ -45,53 +46,32 @@ func (e *Error) Unwrap() error {
 	return nil
 }
 
-// A signer signs requests, sends them again if the server asks for that, and makes errors of answers.
+// A signer signs requests, and makes errors of answers.
 type signer struct {
 	next        http.RoundTripper
 	region, key string
 	secrets     func() (secret, token string) // a function, since fmt would print a string
 	now         func() time.Time
-	wait        time.Duration // before the second try; it doubles before each next one
 }
 
 func newSigner(c Config, next http.RoundTripper) *signer {
 	secret, token := c.Secret, c.Token
-	return &signer{next: next, region: c.Region, key: c.Key, secrets: func() (string, string) { return secret, token }, now: time.Now, wait: 200 * time.Millisecond}
+	return &signer{next: next, region: c.Region, key: c.Key, secrets: func() (string, string) { return secret, token }, now: time.Now}
 }
-
-const tries = 4
 
 // RoundTrip implements http.RoundTripper. It leaves the answers 404, 410 and 416 to the caller.
 func (s *signer) RoundTrip(r *http.Request) (*http.Response, error) {
-	for try := 0; ; try++ {
-		to := r.Clone(r.Context())
-		to.URL.RawPath = escape(to.URL.Path, true)
-		if r.GetBody != nil {
-			var err error
-			if to.Body, err = r.GetBody(); err != nil {
-				return nil, err
-			}
-		}
-		s.sign(to)
-		a, err := s.next.RoundTrip(to)
-		if err != nil {
-			return nil, err
-		}
-		err = s.refusal(r, a)
-		if err == nil {
-			return a, nil
-		}
-		// A conditional request isn't repeated: if the first one succeeded, its condition no longer holds.
-		conditional := r.Header.Get("If-Match") != "" || r.Header.Get("If-None-Match") != ""
-		if again := !conditional && a.StatusCode == http.StatusTooManyRequests || !conditional && a.StatusCode >= 500 && a.StatusCode != http.StatusNotImplemented; !again || try+1 == tries {
-			return nil, err
-		}
-		select {
-		case <-r.Context().Done():
-			return nil, context.Cause(r.Context())
-		case <-time.After(s.wait << try):
-		}
+	to := r.Clone(r.Context())
+	to.URL.RawPath = escape(to.URL.Path, true)
+	s.sign(to)
+	a, err := s.next.RoundTrip(to)
+	if err != nil {
+		return nil, err
 	}
+	if err := s.refusal(r, a); err != nil {
+		return nil, request.Refuse(a, err)
+	}
+	return a, nil
 }
 
 // refusal makes an error of an answer that refuses the request, and closes the answer.
@@ -109,21 +89,24 @@ func (s *signer) refusal(r *http.Request, a *http.Response) error {
 		a.Body = http.NoBody
 		return nil
 	}
-	e := &Error{Method: r.Method, Path: r.URL.Path, Status: a.StatusCode, Code: x.Code, Message: x.Message}
+	secret, token := s.secrets()
+	hide := func(text string) string { // of the server's words, which may repeat the login
+		for _, hidden := range []string{secret, token, s.key} {
+			if hidden != "" {
+				text = strings.ReplaceAll(text, hidden, "***")
+			}
+		}
+		return request.Plain(text)
+	}
+	e := &Error{Method: r.Method, Path: r.URL.Path, Status: a.StatusCode, Code: hide(x.Code), Message: hide(x.Message)}
 	if a.StatusCode < 400 {
 		e.Message = "redirects aren't followed"
 		if to, err := url.Parse(a.Header.Get("Location")); err == nil && to.Host != "" {
-			e.Message += "; this one leads to " + to.Redacted()
+			e.Message += "; this one leads to " + hide(to.String())
 		}
 	}
 	if region := cmp.Or(a.Header.Get("X-Amz-Bucket-Region"), x.Region); region != "" && region != s.region {
-		e.Message += "; the bucket is in the region " + region
-	}
-	secret, token := s.secrets()
-	for _, hidden := range []string{secret, token, s.key} {
-		if hidden != "" {
-			e.Code, e.Message = strings.ReplaceAll(e.Code, hidden, "***"), strings.ReplaceAll(e.Message, hidden, "***")
-		}
+		e.Message += "; the bucket is in the region " + hide(region)
 	}
 	e.Code, e.Message = cut(e.Code, 100), cut(e.Message, 500)
 	return e
