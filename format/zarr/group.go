@@ -269,6 +269,9 @@ func (g *Group) Arrays(ctx context.Context) ([]string, error) {
 				continue
 			}
 			b, err := read(ctx, g.store, key)
+			if errors.Is(err, fs.ErrNotExist) { // it was removed since the list
+				continue
+			}
 			if err != nil {
 				return nil, err
 			}
@@ -335,6 +338,9 @@ func (g *Group) Consolidate(ctx context.Context) error {
 			continue
 		}
 		b, err := read(ctx, g.store, key)
+		if errors.Is(err, fs.ErrNotExist) { // it was removed since the list
+			continue
+		}
 		if err != nil {
 			return err
 		}

@@ -14,11 +14,11 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
+
+	"github.com/ashlar-go/ashlar/format/zarr/internal/request"
 )
 
 // ErrOutside is the error about a reference to a path outside the folder, or to a URL whose host isn't allowed.
@@ -41,6 +41,7 @@ type references struct {
 	hosts     []string
 	client    *http.Client
 	stores    sync.Map // the stores of registered schemes, by scheme and host
+	versions  sync.Map // of the files of which a part was read, by address
 }
 
 const (
@@ -52,7 +53,13 @@ const (
 // References returns the store of a document of kerchunk, version 0 or 1, read only. Its keys stand for values in the document, or for
 // parts of other files. Paths are relative to the folder, or absolute and within it; no symbolic link leads out of it. URLs are opened
 // by zarr.URL, only if their host is in Hosts. To read another path or URL is an error that wraps ErrOutside. The document must not
-// change afterwards. Templates are replaced, also with arguments: f(c='text'). gen makes up to 65,536 references, and up to as many values of its
+// change afterwards.
+//
+// Offsets fit one version of a file. A file that is replaced after the first read of a part of it is an error that wraps ErrChanged, as far as
+// the version shows it: HTTP says which one that is, and a file in the folder has its size and time. A store of another scheme has one if it
+// is a Versioner.
+//
+// Templates are replaced, also with arguments: f(c='text'). gen makes up to 65,536 references, and up to as many values of its
 // dimensions. Between its braces may stand integers, names, parentheses and the operators + - * / // %.
 //
 // The format: fsspec.github.io/kerchunk, Reference specification. References as Parquet files aren't read.
@@ -100,7 +107,7 @@ func References(document []byte, o *ReferenceOptions) (Store, error) {
 			return nil, at(o.Folder, err)
 		}
 	}
-	var own http.Client
+	own := http.Client{Transport: request.Transport()}
 	if o.Client != nil {
 		own = *o.Client
 	} else {
@@ -134,7 +141,7 @@ func (s *references) target(key string) (t target, err error) {
 	case '"':
 		text, err := (&jsonText{b: raw}).string()
 		if err != nil {
-			return t, fail(ErrFormat, "the reference is %.50s: %v", raw, err)
+			return t, fail(ErrFormat, "the reference is a text that can't be read: %v", err)
 		}
 		t.inline = []byte(text)
 		if plain, ok := strings.CutPrefix(text, "base64:"); ok {
@@ -161,232 +168,11 @@ func (s *references) target(key string) (t target, err error) {
 			}
 		}
 		if err != nil || address == nil || len(parts) != 1 && len(parts) != 3 {
-			return t, fail(ErrFormat, "the reference is %.200s; it is a text, an object, or a list of a URL and perhaps an offset and a length", raw)
+			return t, fail(ErrFormat, "the reference is none; it is a text, an object, or a list of a URL and perhaps an offset and a length") // it may hold a signature
 		}
 		t.url, err = s.expand(*address, nil)
 	}
 	return t, err
-}
-
-var (
-	braces    = regexp.MustCompile(`\{\{(.*?)\}\}`)
-	callForm  = regexp.MustCompile(`^(\w+)\s*\(([^()]*)\)$`)
-	argument  = regexp.MustCompile(`^\s*(\w+)\s*=\s*(?:'([^']*)'|"([^"]*)")\s*$`)
-	variables = regexp.MustCompile(`^[A-Za-z_]\w*`)
-)
-
-// expand replaces text in double braces: templates by name or call, and expressions of numbers.
-func (s *references) expand(text string, numbers map[string]int64) (out string, err error) {
-	rest := text
-	for at := braces.FindStringIndex(rest); at != nil && err == nil; at = braces.FindStringIndex(rest) {
-		var t string
-		t, err = s.value(rest[at[0]:at[1]], numbers)
-		out, rest = out+rest[:at[0]]+t, rest[at[1]:]
-		if len(out) > maxAddress {
-			break
-		}
-	}
-	if out += rest; err == nil && len(out) > maxAddress {
-		err = fail(ErrLimit, "an address of more than %d bytes", maxAddress)
-	}
-	return out, err
-}
-
-// value returns the text that replaces double braces.
-func (s *references) value(m string, numbers map[string]int64) (string, error) {
-	inner := strings.TrimSpace(m[2 : len(m)-2])
-	bad := fail(ErrFormat, "%.100q isn't read here: it is no template, and no short expression of whole numbers", m)
-	if len(m) > maxBraces {
-		return "", bad
-	}
-	if t, ok := s.templates[inner]; ok {
-		return t, nil
-	}
-	if call := callForm.FindStringSubmatch(inner); call != nil {
-		t, ok := s.templates[call[1]]
-		for arg := range strings.SplitSeq(call[2], ",") {
-			a := argument.FindStringSubmatch(arg)
-			if ok = ok && a != nil && len(t) <= maxBraces; !ok {
-				return "", bad
-			}
-			t = braces.ReplaceAllStringFunc(t, func(m string) string {
-				if strings.TrimSpace(m[2:len(m)-2]) == a[1] {
-					return a[2] + a[3]
-				}
-				return m
-			})
-		}
-		return t, nil
-	}
-	e := expression{text: inner, numbers: numbers}
-	v, ok := e.sum(0)
-	if !ok || strings.TrimSpace(e.text) != "" {
-		return "", bad
-	}
-	return strconv.FormatInt(v, 10), nil
-}
-
-// An expression of integers, which is parsed from left to right.
-type expression struct {
-	text    string
-	numbers map[string]int64
-}
-
-func (e *expression) take(signs ...string) string {
-	e.text = strings.TrimSpace(e.text)
-	for _, s := range signs {
-		if rest, ok := strings.CutPrefix(e.text, s); ok {
-			e.text = rest
-			return s
-		}
-	}
-	return ""
-}
-
-func (e *expression) sum(depth int) (int64, bool) {
-	v, ok := e.product(depth)
-	for ok {
-		sign := e.take("+", "-")
-		if sign == "" {
-			break
-		}
-		w, good := e.product(depth)
-		if sign == "-" {
-			w = -w
-		}
-		sum := v + w
-		ok = good && (sum > v) == (w > 0)
-		v = sum
-	}
-	return v, ok
-}
-
-func (e *expression) product(depth int) (int64, bool) {
-	v, ok := e.number(depth)
-	for ok {
-		sign := e.take("*", "//", "/", "%")
-		if sign == "" {
-			break
-		}
-		w, good := e.number(depth)
-		switch {
-		case !good, sign != "*" && (w <= 0 || v < 0), sign == "/" && v%w != 0, sign == "*" && w != 0 && v*w/w != v:
-			return 0, false
-		case sign == "*":
-			v *= w
-		case sign == "%":
-			v %= w
-		default:
-			v /= w
-		}
-	}
-	return v, ok
-}
-
-func (e *expression) number(depth int) (v int64, ok bool) {
-	if depth > 20 {
-		return 0, false
-	}
-	if e.take("(") != "" {
-		v, ok = e.sum(depth + 1)
-		return v, ok && e.take(")") != ""
-	}
-	if name := variables.FindString(e.text); name != "" {
-		e.text = e.text[len(name):]
-		v, ok = e.numbers[name]
-		return v, ok
-	}
-	digits := 0
-	for digits < len(e.text) && e.text[digits] >= '0' && e.text[digits] <= '9' {
-		digits++
-	}
-	v, err := strconv.ParseInt(e.text[:digits], 10, 64)
-	e.text = e.text[digits:]
-	return v, err == nil
-}
-
-// generate makes the references that gen describes.
-func (s *references) generate(raw json.RawMessage) error {
-	if raw == nil {
-		return nil
-	}
-	var list []struct {
-		Key, URL       string
-		Offset, Length json.RawMessage
-		Dimensions     map[string]json.RawMessage
-	}
-	if err := decode(raw, &list); err != nil {
-		return err
-	}
-	size, made := 0, 0
-	for _, g := range list {
-		names := slices.Sorted(maps.Keys(g.Dimensions))
-		values, total := make([][]int64, len(names)), 1
-		for i, name := range names {
-			var span struct {
-				Start, Stop int64
-				Step        *int64
-			}
-			if json.Unmarshal(g.Dimensions[name], &values[i]) != nil {
-				if err := decode(g.Dimensions[name], &span); err != nil {
-					return within(fmt.Sprintf("the dimension %.50q", name), err)
-				}
-				step := int64(1)
-				if span.Step != nil {
-					step = *span.Step
-				}
-				if step < 1 || span.Stop > span.Start && (span.Start < 0 || (span.Stop-span.Start-1)/step >= maxGenerated) {
-					return fail(ErrLimit, "the dimension %.50q from %d to %d by %d; up to %d references are made", name, span.Start, span.Stop, step, maxGenerated)
-				}
-				for v := span.Start; v < span.Stop; v += step {
-					values[i] = append(values[i], v)
-					if step >= span.Stop-v { // v + step may be beyond an int64
-						break
-					}
-				}
-			}
-			made += len(values[i])
-			if total = times(total, len(values[i])); total > maxGenerated || made > maxGenerated {
-				return fail(ErrLimit, "more than %d references", maxGenerated)
-			}
-		}
-		if made += total; made > maxGenerated {
-			return fail(ErrLimit, "more than %d references, and values of their dimensions", maxGenerated)
-		}
-		for k := range total {
-			numbers, rest := map[string]int64{}, k
-			for i := len(names) - 1; i >= 0; i-- {
-				numbers[names[i]] = values[i][rest%len(values[i])]
-				rest /= len(values[i])
-			}
-			key, err := s.expand(g.Key, numbers)
-			var parts [3]string
-			for i, text := range []string{g.URL, string(g.Offset), string(g.Length)} {
-				if unquoted := ""; i > 0 && json.Unmarshal([]byte(text), &unquoted) == nil {
-					text = unquoted
-				}
-				if err == nil {
-					parts[i], err = s.expand(text, numbers)
-				}
-			}
-			if err != nil {
-				return err
-			}
-			address, _ := json.Marshal(parts[0])
-			ref := "[" + string(address) + "]"
-			if parts[1] != "" || parts[2] != "" {
-				ref = fmt.Sprintf("[%s,%s,%s]", address, parts[1], parts[2])
-			}
-			if ValidKey(key) != nil || !json.Valid([]byte(ref)) {
-				return fail(ErrFormat, "it makes the key %.100q and the reference %.100s", key, ref)
-			}
-			if size += len(key) + len(ref) + len(g.Key) + len(g.URL) + len(g.Offset) + len(g.Length); size > maxMetadata {
-				return fail(ErrLimit, "the references have more than %d bytes", maxMetadata)
-			}
-			s.refs[key] = []byte(ref)
-		}
-	}
-	return nil
 }
 
 // allowed returns an error for a URL whose host isn't in the list.
@@ -485,7 +271,8 @@ func (s *references) Get(ctx context.Context, key string, most int64) ([]byte, e
 	case t.inline != nil:
 		return slices.Clone(t.inline), nil
 	case t.n >= 0:
-		return s.read(ctx, t, 0, t.n)
+		b, _, err := s.read(ctx, t, 0, t.n, "")
+		return b, err
 	}
 	p, err := s.open(ctx, t.url)
 	if err != nil {
@@ -509,38 +296,75 @@ func found[T any](v T, err error) (T, error) {
 	return v, err
 }
 
-// read reads a part of a target.
-func (s *references) read(ctx context.Context, t target, off, n int64) ([]byte, error) {
+// read reads a part of a target. A part of a part is of the version of which the first one was.
+func (s *references) read(ctx context.Context, t target, off, n int64, version string) (b []byte, now string, err error) {
 	p, err := s.open(ctx, t.url)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
+	if p.value != nil {
+		defer p.value.Close()
+	}
+	first := any("")
 	if t.n >= 0 {
 		if off, err = span(off, n, t.n); err != nil {
-			return nil, err
+			return nil, "", err
 		}
 		off += t.off
+		if v, ok := s.versions.Load(t.url); ok {
+			first = v
+		}
 	}
+	version = cmp.Or(first.(string), version)
 	if p.store != nil {
-		return found(p.store.GetRange(ctx, p.key, off, n))
+		b, now, err = getVersion(ctx, p.store, p.key, off, n, version)
+		b, err = found(b, err)
+	} else if now, err = p.value.version(); err == nil && version != "" && now != version {
+		err = ErrChanged
+	} else if err == nil {
+		b, err = p.value.readAt(nil, off, n)
 	}
-	defer p.value.Close()
-	return p.value.readAt(nil, off, n)
+	switch {
+	case errors.Is(err, ErrChanged) && first != "":
+		return nil, "", fail(ErrChanged, "the file of the reference was replaced after a part of it was read: open the references again, if they fit the new file")
+	case err != nil:
+		return nil, "", err
+	case t.n >= 0 && now != "" && first == "":
+		if was, other := s.versions.LoadOrStore(t.url, now); other && was != now { // another goroutine was the first
+			return s.read(ctx, t, off-t.off, n, "")
+		}
+	}
+	return b, now, nil
+}
+
+// version returns the version of a file: its size and time.
+func (v *Value) version() (string, error) {
+	info, err := v.r.(*os.File).Stat()
+	if err != nil {
+		return "", err
+	}
+	return fmt.Sprint("W/", info.Size(), " ", info.ModTime().UnixNano()), nil
 }
 
 func (s *references) GetRange(ctx context.Context, key string, off, n int64) ([]byte, error) {
+	b, _, err := s.GetVersion(ctx, key, off, n, "")
+	return b, err
+}
+
+// GetVersion implements Versioner.
+func (s *references) GetVersion(ctx context.Context, key string, off, n int64, version string) (b []byte, now string, err error) {
 	t, err := s.target(key)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	if t.inline != nil {
 		start, err := span(off, n, int64(len(t.inline)))
 		if err != nil {
-			return nil, err
+			return nil, "", err
 		}
-		return slices.Clone(t.inline[start : start+n]), nil
+		return slices.Clone(t.inline[start : start+n]), "inline", nil
 	}
-	return s.read(ctx, t, off, n)
+	return s.read(ctx, t, off, n, version)
 }
 
 func (s *references) Size(ctx context.Context, key string) (int64, error) {

@@ -89,6 +89,12 @@ func TestReferences(t *testing.T) {
 	if after, err := b.State(t.Context()); err != nil || after == before {
 		t.Error("the state is that of before", err)
 	}
+	if got, err := b.Read(t.Context()); !errors.Is(err, ErrChanged) {
+		t.Errorf("parts of a file that was replaced: %v, %v", got, err)
+	}
+	if s, err = References(document, &ReferenceOptions{Folder: folder}); err != nil {
+		t.Fatal(err)
+	}
 	if list, err := s.List(t.Context(), "x/"); err != nil || len(list) != len(keys)-1 {
 		t.Error(list, err)
 	}

@@ -3,7 +3,7 @@
 // program imports the driver that it needs. It is a module of its own, since drivers
 // bring the clients of the clouds.
 //
-// An object appears when it is written in full, so a chunk is the old one or the new one.
+// An object appears when it is written in full, so a chunk is the old one or the new one. Requests are repeated as the driver repeats them.
 package blobstore
 
 import (
@@ -22,7 +22,7 @@ import (
 type store struct{ b *blob.Bucket }
 
 // New returns the store of a bucket, which stays the caller's to close. A prefix of
-// keys is given by blob.PrefixedBucket.
+// keys is given by blob.PrefixedBucket. The store is a zarr.Versioner and a zarr.Stater.
 func New(b *blob.Bucket) zarr.Store { return store{b} }
 
 // known turns an absent object into fs.ErrNotExist.
@@ -50,38 +50,67 @@ func (s store) Get(ctx context.Context, key string, most int64) ([]byte, error) 
 }
 
 func (s store) GetRange(ctx context.Context, key string, off, n int64) ([]byte, error) {
+	b, _, err := s.GetVersion(ctx, key, off, n, "")
+	return b, err
+}
+
+// tries is the most times that a range from the end is read, each of which needs the object's size first.
+const tries = 4
+
+// GetVersion implements zarr.Versioner by the size and time of the object. Some services round the time to seconds, so the version is weak.
+func (s store) GetVersion(ctx context.Context, key string, off, n int64, version string) (b []byte, now string, err error) {
 	if n < 0 || off < 0 && n > -off {
-		return nil, fmt.Errorf("%d bytes from %d on: %w", n, off, io.ErrUnexpectedEOF)
+		return nil, "", fmt.Errorf("%d bytes from %d on: %w", n, off, io.ErrUnexpectedEOF)
 	}
-	start := off
-	if off < 0 || n == 0 {
-		size, err := s.Size(ctx, key)
-		if err != nil {
-			return nil, err
+	for range tries {
+		start, size := off, int64(-1)
+		if off < 0 || n == 0 {
+			if size, err = s.Size(ctx, key); err != nil {
+				return nil, "", err
+			}
+			if off < 0 {
+				start += size
+			}
+			if start < 0 || start > size {
+				return nil, "", fmt.Errorf("%d bytes from %d on are outside an object of %d: %w", n, off, size, io.ErrUnexpectedEOF)
+			}
+			if n == 0 {
+				return nil, version, nil
+			}
 		}
-		if off < 0 {
-			start += size
+		var same bool
+		if b, now, same, err = s.read(ctx, key, start, n, size); err != nil {
+			return nil, "", err
 		}
-		if start < 0 || start > size {
-			return nil, fmt.Errorf("%d bytes from %d on are outside an object of %d: %w", n, off, size, io.ErrUnexpectedEOF)
+		if version != "" && version != now {
+			break
 		}
-		if n == 0 {
-			return nil, nil
+		if same {
+			return b, now, nil
 		}
 	}
+	return nil, "", fmt.Errorf("%s was replaced while it was read: %w", key, zarr.ErrChanged)
+}
+
+// read reads n bytes of an object, and its version. It reports whether the object has size bytes, or size is -1.
+func (s store) read(ctx context.Context, key string, start, n, size int64) (b []byte, now string, same bool, err error) {
 	r, err := s.b.NewRangeReader(ctx, key, start, n, nil)
 	if err != nil {
-		return nil, known(key, err)
+		return nil, "", false, known(key, err)
 	}
 	defer r.Close()
-	if n > r.Size() || start > r.Size()-n {
-		return nil, fmt.Errorf("%d bytes from %d on are outside an object of %d: %w", n, off, r.Size(), io.ErrUnexpectedEOF)
+	now = fmt.Sprint("W/", r.Size(), " ", r.ModTime().UnixNano())
+	if size >= 0 && r.Size() != size {
+		return nil, now, false, nil
 	}
-	b := make([]byte, n)
+	if n > r.Size() || start > r.Size()-n {
+		return nil, "", false, fmt.Errorf("%d bytes from %d on are outside an object of %d: %w", n, start, r.Size(), io.ErrUnexpectedEOF)
+	}
+	b = make([]byte, n)
 	if _, err = io.ReadFull(r, b); err == io.EOF {
 		err = io.ErrUnexpectedEOF
 	}
-	return b, err
+	return b, now, true, err
 }
 
 func (s store) Size(ctx context.Context, key string) (int64, error) {
@@ -114,10 +143,12 @@ func (s store) States(ctx context.Context, prefix string, f func(key, state stri
 	return s.each(ctx, prefix, func(o *blob.ListObject) { f(o.Key, fmt.Sprint(o.Size, o.ModTime.UnixNano(), o.MD5)) })
 }
 
+const maxKeys = 1 << 24 // of a list
+
 // each calls f for the objects whose keys begin with a prefix.
 func (s store) each(ctx context.Context, prefix string, f func(o *blob.ListObject)) error {
 	all := s.b.List(&blob.ListOptions{Prefix: prefix})
-	for {
+	for range maxKeys {
 		o, err := all.Next(ctx)
 		if err == io.EOF {
 			return nil
@@ -127,4 +158,5 @@ func (s store) each(ctx context.Context, prefix string, f func(o *blob.ListObjec
 		}
 		f(o)
 	}
+	return fmt.Errorf("the list of %q has more than %d keys: %w", prefix, maxKeys, zarr.ErrLimit)
 }
