@@ -6,6 +6,7 @@ package job
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -58,7 +59,7 @@ func (j Job) Array(ctx context.Context) (chunk.Array, error) {
 	for _, name := range slices.Sorted(maps.Keys(j.Inputs)) {
 		label, a, err := j.input(ctx, j.Inputs[name])
 		if err != nil {
-			return chunk.Array{}, fmt.Errorf("input %s, %s: %w", name, j.Inputs[name], err)
+			return chunk.Array{}, fmt.Errorf("input %s, %s: %w", name, zarr.PlainURL(j.Inputs[name]), err)
 		}
 		if _, twice := opened[label]; !twice {
 			opened[label] = chunk.From(label, a)
@@ -207,6 +208,9 @@ func (j Job) input(ctx context.Context, address string) (string, *zarr.Array, er
 		return "", nil, err
 	}
 	state, err := a.State(ctx)
+	if plain := zarr.PlainURL(at); plain != at { // its query tells it from other inputs, and may be a secret
+		at = fmt.Sprintf("%s?%x", plain, sha256.Sum256([]byte(at)))
+	}
 	return fmt.Sprintf("%s#%s %s%s", at, strings.Trim(name, "/"), state, mark), a, err
 }
 

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"math"
 	"os"
 	"path"
@@ -79,7 +80,7 @@ func (p *program) open(arg string) (*source, error) {
 		return s, p.stream(s, p.stdin)
 	}
 	if zarr.Scheme(path) != "" {
-		s.format = format.Named("zarr")
+		s.format, s.name = format.Named("zarr"), zarr.PlainURL(path)
 		return s, nil
 	}
 	f, err := os.Open(path)
@@ -233,16 +234,29 @@ func (p *program) file(s *source) (format.File, error) {
 	return f, nil
 }
 
-// remote opens the Zarr arrays below a URL.
+// remote opens the Zarr arrays below a URL, or the one that the argument names.
 func (s *source) remote(o *format.Source) (format.File, error) {
 	store, err := zarr.URL(context.Background(), s.arg)
 	if err != nil {
 		return nil, err
 	}
-	h, err := zarr.OpenStore(store, strings.TrimSuffix(path.Base(s.arg), ".zarr"),
-		&zarr.Options{MaxBytes: cmp.Or(o.MaxBytes, 16<<30), Unfinished: o.Unfinished, CF: o.CF})
+	set := &zarr.Options{MaxBytes: cmp.Or(o.MaxBytes, 16<<30), Unfinished: o.Unfinished, CF: o.CF}
+	var h *zarr.Hierarchy
+	var absent error
+	if s.array != "" {
+		if h, absent = zarr.OpenMember(store, s.array, set); absent == nil {
+			return h, h.Spread()
+		}
+		if !errors.Is(absent, fs.ErrNotExist) && !errors.Is(absent, zarr.ErrNode) {
+			return nil, absent
+		}
+	}
+	h, err = zarr.OpenStore(store, strings.TrimSuffix(path.Base(s.name), ".zarr"), set)
 	if err == nil {
 		err = h.Spread()
+	}
+	if absent != nil && errors.Is(err, errors.ErrUnsupported) { // there is no list of those that are there
+		err = absent
 	}
 	return h, err
 }
@@ -303,7 +317,7 @@ func (p *program) named(s *source) (f format.File, name string, err error) {
 	case name == "" && len(names) == 1:
 		name = names[0]
 	case name == "":
-		err = fmt.Errorf("%s: it has %d arrays%s; name one: %s#NAME", s.name, len(names), listed(names), s.arg)
+		err = fmt.Errorf("%s: it has %d arrays%s; name one: %s#NAME", s.name, len(names), listed(names), zarr.PlainURL(s.arg))
 	case !slices.Contains(names, name):
 		err = s.noArray(names)
 	}

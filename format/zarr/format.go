@@ -103,6 +103,20 @@ func OpenStore(store Store, root string, o *Options) (*Hierarchy, error) {
 	return h, nil
 }
 
+// OpenMember opens an array of a store by its path, or the field of an array of structs. It needs no list of the store's keys.
+func OpenMember(store Store, name string, o *Options) (*Hierarchy, error) {
+	group, err := OpenGroup(context.Background(), store, "")
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, ErrNode) {
+		group, err = &Group{store: store}, nil // a path leads below it all the same
+	}
+	if err != nil {
+		return nil, err
+	}
+	h := &Hierarchy{group: group, store: store, names: []string{name}, set: settingsOf(o), arrays: make(map[string]*Array), refused: make(map[string]error)}
+	_, err = h.Array(name)
+	return h, err
+}
+
 // Array opens an array.
 func (h *Hierarchy) Array(name string) (*Array, error) {
 	if a := h.arrays[name]; a != nil {

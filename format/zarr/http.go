@@ -48,7 +48,7 @@ func HTTP(base string, client *http.Client) (Store, error) {
 		return nil, fail(fs.ErrInvalid, "the URL can't be parsed")
 	}
 	if u.Scheme != "http" && u.Scheme != "https" {
-		return nil, fail(fs.ErrInvalid, "the URL %.200q isn't of http or https", request.Plain(base))
+		return nil, fail(fs.ErrInvalid, "the URL %.200q isn't of http or https", request.URL(base))
 	}
 	if client == nil {
 		client = &http.Client{Transport: request.Transport(), CheckRedirect: func(r *http.Request, via []*http.Request) error {
@@ -56,7 +56,7 @@ func HTTP(base string, client *http.Client) (Store, error) {
 				return errors.New("more than 5 redirects")
 			}
 			if from := via[0].URL.Scheme; r.URL.Scheme != from {
-				return fmt.Errorf("a redirect from %s to %.200q; give that URL if it is right", from, request.Plain(r.URL.String()))
+				return fmt.Errorf("a redirect from %s to %.200q; give that URL if it is right", from, request.URL(r.URL.String()))
 			}
 			return nil
 		}}
@@ -173,7 +173,7 @@ func (s *httpStore) send(ctx context.Context, method, key string, header http.He
 		if strings.Contains(err.Error(), "Location header") {
 			err = errors.New("a redirect whose address can't be parsed")
 		}
-		return nil, fmt.Errorf("%s %s: %w", method, request.Plain(r.URL.String()), request.Lost(err))
+		return nil, fmt.Errorf("%s %s: %w", method, request.URL(r.URL.String()), request.Lost(err))
 	}
 	if err != nil {
 		return nil, err

@@ -4,6 +4,8 @@ import (
 	"context"
 	"strings"
 	"sync"
+
+	"github.com/ashlar-go/ashlar/format/zarr/internal/request"
 )
 
 var schemes sync.Map // functions that open addresses, by scheme
@@ -20,6 +22,18 @@ func Scheme(address string) string {
 		return ""
 	}
 	return s
+}
+
+// PlainURL returns an address as errors show it: without user and query, which may be secrets. A path stays as it is.
+func PlainURL(address string) string {
+	if Scheme(address) == "" {
+		return address
+	}
+	at, name, named := strings.Cut(address, "#")
+	if at = request.URL(at); named {
+		at += "#" + name
+	}
+	return at
 }
 
 // URL returns the store of an address. For http and https it calls HTTP. Other schemes must be registered by a package.

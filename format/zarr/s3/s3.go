@@ -75,7 +75,7 @@ type Store struct {
 
 // Format writes the address of a Store, whatever the verb.
 func (s *Store) Format(f fmt.State, _ rune) {
-	fmt.Fprintf(f, "s3.Store(%s/%s)", request.Plain(s.root.String()), s.prefix)
+	fmt.Fprintf(f, "s3.Store(%s/%s)", request.URL(s.root.String()), s.prefix)
 }
 
 var bucketName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]+$`) // {1,254} would make 254 copies at each start of a program
@@ -208,7 +208,7 @@ func (s *Store) once(ctx context.Context, method string, u *url.URL, body []byte
 	case errors.As(err, &no):
 		err = no // without the URL again
 	case errors.As(err, &sent):
-		err = fmt.Errorf("s3: %s %s: %w", method, request.Plain(u.String()), request.Lost(sent.Err))
+		err = fmt.Errorf("s3: %s %s: %w", method, request.URL(u.String()), request.Lost(sent.Err))
 	}
 	if cause := context.Cause(ctx); err != nil && cause != nil {
 		err = cause

@@ -102,7 +102,7 @@ func (s *signer) refusal(r *http.Request, a *http.Response) error {
 	if a.StatusCode < 400 {
 		e.Message = "redirects aren't followed"
 		if to, err := url.Parse(a.Header.Get("Location")); err == nil && to.Host != "" {
-			e.Message += "; this one leads to " + hide(to.String())
+			e.Message += "; this one leads to " + hide(request.URL(to.String()))
 		}
 	}
 	if region := cmp.Or(a.Header.Get("X-Amz-Bucket-Region"), x.Region); region != "" && region != s.region {

@@ -120,17 +120,14 @@ func after(h http.Header) time.Duration {
 var urls = regexp.MustCompile("[A-Za-z][A-Za-z0-9+.-]*://[^\\s\"'`<>]*")
 
 // Plain returns a text in which each URL has lost its user, query and fragment, which may be secrets.
-func Plain(text string) string {
-	return urls.ReplaceAllStringFunc(text, func(u string) string {
-		scheme, rest, _ := strings.Cut(u, "://")
-		if i := strings.IndexAny(rest, "?#"); i >= 0 {
-			rest = rest[:i]
-		}
-		host, path, slash := strings.Cut(rest, "/")
-		host = host[strings.LastIndexByte(host, '@')+1:]
-		if slash {
-			host += "/"
-		}
-		return scheme + "://" + host + path
-	})
+func Plain(text string) string { return urls.ReplaceAllStringFunc(text, URL) }
+
+// URL returns a URL without its user, query and fragment.
+func URL(text string) string {
+	scheme, rest, _ := strings.Cut(text, "://")
+	if i := strings.IndexAny(rest, "?#"); i >= 0 {
+		rest = rest[:i]
+	}
+	end := strings.IndexByte(rest+"/", '/')
+	return scheme + "://" + rest[strings.LastIndexByte(rest[:end], '@')+1:]
 }
