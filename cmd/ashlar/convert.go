@@ -126,14 +126,14 @@ and OUT may be -, standard input and output; --from and --to say the format then
 	c.RunE = func(c *cobra.Command, args []string) (err error) {
 		v.out = args[1]
 		if scheme := zarr.Scheme(v.out); scheme == "http" || scheme == "https" {
-			return usagef(c, "%s: a URL of %s is read only", v.out, scheme)
+			return usagef(c, "%s: a URL of %s is read only", zarr.PlainURL(v.out), scheme)
 		} else if scheme != "" {
 			f := format.ByEnd(v.out)
 			if f == nil || to != "" {
 				f = format.Named(cmp.Or(to, "zarr"))
 			}
 			if parts.given(to, v.out) || f == nil || f.Name != "zarr" || strings.HasSuffix(strings.ToLower(v.out), ".zip") {
-				return usagef(c, "%s: convert writes Zarr folders to URLs, and no other files", v.out)
+				return usagef(c, "%s: convert writes Zarr folders to URLs, and no other files", zarr.PlainURL(v.out))
 			}
 			to = "zarr"
 		}

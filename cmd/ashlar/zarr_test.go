@@ -17,7 +17,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/format/npy"
+	"github.com/ashlar-go/ashlar/format/zarr"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -298,6 +300,56 @@ func TestZarrURL(t *testing.T) {
 		{"diff", digits, filepath.Join(dir, "y.npy")}} {
 		if c := newCall(nil).with(args...); c.code != 0 {
 			t.Errorf("%v: exit code %d\n%s%s", args, c.code, c.out.String(), c.err.String())
+		}
+	}
+}
+
+// An array of a group without consolidated metadata is read over HTTP by its name. No message, plan or line of JSON has the query or the user of a URL.
+func TestZarrMember(t *testing.T) {
+	dir := t.TempDir()
+	store, err := zarr.Dir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, v := range map[string]int16{"g/a": 5, "g/b.c/0": 6, "root": 7} {
+		a, err := zarr.Create(t.Context(), store, name, zarr.Metadata{DType: dtype.Int16, Shape: []int{2}, Chunks: []int{2}}, nil)
+		if err == nil {
+			err = a.Write(t.Context(), []int{0}, tensor.Full(v, 2).Any())
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	server := httptest.NewServer(http.FileServer(http.Dir(dir)))
+	defer server.Close()
+	user := strings.Replace(server.URL, "http://", "http://name:SECRET@", 1)
+	for _, c := range []struct {
+		code int
+		text string
+		args []string
+	}{
+		{0, "[5 5]", []string{"show", server.URL + "/g#a"}},
+		{0, "[6 6]", []string{"show", server.URL + "/g#b.c/0"}},
+		{0, "[6 6]", []string{"show", server.URL + "/g/b.c#0"}},
+		{0, "[7 7]", []string{"show", server.URL + "/root#root"}},
+		{0, "[5 5]", []string{"show", server.URL + "/g?s=SECRET#a"}},
+		{0, "[5 5]", []string{"show", user + "/g?s=SECRET#a"}},
+		{0, "5", []string{"stats", user + "/g?s=SECRET#a"}},
+		{0, "10", []string{"compute", "sum(x)", "-i", "x=" + user + "/g?s=SECRET#a"}},
+		{0, "task", []string{"plan", "sum(x)", "-i", "x=" + user + "/g?s=SECRET#a"}},
+		{0, "[2]", []string{"info", user + "/root?s=SECRET", "--json"}},
+		{1, "no array: neither none/zarr.json nor none/.zarray is there", []string{"show", user + "/g?s=SECRET#none"}},
+		{1, "no array: neither none/zarr.json nor none/.zarray is there", []string{"compute", "sum(x)", "-i", "x=" + user + "/g?s=SECRET#none"}},
+		{1, "no list of keys, so name an array by its path", []string{"info", user + "/g?s=SECRET"}},
+		{1, "no list of keys", []string{"compute", "sum(x)", "-i", "x=" + user + "/g?s=SECRET"}},
+		{1, "neither zarr.json nor .zarray is there", []string{"show", user + "/none?s=SECRET"}},
+		{1, "GET http://localhost:1/x/zarr.json: dial", []string{"show", "http://name:SECRET@localhost:1/x?s=SECRET"}},
+		{1, "can't be parsed", []string{"show", "http://name:SECRET?@localhost:1/x%zz?s=SECRET"}},
+		{2, "read only", []string{"convert", server.URL + "/root", user + "/x?s=SECRET"}},
+	} {
+		call := newCall(nil).with(c.args...)
+		if out := call.out.String() + call.err.String(); call.code != c.code || !strings.Contains(out, c.text) || strings.Contains(out, "SECRET") {
+			t.Errorf("%v: exit code %d, want %d and %q\n%s", c.args, call.code, c.code, c.text, out)
 		}
 	}
 }

@@ -19,6 +19,8 @@ import (
 	"sync/atomic"
 	"syscall"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -173,46 +175,120 @@ func TestZipLies(t *testing.T) {
 	}
 }
 
-// A server without ranges is read all the same; one that lies is refused.
-func TestServers(t *testing.T) {
+// A handler answers requests in this process, so that a bubble of testing/synctest passes the time at once.
+type handler func(w http.ResponseWriter, r *http.Request)
+
+func (h handler) RoundTrip(r *http.Request) (*http.Response, error) {
+	w := httptest.NewRecorder()
+	h(w, r)
+	if err := r.Context().Err(); err != nil {
+		return nil, err
+	}
+	a := w.Result()
+	if a.Request = r; !w.Flushed && a.ContentLength < 0 {
+		a.ContentLength = int64(w.Body.Len())
+	}
+	if r.Method == http.MethodHead {
+		a.Body = http.NoBody
+	}
+	return a, nil
+}
+
+// A server without ranges, or without ranges from the end, is read all the same; one that lies is refused.
+func TestServers(t *testing.T) { synctest.Test(t, testServers) }
+
+func testServers(t *testing.T) {
 	ctx := t.Context()
 	const text = "0123456789"
+	// fromStart takes no ranges from the end: end answers those.
+	fromStart := func(end http.HandlerFunc) http.HandlerFunc {
+		return func(w http.ResponseWriter, r *http.Request) {
+			if strings.HasPrefix(r.Header.Get("Range"), "bytes=-") {
+				end(w, r)
+				return
+			}
+			http.ServeContent(w, r, "", time.Time{}, strings.NewReader(text))
+		}
+	}
+	status := func(n int) http.HandlerFunc { return func(w http.ResponseWriter, r *http.Request) { w.WriteHeader(n) } }
+	part := func(span, text string) http.HandlerFunc {
+		return func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Content-Range", span)
+			w.WriteHeader(http.StatusPartialContent)
+			io.WriteString(w, text)
+		}
+	}
+	flushed := func(w http.ResponseWriter, r *http.Request) {
+		w.(http.Flusher).Flush()
+		io.WriteString(w, text)
+	}
 	for name, c := range map[string]struct {
 		h          http.HandlerFunc
 		start, end string // of bytes 2 to 4, and of the last three; "": an error
+		requests   int    // for three ranges from the end
 	}{
-		"no ranges": {func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, text) }, "234", "789"},
-		"no ranges and no size": {func(w http.ResponseWriter, r *http.Request) {
-			w.(http.Flusher).Flush()
-			io.WriteString(w, text)
-		}, "234", ""},
-		"another range": {func(w http.ResponseWriter, r *http.Request) {
-			w.Header().Set("Content-Range", "bytes 3-5/10")
-			w.WriteHeader(http.StatusPartialContent)
-			io.WriteString(w, "345")
-		}, "", ""},
+		"ranges":             {fromStart(part("bytes 7-9/10", "789")), "234", "789", 3},
+		"no ranges":          {func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, text) }, "234", "789", 3},
+		"no size":            {fromStart(part("bytes 7-9/*", "789")), "234", "789", 3},
+		"501":                {fromStart(status(501)), "234", "789", 7},
+		"400":                {fromStart(status(400)), "234", "789", 7},
+		"416":                {fromStart(status(416)), "234", "789", 7},
+		"405":                {fromStart(status(405)), "234", "789", 7},
+		"500":                {fromStart(status(500)), "234", "789", 10},
+		"another end":        {fromStart(part("bytes 0-3/10", "0123")), "234", "789", 7},
+		"no word on the end": {fromStart(func(w http.ResponseWriter, r *http.Request) { w.WriteHeader(206); io.WriteString(w, "789") }), "234", "789", 7},
+		"all without size":   {fromStart(flushed), "234", "789", 7},
+		"403":                {fromStart(status(403)), "234", "", 3},
+		"404":                {fromStart(status(404)), "234", "", 3},
+		"503":                {fromStart(status(503)), "234", "", 12},
+		"size by HEAD": {func(w http.ResponseWriter, r *http.Request) {
+			switch span := r.Header.Get("Range"); span {
+			case "":
+				io.WriteString(w, text)
+			case "bytes=0-0":
+				part("bytes 0-0/*", "0")(w, r)
+			case "bytes=2-4", "bytes=7-9":
+				part("bytes "+span[6:]+"/*", map[string]string{"bytes=2-4": "234", "bytes=7-9": "789"}[span])(w, r)
+			default:
+				w.WriteHeader(501)
+			}
+		}, "234", "789", 10},
+		"no ranges and no size": {flushed, "234", "", 9},
+		"another range":         {part("bytes 3-5/10", "345"), "", "", 9},
+		"a size that is none":   {part("bytes 2-4/x", "234"), "", "", 9},
 		"no word on the range": {func(w http.ResponseWriter, r *http.Request) {
 			w.WriteHeader(http.StatusPartialContent)
 			io.WriteString(w, "234")
-		}, "", ""},
+		}, "", "", 9},
 		"short": {func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Content-Length", "10")
 			io.WriteString(w, "01")
-		}, "", ""},
-		"refuses": {func(w http.ResponseWriter, r *http.Request) { http.Error(w, "no", http.StatusForbidden) }, "", ""},
+		}, "", "", 12},
+		"refuses": {func(w http.ResponseWriter, r *http.Request) { http.Error(w, "no", http.StatusForbidden) }, "", "", 3},
 	} {
-		server := httptest.NewServer(c.h)
-		s, err := HTTP(server.URL, nil)
+		requests := 0
+		s, err := HTTP("http://h", &http.Client{Transport: handler(func(w http.ResponseWriter, r *http.Request) {
+			requests++
+			c.h(w, r)
+		})})
 		if err != nil {
 			t.Fatal(err)
 		}
-		for i, want := range []string{c.start, c.end} {
-			got, err := s.GetRange(ctx, "k", []int64{2, -3}[i], 3)
+		for i, want := range []string{c.start, c.end, c.end, c.end} {
+			if i == 1 {
+				requests = 0
+			}
+			got, err := s.GetRange(ctx, "k", []int64{2, -3, -3, -3}[i], 3)
 			if (err == nil) != (want != "") || string(got) != want && want != "" {
 				t.Errorf("%s: %q, %v; want %q", name, got, err, want)
 			}
 		}
-		server.Close()
+		if requests != c.requests {
+			t.Errorf("%s: %d requests, want %d", name, requests, c.requests)
+		}
+		if b, err := s.GetRange(ctx, "k", -11, 3); err == nil || c.end != "" && !errors.Is(err, io.ErrUnexpectedEOF) {
+			t.Errorf("%s: more than there is: %q, %v", name, b, err)
+		}
 	}
 }
 

@@ -71,14 +71,17 @@ func (s *openShard) ask(ctx context.Context, version string) (b []byte, now stri
 // changed reports whether the shard was replaced since its index was read, when the requests for its chunks have ended with err. It returns
 // the error that counts if the shard wasn't. Unless the version is enough to tell, it reads the index again.
 func (s *openShard) changed(ctx context.Context, err error) (bool, error) {
-	if err == nil && !weak(s.version) || ctx.Err() != nil {
+	switch {
+	case err == nil && !weak(s.version), ctx.Err() != nil:
 		return false, err
-	}
-	b, _, problem := s.ask(ctx, s.version)
-	if errors.Is(err, ErrChanged) || errors.Is(problem, ErrChanged) || errors.Is(problem, fs.ErrNotExist) {
+	case errors.Is(err, ErrChanged):
 		return true, nil
 	}
-	if problem != nil {
+	b, _, problem := s.ask(ctx, s.version)
+	switch {
+	case errors.Is(problem, ErrChanged), errors.Is(problem, fs.ErrNotExist):
+		return true, nil
+	case problem != nil:
 		return false, cmp.Or(err, at(s.key, within("the index of the shard, read again", problem)))
 	}
 	return s.stored != nil && !bytes.Equal(b, s.stored), err

@@ -232,4 +232,3 @@ func (s *references) generate(raw json.RawMessage) error {
 	}
 	return nil
 }
-

@@ -72,9 +72,12 @@ func (h handler) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	w := httptest.NewRecorder()
 	h(w, r)
+	if err := r.Context().Err(); err != nil {
+		return nil, err
+	}
 	a := w.Result()
 	a.Request = r
-	return a, r.Context().Err()
+	return a, nil
 }
 
 // fake is a store whose server is f.

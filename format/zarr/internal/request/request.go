@@ -10,6 +10,7 @@ import (
 	"math/rand/v2"
 	"net"
 	"net/http"
+	"net/url"
 	"regexp"
 	"strconv"
 	"strings"
@@ -122,9 +123,12 @@ var urls = regexp.MustCompile("[A-Za-z][A-Za-z0-9+.-]*://[^\\s\"'`<>]*")
 // Plain returns a text in which each URL has lost its user, query and fragment, which may be secrets.
 func Plain(text string) string { return urls.ReplaceAllStringFunc(text, URL) }
 
-// URL returns a URL without its user, query and fragment.
+// URL returns a URL without its user, query and fragment. Of one that can't be parsed, and may have a user anywhere, only the scheme stays.
 func URL(text string) string {
 	scheme, rest, _ := strings.Cut(text, "://")
+	if _, err := url.Parse(text); err != nil {
+		return scheme + "://…"
+	}
 	if i := strings.IndexAny(rest, "?#"); i >= 0 {
 		rest = rest[:i]
 	}
