@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/ashlar-go/ashlar/chunk"
+	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/format/npy"
 	"github.com/ashlar-go/ashlar/format/zarr"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -139,6 +140,40 @@ func TestAddresses(t *testing.T) {
 		if _, err := (Job{Expr: "x", Inputs: map[string]string{"x": address}}).Array(ctx); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want …%s…", address, err, want)
 		}
+	}
+}
+
+// URLs that differ in their query are two inputs. Neither their names in a plan nor errors have the query, which may be a signature.
+func TestQueries(t *testing.T) {
+	s := zarr.Memory()
+	if _, err := zarr.Create(t.Context(), s, "", zarr.Metadata{DType: dtype.Uint8, Shape: []int{2}, Chunks: []int{2}, Codecs: []zarr.Codec{{Name: "bytes"}}}, nil); err != nil {
+		t.Fatal(err)
+	}
+	meta, err := s.Get(t.Context(), "zarr.json", 1<<20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/zarr.json":
+			w.Write(meta)
+		case "/c/0":
+			v := r.URL.Query().Get("secret")[0]
+			w.Write([]byte{v, v})
+		default:
+			http.NotFound(w, r)
+		}
+	}))
+	defer server.Close()
+	j := Job{Expr: "y - x", Inputs: map[string]string{"x": server.URL + "?secret=a", "y": server.URL + "?secret=c"}}
+	equal(t, result(t, j), tensor.FromSlice([]uint8{2, 2}, 2).Any())
+	label, _, err := j.input(t.Context(), j.Inputs["x"])
+	if err != nil || strings.Contains(label, "secret") || !strings.HasPrefix(label, server.URL+"?") {
+		t.Errorf("the name of an input in a plan is %s, %v", label, err)
+	}
+	j.Inputs["y"] += "#none"
+	if _, err := j.Array(t.Context()); err == nil || strings.Contains(err.Error(), "secret") || !strings.Contains(err.Error(), server.URL+"#none") {
+		t.Error(err)
 	}
 }
 

@@ -10,6 +10,18 @@
 //
 // Stores are Dir, Memory, Zip, HTTP and References, and package s3 has buckets. Another store has to implement the six methods of Store.
 //
+// # Values that are replaced meanwhile
+//
+// A chunk that isn't a shard is one request, or a file that is opened once. Of a shard, a store that is no Opener gets several requests: one for
+// the index, and others for inner chunks. If the store is a Versioner, as HTTP and the stores of packages s3 and blobstore are, all are of one
+// version of the shard. If the shard is replaced meanwhile, it is read again. After four times the error wraps ErrChanged.
+//
+// If a store has no versions, or weak ones, the index is read again after the inner chunks, and a change of it counts. Then a shard that is replaced by
+// one with an equal index isn't noticed: each of its inner chunks is the old one or the new one. Nor is one that is replaced and put back.
+//
+// Nothing ties one chunk to another, or chunks to the metadata. So a program must not replace an array by one with other metadata at the same
+// path while others read it. In version 2 the attributes are a value of their own, too. The state that Array.State returns is that of the store when it is called.
+//
 // # Versions
 //
 // Version 3: regular grids, the codecs transpose, bytes, vlen-utf8, gzip, zstd, crc32c and

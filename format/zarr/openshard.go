@@ -1,9 +1,9 @@
 package zarr
 
 import (
-	"bytes"
 	"cmp"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"io/fs"
 	"math"
@@ -25,8 +25,8 @@ type openShard struct {
 	index []uint64 // nil: the shard is absent
 	err   error
 
-	version string // of the shard, if runs reads
-	stored  []byte // the bytes of the index, if the version is weak
+	version string            // of the shard, if runs reads
+	digest  [sha256.Size]byte // of the bytes of the index, if the version is weak
 }
 
 // drop ends a use; the last one closes the value.
@@ -51,7 +51,7 @@ func (s *openShard) open(ctx context.Context) {
 			}
 		}
 	} else if b, s.version, s.err = s.ask(ctx, ""); weak(s.version) {
-		s.stored = slices.Clone(b)
+		s.digest = sha256.Sum256(b)
 	}
 	switch {
 	case errors.Is(s.err, fs.ErrNotExist):
@@ -72,8 +72,10 @@ func (s *openShard) ask(ctx context.Context, version string) (b []byte, now stri
 // the error that counts if the shard wasn't. Unless the version is enough to tell, it reads the index again.
 func (s *openShard) changed(ctx context.Context, err error) (bool, error) {
 	switch {
-	case err == nil && !weak(s.version), ctx.Err() != nil:
-		return false, err
+	case err == nil && !weak(s.version):
+		return false, nil
+	case ctx.Err() != nil:
+		return false, cmp.Or(err, context.Cause(ctx))
 	case errors.Is(err, ErrChanged):
 		return true, nil
 	}
@@ -84,7 +86,7 @@ func (s *openShard) changed(ctx context.Context, err error) (bool, error) {
 	case problem != nil:
 		return false, cmp.Or(err, at(s.key, within("the index of the shard, read again", problem)))
 	}
-	return s.stored != nil && !bytes.Equal(b, s.stored), err
+	return weak(s.version) && sha256.Sum256(b) != s.digest, err
 }
 
 // read fills dst with the part of an inner chunk that begins at element first.

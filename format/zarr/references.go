@@ -107,10 +107,11 @@ func References(document []byte, o *ReferenceOptions) (Store, error) {
 			return nil, at(o.Folder, err)
 		}
 	}
-	own := http.Client{Transport: request.Transport()}
+	var own http.Client
 	if o.Client != nil {
 		own = *o.Client
 	} else {
+		own.Transport = request.Transport()
 		own.CheckRedirect = func(r *http.Request, via []*http.Request) error {
 			if len(via) > 5 {
 				return errors.New("more than 5 redirects")

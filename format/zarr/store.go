@@ -25,7 +25,8 @@ type Store interface {
 	// takes no more memory than most bytes.
 	Get(ctx context.Context, key string, most int64) ([]byte, error)
 	// GetRange returns n bytes of a value from byte off on. If off is negative, it counts
-	// from the value's end. A range outside the value is an error.
+	// from the value's end. A range outside the value is an error. The bytes are of one value: if the size is
+	// asked for first, it must still hold.
 	GetRange(ctx context.Context, key string, off, n int64) ([]byte, error)
 	// Size returns the number of bytes of a value.
 	Size(ctx context.Context, key string) (int64, error)
@@ -39,8 +40,8 @@ type Store interface {
 }
 
 // An Opener is a Store whose values can be opened. A value is opened once for many reads into the caller's
-// memory. The caller checks the size of the value before it reads. Values of other stores are read by Get and
-// GetRange.
+// memory. The caller checks the size of the value before it reads. Values of other stores are read by Get, and by
+// GetRange or the GetVersion of a Versioner.
 type Opener interface {
 	Store
 	Open(ctx context.Context, key string) (*Value, error)

@@ -43,8 +43,13 @@ type stamp struct {
 	size          int64 // of the whole value; -1: unknown
 }
 
+// stampOf reads a stamp. The time of the answer itself says nothing: a server may call every value as new as its answer.
 func stampOf(h http.Header, size int64) stamp {
-	return stamp{h.Get("ETag"), h.Get("Last-Modified"), size}
+	s := stamp{h.Get("ETag"), h.Get("Last-Modified"), size}
+	if s.modified == h.Get("Date") {
+		s.modified = ""
+	}
+	return s
 }
 
 // version writes a stamp as a version. It is strong if it has a strong ETag, or if the answer was made a second or more after the last
