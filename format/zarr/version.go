@@ -17,11 +17,11 @@ import (
 	"github.com/ashlar-go/ashlar/format/zarr/internal/request"
 )
 
-// A Versioner is a Store whose values have versions, so that several ranges can be read of one and the same value.
+// A Versioner is a Store whose values have versions, so that several ranges can be read of one and the same value. GetVersion is GetRange of a
+// version of a value; "" means any. It returns the version of the bytes. If the value has another version by now, the error wraps ErrChanged.
+// A returned version is "" if the store knows none. If it begins with W/, two values may share it.
 type Versioner interface {
 	Store
-	// GetVersion is GetRange of a version of a value; "" means any. It returns the version of the bytes. If the value has another version by
-	// now, the error wraps ErrChanged. A returned version is "" if the store knows none. If it begins with W/, two values may share it.
 	GetVersion(ctx context.Context, key string, off, n int64, version string) (b []byte, now string, err error)
 }
 
@@ -184,7 +184,7 @@ func (s *httpStore) GetVersion(ctx context.Context, key string, off, n int64, ve
 		return nil, "", errRange(off, n, -1)
 	}
 	if n == 0 {
-		return nil, version, ctx.Err()
+		return nil, version, ended(ctx)
 	}
 	if off >= 0 || !s.byStart.Load() {
 		b, now, err = s.part(ctx, key, off, n, version)
