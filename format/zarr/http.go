@@ -34,7 +34,7 @@ type httpStore struct {
 //
 // The store is a Versioner. The version of a value is its ETag. Without one it is the time in Last-Modified, and the size.
 //
-// A request is sent up to four times if its answer ends too soon, or has status 408, 429 or one from 500 on, except 501, 505 and 507. The wait
+// A request is sent up to four times if its answer ends too soon, or has status 408, 429 or one from 500 on. But 501, 505 and 507 are final. The wait
 // doubles from 0.2 s on, or is the one that Retry-After says, up to a minute.
 //
 // An answer must begin within a minute. Then it must bring 16 KiB or end in each 20 seconds. Otherwise the error

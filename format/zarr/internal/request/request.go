@@ -59,7 +59,7 @@ func Lost(err error) error {
 }
 
 // Again calls f until it succeeds, at most Tries times. It calls f again after a Broken error and after a Refusal with status 408, 429 or
-// one from 500 on, except 501, 505 and 507. It waits for half to all of a time that doubles, or as long as the header Retry-After says. If
+// one from 500 on. But 501, 505 and 507 are final. It waits for half to all of a time that doubles, or as long as the header Retry-After says. If
 // that is more than a minute, the error comes at once. Again ends when the context does.
 func Again(ctx context.Context, f func() error) error {
 	for try := 0; ; try++ {
