@@ -156,6 +156,9 @@ type source struct {
 func (s *source) text() string { return fmt.Sprintf("From %q", s.label) }
 
 func (s *source) eval(e *evaluator, n *node, b box) (tensor.Any, error) {
+	if s.array == nil && s.tensor.Closed() {
+		return s.tensor, fail("FromTensor", tensor.ErrClosed, "the tensor %q is closed; it must stay open until the run has ended", s.label)
+	}
 	if s.array == nil {
 		return b.of(s.tensor)
 	}
@@ -210,7 +213,12 @@ type value struct {
 
 func (v *value) text() string { return fmt.Sprintf("Value %x", v.hash) }
 
-func (v *value) eval(e *evaluator, n *node, b box) (tensor.Any, error) { return b.of(v.t) }
+func (v *value) eval(e *evaluator, n *node, b box) (tensor.Any, error) {
+	if v.t.Closed() {
+		return v.t, fail("Value", tensor.ErrClosed, "the tensor is closed; it must stay open until the run has ended")
+	}
+	return b.of(v.t)
+}
 
 func (v *value) cost(n *node, b box) cost { return cost{} }
 

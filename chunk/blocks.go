@@ -31,7 +31,7 @@ type Blocks struct {
 // MapBlocks returns the array whose chunks are the results of a function of Go on chunks of others. The operands
 // have as many chunks along each axis as the result, or one, which all chunks of the result get. The function must
 // depend on its arguments alone, and may be called several times at once, for one chunk also more than once;
-// it must not change the operands.
+// it must not change the operands, nor close them. It may return one. Its panic, and its runtime.Goexit, are errors of the task.
 func MapBlocks(f func(ctx context.Context, at Block, in []tensor.Any) (tensor.Any, error), how Blocks, in ...Array) Array {
 	ns, err := given("MapBlocks", in...)
 	switch {
@@ -119,6 +119,14 @@ func (k *blocks) eval(e *evaluator, n *node, b box) (tensor.Any, error) {
 		t, err := k.f(e.ctx, Block{slices.Clone(index), slices.Clone(whole.from), whole.shape()}, in)
 		if err != nil {
 			return fmt.Errorf("%s at chunk %v: %w", k.how.Name, index, err)
+		}
+		for i := range in {
+			if in[i].Closed() {
+				return fmt.Errorf("%s at chunk %v: %w: it closed operand %d, which isn't its own; leave it open", k.how.Name, index, tensor.ErrClosed, i)
+			}
+		}
+		if t.Closed() {
+			return fmt.Errorf("%s at chunk %v: %w: it returned a tensor that it had closed", k.how.Name, index, tensor.ErrClosed)
 		}
 		if t.IsZero() || t.IsSpec() || t.DType() != n.dtype || !slices.Equal(t.Shape(), whole.shape()) {
 			got := "nothing"

@@ -15,7 +15,7 @@ type RunOptions struct {
 	Workers  int            // how many tasks run at once; 0: as many as the machine has processors
 	Resume   bool           // go on with the chunks that an earlier run of the plan has left
 	Keep     bool           // arrays between stages stay
-	Progress func(Progress) // is told of each task that is done, one after the other
+	Progress func(Progress) // is told of each task that is done, one after the other; its panic, and its runtime.Goexit, end the run with an error
 }
 
 // Progress is how far a run is.
@@ -101,13 +101,17 @@ func (p *Plan) run(ctx context.Context, o *RunOptions) error {
 		at.Total = plus(at.Total, bytesOf(s.node.dtype, s.node.shape))
 	}
 	for i, s := range p.stages {
-		if err := p.runStage(ctx, i, workers, func(task int) {
+		if err := p.runStage(ctx, i, workers, func(task int) error {
 			at.Stage, at.Task = i, task
 			at.Done++
 			at.Bytes = plus(at.Bytes, bytesOf(s.node.dtype, s.box(task).shape()))
-			if o.Progress != nil {
-				o.Progress(at)
+			if o.Progress == nil {
+				return nil
 			}
+			if err := apart(func() error { o.Progress(at); return nil }); err != nil {
+				return fail("Run", err, "RunOptions.Progress: %v", err)
+			}
+			return nil
 		}); err != nil {
 			return err
 		}
@@ -119,7 +123,7 @@ func (p *Plan) run(ctx context.Context, o *RunOptions) error {
 }
 
 // runStage runs all tasks of a stage. It calls done for each, one call at a time.
-func (p *Plan) runStage(ctx context.Context, i, workers int, done func(task int)) error {
+func (p *Plan) runStage(ctx context.Context, i, workers int, done func(task int) error) error {
 	stop, cancel := context.WithCancel(ctx)
 	defer cancel()
 	var next atomic.Int64
@@ -136,8 +140,9 @@ func (p *Plan) runStage(ctx context.Context, i, workers int, done func(task int)
 				err := p.RunTask(ctx, i, task) // at work it goes on when another fails
 				mu.Lock()
 				if err == nil {
-					done(task)
-				} else if first == nil {
+					err = done(task)
+				}
+				if err != nil && first == nil {
 					first = err
 					cancel()
 				}

@@ -2,12 +2,15 @@ package chunk
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
+	"runtime/debug"
 	"slices"
 
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/format/zarr"
+	"github.com/ashlar-go/ashlar/mem"
 	"github.com/ashlar-go/ashlar/op"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -163,7 +166,8 @@ func (s *stage) finish(ctx context.Context) error {
 
 // RunTask runs task i of a stage; all tasks of the stages it comes after must be done. It is
 // for executors: a task may run anywhere, more than once, also at the same time, and writes the same bytes.
-// Where all that it writes is there, and can be read, it does nothing.
+// Where all that it writes is there, and can be read, it does nothing. A panic of the task, and runtime.Goexit in a function of MapBlocks,
+// are errors.
 func (p *Plan) RunTask(ctx context.Context, stageIndex, i int) error {
 	if err := needContext("RunTask", ctx); err != nil {
 		return err
@@ -177,7 +181,7 @@ func (p *Plan) runTask(ctx context.Context, stageIndex, i int, again bool) error
 		return fail("RunTask", tensor.ErrIndex, "task %d of stage %d; see Stages", i, stageIndex)
 	}
 	s := p.stages[stageIndex]
-	if err := s.run(ctx, i, again); err != nil {
+	if err := apart(func() error { return s.run(ctx, i, again) }); err != nil {
 		return &TaskError{Stage: s.name, Index: stageIndex, Task: i, Part: s.box(i).String(), Err: err}
 	}
 	return nil
@@ -199,17 +203,32 @@ func (e *TaskError) Error() string {
 // Unwrap returns the reason.
 func (e *TaskError) Unwrap() error { return e.Err }
 
-// run runs one task. A panic of an operator, or of a function given to MapBlocks, is an error.
-func (s *stage) run(ctx context.Context, i int, again bool) (err error) {
-	defer func() {
-		switch r := recover().(type) {
-		case nil:
-		case error: // of an operator that a context stopped, maybe
-			err = fmt.Errorf("panic: %w", r)
-		default:
-			err = fmt.Errorf("panic: %v", r)
-		}
+// apart calls a function of the program, or a task that calls one, on a goroutine of its own. A panic there, and the end of the goroutine, are errors.
+func apart(f func() error) error {
+	done := make(chan error, 1)
+	go func() {
+		debug.SetPanicOnFault(true) // of a mapped file that became shorter
+		err := errors.New("it ended its goroutine, as runtime.Goexit and the FailNow of a test do; return an error instead")
+		defer func() {
+			r := recover()
+			cause, _ := r.(error)
+			switch fault := mem.Fault(r); {
+			case fault != nil:
+				err = fault
+			case cause != nil: // of an operator that a context stopped, maybe
+				err = fmt.Errorf("panic: %w", cause)
+			case r != nil:
+				err = fmt.Errorf("panic: %v", r)
+			}
+			done <- err
+		}()
+		err = f()
 	}()
+	return <-done
+}
+
+// run runs one task.
+func (s *stage) run(ctx context.Context, i int, again bool) error {
 	a, err := s.array(ctx)
 	if err != nil {
 		return err
