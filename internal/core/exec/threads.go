@@ -75,8 +75,8 @@ func (r *ranges) take(last bool) (int, bool) {
 
 // Split calls f on ranges that cover [0, n), on as many threads as the work is
 // worth; cost is the cost of one step, in additions. The results of f must not depend
-// on the ranges. A panic in f reaches the caller. Where ctx may end, Split looks
-// before each range. Code after Split sees the non-temporal stores of f. With n = 0 f
+// on the ranges. A panic in f reaches the caller, and so does a runtime.Goexit, which
+// ends its goroutine. Where ctx may end, Split looks before each range. Code after Split sees the non-temporal stores of f. With n = 0 f
 // isn't called.
 func Split(name string, ctx context.Context, n, cost int, f func(from, to int)) {
 	if n <= 0 {
@@ -118,22 +118,34 @@ func parallel(name string, ctx context.Context, n, step, workers int, f func(fro
 	loop := func(helps bool) {
 		defer simd.Fence()
 		defer debug.SetPanicOnFault(debug.SetPanicOnFault(true)) // so that tensor.Try of the caller hears of it
+		ended := false
 		defer func() {
-			if r := recover(); r != nil {
+			r := recover()
+			if r == nil && !ended {
+				r = goexit{}
+			}
+			if r != nil {
 				fault.CompareAndSwap(nil, &r)
 			}
 		}()
 		for fault.Load() == nil {
 			i, ok := ends.take(helps)
 			if !ok {
-				return
+				break
 			}
 			Look(name, ctx)
 			f(i*step, min(i*step+step, n))
 		}
+		ended = true
 	}
 	share(workers-1, loop)
 	if r := fault.Load(); r != nil {
+		if _, ok := (*r).(goexit); ok {
+			runtime.Goexit()
+		}
 		panic(*r)
 	}
 }
+
+// goexit stands among the faults for runtime.Goexit, which no recover sees.
+type goexit struct{}

@@ -70,7 +70,7 @@ func TestCrewWaits(t *testing.T) {
 	}
 }
 
-// A panic in a helper reaches the caller, a step that ends its goroutine ends no other, and both leave the crew usable.
+// A panic in a helper reaches the caller, and so does runtime.Goexit; both leave the crew usable.
 func TestCrewFails(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(4))
 	before := runtime.NumGoroutine()
@@ -94,6 +94,21 @@ func TestCrewFails(t *testing.T) {
 		exec.Split("Test", nil, 64, exec.SplitCost, func(from, to int) { runtime.Goexit() })
 	}()
 	<-done
+	for at := range 64 { // of the caller or of a helper
+		returned := make(chan bool, 1)
+		go func() {
+			defer close(returned)
+			exec.Split("Test", nil, 64, exec.SplitCost, func(from, to int) {
+				if from == at {
+					runtime.Goexit()
+				}
+			})
+			returned <- true
+		}()
+		if <-returned {
+			t.Errorf("Split returned, and step %d ended its goroutine", at)
+		}
+	}
 	var n atomic.Int32
 	exec.Split("Test", nil, 64, exec.SplitCost, func(from, to int) { n.Add(int32(to - from)) })
 	if n.Load() != 64 {
