@@ -142,16 +142,24 @@ func lease(ctx context.Context, s Store, prefix string, h holder) (release func(
 	var lost error
 	go func() {
 		defer close(stopped)
+		returned := false
+		defer func() {
+			if r := recover(); !returned {
+				lost = fail(ErrLocked, "the lock may be lost: a method of the store ended the goroutine that renews it (panic: %v); it must return", r)
+			}
+		}()
 		t := time.NewTicker(beat)
 		defer t.Stop()
 		for {
 			select {
 			case <-stop:
+				returned = true
 				return
 			case <-t.C:
 			}
 			if _, err := s.Size(bg, key); errors.Is(err, fs.ErrNotExist) {
 				lost = fail(ErrLocked, "the lock was lost: it wasn't renewed for %v, and another took it", gone)
+				returned = true
 				return
 			}
 			lost = set(bg)
