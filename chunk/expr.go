@@ -43,10 +43,17 @@ func (e *ExprError) Mark() string { return (&layout.EvalError{Expr: e.Expr, At: 
 //	mean(x, axis=0)  x.mean(axis=0)                   functions: see Functions
 //
 // Operators and functions are package op's. Two arrays need one element type: cast(x, 'float32')
-// converts. A constant takes the type of the array beside it, and is an error where it doesn't fit: 0.5 beside integers,
-// 300 beside uint8. Constants are written and, alone, computed as in Python. The / of integers, and the mean, var, std, median, quantile
+// converts. Constants are written and, alone, computed as in Python; integers have at most 16,384 bits.
+// A constant takes the type of the array beside it, as in NumPy 2. A type of floats rounds it.
+// It is an error where it doesn't fit: 0.5 beside integers, 300 or -1 beside uint8, 1e39 beside float32.
+// Two operations take integers of any size. A comparison is exact: x > -1 is true for all uint64, and no float32 equals
+// 2 ** 24 + 1, which NumPy rounds. A bound of clip beyond all elements bounds nothing.
+//
+// The / of integers, and the mean, var, std, median, quantile
 // and norm of integers and truth values, are float64, as in NumPy. Their sum, prod, sumsquare and norm1 are int64, of
-// unsigned integers uint64, and wrap there; op.ReduceSum wraps in its own type. // is op.FloorDiv. % and remainder are op.Mod, with
+// unsigned integers uint64, and wrap there; op.ReduceSum wraps in its own type. Their nansum, nanmax and the like, fmax and fmin are
+// sum, max, maximum and so on. An integer to a negative power is an error, also of an array with one negative exponent; op.Pow truncates.
+// The operator // is op.FloorDiv. % and remainder are op.Mod, with
 // the sign of the divisor. The percentile of elements outside of its range is an error, and NaN if one is NaN; that of one number is a
 // scalar.
 //

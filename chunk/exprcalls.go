@@ -251,11 +251,19 @@ func (c *call) reduce(name string, r *reducer) (term, error) {
 		if how.Axes == nil && r.place && len(x.Shape()) == 1 {
 			how.Axes = []int{0}
 		}
-		if d := x.DType(); r.real && (d.IsInteger() || d == dtype.Bool) {
+		d := x.DType()
+		whole := d.IsInteger() || d == dtype.Bool
+		if whole && r.plain != "" {
+			name, r = r.plain, reducers[r.plain]
+		}
+		if r.place && d == dtype.Bool {
+			x = converted(x, dtype.Uint8)
+		}
+		if r.real && whole {
 			x = converted(x, dtype.Float64)
 		} else if r.truth != "" && d == dtype.Bool {
 			name = r.truth
-		} else if r.asSum && (d.IsInteger() || d == dtype.Bool) && x.err == nil {
+		} else if r.asSum && whole && x.err == nil {
 			wide := dtype.Int64
 			if d.IsInteger() && !d.IsSigned() {
 				wide = dtype.Uint64
@@ -272,7 +280,9 @@ func callClip(c *call) (t term, err error) {
 		return t, c.err
 	}
 	for i, name := range []string{"Max", "Min"} {
-		if by := c.args[i+1]; err == nil && by.Kind != expr.None {
+		by := c.args[i+1]
+		beyond := by.IsNumber() && outside(by.Node, t.array.DType()) == 2*i-1 // as in NumPy, it bounds nothing
+		if err == nil && by.Kind != expr.None && !beyond {
 			t, err = mapWith(c.at, name, nil, t, by)
 		}
 	}

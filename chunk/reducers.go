@@ -18,6 +18,7 @@ type reducer struct {
 	asSum bool                            // in expressions the result of integers and truth values is an integer of 64 bits, as in NumPy
 	real  bool                            // in expressions the result of these is a float
 	truth string                          // in expressions the reduction of truth values in its place
+	plain string                          // in expressions the reduction of integers and truth values, which have no NaN, in its place
 	first string                          // in expressions its arguments before axis
 	then  string                          // and after it
 	wide  func(d dtype.DType) dtype.DType // the type that elements are converted to first, piece by piece; nil: they stay
@@ -492,9 +493,9 @@ var reducers = map[string]*reducer{
 	"ReduceLogSumExp": {wide: sumType, result: floats, state: sums(2), block: exps, merge: mergeExps, finish: finishExps},
 	"ReduceMax":       {result: same, state: own(1), block: by("ReduceMax"), merge: with("Max", "Or"), finish: then()},
 	"ReduceMin":       {result: same, state: own(1), block: by("ReduceMin"), merge: with("Min", "And"), finish: then()},
-	"NanMax":          {result: same, state: own(1), block: by("NanMax"), merge: with("FMax"), finish: then()},
-	"NanMin":          {result: same, state: own(1), block: by("NanMin"), merge: with("FMin"), finish: then()},
-	"NanSum":          {wide: sumType, result: same, state: sums(1), block: by("NanSum"), merge: with("Add"), finish: then()},
+	"NanMax":          {plain: "ReduceMax", result: same, state: own(1), block: by("NanMax"), merge: with("FMax"), finish: then()},
+	"NanMin":          {plain: "ReduceMin", result: same, state: own(1), block: by("NanMin"), merge: with("FMin"), finish: then()},
+	"NanSum":          {plain: "ReduceSum", wide: sumType, result: same, state: sums(1), block: by("NanSum"), merge: with("Add"), finish: then()},
 	"NanMean": {real: true, wide: sumType, result: same, state: sums(2), block: present, merge: with("Add"), finish: func(f *folded, e *evaluator, s tensor.Any, _ int) (tensor.Any, error) {
 		c := chain{e: e}
 		return c.cast(c.call("Div", plane(s, 0), plane(s, 1)), f.result), c.err
@@ -504,8 +505,8 @@ var reducers = map[string]*reducer{
 	"Ptp":          {result: sameAs("ReduceMax"), state: own(2), block: by("ReduceMax", "ReduceMin"), merge: widest, finish: difference},
 	"ArgMax":       {place: true, result: gives(dtype.Int64), state: places, block: placed("ReduceMax"), merge: nearer, finish: index},
 	"ArgMin":       {place: true, result: gives(dtype.Int64), state: places, block: placed("ReduceMin"), merge: nearer, finish: index},
-	"NanArgMax":    {place: true, result: gives(dtype.Int64), state: places, block: placed("NanMax"), merge: nearer, finish: index},
-	"NanArgMin":    {place: true, result: gives(dtype.Int64), state: places, block: placed("NanMin"), merge: nearer, finish: index},
+	"NanArgMax":    {plain: "ArgMax", place: true, result: gives(dtype.Int64), state: places, block: placed("NanMax"), merge: nearer, finish: index},
+	"NanArgMin":    {plain: "ArgMin", place: true, result: gives(dtype.Int64), state: places, block: placed("NanMin"), merge: nearer, finish: index},
 	"Any":          {result: truth(dtype.Bool), state: kindOf(1, dtype.Bool), block: truths("ReduceMax"), merge: with("Or"), finish: then()},
 	"AllTrue":      {result: truth(dtype.Bool), state: kindOf(1, dtype.Bool), block: truths("ReduceMin"), merge: with("And"), finish: then()},
 	"CountNonzero": {result: truth(dtype.Int64), state: kindOf(1, dtype.Int64), block: truths("ReduceSum"), merge: with("Add"), finish: then()},

@@ -79,8 +79,10 @@ The expression is in NumPy's spelling, with Python's precedence:
   + - * / // % ** @ == != < <= > >= & | ^ ~ << >>
   x[1:10, ::2]  x[..., None]  x.T  mean(x, axis=0)  x.mean(axis=0)
 Two arrays need one element type: cast(x, 'float32') converts. A constant takes
-the type of the array beside it. The / of integers, and their mean, var and std,
-are float64, and their sum and prod int64 or uint64, as in NumPy. An expression
+the type of the array beside it, and is an error where it doesn't fit, as in NumPy
+2. Comparisons with integers of any size are exact, and clip takes any bounds. An
+integer to a negative power is an error. The / of integers, and their mean, var and
+std, are float64, and their sum and prod int64 or uint64, as in NumPy. An expression
 that begins with - goes behind --: ashlar compute -i x=FILE -- "-x". Functions,
 which ashlar ops and the package op describe:
 ` + functionList(),

@@ -2,7 +2,7 @@ package expr
 
 import (
 	"math"
-	bigint "math/big"
+	"math/big"
 	"slices"
 
 	"github.com/ashlar-go/ashlar/op"
@@ -16,9 +16,9 @@ func Fold(at int, sign string, a, b Node) (Node, error) {
 	if y == 0 && slices.Contains([]string{"/", "//", "%"}, sign) || x == 0 && y < 0 && sign == "**" {
 		return t, Wrong(at, tensor.ErrValue, "a division by 0")
 	}
-	whole := a.Kind == Int && b.Kind == Int
-	if whole && sign != "/" && !(sign == "**" && b.Int < 0) {
-		i, j, r := bigint.NewInt(a.Int), bigint.NewInt(b.Int), new(bigint.Int)
+	integers := a.IsInteger() && b.IsInteger()
+	if integers && sign != "/" && !(sign == "**" && y < 0) {
+		i, j, r := a.Integer(), b.Integer(), new(big.Int)
 		switch sign {
 		case "+":
 			r.Add(i, j)
@@ -27,28 +27,29 @@ func Fold(at int, sign string, a, b Node) (Node, error) {
 		case "*":
 			r.Mul(i, j)
 		case "//", "%":
-			q, m := new(bigint.Int).DivMod(i, j, new(bigint.Int)) // the remainder is never negative
-			if m.Sign() != 0 && b.Int < 0 {
-				q.Sub(q, bigint.NewInt(1))
+			q, m := new(big.Int).DivMod(i, j, new(big.Int)) // the remainder is never negative
+			if m.Sign() != 0 && j.Sign() < 0 {
+				q.Sub(q, big.NewInt(1))
 				m.Add(m, j)
 			}
 			if r = q; sign == "%" {
 				r = m
 			}
 		case "**":
-			if math.Pow(math.Abs(x), y) < 1<<63 {
-				r.Exp(i, j, nil)
+			if n := int64(i.BitLen() - 1); n > 0 && (!j.IsInt64() || j.Int64() > maxBits/n) {
+				r.Lsh(big.NewInt(1), maxBits) // it has more than n bits for each
 			} else {
-				r.Lsh(bigint.NewInt(1), 64)
+				r.Exp(i, j, nil)
 			}
 		default:
 			return t, Wrong(at, op.ErrUnsupported, "%s of numbers alone; one operand must be an array", sign)
 		}
-		if !r.IsInt64() {
-			return t, Wrong(at, tensor.ErrValue, "an integer constant beyond 64 bits")
+		return whole(at, r)
+	}
+	for _, n := range []Node{a, b} {
+		if n.Kind == Big && math.IsInf(n.Value(), 0) && !(integers && sign == "/") {
+			return t, Wrong(n.At, tensor.ErrValue, "an integer beyond the largest float64, beside a number that isn't one")
 		}
-		t.Kind, t.Int = Int, r.Int64()
-		return t, nil
 	}
 	switch sign {
 	case "+":
@@ -58,8 +59,11 @@ func Fold(at int, sign string, a, b Node) (Node, error) {
 	case "*":
 		t.Float = x * y
 	case "/":
-		if t.Float = x / y; whole && a.Int != 0 { // rounded once
-			t.Float, _ = bigint.NewRat(a.Int, b.Int).Float64()
+		if t.Float = x / y; integers && x != 0 { // rounded once
+			t.Float, _ = new(big.Rat).SetFrac(a.Integer(), b.Integer()).Float64()
+			if math.IsInf(t.Float, 0) {
+				return t, Wrong(at, tensor.ErrValue, "a quotient beyond the largest float64")
+			}
 		}
 	case "//", "%":
 		q, r := divMod(x, y)

@@ -7,8 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/big"
 
 	"github.com/ashlar-go/ashlar/layout"
+	"github.com/ashlar-go/ashlar/tensor"
 )
 
 // A Kind is the kind of a Node.
@@ -17,6 +19,7 @@ type Kind uint8
 // The kinds of values, and from Name on the kinds of nodes that stand for a value.
 const (
 	Int Kind = iota + 1
+	Big      // an integer beyond int64
 	Float
 	Bool
 	Text
@@ -35,7 +38,7 @@ func (k Kind) String() string {
 	if k >= Name {
 		return "an array"
 	}
-	return [...]string{"nothing", "an integer", "a number", "a truth value", "a text", "a list", "None"}[k]
+	return [...]string{"nothing", "an integer", "an integer beyond int64", "a number", "a truth value", "a text", "a list", "None"}[k]
 }
 
 // A Node is a part of an expression.
@@ -43,21 +46,48 @@ type Node struct {
 	Kind  Kind
 	At    int   // its first byte, or the byte of the operator between or behind its operands
 	Int   int64 // 0 or 1 for a Bool
+	Big   *big.Int
 	Float float64
 	Text  string
 	In    []Node // operands, arguments, items of a List
 	Index []layout.Index
 }
 
-// IsNumber reports whether the node is an Int or a Float.
-func (n Node) IsNumber() bool { return n.Kind == Int || n.Kind == Float }
+// IsNumber reports whether the node is an integer or a Float.
+func (n Node) IsNumber() bool { return n.IsInteger() || n.Kind == Float }
 
-// Value returns the value of a number.
+// IsInteger reports whether the node is an Int or a Big.
+func (n Node) IsInteger() bool { return n.Kind == Int || n.Kind == Big }
+
+// Integer returns the value of an Int or a Big.
+func (n Node) Integer() *big.Int {
+	if n.Kind == Big {
+		return n.Big
+	}
+	return big.NewInt(n.Int)
+}
+
+// Value returns the value of a number, rounded once. A large integer is an infinity.
 func (n Node) Value() float64 {
-	if n.Kind == Int {
-		return float64(n.Int)
+	if n.IsInteger() {
+		v, _ := new(big.Float).SetInt(n.Integer()).Float64()
+		return v
 	}
 	return n.Float
+}
+
+// maxBits is how many bits an integer may have.
+const maxBits = 1 << 14
+
+// whole is the node of an integer.
+func whole(at int, i *big.Int) (Node, error) {
+	switch {
+	case i.IsInt64():
+		return Node{Kind: Int, At: at, Int: i.Int64()}, nil
+	case i.BitLen() > maxBits:
+		return Node{}, Wrong(at, tensor.ErrValue, "an integer of more than %d bits is too large", maxBits)
+	}
+	return Node{Kind: Big, At: at, Big: i}, nil
 }
 
 // Constants are the values with names.

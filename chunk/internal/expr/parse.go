@@ -2,6 +2,7 @@ package expr
 
 import (
 	"fmt"
+	"math/big"
 	"regexp"
 	"slices"
 	"strconv"
@@ -170,7 +171,19 @@ func (p *parser) part(at int, n Node) (Node, error) {
 	if end < 0 {
 		return n, wrong(at, "the bracket isn't closed")
 	}
-	idx, err := layout.ParseSlice(p.text[p.at : p.at+end])
+	text, inside := "", p.text[p.at:p.at+end] // with its numbers in base 10
+	last := 0
+	for _, m := range inParts.FindAllStringIndex(inside, -1) {
+		i, err := numeralOf(p.at+m[0], inside[m[0]:m[1]])
+		if err == nil && !i.IsInteger() {
+			err = wrong(i.At, "%.40s isn't an integer, as an index is", inside[m[0]:m[1]])
+		}
+		if err != nil {
+			return n, err
+		}
+		text, last = text+inside[last:m[0]]+i.Integer().String(), m[1]
+	}
+	idx, err := layout.ParseSlice(text + inside[last:])
 	if err != nil {
 		return n, &Error{p.at, fmt.Errorf("%w: %w", ErrSyntax, err)}
 	}
@@ -285,30 +298,36 @@ func (p *parser) numeral() (Node, error) {
 		}
 		p.at++
 	}
-	text := p.text[at:p.at]
-	digits := strings.ReplaceAll(text, "_", "")
-	t := Node{Kind: Int, At: at}
-	var err error
+	return numeralOf(at, p.text[at:p.at])
+}
+
+// numeralOf reads a number that stands at a place.
+func numeralOf(at int, text string) (Node, error) {
 	switch {
 	case integers.MatchString(text):
-		t.Int, err = strconv.ParseInt(digits, 0, 64)
+		i, _ := new(big.Int).SetString(text, 0)
+		n, err := whole(at, i)
+		if err != nil {
+			return n, wrong(at, "%.40s is too large: an integer has at most %d bits", text, maxBits)
+		}
+		return n, nil
 	case reals.MatchString(text):
-		t.Kind = Float
-		t.Float, err = strconv.ParseFloat(digits, 64)
-	case strings.Trim(digits, "0123456789") == "" && text[0] == '0':
-		return t, wrong(at, "%.40s has a 0 before its digits; in base 8 it is 0o%.40s", text, strings.TrimLeft(text, "0_"))
-	default:
-		return t, wrong(at, "%.40s isn't a number", text)
+		v, err := strconv.ParseFloat(strings.ReplaceAll(text, "_", ""), 64)
+		if err != nil {
+			return Node{}, wrong(at, "%.40s is too large", text)
+		}
+		return Node{Kind: Float, At: at, Float: v}, nil
+	case strings.Trim(text, "0123456789_") == "" && text[0] == '0':
+		digits := strings.TrimLeft(text, "0_")
+		return Node{}, wrong(at, "%.40s has a 0 before its digits; it is %.40s, or 0o%.40s in base 8", text, digits, digits)
 	}
-	if err != nil {
-		return t, wrong(at, "%.40s is too large", text)
-	}
-	return t, nil
+	return Node{}, wrong(at, "%.40s isn't a number", text)
 }
 
 // The numbers of Python, The Python Language Reference, 2.6: single underscores between digits and behind the base, no 0 before
 // the digits of an integer.
 var (
 	integers = regexp.MustCompile(`^(0(_?0)*|[1-9](_?[0-9])*|0[xX](_?[0-9a-fA-F])+|0[oO](_?[0-7])+|0[bB](_?[01])+)$`)
+	inParts  = regexp.MustCompile(`\b[0-9][\w.]*`)
 	reals    = regexp.MustCompile(strings.ReplaceAll(`^((D\.|D?\.D)([eE][+-]?D)?|D[eE][+-]?D)$`, "D", `([0-9](_?[0-9])*)`))
 )
