@@ -13,6 +13,7 @@ import (
 	"github.com/ashlar-go/ashlar/draw"
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/format"
+	"github.com/ashlar-go/ashlar/internal/core/reduce"
 	"github.com/ashlar-go/ashlar/tensor"
 	"github.com/spf13/cobra"
 )
@@ -26,9 +27,10 @@ func (p *program) statsCommand() *cobra.Command {
 		Short: "Print the distribution of the elements of tensors",
 		Long: `Stats reads every element of the tensors of a file, or of one. For each it prints the
 least and the most number, the mean, the standard deviation, and the numbers of zeros
-and of NaNs. The histogram has bins of equal width from
-the least number to the most. Infinite elements are counted on their own; mean,
-deviation and histogram are of the finite ones.
+and of NaNs. The histogram has bins of equal width from the least number to the most,
+or one bin where they are equal. A number on an edge counts in the upper bin, as in
+np.histogram of the elements as float64. Infinite elements are counted on their own;
+mean, deviation and histogram are of the finite ones.
 
 Numbers are float64: integers of 64 bits are exact as least and most, and rounded
 for the rest. Of complex numbers it is the absolute value. The deviation divides
@@ -252,7 +254,7 @@ func (t *tally) first(values []float64) {
 	}
 }
 
-// statisticOf reads all elements of an array three times: for their range, their mean, and their deviations from the mean.
+// statisticOf reads all elements of an array three times: for their range, their mean, and their deviations from the mean and bins.
 func statisticOf(s *source, f format.File, name string, bins int) (*statistic, error) {
 	inf := math.Inf(1)
 	t := tally{least: inf, most: -inf, low: inf, high: -inf, signed: [2]int64{math.MaxInt64, math.MinInt64}, unsigned: [2]uint64{math.MaxUint64, 0}}
@@ -300,38 +302,50 @@ func statisticOf(s *source, f format.File, name string, bins int) (*statistic, e
 	// The largest number becomes about 1, so that neither sums nor squares leave the range of float64.
 	_, exp := math.Frexp(max(math.Abs(t.low), math.Abs(t.high)))
 	scale := math.Ldexp(1, min(max(-exp, -1000), 1000))
-	finite := func(do func(v float64)) error {
-		return each(func(values []float64) {
-			for _, v := range values {
-				if v-v == 0 {
-					do(v * scale)
-				}
+	finite := func(values []float64, do func(v float64)) {
+		for _, v := range values {
+			if v-v == 0 {
+				do(v * scale)
 			}
-		})
+		}
 	}
-	if err := finite(t.add); err != nil {
+	if err := each(func(values []float64) { finite(values, t.add) }); err != nil {
 		return nil, err
 	}
 	mean := min(max((t.sum+t.rest)/n, t.low*scale), t.high*scale)
-	h := &histogram{Low: t.low, High: t.high, Counts: make([]int64, bins)}
-	low := float64(t.low * scale)
-	width := float64(t.high*scale) - low
-	if width == 0 {
-		h.Counts = h.Counts[:1]
+	h := &histogram{Low: t.low, High: t.high, Counts: []int64{int64(n)}}
+	count := func([]float64) {}
+	if t.low < t.high {
+		h.Counts = make([]int64, bins)
+		count = t.counter(h.Counts)
 	}
 	t.sum, t.rest = 0, 0
-	if err := finite(func(v float64) {
-		t.add((v - mean) * (v - mean))
-		i := 0
-		if width > 0 {
-			i = min(int((v-low)/width*float64(bins)), bins-1)
-		}
-		h.Counts[i]++
+	if err := each(func(values []float64) {
+		finite(values, func(v float64) { t.add((v - mean) * (v - mean)) })
+		count(values)
 	}); err != nil {
 		return nil, err
 	}
 	x.Mean, x.Deviation, x.Histogram = jsonFloat(mean/scale), jsonFloat(math.Sqrt((t.sum+t.rest)/n)/scale), h
 	return x, nil
+}
+
+// counter returns a function that adds elements to the histogram of the finite ones.
+func (t *tally) counter(n []int64) func(values []float64) {
+	scale := 1.0
+	if t.high-t.low < math.Ldexp(1, -800) {
+		scale = math.Ldexp(1, 200) // else edges were among the subnormal numbers, which are few
+	}
+	edges := reduce.Edges(len(n), t.low*scale, t.high*scale)
+	return func(values []float64) {
+		if scale != 1 {
+			values = slices.Clone(values)
+			for i := range values {
+				values[i] *= scale
+			}
+		}
+		reduce.Count(n, edges, values)
+	}
 }
 
 // extremes returns the least and the most of r and the elements of t.

@@ -72,6 +72,31 @@ func TestStats(t *testing.T) {
 	}
 }
 
+// A number on an edge of bins is in the upper one: of 0, 1, … n in n bins each has its number, and the last one two.
+func TestStatsEdges(t *testing.T) {
+	for n := 1; n <= 300; n++ {
+		values := make([]float64, n+1)
+		for i := range values {
+			values[i] = float64(i)
+		}
+		counts := make([]int64, n)
+		(&tally{high: float64(n)}).counter(counts)(values)
+		for i, c := range counts {
+			if c != 1 && !(c == 2 && i == n-1) {
+				t.Fatalf("of 0 to %d bin %d has %d", n, i, c)
+			}
+		}
+	}
+	path := filepath.Join(t.TempDir(), "x.npy")
+	x := tensor.FromSlice([]float64{0.9, 0.999, 1, 1.001, 1.099, 1.1}, 6)
+	if err := format.WriteFile(path, nil, format.Array{Tensor: x.Any()}); err != nil {
+		t.Fatal(err)
+	}
+	if c := newCall(nil).with("stats", "--json", path, "--bins", "10"); !strings.Contains(c.out.String(), `"counts":[1,0,0,0,1,2,0,0,0,2]`) { // np.histogram's
+		t.Error(c.out.String())
+	}
+}
+
 // between is the least and the most as a line of JSON has them, digit for digit.
 func between(line string) string {
 	i, j := strings.Index(line, `"least":`)+len(`"least":`), strings.Index(line, `,"mean"`)
