@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/ashlar-go/ashlar/draw"
+	"github.com/ashlar-go/ashlar/internal/core/reduce"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -218,19 +219,22 @@ func statsOf(t tensor.Any) (s Stats) {
 	mean := sum / float64(finite)
 	squares := 0.0
 	s.Histogram = make([]int, bins)
-	half := most/2 - least/2 // the whole difference may overflow
+	counts, edges := make([]int64, bins), reduce.Edges(bins, least, most)
 	each(func(x float64) {
 		if x != x || math.IsInf(x, 0) {
 			return
 		}
 		d := x - mean
 		squares += float64(d * d)
-		k := 0
-		if half > 0 {
-			k = min(int((x/2-least/2)/half*bins), bins-1)
+		if least < most {
+			reduce.Count(counts, edges, []float64{x})
+		} else {
+			counts[0]++
 		}
-		s.Histogram[k]++
 	})
+	for i, n := range counts {
+		s.Histogram[i] = int(n)
+	}
 	number := func(x float64) string { return fmt.Sprintf("%.6g", x) }
 	s.Least, s.Most, s.Mean, s.Deviation = number(least), number(most), number(mean), number(math.Sqrt(squares/float64(finite)))
 	return s
