@@ -65,7 +65,8 @@ def fitting(x, c):
 def clip(x, low, high):
     # A bound beyond all elements is none. NumPy does so for integers; for floats it rounds to an infinity, and fails beyond float64.
     info = np.iinfo(x.dtype) if x.dtype.kind in "iu" else None
-    least, most = (info.min, info.max) if info else (-(2 ** {2: 16, 4: 128, 8: 1024}[x.dtype.itemsize]), 2 ** {2: 16, 4: 128, 8: 1024}[x.dtype.itemsize])
+    rounds_to_infinity = {2: 2**16 - 2**4, 4: 2**128 - 2**103, 8: 2**1024 - 2**970}.get(x.dtype.itemsize)
+    least, most = (info.min, info.max) if info else (-rounds_to_infinity, rounds_to_infinity)
     low = None if low is not None and low <= least else low
     high = None if high is not None and high >= most else high
     x = x if low is None else np.maximum(x, fitting(x, low))
