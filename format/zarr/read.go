@@ -7,7 +7,6 @@ import (
 	"runtime"
 	"slices"
 	"strconv"
-	"sync"
 
 	"github.com/ashlar-go/ashlar/layout"
 	"github.com/ashlar-go/ashlar/mem"
@@ -57,59 +56,6 @@ func (w *walk) next() (index, first, shape []int) {
 		w.index = nil
 	}
 	return index, first, shape
-}
-
-// parallel runs tasks until next returns nil, at most workers at once, and returns the first
-// error. next isn't called concurrently. The methods of a Store may panic, or end their goroutine: the panic of a task reaches the
-// caller, and a goroutine that ended is an error. No task is at work when parallel ends.
-func parallel(ctx context.Context, workers int, next func() func(context.Context) error) error {
-	ctx, cancel := context.WithCancelCause(ctx)
-	var mu sync.Mutex
-	var wg sync.WaitGroup
-	defer func() {
-		cancel(nil)
-		wg.Wait()
-	}()
-	var fault atomic.Pointer[any]
-	run := func(task func(context.Context) error) {
-		for ; task != nil && ctx.Err() == nil; task = locked(&mu, next) {
-			if err := task(ctx); err != nil {
-				cancel(err)
-			}
-		}
-	}
-	first := next()
-	for range workers - 1 {
-		task := locked(&mu, next)
-		if task == nil {
-			break
-		}
-		wg.Go(func() {
-			ended := true
-			defer func() {
-				if r := recover(); r != nil {
-					fault.CompareAndSwap(nil, &r)
-				}
-				if ended {
-					cancel(errors.New("a method of the store ended its goroutine, as runtime.Goexit and the FailNow of a test do; it must return"))
-				}
-			}()
-			run(task)
-			ended = false
-		})
-	}
-	run(first)
-	wg.Wait()
-	if r := fault.Load(); r != nil {
-		panic(*r)
-	}
-	return context.Cause(ctx)
-}
-
-func locked[T any](mu *sync.Mutex, f func() T) T {
-	mu.Lock()
-	defer mu.Unlock()
-	return f()
 }
 
 func less(a, b []int) []int {
