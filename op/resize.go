@@ -27,6 +27,8 @@ type ResizeOptions struct {
 	Aspect         string    // the meaning of Sizes: stretch, not_larger or not_smaller
 	ROI            []float64 // of tf_crop_and_resize: where the region begins on each axis, then where it ends, from 0 to 1
 	Outside        float64   // the value of tf_crop_and_resize outside the tensor
+
+	shrinksUp bool // nearest takes the ceiling on an axis that shrinks
 }
 
 // Resize returns a resampled to another size. An element of the result at x on an
@@ -231,7 +233,11 @@ func (r *resample) nearest(x int, how *ResizeOptions) int {
 	}
 	low := math.Floor(at)
 	up := at-low > 0.5
-	switch how.Nearest {
+	mode := how.Nearest
+	if how.shrinksUp && r.scale < 1 {
+		mode = "ceil"
+	}
+	switch mode {
 	case "round_prefer_ceil":
 		up = at-low >= 0.5
 	case "floor":
@@ -269,7 +275,9 @@ var resize = plan.Operator{About: plan.About{Name: "Resize", PerAxis: 0b1110, FL
 		if c.Opset < 11 {
 			plan.Needs("Resize", c, 2)
 			plan.Takes("Resize", c, 2)
-			return resized("Resize", c.In(0), oldResampling("Resize", how.Mode, floatsOf("Resize", c, 1)))
+			how = oldResampling("Resize", how.Mode, floatsOf("Resize", c, 1))
+			how.shrinksUp = true // as the node test test_resize_downsample_nearest of ONNX 1.5
+			return resized("Resize", c.In(0), how)
 		}
 		how.Coordinates = c.Attrs.Str("coordinate_transformation_mode", "half_pixel")
 		how.Nearest = c.Attrs.Str("nearest_mode", "round_prefer_floor")

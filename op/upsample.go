@@ -21,6 +21,11 @@ var upsample = plan.Operator{About: plan.About{Name: "Upsample", PerAxis: 0b10, 
 			plan.Needs("Upsample", c, 2)
 			scales = floatsOf("Upsample", c, 1)
 		}
+		for i, s := range scales {
+			if !(s >= 1) {
+				panic(plan.Fail("Upsample", tensor.ErrValue, "scale %v of axis %d; want 1 or more, as Upsample doesn't shrink: Resize does", s, i))
+			}
+		}
 		return resized("Upsample", c.In(0), oldResampling("Upsample", c.Attrs.Str("mode", "nearest"), scales))
 	}}
 
