@@ -22,7 +22,8 @@ type AttentionOptions[T num.Float | num.F16 | num.BF16] struct {
 	Heads, KVHeads int     // of queries, and of keys and values; for operands of rank 3, which have them side by side
 	Scale          float64 // of the products; 0 is 1/√width
 	Softcap        float64 // c: products p become c·Tanh(p/c); 0 is none
-	Causal         bool    // query i sees the keys before it and its own: up to i and all of PastKey
+	Causal         bool    // a query sees the keys before it and its own
+	Window         []int   // how many keys before and behind its own a query sees; −1 is all of a side, and nil is {−1, −1}
 }
 
 // Attention returns the values of a sequence weighted by how well their keys fit each query, and the keys and values that it used, with
@@ -34,10 +35,12 @@ type AttentionOptions[T num.Float | num.F16 | num.BF16] struct {
 //	p = softcap·Tanh(p/softcap)
 //	y = Softmax(p + mask)·v
 //
-// A mask of fewer keys hides the others. A query that the mask, Causal and Lengths leave no key has weights of 0. Each product of
-// matrices, sum, product, quotient and function is rounded as the operator of that name rounds it, in float16 and bfloat16, too. NaN in a
-// key is seen through a mask. An Into target takes the weighted values. It panics when shapes don't fit or a scale is negative. ONNX Attention, whose
-// run-time form has the products or weights as a fourth output.
+// Causal and Window count from a query's own key: key i for query i. With PastKey that is as many keys further as PastKey has. With Lengths
+// the last query's own is the last valid key. A mask of fewer keys hides the others. A query that the mask, Causal, Window and Lengths
+// leave no key has weights of 0. Each product of matrices, sum, product, quotient and function is rounded as the operator of that name
+// rounds it, in float16 and bfloat16, too. NaN in a key is seen through a mask. An Into target takes the weighted values. It panics when
+// shapes don't fit, a scale is negative, or a number of Window is below −1. ONNX Attention, whose run-time form has the products or
+// weights as a fourth output.
 func Attention[T num.Float | num.F16 | num.BF16](q, k, v tensor.Tensor[T], o AttentionOptions[T], opts ...Option) (y, key, value tensor.Tensor[T]) {
 	mask := exec.Ref(&o.Mask)
 	if !o.Visible.Any().IsZero() {
@@ -47,8 +50,15 @@ func Attention[T num.Float | num.F16 | num.BF16](q, k, v tensor.Tensor[T], o Att
 		mask = exec.Ref(&o.Visible)
 	}
 	in := [7]*tensor.Any{exec.Ref(&q), exec.Ref(&k), exec.Ref(&v), mask, exec.Ref(&o.PastKey), exec.Ref(&o.PastValue), exec.Ref(&o.Lengths)}
+	window := [2]int{-1, -1}
+	if o.Window != nil {
+		if len(o.Window) != 2 {
+			panic(plan.Fail("Attention", tensor.ErrValue, "Window has %d numbers; want two, of keys before and behind a query's own", len(o.Window)))
+		}
+		window = [2]int(o.Window)
+	}
 	attend([4]*tensor.Any{exec.Ref(&y), exec.Ref(&key), exec.Ref(&value)}, in,
-		attentionAttrs{heads: o.Heads, kvHeads: o.KVHeads, scale: o.Scale, scaled: o.Scale != 0, softcap: o.Softcap, causal: o.Causal}, opts)
+		attentionAttrs{heads: o.Heads, kvHeads: o.KVHeads, scale: o.Scale, scaled: o.Scale != 0, softcap: o.Softcap, causal: o.Causal, window: window}, opts)
 	return y, key, value
 }
 
@@ -56,6 +66,7 @@ type attentionAttrs struct {
 	heads, kvHeads int
 	scale, softcap float64
 	scaled, causal bool
+	window         [2]int // of keys before and behind a query's own; −1 is no bound
 	keep           int
 	precise        dtype.DType
 }
@@ -123,6 +134,8 @@ func attentionOf(in *[7]*tensor.Any, o *attentionAttrs) (h heads, past int, flat
 		panic(plan.Fail(name, tensor.ErrValue, "scale is %v; want no negative number, as its root multiplies queries and keys", o.scale))
 	case o.precise != dtype.Invalid && !attended.Has(o.precise):
 		panic(plan.Fail(name, tensor.ErrDType, "softmax_precision is %v; want float16, bfloat16, float32 or float64", o.precise))
+	case o.window[0] < -1 || o.window[1] < -1:
+		panic(plan.Fail(name, tensor.ErrValue, "the window has %d keys before a query's own and %d behind; want numbers of keys, or -1 for all", o.window[0], o.window[1]))
 	case o.keep < keepProducts || o.keep > keepWeights:
 		panic(plan.Fail(name, tensor.ErrValue, "qk_matmul_output_mode is %d; want 0 to 3", o.keep))
 	}
@@ -187,20 +200,27 @@ func attend(out [4]*tensor.Any, in [7]*tensor.Any, o attentionAttrs, opts []Opti
 		mask := h.grouped(*in[3])
 		a.bias = &mask
 	}
-	if lengths := in[6]; o.causal || !lengths.IsZero() {
+	if lengths := in[6]; o.causal || o.window != [2]int{-1, -1} || !lengths.IsZero() {
 		var valid []int64
 		if !lengths.IsZero() {
 			valid = move.WordsOf(*lengths).Int64s(name)
 		}
 		a.spans = append(a.spans, visible{math.Inf(-1), func(b, i int) (from, to int) {
-			if valid == nil {
-				return 0, past + i + 1
+			own, to := past+i, h.keys
+			if valid != nil {
+				to = plan.AsInt(max(-1, min(valid[b], math.MaxInt64/2)))
+				own = to - h.queries + i
 			}
-			n := max(-1, min(valid[b], math.MaxInt64/2))
 			if o.causal {
-				n = min(n, n+int64(i+1-h.queries))
+				to = min(to, own+1)
 			}
-			return 0, plan.AsInt(n)
+			if w := o.window[0]; w >= 0 && w < own {
+				from = own - w
+			}
+			if w := o.window[1]; w >= 0 && max(w, own) < h.keys {
+				to = min(to, own+w+1)
+			}
+			return from, to
 		}})
 	}
 	var kept tensor.Any
@@ -244,8 +264,8 @@ func maskOf(mask *tensor.Any, d dtype.DType, keys int, quiet []Option) (r tensor
 	return r
 }
 
-var attention = plan.Operator{About: plan.About{Name: "Attention", TakesUp: plan.InHeads, FLOPs: plan.FLOPs{Rule: attentionFLOPs}, Versions: []int{23, 24},
-	Attrs: []string{"is_causal", "kv_num_heads", "q_num_heads", "qk_matmul_output_mode", "scale", "softcap", "softmax_precision"}, Why: whyAttended},
+var attention = plan.Operator{About: plan.About{Name: "Attention", TakesUp: plan.InHeads, FLOPs: plan.FLOPs{Rule: attentionFLOPs}, Versions: []int{23, 24, 25},
+	Attrs: []string{"is_causal", "kv_num_heads", "left_window_size", "q_num_heads", "qk_matmul_output_mode", "right_window_size", "scale", "softcap", "softmax_precision"}, Why: whyAttended},
 	Least: 3, Most: 7, Takes: attended, Fast: productFast,
 	Planned: func(c *plan.Use, p *plan.Draft) {
 		const name = "Attention"
@@ -282,7 +302,11 @@ func attentionCall(c *plan.Use) (in [7]*tensor.Any, o attentionAttrs) {
 		plan.Takes("Attention", c, 6)
 	}
 	o = attentionAttrs{heads: plan.AttrInt(c, "q_num_heads", 0), kvHeads: plan.AttrInt(c, "kv_num_heads", 0), scale: float64(c.Attrs.Float("scale", 0)), scaled: c.Attrs.Has("scale"),
-		softcap: float64(c.Attrs.Float("softcap", 0)), causal: c.Attrs.Int("is_causal", 0) != 0, keep: plan.AttrInt(c, "qk_matmul_output_mode", 0)}
+		softcap: float64(c.Attrs.Float("softcap", 0)), causal: c.Attrs.Int("is_causal", 0) != 0, keep: plan.AttrInt(c, "qk_matmul_output_mode", 0),
+		window: [2]int{plan.AttrInt(c, "left_window_size", -1), plan.AttrInt(c, "right_window_size", -1)}}
+	if c.Opset < 25 && o.window != [2]int{-1, -1} {
+		panic(plan.Fail("Attention", ErrUnsupported, "left_window_size and right_window_size are attributes of opset 25; the model imports %d", c.Opset))
+	}
 	if c.Attrs.Has("softmax_precision") {
 		o.precise = pointwise.TypeOf("Attention", c.Attrs.Int("softmax_precision", 1))
 	}

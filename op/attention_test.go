@@ -104,11 +104,18 @@ func testAttention[T num.Float](t *rapid.T) {
 			return 0
 		}
 	}
+	before, behind := -1, -1
+	if rapid.Bool().Draw(t, "window") {
+		before, behind = n("before", -1, 3), n("behind", -1, 3)
+		o.Window = []int{before, behind}
+	}
 	seen := func(b, i, j int) bool {
+		own, end := past+i, keys
 		if o.Lengths.Len() > 0 && !o.Lengths.Any().IsZero() {
-			return int64(j) < valid[b] && (!o.Causal || int64(j) <= int64(i)+valid[b]-int64(queries))
+			end = int(valid[b])
+			own = end - queries + i
 		}
-		return !o.Causal || j <= past+i
+		return j < end && (!o.Causal || j <= own) && (before < 0 || own-j <= before) && (behind < 0 || j-own <= behind)
 	}
 	scale := o.Scale
 	if scale == 0 {
@@ -131,6 +138,16 @@ func testAttention[T num.Float](t *rapid.T) {
 	agree(t, got, flat(want))
 	agree(t, target, flat(want))
 	agree(t, key, wholeK)
+}
+
+// A window as wide as an int is none, whichever keys are valid.
+func TestAttentionWindowOfAll(t *testing.T) {
+	x := tensor.RandomNormal[float32](1, 0, 1, 2, 1, 4, 3)
+	for _, lengths := range []tensor.Tensor[int64]{{}, tensor.FromSlice([]int64{0, 2})} {
+		want, _, _ := op.Attention(x, x, x, op.AttentionOptions[float32]{Lengths: lengths})
+		got, _, _ := op.Attention(x, x, x, op.AttentionOptions[float32]{Lengths: lengths, Window: []int{math.MaxInt, math.MaxInt}})
+		agree(t, got, want)
+	}
 }
 
 func TestAttention(t *testing.T) {
@@ -193,6 +210,12 @@ func TestAttentionErrors(t *testing.T) {
 		"op.RotaryEmbedding: 3 elements of a head of 4 are to be rotated": func() {
 			op.RotaryEmbedding(x, x, x, tensor.Tensor[int64]{}, op.RotaryEmbeddingOptions{Heads: 2, Width: 3})
 		},
+		"op.Attention: the window has -2 keys before a query's own and 0 behind": func() {
+			op.Attention(x.Unsqueeze(0), x.Unsqueeze(0), x.Unsqueeze(0), op.AttentionOptions[float32]{Window: []int{-2, 0}})
+		},
+		"op.Attention: Window has 1 numbers": func() {
+			op.Attention(x.Unsqueeze(0), x.Unsqueeze(0), x.Unsqueeze(0), op.AttentionOptions[float32]{Window: []int{2}})
+		},
 		"op.TensorScatter: the update of sequence 1 begins at 3 of axis 1, of 4, and is 3 long": func() {
 			op.TensorScatter(y, x, tensor.FromSlice([]int64{1, 3}), 1)
 		},
@@ -202,6 +225,29 @@ func TestAttentionErrors(t *testing.T) {
 			t.Errorf("got %v, want %s", err, want)
 		}
 	}
+}
+
+// A circular update begins at its index modulo the extent.
+func TestTensorScatterBeyondTheEnd(t *testing.T) {
+	cache, step := tensor.New[int32](3, 5), tensor.FromSlice([]int32{1, 2, 3, 4, 5, 6}, 3, 2)
+	at := []int64{4, 9, math.MaxInt64}
+	want := tensor.New[int32](3, 5)
+	for b, v := range at {
+		for i := range 2 {
+			want.Set(step.At(b, i), b, (int(v%5)+i)%5)
+		}
+	}
+	agree(t, op.TensorScatter(cache, step, tensor.FromSlice(at), 1, op.Circular()), want)
+	for _, wrong := range []func(){
+		func() { op.TensorScatter(cache, step, tensor.FromSlice(at), 1) },
+		func() { op.TensorScatter(cache, step, tensor.FromSlice([]int64{0, -1, 0}), 1, op.Circular()) },
+	} {
+		if err := tensor.Try(wrong); err == nil || !strings.Contains(err.Error(), "the update of sequence 1 begins at") && !strings.Contains(err.Error(), "the update of sequence 0 begins at 4") {
+			t.Errorf("got %v", err)
+		}
+	}
+	none := tensor.New[int32](2, 0)
+	agree(t, op.TensorScatter(none, none, tensor.FromSlice([]int64{0, 7}), 1, op.Circular()), none)
 }
 
 // LinearAttention is its steps, and so are its narrow floats in float32.
