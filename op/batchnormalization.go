@@ -18,7 +18,7 @@ import (
 
 // BatchNormalization returns (x − mean) · scale/√(variance + epsilon) + bias for
 // x [N, C, …] and one number per channel of each of the others: the way a trained
-// network uses it. Per channel the factor is computed in float64, and so is each
+// network uses it. An x of rank 1 has one channel. Per channel the factor is computed in float64, and so is each
 // element, unfused; the result is rounded once. Fixed point is computed
 // exactly and rounded once; a negative variance is an error, and so is one of 0 with
 // epsilon 0, but where x is the mean. ONNX BatchNormalization outside of training.
@@ -66,7 +66,8 @@ func batchNormalized(r *tensor.Any, in [5]*tensor.Any, epsilon float64, norms []
 	if norms == nil {
 		norms = affinities(in[1:], epsilon)
 	}
-	channels, per := c.Dim(1), c.Len()/(c.Dim(0)*c.Dim(1))
+	channels := channelsOf(&c)
+	per := c.Len() / (c.Dim(0) * channels)
 	exec.Split(name, s.Ctx(), c.Dim(0)*channels, per*2, func(from, to int) {
 		for i := from; i < to; i++ {
 			line := exec.Part(res, d, i*per, per)
@@ -77,6 +78,14 @@ func batchNormalized(r *tensor.Any, in [5]*tensor.Any, epsilon float64, norms []
 	})
 	plan.Drop(&c, x)
 	plan.Put(r, out)
+}
+
+// channelsOf returns how many channels x [N, C, …] or [N] has.
+func channelsOf(x *tensor.Any) int {
+	if x.Rank() == 1 {
+		return 1
+	}
+	return x.Dim(1)
 }
 
 // TrainingBatchNormalization normalizes x [N, C, …] as BatchNormalization does, with the mean and
@@ -108,8 +117,9 @@ func batchTrained(outs, in [5]*tensor.Any, epsilon, momentum float64, opts []Opt
 	var wide tensor.Any
 	var stats [2]tensor.Any
 	pointwise.Convert(&wide, name, dtype.Float64, x, quiet)
-	reduceMean.Call(&stats[0], &wide, axes, 0, quiet)
-	varOp.Call(&stats[1], &wide, axes, 0, quiet)
+	lines := wide.Reshape(append([]int{x.Dim(0), channelsOf(x)}, x.Shape()[min(2, x.Rank()):]...)...)
+	reduceMean.Call(&stats[0], &lines, axes, 0, quiet)
+	varOp.Call(&stats[1], &lines, axes, 0, quiet)
 	for i := range stats {
 		if running := in[3+i]; outs[1+i] != nil {
 			was, now := move.NumericOf(move.WordsOf(*running)), move.ElemsOf[float64](&stats[i])
@@ -175,12 +185,12 @@ func affineRun(d dtype.DType, dst, src exec.Run, by affinity) {
 
 // checkNorm panics unless each of params has one number per channel of x.
 func checkNorm(name string, x tensor.Any, params ...tensor.Any) {
-	if x.Rank() < 2 {
-		panic(plan.Fail(name, tensor.ErrShape, "the input is %s; want [N, C, …]", tensor.Describe(x)))
+	if x.Rank() < 1 {
+		panic(plan.Fail(name, tensor.ErrShape, "the input is %s; want [N, C, …] or [N]", tensor.Describe(x)))
 	}
 	for i, p := range params {
-		if p.Rank() != 1 || p.Dim(0) != x.Dim(1) {
-			panic(plan.Fail(name, tensor.ErrShape, "input %d is %s; want one number for each of %d channels", i+1, tensor.Describe(p), x.Dim(1)))
+		if p.Rank() != 1 || p.Dim(0) != channelsOf(&x) {
+			panic(plan.Fail(name, tensor.ErrShape, "input %d is %s; want one number for each of %d channels", i+1, tensor.Describe(p), channelsOf(&x)))
 		}
 	}
 }
@@ -220,7 +230,7 @@ var batchNormalization = plan.Operator{About: plan.About{Name: "BatchNormalizati
 					}
 				}
 				norms, x := affinities(in[1:], epsilon), in[0]
-				per := x.Len() / max(1, x.Dim(0)*x.Dim(1))
+				per := x.Len() / max(1, x.Dim(0)*channelsOf(x))
 				return func(lines exec.Run, at int) {
 					for i := 0; i < len(lines); {
 						n := min(per-(at+i)%per, len(lines)-i)
@@ -233,7 +243,7 @@ var batchNormalization = plan.Operator{About: plan.About{Name: "BatchNormalizati
 			return
 		}
 		for i := 1; !p.Brief && i < c.Outputs; i++ {
-			p.Out = append(p.Out, plan.Spec(name, in[3].DType(), in[0].Dim(1)))
+			p.Out = append(p.Out, plan.Spec(name, in[3].DType(), channelsOf(in[0])))
 		}
 		p.List(c, max(c.Outputs, 1), func(to []tensor.Any, opts []Option) {
 			var all [5]*tensor.Any

@@ -143,17 +143,17 @@ func statsFixed(x *tensor.Any, shape []int, epsilon float64) (mean, factor tenso
 // batchFixed is BatchNormalization.
 func batchFixed(r *tensor.Any, in [5]*tensor.Any, epsilon float64, opts []Option) {
 	const name = "BatchNormalization"
-	s, d, shape := plan.Read(name, 0, opts), in[0].DType(), in[0].Shape()
+	s, d, shape, channels := plan.Read(name, 0, opts), in[0].DType(), in[0].Shape(), channelsOf(in[0])
 	var own [5]tensor.Any
 	for i, a := range in {
 		own[i] = a.Contiguous()
 	}
-	per := plan.Elements(shape[2:])
+	per := plan.Elements(shape[min(2, len(shape)):])
 	reduce.Trying(r, name, &s, d, shape, func(out *tensor.Any, bad *exec.Failure) {
 		by := fixedScalerOf(d, epsilon, cast.StateOf(&s, d).Modes)
-		exec.Split(name, s.Ctx(), shape[0]*shape[1], 50*per, func(from, till int) {
+		exec.Split(name, s.Ctx(), shape[0]*channels, 50*per, func(from, till int) {
 			for i := from; i < till; i++ {
-				at := func(k int) exec.Run { return exec.Part(exec.RunIn(&own[k]), d, i%shape[1], 1) }
+				at := func(k int) exec.Run { return exec.Part(exec.RunIn(&own[k]), d, i%channels, 1) }
 				err := by.given(exec.Part(exec.RunIn(out), d, i*per, per), exec.Part(exec.RunIn(&own[0]), d, i*per, per), at(1), at(2), at(3), at(4))
 				bad.Note(i*per+reduce.FaultAt(err), err)
 			}

@@ -13,9 +13,9 @@ import (
 
 // MatMulInteger returns the matrix product of a less aZero and b less bZero, as
 // MatMul does, in int32, which wraps. aZero is one number or has one for each row of
-// a, bZero one or one for each column of b; the zero Tensor is 0. It panics when the
-// shapes don't fit. ONNX MatMulInteger, of which zero points for each row of a batch
-// of matrices, in more than one axis, are left out.
+// a, bZero one or one for each column of b: a vector, or of the operand's rank, with
+// an extent of 1 along its other axis. The zero Tensor is 0. It panics when the
+// shapes don't fit. ONNX MatMulInteger.
 func MatMulInteger[A, B Byte](a tensor.Tensor[A], b tensor.Tensor[B], aZero tensor.Tensor[A], bZero tensor.Tensor[B], opts ...Option) (r tensor.Tensor[int32]) {
 	integerProduct(a.Any(), b.Any(), aZero.Any(), bZero.Any(), nil).Into(exec.Ref(&r), opts)
 	return r
@@ -30,11 +30,20 @@ func integerProduct(a, b, aZero, bZero tensor.Any, f *contract.Filter) *move.Tra
 	if b.Rank() < 2 {
 		columns = -1
 	}
-	move.CheckZero(name, 2, aZero, a, rows)
-	move.CheckZero(name, 3, bZero, b, columns)
+	move.CheckZero(name, 2, plain(aZero, a, rows), a, rows)
+	move.CheckZero(name, 3, plain(bZero, b, columns), b, columns)
+	many := manyRanked(aZero, bZero)
 	p := x.bytes(a, aZero, b, bZero, f)
 	return &move.Transfer{Name: name, D: dtype.Int32, Shape: x.shape, Keeps: p.keeps, In: move.OperandsOf(a, b, aZero, bZero), Fill: func(ctx context.Context, dst move.Words, in []move.Words) {
 		to := move.ElemsOf[int32](dst.Of)
+		if many {
+			p.byMatrix(&x, in[0], in[2], in[1], in[3], func(one *byteProduct, _, first int, a, b contract.ByteSide) {
+				one.run(exec.Job{Name: name, Ctx: ctx}, a, b, false, func(i, at, from int, sums []int32, last bool) {
+					copy(to[first+from:], sums)
+				})
+			})
+			return
+		}
 		p.run(exec.Job{Name: name, Ctx: ctx}, p.left(in[0], in[2]), p.right(in[1], in[3]), false, func(i, at, from int, sums []int32, last bool) {
 			copy(to[from:], sums)
 		})

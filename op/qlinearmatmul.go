@@ -18,7 +18,8 @@ import (
 //	y = saturate(round(sum·(scale of a · scale of b) / scale of y) + zero point of y)
 //
 // with every step rounded, and round to nearest, even on a tie. The scale and the zero
-// point of a may be one for each row, and for b one for each column; y has one.
+// point of a may be one for each row, and for b one for each column: a vector, or
+// of the operand's rank, with an extent of 1 along its other axis. y has one.
 // It panics when the shapes don't fit. ONNX QLinearMatMul, of integers.
 func QLinearMatMul[S num.Floating, A, B, Y int8 | uint8](a tensor.Tensor[A], qa Quantization[S, A], b tensor.Tensor[B], qb Quantization[S, B], qy Quantization[S, Y], opts ...Option) (r tensor.Tensor[Y]) {
 	quantizedProduct([]tensor.Any{a.Any(), qa.Scale.Any(), qa.Zero.Any(), b.Any(), qb.Scale.Any(), qb.Zero.Any(), qy.Scale.Any(), qy.Zero.Any()}, dtype.Of[Y](), nil).Into(exec.Ref(&r), opts)
@@ -36,12 +37,24 @@ func quantizedProduct(in []tensor.Any, d dtype.DType, f *contract.Filter) *move.
 	if b.Rank() < 2 {
 		columns = -1
 	}
-	checkScales(name, 1, in[1], in[2], a, rows)
-	checkScales(name, 4, in[4], in[5], b, columns)
+	checkScales(name, 1, plain(in[1], a, rows), plain(in[2], a, rows), a, rows)
+	checkScales(name, 4, plain(in[4], b, columns), plain(in[5], b, columns), b, columns)
 	checkQuantum(name, 6, in[6], in[7], d)
 	p := x.bytes(a, in[2], b, in[5], f)
 	scales, result := steady(x.scaling, in[1], in[4]), steady(quantumIn, in[6], in[7])
+	many := manyRanked(in[1], in[2], in[4], in[5])
 	return &move.Transfer{Name: name, D: d, Shape: x.shape, Keeps: p.keeps, In: move.OperandsOf(in...), Fill: func(ctx context.Context, dst move.Words, in []move.Words) {
+		if many {
+			rows, cols, y := perRowOf(&x, in[1], scalesOf), perRowOf(&x, in[4], scalesOf), result(in[6], in[7])
+			before := scaling{}.begun(x.k, dst.Len()).before
+			p.byMatrix(&x, in[0], in[2], in[3], in[5], func(one *byteProduct, e, first int, a, b contract.ByteSide) {
+				then := scaling{rows: rows.rows(p, &x, e), cols: cols.matrix(e), before: before}
+				one.run(exec.Job{Name: name, Ctx: ctx}, a, b, true, func(i, at, from int, sums []int32, last bool) {
+					then.requantize(dst, y, i, at, first+from, sums, last)
+				})
+			})
+			return
+		}
 		then, y := scales(in[1], in[4]).begun(x.k, dst.Len()), result(in[6], in[7])
 		p.run(exec.Job{Name: name, Ctx: ctx}, p.left(in[0], in[2]), p.right(in[3], in[5]), true, func(i, at, from int, sums []int32, last bool) {
 			then.requantize(dst, y, i, at, from, sums, last)

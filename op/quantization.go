@@ -76,19 +76,22 @@ func steady[T any](f func(in []move.Words) T, operands ...tensor.Any) func(in ..
 
 // sideOf returns a function that makes an operand of a product of bytes, with its zero points. f is its packed weights, or nil.
 func sideOf(zero tensor.Any, f *contract.Filter) func(a, zero move.Words) contract.ByteSide {
-	zeros := steady(func(in []move.Words) (v []int32) {
-		if in[0].Absent() {
-			return nil
-		}
-		z := move.NumericOf(in[0])
-		for i := range z.Len() {
-			v = append(v, int32(z.Whole(i)))
-		}
-		return v
-	}, zero)
+	zeros := steady(func(in []move.Words) []int32 { return zerosOf(in[0]) }, zero)
 	return func(a, zero move.Words) contract.ByteSide {
 		return contract.ByteSide{Mem: a.Mem, Signed: a.Of.DType().IsSigned(), Zero: zeros(zero), Filter: f}
 	}
+}
+
+// zerosOf returns zero points, none if they are absent.
+func zerosOf(w move.Words) (v []int32) {
+	if w.Absent() {
+		return nil
+	}
+	z := move.NumericOf(w)
+	for i := range z.Len() {
+		v = append(v, int32(z.Whole(i)))
+	}
+	return v
 }
 
 // scalesOf returns the elements of a real type.

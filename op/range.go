@@ -4,6 +4,7 @@ import (
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/core/conv"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/move"
 	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/internal/core/pointwise"
 	"github.com/ashlar-go/ashlar/num"
@@ -12,10 +13,10 @@ import (
 )
 
 // Range is ONNX's: start, start+delta, … before limit, as many as (limit-start)/delta
-// rounded up; element i is start + i·delta, in float32 for the narrow floats, which
-// then round once. A delta of 0 is an error, as is a number that isn't finite. Typed
-// programs call tensor.Arange.
-var rangeOp = plan.Operator{About: plan.About{Name: "Range", Shapes: true, FLOPs: plan.FLOPs{Free: true}, Versions: []int{11, 27}, Why: "ONNX counts in 16 bits and more alone"}, Least: 3, Takes: plan.Integers | plan.Fixeds | 1<<dtype.Float16 | 1<<dtype.BFloat16 | 1<<dtype.Float32 | 1<<dtype.Float64,
+// rounded up; element i is start + i·delta, for the narrow floats in float32, or in
+// float64 if stash_type says so, and then rounded once. A delta of 0 is an error, as is
+// a number that isn't finite. Typed programs call tensor.Arange.
+var rangeOp = plan.Operator{About: plan.About{Name: "Range", Shapes: true, FLOPs: plan.FLOPs{Free: true}, Versions: []int{11, 27}, Attrs: []string{"stash_type"}, Why: "ONNX counts in 16 bits and more alone"}, Least: 3, Takes: plan.Integers | plan.Fixeds | 1<<dtype.Float16 | 1<<dtype.BFloat16 | 1<<dtype.Float32 | 1<<dtype.Float64,
 	Planned: func(c *plan.Use, p *plan.Draft) {
 		if !p.Brief {
 			_, n := ranged(c, false)
@@ -41,15 +42,27 @@ func ranged(c *plan.Use, fill bool) (r tensor.Any, n int) {
 		}
 		v[i] = wideWord(d, exec.Item(a))
 	}
-	to, ok := d, false
+	to, ok, precise := d, false, false
 	if d.IsNarrow() {
 		to = dtype.Float32
+		stash := pointwise.TypeOf(name, c.Attrs.Int("stash_type", 1))
+		if precise = stash == dtype.Float64; !precise && stash != to {
+			panic(plan.Fail(name, tensor.ErrValue, "stash_type is %v; want float32 or float64", stash))
+		}
 	}
-	if n, ok = ranges[to](&r, to, &v, fill); !ok {
+	if n, ok = ranges[to](&r, to, &v, fill && !precise); !ok {
 		panic(plan.Fail(name, tensor.ErrValue, "no range from %v to %v by %v; the step must not be 0, all three must be finite, and the count must fit an int",
 			onlyOf(c.In(0)), onlyOf(c.In(1)), onlyOf(c.In(2))))
 	}
-	if fill && to != d {
+	switch {
+	case !fill || to == d:
+	case precise:
+		r = tensor.EmptyOf(d, n)
+		from, by := float64(exec.Number[float32](&v[0])), float64(exec.Number[float32](&v[2]))
+		for i, w := 0, move.NumericOf(move.WordsOf(r)); i < n; i++ {
+			w.SetFloat(i, from+float64(float64(i)*by))
+		}
+	default:
 		wide := r
 		pointwise.Convert(&r, name, d, &wide, nil)
 	}

@@ -12,7 +12,8 @@ import (
 
 // TensorScatter returns cache with update written over part of axis: for the sequence b, index b of axis 0, from at[b] on; from 0 where at is
 // the zero Tensor. Their shapes agree elsewhere, and axis, which may be negative, isn't 0. Circular goes on at 0 after the end of
-// axis. Elements keep their bits. It panics when shapes don't fit, or an update begins outside the axis or, unless Circular, ends there. ONNX TensorScatter.
+// axis: it takes indices modulo the extent. Elements keep their bits. It panics when shapes don't fit, an update begins before 0 or,
+// unless Circular, ends beyond the axis. ONNX TensorScatter.
 func TensorScatter[T num.Elem](cache, update tensor.Tensor[T], at tensor.Tensor[int64], axis int, opts ...Option) (r tensor.Tensor[T]) {
 	written(cache.Any(), update.Any(), at.Any(), axis, plan.Has(opts, plan.Circular)).Into(exec.Ref(&r), opts)
 	return r
@@ -50,7 +51,7 @@ func written(cache, update, at tensor.Any, axis int, circular bool) *move.Transf
 		if !in[2].Absent() {
 			starts = in[2].Int64s(name)
 			for b, v := range starts {
-				if v < 0 || v > int64(shape[axis]) || !circular && v > int64(shape[axis]-long) || circular && v == int64(shape[axis]) && v > 0 {
+				if v < 0 || !circular && v > int64(shape[axis]-long) {
 					panic(plan.Fail(name, tensor.ErrIndex, "the update of sequence %d begins at %d of axis %d, of %d, and is %d long", b, v, axis, shape[axis], long))
 				}
 			}
@@ -63,7 +64,7 @@ func written(cache, update, at tensor.Any, axis int, circular bool) *move.Transf
 		for r := range before {
 			first := 0
 			if starts != nil {
-				first = int(starts[r/(before/shape[0])])
+				first = int(starts[r/(before/shape[0])] % int64(n))
 			}
 			head := min(long, n-first)
 			dst.Copy((r*n+first)*after, in[1], r*long*after, head*after)
