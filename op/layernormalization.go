@@ -50,7 +50,10 @@ func layerNormalized(x, scale, bias tensor.Any, axis int, epsilon float64, also 
 // linesNormalized is a normalization over the axes from axis on, with a scale and a bias
 // that stretch.
 func linesNormalized(name string, x, scale, bias tensor.Any, axis int, f func(line []float64, k int)) *move.Transfer {
-	checkFloats(name, x, scale, bias)
+	d := scale.DType() // of the result
+	if name != "RMSNormalization" || !plan.Floats.Has(d) || !plan.Floats.Has(x.DType()) {
+		checkFloats(name, x, scale, bias)
+	}
 	shape := x.Shape()
 	axis = plan.AxisOf(name, axis, len(shape))
 	for i, a := range []tensor.Any{scale, bias} {
@@ -61,7 +64,7 @@ func linesNormalized(name string, x, scale, bias tensor.Any, axis int, f func(li
 			panic(plan.Fail(name, tensor.ErrShape, "input %d has shape %s, which doesn't stretch to %s", i+1, lay.ShapeString(), plan.ShapeText(shape)))
 		}
 	}
-	return &move.Transfer{Name: name, D: x.DType(), Shape: shape, In: move.OperandsOf(x, scale, bias), Fill: func(ctx context.Context, dst move.Words, in []move.Words) {
+	return &move.Transfer{Name: name, D: d, Shape: shape, In: move.OperandsOf(x, scale, bias), Fill: func(ctx context.Context, dst move.Words, in []move.Words) {
 		z := normalization{name: name, f: f, place: func(at int) int { return at }}
 		z.lines, z.line = over(shape, lastAxes(len(shape), axis))
 		to := shape

@@ -7,6 +7,7 @@ import (
 	"github.com/ashlar-go/ashlar/internal/core/exec"
 	"github.com/ashlar-go/ashlar/internal/core/move"
 	"github.com/ashlar-go/ashlar/internal/core/plan"
+	"github.com/ashlar-go/ashlar/internal/core/pointwise"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -33,7 +34,8 @@ type LinearAttentionOptions[T num.Float | num.F16 | num.BF16] struct {
 //	y = scale·(q·S)
 //
 // Each product of matrices, function, product, sum and difference is rounded as the operator of that name rounds it. float16 and bfloat16 are computed in
-// float32, and only y and the last state rounded. An Into target takes y. It panics when shapes don't fit, or there is an Erase without Beta. ONNX LinearAttention.
+// float32, and only y and the last state rounded. An Into target takes y. It panics when shapes don't fit, or there is an Erase without Beta. ONNX LinearAttention,
+// whose run-time form has the last state in the type of the state before, which may be another float.
 func LinearAttention[T num.Float | num.F16 | num.BF16](q, k, v tensor.Tensor[T], o LinearAttentionOptions[T], opts ...Option) (y, state tensor.Tensor[T]) {
 	in := [7]*tensor.Any{exec.Ref(&q), exec.Ref(&k), exec.Ref(&v), exec.Ref(&o.State), exec.Ref(&o.Decay), exec.Ref(&o.Beta), exec.Ref(&o.Erase)}
 	attendLinear(exec.Ref(&y), exec.Ref(&state), in, linearAttrs{o.Heads, o.KVHeads, o.Scale}, opts)
@@ -52,10 +54,11 @@ func linearHeads(in *[7]*tensor.Any, o linearAttrs) (h heads) {
 	d := q.DType()
 	plan.Must(name, attended.Has(d), d)
 	for i, a := range in {
-		if i > 0 && !a.IsZero() && a.DType() != d {
+		if i != 3 && !a.IsZero() && a.DType() != d {
 			panic(plan.NotHeld(name, a, i, d))
 		}
 	}
+	plan.Must(name, attended.Has(stateOf(in)), stateOf(in))
 	n, m := o.heads, o.kvHeads
 	if n < 1 || m < 1 || n%m != 0 {
 		panic(plan.Fail(name, tensor.ErrValue, "q_num_heads is %d and kv_num_heads %d; want a positive multiple of a positive number", n, m))
@@ -81,6 +84,14 @@ func linearHeads(in *[7]*tensor.Any, o linearAttrs) (h heads) {
 	return h
 }
 
+// stateOf returns the type of the state, which may differ from that of the queries.
+func stateOf(in *[7]*tensor.Any) dtype.DType {
+	if in[3].IsZero() {
+		return in[0].DType()
+	}
+	return in[3].DType()
+}
+
 func (h *heads) state() []int { return []int{h.batch, h.kv, h.width, h.wide} }
 
 // attendLinear is LinearAttention for a run-time element type.
@@ -90,10 +101,14 @@ func attendLinear(y, state *tensor.Any, in [7]*tensor.Any, o linearAttrs, opts [
 	h, s := linearHeads(&in, o), plan.Read(name, 0, opts)
 	d, quiet := in[0].DType(), s.Quiet()
 	wide := d
+	if d.IsNarrow() {
+		wide = dtype.Float32
+	}
 	var held [7]tensor.Any
 	for i, a := range in {
-		if held[i] = *a; d.IsNarrow() && !a.IsZero() {
-			held[i], wide = inSingle(name, a), dtype.Float32
+		if held[i] = *a; !a.IsZero() && a.DType() != wide {
+			held[i] = tensor.Any{}
+			pointwise.Convert(&held[i], name, wide, a, nil)
 			defer held[i].Close()
 		}
 	}
@@ -159,10 +174,13 @@ func attendLinear(y, state *tensor.Any, in [7]*tensor.Any, o linearAttrs, opts [
 		mul.Call(&to, onto(&to, quiet), &factor, &read)
 	}
 	*state = now.Reshape(h.state()...)
+	if stored := stateOf(&in); stored != wide {
+		last := *state
+		*state = tensor.Any{}
+		pointwise.Convert(state, name, stored, &last, nil)
+		last.Close()
+	}
 	if d.IsNarrow() {
-		small := tensor.EmptyOf(d, h.state()...)
-		narrowInto(name, &small, state)
-		*state = small
 		narrowInto(name, y, out)
 		return
 	}
@@ -177,7 +195,7 @@ var linearAttention = plan.Operator{About: plan.About{Name: "LinearAttention", S
 		n := min(max(c.Outputs, 1), 2)
 		if !p.Brief {
 			h, d := linearHeads(&in, o), in[0].DType()
-			p.Out = []tensor.Any{plan.Spec(name, d, h.shape(true)...), plan.Spec(name, d, h.state()...)}[:n]
+			p.Out = []tensor.Any{plan.Spec(name, d, h.shape(true)...), plan.Spec(name, stateOf(&in), h.state()...)}[:n]
 		}
 		p.List(c, n, func(to []tensor.Any, opts []Option) {
 			var outs [2]tensor.Any

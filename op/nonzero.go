@@ -69,5 +69,5 @@ func truths(w move.Words) []byte {
 	return out
 }
 
-var nonZero = plan.Operator{About: plan.About{Name: "NonZero", Shapes: true, Orion: &orionUint32, Versions: []int{9, 13}}, Least: 1,
+var nonZero = plan.Operator{About: plan.About{Name: "NonZero", Shapes: true, Moves: plan.Moves{In: 1}, Orion: &orionUint32, Versions: []int{9, 13}}, Least: 1,
 	Move: func(c *plan.Use) plan.Mover { return nonzeros(c.In(0)) }}

@@ -268,7 +268,9 @@ func TestNormalization(t *testing.T) {
 func TestNormalizationMistakes(t *testing.T) {
 	x, v := tensor.New[float32](2, 3, 4), tensor.New[float32](3)
 	fails(t, func() { BatchNormalization(x, v, v, v, tensor.New[float32](4), 0) }, "op.BatchNormalization", "input 4", "3 channels")
-	fails(t, func() { BatchNormalization(v, v, v, v, v, 0) }, "op.BatchNormalization", "[N, C")
+	fails(t, func() { BatchNormalization(v, v, v, v, v, 0) }, "op.BatchNormalization", "1 channels")
+	one := tensor.Scalar[float32](1)
+	fails(t, func() { BatchNormalization(one, v, v, v, v, 0) }, "op.BatchNormalization", "[N, C")
 	fails(t, func() { LRN(v, 1, 1, 1, 1) }, "op.LRN", "[N, C")
 	fails(t, func() { LRN(x, 0, 1, 1, 1) }, "op.LRN", "size 0")
 	runs(t, "LRN", &Call{Inputs: []tensor.Any{x.Any()}})

@@ -16,7 +16,7 @@ import (
 //
 // The squares are added in the fixed order of this package; scale stretches to x's
 // shape. Every step is rounded in float64, and the result once. NaN in a line makes it
-// NaN. ONNX RMSNormalization.
+// NaN. ONNX RMSNormalization, whose result has the type of scale where that is another.
 func RMSNormalization[T num.Fractional](x, scale tensor.Tensor[T], axis int, epsilon float64, opts ...Option) (r tensor.Tensor[T]) {
 	rmsNormal(exec.Ref(&r), exec.Ref(&x), exec.Ref(&scale), axis, epsilon, opts)
 	return r

@@ -73,7 +73,7 @@ func written(cache, update, at tensor.Any, axis int, circular bool) *move.Transf
 	}}
 }
 
-var tensorScatter = plan.Operator{About: plan.About{Name: "TensorScatter", FLOPs: plan.FLOPs{Free: true}, Versions: []int{24}, Attrs: []string{"axis", "mode"}}, Least: 2, Most: 3,
+var tensorScatter = plan.Operator{About: plan.About{Name: "TensorScatter", Moves: plan.Moves{In: 0b11, Out: 1}, FLOPs: plan.FLOPs{Free: true}, Versions: []int{24}, Attrs: []string{"axis", "mode"}}, Least: 2, Most: 3,
 	Move: func(c *plan.Use) plan.Mover {
 		mode := c.Attrs.Str("mode", "linear")
 		if mode != "linear" && mode != "circular" {
