@@ -15,13 +15,13 @@ const (
 // are there. Sources: docs/Changelog.md of github.com/onnx/onnx; for the domain com.microsoft the operators that ONNX
 // Runtime 1.30 accepts, and docs/ContribOperators.md of github.com/microsoft/onnxruntime.
 var absent = map[opKey]string{
-	{"", "ATen", ""}:                             experiment,
-	{"", "ConstantFill", ""}:                     experiment,
-	{"", "Crop", ""}:                             experiment,
-	{"", "GRUUnit", ""}:                          experiment,
-	{"", "GivenTensorFill", ""}:                  experiment,
-	{"", "ImageDecoder", ""}:                     "package onnx/imagedecoder has it: add imagedecoder.Operator to Model.Operators",
-	{"ai.onnx.preview.training", "Gradient", ""}: "it would differentiate the other operators",
+	{"", "ATen", ""}:                 experiment,
+	{"", "ConstantFill", ""}:         experiment,
+	{"", "Crop", ""}:                 experiment,
+	{"", "GRUUnit", ""}:              experiment,
+	{"", "GivenTensorFill", ""}:      experiment,
+	{"", "ImageDecoder", ""}:         "package onnx/imagedecoder has it: add imagedecoder.Operator to Model.Operators",
+	{trainingDomain, "Gradient", ""}: "it would differentiate the other operators",
 }
 
 func init() {
@@ -49,7 +49,7 @@ func without(n *Node) string {
 		return "the operator isn't implemented: " + why
 	}
 	switch key.domain {
-	case "", mlDomain, preview, "ai.onnx.preview.training":
+	case "", mlDomain, preview, trainingDomain:
 		why := "ONNX has no operator of this name"
 		if key.domain == "" {
 			why += fmt.Sprintf(" up to opset %d", maxOpset)

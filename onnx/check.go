@@ -14,7 +14,8 @@ import (
 // place: a value given twice or not at all, nodes out of order or in a cycle, a weight with the wrong number of bytes.
 // Otherwise an *UnsupportedError lists everything this library doesn't have: operators, their attributes, their meaning
 // at the imported opset, element types. Check follows the types of values between the nodes as far as they don't depend on
-// the sizes of the inputs. Session.Plan, with which Run begins, knows the sizes, and completes the list before anything runs.
+// the sizes of the inputs. Session.Plan, with which Run begins, knows the sizes, and completes the list before anything runs. A domain
+// that nodes name and the model doesn't import is no gap if AssumedOpsets has it.
 //
 // Check computes values on which shapes may depend: integers and the like of up to 1,024 elements, for a second at most. It
 // runs nothing else of the model. It reads only two kinds of weights: bools, and lists of integers, since their bytes may be

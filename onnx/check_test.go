@@ -123,7 +123,7 @@ func TestCheckLists(t *testing.T) {
 		`initializer "far": elements in another file ("w.bin"), of an unknown folder; Open, OpenFS and DecodeIn know it`,
 		`node 0 "f" (Frobnicate, opset 13): ONNX has no operator of this name up to opset 28`,
 		`node 1 (If, opset 13): else_branch: node 0 (Frobnicate, opset 13): ONNX has no operator of this name up to opset 28`,
-		`node 2 (com.microsoft.FusedGelu): the model imports no opset of the domain "com.microsoft"; add the domain with its version to opset_import, Model.Opsets in Go`,
+		`node 2 (com.microsoft.FusedGelu, opset 1): no operator of this library or the program, and no function of the model, has this name; the domain is ONNX Runtime's`,
 		`node 3 (Relu, opset 13): attribute "leak" isn't known`,
 		`node 6 (Constant, opset 13): element type element type 99`,
 		`node 7 (Frobnicate, opset 13): ONNX has no operator of this name up to opset 28`,

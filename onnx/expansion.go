@@ -1,7 +1,9 @@
 package onnx
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/ashlar-go/ashlar/internal/core/plan"
@@ -36,7 +38,35 @@ func importsOf(list []Opset) map[string]int64 {
 	return m
 }
 
-// opset returns the version of a domain that nodes of the function are of: the model's where the function is silent.
+// assumed has the version of a domain that nodes are of if nothing imports it: the last one, as ONNX Runtime takes it.
+var assumed = map[string]int64{microsoftDomain: 1, mlDomain: mlOpset, preview: 1, trainingDomain: 1}
+
+// AssumedOpsets returns the domains that nodes name and the model doesn't import, with the versions that are taken: the last ones of
+// com.microsoft, ai.onnx.ml, ai.onnx.preview and ai.onnx.preview.training. A node of another domain that isn't imported is an error of Check.
+func (m *Model) AssumedOpsets() (list []Opset) {
+	add := func(g *Graph, imports ...map[string]int64) {
+		for in := range g.All() {
+			for i := range in.Nodes {
+				d := in.Nodes[i].Domain
+				taken := Opset{d, assumed[d]}
+				if taken.Version > 0 && !slices.Contains(list, taken) && !slices.ContainsFunc(imports, func(m map[string]int64) bool { return m[d] != 0 }) {
+					list = append(list, taken)
+				}
+			}
+		}
+	}
+	model := importsOf(m.Opsets)
+	if m.Graph != nil {
+		add(m.Graph, model)
+	}
+	for i := range m.Functions {
+		add(&Graph{Nodes: m.Functions[i].Nodes}, model, importsOf(m.Functions[i].Opsets))
+	}
+	return list
+}
+
+// opset returns the version of a domain that nodes of the function are of: the model's where the function is silent, and the assumed one
+// where both are.
 func (x *expansion) opset(domain string, call *callee) int64 {
 	domain = keyOf(domain, "", "").domain
 	for ; call != nil; call = call.outer {
@@ -44,7 +74,7 @@ func (x *expansion) opset(domain string, call *callee) int64 {
 			return v
 		}
 	}
-	return x.opsets[domain]
+	return cmp.Or(x.opsets[domain], assumed[domain])
 }
 
 // label names a function in errors.

@@ -94,6 +94,8 @@ const mlDomain = "ai.onnx.ml"
 
 const preview = "ai.onnx.preview"
 
+const trainingDomain = "ai.onnx.preview.training"
+
 // ownDomain has the parts of bodies that no operator of ONNX is.
 const ownDomain = "ashlar.part"
 

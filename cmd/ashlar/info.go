@@ -242,6 +242,9 @@ func (p *program) describeModel(s *source, f *infoFlags) error {
 			opsets = append(opsets, fmt.Sprintf("opset %d of %s", o.Version, label(o.Domain)))
 		}
 	}
+	for _, o := range m.AssumedOpsets() {
+		opsets = append(opsets, fmt.Sprintf("opset %d of %s, which isn't imported", o.Version, o.Domain))
+	}
 	p.title(s, "ONNX, %s, IR version %d", cmp.Or(strings.Join(opsets, ", "), "no opset"), m.IR)
 	w := tabwriter.NewWriter(p.out, 0, 0, 2, ' ', 0)
 	row := func(head, text string) { fmt.Fprintf(w, "  %s\t%s\n", head, text) }

@@ -49,6 +49,7 @@ type infoModel struct {
 type infoOpset struct {
 	Domain  string `json:"domain"`
 	Version int64  `json:"version"`
+	Assumed bool   `json:"assumed,omitempty"` // the model doesn't import it
 }
 
 type infoCost struct {
@@ -135,7 +136,10 @@ func (p *program) modelJSON(s *source, f *infoFlags) (*infoModel, error) {
 	out := &infoModel{IR: m.IR, Producer: strings.TrimSpace(m.Producer + " " + m.ProducerVersion), Opsets: []infoOpset{}, Inputs: []infoArray{},
 		Outputs: []infoArray{}, Operators: []operatorUse{}}
 	for _, o := range m.Opsets {
-		out.Opsets = append(out.Opsets, infoOpset{o.Domain, o.Version})
+		out.Opsets = append(out.Opsets, infoOpset{o.Domain, o.Version, false})
+	}
+	for _, o := range m.AssumedOpsets() {
+		out.Opsets = append(out.Opsets, infoOpset{o.Domain, o.Version, true})
 	}
 	sizes, err := p.sizes(s, m, f)
 	if err != nil {

@@ -68,9 +68,9 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	var err error
 	switch {
 	case len(path) == 1 && path[0] == "v2":
-		answer = s.about
+		answer = s.unlessStopping(s.about)
 	case len(path) == 2 && path[0] == "v2" && path[1] == "models":
-		answer = s.list
+		answer = s.unlessStopping(s.list)
 	case len(path) == 1 && path[0] == "metrics":
 		answer = s.metrics
 	case len(path) == 3 && path[0] == "v2" && path[1] == "health" && path[2] == "live":
@@ -104,6 +104,16 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
+// unlessStopping refuses requests while the server stops, as Server.begin does for runs.
+func (s *Server) unlessStopping(answer func(http.ResponseWriter, *http.Request) error) func(http.ResponseWriter, *http.Request) error {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		if s.stopping() {
+			return errStopping
+		}
+		return answer(w, r)
+	}
+}
+
 // route finds the answer to a path below /v2/models/.
 func (s *Server) route(path []string) (m *model, method string, answer func(http.ResponseWriter, *http.Request) error, err error) {
 	if m = s.models[path[0]]; m == nil {
@@ -117,7 +127,7 @@ func (s *Server) route(path []string) (m *model, method string, answer func(http
 	}
 	switch {
 	case len(path) == 0:
-		return m, http.MethodGet, m.about, nil
+		return m, http.MethodGet, s.unlessStopping(m.about), nil
 	case len(path) == 1 && path[0] == "ready":
 		return m, http.MethodGet, func(w http.ResponseWriter, r *http.Request) error {
 			status, ready := s.ready()

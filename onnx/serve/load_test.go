@@ -230,6 +230,39 @@ func TestStopUnderLoad(t *testing.T) {
 }
 
 // Runs that are longer than the grace are stopped, and their requests get an error; short ones finish.
+// While the server stops a request on a kept connection gets 503; health and metrics have their answers.
+func TestAnswersWhileStopping(t *testing.T) {
+	s := server(t, Options{}, build(t, "ready", func(b *onnx.Builder) {
+		b.Output(b.Rename(b.Node("Abs", []string{b.Input("x", dtype.Float32, 1)}), "y"), dtype.Float32, 1)
+	}))
+	h := httptest.NewServer(s)
+	defer h.Close()
+	for _, stopped := range []bool{false, true} {
+		for path, then := range map[string]int{"/v2": 503, "/v2/models": 503, "/v2/models/ready": 503, "/v2/models/ready/versions/1": 503, "/v2/models/none": 404,
+			"/v2/health/live": 200, "/v2/health/ready": 503, "/v2/models/ready/ready": 503, "/v2/models/ready/versions/1/ready": 503, "/metrics": 200} {
+			want := 200
+			if stopped || then == 404 {
+				want = then
+			}
+			r, err := h.Client().Get(h.URL + path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			text, err := io.ReadAll(r.Body)
+			r.Body.Close()
+			if err != nil || r.StatusCode != want || r.Close != stopped {
+				t.Errorf("stopped %v, %s: %d %s, the connection ends: %v, %v; want %d", stopped, path, r.StatusCode, text, r.Close, err, want)
+			}
+			if again := r.Header.Get("Retry-After"); want == 503 && again == "" && !strings.Contains(path, "ready/") && !strings.HasSuffix(path, "health/ready") {
+				t.Errorf("%s doesn't say when to come back", path)
+			}
+		}
+		if err := s.Shutdown(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 func TestGrace(t *testing.T) {
 	before := runtime.NumGoroutine()
 	for grace, code := range map[time.Duration]int{50 * time.Millisecond: 503, time.Minute: 200} {
