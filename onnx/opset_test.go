@@ -108,6 +108,7 @@ func TestOpsets(t *testing.T) {
 		{"Upsample", 9, in{f([]int{2}, 5, 6), vec(1.5)}, nil, 1, "[5. 5. 6.]"},
 		{"Resize", 10, in{f([]int{1, 1, 2, 4}, 1, 2, 3, 4, 5, 6, 7, 8), vec(1, 1, 0.6, 0.6)}, nil, 1, "[[[[1. 3.]]]]"}, // test_resize_downsample_nearest of ONNX 1.5
 		{"Resize", 10, in{vec(1, 2, 3, 4), vec(0.75)}, nil, 1, "[1. 3. 4.]"},
+		{"Resize", 10, in{vec(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11), vec(0.7)}, nil, 1, "[ 0.  2.  3.  5.  6.  8.  9. 10.]"}, // as ONNX Runtime: 7 / 0.7 is 10 in float32
 		{"Resize", 10, in{f([]int{2, 4}, 1, 2, 3, 4, 5, 6, 7, 8), vec(1.5, 0.75)}, nil, 1, "[[1. 3. 4.]\n [1. 3. 4.]\n [5. 7. 8.]]"},
 		{"Resize", 10, in{vec(1, 2, 3, 4), vec(0.75)}, at{StringAttr("mode", "linear")}, 1, "[1.        2.3333333 3.6666667]"},
 		{"Resize", 11, in{vec(1, 2, 3, 4), vec(), vec(0.75)}, at{StringAttr("coordinate_transformation_mode", "asymmetric"), StringAttr("nearest_mode", "floor")}, 1, "[1. 2. 3.]"},

@@ -14,7 +14,7 @@ import (
 // Einsum multiplies operands and sums as the equation says: "ij,jk->ik" is a matrix
 // product. Each operand has a letter per axis; equal letters are one axis, a letter
 // twice in an operand is its diagonal, "..." stands for axes that broadcast. The
-// letters after "->" are the result's axes, and all others are summed over. Without
+// letters and "..." after "->" are the result's axes, and all others are summed over. Without
 // "->" the result has the axes of "..." and then the letters that stand there once,
 // in ASCII order. Spaces don't matter.
 //
@@ -96,8 +96,6 @@ func einsumOf(equation string, operands []*tensor.Any) *einsum {
 		rank := len(right)
 		if strings.Contains(right, "...") {
 			rank += dots - len("...")
-		} else if dots > 0 {
-			panic(plan.Fail("Einsum", tensor.ErrShape, "equation %q: the operands have axes of \"...\", and the result doesn't; write it there", equation))
 		}
 		e.out = lettersOf(equation, right, rank)
 		for i, l := range e.out {

@@ -160,7 +160,8 @@ func TestNanReductions(t *testing.T) {
 // Einsum against a loop over all indices.
 func TestEinsum(t *testing.T) {
 	for _, eq := range []string{"ij,jk->ik", "ij,jk", "ij->ji", "ii", "ii->i", "ij->", "i,j->ij", "ij,ij->", "bij,bjk->bik", "...ij,...jk->...ik", "a...,...->a...",
-		"ij,jk,kl->il", "ij,kj,ki->jk", "abc,cd,def->abef", "i,i,i->i", " i j , j ->i", "aab,b->ab", "bca,cd->d", ",ij->ij"} {
+		"ij,jk,kl->il", "ij,kj,ki->jk", "abc,cd,def->abef", "i,i,i->i", " i j , j ->i", "aab,b->ab", "bca,cd->d", ",ij->ij",
+		"i...->i", "...->", "...,...->", "...,...,...->", "ii...->", "i...i->...", "...ii->i", "a...,b...->ab", "...a,...a->a...", "a...b,b...->a", "...,i->i"} {
 		rapid.Check(t, func(t *rapid.T) { einsumCase(t, eq) })
 	}
 	a := tensor.New[int32](2, 3)
@@ -215,7 +216,11 @@ func einsumCase(t *rapid.T, eq string) {
 		var shape []int
 		for i := range len(n) {
 			count[n[i]]++
-			shape = append(shape, ext(n[i]))
+			e := ext(n[i])
+			if (n[i] == 'W' || n[i] == 'X') && count[n[i]] > 1 && rapid.Bool().Draw(t, "broadcast") {
+				e = 1
+			}
+			shape = append(shape, e)
 		}
 		x := tensor.New[int64](shape...)
 		for i := range x.Elems() {
@@ -249,17 +254,18 @@ func einsumCase(t *rapid.T, eq string) {
 			}
 			return
 		}
-		index := func(n string) (idx []int) {
+		index := func(n string, shape []int) (idx []int) {
 			for i := range len(n) {
-				idx = append(idx, at[n[i]])
+				idx = append(idx, min(at[n[i]], shape[i]-1))
 			}
 			return idx
 		}
 		p := int64(1)
 		for i, n := range names {
-			p *= operands[i].At(index(n)...)
+			p *= operands[i].At(index(n, operands[i].Shape())...)
 		}
-		want.Set(want.At(index(right)...)+p, index(right)...)
+		to := index(right, shape)
+		want.Set(want.At(to...)+p, to...)
 	}
 	loop(0)
 	got := Einsum(eq, operands)

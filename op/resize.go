@@ -28,7 +28,7 @@ type ResizeOptions struct {
 	ROI            []float64 // of tf_crop_and_resize: where the region begins on each axis, then where it ends, from 0 to 1
 	Outside        float64   // the value of tf_crop_and_resize outside the tensor
 
-	shrinksUp bool // nearest takes the ceiling on an axis that shrinks
+	old bool // before opset 11: nearest is of coordinates in float32, and takes the ceiling on an axis that shrinks
 }
 
 // Resize returns a resampled to another size. An element of the result at x on an
@@ -231,12 +231,14 @@ func (r *resample) nearest(x int, how *ResizeOptions) int {
 	if !inside {
 		return -1
 	}
+	mode := how.Nearest
+	if how.old {
+		if at = float64(float32(at)); r.scale < 1 {
+			mode = "ceil"
+		}
+	}
 	low := math.Floor(at)
 	up := at-low > 0.5
-	mode := how.Nearest
-	if how.shrinksUp && r.scale < 1 {
-		mode = "ceil"
-	}
 	switch mode {
 	case "round_prefer_ceil":
 		up = at-low >= 0.5
@@ -275,9 +277,7 @@ var resize = plan.Operator{About: plan.About{Name: "Resize", PerAxis: 0b1110, FL
 		if c.Opset < 11 {
 			plan.Needs("Resize", c, 2)
 			plan.Takes("Resize", c, 2)
-			how = oldResampling("Resize", how.Mode, floatsOf("Resize", c, 1))
-			how.shrinksUp = true // as the node test test_resize_downsample_nearest of ONNX 1.5
-			return resized("Resize", c.In(0), how)
+			return resized("Resize", c.In(0), oldResampling("Resize", how.Mode, floatsOf("Resize", c, 1)))
 		}
 		how.Coordinates = c.Attrs.Str("coordinate_transformation_mode", "half_pixel")
 		how.Nearest = c.Attrs.Str("nearest_mode", "round_prefer_floor")
@@ -299,11 +299,12 @@ var resize = plan.Operator{About: plan.About{Name: "Resize", PerAxis: 0b1110, FL
 		return resized("Resize", c.In(0), how)
 	}}
 
-// oldResampling is the meaning of Resize before opset 11, and of Upsample.
+// oldResampling is the meaning of Resize before opset 11, and of Upsample. ONNX's text has no rule for nearest. Its node test
+// test_resize_downsample_nearest of 1.5 takes the ceiling, and ONNX Runtime that of a quotient in float32.
 func oldResampling(name, mode string, scales []float64) ResizeOptions {
 	plan.OneOf(name, "mode", mode, "nearest", "linear", "bilinear")
 	if mode == "bilinear" {
 		mode = "linear"
 	}
-	return ResizeOptions{Mode: mode, Scales: append([]float64{}, scales...), Coordinates: "asymmetric", Nearest: "floor"}
+	return ResizeOptions{Mode: mode, Scales: append([]float64{}, scales...), Coordinates: "asymmetric", Nearest: "floor", old: true}
 }
