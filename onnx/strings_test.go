@@ -83,6 +83,10 @@ func TestStringGraphs(t *testing.T) {
 			return b.Nodes("Unique", 1, []string{x}, IntAttr("axis", 0), IntAttr("sorted", 0))
 		}, `string[2,2] ["b" "a" "" "b"]`},
 		{"Shape", x, one("Shape"), `[2 2]`},
+		{"NonZero", x, one("NonZero"), `[[0 0 1] [0 1 1]]`},
+		{"TensorScatter", x, func(b *Builder, x string) []string {
+			return []string{b.Node("TensorScatter", []string{x, b.Strings("new", []int{2, 1}, "p", "q"), constant(b, 1, 2)}, IntAttr("axis", 1), StringAttr("mode", "circular"))}
+		}, `string[2,2] ["b" "p" "q" "b"]`},
 		{"Equal", x, func(b *Builder, x string) []string {
 			return []string{b.Node("Equal", []string{x, b.Strings("k", nil, "b")})}
 		}, `[[ True False] [False True]]`},
@@ -174,7 +178,7 @@ func TestStringGraphs(t *testing.T) {
 		}, `string[2,2] ["a" "b" "b" ""]`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			s, err := NewSession(textModel(t, 21, c.build))
+			s, err := NewSession(textModel(t, 24, c.build))
 			var out map[string]Value
 			if err == nil {
 				for range 2 { // plans, and the values kept of attributes, serve again
