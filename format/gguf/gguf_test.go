@@ -13,6 +13,7 @@ import (
 	"reflect"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -132,6 +133,33 @@ func TestAsGGML(t *testing.T) {
 		}
 		if !slices.Equal(a.Shape(), ts[i].Shape()) || !bytes.Equal(raw(t, a), raw(t, ts[i])) {
 			t.Errorf("%s: %v, want %v", name, a, ts[i])
+		}
+	}
+}
+
+// TestAlignments reads what is written with multiples of 8, powers of two and others.
+func TestAlignments(t *testing.T) {
+	for _, align := range []uint32{8, 16, 24, 40, 56, 64, 1000, 4104, 1<<20 + 8} {
+		var ts []tensor.Any
+		var names []string
+		for n := range 5 {
+			names, ts = append(names, strconv.Itoa(n)), append(ts, of(t, 24, 7*n))
+		}
+		b := written(t, names, ts, []KV{{alignKey, align}})
+		f, err := New(mem.Borrow(b, nil))
+		if err != nil {
+			t.Fatalf("%d: %v", align, err)
+		}
+		for i, name := range names {
+			if a, err := f.Tensor(name); err != nil || !bytes.Equal(raw(t, a), raw(t, ts[i])) {
+				t.Errorf("%d, %s: %v, %v", align, name, a, err)
+			}
+			if i, err := f.Info(name); err != nil || i.Offset%int(align) != 0 {
+				t.Errorf("%d, %s: %+v, %v", align, name, i, err)
+			}
+		}
+		if len(b)%int(align) != 0 {
+			t.Errorf("%d: a file of %d bytes", align, len(b))
 		}
 	}
 }
@@ -261,8 +289,10 @@ func TestErrors(t *testing.T) {
 		{head(0, 1).text("k").u32(typeArray).u32(typeString).u64(2).text("a").bytes("1234567"), ErrShort, `gguf: byte 58: "k": the length of a text of 8 bytes, where the file has 7 left`},
 		{deep.u32(typeArray).u64(0), ErrLimit, `gguf: byte 133: "k": arrays in 8 arrays`},
 		{head(0, 2).text("k").u32(typeUint8).bytes("1").text("k").u32(typeUint8).bytes("1"), ErrFormat, `gguf: byte 38: "k": the key a second time`},
-		{head(0, 1).text(alignKey).u32(typeUint32).u32(48), ErrFormat, `gguf: byte 53: "general.alignment": want a uint32, a power of two up to 2^30`},
-		{head(0, 1).text(alignKey).u32(typeUint8).bytes("\x20"), ErrFormat, `gguf: byte 53: "general.alignment": want a uint32, a power of two up to 2^30`},
+		{head(0, 1).text(alignKey).u32(typeUint32).u32(0), ErrFormat, `gguf: byte 53: "general.alignment": 0; want a multiple of 8 from 8 to 2^30`},
+		{head(0, 1).text(alignKey).u32(typeUint32).u32(20), ErrFormat, `gguf: byte 53: "general.alignment": 20; want a multiple of 8 from 8 to 2^30`},
+		{head(0, 1).text(alignKey).u32(typeUint32).u32(1<<30 + 8), ErrFormat, `gguf: byte 53: "general.alignment": 1073741832; want a multiple of 8 from 8 to 2^30`},
+		{head(0, 1).text(alignKey).u32(typeUint8).bytes("\x20"), ErrFormat, `gguf: byte 53: "general.alignment": want a uint32, a multiple of 8 from 8 to 2^30`},
 		{head(1, 0).tensor("x", 0, 0, 1, 1, 1, 1, 1), ErrLimit, `gguf: byte 37: "x": 5 axes; the format has at most 4`},
 		{head(1, 0).tensor("x", 0, 0, 1<<63), ErrFormat, `gguf: byte 45: "x": an extent of 9223372036854775808`},
 		{head(1, 0).tensor("x", 0, 0, 1<<40, 1<<40), ErrFormat, `gguf: byte 24: "x": shape [1099511627776 1099511627776] is larger than any memory`},
@@ -352,7 +382,7 @@ func TestWriteErrors(t *testing.T) {
 		{nil, nil, []KV{{"k", nil}}, ErrType, `gguf: "k": a value of Go type <nil>; want a number of a size, a bool, a string, or a slice of them`},
 		{nil, nil, []KV{{"k", []any{"a"}}}, ErrType, `gguf: "k": an array of arrays with an element of Go type string`},
 		{nil, nil, []KV{{"k", "a"}, {"k", "b"}}, ErrName, `gguf: "k": the key is given twice, or is longer than 65536 bytes`},
-		{nil, nil, []KV{{alignKey, uint32(3)}}, ErrFormat, `gguf: "general.alignment": 3 of Go type uint32; want a uint32, a power of two up to 2^30`},
+		{nil, nil, []KV{{alignKey, uint32(3)}}, ErrFormat, `gguf: "general.alignment": 3 of Go type uint32; want a uint32, a multiple of 8 from 8 to 2^30`},
 	} {
 		if err := Write(io.Discard, c.names, c.ts, c.metadata); !errors.Is(err, c.is) || c.want != "" && err.Error() != c.want {
 			t.Errorf("%v\nwant %s", err, c.want)

@@ -158,7 +158,8 @@ func parse(file []byte) (*header, *Error) {
 		seen[e.Name] = true
 		h.tensors = append(h.tensors, e)
 	}
-	return h, h.place(len(file), (c.pos+align-1)/align*align)
+	start := (int64(c.pos) + int64(align) - 1) / int64(align) * int64(align)
+	return h, h.place(len(file), int(min(start, int64(len(file)))))
 }
 
 // count reads a number of items, at most most, each of which takes at least least bytes.
@@ -209,12 +210,17 @@ func (h *header) alignment(c *cursor) (int, *Error) {
 	}
 	k := h.keys[i]
 	if k.typ == typeUint32 {
-		if n := binary.LittleEndian.Uint32(c.b[k.at:]); n <= 1<<30 && bits.OnesCount32(n) == 1 {
-			return int(n), nil
+		n := binary.LittleEndian.Uint32(c.b[k.at:])
+		if !aligns(n) {
+			return 0, fail(int64(k.at), alignKey, ErrFormat, "%d; want a multiple of 8 from 8 to 2^30", n)
 		}
+		return int(n), nil
 	}
-	return 0, fail(int64(k.at), alignKey, ErrFormat, "want a uint32, a power of two up to 2^30")
+	return 0, fail(int64(k.at), alignKey, ErrFormat, "want a uint32, a multiple of 8 from 8 to 2^30")
 }
+
+// aligns reports whether the format takes n as the alignment: see general.alignment in ggml's docs/gguf.md.
+func aligns(n uint32) bool { return n != 0 && n%8 == 0 && n <= 1<<30 }
 
 // readTensor reads the description of a tensor. Its Offset still counts from the end of the header.
 func readTensor(c *cursor, align int) (e entry, err *Error) {

@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"io"
 	"math"
-	"math/bits"
 	"runtime"
 	"slices"
 
@@ -27,7 +26,8 @@ const (
 )
 
 // Write writes ts[i] under names[i], in their order, as version 3. The file has the keys of metadata in their order, and behind
-// them general.quantization_version if a tensor has blocks. Tensors begin at multiples of metadata's general.alignment, or of 32.
+// them general.quantization_version if a tensor has blocks. Tensors begin at multiples of metadata's general.alignment,
+// which is a multiple of 8 up to 2^30, or of 32.
 //
 // Plain elements are written row-major for every layout, and a pack.Tensor as its blocks. Write fails with w's error, and for:
 //   - a type that the format doesn't have, such as bool and complex64
@@ -128,8 +128,8 @@ func headOf(tensors int, metadata []KV) (b []byte, align int, err error) {
 		seen[kv.Key] = true
 		if kv.Key == alignKey {
 			n, ok := kv.Value.(uint32)
-			if !ok || n > 1<<30 || bits.OnesCount32(n) != 1 {
-				return nil, 0, fail(-1, kv.Key, ErrFormat, "%v of Go type %[1]T; want a uint32, a power of two up to 2^30", kv.Value)
+			if !ok || !aligns(n) {
+				return nil, 0, fail(-1, kv.Key, ErrFormat, "%v of Go type %[1]T; want a uint32, a multiple of 8 from 8 to 2^30", kv.Value)
 			}
 			align = int(n)
 		}
