@@ -24,6 +24,7 @@ type walk struct {
 	metadata map[string]string
 	holds    map[any]bool
 	within   map[*object]bool // those on the way; a module may know the one that it is in
+	text     []byte           // room of json
 }
 
 func (w *walk) spend(n int) *Error {
@@ -33,8 +34,8 @@ func (w *walk) spend(n int) *Error {
 	return nil
 }
 
-// children gives the values inside v, with the text of their keys.
-func children(v any, yield func(key string, v any) bool) {
+// children gives the values inside v with their keys, which are numbers in lists.
+func children(v any, yield func(key, v any) bool) {
 	var lists []*seq
 	var dicts []*dict
 	switch v := v.(type) {
@@ -57,21 +58,22 @@ func children(v any, yield func(key string, v any) bool) {
 	}
 	for _, l := range lists {
 		for i, x := range l.items {
-			if !yield(strconv.Itoa(i), x) {
+			if !yield(int64(i), x) {
 				return
 			}
 		}
 	}
 	for _, d := range dicts {
 		for i, x := range d.values {
-			if !yield(keyText(d.keys[i]), x) {
+			if !yield(d.keys[i], x) {
 				return
 			}
 		}
 	}
 }
 
-// keyText is the key of a dictionary as part of a name.
+// keyText is the key of a dictionary as part of a name. That of a tuple has at most some maxText bytes, however often it
+// refers to one text.
 func keyText(key any) string {
 	if text, ok := textOf(key); ok {
 		return text
@@ -85,7 +87,8 @@ func keyText(key any) string {
 			if _, nested := x.(*seq); nested || b.Len() > maxText {
 				b.WriteString("…")
 			} else {
-				b.WriteString(keyText(x))
+				text := keyText(x)
+				b.WriteString(text[:min(len(text), maxText)])
 			}
 			if b.Len() > maxText {
 				break
@@ -119,7 +122,7 @@ func (w *walk) find(v any, depth int) (found bool, err *Error) {
 		return false, err
 	}
 	w.holds[v] = false // until it is known, for those that hold themselves
-	children(v, func(_ string, x any) bool {
+	children(v, func(_, x any) bool {
 		var f bool
 		f, err = w.find(x, depth+1)
 		found = found || f
@@ -171,7 +174,8 @@ func (w *walk) visit(name string, v any, depth int, quiet bool) *Error {
 			w.metadata[orValue(name)] = "an object of " + label(o.class) + ", of which the tensors alone are read"
 		}
 	}
-	children(v, func(key string, x any) bool {
+	children(v, func(k, x any) bool {
+		key := keyText(k)
 		switch part := name; {
 		case isObject && slices.Contains([]string{"_parameters", "_buffers", "_modules"}, key): // of a module, as its state_dict names them
 			err = w.visit(part, x, depth+1, true)
@@ -192,24 +196,30 @@ func orValue(name string) string {
 	return name
 }
 
-// describe enters plain data as JSON into the metadata.
+// describe enters plain data as JSON into the metadata, and text as it is.
 func (w *walk) describe(name string, v any) *Error {
-	b, err := w.json(nil, v, 0)
-	if err != nil {
+	text, isText := v.(string)
+	cost := 100 + 2*min(len(text), maxText)
+	if !isText {
+		b, err := w.json(w.text[:0], v, 0)
+		if err != nil {
+			return err
+		}
+		w.text, text = b, string(b)
+		cost += 8 * len(b) // with what was freed on the way
+	}
+	if err := w.spend(cost); err != nil {
 		return err
 	}
-	text := string(b)
-	if s, ok := v.(string); ok {
-		text = s
-	}
 	if len(text) > maxText {
-		text = fmt.Sprintf("%s, whose text of %d bytes isn't shown", kindOf(v), len(text))
+		text = kindOf(v) + fmt.Sprintf(", whose text of more than %d bytes isn't shown", maxText)
 	}
 	w.metadata[orValue(name)] = text
-	return w.spend(100 + 2*len(text))
+	return nil
 }
 
-// json appends v as JSON; a value that JSON has no form for becomes text.
+// json appends v as JSON; a value that JSON has no form for becomes text. It ends soon after maxText bytes: a pickle of some
+// hundred bytes may stand for any number of them, as its lists may refer to one value over and over.
 func (w *walk) json(b []byte, v any, depth int) ([]byte, *Error) {
 	if depth > maxDepth {
 		return nil, tooDeep()
@@ -233,32 +243,30 @@ func (w *walk) json(b []byte, v any, depth int) ([]byte, *Error) {
 			b = strconv.AppendFloat(b, v, 'g', -1, 64)
 		}
 	case string:
-		return quote(b, v), w.spend(2 * len(v))
+		b = quote(b, v)
 	case []byte:
-		return quote(b, string(v)), w.spend(2 * len(v))
+		b = quote(b, string(v[:min(len(v), maxText)]))
 	case global:
-		return quote(b, string(v)), w.spend(2 * len(v))
+		b = quote(b, string(v))
 	case *seq, *dict:
-		d, isDict := v.(*dict)
+		_, isDict := v.(*dict)
 		ends := "[]"
 		if isDict {
 			ends = "{}"
 		}
 		b = append(b, ends[0])
-		i := 0
 		var err *Error
-		children(v, func(key string, x any) bool {
-			if i > 0 {
+		children(v, func(key, x any) bool {
+			if b[len(b)-1] != ends[0] {
 				b = append(b, ',')
 			}
 			if isDict {
-				b = append(quote(b, keyText(d.keys[i])), ':')
+				b = append(quote(b, keyText(key)), ':')
 			}
-			i++
-			if err = w.spend(2 * len(key)); err == nil {
+			if len(b) <= maxText {
 				b, err = w.json(b, x, depth+1)
 			}
-			return err == nil
+			return err == nil && len(b) <= maxText
 		})
 		if err != nil {
 			return nil, err
@@ -270,8 +278,9 @@ func (w *walk) json(b []byte, v any, depth int) ([]byte, *Error) {
 	return b, nil
 }
 
+// quote appends s as a string of JSON. Of a text beyond maxText it appends as much as json ends at.
 func quote(b []byte, s string) []byte {
-	q, _ := json.Marshal(s) // text without an error
+	q, _ := json.Marshal(s[:min(len(s), maxText)]) // text without an error
 	return append(b, q...)
 }
 
