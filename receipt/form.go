@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/ashlar-go/ashlar/internal/core/jsontext"
@@ -114,33 +115,32 @@ func put(b []byte, f fieldsOf) []byte {
 	return append(b, '}')
 }
 
-// appendText appends a string in quotes, escaped according to RFC 8785, section 3.2.2.2.
+// appendText appends a string in quotes, escaped according to RFC 8785, section 3.2.2.2. It takes the room for it at once, as a
+// string may be the whole file.
 func appendText(b []byte, s string) []byte {
-	b = append(b, '"')
-	for _, c := range []byte(s) {
-		switch c {
-		case '"', '\\':
-			b = append(b, '\\', c)
-		case '\b':
-			b = append(b, `\b`...)
-		case '\t':
-			b = append(b, `\t`...)
-		case '\n':
-			b = append(b, `\n`...)
-		case '\f':
-			b = append(b, `\f`...)
-		case '\r':
-			b = append(b, `\r`...)
-		default:
-			if c < ' ' {
-				b = fmt.Appendf(b, `\u%04x`, c)
-			} else {
-				b = append(b, c)
-			}
+	size := len(s) + 2
+	for i := range len(s) {
+		size += max(len(escapes[s[i]]), 1) - 1
+	}
+	b = append(slices.Grow(b, size), '"')
+	for i := range len(s) {
+		if e := escapes[s[i]]; e != "" {
+			b = append(b, e...)
+		} else {
+			b = append(b, s[i])
 		}
 	}
 	return append(b, '"')
 }
+
+// escapes has the characters that are escaped.
+var escapes = func() (e [256]string) {
+	for c := range ' ' {
+		e[c] = fmt.Sprintf(`\u%04x`, c)
+	}
+	e['"'], e['\\'], e['\b'], e['\t'], e['\n'], e['\f'], e['\r'] = `\"`, `\\`, `\b`, `\t`, `\n`, `\f`, `\r`
+	return e
+}()
 
 // A parser reads canonical JSON.
 type parser struct {
@@ -227,34 +227,47 @@ func (s *text) put(b []byte) []byte { return appendText(b, string(*s)) }
 func (s *text) take(p *parser) {
 	from := p.left
 	p.want(`"`)
-	var b []byte
-	for p.err == nil && !p.at(`"`) {
-		switch {
-		case len(p.left) == 0:
-			p.fail("the file ends within a string")
-		case p.left[0] == '\\':
-			r, n := jsontext.Escape(p.left)
-			if n == 0 {
-				p.fail("no escape of JSON")
-				return
-			}
-			b, p.left = utf8.AppendRune(b, r), p.left[n:]
-		default:
-			r, n := utf8.DecodeRune(p.left)
-			if r == utf8.RuneError && n == 1 {
-				p.fail("the string isn't UTF-8")
-				return
-			}
-			b, p.left = append(b, p.left[:n]...), p.left[n:]
+	end := 0
+	for end < len(p.left) && p.left[end] != '"' {
+		if p.left[end] == '\\' {
+			end++
 		}
+		end++
 	}
 	if p.err != nil {
 		return
 	}
-	if *s = text(b); !bytes.Equal(appendText(nil, string(b)), from[:len(from)-len(p.left)]) {
+	var b strings.Builder
+	b.Grow(min(end, len(p.left)))
+	canonical := true
+	for p.err == nil && !p.at(`"`) {
+		var r rune
+		var n int
+		switch {
+		case len(p.left) == 0:
+			p.fail("the file ends within a string")
+		case p.left[0] == '\\':
+			if r, n = jsontext.Escape(p.left); n == 0 {
+				p.fail("no escape of JSON")
+				return
+			}
+			canonical = canonical && r <= '\\' && escapes[r] == string(p.left[:n])
+			b.WriteRune(r)
+		default:
+			if r, n = utf8.DecodeRune(p.left); r == utf8.RuneError && n == 1 {
+				p.fail("the string isn't UTF-8")
+				return
+			}
+			canonical = canonical && r >= ' '
+			b.Write(p.left[:n])
+		}
+		p.left = p.left[n:]
+	}
+	if p.err == nil && !canonical {
 		p.left = from
 		p.fail("the string isn't escaped as RFC 8785 wants it")
 	}
+	*s = text(b.String())
 }
 
 type number int64

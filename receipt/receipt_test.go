@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"reflect"
+	"runtime"
 	"strings"
 	"testing"
 )
@@ -242,6 +243,44 @@ func TestEncodeErrors(t *testing.T) {
 	r.Nodes = make([]Node, MaxNodes+1)
 	if _, err := r.Encode(); err == nil || !strings.Contains(err.Error(), "leave the nodes out") {
 		t.Error(err)
+	}
+}
+
+// TestMemory reads and checks receipts that are one string, or many. All that they take together, freed or not, is at most nine
+// times the file and 1 MiB.
+func TestMemory(t *testing.T) {
+	const size = 1 << 20
+	for _, s := range []string{"x", "\\", "\x01", "é", "\U0001F600", "\n"} {
+		for _, set := range []func(r *Receipt, s string){
+			func(r *Receipt, s string) { r.Kind = s },
+			func(r *Receipt, s string) { r.Profile.Fixed = s },
+			func(r *Receipt, s string) { r.Inputs[0].Name = s },
+			func(r *Receipt, s string) { r.Nodes[0].Node = s },
+			func(r *Receipt, s string) {
+				for i := 0; i < len(s)-60; i += 60 {
+					r.Profile.Operators = append(r.Profile.Operators, strings.ToValidUTF8(s[i:i+60], ""))
+				}
+			},
+		} {
+			r := some()
+			set(r, strings.Repeat(s, size/len(s)))
+			r.root, r.tree = r.Root(), r.NodesRoot()
+			b := put(nil, r.fields())
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			got, err := Parse(b)
+			var d *Difference
+			if err == nil {
+				d = got.Check()
+			}
+			runtime.ReadMemStats(&after)
+			if d != nil || err != nil && !strings.Contains(err.Error(), "the kind") {
+				t.Errorf("%q: %v, %v", s, d, err)
+			}
+			if took := after.TotalAlloc - before.TotalAlloc; took > 1<<20+9*uint64(len(b)) {
+				t.Errorf("%q: a receipt of %d bytes takes %d", s, len(b), took)
+			}
+		}
 	}
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -32,23 +33,27 @@ func (p *program) writeReceipt(file string, r *receipt.Receipt) error {
 // readReceipt reads a receipt, from a file or standard input.
 func (p *program) readReceipt(file string) (*receipt.Receipt, error) {
 	var in io.Reader = p.stdin
+	var b bytes.Buffer
 	if file != "-" {
 		f, err := os.Open(file)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", file, format.Bare(err))
 		}
 		defer f.Close()
+		if info, err := f.Stat(); err == nil {
+			b.Grow(int(min(info.Size(), receipt.MaxSize)) + bytes.MinRead)
+		}
 		in = f
 	} else {
 		p.stdinBy = file
 	}
-	b, err := io.ReadAll(io.LimitReader(in, receipt.MaxSize+2))
+	_, err := b.ReadFrom(io.LimitReader(in, receipt.MaxSize+2))
 	var r *receipt.Receipt
-	if err == nil && (len(b) == 0 || b[0] != '{') {
+	if err == nil && (b.Len() == 0 || b.Bytes()[0] != '{') {
 		err = errors.New("it is no receipt: ashlar run --receipt writes one, and a model goes behind --model")
 	}
 	if err == nil {
-		r, err = receipt.Parse(b)
+		r, err = receipt.Parse(b.Bytes())
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", file, format.Bare(err))
