@@ -21,7 +21,7 @@ import (
 // Axes of one operand alone are summed first, as by ReduceSum. Then operands are
 // contracted in pairs, as by MatMul with its order of sums: of more than two always
 // the pair that takes the fewest multiplications, the first of equals, so that the
-// pairs depend on shapes alone. Integers wrap.
+// pairs depend on shapes alone. Integers wrap. A sum of nothing is 0.
 //
 // It panics when the equation is malformed, an operand's rank isn't the equation's,
 // or extents of a letter differ (1 broadcasts against any). ONNX Einsum; NumPy
@@ -36,6 +36,13 @@ func summation(r *tensor.Any, equation string, operands []*tensor.Any, opts []Op
 	e := einsumOf(equation, operands)
 	s := plan.Read("Einsum", 0, opts)
 	plan.AimShape(r, "Einsum", &s, operands[0].DType(), e.shape())
+	for _, n := range e.extent {
+		if n == 0 { // all are sums of nothing, whatever else is on the way to them
+			zero, _ := tensor.Make(r.DType())
+			r.CopyFrom(zero.BroadcastTo(e.shape()...))
+			return
+		}
+	}
 	terms := make([]term, len(operands))
 	for i, t := range operands {
 		terms[i] = diagonals(*t, e.in[i])

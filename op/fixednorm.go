@@ -144,6 +144,10 @@ func statsFixed(x *tensor.Any, shape []int, epsilon float64) (mean, factor tenso
 func batchFixed(r *tensor.Any, in [5]*tensor.Any, epsilon float64, opts []Option) {
 	const name = "BatchNormalization"
 	s, d, shape, channels := plan.Read(name, 0, opts), in[0].DType(), in[0].Shape(), channelsOf(in[0])
+	if in[0].Len() == 0 {
+		plan.AimShape(r, name, &s, d, shape)
+		return
+	}
 	var own [5]tensor.Any
 	for i, a := range in {
 		own[i] = a.Contiguous()

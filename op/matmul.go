@@ -1,6 +1,8 @@
 package op
 
 import (
+	"slices"
+
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/core/cast"
 	"github.com/ashlar-go/ashlar/internal/core/contract"
@@ -32,20 +34,20 @@ func productThen(r, a, b *tensor.Any, then plan.Tail, opts []Option) {
 	const name = "MatMul"
 	plan.Present(name, a, b)
 	d := a.DType()
-	switch {
-	case d == dtype.Bool:
-		anyPair(r, a, b, opts)
-		return
-	case d.IsComplex():
-		complexProduct(r, a, b, opts)
-		return
-	}
 	plan.Must(name, d != dtype.Invalid && b.DType() == d, b.DType())
 	s := plan.Read(name, 0, opts)
 	var few [layout.Inline]int
 	x := productOf(name, few[:0], a.LayoutRef(), b.LayoutRef())
 	if s.Orion && a.Rank() == 1 && b.Rank() == 1 {
 		x.shape = append(x.shape, 1)
+	}
+	switch empty := slices.Contains(x.shape, 0); {
+	case d == dtype.Bool && !empty:
+		anyPair(r, a, b, opts)
+		return
+	case d.IsComplex() && !empty:
+		complexProduct(r, a, b, opts)
+		return
 	}
 	plan.AimShape(r, name, &s, d, x.shape)
 	if r.Len() == 0 {

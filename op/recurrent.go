@@ -196,6 +196,14 @@ func (of *recurrence) call(out [3]*tensor.Any, opts []Option) {
 	for _, o := range out[1:q.outputs] {
 		*o = tensor.EmptyOf(d, q.stateShape()...)
 	}
+	if q.batch == 0 || q.units == 0 { // no state has an element, and only the lengths are looked at
+		if q.in[4] = nil; !of.absent(4) {
+			lengths := of.in[4].Contiguous()
+			q.in[4] = &lengths
+		}
+		q.lengths()
+		return
+	}
 	results := [3]tensor.Any{*out[0], *out[1], *out[2]}
 	beside := results[0].IsContiguous()
 	var held [8]tensor.Any // the inputs, contiguous and of the type that is computed in

@@ -27,16 +27,18 @@ func scatteredND(a, indices, updates tensor.Any, mode ScatterMode) *move.Transfe
 	k := ndWidth("ScatterND", shape, indices, 0)
 	checkScatter("ScatterND", a, updates, append(append([]int{}, by[:len(by)-1]...), shape[k:]...), mode)
 	return &move.Transfer{Name: "ScatterND", D: a.DType(), Shape: shape, In: []tensor.Any{a, indices, updates}, Picky: true,
-		Scratch: plan.BytesIn(8, by[:len(by)-1]) + plan.BytesIn(8, shape[k:]), Fill: func(_ context.Context, dst move.Words, in []move.Words) {
+		Scratch: plan.BytesIn(8, by[:len(by)-1]), Fill: func(_ context.Context, dst move.Words, in []move.Words) {
 			at, block := ndOffsets("ScatterND", shape, by, in[1], 0, k, nil)
 			dst.Copy(0, in[0], 0, dst.Len())
 			if block == 1 {
 				combine(dst, at, conv.Axis{Stride: 1}, in[2], 0, mode)
 				return
 			}
-			along := make([]int64, block)
+			var along [1024]int64 // places of an update, a part at a time, each counted from the one before
 			for i, first := range at {
-				combine(dst, along, conv.Axis{First: int(first), Step: 1}, in[2], i*block, mode)
+				for from := 0; from < block; from += len(along) {
+					combine(dst, along[:min(len(along), block-from)], conv.Axis{First: int(first) + from, Step: 1}, in[2], i*block+from, mode)
+				}
 			}
 		}}
 }

@@ -25,6 +25,9 @@ func dotProduct(r, a, b *tensor.Any, axesA, axesB []int, opts []Option) {
 	s := plan.Read("TensorDot", 0, opts)
 	x := dotOf("TensorDot", a, b, axesA, axesB)
 	plan.AimShape(r, "TensorDot", &s, a.DType(), x.shape)
+	if r.Len() == 0 {
+		return
+	}
 	left, right := a.Permute(x.orderA...).Reshape(x.m, x.k), b.Permute(x.orderB...).Reshape(x.k, x.n)
 	var p tensor.Any
 	matrixProduct(&p, &left, &right, s.Quiet())

@@ -109,7 +109,7 @@ type Transfer struct {
 	In    []tensor.Any
 	Own   plan.Flags // options of this operator alone
 	orion bool
-	Picky bool  // Fill refuses some values
+	Picky bool  // Fill refuses some values of the only operand, or of those after the first
 	to    Words // of a plan: see layOut
 	from  []Words
 
@@ -155,14 +155,17 @@ func Reason(err error) error {
 	return tensor.ErrShape
 }
 
-// idle reports whether there is nothing to write and nothing to refuse. Then operands aren't laid out and Fill isn't called, as
-// both may take time and memory that grow with extents.
+// idle reports whether there is nothing to write and nothing to refuse, which is in the only operand or in those after the first.
+// Then operands aren't laid out and Fill isn't called, as both may take time and memory that grow with extents.
 func (m *Transfer) idle() bool {
-	if m.Picky || !slices.Contains(m.Shape, 0) {
+	if !slices.Contains(m.Shape, 0) {
 		return false
 	}
 	for i, a := range m.In {
 		valued(m.Name, i, a)
+		if m.Picky && (i > 0 || len(m.In) == 1) && !a.IsZero() && a.Len() > 0 {
+			return false
+		}
 	}
 	return true
 }
