@@ -72,7 +72,7 @@ const (
 func (a *attending) into(r *tensor.Any, quiet []Option) {
 	d := a.q.DType()
 	k := a.k
-	if a.batch == 0 || a.kv == 0 || a.group == 0 { // however many queries and keys no sequence has
+	if a.batch == 0 || a.kv == 0 || a.group == 0 || a.queries == 0 || a.wide == 0 && (a.kept == nil || a.keys == 0) { // however many there are of the others
 		if a.kept != nil {
 			*a.kept = tensor.EmptyOf(d, a.batch, a.kv, a.group, a.queries, a.keys)
 		}

@@ -24,6 +24,13 @@ var embedLayerNormalization = plan.Operator{About: plan.About{Name: "EmbedLayerN
 			p.Out = []tensor.Any{sum, plan.Spec(name, dtype.Int32, batch), sum}[:n]
 		}
 		p.List(c, n, func(to []tensor.Any, opts []Option) {
+			if batch == 0 || long == 0 { // the tables have no part in it
+				empty := tensor.EmptyOf(c.In(2).DType(), batch, long, width)
+				if copy(to, []tensor.Any{empty, {}, empty}); n > 1 {
+					to[1] = tensor.New[int32](batch).Any()
+				}
+				return
+			}
 			var sum, at tensor.Any
 			gathered(&sum, c.Or(2), c.Or(0), 0, opts)
 			if ids := c.Or(8); ids.IsZero() {

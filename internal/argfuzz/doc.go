@@ -13,7 +13,8 @@
 //
 //	go test ./internal/argfuzz -run TestShared -cases 700000
 //
-// TestExtents calls every function with tensors that have a huge extent and no elements. TestOperands and TestCalls go
+// TestExtents calls every function with tensors that have a huge extent and no elements. TestEmpties draws several such
+// extents at once, and runs in a process with 1 GiB to spare. TestOperands and TestCalls go
 // through the zero value and each rank for each operand, which needs no chance.
 //
 // A case is a number, and -from with -cases 1 repeats it. With -trace a file holds the number of the case at work, for

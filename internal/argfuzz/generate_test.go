@@ -22,7 +22,7 @@ var update = flag.Bool("update", false, "write table_test.go again")
 
 // packages are those whose functions take wrong arguments with a typed error.
 var packages = []string{
-	"layout", "tensor", "pack", "op", "device", "onnx", "draw",
+	"layout", "tensor", "pack", "op", "op/ml", "op/train", "device", "onnx", "draw",
 	"format/csv", "format/gguf", "format/image", "format/npy", "format/raw", "format/safetensors",
 }
 

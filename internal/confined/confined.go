@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -16,18 +17,18 @@ import (
 
 const (
 	room     = 1 << 30          // bytes that calls may take, all together
-	hang     = 60 * time.Second // a call that takes longer has no end
+	hang     = 20 * time.Second // a call that takes longer has no end
 	variable = "ASHLAR_CONFINED"
 	finished = "finished"
 )
 
 // Each calls f with 0 to n-1 in a process of its own, which runs the test t alone and may take 1 GiB of addresses more than it
 // has at its start. On systems other than Linux it may take more. A call that ends the process, as one beyond memory does, or
-// that hangs is an error of t with its name, and the others go on in another process. f may use t.
-func Each(t *testing.T, n int, name func(i int) string, f func(i int)) {
+// that hangs is an error of t with its text. The calls of other names go on in another process. f may use t.
+func Each(t *testing.T, n int, name, text func(i int) string, f func(i int)) {
 	t.Helper()
 	if file := os.Getenv(variable); file != "" {
-		inside(t, file, n, f)
+		inside(t, file, n, name, f)
 		return
 	}
 	exe, err := os.Executable()
@@ -41,9 +42,9 @@ func Each(t *testing.T, n int, name func(i int) string, f func(i int)) {
 			args = append(args, "-"+f.Name+"="+f.Value.String())
 		}
 	})
-	next := 0
-	for try := 0; try < 40 && next < n; try++ {
-		if err := os.WriteFile(file, []byte(strconv.Itoa(next)), 0o666); err != nil {
+	ended := "" // the names of calls that ended a process
+	for next := 0; next < n; {
+		if err := os.WriteFile(file, fmt.Appendln(nil, next, ended), 0o666); err != nil {
 			t.Fatal(err)
 		}
 		cmd := exec.Command(exe, args...)
@@ -61,32 +62,31 @@ func Each(t *testing.T, n int, name func(i int) string, f func(i int)) {
 			}
 			return
 		}
-		i, err := strconv.Atoi(string(at))
-		if err != nil {
+		var i int
+		if _, err := fmt.Sscan(string(at), &i); err != nil {
 			t.Fatalf("%v, %v\n%s", err, failed, out)
 		}
-		text := string(out)
+		said := string(out)
 		for _, mark := range []string{"hangs", "fatal error:", "panic:"} {
-			if k := strings.Index(text, mark); k >= 0 {
-				text = text[k:]
+			if k := strings.Index(said, mark); k >= 0 {
+				said = said[k:]
 				break
 			}
 		}
-		t.Errorf("%s: %v: %.3000s", name(i), failed, text)
-		next = i + 1
-	}
-	if next < n {
-		t.Error("too many calls end the process")
+		t.Errorf("%s: %v: %.3000s", text(i), failed, said)
+		next, ended = i+1, ended+" "+name(i)
 	}
 }
 
-// inside is Each in the process of its own. The file has the number of the call to begin with, and then that of the call at work.
-func inside(t *testing.T, file string, n int, f func(i int)) {
+// inside is Each in the process of its own. The file has the number of the call to begin with and the names to leave out. Then
+// it begins with the number of the call at work.
+func inside(t *testing.T, file string, n int, name func(i int) string, f func(i int)) {
 	b, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	from, err := strconv.Atoi(string(b))
+	words := strings.Fields(string(b))
+	from, err := strconv.Atoi(words[0])
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -99,7 +99,10 @@ func inside(t *testing.T, file string, n int, f func(i int)) {
 		t.Fatal(err)
 	}
 	for i := from; i < n; i++ {
-		if _, err := at.WriteAt(fmt.Appendf(nil, "%d", i), 0); err != nil {
+		if slices.Contains(words[1:], name(i)) {
+			continue
+		}
+		if _, err := at.WriteAt(fmt.Appendf(nil, "%d ", i), 0); err != nil {
 			t.Fatal(err)
 		}
 		watch := time.AfterFunc(hang, func() { panic("hangs") })

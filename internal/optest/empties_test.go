@@ -29,7 +29,7 @@ func TestEmpties(t *testing.T) {
 	defer mem.SetBound(mem.SetBound(0)) // so that the Go heap counts all memory
 	ops := all.Operators()
 	ran, empties := map[string]bool{}, 0
-	confined.Each(t, len(ops)**draws, func(i int) string {
+	confined.Each(t, len(ops)**draws, func(i int) string { return ops[i / *draws].Name() }, func(i int) string {
 		_, what, _ := drawn(ops[i / *draws], i%*draws)
 		return what
 	}, func(i int) {
@@ -74,7 +74,7 @@ func empty(ts []tensor.Any) bool {
 }
 
 // huges says that one of the tensors has a huge axis; of integers with elements, if only they count: their values may be wrong, and
-// an operator looks at all of them. So Multinomial does with its weights.
+// an operator looks at all of them. So Multinomial does with its weights, and ScatterND lays out updates before it looks at indices.
 func huges(ts []tensor.Any, values bool) bool {
 	return slices.ContainsFunc(ts, func(a tensor.Any) bool {
 		return !a.IsZero() && slices.Max(append(a.Shape(), 0)) >= 1<<40 && (!values || a.Len() > 0 && a.DType().IsInteger())
