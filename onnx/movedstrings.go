@@ -97,7 +97,7 @@ const often = 1 << 12
 
 // mapped returns f of each string of v, which it computes once for each different one.
 func mapped[T any](k *valueCall, v *Value, f func(s string) (T, error)) ([]T, error) {
-	if err := k.fr.room(int64(v.a.Len()) * 8); err != nil {
+	if err := k.fr.room(times(v.a.Len(), 8)); err != nil {
 		return nil, err
 	}
 	out := make([]T, 0, v.a.Len())

@@ -48,7 +48,7 @@ func (k *valueCall) castAs(e elem) (Value, error) {
 
 // castTo writes numbers as strings.
 func (k *valueCall) castTo(a tensor.Any) (Value, error) {
-	if err := k.fr.room(int64(a.Len()) * 4); err != nil {
+	if err := k.fr.room(times(a.Len(), 4)); err != nil {
 		return Value{}, err
 	}
 	list := make([]int32, 0, a.Len())

@@ -115,7 +115,7 @@ func concatStrings(k *valueCall) (Value, error) {
 		return k.inferred(ofString, x.Shape())
 	}
 	n := x.Len()
-	if err := k.fr.room(12 * int64(n)); err != nil {
+	if err := k.fr.room(times(n, 12)); err != nil {
 		return Value{}, err
 	}
 	list, ends := numbersIn(x), numbersIn(y)

@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
+	"github.com/ashlar-go/ashlar/mem"
 	"github.com/ashlar-go/ashlar/onnx/internal/text"
 	"github.com/ashlar-go/ashlar/op"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -216,13 +218,25 @@ func (k *valueCall) like(a tensor.Any, v *Value) Value {
 func (k *valueCall) roomFor(n int) error {
 	const itemSize = 256 // about the bytes that an item takes besides its elements
 	if k.fr != nil {
-		return k.fr.room(int64(n) * itemSize)
+		need := times(n, itemSize)
+		err := k.fr.room(need)
+		if err == nil && need > plan.MostScratch { // without a limit, too: the Go heap would end the program
+			var b *mem.Buffer
+			if b, err = mem.AllocDirty(int(min(need, math.MaxInt))); err != nil {
+				return failf("%w: a sequence of %d items: %v", tensor.ErrMemory, n, err)
+			}
+			err = b.Close()
+		}
+		return err
 	}
 	if n > small {
 		return op.ErrUnknown
 	}
 	return nil
 }
+
+// times is the bytes of n items of a size, or the largest number.
+func times(n int, size int64) int64 { return min(int64(n), math.MaxInt64/size) * size }
 
 // parts cuts a along an axis: extents from[i] to from[i+1], or single entries without the axis. They are views.
 func parts(a tensor.Any, axis int, from []int, drop bool) (list []tensor.Any, err error) {

@@ -44,7 +44,7 @@ func Each(t *testing.T, n int, name, text func(i int) string, f func(i int)) {
 	})
 	ended := "" // the names of calls that ended a process
 	for next := 0; next < n; {
-		if err := os.WriteFile(file, fmt.Appendln(nil, next, ended), 0o666); err != nil {
+		if err := os.WriteFile(file, fmt.Append(nil, next, ended), 0o666); err != nil {
 			t.Fatal(err)
 		}
 		cmd := exec.Command(exe, args...)
@@ -74,7 +74,7 @@ func Each(t *testing.T, n int, name, text func(i int) string, f func(i int)) {
 			}
 		}
 		t.Errorf("%s: %v: %.3000s", text(i), failed, said)
-		next, ended = i+1, ended+" "+name(i)
+		next, ended = i+1, ended+"\n"+name(i)
 	}
 }
 
@@ -85,7 +85,7 @@ func inside(t *testing.T, file string, n int, name func(i int) string, f func(i 
 	if err != nil {
 		t.Fatal(err)
 	}
-	words := strings.Fields(string(b))
+	words := strings.Split(string(b), "\n")
 	from, err := strconv.Atoi(words[0])
 	if err != nil {
 		t.Fatal(err)
@@ -102,7 +102,7 @@ func inside(t *testing.T, file string, n int, name func(i int) string, f func(i 
 		if slices.Contains(words[1:], name(i)) {
 			continue
 		}
-		if _, err := at.WriteAt(fmt.Appendf(nil, "%d ", i), 0); err != nil {
+		if _, err := at.WriteAt(fmt.Appendf(nil, "%d\n", i), 0); err != nil {
 			t.Fatal(err)
 		}
 		watch := time.AfterFunc(hang, func() { panic("hangs") })
