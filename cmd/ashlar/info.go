@@ -188,7 +188,6 @@ func (p *program) describeArrays(s *source) error {
 	p.title(s, "%s, %s", f.About(), counted(len(names), "array"))
 	w := tabwriter.NewWriter(p.out, 0, 0, 2, ' ', 0)
 	const mostFailures = 100 // an index can name millions of tensors that aren't there
-	const aligned = 4096     // rows whose columns stand in line; all of them are held until then
 	var failed failures
 	listed := 0
 	for _, name := range names {
@@ -225,6 +224,9 @@ func (p *program) describeArrays(s *source) error {
 	return nil
 }
 
+// aligned is how many rows have their columns in line; all of them are held until then.
+const aligned = 4096
+
 func (p *program) describeModel(s *source, f *infoFlags) error {
 	m, err := p.model(s)
 	if err != nil {
@@ -235,7 +237,11 @@ func (p *program) describeModel(s *source, f *infoFlags) error {
 		return err
 	}
 	var opsets []string
-	for _, o := range m.Opsets {
+	for i, o := range m.Opsets {
+		if i == 100 {
+			opsets = append(opsets, fmt.Sprintf("%d more", len(m.Opsets)-i))
+			break
+		}
 		if o.Domain == "" || o.Domain == "ai.onnx" {
 			opsets = append(opsets, fmt.Sprintf("opset %d", o.Version))
 		} else {
@@ -254,8 +260,10 @@ func (p *program) describeModel(s *source, f *infoFlags) error {
 	if m.Doc != "" {
 		row("about", oneLine(m.Doc, 500))
 	}
-	for _, e := range m.Metadata {
-		row(label(e.Key), oneLine(e.Value, 500))
+	for i, e := range m.Metadata {
+		if row(label(e.Key), oneLine(e.Value, 500)); i%aligned == aligned-1 {
+			w.Flush()
+		}
 	}
 	cost, err := costOf(s, m, sizes)
 	if m.Graph != nil {
