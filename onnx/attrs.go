@@ -22,7 +22,7 @@ func value[T any](a *attrs, name, want string) (v T, ok bool) {
 		return v, false
 	}
 	if v, ok = at.Value.(T); !ok && a.wrong == nil {
-		a.wrong = inAttr(name, failf("it holds %v, the operator asks for %s", at.Type, want))
+		a.wrong = inAttr(name, failf("it holds %v, the operator asks for %s", at.kind(), want))
 	}
 	return v, ok
 }

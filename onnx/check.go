@@ -191,7 +191,7 @@ func (c *compiled) checkNode(i int, x *expansion, missing func(format string, ar
 	s := &c.steps[i]
 	n := s.node
 	s.read, s.kept = new(once), new(memory)
-	if err := checkAttributes(n); err != nil {
+	if err := checkAttributes(n.Attributes); err != nil {
 		return err
 	}
 	if n.Op == "Constant" && isDefault(n.Domain) && len(n.Attributes) == 1 {
@@ -406,7 +406,7 @@ func (s *step) checkValueOp(f *valueOp, graphs []*compiled) error {
 		case a == nil:
 			return failf("it has no attribute %q; the operator runs the graph there", name)
 		case i < 0:
-			return inAttr(name, failf("it holds %v, the operator runs a graph", a.Type))
+			return inAttr(name, failf("it holds %v, the operator runs a graph", a.kind()))
 		}
 		s.bodies = append(s.bodies, graphs[i])
 	}

@@ -297,51 +297,47 @@ func (e *encoder) attribute(a *Attribute) ([]byte, error) {
 	if a.Type <= 0 || int(a.Type) >= len(attrFields) {
 		return nil, failf("its type is %d, which ONNX doesn't have", int32(a.Type))
 	}
-	num, kind := attrFields[a.Type], AttrUndefined
+	if err := a.typed(); err != nil {
+		return nil, err
+	}
+	num := attrFields[a.Type]
 	switch v := a.Value.(type) {
 	case float32:
-		kind, b = AttrFloat, wire.AppendFloats(b, num, []float32{v})
+		b = wire.AppendFloats(b, num, []float32{v})
 	case int64:
-		kind, b = AttrInt, wire.AppendInts(b, num, []int64{v})
+		b = wire.AppendInts(b, num, []int64{v})
 	case string:
-		kind, b = AttrString, wire.AppendStrings(b, num, []string{v})
+		b = wire.AppendStrings(b, num, []string{v})
 	case *TensorProto:
-		kind, b = AttrTensor, wire.AppendBytes(b, num, e.tensor(v))
+		b = wire.AppendBytes(b, num, e.tensor(v))
 	case *Graph:
-		kind, b = AttrGraph, wire.AppendBytes(b, num, e.subgraph(v))
+		b = wire.AppendBytes(b, num, e.subgraph(v))
 	case []float32:
-		kind, b = AttrFloats, wire.AppendFloats(b, num, v)
+		b = wire.AppendFloats(b, num, v)
 	case []int64:
-		kind, b = AttrInts, wire.AppendInts(b, num, v)
+		b = wire.AppendInts(b, num, v)
 	case []string:
-		kind, b = AttrStrings, wire.AppendStrings(b, num, v)
+		b = wire.AppendStrings(b, num, v)
 	case []TensorProto:
-		kind = AttrTensors
 		for i := range v {
 			b = wire.AppendBytes(b, num, e.tensor(&v[i]))
 		}
 	case []Graph:
-		kind = AttrGraphs
 		for i := range v {
 			b = wire.AppendBytes(b, num, e.subgraph(&v[i]))
 		}
 	case *SparseTensor:
-		kind, b = AttrSparseTensor, wire.AppendBytes(b, num, e.sparse(v))
+		b = wire.AppendBytes(b, num, e.sparse(v))
 	case []SparseTensor:
-		kind = AttrSparseTensors
 		for i := range v {
 			b = wire.AppendBytes(b, num, e.sparse(&v[i]))
 		}
 	case *Type:
-		kind, b = AttrTypeProto, wire.AppendBytes(b, num, e.typ(v))
+		b = wire.AppendBytes(b, num, e.typ(v))
 	case []Type:
-		kind = AttrTypes
 		for i := range v {
 			b = wire.AppendBytes(b, num, e.typ(&v[i]))
 		}
-	}
-	if kind != a.Type {
-		return nil, failf("its type is %v, but its value is a Go %s", a.Type, fmt.Sprintf("%T", a.Value))
 	}
 	return b, nil
 }

@@ -105,7 +105,7 @@ func concatFirst(n *Node) *Function {
 // castByName is Cast to a type that is named, as in FLOAT.
 func castByName(n *Node) *Function {
 	a := n.Attr("to")
-	if a == nil || a.Type != AttrString {
+	if a == nil || a.kind() != AttrString {
 		return later(n, 6, nil)
 	}
 	name, _ := a.Value.(string)

@@ -41,15 +41,15 @@ func (r *resolver) bound(n *Node) (*Node, error) {
 		own.Attributes = make([]Attribute, 0, len(n.Attributes))
 		for i := range n.Attributes {
 			a := n.Attributes[i]
-			if a.Ref != "" {
+			if a.Ref != "" && a.Value == nil { // else checkAttributes refuses it
 				from := r.call.attrs[a.Ref]
 				if from == nil {
 					continue // neither the call nor the function gives it
 				}
-				if a.Type != AttrUndefined && a.Type != from.Type {
-					return nil, in(named("attribute", a.Name, i), failf("it is %v, but stands for %q of the function, which is %v", a.Type, a.Ref, from.Type))
+				if a.Type != AttrUndefined && a.Type != from.kind() {
+					return nil, in(named("attribute", a.Name, i), failf("it is %v, but stands for %q of the function, which is %v", a.Type, a.Ref, from.kind()))
 				}
-				a.Ref, a.Type, a.Value = "", from.Type, from.Value
+				a.Ref, a.Type, a.Value = "", from.kind(), from.Value
 			}
 			own.Attributes = append(own.Attributes, a)
 		}
@@ -150,7 +150,10 @@ func (r *resolver) arguments(call *callee) error {
 		a := &call.fn.Defaults[i]
 		call.attrs[a.Name] = a
 	}
-	if err := checkAttributes(call.node); err != nil {
+	if err := checkAttributes(call.fn.Defaults); err != nil {
+		return err
+	}
+	if err := checkAttributes(call.node.Attributes); err != nil {
 		return err
 	}
 	for i := range call.node.Attributes {
@@ -173,18 +176,22 @@ func (r *resolver) arguments(call *callee) error {
 	return nil
 }
 
-// checkAttributes refuses attributes without a value or of one name.
-func checkAttributes(n *Node) error {
-	seen := make(map[string]bool, len(n.Attributes))
-	for j := range n.Attributes {
-		a := &n.Attributes[j]
+// checkAttributes refuses attributes of one name, or without a value, or with several: a type and a reference count as one.
+func checkAttributes(list []Attribute) error {
+	seen := make(map[string]bool, len(list))
+	for j := range list {
+		a := &list[j]
 		switch {
+		case a.Value != nil && a.Ref != "":
+			return in(named("attribute", a.Name, j), failf("it has a value, and stands for %.100q of a function, too; leave one out", a.Ref))
 		case a.Value == nil && a.Ref != "":
 			return in(named("attribute", a.Name, j), failf("it stands for %.100q of a function, but the node is in none", a.Ref))
 		case a.Value == nil:
 			return in(named("attribute", a.Name, j), failf("it has no value"))
 		case seen[a.Name]:
 			return in(named("attribute", a.Name, j), failf("it is there twice"))
+		case a.Type != AttrUndefined && a.typed() != nil:
+			return in(named("attribute", a.Name, j), a.typed())
 		}
 		seen[a.Name] = true
 	}

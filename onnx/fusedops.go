@@ -124,7 +124,7 @@ func nhwcMaxPool(n *Node) *Function {
 func wrongLayout(n *Node) string {
 	if a := n.Attr("channels_last"); a != nil {
 		if _, ok := a.Value.(int64); !ok {
-			return fmt.Sprintf(`attribute "channels_last": it holds %v, the operator asks for int`, a.Type)
+			return fmt.Sprintf(`attribute "channels_last": it holds %v, the operator asks for int`, a.kind())
 		}
 	}
 	return ""

@@ -184,6 +184,49 @@ type Attribute struct {
 	Value any
 }
 
+// kind returns the type that the value has in a file.
+func (a *Attribute) kind() AttrType {
+	switch a.Value.(type) {
+	case float32:
+		return AttrFloat
+	case int64:
+		return AttrInt
+	case string:
+		return AttrString
+	case *TensorProto:
+		return AttrTensor
+	case *Graph:
+		return AttrGraph
+	case []float32:
+		return AttrFloats
+	case []int64:
+		return AttrInts
+	case []string:
+		return AttrStrings
+	case []TensorProto:
+		return AttrTensors
+	case []Graph:
+		return AttrGraphs
+	case *SparseTensor:
+		return AttrSparseTensor
+	case []SparseTensor:
+		return AttrSparseTensors
+	case *Type:
+		return AttrTypeProto
+	case []Type:
+		return AttrTypes
+	}
+	return AttrUndefined
+}
+
+// typed refuses a value of another type than Type.
+func (a *Attribute) typed() error {
+	if k := a.kind(); k != a.Type {
+		return failf("its type is %v, but its value is a Go %s", a.Type, fmt.Sprintf("%T", a.Value))
+	}
+	return nil
+}
+
 // A Function is an operator defined inside the model by other nodes.
 type Function struct {
 	Domain, Name, Overload string

@@ -863,8 +863,10 @@ func TestVerifyNodeNames(t *testing.T) {
 		t.Fatal(err)
 	}
 	read.Nodes = r.Nodes
-	if d, err := VerifyNode(context.Background(), m, read, "y", all, nil); err != nil || d == nil || !strings.Contains(d.What, "the root") {
-		t.Errorf("%v, %v", d, err)
+	for node, want := range map[string]string{"y": `output "y"`, "n": "the root"} {
+		if d, err := VerifyNode(context.Background(), m, read, node, map[string]Value{"m": all["m"], "n": all["n"], "x": in["x"], "c": in["c"]}, nil); err != nil || d == nil || !strings.Contains(d.What, want) {
+			t.Errorf("%v, %v", d, err)
+		}
 	}
 }
 

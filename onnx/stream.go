@@ -400,7 +400,7 @@ func (st *Stream) named(name string, inputs map[string]tensor.Any) int {
 		v := &st.s.c.g.Inputs[i]
 		a, ok := inputs[v.Name]
 		for k, dim := range v.Type.Shape {
-			if ok && name != "" && dim.Param == name && k < a.Rank() {
+			if ok && name != "" && dim.Value < 0 && dim.Param == name && k < a.Rank() {
 				return a.Dim(k)
 			}
 		}

@@ -70,6 +70,9 @@ func (s *Session) verify(ctx context.Context, r *receipt.Receipt, inputs map[str
 	if err != nil {
 		return nil, err
 	}
+	if d == nil && len(own.Nodes) == 0 && len(r.Nodes) > 0 { // Compare passes by a list that there isn't
+		d = r.Nodes[0].Differs(&receipt.Node{})
+	}
 	if d == nil {
 		d = r.Check()
 	}
@@ -194,16 +197,14 @@ func (c *recorder) compare(h *hashing) error {
 
 // VerifyNode runs one node of the model's graph and compares with a receipt that has the nodes. The node is given by its
 // name, or by the name of a result. Inputs has the values that the node reads, by name, but weights and constants; others
-// in it are passed by. They are compared, too. It returns the results of Verify.
+// in it are passed by. They are compared, too. The receipt must have all results of the node, and the same digests
+// where they are outputs of the model. It returns the results of Verify.
 func VerifyNode(ctx context.Context, m *Model, r *receipt.Receipt, node string, inputs map[string]Value, o *Options) (*Mismatch, error) {
 	if ctx == nil {
 		return nil, noContext()
 	}
 	if m == nil || m.Graph == nil || r == nil {
 		return nil, failf("%w: there is no model with a graph, or no receipt", tensor.ErrValue)
-	}
-	if o == nil {
-		o = &Options{}
 	}
 	if len(r.Nodes) == 0 {
 		return nil, failf("the receipt has no nodes: Options.ReceiptNodes adds them")
@@ -218,11 +219,18 @@ func VerifyNode(ctx context.Context, m *Model, r *receipt.Receipt, node string, 
 	}
 	n := &g.Nodes[at]
 	label := n.label(at, m.Opset(n.Domain))
-	k := slices.IndexFunc(r.Nodes, func(n receipt.Node) bool { return n.Node == label })
-	if k < 0 {
+	want, d := nodeIn(r, label)
+	switch {
+	case d != nil:
+		return &Mismatch{Difference: *d}, nil
+	case want == nil:
 		return nil, failf("the receipt has no %s: it is a constant or calls a function, or it is of another model", label)
 	}
 	reads, err := readsOf(g, at)
+	if err != nil {
+		return nil, err
+	}
+	by, err := m.makers()
 	if err != nil {
 		return nil, err
 	}
@@ -239,22 +247,25 @@ func VerifyNode(ctx context.Context, m *Model, r *receipt.Receipt, node string, 
 		if err := digestInto(&item, &v); err != nil {
 			return nil, in(fmt.Sprintf("input %q", name), err)
 		}
-		want, ok := resultOf(m, r, name)
-		if !ok {
+		have, d := resultOf(m, r, by, name)
+		switch {
+		case d != nil:
+			return &Mismatch{Difference: *d}, nil
+		case have == nil:
 			return nil, failf("the receipt doesn't have %.100q, which %s reads", name, label)
 		}
-		ours.Results, theirs.Results = append(ours.Results, item), append(theirs.Results, want)
+		ours.Results, theirs.Results = append(ours.Results, item), append(theirs.Results, *have)
 	}
 	if d := theirs.Differs(&ours); d != nil {
 		d.What = strings.Replace(d.What, ": result ", ": input ", 1)
 		return &Mismatch{Difference: *d}, nil
 	}
-	d, err := m.isOf(&receipt.Receipt{Kind: r.Kind, Rules: r.Rules, Profile: r.Profile, Program: r.Program}, nil)
-	if d != nil || err != nil {
-		return d, err
+	mis, err := m.isOf(&receipt.Receipt{Kind: r.Kind, Rules: r.Rules, Profile: r.Profile, Program: r.Program}, nil)
+	if mis != nil || err != nil {
+		return mis, err
 	}
-	want := r.Nodes[k]
-	part, err := Extract(m, reads, namesOf(want.Results))
+	gives := slices.DeleteFunc(slices.Clone(n.Outputs), func(name string) bool { return name == "" })
+	part, err := Extract(m, reads, gives)
 	if err != nil {
 		return nil, err
 	}
@@ -263,25 +274,78 @@ func VerifyNode(ctx context.Context, m *Model, r *receipt.Receipt, node string, 
 	if err != nil {
 		return nil, err
 	}
-	o.Receipt, o.ReceiptNodes, o.Observe = nil, false, nil
-	out, err := s.RunValues(ctx, given, o)
+	own := *cmp.Or(o, new(Options))
+	own.Receipt, own.ReceiptNodes, own.Observe = nil, false, nil
+	out, err := s.RunValues(ctx, given, &own)
 	if err != nil {
 		return nil, err
 	}
-	for _, item := range want.Results {
-		v := out[item.Name]
-		got := receipt.Item{Name: item.Name, Type: v.String()}
-		if err := digestInto(&got, &v); err != nil {
+	made := receipt.Node{Node: label}
+	for _, name := range gives {
+		v := out[name]
+		item := receipt.Item{Name: name, Type: v.String()}
+		if err := digestInto(&item, &v); err != nil {
 			return nil, err
 		}
-		if got != item {
-			return &Mismatch{receipt.Difference{What: fmt.Sprintf("%s: result %q", label, item.Name), A: item.String(), B: got.String()}, v}, nil
+		made.Results = append(made.Results, item)
+	}
+	if d = want.Differs(&made); d == nil {
+		d = asOutputs(m, r, &made)
+	}
+	if d == nil {
+		d = r.Check()
+	}
+	if d == nil {
+		return nil, nil
+	}
+	found := &Mismatch{Difference: *d}
+	for name, v := range out {
+		if d.What == fmt.Sprintf("%s: result %q", label, name) {
+			found.Value = v
 		}
 	}
-	if d := r.Check(); d != nil {
-		return &Mismatch{Difference: *d}, nil
+	return found, nil
+}
+
+// single finds the one element of a receipt's list, nil if there is none. A receipt that has two says two things of one value.
+func single[T any](what string, list []T, is func(*T) bool) (found *T, d *receipt.Difference) {
+	for i := range list {
+		switch {
+		case !is(&list[i]):
+		case found != nil:
+			return nil, &receipt.Difference{What: "the number of entries for " + what, A: "two or more", B: "one"}
+		default:
+			found = &list[i]
+		}
 	}
-	return nil, nil
+	return found, nil
+}
+
+func nodeIn(r *receipt.Receipt, label string) (*receipt.Node, *receipt.Difference) {
+	return single(label, r.Nodes, func(n *receipt.Node) bool { return n.Node == label })
+}
+
+func itemIn(kind string, list []receipt.Item, name string) (*receipt.Item, *receipt.Difference) {
+	return single(fmt.Sprintf("%s %q", kind, name), list, func(item *receipt.Item) bool { return item.Name == name })
+}
+
+// asOutputs returns the first difference between the results of a node and the outputs of the model that they are.
+func asOutputs(m *Model, r *receipt.Receipt, n *receipt.Node) *receipt.Difference {
+	for _, got := range n.Results {
+		if !slices.ContainsFunc(m.Graph.Outputs, func(v ValueInfo) bool { return v.Name == got.Name }) {
+			continue
+		}
+		want, d := itemIn("output", r.Outputs, got.Name)
+		switch {
+		case d != nil:
+			return d
+		case want == nil:
+			return &receipt.Difference{What: fmt.Sprintf("output %q", got.Name), B: got.String()}
+		case *want != got:
+			return &receipt.Difference{What: fmt.Sprintf("output %q", got.Name), A: want.String(), B: got.String()}
+		}
+	}
+	return nil
 }
 
 // readsOf returns the values that node at of a graph reads, itself or in graphs inside it, but weights and constants.
@@ -319,26 +383,51 @@ func readsOf(g *Graph, at int) (list []string, err error) {
 	return list, nil
 }
 
-// resultOf finds an input or the result of a node of the model's graph in a receipt. Graphs inside nodes may have results of the
-// same name; of a node that calls a function it is one of the function's nodes that gives the result.
-func resultOf(m *Model, r *receipt.Receipt, name string) (receipt.Item, bool) {
-	named := func(item receipt.Item) bool { return item.Name == name }
-	if at := slices.IndexFunc(r.Inputs, named); at >= 0 {
-		return r.Inputs[at], true
-	}
-	at := slices.IndexFunc(m.Graph.Nodes, func(n Node) bool { return slices.Contains(n.Outputs, name) })
-	if at < 0 {
-		return receipt.Item{}, false
-	}
-	n := &m.Graph.Nodes[at]
-	label := n.label(at, m.Opset(n.Domain))
-	calls := !slices.ContainsFunc(r.Nodes, func(n receipt.Node) bool { return n.Node == label })
-	for i := range r.Nodes {
-		if have := r.Nodes[i].Node; have == label || calls && strings.HasPrefix(have, label+": ") {
-			if k := slices.IndexFunc(r.Nodes[i].Results, named); k >= 0 {
-				return r.Nodes[i].Results[k], true
+// A maker is the place of a result in a receipt: the label of a node, and the result's place among that node's.
+type maker struct {
+	label string
+	at    int
+}
+
+// makers has the makers of the values of the model's graph. Of a node that calls a function it is one of the function's nodes.
+func (m *Model) makers() (list map[string]maker, err error) {
+	err = m.use(func() error {
+		c, _, err := m.compile()
+		if err != nil {
+			return err
+		}
+		list = make(map[string]maker, len(c.names))
+		own := make(map[string]int, len(c.names)) // the values of functions have later numbers
+		for id, name := range c.names {
+			if _, ok := own[name]; !ok {
+				own[name] = id
 			}
 		}
+		for i := range c.steps {
+			s, at := &c.steps[i], 0
+			for _, id := range s.out {
+				if id < 0 {
+					continue
+				}
+				if name := c.names[id]; own[name] == id {
+					list[name] = maker{c.label(s), at}
+				}
+				at++
+			}
+		}
+		return nil
+	})
+	return list, err
+}
+
+// resultOf finds an input of the model's graph, or the result of one of its nodes, in a receipt; nil if it isn't there.
+func resultOf(m *Model, r *receipt.Receipt, by map[string]maker, name string) (*receipt.Item, *receipt.Difference) {
+	if slices.ContainsFunc(m.Graph.Inputs, func(v ValueInfo) bool { return v.Name == name }) {
+		return itemIn("input", r.Inputs, name)
 	}
-	return receipt.Item{}, false
+	n, d := nodeIn(r, by[name].label)
+	if n == nil || by[name].at >= len(n.Results) || n.Results[by[name].at].Name != name {
+		return nil, d
+	}
+	return &n.Results[by[name].at], nil
 }
