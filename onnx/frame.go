@@ -2,6 +2,7 @@ package onnx
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -90,6 +91,13 @@ func (s *Session) begin(ctx context.Context, inputs map[string]Value, limit int6
 	p, err := s.plan(ctx, inputs, vals, limit)
 	if err == nil && limit > 0 {
 		err = p.admits(limit)
+	}
+	var more *MemoryError
+	if errors.As(err, &more) && op.Threads(ctx) > 1 {
+		other := &Session{c: s.c, weights: s.weights, fixed: s.fixed} // so that the session keeps its plan
+		if p, err := other.plan(op.WithThreads(ctx, 1), inputs, vals, limit); err == nil && add(p.Weights, p.Live) < more.Need {
+			more.Alone = add(p.Weights, p.Live)
+		}
 	}
 	return vals, p, err
 }
@@ -331,7 +339,16 @@ func (fr *frame) roomFor(i int, call *op.Call) error {
 	for _, o := range outs {
 		need = add(need, max(size(o), 0))
 	}
-	return fr.room(need)
+	err = fr.room(need)
+	var more *MemoryError
+	if errors.As(err, &more) && op.Threads(fr.ctx) > 1 {
+		alone := *call
+		alone.Context = op.WithThreads(fr.ctx, 1)
+		if one, err := fr.c.ops[i].Plan(&alone); err == nil && one.Scratch() < p.Scratch() {
+			more.Alone = more.Need - p.Scratch() + one.Scratch()
+		}
+	}
+	return err
 }
 
 // keep gives a new tensor its storage: that of an earlier result or an input of the step that it shares elements with, or
@@ -445,7 +462,7 @@ func (r *run) room(need int64) error {
 			continue
 		}
 		what := fmt.Sprintf("weights %s, results so far %s, this node's %s", amount(r.weights), amount(add(r.live, r.text.Bytes)), amount(need))
-		return &MemoryError{total, r.limit, what}
+		return &MemoryError{Need: total, Limit: r.limit, What: what}
 	}
 	return nil
 }

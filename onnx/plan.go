@@ -252,10 +252,15 @@ const DefaultMaxMemory = 4 << 30
 type MemoryError struct {
 	Need, Limit int64
 	What        string // the parts of the need
+	Alone       int64  // the need with Options.Threads 1; 0 where it isn't less
 }
 
 func (e *MemoryError) Error() string {
-	return fmt.Sprintf("the run needs %s (%s), more than the limit of %s; raise Options.MaxMemory or give smaller inputs", amount(e.Need), e.What, amount(e.Limit))
+	text := fmt.Sprintf("the run needs %s (%s), more than the limit of %s; raise Options.MaxMemory", amount(e.Need), e.What, amount(e.Limit))
+	if e.Alone > 0 {
+		return text + fmt.Sprintf(", give smaller inputs, or set Options.Threads to 1, with which it needs %s", amount(e.Alone))
+	}
+	return text + " or give smaller inputs"
 }
 
 // Unwrap returns tensor.ErrMemory.
@@ -268,7 +273,7 @@ func (p *Plan) admits(limit int64) error {
 		if p.Live > 0 {
 			what += ", results " + amount(p.Live) + " at " + p.Node
 		}
-		return &MemoryError{need, limit, what}
+		return &MemoryError{Need: need, Limit: limit, What: what}
 	}
 	return nil
 }

@@ -129,16 +129,14 @@ func (st *Stream) Close() error {
 	return st.drop(nil)
 }
 
-// Kept returns how many bytes the Stream keeps until the next run: inputs and outputs of the last run that wasn't prepared,
-// and all tensors of a prepared run. The weights aren't among them. It is 0 before the first run and after Close.
+// Kept returns how many bytes the Stream keeps until the next run: outputs of the last run that wasn't prepared, and all tensors
+// of a prepared run. With the weights, which aren't among them, they are at most Options.MaxMemory. It is 0 before the first run and after
+// Close.
 func (st *Stream) Kept() int64 {
 	if st == nil || st.closed {
 		return 0
 	}
 	var n int64
-	for _, v := range st.in {
-		n = add(n, v.size())
-	}
 	for _, a := range st.out {
 		n = add(n, size(a))
 	}
@@ -148,6 +146,17 @@ func (st *Stream) Kept() int64 {
 		}
 	}
 	return n
+}
+
+// spare lets go of the inputs of a run, and after one that failed of the prepared run that didn't come to its end, if both take too much.
+func (st *Stream) spare() {
+	clear(st.in)
+	if limit := st.o.limit(); limit > 0 && st.ready != st.last && add(st.Kept(), st.s.weights) > limit {
+		if st.ready != nil {
+			_ = st.ready.close()
+		}
+		st.ready = st.last
+	}
 }
 
 // drop gives the memory of prepared runs back, but for that of one.
@@ -171,6 +180,7 @@ func (st *Stream) Run(ctx context.Context, inputs map[string]tensor.Any) (out ma
 	if st.closed {
 		return nil, failf("%w: the stream is closed", tensor.ErrClosed)
 	}
+	defer st.spare()
 	err = st.s.use(func() error {
 		if ctx == nil {
 			return noContext()
@@ -219,7 +229,6 @@ func (st *Stream) run(ctx context.Context, inputs map[string]tensor.Any) (map[st
 		var w *writer
 		if st.o.Receipt != nil {
 			w, err = st.s.receipt(st.under, st.o.Receipt, st.values(inputs)) // before the states become outputs
-			clear(st.in)
 			if err = w.close(err); err != nil {
 				return nil, err
 			}

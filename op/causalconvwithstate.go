@@ -85,7 +85,7 @@ func convolvedCausally(y, next *tensor.Any, in [4]*tensor.Any, silu bool, opts [
 	}
 }
 
-var causalConvWithState = plan.Operator{About: plan.About{Name: "CausalConvWithState", Shared: true, TakesUp: plan.InBlocks | plan.InStepwise, Versions: []int{27}, Attrs: []string{"activation"}, Why: whyAttended}, Least: 2, Most: 4, Takes: attended, Fast: productFast,
+var causalConvWithState = plan.Operator{About: plan.About{Name: "CausalConvWithState", Shared: true, TakesUp: plan.InWindows | plan.InStepwise, Versions: []int{27}, Attrs: []string{"activation"}, Why: whyAttended}, Least: 2, Most: 4, Takes: attended, Fast: productFast,
 	Planned: func(c *plan.Use, p *plan.Draft) {
 		const name = "CausalConvWithState"
 		in, silu := causalCall(c)

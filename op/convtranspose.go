@@ -253,7 +253,7 @@ func overlaid[T num.Float](sums []float64, cols []T, s []contract.Span) {
 	}
 }
 
-var convTranspose = plan.Operator{About: plan.About{Name: "ConvTranspose", TakesUp: plan.InBlocks | plan.InColumns, FLOPs: plan.FLOPs{Rule: transposedFLOPs}, Versions: []int{1, 11, 22},
+var convTranspose = plan.Operator{About: plan.About{Name: "ConvTranspose", TakesUp: plan.InWindows | plan.InColumns, FLOPs: plan.FLOPs{Rule: transposedFLOPs}, Versions: []int{1, 11, 22},
 	Attrs: []string{"auto_pad", "dilations", "group", "kernel_shape", "output_padding", "output_shape", "pads", "strides"}}, Least: 2, Most: 3, Takes: plan.Floats, Fast: productFast,
 	Move: func(c *plan.Use) plan.Mover {
 		w := ConvTransposeWindow{Window: contract.WindowOf(c)}

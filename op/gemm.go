@@ -162,7 +162,7 @@ func gemmShape(shape []int, a, b, c *layout.Layout, transA, transB bool) []int {
 	return append(shape, m, n)
 }
 
-var gemmOp = plan.Operator{About: plan.About{Name: "Gemm", TakesUp: plan.InBlocks, FLOPs: plan.FLOPs{Rule: gemmFLOPs}, Rectifies: true, Leads: true, Versions: []int{6, 7, 9, 11, 13}, Attrs: []string{"alpha", "beta", "broadcast", "transA", "transB"}}, Least: 2, Most: 3, Fast: productFast,
+var gemmOp = plan.Operator{About: plan.About{Name: "Gemm", TakesUp: plan.InMatrices, FLOPs: plan.FLOPs{Rule: gemmFLOPs}, Rectifies: true, Leads: true, Versions: []int{6, 7, 9, 11, 13}, Attrs: []string{"alpha", "beta", "broadcast", "transA", "transB"}}, Least: 2, Most: 3, Fast: productFast,
 	Takes: plan.Floats | plan.Fixeds,
 	Planned: func(c *plan.Use, p *plan.Draft) {
 		plan.OneType("Gemm", c.Inputs...)

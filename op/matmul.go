@@ -205,7 +205,7 @@ func forward(lay *layout.Layout) bool {
 	return true
 }
 
-var matMul = plan.Operator{About: plan.About{Name: "MatMul", TakesUp: plan.InBlocks, FLOPs: plan.FLOPs{Rule: productFLOPs}, Leads: true, Orion: &orionVector, Versions: []int{1, 9, 13}}, Least: 2, Takes: plan.Every, Fast: productFast,
+var matMul = plan.Operator{About: plan.About{Name: "MatMul", TakesUp: plan.InMatrices, FLOPs: plan.FLOPs{Rule: productFLOPs}, Leads: true, Orion: &orionVector, Versions: []int{1, 9, 13}}, Least: 2, Takes: plan.Every, Fast: productFast,
 	Planned: func(c *plan.Use, p *plan.Draft) {
 		plan.OneType("MatMul", c.Inputs...)
 		a, b := c.With("MatMul", 0), c.With("MatMul", 1)

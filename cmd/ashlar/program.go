@@ -101,7 +101,10 @@ func wayOut(err error) string {
 	}
 	var need *onnx.MemoryError
 	ofSize := errors.Is(err, npy.ErrLimit) && strings.Contains(err.Error(), "the option MaxBytes") // others can't be raised
-	if errors.As(err, &need) || errors.Is(err, image.ErrTooLarge) || ofSize {
+	if errors.As(err, &need) && need.Alone > 0 {
+		return "; on the command line that is --max-memory or --threads 1"
+	}
+	if need != nil || errors.Is(err, image.ErrTooLarge) || ofSize {
 		return "; on the command line that is --max-memory"
 	}
 	if errors.Is(err, image.ErrOption) && strings.Contains(err.Error(), "with Axes") {

@@ -43,7 +43,9 @@ func Copies(in []tensor.Any) (n float64) {
 type takesUp uint16
 
 const (
-	InBlocks    takesUp = 1 << iota // the blocks of matrix products
+	InBlocks    takesUp = 1 << iota // the blocks of products of its inputs, for each thread,
+	InMatrices                      // of one matrix of each of two inputs,
+	InWindows                       // or of a window's patches and its weights
 	InWhole                         // operands and results in 8 bytes an element
 	InHeads                         // queries, keys and values, and their weights
 	InDoubles                       // operands twice and results, in float64
@@ -71,7 +73,7 @@ func (o *Operator) Scratch(p *Draft, out []tensor.Any) (n float64) {
 	if o.By < len(in) {
 		d = in[o.By].DType()
 	}
-	if d.IsNarrow() && (o.Move == nil || is(InBlocks)) || is(InWidened) {
+	if d.IsNarrow() && (o.Move == nil || is(InBlocks|InMatrices|InWindows)) || is(InWidened) {
 		n += Room(4, in, out)
 	}
 	if d.IsNarrow() && is(InDouble) { // besides the same of float32
@@ -125,10 +127,42 @@ func (o *Operator) Scratch(p *Draft, out []tensor.Any) (n float64) {
 	case is(InPatches) && x.Rank() > 1 && y.Rank() > 1:
 		n += float64(width * float64(x.Dim(1)) * volume * plane(y))
 	}
-	if is(InBlocks) { // the blocks of each thread
-		n += float64(float64(exec.Workers(c.Context)) * min(4<<20, width*(float64(volume*Room(1, in[:1]))+Room(1, in[1:2]))))
+	if each, work := o.blocks(in, y, volume); each > 0 {
+		threads := 1.0
+		if work >= exec.SplitCost/2 { // a little less than threads are woken for
+			threads = float64(exec.Workers(c.Context))
+		}
+		n += float64(threads * min(4<<20, width*each))
 	}
 	return n
+}
+
+// blocks returns how many elements a thread packs at most, and the work of all in multiplications. volume is that of a window.
+func (o *Operator) blocks(in []tensor.Any, y tensor.Any, volume float64) (each, work float64) {
+	x, w := in[0], in[1]
+	matrix := func(a tensor.Any) (n, longer float64) {
+		shape := a.Shape()
+		n, longer = 1, 1
+		for _, e := range shape[max(0, len(shape)-2):] {
+			n, longer = n*float64(e), max(longer, float64(e))
+		}
+		return n, longer
+	}
+	switch {
+	case o.TakesUp&InMatrices != 0:
+		a, k := matrix(x)
+		b, _ := matrix(w)
+		return a + b, float64(y.Len()) * k
+	case o.TakesUp&InWindows != 0:
+		work = max(Room(1, in[:1]), float64(y.Len())) * Room(1, in[1:2])
+		if w.Rank() > 0 {
+			work /= max(1, float64(w.Dim(0)))
+		}
+		return float64(volume*Room(1, in[:1])) + Room(1, in[1:2]), work
+	case o.TakesUp&InBlocks != 0:
+		return Room(1, in), exec.SplitCost
+	}
+	return 0, 0
 }
 
 // line returns how many elements are normalized together, 0 where none are.
