@@ -64,11 +64,14 @@ func inferIf(f *inference, k *valueCall) ([]Value, account, error) {
 				return nil, account{}, err
 			}
 		}
-		if outs[j] = join(a, b); f.guessing && !outs[j].known() && a.isTensor() && b.isTensor() {
-			outs[j] = *a
+		to := join(a, b)
+		if f.guessing && !to.known() && a.isTensor() && b.isTensor() {
+			to, _ = a.spec()
 		}
+		f.either(&to, *a, *b)
+		outs[j] = to
 	}
-	return outs, account{max(inside.live, inOther.live), inside.inexact || inOther.inexact}, nil
+	return outs, inside.most(inOther), nil
 }
 
 // join describes a value that is a or b, without elements.
@@ -121,8 +124,8 @@ func checkLoop(s *step) error {
 }
 
 // fixpoint infers a body until the descriptions of the values it carries stay the same: args from the place at on, which the
-// outputs from their place back on replace. It returns the outputs of the last pass.
-func (f *inference) fixpoint(b *compiled, around, args []Value, at, n, back int) ([]Value, account, error) {
+// outputs from their place back on replace. It returns the outputs of the last pass, without storages, and the storages that they left.
+func (f *inference) fixpoint(b *compiled, around, args []Value, at, n, back int) ([]Value, []storage, account, error) {
 	const passes, deep = 3, 4
 	if f.depth >= deep && !f.guessing { // the time of loops inside loops would multiply
 		clear(args[at : at+n])
@@ -132,20 +135,31 @@ func (f *inference) fixpoint(b *compiled, around, args []Value, at, n, back int)
 		stable := true
 		for k := range n {
 			arg, out := &args[at+k], &outs[back+k]
+			if arg.known() && out.strided() && !arg.strided() { // in the next iteration
+				arg.own.lay, arg.own.odd = out.own.lay, out.own.odd || pass > 0
+				stable = false
+			}
+		}
+		kept := f.left(outs)
+		for k := range n {
+			arg, out := &args[at+k], &outs[back+k]
 			if arg.known() && out.known() && arg.elem() != out.elem() {
-				return nil, inside, b.wants("%w: %s is %v, it began as %v; a value that a loop carries keeps its type", tensor.ErrDType, b.output(back+k), *out, *arg)
+				return nil, nil, inside, b.wants("%w: %s is %v, it began as %v; a value that a loop carries keeps its type", tensor.ErrDType, b.output(back+k), *out, *arg)
 			}
 			if arg.known() && !sameType(arg, out) {
 				stable = false
 			}
 		}
-		if stable || f.guessing {
-			return outs, inside, nil
+		if stable || f.guessing || pass > passes+2 {
+			return outs, kept, inside, nil
 		}
 		for k := range n {
-			if pass == passes || !sameType(&args[at+k], &outs[back+k]) {
+			if !sameType(&args[at+k], &outs[back+k]) {
 				args[at+k] = Value{}
 			}
+		}
+		if pass == passes {
+			clear(args[at : at+n])
 		}
 	}
 }
@@ -158,6 +172,7 @@ func (k *valueCall) starts(at, n int) ([]Value, error) {
 		if list[j], err = k.in[at+j].spec(); err != nil {
 			return nil, err
 		}
+		list[j].borrow(&k.in[at+j])
 	}
 	return list, nil
 }
@@ -194,7 +209,7 @@ func inferLoop(f *inference, k *valueCall) ([]Value, account, error) {
 		return nil, account{}, err
 	}
 	args := append([]Value{k.iteration(0, nil), k.condition()}, starts...)
-	outs, inside, err := f.fixpoint(b, k.around, args, 2, carried, 1)
+	outs, kept, inside, err := f.fixpoint(b, k.around, args, 2, carried, 1)
 	if err != nil {
 		return nil, account{}, err
 	}
@@ -212,17 +227,34 @@ func inferLoop(f *inference, k *valueCall) ([]Value, account, error) {
 		most = -1
 	}
 	all := make([]Value, len(outs)-1)
-	for j := range carried {
-		all[j] = join(&args[2+j], &outs[1+j])
-		inside.live = add(inside.live, max(args[2+j].size(), 0))
-	}
-	for j := carried; j < len(all); j++ {
-		if most >= 0 && most <= longestKnown || f.guessing {
+	for j := range all {
+		if j < carried {
+			all[j] = join(&args[2+j], &outs[1+j])
+		} else if most >= 0 && most <= longestKnown || f.guessing {
 			all[j] = stackedSpec(&outs[1+j], 0, int(max(most, 0)))
 		}
-		inside.live = add(inside.live, max(all[j].size(), 0))
+		if j < carried {
+			f.carried(&all[j], &args[2+j], &kept[1+j], &inside)
+		} else {
+			f.stacked(&all[j], &inside)
+		}
 	}
 	return all, inside, nil
+}
+
+// carried gives a result of a loop the storage that an iteration left, or that the value had before the first one, as arg has it.
+func (f *inference) carried(v, arg *Value, left *storage, inside *account) {
+	inside.plus(left.bytes)
+	if f.new(v, left.bytes, append(left.of, arg.roots()...)...); arg.strided() {
+		v.own.lay, v.own.odd = arg.own.lay, arg.own.odd
+	}
+}
+
+// stacked gives the results of all iterations their storage.
+func (f *inference) stacked(v *Value, inside *account) {
+	n := max(v.size(), 0)
+	inside.plus(n)
+	f.new(v, n)
 }
 
 // stackedSpec describes n tensors like v side by side along a new axis.
@@ -316,6 +348,11 @@ func runLoop(k *valueCall) (all []Value, err error) {
 		state = heldAll(k.in[2:])
 	}
 	stacks := make([]stack, len(b.outputs)-1-carried)
+	for j := range stacks {
+		if id := carried + j; k.fr.plan != nil && id < len(k.s.out) && k.s.out[id] >= 0 {
+			stacks[j].bytes = k.fr.plan.sizes[k.s.out[id]]
+		}
+	}
 	defer func() {
 		if err != nil {
 			k.fr.releaseAll(state)
@@ -385,7 +422,10 @@ func inferMap(f *inference, k *valueCall) ([]Value, account, error) {
 			args[j], _ = v.seq.items[0].spec()
 		}
 	}
-	_, inside := f.body(k.s.bodies[0], k.around, args)
+	outs, inside := f.body(k.s.bodies[0], k.around, args)
+	for j := range outs {
+		f.release(&outs[j])
+	}
 	inside.inexact = true
 	return nil, inside, nil
 }

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/ashlar-go/ashlar/internal/core/plan"
+	"github.com/ashlar-go/ashlar/layout"
 	"github.com/ashlar-go/ashlar/onnx/internal/text"
 	"github.com/ashlar-go/ashlar/op"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -20,6 +22,10 @@ const DefaultMaxIterations = 1 << 24
 type storage struct {
 	refs  int
 	bytes int64
+
+	of  []*storage     // of an inference: storages that it keeps
+	lay *layout.Layout // of an inference: the layout of a tensor that isn't contiguous,
+	odd bool           // which isn't known
 }
 
 // fresh marks tensors that a valueOp made, until own finds out whose memory they are in.
@@ -91,13 +97,6 @@ func (s *Session) begin(ctx context.Context, inputs map[string]Value, limit int6
 	p, err := s.plan(ctx, inputs, vals, limit)
 	if err == nil && limit > 0 {
 		err = p.admits(limit)
-	}
-	var more *MemoryError
-	if errors.As(err, &more) && op.Threads(ctx) > 1 {
-		other := &Session{c: s.c, weights: s.weights, fixed: s.fixed} // so that the session keeps its plan
-		if p, err := other.plan(op.WithThreads(ctx, 1), inputs, vals, limit); err == nil && add(p.Weights, p.Live) < more.Need {
-			more.Alone = add(p.Weights, p.Live)
-		}
 	}
 	return vals, p, err
 }
@@ -335,6 +334,11 @@ func (fr *frame) roomFor(i int, call *op.Call) error {
 	if err != nil {
 		return nil
 	}
+	if p.Views() {
+		if lay := call.Inputs[0].Layout(); plan.Laid(p, &lay) != nil {
+			return nil
+		}
+	}
 	need := p.Scratch()
 	for _, o := range outs {
 		need = add(need, max(size(o), 0))
@@ -476,11 +480,15 @@ func (fr *frame) outputs() (map[string]Value, error) {
 	own := func(v *Value) (*Value, error) {
 		a := v.a
 		if v.own == nil || v.own.refs > 1 {
-			var err error
-			if a, err = tensor.Clone(a); err != nil {
+			n := size(a)
+			err := fr.room(n)
+			if err == nil {
+				a, err = tensor.Clone(a)
+			}
+			if err != nil {
 				return nil, err
 			}
-			if v.own != nil {
+			if fr.live = add(fr.live, n); v.own != nil {
 				v.own.refs--
 			}
 		}

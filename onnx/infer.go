@@ -124,11 +124,14 @@ func (s *step) noStrings(vals []Value) error {
 type inference struct {
 	ctx      context.Context // ends with patience
 	caller   context.Context
-	bytes    int  // of operands and results of values that may still be computed
-	axes     int  // of values that may still be known at one time
-	depth    int  // of the graph inside nodes
-	late     bool // patience or the caller's context ended
-	guessing bool // sizes are guesses, so that element types alone matter: see checkTypes
+	single   context.Context // with one thread; nil if ctx has one
+	live     int64           // bytes of results that a run would hold
+	blank    []storage       // made at once
+	bytes    int             // of operands and results of values that may still be computed
+	axes     int             // of values that may still be known at one time
+	depth    int             // of the graph inside nodes
+	late     bool            // patience or the caller's context ended
+	guessing bool            // sizes are guesses, so that element types alone matter: see checkTypes
 
 	// failed is called for each operator's error, inside nodes only while guessing: a branch may never run. It ends the
 	// inference by returning an error itself. It may be nil.
@@ -151,23 +154,18 @@ func (f *inference) within(ctx context.Context, limit int64, run func() error) e
 	f.bytes, f.axes, f.caller = budget(limit), maxAxes, ctx
 	var cancel context.CancelFunc
 	f.ctx, cancel = context.WithTimeout(ctx, patience)
+	f.single = single(f.ctx)
 	defer cancel()
 	err := run()
 	f.late = f.ctx.Err() != nil
 	return err
 }
 
-// An account is the memory that the graphs inside a node need while the node runs.
-type account struct {
-	live    int64 // most bytes at one time
-	inexact bool
-}
-
 // graph fills in vals, which holds the known inputs and constants: tensors, or Specs; the zero Value is unknown. A
 // value goes after its last use. p becomes the plan, but for its weights.
 func (f *inference) graph(c *compiled, vals []Value, p *Plan) error {
 	p.Exact, p.sizes = true, make([]int64, len(vals))
-	var live int64
+	base := f.live // of graphs around
 	var peak *step
 	for i := range c.steps {
 		if i&0xff == 0 && f.caller.Err() != nil {
@@ -175,6 +173,7 @@ func (f *inference) graph(c *compiled, vals []Value, p *Plan) error {
 		}
 		s := &c.steps[i]
 		if !c.idle(i, vals) && !s.folded {
+			before := f.live - base
 			outs, inside, err := f.step(c, i, vals)
 			if n := len(outs); err == nil && n > 0 && slices.ContainsFunc(s.out[min(n, len(s.out)):], func(id int) bool { return id >= 0 }) {
 				err = failf("it names %d outputs, the operator gives %d", len(s.out), n)
@@ -190,21 +189,25 @@ func (f *inference) graph(c *compiled, vals []Value, p *Plan) error {
 				}
 				if j < len(outs) && outs[j].known() && outs[j].axes() <= f.axes {
 					f.axes -= outs[j].axes()
-					vals[id] = outs[j]
+					vals[id], outs[j].own = outs[j], nil
 				}
 				p.sizes[id] = vals[id].size()
 				p.Exact = p.Exact && p.sizes[id] >= 0
-				live = add(live, max(p.sizes[id], 0))
+			}
+			for j := range outs { // the results that nobody wants
+				f.release(&outs[j])
 			}
 			if f.seen != nil {
 				f.seen(c, i, vals)
 			}
 			p.Exact = p.Exact && !inside.inexact
-			if inside.live = add(inside.live, p.before(live, s)); max(live, inside.live) > p.Live {
-				p.Live, peak = max(live, inside.live), s
+			inside.plus(before)
+			p.alone = max(p.alone, f.live-base, inside.alone)
+			if most := max(f.live-base, inside.live); most > p.Live {
+				p.Live, peak = most, s
 			}
 			for _, id := range s.drop {
-				live -= max(p.sizes[id], 0)
+				f.release(&vals[id])
 			}
 		}
 		forget := func(id int) {
@@ -223,21 +226,17 @@ func (f *inference) graph(c *compiled, vals []Value, p *Plan) error {
 	if peak != nil {
 		p.Node = c.label(peak)
 	}
+	if !c.inner {
+		most := add(f.live-base, f.end(c, vals))
+		if p.alone = max(p.alone, most); most > p.Live {
+			p.Live, p.Node = most, "the end, where outputs are copied that share memory"
+		}
+	}
 	return nil
 }
 
-// before is how many bytes were live before a step gave its results.
-func (p *Plan) before(live int64, s *step) int64 {
-	for _, id := range s.out {
-		if id >= 0 {
-			live -= max(p.sizes[id], 0)
-		}
-	}
-	return max(live, 0)
-}
-
 // body infers a graph inside a node of the graph that has the values around. Its results are unknown where the time
-// is over.
+// is over. They have storages, which the caller releases.
 func (f *inference) body(b *compiled, around, args []Value) ([]Value, account) {
 	outs := make([]Value, len(b.outputs))
 	if f.ctx.Err() != nil {
@@ -253,7 +252,9 @@ func (f *inference) body(b *compiled, around, args []Value) ([]Value, account) {
 		}
 	}
 	for _, o := range b.captures {
-		vals[o.id] = around[o.from]
+		if vals[o.id] = around[o.from]; vals[o.id].own != nil {
+			vals[o.id].own.refs++
+		}
 	}
 	axes := f.axes
 	f.depth++
@@ -261,13 +262,20 @@ func (f *inference) body(b *compiled, around, args []Value) ([]Value, account) {
 	err := f.graph(b, vals, &p)
 	f.depth--
 	f.axes = axes
+	if err == nil {
+		for k, id := range b.outputs {
+			if outs[k] = vals[id]; outs[k].own != nil {
+				outs[k].own.refs++
+			}
+		}
+	}
+	for id := range vals {
+		f.release(&vals[id])
+	}
 	if err != nil {
 		return outs, account{inexact: true}
 	}
-	for k, id := range b.outputs {
-		outs[k] = vals[id]
-	}
-	return outs, account{p.Live, !p.Exact}
+	return outs, account{p.Live, p.alone, !p.Exact}
 }
 
 // step returns values or descriptions of the outputs of step i, nothing if an input is unknown, and the memory that the graphs inside
@@ -276,25 +284,36 @@ func (f *inference) step(c *compiled, i int, vals []Value) (outs []Value, inside
 	s := &c.steps[i]
 	if form := s.form(vals); form != nil {
 		a := attrs{node: s.node, tensors: c.attrs[i]}
-		outs, inside, err = form.infer(f, &valueCall{c: c, i: i, s: s, attrs: &a, in: s.values(vals), around: vals})
+		k := &valueCall{c: c, i: i, s: s, attrs: &a, in: s.values(vals), around: vals}
+		outs, inside, err = form.infer(f, k)
 		if a.wrong != nil {
 			err = a.wrong
+		}
+		if len(s.bodies) == 0 && err == nil {
+			f.shared(k, outs)
 		}
 		return outs, inside, err
 	}
 	if err := s.noStrings(vals); err != nil {
 		return nil, inside, err
 	}
-	list, scratch, err := f.operator(c, i, vals)
-	if err != nil {
+	list, p, err := f.operator(c, i, vals)
+	if err != nil || p == nil {
 		return nil, inside, err
 	}
 	outs = make([]Value, len(list))
 	for j, a := range list {
 		outs[j].a = a
-		inside.live = add(inside.live, max(size(a), 0))
 	}
-	inside.live = add(inside.live, scratch)
+	inside.live, inside.alone = f.besides(p, s, vals)
+	if len(s.in) > 0 && s.in[0] >= 0 && f.views(p, &vals[s.in[0]], outs) {
+		return outs, inside, nil
+	}
+	for j := range outs {
+		n := max(size(outs[j].a), 0)
+		inside.plus(n)
+		f.new(&outs[j], n)
+	}
 	return outs, inside, nil
 }
 
@@ -330,8 +349,8 @@ func (c *compiled) planned(i int, vals []Value, ctx context.Context) (p *op.Plan
 	return p, outs, err
 }
 
-// operator is step for an operator of package op; scratch is how many bytes it takes besides its results.
-func (f *inference) operator(c *compiled, i int, vals []Value) (outs []tensor.Any, scratch int64, err error) {
+// operator is step for an operator of package op. There is no plan where an input is unknown.
+func (f *inference) operator(c *compiled, i int, vals []Value) (outs []tensor.Any, p *op.Plan, err error) {
 	s := &c.steps[i]
 	known := s.shapes(c.ops[i])
 	work := 0
@@ -340,18 +359,18 @@ func (f *inference) operator(c *compiled, i int, vals []Value) (outs []tensor.An
 			continue
 		}
 		if !vals[id].known() {
-			return nil, 0, nil
+			return nil, nil, nil
 		}
 		if known = known && hasValue(vals[id].a); known {
 			work += int(size(vals[id].a))
 		}
 	}
-	p, outs, err := c.planned(i, vals, f.ctx)
+	p, outs, err = c.planned(i, vals, f.ctx)
 	if err != nil {
-		return nil, 0, err
+		return nil, nil, err
 	}
-	if scratch = p.Scratch(); !known {
-		return outs, scratch, nil
+	if !known {
+		return outs, p, nil
 	}
 	done, empty := true, true
 	for _, o := range outs {
@@ -359,30 +378,30 @@ func (f *inference) operator(c *compiled, i int, vals []Value) (outs []tensor.An
 			continue
 		}
 		if reach(o) > small {
-			return outs, scratch, nil
+			return outs, p, nil
 		}
 		done, empty = done && !o.IsSpec(), empty && o.Len() == 0
 		work += int(size(o))
 	}
 	switch {
 	case done || work > f.bytes || f.ctx.Err() != nil:
-		return outs, scratch, nil
+		return outs, p, nil
 	case empty: // the value is the shape
 		for j, o := range outs {
 			if o.IsZero() {
 				continue
 			}
 			if outs[j], err = tensor.Make(o.DType(), o.Shape()...); err != nil {
-				return nil, 0, err
+				return nil, nil, err
 			}
 		}
-		return outs, scratch, nil
+		return outs, p, nil
 	}
 	f.bytes -= work
 	if ran, err := p.Run(); err == nil && checkRanks(ran) == nil {
-		return ran, scratch, nil
+		return slices.Clone(ran), p, nil
 	}
-	return outs, scratch, nil // the run will give the error
+	return outs, p, nil // the run will give the error
 }
 
 // hasValue reports whether a is a tensor small enough to compute with, not only a description.

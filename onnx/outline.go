@@ -140,6 +140,7 @@ func (z *outline) step(d *drawing, i int) error {
 	how := calling
 	if s.form(d.vals) != nil {
 		outs, _, err = z.f.step(d.c, i, d.vals)
+		outs = bare(outs)
 	} else {
 		outs, how, err = z.operator(d, i)
 	}

@@ -20,6 +20,7 @@ type Plan struct {
 	Node    string // the node at which that is
 	Exact   bool   // false: sizes that depend on values not known before the run are missing in Live
 
+	alone int64   // Live with one thread
 	sizes []int64 // of each value, -1 where it isn't known
 }
 
@@ -63,8 +64,9 @@ func (s *Session) plan(ctx context.Context, inputs map[string]Value, bound []Val
 	vals := slices.Clone(bound)
 	for _, id := range c.inputs {
 		v := &vals[id]
+		given := v.a
 		if c.given[id] || v.isTensor() && v.text == nil && isShapeLike(v.a) {
-			continue
+			continue // such inputs are told apart by their elements alone
 		}
 		var err error
 		if v.seq == nil {
@@ -85,6 +87,7 @@ func (s *Session) plan(ctx context.Context, inputs map[string]Value, bound []Val
 		if err != nil {
 			return nil, err
 		}
+		v.laid(given)
 	}
 	key, keep := s.planKey(ctx, inputs, vals, limit)
 	if k := s.last.Load(); keep && k != nil && k.key == key {
@@ -129,7 +132,9 @@ func (s *Session) planKey(ctx context.Context, inputs map[string]Value, vals []V
 		} else if vals[id].text != nil {
 			kind = strings
 		}
-		key = appendType(append(key, kind), a)
+		if key = appendType(append(key, kind), a); vals[id].strided() {
+			key = fmt.Appendf(key, "%v", *vals[id].own.lay)
+		}
 		if kind != valued {
 			continue
 		}
@@ -273,7 +278,11 @@ func (p *Plan) admits(limit int64) error {
 		if p.Live > 0 {
 			what += ", results " + amount(p.Live) + " at " + p.Node
 		}
-		return &MemoryError{Need: need, Limit: limit, What: what}
+		e := &MemoryError{Need: need, Limit: limit, What: what}
+		if p.alone < p.Live {
+			e.Alone = add(p.Weights, p.alone)
+		}
+		return e
 	}
 	return nil
 }

@@ -88,9 +88,7 @@ func (p *program) lifetimes() {
 		}
 	}
 	for _, id := range p.outputs {
-		if p.inner {
-			p.last[id] = len(p.steps)
-		}
+		p.last[id] = len(p.steps)
 	}
 	for i := len(p.steps) - 1; i >= 0; i-- {
 		s := &p.steps[i]

@@ -14,8 +14,9 @@ import (
 // A stack puts tensors of one type and shape side by side along a new axis: the results of a loop's iterations in one result.
 type stack struct {
 	axis   int64
-	n      int  // how many there will be; 0 if that isn't known
-	back   bool // from the last to the first
+	n      int   // how many there will be; 0 if that isn't known
+	bytes  int64 // that the plan has counted for it; 0 if that isn't known
+	back   bool  // from the last to the first
 	v      Value
 	used   int
 	single Value // a description of one
@@ -29,7 +30,11 @@ func (fr *frame) push(st *stack, b *compiled, k int, v *Value, most int64) error
 		}
 		var err error
 		if st.single, err = v.spec(); err == nil {
-			err = fr.grow(st, int(min(most, max(int64(st.n), 4))))
+			first := max(int64(st.n), 4)
+			if one := st.single.size(); one > 0 {
+				first = max(first, st.bytes/one)
+			}
+			err = fr.grow(st, int(min(most, first)))
 		}
 		if err != nil {
 			return b.at(k, err)
@@ -151,7 +156,7 @@ func (fr *frame) finish(in *frame, state []Value, stacks []stack, first int, aro
 func (fr *frame) described(around, args []Value) (outs []Value) {
 	f := inference{depth: 1}
 	f.within(fr.ctx, fr.limit, func() error {
-		outs, _ = f.body(fr.c, around, args)
+		outs, _ = f.body(fr.c, bare(around), args)
 		return nil
 	})
 	for j := range outs {
@@ -310,17 +315,20 @@ func inferScan(f *inference, k *valueCall) ([]Value, account, error) {
 	for j := range ins {
 		if j < sc.states {
 			args[j], err = ins[j].spec()
+			args[j].borrow(&k.in[sc.first+j])
 		} else if ins[j].isTensor() {
 			axis, bad := axisIn(sc.axes[j-sc.states], ins[j].a.Rank())
 			if err = bad; bad == nil {
 				args[j] = entrySpec(&ins[j], axis)
+				args[j].borrow(&k.in[sc.first+j])
+				args[j].own.odd = axis > 0 || args[j].strided()
 			}
 		}
 		if err != nil {
 			return nil, account{}, input(sc.first+j, err)
 		}
 	}
-	outs, inside, err := f.fixpoint(k.s.bodies[0], k.around, args, 0, sc.states, 0)
+	outs, kept, inside, err := f.fixpoint(k.s.bodies[0], k.around, args, 0, sc.states, 0)
 	if err != nil {
 		return nil, account{}, err
 	}
@@ -338,9 +346,14 @@ func inferScan(f *inference, k *valueCall) ([]Value, account, error) {
 		if sc.batched && batch < 0 {
 			all[j] = Value{}
 		} else if sc.batched && all[j].known() {
+			inside.plus(all[j].size()) // of one entry
 			all[j] = stackedSpec(&all[j], 0, batch)
 		}
-		inside.live = add(inside.live, max(all[j].size(), 0))
+		if j < sc.states && !sc.batched {
+			f.carried(&all[j], &args[j], &kept[j], &inside)
+		} else {
+			f.stacked(&all[j], &inside)
+		}
 	}
 	return all, inside, nil
 }

@@ -307,8 +307,8 @@ func VerifyNode(ctx context.Context, m *Model, r *receipt.Receipt, node string, 
 	return found, nil
 }
 
-// single finds the one element of a receipt's list, nil if there is none. A receipt that has two says two things of one value.
-func single[T any](what string, list []T, is func(*T) bool) (found *T, d *receipt.Difference) {
+// sole finds the one element of a receipt's list, nil if there is none. A receipt that has two says two things of one value.
+func sole[T any](what string, list []T, is func(*T) bool) (found *T, d *receipt.Difference) {
 	for i := range list {
 		switch {
 		case !is(&list[i]):
@@ -322,11 +322,11 @@ func single[T any](what string, list []T, is func(*T) bool) (found *T, d *receip
 }
 
 func nodeIn(r *receipt.Receipt, label string) (*receipt.Node, *receipt.Difference) {
-	return single(label, r.Nodes, func(n *receipt.Node) bool { return n.Node == label })
+	return sole(label, r.Nodes, func(n *receipt.Node) bool { return n.Node == label })
 }
 
 func itemIn(kind string, list []receipt.Item, name string) (*receipt.Item, *receipt.Difference) {
-	return single(fmt.Sprintf("%s %q", kind, name), list, func(item *receipt.Item) bool { return item.Name == name })
+	return sole(fmt.Sprintf("%s %q", kind, name), list, func(item *receipt.Item) bool { return item.Name == name })
 }
 
 // asOutputs returns the first difference between the results of a node and the outputs of the model that they are.

@@ -4,6 +4,7 @@ import (
 	"github.com/ashlar-go/ashlar/internal/core/move"
 	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/internal/core/pointwise"
+	"github.com/ashlar-go/ashlar/layout"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -15,6 +16,7 @@ var expand = plan.Operator{About: plan.About{Name: "Expand", Shapes: true, PerAx
 		shape := expandTo(c)
 		p.Gives(c.In(0).DType(), shape...)
 		p.View(func() tensor.Any { return pointwise.Viewed(tensor.BroadcastTo(c.In(0), shape...)) })
+		p.Lay = plan.OneLay(func(l *layout.Layout) (layout.Layout, error) { return l.BroadcastTo(shape...) })
 	}}
 
 func expandTo(c *plan.Use) []int {

@@ -42,4 +42,5 @@ var flatten = plan.Operator{About: plan.About{Name: "Flatten", Shapes: true, Mov
 		axis := plan.AttrInt(c, "axis", 1)
 		p.Gives(c.In(0).DType(), flatShape(c.In(0), axis)...)
 		p.View(func() tensor.Any { return flattened(c.With("Flatten", 0), axis) })
+		p.Lay = plan.Reshaped(flatShape(c.In(0), axis))
 	}}

@@ -16,6 +16,7 @@ var reshape = plan.Operator{About: plan.About{Name: "Reshape", Shapes: true, Per
 		shape := reshapeTo(c)
 		p.Gives(c.In(0).DType(), shape...)
 		p.View(func() tensor.Any { return pointwise.Viewed(tensor.Reshape(c.In(0), shape...)) })
+		p.Lay = plan.Reshaped(shape)
 	}}
 
 // reshapeTo returns the shape that a Reshape node asks for.

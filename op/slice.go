@@ -34,6 +34,7 @@ var slice = plan.Operator{About: plan.About{Name: "Slice", Shapes: true, PerAxis
 			}
 			return pointwise.Viewed(a, err)
 		})
+		p.Lay = plan.Sliced(idx)
 	}}
 
 // sliceOf returns one index per axis.

@@ -4,6 +4,7 @@ import (
 	"github.com/ashlar-go/ashlar/internal/core/exec"
 	"github.com/ashlar-go/ashlar/internal/core/move"
 	"github.com/ashlar-go/ashlar/internal/core/plan"
+	"github.com/ashlar-go/ashlar/layout"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -91,6 +92,21 @@ var splitOp = plan.Operator{About: plan.About{Name: "Split", Shapes: true, Moves
 			}
 		}
 		p.Views, p.Run = true, func() { p.To = parts(*a, axis, sizes) }
+		p.Lay = func(l *layout.Layout) (list []layout.Layout, err error) {
+			idx, at := make([]tensor.Index, a.Rank()), 0
+			for i := range idx {
+				idx[i] = tensor.Colon
+			}
+			for _, n := range sizes {
+				idx[axis] = tensor.R(at, at+n)
+				part, _, err := l.Slice(idx...)
+				if err != nil {
+					return nil, err
+				}
+				list, at = append(list, part), at+n
+			}
+			return list, nil
+		}
 	}}
 
 // splitOf returns the axis and the extents of a node's outputs: an attribute before

@@ -24,6 +24,7 @@ var squeeze = plan.Operator{About: plan.About{Name: "Squeeze", Shapes: true, Per
 		}
 		p.Gives(c.In(0).DType(), shape...)
 		p.View(func() tensor.Any { return pointwise.Viewed(tensor.Slice(c.In(0), idx...)) })
+		p.Lay = plan.Sliced(idx)
 	}}
 
 // squeezed returns which axes go.

@@ -3,6 +3,7 @@ package op
 import (
 	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/internal/core/pointwise"
+	"github.com/ashlar-go/ashlar/layout"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -18,6 +19,7 @@ var transpose = plan.Operator{About: plan.About{Name: "Transpose", Shapes: true,
 		}
 		p.Gives(c.In(0).DType(), shape...)
 		p.View(func() tensor.Any { return pointwise.Viewed(tensor.Permute(c.In(0), perm...)) })
+		p.Lay = plan.OneLay(func(l *layout.Layout) (layout.Layout, error) { return l.Permute(perm...) })
 	}}
 
 func permOf(c *plan.Use) []int {

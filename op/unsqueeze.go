@@ -22,6 +22,7 @@ var unsqueeze = plan.Operator{About: plan.About{Name: "Unsqueeze", Shapes: true,
 		}
 		p.Gives(c.In(0).DType(), shape...)
 		p.View(func() tensor.Any { return pointwise.Viewed(tensor.Slice(c.In(0), idx...)) })
+		p.Lay = plan.Sliced(idx)
 	}}
 
 // unsqueezed returns which axes of the result are new.

@@ -218,6 +218,7 @@ type Draft struct {
 	Late    func() []tensor.Any // says the results where out doesn't
 	Steady  bool                // run may be called again, and reads the elements that operands have then
 	Views   bool                // the results are views of the first input, or copies where it has no such view
+	Lay     Lay                 // of Views: the layouts of the results; nil for that of the input
 	Joins   bool                // the only result has the inputs one after the other along axis Along, and leaves one that is there where it is
 	Along   int
 	ByLines bool             // a line of the result, along the last axis, follows from that line of the only input
@@ -394,6 +395,8 @@ type Use struct {
 	Flags Flags // orion, rectify: see InOrion and Rectified
 	Kept  any   // the packed weights of WithWeights
 	Tail  Tail  // the operator that follows, if this one Leads
+
+	strided []bool // inputs that aren't contiguous, of those that are Specs
 }
 
 // Known returns whether the elements of input i may be looked at before the run.

@@ -11,7 +11,7 @@ import (
 // for the blocks of matrix products, for each of the Threads of the call. Operands may be tensor.Specs, which count as
 // contiguous. The memory of small slices, some KiB, isn't counted.
 func (p *Plan) Scratch() int64 {
-	if p.draft.op.table == nil {
+	if p.draft.op.table == nil || p.draft.Views {
 		return 0
 	}
 	return int64(min(p.draft.Scratch(), 1<<62)) // of a double, 1<<63 - 1 isn't one
@@ -30,10 +30,10 @@ func (p *Draft) Scratch() (n float64) {
 }
 
 // Copies returns the bytes of operands that aren't contiguous.
-func Copies(in []tensor.Any) (n float64) {
-	for i, a := range in {
-		if !a.IsZero() && !a.IsSpec() && !a.IsContiguous() {
-			n += Room(0, in[i:i+1])
+func (p *Draft) Copies() (n float64) {
+	for i, a := range p.Call.Inputs {
+		if !a.IsZero() && !a.IsContiguous() || a.IsSpec() && i < len(p.Call.strided) && p.Call.strided[i] {
+			n += Room(0, p.Call.Inputs[i:i+1])
 		}
 	}
 	return n
@@ -67,7 +67,7 @@ func (o *Operator) Scratch(p *Draft, out []tensor.Any) (n float64) {
 	if moved == nil && o.Move != nil { // the plan is one of InFixed or InOrion
 		_ = tensor.Try(func() { moved = o.Move(c) })
 	}
-	n = Copies(in)
+	n = p.Copies()
 	is := func(what takesUp) bool { return o.TakesUp&what != 0 }
 	d := dtype.Invalid
 	if o.By < len(in) {

@@ -189,7 +189,7 @@ func (o *Operator) Effort() plan.FLOPs {
 
 func (o *Operator) Scratch(p *plan.Draft, _ []tensor.Any) float64 {
 	if o.Divides { // a divisor of 0 is looked for
-		return plan.Copies(p.Call.Inputs)
+		return p.Copies()
 	}
 	return 0 // operands are taken as they are laid out
 }

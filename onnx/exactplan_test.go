@@ -1,0 +1,410 @@
+package onnx
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/onnx/internal/text"
+	"github.com/ashlar-go/ashlar/op"
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+var plans = flag.Int("plans", 400, "how many random graphs TestExactPlans plans")
+
+// A planned graph grows value by value.
+type planGraph struct {
+	r    *rand.Rand
+	b    *Builder
+	vals []planValue
+	deep int
+}
+
+type planValue struct {
+	name  string
+	d     dtype.DType
+	shape []int
+}
+
+func (g *planGraph) add(name string, d dtype.DType, shape ...int) {
+	g.vals = append(g.vals, planValue{name, d, shape})
+}
+
+func (g *planGraph) weight(a tensor.Any) string { return g.b.Weight(g.b.fresh("w"), a) }
+
+func (g *planGraph) ints(v ...int64) string { return g.weight(tensor.FromSlice(v, len(v)).Any()) }
+
+func (g *planGraph) floats(shape ...int) string {
+	return g.weight(tensor.RandomNormal[float32](g.r.Uint64(), 0, 1, shape...).Any())
+}
+
+// pick returns a float value of at least a rank, the last ones most often.
+func (g *planGraph) pick(rank int) planValue {
+	for range 20 {
+		v := g.vals[len(g.vals)-1-min(g.r.IntN(len(g.vals)), g.r.IntN(len(g.vals)))]
+		if v.d == dtype.Float32 && len(v.shape) >= rank {
+			return v
+		}
+	}
+	shape := make([]int, max(rank, 1))
+	for i := range shape {
+		shape[i] = 1 + g.r.IntN(6)
+	}
+	name := g.b.Node("Identity", []string{g.floats(shape...)})
+	g.add(name, dtype.Float32, shape...)
+	return g.vals[len(g.vals)-1]
+}
+
+func int64List(v []int) (list []int64) {
+	for _, n := range v {
+		list = append(list, int64(n))
+	}
+	return list
+}
+
+// grow adds a node or a few.
+func (g *planGraph) grow() {
+	r, b := g.r, g.b
+	node := func(op string, shape []int, in []string, attrs ...Attribute) {
+		g.add(b.Node(op, in, attrs...), dtype.Float32, shape...)
+	}
+	v := g.pick(1)
+	rank := len(v.shape)
+	axis := r.IntN(rank)
+	with := func(n int) []int {
+		s := slices.Clone(v.shape)
+		s[axis] = n
+		return s
+	}
+	total := 1
+	for _, n := range v.shape {
+		total *= n
+	}
+	switch kind := r.IntN(30); kind {
+	case 0, 1, 2:
+		perm := r.Perm(rank)
+		shape := make([]int, rank)
+		for i, p := range perm {
+			shape[i] = v.shape[p]
+		}
+		node("Transpose", shape, []string{v.name}, IntsAttr("perm", int64List(perm)...))
+	case 3, 4:
+		from := r.IntN(v.shape[axis])
+		till := from + 1 + r.IntN(v.shape[axis]-from)
+		node("Slice", with(till-from), []string{v.name, g.ints(int64(from)), g.ints(int64(till)), g.ints(int64(axis))})
+	case 5, 6:
+		if n := v.shape[axis]; n > 1 {
+			first := 1 + r.IntN(n-1)
+			outs := b.Nodes("Split", 2, []string{v.name, g.ints(int64(first), int64(n-first))}, IntAttr("axis", int64(axis)))
+			g.add(outs[0], v.d, with(first)...)
+			g.add(outs[1], v.d, with(n-first)...)
+		}
+	case 7:
+		shape := []int{total}
+		if half := 2; total%half == 0 {
+			shape = []int{half, total / half}
+		}
+		node("Reshape", shape, []string{v.name, g.ints(int64List(shape)...)})
+	case 8:
+		node("Unsqueeze", slices.Insert(slices.Clone(v.shape), axis, 1), []string{v.name, g.ints(int64(axis))})
+	case 9:
+		if total < 500 {
+			node("Expand", append([]int{2}, v.shape...), []string{v.name, g.ints(int64List(append([]int{2}, v.shape...))...)})
+		}
+	case 10, 11:
+		node([]string{"Relu", "Sigmoid", "Neg", "Identity", "Softmax", "Cast"}[r.IntN(6)], v.shape, []string{v.name})
+		if n := &b.g.Nodes[len(b.g.Nodes)-1]; n.Op == "Cast" {
+			n.Attributes = []Attribute{IntAttr("to", int64(ElemFloat32))}
+		}
+	case 12, 13:
+		other := v.name
+		for _, w := range g.vals {
+			if w.d == v.d && slices.Equal(w.shape, v.shape) {
+				other = w.name
+			}
+		}
+		node([]string{"Add", "Mul", "Sub", "Max"}[r.IntN(4)], v.shape, []string{v.name, other})
+	case 14, 15:
+		list := []string{v.name, v.name}
+		n := 2 * v.shape[axis]
+		for _, w := range g.vals {
+			s := slices.Clone(w.shape)
+			if w.d != v.d || len(s) != rank {
+				continue
+			}
+			if e := s[axis]; n < 40 {
+				if s[axis] = v.shape[axis]; slices.Equal(s, v.shape) {
+					list, n = append(list, w.name), n+e
+				}
+			}
+		}
+		if total*n/v.shape[axis] < 4000 {
+			node("Concat", with(n), list, IntAttr("axis", int64(axis)))
+		}
+	case 16, 17:
+		q := b.Node("QuantizeLinear", []string{v.name, g.weight(tensor.Scalar[float32](.1).Any()), g.weight(tensor.Scalar[uint8](7).Any())})
+		if r.IntN(2) == 0 {
+			perm := r.Perm(rank)
+			shape := make([]int, rank)
+			for i, p := range perm {
+				shape[i] = v.shape[p]
+			}
+			q, v.shape = b.Node("Transpose", []string{q}, IntsAttr("perm", int64List(perm)...)), shape
+		}
+		node("DequantizeLinear", v.shape, []string{q, g.weight(tensor.Scalar[float32](.1).Any()), g.weight(tensor.Scalar[uint8](7).Any())})
+	case 18:
+		k := int64(1 + r.IntN(v.shape[axis]))
+		outs := b.Nodes("TopK", 2, []string{v.name, g.ints(k)}, IntAttr("axis", int64(axis)))
+		g.add(outs[0], v.d, with(int(k))...)
+		g.add(outs[1], dtype.Int64, with(int(k))...)
+	case 19:
+		lo, hi := g.weight(tensor.Scalar[float32](-1).Any()), g.weight(tensor.Scalar[float32](1).Any())
+		node("Clip", v.shape, []string{v.name, lo, hi})
+	case 20:
+		node("ReduceSum", with(1), []string{v.name, g.ints(int64(axis))}, IntAttr("keepdims", 1))
+	case 21:
+		list := make([]int64, 1+r.IntN(5))
+		for i := range list {
+			list[i] = int64(r.IntN(v.shape[axis]))
+		}
+		node("Gather", with(len(list)), []string{v.name, g.ints(list...)}, IntAttr("axis", int64(axis)))
+	case 22:
+		update := append([]int{2}, v.shape[1:]...)
+		at := tensor.FromSlice([]int64{int64(r.IntN(v.shape[0])), int64(r.IntN(v.shape[0]))}, 2, 1)
+		node("ScatterND", v.shape, []string{v.name, g.weight(at.Any()), g.floats(update...)})
+	case 23:
+		if v = g.pick(2); len(v.shape) >= 2 {
+			n := 1 + r.IntN(8)
+			shape := slices.Clone(v.shape)
+			k := shape[len(shape)-1]
+			shape[len(shape)-1] = n
+			w := g.floats(k, n)
+			if r.IntN(2) == 0 {
+				w = b.Node("Transpose", []string{g.floats(n, k)})
+			}
+			node("MatMul", shape, []string{v.name, w})
+		}
+	case 24:
+		if v = g.pick(4); len(v.shape) == 4 {
+			m := 1 + r.IntN(4)
+			node("Conv", []int{v.shape[0], m, v.shape[2], v.shape[3]}, []string{v.name, g.floats(m, v.shape[1], 3, 3)}, IntsAttr("pads", 1, 1, 1, 1))
+		}
+	case 25:
+		if v = g.pick(4); len(v.shape) == 4 && v.shape[2]*v.shape[3] < 100 {
+			node("Resize", []int{v.shape[0], v.shape[1], 2 * v.shape[2], 2 * v.shape[3]}, []string{v.name, "", g.weight(tensor.FromSlice([]float32{1, 1, 2, 2}, 4).Any())}, StringAttr("mode", []string{"nearest", "linear"}[r.IntN(2)]))
+		}
+	case 26:
+		if g.deep < 2 {
+			in := func(op string) *Builder {
+				body := b.Body(op)
+				inner := &planGraph{r: r, b: body, vals: slices.Clone(g.vals), deep: g.deep + 1}
+				for range r.IntN(4) {
+					inner.grow()
+				}
+				y := v.name
+				if w := inner.vals[len(inner.vals)-1]; slices.Equal(w.shape, v.shape) && w.d == v.d {
+					y = w.name
+				} else if len(inner.vals) > len(g.vals) {
+					y = body.Node("ReduceMax", []string{w.name, inner.ints(int64List(axesOf(len(w.shape)))...)}, IntAttr("keepdims", 0))
+					if w.d != dtype.Float32 {
+						y = body.Node("Cast", []string{y}, IntAttr("to", int64(ElemFloat32)))
+					}
+					y = body.Node("Add", []string{y, v.name})
+				}
+				body.OutputOf(body.Node(op, []string{y}), Type{})
+				return body
+			}
+			node("If", v.shape, []string{"c"}, GraphAttr("then_branch", in("Neg")), GraphAttr("else_branch", in("Identity")))
+		}
+	case 27, 28:
+		if g.deep < 2 && total < 500 {
+			n := 1 + r.IntN(9)
+			body := b.Body("body")
+			body.InputOf(b.fresh("i"), Type{Kind: KindTensor, Elem: ElemInt64})
+			going := body.InputOf(b.fresh("going"), Type{Kind: KindTensor, Elem: ElemBool})
+			state := body.InputOf(b.fresh("state"), Type{Kind: KindTensor, Elem: ElemFloat32})
+			inner := &planGraph{r: r, b: body, vals: append(slices.Clone(g.vals), planValue{state, v.d, v.shape}), deep: g.deep + 1}
+			for range r.IntN(4) {
+				inner.grow()
+			}
+			last := inner.vals[len(inner.vals)-1]
+			next := state
+			for _, w := range inner.vals {
+				if w.d == v.d && slices.Equal(w.shape, v.shape) {
+					next = w.name
+				}
+			}
+			body.OutputOf(body.Node("Identity", []string{going}), Type{})
+			body.OutputOf(body.Node([]string{"Identity", "Neg"}[r.IntN(2)], []string{next}), Type{})
+			body.OutputOf(body.Node("Identity", []string{last.name}), Type{})
+			trips := g.weight(tensor.Scalar(int64(n)).Any())
+			outs := b.Nodes("Loop", 2, []string{trips, "", v.name}, GraphAttr("body", body))
+			g.add(outs[0], v.d, v.shape...)
+			g.add(outs[1], last.d, append([]int{n}, last.shape...)...)
+		}
+	case 29:
+		if g.deep < 2 && v.shape[axis] > 0 && rank > 1 && total < 500 {
+			body := b.Body("scan")
+			one := slices.Delete(slices.Clone(v.shape), axis, axis+1)
+			x := body.InputOf(b.fresh("x"), Type{Kind: KindTensor, Elem: ElemFloat32})
+			inner := &planGraph{r: r, b: body, vals: append(slices.Clone(g.vals), planValue{x, v.d, one}), deep: g.deep + 1}
+			for range r.IntN(3) {
+				inner.grow()
+			}
+			last := inner.vals[len(inner.vals)-1]
+			body.OutputOf(body.Node("Identity", []string{last.name}), Type{})
+			g.add(b.Node("Scan", []string{v.name}, GraphAttr("body", body), IntAttr("num_scan_inputs", 1), IntsAttr("scan_input_axes", int64(axis))), last.d, append([]int{v.shape[axis]}, last.shape...)...)
+		}
+	}
+}
+
+func axesOf(rank int) (list []int) {
+	for i := range rank {
+		list = append(list, i)
+	}
+	return list
+}
+
+// planModel returns a random model with inputs for it.
+func planModel(seed uint64) (*Model, vals, error) {
+	g := &planGraph{r: rand.New(rand.NewPCG(seed, 7)), b: NewBuilder("g")}
+	in := vals{"c": tensor.Scalar(g.r.IntN(2) == 0).Any()}
+	g.b.Input("c", dtype.Bool)
+	for i := range 1 + g.r.IntN(2) {
+		shape := make([]int, []int{4, 4, 3, 2, 1}[g.r.IntN(5)])
+		for k := range shape {
+			shape[k] = 1 + g.r.IntN(6)
+		}
+		name := g.b.Input(fmt.Sprint("x", i), dtype.Float32, wholes(shape)...)
+		in[name] = tensor.RandomNormal[float32](seed, 0, 1, shape...).Any()
+		if perm := g.r.Perm(len(shape)); g.r.IntN(8) == 0 { // a view
+			turned := make([]int, len(shape))
+			for k, p := range perm {
+				turned[p] = shape[k]
+			}
+			in[name] = tensor.RandomNormal[float32](seed, 0, 1, turned...).Any().Permute(perm...)
+		}
+		g.add(name, dtype.Float32, shape...)
+	}
+	for range 1 + g.r.IntN(12) {
+		g.grow()
+	}
+	g.b.OutputOf(g.vals[len(g.vals)-1].name, Type{})
+	if w := g.vals[g.r.IntN(len(g.vals))]; w.name != g.vals[len(g.vals)-1].name && g.r.IntN(2) == 0 {
+		g.b.OutputOf(w.name, Type{})
+	}
+	m, err := g.b.Model(18)
+	return m, in, err
+}
+
+// needOf returns the least limit under which a run that isn't refused at its beginning comes to its end.
+func needOf(s *Session, in vals, threads int) (int64, error) {
+	for limit := s.weights; ; {
+		ctx := op.WithThreads(context.Background(), threads)
+		bound, err := s.bind(valuesOf(in))
+		if err != nil {
+			return 0, err
+		}
+		p, err := s.plan(ctx, valuesOf(in), bound, 0)
+		if err != nil {
+			return 0, err
+		}
+		r := &run{Session: s, ctx: ctx, limit: limit, left: 1 << 20, text: text.NewTable(s.c.text)}
+		fr := &frame{run: r, c: s.c, vals: bound, plan: p}
+		if err = fr.steps(nil); err == nil {
+			_, err = fr.outputs()
+		}
+		var e *MemoryError
+		switch {
+		case err == nil:
+			return limit, nil
+		case !errors.As(err, &e):
+			return 0, err
+		case e.Need <= limit:
+			return 0, fmt.Errorf("%d is refused under a limit of %d", e.Need, limit)
+		}
+		limit = e.Need
+	}
+}
+
+// A run whose plan is exact runs with as much memory as the plan says, prepared or not, and is refused with a byte less.
+func TestExactPlans(t *testing.T) {
+	exact, all, needed, planned, short := 0, 0, int64(0), int64(0), 0
+	kinds := make(map[string]int)
+	for seed := range uint64(*plans) {
+		m, in, err := planModel(seed)
+		if err != nil {
+			t.Fatalf("graph %d: %v", seed, err)
+		}
+		s, err := NewSession(m)
+		if err != nil {
+			t.Fatalf("graph %d: %v", seed, err)
+		}
+		threads := 1 + int(seed%3)
+		bound, err := s.bind(valuesOf(in))
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := s.plan(op.WithThreads(context.Background(), threads), valuesOf(in), bound, 0)
+		if err != nil {
+			t.Fatalf("graph %d: %v", seed, err)
+		}
+		need, err := needOf(s, in, threads)
+		if err != nil {
+			t.Fatalf("graph %d: %v", seed, err)
+		}
+		all++
+		limit := p.Weights + p.Live
+		needed, planned = needed+need, planned+limit
+		if !p.Exact {
+			continue
+		}
+		exact++
+		if need > limit {
+			short++
+			var ops []string
+			for _, n := range m.Graph.Nodes {
+				ops = append(ops, n.Op)
+			}
+			_, err = s.Run(context.Background(), in, &Options{MaxMemory: limit, Threads: threads})
+			said := fmt.Sprint(err)
+			if _, at, ok := strings.Cut(said, "("); ok {
+				at, _, _ = strings.Cut(at, ",")
+				kinds[at]++
+			}
+			if short <= 5 {
+				t.Errorf("graph %d (%s): needs %d, the plan says %d: %v", seed, strings.Join(ops, ", "), need, limit, err)
+			}
+			continue
+		}
+		var want string
+		for i := range 3 { // the last of which is prepared
+			out, err := s.Run(context.Background(), in, &Options{MaxMemory: limit, Threads: threads})
+			if err != nil {
+				t.Fatalf("graph %d: run %d with the memory of the plan: %v", seed, i, err)
+			}
+			got := fmt.Sprint(out)
+			if i > 0 && got != want {
+				t.Errorf("graph %d: run %d gives other results", seed, i)
+			}
+			want = got
+		}
+		if limit < 2 { // 0 and -1 mean something else
+			continue
+		}
+		var e *MemoryError
+		if _, err := s.Run(context.Background(), in, &Options{MaxMemory: limit - 1, Threads: threads}); !errors.As(err, &e) || e.Need != limit {
+			t.Errorf("graph %d: with a byte less than %d: %v", seed, limit, err)
+		}
+	}
+	t.Logf("%d of %d plans are exact, %d of them too small; all say %d bytes, their runs need %d: %.4f; %v", exact, all, short, planned, needed, float64(planned)/float64(needed), kinds)
+	if exact < all*9/10 {
+		t.Errorf("%d of %d plans are exact", exact, all)
+	}
+}
