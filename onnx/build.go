@@ -3,6 +3,7 @@ package onnx
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/ashlar-go/ashlar/dtype"
@@ -23,6 +24,7 @@ type Builder struct {
 	g    Graph
 	sets []Opset         // of other domains
 	used map[string]bool // names, of all graphs inside each other
+	next map[string]int  // the least number that fresh tries
 	err  error
 	top  *Builder // of the model, if this one is of a graph inside a node
 }
@@ -30,13 +32,13 @@ type Builder struct {
 // ready makes the zero value a Builder.
 func (b *Builder) ready() {
 	if b.used == nil {
-		b.used = make(map[string]bool)
+		b.used, b.next = make(map[string]bool), make(map[string]int)
 	}
 }
 
 // NewBuilder returns a Builder of a graph with this name.
 func NewBuilder(name string) *Builder {
-	return &Builder{g: Graph{Name: name}, used: make(map[string]bool)}
+	return &Builder{g: Graph{Name: name}, used: make(map[string]bool), next: make(map[string]int)}
 }
 
 func (b *Builder) fail(place string, err error) {
@@ -57,7 +59,7 @@ func (b *Builder) Body(name string) *Builder {
 	if b.top != nil {
 		top = b.top
 	}
-	return &Builder{g: Graph{Name: name}, used: b.used, top: top}
+	return &Builder{g: Graph{Name: name}, used: b.used, next: b.next, top: top}
 }
 
 // GraphAttr is an attribute that holds the graph of a Builder that Body made, as it is when the model is complete.
@@ -209,18 +211,23 @@ func (b *Builder) Rename(value, name string) string {
 		}
 	}
 	delete(b.used, value)
+	for k := len(value) - 1; k > 0 && value[k] >= '0' && value[k] <= '9'; k-- { // fresh may give it again
+		if i, err := strconv.Atoi(value[k:]); err == nil {
+			b.next[value[:k]] = min(b.next[value[:k]], i)
+		}
+	}
 	b.used[name] = true
 	return name
 }
 
 // fresh returns a name that isn't used: conv1, conv2, …
 func (b *Builder) fresh(base string) string {
-	name := base
-	for i := 1; name == base || b.used[name]; i++ {
-		name = fmt.Sprint(base, i)
+	for i := max(b.next[base], 1); ; i++ {
+		if name := fmt.Sprint(base, i); !b.used[name] {
+			b.used[name], b.next[base] = true, i+1
+			return name
+		}
 	}
-	b.used[name] = true
-	return name
 }
 
 // Model returns the model, with its nodes understood as ones of the given opset. It fails with the first mistake made on

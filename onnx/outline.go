@@ -34,8 +34,9 @@ type slot struct {
 type outline struct {
 	ctx   context.Context
 	f     *inference
-	room  int64 // bytes that fixed results may take
-	asked []int // those whose elements would tell more
+	room  int64        // bytes that fixed results may take
+	asked []int        // inputs whose elements would tell more
+	told  map[int]bool // those by number
 	tick  int
 	late  int     // for how many ticks a result keeps its memory after the last that reads it
 	slots []*slot // in the order in which they are made
@@ -110,14 +111,19 @@ func (z *outline) draw(d *drawing) error {
 // bytes is how much memory a slot of its own takes.
 func (s *slot) bytes() int64 { return max(size(s.like), 0) }
 
-// touch notes that a slot is read.
+// touch notes that a slot is read. The slots that it is a view of follow when all is drawn: see spread.
 func (s *slot) touch(tick int) {
-	if s == nil || s.used >= tick {
-		return
+	if s != nil {
+		s.used = max(s.used, tick)
 	}
-	s.used = tick
-	for _, w := range s.whole {
-		w.touch(tick)
+}
+
+// spread makes slots last as long as the views of them. These are behind them in the list.
+func (z *outline) spread() {
+	for i := len(z.slots) - 1; i >= 0; i-- {
+		for _, w := range z.slots[i].whole {
+			w.touch(z.slots[i].used)
+		}
 	}
 }
 
@@ -157,6 +163,9 @@ func (z *outline) step(d *drawing, i int) error {
 	}
 	d.steps[i].how = how
 	around := z.read(d, s)
+	if len(s.out) > 1 && len(around) > 1 { // so that not every result has all
+		around = []*slot{z.add(&slot{loose: true, whole: around})}
+	}
 	follows, from := z.follows(d, i, outs)
 	for j, id := range s.out {
 		if id < 0 {
@@ -185,7 +194,7 @@ func (z *outline) step(d *drawing, i int) error {
 // read returns the slots that a step reads whose elements may change.
 func (z *outline) read(d *drawing, s *step) (list []*slot) {
 	for id := range s.reads() {
-		if in := d.slots[id]; in != nil && !in.fixed && !slices.Contains(list, in) {
+		if in := d.slots[id]; in != nil && !in.fixed {
 			list = append(list, in)
 		}
 	}
@@ -299,14 +308,19 @@ func (z *outline) follows(d *drawing, i int, outs []Value) (bool, []int) {
 		}
 	}
 	slices.Sort(from)
-	return true, slices.Compact(from)
+	from = slices.Compact(from)
+	return len(from) <= mostAsked, from
 }
+
+// mostAsked is how many inputs a value may follow from. The lists of them would grow with the graph.
+const mostAsked = 64
 
 // ask notes that the elements of a value would tell more.
 func (z *outline) ask(d *drawing, id int) {
 	if id >= 0 && d.slots[id] != nil && d.slots[id].follows {
 		for _, k := range d.slots[id].inputs {
-			if !slices.Contains(z.asked, k) {
+			if !z.told[k] {
+				z.told[k] = true
 				z.asked = append(z.asked, k)
 			}
 		}
@@ -369,6 +383,7 @@ func (z *outline) choose(d *drawing, i int) error {
 		}
 		return nil
 	}
+	var before []*slot // that are there before the branches
 	for j, id := range s.out {
 		if id < 0 {
 			continue
@@ -390,7 +405,7 @@ func (z *outline) choose(d *drawing, i int) error {
 			continue
 		}
 		to := &slot{like: d.vals[id].a, made: begun, used: z.tick}
-		z.slots = slices.Insert(z.slots, mark, to)
+		before = append(before, to)
 		d.slots[id] = to
 		for k, from := range o {
 			if !from.fixed && from.whole == nil && from.as == nil && from.made > begun {
@@ -400,6 +415,8 @@ func (z *outline) choose(d *drawing, i int) error {
 			}
 		}
 	}
+	slices.Reverse(before)
+	z.slots = slices.Insert(z.slots, mark, before...)
 	return nil
 }
 
@@ -457,31 +474,43 @@ func (z *outline) join(d *drawing) {
 	z.order()
 }
 
+// mostGaps is how many gaps of memory are looked through for each slot. The smallest of more is left unused.
+const mostGaps = 256
+
 // places finds where the slots begin that have memory in common, and returns how much they take together. One whose last
 // reader has run makes room for later ones.
 func (z *outline) places() int {
 	type gap struct{ from, till int }
 	var free []gap
-	var busy []*slot // by the tick that reads them last, the latest first
-	end := 0
+	busy := make([][]*slot, z.tick+1) // by the tick that reads them last
+	end, done := 0, 0
 	const align = 64 // a cache line
 	for _, s := range z.slots {
 		if !s.common() {
 			continue
 		}
-		for k := len(busy) - 1; k >= 0 && busy[k].used+z.late < s.made; k-- {
-			n := (int(busy[k].bytes()) + align - 1) &^ (align - 1)
-			at := busy[k].at
-			busy = busy[:k]
-			i, _ := slices.BinarySearchFunc(free, at, func(r gap, at int) int { return r.from - at })
-			free = slices.Insert(free, i, gap{at, at + n})
-			if i+1 < len(free) && free[i].till == free[i+1].from {
-				free[i].till = free[i+1].till
-				free = slices.Delete(free, i+1, i+2)
-			}
-			if i > 0 && free[i-1].till == free[i].from {
-				free[i-1].till = free[i].till
-				free = slices.Delete(free, i, i+1)
+		for ; done < s.made-z.late; done++ {
+			for _, b := range busy[done] {
+				at, n := b.at, (int(b.bytes())+align-1)&^(align-1)
+				i, _ := slices.BinarySearchFunc(free, at, func(r gap, at int) int { return r.from - at })
+				free = slices.Insert(free, i, gap{at, at + n})
+				if i+1 < len(free) && free[i].till == free[i+1].from {
+					free[i].till = free[i+1].till
+					free = slices.Delete(free, i+1, i+2)
+				}
+				if i > 0 && free[i-1].till == free[i].from {
+					free[i-1].till = free[i].till
+					free = slices.Delete(free, i, i+1)
+				}
+				if len(free) > mostGaps {
+					i := 0
+					for k, r := range free {
+						if r.till-r.from < free[i].till-free[i].from {
+							i = k
+						}
+					}
+					free = slices.Delete(free, i, i+1)
+				}
 			}
 		}
 		n := (int(s.bytes()) + align - 1) &^ (align - 1)
@@ -504,8 +533,7 @@ func (z *outline) places() int {
 			end += n
 		}
 		if n > 0 {
-			i, _ := slices.BinarySearchFunc(busy, s.used, func(b *slot, used int) int { return used - b.used })
-			busy = slices.Insert(busy, i, s)
+			busy[s.used] = append(busy[s.used], s)
 		}
 	}
 	return end

@@ -280,6 +280,9 @@ func (c *compiled) rectify() {
 	c.without(gone)
 }
 
+// mostFollowers is how many nodes a step has besides its own at most: each of them goes over those before it.
+const mostFollowers = 64
+
 // follow makes elementwise operators part of the Conv or BatchNormalization before them, if nothing else reads its result. Graphs of
 // narrow floats stay as they are, since these are computed in float32.
 func (c *compiled) follow() {
@@ -302,7 +305,7 @@ func (c *compiled) follow() {
 		}
 		first, at := -1, 0 // the last of the steps that it may be part of, and as which input
 		for k, id := range s.in {
-			if j, ok := maker[id]; ok && reads[id] == 1 && j > first && plan.AboutOf(c.ops[j]).Leads {
+			if j, ok := maker[id]; ok && reads[id] == 1 && j > first && plan.AboutOf(c.ops[j]).Leads && len(c.steps[j].also) < mostFollowers {
 				first, at = j, k
 			}
 		}

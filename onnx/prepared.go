@@ -227,7 +227,10 @@ func (st *Stream) outlined(vals []Value, limit int64) (z *outline, root *drawing
 // outline plans a run on shapes, and on the elements of the inputs at some places.
 func (st *Stream) outline(vals []Value, valued []int, limit int64) (*outline, *drawing, error) {
 	c := st.s.c
-	z := &outline{ctx: st.under, f: new(inference), late: st.o.record.behind(), room: math.MaxInt64, asked: slices.Clone(valued)}
+	z := &outline{ctx: st.under, f: new(inference), late: st.o.record.behind(), room: math.MaxInt64, asked: slices.Clone(valued), told: make(map[int]bool)}
+	for _, i := range valued {
+		z.told[i] = true
+	}
 	if limit > 0 {
 		z.room = limit - st.s.weights
 	}
@@ -237,7 +240,7 @@ func (st *Stream) outline(vals []Value, valued []int, limit int64) (*outline, *d
 		switch {
 		case a.IsZero():
 			continue
-		case slices.Contains(valued, i):
+		case z.told[i]:
 			own, err := tensor.Clone(a)
 			if err != nil {
 				return z, nil, err
@@ -258,7 +261,11 @@ func (st *Stream) outline(vals []Value, valued []int, limit int64) (*outline, *d
 		}
 	}
 	d.constants()
-	return z, d, z.f.within(st.under, limit, func() error { return z.draw(d) })
+	return z, d, z.f.within(st.under, limit, func() error {
+		err := z.draw(d)
+		z.spread()
+		return err
+	})
 }
 
 // drop gives the memory of an outline back.
@@ -353,13 +360,16 @@ func (p *prepared) assign(st *Stream, z *outline) error {
 
 // turns reports whether a slot has another place in each turn.
 func (s *slot) turns() bool {
-	switch {
-	case s.as != nil:
-		return s.as.turns()
-	case s.part != nil:
-		return s.part.turns()
+	for {
+		switch {
+		case s.as != nil:
+			s = s.as
+		case s.part != nil && s.place[0].IsZero() && s.place[1].IsZero():
+			s = s.part
+		default:
+			return s.turned
+		}
 	}
-	return s.turned || len(s.whole) > 0 && s.whole[0].turns()
 }
 
 // place returns the tensor of a slot in a turn, the zero Any for one that a frame holds.
@@ -371,19 +381,25 @@ func (p *prepared) place(s *slot, turn int) (tensor.Any, error) {
 		return s.like, nil
 	case s.as != nil:
 		return p.place(s.as, turn)
-	case s.part != nil:
-		a, err := p.place(s.part, turn)
-		if err != nil {
-			return a, err
-		}
-		list := make([]tensor.Index, a.Rank())
-		for i := range list {
-			list[i] = tensor.Colon
-		}
-		list[s.axis] = tensor.R(s.from, s.from+s.like.Dim(s.axis))
-		return a.Slice(list...), nil
 	case !s.place[turn].IsZero():
 		return s.place[turn], nil
+	case s.part != nil:
+		var chain []*slot // parts of parts, as long as the graph
+		for ; s.part != nil && s.place[turn].IsZero(); s = s.part {
+			chain = append(chain, s)
+		}
+		a, err := p.place(s, turn)
+		for k := len(chain) - 1; k >= 0 && err == nil; k-- {
+			part := chain[k]
+			list := make([]tensor.Index, a.Rank())
+			for i := range list {
+				list[i] = tensor.Colon
+			}
+			list[part.axis] = tensor.R(part.from, part.from+part.like.Dim(part.axis))
+			a = a.Slice(list...)
+			part.place[turn], part.turned = a, s.turns()
+		}
+		return a, err
 	}
 	var a tensor.Any
 	var err error
@@ -567,6 +583,7 @@ func (p *prepared) view(d *drawing, i, turn int, fr *frame, r *ready) error {
 		case id < 0:
 		case r.skip:
 			d.slots[id].place[turn], fr.base[id].a = list[j], list[j]
+			d.slots[id].turned = d.slots[s.in[0]].turns()
 		default:
 			d.slots[id].whole, d.slots[id].apart = nil, true
 			p.bytes = add(p.bytes, d.slots[id].bytes())

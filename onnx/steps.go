@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"slices"
 	"strings"
 
 	"github.com/ashlar-go/ashlar/internal/core/cpu"
@@ -190,9 +189,10 @@ func (l *listing) add(d *drawing, depth int, made map[int]int) {
 		if depth > 0 {
 			step.Branch = d.c.attr
 		}
+		seen := make(map[StepRead]bool)
 		for id := range s.reads() {
 			if how := d.steps[i].how; how != already && (how != choosing || id == s.in[0]) {
-				step.read(d, id, made)
+				step.read(d, id, made, seen)
 			}
 		}
 		if o := d.c.ops[i]; d.steps[i].how == planned && len(s.in) > 0 && s.in[0] >= 0 && d.vals[s.in[0]].isTensor() {
@@ -220,7 +220,7 @@ func (l *listing) add(d *drawing, depth int, made map[int]int) {
 			}
 			l.add(e, depth+1, inside)
 			for _, id := range e.c.outputs {
-				l.steps[at].read(e, id, inside)
+				l.steps[at].read(e, id, inside, seen)
 			}
 		}
 		for _, id := range s.out {
@@ -247,12 +247,13 @@ func (l *listing) add(d *drawing, depth int, made map[int]int) {
 }
 
 // read notes that a step reads a value of a graph.
-func (s *Step) read(d *drawing, id int, made map[int]int) {
+func (s *Step) read(d *drawing, id int, made map[int]int, seen map[StepRead]bool) {
 	from, ok := made[id]
 	if !ok || d.slots[id] == nil || d.slots[id].fixed {
 		return
 	}
-	if r := (StepRead{d.c.names[id], from}); !slices.Contains(s.Reads, r) {
+	if r := (StepRead{d.c.names[id], from}); !seen[r] {
+		seen[r] = true
 		s.Reads = append(s.Reads, r)
 	}
 }
