@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/op"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -44,6 +45,17 @@ func in(place string, err error) error {
 		return &Error{File: e.File, Place: append([]string{place}, e.Place...), Err: e.Err}
 	}
 	return &Error{Place: []string{place}, Err: err}
+}
+
+// blamed names the step of an error, or the one of its parts that fails.
+func (c *compiled) blamed(s *step, err error) error {
+	var b *plan.Blame
+	if errors.As(err, &b) {
+		if part, ok := b.Part.(*step); ok {
+			s = part
+		}
+	}
+	return in(c.label(s), err)
 }
 
 // inFile names the file of err; name may be empty.

@@ -160,7 +160,7 @@ func (fr *frame) steps(progress func(done, total int, n *Node)) error {
 			err = fr.step(i)
 		}
 		if err != nil {
-			return in(fr.c.label(&fr.c.steps[i]), err)
+			return fr.c.blamed(&fr.c.steps[i], err)
 		}
 		if done++; progress != nil {
 			progress(done, total, fr.c.steps[i].node)

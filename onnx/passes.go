@@ -318,7 +318,7 @@ func (c *compiled) follow() {
 			return op.Call{Attrs: &attrs{node: outer.node, tensors: tensors, kept: outer.kept}, Opset: int(outer.opset), Outputs: 1}
 		}
 		// The step stands where the later node stood: all that it reads is made before.
-		c.ops[i], c.attrs[i] = plan.Followed(c.ops[first], n, next, at, call), c.attrs[first]
+		c.ops[i], c.attrs[i] = plan.Followed(c.ops[first], n, next, at, call, &outer), c.attrs[first]
 		others := slices.Delete(slices.Clone(s.in), at, at+1)
 		lead.in, lead.out = slices.Concat(lead.in, others), s.out
 		lead.also = slices.Concat(lead.also, []*Node{s.node}, s.also)
@@ -360,13 +360,15 @@ func (c *compiled) weigh() {
 		}
 		first, along := c.steps[k], c.steps[j]
 		var calls [3]func() op.Call
+		var parts [3]any
 		for n, at := range []int{k, j, i} {
 			step, tensors := c.steps[at], c.attrs[at]
+			parts[n] = &step
 			calls[n] = func() op.Call {
 				return op.Call{Attrs: &attrs{node: step.node, tensors: tensors, kept: step.kept}, Opset: int(step.opset), Outputs: 1}
 			}
 		}
-		c.ops[i] = plan.Weighed(c.ops[k], len(first.in), c.ops[j], c.ops[i], calls)
+		c.ops[i] = plan.Weighed(c.ops[k], len(first.in), c.ops[j], c.ops[i], calls, parts)
 		first.also = slices.Concat(first.also, []*Node{along.node}, along.also, []*Node{s.node}, s.also)
 		first.in, first.out = slices.Concat(first.in, s.in[1:]), s.out
 		c.attrs[i], c.steps[i] = c.attrs[k], first

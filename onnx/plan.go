@@ -99,6 +99,9 @@ func (s *Session) plan(ctx context.Context, inputs map[string]Value, bound []Val
 	}
 	start := time.Now()
 	p, err := s.newPlan(ctx, vals, limit)
+	if err != nil {
+		err = s.free(ctx, bound, limit, err)
+	}
 	// A plan that ran out of time may lack sizes that another one would have.
 	if err == nil && keep && ctx.Err() == nil && time.Since(start) < patience {
 		s.last.Store(&kept{key, *p})
@@ -174,7 +177,7 @@ func (s *Session) newPlan(ctx context.Context, vals []Value, limit int64) (*Plan
 			g.add(c, &c.steps[i], plain(err))
 			return nil
 		}
-		return in(c.label(&c.steps[i]), err)
+		return c.blamed(&c.steps[i], err)
 	}}
 	err := f.within(ctx, limit, func() error { return f.graph(s.c, vals, p) })
 	if err == nil {

@@ -119,7 +119,7 @@ func (fr *frame) again(around []Value) (err error) {
 		}
 	}
 	if panicked := tensor.Try(func() { err = fr.steps(nil) }); panicked != nil {
-		err = in(fr.c.label(&fr.c.steps[fr.at]), panicked)
+		err = fr.c.blamed(&fr.c.steps[fr.at], panicked)
 	}
 	if err != nil {
 		return err

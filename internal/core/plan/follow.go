@@ -11,11 +11,27 @@ import (
 // row-major order, from element at on.
 type Tail func(lines exec.Run, at int)
 
-// Followed returns an operator that does first and then next. The first n inputs are the inputs of first. The others are the inputs of
+// A Blame is an error of an operator that is part of a step of several. Part is what Followed or Weighed was given for it.
+type Blame struct {
+	Part any
+	Err  error
+}
+
+func (b *Blame) Error() string { return b.Err.Error() }
+
+// Unwrap returns the operator's error.
+func (b *Blame) Unwrap() error { return b.Err }
+
+func isBlame(err error) bool {
+	_, is := err.(*Blame)
+	return is
+}
+
+// Followed returns an operator that does first and then next, whose errors blame part. The first n inputs are the inputs of first. The others are the inputs of
 // next, but for input k, which is the result of first. call makes a call of next without inputs. Where next can't be the
 // Tail of first, one runs after the other.
-func Followed(first *Op, n int, next *Op, k int, call func() Call) *Op {
-	f := &following{first, next, n, k, call}
+func Followed(first *Op, n int, next *Op, k int, call func() Call, part any) *Op {
+	f := &following{first, next, n, k, call, part}
 	o := VariantOf(first, first.fixed, nil, f.plan)
 	o.says.FLOPs, o.says.Follows = FLOPs{}, false // nobody counts the FLOPs of both
 	return o
@@ -25,6 +41,7 @@ type following struct {
 	first, next *Op
 	n, k        int
 	call        func() Call
+	part        any
 }
 
 // parts returns the uses of both operators.
@@ -60,12 +77,13 @@ func (f *following) plan(c *Use, p *Draft) {
 	mid := p.Out
 	b.Inputs[f.k] = mid[0]
 	var q Draft
-	if p.Err = q.begin(f.next, b); p.Err != nil {
-		return
+	err := q.begin(f.next, b)
+	var out []tensor.Any
+	if err == nil {
+		out, err = q.results()
 	}
-	out, err := q.results()
 	if err != nil {
-		p.Err = err
+		p.Err = &Blame{f.part, err}
 		return
 	}
 	if p.body != nil && q.After != nil && out[0].DType() == mid[0].DType() && slices.Equal(out[0].Shape(), mid[0].Shape()) {

@@ -15,8 +15,8 @@ const mostScores = 1 << 19
 // input of along. The result of along is the first input of product, and the others are inputs n and later. Where along maps each line of the last axis by
 // itself, a part of the lines is made at a time, so that not all scores have to be there. Each element has the same bits. calls make
 // calls without inputs.
-func Weighed(scores *Op, n int, along, product *Op, calls [3]func() Call) *Op {
-	w := &weighing{ops: [3]*Op{scores, along, product}, n: n, calls: calls}
+func Weighed(scores *Op, n int, along, product *Op, calls [3]func() Call, parts [3]any) *Op {
+	w := &weighing{ops: [3]*Op{scores, along, product}, n: n, calls: calls, parts: parts}
 	o := VariantOf(scores, scores.fixed, nil, w.plan)
 	o.says.FLOPs, o.says.Follows, o.says.Leads, o.says.Kept = FLOPs{}, false, false, nil // nobody counts the FLOPs of all
 	return o
@@ -26,6 +26,7 @@ type weighing struct {
 	ops   [3]*Op
 	n     int
 	calls [3]func() Call
+	parts [3]any // for a Blame
 }
 
 // A weighed is a plan of a weighing.
@@ -75,13 +76,15 @@ func (w *weighing) plan(c *Use, p *Draft) {
 		if i > 0 {
 			uses[i].Inputs[0] = last
 		}
-		p.Err = made[i].begin(o, &uses[i])
-		if p.Err != nil {
-			return
+		err := made[i].begin(o, &uses[i])
+		var out []tensor.Any
+		if err == nil {
+			out, err = made[i].results()
 		}
-		out, err := made[i].results()
 		if err != nil {
-			p.Err = err
+			if p.Err = err; !isBlame(err) {
+				p.Err = &Blame{w.parts[i], err}
+			}
 			return
 		}
 		if last = out[0]; i == 0 {
