@@ -26,36 +26,60 @@ func dequantized(x, scale, zero tensor.Any, d dtype.DType, axis, block int) *mov
 	const name = "DequantizeLinear"
 	plan.Present(name, &x, &scale)
 	g := grainOf(name, x, scale, zero, axis, block)
-	alike := g.alike(scale, zero)
 	if !zero.IsZero() && zero.DType() != x.DType() {
 		panic(plan.Fail(name, tensor.ErrDType, "the zero point holds %v, what it belongs to %v", zero.DType(), x.DType()))
 	}
 	return &move.Transfer{Name: name, D: d, Shape: x.Shape(), In: move.OperandsOf(x, scale, zero), Fill: func(ctx context.Context, dst move.Words, in []move.Words) {
-		src, by, off, to := move.NumericOf(in[0]), move.NumericOf(in[1]), move.NumericOf(in[2]), move.NumericOf(dst)
-		if from := in[0].Of.DType(); plan.Bytes8.Has(from) && d == dtype.Float32 && in[1].Of.DType() == d {
-			r, all := move.ElemsOf[float32](dst.Of), alike(in[1], in[2])
-			exec.Split(name, ctx, dst.Len(), 2, func(first, till int) {
-				g.singles(all, in[1], in[2], first, till, func(at int, scale, zero []float32) {
-					if n := at + len(scale); from == dtype.Int8 {
-						cast.Dequantize(r[at:n], move.ElemsOf[int8](in[0].Of)[at:n], scale, zero)
-					} else {
-						cast.Dequantize(r[at:n], in[0].Mem[at:n], scale, zero)
-					}
-				})
-			})
+		if dequantizedSingly(name, ctx, &g, dst, in) {
 			return
 		}
-		exec.Split(name, ctx, dst.Len(), 20, func(from, till int) {
-			for i := from; i < till; i++ {
-				at := g.at(i)
-				q := quantum{scale: by.Real(at)}
-				if !in[2].Absent() {
-					q.zero = off.Real(at)
+		to, src := move.NumericOf(dst), move.NumericOf(in[0])
+		exec.Split(name, ctx, dst.Len(), 3, func(from, till int) {
+			var v, scales, zeros [scaledBlock]float64
+			grained(&g, in[1], in[2], from, till, func(at, n int, scale, zero []float64) {
+				for end := at + n; at < end; at += scaledBlock {
+					v := v[:min(scaledBlock, end-at)]
+					src.Reals(v, at)
+					cast.Differences(v, listed(zeros[:], zero, len(v)), listed(scales[:], scale, len(v)))
+					to.SetReals(at, v)
 				}
-				to.SetReal(i, q.real(src, i))
-			}
+			})
 		})
 	}}
+}
+
+// dequantizedSingly sets float32s to the numbers of integers of 16 bits or less in float32, whose products are the same, and reports whether it
+// has done so.
+func dequantizedSingly(name string, ctx context.Context, g *grain, dst move.Words, in []move.Words) bool {
+	if dst.Of.DType() != dtype.Float32 || in[1].Of.DType() != dtype.Float32 {
+		return false
+	}
+	switch d := in[0].Of.DType(); {
+	case d == dtype.Int16:
+		dequantizedFrom(name, ctx, g, dst, move.ElemsOf[int16](in[0].Of), in)
+	case d == dtype.Uint16:
+		dequantizedFrom(name, ctx, g, dst, move.ElemsOf[uint16](in[0].Of), in)
+	case d.IsInteger() && d.Size() == 1 && d.IsSigned():
+		dequantizedFrom(name, ctx, g, dst, exec.Of[int8](exec.RunOf(in[0].Mem)), in)
+	case d.IsInteger() && d.Size() == 1:
+		dequantizedFrom(name, ctx, g, dst, in[0].Mem, in)
+	default:
+		return false
+	}
+	return true
+}
+
+func dequantizedFrom[T int8 | uint8 | int16 | uint16](name string, ctx context.Context, g *grain, dst move.Words, a []T, in []move.Words) {
+	r := move.ElemsOf[float32](dst.Of)
+	exec.Split(name, ctx, len(r), 2, func(from, till int) {
+		grained(g, in[1], in[2], from, till, func(at, n int, scale, zero []float32) {
+			if row := r[at : at+n]; len(scale) == 1 {
+				cast.DequantizeRow(row, a[at:], scale[0], zero[0])
+			} else {
+				cast.Dequantize(row, a[at:], scale, zero)
+			}
+		})
+	})
 }
 
 var dequantizeLinear = plan.Operator{About: plan.About{Name: "DequantizeLinear", Shared: true, FLOPs: plan.FLOPs{Each: 2}, Orion: &inOrion{instead: orionDequantize}, Versions: []int{10, 13, 19, 21, 23, 24, 25}, Why: "of quantized numbers: 8 and 16 bits and int32",

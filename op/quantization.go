@@ -8,6 +8,7 @@ import (
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/core/cast"
 	"github.com/ashlar-go/ashlar/internal/core/contract"
+	"github.com/ashlar-go/ashlar/internal/core/conv"
 	"github.com/ashlar-go/ashlar/internal/core/move"
 	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/num"
@@ -347,82 +348,106 @@ func (g *grain) run(i int) (at, step, n int) {
 	}
 }
 
-// grains has the scales and the zero points of a block.
-type grains struct{ scales, zeros [scaledBlock]float32 }
-
-// grainsRoom keeps grains from one call to the next.
-var grainsRoom = sync.Pool{New: func() any { return new(grains) }}
-
-// alike returns a function that makes grains of the one scale, of float32, and zero point that all elements have; nil where there are several.
-func (g *grain) alike(scale, zero tensor.Any) func(in ...move.Words) *grains {
-	if g.n != 1 || g.blocks > 0 {
-		return func(in ...move.Words) *grains { return nil }
+// next returns the length of the run of the scale at an index, all of whose elements follow each other.
+func (g *grain) next(at int) int {
+	if g.blocks > 0 {
+		return min(g.block, g.n-at%g.blocks*g.block)
 	}
-	return steady(func(in []move.Words) *grains {
-		b := new(grains)
-		fill(b.scales[:], move.ElemsOf[float32](in[0].Of)[0])
-		if !in[1].Absent() {
-			fill(b.zeros[:], float32(move.NumericOf(in[1]).Real(0)))
-		}
-		return b
-	}, scale, zero)
+	return g.after
 }
 
-// singles calls f for blocks of the elements from element from to element to, with the scale and the zero point of each; scale has float32s. all,
-// if not nil, has the scales and zero points of every block.
-func (g *grain) singles(all *grains, scale, zero move.Words, from, to int, f func(at int, scale, zero []float32)) {
-	b := all
-	if all == nil {
-		b = grainsRoom.Get().(*grains)
-		defer grainsRoom.Put(b)
+// grains has scales and zero points of elements.
+type grains[F num.Float] struct{ scales, zeros [scaledBlock]F }
+
+// grainsRoom keeps grains of float32 and of float64 from one call to the next.
+var grainsRoom = [2]sync.Pool{{New: func() any { return new(grains[float32]) }}, {New: func() any { return new(grains[float64]) }}}
+
+// shortGrain is the number of elements up to which runs are put together.
+const shortGrain = 16
+
+// grained calls f for parts of the elements from element from to element to: n elements from element at on have the scales and zero points in
+// two lists, or in lists of one all the same.
+func grained[F num.Float](g *grain, scale, zero move.Words, from, to int, f func(at, n int, scale, zero []F)) {
+	pool := &grainsRoom[0]
+	if _, double := any(F(0)).(float64); double {
+		pool = &grainsRoom[1]
+	}
+	b := pool.Get().(*grains[F])
+	defer pool.Put(b)
+	if zero.Absent() {
 		clear(b.zeros[:])
 	}
-	same := -1 // the scale that the whole block has
+	lines := 0 // as many elements have their grains in b: whole lines of an axis
 	for from < to {
-		n := min(scaledBlock, to-from)
-		if all == nil {
-			if at, step, run := g.run(from); step > 0 || run < n {
-				g.fill(b, scale, zero, from, n)
-				same = -1
-			} else if at != same {
-				g.fill(b, scale, zero, from, min(scaledBlock, run))
-				same = at
+		at, step, run := g.run(from)
+		n := min(run, to-from, scaledBlock)
+		switch {
+		case step == 0 && run >= shortGrain:
+			m := min(scaledBlock, scale.Len()-at, (to-from-1)/run+1) // runs one after the other have scales one after the other
+			load(b.scales[:m], scale, at)
+			load(b.zeros[:m], zero, at)
+			for k := 0; k < m && from < to; k++ {
+				n := min(run, to-from)
+				f(from, n, b.scales[k:k+1], b.zeros[k:k+1])
+				from, run = from+n, g.next(at+k+1)
 			}
+			continue
+		case step == 1 && at == 0 && g.blocks == 0 && g.n < scaledBlock:
+			if n = min(to-from, scaledBlock/g.n*g.n); lines < n {
+				fillGrains(g, b.scales[:n], scale, from)
+				fillGrains(g, b.zeros[:n], zero, from)
+				lines = n
+			}
+		default:
+			if lines = 0; run < shortGrain {
+				n = min(to-from, scaledBlock)
+			}
+			fillGrains(g, b.scales[:n], scale, from)
+			fillGrains(g, b.zeros[:n], zero, from)
 		}
-		f(from, b.scales[:n], b.zeros[:n])
+		f(from, n, b.scales[:n], b.zeros[:n])
 		from += n
 	}
 }
 
-// fill sets the scales and the zero points of n elements from element from on.
-func (g *grain) fill(b *grains, scale, zero move.Words, from, n int) {
-	scales, zeros := move.ElemsOf[float32](scale.Of), move.NumericOf(zero)
-	for j := 0; j < n; {
-		at, step, run := g.run(from + j)
-		run = min(run, n-j)
-		for i := range max(1, run*step) {
-			if b.scales[j+i] = scales[at+i]; !zero.Absent() {
-				b.zeros[j+i] = float32(zeros.Real(at + i))
+// fillGrains sets the scales or zero points of the elements from element from on; absent ones stay.
+func fillGrains[F num.Float](g *grain, dst []F, of move.Words, from int) {
+	if of.Absent() {
+		return
+	}
+	for len(dst) > 0 {
+		at, step, run := g.run(from)
+		run = min(run, len(dst))
+		load(dst[:max(1, run*step)], of, at)
+		if step == 0 {
+			for i := 1; i < run; i++ {
+				dst[i] = dst[0]
 			}
 		}
-		if step == 0 {
-			fill(b.scales[j:j+run], b.scales[j])
-			fill(b.zeros[j:j+run], b.zeros[j])
-		}
-		j += run
+		dst, from = dst[run:], from+run
 	}
 }
 
-// roundedTo returns a function that rounds a float64 to a type, and leaves it a float64.
-func roundedTo(d dtype.DType) func(v float64) float64 {
-	switch d {
-	case dtype.Float32:
-		return func(v float64) float64 { return float64(float32(v)) }
+// load sets dst to scales or zero points from element at on; absent ones stay.
+func load[F num.Float](dst []F, of move.Words, at int) {
+	if of.Absent() {
+		return
 	}
-	if f := d.Format(); f != 0 {
-		return func(v float64) float64 { return f.Value(f.Round(v)) }
+	switch dst := any(dst).(type) {
+	case []float32:
+		move.NumericOf(of).Singles(dst, at)
+	case []float64:
+		move.NumericOf(of).Reals(dst, at)
 	}
-	return func(v float64) float64 { return v }
+}
+
+// listed returns a list of n numbers, or the one number of a list n times, in room.
+func listed(room, list []float64, n int) []float64 {
+	if len(list) == n {
+		return list
+	}
+	conv.Fill(room[:n], list[0])
+	return room[:n]
 }
 
 // A quantum is the one scale and zero point of a whole operand.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/core/cast"
+	"github.com/ashlar-go/ashlar/internal/core/conv"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
 	"github.com/ashlar-go/ashlar/internal/core/move"
 	"github.com/ashlar-go/ashlar/internal/core/plan"
@@ -33,39 +34,121 @@ func quantizing(x, scale, zero tensor.Any, d, precision dtype.DType, axis, block
 	const name = "QuantizeLinear"
 	plan.Present(name, &x, &scale)
 	g := grainOf(name, x, scale, zero, axis, block)
-	alike := g.alike(scale, zero)
 	return &move.Transfer{Name: name, D: d, Shape: x.Shape(), In: move.OperandsOf(x, scale, zero), Fill: func(ctx context.Context, dst move.Words, in []move.Words) {
-		src, by, off, to := move.NumericOf(in[0]), move.NumericOf(in[1]), move.NumericOf(in[2]), move.NumericOf(dst)
-		if !dst.Orion && plan.Bytes8.Has(d) && precision == dtype.Float32 && in[0].Of.DType() == precision && in[1].Of.DType() == precision {
-			a, all := move.ElemsOf[float32](in[0].Of), alike(in[1], in[2])
-			exec.Split(name, ctx, dst.Len(), 2, func(from, till int) {
-				g.singles(all, in[1], in[2], from, till, func(at int, scale, zero []float32) {
-					if n := at + len(scale); d == dtype.Int8 {
-						cast.Quantize(move.ElemsOf[int8](dst.Of)[at:n], a[at:n], scale, zero)
-					} else {
-						cast.Quantize(dst.Mem[at:n], a[at:n], scale, zero)
-					}
-				})
-			})
+		if !dst.Orion && quantizedToCodes(name, ctx, &g, dst, in, precision) {
 			return
 		}
-		round := roundedTo(precision)
-		exec.Split(name, ctx, dst.Len(), 20, func(from, till int) {
-			for i := from; i < till; i++ {
-				at, z := g.at(i), 0.0
-				if !in[2].Absent() {
-					z = off.Real(at)
+		to, src := move.NumericOf(dst), move.NumericOf(in[0])
+		exec.Split(name, ctx, dst.Len(), 4, func(from, till int) {
+			var v, scales, zeros [scaledBlock]float64
+			grained(&g, in[1], in[2], from, till, func(at, n int, scale, zero []float64) {
+				for end := at + n; at < end; at += scaledBlock {
+					n := min(scaledBlock, end-at)
+					v, zero := v[:n], listed(zeros[:], zero, n)
+					src.Reals(v, at)
+					cast.Quotients(v, listed(scales[:], scale, n), precision)
+					switch {
+					case dst.Orion:
+						for i, q := range v {
+							if precision.IsInteger() {
+								q = math.Trunc(q)
+							}
+							to.SetQuantized(at+i, q, zero[i], saturate)
+						}
+					case d.IsFloat():
+						cast.Offset(v, zero, false)
+						cast.StoreFloats(exec.RunOf(dst.Mem), d, at, v, cast.Saturating(saturate))
+					default:
+						cast.Offset(v, zero, true)
+						to.SetReals(at, v)
+					}
 				}
-				v := round(src.Real(i) / by.Real(at))
-				if dst.Orion && precision.IsInteger() {
-					v = math.Trunc(v)
-				}
-				to.SetQuantized(i, v, z, saturate)
-			}
+			})
 		})
 	}}
 }
 
+// quantizedToCodes quantizes to integers of 16 bits or less, and reports whether it has done so.
+func quantizedToCodes(name string, ctx context.Context, g *grain, dst move.Words, in []move.Words, precision dtype.DType) bool {
+	switch d := dst.Of.DType(); {
+	case d == dtype.Int16:
+		quantizedTo(name, ctx, g, move.ElemsOf[int16](dst.Of), dst, in, precision)
+	case d == dtype.Uint16:
+		quantizedTo(name, ctx, g, move.ElemsOf[uint16](dst.Of), dst, in, precision)
+	case d.IsInteger() && d.Size() == 1 && d.IsSigned():
+		quantizedTo(name, ctx, g, exec.Of[int8](exec.RunOf(dst.Mem)), dst, in, precision)
+	case d.IsInteger() && d.Size() == 1:
+		quantizedTo(name, ctx, g, dst.Mem, dst, in, precision)
+	default:
+		return false
+	}
+	return true
+}
+
+// quantizedTo quantizes to codes. Quotients of one type of 32 bits or less are computed in float32, others in float64 and rounded to whole numbers:
+// float32 has all these that don't saturate.
+func quantizedTo[T int8 | uint8 | int16 | uint16](name string, ctx context.Context, g *grain, dst []T, to move.Words, in []move.Words, precision dtype.DType) {
+	src, d := move.NumericOf(in[0]), to.Of.DType()
+	alike, cost := src.D == precision && in[1].Of.DType() == precision, 4
+	if alike && precision == dtype.Float32 {
+		cost = 2
+	}
+	exec.Split(name, ctx, len(dst), cost, func(from, till int) {
+		switch {
+		case cost == 2:
+			a := move.ElemsOf[float32](in[0].Of)
+			grained(g, in[1], in[2], from, till, func(at, n int, scale, zero []float32) {
+				if row := dst[at : at+n]; len(scale) == 1 {
+					cast.QuantizeRow(row, a[at:], scale[0], zero[0])
+				} else {
+					cast.Quantize(row, a[at:], scale, zero)
+				}
+			})
+		case alike && (precision == dtype.Float16 || precision == dtype.BFloat16):
+			var v [scaledBlock]float32
+			wholes := wholesTo(dst)
+			grained(g, in[1], in[2], from, till, func(at, n int, scale, zero []float32) {
+				for end := at + n; at < end; at += scaledBlock {
+					v := v[:min(scaledBlock, end-at)]
+					src.Singles(v, at)
+					cast.NarrowQuotients(v, scale, precision)
+					wholes(at, v, zero)
+				}
+			})
+		default:
+			var v, scales [scaledBlock]float64
+			var w, zeros [scaledBlock]float32
+			wholes := wholesTo(dst)
+			grained(g, in[1], in[2], from, till, func(at, n int, scale, zero []float64) {
+				z := zeros[:len(zero)]
+				conv.NarrowF64(z, zero)
+				for end := at + n; at < end; at += scaledBlock {
+					v := v[:min(scaledBlock, end-at)]
+					src.Reals(v, at)
+					cast.Quotients(v, listed(scales[:], scale, len(v)), precision)
+					cast.Rounded(w[:len(v)], v)
+					wholes(at, w[:len(v)], z)
+				}
+			})
+		}
+		if d.Bits() < 8 {
+			cast.Clamp(to.Mem[from:till], d)
+		}
+	})
+}
+
+// wholesTo returns a function that sets codes from one on to the sums of numbers, rounded, and of zero points, or of one zero point.
+func wholesTo[T int8 | uint8 | int16 | uint16](dst []T) func(at int, v, zero []float32) {
+	var ones [scaledBlock]float32
+	conv.Fill(ones[:], 1)
+	return func(at int, v, zero []float32) {
+		if row := dst[at : at+len(v)]; len(zero) == 1 {
+			cast.QuantizeRow(row, v, 1, zero[0])
+		} else {
+			cast.Quantize(row, v, ones[:len(v)], zero)
+		}
+	}
+}
 var quantizeLinear = plan.Operator{About: plan.About{Name: "QuantizeLinear", Shared: true, TakesUp: plan.InWidened, FLOPs: plan.FLOPs{Each: 2}, Orion: &inOrion{also: plan.Fixeds, instead: orionQuantize}, Versions: []int{10, 13, 19, 21, 23, 24, 25},
 	Attrs: []string{"axis", "block_size", "output_dtype", "precision", "saturate"}}, Fast: quantizeFast, Least: 2, Most: 3, Takes: plan.Reals,
 	Move: func(c *plan.Use) plan.Mover {

@@ -54,6 +54,7 @@ func allCases() []benchCase {
 		cs = append(cs, reductions[float32]("f32", n, n)...)
 		cs = append(cs, reductions[float64]("f64", n, n)...)
 		cs = append(cs, toBF16(n, n), toI8(n, n), layerNormal(n, n))
+		cs = append(cs, quantizations(n, n)...)
 	}
 	cs = append(cs, selected()...)
 	return append(cs,

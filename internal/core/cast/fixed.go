@@ -79,7 +79,7 @@ func castFixed[T num.Fixed](dst []T, src exec.Run, from dtype.DType, s *State) {
 					w[i] = real(v)
 				}
 			} else {
-				loadFloats(w[:n], src, from, at)
+				LoadFloats(w[:n], src, from, at)
 			}
 			for i, v := range w[:n] {
 				var err error

@@ -2,48 +2,264 @@ package cast
 
 import (
 	"math"
+	"unsafe"
 
+	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/core/conv"
 	"github.com/ashlar-go/ashlar/internal/core/simd"
+	"github.com/ashlar-go/ashlar/num"
 )
 
-// The rows between numbers and their codes in bytes. Scales, zero points and addends are as long as the result.
+// The rows between numbers and their codes in integers. Scales, zero points and addends are as long as the result, but for functions whose names end
+// in Row: there all elements have one.
+
+type code interface{ int8 | uint8 | int16 | uint16 }
 
 // Quantize sets dst[i] to a[i]/scale[i], rounded to float32, then to the nearest integer, ties to even, plus zero[i], a whole number, saturated. NaN
 // is 0.
-func Quantize[T int8 | uint8](dst []T, a, scale, zero []float32) {
+func Quantize[T code](dst []T, a, scale, zero []float32) {
+	done := false
 	switch dst := any(dst).(type) {
 	case []int8:
-		if simd.TryQuantizeI8(dst, a, scale, zero) {
-			return
-		}
+		done = simd.TryQuantizeI8(dst, a, scale, zero)
 	case []uint8:
-		if simd.TryQuantizeU8(dst, a, scale, zero) {
-			return
-		}
+		done = simd.TryQuantizeU8(dst, a, scale, zero)
+	case []int16:
+		done = simd.TryQuantizeI16(dst, a, scale, zero)
+	case []uint16:
+		done = simd.TryQuantizeU16(dst, a, scale, zero)
+	}
+	if done {
+		return
 	}
 	for i := range dst {
 		dst[i] = saturated[T](math.RoundToEven(float64(float32(a[i]/scale[i]))) + float64(zero[i]))
 	}
 }
 
+// QuantizeRow is Quantize with one scale and one zero point.
+func QuantizeRow[T code](dst []T, a []float32, scale, zero float32) {
+	done := false
+	switch dst := any(dst).(type) {
+	case []int8:
+		done = simd.TryQuantizeRowI8(dst, a, scale, zero)
+	case []uint8:
+		done = simd.TryQuantizeRowU8(dst, a, scale, zero)
+	case []int16:
+		done = simd.TryQuantizeRowI16(dst, a, scale, zero)
+	case []uint16:
+		done = simd.TryQuantizeRowU16(dst, a, scale, zero)
+	}
+	if done {
+		return
+	}
+	for i := range dst {
+		dst[i] = saturated[T](math.RoundToEven(float64(float32(a[i]/scale))) + float64(zero))
+	}
+}
+
 // Dequantize sets dst[i] to (a[i] − zero[i])·scale[i], rounded once. NaN is canonical.
-func Dequantize[T int8 | uint8](dst []float32, a []T, scale, zero []float32) {
+func Dequantize[T code](dst []float32, a []T, scale, zero []float32) {
+	done := false
 	switch a := any(a).(type) {
 	case []int8:
-		if simd.TryDequantizeI8(dst, a, scale, zero) {
-			return
-		}
+		done = simd.TryDequantizeI8(dst, a, scale, zero)
 	case []uint8:
-		if simd.TryDequantizeU8(dst, a, scale, zero) {
-			return
-		}
+		done = simd.TryDequantizeU8(dst, a, scale, zero)
+	case []int16:
+		done = simd.TryDequantizeI16(dst, a, scale, zero)
+	case []uint16:
+		done = simd.TryDequantizeU16(dst, a, scale, zero)
+	}
+	if done {
+		return
 	}
 	for i := range dst {
 		dst[i] = float32((float32(a[i]) - zero[i]) * scale[i])
 	}
-	if canon := CanonFor[float32](); canon != nil {
-		canon(dst)
+	CanonicalRow(dst)
+}
+
+// DequantizeRow is Dequantize with one scale and one zero point.
+func DequantizeRow[T code](dst []float32, a []T, scale, zero float32) {
+	done := false
+	switch a := any(a).(type) {
+	case []int8:
+		done = simd.TryDequantizeRowI8(dst, a, scale, zero)
+	case []uint8:
+		done = simd.TryDequantizeRowU8(dst, a, scale, zero)
+	case []int16:
+		done = simd.TryDequantizeRowI16(dst, a, scale, zero)
+	case []uint16:
+		done = simd.TryDequantizeRowU16(dst, a, scale, zero)
 	}
+	if done {
+		return
+	}
+	for i := range dst {
+		dst[i] = float32((float32(a[i]) - zero) * scale)
+	}
+	CanonicalRow(dst)
+}
+
+// FloatOf sets dst to codes as they are.
+func FloatOf[T code](dst []float32, a []T) {
+	done := false
+	switch a := any(a).(type) {
+	case []int8:
+		done = simd.TryFloatI8(dst, a)
+	case []uint8:
+		done = simd.TryFloatU8(dst, a)
+	case []int16:
+		done = simd.TryFloatI16(dst, a)
+	case []uint16:
+		done = simd.TryFloatU16(dst, a)
+	}
+	if !done {
+		integersToFloats(dst, a)
+	}
+}
+
+// Clamp saturates codes of 8 bits to a type of fewer.
+func Clamp(row []byte, d dtype.DType) {
+	var lows, highs [256]byte
+	least, most := byte(0), byte(1)<<d.Bits()-1
+	if d.IsSigned() {
+		most >>= 1
+		least = ^most
+	}
+	conv.Fill(lows[:], least)
+	conv.Fill(highs[:], most)
+	low, high := simd.Max.Best(), simd.Min.Best()
+	for len(row) > 0 {
+		part := row[:min(len(row), len(lows))]
+		row = row[len(part):]
+		switch codes := conv.As[int8](part); {
+		case low == nil || high == nil:
+			for i := range part {
+				if d.IsSigned() {
+					codes[i] = max(int8(least), min(codes[i], int8(most)))
+				} else {
+					part[i] = min(part[i], most)
+				}
+			}
+		case d.IsSigned():
+			low.I8(codes, codes, conv.As[int8](lows[:]))
+			high.I8(codes, codes, conv.As[int8](highs[:]))
+		default:
+			high.U8(part, part, highs[:])
+		}
+	}
+}
+
+// NarrowQuotients sets v[i] to v[i]/scale[i], rounded to float16 or bfloat16. Numbers have that type, so the quotient in float32 on the way changes
+// nothing: it has twice the digits and two more. All may have one scale.
+func NarrowQuotients(v, scale []float32, d dtype.DType) {
+	switch r := simd.Div.Best(); {
+	case len(scale) == 1 && simd.TryDivNumber32(v, v, scale[0], false):
+	case len(scale) > 1 && r != nil:
+		r.F32(v, v, scale)
+	default:
+		for i := range v {
+			v[i] /= scale[min(i, len(scale)-1)]
+		}
+	}
+	if d == dtype.Float16 {
+		narrowed(v, conv.NarrowF16, conv.WidenF16)
+	} else {
+		narrowed(v, conv.NarrowBF16, conv.WidenBF16)
+	}
+}
+
+func narrowed[T num.F16 | num.BF16](v []float32, narrow func([]T, []float32), widen func([]float32, []T)) {
+	var w [256]T
+	for at := 0; at < len(v); at += len(w) {
+		part := v[at:min(at+len(w), len(v))]
+		narrow(w[:len(part)], part)
+		widen(part, w[:len(part)])
+	}
+}
+
+// Quotients sets v[i] to v[i]/scale[i], rounded to float64, then to a float type.
+func Quotients(v, scale []float64, d dtype.DType) {
+	if r := simd.Div.Best(); r != nil {
+		r.F64(v, v, scale)
+	} else {
+		for i := range v {
+			v[i] /= scale[i]
+		}
+	}
+	switch d {
+	case dtype.Float32:
+		var w [256]float32
+		for at := 0; at < len(v); at += len(w) {
+			part := v[at:min(at+len(w), len(v))]
+			conv.NarrowF64(w[:len(part)], part)
+			conv.WidenF32(part, w[:len(part)])
+		}
+	case dtype.Float16:
+		roundDoubles[num.F16](v)
+	case dtype.BFloat16:
+		roundDoubles[num.BF16](v)
+	default:
+		if f := d.Format(); f != 0 {
+			for i, x := range v {
+				v[i] = f.Value(f.Round(x))
+			}
+		}
+	}
+}
+
+func roundDoubles[T num.F16 | num.BF16](v []float64) {
+	var w [256]T
+	for at := 0; at < len(v); at += len(w) {
+		part := v[at:min(at+len(w), len(v))]
+		conv.NarrowDoubles(w[:len(part)], part)
+		conv.WidenDoubles(part, w[:len(part)])
+	}
+}
+
+// Rounded sets dst to numbers rounded to the nearest integer, ties to even, and then to float32; v changes.
+func Rounded(dst []float32, v []float64) {
+	if r := simd.Round.Best(); r != nil {
+		r.F64(v, v)
+	} else {
+		for i, x := range v {
+			v[i] = math.RoundToEven(x)
+		}
+	}
+	conv.NarrowF64(dst, v)
+}
+
+// Offset adds zero points to numbers, which are rounded to the nearest integer before, ties to even, if whole is true.
+func Offset(v, zero []float64, whole bool) {
+	sum, round := simd.Add.Best(), simd.Round.Best()
+	if sum == nil || round == nil {
+		for i, x := range v {
+			if whole {
+				x = math.RoundToEven(x)
+			}
+			v[i] = x + zero[i]
+		}
+		return
+	}
+	if whole {
+		round.F64(v, v)
+	}
+	sum.F64(v, v, zero)
+}
+
+// Differences sets v[i] to (v[i] − zero[i])·scale[i], each step rounded.
+func Differences(v, zero, scale []float64) {
+	less, times := simd.Sub.Best(), simd.Mul.Best()
+	if less == nil || times == nil {
+		for i, x := range v {
+			v[i] = float64((x - zero[i]) * scale[i])
+		}
+		return
+	}
+	less.F64(v, v, zero)
+	times.F64(v, v, scale)
 }
 
 // Requantize sets dst[i] to (sums[i] + plus[i])·factor[i]/scale, rounded to the nearest integer, ties to even, plus zero, saturated. plus has
@@ -81,19 +297,12 @@ func RequantizeRow[T int8 | uint8](dst []T, sums []int32, factor, plus, scale, z
 	}
 }
 
-// saturated returns a whole number as an element; NaN is 0.
-func saturated[T int8 | uint8](v float64) T {
-	lo, hi := 0.0, 255.0
-	if least := T(0); least-1 < 0 {
-		lo, hi = math.MinInt8, math.MaxInt8
+// saturated returns a whole number as a code; NaN is 0.
+func saturated[T code](v float64) T {
+	least, most := T(0), ^T(0)
+	if most < 0 {
+		most = T(1)<<(8*unsafe.Sizeof(most)-1) - 1
+		least = -most - 1
 	}
-	switch {
-	case v != v:
-		return 0
-	case v < lo:
-		return T(lo)
-	case v > hi:
-		return T(hi)
-	}
-	return T(v)
+	return ToInt(v, least, most, float64(most)+1)
 }

@@ -55,7 +55,8 @@ func loadUints(w []uint64, src exec.Run, from dtype.DType, at int) {
 	}
 }
 
-func loadFloats(w []float64, src exec.Run, from dtype.DType, at int) {
+// LoadFloats sets w to the elements of a float type from element at on.
+func LoadFloats(w []float64, src exec.Run, from dtype.DType, at int) {
 	switch from {
 	case dtype.Float16:
 		conv.WidenDoubles(w, exec.Of[num.F16](src)[at:])

@@ -36,6 +36,14 @@ func NarrowingOf(opts []plan.Option) (h Narrowing) {
 	return h
 }
 
+// Saturating returns the narrowing that saturates, or the one that doesn't.
+func Saturating(yes bool) Narrowing {
+	if yes {
+		return saturating
+	}
+	return 0
+}
+
 func (h Narrowing) Row(dst exec.Run, to dtype.DType, in [3]exec.Run, from dtype.DType) {
 	convertRow(dst, to, in[0], from, h)
 }
@@ -101,7 +109,7 @@ func convertRow(dst exec.Run, to dtype.DType, src exec.Run, from dtype.DType, h 
 		var w [256]float64
 		for at := 0; at < n; at += len(w) {
 			m := min(n-at, len(w))
-			loadFloats(w[:m], src, from, at)
+			LoadFloats(w[:m], src, from, at)
 			StoreFloats(dst, to, at, w[:m], h)
 		}
 	}

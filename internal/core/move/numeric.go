@@ -3,6 +3,7 @@ package move
 import (
 	"encoding/binary"
 	"math"
+	"unsafe"
 
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/core/cast"
@@ -86,9 +87,7 @@ func (w Numeric) Floats(dst []float64, at int) {
 	case dtype.BFloat16:
 		conv.WidenDoubles(dst, ElemsOf[num.BF16](w.Of)[at:])
 	default:
-		for i := range dst {
-			dst[i] = w.Float(at + i)
-		}
+		cast.LoadFloats(dst, exec.RunOf(w.Mem), w.D, at)
 	}
 }
 
@@ -201,41 +200,87 @@ func (w Numeric) SetReal(i int, v float64) {
 
 // Reals sets dst to the elements of any real type from element at on; NaNs may become canonical.
 func (w Numeric) Reals(dst []float64, at int) {
-	switch {
-	case w.D.IsFloat():
-		w.Floats(dst, at)
-	case w.D == dtype.Uint8:
-		for i, v := range ElemsOf[uint8](w.Of)[at:][:len(dst)] {
-			dst[i] = float64(v)
-		}
-	case w.D == dtype.Int8:
-		for i, v := range ElemsOf[int8](w.Of)[at:][:len(dst)] {
-			dst[i] = float64(v)
-		}
+	switch w.D {
+	case dtype.Int8, dtype.Int4, dtype.Int2:
+		widen(dst, exec.Of[int8](exec.RunOf(w.Mem))[at:])
+	case dtype.Uint8, dtype.Uint4, dtype.Uint2:
+		widen(dst, w.Mem[at:])
+	case dtype.Int16:
+		widen(dst, ElemsOf[int16](w.Of)[at:])
+	case dtype.Uint16:
+		widen(dst, ElemsOf[uint16](w.Of)[at:])
+	case dtype.Int32:
+		widen(dst, ElemsOf[int32](w.Of)[at:])
+	case dtype.Int64:
+		widen(dst, ElemsOf[int64](w.Of)[at:])
+	case dtype.Uint32:
+		widen(dst, ElemsOf[uint32](w.Of)[at:])
+	case dtype.Uint64:
+		widen(dst, ElemsOf[uint64](w.Of)[at:])
 	default:
-		for i := range dst {
-			dst[i] = w.Real(at + i)
-		}
+		w.Floats(dst, at)
+	}
+}
+
+func widen[F num.Float, T num.Integer](dst []F, src []T) {
+	for i, v := range src[:len(dst)] {
+		dst[i] = F(v)
+	}
+}
+
+// Singles is Reals for integers of 16 bits or less, float32, float16 and bfloat16, whose numbers float32 has.
+func (w Numeric) Singles(dst []float32, at int) {
+	switch n := at + len(dst); w.D {
+	case dtype.Int8, dtype.Int4, dtype.Int2:
+		cast.FloatOf(dst, exec.Of[int8](exec.RunOf(w.Mem))[at:n])
+	case dtype.Int16:
+		cast.FloatOf(dst, ElemsOf[int16](w.Of)[at:n])
+	case dtype.Uint16:
+		cast.FloatOf(dst, ElemsOf[uint16](w.Of)[at:n])
+	case dtype.Float32:
+		copy(dst, ElemsOf[float32](w.Of)[at:n])
+	case dtype.Float16:
+		conv.WidenF16(dst, ElemsOf[num.F16](w.Of)[at:n])
+	case dtype.BFloat16:
+		conv.WidenBF16(dst, ElemsOf[num.BF16](w.Of)[at:n])
+	default:
+		cast.FloatOf(dst, w.Mem[at:n])
 	}
 }
 
 // SetReals is SetReal for the elements from element at on.
 func (w Numeric) SetReals(at int, v []float64) {
-	switch {
-	case w.D.IsFloat():
-		w.SetFloats(at, v)
-	case w.D == dtype.Uint8:
-		row := ElemsOf[uint8](w.Of)[at:][:len(v)]
-		for i, x := range v {
-			if x = math.RoundToEven(x); !(x > 0) {
-				x = 0
-			}
-			row[i] = uint8(min(x, math.MaxUint8))
-		}
+	switch w.D {
+	case dtype.Int8, dtype.Int4, dtype.Int2:
+		setWhole(exec.Of[int8](exec.RunOf(w.Mem))[at:], v, w.D.Bits())
+	case dtype.Uint8, dtype.Uint4, dtype.Uint2:
+		setWhole(w.Mem[at:], v, w.D.Bits())
+	case dtype.Int16:
+		setWhole(ElemsOf[int16](w.Of)[at:], v, 16)
+	case dtype.Uint16:
+		setWhole(ElemsOf[uint16](w.Of)[at:], v, 16)
+	case dtype.Int32:
+		setWhole(ElemsOf[int32](w.Of)[at:], v, 32)
+	case dtype.Int64:
+		setWhole(ElemsOf[int64](w.Of)[at:], v, 64)
+	case dtype.Uint32:
+		setWhole(ElemsOf[uint32](w.Of)[at:], v, 32)
+	case dtype.Uint64:
+		setWhole(ElemsOf[uint64](w.Of)[at:], v, 64)
 	default:
-		for i, x := range v {
-			w.SetReal(at+i, x)
-		}
+		w.SetFloats(at, v)
+	}
+}
+
+// setWhole sets integers of a number of bits.
+func setWhole[T num.Integer](dst []T, v []float64, bits int) {
+	least, most, beyond := T(0), ^T(0)>>(8*int(unsafe.Sizeof(T(0)))-bits), math.Ldexp(1, bits)
+	if ^T(0) < 0 {
+		most = T(1)<<(bits-1) - 1
+		least, beyond = -most-1, math.Ldexp(1, bits-1)
+	}
+	for i, x := range v {
+		dst[i] = cast.ToInt(math.RoundToEven(x), least, most, beyond)
 	}
 }
 

@@ -11,6 +11,12 @@ func quantizeU8AVX2(dst []uint8, a []float32, scale []float32, zero []float32)
 func dequantizeU8AVX2(dst []float32, a []uint8, scale []float32, zero []float32)
 
 //go:noescape
+func quantizeRowU8AVX2(dst []uint8, a []float32, scale float32, zero float32)
+
+//go:noescape
+func dequantizeRowU8AVX2(dst []float32, a []uint8, scale float32, zero float32)
+
+//go:noescape
 func floatU8AVX2(dst []float32, a []uint8)
 
 //go:noescape
@@ -26,6 +32,12 @@ func quantizeI8AVX2(dst []int8, a []float32, scale []float32, zero []float32)
 func dequantizeI8AVX2(dst []float32, a []int8, scale []float32, zero []float32)
 
 //go:noescape
+func quantizeRowI8AVX2(dst []int8, a []float32, scale float32, zero float32)
+
+//go:noescape
+func dequantizeRowI8AVX2(dst []float32, a []int8, scale float32, zero float32)
+
+//go:noescape
 func floatI8AVX2(dst []float32, a []int8)
 
 //go:noescape
@@ -33,3 +45,33 @@ func requantizeI8AVX2(dst []int8, sums []int32, factor []float64, plus []float64
 
 //go:noescape
 func requantizeRowI8AVX2(dst []int8, sums []int32, factor float64, plus float64, scale float64, zero float64)
+
+//go:noescape
+func quantizeU16AVX2(dst []uint16, a []float32, scale []float32, zero []float32)
+
+//go:noescape
+func dequantizeU16AVX2(dst []float32, a []uint16, scale []float32, zero []float32)
+
+//go:noescape
+func quantizeRowU16AVX2(dst []uint16, a []float32, scale float32, zero float32)
+
+//go:noescape
+func dequantizeRowU16AVX2(dst []float32, a []uint16, scale float32, zero float32)
+
+//go:noescape
+func floatU16AVX2(dst []float32, a []uint16)
+
+//go:noescape
+func quantizeI16AVX2(dst []int16, a []float32, scale []float32, zero []float32)
+
+//go:noescape
+func dequantizeI16AVX2(dst []float32, a []int16, scale []float32, zero []float32)
+
+//go:noescape
+func quantizeRowI16AVX2(dst []int16, a []float32, scale float32, zero float32)
+
+//go:noescape
+func dequantizeRowI16AVX2(dst []float32, a []int16, scale float32, zero float32)
+
+//go:noescape
+func floatI16AVX2(dst []float32, a []int16)

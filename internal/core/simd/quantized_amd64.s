@@ -276,6 +276,212 @@ done:
 	VZEROUPPER
 	RET
 
+// func quantizeRowU8AVX2(dst []uint8, a []float32, scale float32, zero float32)
+// Requires: AVX, AVX2, CMOV
+TEXT ·quantizeRowU8AVX2(SB), NOSPLIT, $0-56
+	MOVQ         dst_len+8(FP), AX
+	MOVQ         dst_base+0(FP), CX
+	MOVQ         a_base+24(FP), DX
+	MOVQ         a_len+32(FP), BX
+	CMPQ         BX, AX
+	CMOVQLT      BX, AX
+	VBROADCASTSS scale+48(FP), Y0
+	VBROADCASTSS zero+52(FP), Y1
+	VMOVUPS      c0<>+0(SB), Y2
+	VMOVUPS      c437f0000437f0000<>+0(SB), Y3
+	XORL         BX, BX
+	SUBQ         $+32, AX
+	JLT          single
+
+many:
+	VMOVUPS      (DX)(BX*4), Y4
+	VMOVUPS      32(DX)(BX*4), Y5
+	VMOVUPS      64(DX)(BX*4), Y6
+	VMOVUPS      96(DX)(BX*4), Y7
+	VDIVPS       Y0, Y4, Y4
+	VDIVPS       Y0, Y5, Y5
+	VDIVPS       Y0, Y6, Y6
+	VDIVPS       Y0, Y7, Y7
+	VROUNDPS     $0x08, Y4, Y4
+	VROUNDPS     $0x08, Y5, Y5
+	VROUNDPS     $0x08, Y6, Y6
+	VROUNDPS     $0x08, Y7, Y7
+	VADDPS       Y1, Y4, Y4
+	VADDPS       Y1, Y5, Y5
+	VADDPS       Y1, Y6, Y6
+	VADDPS       Y1, Y7, Y7
+	VMAXPS       Y2, Y4, Y4
+	VMAXPS       Y2, Y5, Y5
+	VMAXPS       Y2, Y6, Y6
+	VMAXPS       Y2, Y7, Y7
+	VMINPS       Y3, Y4, Y4
+	VMINPS       Y3, Y5, Y5
+	VMINPS       Y3, Y6, Y6
+	VMINPS       Y3, Y7, Y7
+	VCVTTPS2DQ   Y4, Y4
+	VCVTTPS2DQ   Y5, Y5
+	VCVTTPS2DQ   Y6, Y6
+	VCVTTPS2DQ   Y7, Y7
+	VEXTRACTI128 $0x01, Y4, X8
+	VEXTRACTI128 $0x01, Y5, X9
+	VEXTRACTI128 $0x01, Y6, X10
+	VEXTRACTI128 $0x01, Y7, X11
+	VPACKSSDW    X8, X4, X4
+	VPACKSSDW    X9, X5, X5
+	VPACKSSDW    X10, X6, X6
+	VPACKSSDW    X11, X7, X7
+	VPACKUSWB    X4, X4, X4
+	VPACKUSWB    X5, X5, X5
+	VPACKUSWB    X6, X6, X6
+	VPACKUSWB    X7, X7, X7
+	VMOVQ        X4, (CX)(BX*1)
+	VMOVQ        X5, 8(CX)(BX*1)
+	VMOVQ        X6, 16(CX)(BX*1)
+	VMOVQ        X7, 24(CX)(BX*1)
+	ADDQ         $+32, BX
+	SUBQ         $+32, AX
+	JGE          many
+
+single:
+	ADDQ $+32, AX
+	JEQ  done
+
+one:
+	SUBQ         $+8, AX
+	JLT          rest
+	VMOVUPS      (DX)(BX*4), Y4
+	VDIVPS       Y0, Y4, Y4
+	VROUNDPS     $0x08, Y4, Y4
+	VADDPS       Y1, Y4, Y4
+	VMAXPS       Y2, Y4, Y4
+	VMINPS       Y3, Y4, Y4
+	VCVTTPS2DQ   Y4, Y4
+	VEXTRACTI128 $0x01, Y4, X5
+	VPACKSSDW    X5, X4, X4
+	VPACKUSWB    X4, X4, X4
+	VMOVQ        X4, (CX)(BX*1)
+	ADDQ         $+8, BX
+	JMP          one
+
+rest:
+	ADDQ $+8, AX
+	JEQ  end
+
+element:
+	VMOVD        (DX)(BX*4), X8
+	VDIVPS       Y0, Y8, Y4
+	VROUNDPS     $0x08, Y4, Y4
+	VADDPS       Y1, Y4, Y4
+	VMAXPS       Y2, Y4, Y4
+	VMINPS       Y3, Y4, Y4
+	VCVTTPS2DQ   Y4, Y4
+	VEXTRACTI128 $0x01, Y4, X5
+	VPACKSSDW    X5, X4, X4
+	VPACKUSWB    X4, X4, X4
+	VPEXTRB      $0x00, X4, (CX)(BX*1)
+	INCQ         BX
+	DECQ         AX
+	JNE          element
+
+end:
+done:
+	VZEROUPPER
+	RET
+
+// func dequantizeRowU8AVX2(dst []float32, a []uint8, scale float32, zero float32)
+// Requires: AVX, AVX2, CMOV
+TEXT ·dequantizeRowU8AVX2(SB), NOSPLIT, $0-56
+	MOVQ         dst_len+8(FP), AX
+	MOVQ         dst_base+0(FP), CX
+	MOVQ         a_base+24(FP), DX
+	MOVQ         a_len+32(FP), BX
+	CMPQ         BX, AX
+	CMOVQLT      BX, AX
+	VBROADCASTSS scale+48(FP), Y0
+	VBROADCASTSS zero+52(FP), Y1
+	VMOVUPS      c7fc000007fc00000<>+0(SB), Y2
+	XORL         BX, BX
+	SUBQ         $+32, AX
+	JLT          single
+
+many:
+	VMOVQ     (DX)(BX*1), X3
+	VMOVQ     8(DX)(BX*1), X4
+	VMOVQ     16(DX)(BX*1), X5
+	VMOVQ     24(DX)(BX*1), X6
+	VPMOVZXBD X3, Y3
+	VPMOVZXBD X4, Y4
+	VPMOVZXBD X5, Y5
+	VPMOVZXBD X6, Y6
+	VCVTDQ2PS Y3, Y3
+	VCVTDQ2PS Y4, Y4
+	VCVTDQ2PS Y5, Y5
+	VCVTDQ2PS Y6, Y6
+	VSUBPS    Y1, Y3, Y3
+	VSUBPS    Y1, Y4, Y4
+	VSUBPS    Y1, Y5, Y5
+	VSUBPS    Y1, Y6, Y6
+	VMULPS    Y0, Y3, Y3
+	VMULPS    Y0, Y4, Y4
+	VMULPS    Y0, Y5, Y5
+	VMULPS    Y0, Y6, Y9
+	VCMPPS    $0x03, Y3, Y3, Y6
+	VCMPPS    $0x03, Y4, Y4, Y7
+	VCMPPS    $0x03, Y5, Y5, Y8
+	VCMPPS    $0x03, Y9, Y9, Y10
+	VPBLENDVB Y6, Y2, Y3, Y3
+	VPBLENDVB Y7, Y2, Y4, Y4
+	VPBLENDVB Y8, Y2, Y5, Y5
+	VPBLENDVB Y10, Y2, Y9, Y6
+	VMOVUPS   Y3, (CX)(BX*4)
+	VMOVUPS   Y4, 32(CX)(BX*4)
+	VMOVUPS   Y5, 64(CX)(BX*4)
+	VMOVUPS   Y6, 96(CX)(BX*4)
+	ADDQ      $+32, BX
+	SUBQ      $+32, AX
+	JGE       many
+
+single:
+	ADDQ $+32, AX
+	JEQ  done
+
+one:
+	SUBQ      $+8, AX
+	JLT       rest
+	VMOVQ     (DX)(BX*1), X3
+	VPMOVZXBD X3, Y3
+	VCVTDQ2PS Y3, Y3
+	VSUBPS    Y1, Y3, Y3
+	VMULPS    Y0, Y3, Y3
+	VCMPPS    $0x03, Y3, Y3, Y4
+	VPBLENDVB Y4, Y2, Y3, Y3
+	VMOVUPS   Y3, (CX)(BX*4)
+	ADDQ      $+8, BX
+	JMP       one
+
+rest:
+	ADDQ $+8, AX
+	JEQ  end
+
+element:
+	MOVBLZX   (DX)(BX*1), SI
+	VMOVD     SI, X3
+	VPMOVZXBD X3, Y3
+	VCVTDQ2PS Y3, Y3
+	VSUBPS    Y1, Y3, Y3
+	VMULPS    Y0, Y3, Y3
+	VCMPPS    $0x03, Y3, Y3, Y4
+	VPBLENDVB Y4, Y2, Y3, Y3
+	VMOVD     X3, (CX)(BX*4)
+	INCQ      BX
+	DECQ      AX
+	JNE       element
+
+end:
+done:
+	VZEROUPPER
+	RET
+
 // func floatU8AVX2(dst []float32, a []uint8)
 // Requires: AVX, AVX2, CMOV
 TEXT ·floatU8AVX2(SB), NOSPLIT, $0-48
@@ -898,6 +1104,225 @@ done:
 	VZEROUPPER
 	RET
 
+// func quantizeRowI8AVX2(dst []int8, a []float32, scale float32, zero float32)
+// Requires: AVX, AVX2, CMOV
+TEXT ·quantizeRowI8AVX2(SB), NOSPLIT, $0-56
+	MOVQ         dst_len+8(FP), AX
+	MOVQ         dst_base+0(FP), CX
+	MOVQ         a_base+24(FP), DX
+	MOVQ         a_len+32(FP), BX
+	CMPQ         BX, AX
+	CMOVQLT      BX, AX
+	VBROADCASTSS scale+48(FP), Y0
+	VBROADCASTSS zero+52(FP), Y1
+	VMOVUPS      c0<>+0(SB), Y2
+	VMOVUPS      cc3000000c3000000<>+0(SB), Y3
+	VMOVUPS      c42fe000042fe0000<>+0(SB), Y4
+	XORL         BX, BX
+	SUBQ         $+32, AX
+	JLT          single
+
+many:
+	VMOVUPS      (DX)(BX*4), Y5
+	VMOVUPS      32(DX)(BX*4), Y6
+	VMOVUPS      64(DX)(BX*4), Y7
+	VMOVUPS      96(DX)(BX*4), Y8
+	VDIVPS       Y0, Y5, Y5
+	VDIVPS       Y0, Y6, Y6
+	VDIVPS       Y0, Y7, Y7
+	VDIVPS       Y0, Y8, Y8
+	VROUNDPS     $0x08, Y5, Y5
+	VROUNDPS     $0x08, Y6, Y6
+	VROUNDPS     $0x08, Y7, Y7
+	VROUNDPS     $0x08, Y8, Y8
+	VADDPS       Y1, Y5, Y5
+	VADDPS       Y1, Y6, Y6
+	VADDPS       Y1, Y7, Y7
+	VADDPS       Y1, Y8, Y12
+	VCMPPS       $0x03, Y5, Y5, Y8
+	VCMPPS       $0x03, Y6, Y6, Y10
+	VCMPPS       $0x03, Y7, Y7, Y11
+	VCMPPS       $0x03, Y12, Y12, Y13
+	VPBLENDVB    Y8, Y2, Y5, Y5
+	VPBLENDVB    Y10, Y2, Y6, Y6
+	VPBLENDVB    Y11, Y2, Y7, Y7
+	VPBLENDVB    Y13, Y2, Y12, Y8
+	VMAXPS       Y3, Y5, Y5
+	VMAXPS       Y3, Y6, Y6
+	VMAXPS       Y3, Y7, Y7
+	VMAXPS       Y3, Y8, Y8
+	VMINPS       Y4, Y5, Y5
+	VMINPS       Y4, Y6, Y6
+	VMINPS       Y4, Y7, Y7
+	VMINPS       Y4, Y8, Y8
+	VCVTTPS2DQ   Y5, Y5
+	VCVTTPS2DQ   Y6, Y6
+	VCVTTPS2DQ   Y7, Y7
+	VCVTTPS2DQ   Y8, Y8
+	VEXTRACTI128 $0x01, Y5, X9
+	VEXTRACTI128 $0x01, Y6, X10
+	VEXTRACTI128 $0x01, Y7, X11
+	VEXTRACTI128 $0x01, Y8, X12
+	VPACKSSDW    X9, X5, X5
+	VPACKSSDW    X10, X6, X6
+	VPACKSSDW    X11, X7, X7
+	VPACKSSDW    X12, X8, X8
+	VPACKSSWB    X5, X5, X5
+	VPACKSSWB    X6, X6, X6
+	VPACKSSWB    X7, X7, X7
+	VPACKSSWB    X8, X8, X8
+	VMOVQ        X5, (CX)(BX*1)
+	VMOVQ        X6, 8(CX)(BX*1)
+	VMOVQ        X7, 16(CX)(BX*1)
+	VMOVQ        X8, 24(CX)(BX*1)
+	ADDQ         $+32, BX
+	SUBQ         $+32, AX
+	JGE          many
+
+single:
+	ADDQ $+32, AX
+	JEQ  done
+
+one:
+	SUBQ         $+8, AX
+	JLT          rest
+	VMOVUPS      (DX)(BX*4), Y5
+	VDIVPS       Y0, Y5, Y5
+	VROUNDPS     $0x08, Y5, Y5
+	VADDPS       Y1, Y5, Y5
+	VCMPPS       $0x03, Y5, Y5, Y6
+	VPBLENDVB    Y6, Y2, Y5, Y5
+	VMAXPS       Y3, Y5, Y5
+	VMINPS       Y4, Y5, Y5
+	VCVTTPS2DQ   Y5, Y5
+	VEXTRACTI128 $0x01, Y5, X6
+	VPACKSSDW    X6, X5, X5
+	VPACKSSWB    X5, X5, X5
+	VMOVQ        X5, (CX)(BX*1)
+	ADDQ         $+8, BX
+	JMP          one
+
+rest:
+	ADDQ $+8, AX
+	JEQ  end
+
+element:
+	VMOVD        (DX)(BX*4), X9
+	VDIVPS       Y0, Y9, Y5
+	VROUNDPS     $0x08, Y5, Y5
+	VADDPS       Y1, Y5, Y5
+	VCMPPS       $0x03, Y5, Y5, Y6
+	VPBLENDVB    Y6, Y2, Y5, Y5
+	VMAXPS       Y3, Y5, Y5
+	VMINPS       Y4, Y5, Y5
+	VCVTTPS2DQ   Y5, Y5
+	VEXTRACTI128 $0x01, Y5, X6
+	VPACKSSDW    X6, X5, X5
+	VPACKSSWB    X5, X5, X5
+	VPEXTRB      $0x00, X5, (CX)(BX*1)
+	INCQ         BX
+	DECQ         AX
+	JNE          element
+
+end:
+done:
+	VZEROUPPER
+	RET
+
+// func dequantizeRowI8AVX2(dst []float32, a []int8, scale float32, zero float32)
+// Requires: AVX, AVX2, CMOV
+TEXT ·dequantizeRowI8AVX2(SB), NOSPLIT, $0-56
+	MOVQ         dst_len+8(FP), AX
+	MOVQ         dst_base+0(FP), CX
+	MOVQ         a_base+24(FP), DX
+	MOVQ         a_len+32(FP), BX
+	CMPQ         BX, AX
+	CMOVQLT      BX, AX
+	VBROADCASTSS scale+48(FP), Y0
+	VBROADCASTSS zero+52(FP), Y1
+	VMOVUPS      c7fc000007fc00000<>+0(SB), Y2
+	XORL         BX, BX
+	SUBQ         $+32, AX
+	JLT          single
+
+many:
+	VMOVQ     (DX)(BX*1), X3
+	VMOVQ     8(DX)(BX*1), X4
+	VMOVQ     16(DX)(BX*1), X5
+	VMOVQ     24(DX)(BX*1), X6
+	VPMOVSXBD X3, Y3
+	VPMOVSXBD X4, Y4
+	VPMOVSXBD X5, Y5
+	VPMOVSXBD X6, Y6
+	VCVTDQ2PS Y3, Y3
+	VCVTDQ2PS Y4, Y4
+	VCVTDQ2PS Y5, Y5
+	VCVTDQ2PS Y6, Y6
+	VSUBPS    Y1, Y3, Y3
+	VSUBPS    Y1, Y4, Y4
+	VSUBPS    Y1, Y5, Y5
+	VSUBPS    Y1, Y6, Y6
+	VMULPS    Y0, Y3, Y3
+	VMULPS    Y0, Y4, Y4
+	VMULPS    Y0, Y5, Y5
+	VMULPS    Y0, Y6, Y9
+	VCMPPS    $0x03, Y3, Y3, Y6
+	VCMPPS    $0x03, Y4, Y4, Y7
+	VCMPPS    $0x03, Y5, Y5, Y8
+	VCMPPS    $0x03, Y9, Y9, Y10
+	VPBLENDVB Y6, Y2, Y3, Y3
+	VPBLENDVB Y7, Y2, Y4, Y4
+	VPBLENDVB Y8, Y2, Y5, Y5
+	VPBLENDVB Y10, Y2, Y9, Y6
+	VMOVUPS   Y3, (CX)(BX*4)
+	VMOVUPS   Y4, 32(CX)(BX*4)
+	VMOVUPS   Y5, 64(CX)(BX*4)
+	VMOVUPS   Y6, 96(CX)(BX*4)
+	ADDQ      $+32, BX
+	SUBQ      $+32, AX
+	JGE       many
+
+single:
+	ADDQ $+32, AX
+	JEQ  done
+
+one:
+	SUBQ      $+8, AX
+	JLT       rest
+	VMOVQ     (DX)(BX*1), X3
+	VPMOVSXBD X3, Y3
+	VCVTDQ2PS Y3, Y3
+	VSUBPS    Y1, Y3, Y3
+	VMULPS    Y0, Y3, Y3
+	VCMPPS    $0x03, Y3, Y3, Y4
+	VPBLENDVB Y4, Y2, Y3, Y3
+	VMOVUPS   Y3, (CX)(BX*4)
+	ADDQ      $+8, BX
+	JMP       one
+
+rest:
+	ADDQ $+8, AX
+	JEQ  end
+
+element:
+	MOVBLZX   (DX)(BX*1), SI
+	VMOVD     SI, X3
+	VPMOVSXBD X3, Y3
+	VCVTDQ2PS Y3, Y3
+	VSUBPS    Y1, Y3, Y3
+	VMULPS    Y0, Y3, Y3
+	VCMPPS    $0x03, Y3, Y3, Y4
+	VPBLENDVB Y4, Y2, Y3, Y3
+	VMOVD     X3, (CX)(BX*4)
+	INCQ      BX
+	DECQ      AX
+	JNE       element
+
+end:
+done:
+	VZEROUPPER
+	RET
+
 // func floatI8AVX2(dst []float32, a []int8)
 // Requires: AVX, AVX2, CMOV
 TEXT ·floatI8AVX2(SB), NOSPLIT, $0-48
@@ -1275,6 +1700,1068 @@ element:
 	INCQ        BX
 	DECQ        AX
 	JNE         element
+
+end:
+done:
+	VZEROUPPER
+	RET
+
+DATA c477fff00477fff00<>+0(SB)/8, $0x477fff00477fff00
+DATA c477fff00477fff00<>+8(SB)/8, $0x477fff00477fff00
+DATA c477fff00477fff00<>+16(SB)/8, $0x477fff00477fff00
+DATA c477fff00477fff00<>+24(SB)/8, $0x477fff00477fff00
+DATA c477fff00477fff00<>+32(SB)/8, $0x477fff00477fff00
+DATA c477fff00477fff00<>+40(SB)/8, $0x477fff00477fff00
+DATA c477fff00477fff00<>+48(SB)/8, $0x477fff00477fff00
+DATA c477fff00477fff00<>+56(SB)/8, $0x477fff00477fff00
+GLOBL c477fff00477fff00<>(SB), RODATA|NOPTR, $64
+
+// func quantizeU16AVX2(dst []uint16, a []float32, scale []float32, zero []float32)
+// Requires: AVX, AVX2, CMOV
+TEXT ·quantizeU16AVX2(SB), NOSPLIT, $0-96
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    dst_base+0(FP), CX
+	MOVQ    a_base+24(FP), DX
+	MOVQ    a_len+32(FP), BX
+	CMPQ    BX, AX
+	CMOVQLT BX, AX
+	MOVQ    scale_base+48(FP), BX
+	MOVQ    scale_len+56(FP), SI
+	CMPQ    SI, AX
+	CMOVQLT SI, AX
+	MOVQ    zero_base+72(FP), SI
+	MOVQ    zero_len+80(FP), DI
+	CMPQ    DI, AX
+	CMOVQLT DI, AX
+	VMOVUPS c0<>+0(SB), Y0
+	VMOVUPS c477fff00477fff00<>+0(SB), Y1
+	XORL    DI, DI
+	SUBQ    $+32, AX
+	JLT     single
+
+many:
+	VMOVUPS      (DX)(DI*4), Y2
+	VMOVUPS      32(DX)(DI*4), Y4
+	VMOVUPS      64(DX)(DI*4), Y6
+	VMOVUPS      96(DX)(DI*4), Y8
+	VMOVUPS      (BX)(DI*4), Y3
+	VMOVUPS      32(BX)(DI*4), Y5
+	VMOVUPS      64(BX)(DI*4), Y7
+	VMOVUPS      96(BX)(DI*4), Y9
+	VDIVPS       Y3, Y2, Y2
+	VDIVPS       Y5, Y4, Y3
+	VDIVPS       Y7, Y6, Y4
+	VDIVPS       Y9, Y8, Y5
+	VROUNDPS     $0x08, Y2, Y2
+	VROUNDPS     $0x08, Y3, Y3
+	VROUNDPS     $0x08, Y4, Y4
+	VROUNDPS     $0x08, Y5, Y8
+	VMOVUPS      (SI)(DI*4), Y5
+	VMOVUPS      32(SI)(DI*4), Y6
+	VMOVUPS      64(SI)(DI*4), Y7
+	VMOVUPS      96(SI)(DI*4), Y9
+	VADDPS       Y5, Y2, Y2
+	VADDPS       Y6, Y3, Y3
+	VADDPS       Y7, Y4, Y4
+	VADDPS       Y9, Y8, Y5
+	VMAXPS       Y0, Y2, Y2
+	VMAXPS       Y0, Y3, Y3
+	VMAXPS       Y0, Y4, Y4
+	VMAXPS       Y0, Y5, Y5
+	VMINPS       Y1, Y2, Y2
+	VMINPS       Y1, Y3, Y3
+	VMINPS       Y1, Y4, Y4
+	VMINPS       Y1, Y5, Y5
+	VCVTTPS2DQ   Y2, Y2
+	VCVTTPS2DQ   Y3, Y3
+	VCVTTPS2DQ   Y4, Y4
+	VCVTTPS2DQ   Y5, Y5
+	VEXTRACTI128 $0x01, Y2, X6
+	VEXTRACTI128 $0x01, Y3, X7
+	VEXTRACTI128 $0x01, Y4, X8
+	VEXTRACTI128 $0x01, Y5, X9
+	VPACKUSDW    X6, X2, X2
+	VPACKUSDW    X7, X3, X3
+	VPACKUSDW    X8, X4, X4
+	VPACKUSDW    X9, X5, X5
+	VMOVUPS      X2, (CX)(DI*2)
+	VMOVUPS      X3, 16(CX)(DI*2)
+	VMOVUPS      X4, 32(CX)(DI*2)
+	VMOVUPS      X5, 48(CX)(DI*2)
+	ADDQ         $+32, DI
+	SUBQ         $+32, AX
+	JGE          many
+
+single:
+	ADDQ $+32, AX
+	JEQ  done
+
+one:
+	SUBQ         $+8, AX
+	JLT          rest
+	VMOVUPS      (DX)(DI*4), Y2
+	VMOVUPS      (BX)(DI*4), Y3
+	VDIVPS       Y3, Y2, Y2
+	VROUNDPS     $0x08, Y2, Y2
+	VMOVUPS      (SI)(DI*4), Y3
+	VADDPS       Y3, Y2, Y2
+	VMAXPS       Y0, Y2, Y2
+	VMINPS       Y1, Y2, Y2
+	VCVTTPS2DQ   Y2, Y2
+	VEXTRACTI128 $0x01, Y2, X3
+	VPACKUSDW    X3, X2, X2
+	VMOVUPS      X2, (CX)(DI*2)
+	ADDQ         $+8, DI
+	JMP          one
+
+rest:
+	ADDQ $+8, AX
+	JEQ  end
+
+element:
+	VMOVD        (DX)(DI*4), X10
+	VMOVD        (BX)(DI*4), X11
+	VDIVPS       Y11, Y10, Y2
+	VROUNDPS     $0x08, Y2, Y2
+	VMOVD        (SI)(DI*4), X10
+	VADDPS       Y10, Y2, Y2
+	VMAXPS       Y0, Y2, Y2
+	VMINPS       Y1, Y2, Y2
+	VCVTTPS2DQ   Y2, Y2
+	VEXTRACTI128 $0x01, Y2, X3
+	VPACKUSDW    X3, X2, X2
+	VPEXTRW      $0x00, X2, (CX)(DI*2)
+	INCQ         DI
+	DECQ         AX
+	JNE          element
+
+end:
+done:
+	VZEROUPPER
+	RET
+
+// func dequantizeU16AVX2(dst []float32, a []uint16, scale []float32, zero []float32)
+// Requires: AVX, AVX2, CMOV
+TEXT ·dequantizeU16AVX2(SB), NOSPLIT, $0-96
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    dst_base+0(FP), CX
+	MOVQ    a_base+24(FP), DX
+	MOVQ    a_len+32(FP), BX
+	CMPQ    BX, AX
+	CMOVQLT BX, AX
+	MOVQ    scale_base+48(FP), BX
+	MOVQ    scale_len+56(FP), SI
+	CMPQ    SI, AX
+	CMOVQLT SI, AX
+	MOVQ    zero_base+72(FP), SI
+	MOVQ    zero_len+80(FP), DI
+	CMPQ    DI, AX
+	CMOVQLT DI, AX
+	VMOVUPS c7fc000007fc00000<>+0(SB), Y0
+	XORL    DI, DI
+	SUBQ    $+32, AX
+	JLT     single
+
+many:
+	VMOVUPS   (DX)(DI*2), X1
+	VMOVUPS   16(DX)(DI*2), X2
+	VMOVUPS   32(DX)(DI*2), X3
+	VMOVUPS   48(DX)(DI*2), X4
+	VPMOVZXWD X1, Y1
+	VPMOVZXWD X2, Y2
+	VPMOVZXWD X3, Y3
+	VPMOVZXWD X4, Y4
+	VCVTDQ2PS Y1, Y1
+	VCVTDQ2PS Y2, Y2
+	VCVTDQ2PS Y3, Y3
+	VCVTDQ2PS Y4, Y8
+	VMOVUPS   (SI)(DI*4), Y4
+	VMOVUPS   32(SI)(DI*4), Y6
+	VMOVUPS   64(SI)(DI*4), Y7
+	VMOVUPS   96(SI)(DI*4), Y9
+	VSUBPS    Y4, Y1, Y1
+	VSUBPS    Y6, Y2, Y2
+	VSUBPS    Y7, Y3, Y3
+	VSUBPS    Y9, Y8, Y8
+	VMOVUPS   (BX)(DI*4), Y4
+	VMOVUPS   32(BX)(DI*4), Y6
+	VMOVUPS   64(BX)(DI*4), Y7
+	VMOVUPS   96(BX)(DI*4), Y9
+	VMULPS    Y4, Y1, Y1
+	VMULPS    Y6, Y2, Y2
+	VMULPS    Y7, Y3, Y3
+	VMULPS    Y9, Y8, Y8
+	VCMPPS    $0x03, Y1, Y1, Y4
+	VCMPPS    $0x03, Y2, Y2, Y6
+	VCMPPS    $0x03, Y3, Y3, Y7
+	VCMPPS    $0x03, Y8, Y8, Y9
+	VPBLENDVB Y4, Y0, Y1, Y1
+	VPBLENDVB Y6, Y0, Y2, Y2
+	VPBLENDVB Y7, Y0, Y3, Y3
+	VPBLENDVB Y9, Y0, Y8, Y4
+	VMOVUPS   Y1, (CX)(DI*4)
+	VMOVUPS   Y2, 32(CX)(DI*4)
+	VMOVUPS   Y3, 64(CX)(DI*4)
+	VMOVUPS   Y4, 96(CX)(DI*4)
+	ADDQ      $+32, DI
+	SUBQ      $+32, AX
+	JGE       many
+
+single:
+	ADDQ $+32, AX
+	JEQ  done
+
+one:
+	SUBQ      $+8, AX
+	JLT       rest
+	VMOVUPS   (DX)(DI*2), X1
+	VPMOVZXWD X1, Y1
+	VCVTDQ2PS Y1, Y1
+	VMOVUPS   (SI)(DI*4), Y2
+	VSUBPS    Y2, Y1, Y1
+	VMOVUPS   (BX)(DI*4), Y2
+	VMULPS    Y2, Y1, Y1
+	VCMPPS    $0x03, Y1, Y1, Y2
+	VPBLENDVB Y2, Y0, Y1, Y1
+	VMOVUPS   Y1, (CX)(DI*4)
+	ADDQ      $+8, DI
+	JMP       one
+
+rest:
+	ADDQ $+8, AX
+	JEQ  end
+
+element:
+	MOVWLZX   (DX)(DI*2), R8
+	VMOVD     R8, X1
+	VPMOVZXWD X1, Y1
+	VCVTDQ2PS Y1, Y1
+	VMOVD     (SI)(DI*4), X5
+	VSUBPS    Y5, Y1, Y1
+	VMOVD     (BX)(DI*4), X5
+	VMULPS    Y5, Y1, Y1
+	VCMPPS    $0x03, Y1, Y1, Y2
+	VPBLENDVB Y2, Y0, Y1, Y1
+	VMOVD     X1, (CX)(DI*4)
+	INCQ      DI
+	DECQ      AX
+	JNE       element
+
+end:
+done:
+	VZEROUPPER
+	RET
+
+// func quantizeRowU16AVX2(dst []uint16, a []float32, scale float32, zero float32)
+// Requires: AVX, AVX2, CMOV
+TEXT ·quantizeRowU16AVX2(SB), NOSPLIT, $0-56
+	MOVQ         dst_len+8(FP), AX
+	MOVQ         dst_base+0(FP), CX
+	MOVQ         a_base+24(FP), DX
+	MOVQ         a_len+32(FP), BX
+	CMPQ         BX, AX
+	CMOVQLT      BX, AX
+	VBROADCASTSS scale+48(FP), Y0
+	VBROADCASTSS zero+52(FP), Y1
+	VMOVUPS      c0<>+0(SB), Y2
+	VMOVUPS      c477fff00477fff00<>+0(SB), Y3
+	XORL         BX, BX
+	SUBQ         $+32, AX
+	JLT          single
+
+many:
+	VMOVUPS      (DX)(BX*4), Y4
+	VMOVUPS      32(DX)(BX*4), Y5
+	VMOVUPS      64(DX)(BX*4), Y6
+	VMOVUPS      96(DX)(BX*4), Y7
+	VDIVPS       Y0, Y4, Y4
+	VDIVPS       Y0, Y5, Y5
+	VDIVPS       Y0, Y6, Y6
+	VDIVPS       Y0, Y7, Y7
+	VROUNDPS     $0x08, Y4, Y4
+	VROUNDPS     $0x08, Y5, Y5
+	VROUNDPS     $0x08, Y6, Y6
+	VROUNDPS     $0x08, Y7, Y7
+	VADDPS       Y1, Y4, Y4
+	VADDPS       Y1, Y5, Y5
+	VADDPS       Y1, Y6, Y6
+	VADDPS       Y1, Y7, Y7
+	VMAXPS       Y2, Y4, Y4
+	VMAXPS       Y2, Y5, Y5
+	VMAXPS       Y2, Y6, Y6
+	VMAXPS       Y2, Y7, Y7
+	VMINPS       Y3, Y4, Y4
+	VMINPS       Y3, Y5, Y5
+	VMINPS       Y3, Y6, Y6
+	VMINPS       Y3, Y7, Y7
+	VCVTTPS2DQ   Y4, Y4
+	VCVTTPS2DQ   Y5, Y5
+	VCVTTPS2DQ   Y6, Y6
+	VCVTTPS2DQ   Y7, Y7
+	VEXTRACTI128 $0x01, Y4, X8
+	VEXTRACTI128 $0x01, Y5, X9
+	VEXTRACTI128 $0x01, Y6, X10
+	VEXTRACTI128 $0x01, Y7, X11
+	VPACKUSDW    X8, X4, X4
+	VPACKUSDW    X9, X5, X5
+	VPACKUSDW    X10, X6, X6
+	VPACKUSDW    X11, X7, X7
+	VMOVUPS      X4, (CX)(BX*2)
+	VMOVUPS      X5, 16(CX)(BX*2)
+	VMOVUPS      X6, 32(CX)(BX*2)
+	VMOVUPS      X7, 48(CX)(BX*2)
+	ADDQ         $+32, BX
+	SUBQ         $+32, AX
+	JGE          many
+
+single:
+	ADDQ $+32, AX
+	JEQ  done
+
+one:
+	SUBQ         $+8, AX
+	JLT          rest
+	VMOVUPS      (DX)(BX*4), Y4
+	VDIVPS       Y0, Y4, Y4
+	VROUNDPS     $0x08, Y4, Y4
+	VADDPS       Y1, Y4, Y4
+	VMAXPS       Y2, Y4, Y4
+	VMINPS       Y3, Y4, Y4
+	VCVTTPS2DQ   Y4, Y4
+	VEXTRACTI128 $0x01, Y4, X5
+	VPACKUSDW    X5, X4, X4
+	VMOVUPS      X4, (CX)(BX*2)
+	ADDQ         $+8, BX
+	JMP          one
+
+rest:
+	ADDQ $+8, AX
+	JEQ  end
+
+element:
+	VMOVD        (DX)(BX*4), X8
+	VDIVPS       Y0, Y8, Y4
+	VROUNDPS     $0x08, Y4, Y4
+	VADDPS       Y1, Y4, Y4
+	VMAXPS       Y2, Y4, Y4
+	VMINPS       Y3, Y4, Y4
+	VCVTTPS2DQ   Y4, Y4
+	VEXTRACTI128 $0x01, Y4, X5
+	VPACKUSDW    X5, X4, X4
+	VPEXTRW      $0x00, X4, (CX)(BX*2)
+	INCQ         BX
+	DECQ         AX
+	JNE          element
+
+end:
+done:
+	VZEROUPPER
+	RET
+
+// func dequantizeRowU16AVX2(dst []float32, a []uint16, scale float32, zero float32)
+// Requires: AVX, AVX2, CMOV
+TEXT ·dequantizeRowU16AVX2(SB), NOSPLIT, $0-56
+	MOVQ         dst_len+8(FP), AX
+	MOVQ         dst_base+0(FP), CX
+	MOVQ         a_base+24(FP), DX
+	MOVQ         a_len+32(FP), BX
+	CMPQ         BX, AX
+	CMOVQLT      BX, AX
+	VBROADCASTSS scale+48(FP), Y0
+	VBROADCASTSS zero+52(FP), Y1
+	VMOVUPS      c7fc000007fc00000<>+0(SB), Y2
+	XORL         BX, BX
+	SUBQ         $+32, AX
+	JLT          single
+
+many:
+	VMOVUPS   (DX)(BX*2), X3
+	VMOVUPS   16(DX)(BX*2), X4
+	VMOVUPS   32(DX)(BX*2), X5
+	VMOVUPS   48(DX)(BX*2), X6
+	VPMOVZXWD X3, Y3
+	VPMOVZXWD X4, Y4
+	VPMOVZXWD X5, Y5
+	VPMOVZXWD X6, Y6
+	VCVTDQ2PS Y3, Y3
+	VCVTDQ2PS Y4, Y4
+	VCVTDQ2PS Y5, Y5
+	VCVTDQ2PS Y6, Y6
+	VSUBPS    Y1, Y3, Y3
+	VSUBPS    Y1, Y4, Y4
+	VSUBPS    Y1, Y5, Y5
+	VSUBPS    Y1, Y6, Y6
+	VMULPS    Y0, Y3, Y3
+	VMULPS    Y0, Y4, Y4
+	VMULPS    Y0, Y5, Y5
+	VMULPS    Y0, Y6, Y9
+	VCMPPS    $0x03, Y3, Y3, Y6
+	VCMPPS    $0x03, Y4, Y4, Y7
+	VCMPPS    $0x03, Y5, Y5, Y8
+	VCMPPS    $0x03, Y9, Y9, Y10
+	VPBLENDVB Y6, Y2, Y3, Y3
+	VPBLENDVB Y7, Y2, Y4, Y4
+	VPBLENDVB Y8, Y2, Y5, Y5
+	VPBLENDVB Y10, Y2, Y9, Y6
+	VMOVUPS   Y3, (CX)(BX*4)
+	VMOVUPS   Y4, 32(CX)(BX*4)
+	VMOVUPS   Y5, 64(CX)(BX*4)
+	VMOVUPS   Y6, 96(CX)(BX*4)
+	ADDQ      $+32, BX
+	SUBQ      $+32, AX
+	JGE       many
+
+single:
+	ADDQ $+32, AX
+	JEQ  done
+
+one:
+	SUBQ      $+8, AX
+	JLT       rest
+	VMOVUPS   (DX)(BX*2), X3
+	VPMOVZXWD X3, Y3
+	VCVTDQ2PS Y3, Y3
+	VSUBPS    Y1, Y3, Y3
+	VMULPS    Y0, Y3, Y3
+	VCMPPS    $0x03, Y3, Y3, Y4
+	VPBLENDVB Y4, Y2, Y3, Y3
+	VMOVUPS   Y3, (CX)(BX*4)
+	ADDQ      $+8, BX
+	JMP       one
+
+rest:
+	ADDQ $+8, AX
+	JEQ  end
+
+element:
+	MOVWLZX   (DX)(BX*2), SI
+	VMOVD     SI, X3
+	VPMOVZXWD X3, Y3
+	VCVTDQ2PS Y3, Y3
+	VSUBPS    Y1, Y3, Y3
+	VMULPS    Y0, Y3, Y3
+	VCMPPS    $0x03, Y3, Y3, Y4
+	VPBLENDVB Y4, Y2, Y3, Y3
+	VMOVD     X3, (CX)(BX*4)
+	INCQ      BX
+	DECQ      AX
+	JNE       element
+
+end:
+done:
+	VZEROUPPER
+	RET
+
+// func floatU16AVX2(dst []float32, a []uint16)
+// Requires: AVX, AVX2, CMOV
+TEXT ·floatU16AVX2(SB), NOSPLIT, $0-48
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    dst_base+0(FP), CX
+	MOVQ    a_base+24(FP), DX
+	MOVQ    a_len+32(FP), BX
+	CMPQ    BX, AX
+	CMOVQLT BX, AX
+	XORL    BX, BX
+	SUBQ    $+32, AX
+	JLT     single
+
+many:
+	VMOVUPS   (DX)(BX*2), X0
+	VMOVUPS   16(DX)(BX*2), X1
+	VMOVUPS   32(DX)(BX*2), X2
+	VMOVUPS   48(DX)(BX*2), X3
+	VPMOVZXWD X0, Y0
+	VPMOVZXWD X1, Y1
+	VPMOVZXWD X2, Y2
+	VPMOVZXWD X3, Y3
+	VCVTDQ2PS Y0, Y0
+	VCVTDQ2PS Y1, Y1
+	VCVTDQ2PS Y2, Y2
+	VCVTDQ2PS Y3, Y3
+	VMOVUPS   Y0, (CX)(BX*4)
+	VMOVUPS   Y1, 32(CX)(BX*4)
+	VMOVUPS   Y2, 64(CX)(BX*4)
+	VMOVUPS   Y3, 96(CX)(BX*4)
+	ADDQ      $+32, BX
+	SUBQ      $+32, AX
+	JGE       many
+
+single:
+	ADDQ $+32, AX
+	JEQ  done
+
+one:
+	SUBQ      $+8, AX
+	JLT       rest
+	VMOVUPS   (DX)(BX*2), X0
+	VPMOVZXWD X0, Y0
+	VCVTDQ2PS Y0, Y0
+	VMOVUPS   Y0, (CX)(BX*4)
+	ADDQ      $+8, BX
+	JMP       one
+
+rest:
+	ADDQ $+8, AX
+	JEQ  end
+
+element:
+	MOVWLZX   (DX)(BX*2), SI
+	VMOVD     SI, X0
+	VPMOVZXWD X0, Y0
+	VCVTDQ2PS Y0, Y0
+	VMOVD     X0, (CX)(BX*4)
+	INCQ      BX
+	DECQ      AX
+	JNE       element
+
+end:
+done:
+	VZEROUPPER
+	RET
+
+DATA cc7000000c7000000<>+0(SB)/8, $0xc7000000c7000000
+DATA cc7000000c7000000<>+8(SB)/8, $0xc7000000c7000000
+DATA cc7000000c7000000<>+16(SB)/8, $0xc7000000c7000000
+DATA cc7000000c7000000<>+24(SB)/8, $0xc7000000c7000000
+DATA cc7000000c7000000<>+32(SB)/8, $0xc7000000c7000000
+DATA cc7000000c7000000<>+40(SB)/8, $0xc7000000c7000000
+DATA cc7000000c7000000<>+48(SB)/8, $0xc7000000c7000000
+DATA cc7000000c7000000<>+56(SB)/8, $0xc7000000c7000000
+GLOBL cc7000000c7000000<>(SB), RODATA|NOPTR, $64
+
+DATA c46fffe0046fffe00<>+0(SB)/8, $0x46fffe0046fffe00
+DATA c46fffe0046fffe00<>+8(SB)/8, $0x46fffe0046fffe00
+DATA c46fffe0046fffe00<>+16(SB)/8, $0x46fffe0046fffe00
+DATA c46fffe0046fffe00<>+24(SB)/8, $0x46fffe0046fffe00
+DATA c46fffe0046fffe00<>+32(SB)/8, $0x46fffe0046fffe00
+DATA c46fffe0046fffe00<>+40(SB)/8, $0x46fffe0046fffe00
+DATA c46fffe0046fffe00<>+48(SB)/8, $0x46fffe0046fffe00
+DATA c46fffe0046fffe00<>+56(SB)/8, $0x46fffe0046fffe00
+GLOBL c46fffe0046fffe00<>(SB), RODATA|NOPTR, $64
+
+// func quantizeI16AVX2(dst []int16, a []float32, scale []float32, zero []float32)
+// Requires: AVX, AVX2, CMOV
+TEXT ·quantizeI16AVX2(SB), NOSPLIT, $0-96
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    dst_base+0(FP), CX
+	MOVQ    a_base+24(FP), DX
+	MOVQ    a_len+32(FP), BX
+	CMPQ    BX, AX
+	CMOVQLT BX, AX
+	MOVQ    scale_base+48(FP), BX
+	MOVQ    scale_len+56(FP), SI
+	CMPQ    SI, AX
+	CMOVQLT SI, AX
+	MOVQ    zero_base+72(FP), SI
+	MOVQ    zero_len+80(FP), DI
+	CMPQ    DI, AX
+	CMOVQLT DI, AX
+	VMOVUPS c0<>+0(SB), Y0
+	VMOVUPS cc7000000c7000000<>+0(SB), Y1
+	VMOVUPS c46fffe0046fffe00<>+0(SB), Y2
+	XORL    DI, DI
+	SUBQ    $+32, AX
+	JLT     single
+
+many:
+	VMOVUPS      (DX)(DI*4), Y3
+	VMOVUPS      32(DX)(DI*4), Y5
+	VMOVUPS      64(DX)(DI*4), Y7
+	VMOVUPS      96(DX)(DI*4), Y9
+	VMOVUPS      (BX)(DI*4), Y4
+	VMOVUPS      32(BX)(DI*4), Y6
+	VMOVUPS      64(BX)(DI*4), Y8
+	VMOVUPS      96(BX)(DI*4), Y10
+	VDIVPS       Y4, Y3, Y3
+	VDIVPS       Y6, Y5, Y4
+	VDIVPS       Y8, Y7, Y5
+	VDIVPS       Y10, Y9, Y6
+	VROUNDPS     $0x08, Y3, Y3
+	VROUNDPS     $0x08, Y4, Y4
+	VROUNDPS     $0x08, Y5, Y5
+	VROUNDPS     $0x08, Y6, Y9
+	VMOVUPS      (SI)(DI*4), Y6
+	VMOVUPS      32(SI)(DI*4), Y7
+	VMOVUPS      64(SI)(DI*4), Y8
+	VMOVUPS      96(SI)(DI*4), Y10
+	VADDPS       Y6, Y3, Y3
+	VADDPS       Y7, Y4, Y4
+	VADDPS       Y8, Y5, Y5
+	VADDPS       Y10, Y9, Y9
+	VCMPPS       $0x03, Y3, Y3, Y6
+	VCMPPS       $0x03, Y4, Y4, Y7
+	VCMPPS       $0x03, Y5, Y5, Y8
+	VCMPPS       $0x03, Y9, Y9, Y10
+	VPBLENDVB    Y6, Y0, Y3, Y3
+	VPBLENDVB    Y7, Y0, Y4, Y4
+	VPBLENDVB    Y8, Y0, Y5, Y5
+	VPBLENDVB    Y10, Y0, Y9, Y6
+	VMAXPS       Y1, Y3, Y3
+	VMAXPS       Y1, Y4, Y4
+	VMAXPS       Y1, Y5, Y5
+	VMAXPS       Y1, Y6, Y6
+	VMINPS       Y2, Y3, Y3
+	VMINPS       Y2, Y4, Y4
+	VMINPS       Y2, Y5, Y5
+	VMINPS       Y2, Y6, Y6
+	VCVTTPS2DQ   Y3, Y3
+	VCVTTPS2DQ   Y4, Y4
+	VCVTTPS2DQ   Y5, Y5
+	VCVTTPS2DQ   Y6, Y6
+	VEXTRACTI128 $0x01, Y3, X7
+	VEXTRACTI128 $0x01, Y4, X8
+	VEXTRACTI128 $0x01, Y5, X9
+	VEXTRACTI128 $0x01, Y6, X10
+	VPACKSSDW    X7, X3, X3
+	VPACKSSDW    X8, X4, X4
+	VPACKSSDW    X9, X5, X5
+	VPACKSSDW    X10, X6, X6
+	VMOVUPS      X3, (CX)(DI*2)
+	VMOVUPS      X4, 16(CX)(DI*2)
+	VMOVUPS      X5, 32(CX)(DI*2)
+	VMOVUPS      X6, 48(CX)(DI*2)
+	ADDQ         $+32, DI
+	SUBQ         $+32, AX
+	JGE          many
+
+single:
+	ADDQ $+32, AX
+	JEQ  done
+
+one:
+	SUBQ         $+8, AX
+	JLT          rest
+	VMOVUPS      (DX)(DI*4), Y3
+	VMOVUPS      (BX)(DI*4), Y4
+	VDIVPS       Y4, Y3, Y3
+	VROUNDPS     $0x08, Y3, Y3
+	VMOVUPS      (SI)(DI*4), Y4
+	VADDPS       Y4, Y3, Y3
+	VCMPPS       $0x03, Y3, Y3, Y4
+	VPBLENDVB    Y4, Y0, Y3, Y3
+	VMAXPS       Y1, Y3, Y3
+	VMINPS       Y2, Y3, Y3
+	VCVTTPS2DQ   Y3, Y3
+	VEXTRACTI128 $0x01, Y3, X4
+	VPACKSSDW    X4, X3, X3
+	VMOVUPS      X3, (CX)(DI*2)
+	ADDQ         $+8, DI
+	JMP          one
+
+rest:
+	ADDQ $+8, AX
+	JEQ  end
+
+element:
+	VMOVD        (DX)(DI*4), X11
+	VMOVD        (BX)(DI*4), X12
+	VDIVPS       Y12, Y11, Y3
+	VROUNDPS     $0x08, Y3, Y3
+	VMOVD        (SI)(DI*4), X11
+	VADDPS       Y11, Y3, Y3
+	VCMPPS       $0x03, Y3, Y3, Y4
+	VPBLENDVB    Y4, Y0, Y3, Y3
+	VMAXPS       Y1, Y3, Y3
+	VMINPS       Y2, Y3, Y3
+	VCVTTPS2DQ   Y3, Y3
+	VEXTRACTI128 $0x01, Y3, X4
+	VPACKSSDW    X4, X3, X3
+	VPEXTRW      $0x00, X3, (CX)(DI*2)
+	INCQ         DI
+	DECQ         AX
+	JNE          element
+
+end:
+done:
+	VZEROUPPER
+	RET
+
+// func dequantizeI16AVX2(dst []float32, a []int16, scale []float32, zero []float32)
+// Requires: AVX, AVX2, CMOV
+TEXT ·dequantizeI16AVX2(SB), NOSPLIT, $0-96
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    dst_base+0(FP), CX
+	MOVQ    a_base+24(FP), DX
+	MOVQ    a_len+32(FP), BX
+	CMPQ    BX, AX
+	CMOVQLT BX, AX
+	MOVQ    scale_base+48(FP), BX
+	MOVQ    scale_len+56(FP), SI
+	CMPQ    SI, AX
+	CMOVQLT SI, AX
+	MOVQ    zero_base+72(FP), SI
+	MOVQ    zero_len+80(FP), DI
+	CMPQ    DI, AX
+	CMOVQLT DI, AX
+	VMOVUPS c7fc000007fc00000<>+0(SB), Y0
+	XORL    DI, DI
+	SUBQ    $+32, AX
+	JLT     single
+
+many:
+	VMOVUPS   (DX)(DI*2), X1
+	VMOVUPS   16(DX)(DI*2), X2
+	VMOVUPS   32(DX)(DI*2), X3
+	VMOVUPS   48(DX)(DI*2), X4
+	VPMOVSXWD X1, Y1
+	VPMOVSXWD X2, Y2
+	VPMOVSXWD X3, Y3
+	VPMOVSXWD X4, Y4
+	VCVTDQ2PS Y1, Y1
+	VCVTDQ2PS Y2, Y2
+	VCVTDQ2PS Y3, Y3
+	VCVTDQ2PS Y4, Y8
+	VMOVUPS   (SI)(DI*4), Y4
+	VMOVUPS   32(SI)(DI*4), Y6
+	VMOVUPS   64(SI)(DI*4), Y7
+	VMOVUPS   96(SI)(DI*4), Y9
+	VSUBPS    Y4, Y1, Y1
+	VSUBPS    Y6, Y2, Y2
+	VSUBPS    Y7, Y3, Y3
+	VSUBPS    Y9, Y8, Y8
+	VMOVUPS   (BX)(DI*4), Y4
+	VMOVUPS   32(BX)(DI*4), Y6
+	VMOVUPS   64(BX)(DI*4), Y7
+	VMOVUPS   96(BX)(DI*4), Y9
+	VMULPS    Y4, Y1, Y1
+	VMULPS    Y6, Y2, Y2
+	VMULPS    Y7, Y3, Y3
+	VMULPS    Y9, Y8, Y8
+	VCMPPS    $0x03, Y1, Y1, Y4
+	VCMPPS    $0x03, Y2, Y2, Y6
+	VCMPPS    $0x03, Y3, Y3, Y7
+	VCMPPS    $0x03, Y8, Y8, Y9
+	VPBLENDVB Y4, Y0, Y1, Y1
+	VPBLENDVB Y6, Y0, Y2, Y2
+	VPBLENDVB Y7, Y0, Y3, Y3
+	VPBLENDVB Y9, Y0, Y8, Y4
+	VMOVUPS   Y1, (CX)(DI*4)
+	VMOVUPS   Y2, 32(CX)(DI*4)
+	VMOVUPS   Y3, 64(CX)(DI*4)
+	VMOVUPS   Y4, 96(CX)(DI*4)
+	ADDQ      $+32, DI
+	SUBQ      $+32, AX
+	JGE       many
+
+single:
+	ADDQ $+32, AX
+	JEQ  done
+
+one:
+	SUBQ      $+8, AX
+	JLT       rest
+	VMOVUPS   (DX)(DI*2), X1
+	VPMOVSXWD X1, Y1
+	VCVTDQ2PS Y1, Y1
+	VMOVUPS   (SI)(DI*4), Y2
+	VSUBPS    Y2, Y1, Y1
+	VMOVUPS   (BX)(DI*4), Y2
+	VMULPS    Y2, Y1, Y1
+	VCMPPS    $0x03, Y1, Y1, Y2
+	VPBLENDVB Y2, Y0, Y1, Y1
+	VMOVUPS   Y1, (CX)(DI*4)
+	ADDQ      $+8, DI
+	JMP       one
+
+rest:
+	ADDQ $+8, AX
+	JEQ  end
+
+element:
+	MOVWLZX   (DX)(DI*2), R8
+	VMOVD     R8, X1
+	VPMOVSXWD X1, Y1
+	VCVTDQ2PS Y1, Y1
+	VMOVD     (SI)(DI*4), X5
+	VSUBPS    Y5, Y1, Y1
+	VMOVD     (BX)(DI*4), X5
+	VMULPS    Y5, Y1, Y1
+	VCMPPS    $0x03, Y1, Y1, Y2
+	VPBLENDVB Y2, Y0, Y1, Y1
+	VMOVD     X1, (CX)(DI*4)
+	INCQ      DI
+	DECQ      AX
+	JNE       element
+
+end:
+done:
+	VZEROUPPER
+	RET
+
+// func quantizeRowI16AVX2(dst []int16, a []float32, scale float32, zero float32)
+// Requires: AVX, AVX2, CMOV
+TEXT ·quantizeRowI16AVX2(SB), NOSPLIT, $0-56
+	MOVQ         dst_len+8(FP), AX
+	MOVQ         dst_base+0(FP), CX
+	MOVQ         a_base+24(FP), DX
+	MOVQ         a_len+32(FP), BX
+	CMPQ         BX, AX
+	CMOVQLT      BX, AX
+	VBROADCASTSS scale+48(FP), Y0
+	VBROADCASTSS zero+52(FP), Y1
+	VMOVUPS      c0<>+0(SB), Y2
+	VMOVUPS      cc7000000c7000000<>+0(SB), Y3
+	VMOVUPS      c46fffe0046fffe00<>+0(SB), Y4
+	XORL         BX, BX
+	SUBQ         $+32, AX
+	JLT          single
+
+many:
+	VMOVUPS      (DX)(BX*4), Y5
+	VMOVUPS      32(DX)(BX*4), Y6
+	VMOVUPS      64(DX)(BX*4), Y7
+	VMOVUPS      96(DX)(BX*4), Y8
+	VDIVPS       Y0, Y5, Y5
+	VDIVPS       Y0, Y6, Y6
+	VDIVPS       Y0, Y7, Y7
+	VDIVPS       Y0, Y8, Y8
+	VROUNDPS     $0x08, Y5, Y5
+	VROUNDPS     $0x08, Y6, Y6
+	VROUNDPS     $0x08, Y7, Y7
+	VROUNDPS     $0x08, Y8, Y8
+	VADDPS       Y1, Y5, Y5
+	VADDPS       Y1, Y6, Y6
+	VADDPS       Y1, Y7, Y7
+	VADDPS       Y1, Y8, Y12
+	VCMPPS       $0x03, Y5, Y5, Y8
+	VCMPPS       $0x03, Y6, Y6, Y10
+	VCMPPS       $0x03, Y7, Y7, Y11
+	VCMPPS       $0x03, Y12, Y12, Y13
+	VPBLENDVB    Y8, Y2, Y5, Y5
+	VPBLENDVB    Y10, Y2, Y6, Y6
+	VPBLENDVB    Y11, Y2, Y7, Y7
+	VPBLENDVB    Y13, Y2, Y12, Y8
+	VMAXPS       Y3, Y5, Y5
+	VMAXPS       Y3, Y6, Y6
+	VMAXPS       Y3, Y7, Y7
+	VMAXPS       Y3, Y8, Y8
+	VMINPS       Y4, Y5, Y5
+	VMINPS       Y4, Y6, Y6
+	VMINPS       Y4, Y7, Y7
+	VMINPS       Y4, Y8, Y8
+	VCVTTPS2DQ   Y5, Y5
+	VCVTTPS2DQ   Y6, Y6
+	VCVTTPS2DQ   Y7, Y7
+	VCVTTPS2DQ   Y8, Y8
+	VEXTRACTI128 $0x01, Y5, X9
+	VEXTRACTI128 $0x01, Y6, X10
+	VEXTRACTI128 $0x01, Y7, X11
+	VEXTRACTI128 $0x01, Y8, X12
+	VPACKSSDW    X9, X5, X5
+	VPACKSSDW    X10, X6, X6
+	VPACKSSDW    X11, X7, X7
+	VPACKSSDW    X12, X8, X8
+	VMOVUPS      X5, (CX)(BX*2)
+	VMOVUPS      X6, 16(CX)(BX*2)
+	VMOVUPS      X7, 32(CX)(BX*2)
+	VMOVUPS      X8, 48(CX)(BX*2)
+	ADDQ         $+32, BX
+	SUBQ         $+32, AX
+	JGE          many
+
+single:
+	ADDQ $+32, AX
+	JEQ  done
+
+one:
+	SUBQ         $+8, AX
+	JLT          rest
+	VMOVUPS      (DX)(BX*4), Y5
+	VDIVPS       Y0, Y5, Y5
+	VROUNDPS     $0x08, Y5, Y5
+	VADDPS       Y1, Y5, Y5
+	VCMPPS       $0x03, Y5, Y5, Y6
+	VPBLENDVB    Y6, Y2, Y5, Y5
+	VMAXPS       Y3, Y5, Y5
+	VMINPS       Y4, Y5, Y5
+	VCVTTPS2DQ   Y5, Y5
+	VEXTRACTI128 $0x01, Y5, X6
+	VPACKSSDW    X6, X5, X5
+	VMOVUPS      X5, (CX)(BX*2)
+	ADDQ         $+8, BX
+	JMP          one
+
+rest:
+	ADDQ $+8, AX
+	JEQ  end
+
+element:
+	VMOVD        (DX)(BX*4), X9
+	VDIVPS       Y0, Y9, Y5
+	VROUNDPS     $0x08, Y5, Y5
+	VADDPS       Y1, Y5, Y5
+	VCMPPS       $0x03, Y5, Y5, Y6
+	VPBLENDVB    Y6, Y2, Y5, Y5
+	VMAXPS       Y3, Y5, Y5
+	VMINPS       Y4, Y5, Y5
+	VCVTTPS2DQ   Y5, Y5
+	VEXTRACTI128 $0x01, Y5, X6
+	VPACKSSDW    X6, X5, X5
+	VPEXTRW      $0x00, X5, (CX)(BX*2)
+	INCQ         BX
+	DECQ         AX
+	JNE          element
+
+end:
+done:
+	VZEROUPPER
+	RET
+
+// func dequantizeRowI16AVX2(dst []float32, a []int16, scale float32, zero float32)
+// Requires: AVX, AVX2, CMOV
+TEXT ·dequantizeRowI16AVX2(SB), NOSPLIT, $0-56
+	MOVQ         dst_len+8(FP), AX
+	MOVQ         dst_base+0(FP), CX
+	MOVQ         a_base+24(FP), DX
+	MOVQ         a_len+32(FP), BX
+	CMPQ         BX, AX
+	CMOVQLT      BX, AX
+	VBROADCASTSS scale+48(FP), Y0
+	VBROADCASTSS zero+52(FP), Y1
+	VMOVUPS      c7fc000007fc00000<>+0(SB), Y2
+	XORL         BX, BX
+	SUBQ         $+32, AX
+	JLT          single
+
+many:
+	VMOVUPS   (DX)(BX*2), X3
+	VMOVUPS   16(DX)(BX*2), X4
+	VMOVUPS   32(DX)(BX*2), X5
+	VMOVUPS   48(DX)(BX*2), X6
+	VPMOVSXWD X3, Y3
+	VPMOVSXWD X4, Y4
+	VPMOVSXWD X5, Y5
+	VPMOVSXWD X6, Y6
+	VCVTDQ2PS Y3, Y3
+	VCVTDQ2PS Y4, Y4
+	VCVTDQ2PS Y5, Y5
+	VCVTDQ2PS Y6, Y6
+	VSUBPS    Y1, Y3, Y3
+	VSUBPS    Y1, Y4, Y4
+	VSUBPS    Y1, Y5, Y5
+	VSUBPS    Y1, Y6, Y6
+	VMULPS    Y0, Y3, Y3
+	VMULPS    Y0, Y4, Y4
+	VMULPS    Y0, Y5, Y5
+	VMULPS    Y0, Y6, Y9
+	VCMPPS    $0x03, Y3, Y3, Y6
+	VCMPPS    $0x03, Y4, Y4, Y7
+	VCMPPS    $0x03, Y5, Y5, Y8
+	VCMPPS    $0x03, Y9, Y9, Y10
+	VPBLENDVB Y6, Y2, Y3, Y3
+	VPBLENDVB Y7, Y2, Y4, Y4
+	VPBLENDVB Y8, Y2, Y5, Y5
+	VPBLENDVB Y10, Y2, Y9, Y6
+	VMOVUPS   Y3, (CX)(BX*4)
+	VMOVUPS   Y4, 32(CX)(BX*4)
+	VMOVUPS   Y5, 64(CX)(BX*4)
+	VMOVUPS   Y6, 96(CX)(BX*4)
+	ADDQ      $+32, BX
+	SUBQ      $+32, AX
+	JGE       many
+
+single:
+	ADDQ $+32, AX
+	JEQ  done
+
+one:
+	SUBQ      $+8, AX
+	JLT       rest
+	VMOVUPS   (DX)(BX*2), X3
+	VPMOVSXWD X3, Y3
+	VCVTDQ2PS Y3, Y3
+	VSUBPS    Y1, Y3, Y3
+	VMULPS    Y0, Y3, Y3
+	VCMPPS    $0x03, Y3, Y3, Y4
+	VPBLENDVB Y4, Y2, Y3, Y3
+	VMOVUPS   Y3, (CX)(BX*4)
+	ADDQ      $+8, BX
+	JMP       one
+
+rest:
+	ADDQ $+8, AX
+	JEQ  end
+
+element:
+	MOVWLZX   (DX)(BX*2), SI
+	VMOVD     SI, X3
+	VPMOVSXWD X3, Y3
+	VCVTDQ2PS Y3, Y3
+	VSUBPS    Y1, Y3, Y3
+	VMULPS    Y0, Y3, Y3
+	VCMPPS    $0x03, Y3, Y3, Y4
+	VPBLENDVB Y4, Y2, Y3, Y3
+	VMOVD     X3, (CX)(BX*4)
+	INCQ      BX
+	DECQ      AX
+	JNE       element
+
+end:
+done:
+	VZEROUPPER
+	RET
+
+// func floatI16AVX2(dst []float32, a []int16)
+// Requires: AVX, AVX2, CMOV
+TEXT ·floatI16AVX2(SB), NOSPLIT, $0-48
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    dst_base+0(FP), CX
+	MOVQ    a_base+24(FP), DX
+	MOVQ    a_len+32(FP), BX
+	CMPQ    BX, AX
+	CMOVQLT BX, AX
+	XORL    BX, BX
+	SUBQ    $+32, AX
+	JLT     single
+
+many:
+	VMOVUPS   (DX)(BX*2), X0
+	VMOVUPS   16(DX)(BX*2), X1
+	VMOVUPS   32(DX)(BX*2), X2
+	VMOVUPS   48(DX)(BX*2), X3
+	VPMOVSXWD X0, Y0
+	VPMOVSXWD X1, Y1
+	VPMOVSXWD X2, Y2
+	VPMOVSXWD X3, Y3
+	VCVTDQ2PS Y0, Y0
+	VCVTDQ2PS Y1, Y1
+	VCVTDQ2PS Y2, Y2
+	VCVTDQ2PS Y3, Y3
+	VMOVUPS   Y0, (CX)(BX*4)
+	VMOVUPS   Y1, 32(CX)(BX*4)
+	VMOVUPS   Y2, 64(CX)(BX*4)
+	VMOVUPS   Y3, 96(CX)(BX*4)
+	ADDQ      $+32, BX
+	SUBQ      $+32, AX
+	JGE       many
+
+single:
+	ADDQ $+32, AX
+	JEQ  done
+
+one:
+	SUBQ      $+8, AX
+	JLT       rest
+	VMOVUPS   (DX)(BX*2), X0
+	VPMOVSXWD X0, Y0
+	VCVTDQ2PS Y0, Y0
+	VMOVUPS   Y0, (CX)(BX*4)
+	ADDQ      $+8, BX
+	JMP       one
+
+rest:
+	ADDQ $+8, AX
+	JEQ  end
+
+element:
+	MOVWLZX   (DX)(BX*2), SI
+	VMOVD     SI, X0
+	VPMOVSXWD X0, Y0
+	VCVTDQ2PS Y0, Y0
+	VMOVD     X0, (CX)(BX*4)
+	INCQ      BX
+	DECQ      AX
+	JNE       element
 
 end:
 done:

@@ -11,6 +11,12 @@ func quantizeU8NEON(dst []uint8, a []float32, scale []float32, zero []float32)
 func dequantizeU8NEON(dst []float32, a []uint8, scale []float32, zero []float32)
 
 //go:noescape
+func quantizeRowU8NEON(dst []uint8, a []float32, scale float32, zero float32)
+
+//go:noescape
+func dequantizeRowU8NEON(dst []float32, a []uint8, scale float32, zero float32)
+
+//go:noescape
 func floatU8NEON(dst []float32, a []uint8)
 
 //go:noescape
@@ -26,6 +32,12 @@ func quantizeI8NEON(dst []int8, a []float32, scale []float32, zero []float32)
 func dequantizeI8NEON(dst []float32, a []int8, scale []float32, zero []float32)
 
 //go:noescape
+func quantizeRowI8NEON(dst []int8, a []float32, scale float32, zero float32)
+
+//go:noescape
+func dequantizeRowI8NEON(dst []float32, a []int8, scale float32, zero float32)
+
+//go:noescape
 func floatI8NEON(dst []float32, a []int8)
 
 //go:noescape
@@ -33,3 +45,33 @@ func requantizeI8NEON(dst []int8, sums []int32, factor []float64, plus []float64
 
 //go:noescape
 func requantizeRowI8NEON(dst []int8, sums []int32, factor float64, plus float64, scale float64, zero float64)
+
+//go:noescape
+func quantizeU16NEON(dst []uint16, a []float32, scale []float32, zero []float32)
+
+//go:noescape
+func dequantizeU16NEON(dst []float32, a []uint16, scale []float32, zero []float32)
+
+//go:noescape
+func quantizeRowU16NEON(dst []uint16, a []float32, scale float32, zero float32)
+
+//go:noescape
+func dequantizeRowU16NEON(dst []float32, a []uint16, scale float32, zero float32)
+
+//go:noescape
+func floatU16NEON(dst []float32, a []uint16)
+
+//go:noescape
+func quantizeI16NEON(dst []int16, a []float32, scale []float32, zero []float32)
+
+//go:noescape
+func dequantizeI16NEON(dst []float32, a []int16, scale []float32, zero []float32)
+
+//go:noescape
+func quantizeRowI16NEON(dst []int16, a []float32, scale float32, zero float32)
+
+//go:noescape
+func dequantizeRowI16NEON(dst []float32, a []int16, scale float32, zero float32)
+
+//go:noescape
+func floatI16NEON(dst []float32, a []int16)

@@ -14,6 +14,16 @@ DATA dequantizeU8NEONConstants<>+0(SB)/8, $0x7fc000007fc00000
 DATA dequantizeU8NEONConstants<>+8(SB)/8, $0x7fc000007fc00000
 GLOBL dequantizeU8NEONConstants<>(SB), RODATA|NOPTR, $16
 
+DATA quantizeRowU8NEONConstants<>+0(SB)/8, $0x0000000000000000
+DATA quantizeRowU8NEONConstants<>+8(SB)/8, $0x0000000000000000
+DATA quantizeRowU8NEONConstants<>+16(SB)/8, $0x437f0000437f0000
+DATA quantizeRowU8NEONConstants<>+24(SB)/8, $0x437f0000437f0000
+GLOBL quantizeRowU8NEONConstants<>(SB), RODATA|NOPTR, $32
+
+DATA dequantizeRowU8NEONConstants<>+0(SB)/8, $0x7fc000007fc00000
+DATA dequantizeRowU8NEONConstants<>+8(SB)/8, $0x7fc000007fc00000
+GLOBL dequantizeRowU8NEONConstants<>(SB), RODATA|NOPTR, $16
+
 DATA requantizeU8NEONConstants<>+0(SB)/8, $0x0000000000000000
 DATA requantizeU8NEONConstants<>+8(SB)/8, $0x0000000000000000
 DATA requantizeU8NEONConstants<>+16(SB)/8, $0x406fe00000000000
@@ -38,6 +48,18 @@ DATA dequantizeI8NEONConstants<>+0(SB)/8, $0x7fc000007fc00000
 DATA dequantizeI8NEONConstants<>+8(SB)/8, $0x7fc000007fc00000
 GLOBL dequantizeI8NEONConstants<>(SB), RODATA|NOPTR, $16
 
+DATA quantizeRowI8NEONConstants<>+0(SB)/8, $0x0000000000000000
+DATA quantizeRowI8NEONConstants<>+8(SB)/8, $0x0000000000000000
+DATA quantizeRowI8NEONConstants<>+16(SB)/8, $0xc3000000c3000000
+DATA quantizeRowI8NEONConstants<>+24(SB)/8, $0xc3000000c3000000
+DATA quantizeRowI8NEONConstants<>+32(SB)/8, $0x42fe000042fe0000
+DATA quantizeRowI8NEONConstants<>+40(SB)/8, $0x42fe000042fe0000
+GLOBL quantizeRowI8NEONConstants<>(SB), RODATA|NOPTR, $48
+
+DATA dequantizeRowI8NEONConstants<>+0(SB)/8, $0x7fc000007fc00000
+DATA dequantizeRowI8NEONConstants<>+8(SB)/8, $0x7fc000007fc00000
+GLOBL dequantizeRowI8NEONConstants<>(SB), RODATA|NOPTR, $16
+
 DATA requantizeI8NEONConstants<>+0(SB)/8, $0x0000000000000000
 DATA requantizeI8NEONConstants<>+8(SB)/8, $0x0000000000000000
 DATA requantizeI8NEONConstants<>+16(SB)/8, $0xc060000000000000
@@ -53,6 +75,50 @@ DATA requantizeRowI8NEONConstants<>+24(SB)/8, $0xc060000000000000
 DATA requantizeRowI8NEONConstants<>+32(SB)/8, $0x405fc00000000000
 DATA requantizeRowI8NEONConstants<>+40(SB)/8, $0x405fc00000000000
 GLOBL requantizeRowI8NEONConstants<>(SB), RODATA|NOPTR, $48
+
+DATA quantizeU16NEONConstants<>+0(SB)/8, $0x0000000000000000
+DATA quantizeU16NEONConstants<>+8(SB)/8, $0x0000000000000000
+DATA quantizeU16NEONConstants<>+16(SB)/8, $0x477fff00477fff00
+DATA quantizeU16NEONConstants<>+24(SB)/8, $0x477fff00477fff00
+GLOBL quantizeU16NEONConstants<>(SB), RODATA|NOPTR, $32
+
+DATA dequantizeU16NEONConstants<>+0(SB)/8, $0x7fc000007fc00000
+DATA dequantizeU16NEONConstants<>+8(SB)/8, $0x7fc000007fc00000
+GLOBL dequantizeU16NEONConstants<>(SB), RODATA|NOPTR, $16
+
+DATA quantizeRowU16NEONConstants<>+0(SB)/8, $0x0000000000000000
+DATA quantizeRowU16NEONConstants<>+8(SB)/8, $0x0000000000000000
+DATA quantizeRowU16NEONConstants<>+16(SB)/8, $0x477fff00477fff00
+DATA quantizeRowU16NEONConstants<>+24(SB)/8, $0x477fff00477fff00
+GLOBL quantizeRowU16NEONConstants<>(SB), RODATA|NOPTR, $32
+
+DATA dequantizeRowU16NEONConstants<>+0(SB)/8, $0x7fc000007fc00000
+DATA dequantizeRowU16NEONConstants<>+8(SB)/8, $0x7fc000007fc00000
+GLOBL dequantizeRowU16NEONConstants<>(SB), RODATA|NOPTR, $16
+
+DATA quantizeI16NEONConstants<>+0(SB)/8, $0x0000000000000000
+DATA quantizeI16NEONConstants<>+8(SB)/8, $0x0000000000000000
+DATA quantizeI16NEONConstants<>+16(SB)/8, $0xc7000000c7000000
+DATA quantizeI16NEONConstants<>+24(SB)/8, $0xc7000000c7000000
+DATA quantizeI16NEONConstants<>+32(SB)/8, $0x46fffe0046fffe00
+DATA quantizeI16NEONConstants<>+40(SB)/8, $0x46fffe0046fffe00
+GLOBL quantizeI16NEONConstants<>(SB), RODATA|NOPTR, $48
+
+DATA dequantizeI16NEONConstants<>+0(SB)/8, $0x7fc000007fc00000
+DATA dequantizeI16NEONConstants<>+8(SB)/8, $0x7fc000007fc00000
+GLOBL dequantizeI16NEONConstants<>(SB), RODATA|NOPTR, $16
+
+DATA quantizeRowI16NEONConstants<>+0(SB)/8, $0x0000000000000000
+DATA quantizeRowI16NEONConstants<>+8(SB)/8, $0x0000000000000000
+DATA quantizeRowI16NEONConstants<>+16(SB)/8, $0xc7000000c7000000
+DATA quantizeRowI16NEONConstants<>+24(SB)/8, $0xc7000000c7000000
+DATA quantizeRowI16NEONConstants<>+32(SB)/8, $0x46fffe0046fffe00
+DATA quantizeRowI16NEONConstants<>+40(SB)/8, $0x46fffe0046fffe00
+GLOBL quantizeRowI16NEONConstants<>(SB), RODATA|NOPTR, $48
+
+DATA dequantizeRowI16NEONConstants<>+0(SB)/8, $0x7fc000007fc00000
+DATA dequantizeRowI16NEONConstants<>+8(SB)/8, $0x7fc000007fc00000
+GLOBL dequantizeRowI16NEONConstants<>(SB), RODATA|NOPTR, $16
 
 // func quantizeU8NEON(dst []uint8, a []float32, scale []float32, zero []float32)
 TEXT ·quantizeU8NEON(SB), NOSPLIT, $0-96
@@ -304,6 +370,217 @@ element:
 	ADD $1, R2
 	ADD $4, R3
 	ADD $4, R4
+	SUBS $1, R0, R0
+	BNE element
+done:
+	RET
+
+// func quantizeRowU8NEON(dst []uint8, a []float32, scale float32, zero float32)
+TEXT ·quantizeRowU8NEON(SB), NOSPLIT, $0-56
+	MOVD dst_len+8(FP), R0
+	MOVD dst_base+0(FP), R1
+	MOVD a_base+24(FP), R2
+	MOVD a_len+32(FP), R3
+	CMP R0, R3
+	CSEL LT, R3, R0, R0
+	FMOVS scale+48(FP), F0
+	WORD $0x4e040400 // dup v0.4s, v0.s[0]
+	FMOVS zero+52(FP), F1
+	WORD $0x4e040421 // dup v1.4s, v1.s[0]
+	MOVD $quantizeRowU8NEONConstants<>(SB), R3
+	WORD $0x3dc00062 // ldr q2, [x3]
+	WORD $0x3dc00463 // ldr q3, [x3, #16]
+	SUBS $16, R0, R0
+	BLT single
+many:
+	WORD $0x3dc00044 // ldr q4, [x2]
+	WORD $0x3dc00445 // ldr q5, [x2, #16]
+	WORD $0x3dc00846 // ldr q6, [x2, #32]
+	WORD $0x3dc00c47 // ldr q7, [x2, #48]
+	WORD $0x6e20fc84 // fdiv v4.4s, v4.4s, v0.4s
+	WORD $0x6e20fca5 // fdiv v5.4s, v5.4s, v0.4s
+	WORD $0x6e20fcc6 // fdiv v6.4s, v6.4s, v0.4s
+	WORD $0x6e20fce7 // fdiv v7.4s, v7.4s, v0.4s
+	WORD $0x4e218884 // frintn v4.4s, v4.4s
+	WORD $0x4e2188a5 // frintn v5.4s, v5.4s
+	WORD $0x4e2188c6 // frintn v6.4s, v6.4s
+	WORD $0x4e2188e7 // frintn v7.4s, v7.4s
+	WORD $0x4e21d484 // fadd v4.4s, v4.4s, v1.4s
+	WORD $0x4e21d4a5 // fadd v5.4s, v5.4s, v1.4s
+	WORD $0x4e21d4c6 // fadd v6.4s, v6.4s, v1.4s
+	WORD $0x4e21d4e7 // fadd v7.4s, v7.4s, v1.4s
+	WORD $0x6ea2e488 // fcmgt v8.4s, v4.4s, v2.4s
+	WORD $0x6ea2e4a9 // fcmgt v9.4s, v5.4s, v2.4s
+	WORD $0x6ea2e4ca // fcmgt v10.4s, v6.4s, v2.4s
+	WORD $0x6ea2e4eb // fcmgt v11.4s, v7.4s, v2.4s
+	WORD $0x6e621c88 // bsl v8.16b, v4.16b, v2.16b
+	WORD $0x6e621ca9 // bsl v9.16b, v5.16b, v2.16b
+	WORD $0x6e621cca // bsl v10.16b, v6.16b, v2.16b
+	WORD $0x6e621ceb // bsl v11.16b, v7.16b, v2.16b
+	WORD $0x6ea8e467 // fcmgt v7.4s, v3.4s, v8.4s
+	WORD $0x6ea9e466 // fcmgt v6.4s, v3.4s, v9.4s
+	WORD $0x6eaae465 // fcmgt v5.4s, v3.4s, v10.4s
+	WORD $0x6eabe464 // fcmgt v4.4s, v3.4s, v11.4s
+	WORD $0x6e631d07 // bsl v7.16b, v8.16b, v3.16b
+	WORD $0x6e631d26 // bsl v6.16b, v9.16b, v3.16b
+	WORD $0x6e631d45 // bsl v5.16b, v10.16b, v3.16b
+	WORD $0x6e631d64 // bsl v4.16b, v11.16b, v3.16b
+	WORD $0x4ea1b8e7 // fcvtzs v7.4s, v7.4s
+	WORD $0x4ea1b8c6 // fcvtzs v6.4s, v6.4s
+	WORD $0x4ea1b8a5 // fcvtzs v5.4s, v5.4s
+	WORD $0x4ea1b884 // fcvtzs v4.4s, v4.4s
+	WORD $0x0e6128e7 // xtn v7.4h, v7.4s
+	WORD $0x0e6128c6 // xtn v6.4h, v6.4s
+	WORD $0x0e6128a5 // xtn v5.4h, v5.4s
+	WORD $0x0e612884 // xtn v4.4h, v4.4s
+	WORD $0x0e2128e7 // xtn v7.8b, v7.8h
+	WORD $0x0e2128c6 // xtn v6.8b, v6.8h
+	WORD $0x0e2128a5 // xtn v5.8b, v5.8h
+	WORD $0x0e212884 // xtn v4.8b, v4.8h
+	WORD $0xbd000027 // str s7, [x1]
+	WORD $0xbd000426 // str s6, [x1, #4]
+	WORD $0xbd000825 // str s5, [x1, #8]
+	WORD $0xbd000c24 // str s4, [x1, #12]
+	ADD $16, R1
+	ADD $64, R2
+	SUBS $16, R0, R0
+	BGE many
+single:
+	ADDS $16, R0, R0
+	BEQ done
+	SUBS $4, R0, R0
+	BLT rest
+one:
+	WORD $0x3dc00044 // ldr q4, [x2]
+	WORD $0x6e20fc84 // fdiv v4.4s, v4.4s, v0.4s
+	WORD $0x4e218884 // frintn v4.4s, v4.4s
+	WORD $0x4e21d484 // fadd v4.4s, v4.4s, v1.4s
+	WORD $0x6ea2e485 // fcmgt v5.4s, v4.4s, v2.4s
+	WORD $0x6e621c85 // bsl v5.16b, v4.16b, v2.16b
+	WORD $0x6ea5e464 // fcmgt v4.4s, v3.4s, v5.4s
+	WORD $0x6e631ca4 // bsl v4.16b, v5.16b, v3.16b
+	WORD $0x4ea1b884 // fcvtzs v4.4s, v4.4s
+	WORD $0x0e612884 // xtn v4.4h, v4.4s
+	WORD $0x0e212884 // xtn v4.8b, v4.8h
+	WORD $0xbd000024 // str s4, [x1]
+	ADD $4, R1
+	ADD $16, R2
+	SUBS $4, R0, R0
+	BGE one
+rest:
+	ADDS $4, R0, R0
+	BEQ done
+element:
+	WORD $0xbd400044 // ldr s4, [x2]
+	WORD $0x6e20fc84 // fdiv v4.4s, v4.4s, v0.4s
+	WORD $0x4e218884 // frintn v4.4s, v4.4s
+	WORD $0x4e21d484 // fadd v4.4s, v4.4s, v1.4s
+	WORD $0x6ea2e485 // fcmgt v5.4s, v4.4s, v2.4s
+	WORD $0x6e621c85 // bsl v5.16b, v4.16b, v2.16b
+	WORD $0x6ea5e464 // fcmgt v4.4s, v3.4s, v5.4s
+	WORD $0x6e631ca4 // bsl v4.16b, v5.16b, v3.16b
+	WORD $0x4ea1b884 // fcvtzs v4.4s, v4.4s
+	WORD $0x0e612884 // xtn v4.4h, v4.4s
+	WORD $0x0e212884 // xtn v4.8b, v4.8h
+	WORD $0x3d000024 // str b4, [x1]
+	ADD $1, R1
+	ADD $4, R2
+	SUBS $1, R0, R0
+	BNE element
+done:
+	RET
+
+// func dequantizeRowU8NEON(dst []float32, a []uint8, scale float32, zero float32)
+TEXT ·dequantizeRowU8NEON(SB), NOSPLIT, $0-56
+	MOVD dst_len+8(FP), R0
+	MOVD dst_base+0(FP), R1
+	MOVD a_base+24(FP), R2
+	MOVD a_len+32(FP), R3
+	CMP R0, R3
+	CSEL LT, R3, R0, R0
+	FMOVS scale+48(FP), F0
+	WORD $0x4e040400 // dup v0.4s, v0.s[0]
+	FMOVS zero+52(FP), F1
+	WORD $0x4e040421 // dup v1.4s, v1.s[0]
+	MOVD $dequantizeRowU8NEONConstants<>(SB), R3
+	WORD $0x3dc00062 // ldr q2, [x3]
+	SUBS $16, R0, R0
+	BLT single
+many:
+	WORD $0xbd400043 // ldr s3, [x2]
+	WORD $0xbd400444 // ldr s4, [x2, #4]
+	WORD $0xbd400845 // ldr s5, [x2, #8]
+	WORD $0xbd400c46 // ldr s6, [x2, #12]
+	WORD $0x2f08a463 // ushll v3.8h, v3.8b, #0
+	WORD $0x2f08a484 // ushll v4.8h, v4.8b, #0
+	WORD $0x2f08a4a5 // ushll v5.8h, v5.8b, #0
+	WORD $0x2f08a4c6 // ushll v6.8h, v6.8b, #0
+	WORD $0x2f10a463 // ushll v3.4s, v3.4h, #0
+	WORD $0x2f10a484 // ushll v4.4s, v4.4h, #0
+	WORD $0x2f10a4a5 // ushll v5.4s, v5.4h, #0
+	WORD $0x2f10a4c6 // ushll v6.4s, v6.4h, #0
+	WORD $0x4e21d863 // scvtf v3.4s, v3.4s
+	WORD $0x4e21d884 // scvtf v4.4s, v4.4s
+	WORD $0x4e21d8a5 // scvtf v5.4s, v5.4s
+	WORD $0x4e21d8c6 // scvtf v6.4s, v6.4s
+	WORD $0x4ea1d463 // fsub v3.4s, v3.4s, v1.4s
+	WORD $0x4ea1d484 // fsub v4.4s, v4.4s, v1.4s
+	WORD $0x4ea1d4a5 // fsub v5.4s, v5.4s, v1.4s
+	WORD $0x4ea1d4c6 // fsub v6.4s, v6.4s, v1.4s
+	WORD $0x6e20dc63 // fmul v3.4s, v3.4s, v0.4s
+	WORD $0x6e20dc84 // fmul v4.4s, v4.4s, v0.4s
+	WORD $0x6e20dca5 // fmul v5.4s, v5.4s, v0.4s
+	WORD $0x6e20dcc6 // fmul v6.4s, v6.4s, v0.4s
+	WORD $0x4e23e467 // fcmeq v7.4s, v3.4s, v3.4s
+	WORD $0x4e24e488 // fcmeq v8.4s, v4.4s, v4.4s
+	WORD $0x4e25e4a9 // fcmeq v9.4s, v5.4s, v5.4s
+	WORD $0x4e26e4ca // fcmeq v10.4s, v6.4s, v6.4s
+	WORD $0x6e621c67 // bsl v7.16b, v3.16b, v2.16b
+	WORD $0x6e621c88 // bsl v8.16b, v4.16b, v2.16b
+	WORD $0x6e621ca9 // bsl v9.16b, v5.16b, v2.16b
+	WORD $0x6e621cca // bsl v10.16b, v6.16b, v2.16b
+	WORD $0x3d800027 // str q7, [x1]
+	WORD $0x3d800428 // str q8, [x1, #16]
+	WORD $0x3d800829 // str q9, [x1, #32]
+	WORD $0x3d800c2a // str q10, [x1, #48]
+	ADD $64, R1
+	ADD $16, R2
+	SUBS $16, R0, R0
+	BGE many
+single:
+	ADDS $16, R0, R0
+	BEQ done
+	SUBS $4, R0, R0
+	BLT rest
+one:
+	WORD $0xbd40004a // ldr s10, [x2]
+	WORD $0x2f08a54a // ushll v10.8h, v10.8b, #0
+	WORD $0x2f10a54a // ushll v10.4s, v10.4h, #0
+	WORD $0x4e21d94a // scvtf v10.4s, v10.4s
+	WORD $0x4ea1d54a // fsub v10.4s, v10.4s, v1.4s
+	WORD $0x6e20dd4a // fmul v10.4s, v10.4s, v0.4s
+	WORD $0x4e2ae549 // fcmeq v9.4s, v10.4s, v10.4s
+	WORD $0x6e621d49 // bsl v9.16b, v10.16b, v2.16b
+	WORD $0x3d800029 // str q9, [x1]
+	ADD $16, R1
+	ADD $4, R2
+	SUBS $4, R0, R0
+	BGE one
+rest:
+	ADDS $4, R0, R0
+	BEQ done
+element:
+	WORD $0x3d400049 // ldr b9, [x2]
+	WORD $0x2f08a529 // ushll v9.8h, v9.8b, #0
+	WORD $0x2f10a529 // ushll v9.4s, v9.4h, #0
+	WORD $0x4e21d929 // scvtf v9.4s, v9.4s
+	WORD $0x4ea1d529 // fsub v9.4s, v9.4s, v1.4s
+	WORD $0x6e20dd29 // fmul v9.4s, v9.4s, v0.4s
+	WORD $0x4e29e52a // fcmeq v10.4s, v9.4s, v9.4s
+	WORD $0x6e621d2a // bsl v10.16b, v9.16b, v2.16b
+	WORD $0xbd00002a // str s10, [x1]
+	ADD $4, R1
+	ADD $1, R2
 	SUBS $1, R0, R0
 	BNE element
 done:
@@ -963,6 +1240,230 @@ element:
 done:
 	RET
 
+// func quantizeRowI8NEON(dst []int8, a []float32, scale float32, zero float32)
+TEXT ·quantizeRowI8NEON(SB), NOSPLIT, $0-56
+	MOVD dst_len+8(FP), R0
+	MOVD dst_base+0(FP), R1
+	MOVD a_base+24(FP), R2
+	MOVD a_len+32(FP), R3
+	CMP R0, R3
+	CSEL LT, R3, R0, R0
+	FMOVS scale+48(FP), F0
+	WORD $0x4e040400 // dup v0.4s, v0.s[0]
+	FMOVS zero+52(FP), F1
+	WORD $0x4e040421 // dup v1.4s, v1.s[0]
+	MOVD $quantizeRowI8NEONConstants<>(SB), R3
+	WORD $0x3dc00062 // ldr q2, [x3]
+	WORD $0x3dc00463 // ldr q3, [x3, #16]
+	WORD $0x3dc00864 // ldr q4, [x3, #32]
+	SUBS $16, R0, R0
+	BLT single
+many:
+	WORD $0x3dc00045 // ldr q5, [x2]
+	WORD $0x3dc00446 // ldr q6, [x2, #16]
+	WORD $0x3dc00847 // ldr q7, [x2, #32]
+	WORD $0x3dc00c48 // ldr q8, [x2, #48]
+	WORD $0x6e20fca5 // fdiv v5.4s, v5.4s, v0.4s
+	WORD $0x6e20fcc6 // fdiv v6.4s, v6.4s, v0.4s
+	WORD $0x6e20fce7 // fdiv v7.4s, v7.4s, v0.4s
+	WORD $0x6e20fd08 // fdiv v8.4s, v8.4s, v0.4s
+	WORD $0x4e2188a5 // frintn v5.4s, v5.4s
+	WORD $0x4e2188c6 // frintn v6.4s, v6.4s
+	WORD $0x4e2188e7 // frintn v7.4s, v7.4s
+	WORD $0x4e218908 // frintn v8.4s, v8.4s
+	WORD $0x4e21d4a5 // fadd v5.4s, v5.4s, v1.4s
+	WORD $0x4e21d4c6 // fadd v6.4s, v6.4s, v1.4s
+	WORD $0x4e21d4e7 // fadd v7.4s, v7.4s, v1.4s
+	WORD $0x4e21d508 // fadd v8.4s, v8.4s, v1.4s
+	WORD $0x4e25e4a9 // fcmeq v9.4s, v5.4s, v5.4s
+	WORD $0x4e26e4ca // fcmeq v10.4s, v6.4s, v6.4s
+	WORD $0x4e27e4eb // fcmeq v11.4s, v7.4s, v7.4s
+	WORD $0x4e28e50c // fcmeq v12.4s, v8.4s, v8.4s
+	WORD $0x6e621ca9 // bsl v9.16b, v5.16b, v2.16b
+	WORD $0x6e621cca // bsl v10.16b, v6.16b, v2.16b
+	WORD $0x6e621ceb // bsl v11.16b, v7.16b, v2.16b
+	WORD $0x6e621d0c // bsl v12.16b, v8.16b, v2.16b
+	WORD $0x6ea3e528 // fcmgt v8.4s, v9.4s, v3.4s
+	WORD $0x6ea3e547 // fcmgt v7.4s, v10.4s, v3.4s
+	WORD $0x6ea3e566 // fcmgt v6.4s, v11.4s, v3.4s
+	WORD $0x6ea3e585 // fcmgt v5.4s, v12.4s, v3.4s
+	WORD $0x6e631d28 // bsl v8.16b, v9.16b, v3.16b
+	WORD $0x6e631d47 // bsl v7.16b, v10.16b, v3.16b
+	WORD $0x6e631d66 // bsl v6.16b, v11.16b, v3.16b
+	WORD $0x6e631d85 // bsl v5.16b, v12.16b, v3.16b
+	WORD $0x6ea8e48c // fcmgt v12.4s, v4.4s, v8.4s
+	WORD $0x6ea7e48b // fcmgt v11.4s, v4.4s, v7.4s
+	WORD $0x6ea6e48a // fcmgt v10.4s, v4.4s, v6.4s
+	WORD $0x6ea5e489 // fcmgt v9.4s, v4.4s, v5.4s
+	WORD $0x6e641d0c // bsl v12.16b, v8.16b, v4.16b
+	WORD $0x6e641ceb // bsl v11.16b, v7.16b, v4.16b
+	WORD $0x6e641cca // bsl v10.16b, v6.16b, v4.16b
+	WORD $0x6e641ca9 // bsl v9.16b, v5.16b, v4.16b
+	WORD $0x4ea1b98c // fcvtzs v12.4s, v12.4s
+	WORD $0x4ea1b96b // fcvtzs v11.4s, v11.4s
+	WORD $0x4ea1b94a // fcvtzs v10.4s, v10.4s
+	WORD $0x4ea1b929 // fcvtzs v9.4s, v9.4s
+	WORD $0x0e61298c // xtn v12.4h, v12.4s
+	WORD $0x0e61296b // xtn v11.4h, v11.4s
+	WORD $0x0e61294a // xtn v10.4h, v10.4s
+	WORD $0x0e612929 // xtn v9.4h, v9.4s
+	WORD $0x0e21298c // xtn v12.8b, v12.8h
+	WORD $0x0e21296b // xtn v11.8b, v11.8h
+	WORD $0x0e21294a // xtn v10.8b, v10.8h
+	WORD $0x0e212929 // xtn v9.8b, v9.8h
+	WORD $0xbd00002c // str s12, [x1]
+	WORD $0xbd00042b // str s11, [x1, #4]
+	WORD $0xbd00082a // str s10, [x1, #8]
+	WORD $0xbd000c29 // str s9, [x1, #12]
+	ADD $16, R1
+	ADD $64, R2
+	SUBS $16, R0, R0
+	BGE many
+single:
+	ADDS $16, R0, R0
+	BEQ done
+	SUBS $4, R0, R0
+	BLT rest
+one:
+	WORD $0x3dc00049 // ldr q9, [x2]
+	WORD $0x6e20fd29 // fdiv v9.4s, v9.4s, v0.4s
+	WORD $0x4e218929 // frintn v9.4s, v9.4s
+	WORD $0x4e21d529 // fadd v9.4s, v9.4s, v1.4s
+	WORD $0x4e29e52a // fcmeq v10.4s, v9.4s, v9.4s
+	WORD $0x6e621d2a // bsl v10.16b, v9.16b, v2.16b
+	WORD $0x6ea3e549 // fcmgt v9.4s, v10.4s, v3.4s
+	WORD $0x6e631d49 // bsl v9.16b, v10.16b, v3.16b
+	WORD $0x6ea9e48a // fcmgt v10.4s, v4.4s, v9.4s
+	WORD $0x6e641d2a // bsl v10.16b, v9.16b, v4.16b
+	WORD $0x4ea1b94a // fcvtzs v10.4s, v10.4s
+	WORD $0x0e61294a // xtn v10.4h, v10.4s
+	WORD $0x0e21294a // xtn v10.8b, v10.8h
+	WORD $0xbd00002a // str s10, [x1]
+	ADD $4, R1
+	ADD $16, R2
+	SUBS $4, R0, R0
+	BGE one
+rest:
+	ADDS $4, R0, R0
+	BEQ done
+element:
+	WORD $0xbd40004a // ldr s10, [x2]
+	WORD $0x6e20fd4a // fdiv v10.4s, v10.4s, v0.4s
+	WORD $0x4e21894a // frintn v10.4s, v10.4s
+	WORD $0x4e21d54a // fadd v10.4s, v10.4s, v1.4s
+	WORD $0x4e2ae549 // fcmeq v9.4s, v10.4s, v10.4s
+	WORD $0x6e621d49 // bsl v9.16b, v10.16b, v2.16b
+	WORD $0x6ea3e52a // fcmgt v10.4s, v9.4s, v3.4s
+	WORD $0x6e631d2a // bsl v10.16b, v9.16b, v3.16b
+	WORD $0x6eaae489 // fcmgt v9.4s, v4.4s, v10.4s
+	WORD $0x6e641d49 // bsl v9.16b, v10.16b, v4.16b
+	WORD $0x4ea1b929 // fcvtzs v9.4s, v9.4s
+	WORD $0x0e612929 // xtn v9.4h, v9.4s
+	WORD $0x0e212929 // xtn v9.8b, v9.8h
+	WORD $0x3d000029 // str b9, [x1]
+	ADD $1, R1
+	ADD $4, R2
+	SUBS $1, R0, R0
+	BNE element
+done:
+	RET
+
+// func dequantizeRowI8NEON(dst []float32, a []int8, scale float32, zero float32)
+TEXT ·dequantizeRowI8NEON(SB), NOSPLIT, $0-56
+	MOVD dst_len+8(FP), R0
+	MOVD dst_base+0(FP), R1
+	MOVD a_base+24(FP), R2
+	MOVD a_len+32(FP), R3
+	CMP R0, R3
+	CSEL LT, R3, R0, R0
+	FMOVS scale+48(FP), F0
+	WORD $0x4e040400 // dup v0.4s, v0.s[0]
+	FMOVS zero+52(FP), F1
+	WORD $0x4e040421 // dup v1.4s, v1.s[0]
+	MOVD $dequantizeRowI8NEONConstants<>(SB), R3
+	WORD $0x3dc00062 // ldr q2, [x3]
+	SUBS $16, R0, R0
+	BLT single
+many:
+	WORD $0xbd400043 // ldr s3, [x2]
+	WORD $0xbd400444 // ldr s4, [x2, #4]
+	WORD $0xbd400845 // ldr s5, [x2, #8]
+	WORD $0xbd400c46 // ldr s6, [x2, #12]
+	WORD $0x0f08a463 // sshll v3.8h, v3.8b, #0
+	WORD $0x0f08a484 // sshll v4.8h, v4.8b, #0
+	WORD $0x0f08a4a5 // sshll v5.8h, v5.8b, #0
+	WORD $0x0f08a4c6 // sshll v6.8h, v6.8b, #0
+	WORD $0x0f10a463 // sshll v3.4s, v3.4h, #0
+	WORD $0x0f10a484 // sshll v4.4s, v4.4h, #0
+	WORD $0x0f10a4a5 // sshll v5.4s, v5.4h, #0
+	WORD $0x0f10a4c6 // sshll v6.4s, v6.4h, #0
+	WORD $0x4e21d863 // scvtf v3.4s, v3.4s
+	WORD $0x4e21d884 // scvtf v4.4s, v4.4s
+	WORD $0x4e21d8a5 // scvtf v5.4s, v5.4s
+	WORD $0x4e21d8c6 // scvtf v6.4s, v6.4s
+	WORD $0x4ea1d463 // fsub v3.4s, v3.4s, v1.4s
+	WORD $0x4ea1d484 // fsub v4.4s, v4.4s, v1.4s
+	WORD $0x4ea1d4a5 // fsub v5.4s, v5.4s, v1.4s
+	WORD $0x4ea1d4c6 // fsub v6.4s, v6.4s, v1.4s
+	WORD $0x6e20dc63 // fmul v3.4s, v3.4s, v0.4s
+	WORD $0x6e20dc84 // fmul v4.4s, v4.4s, v0.4s
+	WORD $0x6e20dca5 // fmul v5.4s, v5.4s, v0.4s
+	WORD $0x6e20dcc6 // fmul v6.4s, v6.4s, v0.4s
+	WORD $0x4e23e467 // fcmeq v7.4s, v3.4s, v3.4s
+	WORD $0x4e24e488 // fcmeq v8.4s, v4.4s, v4.4s
+	WORD $0x4e25e4a9 // fcmeq v9.4s, v5.4s, v5.4s
+	WORD $0x4e26e4ca // fcmeq v10.4s, v6.4s, v6.4s
+	WORD $0x6e621c67 // bsl v7.16b, v3.16b, v2.16b
+	WORD $0x6e621c88 // bsl v8.16b, v4.16b, v2.16b
+	WORD $0x6e621ca9 // bsl v9.16b, v5.16b, v2.16b
+	WORD $0x6e621cca // bsl v10.16b, v6.16b, v2.16b
+	WORD $0x3d800027 // str q7, [x1]
+	WORD $0x3d800428 // str q8, [x1, #16]
+	WORD $0x3d800829 // str q9, [x1, #32]
+	WORD $0x3d800c2a // str q10, [x1, #48]
+	ADD $64, R1
+	ADD $16, R2
+	SUBS $16, R0, R0
+	BGE many
+single:
+	ADDS $16, R0, R0
+	BEQ done
+	SUBS $4, R0, R0
+	BLT rest
+one:
+	WORD $0xbd40004a // ldr s10, [x2]
+	WORD $0x0f08a54a // sshll v10.8h, v10.8b, #0
+	WORD $0x0f10a54a // sshll v10.4s, v10.4h, #0
+	WORD $0x4e21d94a // scvtf v10.4s, v10.4s
+	WORD $0x4ea1d54a // fsub v10.4s, v10.4s, v1.4s
+	WORD $0x6e20dd4a // fmul v10.4s, v10.4s, v0.4s
+	WORD $0x4e2ae549 // fcmeq v9.4s, v10.4s, v10.4s
+	WORD $0x6e621d49 // bsl v9.16b, v10.16b, v2.16b
+	WORD $0x3d800029 // str q9, [x1]
+	ADD $16, R1
+	ADD $4, R2
+	SUBS $4, R0, R0
+	BGE one
+rest:
+	ADDS $4, R0, R0
+	BEQ done
+element:
+	WORD $0x3d400049 // ldr b9, [x2]
+	WORD $0x0f08a529 // sshll v9.8h, v9.8b, #0
+	WORD $0x0f10a529 // sshll v9.4s, v9.4h, #0
+	WORD $0x4e21d929 // scvtf v9.4s, v9.4s
+	WORD $0x4ea1d529 // fsub v9.4s, v9.4s, v1.4s
+	WORD $0x6e20dd29 // fmul v9.4s, v9.4s, v0.4s
+	WORD $0x4e29e52a // fcmeq v10.4s, v9.4s, v9.4s
+	WORD $0x6e621d2a // bsl v10.16b, v9.16b, v2.16b
+	WORD $0xbd00002a // str s10, [x1]
+	ADD $4, R1
+	ADD $1, R2
+	SUBS $1, R0, R0
+	BNE element
+done:
+	RET
+
 // func floatI8NEON(dst []float32, a []int8)
 TEXT ·floatI8NEON(SB), NOSPLIT, $0-48
 	MOVD dst_len+8(FP), R0
@@ -1370,6 +1871,1036 @@ element:
 	WORD $0x3d00002b // str b11, [x1]
 	ADD $1, R1
 	ADD $4, R2
+	SUBS $1, R0, R0
+	BNE element
+done:
+	RET
+
+// func quantizeU16NEON(dst []uint16, a []float32, scale []float32, zero []float32)
+TEXT ·quantizeU16NEON(SB), NOSPLIT, $0-96
+	MOVD dst_len+8(FP), R0
+	MOVD dst_base+0(FP), R1
+	MOVD a_base+24(FP), R2
+	MOVD a_len+32(FP), R3
+	CMP R0, R3
+	CSEL LT, R3, R0, R0
+	MOVD scale_base+48(FP), R3
+	MOVD scale_len+56(FP), R4
+	CMP R0, R4
+	CSEL LT, R4, R0, R0
+	MOVD zero_base+72(FP), R4
+	MOVD zero_len+80(FP), R5
+	CMP R0, R5
+	CSEL LT, R5, R0, R0
+	MOVD $quantizeU16NEONConstants<>(SB), R5
+	WORD $0x3dc000a0 // ldr q0, [x5]
+	WORD $0x3dc004a1 // ldr q1, [x5, #16]
+	SUBS $16, R0, R0
+	BLT single
+many:
+	WORD $0x3dc00042 // ldr q2, [x2]
+	WORD $0x3dc00443 // ldr q3, [x2, #16]
+	WORD $0x3dc00844 // ldr q4, [x2, #32]
+	WORD $0x3dc00c45 // ldr q5, [x2, #48]
+	WORD $0x3dc00066 // ldr q6, [x3]
+	WORD $0x3dc00467 // ldr q7, [x3, #16]
+	WORD $0x3dc00868 // ldr q8, [x3, #32]
+	WORD $0x3dc00c69 // ldr q9, [x3, #48]
+	WORD $0x6e26fc46 // fdiv v6.4s, v2.4s, v6.4s
+	WORD $0x6e27fc67 // fdiv v7.4s, v3.4s, v7.4s
+	WORD $0x6e28fc88 // fdiv v8.4s, v4.4s, v8.4s
+	WORD $0x6e29fca9 // fdiv v9.4s, v5.4s, v9.4s
+	WORD $0x4e2188c6 // frintn v6.4s, v6.4s
+	WORD $0x4e2188e7 // frintn v7.4s, v7.4s
+	WORD $0x4e218908 // frintn v8.4s, v8.4s
+	WORD $0x4e218929 // frintn v9.4s, v9.4s
+	WORD $0x3dc00085 // ldr q5, [x4]
+	WORD $0x3dc00484 // ldr q4, [x4, #16]
+	WORD $0x3dc00883 // ldr q3, [x4, #32]
+	WORD $0x3dc00c82 // ldr q2, [x4, #48]
+	WORD $0x4e25d4c5 // fadd v5.4s, v6.4s, v5.4s
+	WORD $0x4e24d4e4 // fadd v4.4s, v7.4s, v4.4s
+	WORD $0x4e23d503 // fadd v3.4s, v8.4s, v3.4s
+	WORD $0x4e22d522 // fadd v2.4s, v9.4s, v2.4s
+	WORD $0x6ea0e4a9 // fcmgt v9.4s, v5.4s, v0.4s
+	WORD $0x6ea0e488 // fcmgt v8.4s, v4.4s, v0.4s
+	WORD $0x6ea0e467 // fcmgt v7.4s, v3.4s, v0.4s
+	WORD $0x6ea0e446 // fcmgt v6.4s, v2.4s, v0.4s
+	WORD $0x6e601ca9 // bsl v9.16b, v5.16b, v0.16b
+	WORD $0x6e601c88 // bsl v8.16b, v4.16b, v0.16b
+	WORD $0x6e601c67 // bsl v7.16b, v3.16b, v0.16b
+	WORD $0x6e601c46 // bsl v6.16b, v2.16b, v0.16b
+	WORD $0x6ea9e422 // fcmgt v2.4s, v1.4s, v9.4s
+	WORD $0x6ea8e423 // fcmgt v3.4s, v1.4s, v8.4s
+	WORD $0x6ea7e424 // fcmgt v4.4s, v1.4s, v7.4s
+	WORD $0x6ea6e425 // fcmgt v5.4s, v1.4s, v6.4s
+	WORD $0x6e611d22 // bsl v2.16b, v9.16b, v1.16b
+	WORD $0x6e611d03 // bsl v3.16b, v8.16b, v1.16b
+	WORD $0x6e611ce4 // bsl v4.16b, v7.16b, v1.16b
+	WORD $0x6e611cc5 // bsl v5.16b, v6.16b, v1.16b
+	WORD $0x4ea1b842 // fcvtzs v2.4s, v2.4s
+	WORD $0x4ea1b863 // fcvtzs v3.4s, v3.4s
+	WORD $0x4ea1b884 // fcvtzs v4.4s, v4.4s
+	WORD $0x4ea1b8a5 // fcvtzs v5.4s, v5.4s
+	WORD $0x0e612842 // xtn v2.4h, v2.4s
+	WORD $0x0e612863 // xtn v3.4h, v3.4s
+	WORD $0x0e612884 // xtn v4.4h, v4.4s
+	WORD $0x0e6128a5 // xtn v5.4h, v5.4s
+	WORD $0xfd000022 // str d2, [x1]
+	WORD $0xfd000423 // str d3, [x1, #8]
+	WORD $0xfd000824 // str d4, [x1, #16]
+	WORD $0xfd000c25 // str d5, [x1, #24]
+	ADD $32, R1
+	ADD $64, R2
+	ADD $64, R3
+	ADD $64, R4
+	SUBS $16, R0, R0
+	BGE many
+single:
+	ADDS $16, R0, R0
+	BEQ done
+	SUBS $4, R0, R0
+	BLT rest
+one:
+	WORD $0x3dc00045 // ldr q5, [x2]
+	WORD $0x3dc00064 // ldr q4, [x3]
+	WORD $0x6e24fca4 // fdiv v4.4s, v5.4s, v4.4s
+	WORD $0x4e218884 // frintn v4.4s, v4.4s
+	WORD $0x3dc00085 // ldr q5, [x4]
+	WORD $0x4e25d485 // fadd v5.4s, v4.4s, v5.4s
+	WORD $0x6ea0e4a4 // fcmgt v4.4s, v5.4s, v0.4s
+	WORD $0x6e601ca4 // bsl v4.16b, v5.16b, v0.16b
+	WORD $0x6ea4e425 // fcmgt v5.4s, v1.4s, v4.4s
+	WORD $0x6e611c85 // bsl v5.16b, v4.16b, v1.16b
+	WORD $0x4ea1b8a5 // fcvtzs v5.4s, v5.4s
+	WORD $0x0e6128a5 // xtn v5.4h, v5.4s
+	WORD $0xfd000025 // str d5, [x1]
+	ADD $8, R1
+	ADD $16, R2
+	ADD $16, R3
+	ADD $16, R4
+	SUBS $4, R0, R0
+	BGE one
+rest:
+	ADDS $4, R0, R0
+	BEQ done
+element:
+	WORD $0xbd400045 // ldr s5, [x2]
+	WORD $0xbd400064 // ldr s4, [x3]
+	WORD $0x6e24fca4 // fdiv v4.4s, v5.4s, v4.4s
+	WORD $0x4e218884 // frintn v4.4s, v4.4s
+	WORD $0xbd400085 // ldr s5, [x4]
+	WORD $0x4e25d485 // fadd v5.4s, v4.4s, v5.4s
+	WORD $0x6ea0e4a4 // fcmgt v4.4s, v5.4s, v0.4s
+	WORD $0x6e601ca4 // bsl v4.16b, v5.16b, v0.16b
+	WORD $0x6ea4e425 // fcmgt v5.4s, v1.4s, v4.4s
+	WORD $0x6e611c85 // bsl v5.16b, v4.16b, v1.16b
+	WORD $0x4ea1b8a5 // fcvtzs v5.4s, v5.4s
+	WORD $0x0e6128a5 // xtn v5.4h, v5.4s
+	WORD $0x7d000025 // str h5, [x1]
+	ADD $2, R1
+	ADD $4, R2
+	ADD $4, R3
+	ADD $4, R4
+	SUBS $1, R0, R0
+	BNE element
+done:
+	RET
+
+// func dequantizeU16NEON(dst []float32, a []uint16, scale []float32, zero []float32)
+TEXT ·dequantizeU16NEON(SB), NOSPLIT, $0-96
+	MOVD dst_len+8(FP), R0
+	MOVD dst_base+0(FP), R1
+	MOVD a_base+24(FP), R2
+	MOVD a_len+32(FP), R3
+	CMP R0, R3
+	CSEL LT, R3, R0, R0
+	MOVD scale_base+48(FP), R3
+	MOVD scale_len+56(FP), R4
+	CMP R0, R4
+	CSEL LT, R4, R0, R0
+	MOVD zero_base+72(FP), R4
+	MOVD zero_len+80(FP), R5
+	CMP R0, R5
+	CSEL LT, R5, R0, R0
+	MOVD $dequantizeU16NEONConstants<>(SB), R5
+	WORD $0x3dc000a0 // ldr q0, [x5]
+	SUBS $16, R0, R0
+	BLT single
+many:
+	WORD $0xfd400041 // ldr d1, [x2]
+	WORD $0xfd400442 // ldr d2, [x2, #8]
+	WORD $0xfd400843 // ldr d3, [x2, #16]
+	WORD $0xfd400c44 // ldr d4, [x2, #24]
+	WORD $0x2f10a421 // ushll v1.4s, v1.4h, #0
+	WORD $0x2f10a442 // ushll v2.4s, v2.4h, #0
+	WORD $0x2f10a463 // ushll v3.4s, v3.4h, #0
+	WORD $0x2f10a484 // ushll v4.4s, v4.4h, #0
+	WORD $0x4e21d821 // scvtf v1.4s, v1.4s
+	WORD $0x4e21d842 // scvtf v2.4s, v2.4s
+	WORD $0x4e21d863 // scvtf v3.4s, v3.4s
+	WORD $0x4e21d884 // scvtf v4.4s, v4.4s
+	WORD $0x3dc00085 // ldr q5, [x4]
+	WORD $0x3dc00486 // ldr q6, [x4, #16]
+	WORD $0x3dc00887 // ldr q7, [x4, #32]
+	WORD $0x3dc00c88 // ldr q8, [x4, #48]
+	WORD $0x4ea5d425 // fsub v5.4s, v1.4s, v5.4s
+	WORD $0x4ea6d446 // fsub v6.4s, v2.4s, v6.4s
+	WORD $0x4ea7d467 // fsub v7.4s, v3.4s, v7.4s
+	WORD $0x4ea8d488 // fsub v8.4s, v4.4s, v8.4s
+	WORD $0x3dc00064 // ldr q4, [x3]
+	WORD $0x3dc00463 // ldr q3, [x3, #16]
+	WORD $0x3dc00862 // ldr q2, [x3, #32]
+	WORD $0x3dc00c61 // ldr q1, [x3, #48]
+	WORD $0x6e24dca4 // fmul v4.4s, v5.4s, v4.4s
+	WORD $0x6e23dcc3 // fmul v3.4s, v6.4s, v3.4s
+	WORD $0x6e22dce2 // fmul v2.4s, v7.4s, v2.4s
+	WORD $0x6e21dd01 // fmul v1.4s, v8.4s, v1.4s
+	WORD $0x4e24e488 // fcmeq v8.4s, v4.4s, v4.4s
+	WORD $0x4e23e467 // fcmeq v7.4s, v3.4s, v3.4s
+	WORD $0x4e22e446 // fcmeq v6.4s, v2.4s, v2.4s
+	WORD $0x4e21e425 // fcmeq v5.4s, v1.4s, v1.4s
+	WORD $0x6e601c88 // bsl v8.16b, v4.16b, v0.16b
+	WORD $0x6e601c67 // bsl v7.16b, v3.16b, v0.16b
+	WORD $0x6e601c46 // bsl v6.16b, v2.16b, v0.16b
+	WORD $0x6e601c25 // bsl v5.16b, v1.16b, v0.16b
+	WORD $0x3d800028 // str q8, [x1]
+	WORD $0x3d800427 // str q7, [x1, #16]
+	WORD $0x3d800826 // str q6, [x1, #32]
+	WORD $0x3d800c25 // str q5, [x1, #48]
+	ADD $64, R1
+	ADD $32, R2
+	ADD $64, R3
+	ADD $64, R4
+	SUBS $16, R0, R0
+	BGE many
+single:
+	ADDS $16, R0, R0
+	BEQ done
+	SUBS $4, R0, R0
+	BLT rest
+one:
+	WORD $0xfd400045 // ldr d5, [x2]
+	WORD $0x2f10a4a5 // ushll v5.4s, v5.4h, #0
+	WORD $0x4e21d8a5 // scvtf v5.4s, v5.4s
+	WORD $0x3dc00086 // ldr q6, [x4]
+	WORD $0x4ea6d4a6 // fsub v6.4s, v5.4s, v6.4s
+	WORD $0x3dc00065 // ldr q5, [x3]
+	WORD $0x6e25dcc5 // fmul v5.4s, v6.4s, v5.4s
+	WORD $0x4e25e4a6 // fcmeq v6.4s, v5.4s, v5.4s
+	WORD $0x6e601ca6 // bsl v6.16b, v5.16b, v0.16b
+	WORD $0x3d800026 // str q6, [x1]
+	ADD $16, R1
+	ADD $8, R2
+	ADD $16, R3
+	ADD $16, R4
+	SUBS $4, R0, R0
+	BGE one
+rest:
+	ADDS $4, R0, R0
+	BEQ done
+element:
+	WORD $0x7d400046 // ldr h6, [x2]
+	WORD $0x2f10a4c6 // ushll v6.4s, v6.4h, #0
+	WORD $0x4e21d8c6 // scvtf v6.4s, v6.4s
+	WORD $0xbd400085 // ldr s5, [x4]
+	WORD $0x4ea5d4c5 // fsub v5.4s, v6.4s, v5.4s
+	WORD $0xbd400066 // ldr s6, [x3]
+	WORD $0x6e26dca6 // fmul v6.4s, v5.4s, v6.4s
+	WORD $0x4e26e4c5 // fcmeq v5.4s, v6.4s, v6.4s
+	WORD $0x6e601cc5 // bsl v5.16b, v6.16b, v0.16b
+	WORD $0xbd000025 // str s5, [x1]
+	ADD $4, R1
+	ADD $2, R2
+	ADD $4, R3
+	ADD $4, R4
+	SUBS $1, R0, R0
+	BNE element
+done:
+	RET
+
+// func quantizeRowU16NEON(dst []uint16, a []float32, scale float32, zero float32)
+TEXT ·quantizeRowU16NEON(SB), NOSPLIT, $0-56
+	MOVD dst_len+8(FP), R0
+	MOVD dst_base+0(FP), R1
+	MOVD a_base+24(FP), R2
+	MOVD a_len+32(FP), R3
+	CMP R0, R3
+	CSEL LT, R3, R0, R0
+	FMOVS scale+48(FP), F0
+	WORD $0x4e040400 // dup v0.4s, v0.s[0]
+	FMOVS zero+52(FP), F1
+	WORD $0x4e040421 // dup v1.4s, v1.s[0]
+	MOVD $quantizeRowU16NEONConstants<>(SB), R3
+	WORD $0x3dc00062 // ldr q2, [x3]
+	WORD $0x3dc00463 // ldr q3, [x3, #16]
+	SUBS $16, R0, R0
+	BLT single
+many:
+	WORD $0x3dc00044 // ldr q4, [x2]
+	WORD $0x3dc00445 // ldr q5, [x2, #16]
+	WORD $0x3dc00846 // ldr q6, [x2, #32]
+	WORD $0x3dc00c47 // ldr q7, [x2, #48]
+	WORD $0x6e20fc84 // fdiv v4.4s, v4.4s, v0.4s
+	WORD $0x6e20fca5 // fdiv v5.4s, v5.4s, v0.4s
+	WORD $0x6e20fcc6 // fdiv v6.4s, v6.4s, v0.4s
+	WORD $0x6e20fce7 // fdiv v7.4s, v7.4s, v0.4s
+	WORD $0x4e218884 // frintn v4.4s, v4.4s
+	WORD $0x4e2188a5 // frintn v5.4s, v5.4s
+	WORD $0x4e2188c6 // frintn v6.4s, v6.4s
+	WORD $0x4e2188e7 // frintn v7.4s, v7.4s
+	WORD $0x4e21d484 // fadd v4.4s, v4.4s, v1.4s
+	WORD $0x4e21d4a5 // fadd v5.4s, v5.4s, v1.4s
+	WORD $0x4e21d4c6 // fadd v6.4s, v6.4s, v1.4s
+	WORD $0x4e21d4e7 // fadd v7.4s, v7.4s, v1.4s
+	WORD $0x6ea2e488 // fcmgt v8.4s, v4.4s, v2.4s
+	WORD $0x6ea2e4a9 // fcmgt v9.4s, v5.4s, v2.4s
+	WORD $0x6ea2e4ca // fcmgt v10.4s, v6.4s, v2.4s
+	WORD $0x6ea2e4eb // fcmgt v11.4s, v7.4s, v2.4s
+	WORD $0x6e621c88 // bsl v8.16b, v4.16b, v2.16b
+	WORD $0x6e621ca9 // bsl v9.16b, v5.16b, v2.16b
+	WORD $0x6e621cca // bsl v10.16b, v6.16b, v2.16b
+	WORD $0x6e621ceb // bsl v11.16b, v7.16b, v2.16b
+	WORD $0x6ea8e467 // fcmgt v7.4s, v3.4s, v8.4s
+	WORD $0x6ea9e466 // fcmgt v6.4s, v3.4s, v9.4s
+	WORD $0x6eaae465 // fcmgt v5.4s, v3.4s, v10.4s
+	WORD $0x6eabe464 // fcmgt v4.4s, v3.4s, v11.4s
+	WORD $0x6e631d07 // bsl v7.16b, v8.16b, v3.16b
+	WORD $0x6e631d26 // bsl v6.16b, v9.16b, v3.16b
+	WORD $0x6e631d45 // bsl v5.16b, v10.16b, v3.16b
+	WORD $0x6e631d64 // bsl v4.16b, v11.16b, v3.16b
+	WORD $0x4ea1b8e7 // fcvtzs v7.4s, v7.4s
+	WORD $0x4ea1b8c6 // fcvtzs v6.4s, v6.4s
+	WORD $0x4ea1b8a5 // fcvtzs v5.4s, v5.4s
+	WORD $0x4ea1b884 // fcvtzs v4.4s, v4.4s
+	WORD $0x0e6128e7 // xtn v7.4h, v7.4s
+	WORD $0x0e6128c6 // xtn v6.4h, v6.4s
+	WORD $0x0e6128a5 // xtn v5.4h, v5.4s
+	WORD $0x0e612884 // xtn v4.4h, v4.4s
+	WORD $0xfd000027 // str d7, [x1]
+	WORD $0xfd000426 // str d6, [x1, #8]
+	WORD $0xfd000825 // str d5, [x1, #16]
+	WORD $0xfd000c24 // str d4, [x1, #24]
+	ADD $32, R1
+	ADD $64, R2
+	SUBS $16, R0, R0
+	BGE many
+single:
+	ADDS $16, R0, R0
+	BEQ done
+	SUBS $4, R0, R0
+	BLT rest
+one:
+	WORD $0x3dc00044 // ldr q4, [x2]
+	WORD $0x6e20fc84 // fdiv v4.4s, v4.4s, v0.4s
+	WORD $0x4e218884 // frintn v4.4s, v4.4s
+	WORD $0x4e21d484 // fadd v4.4s, v4.4s, v1.4s
+	WORD $0x6ea2e485 // fcmgt v5.4s, v4.4s, v2.4s
+	WORD $0x6e621c85 // bsl v5.16b, v4.16b, v2.16b
+	WORD $0x6ea5e464 // fcmgt v4.4s, v3.4s, v5.4s
+	WORD $0x6e631ca4 // bsl v4.16b, v5.16b, v3.16b
+	WORD $0x4ea1b884 // fcvtzs v4.4s, v4.4s
+	WORD $0x0e612884 // xtn v4.4h, v4.4s
+	WORD $0xfd000024 // str d4, [x1]
+	ADD $8, R1
+	ADD $16, R2
+	SUBS $4, R0, R0
+	BGE one
+rest:
+	ADDS $4, R0, R0
+	BEQ done
+element:
+	WORD $0xbd400044 // ldr s4, [x2]
+	WORD $0x6e20fc84 // fdiv v4.4s, v4.4s, v0.4s
+	WORD $0x4e218884 // frintn v4.4s, v4.4s
+	WORD $0x4e21d484 // fadd v4.4s, v4.4s, v1.4s
+	WORD $0x6ea2e485 // fcmgt v5.4s, v4.4s, v2.4s
+	WORD $0x6e621c85 // bsl v5.16b, v4.16b, v2.16b
+	WORD $0x6ea5e464 // fcmgt v4.4s, v3.4s, v5.4s
+	WORD $0x6e631ca4 // bsl v4.16b, v5.16b, v3.16b
+	WORD $0x4ea1b884 // fcvtzs v4.4s, v4.4s
+	WORD $0x0e612884 // xtn v4.4h, v4.4s
+	WORD $0x7d000024 // str h4, [x1]
+	ADD $2, R1
+	ADD $4, R2
+	SUBS $1, R0, R0
+	BNE element
+done:
+	RET
+
+// func dequantizeRowU16NEON(dst []float32, a []uint16, scale float32, zero float32)
+TEXT ·dequantizeRowU16NEON(SB), NOSPLIT, $0-56
+	MOVD dst_len+8(FP), R0
+	MOVD dst_base+0(FP), R1
+	MOVD a_base+24(FP), R2
+	MOVD a_len+32(FP), R3
+	CMP R0, R3
+	CSEL LT, R3, R0, R0
+	FMOVS scale+48(FP), F0
+	WORD $0x4e040400 // dup v0.4s, v0.s[0]
+	FMOVS zero+52(FP), F1
+	WORD $0x4e040421 // dup v1.4s, v1.s[0]
+	MOVD $dequantizeRowU16NEONConstants<>(SB), R3
+	WORD $0x3dc00062 // ldr q2, [x3]
+	SUBS $16, R0, R0
+	BLT single
+many:
+	WORD $0xfd400043 // ldr d3, [x2]
+	WORD $0xfd400444 // ldr d4, [x2, #8]
+	WORD $0xfd400845 // ldr d5, [x2, #16]
+	WORD $0xfd400c46 // ldr d6, [x2, #24]
+	WORD $0x2f10a463 // ushll v3.4s, v3.4h, #0
+	WORD $0x2f10a484 // ushll v4.4s, v4.4h, #0
+	WORD $0x2f10a4a5 // ushll v5.4s, v5.4h, #0
+	WORD $0x2f10a4c6 // ushll v6.4s, v6.4h, #0
+	WORD $0x4e21d863 // scvtf v3.4s, v3.4s
+	WORD $0x4e21d884 // scvtf v4.4s, v4.4s
+	WORD $0x4e21d8a5 // scvtf v5.4s, v5.4s
+	WORD $0x4e21d8c6 // scvtf v6.4s, v6.4s
+	WORD $0x4ea1d463 // fsub v3.4s, v3.4s, v1.4s
+	WORD $0x4ea1d484 // fsub v4.4s, v4.4s, v1.4s
+	WORD $0x4ea1d4a5 // fsub v5.4s, v5.4s, v1.4s
+	WORD $0x4ea1d4c6 // fsub v6.4s, v6.4s, v1.4s
+	WORD $0x6e20dc63 // fmul v3.4s, v3.4s, v0.4s
+	WORD $0x6e20dc84 // fmul v4.4s, v4.4s, v0.4s
+	WORD $0x6e20dca5 // fmul v5.4s, v5.4s, v0.4s
+	WORD $0x6e20dcc6 // fmul v6.4s, v6.4s, v0.4s
+	WORD $0x4e23e467 // fcmeq v7.4s, v3.4s, v3.4s
+	WORD $0x4e24e488 // fcmeq v8.4s, v4.4s, v4.4s
+	WORD $0x4e25e4a9 // fcmeq v9.4s, v5.4s, v5.4s
+	WORD $0x4e26e4ca // fcmeq v10.4s, v6.4s, v6.4s
+	WORD $0x6e621c67 // bsl v7.16b, v3.16b, v2.16b
+	WORD $0x6e621c88 // bsl v8.16b, v4.16b, v2.16b
+	WORD $0x6e621ca9 // bsl v9.16b, v5.16b, v2.16b
+	WORD $0x6e621cca // bsl v10.16b, v6.16b, v2.16b
+	WORD $0x3d800027 // str q7, [x1]
+	WORD $0x3d800428 // str q8, [x1, #16]
+	WORD $0x3d800829 // str q9, [x1, #32]
+	WORD $0x3d800c2a // str q10, [x1, #48]
+	ADD $64, R1
+	ADD $32, R2
+	SUBS $16, R0, R0
+	BGE many
+single:
+	ADDS $16, R0, R0
+	BEQ done
+	SUBS $4, R0, R0
+	BLT rest
+one:
+	WORD $0xfd40004a // ldr d10, [x2]
+	WORD $0x2f10a54a // ushll v10.4s, v10.4h, #0
+	WORD $0x4e21d94a // scvtf v10.4s, v10.4s
+	WORD $0x4ea1d54a // fsub v10.4s, v10.4s, v1.4s
+	WORD $0x6e20dd4a // fmul v10.4s, v10.4s, v0.4s
+	WORD $0x4e2ae549 // fcmeq v9.4s, v10.4s, v10.4s
+	WORD $0x6e621d49 // bsl v9.16b, v10.16b, v2.16b
+	WORD $0x3d800029 // str q9, [x1]
+	ADD $16, R1
+	ADD $8, R2
+	SUBS $4, R0, R0
+	BGE one
+rest:
+	ADDS $4, R0, R0
+	BEQ done
+element:
+	WORD $0x7d400049 // ldr h9, [x2]
+	WORD $0x2f10a529 // ushll v9.4s, v9.4h, #0
+	WORD $0x4e21d929 // scvtf v9.4s, v9.4s
+	WORD $0x4ea1d529 // fsub v9.4s, v9.4s, v1.4s
+	WORD $0x6e20dd29 // fmul v9.4s, v9.4s, v0.4s
+	WORD $0x4e29e52a // fcmeq v10.4s, v9.4s, v9.4s
+	WORD $0x6e621d2a // bsl v10.16b, v9.16b, v2.16b
+	WORD $0xbd00002a // str s10, [x1]
+	ADD $4, R1
+	ADD $2, R2
+	SUBS $1, R0, R0
+	BNE element
+done:
+	RET
+
+// func floatU16NEON(dst []float32, a []uint16)
+TEXT ·floatU16NEON(SB), NOSPLIT, $0-48
+	MOVD dst_len+8(FP), R0
+	MOVD dst_base+0(FP), R1
+	MOVD a_base+24(FP), R2
+	MOVD a_len+32(FP), R3
+	CMP R0, R3
+	CSEL LT, R3, R0, R0
+	SUBS $16, R0, R0
+	BLT single
+many:
+	WORD $0xfd400040 // ldr d0, [x2]
+	WORD $0xfd400441 // ldr d1, [x2, #8]
+	WORD $0xfd400842 // ldr d2, [x2, #16]
+	WORD $0xfd400c43 // ldr d3, [x2, #24]
+	WORD $0x2f10a400 // ushll v0.4s, v0.4h, #0
+	WORD $0x2f10a421 // ushll v1.4s, v1.4h, #0
+	WORD $0x2f10a442 // ushll v2.4s, v2.4h, #0
+	WORD $0x2f10a463 // ushll v3.4s, v3.4h, #0
+	WORD $0x4e21d800 // scvtf v0.4s, v0.4s
+	WORD $0x4e21d821 // scvtf v1.4s, v1.4s
+	WORD $0x4e21d842 // scvtf v2.4s, v2.4s
+	WORD $0x4e21d863 // scvtf v3.4s, v3.4s
+	WORD $0x3d800020 // str q0, [x1]
+	WORD $0x3d800421 // str q1, [x1, #16]
+	WORD $0x3d800822 // str q2, [x1, #32]
+	WORD $0x3d800c23 // str q3, [x1, #48]
+	ADD $64, R1
+	ADD $32, R2
+	SUBS $16, R0, R0
+	BGE many
+single:
+	ADDS $16, R0, R0
+	BEQ done
+	SUBS $4, R0, R0
+	BLT rest
+one:
+	WORD $0xfd400043 // ldr d3, [x2]
+	WORD $0x2f10a463 // ushll v3.4s, v3.4h, #0
+	WORD $0x4e21d863 // scvtf v3.4s, v3.4s
+	WORD $0x3d800023 // str q3, [x1]
+	ADD $16, R1
+	ADD $8, R2
+	SUBS $4, R0, R0
+	BGE one
+rest:
+	ADDS $4, R0, R0
+	BEQ done
+element:
+	WORD $0x7d400043 // ldr h3, [x2]
+	WORD $0x2f10a463 // ushll v3.4s, v3.4h, #0
+	WORD $0x4e21d863 // scvtf v3.4s, v3.4s
+	WORD $0xbd000023 // str s3, [x1]
+	ADD $4, R1
+	ADD $2, R2
+	SUBS $1, R0, R0
+	BNE element
+done:
+	RET
+
+// func quantizeI16NEON(dst []int16, a []float32, scale []float32, zero []float32)
+TEXT ·quantizeI16NEON(SB), NOSPLIT, $0-96
+	MOVD dst_len+8(FP), R0
+	MOVD dst_base+0(FP), R1
+	MOVD a_base+24(FP), R2
+	MOVD a_len+32(FP), R3
+	CMP R0, R3
+	CSEL LT, R3, R0, R0
+	MOVD scale_base+48(FP), R3
+	MOVD scale_len+56(FP), R4
+	CMP R0, R4
+	CSEL LT, R4, R0, R0
+	MOVD zero_base+72(FP), R4
+	MOVD zero_len+80(FP), R5
+	CMP R0, R5
+	CSEL LT, R5, R0, R0
+	MOVD $quantizeI16NEONConstants<>(SB), R5
+	WORD $0x3dc000a0 // ldr q0, [x5]
+	WORD $0x3dc004a1 // ldr q1, [x5, #16]
+	WORD $0x3dc008a2 // ldr q2, [x5, #32]
+	SUBS $16, R0, R0
+	BLT single
+many:
+	WORD $0x3dc00043 // ldr q3, [x2]
+	WORD $0x3dc00444 // ldr q4, [x2, #16]
+	WORD $0x3dc00845 // ldr q5, [x2, #32]
+	WORD $0x3dc00c46 // ldr q6, [x2, #48]
+	WORD $0x3dc00067 // ldr q7, [x3]
+	WORD $0x3dc00468 // ldr q8, [x3, #16]
+	WORD $0x3dc00869 // ldr q9, [x3, #32]
+	WORD $0x3dc00c6a // ldr q10, [x3, #48]
+	WORD $0x6e27fc67 // fdiv v7.4s, v3.4s, v7.4s
+	WORD $0x6e28fc88 // fdiv v8.4s, v4.4s, v8.4s
+	WORD $0x6e29fca9 // fdiv v9.4s, v5.4s, v9.4s
+	WORD $0x6e2afcca // fdiv v10.4s, v6.4s, v10.4s
+	WORD $0x4e2188e7 // frintn v7.4s, v7.4s
+	WORD $0x4e218908 // frintn v8.4s, v8.4s
+	WORD $0x4e218929 // frintn v9.4s, v9.4s
+	WORD $0x4e21894a // frintn v10.4s, v10.4s
+	WORD $0x3dc00086 // ldr q6, [x4]
+	WORD $0x3dc00485 // ldr q5, [x4, #16]
+	WORD $0x3dc00884 // ldr q4, [x4, #32]
+	WORD $0x3dc00c83 // ldr q3, [x4, #48]
+	WORD $0x4e26d4e6 // fadd v6.4s, v7.4s, v6.4s
+	WORD $0x4e25d505 // fadd v5.4s, v8.4s, v5.4s
+	WORD $0x4e24d524 // fadd v4.4s, v9.4s, v4.4s
+	WORD $0x4e23d543 // fadd v3.4s, v10.4s, v3.4s
+	WORD $0x4e26e4ca // fcmeq v10.4s, v6.4s, v6.4s
+	WORD $0x4e25e4a9 // fcmeq v9.4s, v5.4s, v5.4s
+	WORD $0x4e24e488 // fcmeq v8.4s, v4.4s, v4.4s
+	WORD $0x4e23e467 // fcmeq v7.4s, v3.4s, v3.4s
+	WORD $0x6e601cca // bsl v10.16b, v6.16b, v0.16b
+	WORD $0x6e601ca9 // bsl v9.16b, v5.16b, v0.16b
+	WORD $0x6e601c88 // bsl v8.16b, v4.16b, v0.16b
+	WORD $0x6e601c67 // bsl v7.16b, v3.16b, v0.16b
+	WORD $0x6ea1e543 // fcmgt v3.4s, v10.4s, v1.4s
+	WORD $0x6ea1e524 // fcmgt v4.4s, v9.4s, v1.4s
+	WORD $0x6ea1e505 // fcmgt v5.4s, v8.4s, v1.4s
+	WORD $0x6ea1e4e6 // fcmgt v6.4s, v7.4s, v1.4s
+	WORD $0x6e611d43 // bsl v3.16b, v10.16b, v1.16b
+	WORD $0x6e611d24 // bsl v4.16b, v9.16b, v1.16b
+	WORD $0x6e611d05 // bsl v5.16b, v8.16b, v1.16b
+	WORD $0x6e611ce6 // bsl v6.16b, v7.16b, v1.16b
+	WORD $0x6ea3e447 // fcmgt v7.4s, v2.4s, v3.4s
+	WORD $0x6ea4e448 // fcmgt v8.4s, v2.4s, v4.4s
+	WORD $0x6ea5e449 // fcmgt v9.4s, v2.4s, v5.4s
+	WORD $0x6ea6e44a // fcmgt v10.4s, v2.4s, v6.4s
+	WORD $0x6e621c67 // bsl v7.16b, v3.16b, v2.16b
+	WORD $0x6e621c88 // bsl v8.16b, v4.16b, v2.16b
+	WORD $0x6e621ca9 // bsl v9.16b, v5.16b, v2.16b
+	WORD $0x6e621cca // bsl v10.16b, v6.16b, v2.16b
+	WORD $0x4ea1b8e7 // fcvtzs v7.4s, v7.4s
+	WORD $0x4ea1b908 // fcvtzs v8.4s, v8.4s
+	WORD $0x4ea1b929 // fcvtzs v9.4s, v9.4s
+	WORD $0x4ea1b94a // fcvtzs v10.4s, v10.4s
+	WORD $0x0e6128e7 // xtn v7.4h, v7.4s
+	WORD $0x0e612908 // xtn v8.4h, v8.4s
+	WORD $0x0e612929 // xtn v9.4h, v9.4s
+	WORD $0x0e61294a // xtn v10.4h, v10.4s
+	WORD $0xfd000027 // str d7, [x1]
+	WORD $0xfd000428 // str d8, [x1, #8]
+	WORD $0xfd000829 // str d9, [x1, #16]
+	WORD $0xfd000c2a // str d10, [x1, #24]
+	ADD $32, R1
+	ADD $64, R2
+	ADD $64, R3
+	ADD $64, R4
+	SUBS $16, R0, R0
+	BGE many
+single:
+	ADDS $16, R0, R0
+	BEQ done
+	SUBS $4, R0, R0
+	BLT rest
+one:
+	WORD $0x3dc0004a // ldr q10, [x2]
+	WORD $0x3dc00069 // ldr q9, [x3]
+	WORD $0x6e29fd49 // fdiv v9.4s, v10.4s, v9.4s
+	WORD $0x4e218929 // frintn v9.4s, v9.4s
+	WORD $0x3dc0008a // ldr q10, [x4]
+	WORD $0x4e2ad52a // fadd v10.4s, v9.4s, v10.4s
+	WORD $0x4e2ae549 // fcmeq v9.4s, v10.4s, v10.4s
+	WORD $0x6e601d49 // bsl v9.16b, v10.16b, v0.16b
+	WORD $0x6ea1e52a // fcmgt v10.4s, v9.4s, v1.4s
+	WORD $0x6e611d2a // bsl v10.16b, v9.16b, v1.16b
+	WORD $0x6eaae449 // fcmgt v9.4s, v2.4s, v10.4s
+	WORD $0x6e621d49 // bsl v9.16b, v10.16b, v2.16b
+	WORD $0x4ea1b929 // fcvtzs v9.4s, v9.4s
+	WORD $0x0e612929 // xtn v9.4h, v9.4s
+	WORD $0xfd000029 // str d9, [x1]
+	ADD $8, R1
+	ADD $16, R2
+	ADD $16, R3
+	ADD $16, R4
+	SUBS $4, R0, R0
+	BGE one
+rest:
+	ADDS $4, R0, R0
+	BEQ done
+element:
+	WORD $0xbd400049 // ldr s9, [x2]
+	WORD $0xbd40006a // ldr s10, [x3]
+	WORD $0x6e2afd2a // fdiv v10.4s, v9.4s, v10.4s
+	WORD $0x4e21894a // frintn v10.4s, v10.4s
+	WORD $0xbd400089 // ldr s9, [x4]
+	WORD $0x4e29d549 // fadd v9.4s, v10.4s, v9.4s
+	WORD $0x4e29e52a // fcmeq v10.4s, v9.4s, v9.4s
+	WORD $0x6e601d2a // bsl v10.16b, v9.16b, v0.16b
+	WORD $0x6ea1e549 // fcmgt v9.4s, v10.4s, v1.4s
+	WORD $0x6e611d49 // bsl v9.16b, v10.16b, v1.16b
+	WORD $0x6ea9e44a // fcmgt v10.4s, v2.4s, v9.4s
+	WORD $0x6e621d2a // bsl v10.16b, v9.16b, v2.16b
+	WORD $0x4ea1b94a // fcvtzs v10.4s, v10.4s
+	WORD $0x0e61294a // xtn v10.4h, v10.4s
+	WORD $0x7d00002a // str h10, [x1]
+	ADD $2, R1
+	ADD $4, R2
+	ADD $4, R3
+	ADD $4, R4
+	SUBS $1, R0, R0
+	BNE element
+done:
+	RET
+
+// func dequantizeI16NEON(dst []float32, a []int16, scale []float32, zero []float32)
+TEXT ·dequantizeI16NEON(SB), NOSPLIT, $0-96
+	MOVD dst_len+8(FP), R0
+	MOVD dst_base+0(FP), R1
+	MOVD a_base+24(FP), R2
+	MOVD a_len+32(FP), R3
+	CMP R0, R3
+	CSEL LT, R3, R0, R0
+	MOVD scale_base+48(FP), R3
+	MOVD scale_len+56(FP), R4
+	CMP R0, R4
+	CSEL LT, R4, R0, R0
+	MOVD zero_base+72(FP), R4
+	MOVD zero_len+80(FP), R5
+	CMP R0, R5
+	CSEL LT, R5, R0, R0
+	MOVD $dequantizeI16NEONConstants<>(SB), R5
+	WORD $0x3dc000a0 // ldr q0, [x5]
+	SUBS $16, R0, R0
+	BLT single
+many:
+	WORD $0xfd400041 // ldr d1, [x2]
+	WORD $0xfd400442 // ldr d2, [x2, #8]
+	WORD $0xfd400843 // ldr d3, [x2, #16]
+	WORD $0xfd400c44 // ldr d4, [x2, #24]
+	WORD $0x0f10a421 // sshll v1.4s, v1.4h, #0
+	WORD $0x0f10a442 // sshll v2.4s, v2.4h, #0
+	WORD $0x0f10a463 // sshll v3.4s, v3.4h, #0
+	WORD $0x0f10a484 // sshll v4.4s, v4.4h, #0
+	WORD $0x4e21d821 // scvtf v1.4s, v1.4s
+	WORD $0x4e21d842 // scvtf v2.4s, v2.4s
+	WORD $0x4e21d863 // scvtf v3.4s, v3.4s
+	WORD $0x4e21d884 // scvtf v4.4s, v4.4s
+	WORD $0x3dc00085 // ldr q5, [x4]
+	WORD $0x3dc00486 // ldr q6, [x4, #16]
+	WORD $0x3dc00887 // ldr q7, [x4, #32]
+	WORD $0x3dc00c88 // ldr q8, [x4, #48]
+	WORD $0x4ea5d425 // fsub v5.4s, v1.4s, v5.4s
+	WORD $0x4ea6d446 // fsub v6.4s, v2.4s, v6.4s
+	WORD $0x4ea7d467 // fsub v7.4s, v3.4s, v7.4s
+	WORD $0x4ea8d488 // fsub v8.4s, v4.4s, v8.4s
+	WORD $0x3dc00064 // ldr q4, [x3]
+	WORD $0x3dc00463 // ldr q3, [x3, #16]
+	WORD $0x3dc00862 // ldr q2, [x3, #32]
+	WORD $0x3dc00c61 // ldr q1, [x3, #48]
+	WORD $0x6e24dca4 // fmul v4.4s, v5.4s, v4.4s
+	WORD $0x6e23dcc3 // fmul v3.4s, v6.4s, v3.4s
+	WORD $0x6e22dce2 // fmul v2.4s, v7.4s, v2.4s
+	WORD $0x6e21dd01 // fmul v1.4s, v8.4s, v1.4s
+	WORD $0x4e24e488 // fcmeq v8.4s, v4.4s, v4.4s
+	WORD $0x4e23e467 // fcmeq v7.4s, v3.4s, v3.4s
+	WORD $0x4e22e446 // fcmeq v6.4s, v2.4s, v2.4s
+	WORD $0x4e21e425 // fcmeq v5.4s, v1.4s, v1.4s
+	WORD $0x6e601c88 // bsl v8.16b, v4.16b, v0.16b
+	WORD $0x6e601c67 // bsl v7.16b, v3.16b, v0.16b
+	WORD $0x6e601c46 // bsl v6.16b, v2.16b, v0.16b
+	WORD $0x6e601c25 // bsl v5.16b, v1.16b, v0.16b
+	WORD $0x3d800028 // str q8, [x1]
+	WORD $0x3d800427 // str q7, [x1, #16]
+	WORD $0x3d800826 // str q6, [x1, #32]
+	WORD $0x3d800c25 // str q5, [x1, #48]
+	ADD $64, R1
+	ADD $32, R2
+	ADD $64, R3
+	ADD $64, R4
+	SUBS $16, R0, R0
+	BGE many
+single:
+	ADDS $16, R0, R0
+	BEQ done
+	SUBS $4, R0, R0
+	BLT rest
+one:
+	WORD $0xfd400045 // ldr d5, [x2]
+	WORD $0x0f10a4a5 // sshll v5.4s, v5.4h, #0
+	WORD $0x4e21d8a5 // scvtf v5.4s, v5.4s
+	WORD $0x3dc00086 // ldr q6, [x4]
+	WORD $0x4ea6d4a6 // fsub v6.4s, v5.4s, v6.4s
+	WORD $0x3dc00065 // ldr q5, [x3]
+	WORD $0x6e25dcc5 // fmul v5.4s, v6.4s, v5.4s
+	WORD $0x4e25e4a6 // fcmeq v6.4s, v5.4s, v5.4s
+	WORD $0x6e601ca6 // bsl v6.16b, v5.16b, v0.16b
+	WORD $0x3d800026 // str q6, [x1]
+	ADD $16, R1
+	ADD $8, R2
+	ADD $16, R3
+	ADD $16, R4
+	SUBS $4, R0, R0
+	BGE one
+rest:
+	ADDS $4, R0, R0
+	BEQ done
+element:
+	WORD $0x7d400046 // ldr h6, [x2]
+	WORD $0x0f10a4c6 // sshll v6.4s, v6.4h, #0
+	WORD $0x4e21d8c6 // scvtf v6.4s, v6.4s
+	WORD $0xbd400085 // ldr s5, [x4]
+	WORD $0x4ea5d4c5 // fsub v5.4s, v6.4s, v5.4s
+	WORD $0xbd400066 // ldr s6, [x3]
+	WORD $0x6e26dca6 // fmul v6.4s, v5.4s, v6.4s
+	WORD $0x4e26e4c5 // fcmeq v5.4s, v6.4s, v6.4s
+	WORD $0x6e601cc5 // bsl v5.16b, v6.16b, v0.16b
+	WORD $0xbd000025 // str s5, [x1]
+	ADD $4, R1
+	ADD $2, R2
+	ADD $4, R3
+	ADD $4, R4
+	SUBS $1, R0, R0
+	BNE element
+done:
+	RET
+
+// func quantizeRowI16NEON(dst []int16, a []float32, scale float32, zero float32)
+TEXT ·quantizeRowI16NEON(SB), NOSPLIT, $0-56
+	MOVD dst_len+8(FP), R0
+	MOVD dst_base+0(FP), R1
+	MOVD a_base+24(FP), R2
+	MOVD a_len+32(FP), R3
+	CMP R0, R3
+	CSEL LT, R3, R0, R0
+	FMOVS scale+48(FP), F0
+	WORD $0x4e040400 // dup v0.4s, v0.s[0]
+	FMOVS zero+52(FP), F1
+	WORD $0x4e040421 // dup v1.4s, v1.s[0]
+	MOVD $quantizeRowI16NEONConstants<>(SB), R3
+	WORD $0x3dc00062 // ldr q2, [x3]
+	WORD $0x3dc00463 // ldr q3, [x3, #16]
+	WORD $0x3dc00864 // ldr q4, [x3, #32]
+	SUBS $16, R0, R0
+	BLT single
+many:
+	WORD $0x3dc00045 // ldr q5, [x2]
+	WORD $0x3dc00446 // ldr q6, [x2, #16]
+	WORD $0x3dc00847 // ldr q7, [x2, #32]
+	WORD $0x3dc00c48 // ldr q8, [x2, #48]
+	WORD $0x6e20fca5 // fdiv v5.4s, v5.4s, v0.4s
+	WORD $0x6e20fcc6 // fdiv v6.4s, v6.4s, v0.4s
+	WORD $0x6e20fce7 // fdiv v7.4s, v7.4s, v0.4s
+	WORD $0x6e20fd08 // fdiv v8.4s, v8.4s, v0.4s
+	WORD $0x4e2188a5 // frintn v5.4s, v5.4s
+	WORD $0x4e2188c6 // frintn v6.4s, v6.4s
+	WORD $0x4e2188e7 // frintn v7.4s, v7.4s
+	WORD $0x4e218908 // frintn v8.4s, v8.4s
+	WORD $0x4e21d4a5 // fadd v5.4s, v5.4s, v1.4s
+	WORD $0x4e21d4c6 // fadd v6.4s, v6.4s, v1.4s
+	WORD $0x4e21d4e7 // fadd v7.4s, v7.4s, v1.4s
+	WORD $0x4e21d508 // fadd v8.4s, v8.4s, v1.4s
+	WORD $0x4e25e4a9 // fcmeq v9.4s, v5.4s, v5.4s
+	WORD $0x4e26e4ca // fcmeq v10.4s, v6.4s, v6.4s
+	WORD $0x4e27e4eb // fcmeq v11.4s, v7.4s, v7.4s
+	WORD $0x4e28e50c // fcmeq v12.4s, v8.4s, v8.4s
+	WORD $0x6e621ca9 // bsl v9.16b, v5.16b, v2.16b
+	WORD $0x6e621cca // bsl v10.16b, v6.16b, v2.16b
+	WORD $0x6e621ceb // bsl v11.16b, v7.16b, v2.16b
+	WORD $0x6e621d0c // bsl v12.16b, v8.16b, v2.16b
+	WORD $0x6ea3e528 // fcmgt v8.4s, v9.4s, v3.4s
+	WORD $0x6ea3e547 // fcmgt v7.4s, v10.4s, v3.4s
+	WORD $0x6ea3e566 // fcmgt v6.4s, v11.4s, v3.4s
+	WORD $0x6ea3e585 // fcmgt v5.4s, v12.4s, v3.4s
+	WORD $0x6e631d28 // bsl v8.16b, v9.16b, v3.16b
+	WORD $0x6e631d47 // bsl v7.16b, v10.16b, v3.16b
+	WORD $0x6e631d66 // bsl v6.16b, v11.16b, v3.16b
+	WORD $0x6e631d85 // bsl v5.16b, v12.16b, v3.16b
+	WORD $0x6ea8e48c // fcmgt v12.4s, v4.4s, v8.4s
+	WORD $0x6ea7e48b // fcmgt v11.4s, v4.4s, v7.4s
+	WORD $0x6ea6e48a // fcmgt v10.4s, v4.4s, v6.4s
+	WORD $0x6ea5e489 // fcmgt v9.4s, v4.4s, v5.4s
+	WORD $0x6e641d0c // bsl v12.16b, v8.16b, v4.16b
+	WORD $0x6e641ceb // bsl v11.16b, v7.16b, v4.16b
+	WORD $0x6e641cca // bsl v10.16b, v6.16b, v4.16b
+	WORD $0x6e641ca9 // bsl v9.16b, v5.16b, v4.16b
+	WORD $0x4ea1b98c // fcvtzs v12.4s, v12.4s
+	WORD $0x4ea1b96b // fcvtzs v11.4s, v11.4s
+	WORD $0x4ea1b94a // fcvtzs v10.4s, v10.4s
+	WORD $0x4ea1b929 // fcvtzs v9.4s, v9.4s
+	WORD $0x0e61298c // xtn v12.4h, v12.4s
+	WORD $0x0e61296b // xtn v11.4h, v11.4s
+	WORD $0x0e61294a // xtn v10.4h, v10.4s
+	WORD $0x0e612929 // xtn v9.4h, v9.4s
+	WORD $0xfd00002c // str d12, [x1]
+	WORD $0xfd00042b // str d11, [x1, #8]
+	WORD $0xfd00082a // str d10, [x1, #16]
+	WORD $0xfd000c29 // str d9, [x1, #24]
+	ADD $32, R1
+	ADD $64, R2
+	SUBS $16, R0, R0
+	BGE many
+single:
+	ADDS $16, R0, R0
+	BEQ done
+	SUBS $4, R0, R0
+	BLT rest
+one:
+	WORD $0x3dc00049 // ldr q9, [x2]
+	WORD $0x6e20fd29 // fdiv v9.4s, v9.4s, v0.4s
+	WORD $0x4e218929 // frintn v9.4s, v9.4s
+	WORD $0x4e21d529 // fadd v9.4s, v9.4s, v1.4s
+	WORD $0x4e29e52a // fcmeq v10.4s, v9.4s, v9.4s
+	WORD $0x6e621d2a // bsl v10.16b, v9.16b, v2.16b
+	WORD $0x6ea3e549 // fcmgt v9.4s, v10.4s, v3.4s
+	WORD $0x6e631d49 // bsl v9.16b, v10.16b, v3.16b
+	WORD $0x6ea9e48a // fcmgt v10.4s, v4.4s, v9.4s
+	WORD $0x6e641d2a // bsl v10.16b, v9.16b, v4.16b
+	WORD $0x4ea1b94a // fcvtzs v10.4s, v10.4s
+	WORD $0x0e61294a // xtn v10.4h, v10.4s
+	WORD $0xfd00002a // str d10, [x1]
+	ADD $8, R1
+	ADD $16, R2
+	SUBS $4, R0, R0
+	BGE one
+rest:
+	ADDS $4, R0, R0
+	BEQ done
+element:
+	WORD $0xbd40004a // ldr s10, [x2]
+	WORD $0x6e20fd4a // fdiv v10.4s, v10.4s, v0.4s
+	WORD $0x4e21894a // frintn v10.4s, v10.4s
+	WORD $0x4e21d54a // fadd v10.4s, v10.4s, v1.4s
+	WORD $0x4e2ae549 // fcmeq v9.4s, v10.4s, v10.4s
+	WORD $0x6e621d49 // bsl v9.16b, v10.16b, v2.16b
+	WORD $0x6ea3e52a // fcmgt v10.4s, v9.4s, v3.4s
+	WORD $0x6e631d2a // bsl v10.16b, v9.16b, v3.16b
+	WORD $0x6eaae489 // fcmgt v9.4s, v4.4s, v10.4s
+	WORD $0x6e641d49 // bsl v9.16b, v10.16b, v4.16b
+	WORD $0x4ea1b929 // fcvtzs v9.4s, v9.4s
+	WORD $0x0e612929 // xtn v9.4h, v9.4s
+	WORD $0x7d000029 // str h9, [x1]
+	ADD $2, R1
+	ADD $4, R2
+	SUBS $1, R0, R0
+	BNE element
+done:
+	RET
+
+// func dequantizeRowI16NEON(dst []float32, a []int16, scale float32, zero float32)
+TEXT ·dequantizeRowI16NEON(SB), NOSPLIT, $0-56
+	MOVD dst_len+8(FP), R0
+	MOVD dst_base+0(FP), R1
+	MOVD a_base+24(FP), R2
+	MOVD a_len+32(FP), R3
+	CMP R0, R3
+	CSEL LT, R3, R0, R0
+	FMOVS scale+48(FP), F0
+	WORD $0x4e040400 // dup v0.4s, v0.s[0]
+	FMOVS zero+52(FP), F1
+	WORD $0x4e040421 // dup v1.4s, v1.s[0]
+	MOVD $dequantizeRowI16NEONConstants<>(SB), R3
+	WORD $0x3dc00062 // ldr q2, [x3]
+	SUBS $16, R0, R0
+	BLT single
+many:
+	WORD $0xfd400043 // ldr d3, [x2]
+	WORD $0xfd400444 // ldr d4, [x2, #8]
+	WORD $0xfd400845 // ldr d5, [x2, #16]
+	WORD $0xfd400c46 // ldr d6, [x2, #24]
+	WORD $0x0f10a463 // sshll v3.4s, v3.4h, #0
+	WORD $0x0f10a484 // sshll v4.4s, v4.4h, #0
+	WORD $0x0f10a4a5 // sshll v5.4s, v5.4h, #0
+	WORD $0x0f10a4c6 // sshll v6.4s, v6.4h, #0
+	WORD $0x4e21d863 // scvtf v3.4s, v3.4s
+	WORD $0x4e21d884 // scvtf v4.4s, v4.4s
+	WORD $0x4e21d8a5 // scvtf v5.4s, v5.4s
+	WORD $0x4e21d8c6 // scvtf v6.4s, v6.4s
+	WORD $0x4ea1d463 // fsub v3.4s, v3.4s, v1.4s
+	WORD $0x4ea1d484 // fsub v4.4s, v4.4s, v1.4s
+	WORD $0x4ea1d4a5 // fsub v5.4s, v5.4s, v1.4s
+	WORD $0x4ea1d4c6 // fsub v6.4s, v6.4s, v1.4s
+	WORD $0x6e20dc63 // fmul v3.4s, v3.4s, v0.4s
+	WORD $0x6e20dc84 // fmul v4.4s, v4.4s, v0.4s
+	WORD $0x6e20dca5 // fmul v5.4s, v5.4s, v0.4s
+	WORD $0x6e20dcc6 // fmul v6.4s, v6.4s, v0.4s
+	WORD $0x4e23e467 // fcmeq v7.4s, v3.4s, v3.4s
+	WORD $0x4e24e488 // fcmeq v8.4s, v4.4s, v4.4s
+	WORD $0x4e25e4a9 // fcmeq v9.4s, v5.4s, v5.4s
+	WORD $0x4e26e4ca // fcmeq v10.4s, v6.4s, v6.4s
+	WORD $0x6e621c67 // bsl v7.16b, v3.16b, v2.16b
+	WORD $0x6e621c88 // bsl v8.16b, v4.16b, v2.16b
+	WORD $0x6e621ca9 // bsl v9.16b, v5.16b, v2.16b
+	WORD $0x6e621cca // bsl v10.16b, v6.16b, v2.16b
+	WORD $0x3d800027 // str q7, [x1]
+	WORD $0x3d800428 // str q8, [x1, #16]
+	WORD $0x3d800829 // str q9, [x1, #32]
+	WORD $0x3d800c2a // str q10, [x1, #48]
+	ADD $64, R1
+	ADD $32, R2
+	SUBS $16, R0, R0
+	BGE many
+single:
+	ADDS $16, R0, R0
+	BEQ done
+	SUBS $4, R0, R0
+	BLT rest
+one:
+	WORD $0xfd40004a // ldr d10, [x2]
+	WORD $0x0f10a54a // sshll v10.4s, v10.4h, #0
+	WORD $0x4e21d94a // scvtf v10.4s, v10.4s
+	WORD $0x4ea1d54a // fsub v10.4s, v10.4s, v1.4s
+	WORD $0x6e20dd4a // fmul v10.4s, v10.4s, v0.4s
+	WORD $0x4e2ae549 // fcmeq v9.4s, v10.4s, v10.4s
+	WORD $0x6e621d49 // bsl v9.16b, v10.16b, v2.16b
+	WORD $0x3d800029 // str q9, [x1]
+	ADD $16, R1
+	ADD $8, R2
+	SUBS $4, R0, R0
+	BGE one
+rest:
+	ADDS $4, R0, R0
+	BEQ done
+element:
+	WORD $0x7d400049 // ldr h9, [x2]
+	WORD $0x0f10a529 // sshll v9.4s, v9.4h, #0
+	WORD $0x4e21d929 // scvtf v9.4s, v9.4s
+	WORD $0x4ea1d529 // fsub v9.4s, v9.4s, v1.4s
+	WORD $0x6e20dd29 // fmul v9.4s, v9.4s, v0.4s
+	WORD $0x4e29e52a // fcmeq v10.4s, v9.4s, v9.4s
+	WORD $0x6e621d2a // bsl v10.16b, v9.16b, v2.16b
+	WORD $0xbd00002a // str s10, [x1]
+	ADD $4, R1
+	ADD $2, R2
+	SUBS $1, R0, R0
+	BNE element
+done:
+	RET
+
+// func floatI16NEON(dst []float32, a []int16)
+TEXT ·floatI16NEON(SB), NOSPLIT, $0-48
+	MOVD dst_len+8(FP), R0
+	MOVD dst_base+0(FP), R1
+	MOVD a_base+24(FP), R2
+	MOVD a_len+32(FP), R3
+	CMP R0, R3
+	CSEL LT, R3, R0, R0
+	SUBS $16, R0, R0
+	BLT single
+many:
+	WORD $0xfd400040 // ldr d0, [x2]
+	WORD $0xfd400441 // ldr d1, [x2, #8]
+	WORD $0xfd400842 // ldr d2, [x2, #16]
+	WORD $0xfd400c43 // ldr d3, [x2, #24]
+	WORD $0x0f10a400 // sshll v0.4s, v0.4h, #0
+	WORD $0x0f10a421 // sshll v1.4s, v1.4h, #0
+	WORD $0x0f10a442 // sshll v2.4s, v2.4h, #0
+	WORD $0x0f10a463 // sshll v3.4s, v3.4h, #0
+	WORD $0x4e21d800 // scvtf v0.4s, v0.4s
+	WORD $0x4e21d821 // scvtf v1.4s, v1.4s
+	WORD $0x4e21d842 // scvtf v2.4s, v2.4s
+	WORD $0x4e21d863 // scvtf v3.4s, v3.4s
+	WORD $0x3d800020 // str q0, [x1]
+	WORD $0x3d800421 // str q1, [x1, #16]
+	WORD $0x3d800822 // str q2, [x1, #32]
+	WORD $0x3d800c23 // str q3, [x1, #48]
+	ADD $64, R1
+	ADD $32, R2
+	SUBS $16, R0, R0
+	BGE many
+single:
+	ADDS $16, R0, R0
+	BEQ done
+	SUBS $4, R0, R0
+	BLT rest
+one:
+	WORD $0xfd400043 // ldr d3, [x2]
+	WORD $0x0f10a463 // sshll v3.4s, v3.4h, #0
+	WORD $0x4e21d863 // scvtf v3.4s, v3.4s
+	WORD $0x3d800023 // str q3, [x1]
+	ADD $16, R1
+	ADD $8, R2
+	SUBS $4, R0, R0
+	BGE one
+rest:
+	ADDS $4, R0, R0
+	BEQ done
+element:
+	WORD $0x7d400043 // ldr h3, [x2]
+	WORD $0x0f10a463 // sshll v3.4s, v3.4h, #0
+	WORD $0x4e21d863 // scvtf v3.4s, v3.4s
+	WORD $0xbd000023 // str s3, [x1]
+	ADD $4, R1
+	ADD $2, R2
 	SUBS $1, R0, R0
 	BNE element
 done:

@@ -266,12 +266,84 @@ func TryCanon64(dst []float64) bool {
 	return true
 }
 
+func TryDequantizeI16(dst []float32, a []int16, scale []float32, zero []float32) bool {
+	switch cpu.Current() {
+	case cpu.AVX2:
+		dequantizeI16AVX2(dst, a, scale, zero)
+	case cpu.AVX512:
+		dequantizeI16AVX2(dst, a, scale, zero)
+	default:
+		return false
+	}
+	return true
+}
+
 func TryDequantizeI8(dst []float32, a []int8, scale []float32, zero []float32) bool {
 	switch cpu.Current() {
 	case cpu.AVX2:
 		dequantizeI8AVX2(dst, a, scale, zero)
 	case cpu.AVX512:
 		dequantizeI8AVX2(dst, a, scale, zero)
+	default:
+		return false
+	}
+	return true
+}
+
+func TryDequantizeRowI16(dst []float32, a []int16, scale float32, zero float32) bool {
+	switch cpu.Current() {
+	case cpu.AVX2:
+		dequantizeRowI16AVX2(dst, a, scale, zero)
+	case cpu.AVX512:
+		dequantizeRowI16AVX2(dst, a, scale, zero)
+	default:
+		return false
+	}
+	return true
+}
+
+func TryDequantizeRowI8(dst []float32, a []int8, scale float32, zero float32) bool {
+	switch cpu.Current() {
+	case cpu.AVX2:
+		dequantizeRowI8AVX2(dst, a, scale, zero)
+	case cpu.AVX512:
+		dequantizeRowI8AVX2(dst, a, scale, zero)
+	default:
+		return false
+	}
+	return true
+}
+
+func TryDequantizeRowU16(dst []float32, a []uint16, scale float32, zero float32) bool {
+	switch cpu.Current() {
+	case cpu.AVX2:
+		dequantizeRowU16AVX2(dst, a, scale, zero)
+	case cpu.AVX512:
+		dequantizeRowU16AVX2(dst, a, scale, zero)
+	default:
+		return false
+	}
+	return true
+}
+
+func TryDequantizeRowU8(dst []float32, a []uint8, scale float32, zero float32) bool {
+	switch cpu.Current() {
+	case cpu.AVX2:
+		dequantizeRowU8AVX2(dst, a, scale, zero)
+	case cpu.AVX512:
+		dequantizeRowU8AVX2(dst, a, scale, zero)
+	default:
+		return false
+	}
+	return true
+}
+
+func TryDequantizeU16(dst []float32, a []uint16, scale []float32, zero []float32) bool {
+	switch cpu.Current() {
+	case cpu.AVX2:
+		dequantizeU16AVX2(dst, a, scale, zero)
+	case cpu.AVX512:
+		dequantizeU16AVX2(dst, a, scale, zero)
 	default:
 		return false
 	}
@@ -354,12 +426,36 @@ func TryFirstLines64(dst []int64, best []float64, x []float64, step, n int) bool
 	return true
 }
 
+func TryFloatI16(dst []float32, a []int16) bool {
+	switch cpu.Current() {
+	case cpu.AVX2:
+		floatI16AVX2(dst, a)
+	case cpu.AVX512:
+		floatI16AVX2(dst, a)
+	default:
+		return false
+	}
+	return true
+}
+
 func TryFloatI8(dst []float32, a []int8) bool {
 	switch cpu.Current() {
 	case cpu.AVX2:
 		floatI8AVX2(dst, a)
 	case cpu.AVX512:
 		floatI8AVX2(dst, a)
+	default:
+		return false
+	}
+	return true
+}
+
+func TryFloatU16(dst []float32, a []uint16) bool {
+	switch cpu.Current() {
+	case cpu.AVX2:
+		floatU16AVX2(dst, a)
+	case cpu.AVX512:
+		floatU16AVX2(dst, a)
 	default:
 		return false
 	}
@@ -614,12 +710,84 @@ func TryOddF64(dst []float32, a []float64) bool {
 	return true
 }
 
+func TryQuantizeI16(dst []int16, a []float32, scale []float32, zero []float32) bool {
+	switch cpu.Current() {
+	case cpu.AVX2:
+		quantizeI16AVX2(dst, a, scale, zero)
+	case cpu.AVX512:
+		quantizeI16AVX2(dst, a, scale, zero)
+	default:
+		return false
+	}
+	return true
+}
+
 func TryQuantizeI8(dst []int8, a []float32, scale []float32, zero []float32) bool {
 	switch cpu.Current() {
 	case cpu.AVX2:
 		quantizeI8AVX2(dst, a, scale, zero)
 	case cpu.AVX512:
 		quantizeI8AVX2(dst, a, scale, zero)
+	default:
+		return false
+	}
+	return true
+}
+
+func TryQuantizeRowI16(dst []int16, a []float32, scale float32, zero float32) bool {
+	switch cpu.Current() {
+	case cpu.AVX2:
+		quantizeRowI16AVX2(dst, a, scale, zero)
+	case cpu.AVX512:
+		quantizeRowI16AVX2(dst, a, scale, zero)
+	default:
+		return false
+	}
+	return true
+}
+
+func TryQuantizeRowI8(dst []int8, a []float32, scale float32, zero float32) bool {
+	switch cpu.Current() {
+	case cpu.AVX2:
+		quantizeRowI8AVX2(dst, a, scale, zero)
+	case cpu.AVX512:
+		quantizeRowI8AVX2(dst, a, scale, zero)
+	default:
+		return false
+	}
+	return true
+}
+
+func TryQuantizeRowU16(dst []uint16, a []float32, scale float32, zero float32) bool {
+	switch cpu.Current() {
+	case cpu.AVX2:
+		quantizeRowU16AVX2(dst, a, scale, zero)
+	case cpu.AVX512:
+		quantizeRowU16AVX2(dst, a, scale, zero)
+	default:
+		return false
+	}
+	return true
+}
+
+func TryQuantizeRowU8(dst []uint8, a []float32, scale float32, zero float32) bool {
+	switch cpu.Current() {
+	case cpu.AVX2:
+		quantizeRowU8AVX2(dst, a, scale, zero)
+	case cpu.AVX512:
+		quantizeRowU8AVX2(dst, a, scale, zero)
+	default:
+		return false
+	}
+	return true
+}
+
+func TryQuantizeU16(dst []uint16, a []float32, scale []float32, zero []float32) bool {
+	switch cpu.Current() {
+	case cpu.AVX2:
+		quantizeU16AVX2(dst, a, scale, zero)
+	case cpu.AVX512:
+		quantizeU16AVX2(dst, a, scale, zero)
 	default:
 		return false
 	}

@@ -212,10 +212,70 @@ func TryCanon64(dst []float64) bool {
 	return true
 }
 
+func TryDequantizeI16(dst []float32, a []int16, scale []float32, zero []float32) bool {
+	switch cpu.Current() {
+	case cpu.NEON, cpu.Dot, cpu.I8MM:
+		dequantizeI16NEON(dst, a, scale, zero)
+	default:
+		return false
+	}
+	return true
+}
+
 func TryDequantizeI8(dst []float32, a []int8, scale []float32, zero []float32) bool {
 	switch cpu.Current() {
 	case cpu.NEON, cpu.Dot, cpu.I8MM:
 		dequantizeI8NEON(dst, a, scale, zero)
+	default:
+		return false
+	}
+	return true
+}
+
+func TryDequantizeRowI16(dst []float32, a []int16, scale float32, zero float32) bool {
+	switch cpu.Current() {
+	case cpu.NEON, cpu.Dot, cpu.I8MM:
+		dequantizeRowI16NEON(dst, a, scale, zero)
+	default:
+		return false
+	}
+	return true
+}
+
+func TryDequantizeRowI8(dst []float32, a []int8, scale float32, zero float32) bool {
+	switch cpu.Current() {
+	case cpu.NEON, cpu.Dot, cpu.I8MM:
+		dequantizeRowI8NEON(dst, a, scale, zero)
+	default:
+		return false
+	}
+	return true
+}
+
+func TryDequantizeRowU16(dst []float32, a []uint16, scale float32, zero float32) bool {
+	switch cpu.Current() {
+	case cpu.NEON, cpu.Dot, cpu.I8MM:
+		dequantizeRowU16NEON(dst, a, scale, zero)
+	default:
+		return false
+	}
+	return true
+}
+
+func TryDequantizeRowU8(dst []float32, a []uint8, scale float32, zero float32) bool {
+	switch cpu.Current() {
+	case cpu.NEON, cpu.Dot, cpu.I8MM:
+		dequantizeRowU8NEON(dst, a, scale, zero)
+	default:
+		return false
+	}
+	return true
+}
+
+func TryDequantizeU16(dst []float32, a []uint16, scale []float32, zero []float32) bool {
+	switch cpu.Current() {
+	case cpu.NEON, cpu.Dot, cpu.I8MM:
+		dequantizeU16NEON(dst, a, scale, zero)
 	default:
 		return false
 	}
@@ -286,10 +346,30 @@ func TryFirstLines64(dst []int64, best []float64, x []float64, step, n int) bool
 	return true
 }
 
+func TryFloatI16(dst []float32, a []int16) bool {
+	switch cpu.Current() {
+	case cpu.NEON, cpu.Dot, cpu.I8MM:
+		floatI16NEON(dst, a)
+	default:
+		return false
+	}
+	return true
+}
+
 func TryFloatI8(dst []float32, a []int8) bool {
 	switch cpu.Current() {
 	case cpu.NEON, cpu.Dot, cpu.I8MM:
 		floatI8NEON(dst, a)
+	default:
+		return false
+	}
+	return true
+}
+
+func TryFloatU16(dst []float32, a []uint16) bool {
+	switch cpu.Current() {
+	case cpu.NEON, cpu.Dot, cpu.I8MM:
+		floatU16NEON(dst, a)
 	default:
 		return false
 	}
@@ -504,10 +584,70 @@ func TryOddF64(dst []float32, a []float64) bool {
 	return true
 }
 
+func TryQuantizeI16(dst []int16, a []float32, scale []float32, zero []float32) bool {
+	switch cpu.Current() {
+	case cpu.NEON, cpu.Dot, cpu.I8MM:
+		quantizeI16NEON(dst, a, scale, zero)
+	default:
+		return false
+	}
+	return true
+}
+
 func TryQuantizeI8(dst []int8, a []float32, scale []float32, zero []float32) bool {
 	switch cpu.Current() {
 	case cpu.NEON, cpu.Dot, cpu.I8MM:
 		quantizeI8NEON(dst, a, scale, zero)
+	default:
+		return false
+	}
+	return true
+}
+
+func TryQuantizeRowI16(dst []int16, a []float32, scale float32, zero float32) bool {
+	switch cpu.Current() {
+	case cpu.NEON, cpu.Dot, cpu.I8MM:
+		quantizeRowI16NEON(dst, a, scale, zero)
+	default:
+		return false
+	}
+	return true
+}
+
+func TryQuantizeRowI8(dst []int8, a []float32, scale float32, zero float32) bool {
+	switch cpu.Current() {
+	case cpu.NEON, cpu.Dot, cpu.I8MM:
+		quantizeRowI8NEON(dst, a, scale, zero)
+	default:
+		return false
+	}
+	return true
+}
+
+func TryQuantizeRowU16(dst []uint16, a []float32, scale float32, zero float32) bool {
+	switch cpu.Current() {
+	case cpu.NEON, cpu.Dot, cpu.I8MM:
+		quantizeRowU16NEON(dst, a, scale, zero)
+	default:
+		return false
+	}
+	return true
+}
+
+func TryQuantizeRowU8(dst []uint8, a []float32, scale float32, zero float32) bool {
+	switch cpu.Current() {
+	case cpu.NEON, cpu.Dot, cpu.I8MM:
+		quantizeRowU8NEON(dst, a, scale, zero)
+	default:
+		return false
+	}
+	return true
+}
+
+func TryQuantizeU16(dst []uint16, a []float32, scale []float32, zero []float32) bool {
+	switch cpu.Current() {
+	case cpu.NEON, cpu.Dot, cpu.I8MM:
+		quantizeU16NEON(dst, a, scale, zero)
 	default:
 		return false
 	}

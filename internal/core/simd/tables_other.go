@@ -29,22 +29,30 @@ func TryAffine64(dst []float64, a []float64, mean float64, factor float64, bias 
 func TryAffineOdd(dst []float32, a []float32, mean float64, factor float64, bias float64) bool {
 	return false
 }
-func TryArgMaxRow32(key []int32, at []int32, a []float32, i int32) bool              { return false }
-func TryArgMaxRow64(key []int64, at []int64, a []float64, i int64) bool              { return false }
-func TryArgMinRow32(key []int32, at []int32, a []float32, i int32) bool              { return false }
-func TryArgMinRow64(key []int64, at []int64, a []float64, i int64) bool              { return false }
-func TryCanon32(dst []float32) bool                                                  { return false }
-func TryCanon64(dst []float64) bool                                                  { return false }
-func TryDequantizeI8(dst []float32, a []int8, scale []float32, zero []float32) bool  { return false }
-func TryDequantizeU8(dst []float32, a []uint8, scale []float32, zero []float32) bool { return false }
-func TryDivNumber32(dst []float32, a []float32, p float32, stream bool) bool         { return false }
-func TryDivNumber64(dst []float64, a []float64, p float64, stream bool) bool         { return false }
-func TryExpLess32(dst []float32, a []float32, p float32) bool                        { return false }
-func TryFirstLines32(dst []int64, best []float32, x []float32, step, n int) bool     { return false }
-func TryFirstLines64(dst []int64, best []float64, x []float64, step, n int) bool     { return false }
-func TryFloatI8(dst []float32, a []int8) bool                                        { return false }
-func TryFloatU8(dst []float32, a []uint8) bool                                       { return false }
-func TryHalvesU64(dst []uint32, a []uint64) bool                                     { return false }
+func TryArgMaxRow32(key []int32, at []int32, a []float32, i int32) bool                { return false }
+func TryArgMaxRow64(key []int64, at []int64, a []float64, i int64) bool                { return false }
+func TryArgMinRow32(key []int32, at []int32, a []float32, i int32) bool                { return false }
+func TryArgMinRow64(key []int64, at []int64, a []float64, i int64) bool                { return false }
+func TryCanon32(dst []float32) bool                                                    { return false }
+func TryCanon64(dst []float64) bool                                                    { return false }
+func TryDequantizeI16(dst []float32, a []int16, scale []float32, zero []float32) bool  { return false }
+func TryDequantizeI8(dst []float32, a []int8, scale []float32, zero []float32) bool    { return false }
+func TryDequantizeRowI16(dst []float32, a []int16, scale float32, zero float32) bool   { return false }
+func TryDequantizeRowI8(dst []float32, a []int8, scale float32, zero float32) bool     { return false }
+func TryDequantizeRowU16(dst []float32, a []uint16, scale float32, zero float32) bool  { return false }
+func TryDequantizeRowU8(dst []float32, a []uint8, scale float32, zero float32) bool    { return false }
+func TryDequantizeU16(dst []float32, a []uint16, scale []float32, zero []float32) bool { return false }
+func TryDequantizeU8(dst []float32, a []uint8, scale []float32, zero []float32) bool   { return false }
+func TryDivNumber32(dst []float32, a []float32, p float32, stream bool) bool           { return false }
+func TryDivNumber64(dst []float64, a []float64, p float64, stream bool) bool           { return false }
+func TryExpLess32(dst []float32, a []float32, p float32) bool                          { return false }
+func TryFirstLines32(dst []int64, best []float32, x []float32, step, n int) bool       { return false }
+func TryFirstLines64(dst []int64, best []float64, x []float64, step, n int) bool       { return false }
+func TryFloatI16(dst []float32, a []int16) bool                                        { return false }
+func TryFloatI8(dst []float32, a []int8) bool                                          { return false }
+func TryFloatU16(dst []float32, a []uint16) bool                                       { return false }
+func TryFloatU8(dst []float32, a []uint8) bool                                         { return false }
+func TryHalvesU64(dst []uint32, a []uint64) bool                                       { return false }
 func TryLogSoftmax32(dst []float32, a []float32, p float32, before []float32, b []float32, q float32, r float32, most *[32]float32, next []float32, stream bool) bool {
 	return false
 }
@@ -73,14 +81,20 @@ func TryMinColumns32(dst []float32, x []float32, rows []int64, ends []int64, w i
 func TryMinColumns64(dst []float64, x []float64, rows []int64, ends []int64, w int) bool {
 	return false
 }
-func TryMinLines32(dst []float32, x []float32, step, n int) bool                   { return false }
-func TryMinLines64(dst []float64, x []float64, step, n int) bool                   { return false }
-func TryNarrowBF16(dst []uint16, a []float32, stream bool) bool                    { return false }
-func TryNarrowF16(dst []uint16, a []float32, stream bool) bool                     { return false }
-func TryNarrowF64(dst []float32, a []float64, stream bool) bool                    { return false }
-func TryOddF64(dst []float32, a []float64) bool                                    { return false }
-func TryQuantizeI8(dst []int8, a []float32, scale []float32, zero []float32) bool  { return false }
-func TryQuantizeU8(dst []uint8, a []float32, scale []float32, zero []float32) bool { return false }
+func TryMinLines32(dst []float32, x []float32, step, n int) bool                     { return false }
+func TryMinLines64(dst []float64, x []float64, step, n int) bool                     { return false }
+func TryNarrowBF16(dst []uint16, a []float32, stream bool) bool                      { return false }
+func TryNarrowF16(dst []uint16, a []float32, stream bool) bool                       { return false }
+func TryNarrowF64(dst []float32, a []float64, stream bool) bool                      { return false }
+func TryOddF64(dst []float32, a []float64) bool                                      { return false }
+func TryQuantizeI16(dst []int16, a []float32, scale []float32, zero []float32) bool  { return false }
+func TryQuantizeI8(dst []int8, a []float32, scale []float32, zero []float32) bool    { return false }
+func TryQuantizeRowI16(dst []int16, a []float32, scale float32, zero float32) bool   { return false }
+func TryQuantizeRowI8(dst []int8, a []float32, scale float32, zero float32) bool     { return false }
+func TryQuantizeRowU16(dst []uint16, a []float32, scale float32, zero float32) bool  { return false }
+func TryQuantizeRowU8(dst []uint8, a []float32, scale float32, zero float32) bool    { return false }
+func TryQuantizeU16(dst []uint16, a []float32, scale []float32, zero []float32) bool { return false }
+func TryQuantizeU8(dst []uint8, a []float32, scale []float32, zero []float32) bool   { return false }
 func TryRequantizeI8(dst []int8, sums []int32, factor []float64, plus []float64, scale float64, zero float64) bool {
 	return false
 }

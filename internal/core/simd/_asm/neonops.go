@@ -279,6 +279,10 @@ func (n *neon) convert(k kind, a value) value {
 		n.op("scvtf", "4s", 0, d, n.reg(a))
 	case a.kind == F32 && k == I32:
 		n.op("fcvtzs", "4s", 0, d, n.reg(a))
+	case a.kind.size() == 2 && k == I32:
+		n.op(map[kind]string{U16: "ushll", I16: "sshll"}[a.kind], "4h", 0, d, n.reg(a))
+	case a.kind == I32 && k.size() == 2:
+		n.op("xtn", "4s", 0, d, n.reg(a))
 	case a.kind.size() == 1 && k == I32:
 		name, wide := map[kind]string{U8: "ushll", I8: "sshll"}[a.kind], n.vector()
 		n.op(name, "8b", 0, wide, n.reg(a))

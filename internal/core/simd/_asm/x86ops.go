@@ -297,14 +297,24 @@ func (x *x86) convert(k kind, a value) value {
 		x.do("VPMOVZXBD", a.op, d.op)
 	case a.kind == I8 && k == I32:
 		x.do("VPMOVSXBD", a.op, d.op)
-	case a.kind == I32 && k.size() == 1:
+	case a.kind == U16 && k == I32:
+		x.do("VPMOVZXWD", a.op, d.op)
+	case a.kind == I16 && k == I32:
+		x.do("VPMOVSXWD", a.op, d.op)
+	case a.kind == I32 && k.size() <= 2:
 		low := a.op.(reg.Vec).AsX()
 		high := operand.Op(low)
 		if x.lanes > 4 {
 			high = x.c.XMM()
 			x.do("VEXTRACTI128", operand.U8(1), a.op, high)
 		}
-		x.do("VPACKSSDW", high, low, d.op)
+		if k == U16 {
+			x.do("VPACKUSDW", high, low, d.op)
+			break
+		}
+		if x.do("VPACKSSDW", high, low, d.op); k == I16 {
+			break
+		}
 		x.do(map[kind]string{U8: "VPACKUSWB", I8: "VPACKSSWB"}[k], d.op, d.op, d.op)
 	default:
 		panic(fmt.Sprintf("no conversion of %v to %v", a.kind, k))
