@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 
+	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
 	"github.com/ashlar-go/ashlar/internal/core/move"
 	"github.com/ashlar-go/ashlar/internal/core/plan"
@@ -48,42 +49,123 @@ func sampled(a, grid tensor.Any, how GridSampleOptions) *move.Transfer {
 	}
 	shape := a.Shape()
 	out := append([]int{shape[0], shape[1]}, grid.Shape()[1:grid.Rank()-1]...)
-	return &move.Transfer{Name: name, D: a.DType(), Shape: out, In: []tensor.Any{a, grid}, Fill: func(ctx context.Context, dst move.Words, in []move.Words) {
-		points := plan.Elements(out[2:])
-		g := sampler{src: move.NumericOf(in[0]), grid: move.NumericOf(in[1]), how: how, axes: shape[2:], area: plan.Elements(shape[2:])}
-		to := move.NumericOf(dst)
-		exec.Split(name, ctx, shape[0]*points, 20*shape[1]<<rank, func(from, till int) {
-			s := g
-			s.near = make([]taps, rank)
-			for p := from; p < till; p++ {
-				nan := s.aim(p * rank)
-				for ch := range shape[1] {
-					plane := p/points*shape[1] + ch
-					v := math.NaN()
-					if !nan {
-						v = s.read(plane*s.area, 0)
-					}
-					to.SetReal(plane*points+p%points, v)
-				}
+	m := &move.Transfer{Name: name, D: a.DType(), Shape: out, In: []tensor.Any{a, grid}}
+	m.Fill = func(ctx context.Context, dst move.Words, in []move.Words) {
+		g := sampler{grid: move.NumericOf(in[1]), how: how, axes: shape[2:], steps: move.Steps(shape[2:])}
+		to, channels, points := move.NumericOf(dst), shape[1], plan.Elements(out[2:])
+		switch of := in[0].Of; a.DType() {
+		case dtype.Float32:
+			sampleFrom(ctx, to, move.ElemsOf[float32](of), channels, points, g)
+		case dtype.Float64:
+			sampleFrom(ctx, to, move.ElemsOf[float64](of), channels, points, g)
+		case dtype.Int8:
+			sampleFrom(ctx, to, move.ElemsOf[int8](of), channels, points, g)
+		case dtype.Uint8:
+			sampleFrom(ctx, to, move.ElemsOf[uint8](of), channels, points, g)
+		case dtype.Int16:
+			sampleFrom(ctx, to, move.ElemsOf[int16](of), channels, points, g)
+		case dtype.Uint16:
+			sampleFrom(ctx, to, move.ElemsOf[uint16](of), channels, points, g)
+		case dtype.Int32:
+			sampleFrom(ctx, to, move.ElemsOf[int32](of), channels, points, g)
+		case dtype.Uint32:
+			sampleFrom(ctx, to, move.ElemsOf[uint32](of), channels, points, g)
+		case dtype.Int64:
+			sampleFrom(ctx, to, move.ElemsOf[int64](of), channels, points, g)
+		case dtype.Uint64:
+			sampleFrom(ctx, to, move.ElemsOf[uint64](of), channels, points, g)
+		default:
+			wide := inSingle(name, of)
+			defer wide.Close()
+			sampleFrom(ctx, to, move.ElemsOf[float32](&wide), channels, points, g)
+		}
+	}
+	return m
+}
+
+// sampledBlock is how many points find their neighbours before their elements are read, channel after channel.
+const sampledBlock = 64
+
+// sampleFrom reads the channels of items, a plane of elements each, at the points of each item's grid.
+func sampleFrom[T num.Native](ctx context.Context, to move.Numeric, a []T, channels, points int, g sampler) {
+	rank, area := len(g.axes), plan.Elements(g.axes)
+	exec.Split("GridSample", ctx, g.grid.Len()/rank, 20*channels<<rank, func(from, till int) {
+		near, at := make([]nearby, sampledBlock*rank), make([]float64, sampledBlock*rank)
+		var v [sampledBlock]float64
+		for from < till {
+			item, first := from/points, from%points
+			n := min(sampledBlock, till-from, points-first)
+			g.grid.Floats(at[:n*rank], from*rank)
+			for i := range n {
+				g.aim(near[i*rank:(i+1)*rank], at[i*rank:])
 			}
-		})
-	}}
+			for plane := item * channels; plane < (item+1)*channels; plane++ {
+				src := a[plane*area : (plane+1)*area]
+				for i := range v[:n] {
+					v[i] = readAt(src, near[i*rank:(i+1)*rank])
+				}
+				to.SetReals(plane*points+first, v[:n])
+			}
+			from += n
+		}
+	})
+}
+
+// A nearby has the neighbours of a point along one axis: n of them, the elements before each, and their weights. n is negative for a point that has
+// a NaN.
+type nearby struct {
+	n      int
+	at     [4]int
+	weight [4]float64
+}
+
+// readAt returns the sum over the neighbours on the first axis and those after it.
+func readAt[T num.Native](src []T, near []nearby) float64 {
+	x := &near[0]
+	switch {
+	case x.n < 0:
+		return math.NaN()
+	case len(near) == 2 && x.n == 2 && near[1].n == 2: // the sums below, written out
+		y := &near[1]
+		upper, lower := src[x.at[0]:], src[x.at[1]:]
+		l, r := y.at[0], y.at[1]
+		first := 0 + float64(y.weight[0]*float64(upper[l])) + float64(y.weight[1]*float64(upper[r]))
+		second := 0 + float64(y.weight[0]*float64(lower[l])) + float64(y.weight[1]*float64(lower[r]))
+		return 0 + float64(x.weight[0]*first) + float64(x.weight[1]*second)
+	}
+	acc := 0.0
+	for k, at := range x.at[:x.n] {
+		v := 0.0
+		switch len(near) {
+		case 1:
+			v = float64(src[at])
+		case 2:
+			y, row := &near[1], src[at:]
+			for j, i := range y.at[:y.n] {
+				v += float64(y.weight[j] * float64(row[i]))
+			}
+		default:
+			v = readAt(src[at:], near[1:])
+		}
+		acc += float64(x.weight[k] * v)
+	}
+	return acc
 }
 
 type sampler struct {
-	src, grid move.Numeric
-	how       GridSampleOptions
-	axes      []int
-	area      int
-	near      []taps // per axis: the neighbours of the point
+	grid  move.Numeric
+	how   GridSampleOptions
+	axes  []int
+	steps []int // between the elements of each axis
 }
 
-// aim finds the neighbours of the point that begins at an element of the grid.
-func (s *sampler) aim(first int) (nan bool) {
+// aim finds the neighbours of a point, whose numbers begin with that of the last axis.
+func (s *sampler) aim(near []nearby, point []float64) {
 	for i, n := range s.axes {
-		v := s.grid.Float(first + len(s.axes) - 1 - i)
+		v, t := point[len(s.axes)-1-i], &near[i]
 		if v != v {
-			return true
+			near[0].n = -1
+			return
 		}
 		low, high := -0.5, float64(n)-0.5
 		at := (float64((v+1)*float64(n)) - 1) / 2
@@ -106,23 +188,22 @@ func (s *sampler) aim(first int) (nan bool) {
 		}
 		base := math.Floor(at)
 		rest := at - base
-		var w []float64
-		from := -1
+		w, count, from := [4]float64{1}, 1, 0
 		switch s.how.Mode {
 		case "nearest":
-			w, from, base = []float64{1}, 0, math.RoundToEven(at)
+			base = math.RoundToEven(at)
 		case "linear":
-			w, from = []float64{1 - rest, rest}, 0
+			w[0], w[1], count = 1-rest, rest, 2
 		default:
-			w = make([]float64, 4)
 			for k := range w {
 				w[k] = cubicKernel(math.Abs(float64(k-1)-rest), -0.75)
 			}
+			count, from = 4, -1
 		}
-		t := &s.near[i]
-		t.at, t.weight = t.at[:0], t.weight[:0]
-		for k, v := range w {
-			x := bounded(base, n) + from + k
+		t.n = 0
+		first := bounded(base, n) + from
+		for k, v := range w[:count] {
+			x := first + k
 			switch {
 			case v == 0 || n == 0:
 				continue
@@ -134,10 +215,10 @@ func (s *sampler) aim(first int) (nan bool) {
 			default:
 				x = max(0, min(bounded(reflected(float64(x), low, high), n), n-1))
 			}
-			t.at, t.weight = append(t.at, x), append(t.weight, v)
+			t.at[t.n], t.weight[t.n] = x*s.steps[i], v
+			t.n++
 		}
 	}
-	return false
 }
 
 // reflected mirrors v at the ends of [low, high] until it lies inside.
@@ -150,20 +231,7 @@ func reflected(v, low, high float64) float64 {
 	return low + min(d, 2*size-d)
 }
 
-// read returns the sum over the neighbours on axis and those after it.
-func (s *sampler) read(base, axis int) float64 {
-	if axis == len(s.axes) {
-		return s.src.Real(base)
-	}
-	acc := 0.0
-	step := plan.Elements(s.axes[axis+1:])
-	for k, x := range s.near[axis].at {
-		acc += float64(s.near[axis].weight[k] * s.read(base+x*step, axis+1))
-	}
-	return acc
-}
-
-var gridSample = plan.Operator{About: plan.About{Name: "GridSample", Versions: []int{16, 20, 22}, Attrs: []string{"align_corners", "mode", "padding_mode"}}, Least: 2, Takes: plan.Reals,
+var gridSample = plan.Operator{About: plan.About{Name: "GridSample", TakesUp: plan.InBlocks, Versions: []int{16, 20, 22}, Attrs: []string{"align_corners", "mode", "padding_mode"}}, Least: 2, Takes: plan.Reals,
 	Move: func(c *plan.Use) plan.Mover {
 		mode := c.Attrs.Str("mode", "linear")
 		if c.Opset < 20 {
