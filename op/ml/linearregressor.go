@@ -48,15 +48,20 @@ func (m *LinearOptions) scores(name string, x tensor.Any, given, wide int, finis
 	}
 	coefficients, intercepts := m.Coefficients, m.Intercepts
 	return scoreTable(name, x, rows, wide, 4*len(coefficients)+40*wide, func(src move.Numeric, row int, v []float64) {
-		for t := range given {
-			var sum float64
-			for f := range features {
-				sum += float64(src.Real(row*features+f) * float64(coefficients[t*features+f]))
+		var some [64]float64
+		for at := 0; at < features; at += len(some) {
+			x := some[:min(len(some), features-at)]
+			src.Reals(x, row*features+at)
+			for t := range given {
+				sum := v[t]
+				for i, c := range coefficients[t*features+at:][:len(x)] {
+					sum += float64(x[i] * float64(c))
+				}
+				v[t] = sum
 			}
-			if len(intercepts) > 0 {
-				sum += float64(intercepts[t])
-			}
-			v[t] = sum
+		}
+		for t, c := range intercepts {
+			v[t] += float64(c)
 		}
 		finish(v, row)
 	}, append(lists, plan.ListOf(coefficients), plan.ListOf(intercepts))...)
@@ -64,14 +69,26 @@ func (m *LinearOptions) scores(name string, x tensor.Any, given, wide int, finis
 
 // scoreTable returns a transfer to float32[rows, wide]. f sets the scores of a row, by lists besides x.
 func scoreTable(name string, x tensor.Any, rows, wide, cost int, f func(src move.Numeric, row int, v []float64), lists ...tensor.Any) *move.Transfer {
-	return &move.Transfer{Name: name, D: dtype.Float32, Shape: []int{rows, wide}, In: append([]tensor.Any{x}, lists...), Each: 8 * float64(wide), Fill: func(ctx context.Context, dst move.Words, in []move.Words) {
+	return scoreTables(name, x, rows, wide, cost, func(src move.Numeric, row int, v []float64) {
+		for ; len(v) > 0; v = v[wide:] {
+			f(src, row, v[:wide])
+			row++
+		}
+	}, lists...)
+}
+
+// scoreTables is scoreTable for a function that sets the scores of several rows, from one on.
+func scoreTables(name string, x tensor.Any, rows, wide, cost int, f func(src move.Numeric, row int, v []float64), lists ...tensor.Any) *move.Transfer {
+	most := max(1, min(rows, 16, 1<<12/max(wide, 1))) // rows at a time
+	return &move.Transfer{Name: name, D: dtype.Float32, Shape: []int{rows, wide}, In: append([]tensor.Any{x}, lists...), Each: 8 * float64(most) * float64(wide), Fill: func(ctx context.Context, dst move.Words, in []move.Words) {
 		src, to := move.NumericOf(in[0]), move.NumericOf(dst)
 		exec.Split(name, ctx, rows, cost, func(from, till int) {
-			v := plan.RoomFor[float64](name, wide)
-			for row := from; row < till; row++ {
+			room := plan.RoomFor[float64](name, min(most, till-from)*wide)
+			for ; from < till; from += most {
+				v := room[:min(most, till-from)*wide]
 				clear(v)
-				f(src, row, v)
-				to.SetFloats(row*wide, v)
+				f(src, from, v)
+				to.SetFloats(from*wide, v)
 			}
 		})
 	}}

@@ -47,23 +47,27 @@ func (p *planted) classes(x tensor.Any, labels []int64) *classification {
 	}
 	positive = positive && (post == "" || post == "NONE" || post == "PROBIT")
 	k := new(classification)
-	k.scores = scoreTable(name, x, rows, n, f.cost(n), func(src move.Numeric, row int, v []float64) {
-		f.vote(src, row*features, v, "")
-		if len(base) == 1 {
-			v[only] += base[0]
-		} else {
-			for i, b := range base {
-				v[i] += b
+	k.scores = scoreTables(name, x, rows, n, f.cost(n), func(src move.Numeric, row int, all []float64) {
+		f.vote(src, row*features, features, all, n, "")
+		for ; len(all) > 0; all = all[n:] {
+			v := all[:n]
+			if len(base) == 1 {
+				v[only] += base[0]
+			} else {
+				for i, b := range base {
+					v[i] += b
+				}
 			}
-		}
-		if one {
-			s := v[only]
-			if v[0], v[1] = -s, s; positive {
-				v[0] = 1 - s
+			if one {
+				s := v[only]
+				if v[0], v[1] = -s, s; positive {
+					v[0] = 1 - s
+				}
 			}
+			k.labels[row] = labelOf(labels, v)
+			transformScores(v, post)
+			row++
 		}
-		k.labels[row] = labelOf(labels, v)
-		transformScores(v, post)
 	}, plan.ListOf(base), plan.ListOf(labels))
 	return k
 }

@@ -1,7 +1,6 @@
 package ml
 
 import (
-	"math"
 	"slices"
 
 	"github.com/ashlar-go/ashlar/dtype"
@@ -65,30 +64,48 @@ func (p *planted) regressed(name string, x tensor.Any, targets int) *move.Transf
 		panic(plan.Fail(name, tensor.ErrShape, "%d base values for %d targets; give one for each, or none", n, targets))
 	}
 	aggregate, post, base := e.Aggregate, e.PostTransform, e.Base
-	return scoreTable(name, x, rows, targets, f.cost(targets), func(src move.Numeric, row int, v []float64) {
-		f.vote(src, row*features, v, aggregate)
-		for i, b := range base {
-			v[i] += b
+	return scoreTables(name, x, rows, targets, f.cost(targets), func(src move.Numeric, row int, v []float64) {
+		f.vote(src, row*features, features, v, targets, aggregate)
+		for ; len(v) > 0; v = v[targets:] {
+			for i, b := range base {
+				v[i] += b
+			}
+			transformScores(v[:targets], post)
 		}
-		transformScores(v, post)
 	}, plan.ListOf(base))
 }
 
 // A forest is the trees of an ensemble, checked.
 type forest struct {
-	nodes []treeNode
-	roots []int
+	nodes   []treeNode
+	roots   []int
+	votes   []TreeVote  // those of a leaf follow each other
+	members [][]float64 // of the nodes that ask for them, sorted
 }
 
 type treeNode struct {
-	mode    string
+	value   float64 // of BRANCH_MEMBER the index of its members
 	feature int
-	value   float64
-	members []float64
-	next    [2]int // where the comparison is false, and true
+	next    [2]uint32 // where the comparison is false, and true; of a leaf its first vote and the one after its last
+	kind    treeKind
 	missing bool
-	votes   []TreeVote
 }
+
+type treeKind uint8
+
+const (
+	leaf treeKind = iota
+	branchLEQ
+	branchLT
+	branchGTE
+	branchGT
+	branchEQ
+	branchNEQ
+	branchMember
+)
+
+var treeKinds = map[string]treeKind{"LEAF": leaf, "BRANCH_LEQ": branchLEQ, "BRANCH_LT": branchLT, "BRANCH_GTE": branchGTE, "BRANCH_GT": branchGT,
+	"BRANCH_EQ": branchEQ, "BRANCH_NEQ": branchNEQ, "BRANCH_MEMBER": branchMember}
 
 func (f *forest) cost(targets int) int { return 50*len(f.roots) + 40*min(targets, 1<<20) + 1 }
 
@@ -114,14 +131,15 @@ func (e *TreeEnsemble) forest(name string, features, targets int) *forest {
 	}
 	parents := make([]int, len(e.Nodes))
 	for i, n := range e.Nodes {
-		f.nodes[i] = treeNode{mode: n.Mode, feature: n.Feature, value: n.Value, missing: n.MissingTrue}
-		switch n.Mode {
-		case "LEAF":
+		kind, ok := treeKinds[n.Mode]
+		f.nodes[i] = treeNode{kind: kind, feature: n.Feature, value: n.Value, missing: n.MissingTrue}
+		switch {
+		case ok && kind == leaf:
 			continue
-		case "BRANCH_LEQ", "BRANCH_LT", "BRANCH_GTE", "BRANCH_GT", "BRANCH_EQ", "BRANCH_NEQ":
-		case "BRANCH_MEMBER":
-			f.nodes[i].members = slices.Sorted(slices.Values(n.Members))
-		default:
+		case ok && kind == branchMember:
+			f.nodes[i].value = float64(len(f.members))
+			f.members = append(f.members, slices.Sorted(slices.Values(n.Members)))
+		case !ok:
 			panic(plan.Fail(name, tensor.ErrValue, "node %d of tree %d has mode %.40q; want BRANCH_LEQ, BRANCH_LT, BRANCH_GTE, BRANCH_GT, BRANCH_EQ, BRANCH_NEQ, BRANCH_MEMBER or LEAF", n.ID, n.Tree, n.Mode))
 		}
 		if n.Feature < 0 || n.Feature >= features {
@@ -132,7 +150,7 @@ func (e *TreeEnsemble) forest(name string, features, targets int) *forest {
 			if !ok {
 				panic(plan.Fail(name, tensor.ErrIndex, "node %d of tree %d leads to node %d, which the tree doesn't have", n.ID, n.Tree, id))
 			}
-			f.nodes[i].next[side] = to
+			f.nodes[i].next[side] = uint32(to)
 			parents[to]++
 		}
 	}
@@ -151,10 +169,11 @@ func (e *TreeEnsemble) forest(name string, features, targets int) *forest {
 	for len(open) > 0 { // a node comes here when all that lead to it have been here
 		i := open[len(open)-1]
 		open = open[:len(open)-1]
-		if f.nodes[i].mode == "LEAF" {
+		if f.nodes[i].kind == leaf {
 			continue
 		}
 		for _, to := range f.nodes[i].next {
+			to := int(to)
 			if parents[to]--; parents[to] == 0 {
 				open = append(open, to)
 			}
@@ -169,6 +188,7 @@ func (e *TreeEnsemble) forest(name string, features, targets int) *forest {
 			delete(root, t) // its nodes may be apart
 		}
 	}
+	owners := make([]uint32, len(e.Votes))
 	for i, v := range e.Votes {
 		n, ok := at[key{v.Tree, v.Node}]
 		switch {
@@ -177,59 +197,102 @@ func (e *TreeEnsemble) forest(name string, features, targets int) *forest {
 		case v.Target < 0 || v.Target >= targets:
 			panic(plan.Fail(name, tensor.ErrIndex, "vote %d is for %d; targets or classes are 0 to %d", i, v.Target, targets-1))
 		}
-		f.nodes[n].votes = append(f.nodes[n].votes, v)
+		if owners[i] = uint32(n); f.nodes[n].kind == leaf {
+			f.nodes[n].next[1]++
+		}
+	}
+	var end uint32
+	for i := range f.nodes {
+		if n := &f.nodes[i]; n.kind == leaf {
+			n.next[0], end = end, end+n.next[1]
+			n.next[1] = n.next[0]
+		}
+	}
+	f.votes = make([]TreeVote, end)
+	for i, v := range e.Votes {
+		if n := &f.nodes[owners[i]]; n.kind == leaf {
+			f.votes[n.next[1]] = v
+			n.next[1]++
+		}
 	}
 	return f
 }
 
-// leaf returns the leaf that the row from element first on reaches.
-func (f *forest) leaf(root int, src move.Numeric, first int) *treeNode {
+// votesFor returns the votes of the leaf that a row reaches.
+func votesFor[T float32 | float64 | int32 | int64](f *forest, root int, row []T) []TreeVote {
 	for n := &f.nodes[root]; ; {
-		if n.mode == "LEAF" {
-			return n
-		}
 		var yes bool
-		switch x := src.Real(first + n.feature); n.mode {
-		case "BRANCH_LEQ":
+		if n.kind == leaf {
+			return f.votes[n.next[0]:n.next[1]]
+		}
+		x := float64(row[n.feature])
+		switch n.kind {
+		case branchLEQ:
 			yes = x <= n.value
-		case "BRANCH_LT":
+		case branchLT:
 			yes = x < n.value
-		case "BRANCH_GTE":
+		case branchGTE:
 			yes = x >= n.value
-		case "BRANCH_GT":
+		case branchGT:
 			yes = x > n.value
-		case "BRANCH_EQ":
+		case branchEQ:
 			yes = x == n.value
-		case "BRANCH_MEMBER":
-			yes = contains(n.members, x)
+		case branchMember:
+			yes = contains(f.members[int(n.value)], x)
 		default:
 			yes = x != n.value
 		}
 		side := 0
-		if yes || n.missing && math.IsNaN(src.Real(first+n.feature)) {
+		if yes {
+			side = 1
+		}
+		if n.missing && x != x {
 			side = 1
 		}
 		n = &f.nodes[n.next[side]]
 	}
 }
 
-// vote aggregates the votes for a row, on v of zeros.
-func (f *forest) vote(src move.Numeric, first int, v []float64, aggregate string) {
+// vote aggregates the votes for rows from element first on, on v of zeros.
+func (f *forest) vote(src move.Numeric, first, features int, v []float64, targets int, aggregate string) {
+	n := first + len(v)/targets*features
+	switch src.D {
+	case dtype.Float32:
+		votesOf(f, move.ElemsOf[float32](src.Of)[first:n], features, v, targets, aggregate)
+	case dtype.Float64:
+		votesOf(f, move.ElemsOf[float64](src.Of)[first:n], features, v, targets, aggregate)
+	case dtype.Int32:
+		votesOf(f, move.ElemsOf[int32](src.Of)[first:n], features, v, targets, aggregate)
+	case dtype.Int64:
+		votesOf(f, move.ElemsOf[int64](src.Of)[first:n], features, v, targets, aggregate)
+	default: // float16
+		row := plan.RoomFor[float32]("TreeEnsemble", features)
+		for ; first < n; first += features {
+			src.Singles(row, first)
+			votesOf(f, row, features, v[:targets], targets, aggregate)
+			v = v[targets:]
+		}
+	}
+}
+
+func votesOf[T float32 | float64 | int32 | int64](f *forest, rows []T, features int, v []float64, targets int, aggregate string) {
 	var seen []bool
 	if aggregate == "MIN" || aggregate == "MAX" {
 		seen = make([]bool, len(v))
 	}
-	for _, r := range f.roots {
-		for _, t := range f.leaf(r, src, first).votes {
-			switch {
-			case seen == nil:
-				v[t.Target] += t.Weight
-			case !seen[t.Target]:
-				v[t.Target], seen[t.Target] = t.Weight, true
-			case aggregate == "MIN":
-				v[t.Target] = min(v[t.Target], t.Weight)
-			default:
-				v[t.Target] = max(v[t.Target], t.Weight)
+	for _, root := range f.roots {
+		for i := 0; i*targets < len(v); i++ {
+			for _, t := range votesFor(f, root, rows[i*features:(i+1)*features]) {
+				switch at := i*targets + t.Target; {
+				case seen == nil:
+					v[at] += t.Weight
+				case !seen[at]:
+					v[at], seen[at] = t.Weight, true
+				case aggregate == "MIN":
+					v[at] = min(v[at], t.Weight)
+				default:
+					v[at] = max(v[at], t.Weight)
+				}
 			}
 		}
 	}
