@@ -51,7 +51,7 @@ func sampled(a, grid tensor.Any, how GridSampleOptions) *move.Transfer {
 	out := append([]int{shape[0], shape[1]}, grid.Shape()[1:grid.Rank()-1]...)
 	m := &move.Transfer{Name: name, D: a.DType(), Shape: out, In: []tensor.Any{a, grid}}
 	m.Fill = func(ctx context.Context, dst move.Words, in []move.Words) {
-		g := sampler{grid: move.NumericOf(in[1]), how: how, axes: shape[2:], steps: move.Steps(shape[2:])}
+		g := sampler{grid: move.NumericOf(in[1]), how: how, axes: shape[2:], steps: move.Steps(shape[2:]), nearest: how.Mode == "nearest", linear: how.Mode == "linear"}
 		to, channels, points := move.NumericOf(dst), shape[1], plan.Elements(out[2:])
 		switch of := in[0].Of; a.DType() {
 		case dtype.Float32:
@@ -133,6 +133,9 @@ func readAt[T num.Native](src []T, near []nearby) float64 {
 		second := 0 + float64(y.weight[0]*float64(lower[l])) + float64(y.weight[1]*float64(lower[r]))
 		return 0 + float64(x.weight[0]*first) + float64(x.weight[1]*second)
 	}
+	if len(near) == 2 && x.n == 1 && near[1].n == 1 {
+		return 0 + float64(x.weight[0]*(0+float64(near[1].weight[0]*float64(src[x.at[0]+near[1].at[0]]))))
+	}
 	acc := 0.0
 	for k, at := range x.at[:x.n] {
 		v := 0.0
@@ -157,6 +160,8 @@ type sampler struct {
 	how   GridSampleOptions
 	axes  []int
 	steps []int // between the elements of each axis
+
+	nearest, linear bool
 }
 
 // aim finds the neighbours of a point, whose numbers begin with that of the last axis.
@@ -173,8 +178,18 @@ func (s *sampler) aim(near []nearby, point []float64) {
 			low, high = 0, float64(n-1)
 			at = float64((v+1)/2) * float64(n-1)
 		}
-		if s.how.Mode == "nearest" {
-			at = math.RoundToEven(at)
+		switch {
+		case s.nearest:
+			if at = math.RoundToEven(at); at >= 0 && at < float64(n) {
+				t.n, t.at[0], t.weight[0] = 1, int(at)*s.steps[i], 1
+				continue
+			}
+		case s.linear: // between two elements
+			if base := math.Floor(at); base >= 0 && base < float64(n-1) && at != base {
+				t.n, t.at[0], t.weight[0] = 2, int(base)*s.steps[i], 1-(at-base)
+				t.at[1], t.weight[1] = t.at[0]+s.steps[i], at-base
+				continue
+			}
 		}
 		if at < low || at > high {
 			switch {
@@ -189,10 +204,10 @@ func (s *sampler) aim(near []nearby, point []float64) {
 		base := math.Floor(at)
 		rest := at - base
 		w, count, from := [4]float64{1}, 1, 0
-		switch s.how.Mode {
-		case "nearest":
+		switch {
+		case s.nearest:
 			base = math.RoundToEven(at)
-		case "linear":
+		case s.linear:
 			w[0], w[1], count = 1-rest, rest, 2
 		default:
 			for k := range w {

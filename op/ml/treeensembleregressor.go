@@ -1,6 +1,7 @@
 package ml
 
 import (
+	"math"
 	"slices"
 
 	"github.com/ashlar-go/ashlar/dtype"
@@ -78,15 +79,17 @@ func (p *planted) regressed(name string, x tensor.Any, targets int) *move.Transf
 // A forest is the trees of an ensemble, checked.
 type forest struct {
 	nodes   []treeNode
-	roots   []int
+	roots   []uint32
 	votes   []TreeVote  // those of a leaf follow each other
+	ends    [][2]uint32 // of each node: its first vote, and the one after its last
 	members [][]float64 // of the nodes that ask for them, sorted
+	plain   bool        // all comparisons are branchLEQ
 }
 
 type treeNode struct {
 	value   float64 // of BRANCH_MEMBER the index of its members
 	feature int
-	next    [2]uint32 // where the comparison is false, and true; of a leaf its first vote and the one after its last
+	next    [2]uint32 // where the comparison is false, and true; of a leaf itself
 	kind    treeKind
 	missing bool
 }
@@ -96,7 +99,7 @@ type treeKind uint8
 const (
 	leaf treeKind = iota
 	branchLEQ
-	branchLT
+	branchLT // becomes branchLEQ
 	branchGTE
 	branchGT
 	branchEQ
@@ -117,7 +120,7 @@ func (e *TreeEnsemble) forest(name string, features, targets int) *forest {
 	}
 	type key struct{ tree, node int64 }
 	at := make(map[key]int, len(e.Nodes))
-	f := &forest{nodes: make([]treeNode, len(e.Nodes))}
+	f := &forest{nodes: make([]treeNode, len(e.Nodes)), ends: make([][2]uint32, len(e.Nodes)), plain: features > 0}
 	var trees []int64 // in order
 	for i, n := range e.Nodes {
 		k := key{n.Tree, n.ID}
@@ -135,13 +138,20 @@ func (e *TreeEnsemble) forest(name string, features, targets int) *forest {
 		f.nodes[i] = treeNode{kind: kind, feature: n.Feature, value: n.Value, missing: n.MissingTrue}
 		switch {
 		case ok && kind == leaf:
+			f.nodes[i] = treeNode{value: math.NaN(), next: [2]uint32{uint32(i), uint32(i)}}
 			continue
+		case ok && kind == branchLT: // at most the next smaller number
+			f.nodes[i].kind = branchLEQ
+			if f.nodes[i].value = math.Nextafter(n.Value, math.Inf(-1)); math.IsInf(n.Value, -1) {
+				f.nodes[i].value = math.NaN()
+			}
 		case ok && kind == branchMember:
 			f.nodes[i].value = float64(len(f.members))
 			f.members = append(f.members, slices.Sorted(slices.Values(n.Members)))
 		case !ok:
 			panic(plan.Fail(name, tensor.ErrValue, "node %d of tree %d has mode %.40q; want BRANCH_LEQ, BRANCH_LT, BRANCH_GTE, BRANCH_GT, BRANCH_EQ, BRANCH_NEQ, BRANCH_MEMBER or LEAF", n.ID, n.Tree, n.Mode))
 		}
+		f.plain = f.plain && f.nodes[i].kind == branchLEQ
 		if n.Feature < 0 || n.Feature >= features {
 			panic(plan.Fail(name, tensor.ErrIndex, "node %d of tree %d compares feature %d; input 0 has %d features", n.ID, n.Tree, n.Feature, features))
 		}
@@ -184,7 +194,7 @@ func (e *TreeEnsemble) forest(name string, features, targets int) *forest {
 	}
 	for _, t := range trees {
 		if i, ok := root[t]; ok {
-			f.roots = append(f.roots, i)
+			f.roots = append(f.roots, uint32(i))
 			delete(root, t) // its nodes may be apart
 		}
 	}
@@ -198,59 +208,77 @@ func (e *TreeEnsemble) forest(name string, features, targets int) *forest {
 			panic(plan.Fail(name, tensor.ErrIndex, "vote %d is for %d; targets or classes are 0 to %d", i, v.Target, targets-1))
 		}
 		if owners[i] = uint32(n); f.nodes[n].kind == leaf {
-			f.nodes[n].next[1]++
+			f.ends[n][1]++
 		}
 	}
 	var end uint32
-	for i := range f.nodes {
-		if n := &f.nodes[i]; n.kind == leaf {
-			n.next[0], end = end, end+n.next[1]
-			n.next[1] = n.next[0]
-		}
+	for i, n := range f.ends {
+		f.ends[i] = [2]uint32{end, end}
+		end += n[1]
 	}
 	f.votes = make([]TreeVote, end)
 	for i, v := range e.Votes {
-		if n := &f.nodes[owners[i]]; n.kind == leaf {
-			f.votes[n.next[1]] = v
-			n.next[1]++
+		if n := owners[i]; f.nodes[n].kind == leaf {
+			f.votes[f.ends[n][1]] = v
+			f.ends[n][1]++
 		}
 	}
 	return f
 }
 
-// votesFor returns the votes of the leaf that a row reaches.
-func votesFor[T float32 | float64 | int32 | int64](f *forest, root int, row []T) []TreeVote {
-	for n := &f.nodes[root]; ; {
-		var yes bool
-		if n.kind == leaf {
-			return f.votes[n.next[0]:n.next[1]]
-		}
-		x := float64(row[n.feature])
-		switch n.kind {
-		case branchLEQ:
-			yes = x <= n.value
-		case branchLT:
-			yes = x < n.value
-		case branchGTE:
-			yes = x >= n.value
-		case branchGT:
-			yes = x > n.value
-		case branchEQ:
-			yes = x == n.value
-		case branchMember:
-			yes = contains(f.members[int(n.value)], x)
-		default:
-			yes = x != n.value
-		}
-		side := 0
-		if yes {
-			side = 1
-		}
-		if n.missing && x != x {
-			side = 1
-		}
-		n = &f.nodes[n.next[side]]
+// down returns the node that comes after node i for a row, and what i was. Every comparison is branchLEQ. Nothing here depends on x in a way that a
+// processor has to guess.
+func down[T float32 | float64 | int32 | int64](nodes []treeNode, i uint32, row []T) (uint32, treeKind) {
+	n := &nodes[i]
+	x, side := float64(row[n.feature]), 0
+	if x <= n.value {
+		side = 1
 	}
+	if x != x && n.missing {
+		side = 1
+	}
+	return n.next[side], n.kind
+}
+
+// four goes from four nodes to the leaves that four rows reach.
+func four[T float32 | float64 | int32 | int64](nodes []treeNode, at *[4]uint32, rows *[4][]T) {
+	a, b, c, d := at[0], at[1], at[2], at[3]
+	for {
+		var ka, kb, kc, kd treeKind
+		a, ka = down(nodes, a, rows[0])
+		b, kb = down(nodes, b, rows[1])
+		c, kc = down(nodes, c, rows[2])
+		d, kd = down(nodes, d, rows[3])
+		if ka|kb|kc|kd == leaf {
+			*at = [4]uint32{a, b, c, d}
+			return
+		}
+	}
+}
+
+// leafOf returns the leaf that a row reaches.
+func leafOf[T float32 | float64 | int32 | int64](f *forest, i uint32, row []T) uint32 {
+	for n := &f.nodes[i]; n.kind != leaf; n = &f.nodes[i] {
+		var yes bool
+		switch x := float64(row[n.feature]); n.kind {
+		case branchLEQ:
+			yes = x <= n.value || x != x && n.missing
+		case branchGTE:
+			yes = x >= n.value || x != x && n.missing
+		case branchGT:
+			yes = x > n.value || x != x && n.missing
+		case branchEQ:
+			yes = x == n.value || x != x && n.missing
+		case branchMember:
+			yes = contains(f.members[int(n.value)], x) || x != x && n.missing
+		default:
+			yes = x != n.value // also of NaN
+		}
+		if i = n.next[0]; yes {
+			i = n.next[1]
+		}
+	}
+	return i
 }
 
 // vote aggregates the votes for rows from element first on, on v of zeros.
@@ -280,20 +308,42 @@ func votesOf[T float32 | float64 | int32 | int64](f *forest, rows []T, features 
 	if aggregate == "MIN" || aggregate == "MAX" {
 		seen = make([]bool, len(v))
 	}
-	for _, root := range f.roots {
-		for i := 0; i*targets < len(v); i++ {
-			for _, t := range votesFor(f, root, rows[i*features:(i+1)*features]) {
-				switch at := i*targets + t.Target; {
-				case seen == nil:
-					v[at] += t.Weight
-				case !seen[at]:
-					v[at], seen[at] = t.Weight, true
-				case aggregate == "MIN":
-					v[at] = min(v[at], t.Weight)
-				default:
-					v[at] = max(v[at], t.Weight)
-				}
+	count := func(i int, leaf uint32) { // the votes of a leaf, for row i
+		ends := f.ends[leaf]
+		for _, t := range f.votes[ends[0]:ends[1]] {
+			switch at := i*targets + t.Target; {
+			case seen == nil:
+				v[at] += t.Weight
+			case !seen[at]:
+				v[at], seen[at] = t.Weight, true
+			case aggregate == "MIN":
+				v[at] = min(v[at], t.Weight)
+			default:
+				v[at] = max(v[at], t.Weight)
 			}
+		}
+	}
+	n, roots := len(v)/targets, f.roots
+	row := func(i int) []T { return rows[i*features : (i+1)*features] }
+	for n == 1 && f.plain && len(roots) >= 4 { // four trees at a time
+		at := [4]uint32{roots[0], roots[1], roots[2], roots[3]}
+		four(f.nodes, &at, &[4][]T{rows, rows, rows, rows})
+		for _, leaf := range at {
+			count(0, leaf)
+		}
+		roots = roots[4:]
+	}
+	for _, root := range roots {
+		i := 0
+		for ; f.plain && i+4 <= n; i += 4 { // four rows at a time
+			at := [4]uint32{root, root, root, root}
+			four(f.nodes, &at, &[4][]T{row(i), row(i + 1), row(i + 2), row(i + 3)})
+			for k, leaf := range at {
+				count(i+k, leaf)
+			}
+		}
+		for ; i < n; i++ {
+			count(i, leafOf(f, root, row(i)))
 		}
 	}
 	if aggregate == "AVERAGE" && len(f.roots) > 0 {
