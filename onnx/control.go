@@ -301,7 +301,10 @@ func (fr *frame) iterate(i int64, around, args []Value) ([]Value, error) {
 	fr.turn = i
 	err := fr.next()
 	if err == nil {
-		outs, err = fr.call(around, args)
+		done := false
+		if outs, done, err = fr.repeated(around, args); !done {
+			outs, err = fr.call(around, args)
+		}
 	} else {
 		fr.releaseAll(args)
 	}
@@ -342,7 +345,7 @@ func runLoop(k *valueCall) (all []Value, err error) {
 			return nil, input(1, err)
 		}
 	}
-	fr := k.fr.inside(b)
+	fr := k.fr.inside(b).turns()
 	var state []Value
 	if carried > 0 {
 		state = heldAll(k.in[2:])

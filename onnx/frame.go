@@ -62,6 +62,9 @@ type frame struct {
 	base  []Value // of a prepared frame: the values that are the same in all its runs
 	ends  []copied
 	at    int // the step that is on its way
+
+	turning *turning // of a loop's body: nil if it isn't prepared
+	borrows bool     // values of the loop may be in the memory of a turning
 }
 
 // limit is the bound on memory; none if it isn't positive.

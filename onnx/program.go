@@ -125,6 +125,8 @@ type compiled struct {
 	text   *text.Table          // the strings of the model
 	fixed  dtype.DType          // see NewFixedSession; Invalid for others
 	recent atomic.Pointer[kept] // of a graph inside a node: the plan made last
+
+	turning atomic.Pointer[turning] // of a loop's body: that prepared last
 }
 
 // idle reports whether step i has nothing to do where vals are known: it gives the default of an input that was given, or it

@@ -120,6 +120,9 @@ func (fr *frame) abandon(stacks []stack) {
 // from the place first on. A stack that nothing was pushed to has an extent of 0, or zeros for the n that it waits for,
 // and otherwise the description of the body's output for args.
 func (fr *frame) finish(in *frame, state []Value, stacks []stack, first int, around []Value, args func() []Value) ([]Value, error) {
+	if err := in.settled(state); err != nil {
+		return nil, err
+	}
 	b := in.c
 	var known []Value // of the body's outputs
 	for j := range stacks {
@@ -374,7 +377,7 @@ func runScan(k *valueCall) ([]Value, error) {
 		}
 	}
 	ins := k.in[sc.first:]
-	fr := k.fr.inside(k.s.bodies[0])
+	fr := k.fr.inside(k.s.bodies[0]).turns()
 	if !sc.batched {
 		n, err := sc.length(k, sc.states, ins[sc.states:])
 		if err != nil {

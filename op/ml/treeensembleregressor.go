@@ -80,7 +80,7 @@ func (p *planted) regressed(name string, x tensor.Any, targets int) *move.Transf
 type forest struct {
 	nodes   []treeNode
 	roots   []uint32
-	votes   []TreeVote  // those of a leaf follow each other
+	votes   []vote      // those of a leaf follow each other
 	ends    [][2]uint32 // of each node: its first vote, and the one after its last
 	members [][]float64 // of the nodes that ask for them, sorted
 	plain   bool        // all comparisons are branchLEQ
@@ -92,6 +92,11 @@ type treeNode struct {
 	next    [2]uint32 // where the comparison is false, and true; of a leaf itself
 	kind    treeKind
 	missing bool
+}
+
+type vote struct {
+	target int
+	weight float64
 }
 
 type treeKind uint8
@@ -216,10 +221,10 @@ func (e *TreeEnsemble) forest(name string, features, targets int) *forest {
 		f.ends[i] = [2]uint32{end, end}
 		end += n[1]
 	}
-	f.votes = make([]TreeVote, end)
+	f.votes = make([]vote, end)
 	for i, v := range e.Votes {
 		if n := owners[i]; f.nodes[n].kind == leaf {
-			f.votes[f.ends[n][1]] = v
+			f.votes[f.ends[n][1]] = vote{v.Target, v.Weight}
 			f.ends[n][1]++
 		}
 	}
@@ -311,15 +316,15 @@ func votesOf[T float32 | float64 | int32 | int64](f *forest, rows []T, features 
 	count := func(i int, leaf uint32) { // the votes of a leaf, for row i
 		ends := f.ends[leaf]
 		for _, t := range f.votes[ends[0]:ends[1]] {
-			switch at := i*targets + t.Target; {
+			switch at := i*targets + t.target; {
 			case seen == nil:
-				v[at] += t.Weight
+				v[at] += t.weight
 			case !seen[at]:
-				v[at], seen[at] = t.Weight, true
+				v[at], seen[at] = t.weight, true
 			case aggregate == "MIN":
-				v[at] = min(v[at], t.Weight)
+				v[at] = min(v[at], t.weight)
 			default:
-				v[at] = max(v[at], t.Weight)
+				v[at] = max(v[at], t.weight)
 			}
 		}
 	}
