@@ -1,0 +1,139 @@
+package onnx
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+func weighed(b *Builder, a tensor.Any) string { return b.Weight(b.fresh("w"), a) }
+
+// turnings are bodies of loops: of the number of the iteration, the condition and two states of float32[2,2]. They read x, of the graph around. Each
+// gives the condition, two states and a result.
+var turnings = map[string]func(b *Builder, x string, in []string) []string{
+	"swapped": func(b *Builder, x string, in []string) []string { return []string{in[1], in[3], in[2], in[2]} },
+	"Fibonacci": func(b *Builder, x string, in []string) []string {
+		return []string{in[1], in[3], b.Node("Add", []string{in[2], in[3]}), in[2]}
+	},
+	"views": func(b *Builder, x string, in []string) []string {
+		return []string{in[1], b.Node("Transpose", []string{in[3]}), b.Node("Identity", []string{in[2]}), b.Node("Transpose", []string{in[2]})}
+	},
+	"one result twice": func(b *Builder, x string, in []string) []string {
+		sum := b.Node("Mul", []string{in[2], x})
+		return []string{in[1], sum, sum, sum}
+	},
+	"the same in all": func(b *Builder, x string, in []string) []string {
+		return []string{in[1], b.Node("Add", []string{x, x}), in[2], x}
+	},
+	"a constant": func(b *Builder, x string, in []string) []string {
+		c := weighed(b, tensor.FromSlice([]float32{1, 2, 3, 4}, 2, 2).Any())
+		return []string{in[1], c, b.Node("Sub", []string{in[2], in[3]}), b.Node("Cast", []string{in[0]}, IntAttr("to", 1))}
+	},
+	"a branch": func(b *Builder, x string, in []string) []string {
+		odd := b.Node("Equal", []string{b.Node("Mod", []string{in[0], weighed(b, tensor.Scalar[int64](2).Any())}), weighed(b, tensor.Scalar[int64](1).Any())})
+		v := choose(b, odd, func(b *Builder) string { return b.Node("Add", []string{in[2], x}) }, func(b *Builder) string { return b.Node("Identity", []string{in[3]}) })
+		return []string{in[1], v, in[2], v}
+	},
+	"growing": func(b *Builder, x string, in []string) []string {
+		return []string{in[1], b.Node("Concat", []string{in[2], x}, IntAttr("axis", 0)), in[3], in[3]}
+	},
+	"growing late": func(b *Builder, x string, in []string) []string {
+		late := b.Node("Less", []string{weighed(b, tensor.Scalar[int64](5).Any()), in[0]})
+		v := choose(b, late, func(b *Builder) string { return b.Node("Concat", []string{in[3], in[2]}, IntAttr("axis", 0)) }, func(b *Builder) string { return b.Node("Add", []string{in[3], x}) })
+		return []string{in[1], in[3], v, x}
+	},
+	"of other shapes": func(b *Builder, x string, in []string) []string {
+		places := b.Node("Cast", []string{b.Node("Shape", []string{b.Node("NonZero", []string{in[2]})})}, IntAttr("to", 1))
+		return []string{in[1], b.Node("Sub", []string{in[3], x}), in[2], places}
+	},
+	"a loop inside": func(b *Builder, x string, in []string) []string {
+		n, yes := weighed(b, tensor.Scalar[int64](5).Any()), weighed(b, tensor.Scalar(true).Any())
+		out := looped(b, 2, []string{n, yes, in[2]}, func(b *Builder, inner []string) []string {
+			return []string{inner[1], b.Node("Add", []string{inner[2], in[3]}), inner[2]}
+		})
+		return []string{in[1], b.Node("Relu", []string{out[0]}), in[2], out[1]}
+	},
+	"a failure": func(b *Builder, x string, in []string) []string {
+		return []string{in[1], b.Node("Gather", []string{in[2], b.Node("Unsqueeze", []string{b.Node("Sub", []string{in[0], weighed(b, tensor.Scalar[int64](6).Any())}), weighed(b, tensor.FromSlice([]int64{0}, 1).Any())})}), in[3], in[2]}
+	},
+}
+
+// A prepared body gives the bits and the errors of one that isn't: of a run that is observed.
+func TestTurnings(t *testing.T) {
+	r := rand.New(rand.NewPCG(59, 16))
+	matrix := func() tensor.Any {
+		v := make([]float32, 4)
+		for i := range v {
+			v[i] = []float32{float32(r.NormFloat64()), 0, float32(math.Copysign(0, -1)), float32(math.Inf(1)), float32(math.NaN())}[r.IntN(5)*r.IntN(2)]
+		}
+		return tensor.FromSlice(v, 2, 2).Any()
+	}
+	prepared := 0
+	for _, name := range slices.Sorted(maps.Keys(turnings)) {
+		body := turnings[name]
+		s := sessionAt(t, 18, func(b *Builder) {
+			n, x := b.Input("n", dtype.Int64), b.Input("x", dtype.Float32, 2, 2)
+			states := []string{n, weighed(b, tensor.Scalar(true).Any()), b.Input("a", dtype.Float32, 2, 2), b.Input("b", dtype.Float32, 2, 2)}
+			outs := looped(b, 3, states, func(b *Builder, in []string) []string { return body(b, x, in) })
+			for k, out := range outs {
+				b.OutputOf(b.Rename(out, fmt.Sprint("y", k)), Type{})
+			}
+		})
+		for range 6 {
+			in := map[string]tensor.Any{"n": count(int64(r.IntN(12))), "x": matrix(), "a": matrix(), "b": matrix()}
+			got, err := s.Run(context.Background(), in, nil)
+			want, refused := s.Run(context.Background(), in, &Options{Observe: func(*NodeRun) {}})
+			if fmt.Sprint(err) != fmt.Sprint(refused) {
+				t.Fatalf("%s, %v times: %v, observed %v", name, in["n"], err, refused)
+			}
+			for k, v := range want {
+				if g, w := fmt.Sprint(tensor.Describe(got[k]), got[k]), fmt.Sprint(tensor.Describe(v), v); g != w {
+					t.Fatalf("%s, %v times, of %v and %v with %v: %s is %s, observed %s", name, in["n"], in["a"], in["b"], in["x"], k, g, w)
+				}
+			}
+		}
+		s.c.all(func(c *compiled) bool {
+			if c.turning.Load() != nil {
+				prepared++
+			}
+			return true
+		})
+	}
+	if prepared < len(turnings)/2 {
+		t.Errorf("%d bodies of %d loops are prepared", prepared, len(turnings))
+	}
+}
+
+// An iteration of a prepared body allocates as much as its results ask for, however many nodes the body has.
+func TestTurningAllocations(t *testing.T) {
+	s := sessionAt(t, 18, func(b *Builder) {
+		states := []string{b.Input("n", dtype.Int64), weighed(b, tensor.Scalar(true).Any()), b.Input("a", dtype.Float32, 2, 2)}
+		outs := looped(b, 1, states, func(b *Builder, in []string) []string {
+			v := in[2]
+			for range 20 {
+				v = b.Node("Relu", []string{b.Node("Neg", []string{v})})
+			}
+			return []string{in[1], v}
+		})
+		b.OutputOf(b.Rename(outs[0], "y"), Type{})
+	})
+	allocations := func(n int64) float64 {
+		in := map[string]tensor.Any{"n": count(n), "a": tensor.New[float32](2, 2).Any()}
+		return testing.AllocsPerRun(5, func() {
+			if _, err := s.Run(context.Background(), in, nil); err != nil {
+				t.Fatal(err)
+			}
+		})
+	}
+	allocations(10)
+	if each := (allocations(210) - allocations(10)) / 200; each > 20 {
+		t.Errorf("an iteration of 40 nodes allocates %v times", each)
+	}
+}
