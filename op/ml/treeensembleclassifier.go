@@ -32,11 +32,7 @@ func (p *planted) classes(x tensor.Any, labels []int64) *classification {
 		panic(plan.Fail(name, tensor.ErrValue, "Aggregate is %.40q; the votes for classes are summed", e.Aggregate))
 	}
 	f := p.forest(name, features, n)
-	one, positive := n == 2 && len(e.Votes) > 0, true
-	for _, v := range e.Votes {
-		one = one && v.Target == e.Votes[0].Target
-		positive = positive && v.Weight >= 0
-	}
+	one, positive := n == 2 && f.alike && len(e.Votes) > 0, f.positive
 	base, post := e.Base, e.PostTransform
 	if b := len(base); b != 0 && b != n && !(one && b == 1) {
 		panic(plan.Fail(name, tensor.ErrShape, "%d base values for %d classes; give one for each, or none", b, n))

@@ -84,6 +84,8 @@ type forest struct {
 	ends    [][2]uint32 // of each node: its first vote, and the one after its last
 	members [][]float64 // of the nodes that ask for them, sorted
 	plain   bool        // all comparisons are branchLEQ
+
+	alike, positive bool // all votes are for one target, and none is negative or NaN
 }
 
 type treeNode struct {
@@ -125,7 +127,7 @@ func (e *TreeEnsemble) forest(name string, features, targets int) *forest {
 	}
 	type key struct{ tree, node int64 }
 	at := make(map[key]int, len(e.Nodes))
-	f := &forest{nodes: make([]treeNode, len(e.Nodes)), ends: make([][2]uint32, len(e.Nodes)), plain: features > 0}
+	f := &forest{nodes: make([]treeNode, len(e.Nodes)), ends: make([][2]uint32, len(e.Nodes)), plain: features > 0, alike: true, positive: true}
 	var trees []int64 // in order
 	for i, n := range e.Nodes {
 		k := key{n.Tree, n.ID}
@@ -212,6 +214,7 @@ func (e *TreeEnsemble) forest(name string, features, targets int) *forest {
 		case v.Target < 0 || v.Target >= targets:
 			panic(plan.Fail(name, tensor.ErrIndex, "vote %d is for %d; targets or classes are 0 to %d", i, v.Target, targets-1))
 		}
+		f.alike, f.positive = f.alike && v.Target == e.Votes[0].Target, f.positive && v.Weight >= 0
 		if owners[i] = uint32(n); f.nodes[n].kind == leaf {
 			f.ends[n][1]++
 		}
