@@ -21,6 +21,7 @@ type turning struct {
 	from    []int        // of these captures: the values in the graph around
 	tensors []tensor.Any // by slot
 	results []Value
+	given   []Value // those of the last iteration: callers change them
 }
 
 const (
@@ -82,7 +83,8 @@ func (fr *frame) repeated(around, args []Value) (outs []Value, done bool, err er
 	fr.run.left = t.left
 	fr.releaseAll(args)
 	if err == nil {
-		outs = slices.Clone(t.results)
+		t.given = append(t.given[:0], t.results...)
+		outs = t.given
 	}
 	t.fr.clear()
 	fr.run.live = t.run.live
