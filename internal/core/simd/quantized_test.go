@@ -97,3 +97,55 @@ func TestQuantizedRows(t *testing.T) {
 	quantizedCase(t, math.MinInt8, math.MaxInt8, TryQuantizeI8, TryDequantizeI8, TryRequantizeI8, TryRequantizeRowI8)
 	quantizedCase(t, 0, math.MaxUint8, TryQuantizeU8, TryDequantizeU8, TryRequantizeU8, TryRequantizeRowU8)
 }
+
+// codesCase compares the rows between numbers and codes of one type with their definitions: with a scale for each element, and with one.
+func codesCase[T int8 | uint8 | int16 | uint16](t *testing.T, least, most float64, quantize func([]T, []float32, []float32, []float32) bool, inRow func([]T, []float32, float32, float32) bool,
+	dequantize func([]float32, []T, []float32, []float32) bool, backRow func([]float32, []T, float32, float32) bool, float func([]float32, []T) bool) {
+	r := rand.New(rand.NewPCG(3, 4))
+	special := []float32{0, float32(math.Copysign(0, -1)), 0.5, 1.5, -0.5, 127.5, 32767.5, 65534.5, 3e38, -3e38, float32(math.Inf(1)), float32(math.NaN())}
+	code := func(x, s, z float32) T {
+		v := math.RoundToEven(float64(float32(x/s))) + float64(z)
+		if v != v {
+			return 0
+		}
+		return T(max(least, min(v, most)))
+	}
+	same := func(got, want float32) bool { return got == want || got != got && want != want }
+	for n := range 100 {
+		x, s, z, q := make([]float32, n), make([]float32, n), make([]float32, n), make([]T, n)
+		for i := range n {
+			if x[i], s[i] = float32(r.NormFloat64()*3e4), float32(r.IntN(8)+1)/4; r.IntN(4) == 0 {
+				x[i] = special[r.IntN(len(special))]
+			}
+			z[i], q[i] = float32(T(r.Uint32())), T(r.Uint32())
+		}
+		got, row, back, backs, plain := make([]T, n), make([]T, n), make([]float32, n), make([]float32, n), make([]float32, n)
+		scale, zero := float32(0.75), float32(T(r.Uint32()))
+		if !quantize(got, x, s, z) || !inRow(row, x, scale, zero) || !dequantize(back, q, s, z) || !backRow(backs, q, scale, zero) || !float(plain, q) {
+			t.Fatal("a processor with kernels has no row")
+		}
+		for i := range n {
+			if want, alone := code(x[i], s[i], z[i]), code(x[i], scale, zero); got[i] != want || row[i] != alone {
+				t.Fatalf("%g by %g with %g: got %d, want %d; in a row %d, want %d", x[i], s[i], z[i], got[i], want, row[i], alone)
+			}
+			if want, alone := (float32(q[i])-z[i])*s[i], (float32(q[i])-zero)*scale; !same(back[i], want) || !same(backs[i], alone) || plain[i] != float32(q[i]) {
+				t.Fatalf("%d with %g: got %g, want %g; in a row %g, want %g; alone %g", q[i], z[i], back[i], want, backs[i], alone, plain[i])
+			}
+		}
+	}
+}
+
+func TestCodes(t *testing.T) {
+	if cpu.Current() == cpu.Generic {
+		t.Skip("this processor has no instruction set with kernels, or ASHLAR_CPU names none")
+	}
+	for _, name := range []string{"quantize", "quantizeRow", "dequantize", "dequantizeRow", "float"} {
+		for _, d := range []string{"I8", "U8", "I16", "U16"} {
+			checked[name+d] = true
+		}
+	}
+	codesCase(t, math.MinInt8, math.MaxInt8, TryQuantizeI8, TryQuantizeRowI8, TryDequantizeI8, TryDequantizeRowI8, TryFloatI8)
+	codesCase(t, 0, math.MaxUint8, TryQuantizeU8, TryQuantizeRowU8, TryDequantizeU8, TryDequantizeRowU8, TryFloatU8)
+	codesCase(t, math.MinInt16, math.MaxInt16, TryQuantizeI16, TryQuantizeRowI16, TryDequantizeI16, TryDequantizeRowI16, TryFloatI16)
+	codesCase(t, 0, math.MaxUint16, TryQuantizeU16, TryQuantizeRowU16, TryDequantizeU16, TryDequantizeRowU16, TryFloatU16)
+}
