@@ -17,7 +17,7 @@ import (
 // float32 and rounded once. In fixed point the exact value of it all is rounded once, alpha
 // and beta having their float32 values. It panics when the shapes don't fit. ONNX Gemm.
 func Gemm[T num.Fractional](a, b, c tensor.Tensor[T], alpha, beta float32, opts ...Option) (r tensor.Tensor[T]) {
-	generalProduct(exec.Ref(&r), exec.Ref(&a), exec.Ref(&b), exec.Ref(&c), alpha, beta, plan.Has(opts, plan.TransA), plan.Has(opts, plan.TransB), nil, opts)
+	generalProduct(exec.Ref(&r), exec.Ref(&a), exec.Ref(&b), exec.Ref(&c), alpha, beta, plan.Has(opts, plan.TransA), plan.Has(opts, plan.TransB), nil, nil, opts)
 	return r
 }
 
@@ -27,8 +27,8 @@ func TransA() Option { return plan.WithFlags(plan.TransA) }
 // TransB makes Gemm transpose the right matrix first. ONNX's attribute transB.
 func TransB() Option { return plan.WithFlags(plan.TransB) }
 
-// generalProduct is Gemm for operands of one run-time element type.
-func generalProduct(r, a, b, c *tensor.Any, alpha, beta float32, transA, transB bool, then plan.Tail, opts []Option) {
+// generalProduct is Gemm for operands of one run-time element type. f is the packed weights that b is, or nil.
+func generalProduct(r, a, b, c *tensor.Any, alpha, beta float32, transA, transB bool, f *contract.Filter, then plan.Tail, opts []Option) {
 	const name = "Gemm"
 	plan.Present(name, a, b)
 	d, s := a.DType(), plan.Read(name, plan.TransA|plan.TransB, opts)
@@ -60,13 +60,13 @@ func generalProduct(r, a, b, c *tensor.Any, alpha, beta float32, transA, transB 
 			wc := w.widened(c)
 			c = &wc
 		}
-		gemmInto(j, &left, &right, c, alpha, beta, s.Rectify, &wide, nil, nil, w)
+		gemmInto(j, &left, &right, c, alpha, beta, s.Rectify, &wide, nil, nil, nil, w)
 		w.done(r, &wide)
 		return
 	}
 	e := contract.Exactly(&s, d, alpha, beta)
 	out := plan.Beside(r, e != nil && s.Into != nil || !r.IsContiguous(), &left, &right, c)
-	gemmInto(j, &left, &right, c, alpha, beta, s.Rectify, out, then, e, nil)
+	gemmInto(j, &left, &right, c, alpha, beta, s.Rectify, out, f, then, e, nil)
 	e.Check(name, shape)
 	plan.Put(r, out)
 	if e != nil {
@@ -75,7 +75,7 @@ func generalProduct(r, a, b, c *tensor.Any, alpha, beta float32, transA, transB 
 }
 
 // gemmInto computes a Gemm whose shapes fit. plus may be nil. With w a and b are narrow floats, and plus and dst float32.
-func gemmInto(j exec.Job, a, b, plus *tensor.Any, alpha, beta float32, rectify bool, dst *tensor.Any, then plan.Tail, e *contract.Exactness, w *singles) {
+func gemmInto(j exec.Job, a, b, plus *tensor.Any, alpha, beta float32, rectify bool, dst *tensor.Any, f *contract.Filter, then plan.Tail, e *contract.Exactness, w *singles) {
 	multiply := func(x *product, plus *tensor.Any, row, col int, rectify bool, then plan.Tail) {
 		if w != nil {
 			x.multiplyNarrow(w, j, a, b, dst, plus, row, col, rectify)
@@ -85,6 +85,7 @@ func gemmInto(j exec.Job, a, b, plus *tensor.Any, alpha, beta float32, rectify b
 	}
 	var few [2]int
 	x := productOf("Gemm", few[:0], a.LayoutRef(), b.LayoutRef())
+	x.kept = f
 	d := dst.DType()
 	if plus != nil && beta != 1 && e == nil {
 		by := scalarIn(d, beta)
@@ -162,7 +163,7 @@ func gemmShape(shape []int, a, b, c *layout.Layout, transA, transB bool) []int {
 	return append(shape, m, n)
 }
 
-var gemmOp = plan.Operator{About: plan.About{Name: "Gemm", TakesUp: plan.InMatrices, FLOPs: plan.FLOPs{Rule: gemmFLOPs}, Rectifies: true, Leads: true, Versions: []int{6, 7, 9, 11, 13}, Attrs: []string{"alpha", "beta", "broadcast", "transA", "transB"}}, Least: 2, Most: 3, Fast: productFast,
+var gemmOp = plan.Operator{About: plan.About{Kept: keepInput, Weights: 1, Name: "Gemm", TakesUp: plan.InMatrices, FLOPs: plan.FLOPs{Rule: gemmFLOPs}, Rectifies: true, Leads: true, Versions: []int{6, 7, 9, 11, 13}, Attrs: []string{"alpha", "beta", "broadcast", "transA", "transB"}}, Least: 2, Most: 3, Fast: productFast,
 	Takes: plan.Floats | plan.Fixeds,
 	Planned: func(c *plan.Use, p *plan.Draft) {
 		plan.OneType("Gemm", c.Inputs...)
@@ -175,8 +176,19 @@ var gemmOp = plan.Operator{About: plan.About{Name: "Gemm", TakesUp: plan.InMatri
 			}
 			p.Gives(a.DType(), gemmShape(nil, a.LayoutRef(), b.LayoutRef(), third, transA, transB)...)
 		}
+		f := keptInput(c, 1)
+		if f != nil {
+			x := product{n: b.Dim(1), k: b.Dim(0)}
+			if transB {
+				x.n, x.k = x.k, x.n
+			}
+			if x.m = a.Dim(0); transA {
+				x.m = a.Dim(1)
+			}
+			f, p.Keeps = x.keeps(f, b, transB)
+		}
 		p.By(c, 0, func(r *tensor.Any, opts []Option) {
-			generalProduct(r, a, b, plus, alpha, beta, transA, transB, c.Tail, opts)
+			generalProduct(r, a, b, plus, alpha, beta, transA, transB, f, c.Tail, opts)
 		})
 	}}
 

@@ -27,10 +27,10 @@ func MatMul[T bool | num.Number](a, b tensor.Tensor[T], opts ...Option) (r tenso
 }
 
 // matrixProduct is MatMul for a run-time element type, which both operands have.
-func matrixProduct(r, a, b *tensor.Any, opts []Option) { productThen(r, a, b, nil, opts) }
+func matrixProduct(r, a, b *tensor.Any, opts []Option) { productThen(r, a, b, nil, nil, opts) }
 
-// productThen is matrixProduct with the Tail that follows it. Its loop is that of a contraction, in internal/core/contract/contraction.go.
-func productThen(r, a, b *tensor.Any, then plan.Tail, opts []Option) {
+// productThen is matrixProduct with the Tail that follows it, and the packed weights that b is, or nil. Its loop is that of a contraction, in internal/core/contract/contraction.go.
+func productThen(r, a, b *tensor.Any, f *contract.Filter, then plan.Tail, opts []Option) {
 	const name = "MatMul"
 	plan.Present(name, a, b)
 	d := a.DType()
@@ -38,6 +38,7 @@ func productThen(r, a, b *tensor.Any, then plan.Tail, opts []Option) {
 	s := plan.Read(name, 0, opts)
 	var few [layout.Inline]int
 	x := productOf(name, few[:0], a.LayoutRef(), b.LayoutRef())
+	x.kept = f
 	if s.Orion && a.Rank() == 1 && b.Rank() == 1 {
 		x.shape = append(x.shape, 1)
 	}
@@ -96,6 +97,7 @@ type product struct {
 	shape   []int // of the result
 	lead    int   // axes before the last two, which broadcast
 	m, n, k int
+	kept    *contract.Filter // the packed weights that the right operand is, or nil
 }
 
 // batch returns the extents of the axes before the last two.
@@ -136,7 +138,7 @@ func (x *product) multiply(j exec.Job, a, b, dst, plus *tensor.Any, row, col int
 		fresh := tensor.EmptyOf(dst.DType(), x.shape...)
 		out = &fresh
 	}
-	g := contract.Contraction{Job: j, Batch: plan.Elements(x.batch()), M: x.m, N: x.n, K: x.k, Exact: e}
+	g := contract.Contraction{Job: j, Batch: plan.Elements(x.batch()), M: x.m, N: x.n, K: x.k, Exact: e, Columns: x.kept}
 	rows, cols := a.Rank() > 1, b.Rank() > 1
 	g.ARow, g.ACol = g.AAt.Matrices(a.LayoutRef(), rows, true, x.batch())
 	g.BRow, g.BCol = g.BAt.Matrices(b.LayoutRef(), true, cols, x.batch())
@@ -168,6 +170,18 @@ func (x *product) multiplyNarrow(w *singles, j exec.Job, a, b, dst, plus *tensor
 		a, b = &wa, &wb
 	}
 	x.multiply(j, a, b, dst, plus, row, col, rectify, nil, nil)
+}
+
+// keeps returns f, the packed weights that b is, which may be turned, and their bytes; nil if the product is as fast without them.
+func (x *product) keeps(f *contract.Filter, b *tensor.Any, turned bool) (*contract.Filter, int64) {
+	if f == nil || b.Rank() != 2 {
+		return nil, 0
+	}
+	bytes, ok := contract.Packs(b.DType(), x.m, x.n, x.k, turned)
+	if !ok {
+		return nil, 0
+	}
+	return f, bytes
 }
 
 // straight returns a, or a copy of it where an axis has more than one stride or a matrix runs backwards, for which
@@ -205,14 +219,17 @@ func forward(lay *layout.Layout) bool {
 	return true
 }
 
-var matMul = plan.Operator{About: plan.About{Name: "MatMul", TakesUp: plan.InMatrices, FLOPs: plan.FLOPs{Rule: productFLOPs}, Leads: true, Orion: &orionVector, Versions: []int{1, 9, 13}}, Least: 2, Takes: plan.Every, Fast: productFast,
+var matMul = plan.Operator{About: plan.About{Kept: keepInput, Weights: 1, Name: "MatMul", TakesUp: plan.InMatrices, FLOPs: plan.FLOPs{Rule: productFLOPs}, Leads: true, Orion: &orionVector, Versions: []int{1, 9, 13}}, Least: 2, Takes: plan.Every, Fast: productFast,
 	Planned: func(c *plan.Use, p *plan.Draft) {
 		plan.OneType("MatMul", c.Inputs...)
 		a, b := c.With("MatMul", 0), c.With("MatMul", 1)
-		if !p.Brief {
-			p.Gives(a.DType(), productOf("MatMul", nil, a.LayoutRef(), b.LayoutRef()).shape...)
+		f := keptInput(c, 1)
+		if f != nil || !p.Brief {
+			x := productOf("MatMul", nil, a.LayoutRef(), b.LayoutRef())
+			f, p.Keeps = x.keeps(f, b, false)
+			p.Gives(a.DType(), x.shape...)
 		}
-		p.By(c, 0, func(r *tensor.Any, opts []Option) { productThen(r, a, b, c.Tail, opts) })
+		p.By(c, 0, func(r *tensor.Any, opts []Option) { productThen(r, a, b, f, c.Tail, opts) })
 	}}
 
 // productFLOPs counts the products of matrices, or vectors: the axis that is summed is the last of the first input, or

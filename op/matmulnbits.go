@@ -128,7 +128,7 @@ func (u *unpacking) times(j exec.Job, r, a, bias *tensor.Any) {
 			flat = flat.Slice(tensor.R(first, first+n))
 			plus = &flat
 		}
-		gemmInto(j, &x, &part, plus, 1, 1, false, &to, nil, nil, nil)
+		gemmInto(j, &x, &part, plus, 1, 1, false, &to, nil, nil, nil, nil)
 	}
 	wide.Close()
 }

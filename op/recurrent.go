@@ -304,8 +304,8 @@ func unroll[T num.Float](q *recurrence, direction int, lens []int32, out *[3]ten
 	parts := [9]int{rows * wide, q.batch * wide, q.batch * n, q.batch * n, n, n, reset * q.batch * n}
 	own := directed[T]{}
 	if kept == nil {
-		own = directedOf[T](q)
-		parts[7], parts[8] = own.state.n*n, own.last.n*n
+		own = directedOf[T](q.cell, q.input, n, rows, q.batch)
+		parts[7], parts[8] = own.state.Room(), own.last.Room()
 	} else {
 		own = *kept
 	}
@@ -320,10 +320,9 @@ func unroll[T num.Float](q *recurrence, direction int, lens []int32, out *[3]ten
 		*s = conv.Carve[T](&rest, parts[i])
 	}
 	if kept == nil {
-		_, r := own.rows(q, direction)
-		own.state.packed, own.last.packed = conv.Carve[T](&rest, parts[7]), conv.Carve[T](&rest, parts[8])
-		own.state.pack(r)
-		own.last.pack(r[own.state.n*n:])
+		_, r := rowsOf[T](q, direction)
+		own.state.Pack(conv.Carve[T](&rest, parts[7]), r, 1, n)
+		own.last.Pack(conv.Carve[T](&rest, parts[8]), r[own.state.N*n:], 1, n)
 	}
 	ctx := ofDirection(q.ctx, q.directions)
 	u.weights.of(q.name, ctx, q.batch, own.state)
@@ -337,7 +336,7 @@ func unroll[T num.Float](q *recurrence, direction int, lens []int32, out *[3]ten
 	if q.in[7] != nil {
 		u.peep = move.ElemsOf[T](q.in[7])[direction*3*n:][:3*n]
 	}
-	u.fromInput(ctx, &own)
+	u.fromInput(ctx, kept)
 	for b := range q.batch {
 		u.longest = max(u.longest, u.length(b))
 	}
@@ -349,8 +348,8 @@ func unroll[T num.Float](q *recurrence, direction int, lens []int32, out *[3]ten
 	runtime.KeepAlive(p)
 }
 
-// fromInput computes the part of the input in the gates of all steps, with the bias.
-func (u *unrolled[T]) fromInput(ctx context.Context, weights *directed[T]) {
+// fromInput computes the part of the input in the gates of all steps, with the bias. kept is the packed weights, nil if there are none.
+func (u *unrolled[T]) fromInput(ctx context.Context, kept *directed[T]) {
 	wide, rows := u.cell.gates*u.units, u.steps*u.batch
 	var sum []T
 	if u.in[3] != nil {
@@ -363,8 +362,8 @@ func (u *unrolled[T]) fromInput(ctx context.Context, weights *directed[T]) {
 		}
 	}
 	x := move.ElemsOf[T](u.in[0])
-	if weights.input.packed == nil {
-		w, _ := weights.rows(u.recurrence, u.direction)
+	if kept == nil {
+		w, _ := rowsOf[T](u.recurrence, u.direction)
 		g := contract.Contraction{Job: exec.Job{Name: u.name, Ctx: u.ctx}, Batch: 1, M: rows, N: wide, K: u.input,
 			AAt: contract.EntriesOf(0), ARow: u.input, ACol: 1, BAt: contract.EntriesOf(0), BRow: 1, BCol: u.input, CAt: contract.EntriesOf(0), CRow: wide, CCol: 1}
 		e := contract.Gemm[T]{A: x, B: w, C: u.gates, Tiles: contract.TilesOf[T](), Size: dtype.Of[T]().Size()}
@@ -378,7 +377,7 @@ func (u *unrolled[T]) fromInput(ctx context.Context, weights *directed[T]) {
 	for from := 0; from < rows; from += most {
 		exec.Look(u.name, u.ctx)
 		var s stateWeights[T]
-		s.of(u.name, ctx, min(most, rows-from), weights.input)
+		s.of(u.name, ctx, min(most, rows-from), kept.input)
 		gates := u.gates[from*wide:][:s.m*wide]
 		s.times(gates, wide, x[from*u.input:])
 		for i := 0; sum != nil && i < len(gates); i += wide {

@@ -4,6 +4,7 @@ import (
 	"sync"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/core/contract"
 	"github.com/ashlar-go/ashlar/internal/core/conv"
 	"github.com/ashlar-go/ashlar/internal/core/move"
 	"github.com/ashlar-go/ashlar/internal/core/plan"
@@ -21,10 +22,19 @@ func (k *cell) keep(o *Op, c *Call) (form *Op, bytes int64) {
 		!w.IsContiguous() || !r.IsContiguous() || w.Dim(0) != r.Dim(0) || w.Dim(1) != r.Dim(1) || r.Dim(1) != k.gates*r.Dim(2) || w.Len() == 0 || r.Len() == 0 {
 		return o, 0
 	}
-	if d := w.DType(); d != dtype.Float32 && d != dtype.Float64 {
+	room := 0 // of a direction, at most
+	switch w.DType() {
+	case dtype.Float32:
+		p := directedOf[float32](k, w.Dim(2), r.Dim(2), 1, 1)
+		room = p.room()
+	case dtype.Float64:
+		p := directedOf[float64](k, w.Dim(2), r.Dim(2), 1, 1)
+		room = p.room()
+	default:
 		return o, 0
 	}
-	return plan.Keeping(o, &keptWeights{w: w, r: r}), int64(w.Len()+r.Len()) * int64(w.DType().Size())
+	return plan.Keeping(o, &keptWeights{w: w, r: r}), int64(w.Dim(0)) * int64(room) * int64(w.DType().Size())
+
 }
 
 // keptWeights is the weights of a form.
@@ -35,21 +45,19 @@ type keptWeights struct {
 }
 
 // directed is the weights of a direction: of the input, and of the state for all gates but the last one of GRU.
-type directed[T num.Float] struct{ input, state, last panelled[T] }
+type directed[T num.Float] struct{ input, state, last contract.Packed[T] }
 
-// directedOf returns the weights of a direction, not yet packed.
-func directedOf[T num.Float](q *recurrence) directed[T] {
-	n, wide, split := q.units, q.cell.gates*q.units, q.split()
-	return directed[T]{panelledOf[T](wide, q.input), panelledOf[T](wide-split, n), panelledOf[T](split, n)}
-}
-
-// split returns how many of the last rows of r are a product of their own.
-func (q *recurrence) split() int {
-	if q.cell.gates == 3 {
-		return q.units
+// directedOf returns the weights of a direction, not yet packed, for so many rows of the input and sequences.
+func directedOf[T num.Float](k *cell, input, units, rows, batch int) directed[T] {
+	wide, split := k.gates*units, 0
+	if k.gates == 3 { // the last gate of GRU is a product of its own
+		split = units
 	}
-	return 0
+	return directed[T]{contract.PackedOf[T](wide, input, rows), contract.PackedOf[T](wide-split, units, batch), contract.PackedOf[T](split, units, batch)}
 }
+
+// room returns how many elements the weights take.
+func (p *directed[T]) room() int { return p.input.Room() + p.state.Room() + p.last.Room() }
 
 // keptFor returns the packed weights of a direction of a call, nil if none are kept for its operands.
 func keptFor[T num.Float](q *recurrence, direction int) *directed[T] {
@@ -58,18 +66,17 @@ func keptFor[T num.Float](q *recurrence, direction int) *directed[T] {
 		return nil
 	}
 	k.once.Do(func() {
-		list, size := make([]directed[T], q.directions), dtype.Of[T]().Size()
-		rest := make([]byte, (k.w.Len()+k.r.Len())*size+len(list)*3*64)
+		list, of := make([]directed[T], q.directions), directedOf[T](q.cell, q.input, q.units, q.steps*q.batch, q.batch)
+		rest := make([]byte, len(list)*(of.room()*dtype.Of[T]().Size()+3*64))
 		for i := range list {
 			p := &list[i]
-			*p = directedOf[T](q)
-			w, r := p.rows(q, i)
+			*p = of
+			w, r := rowsOf[T](q, i)
 			for _, x := range []struct {
-				to   *panelled[T]
+				to   *contract.Packed[T]
 				rows []T
-			}{{&p.input, w}, {&p.state, r}, {&p.last, r[p.state.n*q.units:]}} {
-				x.to.packed = conv.Carve[T](&rest, x.to.n*x.to.k)
-				x.to.pack(x.rows)
+			}{{&p.input, w}, {&p.state, r}, {&p.last, r[p.state.N*q.units:]}} {
+				x.to.Pack(conv.Carve[T](&rest, x.to.Room()), x.rows, 1, x.to.K)
 			}
 		}
 		k.packed = list
@@ -77,8 +84,8 @@ func keptFor[T num.Float](q *recurrence, direction int) *directed[T] {
 	return &k.packed.([]directed[T])[direction]
 }
 
-// rows returns the weights of a direction as they are given.
-func (p *directed[T]) rows(q *recurrence, direction int) (w, r []T) {
+// rowsOf returns the weights of a direction as they are given.
+func rowsOf[T num.Float](q *recurrence, direction int) (w, r []T) {
 	wide := q.cell.gates * q.units
 	return move.ElemsOf[T](q.in[1])[direction*wide*q.input:][:wide*q.input], move.ElemsOf[T](q.in[2])[direction*wide*q.units:][:wide*q.units]
 }

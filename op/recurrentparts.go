@@ -8,11 +8,9 @@ import (
 
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/core/contract"
-	"github.com/ashlar-go/ashlar/internal/core/conv"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
 	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/internal/core/pointwise"
-	"github.com/ashlar-go/ashlar/internal/core/simd"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -163,34 +161,9 @@ func ofDirection(ctx context.Context, directions int) context.Context {
 	return exec.WithThreads(context.Background(), max(1, n/directions))
 }
 
-// panelled is a block of weights, n rows of k elements, packed for products with its transpose.
-type panelled[T num.Float] struct {
-	n, k   int
-	tiles  contract.Tiler[T]
-	starts []int // the columns where panels begin, and n
-	packed []T   // the panels of the transpose, one after the other
-}
-
-func panelledOf[T num.Float](n, k int) panelled[T] {
-	w := panelled[T]{n: n, k: k, tiles: contract.TilesOf[T]()}
-	cols, lanes := w.tiles.Columns()
-	for j := 0; j < n; j += contract.TileCols(n-j, cols, lanes) {
-		w.starts = append(w.starts, j)
-	}
-	w.starts = append(w.starts, n)
-	return w
-}
-
-// pack fills packed.
-func (w *panelled[T]) pack(rows []T) {
-	for i, j := range w.starts[:len(w.starts)-1] {
-		conv.Pack(w.packed[j*w.k:], rows, conv.Block{Off: j * w.k, Rows: w.k, Row: 1, Cols: w.starts[i+1] - j, Col: w.k})
-	}
-}
-
 // stateWeights is weights in products with m rows.
 type stateWeights[T num.Float] struct {
-	panelled[T]
+	contract.Packed[T]
 	name string
 	ctx  context.Context // see ofDirection
 	m    int
@@ -200,27 +173,20 @@ type stateWeights[T num.Float] struct {
 	some   func(from, to int)
 }
 
-func (w *stateWeights[T]) of(name string, ctx context.Context, m int, p panelled[T]) {
-	w.name, w.ctx, w.m, w.panelled, w.some = name, ctx, m, p, w.panels
+func (w *stateWeights[T]) of(name string, ctx context.Context, m int, p contract.Packed[T]) {
+	w.name, w.ctx, w.m, w.Packed, w.some = name, ctx, m, p, w.panels
 }
 
 // times stores a · wᵀ in the rows of dst, which are so long.
 func (w *stateWeights[T]) times(dst []T, row int, a []T) {
-	count := len(w.starts) - 1
+	count := w.Panels()
 	if w.m == 0 || count == 0 {
 		return
 	}
 	w.dst, w.row, w.a = dst, row, a
-	exec.Split(w.name, w.ctx, count, w.m*w.k*w.n/(20*count), w.some)
+	exec.Split(w.name, w.ctx, count, w.m*w.K*w.N/(20*count), w.some)
 }
 
 func (w *stateWeights[T]) panels(from, to int) {
-	for i := from; i < to; i++ {
-		j, n := w.starts[i], w.starts[i+1]-w.starts[i]
-		panel, mode := w.packed[j*w.k:(j+n)*w.k], simd.StoreSums
-		for k0 := 0; k0 == 0 || k0 < w.k; k0 += contract.GemmK {
-			w.tiles.Tiles(w.dst[j:], w.row, w.a[k0:], w.k, 1, panel[k0*n:], n, w.m, n, min(contract.GemmK, w.k-k0), mode)
-			mode = simd.AddSums
-		}
-	}
+	w.Times(w.dst, w.row, w.a, w.K, 1, w.m, from, to)
 }

@@ -43,9 +43,10 @@ type Contraction struct {
 	CAt        Entries
 	CRow, CCol int // one of them is 1, unless there is one row or one column
 
-	Then   After
-	Exact  *Exactness // of fixed point
-	Filter *Filter    // if not nil, stands for a
+	Then    After
+	Exact   *Exactness // of fixed point
+	Filter  *Filter    // if not nil, stands for a
+	Columns *Filter    // if not nil, stands for b, one matrix; by Packs
 }
 
 // Run computes c, which overlaps no operand, from a and b, all of one type. With g b is the
@@ -98,6 +99,8 @@ func contract[T num.Native](g *Contraction, a, b, c, plus *tensor.Any, conv *Con
 	}
 	if g.Filter != nil {
 		e.turned(g)
+	} else if g.Columns != nil && g.CCol == 1 {
+		e.packedRows(g)
 	} else if conv == nil || !e.few(g) {
 		e.Run(g)
 	}

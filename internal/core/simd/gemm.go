@@ -13,6 +13,7 @@ type Product[T float32 | float64] struct {
 	stream  [2]rowFunc[T]                                                              // of 8 rows and of 1
 	windows func(dst *T, ldd int, src *T, lds int, a *T, offs *int, taps, rows, n int) // may be nil
 	dots    func(c, a *T, lda int, x *T, k int)
+	panel   func(c, a *T, aStep int, b *T, n, k, add int)
 	chains  func(c, a *T, line, lda int, b *T, ldb, n, lines, k int)
 	pairs   func(c, a *T, lda int, b *T, ldb, k int) // may be nil
 	gather  func(dst *T, ldd int, src *T, offs *int, rows, n int)
@@ -160,6 +161,25 @@ func (p *Product[T]) Dots(c, a []T, lda int, x []T) {
 	}
 	_ = a[(len(c)-1)*lda+len(x)-1]
 	p.dots(&c[0], &a[0], lda, &x[0], len(x))
+}
+
+// PanelColumns returns how many columns a panel of Panel has where n are left: the vectors are one, two, four or eight.
+func (p *Product[T]) PanelColumns(n int) int {
+	cols := p.lanes
+	for cols < min(n, 8*p.lanes) {
+		cols *= 2
+	}
+	return cols
+}
+
+// Panel computes one row of len(c) sums over k products of a[l*aStep] and b[l*len(c)+j], and stores them as mode says: StoreSums or AddSums.
+// The length of c is one of PanelColumns. NaNs aren't made canonical. It panics when an index is out of range. aStep must not be negative.
+// Nothing interrupts it: k must be small.
+func (p *Product[T]) Panel(c, a []T, aStep int, b []T, k int, mode Mode) {
+	if n := len(c); n == 0 || n != p.PanelColumns(n) || k <= 0 || aStep < 0 || exceeds(len(a), k, aStep, 1, 0, 1) || exceeds(len(b), k, n, 1, 0, n) || mode > AddSums {
+		panic("simd.Product.Panel: extents out of range")
+	}
+	p.panel(&c[0], &a[0], aStep, &b[0], len(c), k, int(mode))
 }
 
 // Chains sets c[j] = fma(a[l*lda+j], b[l*ldb+j], c[j]) for each l < k in order, and j < len(c). NaNs aren't made canonical. It panics when an

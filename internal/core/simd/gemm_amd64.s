@@ -3326,6 +3326,146 @@ done:
 	VZEROUPPER
 	RET
 
+// func panel_32AVX2(c *float32, a *float32, aStep int, b *float32, n int, k int, add int)
+// Requires: AVX, FMA3, MMX+
+TEXT ·panel_32AVX2(SB), NOSPLIT, $0-56
+	MOVQ   c+0(FP), AX
+	MOVQ   a+8(FP), BX
+	MOVQ   aStep+16(FP), CX
+	MOVQ   b+24(FP), DX
+	MOVQ   n+32(FP), SI
+	MOVQ   k+40(FP), DI
+	MOVQ   add+48(FP), R8
+	SHLQ   $0x02, CX
+	CMPQ   SI, $+64
+	JNE    not8
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	VXORPS X4, X4, X4
+	VXORPS X5, X5, X5
+	VXORPS X6, X6, X6
+	VXORPS X7, X7, X7
+
+step8:
+	VBROADCASTSS (BX), Y8
+	PREFETCHT0   2048(DX)
+	VFMADD231PS  (DX), Y8, Y0
+	VFMADD231PS  32(DX), Y8, Y1
+	PREFETCHT0   2112(DX)
+	VFMADD231PS  64(DX), Y8, Y2
+	VFMADD231PS  96(DX), Y8, Y3
+	PREFETCHT0   2176(DX)
+	VFMADD231PS  128(DX), Y8, Y4
+	VFMADD231PS  160(DX), Y8, Y5
+	PREFETCHT0   2240(DX)
+	VFMADD231PS  192(DX), Y8, Y6
+	VFMADD231PS  224(DX), Y8, Y7
+	ADDQ         CX, BX
+	ADDQ         $+256, DX
+	DECQ         DI
+	JNZ          step8
+	TESTQ        R8, R8
+	JZ           store8
+	VADDPS       (AX), Y0, Y0
+	VADDPS       32(AX), Y1, Y1
+	VADDPS       64(AX), Y2, Y2
+	VADDPS       96(AX), Y3, Y3
+	VADDPS       128(AX), Y4, Y4
+	VADDPS       160(AX), Y5, Y5
+	VADDPS       192(AX), Y6, Y6
+	VADDPS       224(AX), Y7, Y7
+
+store8:
+	VMOVUPS Y0, (AX)
+	VMOVUPS Y1, 32(AX)
+	VMOVUPS Y2, 64(AX)
+	VMOVUPS Y3, 96(AX)
+	VMOVUPS Y4, 128(AX)
+	VMOVUPS Y5, 160(AX)
+	VMOVUPS Y6, 192(AX)
+	VMOVUPS Y7, 224(AX)
+	VZEROUPPER
+	RET
+
+not8:
+	CMPQ   SI, $+32
+	JNE    not4
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+
+step4:
+	VBROADCASTSS (BX), Y8
+	VFMADD231PS  (DX), Y8, Y0
+	VFMADD231PS  32(DX), Y8, Y1
+	VFMADD231PS  64(DX), Y8, Y2
+	VFMADD231PS  96(DX), Y8, Y3
+	ADDQ         CX, BX
+	ADDQ         $+128, DX
+	DECQ         DI
+	JNZ          step4
+	TESTQ        R8, R8
+	JZ           store4
+	VADDPS       (AX), Y0, Y0
+	VADDPS       32(AX), Y1, Y1
+	VADDPS       64(AX), Y2, Y2
+	VADDPS       96(AX), Y3, Y3
+
+store4:
+	VMOVUPS Y0, (AX)
+	VMOVUPS Y1, 32(AX)
+	VMOVUPS Y2, 64(AX)
+	VMOVUPS Y3, 96(AX)
+	VZEROUPPER
+	RET
+
+not4:
+	CMPQ   SI, $+16
+	JNE    not2
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+
+step2:
+	VBROADCASTSS (BX), Y8
+	VFMADD231PS  (DX), Y8, Y0
+	VFMADD231PS  32(DX), Y8, Y1
+	ADDQ         CX, BX
+	ADDQ         $+64, DX
+	DECQ         DI
+	JNZ          step2
+	TESTQ        R8, R8
+	JZ           store2
+	VADDPS       (AX), Y0, Y0
+	VADDPS       32(AX), Y1, Y1
+
+store2:
+	VMOVUPS Y0, (AX)
+	VMOVUPS Y1, 32(AX)
+	VZEROUPPER
+	RET
+
+not2:
+	VXORPS X0, X0, X0
+
+step1:
+	VBROADCASTSS (BX), Y8
+	VFMADD231PS  (DX), Y8, Y0
+	ADDQ         CX, BX
+	ADDQ         $+32, DX
+	DECQ         DI
+	JNZ          step1
+	TESTQ        R8, R8
+	JZ           store1
+	VADDPS       (AX), Y0, Y0
+
+store1:
+	VMOVUPS Y0, (AX)
+	VZEROUPPER
+	RET
+
 // func chains_32AVX2(c *float32, a *float32, line int, lda int, b *float32, ldb int, n int, lines int, k int)
 // Requires: AVX, FMA3
 TEXT ·chains_32AVX2(SB), NOSPLIT, $0-72
@@ -6977,6 +7117,146 @@ same:
 
 done:
 	VMOVUPD Y5, (AX)
+	VZEROUPPER
+	RET
+
+// func panel_64AVX2(c *float64, a *float64, aStep int, b *float64, n int, k int, add int)
+// Requires: AVX, FMA3, MMX+
+TEXT ·panel_64AVX2(SB), NOSPLIT, $0-56
+	MOVQ   c+0(FP), AX
+	MOVQ   a+8(FP), BX
+	MOVQ   aStep+16(FP), CX
+	MOVQ   b+24(FP), DX
+	MOVQ   n+32(FP), SI
+	MOVQ   k+40(FP), DI
+	MOVQ   add+48(FP), R8
+	SHLQ   $0x03, CX
+	CMPQ   SI, $+32
+	JNE    not8
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	VXORPS X4, X4, X4
+	VXORPS X5, X5, X5
+	VXORPS X6, X6, X6
+	VXORPS X7, X7, X7
+
+step8:
+	VBROADCASTSD (BX), Y8
+	PREFETCHT0   2048(DX)
+	VFMADD231PD  (DX), Y8, Y0
+	VFMADD231PD  32(DX), Y8, Y1
+	PREFETCHT0   2112(DX)
+	VFMADD231PD  64(DX), Y8, Y2
+	VFMADD231PD  96(DX), Y8, Y3
+	PREFETCHT0   2176(DX)
+	VFMADD231PD  128(DX), Y8, Y4
+	VFMADD231PD  160(DX), Y8, Y5
+	PREFETCHT0   2240(DX)
+	VFMADD231PD  192(DX), Y8, Y6
+	VFMADD231PD  224(DX), Y8, Y7
+	ADDQ         CX, BX
+	ADDQ         $+256, DX
+	DECQ         DI
+	JNZ          step8
+	TESTQ        R8, R8
+	JZ           store8
+	VADDPD       (AX), Y0, Y0
+	VADDPD       32(AX), Y1, Y1
+	VADDPD       64(AX), Y2, Y2
+	VADDPD       96(AX), Y3, Y3
+	VADDPD       128(AX), Y4, Y4
+	VADDPD       160(AX), Y5, Y5
+	VADDPD       192(AX), Y6, Y6
+	VADDPD       224(AX), Y7, Y7
+
+store8:
+	VMOVUPD Y0, (AX)
+	VMOVUPD Y1, 32(AX)
+	VMOVUPD Y2, 64(AX)
+	VMOVUPD Y3, 96(AX)
+	VMOVUPD Y4, 128(AX)
+	VMOVUPD Y5, 160(AX)
+	VMOVUPD Y6, 192(AX)
+	VMOVUPD Y7, 224(AX)
+	VZEROUPPER
+	RET
+
+not8:
+	CMPQ   SI, $+16
+	JNE    not4
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+
+step4:
+	VBROADCASTSD (BX), Y8
+	VFMADD231PD  (DX), Y8, Y0
+	VFMADD231PD  32(DX), Y8, Y1
+	VFMADD231PD  64(DX), Y8, Y2
+	VFMADD231PD  96(DX), Y8, Y3
+	ADDQ         CX, BX
+	ADDQ         $+128, DX
+	DECQ         DI
+	JNZ          step4
+	TESTQ        R8, R8
+	JZ           store4
+	VADDPD       (AX), Y0, Y0
+	VADDPD       32(AX), Y1, Y1
+	VADDPD       64(AX), Y2, Y2
+	VADDPD       96(AX), Y3, Y3
+
+store4:
+	VMOVUPD Y0, (AX)
+	VMOVUPD Y1, 32(AX)
+	VMOVUPD Y2, 64(AX)
+	VMOVUPD Y3, 96(AX)
+	VZEROUPPER
+	RET
+
+not4:
+	CMPQ   SI, $+8
+	JNE    not2
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+
+step2:
+	VBROADCASTSD (BX), Y8
+	VFMADD231PD  (DX), Y8, Y0
+	VFMADD231PD  32(DX), Y8, Y1
+	ADDQ         CX, BX
+	ADDQ         $+64, DX
+	DECQ         DI
+	JNZ          step2
+	TESTQ        R8, R8
+	JZ           store2
+	VADDPD       (AX), Y0, Y0
+	VADDPD       32(AX), Y1, Y1
+
+store2:
+	VMOVUPD Y0, (AX)
+	VMOVUPD Y1, 32(AX)
+	VZEROUPPER
+	RET
+
+not2:
+	VXORPS X0, X0, X0
+
+step1:
+	VBROADCASTSD (BX), Y8
+	VFMADD231PD  (DX), Y8, Y0
+	ADDQ         CX, BX
+	ADDQ         $+32, DX
+	DECQ         DI
+	JNZ          step1
+	TESTQ        R8, R8
+	JZ           store1
+	VADDPD       (AX), Y0, Y0
+
+store1:
+	VMOVUPD Y0, (AX)
 	VZEROUPPER
 	RET
 
@@ -19880,6 +20160,150 @@ same:
 
 done:
 	VMOVUPS Z17, (AX)
+	VZEROUPPER
+	RET
+
+// func panel_32AVX512(c *float32, a *float32, aStep int, b *float32, n int, k int, add int)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·panel_32AVX512(SB), NOSPLIT, $0-56
+	MOVQ   c+0(FP), AX
+	MOVQ   a+8(FP), BX
+	MOVQ   aStep+16(FP), CX
+	MOVQ   b+24(FP), DX
+	MOVQ   n+32(FP), SI
+	MOVQ   k+40(FP), DI
+	MOVQ   add+48(FP), R8
+	SHLQ   $0x02, CX
+	CMPQ   SI, $+128
+	JNE    not8
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	VXORPS X4, X4, X4
+	VXORPS X5, X5, X5
+	VXORPS X6, X6, X6
+	VXORPS X7, X7, X7
+
+step8:
+	VBROADCASTSS (BX), Z8
+	PREFETCHT0   2048(DX)
+	VFMADD231PS  (DX), Z8, Z0
+	PREFETCHT0   2112(DX)
+	VFMADD231PS  64(DX), Z8, Z1
+	PREFETCHT0   2176(DX)
+	VFMADD231PS  128(DX), Z8, Z2
+	PREFETCHT0   2240(DX)
+	VFMADD231PS  192(DX), Z8, Z3
+	PREFETCHT0   2304(DX)
+	VFMADD231PS  256(DX), Z8, Z4
+	PREFETCHT0   2368(DX)
+	VFMADD231PS  320(DX), Z8, Z5
+	PREFETCHT0   2432(DX)
+	VFMADD231PS  384(DX), Z8, Z6
+	PREFETCHT0   2496(DX)
+	VFMADD231PS  448(DX), Z8, Z7
+	ADDQ         CX, BX
+	ADDQ         $+512, DX
+	DECQ         DI
+	JNZ          step8
+	TESTQ        R8, R8
+	JZ           store8
+	VADDPS       (AX), Z0, Z0
+	VADDPS       64(AX), Z1, Z1
+	VADDPS       128(AX), Z2, Z2
+	VADDPS       192(AX), Z3, Z3
+	VADDPS       256(AX), Z4, Z4
+	VADDPS       320(AX), Z5, Z5
+	VADDPS       384(AX), Z6, Z6
+	VADDPS       448(AX), Z7, Z7
+
+store8:
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, 64(AX)
+	VMOVUPS Z2, 128(AX)
+	VMOVUPS Z3, 192(AX)
+	VMOVUPS Z4, 256(AX)
+	VMOVUPS Z5, 320(AX)
+	VMOVUPS Z6, 384(AX)
+	VMOVUPS Z7, 448(AX)
+	VZEROUPPER
+	RET
+
+not8:
+	CMPQ   SI, $+64
+	JNE    not4
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+
+step4:
+	VBROADCASTSS (BX), Z8
+	VFMADD231PS  (DX), Z8, Z0
+	VFMADD231PS  64(DX), Z8, Z1
+	VFMADD231PS  128(DX), Z8, Z2
+	VFMADD231PS  192(DX), Z8, Z3
+	ADDQ         CX, BX
+	ADDQ         $+256, DX
+	DECQ         DI
+	JNZ          step4
+	TESTQ        R8, R8
+	JZ           store4
+	VADDPS       (AX), Z0, Z0
+	VADDPS       64(AX), Z1, Z1
+	VADDPS       128(AX), Z2, Z2
+	VADDPS       192(AX), Z3, Z3
+
+store4:
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, 64(AX)
+	VMOVUPS Z2, 128(AX)
+	VMOVUPS Z3, 192(AX)
+	VZEROUPPER
+	RET
+
+not4:
+	CMPQ   SI, $+32
+	JNE    not2
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+
+step2:
+	VBROADCASTSS (BX), Z8
+	VFMADD231PS  (DX), Z8, Z0
+	VFMADD231PS  64(DX), Z8, Z1
+	ADDQ         CX, BX
+	ADDQ         $+128, DX
+	DECQ         DI
+	JNZ          step2
+	TESTQ        R8, R8
+	JZ           store2
+	VADDPS       (AX), Z0, Z0
+	VADDPS       64(AX), Z1, Z1
+
+store2:
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, 64(AX)
+	VZEROUPPER
+	RET
+
+not2:
+	VXORPS X0, X0, X0
+
+step1:
+	VBROADCASTSS (BX), Z8
+	VFMADD231PS  (DX), Z8, Z0
+	ADDQ         CX, BX
+	ADDQ         $+64, DX
+	DECQ         DI
+	JNZ          step1
+	TESTQ        R8, R8
+	JZ           store1
+	VADDPS       (AX), Z0, Z0
+
+store1:
+	VMOVUPS Z0, (AX)
 	VZEROUPPER
 	RET
 
@@ -32985,6 +33409,150 @@ same:
 
 done:
 	VMOVUPD Z9, (AX)
+	VZEROUPPER
+	RET
+
+// func panel_64AVX512(c *float64, a *float64, aStep int, b *float64, n int, k int, add int)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·panel_64AVX512(SB), NOSPLIT, $0-56
+	MOVQ   c+0(FP), AX
+	MOVQ   a+8(FP), BX
+	MOVQ   aStep+16(FP), CX
+	MOVQ   b+24(FP), DX
+	MOVQ   n+32(FP), SI
+	MOVQ   k+40(FP), DI
+	MOVQ   add+48(FP), R8
+	SHLQ   $0x03, CX
+	CMPQ   SI, $+64
+	JNE    not8
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	VXORPS X4, X4, X4
+	VXORPS X5, X5, X5
+	VXORPS X6, X6, X6
+	VXORPS X7, X7, X7
+
+step8:
+	VBROADCASTSD (BX), Z8
+	PREFETCHT0   2048(DX)
+	VFMADD231PD  (DX), Z8, Z0
+	PREFETCHT0   2112(DX)
+	VFMADD231PD  64(DX), Z8, Z1
+	PREFETCHT0   2176(DX)
+	VFMADD231PD  128(DX), Z8, Z2
+	PREFETCHT0   2240(DX)
+	VFMADD231PD  192(DX), Z8, Z3
+	PREFETCHT0   2304(DX)
+	VFMADD231PD  256(DX), Z8, Z4
+	PREFETCHT0   2368(DX)
+	VFMADD231PD  320(DX), Z8, Z5
+	PREFETCHT0   2432(DX)
+	VFMADD231PD  384(DX), Z8, Z6
+	PREFETCHT0   2496(DX)
+	VFMADD231PD  448(DX), Z8, Z7
+	ADDQ         CX, BX
+	ADDQ         $+512, DX
+	DECQ         DI
+	JNZ          step8
+	TESTQ        R8, R8
+	JZ           store8
+	VADDPD       (AX), Z0, Z0
+	VADDPD       64(AX), Z1, Z1
+	VADDPD       128(AX), Z2, Z2
+	VADDPD       192(AX), Z3, Z3
+	VADDPD       256(AX), Z4, Z4
+	VADDPD       320(AX), Z5, Z5
+	VADDPD       384(AX), Z6, Z6
+	VADDPD       448(AX), Z7, Z7
+
+store8:
+	VMOVUPD Z0, (AX)
+	VMOVUPD Z1, 64(AX)
+	VMOVUPD Z2, 128(AX)
+	VMOVUPD Z3, 192(AX)
+	VMOVUPD Z4, 256(AX)
+	VMOVUPD Z5, 320(AX)
+	VMOVUPD Z6, 384(AX)
+	VMOVUPD Z7, 448(AX)
+	VZEROUPPER
+	RET
+
+not8:
+	CMPQ   SI, $+32
+	JNE    not4
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+
+step4:
+	VBROADCASTSD (BX), Z8
+	VFMADD231PD  (DX), Z8, Z0
+	VFMADD231PD  64(DX), Z8, Z1
+	VFMADD231PD  128(DX), Z8, Z2
+	VFMADD231PD  192(DX), Z8, Z3
+	ADDQ         CX, BX
+	ADDQ         $+256, DX
+	DECQ         DI
+	JNZ          step4
+	TESTQ        R8, R8
+	JZ           store4
+	VADDPD       (AX), Z0, Z0
+	VADDPD       64(AX), Z1, Z1
+	VADDPD       128(AX), Z2, Z2
+	VADDPD       192(AX), Z3, Z3
+
+store4:
+	VMOVUPD Z0, (AX)
+	VMOVUPD Z1, 64(AX)
+	VMOVUPD Z2, 128(AX)
+	VMOVUPD Z3, 192(AX)
+	VZEROUPPER
+	RET
+
+not4:
+	CMPQ   SI, $+16
+	JNE    not2
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+
+step2:
+	VBROADCASTSD (BX), Z8
+	VFMADD231PD  (DX), Z8, Z0
+	VFMADD231PD  64(DX), Z8, Z1
+	ADDQ         CX, BX
+	ADDQ         $+128, DX
+	DECQ         DI
+	JNZ          step2
+	TESTQ        R8, R8
+	JZ           store2
+	VADDPD       (AX), Z0, Z0
+	VADDPD       64(AX), Z1, Z1
+
+store2:
+	VMOVUPD Z0, (AX)
+	VMOVUPD Z1, 64(AX)
+	VZEROUPPER
+	RET
+
+not2:
+	VXORPS X0, X0, X0
+
+step1:
+	VBROADCASTSD (BX), Z8
+	VFMADD231PD  (DX), Z8, Z0
+	ADDQ         CX, BX
+	ADDQ         $+64, DX
+	DECQ         DI
+	JNZ          step1
+	TESTQ        R8, R8
+	JZ           store1
+	VADDPD       (AX), Z0, Z0
+
+store1:
+	VMOVUPD Z0, (AX)
 	VZEROUPPER
 	RET
 

@@ -116,6 +116,9 @@ func gather_32NEON(dst *float32, ldd int, src *float32, offs *int, rows int, n i
 func dots_32NEON(c *float32, a *float32, lda int, x *float32, k int)
 
 //go:noescape
+func panel_32NEON(c *float32, a *float32, aStep int, b *float32, n int, k int, add int)
+
+//go:noescape
 func chains_32NEON(c *float32, a *float32, line int, lda int, b *float32, ldb int, n int, lines int, k int)
 
 //go:noescape
@@ -231,6 +234,9 @@ func gather_64NEON(dst *float64, ldd int, src *float64, offs *int, rows int, n i
 
 //go:noescape
 func dots_64NEON(c *float64, a *float64, lda int, x *float64, k int)
+
+//go:noescape
+func panel_64NEON(c *float64, a *float64, aStep int, b *float64, n int, k int, add int)
 
 //go:noescape
 func chains_64NEON(c *float64, a *float64, line int, lda int, b *float64, ldb int, n int, lines int, k int)

@@ -10127,6 +10127,161 @@ done:
 	WORD $0x3d800000 // str q0, [x0]
 	RET
 
+// func panel_32NEON(c *float32, a *float32, aStep int, b *float32, n int, k int, add int)
+TEXT ·panel_32NEON(SB), NOSPLIT, $0-56
+	MOVD c+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD aStep+16(FP), R2
+	LSL $2, R2, R2
+	MOVD b+24(FP), R3
+	MOVD n+32(FP), R4
+	MOVD k+40(FP), R5
+	MOVD add+48(FP), R6
+	CMP $32, R4
+	BNE not8
+	WORD $0x6f00e400 // movi v0.2d, #0
+	WORD $0x6f00e401 // movi v1.2d, #0
+	WORD $0x6f00e402 // movi v2.2d, #0
+	WORD $0x6f00e403 // movi v3.2d, #0
+	WORD $0x6f00e404 // movi v4.2d, #0
+	WORD $0x6f00e405 // movi v5.2d, #0
+	WORD $0x6f00e406 // movi v6.2d, #0
+	WORD $0x6f00e407 // movi v7.2d, #0
+step8:
+	WORD $0xbd400028 // ldr s8, [x1]
+	ADD R2, R1, R1
+	WORD $0x3dc00069 // ldr q9, [x3]
+	WORD $0x4f881120 // fmla v0.4s, v9.4s, v8.s[0]
+	WORD $0x3dc00469 // ldr q9, [x3, #16]
+	WORD $0x4f881121 // fmla v1.4s, v9.4s, v8.s[0]
+	WORD $0x3dc00869 // ldr q9, [x3, #32]
+	WORD $0x4f881122 // fmla v2.4s, v9.4s, v8.s[0]
+	WORD $0x3dc00c69 // ldr q9, [x3, #48]
+	WORD $0x4f881123 // fmla v3.4s, v9.4s, v8.s[0]
+	WORD $0x3dc01069 // ldr q9, [x3, #64]
+	WORD $0x4f881124 // fmla v4.4s, v9.4s, v8.s[0]
+	WORD $0x3dc01469 // ldr q9, [x3, #80]
+	WORD $0x4f881125 // fmla v5.4s, v9.4s, v8.s[0]
+	WORD $0x3dc01869 // ldr q9, [x3, #96]
+	WORD $0x4f881126 // fmla v6.4s, v9.4s, v8.s[0]
+	WORD $0x3dc01c69 // ldr q9, [x3, #112]
+	WORD $0x4f881127 // fmla v7.4s, v9.4s, v8.s[0]
+	ADD $128, R3, R3
+	SUBS $1, R5, R5
+	BNE step8
+	CMP $0, R6
+	BEQ store8
+	WORD $0x3dc00008 // ldr q8, [x0]
+	WORD $0x4e20d500 // fadd v0.4s, v8.4s, v0.4s
+	WORD $0x3dc00408 // ldr q8, [x0, #16]
+	WORD $0x4e21d501 // fadd v1.4s, v8.4s, v1.4s
+	WORD $0x3dc00808 // ldr q8, [x0, #32]
+	WORD $0x4e22d502 // fadd v2.4s, v8.4s, v2.4s
+	WORD $0x3dc00c08 // ldr q8, [x0, #48]
+	WORD $0x4e23d503 // fadd v3.4s, v8.4s, v3.4s
+	WORD $0x3dc01008 // ldr q8, [x0, #64]
+	WORD $0x4e24d504 // fadd v4.4s, v8.4s, v4.4s
+	WORD $0x3dc01408 // ldr q8, [x0, #80]
+	WORD $0x4e25d505 // fadd v5.4s, v8.4s, v5.4s
+	WORD $0x3dc01808 // ldr q8, [x0, #96]
+	WORD $0x4e26d506 // fadd v6.4s, v8.4s, v6.4s
+	WORD $0x3dc01c08 // ldr q8, [x0, #112]
+	WORD $0x4e27d507 // fadd v7.4s, v8.4s, v7.4s
+store8:
+	WORD $0x3d800000 // str q0, [x0]
+	WORD $0x3d800401 // str q1, [x0, #16]
+	WORD $0x3d800802 // str q2, [x0, #32]
+	WORD $0x3d800c03 // str q3, [x0, #48]
+	WORD $0x3d801004 // str q4, [x0, #64]
+	WORD $0x3d801405 // str q5, [x0, #80]
+	WORD $0x3d801806 // str q6, [x0, #96]
+	WORD $0x3d801c07 // str q7, [x0, #112]
+	JMP done
+not8:
+	CMP $16, R4
+	BNE not4
+	WORD $0x6f00e400 // movi v0.2d, #0
+	WORD $0x6f00e401 // movi v1.2d, #0
+	WORD $0x6f00e402 // movi v2.2d, #0
+	WORD $0x6f00e403 // movi v3.2d, #0
+step4:
+	WORD $0xbd400028 // ldr s8, [x1]
+	ADD R2, R1, R1
+	WORD $0x3dc00069 // ldr q9, [x3]
+	WORD $0x4f881120 // fmla v0.4s, v9.4s, v8.s[0]
+	WORD $0x3dc00469 // ldr q9, [x3, #16]
+	WORD $0x4f881121 // fmla v1.4s, v9.4s, v8.s[0]
+	WORD $0x3dc00869 // ldr q9, [x3, #32]
+	WORD $0x4f881122 // fmla v2.4s, v9.4s, v8.s[0]
+	WORD $0x3dc00c69 // ldr q9, [x3, #48]
+	WORD $0x4f881123 // fmla v3.4s, v9.4s, v8.s[0]
+	ADD $64, R3, R3
+	SUBS $1, R5, R5
+	BNE step4
+	CMP $0, R6
+	BEQ store4
+	WORD $0x3dc00008 // ldr q8, [x0]
+	WORD $0x4e20d500 // fadd v0.4s, v8.4s, v0.4s
+	WORD $0x3dc00408 // ldr q8, [x0, #16]
+	WORD $0x4e21d501 // fadd v1.4s, v8.4s, v1.4s
+	WORD $0x3dc00808 // ldr q8, [x0, #32]
+	WORD $0x4e22d502 // fadd v2.4s, v8.4s, v2.4s
+	WORD $0x3dc00c08 // ldr q8, [x0, #48]
+	WORD $0x4e23d503 // fadd v3.4s, v8.4s, v3.4s
+store4:
+	WORD $0x3d800000 // str q0, [x0]
+	WORD $0x3d800401 // str q1, [x0, #16]
+	WORD $0x3d800802 // str q2, [x0, #32]
+	WORD $0x3d800c03 // str q3, [x0, #48]
+	JMP done
+not4:
+	CMP $8, R4
+	BNE not2
+	WORD $0x6f00e400 // movi v0.2d, #0
+	WORD $0x6f00e401 // movi v1.2d, #0
+step2:
+	WORD $0xbd400028 // ldr s8, [x1]
+	ADD R2, R1, R1
+	WORD $0x3dc00069 // ldr q9, [x3]
+	WORD $0x4f881120 // fmla v0.4s, v9.4s, v8.s[0]
+	WORD $0x3dc00469 // ldr q9, [x3, #16]
+	WORD $0x4f881121 // fmla v1.4s, v9.4s, v8.s[0]
+	ADD $32, R3, R3
+	SUBS $1, R5, R5
+	BNE step2
+	CMP $0, R6
+	BEQ store2
+	WORD $0x3dc00008 // ldr q8, [x0]
+	WORD $0x4e20d500 // fadd v0.4s, v8.4s, v0.4s
+	WORD $0x3dc00408 // ldr q8, [x0, #16]
+	WORD $0x4e21d501 // fadd v1.4s, v8.4s, v1.4s
+store2:
+	WORD $0x3d800000 // str q0, [x0]
+	WORD $0x3d800401 // str q1, [x0, #16]
+	JMP done
+not2:
+	CMP $4, R4
+	BNE not1
+	WORD $0x6f00e400 // movi v0.2d, #0
+step1:
+	WORD $0xbd400028 // ldr s8, [x1]
+	ADD R2, R1, R1
+	WORD $0x3dc00069 // ldr q9, [x3]
+	WORD $0x4f881120 // fmla v0.4s, v9.4s, v8.s[0]
+	ADD $16, R3, R3
+	SUBS $1, R5, R5
+	BNE step1
+	CMP $0, R6
+	BEQ store1
+	WORD $0x3dc00008 // ldr q8, [x0]
+	WORD $0x4e20d500 // fadd v0.4s, v8.4s, v0.4s
+store1:
+	WORD $0x3d800000 // str q0, [x0]
+	JMP done
+not1:
+done:
+	RET
+
 // func chains_32NEON(c *float32, a *float32, line int, lda int, b *float32, ldb int, n int, lines int, k int)
 TEXT ·chains_32NEON(SB), NOSPLIT, $0-72
 	MOVD c+0(FP), R0
@@ -17955,6 +18110,161 @@ next:
 	JMP next
 done:
 	WORD $0x3d800000 // str q0, [x0]
+	RET
+
+// func panel_64NEON(c *float64, a *float64, aStep int, b *float64, n int, k int, add int)
+TEXT ·panel_64NEON(SB), NOSPLIT, $0-56
+	MOVD c+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD aStep+16(FP), R2
+	LSL $3, R2, R2
+	MOVD b+24(FP), R3
+	MOVD n+32(FP), R4
+	MOVD k+40(FP), R5
+	MOVD add+48(FP), R6
+	CMP $16, R4
+	BNE not8
+	WORD $0x6f00e400 // movi v0.2d, #0
+	WORD $0x6f00e401 // movi v1.2d, #0
+	WORD $0x6f00e402 // movi v2.2d, #0
+	WORD $0x6f00e403 // movi v3.2d, #0
+	WORD $0x6f00e404 // movi v4.2d, #0
+	WORD $0x6f00e405 // movi v5.2d, #0
+	WORD $0x6f00e406 // movi v6.2d, #0
+	WORD $0x6f00e407 // movi v7.2d, #0
+step8:
+	WORD $0xfd400028 // ldr d8, [x1]
+	ADD R2, R1, R1
+	WORD $0x3dc00069 // ldr q9, [x3]
+	WORD $0x4fc81120 // fmla v0.2d, v9.2d, v8.d[0]
+	WORD $0x3dc00469 // ldr q9, [x3, #16]
+	WORD $0x4fc81121 // fmla v1.2d, v9.2d, v8.d[0]
+	WORD $0x3dc00869 // ldr q9, [x3, #32]
+	WORD $0x4fc81122 // fmla v2.2d, v9.2d, v8.d[0]
+	WORD $0x3dc00c69 // ldr q9, [x3, #48]
+	WORD $0x4fc81123 // fmla v3.2d, v9.2d, v8.d[0]
+	WORD $0x3dc01069 // ldr q9, [x3, #64]
+	WORD $0x4fc81124 // fmla v4.2d, v9.2d, v8.d[0]
+	WORD $0x3dc01469 // ldr q9, [x3, #80]
+	WORD $0x4fc81125 // fmla v5.2d, v9.2d, v8.d[0]
+	WORD $0x3dc01869 // ldr q9, [x3, #96]
+	WORD $0x4fc81126 // fmla v6.2d, v9.2d, v8.d[0]
+	WORD $0x3dc01c69 // ldr q9, [x3, #112]
+	WORD $0x4fc81127 // fmla v7.2d, v9.2d, v8.d[0]
+	ADD $128, R3, R3
+	SUBS $1, R5, R5
+	BNE step8
+	CMP $0, R6
+	BEQ store8
+	WORD $0x3dc00008 // ldr q8, [x0]
+	WORD $0x4e60d500 // fadd v0.2d, v8.2d, v0.2d
+	WORD $0x3dc00408 // ldr q8, [x0, #16]
+	WORD $0x4e61d501 // fadd v1.2d, v8.2d, v1.2d
+	WORD $0x3dc00808 // ldr q8, [x0, #32]
+	WORD $0x4e62d502 // fadd v2.2d, v8.2d, v2.2d
+	WORD $0x3dc00c08 // ldr q8, [x0, #48]
+	WORD $0x4e63d503 // fadd v3.2d, v8.2d, v3.2d
+	WORD $0x3dc01008 // ldr q8, [x0, #64]
+	WORD $0x4e64d504 // fadd v4.2d, v8.2d, v4.2d
+	WORD $0x3dc01408 // ldr q8, [x0, #80]
+	WORD $0x4e65d505 // fadd v5.2d, v8.2d, v5.2d
+	WORD $0x3dc01808 // ldr q8, [x0, #96]
+	WORD $0x4e66d506 // fadd v6.2d, v8.2d, v6.2d
+	WORD $0x3dc01c08 // ldr q8, [x0, #112]
+	WORD $0x4e67d507 // fadd v7.2d, v8.2d, v7.2d
+store8:
+	WORD $0x3d800000 // str q0, [x0]
+	WORD $0x3d800401 // str q1, [x0, #16]
+	WORD $0x3d800802 // str q2, [x0, #32]
+	WORD $0x3d800c03 // str q3, [x0, #48]
+	WORD $0x3d801004 // str q4, [x0, #64]
+	WORD $0x3d801405 // str q5, [x0, #80]
+	WORD $0x3d801806 // str q6, [x0, #96]
+	WORD $0x3d801c07 // str q7, [x0, #112]
+	JMP done
+not8:
+	CMP $8, R4
+	BNE not4
+	WORD $0x6f00e400 // movi v0.2d, #0
+	WORD $0x6f00e401 // movi v1.2d, #0
+	WORD $0x6f00e402 // movi v2.2d, #0
+	WORD $0x6f00e403 // movi v3.2d, #0
+step4:
+	WORD $0xfd400028 // ldr d8, [x1]
+	ADD R2, R1, R1
+	WORD $0x3dc00069 // ldr q9, [x3]
+	WORD $0x4fc81120 // fmla v0.2d, v9.2d, v8.d[0]
+	WORD $0x3dc00469 // ldr q9, [x3, #16]
+	WORD $0x4fc81121 // fmla v1.2d, v9.2d, v8.d[0]
+	WORD $0x3dc00869 // ldr q9, [x3, #32]
+	WORD $0x4fc81122 // fmla v2.2d, v9.2d, v8.d[0]
+	WORD $0x3dc00c69 // ldr q9, [x3, #48]
+	WORD $0x4fc81123 // fmla v3.2d, v9.2d, v8.d[0]
+	ADD $64, R3, R3
+	SUBS $1, R5, R5
+	BNE step4
+	CMP $0, R6
+	BEQ store4
+	WORD $0x3dc00008 // ldr q8, [x0]
+	WORD $0x4e60d500 // fadd v0.2d, v8.2d, v0.2d
+	WORD $0x3dc00408 // ldr q8, [x0, #16]
+	WORD $0x4e61d501 // fadd v1.2d, v8.2d, v1.2d
+	WORD $0x3dc00808 // ldr q8, [x0, #32]
+	WORD $0x4e62d502 // fadd v2.2d, v8.2d, v2.2d
+	WORD $0x3dc00c08 // ldr q8, [x0, #48]
+	WORD $0x4e63d503 // fadd v3.2d, v8.2d, v3.2d
+store4:
+	WORD $0x3d800000 // str q0, [x0]
+	WORD $0x3d800401 // str q1, [x0, #16]
+	WORD $0x3d800802 // str q2, [x0, #32]
+	WORD $0x3d800c03 // str q3, [x0, #48]
+	JMP done
+not4:
+	CMP $4, R4
+	BNE not2
+	WORD $0x6f00e400 // movi v0.2d, #0
+	WORD $0x6f00e401 // movi v1.2d, #0
+step2:
+	WORD $0xfd400028 // ldr d8, [x1]
+	ADD R2, R1, R1
+	WORD $0x3dc00069 // ldr q9, [x3]
+	WORD $0x4fc81120 // fmla v0.2d, v9.2d, v8.d[0]
+	WORD $0x3dc00469 // ldr q9, [x3, #16]
+	WORD $0x4fc81121 // fmla v1.2d, v9.2d, v8.d[0]
+	ADD $32, R3, R3
+	SUBS $1, R5, R5
+	BNE step2
+	CMP $0, R6
+	BEQ store2
+	WORD $0x3dc00008 // ldr q8, [x0]
+	WORD $0x4e60d500 // fadd v0.2d, v8.2d, v0.2d
+	WORD $0x3dc00408 // ldr q8, [x0, #16]
+	WORD $0x4e61d501 // fadd v1.2d, v8.2d, v1.2d
+store2:
+	WORD $0x3d800000 // str q0, [x0]
+	WORD $0x3d800401 // str q1, [x0, #16]
+	JMP done
+not2:
+	CMP $2, R4
+	BNE not1
+	WORD $0x6f00e400 // movi v0.2d, #0
+step1:
+	WORD $0xfd400028 // ldr d8, [x1]
+	ADD R2, R1, R1
+	WORD $0x3dc00069 // ldr q9, [x3]
+	WORD $0x4fc81120 // fmla v0.2d, v9.2d, v8.d[0]
+	ADD $16, R3, R3
+	SUBS $1, R5, R5
+	BNE step1
+	CMP $0, R6
+	BEQ store1
+	WORD $0x3dc00008 // ldr q8, [x0]
+	WORD $0x4e60d500 // fadd v0.2d, v8.2d, v0.2d
+store1:
+	WORD $0x3d800000 // str q0, [x0]
+	JMP done
+not1:
+done:
 	RET
 
 // func chains_64NEON(c *float64, a *float64, line int, lda int, b *float64, ldb int, n int, lines int, k int)

@@ -81,6 +81,63 @@ func (g *product) dots() {
 	g.RET()
 }
 
+// panel writes the function for one row and a panel of columns that are packed, as many as eight vectors have, or four, two or one:
+//
+//	c[j] = [c[j] +] acc, acc = +0, then acc = fma(a[l*aStep], b[l*n+j], acc) for each l < k in order
+//
+// for j < n. Eight sums that wait for themselves fill the pipes of the multipliers. Later rows of b are prefetched.
+func (g *product) panel() {
+	const ahead = 2048
+	elem := map[int]string{4: "float32", 8: "float64"}[g.size]
+	g.Function("panel_" + g.suffix)
+	g.Attributes(attr.NOSPLIT)
+	g.Pragma("noescape")
+	g.SignatureExpr(fmt.Sprintf("func(c, a *%s, aStep int, b *%[1]s, n, k, add int)", elem))
+	c, a, step, b, n, k, add := reg.RAX, reg.RBX, reg.RCX, reg.RDX, reg.RSI, reg.RDI, reg.R8
+	for i, name := range []string{"c", "a", "aStep", "b", "n", "k", "add"} {
+		g.Load(g.Param(name), []reg.GPPhysical{c, a, step, b, n, k, add}[i])
+	}
+	g.SHLQ(op.U8(map[int]uint64{4: 2, 8: 3}[g.size]), step)
+	move, fused, plus := ps(g, g.VMOVUPS, g.VMOVUPD), ps(g, g.VFMADD231PS, g.VFMADD231PD), ps(g, g.VADDPS, g.VADDPD)
+	x := g.vec(8)
+	for _, vectors := range []int{8, 4, 2, 1} {
+		name := func(what string) op.LabelRef { return op.LabelRef(fmt.Sprintf("%s%d", what, vectors)) }
+		if vectors > 1 {
+			g.CMPQ(n, op.I32(int32(vectors*g.width/g.size)))
+			g.JNE(name("not"))
+		}
+		for v := range vectors {
+			g.VXORPS(g.vec(v).AsX(), g.vec(v).AsX(), g.vec(v).AsX())
+		}
+		g.Label(string(name("step")))
+		ps(g, g.VBROADCASTSS, g.VBROADCASTSD)(op.Mem{Base: a}, x)
+		for v := range vectors {
+			if at := v * g.width; vectors == 8 && at%64 == 0 {
+				g.PREFETCHT0(op.Mem{Base: b, Disp: ahead + at})
+			}
+			fused(op.Mem{Base: b, Disp: v * g.width}, x, g.vec(v))
+		}
+		g.ADDQ(step, a)
+		g.ADDQ(op.I32(int32(vectors*g.width)), b)
+		g.DECQ(k)
+		g.JNZ(name("step"))
+		g.TESTQ(add, add)
+		g.JZ(name("store"))
+		for v := range vectors {
+			plus(op.Mem{Base: c, Disp: v * g.width}, g.vec(v), g.vec(v))
+		}
+		g.Label(string(name("store")))
+		for v := range vectors {
+			move(g.vec(v), op.Mem{Base: c, Disp: v * g.width})
+		}
+		g.VZEROUPPER()
+		g.RET()
+		if vectors > 1 {
+			g.Label(string(name("not")))
+		}
+	}
+}
+
 // chains writes the function for sums side by side, each of its own products:
 //
 //	c[j] = fma(a[i*line+l*lda+j], b[(i*k+l)*ldb+j], c[j]) for each i < lines and l < k in order

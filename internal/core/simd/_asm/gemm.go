@@ -52,6 +52,7 @@ func writeGEMM(c *build.Context) {
 		g.windows()
 		g.gather()
 		g.dots()
+		g.panel()
 		g.chains()
 		g.pairs()
 		g.peak()

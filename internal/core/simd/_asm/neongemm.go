@@ -35,6 +35,7 @@ func (f *armFile) gemmNEON() {
 		write("windows", "dst:p ldd:i src:p lds:i a:p offs:o taps:i rows:i n:i", (*armProduct).windows)
 		write("gather", "dst:p ldd:i src:p offs:o rows:i n:i", (*armProduct).gather)
 		write("dots", "c:p a:p lda:i x:p k:i", (*armProduct).dots)
+		write("panel", "c:p a:p aStep:i b:p n:i k:i add:i", (*armProduct).panel)
 		write("chains", "c:p a:p line:i lda:i b:p ldb:i n:i lines:i k:i", (*armProduct).chains)
 		write("fmaPeak", "n:i", (*armProduct).peak)
 	}
@@ -504,6 +505,49 @@ func (g *armProduct) dots() {
 	g.line("JMP next")
 	g.line("done:")
 	g.op("str", "q", 0, sum, c)
+}
+
+// panel keeps the sums of a panel in registers.
+func (g *armProduct) panel() {
+	c, a, step, b, n, k, add := g.arg("c"), g.arg("a"), g.bytes("aStep"), g.arg("b"), g.arg("n"), g.arg("k"), g.arg("add")
+	all := make([]virtual, 8)
+	for v := range all {
+		all[v] = g.pin(g.vector())
+	}
+	for _, vectors := range []int{8, 4, 2, 1} {
+		sums, label := all[:vectors], fmt.Sprint(vectors)
+		g.line(fmt.Sprintf("CMP $%d, R%%d", vectors*g.lanes), n)
+		g.line("BNE not" + label)
+		for _, s := range sums {
+			g.zero(s)
+		}
+		g.line("step" + label + ":")
+		x := g.vector()
+		g.op("ldr", g.part(), 0, x, a)
+		g.plus(a, step)
+		for v, s := range sums {
+			y := g.vector()
+			g.op("ldr", "q", 16*v, y, b)
+			g.op("fmla by element", g.all(), 0, s, y, x)
+		}
+		g.change("ADD", 16*vectors, b)
+		g.change("SUBS", 1, k)
+		g.line("BNE step" + label)
+		g.line("CMP $0, R%d", add)
+		g.line("BEQ store" + label)
+		for v, s := range sums {
+			old := g.vector()
+			g.op("ldr", "q", 16*v, old, c)
+			g.op("fadd", g.all(), 0, s, old, s)
+		}
+		g.line("store" + label + ":")
+		for v, s := range sums {
+			g.op("str", "q", 16*v, s, c)
+		}
+		g.line("JMP done")
+		g.line("not" + label + ":")
+	}
+	g.line("done:")
 }
 
 // chains keeps the sums of four vectors in registers, then of one, then of one element.

@@ -1,0 +1,120 @@
+package contract
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/ashlar-go/ashlar/internal/core/cpu"
+	"github.com/ashlar-go/ashlar/internal/core/simd"
+	"github.com/ashlar-go/ashlar/num"
+	"pgregory.net/rapid"
+)
+
+// TestPacked compares products with a packed matrix with the rule, bit for bit, and looks at the elements around the result.
+func TestPacked(t *testing.T) {
+	eachTiler(t, testPacked[float32], testPacked[float64])
+}
+
+func testPacked[T num.Float](t *testing.T, tiles Tiler[T]) {
+	rapid.Check(t, func(t *rapid.T) {
+		m, packedFor := rapid.IntRange(0, 5).Draw(t, "m"), rapid.IntRange(1, 3).Draw(t, "packed for rows")
+		n, k := rapid.IntRange(0, 300).Draw(t, "n"), rapid.SampledFrom([]int{0, 1, 2, 7, 255, 256, 257, 600}).Draw(t, "k")
+		byRows, aCol, more := rapid.Bool().Draw(t, "b by rows"), rapid.IntRange(1, 2).Draw(t, "step of a"), rapid.IntRange(0, 9).Draw(t, "more")
+		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 7))
+		fill := func(n int) []T {
+			s := make([]T, n)
+			for i := range s {
+				s[i] = anyFloat[T](r, true)
+			}
+			return s
+		}
+		a, b, ldd := fill(m*k*aCol), fill(k*n), n+more
+		c := fill(m * ldd)
+		want := append([]T(nil), c...)
+		row, col := n, 1
+		if byRows {
+			row, col = 1, k
+		}
+		x, y := make([]T, k), make([]T, k)
+		for i := range m {
+			for j := range n {
+				for l := range k {
+					x[l], y[l] = a[i*k*aCol+l*aCol], b[l*row+j*col]
+				}
+				want[i*ldd+j] = chain(x, y)
+			}
+		}
+		p := packedBy(tiles, n, k, packedFor)
+		room := fill(p.Room() + 1)
+		last := room[p.Room()]
+		p.Pack(room[:p.Room()], b, row, col)
+		if m > 0 {
+			p.Times(c, ldd, a, k*aCol, aCol, m, 0, p.Panels())
+		}
+		for i, w := range want {
+			if pattern(c[i]) != pattern(w) {
+				t.Fatalf("element %d is %v, want %v", i, c[i], w)
+			}
+		}
+		if pattern(room[p.Room()]) != pattern(last) {
+			t.Fatal("Pack wrote behind its room")
+		}
+	})
+}
+
+// BenchmarkFewRows multiplies few rows by a matrix of which columns (T) or rows are runs, as it lies and packed.
+func BenchmarkFewRows(b *testing.B) {
+	for level := cpu.AVX2; level <= cpu.Detect(); level++ {
+		tiles := simd.Product32.At(level)
+		if tiles == nil {
+			continue
+		}
+		for _, s := range []struct {
+			m, n, k int
+			turned  bool
+		}{{1, 128, 1536, true}, {1, 128, 1536, false}, {2, 128, 1536, true}, {4, 128, 1536, true}, {1, 128, 128, true}, {1, 64, 64, true}, {1, 10, 64, true}, {1, 1000, 2048, true}, {2, 1000, 2048, true}, {1, 4096, 1024, true}, {1, 4096, 1024, false}, {1, 4096, 4096, true}, {1, 4096, 4096, false}} {
+			name := fmt.Sprintf("%s/%dx%dx%d", level, s.m, s.n, s.k)
+			row, col := s.n, 1
+			if s.turned {
+				name += "T"
+				row, col = 1, s.k
+			}
+			x, w, c := make([]float32, s.m*s.k), make([]float32, s.n*s.k), make([]float32, s.m*s.n)
+			for i := range w {
+				w[i] = float32(i%7) - 3
+			}
+			for i := range x {
+				x[i] = float32(i % 5)
+			}
+			rate := func(b *testing.B) {
+				b.ReportMetric(2*float64(s.m)*float64(s.n)*float64(s.k)*float64(b.N)/float64(b.Elapsed().Nanoseconds()), "GFLOP/s")
+			}
+			b.Run(name+"/plain", func(b *testing.B) {
+				g := Contraction{Batch: 1, M: s.m, N: s.n, K: s.k, ARow: s.k, ACol: 1, BRow: row, BCol: col, CRow: s.n, CCol: 1}
+				e := Gemm[float32]{Tiles: tiles, Size: 4, A: x, B: w, C: c}
+				for b.Loop() {
+					h := g
+					e.block(&h, 0, 0, s.m, 0, s.n)
+				}
+				rate(b)
+			})
+			b.Run(name+"/packed", func(b *testing.B) {
+				p := packedBy(Tiler[float32](tiles), s.n, s.k, s.m)
+				p.Pack(make([]float32, p.Room()), w, row, col)
+				for b.Loop() {
+					p.Times(c, s.n, x, s.k, 1, s.m, 0, p.Panels())
+				}
+				rate(b)
+			})
+			b.Run(name+"/row by row", func(b *testing.B) {
+				p := packedBy(Tiler[float32](tiles), s.n, s.k, 1)
+				p.Pack(make([]float32, p.Room()), w, row, col)
+				for b.Loop() {
+					p.Times(c, s.n, x, s.k, 1, s.m, 0, p.Panels())
+				}
+				rate(b)
+			})
+		}
+	}
+}
