@@ -63,10 +63,10 @@ func quadsOf() *Quads {
 
 // Transpose8 to Transpose64 have the transposition of elements of that number of bits.
 var (
-	Transpose8  = Levels[*NarrowTransposition[uint8]]{cpu.AVX512: {side: 16, rows: transpose8_AVX512}}
-	Transpose16 = Levels[*NarrowTransposition[uint16]]{cpu.AVX512: {side: 8, rows: transpose16_AVX512}}
-	Transpose32 = Levels[*Transposition[uint32]]{cpu.AVX512: {side: 16, plain: transpose32_AVX512, stream: transposeStream32_AVX512}}
-	Transpose64 = Levels[*Transposition[uint64]]{cpu.AVX512: {side: 8, plain: transpose64_AVX512, stream: transposeStream64_AVX512}}
+	Transpose8  = Levels[*NarrowTransposition[uint8]]{cpu.AVX2: {side: 16, rows: transpose8_AVX2}, cpu.AVX512: {side: 16, rows: transpose8_AVX512}}
+	Transpose16 = Levels[*NarrowTransposition[uint16]]{cpu.AVX2: {side: 8, rows: transpose16_AVX2}, cpu.AVX512: {side: 8, rows: transpose16_AVX512}}
+	Transpose32 = Levels[*Transposition[uint32]]{cpu.AVX2: {side: 16, plain: transpose32_AVX2, stream: transposeStream32_AVX2}, cpu.AVX512: {side: 16, plain: transpose32_AVX512, stream: transposeStream32_AVX512}}
+	Transpose64 = Levels[*Transposition[uint64]]{cpu.AVX2: {side: 8, plain: transpose64_AVX2, stream: transposeStream64_AVX2}, cpu.AVX512: {side: 8, plain: transpose64_AVX512, stream: transposeStream64_AVX512}}
 )
 
 // Fence makes non-temporal stores visible to other threads before any later store.

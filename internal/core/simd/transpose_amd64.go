@@ -8,16 +8,34 @@ package simd
 func transpose8_AVX512(dst *uint8, ldd int, src *uint8, lds int, n int)
 
 //go:noescape
+func transpose8_AVX2(dst *uint8, ldd int, src *uint8, lds int, n int)
+
+//go:noescape
 func transpose16_AVX512(dst *uint16, ldd int, src *uint16, lds int, n int)
+
+//go:noescape
+func transpose16_AVX2(dst *uint16, ldd int, src *uint16, lds int, n int)
 
 //go:noescape
 func transpose32_AVX512(dst *uint32, ldd int, src *uint32, lds int, m int, n int, ahead int)
 
 //go:noescape
+func transpose32_AVX2(dst *uint32, ldd int, src *uint32, lds int, m int, n int, ahead int)
+
+//go:noescape
 func transposeStream32_AVX512(dst *uint32, ldd int, src *uint32, lds int, m int, n int, ahead int)
+
+//go:noescape
+func transposeStream32_AVX2(dst *uint32, ldd int, src *uint32, lds int, m int, n int, ahead int)
 
 //go:noescape
 func transpose64_AVX512(dst *uint64, ldd int, src *uint64, lds int, m int, n int, ahead int)
 
 //go:noescape
+func transpose64_AVX2(dst *uint64, ldd int, src *uint64, lds int, m int, n int, ahead int)
+
+//go:noescape
 func transposeStream64_AVX512(dst *uint64, ldd int, src *uint64, lds int, m int, n int, ahead int)
+
+//go:noescape
+func transposeStream64_AVX2(dst *uint64, ldd int, src *uint64, lds int, m int, n int, ahead int)

@@ -150,6 +150,98 @@ next:
 done:
 	RET
 
+// func transpose8_AVX2(dst *uint8, ldd int, src *uint8, lds int, n int)
+// Requires: AVX
+TEXT ·transpose8_AVX2(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), DI
+	MOVQ ldd+8(FP), AX
+	MOVQ src+16(FP), SI
+	MOVQ lds+24(FP), BX
+	MOVQ n+32(FP), R9
+	MOVQ BX, R11
+	SHLQ $0x03, R11
+
+next:
+	SUBQ       $+8, R9
+	JLT        done
+	MOVQ       SI, R10
+	VMOVQ      (R10), X0
+	VMOVQ      (R10)(R11*1), X1
+	VPUNPCKLBW X1, X0, X0
+	ADDQ       BX, R10
+	VMOVQ      (R10), X2
+	VMOVQ      (R10)(R11*1), X1
+	VPUNPCKLBW X1, X2, X2
+	ADDQ       BX, R10
+	VMOVQ      (R10), X4
+	VMOVQ      (R10)(R11*1), X1
+	VPUNPCKLBW X1, X4, X4
+	ADDQ       BX, R10
+	VMOVQ      (R10), X6
+	VMOVQ      (R10)(R11*1), X1
+	VPUNPCKLBW X1, X6, X6
+	ADDQ       BX, R10
+	VMOVQ      (R10), X3
+	VMOVQ      (R10)(R11*1), X1
+	VPUNPCKLBW X1, X3, X3
+	ADDQ       BX, R10
+	VMOVQ      (R10), X8
+	VMOVQ      (R10)(R11*1), X1
+	VPUNPCKLBW X1, X8, X8
+	ADDQ       BX, R10
+	VMOVQ      (R10), X9
+	VMOVQ      (R10)(R11*1), X1
+	VPUNPCKLBW X1, X9, X9
+	ADDQ       BX, R10
+	VMOVQ      (R10), X10
+	VMOVQ      (R10)(R11*1), X1
+	VPUNPCKLBW X1, X10, X10
+	VPUNPCKLBW X3, X0, X1
+	VPUNPCKHBW X3, X0, X3
+	VPUNPCKLBW X8, X2, X5
+	VPUNPCKHBW X8, X2, X7
+	VPUNPCKLBW X9, X4, X2
+	VPUNPCKHBW X9, X4, X8
+	VPUNPCKLBW X10, X6, X9
+	VPUNPCKHBW X10, X6, X10
+	VPUNPCKLBW X2, X1, X0
+	VPUNPCKHBW X2, X1, X2
+	VPUNPCKLBW X8, X3, X4
+	VPUNPCKHBW X8, X3, X6
+	VPUNPCKLBW X9, X5, X3
+	VPUNPCKHBW X9, X5, X8
+	VPUNPCKLBW X10, X7, X9
+	VPUNPCKHBW X10, X7, X10
+	VPUNPCKLBW X3, X0, X1
+	VPUNPCKHBW X3, X0, X3
+	VPUNPCKLBW X8, X2, X5
+	VPUNPCKHBW X8, X2, X7
+	VPUNPCKLBW X9, X4, X2
+	VPUNPCKHBW X9, X4, X8
+	VPUNPCKLBW X10, X6, X9
+	VPUNPCKHBW X10, X6, X10
+	VMOVDQU    X1, (DI)
+	ADDQ       AX, DI
+	VMOVDQU    X3, (DI)
+	ADDQ       AX, DI
+	VMOVDQU    X5, (DI)
+	ADDQ       AX, DI
+	VMOVDQU    X7, (DI)
+	ADDQ       AX, DI
+	VMOVDQU    X2, (DI)
+	ADDQ       AX, DI
+	VMOVDQU    X8, (DI)
+	ADDQ       AX, DI
+	VMOVDQU    X9, (DI)
+	ADDQ       AX, DI
+	VMOVDQU    X10, (DI)
+	ADDQ       AX, DI
+	ADDQ       $+8, SI
+	JMP        next
+
+done:
+	RET
+
 // func transpose16_AVX512(dst *uint16, ldd int, src *uint16, lds int, n int)
 // Requires: AVX, AVX512BW, AVX512VL
 TEXT ·transpose16_AVX512(SB), NOSPLIT, $0-40
@@ -225,6 +317,102 @@ next:
 
 done:
 	RET
+
+// func transpose16_AVX2(dst *uint16, ldd int, src *uint16, lds int, n int)
+// Requires: AVX
+TEXT ·transpose16_AVX2(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), DI
+	MOVQ ldd+8(FP), AX
+	MOVQ src+16(FP), SI
+	MOVQ lds+24(FP), BX
+	SHLQ $0x01, AX
+	SHLQ $0x01, BX
+	MOVQ n+32(FP), R9
+	MOVQ BX, R11
+	SHLQ $0x03, R11
+
+next:
+	SUBQ       $+8, R9
+	JLT        done
+	MOVQ       SI, R10
+	VMOVDQU    (R10), X0
+	ADDQ       BX, R10
+	VMOVDQU    (R10), X2
+	ADDQ       BX, R10
+	VMOVDQU    (R10), X4
+	ADDQ       BX, R10
+	VMOVDQU    (R10), X6
+	ADDQ       BX, R10
+	VMOVDQU    (R10), X3
+	ADDQ       BX, R10
+	VMOVDQU    (R10), X8
+	ADDQ       BX, R10
+	VMOVDQU    (R10), X9
+	ADDQ       BX, R10
+	VMOVDQU    (R10), X10
+	VPUNPCKLWD X3, X0, X1
+	VPUNPCKHWD X3, X0, X3
+	VPUNPCKLWD X8, X2, X5
+	VPUNPCKHWD X8, X2, X7
+	VPUNPCKLWD X9, X4, X2
+	VPUNPCKHWD X9, X4, X8
+	VPUNPCKLWD X10, X6, X9
+	VPUNPCKHWD X10, X6, X10
+	VPUNPCKLWD X2, X1, X0
+	VPUNPCKHWD X2, X1, X2
+	VPUNPCKLWD X8, X3, X4
+	VPUNPCKHWD X8, X3, X6
+	VPUNPCKLWD X9, X5, X3
+	VPUNPCKHWD X9, X5, X8
+	VPUNPCKLWD X10, X7, X9
+	VPUNPCKHWD X10, X7, X10
+	VPUNPCKLWD X3, X0, X1
+	VPUNPCKHWD X3, X0, X3
+	VPUNPCKLWD X8, X2, X5
+	VPUNPCKHWD X8, X2, X7
+	VPUNPCKLWD X9, X4, X2
+	VPUNPCKHWD X9, X4, X8
+	VPUNPCKLWD X10, X6, X9
+	VPUNPCKHWD X10, X6, X10
+	VMOVDQU    X1, (DI)
+	ADDQ       AX, DI
+	VMOVDQU    X3, (DI)
+	ADDQ       AX, DI
+	VMOVDQU    X5, (DI)
+	ADDQ       AX, DI
+	VMOVDQU    X7, (DI)
+	ADDQ       AX, DI
+	VMOVDQU    X2, (DI)
+	ADDQ       AX, DI
+	VMOVDQU    X8, (DI)
+	ADDQ       AX, DI
+	VMOVDQU    X9, (DI)
+	ADDQ       AX, DI
+	VMOVDQU    X10, (DI)
+	ADDQ       AX, DI
+	ADDQ       $+16, SI
+	JMP        next
+
+done:
+	RET
+
+DATA transposeMask<>+0(SB)/4, $-1
+DATA transposeMask<>+4(SB)/4, $-1
+DATA transposeMask<>+8(SB)/4, $-1
+DATA transposeMask<>+12(SB)/4, $-1
+DATA transposeMask<>+16(SB)/4, $-1
+DATA transposeMask<>+20(SB)/4, $-1
+DATA transposeMask<>+24(SB)/4, $-1
+DATA transposeMask<>+28(SB)/4, $-1
+DATA transposeMask<>+32(SB)/4, $+0
+DATA transposeMask<>+36(SB)/4, $+0
+DATA transposeMask<>+40(SB)/4, $+0
+DATA transposeMask<>+44(SB)/4, $+0
+DATA transposeMask<>+48(SB)/4, $+0
+DATA transposeMask<>+52(SB)/4, $+0
+DATA transposeMask<>+56(SB)/4, $+0
+DATA transposeMask<>+60(SB)/4, $+0
+GLOBL transposeMask<>(SB), RODATA|NOPTR, $64
 
 // func transpose32_AVX512(dst *uint32, ldd int, src *uint32, lds int, m int, n int, ahead int)
 // Requires: AVX, AVX512F, MMX+
@@ -472,6 +660,224 @@ done:
 	VZEROUPPER
 	RET
 
+// func transpose32_AVX2(dst *uint32, ldd int, src *uint32, lds int, m int, n int, ahead int)
+// Requires: AVX, CMOV, MMX+
+TEXT ·transpose32_AVX2(SB), NOSPLIT, $0-56
+	MOVQ  dst+0(FP), DI
+	MOVQ  ldd+8(FP), AX
+	SHLQ  $0x02, AX
+	MOVQ  src+16(FP), SI
+	MOVQ  lds+24(FP), BX
+	SHLQ  $0x02, BX
+	MOVQ  n+40(FP), R9
+	MOVQ  ahead+48(FP), R11
+	TESTQ R9, R9
+	JLE   done
+
+next:
+	MOVQ SI, R12
+	MOVQ DI, R13
+	MOVQ m+32(FP), R8
+
+square:
+	MOVQ       R12, CX
+	MOVQ       R13, R10
+	CMPQ       R9, $+8
+	JL         some
+	CMPQ       R8, $+8
+	JL         some
+	VMOVUPS    (CX), Y0
+	PREFETCHT1 (CX)(R11*1)
+	ADDQ       BX, CX
+	VMOVUPS    (CX), Y1
+	PREFETCHT1 (CX)(R11*1)
+	ADDQ       BX, CX
+	VMOVUPS    (CX), Y2
+	PREFETCHT1 (CX)(R11*1)
+	ADDQ       BX, CX
+	VMOVUPS    (CX), Y3
+	PREFETCHT1 (CX)(R11*1)
+	ADDQ       BX, CX
+	VMOVUPS    (CX), Y4
+	PREFETCHT1 (CX)(R11*1)
+	ADDQ       BX, CX
+	VMOVUPS    (CX), Y5
+	PREFETCHT1 (CX)(R11*1)
+	ADDQ       BX, CX
+	VMOVUPS    (CX), Y6
+	PREFETCHT1 (CX)(R11*1)
+	ADDQ       BX, CX
+	VMOVUPS    (CX), Y7
+	PREFETCHT1 (CX)(R11*1)
+	VUNPCKLPS  Y1, Y0, Y8
+	VUNPCKHPS  Y1, Y0, Y1
+	VUNPCKLPS  Y3, Y2, Y0
+	VUNPCKHPS  Y3, Y2, Y3
+	VUNPCKLPS  Y5, Y4, Y2
+	VUNPCKHPS  Y5, Y4, Y5
+	VUNPCKLPS  Y7, Y6, Y4
+	VUNPCKHPS  Y7, Y6, Y7
+	VUNPCKLPD  Y0, Y8, Y6
+	VUNPCKHPD  Y0, Y8, Y0
+	VUNPCKLPD  Y3, Y1, Y8
+	VUNPCKHPD  Y3, Y1, Y3
+	VUNPCKLPD  Y4, Y2, Y1
+	VUNPCKHPD  Y4, Y2, Y4
+	VUNPCKLPD  Y7, Y5, Y2
+	VUNPCKHPD  Y7, Y5, Y7
+	VPERM2F128 $0x20, Y1, Y6, Y5
+	VPERM2F128 $0x31, Y1, Y6, Y1
+	VPERM2F128 $0x20, Y4, Y0, Y6
+	VPERM2F128 $0x31, Y4, Y0, Y4
+	VPERM2F128 $0x20, Y2, Y8, Y0
+	VPERM2F128 $0x31, Y2, Y8, Y2
+	VPERM2F128 $0x20, Y7, Y3, Y8
+	VPERM2F128 $0x31, Y7, Y3, Y7
+	VMOVUPS    Y5, (R10)
+	ADDQ       AX, R10
+	VMOVUPS    Y6, (R10)
+	ADDQ       AX, R10
+	VMOVUPS    Y0, (R10)
+	ADDQ       AX, R10
+	VMOVUPS    Y8, (R10)
+	ADDQ       AX, R10
+	VMOVUPS    Y1, (R10)
+	ADDQ       AX, R10
+	VMOVUPS    Y4, (R10)
+	ADDQ       AX, R10
+	VMOVUPS    Y2, (R10)
+	ADDQ       AX, R10
+	VMOVUPS    Y7, (R10)
+	JMP        below
+
+some:
+	MOVQ       $+8, R14
+	CMPQ       R9, R14
+	CMOVQLT    R9, R14
+	SHLQ       $0x02, R14
+	LEAQ       transposeMask<>+32(SB), DX
+	SUBQ       R14, DX
+	VMOVUPS    (DX), Y14
+	MOVQ       $+8, R14
+	CMPQ       R8, R14
+	CMOVQLT    R8, R14
+	SHLQ       $0x02, R14
+	LEAQ       transposeMask<>+32(SB), DX
+	SUBQ       R14, DX
+	VMOVUPS    (DX), Y15
+	VMASKMOVPS (CX), Y14, Y0
+	CMPQ       R8, $+1
+	JLE        loaded
+	ADDQ       BX, CX
+	VMASKMOVPS (CX), Y14, Y1
+	CMPQ       R8, $+2
+	JLE        loaded
+	ADDQ       BX, CX
+	VMASKMOVPS (CX), Y14, Y2
+	CMPQ       R8, $+3
+	JLE        loaded
+	ADDQ       BX, CX
+	VMASKMOVPS (CX), Y14, Y3
+	CMPQ       R8, $+4
+	JLE        loaded
+	ADDQ       BX, CX
+	VMASKMOVPS (CX), Y14, Y4
+	CMPQ       R8, $+5
+	JLE        loaded
+	ADDQ       BX, CX
+	VMASKMOVPS (CX), Y14, Y5
+	CMPQ       R8, $+6
+	JLE        loaded
+	ADDQ       BX, CX
+	VMASKMOVPS (CX), Y14, Y6
+	CMPQ       R8, $+7
+	JLE        loaded
+	ADDQ       BX, CX
+	VMASKMOVPS (CX), Y14, Y7
+
+loaded:
+	VUNPCKLPS  Y1, Y0, Y8
+	VUNPCKHPS  Y1, Y0, Y1
+	VUNPCKLPS  Y3, Y2, Y0
+	VUNPCKHPS  Y3, Y2, Y3
+	VUNPCKLPS  Y5, Y4, Y2
+	VUNPCKHPS  Y5, Y4, Y5
+	VUNPCKLPS  Y7, Y6, Y4
+	VUNPCKHPS  Y7, Y6, Y7
+	VUNPCKLPD  Y0, Y8, Y6
+	VUNPCKHPD  Y0, Y8, Y0
+	VUNPCKLPD  Y3, Y1, Y8
+	VUNPCKHPD  Y3, Y1, Y3
+	VUNPCKLPD  Y4, Y2, Y1
+	VUNPCKHPD  Y4, Y2, Y4
+	VUNPCKLPD  Y7, Y5, Y2
+	VUNPCKHPD  Y7, Y5, Y7
+	VPERM2F128 $0x20, Y1, Y6, Y5
+	VPERM2F128 $0x31, Y1, Y6, Y1
+	VPERM2F128 $0x20, Y4, Y0, Y6
+	VPERM2F128 $0x31, Y4, Y0, Y4
+	VPERM2F128 $0x20, Y2, Y8, Y0
+	VPERM2F128 $0x31, Y2, Y8, Y2
+	VPERM2F128 $0x20, Y7, Y3, Y8
+	VPERM2F128 $0x31, Y7, Y3, Y7
+	VMASKMOVPS Y5, Y15, (R10)
+	CMPQ       R9, $+1
+	JLE        below
+	ADDQ       AX, R10
+	VMASKMOVPS Y6, Y15, (R10)
+	CMPQ       R9, $+2
+	JLE        below
+	ADDQ       AX, R10
+	VMASKMOVPS Y0, Y15, (R10)
+	CMPQ       R9, $+3
+	JLE        below
+	ADDQ       AX, R10
+	VMASKMOVPS Y8, Y15, (R10)
+	CMPQ       R9, $+4
+	JLE        below
+	ADDQ       AX, R10
+	VMASKMOVPS Y1, Y15, (R10)
+	CMPQ       R9, $+5
+	JLE        below
+	ADDQ       AX, R10
+	VMASKMOVPS Y4, Y15, (R10)
+	CMPQ       R9, $+6
+	JLE        below
+	ADDQ       AX, R10
+	VMASKMOVPS Y2, Y15, (R10)
+	CMPQ       R9, $+7
+	JLE        below
+	ADDQ       AX, R10
+	VMASKMOVPS Y7, Y15, (R10)
+
+below:
+	ADDQ BX, R12
+	ADDQ BX, R12
+	ADDQ BX, R12
+	ADDQ BX, R12
+	ADDQ BX, R12
+	ADDQ BX, R12
+	ADDQ BX, R12
+	ADDQ BX, R12
+	ADDQ $+32, R13
+	SUBQ $+8, R8
+	JG   square
+	ADDQ $+32, SI
+	ADDQ AX, DI
+	ADDQ AX, DI
+	ADDQ AX, DI
+	ADDQ AX, DI
+	ADDQ AX, DI
+	ADDQ AX, DI
+	ADDQ AX, DI
+	ADDQ AX, DI
+	SUBQ $+8, R9
+	JG   next
+
+done:
+	VZEROUPPER
+	RET
+
 // func transposeStream32_AVX512(dst *uint32, ldd int, src *uint32, lds int, m int, n int, ahead int)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·transposeStream32_AVX512(SB), NOSPLIT, $0-56
@@ -686,6 +1092,242 @@ done:
 	VZEROUPPER
 	RET
 
+// func transposeStream32_AVX2(dst *uint32, ldd int, src *uint32, lds int, m int, n int, ahead int)
+// Requires: AVX, CMOV, MMX+
+TEXT ·transposeStream32_AVX2(SB), NOSPLIT, $0-56
+	MOVQ  dst+0(FP), DI
+	MOVQ  ldd+8(FP), AX
+	SHLQ  $0x02, AX
+	MOVQ  src+16(FP), SI
+	MOVQ  lds+24(FP), BX
+	SHLQ  $0x02, BX
+	MOVQ  n+40(FP), R9
+	MOVQ  ahead+48(FP), R11
+	TESTQ R9, R9
+	JLE   done
+
+four:
+	SUBQ        $+4, R9
+	JL          fewer
+	MOVQ        SI, CX
+	VMOVUPS     (CX), X0
+	PREFETCHT1  (CX)(R11*1)
+	ADDQ        BX, CX
+	VMOVUPS     (CX), X1
+	PREFETCHT1  (CX)(R11*1)
+	ADDQ        BX, CX
+	VMOVUPS     (CX), X2
+	PREFETCHT1  (CX)(R11*1)
+	ADDQ        BX, CX
+	VMOVUPS     (CX), X3
+	PREFETCHT1  (CX)(R11*1)
+	ADDQ        BX, CX
+	VINSERTF128 $0x01, (CX), Y0, Y0
+	PREFETCHT1  (CX)(R11*1)
+	ADDQ        BX, CX
+	VINSERTF128 $0x01, (CX), Y1, Y1
+	PREFETCHT1  (CX)(R11*1)
+	ADDQ        BX, CX
+	VINSERTF128 $0x01, (CX), Y2, Y2
+	PREFETCHT1  (CX)(R11*1)
+	ADDQ        BX, CX
+	VINSERTF128 $0x01, (CX), Y3, Y3
+	PREFETCHT1  (CX)(R11*1)
+	ADDQ        BX, CX
+	VUNPCKLPS   Y1, Y0, Y8
+	VUNPCKHPS   Y1, Y0, Y1
+	VUNPCKLPS   Y3, Y2, Y0
+	VUNPCKHPS   Y3, Y2, Y3
+	VUNPCKLPD   Y0, Y8, Y2
+	VUNPCKHPD   Y0, Y8, Y0
+	VUNPCKLPD   Y3, Y1, Y8
+	VUNPCKHPD   Y3, Y1, Y3
+	VMOVUPS     (CX), X4
+	PREFETCHT1  (CX)(R11*1)
+	ADDQ        BX, CX
+	VMOVUPS     (CX), X5
+	PREFETCHT1  (CX)(R11*1)
+	ADDQ        BX, CX
+	VMOVUPS     (CX), X6
+	PREFETCHT1  (CX)(R11*1)
+	ADDQ        BX, CX
+	VMOVUPS     (CX), X7
+	PREFETCHT1  (CX)(R11*1)
+	ADDQ        BX, CX
+	VINSERTF128 $0x01, (CX), Y4, Y4
+	PREFETCHT1  (CX)(R11*1)
+	ADDQ        BX, CX
+	VINSERTF128 $0x01, (CX), Y5, Y5
+	PREFETCHT1  (CX)(R11*1)
+	ADDQ        BX, CX
+	VINSERTF128 $0x01, (CX), Y6, Y6
+	PREFETCHT1  (CX)(R11*1)
+	ADDQ        BX, CX
+	VINSERTF128 $0x01, (CX), Y7, Y7
+	PREFETCHT1  (CX)(R11*1)
+	ADDQ        BX, CX
+	VUNPCKLPS   Y5, Y4, Y9
+	VUNPCKHPS   Y5, Y4, Y5
+	VUNPCKLPS   Y7, Y6, Y4
+	VUNPCKHPS   Y7, Y6, Y7
+	VUNPCKLPD   Y4, Y9, Y6
+	VUNPCKHPD   Y4, Y9, Y4
+	VUNPCKLPD   Y7, Y5, Y9
+	VUNPCKHPD   Y7, Y5, Y7
+	VMOVNTPS    Y2, (DI)
+	VMOVNTPS    Y6, 32(DI)
+	ADDQ        AX, DI
+	VMOVNTPS    Y0, (DI)
+	VMOVNTPS    Y4, 32(DI)
+	ADDQ        AX, DI
+	VMOVNTPS    Y8, (DI)
+	VMOVNTPS    Y9, 32(DI)
+	ADDQ        AX, DI
+	VMOVNTPS    Y3, (DI)
+	VMOVNTPS    Y7, 32(DI)
+	ADDQ        AX, DI
+	ADDQ        $+16, SI
+	JMP         four
+
+fewer:
+	ADDQ $+4, R9
+	JZ   done
+
+next:
+	MOVQ SI, R12
+	MOVQ DI, R13
+	MOVQ m+32(FP), R8
+
+square:
+	MOVQ       R12, CX
+	MOVQ       R13, R10
+	MOVQ       $+8, R14
+	CMPQ       R9, R14
+	CMOVQLT    R9, R14
+	SHLQ       $0x02, R14
+	LEAQ       transposeMask<>+32(SB), DX
+	SUBQ       R14, DX
+	VMOVUPS    (DX), Y14
+	MOVQ       $+8, R14
+	CMPQ       R8, R14
+	CMOVQLT    R8, R14
+	SHLQ       $0x02, R14
+	LEAQ       transposeMask<>+32(SB), DX
+	SUBQ       R14, DX
+	VMOVUPS    (DX), Y15
+	VMASKMOVPS (CX), Y14, Y0
+	CMPQ       R8, $+1
+	JLE        loaded
+	ADDQ       BX, CX
+	VMASKMOVPS (CX), Y14, Y1
+	CMPQ       R8, $+2
+	JLE        loaded
+	ADDQ       BX, CX
+	VMASKMOVPS (CX), Y14, Y2
+	CMPQ       R8, $+3
+	JLE        loaded
+	ADDQ       BX, CX
+	VMASKMOVPS (CX), Y14, Y3
+	CMPQ       R8, $+4
+	JLE        loaded
+	ADDQ       BX, CX
+	VMASKMOVPS (CX), Y14, Y4
+	CMPQ       R8, $+5
+	JLE        loaded
+	ADDQ       BX, CX
+	VMASKMOVPS (CX), Y14, Y5
+	CMPQ       R8, $+6
+	JLE        loaded
+	ADDQ       BX, CX
+	VMASKMOVPS (CX), Y14, Y6
+	CMPQ       R8, $+7
+	JLE        loaded
+	ADDQ       BX, CX
+	VMASKMOVPS (CX), Y14, Y7
+
+loaded:
+	VUNPCKLPS  Y1, Y0, Y8
+	VUNPCKHPS  Y1, Y0, Y1
+	VUNPCKLPS  Y3, Y2, Y0
+	VUNPCKHPS  Y3, Y2, Y3
+	VUNPCKLPS  Y5, Y4, Y2
+	VUNPCKHPS  Y5, Y4, Y5
+	VUNPCKLPS  Y7, Y6, Y4
+	VUNPCKHPS  Y7, Y6, Y7
+	VUNPCKLPD  Y0, Y8, Y6
+	VUNPCKHPD  Y0, Y8, Y0
+	VUNPCKLPD  Y3, Y1, Y8
+	VUNPCKHPD  Y3, Y1, Y3
+	VUNPCKLPD  Y4, Y2, Y1
+	VUNPCKHPD  Y4, Y2, Y4
+	VUNPCKLPD  Y7, Y5, Y2
+	VUNPCKHPD  Y7, Y5, Y7
+	VPERM2F128 $0x20, Y1, Y6, Y5
+	VPERM2F128 $0x31, Y1, Y6, Y1
+	VPERM2F128 $0x20, Y4, Y0, Y6
+	VPERM2F128 $0x31, Y4, Y0, Y4
+	VPERM2F128 $0x20, Y2, Y8, Y0
+	VPERM2F128 $0x31, Y2, Y8, Y2
+	VPERM2F128 $0x20, Y7, Y3, Y8
+	VPERM2F128 $0x31, Y7, Y3, Y7
+	VMASKMOVPS Y5, Y15, (R10)
+	CMPQ       R9, $+1
+	JLE        below
+	ADDQ       AX, R10
+	VMASKMOVPS Y6, Y15, (R10)
+	CMPQ       R9, $+2
+	JLE        below
+	ADDQ       AX, R10
+	VMASKMOVPS Y0, Y15, (R10)
+	CMPQ       R9, $+3
+	JLE        below
+	ADDQ       AX, R10
+	VMASKMOVPS Y8, Y15, (R10)
+	CMPQ       R9, $+4
+	JLE        below
+	ADDQ       AX, R10
+	VMASKMOVPS Y1, Y15, (R10)
+	CMPQ       R9, $+5
+	JLE        below
+	ADDQ       AX, R10
+	VMASKMOVPS Y4, Y15, (R10)
+	CMPQ       R9, $+6
+	JLE        below
+	ADDQ       AX, R10
+	VMASKMOVPS Y2, Y15, (R10)
+	CMPQ       R9, $+7
+	JLE        below
+	ADDQ       AX, R10
+	VMASKMOVPS Y7, Y15, (R10)
+
+below:
+	ADDQ BX, R12
+	ADDQ BX, R12
+	ADDQ BX, R12
+	ADDQ BX, R12
+	ADDQ BX, R12
+	ADDQ BX, R12
+	ADDQ BX, R12
+	ADDQ BX, R12
+	ADDQ $+32, R13
+	SUBQ $+8, R8
+	JG   square
+	ADDQ $+32, SI
+	ADDQ AX, DI
+	ADDQ AX, DI
+	ADDQ AX, DI
+	ADDQ AX, DI
+	ADDQ AX, DI
+	ADDQ AX, DI
+	ADDQ AX, DI
+	ADDQ AX, DI
+	SUBQ $+8, R9
+	JG   next
+
+done:
+	VZEROUPPER
+	RET
+
 // func transpose64_AVX512(dst *uint64, ldd int, src *uint64, lds int, m int, n int, ahead int)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·transpose64_AVX512(SB), NOSPLIT, $0-56
@@ -820,6 +1462,132 @@ done:
 	VZEROUPPER
 	RET
 
+// func transpose64_AVX2(dst *uint64, ldd int, src *uint64, lds int, m int, n int, ahead int)
+// Requires: AVX, CMOV, MMX+
+TEXT ·transpose64_AVX2(SB), NOSPLIT, $0-56
+	MOVQ  dst+0(FP), DI
+	MOVQ  ldd+8(FP), AX
+	SHLQ  $0x03, AX
+	MOVQ  src+16(FP), SI
+	MOVQ  lds+24(FP), BX
+	SHLQ  $0x03, BX
+	MOVQ  n+40(FP), R9
+	MOVQ  ahead+48(FP), R11
+	TESTQ R9, R9
+	JLE   done
+
+next:
+	MOVQ SI, R12
+	MOVQ DI, R13
+	MOVQ m+32(FP), R8
+
+square:
+	MOVQ       R12, CX
+	MOVQ       R13, R10
+	CMPQ       R9, $+4
+	JL         some
+	CMPQ       R8, $+4
+	JL         some
+	VMOVUPS    (CX), Y0
+	PREFETCHT1 (CX)(R11*1)
+	ADDQ       BX, CX
+	VMOVUPS    (CX), Y1
+	PREFETCHT1 (CX)(R11*1)
+	ADDQ       BX, CX
+	VMOVUPS    (CX), Y2
+	PREFETCHT1 (CX)(R11*1)
+	ADDQ       BX, CX
+	VMOVUPS    (CX), Y3
+	PREFETCHT1 (CX)(R11*1)
+	VUNPCKLPD  Y1, Y0, Y4
+	VUNPCKHPD  Y1, Y0, Y1
+	VUNPCKLPD  Y3, Y2, Y0
+	VUNPCKHPD  Y3, Y2, Y3
+	VPERM2F128 $0x20, Y0, Y4, Y2
+	VPERM2F128 $0x31, Y0, Y4, Y0
+	VPERM2F128 $0x20, Y3, Y1, Y4
+	VPERM2F128 $0x31, Y3, Y1, Y3
+	VMOVUPS    Y2, (R10)
+	ADDQ       AX, R10
+	VMOVUPS    Y4, (R10)
+	ADDQ       AX, R10
+	VMOVUPS    Y0, (R10)
+	ADDQ       AX, R10
+	VMOVUPS    Y3, (R10)
+	JMP        below
+
+some:
+	MOVQ       $+4, R14
+	CMPQ       R9, R14
+	CMOVQLT    R9, R14
+	SHLQ       $0x03, R14
+	LEAQ       transposeMask<>+32(SB), DX
+	SUBQ       R14, DX
+	VMOVUPS    (DX), Y14
+	MOVQ       $+4, R14
+	CMPQ       R8, R14
+	CMOVQLT    R8, R14
+	SHLQ       $0x03, R14
+	LEAQ       transposeMask<>+32(SB), DX
+	SUBQ       R14, DX
+	VMOVUPS    (DX), Y15
+	VMASKMOVPS (CX), Y14, Y0
+	CMPQ       R8, $+1
+	JLE        loaded
+	ADDQ       BX, CX
+	VMASKMOVPS (CX), Y14, Y1
+	CMPQ       R8, $+2
+	JLE        loaded
+	ADDQ       BX, CX
+	VMASKMOVPS (CX), Y14, Y2
+	CMPQ       R8, $+3
+	JLE        loaded
+	ADDQ       BX, CX
+	VMASKMOVPS (CX), Y14, Y3
+
+loaded:
+	VUNPCKLPD  Y1, Y0, Y4
+	VUNPCKHPD  Y1, Y0, Y1
+	VUNPCKLPD  Y3, Y2, Y0
+	VUNPCKHPD  Y3, Y2, Y3
+	VPERM2F128 $0x20, Y0, Y4, Y2
+	VPERM2F128 $0x31, Y0, Y4, Y0
+	VPERM2F128 $0x20, Y3, Y1, Y4
+	VPERM2F128 $0x31, Y3, Y1, Y3
+	VMASKMOVPS Y2, Y15, (R10)
+	CMPQ       R9, $+1
+	JLE        below
+	ADDQ       AX, R10
+	VMASKMOVPS Y4, Y15, (R10)
+	CMPQ       R9, $+2
+	JLE        below
+	ADDQ       AX, R10
+	VMASKMOVPS Y0, Y15, (R10)
+	CMPQ       R9, $+3
+	JLE        below
+	ADDQ       AX, R10
+	VMASKMOVPS Y3, Y15, (R10)
+
+below:
+	ADDQ BX, R12
+	ADDQ BX, R12
+	ADDQ BX, R12
+	ADDQ BX, R12
+	ADDQ $+32, R13
+	SUBQ $+4, R8
+	JG   square
+	ADDQ $+32, SI
+	ADDQ AX, DI
+	ADDQ AX, DI
+	ADDQ AX, DI
+	ADDQ AX, DI
+	SUBQ $+4, R9
+	JG   next
+
+done:
+	VZEROUPPER
+	RET
+
 // func transposeStream64_AVX512(dst *uint64, ldd int, src *uint64, lds int, m int, n int, ahead int)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·transposeStream64_AVX512(SB), NOSPLIT, $0-56
@@ -933,6 +1701,162 @@ whole:
 	DECQ       R9
 	JZ         done
 	JMP        next
+
+done:
+	VZEROUPPER
+	RET
+
+// func transposeStream64_AVX2(dst *uint64, ldd int, src *uint64, lds int, m int, n int, ahead int)
+// Requires: AVX, CMOV, MMX+
+TEXT ·transposeStream64_AVX2(SB), NOSPLIT, $0-56
+	MOVQ  dst+0(FP), DI
+	MOVQ  ldd+8(FP), AX
+	SHLQ  $0x03, AX
+	MOVQ  src+16(FP), SI
+	MOVQ  lds+24(FP), BX
+	SHLQ  $0x03, BX
+	MOVQ  n+40(FP), R9
+	MOVQ  ahead+48(FP), R11
+	TESTQ R9, R9
+	JLE   done
+
+four:
+	SUBQ       $+4, R9
+	JL         fewer
+	MOVQ       SI, CX
+	VMOVUPS    (CX), Y0
+	PREFETCHT1 (CX)(R11*1)
+	ADDQ       BX, CX
+	VMOVUPS    (CX), Y1
+	PREFETCHT1 (CX)(R11*1)
+	ADDQ       BX, CX
+	VMOVUPS    (CX), Y2
+	PREFETCHT1 (CX)(R11*1)
+	ADDQ       BX, CX
+	VMOVUPS    (CX), Y3
+	PREFETCHT1 (CX)(R11*1)
+	ADDQ       BX, CX
+	VUNPCKLPD  Y1, Y0, Y8
+	VUNPCKHPD  Y1, Y0, Y1
+	VUNPCKLPD  Y3, Y2, Y0
+	VUNPCKHPD  Y3, Y2, Y3
+	VPERM2F128 $0x20, Y0, Y8, Y2
+	VPERM2F128 $0x31, Y0, Y8, Y0
+	VPERM2F128 $0x20, Y3, Y1, Y8
+	VPERM2F128 $0x31, Y3, Y1, Y3
+	VMOVUPS    (CX), Y4
+	PREFETCHT1 (CX)(R11*1)
+	ADDQ       BX, CX
+	VMOVUPS    (CX), Y5
+	PREFETCHT1 (CX)(R11*1)
+	ADDQ       BX, CX
+	VMOVUPS    (CX), Y6
+	PREFETCHT1 (CX)(R11*1)
+	ADDQ       BX, CX
+	VMOVUPS    (CX), Y7
+	PREFETCHT1 (CX)(R11*1)
+	ADDQ       BX, CX
+	VUNPCKLPD  Y5, Y4, Y9
+	VUNPCKHPD  Y5, Y4, Y5
+	VUNPCKLPD  Y7, Y6, Y4
+	VUNPCKHPD  Y7, Y6, Y7
+	VPERM2F128 $0x20, Y4, Y9, Y6
+	VPERM2F128 $0x31, Y4, Y9, Y4
+	VPERM2F128 $0x20, Y7, Y5, Y9
+	VPERM2F128 $0x31, Y7, Y5, Y7
+	VMOVNTPS   Y2, (DI)
+	VMOVNTPS   Y6, 32(DI)
+	ADDQ       AX, DI
+	VMOVNTPS   Y8, (DI)
+	VMOVNTPS   Y9, 32(DI)
+	ADDQ       AX, DI
+	VMOVNTPS   Y0, (DI)
+	VMOVNTPS   Y4, 32(DI)
+	ADDQ       AX, DI
+	VMOVNTPS   Y3, (DI)
+	VMOVNTPS   Y7, 32(DI)
+	ADDQ       AX, DI
+	ADDQ       $+32, SI
+	JMP        four
+
+fewer:
+	ADDQ $+4, R9
+	JZ   done
+
+next:
+	MOVQ SI, R12
+	MOVQ DI, R13
+	MOVQ m+32(FP), R8
+
+square:
+	MOVQ       R12, CX
+	MOVQ       R13, R10
+	MOVQ       $+4, R14
+	CMPQ       R9, R14
+	CMOVQLT    R9, R14
+	SHLQ       $0x03, R14
+	LEAQ       transposeMask<>+32(SB), DX
+	SUBQ       R14, DX
+	VMOVUPS    (DX), Y14
+	MOVQ       $+4, R14
+	CMPQ       R8, R14
+	CMOVQLT    R8, R14
+	SHLQ       $0x03, R14
+	LEAQ       transposeMask<>+32(SB), DX
+	SUBQ       R14, DX
+	VMOVUPS    (DX), Y15
+	VMASKMOVPS (CX), Y14, Y0
+	CMPQ       R8, $+1
+	JLE        loaded
+	ADDQ       BX, CX
+	VMASKMOVPS (CX), Y14, Y1
+	CMPQ       R8, $+2
+	JLE        loaded
+	ADDQ       BX, CX
+	VMASKMOVPS (CX), Y14, Y2
+	CMPQ       R8, $+3
+	JLE        loaded
+	ADDQ       BX, CX
+	VMASKMOVPS (CX), Y14, Y3
+
+loaded:
+	VUNPCKLPD  Y1, Y0, Y4
+	VUNPCKHPD  Y1, Y0, Y1
+	VUNPCKLPD  Y3, Y2, Y0
+	VUNPCKHPD  Y3, Y2, Y3
+	VPERM2F128 $0x20, Y0, Y4, Y2
+	VPERM2F128 $0x31, Y0, Y4, Y0
+	VPERM2F128 $0x20, Y3, Y1, Y4
+	VPERM2F128 $0x31, Y3, Y1, Y3
+	VMASKMOVPS Y2, Y15, (R10)
+	CMPQ       R9, $+1
+	JLE        below
+	ADDQ       AX, R10
+	VMASKMOVPS Y4, Y15, (R10)
+	CMPQ       R9, $+2
+	JLE        below
+	ADDQ       AX, R10
+	VMASKMOVPS Y0, Y15, (R10)
+	CMPQ       R9, $+3
+	JLE        below
+	ADDQ       AX, R10
+	VMASKMOVPS Y3, Y15, (R10)
+
+below:
+	ADDQ BX, R12
+	ADDQ BX, R12
+	ADDQ BX, R12
+	ADDQ BX, R12
+	ADDQ $+32, R13
+	SUBQ $+4, R8
+	JG   square
+	ADDQ $+32, SI
+	ADDQ AX, DI
+	ADDQ AX, DI
+	ADDQ AX, DI
+	ADDQ AX, DI
+	SUBQ $+4, R9
+	JG   next
 
 done:
 	VZEROUPPER
