@@ -80,12 +80,11 @@ func gemmInto(j exec.Job, a, b, plus *tensor.Any, alpha, beta float32, rectify b
 		if w != nil {
 			x.multiplyNarrow(w, j, a, b, dst, plus, row, col, rectify)
 		} else {
-			x.multiply(j, a, b, dst, plus, row, col, rectify, then, e)
+			x.multiply(j, a, b, dst, plus, row, col, rectify, f, then, e)
 		}
 	}
 	var few [2]int
 	x := productOf("Gemm", few[:0], a.LayoutRef(), b.LayoutRef())
-	x.kept = f
 	d := dst.DType()
 	if plus != nil && beta != 1 && e == nil {
 		by := scalarIn(d, beta)

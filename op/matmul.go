@@ -38,7 +38,6 @@ func productThen(r, a, b *tensor.Any, f *contract.Filter, then plan.Tail, opts [
 	s := plan.Read(name, 0, opts)
 	var few [layout.Inline]int
 	x := productOf(name, few[:0], a.LayoutRef(), b.LayoutRef())
-	x.kept = f
 	if s.Orion && a.Rank() == 1 && b.Rank() == 1 {
 		x.shape = append(x.shape, 1)
 	}
@@ -65,7 +64,7 @@ func productThen(r, a, b *tensor.Any, f *contract.Filter, then plan.Tail, opts [
 	}
 	e := contract.Exactly(&s, d, 1, 1)
 	out := plan.Beside(r, e != nil && s.Into != nil, a, b)
-	x.multiply(j, a, b, out, nil, 0, 0, false, then, e)
+	x.multiply(j, a, b, out, nil, 0, 0, false, f, then, e)
 	e.Check(name, x.shape)
 	plan.Put(r, out)
 }
@@ -97,7 +96,6 @@ type product struct {
 	shape   []int // of the result
 	lead    int   // axes before the last two, which broadcast
 	m, n, k int
-	kept    *contract.Filter // the packed weights that the right operand is, or nil
 }
 
 // batch returns the extents of the axes before the last two.
@@ -129,8 +127,8 @@ func productOf(name string, shape []int, la, lb *layout.Layout) product {
 }
 
 // multiply computes the product into dst, which overlaps neither operand. plus, if not nil, is a
-// matrix to be added, element (i, j) of which is i·row+j·col from the first.
-func (x *product) multiply(j exec.Job, a, b, dst, plus *tensor.Any, row, col int, rectify bool, then plan.Tail, e *contract.Exactness) {
+// matrix to be added, element (i, j) of which is i·row+j·col from the first. f is the packed weights that b is, or nil.
+func (x *product) multiply(j exec.Job, a, b, dst, plus *tensor.Any, row, col int, rectify bool, f *contract.Filter, then plan.Tail, e *contract.Exactness) {
 	left, right := a, b
 	a, b = straight(a), straight(b)
 	out := dst
@@ -138,7 +136,7 @@ func (x *product) multiply(j exec.Job, a, b, dst, plus *tensor.Any, row, col int
 		fresh := tensor.EmptyOf(dst.DType(), x.shape...)
 		out = &fresh
 	}
-	g := contract.Contraction{Job: j, Batch: plan.Elements(x.batch()), M: x.m, N: x.n, K: x.k, Exact: e, Columns: x.kept}
+	g := contract.Contraction{Job: j, Batch: plan.Elements(x.batch()), M: x.m, N: x.n, K: x.k, Exact: e, Columns: f}
 	rows, cols := a.Rank() > 1, b.Rank() > 1
 	g.ARow, g.ACol = g.AAt.Matrices(a.LayoutRef(), rows, true, x.batch())
 	g.BRow, g.BCol = g.BAt.Matrices(b.LayoutRef(), true, cols, x.batch())
@@ -169,7 +167,7 @@ func (x *product) multiplyNarrow(w *singles, j exec.Job, a, b, dst, plus *tensor
 		wa, wb := w.widened(a), w.widened(b)
 		a, b = &wa, &wb
 	}
-	x.multiply(j, a, b, dst, plus, row, col, rectify, nil, nil)
+	x.multiply(j, a, b, dst, plus, row, col, rectify, nil, nil, nil)
 }
 
 // keeps returns f, the packed weights that b is, which may be turned, and their bytes; nil if the product is as fast without them.

@@ -22,19 +22,10 @@ func (k *cell) keep(o *Op, c *Call) (form *Op, bytes int64) {
 		!w.IsContiguous() || !r.IsContiguous() || w.Dim(0) != r.Dim(0) || w.Dim(1) != r.Dim(1) || r.Dim(1) != k.gates*r.Dim(2) || w.Len() == 0 || r.Len() == 0 {
 		return o, 0
 	}
-	room := 0 // of a direction, at most
-	switch w.DType() {
-	case dtype.Float32:
-		p := directedOf[float32](k, w.Dim(2), r.Dim(2), 1, 1)
-		room = p.room()
-	case dtype.Float64:
-		p := directedOf[float64](k, w.Dim(2), r.Dim(2), 1, 1)
-		room = p.room()
-	default:
+	if d := w.DType(); d != dtype.Float32 && d != dtype.Float64 {
 		return o, 0
 	}
-	return plan.Keeping(o, &keptWeights{w: w, r: r}), int64(w.Dim(0)) * int64(room) * int64(w.DType().Size())
-
+	return plan.Keeping(o, &keptWeights{w: w, r: r}), int64(w.Len()+r.Len()) * int64(w.DType().Size())
 }
 
 // keptWeights is the weights of a form.
@@ -56,9 +47,6 @@ func directedOf[T num.Float](k *cell, input, units, rows, batch int) directed[T]
 	return directed[T]{contract.PackedOf[T](wide, input, rows), contract.PackedOf[T](wide-split, units, batch), contract.PackedOf[T](split, units, batch)}
 }
 
-// room returns how many elements the weights take.
-func (p *directed[T]) room() int { return p.input.Room() + p.state.Room() + p.last.Room() }
-
 // keptFor returns the packed weights of a direction of a call, nil if none are kept for its operands.
 func keptFor[T num.Float](q *recurrence, direction int) *directed[T] {
 	k := q.kept
@@ -67,7 +55,7 @@ func keptFor[T num.Float](q *recurrence, direction int) *directed[T] {
 	}
 	k.once.Do(func() {
 		list, of := make([]directed[T], q.directions), directedOf[T](q.cell, q.input, q.units, q.steps*q.batch, q.batch)
-		rest := make([]byte, len(list)*(of.room()*dtype.Of[T]().Size()+3*64))
+		rest := make([]byte, (k.w.Len()+k.r.Len())*dtype.Of[T]().Size()+len(list)*3*64)
 		for i := range list {
 			p := &list[i]
 			*p = of

@@ -35,8 +35,8 @@ func TestWithWeights(t *testing.T) {
 					continue
 				}
 				kept[o.Name()] = true
-				if own := r.in[1].Len() + r.in[2].Len(); size < int64(own*d.Size()) {
-					t.Errorf("%s, %s: %d bytes are kept, fewer than those of %d elements", o.Name(), r.name, size, own)
+				if own := r.in[1].Len() + r.in[2].Len(); size != int64(own*d.Size()) {
+					t.Errorf("%s, %s: %d bytes are kept, want %d elements", o.Name(), r.name, size, own)
 				}
 				check := func(what string, in []tensor.Any) {
 					t.Helper()

@@ -163,11 +163,15 @@ func (p *Product[T]) Dots(c, a []T, lda int, x []T) {
 	p.dots(&c[0], &a[0], lda, &x[0], len(x))
 }
 
-// PanelColumns returns how many columns a panel of Panel has where n are left: the vectors are one, two, four or eight.
+// PanelColumns returns how many columns a panel of Panel has where n are left: those of eight vectors, four, two or one. It is 0 if n is less
+// than a vector.
 func (p *Product[T]) PanelColumns(n int) int {
-	cols := p.lanes
-	for cols < min(n, 8*p.lanes) {
-		cols *= 2
+	cols := 8 * p.lanes
+	for cols > n && cols > p.lanes {
+		cols /= 2
+	}
+	if cols > n {
+		return 0
 	}
 	return cols
 }
