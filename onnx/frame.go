@@ -38,6 +38,7 @@ type run struct {
 	text  *text.Table
 	live  int64 // bytes of results
 	limit int64
+	spare int64 // bytes that the plan leaves of the limit, for prepared bodies of loops
 	left  int64 // iterations that loops may still do
 
 	record  *recorder // nil unless a receipt has the nodes
@@ -114,7 +115,7 @@ func (s *Session) compute(ctx context.Context, inputs map[string]Value, o Option
 	if err != nil {
 		return nil, err
 	}
-	r.text = text.NewTable(s.c.text)
+	r.text, r.spare = text.NewTable(s.c.text), p.spare(r.limit)
 	fr := &frame{run: r, c: s.c, vals: vals, plan: p}
 	for i, id := range s.c.inputs {
 		if _, ok := inputs[s.c.g.Inputs[i].Name]; ok {

@@ -274,6 +274,14 @@ func (e *MemoryError) Error() string {
 // Unwrap returns tensor.ErrMemory.
 func (e *MemoryError) Unwrap() error { return tensor.ErrMemory }
 
+// spare returns how many bytes of the limit the plan leaves.
+func (p *Plan) spare(limit int64) int64 {
+	if limit <= 0 {
+		return math.MaxInt64
+	}
+	return limit - add(p.Weights, p.Live)
+}
+
 // admits refuses a run that needs more than the limit.
 func (p *Plan) admits(limit int64) error {
 	if need := add(p.Weights, p.Live); need > limit {

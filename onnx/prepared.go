@@ -3,10 +3,8 @@ package onnx
 import (
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 
-	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/mem"
 	"github.com/ashlar-go/ashlar/onnx/internal/text"
 	"github.com/ashlar-go/ashlar/op"
@@ -21,7 +19,8 @@ type prepared struct {
 	key    string // the inputs that it was prepared for: see Stream.describe
 	valued []int  // inputs whose elements are part of key
 	root   *drawing
-	slow   bool // a step isn't planned
+	slow   bool  // a step isn't planned
+	beside int64 // bytes of the limit that the plan leaves
 	memory *mem.Buffer
 	bytes  int64        // of memory and own
 	kept   int64        // bytes of weights that plans keep packed
@@ -137,7 +136,7 @@ func (p *prepared) perform(st *Stream) error {
 	if err != nil {
 		return errOther
 	}
-	p.ctx, p.live, p.left, p.record = st.under, p.bytes, st.o.iterations(), st.o.record
+	p.ctx, p.live, p.left, p.spare, p.record = st.under, p.bytes, st.o.iterations(), p.beside, st.o.record
 	if p.slow {
 		p.text = text.NewTable(p.c.text)
 	}
@@ -190,7 +189,7 @@ func (p *prepared) close() error {
 // It returns the errors of a run.
 func (st *Stream) prepare(inputs map[string]tensor.Any) (*prepared, error) {
 	limit := st.o.limit()
-	vals, _, err := st.s.begin(st.under, st.values(inputs), limit)
+	vals, plan, err := st.s.begin(st.under, st.values(inputs), limit)
 	clear(st.in)
 	if err != nil {
 		return nil, err
@@ -199,7 +198,7 @@ func (st *Stream) prepare(inputs map[string]tensor.Any) (*prepared, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &prepared{run: run{Session: st.s, limit: limit, text: text.NewTable(st.s.c.text)}, valued: z.asked, slow: z.slow, root: root, own: z.own}
+	p := &prepared{run: run{Session: st.s, limit: limit, text: text.NewTable(st.s.c.text)}, beside: plan.spare(limit), valued: z.asked, slow: z.slow, root: root, own: z.own}
 	p.key = string(st.elements(st.buf, p.valued))
 	err = errOther
 	if panicked := tensor.Try(func() { err = p.assign(st, z) }); panicked != nil || err != nil {
@@ -207,65 +206,6 @@ func (st *Stream) prepare(inputs map[string]tensor.Any) (*prepared, error) {
 		return nil, nil
 	}
 	return p, nil
-}
-
-// outlined outlines a run on shapes, and on the elements of as few inputs as tell the most.
-func (st *Stream) outlined(vals []Value, limit int64) (z *outline, root *drawing, err error) {
-	z = new(outline)
-	for more := true; more; {
-		asked := z.asked
-		z.drop()
-		if z, root, err = st.outline(vals, asked, limit); err != nil {
-			z.drop()
-			return nil, nil, err
-		}
-		more = len(z.asked) > len(asked)
-	}
-	return z, root, nil
-}
-
-// outline plans a run on shapes, and on the elements of the inputs at some places.
-func (st *Stream) outline(vals []Value, valued []int, limit int64) (*outline, *drawing, error) {
-	c := st.s.c
-	z := &outline{ctx: st.under, f: new(inference), late: st.o.record.behind(), room: math.MaxInt64, asked: slices.Clone(valued), told: make(map[int]bool)}
-	for _, i := range valued {
-		z.told[i] = true
-	}
-	if limit > 0 {
-		z.room = limit - st.s.weights
-	}
-	d := &drawing{c: c, vals: slices.Clone(vals), slots: make([]*slot, len(vals))}
-	for i, id := range c.inputs {
-		a := st.now[i]
-		switch {
-		case a.IsZero():
-			continue
-		case z.told[i]:
-			own, err := tensor.Clone(a)
-			if err != nil {
-				return z, nil, err
-			}
-			z.own = append(z.own, own)
-			d.vals[id] = Value{a: own}
-			continue
-		}
-		v, err := d.vals[id].spec()
-		if err != nil {
-			return z, nil, err
-		}
-		d.vals[id], d.slots[id] = v, &slot{like: v.a}
-		if a.DType().IsInteger() || a.DType() == dtype.Bool {
-			if _, ok := tensor.Bytes(a); ok && hasValue(a) {
-				d.slots[id].follows, d.slots[id].inputs = true, []int{i}
-			}
-		}
-	}
-	d.constants()
-	return z, d, z.f.within(st.under, limit, func() error {
-		err := z.draw(d)
-		z.spread()
-		return err
-	})
 }
 
 // drop gives the memory of an outline back.

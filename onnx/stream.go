@@ -416,3 +416,62 @@ func (st *Stream) named(name string, inputs map[string]tensor.Any) int {
 	}
 	return -1
 }
+
+// outlined outlines a run on shapes, and on the elements of as few inputs as tell the most.
+func (st *Stream) outlined(vals []Value, limit int64) (z *outline, root *drawing, err error) {
+	z = new(outline)
+	for more := true; more; {
+		asked := z.asked
+		z.drop()
+		if z, root, err = st.outline(vals, asked, limit); err != nil {
+			z.drop()
+			return nil, nil, err
+		}
+		more = len(z.asked) > len(asked)
+	}
+	return z, root, nil
+}
+
+// outline plans a run on shapes, and on the elements of the inputs at some places.
+func (st *Stream) outline(vals []Value, valued []int, limit int64) (*outline, *drawing, error) {
+	c := st.s.c
+	z := &outline{ctx: st.under, f: new(inference), late: st.o.record.behind(), room: math.MaxInt64, asked: slices.Clone(valued), told: make(map[int]bool)}
+	for _, i := range valued {
+		z.told[i] = true
+	}
+	if limit > 0 {
+		z.room = limit - st.s.weights
+	}
+	d := &drawing{c: c, vals: slices.Clone(vals), slots: make([]*slot, len(vals))}
+	for i, id := range c.inputs {
+		a := st.now[i]
+		switch {
+		case a.IsZero():
+			continue
+		case z.told[i]:
+			own, err := tensor.Clone(a)
+			if err != nil {
+				return z, nil, err
+			}
+			z.own = append(z.own, own)
+			d.vals[id] = Value{a: own}
+			continue
+		}
+		v, err := d.vals[id].spec()
+		if err != nil {
+			return z, nil, err
+		}
+		d.vals[id], d.slots[id] = v, &slot{like: v.a}
+		if a.DType().IsInteger() || a.DType() == dtype.Bool {
+			if _, ok := tensor.Bytes(a); ok && hasValue(a) {
+				d.slots[id].follows, d.slots[id].inputs = true, []int{i}
+			}
+		}
+	}
+	d.constants()
+	return z, d, z.f.within(st.under, limit, func() error {
+		err := z.draw(d)
+		z.spread()
+		return err
+	})
+}

@@ -16,7 +16,6 @@ type turning struct {
 	prepared
 	fr      *frame
 	threads int
-	live    int64        // what the body takes by its plan
 	slots   []*slot      // of the body's inputs, then of its captures that aren't constants
 	from    []int        // of these captures: the values in the graph around
 	tensors []tensor.Any // by slot
@@ -36,7 +35,8 @@ func (fr *frame) turns() *frame {
 }
 
 // repeated runs an iteration by a prepared body. It reports false where there is none, or it doesn't fit; then nothing has changed but args, which
-// may have other memory.
+// may have other memory. The places are beside the
+// memory that the plan of the run counts, so the limit must leave them.
 func (fr *frame) repeated(around, args []Value) (outs []Value, done bool, err error) {
 	t := fr.turning
 	if t == nil || fr.record != nil || fr.observe != nil {
@@ -52,6 +52,13 @@ func (fr *frame) repeated(around, args []Value) (outs []Value, done bool, err er
 				return nil, false, nil
 			}
 		}
+		if need := 2 * (t.bytes + t.kept); fr.spare < need { // for places, and for copies of results
+			fr.c.turning.Store(t)
+			fr.turning = nil
+			return nil, false, nil
+		} else {
+			fr.spare -= need
+		}
 		fr.turning = t
 		for k, id := range t.from {
 			t.tensors[len(args)+k].CopyFrom(around[id].a)
@@ -62,10 +69,6 @@ func (fr *frame) repeated(around, args []Value) (outs []Value, done bool, err er
 			fr.turning = nil
 			return nil, false, nil
 		}
-	}
-	if fr.limit > 0 && fr.room(max(t.live, t.bytes+t.kept)) != nil {
-		fr.turning = nil
-		return nil, false, nil
 	}
 	for k := range args {
 		t.tensors[k].CopyFrom(args[k].a)
@@ -80,7 +83,7 @@ func (fr *frame) repeated(around, args []Value) (outs []Value, done bool, err er
 		fr.turning = nil
 		return nil, false, nil
 	}
-	fr.run.left = t.left
+	fr.run.left, fr.run.spare = t.left, t.spare
 	fr.releaseAll(args)
 	if err == nil {
 		t.given = append(t.given[:0], t.results...)
@@ -126,7 +129,7 @@ func likeTensor(v *Value, a *tensor.Any) bool {
 
 // fits reports whether a body is prepared for arguments and for the values around, and has room.
 func (t *turning) fits(fr *frame, around, args []Value) bool {
-	if t.threads != op.Threads(fr.ctx) || fr.limit > 0 && fr.room(t.bytes+t.kept) != nil {
+	if t.threads != op.Threads(fr.ctx) {
 		return false
 	}
 	for k := range args {
@@ -149,21 +152,6 @@ func (fr *frame) prepare(around, args []Value) *turning {
 		return nil
 	}
 	t := &turning{threads: op.Threads(fr.ctx)}
-	if fr.limit > 0 { // of another plan than that of the iteration before, there may be many
-		before := fr.plan
-		copy(fr.vals, c.vals)
-		for k, id := range c.formals {
-			fr.vals[id] = args[k]
-		}
-		for _, o := range c.captures {
-			fr.vals[o.id] = around[o.from]
-		}
-		fr.plan = fr.planned()
-		if clear(fr.vals); fr.plan != before {
-			return nil
-		}
-		t.live = fr.plan.Live
-	}
 	z := &outline{ctx: fr.ctx, f: &inference{depth: fr.depth}, room: largestTurn}
 	d := &drawing{c: c, vals: slices.Clone(c.vals), slots: make([]*slot, len(c.vals))}
 	d.constants()
