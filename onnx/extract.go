@@ -93,13 +93,15 @@ func (m *Model) extract(inputs, outputs []string) (*Model, error) {
 		kind  string
 		names []string
 	}{{"input", inputs}, {"output", outputs}} {
-		for i, name := range l.names {
+		twice := make(map[string]bool, len(l.names))
+		for _, name := range l.names {
 			switch {
 			case !all[name]:
 				return nil, failf("%w: %s %.100q: there is no value of this name%s", tensor.ErrValue, l.kind, name, near(name, all))
-			case slices.Contains(l.names[:i], name):
+			case twice[name]:
 				return nil, failf("%w: %s %.100q stands twice", tensor.ErrValue, l.kind, name)
 			}
+			twice[name] = true
 		}
 	}
 	for _, name := range inputs {
@@ -152,13 +154,17 @@ func (k *cut) leftOut(weights map[string]bool) {
 // part puts the model together.
 func (k *cut) part(m *Model, inputs, outputs []string, all map[string]bool) (*Model, error) {
 	types := m.typesOf(slices.Concat(inputs, outputs))
-	info := func(name string) ValueInfo {
-		for _, list := range [][]ValueInfo{k.g.Inputs, k.g.Outputs, k.g.Values} {
-			for i := range list {
-				if list[i].Name == name && list[i].Type.Kind != KindNone {
-					return list[i]
-				}
+	infos := make(map[string]*ValueInfo)
+	for _, list := range [][]ValueInfo{k.g.Values, k.g.Outputs, k.g.Inputs} {
+		for i := len(list) - 1; i >= 0; i-- { // the first that has a type
+			if list[i].Type.Kind != KindNone {
+				infos[list[i].Name] = &list[i]
 			}
+		}
+	}
+	info := func(name string) ValueInfo {
+		if v := infos[name]; v != nil {
+			return *v
 		}
 		return ValueInfo{Name: name, Type: types[name]}
 	}
@@ -179,14 +185,22 @@ func (k *cut) part(m *Model, inputs, outputs []string, all map[string]bool) (*Mo
 			g.Sparse = append(g.Sparse, *t)
 		}
 	}
+	weights := make(map[string]bool, len(g.Initializers))
+	for i := range g.Initializers {
+		weights[g.Initializers[i].Name] = true
+	}
+	for i := range g.Sparse {
+		weights[g.Sparse[i].Values.Name] = true
+	}
 	for i := range k.g.Inputs { // before IR version 4 weights are inputs, too
-		v := &k.g.Inputs[i]
-		if slices.ContainsFunc(g.Initializers, func(t TensorProto) bool { return t.Name == v.Name }) ||
-			slices.ContainsFunc(g.Sparse, func(t SparseTensor) bool { return t.Values.Name == v.Name }) {
+		if v := &k.g.Inputs[i]; weights[v.Name] {
 			g.Inputs = append(g.Inputs, *v)
 		}
 	}
-	kept := make(map[string]bool)
+	kept, ends := make(map[string]bool), make(map[string]bool, len(outputs))
+	for _, name := range outputs {
+		ends[name] = true
+	}
 	for i, wanted := range k.nodes {
 		if !wanted {
 			continue
@@ -202,7 +216,7 @@ func (k *cut) part(m *Model, inputs, outputs []string, all map[string]bool) (*Mo
 		g.Nodes = append(g.Nodes, n)
 	}
 	for i := range k.g.Values {
-		if v := &k.g.Values[i]; kept[v.Name] && !slices.Contains(outputs, v.Name) {
+		if v := &k.g.Values[i]; kept[v.Name] && !ends[v.Name] {
 			g.Values = append(g.Values, *v)
 		}
 	}
@@ -276,7 +290,10 @@ func functionsOf(m *Model, g *Graph) (list []Function) {
 // typesOf infers the types of values of the main graph: with their sizes where these follow from the model alone, else the
 // element type, else nothing.
 func (m *Model) typesOf(names []string) map[string]Type {
-	types := make(map[string]Type)
+	types, wanted := make(map[string]Type), make(map[string]bool, len(names))
+	for _, name := range names {
+		wanted[name] = true
+	}
 	for i := range m.Graph.Initializers {
 		t := &m.Graph.Initializers[i]
 		typ := Type{Kind: KindTensor, Elem: t.Type, HasShape: true}
@@ -295,7 +312,7 @@ func (m *Model) typesOf(names []string) map[string]Type {
 				return
 			}
 			for _, id := range b.steps[i].out {
-				if id < 0 || !slices.Contains(names, b.names[id]) || types[b.names[id]].Kind != KindNone {
+				if id < 0 || !wanted[b.names[id]] || types[b.names[id]].Kind != KindNone {
 					continue
 				}
 				if t := typeOf(&vals[id]); t.Kind == KindTensor {
