@@ -52,6 +52,7 @@ func Attention[T num.Float | num.F16 | num.BF16](q, k, v tensor.Tensor[T], o Att
 	in := [7]*tensor.Any{exec.Ref(&q), exec.Ref(&k), exec.Ref(&v), mask, exec.Ref(&o.PastKey), exec.Ref(&o.PastValue), exec.Ref(&o.Lengths)}
 	window := [2]int{-1, -1}
 	if o.Window != nil {
+		plan.Present("Attention", exec.Ref(&q), exec.Ref(&k), exec.Ref(&v))
 		if len(o.Window) != 2 {
 			panic(plan.Fail("Attention", tensor.ErrValue, "Window has %d numbers; want two, of keys before and behind a query's own", len(o.Window)))
 		}

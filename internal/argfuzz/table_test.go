@@ -12,8 +12,11 @@ import (
 	"github.com/ashlar-go/ashlar/format/raw"
 	"github.com/ashlar-go/ashlar/format/safetensors"
 	"github.com/ashlar-go/ashlar/layout"
+	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/onnx"
 	"github.com/ashlar-go/ashlar/op"
+	"github.com/ashlar-go/ashlar/op/ml"
+	"github.com/ashlar-go/ashlar/op/train"
 	"github.com/ashlar-go/ashlar/pack"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -737,6 +740,31 @@ var table = []entry{
 	{"op.WithThreads", op.WithThreads},
 	{"op.Wrap", op.Wrap},
 	{"op.Xor", op.Xor},
+	{"ml.ArrayFeatureExtractor[float32, int32]", ml.ArrayFeatureExtractor[float32, int32]},
+	{"ml.Binarizer[float32]", ml.Binarizer[float32]},
+	{"ml.FeatureVectorizer[float32]", ml.FeatureVectorizer[float32]},
+	{"ml.Imputer[float32]", ml.Imputer[float32]},
+	{"ml.LabelEncoder[float32, float32]", ml.LabelEncoder[float32, float32]},
+	{"ml.LinearClassifier[float32]", ml.LinearClassifier[float32]},
+	{"ml.LinearRegressor[float32]", ml.LinearRegressor[float32]},
+	{"ml.Lookup", ml.Lookup},
+	{"ml.NoZeros", ml.NoZeros},
+	{"ml.Normalizer[float32]", ml.Normalizer[float32]},
+	{"ml.OneClass", ml.OneClass},
+	{"ml.OneHotEncoder[float32]", ml.OneHotEncoder[float32]},
+	{"ml.Operators", ml.Operators},
+	{"ml.SVMClassifier[float32]", ml.SVMClassifier[float32]},
+	{"ml.SVMRegressor[float32]", ml.SVMRegressor[float32]},
+	{"ml.Scaler[float32]", ml.Scaler[float32]},
+	{"ml.TreeEnsembleClassifier[float32]", ml.TreeEnsembleClassifier[float32]},
+	{"ml.TreeEnsembleRegressor[float32]", ml.TreeEnsembleRegressor[float32]},
+	{"ml.TreeEnsembleScores[num.F16]", ml.TreeEnsembleScores[num.F16]},
+	{"train.Adagrad[float32]", train.Adagrad[float32]},
+	{"train.Adam[float32]", train.Adam[float32]},
+	{"train.Lookup", train.Lookup},
+	{"train.Momentum[float32]", train.Momentum[float32]},
+	{"train.Nesterov", train.Nesterov},
+	{"train.Operators", train.Operators},
 	{"device.Bank.Len", (*device.Bank).Len},
 	{"device.Bank.ReadAt", (*device.Bank).ReadAt},
 	{"device.Bank.WriteAt", (*device.Bank).WriteAt},
@@ -871,6 +899,7 @@ var table = []entry{
 	{"onnx.MapValue[int64, int64]", onnx.MapValue[int64, int64]},
 	{"onnx.MemoryError.Error", (*onnx.MemoryError).Error},
 	{"onnx.MemoryError.Unwrap", (*onnx.MemoryError).Unwrap},
+	{"onnx.Model.AssumedOpsets", (*onnx.Model).AssumedOpsets},
 	{"onnx.Model.Check", (*onnx.Model).Check},
 	{"onnx.Model.Close", (*onnx.Model).Close},
 	{"onnx.Model.Cost", (*onnx.Model).Cost},
@@ -897,6 +926,7 @@ var table = []entry{
 	{"onnx.SequenceValue", onnx.SequenceValue},
 	{"onnx.Session.Call", (*onnx.Session).Call},
 	{"onnx.Session.Inputs", (*onnx.Session).Inputs},
+	{"onnx.Session.Integers", (*onnx.Session).Integers},
 	{"onnx.Session.Outputs", (*onnx.Session).Outputs},
 	{"onnx.Session.Plan", (*onnx.Session).Plan},
 	{"onnx.Session.PlanValues", (*onnx.Session).PlanValues},

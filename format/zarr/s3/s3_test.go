@@ -285,7 +285,7 @@ func TestSilent(t *testing.T) {
 	patience = 50 * time.Millisecond
 	release := make(chan struct{})
 	s := served(t, func(w http.ResponseWriter, r *http.Request) {
-		if r.Method == http.MethodGet {
+		if r.URL.Query().Has("list-type") {
 			io.WriteString(w, "<ListBucketResult>")
 			w.(http.Flusher).Flush()
 		}
