@@ -18,7 +18,6 @@
 //	device/              memory configs, shards, queues; an accelerator in software
 //	receipt/             receipts: the digests of a run, for anyone to run it again and compare
 //	onnx/                decodes a graph, checks it, runs it through op's table
-//	format/zarr/internal/request/ requests to servers: sent again, bounded, printed without secrets
 //	onnx/internal/       what a model needs of files and strings, without the types that users see
 //	onnx/picture/        draws the graph of a model
 //	onnx/weights/        models as files of arrays, for package format
@@ -32,6 +31,7 @@
 //	format/csv/          CSV, TSV and other text tables
 //	format/raw/          elements without a header
 //	format/zarr/         Zarr: arrays in chunks, in folders, zip files, memory and HTTP
+//	format/zarr/internal/request/ requests to servers: sent again, bounded, printed without secrets
 //	chunk/               arrays larger than memory: plans of tasks over chunks, and their run in this process
 //	chunk/job/           a computation over arrays as plain data, which any process can plan again
 //	beam/                runs plans of package chunk on Apache Beam (a module of its own)

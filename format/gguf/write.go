@@ -26,8 +26,8 @@ const (
 )
 
 // Write writes ts[i] under names[i], in their order, as version 3. The file has the keys of metadata in their order, and behind
-// them general.quantization_version if a tensor has blocks. Tensors begin at multiples of metadata's general.alignment,
-// which is a multiple of 8 up to 2^30, or of 32.
+// them general.quantization_version if a tensor has blocks. Tensors begin at multiples of 32, or of metadata's general.alignment. That is a
+// multiple of 8, at most 1 GiB.
 //
 // Plain elements are written row-major for every layout, and a pack.Tensor as its blocks. Write fails with w's error, and for:
 //   - a type that the format doesn't have, such as bool and complex64

@@ -24,7 +24,7 @@ func Rectified(o *Op) (rectified *Op, ok bool) {
 // WithWeights returns a form of o for calls that have the same weights: the inputs of c that are not zero, whose elements
 // stay as they are. The form packs them in its first call, and the later ones find them packed; a call with other inputs
 // is as one of o. bytes is the size of the packed weights. LSTM, GRU and RNN of float32 or float64 have such a form: their
-// inputs 1 and 2 are the weights. Conv has one for input 1. The products and convolutions of integers of 8 bits have one for their
+// inputs 1 and 2 are the weights. Conv, MatMul and Gemm have one for input 1. The products and convolutions of integers of 8 bits have one for their
 // weights: QLinearConv, QLinearMatMul, QGemm, ConvInteger, MatMulInteger, MatMulIntegerToFloat and DynamicQuantizeMatMul.
 // All but LSTM, GRU and RNN pack them for the plans of calls that keep them (Call.Fixed), if that is faster for their shapes:
 // Plan.Keeps says the bytes then. Of other operators it returns o and 0.
