@@ -218,7 +218,7 @@ func attend(out [4]*tensor.Any, in [7]*tensor.Any, o attentionAttrs, opts []Opti
 			if w := o.window[0]; w >= 0 && w < own {
 				from = own - w
 			}
-			if w := o.window[1]; w >= 0 && max(w, own) < h.keys {
+			if w := o.window[1]; w >= 0 && w < h.keys-own { // the sum below fits
 				to = min(to, own+w+1)
 			}
 			return from, to
