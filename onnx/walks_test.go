@@ -20,7 +20,7 @@ import (
 
 var (
 	walk      = flag.String("walk", "", "the kind of graph that TestWalk goes over")
-	walkNodes = flag.Int("nodes", 2000, "the nodes of the larger graphs of TestWalks, which have ten times as many as the smaller ones, and of TestWalk")
+	walkNodes = flag.Int("nodes", 0, "the nodes of the larger graphs of TestWalks, ten times as many as the smaller ones have; 0: it doesn't run")
 )
 
 // link is a chain: f adds the node after x.
@@ -240,13 +240,12 @@ func longModel(build func(b *Builder)) (*Model, vals, error) {
 
 // TestWalk does all that there is to do with a model to a graph of one kind: TestWalks counts the statements that run.
 func TestWalk(t *testing.T) {
-	kinds := []string{*walk}
+	kinds, nodes := []string{*walk}, *walkNodes
 	if *walk == "" {
-		*walkNodes = 30
-		kinds = slices.Sorted(maps.Keys(long(2)))
+		kinds, nodes = slices.Sorted(maps.Keys(long(2))), 30
 	}
 	for _, kind := range kinds {
-		m, in, err := longModel(long(*walkNodes)[kind])
+		m, in, err := longModel(long(nodes)[kind])
 		if err != nil {
 			t.Fatalf("%s: %v", kind, err)
 		}
@@ -300,8 +299,8 @@ func TestWalk(t *testing.T) {
 // Graphs of ten times as many nodes take at most eleven times as many steps, whatever their kind: statements of this package are
 // counted by the coverage of the go command, in every walk.
 func TestWalks(t *testing.T) {
-	if testing.Short() || testing.CoverMode() != "" {
-		t.Skip("it builds the tests of this package with coverage")
+	if *walkNodes == 0 {
+		t.Skip("it builds the tests of this package with coverage, and takes minutes: run it with -nodes 20000")
 	}
 	dir := t.TempDir()
 	exe := filepath.Join(dir, "walks")
