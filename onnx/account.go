@@ -79,6 +79,9 @@ func (v *Value) keeps() (n int64) {
 // strided reports whether v may not be contiguous.
 func (v *Value) strided() bool { return v.own != nil && (v.own.odd || v.own.lay != nil) }
 
+// unlaid reports whether the layout of v isn't known.
+func (v *Value) unlaid() bool { return v.own != nil && v.own.odd }
+
 // borrow gives v, an input of a graph inside a node, what w keeps, which the graph can't let go of.
 func (v *Value) borrow(w *Value) {
 	v.own = &storage{refs: math.MaxInt / 2, of: w.roots()}
@@ -110,19 +113,21 @@ func (f *inference) left(outs []Value) []storage {
 	return list
 }
 
-// views gives the results of a plan that views the storage of its first input, in. It reports false where they are copies.
+// views gives the results of a plan that views the storage of its first input, in. It reports false where they may be copies.
 func (f *inference) views(p *op.Plan, in *Value, outs []Value) bool {
-	if !p.Views() || in.own != nil && in.own.odd {
+	if !p.Views() {
 		return false
 	}
 	var lay layout.Layout
-	if in.strided() {
+	switch {
+	case in.unlaid():
+		lay = apart(in.a.Shape())
+	case in.strided():
 		lay = *in.own.lay
-	} else {
+	case in.a.IsSpec():
+		lay, _ = layout.RowMajor(in.a.Shape()...)
+	default:
 		lay = in.a.Layout()
-		if !in.a.IsSpec() {
-			lay, _ = layout.RowMajor(in.a.Shape()...)
-		}
 	}
 	list := plan.Laid(p, &lay)
 	if len(list) < len(outs) {
@@ -130,11 +135,28 @@ func (f *inference) views(p *op.Plan, in *Value, outs []Value) bool {
 	}
 	for j := range outs {
 		f.new(&outs[j], 0, in.roots()...)
-		if !list[j].Ref().IsRowMajor() {
+		if outs[j].own.odd = in.unlaid(); !outs[j].own.odd && !list[j].Ref().IsRowMajor() {
 			outs[j].own.lay = &list[j]
 		}
 	}
 	return true
+}
+
+// apart is a layout of a shape no axes of which can be merged: a tensor in it has only those views that each tensor of the shape has.
+func apart(shape []int) layout.Layout {
+	wide := make([]int, len(shape))
+	for i, n := range shape {
+		wide[i] = min(n, math.MaxInt-1) + 1
+	}
+	lay, err := layout.RowMajor(wide...)
+	if err != nil {
+		return lay
+	}
+	for i := range wide {
+		wide[i], _ = lay.Stride(i)
+	}
+	lay, _ = layout.New(shape, wide)
+	return lay
 }
 
 // besides returns the scratch of a plan with all threads and with one, whose inputs are values.

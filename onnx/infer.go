@@ -306,13 +306,22 @@ func (f *inference) step(c *compiled, i int, vals []Value) (outs []Value, inside
 		outs[j].a = a
 	}
 	inside.live, inside.alone = f.besides(p, s, vals)
-	if len(s.in) > 0 && s.in[0] >= 0 && f.views(p, &vals[s.in[0]], outs) {
-		return outs, inside, nil
+	var of []*storage // of an input that the results may be views of, or copies
+	odd := false
+	if p.Views() && len(s.in) > 0 && s.in[0] >= 0 {
+		in := &vals[s.in[0]]
+		if f.views(p, in, outs) {
+			return outs, inside, nil
+		}
+		if odd = in.unlaid(); odd {
+			of = in.roots()
+		}
 	}
 	for j := range outs {
 		n := max(size(outs[j].a), 0)
 		inside.plus(n)
-		f.new(&outs[j], n)
+		f.new(&outs[j], n, of...)
+		outs[j].own.odd = odd
 	}
 	return outs, inside, nil
 }
