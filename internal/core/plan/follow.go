@@ -37,6 +37,12 @@ func Followed(first *Op, n int, next *Op, k int, call func() Call, part any) *Op
 	return o
 }
 
+// apart says that two operators run one after the other, and take bytes for that, if an input from a number on isn't contiguous.
+type apart struct {
+	from  int
+	bytes float64
+}
+
 type following struct {
 	first, next *Op
 	n, k        int
@@ -90,17 +96,18 @@ func (f *following) plan(c *Use, p *Draft) {
 		tail = q.After(f.k)
 	}
 	p.After, p.Brief = nil, brief
-	apart := func(r *tensor.Any, opts []Option) { f.apart(a, b, c.Tail, out[0], r, opts) }
+	one := func(r *tensor.Any, opts []Option) { f.apart(a, b, c.Tail, out[0], r, opts) }
 	if p.Out = out; tail == nil {
 		p.besides += Room(0, mid, out)
 		p.Late, p.Run, p.several = nil, nil, false // of a first that has several results
-		p.By(c, 0, apart)
+		p.By(c, 0, one)
 		return
 	}
+	p.apart = apart{f.n, Room(0, mid, out)}
 	body, others := p.body, c.Inputs[f.n:]
 	p.body = func(r *tensor.Any, opts []Option) {
 		if s := Read(f.first.Name(), 0, opts); s.Into != nil && slices.ContainsFunc(others, s.Into.Overlaps) {
-			apart(r, opts) // the tail reads them when part of the result is there
+			one(r, opts) // the tail reads them when part of the result is there
 			return
 		}
 		body(r, opts)

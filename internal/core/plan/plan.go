@@ -225,6 +225,7 @@ type Draft struct {
 	After   func(k int) Tail // returns the Tail that takes elements of input k to the result, which are of its type and shape; nil if there is none
 	Keeps   int64            // bytes that the form of WithWeights keeps from the first run on
 	besides float64          // bytes that the call takes besides the bytes of its table
+	apart   apart            // see Followed
 	moved   Mover            // of an operator that moves elements
 	several bool             // there is no only result, or it goes nowhere that a caller says
 	To      []tensor.Any     // the results of Run

@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"slices"
+
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -25,6 +27,9 @@ func (p *Draft) Scratch() (n float64) {
 	}
 	if p.op.fixed != dtype.Invalid && len(in) > 0 && !p.op.table.Supports(in[0].DType()) {
 		n += Room(8, in, out) // computed in float64
+	}
+	if s := p.Call.strided; len(s) > p.apart.from && slices.Contains(s[p.apart.from:], true) {
+		n += p.apart.bytes
 	}
 	return n + p.op.table.Scratch(p, out) + p.besides
 }
