@@ -8,6 +8,7 @@ import (
 	"hash/crc32"
 	"hash/crc64"
 	"io"
+	"math"
 
 	"github.com/ulikunitz/xz/lzma"
 )
@@ -97,7 +98,7 @@ func undelta(b []byte, distance int) {
 
 // dictionary returns a size for the dictionary. It needs no more bytes than come out, and LZMA makes less than 8192 of each.
 func dictionary(compressed, most int) int {
-	return max(min(most, times(8192, compressed), lzma.MaxDictCap), lzma.MinDictCap)
+	return max(min(most, times(8192, compressed), math.MaxInt32), lzma.MinDictCap) // lzma takes more, where an int does
 }
 
 // unlzma reads the alone format: 13 bytes that say properties, dictionary and size, then the stream.
