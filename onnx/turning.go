@@ -107,7 +107,7 @@ func (fr *frame) settled(state []Value) error {
 		}
 	}
 	if t := fr.turning; t != nil && t.fr != nil {
-		t.run = run{}
+		t.run, t.given = run{}, nil // state may be a part of the list
 		fr.c.turning.Store(t)
 		fr.turning = new(turning)
 	}
