@@ -25,13 +25,13 @@ func (d *decoder) model(m wire.Message) (*Model, error) {
 		return nil, failf("%d graphs in the file, so it is no whole ONNX model (they have one)", t[7])
 	}
 	out := &Model{}
-	if out.Opsets, err = wire.List[Opset](&d.Limit, t[8], 0); err != nil {
+	if out.Opsets, err = wire.List[Opset](&d.Limit, t[8], checkItem); err != nil {
 		return nil, err
 	}
-	if out.Metadata, err = wire.List[Entry](&d.Limit, t[14], 0); err != nil {
+	if out.Metadata, err = wire.List[Entry](&d.Limit, t[14], checkItem); err != nil {
 		return nil, err
 	}
-	if out.Functions, err = wire.List[Function](&d.Limit, t[25], 0); err != nil {
+	if out.Functions, err = wire.List[Function](&d.Limit, t[25], checkItem); err != nil {
 		return nil, err
 	}
 	err = d.Each(m, func(f wire.Field) (err error) {
@@ -102,10 +102,10 @@ func (d *decoder) graphInto(m wire.Message, g *Graph) error {
 	if g.Values, err = wire.List[ValueInfo](&d.Limit, t[13], checkValue); err != nil {
 		return err
 	}
-	if g.Quantization, err = wire.List[Quantization](&d.Limit, t[14], 0); err != nil {
+	if g.Quantization, err = wire.List[Quantization](&d.Limit, t[14], checkItem); err != nil {
 		return err
 	}
-	if g.Metadata, err = wire.List[Entry](&d.Limit, t[16], 0); err != nil {
+	if g.Metadata, err = wire.List[Entry](&d.Limit, t[16], checkItem); err != nil {
 		return err
 	}
 	return d.Each(m, func(f wire.Field) (err error) {
@@ -144,7 +144,7 @@ func (d *decoder) quantization(m wire.Message, q *Quantization) error {
 	if err != nil {
 		return err
 	}
-	if q.Params, err = wire.List[Entry](&d.Limit, t[2], 0); err != nil {
+	if q.Params, err = wire.List[Entry](&d.Limit, t[2], checkItem); err != nil {
 		return err
 	}
 	return d.Each(m, func(f wire.Field) (err error) {
@@ -182,7 +182,7 @@ func (d *decoder) nodeInto(m wire.Message, n *Node) error {
 	if n.Attributes, err = wire.List[Attribute](&d.Limit, t[5], checkNode); err != nil {
 		return err
 	}
-	if n.Metadata, err = wire.List[Entry](&d.Limit, t[9], 0); err != nil {
+	if n.Metadata, err = wire.List[Entry](&d.Limit, t[9], checkItem); err != nil {
 		return err
 	}
 	return d.Each(m, func(f wire.Field) (err error) {
@@ -223,7 +223,7 @@ func (d *decoder) valueInto(m wire.Message, v *ValueInfo) error {
 	if err != nil {
 		return err
 	}
-	if v.Metadata, err = wire.List[Entry](&d.Limit, t[4], 0); err != nil {
+	if v.Metadata, err = wire.List[Entry](&d.Limit, t[4], checkItem); err != nil {
 		return err
 	}
 	return d.Each(m, func(f wire.Field) (err error) {
@@ -312,7 +312,7 @@ func (d *decoder) shape(m wire.Message, t *Type) error {
 		return err
 	}
 	t.HasShape = true
-	if t.Shape, err = wire.List[Dim](&d.Limit, n[1], 0); err != nil {
+	if t.Shape, err = wire.List[Dim](&d.Limit, n[1], checkItem); err != nil {
 		return err
 	}
 	return d.Each(m, func(f wire.Field) (err error) {
@@ -364,16 +364,16 @@ func (d *decoder) functionInto(m wire.Message, fn *Function) error {
 	if fn.Nodes, err = wire.List[Node](&d.Limit, t[7], checkNode); err != nil {
 		return err
 	}
-	if fn.Opsets, err = wire.List[Opset](&d.Limit, t[9], 0); err != nil {
+	if fn.Opsets, err = wire.List[Opset](&d.Limit, t[9], checkItem); err != nil {
 		return err
 	}
-	if fn.Defaults, err = wire.List[Attribute](&d.Limit, t[11], 0); err != nil {
+	if fn.Defaults, err = wire.List[Attribute](&d.Limit, t[11], checkNode); err != nil {
 		return err
 	}
 	if fn.Values, err = wire.List[ValueInfo](&d.Limit, t[12], checkValue); err != nil {
 		return err
 	}
-	if fn.Metadata, err = wire.List[Entry](&d.Limit, t[14], 0); err != nil {
+	if fn.Metadata, err = wire.List[Entry](&d.Limit, t[14], checkItem); err != nil {
 		return err
 	}
 	return d.Each(m, func(f wire.Field) (err error) {

@@ -405,6 +405,31 @@ func TestMemoryWhileDecoding(t *testing.T) {
 	}
 }
 
+// Lists of messages without content, in each place of a model, are refused, or take at most 64 MiB + 8 × the file.
+func TestTinyItems(t *testing.T) {
+	list := func(num protowire.Number) pb { return bytes.Repeat(pb{}.bytes(num, nil), 1<<20) }
+	attribute := func(num protowire.Number, kind int64) pb {
+		return modelOf(pb{}.bytes(1, pb{}.str(1, "x").str(2, "y").str(4, "Abs").bytes(5, append(pb{}.str(1, "a").int(20, kind), list(num)...))))
+	}
+	for name, file := range map[string]pb{
+		"opsets": append(modelOf(nil), list(8)...), "metadata": append(modelOf(nil), list(14)...), "functions": append(modelOf(nil), list(25)...),
+		"quantization": modelOf(list(14)), "metadata of a graph": modelOf(list(16)), "metadata of a node": modelOf(pb{}.bytes(1, list(9))),
+		"metadata of a value": modelOf(pb{}.bytes(11, list(4))), "places of elements": modelOf(pb{}.bytes(5, list(13))), "parameters": modelOf(pb{}.bytes(14, list(2))),
+		"shape":   modelOf(pb{}.bytes(11, valueOf("x", pb{}.bytes(1, pb{}.int(1, 1).bytes(2, list(1)))))),
+		"strings": attribute(9, 8), "tensors": attribute(10, 9), "graphs": attribute(11, 10), "types": attribute(15, 14), "sparse tensors": attribute(23, 12),
+		"opsets of a function": append(modelOf(nil), pb{}.bytes(25, list(9))...), "defaults of a function": append(modelOf(nil), pb{}.bytes(25, list(11))...),
+	} {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		m, err := Decode(file)
+		runtime.ReadMemStats(&after)
+		if got := after.TotalAlloc - before.TotalAlloc; got > 64<<20+8*uint64(len(file)) {
+			t.Errorf("%s: decoding %d bytes allocated %d (%v)", name, len(file), got, err)
+		}
+		runtime.KeepAlive(m)
+	}
+}
+
 // Models of many nodes of a few bytes each load; messages without content don't fill the memory.
 func TestTinyNodes(t *testing.T) {
 	const n = 200_000

@@ -98,7 +98,7 @@ func (d *decoder) attributeValue(m wire.Message, a *Attribute, t wire.Tally) (er
 	case AttrInts:
 		a.Value, err = d.Int64s(m, num)
 	case AttrStrings:
-		v, err := wire.List[string](&d.Limit, n, 0)
+		v, err := wire.List[string](&d.Limit, n, checkItem)
 		if err == nil {
 			err = each(func(f wire.Field) (err error) { v, err = d.AppendText(v, f); return err })
 		}
@@ -113,13 +113,13 @@ func (d *decoder) attributeValue(m wire.Message, a *Attribute, t wire.Tally) (er
 	case AttrGraph:
 		a.Value, err = wire.Single(&d.Limit, n, each, d.graphInto)
 	case AttrTensors:
-		a.Value, err = wire.Several(&d.Limit, n, each, d.tensor)
+		a.Value, err = wire.Several(&d.Limit, n, checkItem, each, d.tensor)
 	case AttrSparseTensors:
-		a.Value, err = wire.Several(&d.Limit, n, each, d.sparse)
+		a.Value, err = wire.Several(&d.Limit, n, checkItem, each, d.sparse)
 	case AttrTypes:
-		a.Value, err = wire.Several(&d.Limit, n, each, d.typ)
+		a.Value, err = wire.Several(&d.Limit, n, checkItem, each, d.typ)
 	case AttrGraphs:
-		a.Value, err = wire.Several(&d.Limit, n, each, d.graphInto)
+		a.Value, err = wire.Several(&d.Limit, n, checkItem, each, d.graphInto)
 	}
 	return err
 }

@@ -43,7 +43,9 @@ func (d *decoder) opset(m wire.Message, o *Opset) error {
 }
 
 // The bytes that a check needs besides the structures, per node or attribute, per name of a value and per axis; paid for while decoding.
+// The budget is for nodes, so other messages of a list are paid for beyond their size: without content, they would fill it.
 const (
+	checkItem  = 256
 	checkNode  = 256
 	checkValue = 384
 	checkAxis  = 32 // of a stored tensor

@@ -19,10 +19,10 @@ func (d *decoder) tensor(m wire.Message, t *TensorProto) error {
 	if err := d.Spend(int64(len(t.Dims)) * checkAxis); err != nil {
 		return err
 	}
-	if t.Metadata, err = wire.List[Entry](&d.Limit, n[16], 0); err != nil {
+	if t.Metadata, err = wire.List[Entry](&d.Limit, n[16], checkItem); err != nil {
 		return err
 	}
-	entries, err := wire.List[Entry](&d.Limit, n[13], 0)
+	entries, err := wire.List[Entry](&d.Limit, n[13], checkItem)
 	if err != nil {
 		return err
 	}

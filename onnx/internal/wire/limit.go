@@ -128,9 +128,9 @@ func (d *Limit) AppendText(to []string, f Field) ([]string, error) {
 	return append(to, s), err
 }
 
-// Several decodes n occurrences of a message field.
-func Several[T any](d *Limit, n int, each func(func(Field) error) error, decode func(Message, *T) error) ([]T, error) {
-	out, err := List[T](d, n, 0)
+// Several decodes n occurrences of a message field, for which extra bytes are paid besides.
+func Several[T any](d *Limit, n, extra int, each func(func(Field) error) error, decode func(Message, *T) error) ([]T, error) {
+	out, err := List[T](d, n, extra)
 	if err != nil {
 		return nil, err
 	}
@@ -143,7 +143,7 @@ func Single[T any](d *Limit, n int, each func(func(Field) error) error, decode f
 	if n != 1 {
 		return nil, fmt.Errorf("its value is there %d times", n)
 	}
-	out, err := Several(d, n, each, decode)
+	out, err := Several(d, n, 0, each, decode)
 	if err != nil {
 		return nil, err
 	}
