@@ -408,3 +408,49 @@ func TestExactPlans(t *testing.T) {
 		t.Errorf("%d of %d plans are exact", exact, all)
 	}
 }
+
+// The plan follows views of tensors whose layout it doesn't know, such as a Scan's parts along an inner axis: they keep memory, and some steps copy them.
+func TestPlansOfUnknownLayouts(t *testing.T) {
+	type call = func(b *Builder, x string) string
+	node := func(op string, attrs ...Attribute) call {
+		return func(b *Builder, x string) string { return b.Node(op, []string{x}, attrs...) }
+	}
+	with := func(op string, second tensor.Any) call {
+		return func(b *Builder, x string) string { return b.Node(op, []string{x, b.Weight(b.fresh("w"), second)}) }
+	}
+	one := func(i int64) tensor.Any { return tensor.FromSlice([]int64{i}, 1).Any() }
+	split := func(b *Builder, x string) string { return b.Nodes("Split", 2, []string{x}, IntAttr("axis", 1))[1] }
+	concat := func(b *Builder, x string) string { return b.Node("Concat", []string{x, x}, IntAttr("axis", 0)) }
+	in := vals{"x": tensor.RandomNormal[float32](1, 0, 1, 6, 6, 6).Any()}
+	for i, view := range []call{node("Identity"), node("Transpose"), split, with("Unsqueeze", one(0)), with("Reshape", one(-1)), node("Flatten")} {
+		for j, use := range []call{node("Identity"), concat, node("Softmax"), node("ReduceSum"), with("CumSum", tensor.Scalar(int64(0)).Any()), with("Reshape", one(-1)), node("Neg")} {
+			for axis := range int64(3) {
+				b := NewBuilder("g")
+				x := b.Input("x", dtype.Float32, 6, 6, 6)
+				body := b.Body("body")
+				part := body.InputOf("part", Type{Kind: KindTensor, Elem: ElemFloat32})
+				body.OutputOf(use(body, view(body, part)), Type{})
+				b.OutputOf(b.Node("Scan", []string{x}, GraphAttr("body", body), IntAttr("num_scan_inputs", 1), IntsAttr("scan_input_axes", axis)), Type{})
+				m, err := b.Model(17)
+				if err != nil {
+					t.Fatal(err)
+				}
+				s, err := NewSession(m)
+				if err != nil {
+					t.Fatal(err)
+				}
+				bound, err := s.bind(valuesOf(in))
+				if err != nil {
+					t.Fatal(err)
+				}
+				p, err := s.plan(context.Background(), valuesOf(in), bound, 0)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if need, err := needOf(s, in, 1); err != nil || !p.Exact || need > p.Weights+p.Live {
+					t.Errorf("view %d, use %d, axis %d: needs %d, the plan says %d, exact %v: %v", i, j, axis, need, p.Weights+p.Live, p.Exact, err)
+				}
+			}
+		}
+	}
+}
