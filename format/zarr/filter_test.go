@@ -3,12 +3,15 @@ package zarr
 import (
 	"bytes"
 	"encoding/base64"
+	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"math"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 
@@ -210,6 +213,60 @@ func TestLZMABlocks(t *testing.T) {
 
 // printf '0123456789abcdef%.0s' $(seq 300) | xz --block-size=2400 --delta=dist=16 --lzma2=preset=1 -T1 | base64 -w0
 const twoBlocks = "/Td6WFoAAATm1rRGAgEDAQ8hARAalcRf4AlfACRdABgMQpJqZ7wO0TMs5MxCKcCbTDkBXSBSxtORNlzZgOt36anEAABTMtPUQ9XVVwIBAwEPIQEQGpXEX+AJXwAkXQAYDEKSame8DtEzLOTMQinAm0w5AV0gUsbTkTZc2YDrd+mpxAAAUzLT1EPV1VcAAkDgEkDgEoOTfPKxxGf7AgAAAAAEWVo="
+
+// xzOf makes an xz file with a block for each part, which is stored.
+func xzOf(parts ...string) []byte {
+	summed := func(b []byte, from int) []byte {
+		return binary.LittleEndian.AppendUint32(b, crc32.ChecksumIEEE(b[from:]))
+	}
+	b := summed([]byte("\xfd7zXZ\x00\x00\x00"), 6)
+	index := binary.AppendUvarint([]byte{0}, uint64(len(parts)))
+	for _, part := range parts {
+		from := len(b)
+		b = summed(append(b, 2, 0, filterLZMA2, 1, 40, 0, 0, 0), from) // 40 asks for a dictionary of 4 GiB
+		b = append(append(b, 1, byte((len(part)-1)>>8), byte(len(part)-1)), part...)
+		b = append(b, 0)
+		index = binary.AppendUvarint(binary.AppendUvarint(index, uint64(len(b)-from)), uint64(len(part)))
+		for len(b)%4 != 0 {
+			b = append(b, 0)
+		}
+	}
+	for len(index)%4 != 0 {
+		index = append(index, 0)
+	}
+	b = append(b, summed(index, 0)...)
+	end := binary.LittleEndian.AppendUint32(nil, uint32(len(index)/4))
+	end = append(end, 0, 0)
+	return append(append(binary.LittleEndian.AppendUint32(b, crc32.ChecksumIEEE(end)), end...), "YZ"...)
+}
+
+// The blocks of an xz file take memory by the bytes that come out of each, though any of them may give all that a chunk has.
+func TestLZMAManyBlocks(t *testing.T) {
+	parts := slices.Repeat([]string{"a", "bc"}, 100)
+	b := xzOf(parts...)
+	for _, most := range []int{300, 1 << 27} {
+		if took := allocated(func() {
+			if out, err := unxz(nil, b, most); err != nil || string(out) != strings.Join(parts, "") {
+				t.Errorf("%q, %v", out, err)
+			}
+		}); took > 8<<20 {
+			t.Errorf("%d bytes for a file of %d", took, len(b))
+		}
+	}
+	if _, err := unxz(nil, b, 299); !errors.Is(err, ErrLimit) {
+		t.Errorf("299 bytes of 300: %v", err)
+	}
+}
+
+// An xz file that is cut short anywhere is an error.
+func TestLZMACut(t *testing.T) {
+	b := xzOf("a", "bc")
+	for n := range len(b) {
+		if out, err := unxz(nil, b[:n], 1<<20); err == nil {
+			t.Errorf("%d bytes of the file: %q", n, out)
+		}
+	}
+}
 
 // FuzzLZMA decodes any bytes.
 func FuzzLZMA(f *testing.F) {

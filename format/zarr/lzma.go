@@ -96,7 +96,7 @@ func undelta(b []byte, distance int) {
 	}
 }
 
-// dictionary returns a size for the dictionary. It needs no more bytes than come out, and LZMA makes less than 8192 of each.
+// dictionary returns a size for the dictionary of LZMA1. It needs no more bytes than come out, and LZMA makes less than 8192 of each.
 func dictionary(compressed, most int) int {
 	return max(min(most, times(8192, compressed), math.MaxInt32), lzma.MinDictCap) // lzma takes more, where an int does
 }
@@ -118,11 +118,48 @@ func unlzma(r io.Reader, dst []byte, compressed, most int) ([]byte, error) {
 
 // unlzma2 reads a stream of LZMA2 without a container.
 func unlzma2(dst, b []byte, most int) ([]byte, error) {
-	r, err := lzma.Reader2Config{DictCap: dictionary(len(b), most)}.NewReader2(bytes.NewReader(b))
+	out, _, err := lzma2(dst, b, most)
+	return out, err
+}
+
+// lzma2 reads the stream of LZMA2 that b begins with, and returns the number of its bytes, too. It makes the dictionary as large as the bytes that
+// come out: an xz file may have a stream for each of them.
+func lzma2(dst, b []byte, most int) (out []byte, n int, err error) {
+	n, size, err := lzma2Sizes(b, most)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	return inflate(r, dst, len(b), most)
+	r, err := lzma.Reader2Config{DictCap: max(min(size, math.MaxInt32), lzma.MinDictCap)}.NewReader2(bytes.NewReader(b[:n]))
+	if err == nil {
+		out, err = inflate(r, dst, n, size)
+	}
+	return out, n, err
+}
+
+// lzma2Sizes returns the bytes of a stream of LZMA2, and those that come out of it, by the headers of its chunks. Source:
+// src/liblzma/lzma/lzma2_decoder.c of XZ Utils.
+func lzma2Sizes(b []byte, most int) (n, size int, err error) {
+	for n < len(b) && b[n] != 0 {
+		switch h := b[n:]; {
+		case len(h) < 5 && h[0] >= 0x80, len(h) < 3:
+			return 0, 0, io.ErrUnexpectedEOF
+		case h[0] >= 0x80: // compressed, from 0xc0 on with a byte of properties
+			size += int(h[0]&0x1f)<<16 + int(h[1])<<8 + int(h[2]) + 1
+			n += 6 + int(h[0]>>6&1) + int(h[3])<<8 + int(h[4])
+		case h[0] <= 2:
+			stored := int(h[1])<<8 + int(h[2]) + 1
+			n, size = n+3+stored, size+stored
+		default:
+			return 0, 0, fail(ErrFormat, "lzma: a chunk of the unknown kind %d", h[0])
+		}
+		if size > most {
+			return 0, 0, fail(ErrLimit, "more than the %d bytes that it has come out of %d", most, len(b))
+		}
+	}
+	if n >= len(b) {
+		return 0, 0, io.ErrUnexpectedEOF
+	}
+	return n + 1, size, nil
 }
 
 // An xzReader reads the parts of xz files.
@@ -149,12 +186,15 @@ func (x *xzReader) number() uint64 {
 	return v
 }
 
-// zeros skips zeros up to a multiple of 4 bytes from begin on.
-func (x *xzReader) zeros(begin int) {
-	for !x.bad && (x.i-begin)%4 != 0 {
-		x.bad = x.take(1)[0] != 0
+// zeros skips zeros up to a place.
+func (x *xzReader) zeros(end int) {
+	for !x.bad && x.i < end {
+		x.bad = x.take(1)[0] != 0 || x.bad
 	}
 }
+
+// pad skips zeros up to a multiple of 4 bytes from begin on.
+func (x *xzReader) pad(begin int) { x.zeros(begin + (x.i-begin+3)&^3) }
 
 // sum compares the CRC32 of the bytes since begin with the next four bytes.
 func (x *xzReader) sum(begin int) {
@@ -198,14 +238,8 @@ func (x *xzReader) stream(out []byte, most int) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		data := x.i
-		r := bytes.NewReader(x.b[x.i:])
-		in, err := lzma.Reader2Config{DictCap: dictionary(r.Len(), most-len(out))}.NewReader2(r)
-		if err != nil {
-			return nil, err
-		}
 		n := len(out)
-		part, err := inflate(in, out[n:], r.Len(), most-n)
+		part, taken, err := lzma2(out[n:], x.b[x.i:], most-n)
 		if err != nil {
 			return nil, unexpected(err)
 		}
@@ -215,12 +249,12 @@ func (x *xzReader) stream(out []byte, most int) ([]byte, error) {
 		} else {
 			out = append(out, part...)
 		}
-		x.i = len(x.b) - r.Len()
-		if sizes[0] != 0 && sizes[0] != uint64(x.i-data) || sizes[1] != noSize && sizes[1] != uint64(len(part)) {
+		x.i += taken
+		if sizes[0] != 0 && sizes[0] != uint64(taken) || sizes[1] != noSize && sizes[1] != uint64(len(part)) {
 			return nil, errXZ
 		}
 		unpadded := uint64(x.i - begin)
-		x.zeros(begin)
+		x.pad(begin)
 		check := x.take([]int{0, 4, 4, 4, 8, 8, 8, 16, 16, 16, 32, 32, 32, 64, 64, 64}[flags[1]])
 		records = append(records, unpadded+uint64(len(check)), uint64(len(part)))
 		if x.bad {
@@ -248,7 +282,7 @@ func (x *xzReader) stream(out []byte, most int) ([]byte, error) {
 	for _, r := range records {
 		x.bad = x.number() != r || x.bad
 	}
-	x.zeros(begin)
+	x.pad(begin)
 	x.sum(begin)
 	size := x.i - begin
 	end := x.take(12)
@@ -287,9 +321,7 @@ func (x *xzReader) blockHead() (distance int, sizes [2]uint64, err error) {
 			return 0, sizes, fail(ErrCodec, "lzma: the filter %d of xz; delta, then LZMA2 are read", id)
 		}
 	}
-	for !x.bad && x.i < end {
-		x.bad = x.take(1)[0] != 0
-	}
+	x.zeros(end)
 	if x.bad = x.bad || x.i != end || flags&0x3c != 0; !x.bad {
 		x.sum(begin)
 	}

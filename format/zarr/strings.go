@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io/fs"
+	"maps"
 	"slices"
 	"unicode/utf8"
 
@@ -52,7 +53,7 @@ func (a *Array) Strings(ctx context.Context, idx ...tensor.Index) (list []string
 	return append([]string{}, list...), shape, nil
 }
 
-// texts is Strings for strings of variable length. It reads each chunk that it needs once.
+// texts is Strings for strings of variable length. It reads each chunk that it needs once, and keeps one at a time.
 func (a *Array) texts(ctx context.Context, idx []tensor.Index) ([]string, []int, error) {
 	m := &a.meta
 	whole, err := layout.RowMajor(m.Shape...)
@@ -64,20 +65,17 @@ func (a *Array) texts(ctx context.Context, idx []tensor.Index) ([]string, []int,
 		return nil, nil, tensor.Wrap("tensor.Slice", err)
 	}
 	shape := part.Shape()
-	most := a.set.MaxBytes
-	if most == 0 {
-		most = 1 << 31
-	}
+	most := a.pipe.limit
 	n, err := bytesOf(dtype.Complex128, shape) // a string takes 16 bytes
-	if err == nil && int64(n) > most {
+	if err == nil && n > most {
 		err = fail(ErrLimit, "%d strings; the most accepted are %d, which the option MaxBytes sets", n/16, most/16)
 	}
 	inner, err2 := a.pipe.layout()
 	if err = errors.Join(err, err2); err != nil {
 		return nil, nil, err
 	}
-	chunks := map[string][]string{}
-	list := []string{}
+	type place struct{ to, from int } // in the list, and in the chunk
+	places := map[string][]place{}
 	for i := range part.Size() {
 		off := first
 		for axis, left := len(shape)-1, i; axis >= 0; axis-- {
@@ -85,26 +83,32 @@ func (a *Array) texts(ctx context.Context, idx []tensor.Index) ([]string, []int,
 			off += left % shape[axis] * stride
 			left /= shape[axis]
 		}
-		index, place := make([]int, len(m.Shape)), 0
+		index, from := make([]int, len(m.Shape)), 0
 		for axis := len(m.Shape) - 1; axis >= 0; axis-- {
 			k := off % m.Shape[axis]
 			off /= m.Shape[axis]
 			stride, _ := inner.Stride(axis)
 			index[axis] = k / m.Chunks[axis]
-			place += k % m.Chunks[axis] * stride
+			from += k % m.Chunks[axis] * stride
 		}
 		key := a.ChunkKey(index...)
-		chunk, there := chunks[key]
-		if !there {
-			if chunk, err = a.chunkTexts(ctx, key); err != nil {
-				return nil, nil, at(key, err)
-			}
-			chunks[key] = chunk
+		places[key] = append(places[key], place{i, from})
+	}
+	list, left := make([]string, part.Size()), most
+	for _, key := range slices.Sorted(maps.Keys(places)) {
+		chunk, err := a.chunkTexts(ctx, key)
+		if err != nil {
+			return nil, nil, at(key, err)
 		}
-		if chunk == nil {
-			list = append(list, m.absent)
-		} else {
-			list = append(list, chunk[place])
+		for _, p := range places[key] {
+			if chunk == nil {
+				list[p.to] = m.absent
+				continue
+			}
+			list[p.to] = chunk[p.from]
+			if left -= len(chunk[p.from]); left < 0 {
+				return nil, nil, fail(ErrLimit, "strings of more than %d bytes, which the option MaxBytes sets", most)
+			}
 		}
 	}
 	return list, shape, ended(ctx)

@@ -98,6 +98,30 @@ func TestStrings(t *testing.T) {
 	}
 }
 
+// MaxBytes bounds the strings of a part, not only those of a chunk.
+func TestStringsLimit(t *testing.T) {
+	s := Memory()
+	meta := `{"zarr_format":2,"shape":[4],"chunks":[1],"dtype":"|O","compressor":null,"fill_value":null,"order":"C","filters":[{"id":"vlen-utf8"}]}`
+	if err := s.Set(t.Context(), ".zarray", []byte(meta)); err != nil {
+		t.Fatal(err)
+	}
+	for i := range 3 { // the last one is absent
+		if err := s.Set(t.Context(), fmt.Sprint(i), []byte(vlen(strings.Repeat("é", 500)))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	a, err := Open(t.Context(), s, "", &Options{MaxBytes: 2048})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if list, _, err := a.Strings(t.Context(), tensor.R(1, 4)); err != nil || len(list[0]) != 1000 || len(list[1]) != 1000 || list[2] != "" {
+		t.Errorf("2000 bytes: %q, %v", list, err)
+	}
+	if list, _, err := a.Strings(t.Context()); !errors.Is(err, ErrLimit) {
+		t.Errorf("3000 bytes: %q, %v", list, err)
+	}
+}
+
 // Damaged chunks, and objects that aren't texts, are refused with a reason.
 func TestStringsRefused(t *testing.T) {
 	for _, c := range []struct{ filters, fill, chunk, text string }{
