@@ -39,6 +39,10 @@ func TestDomains(t *testing.T) {
 			t.Fatal(err)
 		}
 		tensortest.Equal(t, out["y"], want.Any())
+		in := map[string]Value{"x": TensorValue(x.Any())}
+		if d, err := VerifyNode(context.Background(), m, receiptOf(t, m, in, Options{ReceiptNodes: true}), "a", in, nil); d != nil || err != nil {
+			t.Errorf("the receipt of a node: %v, %v", d, err)
+		}
 	}
 	runs(model, "[{com.microsoft 1} {ai.onnx.ml 5}]") // as ONNX Runtime
 	runs(model.bytes(8, pb{}.str(1, "com.microsoft").int(2, 1)).bytes(8, pb{}.str(1, "ai.onnx.ml").int(2, 3)), "[]")

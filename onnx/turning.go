@@ -35,8 +35,7 @@ func (fr *frame) turns() *frame {
 }
 
 // repeated runs an iteration by a prepared body. It reports false where there is none, or it doesn't fit; then nothing has changed but args, which
-// may have other memory. The places are beside the
-// memory that the plan of the run counts, so the limit must leave them.
+// may have other memory. The places are beside the memory that the plan of the run counts, so the limit must leave them.
 func (fr *frame) repeated(around, args []Value) (outs []Value, done bool, err error) {
 	t := fr.turning
 	if t == nil || fr.record != nil || fr.observe != nil {
@@ -52,13 +51,13 @@ func (fr *frame) repeated(around, args []Value) (outs []Value, done bool, err er
 				return nil, false, nil
 			}
 		}
-		if need := 2 * (t.bytes + t.kept); fr.spare < need { // for places, and for copies of results
+		need := 2 * (t.bytes + t.kept) // for places, and for copies of results
+		if fr.spare < need {
 			fr.c.turning.Store(t)
 			fr.turning = nil
 			return nil, false, nil
-		} else {
-			fr.spare -= need
 		}
+		fr.spare -= need
 		fr.turning = t
 		for k, id := range t.from {
 			t.tensors[len(args)+k].CopyFrom(around[id].a)
@@ -74,23 +73,25 @@ func (fr *frame) repeated(around, args []Value) (outs []Value, done bool, err er
 		t.tensors[k].CopyFrom(args[k].a)
 	}
 	t.run, fr.borrows = *fr.run, true
-	if err = t.fr.again(around); errors.Is(err, errOther) {
-		t.fr.clear()
-		fr.releaseAll(args)
+	err = t.fr.again(around)
+	other := errors.Is(err, errOther)
+	if !other {
+		fr.run.left, fr.run.spare = t.left, t.spare
+	}
+	if err == nil {
+		t.given = append(t.given[:0], t.results...)
+		outs = t.given
+	}
+	t.fr.clear()
+	fr.run.live = t.live
+	fr.releaseAll(args)
+	if other {
 		for k := range args {
 			args[k] = Value{a: t.tensors[k]}
 		}
 		fr.turning = nil
 		return nil, false, nil
 	}
-	fr.run.left, fr.run.spare = t.left, t.spare
-	fr.releaseAll(args)
-	if err == nil {
-		t.given = append(t.given[:0], t.results...)
-		outs = t.given
-	}
-	t.fr.clear()
-	fr.run.live = t.run.live
 	return outs, true, err
 }
 

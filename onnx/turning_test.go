@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/onnx/internal/text"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -108,6 +109,31 @@ func TestTurnings(t *testing.T) {
 	}
 	if prepared < len(turnings)/2 {
 		t.Errorf("%d bodies of %d loops are prepared", prepared, len(turnings))
+	}
+}
+
+// When the values of a run with prepared bodies are gone, none of them is counted as live.
+func TestTurningsAreReleased(t *testing.T) {
+	for _, name := range slices.Sorted(maps.Keys(turnings)) {
+		s := sessionAt(t, 18, func(b *Builder) {
+			x := b.Input("x", dtype.Float32, 2, 2)
+			n, yes := weighed(b, tensor.Scalar[int64](6).Any()), weighed(b, tensor.Scalar(true).Any())
+			for k, out := range looped(b, 3, []string{n, yes, x, x}, func(b *Builder, in []string) []string { return turnings[name](b, x, in) }) {
+				b.OutputOf(b.Rename(out, fmt.Sprint("y", k)), Type{})
+			}
+		})
+		for range 2 { // the second run takes the body that the first one has prepared
+			ctx, limit := context.Background(), int64(DefaultMaxMemory)
+			vals, p, err := s.begin(ctx, map[string]Value{"x": {a: tensor.New[float32](2, 2).Any()}}, limit)
+			if err != nil {
+				t.Fatal(err)
+			}
+			fr := &frame{run: &run{Session: s, ctx: ctx, limit: limit, spare: limit, left: 100, text: text.NewTable(s.c.text)}, c: s.c, vals: vals, plan: p}
+			err = fr.steps(nil)
+			if fr.clear(); fr.live != 0 {
+				t.Errorf("%s: %d bytes are live in the end, %v", name, fr.live, err)
+			}
+		}
 	}
 }
 

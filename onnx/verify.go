@@ -218,7 +218,7 @@ func VerifyNode(ctx context.Context, m *Model, r *receipt.Receipt, node string, 
 		return nil, failf("no node of the graph has the name %.100q, or a result of this name", node)
 	}
 	n := &g.Nodes[at]
-	label := n.label(at, m.Opset(n.Domain))
+	label := n.label(at, cmp.Or(m.Opset(n.Domain), assumed[n.Domain]))
 	want, d := nodeIn(r, label)
 	switch {
 	case d != nil:
