@@ -90,8 +90,8 @@ func answers(t *testing.T, script string) string {
 	return string(text)
 }
 
-// Integer constants of any size beside arrays: comparisons are Python's, and the rest is refused where NumPy 2 refuses it, and only there, but that
-// a number beyond a type of floats is refused here, and an infinity there. The answers are recorded by testdata/constants.py.
+// Integer constants of any size beside arrays: comparisons are Python's, and the rest is refused where NumPy 2 refuses it, and only there.
+// But a number beyond a type of floats is refused here, and an infinity there. The answers are recorded by testdata/constants.py.
 func TestConstants(t *testing.T) {
 	vars := map[string]Array{
 		"f2": valueOf([]num.F16{num.F16FromFloat64(0.5), num.F16FromFloat64(math.Copysign(0, -1)), num.F16FromFloat64(2048), num.F16FromFloat64(65504), num.F16FromFloat64(-65504), num.F16FromFloat64(3), num.F16FromFloat64(math.Inf(1)), num.F16FromFloat64(math.NaN())}...),

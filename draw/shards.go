@@ -70,8 +70,8 @@ func NewShards(p device.Placement) (*Shards, error) {
 	return s, nil
 }
 
-// part returns the elements of the first shard in bank number at of n, whether there is padding behind them, and the number of
-// its other shards:
+// part returns the elements of the first shard in bank number at of n, and the number of its other shards. It says whether there is
+// padding behind the elements:
 //
 //	[0:64, 32:50] and padding, and 3 more
 func (s *Shards) part(at, n int) string {

@@ -242,7 +242,7 @@ func inferLoop(f *inference, k *valueCall) ([]Value, account, error) {
 	return all, inside, nil
 }
 
-// carried gives a result of a loop the storage that an iteration left, or that the value had before the first one, as arg has it.
+// carried gives a result of a loop the storage that an iteration left, and the one of arg, the value before the first iteration.
 func (f *inference) carried(v, arg *Value, left *storage, inside *account) {
 	inside.plus(left.bytes)
 	if f.new(v, left.bytes, append(left.of, arg.roots()...)...); arg.strided() {

@@ -9,7 +9,7 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// halves is a network that halves a picture five times, doubles the last result and adds the one before it, as networks that find text do. The
+// halves is a network that halves a picture five times, doubles the last result and adds the one before it. Networks that find text do so. The
 // last steps are one: a Conv with what follows it.
 func halves(b *Builder) {
 	conv := func(x string, name string, stride int64) string {

@@ -231,8 +231,8 @@ func hugeCases() (list []hugeCase) {
 	return list
 }
 
-// TestHugeNumbers checks, plans and runs graphs with a huge number in a process that has 1 GiB to spare, with a limit of 64 MiB
-// for a run, and without one. The number is a weight, which passes may compute with, or an input. The run has results or an error at once; a loop
+// TestHugeNumbers checks, plans and runs graphs with a huge number in a process that has 1 GiB to spare. A run has a limit of 64 MiB,
+// or none. The number is a weight, which passes may compute with, or an input. The run has results or an error at once; a loop
 // ends with its context.
 func TestHugeNumbers(t *testing.T) {
 	if strconv.IntSize < 64 {

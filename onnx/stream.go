@@ -148,7 +148,8 @@ func (st *Stream) Kept() int64 {
 	return n
 }
 
-// spare lets go of the inputs of a run, and after one that failed of the prepared run that didn't come to its end, if both take too much.
+// spare lets go of the inputs of a run. After a run that failed it also lets go of a prepared run that didn't come to its end, if both
+// take too much.
 func (st *Stream) spare() {
 	clear(st.in)
 	if limit := st.o.limit(); limit > 0 && st.ready != st.last && add(st.Kept(), st.s.weights) > limit {

@@ -48,7 +48,7 @@ func dequantized(x, scale, zero tensor.Any, d dtype.DType, axis, block int) *mov
 	}}
 }
 
-// dequantizedSingly sets float32s to the numbers of integers of 16 bits or less in float32, whose products are the same, and reports whether it
+// dequantizedSingly computes float32s from integers of 16 bits or less in float32, which gives the same products. It reports whether it
 // has done so.
 func dequantizedSingly(name string, ctx context.Context, g *grain, dst move.Words, in []move.Words) bool {
 	if dst.Of.DType() != dtype.Float32 || in[1].Of.DType() != dtype.Float32 {

@@ -75,7 +75,7 @@ func manyRanked(params ...tensor.Any) bool {
 	return slices.ContainsFunc(params, func(p tensor.Any) bool { return p.Rank() > 1 && p.Len() > 1 })
 }
 
-// byMatrix calls f with each entry e of the batch as a product of its own, whose result begins at element from, and with its sides.
+// byMatrix calls f with each entry e of the batch as a product of its own, and with its sides. Its result begins at element from.
 func (p *byteProduct) byMatrix(x *product, a, aZero, b, bZero move.Words, f func(one *byteProduct, e, from int, a, b contract.ByteSide)) {
 	zeroA, zeroB := perRowOf(x, aZero, zerosOf), perRowOf(x, bZero, zerosOf)
 	side := func(w move.Words, zero []int32) contract.ByteSide {

@@ -13,8 +13,8 @@ type (
 	// An Info is the facts that a program gives of its own operator:
 	//
 	//	Name, Domain string                    // a node of a model names both
-	//	Versions     []int                     // the opsets that define it and whose meaning this is
-	//	Attributes   []string                  // that it understands; a node with another one is refused
+	//	Versions     []int                     // the opsets whose definition this is
+	//	Attributes   []string                  // that it understands; a node with another is refused
 	//	Supports     func(d dtype.DType) bool  // nil: every type
 	Info = plan.Info
 	// A Plan is a call that is worked out: its results, the memory that it takes, and the function that computes
@@ -22,7 +22,7 @@ type (
 	Plan = plan.Plan
 	// A Call is one use of an operator in its run-time form:
 	//
-	//	Inputs  []tensor.Any     // in ONNX's order; the zero Any where an optional input is absent
+	//	Inputs  []tensor.Any     // in ONNX's order; an absent one is the zero Any
 	//	Attrs   Attrs
 	//	Opset   int              // the opset whose meaning applies
 	//	Outputs int              // how many outputs are asked for; 0 means 1

@@ -77,7 +77,7 @@ func parseShape(text string) (layout.Layout, error) {
 	return layout.RowMajor(shape...)
 }
 
-// extents reads a shape in any spelling: 2x3, 2,3, (2,3) or [2,3]; a comma may follow the last one. () and no text are rank 0.
+// extents reads a shape in any spelling: 2x3, 2,3, (2,3) or [2,3]. Within brackets a comma may follow the last extent. () and no text are rank 0.
 func extents(text string) ([]int, error) {
 	list := []int{}
 	bare := strings.TrimSpace(text)

@@ -192,8 +192,8 @@ func TestZipsByContents(t *testing.T) {
 	}
 }
 
-// The fill value of floats that xarray wrote is a missing value, and zero is a number, for each command that reads with --cf, in a folder
-// and through references. A scalar and times are read alike.
+// The fill value of floats that xarray wrote is a missing value, and zero is a number. That holds for each command that reads with --cf, in
+// a folder and through references. A scalar and times are read alike.
 func TestZarrFillValues(t *testing.T) {
 	dir := t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name) }

@@ -34,7 +34,7 @@ func chains() [][]Codec {
 	}
 }
 
-// encodeAs makes the bytes of a chunk of uint16 by definition, element by element; absent inner chunks are those that consist of 7. gap
+// encodeAs makes the bytes of a chunk of uint16 by definition, element by element. Inner chunks of which all elements are 7 are absent. gap
 // returns the number of unused bytes that stand before and behind the inner chunks of a shard.
 func encodeAs(list []Codec, shape []int, gap func() int, at func(index []int) uint16) []byte {
 	var b []byte

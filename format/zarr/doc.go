@@ -24,12 +24,11 @@
 //
 // # Versions
 //
-// Version 3: regular grids, the codecs transpose, bytes, vlen-utf8, gzip, zstd, crc32c and
-// sharding_indexed, blosc for reading, the chunk keys default and v2, names of axes,
-// attributes, groups, and consolidated metadata as zarr-python 3 writes it. Of numcodecs it reads
-// shuffle, zlib, gzip, bz2, lzma, zstd, lz4, blosc, crc32, crc32c and adler32 behind the codec bytes, delta,
-// fixedscaleoffset, astype, packbits, bitround and quantize before it. A list has up to 16 codecs, of which one makes bytes of
-// elements: bytes or sharding_indexed. Codecs may stand before and behind sharding_indexed. Shards may be nested four deep.
+// Version 3: regular grids, the codecs transpose, bytes, gzip, zstd, crc32c and sharding_indexed, for reading also
+// vlen-utf8 and blosc. Further the chunk keys default and v2, names of axes, attributes, groups, and consolidated metadata
+// as zarr-python 3 writes it. Of numcodecs it reads shuffle, zlib, gzip, bz2, lzma, zstd, lz4, blosc, crc32, crc32c and
+// adler32 behind the codec bytes. Before it, it reads delta, fixedscaleoffset, astype, packbits, bitround and quantize. A list has up to 16 codecs, of which one makes bytes of
+// elements: bytes, vlen-utf8 or sharding_indexed. Codecs may stand before and behind sharding_indexed. Shards may be nested four deep.
 // Parts of a shard are read if sharding_indexed is the only codec; otherwise a shard is read whole. The index of a shard has any
 // codecs of a fixed size, in either byte order, with or without a checksum. A field of the metadata
 // that isn't known is an error unless it says "must_understand": false; likewise a codec and

@@ -240,7 +240,7 @@ func xzOf(parts ...string) []byte {
 	return append(append(binary.LittleEndian.AppendUint32(b, crc32.ChecksumIEEE(end)), end...), "YZ"...)
 }
 
-// The blocks of an xz file take memory by the bytes that come out of each, though any of them may give all that a chunk has.
+// Each block of an xz file takes memory by the bytes that come out of it, though it could give all that a chunk has.
 func TestLZMAManyBlocks(t *testing.T) {
 	parts := slices.Repeat([]string{"a", "bc"}, 100)
 	b := xzOf(parts...)

@@ -38,8 +38,8 @@ type httpStore struct {
 // doubles from 0.2 s on, or is the one that Retry-After says, up to a minute.
 //
 // An answer must begin within a minute. Then it must bring 16 KiB or end in each 20 seconds. Otherwise the error
-// wraps os.ErrDeadlineExceeded. If client is nil, HTTP uses one that follows at most 5 redirects, none to another scheme, and takes up to
-// 64 KiB of header in an answer. Errors show URLs without user and query.
+// wraps os.ErrDeadlineExceeded. If client is nil, HTTP uses one that follows at most 5 redirects, none to another scheme. It
+// takes up to 64 KiB of header in an answer. Errors show URLs without user and query.
 //
 // The build tag nofetch leaves out the client and TLS, a sixth of the web page's program; requests then fail.
 func HTTP(base string, client *http.Client) (Store, error) {

@@ -55,7 +55,7 @@ const (
 // by zarr.URL, only if their host is in Hosts. To read another path or URL is an error that wraps ErrOutside. The document must not
 // change afterwards.
 //
-// Offsets fit one version of a file. A file that is replaced after the first read of a part of it is an error that wraps ErrChanged, as far as
+// Offsets fit one version of a file. If a file is replaced after the first read of a part of it, the error wraps ErrChanged, as far as
 // the version shows it: HTTP says which one that is, and a file in the folder has its size and time. A store of another scheme has one if it
 // is a Versioner.
 //

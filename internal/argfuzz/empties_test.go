@@ -21,8 +21,8 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// TestEmpties calls every function of the packages of tensors and operators with tensors that have an axis of extent 0 beside
-// huge ones, or that repeat one element along huge ones, and with huge numbers, in a process that has 1 GiB to spare. Each
+// TestEmpties calls every function of the packages of tensors and operators in a process that has 1 GiB to spare. Tensors have an
+// axis of extent 0 beside huge ones, or repeat one element along huge ones. Numbers may be huge, too. Each
 // call comes after one where 3 stands for 2^40, 4 for a larger number, and so on. Where that has a result without elements, so has the
 // other, at once and without memory. Work on elements that are repeated isn't waited for.
 func TestEmpties(t *testing.T) {

@@ -22,8 +22,8 @@ const (
 	finished = "finished"
 )
 
-// Each calls f with 0 to n-1 in a process of its own, which runs the test t alone and may take 1 GiB of addresses more than it
-// has at its start. On systems other than Linux it may take more. A call that ends the process, as one beyond memory does, or
+// Each calls f with 0 to n-1 in a process of its own, which runs the test t alone. The process may take 1 GiB of addresses more than
+// it has at its start. On systems other than Linux it may take more. A call that ends the process, as one beyond memory does, or
 // that hangs is an error of t with its text. The calls of other names go on in another process. f may use t.
 func Each(t *testing.T, n int, name, text func(i int) string, f func(i int)) {
 	t.Helper()

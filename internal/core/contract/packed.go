@@ -82,15 +82,15 @@ func (p *Packed[T]) Times(dst []T, ldd int, a []T, aRow, aCol, m, from, to int) 
 	}
 }
 
-// A product of so many rows or fewer is faster with a packed matrix, and with one whose columns are runs up to four times as many rows: that is
-// packed for each product otherwise. A matrix of more bytes comes from memory, which is slower than the sums of few rows.
+// A product of so many rows or fewer is faster with a packed matrix. If its columns are runs, that holds for up to four times as many rows:
+// such a matrix is packed for each product otherwise. A matrix of more bytes comes from memory, which is slower than the sums of few rows.
 const (
 	rowsPacked = 32
 	mostPacked = 16 << 20
 )
 
-// Packs reports whether a product of m rows is faster with a matrix of k by n that is packed, and the bytes that it takes then. runs says
-// whether columns of the matrix are runs.
+// Packs reports whether a product of m rows is faster with a packed matrix of k by n, and the bytes of that. runs says whether columns of
+// the matrix are runs.
 func Packs(d dtype.DType, m, n, k int, runs bool) (bytes int64, ok bool) {
 	most := rowsPacked
 	if runs {

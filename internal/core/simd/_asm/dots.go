@@ -81,7 +81,7 @@ func (g *product) dots() {
 	g.RET()
 }
 
-// panel writes the function for one row and a panel of columns that are packed, as many as eight vectors have, or four, two or one:
+// panel writes the function for one row and a panel of packed columns, of eight vectors, four, two or one:
 //
 //	c[j] = [c[j] +] acc, acc = +0, then acc = fma(a[l*aStep], b[l*n+j], acc) for each l < k in order
 //
