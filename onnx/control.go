@@ -421,6 +421,7 @@ func inferMap(f *inference, k *valueCall) ([]Value, account, error) {
 		switch v := &k.in[j]; {
 		case v.isTensor():
 			args[j] = *v
+			args[j].borrow(v)
 		case v.Kind() == KindSequence && len(v.seq.items) > 0:
 			args[j], _ = v.seq.items[0].spec()
 		}

@@ -454,3 +454,20 @@ func TestPlansOfUnknownLayouts(t *testing.T) {
 		}
 	}
 }
+
+// A tensor that the body of a SequenceMap reads is counted until the last node that needs it, though the plan isn't exact.
+func TestPlanAfterSequenceMap(t *testing.T) {
+	s := sessionAt(t, 18, func(b *Builder) {
+		y := b.Node("Relu", []string{b.Input("x", dtype.Float32, 1024)})
+		body := b.Body("body")
+		body.OutputOf(body.Node("Add", []string{body.InputOf("part", Type{}), body.InputOf("all", Type{})}), Type{})
+		list := b.Node("SequenceMap", []string{b.Node("SequenceEmpty", nil), y}, GraphAttr("body", body))
+		b.OutputOf(b.Node("SequenceLength", []string{list}), Type{})
+		z := b.Node("Softmax", []string{b.Node("Softmax", []string{y})})
+		b.OutputOf(b.Node("Concat", []string{y, z}, IntAttr("axis", 0)), Type{})
+	})
+	p, err := s.Plan(map[string]tensor.Any{"x": tensor.New[float32](1024).Any()})
+	if want := int64(4 * 4096); err != nil || p.Exact || p.Live < want { // y, z and both of them
+		t.Errorf("%+v, %v; want %d bytes live or more", p, err, want)
+	}
+}
