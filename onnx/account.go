@@ -29,16 +29,20 @@ func (a account) most(b account) account {
 	return account{max(a.live, b.live), max(a.alone, b.alone), a.inexact || b.inexact}
 }
 
-// new gives a value a storage of its own that has n bytes, and keeps others.
+// new gives a value a storage of its own that has n bytes, and keeps others. It keeps each of them once: lists would double from node to node.
 func (f *inference) new(v *Value, n int64, of ...*storage) {
 	if len(f.blank) == 0 {
 		f.blank = make([]storage, 16)
 	}
 	v.own, f.blank = &f.blank[0], f.blank[1:]
-	*v.own = storage{refs: 1, bytes: max(n, 0), of: of}
+	*v.own = storage{refs: 1, bytes: max(n, 0)}
 	f.live = add(f.live, v.own.bytes)
 	for _, s := range of {
-		s.refs++
+		if s.by != v.own {
+			s.by = v.own
+			s.refs++
+			v.own.of = append(v.own.of, s)
+		}
 	}
 }
 

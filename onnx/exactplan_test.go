@@ -455,6 +455,40 @@ func TestPlansOfUnknownLayouts(t *testing.T) {
 	}
 }
 
+// A plan of nodes whose results are views keeps one storage for each, however many branches and iterations have it.
+func TestPlansOfManyViews(t *testing.T) {
+	s := sessionAt(t, 18, func(b *Builder) {
+		x := b.Node("Relu", []string{b.Input("x", dtype.Float32, 4)})
+		n, yes := b.Input("n", dtype.Int64), b.Input("yes", dtype.Bool)
+		same := func(b *Builder) string { return b.Node("Identity", []string{x}) }
+		for range 8 {
+			x = choose(b, yes, same, same)
+			x = looped(b, 1, []string{n, yes, x}, func(b *Builder, in []string) []string {
+				return []string{in[1], b.Node("Identity", in[2:])}
+			})[0]
+		}
+		b.OutputOf(x, Type{})
+	})
+	vals, err := s.bind(valuesOf(vals{"x": tensor.New[float32](4).Any(), "n": count(3), "yes": tensor.Scalar(true).Any()}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, id := range s.c.inputs {
+		vals[id], _ = vals[id].spec()
+	}
+	most := 0
+	f := inference{seen: func(c *compiled, i int, vals []Value) {
+		for id := range vals {
+			if vals[id].own != nil {
+				most = max(most, len(vals[id].own.of))
+			}
+		}
+	}}
+	if err := f.within(context.Background(), 0, func() error { return f.graph(s.c, vals, new(Plan)) }); err != nil || most != 1 {
+		t.Errorf("a value has %d storages, %v", most, err)
+	}
+}
+
 // A tensor that the body of a SequenceMap reads is counted until the last node that needs it, though the plan isn't exact.
 func TestPlanAfterSequenceMap(t *testing.T) {
 	s := sessionAt(t, 18, func(b *Builder) {

@@ -24,6 +24,7 @@ type storage struct {
 	bytes int64
 
 	of  []*storage     // of an inference: storages that it keeps
+	by  *storage       // of an inference: the latest one that keeps it
 	lay *layout.Layout // of an inference: the layout of a tensor that isn't contiguous,
 	odd bool           // which isn't known
 }
