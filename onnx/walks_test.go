@@ -106,6 +106,31 @@ func long(n int) map[string]func(b *Builder) {
 			}
 			return b.Node("If", []string{"if"}, GraphAttr("then_branch", way("Neg")), GraphAttr("else_branch", way("Identity")))
 		}),
+		"Ifs of views": link(n, func(b *Builder, i int, x string) string {
+			if i == 0 {
+				b.Input("if", dtype.Bool)
+				x = b.Node("Relu", []string{x})
+			}
+			same := func(b *Builder) string { return b.Node("Identity", []string{x}) }
+			return choose(b, "if", same, same)
+		}),
+		"Loops of views": link(n, func(b *Builder, i int, x string) string {
+			if i == 0 {
+				x = b.Node("Relu", []string{x})
+			}
+			return looped(b, 1, []string{weight(b, "trips", tensor.Scalar[int64](2).Any()), "", x}, func(b *Builder, in []string) []string {
+				return []string{b.Node("Identity", in[1:2]), b.Node("Identity", in[2:])}
+			})[0]
+		}),
+		"Scans of views": link(n, func(b *Builder, i int, x string) string {
+			if i == 0 {
+				x = b.Node("Relu", []string{x})
+			}
+			return b.Nodes("Scan", 2, []string{x, x}, body(b, func(in *Builder) string {
+				in.OutputOf(in.Node("Identity", []string{in.InputOf("v", Type{Kind: KindTensor, Elem: ElemFloat32})}), Type{})
+				return in.Node("Identity", []string{in.InputOf("part", Type{Kind: KindTensor, Elem: ElemFloat32})})
+			}), IntAttr("num_scan_inputs", 1))[i%2]
+		}),
 		"a long branch": func(b *Builder) {
 			x, yes := b.Input("x", dtype.Float32, 1, 4, 8, 8), b.Input("if", dtype.Bool)
 			way := func() *Builder {
