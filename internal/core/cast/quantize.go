@@ -102,21 +102,27 @@ func DequantizeRow[T code](dst []float32, a []T, scale, zero float32) {
 	CanonicalRow(dst)
 }
 
-// FloatOf sets dst to codes as they are.
-func FloatOf[T code](dst []float32, a []T) {
+// FloatsOf sets dst to integers, each rounded.
+func FloatsOf[F num.Float, T num.Integer](dst []F, a []T) {
+	a = a[:len(dst)]
 	done := false
-	switch a := any(a).(type) {
-	case []int8:
-		done = simd.TryFloatI8(dst, a)
-	case []uint8:
-		done = simd.TryFloatU8(dst, a)
-	case []int16:
-		done = simd.TryFloatI16(dst, a)
-	case []uint16:
-		done = simd.TryFloatU16(dst, a)
+	if dst, ok := any(dst).([]float32); ok {
+		switch a := any(a).(type) {
+		case []int8:
+			done = simd.TryFloatI8(dst, a)
+		case []uint8:
+			done = simd.TryFloatU8(dst, a)
+		case []int16:
+			done = simd.TryFloatI16(dst, a)
+		case []uint16:
+			done = simd.TryFloatU16(dst, a)
+		}
 	}
-	if !done {
-		integersToFloats(dst, a)
+	if done {
+		return
+	}
+	for i, v := range a {
+		dst[i] = F(v)
 	}
 }
 

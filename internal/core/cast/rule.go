@@ -129,27 +129,17 @@ func convertDirectly(dst exec.Run, to dtype.DType, src exec.Run, from dtype.DTyp
 	case from == dtype.Float32 && (to == dtype.Float16 || to == dtype.BFloat16):
 		NarrowOf(to)(dst, src)
 	case to == dtype.Float32 && (from == dtype.Uint8 || from == dtype.Bool):
-		if to, b := exec.Of[float32](dst), exec.Of[uint8](src); !simd.TryFloatU8(to, b) {
-			integersToFloats(to, b)
-		}
+		FloatsOf(exec.Of[float32](dst), exec.Of[uint8](src))
 	case to == dtype.Float32 && from == dtype.Int8:
-		if to, b := exec.Of[float32](dst), exec.Of[int8](src); !simd.TryFloatI8(to, b) {
-			integersToFloats(to, b)
-		}
+		FloatsOf(exec.Of[float32](dst), exec.Of[int8](src))
 	case to == dtype.Float32 && from == dtype.Int32:
-		integersToFloats(exec.Of[float32](dst), exec.Of[int32](src))
+		FloatsOf(exec.Of[float32](dst), exec.Of[int32](src))
 	case to == dtype.Float32 && from == dtype.Int64:
-		integersToFloats(exec.Of[float32](dst), exec.Of[int64](src))
+		FloatsOf(exec.Of[float32](dst), exec.Of[int64](src))
 	default:
 		return false
 	}
 	return true
-}
-
-func integersToFloats[T num.Integer](dst []float32, src []T) {
-	for i, v := range src {
-		dst[i] = float32(v)
-	}
 }
 
 // ConvertStream returns the row that converts such a pair with non-temporal stores, or nil if there

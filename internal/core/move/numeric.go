@@ -77,16 +77,9 @@ func (w Numeric) SetFloat(i int, v float64) {
 
 // Floats sets dst to the elements of a float type from element at on. NaNs may become canonical.
 func (w Numeric) Floats(dst []float64, at int) {
-	switch w.D {
-	case dtype.Float32:
+	if w.D == dtype.Float32 {
 		conv.WidenF32(dst, ElemsOf[float32](w.Of)[at:])
-	case dtype.Float64:
-		copy(dst, ElemsOf[float64](w.Of)[at:])
-	case dtype.Float16:
-		conv.WidenDoubles(dst, ElemsOf[num.F16](w.Of)[at:])
-	case dtype.BFloat16:
-		conv.WidenDoubles(dst, ElemsOf[num.BF16](w.Of)[at:])
-	default:
+	} else {
 		cast.LoadFloats(dst, exec.RunOf(w.Mem), w.D, at)
 	}
 }
@@ -202,29 +195,23 @@ func (w Numeric) SetReal(i int, v float64) {
 func (w Numeric) Reals(dst []float64, at int) {
 	switch w.D {
 	case dtype.Int8, dtype.Int4, dtype.Int2:
-		widen(dst, exec.Of[int8](exec.RunOf(w.Mem))[at:])
+		cast.FloatsOf(dst, exec.Of[int8](exec.RunOf(w.Mem))[at:])
 	case dtype.Uint8, dtype.Uint4, dtype.Uint2:
-		widen(dst, w.Mem[at:])
+		cast.FloatsOf(dst, w.Mem[at:])
 	case dtype.Int16:
-		widen(dst, ElemsOf[int16](w.Of)[at:])
+		cast.FloatsOf(dst, ElemsOf[int16](w.Of)[at:])
 	case dtype.Uint16:
-		widen(dst, ElemsOf[uint16](w.Of)[at:])
+		cast.FloatsOf(dst, ElemsOf[uint16](w.Of)[at:])
 	case dtype.Int32:
-		widen(dst, ElemsOf[int32](w.Of)[at:])
+		cast.FloatsOf(dst, ElemsOf[int32](w.Of)[at:])
 	case dtype.Int64:
-		widen(dst, ElemsOf[int64](w.Of)[at:])
+		cast.FloatsOf(dst, ElemsOf[int64](w.Of)[at:])
 	case dtype.Uint32:
-		widen(dst, ElemsOf[uint32](w.Of)[at:])
+		cast.FloatsOf(dst, ElemsOf[uint32](w.Of)[at:])
 	case dtype.Uint64:
-		widen(dst, ElemsOf[uint64](w.Of)[at:])
+		cast.FloatsOf(dst, ElemsOf[uint64](w.Of)[at:])
 	default:
 		w.Floats(dst, at)
-	}
-}
-
-func widen[F num.Float, T num.Integer](dst []F, src []T) {
-	for i, v := range src[:len(dst)] {
-		dst[i] = F(v)
 	}
 }
 
@@ -232,11 +219,11 @@ func widen[F num.Float, T num.Integer](dst []F, src []T) {
 func (w Numeric) Singles(dst []float32, at int) {
 	switch n := at + len(dst); w.D {
 	case dtype.Int8, dtype.Int4, dtype.Int2:
-		cast.FloatOf(dst, exec.Of[int8](exec.RunOf(w.Mem))[at:n])
+		cast.FloatsOf(dst, exec.Of[int8](exec.RunOf(w.Mem))[at:n])
 	case dtype.Int16:
-		cast.FloatOf(dst, ElemsOf[int16](w.Of)[at:n])
+		cast.FloatsOf(dst, ElemsOf[int16](w.Of)[at:n])
 	case dtype.Uint16:
-		cast.FloatOf(dst, ElemsOf[uint16](w.Of)[at:n])
+		cast.FloatsOf(dst, ElemsOf[uint16](w.Of)[at:n])
 	case dtype.Float32:
 		copy(dst, ElemsOf[float32](w.Of)[at:n])
 	case dtype.Float16:
@@ -244,7 +231,7 @@ func (w Numeric) Singles(dst []float32, at int) {
 	case dtype.BFloat16:
 		conv.WidenBF16(dst, ElemsOf[num.BF16](w.Of)[at:n])
 	default:
-		cast.FloatOf(dst, w.Mem[at:n])
+		cast.FloatsOf(dst, w.Mem[at:n])
 	}
 }
 
