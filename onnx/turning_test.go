@@ -7,6 +7,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"sync"
 	"testing"
 
 	"github.com/ashlar-go/ashlar/dtype"
@@ -112,16 +113,46 @@ func TestTurnings(t *testing.T) {
 	}
 }
 
+// turningOf is a session of a loop of eight iterations, whose states begin with x.
+func turningOf(t *testing.T, name string) *Session {
+	return sessionAt(t, 18, func(b *Builder) {
+		x, n, yes := b.Input("x", dtype.Float32, 2, 2), weighed(b, tensor.Scalar[int64](8).Any()), weighed(b, tensor.Scalar(true).Any())
+		for k, out := range looped(b, 3, []string{n, yes, x, x}, func(b *Builder, in []string) []string { return turnings[name](b, x, in) }) {
+			b.OutputOf(b.Rename(out, fmt.Sprint("y", k)), Type{})
+		}
+	})
+}
+
+// Runs of one session at the same time don't share a prepared body.
+func TestTurningsTogether(t *testing.T) {
+	for _, name := range []string{"Fibonacci", "views", "a constant", "a branch", "a loop inside", "the same in all"} {
+		s := turningOf(t, name)
+		var wg sync.WaitGroup
+		for g := range 4 {
+			in := map[string]tensor.Any{"x": tensor.FromSlice([]float32{float32(g), 1, -2, 3}, 2, 2).Any()}
+			want, err := s.Run(context.Background(), in, &Options{Observe: func(*NodeRun) {}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			wg.Go(func() {
+				for range 20 {
+					got, err := s.Run(context.Background(), in, nil)
+					for k, v := range want {
+						if err != nil || fmt.Sprint(got[k]) != fmt.Sprint(v) {
+							t.Errorf("%s: %s is %v, want %v, %v", name, k, got[k], v, err)
+						}
+					}
+				}
+			})
+		}
+		wg.Wait()
+	}
+}
+
 // When the values of a run with prepared bodies are gone, none of them is counted as live.
 func TestTurningsAreReleased(t *testing.T) {
 	for _, name := range slices.Sorted(maps.Keys(turnings)) {
-		s := sessionAt(t, 18, func(b *Builder) {
-			x := b.Input("x", dtype.Float32, 2, 2)
-			n, yes := weighed(b, tensor.Scalar[int64](6).Any()), weighed(b, tensor.Scalar(true).Any())
-			for k, out := range looped(b, 3, []string{n, yes, x, x}, func(b *Builder, in []string) []string { return turnings[name](b, x, in) }) {
-				b.OutputOf(b.Rename(out, fmt.Sprint("y", k)), Type{})
-			}
-		})
+		s := turningOf(t, name)
 		for range 2 { // the second run takes the body that the first one has prepared
 			ctx, limit := context.Background(), int64(DefaultMaxMemory)
 			vals, p, err := s.begin(ctx, map[string]Value{"x": {a: tensor.New[float32](2, 2).Any()}}, limit)
