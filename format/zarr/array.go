@@ -38,8 +38,9 @@ type Options struct {
 	// also takes the memory of a chunk or shard, and of a second one if it changes only a part.
 	Workers int
 	// MaxBytes limits the bytes of the elements of a chunk, of a shard and of the result of
-	// Slice, and of the texts that Strings returns. If it is 0, a chunk has at most 2 GiB. A shard that is read whole may have, beside its chunks, as many unused bytes as
-	// these, and 1 MiB for each inner chunk.
+	// Slice, and of the texts that Strings returns. If it is 0, a chunk has at most 2 GiB. A shard
+	// that is read whole may have, beside its chunks, as many unused bytes as these, and 1 MiB for
+	// each inner chunk.
 	MaxBytes int64
 	// Unfinished opens an array also while it isn't finished: chunks that aren't written yet are the fill value.
 	Unfinished bool

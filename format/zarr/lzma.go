@@ -140,21 +140,23 @@ func lzma2(dst, b []byte, most int) (out []byte, n int, err error) {
 // src/liblzma/lzma/lzma2_decoder.c of XZ Utils.
 func lzma2Sizes(b []byte, most int) (n, size int, err error) {
 	for n < len(b) && b[n] != 0 {
-		switch h := b[n:]; {
+		h, more := b[n:], 0
+		switch {
 		case len(h) < 5 && h[0] >= 0x80, len(h) < 3:
 			return 0, 0, io.ErrUnexpectedEOF
 		case h[0] >= 0x80: // compressed, from 0xc0 on with a byte of properties
-			size += int(h[0]&0x1f)<<16 + int(h[1])<<8 + int(h[2]) + 1
+			more = int(h[0]&0x1f)<<16 + int(h[1])<<8 + int(h[2]) + 1
 			n += 6 + int(h[0]>>6&1) + int(h[3])<<8 + int(h[4])
 		case h[0] <= 2:
-			stored := int(h[1])<<8 + int(h[2]) + 1
-			n, size = n+3+stored, size+stored
+			more = int(h[1])<<8 + int(h[2]) + 1
+			n += 3 + more
 		default:
 			return 0, 0, fail(ErrFormat, "lzma: a chunk of the unknown kind %d", h[0])
 		}
-		if size > most {
+		if more > most-size {
 			return 0, 0, fail(ErrLimit, "more than the %d bytes that it has come out of %d", most, len(b))
 		}
+		size += more
 	}
 	if n >= len(b) {
 		return 0, 0, io.ErrUnexpectedEOF
