@@ -75,7 +75,14 @@ const (
 	reordering // of a view that there isn't: the first input's elements in row-major order
 )
 
-// draw outlines the steps of a graph, whose inputs and captures have their slots. It fails if the context ends.
+// outline outlines a graph that isn't a branch, whose inputs and captures have their slots. It fails if the context ends.
+func (z *outline) outline(d *drawing) error {
+	err := z.draw(d)
+	z.spread()
+	return err
+}
+
+// draw outlines the steps of a graph, without the time that their results last for views of them.
 func (z *outline) draw(d *drawing) error {
 	d.steps = make([]doing, len(d.c.steps))
 	for i := range d.c.steps {

@@ -470,9 +470,5 @@ func (st *Stream) outline(vals []Value, valued []int, limit int64) (*outline, *d
 		}
 	}
 	d.constants()
-	return z, d, z.f.within(st.under, limit, func() error {
-		err := z.draw(d)
-		z.spread()
-		return err
-	})
+	return z, d, z.f.within(st.under, limit, func() error { return z.outline(d) })
 }

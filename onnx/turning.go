@@ -187,7 +187,7 @@ func (fr *frame) prepare(around, args []Value) *turning {
 		}
 		t.from = append(t.from, o.from)
 	}
-	if t.bytes > largestTurn || z.f.within(fr.ctx, fr.limit, func() error { return z.draw(d) }) != nil {
+	if t.bytes > largestTurn || z.f.within(fr.ctx, fr.limit, func() error { return z.outline(d) }) != nil {
 		z.drop()
 		return nil
 	}

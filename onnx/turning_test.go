@@ -2,6 +2,7 @@ package onnx
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"maps"
 	"math"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/onnx/internal/text"
+	"github.com/ashlar-go/ashlar/op"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -33,6 +35,11 @@ var turnings = map[string]func(b *Builder, x string, in []string) []string{
 	},
 	"the same in all": func(b *Builder, x string, in []string) []string {
 		return []string{in[1], b.Node("Add", []string{x, x}), in[2], x}
+	},
+	"a view of what lasts no longer": func(b *Builder, x string, in []string) []string {
+		view := b.Node("Transpose", []string{b.Node("Add", []string{in[2], x})})
+		later := b.Node("Neg", []string{b.Node("Mul", []string{in[3], in[3]})})
+		return []string{in[1], view, in[3], later}
 	},
 	"a constant": func(b *Builder, x string, in []string) []string {
 		c := weighed(b, tensor.FromSlice([]float32{1, 2, 3, 4}, 2, 2).Any())
@@ -194,3 +201,145 @@ func TestTurningAllocations(t *testing.T) {
 		t.Errorf("an iteration of 40 nodes allocates %v times", each)
 	}
 }
+
+// A randomBody adds bodies of loops at random: of matrices of one shape, with branches, loops and scans inside.
+type randomBody struct {
+	r     *rand.Rand
+	shape string
+}
+
+// nodes returns n matrices that a body makes of others in the iteration i.
+func (m *randomBody) nodes(b *Builder, vals []string, i string, depth, n int) []string {
+	vals = slices.Clone(vals)
+	pick := func() string { return vals[m.r.IntN(len(vals))] }
+	ints := func(v ...int64) string { return weighed(b, tensor.FromSlice(v, len(v)).Any()) }
+	for range 1 + m.r.IntN(6) {
+		kind := m.r.IntN(14)
+		if depth > 1 {
+			kind %= 11
+		}
+		var v string
+		switch kind {
+		case 0, 1:
+			v = b.Node([]string{"Add", "Sub", "Mul", "MatMul"}[m.r.IntN(4)], []string{pick(), pick()})
+		case 2, 3:
+			v = b.Node([]string{"Transpose", "Identity", "Relu", "Neg"}[m.r.IntN(4)], []string{pick()})
+		case 4:
+			v = b.Node("Mul", []string{pick(), b.Node("Cast", []string{i}, IntAttr("to", 1))})
+		case 5:
+			axis := IntAttr("axis", m.r.Int64N(2))
+			v = b.Nodes("Split", 2, []string{b.Node("Concat", []string{pick(), pick()}, axis)}, axis, IntAttr("num_outputs", 2))[m.r.IntN(2)]
+		case 6:
+			v = b.Node("Reshape", []string{b.Node("Pad", []string{b.Node("Reshape", []string{pick(), ints(-1)}), ints(0, 0)}), m.shape})
+		case 7: // of strings, between two casts
+			v = b.Node("Cast", []string{b.Node("Cast", []string{pick()}, IntAttr("to", 8))}, IntAttr("to", 1))
+		case 8:
+			v = b.Node("Expand", []string{b.Node("ReduceSum", []string{pick()}), m.shape})
+		case 9:
+			v = b.Node("ScatterND", []string{pick(), weighed(b, tensor.FromSlice([]int64{0}, 1, 1).Any()), b.Node("Slice", []string{pick(), ints(-1), ints(math.MaxInt64)})})
+		case 10:
+			v = b.Node("SequenceAt", []string{b.Node("SequenceConstruct", []string{pick(), pick()}), weighed(b, tensor.Scalar(m.r.Int64N(2)).Any())})
+		case 11:
+			odd := b.Node("Equal", []string{b.Node("Mod", []string{i, weighed(b, tensor.Scalar[int64](2).Any())}), weighed(b, tensor.Scalar[int64](1).Any())})
+			way := func(b *Builder) string { return m.nodes(b, vals, i, depth+1, 1)[0] }
+			v = choose(b, odd, way, way)
+		case 12:
+			times := []string{i, weighed(b, tensor.Scalar(m.r.Int64N(7)).Any())}[m.r.IntN(2)]
+			v = looped(b, 2, []string{times, weighed(b, tensor.Scalar(true).Any()), pick(), pick()}, func(b *Builder, in []string) []string {
+				return append(in[1:2:2], m.nodes(b, append(in[2:], vals...), in[0], depth+1, 2)...)
+			})[m.r.IntN(2)]
+		case 13:
+			body := b.Body("body")
+			state, row := body.InputOf(body.fresh("state"), Type{}), body.InputOf(body.fresh("row"), Type{})
+			body.OutputOf(body.Node("Add", []string{state, row}), Type{})
+			body.OutputOf(body.Node("Mul", []string{state, row}), Type{})
+			v = b.Nodes("Scan", 2, []string{b.Node("ReduceSum", []string{pick(), ints(0)}, IntAttr("keepdims", 0)), pick()}, GraphAttr("body", body), IntAttr("num_scan_inputs", 1))[1]
+		}
+		vals = append(vals, v)
+	}
+	out := make([]string, n)
+	for k := range out {
+		if out[k] = vals[len(vals)-1-min(m.r.IntN(3), len(vals)-1)]; m.r.IntN(5) == 0 {
+			out[k] = pick()
+		}
+	}
+	return out
+}
+
+// Runs of one session at a time, with other shapes, threads and weights, and a stream, have the bits of observed runs.
+func TestRandomTurnings(t *testing.T) {
+	for c := range *turns {
+		r := rand.New(rand.NewPCG(59, uint64(c)))
+		matrix := func(n int) tensor.Any {
+			v := make([]float32, n*n)
+			for i := range v {
+				v[i] = float32(r.IntN(7) - 3)
+			}
+			return tensor.FromSlice(v, n, n).Any()
+		}
+		same := r.IntN(2) == 0
+		s := sessionAt(t, 18, func(b *Builder) {
+			times, x := b.Input("times", dtype.Int64), b.Input("x", dtype.Float32, "n", "n")
+			w := b.Weight("w", matrix(2)) // a run may give another one
+			b.g.Inputs = append(b.g.Inputs, ValueInfo{Name: w})
+			m := &randomBody{r, b.Node("Shape", []string{x})}
+			if same {
+				m.shape = weighed(b, tensor.FromSlice([]int64{2, 2}, 2).Any())
+			}
+			states := []string{times, weighed(b, tensor.Scalar(true).Any()), b.Input("a", dtype.Float32, "n", "n"), b.Input("b", dtype.Float32, "n", "n")}
+			outs := looped(b, 4, states, func(b *Builder, in []string) []string {
+				return append(in[1:2:2], m.nodes(b, append(in[2:], x, w), in[0], 0, 4)...)
+			})
+			for k, out := range outs {
+				b.OutputOf(b.Rename(out, fmt.Sprint("y", k)), Type{})
+			}
+		})
+		shown := func(out map[string]tensor.Any, err error) string {
+			text := fmt.Sprint(err, "\n")
+			for _, k := range slices.Sorted(maps.Keys(out)) {
+				text += fmt.Sprintln(k, tensor.Describe(out[k]), out[k])
+			}
+			return text
+		}
+		ins, want := make([]map[string]tensor.Any, 6), make([]string, 6)
+		for k := range ins {
+			n := 1 + r.IntN(3)
+			if same {
+				n = 2
+			}
+			ins[k] = map[string]tensor.Any{"times": count(r.Int64N(8)), "x": matrix(n), "a": matrix(n), "b": matrix(n), "w": matrix(n)}
+			if n == 2 && r.IntN(2) == 0 {
+				delete(ins[k], "w")
+			}
+			want[k] = shown(s.Run(context.Background(), ins[k], &Options{Observe: func(*NodeRun) {}}))
+		}
+		var all sync.WaitGroup
+		for g := range 3 {
+			all.Go(func() {
+				ctx := op.WithThreads(context.Background(), 1+g)
+				for k := range 12 {
+					k = (k + 2*g) % len(ins)
+					if got := shown(s.Run(ctx, ins[k], nil)); got != want[k] {
+						t.Errorf("case %d, %v: %s, observed %s", c, ins[k], got, want[k])
+						return
+					}
+				}
+			})
+		}
+		all.Wait()
+		stream, err := s.Stream(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for k := range ins {
+			if got := shown(stream.Run(context.Background(), ins[k/2])); got != want[k/2] {
+				t.Fatalf("case %d, %v: a stream gives %s, observed %s", c, ins[k/2], got, want[k/2])
+			}
+		}
+		if err := stream.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+var turns = flag.Int("turnings", 40, "how many loops with random bodies are compared")
