@@ -183,8 +183,8 @@ func (f *inference) besides(p *op.Plan, s *step, vals []Value) (all, alone int64
 	return all, alone
 }
 
-// shared gives the results of a valueOp their storages. One that is an input shares its storage. A new one may be a
-// view of the inputs, or hold them, so it keeps those of which it needs a part only.
+// shared gives the results of a valueOp their storages. One that is an input, or an item of one, shares its storage. A new one may
+// be a view of the inputs, or hold them, so it keeps those of which it needs a part only.
 func (f *inference) shared(k *valueCall, outs []Value) {
 	var of []*storage
 	odd := false
@@ -199,13 +199,40 @@ func (f *inference) shared(k *valueCall, outs []Value) {
 		v := &outs[j]
 		switch i := slices.IndexFunc(k.in, func(in Value) bool { return v.own != nil && in.own == v.own }); {
 		case !v.known():
-		case v.own == fresh || v.own == nil:
-			f.new(v, v.size(), of...)
-			v.own.odd = odd || v.seq != nil || k.s.node.Domain == ownDomain
 		case i >= 0:
 			f.new(v, 0, k.in[i].roots()...)
-			v.own.lay, v.own.odd = k.in[i].own.lay, k.in[i].own.odd
+			v.own.lay, v.own.odd = k.in[i].own.lay, k.in[i].own.odd || odd && k.in[i].own == &f.outside
+		case v.own != nil && v.own != fresh:
+			f.new(v, 0, v.roots()...)
+			v.own.odd = true
+		case v.seq != nil:
+			f.collect(v, slices.Clip(of))
+		default:
+			f.new(v, v.size(), of...)
+			v.own.odd = odd || k.s.node.Domain == ownDomain
 		}
+	}
+}
+
+// collect gives a sequence a storage that has its new items, and keeps the storages of the others, and of.
+func (f *inference) collect(v *Value, of []*storage) {
+	n, made := int64(0), []*Value(nil)
+	v.seq.tensors(func(item *Value) bool {
+		if item.own == fresh {
+			n, made = add(n, max(item.size(), 0)), append(made, item)
+			return true
+		}
+		for _, s := range item.roots() {
+			if len(of) == 0 || of[len(of)-1] != s {
+				of = append(of, s)
+			}
+		}
+		return true
+	})
+	f.new(v, n, of...)
+	v.own.odd = true
+	for _, item := range made {
+		item.own = v.own
 	}
 }
 

@@ -846,7 +846,7 @@ func TestValues(t *testing.T) {
 			}
 		}
 	}
-	if p, err := s.PlanValues(map[string]Value{"in": SequenceValue(dtype.Float32, spec(t, dtype.Float32, 2))}); err != nil || p.Live != 9 {
+	if p, err := s.PlanValues(map[string]Value{"in": SequenceValue(dtype.Float32, spec(t, dtype.Float32, 2))}); err != nil || p.Live != 8 {
 		t.Errorf("planned %+v, %v", p, err)
 	}
 	if _, err := s.Run(context.Background(), nil, nil); err == nil || !strings.Contains(err.Error(), "RunValues gives it") {

@@ -86,7 +86,7 @@ func (g *planGraph) grow() {
 	for _, n := range v.shape {
 		total *= n
 	}
-	switch kind := r.IntN(30); kind {
+	switch kind := r.IntN(31); kind {
 	case 0, 1, 2:
 		perm := r.Perm(rank)
 		shape := make([]int, rank)
@@ -261,6 +261,53 @@ func (g *planGraph) grow() {
 			body.OutputOf(body.Node("Identity", []string{last.name}), Type{})
 			g.add(b.Node("Scan", []string{v.name}, GraphAttr("body", body), IntAttr("num_scan_inputs", 1), IntsAttr("scan_input_axes", int64(axis))), last.d, append([]int{v.shape[axis]}, last.shape...)...)
 		}
+	case 30:
+		g.sequence(v, axis)
+	}
+}
+
+// sequence adds nodes that make a tensor by way of a sequence or an optional.
+func (g *planGraph) sequence(v planValue, axis int) {
+	r, b := g.r, g.b
+	place := func(i int) string { return g.weight(tensor.Scalar(int64(i)).Any()) }
+	switch r.IntN(5) {
+	case 0:
+		items := []planValue{v, g.pick(1), g.pick(1)}[:1+r.IntN(3)]
+		var names []string
+		for _, w := range items {
+			names = append(names, w.name)
+		}
+		seq := b.Node("SequenceConstruct", names)
+		if r.IntN(2) == 0 {
+			items = append(items, v)
+			seq = b.Node("SequenceInsert", []string{seq, v.name})
+		}
+		if len(items) > 1 && r.IntN(2) == 0 {
+			items = items[1:]
+			seq = b.Node("SequenceErase", []string{seq, place(0)})
+		}
+		at := r.IntN(len(items))
+		g.add(b.Node("SequenceAt", []string{seq, place(at)}), v.d, items[at].shape...)
+	case 1:
+		seq := b.Node("SplitToSequence", []string{v.name, place(1)}, IntAttr("axis", int64(axis)))
+		if r.IntN(2) == 0 {
+			g.add(b.Node("ConcatFromSequence", []string{seq}, IntAttr("axis", int64(axis))), v.d, v.shape...)
+			break
+		}
+		shape := slices.Clone(v.shape)
+		shape[axis] = 1
+		g.add(b.Node("SequenceAt", []string{seq, place(r.IntN(v.shape[axis]))}), v.d, shape...)
+	case 2:
+		g.add(b.Node("OptionalGetElement", []string{b.Node("Optional", []string{v.name})}), v.d, v.shape...)
+	case 3:
+		seq := b.Node("OptionalGetElement", []string{b.Node("Optional", []string{b.Node("SequenceConstruct", []string{v.name, v.name})})})
+		g.add(b.Node("SequenceAt", []string{seq, place(1)}), v.d, v.shape...)
+	case 4:
+		body := b.Body("body")
+		item, beside := body.InputOf(b.fresh("item"), Type{}), body.InputOf(b.fresh("beside"), Type{})
+		body.OutputOf(body.Node("Mul", []string{body.Node("Add", []string{item, beside}), v.name}), Type{})
+		seq := b.Node("SequenceMap", []string{b.Node("SequenceConstruct", []string{v.name}), v.name}, GraphAttr("body", body))
+		g.add(b.Node("SequenceAt", []string{seq, place(0)}), v.d, v.shape...)
 	}
 }
 
@@ -361,7 +408,9 @@ func TestExactPlans(t *testing.T) {
 		}
 		all++
 		limit := p.Weights + p.Live
-		needed, planned = needed+need, planned+limit
+		if needed, planned = needed+need, planned+limit; p.Live < 0 || p.Live > 1<<40 {
+			t.Fatalf("graph %d: results of %d bytes", seed, p.Live)
+		}
 		if !p.Exact {
 			continue
 		}

@@ -127,6 +127,7 @@ type inference struct {
 	single   context.Context // with one thread; nil if ctx has one
 	live     int64           // bytes of results that a run would hold
 	blank    []storage       // made at once
+	outside  storage         // without bytes: of inputs and constants that a valueOp sees
 	bytes    int             // of operands and results of values that may still be computed
 	axes     int             // of values that may still be known at one time
 	depth    int             // of the graph inside nodes
@@ -285,12 +286,19 @@ func (f *inference) step(c *compiled, i int, vals []Value) (outs []Value, inside
 	if form := s.form(vals); form != nil {
 		a := attrs{node: s.node, tensors: c.attrs[i]}
 		k := &valueCall{c: c, i: i, s: s, attrs: &a, in: s.values(vals), around: vals}
+		for j := range k.in {
+			if v := &k.in[j]; v.known() && v.own == nil && len(s.bodies) == 0 {
+				v.own = &f.outside
+			}
+		}
 		outs, inside, err = form.infer(f, k)
 		if a.wrong != nil {
 			err = a.wrong
 		}
 		if len(s.bodies) == 0 && err == nil {
 			f.shared(k, outs)
+			// A run plans a graph inside a node again, with less about the items of sequences.
+			inside.inexact = f.depth > 0 && slices.ContainsFunc(slices.Concat(k.in, outs), func(v Value) bool { return v.seq != nil })
 		}
 		return outs, inside, err
 	}

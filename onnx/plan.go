@@ -18,7 +18,7 @@ type Plan struct {
 	Weights int64  // bytes of initializers and constants, in the file or copied
 	Live    int64  // most bytes that results of nodes, the graph's outputs among them, take at one time, with a node's scratch
 	Node    string // the node at which that is
-	Exact   bool   // false: sizes that depend on values not known before the run are missing in Live
+	Exact   bool   // false: Live lacks sizes that depend on values not known before the run, or views of sequences inside nodes
 
 	alone int64   // Live with one thread
 	sizes []int64 // of each value, -1 where it isn't known
@@ -189,7 +189,7 @@ func (s *Session) newPlan(ctx context.Context, vals []Value, limit int64) (*Plan
 	return p, nil
 }
 
-// planned returns the plan of a graph inside a node for the inputs and captures that its frame holds: types and shapes
+// planned returns the plan of a graph inside a node for the inputs and captures that its frame holds: types, shapes and layouts
 // alone count. The graph keeps the one made last, so that iterations over the same shapes share it.
 func (fr *frame) planned() *Plan {
 	c := fr.c
@@ -198,6 +198,9 @@ func (fr *frame) planned() *Plan {
 		switch v := &fr.vals[id]; {
 		case v.isTensor():
 			fr.key = appendType(binary.AppendUvarint(append(fr.key, byte(KindTensor)), uint64(v.elem())), v.a)
+			if !v.a.IsContiguous() {
+				fr.key = fmt.Appendf(fr.key, "%v", v.a.Layout())
+			}
 		default:
 			fr.key = append(fr.key, byte(v.Kind()))
 		}
@@ -214,6 +217,7 @@ func (fr *frame) planned() *Plan {
 	vals := slices.Clone(fr.vals)
 	blur := func(id int) {
 		vals[id], _ = vals[id].spec()
+		vals[id].laid(fr.vals[id].a)
 	}
 	for _, id := range c.formals {
 		blur(id)

@@ -168,6 +168,9 @@ func splitToSequence(k *valueCall) (Value, error) {
 	items := make([]*Value, len(list))
 	for i, part := range list {
 		v := k.like(part, &k.in[0])
+		if k.fr == nil { // a view
+			v.own = k.in[0].own
+		}
 		items[i] = &v
 	}
 	return sequenceOf(k.in[0].elem(), items), nil

@@ -22,6 +22,7 @@ type valueCall struct {
 	in     []Value // the inputs; the zero Value where one is absent, or unknown while inferring
 	around []Value // all values of the graph
 	fr     *frame  // nil while inferring
+	need   int64   // while inferring: bytes besides the results
 }
 
 // keep returns the value that make made of the step's attributes, the first time or before.
@@ -217,8 +218,8 @@ func (k *valueCall) like(a tensor.Any, v *Value) Value {
 // roomFor fails where a sequence of n items takes more memory than there may be, while inferring where it is long.
 func (k *valueCall) roomFor(n int) error {
 	const itemSize = 256 // about the bytes that an item takes besides its elements
+	need := times(n, itemSize)
 	if k.fr != nil {
-		need := times(n, itemSize)
 		err := k.fr.room(need)
 		if err == nil && need > plan.MostScratch { // without a limit, too: the Go heap would end the program
 			var b *mem.Buffer
@@ -232,6 +233,7 @@ func (k *valueCall) roomFor(n int) error {
 	if n > small {
 		return op.ErrUnknown
 	}
+	k.need = max(k.need, need)
 	return nil
 }
 

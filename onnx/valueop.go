@@ -49,7 +49,7 @@ func computed(name string, least, most int, compute func(k *valueCall) ([]Value,
 				}
 			}
 			vals, err := compute(k)
-			return vals, account{}, err
+			return vals, account{live: k.need, alone: k.need}, err
 		},
 		run: func(k *valueCall) ([]Value, error) {
 			vals, err := compute(k)
