@@ -352,7 +352,7 @@ func planModel(seed uint64) (*Model, vals, error) {
 
 // needOf returns the least limit under which a run that isn't refused at its beginning comes to its end.
 func needOf(s *Session, in vals, threads int) (int64, error) {
-	for limit := s.weights; ; {
+	for limit := max(s.weights, 1); ; { // 0 stands for the default
 		ctx := op.WithThreads(context.Background(), threads)
 		bound, err := s.bind(valuesOf(in))
 		if err != nil {
@@ -552,5 +552,36 @@ func TestPlanAfterSequenceMap(t *testing.T) {
 	p, err := s.Plan(map[string]tensor.Any{"x": tensor.New[float32](1024).Any()})
 	if want := int64(4 * 4096); err != nil || p.Exact || p.Live < want { // y, z and both of them
 		t.Errorf("%+v, %v; want %d bytes live or more", p, err, want)
+	}
+}
+
+// The strings of a run take memory that depends on them, so no plan of a graph with strings is exact.
+func TestPlansOfStrings(t *testing.T) {
+	text := func(b *Builder, x string) string {
+		return b.Node("Cast", []string{x}, IntAttr("to", int64(ElemString)))
+	}
+	number := func(b *Builder, x string) string {
+		return b.Node("Cast", []string{x}, IntAttr("to", int64(ElemFloat32)))
+	}
+	for name, f := range map[string]func(b *Builder, x string) string{
+		"Cast":          text,
+		"an inner one":  func(b *Builder, x string) string { return number(b, text(b, x)) },
+		"of a sequence": func(b *Builder, x string) string { return b.Node("SequenceConstruct", []string{text(b, x)}) },
+		"in a branch": func(b *Builder, x string) string {
+			way := func(b *Builder) string { return number(b, text(b, x)) }
+			return choose(b, b.Node("Equal", []string{b.Node("ReduceSum", []string{x}, IntAttr("keepdims", 0)), weighed(b, tensor.Scalar[float32](0).Any())}), way, way)
+		},
+	} {
+		s := sessionAt(t, 18, func(b *Builder) { b.OutputOf(f(b, b.Input("x", dtype.Float32, 3)), Type{}) })
+		if p, err := s.Plan(vals{"x": vec(1.5, 2, 3)}); err != nil || p.Exact {
+			t.Errorf("%s: %+v, %v", name, p, err)
+		}
+	}
+	s := sessionAt(t, 18, func(b *Builder) {
+		x := b.InputOf("x", Type{Kind: KindTensor, Elem: ElemString})
+		b.OutputOf(b.Node("Equal", []string{x, x}), Type{})
+	})
+	if p, err := s.PlanValues(map[string]Value{"x": StringsValue([]int{2}, "a", "b")}); err != nil || p.Exact {
+		t.Errorf("of an input: %+v, %v", p, err)
 	}
 }

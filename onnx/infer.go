@@ -165,7 +165,8 @@ func (f *inference) within(ctx context.Context, limit int64, run func() error) e
 // graph fills in vals, which holds the known inputs and constants: tensors, or Specs; the zero Value is unknown. A
 // value goes after its last use. p becomes the plan, but for its weights.
 func (f *inference) graph(c *compiled, vals []Value, p *Plan) error {
-	p.Exact, p.sizes = true, make([]int64, len(vals))
+	texts := func(id int) bool { return id >= 0 && vals[id].elem() == ofString } // a run counts their bytes
+	p.Exact, p.sizes = !slices.ContainsFunc(c.inputs, texts), make([]int64, len(vals))
 	base := f.live // of graphs around
 	var peak *step
 	for i := range c.steps {
@@ -198,6 +199,7 @@ func (f *inference) graph(c *compiled, vals []Value, p *Plan) error {
 			for j := range outs { // the results that nobody wants
 				f.release(&outs[j])
 			}
+			p.Exact = p.Exact && !slices.ContainsFunc(s.out, texts)
 			if f.seen != nil {
 				f.seen(c, i, vals)
 			}

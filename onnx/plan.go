@@ -18,7 +18,7 @@ type Plan struct {
 	Weights int64  // bytes of initializers and constants, in the file or copied
 	Live    int64  // most bytes that results of nodes, the graph's outputs among them, take at one time, with a node's scratch
 	Node    string // the node at which that is
-	Exact   bool   // false: Live lacks sizes that depend on values not known before the run, or views of sequences inside nodes
+	Exact   bool   // false: Live lacks bytes that depend on values not known before the run, or of sequences inside nodes
 
 	alone int64   // Live with one thread
 	sizes []int64 // of each value, -1 where it isn't known
