@@ -350,21 +350,26 @@ func planModel(seed uint64) (*Model, vals, error) {
 	return m, in, err
 }
 
+// stepped runs the nodes of a session, whatever its plan says. The limit isn't 0, which stands for none here.
+func stepped(s *Session, in vals, threads int, limit int64) (*frame, error) {
+	ctx := op.WithThreads(context.Background(), threads)
+	bound, err := s.bind(valuesOf(in))
+	if err != nil {
+		return nil, err
+	}
+	p, err := s.plan(ctx, valuesOf(in), bound, 0)
+	if err != nil {
+		return nil, err
+	}
+	fr := &frame{run: &run{Session: s, ctx: ctx, limit: limit, left: 1 << 20, spare: p.spare(limit), text: text.NewTable(s.c.text)}, c: s.c, vals: bound, plan: p}
+	return fr, fr.steps(nil)
+}
+
 // needOf returns the least limit under which a run that isn't refused at its beginning comes to its end.
 func needOf(s *Session, in vals, threads int) (int64, error) {
-	for limit := max(s.weights, 1); ; { // 0 stands for the default
-		ctx := op.WithThreads(context.Background(), threads)
-		bound, err := s.bind(valuesOf(in))
-		if err != nil {
-			return 0, err
-		}
-		p, err := s.plan(ctx, valuesOf(in), bound, 0)
-		if err != nil {
-			return 0, err
-		}
-		r := &run{Session: s, ctx: ctx, limit: limit, left: 1 << 20, text: text.NewTable(s.c.text)}
-		fr := &frame{run: r, c: s.c, vals: bound, plan: p}
-		if err = fr.steps(nil); err == nil {
+	for limit := max(s.weights, 1); ; {
+		fr, err := stepped(s, in, threads, limit)
+		if err == nil {
 			_, err = fr.outputs()
 		}
 		var e *MemoryError
@@ -378,6 +383,16 @@ func needOf(s *Session, in vals, threads int) (int64, error) {
 		}
 		limit = e.Need
 	}
+}
+
+// left returns how many bytes a run that lets go of all its values still counts.
+func left(s *Session, in vals, threads int) (int64, error) {
+	fr, err := stepped(s, in, threads, DefaultMaxMemory)
+	if fr == nil {
+		return 0, err
+	}
+	fr.clear()
+	return fr.live, nil
 }
 
 // A run whose plan is exact runs with as much memory as the plan says, prepared or not, and is refused with a byte less.
@@ -405,6 +420,9 @@ func TestExactPlans(t *testing.T) {
 		need, err := needOf(s, in, threads)
 		if err != nil {
 			t.Fatalf("graph %d: %v", seed, err)
+		}
+		if n, err := left(s, in, threads); n != 0 || err != nil {
+			t.Errorf("graph %d: a run leaves %d bytes, %v", seed, n, err)
 		}
 		all++
 		limit := p.Weights + p.Live

@@ -312,6 +312,9 @@ func TestRandomTurnings(t *testing.T) {
 				delete(ins[k], "w")
 			}
 			want[k] = shown(s.Run(context.Background(), ins[k], &Options{Observe: func(*NodeRun) {}}))
+			if n, err := left(s, ins[k], 1+k%3); n != 0 || err != nil {
+				t.Errorf("case %d, %v: a run leaves %d bytes, %v", c, ins[k], n, err)
+			}
 		}
 		var all sync.WaitGroup
 		for g := range 3 {
