@@ -130,6 +130,9 @@ func (fr *frame) finish(in *frame, state []Value, stacks []stack, first int, aro
 		if st.used == 0 {
 			if known == nil {
 				known = in.described(around, args())
+				if err := in.ctx.Err(); err != nil { // they may lack types
+					return nil, err
+				}
 			}
 			if st.single = known[first+j]; !st.single.isTensor() {
 				st.single = b.emptyOutput(first + j)

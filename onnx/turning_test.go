@@ -2,6 +2,7 @@ package onnx
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"maps"
@@ -12,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/ended"
 	"github.com/ashlar-go/ashlar/onnx/internal/text"
 	"github.com/ashlar-go/ashlar/op"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -266,7 +268,7 @@ func (m *randomBody) nodes(b *Builder, vals []string, i string, depth, n int) []
 	return out
 }
 
-// Runs of one session at a time, with other shapes, threads and weights, and a stream, have the bits of observed runs.
+// Runs of one session at a time, with other shapes, threads and weights, after runs that end midway, and a stream, have the bits of observed runs.
 func TestRandomTurnings(t *testing.T) {
 	for c := range *turns {
 		r := rand.New(rand.NewPCG(59, uint64(c)))
@@ -314,6 +316,12 @@ func TestRandomTurnings(t *testing.T) {
 			want[k] = shown(s.Run(context.Background(), ins[k], &Options{Observe: func(*NodeRun) {}}))
 			if n, err := left(s, ins[k], 1+k%3); n != 0 || err != nil {
 				t.Errorf("case %d, %v: a run leaves %d bytes, %v", c, ins[k], n, err)
+			}
+		}
+		for k := range 2 * len(ins) {
+			out, err := s.Run(ended.After(r.IntN(25*k+1)), ins[k/2], nil)
+			if got := shown(out, err); got != want[k/2] && !errors.Is(err, context.Canceled) {
+				t.Errorf("case %d, %v: a context that ends gives %s, observed %s", c, ins[k/2], got, want[k/2])
 			}
 		}
 		var all sync.WaitGroup
