@@ -253,6 +253,19 @@ func testServers(t *testing.T) {
 				w.WriteHeader(501)
 			}
 		}, "234", "789", 10},
+		"less by HEAD": {func(w http.ResponseWriter, r *http.Request) {
+			switch span := r.Header.Get("Range"); span {
+			case "":
+				io.WriteString(w, text[1:])
+			case "bytes=0-0":
+				part("bytes 0-0/*", "0")(w, r)
+			case "bytes=2-4", "bytes=6-8":
+				part("bytes "+span[6:]+"/10", map[string]string{"bytes=2-4": "234", "bytes=6-8": "678"}[span])(w, r)
+			default:
+				w.WriteHeader(501)
+			}
+		}, "234", "", 39},
+		"all as a part":         {part("bytes 2-4/10", text), "", "", 9},
 		"no ranges and no size": {flushed, "234", "", 9},
 		"another range":         {part("bytes 3-5/10", "345"), "", "", 9},
 		"a size that is none":   {part("bytes 2-4/x", "234"), "", "", 9},
@@ -286,8 +299,66 @@ func testServers(t *testing.T) {
 		if requests != c.requests {
 			t.Errorf("%s: %d requests, want %d", name, requests, c.requests)
 		}
+		want := c.end
+		if name == "no size" { // with the other range the server tells it
+			want = ""
+		}
+		if _, version, err := s.(Versioner).GetVersion(ctx, "k", 2, 3, ""); err == nil {
+			if got, _, err := s.(Versioner).GetVersion(ctx, "k", -3, 3, version); (err == nil) != (want != "") || string(got) != want {
+				t.Errorf("%s, of a version: %q, %v; want %q", name, got, err, want)
+			}
+		}
 		if b, err := s.GetRange(ctx, "k", -11, 3); err == nil || c.end != "" && !errors.Is(err, io.ErrUnexpectedEOF) {
 			t.Errorf("%s: more than there is: %q, %v", name, b, err)
+		}
+	}
+}
+
+// An answer is of a version if it tells the same facts, no more and no fewer. If it has a strong ETag, that and the sizes that are told count.
+func TestVersions(t *testing.T) {
+	const now, before = "Mon, 02 Jan 2006 15:04:05 GMT", "Mon, 02 Jan 2006 15:04:04 GMT"
+	type facts struct{ tag, modified, size string }
+	var all []facts
+	for _, tag := range []string{"", `"a"`, `"b"`, `W/"a"`, `w/"a"`, "a"} {
+		for _, modified := range []string{"", before, now, "Mon, 02 Jan 2006 15:04:03 GMT", "x"} {
+			for _, size := range []string{"*", "10", "11"} {
+				all = append(all, facts{tag, modified, size})
+			}
+		}
+	}
+	told := func(f facts) facts {
+		if f.modified == now { // that of each answer may be as new
+			f.modified = ""
+		}
+		return f
+	}
+	var answer facts
+	s, err := HTTP("http://h", &http.Client{Transport: handler(func(w http.ResponseWriter, r *http.Request) {
+		for name, text := range map[string]string{"Date": now, "ETag": answer.tag, "Last-Modified": answer.modified, "Content-Range": "bytes 2-4/" + answer.size} {
+			if text != "" {
+				w.Header().Set(name, text)
+			}
+		}
+		w.WriteHeader(http.StatusPartialContent)
+		io.WriteString(w, "234")
+	})})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, a := range all {
+		strong := strings.HasPrefix(a.tag, `"`)
+		for _, b := range all {
+			answer = a
+			_, version, err := s.(Versioner).GetVersion(t.Context(), "k", 2, 3, "")
+			if byTime := a.tag == "" && told(a).modified != "" && a.modified != "x"; err != nil || weak(version) == (strong || byTime) {
+				t.Fatalf("%q: %q, %v", a, version, err)
+			}
+			answer = b
+			got, _, err := s.(Versioner).GetVersion(t.Context(), "k", 2, 3, version)
+			same := told(a) == told(b) || strong && a.tag == b.tag && (a.size == b.size || a.size == "*" || b.size == "*")
+			if same && string(got) != "234" || !same && !errors.Is(err, ErrChanged) {
+				t.Fatalf("%q, then %q: %q, %v", a, b, got, err)
+			}
 		}
 	}
 }

@@ -32,7 +32,8 @@ type httpStore struct {
 // answer with another range is an error. If the server takes no range from the end of a value, HTTP asks for the value's size first.
 // Status 404 and 410 mean an absent key.
 //
-// The store is a Versioner. The version of a value is its ETag. Without one it is the time in Last-Modified, and the size.
+// The store is a Versioner. The version of a value is its ETag. If that isn't strong, all that an answer tells is the version: ETag, the time
+// in Last-Modified, and size. Then an answer that tells less, or more, is of another version.
 //
 // A request is sent up to four times if its answer ends too soon, or has status 408, 429 or one from 500 on. But 501, 505 and 507 are final. The wait
 // doubles from 0.2 s on, or is the one that Retry-After says, up to a minute.

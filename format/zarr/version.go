@@ -19,7 +19,7 @@ import (
 
 // A Versioner is a Store whose values have versions, so that several ranges can be read of one and the same value. GetVersion is GetRange of a
 // version of a value; "" means any. It returns the version of the bytes. If the value has another version by now, the error wraps ErrChanged.
-// A returned version is "" if the store knows none. If it begins with W/, two values may share it.
+// A returned version is "" if the store never knows one. If it begins with W/, two values may share it.
 type Versioner interface {
 	Store
 	GetVersion(ctx context.Context, key string, off, n int64, version string) (b []byte, now string, err error)
@@ -52,17 +52,17 @@ func stampOf(h http.Header, size int64) stamp {
 	return s
 }
 
-// version writes a stamp as a version. It is strong if it has a strong ETag, or if the answer was made a second or more after the last
-// change. Source: RFC 9110, 8.8.
+// strong reports whether an ETag is one that two values don't share.
+func strong(tag string) bool { return strings.HasPrefix(tag, `"`) }
+
+// version writes a stamp as a version, also one without any fact: the next answer must have none either. It is strong if it has a strong ETag,
+// or if the answer was made a second or more after the last change. Source: RFC 9110, 8.8.
 func (s stamp) version(h http.Header) string {
-	if s == (stamp{size: -1}) {
-		return ""
-	}
 	text := fmt.Sprintf("%s\n%s\n%d", s.tag, s.modified, s.size)
 	changed, err := http.ParseTime(s.modified)
 	answered, err2 := http.ParseTime(h.Get("Date"))
 	byTime := s.tag == "" && err == nil && err2 == nil && answered.Sub(changed) >= time.Second
-	if byTime || s.tag != "" && !strings.HasPrefix(s.tag, "W/") {
+	if byTime || strong(s.tag) {
 		return text
 	}
 	return "W/\n" + text
@@ -78,19 +78,20 @@ func parseStamp(version string) (s stamp, ok bool) {
 	return stamp{parts[0], parts[1], size}, err == nil
 }
 
-// is reports whether two stamps may be of the same value. Servers of one value may disagree about the time, so an ETag goes first.
+// is reports whether two stamps may be of the same value. Servers of one value may disagree about the time, so a strong ETag goes first.
+// Without one, all facts count, and so does the absence of one.
 func (s stamp) is(t stamp) bool {
-	if s.size >= 0 && t.size >= 0 && s.size != t.size || s.tag != t.tag {
-		return false
+	if strong(s.tag) {
+		return s.tag == t.tag && (s.size == t.size || min(s.size, t.size) < 0)
 	}
-	return s.tag != "" && !strings.HasPrefix(s.tag, "W/") || s.modified == t.modified
+	return s == t
 }
 
 // condition returns the header of a request for a version.
 func (s stamp) condition() http.Header {
 	h := http.Header{}
 	switch {
-	case strings.HasPrefix(s.tag, `"`):
+	case strong(s.tag):
 		h.Set("If-Match", s.tag)
 	case s.tag == "" && s.modified != "":
 		h.Set("If-Unmodified-Since", s.modified)
@@ -120,11 +121,14 @@ func (s *httpStore) askVersion(ctx context.Context, method, key, span, version s
 		first, end, size := int64(0), a.ContentLength, a.ContentLength
 		if a.StatusCode == http.StatusPartialContent {
 			var ok bool
-			if first, end, size, ok = contentRange(a.Header.Get("Content-Range")); !ok {
+			if first, end, size, ok = contentRange(a.Header.Get("Content-Range")); !ok || a.ContentLength > end-first {
 				return wrongRange(a, span)
 			}
 		}
 		got := stampOf(a.Header, size)
+		if method == http.MethodHead && !strong(got.tag) { // the answers with ranges may not tell the size
+			got.size = -1
+		}
 		if known && !got.is(want) {
 			return errChanged(key)
 		}
