@@ -104,6 +104,11 @@ func attendLinear(y, state *tensor.Any, in [7]*tensor.Any, o linearAttrs, opts [
 	if d.IsNarrow() {
 		wide = dtype.Float32
 	}
+	plan.AimShape(y, name, &s, d, h.shape(true))
+	if y.Len() == 0 && h.queries > 0 { // then the state has no elements either
+		*state = tensor.EmptyOf(stateOf(&in), h.state()...)
+		return
+	}
 	var held [7]tensor.Any
 	for i, a := range in {
 		if held[i] = *a; !a.IsZero() && a.DType() != wide {
@@ -112,7 +117,6 @@ func attendLinear(y, state *tensor.Any, in [7]*tensor.Any, o linearAttrs, opts [
 			defer held[i].Close()
 		}
 	}
-	plan.AimShape(y, name, &s, d, h.shape(true))
 	out := plan.Beside(y, d.IsNarrow() || !y.CanView(h.five(true)...), in[:]...)
 	if d.IsNarrow() {
 		f := tensor.EmptyOf(wide, h.shape(true)...)
@@ -139,11 +143,7 @@ func attendLinear(y, state *tensor.Any, in [7]*tensor.Any, o linearAttrs, opts [
 		}
 		return at.Reshape(h.batch, kv, group, 1, at.Dim(1)/(kv*group))
 	}
-	steps := h.queries
-	if y.Len() == 0 {
-		steps = 0 // nor has the state elements, unless there is no step
-	}
-	for t := range steps {
+	for t := range h.queries {
 		exec.Look(name, s.Ctx())
 		q, k, v := rows(&held[0], h.group, t), rows(&held[1], 1, t), rows(&held[2], 1, t)
 		if !in[4].IsZero() {

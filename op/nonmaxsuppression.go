@@ -40,13 +40,13 @@ func suppressed(boxes, scores tensor.Any, s NonMaxSuppressionOptions) tensor.Any
 	if !(s.Overlap >= 0 && s.Overlap <= 1) {
 		panic(plan.Fail(name, tensor.ErrValue, "an overlap of %v; it must be 0 to 1", s.Overlap))
 	}
+	if s.Most <= 0 || scores.Len() == 0 {
+		return tensor.New[int64](0, 3).Any()
+	}
 	boxes, scores = boxes.Contiguous(), scores.Contiguous()
 	at, by := move.ElemsOf[float32](&boxes), move.ElemsOf[float32](&scores)
 	classes, n := scores.Dim(1), boxes.Dim(1)
 	var out []int64
-	if n == 0 {
-		return tensor.New[int64](0, 3).Any()
-	}
 	for u := range scores.Dim(0) * classes {
 		image := u / classes
 		var order []int

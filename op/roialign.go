@@ -47,7 +47,11 @@ func regions(x, rois, image tensor.Any, r RoiAlignOptions) *move.Transfer {
 		panic(plan.Fail(name, tensor.ErrValue, "a result of %d by %d, and %d samples; the first two must be 1 or more, the last 0 to 1024", r.Height, r.Width, r.Sampling))
 	}
 	n, c, h, w := x.Dim(0), x.Dim(1), x.Dim(2), x.Dim(3)
-	return &move.Transfer{Name: name, D: x.DType(), Shape: []int{rois.Dim(0), c, r.Height, r.Width}, In: move.OperandsOf(x, rois, image), Picky: true, Fill: func(ctx context.Context, dst move.Words, in []move.Words) {
+	out := []int{rois.Dim(0), c, r.Height, r.Width}
+	if c == 0 {
+		oneRow(&rois, &image)
+	}
+	return &move.Transfer{Name: name, D: x.DType(), Shape: out, In: move.OperandsOf(x, rois, image), Picky: true, Fill: func(ctx context.Context, dst move.Words, in []move.Words) {
 		to, data, box := move.NumericOf(dst), move.NumericOf(in[0]).Float64s(name), move.NumericOf(in[1])
 		of := in[2].Int64s(name)
 		offset := 0.0

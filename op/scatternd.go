@@ -26,6 +26,9 @@ func scatteredND(a, indices, updates tensor.Any, mode ScatterMode) *move.Transfe
 	shape, by := a.Shape(), indices.Shape()
 	k := ndWidth("ScatterND", shape, indices, 0)
 	checkScatter("ScatterND", a, updates, append(append([]int{}, by[:len(by)-1]...), shape[k:]...), mode)
+	if a.Len() == 0 {
+		updates = a // none of them has a place
+	}
 	return &move.Transfer{Name: "ScatterND", D: a.DType(), Shape: shape, In: []tensor.Any{a, indices, updates}, Picky: true,
 		Scratch: plan.BytesIn(8, by[:len(by)-1]), Fill: func(_ context.Context, dst move.Words, in []move.Words) {
 			at, block := ndOffsets("ScatterND", shape, by, in[1], 0, k, nil)

@@ -364,7 +364,7 @@ func (r *run) bounded(t *testing.T, what string, f func(c *op.Call) ([]tensor.An
 	if took := time.Since(start); took > slowest {
 		t.Errorf("%s: it took %v", what, took)
 	}
-	if made != nil && (c.Context == nil || empty(made) && !huges(in, true) && !slices.Contains([]string{"Multinomial", "ScatterND"}, r.op.Name())) && errors.Is(err, tensor.ErrMemory) {
+	if made != nil && (c.Context == nil || empty(made) && !huges(in, true) && r.op.Name() != "Multinomial") && errors.Is(err, tensor.ErrMemory) {
 		t.Errorf("%s: memory for what has no elements: %v", what, err)
 	}
 	var e *tensor.Error

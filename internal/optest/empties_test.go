@@ -74,7 +74,7 @@ func empty(ts []tensor.Any) bool {
 }
 
 // huges says that one of the tensors has a huge axis; of integers with elements, if only they count: their values may be wrong, and
-// an operator looks at all of them. So Multinomial does with its weights, and ScatterND lays out updates before it looks at indices.
+// an operator looks at all of them. So Multinomial does with its weights.
 func huges(ts []tensor.Any, values bool) bool {
 	return slices.ContainsFunc(ts, func(a tensor.Any) bool {
 		return !a.IsZero() && slices.Max(append(a.Shape(), 0)) >= 1<<40 && (!values || a.Len() > 0 && a.DType().IsInteger())
