@@ -35,12 +35,13 @@ var fresh = new(storage)
 // A run is the state of one Run.
 type run struct {
 	*Session
-	ctx   context.Context
-	text  *text.Table
-	live  int64 // bytes of results
-	limit int64
-	spare int64 // bytes that the plan leaves of the limit, for prepared bodies of loops
-	left  int64 // iterations that loops may still do
+	ctx    context.Context
+	text   *text.Table
+	live   int64 // bytes of results
+	limit  int64
+	spare  int64               // bytes that the plan leaves of the limit, for prepared bodies of loops
+	places map[*compiled]int64 // bytes that these take already, however often their loops run
+	left   int64               // iterations that loops may still do
 
 	record  *recorder // nil unless a receipt has the nodes
 	observe func(*NodeRun)

@@ -136,7 +136,7 @@ func (p *prepared) perform(st *Stream) error {
 	if err != nil {
 		return errOther
 	}
-	p.ctx, p.live, p.left, p.spare, p.record = st.under, p.bytes, st.o.iterations(), p.beside, st.o.record
+	p.ctx, p.live, p.left, p.spare, p.places, p.record = st.under, p.bytes, st.o.iterations(), p.beside, nil, st.o.record
 	if p.slow {
 		p.text = text.NewTable(p.c.text)
 	}

@@ -52,12 +52,17 @@ func (fr *frame) repeated(around, args []Value) (outs []Value, done bool, err er
 			}
 		}
 		need := 2 * (t.bytes + t.kept) // for places, and for copies of results
-		if fr.spare < need {
+		more := need - fr.places[fr.c]
+		if fr.spare < more {
 			fr.c.turning.Store(t)
 			fr.turning = nil
 			return nil, false, nil
 		}
-		fr.spare -= need
+		if fr.places == nil {
+			fr.run.places = map[*compiled]int64{}
+		}
+		fr.places[fr.c] = need
+		fr.spare -= more
 		fr.turning = t
 		for k, id := range t.from {
 			t.tensors[len(args)+k].CopyFrom(around[id].a)
@@ -75,8 +80,8 @@ func (fr *frame) repeated(around, args []Value) (outs []Value, done bool, err er
 	t.run, fr.borrows = *fr.run, true
 	err = t.fr.again(around)
 	other := errors.Is(err, errOther)
-	if !other {
-		fr.run.left, fr.run.spare = t.left, t.spare
+	if fr.run.spare, fr.run.places = t.spare, t.places; !other {
+		fr.run.left = t.left
 	}
 	if err == nil {
 		t.given = append(t.given[:0], t.results...)

@@ -71,6 +71,14 @@ var turnings = map[string]func(b *Builder, x string, in []string) []string{
 		})
 		return []string{in[1], b.Node("Relu", []string{out[0]}), in[2], out[1]}
 	},
+	"a loop inside, of other shapes": func(b *Builder, x string, in []string) []string {
+		n, yes := weighed(b, tensor.Scalar[int64](5).Any()), weighed(b, tensor.Scalar(true).Any())
+		out := looped(b, 2, []string{n, yes, in[3]}, func(b *Builder, inner []string) []string {
+			return []string{inner[1], b.Node("Add", []string{inner[2], x}), inner[2]}
+		})
+		places := b.Node("Cast", []string{b.Node("Shape", []string{b.Node("NonZero", []string{in[2]})})}, IntAttr("to", 1))
+		return []string{in[1], in[2], out[0], places}
+	},
 	"a failure": func(b *Builder, x string, in []string) []string {
 		return []string{in[1], b.Node("Gather", []string{in[2], b.Node("Unsqueeze", []string{b.Node("Sub", []string{in[0], weighed(b, tensor.Scalar[int64](6).Any())}), weighed(b, tensor.FromSlice([]int64{0}, 1).Any())})}), in[3], in[2]}
 	},
@@ -172,6 +180,33 @@ func TestTurningsAreReleased(t *testing.T) {
 			err = fr.steps(nil)
 			if fr.clear(); fr.live != 0 {
 				t.Errorf("%s: %d bytes are live in the end, %v", name, fr.live, err)
+			}
+		}
+	}
+}
+
+// A run counts the memory of a prepared body once, however often its loop runs.
+func TestTurningsAreCountedOnce(t *testing.T) {
+	for _, name := range []string{"Fibonacci", "a loop inside", "a loop inside, of other shapes"} {
+		s := turningOf(t, name)
+		for k := range 2 { // the second run takes the body that the first one has prepared
+			ctx, limit := context.Background(), int64(DefaultMaxMemory)
+			vals, p, err := s.begin(ctx, map[string]Value{"x": {a: tensor.New[float32](2, 2).Any()}}, limit)
+			if err != nil {
+				t.Fatal(err)
+			}
+			fr := &frame{run: &run{Session: s, ctx: ctx, limit: limit, spare: limit, left: 100, text: text.NewTable(s.c.text)}, c: s.c, vals: vals, plan: p}
+			err = fr.steps(nil)
+			fr.clear()
+			var want int64
+			s.c.all(func(c *compiled) bool {
+				if t := c.turning.Load(); t != nil {
+					want += 2 * (t.bytes + t.kept)
+				}
+				return true
+			})
+			if took := limit - fr.spare; err != nil || want == 0 || took != want {
+				t.Errorf("%s, run %d: it counts %d bytes for prepared bodies that have %d, %v", name, k, took, want, err)
 			}
 		}
 	}
