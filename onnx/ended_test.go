@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"github.com/ashlar-go/ashlar/dtype"
@@ -202,5 +203,96 @@ func TestEndedOwn(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// failingModels are graphs in which two nodes fail. The first reads a result that is known before the run only where a graph inside a node, or the
+// elements of a shape, are inferred to the end. The input x has 3 rows of 2.
+var failingModels = map[string]func(b *Builder, x string) (first string){
+	"Loop": func(b *Builder, x string) string {
+		return looped(b, 1, []string{b.Weight("m", count(2)), "", x}, func(b *Builder, v []string) []string {
+			return []string{v[1], b.Node("Neg", []string{v[2]})}
+		})[0]
+	},
+	"Scan": func(b *Builder, x string) string {
+		body := b.Body("body")
+		row := body.InputOf("row", Type{})
+		body.OutputOf(body.Node("Neg", []string{row}), Type{})
+		return b.Nodes("Scan", 1, []string{x}, GraphAttr("body", body), IntAttr("num_scan_inputs", 1))[0]
+	},
+	"If": func(b *Builder, x string) string {
+		yes := b.Node("Less", []string{b.Node("ReduceSum", []string{x}, IntAttr("keepdims", 0)), b.Weight("0", tensor.Scalar[float32](0).Any())})
+		neg := func(b *Builder) string { return b.Node("Neg", []string{x}) }
+		return choose(b, yes, neg, neg)
+	},
+	"Loop in If": func(b *Builder, x string) string {
+		yes := b.Node("Less", []string{b.Node("ReduceSum", []string{x}, IntAttr("keepdims", 0)), b.Weight("0", tensor.Scalar[float32](0).Any())})
+		loop := func(b *Builder) string {
+			return looped(b, 1, []string{b.Weight(b.fresh("m"), count(2)), "", x}, func(b *Builder, v []string) []string {
+				return []string{v[1], b.Node("Neg", []string{v[2]})}
+			})[0]
+		}
+		return choose(b, yes, loop, loop)
+	},
+	"Shape": func(b *Builder, x string) string {
+		return b.Node("Expand", []string{b.Weight("1", tensor.Scalar[float32](1).Any()), b.Node("Shape", []string{x})})
+	},
+}
+
+// Of two nodes that fail the first is blamed, in all its words, by runs and streams under a context that ends after any number of
+// looks, unless they give the context's error.
+func TestEndedFailing(t *testing.T) {
+	for name, build := range failingModels {
+		for _, free := range []bool{false, true} {
+			t.Run(fmt.Sprint(name, free), func(t *testing.T) {
+				build := func(b *Builder) {
+					x := b.Input("x", dtype.Float32, any2(free, "n", 3), 2)
+					w := b.Weight("w", noise(rand.New(rand.NewPCG(59, 1)), 4, 2)) // which more rows of x fit
+					first := b.Node("Add", []string{build(b, x), w})
+					b.OutputOf(first, Type{})
+					b.OutputOf(b.Node("Sub", []string{x, w}), Type{})
+				}
+				in := vals{"x": noise(rand.New(rand.NewPCG(59, 2)), 3, 2)}
+				want := ""
+				check := func(what string, k int, err error) {
+					t.Helper()
+					switch {
+					case err == nil:
+						t.Fatalf("%s, which ends after %d looks, fails nowhere", what, k)
+					case k == math.MaxInt && want == "":
+						if want = err.Error(); !strings.Contains(want, "(Add") || strings.Contains(want, "multiples of 2 fit") != free {
+							t.Fatal(err)
+						}
+					case err.Error() != want && (k == math.MaxInt || !errors.Is(err, context.Canceled)):
+						t.Fatalf("%s, which ends after %d looks: %v, want %s", what, k, err, want)
+					}
+				}
+				all := ended.After(math.MaxInt)
+				s := sessionAt(t, 17, build)
+				_, err := s.Run(all, in, nil)
+				check("a run", math.MaxInt, err)
+				for k := range all.Looks() + 1 {
+					_, err := s.Run(ended.After(k), in, nil)
+					check("a run", k, err)
+					_, err = s.Run(ended.After(k), in, &Options{Observe: func(*NodeRun) {}})
+					check("an observed run", k, err)
+					st, err := s.Stream(nil)
+					if err != nil {
+						t.Fatal(err)
+					}
+					for i := range 3 {
+						under, end := context.Context(context.Background()), math.MaxInt
+						if i != 1 {
+							under, end = ended.After(k), k
+						}
+						_, err := st.Run(under, in)
+						check("a run of a stream", end, err)
+					}
+					if err := st.Close(); err != nil {
+						t.Fatal(err)
+					}
+				}
+			})
+		}
 	}
 }

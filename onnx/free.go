@@ -1,6 +1,7 @@
 package onnx
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,9 +15,9 @@ import (
 const mostMultiple = 128
 
 // free adds to an error about shapes the sizes of inputs that the model leaves free, if it fits with others: with the next multiples of
-// a power of two.
+// a power of two. Where ctx ends it returns the error of ctx.
 func (s *Session) free(ctx context.Context, bound []Value, limit int64, err error) error {
-	if !errors.Is(err, tensor.ErrShape) || ctx.Err() != nil {
+	if !errors.Is(err, tensor.ErrShape) {
 		return err
 	}
 	for multiple := 2; multiple <= mostMultiple; multiple *= 2 {
@@ -50,5 +51,5 @@ func (s *Session) free(ctx context.Context, bound []Value, limit int64, err erro
 			}
 		}
 	}
-	return err
+	return cmp.Or(ctx.Err(), err)
 }

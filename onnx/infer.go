@@ -1,6 +1,7 @@
 package onnx
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -150,7 +151,8 @@ func budget(limit int64) int {
 	return evaluated
 }
 
-// within runs an inference. Values are computed within ctx and limit bytes, if that is positive.
+// within runs an inference. Values are computed within ctx and limit bytes, if that is positive. Where ctx ends it returns the error of
+// ctx: less is known from there on, so that run may have blamed another node.
 func (f *inference) within(ctx context.Context, limit int64, run func() error) error {
 	f.bytes, f.axes, f.caller = budget(limit), maxAxes, ctx
 	var cancel context.CancelFunc
@@ -159,7 +161,7 @@ func (f *inference) within(ctx context.Context, limit int64, run func() error) e
 	defer cancel()
 	err := run()
 	f.late = f.ctx.Err() != nil
-	return err
+	return cmp.Or(ctx.Err(), err)
 }
 
 // graph fills in vals, which holds the known inputs and constants: tensors, or Specs; the zero Value is unknown. A

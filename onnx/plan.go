@@ -103,7 +103,7 @@ func (s *Session) plan(ctx context.Context, inputs map[string]Value, bound []Val
 		err = s.free(ctx, bound, limit, err)
 	}
 	// A plan that ran out of time may lack sizes that another one would have.
-	if err == nil && keep && ctx.Err() == nil && time.Since(start) < patience {
+	if err == nil && keep && time.Since(start) < patience {
 		s.last.Store(&kept{key, *p})
 	}
 	return p, err

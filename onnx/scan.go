@@ -129,8 +129,8 @@ func (fr *frame) finish(in *frame, state []Value, stacks []stack, first int, aro
 		st := &stacks[j]
 		if st.used == 0 {
 			if known == nil {
-				known = in.described(around, args())
-				if err := in.ctx.Err(); err != nil { // they may lack types
+				var err error
+				if known, err = in.described(around, args()); err != nil {
 					return nil, err
 				}
 			}
@@ -159,16 +159,16 @@ func (fr *frame) finish(in *frame, state []Value, stacks []stack, first int, aro
 }
 
 // described returns descriptions of the outputs of the frame's graph, without elements.
-func (fr *frame) described(around, args []Value) (outs []Value) {
+func (fr *frame) described(around, args []Value) (outs []Value, err error) {
 	f := inference{depth: 1}
-	f.within(fr.ctx, fr.limit, func() error {
+	err = f.within(fr.ctx, fr.limit, func() error {
 		outs, _ = f.body(fr.c, bare(around), args)
 		return nil
 	})
 	for j := range outs {
 		outs[j], _ = outs[j].spec()
 	}
-	return outs
+	return outs, err
 }
 
 // emptyOutput describes output k by its declaration, with 0 for every size that isn't fixed.
