@@ -13,6 +13,7 @@ import (
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/ended"
 	"github.com/ashlar-go/ashlar/op"
+	"github.com/ashlar-go/ashlar/receipt"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -276,6 +277,8 @@ func TestEndedFailing(t *testing.T) {
 					check("a run", k, err)
 					_, err = s.Run(ended.After(k), in, &Options{Observe: func(*NodeRun) {}})
 					check("an observed run", k, err)
+					_, err = s.Run(ended.After(k), in, &Options{Receipt: new(receipt.Receipt), ReceiptNodes: true})
+					check("a run with a receipt", k, err)
 					st, err := s.Stream(nil)
 					if err != nil {
 						t.Fatal(err)
