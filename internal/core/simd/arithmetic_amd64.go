@@ -725,6 +725,18 @@ func affine64AVX2(dst []float64, a []float64, mean float64, factor float64, bias
 func affine64AVX512(dst []float64, a []float64, mean float64, factor float64, bias float64)
 
 //go:noescape
+func affineRow32AVX2(dst []float32, a []float32, mean []float64, factor []float64, bias []float64)
+
+//go:noescape
+func affineRow32AVX512(dst []float32, a []float32, mean []float64, factor []float64, bias []float64)
+
+//go:noescape
+func affineRow64AVX2(dst []float64, a []float64, mean []float64, factor []float64, bias []float64)
+
+//go:noescape
+func affineRow64AVX512(dst []float64, a []float64, mean []float64, factor []float64, bias []float64)
+
+//go:noescape
 func affineOddAVX2(dst []float32, a []float32, mean float64, factor float64, bias float64)
 
 //go:noescape

@@ -12704,6 +12704,452 @@ done:
 	VZEROUPPER
 	RET
 
+// func affineRow32AVX2(dst []float32, a []float32, mean []float64, factor []float64, bias []float64)
+// Requires: AVX, CMOV
+TEXT ·affineRow32AVX2(SB), NOSPLIT, $0-120
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    dst_base+0(FP), CX
+	MOVQ    a_base+24(FP), DX
+	MOVQ    a_len+32(FP), BX
+	CMPQ    BX, AX
+	CMOVQLT BX, AX
+	MOVQ    mean_base+48(FP), BX
+	MOVQ    mean_len+56(FP), SI
+	CMPQ    SI, AX
+	CMOVQLT SI, AX
+	MOVQ    factor_base+72(FP), SI
+	MOVQ    factor_len+80(FP), DI
+	CMPQ    DI, AX
+	CMOVQLT DI, AX
+	MOVQ    bias_base+96(FP), DI
+	MOVQ    bias_len+104(FP), R8
+	CMPQ    R8, AX
+	CMOVQLT R8, AX
+	VMOVUPS c7fc000007fc00000<>+0(SB), Y0
+	XORL    R8, R8
+	SUBQ    $+16, AX
+	JLT     single
+
+many:
+	VMOVUPS    (DX)(R8*4), X1
+	VMOVUPS    16(DX)(R8*4), X2
+	VMOVUPS    32(DX)(R8*4), X3
+	VMOVUPS    48(DX)(R8*4), X4
+	VCVTPS2PD  X1, Y1
+	VCVTPS2PD  X2, Y2
+	VCVTPS2PD  X3, Y3
+	VCVTPS2PD  X4, Y7
+	VMOVUPS    (BX)(R8*8), Y4
+	VMOVUPS    32(BX)(R8*8), Y5
+	VMOVUPS    64(BX)(R8*8), Y6
+	VMOVUPS    96(BX)(R8*8), Y8
+	VSUBPD     Y4, Y1, Y1
+	VSUBPD     Y5, Y2, Y2
+	VSUBPD     Y6, Y3, Y3
+	VSUBPD     Y8, Y7, Y7
+	VMOVUPS    (SI)(R8*8), Y4
+	VMOVUPS    32(SI)(R8*8), Y5
+	VMOVUPS    64(SI)(R8*8), Y6
+	VMOVUPS    96(SI)(R8*8), Y8
+	VMULPD     Y4, Y1, Y1
+	VMULPD     Y5, Y2, Y2
+	VMULPD     Y6, Y3, Y3
+	VMULPD     Y8, Y7, Y7
+	VMOVUPS    (DI)(R8*8), Y4
+	VMOVUPS    32(DI)(R8*8), Y5
+	VMOVUPS    64(DI)(R8*8), Y6
+	VMOVUPS    96(DI)(R8*8), Y8
+	VADDPD     Y4, Y1, Y1
+	VADDPD     Y5, Y2, Y2
+	VADDPD     Y6, Y3, Y3
+	VADDPD     Y8, Y7, Y4
+	VCVTPD2PSY Y1, X1
+	VCVTPD2PSY Y2, X2
+	VCVTPD2PSY Y3, X3
+	VCVTPD2PSY Y4, X7
+	VCMPPS     $0x03, X1, X1, X4
+	VCMPPS     $0x03, X2, X2, X5
+	VCMPPS     $0x03, X3, X3, X6
+	VCMPPS     $0x03, X7, X7, X8
+	VPBLENDVB  X4, X0, X1, X1
+	VPBLENDVB  X5, X0, X2, X2
+	VPBLENDVB  X6, X0, X3, X3
+	VPBLENDVB  X8, X0, X7, X4
+	VMOVUPS    X1, (CX)(R8*4)
+	VMOVUPS    X2, 16(CX)(R8*4)
+	VMOVUPS    X3, 32(CX)(R8*4)
+	VMOVUPS    X4, 48(CX)(R8*4)
+	ADDQ       $+16, R8
+	SUBQ       $+16, AX
+	JGE        many
+
+single:
+	ADDQ $+16, AX
+	JEQ  done
+
+one:
+	SUBQ       $+4, AX
+	JLT        rest
+	VMOVUPS    (DX)(R8*4), X1
+	VCVTPS2PD  X1, Y1
+	VMOVUPS    (BX)(R8*8), Y2
+	VSUBPD     Y2, Y1, Y1
+	VMOVUPS    (SI)(R8*8), Y2
+	VMULPD     Y2, Y1, Y1
+	VMOVUPS    (DI)(R8*8), Y2
+	VADDPD     Y2, Y1, Y1
+	VCVTPD2PSY Y1, X1
+	VCMPPS     $0x03, X1, X1, X2
+	VPBLENDVB  X2, X0, X1, X1
+	VMOVUPS    X1, (CX)(R8*4)
+	ADDQ       $+4, R8
+	JMP        one
+
+rest:
+	ADDQ $+4, AX
+	JEQ  end
+
+element:
+	VMOVD      (DX)(R8*4), X1
+	VCVTPS2PD  X1, Y1
+	VMOVQ      (BX)(R8*8), X9
+	VSUBPD     Y9, Y1, Y1
+	VMOVQ      (SI)(R8*8), X9
+	VMULPD     Y9, Y1, Y1
+	VMOVQ      (DI)(R8*8), X9
+	VADDPD     Y9, Y1, Y1
+	VCVTPD2PSY Y1, X1
+	VCMPPS     $0x03, X1, X1, X2
+	VPBLENDVB  X2, X0, X1, X1
+	VMOVD      X1, (CX)(R8*4)
+	INCQ       R8
+	DECQ       AX
+	JNE        element
+
+end:
+done:
+	VZEROUPPER
+	RET
+
+// func affineRow32AVX512(dst []float32, a []float32, mean []float64, factor []float64, bias []float64)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
+TEXT ·affineRow32AVX512(SB), NOSPLIT, $0-120
+	MOVQ         dst_len+8(FP), AX
+	MOVQ         dst_base+0(FP), CX
+	MOVQ         a_base+24(FP), DX
+	MOVQ         a_len+32(FP), BX
+	CMPQ         BX, AX
+	CMOVQLT      BX, AX
+	MOVQ         mean_base+48(FP), BX
+	MOVQ         mean_len+56(FP), SI
+	CMPQ         SI, AX
+	CMOVQLT      SI, AX
+	MOVQ         factor_base+72(FP), SI
+	MOVQ         factor_len+80(FP), DI
+	CMPQ         DI, AX
+	CMOVQLT      DI, AX
+	MOVQ         bias_base+96(FP), DI
+	MOVQ         bias_len+104(FP), R8
+	CMPQ         R8, AX
+	CMOVQLT      R8, AX
+	VPBROADCASTQ c7fc000007fc00000<>+0(SB), Z0
+	XORL         R8, R8
+	SUBQ         $+32, AX
+	JLT          single
+
+many:
+	VMOVDQU64 (DX)(R8*4), Y1
+	VMOVDQU64 32(DX)(R8*4), Y2
+	VMOVDQU64 64(DX)(R8*4), Y3
+	VMOVDQU64 96(DX)(R8*4), Y4
+	VCVTPS2PD Y1, Z1
+	VCVTPS2PD Y2, Z2
+	VCVTPS2PD Y3, Z3
+	VCVTPS2PD Y4, Z7
+	VMOVDQU64 (BX)(R8*8), Z4
+	VMOVDQU64 64(BX)(R8*8), Z5
+	VMOVDQU64 128(BX)(R8*8), Z6
+	VMOVDQU64 192(BX)(R8*8), Z8
+	VSUBPD    Z4, Z1, Z1
+	VSUBPD    Z5, Z2, Z2
+	VSUBPD    Z6, Z3, Z3
+	VSUBPD    Z8, Z7, Z7
+	VMOVDQU64 (SI)(R8*8), Z4
+	VMOVDQU64 64(SI)(R8*8), Z5
+	VMOVDQU64 128(SI)(R8*8), Z6
+	VMOVDQU64 192(SI)(R8*8), Z8
+	VMULPD    Z4, Z1, Z1
+	VMULPD    Z5, Z2, Z2
+	VMULPD    Z6, Z3, Z3
+	VMULPD    Z8, Z7, Z7
+	VMOVDQU64 (DI)(R8*8), Z4
+	VMOVDQU64 64(DI)(R8*8), Z5
+	VMOVDQU64 128(DI)(R8*8), Z6
+	VMOVDQU64 192(DI)(R8*8), Z8
+	VADDPD    Z4, Z1, Z1
+	VADDPD    Z5, Z2, Z2
+	VADDPD    Z6, Z3, Z3
+	VADDPD    Z8, Z7, Z4
+	VCVTPD2PS Z1, Y1
+	VCVTPD2PS Z2, Y2
+	VCVTPD2PS Z3, Y3
+	VCVTPD2PS Z4, Y4
+	VCMPPS    $0x03, Y1, Y1, K1
+	VCMPPS    $0x03, Y2, Y2, K2
+	VCMPPS    $0x03, Y3, Y3, K3
+	VCMPPS    $0x03, Y4, Y4, K4
+	VMOVDQU32 Y0, K1, Y1
+	VMOVDQU32 Y0, K2, Y2
+	VMOVDQU32 Y0, K3, Y3
+	VMOVDQU32 Y0, K4, Y4
+	VMOVDQU64 Y1, (CX)(R8*4)
+	VMOVDQU64 Y2, 32(CX)(R8*4)
+	VMOVDQU64 Y3, 64(CX)(R8*4)
+	VMOVDQU64 Y4, 96(CX)(R8*4)
+	ADDQ      $+32, R8
+	SUBQ      $+32, AX
+	JGE       many
+
+single:
+	ADDQ $+32, AX
+	JEQ  done
+
+one:
+	MOVQ        $-1, R9
+	BZHIQ       AX, R9, R9
+	KMOVQ       R9, K1
+	VMOVDQU32.Z (DX)(R8*4), K1, Y1
+	VCVTPS2PD   Y1, Z1
+	VMOVDQU64.Z (BX)(R8*8), K1, Z2
+	VSUBPD      Z2, Z1, Z1
+	VMOVDQU64.Z (SI)(R8*8), K1, Z2
+	VMULPD      Z2, Z1, Z1
+	VMOVDQU64.Z (DI)(R8*8), K1, Z2
+	VADDPD      Z2, Z1, Z1
+	VCVTPD2PS   Z1, Y1
+	VCMPPS      $0x03, Y1, Y1, K2
+	VMOVDQU32   Y0, K2, Y1
+	VMOVDQU32   Y1, K1, (CX)(R8*4)
+	ADDQ        $+8, R8
+	SUBQ        $+8, AX
+	JG          one
+
+done:
+	VZEROUPPER
+	RET
+
+// func affineRow64AVX2(dst []float64, a []float64, mean []float64, factor []float64, bias []float64)
+// Requires: AVX, AVX2, CMOV
+TEXT ·affineRow64AVX2(SB), NOSPLIT, $0-120
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    dst_base+0(FP), CX
+	MOVQ    a_base+24(FP), DX
+	MOVQ    a_len+32(FP), BX
+	CMPQ    BX, AX
+	CMOVQLT BX, AX
+	MOVQ    mean_base+48(FP), BX
+	MOVQ    mean_len+56(FP), SI
+	CMPQ    SI, AX
+	CMOVQLT SI, AX
+	MOVQ    factor_base+72(FP), SI
+	MOVQ    factor_len+80(FP), DI
+	CMPQ    DI, AX
+	CMOVQLT DI, AX
+	MOVQ    bias_base+96(FP), DI
+	MOVQ    bias_len+104(FP), R8
+	CMPQ    R8, AX
+	CMOVQLT R8, AX
+	VMOVUPS c7ff8000000000000<>+0(SB), Y0
+	XORL    R8, R8
+	SUBQ    $+16, AX
+	JLT     single
+
+many:
+	VMOVUPS   (DX)(R8*8), Y1
+	VMOVUPS   32(DX)(R8*8), Y3
+	VMOVUPS   64(DX)(R8*8), Y5
+	VMOVUPS   96(DX)(R8*8), Y7
+	VMOVUPS   (BX)(R8*8), Y2
+	VMOVUPS   32(BX)(R8*8), Y4
+	VMOVUPS   64(BX)(R8*8), Y6
+	VMOVUPS   96(BX)(R8*8), Y8
+	VSUBPD    Y2, Y1, Y1
+	VSUBPD    Y4, Y3, Y2
+	VSUBPD    Y6, Y5, Y3
+	VSUBPD    Y8, Y7, Y7
+	VMOVUPS   (SI)(R8*8), Y4
+	VMOVUPS   32(SI)(R8*8), Y5
+	VMOVUPS   64(SI)(R8*8), Y6
+	VMOVUPS   96(SI)(R8*8), Y8
+	VMULPD    Y4, Y1, Y1
+	VMULPD    Y5, Y2, Y2
+	VMULPD    Y6, Y3, Y3
+	VMULPD    Y8, Y7, Y7
+	VMOVUPS   (DI)(R8*8), Y4
+	VMOVUPS   32(DI)(R8*8), Y5
+	VMOVUPS   64(DI)(R8*8), Y6
+	VMOVUPS   96(DI)(R8*8), Y8
+	VADDPD    Y4, Y1, Y1
+	VADDPD    Y5, Y2, Y2
+	VADDPD    Y6, Y3, Y3
+	VADDPD    Y8, Y7, Y7
+	VCMPPD    $0x03, Y1, Y1, Y4
+	VCMPPD    $0x03, Y2, Y2, Y5
+	VCMPPD    $0x03, Y3, Y3, Y6
+	VCMPPD    $0x03, Y7, Y7, Y8
+	VPBLENDVB Y4, Y0, Y1, Y1
+	VPBLENDVB Y5, Y0, Y2, Y2
+	VPBLENDVB Y6, Y0, Y3, Y3
+	VPBLENDVB Y8, Y0, Y7, Y4
+	VMOVUPS   Y1, (CX)(R8*8)
+	VMOVUPS   Y2, 32(CX)(R8*8)
+	VMOVUPS   Y3, 64(CX)(R8*8)
+	VMOVUPS   Y4, 96(CX)(R8*8)
+	ADDQ      $+16, R8
+	SUBQ      $+16, AX
+	JGE       many
+
+single:
+	ADDQ $+16, AX
+	JEQ  done
+
+one:
+	SUBQ      $+4, AX
+	JLT       rest
+	VMOVUPS   (DX)(R8*8), Y1
+	VMOVUPS   (BX)(R8*8), Y2
+	VSUBPD    Y2, Y1, Y1
+	VMOVUPS   (SI)(R8*8), Y2
+	VMULPD    Y2, Y1, Y1
+	VMOVUPS   (DI)(R8*8), Y2
+	VADDPD    Y2, Y1, Y1
+	VCMPPD    $0x03, Y1, Y1, Y2
+	VPBLENDVB Y2, Y0, Y1, Y1
+	VMOVUPS   Y1, (CX)(R8*8)
+	ADDQ      $+4, R8
+	JMP       one
+
+rest:
+	ADDQ $+4, AX
+	JEQ  end
+
+element:
+	VMOVQ     (DX)(R8*8), X9
+	VMOVQ     (BX)(R8*8), X10
+	VSUBPD    Y10, Y9, Y1
+	VMOVQ     (SI)(R8*8), X9
+	VMULPD    Y9, Y1, Y1
+	VMOVQ     (DI)(R8*8), X9
+	VADDPD    Y9, Y1, Y1
+	VCMPPD    $0x03, Y1, Y1, Y2
+	VPBLENDVB Y2, Y0, Y1, Y1
+	VMOVQ     X1, (CX)(R8*8)
+	INCQ      R8
+	DECQ      AX
+	JNE       element
+
+end:
+done:
+	VZEROUPPER
+	RET
+
+// func affineRow64AVX512(dst []float64, a []float64, mean []float64, factor []float64, bias []float64)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·affineRow64AVX512(SB), NOSPLIT, $0-120
+	MOVQ         dst_len+8(FP), AX
+	MOVQ         dst_base+0(FP), CX
+	MOVQ         a_base+24(FP), DX
+	MOVQ         a_len+32(FP), BX
+	CMPQ         BX, AX
+	CMOVQLT      BX, AX
+	MOVQ         mean_base+48(FP), BX
+	MOVQ         mean_len+56(FP), SI
+	CMPQ         SI, AX
+	CMOVQLT      SI, AX
+	MOVQ         factor_base+72(FP), SI
+	MOVQ         factor_len+80(FP), DI
+	CMPQ         DI, AX
+	CMOVQLT      DI, AX
+	MOVQ         bias_base+96(FP), DI
+	MOVQ         bias_len+104(FP), R8
+	CMPQ         R8, AX
+	CMOVQLT      R8, AX
+	VPBROADCASTQ c7ff8000000000000<>+0(SB), Z0
+	XORL         R8, R8
+	SUBQ         $+32, AX
+	JLT          single
+
+many:
+	VMOVDQU64 (DX)(R8*8), Z1
+	VMOVDQU64 64(DX)(R8*8), Z3
+	VMOVDQU64 128(DX)(R8*8), Z5
+	VMOVDQU64 192(DX)(R8*8), Z7
+	VMOVDQU64 (BX)(R8*8), Z2
+	VMOVDQU64 64(BX)(R8*8), Z4
+	VMOVDQU64 128(BX)(R8*8), Z6
+	VMOVDQU64 192(BX)(R8*8), Z8
+	VSUBPD    Z2, Z1, Z1
+	VSUBPD    Z4, Z3, Z2
+	VSUBPD    Z6, Z5, Z3
+	VSUBPD    Z8, Z7, Z7
+	VMOVDQU64 (SI)(R8*8), Z4
+	VMOVDQU64 64(SI)(R8*8), Z5
+	VMOVDQU64 128(SI)(R8*8), Z6
+	VMOVDQU64 192(SI)(R8*8), Z8
+	VMULPD    Z4, Z1, Z1
+	VMULPD    Z5, Z2, Z2
+	VMULPD    Z6, Z3, Z3
+	VMULPD    Z8, Z7, Z7
+	VMOVDQU64 (DI)(R8*8), Z4
+	VMOVDQU64 64(DI)(R8*8), Z5
+	VMOVDQU64 128(DI)(R8*8), Z6
+	VMOVDQU64 192(DI)(R8*8), Z8
+	VADDPD    Z4, Z1, Z1
+	VADDPD    Z5, Z2, Z2
+	VADDPD    Z6, Z3, Z3
+	VADDPD    Z8, Z7, Z4
+	VCMPPD    $0x03, Z1, Z1, K1
+	VCMPPD    $0x03, Z2, Z2, K2
+	VCMPPD    $0x03, Z3, Z3, K3
+	VCMPPD    $0x03, Z4, Z4, K4
+	VMOVDQU64 Z0, K1, Z1
+	VMOVDQU64 Z0, K2, Z2
+	VMOVDQU64 Z0, K3, Z3
+	VMOVDQU64 Z0, K4, Z4
+	VMOVDQU64 Z1, (CX)(R8*8)
+	VMOVDQU64 Z2, 64(CX)(R8*8)
+	VMOVDQU64 Z3, 128(CX)(R8*8)
+	VMOVDQU64 Z4, 192(CX)(R8*8)
+	ADDQ      $+32, R8
+	SUBQ      $+32, AX
+	JGE       many
+
+single:
+	ADDQ $+32, AX
+	JEQ  done
+
+one:
+	MOVQ        $-1, R9
+	BZHIQ       AX, R9, R9
+	KMOVQ       R9, K1
+	VMOVDQU64.Z (DX)(R8*8), K1, Z1
+	VMOVDQU64.Z (BX)(R8*8), K1, Z2
+	VSUBPD      Z2, Z1, Z1
+	VMOVDQU64.Z (SI)(R8*8), K1, Z2
+	VMULPD      Z2, Z1, Z1
+	VMOVDQU64.Z (DI)(R8*8), K1, Z2
+	VADDPD      Z2, Z1, Z1
+	VCMPPD      $0x03, Z1, Z1, K2
+	VMOVDQU64   Z0, K2, Z1
+	VMOVDQU64   Z1, K1, (CX)(R8*8)
+	ADDQ        $+8, R8
+	SUBQ        $+8, AX
+	JG          one
+
+done:
+	VZEROUPPER
+	RET
+
 DATA c7fffffffffffffff<>+0(SB)/8, $0x7fffffffffffffff
 DATA c7fffffffffffffff<>+8(SB)/8, $0x7fffffffffffffff
 DATA c7fffffffffffffff<>+16(SB)/8, $0x7fffffffffffffff

@@ -371,6 +371,12 @@ func affine32NEON(dst []float32, a []float32, mean float64, factor float64, bias
 func affine64NEON(dst []float64, a []float64, mean float64, factor float64, bias float64)
 
 //go:noescape
+func affineRow32NEON(dst []float32, a []float32, mean []float64, factor []float64, bias []float64)
+
+//go:noescape
+func affineRow64NEON(dst []float64, a []float64, mean []float64, factor []float64, bias []float64)
+
+//go:noescape
 func affineOddNEON(dst []float32, a []float32, mean float64, factor float64, bias float64)
 
 //go:noescape

@@ -148,6 +148,14 @@ DATA affine64NEONConstants<>+0(SB)/8, $0x7ff8000000000000
 DATA affine64NEONConstants<>+8(SB)/8, $0x7ff8000000000000
 GLOBL affine64NEONConstants<>(SB), RODATA|NOPTR, $16
 
+DATA affineRow32NEONConstants<>+0(SB)/8, $0x7fc000007fc00000
+DATA affineRow32NEONConstants<>+8(SB)/8, $0x7fc000007fc00000
+GLOBL affineRow32NEONConstants<>(SB), RODATA|NOPTR, $16
+
+DATA affineRow64NEONConstants<>+0(SB)/8, $0x7ff8000000000000
+DATA affineRow64NEONConstants<>+8(SB)/8, $0x7ff8000000000000
+GLOBL affineRow64NEONConstants<>(SB), RODATA|NOPTR, $16
+
 DATA affineOddNEONConstants<>+0(SB)/8, $0x7fffffffffffffff
 DATA affineOddNEONConstants<>+8(SB)/8, $0x7fffffffffffffff
 GLOBL affineOddNEONConstants<>(SB), RODATA|NOPTR, $16
@@ -4821,6 +4829,256 @@ element:
 	WORD $0xfd00002b // str d11, [x1]
 	ADD $8, R1
 	ADD $8, R2
+	SUBS $1, R0, R0
+	BNE element
+done:
+	RET
+
+// func affineRow32NEON(dst []float32, a []float32, mean []float64, factor []float64, bias []float64)
+TEXT ·affineRow32NEON(SB), NOSPLIT, $0-120
+	MOVD dst_len+8(FP), R0
+	MOVD dst_base+0(FP), R1
+	MOVD a_base+24(FP), R2
+	MOVD a_len+32(FP), R3
+	CMP R0, R3
+	CSEL LT, R3, R0, R0
+	MOVD mean_base+48(FP), R3
+	MOVD mean_len+56(FP), R4
+	CMP R0, R4
+	CSEL LT, R4, R0, R0
+	MOVD factor_base+72(FP), R4
+	MOVD factor_len+80(FP), R5
+	CMP R0, R5
+	CSEL LT, R5, R0, R0
+	MOVD bias_base+96(FP), R5
+	MOVD bias_len+104(FP), R6
+	CMP R0, R6
+	CSEL LT, R6, R0, R0
+	MOVD $affineRow32NEONConstants<>(SB), R6
+	WORD $0x3dc000c0 // ldr q0, [x6]
+	SUBS $8, R0, R0
+	BLT single
+many:
+	WORD $0xfd400041 // ldr d1, [x2]
+	WORD $0xfd400442 // ldr d2, [x2, #8]
+	WORD $0xfd400843 // ldr d3, [x2, #16]
+	WORD $0xfd400c44 // ldr d4, [x2, #24]
+	WORD $0x0e617821 // fcvtl v1.2d, v1.2s
+	WORD $0x0e617842 // fcvtl v2.2d, v2.2s
+	WORD $0x0e617863 // fcvtl v3.2d, v3.2s
+	WORD $0x0e617884 // fcvtl v4.2d, v4.2s
+	WORD $0x3dc00065 // ldr q5, [x3]
+	WORD $0x3dc00466 // ldr q6, [x3, #16]
+	WORD $0x3dc00867 // ldr q7, [x3, #32]
+	WORD $0x3dc00c68 // ldr q8, [x3, #48]
+	WORD $0x4ee5d425 // fsub v5.2d, v1.2d, v5.2d
+	WORD $0x4ee6d446 // fsub v6.2d, v2.2d, v6.2d
+	WORD $0x4ee7d467 // fsub v7.2d, v3.2d, v7.2d
+	WORD $0x4ee8d488 // fsub v8.2d, v4.2d, v8.2d
+	WORD $0x3dc00084 // ldr q4, [x4]
+	WORD $0x3dc00483 // ldr q3, [x4, #16]
+	WORD $0x3dc00882 // ldr q2, [x4, #32]
+	WORD $0x3dc00c81 // ldr q1, [x4, #48]
+	WORD $0x6e64dca4 // fmul v4.2d, v5.2d, v4.2d
+	WORD $0x6e63dcc3 // fmul v3.2d, v6.2d, v3.2d
+	WORD $0x6e62dce2 // fmul v2.2d, v7.2d, v2.2d
+	WORD $0x6e61dd01 // fmul v1.2d, v8.2d, v1.2d
+	WORD $0x3dc000a8 // ldr q8, [x5]
+	WORD $0x3dc004a7 // ldr q7, [x5, #16]
+	WORD $0x3dc008a6 // ldr q6, [x5, #32]
+	WORD $0x3dc00ca5 // ldr q5, [x5, #48]
+	WORD $0x4e68d488 // fadd v8.2d, v4.2d, v8.2d
+	WORD $0x4e67d467 // fadd v7.2d, v3.2d, v7.2d
+	WORD $0x4e66d446 // fadd v6.2d, v2.2d, v6.2d
+	WORD $0x4e65d425 // fadd v5.2d, v1.2d, v5.2d
+	WORD $0x0e616908 // fcvtn v8.2s, v8.2d
+	WORD $0x0e6168e7 // fcvtn v7.2s, v7.2d
+	WORD $0x0e6168c6 // fcvtn v6.2s, v6.2d
+	WORD $0x0e6168a5 // fcvtn v5.2s, v5.2d
+	WORD $0x0e28e501 // fcmeq v1.2s, v8.2s, v8.2s
+	WORD $0x0e27e4e2 // fcmeq v2.2s, v7.2s, v7.2s
+	WORD $0x0e26e4c3 // fcmeq v3.2s, v6.2s, v6.2s
+	WORD $0x0e25e4a4 // fcmeq v4.2s, v5.2s, v5.2s
+	WORD $0x2e601d01 // bsl v1.8b, v8.8b, v0.8b
+	WORD $0x2e601ce2 // bsl v2.8b, v7.8b, v0.8b
+	WORD $0x2e601cc3 // bsl v3.8b, v6.8b, v0.8b
+	WORD $0x2e601ca4 // bsl v4.8b, v5.8b, v0.8b
+	WORD $0xfd000021 // str d1, [x1]
+	WORD $0xfd000422 // str d2, [x1, #8]
+	WORD $0xfd000823 // str d3, [x1, #16]
+	WORD $0xfd000c24 // str d4, [x1, #24]
+	ADD $32, R1
+	ADD $32, R2
+	ADD $64, R3
+	ADD $64, R4
+	ADD $64, R5
+	SUBS $8, R0, R0
+	BGE many
+single:
+	ADDS $8, R0, R0
+	BEQ done
+	SUBS $2, R0, R0
+	BLT rest
+one:
+	WORD $0xfd400044 // ldr d4, [x2]
+	WORD $0x0e617884 // fcvtl v4.2d, v4.2s
+	WORD $0x3dc00063 // ldr q3, [x3]
+	WORD $0x4ee3d483 // fsub v3.2d, v4.2d, v3.2d
+	WORD $0x3dc00084 // ldr q4, [x4]
+	WORD $0x6e64dc64 // fmul v4.2d, v3.2d, v4.2d
+	WORD $0x3dc000a3 // ldr q3, [x5]
+	WORD $0x4e63d483 // fadd v3.2d, v4.2d, v3.2d
+	WORD $0x0e616863 // fcvtn v3.2s, v3.2d
+	WORD $0x0e23e464 // fcmeq v4.2s, v3.2s, v3.2s
+	WORD $0x2e601c64 // bsl v4.8b, v3.8b, v0.8b
+	WORD $0xfd000024 // str d4, [x1]
+	ADD $8, R1
+	ADD $8, R2
+	ADD $16, R3
+	ADD $16, R4
+	ADD $16, R5
+	SUBS $2, R0, R0
+	BGE one
+rest:
+	ADDS $2, R0, R0
+	BEQ done
+element:
+	WORD $0xbd400044 // ldr s4, [x2]
+	WORD $0x0e617884 // fcvtl v4.2d, v4.2s
+	WORD $0xfd400063 // ldr d3, [x3]
+	WORD $0x4ee3d483 // fsub v3.2d, v4.2d, v3.2d
+	WORD $0xfd400084 // ldr d4, [x4]
+	WORD $0x6e64dc64 // fmul v4.2d, v3.2d, v4.2d
+	WORD $0xfd4000a3 // ldr d3, [x5]
+	WORD $0x4e63d483 // fadd v3.2d, v4.2d, v3.2d
+	WORD $0x0e616863 // fcvtn v3.2s, v3.2d
+	WORD $0x0e23e464 // fcmeq v4.2s, v3.2s, v3.2s
+	WORD $0x2e601c64 // bsl v4.8b, v3.8b, v0.8b
+	WORD $0xbd000024 // str s4, [x1]
+	ADD $4, R1
+	ADD $4, R2
+	ADD $8, R3
+	ADD $8, R4
+	ADD $8, R5
+	SUBS $1, R0, R0
+	BNE element
+done:
+	RET
+
+// func affineRow64NEON(dst []float64, a []float64, mean []float64, factor []float64, bias []float64)
+TEXT ·affineRow64NEON(SB), NOSPLIT, $0-120
+	MOVD dst_len+8(FP), R0
+	MOVD dst_base+0(FP), R1
+	MOVD a_base+24(FP), R2
+	MOVD a_len+32(FP), R3
+	CMP R0, R3
+	CSEL LT, R3, R0, R0
+	MOVD mean_base+48(FP), R3
+	MOVD mean_len+56(FP), R4
+	CMP R0, R4
+	CSEL LT, R4, R0, R0
+	MOVD factor_base+72(FP), R4
+	MOVD factor_len+80(FP), R5
+	CMP R0, R5
+	CSEL LT, R5, R0, R0
+	MOVD bias_base+96(FP), R5
+	MOVD bias_len+104(FP), R6
+	CMP R0, R6
+	CSEL LT, R6, R0, R0
+	MOVD $affineRow64NEONConstants<>(SB), R6
+	WORD $0x3dc000c0 // ldr q0, [x6]
+	SUBS $8, R0, R0
+	BLT single
+many:
+	WORD $0x3dc00041 // ldr q1, [x2]
+	WORD $0x3dc00442 // ldr q2, [x2, #16]
+	WORD $0x3dc00843 // ldr q3, [x2, #32]
+	WORD $0x3dc00c44 // ldr q4, [x2, #48]
+	WORD $0x3dc00065 // ldr q5, [x3]
+	WORD $0x3dc00466 // ldr q6, [x3, #16]
+	WORD $0x3dc00867 // ldr q7, [x3, #32]
+	WORD $0x3dc00c68 // ldr q8, [x3, #48]
+	WORD $0x4ee5d425 // fsub v5.2d, v1.2d, v5.2d
+	WORD $0x4ee6d446 // fsub v6.2d, v2.2d, v6.2d
+	WORD $0x4ee7d467 // fsub v7.2d, v3.2d, v7.2d
+	WORD $0x4ee8d488 // fsub v8.2d, v4.2d, v8.2d
+	WORD $0x3dc00084 // ldr q4, [x4]
+	WORD $0x3dc00483 // ldr q3, [x4, #16]
+	WORD $0x3dc00882 // ldr q2, [x4, #32]
+	WORD $0x3dc00c81 // ldr q1, [x4, #48]
+	WORD $0x6e64dca4 // fmul v4.2d, v5.2d, v4.2d
+	WORD $0x6e63dcc3 // fmul v3.2d, v6.2d, v3.2d
+	WORD $0x6e62dce2 // fmul v2.2d, v7.2d, v2.2d
+	WORD $0x6e61dd01 // fmul v1.2d, v8.2d, v1.2d
+	WORD $0x3dc000a8 // ldr q8, [x5]
+	WORD $0x3dc004a7 // ldr q7, [x5, #16]
+	WORD $0x3dc008a6 // ldr q6, [x5, #32]
+	WORD $0x3dc00ca5 // ldr q5, [x5, #48]
+	WORD $0x4e68d488 // fadd v8.2d, v4.2d, v8.2d
+	WORD $0x4e67d467 // fadd v7.2d, v3.2d, v7.2d
+	WORD $0x4e66d446 // fadd v6.2d, v2.2d, v6.2d
+	WORD $0x4e65d425 // fadd v5.2d, v1.2d, v5.2d
+	WORD $0x4e68e501 // fcmeq v1.2d, v8.2d, v8.2d
+	WORD $0x4e67e4e2 // fcmeq v2.2d, v7.2d, v7.2d
+	WORD $0x4e66e4c3 // fcmeq v3.2d, v6.2d, v6.2d
+	WORD $0x4e65e4a4 // fcmeq v4.2d, v5.2d, v5.2d
+	WORD $0x6e601d01 // bsl v1.16b, v8.16b, v0.16b
+	WORD $0x6e601ce2 // bsl v2.16b, v7.16b, v0.16b
+	WORD $0x6e601cc3 // bsl v3.16b, v6.16b, v0.16b
+	WORD $0x6e601ca4 // bsl v4.16b, v5.16b, v0.16b
+	WORD $0x3d800021 // str q1, [x1]
+	WORD $0x3d800422 // str q2, [x1, #16]
+	WORD $0x3d800823 // str q3, [x1, #32]
+	WORD $0x3d800c24 // str q4, [x1, #48]
+	ADD $64, R1
+	ADD $64, R2
+	ADD $64, R3
+	ADD $64, R4
+	ADD $64, R5
+	SUBS $8, R0, R0
+	BGE many
+single:
+	ADDS $8, R0, R0
+	BEQ done
+	SUBS $2, R0, R0
+	BLT rest
+one:
+	WORD $0x3dc00044 // ldr q4, [x2]
+	WORD $0x3dc00063 // ldr q3, [x3]
+	WORD $0x4ee3d483 // fsub v3.2d, v4.2d, v3.2d
+	WORD $0x3dc00084 // ldr q4, [x4]
+	WORD $0x6e64dc64 // fmul v4.2d, v3.2d, v4.2d
+	WORD $0x3dc000a3 // ldr q3, [x5]
+	WORD $0x4e63d483 // fadd v3.2d, v4.2d, v3.2d
+	WORD $0x4e63e464 // fcmeq v4.2d, v3.2d, v3.2d
+	WORD $0x6e601c64 // bsl v4.16b, v3.16b, v0.16b
+	WORD $0x3d800024 // str q4, [x1]
+	ADD $16, R1
+	ADD $16, R2
+	ADD $16, R3
+	ADD $16, R4
+	ADD $16, R5
+	SUBS $2, R0, R0
+	BGE one
+rest:
+	ADDS $2, R0, R0
+	BEQ done
+element:
+	WORD $0xfd400044 // ldr d4, [x2]
+	WORD $0xfd400063 // ldr d3, [x3]
+	WORD $0x4ee3d483 // fsub v3.2d, v4.2d, v3.2d
+	WORD $0xfd400084 // ldr d4, [x4]
+	WORD $0x6e64dc64 // fmul v4.2d, v3.2d, v4.2d
+	WORD $0xfd4000a3 // ldr d3, [x5]
+	WORD $0x4e63d483 // fadd v3.2d, v4.2d, v3.2d
+	WORD $0x4e63e464 // fcmeq v4.2d, v3.2d, v3.2d
+	WORD $0x6e601c64 // bsl v4.16b, v3.16b, v0.16b
+	WORD $0xfd000024 // str d4, [x1]
+	ADD $8, R1
+	ADD $8, R2
+	ADD $8, R3
+	ADD $8, R4
+	ADD $8, R5
 	SUBS $1, R0, R0
 	BNE element
 done:

@@ -3,6 +3,7 @@ package simd
 import (
 	"math"
 	mathbits "math/bits"
+	"unsafe"
 )
 
 // A Product holds the kernels of a matrix product of one element type at one level. They compute sums of at most one block of k, in the order
@@ -17,6 +18,7 @@ type Product[T float32 | float64] struct {
 	chains  func(c, a *T, line, lda int, b *T, ldb, n, lines, k int)
 	pairs   func(c, a *T, lda int, b *T, ldb, k int) // may be nil
 	gather  func(dst *T, ldd int, src *T, offs *int, rows, n int)
+	taps    bool // tiles take lists of columns of a
 	masks   bool // gather takes any n, else the n of the largest tile; with offsets a row may be any n, else whole vectors
 	probe   func(n int)
 }
@@ -33,6 +35,12 @@ const (
 	StoreSums  Mode = iota // c = sum
 	AddSums                // c = c + sum
 	StreamSums             // c = sum by non-temporal stores: the rows of a tile are whole vectors aligned to 64 bytes; call Fence after
+)
+
+// Steps that TilesOfTaps does after the sums.
+const (
+	PlusBias Mode = 4 << iota // c = c + bias
+	Rectify                   // c = c > 0 ? c : +0; NaN stays
 )
 
 // Columns returns the number of columns of the widest tile, and of a vector.
@@ -62,6 +70,40 @@ func (p *Product[T]) Tiles(c []T, ldc int, a []T, aRow, aCol int, b []T, ldb, m,
 		}
 		tiles[rows-2](&c[done*ldc], ldc, ap, aRow, aCol, bp, ldb, n, k, fewer, int(mode), nil, 0, nil)
 	}
+}
+
+// TakesTaps reports whether there are kernels for TilesOfTaps.
+func (p *Product[T]) TakesTaps() bool { return p.taps }
+
+// TilesOfTaps is Tiles for elements of a that a list says: step l takes a[i*aRow+offs[l]]. The offsets are from 0 to most. bias has n elements if
+// mode has PlusBias. Besides, it prefetches elements from next on, and returns those that are left. It panics where there are no kernels.
+func (p *Product[T]) TilesOfTaps(c []T, ldc int, a []T, aRow int, offs []int, most int, b []T, ldb int, bias, next []T, m, n int, mode Mode) (left []T) {
+	k := len(offs)
+	if !p.taps || n <= 0 || n > len(p.tiles)*p.lanes || m <= 0 || k == 0 || min(ldc, aRow, ldb, most) < 0 || exceeds(len(c), m, ldc, 1, 0, n) ||
+		exceeds(len(a), m, aRow, 2, most, 1) || exceeds(len(b), k, ldb, 1, 0, n) {
+		panic("simd.Product.TilesOfTaps: extents out of range")
+	}
+	var more *T
+	if mode&PlusBias != 0 {
+		_ = bias[n-1]
+		more = &bias[0]
+	}
+	vectors := (n + p.lanes - 1) / p.lanes
+	tiles := p.tiles[vectors-1]
+	rows, times, fewer := inTiles(m, len(tiles))
+	each := 2 * vectors * p.lanes * ((k - 1) / 16) // of a tile
+	ahead := func(tiles int) (at int) {
+		if len(next) > 0 {
+			at = int(uintptr(unsafe.Pointer(&next[0])))
+		}
+		next = next[min(tiles*each, len(next)):]
+		return at
+	}
+	tiles[rows-1](&c[0], ldc, &a[0], aRow, ahead(times), &b[0], ldb, n, k, times, int(mode), more, 0, &offs[0])
+	if done := times * rows; fewer > 0 {
+		tiles[rows-2](&c[done*ldc], ldc, &a[done*aRow], aRow, ahead(fewer), &b[0], ldb, n, k, fewer, int(mode), more, 0, &offs[0])
+	}
+	return next
 }
 
 // exceeds reports whether an index i·row + l·col + j with i < rows, l < cols and j < n is beyond the length of a slice. No argument may be

@@ -59,6 +59,8 @@ start:
 	JZ     done
 	CMPQ   offs+104(FP), $+0
 	JE     rows
+	CMPQ   split+96(FP), $+0
+	JE     taps
 	MOVQ   offs+104(FP), R9
 
 listed:
@@ -77,6 +79,66 @@ listed:
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
 	JMP          listed
+
+taps:
+	MOVQ offs+104(FP), R8
+	CMPQ n+56(FP), $+8
+	JE   wholeTaps
+
+nextTap:
+	MOVQ         (R8), R14
+	LEAQ         (SI)(R14*4), R14
+	VMASKMOVPS   (DX), Y15, Y1
+	VBROADCASTSS (R14), Y2
+	VFMADD231PS  Y1, Y2, Y0
+	PREFETCHT0   1024(DX)
+	ADDQ         $+8, R8
+	ADDQ         R9, DX
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          nextTap
+	MOVQ         aCol+32(FP), R14
+	TESTQ        R14, R14
+	JZ           nextTapWarm
+	PREFETCHT1   (R14)
+	ADDQ         $+64, R14
+	MOVQ         R14, aCol+32(FP)
+
+nextTapWarm:
+	CMPQ       mode+80(FP), $+2
+	JEQ        nextTap
+	PREFETCHT0 (R13)
+	ADDQ       BX, R13
+	JMP        nextTap
+
+wholeTaps:
+nextWholeTap:
+	MOVQ         (R8), R14
+	LEAQ         (SI)(R14*4), R14
+	VMOVUPS      (DX), Y1
+	VBROADCASTSS (R14), Y2
+	VFMADD231PS  Y1, Y2, Y0
+	PREFETCHT0   1024(DX)
+	ADDQ         $+8, R8
+	ADDQ         R9, DX
+	DECQ         CX
+	JZ           wholeDone
+	TESTB        $0x0f, CL
+	JNZ          nextWholeTap
+	MOVQ         aCol+32(FP), R14
+	TESTQ        R14, R14
+	JZ           nextWholeTapWarm
+	PREFETCHT1   (R14)
+	ADDQ         $+64, R14
+	MOVQ         R14, aCol+32(FP)
+
+nextWholeTapWarm:
+	CMPQ       mode+80(FP), $+2
+	JEQ        nextWholeTap
+	PREFETCHT0 (R13)
+	ADDQ       BX, R13
+	JMP        nextWholeTap
 
 rows:
 	CMPQ n+56(FP), $+8
@@ -121,11 +183,18 @@ wholeDone:
 done:
 	MOVQ       c+0(FP), AX
 	MOVQ       mode+80(FP), CX
-	CMPQ       CX, $+1
-	JNE        canon
+	TESTB      $0x01, CL
+	JZ         alone
 	MOVQ       AX, R13
 	VMASKMOVPS (R13), Y15, Y1
 	VADDPS     Y0, Y1, Y0
+
+alone:
+	TESTB      $0x04, CL
+	JZ         canon
+	MOVQ       more+88(FP), R13
+	VMASKMOVPS (R13), Y15, Y1
+	VADDPS     Y1, Y0, Y0
 
 canon:
 	VCMPPS       $0x03, Y0, Y0, Y2
@@ -138,6 +207,13 @@ canon:
 	VBLENDVPS    Y1, Y2, Y0, Y0
 
 numbers:
+	TESTB  $0x08, CL
+	JZ     signed
+	VXORPS X1, X1, X1
+	VMAXPS Y0, Y1, Y0
+	VADDPS Y1, Y0, Y0
+
+signed:
 	CMPQ    CX, $+2
 	JEQ     stream
 	MOVQ    n+56(FP), CX
@@ -208,6 +284,8 @@ start:
 	JZ     done
 	CMPQ   offs+104(FP), $+0
 	JE     rows
+	CMPQ   split+96(FP), $+0
+	JE     taps
 	MOVQ   offs+104(FP), R9
 
 listed:
@@ -228,6 +306,70 @@ listed:
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
 	JMP          listed
+
+taps:
+	MOVQ offs+104(FP), R8
+	CMPQ n+56(FP), $+8
+	JE   wholeTaps
+
+nextTap:
+	MOVQ         (R8), R14
+	LEAQ         (SI)(R14*4), R14
+	VMASKMOVPS   (DX), Y15, Y2
+	VBROADCASTSS (R14), Y3
+	VFMADD231PS  Y2, Y3, Y0
+	PREFETCHT0   1024(DX)
+	VBROADCASTSS (R14)(DI*1), Y3
+	VFMADD231PS  Y2, Y3, Y1
+	ADDQ         $+8, R8
+	ADDQ         R9, DX
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          nextTap
+	MOVQ         aCol+32(FP), R14
+	TESTQ        R14, R14
+	JZ           nextTapWarm
+	PREFETCHT1   (R14)
+	ADDQ         $+64, R14
+	MOVQ         R14, aCol+32(FP)
+
+nextTapWarm:
+	CMPQ       mode+80(FP), $+2
+	JEQ        nextTap
+	PREFETCHT0 (R13)
+	ADDQ       BX, R13
+	JMP        nextTap
+
+wholeTaps:
+nextWholeTap:
+	MOVQ         (R8), R14
+	LEAQ         (SI)(R14*4), R14
+	VMOVUPS      (DX), Y2
+	VBROADCASTSS (R14), Y3
+	VFMADD231PS  Y2, Y3, Y0
+	PREFETCHT0   1024(DX)
+	VBROADCASTSS (R14)(DI*1), Y4
+	VFMADD231PS  Y2, Y4, Y1
+	ADDQ         $+8, R8
+	ADDQ         R9, DX
+	DECQ         CX
+	JZ           wholeDone
+	TESTB        $0x0f, CL
+	JNZ          nextWholeTap
+	MOVQ         aCol+32(FP), R14
+	TESTQ        R14, R14
+	JZ           nextWholeTapWarm
+	PREFETCHT1   (R14)
+	ADDQ         $+64, R14
+	MOVQ         R14, aCol+32(FP)
+
+nextWholeTapWarm:
+	CMPQ       mode+80(FP), $+2
+	JEQ        nextWholeTap
+	PREFETCHT0 (R13)
+	ADDQ       BX, R13
+	JMP        nextWholeTap
 
 rows:
 	CMPQ n+56(FP), $+8
@@ -276,14 +418,22 @@ wholeDone:
 done:
 	MOVQ       c+0(FP), AX
 	MOVQ       mode+80(FP), CX
-	CMPQ       CX, $+1
-	JNE        canon
+	TESTB      $0x01, CL
+	JZ         alone
 	MOVQ       AX, R13
 	VMASKMOVPS (R13), Y15, Y2
 	VADDPS     Y0, Y2, Y0
 	ADDQ       BX, R13
 	VMASKMOVPS (R13), Y15, Y2
 	VADDPS     Y1, Y2, Y1
+
+alone:
+	TESTB      $0x04, CL
+	JZ         canon
+	MOVQ       more+88(FP), R13
+	VMASKMOVPS (R13), Y15, Y2
+	VADDPS     Y2, Y0, Y0
+	VADDPS     Y2, Y1, Y1
 
 canon:
 	VCMPPS       $0x03, Y1, Y0, Y3
@@ -298,6 +448,15 @@ canon:
 	VBLENDVPS    Y2, Y3, Y1, Y1
 
 numbers:
+	TESTB  $0x08, CL
+	JZ     signed
+	VXORPS X2, X2, X2
+	VMAXPS Y0, Y2, Y0
+	VADDPS Y2, Y0, Y0
+	VMAXPS Y1, Y2, Y1
+	VADDPS Y2, Y1, Y1
+
+signed:
 	CMPQ    CX, $+2
 	JEQ     stream
 	MOVQ    n+56(FP), CX
@@ -377,6 +536,8 @@ start:
 	JZ     done
 	CMPQ   offs+104(FP), $+0
 	JE     rows
+	CMPQ   split+96(FP), $+0
+	JE     taps
 	MOVQ   offs+104(FP), R9
 
 listed:
@@ -399,6 +560,74 @@ listed:
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
 	JMP          listed
+
+taps:
+	MOVQ offs+104(FP), R8
+	CMPQ n+56(FP), $+8
+	JE   wholeTaps
+
+nextTap:
+	MOVQ         (R8), R14
+	LEAQ         (SI)(R14*4), R14
+	VMASKMOVPS   (DX), Y15, Y3
+	VBROADCASTSS (R14), Y4
+	VFMADD231PS  Y3, Y4, Y0
+	PREFETCHT0   1024(DX)
+	VBROADCASTSS (R14)(DI*1), Y4
+	VFMADD231PS  Y3, Y4, Y1
+	VBROADCASTSS (R14)(DI*2), Y4
+	VFMADD231PS  Y3, Y4, Y2
+	ADDQ         $+8, R8
+	ADDQ         R9, DX
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          nextTap
+	MOVQ         aCol+32(FP), R14
+	TESTQ        R14, R14
+	JZ           nextTapWarm
+	PREFETCHT1   (R14)
+	ADDQ         $+64, R14
+	MOVQ         R14, aCol+32(FP)
+
+nextTapWarm:
+	CMPQ       mode+80(FP), $+2
+	JEQ        nextTap
+	PREFETCHT0 (R13)
+	ADDQ       BX, R13
+	JMP        nextTap
+
+wholeTaps:
+nextWholeTap:
+	MOVQ         (R8), R14
+	LEAQ         (SI)(R14*4), R14
+	VMOVUPS      (DX), Y3
+	VBROADCASTSS (R14), Y4
+	VFMADD231PS  Y3, Y4, Y0
+	PREFETCHT0   1024(DX)
+	VBROADCASTSS (R14)(DI*1), Y5
+	VFMADD231PS  Y3, Y5, Y1
+	VBROADCASTSS (R14)(DI*2), Y4
+	VFMADD231PS  Y3, Y4, Y2
+	ADDQ         $+8, R8
+	ADDQ         R9, DX
+	DECQ         CX
+	JZ           wholeDone
+	TESTB        $0x0f, CL
+	JNZ          nextWholeTap
+	MOVQ         aCol+32(FP), R14
+	TESTQ        R14, R14
+	JZ           nextWholeTapWarm
+	PREFETCHT1   (R14)
+	ADDQ         $+64, R14
+	MOVQ         R14, aCol+32(FP)
+
+nextWholeTapWarm:
+	CMPQ       mode+80(FP), $+2
+	JEQ        nextWholeTap
+	PREFETCHT0 (R13)
+	ADDQ       BX, R13
+	JMP        nextWholeTap
 
 rows:
 	CMPQ n+56(FP), $+8
@@ -451,8 +680,8 @@ wholeDone:
 done:
 	MOVQ       c+0(FP), AX
 	MOVQ       mode+80(FP), CX
-	CMPQ       CX, $+1
-	JNE        canon
+	TESTB      $0x01, CL
+	JZ         alone
 	MOVQ       AX, R13
 	VMASKMOVPS (R13), Y15, Y3
 	VADDPS     Y0, Y3, Y0
@@ -462,6 +691,15 @@ done:
 	ADDQ       BX, R13
 	VMASKMOVPS (R13), Y15, Y3
 	VADDPS     Y2, Y3, Y2
+
+alone:
+	TESTB      $0x04, CL
+	JZ         canon
+	MOVQ       more+88(FP), R13
+	VMASKMOVPS (R13), Y15, Y3
+	VADDPS     Y3, Y0, Y0
+	VADDPS     Y3, Y1, Y1
+	VADDPS     Y3, Y2, Y2
 
 canon:
 	VCMPPS       $0x03, Y1, Y0, Y4
@@ -480,6 +718,17 @@ canon:
 	VBLENDVPS    Y3, Y4, Y2, Y2
 
 numbers:
+	TESTB  $0x08, CL
+	JZ     signed
+	VXORPS X3, X3, X3
+	VMAXPS Y0, Y3, Y0
+	VADDPS Y3, Y0, Y0
+	VMAXPS Y1, Y3, Y1
+	VADDPS Y3, Y1, Y1
+	VMAXPS Y2, Y3, Y2
+	VADDPS Y3, Y2, Y2
+
+signed:
 	CMPQ    CX, $+2
 	JEQ     stream
 	MOVQ    n+56(FP), CX
@@ -569,6 +818,8 @@ start:
 	JZ     done
 	CMPQ   offs+104(FP), $+0
 	JE     rows
+	CMPQ   split+96(FP), $+0
+	JE     taps
 	MOVQ   offs+104(FP), R9
 
 listed:
@@ -593,6 +844,78 @@ listed:
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
 	JMP          listed
+
+taps:
+	MOVQ offs+104(FP), R8
+	CMPQ n+56(FP), $+8
+	JE   wholeTaps
+
+nextTap:
+	MOVQ         (R8), R14
+	LEAQ         (SI)(R14*4), R14
+	VMASKMOVPS   (DX), Y15, Y4
+	VBROADCASTSS (R14), Y5
+	VFMADD231PS  Y4, Y5, Y0
+	PREFETCHT0   1024(DX)
+	VBROADCASTSS (R14)(DI*1), Y5
+	VFMADD231PS  Y4, Y5, Y1
+	VBROADCASTSS (R14)(DI*2), Y5
+	VFMADD231PS  Y4, Y5, Y2
+	VBROADCASTSS (R14)(R11*1), Y5
+	VFMADD231PS  Y4, Y5, Y3
+	ADDQ         $+8, R8
+	ADDQ         R9, DX
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          nextTap
+	MOVQ         aCol+32(FP), R14
+	TESTQ        R14, R14
+	JZ           nextTapWarm
+	PREFETCHT1   (R14)
+	ADDQ         $+64, R14
+	MOVQ         R14, aCol+32(FP)
+
+nextTapWarm:
+	CMPQ       mode+80(FP), $+2
+	JEQ        nextTap
+	PREFETCHT0 (R13)
+	ADDQ       BX, R13
+	JMP        nextTap
+
+wholeTaps:
+nextWholeTap:
+	MOVQ         (R8), R14
+	LEAQ         (SI)(R14*4), R14
+	VMOVUPS      (DX), Y4
+	VBROADCASTSS (R14), Y5
+	VFMADD231PS  Y4, Y5, Y0
+	PREFETCHT0   1024(DX)
+	VBROADCASTSS (R14)(DI*1), Y6
+	VFMADD231PS  Y4, Y6, Y1
+	VBROADCASTSS (R14)(DI*2), Y5
+	VFMADD231PS  Y4, Y5, Y2
+	VBROADCASTSS (R14)(R11*1), Y6
+	VFMADD231PS  Y4, Y6, Y3
+	ADDQ         $+8, R8
+	ADDQ         R9, DX
+	DECQ         CX
+	JZ           wholeDone
+	TESTB        $0x0f, CL
+	JNZ          nextWholeTap
+	MOVQ         aCol+32(FP), R14
+	TESTQ        R14, R14
+	JZ           nextWholeTapWarm
+	PREFETCHT1   (R14)
+	ADDQ         $+64, R14
+	MOVQ         R14, aCol+32(FP)
+
+nextWholeTapWarm:
+	CMPQ       mode+80(FP), $+2
+	JEQ        nextWholeTap
+	PREFETCHT0 (R13)
+	ADDQ       BX, R13
+	JMP        nextWholeTap
 
 rows:
 	CMPQ n+56(FP), $+8
@@ -649,8 +972,8 @@ wholeDone:
 done:
 	MOVQ       c+0(FP), AX
 	MOVQ       mode+80(FP), CX
-	CMPQ       CX, $+1
-	JNE        canon
+	TESTB      $0x01, CL
+	JZ         alone
 	MOVQ       AX, R13
 	VMASKMOVPS (R13), Y15, Y4
 	VADDPS     Y0, Y4, Y0
@@ -663,6 +986,16 @@ done:
 	ADDQ       BX, R13
 	VMASKMOVPS (R13), Y15, Y4
 	VADDPS     Y3, Y4, Y3
+
+alone:
+	TESTB      $0x04, CL
+	JZ         canon
+	MOVQ       more+88(FP), R13
+	VMASKMOVPS (R13), Y15, Y4
+	VADDPS     Y4, Y0, Y0
+	VADDPS     Y4, Y1, Y1
+	VADDPS     Y4, Y2, Y2
+	VADDPS     Y4, Y3, Y3
 
 canon:
 	VCMPPS       $0x03, Y1, Y0, Y5
@@ -683,6 +1016,19 @@ canon:
 	VBLENDVPS    Y4, Y5, Y3, Y3
 
 numbers:
+	TESTB  $0x08, CL
+	JZ     signed
+	VXORPS X4, X4, X4
+	VMAXPS Y0, Y4, Y0
+	VADDPS Y4, Y0, Y0
+	VMAXPS Y1, Y4, Y1
+	VADDPS Y4, Y1, Y1
+	VMAXPS Y2, Y4, Y2
+	VADDPS Y4, Y2, Y2
+	VMAXPS Y3, Y4, Y3
+	VADDPS Y4, Y3, Y3
+
+signed:
 	CMPQ    CX, $+2
 	JEQ     stream
 	MOVQ    n+56(FP), CX
@@ -781,6 +1127,8 @@ start:
 	JZ     done
 	CMPQ   offs+104(FP), $+0
 	JE     rows
+	CMPQ   split+96(FP), $+0
+	JE     taps
 	MOVQ   offs+104(FP), R9
 
 listed:
@@ -807,6 +1155,82 @@ listed:
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
 	JMP          listed
+
+taps:
+	MOVQ offs+104(FP), R8
+	CMPQ n+56(FP), $+8
+	JE   wholeTaps
+
+nextTap:
+	MOVQ         (R8), R14
+	LEAQ         (SI)(R14*4), R14
+	VMASKMOVPS   (DX), Y15, Y5
+	VBROADCASTSS (R14), Y6
+	VFMADD231PS  Y5, Y6, Y0
+	PREFETCHT0   1024(DX)
+	VBROADCASTSS (R14)(DI*1), Y6
+	VFMADD231PS  Y5, Y6, Y1
+	VBROADCASTSS (R14)(DI*2), Y6
+	VFMADD231PS  Y5, Y6, Y2
+	VBROADCASTSS (R14)(R11*1), Y6
+	VFMADD231PS  Y5, Y6, Y3
+	VBROADCASTSS (R14)(DI*4), Y6
+	VFMADD231PS  Y5, Y6, Y4
+	ADDQ         $+8, R8
+	ADDQ         R9, DX
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          nextTap
+	MOVQ         aCol+32(FP), R14
+	TESTQ        R14, R14
+	JZ           nextTapWarm
+	PREFETCHT1   (R14)
+	ADDQ         $+64, R14
+	MOVQ         R14, aCol+32(FP)
+
+nextTapWarm:
+	CMPQ       mode+80(FP), $+2
+	JEQ        nextTap
+	PREFETCHT0 (R13)
+	ADDQ       BX, R13
+	JMP        nextTap
+
+wholeTaps:
+nextWholeTap:
+	MOVQ         (R8), R14
+	LEAQ         (SI)(R14*4), R14
+	VMOVUPS      (DX), Y5
+	VBROADCASTSS (R14), Y6
+	VFMADD231PS  Y5, Y6, Y0
+	PREFETCHT0   1024(DX)
+	VBROADCASTSS (R14)(DI*1), Y7
+	VFMADD231PS  Y5, Y7, Y1
+	VBROADCASTSS (R14)(DI*2), Y6
+	VFMADD231PS  Y5, Y6, Y2
+	VBROADCASTSS (R14)(R11*1), Y7
+	VFMADD231PS  Y5, Y7, Y3
+	VBROADCASTSS (R14)(DI*4), Y6
+	VFMADD231PS  Y5, Y6, Y4
+	ADDQ         $+8, R8
+	ADDQ         R9, DX
+	DECQ         CX
+	JZ           wholeDone
+	TESTB        $0x0f, CL
+	JNZ          nextWholeTap
+	MOVQ         aCol+32(FP), R14
+	TESTQ        R14, R14
+	JZ           nextWholeTapWarm
+	PREFETCHT1   (R14)
+	ADDQ         $+64, R14
+	MOVQ         R14, aCol+32(FP)
+
+nextWholeTapWarm:
+	CMPQ       mode+80(FP), $+2
+	JEQ        nextWholeTap
+	PREFETCHT0 (R13)
+	ADDQ       BX, R13
+	JMP        nextWholeTap
 
 rows:
 	CMPQ n+56(FP), $+8
@@ -867,8 +1291,8 @@ wholeDone:
 done:
 	MOVQ       c+0(FP), AX
 	MOVQ       mode+80(FP), CX
-	CMPQ       CX, $+1
-	JNE        canon
+	TESTB      $0x01, CL
+	JZ         alone
 	MOVQ       AX, R13
 	VMASKMOVPS (R13), Y15, Y5
 	VADDPS     Y0, Y5, Y0
@@ -884,6 +1308,17 @@ done:
 	ADDQ       BX, R13
 	VMASKMOVPS (R13), Y15, Y5
 	VADDPS     Y4, Y5, Y4
+
+alone:
+	TESTB      $0x04, CL
+	JZ         canon
+	MOVQ       more+88(FP), R13
+	VMASKMOVPS (R13), Y15, Y5
+	VADDPS     Y5, Y0, Y0
+	VADDPS     Y5, Y1, Y1
+	VADDPS     Y5, Y2, Y2
+	VADDPS     Y5, Y3, Y3
+	VADDPS     Y5, Y4, Y4
 
 canon:
 	VCMPPS       $0x03, Y1, Y0, Y6
@@ -908,6 +1343,21 @@ canon:
 	VBLENDVPS    Y5, Y6, Y4, Y4
 
 numbers:
+	TESTB  $0x08, CL
+	JZ     signed
+	VXORPS X5, X5, X5
+	VMAXPS Y0, Y5, Y0
+	VADDPS Y5, Y0, Y0
+	VMAXPS Y1, Y5, Y1
+	VADDPS Y5, Y1, Y1
+	VMAXPS Y2, Y5, Y2
+	VADDPS Y5, Y2, Y2
+	VMAXPS Y3, Y5, Y3
+	VADDPS Y5, Y3, Y3
+	VMAXPS Y4, Y5, Y4
+	VADDPS Y5, Y4, Y4
+
+signed:
 	CMPQ    CX, $+2
 	JEQ     stream
 	MOVQ    n+56(FP), CX
@@ -1016,6 +1466,8 @@ start:
 	JZ     done
 	CMPQ   offs+104(FP), $+0
 	JE     rows
+	CMPQ   split+96(FP), $+0
+	JE     taps
 	MOVQ   offs+104(FP), R9
 
 listed:
@@ -1044,6 +1496,86 @@ listed:
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
 	JMP          listed
+
+taps:
+	MOVQ offs+104(FP), R8
+	CMPQ n+56(FP), $+8
+	JE   wholeTaps
+
+nextTap:
+	MOVQ         (R8), R14
+	LEAQ         (SI)(R14*4), R14
+	VMASKMOVPS   (DX), Y15, Y6
+	VBROADCASTSS (R14), Y7
+	VFMADD231PS  Y6, Y7, Y0
+	PREFETCHT0   1024(DX)
+	VBROADCASTSS (R14)(DI*1), Y7
+	VFMADD231PS  Y6, Y7, Y1
+	VBROADCASTSS (R14)(DI*2), Y7
+	VFMADD231PS  Y6, Y7, Y2
+	VBROADCASTSS (R14)(R11*1), Y7
+	VFMADD231PS  Y6, Y7, Y3
+	VBROADCASTSS (R14)(DI*4), Y7
+	VFMADD231PS  Y6, Y7, Y4
+	VBROADCASTSS (R14)(R12*1), Y7
+	VFMADD231PS  Y6, Y7, Y5
+	ADDQ         $+8, R8
+	ADDQ         R9, DX
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          nextTap
+	MOVQ         aCol+32(FP), R14
+	TESTQ        R14, R14
+	JZ           nextTapWarm
+	PREFETCHT1   (R14)
+	ADDQ         $+64, R14
+	MOVQ         R14, aCol+32(FP)
+
+nextTapWarm:
+	CMPQ       mode+80(FP), $+2
+	JEQ        nextTap
+	PREFETCHT0 (R13)
+	ADDQ       BX, R13
+	JMP        nextTap
+
+wholeTaps:
+nextWholeTap:
+	MOVQ         (R8), R14
+	LEAQ         (SI)(R14*4), R14
+	VMOVUPS      (DX), Y6
+	VBROADCASTSS (R14), Y7
+	VFMADD231PS  Y6, Y7, Y0
+	PREFETCHT0   1024(DX)
+	VBROADCASTSS (R14)(DI*1), Y8
+	VFMADD231PS  Y6, Y8, Y1
+	VBROADCASTSS (R14)(DI*2), Y7
+	VFMADD231PS  Y6, Y7, Y2
+	VBROADCASTSS (R14)(R11*1), Y8
+	VFMADD231PS  Y6, Y8, Y3
+	VBROADCASTSS (R14)(DI*4), Y7
+	VFMADD231PS  Y6, Y7, Y4
+	VBROADCASTSS (R14)(R12*1), Y8
+	VFMADD231PS  Y6, Y8, Y5
+	ADDQ         $+8, R8
+	ADDQ         R9, DX
+	DECQ         CX
+	JZ           wholeDone
+	TESTB        $0x0f, CL
+	JNZ          nextWholeTap
+	MOVQ         aCol+32(FP), R14
+	TESTQ        R14, R14
+	JZ           nextWholeTapWarm
+	PREFETCHT1   (R14)
+	ADDQ         $+64, R14
+	MOVQ         R14, aCol+32(FP)
+
+nextWholeTapWarm:
+	CMPQ       mode+80(FP), $+2
+	JEQ        nextWholeTap
+	PREFETCHT0 (R13)
+	ADDQ       BX, R13
+	JMP        nextWholeTap
 
 rows:
 	CMPQ n+56(FP), $+8
@@ -1108,8 +1640,8 @@ wholeDone:
 done:
 	MOVQ       c+0(FP), AX
 	MOVQ       mode+80(FP), CX
-	CMPQ       CX, $+1
-	JNE        canon
+	TESTB      $0x01, CL
+	JZ         alone
 	MOVQ       AX, R13
 	VMASKMOVPS (R13), Y15, Y6
 	VADDPS     Y0, Y6, Y0
@@ -1128,6 +1660,18 @@ done:
 	ADDQ       BX, R13
 	VMASKMOVPS (R13), Y15, Y6
 	VADDPS     Y5, Y6, Y5
+
+alone:
+	TESTB      $0x04, CL
+	JZ         canon
+	MOVQ       more+88(FP), R13
+	VMASKMOVPS (R13), Y15, Y6
+	VADDPS     Y6, Y0, Y0
+	VADDPS     Y6, Y1, Y1
+	VADDPS     Y6, Y2, Y2
+	VADDPS     Y6, Y3, Y3
+	VADDPS     Y6, Y4, Y4
+	VADDPS     Y6, Y5, Y5
 
 canon:
 	VCMPPS       $0x03, Y1, Y0, Y7
@@ -1154,6 +1698,23 @@ canon:
 	VBLENDVPS    Y6, Y7, Y5, Y5
 
 numbers:
+	TESTB  $0x08, CL
+	JZ     signed
+	VXORPS X6, X6, X6
+	VMAXPS Y0, Y6, Y0
+	VADDPS Y6, Y0, Y0
+	VMAXPS Y1, Y6, Y1
+	VADDPS Y6, Y1, Y1
+	VMAXPS Y2, Y6, Y2
+	VADDPS Y6, Y2, Y2
+	VMAXPS Y3, Y6, Y3
+	VADDPS Y6, Y3, Y3
+	VMAXPS Y4, Y6, Y4
+	VADDPS Y6, Y4, Y4
+	VMAXPS Y5, Y6, Y5
+	VADDPS Y6, Y5, Y5
+
+signed:
 	CMPQ    CX, $+2
 	JEQ     stream
 	MOVQ    n+56(FP), CX
@@ -1252,6 +1813,8 @@ start:
 	JZ     done
 	CMPQ   offs+104(FP), $+0
 	JE     rows
+	CMPQ   split+96(FP), $+0
+	JE     taps
 	MOVQ   offs+104(FP), R9
 
 listed:
@@ -1272,6 +1835,72 @@ listed:
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
 	JMP          listed
+
+taps:
+	MOVQ offs+104(FP), R8
+	CMPQ n+56(FP), $+16
+	JE   wholeTaps
+
+nextTap:
+	MOVQ         (R8), R14
+	LEAQ         (SI)(R14*4), R14
+	VMOVUPS      (DX), Y2
+	VMASKMOVPS   32(DX), Y15, Y3
+	VBROADCASTSS (R14), Y4
+	VFMADD231PS  Y2, Y4, Y0
+	VFMADD231PS  Y3, Y4, Y1
+	PREFETCHT0   2048(DX)
+	ADDQ         $+8, R8
+	ADDQ         R9, DX
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          nextTap
+	MOVQ         aCol+32(FP), R14
+	TESTQ        R14, R14
+	JZ           nextTapWarm
+	PREFETCHT1   (R14)
+	PREFETCHT1   64(R14)
+	ADDQ         $+128, R14
+	MOVQ         R14, aCol+32(FP)
+
+nextTapWarm:
+	CMPQ       mode+80(FP), $+2
+	JEQ        nextTap
+	PREFETCHT0 (R13)
+	ADDQ       BX, R13
+	JMP        nextTap
+
+wholeTaps:
+nextWholeTap:
+	MOVQ         (R8), R14
+	LEAQ         (SI)(R14*4), R14
+	VMOVUPS      (DX), Y2
+	VMOVUPS      32(DX), Y3
+	VBROADCASTSS (R14), Y4
+	VFMADD231PS  Y2, Y4, Y0
+	VFMADD231PS  Y3, Y4, Y1
+	PREFETCHT0   2048(DX)
+	ADDQ         $+8, R8
+	ADDQ         R9, DX
+	DECQ         CX
+	JZ           wholeDone
+	TESTB        $0x0f, CL
+	JNZ          nextWholeTap
+	MOVQ         aCol+32(FP), R14
+	TESTQ        R14, R14
+	JZ           nextWholeTapWarm
+	PREFETCHT1   (R14)
+	PREFETCHT1   64(R14)
+	ADDQ         $+128, R14
+	MOVQ         R14, aCol+32(FP)
+
+nextWholeTapWarm:
+	CMPQ       mode+80(FP), $+2
+	JEQ        nextWholeTap
+	PREFETCHT0 (R13)
+	ADDQ       BX, R13
+	JMP        nextWholeTap
 
 rows:
 	CMPQ n+56(FP), $+16
@@ -1320,13 +1949,22 @@ wholeDone:
 done:
 	MOVQ       c+0(FP), AX
 	MOVQ       mode+80(FP), CX
-	CMPQ       CX, $+1
-	JNE        canon
+	TESTB      $0x01, CL
+	JZ         alone
 	MOVQ       AX, R13
 	VMOVUPS    (R13), Y2
 	VADDPS     Y0, Y2, Y0
 	VMASKMOVPS 32(R13), Y15, Y2
 	VADDPS     Y1, Y2, Y1
+
+alone:
+	TESTB      $0x04, CL
+	JZ         canon
+	MOVQ       more+88(FP), R13
+	VMOVUPS    (R13), Y2
+	VADDPS     Y2, Y0, Y0
+	VMASKMOVPS 32(R13), Y15, Y2
+	VADDPS     Y2, Y1, Y1
 
 canon:
 	VCMPPS       $0x03, Y1, Y0, Y3
@@ -1341,6 +1979,15 @@ canon:
 	VBLENDVPS    Y2, Y3, Y1, Y1
 
 numbers:
+	TESTB  $0x08, CL
+	JZ     signed
+	VXORPS X2, X2, X2
+	VMAXPS Y0, Y2, Y0
+	VADDPS Y2, Y0, Y0
+	VMAXPS Y1, Y2, Y1
+	VADDPS Y2, Y1, Y1
+
+signed:
 	CMPQ    CX, $+2
 	JEQ     stream
 	MOVQ    n+56(FP), CX
@@ -1416,6 +2063,8 @@ start:
 	JZ     done
 	CMPQ   offs+104(FP), $+0
 	JE     rows
+	CMPQ   split+96(FP), $+0
+	JE     taps
 	MOVQ   offs+104(FP), R9
 
 listed:
@@ -1439,6 +2088,78 @@ listed:
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
 	JMP          listed
+
+taps:
+	MOVQ offs+104(FP), R8
+	CMPQ n+56(FP), $+16
+	JE   wholeTaps
+
+nextTap:
+	MOVQ         (R8), R14
+	LEAQ         (SI)(R14*4), R14
+	VMOVUPS      (DX), Y4
+	VMASKMOVPS   32(DX), Y15, Y5
+	VBROADCASTSS (R14), Y6
+	VFMADD231PS  Y4, Y6, Y0
+	VFMADD231PS  Y5, Y6, Y1
+	PREFETCHT0   2048(DX)
+	VBROADCASTSS (R14)(DI*1), Y6
+	VFMADD231PS  Y4, Y6, Y2
+	VFMADD231PS  Y5, Y6, Y3
+	ADDQ         $+8, R8
+	ADDQ         R9, DX
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          nextTap
+	MOVQ         aCol+32(FP), R14
+	TESTQ        R14, R14
+	JZ           nextTapWarm
+	PREFETCHT1   (R14)
+	PREFETCHT1   64(R14)
+	ADDQ         $+128, R14
+	MOVQ         R14, aCol+32(FP)
+
+nextTapWarm:
+	CMPQ       mode+80(FP), $+2
+	JEQ        nextTap
+	PREFETCHT0 (R13)
+	ADDQ       BX, R13
+	JMP        nextTap
+
+wholeTaps:
+nextWholeTap:
+	MOVQ         (R8), R14
+	LEAQ         (SI)(R14*4), R14
+	VMOVUPS      (DX), Y4
+	VMOVUPS      32(DX), Y5
+	VBROADCASTSS (R14), Y6
+	VFMADD231PS  Y4, Y6, Y0
+	VFMADD231PS  Y5, Y6, Y1
+	PREFETCHT0   2048(DX)
+	VBROADCASTSS (R14)(DI*1), Y7
+	VFMADD231PS  Y4, Y7, Y2
+	VFMADD231PS  Y5, Y7, Y3
+	ADDQ         $+8, R8
+	ADDQ         R9, DX
+	DECQ         CX
+	JZ           wholeDone
+	TESTB        $0x0f, CL
+	JNZ          nextWholeTap
+	MOVQ         aCol+32(FP), R14
+	TESTQ        R14, R14
+	JZ           nextWholeTapWarm
+	PREFETCHT1   (R14)
+	PREFETCHT1   64(R14)
+	ADDQ         $+128, R14
+	MOVQ         R14, aCol+32(FP)
+
+nextWholeTapWarm:
+	CMPQ       mode+80(FP), $+2
+	JEQ        nextWholeTap
+	PREFETCHT0 (R13)
+	ADDQ       BX, R13
+	JMP        nextWholeTap
 
 rows:
 	CMPQ n+56(FP), $+16
@@ -1493,8 +2214,8 @@ wholeDone:
 done:
 	MOVQ       c+0(FP), AX
 	MOVQ       mode+80(FP), CX
-	CMPQ       CX, $+1
-	JNE        canon
+	TESTB      $0x01, CL
+	JZ         alone
 	MOVQ       AX, R13
 	VMOVUPS    (R13), Y4
 	VADDPS     Y0, Y4, Y0
@@ -1505,6 +2226,17 @@ done:
 	VADDPS     Y2, Y4, Y2
 	VMASKMOVPS 32(R13), Y15, Y4
 	VADDPS     Y3, Y4, Y3
+
+alone:
+	TESTB      $0x04, CL
+	JZ         canon
+	MOVQ       more+88(FP), R13
+	VMOVUPS    (R13), Y4
+	VADDPS     Y4, Y0, Y0
+	VADDPS     Y4, Y2, Y2
+	VMASKMOVPS 32(R13), Y15, Y4
+	VADDPS     Y4, Y1, Y1
+	VADDPS     Y4, Y3, Y3
 
 canon:
 	VCMPPS       $0x03, Y1, Y0, Y5
@@ -1525,6 +2257,19 @@ canon:
 	VBLENDVPS    Y4, Y5, Y3, Y3
 
 numbers:
+	TESTB  $0x08, CL
+	JZ     signed
+	VXORPS X4, X4, X4
+	VMAXPS Y0, Y4, Y0
+	VADDPS Y4, Y0, Y0
+	VMAXPS Y1, Y4, Y1
+	VADDPS Y4, Y1, Y1
+	VMAXPS Y2, Y4, Y2
+	VADDPS Y4, Y2, Y2
+	VMAXPS Y3, Y4, Y3
+	VADDPS Y4, Y3, Y3
+
+signed:
 	CMPQ    CX, $+2
 	JEQ     stream
 	MOVQ    n+56(FP), CX
@@ -1613,6 +2358,8 @@ start:
 	JZ     done
 	CMPQ   offs+104(FP), $+0
 	JE     rows
+	CMPQ   split+96(FP), $+0
+	JE     taps
 	MOVQ   offs+104(FP), R9
 
 listed:
@@ -1639,6 +2386,84 @@ listed:
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
 	JMP          listed
+
+taps:
+	MOVQ offs+104(FP), R8
+	CMPQ n+56(FP), $+16
+	JE   wholeTaps
+
+nextTap:
+	MOVQ         (R8), R14
+	LEAQ         (SI)(R14*4), R14
+	VMOVUPS      (DX), Y6
+	VMASKMOVPS   32(DX), Y15, Y7
+	VBROADCASTSS (R14), Y8
+	VFMADD231PS  Y6, Y8, Y0
+	VFMADD231PS  Y7, Y8, Y1
+	PREFETCHT0   2048(DX)
+	VBROADCASTSS (R14)(DI*1), Y8
+	VFMADD231PS  Y6, Y8, Y2
+	VFMADD231PS  Y7, Y8, Y3
+	VBROADCASTSS (R14)(DI*2), Y8
+	VFMADD231PS  Y6, Y8, Y4
+	VFMADD231PS  Y7, Y8, Y5
+	ADDQ         $+8, R8
+	ADDQ         R9, DX
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          nextTap
+	MOVQ         aCol+32(FP), R14
+	TESTQ        R14, R14
+	JZ           nextTapWarm
+	PREFETCHT1   (R14)
+	PREFETCHT1   64(R14)
+	ADDQ         $+128, R14
+	MOVQ         R14, aCol+32(FP)
+
+nextTapWarm:
+	CMPQ       mode+80(FP), $+2
+	JEQ        nextTap
+	PREFETCHT0 (R13)
+	ADDQ       BX, R13
+	JMP        nextTap
+
+wholeTaps:
+nextWholeTap:
+	MOVQ         (R8), R14
+	LEAQ         (SI)(R14*4), R14
+	VMOVUPS      (DX), Y6
+	VMOVUPS      32(DX), Y7
+	VBROADCASTSS (R14), Y8
+	VFMADD231PS  Y6, Y8, Y0
+	VFMADD231PS  Y7, Y8, Y1
+	PREFETCHT0   2048(DX)
+	VBROADCASTSS (R14)(DI*1), Y9
+	VFMADD231PS  Y6, Y9, Y2
+	VFMADD231PS  Y7, Y9, Y3
+	VBROADCASTSS (R14)(DI*2), Y8
+	VFMADD231PS  Y6, Y8, Y4
+	VFMADD231PS  Y7, Y8, Y5
+	ADDQ         $+8, R8
+	ADDQ         R9, DX
+	DECQ         CX
+	JZ           wholeDone
+	TESTB        $0x0f, CL
+	JNZ          nextWholeTap
+	MOVQ         aCol+32(FP), R14
+	TESTQ        R14, R14
+	JZ           nextWholeTapWarm
+	PREFETCHT1   (R14)
+	PREFETCHT1   64(R14)
+	ADDQ         $+128, R14
+	MOVQ         R14, aCol+32(FP)
+
+nextWholeTapWarm:
+	CMPQ       mode+80(FP), $+2
+	JEQ        nextWholeTap
+	PREFETCHT0 (R13)
+	ADDQ       BX, R13
+	JMP        nextWholeTap
 
 rows:
 	CMPQ n+56(FP), $+16
@@ -1699,8 +2524,8 @@ wholeDone:
 done:
 	MOVQ       c+0(FP), AX
 	MOVQ       mode+80(FP), CX
-	CMPQ       CX, $+1
-	JNE        canon
+	TESTB      $0x01, CL
+	JZ         alone
 	MOVQ       AX, R13
 	VMOVUPS    (R13), Y6
 	VADDPS     Y0, Y6, Y0
@@ -1716,6 +2541,19 @@ done:
 	VADDPS     Y4, Y6, Y4
 	VMASKMOVPS 32(R13), Y15, Y6
 	VADDPS     Y5, Y6, Y5
+
+alone:
+	TESTB      $0x04, CL
+	JZ         canon
+	MOVQ       more+88(FP), R13
+	VMOVUPS    (R13), Y6
+	VADDPS     Y6, Y0, Y0
+	VADDPS     Y6, Y2, Y2
+	VADDPS     Y6, Y4, Y4
+	VMASKMOVPS 32(R13), Y15, Y6
+	VADDPS     Y6, Y1, Y1
+	VADDPS     Y6, Y3, Y3
+	VADDPS     Y6, Y5, Y5
 
 canon:
 	VCMPPS       $0x03, Y1, Y0, Y7
@@ -1742,6 +2580,23 @@ canon:
 	VBLENDVPS    Y6, Y7, Y5, Y5
 
 numbers:
+	TESTB  $0x08, CL
+	JZ     signed
+	VXORPS X6, X6, X6
+	VMAXPS Y0, Y6, Y0
+	VADDPS Y6, Y0, Y0
+	VMAXPS Y1, Y6, Y1
+	VADDPS Y6, Y1, Y1
+	VMAXPS Y2, Y6, Y2
+	VADDPS Y6, Y2, Y2
+	VMAXPS Y3, Y6, Y3
+	VADDPS Y6, Y3, Y3
+	VMAXPS Y4, Y6, Y4
+	VADDPS Y6, Y4, Y4
+	VMAXPS Y5, Y6, Y5
+	VADDPS Y6, Y5, Y5
+
+signed:
 	CMPQ    CX, $+2
 	JEQ     stream
 	MOVQ    n+56(FP), CX
@@ -1844,6 +2699,8 @@ start:
 	JZ     done
 	CMPQ   offs+104(FP), $+0
 	JE     rows
+	CMPQ   split+96(FP), $+0
+	JE     taps
 	MOVQ   offs+104(FP), R9
 
 listed:
@@ -1873,6 +2730,90 @@ listed:
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
 	JMP          listed
+
+taps:
+	MOVQ offs+104(FP), R8
+	CMPQ n+56(FP), $+16
+	JE   wholeTaps
+
+nextTap:
+	MOVQ         (R8), R14
+	LEAQ         (SI)(R14*4), R14
+	VMOVUPS      (DX), Y8
+	VMASKMOVPS   32(DX), Y15, Y9
+	VBROADCASTSS (R14), Y10
+	VFMADD231PS  Y8, Y10, Y0
+	VFMADD231PS  Y9, Y10, Y1
+	PREFETCHT0   2048(DX)
+	VBROADCASTSS (R14)(DI*1), Y10
+	VFMADD231PS  Y8, Y10, Y2
+	VFMADD231PS  Y9, Y10, Y3
+	VBROADCASTSS (R14)(DI*2), Y10
+	VFMADD231PS  Y8, Y10, Y4
+	VFMADD231PS  Y9, Y10, Y5
+	VBROADCASTSS (R14)(R11*1), Y10
+	VFMADD231PS  Y8, Y10, Y6
+	VFMADD231PS  Y9, Y10, Y7
+	ADDQ         $+8, R8
+	ADDQ         R9, DX
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          nextTap
+	MOVQ         aCol+32(FP), R14
+	TESTQ        R14, R14
+	JZ           nextTapWarm
+	PREFETCHT1   (R14)
+	PREFETCHT1   64(R14)
+	ADDQ         $+128, R14
+	MOVQ         R14, aCol+32(FP)
+
+nextTapWarm:
+	CMPQ       mode+80(FP), $+2
+	JEQ        nextTap
+	PREFETCHT0 (R13)
+	ADDQ       BX, R13
+	JMP        nextTap
+
+wholeTaps:
+nextWholeTap:
+	MOVQ         (R8), R14
+	LEAQ         (SI)(R14*4), R14
+	VMOVUPS      (DX), Y8
+	VMOVUPS      32(DX), Y9
+	VBROADCASTSS (R14), Y10
+	VFMADD231PS  Y8, Y10, Y0
+	VFMADD231PS  Y9, Y10, Y1
+	PREFETCHT0   2048(DX)
+	VBROADCASTSS (R14)(DI*1), Y11
+	VFMADD231PS  Y8, Y11, Y2
+	VFMADD231PS  Y9, Y11, Y3
+	VBROADCASTSS (R14)(DI*2), Y10
+	VFMADD231PS  Y8, Y10, Y4
+	VFMADD231PS  Y9, Y10, Y5
+	VBROADCASTSS (R14)(R11*1), Y11
+	VFMADD231PS  Y8, Y11, Y6
+	VFMADD231PS  Y9, Y11, Y7
+	ADDQ         $+8, R8
+	ADDQ         R9, DX
+	DECQ         CX
+	JZ           wholeDone
+	TESTB        $0x0f, CL
+	JNZ          nextWholeTap
+	MOVQ         aCol+32(FP), R14
+	TESTQ        R14, R14
+	JZ           nextWholeTapWarm
+	PREFETCHT1   (R14)
+	PREFETCHT1   64(R14)
+	ADDQ         $+128, R14
+	MOVQ         R14, aCol+32(FP)
+
+nextWholeTapWarm:
+	CMPQ       mode+80(FP), $+2
+	JEQ        nextWholeTap
+	PREFETCHT0 (R13)
+	ADDQ       BX, R13
+	JMP        nextWholeTap
 
 rows:
 	CMPQ n+56(FP), $+16
@@ -1939,8 +2880,8 @@ wholeDone:
 done:
 	MOVQ       c+0(FP), AX
 	MOVQ       mode+80(FP), CX
-	CMPQ       CX, $+1
-	JNE        canon
+	TESTB      $0x01, CL
+	JZ         alone
 	MOVQ       AX, R13
 	VMOVUPS    (R13), Y8
 	VADDPS     Y0, Y8, Y0
@@ -1961,6 +2902,21 @@ done:
 	VADDPS     Y6, Y8, Y6
 	VMASKMOVPS 32(R13), Y15, Y8
 	VADDPS     Y7, Y8, Y7
+
+alone:
+	TESTB      $0x04, CL
+	JZ         canon
+	MOVQ       more+88(FP), R13
+	VMOVUPS    (R13), Y8
+	VADDPS     Y8, Y0, Y0
+	VADDPS     Y8, Y2, Y2
+	VADDPS     Y8, Y4, Y4
+	VADDPS     Y8, Y6, Y6
+	VMASKMOVPS 32(R13), Y15, Y8
+	VADDPS     Y8, Y1, Y1
+	VADDPS     Y8, Y3, Y3
+	VADDPS     Y8, Y5, Y5
+	VADDPS     Y8, Y7, Y7
 
 canon:
 	VCMPPS       $0x03, Y1, Y0, Y9
@@ -1993,6 +2949,27 @@ canon:
 	VBLENDVPS    Y8, Y9, Y7, Y7
 
 numbers:
+	TESTB  $0x08, CL
+	JZ     signed
+	VXORPS X8, X8, X8
+	VMAXPS Y0, Y8, Y0
+	VADDPS Y8, Y0, Y0
+	VMAXPS Y1, Y8, Y1
+	VADDPS Y8, Y1, Y1
+	VMAXPS Y2, Y8, Y2
+	VADDPS Y8, Y2, Y2
+	VMAXPS Y3, Y8, Y3
+	VADDPS Y8, Y3, Y3
+	VMAXPS Y4, Y8, Y4
+	VADDPS Y8, Y4, Y4
+	VMAXPS Y5, Y8, Y5
+	VADDPS Y8, Y5, Y5
+	VMAXPS Y6, Y8, Y6
+	VADDPS Y8, Y6, Y6
+	VMAXPS Y7, Y8, Y7
+	VADDPS Y8, Y7, Y7
+
+signed:
 	CMPQ    CX, $+2
 	JEQ     stream
 	MOVQ    n+56(FP), CX
@@ -2108,6 +3085,8 @@ start:
 	JZ     done
 	CMPQ   offs+104(FP), $+0
 	JE     rows
+	CMPQ   split+96(FP), $+0
+	JE     taps
 	MOVQ   offs+104(FP), R9
 
 listed:
@@ -2140,6 +3119,96 @@ listed:
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
 	JMP          listed
+
+taps:
+	MOVQ offs+104(FP), R8
+	CMPQ n+56(FP), $+16
+	JE   wholeTaps
+
+nextTap:
+	MOVQ         (R8), R14
+	LEAQ         (SI)(R14*4), R14
+	VMOVUPS      (DX), Y10
+	VMASKMOVPS   32(DX), Y15, Y11
+	VBROADCASTSS (R14), Y12
+	VFMADD231PS  Y10, Y12, Y0
+	VFMADD231PS  Y11, Y12, Y1
+	PREFETCHT0   2048(DX)
+	VBROADCASTSS (R14)(DI*1), Y12
+	VFMADD231PS  Y10, Y12, Y2
+	VFMADD231PS  Y11, Y12, Y3
+	VBROADCASTSS (R14)(DI*2), Y12
+	VFMADD231PS  Y10, Y12, Y4
+	VFMADD231PS  Y11, Y12, Y5
+	VBROADCASTSS (R14)(R11*1), Y12
+	VFMADD231PS  Y10, Y12, Y6
+	VFMADD231PS  Y11, Y12, Y7
+	VBROADCASTSS (R14)(DI*4), Y12
+	VFMADD231PS  Y10, Y12, Y8
+	VFMADD231PS  Y11, Y12, Y9
+	ADDQ         $+8, R8
+	ADDQ         R9, DX
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          nextTap
+	MOVQ         aCol+32(FP), R14
+	TESTQ        R14, R14
+	JZ           nextTapWarm
+	PREFETCHT1   (R14)
+	PREFETCHT1   64(R14)
+	ADDQ         $+128, R14
+	MOVQ         R14, aCol+32(FP)
+
+nextTapWarm:
+	CMPQ       mode+80(FP), $+2
+	JEQ        nextTap
+	PREFETCHT0 (R13)
+	ADDQ       BX, R13
+	JMP        nextTap
+
+wholeTaps:
+nextWholeTap:
+	MOVQ         (R8), R14
+	LEAQ         (SI)(R14*4), R14
+	VMOVUPS      (DX), Y10
+	VMOVUPS      32(DX), Y11
+	VBROADCASTSS (R14), Y12
+	VFMADD231PS  Y10, Y12, Y0
+	VFMADD231PS  Y11, Y12, Y1
+	PREFETCHT0   2048(DX)
+	VBROADCASTSS (R14)(DI*1), Y13
+	VFMADD231PS  Y10, Y13, Y2
+	VFMADD231PS  Y11, Y13, Y3
+	VBROADCASTSS (R14)(DI*2), Y12
+	VFMADD231PS  Y10, Y12, Y4
+	VFMADD231PS  Y11, Y12, Y5
+	VBROADCASTSS (R14)(R11*1), Y13
+	VFMADD231PS  Y10, Y13, Y6
+	VFMADD231PS  Y11, Y13, Y7
+	VBROADCASTSS (R14)(DI*4), Y12
+	VFMADD231PS  Y10, Y12, Y8
+	VFMADD231PS  Y11, Y12, Y9
+	ADDQ         $+8, R8
+	ADDQ         R9, DX
+	DECQ         CX
+	JZ           wholeDone
+	TESTB        $0x0f, CL
+	JNZ          nextWholeTap
+	MOVQ         aCol+32(FP), R14
+	TESTQ        R14, R14
+	JZ           nextWholeTapWarm
+	PREFETCHT1   (R14)
+	PREFETCHT1   64(R14)
+	ADDQ         $+128, R14
+	MOVQ         R14, aCol+32(FP)
+
+nextWholeTapWarm:
+	CMPQ       mode+80(FP), $+2
+	JEQ        nextWholeTap
+	PREFETCHT0 (R13)
+	ADDQ       BX, R13
+	JMP        nextWholeTap
 
 rows:
 	CMPQ n+56(FP), $+16
@@ -2212,8 +3281,8 @@ wholeDone:
 done:
 	MOVQ       c+0(FP), AX
 	MOVQ       mode+80(FP), CX
-	CMPQ       CX, $+1
-	JNE        canon
+	TESTB      $0x01, CL
+	JZ         alone
 	MOVQ       AX, R13
 	VMOVUPS    (R13), Y10
 	VADDPS     Y0, Y10, Y0
@@ -2239,6 +3308,23 @@ done:
 	VADDPS     Y8, Y10, Y8
 	VMASKMOVPS 32(R13), Y15, Y10
 	VADDPS     Y9, Y10, Y9
+
+alone:
+	TESTB      $0x04, CL
+	JZ         canon
+	MOVQ       more+88(FP), R13
+	VMOVUPS    (R13), Y10
+	VADDPS     Y10, Y0, Y0
+	VADDPS     Y10, Y2, Y2
+	VADDPS     Y10, Y4, Y4
+	VADDPS     Y10, Y6, Y6
+	VADDPS     Y10, Y8, Y8
+	VMASKMOVPS 32(R13), Y15, Y10
+	VADDPS     Y10, Y1, Y1
+	VADDPS     Y10, Y3, Y3
+	VADDPS     Y10, Y5, Y5
+	VADDPS     Y10, Y7, Y7
+	VADDPS     Y10, Y9, Y9
 
 canon:
 	VCMPPS       $0x03, Y1, Y0, Y11
@@ -2277,6 +3363,31 @@ canon:
 	VBLENDVPS    Y10, Y11, Y9, Y9
 
 numbers:
+	TESTB  $0x08, CL
+	JZ     signed
+	VXORPS X10, X10, X10
+	VMAXPS Y0, Y10, Y0
+	VADDPS Y10, Y0, Y0
+	VMAXPS Y1, Y10, Y1
+	VADDPS Y10, Y1, Y1
+	VMAXPS Y2, Y10, Y2
+	VADDPS Y10, Y2, Y2
+	VMAXPS Y3, Y10, Y3
+	VADDPS Y10, Y3, Y3
+	VMAXPS Y4, Y10, Y4
+	VADDPS Y10, Y4, Y4
+	VMAXPS Y5, Y10, Y5
+	VADDPS Y10, Y5, Y5
+	VMAXPS Y6, Y10, Y6
+	VADDPS Y10, Y6, Y6
+	VMAXPS Y7, Y10, Y7
+	VADDPS Y10, Y7, Y7
+	VMAXPS Y8, Y10, Y8
+	VADDPS Y10, Y8, Y8
+	VMAXPS Y9, Y10, Y9
+	VADDPS Y10, Y9, Y9
+
+signed:
 	CMPQ    CX, $+2
 	JEQ     stream
 	MOVQ    n+56(FP), CX
@@ -2406,6 +3517,8 @@ start:
 	JZ     done
 	CMPQ   offs+104(FP), $+0
 	JE     rows
+	CMPQ   split+96(FP), $+0
+	JE     taps
 	MOVQ   offs+104(FP), R9
 
 listed:
@@ -2441,6 +3554,102 @@ listed:
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
 	JMP          listed
+
+taps:
+	MOVQ offs+104(FP), R8
+	CMPQ n+56(FP), $+16
+	JE   wholeTaps
+
+nextTap:
+	MOVQ         (R8), R14
+	LEAQ         (SI)(R14*4), R14
+	VMOVUPS      (DX), Y12
+	VMASKMOVPS   32(DX), Y15, Y13
+	VBROADCASTSS (R14), Y14
+	VFMADD231PS  Y12, Y14, Y0
+	VFMADD231PS  Y13, Y14, Y1
+	PREFETCHT0   2048(DX)
+	VBROADCASTSS (R14)(DI*1), Y14
+	VFMADD231PS  Y12, Y14, Y2
+	VFMADD231PS  Y13, Y14, Y3
+	VBROADCASTSS (R14)(DI*2), Y14
+	VFMADD231PS  Y12, Y14, Y4
+	VFMADD231PS  Y13, Y14, Y5
+	VBROADCASTSS (R14)(R11*1), Y14
+	VFMADD231PS  Y12, Y14, Y6
+	VFMADD231PS  Y13, Y14, Y7
+	VBROADCASTSS (R14)(DI*4), Y14
+	VFMADD231PS  Y12, Y14, Y8
+	VFMADD231PS  Y13, Y14, Y9
+	VBROADCASTSS (R14)(R12*1), Y14
+	VFMADD231PS  Y12, Y14, Y10
+	VFMADD231PS  Y13, Y14, Y11
+	ADDQ         $+8, R8
+	ADDQ         R9, DX
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          nextTap
+	MOVQ         aCol+32(FP), R14
+	TESTQ        R14, R14
+	JZ           nextTapWarm
+	PREFETCHT1   (R14)
+	PREFETCHT1   64(R14)
+	ADDQ         $+128, R14
+	MOVQ         R14, aCol+32(FP)
+
+nextTapWarm:
+	CMPQ       mode+80(FP), $+2
+	JEQ        nextTap
+	PREFETCHT0 (R13)
+	ADDQ       BX, R13
+	JMP        nextTap
+
+wholeTaps:
+nextWholeTap:
+	MOVQ         (R8), R14
+	LEAQ         (SI)(R14*4), R14
+	VMOVUPS      (DX), Y12
+	VMOVUPS      32(DX), Y13
+	VBROADCASTSS (R14), Y14
+	VFMADD231PS  Y12, Y14, Y0
+	VFMADD231PS  Y13, Y14, Y1
+	PREFETCHT0   2048(DX)
+	VBROADCASTSS (R14)(DI*1), Y15
+	VFMADD231PS  Y12, Y15, Y2
+	VFMADD231PS  Y13, Y15, Y3
+	VBROADCASTSS (R14)(DI*2), Y14
+	VFMADD231PS  Y12, Y14, Y4
+	VFMADD231PS  Y13, Y14, Y5
+	VBROADCASTSS (R14)(R11*1), Y15
+	VFMADD231PS  Y12, Y15, Y6
+	VFMADD231PS  Y13, Y15, Y7
+	VBROADCASTSS (R14)(DI*4), Y14
+	VFMADD231PS  Y12, Y14, Y8
+	VFMADD231PS  Y13, Y14, Y9
+	VBROADCASTSS (R14)(R12*1), Y15
+	VFMADD231PS  Y12, Y15, Y10
+	VFMADD231PS  Y13, Y15, Y11
+	ADDQ         $+8, R8
+	ADDQ         R9, DX
+	DECQ         CX
+	JZ           wholeDone
+	TESTB        $0x0f, CL
+	JNZ          nextWholeTap
+	MOVQ         aCol+32(FP), R14
+	TESTQ        R14, R14
+	JZ           nextWholeTapWarm
+	PREFETCHT1   (R14)
+	PREFETCHT1   64(R14)
+	ADDQ         $+128, R14
+	MOVQ         R14, aCol+32(FP)
+
+nextWholeTapWarm:
+	CMPQ       mode+80(FP), $+2
+	JEQ        nextWholeTap
+	PREFETCHT0 (R13)
+	ADDQ       BX, R13
+	JMP        nextWholeTap
 
 rows:
 	CMPQ n+56(FP), $+16
@@ -2519,8 +3728,8 @@ wholeDone:
 done:
 	MOVQ       c+0(FP), AX
 	MOVQ       mode+80(FP), CX
-	CMPQ       CX, $+1
-	JNE        canon
+	TESTB      $0x01, CL
+	JZ         alone
 	MOVQ       AX, R13
 	VMOVUPS    (R13), Y12
 	VADDPS     Y0, Y12, Y0
@@ -2551,6 +3760,25 @@ done:
 	VADDPS     Y10, Y12, Y10
 	VMASKMOVPS 32(R13), Y15, Y12
 	VADDPS     Y11, Y12, Y11
+
+alone:
+	TESTB      $0x04, CL
+	JZ         canon
+	MOVQ       more+88(FP), R13
+	VMOVUPS    (R13), Y12
+	VADDPS     Y12, Y0, Y0
+	VADDPS     Y12, Y2, Y2
+	VADDPS     Y12, Y4, Y4
+	VADDPS     Y12, Y6, Y6
+	VADDPS     Y12, Y8, Y8
+	VADDPS     Y12, Y10, Y10
+	VMASKMOVPS 32(R13), Y15, Y12
+	VADDPS     Y12, Y1, Y1
+	VADDPS     Y12, Y3, Y3
+	VADDPS     Y12, Y5, Y5
+	VADDPS     Y12, Y7, Y7
+	VADDPS     Y12, Y9, Y9
+	VADDPS     Y12, Y11, Y11
 
 canon:
 	VCMPPS       $0x03, Y1, Y0, Y13
@@ -2595,6 +3823,35 @@ canon:
 	VBLENDVPS    Y12, Y13, Y11, Y11
 
 numbers:
+	TESTB  $0x08, CL
+	JZ     signed
+	VXORPS X12, X12, X12
+	VMAXPS Y0, Y12, Y0
+	VADDPS Y12, Y0, Y0
+	VMAXPS Y1, Y12, Y1
+	VADDPS Y12, Y1, Y1
+	VMAXPS Y2, Y12, Y2
+	VADDPS Y12, Y2, Y2
+	VMAXPS Y3, Y12, Y3
+	VADDPS Y12, Y3, Y3
+	VMAXPS Y4, Y12, Y4
+	VADDPS Y12, Y4, Y4
+	VMAXPS Y5, Y12, Y5
+	VADDPS Y12, Y5, Y5
+	VMAXPS Y6, Y12, Y6
+	VADDPS Y12, Y6, Y6
+	VMAXPS Y7, Y12, Y7
+	VADDPS Y12, Y7, Y7
+	VMAXPS Y8, Y12, Y8
+	VADDPS Y12, Y8, Y8
+	VMAXPS Y9, Y12, Y9
+	VADDPS Y12, Y9, Y9
+	VMAXPS Y10, Y12, Y10
+	VADDPS Y12, Y10, Y10
+	VMAXPS Y11, Y12, Y11
+	VADDPS Y12, Y11, Y11
+
+signed:
 	CMPQ    CX, $+2
 	JEQ     stream
 	MOVQ    n+56(FP), CX
@@ -3891,6 +5148,8 @@ start:
 	JZ     done
 	CMPQ   offs+104(FP), $+0
 	JE     rows
+	CMPQ   split+96(FP), $+0
+	JE     taps
 	MOVQ   offs+104(FP), R9
 
 listed:
@@ -3909,6 +5168,66 @@ listed:
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
 	JMP          listed
+
+taps:
+	MOVQ offs+104(FP), R8
+	CMPQ n+56(FP), $+4
+	JE   wholeTaps
+
+nextTap:
+	MOVQ         (R8), R14
+	LEAQ         (SI)(R14*8), R14
+	VMASKMOVPD   (DX), Y15, Y1
+	VBROADCASTSD (R14), Y2
+	VFMADD231PD  Y1, Y2, Y0
+	PREFETCHT0   1024(DX)
+	ADDQ         $+8, R8
+	ADDQ         R9, DX
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          nextTap
+	MOVQ         aCol+32(FP), R14
+	TESTQ        R14, R14
+	JZ           nextTapWarm
+	PREFETCHT1   (R14)
+	ADDQ         $+64, R14
+	MOVQ         R14, aCol+32(FP)
+
+nextTapWarm:
+	CMPQ       mode+80(FP), $+2
+	JEQ        nextTap
+	PREFETCHT0 (R13)
+	ADDQ       BX, R13
+	JMP        nextTap
+
+wholeTaps:
+nextWholeTap:
+	MOVQ         (R8), R14
+	LEAQ         (SI)(R14*8), R14
+	VMOVUPD      (DX), Y1
+	VBROADCASTSD (R14), Y2
+	VFMADD231PD  Y1, Y2, Y0
+	PREFETCHT0   1024(DX)
+	ADDQ         $+8, R8
+	ADDQ         R9, DX
+	DECQ         CX
+	JZ           wholeDone
+	TESTB        $0x0f, CL
+	JNZ          nextWholeTap
+	MOVQ         aCol+32(FP), R14
+	TESTQ        R14, R14
+	JZ           nextWholeTapWarm
+	PREFETCHT1   (R14)
+	ADDQ         $+64, R14
+	MOVQ         R14, aCol+32(FP)
+
+nextWholeTapWarm:
+	CMPQ       mode+80(FP), $+2
+	JEQ        nextWholeTap
+	PREFETCHT0 (R13)
+	ADDQ       BX, R13
+	JMP        nextWholeTap
 
 rows:
 	CMPQ n+56(FP), $+4
@@ -3953,11 +5272,18 @@ wholeDone:
 done:
 	MOVQ       c+0(FP), AX
 	MOVQ       mode+80(FP), CX
-	CMPQ       CX, $+1
-	JNE        canon
+	TESTB      $0x01, CL
+	JZ         alone
 	MOVQ       AX, R13
 	VMASKMOVPD (R13), Y15, Y1
 	VADDPD     Y0, Y1, Y0
+
+alone:
+	TESTB      $0x04, CL
+	JZ         canon
+	MOVQ       more+88(FP), R13
+	VMASKMOVPD (R13), Y15, Y1
+	VADDPD     Y1, Y0, Y0
 
 canon:
 	VCMPPD       $0x03, Y0, Y0, Y2
@@ -3970,6 +5296,13 @@ canon:
 	VBLENDVPD    Y1, Y2, Y0, Y0
 
 numbers:
+	TESTB  $0x08, CL
+	JZ     signed
+	VXORPS X1, X1, X1
+	VMAXPD Y0, Y1, Y0
+	VADDPD Y1, Y0, Y0
+
+signed:
 	CMPQ    CX, $+2
 	JEQ     stream
 	MOVQ    n+56(FP), CX
@@ -4040,6 +5373,8 @@ start:
 	JZ     done
 	CMPQ   offs+104(FP), $+0
 	JE     rows
+	CMPQ   split+96(FP), $+0
+	JE     taps
 	MOVQ   offs+104(FP), R9
 
 listed:
@@ -4060,6 +5395,70 @@ listed:
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
 	JMP          listed
+
+taps:
+	MOVQ offs+104(FP), R8
+	CMPQ n+56(FP), $+4
+	JE   wholeTaps
+
+nextTap:
+	MOVQ         (R8), R14
+	LEAQ         (SI)(R14*8), R14
+	VMASKMOVPD   (DX), Y15, Y2
+	VBROADCASTSD (R14), Y3
+	VFMADD231PD  Y2, Y3, Y0
+	PREFETCHT0   1024(DX)
+	VBROADCASTSD (R14)(DI*1), Y3
+	VFMADD231PD  Y2, Y3, Y1
+	ADDQ         $+8, R8
+	ADDQ         R9, DX
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          nextTap
+	MOVQ         aCol+32(FP), R14
+	TESTQ        R14, R14
+	JZ           nextTapWarm
+	PREFETCHT1   (R14)
+	ADDQ         $+64, R14
+	MOVQ         R14, aCol+32(FP)
+
+nextTapWarm:
+	CMPQ       mode+80(FP), $+2
+	JEQ        nextTap
+	PREFETCHT0 (R13)
+	ADDQ       BX, R13
+	JMP        nextTap
+
+wholeTaps:
+nextWholeTap:
+	MOVQ         (R8), R14
+	LEAQ         (SI)(R14*8), R14
+	VMOVUPD      (DX), Y2
+	VBROADCASTSD (R14), Y3
+	VFMADD231PD  Y2, Y3, Y0
+	PREFETCHT0   1024(DX)
+	VBROADCASTSD (R14)(DI*1), Y4
+	VFMADD231PD  Y2, Y4, Y1
+	ADDQ         $+8, R8
+	ADDQ         R9, DX
+	DECQ         CX
+	JZ           wholeDone
+	TESTB        $0x0f, CL
+	JNZ          nextWholeTap
+	MOVQ         aCol+32(FP), R14
+	TESTQ        R14, R14
+	JZ           nextWholeTapWarm
+	PREFETCHT1   (R14)
+	ADDQ         $+64, R14
+	MOVQ         R14, aCol+32(FP)
+
+nextWholeTapWarm:
+	CMPQ       mode+80(FP), $+2
+	JEQ        nextWholeTap
+	PREFETCHT0 (R13)
+	ADDQ       BX, R13
+	JMP        nextWholeTap
 
 rows:
 	CMPQ n+56(FP), $+4
@@ -4108,14 +5507,22 @@ wholeDone:
 done:
 	MOVQ       c+0(FP), AX
 	MOVQ       mode+80(FP), CX
-	CMPQ       CX, $+1
-	JNE        canon
+	TESTB      $0x01, CL
+	JZ         alone
 	MOVQ       AX, R13
 	VMASKMOVPD (R13), Y15, Y2
 	VADDPD     Y0, Y2, Y0
 	ADDQ       BX, R13
 	VMASKMOVPD (R13), Y15, Y2
 	VADDPD     Y1, Y2, Y1
+
+alone:
+	TESTB      $0x04, CL
+	JZ         canon
+	MOVQ       more+88(FP), R13
+	VMASKMOVPD (R13), Y15, Y2
+	VADDPD     Y2, Y0, Y0
+	VADDPD     Y2, Y1, Y1
 
 canon:
 	VCMPPD       $0x03, Y1, Y0, Y3
@@ -4130,6 +5537,15 @@ canon:
 	VBLENDVPD    Y2, Y3, Y1, Y1
 
 numbers:
+	TESTB  $0x08, CL
+	JZ     signed
+	VXORPS X2, X2, X2
+	VMAXPD Y0, Y2, Y0
+	VADDPD Y2, Y0, Y0
+	VMAXPD Y1, Y2, Y1
+	VADDPD Y2, Y1, Y1
+
+signed:
 	CMPQ    CX, $+2
 	JEQ     stream
 	MOVQ    n+56(FP), CX
@@ -4209,6 +5625,8 @@ start:
 	JZ     done
 	CMPQ   offs+104(FP), $+0
 	JE     rows
+	CMPQ   split+96(FP), $+0
+	JE     taps
 	MOVQ   offs+104(FP), R9
 
 listed:
@@ -4231,6 +5649,74 @@ listed:
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
 	JMP          listed
+
+taps:
+	MOVQ offs+104(FP), R8
+	CMPQ n+56(FP), $+4
+	JE   wholeTaps
+
+nextTap:
+	MOVQ         (R8), R14
+	LEAQ         (SI)(R14*8), R14
+	VMASKMOVPD   (DX), Y15, Y3
+	VBROADCASTSD (R14), Y4
+	VFMADD231PD  Y3, Y4, Y0
+	PREFETCHT0   1024(DX)
+	VBROADCASTSD (R14)(DI*1), Y4
+	VFMADD231PD  Y3, Y4, Y1
+	VBROADCASTSD (R14)(DI*2), Y4
+	VFMADD231PD  Y3, Y4, Y2
+	ADDQ         $+8, R8
+	ADDQ         R9, DX
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          nextTap
+	MOVQ         aCol+32(FP), R14
+	TESTQ        R14, R14
+	JZ           nextTapWarm
+	PREFETCHT1   (R14)
+	ADDQ         $+64, R14
+	MOVQ         R14, aCol+32(FP)
+
+nextTapWarm:
+	CMPQ       mode+80(FP), $+2
+	JEQ        nextTap
+	PREFETCHT0 (R13)
+	ADDQ       BX, R13
+	JMP        nextTap
+
+wholeTaps:
+nextWholeTap:
+	MOVQ         (R8), R14
+	LEAQ         (SI)(R14*8), R14
+	VMOVUPD      (DX), Y3
+	VBROADCASTSD (R14), Y4
+	VFMADD231PD  Y3, Y4, Y0
+	PREFETCHT0   1024(DX)
+	VBROADCASTSD (R14)(DI*1), Y5
+	VFMADD231PD  Y3, Y5, Y1
+	VBROADCASTSD (R14)(DI*2), Y4
+	VFMADD231PD  Y3, Y4, Y2
+	ADDQ         $+8, R8
+	ADDQ         R9, DX
+	DECQ         CX
+	JZ           wholeDone
+	TESTB        $0x0f, CL
+	JNZ          nextWholeTap
+	MOVQ         aCol+32(FP), R14
+	TESTQ        R14, R14
+	JZ           nextWholeTapWarm
+	PREFETCHT1   (R14)
+	ADDQ         $+64, R14
+	MOVQ         R14, aCol+32(FP)
+
+nextWholeTapWarm:
+	CMPQ       mode+80(FP), $+2
+	JEQ        nextWholeTap
+	PREFETCHT0 (R13)
+	ADDQ       BX, R13
+	JMP        nextWholeTap
 
 rows:
 	CMPQ n+56(FP), $+4
@@ -4283,8 +5769,8 @@ wholeDone:
 done:
 	MOVQ       c+0(FP), AX
 	MOVQ       mode+80(FP), CX
-	CMPQ       CX, $+1
-	JNE        canon
+	TESTB      $0x01, CL
+	JZ         alone
 	MOVQ       AX, R13
 	VMASKMOVPD (R13), Y15, Y3
 	VADDPD     Y0, Y3, Y0
@@ -4294,6 +5780,15 @@ done:
 	ADDQ       BX, R13
 	VMASKMOVPD (R13), Y15, Y3
 	VADDPD     Y2, Y3, Y2
+
+alone:
+	TESTB      $0x04, CL
+	JZ         canon
+	MOVQ       more+88(FP), R13
+	VMASKMOVPD (R13), Y15, Y3
+	VADDPD     Y3, Y0, Y0
+	VADDPD     Y3, Y1, Y1
+	VADDPD     Y3, Y2, Y2
 
 canon:
 	VCMPPD       $0x03, Y1, Y0, Y4
@@ -4312,6 +5807,17 @@ canon:
 	VBLENDVPD    Y3, Y4, Y2, Y2
 
 numbers:
+	TESTB  $0x08, CL
+	JZ     signed
+	VXORPS X3, X3, X3
+	VMAXPD Y0, Y3, Y0
+	VADDPD Y3, Y0, Y0
+	VMAXPD Y1, Y3, Y1
+	VADDPD Y3, Y1, Y1
+	VMAXPD Y2, Y3, Y2
+	VADDPD Y3, Y2, Y2
+
+signed:
 	CMPQ    CX, $+2
 	JEQ     stream
 	MOVQ    n+56(FP), CX
@@ -4401,6 +5907,8 @@ start:
 	JZ     done
 	CMPQ   offs+104(FP), $+0
 	JE     rows
+	CMPQ   split+96(FP), $+0
+	JE     taps
 	MOVQ   offs+104(FP), R9
 
 listed:
@@ -4425,6 +5933,78 @@ listed:
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
 	JMP          listed
+
+taps:
+	MOVQ offs+104(FP), R8
+	CMPQ n+56(FP), $+4
+	JE   wholeTaps
+
+nextTap:
+	MOVQ         (R8), R14
+	LEAQ         (SI)(R14*8), R14
+	VMASKMOVPD   (DX), Y15, Y4
+	VBROADCASTSD (R14), Y5
+	VFMADD231PD  Y4, Y5, Y0
+	PREFETCHT0   1024(DX)
+	VBROADCASTSD (R14)(DI*1), Y5
+	VFMADD231PD  Y4, Y5, Y1
+	VBROADCASTSD (R14)(DI*2), Y5
+	VFMADD231PD  Y4, Y5, Y2
+	VBROADCASTSD (R14)(R11*1), Y5
+	VFMADD231PD  Y4, Y5, Y3
+	ADDQ         $+8, R8
+	ADDQ         R9, DX
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          nextTap
+	MOVQ         aCol+32(FP), R14
+	TESTQ        R14, R14
+	JZ           nextTapWarm
+	PREFETCHT1   (R14)
+	ADDQ         $+64, R14
+	MOVQ         R14, aCol+32(FP)
+
+nextTapWarm:
+	CMPQ       mode+80(FP), $+2
+	JEQ        nextTap
+	PREFETCHT0 (R13)
+	ADDQ       BX, R13
+	JMP        nextTap
+
+wholeTaps:
+nextWholeTap:
+	MOVQ         (R8), R14
+	LEAQ         (SI)(R14*8), R14
+	VMOVUPD      (DX), Y4
+	VBROADCASTSD (R14), Y5
+	VFMADD231PD  Y4, Y5, Y0
+	PREFETCHT0   1024(DX)
+	VBROADCASTSD (R14)(DI*1), Y6
+	VFMADD231PD  Y4, Y6, Y1
+	VBROADCASTSD (R14)(DI*2), Y5
+	VFMADD231PD  Y4, Y5, Y2
+	VBROADCASTSD (R14)(R11*1), Y6
+	VFMADD231PD  Y4, Y6, Y3
+	ADDQ         $+8, R8
+	ADDQ         R9, DX
+	DECQ         CX
+	JZ           wholeDone
+	TESTB        $0x0f, CL
+	JNZ          nextWholeTap
+	MOVQ         aCol+32(FP), R14
+	TESTQ        R14, R14
+	JZ           nextWholeTapWarm
+	PREFETCHT1   (R14)
+	ADDQ         $+64, R14
+	MOVQ         R14, aCol+32(FP)
+
+nextWholeTapWarm:
+	CMPQ       mode+80(FP), $+2
+	JEQ        nextWholeTap
+	PREFETCHT0 (R13)
+	ADDQ       BX, R13
+	JMP        nextWholeTap
 
 rows:
 	CMPQ n+56(FP), $+4
@@ -4481,8 +6061,8 @@ wholeDone:
 done:
 	MOVQ       c+0(FP), AX
 	MOVQ       mode+80(FP), CX
-	CMPQ       CX, $+1
-	JNE        canon
+	TESTB      $0x01, CL
+	JZ         alone
 	MOVQ       AX, R13
 	VMASKMOVPD (R13), Y15, Y4
 	VADDPD     Y0, Y4, Y0
@@ -4495,6 +6075,16 @@ done:
 	ADDQ       BX, R13
 	VMASKMOVPD (R13), Y15, Y4
 	VADDPD     Y3, Y4, Y3
+
+alone:
+	TESTB      $0x04, CL
+	JZ         canon
+	MOVQ       more+88(FP), R13
+	VMASKMOVPD (R13), Y15, Y4
+	VADDPD     Y4, Y0, Y0
+	VADDPD     Y4, Y1, Y1
+	VADDPD     Y4, Y2, Y2
+	VADDPD     Y4, Y3, Y3
 
 canon:
 	VCMPPD       $0x03, Y1, Y0, Y5
@@ -4515,6 +6105,19 @@ canon:
 	VBLENDVPD    Y4, Y5, Y3, Y3
 
 numbers:
+	TESTB  $0x08, CL
+	JZ     signed
+	VXORPS X4, X4, X4
+	VMAXPD Y0, Y4, Y0
+	VADDPD Y4, Y0, Y0
+	VMAXPD Y1, Y4, Y1
+	VADDPD Y4, Y1, Y1
+	VMAXPD Y2, Y4, Y2
+	VADDPD Y4, Y2, Y2
+	VMAXPD Y3, Y4, Y3
+	VADDPD Y4, Y3, Y3
+
+signed:
 	CMPQ    CX, $+2
 	JEQ     stream
 	MOVQ    n+56(FP), CX
@@ -4613,6 +6216,8 @@ start:
 	JZ     done
 	CMPQ   offs+104(FP), $+0
 	JE     rows
+	CMPQ   split+96(FP), $+0
+	JE     taps
 	MOVQ   offs+104(FP), R9
 
 listed:
@@ -4639,6 +6244,82 @@ listed:
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
 	JMP          listed
+
+taps:
+	MOVQ offs+104(FP), R8
+	CMPQ n+56(FP), $+4
+	JE   wholeTaps
+
+nextTap:
+	MOVQ         (R8), R14
+	LEAQ         (SI)(R14*8), R14
+	VMASKMOVPD   (DX), Y15, Y5
+	VBROADCASTSD (R14), Y6
+	VFMADD231PD  Y5, Y6, Y0
+	PREFETCHT0   1024(DX)
+	VBROADCASTSD (R14)(DI*1), Y6
+	VFMADD231PD  Y5, Y6, Y1
+	VBROADCASTSD (R14)(DI*2), Y6
+	VFMADD231PD  Y5, Y6, Y2
+	VBROADCASTSD (R14)(R11*1), Y6
+	VFMADD231PD  Y5, Y6, Y3
+	VBROADCASTSD (R14)(DI*4), Y6
+	VFMADD231PD  Y5, Y6, Y4
+	ADDQ         $+8, R8
+	ADDQ         R9, DX
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          nextTap
+	MOVQ         aCol+32(FP), R14
+	TESTQ        R14, R14
+	JZ           nextTapWarm
+	PREFETCHT1   (R14)
+	ADDQ         $+64, R14
+	MOVQ         R14, aCol+32(FP)
+
+nextTapWarm:
+	CMPQ       mode+80(FP), $+2
+	JEQ        nextTap
+	PREFETCHT0 (R13)
+	ADDQ       BX, R13
+	JMP        nextTap
+
+wholeTaps:
+nextWholeTap:
+	MOVQ         (R8), R14
+	LEAQ         (SI)(R14*8), R14
+	VMOVUPD      (DX), Y5
+	VBROADCASTSD (R14), Y6
+	VFMADD231PD  Y5, Y6, Y0
+	PREFETCHT0   1024(DX)
+	VBROADCASTSD (R14)(DI*1), Y7
+	VFMADD231PD  Y5, Y7, Y1
+	VBROADCASTSD (R14)(DI*2), Y6
+	VFMADD231PD  Y5, Y6, Y2
+	VBROADCASTSD (R14)(R11*1), Y7
+	VFMADD231PD  Y5, Y7, Y3
+	VBROADCASTSD (R14)(DI*4), Y6
+	VFMADD231PD  Y5, Y6, Y4
+	ADDQ         $+8, R8
+	ADDQ         R9, DX
+	DECQ         CX
+	JZ           wholeDone
+	TESTB        $0x0f, CL
+	JNZ          nextWholeTap
+	MOVQ         aCol+32(FP), R14
+	TESTQ        R14, R14
+	JZ           nextWholeTapWarm
+	PREFETCHT1   (R14)
+	ADDQ         $+64, R14
+	MOVQ         R14, aCol+32(FP)
+
+nextWholeTapWarm:
+	CMPQ       mode+80(FP), $+2
+	JEQ        nextWholeTap
+	PREFETCHT0 (R13)
+	ADDQ       BX, R13
+	JMP        nextWholeTap
 
 rows:
 	CMPQ n+56(FP), $+4
@@ -4699,8 +6380,8 @@ wholeDone:
 done:
 	MOVQ       c+0(FP), AX
 	MOVQ       mode+80(FP), CX
-	CMPQ       CX, $+1
-	JNE        canon
+	TESTB      $0x01, CL
+	JZ         alone
 	MOVQ       AX, R13
 	VMASKMOVPD (R13), Y15, Y5
 	VADDPD     Y0, Y5, Y0
@@ -4716,6 +6397,17 @@ done:
 	ADDQ       BX, R13
 	VMASKMOVPD (R13), Y15, Y5
 	VADDPD     Y4, Y5, Y4
+
+alone:
+	TESTB      $0x04, CL
+	JZ         canon
+	MOVQ       more+88(FP), R13
+	VMASKMOVPD (R13), Y15, Y5
+	VADDPD     Y5, Y0, Y0
+	VADDPD     Y5, Y1, Y1
+	VADDPD     Y5, Y2, Y2
+	VADDPD     Y5, Y3, Y3
+	VADDPD     Y5, Y4, Y4
 
 canon:
 	VCMPPD       $0x03, Y1, Y0, Y6
@@ -4740,6 +6432,21 @@ canon:
 	VBLENDVPD    Y5, Y6, Y4, Y4
 
 numbers:
+	TESTB  $0x08, CL
+	JZ     signed
+	VXORPS X5, X5, X5
+	VMAXPD Y0, Y5, Y0
+	VADDPD Y5, Y0, Y0
+	VMAXPD Y1, Y5, Y1
+	VADDPD Y5, Y1, Y1
+	VMAXPD Y2, Y5, Y2
+	VADDPD Y5, Y2, Y2
+	VMAXPD Y3, Y5, Y3
+	VADDPD Y5, Y3, Y3
+	VMAXPD Y4, Y5, Y4
+	VADDPD Y5, Y4, Y4
+
+signed:
 	CMPQ    CX, $+2
 	JEQ     stream
 	MOVQ    n+56(FP), CX
@@ -4848,6 +6555,8 @@ start:
 	JZ     done
 	CMPQ   offs+104(FP), $+0
 	JE     rows
+	CMPQ   split+96(FP), $+0
+	JE     taps
 	MOVQ   offs+104(FP), R9
 
 listed:
@@ -4876,6 +6585,86 @@ listed:
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
 	JMP          listed
+
+taps:
+	MOVQ offs+104(FP), R8
+	CMPQ n+56(FP), $+4
+	JE   wholeTaps
+
+nextTap:
+	MOVQ         (R8), R14
+	LEAQ         (SI)(R14*8), R14
+	VMASKMOVPD   (DX), Y15, Y6
+	VBROADCASTSD (R14), Y7
+	VFMADD231PD  Y6, Y7, Y0
+	PREFETCHT0   1024(DX)
+	VBROADCASTSD (R14)(DI*1), Y7
+	VFMADD231PD  Y6, Y7, Y1
+	VBROADCASTSD (R14)(DI*2), Y7
+	VFMADD231PD  Y6, Y7, Y2
+	VBROADCASTSD (R14)(R11*1), Y7
+	VFMADD231PD  Y6, Y7, Y3
+	VBROADCASTSD (R14)(DI*4), Y7
+	VFMADD231PD  Y6, Y7, Y4
+	VBROADCASTSD (R14)(R12*1), Y7
+	VFMADD231PD  Y6, Y7, Y5
+	ADDQ         $+8, R8
+	ADDQ         R9, DX
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          nextTap
+	MOVQ         aCol+32(FP), R14
+	TESTQ        R14, R14
+	JZ           nextTapWarm
+	PREFETCHT1   (R14)
+	ADDQ         $+64, R14
+	MOVQ         R14, aCol+32(FP)
+
+nextTapWarm:
+	CMPQ       mode+80(FP), $+2
+	JEQ        nextTap
+	PREFETCHT0 (R13)
+	ADDQ       BX, R13
+	JMP        nextTap
+
+wholeTaps:
+nextWholeTap:
+	MOVQ         (R8), R14
+	LEAQ         (SI)(R14*8), R14
+	VMOVUPD      (DX), Y6
+	VBROADCASTSD (R14), Y7
+	VFMADD231PD  Y6, Y7, Y0
+	PREFETCHT0   1024(DX)
+	VBROADCASTSD (R14)(DI*1), Y8
+	VFMADD231PD  Y6, Y8, Y1
+	VBROADCASTSD (R14)(DI*2), Y7
+	VFMADD231PD  Y6, Y7, Y2
+	VBROADCASTSD (R14)(R11*1), Y8
+	VFMADD231PD  Y6, Y8, Y3
+	VBROADCASTSD (R14)(DI*4), Y7
+	VFMADD231PD  Y6, Y7, Y4
+	VBROADCASTSD (R14)(R12*1), Y8
+	VFMADD231PD  Y6, Y8, Y5
+	ADDQ         $+8, R8
+	ADDQ         R9, DX
+	DECQ         CX
+	JZ           wholeDone
+	TESTB        $0x0f, CL
+	JNZ          nextWholeTap
+	MOVQ         aCol+32(FP), R14
+	TESTQ        R14, R14
+	JZ           nextWholeTapWarm
+	PREFETCHT1   (R14)
+	ADDQ         $+64, R14
+	MOVQ         R14, aCol+32(FP)
+
+nextWholeTapWarm:
+	CMPQ       mode+80(FP), $+2
+	JEQ        nextWholeTap
+	PREFETCHT0 (R13)
+	ADDQ       BX, R13
+	JMP        nextWholeTap
 
 rows:
 	CMPQ n+56(FP), $+4
@@ -4940,8 +6729,8 @@ wholeDone:
 done:
 	MOVQ       c+0(FP), AX
 	MOVQ       mode+80(FP), CX
-	CMPQ       CX, $+1
-	JNE        canon
+	TESTB      $0x01, CL
+	JZ         alone
 	MOVQ       AX, R13
 	VMASKMOVPD (R13), Y15, Y6
 	VADDPD     Y0, Y6, Y0
@@ -4960,6 +6749,18 @@ done:
 	ADDQ       BX, R13
 	VMASKMOVPD (R13), Y15, Y6
 	VADDPD     Y5, Y6, Y5
+
+alone:
+	TESTB      $0x04, CL
+	JZ         canon
+	MOVQ       more+88(FP), R13
+	VMASKMOVPD (R13), Y15, Y6
+	VADDPD     Y6, Y0, Y0
+	VADDPD     Y6, Y1, Y1
+	VADDPD     Y6, Y2, Y2
+	VADDPD     Y6, Y3, Y3
+	VADDPD     Y6, Y4, Y4
+	VADDPD     Y6, Y5, Y5
 
 canon:
 	VCMPPD       $0x03, Y1, Y0, Y7
@@ -4986,6 +6787,23 @@ canon:
 	VBLENDVPD    Y6, Y7, Y5, Y5
 
 numbers:
+	TESTB  $0x08, CL
+	JZ     signed
+	VXORPS X6, X6, X6
+	VMAXPD Y0, Y6, Y0
+	VADDPD Y6, Y0, Y0
+	VMAXPD Y1, Y6, Y1
+	VADDPD Y6, Y1, Y1
+	VMAXPD Y2, Y6, Y2
+	VADDPD Y6, Y2, Y2
+	VMAXPD Y3, Y6, Y3
+	VADDPD Y6, Y3, Y3
+	VMAXPD Y4, Y6, Y4
+	VADDPD Y6, Y4, Y4
+	VMAXPD Y5, Y6, Y5
+	VADDPD Y6, Y5, Y5
+
+signed:
 	CMPQ    CX, $+2
 	JEQ     stream
 	MOVQ    n+56(FP), CX
@@ -5084,6 +6902,8 @@ start:
 	JZ     done
 	CMPQ   offs+104(FP), $+0
 	JE     rows
+	CMPQ   split+96(FP), $+0
+	JE     taps
 	MOVQ   offs+104(FP), R9
 
 listed:
@@ -5104,6 +6924,72 @@ listed:
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
 	JMP          listed
+
+taps:
+	MOVQ offs+104(FP), R8
+	CMPQ n+56(FP), $+8
+	JE   wholeTaps
+
+nextTap:
+	MOVQ         (R8), R14
+	LEAQ         (SI)(R14*8), R14
+	VMOVUPD      (DX), Y2
+	VMASKMOVPD   32(DX), Y15, Y3
+	VBROADCASTSD (R14), Y4
+	VFMADD231PD  Y2, Y4, Y0
+	VFMADD231PD  Y3, Y4, Y1
+	PREFETCHT0   2048(DX)
+	ADDQ         $+8, R8
+	ADDQ         R9, DX
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          nextTap
+	MOVQ         aCol+32(FP), R14
+	TESTQ        R14, R14
+	JZ           nextTapWarm
+	PREFETCHT1   (R14)
+	PREFETCHT1   64(R14)
+	ADDQ         $+128, R14
+	MOVQ         R14, aCol+32(FP)
+
+nextTapWarm:
+	CMPQ       mode+80(FP), $+2
+	JEQ        nextTap
+	PREFETCHT0 (R13)
+	ADDQ       BX, R13
+	JMP        nextTap
+
+wholeTaps:
+nextWholeTap:
+	MOVQ         (R8), R14
+	LEAQ         (SI)(R14*8), R14
+	VMOVUPD      (DX), Y2
+	VMOVUPD      32(DX), Y3
+	VBROADCASTSD (R14), Y4
+	VFMADD231PD  Y2, Y4, Y0
+	VFMADD231PD  Y3, Y4, Y1
+	PREFETCHT0   2048(DX)
+	ADDQ         $+8, R8
+	ADDQ         R9, DX
+	DECQ         CX
+	JZ           wholeDone
+	TESTB        $0x0f, CL
+	JNZ          nextWholeTap
+	MOVQ         aCol+32(FP), R14
+	TESTQ        R14, R14
+	JZ           nextWholeTapWarm
+	PREFETCHT1   (R14)
+	PREFETCHT1   64(R14)
+	ADDQ         $+128, R14
+	MOVQ         R14, aCol+32(FP)
+
+nextWholeTapWarm:
+	CMPQ       mode+80(FP), $+2
+	JEQ        nextWholeTap
+	PREFETCHT0 (R13)
+	ADDQ       BX, R13
+	JMP        nextWholeTap
 
 rows:
 	CMPQ n+56(FP), $+8
@@ -5152,13 +7038,22 @@ wholeDone:
 done:
 	MOVQ       c+0(FP), AX
 	MOVQ       mode+80(FP), CX
-	CMPQ       CX, $+1
-	JNE        canon
+	TESTB      $0x01, CL
+	JZ         alone
 	MOVQ       AX, R13
 	VMOVUPD    (R13), Y2
 	VADDPD     Y0, Y2, Y0
 	VMASKMOVPD 32(R13), Y15, Y2
 	VADDPD     Y1, Y2, Y1
+
+alone:
+	TESTB      $0x04, CL
+	JZ         canon
+	MOVQ       more+88(FP), R13
+	VMOVUPD    (R13), Y2
+	VADDPD     Y2, Y0, Y0
+	VMASKMOVPD 32(R13), Y15, Y2
+	VADDPD     Y2, Y1, Y1
 
 canon:
 	VCMPPD       $0x03, Y1, Y0, Y3
@@ -5173,6 +7068,15 @@ canon:
 	VBLENDVPD    Y2, Y3, Y1, Y1
 
 numbers:
+	TESTB  $0x08, CL
+	JZ     signed
+	VXORPS X2, X2, X2
+	VMAXPD Y0, Y2, Y0
+	VADDPD Y2, Y0, Y0
+	VMAXPD Y1, Y2, Y1
+	VADDPD Y2, Y1, Y1
+
+signed:
 	CMPQ    CX, $+2
 	JEQ     stream
 	MOVQ    n+56(FP), CX
@@ -5248,6 +7152,8 @@ start:
 	JZ     done
 	CMPQ   offs+104(FP), $+0
 	JE     rows
+	CMPQ   split+96(FP), $+0
+	JE     taps
 	MOVQ   offs+104(FP), R9
 
 listed:
@@ -5271,6 +7177,78 @@ listed:
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
 	JMP          listed
+
+taps:
+	MOVQ offs+104(FP), R8
+	CMPQ n+56(FP), $+8
+	JE   wholeTaps
+
+nextTap:
+	MOVQ         (R8), R14
+	LEAQ         (SI)(R14*8), R14
+	VMOVUPD      (DX), Y4
+	VMASKMOVPD   32(DX), Y15, Y5
+	VBROADCASTSD (R14), Y6
+	VFMADD231PD  Y4, Y6, Y0
+	VFMADD231PD  Y5, Y6, Y1
+	PREFETCHT0   2048(DX)
+	VBROADCASTSD (R14)(DI*1), Y6
+	VFMADD231PD  Y4, Y6, Y2
+	VFMADD231PD  Y5, Y6, Y3
+	ADDQ         $+8, R8
+	ADDQ         R9, DX
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          nextTap
+	MOVQ         aCol+32(FP), R14
+	TESTQ        R14, R14
+	JZ           nextTapWarm
+	PREFETCHT1   (R14)
+	PREFETCHT1   64(R14)
+	ADDQ         $+128, R14
+	MOVQ         R14, aCol+32(FP)
+
+nextTapWarm:
+	CMPQ       mode+80(FP), $+2
+	JEQ        nextTap
+	PREFETCHT0 (R13)
+	ADDQ       BX, R13
+	JMP        nextTap
+
+wholeTaps:
+nextWholeTap:
+	MOVQ         (R8), R14
+	LEAQ         (SI)(R14*8), R14
+	VMOVUPD      (DX), Y4
+	VMOVUPD      32(DX), Y5
+	VBROADCASTSD (R14), Y6
+	VFMADD231PD  Y4, Y6, Y0
+	VFMADD231PD  Y5, Y6, Y1
+	PREFETCHT0   2048(DX)
+	VBROADCASTSD (R14)(DI*1), Y7
+	VFMADD231PD  Y4, Y7, Y2
+	VFMADD231PD  Y5, Y7, Y3
+	ADDQ         $+8, R8
+	ADDQ         R9, DX
+	DECQ         CX
+	JZ           wholeDone
+	TESTB        $0x0f, CL
+	JNZ          nextWholeTap
+	MOVQ         aCol+32(FP), R14
+	TESTQ        R14, R14
+	JZ           nextWholeTapWarm
+	PREFETCHT1   (R14)
+	PREFETCHT1   64(R14)
+	ADDQ         $+128, R14
+	MOVQ         R14, aCol+32(FP)
+
+nextWholeTapWarm:
+	CMPQ       mode+80(FP), $+2
+	JEQ        nextWholeTap
+	PREFETCHT0 (R13)
+	ADDQ       BX, R13
+	JMP        nextWholeTap
 
 rows:
 	CMPQ n+56(FP), $+8
@@ -5325,8 +7303,8 @@ wholeDone:
 done:
 	MOVQ       c+0(FP), AX
 	MOVQ       mode+80(FP), CX
-	CMPQ       CX, $+1
-	JNE        canon
+	TESTB      $0x01, CL
+	JZ         alone
 	MOVQ       AX, R13
 	VMOVUPD    (R13), Y4
 	VADDPD     Y0, Y4, Y0
@@ -5337,6 +7315,17 @@ done:
 	VADDPD     Y2, Y4, Y2
 	VMASKMOVPD 32(R13), Y15, Y4
 	VADDPD     Y3, Y4, Y3
+
+alone:
+	TESTB      $0x04, CL
+	JZ         canon
+	MOVQ       more+88(FP), R13
+	VMOVUPD    (R13), Y4
+	VADDPD     Y4, Y0, Y0
+	VADDPD     Y4, Y2, Y2
+	VMASKMOVPD 32(R13), Y15, Y4
+	VADDPD     Y4, Y1, Y1
+	VADDPD     Y4, Y3, Y3
 
 canon:
 	VCMPPD       $0x03, Y1, Y0, Y5
@@ -5357,6 +7346,19 @@ canon:
 	VBLENDVPD    Y4, Y5, Y3, Y3
 
 numbers:
+	TESTB  $0x08, CL
+	JZ     signed
+	VXORPS X4, X4, X4
+	VMAXPD Y0, Y4, Y0
+	VADDPD Y4, Y0, Y0
+	VMAXPD Y1, Y4, Y1
+	VADDPD Y4, Y1, Y1
+	VMAXPD Y2, Y4, Y2
+	VADDPD Y4, Y2, Y2
+	VMAXPD Y3, Y4, Y3
+	VADDPD Y4, Y3, Y3
+
+signed:
 	CMPQ    CX, $+2
 	JEQ     stream
 	MOVQ    n+56(FP), CX
@@ -5445,6 +7447,8 @@ start:
 	JZ     done
 	CMPQ   offs+104(FP), $+0
 	JE     rows
+	CMPQ   split+96(FP), $+0
+	JE     taps
 	MOVQ   offs+104(FP), R9
 
 listed:
@@ -5471,6 +7475,84 @@ listed:
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
 	JMP          listed
+
+taps:
+	MOVQ offs+104(FP), R8
+	CMPQ n+56(FP), $+8
+	JE   wholeTaps
+
+nextTap:
+	MOVQ         (R8), R14
+	LEAQ         (SI)(R14*8), R14
+	VMOVUPD      (DX), Y6
+	VMASKMOVPD   32(DX), Y15, Y7
+	VBROADCASTSD (R14), Y8
+	VFMADD231PD  Y6, Y8, Y0
+	VFMADD231PD  Y7, Y8, Y1
+	PREFETCHT0   2048(DX)
+	VBROADCASTSD (R14)(DI*1), Y8
+	VFMADD231PD  Y6, Y8, Y2
+	VFMADD231PD  Y7, Y8, Y3
+	VBROADCASTSD (R14)(DI*2), Y8
+	VFMADD231PD  Y6, Y8, Y4
+	VFMADD231PD  Y7, Y8, Y5
+	ADDQ         $+8, R8
+	ADDQ         R9, DX
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          nextTap
+	MOVQ         aCol+32(FP), R14
+	TESTQ        R14, R14
+	JZ           nextTapWarm
+	PREFETCHT1   (R14)
+	PREFETCHT1   64(R14)
+	ADDQ         $+128, R14
+	MOVQ         R14, aCol+32(FP)
+
+nextTapWarm:
+	CMPQ       mode+80(FP), $+2
+	JEQ        nextTap
+	PREFETCHT0 (R13)
+	ADDQ       BX, R13
+	JMP        nextTap
+
+wholeTaps:
+nextWholeTap:
+	MOVQ         (R8), R14
+	LEAQ         (SI)(R14*8), R14
+	VMOVUPD      (DX), Y6
+	VMOVUPD      32(DX), Y7
+	VBROADCASTSD (R14), Y8
+	VFMADD231PD  Y6, Y8, Y0
+	VFMADD231PD  Y7, Y8, Y1
+	PREFETCHT0   2048(DX)
+	VBROADCASTSD (R14)(DI*1), Y9
+	VFMADD231PD  Y6, Y9, Y2
+	VFMADD231PD  Y7, Y9, Y3
+	VBROADCASTSD (R14)(DI*2), Y8
+	VFMADD231PD  Y6, Y8, Y4
+	VFMADD231PD  Y7, Y8, Y5
+	ADDQ         $+8, R8
+	ADDQ         R9, DX
+	DECQ         CX
+	JZ           wholeDone
+	TESTB        $0x0f, CL
+	JNZ          nextWholeTap
+	MOVQ         aCol+32(FP), R14
+	TESTQ        R14, R14
+	JZ           nextWholeTapWarm
+	PREFETCHT1   (R14)
+	PREFETCHT1   64(R14)
+	ADDQ         $+128, R14
+	MOVQ         R14, aCol+32(FP)
+
+nextWholeTapWarm:
+	CMPQ       mode+80(FP), $+2
+	JEQ        nextWholeTap
+	PREFETCHT0 (R13)
+	ADDQ       BX, R13
+	JMP        nextWholeTap
 
 rows:
 	CMPQ n+56(FP), $+8
@@ -5531,8 +7613,8 @@ wholeDone:
 done:
 	MOVQ       c+0(FP), AX
 	MOVQ       mode+80(FP), CX
-	CMPQ       CX, $+1
-	JNE        canon
+	TESTB      $0x01, CL
+	JZ         alone
 	MOVQ       AX, R13
 	VMOVUPD    (R13), Y6
 	VADDPD     Y0, Y6, Y0
@@ -5548,6 +7630,19 @@ done:
 	VADDPD     Y4, Y6, Y4
 	VMASKMOVPD 32(R13), Y15, Y6
 	VADDPD     Y5, Y6, Y5
+
+alone:
+	TESTB      $0x04, CL
+	JZ         canon
+	MOVQ       more+88(FP), R13
+	VMOVUPD    (R13), Y6
+	VADDPD     Y6, Y0, Y0
+	VADDPD     Y6, Y2, Y2
+	VADDPD     Y6, Y4, Y4
+	VMASKMOVPD 32(R13), Y15, Y6
+	VADDPD     Y6, Y1, Y1
+	VADDPD     Y6, Y3, Y3
+	VADDPD     Y6, Y5, Y5
 
 canon:
 	VCMPPD       $0x03, Y1, Y0, Y7
@@ -5574,6 +7669,23 @@ canon:
 	VBLENDVPD    Y6, Y7, Y5, Y5
 
 numbers:
+	TESTB  $0x08, CL
+	JZ     signed
+	VXORPS X6, X6, X6
+	VMAXPD Y0, Y6, Y0
+	VADDPD Y6, Y0, Y0
+	VMAXPD Y1, Y6, Y1
+	VADDPD Y6, Y1, Y1
+	VMAXPD Y2, Y6, Y2
+	VADDPD Y6, Y2, Y2
+	VMAXPD Y3, Y6, Y3
+	VADDPD Y6, Y3, Y3
+	VMAXPD Y4, Y6, Y4
+	VADDPD Y6, Y4, Y4
+	VMAXPD Y5, Y6, Y5
+	VADDPD Y6, Y5, Y5
+
+signed:
 	CMPQ    CX, $+2
 	JEQ     stream
 	MOVQ    n+56(FP), CX
@@ -5676,6 +7788,8 @@ start:
 	JZ     done
 	CMPQ   offs+104(FP), $+0
 	JE     rows
+	CMPQ   split+96(FP), $+0
+	JE     taps
 	MOVQ   offs+104(FP), R9
 
 listed:
@@ -5705,6 +7819,90 @@ listed:
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
 	JMP          listed
+
+taps:
+	MOVQ offs+104(FP), R8
+	CMPQ n+56(FP), $+8
+	JE   wholeTaps
+
+nextTap:
+	MOVQ         (R8), R14
+	LEAQ         (SI)(R14*8), R14
+	VMOVUPD      (DX), Y8
+	VMASKMOVPD   32(DX), Y15, Y9
+	VBROADCASTSD (R14), Y10
+	VFMADD231PD  Y8, Y10, Y0
+	VFMADD231PD  Y9, Y10, Y1
+	PREFETCHT0   2048(DX)
+	VBROADCASTSD (R14)(DI*1), Y10
+	VFMADD231PD  Y8, Y10, Y2
+	VFMADD231PD  Y9, Y10, Y3
+	VBROADCASTSD (R14)(DI*2), Y10
+	VFMADD231PD  Y8, Y10, Y4
+	VFMADD231PD  Y9, Y10, Y5
+	VBROADCASTSD (R14)(R11*1), Y10
+	VFMADD231PD  Y8, Y10, Y6
+	VFMADD231PD  Y9, Y10, Y7
+	ADDQ         $+8, R8
+	ADDQ         R9, DX
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          nextTap
+	MOVQ         aCol+32(FP), R14
+	TESTQ        R14, R14
+	JZ           nextTapWarm
+	PREFETCHT1   (R14)
+	PREFETCHT1   64(R14)
+	ADDQ         $+128, R14
+	MOVQ         R14, aCol+32(FP)
+
+nextTapWarm:
+	CMPQ       mode+80(FP), $+2
+	JEQ        nextTap
+	PREFETCHT0 (R13)
+	ADDQ       BX, R13
+	JMP        nextTap
+
+wholeTaps:
+nextWholeTap:
+	MOVQ         (R8), R14
+	LEAQ         (SI)(R14*8), R14
+	VMOVUPD      (DX), Y8
+	VMOVUPD      32(DX), Y9
+	VBROADCASTSD (R14), Y10
+	VFMADD231PD  Y8, Y10, Y0
+	VFMADD231PD  Y9, Y10, Y1
+	PREFETCHT0   2048(DX)
+	VBROADCASTSD (R14)(DI*1), Y11
+	VFMADD231PD  Y8, Y11, Y2
+	VFMADD231PD  Y9, Y11, Y3
+	VBROADCASTSD (R14)(DI*2), Y10
+	VFMADD231PD  Y8, Y10, Y4
+	VFMADD231PD  Y9, Y10, Y5
+	VBROADCASTSD (R14)(R11*1), Y11
+	VFMADD231PD  Y8, Y11, Y6
+	VFMADD231PD  Y9, Y11, Y7
+	ADDQ         $+8, R8
+	ADDQ         R9, DX
+	DECQ         CX
+	JZ           wholeDone
+	TESTB        $0x0f, CL
+	JNZ          nextWholeTap
+	MOVQ         aCol+32(FP), R14
+	TESTQ        R14, R14
+	JZ           nextWholeTapWarm
+	PREFETCHT1   (R14)
+	PREFETCHT1   64(R14)
+	ADDQ         $+128, R14
+	MOVQ         R14, aCol+32(FP)
+
+nextWholeTapWarm:
+	CMPQ       mode+80(FP), $+2
+	JEQ        nextWholeTap
+	PREFETCHT0 (R13)
+	ADDQ       BX, R13
+	JMP        nextWholeTap
 
 rows:
 	CMPQ n+56(FP), $+8
@@ -5771,8 +7969,8 @@ wholeDone:
 done:
 	MOVQ       c+0(FP), AX
 	MOVQ       mode+80(FP), CX
-	CMPQ       CX, $+1
-	JNE        canon
+	TESTB      $0x01, CL
+	JZ         alone
 	MOVQ       AX, R13
 	VMOVUPD    (R13), Y8
 	VADDPD     Y0, Y8, Y0
@@ -5793,6 +7991,21 @@ done:
 	VADDPD     Y6, Y8, Y6
 	VMASKMOVPD 32(R13), Y15, Y8
 	VADDPD     Y7, Y8, Y7
+
+alone:
+	TESTB      $0x04, CL
+	JZ         canon
+	MOVQ       more+88(FP), R13
+	VMOVUPD    (R13), Y8
+	VADDPD     Y8, Y0, Y0
+	VADDPD     Y8, Y2, Y2
+	VADDPD     Y8, Y4, Y4
+	VADDPD     Y8, Y6, Y6
+	VMASKMOVPD 32(R13), Y15, Y8
+	VADDPD     Y8, Y1, Y1
+	VADDPD     Y8, Y3, Y3
+	VADDPD     Y8, Y5, Y5
+	VADDPD     Y8, Y7, Y7
 
 canon:
 	VCMPPD       $0x03, Y1, Y0, Y9
@@ -5825,6 +8038,27 @@ canon:
 	VBLENDVPD    Y8, Y9, Y7, Y7
 
 numbers:
+	TESTB  $0x08, CL
+	JZ     signed
+	VXORPS X8, X8, X8
+	VMAXPD Y0, Y8, Y0
+	VADDPD Y8, Y0, Y0
+	VMAXPD Y1, Y8, Y1
+	VADDPD Y8, Y1, Y1
+	VMAXPD Y2, Y8, Y2
+	VADDPD Y8, Y2, Y2
+	VMAXPD Y3, Y8, Y3
+	VADDPD Y8, Y3, Y3
+	VMAXPD Y4, Y8, Y4
+	VADDPD Y8, Y4, Y4
+	VMAXPD Y5, Y8, Y5
+	VADDPD Y8, Y5, Y5
+	VMAXPD Y6, Y8, Y6
+	VADDPD Y8, Y6, Y6
+	VMAXPD Y7, Y8, Y7
+	VADDPD Y8, Y7, Y7
+
+signed:
 	CMPQ    CX, $+2
 	JEQ     stream
 	MOVQ    n+56(FP), CX
@@ -5940,6 +8174,8 @@ start:
 	JZ     done
 	CMPQ   offs+104(FP), $+0
 	JE     rows
+	CMPQ   split+96(FP), $+0
+	JE     taps
 	MOVQ   offs+104(FP), R9
 
 listed:
@@ -5972,6 +8208,96 @@ listed:
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
 	JMP          listed
+
+taps:
+	MOVQ offs+104(FP), R8
+	CMPQ n+56(FP), $+8
+	JE   wholeTaps
+
+nextTap:
+	MOVQ         (R8), R14
+	LEAQ         (SI)(R14*8), R14
+	VMOVUPD      (DX), Y10
+	VMASKMOVPD   32(DX), Y15, Y11
+	VBROADCASTSD (R14), Y12
+	VFMADD231PD  Y10, Y12, Y0
+	VFMADD231PD  Y11, Y12, Y1
+	PREFETCHT0   2048(DX)
+	VBROADCASTSD (R14)(DI*1), Y12
+	VFMADD231PD  Y10, Y12, Y2
+	VFMADD231PD  Y11, Y12, Y3
+	VBROADCASTSD (R14)(DI*2), Y12
+	VFMADD231PD  Y10, Y12, Y4
+	VFMADD231PD  Y11, Y12, Y5
+	VBROADCASTSD (R14)(R11*1), Y12
+	VFMADD231PD  Y10, Y12, Y6
+	VFMADD231PD  Y11, Y12, Y7
+	VBROADCASTSD (R14)(DI*4), Y12
+	VFMADD231PD  Y10, Y12, Y8
+	VFMADD231PD  Y11, Y12, Y9
+	ADDQ         $+8, R8
+	ADDQ         R9, DX
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          nextTap
+	MOVQ         aCol+32(FP), R14
+	TESTQ        R14, R14
+	JZ           nextTapWarm
+	PREFETCHT1   (R14)
+	PREFETCHT1   64(R14)
+	ADDQ         $+128, R14
+	MOVQ         R14, aCol+32(FP)
+
+nextTapWarm:
+	CMPQ       mode+80(FP), $+2
+	JEQ        nextTap
+	PREFETCHT0 (R13)
+	ADDQ       BX, R13
+	JMP        nextTap
+
+wholeTaps:
+nextWholeTap:
+	MOVQ         (R8), R14
+	LEAQ         (SI)(R14*8), R14
+	VMOVUPD      (DX), Y10
+	VMOVUPD      32(DX), Y11
+	VBROADCASTSD (R14), Y12
+	VFMADD231PD  Y10, Y12, Y0
+	VFMADD231PD  Y11, Y12, Y1
+	PREFETCHT0   2048(DX)
+	VBROADCASTSD (R14)(DI*1), Y13
+	VFMADD231PD  Y10, Y13, Y2
+	VFMADD231PD  Y11, Y13, Y3
+	VBROADCASTSD (R14)(DI*2), Y12
+	VFMADD231PD  Y10, Y12, Y4
+	VFMADD231PD  Y11, Y12, Y5
+	VBROADCASTSD (R14)(R11*1), Y13
+	VFMADD231PD  Y10, Y13, Y6
+	VFMADD231PD  Y11, Y13, Y7
+	VBROADCASTSD (R14)(DI*4), Y12
+	VFMADD231PD  Y10, Y12, Y8
+	VFMADD231PD  Y11, Y12, Y9
+	ADDQ         $+8, R8
+	ADDQ         R9, DX
+	DECQ         CX
+	JZ           wholeDone
+	TESTB        $0x0f, CL
+	JNZ          nextWholeTap
+	MOVQ         aCol+32(FP), R14
+	TESTQ        R14, R14
+	JZ           nextWholeTapWarm
+	PREFETCHT1   (R14)
+	PREFETCHT1   64(R14)
+	ADDQ         $+128, R14
+	MOVQ         R14, aCol+32(FP)
+
+nextWholeTapWarm:
+	CMPQ       mode+80(FP), $+2
+	JEQ        nextWholeTap
+	PREFETCHT0 (R13)
+	ADDQ       BX, R13
+	JMP        nextWholeTap
 
 rows:
 	CMPQ n+56(FP), $+8
@@ -6044,8 +8370,8 @@ wholeDone:
 done:
 	MOVQ       c+0(FP), AX
 	MOVQ       mode+80(FP), CX
-	CMPQ       CX, $+1
-	JNE        canon
+	TESTB      $0x01, CL
+	JZ         alone
 	MOVQ       AX, R13
 	VMOVUPD    (R13), Y10
 	VADDPD     Y0, Y10, Y0
@@ -6071,6 +8397,23 @@ done:
 	VADDPD     Y8, Y10, Y8
 	VMASKMOVPD 32(R13), Y15, Y10
 	VADDPD     Y9, Y10, Y9
+
+alone:
+	TESTB      $0x04, CL
+	JZ         canon
+	MOVQ       more+88(FP), R13
+	VMOVUPD    (R13), Y10
+	VADDPD     Y10, Y0, Y0
+	VADDPD     Y10, Y2, Y2
+	VADDPD     Y10, Y4, Y4
+	VADDPD     Y10, Y6, Y6
+	VADDPD     Y10, Y8, Y8
+	VMASKMOVPD 32(R13), Y15, Y10
+	VADDPD     Y10, Y1, Y1
+	VADDPD     Y10, Y3, Y3
+	VADDPD     Y10, Y5, Y5
+	VADDPD     Y10, Y7, Y7
+	VADDPD     Y10, Y9, Y9
 
 canon:
 	VCMPPD       $0x03, Y1, Y0, Y11
@@ -6109,6 +8452,31 @@ canon:
 	VBLENDVPD    Y10, Y11, Y9, Y9
 
 numbers:
+	TESTB  $0x08, CL
+	JZ     signed
+	VXORPS X10, X10, X10
+	VMAXPD Y0, Y10, Y0
+	VADDPD Y10, Y0, Y0
+	VMAXPD Y1, Y10, Y1
+	VADDPD Y10, Y1, Y1
+	VMAXPD Y2, Y10, Y2
+	VADDPD Y10, Y2, Y2
+	VMAXPD Y3, Y10, Y3
+	VADDPD Y10, Y3, Y3
+	VMAXPD Y4, Y10, Y4
+	VADDPD Y10, Y4, Y4
+	VMAXPD Y5, Y10, Y5
+	VADDPD Y10, Y5, Y5
+	VMAXPD Y6, Y10, Y6
+	VADDPD Y10, Y6, Y6
+	VMAXPD Y7, Y10, Y7
+	VADDPD Y10, Y7, Y7
+	VMAXPD Y8, Y10, Y8
+	VADDPD Y10, Y8, Y8
+	VMAXPD Y9, Y10, Y9
+	VADDPD Y10, Y9, Y9
+
+signed:
 	CMPQ    CX, $+2
 	JEQ     stream
 	MOVQ    n+56(FP), CX
@@ -6238,6 +8606,8 @@ start:
 	JZ     done
 	CMPQ   offs+104(FP), $+0
 	JE     rows
+	CMPQ   split+96(FP), $+0
+	JE     taps
 	MOVQ   offs+104(FP), R9
 
 listed:
@@ -6273,6 +8643,102 @@ listed:
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
 	JMP          listed
+
+taps:
+	MOVQ offs+104(FP), R8
+	CMPQ n+56(FP), $+8
+	JE   wholeTaps
+
+nextTap:
+	MOVQ         (R8), R14
+	LEAQ         (SI)(R14*8), R14
+	VMOVUPD      (DX), Y12
+	VMASKMOVPD   32(DX), Y15, Y13
+	VBROADCASTSD (R14), Y14
+	VFMADD231PD  Y12, Y14, Y0
+	VFMADD231PD  Y13, Y14, Y1
+	PREFETCHT0   2048(DX)
+	VBROADCASTSD (R14)(DI*1), Y14
+	VFMADD231PD  Y12, Y14, Y2
+	VFMADD231PD  Y13, Y14, Y3
+	VBROADCASTSD (R14)(DI*2), Y14
+	VFMADD231PD  Y12, Y14, Y4
+	VFMADD231PD  Y13, Y14, Y5
+	VBROADCASTSD (R14)(R11*1), Y14
+	VFMADD231PD  Y12, Y14, Y6
+	VFMADD231PD  Y13, Y14, Y7
+	VBROADCASTSD (R14)(DI*4), Y14
+	VFMADD231PD  Y12, Y14, Y8
+	VFMADD231PD  Y13, Y14, Y9
+	VBROADCASTSD (R14)(R12*1), Y14
+	VFMADD231PD  Y12, Y14, Y10
+	VFMADD231PD  Y13, Y14, Y11
+	ADDQ         $+8, R8
+	ADDQ         R9, DX
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          nextTap
+	MOVQ         aCol+32(FP), R14
+	TESTQ        R14, R14
+	JZ           nextTapWarm
+	PREFETCHT1   (R14)
+	PREFETCHT1   64(R14)
+	ADDQ         $+128, R14
+	MOVQ         R14, aCol+32(FP)
+
+nextTapWarm:
+	CMPQ       mode+80(FP), $+2
+	JEQ        nextTap
+	PREFETCHT0 (R13)
+	ADDQ       BX, R13
+	JMP        nextTap
+
+wholeTaps:
+nextWholeTap:
+	MOVQ         (R8), R14
+	LEAQ         (SI)(R14*8), R14
+	VMOVUPD      (DX), Y12
+	VMOVUPD      32(DX), Y13
+	VBROADCASTSD (R14), Y14
+	VFMADD231PD  Y12, Y14, Y0
+	VFMADD231PD  Y13, Y14, Y1
+	PREFETCHT0   2048(DX)
+	VBROADCASTSD (R14)(DI*1), Y15
+	VFMADD231PD  Y12, Y15, Y2
+	VFMADD231PD  Y13, Y15, Y3
+	VBROADCASTSD (R14)(DI*2), Y14
+	VFMADD231PD  Y12, Y14, Y4
+	VFMADD231PD  Y13, Y14, Y5
+	VBROADCASTSD (R14)(R11*1), Y15
+	VFMADD231PD  Y12, Y15, Y6
+	VFMADD231PD  Y13, Y15, Y7
+	VBROADCASTSD (R14)(DI*4), Y14
+	VFMADD231PD  Y12, Y14, Y8
+	VFMADD231PD  Y13, Y14, Y9
+	VBROADCASTSD (R14)(R12*1), Y15
+	VFMADD231PD  Y12, Y15, Y10
+	VFMADD231PD  Y13, Y15, Y11
+	ADDQ         $+8, R8
+	ADDQ         R9, DX
+	DECQ         CX
+	JZ           wholeDone
+	TESTB        $0x0f, CL
+	JNZ          nextWholeTap
+	MOVQ         aCol+32(FP), R14
+	TESTQ        R14, R14
+	JZ           nextWholeTapWarm
+	PREFETCHT1   (R14)
+	PREFETCHT1   64(R14)
+	ADDQ         $+128, R14
+	MOVQ         R14, aCol+32(FP)
+
+nextWholeTapWarm:
+	CMPQ       mode+80(FP), $+2
+	JEQ        nextWholeTap
+	PREFETCHT0 (R13)
+	ADDQ       BX, R13
+	JMP        nextWholeTap
 
 rows:
 	CMPQ n+56(FP), $+8
@@ -6351,8 +8817,8 @@ wholeDone:
 done:
 	MOVQ       c+0(FP), AX
 	MOVQ       mode+80(FP), CX
-	CMPQ       CX, $+1
-	JNE        canon
+	TESTB      $0x01, CL
+	JZ         alone
 	MOVQ       AX, R13
 	VMOVUPD    (R13), Y12
 	VADDPD     Y0, Y12, Y0
@@ -6383,6 +8849,25 @@ done:
 	VADDPD     Y10, Y12, Y10
 	VMASKMOVPD 32(R13), Y15, Y12
 	VADDPD     Y11, Y12, Y11
+
+alone:
+	TESTB      $0x04, CL
+	JZ         canon
+	MOVQ       more+88(FP), R13
+	VMOVUPD    (R13), Y12
+	VADDPD     Y12, Y0, Y0
+	VADDPD     Y12, Y2, Y2
+	VADDPD     Y12, Y4, Y4
+	VADDPD     Y12, Y6, Y6
+	VADDPD     Y12, Y8, Y8
+	VADDPD     Y12, Y10, Y10
+	VMASKMOVPD 32(R13), Y15, Y12
+	VADDPD     Y12, Y1, Y1
+	VADDPD     Y12, Y3, Y3
+	VADDPD     Y12, Y5, Y5
+	VADDPD     Y12, Y7, Y7
+	VADDPD     Y12, Y9, Y9
+	VADDPD     Y12, Y11, Y11
 
 canon:
 	VCMPPD       $0x03, Y1, Y0, Y13
@@ -6427,6 +8912,35 @@ canon:
 	VBLENDVPD    Y12, Y13, Y11, Y11
 
 numbers:
+	TESTB  $0x08, CL
+	JZ     signed
+	VXORPS X12, X12, X12
+	VMAXPD Y0, Y12, Y0
+	VADDPD Y12, Y0, Y0
+	VMAXPD Y1, Y12, Y1
+	VADDPD Y12, Y1, Y1
+	VMAXPD Y2, Y12, Y2
+	VADDPD Y12, Y2, Y2
+	VMAXPD Y3, Y12, Y3
+	VADDPD Y12, Y3, Y3
+	VMAXPD Y4, Y12, Y4
+	VADDPD Y12, Y4, Y4
+	VMAXPD Y5, Y12, Y5
+	VADDPD Y12, Y5, Y5
+	VMAXPD Y6, Y12, Y6
+	VADDPD Y12, Y6, Y6
+	VMAXPD Y7, Y12, Y7
+	VADDPD Y12, Y7, Y7
+	VMAXPD Y8, Y12, Y8
+	VADDPD Y12, Y8, Y8
+	VMAXPD Y9, Y12, Y9
+	VADDPD Y12, Y9, Y9
+	VMAXPD Y10, Y12, Y10
+	VADDPD Y12, Y10, Y10
+	VMAXPD Y11, Y12, Y11
+	VADDPD Y12, Y11, Y11
+
+signed:
 	CMPQ    CX, $+2
 	JEQ     stream
 	MOVQ    n+56(FP), CX
@@ -7589,6 +10103,8 @@ start:
 	JZ     done
 	CMPQ   offs+104(FP), $+0
 	JE     rows
+	CMPQ   split+96(FP), $+0
+	JE     taps
 	MOVQ   offs+104(FP), R9
 
 listed:
@@ -7607,6 +10123,37 @@ listed:
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
 	JMP          listed
+
+taps:
+	MOVQ offs+104(FP), R8
+
+nextTap:
+	MOVQ         (R8), R14
+	LEAQ         (SI)(R14*4), R14
+	VMOVUPS.Z    (DX), K1, Z1
+	VBROADCASTSS (R14), Z2
+	VFMADD231PS  Z1, Z2, Z0
+	PREFETCHT0   2048(DX)
+	ADDQ         $+8, R8
+	ADDQ         R9, DX
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          nextTap
+	MOVQ         aCol+32(FP), R14
+	TESTQ        R14, R14
+	JZ           nextTapWarm
+	PREFETCHT1   (R14)
+	PREFETCHT1   64(R14)
+	ADDQ         $+128, R14
+	MOVQ         R14, aCol+32(FP)
+
+nextTapWarm:
+	CMPQ       mode+80(FP), $+2
+	JEQ        nextTap
+	PREFETCHT0 (R13)
+	ADDQ       BX, R13
+	JMP        nextTap
 
 rows:
 	LEAQ (DX)(R9*8), R14
@@ -7632,11 +10179,18 @@ next:
 done:
 	MOVQ      c+0(FP), AX
 	MOVQ      mode+80(FP), CX
-	CMPQ      CX, $+1
-	JNE       canon
+	TESTB     $0x01, CL
+	JZ        alone
 	MOVQ      AX, R13
 	VMOVUPS.Z (R13), K1, Z1
 	VADDPS    Z0, Z1, Z0
+
+alone:
+	TESTB     $0x04, CL
+	JZ        canon
+	MOVQ      more+88(FP), R13
+	VMOVUPS.Z (R13), K1, Z1
+	VADDPS    Z1, Z0, Z0
 
 canon:
 	VCMPPS       $0x03, Z0, Z0, K2
@@ -7649,6 +10203,13 @@ canon:
 	VMOVAPS      Z2, K2, Z0
 
 numbers:
+	TESTB  $0x08, CL
+	JZ     signed
+	VXORPS X1, X1, X1
+	VMAXPS Z0, Z1, Z0
+	VADDPS Z1, Z0, Z0
+
+signed:
 	CMPQ    CX, $+2
 	JEQ     stream
 	VMOVUPS Z0, K1, (AX)
@@ -7711,6 +10272,8 @@ start:
 	JZ     done
 	CMPQ   offs+104(FP), $+0
 	JE     rows
+	CMPQ   split+96(FP), $+0
+	JE     taps
 	MOVQ   offs+104(FP), R9
 
 listed:
@@ -7731,6 +10294,39 @@ listed:
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
 	JMP          listed
+
+taps:
+	MOVQ offs+104(FP), R8
+
+nextTap:
+	MOVQ         (R8), R14
+	LEAQ         (SI)(R14*4), R14
+	VMOVUPS.Z    (DX), K1, Z2
+	VBROADCASTSS (R14), Z3
+	VFMADD231PS  Z2, Z3, Z0
+	PREFETCHT0   2048(DX)
+	VBROADCASTSS (R14)(DI*1), Z4
+	VFMADD231PS  Z2, Z4, Z1
+	ADDQ         $+8, R8
+	ADDQ         R9, DX
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          nextTap
+	MOVQ         aCol+32(FP), R14
+	TESTQ        R14, R14
+	JZ           nextTapWarm
+	PREFETCHT1   (R14)
+	PREFETCHT1   64(R14)
+	ADDQ         $+128, R14
+	MOVQ         R14, aCol+32(FP)
+
+nextTapWarm:
+	CMPQ       mode+80(FP), $+2
+	JEQ        nextTap
+	PREFETCHT0 (R13)
+	ADDQ       BX, R13
+	JMP        nextTap
 
 rows:
 	LEAQ (DX)(R9*8), R14
@@ -7758,14 +10354,22 @@ next:
 done:
 	MOVQ      c+0(FP), AX
 	MOVQ      mode+80(FP), CX
-	CMPQ      CX, $+1
-	JNE       canon
+	TESTB     $0x01, CL
+	JZ        alone
 	MOVQ      AX, R13
 	VMOVUPS.Z (R13), K1, Z2
 	VADDPS    Z0, Z2, Z0
 	ADDQ      BX, R13
 	VMOVUPS.Z (R13), K1, Z2
 	VADDPS    Z1, Z2, Z1
+
+alone:
+	TESTB     $0x04, CL
+	JZ        canon
+	MOVQ      more+88(FP), R13
+	VMOVUPS.Z (R13), K1, Z2
+	VADDPS    Z2, Z0, Z0
+	VADDPS    Z2, Z1, Z1
 
 canon:
 	VCMPPS       $0x03, Z1, Z0, K2
@@ -7780,6 +10384,15 @@ canon:
 	VMOVAPS      Z3, K2, Z1
 
 numbers:
+	TESTB  $0x08, CL
+	JZ     signed
+	VXORPS X2, X2, X2
+	VMAXPS Z0, Z2, Z0
+	VADDPS Z2, Z0, Z0
+	VMAXPS Z1, Z2, Z1
+	VADDPS Z2, Z1, Z1
+
+signed:
 	CMPQ    CX, $+2
 	JEQ     stream
 	VMOVUPS Z0, K1, (AX)
@@ -7849,6 +10462,8 @@ start:
 	JZ     done
 	CMPQ   offs+104(FP), $+0
 	JE     rows
+	CMPQ   split+96(FP), $+0
+	JE     taps
 	MOVQ   offs+104(FP), R9
 
 listed:
@@ -7871,6 +10486,41 @@ listed:
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
 	JMP          listed
+
+taps:
+	MOVQ offs+104(FP), R8
+
+nextTap:
+	MOVQ         (R8), R14
+	LEAQ         (SI)(R14*4), R14
+	VMOVUPS.Z    (DX), K1, Z3
+	VBROADCASTSS (R14), Z4
+	VFMADD231PS  Z3, Z4, Z0
+	PREFETCHT0   2048(DX)
+	VBROADCASTSS (R14)(DI*1), Z5
+	VFMADD231PS  Z3, Z5, Z1
+	VBROADCASTSS (R14)(DI*2), Z4
+	VFMADD231PS  Z3, Z4, Z2
+	ADDQ         $+8, R8
+	ADDQ         R9, DX
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          nextTap
+	MOVQ         aCol+32(FP), R14
+	TESTQ        R14, R14
+	JZ           nextTapWarm
+	PREFETCHT1   (R14)
+	PREFETCHT1   64(R14)
+	ADDQ         $+128, R14
+	MOVQ         R14, aCol+32(FP)
+
+nextTapWarm:
+	CMPQ       mode+80(FP), $+2
+	JEQ        nextTap
+	PREFETCHT0 (R13)
+	ADDQ       BX, R13
+	JMP        nextTap
 
 rows:
 	LEAQ (DX)(R9*8), R14
@@ -7900,8 +10550,8 @@ next:
 done:
 	MOVQ      c+0(FP), AX
 	MOVQ      mode+80(FP), CX
-	CMPQ      CX, $+1
-	JNE       canon
+	TESTB     $0x01, CL
+	JZ        alone
 	MOVQ      AX, R13
 	VMOVUPS.Z (R13), K1, Z3
 	VADDPS    Z0, Z3, Z0
@@ -7911,6 +10561,15 @@ done:
 	ADDQ      BX, R13
 	VMOVUPS.Z (R13), K1, Z3
 	VADDPS    Z2, Z3, Z2
+
+alone:
+	TESTB     $0x04, CL
+	JZ        canon
+	MOVQ      more+88(FP), R13
+	VMOVUPS.Z (R13), K1, Z3
+	VADDPS    Z3, Z0, Z0
+	VADDPS    Z3, Z1, Z1
+	VADDPS    Z3, Z2, Z2
 
 canon:
 	VCMPPS       $0x03, Z1, Z0, K2
@@ -7929,6 +10588,17 @@ canon:
 	VMOVAPS      Z4, K2, Z2
 
 numbers:
+	TESTB  $0x08, CL
+	JZ     signed
+	VXORPS X3, X3, X3
+	VMAXPS Z0, Z3, Z0
+	VADDPS Z3, Z0, Z0
+	VMAXPS Z1, Z3, Z1
+	VADDPS Z3, Z1, Z1
+	VMAXPS Z2, Z3, Z2
+	VADDPS Z3, Z2, Z2
+
+signed:
 	CMPQ    CX, $+2
 	JEQ     stream
 	VMOVUPS Z0, K1, (AX)
@@ -8006,6 +10676,8 @@ start:
 	JZ     done
 	CMPQ   offs+104(FP), $+0
 	JE     rows
+	CMPQ   split+96(FP), $+0
+	JE     taps
 	MOVQ   offs+104(FP), R9
 
 listed:
@@ -8030,6 +10702,43 @@ listed:
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
 	JMP          listed
+
+taps:
+	MOVQ offs+104(FP), R8
+
+nextTap:
+	MOVQ         (R8), R14
+	LEAQ         (SI)(R14*4), R14
+	VMOVUPS.Z    (DX), K1, Z4
+	VBROADCASTSS (R14), Z5
+	VFMADD231PS  Z4, Z5, Z0
+	PREFETCHT0   2048(DX)
+	VBROADCASTSS (R14)(DI*1), Z6
+	VFMADD231PS  Z4, Z6, Z1
+	VBROADCASTSS (R14)(DI*2), Z5
+	VFMADD231PS  Z4, Z5, Z2
+	VBROADCASTSS (R14)(R11*1), Z6
+	VFMADD231PS  Z4, Z6, Z3
+	ADDQ         $+8, R8
+	ADDQ         R9, DX
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          nextTap
+	MOVQ         aCol+32(FP), R14
+	TESTQ        R14, R14
+	JZ           nextTapWarm
+	PREFETCHT1   (R14)
+	PREFETCHT1   64(R14)
+	ADDQ         $+128, R14
+	MOVQ         R14, aCol+32(FP)
+
+nextTapWarm:
+	CMPQ       mode+80(FP), $+2
+	JEQ        nextTap
+	PREFETCHT0 (R13)
+	ADDQ       BX, R13
+	JMP        nextTap
 
 rows:
 	LEAQ (DX)(R9*8), R14
@@ -8061,8 +10770,8 @@ next:
 done:
 	MOVQ      c+0(FP), AX
 	MOVQ      mode+80(FP), CX
-	CMPQ      CX, $+1
-	JNE       canon
+	TESTB     $0x01, CL
+	JZ        alone
 	MOVQ      AX, R13
 	VMOVUPS.Z (R13), K1, Z4
 	VADDPS    Z0, Z4, Z0
@@ -8075,6 +10784,16 @@ done:
 	ADDQ      BX, R13
 	VMOVUPS.Z (R13), K1, Z4
 	VADDPS    Z3, Z4, Z3
+
+alone:
+	TESTB     $0x04, CL
+	JZ        canon
+	MOVQ      more+88(FP), R13
+	VMOVUPS.Z (R13), K1, Z4
+	VADDPS    Z4, Z0, Z0
+	VADDPS    Z4, Z1, Z1
+	VADDPS    Z4, Z2, Z2
+	VADDPS    Z4, Z3, Z3
 
 canon:
 	VCMPPS       $0x03, Z1, Z0, K2
@@ -8095,6 +10814,19 @@ canon:
 	VMOVAPS      Z5, K2, Z3
 
 numbers:
+	TESTB  $0x08, CL
+	JZ     signed
+	VXORPS X4, X4, X4
+	VMAXPS Z0, Z4, Z0
+	VADDPS Z4, Z0, Z0
+	VMAXPS Z1, Z4, Z1
+	VADDPS Z4, Z1, Z1
+	VMAXPS Z2, Z4, Z2
+	VADDPS Z4, Z2, Z2
+	VMAXPS Z3, Z4, Z3
+	VADDPS Z4, Z3, Z3
+
+signed:
 	CMPQ    CX, $+2
 	JEQ     stream
 	VMOVUPS Z0, K1, (AX)
@@ -8179,6 +10911,8 @@ start:
 	JZ     done
 	CMPQ   offs+104(FP), $+0
 	JE     rows
+	CMPQ   split+96(FP), $+0
+	JE     taps
 	MOVQ   offs+104(FP), R9
 
 listed:
@@ -8205,6 +10939,45 @@ listed:
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
 	JMP          listed
+
+taps:
+	MOVQ offs+104(FP), R8
+
+nextTap:
+	MOVQ         (R8), R14
+	LEAQ         (SI)(R14*4), R14
+	VMOVUPS.Z    (DX), K1, Z5
+	VBROADCASTSS (R14), Z6
+	VFMADD231PS  Z5, Z6, Z0
+	PREFETCHT0   2048(DX)
+	VBROADCASTSS (R14)(DI*1), Z7
+	VFMADD231PS  Z5, Z7, Z1
+	VBROADCASTSS (R14)(DI*2), Z6
+	VFMADD231PS  Z5, Z6, Z2
+	VBROADCASTSS (R14)(R11*1), Z7
+	VFMADD231PS  Z5, Z7, Z3
+	VBROADCASTSS (R14)(DI*4), Z6
+	VFMADD231PS  Z5, Z6, Z4
+	ADDQ         $+8, R8
+	ADDQ         R9, DX
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          nextTap
+	MOVQ         aCol+32(FP), R14
+	TESTQ        R14, R14
+	JZ           nextTapWarm
+	PREFETCHT1   (R14)
+	PREFETCHT1   64(R14)
+	ADDQ         $+128, R14
+	MOVQ         R14, aCol+32(FP)
+
+nextTapWarm:
+	CMPQ       mode+80(FP), $+2
+	JEQ        nextTap
+	PREFETCHT0 (R13)
+	ADDQ       BX, R13
+	JMP        nextTap
 
 rows:
 	LEAQ (DX)(R9*8), R14
@@ -8238,8 +11011,8 @@ next:
 done:
 	MOVQ      c+0(FP), AX
 	MOVQ      mode+80(FP), CX
-	CMPQ      CX, $+1
-	JNE       canon
+	TESTB     $0x01, CL
+	JZ        alone
 	MOVQ      AX, R13
 	VMOVUPS.Z (R13), K1, Z5
 	VADDPS    Z0, Z5, Z0
@@ -8255,6 +11028,17 @@ done:
 	ADDQ      BX, R13
 	VMOVUPS.Z (R13), K1, Z5
 	VADDPS    Z4, Z5, Z4
+
+alone:
+	TESTB     $0x04, CL
+	JZ        canon
+	MOVQ      more+88(FP), R13
+	VMOVUPS.Z (R13), K1, Z5
+	VADDPS    Z5, Z0, Z0
+	VADDPS    Z5, Z1, Z1
+	VADDPS    Z5, Z2, Z2
+	VADDPS    Z5, Z3, Z3
+	VADDPS    Z5, Z4, Z4
 
 canon:
 	VCMPPS       $0x03, Z1, Z0, K2
@@ -8279,6 +11063,21 @@ canon:
 	VMOVAPS      Z6, K2, Z4
 
 numbers:
+	TESTB  $0x08, CL
+	JZ     signed
+	VXORPS X5, X5, X5
+	VMAXPS Z0, Z5, Z0
+	VADDPS Z5, Z0, Z0
+	VMAXPS Z1, Z5, Z1
+	VADDPS Z5, Z1, Z1
+	VMAXPS Z2, Z5, Z2
+	VADDPS Z5, Z2, Z2
+	VMAXPS Z3, Z5, Z3
+	VADDPS Z5, Z3, Z3
+	VMAXPS Z4, Z5, Z4
+	VADDPS Z5, Z4, Z4
+
+signed:
 	CMPQ    CX, $+2
 	JEQ     stream
 	VMOVUPS Z0, K1, (AX)
@@ -8371,6 +11170,8 @@ start:
 	JZ     done
 	CMPQ   offs+104(FP), $+0
 	JE     rows
+	CMPQ   split+96(FP), $+0
+	JE     taps
 	MOVQ   offs+104(FP), R9
 
 listed:
@@ -8399,6 +11200,47 @@ listed:
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
 	JMP          listed
+
+taps:
+	MOVQ offs+104(FP), R8
+
+nextTap:
+	MOVQ         (R8), R14
+	LEAQ         (SI)(R14*4), R14
+	VMOVUPS.Z    (DX), K1, Z6
+	VBROADCASTSS (R14), Z7
+	VFMADD231PS  Z6, Z7, Z0
+	PREFETCHT0   2048(DX)
+	VBROADCASTSS (R14)(DI*1), Z8
+	VFMADD231PS  Z6, Z8, Z1
+	VBROADCASTSS (R14)(DI*2), Z7
+	VFMADD231PS  Z6, Z7, Z2
+	VBROADCASTSS (R14)(R11*1), Z8
+	VFMADD231PS  Z6, Z8, Z3
+	VBROADCASTSS (R14)(DI*4), Z7
+	VFMADD231PS  Z6, Z7, Z4
+	VBROADCASTSS (R14)(R12*1), Z8
+	VFMADD231PS  Z6, Z8, Z5
+	ADDQ         $+8, R8
+	ADDQ         R9, DX
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          nextTap
+	MOVQ         aCol+32(FP), R14
+	TESTQ        R14, R14
+	JZ           nextTapWarm
+	PREFETCHT1   (R14)
+	PREFETCHT1   64(R14)
+	ADDQ         $+128, R14
+	MOVQ         R14, aCol+32(FP)
+
+nextTapWarm:
+	CMPQ       mode+80(FP), $+2
+	JEQ        nextTap
+	PREFETCHT0 (R13)
+	ADDQ       BX, R13
+	JMP        nextTap
 
 rows:
 	LEAQ (DX)(R9*8), R14
@@ -8434,8 +11276,8 @@ next:
 done:
 	MOVQ      c+0(FP), AX
 	MOVQ      mode+80(FP), CX
-	CMPQ      CX, $+1
-	JNE       canon
+	TESTB     $0x01, CL
+	JZ        alone
 	MOVQ      AX, R13
 	VMOVUPS.Z (R13), K1, Z6
 	VADDPS    Z0, Z6, Z0
@@ -8454,6 +11296,18 @@ done:
 	ADDQ      BX, R13
 	VMOVUPS.Z (R13), K1, Z6
 	VADDPS    Z5, Z6, Z5
+
+alone:
+	TESTB     $0x04, CL
+	JZ        canon
+	MOVQ      more+88(FP), R13
+	VMOVUPS.Z (R13), K1, Z6
+	VADDPS    Z6, Z0, Z0
+	VADDPS    Z6, Z1, Z1
+	VADDPS    Z6, Z2, Z2
+	VADDPS    Z6, Z3, Z3
+	VADDPS    Z6, Z4, Z4
+	VADDPS    Z6, Z5, Z5
 
 canon:
 	VCMPPS       $0x03, Z1, Z0, K2
@@ -8480,6 +11334,23 @@ canon:
 	VMOVAPS      Z7, K2, Z5
 
 numbers:
+	TESTB  $0x08, CL
+	JZ     signed
+	VXORPS X6, X6, X6
+	VMAXPS Z0, Z6, Z0
+	VADDPS Z6, Z0, Z0
+	VMAXPS Z1, Z6, Z1
+	VADDPS Z6, Z1, Z1
+	VMAXPS Z2, Z6, Z2
+	VADDPS Z6, Z2, Z2
+	VMAXPS Z3, Z6, Z3
+	VADDPS Z6, Z3, Z3
+	VMAXPS Z4, Z6, Z4
+	VADDPS Z6, Z4, Z4
+	VMAXPS Z5, Z6, Z5
+	VADDPS Z6, Z5, Z5
+
+signed:
 	CMPQ    CX, $+2
 	JEQ     stream
 	VMOVUPS Z0, K1, (AX)
@@ -8579,6 +11450,8 @@ start:
 	JZ     done
 	CMPQ   offs+104(FP), $+0
 	JE     rows
+	CMPQ   split+96(FP), $+0
+	JE     taps
 	MOVQ   offs+104(FP), R9
 
 listed:
@@ -8609,6 +11482,49 @@ listed:
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
 	JMP          listed
+
+taps:
+	MOVQ offs+104(FP), R8
+
+nextTap:
+	MOVQ         (R8), R14
+	LEAQ         (SI)(R14*4), R14
+	VMOVUPS.Z    (DX), K1, Z7
+	VBROADCASTSS (R14), Z8
+	VFMADD231PS  Z7, Z8, Z0
+	PREFETCHT0   2048(DX)
+	VBROADCASTSS (R14)(DI*1), Z9
+	VFMADD231PS  Z7, Z9, Z1
+	VBROADCASTSS (R14)(DI*2), Z8
+	VFMADD231PS  Z7, Z8, Z2
+	VBROADCASTSS (R14)(R11*1), Z9
+	VFMADD231PS  Z7, Z9, Z3
+	VBROADCASTSS (R14)(DI*4), Z8
+	VFMADD231PS  Z7, Z8, Z4
+	VBROADCASTSS (R14)(R12*1), Z9
+	VFMADD231PS  Z7, Z9, Z5
+	VBROADCASTSS (R14)(R11*2), Z8
+	VFMADD231PS  Z7, Z8, Z6
+	ADDQ         $+8, R8
+	ADDQ         R9, DX
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          nextTap
+	MOVQ         aCol+32(FP), R14
+	TESTQ        R14, R14
+	JZ           nextTapWarm
+	PREFETCHT1   (R14)
+	PREFETCHT1   64(R14)
+	ADDQ         $+128, R14
+	MOVQ         R14, aCol+32(FP)
+
+nextTapWarm:
+	CMPQ       mode+80(FP), $+2
+	JEQ        nextTap
+	PREFETCHT0 (R13)
+	ADDQ       BX, R13
+	JMP        nextTap
 
 rows:
 	LEAQ (DX)(R9*8), R14
@@ -8646,8 +11562,8 @@ next:
 done:
 	MOVQ      c+0(FP), AX
 	MOVQ      mode+80(FP), CX
-	CMPQ      CX, $+1
-	JNE       canon
+	TESTB     $0x01, CL
+	JZ        alone
 	MOVQ      AX, R13
 	VMOVUPS.Z (R13), K1, Z7
 	VADDPS    Z0, Z7, Z0
@@ -8669,6 +11585,19 @@ done:
 	ADDQ      BX, R13
 	VMOVUPS.Z (R13), K1, Z7
 	VADDPS    Z6, Z7, Z6
+
+alone:
+	TESTB     $0x04, CL
+	JZ        canon
+	MOVQ      more+88(FP), R13
+	VMOVUPS.Z (R13), K1, Z7
+	VADDPS    Z7, Z0, Z0
+	VADDPS    Z7, Z1, Z1
+	VADDPS    Z7, Z2, Z2
+	VADDPS    Z7, Z3, Z3
+	VADDPS    Z7, Z4, Z4
+	VADDPS    Z7, Z5, Z5
+	VADDPS    Z7, Z6, Z6
 
 canon:
 	VCMPPS       $0x03, Z1, Z0, K2
@@ -8699,6 +11628,25 @@ canon:
 	VMOVAPS      Z8, K2, Z6
 
 numbers:
+	TESTB  $0x08, CL
+	JZ     signed
+	VXORPS X7, X7, X7
+	VMAXPS Z0, Z7, Z0
+	VADDPS Z7, Z0, Z0
+	VMAXPS Z1, Z7, Z1
+	VADDPS Z7, Z1, Z1
+	VMAXPS Z2, Z7, Z2
+	VADDPS Z7, Z2, Z2
+	VMAXPS Z3, Z7, Z3
+	VADDPS Z7, Z3, Z3
+	VMAXPS Z4, Z7, Z4
+	VADDPS Z7, Z4, Z4
+	VMAXPS Z5, Z7, Z5
+	VADDPS Z7, Z5, Z5
+	VMAXPS Z6, Z7, Z6
+	VADDPS Z7, Z6, Z6
+
+signed:
 	CMPQ    CX, $+2
 	JEQ     stream
 	VMOVUPS Z0, K1, (AX)
@@ -8806,6 +11754,8 @@ start:
 	JZ     done
 	CMPQ   offs+104(FP), $+0
 	JE     rows
+	CMPQ   split+96(FP), $+0
+	JE     taps
 	MOVQ   offs+104(FP), R9
 
 listed:
@@ -8838,6 +11788,51 @@ listed:
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
 	JMP          listed
+
+taps:
+	MOVQ offs+104(FP), R8
+
+nextTap:
+	MOVQ         (R8), R14
+	LEAQ         (SI)(R14*4), R14
+	VMOVUPS.Z    (DX), K1, Z8
+	VBROADCASTSS (R14), Z9
+	VFMADD231PS  Z8, Z9, Z0
+	PREFETCHT0   2048(DX)
+	VBROADCASTSS (R14)(DI*1), Z10
+	VFMADD231PS  Z8, Z10, Z1
+	VBROADCASTSS (R14)(DI*2), Z9
+	VFMADD231PS  Z8, Z9, Z2
+	VBROADCASTSS (R14)(R11*1), Z10
+	VFMADD231PS  Z8, Z10, Z3
+	VBROADCASTSS (R14)(DI*4), Z9
+	VFMADD231PS  Z8, Z9, Z4
+	VBROADCASTSS (R14)(R12*1), Z10
+	VFMADD231PS  Z8, Z10, Z5
+	VBROADCASTSS (R14)(R11*2), Z9
+	VFMADD231PS  Z8, Z9, Z6
+	VBROADCASTSS (R14)(R10*1), Z10
+	VFMADD231PS  Z8, Z10, Z7
+	ADDQ         $+8, R8
+	ADDQ         R9, DX
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          nextTap
+	MOVQ         aCol+32(FP), R14
+	TESTQ        R14, R14
+	JZ           nextTapWarm
+	PREFETCHT1   (R14)
+	PREFETCHT1   64(R14)
+	ADDQ         $+128, R14
+	MOVQ         R14, aCol+32(FP)
+
+nextTapWarm:
+	CMPQ       mode+80(FP), $+2
+	JEQ        nextTap
+	PREFETCHT0 (R13)
+	ADDQ       BX, R13
+	JMP        nextTap
 
 rows:
 	LEAQ (DX)(R9*8), R14
@@ -8877,8 +11872,8 @@ next:
 done:
 	MOVQ      c+0(FP), AX
 	MOVQ      mode+80(FP), CX
-	CMPQ      CX, $+1
-	JNE       canon
+	TESTB     $0x01, CL
+	JZ        alone
 	MOVQ      AX, R13
 	VMOVUPS.Z (R13), K1, Z8
 	VADDPS    Z0, Z8, Z0
@@ -8903,6 +11898,20 @@ done:
 	ADDQ      BX, R13
 	VMOVUPS.Z (R13), K1, Z8
 	VADDPS    Z7, Z8, Z7
+
+alone:
+	TESTB     $0x04, CL
+	JZ        canon
+	MOVQ      more+88(FP), R13
+	VMOVUPS.Z (R13), K1, Z8
+	VADDPS    Z8, Z0, Z0
+	VADDPS    Z8, Z1, Z1
+	VADDPS    Z8, Z2, Z2
+	VADDPS    Z8, Z3, Z3
+	VADDPS    Z8, Z4, Z4
+	VADDPS    Z8, Z5, Z5
+	VADDPS    Z8, Z6, Z6
+	VADDPS    Z8, Z7, Z7
 
 canon:
 	VCMPPS       $0x03, Z1, Z0, K2
@@ -8935,6 +11944,27 @@ canon:
 	VMOVAPS      Z9, K2, Z7
 
 numbers:
+	TESTB  $0x08, CL
+	JZ     signed
+	VXORPS X8, X8, X8
+	VMAXPS Z0, Z8, Z0
+	VADDPS Z8, Z0, Z0
+	VMAXPS Z1, Z8, Z1
+	VADDPS Z8, Z1, Z1
+	VMAXPS Z2, Z8, Z2
+	VADDPS Z8, Z2, Z2
+	VMAXPS Z3, Z8, Z3
+	VADDPS Z8, Z3, Z3
+	VMAXPS Z4, Z8, Z4
+	VADDPS Z8, Z4, Z4
+	VMAXPS Z5, Z8, Z5
+	VADDPS Z8, Z5, Z5
+	VMAXPS Z6, Z8, Z6
+	VADDPS Z8, Z6, Z6
+	VMAXPS Z7, Z8, Z7
+	VADDPS Z8, Z7, Z7
+
+signed:
 	CMPQ    CX, $+2
 	JEQ     stream
 	VMOVUPS Z0, K1, (AX)
@@ -9049,6 +12079,8 @@ start:
 	JZ     done
 	CMPQ   offs+104(FP), $+0
 	JE     rows
+	CMPQ   split+96(FP), $+0
+	JE     taps
 	MOVQ   offs+104(FP), R9
 
 listed:
@@ -9083,6 +12115,53 @@ listed:
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
 	JMP          listed
+
+taps:
+	MOVQ offs+104(FP), R8
+
+nextTap:
+	MOVQ         (R8), R14
+	LEAQ         (SI)(R14*4), R14
+	VMOVUPS.Z    (DX), K1, Z9
+	VBROADCASTSS (R14), Z10
+	VFMADD231PS  Z9, Z10, Z0
+	PREFETCHT0   2048(DX)
+	VBROADCASTSS (R14)(DI*1), Z11
+	VFMADD231PS  Z9, Z11, Z1
+	VBROADCASTSS (R14)(DI*2), Z10
+	VFMADD231PS  Z9, Z10, Z2
+	VBROADCASTSS (R14)(R11*1), Z11
+	VFMADD231PS  Z9, Z11, Z3
+	VBROADCASTSS (R14)(DI*4), Z10
+	VFMADD231PS  Z9, Z10, Z4
+	VBROADCASTSS (R14)(R12*1), Z11
+	VFMADD231PS  Z9, Z11, Z5
+	VBROADCASTSS (R14)(R11*2), Z10
+	VFMADD231PS  Z9, Z10, Z6
+	VBROADCASTSS (R14)(R10*1), Z11
+	VFMADD231PS  Z9, Z11, Z7
+	VBROADCASTSS (R14)(DI*8), Z10
+	VFMADD231PS  Z9, Z10, Z8
+	ADDQ         $+8, R8
+	ADDQ         R9, DX
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          nextTap
+	MOVQ         aCol+32(FP), R14
+	TESTQ        R14, R14
+	JZ           nextTapWarm
+	PREFETCHT1   (R14)
+	PREFETCHT1   64(R14)
+	ADDQ         $+128, R14
+	MOVQ         R14, aCol+32(FP)
+
+nextTapWarm:
+	CMPQ       mode+80(FP), $+2
+	JEQ        nextTap
+	PREFETCHT0 (R13)
+	ADDQ       BX, R13
+	JMP        nextTap
 
 rows:
 	LEAQ (DX)(R9*8), R14
@@ -9124,8 +12203,8 @@ next:
 done:
 	MOVQ      c+0(FP), AX
 	MOVQ      mode+80(FP), CX
-	CMPQ      CX, $+1
-	JNE       canon
+	TESTB     $0x01, CL
+	JZ        alone
 	MOVQ      AX, R13
 	VMOVUPS.Z (R13), K1, Z9
 	VADDPS    Z0, Z9, Z0
@@ -9153,6 +12232,21 @@ done:
 	ADDQ      BX, R13
 	VMOVUPS.Z (R13), K1, Z9
 	VADDPS    Z8, Z9, Z8
+
+alone:
+	TESTB     $0x04, CL
+	JZ        canon
+	MOVQ      more+88(FP), R13
+	VMOVUPS.Z (R13), K1, Z9
+	VADDPS    Z9, Z0, Z0
+	VADDPS    Z9, Z1, Z1
+	VADDPS    Z9, Z2, Z2
+	VADDPS    Z9, Z3, Z3
+	VADDPS    Z9, Z4, Z4
+	VADDPS    Z9, Z5, Z5
+	VADDPS    Z9, Z6, Z6
+	VADDPS    Z9, Z7, Z7
+	VADDPS    Z9, Z8, Z8
 
 canon:
 	VCMPPS       $0x03, Z1, Z0, K2
@@ -9189,6 +12283,29 @@ canon:
 	VMOVAPS      Z10, K2, Z8
 
 numbers:
+	TESTB  $0x08, CL
+	JZ     signed
+	VXORPS X9, X9, X9
+	VMAXPS Z0, Z9, Z0
+	VADDPS Z9, Z0, Z0
+	VMAXPS Z1, Z9, Z1
+	VADDPS Z9, Z1, Z1
+	VMAXPS Z2, Z9, Z2
+	VADDPS Z9, Z2, Z2
+	VMAXPS Z3, Z9, Z3
+	VADDPS Z9, Z3, Z3
+	VMAXPS Z4, Z9, Z4
+	VADDPS Z9, Z4, Z4
+	VMAXPS Z5, Z9, Z5
+	VADDPS Z9, Z5, Z5
+	VMAXPS Z6, Z9, Z6
+	VADDPS Z9, Z6, Z6
+	VMAXPS Z7, Z9, Z7
+	VADDPS Z9, Z7, Z7
+	VMAXPS Z8, Z9, Z8
+	VADDPS Z9, Z8, Z8
+
+signed:
 	CMPQ    CX, $+2
 	JEQ     stream
 	VMOVUPS Z0, K1, (AX)
@@ -9312,6 +12429,8 @@ start:
 	JZ     done
 	CMPQ   offs+104(FP), $+0
 	JE     rows
+	CMPQ   split+96(FP), $+0
+	JE     taps
 	MOVQ   offs+104(FP), R9
 
 listed:
@@ -9349,6 +12468,56 @@ listed:
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
 	JMP          listed
+
+taps:
+	MOVQ offs+104(FP), R8
+
+nextTap:
+	MOVQ         (R8), R14
+	LEAQ         (R15)(R14*4), AX
+	LEAQ         (SI)(R14*4), R14
+	VMOVUPS.Z    (DX), K1, Z10
+	VBROADCASTSS (R14), Z11
+	VFMADD231PS  Z10, Z11, Z0
+	PREFETCHT0   2048(DX)
+	VBROADCASTSS (R14)(DI*1), Z12
+	VFMADD231PS  Z10, Z12, Z1
+	VBROADCASTSS (R14)(DI*2), Z11
+	VFMADD231PS  Z10, Z11, Z2
+	VBROADCASTSS (R14)(R11*1), Z12
+	VFMADD231PS  Z10, Z12, Z3
+	VBROADCASTSS (R14)(DI*4), Z11
+	VFMADD231PS  Z10, Z11, Z4
+	VBROADCASTSS (R14)(R12*1), Z12
+	VFMADD231PS  Z10, Z12, Z5
+	VBROADCASTSS (R14)(R11*2), Z11
+	VFMADD231PS  Z10, Z11, Z6
+	VBROADCASTSS (R14)(R10*1), Z12
+	VFMADD231PS  Z10, Z12, Z7
+	VBROADCASTSS (R14)(DI*8), Z11
+	VFMADD231PS  Z10, Z11, Z8
+	VBROADCASTSS (AX), Z12
+	VFMADD231PS  Z10, Z12, Z9
+	ADDQ         $+8, R8
+	ADDQ         R9, DX
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          nextTap
+	MOVQ         aCol+32(FP), R14
+	TESTQ        R14, R14
+	JZ           nextTapWarm
+	PREFETCHT1   (R14)
+	PREFETCHT1   64(R14)
+	ADDQ         $+128, R14
+	MOVQ         R14, aCol+32(FP)
+
+nextTapWarm:
+	CMPQ       mode+80(FP), $+2
+	JEQ        nextTap
+	PREFETCHT0 (R13)
+	ADDQ       BX, R13
+	JMP        nextTap
 
 rows:
 	LEAQ (DX)(R9*8), R14
@@ -9393,8 +12562,8 @@ next:
 done:
 	MOVQ      c+0(FP), AX
 	MOVQ      mode+80(FP), CX
-	CMPQ      CX, $+1
-	JNE       canon
+	TESTB     $0x01, CL
+	JZ        alone
 	MOVQ      AX, R13
 	VMOVUPS.Z (R13), K1, Z10
 	VADDPS    Z0, Z10, Z0
@@ -9425,6 +12594,22 @@ done:
 	ADDQ      BX, R13
 	VMOVUPS.Z (R13), K1, Z10
 	VADDPS    Z9, Z10, Z9
+
+alone:
+	TESTB     $0x04, CL
+	JZ        canon
+	MOVQ      more+88(FP), R13
+	VMOVUPS.Z (R13), K1, Z10
+	VADDPS    Z10, Z0, Z0
+	VADDPS    Z10, Z1, Z1
+	VADDPS    Z10, Z2, Z2
+	VADDPS    Z10, Z3, Z3
+	VADDPS    Z10, Z4, Z4
+	VADDPS    Z10, Z5, Z5
+	VADDPS    Z10, Z6, Z6
+	VADDPS    Z10, Z7, Z7
+	VADDPS    Z10, Z8, Z8
+	VADDPS    Z10, Z9, Z9
 
 canon:
 	VCMPPS       $0x03, Z1, Z0, K2
@@ -9463,6 +12648,31 @@ canon:
 	VMOVAPS      Z11, K2, Z9
 
 numbers:
+	TESTB  $0x08, CL
+	JZ     signed
+	VXORPS X10, X10, X10
+	VMAXPS Z0, Z10, Z0
+	VADDPS Z10, Z0, Z0
+	VMAXPS Z1, Z10, Z1
+	VADDPS Z10, Z1, Z1
+	VMAXPS Z2, Z10, Z2
+	VADDPS Z10, Z2, Z2
+	VMAXPS Z3, Z10, Z3
+	VADDPS Z10, Z3, Z3
+	VMAXPS Z4, Z10, Z4
+	VADDPS Z10, Z4, Z4
+	VMAXPS Z5, Z10, Z5
+	VADDPS Z10, Z5, Z5
+	VMAXPS Z6, Z10, Z6
+	VADDPS Z10, Z6, Z6
+	VMAXPS Z7, Z10, Z7
+	VADDPS Z10, Z7, Z7
+	VMAXPS Z8, Z10, Z8
+	VADDPS Z10, Z8, Z8
+	VMAXPS Z9, Z10, Z9
+	VADDPS Z10, Z9, Z9
+
+signed:
 	CMPQ    CX, $+2
 	JEQ     stream
 	VMOVUPS Z0, K1, (AX)
@@ -9593,6 +12803,8 @@ start:
 	JZ     done
 	CMPQ   offs+104(FP), $+0
 	JE     rows
+	CMPQ   split+96(FP), $+0
+	JE     taps
 	MOVQ   offs+104(FP), R9
 
 listed:
@@ -9632,6 +12844,58 @@ listed:
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
 	JMP          listed
+
+taps:
+	MOVQ offs+104(FP), R8
+
+nextTap:
+	MOVQ         (R8), R14
+	LEAQ         (R15)(R14*4), AX
+	LEAQ         (SI)(R14*4), R14
+	VMOVUPS.Z    (DX), K1, Z11
+	VBROADCASTSS (R14), Z12
+	VFMADD231PS  Z11, Z12, Z0
+	PREFETCHT0   2048(DX)
+	VBROADCASTSS (R14)(DI*1), Z13
+	VFMADD231PS  Z11, Z13, Z1
+	VBROADCASTSS (R14)(DI*2), Z12
+	VFMADD231PS  Z11, Z12, Z2
+	VBROADCASTSS (R14)(R11*1), Z13
+	VFMADD231PS  Z11, Z13, Z3
+	VBROADCASTSS (R14)(DI*4), Z12
+	VFMADD231PS  Z11, Z12, Z4
+	VBROADCASTSS (R14)(R12*1), Z13
+	VFMADD231PS  Z11, Z13, Z5
+	VBROADCASTSS (R14)(R11*2), Z12
+	VFMADD231PS  Z11, Z12, Z6
+	VBROADCASTSS (R14)(R10*1), Z13
+	VFMADD231PS  Z11, Z13, Z7
+	VBROADCASTSS (R14)(DI*8), Z12
+	VFMADD231PS  Z11, Z12, Z8
+	VBROADCASTSS (AX), Z13
+	VFMADD231PS  Z11, Z13, Z9
+	VBROADCASTSS (AX)(DI*1), Z12
+	VFMADD231PS  Z11, Z12, Z10
+	ADDQ         $+8, R8
+	ADDQ         R9, DX
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          nextTap
+	MOVQ         aCol+32(FP), R14
+	TESTQ        R14, R14
+	JZ           nextTapWarm
+	PREFETCHT1   (R14)
+	PREFETCHT1   64(R14)
+	ADDQ         $+128, R14
+	MOVQ         R14, aCol+32(FP)
+
+nextTapWarm:
+	CMPQ       mode+80(FP), $+2
+	JEQ        nextTap
+	PREFETCHT0 (R13)
+	ADDQ       BX, R13
+	JMP        nextTap
 
 rows:
 	LEAQ (DX)(R9*8), R14
@@ -9678,8 +12942,8 @@ next:
 done:
 	MOVQ      c+0(FP), AX
 	MOVQ      mode+80(FP), CX
-	CMPQ      CX, $+1
-	JNE       canon
+	TESTB     $0x01, CL
+	JZ        alone
 	MOVQ      AX, R13
 	VMOVUPS.Z (R13), K1, Z11
 	VADDPS    Z0, Z11, Z0
@@ -9713,6 +12977,23 @@ done:
 	ADDQ      BX, R13
 	VMOVUPS.Z (R13), K1, Z11
 	VADDPS    Z10, Z11, Z10
+
+alone:
+	TESTB     $0x04, CL
+	JZ        canon
+	MOVQ      more+88(FP), R13
+	VMOVUPS.Z (R13), K1, Z11
+	VADDPS    Z11, Z0, Z0
+	VADDPS    Z11, Z1, Z1
+	VADDPS    Z11, Z2, Z2
+	VADDPS    Z11, Z3, Z3
+	VADDPS    Z11, Z4, Z4
+	VADDPS    Z11, Z5, Z5
+	VADDPS    Z11, Z6, Z6
+	VADDPS    Z11, Z7, Z7
+	VADDPS    Z11, Z8, Z8
+	VADDPS    Z11, Z9, Z9
+	VADDPS    Z11, Z10, Z10
 
 canon:
 	VCMPPS       $0x03, Z1, Z0, K2
@@ -9755,6 +13036,33 @@ canon:
 	VMOVAPS      Z12, K2, Z10
 
 numbers:
+	TESTB  $0x08, CL
+	JZ     signed
+	VXORPS X11, X11, X11
+	VMAXPS Z0, Z11, Z0
+	VADDPS Z11, Z0, Z0
+	VMAXPS Z1, Z11, Z1
+	VADDPS Z11, Z1, Z1
+	VMAXPS Z2, Z11, Z2
+	VADDPS Z11, Z2, Z2
+	VMAXPS Z3, Z11, Z3
+	VADDPS Z11, Z3, Z3
+	VMAXPS Z4, Z11, Z4
+	VADDPS Z11, Z4, Z4
+	VMAXPS Z5, Z11, Z5
+	VADDPS Z11, Z5, Z5
+	VMAXPS Z6, Z11, Z6
+	VADDPS Z11, Z6, Z6
+	VMAXPS Z7, Z11, Z7
+	VADDPS Z11, Z7, Z7
+	VMAXPS Z8, Z11, Z8
+	VADDPS Z11, Z8, Z8
+	VMAXPS Z9, Z11, Z9
+	VADDPS Z11, Z9, Z9
+	VMAXPS Z10, Z11, Z10
+	VADDPS Z11, Z10, Z10
+
+signed:
 	CMPQ    CX, $+2
 	JEQ     stream
 	VMOVUPS Z0, K1, (AX)
@@ -9892,6 +13200,8 @@ start:
 	JZ     done
 	CMPQ   offs+104(FP), $+0
 	JE     rows
+	CMPQ   split+96(FP), $+0
+	JE     taps
 	MOVQ   offs+104(FP), R9
 
 listed:
@@ -9933,6 +13243,60 @@ listed:
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
 	JMP          listed
+
+taps:
+	MOVQ offs+104(FP), R8
+
+nextTap:
+	MOVQ         (R8), R14
+	LEAQ         (R15)(R14*4), AX
+	LEAQ         (SI)(R14*4), R14
+	VMOVUPS.Z    (DX), K1, Z12
+	VBROADCASTSS (R14), Z13
+	VFMADD231PS  Z12, Z13, Z0
+	PREFETCHT0   2048(DX)
+	VBROADCASTSS (R14)(DI*1), Z14
+	VFMADD231PS  Z12, Z14, Z1
+	VBROADCASTSS (R14)(DI*2), Z13
+	VFMADD231PS  Z12, Z13, Z2
+	VBROADCASTSS (R14)(R11*1), Z14
+	VFMADD231PS  Z12, Z14, Z3
+	VBROADCASTSS (R14)(DI*4), Z13
+	VFMADD231PS  Z12, Z13, Z4
+	VBROADCASTSS (R14)(R12*1), Z14
+	VFMADD231PS  Z12, Z14, Z5
+	VBROADCASTSS (R14)(R11*2), Z13
+	VFMADD231PS  Z12, Z13, Z6
+	VBROADCASTSS (R14)(R10*1), Z14
+	VFMADD231PS  Z12, Z14, Z7
+	VBROADCASTSS (R14)(DI*8), Z13
+	VFMADD231PS  Z12, Z13, Z8
+	VBROADCASTSS (AX), Z14
+	VFMADD231PS  Z12, Z14, Z9
+	VBROADCASTSS (AX)(DI*1), Z13
+	VFMADD231PS  Z12, Z13, Z10
+	VBROADCASTSS (AX)(DI*2), Z14
+	VFMADD231PS  Z12, Z14, Z11
+	ADDQ         $+8, R8
+	ADDQ         R9, DX
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          nextTap
+	MOVQ         aCol+32(FP), R14
+	TESTQ        R14, R14
+	JZ           nextTapWarm
+	PREFETCHT1   (R14)
+	PREFETCHT1   64(R14)
+	ADDQ         $+128, R14
+	MOVQ         R14, aCol+32(FP)
+
+nextTapWarm:
+	CMPQ       mode+80(FP), $+2
+	JEQ        nextTap
+	PREFETCHT0 (R13)
+	ADDQ       BX, R13
+	JMP        nextTap
 
 rows:
 	LEAQ (DX)(R9*8), R14
@@ -9981,8 +13345,8 @@ next:
 done:
 	MOVQ      c+0(FP), AX
 	MOVQ      mode+80(FP), CX
-	CMPQ      CX, $+1
-	JNE       canon
+	TESTB     $0x01, CL
+	JZ        alone
 	MOVQ      AX, R13
 	VMOVUPS.Z (R13), K1, Z12
 	VADDPS    Z0, Z12, Z0
@@ -10019,6 +13383,24 @@ done:
 	ADDQ      BX, R13
 	VMOVUPS.Z (R13), K1, Z12
 	VADDPS    Z11, Z12, Z11
+
+alone:
+	TESTB     $0x04, CL
+	JZ        canon
+	MOVQ      more+88(FP), R13
+	VMOVUPS.Z (R13), K1, Z12
+	VADDPS    Z12, Z0, Z0
+	VADDPS    Z12, Z1, Z1
+	VADDPS    Z12, Z2, Z2
+	VADDPS    Z12, Z3, Z3
+	VADDPS    Z12, Z4, Z4
+	VADDPS    Z12, Z5, Z5
+	VADDPS    Z12, Z6, Z6
+	VADDPS    Z12, Z7, Z7
+	VADDPS    Z12, Z8, Z8
+	VADDPS    Z12, Z9, Z9
+	VADDPS    Z12, Z10, Z10
+	VADDPS    Z12, Z11, Z11
 
 canon:
 	VCMPPS       $0x03, Z1, Z0, K2
@@ -10063,6 +13445,35 @@ canon:
 	VMOVAPS      Z13, K2, Z11
 
 numbers:
+	TESTB  $0x08, CL
+	JZ     signed
+	VXORPS X12, X12, X12
+	VMAXPS Z0, Z12, Z0
+	VADDPS Z12, Z0, Z0
+	VMAXPS Z1, Z12, Z1
+	VADDPS Z12, Z1, Z1
+	VMAXPS Z2, Z12, Z2
+	VADDPS Z12, Z2, Z2
+	VMAXPS Z3, Z12, Z3
+	VADDPS Z12, Z3, Z3
+	VMAXPS Z4, Z12, Z4
+	VADDPS Z12, Z4, Z4
+	VMAXPS Z5, Z12, Z5
+	VADDPS Z12, Z5, Z5
+	VMAXPS Z6, Z12, Z6
+	VADDPS Z12, Z6, Z6
+	VMAXPS Z7, Z12, Z7
+	VADDPS Z12, Z7, Z7
+	VMAXPS Z8, Z12, Z8
+	VADDPS Z12, Z8, Z8
+	VMAXPS Z9, Z12, Z9
+	VADDPS Z12, Z9, Z9
+	VMAXPS Z10, Z12, Z10
+	VADDPS Z12, Z10, Z10
+	VMAXPS Z11, Z12, Z11
+	VADDPS Z12, Z11, Z11
+
+signed:
 	CMPQ    CX, $+2
 	JEQ     stream
 	VMOVUPS Z0, K1, (AX)
@@ -10207,6 +13618,8 @@ start:
 	JZ     done
 	CMPQ   offs+104(FP), $+0
 	JE     rows
+	CMPQ   split+96(FP), $+0
+	JE     taps
 	MOVQ   offs+104(FP), R9
 
 listed:
@@ -10250,6 +13663,62 @@ listed:
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
 	JMP          listed
+
+taps:
+	MOVQ offs+104(FP), R8
+
+nextTap:
+	MOVQ         (R8), R14
+	LEAQ         (R15)(R14*4), AX
+	LEAQ         (SI)(R14*4), R14
+	VMOVUPS.Z    (DX), K1, Z13
+	VBROADCASTSS (R14), Z14
+	VFMADD231PS  Z13, Z14, Z0
+	PREFETCHT0   2048(DX)
+	VBROADCASTSS (R14)(DI*1), Z15
+	VFMADD231PS  Z13, Z15, Z1
+	VBROADCASTSS (R14)(DI*2), Z14
+	VFMADD231PS  Z13, Z14, Z2
+	VBROADCASTSS (R14)(R11*1), Z15
+	VFMADD231PS  Z13, Z15, Z3
+	VBROADCASTSS (R14)(DI*4), Z14
+	VFMADD231PS  Z13, Z14, Z4
+	VBROADCASTSS (R14)(R12*1), Z15
+	VFMADD231PS  Z13, Z15, Z5
+	VBROADCASTSS (R14)(R11*2), Z14
+	VFMADD231PS  Z13, Z14, Z6
+	VBROADCASTSS (R14)(R10*1), Z15
+	VFMADD231PS  Z13, Z15, Z7
+	VBROADCASTSS (R14)(DI*8), Z14
+	VFMADD231PS  Z13, Z14, Z8
+	VBROADCASTSS (AX), Z15
+	VFMADD231PS  Z13, Z15, Z9
+	VBROADCASTSS (AX)(DI*1), Z14
+	VFMADD231PS  Z13, Z14, Z10
+	VBROADCASTSS (AX)(DI*2), Z15
+	VFMADD231PS  Z13, Z15, Z11
+	VBROADCASTSS (AX)(R11*1), Z14
+	VFMADD231PS  Z13, Z14, Z12
+	ADDQ         $+8, R8
+	ADDQ         R9, DX
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          nextTap
+	MOVQ         aCol+32(FP), R14
+	TESTQ        R14, R14
+	JZ           nextTapWarm
+	PREFETCHT1   (R14)
+	PREFETCHT1   64(R14)
+	ADDQ         $+128, R14
+	MOVQ         R14, aCol+32(FP)
+
+nextTapWarm:
+	CMPQ       mode+80(FP), $+2
+	JEQ        nextTap
+	PREFETCHT0 (R13)
+	ADDQ       BX, R13
+	JMP        nextTap
 
 rows:
 	LEAQ (DX)(R9*8), R14
@@ -10300,8 +13769,8 @@ next:
 done:
 	MOVQ      c+0(FP), AX
 	MOVQ      mode+80(FP), CX
-	CMPQ      CX, $+1
-	JNE       canon
+	TESTB     $0x01, CL
+	JZ        alone
 	MOVQ      AX, R13
 	VMOVUPS.Z (R13), K1, Z13
 	VADDPS    Z0, Z13, Z0
@@ -10341,6 +13810,25 @@ done:
 	ADDQ      BX, R13
 	VMOVUPS.Z (R13), K1, Z13
 	VADDPS    Z12, Z13, Z12
+
+alone:
+	TESTB     $0x04, CL
+	JZ        canon
+	MOVQ      more+88(FP), R13
+	VMOVUPS.Z (R13), K1, Z13
+	VADDPS    Z13, Z0, Z0
+	VADDPS    Z13, Z1, Z1
+	VADDPS    Z13, Z2, Z2
+	VADDPS    Z13, Z3, Z3
+	VADDPS    Z13, Z4, Z4
+	VADDPS    Z13, Z5, Z5
+	VADDPS    Z13, Z6, Z6
+	VADDPS    Z13, Z7, Z7
+	VADDPS    Z13, Z8, Z8
+	VADDPS    Z13, Z9, Z9
+	VADDPS    Z13, Z10, Z10
+	VADDPS    Z13, Z11, Z11
+	VADDPS    Z13, Z12, Z12
 
 canon:
 	VCMPPS       $0x03, Z1, Z0, K2
@@ -10389,6 +13877,37 @@ canon:
 	VMOVAPS      Z14, K2, Z12
 
 numbers:
+	TESTB  $0x08, CL
+	JZ     signed
+	VXORPS X13, X13, X13
+	VMAXPS Z0, Z13, Z0
+	VADDPS Z13, Z0, Z0
+	VMAXPS Z1, Z13, Z1
+	VADDPS Z13, Z1, Z1
+	VMAXPS Z2, Z13, Z2
+	VADDPS Z13, Z2, Z2
+	VMAXPS Z3, Z13, Z3
+	VADDPS Z13, Z3, Z3
+	VMAXPS Z4, Z13, Z4
+	VADDPS Z13, Z4, Z4
+	VMAXPS Z5, Z13, Z5
+	VADDPS Z13, Z5, Z5
+	VMAXPS Z6, Z13, Z6
+	VADDPS Z13, Z6, Z6
+	VMAXPS Z7, Z13, Z7
+	VADDPS Z13, Z7, Z7
+	VMAXPS Z8, Z13, Z8
+	VADDPS Z13, Z8, Z8
+	VMAXPS Z9, Z13, Z9
+	VADDPS Z13, Z9, Z9
+	VMAXPS Z10, Z13, Z10
+	VADDPS Z13, Z10, Z10
+	VMAXPS Z11, Z13, Z11
+	VADDPS Z13, Z11, Z11
+	VMAXPS Z12, Z13, Z12
+	VADDPS Z13, Z12, Z12
+
+signed:
 	CMPQ    CX, $+2
 	JEQ     stream
 	VMOVUPS Z0, K1, (AX)
@@ -10540,6 +14059,8 @@ start:
 	JZ     done
 	CMPQ   offs+104(FP), $+0
 	JE     rows
+	CMPQ   split+96(FP), $+0
+	JE     taps
 	MOVQ   offs+104(FP), R9
 
 listed:
@@ -10585,6 +14106,64 @@ listed:
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
 	JMP          listed
+
+taps:
+	MOVQ offs+104(FP), R8
+
+nextTap:
+	MOVQ         (R8), R14
+	LEAQ         (R15)(R14*4), AX
+	LEAQ         (SI)(R14*4), R14
+	VMOVUPS.Z    (DX), K1, Z14
+	VBROADCASTSS (R14), Z15
+	VFMADD231PS  Z14, Z15, Z0
+	PREFETCHT0   2048(DX)
+	VBROADCASTSS (R14)(DI*1), Z16
+	VFMADD231PS  Z14, Z16, Z1
+	VBROADCASTSS (R14)(DI*2), Z15
+	VFMADD231PS  Z14, Z15, Z2
+	VBROADCASTSS (R14)(R11*1), Z16
+	VFMADD231PS  Z14, Z16, Z3
+	VBROADCASTSS (R14)(DI*4), Z15
+	VFMADD231PS  Z14, Z15, Z4
+	VBROADCASTSS (R14)(R12*1), Z16
+	VFMADD231PS  Z14, Z16, Z5
+	VBROADCASTSS (R14)(R11*2), Z15
+	VFMADD231PS  Z14, Z15, Z6
+	VBROADCASTSS (R14)(R10*1), Z16
+	VFMADD231PS  Z14, Z16, Z7
+	VBROADCASTSS (R14)(DI*8), Z15
+	VFMADD231PS  Z14, Z15, Z8
+	VBROADCASTSS (AX), Z16
+	VFMADD231PS  Z14, Z16, Z9
+	VBROADCASTSS (AX)(DI*1), Z15
+	VFMADD231PS  Z14, Z15, Z10
+	VBROADCASTSS (AX)(DI*2), Z16
+	VFMADD231PS  Z14, Z16, Z11
+	VBROADCASTSS (AX)(R11*1), Z15
+	VFMADD231PS  Z14, Z15, Z12
+	VBROADCASTSS (AX)(DI*4), Z16
+	VFMADD231PS  Z14, Z16, Z13
+	ADDQ         $+8, R8
+	ADDQ         R9, DX
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          nextTap
+	MOVQ         aCol+32(FP), R14
+	TESTQ        R14, R14
+	JZ           nextTapWarm
+	PREFETCHT1   (R14)
+	PREFETCHT1   64(R14)
+	ADDQ         $+128, R14
+	MOVQ         R14, aCol+32(FP)
+
+nextTapWarm:
+	CMPQ       mode+80(FP), $+2
+	JEQ        nextTap
+	PREFETCHT0 (R13)
+	ADDQ       BX, R13
+	JMP        nextTap
 
 rows:
 	LEAQ (DX)(R9*8), R14
@@ -10637,8 +14216,8 @@ next:
 done:
 	MOVQ      c+0(FP), AX
 	MOVQ      mode+80(FP), CX
-	CMPQ      CX, $+1
-	JNE       canon
+	TESTB     $0x01, CL
+	JZ        alone
 	MOVQ      AX, R13
 	VMOVUPS.Z (R13), K1, Z14
 	VADDPS    Z0, Z14, Z0
@@ -10681,6 +14260,26 @@ done:
 	ADDQ      BX, R13
 	VMOVUPS.Z (R13), K1, Z14
 	VADDPS    Z13, Z14, Z13
+
+alone:
+	TESTB     $0x04, CL
+	JZ        canon
+	MOVQ      more+88(FP), R13
+	VMOVUPS.Z (R13), K1, Z14
+	VADDPS    Z14, Z0, Z0
+	VADDPS    Z14, Z1, Z1
+	VADDPS    Z14, Z2, Z2
+	VADDPS    Z14, Z3, Z3
+	VADDPS    Z14, Z4, Z4
+	VADDPS    Z14, Z5, Z5
+	VADDPS    Z14, Z6, Z6
+	VADDPS    Z14, Z7, Z7
+	VADDPS    Z14, Z8, Z8
+	VADDPS    Z14, Z9, Z9
+	VADDPS    Z14, Z10, Z10
+	VADDPS    Z14, Z11, Z11
+	VADDPS    Z14, Z12, Z12
+	VADDPS    Z14, Z13, Z13
 
 canon:
 	VCMPPS       $0x03, Z1, Z0, K2
@@ -10731,6 +14330,39 @@ canon:
 	VMOVAPS      Z15, K2, Z13
 
 numbers:
+	TESTB  $0x08, CL
+	JZ     signed
+	VXORPS X14, X14, X14
+	VMAXPS Z0, Z14, Z0
+	VADDPS Z14, Z0, Z0
+	VMAXPS Z1, Z14, Z1
+	VADDPS Z14, Z1, Z1
+	VMAXPS Z2, Z14, Z2
+	VADDPS Z14, Z2, Z2
+	VMAXPS Z3, Z14, Z3
+	VADDPS Z14, Z3, Z3
+	VMAXPS Z4, Z14, Z4
+	VADDPS Z14, Z4, Z4
+	VMAXPS Z5, Z14, Z5
+	VADDPS Z14, Z5, Z5
+	VMAXPS Z6, Z14, Z6
+	VADDPS Z14, Z6, Z6
+	VMAXPS Z7, Z14, Z7
+	VADDPS Z14, Z7, Z7
+	VMAXPS Z8, Z14, Z8
+	VADDPS Z14, Z8, Z8
+	VMAXPS Z9, Z14, Z9
+	VADDPS Z14, Z9, Z9
+	VMAXPS Z10, Z14, Z10
+	VADDPS Z14, Z10, Z10
+	VMAXPS Z11, Z14, Z11
+	VADDPS Z14, Z11, Z11
+	VMAXPS Z12, Z14, Z12
+	VADDPS Z14, Z12, Z12
+	VMAXPS Z13, Z14, Z13
+	VADDPS Z14, Z13, Z13
+
+signed:
 	CMPQ    CX, $+2
 	JEQ     stream
 	VMOVUPS Z0, K1, (AX)
@@ -10844,6 +14476,8 @@ start:
 	JZ     done
 	CMPQ   offs+104(FP), $+0
 	JE     rows
+	CMPQ   split+96(FP), $+0
+	JE     taps
 	MOVQ   offs+104(FP), R9
 
 listed:
@@ -10865,6 +14499,42 @@ listed:
 	PREFETCHT0   64(R13)
 	ADDQ         BX, R13
 	JMP          listed
+
+taps:
+	MOVQ offs+104(FP), R8
+
+nextTap:
+	MOVQ         (R8), R14
+	LEAQ         (SI)(R14*4), R14
+	VMOVUPS      (DX), Z2
+	VMOVUPS.Z    64(DX), K1, Z3
+	VBROADCASTSS (R14), Z4
+	VFMADD231PS  Z2, Z4, Z0
+	VFMADD231PS  Z3, Z4, Z1
+	PREFETCHT0   4096(DX)
+	ADDQ         $+8, R8
+	ADDQ         R9, DX
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          nextTap
+	MOVQ         aCol+32(FP), R14
+	TESTQ        R14, R14
+	JZ           nextTapWarm
+	PREFETCHT1   (R14)
+	PREFETCHT1   64(R14)
+	PREFETCHT1   128(R14)
+	PREFETCHT1   192(R14)
+	ADDQ         $+256, R14
+	MOVQ         R14, aCol+32(FP)
+
+nextTapWarm:
+	CMPQ       mode+80(FP), $+2
+	JEQ        nextTap
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	ADDQ       BX, R13
+	JMP        nextTap
 
 rows:
 	LEAQ (DX)(R9*8), R14
@@ -10893,13 +14563,22 @@ next:
 done:
 	MOVQ      c+0(FP), AX
 	MOVQ      mode+80(FP), CX
-	CMPQ      CX, $+1
-	JNE       canon
+	TESTB     $0x01, CL
+	JZ        alone
 	MOVQ      AX, R13
 	VMOVUPS   (R13), Z2
 	VADDPS    Z0, Z2, Z0
 	VMOVUPS.Z 64(R13), K1, Z2
 	VADDPS    Z1, Z2, Z1
+
+alone:
+	TESTB     $0x04, CL
+	JZ        canon
+	MOVQ      more+88(FP), R13
+	VMOVUPS   (R13), Z2
+	VADDPS    Z2, Z0, Z0
+	VMOVUPS.Z 64(R13), K1, Z2
+	VADDPS    Z2, Z1, Z1
 
 canon:
 	VCMPPS       $0x03, Z1, Z0, K2
@@ -10914,6 +14593,15 @@ canon:
 	VMOVAPS      Z3, K2, Z1
 
 numbers:
+	TESTB  $0x08, CL
+	JZ     signed
+	VXORPS X2, X2, X2
+	VMAXPS Z0, Z2, Z0
+	VADDPS Z2, Z0, Z0
+	VMAXPS Z1, Z2, Z1
+	VADDPS Z2, Z1, Z1
+
+signed:
 	CMPQ    CX, $+2
 	JEQ     stream
 	VMOVUPS Z0, (AX)
@@ -10982,6 +14670,8 @@ start:
 	JZ     done
 	CMPQ   offs+104(FP), $+0
 	JE     rows
+	CMPQ   split+96(FP), $+0
+	JE     taps
 	MOVQ   offs+104(FP), R9
 
 listed:
@@ -11006,6 +14696,46 @@ listed:
 	PREFETCHT0   64(R13)
 	ADDQ         BX, R13
 	JMP          listed
+
+taps:
+	MOVQ offs+104(FP), R8
+
+nextTap:
+	MOVQ         (R8), R14
+	LEAQ         (SI)(R14*4), R14
+	VMOVUPS      (DX), Z4
+	VMOVUPS.Z    64(DX), K1, Z5
+	VBROADCASTSS (R14), Z6
+	VFMADD231PS  Z4, Z6, Z0
+	VFMADD231PS  Z5, Z6, Z1
+	PREFETCHT0   4096(DX)
+	VBROADCASTSS (R14)(DI*1), Z7
+	VFMADD231PS  Z4, Z7, Z2
+	VFMADD231PS  Z5, Z7, Z3
+	PREFETCHT0   4160(DX)
+	ADDQ         $+8, R8
+	ADDQ         R9, DX
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          nextTap
+	MOVQ         aCol+32(FP), R14
+	TESTQ        R14, R14
+	JZ           nextTapWarm
+	PREFETCHT1   (R14)
+	PREFETCHT1   64(R14)
+	PREFETCHT1   128(R14)
+	PREFETCHT1   192(R14)
+	ADDQ         $+256, R14
+	MOVQ         R14, aCol+32(FP)
+
+nextTapWarm:
+	CMPQ       mode+80(FP), $+2
+	JEQ        nextTap
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	ADDQ       BX, R13
+	JMP        nextTap
 
 rows:
 	LEAQ (DX)(R9*8), R14
@@ -11038,8 +14768,8 @@ next:
 done:
 	MOVQ      c+0(FP), AX
 	MOVQ      mode+80(FP), CX
-	CMPQ      CX, $+1
-	JNE       canon
+	TESTB     $0x01, CL
+	JZ        alone
 	MOVQ      AX, R13
 	VMOVUPS   (R13), Z4
 	VADDPS    Z0, Z4, Z0
@@ -11050,6 +14780,17 @@ done:
 	VADDPS    Z2, Z4, Z2
 	VMOVUPS.Z 64(R13), K1, Z4
 	VADDPS    Z3, Z4, Z3
+
+alone:
+	TESTB     $0x04, CL
+	JZ        canon
+	MOVQ      more+88(FP), R13
+	VMOVUPS   (R13), Z4
+	VADDPS    Z4, Z0, Z0
+	VADDPS    Z4, Z2, Z2
+	VMOVUPS.Z 64(R13), K1, Z4
+	VADDPS    Z4, Z1, Z1
+	VADDPS    Z4, Z3, Z3
 
 canon:
 	VCMPPS       $0x03, Z1, Z0, K2
@@ -11070,6 +14811,19 @@ canon:
 	VMOVAPS      Z5, K2, Z3
 
 numbers:
+	TESTB  $0x08, CL
+	JZ     signed
+	VXORPS X4, X4, X4
+	VMAXPS Z0, Z4, Z0
+	VADDPS Z4, Z0, Z0
+	VMAXPS Z1, Z4, Z1
+	VADDPS Z4, Z1, Z1
+	VMAXPS Z2, Z4, Z2
+	VADDPS Z4, Z2, Z2
+	VMAXPS Z3, Z4, Z3
+	VADDPS Z4, Z3, Z3
+
+signed:
 	CMPQ    CX, $+2
 	JEQ     stream
 	VMOVUPS Z0, (AX)
@@ -11149,6 +14903,8 @@ start:
 	JZ     done
 	CMPQ   offs+104(FP), $+0
 	JE     rows
+	CMPQ   split+96(FP), $+0
+	JE     taps
 	MOVQ   offs+104(FP), R9
 
 listed:
@@ -11176,6 +14932,49 @@ listed:
 	PREFETCHT0   64(R13)
 	ADDQ         BX, R13
 	JMP          listed
+
+taps:
+	MOVQ offs+104(FP), R8
+
+nextTap:
+	MOVQ         (R8), R14
+	LEAQ         (SI)(R14*4), R14
+	VMOVUPS      (DX), Z6
+	VMOVUPS.Z    64(DX), K1, Z7
+	VBROADCASTSS (R14), Z8
+	VFMADD231PS  Z6, Z8, Z0
+	VFMADD231PS  Z7, Z8, Z1
+	PREFETCHT0   4096(DX)
+	VBROADCASTSS (R14)(DI*1), Z9
+	VFMADD231PS  Z6, Z9, Z2
+	VFMADD231PS  Z7, Z9, Z3
+	PREFETCHT0   4160(DX)
+	VBROADCASTSS (R14)(DI*2), Z8
+	VFMADD231PS  Z6, Z8, Z4
+	VFMADD231PS  Z7, Z8, Z5
+	ADDQ         $+8, R8
+	ADDQ         R9, DX
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          nextTap
+	MOVQ         aCol+32(FP), R14
+	TESTQ        R14, R14
+	JZ           nextTapWarm
+	PREFETCHT1   (R14)
+	PREFETCHT1   64(R14)
+	PREFETCHT1   128(R14)
+	PREFETCHT1   192(R14)
+	ADDQ         $+256, R14
+	MOVQ         R14, aCol+32(FP)
+
+nextTapWarm:
+	CMPQ       mode+80(FP), $+2
+	JEQ        nextTap
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	ADDQ       BX, R13
+	JMP        nextTap
 
 rows:
 	LEAQ (DX)(R9*8), R14
@@ -11211,8 +15010,8 @@ next:
 done:
 	MOVQ      c+0(FP), AX
 	MOVQ      mode+80(FP), CX
-	CMPQ      CX, $+1
-	JNE       canon
+	TESTB     $0x01, CL
+	JZ        alone
 	MOVQ      AX, R13
 	VMOVUPS   (R13), Z6
 	VADDPS    Z0, Z6, Z0
@@ -11228,6 +15027,19 @@ done:
 	VADDPS    Z4, Z6, Z4
 	VMOVUPS.Z 64(R13), K1, Z6
 	VADDPS    Z5, Z6, Z5
+
+alone:
+	TESTB     $0x04, CL
+	JZ        canon
+	MOVQ      more+88(FP), R13
+	VMOVUPS   (R13), Z6
+	VADDPS    Z6, Z0, Z0
+	VADDPS    Z6, Z2, Z2
+	VADDPS    Z6, Z4, Z4
+	VMOVUPS.Z 64(R13), K1, Z6
+	VADDPS    Z6, Z1, Z1
+	VADDPS    Z6, Z3, Z3
+	VADDPS    Z6, Z5, Z5
 
 canon:
 	VCMPPS       $0x03, Z1, Z0, K2
@@ -11254,6 +15066,23 @@ canon:
 	VMOVAPS      Z7, K2, Z5
 
 numbers:
+	TESTB  $0x08, CL
+	JZ     signed
+	VXORPS X6, X6, X6
+	VMAXPS Z0, Z6, Z0
+	VADDPS Z6, Z0, Z0
+	VMAXPS Z1, Z6, Z1
+	VADDPS Z6, Z1, Z1
+	VMAXPS Z2, Z6, Z2
+	VADDPS Z6, Z2, Z2
+	VMAXPS Z3, Z6, Z3
+	VADDPS Z6, Z3, Z3
+	VMAXPS Z4, Z6, Z4
+	VADDPS Z6, Z4, Z4
+	VMAXPS Z5, Z6, Z5
+	VADDPS Z6, Z5, Z5
+
+signed:
 	CMPQ    CX, $+2
 	JEQ     stream
 	VMOVUPS Z0, (AX)
@@ -11345,6 +15174,8 @@ start:
 	JZ     done
 	CMPQ   offs+104(FP), $+0
 	JE     rows
+	CMPQ   split+96(FP), $+0
+	JE     taps
 	MOVQ   offs+104(FP), R9
 
 listed:
@@ -11375,6 +15206,52 @@ listed:
 	PREFETCHT0   64(R13)
 	ADDQ         BX, R13
 	JMP          listed
+
+taps:
+	MOVQ offs+104(FP), R8
+
+nextTap:
+	MOVQ         (R8), R14
+	LEAQ         (SI)(R14*4), R14
+	VMOVUPS      (DX), Z8
+	VMOVUPS.Z    64(DX), K1, Z9
+	VBROADCASTSS (R14), Z10
+	VFMADD231PS  Z8, Z10, Z0
+	VFMADD231PS  Z9, Z10, Z1
+	PREFETCHT0   4096(DX)
+	VBROADCASTSS (R14)(DI*1), Z11
+	VFMADD231PS  Z8, Z11, Z2
+	VFMADD231PS  Z9, Z11, Z3
+	PREFETCHT0   4160(DX)
+	VBROADCASTSS (R14)(DI*2), Z10
+	VFMADD231PS  Z8, Z10, Z4
+	VFMADD231PS  Z9, Z10, Z5
+	VBROADCASTSS (R14)(R11*1), Z11
+	VFMADD231PS  Z8, Z11, Z6
+	VFMADD231PS  Z9, Z11, Z7
+	ADDQ         $+8, R8
+	ADDQ         R9, DX
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          nextTap
+	MOVQ         aCol+32(FP), R14
+	TESTQ        R14, R14
+	JZ           nextTapWarm
+	PREFETCHT1   (R14)
+	PREFETCHT1   64(R14)
+	PREFETCHT1   128(R14)
+	PREFETCHT1   192(R14)
+	ADDQ         $+256, R14
+	MOVQ         R14, aCol+32(FP)
+
+nextTapWarm:
+	CMPQ       mode+80(FP), $+2
+	JEQ        nextTap
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	ADDQ       BX, R13
+	JMP        nextTap
 
 rows:
 	LEAQ (DX)(R9*8), R14
@@ -11413,8 +15290,8 @@ next:
 done:
 	MOVQ      c+0(FP), AX
 	MOVQ      mode+80(FP), CX
-	CMPQ      CX, $+1
-	JNE       canon
+	TESTB     $0x01, CL
+	JZ        alone
 	MOVQ      AX, R13
 	VMOVUPS   (R13), Z8
 	VADDPS    Z0, Z8, Z0
@@ -11435,6 +15312,21 @@ done:
 	VADDPS    Z6, Z8, Z6
 	VMOVUPS.Z 64(R13), K1, Z8
 	VADDPS    Z7, Z8, Z7
+
+alone:
+	TESTB     $0x04, CL
+	JZ        canon
+	MOVQ      more+88(FP), R13
+	VMOVUPS   (R13), Z8
+	VADDPS    Z8, Z0, Z0
+	VADDPS    Z8, Z2, Z2
+	VADDPS    Z8, Z4, Z4
+	VADDPS    Z8, Z6, Z6
+	VMOVUPS.Z 64(R13), K1, Z8
+	VADDPS    Z8, Z1, Z1
+	VADDPS    Z8, Z3, Z3
+	VADDPS    Z8, Z5, Z5
+	VADDPS    Z8, Z7, Z7
 
 canon:
 	VCMPPS       $0x03, Z1, Z0, K2
@@ -11467,6 +15359,27 @@ canon:
 	VMOVAPS      Z9, K2, Z7
 
 numbers:
+	TESTB  $0x08, CL
+	JZ     signed
+	VXORPS X8, X8, X8
+	VMAXPS Z0, Z8, Z0
+	VADDPS Z8, Z0, Z0
+	VMAXPS Z1, Z8, Z1
+	VADDPS Z8, Z1, Z1
+	VMAXPS Z2, Z8, Z2
+	VADDPS Z8, Z2, Z2
+	VMAXPS Z3, Z8, Z3
+	VADDPS Z8, Z3, Z3
+	VMAXPS Z4, Z8, Z4
+	VADDPS Z8, Z4, Z4
+	VMAXPS Z5, Z8, Z5
+	VADDPS Z8, Z5, Z5
+	VMAXPS Z6, Z8, Z6
+	VADDPS Z8, Z6, Z6
+	VMAXPS Z7, Z8, Z7
+	VADDPS Z8, Z7, Z7
+
+signed:
 	CMPQ    CX, $+2
 	JEQ     stream
 	VMOVUPS Z0, (AX)
@@ -11569,6 +15482,8 @@ start:
 	JZ     done
 	CMPQ   offs+104(FP), $+0
 	JE     rows
+	CMPQ   split+96(FP), $+0
+	JE     taps
 	MOVQ   offs+104(FP), R9
 
 listed:
@@ -11602,6 +15517,55 @@ listed:
 	PREFETCHT0   64(R13)
 	ADDQ         BX, R13
 	JMP          listed
+
+taps:
+	MOVQ offs+104(FP), R8
+
+nextTap:
+	MOVQ         (R8), R14
+	LEAQ         (SI)(R14*4), R14
+	VMOVUPS      (DX), Z10
+	VMOVUPS.Z    64(DX), K1, Z11
+	VBROADCASTSS (R14), Z12
+	VFMADD231PS  Z10, Z12, Z0
+	VFMADD231PS  Z11, Z12, Z1
+	PREFETCHT0   4096(DX)
+	VBROADCASTSS (R14)(DI*1), Z13
+	VFMADD231PS  Z10, Z13, Z2
+	VFMADD231PS  Z11, Z13, Z3
+	PREFETCHT0   4160(DX)
+	VBROADCASTSS (R14)(DI*2), Z12
+	VFMADD231PS  Z10, Z12, Z4
+	VFMADD231PS  Z11, Z12, Z5
+	VBROADCASTSS (R14)(R11*1), Z13
+	VFMADD231PS  Z10, Z13, Z6
+	VFMADD231PS  Z11, Z13, Z7
+	VBROADCASTSS (R14)(DI*4), Z12
+	VFMADD231PS  Z10, Z12, Z8
+	VFMADD231PS  Z11, Z12, Z9
+	ADDQ         $+8, R8
+	ADDQ         R9, DX
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          nextTap
+	MOVQ         aCol+32(FP), R14
+	TESTQ        R14, R14
+	JZ           nextTapWarm
+	PREFETCHT1   (R14)
+	PREFETCHT1   64(R14)
+	PREFETCHT1   128(R14)
+	PREFETCHT1   192(R14)
+	ADDQ         $+256, R14
+	MOVQ         R14, aCol+32(FP)
+
+nextTapWarm:
+	CMPQ       mode+80(FP), $+2
+	JEQ        nextTap
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	ADDQ       BX, R13
+	JMP        nextTap
 
 rows:
 	LEAQ (DX)(R9*8), R14
@@ -11643,8 +15607,8 @@ next:
 done:
 	MOVQ      c+0(FP), AX
 	MOVQ      mode+80(FP), CX
-	CMPQ      CX, $+1
-	JNE       canon
+	TESTB     $0x01, CL
+	JZ        alone
 	MOVQ      AX, R13
 	VMOVUPS   (R13), Z10
 	VADDPS    Z0, Z10, Z0
@@ -11670,6 +15634,23 @@ done:
 	VADDPS    Z8, Z10, Z8
 	VMOVUPS.Z 64(R13), K1, Z10
 	VADDPS    Z9, Z10, Z9
+
+alone:
+	TESTB     $0x04, CL
+	JZ        canon
+	MOVQ      more+88(FP), R13
+	VMOVUPS   (R13), Z10
+	VADDPS    Z10, Z0, Z0
+	VADDPS    Z10, Z2, Z2
+	VADDPS    Z10, Z4, Z4
+	VADDPS    Z10, Z6, Z6
+	VADDPS    Z10, Z8, Z8
+	VMOVUPS.Z 64(R13), K1, Z10
+	VADDPS    Z10, Z1, Z1
+	VADDPS    Z10, Z3, Z3
+	VADDPS    Z10, Z5, Z5
+	VADDPS    Z10, Z7, Z7
+	VADDPS    Z10, Z9, Z9
 
 canon:
 	VCMPPS       $0x03, Z1, Z0, K2
@@ -11708,6 +15689,31 @@ canon:
 	VMOVAPS      Z11, K2, Z9
 
 numbers:
+	TESTB  $0x08, CL
+	JZ     signed
+	VXORPS X10, X10, X10
+	VMAXPS Z0, Z10, Z0
+	VADDPS Z10, Z0, Z0
+	VMAXPS Z1, Z10, Z1
+	VADDPS Z10, Z1, Z1
+	VMAXPS Z2, Z10, Z2
+	VADDPS Z10, Z2, Z2
+	VMAXPS Z3, Z10, Z3
+	VADDPS Z10, Z3, Z3
+	VMAXPS Z4, Z10, Z4
+	VADDPS Z10, Z4, Z4
+	VMAXPS Z5, Z10, Z5
+	VADDPS Z10, Z5, Z5
+	VMAXPS Z6, Z10, Z6
+	VADDPS Z10, Z6, Z6
+	VMAXPS Z7, Z10, Z7
+	VADDPS Z10, Z7, Z7
+	VMAXPS Z8, Z10, Z8
+	VADDPS Z10, Z8, Z8
+	VMAXPS Z9, Z10, Z9
+	VADDPS Z10, Z9, Z9
+
+signed:
 	CMPQ    CX, $+2
 	JEQ     stream
 	VMOVUPS Z0, (AX)
@@ -11822,6 +15828,8 @@ start:
 	JZ     done
 	CMPQ   offs+104(FP), $+0
 	JE     rows
+	CMPQ   split+96(FP), $+0
+	JE     taps
 	MOVQ   offs+104(FP), R9
 
 listed:
@@ -11858,6 +15866,58 @@ listed:
 	PREFETCHT0   64(R13)
 	ADDQ         BX, R13
 	JMP          listed
+
+taps:
+	MOVQ offs+104(FP), R8
+
+nextTap:
+	MOVQ         (R8), R14
+	LEAQ         (SI)(R14*4), R14
+	VMOVUPS      (DX), Z12
+	VMOVUPS.Z    64(DX), K1, Z13
+	VBROADCASTSS (R14), Z14
+	VFMADD231PS  Z12, Z14, Z0
+	VFMADD231PS  Z13, Z14, Z1
+	PREFETCHT0   4096(DX)
+	VBROADCASTSS (R14)(DI*1), Z15
+	VFMADD231PS  Z12, Z15, Z2
+	VFMADD231PS  Z13, Z15, Z3
+	PREFETCHT0   4160(DX)
+	VBROADCASTSS (R14)(DI*2), Z14
+	VFMADD231PS  Z12, Z14, Z4
+	VFMADD231PS  Z13, Z14, Z5
+	VBROADCASTSS (R14)(R11*1), Z15
+	VFMADD231PS  Z12, Z15, Z6
+	VFMADD231PS  Z13, Z15, Z7
+	VBROADCASTSS (R14)(DI*4), Z14
+	VFMADD231PS  Z12, Z14, Z8
+	VFMADD231PS  Z13, Z14, Z9
+	VBROADCASTSS (R14)(R12*1), Z15
+	VFMADD231PS  Z12, Z15, Z10
+	VFMADD231PS  Z13, Z15, Z11
+	ADDQ         $+8, R8
+	ADDQ         R9, DX
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          nextTap
+	MOVQ         aCol+32(FP), R14
+	TESTQ        R14, R14
+	JZ           nextTapWarm
+	PREFETCHT1   (R14)
+	PREFETCHT1   64(R14)
+	PREFETCHT1   128(R14)
+	PREFETCHT1   192(R14)
+	ADDQ         $+256, R14
+	MOVQ         R14, aCol+32(FP)
+
+nextTapWarm:
+	CMPQ       mode+80(FP), $+2
+	JEQ        nextTap
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	ADDQ       BX, R13
+	JMP        nextTap
 
 rows:
 	LEAQ (DX)(R9*8), R14
@@ -11902,8 +15962,8 @@ next:
 done:
 	MOVQ      c+0(FP), AX
 	MOVQ      mode+80(FP), CX
-	CMPQ      CX, $+1
-	JNE       canon
+	TESTB     $0x01, CL
+	JZ        alone
 	MOVQ      AX, R13
 	VMOVUPS   (R13), Z12
 	VADDPS    Z0, Z12, Z0
@@ -11934,6 +15994,25 @@ done:
 	VADDPS    Z10, Z12, Z10
 	VMOVUPS.Z 64(R13), K1, Z12
 	VADDPS    Z11, Z12, Z11
+
+alone:
+	TESTB     $0x04, CL
+	JZ        canon
+	MOVQ      more+88(FP), R13
+	VMOVUPS   (R13), Z12
+	VADDPS    Z12, Z0, Z0
+	VADDPS    Z12, Z2, Z2
+	VADDPS    Z12, Z4, Z4
+	VADDPS    Z12, Z6, Z6
+	VADDPS    Z12, Z8, Z8
+	VADDPS    Z12, Z10, Z10
+	VMOVUPS.Z 64(R13), K1, Z12
+	VADDPS    Z12, Z1, Z1
+	VADDPS    Z12, Z3, Z3
+	VADDPS    Z12, Z5, Z5
+	VADDPS    Z12, Z7, Z7
+	VADDPS    Z12, Z9, Z9
+	VADDPS    Z12, Z11, Z11
 
 canon:
 	VCMPPS       $0x03, Z1, Z0, K2
@@ -11978,6 +16057,35 @@ canon:
 	VMOVAPS      Z13, K2, Z11
 
 numbers:
+	TESTB  $0x08, CL
+	JZ     signed
+	VXORPS X12, X12, X12
+	VMAXPS Z0, Z12, Z0
+	VADDPS Z12, Z0, Z0
+	VMAXPS Z1, Z12, Z1
+	VADDPS Z12, Z1, Z1
+	VMAXPS Z2, Z12, Z2
+	VADDPS Z12, Z2, Z2
+	VMAXPS Z3, Z12, Z3
+	VADDPS Z12, Z3, Z3
+	VMAXPS Z4, Z12, Z4
+	VADDPS Z12, Z4, Z4
+	VMAXPS Z5, Z12, Z5
+	VADDPS Z12, Z5, Z5
+	VMAXPS Z6, Z12, Z6
+	VADDPS Z12, Z6, Z6
+	VMAXPS Z7, Z12, Z7
+	VADDPS Z12, Z7, Z7
+	VMAXPS Z8, Z12, Z8
+	VADDPS Z12, Z8, Z8
+	VMAXPS Z9, Z12, Z9
+	VADDPS Z12, Z9, Z9
+	VMAXPS Z10, Z12, Z10
+	VADDPS Z12, Z10, Z10
+	VMAXPS Z11, Z12, Z11
+	VADDPS Z12, Z11, Z11
+
+signed:
 	CMPQ    CX, $+2
 	JEQ     stream
 	VMOVUPS Z0, (AX)
@@ -12103,6 +16211,8 @@ start:
 	JZ     done
 	CMPQ   offs+104(FP), $+0
 	JE     rows
+	CMPQ   split+96(FP), $+0
+	JE     taps
 	MOVQ   offs+104(FP), R9
 
 listed:
@@ -12142,6 +16252,61 @@ listed:
 	PREFETCHT0   64(R13)
 	ADDQ         BX, R13
 	JMP          listed
+
+taps:
+	MOVQ offs+104(FP), R8
+
+nextTap:
+	MOVQ         (R8), R14
+	LEAQ         (SI)(R14*4), R14
+	VMOVUPS      (DX), Z14
+	VMOVUPS.Z    64(DX), K1, Z15
+	VBROADCASTSS (R14), Z16
+	VFMADD231PS  Z14, Z16, Z0
+	VFMADD231PS  Z15, Z16, Z1
+	PREFETCHT0   4096(DX)
+	VBROADCASTSS (R14)(DI*1), Z17
+	VFMADD231PS  Z14, Z17, Z2
+	VFMADD231PS  Z15, Z17, Z3
+	PREFETCHT0   4160(DX)
+	VBROADCASTSS (R14)(DI*2), Z16
+	VFMADD231PS  Z14, Z16, Z4
+	VFMADD231PS  Z15, Z16, Z5
+	VBROADCASTSS (R14)(R11*1), Z17
+	VFMADD231PS  Z14, Z17, Z6
+	VFMADD231PS  Z15, Z17, Z7
+	VBROADCASTSS (R14)(DI*4), Z16
+	VFMADD231PS  Z14, Z16, Z8
+	VFMADD231PS  Z15, Z16, Z9
+	VBROADCASTSS (R14)(R12*1), Z17
+	VFMADD231PS  Z14, Z17, Z10
+	VFMADD231PS  Z15, Z17, Z11
+	VBROADCASTSS (R14)(R11*2), Z16
+	VFMADD231PS  Z14, Z16, Z12
+	VFMADD231PS  Z15, Z16, Z13
+	ADDQ         $+8, R8
+	ADDQ         R9, DX
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          nextTap
+	MOVQ         aCol+32(FP), R14
+	TESTQ        R14, R14
+	JZ           nextTapWarm
+	PREFETCHT1   (R14)
+	PREFETCHT1   64(R14)
+	PREFETCHT1   128(R14)
+	PREFETCHT1   192(R14)
+	ADDQ         $+256, R14
+	MOVQ         R14, aCol+32(FP)
+
+nextTapWarm:
+	CMPQ       mode+80(FP), $+2
+	JEQ        nextTap
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	ADDQ       BX, R13
+	JMP        nextTap
 
 rows:
 	LEAQ (DX)(R9*8), R14
@@ -12189,8 +16354,8 @@ next:
 done:
 	MOVQ      c+0(FP), AX
 	MOVQ      mode+80(FP), CX
-	CMPQ      CX, $+1
-	JNE       canon
+	TESTB     $0x01, CL
+	JZ        alone
 	MOVQ      AX, R13
 	VMOVUPS   (R13), Z14
 	VADDPS    Z0, Z14, Z0
@@ -12226,6 +16391,27 @@ done:
 	VADDPS    Z12, Z14, Z12
 	VMOVUPS.Z 64(R13), K1, Z14
 	VADDPS    Z13, Z14, Z13
+
+alone:
+	TESTB     $0x04, CL
+	JZ        canon
+	MOVQ      more+88(FP), R13
+	VMOVUPS   (R13), Z14
+	VADDPS    Z14, Z0, Z0
+	VADDPS    Z14, Z2, Z2
+	VADDPS    Z14, Z4, Z4
+	VADDPS    Z14, Z6, Z6
+	VADDPS    Z14, Z8, Z8
+	VADDPS    Z14, Z10, Z10
+	VADDPS    Z14, Z12, Z12
+	VMOVUPS.Z 64(R13), K1, Z14
+	VADDPS    Z14, Z1, Z1
+	VADDPS    Z14, Z3, Z3
+	VADDPS    Z14, Z5, Z5
+	VADDPS    Z14, Z7, Z7
+	VADDPS    Z14, Z9, Z9
+	VADDPS    Z14, Z11, Z11
+	VADDPS    Z14, Z13, Z13
 
 canon:
 	VCMPPS       $0x03, Z1, Z0, K2
@@ -12276,6 +16462,39 @@ canon:
 	VMOVAPS      Z15, K2, Z13
 
 numbers:
+	TESTB  $0x08, CL
+	JZ     signed
+	VXORPS X14, X14, X14
+	VMAXPS Z0, Z14, Z0
+	VADDPS Z14, Z0, Z0
+	VMAXPS Z1, Z14, Z1
+	VADDPS Z14, Z1, Z1
+	VMAXPS Z2, Z14, Z2
+	VADDPS Z14, Z2, Z2
+	VMAXPS Z3, Z14, Z3
+	VADDPS Z14, Z3, Z3
+	VMAXPS Z4, Z14, Z4
+	VADDPS Z14, Z4, Z4
+	VMAXPS Z5, Z14, Z5
+	VADDPS Z14, Z5, Z5
+	VMAXPS Z6, Z14, Z6
+	VADDPS Z14, Z6, Z6
+	VMAXPS Z7, Z14, Z7
+	VADDPS Z14, Z7, Z7
+	VMAXPS Z8, Z14, Z8
+	VADDPS Z14, Z8, Z8
+	VMAXPS Z9, Z14, Z9
+	VADDPS Z14, Z9, Z9
+	VMAXPS Z10, Z14, Z10
+	VADDPS Z14, Z10, Z10
+	VMAXPS Z11, Z14, Z11
+	VADDPS Z14, Z11, Z11
+	VMAXPS Z12, Z14, Z12
+	VADDPS Z14, Z12, Z12
+	VMAXPS Z13, Z14, Z13
+	VADDPS Z14, Z13, Z13
+
+signed:
 	CMPQ    CX, $+2
 	JEQ     stream
 	VMOVUPS Z0, (AX)
@@ -12413,6 +16632,8 @@ start:
 	JZ     done
 	CMPQ   offs+104(FP), $+0
 	JE     rows
+	CMPQ   split+96(FP), $+0
+	JE     taps
 	MOVQ   offs+104(FP), R9
 
 listed:
@@ -12455,6 +16676,64 @@ listed:
 	PREFETCHT0   64(R13)
 	ADDQ         BX, R13
 	JMP          listed
+
+taps:
+	MOVQ offs+104(FP), R8
+
+nextTap:
+	MOVQ         (R8), R14
+	LEAQ         (SI)(R14*4), R14
+	VMOVUPS      (DX), Z16
+	VMOVUPS.Z    64(DX), K1, Z17
+	VBROADCASTSS (R14), Z18
+	VFMADD231PS  Z16, Z18, Z0
+	VFMADD231PS  Z17, Z18, Z1
+	PREFETCHT0   4096(DX)
+	VBROADCASTSS (R14)(DI*1), Z19
+	VFMADD231PS  Z16, Z19, Z2
+	VFMADD231PS  Z17, Z19, Z3
+	PREFETCHT0   4160(DX)
+	VBROADCASTSS (R14)(DI*2), Z18
+	VFMADD231PS  Z16, Z18, Z4
+	VFMADD231PS  Z17, Z18, Z5
+	VBROADCASTSS (R14)(R11*1), Z19
+	VFMADD231PS  Z16, Z19, Z6
+	VFMADD231PS  Z17, Z19, Z7
+	VBROADCASTSS (R14)(DI*4), Z18
+	VFMADD231PS  Z16, Z18, Z8
+	VFMADD231PS  Z17, Z18, Z9
+	VBROADCASTSS (R14)(R12*1), Z19
+	VFMADD231PS  Z16, Z19, Z10
+	VFMADD231PS  Z17, Z19, Z11
+	VBROADCASTSS (R14)(R11*2), Z18
+	VFMADD231PS  Z16, Z18, Z12
+	VFMADD231PS  Z17, Z18, Z13
+	VBROADCASTSS (R14)(R10*1), Z19
+	VFMADD231PS  Z16, Z19, Z14
+	VFMADD231PS  Z17, Z19, Z15
+	ADDQ         $+8, R8
+	ADDQ         R9, DX
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          nextTap
+	MOVQ         aCol+32(FP), R14
+	TESTQ        R14, R14
+	JZ           nextTapWarm
+	PREFETCHT1   (R14)
+	PREFETCHT1   64(R14)
+	PREFETCHT1   128(R14)
+	PREFETCHT1   192(R14)
+	ADDQ         $+256, R14
+	MOVQ         R14, aCol+32(FP)
+
+nextTapWarm:
+	CMPQ       mode+80(FP), $+2
+	JEQ        nextTap
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	ADDQ       BX, R13
+	JMP        nextTap
 
 rows:
 	LEAQ (DX)(R9*8), R14
@@ -12505,8 +16784,8 @@ next:
 done:
 	MOVQ      c+0(FP), AX
 	MOVQ      mode+80(FP), CX
-	CMPQ      CX, $+1
-	JNE       canon
+	TESTB     $0x01, CL
+	JZ        alone
 	MOVQ      AX, R13
 	VMOVUPS   (R13), Z16
 	VADDPS    Z0, Z16, Z0
@@ -12547,6 +16826,29 @@ done:
 	VADDPS    Z14, Z16, Z14
 	VMOVUPS.Z 64(R13), K1, Z16
 	VADDPS    Z15, Z16, Z15
+
+alone:
+	TESTB     $0x04, CL
+	JZ        canon
+	MOVQ      more+88(FP), R13
+	VMOVUPS   (R13), Z16
+	VADDPS    Z16, Z0, Z0
+	VADDPS    Z16, Z2, Z2
+	VADDPS    Z16, Z4, Z4
+	VADDPS    Z16, Z6, Z6
+	VADDPS    Z16, Z8, Z8
+	VADDPS    Z16, Z10, Z10
+	VADDPS    Z16, Z12, Z12
+	VADDPS    Z16, Z14, Z14
+	VMOVUPS.Z 64(R13), K1, Z16
+	VADDPS    Z16, Z1, Z1
+	VADDPS    Z16, Z3, Z3
+	VADDPS    Z16, Z5, Z5
+	VADDPS    Z16, Z7, Z7
+	VADDPS    Z16, Z9, Z9
+	VADDPS    Z16, Z11, Z11
+	VADDPS    Z16, Z13, Z13
+	VADDPS    Z16, Z15, Z15
 
 canon:
 	VCMPPS       $0x03, Z1, Z0, K2
@@ -12603,6 +16905,43 @@ canon:
 	VMOVAPS      Z17, K2, Z15
 
 numbers:
+	TESTB  $0x08, CL
+	JZ     signed
+	VXORPS X16, X16, X16
+	VMAXPS Z0, Z16, Z0
+	VADDPS Z16, Z0, Z0
+	VMAXPS Z1, Z16, Z1
+	VADDPS Z16, Z1, Z1
+	VMAXPS Z2, Z16, Z2
+	VADDPS Z16, Z2, Z2
+	VMAXPS Z3, Z16, Z3
+	VADDPS Z16, Z3, Z3
+	VMAXPS Z4, Z16, Z4
+	VADDPS Z16, Z4, Z4
+	VMAXPS Z5, Z16, Z5
+	VADDPS Z16, Z5, Z5
+	VMAXPS Z6, Z16, Z6
+	VADDPS Z16, Z6, Z6
+	VMAXPS Z7, Z16, Z7
+	VADDPS Z16, Z7, Z7
+	VMAXPS Z8, Z16, Z8
+	VADDPS Z16, Z8, Z8
+	VMAXPS Z9, Z16, Z9
+	VADDPS Z16, Z9, Z9
+	VMAXPS Z10, Z16, Z10
+	VADDPS Z16, Z10, Z10
+	VMAXPS Z11, Z16, Z11
+	VADDPS Z16, Z11, Z11
+	VMAXPS Z12, Z16, Z12
+	VADDPS Z16, Z12, Z12
+	VMAXPS Z13, Z16, Z13
+	VADDPS Z16, Z13, Z13
+	VMAXPS Z14, Z16, Z14
+	VADDPS Z16, Z14, Z14
+	VMAXPS Z15, Z16, Z15
+	VADDPS Z16, Z15, Z15
+
+signed:
 	CMPQ    CX, $+2
 	JEQ     stream
 	VMOVUPS Z0, (AX)
@@ -12751,6 +17090,8 @@ start:
 	JZ     done
 	CMPQ   offs+104(FP), $+0
 	JE     rows
+	CMPQ   split+96(FP), $+0
+	JE     taps
 	MOVQ   offs+104(FP), R9
 
 listed:
@@ -12796,6 +17137,67 @@ listed:
 	PREFETCHT0   64(R13)
 	ADDQ         BX, R13
 	JMP          listed
+
+taps:
+	MOVQ offs+104(FP), R8
+
+nextTap:
+	MOVQ         (R8), R14
+	LEAQ         (SI)(R14*4), R14
+	VMOVUPS      (DX), Z18
+	VMOVUPS.Z    64(DX), K1, Z19
+	VBROADCASTSS (R14), Z20
+	VFMADD231PS  Z18, Z20, Z0
+	VFMADD231PS  Z19, Z20, Z1
+	PREFETCHT0   4096(DX)
+	VBROADCASTSS (R14)(DI*1), Z21
+	VFMADD231PS  Z18, Z21, Z2
+	VFMADD231PS  Z19, Z21, Z3
+	PREFETCHT0   4160(DX)
+	VBROADCASTSS (R14)(DI*2), Z20
+	VFMADD231PS  Z18, Z20, Z4
+	VFMADD231PS  Z19, Z20, Z5
+	VBROADCASTSS (R14)(R11*1), Z21
+	VFMADD231PS  Z18, Z21, Z6
+	VFMADD231PS  Z19, Z21, Z7
+	VBROADCASTSS (R14)(DI*4), Z20
+	VFMADD231PS  Z18, Z20, Z8
+	VFMADD231PS  Z19, Z20, Z9
+	VBROADCASTSS (R14)(R12*1), Z21
+	VFMADD231PS  Z18, Z21, Z10
+	VFMADD231PS  Z19, Z21, Z11
+	VBROADCASTSS (R14)(R11*2), Z20
+	VFMADD231PS  Z18, Z20, Z12
+	VFMADD231PS  Z19, Z20, Z13
+	VBROADCASTSS (R14)(R10*1), Z21
+	VFMADD231PS  Z18, Z21, Z14
+	VFMADD231PS  Z19, Z21, Z15
+	VBROADCASTSS (R14)(DI*8), Z20
+	VFMADD231PS  Z18, Z20, Z16
+	VFMADD231PS  Z19, Z20, Z17
+	ADDQ         $+8, R8
+	ADDQ         R9, DX
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          nextTap
+	MOVQ         aCol+32(FP), R14
+	TESTQ        R14, R14
+	JZ           nextTapWarm
+	PREFETCHT1   (R14)
+	PREFETCHT1   64(R14)
+	PREFETCHT1   128(R14)
+	PREFETCHT1   192(R14)
+	ADDQ         $+256, R14
+	MOVQ         R14, aCol+32(FP)
+
+nextTapWarm:
+	CMPQ       mode+80(FP), $+2
+	JEQ        nextTap
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	ADDQ       BX, R13
+	JMP        nextTap
 
 rows:
 	LEAQ (DX)(R9*8), R14
@@ -12849,8 +17251,8 @@ next:
 done:
 	MOVQ      c+0(FP), AX
 	MOVQ      mode+80(FP), CX
-	CMPQ      CX, $+1
-	JNE       canon
+	TESTB     $0x01, CL
+	JZ        alone
 	MOVQ      AX, R13
 	VMOVUPS   (R13), Z18
 	VADDPS    Z0, Z18, Z0
@@ -12896,6 +17298,31 @@ done:
 	VADDPS    Z16, Z18, Z16
 	VMOVUPS.Z 64(R13), K1, Z18
 	VADDPS    Z17, Z18, Z17
+
+alone:
+	TESTB     $0x04, CL
+	JZ        canon
+	MOVQ      more+88(FP), R13
+	VMOVUPS   (R13), Z18
+	VADDPS    Z18, Z0, Z0
+	VADDPS    Z18, Z2, Z2
+	VADDPS    Z18, Z4, Z4
+	VADDPS    Z18, Z6, Z6
+	VADDPS    Z18, Z8, Z8
+	VADDPS    Z18, Z10, Z10
+	VADDPS    Z18, Z12, Z12
+	VADDPS    Z18, Z14, Z14
+	VADDPS    Z18, Z16, Z16
+	VMOVUPS.Z 64(R13), K1, Z18
+	VADDPS    Z18, Z1, Z1
+	VADDPS    Z18, Z3, Z3
+	VADDPS    Z18, Z5, Z5
+	VADDPS    Z18, Z7, Z7
+	VADDPS    Z18, Z9, Z9
+	VADDPS    Z18, Z11, Z11
+	VADDPS    Z18, Z13, Z13
+	VADDPS    Z18, Z15, Z15
+	VADDPS    Z18, Z17, Z17
 
 canon:
 	VCMPPS       $0x03, Z1, Z0, K2
@@ -12958,6 +17385,47 @@ canon:
 	VMOVAPS      Z19, K2, Z17
 
 numbers:
+	TESTB  $0x08, CL
+	JZ     signed
+	VXORPS X18, X18, X18
+	VMAXPS Z0, Z18, Z0
+	VADDPS Z18, Z0, Z0
+	VMAXPS Z1, Z18, Z1
+	VADDPS Z18, Z1, Z1
+	VMAXPS Z2, Z18, Z2
+	VADDPS Z18, Z2, Z2
+	VMAXPS Z3, Z18, Z3
+	VADDPS Z18, Z3, Z3
+	VMAXPS Z4, Z18, Z4
+	VADDPS Z18, Z4, Z4
+	VMAXPS Z5, Z18, Z5
+	VADDPS Z18, Z5, Z5
+	VMAXPS Z6, Z18, Z6
+	VADDPS Z18, Z6, Z6
+	VMAXPS Z7, Z18, Z7
+	VADDPS Z18, Z7, Z7
+	VMAXPS Z8, Z18, Z8
+	VADDPS Z18, Z8, Z8
+	VMAXPS Z9, Z18, Z9
+	VADDPS Z18, Z9, Z9
+	VMAXPS Z10, Z18, Z10
+	VADDPS Z18, Z10, Z10
+	VMAXPS Z11, Z18, Z11
+	VADDPS Z18, Z11, Z11
+	VMAXPS Z12, Z18, Z12
+	VADDPS Z18, Z12, Z12
+	VMAXPS Z13, Z18, Z13
+	VADDPS Z18, Z13, Z13
+	VMAXPS Z14, Z18, Z14
+	VADDPS Z18, Z14, Z14
+	VMAXPS Z15, Z18, Z15
+	VADDPS Z18, Z15, Z15
+	VMAXPS Z16, Z18, Z16
+	VADDPS Z18, Z16, Z16
+	VMAXPS Z17, Z18, Z17
+	VADDPS Z18, Z17, Z17
+
+signed:
 	CMPQ    CX, $+2
 	JEQ     stream
 	VMOVUPS Z0, (AX)
@@ -13119,6 +17587,8 @@ start:
 	JZ     done
 	CMPQ   offs+104(FP), $+0
 	JE     rows
+	CMPQ   split+96(FP), $+0
+	JE     taps
 	MOVQ   offs+104(FP), R9
 
 listed:
@@ -13168,6 +17638,71 @@ listed:
 	PREFETCHT0   64(R13)
 	ADDQ         BX, R13
 	JMP          listed
+
+taps:
+	MOVQ offs+104(FP), R8
+
+nextTap:
+	MOVQ         (R8), R14
+	LEAQ         (R15)(R14*4), AX
+	LEAQ         (SI)(R14*4), R14
+	VMOVUPS      (DX), Z20
+	VMOVUPS.Z    64(DX), K1, Z21
+	VBROADCASTSS (R14), Z22
+	VFMADD231PS  Z20, Z22, Z0
+	VFMADD231PS  Z21, Z22, Z1
+	PREFETCHT0   4096(DX)
+	VBROADCASTSS (R14)(DI*1), Z23
+	VFMADD231PS  Z20, Z23, Z2
+	VFMADD231PS  Z21, Z23, Z3
+	PREFETCHT0   4160(DX)
+	VBROADCASTSS (R14)(DI*2), Z22
+	VFMADD231PS  Z20, Z22, Z4
+	VFMADD231PS  Z21, Z22, Z5
+	VBROADCASTSS (R14)(R11*1), Z23
+	VFMADD231PS  Z20, Z23, Z6
+	VFMADD231PS  Z21, Z23, Z7
+	VBROADCASTSS (R14)(DI*4), Z22
+	VFMADD231PS  Z20, Z22, Z8
+	VFMADD231PS  Z21, Z22, Z9
+	VBROADCASTSS (R14)(R12*1), Z23
+	VFMADD231PS  Z20, Z23, Z10
+	VFMADD231PS  Z21, Z23, Z11
+	VBROADCASTSS (R14)(R11*2), Z22
+	VFMADD231PS  Z20, Z22, Z12
+	VFMADD231PS  Z21, Z22, Z13
+	VBROADCASTSS (R14)(R10*1), Z23
+	VFMADD231PS  Z20, Z23, Z14
+	VFMADD231PS  Z21, Z23, Z15
+	VBROADCASTSS (R14)(DI*8), Z22
+	VFMADD231PS  Z20, Z22, Z16
+	VFMADD231PS  Z21, Z22, Z17
+	VBROADCASTSS (AX), Z23
+	VFMADD231PS  Z20, Z23, Z18
+	VFMADD231PS  Z21, Z23, Z19
+	ADDQ         $+8, R8
+	ADDQ         R9, DX
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          nextTap
+	MOVQ         aCol+32(FP), R14
+	TESTQ        R14, R14
+	JZ           nextTapWarm
+	PREFETCHT1   (R14)
+	PREFETCHT1   64(R14)
+	PREFETCHT1   128(R14)
+	PREFETCHT1   192(R14)
+	ADDQ         $+256, R14
+	MOVQ         R14, aCol+32(FP)
+
+nextTapWarm:
+	CMPQ       mode+80(FP), $+2
+	JEQ        nextTap
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	ADDQ       BX, R13
+	JMP        nextTap
 
 rows:
 	LEAQ (DX)(R9*8), R14
@@ -13225,8 +17760,8 @@ next:
 done:
 	MOVQ      c+0(FP), AX
 	MOVQ      mode+80(FP), CX
-	CMPQ      CX, $+1
-	JNE       canon
+	TESTB     $0x01, CL
+	JZ        alone
 	MOVQ      AX, R13
 	VMOVUPS   (R13), Z20
 	VADDPS    Z0, Z20, Z0
@@ -13277,6 +17812,33 @@ done:
 	VADDPS    Z18, Z20, Z18
 	VMOVUPS.Z 64(R13), K1, Z20
 	VADDPS    Z19, Z20, Z19
+
+alone:
+	TESTB     $0x04, CL
+	JZ        canon
+	MOVQ      more+88(FP), R13
+	VMOVUPS   (R13), Z20
+	VADDPS    Z20, Z0, Z0
+	VADDPS    Z20, Z2, Z2
+	VADDPS    Z20, Z4, Z4
+	VADDPS    Z20, Z6, Z6
+	VADDPS    Z20, Z8, Z8
+	VADDPS    Z20, Z10, Z10
+	VADDPS    Z20, Z12, Z12
+	VADDPS    Z20, Z14, Z14
+	VADDPS    Z20, Z16, Z16
+	VADDPS    Z20, Z18, Z18
+	VMOVUPS.Z 64(R13), K1, Z20
+	VADDPS    Z20, Z1, Z1
+	VADDPS    Z20, Z3, Z3
+	VADDPS    Z20, Z5, Z5
+	VADDPS    Z20, Z7, Z7
+	VADDPS    Z20, Z9, Z9
+	VADDPS    Z20, Z11, Z11
+	VADDPS    Z20, Z13, Z13
+	VADDPS    Z20, Z15, Z15
+	VADDPS    Z20, Z17, Z17
+	VADDPS    Z20, Z19, Z19
 
 canon:
 	VCMPPS       $0x03, Z1, Z0, K2
@@ -13345,6 +17907,51 @@ canon:
 	VMOVAPS      Z21, K2, Z19
 
 numbers:
+	TESTB  $0x08, CL
+	JZ     signed
+	VXORPS X20, X20, X20
+	VMAXPS Z0, Z20, Z0
+	VADDPS Z20, Z0, Z0
+	VMAXPS Z1, Z20, Z1
+	VADDPS Z20, Z1, Z1
+	VMAXPS Z2, Z20, Z2
+	VADDPS Z20, Z2, Z2
+	VMAXPS Z3, Z20, Z3
+	VADDPS Z20, Z3, Z3
+	VMAXPS Z4, Z20, Z4
+	VADDPS Z20, Z4, Z4
+	VMAXPS Z5, Z20, Z5
+	VADDPS Z20, Z5, Z5
+	VMAXPS Z6, Z20, Z6
+	VADDPS Z20, Z6, Z6
+	VMAXPS Z7, Z20, Z7
+	VADDPS Z20, Z7, Z7
+	VMAXPS Z8, Z20, Z8
+	VADDPS Z20, Z8, Z8
+	VMAXPS Z9, Z20, Z9
+	VADDPS Z20, Z9, Z9
+	VMAXPS Z10, Z20, Z10
+	VADDPS Z20, Z10, Z10
+	VMAXPS Z11, Z20, Z11
+	VADDPS Z20, Z11, Z11
+	VMAXPS Z12, Z20, Z12
+	VADDPS Z20, Z12, Z12
+	VMAXPS Z13, Z20, Z13
+	VADDPS Z20, Z13, Z13
+	VMAXPS Z14, Z20, Z14
+	VADDPS Z20, Z14, Z14
+	VMAXPS Z15, Z20, Z15
+	VADDPS Z20, Z15, Z15
+	VMAXPS Z16, Z20, Z16
+	VADDPS Z20, Z16, Z16
+	VMAXPS Z17, Z20, Z17
+	VADDPS Z20, Z17, Z17
+	VMAXPS Z18, Z20, Z18
+	VADDPS Z20, Z18, Z18
+	VMAXPS Z19, Z20, Z19
+	VADDPS Z20, Z19, Z19
+
+signed:
 	CMPQ    CX, $+2
 	JEQ     stream
 	VMOVUPS Z0, (AX)
@@ -13517,6 +18124,8 @@ start:
 	JZ     done
 	CMPQ   offs+104(FP), $+0
 	JE     rows
+	CMPQ   split+96(FP), $+0
+	JE     taps
 	MOVQ   offs+104(FP), R9
 
 listed:
@@ -13569,6 +18178,74 @@ listed:
 	PREFETCHT0   64(R13)
 	ADDQ         BX, R13
 	JMP          listed
+
+taps:
+	MOVQ offs+104(FP), R8
+
+nextTap:
+	MOVQ         (R8), R14
+	LEAQ         (R15)(R14*4), AX
+	LEAQ         (SI)(R14*4), R14
+	VMOVUPS      (DX), Z22
+	VMOVUPS.Z    64(DX), K1, Z23
+	VBROADCASTSS (R14), Z24
+	VFMADD231PS  Z22, Z24, Z0
+	VFMADD231PS  Z23, Z24, Z1
+	PREFETCHT0   4096(DX)
+	VBROADCASTSS (R14)(DI*1), Z25
+	VFMADD231PS  Z22, Z25, Z2
+	VFMADD231PS  Z23, Z25, Z3
+	PREFETCHT0   4160(DX)
+	VBROADCASTSS (R14)(DI*2), Z24
+	VFMADD231PS  Z22, Z24, Z4
+	VFMADD231PS  Z23, Z24, Z5
+	VBROADCASTSS (R14)(R11*1), Z25
+	VFMADD231PS  Z22, Z25, Z6
+	VFMADD231PS  Z23, Z25, Z7
+	VBROADCASTSS (R14)(DI*4), Z24
+	VFMADD231PS  Z22, Z24, Z8
+	VFMADD231PS  Z23, Z24, Z9
+	VBROADCASTSS (R14)(R12*1), Z25
+	VFMADD231PS  Z22, Z25, Z10
+	VFMADD231PS  Z23, Z25, Z11
+	VBROADCASTSS (R14)(R11*2), Z24
+	VFMADD231PS  Z22, Z24, Z12
+	VFMADD231PS  Z23, Z24, Z13
+	VBROADCASTSS (R14)(R10*1), Z25
+	VFMADD231PS  Z22, Z25, Z14
+	VFMADD231PS  Z23, Z25, Z15
+	VBROADCASTSS (R14)(DI*8), Z24
+	VFMADD231PS  Z22, Z24, Z16
+	VFMADD231PS  Z23, Z24, Z17
+	VBROADCASTSS (AX), Z25
+	VFMADD231PS  Z22, Z25, Z18
+	VFMADD231PS  Z23, Z25, Z19
+	VBROADCASTSS (AX)(DI*1), Z24
+	VFMADD231PS  Z22, Z24, Z20
+	VFMADD231PS  Z23, Z24, Z21
+	ADDQ         $+8, R8
+	ADDQ         R9, DX
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          nextTap
+	MOVQ         aCol+32(FP), R14
+	TESTQ        R14, R14
+	JZ           nextTapWarm
+	PREFETCHT1   (R14)
+	PREFETCHT1   64(R14)
+	PREFETCHT1   128(R14)
+	PREFETCHT1   192(R14)
+	ADDQ         $+256, R14
+	MOVQ         R14, aCol+32(FP)
+
+nextTapWarm:
+	CMPQ       mode+80(FP), $+2
+	JEQ        nextTap
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	ADDQ       BX, R13
+	JMP        nextTap
 
 rows:
 	LEAQ (DX)(R9*8), R14
@@ -13629,8 +18306,8 @@ next:
 done:
 	MOVQ      c+0(FP), AX
 	MOVQ      mode+80(FP), CX
-	CMPQ      CX, $+1
-	JNE       canon
+	TESTB     $0x01, CL
+	JZ        alone
 	MOVQ      AX, R13
 	VMOVUPS   (R13), Z22
 	VADDPS    Z0, Z22, Z0
@@ -13686,6 +18363,35 @@ done:
 	VADDPS    Z20, Z22, Z20
 	VMOVUPS.Z 64(R13), K1, Z22
 	VADDPS    Z21, Z22, Z21
+
+alone:
+	TESTB     $0x04, CL
+	JZ        canon
+	MOVQ      more+88(FP), R13
+	VMOVUPS   (R13), Z22
+	VADDPS    Z22, Z0, Z0
+	VADDPS    Z22, Z2, Z2
+	VADDPS    Z22, Z4, Z4
+	VADDPS    Z22, Z6, Z6
+	VADDPS    Z22, Z8, Z8
+	VADDPS    Z22, Z10, Z10
+	VADDPS    Z22, Z12, Z12
+	VADDPS    Z22, Z14, Z14
+	VADDPS    Z22, Z16, Z16
+	VADDPS    Z22, Z18, Z18
+	VADDPS    Z22, Z20, Z20
+	VMOVUPS.Z 64(R13), K1, Z22
+	VADDPS    Z22, Z1, Z1
+	VADDPS    Z22, Z3, Z3
+	VADDPS    Z22, Z5, Z5
+	VADDPS    Z22, Z7, Z7
+	VADDPS    Z22, Z9, Z9
+	VADDPS    Z22, Z11, Z11
+	VADDPS    Z22, Z13, Z13
+	VADDPS    Z22, Z15, Z15
+	VADDPS    Z22, Z17, Z17
+	VADDPS    Z22, Z19, Z19
+	VADDPS    Z22, Z21, Z21
 
 canon:
 	VCMPPS       $0x03, Z1, Z0, K2
@@ -13760,6 +18466,55 @@ canon:
 	VMOVAPS      Z23, K2, Z21
 
 numbers:
+	TESTB  $0x08, CL
+	JZ     signed
+	VXORPS X22, X22, X22
+	VMAXPS Z0, Z22, Z0
+	VADDPS Z22, Z0, Z0
+	VMAXPS Z1, Z22, Z1
+	VADDPS Z22, Z1, Z1
+	VMAXPS Z2, Z22, Z2
+	VADDPS Z22, Z2, Z2
+	VMAXPS Z3, Z22, Z3
+	VADDPS Z22, Z3, Z3
+	VMAXPS Z4, Z22, Z4
+	VADDPS Z22, Z4, Z4
+	VMAXPS Z5, Z22, Z5
+	VADDPS Z22, Z5, Z5
+	VMAXPS Z6, Z22, Z6
+	VADDPS Z22, Z6, Z6
+	VMAXPS Z7, Z22, Z7
+	VADDPS Z22, Z7, Z7
+	VMAXPS Z8, Z22, Z8
+	VADDPS Z22, Z8, Z8
+	VMAXPS Z9, Z22, Z9
+	VADDPS Z22, Z9, Z9
+	VMAXPS Z10, Z22, Z10
+	VADDPS Z22, Z10, Z10
+	VMAXPS Z11, Z22, Z11
+	VADDPS Z22, Z11, Z11
+	VMAXPS Z12, Z22, Z12
+	VADDPS Z22, Z12, Z12
+	VMAXPS Z13, Z22, Z13
+	VADDPS Z22, Z13, Z13
+	VMAXPS Z14, Z22, Z14
+	VADDPS Z22, Z14, Z14
+	VMAXPS Z15, Z22, Z15
+	VADDPS Z22, Z15, Z15
+	VMAXPS Z16, Z22, Z16
+	VADDPS Z22, Z16, Z16
+	VMAXPS Z17, Z22, Z17
+	VADDPS Z22, Z17, Z17
+	VMAXPS Z18, Z22, Z18
+	VADDPS Z22, Z18, Z18
+	VMAXPS Z19, Z22, Z19
+	VADDPS Z22, Z19, Z19
+	VMAXPS Z20, Z22, Z20
+	VADDPS Z22, Z20, Z20
+	VMAXPS Z21, Z22, Z21
+	VADDPS Z22, Z21, Z21
+
+signed:
 	CMPQ    CX, $+2
 	JEQ     stream
 	VMOVUPS Z0, (AX)
@@ -13943,6 +18698,8 @@ start:
 	JZ     done
 	CMPQ   offs+104(FP), $+0
 	JE     rows
+	CMPQ   split+96(FP), $+0
+	JE     taps
 	MOVQ   offs+104(FP), R9
 
 listed:
@@ -13998,6 +18755,77 @@ listed:
 	PREFETCHT0   64(R13)
 	ADDQ         BX, R13
 	JMP          listed
+
+taps:
+	MOVQ offs+104(FP), R8
+
+nextTap:
+	MOVQ         (R8), R14
+	LEAQ         (R15)(R14*4), AX
+	LEAQ         (SI)(R14*4), R14
+	VMOVUPS      (DX), Z24
+	VMOVUPS.Z    64(DX), K1, Z25
+	VBROADCASTSS (R14), Z26
+	VFMADD231PS  Z24, Z26, Z0
+	VFMADD231PS  Z25, Z26, Z1
+	PREFETCHT0   4096(DX)
+	VBROADCASTSS (R14)(DI*1), Z27
+	VFMADD231PS  Z24, Z27, Z2
+	VFMADD231PS  Z25, Z27, Z3
+	PREFETCHT0   4160(DX)
+	VBROADCASTSS (R14)(DI*2), Z26
+	VFMADD231PS  Z24, Z26, Z4
+	VFMADD231PS  Z25, Z26, Z5
+	VBROADCASTSS (R14)(R11*1), Z27
+	VFMADD231PS  Z24, Z27, Z6
+	VFMADD231PS  Z25, Z27, Z7
+	VBROADCASTSS (R14)(DI*4), Z26
+	VFMADD231PS  Z24, Z26, Z8
+	VFMADD231PS  Z25, Z26, Z9
+	VBROADCASTSS (R14)(R12*1), Z27
+	VFMADD231PS  Z24, Z27, Z10
+	VFMADD231PS  Z25, Z27, Z11
+	VBROADCASTSS (R14)(R11*2), Z26
+	VFMADD231PS  Z24, Z26, Z12
+	VFMADD231PS  Z25, Z26, Z13
+	VBROADCASTSS (R14)(R10*1), Z27
+	VFMADD231PS  Z24, Z27, Z14
+	VFMADD231PS  Z25, Z27, Z15
+	VBROADCASTSS (R14)(DI*8), Z26
+	VFMADD231PS  Z24, Z26, Z16
+	VFMADD231PS  Z25, Z26, Z17
+	VBROADCASTSS (AX), Z27
+	VFMADD231PS  Z24, Z27, Z18
+	VFMADD231PS  Z25, Z27, Z19
+	VBROADCASTSS (AX)(DI*1), Z26
+	VFMADD231PS  Z24, Z26, Z20
+	VFMADD231PS  Z25, Z26, Z21
+	VBROADCASTSS (AX)(DI*2), Z27
+	VFMADD231PS  Z24, Z27, Z22
+	VFMADD231PS  Z25, Z27, Z23
+	ADDQ         $+8, R8
+	ADDQ         R9, DX
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          nextTap
+	MOVQ         aCol+32(FP), R14
+	TESTQ        R14, R14
+	JZ           nextTapWarm
+	PREFETCHT1   (R14)
+	PREFETCHT1   64(R14)
+	PREFETCHT1   128(R14)
+	PREFETCHT1   192(R14)
+	ADDQ         $+256, R14
+	MOVQ         R14, aCol+32(FP)
+
+nextTapWarm:
+	CMPQ       mode+80(FP), $+2
+	JEQ        nextTap
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	ADDQ       BX, R13
+	JMP        nextTap
 
 rows:
 	LEAQ (DX)(R9*8), R14
@@ -14061,8 +18889,8 @@ next:
 done:
 	MOVQ      c+0(FP), AX
 	MOVQ      mode+80(FP), CX
-	CMPQ      CX, $+1
-	JNE       canon
+	TESTB     $0x01, CL
+	JZ        alone
 	MOVQ      AX, R13
 	VMOVUPS   (R13), Z24
 	VADDPS    Z0, Z24, Z0
@@ -14123,6 +18951,37 @@ done:
 	VADDPS    Z22, Z24, Z22
 	VMOVUPS.Z 64(R13), K1, Z24
 	VADDPS    Z23, Z24, Z23
+
+alone:
+	TESTB     $0x04, CL
+	JZ        canon
+	MOVQ      more+88(FP), R13
+	VMOVUPS   (R13), Z24
+	VADDPS    Z24, Z0, Z0
+	VADDPS    Z24, Z2, Z2
+	VADDPS    Z24, Z4, Z4
+	VADDPS    Z24, Z6, Z6
+	VADDPS    Z24, Z8, Z8
+	VADDPS    Z24, Z10, Z10
+	VADDPS    Z24, Z12, Z12
+	VADDPS    Z24, Z14, Z14
+	VADDPS    Z24, Z16, Z16
+	VADDPS    Z24, Z18, Z18
+	VADDPS    Z24, Z20, Z20
+	VADDPS    Z24, Z22, Z22
+	VMOVUPS.Z 64(R13), K1, Z24
+	VADDPS    Z24, Z1, Z1
+	VADDPS    Z24, Z3, Z3
+	VADDPS    Z24, Z5, Z5
+	VADDPS    Z24, Z7, Z7
+	VADDPS    Z24, Z9, Z9
+	VADDPS    Z24, Z11, Z11
+	VADDPS    Z24, Z13, Z13
+	VADDPS    Z24, Z15, Z15
+	VADDPS    Z24, Z17, Z17
+	VADDPS    Z24, Z19, Z19
+	VADDPS    Z24, Z21, Z21
+	VADDPS    Z24, Z23, Z23
 
 canon:
 	VCMPPS       $0x03, Z1, Z0, K2
@@ -14203,6 +19062,59 @@ canon:
 	VMOVAPS      Z25, K2, Z23
 
 numbers:
+	TESTB  $0x08, CL
+	JZ     signed
+	VXORPS X24, X24, X24
+	VMAXPS Z0, Z24, Z0
+	VADDPS Z24, Z0, Z0
+	VMAXPS Z1, Z24, Z1
+	VADDPS Z24, Z1, Z1
+	VMAXPS Z2, Z24, Z2
+	VADDPS Z24, Z2, Z2
+	VMAXPS Z3, Z24, Z3
+	VADDPS Z24, Z3, Z3
+	VMAXPS Z4, Z24, Z4
+	VADDPS Z24, Z4, Z4
+	VMAXPS Z5, Z24, Z5
+	VADDPS Z24, Z5, Z5
+	VMAXPS Z6, Z24, Z6
+	VADDPS Z24, Z6, Z6
+	VMAXPS Z7, Z24, Z7
+	VADDPS Z24, Z7, Z7
+	VMAXPS Z8, Z24, Z8
+	VADDPS Z24, Z8, Z8
+	VMAXPS Z9, Z24, Z9
+	VADDPS Z24, Z9, Z9
+	VMAXPS Z10, Z24, Z10
+	VADDPS Z24, Z10, Z10
+	VMAXPS Z11, Z24, Z11
+	VADDPS Z24, Z11, Z11
+	VMAXPS Z12, Z24, Z12
+	VADDPS Z24, Z12, Z12
+	VMAXPS Z13, Z24, Z13
+	VADDPS Z24, Z13, Z13
+	VMAXPS Z14, Z24, Z14
+	VADDPS Z24, Z14, Z14
+	VMAXPS Z15, Z24, Z15
+	VADDPS Z24, Z15, Z15
+	VMAXPS Z16, Z24, Z16
+	VADDPS Z24, Z16, Z16
+	VMAXPS Z17, Z24, Z17
+	VADDPS Z24, Z17, Z17
+	VMAXPS Z18, Z24, Z18
+	VADDPS Z24, Z18, Z18
+	VMAXPS Z19, Z24, Z19
+	VADDPS Z24, Z19, Z19
+	VMAXPS Z20, Z24, Z20
+	VADDPS Z24, Z20, Z20
+	VMAXPS Z21, Z24, Z21
+	VADDPS Z24, Z21, Z21
+	VMAXPS Z22, Z24, Z22
+	VADDPS Z24, Z22, Z22
+	VMAXPS Z23, Z24, Z23
+	VADDPS Z24, Z23, Z23
+
+signed:
 	CMPQ    CX, $+2
 	JEQ     stream
 	VMOVUPS Z0, (AX)
@@ -14397,6 +19309,8 @@ start:
 	JZ     done
 	CMPQ   offs+104(FP), $+0
 	JE     rows
+	CMPQ   split+96(FP), $+0
+	JE     taps
 	MOVQ   offs+104(FP), R9
 
 listed:
@@ -14455,6 +19369,80 @@ listed:
 	PREFETCHT0   64(R13)
 	ADDQ         BX, R13
 	JMP          listed
+
+taps:
+	MOVQ offs+104(FP), R8
+
+nextTap:
+	MOVQ         (R8), R14
+	LEAQ         (R15)(R14*4), AX
+	LEAQ         (SI)(R14*4), R14
+	VMOVUPS      (DX), Z26
+	VMOVUPS.Z    64(DX), K1, Z27
+	VBROADCASTSS (R14), Z28
+	VFMADD231PS  Z26, Z28, Z0
+	VFMADD231PS  Z27, Z28, Z1
+	PREFETCHT0   4096(DX)
+	VBROADCASTSS (R14)(DI*1), Z29
+	VFMADD231PS  Z26, Z29, Z2
+	VFMADD231PS  Z27, Z29, Z3
+	PREFETCHT0   4160(DX)
+	VBROADCASTSS (R14)(DI*2), Z28
+	VFMADD231PS  Z26, Z28, Z4
+	VFMADD231PS  Z27, Z28, Z5
+	VBROADCASTSS (R14)(R11*1), Z29
+	VFMADD231PS  Z26, Z29, Z6
+	VFMADD231PS  Z27, Z29, Z7
+	VBROADCASTSS (R14)(DI*4), Z28
+	VFMADD231PS  Z26, Z28, Z8
+	VFMADD231PS  Z27, Z28, Z9
+	VBROADCASTSS (R14)(R12*1), Z29
+	VFMADD231PS  Z26, Z29, Z10
+	VFMADD231PS  Z27, Z29, Z11
+	VBROADCASTSS (R14)(R11*2), Z28
+	VFMADD231PS  Z26, Z28, Z12
+	VFMADD231PS  Z27, Z28, Z13
+	VBROADCASTSS (R14)(R10*1), Z29
+	VFMADD231PS  Z26, Z29, Z14
+	VFMADD231PS  Z27, Z29, Z15
+	VBROADCASTSS (R14)(DI*8), Z28
+	VFMADD231PS  Z26, Z28, Z16
+	VFMADD231PS  Z27, Z28, Z17
+	VBROADCASTSS (AX), Z29
+	VFMADD231PS  Z26, Z29, Z18
+	VFMADD231PS  Z27, Z29, Z19
+	VBROADCASTSS (AX)(DI*1), Z28
+	VFMADD231PS  Z26, Z28, Z20
+	VFMADD231PS  Z27, Z28, Z21
+	VBROADCASTSS (AX)(DI*2), Z29
+	VFMADD231PS  Z26, Z29, Z22
+	VFMADD231PS  Z27, Z29, Z23
+	VBROADCASTSS (AX)(R11*1), Z28
+	VFMADD231PS  Z26, Z28, Z24
+	VFMADD231PS  Z27, Z28, Z25
+	ADDQ         $+8, R8
+	ADDQ         R9, DX
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          nextTap
+	MOVQ         aCol+32(FP), R14
+	TESTQ        R14, R14
+	JZ           nextTapWarm
+	PREFETCHT1   (R14)
+	PREFETCHT1   64(R14)
+	PREFETCHT1   128(R14)
+	PREFETCHT1   192(R14)
+	ADDQ         $+256, R14
+	MOVQ         R14, aCol+32(FP)
+
+nextTapWarm:
+	CMPQ       mode+80(FP), $+2
+	JEQ        nextTap
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	ADDQ       BX, R13
+	JMP        nextTap
 
 rows:
 	LEAQ (DX)(R9*8), R14
@@ -14521,8 +19509,8 @@ next:
 done:
 	MOVQ      c+0(FP), AX
 	MOVQ      mode+80(FP), CX
-	CMPQ      CX, $+1
-	JNE       canon
+	TESTB     $0x01, CL
+	JZ        alone
 	MOVQ      AX, R13
 	VMOVUPS   (R13), Z26
 	VADDPS    Z0, Z26, Z0
@@ -14588,6 +19576,39 @@ done:
 	VADDPS    Z24, Z26, Z24
 	VMOVUPS.Z 64(R13), K1, Z26
 	VADDPS    Z25, Z26, Z25
+
+alone:
+	TESTB     $0x04, CL
+	JZ        canon
+	MOVQ      more+88(FP), R13
+	VMOVUPS   (R13), Z26
+	VADDPS    Z26, Z0, Z0
+	VADDPS    Z26, Z2, Z2
+	VADDPS    Z26, Z4, Z4
+	VADDPS    Z26, Z6, Z6
+	VADDPS    Z26, Z8, Z8
+	VADDPS    Z26, Z10, Z10
+	VADDPS    Z26, Z12, Z12
+	VADDPS    Z26, Z14, Z14
+	VADDPS    Z26, Z16, Z16
+	VADDPS    Z26, Z18, Z18
+	VADDPS    Z26, Z20, Z20
+	VADDPS    Z26, Z22, Z22
+	VADDPS    Z26, Z24, Z24
+	VMOVUPS.Z 64(R13), K1, Z26
+	VADDPS    Z26, Z1, Z1
+	VADDPS    Z26, Z3, Z3
+	VADDPS    Z26, Z5, Z5
+	VADDPS    Z26, Z7, Z7
+	VADDPS    Z26, Z9, Z9
+	VADDPS    Z26, Z11, Z11
+	VADDPS    Z26, Z13, Z13
+	VADDPS    Z26, Z15, Z15
+	VADDPS    Z26, Z17, Z17
+	VADDPS    Z26, Z19, Z19
+	VADDPS    Z26, Z21, Z21
+	VADDPS    Z26, Z23, Z23
+	VADDPS    Z26, Z25, Z25
 
 canon:
 	VCMPPS       $0x03, Z1, Z0, K2
@@ -14674,6 +19695,63 @@ canon:
 	VMOVAPS      Z27, K2, Z25
 
 numbers:
+	TESTB  $0x08, CL
+	JZ     signed
+	VXORPS X26, X26, X26
+	VMAXPS Z0, Z26, Z0
+	VADDPS Z26, Z0, Z0
+	VMAXPS Z1, Z26, Z1
+	VADDPS Z26, Z1, Z1
+	VMAXPS Z2, Z26, Z2
+	VADDPS Z26, Z2, Z2
+	VMAXPS Z3, Z26, Z3
+	VADDPS Z26, Z3, Z3
+	VMAXPS Z4, Z26, Z4
+	VADDPS Z26, Z4, Z4
+	VMAXPS Z5, Z26, Z5
+	VADDPS Z26, Z5, Z5
+	VMAXPS Z6, Z26, Z6
+	VADDPS Z26, Z6, Z6
+	VMAXPS Z7, Z26, Z7
+	VADDPS Z26, Z7, Z7
+	VMAXPS Z8, Z26, Z8
+	VADDPS Z26, Z8, Z8
+	VMAXPS Z9, Z26, Z9
+	VADDPS Z26, Z9, Z9
+	VMAXPS Z10, Z26, Z10
+	VADDPS Z26, Z10, Z10
+	VMAXPS Z11, Z26, Z11
+	VADDPS Z26, Z11, Z11
+	VMAXPS Z12, Z26, Z12
+	VADDPS Z26, Z12, Z12
+	VMAXPS Z13, Z26, Z13
+	VADDPS Z26, Z13, Z13
+	VMAXPS Z14, Z26, Z14
+	VADDPS Z26, Z14, Z14
+	VMAXPS Z15, Z26, Z15
+	VADDPS Z26, Z15, Z15
+	VMAXPS Z16, Z26, Z16
+	VADDPS Z26, Z16, Z16
+	VMAXPS Z17, Z26, Z17
+	VADDPS Z26, Z17, Z17
+	VMAXPS Z18, Z26, Z18
+	VADDPS Z26, Z18, Z18
+	VMAXPS Z19, Z26, Z19
+	VADDPS Z26, Z19, Z19
+	VMAXPS Z20, Z26, Z20
+	VADDPS Z26, Z20, Z20
+	VMAXPS Z21, Z26, Z21
+	VADDPS Z26, Z21, Z21
+	VMAXPS Z22, Z26, Z22
+	VADDPS Z26, Z22, Z22
+	VMAXPS Z23, Z26, Z23
+	VADDPS Z26, Z23, Z23
+	VMAXPS Z24, Z26, Z24
+	VADDPS Z26, Z24, Z24
+	VMAXPS Z25, Z26, Z25
+	VADDPS Z26, Z25, Z25
+
+signed:
 	CMPQ    CX, $+2
 	JEQ     stream
 	VMOVUPS Z0, (AX)
@@ -14879,6 +19957,8 @@ start:
 	JZ     done
 	CMPQ   offs+104(FP), $+0
 	JE     rows
+	CMPQ   split+96(FP), $+0
+	JE     taps
 	MOVQ   offs+104(FP), R9
 
 listed:
@@ -14940,6 +20020,83 @@ listed:
 	PREFETCHT0   64(R13)
 	ADDQ         BX, R13
 	JMP          listed
+
+taps:
+	MOVQ offs+104(FP), R8
+
+nextTap:
+	MOVQ         (R8), R14
+	LEAQ         (R15)(R14*4), AX
+	LEAQ         (SI)(R14*4), R14
+	VMOVUPS      (DX), Z28
+	VMOVUPS.Z    64(DX), K1, Z29
+	VBROADCASTSS (R14), Z30
+	VFMADD231PS  Z28, Z30, Z0
+	VFMADD231PS  Z29, Z30, Z1
+	PREFETCHT0   4096(DX)
+	VBROADCASTSS (R14)(DI*1), Z31
+	VFMADD231PS  Z28, Z31, Z2
+	VFMADD231PS  Z29, Z31, Z3
+	PREFETCHT0   4160(DX)
+	VBROADCASTSS (R14)(DI*2), Z30
+	VFMADD231PS  Z28, Z30, Z4
+	VFMADD231PS  Z29, Z30, Z5
+	VBROADCASTSS (R14)(R11*1), Z31
+	VFMADD231PS  Z28, Z31, Z6
+	VFMADD231PS  Z29, Z31, Z7
+	VBROADCASTSS (R14)(DI*4), Z30
+	VFMADD231PS  Z28, Z30, Z8
+	VFMADD231PS  Z29, Z30, Z9
+	VBROADCASTSS (R14)(R12*1), Z31
+	VFMADD231PS  Z28, Z31, Z10
+	VFMADD231PS  Z29, Z31, Z11
+	VBROADCASTSS (R14)(R11*2), Z30
+	VFMADD231PS  Z28, Z30, Z12
+	VFMADD231PS  Z29, Z30, Z13
+	VBROADCASTSS (R14)(R10*1), Z31
+	VFMADD231PS  Z28, Z31, Z14
+	VFMADD231PS  Z29, Z31, Z15
+	VBROADCASTSS (R14)(DI*8), Z30
+	VFMADD231PS  Z28, Z30, Z16
+	VFMADD231PS  Z29, Z30, Z17
+	VBROADCASTSS (AX), Z31
+	VFMADD231PS  Z28, Z31, Z18
+	VFMADD231PS  Z29, Z31, Z19
+	VBROADCASTSS (AX)(DI*1), Z30
+	VFMADD231PS  Z28, Z30, Z20
+	VFMADD231PS  Z29, Z30, Z21
+	VBROADCASTSS (AX)(DI*2), Z31
+	VFMADD231PS  Z28, Z31, Z22
+	VFMADD231PS  Z29, Z31, Z23
+	VBROADCASTSS (AX)(R11*1), Z30
+	VFMADD231PS  Z28, Z30, Z24
+	VFMADD231PS  Z29, Z30, Z25
+	VBROADCASTSS (AX)(DI*4), Z31
+	VFMADD231PS  Z28, Z31, Z26
+	VFMADD231PS  Z29, Z31, Z27
+	ADDQ         $+8, R8
+	ADDQ         R9, DX
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          nextTap
+	MOVQ         aCol+32(FP), R14
+	TESTQ        R14, R14
+	JZ           nextTapWarm
+	PREFETCHT1   (R14)
+	PREFETCHT1   64(R14)
+	PREFETCHT1   128(R14)
+	PREFETCHT1   192(R14)
+	ADDQ         $+256, R14
+	MOVQ         R14, aCol+32(FP)
+
+nextTapWarm:
+	CMPQ       mode+80(FP), $+2
+	JEQ        nextTap
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	ADDQ       BX, R13
+	JMP        nextTap
 
 rows:
 	LEAQ (DX)(R9*8), R14
@@ -15009,8 +20166,8 @@ next:
 done:
 	MOVQ      c+0(FP), AX
 	MOVQ      mode+80(FP), CX
-	CMPQ      CX, $+1
-	JNE       canon
+	TESTB     $0x01, CL
+	JZ        alone
 	MOVQ      AX, R13
 	VMOVUPS   (R13), Z28
 	VADDPS    Z0, Z28, Z0
@@ -15081,6 +20238,41 @@ done:
 	VADDPS    Z26, Z28, Z26
 	VMOVUPS.Z 64(R13), K1, Z28
 	VADDPS    Z27, Z28, Z27
+
+alone:
+	TESTB     $0x04, CL
+	JZ        canon
+	MOVQ      more+88(FP), R13
+	VMOVUPS   (R13), Z28
+	VADDPS    Z28, Z0, Z0
+	VADDPS    Z28, Z2, Z2
+	VADDPS    Z28, Z4, Z4
+	VADDPS    Z28, Z6, Z6
+	VADDPS    Z28, Z8, Z8
+	VADDPS    Z28, Z10, Z10
+	VADDPS    Z28, Z12, Z12
+	VADDPS    Z28, Z14, Z14
+	VADDPS    Z28, Z16, Z16
+	VADDPS    Z28, Z18, Z18
+	VADDPS    Z28, Z20, Z20
+	VADDPS    Z28, Z22, Z22
+	VADDPS    Z28, Z24, Z24
+	VADDPS    Z28, Z26, Z26
+	VMOVUPS.Z 64(R13), K1, Z28
+	VADDPS    Z28, Z1, Z1
+	VADDPS    Z28, Z3, Z3
+	VADDPS    Z28, Z5, Z5
+	VADDPS    Z28, Z7, Z7
+	VADDPS    Z28, Z9, Z9
+	VADDPS    Z28, Z11, Z11
+	VADDPS    Z28, Z13, Z13
+	VADDPS    Z28, Z15, Z15
+	VADDPS    Z28, Z17, Z17
+	VADDPS    Z28, Z19, Z19
+	VADDPS    Z28, Z21, Z21
+	VADDPS    Z28, Z23, Z23
+	VADDPS    Z28, Z25, Z25
+	VADDPS    Z28, Z27, Z27
 
 canon:
 	VCMPPS       $0x03, Z1, Z0, K2
@@ -15173,6 +20365,67 @@ canon:
 	VMOVAPS      Z29, K2, Z27
 
 numbers:
+	TESTB  $0x08, CL
+	JZ     signed
+	VXORPS X28, X28, X28
+	VMAXPS Z0, Z28, Z0
+	VADDPS Z28, Z0, Z0
+	VMAXPS Z1, Z28, Z1
+	VADDPS Z28, Z1, Z1
+	VMAXPS Z2, Z28, Z2
+	VADDPS Z28, Z2, Z2
+	VMAXPS Z3, Z28, Z3
+	VADDPS Z28, Z3, Z3
+	VMAXPS Z4, Z28, Z4
+	VADDPS Z28, Z4, Z4
+	VMAXPS Z5, Z28, Z5
+	VADDPS Z28, Z5, Z5
+	VMAXPS Z6, Z28, Z6
+	VADDPS Z28, Z6, Z6
+	VMAXPS Z7, Z28, Z7
+	VADDPS Z28, Z7, Z7
+	VMAXPS Z8, Z28, Z8
+	VADDPS Z28, Z8, Z8
+	VMAXPS Z9, Z28, Z9
+	VADDPS Z28, Z9, Z9
+	VMAXPS Z10, Z28, Z10
+	VADDPS Z28, Z10, Z10
+	VMAXPS Z11, Z28, Z11
+	VADDPS Z28, Z11, Z11
+	VMAXPS Z12, Z28, Z12
+	VADDPS Z28, Z12, Z12
+	VMAXPS Z13, Z28, Z13
+	VADDPS Z28, Z13, Z13
+	VMAXPS Z14, Z28, Z14
+	VADDPS Z28, Z14, Z14
+	VMAXPS Z15, Z28, Z15
+	VADDPS Z28, Z15, Z15
+	VMAXPS Z16, Z28, Z16
+	VADDPS Z28, Z16, Z16
+	VMAXPS Z17, Z28, Z17
+	VADDPS Z28, Z17, Z17
+	VMAXPS Z18, Z28, Z18
+	VADDPS Z28, Z18, Z18
+	VMAXPS Z19, Z28, Z19
+	VADDPS Z28, Z19, Z19
+	VMAXPS Z20, Z28, Z20
+	VADDPS Z28, Z20, Z20
+	VMAXPS Z21, Z28, Z21
+	VADDPS Z28, Z21, Z21
+	VMAXPS Z22, Z28, Z22
+	VADDPS Z28, Z22, Z22
+	VMAXPS Z23, Z28, Z23
+	VADDPS Z28, Z23, Z23
+	VMAXPS Z24, Z28, Z24
+	VADDPS Z28, Z24, Z24
+	VMAXPS Z25, Z28, Z25
+	VADDPS Z28, Z25, Z25
+	VMAXPS Z26, Z28, Z26
+	VADDPS Z28, Z26, Z26
+	VMAXPS Z27, Z28, Z27
+	VADDPS Z28, Z27, Z27
+
+signed:
 	CMPQ    CX, $+2
 	JEQ     stream
 	VMOVUPS Z0, (AX)
@@ -15316,6 +20569,8 @@ start:
 	JZ     done
 	CMPQ   offs+104(FP), $+0
 	JE     rows
+	CMPQ   split+96(FP), $+0
+	JE     taps
 	MOVQ   offs+104(FP), R9
 	MOVQ   n+56(FP), R14
 	CMPQ   split+96(FP), R14
@@ -15447,6 +20702,47 @@ listed:
 	ADDQ         BX, R13
 	JMP          listed
 
+taps:
+	MOVQ offs+104(FP), R8
+
+nextTap:
+	MOVQ         (R8), R14
+	LEAQ         (SI)(R14*4), R14
+	VMOVUPS      (DX), Z3
+	VMOVUPS      64(DX), Z4
+	VMOVUPS.Z    128(DX), K1, Z5
+	VBROADCASTSS (R14), Z6
+	VFMADD231PS  Z3, Z6, Z0
+	VFMADD231PS  Z4, Z6, Z1
+	VFMADD231PS  Z5, Z6, Z2
+	PREFETCHT0   6144(DX)
+	ADDQ         $+8, R8
+	ADDQ         R9, DX
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          nextTap
+	MOVQ         aCol+32(FP), R14
+	TESTQ        R14, R14
+	JZ           nextTapWarm
+	PREFETCHT1   (R14)
+	PREFETCHT1   64(R14)
+	PREFETCHT1   128(R14)
+	PREFETCHT1   192(R14)
+	PREFETCHT1   256(R14)
+	PREFETCHT1   320(R14)
+	ADDQ         $+384, R14
+	MOVQ         R14, aCol+32(FP)
+
+nextTapWarm:
+	CMPQ       mode+80(FP), $+2
+	JEQ        nextTap
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	PREFETCHT0 128(R13)
+	ADDQ       BX, R13
+	JMP        nextTap
+
 rows:
 	LEAQ (DX)(R9*8), R14
 
@@ -15477,8 +20773,8 @@ next:
 done:
 	MOVQ      c+0(FP), AX
 	MOVQ      mode+80(FP), CX
-	CMPQ      CX, $+1
-	JNE       canon
+	TESTB     $0x01, CL
+	JZ        alone
 	MOVQ      AX, R13
 	VMOVUPS   (R13), Z3
 	VADDPS    Z0, Z3, Z0
@@ -15486,6 +20782,17 @@ done:
 	VADDPS    Z1, Z3, Z1
 	VMOVUPS.Z 128(R13), K1, Z3
 	VADDPS    Z2, Z3, Z2
+
+alone:
+	TESTB     $0x04, CL
+	JZ        canon
+	MOVQ      more+88(FP), R13
+	VMOVUPS   (R13), Z3
+	VADDPS    Z3, Z0, Z0
+	VMOVUPS   64(R13), Z3
+	VADDPS    Z3, Z1, Z1
+	VMOVUPS.Z 128(R13), K1, Z3
+	VADDPS    Z3, Z2, Z2
 
 canon:
 	VCMPPS       $0x03, Z1, Z0, K2
@@ -15504,6 +20811,17 @@ canon:
 	VMOVAPS      Z4, K2, Z2
 
 numbers:
+	TESTB  $0x08, CL
+	JZ     signed
+	VXORPS X3, X3, X3
+	VMAXPS Z0, Z3, Z0
+	VADDPS Z3, Z0, Z0
+	VMAXPS Z1, Z3, Z1
+	VADDPS Z3, Z1, Z1
+	VMAXPS Z2, Z3, Z2
+	VADDPS Z3, Z2, Z2
+
+signed:
 	CMPQ    CX, $+2
 	JEQ     stream
 	VMOVUPS Z0, (AX)
@@ -15578,6 +20896,8 @@ start:
 	JZ     done
 	CMPQ   offs+104(FP), $+0
 	JE     rows
+	CMPQ   split+96(FP), $+0
+	JE     taps
 	MOVQ   offs+104(FP), R9
 	MOVQ   n+56(FP), R14
 	CMPQ   split+96(FP), R14
@@ -15725,6 +21045,52 @@ listed:
 	ADDQ         BX, R13
 	JMP          listed
 
+taps:
+	MOVQ offs+104(FP), R8
+
+nextTap:
+	MOVQ         (R8), R14
+	LEAQ         (SI)(R14*4), R14
+	VMOVUPS      (DX), Z6
+	VMOVUPS      64(DX), Z7
+	VMOVUPS.Z    128(DX), K1, Z8
+	VBROADCASTSS (R14), Z9
+	VFMADD231PS  Z6, Z9, Z0
+	VFMADD231PS  Z7, Z9, Z1
+	VFMADD231PS  Z8, Z9, Z2
+	PREFETCHT0   6144(DX)
+	VBROADCASTSS (R14)(DI*1), Z10
+	VFMADD231PS  Z6, Z10, Z3
+	VFMADD231PS  Z7, Z10, Z4
+	VFMADD231PS  Z8, Z10, Z5
+	PREFETCHT0   6208(DX)
+	ADDQ         $+8, R8
+	ADDQ         R9, DX
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          nextTap
+	MOVQ         aCol+32(FP), R14
+	TESTQ        R14, R14
+	JZ           nextTapWarm
+	PREFETCHT1   (R14)
+	PREFETCHT1   64(R14)
+	PREFETCHT1   128(R14)
+	PREFETCHT1   192(R14)
+	PREFETCHT1   256(R14)
+	PREFETCHT1   320(R14)
+	ADDQ         $+384, R14
+	MOVQ         R14, aCol+32(FP)
+
+nextTapWarm:
+	CMPQ       mode+80(FP), $+2
+	JEQ        nextTap
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	PREFETCHT0 128(R13)
+	ADDQ       BX, R13
+	JMP        nextTap
+
 rows:
 	LEAQ (DX)(R9*8), R14
 
@@ -15760,8 +21126,8 @@ next:
 done:
 	MOVQ      c+0(FP), AX
 	MOVQ      mode+80(FP), CX
-	CMPQ      CX, $+1
-	JNE       canon
+	TESTB     $0x01, CL
+	JZ        alone
 	MOVQ      AX, R13
 	VMOVUPS   (R13), Z6
 	VADDPS    Z0, Z6, Z0
@@ -15776,6 +21142,20 @@ done:
 	VADDPS    Z4, Z6, Z4
 	VMOVUPS.Z 128(R13), K1, Z6
 	VADDPS    Z5, Z6, Z5
+
+alone:
+	TESTB     $0x04, CL
+	JZ        canon
+	MOVQ      more+88(FP), R13
+	VMOVUPS   (R13), Z6
+	VADDPS    Z6, Z0, Z0
+	VADDPS    Z6, Z3, Z3
+	VMOVUPS   64(R13), Z6
+	VADDPS    Z6, Z1, Z1
+	VADDPS    Z6, Z4, Z4
+	VMOVUPS.Z 128(R13), K1, Z6
+	VADDPS    Z6, Z2, Z2
+	VADDPS    Z6, Z5, Z5
 
 canon:
 	VCMPPS       $0x03, Z1, Z0, K2
@@ -15802,6 +21182,23 @@ canon:
 	VMOVAPS      Z7, K2, Z5
 
 numbers:
+	TESTB  $0x08, CL
+	JZ     signed
+	VXORPS X6, X6, X6
+	VMAXPS Z0, Z6, Z0
+	VADDPS Z6, Z0, Z0
+	VMAXPS Z1, Z6, Z1
+	VADDPS Z6, Z1, Z1
+	VMAXPS Z2, Z6, Z2
+	VADDPS Z6, Z2, Z2
+	VMAXPS Z3, Z6, Z3
+	VADDPS Z6, Z3, Z3
+	VMAXPS Z4, Z6, Z4
+	VADDPS Z6, Z4, Z4
+	VMAXPS Z5, Z6, Z5
+	VADDPS Z6, Z5, Z5
+
+signed:
 	CMPQ    CX, $+2
 	JEQ     stream
 	VMOVUPS Z0, (AX)
@@ -15891,6 +21288,8 @@ start:
 	JZ     done
 	CMPQ   offs+104(FP), $+0
 	JE     rows
+	CMPQ   split+96(FP), $+0
+	JE     taps
 	MOVQ   offs+104(FP), R9
 	MOVQ   n+56(FP), R14
 	CMPQ   split+96(FP), R14
@@ -16054,6 +21453,57 @@ listed:
 	ADDQ         BX, R13
 	JMP          listed
 
+taps:
+	MOVQ offs+104(FP), R8
+
+nextTap:
+	MOVQ         (R8), R14
+	LEAQ         (SI)(R14*4), R14
+	VMOVUPS      (DX), Z9
+	VMOVUPS      64(DX), Z10
+	VMOVUPS.Z    128(DX), K1, Z11
+	VBROADCASTSS (R14), Z12
+	VFMADD231PS  Z9, Z12, Z0
+	VFMADD231PS  Z10, Z12, Z1
+	VFMADD231PS  Z11, Z12, Z2
+	PREFETCHT0   6144(DX)
+	VBROADCASTSS (R14)(DI*1), Z13
+	VFMADD231PS  Z9, Z13, Z3
+	VFMADD231PS  Z10, Z13, Z4
+	VFMADD231PS  Z11, Z13, Z5
+	PREFETCHT0   6208(DX)
+	VBROADCASTSS (R14)(DI*2), Z12
+	VFMADD231PS  Z9, Z12, Z6
+	VFMADD231PS  Z10, Z12, Z7
+	VFMADD231PS  Z11, Z12, Z8
+	PREFETCHT0   6272(DX)
+	ADDQ         $+8, R8
+	ADDQ         R9, DX
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          nextTap
+	MOVQ         aCol+32(FP), R14
+	TESTQ        R14, R14
+	JZ           nextTapWarm
+	PREFETCHT1   (R14)
+	PREFETCHT1   64(R14)
+	PREFETCHT1   128(R14)
+	PREFETCHT1   192(R14)
+	PREFETCHT1   256(R14)
+	PREFETCHT1   320(R14)
+	ADDQ         $+384, R14
+	MOVQ         R14, aCol+32(FP)
+
+nextTapWarm:
+	CMPQ       mode+80(FP), $+2
+	JEQ        nextTap
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	PREFETCHT0 128(R13)
+	ADDQ       BX, R13
+	JMP        nextTap
+
 rows:
 	LEAQ (DX)(R9*8), R14
 
@@ -16094,8 +21544,8 @@ next:
 done:
 	MOVQ      c+0(FP), AX
 	MOVQ      mode+80(FP), CX
-	CMPQ      CX, $+1
-	JNE       canon
+	TESTB     $0x01, CL
+	JZ        alone
 	MOVQ      AX, R13
 	VMOVUPS   (R13), Z9
 	VADDPS    Z0, Z9, Z0
@@ -16117,6 +21567,23 @@ done:
 	VADDPS    Z7, Z9, Z7
 	VMOVUPS.Z 128(R13), K1, Z9
 	VADDPS    Z8, Z9, Z8
+
+alone:
+	TESTB     $0x04, CL
+	JZ        canon
+	MOVQ      more+88(FP), R13
+	VMOVUPS   (R13), Z9
+	VADDPS    Z9, Z0, Z0
+	VADDPS    Z9, Z3, Z3
+	VADDPS    Z9, Z6, Z6
+	VMOVUPS   64(R13), Z9
+	VADDPS    Z9, Z1, Z1
+	VADDPS    Z9, Z4, Z4
+	VADDPS    Z9, Z7, Z7
+	VMOVUPS.Z 128(R13), K1, Z9
+	VADDPS    Z9, Z2, Z2
+	VADDPS    Z9, Z5, Z5
+	VADDPS    Z9, Z8, Z8
 
 canon:
 	VCMPPS       $0x03, Z1, Z0, K2
@@ -16153,6 +21620,29 @@ canon:
 	VMOVAPS      Z10, K2, Z8
 
 numbers:
+	TESTB  $0x08, CL
+	JZ     signed
+	VXORPS X9, X9, X9
+	VMAXPS Z0, Z9, Z0
+	VADDPS Z9, Z0, Z0
+	VMAXPS Z1, Z9, Z1
+	VADDPS Z9, Z1, Z1
+	VMAXPS Z2, Z9, Z2
+	VADDPS Z9, Z2, Z2
+	VMAXPS Z3, Z9, Z3
+	VADDPS Z9, Z3, Z3
+	VMAXPS Z4, Z9, Z4
+	VADDPS Z9, Z4, Z4
+	VMAXPS Z5, Z9, Z5
+	VADDPS Z9, Z5, Z5
+	VMAXPS Z6, Z9, Z6
+	VADDPS Z9, Z6, Z6
+	VMAXPS Z7, Z9, Z7
+	VADDPS Z9, Z7, Z7
+	VMAXPS Z8, Z9, Z8
+	VADDPS Z9, Z8, Z8
+
+signed:
 	CMPQ    CX, $+2
 	JEQ     stream
 	VMOVUPS Z0, (AX)
@@ -16258,6 +21748,8 @@ start:
 	JZ     done
 	CMPQ   offs+104(FP), $+0
 	JE     rows
+	CMPQ   split+96(FP), $+0
+	JE     taps
 	MOVQ   offs+104(FP), R9
 	MOVQ   n+56(FP), R14
 	CMPQ   split+96(FP), R14
@@ -16437,6 +21929,61 @@ listed:
 	ADDQ         BX, R13
 	JMP          listed
 
+taps:
+	MOVQ offs+104(FP), R8
+
+nextTap:
+	MOVQ         (R8), R14
+	LEAQ         (SI)(R14*4), R14
+	VMOVUPS      (DX), Z12
+	VMOVUPS      64(DX), Z13
+	VMOVUPS.Z    128(DX), K1, Z14
+	VBROADCASTSS (R14), Z15
+	VFMADD231PS  Z12, Z15, Z0
+	VFMADD231PS  Z13, Z15, Z1
+	VFMADD231PS  Z14, Z15, Z2
+	PREFETCHT0   6144(DX)
+	VBROADCASTSS (R14)(DI*1), Z16
+	VFMADD231PS  Z12, Z16, Z3
+	VFMADD231PS  Z13, Z16, Z4
+	VFMADD231PS  Z14, Z16, Z5
+	PREFETCHT0   6208(DX)
+	VBROADCASTSS (R14)(DI*2), Z15
+	VFMADD231PS  Z12, Z15, Z6
+	VFMADD231PS  Z13, Z15, Z7
+	VFMADD231PS  Z14, Z15, Z8
+	PREFETCHT0   6272(DX)
+	VBROADCASTSS (R14)(R11*1), Z16
+	VFMADD231PS  Z12, Z16, Z9
+	VFMADD231PS  Z13, Z16, Z10
+	VFMADD231PS  Z14, Z16, Z11
+	ADDQ         $+8, R8
+	ADDQ         R9, DX
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          nextTap
+	MOVQ         aCol+32(FP), R14
+	TESTQ        R14, R14
+	JZ           nextTapWarm
+	PREFETCHT1   (R14)
+	PREFETCHT1   64(R14)
+	PREFETCHT1   128(R14)
+	PREFETCHT1   192(R14)
+	PREFETCHT1   256(R14)
+	PREFETCHT1   320(R14)
+	ADDQ         $+384, R14
+	MOVQ         R14, aCol+32(FP)
+
+nextTapWarm:
+	CMPQ       mode+80(FP), $+2
+	JEQ        nextTap
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	PREFETCHT0 128(R13)
+	ADDQ       BX, R13
+	JMP        nextTap
+
 rows:
 	LEAQ (DX)(R9*8), R14
 
@@ -16481,8 +22028,8 @@ next:
 done:
 	MOVQ      c+0(FP), AX
 	MOVQ      mode+80(FP), CX
-	CMPQ      CX, $+1
-	JNE       canon
+	TESTB     $0x01, CL
+	JZ        alone
 	MOVQ      AX, R13
 	VMOVUPS   (R13), Z12
 	VADDPS    Z0, Z12, Z0
@@ -16511,6 +22058,26 @@ done:
 	VADDPS    Z10, Z12, Z10
 	VMOVUPS.Z 128(R13), K1, Z12
 	VADDPS    Z11, Z12, Z11
+
+alone:
+	TESTB     $0x04, CL
+	JZ        canon
+	MOVQ      more+88(FP), R13
+	VMOVUPS   (R13), Z12
+	VADDPS    Z12, Z0, Z0
+	VADDPS    Z12, Z3, Z3
+	VADDPS    Z12, Z6, Z6
+	VADDPS    Z12, Z9, Z9
+	VMOVUPS   64(R13), Z12
+	VADDPS    Z12, Z1, Z1
+	VADDPS    Z12, Z4, Z4
+	VADDPS    Z12, Z7, Z7
+	VADDPS    Z12, Z10, Z10
+	VMOVUPS.Z 128(R13), K1, Z12
+	VADDPS    Z12, Z2, Z2
+	VADDPS    Z12, Z5, Z5
+	VADDPS    Z12, Z8, Z8
+	VADDPS    Z12, Z11, Z11
 
 canon:
 	VCMPPS       $0x03, Z1, Z0, K2
@@ -16555,6 +22122,35 @@ canon:
 	VMOVAPS      Z13, K2, Z11
 
 numbers:
+	TESTB  $0x08, CL
+	JZ     signed
+	VXORPS X12, X12, X12
+	VMAXPS Z0, Z12, Z0
+	VADDPS Z12, Z0, Z0
+	VMAXPS Z1, Z12, Z1
+	VADDPS Z12, Z1, Z1
+	VMAXPS Z2, Z12, Z2
+	VADDPS Z12, Z2, Z2
+	VMAXPS Z3, Z12, Z3
+	VADDPS Z12, Z3, Z3
+	VMAXPS Z4, Z12, Z4
+	VADDPS Z12, Z4, Z4
+	VMAXPS Z5, Z12, Z5
+	VADDPS Z12, Z5, Z5
+	VMAXPS Z6, Z12, Z6
+	VADDPS Z12, Z6, Z6
+	VMAXPS Z7, Z12, Z7
+	VADDPS Z12, Z7, Z7
+	VMAXPS Z8, Z12, Z8
+	VADDPS Z12, Z8, Z8
+	VMAXPS Z9, Z12, Z9
+	VADDPS Z12, Z9, Z9
+	VMAXPS Z10, Z12, Z10
+	VADDPS Z12, Z10, Z10
+	VMAXPS Z11, Z12, Z11
+	VADDPS Z12, Z11, Z11
+
+signed:
 	CMPQ    CX, $+2
 	JEQ     stream
 	VMOVUPS Z0, (AX)
@@ -16675,6 +22271,8 @@ start:
 	JZ     done
 	CMPQ   offs+104(FP), $+0
 	JE     rows
+	CMPQ   split+96(FP), $+0
+	JE     taps
 	MOVQ   offs+104(FP), R9
 	MOVQ   n+56(FP), R14
 	CMPQ   split+96(FP), R14
@@ -16870,6 +22468,65 @@ listed:
 	ADDQ         BX, R13
 	JMP          listed
 
+taps:
+	MOVQ offs+104(FP), R8
+
+nextTap:
+	MOVQ         (R8), R14
+	LEAQ         (SI)(R14*4), R14
+	VMOVUPS      (DX), Z15
+	VMOVUPS      64(DX), Z16
+	VMOVUPS.Z    128(DX), K1, Z17
+	VBROADCASTSS (R14), Z18
+	VFMADD231PS  Z15, Z18, Z0
+	VFMADD231PS  Z16, Z18, Z1
+	VFMADD231PS  Z17, Z18, Z2
+	PREFETCHT0   6144(DX)
+	VBROADCASTSS (R14)(DI*1), Z19
+	VFMADD231PS  Z15, Z19, Z3
+	VFMADD231PS  Z16, Z19, Z4
+	VFMADD231PS  Z17, Z19, Z5
+	PREFETCHT0   6208(DX)
+	VBROADCASTSS (R14)(DI*2), Z18
+	VFMADD231PS  Z15, Z18, Z6
+	VFMADD231PS  Z16, Z18, Z7
+	VFMADD231PS  Z17, Z18, Z8
+	PREFETCHT0   6272(DX)
+	VBROADCASTSS (R14)(R11*1), Z19
+	VFMADD231PS  Z15, Z19, Z9
+	VFMADD231PS  Z16, Z19, Z10
+	VFMADD231PS  Z17, Z19, Z11
+	VBROADCASTSS (R14)(DI*4), Z18
+	VFMADD231PS  Z15, Z18, Z12
+	VFMADD231PS  Z16, Z18, Z13
+	VFMADD231PS  Z17, Z18, Z14
+	ADDQ         $+8, R8
+	ADDQ         R9, DX
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          nextTap
+	MOVQ         aCol+32(FP), R14
+	TESTQ        R14, R14
+	JZ           nextTapWarm
+	PREFETCHT1   (R14)
+	PREFETCHT1   64(R14)
+	PREFETCHT1   128(R14)
+	PREFETCHT1   192(R14)
+	PREFETCHT1   256(R14)
+	PREFETCHT1   320(R14)
+	ADDQ         $+384, R14
+	MOVQ         R14, aCol+32(FP)
+
+nextTapWarm:
+	CMPQ       mode+80(FP), $+2
+	JEQ        nextTap
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	PREFETCHT0 128(R13)
+	ADDQ       BX, R13
+	JMP        nextTap
+
 rows:
 	LEAQ (DX)(R9*8), R14
 
@@ -16918,8 +22575,8 @@ next:
 done:
 	MOVQ      c+0(FP), AX
 	MOVQ      mode+80(FP), CX
-	CMPQ      CX, $+1
-	JNE       canon
+	TESTB     $0x01, CL
+	JZ        alone
 	MOVQ      AX, R13
 	VMOVUPS   (R13), Z15
 	VADDPS    Z0, Z15, Z0
@@ -16955,6 +22612,29 @@ done:
 	VADDPS    Z13, Z15, Z13
 	VMOVUPS.Z 128(R13), K1, Z15
 	VADDPS    Z14, Z15, Z14
+
+alone:
+	TESTB     $0x04, CL
+	JZ        canon
+	MOVQ      more+88(FP), R13
+	VMOVUPS   (R13), Z15
+	VADDPS    Z15, Z0, Z0
+	VADDPS    Z15, Z3, Z3
+	VADDPS    Z15, Z6, Z6
+	VADDPS    Z15, Z9, Z9
+	VADDPS    Z15, Z12, Z12
+	VMOVUPS   64(R13), Z15
+	VADDPS    Z15, Z1, Z1
+	VADDPS    Z15, Z4, Z4
+	VADDPS    Z15, Z7, Z7
+	VADDPS    Z15, Z10, Z10
+	VADDPS    Z15, Z13, Z13
+	VMOVUPS.Z 128(R13), K1, Z15
+	VADDPS    Z15, Z2, Z2
+	VADDPS    Z15, Z5, Z5
+	VADDPS    Z15, Z8, Z8
+	VADDPS    Z15, Z11, Z11
+	VADDPS    Z15, Z14, Z14
 
 canon:
 	VCMPPS       $0x03, Z1, Z0, K2
@@ -17009,6 +22689,41 @@ canon:
 	VMOVAPS      Z16, K2, Z14
 
 numbers:
+	TESTB  $0x08, CL
+	JZ     signed
+	VXORPS X15, X15, X15
+	VMAXPS Z0, Z15, Z0
+	VADDPS Z15, Z0, Z0
+	VMAXPS Z1, Z15, Z1
+	VADDPS Z15, Z1, Z1
+	VMAXPS Z2, Z15, Z2
+	VADDPS Z15, Z2, Z2
+	VMAXPS Z3, Z15, Z3
+	VADDPS Z15, Z3, Z3
+	VMAXPS Z4, Z15, Z4
+	VADDPS Z15, Z4, Z4
+	VMAXPS Z5, Z15, Z5
+	VADDPS Z15, Z5, Z5
+	VMAXPS Z6, Z15, Z6
+	VADDPS Z15, Z6, Z6
+	VMAXPS Z7, Z15, Z7
+	VADDPS Z15, Z7, Z7
+	VMAXPS Z8, Z15, Z8
+	VADDPS Z15, Z8, Z8
+	VMAXPS Z9, Z15, Z9
+	VADDPS Z15, Z9, Z9
+	VMAXPS Z10, Z15, Z10
+	VADDPS Z15, Z10, Z10
+	VMAXPS Z11, Z15, Z11
+	VADDPS Z15, Z11, Z11
+	VMAXPS Z12, Z15, Z12
+	VADDPS Z15, Z12, Z12
+	VMAXPS Z13, Z15, Z13
+	VADDPS Z15, Z13, Z13
+	VMAXPS Z14, Z15, Z14
+	VADDPS Z15, Z14, Z14
+
+signed:
 	CMPQ    CX, $+2
 	JEQ     stream
 	VMOVUPS Z0, (AX)
@@ -17145,6 +22860,8 @@ start:
 	JZ     done
 	CMPQ   offs+104(FP), $+0
 	JE     rows
+	CMPQ   split+96(FP), $+0
+	JE     taps
 	MOVQ   offs+104(FP), R9
 	MOVQ   n+56(FP), R14
 	CMPQ   split+96(FP), R14
@@ -17356,6 +23073,69 @@ listed:
 	ADDQ         BX, R13
 	JMP          listed
 
+taps:
+	MOVQ offs+104(FP), R8
+
+nextTap:
+	MOVQ         (R8), R14
+	LEAQ         (SI)(R14*4), R14
+	VMOVUPS      (DX), Z18
+	VMOVUPS      64(DX), Z19
+	VMOVUPS.Z    128(DX), K1, Z20
+	VBROADCASTSS (R14), Z21
+	VFMADD231PS  Z18, Z21, Z0
+	VFMADD231PS  Z19, Z21, Z1
+	VFMADD231PS  Z20, Z21, Z2
+	PREFETCHT0   6144(DX)
+	VBROADCASTSS (R14)(DI*1), Z22
+	VFMADD231PS  Z18, Z22, Z3
+	VFMADD231PS  Z19, Z22, Z4
+	VFMADD231PS  Z20, Z22, Z5
+	PREFETCHT0   6208(DX)
+	VBROADCASTSS (R14)(DI*2), Z21
+	VFMADD231PS  Z18, Z21, Z6
+	VFMADD231PS  Z19, Z21, Z7
+	VFMADD231PS  Z20, Z21, Z8
+	PREFETCHT0   6272(DX)
+	VBROADCASTSS (R14)(R11*1), Z22
+	VFMADD231PS  Z18, Z22, Z9
+	VFMADD231PS  Z19, Z22, Z10
+	VFMADD231PS  Z20, Z22, Z11
+	VBROADCASTSS (R14)(DI*4), Z21
+	VFMADD231PS  Z18, Z21, Z12
+	VFMADD231PS  Z19, Z21, Z13
+	VFMADD231PS  Z20, Z21, Z14
+	VBROADCASTSS (R14)(R12*1), Z22
+	VFMADD231PS  Z18, Z22, Z15
+	VFMADD231PS  Z19, Z22, Z16
+	VFMADD231PS  Z20, Z22, Z17
+	ADDQ         $+8, R8
+	ADDQ         R9, DX
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          nextTap
+	MOVQ         aCol+32(FP), R14
+	TESTQ        R14, R14
+	JZ           nextTapWarm
+	PREFETCHT1   (R14)
+	PREFETCHT1   64(R14)
+	PREFETCHT1   128(R14)
+	PREFETCHT1   192(R14)
+	PREFETCHT1   256(R14)
+	PREFETCHT1   320(R14)
+	ADDQ         $+384, R14
+	MOVQ         R14, aCol+32(FP)
+
+nextTapWarm:
+	CMPQ       mode+80(FP), $+2
+	JEQ        nextTap
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	PREFETCHT0 128(R13)
+	ADDQ       BX, R13
+	JMP        nextTap
+
 rows:
 	LEAQ (DX)(R9*8), R14
 
@@ -17408,8 +23188,8 @@ next:
 done:
 	MOVQ      c+0(FP), AX
 	MOVQ      mode+80(FP), CX
-	CMPQ      CX, $+1
-	JNE       canon
+	TESTB     $0x01, CL
+	JZ        alone
 	MOVQ      AX, R13
 	VMOVUPS   (R13), Z18
 	VADDPS    Z0, Z18, Z0
@@ -17452,6 +23232,32 @@ done:
 	VADDPS    Z16, Z18, Z16
 	VMOVUPS.Z 128(R13), K1, Z18
 	VADDPS    Z17, Z18, Z17
+
+alone:
+	TESTB     $0x04, CL
+	JZ        canon
+	MOVQ      more+88(FP), R13
+	VMOVUPS   (R13), Z18
+	VADDPS    Z18, Z0, Z0
+	VADDPS    Z18, Z3, Z3
+	VADDPS    Z18, Z6, Z6
+	VADDPS    Z18, Z9, Z9
+	VADDPS    Z18, Z12, Z12
+	VADDPS    Z18, Z15, Z15
+	VMOVUPS   64(R13), Z18
+	VADDPS    Z18, Z1, Z1
+	VADDPS    Z18, Z4, Z4
+	VADDPS    Z18, Z7, Z7
+	VADDPS    Z18, Z10, Z10
+	VADDPS    Z18, Z13, Z13
+	VADDPS    Z18, Z16, Z16
+	VMOVUPS.Z 128(R13), K1, Z18
+	VADDPS    Z18, Z2, Z2
+	VADDPS    Z18, Z5, Z5
+	VADDPS    Z18, Z8, Z8
+	VADDPS    Z18, Z11, Z11
+	VADDPS    Z18, Z14, Z14
+	VADDPS    Z18, Z17, Z17
 
 canon:
 	VCMPPS       $0x03, Z1, Z0, K2
@@ -17514,6 +23320,47 @@ canon:
 	VMOVAPS      Z19, K2, Z17
 
 numbers:
+	TESTB  $0x08, CL
+	JZ     signed
+	VXORPS X18, X18, X18
+	VMAXPS Z0, Z18, Z0
+	VADDPS Z18, Z0, Z0
+	VMAXPS Z1, Z18, Z1
+	VADDPS Z18, Z1, Z1
+	VMAXPS Z2, Z18, Z2
+	VADDPS Z18, Z2, Z2
+	VMAXPS Z3, Z18, Z3
+	VADDPS Z18, Z3, Z3
+	VMAXPS Z4, Z18, Z4
+	VADDPS Z18, Z4, Z4
+	VMAXPS Z5, Z18, Z5
+	VADDPS Z18, Z5, Z5
+	VMAXPS Z6, Z18, Z6
+	VADDPS Z18, Z6, Z6
+	VMAXPS Z7, Z18, Z7
+	VADDPS Z18, Z7, Z7
+	VMAXPS Z8, Z18, Z8
+	VADDPS Z18, Z8, Z8
+	VMAXPS Z9, Z18, Z9
+	VADDPS Z18, Z9, Z9
+	VMAXPS Z10, Z18, Z10
+	VADDPS Z18, Z10, Z10
+	VMAXPS Z11, Z18, Z11
+	VADDPS Z18, Z11, Z11
+	VMAXPS Z12, Z18, Z12
+	VADDPS Z18, Z12, Z12
+	VMAXPS Z13, Z18, Z13
+	VADDPS Z18, Z13, Z13
+	VMAXPS Z14, Z18, Z14
+	VADDPS Z18, Z14, Z14
+	VMAXPS Z15, Z18, Z15
+	VADDPS Z18, Z15, Z15
+	VMAXPS Z16, Z18, Z16
+	VADDPS Z18, Z16, Z16
+	VMAXPS Z17, Z18, Z17
+	VADDPS Z18, Z17, Z17
+
+signed:
 	CMPQ    CX, $+2
 	JEQ     stream
 	VMOVUPS Z0, (AX)
@@ -17665,6 +23512,8 @@ start:
 	JZ     done
 	CMPQ   offs+104(FP), $+0
 	JE     rows
+	CMPQ   split+96(FP), $+0
+	JE     taps
 	MOVQ   offs+104(FP), R9
 	MOVQ   n+56(FP), R14
 	CMPQ   split+96(FP), R14
@@ -17892,6 +23741,73 @@ listed:
 	ADDQ         BX, R13
 	JMP          listed
 
+taps:
+	MOVQ offs+104(FP), R8
+
+nextTap:
+	MOVQ         (R8), R14
+	LEAQ         (SI)(R14*4), R14
+	VMOVUPS      (DX), Z21
+	VMOVUPS      64(DX), Z22
+	VMOVUPS.Z    128(DX), K1, Z23
+	VBROADCASTSS (R14), Z24
+	VFMADD231PS  Z21, Z24, Z0
+	VFMADD231PS  Z22, Z24, Z1
+	VFMADD231PS  Z23, Z24, Z2
+	PREFETCHT0   6144(DX)
+	VBROADCASTSS (R14)(DI*1), Z25
+	VFMADD231PS  Z21, Z25, Z3
+	VFMADD231PS  Z22, Z25, Z4
+	VFMADD231PS  Z23, Z25, Z5
+	PREFETCHT0   6208(DX)
+	VBROADCASTSS (R14)(DI*2), Z24
+	VFMADD231PS  Z21, Z24, Z6
+	VFMADD231PS  Z22, Z24, Z7
+	VFMADD231PS  Z23, Z24, Z8
+	PREFETCHT0   6272(DX)
+	VBROADCASTSS (R14)(R11*1), Z25
+	VFMADD231PS  Z21, Z25, Z9
+	VFMADD231PS  Z22, Z25, Z10
+	VFMADD231PS  Z23, Z25, Z11
+	VBROADCASTSS (R14)(DI*4), Z24
+	VFMADD231PS  Z21, Z24, Z12
+	VFMADD231PS  Z22, Z24, Z13
+	VFMADD231PS  Z23, Z24, Z14
+	VBROADCASTSS (R14)(R12*1), Z25
+	VFMADD231PS  Z21, Z25, Z15
+	VFMADD231PS  Z22, Z25, Z16
+	VFMADD231PS  Z23, Z25, Z17
+	VBROADCASTSS (R14)(R11*2), Z24
+	VFMADD231PS  Z21, Z24, Z18
+	VFMADD231PS  Z22, Z24, Z19
+	VFMADD231PS  Z23, Z24, Z20
+	ADDQ         $+8, R8
+	ADDQ         R9, DX
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          nextTap
+	MOVQ         aCol+32(FP), R14
+	TESTQ        R14, R14
+	JZ           nextTapWarm
+	PREFETCHT1   (R14)
+	PREFETCHT1   64(R14)
+	PREFETCHT1   128(R14)
+	PREFETCHT1   192(R14)
+	PREFETCHT1   256(R14)
+	PREFETCHT1   320(R14)
+	ADDQ         $+384, R14
+	MOVQ         R14, aCol+32(FP)
+
+nextTapWarm:
+	CMPQ       mode+80(FP), $+2
+	JEQ        nextTap
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	PREFETCHT0 128(R13)
+	ADDQ       BX, R13
+	JMP        nextTap
+
 rows:
 	LEAQ (DX)(R9*8), R14
 
@@ -17948,8 +23864,8 @@ next:
 done:
 	MOVQ      c+0(FP), AX
 	MOVQ      mode+80(FP), CX
-	CMPQ      CX, $+1
-	JNE       canon
+	TESTB     $0x01, CL
+	JZ        alone
 	MOVQ      AX, R13
 	VMOVUPS   (R13), Z21
 	VADDPS    Z0, Z21, Z0
@@ -17999,6 +23915,35 @@ done:
 	VADDPS    Z19, Z21, Z19
 	VMOVUPS.Z 128(R13), K1, Z21
 	VADDPS    Z20, Z21, Z20
+
+alone:
+	TESTB     $0x04, CL
+	JZ        canon
+	MOVQ      more+88(FP), R13
+	VMOVUPS   (R13), Z21
+	VADDPS    Z21, Z0, Z0
+	VADDPS    Z21, Z3, Z3
+	VADDPS    Z21, Z6, Z6
+	VADDPS    Z21, Z9, Z9
+	VADDPS    Z21, Z12, Z12
+	VADDPS    Z21, Z15, Z15
+	VADDPS    Z21, Z18, Z18
+	VMOVUPS   64(R13), Z21
+	VADDPS    Z21, Z1, Z1
+	VADDPS    Z21, Z4, Z4
+	VADDPS    Z21, Z7, Z7
+	VADDPS    Z21, Z10, Z10
+	VADDPS    Z21, Z13, Z13
+	VADDPS    Z21, Z16, Z16
+	VADDPS    Z21, Z19, Z19
+	VMOVUPS.Z 128(R13), K1, Z21
+	VADDPS    Z21, Z2, Z2
+	VADDPS    Z21, Z5, Z5
+	VADDPS    Z21, Z8, Z8
+	VADDPS    Z21, Z11, Z11
+	VADDPS    Z21, Z14, Z14
+	VADDPS    Z21, Z17, Z17
+	VADDPS    Z21, Z20, Z20
 
 canon:
 	VCMPPS       $0x03, Z1, Z0, K2
@@ -18071,6 +24016,53 @@ canon:
 	VMOVAPS      Z22, K2, Z20
 
 numbers:
+	TESTB  $0x08, CL
+	JZ     signed
+	VXORPS X21, X21, X21
+	VMAXPS Z0, Z21, Z0
+	VADDPS Z21, Z0, Z0
+	VMAXPS Z1, Z21, Z1
+	VADDPS Z21, Z1, Z1
+	VMAXPS Z2, Z21, Z2
+	VADDPS Z21, Z2, Z2
+	VMAXPS Z3, Z21, Z3
+	VADDPS Z21, Z3, Z3
+	VMAXPS Z4, Z21, Z4
+	VADDPS Z21, Z4, Z4
+	VMAXPS Z5, Z21, Z5
+	VADDPS Z21, Z5, Z5
+	VMAXPS Z6, Z21, Z6
+	VADDPS Z21, Z6, Z6
+	VMAXPS Z7, Z21, Z7
+	VADDPS Z21, Z7, Z7
+	VMAXPS Z8, Z21, Z8
+	VADDPS Z21, Z8, Z8
+	VMAXPS Z9, Z21, Z9
+	VADDPS Z21, Z9, Z9
+	VMAXPS Z10, Z21, Z10
+	VADDPS Z21, Z10, Z10
+	VMAXPS Z11, Z21, Z11
+	VADDPS Z21, Z11, Z11
+	VMAXPS Z12, Z21, Z12
+	VADDPS Z21, Z12, Z12
+	VMAXPS Z13, Z21, Z13
+	VADDPS Z21, Z13, Z13
+	VMAXPS Z14, Z21, Z14
+	VADDPS Z21, Z14, Z14
+	VMAXPS Z15, Z21, Z15
+	VADDPS Z21, Z15, Z15
+	VMAXPS Z16, Z21, Z16
+	VADDPS Z21, Z16, Z16
+	VMAXPS Z17, Z21, Z17
+	VADDPS Z21, Z17, Z17
+	VMAXPS Z18, Z21, Z18
+	VADDPS Z21, Z18, Z18
+	VMAXPS Z19, Z21, Z19
+	VADDPS Z21, Z19, Z19
+	VMAXPS Z20, Z21, Z20
+	VADDPS Z21, Z20, Z20
+
+signed:
 	CMPQ    CX, $+2
 	JEQ     stream
 	VMOVUPS Z0, (AX)
@@ -18238,6 +24230,8 @@ start:
 	JZ     done
 	CMPQ   offs+104(FP), $+0
 	JE     rows
+	CMPQ   split+96(FP), $+0
+	JE     taps
 	MOVQ   offs+104(FP), R9
 	MOVQ   n+56(FP), R14
 	CMPQ   split+96(FP), R14
@@ -18481,6 +24475,77 @@ listed:
 	ADDQ         BX, R13
 	JMP          listed
 
+taps:
+	MOVQ offs+104(FP), R8
+
+nextTap:
+	MOVQ         (R8), R14
+	LEAQ         (SI)(R14*4), R14
+	VMOVUPS      (DX), Z24
+	VMOVUPS      64(DX), Z25
+	VMOVUPS.Z    128(DX), K1, Z26
+	VBROADCASTSS (R14), Z27
+	VFMADD231PS  Z24, Z27, Z0
+	VFMADD231PS  Z25, Z27, Z1
+	VFMADD231PS  Z26, Z27, Z2
+	PREFETCHT0   6144(DX)
+	VBROADCASTSS (R14)(DI*1), Z28
+	VFMADD231PS  Z24, Z28, Z3
+	VFMADD231PS  Z25, Z28, Z4
+	VFMADD231PS  Z26, Z28, Z5
+	PREFETCHT0   6208(DX)
+	VBROADCASTSS (R14)(DI*2), Z27
+	VFMADD231PS  Z24, Z27, Z6
+	VFMADD231PS  Z25, Z27, Z7
+	VFMADD231PS  Z26, Z27, Z8
+	PREFETCHT0   6272(DX)
+	VBROADCASTSS (R14)(R11*1), Z28
+	VFMADD231PS  Z24, Z28, Z9
+	VFMADD231PS  Z25, Z28, Z10
+	VFMADD231PS  Z26, Z28, Z11
+	VBROADCASTSS (R14)(DI*4), Z27
+	VFMADD231PS  Z24, Z27, Z12
+	VFMADD231PS  Z25, Z27, Z13
+	VFMADD231PS  Z26, Z27, Z14
+	VBROADCASTSS (R14)(R12*1), Z28
+	VFMADD231PS  Z24, Z28, Z15
+	VFMADD231PS  Z25, Z28, Z16
+	VFMADD231PS  Z26, Z28, Z17
+	VBROADCASTSS (R14)(R11*2), Z27
+	VFMADD231PS  Z24, Z27, Z18
+	VFMADD231PS  Z25, Z27, Z19
+	VFMADD231PS  Z26, Z27, Z20
+	VBROADCASTSS (R14)(R10*1), Z28
+	VFMADD231PS  Z24, Z28, Z21
+	VFMADD231PS  Z25, Z28, Z22
+	VFMADD231PS  Z26, Z28, Z23
+	ADDQ         $+8, R8
+	ADDQ         R9, DX
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          nextTap
+	MOVQ         aCol+32(FP), R14
+	TESTQ        R14, R14
+	JZ           nextTapWarm
+	PREFETCHT1   (R14)
+	PREFETCHT1   64(R14)
+	PREFETCHT1   128(R14)
+	PREFETCHT1   192(R14)
+	PREFETCHT1   256(R14)
+	PREFETCHT1   320(R14)
+	ADDQ         $+384, R14
+	MOVQ         R14, aCol+32(FP)
+
+nextTapWarm:
+	CMPQ       mode+80(FP), $+2
+	JEQ        nextTap
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	PREFETCHT0 128(R13)
+	ADDQ       BX, R13
+	JMP        nextTap
+
 rows:
 	LEAQ (DX)(R9*8), R14
 
@@ -18541,8 +24606,8 @@ next:
 done:
 	MOVQ      c+0(FP), AX
 	MOVQ      mode+80(FP), CX
-	CMPQ      CX, $+1
-	JNE       canon
+	TESTB     $0x01, CL
+	JZ        alone
 	MOVQ      AX, R13
 	VMOVUPS   (R13), Z24
 	VADDPS    Z0, Z24, Z0
@@ -18599,6 +24664,38 @@ done:
 	VADDPS    Z22, Z24, Z22
 	VMOVUPS.Z 128(R13), K1, Z24
 	VADDPS    Z23, Z24, Z23
+
+alone:
+	TESTB     $0x04, CL
+	JZ        canon
+	MOVQ      more+88(FP), R13
+	VMOVUPS   (R13), Z24
+	VADDPS    Z24, Z0, Z0
+	VADDPS    Z24, Z3, Z3
+	VADDPS    Z24, Z6, Z6
+	VADDPS    Z24, Z9, Z9
+	VADDPS    Z24, Z12, Z12
+	VADDPS    Z24, Z15, Z15
+	VADDPS    Z24, Z18, Z18
+	VADDPS    Z24, Z21, Z21
+	VMOVUPS   64(R13), Z24
+	VADDPS    Z24, Z1, Z1
+	VADDPS    Z24, Z4, Z4
+	VADDPS    Z24, Z7, Z7
+	VADDPS    Z24, Z10, Z10
+	VADDPS    Z24, Z13, Z13
+	VADDPS    Z24, Z16, Z16
+	VADDPS    Z24, Z19, Z19
+	VADDPS    Z24, Z22, Z22
+	VMOVUPS.Z 128(R13), K1, Z24
+	VADDPS    Z24, Z2, Z2
+	VADDPS    Z24, Z5, Z5
+	VADDPS    Z24, Z8, Z8
+	VADDPS    Z24, Z11, Z11
+	VADDPS    Z24, Z14, Z14
+	VADDPS    Z24, Z17, Z17
+	VADDPS    Z24, Z20, Z20
+	VADDPS    Z24, Z23, Z23
 
 canon:
 	VCMPPS       $0x03, Z1, Z0, K2
@@ -18679,6 +24776,59 @@ canon:
 	VMOVAPS      Z25, K2, Z23
 
 numbers:
+	TESTB  $0x08, CL
+	JZ     signed
+	VXORPS X24, X24, X24
+	VMAXPS Z0, Z24, Z0
+	VADDPS Z24, Z0, Z0
+	VMAXPS Z1, Z24, Z1
+	VADDPS Z24, Z1, Z1
+	VMAXPS Z2, Z24, Z2
+	VADDPS Z24, Z2, Z2
+	VMAXPS Z3, Z24, Z3
+	VADDPS Z24, Z3, Z3
+	VMAXPS Z4, Z24, Z4
+	VADDPS Z24, Z4, Z4
+	VMAXPS Z5, Z24, Z5
+	VADDPS Z24, Z5, Z5
+	VMAXPS Z6, Z24, Z6
+	VADDPS Z24, Z6, Z6
+	VMAXPS Z7, Z24, Z7
+	VADDPS Z24, Z7, Z7
+	VMAXPS Z8, Z24, Z8
+	VADDPS Z24, Z8, Z8
+	VMAXPS Z9, Z24, Z9
+	VADDPS Z24, Z9, Z9
+	VMAXPS Z10, Z24, Z10
+	VADDPS Z24, Z10, Z10
+	VMAXPS Z11, Z24, Z11
+	VADDPS Z24, Z11, Z11
+	VMAXPS Z12, Z24, Z12
+	VADDPS Z24, Z12, Z12
+	VMAXPS Z13, Z24, Z13
+	VADDPS Z24, Z13, Z13
+	VMAXPS Z14, Z24, Z14
+	VADDPS Z24, Z14, Z14
+	VMAXPS Z15, Z24, Z15
+	VADDPS Z24, Z15, Z15
+	VMAXPS Z16, Z24, Z16
+	VADDPS Z24, Z16, Z16
+	VMAXPS Z17, Z24, Z17
+	VADDPS Z24, Z17, Z17
+	VMAXPS Z18, Z24, Z18
+	VADDPS Z24, Z18, Z18
+	VMAXPS Z19, Z24, Z19
+	VADDPS Z24, Z19, Z19
+	VMAXPS Z20, Z24, Z20
+	VADDPS Z24, Z20, Z20
+	VMAXPS Z21, Z24, Z21
+	VADDPS Z24, Z21, Z21
+	VMAXPS Z22, Z24, Z22
+	VADDPS Z24, Z22, Z22
+	VMAXPS Z23, Z24, Z23
+	VADDPS Z24, Z23, Z23
+
+signed:
 	CMPQ    CX, $+2
 	JEQ     stream
 	VMOVUPS Z0, (AX)
@@ -18861,6 +25011,8 @@ start:
 	JZ     done
 	CMPQ   offs+104(FP), $+0
 	JE     rows
+	CMPQ   split+96(FP), $+0
+	JE     taps
 	MOVQ   offs+104(FP), R9
 	MOVQ   n+56(FP), R14
 	CMPQ   split+96(FP), R14
@@ -19120,6 +25272,81 @@ listed:
 	ADDQ         BX, R13
 	JMP          listed
 
+taps:
+	MOVQ offs+104(FP), R8
+
+nextTap:
+	MOVQ         (R8), R14
+	LEAQ         (SI)(R14*4), R14
+	VMOVUPS      (DX), Z27
+	VMOVUPS      64(DX), Z28
+	VMOVUPS.Z    128(DX), K1, Z29
+	VBROADCASTSS (R14), Z30
+	VFMADD231PS  Z27, Z30, Z0
+	VFMADD231PS  Z28, Z30, Z1
+	VFMADD231PS  Z29, Z30, Z2
+	PREFETCHT0   6144(DX)
+	VBROADCASTSS (R14)(DI*1), Z31
+	VFMADD231PS  Z27, Z31, Z3
+	VFMADD231PS  Z28, Z31, Z4
+	VFMADD231PS  Z29, Z31, Z5
+	PREFETCHT0   6208(DX)
+	VBROADCASTSS (R14)(DI*2), Z30
+	VFMADD231PS  Z27, Z30, Z6
+	VFMADD231PS  Z28, Z30, Z7
+	VFMADD231PS  Z29, Z30, Z8
+	PREFETCHT0   6272(DX)
+	VBROADCASTSS (R14)(R11*1), Z31
+	VFMADD231PS  Z27, Z31, Z9
+	VFMADD231PS  Z28, Z31, Z10
+	VFMADD231PS  Z29, Z31, Z11
+	VBROADCASTSS (R14)(DI*4), Z30
+	VFMADD231PS  Z27, Z30, Z12
+	VFMADD231PS  Z28, Z30, Z13
+	VFMADD231PS  Z29, Z30, Z14
+	VBROADCASTSS (R14)(R12*1), Z31
+	VFMADD231PS  Z27, Z31, Z15
+	VFMADD231PS  Z28, Z31, Z16
+	VFMADD231PS  Z29, Z31, Z17
+	VBROADCASTSS (R14)(R11*2), Z30
+	VFMADD231PS  Z27, Z30, Z18
+	VFMADD231PS  Z28, Z30, Z19
+	VFMADD231PS  Z29, Z30, Z20
+	VBROADCASTSS (R14)(R10*1), Z31
+	VFMADD231PS  Z27, Z31, Z21
+	VFMADD231PS  Z28, Z31, Z22
+	VFMADD231PS  Z29, Z31, Z23
+	VBROADCASTSS (R14)(DI*8), Z30
+	VFMADD231PS  Z27, Z30, Z24
+	VFMADD231PS  Z28, Z30, Z25
+	VFMADD231PS  Z29, Z30, Z26
+	ADDQ         $+8, R8
+	ADDQ         R9, DX
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          nextTap
+	MOVQ         aCol+32(FP), R14
+	TESTQ        R14, R14
+	JZ           nextTapWarm
+	PREFETCHT1   (R14)
+	PREFETCHT1   64(R14)
+	PREFETCHT1   128(R14)
+	PREFETCHT1   192(R14)
+	PREFETCHT1   256(R14)
+	PREFETCHT1   320(R14)
+	ADDQ         $+384, R14
+	MOVQ         R14, aCol+32(FP)
+
+nextTapWarm:
+	CMPQ       mode+80(FP), $+2
+	JEQ        nextTap
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	PREFETCHT0 128(R13)
+	ADDQ       BX, R13
+	JMP        nextTap
+
 rows:
 	LEAQ (DX)(R9*8), R14
 
@@ -19184,8 +25411,8 @@ next:
 done:
 	MOVQ      c+0(FP), AX
 	MOVQ      mode+80(FP), CX
-	CMPQ      CX, $+1
-	JNE       canon
+	TESTB     $0x01, CL
+	JZ        alone
 	MOVQ      AX, R13
 	VMOVUPS   (R13), Z27
 	VADDPS    Z0, Z27, Z0
@@ -19249,6 +25476,41 @@ done:
 	VADDPS    Z25, Z27, Z25
 	VMOVUPS.Z 128(R13), K1, Z27
 	VADDPS    Z26, Z27, Z26
+
+alone:
+	TESTB     $0x04, CL
+	JZ        canon
+	MOVQ      more+88(FP), R13
+	VMOVUPS   (R13), Z27
+	VADDPS    Z27, Z0, Z0
+	VADDPS    Z27, Z3, Z3
+	VADDPS    Z27, Z6, Z6
+	VADDPS    Z27, Z9, Z9
+	VADDPS    Z27, Z12, Z12
+	VADDPS    Z27, Z15, Z15
+	VADDPS    Z27, Z18, Z18
+	VADDPS    Z27, Z21, Z21
+	VADDPS    Z27, Z24, Z24
+	VMOVUPS   64(R13), Z27
+	VADDPS    Z27, Z1, Z1
+	VADDPS    Z27, Z4, Z4
+	VADDPS    Z27, Z7, Z7
+	VADDPS    Z27, Z10, Z10
+	VADDPS    Z27, Z13, Z13
+	VADDPS    Z27, Z16, Z16
+	VADDPS    Z27, Z19, Z19
+	VADDPS    Z27, Z22, Z22
+	VADDPS    Z27, Z25, Z25
+	VMOVUPS.Z 128(R13), K1, Z27
+	VADDPS    Z27, Z2, Z2
+	VADDPS    Z27, Z5, Z5
+	VADDPS    Z27, Z8, Z8
+	VADDPS    Z27, Z11, Z11
+	VADDPS    Z27, Z14, Z14
+	VADDPS    Z27, Z17, Z17
+	VADDPS    Z27, Z20, Z20
+	VADDPS    Z27, Z23, Z23
+	VADDPS    Z27, Z26, Z26
 
 canon:
 	VCMPPS       $0x03, Z1, Z0, K2
@@ -19339,6 +25601,65 @@ canon:
 	VMOVAPS      Z28, K2, Z26
 
 numbers:
+	TESTB  $0x08, CL
+	JZ     signed
+	VXORPS X27, X27, X27
+	VMAXPS Z0, Z27, Z0
+	VADDPS Z27, Z0, Z0
+	VMAXPS Z1, Z27, Z1
+	VADDPS Z27, Z1, Z1
+	VMAXPS Z2, Z27, Z2
+	VADDPS Z27, Z2, Z2
+	VMAXPS Z3, Z27, Z3
+	VADDPS Z27, Z3, Z3
+	VMAXPS Z4, Z27, Z4
+	VADDPS Z27, Z4, Z4
+	VMAXPS Z5, Z27, Z5
+	VADDPS Z27, Z5, Z5
+	VMAXPS Z6, Z27, Z6
+	VADDPS Z27, Z6, Z6
+	VMAXPS Z7, Z27, Z7
+	VADDPS Z27, Z7, Z7
+	VMAXPS Z8, Z27, Z8
+	VADDPS Z27, Z8, Z8
+	VMAXPS Z9, Z27, Z9
+	VADDPS Z27, Z9, Z9
+	VMAXPS Z10, Z27, Z10
+	VADDPS Z27, Z10, Z10
+	VMAXPS Z11, Z27, Z11
+	VADDPS Z27, Z11, Z11
+	VMAXPS Z12, Z27, Z12
+	VADDPS Z27, Z12, Z12
+	VMAXPS Z13, Z27, Z13
+	VADDPS Z27, Z13, Z13
+	VMAXPS Z14, Z27, Z14
+	VADDPS Z27, Z14, Z14
+	VMAXPS Z15, Z27, Z15
+	VADDPS Z27, Z15, Z15
+	VMAXPS Z16, Z27, Z16
+	VADDPS Z27, Z16, Z16
+	VMAXPS Z17, Z27, Z17
+	VADDPS Z27, Z17, Z17
+	VMAXPS Z18, Z27, Z18
+	VADDPS Z27, Z18, Z18
+	VMAXPS Z19, Z27, Z19
+	VADDPS Z27, Z19, Z19
+	VMAXPS Z20, Z27, Z20
+	VADDPS Z27, Z20, Z20
+	VMAXPS Z21, Z27, Z21
+	VADDPS Z27, Z21, Z21
+	VMAXPS Z22, Z27, Z22
+	VADDPS Z27, Z22, Z22
+	VMAXPS Z23, Z27, Z23
+	VADDPS Z27, Z23, Z23
+	VMAXPS Z24, Z27, Z24
+	VADDPS Z27, Z24, Z24
+	VMAXPS Z25, Z27, Z25
+	VADDPS Z27, Z25, Z25
+	VMAXPS Z26, Z27, Z26
+	VADDPS Z27, Z26, Z26
+
+signed:
 	CMPQ    CX, $+2
 	JEQ     stream
 	VMOVUPS Z0, (AX)
@@ -20918,6 +27239,8 @@ start:
 	JZ     done
 	CMPQ   offs+104(FP), $+0
 	JE     rows
+	CMPQ   split+96(FP), $+0
+	JE     taps
 	MOVQ   offs+104(FP), R9
 
 listed:
@@ -20936,6 +27259,37 @@ listed:
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
 	JMP          listed
+
+taps:
+	MOVQ offs+104(FP), R8
+
+nextTap:
+	MOVQ         (R8), R14
+	LEAQ         (SI)(R14*8), R14
+	VMOVUPD.Z    (DX), K1, Z1
+	VBROADCASTSD (R14), Z2
+	VFMADD231PD  Z1, Z2, Z0
+	PREFETCHT0   2048(DX)
+	ADDQ         $+8, R8
+	ADDQ         R9, DX
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          nextTap
+	MOVQ         aCol+32(FP), R14
+	TESTQ        R14, R14
+	JZ           nextTapWarm
+	PREFETCHT1   (R14)
+	PREFETCHT1   64(R14)
+	ADDQ         $+128, R14
+	MOVQ         R14, aCol+32(FP)
+
+nextTapWarm:
+	CMPQ       mode+80(FP), $+2
+	JEQ        nextTap
+	PREFETCHT0 (R13)
+	ADDQ       BX, R13
+	JMP        nextTap
 
 rows:
 	LEAQ (DX)(R9*8), R14
@@ -20961,11 +27315,18 @@ next:
 done:
 	MOVQ      c+0(FP), AX
 	MOVQ      mode+80(FP), CX
-	CMPQ      CX, $+1
-	JNE       canon
+	TESTB     $0x01, CL
+	JZ        alone
 	MOVQ      AX, R13
 	VMOVUPD.Z (R13), K1, Z1
 	VADDPD    Z0, Z1, Z0
+
+alone:
+	TESTB     $0x04, CL
+	JZ        canon
+	MOVQ      more+88(FP), R13
+	VMOVUPD.Z (R13), K1, Z1
+	VADDPD    Z1, Z0, Z0
 
 canon:
 	VCMPPD       $0x03, Z0, Z0, K2
@@ -20978,6 +27339,13 @@ canon:
 	VMOVAPD      Z2, K2, Z0
 
 numbers:
+	TESTB  $0x08, CL
+	JZ     signed
+	VXORPS X1, X1, X1
+	VMAXPD Z0, Z1, Z0
+	VADDPD Z1, Z0, Z0
+
+signed:
 	CMPQ    CX, $+2
 	JEQ     stream
 	VMOVUPD Z0, K1, (AX)
@@ -21040,6 +27408,8 @@ start:
 	JZ     done
 	CMPQ   offs+104(FP), $+0
 	JE     rows
+	CMPQ   split+96(FP), $+0
+	JE     taps
 	MOVQ   offs+104(FP), R9
 
 listed:
@@ -21060,6 +27430,39 @@ listed:
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
 	JMP          listed
+
+taps:
+	MOVQ offs+104(FP), R8
+
+nextTap:
+	MOVQ         (R8), R14
+	LEAQ         (SI)(R14*8), R14
+	VMOVUPD.Z    (DX), K1, Z2
+	VBROADCASTSD (R14), Z3
+	VFMADD231PD  Z2, Z3, Z0
+	PREFETCHT0   2048(DX)
+	VBROADCASTSD (R14)(DI*1), Z4
+	VFMADD231PD  Z2, Z4, Z1
+	ADDQ         $+8, R8
+	ADDQ         R9, DX
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          nextTap
+	MOVQ         aCol+32(FP), R14
+	TESTQ        R14, R14
+	JZ           nextTapWarm
+	PREFETCHT1   (R14)
+	PREFETCHT1   64(R14)
+	ADDQ         $+128, R14
+	MOVQ         R14, aCol+32(FP)
+
+nextTapWarm:
+	CMPQ       mode+80(FP), $+2
+	JEQ        nextTap
+	PREFETCHT0 (R13)
+	ADDQ       BX, R13
+	JMP        nextTap
 
 rows:
 	LEAQ (DX)(R9*8), R14
@@ -21087,14 +27490,22 @@ next:
 done:
 	MOVQ      c+0(FP), AX
 	MOVQ      mode+80(FP), CX
-	CMPQ      CX, $+1
-	JNE       canon
+	TESTB     $0x01, CL
+	JZ        alone
 	MOVQ      AX, R13
 	VMOVUPD.Z (R13), K1, Z2
 	VADDPD    Z0, Z2, Z0
 	ADDQ      BX, R13
 	VMOVUPD.Z (R13), K1, Z2
 	VADDPD    Z1, Z2, Z1
+
+alone:
+	TESTB     $0x04, CL
+	JZ        canon
+	MOVQ      more+88(FP), R13
+	VMOVUPD.Z (R13), K1, Z2
+	VADDPD    Z2, Z0, Z0
+	VADDPD    Z2, Z1, Z1
 
 canon:
 	VCMPPD       $0x03, Z1, Z0, K2
@@ -21109,6 +27520,15 @@ canon:
 	VMOVAPD      Z3, K2, Z1
 
 numbers:
+	TESTB  $0x08, CL
+	JZ     signed
+	VXORPS X2, X2, X2
+	VMAXPD Z0, Z2, Z0
+	VADDPD Z2, Z0, Z0
+	VMAXPD Z1, Z2, Z1
+	VADDPD Z2, Z1, Z1
+
+signed:
 	CMPQ    CX, $+2
 	JEQ     stream
 	VMOVUPD Z0, K1, (AX)
@@ -21178,6 +27598,8 @@ start:
 	JZ     done
 	CMPQ   offs+104(FP), $+0
 	JE     rows
+	CMPQ   split+96(FP), $+0
+	JE     taps
 	MOVQ   offs+104(FP), R9
 
 listed:
@@ -21200,6 +27622,41 @@ listed:
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
 	JMP          listed
+
+taps:
+	MOVQ offs+104(FP), R8
+
+nextTap:
+	MOVQ         (R8), R14
+	LEAQ         (SI)(R14*8), R14
+	VMOVUPD.Z    (DX), K1, Z3
+	VBROADCASTSD (R14), Z4
+	VFMADD231PD  Z3, Z4, Z0
+	PREFETCHT0   2048(DX)
+	VBROADCASTSD (R14)(DI*1), Z5
+	VFMADD231PD  Z3, Z5, Z1
+	VBROADCASTSD (R14)(DI*2), Z4
+	VFMADD231PD  Z3, Z4, Z2
+	ADDQ         $+8, R8
+	ADDQ         R9, DX
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          nextTap
+	MOVQ         aCol+32(FP), R14
+	TESTQ        R14, R14
+	JZ           nextTapWarm
+	PREFETCHT1   (R14)
+	PREFETCHT1   64(R14)
+	ADDQ         $+128, R14
+	MOVQ         R14, aCol+32(FP)
+
+nextTapWarm:
+	CMPQ       mode+80(FP), $+2
+	JEQ        nextTap
+	PREFETCHT0 (R13)
+	ADDQ       BX, R13
+	JMP        nextTap
 
 rows:
 	LEAQ (DX)(R9*8), R14
@@ -21229,8 +27686,8 @@ next:
 done:
 	MOVQ      c+0(FP), AX
 	MOVQ      mode+80(FP), CX
-	CMPQ      CX, $+1
-	JNE       canon
+	TESTB     $0x01, CL
+	JZ        alone
 	MOVQ      AX, R13
 	VMOVUPD.Z (R13), K1, Z3
 	VADDPD    Z0, Z3, Z0
@@ -21240,6 +27697,15 @@ done:
 	ADDQ      BX, R13
 	VMOVUPD.Z (R13), K1, Z3
 	VADDPD    Z2, Z3, Z2
+
+alone:
+	TESTB     $0x04, CL
+	JZ        canon
+	MOVQ      more+88(FP), R13
+	VMOVUPD.Z (R13), K1, Z3
+	VADDPD    Z3, Z0, Z0
+	VADDPD    Z3, Z1, Z1
+	VADDPD    Z3, Z2, Z2
 
 canon:
 	VCMPPD       $0x03, Z1, Z0, K2
@@ -21258,6 +27724,17 @@ canon:
 	VMOVAPD      Z4, K2, Z2
 
 numbers:
+	TESTB  $0x08, CL
+	JZ     signed
+	VXORPS X3, X3, X3
+	VMAXPD Z0, Z3, Z0
+	VADDPD Z3, Z0, Z0
+	VMAXPD Z1, Z3, Z1
+	VADDPD Z3, Z1, Z1
+	VMAXPD Z2, Z3, Z2
+	VADDPD Z3, Z2, Z2
+
+signed:
 	CMPQ    CX, $+2
 	JEQ     stream
 	VMOVUPD Z0, K1, (AX)
@@ -21335,6 +27812,8 @@ start:
 	JZ     done
 	CMPQ   offs+104(FP), $+0
 	JE     rows
+	CMPQ   split+96(FP), $+0
+	JE     taps
 	MOVQ   offs+104(FP), R9
 
 listed:
@@ -21359,6 +27838,43 @@ listed:
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
 	JMP          listed
+
+taps:
+	MOVQ offs+104(FP), R8
+
+nextTap:
+	MOVQ         (R8), R14
+	LEAQ         (SI)(R14*8), R14
+	VMOVUPD.Z    (DX), K1, Z4
+	VBROADCASTSD (R14), Z5
+	VFMADD231PD  Z4, Z5, Z0
+	PREFETCHT0   2048(DX)
+	VBROADCASTSD (R14)(DI*1), Z6
+	VFMADD231PD  Z4, Z6, Z1
+	VBROADCASTSD (R14)(DI*2), Z5
+	VFMADD231PD  Z4, Z5, Z2
+	VBROADCASTSD (R14)(R11*1), Z6
+	VFMADD231PD  Z4, Z6, Z3
+	ADDQ         $+8, R8
+	ADDQ         R9, DX
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          nextTap
+	MOVQ         aCol+32(FP), R14
+	TESTQ        R14, R14
+	JZ           nextTapWarm
+	PREFETCHT1   (R14)
+	PREFETCHT1   64(R14)
+	ADDQ         $+128, R14
+	MOVQ         R14, aCol+32(FP)
+
+nextTapWarm:
+	CMPQ       mode+80(FP), $+2
+	JEQ        nextTap
+	PREFETCHT0 (R13)
+	ADDQ       BX, R13
+	JMP        nextTap
 
 rows:
 	LEAQ (DX)(R9*8), R14
@@ -21390,8 +27906,8 @@ next:
 done:
 	MOVQ      c+0(FP), AX
 	MOVQ      mode+80(FP), CX
-	CMPQ      CX, $+1
-	JNE       canon
+	TESTB     $0x01, CL
+	JZ        alone
 	MOVQ      AX, R13
 	VMOVUPD.Z (R13), K1, Z4
 	VADDPD    Z0, Z4, Z0
@@ -21404,6 +27920,16 @@ done:
 	ADDQ      BX, R13
 	VMOVUPD.Z (R13), K1, Z4
 	VADDPD    Z3, Z4, Z3
+
+alone:
+	TESTB     $0x04, CL
+	JZ        canon
+	MOVQ      more+88(FP), R13
+	VMOVUPD.Z (R13), K1, Z4
+	VADDPD    Z4, Z0, Z0
+	VADDPD    Z4, Z1, Z1
+	VADDPD    Z4, Z2, Z2
+	VADDPD    Z4, Z3, Z3
 
 canon:
 	VCMPPD       $0x03, Z1, Z0, K2
@@ -21424,6 +27950,19 @@ canon:
 	VMOVAPD      Z5, K2, Z3
 
 numbers:
+	TESTB  $0x08, CL
+	JZ     signed
+	VXORPS X4, X4, X4
+	VMAXPD Z0, Z4, Z0
+	VADDPD Z4, Z0, Z0
+	VMAXPD Z1, Z4, Z1
+	VADDPD Z4, Z1, Z1
+	VMAXPD Z2, Z4, Z2
+	VADDPD Z4, Z2, Z2
+	VMAXPD Z3, Z4, Z3
+	VADDPD Z4, Z3, Z3
+
+signed:
 	CMPQ    CX, $+2
 	JEQ     stream
 	VMOVUPD Z0, K1, (AX)
@@ -21508,6 +28047,8 @@ start:
 	JZ     done
 	CMPQ   offs+104(FP), $+0
 	JE     rows
+	CMPQ   split+96(FP), $+0
+	JE     taps
 	MOVQ   offs+104(FP), R9
 
 listed:
@@ -21534,6 +28075,45 @@ listed:
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
 	JMP          listed
+
+taps:
+	MOVQ offs+104(FP), R8
+
+nextTap:
+	MOVQ         (R8), R14
+	LEAQ         (SI)(R14*8), R14
+	VMOVUPD.Z    (DX), K1, Z5
+	VBROADCASTSD (R14), Z6
+	VFMADD231PD  Z5, Z6, Z0
+	PREFETCHT0   2048(DX)
+	VBROADCASTSD (R14)(DI*1), Z7
+	VFMADD231PD  Z5, Z7, Z1
+	VBROADCASTSD (R14)(DI*2), Z6
+	VFMADD231PD  Z5, Z6, Z2
+	VBROADCASTSD (R14)(R11*1), Z7
+	VFMADD231PD  Z5, Z7, Z3
+	VBROADCASTSD (R14)(DI*4), Z6
+	VFMADD231PD  Z5, Z6, Z4
+	ADDQ         $+8, R8
+	ADDQ         R9, DX
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          nextTap
+	MOVQ         aCol+32(FP), R14
+	TESTQ        R14, R14
+	JZ           nextTapWarm
+	PREFETCHT1   (R14)
+	PREFETCHT1   64(R14)
+	ADDQ         $+128, R14
+	MOVQ         R14, aCol+32(FP)
+
+nextTapWarm:
+	CMPQ       mode+80(FP), $+2
+	JEQ        nextTap
+	PREFETCHT0 (R13)
+	ADDQ       BX, R13
+	JMP        nextTap
 
 rows:
 	LEAQ (DX)(R9*8), R14
@@ -21567,8 +28147,8 @@ next:
 done:
 	MOVQ      c+0(FP), AX
 	MOVQ      mode+80(FP), CX
-	CMPQ      CX, $+1
-	JNE       canon
+	TESTB     $0x01, CL
+	JZ        alone
 	MOVQ      AX, R13
 	VMOVUPD.Z (R13), K1, Z5
 	VADDPD    Z0, Z5, Z0
@@ -21584,6 +28164,17 @@ done:
 	ADDQ      BX, R13
 	VMOVUPD.Z (R13), K1, Z5
 	VADDPD    Z4, Z5, Z4
+
+alone:
+	TESTB     $0x04, CL
+	JZ        canon
+	MOVQ      more+88(FP), R13
+	VMOVUPD.Z (R13), K1, Z5
+	VADDPD    Z5, Z0, Z0
+	VADDPD    Z5, Z1, Z1
+	VADDPD    Z5, Z2, Z2
+	VADDPD    Z5, Z3, Z3
+	VADDPD    Z5, Z4, Z4
 
 canon:
 	VCMPPD       $0x03, Z1, Z0, K2
@@ -21608,6 +28199,21 @@ canon:
 	VMOVAPD      Z6, K2, Z4
 
 numbers:
+	TESTB  $0x08, CL
+	JZ     signed
+	VXORPS X5, X5, X5
+	VMAXPD Z0, Z5, Z0
+	VADDPD Z5, Z0, Z0
+	VMAXPD Z1, Z5, Z1
+	VADDPD Z5, Z1, Z1
+	VMAXPD Z2, Z5, Z2
+	VADDPD Z5, Z2, Z2
+	VMAXPD Z3, Z5, Z3
+	VADDPD Z5, Z3, Z3
+	VMAXPD Z4, Z5, Z4
+	VADDPD Z5, Z4, Z4
+
+signed:
 	CMPQ    CX, $+2
 	JEQ     stream
 	VMOVUPD Z0, K1, (AX)
@@ -21700,6 +28306,8 @@ start:
 	JZ     done
 	CMPQ   offs+104(FP), $+0
 	JE     rows
+	CMPQ   split+96(FP), $+0
+	JE     taps
 	MOVQ   offs+104(FP), R9
 
 listed:
@@ -21728,6 +28336,47 @@ listed:
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
 	JMP          listed
+
+taps:
+	MOVQ offs+104(FP), R8
+
+nextTap:
+	MOVQ         (R8), R14
+	LEAQ         (SI)(R14*8), R14
+	VMOVUPD.Z    (DX), K1, Z6
+	VBROADCASTSD (R14), Z7
+	VFMADD231PD  Z6, Z7, Z0
+	PREFETCHT0   2048(DX)
+	VBROADCASTSD (R14)(DI*1), Z8
+	VFMADD231PD  Z6, Z8, Z1
+	VBROADCASTSD (R14)(DI*2), Z7
+	VFMADD231PD  Z6, Z7, Z2
+	VBROADCASTSD (R14)(R11*1), Z8
+	VFMADD231PD  Z6, Z8, Z3
+	VBROADCASTSD (R14)(DI*4), Z7
+	VFMADD231PD  Z6, Z7, Z4
+	VBROADCASTSD (R14)(R12*1), Z8
+	VFMADD231PD  Z6, Z8, Z5
+	ADDQ         $+8, R8
+	ADDQ         R9, DX
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          nextTap
+	MOVQ         aCol+32(FP), R14
+	TESTQ        R14, R14
+	JZ           nextTapWarm
+	PREFETCHT1   (R14)
+	PREFETCHT1   64(R14)
+	ADDQ         $+128, R14
+	MOVQ         R14, aCol+32(FP)
+
+nextTapWarm:
+	CMPQ       mode+80(FP), $+2
+	JEQ        nextTap
+	PREFETCHT0 (R13)
+	ADDQ       BX, R13
+	JMP        nextTap
 
 rows:
 	LEAQ (DX)(R9*8), R14
@@ -21763,8 +28412,8 @@ next:
 done:
 	MOVQ      c+0(FP), AX
 	MOVQ      mode+80(FP), CX
-	CMPQ      CX, $+1
-	JNE       canon
+	TESTB     $0x01, CL
+	JZ        alone
 	MOVQ      AX, R13
 	VMOVUPD.Z (R13), K1, Z6
 	VADDPD    Z0, Z6, Z0
@@ -21783,6 +28432,18 @@ done:
 	ADDQ      BX, R13
 	VMOVUPD.Z (R13), K1, Z6
 	VADDPD    Z5, Z6, Z5
+
+alone:
+	TESTB     $0x04, CL
+	JZ        canon
+	MOVQ      more+88(FP), R13
+	VMOVUPD.Z (R13), K1, Z6
+	VADDPD    Z6, Z0, Z0
+	VADDPD    Z6, Z1, Z1
+	VADDPD    Z6, Z2, Z2
+	VADDPD    Z6, Z3, Z3
+	VADDPD    Z6, Z4, Z4
+	VADDPD    Z6, Z5, Z5
 
 canon:
 	VCMPPD       $0x03, Z1, Z0, K2
@@ -21809,6 +28470,23 @@ canon:
 	VMOVAPD      Z7, K2, Z5
 
 numbers:
+	TESTB  $0x08, CL
+	JZ     signed
+	VXORPS X6, X6, X6
+	VMAXPD Z0, Z6, Z0
+	VADDPD Z6, Z0, Z0
+	VMAXPD Z1, Z6, Z1
+	VADDPD Z6, Z1, Z1
+	VMAXPD Z2, Z6, Z2
+	VADDPD Z6, Z2, Z2
+	VMAXPD Z3, Z6, Z3
+	VADDPD Z6, Z3, Z3
+	VMAXPD Z4, Z6, Z4
+	VADDPD Z6, Z4, Z4
+	VMAXPD Z5, Z6, Z5
+	VADDPD Z6, Z5, Z5
+
+signed:
 	CMPQ    CX, $+2
 	JEQ     stream
 	VMOVUPD Z0, K1, (AX)
@@ -21908,6 +28586,8 @@ start:
 	JZ     done
 	CMPQ   offs+104(FP), $+0
 	JE     rows
+	CMPQ   split+96(FP), $+0
+	JE     taps
 	MOVQ   offs+104(FP), R9
 
 listed:
@@ -21938,6 +28618,49 @@ listed:
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
 	JMP          listed
+
+taps:
+	MOVQ offs+104(FP), R8
+
+nextTap:
+	MOVQ         (R8), R14
+	LEAQ         (SI)(R14*8), R14
+	VMOVUPD.Z    (DX), K1, Z7
+	VBROADCASTSD (R14), Z8
+	VFMADD231PD  Z7, Z8, Z0
+	PREFETCHT0   2048(DX)
+	VBROADCASTSD (R14)(DI*1), Z9
+	VFMADD231PD  Z7, Z9, Z1
+	VBROADCASTSD (R14)(DI*2), Z8
+	VFMADD231PD  Z7, Z8, Z2
+	VBROADCASTSD (R14)(R11*1), Z9
+	VFMADD231PD  Z7, Z9, Z3
+	VBROADCASTSD (R14)(DI*4), Z8
+	VFMADD231PD  Z7, Z8, Z4
+	VBROADCASTSD (R14)(R12*1), Z9
+	VFMADD231PD  Z7, Z9, Z5
+	VBROADCASTSD (R14)(R11*2), Z8
+	VFMADD231PD  Z7, Z8, Z6
+	ADDQ         $+8, R8
+	ADDQ         R9, DX
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          nextTap
+	MOVQ         aCol+32(FP), R14
+	TESTQ        R14, R14
+	JZ           nextTapWarm
+	PREFETCHT1   (R14)
+	PREFETCHT1   64(R14)
+	ADDQ         $+128, R14
+	MOVQ         R14, aCol+32(FP)
+
+nextTapWarm:
+	CMPQ       mode+80(FP), $+2
+	JEQ        nextTap
+	PREFETCHT0 (R13)
+	ADDQ       BX, R13
+	JMP        nextTap
 
 rows:
 	LEAQ (DX)(R9*8), R14
@@ -21975,8 +28698,8 @@ next:
 done:
 	MOVQ      c+0(FP), AX
 	MOVQ      mode+80(FP), CX
-	CMPQ      CX, $+1
-	JNE       canon
+	TESTB     $0x01, CL
+	JZ        alone
 	MOVQ      AX, R13
 	VMOVUPD.Z (R13), K1, Z7
 	VADDPD    Z0, Z7, Z0
@@ -21998,6 +28721,19 @@ done:
 	ADDQ      BX, R13
 	VMOVUPD.Z (R13), K1, Z7
 	VADDPD    Z6, Z7, Z6
+
+alone:
+	TESTB     $0x04, CL
+	JZ        canon
+	MOVQ      more+88(FP), R13
+	VMOVUPD.Z (R13), K1, Z7
+	VADDPD    Z7, Z0, Z0
+	VADDPD    Z7, Z1, Z1
+	VADDPD    Z7, Z2, Z2
+	VADDPD    Z7, Z3, Z3
+	VADDPD    Z7, Z4, Z4
+	VADDPD    Z7, Z5, Z5
+	VADDPD    Z7, Z6, Z6
 
 canon:
 	VCMPPD       $0x03, Z1, Z0, K2
@@ -22028,6 +28764,25 @@ canon:
 	VMOVAPD      Z8, K2, Z6
 
 numbers:
+	TESTB  $0x08, CL
+	JZ     signed
+	VXORPS X7, X7, X7
+	VMAXPD Z0, Z7, Z0
+	VADDPD Z7, Z0, Z0
+	VMAXPD Z1, Z7, Z1
+	VADDPD Z7, Z1, Z1
+	VMAXPD Z2, Z7, Z2
+	VADDPD Z7, Z2, Z2
+	VMAXPD Z3, Z7, Z3
+	VADDPD Z7, Z3, Z3
+	VMAXPD Z4, Z7, Z4
+	VADDPD Z7, Z4, Z4
+	VMAXPD Z5, Z7, Z5
+	VADDPD Z7, Z5, Z5
+	VMAXPD Z6, Z7, Z6
+	VADDPD Z7, Z6, Z6
+
+signed:
 	CMPQ    CX, $+2
 	JEQ     stream
 	VMOVUPD Z0, K1, (AX)
@@ -22135,6 +28890,8 @@ start:
 	JZ     done
 	CMPQ   offs+104(FP), $+0
 	JE     rows
+	CMPQ   split+96(FP), $+0
+	JE     taps
 	MOVQ   offs+104(FP), R9
 
 listed:
@@ -22167,6 +28924,51 @@ listed:
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
 	JMP          listed
+
+taps:
+	MOVQ offs+104(FP), R8
+
+nextTap:
+	MOVQ         (R8), R14
+	LEAQ         (SI)(R14*8), R14
+	VMOVUPD.Z    (DX), K1, Z8
+	VBROADCASTSD (R14), Z9
+	VFMADD231PD  Z8, Z9, Z0
+	PREFETCHT0   2048(DX)
+	VBROADCASTSD (R14)(DI*1), Z10
+	VFMADD231PD  Z8, Z10, Z1
+	VBROADCASTSD (R14)(DI*2), Z9
+	VFMADD231PD  Z8, Z9, Z2
+	VBROADCASTSD (R14)(R11*1), Z10
+	VFMADD231PD  Z8, Z10, Z3
+	VBROADCASTSD (R14)(DI*4), Z9
+	VFMADD231PD  Z8, Z9, Z4
+	VBROADCASTSD (R14)(R12*1), Z10
+	VFMADD231PD  Z8, Z10, Z5
+	VBROADCASTSD (R14)(R11*2), Z9
+	VFMADD231PD  Z8, Z9, Z6
+	VBROADCASTSD (R14)(R10*1), Z10
+	VFMADD231PD  Z8, Z10, Z7
+	ADDQ         $+8, R8
+	ADDQ         R9, DX
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          nextTap
+	MOVQ         aCol+32(FP), R14
+	TESTQ        R14, R14
+	JZ           nextTapWarm
+	PREFETCHT1   (R14)
+	PREFETCHT1   64(R14)
+	ADDQ         $+128, R14
+	MOVQ         R14, aCol+32(FP)
+
+nextTapWarm:
+	CMPQ       mode+80(FP), $+2
+	JEQ        nextTap
+	PREFETCHT0 (R13)
+	ADDQ       BX, R13
+	JMP        nextTap
 
 rows:
 	LEAQ (DX)(R9*8), R14
@@ -22206,8 +29008,8 @@ next:
 done:
 	MOVQ      c+0(FP), AX
 	MOVQ      mode+80(FP), CX
-	CMPQ      CX, $+1
-	JNE       canon
+	TESTB     $0x01, CL
+	JZ        alone
 	MOVQ      AX, R13
 	VMOVUPD.Z (R13), K1, Z8
 	VADDPD    Z0, Z8, Z0
@@ -22232,6 +29034,20 @@ done:
 	ADDQ      BX, R13
 	VMOVUPD.Z (R13), K1, Z8
 	VADDPD    Z7, Z8, Z7
+
+alone:
+	TESTB     $0x04, CL
+	JZ        canon
+	MOVQ      more+88(FP), R13
+	VMOVUPD.Z (R13), K1, Z8
+	VADDPD    Z8, Z0, Z0
+	VADDPD    Z8, Z1, Z1
+	VADDPD    Z8, Z2, Z2
+	VADDPD    Z8, Z3, Z3
+	VADDPD    Z8, Z4, Z4
+	VADDPD    Z8, Z5, Z5
+	VADDPD    Z8, Z6, Z6
+	VADDPD    Z8, Z7, Z7
 
 canon:
 	VCMPPD       $0x03, Z1, Z0, K2
@@ -22264,6 +29080,27 @@ canon:
 	VMOVAPD      Z9, K2, Z7
 
 numbers:
+	TESTB  $0x08, CL
+	JZ     signed
+	VXORPS X8, X8, X8
+	VMAXPD Z0, Z8, Z0
+	VADDPD Z8, Z0, Z0
+	VMAXPD Z1, Z8, Z1
+	VADDPD Z8, Z1, Z1
+	VMAXPD Z2, Z8, Z2
+	VADDPD Z8, Z2, Z2
+	VMAXPD Z3, Z8, Z3
+	VADDPD Z8, Z3, Z3
+	VMAXPD Z4, Z8, Z4
+	VADDPD Z8, Z4, Z4
+	VMAXPD Z5, Z8, Z5
+	VADDPD Z8, Z5, Z5
+	VMAXPD Z6, Z8, Z6
+	VADDPD Z8, Z6, Z6
+	VMAXPD Z7, Z8, Z7
+	VADDPD Z8, Z7, Z7
+
+signed:
 	CMPQ    CX, $+2
 	JEQ     stream
 	VMOVUPD Z0, K1, (AX)
@@ -22378,6 +29215,8 @@ start:
 	JZ     done
 	CMPQ   offs+104(FP), $+0
 	JE     rows
+	CMPQ   split+96(FP), $+0
+	JE     taps
 	MOVQ   offs+104(FP), R9
 
 listed:
@@ -22412,6 +29251,53 @@ listed:
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
 	JMP          listed
+
+taps:
+	MOVQ offs+104(FP), R8
+
+nextTap:
+	MOVQ         (R8), R14
+	LEAQ         (SI)(R14*8), R14
+	VMOVUPD.Z    (DX), K1, Z9
+	VBROADCASTSD (R14), Z10
+	VFMADD231PD  Z9, Z10, Z0
+	PREFETCHT0   2048(DX)
+	VBROADCASTSD (R14)(DI*1), Z11
+	VFMADD231PD  Z9, Z11, Z1
+	VBROADCASTSD (R14)(DI*2), Z10
+	VFMADD231PD  Z9, Z10, Z2
+	VBROADCASTSD (R14)(R11*1), Z11
+	VFMADD231PD  Z9, Z11, Z3
+	VBROADCASTSD (R14)(DI*4), Z10
+	VFMADD231PD  Z9, Z10, Z4
+	VBROADCASTSD (R14)(R12*1), Z11
+	VFMADD231PD  Z9, Z11, Z5
+	VBROADCASTSD (R14)(R11*2), Z10
+	VFMADD231PD  Z9, Z10, Z6
+	VBROADCASTSD (R14)(R10*1), Z11
+	VFMADD231PD  Z9, Z11, Z7
+	VBROADCASTSD (R14)(DI*8), Z10
+	VFMADD231PD  Z9, Z10, Z8
+	ADDQ         $+8, R8
+	ADDQ         R9, DX
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          nextTap
+	MOVQ         aCol+32(FP), R14
+	TESTQ        R14, R14
+	JZ           nextTapWarm
+	PREFETCHT1   (R14)
+	PREFETCHT1   64(R14)
+	ADDQ         $+128, R14
+	MOVQ         R14, aCol+32(FP)
+
+nextTapWarm:
+	CMPQ       mode+80(FP), $+2
+	JEQ        nextTap
+	PREFETCHT0 (R13)
+	ADDQ       BX, R13
+	JMP        nextTap
 
 rows:
 	LEAQ (DX)(R9*8), R14
@@ -22453,8 +29339,8 @@ next:
 done:
 	MOVQ      c+0(FP), AX
 	MOVQ      mode+80(FP), CX
-	CMPQ      CX, $+1
-	JNE       canon
+	TESTB     $0x01, CL
+	JZ        alone
 	MOVQ      AX, R13
 	VMOVUPD.Z (R13), K1, Z9
 	VADDPD    Z0, Z9, Z0
@@ -22482,6 +29368,21 @@ done:
 	ADDQ      BX, R13
 	VMOVUPD.Z (R13), K1, Z9
 	VADDPD    Z8, Z9, Z8
+
+alone:
+	TESTB     $0x04, CL
+	JZ        canon
+	MOVQ      more+88(FP), R13
+	VMOVUPD.Z (R13), K1, Z9
+	VADDPD    Z9, Z0, Z0
+	VADDPD    Z9, Z1, Z1
+	VADDPD    Z9, Z2, Z2
+	VADDPD    Z9, Z3, Z3
+	VADDPD    Z9, Z4, Z4
+	VADDPD    Z9, Z5, Z5
+	VADDPD    Z9, Z6, Z6
+	VADDPD    Z9, Z7, Z7
+	VADDPD    Z9, Z8, Z8
 
 canon:
 	VCMPPD       $0x03, Z1, Z0, K2
@@ -22518,6 +29419,29 @@ canon:
 	VMOVAPD      Z10, K2, Z8
 
 numbers:
+	TESTB  $0x08, CL
+	JZ     signed
+	VXORPS X9, X9, X9
+	VMAXPD Z0, Z9, Z0
+	VADDPD Z9, Z0, Z0
+	VMAXPD Z1, Z9, Z1
+	VADDPD Z9, Z1, Z1
+	VMAXPD Z2, Z9, Z2
+	VADDPD Z9, Z2, Z2
+	VMAXPD Z3, Z9, Z3
+	VADDPD Z9, Z3, Z3
+	VMAXPD Z4, Z9, Z4
+	VADDPD Z9, Z4, Z4
+	VMAXPD Z5, Z9, Z5
+	VADDPD Z9, Z5, Z5
+	VMAXPD Z6, Z9, Z6
+	VADDPD Z9, Z6, Z6
+	VMAXPD Z7, Z9, Z7
+	VADDPD Z9, Z7, Z7
+	VMAXPD Z8, Z9, Z8
+	VADDPD Z9, Z8, Z8
+
+signed:
 	CMPQ    CX, $+2
 	JEQ     stream
 	VMOVUPD Z0, K1, (AX)
@@ -22641,6 +29565,8 @@ start:
 	JZ     done
 	CMPQ   offs+104(FP), $+0
 	JE     rows
+	CMPQ   split+96(FP), $+0
+	JE     taps
 	MOVQ   offs+104(FP), R9
 
 listed:
@@ -22678,6 +29604,56 @@ listed:
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
 	JMP          listed
+
+taps:
+	MOVQ offs+104(FP), R8
+
+nextTap:
+	MOVQ         (R8), R14
+	LEAQ         (R15)(R14*8), AX
+	LEAQ         (SI)(R14*8), R14
+	VMOVUPD.Z    (DX), K1, Z10
+	VBROADCASTSD (R14), Z11
+	VFMADD231PD  Z10, Z11, Z0
+	PREFETCHT0   2048(DX)
+	VBROADCASTSD (R14)(DI*1), Z12
+	VFMADD231PD  Z10, Z12, Z1
+	VBROADCASTSD (R14)(DI*2), Z11
+	VFMADD231PD  Z10, Z11, Z2
+	VBROADCASTSD (R14)(R11*1), Z12
+	VFMADD231PD  Z10, Z12, Z3
+	VBROADCASTSD (R14)(DI*4), Z11
+	VFMADD231PD  Z10, Z11, Z4
+	VBROADCASTSD (R14)(R12*1), Z12
+	VFMADD231PD  Z10, Z12, Z5
+	VBROADCASTSD (R14)(R11*2), Z11
+	VFMADD231PD  Z10, Z11, Z6
+	VBROADCASTSD (R14)(R10*1), Z12
+	VFMADD231PD  Z10, Z12, Z7
+	VBROADCASTSD (R14)(DI*8), Z11
+	VFMADD231PD  Z10, Z11, Z8
+	VBROADCASTSD (AX), Z12
+	VFMADD231PD  Z10, Z12, Z9
+	ADDQ         $+8, R8
+	ADDQ         R9, DX
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          nextTap
+	MOVQ         aCol+32(FP), R14
+	TESTQ        R14, R14
+	JZ           nextTapWarm
+	PREFETCHT1   (R14)
+	PREFETCHT1   64(R14)
+	ADDQ         $+128, R14
+	MOVQ         R14, aCol+32(FP)
+
+nextTapWarm:
+	CMPQ       mode+80(FP), $+2
+	JEQ        nextTap
+	PREFETCHT0 (R13)
+	ADDQ       BX, R13
+	JMP        nextTap
 
 rows:
 	LEAQ (DX)(R9*8), R14
@@ -22722,8 +29698,8 @@ next:
 done:
 	MOVQ      c+0(FP), AX
 	MOVQ      mode+80(FP), CX
-	CMPQ      CX, $+1
-	JNE       canon
+	TESTB     $0x01, CL
+	JZ        alone
 	MOVQ      AX, R13
 	VMOVUPD.Z (R13), K1, Z10
 	VADDPD    Z0, Z10, Z0
@@ -22754,6 +29730,22 @@ done:
 	ADDQ      BX, R13
 	VMOVUPD.Z (R13), K1, Z10
 	VADDPD    Z9, Z10, Z9
+
+alone:
+	TESTB     $0x04, CL
+	JZ        canon
+	MOVQ      more+88(FP), R13
+	VMOVUPD.Z (R13), K1, Z10
+	VADDPD    Z10, Z0, Z0
+	VADDPD    Z10, Z1, Z1
+	VADDPD    Z10, Z2, Z2
+	VADDPD    Z10, Z3, Z3
+	VADDPD    Z10, Z4, Z4
+	VADDPD    Z10, Z5, Z5
+	VADDPD    Z10, Z6, Z6
+	VADDPD    Z10, Z7, Z7
+	VADDPD    Z10, Z8, Z8
+	VADDPD    Z10, Z9, Z9
 
 canon:
 	VCMPPD       $0x03, Z1, Z0, K2
@@ -22792,6 +29784,31 @@ canon:
 	VMOVAPD      Z11, K2, Z9
 
 numbers:
+	TESTB  $0x08, CL
+	JZ     signed
+	VXORPS X10, X10, X10
+	VMAXPD Z0, Z10, Z0
+	VADDPD Z10, Z0, Z0
+	VMAXPD Z1, Z10, Z1
+	VADDPD Z10, Z1, Z1
+	VMAXPD Z2, Z10, Z2
+	VADDPD Z10, Z2, Z2
+	VMAXPD Z3, Z10, Z3
+	VADDPD Z10, Z3, Z3
+	VMAXPD Z4, Z10, Z4
+	VADDPD Z10, Z4, Z4
+	VMAXPD Z5, Z10, Z5
+	VADDPD Z10, Z5, Z5
+	VMAXPD Z6, Z10, Z6
+	VADDPD Z10, Z6, Z6
+	VMAXPD Z7, Z10, Z7
+	VADDPD Z10, Z7, Z7
+	VMAXPD Z8, Z10, Z8
+	VADDPD Z10, Z8, Z8
+	VMAXPD Z9, Z10, Z9
+	VADDPD Z10, Z9, Z9
+
+signed:
 	CMPQ    CX, $+2
 	JEQ     stream
 	VMOVUPD Z0, K1, (AX)
@@ -22922,6 +29939,8 @@ start:
 	JZ     done
 	CMPQ   offs+104(FP), $+0
 	JE     rows
+	CMPQ   split+96(FP), $+0
+	JE     taps
 	MOVQ   offs+104(FP), R9
 
 listed:
@@ -22961,6 +29980,58 @@ listed:
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
 	JMP          listed
+
+taps:
+	MOVQ offs+104(FP), R8
+
+nextTap:
+	MOVQ         (R8), R14
+	LEAQ         (R15)(R14*8), AX
+	LEAQ         (SI)(R14*8), R14
+	VMOVUPD.Z    (DX), K1, Z11
+	VBROADCASTSD (R14), Z12
+	VFMADD231PD  Z11, Z12, Z0
+	PREFETCHT0   2048(DX)
+	VBROADCASTSD (R14)(DI*1), Z13
+	VFMADD231PD  Z11, Z13, Z1
+	VBROADCASTSD (R14)(DI*2), Z12
+	VFMADD231PD  Z11, Z12, Z2
+	VBROADCASTSD (R14)(R11*1), Z13
+	VFMADD231PD  Z11, Z13, Z3
+	VBROADCASTSD (R14)(DI*4), Z12
+	VFMADD231PD  Z11, Z12, Z4
+	VBROADCASTSD (R14)(R12*1), Z13
+	VFMADD231PD  Z11, Z13, Z5
+	VBROADCASTSD (R14)(R11*2), Z12
+	VFMADD231PD  Z11, Z12, Z6
+	VBROADCASTSD (R14)(R10*1), Z13
+	VFMADD231PD  Z11, Z13, Z7
+	VBROADCASTSD (R14)(DI*8), Z12
+	VFMADD231PD  Z11, Z12, Z8
+	VBROADCASTSD (AX), Z13
+	VFMADD231PD  Z11, Z13, Z9
+	VBROADCASTSD (AX)(DI*1), Z12
+	VFMADD231PD  Z11, Z12, Z10
+	ADDQ         $+8, R8
+	ADDQ         R9, DX
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          nextTap
+	MOVQ         aCol+32(FP), R14
+	TESTQ        R14, R14
+	JZ           nextTapWarm
+	PREFETCHT1   (R14)
+	PREFETCHT1   64(R14)
+	ADDQ         $+128, R14
+	MOVQ         R14, aCol+32(FP)
+
+nextTapWarm:
+	CMPQ       mode+80(FP), $+2
+	JEQ        nextTap
+	PREFETCHT0 (R13)
+	ADDQ       BX, R13
+	JMP        nextTap
 
 rows:
 	LEAQ (DX)(R9*8), R14
@@ -23007,8 +30078,8 @@ next:
 done:
 	MOVQ      c+0(FP), AX
 	MOVQ      mode+80(FP), CX
-	CMPQ      CX, $+1
-	JNE       canon
+	TESTB     $0x01, CL
+	JZ        alone
 	MOVQ      AX, R13
 	VMOVUPD.Z (R13), K1, Z11
 	VADDPD    Z0, Z11, Z0
@@ -23042,6 +30113,23 @@ done:
 	ADDQ      BX, R13
 	VMOVUPD.Z (R13), K1, Z11
 	VADDPD    Z10, Z11, Z10
+
+alone:
+	TESTB     $0x04, CL
+	JZ        canon
+	MOVQ      more+88(FP), R13
+	VMOVUPD.Z (R13), K1, Z11
+	VADDPD    Z11, Z0, Z0
+	VADDPD    Z11, Z1, Z1
+	VADDPD    Z11, Z2, Z2
+	VADDPD    Z11, Z3, Z3
+	VADDPD    Z11, Z4, Z4
+	VADDPD    Z11, Z5, Z5
+	VADDPD    Z11, Z6, Z6
+	VADDPD    Z11, Z7, Z7
+	VADDPD    Z11, Z8, Z8
+	VADDPD    Z11, Z9, Z9
+	VADDPD    Z11, Z10, Z10
 
 canon:
 	VCMPPD       $0x03, Z1, Z0, K2
@@ -23084,6 +30172,33 @@ canon:
 	VMOVAPD      Z12, K2, Z10
 
 numbers:
+	TESTB  $0x08, CL
+	JZ     signed
+	VXORPS X11, X11, X11
+	VMAXPD Z0, Z11, Z0
+	VADDPD Z11, Z0, Z0
+	VMAXPD Z1, Z11, Z1
+	VADDPD Z11, Z1, Z1
+	VMAXPD Z2, Z11, Z2
+	VADDPD Z11, Z2, Z2
+	VMAXPD Z3, Z11, Z3
+	VADDPD Z11, Z3, Z3
+	VMAXPD Z4, Z11, Z4
+	VADDPD Z11, Z4, Z4
+	VMAXPD Z5, Z11, Z5
+	VADDPD Z11, Z5, Z5
+	VMAXPD Z6, Z11, Z6
+	VADDPD Z11, Z6, Z6
+	VMAXPD Z7, Z11, Z7
+	VADDPD Z11, Z7, Z7
+	VMAXPD Z8, Z11, Z8
+	VADDPD Z11, Z8, Z8
+	VMAXPD Z9, Z11, Z9
+	VADDPD Z11, Z9, Z9
+	VMAXPD Z10, Z11, Z10
+	VADDPD Z11, Z10, Z10
+
+signed:
 	CMPQ    CX, $+2
 	JEQ     stream
 	VMOVUPD Z0, K1, (AX)
@@ -23221,6 +30336,8 @@ start:
 	JZ     done
 	CMPQ   offs+104(FP), $+0
 	JE     rows
+	CMPQ   split+96(FP), $+0
+	JE     taps
 	MOVQ   offs+104(FP), R9
 
 listed:
@@ -23262,6 +30379,60 @@ listed:
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
 	JMP          listed
+
+taps:
+	MOVQ offs+104(FP), R8
+
+nextTap:
+	MOVQ         (R8), R14
+	LEAQ         (R15)(R14*8), AX
+	LEAQ         (SI)(R14*8), R14
+	VMOVUPD.Z    (DX), K1, Z12
+	VBROADCASTSD (R14), Z13
+	VFMADD231PD  Z12, Z13, Z0
+	PREFETCHT0   2048(DX)
+	VBROADCASTSD (R14)(DI*1), Z14
+	VFMADD231PD  Z12, Z14, Z1
+	VBROADCASTSD (R14)(DI*2), Z13
+	VFMADD231PD  Z12, Z13, Z2
+	VBROADCASTSD (R14)(R11*1), Z14
+	VFMADD231PD  Z12, Z14, Z3
+	VBROADCASTSD (R14)(DI*4), Z13
+	VFMADD231PD  Z12, Z13, Z4
+	VBROADCASTSD (R14)(R12*1), Z14
+	VFMADD231PD  Z12, Z14, Z5
+	VBROADCASTSD (R14)(R11*2), Z13
+	VFMADD231PD  Z12, Z13, Z6
+	VBROADCASTSD (R14)(R10*1), Z14
+	VFMADD231PD  Z12, Z14, Z7
+	VBROADCASTSD (R14)(DI*8), Z13
+	VFMADD231PD  Z12, Z13, Z8
+	VBROADCASTSD (AX), Z14
+	VFMADD231PD  Z12, Z14, Z9
+	VBROADCASTSD (AX)(DI*1), Z13
+	VFMADD231PD  Z12, Z13, Z10
+	VBROADCASTSD (AX)(DI*2), Z14
+	VFMADD231PD  Z12, Z14, Z11
+	ADDQ         $+8, R8
+	ADDQ         R9, DX
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          nextTap
+	MOVQ         aCol+32(FP), R14
+	TESTQ        R14, R14
+	JZ           nextTapWarm
+	PREFETCHT1   (R14)
+	PREFETCHT1   64(R14)
+	ADDQ         $+128, R14
+	MOVQ         R14, aCol+32(FP)
+
+nextTapWarm:
+	CMPQ       mode+80(FP), $+2
+	JEQ        nextTap
+	PREFETCHT0 (R13)
+	ADDQ       BX, R13
+	JMP        nextTap
 
 rows:
 	LEAQ (DX)(R9*8), R14
@@ -23310,8 +30481,8 @@ next:
 done:
 	MOVQ      c+0(FP), AX
 	MOVQ      mode+80(FP), CX
-	CMPQ      CX, $+1
-	JNE       canon
+	TESTB     $0x01, CL
+	JZ        alone
 	MOVQ      AX, R13
 	VMOVUPD.Z (R13), K1, Z12
 	VADDPD    Z0, Z12, Z0
@@ -23348,6 +30519,24 @@ done:
 	ADDQ      BX, R13
 	VMOVUPD.Z (R13), K1, Z12
 	VADDPD    Z11, Z12, Z11
+
+alone:
+	TESTB     $0x04, CL
+	JZ        canon
+	MOVQ      more+88(FP), R13
+	VMOVUPD.Z (R13), K1, Z12
+	VADDPD    Z12, Z0, Z0
+	VADDPD    Z12, Z1, Z1
+	VADDPD    Z12, Z2, Z2
+	VADDPD    Z12, Z3, Z3
+	VADDPD    Z12, Z4, Z4
+	VADDPD    Z12, Z5, Z5
+	VADDPD    Z12, Z6, Z6
+	VADDPD    Z12, Z7, Z7
+	VADDPD    Z12, Z8, Z8
+	VADDPD    Z12, Z9, Z9
+	VADDPD    Z12, Z10, Z10
+	VADDPD    Z12, Z11, Z11
 
 canon:
 	VCMPPD       $0x03, Z1, Z0, K2
@@ -23392,6 +30581,35 @@ canon:
 	VMOVAPD      Z13, K2, Z11
 
 numbers:
+	TESTB  $0x08, CL
+	JZ     signed
+	VXORPS X12, X12, X12
+	VMAXPD Z0, Z12, Z0
+	VADDPD Z12, Z0, Z0
+	VMAXPD Z1, Z12, Z1
+	VADDPD Z12, Z1, Z1
+	VMAXPD Z2, Z12, Z2
+	VADDPD Z12, Z2, Z2
+	VMAXPD Z3, Z12, Z3
+	VADDPD Z12, Z3, Z3
+	VMAXPD Z4, Z12, Z4
+	VADDPD Z12, Z4, Z4
+	VMAXPD Z5, Z12, Z5
+	VADDPD Z12, Z5, Z5
+	VMAXPD Z6, Z12, Z6
+	VADDPD Z12, Z6, Z6
+	VMAXPD Z7, Z12, Z7
+	VADDPD Z12, Z7, Z7
+	VMAXPD Z8, Z12, Z8
+	VADDPD Z12, Z8, Z8
+	VMAXPD Z9, Z12, Z9
+	VADDPD Z12, Z9, Z9
+	VMAXPD Z10, Z12, Z10
+	VADDPD Z12, Z10, Z10
+	VMAXPD Z11, Z12, Z11
+	VADDPD Z12, Z11, Z11
+
+signed:
 	CMPQ    CX, $+2
 	JEQ     stream
 	VMOVUPD Z0, K1, (AX)
@@ -23536,6 +30754,8 @@ start:
 	JZ     done
 	CMPQ   offs+104(FP), $+0
 	JE     rows
+	CMPQ   split+96(FP), $+0
+	JE     taps
 	MOVQ   offs+104(FP), R9
 
 listed:
@@ -23579,6 +30799,62 @@ listed:
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
 	JMP          listed
+
+taps:
+	MOVQ offs+104(FP), R8
+
+nextTap:
+	MOVQ         (R8), R14
+	LEAQ         (R15)(R14*8), AX
+	LEAQ         (SI)(R14*8), R14
+	VMOVUPD.Z    (DX), K1, Z13
+	VBROADCASTSD (R14), Z14
+	VFMADD231PD  Z13, Z14, Z0
+	PREFETCHT0   2048(DX)
+	VBROADCASTSD (R14)(DI*1), Z15
+	VFMADD231PD  Z13, Z15, Z1
+	VBROADCASTSD (R14)(DI*2), Z14
+	VFMADD231PD  Z13, Z14, Z2
+	VBROADCASTSD (R14)(R11*1), Z15
+	VFMADD231PD  Z13, Z15, Z3
+	VBROADCASTSD (R14)(DI*4), Z14
+	VFMADD231PD  Z13, Z14, Z4
+	VBROADCASTSD (R14)(R12*1), Z15
+	VFMADD231PD  Z13, Z15, Z5
+	VBROADCASTSD (R14)(R11*2), Z14
+	VFMADD231PD  Z13, Z14, Z6
+	VBROADCASTSD (R14)(R10*1), Z15
+	VFMADD231PD  Z13, Z15, Z7
+	VBROADCASTSD (R14)(DI*8), Z14
+	VFMADD231PD  Z13, Z14, Z8
+	VBROADCASTSD (AX), Z15
+	VFMADD231PD  Z13, Z15, Z9
+	VBROADCASTSD (AX)(DI*1), Z14
+	VFMADD231PD  Z13, Z14, Z10
+	VBROADCASTSD (AX)(DI*2), Z15
+	VFMADD231PD  Z13, Z15, Z11
+	VBROADCASTSD (AX)(R11*1), Z14
+	VFMADD231PD  Z13, Z14, Z12
+	ADDQ         $+8, R8
+	ADDQ         R9, DX
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          nextTap
+	MOVQ         aCol+32(FP), R14
+	TESTQ        R14, R14
+	JZ           nextTapWarm
+	PREFETCHT1   (R14)
+	PREFETCHT1   64(R14)
+	ADDQ         $+128, R14
+	MOVQ         R14, aCol+32(FP)
+
+nextTapWarm:
+	CMPQ       mode+80(FP), $+2
+	JEQ        nextTap
+	PREFETCHT0 (R13)
+	ADDQ       BX, R13
+	JMP        nextTap
 
 rows:
 	LEAQ (DX)(R9*8), R14
@@ -23629,8 +30905,8 @@ next:
 done:
 	MOVQ      c+0(FP), AX
 	MOVQ      mode+80(FP), CX
-	CMPQ      CX, $+1
-	JNE       canon
+	TESTB     $0x01, CL
+	JZ        alone
 	MOVQ      AX, R13
 	VMOVUPD.Z (R13), K1, Z13
 	VADDPD    Z0, Z13, Z0
@@ -23670,6 +30946,25 @@ done:
 	ADDQ      BX, R13
 	VMOVUPD.Z (R13), K1, Z13
 	VADDPD    Z12, Z13, Z12
+
+alone:
+	TESTB     $0x04, CL
+	JZ        canon
+	MOVQ      more+88(FP), R13
+	VMOVUPD.Z (R13), K1, Z13
+	VADDPD    Z13, Z0, Z0
+	VADDPD    Z13, Z1, Z1
+	VADDPD    Z13, Z2, Z2
+	VADDPD    Z13, Z3, Z3
+	VADDPD    Z13, Z4, Z4
+	VADDPD    Z13, Z5, Z5
+	VADDPD    Z13, Z6, Z6
+	VADDPD    Z13, Z7, Z7
+	VADDPD    Z13, Z8, Z8
+	VADDPD    Z13, Z9, Z9
+	VADDPD    Z13, Z10, Z10
+	VADDPD    Z13, Z11, Z11
+	VADDPD    Z13, Z12, Z12
 
 canon:
 	VCMPPD       $0x03, Z1, Z0, K2
@@ -23718,6 +31013,37 @@ canon:
 	VMOVAPD      Z14, K2, Z12
 
 numbers:
+	TESTB  $0x08, CL
+	JZ     signed
+	VXORPS X13, X13, X13
+	VMAXPD Z0, Z13, Z0
+	VADDPD Z13, Z0, Z0
+	VMAXPD Z1, Z13, Z1
+	VADDPD Z13, Z1, Z1
+	VMAXPD Z2, Z13, Z2
+	VADDPD Z13, Z2, Z2
+	VMAXPD Z3, Z13, Z3
+	VADDPD Z13, Z3, Z3
+	VMAXPD Z4, Z13, Z4
+	VADDPD Z13, Z4, Z4
+	VMAXPD Z5, Z13, Z5
+	VADDPD Z13, Z5, Z5
+	VMAXPD Z6, Z13, Z6
+	VADDPD Z13, Z6, Z6
+	VMAXPD Z7, Z13, Z7
+	VADDPD Z13, Z7, Z7
+	VMAXPD Z8, Z13, Z8
+	VADDPD Z13, Z8, Z8
+	VMAXPD Z9, Z13, Z9
+	VADDPD Z13, Z9, Z9
+	VMAXPD Z10, Z13, Z10
+	VADDPD Z13, Z10, Z10
+	VMAXPD Z11, Z13, Z11
+	VADDPD Z13, Z11, Z11
+	VMAXPD Z12, Z13, Z12
+	VADDPD Z13, Z12, Z12
+
+signed:
 	CMPQ    CX, $+2
 	JEQ     stream
 	VMOVUPD Z0, K1, (AX)
@@ -23869,6 +31195,8 @@ start:
 	JZ     done
 	CMPQ   offs+104(FP), $+0
 	JE     rows
+	CMPQ   split+96(FP), $+0
+	JE     taps
 	MOVQ   offs+104(FP), R9
 
 listed:
@@ -23914,6 +31242,64 @@ listed:
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
 	JMP          listed
+
+taps:
+	MOVQ offs+104(FP), R8
+
+nextTap:
+	MOVQ         (R8), R14
+	LEAQ         (R15)(R14*8), AX
+	LEAQ         (SI)(R14*8), R14
+	VMOVUPD.Z    (DX), K1, Z14
+	VBROADCASTSD (R14), Z15
+	VFMADD231PD  Z14, Z15, Z0
+	PREFETCHT0   2048(DX)
+	VBROADCASTSD (R14)(DI*1), Z16
+	VFMADD231PD  Z14, Z16, Z1
+	VBROADCASTSD (R14)(DI*2), Z15
+	VFMADD231PD  Z14, Z15, Z2
+	VBROADCASTSD (R14)(R11*1), Z16
+	VFMADD231PD  Z14, Z16, Z3
+	VBROADCASTSD (R14)(DI*4), Z15
+	VFMADD231PD  Z14, Z15, Z4
+	VBROADCASTSD (R14)(R12*1), Z16
+	VFMADD231PD  Z14, Z16, Z5
+	VBROADCASTSD (R14)(R11*2), Z15
+	VFMADD231PD  Z14, Z15, Z6
+	VBROADCASTSD (R14)(R10*1), Z16
+	VFMADD231PD  Z14, Z16, Z7
+	VBROADCASTSD (R14)(DI*8), Z15
+	VFMADD231PD  Z14, Z15, Z8
+	VBROADCASTSD (AX), Z16
+	VFMADD231PD  Z14, Z16, Z9
+	VBROADCASTSD (AX)(DI*1), Z15
+	VFMADD231PD  Z14, Z15, Z10
+	VBROADCASTSD (AX)(DI*2), Z16
+	VFMADD231PD  Z14, Z16, Z11
+	VBROADCASTSD (AX)(R11*1), Z15
+	VFMADD231PD  Z14, Z15, Z12
+	VBROADCASTSD (AX)(DI*4), Z16
+	VFMADD231PD  Z14, Z16, Z13
+	ADDQ         $+8, R8
+	ADDQ         R9, DX
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          nextTap
+	MOVQ         aCol+32(FP), R14
+	TESTQ        R14, R14
+	JZ           nextTapWarm
+	PREFETCHT1   (R14)
+	PREFETCHT1   64(R14)
+	ADDQ         $+128, R14
+	MOVQ         R14, aCol+32(FP)
+
+nextTapWarm:
+	CMPQ       mode+80(FP), $+2
+	JEQ        nextTap
+	PREFETCHT0 (R13)
+	ADDQ       BX, R13
+	JMP        nextTap
 
 rows:
 	LEAQ (DX)(R9*8), R14
@@ -23966,8 +31352,8 @@ next:
 done:
 	MOVQ      c+0(FP), AX
 	MOVQ      mode+80(FP), CX
-	CMPQ      CX, $+1
-	JNE       canon
+	TESTB     $0x01, CL
+	JZ        alone
 	MOVQ      AX, R13
 	VMOVUPD.Z (R13), K1, Z14
 	VADDPD    Z0, Z14, Z0
@@ -24010,6 +31396,26 @@ done:
 	ADDQ      BX, R13
 	VMOVUPD.Z (R13), K1, Z14
 	VADDPD    Z13, Z14, Z13
+
+alone:
+	TESTB     $0x04, CL
+	JZ        canon
+	MOVQ      more+88(FP), R13
+	VMOVUPD.Z (R13), K1, Z14
+	VADDPD    Z14, Z0, Z0
+	VADDPD    Z14, Z1, Z1
+	VADDPD    Z14, Z2, Z2
+	VADDPD    Z14, Z3, Z3
+	VADDPD    Z14, Z4, Z4
+	VADDPD    Z14, Z5, Z5
+	VADDPD    Z14, Z6, Z6
+	VADDPD    Z14, Z7, Z7
+	VADDPD    Z14, Z8, Z8
+	VADDPD    Z14, Z9, Z9
+	VADDPD    Z14, Z10, Z10
+	VADDPD    Z14, Z11, Z11
+	VADDPD    Z14, Z12, Z12
+	VADDPD    Z14, Z13, Z13
 
 canon:
 	VCMPPD       $0x03, Z1, Z0, K2
@@ -24060,6 +31466,39 @@ canon:
 	VMOVAPD      Z15, K2, Z13
 
 numbers:
+	TESTB  $0x08, CL
+	JZ     signed
+	VXORPS X14, X14, X14
+	VMAXPD Z0, Z14, Z0
+	VADDPD Z14, Z0, Z0
+	VMAXPD Z1, Z14, Z1
+	VADDPD Z14, Z1, Z1
+	VMAXPD Z2, Z14, Z2
+	VADDPD Z14, Z2, Z2
+	VMAXPD Z3, Z14, Z3
+	VADDPD Z14, Z3, Z3
+	VMAXPD Z4, Z14, Z4
+	VADDPD Z14, Z4, Z4
+	VMAXPD Z5, Z14, Z5
+	VADDPD Z14, Z5, Z5
+	VMAXPD Z6, Z14, Z6
+	VADDPD Z14, Z6, Z6
+	VMAXPD Z7, Z14, Z7
+	VADDPD Z14, Z7, Z7
+	VMAXPD Z8, Z14, Z8
+	VADDPD Z14, Z8, Z8
+	VMAXPD Z9, Z14, Z9
+	VADDPD Z14, Z9, Z9
+	VMAXPD Z10, Z14, Z10
+	VADDPD Z14, Z10, Z10
+	VMAXPD Z11, Z14, Z11
+	VADDPD Z14, Z11, Z11
+	VMAXPD Z12, Z14, Z12
+	VADDPD Z14, Z12, Z12
+	VMAXPD Z13, Z14, Z13
+	VADDPD Z14, Z13, Z13
+
+signed:
 	CMPQ    CX, $+2
 	JEQ     stream
 	VMOVUPD Z0, K1, (AX)
@@ -24173,6 +31612,8 @@ start:
 	JZ     done
 	CMPQ   offs+104(FP), $+0
 	JE     rows
+	CMPQ   split+96(FP), $+0
+	JE     taps
 	MOVQ   offs+104(FP), R9
 
 listed:
@@ -24194,6 +31635,42 @@ listed:
 	PREFETCHT0   64(R13)
 	ADDQ         BX, R13
 	JMP          listed
+
+taps:
+	MOVQ offs+104(FP), R8
+
+nextTap:
+	MOVQ         (R8), R14
+	LEAQ         (SI)(R14*8), R14
+	VMOVUPD      (DX), Z2
+	VMOVUPD.Z    64(DX), K1, Z3
+	VBROADCASTSD (R14), Z4
+	VFMADD231PD  Z2, Z4, Z0
+	VFMADD231PD  Z3, Z4, Z1
+	PREFETCHT0   4096(DX)
+	ADDQ         $+8, R8
+	ADDQ         R9, DX
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          nextTap
+	MOVQ         aCol+32(FP), R14
+	TESTQ        R14, R14
+	JZ           nextTapWarm
+	PREFETCHT1   (R14)
+	PREFETCHT1   64(R14)
+	PREFETCHT1   128(R14)
+	PREFETCHT1   192(R14)
+	ADDQ         $+256, R14
+	MOVQ         R14, aCol+32(FP)
+
+nextTapWarm:
+	CMPQ       mode+80(FP), $+2
+	JEQ        nextTap
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	ADDQ       BX, R13
+	JMP        nextTap
 
 rows:
 	LEAQ (DX)(R9*8), R14
@@ -24222,13 +31699,22 @@ next:
 done:
 	MOVQ      c+0(FP), AX
 	MOVQ      mode+80(FP), CX
-	CMPQ      CX, $+1
-	JNE       canon
+	TESTB     $0x01, CL
+	JZ        alone
 	MOVQ      AX, R13
 	VMOVUPD   (R13), Z2
 	VADDPD    Z0, Z2, Z0
 	VMOVUPD.Z 64(R13), K1, Z2
 	VADDPD    Z1, Z2, Z1
+
+alone:
+	TESTB     $0x04, CL
+	JZ        canon
+	MOVQ      more+88(FP), R13
+	VMOVUPD   (R13), Z2
+	VADDPD    Z2, Z0, Z0
+	VMOVUPD.Z 64(R13), K1, Z2
+	VADDPD    Z2, Z1, Z1
 
 canon:
 	VCMPPD       $0x03, Z1, Z0, K2
@@ -24243,6 +31729,15 @@ canon:
 	VMOVAPD      Z3, K2, Z1
 
 numbers:
+	TESTB  $0x08, CL
+	JZ     signed
+	VXORPS X2, X2, X2
+	VMAXPD Z0, Z2, Z0
+	VADDPD Z2, Z0, Z0
+	VMAXPD Z1, Z2, Z1
+	VADDPD Z2, Z1, Z1
+
+signed:
 	CMPQ    CX, $+2
 	JEQ     stream
 	VMOVUPD Z0, (AX)
@@ -24311,6 +31806,8 @@ start:
 	JZ     done
 	CMPQ   offs+104(FP), $+0
 	JE     rows
+	CMPQ   split+96(FP), $+0
+	JE     taps
 	MOVQ   offs+104(FP), R9
 
 listed:
@@ -24335,6 +31832,46 @@ listed:
 	PREFETCHT0   64(R13)
 	ADDQ         BX, R13
 	JMP          listed
+
+taps:
+	MOVQ offs+104(FP), R8
+
+nextTap:
+	MOVQ         (R8), R14
+	LEAQ         (SI)(R14*8), R14
+	VMOVUPD      (DX), Z4
+	VMOVUPD.Z    64(DX), K1, Z5
+	VBROADCASTSD (R14), Z6
+	VFMADD231PD  Z4, Z6, Z0
+	VFMADD231PD  Z5, Z6, Z1
+	PREFETCHT0   4096(DX)
+	VBROADCASTSD (R14)(DI*1), Z7
+	VFMADD231PD  Z4, Z7, Z2
+	VFMADD231PD  Z5, Z7, Z3
+	PREFETCHT0   4160(DX)
+	ADDQ         $+8, R8
+	ADDQ         R9, DX
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          nextTap
+	MOVQ         aCol+32(FP), R14
+	TESTQ        R14, R14
+	JZ           nextTapWarm
+	PREFETCHT1   (R14)
+	PREFETCHT1   64(R14)
+	PREFETCHT1   128(R14)
+	PREFETCHT1   192(R14)
+	ADDQ         $+256, R14
+	MOVQ         R14, aCol+32(FP)
+
+nextTapWarm:
+	CMPQ       mode+80(FP), $+2
+	JEQ        nextTap
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	ADDQ       BX, R13
+	JMP        nextTap
 
 rows:
 	LEAQ (DX)(R9*8), R14
@@ -24367,8 +31904,8 @@ next:
 done:
 	MOVQ      c+0(FP), AX
 	MOVQ      mode+80(FP), CX
-	CMPQ      CX, $+1
-	JNE       canon
+	TESTB     $0x01, CL
+	JZ        alone
 	MOVQ      AX, R13
 	VMOVUPD   (R13), Z4
 	VADDPD    Z0, Z4, Z0
@@ -24379,6 +31916,17 @@ done:
 	VADDPD    Z2, Z4, Z2
 	VMOVUPD.Z 64(R13), K1, Z4
 	VADDPD    Z3, Z4, Z3
+
+alone:
+	TESTB     $0x04, CL
+	JZ        canon
+	MOVQ      more+88(FP), R13
+	VMOVUPD   (R13), Z4
+	VADDPD    Z4, Z0, Z0
+	VADDPD    Z4, Z2, Z2
+	VMOVUPD.Z 64(R13), K1, Z4
+	VADDPD    Z4, Z1, Z1
+	VADDPD    Z4, Z3, Z3
 
 canon:
 	VCMPPD       $0x03, Z1, Z0, K2
@@ -24399,6 +31947,19 @@ canon:
 	VMOVAPD      Z5, K2, Z3
 
 numbers:
+	TESTB  $0x08, CL
+	JZ     signed
+	VXORPS X4, X4, X4
+	VMAXPD Z0, Z4, Z0
+	VADDPD Z4, Z0, Z0
+	VMAXPD Z1, Z4, Z1
+	VADDPD Z4, Z1, Z1
+	VMAXPD Z2, Z4, Z2
+	VADDPD Z4, Z2, Z2
+	VMAXPD Z3, Z4, Z3
+	VADDPD Z4, Z3, Z3
+
+signed:
 	CMPQ    CX, $+2
 	JEQ     stream
 	VMOVUPD Z0, (AX)
@@ -24478,6 +32039,8 @@ start:
 	JZ     done
 	CMPQ   offs+104(FP), $+0
 	JE     rows
+	CMPQ   split+96(FP), $+0
+	JE     taps
 	MOVQ   offs+104(FP), R9
 
 listed:
@@ -24505,6 +32068,49 @@ listed:
 	PREFETCHT0   64(R13)
 	ADDQ         BX, R13
 	JMP          listed
+
+taps:
+	MOVQ offs+104(FP), R8
+
+nextTap:
+	MOVQ         (R8), R14
+	LEAQ         (SI)(R14*8), R14
+	VMOVUPD      (DX), Z6
+	VMOVUPD.Z    64(DX), K1, Z7
+	VBROADCASTSD (R14), Z8
+	VFMADD231PD  Z6, Z8, Z0
+	VFMADD231PD  Z7, Z8, Z1
+	PREFETCHT0   4096(DX)
+	VBROADCASTSD (R14)(DI*1), Z9
+	VFMADD231PD  Z6, Z9, Z2
+	VFMADD231PD  Z7, Z9, Z3
+	PREFETCHT0   4160(DX)
+	VBROADCASTSD (R14)(DI*2), Z8
+	VFMADD231PD  Z6, Z8, Z4
+	VFMADD231PD  Z7, Z8, Z5
+	ADDQ         $+8, R8
+	ADDQ         R9, DX
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          nextTap
+	MOVQ         aCol+32(FP), R14
+	TESTQ        R14, R14
+	JZ           nextTapWarm
+	PREFETCHT1   (R14)
+	PREFETCHT1   64(R14)
+	PREFETCHT1   128(R14)
+	PREFETCHT1   192(R14)
+	ADDQ         $+256, R14
+	MOVQ         R14, aCol+32(FP)
+
+nextTapWarm:
+	CMPQ       mode+80(FP), $+2
+	JEQ        nextTap
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	ADDQ       BX, R13
+	JMP        nextTap
 
 rows:
 	LEAQ (DX)(R9*8), R14
@@ -24540,8 +32146,8 @@ next:
 done:
 	MOVQ      c+0(FP), AX
 	MOVQ      mode+80(FP), CX
-	CMPQ      CX, $+1
-	JNE       canon
+	TESTB     $0x01, CL
+	JZ        alone
 	MOVQ      AX, R13
 	VMOVUPD   (R13), Z6
 	VADDPD    Z0, Z6, Z0
@@ -24557,6 +32163,19 @@ done:
 	VADDPD    Z4, Z6, Z4
 	VMOVUPD.Z 64(R13), K1, Z6
 	VADDPD    Z5, Z6, Z5
+
+alone:
+	TESTB     $0x04, CL
+	JZ        canon
+	MOVQ      more+88(FP), R13
+	VMOVUPD   (R13), Z6
+	VADDPD    Z6, Z0, Z0
+	VADDPD    Z6, Z2, Z2
+	VADDPD    Z6, Z4, Z4
+	VMOVUPD.Z 64(R13), K1, Z6
+	VADDPD    Z6, Z1, Z1
+	VADDPD    Z6, Z3, Z3
+	VADDPD    Z6, Z5, Z5
 
 canon:
 	VCMPPD       $0x03, Z1, Z0, K2
@@ -24583,6 +32202,23 @@ canon:
 	VMOVAPD      Z7, K2, Z5
 
 numbers:
+	TESTB  $0x08, CL
+	JZ     signed
+	VXORPS X6, X6, X6
+	VMAXPD Z0, Z6, Z0
+	VADDPD Z6, Z0, Z0
+	VMAXPD Z1, Z6, Z1
+	VADDPD Z6, Z1, Z1
+	VMAXPD Z2, Z6, Z2
+	VADDPD Z6, Z2, Z2
+	VMAXPD Z3, Z6, Z3
+	VADDPD Z6, Z3, Z3
+	VMAXPD Z4, Z6, Z4
+	VADDPD Z6, Z4, Z4
+	VMAXPD Z5, Z6, Z5
+	VADDPD Z6, Z5, Z5
+
+signed:
 	CMPQ    CX, $+2
 	JEQ     stream
 	VMOVUPD Z0, (AX)
@@ -24674,6 +32310,8 @@ start:
 	JZ     done
 	CMPQ   offs+104(FP), $+0
 	JE     rows
+	CMPQ   split+96(FP), $+0
+	JE     taps
 	MOVQ   offs+104(FP), R9
 
 listed:
@@ -24704,6 +32342,52 @@ listed:
 	PREFETCHT0   64(R13)
 	ADDQ         BX, R13
 	JMP          listed
+
+taps:
+	MOVQ offs+104(FP), R8
+
+nextTap:
+	MOVQ         (R8), R14
+	LEAQ         (SI)(R14*8), R14
+	VMOVUPD      (DX), Z8
+	VMOVUPD.Z    64(DX), K1, Z9
+	VBROADCASTSD (R14), Z10
+	VFMADD231PD  Z8, Z10, Z0
+	VFMADD231PD  Z9, Z10, Z1
+	PREFETCHT0   4096(DX)
+	VBROADCASTSD (R14)(DI*1), Z11
+	VFMADD231PD  Z8, Z11, Z2
+	VFMADD231PD  Z9, Z11, Z3
+	PREFETCHT0   4160(DX)
+	VBROADCASTSD (R14)(DI*2), Z10
+	VFMADD231PD  Z8, Z10, Z4
+	VFMADD231PD  Z9, Z10, Z5
+	VBROADCASTSD (R14)(R11*1), Z11
+	VFMADD231PD  Z8, Z11, Z6
+	VFMADD231PD  Z9, Z11, Z7
+	ADDQ         $+8, R8
+	ADDQ         R9, DX
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          nextTap
+	MOVQ         aCol+32(FP), R14
+	TESTQ        R14, R14
+	JZ           nextTapWarm
+	PREFETCHT1   (R14)
+	PREFETCHT1   64(R14)
+	PREFETCHT1   128(R14)
+	PREFETCHT1   192(R14)
+	ADDQ         $+256, R14
+	MOVQ         R14, aCol+32(FP)
+
+nextTapWarm:
+	CMPQ       mode+80(FP), $+2
+	JEQ        nextTap
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	ADDQ       BX, R13
+	JMP        nextTap
 
 rows:
 	LEAQ (DX)(R9*8), R14
@@ -24742,8 +32426,8 @@ next:
 done:
 	MOVQ      c+0(FP), AX
 	MOVQ      mode+80(FP), CX
-	CMPQ      CX, $+1
-	JNE       canon
+	TESTB     $0x01, CL
+	JZ        alone
 	MOVQ      AX, R13
 	VMOVUPD   (R13), Z8
 	VADDPD    Z0, Z8, Z0
@@ -24764,6 +32448,21 @@ done:
 	VADDPD    Z6, Z8, Z6
 	VMOVUPD.Z 64(R13), K1, Z8
 	VADDPD    Z7, Z8, Z7
+
+alone:
+	TESTB     $0x04, CL
+	JZ        canon
+	MOVQ      more+88(FP), R13
+	VMOVUPD   (R13), Z8
+	VADDPD    Z8, Z0, Z0
+	VADDPD    Z8, Z2, Z2
+	VADDPD    Z8, Z4, Z4
+	VADDPD    Z8, Z6, Z6
+	VMOVUPD.Z 64(R13), K1, Z8
+	VADDPD    Z8, Z1, Z1
+	VADDPD    Z8, Z3, Z3
+	VADDPD    Z8, Z5, Z5
+	VADDPD    Z8, Z7, Z7
 
 canon:
 	VCMPPD       $0x03, Z1, Z0, K2
@@ -24796,6 +32495,27 @@ canon:
 	VMOVAPD      Z9, K2, Z7
 
 numbers:
+	TESTB  $0x08, CL
+	JZ     signed
+	VXORPS X8, X8, X8
+	VMAXPD Z0, Z8, Z0
+	VADDPD Z8, Z0, Z0
+	VMAXPD Z1, Z8, Z1
+	VADDPD Z8, Z1, Z1
+	VMAXPD Z2, Z8, Z2
+	VADDPD Z8, Z2, Z2
+	VMAXPD Z3, Z8, Z3
+	VADDPD Z8, Z3, Z3
+	VMAXPD Z4, Z8, Z4
+	VADDPD Z8, Z4, Z4
+	VMAXPD Z5, Z8, Z5
+	VADDPD Z8, Z5, Z5
+	VMAXPD Z6, Z8, Z6
+	VADDPD Z8, Z6, Z6
+	VMAXPD Z7, Z8, Z7
+	VADDPD Z8, Z7, Z7
+
+signed:
 	CMPQ    CX, $+2
 	JEQ     stream
 	VMOVUPD Z0, (AX)
@@ -24898,6 +32618,8 @@ start:
 	JZ     done
 	CMPQ   offs+104(FP), $+0
 	JE     rows
+	CMPQ   split+96(FP), $+0
+	JE     taps
 	MOVQ   offs+104(FP), R9
 
 listed:
@@ -24931,6 +32653,55 @@ listed:
 	PREFETCHT0   64(R13)
 	ADDQ         BX, R13
 	JMP          listed
+
+taps:
+	MOVQ offs+104(FP), R8
+
+nextTap:
+	MOVQ         (R8), R14
+	LEAQ         (SI)(R14*8), R14
+	VMOVUPD      (DX), Z10
+	VMOVUPD.Z    64(DX), K1, Z11
+	VBROADCASTSD (R14), Z12
+	VFMADD231PD  Z10, Z12, Z0
+	VFMADD231PD  Z11, Z12, Z1
+	PREFETCHT0   4096(DX)
+	VBROADCASTSD (R14)(DI*1), Z13
+	VFMADD231PD  Z10, Z13, Z2
+	VFMADD231PD  Z11, Z13, Z3
+	PREFETCHT0   4160(DX)
+	VBROADCASTSD (R14)(DI*2), Z12
+	VFMADD231PD  Z10, Z12, Z4
+	VFMADD231PD  Z11, Z12, Z5
+	VBROADCASTSD (R14)(R11*1), Z13
+	VFMADD231PD  Z10, Z13, Z6
+	VFMADD231PD  Z11, Z13, Z7
+	VBROADCASTSD (R14)(DI*4), Z12
+	VFMADD231PD  Z10, Z12, Z8
+	VFMADD231PD  Z11, Z12, Z9
+	ADDQ         $+8, R8
+	ADDQ         R9, DX
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          nextTap
+	MOVQ         aCol+32(FP), R14
+	TESTQ        R14, R14
+	JZ           nextTapWarm
+	PREFETCHT1   (R14)
+	PREFETCHT1   64(R14)
+	PREFETCHT1   128(R14)
+	PREFETCHT1   192(R14)
+	ADDQ         $+256, R14
+	MOVQ         R14, aCol+32(FP)
+
+nextTapWarm:
+	CMPQ       mode+80(FP), $+2
+	JEQ        nextTap
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	ADDQ       BX, R13
+	JMP        nextTap
 
 rows:
 	LEAQ (DX)(R9*8), R14
@@ -24972,8 +32743,8 @@ next:
 done:
 	MOVQ      c+0(FP), AX
 	MOVQ      mode+80(FP), CX
-	CMPQ      CX, $+1
-	JNE       canon
+	TESTB     $0x01, CL
+	JZ        alone
 	MOVQ      AX, R13
 	VMOVUPD   (R13), Z10
 	VADDPD    Z0, Z10, Z0
@@ -24999,6 +32770,23 @@ done:
 	VADDPD    Z8, Z10, Z8
 	VMOVUPD.Z 64(R13), K1, Z10
 	VADDPD    Z9, Z10, Z9
+
+alone:
+	TESTB     $0x04, CL
+	JZ        canon
+	MOVQ      more+88(FP), R13
+	VMOVUPD   (R13), Z10
+	VADDPD    Z10, Z0, Z0
+	VADDPD    Z10, Z2, Z2
+	VADDPD    Z10, Z4, Z4
+	VADDPD    Z10, Z6, Z6
+	VADDPD    Z10, Z8, Z8
+	VMOVUPD.Z 64(R13), K1, Z10
+	VADDPD    Z10, Z1, Z1
+	VADDPD    Z10, Z3, Z3
+	VADDPD    Z10, Z5, Z5
+	VADDPD    Z10, Z7, Z7
+	VADDPD    Z10, Z9, Z9
 
 canon:
 	VCMPPD       $0x03, Z1, Z0, K2
@@ -25037,6 +32825,31 @@ canon:
 	VMOVAPD      Z11, K2, Z9
 
 numbers:
+	TESTB  $0x08, CL
+	JZ     signed
+	VXORPS X10, X10, X10
+	VMAXPD Z0, Z10, Z0
+	VADDPD Z10, Z0, Z0
+	VMAXPD Z1, Z10, Z1
+	VADDPD Z10, Z1, Z1
+	VMAXPD Z2, Z10, Z2
+	VADDPD Z10, Z2, Z2
+	VMAXPD Z3, Z10, Z3
+	VADDPD Z10, Z3, Z3
+	VMAXPD Z4, Z10, Z4
+	VADDPD Z10, Z4, Z4
+	VMAXPD Z5, Z10, Z5
+	VADDPD Z10, Z5, Z5
+	VMAXPD Z6, Z10, Z6
+	VADDPD Z10, Z6, Z6
+	VMAXPD Z7, Z10, Z7
+	VADDPD Z10, Z7, Z7
+	VMAXPD Z8, Z10, Z8
+	VADDPD Z10, Z8, Z8
+	VMAXPD Z9, Z10, Z9
+	VADDPD Z10, Z9, Z9
+
+signed:
 	CMPQ    CX, $+2
 	JEQ     stream
 	VMOVUPD Z0, (AX)
@@ -25151,6 +32964,8 @@ start:
 	JZ     done
 	CMPQ   offs+104(FP), $+0
 	JE     rows
+	CMPQ   split+96(FP), $+0
+	JE     taps
 	MOVQ   offs+104(FP), R9
 
 listed:
@@ -25187,6 +33002,58 @@ listed:
 	PREFETCHT0   64(R13)
 	ADDQ         BX, R13
 	JMP          listed
+
+taps:
+	MOVQ offs+104(FP), R8
+
+nextTap:
+	MOVQ         (R8), R14
+	LEAQ         (SI)(R14*8), R14
+	VMOVUPD      (DX), Z12
+	VMOVUPD.Z    64(DX), K1, Z13
+	VBROADCASTSD (R14), Z14
+	VFMADD231PD  Z12, Z14, Z0
+	VFMADD231PD  Z13, Z14, Z1
+	PREFETCHT0   4096(DX)
+	VBROADCASTSD (R14)(DI*1), Z15
+	VFMADD231PD  Z12, Z15, Z2
+	VFMADD231PD  Z13, Z15, Z3
+	PREFETCHT0   4160(DX)
+	VBROADCASTSD (R14)(DI*2), Z14
+	VFMADD231PD  Z12, Z14, Z4
+	VFMADD231PD  Z13, Z14, Z5
+	VBROADCASTSD (R14)(R11*1), Z15
+	VFMADD231PD  Z12, Z15, Z6
+	VFMADD231PD  Z13, Z15, Z7
+	VBROADCASTSD (R14)(DI*4), Z14
+	VFMADD231PD  Z12, Z14, Z8
+	VFMADD231PD  Z13, Z14, Z9
+	VBROADCASTSD (R14)(R12*1), Z15
+	VFMADD231PD  Z12, Z15, Z10
+	VFMADD231PD  Z13, Z15, Z11
+	ADDQ         $+8, R8
+	ADDQ         R9, DX
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          nextTap
+	MOVQ         aCol+32(FP), R14
+	TESTQ        R14, R14
+	JZ           nextTapWarm
+	PREFETCHT1   (R14)
+	PREFETCHT1   64(R14)
+	PREFETCHT1   128(R14)
+	PREFETCHT1   192(R14)
+	ADDQ         $+256, R14
+	MOVQ         R14, aCol+32(FP)
+
+nextTapWarm:
+	CMPQ       mode+80(FP), $+2
+	JEQ        nextTap
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	ADDQ       BX, R13
+	JMP        nextTap
 
 rows:
 	LEAQ (DX)(R9*8), R14
@@ -25231,8 +33098,8 @@ next:
 done:
 	MOVQ      c+0(FP), AX
 	MOVQ      mode+80(FP), CX
-	CMPQ      CX, $+1
-	JNE       canon
+	TESTB     $0x01, CL
+	JZ        alone
 	MOVQ      AX, R13
 	VMOVUPD   (R13), Z12
 	VADDPD    Z0, Z12, Z0
@@ -25263,6 +33130,25 @@ done:
 	VADDPD    Z10, Z12, Z10
 	VMOVUPD.Z 64(R13), K1, Z12
 	VADDPD    Z11, Z12, Z11
+
+alone:
+	TESTB     $0x04, CL
+	JZ        canon
+	MOVQ      more+88(FP), R13
+	VMOVUPD   (R13), Z12
+	VADDPD    Z12, Z0, Z0
+	VADDPD    Z12, Z2, Z2
+	VADDPD    Z12, Z4, Z4
+	VADDPD    Z12, Z6, Z6
+	VADDPD    Z12, Z8, Z8
+	VADDPD    Z12, Z10, Z10
+	VMOVUPD.Z 64(R13), K1, Z12
+	VADDPD    Z12, Z1, Z1
+	VADDPD    Z12, Z3, Z3
+	VADDPD    Z12, Z5, Z5
+	VADDPD    Z12, Z7, Z7
+	VADDPD    Z12, Z9, Z9
+	VADDPD    Z12, Z11, Z11
 
 canon:
 	VCMPPD       $0x03, Z1, Z0, K2
@@ -25307,6 +33193,35 @@ canon:
 	VMOVAPD      Z13, K2, Z11
 
 numbers:
+	TESTB  $0x08, CL
+	JZ     signed
+	VXORPS X12, X12, X12
+	VMAXPD Z0, Z12, Z0
+	VADDPD Z12, Z0, Z0
+	VMAXPD Z1, Z12, Z1
+	VADDPD Z12, Z1, Z1
+	VMAXPD Z2, Z12, Z2
+	VADDPD Z12, Z2, Z2
+	VMAXPD Z3, Z12, Z3
+	VADDPD Z12, Z3, Z3
+	VMAXPD Z4, Z12, Z4
+	VADDPD Z12, Z4, Z4
+	VMAXPD Z5, Z12, Z5
+	VADDPD Z12, Z5, Z5
+	VMAXPD Z6, Z12, Z6
+	VADDPD Z12, Z6, Z6
+	VMAXPD Z7, Z12, Z7
+	VADDPD Z12, Z7, Z7
+	VMAXPD Z8, Z12, Z8
+	VADDPD Z12, Z8, Z8
+	VMAXPD Z9, Z12, Z9
+	VADDPD Z12, Z9, Z9
+	VMAXPD Z10, Z12, Z10
+	VADDPD Z12, Z10, Z10
+	VMAXPD Z11, Z12, Z11
+	VADDPD Z12, Z11, Z11
+
+signed:
 	CMPQ    CX, $+2
 	JEQ     stream
 	VMOVUPD Z0, (AX)
@@ -25432,6 +33347,8 @@ start:
 	JZ     done
 	CMPQ   offs+104(FP), $+0
 	JE     rows
+	CMPQ   split+96(FP), $+0
+	JE     taps
 	MOVQ   offs+104(FP), R9
 
 listed:
@@ -25471,6 +33388,61 @@ listed:
 	PREFETCHT0   64(R13)
 	ADDQ         BX, R13
 	JMP          listed
+
+taps:
+	MOVQ offs+104(FP), R8
+
+nextTap:
+	MOVQ         (R8), R14
+	LEAQ         (SI)(R14*8), R14
+	VMOVUPD      (DX), Z14
+	VMOVUPD.Z    64(DX), K1, Z15
+	VBROADCASTSD (R14), Z16
+	VFMADD231PD  Z14, Z16, Z0
+	VFMADD231PD  Z15, Z16, Z1
+	PREFETCHT0   4096(DX)
+	VBROADCASTSD (R14)(DI*1), Z17
+	VFMADD231PD  Z14, Z17, Z2
+	VFMADD231PD  Z15, Z17, Z3
+	PREFETCHT0   4160(DX)
+	VBROADCASTSD (R14)(DI*2), Z16
+	VFMADD231PD  Z14, Z16, Z4
+	VFMADD231PD  Z15, Z16, Z5
+	VBROADCASTSD (R14)(R11*1), Z17
+	VFMADD231PD  Z14, Z17, Z6
+	VFMADD231PD  Z15, Z17, Z7
+	VBROADCASTSD (R14)(DI*4), Z16
+	VFMADD231PD  Z14, Z16, Z8
+	VFMADD231PD  Z15, Z16, Z9
+	VBROADCASTSD (R14)(R12*1), Z17
+	VFMADD231PD  Z14, Z17, Z10
+	VFMADD231PD  Z15, Z17, Z11
+	VBROADCASTSD (R14)(R11*2), Z16
+	VFMADD231PD  Z14, Z16, Z12
+	VFMADD231PD  Z15, Z16, Z13
+	ADDQ         $+8, R8
+	ADDQ         R9, DX
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          nextTap
+	MOVQ         aCol+32(FP), R14
+	TESTQ        R14, R14
+	JZ           nextTapWarm
+	PREFETCHT1   (R14)
+	PREFETCHT1   64(R14)
+	PREFETCHT1   128(R14)
+	PREFETCHT1   192(R14)
+	ADDQ         $+256, R14
+	MOVQ         R14, aCol+32(FP)
+
+nextTapWarm:
+	CMPQ       mode+80(FP), $+2
+	JEQ        nextTap
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	ADDQ       BX, R13
+	JMP        nextTap
 
 rows:
 	LEAQ (DX)(R9*8), R14
@@ -25518,8 +33490,8 @@ next:
 done:
 	MOVQ      c+0(FP), AX
 	MOVQ      mode+80(FP), CX
-	CMPQ      CX, $+1
-	JNE       canon
+	TESTB     $0x01, CL
+	JZ        alone
 	MOVQ      AX, R13
 	VMOVUPD   (R13), Z14
 	VADDPD    Z0, Z14, Z0
@@ -25555,6 +33527,27 @@ done:
 	VADDPD    Z12, Z14, Z12
 	VMOVUPD.Z 64(R13), K1, Z14
 	VADDPD    Z13, Z14, Z13
+
+alone:
+	TESTB     $0x04, CL
+	JZ        canon
+	MOVQ      more+88(FP), R13
+	VMOVUPD   (R13), Z14
+	VADDPD    Z14, Z0, Z0
+	VADDPD    Z14, Z2, Z2
+	VADDPD    Z14, Z4, Z4
+	VADDPD    Z14, Z6, Z6
+	VADDPD    Z14, Z8, Z8
+	VADDPD    Z14, Z10, Z10
+	VADDPD    Z14, Z12, Z12
+	VMOVUPD.Z 64(R13), K1, Z14
+	VADDPD    Z14, Z1, Z1
+	VADDPD    Z14, Z3, Z3
+	VADDPD    Z14, Z5, Z5
+	VADDPD    Z14, Z7, Z7
+	VADDPD    Z14, Z9, Z9
+	VADDPD    Z14, Z11, Z11
+	VADDPD    Z14, Z13, Z13
 
 canon:
 	VCMPPD       $0x03, Z1, Z0, K2
@@ -25605,6 +33598,39 @@ canon:
 	VMOVAPD      Z15, K2, Z13
 
 numbers:
+	TESTB  $0x08, CL
+	JZ     signed
+	VXORPS X14, X14, X14
+	VMAXPD Z0, Z14, Z0
+	VADDPD Z14, Z0, Z0
+	VMAXPD Z1, Z14, Z1
+	VADDPD Z14, Z1, Z1
+	VMAXPD Z2, Z14, Z2
+	VADDPD Z14, Z2, Z2
+	VMAXPD Z3, Z14, Z3
+	VADDPD Z14, Z3, Z3
+	VMAXPD Z4, Z14, Z4
+	VADDPD Z14, Z4, Z4
+	VMAXPD Z5, Z14, Z5
+	VADDPD Z14, Z5, Z5
+	VMAXPD Z6, Z14, Z6
+	VADDPD Z14, Z6, Z6
+	VMAXPD Z7, Z14, Z7
+	VADDPD Z14, Z7, Z7
+	VMAXPD Z8, Z14, Z8
+	VADDPD Z14, Z8, Z8
+	VMAXPD Z9, Z14, Z9
+	VADDPD Z14, Z9, Z9
+	VMAXPD Z10, Z14, Z10
+	VADDPD Z14, Z10, Z10
+	VMAXPD Z11, Z14, Z11
+	VADDPD Z14, Z11, Z11
+	VMAXPD Z12, Z14, Z12
+	VADDPD Z14, Z12, Z12
+	VMAXPD Z13, Z14, Z13
+	VADDPD Z14, Z13, Z13
+
+signed:
 	CMPQ    CX, $+2
 	JEQ     stream
 	VMOVUPD Z0, (AX)
@@ -25742,6 +33768,8 @@ start:
 	JZ     done
 	CMPQ   offs+104(FP), $+0
 	JE     rows
+	CMPQ   split+96(FP), $+0
+	JE     taps
 	MOVQ   offs+104(FP), R9
 
 listed:
@@ -25784,6 +33812,64 @@ listed:
 	PREFETCHT0   64(R13)
 	ADDQ         BX, R13
 	JMP          listed
+
+taps:
+	MOVQ offs+104(FP), R8
+
+nextTap:
+	MOVQ         (R8), R14
+	LEAQ         (SI)(R14*8), R14
+	VMOVUPD      (DX), Z16
+	VMOVUPD.Z    64(DX), K1, Z17
+	VBROADCASTSD (R14), Z18
+	VFMADD231PD  Z16, Z18, Z0
+	VFMADD231PD  Z17, Z18, Z1
+	PREFETCHT0   4096(DX)
+	VBROADCASTSD (R14)(DI*1), Z19
+	VFMADD231PD  Z16, Z19, Z2
+	VFMADD231PD  Z17, Z19, Z3
+	PREFETCHT0   4160(DX)
+	VBROADCASTSD (R14)(DI*2), Z18
+	VFMADD231PD  Z16, Z18, Z4
+	VFMADD231PD  Z17, Z18, Z5
+	VBROADCASTSD (R14)(R11*1), Z19
+	VFMADD231PD  Z16, Z19, Z6
+	VFMADD231PD  Z17, Z19, Z7
+	VBROADCASTSD (R14)(DI*4), Z18
+	VFMADD231PD  Z16, Z18, Z8
+	VFMADD231PD  Z17, Z18, Z9
+	VBROADCASTSD (R14)(R12*1), Z19
+	VFMADD231PD  Z16, Z19, Z10
+	VFMADD231PD  Z17, Z19, Z11
+	VBROADCASTSD (R14)(R11*2), Z18
+	VFMADD231PD  Z16, Z18, Z12
+	VFMADD231PD  Z17, Z18, Z13
+	VBROADCASTSD (R14)(R10*1), Z19
+	VFMADD231PD  Z16, Z19, Z14
+	VFMADD231PD  Z17, Z19, Z15
+	ADDQ         $+8, R8
+	ADDQ         R9, DX
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          nextTap
+	MOVQ         aCol+32(FP), R14
+	TESTQ        R14, R14
+	JZ           nextTapWarm
+	PREFETCHT1   (R14)
+	PREFETCHT1   64(R14)
+	PREFETCHT1   128(R14)
+	PREFETCHT1   192(R14)
+	ADDQ         $+256, R14
+	MOVQ         R14, aCol+32(FP)
+
+nextTapWarm:
+	CMPQ       mode+80(FP), $+2
+	JEQ        nextTap
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	ADDQ       BX, R13
+	JMP        nextTap
 
 rows:
 	LEAQ (DX)(R9*8), R14
@@ -25834,8 +33920,8 @@ next:
 done:
 	MOVQ      c+0(FP), AX
 	MOVQ      mode+80(FP), CX
-	CMPQ      CX, $+1
-	JNE       canon
+	TESTB     $0x01, CL
+	JZ        alone
 	MOVQ      AX, R13
 	VMOVUPD   (R13), Z16
 	VADDPD    Z0, Z16, Z0
@@ -25876,6 +33962,29 @@ done:
 	VADDPD    Z14, Z16, Z14
 	VMOVUPD.Z 64(R13), K1, Z16
 	VADDPD    Z15, Z16, Z15
+
+alone:
+	TESTB     $0x04, CL
+	JZ        canon
+	MOVQ      more+88(FP), R13
+	VMOVUPD   (R13), Z16
+	VADDPD    Z16, Z0, Z0
+	VADDPD    Z16, Z2, Z2
+	VADDPD    Z16, Z4, Z4
+	VADDPD    Z16, Z6, Z6
+	VADDPD    Z16, Z8, Z8
+	VADDPD    Z16, Z10, Z10
+	VADDPD    Z16, Z12, Z12
+	VADDPD    Z16, Z14, Z14
+	VMOVUPD.Z 64(R13), K1, Z16
+	VADDPD    Z16, Z1, Z1
+	VADDPD    Z16, Z3, Z3
+	VADDPD    Z16, Z5, Z5
+	VADDPD    Z16, Z7, Z7
+	VADDPD    Z16, Z9, Z9
+	VADDPD    Z16, Z11, Z11
+	VADDPD    Z16, Z13, Z13
+	VADDPD    Z16, Z15, Z15
 
 canon:
 	VCMPPD       $0x03, Z1, Z0, K2
@@ -25932,6 +34041,43 @@ canon:
 	VMOVAPD      Z17, K2, Z15
 
 numbers:
+	TESTB  $0x08, CL
+	JZ     signed
+	VXORPS X16, X16, X16
+	VMAXPD Z0, Z16, Z0
+	VADDPD Z16, Z0, Z0
+	VMAXPD Z1, Z16, Z1
+	VADDPD Z16, Z1, Z1
+	VMAXPD Z2, Z16, Z2
+	VADDPD Z16, Z2, Z2
+	VMAXPD Z3, Z16, Z3
+	VADDPD Z16, Z3, Z3
+	VMAXPD Z4, Z16, Z4
+	VADDPD Z16, Z4, Z4
+	VMAXPD Z5, Z16, Z5
+	VADDPD Z16, Z5, Z5
+	VMAXPD Z6, Z16, Z6
+	VADDPD Z16, Z6, Z6
+	VMAXPD Z7, Z16, Z7
+	VADDPD Z16, Z7, Z7
+	VMAXPD Z8, Z16, Z8
+	VADDPD Z16, Z8, Z8
+	VMAXPD Z9, Z16, Z9
+	VADDPD Z16, Z9, Z9
+	VMAXPD Z10, Z16, Z10
+	VADDPD Z16, Z10, Z10
+	VMAXPD Z11, Z16, Z11
+	VADDPD Z16, Z11, Z11
+	VMAXPD Z12, Z16, Z12
+	VADDPD Z16, Z12, Z12
+	VMAXPD Z13, Z16, Z13
+	VADDPD Z16, Z13, Z13
+	VMAXPD Z14, Z16, Z14
+	VADDPD Z16, Z14, Z14
+	VMAXPD Z15, Z16, Z15
+	VADDPD Z16, Z15, Z15
+
+signed:
 	CMPQ    CX, $+2
 	JEQ     stream
 	VMOVUPD Z0, (AX)
@@ -26080,6 +34226,8 @@ start:
 	JZ     done
 	CMPQ   offs+104(FP), $+0
 	JE     rows
+	CMPQ   split+96(FP), $+0
+	JE     taps
 	MOVQ   offs+104(FP), R9
 
 listed:
@@ -26125,6 +34273,67 @@ listed:
 	PREFETCHT0   64(R13)
 	ADDQ         BX, R13
 	JMP          listed
+
+taps:
+	MOVQ offs+104(FP), R8
+
+nextTap:
+	MOVQ         (R8), R14
+	LEAQ         (SI)(R14*8), R14
+	VMOVUPD      (DX), Z18
+	VMOVUPD.Z    64(DX), K1, Z19
+	VBROADCASTSD (R14), Z20
+	VFMADD231PD  Z18, Z20, Z0
+	VFMADD231PD  Z19, Z20, Z1
+	PREFETCHT0   4096(DX)
+	VBROADCASTSD (R14)(DI*1), Z21
+	VFMADD231PD  Z18, Z21, Z2
+	VFMADD231PD  Z19, Z21, Z3
+	PREFETCHT0   4160(DX)
+	VBROADCASTSD (R14)(DI*2), Z20
+	VFMADD231PD  Z18, Z20, Z4
+	VFMADD231PD  Z19, Z20, Z5
+	VBROADCASTSD (R14)(R11*1), Z21
+	VFMADD231PD  Z18, Z21, Z6
+	VFMADD231PD  Z19, Z21, Z7
+	VBROADCASTSD (R14)(DI*4), Z20
+	VFMADD231PD  Z18, Z20, Z8
+	VFMADD231PD  Z19, Z20, Z9
+	VBROADCASTSD (R14)(R12*1), Z21
+	VFMADD231PD  Z18, Z21, Z10
+	VFMADD231PD  Z19, Z21, Z11
+	VBROADCASTSD (R14)(R11*2), Z20
+	VFMADD231PD  Z18, Z20, Z12
+	VFMADD231PD  Z19, Z20, Z13
+	VBROADCASTSD (R14)(R10*1), Z21
+	VFMADD231PD  Z18, Z21, Z14
+	VFMADD231PD  Z19, Z21, Z15
+	VBROADCASTSD (R14)(DI*8), Z20
+	VFMADD231PD  Z18, Z20, Z16
+	VFMADD231PD  Z19, Z20, Z17
+	ADDQ         $+8, R8
+	ADDQ         R9, DX
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          nextTap
+	MOVQ         aCol+32(FP), R14
+	TESTQ        R14, R14
+	JZ           nextTapWarm
+	PREFETCHT1   (R14)
+	PREFETCHT1   64(R14)
+	PREFETCHT1   128(R14)
+	PREFETCHT1   192(R14)
+	ADDQ         $+256, R14
+	MOVQ         R14, aCol+32(FP)
+
+nextTapWarm:
+	CMPQ       mode+80(FP), $+2
+	JEQ        nextTap
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	ADDQ       BX, R13
+	JMP        nextTap
 
 rows:
 	LEAQ (DX)(R9*8), R14
@@ -26178,8 +34387,8 @@ next:
 done:
 	MOVQ      c+0(FP), AX
 	MOVQ      mode+80(FP), CX
-	CMPQ      CX, $+1
-	JNE       canon
+	TESTB     $0x01, CL
+	JZ        alone
 	MOVQ      AX, R13
 	VMOVUPD   (R13), Z18
 	VADDPD    Z0, Z18, Z0
@@ -26225,6 +34434,31 @@ done:
 	VADDPD    Z16, Z18, Z16
 	VMOVUPD.Z 64(R13), K1, Z18
 	VADDPD    Z17, Z18, Z17
+
+alone:
+	TESTB     $0x04, CL
+	JZ        canon
+	MOVQ      more+88(FP), R13
+	VMOVUPD   (R13), Z18
+	VADDPD    Z18, Z0, Z0
+	VADDPD    Z18, Z2, Z2
+	VADDPD    Z18, Z4, Z4
+	VADDPD    Z18, Z6, Z6
+	VADDPD    Z18, Z8, Z8
+	VADDPD    Z18, Z10, Z10
+	VADDPD    Z18, Z12, Z12
+	VADDPD    Z18, Z14, Z14
+	VADDPD    Z18, Z16, Z16
+	VMOVUPD.Z 64(R13), K1, Z18
+	VADDPD    Z18, Z1, Z1
+	VADDPD    Z18, Z3, Z3
+	VADDPD    Z18, Z5, Z5
+	VADDPD    Z18, Z7, Z7
+	VADDPD    Z18, Z9, Z9
+	VADDPD    Z18, Z11, Z11
+	VADDPD    Z18, Z13, Z13
+	VADDPD    Z18, Z15, Z15
+	VADDPD    Z18, Z17, Z17
 
 canon:
 	VCMPPD       $0x03, Z1, Z0, K2
@@ -26287,6 +34521,47 @@ canon:
 	VMOVAPD      Z19, K2, Z17
 
 numbers:
+	TESTB  $0x08, CL
+	JZ     signed
+	VXORPS X18, X18, X18
+	VMAXPD Z0, Z18, Z0
+	VADDPD Z18, Z0, Z0
+	VMAXPD Z1, Z18, Z1
+	VADDPD Z18, Z1, Z1
+	VMAXPD Z2, Z18, Z2
+	VADDPD Z18, Z2, Z2
+	VMAXPD Z3, Z18, Z3
+	VADDPD Z18, Z3, Z3
+	VMAXPD Z4, Z18, Z4
+	VADDPD Z18, Z4, Z4
+	VMAXPD Z5, Z18, Z5
+	VADDPD Z18, Z5, Z5
+	VMAXPD Z6, Z18, Z6
+	VADDPD Z18, Z6, Z6
+	VMAXPD Z7, Z18, Z7
+	VADDPD Z18, Z7, Z7
+	VMAXPD Z8, Z18, Z8
+	VADDPD Z18, Z8, Z8
+	VMAXPD Z9, Z18, Z9
+	VADDPD Z18, Z9, Z9
+	VMAXPD Z10, Z18, Z10
+	VADDPD Z18, Z10, Z10
+	VMAXPD Z11, Z18, Z11
+	VADDPD Z18, Z11, Z11
+	VMAXPD Z12, Z18, Z12
+	VADDPD Z18, Z12, Z12
+	VMAXPD Z13, Z18, Z13
+	VADDPD Z18, Z13, Z13
+	VMAXPD Z14, Z18, Z14
+	VADDPD Z18, Z14, Z14
+	VMAXPD Z15, Z18, Z15
+	VADDPD Z18, Z15, Z15
+	VMAXPD Z16, Z18, Z16
+	VADDPD Z18, Z16, Z16
+	VMAXPD Z17, Z18, Z17
+	VADDPD Z18, Z17, Z17
+
+signed:
 	CMPQ    CX, $+2
 	JEQ     stream
 	VMOVUPD Z0, (AX)
@@ -26448,6 +34723,8 @@ start:
 	JZ     done
 	CMPQ   offs+104(FP), $+0
 	JE     rows
+	CMPQ   split+96(FP), $+0
+	JE     taps
 	MOVQ   offs+104(FP), R9
 
 listed:
@@ -26497,6 +34774,71 @@ listed:
 	PREFETCHT0   64(R13)
 	ADDQ         BX, R13
 	JMP          listed
+
+taps:
+	MOVQ offs+104(FP), R8
+
+nextTap:
+	MOVQ         (R8), R14
+	LEAQ         (R15)(R14*8), AX
+	LEAQ         (SI)(R14*8), R14
+	VMOVUPD      (DX), Z20
+	VMOVUPD.Z    64(DX), K1, Z21
+	VBROADCASTSD (R14), Z22
+	VFMADD231PD  Z20, Z22, Z0
+	VFMADD231PD  Z21, Z22, Z1
+	PREFETCHT0   4096(DX)
+	VBROADCASTSD (R14)(DI*1), Z23
+	VFMADD231PD  Z20, Z23, Z2
+	VFMADD231PD  Z21, Z23, Z3
+	PREFETCHT0   4160(DX)
+	VBROADCASTSD (R14)(DI*2), Z22
+	VFMADD231PD  Z20, Z22, Z4
+	VFMADD231PD  Z21, Z22, Z5
+	VBROADCASTSD (R14)(R11*1), Z23
+	VFMADD231PD  Z20, Z23, Z6
+	VFMADD231PD  Z21, Z23, Z7
+	VBROADCASTSD (R14)(DI*4), Z22
+	VFMADD231PD  Z20, Z22, Z8
+	VFMADD231PD  Z21, Z22, Z9
+	VBROADCASTSD (R14)(R12*1), Z23
+	VFMADD231PD  Z20, Z23, Z10
+	VFMADD231PD  Z21, Z23, Z11
+	VBROADCASTSD (R14)(R11*2), Z22
+	VFMADD231PD  Z20, Z22, Z12
+	VFMADD231PD  Z21, Z22, Z13
+	VBROADCASTSD (R14)(R10*1), Z23
+	VFMADD231PD  Z20, Z23, Z14
+	VFMADD231PD  Z21, Z23, Z15
+	VBROADCASTSD (R14)(DI*8), Z22
+	VFMADD231PD  Z20, Z22, Z16
+	VFMADD231PD  Z21, Z22, Z17
+	VBROADCASTSD (AX), Z23
+	VFMADD231PD  Z20, Z23, Z18
+	VFMADD231PD  Z21, Z23, Z19
+	ADDQ         $+8, R8
+	ADDQ         R9, DX
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          nextTap
+	MOVQ         aCol+32(FP), R14
+	TESTQ        R14, R14
+	JZ           nextTapWarm
+	PREFETCHT1   (R14)
+	PREFETCHT1   64(R14)
+	PREFETCHT1   128(R14)
+	PREFETCHT1   192(R14)
+	ADDQ         $+256, R14
+	MOVQ         R14, aCol+32(FP)
+
+nextTapWarm:
+	CMPQ       mode+80(FP), $+2
+	JEQ        nextTap
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	ADDQ       BX, R13
+	JMP        nextTap
 
 rows:
 	LEAQ (DX)(R9*8), R14
@@ -26554,8 +34896,8 @@ next:
 done:
 	MOVQ      c+0(FP), AX
 	MOVQ      mode+80(FP), CX
-	CMPQ      CX, $+1
-	JNE       canon
+	TESTB     $0x01, CL
+	JZ        alone
 	MOVQ      AX, R13
 	VMOVUPD   (R13), Z20
 	VADDPD    Z0, Z20, Z0
@@ -26606,6 +34948,33 @@ done:
 	VADDPD    Z18, Z20, Z18
 	VMOVUPD.Z 64(R13), K1, Z20
 	VADDPD    Z19, Z20, Z19
+
+alone:
+	TESTB     $0x04, CL
+	JZ        canon
+	MOVQ      more+88(FP), R13
+	VMOVUPD   (R13), Z20
+	VADDPD    Z20, Z0, Z0
+	VADDPD    Z20, Z2, Z2
+	VADDPD    Z20, Z4, Z4
+	VADDPD    Z20, Z6, Z6
+	VADDPD    Z20, Z8, Z8
+	VADDPD    Z20, Z10, Z10
+	VADDPD    Z20, Z12, Z12
+	VADDPD    Z20, Z14, Z14
+	VADDPD    Z20, Z16, Z16
+	VADDPD    Z20, Z18, Z18
+	VMOVUPD.Z 64(R13), K1, Z20
+	VADDPD    Z20, Z1, Z1
+	VADDPD    Z20, Z3, Z3
+	VADDPD    Z20, Z5, Z5
+	VADDPD    Z20, Z7, Z7
+	VADDPD    Z20, Z9, Z9
+	VADDPD    Z20, Z11, Z11
+	VADDPD    Z20, Z13, Z13
+	VADDPD    Z20, Z15, Z15
+	VADDPD    Z20, Z17, Z17
+	VADDPD    Z20, Z19, Z19
 
 canon:
 	VCMPPD       $0x03, Z1, Z0, K2
@@ -26674,6 +35043,51 @@ canon:
 	VMOVAPD      Z21, K2, Z19
 
 numbers:
+	TESTB  $0x08, CL
+	JZ     signed
+	VXORPS X20, X20, X20
+	VMAXPD Z0, Z20, Z0
+	VADDPD Z20, Z0, Z0
+	VMAXPD Z1, Z20, Z1
+	VADDPD Z20, Z1, Z1
+	VMAXPD Z2, Z20, Z2
+	VADDPD Z20, Z2, Z2
+	VMAXPD Z3, Z20, Z3
+	VADDPD Z20, Z3, Z3
+	VMAXPD Z4, Z20, Z4
+	VADDPD Z20, Z4, Z4
+	VMAXPD Z5, Z20, Z5
+	VADDPD Z20, Z5, Z5
+	VMAXPD Z6, Z20, Z6
+	VADDPD Z20, Z6, Z6
+	VMAXPD Z7, Z20, Z7
+	VADDPD Z20, Z7, Z7
+	VMAXPD Z8, Z20, Z8
+	VADDPD Z20, Z8, Z8
+	VMAXPD Z9, Z20, Z9
+	VADDPD Z20, Z9, Z9
+	VMAXPD Z10, Z20, Z10
+	VADDPD Z20, Z10, Z10
+	VMAXPD Z11, Z20, Z11
+	VADDPD Z20, Z11, Z11
+	VMAXPD Z12, Z20, Z12
+	VADDPD Z20, Z12, Z12
+	VMAXPD Z13, Z20, Z13
+	VADDPD Z20, Z13, Z13
+	VMAXPD Z14, Z20, Z14
+	VADDPD Z20, Z14, Z14
+	VMAXPD Z15, Z20, Z15
+	VADDPD Z20, Z15, Z15
+	VMAXPD Z16, Z20, Z16
+	VADDPD Z20, Z16, Z16
+	VMAXPD Z17, Z20, Z17
+	VADDPD Z20, Z17, Z17
+	VMAXPD Z18, Z20, Z18
+	VADDPD Z20, Z18, Z18
+	VMAXPD Z19, Z20, Z19
+	VADDPD Z20, Z19, Z19
+
+signed:
 	CMPQ    CX, $+2
 	JEQ     stream
 	VMOVUPD Z0, (AX)
@@ -26846,6 +35260,8 @@ start:
 	JZ     done
 	CMPQ   offs+104(FP), $+0
 	JE     rows
+	CMPQ   split+96(FP), $+0
+	JE     taps
 	MOVQ   offs+104(FP), R9
 
 listed:
@@ -26898,6 +35314,74 @@ listed:
 	PREFETCHT0   64(R13)
 	ADDQ         BX, R13
 	JMP          listed
+
+taps:
+	MOVQ offs+104(FP), R8
+
+nextTap:
+	MOVQ         (R8), R14
+	LEAQ         (R15)(R14*8), AX
+	LEAQ         (SI)(R14*8), R14
+	VMOVUPD      (DX), Z22
+	VMOVUPD.Z    64(DX), K1, Z23
+	VBROADCASTSD (R14), Z24
+	VFMADD231PD  Z22, Z24, Z0
+	VFMADD231PD  Z23, Z24, Z1
+	PREFETCHT0   4096(DX)
+	VBROADCASTSD (R14)(DI*1), Z25
+	VFMADD231PD  Z22, Z25, Z2
+	VFMADD231PD  Z23, Z25, Z3
+	PREFETCHT0   4160(DX)
+	VBROADCASTSD (R14)(DI*2), Z24
+	VFMADD231PD  Z22, Z24, Z4
+	VFMADD231PD  Z23, Z24, Z5
+	VBROADCASTSD (R14)(R11*1), Z25
+	VFMADD231PD  Z22, Z25, Z6
+	VFMADD231PD  Z23, Z25, Z7
+	VBROADCASTSD (R14)(DI*4), Z24
+	VFMADD231PD  Z22, Z24, Z8
+	VFMADD231PD  Z23, Z24, Z9
+	VBROADCASTSD (R14)(R12*1), Z25
+	VFMADD231PD  Z22, Z25, Z10
+	VFMADD231PD  Z23, Z25, Z11
+	VBROADCASTSD (R14)(R11*2), Z24
+	VFMADD231PD  Z22, Z24, Z12
+	VFMADD231PD  Z23, Z24, Z13
+	VBROADCASTSD (R14)(R10*1), Z25
+	VFMADD231PD  Z22, Z25, Z14
+	VFMADD231PD  Z23, Z25, Z15
+	VBROADCASTSD (R14)(DI*8), Z24
+	VFMADD231PD  Z22, Z24, Z16
+	VFMADD231PD  Z23, Z24, Z17
+	VBROADCASTSD (AX), Z25
+	VFMADD231PD  Z22, Z25, Z18
+	VFMADD231PD  Z23, Z25, Z19
+	VBROADCASTSD (AX)(DI*1), Z24
+	VFMADD231PD  Z22, Z24, Z20
+	VFMADD231PD  Z23, Z24, Z21
+	ADDQ         $+8, R8
+	ADDQ         R9, DX
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          nextTap
+	MOVQ         aCol+32(FP), R14
+	TESTQ        R14, R14
+	JZ           nextTapWarm
+	PREFETCHT1   (R14)
+	PREFETCHT1   64(R14)
+	PREFETCHT1   128(R14)
+	PREFETCHT1   192(R14)
+	ADDQ         $+256, R14
+	MOVQ         R14, aCol+32(FP)
+
+nextTapWarm:
+	CMPQ       mode+80(FP), $+2
+	JEQ        nextTap
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	ADDQ       BX, R13
+	JMP        nextTap
 
 rows:
 	LEAQ (DX)(R9*8), R14
@@ -26958,8 +35442,8 @@ next:
 done:
 	MOVQ      c+0(FP), AX
 	MOVQ      mode+80(FP), CX
-	CMPQ      CX, $+1
-	JNE       canon
+	TESTB     $0x01, CL
+	JZ        alone
 	MOVQ      AX, R13
 	VMOVUPD   (R13), Z22
 	VADDPD    Z0, Z22, Z0
@@ -27015,6 +35499,35 @@ done:
 	VADDPD    Z20, Z22, Z20
 	VMOVUPD.Z 64(R13), K1, Z22
 	VADDPD    Z21, Z22, Z21
+
+alone:
+	TESTB     $0x04, CL
+	JZ        canon
+	MOVQ      more+88(FP), R13
+	VMOVUPD   (R13), Z22
+	VADDPD    Z22, Z0, Z0
+	VADDPD    Z22, Z2, Z2
+	VADDPD    Z22, Z4, Z4
+	VADDPD    Z22, Z6, Z6
+	VADDPD    Z22, Z8, Z8
+	VADDPD    Z22, Z10, Z10
+	VADDPD    Z22, Z12, Z12
+	VADDPD    Z22, Z14, Z14
+	VADDPD    Z22, Z16, Z16
+	VADDPD    Z22, Z18, Z18
+	VADDPD    Z22, Z20, Z20
+	VMOVUPD.Z 64(R13), K1, Z22
+	VADDPD    Z22, Z1, Z1
+	VADDPD    Z22, Z3, Z3
+	VADDPD    Z22, Z5, Z5
+	VADDPD    Z22, Z7, Z7
+	VADDPD    Z22, Z9, Z9
+	VADDPD    Z22, Z11, Z11
+	VADDPD    Z22, Z13, Z13
+	VADDPD    Z22, Z15, Z15
+	VADDPD    Z22, Z17, Z17
+	VADDPD    Z22, Z19, Z19
+	VADDPD    Z22, Z21, Z21
 
 canon:
 	VCMPPD       $0x03, Z1, Z0, K2
@@ -27089,6 +35602,55 @@ canon:
 	VMOVAPD      Z23, K2, Z21
 
 numbers:
+	TESTB  $0x08, CL
+	JZ     signed
+	VXORPS X22, X22, X22
+	VMAXPD Z0, Z22, Z0
+	VADDPD Z22, Z0, Z0
+	VMAXPD Z1, Z22, Z1
+	VADDPD Z22, Z1, Z1
+	VMAXPD Z2, Z22, Z2
+	VADDPD Z22, Z2, Z2
+	VMAXPD Z3, Z22, Z3
+	VADDPD Z22, Z3, Z3
+	VMAXPD Z4, Z22, Z4
+	VADDPD Z22, Z4, Z4
+	VMAXPD Z5, Z22, Z5
+	VADDPD Z22, Z5, Z5
+	VMAXPD Z6, Z22, Z6
+	VADDPD Z22, Z6, Z6
+	VMAXPD Z7, Z22, Z7
+	VADDPD Z22, Z7, Z7
+	VMAXPD Z8, Z22, Z8
+	VADDPD Z22, Z8, Z8
+	VMAXPD Z9, Z22, Z9
+	VADDPD Z22, Z9, Z9
+	VMAXPD Z10, Z22, Z10
+	VADDPD Z22, Z10, Z10
+	VMAXPD Z11, Z22, Z11
+	VADDPD Z22, Z11, Z11
+	VMAXPD Z12, Z22, Z12
+	VADDPD Z22, Z12, Z12
+	VMAXPD Z13, Z22, Z13
+	VADDPD Z22, Z13, Z13
+	VMAXPD Z14, Z22, Z14
+	VADDPD Z22, Z14, Z14
+	VMAXPD Z15, Z22, Z15
+	VADDPD Z22, Z15, Z15
+	VMAXPD Z16, Z22, Z16
+	VADDPD Z22, Z16, Z16
+	VMAXPD Z17, Z22, Z17
+	VADDPD Z22, Z17, Z17
+	VMAXPD Z18, Z22, Z18
+	VADDPD Z22, Z18, Z18
+	VMAXPD Z19, Z22, Z19
+	VADDPD Z22, Z19, Z19
+	VMAXPD Z20, Z22, Z20
+	VADDPD Z22, Z20, Z20
+	VMAXPD Z21, Z22, Z21
+	VADDPD Z22, Z21, Z21
+
+signed:
 	CMPQ    CX, $+2
 	JEQ     stream
 	VMOVUPD Z0, (AX)
@@ -27272,6 +35834,8 @@ start:
 	JZ     done
 	CMPQ   offs+104(FP), $+0
 	JE     rows
+	CMPQ   split+96(FP), $+0
+	JE     taps
 	MOVQ   offs+104(FP), R9
 
 listed:
@@ -27327,6 +35891,77 @@ listed:
 	PREFETCHT0   64(R13)
 	ADDQ         BX, R13
 	JMP          listed
+
+taps:
+	MOVQ offs+104(FP), R8
+
+nextTap:
+	MOVQ         (R8), R14
+	LEAQ         (R15)(R14*8), AX
+	LEAQ         (SI)(R14*8), R14
+	VMOVUPD      (DX), Z24
+	VMOVUPD.Z    64(DX), K1, Z25
+	VBROADCASTSD (R14), Z26
+	VFMADD231PD  Z24, Z26, Z0
+	VFMADD231PD  Z25, Z26, Z1
+	PREFETCHT0   4096(DX)
+	VBROADCASTSD (R14)(DI*1), Z27
+	VFMADD231PD  Z24, Z27, Z2
+	VFMADD231PD  Z25, Z27, Z3
+	PREFETCHT0   4160(DX)
+	VBROADCASTSD (R14)(DI*2), Z26
+	VFMADD231PD  Z24, Z26, Z4
+	VFMADD231PD  Z25, Z26, Z5
+	VBROADCASTSD (R14)(R11*1), Z27
+	VFMADD231PD  Z24, Z27, Z6
+	VFMADD231PD  Z25, Z27, Z7
+	VBROADCASTSD (R14)(DI*4), Z26
+	VFMADD231PD  Z24, Z26, Z8
+	VFMADD231PD  Z25, Z26, Z9
+	VBROADCASTSD (R14)(R12*1), Z27
+	VFMADD231PD  Z24, Z27, Z10
+	VFMADD231PD  Z25, Z27, Z11
+	VBROADCASTSD (R14)(R11*2), Z26
+	VFMADD231PD  Z24, Z26, Z12
+	VFMADD231PD  Z25, Z26, Z13
+	VBROADCASTSD (R14)(R10*1), Z27
+	VFMADD231PD  Z24, Z27, Z14
+	VFMADD231PD  Z25, Z27, Z15
+	VBROADCASTSD (R14)(DI*8), Z26
+	VFMADD231PD  Z24, Z26, Z16
+	VFMADD231PD  Z25, Z26, Z17
+	VBROADCASTSD (AX), Z27
+	VFMADD231PD  Z24, Z27, Z18
+	VFMADD231PD  Z25, Z27, Z19
+	VBROADCASTSD (AX)(DI*1), Z26
+	VFMADD231PD  Z24, Z26, Z20
+	VFMADD231PD  Z25, Z26, Z21
+	VBROADCASTSD (AX)(DI*2), Z27
+	VFMADD231PD  Z24, Z27, Z22
+	VFMADD231PD  Z25, Z27, Z23
+	ADDQ         $+8, R8
+	ADDQ         R9, DX
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          nextTap
+	MOVQ         aCol+32(FP), R14
+	TESTQ        R14, R14
+	JZ           nextTapWarm
+	PREFETCHT1   (R14)
+	PREFETCHT1   64(R14)
+	PREFETCHT1   128(R14)
+	PREFETCHT1   192(R14)
+	ADDQ         $+256, R14
+	MOVQ         R14, aCol+32(FP)
+
+nextTapWarm:
+	CMPQ       mode+80(FP), $+2
+	JEQ        nextTap
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	ADDQ       BX, R13
+	JMP        nextTap
 
 rows:
 	LEAQ (DX)(R9*8), R14
@@ -27390,8 +36025,8 @@ next:
 done:
 	MOVQ      c+0(FP), AX
 	MOVQ      mode+80(FP), CX
-	CMPQ      CX, $+1
-	JNE       canon
+	TESTB     $0x01, CL
+	JZ        alone
 	MOVQ      AX, R13
 	VMOVUPD   (R13), Z24
 	VADDPD    Z0, Z24, Z0
@@ -27452,6 +36087,37 @@ done:
 	VADDPD    Z22, Z24, Z22
 	VMOVUPD.Z 64(R13), K1, Z24
 	VADDPD    Z23, Z24, Z23
+
+alone:
+	TESTB     $0x04, CL
+	JZ        canon
+	MOVQ      more+88(FP), R13
+	VMOVUPD   (R13), Z24
+	VADDPD    Z24, Z0, Z0
+	VADDPD    Z24, Z2, Z2
+	VADDPD    Z24, Z4, Z4
+	VADDPD    Z24, Z6, Z6
+	VADDPD    Z24, Z8, Z8
+	VADDPD    Z24, Z10, Z10
+	VADDPD    Z24, Z12, Z12
+	VADDPD    Z24, Z14, Z14
+	VADDPD    Z24, Z16, Z16
+	VADDPD    Z24, Z18, Z18
+	VADDPD    Z24, Z20, Z20
+	VADDPD    Z24, Z22, Z22
+	VMOVUPD.Z 64(R13), K1, Z24
+	VADDPD    Z24, Z1, Z1
+	VADDPD    Z24, Z3, Z3
+	VADDPD    Z24, Z5, Z5
+	VADDPD    Z24, Z7, Z7
+	VADDPD    Z24, Z9, Z9
+	VADDPD    Z24, Z11, Z11
+	VADDPD    Z24, Z13, Z13
+	VADDPD    Z24, Z15, Z15
+	VADDPD    Z24, Z17, Z17
+	VADDPD    Z24, Z19, Z19
+	VADDPD    Z24, Z21, Z21
+	VADDPD    Z24, Z23, Z23
 
 canon:
 	VCMPPD       $0x03, Z1, Z0, K2
@@ -27532,6 +36198,59 @@ canon:
 	VMOVAPD      Z25, K2, Z23
 
 numbers:
+	TESTB  $0x08, CL
+	JZ     signed
+	VXORPS X24, X24, X24
+	VMAXPD Z0, Z24, Z0
+	VADDPD Z24, Z0, Z0
+	VMAXPD Z1, Z24, Z1
+	VADDPD Z24, Z1, Z1
+	VMAXPD Z2, Z24, Z2
+	VADDPD Z24, Z2, Z2
+	VMAXPD Z3, Z24, Z3
+	VADDPD Z24, Z3, Z3
+	VMAXPD Z4, Z24, Z4
+	VADDPD Z24, Z4, Z4
+	VMAXPD Z5, Z24, Z5
+	VADDPD Z24, Z5, Z5
+	VMAXPD Z6, Z24, Z6
+	VADDPD Z24, Z6, Z6
+	VMAXPD Z7, Z24, Z7
+	VADDPD Z24, Z7, Z7
+	VMAXPD Z8, Z24, Z8
+	VADDPD Z24, Z8, Z8
+	VMAXPD Z9, Z24, Z9
+	VADDPD Z24, Z9, Z9
+	VMAXPD Z10, Z24, Z10
+	VADDPD Z24, Z10, Z10
+	VMAXPD Z11, Z24, Z11
+	VADDPD Z24, Z11, Z11
+	VMAXPD Z12, Z24, Z12
+	VADDPD Z24, Z12, Z12
+	VMAXPD Z13, Z24, Z13
+	VADDPD Z24, Z13, Z13
+	VMAXPD Z14, Z24, Z14
+	VADDPD Z24, Z14, Z14
+	VMAXPD Z15, Z24, Z15
+	VADDPD Z24, Z15, Z15
+	VMAXPD Z16, Z24, Z16
+	VADDPD Z24, Z16, Z16
+	VMAXPD Z17, Z24, Z17
+	VADDPD Z24, Z17, Z17
+	VMAXPD Z18, Z24, Z18
+	VADDPD Z24, Z18, Z18
+	VMAXPD Z19, Z24, Z19
+	VADDPD Z24, Z19, Z19
+	VMAXPD Z20, Z24, Z20
+	VADDPD Z24, Z20, Z20
+	VMAXPD Z21, Z24, Z21
+	VADDPD Z24, Z21, Z21
+	VMAXPD Z22, Z24, Z22
+	VADDPD Z24, Z22, Z22
+	VMAXPD Z23, Z24, Z23
+	VADDPD Z24, Z23, Z23
+
+signed:
 	CMPQ    CX, $+2
 	JEQ     stream
 	VMOVUPD Z0, (AX)
@@ -27726,6 +36445,8 @@ start:
 	JZ     done
 	CMPQ   offs+104(FP), $+0
 	JE     rows
+	CMPQ   split+96(FP), $+0
+	JE     taps
 	MOVQ   offs+104(FP), R9
 
 listed:
@@ -27784,6 +36505,80 @@ listed:
 	PREFETCHT0   64(R13)
 	ADDQ         BX, R13
 	JMP          listed
+
+taps:
+	MOVQ offs+104(FP), R8
+
+nextTap:
+	MOVQ         (R8), R14
+	LEAQ         (R15)(R14*8), AX
+	LEAQ         (SI)(R14*8), R14
+	VMOVUPD      (DX), Z26
+	VMOVUPD.Z    64(DX), K1, Z27
+	VBROADCASTSD (R14), Z28
+	VFMADD231PD  Z26, Z28, Z0
+	VFMADD231PD  Z27, Z28, Z1
+	PREFETCHT0   4096(DX)
+	VBROADCASTSD (R14)(DI*1), Z29
+	VFMADD231PD  Z26, Z29, Z2
+	VFMADD231PD  Z27, Z29, Z3
+	PREFETCHT0   4160(DX)
+	VBROADCASTSD (R14)(DI*2), Z28
+	VFMADD231PD  Z26, Z28, Z4
+	VFMADD231PD  Z27, Z28, Z5
+	VBROADCASTSD (R14)(R11*1), Z29
+	VFMADD231PD  Z26, Z29, Z6
+	VFMADD231PD  Z27, Z29, Z7
+	VBROADCASTSD (R14)(DI*4), Z28
+	VFMADD231PD  Z26, Z28, Z8
+	VFMADD231PD  Z27, Z28, Z9
+	VBROADCASTSD (R14)(R12*1), Z29
+	VFMADD231PD  Z26, Z29, Z10
+	VFMADD231PD  Z27, Z29, Z11
+	VBROADCASTSD (R14)(R11*2), Z28
+	VFMADD231PD  Z26, Z28, Z12
+	VFMADD231PD  Z27, Z28, Z13
+	VBROADCASTSD (R14)(R10*1), Z29
+	VFMADD231PD  Z26, Z29, Z14
+	VFMADD231PD  Z27, Z29, Z15
+	VBROADCASTSD (R14)(DI*8), Z28
+	VFMADD231PD  Z26, Z28, Z16
+	VFMADD231PD  Z27, Z28, Z17
+	VBROADCASTSD (AX), Z29
+	VFMADD231PD  Z26, Z29, Z18
+	VFMADD231PD  Z27, Z29, Z19
+	VBROADCASTSD (AX)(DI*1), Z28
+	VFMADD231PD  Z26, Z28, Z20
+	VFMADD231PD  Z27, Z28, Z21
+	VBROADCASTSD (AX)(DI*2), Z29
+	VFMADD231PD  Z26, Z29, Z22
+	VFMADD231PD  Z27, Z29, Z23
+	VBROADCASTSD (AX)(R11*1), Z28
+	VFMADD231PD  Z26, Z28, Z24
+	VFMADD231PD  Z27, Z28, Z25
+	ADDQ         $+8, R8
+	ADDQ         R9, DX
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          nextTap
+	MOVQ         aCol+32(FP), R14
+	TESTQ        R14, R14
+	JZ           nextTapWarm
+	PREFETCHT1   (R14)
+	PREFETCHT1   64(R14)
+	PREFETCHT1   128(R14)
+	PREFETCHT1   192(R14)
+	ADDQ         $+256, R14
+	MOVQ         R14, aCol+32(FP)
+
+nextTapWarm:
+	CMPQ       mode+80(FP), $+2
+	JEQ        nextTap
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	ADDQ       BX, R13
+	JMP        nextTap
 
 rows:
 	LEAQ (DX)(R9*8), R14
@@ -27850,8 +36645,8 @@ next:
 done:
 	MOVQ      c+0(FP), AX
 	MOVQ      mode+80(FP), CX
-	CMPQ      CX, $+1
-	JNE       canon
+	TESTB     $0x01, CL
+	JZ        alone
 	MOVQ      AX, R13
 	VMOVUPD   (R13), Z26
 	VADDPD    Z0, Z26, Z0
@@ -27917,6 +36712,39 @@ done:
 	VADDPD    Z24, Z26, Z24
 	VMOVUPD.Z 64(R13), K1, Z26
 	VADDPD    Z25, Z26, Z25
+
+alone:
+	TESTB     $0x04, CL
+	JZ        canon
+	MOVQ      more+88(FP), R13
+	VMOVUPD   (R13), Z26
+	VADDPD    Z26, Z0, Z0
+	VADDPD    Z26, Z2, Z2
+	VADDPD    Z26, Z4, Z4
+	VADDPD    Z26, Z6, Z6
+	VADDPD    Z26, Z8, Z8
+	VADDPD    Z26, Z10, Z10
+	VADDPD    Z26, Z12, Z12
+	VADDPD    Z26, Z14, Z14
+	VADDPD    Z26, Z16, Z16
+	VADDPD    Z26, Z18, Z18
+	VADDPD    Z26, Z20, Z20
+	VADDPD    Z26, Z22, Z22
+	VADDPD    Z26, Z24, Z24
+	VMOVUPD.Z 64(R13), K1, Z26
+	VADDPD    Z26, Z1, Z1
+	VADDPD    Z26, Z3, Z3
+	VADDPD    Z26, Z5, Z5
+	VADDPD    Z26, Z7, Z7
+	VADDPD    Z26, Z9, Z9
+	VADDPD    Z26, Z11, Z11
+	VADDPD    Z26, Z13, Z13
+	VADDPD    Z26, Z15, Z15
+	VADDPD    Z26, Z17, Z17
+	VADDPD    Z26, Z19, Z19
+	VADDPD    Z26, Z21, Z21
+	VADDPD    Z26, Z23, Z23
+	VADDPD    Z26, Z25, Z25
 
 canon:
 	VCMPPD       $0x03, Z1, Z0, K2
@@ -28003,6 +36831,63 @@ canon:
 	VMOVAPD      Z27, K2, Z25
 
 numbers:
+	TESTB  $0x08, CL
+	JZ     signed
+	VXORPS X26, X26, X26
+	VMAXPD Z0, Z26, Z0
+	VADDPD Z26, Z0, Z0
+	VMAXPD Z1, Z26, Z1
+	VADDPD Z26, Z1, Z1
+	VMAXPD Z2, Z26, Z2
+	VADDPD Z26, Z2, Z2
+	VMAXPD Z3, Z26, Z3
+	VADDPD Z26, Z3, Z3
+	VMAXPD Z4, Z26, Z4
+	VADDPD Z26, Z4, Z4
+	VMAXPD Z5, Z26, Z5
+	VADDPD Z26, Z5, Z5
+	VMAXPD Z6, Z26, Z6
+	VADDPD Z26, Z6, Z6
+	VMAXPD Z7, Z26, Z7
+	VADDPD Z26, Z7, Z7
+	VMAXPD Z8, Z26, Z8
+	VADDPD Z26, Z8, Z8
+	VMAXPD Z9, Z26, Z9
+	VADDPD Z26, Z9, Z9
+	VMAXPD Z10, Z26, Z10
+	VADDPD Z26, Z10, Z10
+	VMAXPD Z11, Z26, Z11
+	VADDPD Z26, Z11, Z11
+	VMAXPD Z12, Z26, Z12
+	VADDPD Z26, Z12, Z12
+	VMAXPD Z13, Z26, Z13
+	VADDPD Z26, Z13, Z13
+	VMAXPD Z14, Z26, Z14
+	VADDPD Z26, Z14, Z14
+	VMAXPD Z15, Z26, Z15
+	VADDPD Z26, Z15, Z15
+	VMAXPD Z16, Z26, Z16
+	VADDPD Z26, Z16, Z16
+	VMAXPD Z17, Z26, Z17
+	VADDPD Z26, Z17, Z17
+	VMAXPD Z18, Z26, Z18
+	VADDPD Z26, Z18, Z18
+	VMAXPD Z19, Z26, Z19
+	VADDPD Z26, Z19, Z19
+	VMAXPD Z20, Z26, Z20
+	VADDPD Z26, Z20, Z20
+	VMAXPD Z21, Z26, Z21
+	VADDPD Z26, Z21, Z21
+	VMAXPD Z22, Z26, Z22
+	VADDPD Z26, Z22, Z22
+	VMAXPD Z23, Z26, Z23
+	VADDPD Z26, Z23, Z23
+	VMAXPD Z24, Z26, Z24
+	VADDPD Z26, Z24, Z24
+	VMAXPD Z25, Z26, Z25
+	VADDPD Z26, Z25, Z25
+
+signed:
 	CMPQ    CX, $+2
 	JEQ     stream
 	VMOVUPD Z0, (AX)
@@ -28208,6 +37093,8 @@ start:
 	JZ     done
 	CMPQ   offs+104(FP), $+0
 	JE     rows
+	CMPQ   split+96(FP), $+0
+	JE     taps
 	MOVQ   offs+104(FP), R9
 
 listed:
@@ -28269,6 +37156,83 @@ listed:
 	PREFETCHT0   64(R13)
 	ADDQ         BX, R13
 	JMP          listed
+
+taps:
+	MOVQ offs+104(FP), R8
+
+nextTap:
+	MOVQ         (R8), R14
+	LEAQ         (R15)(R14*8), AX
+	LEAQ         (SI)(R14*8), R14
+	VMOVUPD      (DX), Z28
+	VMOVUPD.Z    64(DX), K1, Z29
+	VBROADCASTSD (R14), Z30
+	VFMADD231PD  Z28, Z30, Z0
+	VFMADD231PD  Z29, Z30, Z1
+	PREFETCHT0   4096(DX)
+	VBROADCASTSD (R14)(DI*1), Z31
+	VFMADD231PD  Z28, Z31, Z2
+	VFMADD231PD  Z29, Z31, Z3
+	PREFETCHT0   4160(DX)
+	VBROADCASTSD (R14)(DI*2), Z30
+	VFMADD231PD  Z28, Z30, Z4
+	VFMADD231PD  Z29, Z30, Z5
+	VBROADCASTSD (R14)(R11*1), Z31
+	VFMADD231PD  Z28, Z31, Z6
+	VFMADD231PD  Z29, Z31, Z7
+	VBROADCASTSD (R14)(DI*4), Z30
+	VFMADD231PD  Z28, Z30, Z8
+	VFMADD231PD  Z29, Z30, Z9
+	VBROADCASTSD (R14)(R12*1), Z31
+	VFMADD231PD  Z28, Z31, Z10
+	VFMADD231PD  Z29, Z31, Z11
+	VBROADCASTSD (R14)(R11*2), Z30
+	VFMADD231PD  Z28, Z30, Z12
+	VFMADD231PD  Z29, Z30, Z13
+	VBROADCASTSD (R14)(R10*1), Z31
+	VFMADD231PD  Z28, Z31, Z14
+	VFMADD231PD  Z29, Z31, Z15
+	VBROADCASTSD (R14)(DI*8), Z30
+	VFMADD231PD  Z28, Z30, Z16
+	VFMADD231PD  Z29, Z30, Z17
+	VBROADCASTSD (AX), Z31
+	VFMADD231PD  Z28, Z31, Z18
+	VFMADD231PD  Z29, Z31, Z19
+	VBROADCASTSD (AX)(DI*1), Z30
+	VFMADD231PD  Z28, Z30, Z20
+	VFMADD231PD  Z29, Z30, Z21
+	VBROADCASTSD (AX)(DI*2), Z31
+	VFMADD231PD  Z28, Z31, Z22
+	VFMADD231PD  Z29, Z31, Z23
+	VBROADCASTSD (AX)(R11*1), Z30
+	VFMADD231PD  Z28, Z30, Z24
+	VFMADD231PD  Z29, Z30, Z25
+	VBROADCASTSD (AX)(DI*4), Z31
+	VFMADD231PD  Z28, Z31, Z26
+	VFMADD231PD  Z29, Z31, Z27
+	ADDQ         $+8, R8
+	ADDQ         R9, DX
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          nextTap
+	MOVQ         aCol+32(FP), R14
+	TESTQ        R14, R14
+	JZ           nextTapWarm
+	PREFETCHT1   (R14)
+	PREFETCHT1   64(R14)
+	PREFETCHT1   128(R14)
+	PREFETCHT1   192(R14)
+	ADDQ         $+256, R14
+	MOVQ         R14, aCol+32(FP)
+
+nextTapWarm:
+	CMPQ       mode+80(FP), $+2
+	JEQ        nextTap
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	ADDQ       BX, R13
+	JMP        nextTap
 
 rows:
 	LEAQ (DX)(R9*8), R14
@@ -28338,8 +37302,8 @@ next:
 done:
 	MOVQ      c+0(FP), AX
 	MOVQ      mode+80(FP), CX
-	CMPQ      CX, $+1
-	JNE       canon
+	TESTB     $0x01, CL
+	JZ        alone
 	MOVQ      AX, R13
 	VMOVUPD   (R13), Z28
 	VADDPD    Z0, Z28, Z0
@@ -28410,6 +37374,41 @@ done:
 	VADDPD    Z26, Z28, Z26
 	VMOVUPD.Z 64(R13), K1, Z28
 	VADDPD    Z27, Z28, Z27
+
+alone:
+	TESTB     $0x04, CL
+	JZ        canon
+	MOVQ      more+88(FP), R13
+	VMOVUPD   (R13), Z28
+	VADDPD    Z28, Z0, Z0
+	VADDPD    Z28, Z2, Z2
+	VADDPD    Z28, Z4, Z4
+	VADDPD    Z28, Z6, Z6
+	VADDPD    Z28, Z8, Z8
+	VADDPD    Z28, Z10, Z10
+	VADDPD    Z28, Z12, Z12
+	VADDPD    Z28, Z14, Z14
+	VADDPD    Z28, Z16, Z16
+	VADDPD    Z28, Z18, Z18
+	VADDPD    Z28, Z20, Z20
+	VADDPD    Z28, Z22, Z22
+	VADDPD    Z28, Z24, Z24
+	VADDPD    Z28, Z26, Z26
+	VMOVUPD.Z 64(R13), K1, Z28
+	VADDPD    Z28, Z1, Z1
+	VADDPD    Z28, Z3, Z3
+	VADDPD    Z28, Z5, Z5
+	VADDPD    Z28, Z7, Z7
+	VADDPD    Z28, Z9, Z9
+	VADDPD    Z28, Z11, Z11
+	VADDPD    Z28, Z13, Z13
+	VADDPD    Z28, Z15, Z15
+	VADDPD    Z28, Z17, Z17
+	VADDPD    Z28, Z19, Z19
+	VADDPD    Z28, Z21, Z21
+	VADDPD    Z28, Z23, Z23
+	VADDPD    Z28, Z25, Z25
+	VADDPD    Z28, Z27, Z27
 
 canon:
 	VCMPPD       $0x03, Z1, Z0, K2
@@ -28502,6 +37501,67 @@ canon:
 	VMOVAPD      Z29, K2, Z27
 
 numbers:
+	TESTB  $0x08, CL
+	JZ     signed
+	VXORPS X28, X28, X28
+	VMAXPD Z0, Z28, Z0
+	VADDPD Z28, Z0, Z0
+	VMAXPD Z1, Z28, Z1
+	VADDPD Z28, Z1, Z1
+	VMAXPD Z2, Z28, Z2
+	VADDPD Z28, Z2, Z2
+	VMAXPD Z3, Z28, Z3
+	VADDPD Z28, Z3, Z3
+	VMAXPD Z4, Z28, Z4
+	VADDPD Z28, Z4, Z4
+	VMAXPD Z5, Z28, Z5
+	VADDPD Z28, Z5, Z5
+	VMAXPD Z6, Z28, Z6
+	VADDPD Z28, Z6, Z6
+	VMAXPD Z7, Z28, Z7
+	VADDPD Z28, Z7, Z7
+	VMAXPD Z8, Z28, Z8
+	VADDPD Z28, Z8, Z8
+	VMAXPD Z9, Z28, Z9
+	VADDPD Z28, Z9, Z9
+	VMAXPD Z10, Z28, Z10
+	VADDPD Z28, Z10, Z10
+	VMAXPD Z11, Z28, Z11
+	VADDPD Z28, Z11, Z11
+	VMAXPD Z12, Z28, Z12
+	VADDPD Z28, Z12, Z12
+	VMAXPD Z13, Z28, Z13
+	VADDPD Z28, Z13, Z13
+	VMAXPD Z14, Z28, Z14
+	VADDPD Z28, Z14, Z14
+	VMAXPD Z15, Z28, Z15
+	VADDPD Z28, Z15, Z15
+	VMAXPD Z16, Z28, Z16
+	VADDPD Z28, Z16, Z16
+	VMAXPD Z17, Z28, Z17
+	VADDPD Z28, Z17, Z17
+	VMAXPD Z18, Z28, Z18
+	VADDPD Z28, Z18, Z18
+	VMAXPD Z19, Z28, Z19
+	VADDPD Z28, Z19, Z19
+	VMAXPD Z20, Z28, Z20
+	VADDPD Z28, Z20, Z20
+	VMAXPD Z21, Z28, Z21
+	VADDPD Z28, Z21, Z21
+	VMAXPD Z22, Z28, Z22
+	VADDPD Z28, Z22, Z22
+	VMAXPD Z23, Z28, Z23
+	VADDPD Z28, Z23, Z23
+	VMAXPD Z24, Z28, Z24
+	VADDPD Z28, Z24, Z24
+	VMAXPD Z25, Z28, Z25
+	VADDPD Z28, Z25, Z25
+	VMAXPD Z26, Z28, Z26
+	VADDPD Z28, Z26, Z26
+	VMAXPD Z27, Z28, Z27
+	VADDPD Z28, Z27, Z27
+
+signed:
 	CMPQ    CX, $+2
 	JEQ     stream
 	VMOVUPD Z0, (AX)
@@ -28645,6 +37705,8 @@ start:
 	JZ     done
 	CMPQ   offs+104(FP), $+0
 	JE     rows
+	CMPQ   split+96(FP), $+0
+	JE     taps
 	MOVQ   offs+104(FP), R9
 	MOVQ   n+56(FP), R14
 	CMPQ   split+96(FP), R14
@@ -28776,6 +37838,47 @@ listed:
 	ADDQ         BX, R13
 	JMP          listed
 
+taps:
+	MOVQ offs+104(FP), R8
+
+nextTap:
+	MOVQ         (R8), R14
+	LEAQ         (SI)(R14*8), R14
+	VMOVUPD      (DX), Z3
+	VMOVUPD      64(DX), Z4
+	VMOVUPD.Z    128(DX), K1, Z5
+	VBROADCASTSD (R14), Z6
+	VFMADD231PD  Z3, Z6, Z0
+	VFMADD231PD  Z4, Z6, Z1
+	VFMADD231PD  Z5, Z6, Z2
+	PREFETCHT0   6144(DX)
+	ADDQ         $+8, R8
+	ADDQ         R9, DX
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          nextTap
+	MOVQ         aCol+32(FP), R14
+	TESTQ        R14, R14
+	JZ           nextTapWarm
+	PREFETCHT1   (R14)
+	PREFETCHT1   64(R14)
+	PREFETCHT1   128(R14)
+	PREFETCHT1   192(R14)
+	PREFETCHT1   256(R14)
+	PREFETCHT1   320(R14)
+	ADDQ         $+384, R14
+	MOVQ         R14, aCol+32(FP)
+
+nextTapWarm:
+	CMPQ       mode+80(FP), $+2
+	JEQ        nextTap
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	PREFETCHT0 128(R13)
+	ADDQ       BX, R13
+	JMP        nextTap
+
 rows:
 	LEAQ (DX)(R9*8), R14
 
@@ -28806,8 +37909,8 @@ next:
 done:
 	MOVQ      c+0(FP), AX
 	MOVQ      mode+80(FP), CX
-	CMPQ      CX, $+1
-	JNE       canon
+	TESTB     $0x01, CL
+	JZ        alone
 	MOVQ      AX, R13
 	VMOVUPD   (R13), Z3
 	VADDPD    Z0, Z3, Z0
@@ -28815,6 +37918,17 @@ done:
 	VADDPD    Z1, Z3, Z1
 	VMOVUPD.Z 128(R13), K1, Z3
 	VADDPD    Z2, Z3, Z2
+
+alone:
+	TESTB     $0x04, CL
+	JZ        canon
+	MOVQ      more+88(FP), R13
+	VMOVUPD   (R13), Z3
+	VADDPD    Z3, Z0, Z0
+	VMOVUPD   64(R13), Z3
+	VADDPD    Z3, Z1, Z1
+	VMOVUPD.Z 128(R13), K1, Z3
+	VADDPD    Z3, Z2, Z2
 
 canon:
 	VCMPPD       $0x03, Z1, Z0, K2
@@ -28833,6 +37947,17 @@ canon:
 	VMOVAPD      Z4, K2, Z2
 
 numbers:
+	TESTB  $0x08, CL
+	JZ     signed
+	VXORPS X3, X3, X3
+	VMAXPD Z0, Z3, Z0
+	VADDPD Z3, Z0, Z0
+	VMAXPD Z1, Z3, Z1
+	VADDPD Z3, Z1, Z1
+	VMAXPD Z2, Z3, Z2
+	VADDPD Z3, Z2, Z2
+
+signed:
 	CMPQ    CX, $+2
 	JEQ     stream
 	VMOVUPD Z0, (AX)
@@ -28907,6 +38032,8 @@ start:
 	JZ     done
 	CMPQ   offs+104(FP), $+0
 	JE     rows
+	CMPQ   split+96(FP), $+0
+	JE     taps
 	MOVQ   offs+104(FP), R9
 	MOVQ   n+56(FP), R14
 	CMPQ   split+96(FP), R14
@@ -29054,6 +38181,52 @@ listed:
 	ADDQ         BX, R13
 	JMP          listed
 
+taps:
+	MOVQ offs+104(FP), R8
+
+nextTap:
+	MOVQ         (R8), R14
+	LEAQ         (SI)(R14*8), R14
+	VMOVUPD      (DX), Z6
+	VMOVUPD      64(DX), Z7
+	VMOVUPD.Z    128(DX), K1, Z8
+	VBROADCASTSD (R14), Z9
+	VFMADD231PD  Z6, Z9, Z0
+	VFMADD231PD  Z7, Z9, Z1
+	VFMADD231PD  Z8, Z9, Z2
+	PREFETCHT0   6144(DX)
+	VBROADCASTSD (R14)(DI*1), Z10
+	VFMADD231PD  Z6, Z10, Z3
+	VFMADD231PD  Z7, Z10, Z4
+	VFMADD231PD  Z8, Z10, Z5
+	PREFETCHT0   6208(DX)
+	ADDQ         $+8, R8
+	ADDQ         R9, DX
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          nextTap
+	MOVQ         aCol+32(FP), R14
+	TESTQ        R14, R14
+	JZ           nextTapWarm
+	PREFETCHT1   (R14)
+	PREFETCHT1   64(R14)
+	PREFETCHT1   128(R14)
+	PREFETCHT1   192(R14)
+	PREFETCHT1   256(R14)
+	PREFETCHT1   320(R14)
+	ADDQ         $+384, R14
+	MOVQ         R14, aCol+32(FP)
+
+nextTapWarm:
+	CMPQ       mode+80(FP), $+2
+	JEQ        nextTap
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	PREFETCHT0 128(R13)
+	ADDQ       BX, R13
+	JMP        nextTap
+
 rows:
 	LEAQ (DX)(R9*8), R14
 
@@ -29089,8 +38262,8 @@ next:
 done:
 	MOVQ      c+0(FP), AX
 	MOVQ      mode+80(FP), CX
-	CMPQ      CX, $+1
-	JNE       canon
+	TESTB     $0x01, CL
+	JZ        alone
 	MOVQ      AX, R13
 	VMOVUPD   (R13), Z6
 	VADDPD    Z0, Z6, Z0
@@ -29105,6 +38278,20 @@ done:
 	VADDPD    Z4, Z6, Z4
 	VMOVUPD.Z 128(R13), K1, Z6
 	VADDPD    Z5, Z6, Z5
+
+alone:
+	TESTB     $0x04, CL
+	JZ        canon
+	MOVQ      more+88(FP), R13
+	VMOVUPD   (R13), Z6
+	VADDPD    Z6, Z0, Z0
+	VADDPD    Z6, Z3, Z3
+	VMOVUPD   64(R13), Z6
+	VADDPD    Z6, Z1, Z1
+	VADDPD    Z6, Z4, Z4
+	VMOVUPD.Z 128(R13), K1, Z6
+	VADDPD    Z6, Z2, Z2
+	VADDPD    Z6, Z5, Z5
 
 canon:
 	VCMPPD       $0x03, Z1, Z0, K2
@@ -29131,6 +38318,23 @@ canon:
 	VMOVAPD      Z7, K2, Z5
 
 numbers:
+	TESTB  $0x08, CL
+	JZ     signed
+	VXORPS X6, X6, X6
+	VMAXPD Z0, Z6, Z0
+	VADDPD Z6, Z0, Z0
+	VMAXPD Z1, Z6, Z1
+	VADDPD Z6, Z1, Z1
+	VMAXPD Z2, Z6, Z2
+	VADDPD Z6, Z2, Z2
+	VMAXPD Z3, Z6, Z3
+	VADDPD Z6, Z3, Z3
+	VMAXPD Z4, Z6, Z4
+	VADDPD Z6, Z4, Z4
+	VMAXPD Z5, Z6, Z5
+	VADDPD Z6, Z5, Z5
+
+signed:
 	CMPQ    CX, $+2
 	JEQ     stream
 	VMOVUPD Z0, (AX)
@@ -29220,6 +38424,8 @@ start:
 	JZ     done
 	CMPQ   offs+104(FP), $+0
 	JE     rows
+	CMPQ   split+96(FP), $+0
+	JE     taps
 	MOVQ   offs+104(FP), R9
 	MOVQ   n+56(FP), R14
 	CMPQ   split+96(FP), R14
@@ -29383,6 +38589,57 @@ listed:
 	ADDQ         BX, R13
 	JMP          listed
 
+taps:
+	MOVQ offs+104(FP), R8
+
+nextTap:
+	MOVQ         (R8), R14
+	LEAQ         (SI)(R14*8), R14
+	VMOVUPD      (DX), Z9
+	VMOVUPD      64(DX), Z10
+	VMOVUPD.Z    128(DX), K1, Z11
+	VBROADCASTSD (R14), Z12
+	VFMADD231PD  Z9, Z12, Z0
+	VFMADD231PD  Z10, Z12, Z1
+	VFMADD231PD  Z11, Z12, Z2
+	PREFETCHT0   6144(DX)
+	VBROADCASTSD (R14)(DI*1), Z13
+	VFMADD231PD  Z9, Z13, Z3
+	VFMADD231PD  Z10, Z13, Z4
+	VFMADD231PD  Z11, Z13, Z5
+	PREFETCHT0   6208(DX)
+	VBROADCASTSD (R14)(DI*2), Z12
+	VFMADD231PD  Z9, Z12, Z6
+	VFMADD231PD  Z10, Z12, Z7
+	VFMADD231PD  Z11, Z12, Z8
+	PREFETCHT0   6272(DX)
+	ADDQ         $+8, R8
+	ADDQ         R9, DX
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          nextTap
+	MOVQ         aCol+32(FP), R14
+	TESTQ        R14, R14
+	JZ           nextTapWarm
+	PREFETCHT1   (R14)
+	PREFETCHT1   64(R14)
+	PREFETCHT1   128(R14)
+	PREFETCHT1   192(R14)
+	PREFETCHT1   256(R14)
+	PREFETCHT1   320(R14)
+	ADDQ         $+384, R14
+	MOVQ         R14, aCol+32(FP)
+
+nextTapWarm:
+	CMPQ       mode+80(FP), $+2
+	JEQ        nextTap
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	PREFETCHT0 128(R13)
+	ADDQ       BX, R13
+	JMP        nextTap
+
 rows:
 	LEAQ (DX)(R9*8), R14
 
@@ -29423,8 +38680,8 @@ next:
 done:
 	MOVQ      c+0(FP), AX
 	MOVQ      mode+80(FP), CX
-	CMPQ      CX, $+1
-	JNE       canon
+	TESTB     $0x01, CL
+	JZ        alone
 	MOVQ      AX, R13
 	VMOVUPD   (R13), Z9
 	VADDPD    Z0, Z9, Z0
@@ -29446,6 +38703,23 @@ done:
 	VADDPD    Z7, Z9, Z7
 	VMOVUPD.Z 128(R13), K1, Z9
 	VADDPD    Z8, Z9, Z8
+
+alone:
+	TESTB     $0x04, CL
+	JZ        canon
+	MOVQ      more+88(FP), R13
+	VMOVUPD   (R13), Z9
+	VADDPD    Z9, Z0, Z0
+	VADDPD    Z9, Z3, Z3
+	VADDPD    Z9, Z6, Z6
+	VMOVUPD   64(R13), Z9
+	VADDPD    Z9, Z1, Z1
+	VADDPD    Z9, Z4, Z4
+	VADDPD    Z9, Z7, Z7
+	VMOVUPD.Z 128(R13), K1, Z9
+	VADDPD    Z9, Z2, Z2
+	VADDPD    Z9, Z5, Z5
+	VADDPD    Z9, Z8, Z8
 
 canon:
 	VCMPPD       $0x03, Z1, Z0, K2
@@ -29482,6 +38756,29 @@ canon:
 	VMOVAPD      Z10, K2, Z8
 
 numbers:
+	TESTB  $0x08, CL
+	JZ     signed
+	VXORPS X9, X9, X9
+	VMAXPD Z0, Z9, Z0
+	VADDPD Z9, Z0, Z0
+	VMAXPD Z1, Z9, Z1
+	VADDPD Z9, Z1, Z1
+	VMAXPD Z2, Z9, Z2
+	VADDPD Z9, Z2, Z2
+	VMAXPD Z3, Z9, Z3
+	VADDPD Z9, Z3, Z3
+	VMAXPD Z4, Z9, Z4
+	VADDPD Z9, Z4, Z4
+	VMAXPD Z5, Z9, Z5
+	VADDPD Z9, Z5, Z5
+	VMAXPD Z6, Z9, Z6
+	VADDPD Z9, Z6, Z6
+	VMAXPD Z7, Z9, Z7
+	VADDPD Z9, Z7, Z7
+	VMAXPD Z8, Z9, Z8
+	VADDPD Z9, Z8, Z8
+
+signed:
 	CMPQ    CX, $+2
 	JEQ     stream
 	VMOVUPD Z0, (AX)
@@ -29587,6 +38884,8 @@ start:
 	JZ     done
 	CMPQ   offs+104(FP), $+0
 	JE     rows
+	CMPQ   split+96(FP), $+0
+	JE     taps
 	MOVQ   offs+104(FP), R9
 	MOVQ   n+56(FP), R14
 	CMPQ   split+96(FP), R14
@@ -29766,6 +39065,61 @@ listed:
 	ADDQ         BX, R13
 	JMP          listed
 
+taps:
+	MOVQ offs+104(FP), R8
+
+nextTap:
+	MOVQ         (R8), R14
+	LEAQ         (SI)(R14*8), R14
+	VMOVUPD      (DX), Z12
+	VMOVUPD      64(DX), Z13
+	VMOVUPD.Z    128(DX), K1, Z14
+	VBROADCASTSD (R14), Z15
+	VFMADD231PD  Z12, Z15, Z0
+	VFMADD231PD  Z13, Z15, Z1
+	VFMADD231PD  Z14, Z15, Z2
+	PREFETCHT0   6144(DX)
+	VBROADCASTSD (R14)(DI*1), Z16
+	VFMADD231PD  Z12, Z16, Z3
+	VFMADD231PD  Z13, Z16, Z4
+	VFMADD231PD  Z14, Z16, Z5
+	PREFETCHT0   6208(DX)
+	VBROADCASTSD (R14)(DI*2), Z15
+	VFMADD231PD  Z12, Z15, Z6
+	VFMADD231PD  Z13, Z15, Z7
+	VFMADD231PD  Z14, Z15, Z8
+	PREFETCHT0   6272(DX)
+	VBROADCASTSD (R14)(R11*1), Z16
+	VFMADD231PD  Z12, Z16, Z9
+	VFMADD231PD  Z13, Z16, Z10
+	VFMADD231PD  Z14, Z16, Z11
+	ADDQ         $+8, R8
+	ADDQ         R9, DX
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          nextTap
+	MOVQ         aCol+32(FP), R14
+	TESTQ        R14, R14
+	JZ           nextTapWarm
+	PREFETCHT1   (R14)
+	PREFETCHT1   64(R14)
+	PREFETCHT1   128(R14)
+	PREFETCHT1   192(R14)
+	PREFETCHT1   256(R14)
+	PREFETCHT1   320(R14)
+	ADDQ         $+384, R14
+	MOVQ         R14, aCol+32(FP)
+
+nextTapWarm:
+	CMPQ       mode+80(FP), $+2
+	JEQ        nextTap
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	PREFETCHT0 128(R13)
+	ADDQ       BX, R13
+	JMP        nextTap
+
 rows:
 	LEAQ (DX)(R9*8), R14
 
@@ -29810,8 +39164,8 @@ next:
 done:
 	MOVQ      c+0(FP), AX
 	MOVQ      mode+80(FP), CX
-	CMPQ      CX, $+1
-	JNE       canon
+	TESTB     $0x01, CL
+	JZ        alone
 	MOVQ      AX, R13
 	VMOVUPD   (R13), Z12
 	VADDPD    Z0, Z12, Z0
@@ -29840,6 +39194,26 @@ done:
 	VADDPD    Z10, Z12, Z10
 	VMOVUPD.Z 128(R13), K1, Z12
 	VADDPD    Z11, Z12, Z11
+
+alone:
+	TESTB     $0x04, CL
+	JZ        canon
+	MOVQ      more+88(FP), R13
+	VMOVUPD   (R13), Z12
+	VADDPD    Z12, Z0, Z0
+	VADDPD    Z12, Z3, Z3
+	VADDPD    Z12, Z6, Z6
+	VADDPD    Z12, Z9, Z9
+	VMOVUPD   64(R13), Z12
+	VADDPD    Z12, Z1, Z1
+	VADDPD    Z12, Z4, Z4
+	VADDPD    Z12, Z7, Z7
+	VADDPD    Z12, Z10, Z10
+	VMOVUPD.Z 128(R13), K1, Z12
+	VADDPD    Z12, Z2, Z2
+	VADDPD    Z12, Z5, Z5
+	VADDPD    Z12, Z8, Z8
+	VADDPD    Z12, Z11, Z11
 
 canon:
 	VCMPPD       $0x03, Z1, Z0, K2
@@ -29884,6 +39258,35 @@ canon:
 	VMOVAPD      Z13, K2, Z11
 
 numbers:
+	TESTB  $0x08, CL
+	JZ     signed
+	VXORPS X12, X12, X12
+	VMAXPD Z0, Z12, Z0
+	VADDPD Z12, Z0, Z0
+	VMAXPD Z1, Z12, Z1
+	VADDPD Z12, Z1, Z1
+	VMAXPD Z2, Z12, Z2
+	VADDPD Z12, Z2, Z2
+	VMAXPD Z3, Z12, Z3
+	VADDPD Z12, Z3, Z3
+	VMAXPD Z4, Z12, Z4
+	VADDPD Z12, Z4, Z4
+	VMAXPD Z5, Z12, Z5
+	VADDPD Z12, Z5, Z5
+	VMAXPD Z6, Z12, Z6
+	VADDPD Z12, Z6, Z6
+	VMAXPD Z7, Z12, Z7
+	VADDPD Z12, Z7, Z7
+	VMAXPD Z8, Z12, Z8
+	VADDPD Z12, Z8, Z8
+	VMAXPD Z9, Z12, Z9
+	VADDPD Z12, Z9, Z9
+	VMAXPD Z10, Z12, Z10
+	VADDPD Z12, Z10, Z10
+	VMAXPD Z11, Z12, Z11
+	VADDPD Z12, Z11, Z11
+
+signed:
 	CMPQ    CX, $+2
 	JEQ     stream
 	VMOVUPD Z0, (AX)
@@ -30004,6 +39407,8 @@ start:
 	JZ     done
 	CMPQ   offs+104(FP), $+0
 	JE     rows
+	CMPQ   split+96(FP), $+0
+	JE     taps
 	MOVQ   offs+104(FP), R9
 	MOVQ   n+56(FP), R14
 	CMPQ   split+96(FP), R14
@@ -30199,6 +39604,65 @@ listed:
 	ADDQ         BX, R13
 	JMP          listed
 
+taps:
+	MOVQ offs+104(FP), R8
+
+nextTap:
+	MOVQ         (R8), R14
+	LEAQ         (SI)(R14*8), R14
+	VMOVUPD      (DX), Z15
+	VMOVUPD      64(DX), Z16
+	VMOVUPD.Z    128(DX), K1, Z17
+	VBROADCASTSD (R14), Z18
+	VFMADD231PD  Z15, Z18, Z0
+	VFMADD231PD  Z16, Z18, Z1
+	VFMADD231PD  Z17, Z18, Z2
+	PREFETCHT0   6144(DX)
+	VBROADCASTSD (R14)(DI*1), Z19
+	VFMADD231PD  Z15, Z19, Z3
+	VFMADD231PD  Z16, Z19, Z4
+	VFMADD231PD  Z17, Z19, Z5
+	PREFETCHT0   6208(DX)
+	VBROADCASTSD (R14)(DI*2), Z18
+	VFMADD231PD  Z15, Z18, Z6
+	VFMADD231PD  Z16, Z18, Z7
+	VFMADD231PD  Z17, Z18, Z8
+	PREFETCHT0   6272(DX)
+	VBROADCASTSD (R14)(R11*1), Z19
+	VFMADD231PD  Z15, Z19, Z9
+	VFMADD231PD  Z16, Z19, Z10
+	VFMADD231PD  Z17, Z19, Z11
+	VBROADCASTSD (R14)(DI*4), Z18
+	VFMADD231PD  Z15, Z18, Z12
+	VFMADD231PD  Z16, Z18, Z13
+	VFMADD231PD  Z17, Z18, Z14
+	ADDQ         $+8, R8
+	ADDQ         R9, DX
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          nextTap
+	MOVQ         aCol+32(FP), R14
+	TESTQ        R14, R14
+	JZ           nextTapWarm
+	PREFETCHT1   (R14)
+	PREFETCHT1   64(R14)
+	PREFETCHT1   128(R14)
+	PREFETCHT1   192(R14)
+	PREFETCHT1   256(R14)
+	PREFETCHT1   320(R14)
+	ADDQ         $+384, R14
+	MOVQ         R14, aCol+32(FP)
+
+nextTapWarm:
+	CMPQ       mode+80(FP), $+2
+	JEQ        nextTap
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	PREFETCHT0 128(R13)
+	ADDQ       BX, R13
+	JMP        nextTap
+
 rows:
 	LEAQ (DX)(R9*8), R14
 
@@ -30247,8 +39711,8 @@ next:
 done:
 	MOVQ      c+0(FP), AX
 	MOVQ      mode+80(FP), CX
-	CMPQ      CX, $+1
-	JNE       canon
+	TESTB     $0x01, CL
+	JZ        alone
 	MOVQ      AX, R13
 	VMOVUPD   (R13), Z15
 	VADDPD    Z0, Z15, Z0
@@ -30284,6 +39748,29 @@ done:
 	VADDPD    Z13, Z15, Z13
 	VMOVUPD.Z 128(R13), K1, Z15
 	VADDPD    Z14, Z15, Z14
+
+alone:
+	TESTB     $0x04, CL
+	JZ        canon
+	MOVQ      more+88(FP), R13
+	VMOVUPD   (R13), Z15
+	VADDPD    Z15, Z0, Z0
+	VADDPD    Z15, Z3, Z3
+	VADDPD    Z15, Z6, Z6
+	VADDPD    Z15, Z9, Z9
+	VADDPD    Z15, Z12, Z12
+	VMOVUPD   64(R13), Z15
+	VADDPD    Z15, Z1, Z1
+	VADDPD    Z15, Z4, Z4
+	VADDPD    Z15, Z7, Z7
+	VADDPD    Z15, Z10, Z10
+	VADDPD    Z15, Z13, Z13
+	VMOVUPD.Z 128(R13), K1, Z15
+	VADDPD    Z15, Z2, Z2
+	VADDPD    Z15, Z5, Z5
+	VADDPD    Z15, Z8, Z8
+	VADDPD    Z15, Z11, Z11
+	VADDPD    Z15, Z14, Z14
 
 canon:
 	VCMPPD       $0x03, Z1, Z0, K2
@@ -30338,6 +39825,41 @@ canon:
 	VMOVAPD      Z16, K2, Z14
 
 numbers:
+	TESTB  $0x08, CL
+	JZ     signed
+	VXORPS X15, X15, X15
+	VMAXPD Z0, Z15, Z0
+	VADDPD Z15, Z0, Z0
+	VMAXPD Z1, Z15, Z1
+	VADDPD Z15, Z1, Z1
+	VMAXPD Z2, Z15, Z2
+	VADDPD Z15, Z2, Z2
+	VMAXPD Z3, Z15, Z3
+	VADDPD Z15, Z3, Z3
+	VMAXPD Z4, Z15, Z4
+	VADDPD Z15, Z4, Z4
+	VMAXPD Z5, Z15, Z5
+	VADDPD Z15, Z5, Z5
+	VMAXPD Z6, Z15, Z6
+	VADDPD Z15, Z6, Z6
+	VMAXPD Z7, Z15, Z7
+	VADDPD Z15, Z7, Z7
+	VMAXPD Z8, Z15, Z8
+	VADDPD Z15, Z8, Z8
+	VMAXPD Z9, Z15, Z9
+	VADDPD Z15, Z9, Z9
+	VMAXPD Z10, Z15, Z10
+	VADDPD Z15, Z10, Z10
+	VMAXPD Z11, Z15, Z11
+	VADDPD Z15, Z11, Z11
+	VMAXPD Z12, Z15, Z12
+	VADDPD Z15, Z12, Z12
+	VMAXPD Z13, Z15, Z13
+	VADDPD Z15, Z13, Z13
+	VMAXPD Z14, Z15, Z14
+	VADDPD Z15, Z14, Z14
+
+signed:
 	CMPQ    CX, $+2
 	JEQ     stream
 	VMOVUPD Z0, (AX)
@@ -30474,6 +39996,8 @@ start:
 	JZ     done
 	CMPQ   offs+104(FP), $+0
 	JE     rows
+	CMPQ   split+96(FP), $+0
+	JE     taps
 	MOVQ   offs+104(FP), R9
 	MOVQ   n+56(FP), R14
 	CMPQ   split+96(FP), R14
@@ -30685,6 +40209,69 @@ listed:
 	ADDQ         BX, R13
 	JMP          listed
 
+taps:
+	MOVQ offs+104(FP), R8
+
+nextTap:
+	MOVQ         (R8), R14
+	LEAQ         (SI)(R14*8), R14
+	VMOVUPD      (DX), Z18
+	VMOVUPD      64(DX), Z19
+	VMOVUPD.Z    128(DX), K1, Z20
+	VBROADCASTSD (R14), Z21
+	VFMADD231PD  Z18, Z21, Z0
+	VFMADD231PD  Z19, Z21, Z1
+	VFMADD231PD  Z20, Z21, Z2
+	PREFETCHT0   6144(DX)
+	VBROADCASTSD (R14)(DI*1), Z22
+	VFMADD231PD  Z18, Z22, Z3
+	VFMADD231PD  Z19, Z22, Z4
+	VFMADD231PD  Z20, Z22, Z5
+	PREFETCHT0   6208(DX)
+	VBROADCASTSD (R14)(DI*2), Z21
+	VFMADD231PD  Z18, Z21, Z6
+	VFMADD231PD  Z19, Z21, Z7
+	VFMADD231PD  Z20, Z21, Z8
+	PREFETCHT0   6272(DX)
+	VBROADCASTSD (R14)(R11*1), Z22
+	VFMADD231PD  Z18, Z22, Z9
+	VFMADD231PD  Z19, Z22, Z10
+	VFMADD231PD  Z20, Z22, Z11
+	VBROADCASTSD (R14)(DI*4), Z21
+	VFMADD231PD  Z18, Z21, Z12
+	VFMADD231PD  Z19, Z21, Z13
+	VFMADD231PD  Z20, Z21, Z14
+	VBROADCASTSD (R14)(R12*1), Z22
+	VFMADD231PD  Z18, Z22, Z15
+	VFMADD231PD  Z19, Z22, Z16
+	VFMADD231PD  Z20, Z22, Z17
+	ADDQ         $+8, R8
+	ADDQ         R9, DX
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          nextTap
+	MOVQ         aCol+32(FP), R14
+	TESTQ        R14, R14
+	JZ           nextTapWarm
+	PREFETCHT1   (R14)
+	PREFETCHT1   64(R14)
+	PREFETCHT1   128(R14)
+	PREFETCHT1   192(R14)
+	PREFETCHT1   256(R14)
+	PREFETCHT1   320(R14)
+	ADDQ         $+384, R14
+	MOVQ         R14, aCol+32(FP)
+
+nextTapWarm:
+	CMPQ       mode+80(FP), $+2
+	JEQ        nextTap
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	PREFETCHT0 128(R13)
+	ADDQ       BX, R13
+	JMP        nextTap
+
 rows:
 	LEAQ (DX)(R9*8), R14
 
@@ -30737,8 +40324,8 @@ next:
 done:
 	MOVQ      c+0(FP), AX
 	MOVQ      mode+80(FP), CX
-	CMPQ      CX, $+1
-	JNE       canon
+	TESTB     $0x01, CL
+	JZ        alone
 	MOVQ      AX, R13
 	VMOVUPD   (R13), Z18
 	VADDPD    Z0, Z18, Z0
@@ -30781,6 +40368,32 @@ done:
 	VADDPD    Z16, Z18, Z16
 	VMOVUPD.Z 128(R13), K1, Z18
 	VADDPD    Z17, Z18, Z17
+
+alone:
+	TESTB     $0x04, CL
+	JZ        canon
+	MOVQ      more+88(FP), R13
+	VMOVUPD   (R13), Z18
+	VADDPD    Z18, Z0, Z0
+	VADDPD    Z18, Z3, Z3
+	VADDPD    Z18, Z6, Z6
+	VADDPD    Z18, Z9, Z9
+	VADDPD    Z18, Z12, Z12
+	VADDPD    Z18, Z15, Z15
+	VMOVUPD   64(R13), Z18
+	VADDPD    Z18, Z1, Z1
+	VADDPD    Z18, Z4, Z4
+	VADDPD    Z18, Z7, Z7
+	VADDPD    Z18, Z10, Z10
+	VADDPD    Z18, Z13, Z13
+	VADDPD    Z18, Z16, Z16
+	VMOVUPD.Z 128(R13), K1, Z18
+	VADDPD    Z18, Z2, Z2
+	VADDPD    Z18, Z5, Z5
+	VADDPD    Z18, Z8, Z8
+	VADDPD    Z18, Z11, Z11
+	VADDPD    Z18, Z14, Z14
+	VADDPD    Z18, Z17, Z17
 
 canon:
 	VCMPPD       $0x03, Z1, Z0, K2
@@ -30843,6 +40456,47 @@ canon:
 	VMOVAPD      Z19, K2, Z17
 
 numbers:
+	TESTB  $0x08, CL
+	JZ     signed
+	VXORPS X18, X18, X18
+	VMAXPD Z0, Z18, Z0
+	VADDPD Z18, Z0, Z0
+	VMAXPD Z1, Z18, Z1
+	VADDPD Z18, Z1, Z1
+	VMAXPD Z2, Z18, Z2
+	VADDPD Z18, Z2, Z2
+	VMAXPD Z3, Z18, Z3
+	VADDPD Z18, Z3, Z3
+	VMAXPD Z4, Z18, Z4
+	VADDPD Z18, Z4, Z4
+	VMAXPD Z5, Z18, Z5
+	VADDPD Z18, Z5, Z5
+	VMAXPD Z6, Z18, Z6
+	VADDPD Z18, Z6, Z6
+	VMAXPD Z7, Z18, Z7
+	VADDPD Z18, Z7, Z7
+	VMAXPD Z8, Z18, Z8
+	VADDPD Z18, Z8, Z8
+	VMAXPD Z9, Z18, Z9
+	VADDPD Z18, Z9, Z9
+	VMAXPD Z10, Z18, Z10
+	VADDPD Z18, Z10, Z10
+	VMAXPD Z11, Z18, Z11
+	VADDPD Z18, Z11, Z11
+	VMAXPD Z12, Z18, Z12
+	VADDPD Z18, Z12, Z12
+	VMAXPD Z13, Z18, Z13
+	VADDPD Z18, Z13, Z13
+	VMAXPD Z14, Z18, Z14
+	VADDPD Z18, Z14, Z14
+	VMAXPD Z15, Z18, Z15
+	VADDPD Z18, Z15, Z15
+	VMAXPD Z16, Z18, Z16
+	VADDPD Z18, Z16, Z16
+	VMAXPD Z17, Z18, Z17
+	VADDPD Z18, Z17, Z17
+
+signed:
 	CMPQ    CX, $+2
 	JEQ     stream
 	VMOVUPD Z0, (AX)
@@ -30994,6 +40648,8 @@ start:
 	JZ     done
 	CMPQ   offs+104(FP), $+0
 	JE     rows
+	CMPQ   split+96(FP), $+0
+	JE     taps
 	MOVQ   offs+104(FP), R9
 	MOVQ   n+56(FP), R14
 	CMPQ   split+96(FP), R14
@@ -31221,6 +40877,73 @@ listed:
 	ADDQ         BX, R13
 	JMP          listed
 
+taps:
+	MOVQ offs+104(FP), R8
+
+nextTap:
+	MOVQ         (R8), R14
+	LEAQ         (SI)(R14*8), R14
+	VMOVUPD      (DX), Z21
+	VMOVUPD      64(DX), Z22
+	VMOVUPD.Z    128(DX), K1, Z23
+	VBROADCASTSD (R14), Z24
+	VFMADD231PD  Z21, Z24, Z0
+	VFMADD231PD  Z22, Z24, Z1
+	VFMADD231PD  Z23, Z24, Z2
+	PREFETCHT0   6144(DX)
+	VBROADCASTSD (R14)(DI*1), Z25
+	VFMADD231PD  Z21, Z25, Z3
+	VFMADD231PD  Z22, Z25, Z4
+	VFMADD231PD  Z23, Z25, Z5
+	PREFETCHT0   6208(DX)
+	VBROADCASTSD (R14)(DI*2), Z24
+	VFMADD231PD  Z21, Z24, Z6
+	VFMADD231PD  Z22, Z24, Z7
+	VFMADD231PD  Z23, Z24, Z8
+	PREFETCHT0   6272(DX)
+	VBROADCASTSD (R14)(R11*1), Z25
+	VFMADD231PD  Z21, Z25, Z9
+	VFMADD231PD  Z22, Z25, Z10
+	VFMADD231PD  Z23, Z25, Z11
+	VBROADCASTSD (R14)(DI*4), Z24
+	VFMADD231PD  Z21, Z24, Z12
+	VFMADD231PD  Z22, Z24, Z13
+	VFMADD231PD  Z23, Z24, Z14
+	VBROADCASTSD (R14)(R12*1), Z25
+	VFMADD231PD  Z21, Z25, Z15
+	VFMADD231PD  Z22, Z25, Z16
+	VFMADD231PD  Z23, Z25, Z17
+	VBROADCASTSD (R14)(R11*2), Z24
+	VFMADD231PD  Z21, Z24, Z18
+	VFMADD231PD  Z22, Z24, Z19
+	VFMADD231PD  Z23, Z24, Z20
+	ADDQ         $+8, R8
+	ADDQ         R9, DX
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          nextTap
+	MOVQ         aCol+32(FP), R14
+	TESTQ        R14, R14
+	JZ           nextTapWarm
+	PREFETCHT1   (R14)
+	PREFETCHT1   64(R14)
+	PREFETCHT1   128(R14)
+	PREFETCHT1   192(R14)
+	PREFETCHT1   256(R14)
+	PREFETCHT1   320(R14)
+	ADDQ         $+384, R14
+	MOVQ         R14, aCol+32(FP)
+
+nextTapWarm:
+	CMPQ       mode+80(FP), $+2
+	JEQ        nextTap
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	PREFETCHT0 128(R13)
+	ADDQ       BX, R13
+	JMP        nextTap
+
 rows:
 	LEAQ (DX)(R9*8), R14
 
@@ -31277,8 +41000,8 @@ next:
 done:
 	MOVQ      c+0(FP), AX
 	MOVQ      mode+80(FP), CX
-	CMPQ      CX, $+1
-	JNE       canon
+	TESTB     $0x01, CL
+	JZ        alone
 	MOVQ      AX, R13
 	VMOVUPD   (R13), Z21
 	VADDPD    Z0, Z21, Z0
@@ -31328,6 +41051,35 @@ done:
 	VADDPD    Z19, Z21, Z19
 	VMOVUPD.Z 128(R13), K1, Z21
 	VADDPD    Z20, Z21, Z20
+
+alone:
+	TESTB     $0x04, CL
+	JZ        canon
+	MOVQ      more+88(FP), R13
+	VMOVUPD   (R13), Z21
+	VADDPD    Z21, Z0, Z0
+	VADDPD    Z21, Z3, Z3
+	VADDPD    Z21, Z6, Z6
+	VADDPD    Z21, Z9, Z9
+	VADDPD    Z21, Z12, Z12
+	VADDPD    Z21, Z15, Z15
+	VADDPD    Z21, Z18, Z18
+	VMOVUPD   64(R13), Z21
+	VADDPD    Z21, Z1, Z1
+	VADDPD    Z21, Z4, Z4
+	VADDPD    Z21, Z7, Z7
+	VADDPD    Z21, Z10, Z10
+	VADDPD    Z21, Z13, Z13
+	VADDPD    Z21, Z16, Z16
+	VADDPD    Z21, Z19, Z19
+	VMOVUPD.Z 128(R13), K1, Z21
+	VADDPD    Z21, Z2, Z2
+	VADDPD    Z21, Z5, Z5
+	VADDPD    Z21, Z8, Z8
+	VADDPD    Z21, Z11, Z11
+	VADDPD    Z21, Z14, Z14
+	VADDPD    Z21, Z17, Z17
+	VADDPD    Z21, Z20, Z20
 
 canon:
 	VCMPPD       $0x03, Z1, Z0, K2
@@ -31400,6 +41152,53 @@ canon:
 	VMOVAPD      Z22, K2, Z20
 
 numbers:
+	TESTB  $0x08, CL
+	JZ     signed
+	VXORPS X21, X21, X21
+	VMAXPD Z0, Z21, Z0
+	VADDPD Z21, Z0, Z0
+	VMAXPD Z1, Z21, Z1
+	VADDPD Z21, Z1, Z1
+	VMAXPD Z2, Z21, Z2
+	VADDPD Z21, Z2, Z2
+	VMAXPD Z3, Z21, Z3
+	VADDPD Z21, Z3, Z3
+	VMAXPD Z4, Z21, Z4
+	VADDPD Z21, Z4, Z4
+	VMAXPD Z5, Z21, Z5
+	VADDPD Z21, Z5, Z5
+	VMAXPD Z6, Z21, Z6
+	VADDPD Z21, Z6, Z6
+	VMAXPD Z7, Z21, Z7
+	VADDPD Z21, Z7, Z7
+	VMAXPD Z8, Z21, Z8
+	VADDPD Z21, Z8, Z8
+	VMAXPD Z9, Z21, Z9
+	VADDPD Z21, Z9, Z9
+	VMAXPD Z10, Z21, Z10
+	VADDPD Z21, Z10, Z10
+	VMAXPD Z11, Z21, Z11
+	VADDPD Z21, Z11, Z11
+	VMAXPD Z12, Z21, Z12
+	VADDPD Z21, Z12, Z12
+	VMAXPD Z13, Z21, Z13
+	VADDPD Z21, Z13, Z13
+	VMAXPD Z14, Z21, Z14
+	VADDPD Z21, Z14, Z14
+	VMAXPD Z15, Z21, Z15
+	VADDPD Z21, Z15, Z15
+	VMAXPD Z16, Z21, Z16
+	VADDPD Z21, Z16, Z16
+	VMAXPD Z17, Z21, Z17
+	VADDPD Z21, Z17, Z17
+	VMAXPD Z18, Z21, Z18
+	VADDPD Z21, Z18, Z18
+	VMAXPD Z19, Z21, Z19
+	VADDPD Z21, Z19, Z19
+	VMAXPD Z20, Z21, Z20
+	VADDPD Z21, Z20, Z20
+
+signed:
 	CMPQ    CX, $+2
 	JEQ     stream
 	VMOVUPD Z0, (AX)
@@ -31567,6 +41366,8 @@ start:
 	JZ     done
 	CMPQ   offs+104(FP), $+0
 	JE     rows
+	CMPQ   split+96(FP), $+0
+	JE     taps
 	MOVQ   offs+104(FP), R9
 	MOVQ   n+56(FP), R14
 	CMPQ   split+96(FP), R14
@@ -31810,6 +41611,77 @@ listed:
 	ADDQ         BX, R13
 	JMP          listed
 
+taps:
+	MOVQ offs+104(FP), R8
+
+nextTap:
+	MOVQ         (R8), R14
+	LEAQ         (SI)(R14*8), R14
+	VMOVUPD      (DX), Z24
+	VMOVUPD      64(DX), Z25
+	VMOVUPD.Z    128(DX), K1, Z26
+	VBROADCASTSD (R14), Z27
+	VFMADD231PD  Z24, Z27, Z0
+	VFMADD231PD  Z25, Z27, Z1
+	VFMADD231PD  Z26, Z27, Z2
+	PREFETCHT0   6144(DX)
+	VBROADCASTSD (R14)(DI*1), Z28
+	VFMADD231PD  Z24, Z28, Z3
+	VFMADD231PD  Z25, Z28, Z4
+	VFMADD231PD  Z26, Z28, Z5
+	PREFETCHT0   6208(DX)
+	VBROADCASTSD (R14)(DI*2), Z27
+	VFMADD231PD  Z24, Z27, Z6
+	VFMADD231PD  Z25, Z27, Z7
+	VFMADD231PD  Z26, Z27, Z8
+	PREFETCHT0   6272(DX)
+	VBROADCASTSD (R14)(R11*1), Z28
+	VFMADD231PD  Z24, Z28, Z9
+	VFMADD231PD  Z25, Z28, Z10
+	VFMADD231PD  Z26, Z28, Z11
+	VBROADCASTSD (R14)(DI*4), Z27
+	VFMADD231PD  Z24, Z27, Z12
+	VFMADD231PD  Z25, Z27, Z13
+	VFMADD231PD  Z26, Z27, Z14
+	VBROADCASTSD (R14)(R12*1), Z28
+	VFMADD231PD  Z24, Z28, Z15
+	VFMADD231PD  Z25, Z28, Z16
+	VFMADD231PD  Z26, Z28, Z17
+	VBROADCASTSD (R14)(R11*2), Z27
+	VFMADD231PD  Z24, Z27, Z18
+	VFMADD231PD  Z25, Z27, Z19
+	VFMADD231PD  Z26, Z27, Z20
+	VBROADCASTSD (R14)(R10*1), Z28
+	VFMADD231PD  Z24, Z28, Z21
+	VFMADD231PD  Z25, Z28, Z22
+	VFMADD231PD  Z26, Z28, Z23
+	ADDQ         $+8, R8
+	ADDQ         R9, DX
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          nextTap
+	MOVQ         aCol+32(FP), R14
+	TESTQ        R14, R14
+	JZ           nextTapWarm
+	PREFETCHT1   (R14)
+	PREFETCHT1   64(R14)
+	PREFETCHT1   128(R14)
+	PREFETCHT1   192(R14)
+	PREFETCHT1   256(R14)
+	PREFETCHT1   320(R14)
+	ADDQ         $+384, R14
+	MOVQ         R14, aCol+32(FP)
+
+nextTapWarm:
+	CMPQ       mode+80(FP), $+2
+	JEQ        nextTap
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	PREFETCHT0 128(R13)
+	ADDQ       BX, R13
+	JMP        nextTap
+
 rows:
 	LEAQ (DX)(R9*8), R14
 
@@ -31870,8 +41742,8 @@ next:
 done:
 	MOVQ      c+0(FP), AX
 	MOVQ      mode+80(FP), CX
-	CMPQ      CX, $+1
-	JNE       canon
+	TESTB     $0x01, CL
+	JZ        alone
 	MOVQ      AX, R13
 	VMOVUPD   (R13), Z24
 	VADDPD    Z0, Z24, Z0
@@ -31928,6 +41800,38 @@ done:
 	VADDPD    Z22, Z24, Z22
 	VMOVUPD.Z 128(R13), K1, Z24
 	VADDPD    Z23, Z24, Z23
+
+alone:
+	TESTB     $0x04, CL
+	JZ        canon
+	MOVQ      more+88(FP), R13
+	VMOVUPD   (R13), Z24
+	VADDPD    Z24, Z0, Z0
+	VADDPD    Z24, Z3, Z3
+	VADDPD    Z24, Z6, Z6
+	VADDPD    Z24, Z9, Z9
+	VADDPD    Z24, Z12, Z12
+	VADDPD    Z24, Z15, Z15
+	VADDPD    Z24, Z18, Z18
+	VADDPD    Z24, Z21, Z21
+	VMOVUPD   64(R13), Z24
+	VADDPD    Z24, Z1, Z1
+	VADDPD    Z24, Z4, Z4
+	VADDPD    Z24, Z7, Z7
+	VADDPD    Z24, Z10, Z10
+	VADDPD    Z24, Z13, Z13
+	VADDPD    Z24, Z16, Z16
+	VADDPD    Z24, Z19, Z19
+	VADDPD    Z24, Z22, Z22
+	VMOVUPD.Z 128(R13), K1, Z24
+	VADDPD    Z24, Z2, Z2
+	VADDPD    Z24, Z5, Z5
+	VADDPD    Z24, Z8, Z8
+	VADDPD    Z24, Z11, Z11
+	VADDPD    Z24, Z14, Z14
+	VADDPD    Z24, Z17, Z17
+	VADDPD    Z24, Z20, Z20
+	VADDPD    Z24, Z23, Z23
 
 canon:
 	VCMPPD       $0x03, Z1, Z0, K2
@@ -32008,6 +41912,59 @@ canon:
 	VMOVAPD      Z25, K2, Z23
 
 numbers:
+	TESTB  $0x08, CL
+	JZ     signed
+	VXORPS X24, X24, X24
+	VMAXPD Z0, Z24, Z0
+	VADDPD Z24, Z0, Z0
+	VMAXPD Z1, Z24, Z1
+	VADDPD Z24, Z1, Z1
+	VMAXPD Z2, Z24, Z2
+	VADDPD Z24, Z2, Z2
+	VMAXPD Z3, Z24, Z3
+	VADDPD Z24, Z3, Z3
+	VMAXPD Z4, Z24, Z4
+	VADDPD Z24, Z4, Z4
+	VMAXPD Z5, Z24, Z5
+	VADDPD Z24, Z5, Z5
+	VMAXPD Z6, Z24, Z6
+	VADDPD Z24, Z6, Z6
+	VMAXPD Z7, Z24, Z7
+	VADDPD Z24, Z7, Z7
+	VMAXPD Z8, Z24, Z8
+	VADDPD Z24, Z8, Z8
+	VMAXPD Z9, Z24, Z9
+	VADDPD Z24, Z9, Z9
+	VMAXPD Z10, Z24, Z10
+	VADDPD Z24, Z10, Z10
+	VMAXPD Z11, Z24, Z11
+	VADDPD Z24, Z11, Z11
+	VMAXPD Z12, Z24, Z12
+	VADDPD Z24, Z12, Z12
+	VMAXPD Z13, Z24, Z13
+	VADDPD Z24, Z13, Z13
+	VMAXPD Z14, Z24, Z14
+	VADDPD Z24, Z14, Z14
+	VMAXPD Z15, Z24, Z15
+	VADDPD Z24, Z15, Z15
+	VMAXPD Z16, Z24, Z16
+	VADDPD Z24, Z16, Z16
+	VMAXPD Z17, Z24, Z17
+	VADDPD Z24, Z17, Z17
+	VMAXPD Z18, Z24, Z18
+	VADDPD Z24, Z18, Z18
+	VMAXPD Z19, Z24, Z19
+	VADDPD Z24, Z19, Z19
+	VMAXPD Z20, Z24, Z20
+	VADDPD Z24, Z20, Z20
+	VMAXPD Z21, Z24, Z21
+	VADDPD Z24, Z21, Z21
+	VMAXPD Z22, Z24, Z22
+	VADDPD Z24, Z22, Z22
+	VMAXPD Z23, Z24, Z23
+	VADDPD Z24, Z23, Z23
+
+signed:
 	CMPQ    CX, $+2
 	JEQ     stream
 	VMOVUPD Z0, (AX)
@@ -32190,6 +42147,8 @@ start:
 	JZ     done
 	CMPQ   offs+104(FP), $+0
 	JE     rows
+	CMPQ   split+96(FP), $+0
+	JE     taps
 	MOVQ   offs+104(FP), R9
 	MOVQ   n+56(FP), R14
 	CMPQ   split+96(FP), R14
@@ -32449,6 +42408,81 @@ listed:
 	ADDQ         BX, R13
 	JMP          listed
 
+taps:
+	MOVQ offs+104(FP), R8
+
+nextTap:
+	MOVQ         (R8), R14
+	LEAQ         (SI)(R14*8), R14
+	VMOVUPD      (DX), Z27
+	VMOVUPD      64(DX), Z28
+	VMOVUPD.Z    128(DX), K1, Z29
+	VBROADCASTSD (R14), Z30
+	VFMADD231PD  Z27, Z30, Z0
+	VFMADD231PD  Z28, Z30, Z1
+	VFMADD231PD  Z29, Z30, Z2
+	PREFETCHT0   6144(DX)
+	VBROADCASTSD (R14)(DI*1), Z31
+	VFMADD231PD  Z27, Z31, Z3
+	VFMADD231PD  Z28, Z31, Z4
+	VFMADD231PD  Z29, Z31, Z5
+	PREFETCHT0   6208(DX)
+	VBROADCASTSD (R14)(DI*2), Z30
+	VFMADD231PD  Z27, Z30, Z6
+	VFMADD231PD  Z28, Z30, Z7
+	VFMADD231PD  Z29, Z30, Z8
+	PREFETCHT0   6272(DX)
+	VBROADCASTSD (R14)(R11*1), Z31
+	VFMADD231PD  Z27, Z31, Z9
+	VFMADD231PD  Z28, Z31, Z10
+	VFMADD231PD  Z29, Z31, Z11
+	VBROADCASTSD (R14)(DI*4), Z30
+	VFMADD231PD  Z27, Z30, Z12
+	VFMADD231PD  Z28, Z30, Z13
+	VFMADD231PD  Z29, Z30, Z14
+	VBROADCASTSD (R14)(R12*1), Z31
+	VFMADD231PD  Z27, Z31, Z15
+	VFMADD231PD  Z28, Z31, Z16
+	VFMADD231PD  Z29, Z31, Z17
+	VBROADCASTSD (R14)(R11*2), Z30
+	VFMADD231PD  Z27, Z30, Z18
+	VFMADD231PD  Z28, Z30, Z19
+	VFMADD231PD  Z29, Z30, Z20
+	VBROADCASTSD (R14)(R10*1), Z31
+	VFMADD231PD  Z27, Z31, Z21
+	VFMADD231PD  Z28, Z31, Z22
+	VFMADD231PD  Z29, Z31, Z23
+	VBROADCASTSD (R14)(DI*8), Z30
+	VFMADD231PD  Z27, Z30, Z24
+	VFMADD231PD  Z28, Z30, Z25
+	VFMADD231PD  Z29, Z30, Z26
+	ADDQ         $+8, R8
+	ADDQ         R9, DX
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          nextTap
+	MOVQ         aCol+32(FP), R14
+	TESTQ        R14, R14
+	JZ           nextTapWarm
+	PREFETCHT1   (R14)
+	PREFETCHT1   64(R14)
+	PREFETCHT1   128(R14)
+	PREFETCHT1   192(R14)
+	PREFETCHT1   256(R14)
+	PREFETCHT1   320(R14)
+	ADDQ         $+384, R14
+	MOVQ         R14, aCol+32(FP)
+
+nextTapWarm:
+	CMPQ       mode+80(FP), $+2
+	JEQ        nextTap
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	PREFETCHT0 128(R13)
+	ADDQ       BX, R13
+	JMP        nextTap
+
 rows:
 	LEAQ (DX)(R9*8), R14
 
@@ -32513,8 +42547,8 @@ next:
 done:
 	MOVQ      c+0(FP), AX
 	MOVQ      mode+80(FP), CX
-	CMPQ      CX, $+1
-	JNE       canon
+	TESTB     $0x01, CL
+	JZ        alone
 	MOVQ      AX, R13
 	VMOVUPD   (R13), Z27
 	VADDPD    Z0, Z27, Z0
@@ -32578,6 +42612,41 @@ done:
 	VADDPD    Z25, Z27, Z25
 	VMOVUPD.Z 128(R13), K1, Z27
 	VADDPD    Z26, Z27, Z26
+
+alone:
+	TESTB     $0x04, CL
+	JZ        canon
+	MOVQ      more+88(FP), R13
+	VMOVUPD   (R13), Z27
+	VADDPD    Z27, Z0, Z0
+	VADDPD    Z27, Z3, Z3
+	VADDPD    Z27, Z6, Z6
+	VADDPD    Z27, Z9, Z9
+	VADDPD    Z27, Z12, Z12
+	VADDPD    Z27, Z15, Z15
+	VADDPD    Z27, Z18, Z18
+	VADDPD    Z27, Z21, Z21
+	VADDPD    Z27, Z24, Z24
+	VMOVUPD   64(R13), Z27
+	VADDPD    Z27, Z1, Z1
+	VADDPD    Z27, Z4, Z4
+	VADDPD    Z27, Z7, Z7
+	VADDPD    Z27, Z10, Z10
+	VADDPD    Z27, Z13, Z13
+	VADDPD    Z27, Z16, Z16
+	VADDPD    Z27, Z19, Z19
+	VADDPD    Z27, Z22, Z22
+	VADDPD    Z27, Z25, Z25
+	VMOVUPD.Z 128(R13), K1, Z27
+	VADDPD    Z27, Z2, Z2
+	VADDPD    Z27, Z5, Z5
+	VADDPD    Z27, Z8, Z8
+	VADDPD    Z27, Z11, Z11
+	VADDPD    Z27, Z14, Z14
+	VADDPD    Z27, Z17, Z17
+	VADDPD    Z27, Z20, Z20
+	VADDPD    Z27, Z23, Z23
+	VADDPD    Z27, Z26, Z26
 
 canon:
 	VCMPPD       $0x03, Z1, Z0, K2
@@ -32668,6 +42737,65 @@ canon:
 	VMOVAPD      Z28, K2, Z26
 
 numbers:
+	TESTB  $0x08, CL
+	JZ     signed
+	VXORPS X27, X27, X27
+	VMAXPD Z0, Z27, Z0
+	VADDPD Z27, Z0, Z0
+	VMAXPD Z1, Z27, Z1
+	VADDPD Z27, Z1, Z1
+	VMAXPD Z2, Z27, Z2
+	VADDPD Z27, Z2, Z2
+	VMAXPD Z3, Z27, Z3
+	VADDPD Z27, Z3, Z3
+	VMAXPD Z4, Z27, Z4
+	VADDPD Z27, Z4, Z4
+	VMAXPD Z5, Z27, Z5
+	VADDPD Z27, Z5, Z5
+	VMAXPD Z6, Z27, Z6
+	VADDPD Z27, Z6, Z6
+	VMAXPD Z7, Z27, Z7
+	VADDPD Z27, Z7, Z7
+	VMAXPD Z8, Z27, Z8
+	VADDPD Z27, Z8, Z8
+	VMAXPD Z9, Z27, Z9
+	VADDPD Z27, Z9, Z9
+	VMAXPD Z10, Z27, Z10
+	VADDPD Z27, Z10, Z10
+	VMAXPD Z11, Z27, Z11
+	VADDPD Z27, Z11, Z11
+	VMAXPD Z12, Z27, Z12
+	VADDPD Z27, Z12, Z12
+	VMAXPD Z13, Z27, Z13
+	VADDPD Z27, Z13, Z13
+	VMAXPD Z14, Z27, Z14
+	VADDPD Z27, Z14, Z14
+	VMAXPD Z15, Z27, Z15
+	VADDPD Z27, Z15, Z15
+	VMAXPD Z16, Z27, Z16
+	VADDPD Z27, Z16, Z16
+	VMAXPD Z17, Z27, Z17
+	VADDPD Z27, Z17, Z17
+	VMAXPD Z18, Z27, Z18
+	VADDPD Z27, Z18, Z18
+	VMAXPD Z19, Z27, Z19
+	VADDPD Z27, Z19, Z19
+	VMAXPD Z20, Z27, Z20
+	VADDPD Z27, Z20, Z20
+	VMAXPD Z21, Z27, Z21
+	VADDPD Z27, Z21, Z21
+	VMAXPD Z22, Z27, Z22
+	VADDPD Z27, Z22, Z22
+	VMAXPD Z23, Z27, Z23
+	VADDPD Z27, Z23, Z23
+	VMAXPD Z24, Z27, Z24
+	VADDPD Z27, Z24, Z24
+	VMAXPD Z25, Z27, Z25
+	VADDPD Z27, Z25, Z25
+	VMAXPD Z26, Z27, Z26
+	VADDPD Z27, Z26, Z26
+
+signed:
 	CMPQ    CX, $+2
 	JEQ     stream
 	VMOVUPD Z0, (AX)

@@ -145,6 +145,38 @@ func checkTile[T float32 | float64](t *testing.T, r *rand.Rand, p *Product[T], d
 	}
 	p.Tiles(c, ldc, a, aRow, aCol, b, ldb, m, n, k, mode)
 	check("")
+	if k > 0 && p.taps { // elements of a somewhere
+		row, offs, most := r.IntN(300), make([]int, k), 0
+		for l := range offs {
+			offs[l] = r.IntN(400)
+			most = max(most, offs[l])
+		}
+		from, dense := atEnd(t, awkward[T](r, (m-1)*row+most+1, special)), make([]T, m*k)
+		for i := range dense {
+			dense[i] = from[i/k*row+offs[i%k]]
+		}
+		sums := make([]T, m*n)
+		def(sums, n, dense, k, 1, b, ldb, m, n, k)
+		copy(c, before)
+		after, bias := mode, atEnd(t, awkward[T](r, n, special))
+		if mode != StreamSums {
+			after |= PlusBias*Mode(r.IntN(2)) | Rectify*Mode(r.IntN(2))
+		}
+		for i, v := range sums {
+			if mode == AddSums {
+				v += before[i/n*ldc+i%n]
+			}
+			if after&PlusBias != 0 {
+				v += bias[i%n]
+			}
+			if after&Rectify != 0 && v <= 0 {
+				v = 0
+			}
+			want[i/n*ldc+i%n] = v
+		}
+		p.TilesOfTaps(c, ldc, from, row, offs, most, b, ldb, bias, b, m, n, after)
+		check(fmt.Sprint("taps ", after))
+	}
 	split := n
 	if p.TakesParts(1, n) {
 		split = 1 + r.IntN(n)
@@ -481,6 +513,10 @@ func TestTileRefuses(t *testing.T) {
 			"no parts":   func() { p.TilesOfParts(s, 1, s, 1, 1, s, s, cols, nil, 0, 1, cols, StoreSums) },
 			"part":       func() { p.TilesOfParts(s, 1, s, 1, 1, s, s, 0, []int{0}, 0, 1, cols, StoreSums) },
 			"short part": func() { p.TilesOfParts(s, 1, s, 1, 1, s[:cols], s, cols, []int{1}, 1, 1, cols, StoreSums) },
+			"no taps":    func() { p.TilesOfTaps(s, 1, s, 1, nil, 0, s, 1, nil, nil, 1, 1, StoreSums) },
+			"short taps": func() { p.TilesOfTaps(s, 1, s[:3], 1, []int{2}, 2, s, 1, nil, nil, 2, 1, StoreSums) },
+			"far tap":    func() { p.TilesOfTaps(s, 1, s, 1, []int{0}, math.MaxInt, s, 1, nil, nil, 2, 1, StoreSums) },
+			"short bias": func() { p.TilesOfTaps(s, 1, s, 1, []int{0}, 0, s, 1, s[:1], nil, 1, 2, PlusBias) },
 			"row stride": func() { p.AddRows(s[:2], s, 1, s, []int{0}, -1) },
 			"short row":  func() { p.AddRows(s[:2], s, 1, s[:3], []int{0, 2}, 2) },
 			"windows":    func() { windows(p, s[:2], 1, s, 1, s, []int{0}, 0, 3, 1) },

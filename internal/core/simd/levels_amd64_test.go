@@ -7,6 +7,8 @@ var (
 	affine32s      = each(affine32AVX2, affine32AVX512)
 	affine64s      = each(affine64AVX2, affine64AVX512)
 	affineOdds     = each(affineOddAVX2, affineOddAVX512)
+	affineRow32s   = each(affineRow32AVX2, affineRow32AVX512)
+	affineRow64s   = each(affineRow64AVX2, affineRow64AVX512)
 	argMaxRow32s   = each(argMaxRow32AVX2, argMaxRow32AVX512)
 	argMaxRow64s   = each(argMaxRow64AVX2, argMaxRow64AVX512)
 	argMinRow32s   = each(argMinRow32AVX2, argMinRow32AVX512)

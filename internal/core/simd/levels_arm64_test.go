@@ -16,6 +16,8 @@ var (
 	affine32s      = each(affine32NEON)
 	affine64s      = each(affine64NEON)
 	affineOdds     = each(affineOddNEON)
+	affineRow32s   = each(affineRow32NEON)
+	affineRow64s   = each(affineRow64NEON)
 	argMaxRow32s   = each(argMaxRow32NEON)
 	argMaxRow64s   = each(argMaxRow64NEON)
 	argMinRow32s   = each(argMinRow32NEON)

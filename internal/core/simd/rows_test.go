@@ -462,6 +462,29 @@ func TestAffine(t *testing.T) {
 	})
 }
 
+// TestAffineRows compares rows whose elements have a step each.
+func TestAffineRows(t *testing.T) {
+	levels(t, func(t *testing.T, l cpu.Level) {
+		checked["affineRow32"], checked["affineRow64"] = true, true
+		affineRows(t, at(l, affineRow32s))
+		affineRows(t, at(l, affineRow64s))
+	})
+}
+
+func affineRows[T float32 | float64](t *testing.T, f func(dst, a []T, mean, factor, bias []float64)) {
+	r := rand.New(rand.NewPCG(12, 13))
+	for n := range 70 {
+		a, dst := atEnd(t, awkward[T](r, n, n%2 == 0)), atEnd(t, make([]T, n))
+		mean, factor, bias := atEnd(t, awkward[float64](r, n, n%3 == 0)), atEnd(t, awkward[float64](r, n, n%5 == 0)), atEnd(t, awkward[float64](r, n, false))
+		f(dst, a, mean, factor, bias)
+		for i, v := range a {
+			if got, want := bits(dst[i]), canonBits(T(float64((float64(v)-mean[i])*factor[i])+bias[i])); got != want {
+				t.Fatalf("%T, element %d of %d: %#x, want %#x", v, i, n, got, want)
+			}
+		}
+	}
+}
+
 // TestMeans compares the means of rows with sums of their elements in the order of package reduce.
 func TestMeans(t *testing.T) {
 	levels(t, func(t *testing.T, l cpu.Level) {

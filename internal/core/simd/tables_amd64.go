@@ -194,6 +194,30 @@ func TryAffineOdd(dst []float32, a []float32, mean float64, factor float64, bias
 	return true
 }
 
+func TryAffineRow32(dst []float32, a []float32, mean []float64, factor []float64, bias []float64) bool {
+	switch cpu.Current() {
+	case cpu.AVX2:
+		affineRow32AVX2(dst, a, mean, factor, bias)
+	case cpu.AVX512:
+		affineRow32AVX512(dst, a, mean, factor, bias)
+	default:
+		return false
+	}
+	return true
+}
+
+func TryAffineRow64(dst []float64, a []float64, mean []float64, factor []float64, bias []float64) bool {
+	switch cpu.Current() {
+	case cpu.AVX2:
+		affineRow64AVX2(dst, a, mean, factor, bias)
+	case cpu.AVX512:
+		affineRow64AVX512(dst, a, mean, factor, bias)
+	default:
+		return false
+	}
+	return true
+}
+
 func TryArgMaxRow32(key []int32, at []int32, a []float32, i int32) bool {
 	switch cpu.Current() {
 	case cpu.AVX2:

@@ -152,6 +152,26 @@ func TryAffineOdd(dst []float32, a []float32, mean float64, factor float64, bias
 	return true
 }
 
+func TryAffineRow32(dst []float32, a []float32, mean []float64, factor []float64, bias []float64) bool {
+	switch cpu.Current() {
+	case cpu.NEON, cpu.Dot, cpu.I8MM:
+		affineRow32NEON(dst, a, mean, factor, bias)
+	default:
+		return false
+	}
+	return true
+}
+
+func TryAffineRow64(dst []float64, a []float64, mean []float64, factor []float64, bias []float64) bool {
+	switch cpu.Current() {
+	case cpu.NEON, cpu.Dot, cpu.I8MM:
+		affineRow64NEON(dst, a, mean, factor, bias)
+	default:
+		return false
+	}
+	return true
+}
+
 func TryArgMaxRow32(key []int32, at []int32, a []float32, i int32) bool {
 	switch cpu.Current() {
 	case cpu.NEON, cpu.Dot, cpu.I8MM:

@@ -29,6 +29,12 @@ func TryAffine64(dst []float64, a []float64, mean float64, factor float64, bias 
 func TryAffineOdd(dst []float32, a []float32, mean float64, factor float64, bias float64) bool {
 	return false
 }
+func TryAffineRow32(dst []float32, a []float32, mean []float64, factor []float64, bias []float64) bool {
+	return false
+}
+func TryAffineRow64(dst []float64, a []float64, mean []float64, factor []float64, bias []float64) bool {
+	return false
+}
 func TryArgMaxRow32(key []int32, at []int32, a []float32, i int32) bool                { return false }
 func TryArgMaxRow64(key []int64, at []int64, a []float64, i int64) bool                { return false }
 func TryArgMinRow32(key []int32, at []int32, a []float32, i int32) bool                { return false }

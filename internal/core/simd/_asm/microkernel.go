@@ -13,10 +13,11 @@ import (
 //	c[i*ldc+j] = [c[i*ldc+j] +] acc, acc = +0, then acc = fma(a[i*aRow+l*aCol], b[l*ldb+j], acc) for each l < k in order
 //
 // for i < rows and j < n, where n ends in the last vector. NaNs are stored as the canonical one. mode is 0 to store, 1 to add
-// to c, 2 for non-temporal stores of whole vectors.
+// to c, 2 for non-temporal stores of whole vectors. Besides, 4 adds more[j] to the sum, and 8 makes it 0 unless it is greater, or NaN.
 //
-// If offs isn't nil, it has the offsets of the rows of b, and each row is in two parts: split elements from b[offs[l]] on,
-// and the rest from more[offs[l]] on. There is one part only in the narrower tiles, and with AVX2, where it is whole vectors.
+// If offs isn't nil and split is 0, step l takes a[i*aRow+offs[l]], and aCol is the address of what is prefetched besides, or 0. If split isn't 0, offs has the offsets of the rows of b, and each row is in
+// two parts: split elements from b[offs[l]] on, and the rest from more[offs[l]] on. There is one part only in the narrower tiles, and with AVX2,
+// where it is whole vectors.
 func (g *product) tile(rows, vectors int) {
 	elem := map[int]string{4: "float32", 8: "float64"}[g.size]
 	g.Function(fmt.Sprintf("gemm%dx%d_%s", rows, vectors, g.suffix))
@@ -89,7 +90,7 @@ func (g *product) tile(rows, vectors int) {
 	// The rows of c are prefetched during the sums, one after each apart steps if there are enough steps. All at once they
 	// would hold up the loads of a and b. Rows for non-temporal stores aren't prefetched.
 	const apart = 16
-	how := g.arg("mode")
+	mode := g.arg("mode")
 	fetch := func() {
 		for x := 0; x < vectors*g.width; x += 64 {
 			g.PREFETCHT0(op.Mem{Base: at, Disp: x})
@@ -97,7 +98,7 @@ func (g *product) tile(rows, vectors int) {
 		g.ADDQ(ldc, at)
 	}
 	g.MOVQ(cPtr, at)
-	g.CMPQ(how, op.I8(2))
+	g.CMPQ(mode, op.I8(2))
 	g.JEQ(op.LabelRef("start"))
 	g.CMPQ(k, op.U32(uint32(apart*(rows+1))))
 	g.JGE(op.LabelRef("start"))
@@ -114,35 +115,57 @@ func (g *product) tile(rows, vectors int) {
 	// prefetched.
 	const lead = 8
 	spare := 2
-	loop := func(next, done string, load func(v int, from op.Mem, to reg.VecPhysical), listed bool) {
-		cold := full && !listed
+	const (
+		adjacent = iota
+		listed   // rows of b
+		taps     // columns of a
+	)
+	loop := func(next, done string, load func(v int, from op.Mem, to reg.VecPhysical), how int) {
+		cold := full && how == adjacent
+		from9, list, base := a9, aCol, a
 		if cold {
 			g.LEAQ(op.Mem{Base: b, Index: ldb, Scale: lead}, ahead)
 		}
 		g.Label(next)
 		from := op.Mem{Base: b}
-		if listed {
+		switch how {
+		case listed:
 			g.MOVQ(op.Mem{Base: offs}, off)
 			from.Index, from.Scale = off, uint8(g.size)
+		case taps:
+			g.MOVQ(op.Mem{Base: list}, off)
+			if rows > 9 {
+				from9 = more
+				g.LEAQ(op.Mem{Base: a9, Index: off, Scale: uint8(g.size)}, from9)
+			}
+			base = off
+			g.LEAQ(op.Mem{Base: a, Index: off, Scale: uint8(g.size)}, base)
 		}
 		for v := range vectors {
 			load(v, from, bv(v))
 		}
 		for i := range rows {
 			x := g.vec(used + vectors + i%spare)
-			ps(g, g.VBROADCASTSS, g.VBROADCASTSD)(offset(i, a, a9, aRow, a3, a5, a7), x)
+			ps(g, g.VBROADCASTSS, g.VBROADCASTSD)(offset(i, base, from9, aRow, a3, a5, a7), x)
 			for v := range vectors {
 				ps(g, g.VFMADD231PS, g.VFMADD231PD)(bv(v), x, acc(i, v))
 			}
 			if cold && i < vectors {
 				g.PREFETCHT0(op.Mem{Base: ahead, Disp: i * g.width})
 			}
+			if how == taps && i < vectors && (full || i%2 == 0) { // rows to come
+				g.PREFETCHT0(op.Mem{Base: b, Disp: 32*vectors*g.width + i*g.width})
+			}
 		}
-		g.ADDQ(aCol, a)
-		if rows > 9 {
-			g.ADDQ(aCol, a9)
+		if how == taps {
+			g.ADDQ(op.I8(8), list)
+		} else {
+			g.ADDQ(aCol, a)
+			if rows > 9 {
+				g.ADDQ(aCol, a9)
+			}
 		}
-		if listed {
+		if how == listed {
 			g.ADDQ(op.I8(8), offs)
 		} else {
 			g.ADDQ(ldb, b)
@@ -154,7 +177,18 @@ func (g *product) tile(rows, vectors int) {
 		g.JZ(op.LabelRef(done))
 		g.TESTB(op.U8(apart-1), k.As8())
 		g.JNZ(op.LabelRef(next))
-		g.CMPQ(how, op.I8(2))
+		if how == taps { // a part of later rows of b comes nearer
+			g.MOVQ(g.arg("aCol"), off)
+			g.TESTQ(off, off)
+			g.JZ(op.LabelRef(next + "Warm"))
+			for x := 0; x < vectors*g.width*2; x += 64 {
+				g.PREFETCHT1(op.Mem{Base: off, Disp: x})
+			}
+			g.ADDQ(op.I32(int32(vectors*g.width*2)), off)
+			g.MOVQ(off, g.arg("aCol"))
+			g.Label(next + "Warm")
+		}
+		g.CMPQ(mode, op.I8(2))
 		g.JEQ(op.LabelRef(next))
 		fetch()
 		g.JMP(op.LabelRef(next))
@@ -165,6 +199,8 @@ func (g *product) tile(rows, vectors int) {
 	}
 	g.CMPQ(g.arg("offs"), op.I8(0))
 	g.JE(op.LabelRef("rows"))
+	g.CMPQ(g.arg("split"), op.I8(0))
+	g.JE(op.LabelRef("taps"))
 	g.Load(g.Param("offs"), offs)
 	if full && vectors == len(g.rows) {
 		// The parts meet in one vector. It is loaded from both, under masks.
@@ -204,16 +240,29 @@ func (g *product) tile(rows, vectors int) {
 				ps(g, g.VMOVUPS_Z, g.VMOVUPD_Z)(from, reg.K2, to)
 				from.Base = more
 				ps(g, g.VMOVUPS, g.VMOVUPD)(from, reg.K3, to)
-			}, true)
+			}, listed)
 			if v < vectors-1 {
 				g.Label(fmt.Sprintf("beyond%d", v))
 			}
 		}
 	}
 	if full {
-		loop("listed", "done", load, true)
+		loop("listed", "done", load, listed)
 	} else {
-		loop("listed", "wholeDone", whole, true)
+		loop("listed", "wholeDone", whole, listed)
+	}
+	g.Label("taps")
+	g.Load(g.Param("offs"), aCol)
+	if !full {
+		g.CMPQ(g.arg("n"), op.I8(int8(vectors*lanes)))
+		g.JE(op.LabelRef("wholeTaps"))
+		spare = 1
+	}
+	loop("nextTap", "done", load, taps)
+	if !full {
+		g.Label("wholeTaps")
+		spare = 2
+		loop("nextWholeTap", "wholeDone", whole, taps)
 	}
 	g.Label("rows")
 	if !full { // a load under a mask costs a little here, and a register
@@ -221,22 +270,22 @@ func (g *product) tile(rows, vectors int) {
 		g.JE(op.LabelRef("whole"))
 		spare = 1
 	}
-	loop("next", "done", load, false)
+	loop("next", "done", load, adjacent)
 	if !full {
 		g.Label("whole")
 		spare = 2
-		loop("nextWhole", "wholeDone", whole, false)
+		loop("nextWhole", "wholeDone", whole, adjacent)
 		g.Label("wholeDone") // and sets the mask again, of a whole vector
 		g.VPCMPEQD(ymask, ymask, ymask)
 	}
 	g.Label("done")
 	g.Load(g.Param("c"), cPtr)
 
-	mode := k
-	g.Load(g.Param("mode"), mode)
+	what := k
+	g.Load(g.Param("mode"), what)
 	t1, t2 := g.vec(used), g.vec(used+1) // free by now
-	g.CMPQ(mode, op.I8(1))
-	g.JNE(op.LabelRef("canon"))
+	g.TESTB(op.U8(1), what.As8())
+	g.JZ(op.LabelRef("alone"))
 	g.MOVQ(cPtr, at)
 	for i := range rows {
 		for v := range vectors {
@@ -245,6 +294,16 @@ func (g *product) tile(rows, vectors int) {
 		}
 		if i < rows-1 {
 			g.ADDQ(ldc, at)
+		}
+	}
+	g.Label("alone")
+	g.TESTB(op.U8(4), what.As8())
+	g.JZ(op.LabelRef("canon"))
+	g.Load(g.Param("more"), at)
+	for v := range vectors {
+		load(v, op.Mem{Base: at}, t1)
+		for i := range rows {
+			ps(g, g.VADDPS, g.VADDPD)(t1, acc(i, v), acc(i, v))
 		}
 	}
 	g.Label("canon")
@@ -288,6 +347,14 @@ func (g *product) tile(rows, vectors int) {
 		}
 	}
 	g.Label("numbers")
+	g.TESTB(op.U8(8), what.As8())
+	g.JZ(op.LabelRef("signed"))
+	g.VXORPS(t1.AsX(), t1.AsX(), t1.AsX())
+	for i := range used { // NaNs stay; of two zeros the second is taken, so −0 + 0 follows
+		ps(g, g.VMAXPS, g.VMAXPD)(g.vec(i), t1, g.vec(i))
+		ps(g, g.VADDPS, g.VADDPD)(t1, g.vec(i), g.vec(i))
+	}
+	g.Label("signed")
 	store := func(kind string) {
 		for i := range rows {
 			for v := range vectors {
@@ -306,11 +373,11 @@ func (g *product) tile(rows, vectors int) {
 			g.ADDQ(ldc, cPtr)
 		}
 	}
-	g.CMPQ(mode, op.I8(2))
+	g.CMPQ(what, op.I8(2))
 	g.JEQ(op.LabelRef("stream"))
 	if !full { // a store under a mask is slow here
-		g.Load(g.Param("n"), mode)
-		g.CMPQ(mode, op.I8(int8(vectors*lanes)))
+		g.Load(g.Param("n"), what)
+		g.CMPQ(what, op.I8(int8(vectors*lanes)))
 		g.JNE(op.LabelRef("part"))
 		store("full")
 		g.JMP(op.LabelRef("below"))

@@ -234,6 +234,16 @@ func arithmetic() (l list) {
 			m.store(0, canon(m, v))
 		}})
 	}
+	rows := []arg{{"mean", F64, false}, {"factor", F64, false}, {"bias", F64, false}} // by element
+	for _, k := range []kind{F32, F64} {
+		l.add(kernel{table: "AffineRow" + k.String()[1:], args: append(one(k, k), rows...), body: func(m machine) {
+			v := affine(m)
+			if k == F32 {
+				v = m.convert(F32, v)
+			}
+			m.store(0, canon(m, v))
+		}})
+	}
 	l.add(kernel{table: "AffineOdd", args: append(one(F32, F32), numbers...), body: func(m machine) { m.store(0, toOdd(m, affine(m))) }}) // to odd
 
 	for _, terms := range meanTerms { // in the order of package reduce
