@@ -43,9 +43,15 @@ func averagePooled(r, x *tensor.Any, win Window, includePad bool, opts []Option)
 	if r.Len() == 0 {
 		return
 	}
-	out := plan.Beside(r, d.IsFixed() && s.Into != nil || !r.IsContiguous(), x)
+	p.lies(x, r)
+	out := plan.Beside(r, d.IsFixed() && s.Into != nil || !p.last && !r.IsContiguous(), x)
+	if out != r {
+		p.last = false
+	}
 	var c tensor.Any
-	if d.IsNarrow() {
+	if p.last {
+		c = *x
+	} else if d.IsNarrow() {
 		own := x.Contiguous() // Convert keeps the order of the elements in memory
 		pointwise.Convert(&c, name, dtype.Float64, &own, s.Quiet())
 		plan.Drop(&own, x)
@@ -55,11 +61,9 @@ func averagePooled(r, x *tensor.Any, win Window, includePad bool, opts []Option)
 	var bad exec.Failure
 	switch d {
 	case dtype.Float32:
-		meansByRows(p, move.ElemsOf[float32](&c), includePad, move.ElemsOf[float32](out))
-		conv.Canon32(move.ElemsOf[float32](out))
+		meansByRows(p, storage[float32](&c), includePad, storage[float32](out), conv.Canon32)
 	case dtype.Float64:
-		meansByRows(p, move.ElemsOf[float64](&c), includePad, move.ElemsOf[float64](out))
-		conv.Canon64(move.ElemsOf[float64](out))
+		meansByRows(p, storage[float64](&c), includePad, storage[float64](out), conv.Canon64)
 	case dtype.FP8x23:
 		fixedMeans[fixed.FP8x23](p, &c, out, includePad, &s, &bad)
 	case dtype.FP16x16:
@@ -70,7 +74,7 @@ func averagePooled(r, x *tensor.Any, win Window, includePad bool, opts []Option)
 		fixedMeans[fixed.FP64x64](p, &c, out, includePad, &s, &bad)
 	default:
 		wide := tensor.EmptyOf(dtype.Float64, p.shape...)
-		meansByRows(p, move.ElemsOf[float64](&c), includePad, move.ElemsOf[float64](&wide))
+		meansByRows(p, move.ElemsOf[float64](&c), includePad, move.ElemsOf[float64](&wide), func([]float64) {})
 		pointwise.Convert(out, name, d, &wide, onto(out, s.Quiet()))
 		wide.Close()
 	}
@@ -108,12 +112,13 @@ func fixedMeans[T num.Fixed](p *pooling, x, r *tensor.Any, includePad bool, s *p
 
 // meansByRows computes the means of windows by rows: of many planes side by side, or of neighbouring outputs of a line, whose windows have few
 // elements. They are added in the same order for each.
-func meansByRows[T num.Float](p *pooling, x []T, includePad bool, res []T) {
+func meansByRows[T num.Float](p *pooling, x []T, includePad bool, res []T, canon func([]T)) {
 	s := p.s
 	if len(s) == 1 { // an axis of one line around it
 		s = []contract.Span{{In: 1, Out: 1, Kernel: 1, Stride: 1, Dilation: 1}, s[0]}
 	}
 	volume, lines, plane := 1, 1, 1
+	_, outs := p.plane()
 	for i := range s {
 		volume = min(volume*min(s[i].Kernel, reduce.SumLanes+1), reduce.SumLanes+1)
 		lines *= s[i].Out
@@ -131,12 +136,14 @@ func meansByRows[T num.Float](p *pooling, x []T, includePad bool, res []T) {
 				n = padded
 			}
 			m.within(dst, near, at, window, float64(n))
+			canon(dst)
 		}
 	}) {
 		return
 	}
 	if volume > reduce.SumLanes {
 		means(p, x, includePad, func(o int, v float64) { res[o] = T(v) })
+		canon(res[:p.planes*outs])
 		return
 	}
 	lines /= s[len(s)-1].Out
@@ -147,6 +154,7 @@ func meansByRows[T num.Float](p *pooling, x []T, includePad bool, res []T) {
 			l += m.some(at, min(to-l, lines-at), x[l/lines*plane:][:plane], res[l*m.x.Out:])
 		}
 	})
+	canon(res[:p.planes*outs])
 }
 
 // lineMeans computes the means of lines of windows. It puts elements and lines that are a stride apart beside each other. Then
@@ -388,5 +396,6 @@ var averagePool = plan.Operator{About: plan.About{Name: "AveragePool", TakesUp: 
 	Planned: func(c *plan.Use, p *plan.Draft) {
 		x, win, pads := c.With("AveragePool", 0), contract.WindowOf(c), c.Attrs.Int("count_include_pad", 0) != 0
 		p.Gives(x.DType(), poolOf(exec.Job{Name: "AveragePool"}, x, win).shape...)
+		p.Last, p.ByInput = true, true
 		p.By(c, 0, func(r *tensor.Any, opts []Option) { averagePooled(r, x, win, pads, opts) })
 	}}

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/ashlar-go/ashlar/internal/core/conv"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -34,7 +35,7 @@ func TestMeansByRows(t *testing.T) {
 		p := poolOf(exec.Job{Name: "AveragePool"}, exec.Ref(&x), win)
 		for _, pad := range []bool{false, true} {
 			got, want := tensor.New[float32](p.shape...), tensor.New[float32](p.shape...)
-			meansByRows(p, x.Elems(), pad, got.Elems())
+			meansByRows(p, x.Elems(), pad, got.Elems(), conv.Canon32)
 			means(p, x.Elems(), pad, func(o int, v float64) { want.Elems()[o] = float32(v) })
 			for i, v := range want.Elems() {
 				if g := got.Elems()[i]; math.Float32bits(g) != math.Float32bits(v) && (g == g || v == v) {
@@ -44,7 +45,7 @@ func TestMeansByRows(t *testing.T) {
 		}
 		wide := random[float64](r, shape...)
 		got, want := tensor.New[float64](p.shape...), tensor.New[float64](p.shape...)
-		meansByRows(p, wide.Elems(), false, got.Elems())
+		meansByRows(p, wide.Elems(), false, got.Elems(), conv.Canon64)
 		means(p, wide.Elems(), false, func(o int, v float64) { want.Elems()[o] = v })
 		canonicalAll(got.Elems())
 		canonicalAll(want.Elems())

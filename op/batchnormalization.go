@@ -3,6 +3,7 @@ package op
 import (
 	"math"
 	"runtime"
+	"slices"
 
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/core/cast"
@@ -60,6 +61,17 @@ func batchNormalized(r *tensor.Any, in [5]*tensor.Any, epsilon float64, norms []
 	if r.Len() == 0 {
 		return
 	}
+	if (d == dtype.Float32 || d == dtype.Float64) && plan.LiesLast(r) && (x.SameData(*r) || !x.Overlaps(*r)) && !slices.ContainsFunc(in[1:], func(a *tensor.Any) bool { return a.Overlaps(*r) }) {
+		if norms == nil {
+			norms = affinities(in[1:], epsilon)
+		}
+		if !plan.LiesLast(x) {
+			r.CopyFrom(*x)
+			x = r
+		}
+		normalizedLast(name, r, x, norms, then, &s)
+		return
+	}
 	c := x.Contiguous()
 	out := plan.Beside(r, !r.IsContiguous() || exec.MustCopy(x, r), in[1:]...)
 	src, res := exec.RunIn(&c), exec.RunIn(out)
@@ -72,12 +84,50 @@ func batchNormalized(r *tensor.Any, in [5]*tensor.Any, epsilon float64, norms []
 		for i := from; i < to; i++ {
 			line := exec.Part(res, d, i*per, per)
 			if affineRun(d, line, exec.Part(src, d, i*per, per), norms[i%channels]); then != nil {
-				then(line, i*per)
+				then(line, i*per, false)
 			}
 		}
 	})
 	plan.Drop(&c, x)
 	plan.Put(r, out)
+}
+
+// normalizedLast is batchNormalized for floats that lie channels last.
+func normalizedLast(name string, r, x *tensor.Any, norms []affinity, then plan.Tail, s *plan.Settings) {
+	d, channels := x.DType(), x.Dim(1)
+	pixels := x.Len() / channels
+	from, to := plan.Last(*x, x.Rank()), plan.Last(*r, x.Rank())
+	lines := func(a *tensor.Any) exec.Run {
+		if d == dtype.Float32 {
+			return exec.RunOf(storage[float32](a))
+		}
+		return exec.RunOf(storage[float64](a))
+	}
+	step := func(a *tensor.Any) int { // from one element with all channels to the next
+		for axis := a.Rank() - 2; axis >= 0; axis-- {
+			if n, _ := a.LayoutRef().Ref().Stride(axis); a.Dim(axis) > 1 {
+				return n
+			}
+		}
+		return channels
+	}
+	src, dst := lines(&from), lines(&to)
+	by, a, b := normsBeside(d, norms), step(&from), step(&to)
+	each := 1 // elements in a row
+	if a == channels && b == channels {
+		each = 1 + 4096/channels
+	}
+	exec.Split(name, s.Ctx(), (pixels+each-1)/each, each*channels*2, func(first, end int) {
+		for i := first * each; i < min(end*each, pixels); i += each {
+			n := min(each, pixels-i) * channels
+			line := exec.Part(dst, d, i*b, n)
+			if by(line, exec.Part(src, d, i*a, n), i*channels); then != nil {
+				then(line, i*channels, true)
+			}
+		}
+	})
+	runtime.KeepAlive(x)
+	runtime.KeepAlive(r)
 }
 
 // channelsOf returns how many channels x [N, C, …] or [N] has.
@@ -156,6 +206,48 @@ func affine[T num.Float](dst, src []T, by affinity) {
 	cast.CanonicalRow(dst)
 }
 
+// normsBeside returns the function that takes elements channels last, from element at on, through the steps of their channels.
+func normsBeside(d dtype.DType, norms []affinity) func(dst, src exec.Run, at int) {
+	times := 1 + 256/max(1, len(norms))
+	var by [3][]float64 // more than once, for long rows
+	for range times {
+		for _, n := range norms {
+			by[0], by[1], by[2] = append(by[0], n.mean), append(by[1], n.factor), append(by[2], n.bias)
+		}
+	}
+	return func(dst, src exec.Run, at int) {
+		for i := 0; i < len(src); {
+			c := (at + i) % len(norms)
+			n := min(len(by[0])-c, len(src)-i)
+			to, from := exec.Part(dst, d, i, n), exec.Part(src, d, i, n)
+			if mean, factor, bias := by[0][c:c+n], by[1][c:c+n], by[2][c:c+n]; d == dtype.Float32 {
+				affineBeside(exec.Of[float32](to), exec.Of[float32](from), mean, factor, bias)
+			} else {
+				affineBeside(exec.Of[float64](to), exec.Of[float64](from), mean, factor, bias)
+			}
+			i += n
+		}
+	}
+}
+
+// affineBeside is affine where each element has a step of its own.
+func affineBeside[T num.Float](dst, src []T, mean, factor, bias []float64) {
+	switch d := any(dst).(type) {
+	case []float32:
+		if simd.TryAffineRow32(d, conv.As[float32](src), mean, factor, bias) {
+			return
+		}
+	case []float64:
+		if simd.TryAffineRow64(d, conv.As[float64](src), mean, factor, bias) {
+			return
+		}
+	}
+	for i, v := range src {
+		dst[i] = T(float64((float64(v)-mean[i])*factor[i]) + bias[i])
+	}
+	cast.CanonicalRow(dst)
+}
+
 // affineRun is affine for a run-time element type.
 func affineRun(d dtype.DType, dst, src exec.Run, by affinity) {
 	switch d {
@@ -210,13 +302,14 @@ var batchNormalization = plan.Operator{About: plan.About{Name: "BatchNormalizati
 		if !trains {
 			stay := in[0].DType().IsFloat() && c.Fixed != nil && c.Known(1) && c.Known(2) && c.Known(3) && c.Known(4)
 			var norms []affinity
+			p.Last, p.ByInput = true, true
 			p.By(c, 0, func(r *tensor.Any, opts []Option) {
 				if stay && norms == nil {
 					norms = affinities(in[1:], epsilon)
 				}
 				batchNormalized(r, in, epsilon, norms, c.Tail, opts)
 			})
-			p.After = func(k int) plan.Tail {
+			p.After = func(k int, last bool) plan.Tail {
 				d := in[0].DType()
 				if k > 0 || d != dtype.Float32 && d != dtype.Float64 {
 					return nil
@@ -226,12 +319,16 @@ var batchNormalization = plan.Operator{About: plan.About{Name: "BatchNormalizati
 						return nil
 					}
 					if in[1+i].IsSpec() { // and none will come
-						return func(exec.Run, int) {}
+						return func(exec.Run, int, bool) {}
 					}
 				}
 				norms, x := affinities(in[1:], epsilon), in[0]
+				if last {
+					by := normsBeside(d, norms)
+					return func(lines exec.Run, at int, _ bool) { by(lines, lines, at) }
+				}
 				per := x.Len() / max(1, x.Dim(0)*channelsOf(x))
-				return func(lines exec.Run, at int) {
+				return func(lines exec.Run, at int, _ bool) {
 					for i := 0; i < len(lines); {
 						n := min(per-(at+i)%per, len(lines)-i)
 						line := exec.Part(lines, d, i, n)

@@ -46,6 +46,8 @@ func concatenated(r *tensor.Any, axis int, ts []tensor.Any, opts []Option) {
 		switch data, f0 := t.Memory(); {
 		case before == 1 && out.IsContiguous() && t.IsContiguous() && t.Len() > 0 && &till[(t0+at[i]*after/d.Size())*d.Size()] == &data[f0*d.Size()]:
 			own[i] = tensor.Any{} // it is there
+		case plan.LiesLast(&out) && axis == 1 && partLast(&out, &t, at[i]):
+			own[i] = tensor.Any{}
 		case out.Overlaps(t):
 			own[i] = t.Clone()
 		}
@@ -90,6 +92,21 @@ func concatenated(r *tensor.Any, axis int, ts []tensor.Any, opts []Option) {
 	if !out.SameData(*r) {
 		r.CopyFrom(out)
 	}
+}
+
+// partLast reports whether t is the channels of out from one on, which both lie channels last.
+func partLast(out, t *tensor.Any, from int) bool {
+	a, b := out.LayoutRef(), t.LayoutRef()
+	for i := range t.Rank() {
+		m, _ := a.Ref().Stride(i)
+		if n, _ := b.Ref().Stride(i); n != m && t.Dim(i) > 1 {
+			return false
+		}
+	}
+	till, t0 := out.Memory()
+	data, f0 := t.Memory()
+	size := t.DType().Size()
+	return t.Len() > 0 && &till[(t0+from)*size] == &data[f0*size]
 }
 
 // interleave sets n rows of dst to elements of ts, one of each tensor, which are contiguous, from element from on. A few rows

@@ -32,6 +32,16 @@ func TestConvKept(t *testing.T) {
 	}
 }
 
+// lastLike returns a tensor of a's shape that lies channels last, with more channels that it doesn't have.
+func lastLike[T num.Elem](a tensor.Tensor[T], more int) tensor.Tensor[T] {
+	axes, shape := []int{0, a.Rank() - 1}, []int{a.Dim(0)}
+	for i := 2; i < a.Rank(); i++ {
+		axes, shape = append(axes, i-1), append(shape, a.Dim(i))
+	}
+	all := tensor.New[T](append(shape, a.Dim(1)+more)...).Permute(axes...)
+	return all.Slice(tensor.Colon, tensor.R(more/2, more/2+a.Dim(1)))
+}
+
 func convKept[T num.Float](t *rapid.T) int {
 	list := func(name string, n, lo, hi int) []int {
 		return rapid.SliceOfN(rapid.IntRange(lo, hi), n, n).Draw(t, name)
@@ -39,7 +49,11 @@ func convKept[T num.Float](t *rapid.T) int {
 	rank := rapid.IntRange(1, 3).Draw(t, "axes")
 	side := []int{40, 12, 5}[rank-1]
 	images, group := rapid.IntRange(1, 2).Draw(t, "images"), rapid.IntRange(1, 2).Draw(t, "group")
+	deep := rapid.IntRange(0, 3).Draw(t, "depthwise") == 0
 	x, w := []int{images, group * rapid.SampledFrom([]int{1, 3, 40, 130}).Draw(t, "channels")}, []int{group * rapid.SampledFrom([]int{1, 15, 16, 17, 33, 48, 70, 300}).Draw(t, "outputs"), 0}
+	if deep {
+		group, x[1] = w[0], w[0]
+	}
 	w[1] = x[1] / group
 	x, w = append(x, list("in", rank, 4, side)...), append(w, list("kernel", rank, 1, 3)...)
 	win := Window{Strides: list("strides", rank, 1, 2), Dilations: list("dilations", rank, 1, 2), Pads: list("pads", 2*rank, 0, 2)}
@@ -75,11 +89,23 @@ func convKept[T num.Float](t *rapid.T) int {
 	}
 	form, _ := plan.WithWeights(o, call(data[0], weights))
 	into := tensor.EmptyLike[T](data[0])
+	switch rapid.IntRange(0, 4).Draw(t, "input lies") {
+	case 0, 1:
+		into = lastLike(into, rapid.IntRange(0, 20).Draw(t, "more channels"))
+	case 2: // backward
+		into = into.Flip(len(x) - 1)
+	}
 	kept := call(into, weights)
 	kept.Fixed = []bool{false, true, true}
+	kept.Context = WithThreads(context.Background(), rapid.IntRange(1, 7).Draw(t, "threads"))
 	p, err := form.Plan(kept)
 	if err != nil {
 		t.Fatal(err)
+	}
+	if list, err := p.Results(); err != nil {
+		t.Fatal(err)
+	} else if ok, _ := plan.WritesLast(p); ok && rapid.Bool().Draw(t, "result last") {
+		p.Into(lastLike(tensor.Empty[T](list[0].Shape()...), rapid.IntRange(0, 20).Draw(t, "more results")).Any())
 	}
 	for i, x := range data {
 		into.CopyFrom(x)
@@ -92,7 +118,7 @@ func convKept[T num.Float](t *rapid.T) int {
 			want = Relu(want)
 		}
 		got, _ := tensor.As[T](out[0])
-		a, _ := tensor.Bytes(got.Any())
+		a, _ := tensor.Bytes(got.Contiguous().Any())
 		b, _ := tensor.Bytes(want.Any())
 		if !bytes.Equal(a, b) {
 			t.Fatalf("run %d, keeps %d bytes: got %v, want %v", i, p.Keeps(), got, want)

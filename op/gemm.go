@@ -115,7 +115,7 @@ func gemmInto(j exec.Job, a, b, plus *tensor.Any, alpha, beta float32, rectify b
 		relu.Call(dst, at, dst)
 	}
 	if then != nil {
-		then(exec.RunIn(dst), 0)
+		then(exec.RunIn(dst), 0, false)
 	}
 }
 

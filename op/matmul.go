@@ -147,7 +147,7 @@ func (x *product) multiply(j exec.Job, a, b, dst, plus *tensor.Any, row, col int
 		g.Then.Tail = then
 	}
 	if g.Run(a, b, out, plus, nil); few && then != nil {
-		then(exec.RunIn(out), 0)
+		then(exec.RunIn(out), 0, false)
 	}
 	plan.Drop(a, left)
 	plan.Drop(b, right)

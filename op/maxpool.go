@@ -44,7 +44,13 @@ func maxPooled(r, index, x *tensor.Any, win Window, columns bool, opts []Option)
 	if r.Len() == 0 {
 		return
 	}
-	out := plan.Beside(r, !r.IsContiguous(), x)
+	if p.byRows(index != nil) {
+		p.lies(x, r)
+	}
+	out := plan.Beside(r, !p.last && !r.IsContiguous(), x)
+	if out != r {
+		p.last = false
+	}
 	if d.IsNarrow() && p.byRows(index != nil) {
 		w := singlesFor(p.Job, x, r)
 		wx, wide := w.widened(x), w.empty(p.shape...)
@@ -70,7 +76,10 @@ func (p *pooling) byRows(places bool) bool {
 
 // maxima fills r, and places, unless nil, with the place of each largest element.
 func (p *pooling) maxima(x, r *tensor.Any, places []int64) {
-	c, d := x.Contiguous(), x.DType()
+	c, d := *x, x.DType()
+	if !p.last {
+		c = x.Contiguous()
+	}
 	low, _ := move.EndsOf(d)
 	switch d.Size() {
 	case 1:
@@ -126,7 +135,10 @@ func (o *bitOrder) of(v uint64) uint64 {
 // poolWords is maxima for elements of one size.
 func poolWords[W uint8 | uint16 | uint32 | uint64](p *pooling, x, r *tensor.Any, low exec.Word, places []int64) {
 	d := x.DType()
-	src, dst := move.ElemsOf[W](x), move.ElemsOf[W](r)
+	src, dst := storage[W](x), storage[W](r)
+	if !p.last {
+		src, dst = src[:x.Len()], dst[:r.Len()]
+	}
 	canon := exec.Recall[func(row []W)](cast.CanonOf(d))
 	if larger := exec.As[func(dst, a, b []W)](largerRow(d)); larger != nil && p.byRows(places != nil) {
 		poolRows(p, src, dst, larger, exec.Number[W](&low), canon)
@@ -207,7 +219,7 @@ const poolStrip = 4096
 
 func poolRows[W num.Elem](p *pooling, x, dst []W, larger func(dst, a, b []W), low W, canon func(row []W)) {
 	n := len(p.s) - 1
-	if p.s[n].Out <= maxBeside*min(p.s[n].Stride, 1<<20) && beside(p, x, dst, besideLeast, func() func(dst, near []W, at int, window *exec.Sequence, padded int) {
+	if (p.last || p.s[n].Out <= maxBeside*min(p.s[n].Stride, 1<<20)) && beside(p, x, dst, besideLeast, func() func(dst, near []W, at int, window *exec.Sequence, padded int) {
 		return func(dst, near []W, at int, window *exec.Sequence, _ int) {
 			switch window.N {
 			case 0:
@@ -374,6 +386,7 @@ var maxPool = plan.Operator{About: plan.About{Name: "MaxPool", Trims: true, FLOP
 		shape := poolOf(exec.Job{Name: "MaxPool"}, x, win).shape
 		p.Gives(x.DType(), shape...)
 		if c.Outputs < 2 {
+			p.Last, p.ByInput = true, true
 			p.By(c, 0, func(r *tensor.Any, opts []Option) { maxPooled(r, nil, x, win, false, opts) })
 			return
 		}

@@ -18,12 +18,33 @@ type pooling struct {
 	s      []contract.Span
 	shape  []int // of the result
 	planes int   // N·C
+	last   bool  // x and the result lie channels last, whose strides are
+	steps  [2][besideAxes]int
 }
 
 // poolOf checks a window that moves over x.
 func poolOf(j exec.Job, x *tensor.Any, win Window) *pooling {
 	s := contract.SpansOf(&win, j.Name, plan.Spatial(j.Name, x.LayoutRef()))
-	return &pooling{j, s, contract.OutShape(x.Dim(0), x.Dim(1), s), x.Dim(0) * x.Dim(1)}
+	return &pooling{j, s, contract.OutShape(x.Dim(0), x.Dim(1), s), x.Dim(0) * x.Dim(1), false, [2][besideAxes]int{}}
+}
+
+// lies notes whether x and r lie channels last. A result of one element for each channel may lie so.
+func (p *pooling) lies(x, r *tensor.Any) {
+	if d := x.DType(); x.Rank() <= besideAxes && (d == dtype.Float32 || d == dtype.Float64) && plan.LiesLast(x) && (plan.LiesLast(r) || r.Len() == p.planes && r.IsContiguous()) {
+		p.last = true
+		for k, a := range []*tensor.Any{x, r} {
+			for i := range a.Rank() {
+				step, _ := a.LayoutRef().Ref().Stride(i)
+				p.steps[k][i] = step
+			}
+		}
+	}
+}
+
+// storage returns the elements of a that are the pool's to read or write, from the first one on.
+func storage[T num.Elem](a *tensor.Any) []T {
+	data, at := tensor.DataOf[T](a)
+	return data[at:]
 }
 
 // plane returns the elements of a channel of x, and of the result.
@@ -88,6 +109,7 @@ func pooled[T any](p *pooling, data []T, places bool, f func(o int, window []T, 
 
 const (
 	besidePlanes = 512      // most planes side by side
+	besideAxes   = 8        // most axes of what lies channels last
 	besideLeast  = 64       // and least where lines alone can be rows
 	besideRoom   = 64 << 10 // about how many elements of them are turned at a time
 )
@@ -98,7 +120,14 @@ const (
 // fewer than least planes or lines are too long; then nothing is done. Its results must not depend on how many planes there are.
 func beside[T num.Elem](p *pooling, x, res []T, least int, begin func() func(dst, near []T, at int, window *exec.Sequence, padded int)) bool {
 	plane, outs := p.plane()
-	if p.planes < least || plane == 0 || outs == 0 {
+	if plane == 0 || outs == 0 {
+		return false
+	}
+	if p.last {
+		besideLast(p, x, res, begin)
+		return true
+	}
+	if p.planes < least {
 		return false
 	}
 	first, rank := &p.s[0], len(p.s)
@@ -167,6 +196,48 @@ func beside[T num.Elem](p *pooling, x, res []T, least int, begin func() func(dst
 		runtime.KeepAlive(panel)
 	})
 	return true
+}
+
+// besideLast is beside for elements that lie so: x and res begin with the first ones.
+func besideLast[T num.Elem](p *pooling, x, res []T, begin func() func(dst, near []T, at int, window *exec.Sequence, padded int)) {
+	in, out := &p.steps[0], &p.steps[1]
+	rank, channels := len(p.s), p.shape[1]
+	lines, volume := p.shape[0], 1
+	for i := range p.s {
+		volume = min(volume*min(p.s[i].Kernel, p.s[i].In), 1<<20)
+		if i < rank-1 {
+			lines *= p.s[i].Out
+		}
+	}
+	width := p.s[rank-1].Out
+	exec.Split(p.Name, p.Ctx, lines, min(width, 1<<16)*channels*(volume+8)/8, func(from, to int) {
+		oc := make([]int, rank)
+		var window exec.Sequence
+		work := begin()
+		for l := from; l < to; l++ {
+			image := l
+			for i := rank - 2; i >= 0; i-- {
+				oc[i], image = image%p.s[i].Out, image/p.s[i].Out
+			}
+			for oc[rank-1] = range width {
+				window.Clear()
+				place, at, padded := image*in[0], image*out[0], 1
+				for i := rank - 1; i >= 0; i-- {
+					axis := &p.s[i]
+					lo, hi, is := axis.Reach(oc[i])
+					window.Around(hi-lo, axis.Dilation*in[2+i])
+					padded *= is
+					if lo < hi {
+						place += axis.At(oc[i], lo) * in[2+i]
+					}
+					at += oc[i] * out[2+i]
+				}
+				for c := 0; c < channels; c += besidePlanes {
+					work(res[at+c:][:min(besidePlanes, channels-c)], x, place+c, &window, padded)
+				}
+			}
+		}
+	})
 }
 
 // advance moves coord to the next coordinate of the box from lo, or 0 where that

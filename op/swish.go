@@ -68,12 +68,12 @@ func planSwish(p *plan.Draft, c *plan.Use, alpha float32) {
 	a, by := c.With(name, 0), float64(c.Attrs.Float("alpha", alpha))
 	p.Stretched(a.DType(), c, 1)
 	p.By(c, 0, func(r *tensor.Any, opts []Option) { swished(r, name, a, by, opts) })
-	p.After = func(int) plan.Tail {
+	p.After = func(int, bool) plan.Tail {
 		k := swishKernel(a.DType(), by)
 		if k == nil {
 			return nil
 		}
-		return func(lines exec.Run, _ int) { k.Apply(lines, [3]exec.Run{lines}) }
+		return func(lines exec.Run, _ int, _ bool) { k.Apply(lines, [3]exec.Run{lines}) }
 	}
 }
 

@@ -52,7 +52,7 @@ func (e *Gemm[T]) finish(g *Contraction, batch, r, m, x, n int) {
 			cut(lines, lines)
 		}
 		if a.Tail != nil {
-			a.Tail(exec.RunOf(lines), at+i*g.CRow-g.CAt.Origin)
+			a.Tail(exec.RunOf(lines), at+i*g.CRow-g.CAt.Origin, false)
 		}
 	}
 }

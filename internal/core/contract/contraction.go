@@ -45,7 +45,6 @@ type Contraction struct {
 
 	Then    After
 	Exact   *Exactness // of fixed point
-	Filter  *Filter    // if not nil, stands for a
 	Columns *Filter    // if not nil, stands for b, one matrix; by Packs
 }
 
@@ -97,9 +96,7 @@ func contract[T num.Native](g *Contraction, a, b, c, plus *tensor.Any, conv *Con
 	if conv != nil {
 		e.from = patchesOf(conv, e.B[g.BAt.Origin:])
 	}
-	if g.Filter != nil {
-		e.turned(g)
-	} else if g.Columns != nil && g.CCol == 1 {
+	if g.Columns != nil && g.CCol == 1 {
 		e.packedRows(g)
 	} else if conv == nil || !e.few(g) {
 		e.Run(g)

@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
 	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -20,7 +21,7 @@ type Convolution struct {
 	kept     any  // the patches or lines that the last call made of them, if Keeps is set
 	Rows     *LastRows
 	Tail     plan.Tail
-	Filter   *Filter // of the weights, if the convolution Turns
+	Filter   *Filter // of the weights, if the convolution Directs
 }
 
 // ConvOf checks the operands of a convolution; bias may be nil or the zero Any.
@@ -103,13 +104,25 @@ func (g *Convolution) Contraction(j exec.Job, images int, rectify bool, e *Exact
 // of x, is packed panel by panel and never exists whole. dst is row-major and overlaps no
 // operand; bias may be nil.
 func (g *Convolution) Convolve(j exec.Job, x, w, bias, dst *tensor.Any, rectify bool, e *Exactness) {
-	xc, wc := x.Contiguous(), w.Contiguous()
 	if bias != nil {
 		b := bias.Contiguous()
 		bias = &b
 	}
+	if g.Direct(x, dst) {
+		if xc := *x; !plan.LiesLast(x) {
+			xc = x.Contiguous()
+			defer plan.Drop(&xc, x)
+			x = &xc
+		}
+		if x.DType() == dtype.Float32 {
+			directly[float32](g, j, x, bias, dst, rectify)
+		} else {
+			directly[float64](g, j, x, bias, dst, rectify)
+		}
+		return
+	}
+	xc, wc := x.Contiguous(), w.Contiguous()
 	c := g.Contraction(j, g.N, rectify, e)
-	c.Filter = g.Filter
 	from := g
 	if g.pointwise() {
 		c.BRow, c.BCol, c.BAt, from = g.Patch, 1, EntriesOf(0, Loop{g.N, g.C * g.Patch}, Loop{g.Group, g.C / g.Group * g.Patch}), nil
@@ -117,6 +130,12 @@ func (g *Convolution) Convolve(j exec.Job, x, w, bias, dst *tensor.Any, rectify 
 	c.Run(&wc, &xc, dst, bias, from)
 	plan.Drop(&xc, x)
 	plan.Drop(&wc, w)
+}
+
+// Wide reports whether each patch is one element, and planes are so large that a product of planes takes less time than to turn them.
+func (g *Convolution) Wide() bool {
+	const most = 64 // outputs of a plane that is turned
+	return g.Patch > most && g.pointwise()
 }
 
 // pointwise reports whether every patch is one element.

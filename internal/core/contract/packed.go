@@ -114,7 +114,7 @@ func (e *Gemm[T]) packedRows(g *Contraction) {
 	f, h, d := g.Columns, *g, *e // as in split
 	f.once.Do(func() {
 		p := PackedOf[T](h.N, h.K, h.M)
-		p.Pack(make([]T, p.Room()), d.B[h.BAt.At(0):], h.BRow, h.BCol)
+		p.Pack(keptRoom[T](f, p.Room()), d.B[h.BAt.At(0):], h.BRow, h.BCol)
 		f.packed = &p
 	})
 	p := f.packed.(*Packed[T])

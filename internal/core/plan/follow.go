@@ -8,8 +8,8 @@ import (
 )
 
 // A Tail computes the operator that follows, in place, on elements of a result that are in the caches. lines has these elements in
-// row-major order, from element at on.
-type Tail func(lines exec.Run, at int)
+// row-major order, or as channels last have them, from element at on.
+type Tail func(lines exec.Run, at int, last bool)
 
 // A Blame is an error of an operator that is part of a step of several. Part is what Followed or Weighed was given for it.
 type Blame struct {
@@ -65,13 +65,20 @@ func (f *following) parts(c *Use, mid tensor.Any) (a, b *Use) {
 }
 
 func (f *following) plan(c *Use, p *Draft) {
-	var tail Tail
+	var tails [2]Tail // in row-major order, and channels last
+	tail := func(lines exec.Run, at int, last bool) {
+		if last {
+			tails[1](lines, at, last)
+		} else {
+			tails[0](lines, at, last)
+		}
+	}
 	a, b := f.parts(c, tensor.Any{})
 	d := *a
-	if d.Tail = func(lines exec.Run, at int) { tail(lines, at) }; c.Tail != nil {
-		d.Tail = func(lines exec.Run, at int) {
-			tail(lines, at)
-			c.Tail(lines, at)
+	if d.Tail = tail; c.Tail != nil {
+		d.Tail = func(lines exec.Run, at int, last bool) {
+			tail(lines, at, last)
+			c.Tail(lines, at, last)
 		}
 	}
 	brief := p.Brief
@@ -93,11 +100,14 @@ func (f *following) plan(c *Use, p *Draft) {
 		return
 	}
 	if p.body != nil && q.After != nil && out[0].DType() == mid[0].DType() && slices.Equal(out[0].Shape(), mid[0].Shape()) {
-		tail = q.After(f.k)
+		if tails[0] = q.After(f.k, false); p.Last {
+			tails[1] = q.After(f.k, true)
+		}
 	}
 	p.After, p.Brief = nil, brief
 	one := func(r *tensor.Any, opts []Option) { f.apart(a, b, c.Tail, out[0], r, opts) }
-	if p.Out = out; tail == nil {
+	if p.Out = out; tails[0] == nil && tails[1] == nil {
+		p.Last = false
 		p.besides += Room(0, mid, out)
 		p.Late, p.Run, p.several = nil, nil, false // of a first that has several results
 		p.By(c, 0, one)
@@ -106,7 +116,12 @@ func (f *following) plan(c *Use, p *Draft) {
 	p.apart = apart{f.n, Room(0, mid, out)}
 	body, others := p.body, c.Inputs[f.n:]
 	p.body = func(r *tensor.Any, opts []Option) {
-		if s := Read(f.first.Name(), 0, opts); s.Into != nil && slices.ContainsFunc(others, s.Into.Overlaps) {
+		s := Read(f.first.Name(), 0, opts)
+		now := tails[0]
+		if p.Last && s.Into != nil && LiesLast(s.Into) {
+			now = tails[1]
+		}
+		if now == nil || s.Into != nil && slices.ContainsFunc(others, s.Into.Overlaps) {
 			one(r, opts) // the tail reads them when part of the result is there
 			return
 		}
@@ -135,7 +150,7 @@ func (f *following) apart(a, b *Use, then Tail, like tensor.Any, r *tensor.Any, 
 		if y.SameData(made[0]) || slices.ContainsFunc(d.Inputs, func(a tensor.Any) bool { return !a.IsZero() && y.SameData(a) }) {
 			y = y.Clone()
 		}
-		then(exec.RunIn(&y), 0)
+		then(exec.RunIn(&y), 0, false)
 	}
 	r.CopyFrom(y)
 }

@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"slices"
+
 	"github.com/ashlar-go/ashlar/layout"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -28,6 +30,61 @@ func Sliced(idx []tensor.Index) Lay {
 func Reshaped(shape []int) Lay {
 	return OneLay(func(l *layout.Layout) (layout.Layout, error) { return l.View(shape...) })
 }
+
+// LiesLast reports whether a tensor [N, C, D1, …] lies channels last, and not row-major: its elements have the order of [N, D1, …, C], where
+// the channels may be some of more.
+func LiesLast(a *tensor.Any) bool {
+	if a.IsZero() || a.Rank() < 3 || a.IsContiguous() {
+		return false
+	}
+	lay, next := a.LayoutRef(), 0 // next is the stride of the next axis but of one element, 0 until the first
+	if s, _ := lay.Ref().Stride(1); s != 1 && a.Dim(1) > 1 {
+		return false
+	}
+	for _, axis := range lastAxes(a.Rank()) {
+		n := a.Dim(axis)
+		s, _ := lay.Ref().Stride(axis)
+		switch {
+		case axis == 1 || n == 1:
+			continue
+		case next == 0 && s < a.Dim(1), next > 0 && s != next:
+			return false
+		}
+		next = s * n
+	}
+	return true
+}
+
+// lastAxes returns the axes of a tensor from the fastest on, if it lies channels last.
+func lastAxes(rank int) []int {
+	axes := make([]int, 0, rank)
+	axes = append(axes, 1)
+	for i := rank - 1; i > 1; i-- {
+		axes = append(axes, i)
+	}
+	return append(axes, 0)
+}
+
+// LastShape returns a shape [N, C, D1, …] as [N, D1, …, C].
+func LastShape(shape []int) []int {
+	return append(append(slices.Clone(shape[:1]), shape[2:]...), shape[1])
+}
+
+// Last returns a tensor that stretches to one of a rank as [N, D1, …, C], a view.
+func Last(a tensor.Any, rank int) tensor.Any {
+	shape := make([]int, rank)
+	for i := range shape {
+		if shape[i] = 1; i >= rank-a.Rank() {
+			shape[i] = a.Dim(i - rank + a.Rank())
+		}
+	}
+	axes := lastAxes(rank)
+	slices.Reverse(axes)
+	return a.Reshape(shape...).Permute(axes...)
+}
+
+// WritesLast reports whether Plan.Into may name a tensor that lies channels last, and whether that pays only where the first input lies so.
+func WritesLast(p *Plan) (ok, byInput bool) { return p.draft.Last, p.draft.ByInput }
 
 // Laid returns the layouts of the results of a plan that Views, if its first input has layout l: nil where they are copies.
 func Laid(p *Plan, l *layout.Layout) []layout.Layout {

@@ -221,15 +221,19 @@ type Draft struct {
 	Lay     Lay                 // of Views: the layouts of the results; nil for that of the input
 	Joins   bool                // the only result has the inputs one after the other along axis Along, and leaves one that is there where it is
 	Along   int
-	ByLines bool             // a line of the result, along the last axis, follows from that line of the only input
-	After   func(k int) Tail // returns the Tail that takes elements of input k to the result, which are of its type and shape; nil if there is none
-	Keeps   int64            // bytes that the form of WithWeights keeps from the first run on
-	besides float64          // bytes that the call takes besides the bytes of its table
-	apart   apart            // see Followed
-	moved   Mover            // of an operator that moves elements
-	several bool             // there is no only result, or it goes nowhere that a caller says
-	To      []tensor.Any     // the results of Run
-	opts    []Option         // of the body: the first has the target and the context
+	ByLines bool // a line of the result, along the last axis, follows from that line of the only input
+	Last    bool // it writes a target that lies channels last as it lies, and gives its Tail the elements in that order;
+	ByInput bool // in less time only where its first input lies so, too
+	// After returns the Tail that takes elements of input k to the result, which are of its type and shape: in row-major order, or channels last. It
+	// is nil if there is none.
+	After   func(k int, last bool) Tail
+	Keeps   int64        // bytes that the form of WithWeights keeps from the first run on
+	besides float64      // bytes that the call takes besides the bytes of its table
+	apart   apart        // see Followed
+	moved   Mover        // of an operator that moves elements
+	several bool         // there is no only result, or it goes nowhere that a caller says
+	To      []tensor.Any // the results of Run
+	opts    []Option     // of the body: the first has the target and the context
 	few     [1]Option
 	more    more
 	body    func(r *tensor.Any, opts []Option) // computes the only result

@@ -225,13 +225,15 @@ func (o *Operator) Plan(c *plan.Use, p *plan.Draft) {
 		for i, name := range o.Attrs {
 			v[i] = c.Attrs.Float(name, v[i])
 		}
+		p.Last, p.ByInput = true, true
 		p.By(c, 0, func(r *tensor.Any, opts []plan.Option) { o.Formula(r, ins[0], float64(v[0]), float64(v[1]), opts) })
-		p.After = func(k int) plan.Tail {
-			return o.tail(ins, k, [2]exec.Word{floatWord(d, float64(v[0])), floatWord(d, float64(v[1]))})
+		p.After = func(k int, last bool) plan.Tail {
+			return o.tail(ins, k, last, [2]exec.Word{floatWord(d, float64(v[0])), floatWord(d, float64(v[1]))})
 		}
 	case n == o.Rows.Operands():
+		p.Last, p.ByInput = true, true
 		p.By(c, 0, func(r *tensor.Any, opts []plan.Option) { o.Compute(r, nil, opts, ins) })
-		p.After = func(k int) plan.Tail { return o.tail(ins, k, [2]exec.Word{}) }
+		p.After = func(k int, last bool) plan.Tail { return o.tail(ins, k, last, [2]exec.Word{}) }
 	case n == 1:
 		p.View(func() tensor.Any { return *ins[0] })
 	case o.Once != nil:
@@ -296,7 +298,7 @@ func zeroIn[W uint16 | uint32 | uint64](a *tensor.Any) int {
 
 // tail returns the Tail that computes the result from operand k. It returns nil for a type that isn't computed in itself, and if the other
 // operand isn't contiguous.
-func (o *Operator) tail(ins []*tensor.Any, k int, numbers [2]exec.Word) plan.Tail {
+func (o *Operator) tail(ins []*tensor.Any, k int, last bool, numbers [2]exec.Word) plan.Tail {
 	x := ins[k]
 	d := x.DType()
 	if d != dtype.Float32 && d != dtype.Float64 || o.gives(d) != d || len(ins) > 2 {
@@ -307,11 +309,11 @@ func (o *Operator) tail(ins []*tensor.Any, k int, numbers [2]exec.Word) plan.Tai
 		return nil
 	}
 	if len(ins) == 1 {
-		return func(lines exec.Run, _ int) { kernel.Apply(lines, [3]exec.Run{lines}) }
+		return func(lines exec.Run, _ int, _ bool) { kernel.Apply(lines, [3]exec.Run{lines}) }
 	}
 	other := ins[1-k]
 	if other.IsSpec() {
-		return func(exec.Run, int) {}
+		return func(exec.Run, int, bool) {}
 	}
 	apply := func(line, with exec.Run) {
 		if k == 0 {
@@ -320,12 +322,17 @@ func (o *Operator) tail(ins []*tensor.Any, k int, numbers [2]exec.Word) plan.Tai
 			kernel.Apply(line, [3]exec.Run{with, line})
 		}
 	}
+	shape := x.Shape()
+	if last {
+		a := plan.Last(*other, len(shape))
+		other, shape = &a, plan.LastShape(shape)
+	}
 	if !other.IsContiguous() {
 		return nil
 	}
-	loops := loopsOf(x, other)
+	loops := loopsOf(shape, other)
 	inner := loops[0]
-	return func(lines exec.Run, at int) {
+	return func(lines exec.Run, at int, _ bool) {
 		all := exec.RunIn(other)
 		var room *[512]float64
 		if inner.step == 0 {
@@ -379,12 +386,12 @@ var repeated = sync.Pool{New: func() any { return new([512]float64) }}
 // A loop is some neighbouring axes of a result: how many elements they have, and how far apart these are in an operand, 0 for one element.
 type loop struct{ n, step int }
 
-// loopsOf returns the loops of an operand that is contiguous and stretches to x, the innermost first.
-func loopsOf(x, a *tensor.Any) []loop {
+// loopsOf returns the loops of an operand that is contiguous and stretches to a shape, the innermost first.
+func loopsOf(shape []int, a *tensor.Any) []loop {
 	loops := []loop{{1, 0}}
 	size := 1 // of the axes of a that were looked at
-	for i := range x.Rank() {
-		n, step := x.Dim(x.Rank()-1-i), 0
+	for i := range shape {
+		n, step := shape[len(shape)-1-i], 0
 		if k := a.Rank() - 1 - i; k >= 0 && a.Dim(k) > 1 {
 			step = size
 			size *= n

@@ -1,0 +1,454 @@
+package contract
+
+import (
+	"runtime"
+
+	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/core/cast"
+	"github.com/ashlar-go/ashlar/internal/core/conv"
+	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
+	"github.com/ashlar-go/ashlar/internal/core/simd"
+	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// A direct convolution has vectors of output channels, whose weights lie side by side in a Filter. Each step of k multiplies them by elements of the
+// input, which a list of offsets says: one for each (channel, kernel position). So any kernel, stride and dilation runs the same tiles, and
+// the input may lie as it likes. Lines of the input with their padding are copied, unless there is none and channels are side by side.
+
+// A tapper is a tiler that also takes elements of a where a list of offsets has them: see simd.Product.
+type tapper[T num.Native] interface {
+	Tiler[T]
+	TakesTaps() bool
+	ChainLines(c, a []T, line, lda int, b []T, ldb, lines, k int)
+	TilesOfTaps(c []T, ldc int, a []T, aRow int, offs []int, most int, b []T, ldb int, bias, next []T, m, n int, mode simd.Mode) []T
+}
+
+// strides are the strides of a tensor [N, C, H, W], or [N, C, W].
+type strides struct{ n, c, y, x int }
+
+// stridesOf returns the strides of a, and 0 for axes of one element, but 1 for a single channel.
+func stridesOf(a *tensor.Any) (s strides) {
+	lay := a.LayoutRef()
+	of := func(axis int) int {
+		if lay.Ref().Dim(axis) < 2 {
+			return 0
+		}
+		n, _ := lay.Ref().Stride(axis)
+		return n
+	}
+	rank := lay.Ref().Rank()
+	s = strides{n: of(0), c: of(1), x: of(rank - 1)}
+	if rank > 3 {
+		s.y = of(2)
+	}
+	if lay.Ref().Dim(1) == 1 {
+		s.c = 1
+	}
+	return s
+}
+
+// Directs reports whether the convolution has a direct form, and how many bytes its packed weights take.
+func (g *Convolution) Directs(d dtype.DType) (bytes int64, ok bool) {
+	switch d {
+	case dtype.Float32:
+		ok = takesTaps[float32]()
+	case dtype.Float64:
+		ok = takesTaps[float64]()
+	}
+	const (
+		least = 8       // channels: fewer leave most of a vector empty
+		most  = 1 << 23 // elements of the lines that a line of outputs meets
+	)
+	if bytes = int64(g.M) * int64(g.K) * int64(d.Size()); !ok || len(g.S) > 2 || g.K < 1 || g.K > 1<<16 || g.M/g.Group < least && !g.Deep() {
+		return 0, false
+	}
+	if g.pointwise() { // whose lines are cut
+		return bytes, true
+	}
+	in, out := float64(pitchOf(g.C/g.Group)), float64(g.M/g.Group)
+	if g.Deep() {
+		in, out = float64(pitchOf(min(g.C, deepTile))), deepTile
+	}
+	for i := range g.S {
+		s, n := &g.S[i], 0.
+		if i == len(g.S)-1 {
+			n = float64(s.Out-1) * float64(s.Stride)
+			out *= float64(s.Out)
+		}
+		in *= float64(n + float64(s.Kernel-1)*float64(s.Dilation) + 1)
+	}
+	return bytes, in <= most && out <= most
+}
+
+// Deep reports whether each output channel is of one input channel, so that a row of channels is a row of chains.
+func (g *Convolution) Deep() bool {
+	return g.Group > 1 && g.M == g.Group && g.C == g.Group && g.K <= GemmK
+}
+
+// Direct reports whether the convolution of x into r is computed in its direct form.
+func (g *Convolution) Direct(x, r *tensor.Any) bool {
+	return g.Filter != nil && (!g.Wide() && !g.Deep() || !x.IsContiguous() || !r.IsContiguous())
+}
+
+func takesTaps[T num.Native]() bool {
+	t, ok := TilesOf[T]().(tapper[T])
+	return ok && t.TakesTaps()
+}
+
+// direct is a direct convolution, and where its operands lie.
+type direct[T num.Native] struct {
+	*Convolution
+	exec.Job
+	tiles    tapper[T]
+	filter   *filter[T]
+	y, x     Span // of the last two axes
+	in, to   strides
+	src, dst []T
+	bias     []T // or nil
+	last     bool
+	deep     bool // depthwise: a filter has rows of channels, and tiles are some of these
+	rectify  bool
+	cg, mg   int // channels of a group; of a depthwise convolution, all
+
+	from, onto strides // of the operands
+	pieces     func(from, to int)
+	strips     int // of an image and group,
+	each       int // of so many lines,
+	parts      int // each in so many parts of the channels
+
+	lines, width int   // of outputs; of pointwise convolutions a line is a part of a plane, and the last one may be shorter
+	made         bool  // lines of the input are copied with their padding,
+	planes       bool  // so that elements of a channel follow each other
+	pixel, line  int   // from one output to the next in what the tiles read, and from one line of the input to the next
+	channel      int   // elements between channels there
+	reach, wide  int   // lines and elements of the input that an output and a line of them meet
+	offs         []int // of each k
+	most         int   // of them
+}
+
+// directly computes a convolution in its direct form.
+func directly[T num.Native](g *Convolution, j exec.Job, x, bias, dst *tensor.Any, rectify bool) {
+	e, _ := g.kept.(*direct[T])
+	if in, to, last := stridesOf(x), stridesOf(dst), plan.LiesLast(dst); e == nil || e.from != in || e.onto != to || e.last != last {
+		e = &direct[T]{Convolution: g, tiles: TilesOf[T]().(tapper[T]), from: in, onto: to, in: in, to: to, last: last, deep: g.Deep(), cg: g.C / g.Group, mg: g.M / g.Group,
+			y: Span{In: 1, Out: 1, Kernel: 1, Stride: 1, Dilation: 1}, x: g.S[len(g.S)-1]}
+		if len(g.S) > 1 {
+			e.y = g.S[0]
+		}
+		if e.deep {
+			e.cg, e.mg = g.C, g.M
+		}
+		e.shape()
+		e.pieces = e.some
+		g.kept = e
+	}
+	e.Job, e.rectify, e.bias = j, rectify, nil
+	data, at := tensor.DataOf[T](x)
+	e.src = data[at:]
+	out, at := tensor.MutableOf[T](dst)
+	e.dst = out[at:]
+	if bias != nil {
+		data, at = tensor.DataOf[T](bias)
+		e.bias = data[at:][:g.M]
+	}
+	if e.deep {
+		e.filter = deepOf[T](g.Filter, g.M, g.K)
+	} else {
+		e.filter = filterOf[T](g.Filter, g.Group, e.mg, g.K)
+	}
+	e.split()
+	e.src, e.dst, e.bias = nil, nil, nil
+	runtime.KeepAlive(g)
+	runtime.KeepAlive(x)
+	runtime.KeepAlive(bias)
+	runtime.KeepAlive(dst)
+}
+
+// shape decides what the tiles read.
+func (e *direct[T]) shape() {
+	for _, a := range []struct {
+		s    *Span
+		step *int
+	}{{&e.y, &e.in.y}, {&e.x, &e.in.x}} {
+		if s := a.s; s.Kernel == 1 && s.Begin == 0 && s.End == 0 { // elements between are never read
+			s.In, s.Stride, *a.step = s.Out, 1, *a.step*s.Stride
+		}
+	}
+	e.made = e.in.c != 1 || e.y.Begin+e.y.End+e.x.Begin+e.x.End > 0
+	e.planes = e.in.c != 1 && !e.deep
+	if e.y.Kernel == 1 && e.x.Kernel == 1 && e.y.Stride == 1 && e.x.Stride == 1 && e.y.Begin+e.y.End+e.x.Begin+e.x.End == 0 &&
+		e.in.y == e.x.In*e.in.x && (!e.last || e.to.y == e.x.Out*e.to.x) {
+		e.x.In, e.x.Out = e.y.In*e.x.In, e.y.Out*e.x.Out
+		e.y.In, e.y.Out = 1, 1
+	}
+	if e.last && e.x.Out == 1 {
+		e.to.x = e.to.y
+	}
+	cg := e.cg
+	e.lines, e.width = e.y.Out, e.x.Out
+	if e.pointlike() {
+		const most = 64 << 10 // elements of a line of outputs and of what it is made of
+		e.width = min(e.width, max(28, most/(cg+e.mg)/28*28))
+		e.lines = (e.x.Out + e.width - 1) / e.width
+		e.in.y, e.to.y = e.width*e.in.x, e.width*e.to.x
+	}
+	e.reach, e.wide = (e.y.Kernel-1)*e.y.Dilation+1, (e.width-1)*e.x.Stride+(e.x.Kernel-1)*e.x.Dilation+1
+	switch {
+	case e.planes:
+		e.pixel, e.channel, e.line = 1, e.wide, cg*e.wide
+	case e.made:
+		if e.deep {
+			cg = min(cg, deepTile)
+		}
+		e.pixel, e.channel = pitchOf(cg), 1
+		e.line = e.wide * e.pixel
+	default:
+		e.pixel, e.channel, e.line = e.in.x, 1, e.in.y
+	}
+	taps := e.y.Kernel * e.x.Kernel
+	e.offs = make([]int, e.K)
+	for k := range e.offs {
+		c, y, x := k/taps, k%taps/e.x.Kernel, k%e.x.Kernel
+		e.offs[k] = c*e.channel + y*e.y.Dilation*e.line + x*e.x.Dilation*e.pixel
+	}
+	e.most = e.offs[e.K-1]
+	e.pixel *= e.x.Stride
+}
+
+// pointlike reports whether the outputs are one line whose elements meet one element each: it may be cut anywhere.
+func (e *direct[T]) pointlike() bool {
+	return e.y.Out == 1 && e.y.Kernel == 1 && e.x.Kernel == 1 && e.x.Begin+e.x.End+e.y.Begin+e.y.End == 0
+}
+
+// pitchOf returns how far apart elements with c channels are copied: whole lines of the cache, but no multiple of 512 bytes, whose lines would
+// push each other out of it.
+func pitchOf(c int) int {
+	n := roundUp(c, 4)
+	if c >= 16 {
+		n = roundUp(c, 16)
+	}
+	if n%128 == 0 {
+		n += 16
+	}
+	return n
+}
+
+// split computes the convolution, by strips of lines and by tiles of channels.
+func (e *direct[T]) split() {
+	const room = 48 << 10 // elements of a strip, in and out
+	mg, tiles := e.mg, len(e.filter.tiles)-1
+	rows := e.width * mg
+	if e.made {
+		rows += e.y.Stride * e.line
+	} else {
+		rows += e.y.Stride * e.wide * e.cg
+	}
+	strips := (e.lines + max(1, room/rows) - 1) / max(1, room/rows)
+	workers, parts := 1, 1
+	cost := float64(e.N) * float64(e.Patch) * float64(e.M) * float64(max(1, e.K/20))
+	if workers = exec.Workers(e.Ctx); cost < exec.SplitCost {
+		workers = 1
+	}
+	groups := e.C / e.cg
+	if images := e.N * groups; images%workers != 0 {
+		if more := roundUp(strips, workers); e.lines >= 4*more {
+			strips = more
+		} else if images*strips%workers != 0 {
+			parts = min(workers, tiles)
+		}
+	}
+	if e.deep {
+		parts = tiles
+	}
+	each := (e.lines + strips - 1) / strips
+	strips = (e.lines + each - 1) / each
+	count := e.N * groups * strips * parts
+	e.strips, e.each, e.parts = strips, each, parts
+	if count == 1 && exec.Goes(e.Ctx) {
+		e.some(0, 1)
+	} else {
+		exec.Split(e.Name, e.Ctx, count, int(min(cost/float64(count), 1<<30)), e.pieces)
+	}
+}
+
+// some computes pieces [from, to).
+func (e *direct[T]) some(from, to int) {
+	tiles, groups := len(e.filter.tiles)-1, e.C/e.cg
+	for u := from; u < to; u++ {
+		part, s, group := u%e.parts, u/e.parts%e.strips, u/e.parts/e.strips
+		e.strip(group/groups, group%groups, s*e.each, min(e.each, e.lines-s*e.each), part*tiles/e.parts, (part+1)*tiles/e.parts)
+	}
+}
+
+// strip computes the channels of tiles [t0, t1) of a group in n lines of an image from line l0 on.
+func (e *direct[T]) strip(image, group, l0, n, t0, t1 int) {
+	mg, cg := e.mg, e.cg
+	m0 := e.filter.tiles[t0]
+	m := e.filter.tiles[t1] - m0
+	pixels := min(n*e.width, e.y.Out*e.x.Out-l0*e.width)
+	room, lines := 0, (n-1)*e.y.Stride+e.reach
+	if e.made {
+		room += lines * e.line
+	}
+	aside := !e.last || e.Tail != nil && m != e.to.x // the sums lie in scratch: a Tail takes long for a short row
+	if aside {
+		room += pixels * m
+	}
+	var p *Panels
+	src := e.src[image*e.in.n+group*cg*e.in.c:]
+	dst, ldc := e.dst[image*e.to.n+(group*mg+m0)*e.to.c:], e.to.x
+	step := e.y.Stride * e.line // from a line of outputs to the next
+	if room > 0 {
+		p = PanelsOf(room*dtype.Of[T]().Size() + 256)
+		defer PanelPool.Put(p)
+	}
+	to := dst
+	var rest []byte
+	if p != nil {
+		rest = p.Bytes()
+	}
+	if e.made {
+		from := src
+		if e.deep {
+			from = from[m0*e.in.c:]
+		}
+		src = conv.Carve[T](&rest, lines*e.line)
+		e.copyLines(src, from, l0*e.y.Stride-e.y.Begin, lines, l0, e.copied(m))
+	} else {
+		src = src[l0*step:]
+		if e.deep {
+			src = src[m0:]
+		}
+	}
+	next := e.to.y // from a line of sums to the next
+	if aside {
+		to, ldc, next = conv.Carve[T](&rest, pixels*m), m, e.width*m
+	} else {
+		to = dst[l0*e.to.y:]
+	}
+	weights := e.filter.panels[group*mg*e.K:]
+	for l := 0; e.deep && l < n; l++ {
+		e.chains(to[l*next:], ldc, src[l*step:], m0, m, min(e.width, pixels-l*e.width))
+	}
+	for t := t0; t < t1 && !e.deep; t++ {
+		j, w := e.filter.tiles[t], e.filter.tiles[t+1]-e.filter.tiles[t]
+		for k0 := 0; k0 < e.K; k0 += GemmK {
+			kn, mode := min(GemmK, e.K-k0), simd.StoreSums
+			if k0 > 0 {
+				mode = simd.AddSums
+			}
+			var bias []T
+			if k0+kn == e.K && e.bias != nil {
+				mode |= simd.PlusBias
+				bias = e.bias[group*mg+j:]
+			}
+			if k0+kn == e.K && e.rectify {
+				mode |= simd.Rectify
+			}
+			exec.Look(e.Name, e.Ctx)
+			panel := weights[j*e.K+k0*w:]
+			ahead := panel[kn*w:]
+			ahead = ahead[:min(GemmK*w, len(ahead))]
+			for l := range n {
+				ahead = e.tiles.TilesOfTaps(to[j-m0+l*next:], ldc, src[l*step:], e.pixel, e.offs[k0:k0+kn], e.most, panel, w, bias, ahead, min(e.width, pixels-l*e.width), w, mode)
+			}
+		}
+	}
+	channel, from := group*mg+m0, l0*e.width
+	if !e.last {
+		conv.Copy2(dst, to, conv.Block{Off: from, Rows: m, Row: e.to.c, Cols: pixels, Col: 1}, conv.Block{Rows: m, Row: 1, Cols: pixels, Col: m}, false)
+		if e.Tail != nil {
+			plane := e.y.Out * e.x.Out
+			e.finish(dst[from:], m, plane, pixels, (image*e.M+channel)*plane+from, plane)
+		}
+	} else if e.Tail != nil {
+		e.finish(to, pixels, ldc, m, (image*e.y.Out*e.x.Out+from)*e.M+channel, e.M)
+		if aside {
+			conv.Copy2(dst, to, conv.Block{Off: from * e.to.x, Rows: pixels, Row: e.to.x, Cols: m, Col: 1}, conv.Block{Rows: pixels, Row: m, Cols: m, Col: 1}, false)
+		}
+	}
+	runtime.KeepAlive(p)
+}
+
+// copied returns how many channels a strip copies that computes m.
+func (e *direct[T]) copied(m int) int {
+	if e.deep {
+		return m
+	}
+	return e.cg
+}
+
+// chains computes n outputs of a line, of m channels from channel c on.
+func (e *direct[T]) chains(dst []T, ldc int, src []T, c, m, n int) {
+	d, canon := dtype.Of[T](), cast.CanonFor[T]()
+	weights := e.filter.panels[c:]
+	rows := func(f func(row []T)) {
+		if ldc == m {
+			f(dst[:n*m])
+			return
+		}
+		for i := range n {
+			f(dst[i*ldc:][:m])
+		}
+	}
+	rows(func(row []T) { clear(row) })
+	for i := range n {
+		e.tiles.ChainLines(dst[i*ldc:][:m], src[i*e.pixel:], e.y.Dilation*e.line, e.x.Dilation*e.pixel/e.x.Stride, weights, e.M, e.y.Kernel, e.x.Kernel)
+	}
+	rows(func(row []T) { canon(row) })
+	if e.bias != nil {
+		sum := exec.As[func(dst, a, b []T)](e.Rows.Sum(d))
+		for i := range n {
+			row := dst[i*ldc:][:m]
+			sum(row, row, e.bias[c:c+m])
+		}
+	}
+	if e.rectify {
+		cut := exec.As[func(dst, a []T)](e.Rows.Cut(d))
+		rows(func(row []T) { cut(row, row) })
+	}
+}
+
+// finish gives the Tail rows of n elements, which are step elements apart. The first is element at of the result, and others follow after next.
+func (e *direct[T]) finish(lines []T, rows, step, n, at, next int) {
+	if n == step && n == next { // they follow each other
+		rows, n = 1, rows*n
+	}
+	for i := range rows {
+		e.Tail(exec.RunOf(lines[i*step:][:n]), at+i*next, e.last)
+	}
+}
+
+// copyLines copies n lines of cg channels of the input, from line y on, which may lie in the padding, for outputs from line l on.
+func (e *direct[T]) copyLines(dst, src []T, y, n, l, cg int) {
+	padded := CutOf(e.wide, -e.x.Begin, 1, e.x.In)
+	for i := range n {
+		line, cut, inside, at := dst[i*e.line:(i+1)*e.line], padded, uint(y+i) < uint(e.y.In), (y+i)*e.in.y
+		if e.pointlike() { // of one line, which is cut
+			cut, inside, at = Cut{N: min(e.width, e.x.In-(l+i)*e.width)}, true, (l+i)*e.in.y
+		}
+		at += cut.At * e.in.x
+		switch {
+		case !inside || cut.N <= 0:
+			clear(line)
+		case e.planes:
+			for c := range cg {
+				row, from := line[c*e.wide:(c+1)*e.wide], src[at+c*e.in.c:]
+				clear(row[:cut.Before])
+				clear(row[cut.Before+cut.N:])
+				if row = row[cut.Before:][:cut.N]; e.in.x == 1 {
+					copy(row, from)
+				} else {
+					conv.Every(row, from, e.in.x)
+				}
+			}
+		default:
+			pitch := e.line / e.wide
+			clear(line[:cut.Before*pitch])
+			clear(line[(cut.Before+cut.N)*pitch:])
+			conv.Copy2(line, src, conv.Block{Off: cut.Before * pitch, Rows: cut.N, Row: pitch, Cols: cg, Col: 1}, conv.Block{Off: at, Rows: cut.N, Row: e.in.x, Cols: cg, Col: e.in.c}, false)
+		}
+	}
+}
