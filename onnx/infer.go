@@ -350,13 +350,18 @@ func (s *step) values(vals []Value) []Value {
 }
 
 // planned plans step i, an operator of package op, and returns values or descriptions of its results. It refuses too many axes.
-func (c *compiled) planned(i int, vals []Value, ctx context.Context) (p *op.Plan, outs []tensor.Any, err error) {
+// form, unless nil, gives the operator for the call.
+func (c *compiled) planned(i int, vals []Value, ctx context.Context, form func(i int, call *op.Call) *op.Op) (p *op.Plan, outs []tensor.Any, err error) {
 	call, a, err := c.call(i, vals, ctx)
 	if err == nil {
 		err = checkAxes(c.steps[i].node, c.ops[i], call.Inputs)
 	}
 	if err == nil {
-		p, err = c.ops[i].Plan(call)
+		o := c.ops[i]
+		if form != nil {
+			o = form(i, call)
+		}
+		p, err = o.Plan(call)
 	}
 	if err == nil {
 		outs, err = p.Results()
@@ -386,7 +391,7 @@ func (f *inference) operator(c *compiled, i int, vals []Value) (outs []tensor.An
 			work += int(size(vals[id].a))
 		}
 	}
-	p, outs, err = c.planned(i, vals, f.ctx)
+	p, outs, err = c.planned(i, vals, f.ctx, nil)
 	if err != nil {
 		return nil, nil, err
 	}

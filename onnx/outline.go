@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/op"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -16,6 +17,7 @@ type slot struct {
 	loose  bool       // it is a value that a run alone can describe, and that the frame holds as any other
 	whole  []*slot    // whose memory it is a view of; of a loose one, may be a view of
 	as     *slot      // whose place it has, as the result of a branch
+	last   bool       // it lies channels last
 	part   *slot      // of whose memory it has a part, as an input of a step that joins its inputs,
 	axis   int        // along this axis,
 	from   int        // from here on
@@ -62,6 +64,10 @@ type doing struct {
 	ways [2]*drawing // of an If the graphs for true and false, which are the same one if the condition is fixed
 	tick int         // when the results are there; 0 for a step that is idle
 	join int         // 1 + the axis along which the result has the inputs one after the other; 0: it hasn't
+	op   *op.Op      // keeps weights that the steps before give; nil for that of the graph
+	last bool        // the result may lie channels last
+	by   bool        // where the first input lies so
+	plan *op.Plan    // of views
 }
 
 type how uint8
@@ -224,7 +230,7 @@ func (z *outline) operator(d *drawing, i int) ([]Value, how, error) {
 		}
 		fixed, placed = fixed && d.slots[id].fixed, placed && !d.slots[id].loose
 	}
-	p, list, err := d.c.planned(i, d.vals, z.ctx)
+	p, list, err := d.c.planned(i, d.vals, z.ctx, d.kept)
 	if err != nil {
 		if errors.Is(err, op.ErrUnknown) {
 			for _, id := range s.in {
@@ -250,11 +256,13 @@ func (z *outline) operator(d *drawing, i int) ([]Value, how, error) {
 	case there:
 		return outs, already, nil
 	case placed && p.Views() && s.in[0] >= 0 && !d.slots[s.in[0]].fixed:
+		d.steps[i].plan = p
 		return outs, viewing, nil
 	case placed && len(s.out) == 1 && s.out[0] >= 0:
 		if axis, ok := p.Joins(); ok {
 			d.steps[i].join = axis + 1
 		}
+		d.steps[i].last, d.steps[i].by = plan.WritesLast(p)
 		return outs, planned, nil
 	}
 	return outs, calling, nil
@@ -471,7 +479,7 @@ func (z *outline) join(d *drawing) {
 		}
 		for _, id := range s.in {
 			in := d.slots[id]
-			if before == 1 && in.common() && in.made > 0 && in.bytes() > 0 {
+			if (before == 1 && !to.last || to.last && axis == 1) && in.last == to.last && in.common() && in.made > 0 && in.bytes() > 0 {
 				in.part, in.axis, in.from = to, axis, from
 				to.made, to.used = min(to.made, in.made), max(to.used, in.used)
 			}

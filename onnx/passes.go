@@ -27,6 +27,7 @@ var passes = []pass{
 	{"follow", (*compiled).follow},
 	{"weigh", (*compiled).weigh},
 	{"fold", nil}, // nodes that read constants alone run once: Session.fold
+	{"last", nil}, // results lie channels last: outline.lastly
 	{"join", nil}, // the inputs of a Concat are made where its result has them: outline.joined
 }
 

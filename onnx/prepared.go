@@ -260,6 +260,9 @@ func (p *prepared) assign(st *Stream, z *outline) error {
 		}
 		p.bytes = add(p.bytes, s.bytes())
 	}
+	if p.passes.has("last") {
+		p.root.lastly()
+	}
 	common := 0
 	if p.passes.has("join") {
 		common = z.joined(p.root)
@@ -348,7 +351,11 @@ func (p *prepared) place(s *slot, turn int) (tensor.Any, error) {
 			p.own = append(p.own, a)
 		}
 	} else {
-		a, err = tensor.FromBytes(s.like.DType(), p.memory, s.at, s.like.Layout())
+		lay := s.like.Layout()
+		if s.last {
+			lay, _ = layoutLast(s.like.Shape())
+		}
+		a, err = tensor.FromBytes(s.like.DType(), p.memory, s.at, lay)
 	}
 	if s.place[turn] = a; !s.turned {
 		s.place[1-turn] = a
@@ -488,7 +495,8 @@ func (p *prepared) planOf(d *drawing, i int, fr *frame) *op.Plan {
 		return nil
 	}
 	call.Fixed = d.fixed(i)
-	plan, err := d.c.ops[i].Plan(call)
+	o := d.keeping(i, call)
+	plan, err := o.Plan(call)
 	if err != nil || read.wrong != nil || !plan.Steady() {
 		return nil
 	}
@@ -499,7 +507,7 @@ func (p *prepared) planOf(d *drawing, i int, fr *frame) *op.Plan {
 			return plan
 		}
 		clear(call.Fixed) // then nothing is kept
-		if plan, err = d.c.ops[i].Plan(call); err != nil {
+		if plan, err = o.Plan(call); err != nil {
 			return nil
 		}
 	}

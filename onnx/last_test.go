@@ -1,0 +1,192 @@
+package onnx
+
+import (
+	"bytes"
+	"context"
+	"flag"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+var networks = flag.Int("networks", 150, "how many random networks TestLastNetworks runs")
+
+// A pictureNet is a random network of pictures.
+type pictureNet struct {
+	r    *rand.Rand
+	b    *Builder
+	vals []picture
+}
+
+type picture struct {
+	name    string
+	c, h, w int
+}
+
+func (p *pictureNet) weight(shape ...int) string {
+	return p.b.Weight(p.b.fresh("w"), noise(p.r, shape...))
+}
+
+func (p *pictureNet) add(name string, c, h, w int) { p.vals = append(p.vals, picture{name, c, h, w}) }
+
+func (p *pictureNet) pick() picture {
+	return p.vals[len(p.vals)-1-min(p.r.IntN(len(p.vals)), p.r.IntN(len(p.vals)), p.r.IntN(len(p.vals)))]
+}
+
+// grow adds a node, or some that belong together.
+func (p *pictureNet) grow() {
+	r, b, v := p.r, p.b, p.pick()
+	conv := func(x string, c, m, k, group int, attrs ...Attribute) string {
+		in := []string{x, p.weight(m, c/group, k, k)}
+		if r.IntN(2) == 0 {
+			in = append(in, p.weight(m))
+		}
+		return b.Node("Conv", in, append(attrs, IntAttr("group", int64(group)))...)
+	}
+	same := func(c, h, w int) (list []picture) {
+		for _, u := range p.vals {
+			if (c == 0 || u.c == c) && u.h == h && u.w == w {
+				list = append(list, u)
+			}
+		}
+		return list
+	}
+	switch kind := r.IntN(16); kind {
+	case 0, 1, 2, 3: // a convolution
+		k, stride := []int{1, 1, 3, 3, 2}[r.IntN(5)], 1+r.IntN(2)
+		pad := r.IntN(k/2 + 1)
+		if h, w := (v.h+2*pad-k)/stride+1, (v.w+2*pad-k)/stride+1; v.h+2*pad >= k && v.w+2*pad >= k {
+			m, at, n := []int{8, 12, 16, 24, 33, 40}[r.IntN(6)], int64(pad), int64(stride)
+			p.add(conv(v.name, v.c, m, k, 1, IntsAttr("pads", at, at, at, at), IntsAttr("strides", n, n)), m, h, w)
+		}
+	case 4: // of groups
+		if v.c%2 == 0 {
+			p.add(conv(v.name, v.c, 16, 1, 2), 16, v.h, v.w)
+		}
+	case 5, 6: // depthwise
+		k := []int{1, 3}[r.IntN(2)]
+		at := int64(k / 2)
+		p.add(conv(v.name, v.c, v.c, k, v.c, IntsAttr("pads", at, at, at, at)), v.c, v.h, v.w)
+	case 7:
+		scale, bias, mean := p.weight(v.c), p.weight(v.c), p.weight(v.c)
+		variance := b.Weight(b.fresh("w"), tensor.RandomUniform[float32](r.Uint64(), .5, 2, v.c).Any())
+		p.add(b.Node("BatchNormalization", []string{v.name, scale, bias, mean, variance}), v.c, v.h, v.w)
+	case 8:
+		p.add(b.Node([]string{"Relu", "Sigmoid", "HardSwish", "Neg", "Identity"}[r.IntN(5)], []string{v.name}), v.c, v.h, v.w)
+	case 9: // x · sigmoid(x)
+		p.add(b.Node("Mul", []string{v.name, b.Node("Sigmoid", []string{v.name})}), v.c, v.h, v.w)
+	case 10:
+		list := same(v.c, v.h, v.w)
+		p.add(b.Node([]string{"Add", "Mul", "Sub"}[r.IntN(3)], []string{v.name, list[r.IntN(len(list))].name}), v.c, v.h, v.w)
+	case 11:
+		in, c := []string{v.name}, v.c
+		for _, u := range same(0, v.h, v.w) {
+			if r.IntN(2) == 0 && c+u.c < 150 && len(in) < 4 {
+				in, c = append(in, u.name), c+u.c
+			}
+		}
+		p.add(b.Node("Concat", in, IntAttr("axis", 1)), c, v.h, v.w)
+	case 12:
+		if v.h >= 2 && v.w >= 2 {
+			name := []string{"MaxPool", "AveragePool"}[r.IntN(2)]
+			p.add(b.Node(name, []string{v.name}, IntsAttr("kernel_shape", 2, 2), IntsAttr("strides", 1, 1)), v.c, v.h-1, v.w-1)
+		}
+	case 13: // some channels
+		if v.c%2 == 0 {
+			outs := b.Nodes("Split", 2, []string{v.name}, IntAttr("axis", 1))
+			p.add(outs[0], v.c/2, v.h, v.w)
+			p.add(outs[1], v.c/2, v.h, v.w)
+		}
+	case 14: // squeeze and excite, or channels by a number each
+		by := p.weight(v.c, 1, 1)
+		if r.IntN(2) == 0 {
+			by = b.Node("GlobalAveragePool", []string{v.name})
+		}
+		p.add(b.Node("Mul", []string{v.name, by}), v.c, v.h, v.w)
+	case 15: // a shuffle
+		if v.c%4 == 0 {
+			to := func(list ...int64) string { return b.Weight(b.fresh("w"), ints(list...)) }
+			c, h, w := int64(v.c), int64(v.h), int64(v.w)
+			x := b.Node("Reshape", []string{v.name, to(1, 4, c/4, h, w)})
+			x = b.Node("Transpose", []string{x}, IntsAttr("perm", 0, 2, 1, 3, 4))
+			p.add(b.Node("Reshape", []string{x, to(1, c, h, w)}), v.c, v.h, v.w)
+		}
+	}
+}
+
+// Prepared runs of networks whose values may lie channels last have the bits of runs without passes.
+func TestLastNetworks(t *testing.T) {
+	lie := 0
+	for seed := range uint64(*networks) {
+		p := &pictureNet{r: rand.New(rand.NewPCG(seed, 11)), b: NewBuilder("g")}
+		side := 12
+		if seed%16 == 0 {
+			side = 60
+		}
+		h, w := 1+p.r.IntN(side), 1+p.r.IntN(side)
+		p.add(p.b.Input("x", dtype.Float32, 1, 3, h, w), 3, h, w)
+		for range 3 + p.r.IntN(25) {
+			p.grow()
+		}
+		p.b.OutputOf(p.vals[len(p.vals)-1].name, Type{})
+		if v := p.pick(); v.name != p.vals[len(p.vals)-1].name && v.name != "x" {
+			p.b.OutputOf(v.name, Type{})
+		}
+		m, err := p.b.Model(17)
+		if err != nil {
+			t.Fatalf("network %d: %v", seed, err)
+		}
+		plain, err := m.sessionBy(form{}, 0)
+		if err != nil {
+			t.Fatalf("network %d: %v", seed, err)
+		}
+		s, err := m.sessionBy(form{}, allPasses)
+		if err != nil {
+			t.Fatalf("network %d: %v", seed, err)
+		}
+		st, err := s.Stream(&StreamOptions{Options: Options{Threads: 1 + int(seed%3)}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 3 {
+			x := noise(p.r, 1, 3, h, w)
+			if data, _ := tensor.As[float32](x); p.r.IntN(4) == 0 {
+				data.Elems()[p.r.IntN(x.Len())] = []float32{float32(math.NaN()), float32(math.Inf(-1)), float32(math.Copysign(0, -1)), 1e-40}[p.r.IntN(4)]
+			}
+			in := vals{"x": x}
+			want, err := plainly(plain, context.Background(), in, Options{})
+			if err != nil {
+				t.Fatalf("network %d: %v", seed, err)
+			}
+			got, err := st.Run(context.Background(), in)
+			if err != nil {
+				t.Fatalf("network %d: %v", seed, err)
+			}
+			for name, a := range want {
+				if !bytes.Equal(bitsOf(a), bitsOf(got[name])) {
+					var ops []string
+					for _, n := range m.Graph.Nodes {
+						ops = append(ops, fmt.Sprint(n.Op, n.Inputs, n.Outputs))
+					}
+					t.Fatalf("network %d: %s differs: %v", seed, name, ops)
+				}
+			}
+		}
+		if st.ready == nil {
+			t.Fatalf("network %d isn't prepared", seed)
+		}
+		for _, slot := range st.ready.root.slots {
+			if slot != nil && slot.last {
+				lie++
+			}
+		}
+		if err := st.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Logf("%d values lie channels last", lie)
+}
