@@ -119,3 +119,25 @@ func (r *run) turned() []tensor.Any {
 	}
 	return in
 }
+
+// TestScratchOfFewInputs plans calls with no inputs, and with one, of the forms that find out at a run how many there must be.
+func TestScratchOfFewInputs(t *testing.T) {
+	planned := 0
+	for _, o := range all.Operators() {
+		for _, form := range []*op.Op{o, op.InFixed(o, dtype.FP16x16), op.InOrion(o)} {
+			for _, in := range [][]tensor.Any{nil, {{}}, {tensor.EmptyOf(dtype.Float32, 2, 3, 4)}} {
+				p, err := form.Plan(&op.Call{Inputs: in, Attrs: op.AttrMap{}})
+				if err != nil {
+					continue
+				}
+				planned++
+				if n := p.Scratch(); n < 0 {
+					t.Errorf("%s of %d inputs: Scratch says %d", form.Name(), len(in), n)
+				}
+			}
+		}
+	}
+	if planned == 0 {
+		t.Error("no call has a plan")
+	}
+}

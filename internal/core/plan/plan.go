@@ -477,12 +477,17 @@ func (o *Operator) Has(d dtype.DType, l cpu.Level) bool { return o.Fast != nil &
 // Effort returns no operations: an operator written by hand says them itself.
 func (o *Operator) Effort() FLOPs { return FLOPs{} }
 
-// Plan checks the number of inputs and plans the call.
-func (o *Operator) Plan(c *Use, p *Draft) {
+// counts panics unless a call has as many inputs as the operator takes.
+func (o *Operator) counts(c *Use) {
 	Needs(o.Name, c, o.Least)
 	if o.Most >= 0 {
 		Takes(o.Name, c, max(o.Least, o.Most))
 	}
+}
+
+// Plan checks the number of inputs and plans the call.
+func (o *Operator) Plan(c *Use, p *Draft) {
+	o.counts(c)
 	if o.Least > 0 {
 		d := c.In(o.By).DType()
 		Must(o.Name, o.Supports(d), d)

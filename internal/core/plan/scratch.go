@@ -70,7 +70,10 @@ const (
 func (o *Operator) Scratch(p *Draft, out []tensor.Any) (n float64) {
 	c, in, moved := p.Call, p.Call.Inputs, p.moved
 	if moved == nil && o.Move != nil { // the plan is one of InFixed or InOrion
-		_ = tensor.Try(func() { moved = o.Move(c) })
+		_ = tensor.Try(func() {
+			o.counts(c)
+			moved = o.Move(c)
+		})
 	}
 	n = p.Copies()
 	is := func(what takesUp) bool { return o.TakesUp&what != 0 }
