@@ -5,7 +5,6 @@ import (
 
 	"github.com/ashlar-go/ashlar/internal/core/exec"
 	"github.com/ashlar-go/ashlar/internal/core/float"
-	"github.com/ashlar-go/ashlar/internal/core/move"
 	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/op"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -83,8 +82,7 @@ func (m *SVMClassifierOptions) classes(x tensor.Any, labels []int64) *classifica
 	}
 	coefficients, rho, a, b := m.Coefficients, m.Rho, m.ProbA, m.ProbB
 	k := new(classification)
-	k.scores = scoreTable(name, x, rows, wide, 8*(features+classes)*max(vectors, 1)+40*wide, func(src move.Numeric, row int, v []float64) {
-		in := singles(src, row*features, features)
+	k.scores = singlesTable(name, x, rows, features, wide, 8*(features+classes)*max(vectors, 1)+40*wide, func(in []float64, row int, v []float64) {
 		near := make([]float64, vectors)
 		for i := range near {
 			near[i] = kernel(in, i)
@@ -128,6 +126,7 @@ func (m *SVMClassifierOptions) classes(x tensor.Any, labels []int64) *classifica
 			v[0], v[1] = 1-score[0], score[0]
 		}
 	}, plan.ListOf(coefficients), plan.ListOf(m.SupportVectors), plan.ListOf(rho), plan.ListOf(a), plan.ListOf(b), plan.ListOf(labels))
+	k.scores.Each += 8 * float64(vectors+pairs+classes)
 	return k
 }
 
@@ -146,8 +145,7 @@ func (m *SVMClassifierOptions) linear(x tensor.Any, rows, features int, labels [
 		positive = positive && c >= 0
 	}
 	k := new(classification)
-	k.scores = scoreTable(name, x, rows, classes, 4*len(coefficients)+40*classes, func(src move.Numeric, row int, v []float64) {
-		in := singles(src, row*features, features)
+	k.scores = singlesTable(name, x, rows, features, classes, 4*len(coefficients)+40*classes, func(in []float64, row int, v []float64) {
 		best := 0
 		for i := range v {
 			v[i] = dot64(in, coefficients[i*features:]) + rho

@@ -42,8 +42,7 @@ func (m *SVM) regressed(x tensor.Any, oneClass bool) *move.Transfer {
 		panic(plan.Fail(name, tensor.ErrShape, "%d coefficients for %d support vectors of %d features; give one for each vector, or without vectors for each feature", n, vectors, features))
 	}
 	coefficients, rho := m.Coefficients, float64(m.Rho[0])
-	t := scoreTable(name, x, rows, 1, 8*features*max(vectors, 1)+40, func(src move.Numeric, row int, v []float64) {
-		in := singles(src, row*features, features)
+	t := singlesTable(name, x, rows, features, 1, 8*features*max(vectors, 1)+40, func(in []float64, _ int, v []float64) {
 		var sum float64
 		if vectors == 0 {
 			sum = dot64(in, coefficients)
@@ -64,13 +63,20 @@ func (m *SVM) regressed(x tensor.Any, oneClass bool) *move.Transfer {
 	return t
 }
 
-// singles returns n elements from first on, rounded to float32.
-func singles(src move.Numeric, first, n int) []float64 {
-	v := make([]float64, n)
-	for i := range v {
-		v[i] = float64(float32(src.Real(first + i)))
-	}
-	return v
+// singlesTable is scoreTable for a function of a row that is rounded to float32.
+func singlesTable(name string, x tensor.Any, rows, features, wide, cost int, f func(in []float64, row int, v []float64), lists ...tensor.Any) *move.Transfer {
+	t := scoreTables(name, x, rows, wide, cost, func(src move.Numeric, row int, v []float64) {
+		in := plan.RoomFor[float64](name, features)
+		for ; len(v) > 0; v = v[wide:] {
+			for i := range in {
+				in[i] = float64(float32(src.Real(row*features + i)))
+			}
+			f(in, row, v[:wide])
+			row++
+		}
+	}, lists...)
+	t.Each += 8 * float64(features)
+	return t
 }
 
 func dot64(a []float64, b []float32) (sum float64) {
