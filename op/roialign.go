@@ -51,7 +51,7 @@ func regions(x, rois, image tensor.Any, r RoiAlignOptions) *move.Transfer {
 	if c == 0 {
 		oneRow(&rois, &image)
 	}
-	return &move.Transfer{Name: name, D: x.DType(), Shape: out, In: move.OperandsOf(x, rois, image), Picky: true, Fill: func(ctx context.Context, dst move.Words, in []move.Words) {
+	return &move.Transfer{Name: name, D: x.DType(), Shape: out, In: move.OperandsOf(x, rois, image), Picky: true, Scratch: plan.Room(8, []tensor.Any{x}) + plan.BytesIn(48, rois.Shape()[:1]), Fill: func(ctx context.Context, dst move.Words, in []move.Words) {
 		to, data, box := move.NumericOf(dst), move.NumericOf(in[0]).Float64s(name), move.NumericOf(in[1])
 		of := in[2].Int64s(name)
 		offset := 0.0
@@ -86,30 +86,42 @@ func regions(x, rois, image tensor.Any, r RoiAlignOptions) *move.Transfer {
 		}
 		bins := r.Height * r.Width
 		exec.Split(name, ctx, len(list)*c, bins*40, func(from, till int) {
-			var samples []float64
+			var sum reduce.Summer
+			var row [1024]float64 // samples that aren't added yet
 			for u := from; u < till; u++ {
 				g := &list[u/max(c, 1)]
 				plane := data[(int(of[u/c])*c+u%c)*h*w:][:h*w]
 				for b := range bins {
-					samples = samples[:0]
+					samples, top, few := row[:0], 0.0, g.gridY*g.gridX <= float64(len(row))
+					if !few {
+						sum.Begin()
+					}
 					for iy := range int(g.gridY) {
 						y := g.y + float64(float64(b/r.Width)*g.binY) + float64((float64(iy)+0.5)*g.binY)/g.gridY
 						for ix := range int(g.gridX) {
 							x := g.x + float64(float64(b%r.Width)*g.binX) + float64((float64(ix)+0.5)*g.binX)/g.gridX
-							samples = append(samples, sampleAt(plane, h, w, y, x, r.Max))
-						}
-					}
-					var v float64
-					if r.Max {
-						for i, s := range samples {
-							if i == 0 || move.GreaterFloat(s, v) {
-								v = s
+							v := sampleAt(plane, h, w, y, x, r.Max)
+							if r.Max {
+								if iy+ix == 0 || move.GreaterFloat(v, top) {
+									top = v
+								}
+								continue
+							}
+							if samples = append(samples, v); !few && len(samples) == len(row) {
+								reduce.AddTerms(&sum, samples)
+								samples = row[:0]
 							}
 						}
-					} else {
-						v = reduce.SumRow(samples) / math.Max(float64(len(samples)), 1)
 					}
-					to.SetFloat(u*bins+b, v)
+					switch {
+					case r.Max:
+					case few:
+						top = reduce.SumRow(samples) / math.Max(float64(len(samples)), 1)
+					default:
+						reduce.AddTerms(&sum, samples)
+						top = sum.Total() / (g.gridY * g.gridX)
+					}
+					to.SetFloat(u*bins+b, top)
 				}
 			}
 		})
