@@ -1,6 +1,7 @@
 package op
 
 import (
+	"slices"
 	"sync"
 
 	"github.com/ashlar-go/ashlar/dtype"
@@ -22,17 +23,19 @@ func ReduceL1[T num.Real](a tensor.Tensor[T], axes []int, opts ...Option) (r ten
 // absSum adds magnitudes.
 type absSum[T num.Float] struct {
 	reduce.Summer
-	abs [exec.FoldLen]T
+	abs [16 * reduce.SumLanes]T
 }
 
 func (f *absSum[T]) Add(x []T) {
-	for i, v := range x {
-		if v <= 0 {
-			v = 0 - v // +0 for both zeros
+	for some := range slices.Chunk(x, len(f.abs)) {
+		for i, v := range some {
+			if v <= 0 {
+				v = 0 - v // +0 for both zeros
+			}
+			f.abs[i] = v
 		}
-		f.abs[i] = v
+		reduce.AddTerms(&f.Summer, f.abs[:len(some)])
 	}
-	reduce.AddTerms(&f.Summer, f.abs[:len(x)])
 }
 
 func l1Folder(r *exec.Reducer) exec.Folder {

@@ -54,7 +54,7 @@ func (c choice) folder(r *exec.Reducer) exec.Folder {
 	case dtype.Float32:
 		return realFolder[float32](c, r)
 	}
-	f := &inSingles{wide: make([]float32, exec.FoldLen), widen: cast.WidenOf(r.DType), narrow: cast.NarrowOf(r.DType)}
+	f := &inSingles{wide: make([]float32, 1), widen: cast.WidenOf(r.DType), narrow: cast.NarrowOf(r.DType)}
 	w := *r
 	w.DType = dtype.Float32
 	f.Folder = realFolder[float32](c, &w)
@@ -259,6 +259,9 @@ type inSingles struct {
 }
 
 func (f *inSingles) Take(x exec.Run) {
+	if len(f.wide) < len(x) {
+		f.wide = make([]float32, len(x))
+	}
 	wide := exec.RunOf(f.wide[:len(x)])
 	f.widen(wide, x)
 	f.Folder.Take(wide)

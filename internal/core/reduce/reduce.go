@@ -280,8 +280,8 @@ func (f *Rounded[C]) Take(x exec.Run) {
 		f.Add(exec.Of[C](x))
 		return
 	}
-	if f.wide == nil {
-		f.wide = make([]C, exec.FoldLen)
+	if len(f.wide) < len(x) {
+		f.wide = make([]C, len(x))
 	}
 	wide := f.wide[:len(x)]
 	f.widen(exec.RunOf(wide), x)
