@@ -215,7 +215,7 @@ func (m *lineMeans[T]) strip(plane, res []T, from, to, run, padded int, empty bo
 	m.begin = max(0, m.x.At(from, 0)/m.x.Stride*m.x.Stride)
 	cols := min(m.x.In, m.x.At(to-1, m.x.Kernel-1)+1) - m.begin // of the input
 	m.width = (cols + m.x.Stride - 1) / m.x.Stride
-	pitch := m.x.Stride * m.width
+	pitch := max(1, min(m.x.Stride, cols)) * m.width
 	high := (hi-lo-1)*y.Dilation + (run-1)*y.Stride + 1 // lines of the input
 	lines := (high-1)/y.Stride + 1                      // of those a stride apart
 	size := min(y.Stride, high) * lines * pitch

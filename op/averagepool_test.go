@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"runtime"
 	"testing"
 
 	"github.com/ashlar-go/ashlar/internal/core/conv"
@@ -50,5 +51,25 @@ func TestMeansByRows(t *testing.T) {
 		canonicalAll(got.Elems())
 		canonicalAll(want.Elems())
 		same(t, fmt.Sprintf("%v, %+v", shape, win), got, want)
+	}
+}
+
+// TestMeansOfLongSteps takes a stride that is much longer than the operand: it costs no memory.
+func TestMeansOfLongSteps(t *testing.T) {
+	const long = 1 << 24
+	x := tensor.Full[float32](3, 1, 1, 8, 9)
+	for _, strides := range [][]int{{1, long}, {long, 1}, {long, long}} {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		r := AveragePool(x, Window{Kernel: []int{3, 3}, Strides: strides})
+		runtime.ReadMemStats(&after)
+		if took := after.TotalAlloc - before.TotalAlloc; took > 4<<20 {
+			t.Errorf("strides %v: it took %d bytes", strides, took)
+		}
+		for v := range r.Values() {
+			if v != 3 {
+				t.Errorf("strides %v: a mean of 3s is %v", strides, v)
+			}
+		}
 	}
 }
