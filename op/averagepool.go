@@ -184,6 +184,24 @@ func newLineMeans[T num.Float](s []contract.Span, includePad bool) *lineMeans[T]
 	return m
 }
 
+// linesRoom returns how many elements of lines a lineMeans keeps at most.
+func linesRoom(s []contract.Span) float64 {
+	n := float64(1)
+	for i, last := 0, len(s)-1; i <= last; i++ {
+		reach, more := float64(s[i].Kernel-1)*float64(s[i].Dilation)+1, 0
+		switch {
+		case i == last:
+			more = meansStrip
+		case i == last-1:
+			more = meansStrip / (s[last].In + 1)
+		default:
+			reach = float64(min(s[i].Kernel, s[i].In))
+		}
+		n *= 2 * min(float64(s[i].In), reach+float64(more)*float64(s[i].Stride))
+	}
+	return n
+}
+
 // some computes lines of outputs from line l of a plane on, n at most, whose windows lie in the plane in the same way, and
 // returns how many these are.
 func (m *lineMeans[T]) some(l, n int, plane, res []T) int {
@@ -393,6 +411,14 @@ func (m *meanRow[T]) narrow(dst []T, sums []float64, n float64) {
 
 var averagePool = plan.Operator{About: plan.About{Name: "AveragePool", TakesUp: plan.InDouble, FLOPs: plan.FLOPs{Rule: contract.PoolFLOPs}, Versions: []int{1, 7, 10, 11, 19, 22},
 	Attrs: []string{"auto_pad", "ceil_mode", "count_include_pad", "dilations", "kernel_shape", "pads", "strides"}}, Least: 1, Takes: plan.Floats | plan.Fixeds,
+	Room: func(c *plan.Use, _ []tensor.Any) (_, each float64) {
+		x, win := c.Inputs[0], contract.WindowOf(c)
+		p, size := poolOf(exec.Job{Name: "AveragePool"}, &x, win), x.DType().Size()
+		if x.DType().IsNarrow() {
+			size = 8
+		}
+		return 0, float64(size)*max(p.room(besideLeast/16), linesRoom(p.s)) + 8*reduce.SumLanes*meansStrip
+	},
 	Planned: func(c *plan.Use, p *plan.Draft) {
 		x, win, pads := c.With("AveragePool", 0), contract.WindowOf(c), c.Attrs.Int("count_include_pad", 0) != 0
 		p.Gives(x.DType(), poolOf(exec.Job{Name: "AveragePool"}, x, win).shape...)

@@ -289,6 +289,13 @@ func checkNorm(name string, x tensor.Any, params ...tensor.Any) {
 
 var batchNormalization = plan.Operator{About: plan.About{Name: "BatchNormalization", Leads: true, Follows: true, FLOPs: plan.FLOPs{Each: 2}, Versions: []int{6, 7, 9, 14, 15},
 	Attrs: []string{"epsilon", "is_test", "momentum", "spatial", "training_mode"}}, Least: 5, Takes: plan.Floats | plan.Fixeds,
+	Room: func(c *plan.Use, _ []tensor.Any) (all, _ float64) {
+		all = plan.Room(24, c.Inputs[1:2]) // the step of each channel
+		if batchCall("BatchNormalization", c) {
+			all += plan.Room(8, c.Inputs[:3]) // x in float64, and its mean and variance
+		}
+		return all, 0
+	},
 	Planned: func(c *plan.Use, p *plan.Draft) {
 		const name = "BatchNormalization"
 		trains := batchCall(name, c)

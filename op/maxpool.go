@@ -254,9 +254,7 @@ func poolRows[W num.Elem](p *pooling, x, dst []W, larger func(dst, a, b []W), lo
 		r.size *= p.s[i].In
 		rows *= min(p.s[i].Kernel, p.s[i].In)
 	}
-	line := (r.x.Out-1)*r.x.Stride + (r.x.Kernel-1)*r.x.Dilation + 1
-	r.width = (line-1)/r.x.Stride + 1
-	r.pitch = r.width * min(r.x.Stride, line)
+	r.width, r.pitch = pitchOf(&r.x)
 	r.most = min(r.y.Out, max(1, poolStrip/max(r.pitch, r.x.In)))
 	cost := (rows*r.x.In+2*r.x.Kernel*r.x.Out)/4 + 8
 	if p.Little(count, cost) {
@@ -264,6 +262,13 @@ func poolRows[W num.Elem](p *pooling, x, dst []W, larger func(dst, a, b []W), lo
 	} else {
 		r.split(count, cost)
 	}
+}
+
+// pitchOf returns the width and the pitch of a rowPool.
+func pitchOf(x *contract.Span) (width, pitch int) {
+	line := (x.Out-1)*x.Stride + (x.Kernel-1)*x.Dilation + 1
+	width = (line-1)/x.Stride + 1
+	return width, width * min(x.Stride, line)
 }
 
 func (r *rowPool[W]) split(n, cost int) {
@@ -381,6 +386,19 @@ func fill[W any](dst []W, v W) {
 
 var maxPool = plan.Operator{About: plan.About{Name: "MaxPool", Trims: true, FLOPs: plan.FLOPs{Rule: contract.PoolFLOPs}, Versions: []int{1, 8, 10, 11, 12, 22},
 	Attrs: []string{"auto_pad", "ceil_mode", "dilations", "kernel_shape", "pads", "storage_order", "strides"}}, Least: 1, Takes: plan.Reals | plan.Fixeds,
+	Room: func(c *plan.Use, _ []tensor.Any) (_, each float64) {
+		x, win := c.Inputs[0], contract.WindowOf(c)
+		p := poolOf(exec.Job{Name: "MaxPool"}, &x, win)
+		n, size := p.room(besideLeast), float64(max(4, x.DType().Size())) // narrow floats are single ones
+		if c.Outputs > 1 {
+			size += 8 // and the places
+		} else if p.byRows(false) {
+			last := &p.s[len(p.s)-1]
+			_, pitch := pitchOf(last)
+			n = max(n, 3*poolStrip, float64(last.In)+2*float64(pitch))
+		}
+		return 0, size * n
+	},
 	Planned: func(c *plan.Use, p *plan.Draft) {
 		x, win := c.With("MaxPool", 0), contract.WindowOf(c)
 		shape := poolOf(exec.Job{Name: "MaxPool"}, x, win).shape

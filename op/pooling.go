@@ -57,6 +57,18 @@ func (p *pooling) plane() (in, out int) {
 	return in, out
 }
 
+// room returns how many elements a thread keeps at most: a window, or planes side by side where there are as many as least.
+func (p *pooling) room(least int) float64 {
+	window, turned := 1.0, 0.0
+	for i := range p.s {
+		window *= float64(min(p.s[i].Kernel, p.s[i].In))
+	}
+	if in, outs := p.plane(); p.planes >= least {
+		turned = min(4*besideRoom, float64(p.planes+15)*(float64(in)+float64(outs)))
+	}
+	return max(window, turned)
+}
+
 // pooled calls f for every output of a pool over data, the elements of x in row-major order. f gets
 // the elements of its window that lie inside, in that order, and how many
 // window positions lie inside the padded input. It stores the result at dst[o].
@@ -74,7 +86,10 @@ func pooled[T any](p *pooling, data []T, places bool, f func(o int, window []T, 
 		ext[i] = s[i].Out
 	}
 	exec.Split(p.Name, p.Ctx, p.planes, out*most*max(p.Cost, 2), func(from, to int) {
-		window, place := make([]T, 0, most), make([]int, 0, most)
+		window, place := make([]T, 0, most), []int(nil)
+		if places {
+			place = make([]int, 0, most)
+		}
 		oc, kc := make([]int, rank), make([]int, rank)
 		lo, hi := make([]int, rank), make([]int, rank)
 		for c := from; c < to; c++ {

@@ -74,7 +74,7 @@ func dotOf(name string, a, b *tensor.Any, axesA, axesB []int) dot {
 	return x
 }
 
-var tensorDotOp = plan.Operator{About: plan.About{Name: "TensorDot", Attrs: []string{"axes_a", "axes_b"}}, Least: 2, Takes: plan.Every,
+var tensorDotOp = plan.Operator{About: plan.About{Name: "TensorDot", TakesUp: plan.InBlocks | plan.InStepwise, Attrs: []string{"axes_a", "axes_b"}}, Least: 2, Takes: plan.Every,
 	Planned: func(c *plan.Use, p *plan.Draft) {
 		const name = "TensorDot"
 		plan.OneType(name, c.Inputs[:2]...)

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/mem"
 	"github.com/ashlar-go/ashlar/op"
 	"github.com/ashlar-go/ashlar/op/all"
@@ -26,9 +27,16 @@ const (
 	mostSize = 1 << 20   // elements of an operand or a result
 )
 
-// products keep memory for the next one, which Scratch counts only as far as it is used.
-var products = []string{"Attention", "CausalConvWithState", "Conv", "ConvInteger", "ConvTranspose", "DeformConv", "DynamicQuantizeMatMul", "Einsum", "FusedMatMul", "Gemm", "GroupQueryAttention", "GRU", "Inner",
-	"LSTM", "LinearAttention", "MatMul", "MatMulInteger", "MatMulIntegerToFloat", "MatMulNBits", "MultiHeadAttention", "QGemm", "QLinearConv", "QLinearMatMul", "RNN", "TensorDot"}
+// keepers keep memory for the next one, which Scratch counts only as far as it is used: products, and operators that turn planes.
+var keepers = []string{"Attention", "AveragePool", "CausalConvWithState", "Conv", "ConvInteger", "ConvTranspose", "DeformConv", "DynamicQuantizeMatMul", "Einsum", "FusedMatMul", "Gemm", "GroupQueryAttention", "GRU", "Inner",
+	"LRN", "LSTM", "LinearAttention", "MatMul", "MaxPool", "MatMulInteger", "MatMulIntegerToFloat", "MatMulNBits", "MultiHeadAttention", "QGemm", "QLinearAveragePool", "QLinearConv", "QLinearMatMul", "RNN", "TensorDot"}
+
+// greedy are calls that take much besides results, which random shapes seldom do.
+var greedy = map[string]testCase{
+	"BatchNormalization": {in: []input{data(3, 300000), data(300000), data(300000), data(300000), data(300000)}, attrs: attrs{"training_mode": int64(1)}, outputs: 3, only: dtype.DType.IsFloat},
+	"Inner":              {in: []input{bools(89377, 6), bools(8, 6)}},
+	"RoiAlign":           {in: []input{data(1, 1, 9, 9), data(2, 4), ints(0, 0)}, attrs: attrs{"sampling_ratio": int64(1000)}},
+}
 
 // TestScratchOfShapes runs each operator on operands of random shapes, with random numbers for arguments: it takes no more
 // memory than its results and what Scratch says, but for a slack.
@@ -39,7 +47,10 @@ func TestScratchOfShapes(t *testing.T) {
 		r := rand.New(rand.NewPCG(7, 7))
 		ran := 0
 		for n := 0; n < *shapesEach && len(cs) > 0; n++ {
-			c := other(r, cs[r.IntN(len(cs))])
+			c, ok := greedy[o.Name()]
+			if !ok || n > 0 {
+				c = other(r, cs[r.IntN(len(cs))])
+			}
 			ds := boundTypes(o, c)
 			if len(ds) == 0 || slices.ContainsFunc(c.in, func(in input) bool { return size(in.shape) > mostSize }) {
 				continue
@@ -60,26 +71,23 @@ func TestScratchOfShapes(t *testing.T) {
 				continue
 			}
 			said := p.Scratch()
-			var out []tensor.Any
-			took := live(func() { out, err = p.Run() })
-			if err != nil {
-				continue
-			}
-			ran++
-			for _, a := range out {
-				if a.IsZero() {
-					continue
-				}
-				took -= int64(a.Len() * a.DType().Size())
-			}
 			most := 2*said + slack
-			if slices.Contains(products, o.Name()) {
+			if slices.Contains(keepers, o.Name()) {
 				most += panels * int64(op.Threads(context.Background()))
 			}
 			if x.in != nil && !x.in[0].IsZero() && x.in[0].DType().IsFixed() {
 				most += 2 << 20 // garbage of numbers of any length
 			}
-			if took > most {
+			var took int64
+			for n := 0; n == 0 || n < 3 && err == nil && took > most; n++ { // memory that is no longer kept may not have gone yet
+				if p, err = o.Plan(x.call(x.in)); err == nil {
+					took, err = besides(p.Run)
+				}
+			}
+			if err != nil {
+				continue
+			}
+			if ran++; took > most {
 				t.Errorf("%s %v: it took %d bytes besides results, Scratch says %d", what, c.attrs, took, said)
 			}
 		}
@@ -87,6 +95,18 @@ func TestScratchOfShapes(t *testing.T) {
 			t.Logf("%s ran on no shapes", o.Name())
 		}
 	}
+}
+
+// besides returns how many bytes f took besides its results.
+func besides(f func() ([]tensor.Any, error)) (took int64, err error) {
+	var out []tensor.Any
+	took = live(func() { out, err = f() })
+	for _, a := range out {
+		if !a.IsZero() {
+			took -= int64(a.Len() * a.DType().Size())
+		}
+	}
+	return took, err
 }
 
 // live runs f and returns how many bytes more than before it there were, as the collector counts them, which runs all
@@ -162,8 +182,8 @@ func other(r *rand.Rand, c testCase) testCase {
 		}
 	}
 	c.attrs = maps.Clone(c.attrs)
-	for name, a := range c.attrs {
-		switch a := a.(type) {
+	for _, name := range slices.Sorted(maps.Keys(c.attrs)) {
+		switch a := c.attrs[name].(type) {
 		case int64:
 			c.attrs[name] = number(a, 8)
 		case []int64:

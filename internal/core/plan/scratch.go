@@ -69,13 +69,16 @@ const (
 // Scratch returns the bytes that the operator takes besides operands and results, by its TakesUp.
 func (o *Operator) Scratch(p *Draft, out []tensor.Any) (n float64) {
 	c, in, moved := p.Call, p.Call.Inputs, p.moved
-	if moved == nil && o.Move != nil { // the plan is one of InFixed or InOrion
-		_ = tensor.Try(func() {
-			o.counts(c)
-			moved = o.Move(c)
-		})
-	}
 	n = p.Copies()
+	takes := func(all, each float64) { n += all + float64(float64(exec.Workers(c.Context))*each) }
+	_ = tensor.Try(func() {
+		if o.counts(c); o.Room != nil {
+			takes(o.Room(c, out))
+		}
+		if moved == nil && o.Move != nil { // the plan is one of InFixed or InOrion
+			moved = o.Move(c)
+		}
+	})
 	is := func(what takesUp) bool { return o.TakesUp&what != 0 }
 	d := dtype.Invalid
 	if o.By < len(in) {
@@ -103,8 +106,15 @@ func (o *Operator) Scratch(p *Draft, out []tensor.Any) (n float64) {
 		n += float64(float64(24*exec.Workers(c.Context)) * line)
 	}
 	if moved != nil {
-		all, each := moved.Takes()
-		n += all + float64(float64(exec.Workers(c.Context))*each)
+		takes(moved.Takes())
+	}
+	if is(InBlocks | InMatrices) {
+		switch {
+		case d == dtype.Bool: // a product of int64
+			n += Room(8, in, out)
+		case d.IsComplex(): // products of parts, and a sum of two
+			n += Room(0, in, out, out)
+		}
 	}
 	if len(in) < 2 || len(out) < 1 || in[1].IsZero() || out[0].IsZero() {
 		return n
