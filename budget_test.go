@@ -71,7 +71,7 @@ internal/core/jsontext       80       0
 internal/core/move         1180       0
 internal/core/order         600       0
 internal/core/packed        170       0
-internal/core/plan         2390       0
+internal/core/plan         2410       0
 internal/core/pointwise    1510       0
 internal/core/reduce       1830       0
 internal/core/simd         1500  220960
@@ -98,7 +98,7 @@ onnx/internal/wire          720       0
 onnx/picture                350       0
 onnx/serve                 2900       0
 onnx/weights                140       0
-op                        22390       0
+op                        22480       0
 op/all                       40       0
 op/ml                      2000       0
 op/train                    290       0

@@ -188,7 +188,7 @@ func newLineMeans[T num.Float](s []contract.Span, includePad bool) *lineMeans[T]
 func linesRoom(s []contract.Span) float64 {
 	n := float64(1)
 	for i, last := 0, len(s)-1; i <= last; i++ {
-		reach, more := float64(s[i].Kernel-1)*float64(s[i].Dilation)+1, 0
+		reach, more := float64(float64(s[i].Kernel-1)*float64(s[i].Dilation))+1, 0
 		switch {
 		case i == last:
 			more = meansStrip
@@ -197,7 +197,7 @@ func linesRoom(s []contract.Span) float64 {
 		default:
 			reach = float64(min(s[i].Kernel, s[i].In))
 		}
-		n *= 2 * min(float64(s[i].In), reach+float64(more)*float64(s[i].Stride))
+		n *= 2 * min(float64(s[i].In), reach+float64(float64(more)*float64(s[i].Stride)))
 	}
 	return n
 }
@@ -417,7 +417,7 @@ var averagePool = plan.Operator{About: plan.About{Name: "AveragePool", TakesUp: 
 		if x.DType().IsNarrow() {
 			size = 8
 		}
-		return 0, float64(size)*max(p.room(besideLeast/16), linesRoom(p.s)) + 8*reduce.SumLanes*meansStrip
+		return 0, float64(float64(size)*max(p.room(besideLeast/16), linesRoom(p.s))) + 8*reduce.SumLanes*meansStrip
 	},
 	Planned: func(c *plan.Use, p *plan.Draft) {
 		x, win, pads := c.With("AveragePool", 0), contract.WindowOf(c), c.Attrs.Int("count_include_pad", 0) != 0

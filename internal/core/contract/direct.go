@@ -74,10 +74,10 @@ func (g *Convolution) Directs(d dtype.DType) (bytes int64, ok bool) {
 	for i := range g.S {
 		s, n := &g.S[i], 0.
 		if i == len(g.S)-1 {
-			n = float64(s.Out-1) * float64(s.Stride)
+			n = float64(float64(s.Out-1) * float64(s.Stride))
 			out *= float64(s.Out)
 		}
-		in *= float64(n + float64(s.Kernel-1)*float64(s.Dilation) + 1)
+		in *= n + float64(float64(s.Kernel-1)*float64(s.Dilation)) + 1
 	}
 	return bytes, in <= most && out <= most
 }
