@@ -40,7 +40,7 @@ func (d *drawing) kept(i int, call *op.Call) *op.Op {
 // keeping returns the operator of step i, which keeps its weights packed, also where they are results of the steps before.
 func (d *drawing) keeping(i int, call *op.Call) *op.Op {
 	how, o := &d.steps[i], d.c.ops[i]
-	if k := plan.AboutOf(o).Weights; how.op == nil && plan.AboutOf(o).Kept != nil && k < len(call.Fixed) && call.Fixed[k] && d.c.steps[i].in[k] >= 0 && !d.c.vals[d.c.steps[i].in[k]].known() {
+	if k := plan.AboutOf(o).Weights; how.op == nil && d.packs(i) && k < len(call.Fixed) && call.Fixed[k] && d.c.steps[i].in[k] >= 0 && !d.c.vals[d.c.steps[i].in[k]].known() {
 		how.op, _ = plan.WithWeights(o, call)
 	}
 	if how.op != nil {
@@ -51,16 +51,16 @@ func (d *drawing) keeping(i int, call *op.Call) *op.Op {
 
 // lastly lets results lie channels last where most of their readers gain by that, and the steps that make them lose nothing.
 func (d *drawing) lastly() {
-	any := false // step has a reason of its own
+	begins := false // a step writes so, however its input lies
 	for i := range d.steps {
-		any = any || d.steps[i].last && !d.steps[i].by
+		begins = begins || d.steps[i].last && !d.steps[i].by
 		for _, w := range d.steps[i].ways {
 			if w != nil {
 				w.lastly()
 			}
 		}
 	}
-	if !any {
+	if !begins {
 		return
 	}
 	may := make(map[*slot]layout.Layout) // how results lie then
@@ -100,10 +100,12 @@ func (d *drawing) lastly() {
 			}
 		}
 		for id := range s.reads() {
-			if in := d.slots[id]; in != nil {
-				if wish[in] += vote; vote < 0 && how.last && d.packs(i) && id == s.in[0] {
-					wish[in] += 2
-				}
+			switch in := d.slots[id]; {
+			case in == nil:
+			case how.last && d.packs(i) && id == s.in[0]: // a convolution gains in any case
+				wish[in]++
+			default:
+				wish[in] += vote
 			}
 		}
 	}

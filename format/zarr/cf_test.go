@@ -649,7 +649,7 @@ func TestCFBesideXarray(t *testing.T) {
 	t.Logf("%d arrays compared with xarray, %d refused", compared, refused)
 }
 
-// beside compares decoded elements with those of xarray. xarray computes scaled elements of narrow types in float32, and rounds times down.
+// beside compares decoded elements with xarray's. It computes scaled elements of narrow types in float32. It rounds times down.
 func beside(p *packed, got decoded, result [2]json.RawMessage) string {
 	var kind string
 	var list []*json.RawMessage

@@ -136,7 +136,7 @@ func lzma2(dst, b []byte, most int) (out []byte, n int, err error) {
 	return out, n, err
 }
 
-// lzma2Sizes returns the bytes of a stream of LZMA2, and those that come out of it, by the headers of its chunks. Source:
+// lzma2Sizes returns the length of a stream of LZMA2, and of its contents, by the headers of its chunks. Source:
 // src/liblzma/lzma/lzma2_decoder.c of XZ Utils.
 func lzma2Sizes(b []byte, most int) (n, size int, err error) {
 	for n < len(b) && b[n] != 0 {

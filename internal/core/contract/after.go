@@ -18,7 +18,6 @@ type After struct {
 	Rectify  bool
 	Rows     *LastRows
 	Tail     plan.Tail
-	Groups   int // rows of entries of the batch that follow each other are the channels of one result, in so many groups
 }
 
 // LastRows are the rows of the steps after a product: of a sum, and of Relu.

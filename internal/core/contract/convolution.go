@@ -97,7 +97,7 @@ func (g *Convolution) Contraction(j exec.Job, images int, rectify bool, e *Exact
 	return Contraction{Job: j, Batch: images * g.Group, M: mg, N: g.Patch, K: g.K,
 		ARow: g.K, ACol: 1, AAt: EntriesOf(0, Loop{images, 0}, Loop{g.Group, mg * g.K}),
 		CRow: g.Patch, CCol: 1, CAt: EntriesOf(0, Loop{images, g.M * g.Patch}, Loop{g.Group, mg * g.Patch}),
-		Then: After{EntriesOf(0, Loop{images, 0}, Loop{g.Group, mg}), 1, 0, rectify, g.Rows, g.Tail, g.Group}, Exact: e}
+		Then: After{EntriesOf(0, Loop{images, 0}, Loop{g.Group, mg}), 1, 0, rectify, g.Rows, g.Tail}, Exact: e}
 }
 
 // Convolve computes a convolution as a contraction whose right side, the patches

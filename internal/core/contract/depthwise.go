@@ -68,7 +68,6 @@ func (s depthwise[T]) run(g *Contraction, e *Gemm[T]) {
 	h, d := *g, *e // as in split
 	h.CAt = EntriesOf(g.CAt.Origin, Loop{s.N, s.C * s.Patch})
 	h.Then.At = EntriesOf(g.Then.At.Origin, Loop{s.N, 0})
-	h.Then.Groups = 1
 	h.M = s.C
 	strips := (s.C + s.n - 1) / s.n
 	canon := cast.CanonFor[T]()

@@ -89,7 +89,7 @@ func (g *Convolution) Deep() bool {
 
 // Direct reports whether the convolution of x into r is computed in its direct form.
 func (g *Convolution) Direct(x, r *tensor.Any) bool {
-	return g.Filter != nil && (!g.Wide() && !g.Deep() || !x.IsContiguous() || !r.IsContiguous())
+	return g.Filter != nil && (!g.Wide() && !g.Deep() || plan.LiesLast(x) || plan.LiesLast(r))
 }
 
 func takesTaps[T num.Native]() bool {
@@ -134,7 +134,10 @@ func directly[T num.Native](g *Convolution, j exec.Job, x, bias, dst *tensor.Any
 	if in, to, last := stridesOf(x), stridesOf(dst), plan.LiesLast(dst); e == nil || e.from != in || e.onto != to || e.last != last {
 		e = &direct[T]{Convolution: g, tiles: TilesOf[T]().(tapper[T]), from: in, onto: to, in: in, to: to, last: last, deep: g.Deep(), cg: g.C / g.Group, mg: g.M / g.Group,
 			y: Span{In: 1, Out: 1, Kernel: 1, Stride: 1, Dilation: 1}, x: g.S[len(g.S)-1]}
-		if len(g.S) > 1 {
+		switch {
+		case len(g.S) > 1 && e.x.In == 1 && e.x.Out == 1 && e.x.Kernel == 1 && e.x.Begin == 0: // lines of one element are elements of a line
+			e.x, e.in.x, e.to.x, e.in.y, e.to.y = g.S[0], in.y, to.y, 0, 0
+		case len(g.S) > 1:
 			e.y = g.S[0]
 		}
 		if e.deep {

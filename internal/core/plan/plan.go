@@ -463,7 +463,7 @@ type Operator struct {
 	Planned func(c *Use, p *Draft)
 	Move    func(c *Use) Mover // instead, for operators that move elements
 
-	// Room returns the bytes that a call with enough inputs takes besides those of TakesUp, and those of each thread. It may panic with an error.
+	// Room returns the bytes that a call with enough inputs takes besides TakesUp, in all and for each thread. It may panic with an error.
 	Room func(c *Use, out []tensor.Any) (all, each float64)
 
 	Fast func(d dtype.DType, l cpu.Level) bool // whether package simd has rows for it; nil is no
