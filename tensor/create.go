@@ -123,7 +123,7 @@ func fit(op string, lay *layout.Layout, n int) where {
 // EmptyLayout returns a tensor of that layout with unspecified elements, whose smallest
 // offset is at an address that is a multiple of align bytes. It has room for the
 // whole span of the layout, holes included. It panics when align isn't a power of
-// two, or the memory isn't to be had.
+// two up to 1 GiB, or the memory isn't to be had.
 func EmptyLayout[T num.Elem](lay layout.Layout, align int) Tensor[T] {
 	return Tensor[T]{a: emptyLayout("tensor.EmptyLayout", dtype.Of[T](), lay, align)}
 }
@@ -146,8 +146,8 @@ func emptyLayout(op string, d dtype.DType, lay layout.Layout, align int) Any {
 // aligned returns where a layout is in memory that begins with its smallest offset, how
 // many elements it reaches over, and how many more are needed for the alignment.
 func aligned(op string, lay *layout.Layout, align, size int) (w where, room, spare int) {
-	if align <= 0 || align&(align-1) != 0 {
-		panic(&Error{op, sprintf("alignment %d is not a power of two", align), ErrAlign})
+	if align <= 0 || align > mostAlign || align&(align-1) != 0 {
+		panic(&Error{op, sprintf("alignment %d; want a power of two up to %d", align, mostAlign), ErrAlign})
 	}
 	lo, hi := lay.Span()
 	room = hi - lo + 1
@@ -162,6 +162,9 @@ func aligned(op string, lay *layout.Layout, align, size int) (w where, room, spa
 
 // leastAlign is where every storage of package mem begins.
 const leastAlign = 64
+
+// mostAlign is the size of the largest page of processors.
+const mostAlign = 1 << 30
 
 // Full returns a tensor with every element v.
 func Full[T num.Elem](v T, shape ...int) Tensor[T] {

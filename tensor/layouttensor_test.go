@@ -419,6 +419,7 @@ func TestLayoutTensorErrors(t *testing.T) {
 		func() { tensor.AtCoord(x, layout.MustParseTuple("((0,0),0)")) },
 		func() { tensor.SetCoord(x.ReadOnly(), 0, layout.Int(0)) },
 		func() { tensor.EmptyLayout[int8](threads, 3) },
+		func() { tensor.EmptyLayout[int8](threads, 1<<(strconv.IntSize-2)) }, // 2^62
 		func() { tensor.EmptyLayout[int8](layout.MustParse("2:9223372036854775806"), 128) },
 		func() { tensor.BitCast[float64](x) },
 		func() { tensor.BitCast[bool](tensor.New[int8](1)) },
