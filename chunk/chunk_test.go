@@ -291,7 +291,10 @@ func near(t rapid.TB, what string, got, want tensor.Any) {
 	if got.DType() != want.DType() || !slices.Equal(got.Shape(), want.Shape()) {
 		t.Fatalf("%s: %v, want %v", what, tensor.Describe(got), tensor.Describe(want))
 	}
-	tolerance := map[dtype.DType]float64{dtype.Float16: 1e-3, dtype.Float32: 2e-7}[got.DType()]
+	tolerance := map[dtype.DType]float64{
+		dtype.Float8E5M2: 0.25, dtype.Float8E5M2FNUZ: 0.25, dtype.Float8E4M3: 0.125, dtype.Float8E4M3FNUZ: 0.125,
+		dtype.BFloat16: 0x1p-7, dtype.Float16: 0x1p-10, dtype.Float32: 2e-7,
+	}[got.DType()]
 	tolerance = max(tolerance, 1e-13)
 	a, b := tensor.Float64s(got), tensor.Float64s(want)
 	for i := range got.Indices() {

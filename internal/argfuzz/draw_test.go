@@ -167,7 +167,9 @@ func (d *drawer) layout() layout.Layout {
 		v := d.extents()
 		w := make([]int, len(v))
 		for i := range w {
-			w[i] = int(d.int())
+			if w[i] = int(d.int()); w[i] > 1<<20 && w[i] < 1<<40 || w[i] < -1<<20 && w[i] > -1<<40 {
+				w[i] = 1 // tensor.EmptyLayout has room for all that a layout reaches over
+			}
 		}
 		if l, err := layout.New(v, w); err == nil {
 			return l
