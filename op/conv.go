@@ -52,7 +52,7 @@ func convolveBy(g *contract.Convolution, r, x, w, bias *tensor.Any, opts []Optio
 		return
 	}
 	e := contract.Exactly(&s, d, 1, 1)
-	out := plan.Beside(r, e != nil && s.Into != nil || !r.IsContiguous() && !(plan.LiesLast(r) && g.Direct(x, r)), x, w, bias)
+	out := plan.Beside(r, e != nil && s.Into != nil || !r.IsContiguous() && !g.LaysLast(x, r), x, w, bias)
 	g.Convolve(j, x, w, bias, out, s.Rectify && e == nil, e)
 	e.Check(name, g.Shape)
 	plan.Put(r, out)
@@ -69,8 +69,8 @@ var convOp = plan.Operator{About: plan.About{Kept: keepInput, Weights: 1, Name: 
 		g := contract.ConvOf("Conv", x, w, bias, contract.WindowOf(c), plan.AttrInt(c, "group", 1))
 		g.Tail = c.Tail
 		if f := keptInput(c, 1); f != nil {
-			if n, ok := g.Directs(x.DType()); ok {
-				g.Filter, p.Keeps, p.Last, p.ByInput = f, n, true, g.Wide() || g.Deep()
+			if n, byInput := g.Packs(x.DType()); n > 0 {
+				g.Filter, p.Keeps, p.Last, p.ByInput = f, n, true, byInput
 			}
 		}
 		p.Gives(x.DType(), g.Shape...)

@@ -164,7 +164,7 @@ func (g *spreading) spread(j exec.Job, x, w, bias, dst *tensor.Any) {
 			ARow: 1, ACol: rows, AAt: contract.EntriesOf(0, contract.Loop{Ext: g.group, Str: cg * rows}),
 			BRow: places, BCol: 1, BAt: contract.EntriesOf(n*g.c*places, contract.Loop{Ext: g.group, Str: cg * places}),
 			CRow: places, CCol: 1, CAt: contract.EntriesOf(0, contract.Loop{Ext: g.group, Str: rows * places})}
-		e.Run(w, x, &cols, nil, nil)
+		e.Run(w, x, &cols, nil)
 		if dst.DType() == dtype.Float64 {
 			overlay[float64](j, g, n, volume*places, &cols, bias, dst)
 		} else {

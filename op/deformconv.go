@@ -79,7 +79,7 @@ func deform(g *contract.Convolution, j exec.Job, runs int, in []*tensor.Any, dst
 		e := g.Contraction(j, 1, false, nil)
 		e.CAt.Origin = n * g.M * g.Patch
 		e.BRow, e.BCol, e.BAt = g.Patch, 1, contract.EntriesOf(0, contract.Loop{Ext: g.Group, Str: g.K * g.Patch})
-		e.Run(in[1], &patches, dst, in[3], nil)
+		e.Run(in[1], &patches, dst, in[3])
 	}
 	patches.Close()
 }

@@ -146,7 +146,7 @@ func (x *product) multiply(j exec.Job, a, b, dst, plus *tensor.Any, row, col int
 	if !few {
 		g.Then.Tail = then
 	}
-	if g.Run(a, b, out, plus, nil); few && then != nil {
+	if g.Run(a, b, out, plus); few && then != nil {
 		then(exec.RunIn(out), 0, false)
 	}
 	plan.Drop(a, left)

@@ -13,7 +13,6 @@ import (
 	"github.com/ashlar-go/ashlar/layout"
 	"github.com/ashlar-go/ashlar/mem"
 	"github.com/ashlar-go/ashlar/num"
-	"github.com/ashlar-go/ashlar/num/fixed"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -48,37 +47,30 @@ type Contraction struct {
 	Columns *Filter    // if not nil, stands for b, one matrix; by Packs
 }
 
-// Run computes c, which overlaps no operand, from a and b, all of one type. With g b is the
-// input of a convolution, whose patches stand for b. plus is nil or the addend. Integers
-// wrap, so that signs don't matter to them. A product in float32 Widens b of narrow floats, or a
-// where b is one column and plus nil.
-func (x *Contraction) Run(a, b, c, plus *tensor.Any, g *Convolution) {
+// Run computes c, which overlaps no operand, from a and b, all of one type. plus is nil or the
+// addend. Integers wrap, so that signs don't matter to them. A product in float32 Widens b of narrow
+// floats, or a where b is one column and plus nil.
+func (x *Contraction) Run(a, b, c, plus *tensor.Any) {
 	switch d := c.DType(); {
 	case d == dtype.Float32:
-		contract[float32](x, a, b, c, plus, g)
+		contract[float32](x, a, b, c, plus)
 	case d == dtype.Float64:
-		contract[float64](x, a, b, c, plus, g)
-	case d == dtype.FP8x23:
-		contractFixed[fixed.FP8x23](*x, a, b, c, plus, g)
-	case d == dtype.FP16x16:
-		contractFixed[fixed.FP16x16](*x, a, b, c, plus, g)
-	case d == dtype.FP32x32:
-		contractFixed[fixed.FP32x32](*x, a, b, c, plus, g)
-	case d == dtype.FP64x64:
-		contractFixed[fixed.FP64x64](*x, a, b, c, plus, g)
+		contract[float64](x, a, b, c, plus)
+	case d.IsFixed():
+		x.exactly(a, b, c, plus, nil)
 	case d.Size() == 1:
-		contract[uint8](x, a, b, c, plus, g)
+		contract[uint8](x, a, b, c, plus)
 	case d.Size() == 2:
-		contract[uint16](x, a, b, c, plus, g)
+		contract[uint16](x, a, b, c, plus)
 	case d.Size() == 4:
-		contract[uint32](x, a, b, c, plus, g)
+		contract[uint32](x, a, b, c, plus)
 	default:
-		contract[uint64](x, a, b, c, plus, g)
+		contract[uint64](x, a, b, c, plus)
 	}
 }
 
 // contract is run for numbers of Go's own types, and contractFixed for fixed point.
-func contract[T num.Native](g *Contraction, a, b, c, plus *tensor.Any, conv *Convolution) {
+func contract[T num.Native](g *Contraction, a, b, c, plus *tensor.Any) {
 	e := Gemm[T]{Tiles: TilesOf[T](), Size: dtype.Of[T]().Size()}
 	if a.DType().IsNarrow() { // compute the transpose
 		a, g.AAt, g.ARow, g.ACol, b, g.BAt, g.BRow, g.BCol = b, g.BAt, g.BCol, g.BRow, a, g.AAt, g.ACol, g.ARow
@@ -93,12 +85,9 @@ func contract[T num.Native](g *Contraction, a, b, c, plus *tensor.Any, conv *Con
 	if plus != nil {
 		e.Plus = dataOf[T](plus, &g.Then.At)
 	}
-	if conv != nil {
-		e.from = patchesOf(conv, e.B[g.BAt.Origin:])
-	}
 	if g.Columns != nil && g.CCol == 1 {
 		e.packedRows(g)
-	} else if conv == nil || !e.few(g) {
+	} else {
 		e.Run(g)
 	}
 	runtime.KeepAlive(a)
@@ -125,20 +114,9 @@ func mutableOf[T num.Elem](a *tensor.Any, at *Entries) []T {
 type Gemm[T num.Native] struct {
 	A, B, C, Plus []T
 
-	from   source[T]   // if not nil, stands for b
-	narrow *narrowSide // so, too
+	narrow *narrowSide // if not nil, stands for b
 	Tiles  Tiler[T]
 	Size   int // of an element
-}
-
-// A source makes the elements of b up, a block at a time.
-type source[T any] interface {
-	// room returns how many elements of scratch columns [n0, n0+nn) of a block take.
-	Room(n0, nn int) int
-	// ready prepares a block and the offsets of its rows.
-	ready(b *blockOfB[T])
-	// part returns a run of columns of a block from n on: that of row l is src[offs[l]:].
-	part(b *blockOfB[T], n int) (src []T, run int)
 }
 
 // Entries says where the entries of a batch begin.
@@ -192,7 +170,7 @@ type Panels struct {
 	*mem.Buffer
 	offs   [GemmK]int    // of the rows of b in a block
 	places [2][byteK]int // the same of bytes, and of copies of the rest of a width
-	made   any           // the block that a source made last, to be used again
+	made   any           // the lines that were copied last, to be used again
 }
 
 // PanelPool keeps panels from one product to the next. The collector empties it.
@@ -226,7 +204,7 @@ func (e *Gemm[T]) Run(g *Contraction) {
 	} else if g.M == 1 && g.CCol != 1 {
 		g.CRow = 1
 	}
-	if e.from == nil && e.narrow == nil && !e.after(g) && (g.CCol != 1 || g.CRow == 1 && g.N < g.M && g.N <= FewRows) { // compute the transpose
+	if e.narrow == nil && !e.after(g) && (g.CCol != 1 || g.CRow == 1 && g.N < g.M && g.N <= FewRows) { // compute the transpose
 		e.A, g.AAt, g.ARow, g.ACol, e.B, g.BAt, g.BRow, g.BCol = e.B, g.BAt, g.BCol, g.BRow, e.A, g.AAt, g.ACol, g.ARow
 		g.M, g.N, g.CRow, g.CCol = g.N, g.M, g.CCol, g.CRow
 	}
@@ -258,7 +236,7 @@ func (e *Gemm[T]) cut(g *Contraction, workers, rows, lanes int) (best pieces) {
 		spread = 1. / 32
 	)
 	moreRows, moreVectors := 2., .25
-	if e.from != nil || g.BCol != 1 {
+	if g.BCol != 1 {
 		moreRows = 12
 	}
 	w, vectors := float64(workers), (g.N+lanes-1)/lanes
@@ -307,7 +285,7 @@ func (e *Gemm[T]) block(g *Contraction, batch, r, m, x, n int) {
 	cols, lanes := e.Tiles.Columns()
 	rows := e.Tiles.Rows(min(n, cols))
 	runs := m == 1 && g.BRow == 1 && g.BCol != 1 && n >= lanes // a matrix times a vector
-	if s, ok := e.Tiles.(streamer[T]); ok && m <= FewRows && (n > cols || runs) && e.from == nil {
+	if s, ok := e.Tiles.(streamer[T]); ok && m <= FewRows && (n > cols || runs) {
 		e.skinny(g, s, batch, r, m, x, n)
 		return
 	}
@@ -316,28 +294,20 @@ func (e *Gemm[T]) block(g *Contraction, batch, r, m, x, n int) {
 	// The tiles take rows of b and any strides of a. A copy of b pays when it is read often and its original doesn't stay in the caches. A copy of
 	// a pays only when its rows aren't runs: of runs a tile reads a line each, and mostly uses it up before the caches need the place.
 	often := m > 3*rows && n > 3*cols
-	packB := e.from != nil || e.narrow != nil || g.BCol != 1 || often && float64(m)*float64(n)*float64(g.K) >= gemmLarge/float64(e.Size)
+	packB := e.narrow != nil || g.BCol != 1 || often && float64(m)*float64(n)*float64(g.K) >= gemmLarge/float64(e.Size)
 	packA := often && lanes > 1 && g.ACol != 1
 	kb := min(g.K, GemmK)
-	kept := nc // columns of b that are packed and kept; with one block of a, a panel that a source makes is used but once
-	if e.from != nil && m <= mc {
-		kept = 0
-	}
 	var bs, as []T
 	var short []uint16 // a packed tile of narrow floats
 	var p *Panels
-	var made *blockOfB[T]
 	pitch := 0 // of rows of b that are widened as they lie
 	if packA || packB {
-		room, extra := kb*max(kept, cols), 0
+		room, extra := kb*nc, 0
 		if e.narrow != nil && g.BCol == 1 {
 			pitch = nc + lanes // so that rows aren't apart by a power of two
 			room = kb * pitch
 		} else if e.narrow != nil {
 			extra = kb * cols
-		}
-		for x0 := 0; e.from != nil && x0 < n; x0 += nc {
-			extra = max(extra, e.from.Room(x+x0, min(nc, n-x0)))
 		}
 		if packA {
 			room += kb * mc
@@ -345,16 +315,12 @@ func (e *Gemm[T]) block(g *Contraction, batch, r, m, x, n int) {
 		p = PanelsOf((room+extra)*e.Size + 256)
 		defer PanelPool.Put(p)
 		rest := p.Bytes()
-		bs = conv.Carve[T](&rest, max(kb*max(kept, cols), kb*pitch))
+		bs = conv.Carve[T](&rest, kb*max(nc, pitch))
 		if packA {
 			as = conv.Carve[T](&rest, kb*mc)
 		}
 		if e.narrow != nil && pitch == 0 {
 			short = conv.Carve[uint16](&rest, kb*cols)
-		}
-		if e.from != nil {
-			made = madeIn[T](p)
-			*made = blockOfB[T]{batch: batch, scratch: conv.Carve[T](&rest, extra), offs: p.offs[:], halves: made.halves}
 		}
 		for l := range min(kb, len(p.offs)) {
 			p.offs[l] = l * g.BRow
@@ -363,7 +329,7 @@ func (e *Gemm[T]) block(g *Contraction, batch, r, m, x, n int) {
 	c, a, b := e.C[g.CAt.At(batch)+r*g.CRow+x:], e.A, e.B
 	if g.K > 0 {
 		a = a[g.AAt.At(batch)+r*g.ARow:]
-		if e.from == nil && e.narrow == nil {
+		if e.narrow == nil {
 			b = b[g.BAt.At(batch)+x*g.BCol:]
 		}
 	}
@@ -381,10 +347,7 @@ func (e *Gemm[T]) block(g *Contraction, batch, r, m, x, n int) {
 			if k0 > 0 {
 				mode = simd.AddSums
 			}
-			if e.from != nil && kn > 0 {
-				made.k0, made.kn, made.n0, made.nn = k0, kn, x+x0, nn
-				e.from.ready(made)
-			} else if at := g.BAt.At(batch) + k0*g.BRow + (x+x0)*g.BCol; pitch > 0 {
+			if at := g.BAt.At(batch) + k0*g.BRow + (x+x0)*g.BCol; pitch > 0 {
 				e.narrow.rows(exec.RunOf(bs), pitch, at, g.BRow, kn, nn)
 			} else if packB && kn > 0 && g.BCol != 1 {
 				e.packColumns(bs, short, conv.Block{Off: at, Rows: kn, Row: g.BRow, Cols: nn, Col: g.BCol})
@@ -402,20 +365,9 @@ func (e *Gemm[T]) block(g *Contraction, batch, r, m, x, n int) {
 					if pitch > 0 {
 						bj, ldb = bs[min(j, len(bs)):], pitch
 					} else if packB {
-						bj, ldb = bs[min(j, kept)*kn:], w
+						bj, ldb = bs[j*kn:], w
 					} else if kn > 0 {
 						bj = b[k0*g.BRow+x0+j:]
-					}
-					var parts joiner[T]
-					var more []T
-					var split int
-					if e.from != nil && kn > 0 {
-						var src []T
-						if src, more, split, parts = e.parts(g, made, x+x0+j, w); parts != nil {
-							bj = src
-						} else if r0 == 0 {
-							e.gather(bj, made, x+x0+j, w)
-						}
 					}
 					how := mode
 					if stream && w%lanes == 0 {
@@ -427,11 +379,7 @@ func (e *Gemm[T]) block(g *Contraction, batch, r, m, x, n int) {
 					} else if kn > 0 {
 						ai = a[r0*g.ARow+k0*g.ACol:]
 					}
-					if cj := c[r0*g.CRow+x0+j:]; parts != nil {
-						parts.TilesOfParts(cj, g.CRow, ai, aRow, aCol, bj, more, split, made.offs[:kn], made.most, mn, w, how)
-					} else {
-						e.Tiles.Tiles(cj, g.CRow, ai, aRow, aCol, bj, ldb, mn, w, kn, how)
-					}
+					e.Tiles.Tiles(c[r0*g.CRow+x0+j:], g.CRow, ai, aRow, aCol, bj, ldb, mn, w, kn, how)
 				}
 				if e.after(g) && k0+GemmK >= g.K {
 					e.finish(g, batch, r+r0, mn, x+x0, nn)
@@ -457,34 +405,5 @@ func (e *Gemm[T]) packRows(g *Contraction, dst, b []T, offs []int, n int) {
 			w = TileCols(n-j, cols, lanes)
 			e.Tiles.Gather(dst[j*k+l*w:], w, b[l*g.BRow+j:], rows, rows[len(rows)-1], w)
 		}
-	}
-}
-
-// parts returns columns [n, n+w) of a block of the source as one part or two, and a tiler that takes them so; else nil.
-func (e *Gemm[T]) parts(g *Contraction, b *blockOfB[T], n, w int) (src, more []T, split int, by joiner[T]) {
-	by, ok := e.Tiles.(joiner[T])
-	if !ok {
-		return nil, nil, 0, nil
-	}
-	src, split = e.from.part(b, n)
-	split = min(split, w)
-	run := 0
-	if split < w {
-		more, run = e.from.part(b, n+split)
-	}
-	if split+run < w || !by.TakesParts(split, w) {
-		return nil, nil, 0, nil
-	}
-	return src, more, split, by
-}
-
-// gather packs columns [n, n+w) of a block of the source.
-func (e *Gemm[T]) gather(dst []T, b *blockOfB[T], n, w int) {
-	most, _ := e.Tiles.Columns()
-	for j := 0; j < w; {
-		src, run := e.from.part(b, n+j)
-		run = min(run, w-j, most)
-		e.Tiles.Gather(dst[j:], w, src, b.offs[:b.kn], b.most, run)
-		j += run
 	}
 }

@@ -1,9 +1,6 @@
 package contract
 
 import (
-	"math"
-	"slices"
-
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
 	"github.com/ashlar-go/ashlar/internal/core/plan"
@@ -63,24 +60,6 @@ func ConvOf(name string, x, w, bias *tensor.Any, win Window, group int) *Convolu
 	return g
 }
 
-// joined makes one axis of the last two where the kernel doesn't reach along the last: steps along the axis before are then as many
-// elements longer, and lines are long.
-func joined(s []Span) []Span {
-	s = slices.Clone(s)
-	for n := len(s); n > 1; n-- {
-		a, b := s[n-2], s[n-1]
-		if b.Kernel != 1 || b.Out != b.In || b.Begin != 0 || b.Stride != 1 && b.In > 1 || a.Stride != 1 && b.In > 1 ||
-			b.In == 0 || max(a.In+a.Begin+a.End, a.Dilation*a.Kernel) > math.MaxInt32/b.In {
-			return s[:n]
-		}
-		s[n-2] = Span{a.In * b.In, a.Out * b.In, a.Kernel, a.Stride, a.Dilation * b.In, a.Begin * b.In, a.End * b.In}
-		if a.Kernel == 1 {
-			s[n-2].Dilation = 1
-		}
-	}
-	return s[:1]
-}
-
 // Plane returns the number of elements of a channel of the input.
 func (g *Convolution) Plane() int {
 	n := 1
@@ -100,50 +79,73 @@ func (g *Convolution) Contraction(j exec.Job, images int, rectify bool, e *Exact
 		Then: After{EntriesOf(0, Loop{images, 0}, Loop{g.Group, mg}), 1, 0, rectify, g.Rows, g.Tail}, Exact: e}
 }
 
-// Convolve computes a convolution as a contraction whose right side, the patches
-// of x, is packed panel by panel and never exists whole. dst is row-major and overlaps no
-// operand; bias may be nil.
+// of returns the case of a call.
+func (g *Convolution) of(x, r *tensor.Any) Case {
+	return Case{Type: x.DType(), Rows: streams(x.DType()), Last: plan.LiesLast(x) || plan.LiesLast(r), Kept: g.Filter != nil}
+}
+
+// streams reports whether the level has kernels for rows of sums.
+func streams(d dtype.DType) (ok bool) {
+	if d == dtype.Float64 {
+		_, ok = TilesOf[float64]().(streamer[float64])
+	} else {
+		_, ok = TilesOf[float32]().(streamer[float32])
+	}
+	return ok
+}
+
+// Packs returns how many bytes the packed weights take that a convolution of a type keeps, 0 where it keeps none. Then operands may lie
+// channels last, which pays only where the input does if byInput is set.
+func (g *Convolution) Packs(d dtype.DType) (bytes int64, byInput bool) {
+	c := Case{Type: d, Rows: streams(d), Last: true, Kept: true}
+	if to, _ := g.Route(c); (to != Direct && to != Deep) || len(g.S) > 2 || d != dtype.Float32 && d != dtype.Float64 {
+		return 0, false
+	}
+	c.Last = false
+	to, _ := g.Route(c)
+	return int64(g.M) * int64(g.K) * int64(d.Size()), to != Direct
+}
+
+// LaysLast reports whether the convolution of x writes r channels last, as it lies.
+func (g *Convolution) LaysLast(x, r *tensor.Any) bool {
+	to, _ := g.Route(g.of(x, r))
+	return plan.LiesLast(r) && len(g.S) <= 2 && (to == Direct || to == Deep)
+}
+
+// Convolve computes a convolution. dst overlaps no operand, and is row-major unless it LaysLast; bias may be nil.
 func (g *Convolution) Convolve(j exec.Job, x, w, bias, dst *tensor.Any, rectify bool, e *Exactness) {
 	if bias != nil {
 		b := bias.Contiguous()
 		bias = &b
 	}
-	if g.Direct(x, dst) {
-		if xc := *x; !plan.LiesLast(x) {
-			xc = x.Contiguous()
-			defer plan.Drop(&xc, x)
-			x = &xc
-		}
-		if x.DType() == dtype.Float32 {
-			directly[float32](g, j, x, bias, dst, rectify)
+	to, _ := g.Route(g.of(x, dst))
+	xc, wc := *x, w.Contiguous()
+	if !plan.LiesLast(x) || to != Direct && to != Deep || len(g.S) > 2 {
+		xc = x.Contiguous()
+	}
+	single := x.DType() == dtype.Float32
+	switch to {
+	case Exact, Planes:
+		c := g.Contraction(j, g.N, rectify, e)
+		c.BRow, c.BCol, c.BAt = g.Patch, 1, EntriesOf(0, Loop{g.N, g.C * g.Patch}, Loop{g.Group, g.C / g.Group * g.Patch})
+		if to == Exact {
+			c.exactly(&wc, &xc, dst, bias, g)
 		} else {
-			directly[float64](g, j, x, bias, dst, rectify)
+			c.Run(&wc, &xc, dst, bias)
 		}
-		return
+	case Windows:
+		if single {
+			windowed[float32](g, j, &xc, &wc, bias, dst, rectify)
+		} else {
+			windowed[float64](g, j, &xc, &wc, bias, dst, rectify)
+		}
+	default:
+		if single {
+			directly[float32](g, to, j, &xc, &wc, bias, dst, rectify)
+		} else {
+			directly[float64](g, to, j, &xc, &wc, bias, dst, rectify)
+		}
 	}
-	xc, wc := x.Contiguous(), w.Contiguous()
-	c := g.Contraction(j, g.N, rectify, e)
-	from := g
-	if g.pointwise() {
-		c.BRow, c.BCol, c.BAt, from = g.Patch, 1, EntriesOf(0, Loop{g.N, g.C * g.Patch}, Loop{g.Group, g.C / g.Group * g.Patch}), nil
-	}
-	c.Run(&wc, &xc, dst, bias, from)
 	plan.Drop(&xc, x)
 	plan.Drop(&wc, w)
-}
-
-// Wide reports whether each patch is one element, and planes are so large that a product of planes takes less time than to turn them.
-func (g *Convolution) Wide() bool {
-	const most = 64 // outputs of a plane that is turned
-	return g.Patch > most && g.pointwise()
-}
-
-// pointwise reports whether every patch is one element.
-func (g *Convolution) pointwise() bool {
-	for i := range g.S {
-		if s := &g.S[i]; s.Kernel != 1 || s.Stride != 1 || s.Begin != 0 || s.End != 0 {
-			return false
-		}
-	}
-	return true
 }

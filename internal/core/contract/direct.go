@@ -19,8 +19,6 @@ import (
 
 // A tapper is a tiler that also takes elements of a where a list of offsets has them: see simd.Product.
 type tapper[T num.Native] interface {
-	Tiler[T]
-	TakesTaps() bool
 	ChainLines(c, a []T, line, lda int, b []T, ldb, lines, k int)
 	TilesOfTaps(c []T, ldc int, a []T, aRow int, offs []int, most int, b []T, ldb int, bias, next []T, m, n int, mode simd.Mode) []T
 }
@@ -41,60 +39,12 @@ func stridesOf(a *tensor.Any) (s strides) {
 	rank := lay.Ref().Rank()
 	s = strides{n: of(0), c: of(1), x: of(rank - 1)}
 	if rank > 3 {
-		s.y = of(2)
+		s.y = of(rank - 2)
 	}
 	if lay.Ref().Dim(1) == 1 {
 		s.c = 1
 	}
 	return s
-}
-
-// Directs reports whether the convolution has a direct form, and how many bytes its packed weights take.
-func (g *Convolution) Directs(d dtype.DType) (bytes int64, ok bool) {
-	switch d {
-	case dtype.Float32:
-		ok = takesTaps[float32]()
-	case dtype.Float64:
-		ok = takesTaps[float64]()
-	}
-	const (
-		least = 8       // channels: fewer leave most of a vector empty
-		most  = 1 << 23 // elements of the lines that a line of outputs meets
-	)
-	if bytes = int64(g.M) * int64(g.K) * int64(d.Size()); !ok || len(g.S) > 2 || g.K < 1 || g.K > 1<<16 || g.M/g.Group < least && !g.Deep() {
-		return 0, false
-	}
-	if g.pointwise() { // whose lines are cut
-		return bytes, true
-	}
-	in, out := float64(pitchOf(g.C/g.Group)), float64(g.M/g.Group)
-	if g.Deep() {
-		in, out = float64(pitchOf(min(g.C, deepTile))), deepTile
-	}
-	for i := range g.S {
-		s, n := &g.S[i], 0.
-		if i == len(g.S)-1 {
-			n = float64(float64(s.Out-1) * float64(s.Stride))
-			out *= float64(s.Out)
-		}
-		in *= n + float64(float64(s.Kernel-1)*float64(s.Dilation)) + 1
-	}
-	return bytes, in <= most && out <= most
-}
-
-// Deep reports whether each output channel is of one input channel, so that a row of channels is a row of chains.
-func (g *Convolution) Deep() bool {
-	return g.Group > 1 && g.M == g.Group && g.C == g.Group && g.K <= GemmK
-}
-
-// Direct reports whether the convolution of x into r is computed in its direct form.
-func (g *Convolution) Direct(x, r *tensor.Any) bool {
-	return g.Filter != nil && (!g.Wide() && !g.Deep() || plan.LiesLast(x) || plan.LiesLast(r))
-}
-
-func takesTaps[T num.Native]() bool {
-	t, ok := TilesOf[T]().(tapper[T])
-	return ok && t.TakesTaps()
 }
 
 // direct is a direct convolution, and where its operands lie.
@@ -103,12 +53,16 @@ type direct[T num.Native] struct {
 	exec.Job
 	tiles    tapper[T]
 	filter   *filter[T]
-	y, x     Span // of the last two axes
+	outer    []Span // of the axes before the last two
+	places   int    // outputs of these
+	inner    int    // elements of the last two in the input
+	y, x     Span   // of the last two axes
 	in, to   strides
 	src, dst []T
 	bias     []T // or nil
 	last     bool
 	deep     bool // depthwise: a filter has rows of channels, and tiles are some of these
+	copies   bool // lines are copies of patches, each of which is a pixel of K channels
 	rectify  bool
 	cg, mg   int // channels of a group; of a depthwise convolution, all
 
@@ -124,27 +78,17 @@ type direct[T num.Native] struct {
 	pixel, line  int   // from one output to the next in what the tiles read, and from one line of the input to the next
 	channel      int   // elements between channels there
 	reach, wide  int   // lines and elements of the input that an output and a line of them meet
+	tall         int   // lines of the input that a strip meets,
+	room         int   // and how many elements of them it copies
 	offs         []int // of each k
 	most         int   // of them
 }
 
-// directly computes a convolution in its direct form.
-func directly[T num.Native](g *Convolution, j exec.Job, x, bias, dst *tensor.Any, rectify bool) {
+// directly computes a convolution by Direct, Deep or Patches.
+func directly[T num.Native](g *Convolution, to Route, j exec.Job, x, w, bias, dst *tensor.Any, rectify bool) {
 	e, _ := g.kept.(*direct[T])
-	if in, to, last := stridesOf(x), stridesOf(dst), plan.LiesLast(dst); e == nil || e.from != in || e.onto != to || e.last != last {
-		e = &direct[T]{Convolution: g, tiles: TilesOf[T]().(tapper[T]), from: in, onto: to, in: in, to: to, last: last, deep: g.Deep(), cg: g.C / g.Group, mg: g.M / g.Group,
-			y: Span{In: 1, Out: 1, Kernel: 1, Stride: 1, Dilation: 1}, x: g.S[len(g.S)-1]}
-		switch {
-		case len(g.S) > 1 && e.x.In == 1 && e.x.Out == 1 && e.x.Kernel == 1 && e.x.Begin == 0: // lines of one element are elements of a line
-			e.x, e.in.x, e.to.x, e.in.y, e.to.y = g.S[0], in.y, to.y, 0, 0
-		case len(g.S) > 1:
-			e.y = g.S[0]
-		}
-		if e.deep {
-			e.cg, e.mg = g.C, g.M
-		}
-		e.shape()
-		e.pieces = e.some
+	if in, onto, last := stridesOf(x), stridesOf(dst), plan.LiesLast(dst); e == nil || e.from != in || e.onto != onto || e.last != last {
+		e = directOf[T](g, to, in, onto, last)
 		g.kept = e
 	}
 	e.Job, e.rectify, e.bias = j, rectify, nil
@@ -156,22 +100,59 @@ func directly[T num.Native](g *Convolution, j exec.Job, x, bias, dst *tensor.Any
 		data, at = tensor.DataOf[T](bias)
 		e.bias = data[at:][:g.M]
 	}
-	if e.deep {
-		e.filter = deepOf[T](g.Filter, g.M, g.K)
+	var p *Panels
+	if g.Filter != nil {
+		e.filter = filterOf[T](g.Filter, g.Group, e.mg, g.K, e.deep)
 	} else {
-		e.filter = filterOf[T](g.Filter, g.Group, e.mg, g.K)
+		p = PanelsOf(g.M*g.K*dtype.Of[T]().Size() + 256)
+		defer PanelPool.Put(p)
+		data, at = tensor.DataOf[T](w)
+		rest := p.Bytes()
+		e.filter = packed(j, conv.Carve[T](&rest, g.M*g.K), data[at:], g.Group, e.mg, g.K, e.deep)
 	}
 	e.split()
-	e.src, e.dst, e.bias = nil, nil, nil
+	e.src, e.dst, e.bias, e.filter = nil, nil, nil, nil
 	runtime.KeepAlive(g)
+	runtime.KeepAlive(p)
 	runtime.KeepAlive(x)
+	runtime.KeepAlive(w)
 	runtime.KeepAlive(bias)
 	runtime.KeepAlive(dst)
 }
 
+// directOf returns the direct form of a convolution, for operands that lie so.
+func directOf[T num.Native](g *Convolution, to Route, in, onto strides, last bool) *direct[T] {
+	one, rank := Span{In: 1, Out: 1, Kernel: 1, Stride: 1, Dilation: 1}, len(g.S)
+	e := &direct[T]{Convolution: g, tiles: TilesOf[T]().(tapper[T]), from: in, onto: onto, in: in, to: onto, last: last,
+		deep: to == Deep, copies: to == Patches, cg: g.C / g.Group, mg: g.M / g.Group, places: 1, y: one, x: g.S[rank-1]}
+	switch {
+	case e.copies: // one line of pixels
+		e.x = one
+		e.x.In, e.x.Out = g.Patch, g.Patch
+		e.in.y, e.in.x = 0, 0
+	case rank > 1 && e.x.In == 1 && e.x.Out == 1 && e.x.Kernel == 1 && e.x.Begin == 0: // lines of one element are elements of a line
+		e.x, e.in.x, e.to.x, e.in.y, e.to.y = g.S[rank-2], in.y, onto.y, 0, 0
+	case rank > 1:
+		e.y = g.S[rank-2]
+	}
+	if !e.copies && rank > 2 {
+		e.outer, e.inner = g.S[:rank-2], g.S[rank-2].In*g.S[rank-1].In
+	}
+	for i := range e.outer {
+		e.places *= e.outer[i].Out
+	}
+	if e.deep {
+		e.cg, e.mg = g.C, g.M
+	}
+	e.shape()
+	e.list(0)
+	e.pieces = e.some
+	return e
+}
+
 // shape decides what the tiles read.
 func (e *direct[T]) shape() {
-	for _, a := range []struct {
+	for _, a := range [...]struct {
 		s    *Span
 		step *int
 	}{{&e.y, &e.in.y}, {&e.x, &e.in.x}} {
@@ -179,9 +160,9 @@ func (e *direct[T]) shape() {
 			s.In, s.Stride, *a.step = s.Out, 1, *a.step*s.Stride
 		}
 	}
-	e.made = e.in.c != 1 || e.y.Begin+e.y.End+e.x.Begin+e.x.End > 0
-	e.planes = e.in.c != 1 && !e.deep
-	if e.y.Kernel == 1 && e.x.Kernel == 1 && e.y.Stride == 1 && e.x.Stride == 1 && e.y.Begin+e.y.End+e.x.Begin+e.x.End == 0 &&
+	e.made = e.in.c != 1 || e.y.Begin+e.y.End+e.x.Begin+e.x.End > 0 || e.outer != nil || e.copies
+	e.planes = e.in.c != 1 && !e.deep && !e.copies
+	if e.outer == nil && e.y.Kernel == 1 && e.x.Kernel == 1 && e.y.Stride == 1 && e.x.Stride == 1 && e.y.Begin+e.y.End+e.x.Begin+e.x.End == 0 &&
 		e.in.y == e.x.In*e.in.x && (!e.last || e.to.y == e.x.Out*e.to.x) {
 		e.x.In, e.x.Out = e.y.In*e.x.In, e.y.Out*e.x.Out
 		e.y.In, e.y.Out = 1, 1
@@ -190,10 +171,16 @@ func (e *direct[T]) shape() {
 		e.to.x = e.to.y
 	}
 	cg := e.cg
+	if e.copies {
+		cg = e.K
+	}
 	e.lines, e.width = e.y.Out, e.x.Out
 	if e.pointlike() {
 		const most = 64 << 10 // elements of a line of outputs and of what it is made of
 		e.width = min(e.width, max(28, most/(cg+e.mg)/28*28))
+		if e.copies {
+			e.width = min(e.width, max(1, mostLines/cg))
+		}
 		e.lines = (e.x.Out + e.width - 1) / e.width
 		e.in.y, e.to.y = e.width*e.in.x, e.width*e.to.x
 	}
@@ -210,14 +197,27 @@ func (e *direct[T]) shape() {
 	default:
 		e.pixel, e.channel, e.line = e.in.x, 1, e.in.y
 	}
-	taps := e.y.Kernel * e.x.Kernel
+	e.pixel *= e.x.Stride
+}
+
+// list makes the list of offsets, of strips of so many lines of the input.
+func (e *direct[T]) list(lines int) {
 	e.offs = make([]int, e.K)
+	if e.copies {
+		for k := range e.offs {
+			e.offs[k] = k
+		}
+		e.most, e.tall, e.room = e.K-1, lines, lines*e.line
+		return
+	}
+	taps := e.y.Kernel * e.x.Kernel
+	planes := e.K / taps / (e.C / e.Group)
 	for k := range e.offs {
-		c, y, x := k/taps, k%taps/e.x.Kernel, k%e.x.Kernel
-		e.offs[k] = c*e.channel + y*e.y.Dilation*e.line + x*e.x.Dilation*e.pixel
+		c, p, y, x := k/taps/planes, k/taps%planes, k%taps/e.x.Kernel, k%e.x.Kernel
+		e.offs[k] = c*e.channel + (p*lines+y*e.y.Dilation)*e.line + x*e.x.Dilation*e.pixel/e.x.Stride
 	}
 	e.most = e.offs[e.K-1]
-	e.pixel *= e.x.Stride
+	e.tall, e.room = lines, planes*lines*e.line
 }
 
 // pointlike reports whether the outputs are one line whose elements meet one element each: it may be cut anywhere.
@@ -255,7 +255,7 @@ func (e *direct[T]) split() {
 		workers = 1
 	}
 	groups := e.C / e.cg
-	if images := e.N * groups; images%workers != 0 {
+	if images := e.N * e.places * groups; images%workers != 0 {
 		if more := roundUp(strips, workers); e.lines >= 4*more {
 			strips = more
 		} else if images*strips%workers != 0 {
@@ -267,8 +267,11 @@ func (e *direct[T]) split() {
 	}
 	each := (e.lines + strips - 1) / strips
 	strips = (e.lines + each - 1) / each
-	count := e.N * groups * strips * parts
+	count := e.N * e.places * groups * strips * parts
 	e.strips, e.each, e.parts = strips, each, parts
+	if lines := (each-1)*e.y.Stride + e.reach; lines != e.tall {
+		e.list(lines)
+	}
 	if count == 1 && exec.Goes(e.Ctx) {
 		e.some(0, 1)
 	} else {
@@ -285,15 +288,16 @@ func (e *direct[T]) some(from, to int) {
 	}
 }
 
-// strip computes the channels of tiles [t0, t1) of a group in n lines of an image from line l0 on.
-func (e *direct[T]) strip(image, group, l0, n, t0, t1 int) {
-	mg, cg := e.mg, e.cg
+// strip computes the channels of tiles [t0, t1) of a group in n lines from line l0 on, at a place of an image.
+func (e *direct[T]) strip(at, group, l0, n, t0, t1 int) {
+	mg, cg, image, place := e.mg, e.cg, at/e.places, at%e.places
 	m0 := e.filter.tiles[t0]
 	m := e.filter.tiles[t1] - m0
-	pixels := min(n*e.width, e.y.Out*e.x.Out-l0*e.width)
+	area := e.y.Out * e.x.Out
+	pixels := min(n*e.width, area-l0*e.width)
 	room, lines := 0, (n-1)*e.y.Stride+e.reach
 	if e.made {
-		room += lines * e.line
+		room += e.room
 	}
 	aside := !e.last || e.Tail != nil && m != e.to.x // the sums lie in scratch: a Tail takes long for a short row
 	if aside {
@@ -317,8 +321,8 @@ func (e *direct[T]) strip(image, group, l0, n, t0, t1 int) {
 		if e.deep {
 			from = from[m0*e.in.c:]
 		}
-		src = conv.Carve[T](&rest, lines*e.line)
-		e.copyLines(src, from, l0*e.y.Stride-e.y.Begin, lines, l0, e.copied(m))
+		src = conv.Carve[T](&rest, e.room)
+		e.copyPlanes(src, from, place, l0*e.y.Stride-e.y.Begin, lines, l0, e.copied(m))
 	} else {
 		src = src[l0*step:]
 		if e.deep {
@@ -359,15 +363,14 @@ func (e *direct[T]) strip(image, group, l0, n, t0, t1 int) {
 			}
 		}
 	}
-	channel, from := group*mg+m0, l0*e.width
+	channel, from := group*mg+m0, place*area+l0*e.width
 	if !e.last {
 		conv.Copy2(dst, to, conv.Block{Off: from, Rows: m, Row: e.to.c, Cols: pixels, Col: 1}, conv.Block{Rows: m, Row: 1, Cols: pixels, Col: m}, false)
 		if e.Tail != nil {
-			plane := e.y.Out * e.x.Out
-			e.finish(dst[from:], m, plane, pixels, (image*e.M+channel)*plane+from, plane)
+			e.finish(dst[from:], m, e.to.c, pixels, (image*e.M+channel)*e.Patch+from, e.Patch)
 		}
 	} else if e.Tail != nil {
-		e.finish(to, pixels, ldc, m, (image*e.y.Out*e.x.Out+from)*e.M+channel, e.M)
+		e.finish(to, pixels, ldc, m, (image*area+from)*e.M+channel, e.M)
 		if aside {
 			conv.Copy2(dst, to, conv.Block{Off: from * e.to.x, Rows: pixels, Row: e.to.x, Cols: m, Col: 1}, conv.Block{Rows: pixels, Row: m, Cols: m, Col: 1}, false)
 		}
@@ -421,6 +424,36 @@ func (e *direct[T]) finish(lines []T, rows, step, n, at, next int) {
 	}
 	for i := range rows {
 		e.Tail(exec.RunOf(lines[i*step:][:n]), at+i*next, e.last)
+	}
+}
+
+// copyPlanes copies lines for a place, of each plane of the axes before the last two that it meets: see copyLines.
+func (e *direct[T]) copyPlanes(dst, src []T, place, y, n, l, cg int) {
+	if e.copies {
+		for i := range n {
+			for p := range min(e.width, e.Patch-(l+i)*e.width) {
+				patch(e.Convolution, dst[i*e.line+p*e.pixel:][:e.K], src, (l+i)*e.width+p)
+			}
+		}
+		return
+	}
+	planes := e.K / (e.y.Kernel * e.x.Kernel) / (e.C / e.Group)
+	for k := range planes {
+		at, step, inside := 0, e.inner, true
+		for i, o, r := len(e.outer)-1, place, k; i >= 0; i-- {
+			s := &e.outer[i]
+			z := s.At(o%s.Out, r%s.Kernel)
+			inside = inside && uint(z) < uint(s.In)
+			at += z * step
+			step *= s.In
+			o /= s.Out
+			r /= s.Kernel
+		}
+		if to := dst[k*e.tall*e.line:]; inside {
+			e.copyLines(to, src[at:], y, n, l, cg)
+		} else {
+			clear(to[:n*e.line])
+		}
 	}
 }
 

@@ -39,6 +39,20 @@ func (e *Exactness) Check(name string, shape []int) {
 	}
 }
 
+// exactly is Run for fixed point. With g the patches of b, the input of that convolution, stand for b.
+func (x *Contraction) exactly(a, b, c, plus *tensor.Any, g *Convolution) {
+	switch c.DType() {
+	case dtype.FP8x23:
+		contractFixed[fixed.FP8x23](*x, a, b, c, plus, g)
+	case dtype.FP16x16:
+		contractFixed[fixed.FP16x16](*x, a, b, c, plus, g)
+	case dtype.FP32x32:
+		contractFixed[fixed.FP32x32](*x, a, b, c, plus, g)
+	default:
+		contractFixed[fixed.FP64x64](*x, a, b, c, plus, g)
+	}
+}
+
 // contractFixed computes a contraction whose result is row-major.
 func contractFixed[T num.Fixed](x Contraction, a, b, c, plus *tensor.Any, g *Convolution) {
 	const rows, cols = 64, 16 // of a piece
@@ -46,9 +60,7 @@ func contractFixed[T num.Fixed](x Contraction, a, b, c, plus *tensor.Any, g *Con
 	if plus != nil {
 		p.plus = dataOf[T](plus, &x.Then.At)
 	}
-	if g != nil {
-		p.from = &anyPatches[T]{g, p.b[x.BAt.Origin:], g.Plane()}
-	}
+	p.conv = g
 	data, origin := tensor.MutableOf[T](c)
 	p.c = data[origin:]
 	down, across := (x.M+rows-1)/rows, (x.N+cols-1)/cols
@@ -78,7 +90,7 @@ func contractFixed[T num.Fixed](x Contraction, a, b, c, plus *tensor.Any, g *Con
 type exactPieces[T num.Fixed] struct {
 	x             *Contraction
 	a, b, c, plus []T
-	from          source[T]
+	conv          *Convolution // whose patches stand for b, if it isn't nil
 }
 
 // lines sets the columns of b from j on, n of them, one after the other.
@@ -87,17 +99,35 @@ func (p *exactPieces[T]) lines(dst []T, batch, j, n int) {
 	if x.K == 0 {
 		return
 	}
-	if p.from == nil {
+	if p.conv == nil {
 		conv.Pack(dst, p.b, conv.Block{Off: x.BAt.At(batch) + j*x.BCol, Rows: n, Row: x.BCol, Cols: x.K, Col: x.BRow})
 		return
 	}
-	var offs [GemmK]int
-	b := blockOfB[T]{batch: batch, n0: j, nn: n, offs: offs[:], scratch: make([]T, p.from.Room(j, n))}
-	for b.k0 = 0; b.k0 < x.K; b.k0 += GemmK {
-		b.kn = min(GemmK, x.K-b.k0)
-		p.from.ready(&b)
-		for l := range n {
-			conv.Pack(dst[l*x.K+b.k0:], b.scratch, conv.Block{Off: l, Rows: 1, Cols: b.kn, Col: n})
+	from := p.b[x.BAt.Origin+batch*p.conv.C/p.conv.Group*p.conv.Plane():]
+	for l := range n {
+		patch(p.conv, dst[l*x.K:(l+1)*x.K], from, j+l)
+	}
+}
+
+// patch sets dst to the elements that output n of a channel meets, in the order of the weights. x begins with the channels of the group.
+func patch[T num.Elem](g *Convolution, dst, x []T, n int) {
+	cg, plane := g.C/g.Group, g.Plane()
+	taps := g.K / cg
+	for k := range taps {
+		at, step, inside := 0, 1, true
+		for i, o, r := len(g.S)-1, n, k; i >= 0; i-- {
+			s := &g.S[i]
+			y := s.At(o%s.Out, r%s.Kernel)
+			inside = inside && uint(y) < uint(s.In)
+			at += y * step
+			step *= s.In
+			o /= s.Out
+			r /= s.Kernel
+		}
+		for c := range cg {
+			if dst[c*taps+k] = *new(T); inside {
+				dst[c*taps+k] = x[c*plane+at]
+			}
 		}
 	}
 }

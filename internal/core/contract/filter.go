@@ -6,6 +6,7 @@ import (
 
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/core/conv"
+	"github.com/ashlar-go/ashlar/internal/core/exec"
 	"github.com/ashlar-go/ashlar/mem"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -33,24 +34,10 @@ type filter[T num.Native] struct {
 }
 
 // filterOf returns the packed weights of a contraction's groups.
-func filterOf[T num.Native](f *Filter, groups, channels, k int) *filter[T] {
+func filterOf[T num.Native](f *Filter, groups, channels, k int, deep bool) *filter[T] {
 	f.once.Do(func() {
-		cols, lanes := TilesOf[T]().Columns()
-		cols = min(cols, max(32, lanes)) // narrow ones divide evenly among workers
 		w, at := tensor.DataOf[T](&f.W)
-		w = w[at:][:groups*channels*k]
-		p := &filter[T]{panels: keptRoom[T](f, len(w))}
-		for j := 0; j < channels; j += TileCols(channels-j, cols, lanes) {
-			p.tiles = append(p.tiles, j)
-		}
-		p.tiles = append(p.tiles, channels)
-		for i := range groups {
-			for t, j := range p.tiles[:len(p.tiles)-1] {
-				from := conv.Block{Off: (i*channels + j) * k, Rows: k, Row: 1, Cols: p.tiles[t+1] - j, Col: k}
-				conv.Pack(p.panels[(i*channels+j)*k:], w, from)
-			}
-		}
-		f.packed = p
+		f.packed = packed(exec.Job{}, keptRoom[T](f, groups*channels*k), w[at:], groups, channels, k, deep)
 	})
 	return f.packed.(*filter[T])
 }
@@ -58,20 +45,30 @@ func filterOf[T num.Native](f *Filter, groups, channels, k int) *filter[T] {
 // deepTile is how many channels of a depthwise convolution go together, whose sums stay in the caches.
 const deepTile = 256
 
-// deepOf returns the packed weights of a depthwise convolution: rows of channels, and tiles of so many that their sums stay in the caches.
-func deepOf[T num.Native](f *Filter, channels, k int) *filter[T] {
-	f.once.Do(func() {
-		w, at := tensor.DataOf[T](&f.W)
-		w = w[at:][:channels*k]
-		p := &filter[T]{panels: keptRoom[T](f, len(w))}
-		for j := 0; j < channels; j += deepTile {
-			p.tiles = append(p.tiles, j)
+// packed returns weights, packed into room. Those of a depthwise convolution become rows of channels, of one group.
+func packed[T num.Native](j exec.Job, room, w []T, groups, channels, k int, deep bool) *filter[T] {
+	cols, lanes := TilesOf[T]().Columns()
+	cols = min(cols, max(32, lanes)) // narrow ones divide evenly among workers
+	if deep {
+		groups, cols = 1, deepTile
+	}
+	p := &filter[T]{panels: room}
+	for c := 0; c < channels; c += TileCols(channels-c, cols, lanes) {
+		p.tiles = append(p.tiles, c)
+	}
+	tiles := len(p.tiles)
+	p.tiles = append(p.tiles, channels)
+	if deep {
+		conv.Pack(room, w[:channels*k], conv.Block{Rows: k, Row: 1, Cols: channels, Col: k})
+		return p
+	}
+	exec.Split(j.Name, j.Ctx, groups*tiles, min(cols*k, 1<<24), func(from, to int) {
+		for u := from; u < to; u++ {
+			i, c := u/tiles*channels, p.tiles[u%tiles]
+			conv.Pack(room[(i+c)*k:], w, conv.Block{Off: (i + c) * k, Rows: k, Row: 1, Cols: p.tiles[u%tiles+1] - c, Col: k})
 		}
-		p.tiles = append(p.tiles, channels)
-		conv.Pack(p.panels, w, conv.Block{Rows: k, Row: 1, Cols: channels, Col: k})
-		f.packed = p
 	})
-	return f.packed.(*filter[T])
+	return p
 }
 
 // rooms gives filters memory in pages of 2 MiB where there are such: a run reads all of them, more than a processor's TLB holds in small pages.

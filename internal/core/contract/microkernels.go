@@ -39,13 +39,6 @@ type windower[T num.Native] interface {
 	Windows(dst []T, ldd int, src []T, lds int, a []T, offs []int, most, rows, n int) bool
 }
 
-// A joiner is a tiler that also takes b from where a source has it, if each row of a tile is one
-// part or two: split of n elements from b[offs[l]] on and the others from more[offs[l]] on.
-type joiner[T num.Native] interface {
-	TakesParts(split, n int) bool
-	TilesOfParts(c []T, ldc int, a []T, aRow, aCol int, b, more []T, split int, offs []int, most, m, n int, mode simd.Mode)
-}
-
 // TilesOf returns the tiler of the level in use.
 func TilesOf[T num.Native]() Tiler[T] {
 	var p any
@@ -107,6 +100,49 @@ func (p pureTiles[T]) Tiles(c []T, ldc int, a []T, aRow, aCol int, b []T, ldb, m
 		}
 		for i := r; canon != nil && i < r+mn; i++ {
 			canon(c[i*ldc : i*ldc+n])
+		}
+	}
+}
+
+// TilesOfTaps and ChainLines are those of simd.Product.
+func (p pureTiles[T]) TilesOfTaps(c []T, ldc int, a []T, aRow int, offs []int, most int, b []T, ldb int, bias, next []T, m, n int, mode simd.Mode) (left []T) {
+	var x [GemmK]T
+	var sums [64]T
+	mac, canon := blockOf[T](), cast.CanonFor[T]()
+	for i := range m {
+		for l, at := range offs {
+			x[l] = a[i*aRow+at]
+		}
+		mac(sums[:], n, x[:], 0, 1, b, ldb, 1, n, len(offs))
+		row := c[i*ldc:][:n]
+		for j, v := range sums[:n] {
+			if mode&simd.AddSums != 0 {
+				v += row[j]
+			}
+			if mode&simd.PlusBias != 0 {
+				v += bias[j]
+			}
+			if mode&simd.Rectify != 0 && v <= 0 {
+				v = 0
+			}
+			row[j] = v
+		}
+		canon(row)
+	}
+	return next
+}
+
+func (p pureTiles[T]) ChainLines(c, a []T, line, lda int, b []T, ldb, lines, k int) {
+	var fma func(c, a, b []T)
+	switch any(c).(type) {
+	case []float32:
+		fma, _ = any(float.FMARow32).(func(c, a, b []T))
+	case []float64:
+		fma, _ = any(float.FMARow64).(func(c, a, b []T))
+	}
+	for i := range lines {
+		for l := range k {
+			fma(c, a[i*line+l*lda:], b[(i*k+l)*ldb:])
 		}
 	}
 }

@@ -37,7 +37,7 @@ type strand[T num.Native] struct {
 // there are few entries, the blocks of a long sum take the place of the entries.
 func (e *Gemm[T]) singles(g *Contraction) bool {
 	s, ok := e.Tiles.(chainer[T])
-	if !ok || g.M != 1 || g.N != 1 || g.K == 0 || e.from != nil || e.after(g) {
+	if !ok || g.M != 1 || g.N != 1 || g.K == 0 || e.after(g) {
 		return false
 	}
 	blocks := g.K / GemmK

@@ -249,7 +249,7 @@ func TestCut(t *testing.T) {
 	})
 	for _, c := range [][4]int{{256, 196, 2304, 2}, {128, 784, 1152, 2}, {512, 49, 4608, 2}, {64, 3136, 576, 2}, {512, 49, 512, 4}, {256, 196, 1024, 3}, {1000, 1000, 1000, 8}} {
 		g := Contraction{Batch: 1, M: c[0], N: c[1], K: c[2]}
-		e := Gemm[float32]{from: &patches[float32]{}}
+		e := Gemm[float32]{}
 		p := e.cut(&g, c[3], rows, lanes)
 		busy := make([]int, c[3])
 		for u, first, last := 0, 0, p.down*p.across-1; first <= last; u++ { // the one that ends first takes the next piece

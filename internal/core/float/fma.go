@@ -59,6 +59,20 @@ func FMA64(a, b, c float64) float64 {
 	return softFMA64(a, b, c)
 }
 
+// FMARow32 sets c[j] to FMA32(a[j], b[j], c[j]).
+func FMARow32(c, a, b []float32) {
+	for j := range c {
+		c[j] = FMA32(a[j], b[j], c[j])
+	}
+}
+
+// FMARow64 sets c[j] to FMA64(a[j], b[j], c[j]).
+func FMARow64(c, a, b []float64) {
+	for j := range c {
+		c[j] = FMA64(a[j], b[j], c[j])
+	}
+}
+
 // softFMA64 is the algorithm of S. Boldo and G. Melquiond, "Emulation of FMA and correctly rounded sums: proved algorithms using rounding
 // to odd", IEEE Transactions on Computers 57 (2008), figure 5. It is for exponents whose products and errors are normal numbers, and is
 // twice as fast as math.FMA in software. Other operands go to math.FMA.

@@ -4,58 +4,44 @@ import (
 	"runtime"
 	"slices"
 
+	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/core/cast"
 	"github.com/ashlar-go/ashlar/internal/core/conv"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
 	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// blockOfB is b[k0:k0+kn, n0:n0+nn] of a batch entry, and the state that its source keeps.
-type blockOfB[T any] struct {
-	batch, k0, kn, n0, nn int
-
-	scratch []T
-	offs    []int  // one for each k
-	most    int    // of them
-	of      [4]int // the place and extents of the block that offs is of
-	origin  int
-	halves  []T // room for every second element of some lines
-}
-
-// madeIn returns the block that a source made last with these panels, or an empty one.
-func madeIn[T any](p *Panels) *blockOfB[T] {
-	b, _ := p.made.(*blockOfB[T])
-	if b == nil {
-		b = new(blockOfB[T])
-		p.made = b
+// windowed computes a convolution with few output channels in a group. Lines of the padded input go into lines of sums as
+// they stand, so weights are read one by one. Operands and dst are row-major; bias may be nil.
+func windowed[T num.Native](g *Convolution, j exec.Job, x, w, bias, dst *tensor.Any, rectify bool) {
+	c := g.Contraction(j, g.N, rectify, nil)
+	e := Gemm[T]{Tiles: TilesOf[T](), Size: dtype.Of[T]().Size(), A: dataOf[T](w, &c.AAt), C: mutableOf[T](dst, &c.CAt)}
+	if bias != nil {
+		e.Plus = dataOf[T](bias, &c.Then.At)
 	}
-	return b
-}
-
-// patchesOf returns the matrix of patches of x: row k is one (channel, kernel
-// position), column n one output position.
-func patchesOf[T num.Native](g *Convolution, x []T) (made source[T]) {
-	if made, ok := g.kept.(source[T]); ok {
-		return made
+	data, at := tensor.DataOf[T](x)
+	p, _ := g.kept.(*windows[T])
+	if p == nil {
+		p = windowsOf[T](g)
 	}
 	if g.Keeps {
-		defer func() { g.kept = made }()
+		g.kept = p
 	}
-	h := *g
-	h.S = joined(g.S)
-	p := &patches[T]{Convolution: &h, x: x, inPlane: g.Plane(), tiles: TilesOf[T]()}
-	if p.straight() {
-		return p
-	}
-	return &anyPatches[T]{g, x, p.inPlane}
+	p.x = data[at:]
+	p.run(&c, &e)
+	p.x = nil
+	runtime.KeepAlive(x)
+	runtime.KeepAlive(w)
+	runtime.KeepAlive(bias)
+	runtime.KeepAlive(dst)
 }
 
-// patches makes a block of the matrix of copies of the lines of the input that the block's
-// outputs meet, for the channels of its rows, with their padding. In the copies the elements
-// which a kernel position picks for neighbouring outputs are adjacent. For that a line of the last
+// windows copies the lines of the input that some outputs meet, for the channels of a block of k, with their padding. In the
+// copies the elements which a kernel position picks for neighbouring outputs are adjacent. For that a line of the last
 // axis is kept as one line for each remainder of the stride that the kernel meets: the
 // elements from it on, a stride apart.
-type patches[T num.Native] struct {
+type windows[T num.Native] struct {
 	*Convolution
 	x       []T
 	inPlane int // elements of a channel of x
@@ -75,14 +61,37 @@ type patches[T num.Native] struct {
 // manyLines is how many lines are copied at a time.
 const manyLines = 64
 
-// straight reports whether the copies are not much larger than the input and the
-// result of a channel.
-func (p *patches[T]) straight() bool {
+// copied are the lines for k in [k0, k0+kn) and outputs [n0, n0+nn) of a batch entry.
+type copied[T any] struct {
+	batch, k0, kn, n0, nn int
+
+	scratch []T
+	offs    []int  // one for each k
+	most    int    // of them
+	of      [4]int // the place and extents of the block that offs is of
+	origin  int
+	halves  []T // room for every second element of some lines
+}
+
+// madeIn returns the lines that were copied last with these panels, or an empty one.
+func madeIn[T any](p *Panels) *copied[T] {
+	b, _ := p.made.(*copied[T])
+	if b == nil {
+		b = new(copied[T])
+		p.made = b
+	}
+	return b
+}
+
+// windowsOf returns the windows of a convolution that is lined.
+func windowsOf[T num.Native](g *Convolution) *windows[T] {
+	h := *g
+	h.S = joined(g.S)
+	p := &windows[T]{Convolution: &h, inPlane: g.Plane(), tiles: TilesOf[T](), plane: 1}
 	rank := len(p.S)
 	last := &p.S[rank-1]
-	most := 4*(p.inPlane+p.Patch) + 1<<16
-	var phase, shift []int                  // of each kernel position along the last axis
-	for k := range min(last.Kernel, most) { // at most: then it isn't ok
+	var phase, shift []int // of each kernel position along the last axis
+	for k := range last.Kernel {
 		at := k * last.Dilation
 		i := slices.Index(p.phases, at%last.Stride)
 		if i < 0 {
@@ -92,24 +101,16 @@ func (p *patches[T]) straight() bool {
 		phase, shift = append(phase, i), append(shift, at/last.Stride)
 	}
 	p.width = last.Out + (last.Kernel-1)*last.Dilation/last.Stride
-	p.line, p.plane = p.width*len(p.phases), 1
-	if p.width > most || p.line > most {
-		return false
-	}
+	p.line = p.width * len(p.phases)
+	volume := last.Kernel
 	for i := range p.S {
 		s, n := &p.S[i], 1
 		if i < rank-1 {
 			n = (s.Out-1)*s.Stride + (s.Kernel-1)*s.Dilation + 1
-		}
-		if n > most/(p.plane*max(p.line, 1)) {
-			return false
+			volume *= s.Kernel
 		}
 		p.plane *= n
 		p.lines = append(p.lines, n)
-	}
-	volume := 1
-	for i := range p.S {
-		volume *= p.S[i].Kernel
 	}
 	p.taps = make([]int, volume)
 	for k := range p.taps {
@@ -128,14 +129,11 @@ func (p *patches[T]) straight() bool {
 			p.apart[i] /= 2
 		}
 	}
-	return rank == 1 || p.channels()*(p.reach+2) <= longLines/max(p.line, 1) // outputs of two lines meet whole ones
+	return p
 }
 
-// longLines is how many elements whole lines of the input may take that outputs meet.
-const longLines = 8 << 20
-
 // lineOf returns the line of output n in a channel with its padding.
-func (p *patches[T]) lineOf(n int) int {
+func (p *windows[T]) lineOf(n int) int {
 	rank := len(p.S)
 	at, step := 0, 1
 	n /= p.S[rank-1].Out
@@ -149,14 +147,14 @@ func (p *patches[T]) lineOf(n int) int {
 }
 
 // span returns the lines that outputs [n0, n0+nn) meet.
-func (p *patches[T]) span(n0, nn int) (from, n int) {
+func (p *windows[T]) span(n0, nn int) (from, n int) {
 	from = p.lineOf(n0)
 	return from, p.lineOf(n0+nn-1) + p.reach + 1 - from
 }
 
 // window returns the part of a line of one remainder that outputs [n0, n0+nn) meet: all of it, unless they are a small part
 // of one line.
-func (p *patches[T]) window(n0, nn int) (from, width int) {
+func (p *windows[T]) window(n0, nn int) (from, width int) {
 	out := p.S[len(p.S)-1].Out
 	if x := n0 % out; nn < out/2 && x+nn <= out {
 		return x, p.width - out + nn
@@ -165,15 +163,15 @@ func (p *patches[T]) window(n0, nn int) (from, width int) {
 }
 
 // channels is how many channels of the input a block meets at most.
-func (p *patches[T]) channels() int { return min((min(p.K, GemmK)-1)/len(p.taps)+2, p.C/p.Group) }
+func (p *windows[T]) channels() int { return min((min(p.K, GemmK)-1)/len(p.taps)+2, p.C/p.Group) }
 
-func (p *patches[T]) Room(n0, nn int) int {
+func (p *windows[T]) room(n0, nn int) int {
 	_, lines := p.span(n0, nn)
 	_, width := p.window(n0, nn)
 	return p.channels() * lines * len(p.phases) * width
 }
 
-func (p *patches[T]) ready(b *blockOfB[T]) {
+func (p *windows[T]) ready(b *copied[T]) {
 	from, lines := p.span(b.n0, b.nn)
 	x, width := p.window(b.n0, b.nn)
 	line := len(p.phases) * width
@@ -210,7 +208,7 @@ func (p *patches[T]) ready(b *blockOfB[T]) {
 
 // pad copies lines of a channel of the input, which is at src in x, from line first on, with the padding: of each
 // remainder the cut of it, in width elements.
-func (p *patches[T]) pad(dst []T, first, src, width int, cuts []Cut, b *blockOfB[T]) {
+func (p *windows[T]) pad(dst []T, first, src, width int, cuts []Cut, b *copied[T]) {
 	rank := len(p.S)
 	last := &p.S[rank-1]
 	in, begin, lines := 1, 0, 1 // of the last axis but one
@@ -240,7 +238,7 @@ func (p *patches[T]) pad(dst []T, first, src, width int, cuts []Cut, b *blockOfB
 
 // fill copies lines of the input to padded ones: all of them at once where they are short, and after elements of even and odd places have been
 // parted if the stride is 2.
-func (p *patches[T]) fill(dst []T, width int, src []T, cuts []Cut, b *blockOfB[T]) {
+func (p *windows[T]) fill(dst []T, width int, src []T, cuts []Cut, b *copied[T]) {
 	last := &p.S[len(p.S)-1]
 	line, n := len(cuts)*width, len(src)/last.In
 	cols, _ := p.tiles.Columns()
@@ -268,65 +266,38 @@ func (p *patches[T]) fill(dst []T, width int, src []T, cuts []Cut, b *blockOfB[T
 	}
 }
 
-func (p *patches[T]) part(b *blockOfB[T], n int) ([]T, int) {
-	out := p.S[len(p.S)-1].Out
-	x := n % out
-	return b.scratch[p.lineOf(n)*p.line-b.origin+x:], out - x
-}
-
-// few computes the contraction where patches are read once or twice alone, and reports whether it did.
-func (e *Gemm[T]) few(g *Contraction) bool {
-	p, ok := e.from.(*patches[T])
-	return ok && p.few(g, e)
-}
-
-// few computes a convolution with few output channels in a group, a depthwise one
-// before all, and reports whether it did: packing patches that are read once or
-// twice would take longer than the sums. Lines of the padded input go into lines
-// of sums as they stand; lines that follow each other go as one, with the
-// elements between the end of the one and the beginning of the next.
-func (p *patches[T]) few(g *Contraction, e *Gemm[T]) bool {
-	s, ok := e.Tiles.(streamer[T])
-	if !ok || g.M > FewRows || g.K == 0 || g.N == 0 {
-		return false
-	}
-	if by, ok := e.Tiles.(chainer[T]); ok && p.depthwise(g, e, by) {
-		return true
-	}
+// run computes the contraction.
+func (p *windows[T]) run(g *Contraction, e *Gemm[T]) {
+	s := e.Tiles.(streamer[T])
 	const strip = 4096 // sums that stay in the first-level cache
 	out := p.S[len(p.S)-1].Out
-	if p.Room(0, out) > longLines {
-		return false
-	}
 	lines := g.N / out
 	most := max(1, strip/p.line/p.S[max(len(p.S)-2, 0)].Stride)
 	most = min(most, lines)
 	pieces := (lines + most - 1) / most
 	room := 0
 	for l := 0; l < lines; l += most {
-		room = max(room, p.Room(l*out, min(most, lines-l)*out))
+		room = max(room, p.room(l*out, min(most, lines-l)*out))
 	}
-	h, d := *g, *e // as in split
 	exec.Split(g.Name, g.Ctx, g.Batch*pieces, g.M*most*out*g.K, func(from, to int) {
-		panel := PanelsOf((room+h.M*most*p.line)*d.Size + 256)
+		panel := PanelsOf((room+g.M*most*p.line)*e.Size + 256)
 		defer PanelPool.Put(panel)
 		rest := panel.Bytes()
 		b := madeIn[T](panel)
-		*b = blockOfB[T]{scratch: conv.Carve[T](&rest, room), offs: panel.offs[:], halves: b.halves}
-		acc := conv.Carve[T](&rest, h.M*most*p.line)
+		*b = copied[T]{scratch: conv.Carve[T](&rest, room), offs: panel.offs[:], halves: b.halves}
+		acc := conv.Carve[T](&rest, g.M*most*p.line)
 		for u := from; u < to; u++ {
 			l := u % pieces * most
 			n := min(most, lines-l)
 			b.batch, b.n0, b.nn = u/pieces, l*out, n*out
-			p.fewLines(&h, &d, s, b, acc, l, n)
+			p.some(g, e, s, b, acc, l, n)
 		}
 		runtime.KeepAlive(panel)
 	})
-	return true
 }
 
-// fewLines computes n lines of outputs of a block, from line l on. acc is room for sums.
-func (p *patches[T]) fewLines(g *Contraction, e *Gemm[T], s streamer[T], b *blockOfB[T], acc []T, l, n int) {
+// some computes n lines of outputs of a block, from line l on. acc is room for sums.
+func (p *windows[T]) some(g *Contraction, e *Gemm[T], s streamer[T], b *copied[T], acc []T, l, n int) {
 	rank := len(p.S)
 	out := p.S[rank-1].Out
 	n0, nn, batch := b.n0, b.nn, b.batch
@@ -377,7 +348,7 @@ func (p *patches[T]) fewLines(g *Contraction, e *Gemm[T], s streamer[T], b *bloc
 
 // windows computes n lines of outputs, from line l on, straight from the padded input of a block that has all of k. It reports false where there
 // is no kernel for that.
-func (p *patches[T]) windows(g *Contraction, e *Gemm[T], b *blockOfB[T], l, n int) bool {
+func (p *windows[T]) windows(g *Contraction, e *Gemm[T], b *copied[T], l, n int) bool {
 	by, ok := e.Tiles.(windower[T])
 	if !ok {
 		return false
@@ -405,67 +376,6 @@ func (p *patches[T]) windows(g *Contraction, e *Gemm[T], b *blockOfB[T], l, n in
 	return true
 }
 
-// anyPatches makes the matrix of patches without a copy of the input, and is much
-// slower than patches.
-type anyPatches[T any] struct {
-	*Convolution
-	x     []T
-	plane int
-}
-
-func (p *anyPatches[T]) Room(n0, nn int) int { return min(p.K, GemmK) * nn }
-
-func (p *anyPatches[T]) part(b *blockOfB[T], n int) ([]T, int) {
-	return b.scratch[n-b.n0:], b.n0 + b.nn - n
-}
-
-func (p *anyPatches[T]) ready(b *blockOfB[T]) {
-	g, k0, plane := p.Convolution, b.k0, p.plane
-	cg := g.C / g.Group
-	src := p.x[b.batch*cg*plane : (b.batch+1)*cg*plane]
-	rank := len(g.S)
-	last := &g.S[rank-1]
-	var fewK, fewO [4]int
-	kc, oc := append(fewK[:0], make([]int, rank)...), append(fewO[:0], make([]int, rank)...)
-	b.most = (b.kn - 1) * b.nn
-	for k := range b.kn {
-		b.offs[k] = k * b.nn
-		channel := k0 + k
-		for i := rank - 1; i >= 0; i-- {
-			kc[i] = channel % g.S[i].Kernel
-			channel /= g.S[i].Kernel
-		}
-		row := b.scratch[k*b.nn : (k+1)*b.nn]
-		for n := b.n0; len(row) > 0; {
-			// One line of outputs along the last axis.
-			rest := n
-			for i := rank - 1; i >= 0; i-- {
-				oc[i] = rest % g.S[i].Out
-				rest /= g.S[i].Out
-			}
-			m := min(last.Out-oc[rank-1], len(row))
-			base, inside := channel*plane, true
-			step := 1
-			for i := rank - 1; i >= 0; i-- {
-				s := &g.S[i]
-				if i < rank-1 {
-					at := s.At(oc[i], kc[i])
-					inside = inside && uint(at) < uint(s.In)
-					base += at * step
-				}
-				step *= s.In
-			}
-			if inside {
-				c := CutOf(m, last.At(oc[rank-1], kc[rank-1]), last.Stride, last.In)
-				cutLine(row[:m], src[base:base+last.In], &c)
-			} else {
-				clear(row[:m])
-			}
-			row, n = row[m:], n+m
-		}
-	}
-}
-
 // A Cut is N elements of a line that a run of windows sees, from At on and a stride apart, with the padding before and after them.
 type Cut struct{ Before, At, N, stride int }
 
@@ -481,13 +391,4 @@ func CutOf(width, from, stride, line int) Cut {
 		n = min(width-before, (line-from+stride-1)/stride)
 	}
 	return Cut{before, from, n, stride}
-}
-
-// cutLine copies a cut of src to dst, with zeros for the padding.
-func cutLine[T any](dst, src []T, c *Cut) {
-	clear(dst[:c.Before])
-	clear(dst[c.Before+c.N:])
-	if c.N > 0 {
-		conv.Every(dst[c.Before:c.Before+c.N], src[c.At:], c.stride)
-	}
 }
