@@ -47,20 +47,25 @@ var routes = [...]struct {
 		return g.deep() && g.S[len(g.S)-1].Out <= deepLine && g.C >= deepChannels && g.lines(min(g.C, deepTile)) <= deepRoom
 	}},
 	{Windows, "few output channels", func(g *Convolution, c Case) bool { return c.Rows && g.M/g.Group < leastChannels && g.lined() }},
+	{Windows, "few products for each output, and lines fill vectors", func(g *Convolution, c Case) bool {
+		return c.Rows && g.C == g.Group && g.M/g.Group <= singleChannels && g.S[len(g.S)-1].Out >= singleLine && g.lined()
+	}},
 	{Patches, "a line of outputs meets lines that are too long to be copied", func(g *Convolution, c Case) bool {
 		return g.lines(pitchOf(g.C/g.Group)) > mostLines || g.M/g.Group > mostLines/g.S[len(g.S)-1].Out
 	}},
-	{Direct, "", func(g *Convolution, c Case) bool { return true }},
+	{Direct, "output channels fill vectors", func(g *Convolution, c Case) bool { return true }},
 }
 
 // Constants of the table that were measured.
 const (
-	turnedPlane   = 64      // outputs of a plane up to which turning it takes less time than a product with few columns
-	leastChannels = 8       // output channels of a group: fewer leave most of a vector empty
-	deepLine      = 16      // outputs of a line: longer ones are rows of sums as they lie
-	deepChannels  = 64      // channels side by side
-	deepRoom      = 4 << 20 // elements of the lines of deepTile channels that a line of outputs meets
-	mostLines     = 1 << 23 // the same of all channels
+	turnedPlane    = 64      // outputs of a plane up to which turning it takes less time than a product with few columns
+	leastChannels  = 8       // output channels of a group: fewer leave most of a vector empty
+	singleChannels = 16      // output channels that read one channel
+	singleLine     = 16      // outputs of a line, of these
+	deepLine       = 16      // outputs of a line: longer ones are rows of sums as they lie
+	deepChannels   = 64      // channels side by side
+	deepRoom       = 4 << 20 // elements of the lines of deepTile channels that a line of outputs meets
+	mostLines      = 1 << 23 // the same of all channels
 )
 
 // Route returns the way to compute the convolution, and the reason.
