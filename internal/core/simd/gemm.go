@@ -19,12 +19,12 @@ type Product[T float32 | float64] struct {
 	pairs   func(c, a *T, lda int, b *T, ldb, k int) // may be nil
 	gather  func(dst *T, ldd int, src *T, offs *int, rows, n int)
 	taps    bool // tiles take lists of columns of a
-	masks   bool // gather takes any n, else the n of the largest tile; with offsets a row may be any n, else whole vectors
+	masks   bool // gather takes any n, else the n of the largest tile
 	probe   func(n int)
 }
 
 type (
-	tileFunc[T any] func(c *T, ldc int, a *T, aRow, aCol int, b *T, ldb, n, k, times, mode int, more *T, split int, offs *int)
+	tileFunc[T any] func(c *T, ldc int, a *T, aRow, aCol int, b *T, ldb, n, k, times, mode int, more *T, offs *int)
 	rowFunc[T any]  func(c *T, a *T, aStep int, b *T, offs *int, n int)
 )
 
@@ -63,12 +63,12 @@ func (p *Product[T]) Tiles(c []T, ldc int, a []T, aRow, aCol int, b []T, ldb, m,
 	}
 	tiles := p.tiles[(n-1)/p.lanes]
 	rows, times, fewer := inTiles(m, len(tiles))
-	tiles[rows-1](&c[0], ldc, ap, aRow, aCol, bp, ldb, n, k, times, int(mode), nil, 0, nil)
+	tiles[rows-1](&c[0], ldc, ap, aRow, aCol, bp, ldb, n, k, times, int(mode), nil, nil)
 	if done := times * rows; fewer > 0 {
 		if k > 0 {
 			ap = &a[done*aRow]
 		}
-		tiles[rows-2](&c[done*ldc], ldc, ap, aRow, aCol, bp, ldb, n, k, fewer, int(mode), nil, 0, nil)
+		tiles[rows-2](&c[done*ldc], ldc, ap, aRow, aCol, bp, ldb, n, k, fewer, int(mode), nil, nil)
 	}
 }
 
@@ -99,9 +99,9 @@ func (p *Product[T]) TilesOfTaps(c []T, ldc int, a []T, aRow int, offs []int, mo
 		next = next[min(tiles*each, len(next)):]
 		return at
 	}
-	tiles[rows-1](&c[0], ldc, &a[0], aRow, ahead(times), &b[0], ldb, n, k, times, int(mode), more, 0, &offs[0])
+	tiles[rows-1](&c[0], ldc, &a[0], aRow, ahead(times), &b[0], ldb, n, k, times, int(mode), more, &offs[0])
 	if done := times * rows; fewer > 0 {
-		tiles[rows-2](&c[done*ldc], ldc, &a[done*aRow], aRow, ahead(fewer), &b[0], ldb, n, k, fewer, int(mode), more, 0, &offs[0])
+		tiles[rows-2](&c[done*ldc], ldc, &a[done*aRow], aRow, ahead(fewer), &b[0], ldb, n, k, fewer, int(mode), more, &offs[0])
 	}
 	return next
 }
@@ -124,36 +124,6 @@ func inTiles(m, most int) (rows, times, fewer int) {
 	rows = (m + tiles - 1) / tiles
 	times = m - tiles*(rows-1)
 	return rows, times, tiles - times
-}
-
-// TakesParts reports whether there are kernels for TilesOfParts with these arguments.
-func (p *Product[T]) TakesParts(split, n int) bool {
-	if split < n {
-		return p.masks && n > (len(p.tiles)-1)*p.lanes
-	}
-	return p.masks || n%p.lanes == 0
-}
-
-// TilesOfParts is Tiles for rows of b in two parts: split of n elements, at least one, from b[offs[l]] on, and the others from more[offs[l]] on.
-// The offsets are from 0 to most.
-func (p *Product[T]) TilesOfParts(c []T, ldc int, a []T, aRow, aCol int, b, more []T, split int, offs []int, most, m, n int, mode Mode) {
-	k := len(offs)
-	if split <= 0 || n < split || n > len(p.tiles)*p.lanes || m <= 0 || k == 0 || min(ldc, aRow, aCol, most) < 0 || !p.TakesParts(split, n) ||
-		exceeds(len(c), m, ldc, 1, 0, n) || exceeds(len(a), m, aRow, k, aCol, 1) || most >= len(b) || len(b)-most < split {
-		panic("simd.Product.TilesOfParts: extents out of range")
-	}
-	// The addresses of masked lanes should be in memory that exists: a look-up of missing memory takes long.
-	rest := &b[0]
-	if split < n {
-		_ = more[most:][n-split-1]
-		rest = &more[0]
-	}
-	tiles := p.tiles[(n-1)/p.lanes]
-	rows, times, fewer := inTiles(m, len(tiles))
-	tiles[rows-1](&c[0], ldc, &a[0], aRow, aCol, &b[0], 0, n, k, times, int(mode), rest, split, &offs[0])
-	if done := times * rows; fewer > 0 {
-		tiles[rows-2](&c[done*ldc], ldc, &a[done*aRow], aRow, aCol, &b[0], 0, n, k, fewer, int(mode), rest, split, &offs[0])
-	}
 }
 
 // AddRows sets c[j] = fma(a[l*aStep], b[offs[l]+j], c[j]) for each l in order, and j < len(c). NaNs aren't made canonical. The offsets are from

@@ -22,9 +22,9 @@ DATA gemmMask32AVX2<>+56(SB)/4, $+0
 DATA gemmMask32AVX2<>+60(SB)/4, $+0
 GLOBL gemmMask32AVX2<>(SB), RODATA|NOPTR, $64
 
-// func gemm1x1_32AVX2(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, split int, offs *int)
+// func gemm1x1_32AVX2(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·gemm1x1_32AVX2(SB), NOSPLIT, $0-112
+TEXT ·gemm1x1_32AVX2(SB), NOSPLIT, $0-104
 	MOVQ    n+56(FP), CX
 	SUBQ    $+0, CX
 	LEAQ    gemmMask32AVX2<>+32(SB), R13
@@ -57,33 +57,11 @@ start:
 	VXORPS X0, X0, X0
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   offs+104(FP), $+0
+	CMPQ   offs+96(FP), $+0
 	JE     rows
-	CMPQ   split+96(FP), $+0
-	JE     taps
-	MOVQ   offs+104(FP), R9
-
-listed:
-	MOVQ         (R9), R14
-	VMOVUPS      (DX)(R14*4), Y1
-	VBROADCASTSS (SI), Y2
-	VFMADD231PS  Y1, Y2, Y0
-	ADDQ         R8, SI
-	ADDQ         $+8, R9
-	DECQ         CX
-	JZ           wholeDone
-	TESTB        $0x0f, CL
-	JNZ          listed
-	CMPQ         mode+80(FP), $+2
-	JEQ          listed
-	PREFETCHT0   (R13)
-	ADDQ         BX, R13
-	JMP          listed
-
-taps:
-	MOVQ offs+104(FP), R8
-	CMPQ n+56(FP), $+8
-	JE   wholeTaps
+	MOVQ   offs+96(FP), R8
+	CMPQ   n+56(FP), $+8
+	JE     wholeTaps
 
 nextTap:
 	MOVQ         (R8), R14
@@ -244,9 +222,9 @@ last:
 	VZEROUPPER
 	RET
 
-// func gemm2x1_32AVX2(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, split int, offs *int)
+// func gemm2x1_32AVX2(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·gemm2x1_32AVX2(SB), NOSPLIT, $0-112
+TEXT ·gemm2x1_32AVX2(SB), NOSPLIT, $0-104
 	MOVQ    n+56(FP), CX
 	SUBQ    $+0, CX
 	LEAQ    gemmMask32AVX2<>+32(SB), R13
@@ -282,35 +260,11 @@ start:
 	VXORPS X1, X1, X1
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   offs+104(FP), $+0
+	CMPQ   offs+96(FP), $+0
 	JE     rows
-	CMPQ   split+96(FP), $+0
-	JE     taps
-	MOVQ   offs+104(FP), R9
-
-listed:
-	MOVQ         (R9), R14
-	VMOVUPS      (DX)(R14*4), Y2
-	VBROADCASTSS (SI), Y3
-	VFMADD231PS  Y2, Y3, Y0
-	VBROADCASTSS (SI)(DI*1), Y4
-	VFMADD231PS  Y2, Y4, Y1
-	ADDQ         R8, SI
-	ADDQ         $+8, R9
-	DECQ         CX
-	JZ           wholeDone
-	TESTB        $0x0f, CL
-	JNZ          listed
-	CMPQ         mode+80(FP), $+2
-	JEQ          listed
-	PREFETCHT0   (R13)
-	ADDQ         BX, R13
-	JMP          listed
-
-taps:
-	MOVQ offs+104(FP), R8
-	CMPQ n+56(FP), $+8
-	JE   wholeTaps
+	MOVQ   offs+96(FP), R8
+	CMPQ   n+56(FP), $+8
+	JE     wholeTaps
 
 nextTap:
 	MOVQ         (R8), R14
@@ -493,9 +447,9 @@ last:
 	VZEROUPPER
 	RET
 
-// func gemm3x1_32AVX2(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, split int, offs *int)
+// func gemm3x1_32AVX2(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·gemm3x1_32AVX2(SB), NOSPLIT, $0-112
+TEXT ·gemm3x1_32AVX2(SB), NOSPLIT, $0-104
 	MOVQ    n+56(FP), CX
 	SUBQ    $+0, CX
 	LEAQ    gemmMask32AVX2<>+32(SB), R13
@@ -534,37 +488,11 @@ start:
 	VXORPS X2, X2, X2
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   offs+104(FP), $+0
+	CMPQ   offs+96(FP), $+0
 	JE     rows
-	CMPQ   split+96(FP), $+0
-	JE     taps
-	MOVQ   offs+104(FP), R9
-
-listed:
-	MOVQ         (R9), R14
-	VMOVUPS      (DX)(R14*4), Y3
-	VBROADCASTSS (SI), Y4
-	VFMADD231PS  Y3, Y4, Y0
-	VBROADCASTSS (SI)(DI*1), Y5
-	VFMADD231PS  Y3, Y5, Y1
-	VBROADCASTSS (SI)(DI*2), Y4
-	VFMADD231PS  Y3, Y4, Y2
-	ADDQ         R8, SI
-	ADDQ         $+8, R9
-	DECQ         CX
-	JZ           wholeDone
-	TESTB        $0x0f, CL
-	JNZ          listed
-	CMPQ         mode+80(FP), $+2
-	JEQ          listed
-	PREFETCHT0   (R13)
-	ADDQ         BX, R13
-	JMP          listed
-
-taps:
-	MOVQ offs+104(FP), R8
-	CMPQ n+56(FP), $+8
-	JE   wholeTaps
+	MOVQ   offs+96(FP), R8
+	CMPQ   n+56(FP), $+8
+	JE     wholeTaps
 
 nextTap:
 	MOVQ         (R8), R14
@@ -771,9 +699,9 @@ last:
 	VZEROUPPER
 	RET
 
-// func gemm4x1_32AVX2(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, split int, offs *int)
+// func gemm4x1_32AVX2(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·gemm4x1_32AVX2(SB), NOSPLIT, $0-112
+TEXT ·gemm4x1_32AVX2(SB), NOSPLIT, $0-104
 	MOVQ    n+56(FP), CX
 	SUBQ    $+0, CX
 	LEAQ    gemmMask32AVX2<>+32(SB), R13
@@ -816,39 +744,11 @@ start:
 	VXORPS X3, X3, X3
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   offs+104(FP), $+0
+	CMPQ   offs+96(FP), $+0
 	JE     rows
-	CMPQ   split+96(FP), $+0
-	JE     taps
-	MOVQ   offs+104(FP), R9
-
-listed:
-	MOVQ         (R9), R14
-	VMOVUPS      (DX)(R14*4), Y4
-	VBROADCASTSS (SI), Y5
-	VFMADD231PS  Y4, Y5, Y0
-	VBROADCASTSS (SI)(DI*1), Y6
-	VFMADD231PS  Y4, Y6, Y1
-	VBROADCASTSS (SI)(DI*2), Y5
-	VFMADD231PS  Y4, Y5, Y2
-	VBROADCASTSS (SI)(R11*1), Y6
-	VFMADD231PS  Y4, Y6, Y3
-	ADDQ         R8, SI
-	ADDQ         $+8, R9
-	DECQ         CX
-	JZ           wholeDone
-	TESTB        $0x0f, CL
-	JNZ          listed
-	CMPQ         mode+80(FP), $+2
-	JEQ          listed
-	PREFETCHT0   (R13)
-	ADDQ         BX, R13
-	JMP          listed
-
-taps:
-	MOVQ offs+104(FP), R8
-	CMPQ n+56(FP), $+8
-	JE   wholeTaps
+	MOVQ   offs+96(FP), R8
+	CMPQ   n+56(FP), $+8
+	JE     wholeTaps
 
 nextTap:
 	MOVQ         (R8), R14
@@ -1077,9 +977,9 @@ last:
 	VZEROUPPER
 	RET
 
-// func gemm5x1_32AVX2(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, split int, offs *int)
+// func gemm5x1_32AVX2(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·gemm5x1_32AVX2(SB), NOSPLIT, $0-112
+TEXT ·gemm5x1_32AVX2(SB), NOSPLIT, $0-104
 	MOVQ    n+56(FP), CX
 	SUBQ    $+0, CX
 	LEAQ    gemmMask32AVX2<>+32(SB), R13
@@ -1125,41 +1025,11 @@ start:
 	VXORPS X4, X4, X4
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   offs+104(FP), $+0
+	CMPQ   offs+96(FP), $+0
 	JE     rows
-	CMPQ   split+96(FP), $+0
-	JE     taps
-	MOVQ   offs+104(FP), R9
-
-listed:
-	MOVQ         (R9), R14
-	VMOVUPS      (DX)(R14*4), Y5
-	VBROADCASTSS (SI), Y6
-	VFMADD231PS  Y5, Y6, Y0
-	VBROADCASTSS (SI)(DI*1), Y7
-	VFMADD231PS  Y5, Y7, Y1
-	VBROADCASTSS (SI)(DI*2), Y6
-	VFMADD231PS  Y5, Y6, Y2
-	VBROADCASTSS (SI)(R11*1), Y7
-	VFMADD231PS  Y5, Y7, Y3
-	VBROADCASTSS (SI)(DI*4), Y6
-	VFMADD231PS  Y5, Y6, Y4
-	ADDQ         R8, SI
-	ADDQ         $+8, R9
-	DECQ         CX
-	JZ           wholeDone
-	TESTB        $0x0f, CL
-	JNZ          listed
-	CMPQ         mode+80(FP), $+2
-	JEQ          listed
-	PREFETCHT0   (R13)
-	ADDQ         BX, R13
-	JMP          listed
-
-taps:
-	MOVQ offs+104(FP), R8
-	CMPQ n+56(FP), $+8
-	JE   wholeTaps
+	MOVQ   offs+96(FP), R8
+	CMPQ   n+56(FP), $+8
+	JE     wholeTaps
 
 nextTap:
 	MOVQ         (R8), R14
@@ -1412,9 +1282,9 @@ last:
 	VZEROUPPER
 	RET
 
-// func gemm6x1_32AVX2(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, split int, offs *int)
+// func gemm6x1_32AVX2(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·gemm6x1_32AVX2(SB), NOSPLIT, $0-112
+TEXT ·gemm6x1_32AVX2(SB), NOSPLIT, $0-104
 	MOVQ    n+56(FP), CX
 	SUBQ    $+0, CX
 	LEAQ    gemmMask32AVX2<>+32(SB), R13
@@ -1464,43 +1334,11 @@ start:
 	VXORPS X5, X5, X5
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   offs+104(FP), $+0
+	CMPQ   offs+96(FP), $+0
 	JE     rows
-	CMPQ   split+96(FP), $+0
-	JE     taps
-	MOVQ   offs+104(FP), R9
-
-listed:
-	MOVQ         (R9), R14
-	VMOVUPS      (DX)(R14*4), Y6
-	VBROADCASTSS (SI), Y7
-	VFMADD231PS  Y6, Y7, Y0
-	VBROADCASTSS (SI)(DI*1), Y8
-	VFMADD231PS  Y6, Y8, Y1
-	VBROADCASTSS (SI)(DI*2), Y7
-	VFMADD231PS  Y6, Y7, Y2
-	VBROADCASTSS (SI)(R11*1), Y8
-	VFMADD231PS  Y6, Y8, Y3
-	VBROADCASTSS (SI)(DI*4), Y7
-	VFMADD231PS  Y6, Y7, Y4
-	VBROADCASTSS (SI)(R12*1), Y8
-	VFMADD231PS  Y6, Y8, Y5
-	ADDQ         R8, SI
-	ADDQ         $+8, R9
-	DECQ         CX
-	JZ           wholeDone
-	TESTB        $0x0f, CL
-	JNZ          listed
-	CMPQ         mode+80(FP), $+2
-	JEQ          listed
-	PREFETCHT0   (R13)
-	ADDQ         BX, R13
-	JMP          listed
-
-taps:
-	MOVQ offs+104(FP), R8
-	CMPQ n+56(FP), $+8
-	JE   wholeTaps
+	MOVQ   offs+96(FP), R8
+	CMPQ   n+56(FP), $+8
+	JE     wholeTaps
 
 nextTap:
 	MOVQ         (R8), R14
@@ -1775,9 +1613,9 @@ last:
 	VZEROUPPER
 	RET
 
-// func gemm1x2_32AVX2(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, split int, offs *int)
+// func gemm1x2_32AVX2(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·gemm1x2_32AVX2(SB), NOSPLIT, $0-112
+TEXT ·gemm1x2_32AVX2(SB), NOSPLIT, $0-104
 	MOVQ    n+56(FP), CX
 	SUBQ    $+8, CX
 	LEAQ    gemmMask32AVX2<>+32(SB), R13
@@ -1811,35 +1649,11 @@ start:
 	VXORPS X1, X1, X1
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   offs+104(FP), $+0
+	CMPQ   offs+96(FP), $+0
 	JE     rows
-	CMPQ   split+96(FP), $+0
-	JE     taps
-	MOVQ   offs+104(FP), R9
-
-listed:
-	MOVQ         (R9), R14
-	VMOVUPS      (DX)(R14*4), Y2
-	VMOVUPS      32(DX)(R14*4), Y3
-	VBROADCASTSS (SI), Y4
-	VFMADD231PS  Y2, Y4, Y0
-	VFMADD231PS  Y3, Y4, Y1
-	ADDQ         R8, SI
-	ADDQ         $+8, R9
-	DECQ         CX
-	JZ           wholeDone
-	TESTB        $0x0f, CL
-	JNZ          listed
-	CMPQ         mode+80(FP), $+2
-	JEQ          listed
-	PREFETCHT0   (R13)
-	ADDQ         BX, R13
-	JMP          listed
-
-taps:
-	MOVQ offs+104(FP), R8
-	CMPQ n+56(FP), $+16
-	JE   wholeTaps
+	MOVQ   offs+96(FP), R8
+	CMPQ   n+56(FP), $+16
+	JE     wholeTaps
 
 nextTap:
 	MOVQ         (R8), R14
@@ -2021,9 +1835,9 @@ last:
 	VZEROUPPER
 	RET
 
-// func gemm2x2_32AVX2(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, split int, offs *int)
+// func gemm2x2_32AVX2(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·gemm2x2_32AVX2(SB), NOSPLIT, $0-112
+TEXT ·gemm2x2_32AVX2(SB), NOSPLIT, $0-104
 	MOVQ    n+56(FP), CX
 	SUBQ    $+8, CX
 	LEAQ    gemmMask32AVX2<>+32(SB), R13
@@ -2061,38 +1875,11 @@ start:
 	VXORPS X3, X3, X3
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   offs+104(FP), $+0
+	CMPQ   offs+96(FP), $+0
 	JE     rows
-	CMPQ   split+96(FP), $+0
-	JE     taps
-	MOVQ   offs+104(FP), R9
-
-listed:
-	MOVQ         (R9), R14
-	VMOVUPS      (DX)(R14*4), Y4
-	VMOVUPS      32(DX)(R14*4), Y5
-	VBROADCASTSS (SI), Y6
-	VFMADD231PS  Y4, Y6, Y0
-	VFMADD231PS  Y5, Y6, Y1
-	VBROADCASTSS (SI)(DI*1), Y7
-	VFMADD231PS  Y4, Y7, Y2
-	VFMADD231PS  Y5, Y7, Y3
-	ADDQ         R8, SI
-	ADDQ         $+8, R9
-	DECQ         CX
-	JZ           wholeDone
-	TESTB        $0x0f, CL
-	JNZ          listed
-	CMPQ         mode+80(FP), $+2
-	JEQ          listed
-	PREFETCHT0   (R13)
-	ADDQ         BX, R13
-	JMP          listed
-
-taps:
-	MOVQ offs+104(FP), R8
-	CMPQ n+56(FP), $+16
-	JE   wholeTaps
+	MOVQ   offs+96(FP), R8
+	CMPQ   n+56(FP), $+16
+	JE     wholeTaps
 
 nextTap:
 	MOVQ         (R8), R14
@@ -2312,9 +2099,9 @@ last:
 	VZEROUPPER
 	RET
 
-// func gemm3x2_32AVX2(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, split int, offs *int)
+// func gemm3x2_32AVX2(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·gemm3x2_32AVX2(SB), NOSPLIT, $0-112
+TEXT ·gemm3x2_32AVX2(SB), NOSPLIT, $0-104
 	MOVQ    n+56(FP), CX
 	SUBQ    $+8, CX
 	LEAQ    gemmMask32AVX2<>+32(SB), R13
@@ -2356,41 +2143,11 @@ start:
 	VXORPS X5, X5, X5
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   offs+104(FP), $+0
+	CMPQ   offs+96(FP), $+0
 	JE     rows
-	CMPQ   split+96(FP), $+0
-	JE     taps
-	MOVQ   offs+104(FP), R9
-
-listed:
-	MOVQ         (R9), R14
-	VMOVUPS      (DX)(R14*4), Y6
-	VMOVUPS      32(DX)(R14*4), Y7
-	VBROADCASTSS (SI), Y8
-	VFMADD231PS  Y6, Y8, Y0
-	VFMADD231PS  Y7, Y8, Y1
-	VBROADCASTSS (SI)(DI*1), Y9
-	VFMADD231PS  Y6, Y9, Y2
-	VFMADD231PS  Y7, Y9, Y3
-	VBROADCASTSS (SI)(DI*2), Y8
-	VFMADD231PS  Y6, Y8, Y4
-	VFMADD231PS  Y7, Y8, Y5
-	ADDQ         R8, SI
-	ADDQ         $+8, R9
-	DECQ         CX
-	JZ           wholeDone
-	TESTB        $0x0f, CL
-	JNZ          listed
-	CMPQ         mode+80(FP), $+2
-	JEQ          listed
-	PREFETCHT0   (R13)
-	ADDQ         BX, R13
-	JMP          listed
-
-taps:
-	MOVQ offs+104(FP), R8
-	CMPQ n+56(FP), $+16
-	JE   wholeTaps
+	MOVQ   offs+96(FP), R8
+	CMPQ   n+56(FP), $+16
+	JE     wholeTaps
 
 nextTap:
 	MOVQ         (R8), R14
@@ -2648,9 +2405,9 @@ last:
 	VZEROUPPER
 	RET
 
-// func gemm4x2_32AVX2(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, split int, offs *int)
+// func gemm4x2_32AVX2(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·gemm4x2_32AVX2(SB), NOSPLIT, $0-112
+TEXT ·gemm4x2_32AVX2(SB), NOSPLIT, $0-104
 	MOVQ    n+56(FP), CX
 	SUBQ    $+8, CX
 	LEAQ    gemmMask32AVX2<>+32(SB), R13
@@ -2697,44 +2454,11 @@ start:
 	VXORPS X7, X7, X7
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   offs+104(FP), $+0
+	CMPQ   offs+96(FP), $+0
 	JE     rows
-	CMPQ   split+96(FP), $+0
-	JE     taps
-	MOVQ   offs+104(FP), R9
-
-listed:
-	MOVQ         (R9), R14
-	VMOVUPS      (DX)(R14*4), Y8
-	VMOVUPS      32(DX)(R14*4), Y9
-	VBROADCASTSS (SI), Y10
-	VFMADD231PS  Y8, Y10, Y0
-	VFMADD231PS  Y9, Y10, Y1
-	VBROADCASTSS (SI)(DI*1), Y11
-	VFMADD231PS  Y8, Y11, Y2
-	VFMADD231PS  Y9, Y11, Y3
-	VBROADCASTSS (SI)(DI*2), Y10
-	VFMADD231PS  Y8, Y10, Y4
-	VFMADD231PS  Y9, Y10, Y5
-	VBROADCASTSS (SI)(R11*1), Y11
-	VFMADD231PS  Y8, Y11, Y6
-	VFMADD231PS  Y9, Y11, Y7
-	ADDQ         R8, SI
-	ADDQ         $+8, R9
-	DECQ         CX
-	JZ           wholeDone
-	TESTB        $0x0f, CL
-	JNZ          listed
-	CMPQ         mode+80(FP), $+2
-	JEQ          listed
-	PREFETCHT0   (R13)
-	ADDQ         BX, R13
-	JMP          listed
-
-taps:
-	MOVQ offs+104(FP), R8
-	CMPQ n+56(FP), $+16
-	JE   wholeTaps
+	MOVQ   offs+96(FP), R8
+	CMPQ   n+56(FP), $+16
+	JE     wholeTaps
 
 nextTap:
 	MOVQ         (R8), R14
@@ -3030,9 +2754,9 @@ last:
 	VZEROUPPER
 	RET
 
-// func gemm5x2_32AVX2(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, split int, offs *int)
+// func gemm5x2_32AVX2(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·gemm5x2_32AVX2(SB), NOSPLIT, $0-112
+TEXT ·gemm5x2_32AVX2(SB), NOSPLIT, $0-104
 	MOVQ    n+56(FP), CX
 	SUBQ    $+8, CX
 	LEAQ    gemmMask32AVX2<>+32(SB), R13
@@ -3083,47 +2807,11 @@ start:
 	VXORPS X9, X9, X9
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   offs+104(FP), $+0
+	CMPQ   offs+96(FP), $+0
 	JE     rows
-	CMPQ   split+96(FP), $+0
-	JE     taps
-	MOVQ   offs+104(FP), R9
-
-listed:
-	MOVQ         (R9), R14
-	VMOVUPS      (DX)(R14*4), Y10
-	VMOVUPS      32(DX)(R14*4), Y11
-	VBROADCASTSS (SI), Y12
-	VFMADD231PS  Y10, Y12, Y0
-	VFMADD231PS  Y11, Y12, Y1
-	VBROADCASTSS (SI)(DI*1), Y13
-	VFMADD231PS  Y10, Y13, Y2
-	VFMADD231PS  Y11, Y13, Y3
-	VBROADCASTSS (SI)(DI*2), Y12
-	VFMADD231PS  Y10, Y12, Y4
-	VFMADD231PS  Y11, Y12, Y5
-	VBROADCASTSS (SI)(R11*1), Y13
-	VFMADD231PS  Y10, Y13, Y6
-	VFMADD231PS  Y11, Y13, Y7
-	VBROADCASTSS (SI)(DI*4), Y12
-	VFMADD231PS  Y10, Y12, Y8
-	VFMADD231PS  Y11, Y12, Y9
-	ADDQ         R8, SI
-	ADDQ         $+8, R9
-	DECQ         CX
-	JZ           wholeDone
-	TESTB        $0x0f, CL
-	JNZ          listed
-	CMPQ         mode+80(FP), $+2
-	JEQ          listed
-	PREFETCHT0   (R13)
-	ADDQ         BX, R13
-	JMP          listed
-
-taps:
-	MOVQ offs+104(FP), R8
-	CMPQ n+56(FP), $+16
-	JE   wholeTaps
+	MOVQ   offs+96(FP), R8
+	CMPQ   n+56(FP), $+16
+	JE     wholeTaps
 
 nextTap:
 	MOVQ         (R8), R14
@@ -3457,9 +3145,9 @@ last:
 	VZEROUPPER
 	RET
 
-// func gemm6x2_32AVX2(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, split int, offs *int)
+// func gemm6x2_32AVX2(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·gemm6x2_32AVX2(SB), NOSPLIT, $0-112
+TEXT ·gemm6x2_32AVX2(SB), NOSPLIT, $0-104
 	MOVQ    n+56(FP), CX
 	SUBQ    $+8, CX
 	LEAQ    gemmMask32AVX2<>+32(SB), R13
@@ -3515,50 +3203,11 @@ start:
 	VXORPS X11, X11, X11
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   offs+104(FP), $+0
+	CMPQ   offs+96(FP), $+0
 	JE     rows
-	CMPQ   split+96(FP), $+0
-	JE     taps
-	MOVQ   offs+104(FP), R9
-
-listed:
-	MOVQ         (R9), R14
-	VMOVUPS      (DX)(R14*4), Y12
-	VMOVUPS      32(DX)(R14*4), Y13
-	VBROADCASTSS (SI), Y14
-	VFMADD231PS  Y12, Y14, Y0
-	VFMADD231PS  Y13, Y14, Y1
-	VBROADCASTSS (SI)(DI*1), Y15
-	VFMADD231PS  Y12, Y15, Y2
-	VFMADD231PS  Y13, Y15, Y3
-	VBROADCASTSS (SI)(DI*2), Y14
-	VFMADD231PS  Y12, Y14, Y4
-	VFMADD231PS  Y13, Y14, Y5
-	VBROADCASTSS (SI)(R11*1), Y15
-	VFMADD231PS  Y12, Y15, Y6
-	VFMADD231PS  Y13, Y15, Y7
-	VBROADCASTSS (SI)(DI*4), Y14
-	VFMADD231PS  Y12, Y14, Y8
-	VFMADD231PS  Y13, Y14, Y9
-	VBROADCASTSS (SI)(R12*1), Y15
-	VFMADD231PS  Y12, Y15, Y10
-	VFMADD231PS  Y13, Y15, Y11
-	ADDQ         R8, SI
-	ADDQ         $+8, R9
-	DECQ         CX
-	JZ           wholeDone
-	TESTB        $0x0f, CL
-	JNZ          listed
-	CMPQ         mode+80(FP), $+2
-	JEQ          listed
-	PREFETCHT0   (R13)
-	ADDQ         BX, R13
-	JMP          listed
-
-taps:
-	MOVQ offs+104(FP), R8
-	CMPQ n+56(FP), $+16
-	JE   wholeTaps
+	MOVQ   offs+96(FP), R8
+	CMPQ   n+56(FP), $+16
+	JE     wholeTaps
 
 nextTap:
 	MOVQ         (R8), R14
@@ -5111,9 +4760,9 @@ DATA gemmMask64AVX2<>+48(SB)/8, $+0
 DATA gemmMask64AVX2<>+56(SB)/8, $+0
 GLOBL gemmMask64AVX2<>(SB), RODATA|NOPTR, $64
 
-// func gemm1x1_64AVX2(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, split int, offs *int)
+// func gemm1x1_64AVX2(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·gemm1x1_64AVX2(SB), NOSPLIT, $0-112
+TEXT ·gemm1x1_64AVX2(SB), NOSPLIT, $0-104
 	MOVQ    n+56(FP), CX
 	SUBQ    $+0, CX
 	LEAQ    gemmMask64AVX2<>+32(SB), R13
@@ -5146,33 +4795,11 @@ start:
 	VXORPS X0, X0, X0
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   offs+104(FP), $+0
+	CMPQ   offs+96(FP), $+0
 	JE     rows
-	CMPQ   split+96(FP), $+0
-	JE     taps
-	MOVQ   offs+104(FP), R9
-
-listed:
-	MOVQ         (R9), R14
-	VMOVUPD      (DX)(R14*8), Y1
-	VBROADCASTSD (SI), Y2
-	VFMADD231PD  Y1, Y2, Y0
-	ADDQ         R8, SI
-	ADDQ         $+8, R9
-	DECQ         CX
-	JZ           wholeDone
-	TESTB        $0x0f, CL
-	JNZ          listed
-	CMPQ         mode+80(FP), $+2
-	JEQ          listed
-	PREFETCHT0   (R13)
-	ADDQ         BX, R13
-	JMP          listed
-
-taps:
-	MOVQ offs+104(FP), R8
-	CMPQ n+56(FP), $+4
-	JE   wholeTaps
+	MOVQ   offs+96(FP), R8
+	CMPQ   n+56(FP), $+4
+	JE     wholeTaps
 
 nextTap:
 	MOVQ         (R8), R14
@@ -5333,9 +4960,9 @@ last:
 	VZEROUPPER
 	RET
 
-// func gemm2x1_64AVX2(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, split int, offs *int)
+// func gemm2x1_64AVX2(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·gemm2x1_64AVX2(SB), NOSPLIT, $0-112
+TEXT ·gemm2x1_64AVX2(SB), NOSPLIT, $0-104
 	MOVQ    n+56(FP), CX
 	SUBQ    $+0, CX
 	LEAQ    gemmMask64AVX2<>+32(SB), R13
@@ -5371,35 +4998,11 @@ start:
 	VXORPS X1, X1, X1
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   offs+104(FP), $+0
+	CMPQ   offs+96(FP), $+0
 	JE     rows
-	CMPQ   split+96(FP), $+0
-	JE     taps
-	MOVQ   offs+104(FP), R9
-
-listed:
-	MOVQ         (R9), R14
-	VMOVUPD      (DX)(R14*8), Y2
-	VBROADCASTSD (SI), Y3
-	VFMADD231PD  Y2, Y3, Y0
-	VBROADCASTSD (SI)(DI*1), Y4
-	VFMADD231PD  Y2, Y4, Y1
-	ADDQ         R8, SI
-	ADDQ         $+8, R9
-	DECQ         CX
-	JZ           wholeDone
-	TESTB        $0x0f, CL
-	JNZ          listed
-	CMPQ         mode+80(FP), $+2
-	JEQ          listed
-	PREFETCHT0   (R13)
-	ADDQ         BX, R13
-	JMP          listed
-
-taps:
-	MOVQ offs+104(FP), R8
-	CMPQ n+56(FP), $+4
-	JE   wholeTaps
+	MOVQ   offs+96(FP), R8
+	CMPQ   n+56(FP), $+4
+	JE     wholeTaps
 
 nextTap:
 	MOVQ         (R8), R14
@@ -5582,9 +5185,9 @@ last:
 	VZEROUPPER
 	RET
 
-// func gemm3x1_64AVX2(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, split int, offs *int)
+// func gemm3x1_64AVX2(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·gemm3x1_64AVX2(SB), NOSPLIT, $0-112
+TEXT ·gemm3x1_64AVX2(SB), NOSPLIT, $0-104
 	MOVQ    n+56(FP), CX
 	SUBQ    $+0, CX
 	LEAQ    gemmMask64AVX2<>+32(SB), R13
@@ -5623,37 +5226,11 @@ start:
 	VXORPS X2, X2, X2
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   offs+104(FP), $+0
+	CMPQ   offs+96(FP), $+0
 	JE     rows
-	CMPQ   split+96(FP), $+0
-	JE     taps
-	MOVQ   offs+104(FP), R9
-
-listed:
-	MOVQ         (R9), R14
-	VMOVUPD      (DX)(R14*8), Y3
-	VBROADCASTSD (SI), Y4
-	VFMADD231PD  Y3, Y4, Y0
-	VBROADCASTSD (SI)(DI*1), Y5
-	VFMADD231PD  Y3, Y5, Y1
-	VBROADCASTSD (SI)(DI*2), Y4
-	VFMADD231PD  Y3, Y4, Y2
-	ADDQ         R8, SI
-	ADDQ         $+8, R9
-	DECQ         CX
-	JZ           wholeDone
-	TESTB        $0x0f, CL
-	JNZ          listed
-	CMPQ         mode+80(FP), $+2
-	JEQ          listed
-	PREFETCHT0   (R13)
-	ADDQ         BX, R13
-	JMP          listed
-
-taps:
-	MOVQ offs+104(FP), R8
-	CMPQ n+56(FP), $+4
-	JE   wholeTaps
+	MOVQ   offs+96(FP), R8
+	CMPQ   n+56(FP), $+4
+	JE     wholeTaps
 
 nextTap:
 	MOVQ         (R8), R14
@@ -5860,9 +5437,9 @@ last:
 	VZEROUPPER
 	RET
 
-// func gemm4x1_64AVX2(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, split int, offs *int)
+// func gemm4x1_64AVX2(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·gemm4x1_64AVX2(SB), NOSPLIT, $0-112
+TEXT ·gemm4x1_64AVX2(SB), NOSPLIT, $0-104
 	MOVQ    n+56(FP), CX
 	SUBQ    $+0, CX
 	LEAQ    gemmMask64AVX2<>+32(SB), R13
@@ -5905,39 +5482,11 @@ start:
 	VXORPS X3, X3, X3
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   offs+104(FP), $+0
+	CMPQ   offs+96(FP), $+0
 	JE     rows
-	CMPQ   split+96(FP), $+0
-	JE     taps
-	MOVQ   offs+104(FP), R9
-
-listed:
-	MOVQ         (R9), R14
-	VMOVUPD      (DX)(R14*8), Y4
-	VBROADCASTSD (SI), Y5
-	VFMADD231PD  Y4, Y5, Y0
-	VBROADCASTSD (SI)(DI*1), Y6
-	VFMADD231PD  Y4, Y6, Y1
-	VBROADCASTSD (SI)(DI*2), Y5
-	VFMADD231PD  Y4, Y5, Y2
-	VBROADCASTSD (SI)(R11*1), Y6
-	VFMADD231PD  Y4, Y6, Y3
-	ADDQ         R8, SI
-	ADDQ         $+8, R9
-	DECQ         CX
-	JZ           wholeDone
-	TESTB        $0x0f, CL
-	JNZ          listed
-	CMPQ         mode+80(FP), $+2
-	JEQ          listed
-	PREFETCHT0   (R13)
-	ADDQ         BX, R13
-	JMP          listed
-
-taps:
-	MOVQ offs+104(FP), R8
-	CMPQ n+56(FP), $+4
-	JE   wholeTaps
+	MOVQ   offs+96(FP), R8
+	CMPQ   n+56(FP), $+4
+	JE     wholeTaps
 
 nextTap:
 	MOVQ         (R8), R14
@@ -6166,9 +5715,9 @@ last:
 	VZEROUPPER
 	RET
 
-// func gemm5x1_64AVX2(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, split int, offs *int)
+// func gemm5x1_64AVX2(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·gemm5x1_64AVX2(SB), NOSPLIT, $0-112
+TEXT ·gemm5x1_64AVX2(SB), NOSPLIT, $0-104
 	MOVQ    n+56(FP), CX
 	SUBQ    $+0, CX
 	LEAQ    gemmMask64AVX2<>+32(SB), R13
@@ -6214,41 +5763,11 @@ start:
 	VXORPS X4, X4, X4
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   offs+104(FP), $+0
+	CMPQ   offs+96(FP), $+0
 	JE     rows
-	CMPQ   split+96(FP), $+0
-	JE     taps
-	MOVQ   offs+104(FP), R9
-
-listed:
-	MOVQ         (R9), R14
-	VMOVUPD      (DX)(R14*8), Y5
-	VBROADCASTSD (SI), Y6
-	VFMADD231PD  Y5, Y6, Y0
-	VBROADCASTSD (SI)(DI*1), Y7
-	VFMADD231PD  Y5, Y7, Y1
-	VBROADCASTSD (SI)(DI*2), Y6
-	VFMADD231PD  Y5, Y6, Y2
-	VBROADCASTSD (SI)(R11*1), Y7
-	VFMADD231PD  Y5, Y7, Y3
-	VBROADCASTSD (SI)(DI*4), Y6
-	VFMADD231PD  Y5, Y6, Y4
-	ADDQ         R8, SI
-	ADDQ         $+8, R9
-	DECQ         CX
-	JZ           wholeDone
-	TESTB        $0x0f, CL
-	JNZ          listed
-	CMPQ         mode+80(FP), $+2
-	JEQ          listed
-	PREFETCHT0   (R13)
-	ADDQ         BX, R13
-	JMP          listed
-
-taps:
-	MOVQ offs+104(FP), R8
-	CMPQ n+56(FP), $+4
-	JE   wholeTaps
+	MOVQ   offs+96(FP), R8
+	CMPQ   n+56(FP), $+4
+	JE     wholeTaps
 
 nextTap:
 	MOVQ         (R8), R14
@@ -6501,9 +6020,9 @@ last:
 	VZEROUPPER
 	RET
 
-// func gemm6x1_64AVX2(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, split int, offs *int)
+// func gemm6x1_64AVX2(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·gemm6x1_64AVX2(SB), NOSPLIT, $0-112
+TEXT ·gemm6x1_64AVX2(SB), NOSPLIT, $0-104
 	MOVQ    n+56(FP), CX
 	SUBQ    $+0, CX
 	LEAQ    gemmMask64AVX2<>+32(SB), R13
@@ -6553,43 +6072,11 @@ start:
 	VXORPS X5, X5, X5
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   offs+104(FP), $+0
+	CMPQ   offs+96(FP), $+0
 	JE     rows
-	CMPQ   split+96(FP), $+0
-	JE     taps
-	MOVQ   offs+104(FP), R9
-
-listed:
-	MOVQ         (R9), R14
-	VMOVUPD      (DX)(R14*8), Y6
-	VBROADCASTSD (SI), Y7
-	VFMADD231PD  Y6, Y7, Y0
-	VBROADCASTSD (SI)(DI*1), Y8
-	VFMADD231PD  Y6, Y8, Y1
-	VBROADCASTSD (SI)(DI*2), Y7
-	VFMADD231PD  Y6, Y7, Y2
-	VBROADCASTSD (SI)(R11*1), Y8
-	VFMADD231PD  Y6, Y8, Y3
-	VBROADCASTSD (SI)(DI*4), Y7
-	VFMADD231PD  Y6, Y7, Y4
-	VBROADCASTSD (SI)(R12*1), Y8
-	VFMADD231PD  Y6, Y8, Y5
-	ADDQ         R8, SI
-	ADDQ         $+8, R9
-	DECQ         CX
-	JZ           wholeDone
-	TESTB        $0x0f, CL
-	JNZ          listed
-	CMPQ         mode+80(FP), $+2
-	JEQ          listed
-	PREFETCHT0   (R13)
-	ADDQ         BX, R13
-	JMP          listed
-
-taps:
-	MOVQ offs+104(FP), R8
-	CMPQ n+56(FP), $+4
-	JE   wholeTaps
+	MOVQ   offs+96(FP), R8
+	CMPQ   n+56(FP), $+4
+	JE     wholeTaps
 
 nextTap:
 	MOVQ         (R8), R14
@@ -6864,9 +6351,9 @@ last:
 	VZEROUPPER
 	RET
 
-// func gemm1x2_64AVX2(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, split int, offs *int)
+// func gemm1x2_64AVX2(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·gemm1x2_64AVX2(SB), NOSPLIT, $0-112
+TEXT ·gemm1x2_64AVX2(SB), NOSPLIT, $0-104
 	MOVQ    n+56(FP), CX
 	SUBQ    $+4, CX
 	LEAQ    gemmMask64AVX2<>+32(SB), R13
@@ -6900,35 +6387,11 @@ start:
 	VXORPS X1, X1, X1
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   offs+104(FP), $+0
+	CMPQ   offs+96(FP), $+0
 	JE     rows
-	CMPQ   split+96(FP), $+0
-	JE     taps
-	MOVQ   offs+104(FP), R9
-
-listed:
-	MOVQ         (R9), R14
-	VMOVUPD      (DX)(R14*8), Y2
-	VMOVUPD      32(DX)(R14*8), Y3
-	VBROADCASTSD (SI), Y4
-	VFMADD231PD  Y2, Y4, Y0
-	VFMADD231PD  Y3, Y4, Y1
-	ADDQ         R8, SI
-	ADDQ         $+8, R9
-	DECQ         CX
-	JZ           wholeDone
-	TESTB        $0x0f, CL
-	JNZ          listed
-	CMPQ         mode+80(FP), $+2
-	JEQ          listed
-	PREFETCHT0   (R13)
-	ADDQ         BX, R13
-	JMP          listed
-
-taps:
-	MOVQ offs+104(FP), R8
-	CMPQ n+56(FP), $+8
-	JE   wholeTaps
+	MOVQ   offs+96(FP), R8
+	CMPQ   n+56(FP), $+8
+	JE     wholeTaps
 
 nextTap:
 	MOVQ         (R8), R14
@@ -7110,9 +6573,9 @@ last:
 	VZEROUPPER
 	RET
 
-// func gemm2x2_64AVX2(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, split int, offs *int)
+// func gemm2x2_64AVX2(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·gemm2x2_64AVX2(SB), NOSPLIT, $0-112
+TEXT ·gemm2x2_64AVX2(SB), NOSPLIT, $0-104
 	MOVQ    n+56(FP), CX
 	SUBQ    $+4, CX
 	LEAQ    gemmMask64AVX2<>+32(SB), R13
@@ -7150,38 +6613,11 @@ start:
 	VXORPS X3, X3, X3
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   offs+104(FP), $+0
+	CMPQ   offs+96(FP), $+0
 	JE     rows
-	CMPQ   split+96(FP), $+0
-	JE     taps
-	MOVQ   offs+104(FP), R9
-
-listed:
-	MOVQ         (R9), R14
-	VMOVUPD      (DX)(R14*8), Y4
-	VMOVUPD      32(DX)(R14*8), Y5
-	VBROADCASTSD (SI), Y6
-	VFMADD231PD  Y4, Y6, Y0
-	VFMADD231PD  Y5, Y6, Y1
-	VBROADCASTSD (SI)(DI*1), Y7
-	VFMADD231PD  Y4, Y7, Y2
-	VFMADD231PD  Y5, Y7, Y3
-	ADDQ         R8, SI
-	ADDQ         $+8, R9
-	DECQ         CX
-	JZ           wholeDone
-	TESTB        $0x0f, CL
-	JNZ          listed
-	CMPQ         mode+80(FP), $+2
-	JEQ          listed
-	PREFETCHT0   (R13)
-	ADDQ         BX, R13
-	JMP          listed
-
-taps:
-	MOVQ offs+104(FP), R8
-	CMPQ n+56(FP), $+8
-	JE   wholeTaps
+	MOVQ   offs+96(FP), R8
+	CMPQ   n+56(FP), $+8
+	JE     wholeTaps
 
 nextTap:
 	MOVQ         (R8), R14
@@ -7401,9 +6837,9 @@ last:
 	VZEROUPPER
 	RET
 
-// func gemm3x2_64AVX2(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, split int, offs *int)
+// func gemm3x2_64AVX2(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·gemm3x2_64AVX2(SB), NOSPLIT, $0-112
+TEXT ·gemm3x2_64AVX2(SB), NOSPLIT, $0-104
 	MOVQ    n+56(FP), CX
 	SUBQ    $+4, CX
 	LEAQ    gemmMask64AVX2<>+32(SB), R13
@@ -7445,41 +6881,11 @@ start:
 	VXORPS X5, X5, X5
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   offs+104(FP), $+0
+	CMPQ   offs+96(FP), $+0
 	JE     rows
-	CMPQ   split+96(FP), $+0
-	JE     taps
-	MOVQ   offs+104(FP), R9
-
-listed:
-	MOVQ         (R9), R14
-	VMOVUPD      (DX)(R14*8), Y6
-	VMOVUPD      32(DX)(R14*8), Y7
-	VBROADCASTSD (SI), Y8
-	VFMADD231PD  Y6, Y8, Y0
-	VFMADD231PD  Y7, Y8, Y1
-	VBROADCASTSD (SI)(DI*1), Y9
-	VFMADD231PD  Y6, Y9, Y2
-	VFMADD231PD  Y7, Y9, Y3
-	VBROADCASTSD (SI)(DI*2), Y8
-	VFMADD231PD  Y6, Y8, Y4
-	VFMADD231PD  Y7, Y8, Y5
-	ADDQ         R8, SI
-	ADDQ         $+8, R9
-	DECQ         CX
-	JZ           wholeDone
-	TESTB        $0x0f, CL
-	JNZ          listed
-	CMPQ         mode+80(FP), $+2
-	JEQ          listed
-	PREFETCHT0   (R13)
-	ADDQ         BX, R13
-	JMP          listed
-
-taps:
-	MOVQ offs+104(FP), R8
-	CMPQ n+56(FP), $+8
-	JE   wholeTaps
+	MOVQ   offs+96(FP), R8
+	CMPQ   n+56(FP), $+8
+	JE     wholeTaps
 
 nextTap:
 	MOVQ         (R8), R14
@@ -7737,9 +7143,9 @@ last:
 	VZEROUPPER
 	RET
 
-// func gemm4x2_64AVX2(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, split int, offs *int)
+// func gemm4x2_64AVX2(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·gemm4x2_64AVX2(SB), NOSPLIT, $0-112
+TEXT ·gemm4x2_64AVX2(SB), NOSPLIT, $0-104
 	MOVQ    n+56(FP), CX
 	SUBQ    $+4, CX
 	LEAQ    gemmMask64AVX2<>+32(SB), R13
@@ -7786,44 +7192,11 @@ start:
 	VXORPS X7, X7, X7
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   offs+104(FP), $+0
+	CMPQ   offs+96(FP), $+0
 	JE     rows
-	CMPQ   split+96(FP), $+0
-	JE     taps
-	MOVQ   offs+104(FP), R9
-
-listed:
-	MOVQ         (R9), R14
-	VMOVUPD      (DX)(R14*8), Y8
-	VMOVUPD      32(DX)(R14*8), Y9
-	VBROADCASTSD (SI), Y10
-	VFMADD231PD  Y8, Y10, Y0
-	VFMADD231PD  Y9, Y10, Y1
-	VBROADCASTSD (SI)(DI*1), Y11
-	VFMADD231PD  Y8, Y11, Y2
-	VFMADD231PD  Y9, Y11, Y3
-	VBROADCASTSD (SI)(DI*2), Y10
-	VFMADD231PD  Y8, Y10, Y4
-	VFMADD231PD  Y9, Y10, Y5
-	VBROADCASTSD (SI)(R11*1), Y11
-	VFMADD231PD  Y8, Y11, Y6
-	VFMADD231PD  Y9, Y11, Y7
-	ADDQ         R8, SI
-	ADDQ         $+8, R9
-	DECQ         CX
-	JZ           wholeDone
-	TESTB        $0x0f, CL
-	JNZ          listed
-	CMPQ         mode+80(FP), $+2
-	JEQ          listed
-	PREFETCHT0   (R13)
-	ADDQ         BX, R13
-	JMP          listed
-
-taps:
-	MOVQ offs+104(FP), R8
-	CMPQ n+56(FP), $+8
-	JE   wholeTaps
+	MOVQ   offs+96(FP), R8
+	CMPQ   n+56(FP), $+8
+	JE     wholeTaps
 
 nextTap:
 	MOVQ         (R8), R14
@@ -8119,9 +7492,9 @@ last:
 	VZEROUPPER
 	RET
 
-// func gemm5x2_64AVX2(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, split int, offs *int)
+// func gemm5x2_64AVX2(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·gemm5x2_64AVX2(SB), NOSPLIT, $0-112
+TEXT ·gemm5x2_64AVX2(SB), NOSPLIT, $0-104
 	MOVQ    n+56(FP), CX
 	SUBQ    $+4, CX
 	LEAQ    gemmMask64AVX2<>+32(SB), R13
@@ -8172,47 +7545,11 @@ start:
 	VXORPS X9, X9, X9
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   offs+104(FP), $+0
+	CMPQ   offs+96(FP), $+0
 	JE     rows
-	CMPQ   split+96(FP), $+0
-	JE     taps
-	MOVQ   offs+104(FP), R9
-
-listed:
-	MOVQ         (R9), R14
-	VMOVUPD      (DX)(R14*8), Y10
-	VMOVUPD      32(DX)(R14*8), Y11
-	VBROADCASTSD (SI), Y12
-	VFMADD231PD  Y10, Y12, Y0
-	VFMADD231PD  Y11, Y12, Y1
-	VBROADCASTSD (SI)(DI*1), Y13
-	VFMADD231PD  Y10, Y13, Y2
-	VFMADD231PD  Y11, Y13, Y3
-	VBROADCASTSD (SI)(DI*2), Y12
-	VFMADD231PD  Y10, Y12, Y4
-	VFMADD231PD  Y11, Y12, Y5
-	VBROADCASTSD (SI)(R11*1), Y13
-	VFMADD231PD  Y10, Y13, Y6
-	VFMADD231PD  Y11, Y13, Y7
-	VBROADCASTSD (SI)(DI*4), Y12
-	VFMADD231PD  Y10, Y12, Y8
-	VFMADD231PD  Y11, Y12, Y9
-	ADDQ         R8, SI
-	ADDQ         $+8, R9
-	DECQ         CX
-	JZ           wholeDone
-	TESTB        $0x0f, CL
-	JNZ          listed
-	CMPQ         mode+80(FP), $+2
-	JEQ          listed
-	PREFETCHT0   (R13)
-	ADDQ         BX, R13
-	JMP          listed
-
-taps:
-	MOVQ offs+104(FP), R8
-	CMPQ n+56(FP), $+8
-	JE   wholeTaps
+	MOVQ   offs+96(FP), R8
+	CMPQ   n+56(FP), $+8
+	JE     wholeTaps
 
 nextTap:
 	MOVQ         (R8), R14
@@ -8546,9 +7883,9 @@ last:
 	VZEROUPPER
 	RET
 
-// func gemm6x2_64AVX2(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, split int, offs *int)
+// func gemm6x2_64AVX2(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·gemm6x2_64AVX2(SB), NOSPLIT, $0-112
+TEXT ·gemm6x2_64AVX2(SB), NOSPLIT, $0-104
 	MOVQ    n+56(FP), CX
 	SUBQ    $+4, CX
 	LEAQ    gemmMask64AVX2<>+32(SB), R13
@@ -8604,50 +7941,11 @@ start:
 	VXORPS X11, X11, X11
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   offs+104(FP), $+0
+	CMPQ   offs+96(FP), $+0
 	JE     rows
-	CMPQ   split+96(FP), $+0
-	JE     taps
-	MOVQ   offs+104(FP), R9
-
-listed:
-	MOVQ         (R9), R14
-	VMOVUPD      (DX)(R14*8), Y12
-	VMOVUPD      32(DX)(R14*8), Y13
-	VBROADCASTSD (SI), Y14
-	VFMADD231PD  Y12, Y14, Y0
-	VFMADD231PD  Y13, Y14, Y1
-	VBROADCASTSD (SI)(DI*1), Y15
-	VFMADD231PD  Y12, Y15, Y2
-	VFMADD231PD  Y13, Y15, Y3
-	VBROADCASTSD (SI)(DI*2), Y14
-	VFMADD231PD  Y12, Y14, Y4
-	VFMADD231PD  Y13, Y14, Y5
-	VBROADCASTSD (SI)(R11*1), Y15
-	VFMADD231PD  Y12, Y15, Y6
-	VFMADD231PD  Y13, Y15, Y7
-	VBROADCASTSD (SI)(DI*4), Y14
-	VFMADD231PD  Y12, Y14, Y8
-	VFMADD231PD  Y13, Y14, Y9
-	VBROADCASTSD (SI)(R12*1), Y15
-	VFMADD231PD  Y12, Y15, Y10
-	VFMADD231PD  Y13, Y15, Y11
-	ADDQ         R8, SI
-	ADDQ         $+8, R9
-	DECQ         CX
-	JZ           wholeDone
-	TESTB        $0x0f, CL
-	JNZ          listed
-	CMPQ         mode+80(FP), $+2
-	JEQ          listed
-	PREFETCHT0   (R13)
-	ADDQ         BX, R13
-	JMP          listed
-
-taps:
-	MOVQ offs+104(FP), R8
-	CMPQ n+56(FP), $+8
-	JE   wholeTaps
+	MOVQ   offs+96(FP), R8
+	CMPQ   n+56(FP), $+8
+	JE     wholeTaps
 
 nextTap:
 	MOVQ         (R8), R14
@@ -10066,9 +9364,9 @@ next:
 	VZEROUPPER
 	RET
 
-// func gemm1x1_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, split int, offs *int)
+// func gemm1x1_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm1x1_32AVX512(SB), NOSPLIT, $0-112
+TEXT ·gemm1x1_32AVX512(SB), NOSPLIT, $0-104
 	MOVQ  n+56(FP), CX
 	SUBQ  $+0, CX
 	MOVQ  $-1, R13
@@ -10101,31 +9399,9 @@ start:
 	VXORPS X0, X0, X0
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   offs+104(FP), $+0
+	CMPQ   offs+96(FP), $+0
 	JE     rows
-	CMPQ   split+96(FP), $+0
-	JE     taps
-	MOVQ   offs+104(FP), R9
-
-listed:
-	MOVQ         (R9), R14
-	VMOVUPS.Z    (DX)(R14*4), K1, Z1
-	VBROADCASTSS (SI), Z2
-	VFMADD231PS  Z1, Z2, Z0
-	ADDQ         R8, SI
-	ADDQ         $+8, R9
-	DECQ         CX
-	JZ           done
-	TESTB        $0x0f, CL
-	JNZ          listed
-	CMPQ         mode+80(FP), $+2
-	JEQ          listed
-	PREFETCHT0   (R13)
-	ADDQ         BX, R13
-	JMP          listed
-
-taps:
-	MOVQ offs+104(FP), R8
+	MOVQ   offs+96(FP), R8
 
 nextTap:
 	MOVQ         (R8), R14
@@ -10232,9 +9508,9 @@ last:
 	VZEROUPPER
 	RET
 
-// func gemm2x1_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, split int, offs *int)
+// func gemm2x1_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm2x1_32AVX512(SB), NOSPLIT, $0-112
+TEXT ·gemm2x1_32AVX512(SB), NOSPLIT, $0-104
 	MOVQ  n+56(FP), CX
 	SUBQ  $+0, CX
 	MOVQ  $-1, R13
@@ -10270,33 +9546,9 @@ start:
 	VXORPS X1, X1, X1
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   offs+104(FP), $+0
+	CMPQ   offs+96(FP), $+0
 	JE     rows
-	CMPQ   split+96(FP), $+0
-	JE     taps
-	MOVQ   offs+104(FP), R9
-
-listed:
-	MOVQ         (R9), R14
-	VMOVUPS.Z    (DX)(R14*4), K1, Z2
-	VBROADCASTSS (SI), Z3
-	VFMADD231PS  Z2, Z3, Z0
-	VBROADCASTSS (SI)(DI*1), Z4
-	VFMADD231PS  Z2, Z4, Z1
-	ADDQ         R8, SI
-	ADDQ         $+8, R9
-	DECQ         CX
-	JZ           done
-	TESTB        $0x0f, CL
-	JNZ          listed
-	CMPQ         mode+80(FP), $+2
-	JEQ          listed
-	PREFETCHT0   (R13)
-	ADDQ         BX, R13
-	JMP          listed
-
-taps:
-	MOVQ offs+104(FP), R8
+	MOVQ   offs+96(FP), R8
 
 nextTap:
 	MOVQ         (R8), R14
@@ -10419,9 +9671,9 @@ last:
 	VZEROUPPER
 	RET
 
-// func gemm3x1_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, split int, offs *int)
+// func gemm3x1_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm3x1_32AVX512(SB), NOSPLIT, $0-112
+TEXT ·gemm3x1_32AVX512(SB), NOSPLIT, $0-104
 	MOVQ  n+56(FP), CX
 	SUBQ  $+0, CX
 	MOVQ  $-1, R13
@@ -10460,35 +9712,9 @@ start:
 	VXORPS X2, X2, X2
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   offs+104(FP), $+0
+	CMPQ   offs+96(FP), $+0
 	JE     rows
-	CMPQ   split+96(FP), $+0
-	JE     taps
-	MOVQ   offs+104(FP), R9
-
-listed:
-	MOVQ         (R9), R14
-	VMOVUPS.Z    (DX)(R14*4), K1, Z3
-	VBROADCASTSS (SI), Z4
-	VFMADD231PS  Z3, Z4, Z0
-	VBROADCASTSS (SI)(DI*1), Z5
-	VFMADD231PS  Z3, Z5, Z1
-	VBROADCASTSS (SI)(DI*2), Z4
-	VFMADD231PS  Z3, Z4, Z2
-	ADDQ         R8, SI
-	ADDQ         $+8, R9
-	DECQ         CX
-	JZ           done
-	TESTB        $0x0f, CL
-	JNZ          listed
-	CMPQ         mode+80(FP), $+2
-	JEQ          listed
-	PREFETCHT0   (R13)
-	ADDQ         BX, R13
-	JMP          listed
-
-taps:
-	MOVQ offs+104(FP), R8
+	MOVQ   offs+96(FP), R8
 
 nextTap:
 	MOVQ         (R8), R14
@@ -10629,9 +9855,9 @@ last:
 	VZEROUPPER
 	RET
 
-// func gemm4x1_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, split int, offs *int)
+// func gemm4x1_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm4x1_32AVX512(SB), NOSPLIT, $0-112
+TEXT ·gemm4x1_32AVX512(SB), NOSPLIT, $0-104
 	MOVQ  n+56(FP), CX
 	SUBQ  $+0, CX
 	MOVQ  $-1, R13
@@ -10674,37 +9900,9 @@ start:
 	VXORPS X3, X3, X3
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   offs+104(FP), $+0
+	CMPQ   offs+96(FP), $+0
 	JE     rows
-	CMPQ   split+96(FP), $+0
-	JE     taps
-	MOVQ   offs+104(FP), R9
-
-listed:
-	MOVQ         (R9), R14
-	VMOVUPS.Z    (DX)(R14*4), K1, Z4
-	VBROADCASTSS (SI), Z5
-	VFMADD231PS  Z4, Z5, Z0
-	VBROADCASTSS (SI)(DI*1), Z6
-	VFMADD231PS  Z4, Z6, Z1
-	VBROADCASTSS (SI)(DI*2), Z5
-	VFMADD231PS  Z4, Z5, Z2
-	VBROADCASTSS (SI)(R11*1), Z6
-	VFMADD231PS  Z4, Z6, Z3
-	ADDQ         R8, SI
-	ADDQ         $+8, R9
-	DECQ         CX
-	JZ           done
-	TESTB        $0x0f, CL
-	JNZ          listed
-	CMPQ         mode+80(FP), $+2
-	JEQ          listed
-	PREFETCHT0   (R13)
-	ADDQ         BX, R13
-	JMP          listed
-
-taps:
-	MOVQ offs+104(FP), R8
+	MOVQ   offs+96(FP), R8
 
 nextTap:
 	MOVQ         (R8), R14
@@ -10861,9 +10059,9 @@ last:
 	VZEROUPPER
 	RET
 
-// func gemm5x1_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, split int, offs *int)
+// func gemm5x1_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm5x1_32AVX512(SB), NOSPLIT, $0-112
+TEXT ·gemm5x1_32AVX512(SB), NOSPLIT, $0-104
 	MOVQ  n+56(FP), CX
 	SUBQ  $+0, CX
 	MOVQ  $-1, R13
@@ -10909,39 +10107,9 @@ start:
 	VXORPS X4, X4, X4
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   offs+104(FP), $+0
+	CMPQ   offs+96(FP), $+0
 	JE     rows
-	CMPQ   split+96(FP), $+0
-	JE     taps
-	MOVQ   offs+104(FP), R9
-
-listed:
-	MOVQ         (R9), R14
-	VMOVUPS.Z    (DX)(R14*4), K1, Z5
-	VBROADCASTSS (SI), Z6
-	VFMADD231PS  Z5, Z6, Z0
-	VBROADCASTSS (SI)(DI*1), Z7
-	VFMADD231PS  Z5, Z7, Z1
-	VBROADCASTSS (SI)(DI*2), Z6
-	VFMADD231PS  Z5, Z6, Z2
-	VBROADCASTSS (SI)(R11*1), Z7
-	VFMADD231PS  Z5, Z7, Z3
-	VBROADCASTSS (SI)(DI*4), Z6
-	VFMADD231PS  Z5, Z6, Z4
-	ADDQ         R8, SI
-	ADDQ         $+8, R9
-	DECQ         CX
-	JZ           done
-	TESTB        $0x0f, CL
-	JNZ          listed
-	CMPQ         mode+80(FP), $+2
-	JEQ          listed
-	PREFETCHT0   (R13)
-	ADDQ         BX, R13
-	JMP          listed
-
-taps:
-	MOVQ offs+104(FP), R8
+	MOVQ   offs+96(FP), R8
 
 nextTap:
 	MOVQ         (R8), R14
@@ -11116,9 +10284,9 @@ last:
 	VZEROUPPER
 	RET
 
-// func gemm6x1_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, split int, offs *int)
+// func gemm6x1_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm6x1_32AVX512(SB), NOSPLIT, $0-112
+TEXT ·gemm6x1_32AVX512(SB), NOSPLIT, $0-104
 	MOVQ  n+56(FP), CX
 	SUBQ  $+0, CX
 	MOVQ  $-1, R13
@@ -11168,41 +10336,9 @@ start:
 	VXORPS X5, X5, X5
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   offs+104(FP), $+0
+	CMPQ   offs+96(FP), $+0
 	JE     rows
-	CMPQ   split+96(FP), $+0
-	JE     taps
-	MOVQ   offs+104(FP), R9
-
-listed:
-	MOVQ         (R9), R14
-	VMOVUPS.Z    (DX)(R14*4), K1, Z6
-	VBROADCASTSS (SI), Z7
-	VFMADD231PS  Z6, Z7, Z0
-	VBROADCASTSS (SI)(DI*1), Z8
-	VFMADD231PS  Z6, Z8, Z1
-	VBROADCASTSS (SI)(DI*2), Z7
-	VFMADD231PS  Z6, Z7, Z2
-	VBROADCASTSS (SI)(R11*1), Z8
-	VFMADD231PS  Z6, Z8, Z3
-	VBROADCASTSS (SI)(DI*4), Z7
-	VFMADD231PS  Z6, Z7, Z4
-	VBROADCASTSS (SI)(R12*1), Z8
-	VFMADD231PS  Z6, Z8, Z5
-	ADDQ         R8, SI
-	ADDQ         $+8, R9
-	DECQ         CX
-	JZ           done
-	TESTB        $0x0f, CL
-	JNZ          listed
-	CMPQ         mode+80(FP), $+2
-	JEQ          listed
-	PREFETCHT0   (R13)
-	ADDQ         BX, R13
-	JMP          listed
-
-taps:
-	MOVQ offs+104(FP), R8
+	MOVQ   offs+96(FP), R8
 
 nextTap:
 	MOVQ         (R8), R14
@@ -11393,9 +10529,9 @@ last:
 	VZEROUPPER
 	RET
 
-// func gemm7x1_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, split int, offs *int)
+// func gemm7x1_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm7x1_32AVX512(SB), NOSPLIT, $0-112
+TEXT ·gemm7x1_32AVX512(SB), NOSPLIT, $0-104
 	MOVQ  n+56(FP), CX
 	SUBQ  $+0, CX
 	MOVQ  $-1, R13
@@ -11448,43 +10584,9 @@ start:
 	VXORPS X6, X6, X6
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   offs+104(FP), $+0
+	CMPQ   offs+96(FP), $+0
 	JE     rows
-	CMPQ   split+96(FP), $+0
-	JE     taps
-	MOVQ   offs+104(FP), R9
-
-listed:
-	MOVQ         (R9), R14
-	VMOVUPS.Z    (DX)(R14*4), K1, Z7
-	VBROADCASTSS (SI), Z8
-	VFMADD231PS  Z7, Z8, Z0
-	VBROADCASTSS (SI)(DI*1), Z9
-	VFMADD231PS  Z7, Z9, Z1
-	VBROADCASTSS (SI)(DI*2), Z8
-	VFMADD231PS  Z7, Z8, Z2
-	VBROADCASTSS (SI)(R11*1), Z9
-	VFMADD231PS  Z7, Z9, Z3
-	VBROADCASTSS (SI)(DI*4), Z8
-	VFMADD231PS  Z7, Z8, Z4
-	VBROADCASTSS (SI)(R12*1), Z9
-	VFMADD231PS  Z7, Z9, Z5
-	VBROADCASTSS (SI)(R11*2), Z8
-	VFMADD231PS  Z7, Z8, Z6
-	ADDQ         R8, SI
-	ADDQ         $+8, R9
-	DECQ         CX
-	JZ           done
-	TESTB        $0x0f, CL
-	JNZ          listed
-	CMPQ         mode+80(FP), $+2
-	JEQ          listed
-	PREFETCHT0   (R13)
-	ADDQ         BX, R13
-	JMP          listed
-
-taps:
-	MOVQ offs+104(FP), R8
+	MOVQ   offs+96(FP), R8
 
 nextTap:
 	MOVQ         (R8), R14
@@ -11693,9 +10795,9 @@ last:
 	VZEROUPPER
 	RET
 
-// func gemm8x1_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, split int, offs *int)
+// func gemm8x1_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm8x1_32AVX512(SB), NOSPLIT, $0-112
+TEXT ·gemm8x1_32AVX512(SB), NOSPLIT, $0-104
 	MOVQ  n+56(FP), CX
 	SUBQ  $+0, CX
 	MOVQ  $-1, R13
@@ -11752,45 +10854,9 @@ start:
 	VXORPS X7, X7, X7
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   offs+104(FP), $+0
+	CMPQ   offs+96(FP), $+0
 	JE     rows
-	CMPQ   split+96(FP), $+0
-	JE     taps
-	MOVQ   offs+104(FP), R9
-
-listed:
-	MOVQ         (R9), R14
-	VMOVUPS.Z    (DX)(R14*4), K1, Z8
-	VBROADCASTSS (SI), Z9
-	VFMADD231PS  Z8, Z9, Z0
-	VBROADCASTSS (SI)(DI*1), Z10
-	VFMADD231PS  Z8, Z10, Z1
-	VBROADCASTSS (SI)(DI*2), Z9
-	VFMADD231PS  Z8, Z9, Z2
-	VBROADCASTSS (SI)(R11*1), Z10
-	VFMADD231PS  Z8, Z10, Z3
-	VBROADCASTSS (SI)(DI*4), Z9
-	VFMADD231PS  Z8, Z9, Z4
-	VBROADCASTSS (SI)(R12*1), Z10
-	VFMADD231PS  Z8, Z10, Z5
-	VBROADCASTSS (SI)(R11*2), Z9
-	VFMADD231PS  Z8, Z9, Z6
-	VBROADCASTSS (SI)(R10*1), Z10
-	VFMADD231PS  Z8, Z10, Z7
-	ADDQ         R8, SI
-	ADDQ         $+8, R9
-	DECQ         CX
-	JZ           done
-	TESTB        $0x0f, CL
-	JNZ          listed
-	CMPQ         mode+80(FP), $+2
-	JEQ          listed
-	PREFETCHT0   (R13)
-	ADDQ         BX, R13
-	JMP          listed
-
-taps:
-	MOVQ offs+104(FP), R8
+	MOVQ   offs+96(FP), R8
 
 nextTap:
 	MOVQ         (R8), R14
@@ -12015,9 +11081,9 @@ last:
 	VZEROUPPER
 	RET
 
-// func gemm9x1_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, split int, offs *int)
+// func gemm9x1_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm9x1_32AVX512(SB), NOSPLIT, $0-112
+TEXT ·gemm9x1_32AVX512(SB), NOSPLIT, $0-104
 	MOVQ  n+56(FP), CX
 	SUBQ  $+0, CX
 	MOVQ  $-1, R13
@@ -12077,47 +11143,9 @@ start:
 	VXORPS X8, X8, X8
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   offs+104(FP), $+0
+	CMPQ   offs+96(FP), $+0
 	JE     rows
-	CMPQ   split+96(FP), $+0
-	JE     taps
-	MOVQ   offs+104(FP), R9
-
-listed:
-	MOVQ         (R9), R14
-	VMOVUPS.Z    (DX)(R14*4), K1, Z9
-	VBROADCASTSS (SI), Z10
-	VFMADD231PS  Z9, Z10, Z0
-	VBROADCASTSS (SI)(DI*1), Z11
-	VFMADD231PS  Z9, Z11, Z1
-	VBROADCASTSS (SI)(DI*2), Z10
-	VFMADD231PS  Z9, Z10, Z2
-	VBROADCASTSS (SI)(R11*1), Z11
-	VFMADD231PS  Z9, Z11, Z3
-	VBROADCASTSS (SI)(DI*4), Z10
-	VFMADD231PS  Z9, Z10, Z4
-	VBROADCASTSS (SI)(R12*1), Z11
-	VFMADD231PS  Z9, Z11, Z5
-	VBROADCASTSS (SI)(R11*2), Z10
-	VFMADD231PS  Z9, Z10, Z6
-	VBROADCASTSS (SI)(R10*1), Z11
-	VFMADD231PS  Z9, Z11, Z7
-	VBROADCASTSS (SI)(DI*8), Z10
-	VFMADD231PS  Z9, Z10, Z8
-	ADDQ         R8, SI
-	ADDQ         $+8, R9
-	DECQ         CX
-	JZ           done
-	TESTB        $0x0f, CL
-	JNZ          listed
-	CMPQ         mode+80(FP), $+2
-	JEQ          listed
-	PREFETCHT0   (R13)
-	ADDQ         BX, R13
-	JMP          listed
-
-taps:
-	MOVQ offs+104(FP), R8
+	MOVQ   offs+96(FP), R8
 
 nextTap:
 	MOVQ         (R8), R14
@@ -12360,9 +11388,9 @@ last:
 	VZEROUPPER
 	RET
 
-// func gemm10x1_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, split int, offs *int)
+// func gemm10x1_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm10x1_32AVX512(SB), NOSPLIT, $0-112
+TEXT ·gemm10x1_32AVX512(SB), NOSPLIT, $0-104
 	MOVQ  n+56(FP), CX
 	SUBQ  $+0, CX
 	MOVQ  $-1, R13
@@ -12427,50 +11455,9 @@ start:
 	VXORPS X9, X9, X9
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   offs+104(FP), $+0
+	CMPQ   offs+96(FP), $+0
 	JE     rows
-	CMPQ   split+96(FP), $+0
-	JE     taps
-	MOVQ   offs+104(FP), R9
-
-listed:
-	MOVQ         (R9), R14
-	VMOVUPS.Z    (DX)(R14*4), K1, Z10
-	VBROADCASTSS (SI), Z11
-	VFMADD231PS  Z10, Z11, Z0
-	VBROADCASTSS (SI)(DI*1), Z12
-	VFMADD231PS  Z10, Z12, Z1
-	VBROADCASTSS (SI)(DI*2), Z11
-	VFMADD231PS  Z10, Z11, Z2
-	VBROADCASTSS (SI)(R11*1), Z12
-	VFMADD231PS  Z10, Z12, Z3
-	VBROADCASTSS (SI)(DI*4), Z11
-	VFMADD231PS  Z10, Z11, Z4
-	VBROADCASTSS (SI)(R12*1), Z12
-	VFMADD231PS  Z10, Z12, Z5
-	VBROADCASTSS (SI)(R11*2), Z11
-	VFMADD231PS  Z10, Z11, Z6
-	VBROADCASTSS (SI)(R10*1), Z12
-	VFMADD231PS  Z10, Z12, Z7
-	VBROADCASTSS (SI)(DI*8), Z11
-	VFMADD231PS  Z10, Z11, Z8
-	VBROADCASTSS (R15), Z12
-	VFMADD231PS  Z10, Z12, Z9
-	ADDQ         R8, SI
-	ADDQ         R8, R15
-	ADDQ         $+8, R9
-	DECQ         CX
-	JZ           done
-	TESTB        $0x0f, CL
-	JNZ          listed
-	CMPQ         mode+80(FP), $+2
-	JEQ          listed
-	PREFETCHT0   (R13)
-	ADDQ         BX, R13
-	JMP          listed
-
-taps:
-	MOVQ offs+104(FP), R8
+	MOVQ   offs+96(FP), R8
 
 nextTap:
 	MOVQ         (R8), R14
@@ -12731,9 +11718,9 @@ last:
 	VZEROUPPER
 	RET
 
-// func gemm11x1_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, split int, offs *int)
+// func gemm11x1_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm11x1_32AVX512(SB), NOSPLIT, $0-112
+TEXT ·gemm11x1_32AVX512(SB), NOSPLIT, $0-104
 	MOVQ  n+56(FP), CX
 	SUBQ  $+0, CX
 	MOVQ  $-1, R13
@@ -12801,52 +11788,9 @@ start:
 	VXORPS X10, X10, X10
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   offs+104(FP), $+0
+	CMPQ   offs+96(FP), $+0
 	JE     rows
-	CMPQ   split+96(FP), $+0
-	JE     taps
-	MOVQ   offs+104(FP), R9
-
-listed:
-	MOVQ         (R9), R14
-	VMOVUPS.Z    (DX)(R14*4), K1, Z11
-	VBROADCASTSS (SI), Z12
-	VFMADD231PS  Z11, Z12, Z0
-	VBROADCASTSS (SI)(DI*1), Z13
-	VFMADD231PS  Z11, Z13, Z1
-	VBROADCASTSS (SI)(DI*2), Z12
-	VFMADD231PS  Z11, Z12, Z2
-	VBROADCASTSS (SI)(R11*1), Z13
-	VFMADD231PS  Z11, Z13, Z3
-	VBROADCASTSS (SI)(DI*4), Z12
-	VFMADD231PS  Z11, Z12, Z4
-	VBROADCASTSS (SI)(R12*1), Z13
-	VFMADD231PS  Z11, Z13, Z5
-	VBROADCASTSS (SI)(R11*2), Z12
-	VFMADD231PS  Z11, Z12, Z6
-	VBROADCASTSS (SI)(R10*1), Z13
-	VFMADD231PS  Z11, Z13, Z7
-	VBROADCASTSS (SI)(DI*8), Z12
-	VFMADD231PS  Z11, Z12, Z8
-	VBROADCASTSS (R15), Z13
-	VFMADD231PS  Z11, Z13, Z9
-	VBROADCASTSS (R15)(DI*1), Z12
-	VFMADD231PS  Z11, Z12, Z10
-	ADDQ         R8, SI
-	ADDQ         R8, R15
-	ADDQ         $+8, R9
-	DECQ         CX
-	JZ           done
-	TESTB        $0x0f, CL
-	JNZ          listed
-	CMPQ         mode+80(FP), $+2
-	JEQ          listed
-	PREFETCHT0   (R13)
-	ADDQ         BX, R13
-	JMP          listed
-
-taps:
-	MOVQ offs+104(FP), R8
+	MOVQ   offs+96(FP), R8
 
 nextTap:
 	MOVQ         (R8), R14
@@ -13125,9 +12069,9 @@ last:
 	VZEROUPPER
 	RET
 
-// func gemm12x1_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, split int, offs *int)
+// func gemm12x1_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm12x1_32AVX512(SB), NOSPLIT, $0-112
+TEXT ·gemm12x1_32AVX512(SB), NOSPLIT, $0-104
 	MOVQ  n+56(FP), CX
 	SUBQ  $+0, CX
 	MOVQ  $-1, R13
@@ -13198,54 +12142,9 @@ start:
 	VXORPS X11, X11, X11
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   offs+104(FP), $+0
+	CMPQ   offs+96(FP), $+0
 	JE     rows
-	CMPQ   split+96(FP), $+0
-	JE     taps
-	MOVQ   offs+104(FP), R9
-
-listed:
-	MOVQ         (R9), R14
-	VMOVUPS.Z    (DX)(R14*4), K1, Z12
-	VBROADCASTSS (SI), Z13
-	VFMADD231PS  Z12, Z13, Z0
-	VBROADCASTSS (SI)(DI*1), Z14
-	VFMADD231PS  Z12, Z14, Z1
-	VBROADCASTSS (SI)(DI*2), Z13
-	VFMADD231PS  Z12, Z13, Z2
-	VBROADCASTSS (SI)(R11*1), Z14
-	VFMADD231PS  Z12, Z14, Z3
-	VBROADCASTSS (SI)(DI*4), Z13
-	VFMADD231PS  Z12, Z13, Z4
-	VBROADCASTSS (SI)(R12*1), Z14
-	VFMADD231PS  Z12, Z14, Z5
-	VBROADCASTSS (SI)(R11*2), Z13
-	VFMADD231PS  Z12, Z13, Z6
-	VBROADCASTSS (SI)(R10*1), Z14
-	VFMADD231PS  Z12, Z14, Z7
-	VBROADCASTSS (SI)(DI*8), Z13
-	VFMADD231PS  Z12, Z13, Z8
-	VBROADCASTSS (R15), Z14
-	VFMADD231PS  Z12, Z14, Z9
-	VBROADCASTSS (R15)(DI*1), Z13
-	VFMADD231PS  Z12, Z13, Z10
-	VBROADCASTSS (R15)(DI*2), Z14
-	VFMADD231PS  Z12, Z14, Z11
-	ADDQ         R8, SI
-	ADDQ         R8, R15
-	ADDQ         $+8, R9
-	DECQ         CX
-	JZ           done
-	TESTB        $0x0f, CL
-	JNZ          listed
-	CMPQ         mode+80(FP), $+2
-	JEQ          listed
-	PREFETCHT0   (R13)
-	ADDQ         BX, R13
-	JMP          listed
-
-taps:
-	MOVQ offs+104(FP), R8
+	MOVQ   offs+96(FP), R8
 
 nextTap:
 	MOVQ         (R8), R14
@@ -13540,9 +12439,9 @@ last:
 	VZEROUPPER
 	RET
 
-// func gemm13x1_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, split int, offs *int)
+// func gemm13x1_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm13x1_32AVX512(SB), NOSPLIT, $0-112
+TEXT ·gemm13x1_32AVX512(SB), NOSPLIT, $0-104
 	MOVQ  n+56(FP), CX
 	SUBQ  $+0, CX
 	MOVQ  $-1, R13
@@ -13616,56 +12515,9 @@ start:
 	VXORPS X12, X12, X12
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   offs+104(FP), $+0
+	CMPQ   offs+96(FP), $+0
 	JE     rows
-	CMPQ   split+96(FP), $+0
-	JE     taps
-	MOVQ   offs+104(FP), R9
-
-listed:
-	MOVQ         (R9), R14
-	VMOVUPS.Z    (DX)(R14*4), K1, Z13
-	VBROADCASTSS (SI), Z14
-	VFMADD231PS  Z13, Z14, Z0
-	VBROADCASTSS (SI)(DI*1), Z15
-	VFMADD231PS  Z13, Z15, Z1
-	VBROADCASTSS (SI)(DI*2), Z14
-	VFMADD231PS  Z13, Z14, Z2
-	VBROADCASTSS (SI)(R11*1), Z15
-	VFMADD231PS  Z13, Z15, Z3
-	VBROADCASTSS (SI)(DI*4), Z14
-	VFMADD231PS  Z13, Z14, Z4
-	VBROADCASTSS (SI)(R12*1), Z15
-	VFMADD231PS  Z13, Z15, Z5
-	VBROADCASTSS (SI)(R11*2), Z14
-	VFMADD231PS  Z13, Z14, Z6
-	VBROADCASTSS (SI)(R10*1), Z15
-	VFMADD231PS  Z13, Z15, Z7
-	VBROADCASTSS (SI)(DI*8), Z14
-	VFMADD231PS  Z13, Z14, Z8
-	VBROADCASTSS (R15), Z15
-	VFMADD231PS  Z13, Z15, Z9
-	VBROADCASTSS (R15)(DI*1), Z14
-	VFMADD231PS  Z13, Z14, Z10
-	VBROADCASTSS (R15)(DI*2), Z15
-	VFMADD231PS  Z13, Z15, Z11
-	VBROADCASTSS (R15)(R11*1), Z14
-	VFMADD231PS  Z13, Z14, Z12
-	ADDQ         R8, SI
-	ADDQ         R8, R15
-	ADDQ         $+8, R9
-	DECQ         CX
-	JZ           done
-	TESTB        $0x0f, CL
-	JNZ          listed
-	CMPQ         mode+80(FP), $+2
-	JEQ          listed
-	PREFETCHT0   (R13)
-	ADDQ         BX, R13
-	JMP          listed
-
-taps:
-	MOVQ offs+104(FP), R8
+	MOVQ   offs+96(FP), R8
 
 nextTap:
 	MOVQ         (R8), R14
@@ -13978,9 +12830,9 @@ last:
 	VZEROUPPER
 	RET
 
-// func gemm14x1_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, split int, offs *int)
+// func gemm14x1_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm14x1_32AVX512(SB), NOSPLIT, $0-112
+TEXT ·gemm14x1_32AVX512(SB), NOSPLIT, $0-104
 	MOVQ  n+56(FP), CX
 	SUBQ  $+0, CX
 	MOVQ  $-1, R13
@@ -14057,58 +12909,9 @@ start:
 	VXORPS X13, X13, X13
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   offs+104(FP), $+0
+	CMPQ   offs+96(FP), $+0
 	JE     rows
-	CMPQ   split+96(FP), $+0
-	JE     taps
-	MOVQ   offs+104(FP), R9
-
-listed:
-	MOVQ         (R9), R14
-	VMOVUPS.Z    (DX)(R14*4), K1, Z14
-	VBROADCASTSS (SI), Z15
-	VFMADD231PS  Z14, Z15, Z0
-	VBROADCASTSS (SI)(DI*1), Z16
-	VFMADD231PS  Z14, Z16, Z1
-	VBROADCASTSS (SI)(DI*2), Z15
-	VFMADD231PS  Z14, Z15, Z2
-	VBROADCASTSS (SI)(R11*1), Z16
-	VFMADD231PS  Z14, Z16, Z3
-	VBROADCASTSS (SI)(DI*4), Z15
-	VFMADD231PS  Z14, Z15, Z4
-	VBROADCASTSS (SI)(R12*1), Z16
-	VFMADD231PS  Z14, Z16, Z5
-	VBROADCASTSS (SI)(R11*2), Z15
-	VFMADD231PS  Z14, Z15, Z6
-	VBROADCASTSS (SI)(R10*1), Z16
-	VFMADD231PS  Z14, Z16, Z7
-	VBROADCASTSS (SI)(DI*8), Z15
-	VFMADD231PS  Z14, Z15, Z8
-	VBROADCASTSS (R15), Z16
-	VFMADD231PS  Z14, Z16, Z9
-	VBROADCASTSS (R15)(DI*1), Z15
-	VFMADD231PS  Z14, Z15, Z10
-	VBROADCASTSS (R15)(DI*2), Z16
-	VFMADD231PS  Z14, Z16, Z11
-	VBROADCASTSS (R15)(R11*1), Z15
-	VFMADD231PS  Z14, Z15, Z12
-	VBROADCASTSS (R15)(DI*4), Z16
-	VFMADD231PS  Z14, Z16, Z13
-	ADDQ         R8, SI
-	ADDQ         R8, R15
-	ADDQ         $+8, R9
-	DECQ         CX
-	JZ           done
-	TESTB        $0x0f, CL
-	JNZ          listed
-	CMPQ         mode+80(FP), $+2
-	JEQ          listed
-	PREFETCHT0   (R13)
-	ADDQ         BX, R13
-	JMP          listed
-
-taps:
-	MOVQ offs+104(FP), R8
+	MOVQ   offs+96(FP), R8
 
 nextTap:
 	MOVQ         (R8), R14
@@ -14437,9 +13240,9 @@ last:
 	VZEROUPPER
 	RET
 
-// func gemm1x2_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, split int, offs *int)
+// func gemm1x2_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm1x2_32AVX512(SB), NOSPLIT, $0-112
+TEXT ·gemm1x2_32AVX512(SB), NOSPLIT, $0-104
 	MOVQ  n+56(FP), CX
 	SUBQ  $+16, CX
 	MOVQ  $-1, R13
@@ -14474,34 +13277,9 @@ start:
 	VXORPS X1, X1, X1
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   offs+104(FP), $+0
+	CMPQ   offs+96(FP), $+0
 	JE     rows
-	CMPQ   split+96(FP), $+0
-	JE     taps
-	MOVQ   offs+104(FP), R9
-
-listed:
-	MOVQ         (R9), R14
-	VMOVUPS      (DX)(R14*4), Z2
-	VMOVUPS.Z    64(DX)(R14*4), K1, Z3
-	VBROADCASTSS (SI), Z4
-	VFMADD231PS  Z2, Z4, Z0
-	VFMADD231PS  Z3, Z4, Z1
-	ADDQ         R8, SI
-	ADDQ         $+8, R9
-	DECQ         CX
-	JZ           done
-	TESTB        $0x0f, CL
-	JNZ          listed
-	CMPQ         mode+80(FP), $+2
-	JEQ          listed
-	PREFETCHT0   (R13)
-	PREFETCHT0   64(R13)
-	ADDQ         BX, R13
-	JMP          listed
-
-taps:
-	MOVQ offs+104(FP), R8
+	MOVQ   offs+96(FP), R8
 
 nextTap:
 	MOVQ         (R8), R14
@@ -14626,9 +13404,9 @@ last:
 	VZEROUPPER
 	RET
 
-// func gemm2x2_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, split int, offs *int)
+// func gemm2x2_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm2x2_32AVX512(SB), NOSPLIT, $0-112
+TEXT ·gemm2x2_32AVX512(SB), NOSPLIT, $0-104
 	MOVQ  n+56(FP), CX
 	SUBQ  $+16, CX
 	MOVQ  $-1, R13
@@ -14668,37 +13446,9 @@ start:
 	VXORPS X3, X3, X3
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   offs+104(FP), $+0
+	CMPQ   offs+96(FP), $+0
 	JE     rows
-	CMPQ   split+96(FP), $+0
-	JE     taps
-	MOVQ   offs+104(FP), R9
-
-listed:
-	MOVQ         (R9), R14
-	VMOVUPS      (DX)(R14*4), Z4
-	VMOVUPS.Z    64(DX)(R14*4), K1, Z5
-	VBROADCASTSS (SI), Z6
-	VFMADD231PS  Z4, Z6, Z0
-	VFMADD231PS  Z5, Z6, Z1
-	VBROADCASTSS (SI)(DI*1), Z7
-	VFMADD231PS  Z4, Z7, Z2
-	VFMADD231PS  Z5, Z7, Z3
-	ADDQ         R8, SI
-	ADDQ         $+8, R9
-	DECQ         CX
-	JZ           done
-	TESTB        $0x0f, CL
-	JNZ          listed
-	CMPQ         mode+80(FP), $+2
-	JEQ          listed
-	PREFETCHT0   (R13)
-	PREFETCHT0   64(R13)
-	ADDQ         BX, R13
-	JMP          listed
-
-taps:
-	MOVQ offs+104(FP), R8
+	MOVQ   offs+96(FP), R8
 
 nextTap:
 	MOVQ         (R8), R14
@@ -14854,9 +13604,9 @@ last:
 	VZEROUPPER
 	RET
 
-// func gemm3x2_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, split int, offs *int)
+// func gemm3x2_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm3x2_32AVX512(SB), NOSPLIT, $0-112
+TEXT ·gemm3x2_32AVX512(SB), NOSPLIT, $0-104
 	MOVQ  n+56(FP), CX
 	SUBQ  $+16, CX
 	MOVQ  $-1, R13
@@ -14901,40 +13651,9 @@ start:
 	VXORPS X5, X5, X5
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   offs+104(FP), $+0
+	CMPQ   offs+96(FP), $+0
 	JE     rows
-	CMPQ   split+96(FP), $+0
-	JE     taps
-	MOVQ   offs+104(FP), R9
-
-listed:
-	MOVQ         (R9), R14
-	VMOVUPS      (DX)(R14*4), Z6
-	VMOVUPS.Z    64(DX)(R14*4), K1, Z7
-	VBROADCASTSS (SI), Z8
-	VFMADD231PS  Z6, Z8, Z0
-	VFMADD231PS  Z7, Z8, Z1
-	VBROADCASTSS (SI)(DI*1), Z9
-	VFMADD231PS  Z6, Z9, Z2
-	VFMADD231PS  Z7, Z9, Z3
-	VBROADCASTSS (SI)(DI*2), Z8
-	VFMADD231PS  Z6, Z8, Z4
-	VFMADD231PS  Z7, Z8, Z5
-	ADDQ         R8, SI
-	ADDQ         $+8, R9
-	DECQ         CX
-	JZ           done
-	TESTB        $0x0f, CL
-	JNZ          listed
-	CMPQ         mode+80(FP), $+2
-	JEQ          listed
-	PREFETCHT0   (R13)
-	PREFETCHT0   64(R13)
-	ADDQ         BX, R13
-	JMP          listed
-
-taps:
-	MOVQ offs+104(FP), R8
+	MOVQ   offs+96(FP), R8
 
 nextTap:
 	MOVQ         (R8), R14
@@ -15119,9 +13838,9 @@ last:
 	VZEROUPPER
 	RET
 
-// func gemm4x2_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, split int, offs *int)
+// func gemm4x2_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm4x2_32AVX512(SB), NOSPLIT, $0-112
+TEXT ·gemm4x2_32AVX512(SB), NOSPLIT, $0-104
 	MOVQ  n+56(FP), CX
 	SUBQ  $+16, CX
 	MOVQ  $-1, R13
@@ -15172,43 +13891,9 @@ start:
 	VXORPS X7, X7, X7
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   offs+104(FP), $+0
+	CMPQ   offs+96(FP), $+0
 	JE     rows
-	CMPQ   split+96(FP), $+0
-	JE     taps
-	MOVQ   offs+104(FP), R9
-
-listed:
-	MOVQ         (R9), R14
-	VMOVUPS      (DX)(R14*4), Z8
-	VMOVUPS.Z    64(DX)(R14*4), K1, Z9
-	VBROADCASTSS (SI), Z10
-	VFMADD231PS  Z8, Z10, Z0
-	VFMADD231PS  Z9, Z10, Z1
-	VBROADCASTSS (SI)(DI*1), Z11
-	VFMADD231PS  Z8, Z11, Z2
-	VFMADD231PS  Z9, Z11, Z3
-	VBROADCASTSS (SI)(DI*2), Z10
-	VFMADD231PS  Z8, Z10, Z4
-	VFMADD231PS  Z9, Z10, Z5
-	VBROADCASTSS (SI)(R11*1), Z11
-	VFMADD231PS  Z8, Z11, Z6
-	VFMADD231PS  Z9, Z11, Z7
-	ADDQ         R8, SI
-	ADDQ         $+8, R9
-	DECQ         CX
-	JZ           done
-	TESTB        $0x0f, CL
-	JNZ          listed
-	CMPQ         mode+80(FP), $+2
-	JEQ          listed
-	PREFETCHT0   (R13)
-	PREFETCHT0   64(R13)
-	ADDQ         BX, R13
-	JMP          listed
-
-taps:
-	MOVQ offs+104(FP), R8
+	MOVQ   offs+96(FP), R8
 
 nextTap:
 	MOVQ         (R8), R14
@@ -15422,9 +14107,9 @@ last:
 	VZEROUPPER
 	RET
 
-// func gemm5x2_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, split int, offs *int)
+// func gemm5x2_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm5x2_32AVX512(SB), NOSPLIT, $0-112
+TEXT ·gemm5x2_32AVX512(SB), NOSPLIT, $0-104
 	MOVQ  n+56(FP), CX
 	SUBQ  $+16, CX
 	MOVQ  $-1, R13
@@ -15480,46 +14165,9 @@ start:
 	VXORPS X9, X9, X9
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   offs+104(FP), $+0
+	CMPQ   offs+96(FP), $+0
 	JE     rows
-	CMPQ   split+96(FP), $+0
-	JE     taps
-	MOVQ   offs+104(FP), R9
-
-listed:
-	MOVQ         (R9), R14
-	VMOVUPS      (DX)(R14*4), Z10
-	VMOVUPS.Z    64(DX)(R14*4), K1, Z11
-	VBROADCASTSS (SI), Z12
-	VFMADD231PS  Z10, Z12, Z0
-	VFMADD231PS  Z11, Z12, Z1
-	VBROADCASTSS (SI)(DI*1), Z13
-	VFMADD231PS  Z10, Z13, Z2
-	VFMADD231PS  Z11, Z13, Z3
-	VBROADCASTSS (SI)(DI*2), Z12
-	VFMADD231PS  Z10, Z12, Z4
-	VFMADD231PS  Z11, Z12, Z5
-	VBROADCASTSS (SI)(R11*1), Z13
-	VFMADD231PS  Z10, Z13, Z6
-	VFMADD231PS  Z11, Z13, Z7
-	VBROADCASTSS (SI)(DI*4), Z12
-	VFMADD231PS  Z10, Z12, Z8
-	VFMADD231PS  Z11, Z12, Z9
-	ADDQ         R8, SI
-	ADDQ         $+8, R9
-	DECQ         CX
-	JZ           done
-	TESTB        $0x0f, CL
-	JNZ          listed
-	CMPQ         mode+80(FP), $+2
-	JEQ          listed
-	PREFETCHT0   (R13)
-	PREFETCHT0   64(R13)
-	ADDQ         BX, R13
-	JMP          listed
-
-taps:
-	MOVQ offs+104(FP), R8
+	MOVQ   offs+96(FP), R8
 
 nextTap:
 	MOVQ         (R8), R14
@@ -15762,9 +14410,9 @@ last:
 	VZEROUPPER
 	RET
 
-// func gemm6x2_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, split int, offs *int)
+// func gemm6x2_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm6x2_32AVX512(SB), NOSPLIT, $0-112
+TEXT ·gemm6x2_32AVX512(SB), NOSPLIT, $0-104
 	MOVQ  n+56(FP), CX
 	SUBQ  $+16, CX
 	MOVQ  $-1, R13
@@ -15826,49 +14474,9 @@ start:
 	VXORPS X11, X11, X11
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   offs+104(FP), $+0
+	CMPQ   offs+96(FP), $+0
 	JE     rows
-	CMPQ   split+96(FP), $+0
-	JE     taps
-	MOVQ   offs+104(FP), R9
-
-listed:
-	MOVQ         (R9), R14
-	VMOVUPS      (DX)(R14*4), Z12
-	VMOVUPS.Z    64(DX)(R14*4), K1, Z13
-	VBROADCASTSS (SI), Z14
-	VFMADD231PS  Z12, Z14, Z0
-	VFMADD231PS  Z13, Z14, Z1
-	VBROADCASTSS (SI)(DI*1), Z15
-	VFMADD231PS  Z12, Z15, Z2
-	VFMADD231PS  Z13, Z15, Z3
-	VBROADCASTSS (SI)(DI*2), Z14
-	VFMADD231PS  Z12, Z14, Z4
-	VFMADD231PS  Z13, Z14, Z5
-	VBROADCASTSS (SI)(R11*1), Z15
-	VFMADD231PS  Z12, Z15, Z6
-	VFMADD231PS  Z13, Z15, Z7
-	VBROADCASTSS (SI)(DI*4), Z14
-	VFMADD231PS  Z12, Z14, Z8
-	VFMADD231PS  Z13, Z14, Z9
-	VBROADCASTSS (SI)(R12*1), Z15
-	VFMADD231PS  Z12, Z15, Z10
-	VFMADD231PS  Z13, Z15, Z11
-	ADDQ         R8, SI
-	ADDQ         $+8, R9
-	DECQ         CX
-	JZ           done
-	TESTB        $0x0f, CL
-	JNZ          listed
-	CMPQ         mode+80(FP), $+2
-	JEQ          listed
-	PREFETCHT0   (R13)
-	PREFETCHT0   64(R13)
-	ADDQ         BX, R13
-	JMP          listed
-
-taps:
-	MOVQ offs+104(FP), R8
+	MOVQ   offs+96(FP), R8
 
 nextTap:
 	MOVQ         (R8), R14
@@ -16140,9 +14748,9 @@ last:
 	VZEROUPPER
 	RET
 
-// func gemm7x2_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, split int, offs *int)
+// func gemm7x2_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm7x2_32AVX512(SB), NOSPLIT, $0-112
+TEXT ·gemm7x2_32AVX512(SB), NOSPLIT, $0-104
 	MOVQ  n+56(FP), CX
 	SUBQ  $+16, CX
 	MOVQ  $-1, R13
@@ -16209,52 +14817,9 @@ start:
 	VXORPS X13, X13, X13
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   offs+104(FP), $+0
+	CMPQ   offs+96(FP), $+0
 	JE     rows
-	CMPQ   split+96(FP), $+0
-	JE     taps
-	MOVQ   offs+104(FP), R9
-
-listed:
-	MOVQ         (R9), R14
-	VMOVUPS      (DX)(R14*4), Z14
-	VMOVUPS.Z    64(DX)(R14*4), K1, Z15
-	VBROADCASTSS (SI), Z16
-	VFMADD231PS  Z14, Z16, Z0
-	VFMADD231PS  Z15, Z16, Z1
-	VBROADCASTSS (SI)(DI*1), Z17
-	VFMADD231PS  Z14, Z17, Z2
-	VFMADD231PS  Z15, Z17, Z3
-	VBROADCASTSS (SI)(DI*2), Z16
-	VFMADD231PS  Z14, Z16, Z4
-	VFMADD231PS  Z15, Z16, Z5
-	VBROADCASTSS (SI)(R11*1), Z17
-	VFMADD231PS  Z14, Z17, Z6
-	VFMADD231PS  Z15, Z17, Z7
-	VBROADCASTSS (SI)(DI*4), Z16
-	VFMADD231PS  Z14, Z16, Z8
-	VFMADD231PS  Z15, Z16, Z9
-	VBROADCASTSS (SI)(R12*1), Z17
-	VFMADD231PS  Z14, Z17, Z10
-	VFMADD231PS  Z15, Z17, Z11
-	VBROADCASTSS (SI)(R11*2), Z16
-	VFMADD231PS  Z14, Z16, Z12
-	VFMADD231PS  Z15, Z16, Z13
-	ADDQ         R8, SI
-	ADDQ         $+8, R9
-	DECQ         CX
-	JZ           done
-	TESTB        $0x0f, CL
-	JNZ          listed
-	CMPQ         mode+80(FP), $+2
-	JEQ          listed
-	PREFETCHT0   (R13)
-	PREFETCHT0   64(R13)
-	ADDQ         BX, R13
-	JMP          listed
-
-taps:
-	MOVQ offs+104(FP), R8
+	MOVQ   offs+96(FP), R8
 
 nextTap:
 	MOVQ         (R8), R14
@@ -16555,9 +15120,9 @@ last:
 	VZEROUPPER
 	RET
 
-// func gemm8x2_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, split int, offs *int)
+// func gemm8x2_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm8x2_32AVX512(SB), NOSPLIT, $0-112
+TEXT ·gemm8x2_32AVX512(SB), NOSPLIT, $0-104
 	MOVQ  n+56(FP), CX
 	SUBQ  $+16, CX
 	MOVQ  $-1, R13
@@ -16630,55 +15195,9 @@ start:
 	VXORPS X15, X15, X15
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   offs+104(FP), $+0
+	CMPQ   offs+96(FP), $+0
 	JE     rows
-	CMPQ   split+96(FP), $+0
-	JE     taps
-	MOVQ   offs+104(FP), R9
-
-listed:
-	MOVQ         (R9), R14
-	VMOVUPS      (DX)(R14*4), Z16
-	VMOVUPS.Z    64(DX)(R14*4), K1, Z17
-	VBROADCASTSS (SI), Z18
-	VFMADD231PS  Z16, Z18, Z0
-	VFMADD231PS  Z17, Z18, Z1
-	VBROADCASTSS (SI)(DI*1), Z19
-	VFMADD231PS  Z16, Z19, Z2
-	VFMADD231PS  Z17, Z19, Z3
-	VBROADCASTSS (SI)(DI*2), Z18
-	VFMADD231PS  Z16, Z18, Z4
-	VFMADD231PS  Z17, Z18, Z5
-	VBROADCASTSS (SI)(R11*1), Z19
-	VFMADD231PS  Z16, Z19, Z6
-	VFMADD231PS  Z17, Z19, Z7
-	VBROADCASTSS (SI)(DI*4), Z18
-	VFMADD231PS  Z16, Z18, Z8
-	VFMADD231PS  Z17, Z18, Z9
-	VBROADCASTSS (SI)(R12*1), Z19
-	VFMADD231PS  Z16, Z19, Z10
-	VFMADD231PS  Z17, Z19, Z11
-	VBROADCASTSS (SI)(R11*2), Z18
-	VFMADD231PS  Z16, Z18, Z12
-	VFMADD231PS  Z17, Z18, Z13
-	VBROADCASTSS (SI)(R10*1), Z19
-	VFMADD231PS  Z16, Z19, Z14
-	VFMADD231PS  Z17, Z19, Z15
-	ADDQ         R8, SI
-	ADDQ         $+8, R9
-	DECQ         CX
-	JZ           done
-	TESTB        $0x0f, CL
-	JNZ          listed
-	CMPQ         mode+80(FP), $+2
-	JEQ          listed
-	PREFETCHT0   (R13)
-	PREFETCHT0   64(R13)
-	ADDQ         BX, R13
-	JMP          listed
-
-taps:
-	MOVQ offs+104(FP), R8
+	MOVQ   offs+96(FP), R8
 
 nextTap:
 	MOVQ         (R8), R14
@@ -17008,9 +15527,9 @@ last:
 	VZEROUPPER
 	RET
 
-// func gemm9x2_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, split int, offs *int)
+// func gemm9x2_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm9x2_32AVX512(SB), NOSPLIT, $0-112
+TEXT ·gemm9x2_32AVX512(SB), NOSPLIT, $0-104
 	MOVQ  n+56(FP), CX
 	SUBQ  $+16, CX
 	MOVQ  $-1, R13
@@ -17088,58 +15607,9 @@ start:
 	VXORPS X17, X17, X17
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   offs+104(FP), $+0
+	CMPQ   offs+96(FP), $+0
 	JE     rows
-	CMPQ   split+96(FP), $+0
-	JE     taps
-	MOVQ   offs+104(FP), R9
-
-listed:
-	MOVQ         (R9), R14
-	VMOVUPS      (DX)(R14*4), Z18
-	VMOVUPS.Z    64(DX)(R14*4), K1, Z19
-	VBROADCASTSS (SI), Z20
-	VFMADD231PS  Z18, Z20, Z0
-	VFMADD231PS  Z19, Z20, Z1
-	VBROADCASTSS (SI)(DI*1), Z21
-	VFMADD231PS  Z18, Z21, Z2
-	VFMADD231PS  Z19, Z21, Z3
-	VBROADCASTSS (SI)(DI*2), Z20
-	VFMADD231PS  Z18, Z20, Z4
-	VFMADD231PS  Z19, Z20, Z5
-	VBROADCASTSS (SI)(R11*1), Z21
-	VFMADD231PS  Z18, Z21, Z6
-	VFMADD231PS  Z19, Z21, Z7
-	VBROADCASTSS (SI)(DI*4), Z20
-	VFMADD231PS  Z18, Z20, Z8
-	VFMADD231PS  Z19, Z20, Z9
-	VBROADCASTSS (SI)(R12*1), Z21
-	VFMADD231PS  Z18, Z21, Z10
-	VFMADD231PS  Z19, Z21, Z11
-	VBROADCASTSS (SI)(R11*2), Z20
-	VFMADD231PS  Z18, Z20, Z12
-	VFMADD231PS  Z19, Z20, Z13
-	VBROADCASTSS (SI)(R10*1), Z21
-	VFMADD231PS  Z18, Z21, Z14
-	VFMADD231PS  Z19, Z21, Z15
-	VBROADCASTSS (SI)(DI*8), Z20
-	VFMADD231PS  Z18, Z20, Z16
-	VFMADD231PS  Z19, Z20, Z17
-	ADDQ         R8, SI
-	ADDQ         $+8, R9
-	DECQ         CX
-	JZ           done
-	TESTB        $0x0f, CL
-	JNZ          listed
-	CMPQ         mode+80(FP), $+2
-	JEQ          listed
-	PREFETCHT0   (R13)
-	PREFETCHT0   64(R13)
-	ADDQ         BX, R13
-	JMP          listed
-
-taps:
-	MOVQ offs+104(FP), R8
+	MOVQ   offs+96(FP), R8
 
 nextTap:
 	MOVQ         (R8), R14
@@ -17498,9 +15968,9 @@ last:
 	VZEROUPPER
 	RET
 
-// func gemm10x2_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, split int, offs *int)
+// func gemm10x2_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm10x2_32AVX512(SB), NOSPLIT, $0-112
+TEXT ·gemm10x2_32AVX512(SB), NOSPLIT, $0-104
 	MOVQ  n+56(FP), CX
 	SUBQ  $+16, CX
 	MOVQ  $-1, R13
@@ -17585,62 +16055,9 @@ start:
 	VXORPS X19, X19, X19
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   offs+104(FP), $+0
+	CMPQ   offs+96(FP), $+0
 	JE     rows
-	CMPQ   split+96(FP), $+0
-	JE     taps
-	MOVQ   offs+104(FP), R9
-
-listed:
-	MOVQ         (R9), R14
-	VMOVUPS      (DX)(R14*4), Z20
-	VMOVUPS.Z    64(DX)(R14*4), K1, Z21
-	VBROADCASTSS (SI), Z22
-	VFMADD231PS  Z20, Z22, Z0
-	VFMADD231PS  Z21, Z22, Z1
-	VBROADCASTSS (SI)(DI*1), Z23
-	VFMADD231PS  Z20, Z23, Z2
-	VFMADD231PS  Z21, Z23, Z3
-	VBROADCASTSS (SI)(DI*2), Z22
-	VFMADD231PS  Z20, Z22, Z4
-	VFMADD231PS  Z21, Z22, Z5
-	VBROADCASTSS (SI)(R11*1), Z23
-	VFMADD231PS  Z20, Z23, Z6
-	VFMADD231PS  Z21, Z23, Z7
-	VBROADCASTSS (SI)(DI*4), Z22
-	VFMADD231PS  Z20, Z22, Z8
-	VFMADD231PS  Z21, Z22, Z9
-	VBROADCASTSS (SI)(R12*1), Z23
-	VFMADD231PS  Z20, Z23, Z10
-	VFMADD231PS  Z21, Z23, Z11
-	VBROADCASTSS (SI)(R11*2), Z22
-	VFMADD231PS  Z20, Z22, Z12
-	VFMADD231PS  Z21, Z22, Z13
-	VBROADCASTSS (SI)(R10*1), Z23
-	VFMADD231PS  Z20, Z23, Z14
-	VFMADD231PS  Z21, Z23, Z15
-	VBROADCASTSS (SI)(DI*8), Z22
-	VFMADD231PS  Z20, Z22, Z16
-	VFMADD231PS  Z21, Z22, Z17
-	VBROADCASTSS (R15), Z23
-	VFMADD231PS  Z20, Z23, Z18
-	VFMADD231PS  Z21, Z23, Z19
-	ADDQ         R8, SI
-	ADDQ         R8, R15
-	ADDQ         $+8, R9
-	DECQ         CX
-	JZ           done
-	TESTB        $0x0f, CL
-	JNZ          listed
-	CMPQ         mode+80(FP), $+2
-	JEQ          listed
-	PREFETCHT0   (R13)
-	PREFETCHT0   64(R13)
-	ADDQ         BX, R13
-	JMP          listed
-
-taps:
-	MOVQ offs+104(FP), R8
+	MOVQ   offs+96(FP), R8
 
 nextTap:
 	MOVQ         (R8), R14
@@ -18030,9 +16447,9 @@ last:
 	VZEROUPPER
 	RET
 
-// func gemm11x2_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, split int, offs *int)
+// func gemm11x2_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm11x2_32AVX512(SB), NOSPLIT, $0-112
+TEXT ·gemm11x2_32AVX512(SB), NOSPLIT, $0-104
 	MOVQ  n+56(FP), CX
 	SUBQ  $+16, CX
 	MOVQ  $-1, R13
@@ -18122,65 +16539,9 @@ start:
 	VXORPS X21, X21, X21
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   offs+104(FP), $+0
+	CMPQ   offs+96(FP), $+0
 	JE     rows
-	CMPQ   split+96(FP), $+0
-	JE     taps
-	MOVQ   offs+104(FP), R9
-
-listed:
-	MOVQ         (R9), R14
-	VMOVUPS      (DX)(R14*4), Z22
-	VMOVUPS.Z    64(DX)(R14*4), K1, Z23
-	VBROADCASTSS (SI), Z24
-	VFMADD231PS  Z22, Z24, Z0
-	VFMADD231PS  Z23, Z24, Z1
-	VBROADCASTSS (SI)(DI*1), Z25
-	VFMADD231PS  Z22, Z25, Z2
-	VFMADD231PS  Z23, Z25, Z3
-	VBROADCASTSS (SI)(DI*2), Z24
-	VFMADD231PS  Z22, Z24, Z4
-	VFMADD231PS  Z23, Z24, Z5
-	VBROADCASTSS (SI)(R11*1), Z25
-	VFMADD231PS  Z22, Z25, Z6
-	VFMADD231PS  Z23, Z25, Z7
-	VBROADCASTSS (SI)(DI*4), Z24
-	VFMADD231PS  Z22, Z24, Z8
-	VFMADD231PS  Z23, Z24, Z9
-	VBROADCASTSS (SI)(R12*1), Z25
-	VFMADD231PS  Z22, Z25, Z10
-	VFMADD231PS  Z23, Z25, Z11
-	VBROADCASTSS (SI)(R11*2), Z24
-	VFMADD231PS  Z22, Z24, Z12
-	VFMADD231PS  Z23, Z24, Z13
-	VBROADCASTSS (SI)(R10*1), Z25
-	VFMADD231PS  Z22, Z25, Z14
-	VFMADD231PS  Z23, Z25, Z15
-	VBROADCASTSS (SI)(DI*8), Z24
-	VFMADD231PS  Z22, Z24, Z16
-	VFMADD231PS  Z23, Z24, Z17
-	VBROADCASTSS (R15), Z25
-	VFMADD231PS  Z22, Z25, Z18
-	VFMADD231PS  Z23, Z25, Z19
-	VBROADCASTSS (R15)(DI*1), Z24
-	VFMADD231PS  Z22, Z24, Z20
-	VFMADD231PS  Z23, Z24, Z21
-	ADDQ         R8, SI
-	ADDQ         R8, R15
-	ADDQ         $+8, R9
-	DECQ         CX
-	JZ           done
-	TESTB        $0x0f, CL
-	JNZ          listed
-	CMPQ         mode+80(FP), $+2
-	JEQ          listed
-	PREFETCHT0   (R13)
-	PREFETCHT0   64(R13)
-	ADDQ         BX, R13
-	JMP          listed
-
-taps:
-	MOVQ offs+104(FP), R8
+	MOVQ   offs+96(FP), R8
 
 nextTap:
 	MOVQ         (R8), R14
@@ -18599,9 +16960,9 @@ last:
 	VZEROUPPER
 	RET
 
-// func gemm12x2_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, split int, offs *int)
+// func gemm12x2_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm12x2_32AVX512(SB), NOSPLIT, $0-112
+TEXT ·gemm12x2_32AVX512(SB), NOSPLIT, $0-104
 	MOVQ  n+56(FP), CX
 	SUBQ  $+16, CX
 	MOVQ  $-1, R13
@@ -18696,68 +17057,9 @@ start:
 	VXORPS X23, X23, X23
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   offs+104(FP), $+0
+	CMPQ   offs+96(FP), $+0
 	JE     rows
-	CMPQ   split+96(FP), $+0
-	JE     taps
-	MOVQ   offs+104(FP), R9
-
-listed:
-	MOVQ         (R9), R14
-	VMOVUPS      (DX)(R14*4), Z24
-	VMOVUPS.Z    64(DX)(R14*4), K1, Z25
-	VBROADCASTSS (SI), Z26
-	VFMADD231PS  Z24, Z26, Z0
-	VFMADD231PS  Z25, Z26, Z1
-	VBROADCASTSS (SI)(DI*1), Z27
-	VFMADD231PS  Z24, Z27, Z2
-	VFMADD231PS  Z25, Z27, Z3
-	VBROADCASTSS (SI)(DI*2), Z26
-	VFMADD231PS  Z24, Z26, Z4
-	VFMADD231PS  Z25, Z26, Z5
-	VBROADCASTSS (SI)(R11*1), Z27
-	VFMADD231PS  Z24, Z27, Z6
-	VFMADD231PS  Z25, Z27, Z7
-	VBROADCASTSS (SI)(DI*4), Z26
-	VFMADD231PS  Z24, Z26, Z8
-	VFMADD231PS  Z25, Z26, Z9
-	VBROADCASTSS (SI)(R12*1), Z27
-	VFMADD231PS  Z24, Z27, Z10
-	VFMADD231PS  Z25, Z27, Z11
-	VBROADCASTSS (SI)(R11*2), Z26
-	VFMADD231PS  Z24, Z26, Z12
-	VFMADD231PS  Z25, Z26, Z13
-	VBROADCASTSS (SI)(R10*1), Z27
-	VFMADD231PS  Z24, Z27, Z14
-	VFMADD231PS  Z25, Z27, Z15
-	VBROADCASTSS (SI)(DI*8), Z26
-	VFMADD231PS  Z24, Z26, Z16
-	VFMADD231PS  Z25, Z26, Z17
-	VBROADCASTSS (R15), Z27
-	VFMADD231PS  Z24, Z27, Z18
-	VFMADD231PS  Z25, Z27, Z19
-	VBROADCASTSS (R15)(DI*1), Z26
-	VFMADD231PS  Z24, Z26, Z20
-	VFMADD231PS  Z25, Z26, Z21
-	VBROADCASTSS (R15)(DI*2), Z27
-	VFMADD231PS  Z24, Z27, Z22
-	VFMADD231PS  Z25, Z27, Z23
-	ADDQ         R8, SI
-	ADDQ         R8, R15
-	ADDQ         $+8, R9
-	DECQ         CX
-	JZ           done
-	TESTB        $0x0f, CL
-	JNZ          listed
-	CMPQ         mode+80(FP), $+2
-	JEQ          listed
-	PREFETCHT0   (R13)
-	PREFETCHT0   64(R13)
-	ADDQ         BX, R13
-	JMP          listed
-
-taps:
-	MOVQ offs+104(FP), R8
+	MOVQ   offs+96(FP), R8
 
 nextTap:
 	MOVQ         (R8), R14
@@ -19205,9 +17507,9 @@ last:
 	VZEROUPPER
 	RET
 
-// func gemm13x2_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, split int, offs *int)
+// func gemm13x2_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm13x2_32AVX512(SB), NOSPLIT, $0-112
+TEXT ·gemm13x2_32AVX512(SB), NOSPLIT, $0-104
 	MOVQ  n+56(FP), CX
 	SUBQ  $+16, CX
 	MOVQ  $-1, R13
@@ -19307,71 +17609,9 @@ start:
 	VXORPS X25, X25, X25
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   offs+104(FP), $+0
+	CMPQ   offs+96(FP), $+0
 	JE     rows
-	CMPQ   split+96(FP), $+0
-	JE     taps
-	MOVQ   offs+104(FP), R9
-
-listed:
-	MOVQ         (R9), R14
-	VMOVUPS      (DX)(R14*4), Z26
-	VMOVUPS.Z    64(DX)(R14*4), K1, Z27
-	VBROADCASTSS (SI), Z28
-	VFMADD231PS  Z26, Z28, Z0
-	VFMADD231PS  Z27, Z28, Z1
-	VBROADCASTSS (SI)(DI*1), Z29
-	VFMADD231PS  Z26, Z29, Z2
-	VFMADD231PS  Z27, Z29, Z3
-	VBROADCASTSS (SI)(DI*2), Z28
-	VFMADD231PS  Z26, Z28, Z4
-	VFMADD231PS  Z27, Z28, Z5
-	VBROADCASTSS (SI)(R11*1), Z29
-	VFMADD231PS  Z26, Z29, Z6
-	VFMADD231PS  Z27, Z29, Z7
-	VBROADCASTSS (SI)(DI*4), Z28
-	VFMADD231PS  Z26, Z28, Z8
-	VFMADD231PS  Z27, Z28, Z9
-	VBROADCASTSS (SI)(R12*1), Z29
-	VFMADD231PS  Z26, Z29, Z10
-	VFMADD231PS  Z27, Z29, Z11
-	VBROADCASTSS (SI)(R11*2), Z28
-	VFMADD231PS  Z26, Z28, Z12
-	VFMADD231PS  Z27, Z28, Z13
-	VBROADCASTSS (SI)(R10*1), Z29
-	VFMADD231PS  Z26, Z29, Z14
-	VFMADD231PS  Z27, Z29, Z15
-	VBROADCASTSS (SI)(DI*8), Z28
-	VFMADD231PS  Z26, Z28, Z16
-	VFMADD231PS  Z27, Z28, Z17
-	VBROADCASTSS (R15), Z29
-	VFMADD231PS  Z26, Z29, Z18
-	VFMADD231PS  Z27, Z29, Z19
-	VBROADCASTSS (R15)(DI*1), Z28
-	VFMADD231PS  Z26, Z28, Z20
-	VFMADD231PS  Z27, Z28, Z21
-	VBROADCASTSS (R15)(DI*2), Z29
-	VFMADD231PS  Z26, Z29, Z22
-	VFMADD231PS  Z27, Z29, Z23
-	VBROADCASTSS (R15)(R11*1), Z28
-	VFMADD231PS  Z26, Z28, Z24
-	VFMADD231PS  Z27, Z28, Z25
-	ADDQ         R8, SI
-	ADDQ         R8, R15
-	ADDQ         $+8, R9
-	DECQ         CX
-	JZ           done
-	TESTB        $0x0f, CL
-	JNZ          listed
-	CMPQ         mode+80(FP), $+2
-	JEQ          listed
-	PREFETCHT0   (R13)
-	PREFETCHT0   64(R13)
-	ADDQ         BX, R13
-	JMP          listed
-
-taps:
-	MOVQ offs+104(FP), R8
+	MOVQ   offs+96(FP), R8
 
 nextTap:
 	MOVQ         (R8), R14
@@ -19848,9 +18088,9 @@ last:
 	VZEROUPPER
 	RET
 
-// func gemm14x2_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, split int, offs *int)
+// func gemm14x2_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm14x2_32AVX512(SB), NOSPLIT, $0-112
+TEXT ·gemm14x2_32AVX512(SB), NOSPLIT, $0-104
 	MOVQ  n+56(FP), CX
 	SUBQ  $+16, CX
 	MOVQ  $-1, R13
@@ -19955,74 +18195,9 @@ start:
 	VXORPS X27, X27, X27
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   offs+104(FP), $+0
+	CMPQ   offs+96(FP), $+0
 	JE     rows
-	CMPQ   split+96(FP), $+0
-	JE     taps
-	MOVQ   offs+104(FP), R9
-
-listed:
-	MOVQ         (R9), R14
-	VMOVUPS      (DX)(R14*4), Z28
-	VMOVUPS.Z    64(DX)(R14*4), K1, Z29
-	VBROADCASTSS (SI), Z30
-	VFMADD231PS  Z28, Z30, Z0
-	VFMADD231PS  Z29, Z30, Z1
-	VBROADCASTSS (SI)(DI*1), Z31
-	VFMADD231PS  Z28, Z31, Z2
-	VFMADD231PS  Z29, Z31, Z3
-	VBROADCASTSS (SI)(DI*2), Z30
-	VFMADD231PS  Z28, Z30, Z4
-	VFMADD231PS  Z29, Z30, Z5
-	VBROADCASTSS (SI)(R11*1), Z31
-	VFMADD231PS  Z28, Z31, Z6
-	VFMADD231PS  Z29, Z31, Z7
-	VBROADCASTSS (SI)(DI*4), Z30
-	VFMADD231PS  Z28, Z30, Z8
-	VFMADD231PS  Z29, Z30, Z9
-	VBROADCASTSS (SI)(R12*1), Z31
-	VFMADD231PS  Z28, Z31, Z10
-	VFMADD231PS  Z29, Z31, Z11
-	VBROADCASTSS (SI)(R11*2), Z30
-	VFMADD231PS  Z28, Z30, Z12
-	VFMADD231PS  Z29, Z30, Z13
-	VBROADCASTSS (SI)(R10*1), Z31
-	VFMADD231PS  Z28, Z31, Z14
-	VFMADD231PS  Z29, Z31, Z15
-	VBROADCASTSS (SI)(DI*8), Z30
-	VFMADD231PS  Z28, Z30, Z16
-	VFMADD231PS  Z29, Z30, Z17
-	VBROADCASTSS (R15), Z31
-	VFMADD231PS  Z28, Z31, Z18
-	VFMADD231PS  Z29, Z31, Z19
-	VBROADCASTSS (R15)(DI*1), Z30
-	VFMADD231PS  Z28, Z30, Z20
-	VFMADD231PS  Z29, Z30, Z21
-	VBROADCASTSS (R15)(DI*2), Z31
-	VFMADD231PS  Z28, Z31, Z22
-	VFMADD231PS  Z29, Z31, Z23
-	VBROADCASTSS (R15)(R11*1), Z30
-	VFMADD231PS  Z28, Z30, Z24
-	VFMADD231PS  Z29, Z30, Z25
-	VBROADCASTSS (R15)(DI*4), Z31
-	VFMADD231PS  Z28, Z31, Z26
-	VFMADD231PS  Z29, Z31, Z27
-	ADDQ         R8, SI
-	ADDQ         R8, R15
-	ADDQ         $+8, R9
-	DECQ         CX
-	JZ           done
-	TESTB        $0x0f, CL
-	JNZ          listed
-	CMPQ         mode+80(FP), $+2
-	JEQ          listed
-	PREFETCHT0   (R13)
-	PREFETCHT0   64(R13)
-	ADDQ         BX, R13
-	JMP          listed
-
-taps:
-	MOVQ offs+104(FP), R8
+	MOVQ   offs+96(FP), R8
 
 nextTap:
 	MOVQ         (R8), R14
@@ -20528,9 +18703,9 @@ last:
 	VZEROUPPER
 	RET
 
-// func gemm1x3_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, split int, offs *int)
+// func gemm1x3_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm1x3_32AVX512(SB), NOSPLIT, $0-112
+TEXT ·gemm1x3_32AVX512(SB), NOSPLIT, $0-104
 	MOVQ  n+56(FP), CX
 	SUBQ  $+32, CX
 	MOVQ  $-1, R13
@@ -20567,143 +18742,9 @@ start:
 	VXORPS X2, X2, X2
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   offs+104(FP), $+0
+	CMPQ   offs+96(FP), $+0
 	JE     rows
-	CMPQ   split+96(FP), $+0
-	JE     taps
-	MOVQ   offs+104(FP), R9
-	MOVQ   n+56(FP), R14
-	CMPQ   split+96(FP), R14
-	JEQ    listed
-	MOVQ   split+96(FP), CX
-	MOVQ   more+88(FP), AX
-	MOVQ   CX, R14
-	SHLQ   $0x02, R14
-	SUBQ   R14, AX
-	CMPQ   CX, $+16
-	JGT    beyond0
-	MOVQ   $-1, R14
-	SHLQ   CL, R14
-	KMOVW  R14, K3
-	KNOTW  K3, K2
-	MOVQ   k+64(FP), CX
-
-parts0:
-	MOVQ         (R9), R14
-	VMOVUPS.Z    (DX)(R14*4), K2, Z3
-	VMOVUPS      (AX)(R14*4), K3, Z3
-	VMOVUPS      64(AX)(R14*4), Z4
-	VMOVUPS.Z    128(AX)(R14*4), K1, Z5
-	VBROADCASTSS (SI), Z6
-	VFMADD231PS  Z3, Z6, Z0
-	VFMADD231PS  Z4, Z6, Z1
-	VFMADD231PS  Z5, Z6, Z2
-	ADDQ         R8, SI
-	ADDQ         $+8, R9
-	DECQ         CX
-	JZ           done
-	TESTB        $0x0f, CL
-	JNZ          parts0
-	CMPQ         mode+80(FP), $+2
-	JEQ          parts0
-	PREFETCHT0   (R13)
-	PREFETCHT0   64(R13)
-	PREFETCHT0   128(R13)
-	ADDQ         BX, R13
-	JMP          parts0
-
-beyond0:
-	CMPQ  CX, $+32
-	JGT   beyond1
-	SUBQ  $+16, CX
-	MOVQ  $-1, R14
-	SHLQ  CL, R14
-	KMOVW R14, K3
-	KNOTW K3, K2
-	MOVQ  k+64(FP), CX
-
-parts1:
-	MOVQ         (R9), R14
-	VMOVUPS      (DX)(R14*4), Z3
-	VMOVUPS.Z    64(DX)(R14*4), K2, Z4
-	VMOVUPS      64(AX)(R14*4), K3, Z4
-	VMOVUPS.Z    128(AX)(R14*4), K1, Z5
-	VBROADCASTSS (SI), Z6
-	VFMADD231PS  Z3, Z6, Z0
-	VFMADD231PS  Z4, Z6, Z1
-	VFMADD231PS  Z5, Z6, Z2
-	ADDQ         R8, SI
-	ADDQ         $+8, R9
-	DECQ         CX
-	JZ           done
-	TESTB        $0x0f, CL
-	JNZ          parts1
-	CMPQ         mode+80(FP), $+2
-	JEQ          parts1
-	PREFETCHT0   (R13)
-	PREFETCHT0   64(R13)
-	PREFETCHT0   128(R13)
-	ADDQ         BX, R13
-	JMP          parts1
-
-beyond1:
-	SUBQ  $+32, CX
-	MOVQ  $-1, R14
-	SHLQ  CL, R14
-	KMOVW R14, K3
-	KNOTW K3, K2
-	KANDW K1, K3, K3
-	MOVQ  k+64(FP), CX
-
-parts2:
-	MOVQ         (R9), R14
-	VMOVUPS      (DX)(R14*4), Z3
-	VMOVUPS      64(DX)(R14*4), Z4
-	VMOVUPS.Z    128(DX)(R14*4), K2, Z5
-	VMOVUPS      128(AX)(R14*4), K3, Z5
-	VBROADCASTSS (SI), Z6
-	VFMADD231PS  Z3, Z6, Z0
-	VFMADD231PS  Z4, Z6, Z1
-	VFMADD231PS  Z5, Z6, Z2
-	ADDQ         R8, SI
-	ADDQ         $+8, R9
-	DECQ         CX
-	JZ           done
-	TESTB        $0x0f, CL
-	JNZ          parts2
-	CMPQ         mode+80(FP), $+2
-	JEQ          parts2
-	PREFETCHT0   (R13)
-	PREFETCHT0   64(R13)
-	PREFETCHT0   128(R13)
-	ADDQ         BX, R13
-	JMP          parts2
-
-listed:
-	MOVQ         (R9), R14
-	VMOVUPS      (DX)(R14*4), Z3
-	VMOVUPS      64(DX)(R14*4), Z4
-	VMOVUPS.Z    128(DX)(R14*4), K1, Z5
-	VBROADCASTSS (SI), Z6
-	VFMADD231PS  Z3, Z6, Z0
-	VFMADD231PS  Z4, Z6, Z1
-	VFMADD231PS  Z5, Z6, Z2
-	ADDQ         R8, SI
-	ADDQ         $+8, R9
-	DECQ         CX
-	JZ           done
-	TESTB        $0x0f, CL
-	JNZ          listed
-	CMPQ         mode+80(FP), $+2
-	JEQ          listed
-	PREFETCHT0   (R13)
-	PREFETCHT0   64(R13)
-	PREFETCHT0   128(R13)
-	ADDQ         BX, R13
-	JMP          listed
-
-taps:
-	MOVQ offs+104(FP), R8
+	MOVQ   offs+96(FP), R8
 
 nextTap:
 	MOVQ         (R8), R14
@@ -20848,9 +18889,9 @@ last:
 	VZEROUPPER
 	RET
 
-// func gemm2x3_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, split int, offs *int)
+// func gemm2x3_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm2x3_32AVX512(SB), NOSPLIT, $0-112
+TEXT ·gemm2x3_32AVX512(SB), NOSPLIT, $0-104
 	MOVQ  n+56(FP), CX
 	SUBQ  $+32, CX
 	MOVQ  $-1, R13
@@ -20894,159 +18935,9 @@ start:
 	VXORPS X5, X5, X5
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   offs+104(FP), $+0
+	CMPQ   offs+96(FP), $+0
 	JE     rows
-	CMPQ   split+96(FP), $+0
-	JE     taps
-	MOVQ   offs+104(FP), R9
-	MOVQ   n+56(FP), R14
-	CMPQ   split+96(FP), R14
-	JEQ    listed
-	MOVQ   split+96(FP), CX
-	MOVQ   more+88(FP), AX
-	MOVQ   CX, R14
-	SHLQ   $0x02, R14
-	SUBQ   R14, AX
-	CMPQ   CX, $+16
-	JGT    beyond0
-	MOVQ   $-1, R14
-	SHLQ   CL, R14
-	KMOVW  R14, K3
-	KNOTW  K3, K2
-	MOVQ   k+64(FP), CX
-
-parts0:
-	MOVQ         (R9), R14
-	VMOVUPS.Z    (DX)(R14*4), K2, Z6
-	VMOVUPS      (AX)(R14*4), K3, Z6
-	VMOVUPS      64(AX)(R14*4), Z7
-	VMOVUPS.Z    128(AX)(R14*4), K1, Z8
-	VBROADCASTSS (SI), Z9
-	VFMADD231PS  Z6, Z9, Z0
-	VFMADD231PS  Z7, Z9, Z1
-	VFMADD231PS  Z8, Z9, Z2
-	VBROADCASTSS (SI)(DI*1), Z10
-	VFMADD231PS  Z6, Z10, Z3
-	VFMADD231PS  Z7, Z10, Z4
-	VFMADD231PS  Z8, Z10, Z5
-	ADDQ         R8, SI
-	ADDQ         $+8, R9
-	DECQ         CX
-	JZ           done
-	TESTB        $0x0f, CL
-	JNZ          parts0
-	CMPQ         mode+80(FP), $+2
-	JEQ          parts0
-	PREFETCHT0   (R13)
-	PREFETCHT0   64(R13)
-	PREFETCHT0   128(R13)
-	ADDQ         BX, R13
-	JMP          parts0
-
-beyond0:
-	CMPQ  CX, $+32
-	JGT   beyond1
-	SUBQ  $+16, CX
-	MOVQ  $-1, R14
-	SHLQ  CL, R14
-	KMOVW R14, K3
-	KNOTW K3, K2
-	MOVQ  k+64(FP), CX
-
-parts1:
-	MOVQ         (R9), R14
-	VMOVUPS      (DX)(R14*4), Z6
-	VMOVUPS.Z    64(DX)(R14*4), K2, Z7
-	VMOVUPS      64(AX)(R14*4), K3, Z7
-	VMOVUPS.Z    128(AX)(R14*4), K1, Z8
-	VBROADCASTSS (SI), Z9
-	VFMADD231PS  Z6, Z9, Z0
-	VFMADD231PS  Z7, Z9, Z1
-	VFMADD231PS  Z8, Z9, Z2
-	VBROADCASTSS (SI)(DI*1), Z10
-	VFMADD231PS  Z6, Z10, Z3
-	VFMADD231PS  Z7, Z10, Z4
-	VFMADD231PS  Z8, Z10, Z5
-	ADDQ         R8, SI
-	ADDQ         $+8, R9
-	DECQ         CX
-	JZ           done
-	TESTB        $0x0f, CL
-	JNZ          parts1
-	CMPQ         mode+80(FP), $+2
-	JEQ          parts1
-	PREFETCHT0   (R13)
-	PREFETCHT0   64(R13)
-	PREFETCHT0   128(R13)
-	ADDQ         BX, R13
-	JMP          parts1
-
-beyond1:
-	SUBQ  $+32, CX
-	MOVQ  $-1, R14
-	SHLQ  CL, R14
-	KMOVW R14, K3
-	KNOTW K3, K2
-	KANDW K1, K3, K3
-	MOVQ  k+64(FP), CX
-
-parts2:
-	MOVQ         (R9), R14
-	VMOVUPS      (DX)(R14*4), Z6
-	VMOVUPS      64(DX)(R14*4), Z7
-	VMOVUPS.Z    128(DX)(R14*4), K2, Z8
-	VMOVUPS      128(AX)(R14*4), K3, Z8
-	VBROADCASTSS (SI), Z9
-	VFMADD231PS  Z6, Z9, Z0
-	VFMADD231PS  Z7, Z9, Z1
-	VFMADD231PS  Z8, Z9, Z2
-	VBROADCASTSS (SI)(DI*1), Z10
-	VFMADD231PS  Z6, Z10, Z3
-	VFMADD231PS  Z7, Z10, Z4
-	VFMADD231PS  Z8, Z10, Z5
-	ADDQ         R8, SI
-	ADDQ         $+8, R9
-	DECQ         CX
-	JZ           done
-	TESTB        $0x0f, CL
-	JNZ          parts2
-	CMPQ         mode+80(FP), $+2
-	JEQ          parts2
-	PREFETCHT0   (R13)
-	PREFETCHT0   64(R13)
-	PREFETCHT0   128(R13)
-	ADDQ         BX, R13
-	JMP          parts2
-
-listed:
-	MOVQ         (R9), R14
-	VMOVUPS      (DX)(R14*4), Z6
-	VMOVUPS      64(DX)(R14*4), Z7
-	VMOVUPS.Z    128(DX)(R14*4), K1, Z8
-	VBROADCASTSS (SI), Z9
-	VFMADD231PS  Z6, Z9, Z0
-	VFMADD231PS  Z7, Z9, Z1
-	VFMADD231PS  Z8, Z9, Z2
-	VBROADCASTSS (SI)(DI*1), Z10
-	VFMADD231PS  Z6, Z10, Z3
-	VFMADD231PS  Z7, Z10, Z4
-	VFMADD231PS  Z8, Z10, Z5
-	ADDQ         R8, SI
-	ADDQ         $+8, R9
-	DECQ         CX
-	JZ           done
-	TESTB        $0x0f, CL
-	JNZ          listed
-	CMPQ         mode+80(FP), $+2
-	JEQ          listed
-	PREFETCHT0   (R13)
-	PREFETCHT0   64(R13)
-	PREFETCHT0   128(R13)
-	ADDQ         BX, R13
-	JMP          listed
-
-taps:
-	MOVQ offs+104(FP), R8
+	MOVQ   offs+96(FP), R8
 
 nextTap:
 	MOVQ         (R8), R14
@@ -21233,9 +19124,9 @@ last:
 	VZEROUPPER
 	RET
 
-// func gemm3x3_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, split int, offs *int)
+// func gemm3x3_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm3x3_32AVX512(SB), NOSPLIT, $0-112
+TEXT ·gemm3x3_32AVX512(SB), NOSPLIT, $0-104
 	MOVQ  n+56(FP), CX
 	SUBQ  $+32, CX
 	MOVQ  $-1, R13
@@ -21286,175 +19177,9 @@ start:
 	VXORPS X8, X8, X8
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   offs+104(FP), $+0
+	CMPQ   offs+96(FP), $+0
 	JE     rows
-	CMPQ   split+96(FP), $+0
-	JE     taps
-	MOVQ   offs+104(FP), R9
-	MOVQ   n+56(FP), R14
-	CMPQ   split+96(FP), R14
-	JEQ    listed
-	MOVQ   split+96(FP), CX
-	MOVQ   more+88(FP), AX
-	MOVQ   CX, R14
-	SHLQ   $0x02, R14
-	SUBQ   R14, AX
-	CMPQ   CX, $+16
-	JGT    beyond0
-	MOVQ   $-1, R14
-	SHLQ   CL, R14
-	KMOVW  R14, K3
-	KNOTW  K3, K2
-	MOVQ   k+64(FP), CX
-
-parts0:
-	MOVQ         (R9), R14
-	VMOVUPS.Z    (DX)(R14*4), K2, Z9
-	VMOVUPS      (AX)(R14*4), K3, Z9
-	VMOVUPS      64(AX)(R14*4), Z10
-	VMOVUPS.Z    128(AX)(R14*4), K1, Z11
-	VBROADCASTSS (SI), Z12
-	VFMADD231PS  Z9, Z12, Z0
-	VFMADD231PS  Z10, Z12, Z1
-	VFMADD231PS  Z11, Z12, Z2
-	VBROADCASTSS (SI)(DI*1), Z13
-	VFMADD231PS  Z9, Z13, Z3
-	VFMADD231PS  Z10, Z13, Z4
-	VFMADD231PS  Z11, Z13, Z5
-	VBROADCASTSS (SI)(DI*2), Z12
-	VFMADD231PS  Z9, Z12, Z6
-	VFMADD231PS  Z10, Z12, Z7
-	VFMADD231PS  Z11, Z12, Z8
-	ADDQ         R8, SI
-	ADDQ         $+8, R9
-	DECQ         CX
-	JZ           done
-	TESTB        $0x0f, CL
-	JNZ          parts0
-	CMPQ         mode+80(FP), $+2
-	JEQ          parts0
-	PREFETCHT0   (R13)
-	PREFETCHT0   64(R13)
-	PREFETCHT0   128(R13)
-	ADDQ         BX, R13
-	JMP          parts0
-
-beyond0:
-	CMPQ  CX, $+32
-	JGT   beyond1
-	SUBQ  $+16, CX
-	MOVQ  $-1, R14
-	SHLQ  CL, R14
-	KMOVW R14, K3
-	KNOTW K3, K2
-	MOVQ  k+64(FP), CX
-
-parts1:
-	MOVQ         (R9), R14
-	VMOVUPS      (DX)(R14*4), Z9
-	VMOVUPS.Z    64(DX)(R14*4), K2, Z10
-	VMOVUPS      64(AX)(R14*4), K3, Z10
-	VMOVUPS.Z    128(AX)(R14*4), K1, Z11
-	VBROADCASTSS (SI), Z12
-	VFMADD231PS  Z9, Z12, Z0
-	VFMADD231PS  Z10, Z12, Z1
-	VFMADD231PS  Z11, Z12, Z2
-	VBROADCASTSS (SI)(DI*1), Z13
-	VFMADD231PS  Z9, Z13, Z3
-	VFMADD231PS  Z10, Z13, Z4
-	VFMADD231PS  Z11, Z13, Z5
-	VBROADCASTSS (SI)(DI*2), Z12
-	VFMADD231PS  Z9, Z12, Z6
-	VFMADD231PS  Z10, Z12, Z7
-	VFMADD231PS  Z11, Z12, Z8
-	ADDQ         R8, SI
-	ADDQ         $+8, R9
-	DECQ         CX
-	JZ           done
-	TESTB        $0x0f, CL
-	JNZ          parts1
-	CMPQ         mode+80(FP), $+2
-	JEQ          parts1
-	PREFETCHT0   (R13)
-	PREFETCHT0   64(R13)
-	PREFETCHT0   128(R13)
-	ADDQ         BX, R13
-	JMP          parts1
-
-beyond1:
-	SUBQ  $+32, CX
-	MOVQ  $-1, R14
-	SHLQ  CL, R14
-	KMOVW R14, K3
-	KNOTW K3, K2
-	KANDW K1, K3, K3
-	MOVQ  k+64(FP), CX
-
-parts2:
-	MOVQ         (R9), R14
-	VMOVUPS      (DX)(R14*4), Z9
-	VMOVUPS      64(DX)(R14*4), Z10
-	VMOVUPS.Z    128(DX)(R14*4), K2, Z11
-	VMOVUPS      128(AX)(R14*4), K3, Z11
-	VBROADCASTSS (SI), Z12
-	VFMADD231PS  Z9, Z12, Z0
-	VFMADD231PS  Z10, Z12, Z1
-	VFMADD231PS  Z11, Z12, Z2
-	VBROADCASTSS (SI)(DI*1), Z13
-	VFMADD231PS  Z9, Z13, Z3
-	VFMADD231PS  Z10, Z13, Z4
-	VFMADD231PS  Z11, Z13, Z5
-	VBROADCASTSS (SI)(DI*2), Z12
-	VFMADD231PS  Z9, Z12, Z6
-	VFMADD231PS  Z10, Z12, Z7
-	VFMADD231PS  Z11, Z12, Z8
-	ADDQ         R8, SI
-	ADDQ         $+8, R9
-	DECQ         CX
-	JZ           done
-	TESTB        $0x0f, CL
-	JNZ          parts2
-	CMPQ         mode+80(FP), $+2
-	JEQ          parts2
-	PREFETCHT0   (R13)
-	PREFETCHT0   64(R13)
-	PREFETCHT0   128(R13)
-	ADDQ         BX, R13
-	JMP          parts2
-
-listed:
-	MOVQ         (R9), R14
-	VMOVUPS      (DX)(R14*4), Z9
-	VMOVUPS      64(DX)(R14*4), Z10
-	VMOVUPS.Z    128(DX)(R14*4), K1, Z11
-	VBROADCASTSS (SI), Z12
-	VFMADD231PS  Z9, Z12, Z0
-	VFMADD231PS  Z10, Z12, Z1
-	VFMADD231PS  Z11, Z12, Z2
-	VBROADCASTSS (SI)(DI*1), Z13
-	VFMADD231PS  Z9, Z13, Z3
-	VFMADD231PS  Z10, Z13, Z4
-	VFMADD231PS  Z11, Z13, Z5
-	VBROADCASTSS (SI)(DI*2), Z12
-	VFMADD231PS  Z9, Z12, Z6
-	VFMADD231PS  Z10, Z12, Z7
-	VFMADD231PS  Z11, Z12, Z8
-	ADDQ         R8, SI
-	ADDQ         $+8, R9
-	DECQ         CX
-	JZ           done
-	TESTB        $0x0f, CL
-	JNZ          listed
-	CMPQ         mode+80(FP), $+2
-	JEQ          listed
-	PREFETCHT0   (R13)
-	PREFETCHT0   64(R13)
-	PREFETCHT0   128(R13)
-	ADDQ         BX, R13
-	JMP          listed
-
-taps:
-	MOVQ offs+104(FP), R8
+	MOVQ   offs+96(FP), R8
 
 nextTap:
 	MOVQ         (R8), R14
@@ -21685,9 +19410,9 @@ last:
 	VZEROUPPER
 	RET
 
-// func gemm4x3_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, split int, offs *int)
+// func gemm4x3_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm4x3_32AVX512(SB), NOSPLIT, $0-112
+TEXT ·gemm4x3_32AVX512(SB), NOSPLIT, $0-104
 	MOVQ  n+56(FP), CX
 	SUBQ  $+32, CX
 	MOVQ  $-1, R13
@@ -21746,191 +19471,9 @@ start:
 	VXORPS X11, X11, X11
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   offs+104(FP), $+0
+	CMPQ   offs+96(FP), $+0
 	JE     rows
-	CMPQ   split+96(FP), $+0
-	JE     taps
-	MOVQ   offs+104(FP), R9
-	MOVQ   n+56(FP), R14
-	CMPQ   split+96(FP), R14
-	JEQ    listed
-	MOVQ   split+96(FP), CX
-	MOVQ   more+88(FP), AX
-	MOVQ   CX, R14
-	SHLQ   $0x02, R14
-	SUBQ   R14, AX
-	CMPQ   CX, $+16
-	JGT    beyond0
-	MOVQ   $-1, R14
-	SHLQ   CL, R14
-	KMOVW  R14, K3
-	KNOTW  K3, K2
-	MOVQ   k+64(FP), CX
-
-parts0:
-	MOVQ         (R9), R14
-	VMOVUPS.Z    (DX)(R14*4), K2, Z12
-	VMOVUPS      (AX)(R14*4), K3, Z12
-	VMOVUPS      64(AX)(R14*4), Z13
-	VMOVUPS.Z    128(AX)(R14*4), K1, Z14
-	VBROADCASTSS (SI), Z15
-	VFMADD231PS  Z12, Z15, Z0
-	VFMADD231PS  Z13, Z15, Z1
-	VFMADD231PS  Z14, Z15, Z2
-	VBROADCASTSS (SI)(DI*1), Z16
-	VFMADD231PS  Z12, Z16, Z3
-	VFMADD231PS  Z13, Z16, Z4
-	VFMADD231PS  Z14, Z16, Z5
-	VBROADCASTSS (SI)(DI*2), Z15
-	VFMADD231PS  Z12, Z15, Z6
-	VFMADD231PS  Z13, Z15, Z7
-	VFMADD231PS  Z14, Z15, Z8
-	VBROADCASTSS (SI)(R11*1), Z16
-	VFMADD231PS  Z12, Z16, Z9
-	VFMADD231PS  Z13, Z16, Z10
-	VFMADD231PS  Z14, Z16, Z11
-	ADDQ         R8, SI
-	ADDQ         $+8, R9
-	DECQ         CX
-	JZ           done
-	TESTB        $0x0f, CL
-	JNZ          parts0
-	CMPQ         mode+80(FP), $+2
-	JEQ          parts0
-	PREFETCHT0   (R13)
-	PREFETCHT0   64(R13)
-	PREFETCHT0   128(R13)
-	ADDQ         BX, R13
-	JMP          parts0
-
-beyond0:
-	CMPQ  CX, $+32
-	JGT   beyond1
-	SUBQ  $+16, CX
-	MOVQ  $-1, R14
-	SHLQ  CL, R14
-	KMOVW R14, K3
-	KNOTW K3, K2
-	MOVQ  k+64(FP), CX
-
-parts1:
-	MOVQ         (R9), R14
-	VMOVUPS      (DX)(R14*4), Z12
-	VMOVUPS.Z    64(DX)(R14*4), K2, Z13
-	VMOVUPS      64(AX)(R14*4), K3, Z13
-	VMOVUPS.Z    128(AX)(R14*4), K1, Z14
-	VBROADCASTSS (SI), Z15
-	VFMADD231PS  Z12, Z15, Z0
-	VFMADD231PS  Z13, Z15, Z1
-	VFMADD231PS  Z14, Z15, Z2
-	VBROADCASTSS (SI)(DI*1), Z16
-	VFMADD231PS  Z12, Z16, Z3
-	VFMADD231PS  Z13, Z16, Z4
-	VFMADD231PS  Z14, Z16, Z5
-	VBROADCASTSS (SI)(DI*2), Z15
-	VFMADD231PS  Z12, Z15, Z6
-	VFMADD231PS  Z13, Z15, Z7
-	VFMADD231PS  Z14, Z15, Z8
-	VBROADCASTSS (SI)(R11*1), Z16
-	VFMADD231PS  Z12, Z16, Z9
-	VFMADD231PS  Z13, Z16, Z10
-	VFMADD231PS  Z14, Z16, Z11
-	ADDQ         R8, SI
-	ADDQ         $+8, R9
-	DECQ         CX
-	JZ           done
-	TESTB        $0x0f, CL
-	JNZ          parts1
-	CMPQ         mode+80(FP), $+2
-	JEQ          parts1
-	PREFETCHT0   (R13)
-	PREFETCHT0   64(R13)
-	PREFETCHT0   128(R13)
-	ADDQ         BX, R13
-	JMP          parts1
-
-beyond1:
-	SUBQ  $+32, CX
-	MOVQ  $-1, R14
-	SHLQ  CL, R14
-	KMOVW R14, K3
-	KNOTW K3, K2
-	KANDW K1, K3, K3
-	MOVQ  k+64(FP), CX
-
-parts2:
-	MOVQ         (R9), R14
-	VMOVUPS      (DX)(R14*4), Z12
-	VMOVUPS      64(DX)(R14*4), Z13
-	VMOVUPS.Z    128(DX)(R14*4), K2, Z14
-	VMOVUPS      128(AX)(R14*4), K3, Z14
-	VBROADCASTSS (SI), Z15
-	VFMADD231PS  Z12, Z15, Z0
-	VFMADD231PS  Z13, Z15, Z1
-	VFMADD231PS  Z14, Z15, Z2
-	VBROADCASTSS (SI)(DI*1), Z16
-	VFMADD231PS  Z12, Z16, Z3
-	VFMADD231PS  Z13, Z16, Z4
-	VFMADD231PS  Z14, Z16, Z5
-	VBROADCASTSS (SI)(DI*2), Z15
-	VFMADD231PS  Z12, Z15, Z6
-	VFMADD231PS  Z13, Z15, Z7
-	VFMADD231PS  Z14, Z15, Z8
-	VBROADCASTSS (SI)(R11*1), Z16
-	VFMADD231PS  Z12, Z16, Z9
-	VFMADD231PS  Z13, Z16, Z10
-	VFMADD231PS  Z14, Z16, Z11
-	ADDQ         R8, SI
-	ADDQ         $+8, R9
-	DECQ         CX
-	JZ           done
-	TESTB        $0x0f, CL
-	JNZ          parts2
-	CMPQ         mode+80(FP), $+2
-	JEQ          parts2
-	PREFETCHT0   (R13)
-	PREFETCHT0   64(R13)
-	PREFETCHT0   128(R13)
-	ADDQ         BX, R13
-	JMP          parts2
-
-listed:
-	MOVQ         (R9), R14
-	VMOVUPS      (DX)(R14*4), Z12
-	VMOVUPS      64(DX)(R14*4), Z13
-	VMOVUPS.Z    128(DX)(R14*4), K1, Z14
-	VBROADCASTSS (SI), Z15
-	VFMADD231PS  Z12, Z15, Z0
-	VFMADD231PS  Z13, Z15, Z1
-	VFMADD231PS  Z14, Z15, Z2
-	VBROADCASTSS (SI)(DI*1), Z16
-	VFMADD231PS  Z12, Z16, Z3
-	VFMADD231PS  Z13, Z16, Z4
-	VFMADD231PS  Z14, Z16, Z5
-	VBROADCASTSS (SI)(DI*2), Z15
-	VFMADD231PS  Z12, Z15, Z6
-	VFMADD231PS  Z13, Z15, Z7
-	VFMADD231PS  Z14, Z15, Z8
-	VBROADCASTSS (SI)(R11*1), Z16
-	VFMADD231PS  Z12, Z16, Z9
-	VFMADD231PS  Z13, Z16, Z10
-	VFMADD231PS  Z14, Z16, Z11
-	ADDQ         R8, SI
-	ADDQ         $+8, R9
-	DECQ         CX
-	JZ           done
-	TESTB        $0x0f, CL
-	JNZ          listed
-	CMPQ         mode+80(FP), $+2
-	JEQ          listed
-	PREFETCHT0   (R13)
-	PREFETCHT0   64(R13)
-	PREFETCHT0   128(R13)
-	ADDQ         BX, R13
-	JMP          listed
-
-taps:
-	MOVQ offs+104(FP), R8
+	MOVQ   offs+96(FP), R8
 
 nextTap:
 	MOVQ         (R8), R14
@@ -22201,9 +19744,9 @@ last:
 	VZEROUPPER
 	RET
 
-// func gemm5x3_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, split int, offs *int)
+// func gemm5x3_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm5x3_32AVX512(SB), NOSPLIT, $0-112
+TEXT ·gemm5x3_32AVX512(SB), NOSPLIT, $0-104
 	MOVQ  n+56(FP), CX
 	SUBQ  $+32, CX
 	MOVQ  $-1, R13
@@ -22269,207 +19812,9 @@ start:
 	VXORPS X14, X14, X14
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   offs+104(FP), $+0
+	CMPQ   offs+96(FP), $+0
 	JE     rows
-	CMPQ   split+96(FP), $+0
-	JE     taps
-	MOVQ   offs+104(FP), R9
-	MOVQ   n+56(FP), R14
-	CMPQ   split+96(FP), R14
-	JEQ    listed
-	MOVQ   split+96(FP), CX
-	MOVQ   more+88(FP), AX
-	MOVQ   CX, R14
-	SHLQ   $0x02, R14
-	SUBQ   R14, AX
-	CMPQ   CX, $+16
-	JGT    beyond0
-	MOVQ   $-1, R14
-	SHLQ   CL, R14
-	KMOVW  R14, K3
-	KNOTW  K3, K2
-	MOVQ   k+64(FP), CX
-
-parts0:
-	MOVQ         (R9), R14
-	VMOVUPS.Z    (DX)(R14*4), K2, Z15
-	VMOVUPS      (AX)(R14*4), K3, Z15
-	VMOVUPS      64(AX)(R14*4), Z16
-	VMOVUPS.Z    128(AX)(R14*4), K1, Z17
-	VBROADCASTSS (SI), Z18
-	VFMADD231PS  Z15, Z18, Z0
-	VFMADD231PS  Z16, Z18, Z1
-	VFMADD231PS  Z17, Z18, Z2
-	VBROADCASTSS (SI)(DI*1), Z19
-	VFMADD231PS  Z15, Z19, Z3
-	VFMADD231PS  Z16, Z19, Z4
-	VFMADD231PS  Z17, Z19, Z5
-	VBROADCASTSS (SI)(DI*2), Z18
-	VFMADD231PS  Z15, Z18, Z6
-	VFMADD231PS  Z16, Z18, Z7
-	VFMADD231PS  Z17, Z18, Z8
-	VBROADCASTSS (SI)(R11*1), Z19
-	VFMADD231PS  Z15, Z19, Z9
-	VFMADD231PS  Z16, Z19, Z10
-	VFMADD231PS  Z17, Z19, Z11
-	VBROADCASTSS (SI)(DI*4), Z18
-	VFMADD231PS  Z15, Z18, Z12
-	VFMADD231PS  Z16, Z18, Z13
-	VFMADD231PS  Z17, Z18, Z14
-	ADDQ         R8, SI
-	ADDQ         $+8, R9
-	DECQ         CX
-	JZ           done
-	TESTB        $0x0f, CL
-	JNZ          parts0
-	CMPQ         mode+80(FP), $+2
-	JEQ          parts0
-	PREFETCHT0   (R13)
-	PREFETCHT0   64(R13)
-	PREFETCHT0   128(R13)
-	ADDQ         BX, R13
-	JMP          parts0
-
-beyond0:
-	CMPQ  CX, $+32
-	JGT   beyond1
-	SUBQ  $+16, CX
-	MOVQ  $-1, R14
-	SHLQ  CL, R14
-	KMOVW R14, K3
-	KNOTW K3, K2
-	MOVQ  k+64(FP), CX
-
-parts1:
-	MOVQ         (R9), R14
-	VMOVUPS      (DX)(R14*4), Z15
-	VMOVUPS.Z    64(DX)(R14*4), K2, Z16
-	VMOVUPS      64(AX)(R14*4), K3, Z16
-	VMOVUPS.Z    128(AX)(R14*4), K1, Z17
-	VBROADCASTSS (SI), Z18
-	VFMADD231PS  Z15, Z18, Z0
-	VFMADD231PS  Z16, Z18, Z1
-	VFMADD231PS  Z17, Z18, Z2
-	VBROADCASTSS (SI)(DI*1), Z19
-	VFMADD231PS  Z15, Z19, Z3
-	VFMADD231PS  Z16, Z19, Z4
-	VFMADD231PS  Z17, Z19, Z5
-	VBROADCASTSS (SI)(DI*2), Z18
-	VFMADD231PS  Z15, Z18, Z6
-	VFMADD231PS  Z16, Z18, Z7
-	VFMADD231PS  Z17, Z18, Z8
-	VBROADCASTSS (SI)(R11*1), Z19
-	VFMADD231PS  Z15, Z19, Z9
-	VFMADD231PS  Z16, Z19, Z10
-	VFMADD231PS  Z17, Z19, Z11
-	VBROADCASTSS (SI)(DI*4), Z18
-	VFMADD231PS  Z15, Z18, Z12
-	VFMADD231PS  Z16, Z18, Z13
-	VFMADD231PS  Z17, Z18, Z14
-	ADDQ         R8, SI
-	ADDQ         $+8, R9
-	DECQ         CX
-	JZ           done
-	TESTB        $0x0f, CL
-	JNZ          parts1
-	CMPQ         mode+80(FP), $+2
-	JEQ          parts1
-	PREFETCHT0   (R13)
-	PREFETCHT0   64(R13)
-	PREFETCHT0   128(R13)
-	ADDQ         BX, R13
-	JMP          parts1
-
-beyond1:
-	SUBQ  $+32, CX
-	MOVQ  $-1, R14
-	SHLQ  CL, R14
-	KMOVW R14, K3
-	KNOTW K3, K2
-	KANDW K1, K3, K3
-	MOVQ  k+64(FP), CX
-
-parts2:
-	MOVQ         (R9), R14
-	VMOVUPS      (DX)(R14*4), Z15
-	VMOVUPS      64(DX)(R14*4), Z16
-	VMOVUPS.Z    128(DX)(R14*4), K2, Z17
-	VMOVUPS      128(AX)(R14*4), K3, Z17
-	VBROADCASTSS (SI), Z18
-	VFMADD231PS  Z15, Z18, Z0
-	VFMADD231PS  Z16, Z18, Z1
-	VFMADD231PS  Z17, Z18, Z2
-	VBROADCASTSS (SI)(DI*1), Z19
-	VFMADD231PS  Z15, Z19, Z3
-	VFMADD231PS  Z16, Z19, Z4
-	VFMADD231PS  Z17, Z19, Z5
-	VBROADCASTSS (SI)(DI*2), Z18
-	VFMADD231PS  Z15, Z18, Z6
-	VFMADD231PS  Z16, Z18, Z7
-	VFMADD231PS  Z17, Z18, Z8
-	VBROADCASTSS (SI)(R11*1), Z19
-	VFMADD231PS  Z15, Z19, Z9
-	VFMADD231PS  Z16, Z19, Z10
-	VFMADD231PS  Z17, Z19, Z11
-	VBROADCASTSS (SI)(DI*4), Z18
-	VFMADD231PS  Z15, Z18, Z12
-	VFMADD231PS  Z16, Z18, Z13
-	VFMADD231PS  Z17, Z18, Z14
-	ADDQ         R8, SI
-	ADDQ         $+8, R9
-	DECQ         CX
-	JZ           done
-	TESTB        $0x0f, CL
-	JNZ          parts2
-	CMPQ         mode+80(FP), $+2
-	JEQ          parts2
-	PREFETCHT0   (R13)
-	PREFETCHT0   64(R13)
-	PREFETCHT0   128(R13)
-	ADDQ         BX, R13
-	JMP          parts2
-
-listed:
-	MOVQ         (R9), R14
-	VMOVUPS      (DX)(R14*4), Z15
-	VMOVUPS      64(DX)(R14*4), Z16
-	VMOVUPS.Z    128(DX)(R14*4), K1, Z17
-	VBROADCASTSS (SI), Z18
-	VFMADD231PS  Z15, Z18, Z0
-	VFMADD231PS  Z16, Z18, Z1
-	VFMADD231PS  Z17, Z18, Z2
-	VBROADCASTSS (SI)(DI*1), Z19
-	VFMADD231PS  Z15, Z19, Z3
-	VFMADD231PS  Z16, Z19, Z4
-	VFMADD231PS  Z17, Z19, Z5
-	VBROADCASTSS (SI)(DI*2), Z18
-	VFMADD231PS  Z15, Z18, Z6
-	VFMADD231PS  Z16, Z18, Z7
-	VFMADD231PS  Z17, Z18, Z8
-	VBROADCASTSS (SI)(R11*1), Z19
-	VFMADD231PS  Z15, Z19, Z9
-	VFMADD231PS  Z16, Z19, Z10
-	VFMADD231PS  Z17, Z19, Z11
-	VBROADCASTSS (SI)(DI*4), Z18
-	VFMADD231PS  Z15, Z18, Z12
-	VFMADD231PS  Z16, Z18, Z13
-	VFMADD231PS  Z17, Z18, Z14
-	ADDQ         R8, SI
-	ADDQ         $+8, R9
-	DECQ         CX
-	JZ           done
-	TESTB        $0x0f, CL
-	JNZ          listed
-	CMPQ         mode+80(FP), $+2
-	JEQ          listed
-	PREFETCHT0   (R13)
-	PREFETCHT0   64(R13)
-	PREFETCHT0   128(R13)
-	ADDQ         BX, R13
-	JMP          listed
-
-taps:
-	MOVQ offs+104(FP), R8
+	MOVQ   offs+96(FP), R8
 
 nextTap:
 	MOVQ         (R8), R14
@@ -22782,9 +20127,9 @@ last:
 	VZEROUPPER
 	RET
 
-// func gemm6x3_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, split int, offs *int)
+// func gemm6x3_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm6x3_32AVX512(SB), NOSPLIT, $0-112
+TEXT ·gemm6x3_32AVX512(SB), NOSPLIT, $0-104
 	MOVQ  n+56(FP), CX
 	SUBQ  $+32, CX
 	MOVQ  $-1, R13
@@ -22858,223 +20203,9 @@ start:
 	VXORPS X17, X17, X17
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   offs+104(FP), $+0
+	CMPQ   offs+96(FP), $+0
 	JE     rows
-	CMPQ   split+96(FP), $+0
-	JE     taps
-	MOVQ   offs+104(FP), R9
-	MOVQ   n+56(FP), R14
-	CMPQ   split+96(FP), R14
-	JEQ    listed
-	MOVQ   split+96(FP), CX
-	MOVQ   more+88(FP), AX
-	MOVQ   CX, R14
-	SHLQ   $0x02, R14
-	SUBQ   R14, AX
-	CMPQ   CX, $+16
-	JGT    beyond0
-	MOVQ   $-1, R14
-	SHLQ   CL, R14
-	KMOVW  R14, K3
-	KNOTW  K3, K2
-	MOVQ   k+64(FP), CX
-
-parts0:
-	MOVQ         (R9), R14
-	VMOVUPS.Z    (DX)(R14*4), K2, Z18
-	VMOVUPS      (AX)(R14*4), K3, Z18
-	VMOVUPS      64(AX)(R14*4), Z19
-	VMOVUPS.Z    128(AX)(R14*4), K1, Z20
-	VBROADCASTSS (SI), Z21
-	VFMADD231PS  Z18, Z21, Z0
-	VFMADD231PS  Z19, Z21, Z1
-	VFMADD231PS  Z20, Z21, Z2
-	VBROADCASTSS (SI)(DI*1), Z22
-	VFMADD231PS  Z18, Z22, Z3
-	VFMADD231PS  Z19, Z22, Z4
-	VFMADD231PS  Z20, Z22, Z5
-	VBROADCASTSS (SI)(DI*2), Z21
-	VFMADD231PS  Z18, Z21, Z6
-	VFMADD231PS  Z19, Z21, Z7
-	VFMADD231PS  Z20, Z21, Z8
-	VBROADCASTSS (SI)(R11*1), Z22
-	VFMADD231PS  Z18, Z22, Z9
-	VFMADD231PS  Z19, Z22, Z10
-	VFMADD231PS  Z20, Z22, Z11
-	VBROADCASTSS (SI)(DI*4), Z21
-	VFMADD231PS  Z18, Z21, Z12
-	VFMADD231PS  Z19, Z21, Z13
-	VFMADD231PS  Z20, Z21, Z14
-	VBROADCASTSS (SI)(R12*1), Z22
-	VFMADD231PS  Z18, Z22, Z15
-	VFMADD231PS  Z19, Z22, Z16
-	VFMADD231PS  Z20, Z22, Z17
-	ADDQ         R8, SI
-	ADDQ         $+8, R9
-	DECQ         CX
-	JZ           done
-	TESTB        $0x0f, CL
-	JNZ          parts0
-	CMPQ         mode+80(FP), $+2
-	JEQ          parts0
-	PREFETCHT0   (R13)
-	PREFETCHT0   64(R13)
-	PREFETCHT0   128(R13)
-	ADDQ         BX, R13
-	JMP          parts0
-
-beyond0:
-	CMPQ  CX, $+32
-	JGT   beyond1
-	SUBQ  $+16, CX
-	MOVQ  $-1, R14
-	SHLQ  CL, R14
-	KMOVW R14, K3
-	KNOTW K3, K2
-	MOVQ  k+64(FP), CX
-
-parts1:
-	MOVQ         (R9), R14
-	VMOVUPS      (DX)(R14*4), Z18
-	VMOVUPS.Z    64(DX)(R14*4), K2, Z19
-	VMOVUPS      64(AX)(R14*4), K3, Z19
-	VMOVUPS.Z    128(AX)(R14*4), K1, Z20
-	VBROADCASTSS (SI), Z21
-	VFMADD231PS  Z18, Z21, Z0
-	VFMADD231PS  Z19, Z21, Z1
-	VFMADD231PS  Z20, Z21, Z2
-	VBROADCASTSS (SI)(DI*1), Z22
-	VFMADD231PS  Z18, Z22, Z3
-	VFMADD231PS  Z19, Z22, Z4
-	VFMADD231PS  Z20, Z22, Z5
-	VBROADCASTSS (SI)(DI*2), Z21
-	VFMADD231PS  Z18, Z21, Z6
-	VFMADD231PS  Z19, Z21, Z7
-	VFMADD231PS  Z20, Z21, Z8
-	VBROADCASTSS (SI)(R11*1), Z22
-	VFMADD231PS  Z18, Z22, Z9
-	VFMADD231PS  Z19, Z22, Z10
-	VFMADD231PS  Z20, Z22, Z11
-	VBROADCASTSS (SI)(DI*4), Z21
-	VFMADD231PS  Z18, Z21, Z12
-	VFMADD231PS  Z19, Z21, Z13
-	VFMADD231PS  Z20, Z21, Z14
-	VBROADCASTSS (SI)(R12*1), Z22
-	VFMADD231PS  Z18, Z22, Z15
-	VFMADD231PS  Z19, Z22, Z16
-	VFMADD231PS  Z20, Z22, Z17
-	ADDQ         R8, SI
-	ADDQ         $+8, R9
-	DECQ         CX
-	JZ           done
-	TESTB        $0x0f, CL
-	JNZ          parts1
-	CMPQ         mode+80(FP), $+2
-	JEQ          parts1
-	PREFETCHT0   (R13)
-	PREFETCHT0   64(R13)
-	PREFETCHT0   128(R13)
-	ADDQ         BX, R13
-	JMP          parts1
-
-beyond1:
-	SUBQ  $+32, CX
-	MOVQ  $-1, R14
-	SHLQ  CL, R14
-	KMOVW R14, K3
-	KNOTW K3, K2
-	KANDW K1, K3, K3
-	MOVQ  k+64(FP), CX
-
-parts2:
-	MOVQ         (R9), R14
-	VMOVUPS      (DX)(R14*4), Z18
-	VMOVUPS      64(DX)(R14*4), Z19
-	VMOVUPS.Z    128(DX)(R14*4), K2, Z20
-	VMOVUPS      128(AX)(R14*4), K3, Z20
-	VBROADCASTSS (SI), Z21
-	VFMADD231PS  Z18, Z21, Z0
-	VFMADD231PS  Z19, Z21, Z1
-	VFMADD231PS  Z20, Z21, Z2
-	VBROADCASTSS (SI)(DI*1), Z22
-	VFMADD231PS  Z18, Z22, Z3
-	VFMADD231PS  Z19, Z22, Z4
-	VFMADD231PS  Z20, Z22, Z5
-	VBROADCASTSS (SI)(DI*2), Z21
-	VFMADD231PS  Z18, Z21, Z6
-	VFMADD231PS  Z19, Z21, Z7
-	VFMADD231PS  Z20, Z21, Z8
-	VBROADCASTSS (SI)(R11*1), Z22
-	VFMADD231PS  Z18, Z22, Z9
-	VFMADD231PS  Z19, Z22, Z10
-	VFMADD231PS  Z20, Z22, Z11
-	VBROADCASTSS (SI)(DI*4), Z21
-	VFMADD231PS  Z18, Z21, Z12
-	VFMADD231PS  Z19, Z21, Z13
-	VFMADD231PS  Z20, Z21, Z14
-	VBROADCASTSS (SI)(R12*1), Z22
-	VFMADD231PS  Z18, Z22, Z15
-	VFMADD231PS  Z19, Z22, Z16
-	VFMADD231PS  Z20, Z22, Z17
-	ADDQ         R8, SI
-	ADDQ         $+8, R9
-	DECQ         CX
-	JZ           done
-	TESTB        $0x0f, CL
-	JNZ          parts2
-	CMPQ         mode+80(FP), $+2
-	JEQ          parts2
-	PREFETCHT0   (R13)
-	PREFETCHT0   64(R13)
-	PREFETCHT0   128(R13)
-	ADDQ         BX, R13
-	JMP          parts2
-
-listed:
-	MOVQ         (R9), R14
-	VMOVUPS      (DX)(R14*4), Z18
-	VMOVUPS      64(DX)(R14*4), Z19
-	VMOVUPS.Z    128(DX)(R14*4), K1, Z20
-	VBROADCASTSS (SI), Z21
-	VFMADD231PS  Z18, Z21, Z0
-	VFMADD231PS  Z19, Z21, Z1
-	VFMADD231PS  Z20, Z21, Z2
-	VBROADCASTSS (SI)(DI*1), Z22
-	VFMADD231PS  Z18, Z22, Z3
-	VFMADD231PS  Z19, Z22, Z4
-	VFMADD231PS  Z20, Z22, Z5
-	VBROADCASTSS (SI)(DI*2), Z21
-	VFMADD231PS  Z18, Z21, Z6
-	VFMADD231PS  Z19, Z21, Z7
-	VFMADD231PS  Z20, Z21, Z8
-	VBROADCASTSS (SI)(R11*1), Z22
-	VFMADD231PS  Z18, Z22, Z9
-	VFMADD231PS  Z19, Z22, Z10
-	VFMADD231PS  Z20, Z22, Z11
-	VBROADCASTSS (SI)(DI*4), Z21
-	VFMADD231PS  Z18, Z21, Z12
-	VFMADD231PS  Z19, Z21, Z13
-	VFMADD231PS  Z20, Z21, Z14
-	VBROADCASTSS (SI)(R12*1), Z22
-	VFMADD231PS  Z18, Z22, Z15
-	VFMADD231PS  Z19, Z22, Z16
-	VFMADD231PS  Z20, Z22, Z17
-	ADDQ         R8, SI
-	ADDQ         $+8, R9
-	DECQ         CX
-	JZ           done
-	TESTB        $0x0f, CL
-	JNZ          listed
-	CMPQ         mode+80(FP), $+2
-	JEQ          listed
-	PREFETCHT0   (R13)
-	PREFETCHT0   64(R13)
-	PREFETCHT0   128(R13)
-	ADDQ         BX, R13
-	JMP          listed
-
-taps:
-	MOVQ offs+104(FP), R8
+	MOVQ   offs+96(FP), R8
 
 nextTap:
 	MOVQ         (R8), R14
@@ -23427,9 +20558,9 @@ last:
 	VZEROUPPER
 	RET
 
-// func gemm7x3_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, split int, offs *int)
+// func gemm7x3_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm7x3_32AVX512(SB), NOSPLIT, $0-112
+TEXT ·gemm7x3_32AVX512(SB), NOSPLIT, $0-104
 	MOVQ  n+56(FP), CX
 	SUBQ  $+32, CX
 	MOVQ  $-1, R13
@@ -23510,239 +20641,9 @@ start:
 	VXORPS X20, X20, X20
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   offs+104(FP), $+0
+	CMPQ   offs+96(FP), $+0
 	JE     rows
-	CMPQ   split+96(FP), $+0
-	JE     taps
-	MOVQ   offs+104(FP), R9
-	MOVQ   n+56(FP), R14
-	CMPQ   split+96(FP), R14
-	JEQ    listed
-	MOVQ   split+96(FP), CX
-	MOVQ   more+88(FP), AX
-	MOVQ   CX, R14
-	SHLQ   $0x02, R14
-	SUBQ   R14, AX
-	CMPQ   CX, $+16
-	JGT    beyond0
-	MOVQ   $-1, R14
-	SHLQ   CL, R14
-	KMOVW  R14, K3
-	KNOTW  K3, K2
-	MOVQ   k+64(FP), CX
-
-parts0:
-	MOVQ         (R9), R14
-	VMOVUPS.Z    (DX)(R14*4), K2, Z21
-	VMOVUPS      (AX)(R14*4), K3, Z21
-	VMOVUPS      64(AX)(R14*4), Z22
-	VMOVUPS.Z    128(AX)(R14*4), K1, Z23
-	VBROADCASTSS (SI), Z24
-	VFMADD231PS  Z21, Z24, Z0
-	VFMADD231PS  Z22, Z24, Z1
-	VFMADD231PS  Z23, Z24, Z2
-	VBROADCASTSS (SI)(DI*1), Z25
-	VFMADD231PS  Z21, Z25, Z3
-	VFMADD231PS  Z22, Z25, Z4
-	VFMADD231PS  Z23, Z25, Z5
-	VBROADCASTSS (SI)(DI*2), Z24
-	VFMADD231PS  Z21, Z24, Z6
-	VFMADD231PS  Z22, Z24, Z7
-	VFMADD231PS  Z23, Z24, Z8
-	VBROADCASTSS (SI)(R11*1), Z25
-	VFMADD231PS  Z21, Z25, Z9
-	VFMADD231PS  Z22, Z25, Z10
-	VFMADD231PS  Z23, Z25, Z11
-	VBROADCASTSS (SI)(DI*4), Z24
-	VFMADD231PS  Z21, Z24, Z12
-	VFMADD231PS  Z22, Z24, Z13
-	VFMADD231PS  Z23, Z24, Z14
-	VBROADCASTSS (SI)(R12*1), Z25
-	VFMADD231PS  Z21, Z25, Z15
-	VFMADD231PS  Z22, Z25, Z16
-	VFMADD231PS  Z23, Z25, Z17
-	VBROADCASTSS (SI)(R11*2), Z24
-	VFMADD231PS  Z21, Z24, Z18
-	VFMADD231PS  Z22, Z24, Z19
-	VFMADD231PS  Z23, Z24, Z20
-	ADDQ         R8, SI
-	ADDQ         $+8, R9
-	DECQ         CX
-	JZ           done
-	TESTB        $0x0f, CL
-	JNZ          parts0
-	CMPQ         mode+80(FP), $+2
-	JEQ          parts0
-	PREFETCHT0   (R13)
-	PREFETCHT0   64(R13)
-	PREFETCHT0   128(R13)
-	ADDQ         BX, R13
-	JMP          parts0
-
-beyond0:
-	CMPQ  CX, $+32
-	JGT   beyond1
-	SUBQ  $+16, CX
-	MOVQ  $-1, R14
-	SHLQ  CL, R14
-	KMOVW R14, K3
-	KNOTW K3, K2
-	MOVQ  k+64(FP), CX
-
-parts1:
-	MOVQ         (R9), R14
-	VMOVUPS      (DX)(R14*4), Z21
-	VMOVUPS.Z    64(DX)(R14*4), K2, Z22
-	VMOVUPS      64(AX)(R14*4), K3, Z22
-	VMOVUPS.Z    128(AX)(R14*4), K1, Z23
-	VBROADCASTSS (SI), Z24
-	VFMADD231PS  Z21, Z24, Z0
-	VFMADD231PS  Z22, Z24, Z1
-	VFMADD231PS  Z23, Z24, Z2
-	VBROADCASTSS (SI)(DI*1), Z25
-	VFMADD231PS  Z21, Z25, Z3
-	VFMADD231PS  Z22, Z25, Z4
-	VFMADD231PS  Z23, Z25, Z5
-	VBROADCASTSS (SI)(DI*2), Z24
-	VFMADD231PS  Z21, Z24, Z6
-	VFMADD231PS  Z22, Z24, Z7
-	VFMADD231PS  Z23, Z24, Z8
-	VBROADCASTSS (SI)(R11*1), Z25
-	VFMADD231PS  Z21, Z25, Z9
-	VFMADD231PS  Z22, Z25, Z10
-	VFMADD231PS  Z23, Z25, Z11
-	VBROADCASTSS (SI)(DI*4), Z24
-	VFMADD231PS  Z21, Z24, Z12
-	VFMADD231PS  Z22, Z24, Z13
-	VFMADD231PS  Z23, Z24, Z14
-	VBROADCASTSS (SI)(R12*1), Z25
-	VFMADD231PS  Z21, Z25, Z15
-	VFMADD231PS  Z22, Z25, Z16
-	VFMADD231PS  Z23, Z25, Z17
-	VBROADCASTSS (SI)(R11*2), Z24
-	VFMADD231PS  Z21, Z24, Z18
-	VFMADD231PS  Z22, Z24, Z19
-	VFMADD231PS  Z23, Z24, Z20
-	ADDQ         R8, SI
-	ADDQ         $+8, R9
-	DECQ         CX
-	JZ           done
-	TESTB        $0x0f, CL
-	JNZ          parts1
-	CMPQ         mode+80(FP), $+2
-	JEQ          parts1
-	PREFETCHT0   (R13)
-	PREFETCHT0   64(R13)
-	PREFETCHT0   128(R13)
-	ADDQ         BX, R13
-	JMP          parts1
-
-beyond1:
-	SUBQ  $+32, CX
-	MOVQ  $-1, R14
-	SHLQ  CL, R14
-	KMOVW R14, K3
-	KNOTW K3, K2
-	KANDW K1, K3, K3
-	MOVQ  k+64(FP), CX
-
-parts2:
-	MOVQ         (R9), R14
-	VMOVUPS      (DX)(R14*4), Z21
-	VMOVUPS      64(DX)(R14*4), Z22
-	VMOVUPS.Z    128(DX)(R14*4), K2, Z23
-	VMOVUPS      128(AX)(R14*4), K3, Z23
-	VBROADCASTSS (SI), Z24
-	VFMADD231PS  Z21, Z24, Z0
-	VFMADD231PS  Z22, Z24, Z1
-	VFMADD231PS  Z23, Z24, Z2
-	VBROADCASTSS (SI)(DI*1), Z25
-	VFMADD231PS  Z21, Z25, Z3
-	VFMADD231PS  Z22, Z25, Z4
-	VFMADD231PS  Z23, Z25, Z5
-	VBROADCASTSS (SI)(DI*2), Z24
-	VFMADD231PS  Z21, Z24, Z6
-	VFMADD231PS  Z22, Z24, Z7
-	VFMADD231PS  Z23, Z24, Z8
-	VBROADCASTSS (SI)(R11*1), Z25
-	VFMADD231PS  Z21, Z25, Z9
-	VFMADD231PS  Z22, Z25, Z10
-	VFMADD231PS  Z23, Z25, Z11
-	VBROADCASTSS (SI)(DI*4), Z24
-	VFMADD231PS  Z21, Z24, Z12
-	VFMADD231PS  Z22, Z24, Z13
-	VFMADD231PS  Z23, Z24, Z14
-	VBROADCASTSS (SI)(R12*1), Z25
-	VFMADD231PS  Z21, Z25, Z15
-	VFMADD231PS  Z22, Z25, Z16
-	VFMADD231PS  Z23, Z25, Z17
-	VBROADCASTSS (SI)(R11*2), Z24
-	VFMADD231PS  Z21, Z24, Z18
-	VFMADD231PS  Z22, Z24, Z19
-	VFMADD231PS  Z23, Z24, Z20
-	ADDQ         R8, SI
-	ADDQ         $+8, R9
-	DECQ         CX
-	JZ           done
-	TESTB        $0x0f, CL
-	JNZ          parts2
-	CMPQ         mode+80(FP), $+2
-	JEQ          parts2
-	PREFETCHT0   (R13)
-	PREFETCHT0   64(R13)
-	PREFETCHT0   128(R13)
-	ADDQ         BX, R13
-	JMP          parts2
-
-listed:
-	MOVQ         (R9), R14
-	VMOVUPS      (DX)(R14*4), Z21
-	VMOVUPS      64(DX)(R14*4), Z22
-	VMOVUPS.Z    128(DX)(R14*4), K1, Z23
-	VBROADCASTSS (SI), Z24
-	VFMADD231PS  Z21, Z24, Z0
-	VFMADD231PS  Z22, Z24, Z1
-	VFMADD231PS  Z23, Z24, Z2
-	VBROADCASTSS (SI)(DI*1), Z25
-	VFMADD231PS  Z21, Z25, Z3
-	VFMADD231PS  Z22, Z25, Z4
-	VFMADD231PS  Z23, Z25, Z5
-	VBROADCASTSS (SI)(DI*2), Z24
-	VFMADD231PS  Z21, Z24, Z6
-	VFMADD231PS  Z22, Z24, Z7
-	VFMADD231PS  Z23, Z24, Z8
-	VBROADCASTSS (SI)(R11*1), Z25
-	VFMADD231PS  Z21, Z25, Z9
-	VFMADD231PS  Z22, Z25, Z10
-	VFMADD231PS  Z23, Z25, Z11
-	VBROADCASTSS (SI)(DI*4), Z24
-	VFMADD231PS  Z21, Z24, Z12
-	VFMADD231PS  Z22, Z24, Z13
-	VFMADD231PS  Z23, Z24, Z14
-	VBROADCASTSS (SI)(R12*1), Z25
-	VFMADD231PS  Z21, Z25, Z15
-	VFMADD231PS  Z22, Z25, Z16
-	VFMADD231PS  Z23, Z25, Z17
-	VBROADCASTSS (SI)(R11*2), Z24
-	VFMADD231PS  Z21, Z24, Z18
-	VFMADD231PS  Z22, Z24, Z19
-	VFMADD231PS  Z23, Z24, Z20
-	ADDQ         R8, SI
-	ADDQ         $+8, R9
-	DECQ         CX
-	JZ           done
-	TESTB        $0x0f, CL
-	JNZ          listed
-	CMPQ         mode+80(FP), $+2
-	JEQ          listed
-	PREFETCHT0   (R13)
-	PREFETCHT0   64(R13)
-	PREFETCHT0   128(R13)
-	ADDQ         BX, R13
-	JMP          listed
-
-taps:
-	MOVQ offs+104(FP), R8
+	MOVQ   offs+96(FP), R8
 
 nextTap:
 	MOVQ         (R8), R14
@@ -24137,9 +21038,9 @@ last:
 	VZEROUPPER
 	RET
 
-// func gemm8x3_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, split int, offs *int)
+// func gemm8x3_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm8x3_32AVX512(SB), NOSPLIT, $0-112
+TEXT ·gemm8x3_32AVX512(SB), NOSPLIT, $0-104
 	MOVQ  n+56(FP), CX
 	SUBQ  $+32, CX
 	MOVQ  $-1, R13
@@ -24228,255 +21129,9 @@ start:
 	VXORPS X23, X23, X23
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   offs+104(FP), $+0
+	CMPQ   offs+96(FP), $+0
 	JE     rows
-	CMPQ   split+96(FP), $+0
-	JE     taps
-	MOVQ   offs+104(FP), R9
-	MOVQ   n+56(FP), R14
-	CMPQ   split+96(FP), R14
-	JEQ    listed
-	MOVQ   split+96(FP), CX
-	MOVQ   more+88(FP), AX
-	MOVQ   CX, R14
-	SHLQ   $0x02, R14
-	SUBQ   R14, AX
-	CMPQ   CX, $+16
-	JGT    beyond0
-	MOVQ   $-1, R14
-	SHLQ   CL, R14
-	KMOVW  R14, K3
-	KNOTW  K3, K2
-	MOVQ   k+64(FP), CX
-
-parts0:
-	MOVQ         (R9), R14
-	VMOVUPS.Z    (DX)(R14*4), K2, Z24
-	VMOVUPS      (AX)(R14*4), K3, Z24
-	VMOVUPS      64(AX)(R14*4), Z25
-	VMOVUPS.Z    128(AX)(R14*4), K1, Z26
-	VBROADCASTSS (SI), Z27
-	VFMADD231PS  Z24, Z27, Z0
-	VFMADD231PS  Z25, Z27, Z1
-	VFMADD231PS  Z26, Z27, Z2
-	VBROADCASTSS (SI)(DI*1), Z28
-	VFMADD231PS  Z24, Z28, Z3
-	VFMADD231PS  Z25, Z28, Z4
-	VFMADD231PS  Z26, Z28, Z5
-	VBROADCASTSS (SI)(DI*2), Z27
-	VFMADD231PS  Z24, Z27, Z6
-	VFMADD231PS  Z25, Z27, Z7
-	VFMADD231PS  Z26, Z27, Z8
-	VBROADCASTSS (SI)(R11*1), Z28
-	VFMADD231PS  Z24, Z28, Z9
-	VFMADD231PS  Z25, Z28, Z10
-	VFMADD231PS  Z26, Z28, Z11
-	VBROADCASTSS (SI)(DI*4), Z27
-	VFMADD231PS  Z24, Z27, Z12
-	VFMADD231PS  Z25, Z27, Z13
-	VFMADD231PS  Z26, Z27, Z14
-	VBROADCASTSS (SI)(R12*1), Z28
-	VFMADD231PS  Z24, Z28, Z15
-	VFMADD231PS  Z25, Z28, Z16
-	VFMADD231PS  Z26, Z28, Z17
-	VBROADCASTSS (SI)(R11*2), Z27
-	VFMADD231PS  Z24, Z27, Z18
-	VFMADD231PS  Z25, Z27, Z19
-	VFMADD231PS  Z26, Z27, Z20
-	VBROADCASTSS (SI)(R10*1), Z28
-	VFMADD231PS  Z24, Z28, Z21
-	VFMADD231PS  Z25, Z28, Z22
-	VFMADD231PS  Z26, Z28, Z23
-	ADDQ         R8, SI
-	ADDQ         $+8, R9
-	DECQ         CX
-	JZ           done
-	TESTB        $0x0f, CL
-	JNZ          parts0
-	CMPQ         mode+80(FP), $+2
-	JEQ          parts0
-	PREFETCHT0   (R13)
-	PREFETCHT0   64(R13)
-	PREFETCHT0   128(R13)
-	ADDQ         BX, R13
-	JMP          parts0
-
-beyond0:
-	CMPQ  CX, $+32
-	JGT   beyond1
-	SUBQ  $+16, CX
-	MOVQ  $-1, R14
-	SHLQ  CL, R14
-	KMOVW R14, K3
-	KNOTW K3, K2
-	MOVQ  k+64(FP), CX
-
-parts1:
-	MOVQ         (R9), R14
-	VMOVUPS      (DX)(R14*4), Z24
-	VMOVUPS.Z    64(DX)(R14*4), K2, Z25
-	VMOVUPS      64(AX)(R14*4), K3, Z25
-	VMOVUPS.Z    128(AX)(R14*4), K1, Z26
-	VBROADCASTSS (SI), Z27
-	VFMADD231PS  Z24, Z27, Z0
-	VFMADD231PS  Z25, Z27, Z1
-	VFMADD231PS  Z26, Z27, Z2
-	VBROADCASTSS (SI)(DI*1), Z28
-	VFMADD231PS  Z24, Z28, Z3
-	VFMADD231PS  Z25, Z28, Z4
-	VFMADD231PS  Z26, Z28, Z5
-	VBROADCASTSS (SI)(DI*2), Z27
-	VFMADD231PS  Z24, Z27, Z6
-	VFMADD231PS  Z25, Z27, Z7
-	VFMADD231PS  Z26, Z27, Z8
-	VBROADCASTSS (SI)(R11*1), Z28
-	VFMADD231PS  Z24, Z28, Z9
-	VFMADD231PS  Z25, Z28, Z10
-	VFMADD231PS  Z26, Z28, Z11
-	VBROADCASTSS (SI)(DI*4), Z27
-	VFMADD231PS  Z24, Z27, Z12
-	VFMADD231PS  Z25, Z27, Z13
-	VFMADD231PS  Z26, Z27, Z14
-	VBROADCASTSS (SI)(R12*1), Z28
-	VFMADD231PS  Z24, Z28, Z15
-	VFMADD231PS  Z25, Z28, Z16
-	VFMADD231PS  Z26, Z28, Z17
-	VBROADCASTSS (SI)(R11*2), Z27
-	VFMADD231PS  Z24, Z27, Z18
-	VFMADD231PS  Z25, Z27, Z19
-	VFMADD231PS  Z26, Z27, Z20
-	VBROADCASTSS (SI)(R10*1), Z28
-	VFMADD231PS  Z24, Z28, Z21
-	VFMADD231PS  Z25, Z28, Z22
-	VFMADD231PS  Z26, Z28, Z23
-	ADDQ         R8, SI
-	ADDQ         $+8, R9
-	DECQ         CX
-	JZ           done
-	TESTB        $0x0f, CL
-	JNZ          parts1
-	CMPQ         mode+80(FP), $+2
-	JEQ          parts1
-	PREFETCHT0   (R13)
-	PREFETCHT0   64(R13)
-	PREFETCHT0   128(R13)
-	ADDQ         BX, R13
-	JMP          parts1
-
-beyond1:
-	SUBQ  $+32, CX
-	MOVQ  $-1, R14
-	SHLQ  CL, R14
-	KMOVW R14, K3
-	KNOTW K3, K2
-	KANDW K1, K3, K3
-	MOVQ  k+64(FP), CX
-
-parts2:
-	MOVQ         (R9), R14
-	VMOVUPS      (DX)(R14*4), Z24
-	VMOVUPS      64(DX)(R14*4), Z25
-	VMOVUPS.Z    128(DX)(R14*4), K2, Z26
-	VMOVUPS      128(AX)(R14*4), K3, Z26
-	VBROADCASTSS (SI), Z27
-	VFMADD231PS  Z24, Z27, Z0
-	VFMADD231PS  Z25, Z27, Z1
-	VFMADD231PS  Z26, Z27, Z2
-	VBROADCASTSS (SI)(DI*1), Z28
-	VFMADD231PS  Z24, Z28, Z3
-	VFMADD231PS  Z25, Z28, Z4
-	VFMADD231PS  Z26, Z28, Z5
-	VBROADCASTSS (SI)(DI*2), Z27
-	VFMADD231PS  Z24, Z27, Z6
-	VFMADD231PS  Z25, Z27, Z7
-	VFMADD231PS  Z26, Z27, Z8
-	VBROADCASTSS (SI)(R11*1), Z28
-	VFMADD231PS  Z24, Z28, Z9
-	VFMADD231PS  Z25, Z28, Z10
-	VFMADD231PS  Z26, Z28, Z11
-	VBROADCASTSS (SI)(DI*4), Z27
-	VFMADD231PS  Z24, Z27, Z12
-	VFMADD231PS  Z25, Z27, Z13
-	VFMADD231PS  Z26, Z27, Z14
-	VBROADCASTSS (SI)(R12*1), Z28
-	VFMADD231PS  Z24, Z28, Z15
-	VFMADD231PS  Z25, Z28, Z16
-	VFMADD231PS  Z26, Z28, Z17
-	VBROADCASTSS (SI)(R11*2), Z27
-	VFMADD231PS  Z24, Z27, Z18
-	VFMADD231PS  Z25, Z27, Z19
-	VFMADD231PS  Z26, Z27, Z20
-	VBROADCASTSS (SI)(R10*1), Z28
-	VFMADD231PS  Z24, Z28, Z21
-	VFMADD231PS  Z25, Z28, Z22
-	VFMADD231PS  Z26, Z28, Z23
-	ADDQ         R8, SI
-	ADDQ         $+8, R9
-	DECQ         CX
-	JZ           done
-	TESTB        $0x0f, CL
-	JNZ          parts2
-	CMPQ         mode+80(FP), $+2
-	JEQ          parts2
-	PREFETCHT0   (R13)
-	PREFETCHT0   64(R13)
-	PREFETCHT0   128(R13)
-	ADDQ         BX, R13
-	JMP          parts2
-
-listed:
-	MOVQ         (R9), R14
-	VMOVUPS      (DX)(R14*4), Z24
-	VMOVUPS      64(DX)(R14*4), Z25
-	VMOVUPS.Z    128(DX)(R14*4), K1, Z26
-	VBROADCASTSS (SI), Z27
-	VFMADD231PS  Z24, Z27, Z0
-	VFMADD231PS  Z25, Z27, Z1
-	VFMADD231PS  Z26, Z27, Z2
-	VBROADCASTSS (SI)(DI*1), Z28
-	VFMADD231PS  Z24, Z28, Z3
-	VFMADD231PS  Z25, Z28, Z4
-	VFMADD231PS  Z26, Z28, Z5
-	VBROADCASTSS (SI)(DI*2), Z27
-	VFMADD231PS  Z24, Z27, Z6
-	VFMADD231PS  Z25, Z27, Z7
-	VFMADD231PS  Z26, Z27, Z8
-	VBROADCASTSS (SI)(R11*1), Z28
-	VFMADD231PS  Z24, Z28, Z9
-	VFMADD231PS  Z25, Z28, Z10
-	VFMADD231PS  Z26, Z28, Z11
-	VBROADCASTSS (SI)(DI*4), Z27
-	VFMADD231PS  Z24, Z27, Z12
-	VFMADD231PS  Z25, Z27, Z13
-	VFMADD231PS  Z26, Z27, Z14
-	VBROADCASTSS (SI)(R12*1), Z28
-	VFMADD231PS  Z24, Z28, Z15
-	VFMADD231PS  Z25, Z28, Z16
-	VFMADD231PS  Z26, Z28, Z17
-	VBROADCASTSS (SI)(R11*2), Z27
-	VFMADD231PS  Z24, Z27, Z18
-	VFMADD231PS  Z25, Z27, Z19
-	VFMADD231PS  Z26, Z27, Z20
-	VBROADCASTSS (SI)(R10*1), Z28
-	VFMADD231PS  Z24, Z28, Z21
-	VFMADD231PS  Z25, Z28, Z22
-	VFMADD231PS  Z26, Z28, Z23
-	ADDQ         R8, SI
-	ADDQ         $+8, R9
-	DECQ         CX
-	JZ           done
-	TESTB        $0x0f, CL
-	JNZ          listed
-	CMPQ         mode+80(FP), $+2
-	JEQ          listed
-	PREFETCHT0   (R13)
-	PREFETCHT0   64(R13)
-	PREFETCHT0   128(R13)
-	ADDQ         BX, R13
-	JMP          listed
-
-taps:
-	MOVQ offs+104(FP), R8
+	MOVQ   offs+96(FP), R8
 
 nextTap:
 	MOVQ         (R8), R14
@@ -24911,9 +21566,9 @@ last:
 	VZEROUPPER
 	RET
 
-// func gemm9x3_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, split int, offs *int)
+// func gemm9x3_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm9x3_32AVX512(SB), NOSPLIT, $0-112
+TEXT ·gemm9x3_32AVX512(SB), NOSPLIT, $0-104
 	MOVQ  n+56(FP), CX
 	SUBQ  $+32, CX
 	MOVQ  $-1, R13
@@ -25009,271 +21664,9 @@ start:
 	VXORPS X26, X26, X26
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   offs+104(FP), $+0
+	CMPQ   offs+96(FP), $+0
 	JE     rows
-	CMPQ   split+96(FP), $+0
-	JE     taps
-	MOVQ   offs+104(FP), R9
-	MOVQ   n+56(FP), R14
-	CMPQ   split+96(FP), R14
-	JEQ    listed
-	MOVQ   split+96(FP), CX
-	MOVQ   more+88(FP), AX
-	MOVQ   CX, R14
-	SHLQ   $0x02, R14
-	SUBQ   R14, AX
-	CMPQ   CX, $+16
-	JGT    beyond0
-	MOVQ   $-1, R14
-	SHLQ   CL, R14
-	KMOVW  R14, K3
-	KNOTW  K3, K2
-	MOVQ   k+64(FP), CX
-
-parts0:
-	MOVQ         (R9), R14
-	VMOVUPS.Z    (DX)(R14*4), K2, Z27
-	VMOVUPS      (AX)(R14*4), K3, Z27
-	VMOVUPS      64(AX)(R14*4), Z28
-	VMOVUPS.Z    128(AX)(R14*4), K1, Z29
-	VBROADCASTSS (SI), Z30
-	VFMADD231PS  Z27, Z30, Z0
-	VFMADD231PS  Z28, Z30, Z1
-	VFMADD231PS  Z29, Z30, Z2
-	VBROADCASTSS (SI)(DI*1), Z31
-	VFMADD231PS  Z27, Z31, Z3
-	VFMADD231PS  Z28, Z31, Z4
-	VFMADD231PS  Z29, Z31, Z5
-	VBROADCASTSS (SI)(DI*2), Z30
-	VFMADD231PS  Z27, Z30, Z6
-	VFMADD231PS  Z28, Z30, Z7
-	VFMADD231PS  Z29, Z30, Z8
-	VBROADCASTSS (SI)(R11*1), Z31
-	VFMADD231PS  Z27, Z31, Z9
-	VFMADD231PS  Z28, Z31, Z10
-	VFMADD231PS  Z29, Z31, Z11
-	VBROADCASTSS (SI)(DI*4), Z30
-	VFMADD231PS  Z27, Z30, Z12
-	VFMADD231PS  Z28, Z30, Z13
-	VFMADD231PS  Z29, Z30, Z14
-	VBROADCASTSS (SI)(R12*1), Z31
-	VFMADD231PS  Z27, Z31, Z15
-	VFMADD231PS  Z28, Z31, Z16
-	VFMADD231PS  Z29, Z31, Z17
-	VBROADCASTSS (SI)(R11*2), Z30
-	VFMADD231PS  Z27, Z30, Z18
-	VFMADD231PS  Z28, Z30, Z19
-	VFMADD231PS  Z29, Z30, Z20
-	VBROADCASTSS (SI)(R10*1), Z31
-	VFMADD231PS  Z27, Z31, Z21
-	VFMADD231PS  Z28, Z31, Z22
-	VFMADD231PS  Z29, Z31, Z23
-	VBROADCASTSS (SI)(DI*8), Z30
-	VFMADD231PS  Z27, Z30, Z24
-	VFMADD231PS  Z28, Z30, Z25
-	VFMADD231PS  Z29, Z30, Z26
-	ADDQ         R8, SI
-	ADDQ         $+8, R9
-	DECQ         CX
-	JZ           done
-	TESTB        $0x0f, CL
-	JNZ          parts0
-	CMPQ         mode+80(FP), $+2
-	JEQ          parts0
-	PREFETCHT0   (R13)
-	PREFETCHT0   64(R13)
-	PREFETCHT0   128(R13)
-	ADDQ         BX, R13
-	JMP          parts0
-
-beyond0:
-	CMPQ  CX, $+32
-	JGT   beyond1
-	SUBQ  $+16, CX
-	MOVQ  $-1, R14
-	SHLQ  CL, R14
-	KMOVW R14, K3
-	KNOTW K3, K2
-	MOVQ  k+64(FP), CX
-
-parts1:
-	MOVQ         (R9), R14
-	VMOVUPS      (DX)(R14*4), Z27
-	VMOVUPS.Z    64(DX)(R14*4), K2, Z28
-	VMOVUPS      64(AX)(R14*4), K3, Z28
-	VMOVUPS.Z    128(AX)(R14*4), K1, Z29
-	VBROADCASTSS (SI), Z30
-	VFMADD231PS  Z27, Z30, Z0
-	VFMADD231PS  Z28, Z30, Z1
-	VFMADD231PS  Z29, Z30, Z2
-	VBROADCASTSS (SI)(DI*1), Z31
-	VFMADD231PS  Z27, Z31, Z3
-	VFMADD231PS  Z28, Z31, Z4
-	VFMADD231PS  Z29, Z31, Z5
-	VBROADCASTSS (SI)(DI*2), Z30
-	VFMADD231PS  Z27, Z30, Z6
-	VFMADD231PS  Z28, Z30, Z7
-	VFMADD231PS  Z29, Z30, Z8
-	VBROADCASTSS (SI)(R11*1), Z31
-	VFMADD231PS  Z27, Z31, Z9
-	VFMADD231PS  Z28, Z31, Z10
-	VFMADD231PS  Z29, Z31, Z11
-	VBROADCASTSS (SI)(DI*4), Z30
-	VFMADD231PS  Z27, Z30, Z12
-	VFMADD231PS  Z28, Z30, Z13
-	VFMADD231PS  Z29, Z30, Z14
-	VBROADCASTSS (SI)(R12*1), Z31
-	VFMADD231PS  Z27, Z31, Z15
-	VFMADD231PS  Z28, Z31, Z16
-	VFMADD231PS  Z29, Z31, Z17
-	VBROADCASTSS (SI)(R11*2), Z30
-	VFMADD231PS  Z27, Z30, Z18
-	VFMADD231PS  Z28, Z30, Z19
-	VFMADD231PS  Z29, Z30, Z20
-	VBROADCASTSS (SI)(R10*1), Z31
-	VFMADD231PS  Z27, Z31, Z21
-	VFMADD231PS  Z28, Z31, Z22
-	VFMADD231PS  Z29, Z31, Z23
-	VBROADCASTSS (SI)(DI*8), Z30
-	VFMADD231PS  Z27, Z30, Z24
-	VFMADD231PS  Z28, Z30, Z25
-	VFMADD231PS  Z29, Z30, Z26
-	ADDQ         R8, SI
-	ADDQ         $+8, R9
-	DECQ         CX
-	JZ           done
-	TESTB        $0x0f, CL
-	JNZ          parts1
-	CMPQ         mode+80(FP), $+2
-	JEQ          parts1
-	PREFETCHT0   (R13)
-	PREFETCHT0   64(R13)
-	PREFETCHT0   128(R13)
-	ADDQ         BX, R13
-	JMP          parts1
-
-beyond1:
-	SUBQ  $+32, CX
-	MOVQ  $-1, R14
-	SHLQ  CL, R14
-	KMOVW R14, K3
-	KNOTW K3, K2
-	KANDW K1, K3, K3
-	MOVQ  k+64(FP), CX
-
-parts2:
-	MOVQ         (R9), R14
-	VMOVUPS      (DX)(R14*4), Z27
-	VMOVUPS      64(DX)(R14*4), Z28
-	VMOVUPS.Z    128(DX)(R14*4), K2, Z29
-	VMOVUPS      128(AX)(R14*4), K3, Z29
-	VBROADCASTSS (SI), Z30
-	VFMADD231PS  Z27, Z30, Z0
-	VFMADD231PS  Z28, Z30, Z1
-	VFMADD231PS  Z29, Z30, Z2
-	VBROADCASTSS (SI)(DI*1), Z31
-	VFMADD231PS  Z27, Z31, Z3
-	VFMADD231PS  Z28, Z31, Z4
-	VFMADD231PS  Z29, Z31, Z5
-	VBROADCASTSS (SI)(DI*2), Z30
-	VFMADD231PS  Z27, Z30, Z6
-	VFMADD231PS  Z28, Z30, Z7
-	VFMADD231PS  Z29, Z30, Z8
-	VBROADCASTSS (SI)(R11*1), Z31
-	VFMADD231PS  Z27, Z31, Z9
-	VFMADD231PS  Z28, Z31, Z10
-	VFMADD231PS  Z29, Z31, Z11
-	VBROADCASTSS (SI)(DI*4), Z30
-	VFMADD231PS  Z27, Z30, Z12
-	VFMADD231PS  Z28, Z30, Z13
-	VFMADD231PS  Z29, Z30, Z14
-	VBROADCASTSS (SI)(R12*1), Z31
-	VFMADD231PS  Z27, Z31, Z15
-	VFMADD231PS  Z28, Z31, Z16
-	VFMADD231PS  Z29, Z31, Z17
-	VBROADCASTSS (SI)(R11*2), Z30
-	VFMADD231PS  Z27, Z30, Z18
-	VFMADD231PS  Z28, Z30, Z19
-	VFMADD231PS  Z29, Z30, Z20
-	VBROADCASTSS (SI)(R10*1), Z31
-	VFMADD231PS  Z27, Z31, Z21
-	VFMADD231PS  Z28, Z31, Z22
-	VFMADD231PS  Z29, Z31, Z23
-	VBROADCASTSS (SI)(DI*8), Z30
-	VFMADD231PS  Z27, Z30, Z24
-	VFMADD231PS  Z28, Z30, Z25
-	VFMADD231PS  Z29, Z30, Z26
-	ADDQ         R8, SI
-	ADDQ         $+8, R9
-	DECQ         CX
-	JZ           done
-	TESTB        $0x0f, CL
-	JNZ          parts2
-	CMPQ         mode+80(FP), $+2
-	JEQ          parts2
-	PREFETCHT0   (R13)
-	PREFETCHT0   64(R13)
-	PREFETCHT0   128(R13)
-	ADDQ         BX, R13
-	JMP          parts2
-
-listed:
-	MOVQ         (R9), R14
-	VMOVUPS      (DX)(R14*4), Z27
-	VMOVUPS      64(DX)(R14*4), Z28
-	VMOVUPS.Z    128(DX)(R14*4), K1, Z29
-	VBROADCASTSS (SI), Z30
-	VFMADD231PS  Z27, Z30, Z0
-	VFMADD231PS  Z28, Z30, Z1
-	VFMADD231PS  Z29, Z30, Z2
-	VBROADCASTSS (SI)(DI*1), Z31
-	VFMADD231PS  Z27, Z31, Z3
-	VFMADD231PS  Z28, Z31, Z4
-	VFMADD231PS  Z29, Z31, Z5
-	VBROADCASTSS (SI)(DI*2), Z30
-	VFMADD231PS  Z27, Z30, Z6
-	VFMADD231PS  Z28, Z30, Z7
-	VFMADD231PS  Z29, Z30, Z8
-	VBROADCASTSS (SI)(R11*1), Z31
-	VFMADD231PS  Z27, Z31, Z9
-	VFMADD231PS  Z28, Z31, Z10
-	VFMADD231PS  Z29, Z31, Z11
-	VBROADCASTSS (SI)(DI*4), Z30
-	VFMADD231PS  Z27, Z30, Z12
-	VFMADD231PS  Z28, Z30, Z13
-	VFMADD231PS  Z29, Z30, Z14
-	VBROADCASTSS (SI)(R12*1), Z31
-	VFMADD231PS  Z27, Z31, Z15
-	VFMADD231PS  Z28, Z31, Z16
-	VFMADD231PS  Z29, Z31, Z17
-	VBROADCASTSS (SI)(R11*2), Z30
-	VFMADD231PS  Z27, Z30, Z18
-	VFMADD231PS  Z28, Z30, Z19
-	VFMADD231PS  Z29, Z30, Z20
-	VBROADCASTSS (SI)(R10*1), Z31
-	VFMADD231PS  Z27, Z31, Z21
-	VFMADD231PS  Z28, Z31, Z22
-	VFMADD231PS  Z29, Z31, Z23
-	VBROADCASTSS (SI)(DI*8), Z30
-	VFMADD231PS  Z27, Z30, Z24
-	VFMADD231PS  Z28, Z30, Z25
-	VFMADD231PS  Z29, Z30, Z26
-	ADDQ         R8, SI
-	ADDQ         $+8, R9
-	DECQ         CX
-	JZ           done
-	TESTB        $0x0f, CL
-	JNZ          listed
-	CMPQ         mode+80(FP), $+2
-	JEQ          listed
-	PREFETCHT0   (R13)
-	PREFETCHT0   64(R13)
-	PREFETCHT0   128(R13)
-	ADDQ         BX, R13
-	JMP          listed
-
-taps:
-	MOVQ offs+104(FP), R8
+	MOVQ   offs+96(FP), R8
 
 nextTap:
 	MOVQ         (R8), R14
@@ -27202,9 +23595,9 @@ next:
 	VZEROUPPER
 	RET
 
-// func gemm1x1_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, split int, offs *int)
+// func gemm1x1_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm1x1_64AVX512(SB), NOSPLIT, $0-112
+TEXT ·gemm1x1_64AVX512(SB), NOSPLIT, $0-104
 	MOVQ  n+56(FP), CX
 	SUBQ  $+0, CX
 	MOVQ  $-1, R13
@@ -27237,31 +23630,9 @@ start:
 	VXORPS X0, X0, X0
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   offs+104(FP), $+0
+	CMPQ   offs+96(FP), $+0
 	JE     rows
-	CMPQ   split+96(FP), $+0
-	JE     taps
-	MOVQ   offs+104(FP), R9
-
-listed:
-	MOVQ         (R9), R14
-	VMOVUPD.Z    (DX)(R14*8), K1, Z1
-	VBROADCASTSD (SI), Z2
-	VFMADD231PD  Z1, Z2, Z0
-	ADDQ         R8, SI
-	ADDQ         $+8, R9
-	DECQ         CX
-	JZ           done
-	TESTB        $0x0f, CL
-	JNZ          listed
-	CMPQ         mode+80(FP), $+2
-	JEQ          listed
-	PREFETCHT0   (R13)
-	ADDQ         BX, R13
-	JMP          listed
-
-taps:
-	MOVQ offs+104(FP), R8
+	MOVQ   offs+96(FP), R8
 
 nextTap:
 	MOVQ         (R8), R14
@@ -27368,9 +23739,9 @@ last:
 	VZEROUPPER
 	RET
 
-// func gemm2x1_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, split int, offs *int)
+// func gemm2x1_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm2x1_64AVX512(SB), NOSPLIT, $0-112
+TEXT ·gemm2x1_64AVX512(SB), NOSPLIT, $0-104
 	MOVQ  n+56(FP), CX
 	SUBQ  $+0, CX
 	MOVQ  $-1, R13
@@ -27406,33 +23777,9 @@ start:
 	VXORPS X1, X1, X1
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   offs+104(FP), $+0
+	CMPQ   offs+96(FP), $+0
 	JE     rows
-	CMPQ   split+96(FP), $+0
-	JE     taps
-	MOVQ   offs+104(FP), R9
-
-listed:
-	MOVQ         (R9), R14
-	VMOVUPD.Z    (DX)(R14*8), K1, Z2
-	VBROADCASTSD (SI), Z3
-	VFMADD231PD  Z2, Z3, Z0
-	VBROADCASTSD (SI)(DI*1), Z4
-	VFMADD231PD  Z2, Z4, Z1
-	ADDQ         R8, SI
-	ADDQ         $+8, R9
-	DECQ         CX
-	JZ           done
-	TESTB        $0x0f, CL
-	JNZ          listed
-	CMPQ         mode+80(FP), $+2
-	JEQ          listed
-	PREFETCHT0   (R13)
-	ADDQ         BX, R13
-	JMP          listed
-
-taps:
-	MOVQ offs+104(FP), R8
+	MOVQ   offs+96(FP), R8
 
 nextTap:
 	MOVQ         (R8), R14
@@ -27555,9 +23902,9 @@ last:
 	VZEROUPPER
 	RET
 
-// func gemm3x1_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, split int, offs *int)
+// func gemm3x1_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm3x1_64AVX512(SB), NOSPLIT, $0-112
+TEXT ·gemm3x1_64AVX512(SB), NOSPLIT, $0-104
 	MOVQ  n+56(FP), CX
 	SUBQ  $+0, CX
 	MOVQ  $-1, R13
@@ -27596,35 +23943,9 @@ start:
 	VXORPS X2, X2, X2
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   offs+104(FP), $+0
+	CMPQ   offs+96(FP), $+0
 	JE     rows
-	CMPQ   split+96(FP), $+0
-	JE     taps
-	MOVQ   offs+104(FP), R9
-
-listed:
-	MOVQ         (R9), R14
-	VMOVUPD.Z    (DX)(R14*8), K1, Z3
-	VBROADCASTSD (SI), Z4
-	VFMADD231PD  Z3, Z4, Z0
-	VBROADCASTSD (SI)(DI*1), Z5
-	VFMADD231PD  Z3, Z5, Z1
-	VBROADCASTSD (SI)(DI*2), Z4
-	VFMADD231PD  Z3, Z4, Z2
-	ADDQ         R8, SI
-	ADDQ         $+8, R9
-	DECQ         CX
-	JZ           done
-	TESTB        $0x0f, CL
-	JNZ          listed
-	CMPQ         mode+80(FP), $+2
-	JEQ          listed
-	PREFETCHT0   (R13)
-	ADDQ         BX, R13
-	JMP          listed
-
-taps:
-	MOVQ offs+104(FP), R8
+	MOVQ   offs+96(FP), R8
 
 nextTap:
 	MOVQ         (R8), R14
@@ -27765,9 +24086,9 @@ last:
 	VZEROUPPER
 	RET
 
-// func gemm4x1_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, split int, offs *int)
+// func gemm4x1_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm4x1_64AVX512(SB), NOSPLIT, $0-112
+TEXT ·gemm4x1_64AVX512(SB), NOSPLIT, $0-104
 	MOVQ  n+56(FP), CX
 	SUBQ  $+0, CX
 	MOVQ  $-1, R13
@@ -27810,37 +24131,9 @@ start:
 	VXORPS X3, X3, X3
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   offs+104(FP), $+0
+	CMPQ   offs+96(FP), $+0
 	JE     rows
-	CMPQ   split+96(FP), $+0
-	JE     taps
-	MOVQ   offs+104(FP), R9
-
-listed:
-	MOVQ         (R9), R14
-	VMOVUPD.Z    (DX)(R14*8), K1, Z4
-	VBROADCASTSD (SI), Z5
-	VFMADD231PD  Z4, Z5, Z0
-	VBROADCASTSD (SI)(DI*1), Z6
-	VFMADD231PD  Z4, Z6, Z1
-	VBROADCASTSD (SI)(DI*2), Z5
-	VFMADD231PD  Z4, Z5, Z2
-	VBROADCASTSD (SI)(R11*1), Z6
-	VFMADD231PD  Z4, Z6, Z3
-	ADDQ         R8, SI
-	ADDQ         $+8, R9
-	DECQ         CX
-	JZ           done
-	TESTB        $0x0f, CL
-	JNZ          listed
-	CMPQ         mode+80(FP), $+2
-	JEQ          listed
-	PREFETCHT0   (R13)
-	ADDQ         BX, R13
-	JMP          listed
-
-taps:
-	MOVQ offs+104(FP), R8
+	MOVQ   offs+96(FP), R8
 
 nextTap:
 	MOVQ         (R8), R14
@@ -27997,9 +24290,9 @@ last:
 	VZEROUPPER
 	RET
 
-// func gemm5x1_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, split int, offs *int)
+// func gemm5x1_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm5x1_64AVX512(SB), NOSPLIT, $0-112
+TEXT ·gemm5x1_64AVX512(SB), NOSPLIT, $0-104
 	MOVQ  n+56(FP), CX
 	SUBQ  $+0, CX
 	MOVQ  $-1, R13
@@ -28045,39 +24338,9 @@ start:
 	VXORPS X4, X4, X4
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   offs+104(FP), $+0
+	CMPQ   offs+96(FP), $+0
 	JE     rows
-	CMPQ   split+96(FP), $+0
-	JE     taps
-	MOVQ   offs+104(FP), R9
-
-listed:
-	MOVQ         (R9), R14
-	VMOVUPD.Z    (DX)(R14*8), K1, Z5
-	VBROADCASTSD (SI), Z6
-	VFMADD231PD  Z5, Z6, Z0
-	VBROADCASTSD (SI)(DI*1), Z7
-	VFMADD231PD  Z5, Z7, Z1
-	VBROADCASTSD (SI)(DI*2), Z6
-	VFMADD231PD  Z5, Z6, Z2
-	VBROADCASTSD (SI)(R11*1), Z7
-	VFMADD231PD  Z5, Z7, Z3
-	VBROADCASTSD (SI)(DI*4), Z6
-	VFMADD231PD  Z5, Z6, Z4
-	ADDQ         R8, SI
-	ADDQ         $+8, R9
-	DECQ         CX
-	JZ           done
-	TESTB        $0x0f, CL
-	JNZ          listed
-	CMPQ         mode+80(FP), $+2
-	JEQ          listed
-	PREFETCHT0   (R13)
-	ADDQ         BX, R13
-	JMP          listed
-
-taps:
-	MOVQ offs+104(FP), R8
+	MOVQ   offs+96(FP), R8
 
 nextTap:
 	MOVQ         (R8), R14
@@ -28252,9 +24515,9 @@ last:
 	VZEROUPPER
 	RET
 
-// func gemm6x1_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, split int, offs *int)
+// func gemm6x1_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm6x1_64AVX512(SB), NOSPLIT, $0-112
+TEXT ·gemm6x1_64AVX512(SB), NOSPLIT, $0-104
 	MOVQ  n+56(FP), CX
 	SUBQ  $+0, CX
 	MOVQ  $-1, R13
@@ -28304,41 +24567,9 @@ start:
 	VXORPS X5, X5, X5
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   offs+104(FP), $+0
+	CMPQ   offs+96(FP), $+0
 	JE     rows
-	CMPQ   split+96(FP), $+0
-	JE     taps
-	MOVQ   offs+104(FP), R9
-
-listed:
-	MOVQ         (R9), R14
-	VMOVUPD.Z    (DX)(R14*8), K1, Z6
-	VBROADCASTSD (SI), Z7
-	VFMADD231PD  Z6, Z7, Z0
-	VBROADCASTSD (SI)(DI*1), Z8
-	VFMADD231PD  Z6, Z8, Z1
-	VBROADCASTSD (SI)(DI*2), Z7
-	VFMADD231PD  Z6, Z7, Z2
-	VBROADCASTSD (SI)(R11*1), Z8
-	VFMADD231PD  Z6, Z8, Z3
-	VBROADCASTSD (SI)(DI*4), Z7
-	VFMADD231PD  Z6, Z7, Z4
-	VBROADCASTSD (SI)(R12*1), Z8
-	VFMADD231PD  Z6, Z8, Z5
-	ADDQ         R8, SI
-	ADDQ         $+8, R9
-	DECQ         CX
-	JZ           done
-	TESTB        $0x0f, CL
-	JNZ          listed
-	CMPQ         mode+80(FP), $+2
-	JEQ          listed
-	PREFETCHT0   (R13)
-	ADDQ         BX, R13
-	JMP          listed
-
-taps:
-	MOVQ offs+104(FP), R8
+	MOVQ   offs+96(FP), R8
 
 nextTap:
 	MOVQ         (R8), R14
@@ -28529,9 +24760,9 @@ last:
 	VZEROUPPER
 	RET
 
-// func gemm7x1_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, split int, offs *int)
+// func gemm7x1_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm7x1_64AVX512(SB), NOSPLIT, $0-112
+TEXT ·gemm7x1_64AVX512(SB), NOSPLIT, $0-104
 	MOVQ  n+56(FP), CX
 	SUBQ  $+0, CX
 	MOVQ  $-1, R13
@@ -28584,43 +24815,9 @@ start:
 	VXORPS X6, X6, X6
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   offs+104(FP), $+0
+	CMPQ   offs+96(FP), $+0
 	JE     rows
-	CMPQ   split+96(FP), $+0
-	JE     taps
-	MOVQ   offs+104(FP), R9
-
-listed:
-	MOVQ         (R9), R14
-	VMOVUPD.Z    (DX)(R14*8), K1, Z7
-	VBROADCASTSD (SI), Z8
-	VFMADD231PD  Z7, Z8, Z0
-	VBROADCASTSD (SI)(DI*1), Z9
-	VFMADD231PD  Z7, Z9, Z1
-	VBROADCASTSD (SI)(DI*2), Z8
-	VFMADD231PD  Z7, Z8, Z2
-	VBROADCASTSD (SI)(R11*1), Z9
-	VFMADD231PD  Z7, Z9, Z3
-	VBROADCASTSD (SI)(DI*4), Z8
-	VFMADD231PD  Z7, Z8, Z4
-	VBROADCASTSD (SI)(R12*1), Z9
-	VFMADD231PD  Z7, Z9, Z5
-	VBROADCASTSD (SI)(R11*2), Z8
-	VFMADD231PD  Z7, Z8, Z6
-	ADDQ         R8, SI
-	ADDQ         $+8, R9
-	DECQ         CX
-	JZ           done
-	TESTB        $0x0f, CL
-	JNZ          listed
-	CMPQ         mode+80(FP), $+2
-	JEQ          listed
-	PREFETCHT0   (R13)
-	ADDQ         BX, R13
-	JMP          listed
-
-taps:
-	MOVQ offs+104(FP), R8
+	MOVQ   offs+96(FP), R8
 
 nextTap:
 	MOVQ         (R8), R14
@@ -28829,9 +25026,9 @@ last:
 	VZEROUPPER
 	RET
 
-// func gemm8x1_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, split int, offs *int)
+// func gemm8x1_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm8x1_64AVX512(SB), NOSPLIT, $0-112
+TEXT ·gemm8x1_64AVX512(SB), NOSPLIT, $0-104
 	MOVQ  n+56(FP), CX
 	SUBQ  $+0, CX
 	MOVQ  $-1, R13
@@ -28888,45 +25085,9 @@ start:
 	VXORPS X7, X7, X7
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   offs+104(FP), $+0
+	CMPQ   offs+96(FP), $+0
 	JE     rows
-	CMPQ   split+96(FP), $+0
-	JE     taps
-	MOVQ   offs+104(FP), R9
-
-listed:
-	MOVQ         (R9), R14
-	VMOVUPD.Z    (DX)(R14*8), K1, Z8
-	VBROADCASTSD (SI), Z9
-	VFMADD231PD  Z8, Z9, Z0
-	VBROADCASTSD (SI)(DI*1), Z10
-	VFMADD231PD  Z8, Z10, Z1
-	VBROADCASTSD (SI)(DI*2), Z9
-	VFMADD231PD  Z8, Z9, Z2
-	VBROADCASTSD (SI)(R11*1), Z10
-	VFMADD231PD  Z8, Z10, Z3
-	VBROADCASTSD (SI)(DI*4), Z9
-	VFMADD231PD  Z8, Z9, Z4
-	VBROADCASTSD (SI)(R12*1), Z10
-	VFMADD231PD  Z8, Z10, Z5
-	VBROADCASTSD (SI)(R11*2), Z9
-	VFMADD231PD  Z8, Z9, Z6
-	VBROADCASTSD (SI)(R10*1), Z10
-	VFMADD231PD  Z8, Z10, Z7
-	ADDQ         R8, SI
-	ADDQ         $+8, R9
-	DECQ         CX
-	JZ           done
-	TESTB        $0x0f, CL
-	JNZ          listed
-	CMPQ         mode+80(FP), $+2
-	JEQ          listed
-	PREFETCHT0   (R13)
-	ADDQ         BX, R13
-	JMP          listed
-
-taps:
-	MOVQ offs+104(FP), R8
+	MOVQ   offs+96(FP), R8
 
 nextTap:
 	MOVQ         (R8), R14
@@ -29151,9 +25312,9 @@ last:
 	VZEROUPPER
 	RET
 
-// func gemm9x1_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, split int, offs *int)
+// func gemm9x1_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm9x1_64AVX512(SB), NOSPLIT, $0-112
+TEXT ·gemm9x1_64AVX512(SB), NOSPLIT, $0-104
 	MOVQ  n+56(FP), CX
 	SUBQ  $+0, CX
 	MOVQ  $-1, R13
@@ -29213,47 +25374,9 @@ start:
 	VXORPS X8, X8, X8
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   offs+104(FP), $+0
+	CMPQ   offs+96(FP), $+0
 	JE     rows
-	CMPQ   split+96(FP), $+0
-	JE     taps
-	MOVQ   offs+104(FP), R9
-
-listed:
-	MOVQ         (R9), R14
-	VMOVUPD.Z    (DX)(R14*8), K1, Z9
-	VBROADCASTSD (SI), Z10
-	VFMADD231PD  Z9, Z10, Z0
-	VBROADCASTSD (SI)(DI*1), Z11
-	VFMADD231PD  Z9, Z11, Z1
-	VBROADCASTSD (SI)(DI*2), Z10
-	VFMADD231PD  Z9, Z10, Z2
-	VBROADCASTSD (SI)(R11*1), Z11
-	VFMADD231PD  Z9, Z11, Z3
-	VBROADCASTSD (SI)(DI*4), Z10
-	VFMADD231PD  Z9, Z10, Z4
-	VBROADCASTSD (SI)(R12*1), Z11
-	VFMADD231PD  Z9, Z11, Z5
-	VBROADCASTSD (SI)(R11*2), Z10
-	VFMADD231PD  Z9, Z10, Z6
-	VBROADCASTSD (SI)(R10*1), Z11
-	VFMADD231PD  Z9, Z11, Z7
-	VBROADCASTSD (SI)(DI*8), Z10
-	VFMADD231PD  Z9, Z10, Z8
-	ADDQ         R8, SI
-	ADDQ         $+8, R9
-	DECQ         CX
-	JZ           done
-	TESTB        $0x0f, CL
-	JNZ          listed
-	CMPQ         mode+80(FP), $+2
-	JEQ          listed
-	PREFETCHT0   (R13)
-	ADDQ         BX, R13
-	JMP          listed
-
-taps:
-	MOVQ offs+104(FP), R8
+	MOVQ   offs+96(FP), R8
 
 nextTap:
 	MOVQ         (R8), R14
@@ -29496,9 +25619,9 @@ last:
 	VZEROUPPER
 	RET
 
-// func gemm10x1_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, split int, offs *int)
+// func gemm10x1_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm10x1_64AVX512(SB), NOSPLIT, $0-112
+TEXT ·gemm10x1_64AVX512(SB), NOSPLIT, $0-104
 	MOVQ  n+56(FP), CX
 	SUBQ  $+0, CX
 	MOVQ  $-1, R13
@@ -29563,50 +25686,9 @@ start:
 	VXORPS X9, X9, X9
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   offs+104(FP), $+0
+	CMPQ   offs+96(FP), $+0
 	JE     rows
-	CMPQ   split+96(FP), $+0
-	JE     taps
-	MOVQ   offs+104(FP), R9
-
-listed:
-	MOVQ         (R9), R14
-	VMOVUPD.Z    (DX)(R14*8), K1, Z10
-	VBROADCASTSD (SI), Z11
-	VFMADD231PD  Z10, Z11, Z0
-	VBROADCASTSD (SI)(DI*1), Z12
-	VFMADD231PD  Z10, Z12, Z1
-	VBROADCASTSD (SI)(DI*2), Z11
-	VFMADD231PD  Z10, Z11, Z2
-	VBROADCASTSD (SI)(R11*1), Z12
-	VFMADD231PD  Z10, Z12, Z3
-	VBROADCASTSD (SI)(DI*4), Z11
-	VFMADD231PD  Z10, Z11, Z4
-	VBROADCASTSD (SI)(R12*1), Z12
-	VFMADD231PD  Z10, Z12, Z5
-	VBROADCASTSD (SI)(R11*2), Z11
-	VFMADD231PD  Z10, Z11, Z6
-	VBROADCASTSD (SI)(R10*1), Z12
-	VFMADD231PD  Z10, Z12, Z7
-	VBROADCASTSD (SI)(DI*8), Z11
-	VFMADD231PD  Z10, Z11, Z8
-	VBROADCASTSD (R15), Z12
-	VFMADD231PD  Z10, Z12, Z9
-	ADDQ         R8, SI
-	ADDQ         R8, R15
-	ADDQ         $+8, R9
-	DECQ         CX
-	JZ           done
-	TESTB        $0x0f, CL
-	JNZ          listed
-	CMPQ         mode+80(FP), $+2
-	JEQ          listed
-	PREFETCHT0   (R13)
-	ADDQ         BX, R13
-	JMP          listed
-
-taps:
-	MOVQ offs+104(FP), R8
+	MOVQ   offs+96(FP), R8
 
 nextTap:
 	MOVQ         (R8), R14
@@ -29867,9 +25949,9 @@ last:
 	VZEROUPPER
 	RET
 
-// func gemm11x1_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, split int, offs *int)
+// func gemm11x1_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm11x1_64AVX512(SB), NOSPLIT, $0-112
+TEXT ·gemm11x1_64AVX512(SB), NOSPLIT, $0-104
 	MOVQ  n+56(FP), CX
 	SUBQ  $+0, CX
 	MOVQ  $-1, R13
@@ -29937,52 +26019,9 @@ start:
 	VXORPS X10, X10, X10
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   offs+104(FP), $+0
+	CMPQ   offs+96(FP), $+0
 	JE     rows
-	CMPQ   split+96(FP), $+0
-	JE     taps
-	MOVQ   offs+104(FP), R9
-
-listed:
-	MOVQ         (R9), R14
-	VMOVUPD.Z    (DX)(R14*8), K1, Z11
-	VBROADCASTSD (SI), Z12
-	VFMADD231PD  Z11, Z12, Z0
-	VBROADCASTSD (SI)(DI*1), Z13
-	VFMADD231PD  Z11, Z13, Z1
-	VBROADCASTSD (SI)(DI*2), Z12
-	VFMADD231PD  Z11, Z12, Z2
-	VBROADCASTSD (SI)(R11*1), Z13
-	VFMADD231PD  Z11, Z13, Z3
-	VBROADCASTSD (SI)(DI*4), Z12
-	VFMADD231PD  Z11, Z12, Z4
-	VBROADCASTSD (SI)(R12*1), Z13
-	VFMADD231PD  Z11, Z13, Z5
-	VBROADCASTSD (SI)(R11*2), Z12
-	VFMADD231PD  Z11, Z12, Z6
-	VBROADCASTSD (SI)(R10*1), Z13
-	VFMADD231PD  Z11, Z13, Z7
-	VBROADCASTSD (SI)(DI*8), Z12
-	VFMADD231PD  Z11, Z12, Z8
-	VBROADCASTSD (R15), Z13
-	VFMADD231PD  Z11, Z13, Z9
-	VBROADCASTSD (R15)(DI*1), Z12
-	VFMADD231PD  Z11, Z12, Z10
-	ADDQ         R8, SI
-	ADDQ         R8, R15
-	ADDQ         $+8, R9
-	DECQ         CX
-	JZ           done
-	TESTB        $0x0f, CL
-	JNZ          listed
-	CMPQ         mode+80(FP), $+2
-	JEQ          listed
-	PREFETCHT0   (R13)
-	ADDQ         BX, R13
-	JMP          listed
-
-taps:
-	MOVQ offs+104(FP), R8
+	MOVQ   offs+96(FP), R8
 
 nextTap:
 	MOVQ         (R8), R14
@@ -30261,9 +26300,9 @@ last:
 	VZEROUPPER
 	RET
 
-// func gemm12x1_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, split int, offs *int)
+// func gemm12x1_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm12x1_64AVX512(SB), NOSPLIT, $0-112
+TEXT ·gemm12x1_64AVX512(SB), NOSPLIT, $0-104
 	MOVQ  n+56(FP), CX
 	SUBQ  $+0, CX
 	MOVQ  $-1, R13
@@ -30334,54 +26373,9 @@ start:
 	VXORPS X11, X11, X11
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   offs+104(FP), $+0
+	CMPQ   offs+96(FP), $+0
 	JE     rows
-	CMPQ   split+96(FP), $+0
-	JE     taps
-	MOVQ   offs+104(FP), R9
-
-listed:
-	MOVQ         (R9), R14
-	VMOVUPD.Z    (DX)(R14*8), K1, Z12
-	VBROADCASTSD (SI), Z13
-	VFMADD231PD  Z12, Z13, Z0
-	VBROADCASTSD (SI)(DI*1), Z14
-	VFMADD231PD  Z12, Z14, Z1
-	VBROADCASTSD (SI)(DI*2), Z13
-	VFMADD231PD  Z12, Z13, Z2
-	VBROADCASTSD (SI)(R11*1), Z14
-	VFMADD231PD  Z12, Z14, Z3
-	VBROADCASTSD (SI)(DI*4), Z13
-	VFMADD231PD  Z12, Z13, Z4
-	VBROADCASTSD (SI)(R12*1), Z14
-	VFMADD231PD  Z12, Z14, Z5
-	VBROADCASTSD (SI)(R11*2), Z13
-	VFMADD231PD  Z12, Z13, Z6
-	VBROADCASTSD (SI)(R10*1), Z14
-	VFMADD231PD  Z12, Z14, Z7
-	VBROADCASTSD (SI)(DI*8), Z13
-	VFMADD231PD  Z12, Z13, Z8
-	VBROADCASTSD (R15), Z14
-	VFMADD231PD  Z12, Z14, Z9
-	VBROADCASTSD (R15)(DI*1), Z13
-	VFMADD231PD  Z12, Z13, Z10
-	VBROADCASTSD (R15)(DI*2), Z14
-	VFMADD231PD  Z12, Z14, Z11
-	ADDQ         R8, SI
-	ADDQ         R8, R15
-	ADDQ         $+8, R9
-	DECQ         CX
-	JZ           done
-	TESTB        $0x0f, CL
-	JNZ          listed
-	CMPQ         mode+80(FP), $+2
-	JEQ          listed
-	PREFETCHT0   (R13)
-	ADDQ         BX, R13
-	JMP          listed
-
-taps:
-	MOVQ offs+104(FP), R8
+	MOVQ   offs+96(FP), R8
 
 nextTap:
 	MOVQ         (R8), R14
@@ -30676,9 +26670,9 @@ last:
 	VZEROUPPER
 	RET
 
-// func gemm13x1_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, split int, offs *int)
+// func gemm13x1_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm13x1_64AVX512(SB), NOSPLIT, $0-112
+TEXT ·gemm13x1_64AVX512(SB), NOSPLIT, $0-104
 	MOVQ  n+56(FP), CX
 	SUBQ  $+0, CX
 	MOVQ  $-1, R13
@@ -30752,56 +26746,9 @@ start:
 	VXORPS X12, X12, X12
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   offs+104(FP), $+0
+	CMPQ   offs+96(FP), $+0
 	JE     rows
-	CMPQ   split+96(FP), $+0
-	JE     taps
-	MOVQ   offs+104(FP), R9
-
-listed:
-	MOVQ         (R9), R14
-	VMOVUPD.Z    (DX)(R14*8), K1, Z13
-	VBROADCASTSD (SI), Z14
-	VFMADD231PD  Z13, Z14, Z0
-	VBROADCASTSD (SI)(DI*1), Z15
-	VFMADD231PD  Z13, Z15, Z1
-	VBROADCASTSD (SI)(DI*2), Z14
-	VFMADD231PD  Z13, Z14, Z2
-	VBROADCASTSD (SI)(R11*1), Z15
-	VFMADD231PD  Z13, Z15, Z3
-	VBROADCASTSD (SI)(DI*4), Z14
-	VFMADD231PD  Z13, Z14, Z4
-	VBROADCASTSD (SI)(R12*1), Z15
-	VFMADD231PD  Z13, Z15, Z5
-	VBROADCASTSD (SI)(R11*2), Z14
-	VFMADD231PD  Z13, Z14, Z6
-	VBROADCASTSD (SI)(R10*1), Z15
-	VFMADD231PD  Z13, Z15, Z7
-	VBROADCASTSD (SI)(DI*8), Z14
-	VFMADD231PD  Z13, Z14, Z8
-	VBROADCASTSD (R15), Z15
-	VFMADD231PD  Z13, Z15, Z9
-	VBROADCASTSD (R15)(DI*1), Z14
-	VFMADD231PD  Z13, Z14, Z10
-	VBROADCASTSD (R15)(DI*2), Z15
-	VFMADD231PD  Z13, Z15, Z11
-	VBROADCASTSD (R15)(R11*1), Z14
-	VFMADD231PD  Z13, Z14, Z12
-	ADDQ         R8, SI
-	ADDQ         R8, R15
-	ADDQ         $+8, R9
-	DECQ         CX
-	JZ           done
-	TESTB        $0x0f, CL
-	JNZ          listed
-	CMPQ         mode+80(FP), $+2
-	JEQ          listed
-	PREFETCHT0   (R13)
-	ADDQ         BX, R13
-	JMP          listed
-
-taps:
-	MOVQ offs+104(FP), R8
+	MOVQ   offs+96(FP), R8
 
 nextTap:
 	MOVQ         (R8), R14
@@ -31114,9 +27061,9 @@ last:
 	VZEROUPPER
 	RET
 
-// func gemm14x1_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, split int, offs *int)
+// func gemm14x1_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm14x1_64AVX512(SB), NOSPLIT, $0-112
+TEXT ·gemm14x1_64AVX512(SB), NOSPLIT, $0-104
 	MOVQ  n+56(FP), CX
 	SUBQ  $+0, CX
 	MOVQ  $-1, R13
@@ -31193,58 +27140,9 @@ start:
 	VXORPS X13, X13, X13
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   offs+104(FP), $+0
+	CMPQ   offs+96(FP), $+0
 	JE     rows
-	CMPQ   split+96(FP), $+0
-	JE     taps
-	MOVQ   offs+104(FP), R9
-
-listed:
-	MOVQ         (R9), R14
-	VMOVUPD.Z    (DX)(R14*8), K1, Z14
-	VBROADCASTSD (SI), Z15
-	VFMADD231PD  Z14, Z15, Z0
-	VBROADCASTSD (SI)(DI*1), Z16
-	VFMADD231PD  Z14, Z16, Z1
-	VBROADCASTSD (SI)(DI*2), Z15
-	VFMADD231PD  Z14, Z15, Z2
-	VBROADCASTSD (SI)(R11*1), Z16
-	VFMADD231PD  Z14, Z16, Z3
-	VBROADCASTSD (SI)(DI*4), Z15
-	VFMADD231PD  Z14, Z15, Z4
-	VBROADCASTSD (SI)(R12*1), Z16
-	VFMADD231PD  Z14, Z16, Z5
-	VBROADCASTSD (SI)(R11*2), Z15
-	VFMADD231PD  Z14, Z15, Z6
-	VBROADCASTSD (SI)(R10*1), Z16
-	VFMADD231PD  Z14, Z16, Z7
-	VBROADCASTSD (SI)(DI*8), Z15
-	VFMADD231PD  Z14, Z15, Z8
-	VBROADCASTSD (R15), Z16
-	VFMADD231PD  Z14, Z16, Z9
-	VBROADCASTSD (R15)(DI*1), Z15
-	VFMADD231PD  Z14, Z15, Z10
-	VBROADCASTSD (R15)(DI*2), Z16
-	VFMADD231PD  Z14, Z16, Z11
-	VBROADCASTSD (R15)(R11*1), Z15
-	VFMADD231PD  Z14, Z15, Z12
-	VBROADCASTSD (R15)(DI*4), Z16
-	VFMADD231PD  Z14, Z16, Z13
-	ADDQ         R8, SI
-	ADDQ         R8, R15
-	ADDQ         $+8, R9
-	DECQ         CX
-	JZ           done
-	TESTB        $0x0f, CL
-	JNZ          listed
-	CMPQ         mode+80(FP), $+2
-	JEQ          listed
-	PREFETCHT0   (R13)
-	ADDQ         BX, R13
-	JMP          listed
-
-taps:
-	MOVQ offs+104(FP), R8
+	MOVQ   offs+96(FP), R8
 
 nextTap:
 	MOVQ         (R8), R14
@@ -31573,9 +27471,9 @@ last:
 	VZEROUPPER
 	RET
 
-// func gemm1x2_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, split int, offs *int)
+// func gemm1x2_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm1x2_64AVX512(SB), NOSPLIT, $0-112
+TEXT ·gemm1x2_64AVX512(SB), NOSPLIT, $0-104
 	MOVQ  n+56(FP), CX
 	SUBQ  $+8, CX
 	MOVQ  $-1, R13
@@ -31610,34 +27508,9 @@ start:
 	VXORPS X1, X1, X1
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   offs+104(FP), $+0
+	CMPQ   offs+96(FP), $+0
 	JE     rows
-	CMPQ   split+96(FP), $+0
-	JE     taps
-	MOVQ   offs+104(FP), R9
-
-listed:
-	MOVQ         (R9), R14
-	VMOVUPD      (DX)(R14*8), Z2
-	VMOVUPD.Z    64(DX)(R14*8), K1, Z3
-	VBROADCASTSD (SI), Z4
-	VFMADD231PD  Z2, Z4, Z0
-	VFMADD231PD  Z3, Z4, Z1
-	ADDQ         R8, SI
-	ADDQ         $+8, R9
-	DECQ         CX
-	JZ           done
-	TESTB        $0x0f, CL
-	JNZ          listed
-	CMPQ         mode+80(FP), $+2
-	JEQ          listed
-	PREFETCHT0   (R13)
-	PREFETCHT0   64(R13)
-	ADDQ         BX, R13
-	JMP          listed
-
-taps:
-	MOVQ offs+104(FP), R8
+	MOVQ   offs+96(FP), R8
 
 nextTap:
 	MOVQ         (R8), R14
@@ -31762,9 +27635,9 @@ last:
 	VZEROUPPER
 	RET
 
-// func gemm2x2_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, split int, offs *int)
+// func gemm2x2_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm2x2_64AVX512(SB), NOSPLIT, $0-112
+TEXT ·gemm2x2_64AVX512(SB), NOSPLIT, $0-104
 	MOVQ  n+56(FP), CX
 	SUBQ  $+8, CX
 	MOVQ  $-1, R13
@@ -31804,37 +27677,9 @@ start:
 	VXORPS X3, X3, X3
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   offs+104(FP), $+0
+	CMPQ   offs+96(FP), $+0
 	JE     rows
-	CMPQ   split+96(FP), $+0
-	JE     taps
-	MOVQ   offs+104(FP), R9
-
-listed:
-	MOVQ         (R9), R14
-	VMOVUPD      (DX)(R14*8), Z4
-	VMOVUPD.Z    64(DX)(R14*8), K1, Z5
-	VBROADCASTSD (SI), Z6
-	VFMADD231PD  Z4, Z6, Z0
-	VFMADD231PD  Z5, Z6, Z1
-	VBROADCASTSD (SI)(DI*1), Z7
-	VFMADD231PD  Z4, Z7, Z2
-	VFMADD231PD  Z5, Z7, Z3
-	ADDQ         R8, SI
-	ADDQ         $+8, R9
-	DECQ         CX
-	JZ           done
-	TESTB        $0x0f, CL
-	JNZ          listed
-	CMPQ         mode+80(FP), $+2
-	JEQ          listed
-	PREFETCHT0   (R13)
-	PREFETCHT0   64(R13)
-	ADDQ         BX, R13
-	JMP          listed
-
-taps:
-	MOVQ offs+104(FP), R8
+	MOVQ   offs+96(FP), R8
 
 nextTap:
 	MOVQ         (R8), R14
@@ -31990,9 +27835,9 @@ last:
 	VZEROUPPER
 	RET
 
-// func gemm3x2_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, split int, offs *int)
+// func gemm3x2_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm3x2_64AVX512(SB), NOSPLIT, $0-112
+TEXT ·gemm3x2_64AVX512(SB), NOSPLIT, $0-104
 	MOVQ  n+56(FP), CX
 	SUBQ  $+8, CX
 	MOVQ  $-1, R13
@@ -32037,40 +27882,9 @@ start:
 	VXORPS X5, X5, X5
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   offs+104(FP), $+0
+	CMPQ   offs+96(FP), $+0
 	JE     rows
-	CMPQ   split+96(FP), $+0
-	JE     taps
-	MOVQ   offs+104(FP), R9
-
-listed:
-	MOVQ         (R9), R14
-	VMOVUPD      (DX)(R14*8), Z6
-	VMOVUPD.Z    64(DX)(R14*8), K1, Z7
-	VBROADCASTSD (SI), Z8
-	VFMADD231PD  Z6, Z8, Z0
-	VFMADD231PD  Z7, Z8, Z1
-	VBROADCASTSD (SI)(DI*1), Z9
-	VFMADD231PD  Z6, Z9, Z2
-	VFMADD231PD  Z7, Z9, Z3
-	VBROADCASTSD (SI)(DI*2), Z8
-	VFMADD231PD  Z6, Z8, Z4
-	VFMADD231PD  Z7, Z8, Z5
-	ADDQ         R8, SI
-	ADDQ         $+8, R9
-	DECQ         CX
-	JZ           done
-	TESTB        $0x0f, CL
-	JNZ          listed
-	CMPQ         mode+80(FP), $+2
-	JEQ          listed
-	PREFETCHT0   (R13)
-	PREFETCHT0   64(R13)
-	ADDQ         BX, R13
-	JMP          listed
-
-taps:
-	MOVQ offs+104(FP), R8
+	MOVQ   offs+96(FP), R8
 
 nextTap:
 	MOVQ         (R8), R14
@@ -32255,9 +28069,9 @@ last:
 	VZEROUPPER
 	RET
 
-// func gemm4x2_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, split int, offs *int)
+// func gemm4x2_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm4x2_64AVX512(SB), NOSPLIT, $0-112
+TEXT ·gemm4x2_64AVX512(SB), NOSPLIT, $0-104
 	MOVQ  n+56(FP), CX
 	SUBQ  $+8, CX
 	MOVQ  $-1, R13
@@ -32308,43 +28122,9 @@ start:
 	VXORPS X7, X7, X7
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   offs+104(FP), $+0
+	CMPQ   offs+96(FP), $+0
 	JE     rows
-	CMPQ   split+96(FP), $+0
-	JE     taps
-	MOVQ   offs+104(FP), R9
-
-listed:
-	MOVQ         (R9), R14
-	VMOVUPD      (DX)(R14*8), Z8
-	VMOVUPD.Z    64(DX)(R14*8), K1, Z9
-	VBROADCASTSD (SI), Z10
-	VFMADD231PD  Z8, Z10, Z0
-	VFMADD231PD  Z9, Z10, Z1
-	VBROADCASTSD (SI)(DI*1), Z11
-	VFMADD231PD  Z8, Z11, Z2
-	VFMADD231PD  Z9, Z11, Z3
-	VBROADCASTSD (SI)(DI*2), Z10
-	VFMADD231PD  Z8, Z10, Z4
-	VFMADD231PD  Z9, Z10, Z5
-	VBROADCASTSD (SI)(R11*1), Z11
-	VFMADD231PD  Z8, Z11, Z6
-	VFMADD231PD  Z9, Z11, Z7
-	ADDQ         R8, SI
-	ADDQ         $+8, R9
-	DECQ         CX
-	JZ           done
-	TESTB        $0x0f, CL
-	JNZ          listed
-	CMPQ         mode+80(FP), $+2
-	JEQ          listed
-	PREFETCHT0   (R13)
-	PREFETCHT0   64(R13)
-	ADDQ         BX, R13
-	JMP          listed
-
-taps:
-	MOVQ offs+104(FP), R8
+	MOVQ   offs+96(FP), R8
 
 nextTap:
 	MOVQ         (R8), R14
@@ -32558,9 +28338,9 @@ last:
 	VZEROUPPER
 	RET
 
-// func gemm5x2_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, split int, offs *int)
+// func gemm5x2_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm5x2_64AVX512(SB), NOSPLIT, $0-112
+TEXT ·gemm5x2_64AVX512(SB), NOSPLIT, $0-104
 	MOVQ  n+56(FP), CX
 	SUBQ  $+8, CX
 	MOVQ  $-1, R13
@@ -32616,46 +28396,9 @@ start:
 	VXORPS X9, X9, X9
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   offs+104(FP), $+0
+	CMPQ   offs+96(FP), $+0
 	JE     rows
-	CMPQ   split+96(FP), $+0
-	JE     taps
-	MOVQ   offs+104(FP), R9
-
-listed:
-	MOVQ         (R9), R14
-	VMOVUPD      (DX)(R14*8), Z10
-	VMOVUPD.Z    64(DX)(R14*8), K1, Z11
-	VBROADCASTSD (SI), Z12
-	VFMADD231PD  Z10, Z12, Z0
-	VFMADD231PD  Z11, Z12, Z1
-	VBROADCASTSD (SI)(DI*1), Z13
-	VFMADD231PD  Z10, Z13, Z2
-	VFMADD231PD  Z11, Z13, Z3
-	VBROADCASTSD (SI)(DI*2), Z12
-	VFMADD231PD  Z10, Z12, Z4
-	VFMADD231PD  Z11, Z12, Z5
-	VBROADCASTSD (SI)(R11*1), Z13
-	VFMADD231PD  Z10, Z13, Z6
-	VFMADD231PD  Z11, Z13, Z7
-	VBROADCASTSD (SI)(DI*4), Z12
-	VFMADD231PD  Z10, Z12, Z8
-	VFMADD231PD  Z11, Z12, Z9
-	ADDQ         R8, SI
-	ADDQ         $+8, R9
-	DECQ         CX
-	JZ           done
-	TESTB        $0x0f, CL
-	JNZ          listed
-	CMPQ         mode+80(FP), $+2
-	JEQ          listed
-	PREFETCHT0   (R13)
-	PREFETCHT0   64(R13)
-	ADDQ         BX, R13
-	JMP          listed
-
-taps:
-	MOVQ offs+104(FP), R8
+	MOVQ   offs+96(FP), R8
 
 nextTap:
 	MOVQ         (R8), R14
@@ -32898,9 +28641,9 @@ last:
 	VZEROUPPER
 	RET
 
-// func gemm6x2_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, split int, offs *int)
+// func gemm6x2_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm6x2_64AVX512(SB), NOSPLIT, $0-112
+TEXT ·gemm6x2_64AVX512(SB), NOSPLIT, $0-104
 	MOVQ  n+56(FP), CX
 	SUBQ  $+8, CX
 	MOVQ  $-1, R13
@@ -32962,49 +28705,9 @@ start:
 	VXORPS X11, X11, X11
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   offs+104(FP), $+0
+	CMPQ   offs+96(FP), $+0
 	JE     rows
-	CMPQ   split+96(FP), $+0
-	JE     taps
-	MOVQ   offs+104(FP), R9
-
-listed:
-	MOVQ         (R9), R14
-	VMOVUPD      (DX)(R14*8), Z12
-	VMOVUPD.Z    64(DX)(R14*8), K1, Z13
-	VBROADCASTSD (SI), Z14
-	VFMADD231PD  Z12, Z14, Z0
-	VFMADD231PD  Z13, Z14, Z1
-	VBROADCASTSD (SI)(DI*1), Z15
-	VFMADD231PD  Z12, Z15, Z2
-	VFMADD231PD  Z13, Z15, Z3
-	VBROADCASTSD (SI)(DI*2), Z14
-	VFMADD231PD  Z12, Z14, Z4
-	VFMADD231PD  Z13, Z14, Z5
-	VBROADCASTSD (SI)(R11*1), Z15
-	VFMADD231PD  Z12, Z15, Z6
-	VFMADD231PD  Z13, Z15, Z7
-	VBROADCASTSD (SI)(DI*4), Z14
-	VFMADD231PD  Z12, Z14, Z8
-	VFMADD231PD  Z13, Z14, Z9
-	VBROADCASTSD (SI)(R12*1), Z15
-	VFMADD231PD  Z12, Z15, Z10
-	VFMADD231PD  Z13, Z15, Z11
-	ADDQ         R8, SI
-	ADDQ         $+8, R9
-	DECQ         CX
-	JZ           done
-	TESTB        $0x0f, CL
-	JNZ          listed
-	CMPQ         mode+80(FP), $+2
-	JEQ          listed
-	PREFETCHT0   (R13)
-	PREFETCHT0   64(R13)
-	ADDQ         BX, R13
-	JMP          listed
-
-taps:
-	MOVQ offs+104(FP), R8
+	MOVQ   offs+96(FP), R8
 
 nextTap:
 	MOVQ         (R8), R14
@@ -33276,9 +28979,9 @@ last:
 	VZEROUPPER
 	RET
 
-// func gemm7x2_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, split int, offs *int)
+// func gemm7x2_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm7x2_64AVX512(SB), NOSPLIT, $0-112
+TEXT ·gemm7x2_64AVX512(SB), NOSPLIT, $0-104
 	MOVQ  n+56(FP), CX
 	SUBQ  $+8, CX
 	MOVQ  $-1, R13
@@ -33345,52 +29048,9 @@ start:
 	VXORPS X13, X13, X13
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   offs+104(FP), $+0
+	CMPQ   offs+96(FP), $+0
 	JE     rows
-	CMPQ   split+96(FP), $+0
-	JE     taps
-	MOVQ   offs+104(FP), R9
-
-listed:
-	MOVQ         (R9), R14
-	VMOVUPD      (DX)(R14*8), Z14
-	VMOVUPD.Z    64(DX)(R14*8), K1, Z15
-	VBROADCASTSD (SI), Z16
-	VFMADD231PD  Z14, Z16, Z0
-	VFMADD231PD  Z15, Z16, Z1
-	VBROADCASTSD (SI)(DI*1), Z17
-	VFMADD231PD  Z14, Z17, Z2
-	VFMADD231PD  Z15, Z17, Z3
-	VBROADCASTSD (SI)(DI*2), Z16
-	VFMADD231PD  Z14, Z16, Z4
-	VFMADD231PD  Z15, Z16, Z5
-	VBROADCASTSD (SI)(R11*1), Z17
-	VFMADD231PD  Z14, Z17, Z6
-	VFMADD231PD  Z15, Z17, Z7
-	VBROADCASTSD (SI)(DI*4), Z16
-	VFMADD231PD  Z14, Z16, Z8
-	VFMADD231PD  Z15, Z16, Z9
-	VBROADCASTSD (SI)(R12*1), Z17
-	VFMADD231PD  Z14, Z17, Z10
-	VFMADD231PD  Z15, Z17, Z11
-	VBROADCASTSD (SI)(R11*2), Z16
-	VFMADD231PD  Z14, Z16, Z12
-	VFMADD231PD  Z15, Z16, Z13
-	ADDQ         R8, SI
-	ADDQ         $+8, R9
-	DECQ         CX
-	JZ           done
-	TESTB        $0x0f, CL
-	JNZ          listed
-	CMPQ         mode+80(FP), $+2
-	JEQ          listed
-	PREFETCHT0   (R13)
-	PREFETCHT0   64(R13)
-	ADDQ         BX, R13
-	JMP          listed
-
-taps:
-	MOVQ offs+104(FP), R8
+	MOVQ   offs+96(FP), R8
 
 nextTap:
 	MOVQ         (R8), R14
@@ -33691,9 +29351,9 @@ last:
 	VZEROUPPER
 	RET
 
-// func gemm8x2_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, split int, offs *int)
+// func gemm8x2_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm8x2_64AVX512(SB), NOSPLIT, $0-112
+TEXT ·gemm8x2_64AVX512(SB), NOSPLIT, $0-104
 	MOVQ  n+56(FP), CX
 	SUBQ  $+8, CX
 	MOVQ  $-1, R13
@@ -33766,55 +29426,9 @@ start:
 	VXORPS X15, X15, X15
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   offs+104(FP), $+0
+	CMPQ   offs+96(FP), $+0
 	JE     rows
-	CMPQ   split+96(FP), $+0
-	JE     taps
-	MOVQ   offs+104(FP), R9
-
-listed:
-	MOVQ         (R9), R14
-	VMOVUPD      (DX)(R14*8), Z16
-	VMOVUPD.Z    64(DX)(R14*8), K1, Z17
-	VBROADCASTSD (SI), Z18
-	VFMADD231PD  Z16, Z18, Z0
-	VFMADD231PD  Z17, Z18, Z1
-	VBROADCASTSD (SI)(DI*1), Z19
-	VFMADD231PD  Z16, Z19, Z2
-	VFMADD231PD  Z17, Z19, Z3
-	VBROADCASTSD (SI)(DI*2), Z18
-	VFMADD231PD  Z16, Z18, Z4
-	VFMADD231PD  Z17, Z18, Z5
-	VBROADCASTSD (SI)(R11*1), Z19
-	VFMADD231PD  Z16, Z19, Z6
-	VFMADD231PD  Z17, Z19, Z7
-	VBROADCASTSD (SI)(DI*4), Z18
-	VFMADD231PD  Z16, Z18, Z8
-	VFMADD231PD  Z17, Z18, Z9
-	VBROADCASTSD (SI)(R12*1), Z19
-	VFMADD231PD  Z16, Z19, Z10
-	VFMADD231PD  Z17, Z19, Z11
-	VBROADCASTSD (SI)(R11*2), Z18
-	VFMADD231PD  Z16, Z18, Z12
-	VFMADD231PD  Z17, Z18, Z13
-	VBROADCASTSD (SI)(R10*1), Z19
-	VFMADD231PD  Z16, Z19, Z14
-	VFMADD231PD  Z17, Z19, Z15
-	ADDQ         R8, SI
-	ADDQ         $+8, R9
-	DECQ         CX
-	JZ           done
-	TESTB        $0x0f, CL
-	JNZ          listed
-	CMPQ         mode+80(FP), $+2
-	JEQ          listed
-	PREFETCHT0   (R13)
-	PREFETCHT0   64(R13)
-	ADDQ         BX, R13
-	JMP          listed
-
-taps:
-	MOVQ offs+104(FP), R8
+	MOVQ   offs+96(FP), R8
 
 nextTap:
 	MOVQ         (R8), R14
@@ -34144,9 +29758,9 @@ last:
 	VZEROUPPER
 	RET
 
-// func gemm9x2_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, split int, offs *int)
+// func gemm9x2_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm9x2_64AVX512(SB), NOSPLIT, $0-112
+TEXT ·gemm9x2_64AVX512(SB), NOSPLIT, $0-104
 	MOVQ  n+56(FP), CX
 	SUBQ  $+8, CX
 	MOVQ  $-1, R13
@@ -34224,58 +29838,9 @@ start:
 	VXORPS X17, X17, X17
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   offs+104(FP), $+0
+	CMPQ   offs+96(FP), $+0
 	JE     rows
-	CMPQ   split+96(FP), $+0
-	JE     taps
-	MOVQ   offs+104(FP), R9
-
-listed:
-	MOVQ         (R9), R14
-	VMOVUPD      (DX)(R14*8), Z18
-	VMOVUPD.Z    64(DX)(R14*8), K1, Z19
-	VBROADCASTSD (SI), Z20
-	VFMADD231PD  Z18, Z20, Z0
-	VFMADD231PD  Z19, Z20, Z1
-	VBROADCASTSD (SI)(DI*1), Z21
-	VFMADD231PD  Z18, Z21, Z2
-	VFMADD231PD  Z19, Z21, Z3
-	VBROADCASTSD (SI)(DI*2), Z20
-	VFMADD231PD  Z18, Z20, Z4
-	VFMADD231PD  Z19, Z20, Z5
-	VBROADCASTSD (SI)(R11*1), Z21
-	VFMADD231PD  Z18, Z21, Z6
-	VFMADD231PD  Z19, Z21, Z7
-	VBROADCASTSD (SI)(DI*4), Z20
-	VFMADD231PD  Z18, Z20, Z8
-	VFMADD231PD  Z19, Z20, Z9
-	VBROADCASTSD (SI)(R12*1), Z21
-	VFMADD231PD  Z18, Z21, Z10
-	VFMADD231PD  Z19, Z21, Z11
-	VBROADCASTSD (SI)(R11*2), Z20
-	VFMADD231PD  Z18, Z20, Z12
-	VFMADD231PD  Z19, Z20, Z13
-	VBROADCASTSD (SI)(R10*1), Z21
-	VFMADD231PD  Z18, Z21, Z14
-	VFMADD231PD  Z19, Z21, Z15
-	VBROADCASTSD (SI)(DI*8), Z20
-	VFMADD231PD  Z18, Z20, Z16
-	VFMADD231PD  Z19, Z20, Z17
-	ADDQ         R8, SI
-	ADDQ         $+8, R9
-	DECQ         CX
-	JZ           done
-	TESTB        $0x0f, CL
-	JNZ          listed
-	CMPQ         mode+80(FP), $+2
-	JEQ          listed
-	PREFETCHT0   (R13)
-	PREFETCHT0   64(R13)
-	ADDQ         BX, R13
-	JMP          listed
-
-taps:
-	MOVQ offs+104(FP), R8
+	MOVQ   offs+96(FP), R8
 
 nextTap:
 	MOVQ         (R8), R14
@@ -34634,9 +30199,9 @@ last:
 	VZEROUPPER
 	RET
 
-// func gemm10x2_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, split int, offs *int)
+// func gemm10x2_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm10x2_64AVX512(SB), NOSPLIT, $0-112
+TEXT ·gemm10x2_64AVX512(SB), NOSPLIT, $0-104
 	MOVQ  n+56(FP), CX
 	SUBQ  $+8, CX
 	MOVQ  $-1, R13
@@ -34721,62 +30286,9 @@ start:
 	VXORPS X19, X19, X19
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   offs+104(FP), $+0
+	CMPQ   offs+96(FP), $+0
 	JE     rows
-	CMPQ   split+96(FP), $+0
-	JE     taps
-	MOVQ   offs+104(FP), R9
-
-listed:
-	MOVQ         (R9), R14
-	VMOVUPD      (DX)(R14*8), Z20
-	VMOVUPD.Z    64(DX)(R14*8), K1, Z21
-	VBROADCASTSD (SI), Z22
-	VFMADD231PD  Z20, Z22, Z0
-	VFMADD231PD  Z21, Z22, Z1
-	VBROADCASTSD (SI)(DI*1), Z23
-	VFMADD231PD  Z20, Z23, Z2
-	VFMADD231PD  Z21, Z23, Z3
-	VBROADCASTSD (SI)(DI*2), Z22
-	VFMADD231PD  Z20, Z22, Z4
-	VFMADD231PD  Z21, Z22, Z5
-	VBROADCASTSD (SI)(R11*1), Z23
-	VFMADD231PD  Z20, Z23, Z6
-	VFMADD231PD  Z21, Z23, Z7
-	VBROADCASTSD (SI)(DI*4), Z22
-	VFMADD231PD  Z20, Z22, Z8
-	VFMADD231PD  Z21, Z22, Z9
-	VBROADCASTSD (SI)(R12*1), Z23
-	VFMADD231PD  Z20, Z23, Z10
-	VFMADD231PD  Z21, Z23, Z11
-	VBROADCASTSD (SI)(R11*2), Z22
-	VFMADD231PD  Z20, Z22, Z12
-	VFMADD231PD  Z21, Z22, Z13
-	VBROADCASTSD (SI)(R10*1), Z23
-	VFMADD231PD  Z20, Z23, Z14
-	VFMADD231PD  Z21, Z23, Z15
-	VBROADCASTSD (SI)(DI*8), Z22
-	VFMADD231PD  Z20, Z22, Z16
-	VFMADD231PD  Z21, Z22, Z17
-	VBROADCASTSD (R15), Z23
-	VFMADD231PD  Z20, Z23, Z18
-	VFMADD231PD  Z21, Z23, Z19
-	ADDQ         R8, SI
-	ADDQ         R8, R15
-	ADDQ         $+8, R9
-	DECQ         CX
-	JZ           done
-	TESTB        $0x0f, CL
-	JNZ          listed
-	CMPQ         mode+80(FP), $+2
-	JEQ          listed
-	PREFETCHT0   (R13)
-	PREFETCHT0   64(R13)
-	ADDQ         BX, R13
-	JMP          listed
-
-taps:
-	MOVQ offs+104(FP), R8
+	MOVQ   offs+96(FP), R8
 
 nextTap:
 	MOVQ         (R8), R14
@@ -35166,9 +30678,9 @@ last:
 	VZEROUPPER
 	RET
 
-// func gemm11x2_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, split int, offs *int)
+// func gemm11x2_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm11x2_64AVX512(SB), NOSPLIT, $0-112
+TEXT ·gemm11x2_64AVX512(SB), NOSPLIT, $0-104
 	MOVQ  n+56(FP), CX
 	SUBQ  $+8, CX
 	MOVQ  $-1, R13
@@ -35258,65 +30770,9 @@ start:
 	VXORPS X21, X21, X21
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   offs+104(FP), $+0
+	CMPQ   offs+96(FP), $+0
 	JE     rows
-	CMPQ   split+96(FP), $+0
-	JE     taps
-	MOVQ   offs+104(FP), R9
-
-listed:
-	MOVQ         (R9), R14
-	VMOVUPD      (DX)(R14*8), Z22
-	VMOVUPD.Z    64(DX)(R14*8), K1, Z23
-	VBROADCASTSD (SI), Z24
-	VFMADD231PD  Z22, Z24, Z0
-	VFMADD231PD  Z23, Z24, Z1
-	VBROADCASTSD (SI)(DI*1), Z25
-	VFMADD231PD  Z22, Z25, Z2
-	VFMADD231PD  Z23, Z25, Z3
-	VBROADCASTSD (SI)(DI*2), Z24
-	VFMADD231PD  Z22, Z24, Z4
-	VFMADD231PD  Z23, Z24, Z5
-	VBROADCASTSD (SI)(R11*1), Z25
-	VFMADD231PD  Z22, Z25, Z6
-	VFMADD231PD  Z23, Z25, Z7
-	VBROADCASTSD (SI)(DI*4), Z24
-	VFMADD231PD  Z22, Z24, Z8
-	VFMADD231PD  Z23, Z24, Z9
-	VBROADCASTSD (SI)(R12*1), Z25
-	VFMADD231PD  Z22, Z25, Z10
-	VFMADD231PD  Z23, Z25, Z11
-	VBROADCASTSD (SI)(R11*2), Z24
-	VFMADD231PD  Z22, Z24, Z12
-	VFMADD231PD  Z23, Z24, Z13
-	VBROADCASTSD (SI)(R10*1), Z25
-	VFMADD231PD  Z22, Z25, Z14
-	VFMADD231PD  Z23, Z25, Z15
-	VBROADCASTSD (SI)(DI*8), Z24
-	VFMADD231PD  Z22, Z24, Z16
-	VFMADD231PD  Z23, Z24, Z17
-	VBROADCASTSD (R15), Z25
-	VFMADD231PD  Z22, Z25, Z18
-	VFMADD231PD  Z23, Z25, Z19
-	VBROADCASTSD (R15)(DI*1), Z24
-	VFMADD231PD  Z22, Z24, Z20
-	VFMADD231PD  Z23, Z24, Z21
-	ADDQ         R8, SI
-	ADDQ         R8, R15
-	ADDQ         $+8, R9
-	DECQ         CX
-	JZ           done
-	TESTB        $0x0f, CL
-	JNZ          listed
-	CMPQ         mode+80(FP), $+2
-	JEQ          listed
-	PREFETCHT0   (R13)
-	PREFETCHT0   64(R13)
-	ADDQ         BX, R13
-	JMP          listed
-
-taps:
-	MOVQ offs+104(FP), R8
+	MOVQ   offs+96(FP), R8
 
 nextTap:
 	MOVQ         (R8), R14
@@ -35735,9 +31191,9 @@ last:
 	VZEROUPPER
 	RET
 
-// func gemm12x2_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, split int, offs *int)
+// func gemm12x2_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm12x2_64AVX512(SB), NOSPLIT, $0-112
+TEXT ·gemm12x2_64AVX512(SB), NOSPLIT, $0-104
 	MOVQ  n+56(FP), CX
 	SUBQ  $+8, CX
 	MOVQ  $-1, R13
@@ -35832,68 +31288,9 @@ start:
 	VXORPS X23, X23, X23
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   offs+104(FP), $+0
+	CMPQ   offs+96(FP), $+0
 	JE     rows
-	CMPQ   split+96(FP), $+0
-	JE     taps
-	MOVQ   offs+104(FP), R9
-
-listed:
-	MOVQ         (R9), R14
-	VMOVUPD      (DX)(R14*8), Z24
-	VMOVUPD.Z    64(DX)(R14*8), K1, Z25
-	VBROADCASTSD (SI), Z26
-	VFMADD231PD  Z24, Z26, Z0
-	VFMADD231PD  Z25, Z26, Z1
-	VBROADCASTSD (SI)(DI*1), Z27
-	VFMADD231PD  Z24, Z27, Z2
-	VFMADD231PD  Z25, Z27, Z3
-	VBROADCASTSD (SI)(DI*2), Z26
-	VFMADD231PD  Z24, Z26, Z4
-	VFMADD231PD  Z25, Z26, Z5
-	VBROADCASTSD (SI)(R11*1), Z27
-	VFMADD231PD  Z24, Z27, Z6
-	VFMADD231PD  Z25, Z27, Z7
-	VBROADCASTSD (SI)(DI*4), Z26
-	VFMADD231PD  Z24, Z26, Z8
-	VFMADD231PD  Z25, Z26, Z9
-	VBROADCASTSD (SI)(R12*1), Z27
-	VFMADD231PD  Z24, Z27, Z10
-	VFMADD231PD  Z25, Z27, Z11
-	VBROADCASTSD (SI)(R11*2), Z26
-	VFMADD231PD  Z24, Z26, Z12
-	VFMADD231PD  Z25, Z26, Z13
-	VBROADCASTSD (SI)(R10*1), Z27
-	VFMADD231PD  Z24, Z27, Z14
-	VFMADD231PD  Z25, Z27, Z15
-	VBROADCASTSD (SI)(DI*8), Z26
-	VFMADD231PD  Z24, Z26, Z16
-	VFMADD231PD  Z25, Z26, Z17
-	VBROADCASTSD (R15), Z27
-	VFMADD231PD  Z24, Z27, Z18
-	VFMADD231PD  Z25, Z27, Z19
-	VBROADCASTSD (R15)(DI*1), Z26
-	VFMADD231PD  Z24, Z26, Z20
-	VFMADD231PD  Z25, Z26, Z21
-	VBROADCASTSD (R15)(DI*2), Z27
-	VFMADD231PD  Z24, Z27, Z22
-	VFMADD231PD  Z25, Z27, Z23
-	ADDQ         R8, SI
-	ADDQ         R8, R15
-	ADDQ         $+8, R9
-	DECQ         CX
-	JZ           done
-	TESTB        $0x0f, CL
-	JNZ          listed
-	CMPQ         mode+80(FP), $+2
-	JEQ          listed
-	PREFETCHT0   (R13)
-	PREFETCHT0   64(R13)
-	ADDQ         BX, R13
-	JMP          listed
-
-taps:
-	MOVQ offs+104(FP), R8
+	MOVQ   offs+96(FP), R8
 
 nextTap:
 	MOVQ         (R8), R14
@@ -36341,9 +31738,9 @@ last:
 	VZEROUPPER
 	RET
 
-// func gemm13x2_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, split int, offs *int)
+// func gemm13x2_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm13x2_64AVX512(SB), NOSPLIT, $0-112
+TEXT ·gemm13x2_64AVX512(SB), NOSPLIT, $0-104
 	MOVQ  n+56(FP), CX
 	SUBQ  $+8, CX
 	MOVQ  $-1, R13
@@ -36443,71 +31840,9 @@ start:
 	VXORPS X25, X25, X25
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   offs+104(FP), $+0
+	CMPQ   offs+96(FP), $+0
 	JE     rows
-	CMPQ   split+96(FP), $+0
-	JE     taps
-	MOVQ   offs+104(FP), R9
-
-listed:
-	MOVQ         (R9), R14
-	VMOVUPD      (DX)(R14*8), Z26
-	VMOVUPD.Z    64(DX)(R14*8), K1, Z27
-	VBROADCASTSD (SI), Z28
-	VFMADD231PD  Z26, Z28, Z0
-	VFMADD231PD  Z27, Z28, Z1
-	VBROADCASTSD (SI)(DI*1), Z29
-	VFMADD231PD  Z26, Z29, Z2
-	VFMADD231PD  Z27, Z29, Z3
-	VBROADCASTSD (SI)(DI*2), Z28
-	VFMADD231PD  Z26, Z28, Z4
-	VFMADD231PD  Z27, Z28, Z5
-	VBROADCASTSD (SI)(R11*1), Z29
-	VFMADD231PD  Z26, Z29, Z6
-	VFMADD231PD  Z27, Z29, Z7
-	VBROADCASTSD (SI)(DI*4), Z28
-	VFMADD231PD  Z26, Z28, Z8
-	VFMADD231PD  Z27, Z28, Z9
-	VBROADCASTSD (SI)(R12*1), Z29
-	VFMADD231PD  Z26, Z29, Z10
-	VFMADD231PD  Z27, Z29, Z11
-	VBROADCASTSD (SI)(R11*2), Z28
-	VFMADD231PD  Z26, Z28, Z12
-	VFMADD231PD  Z27, Z28, Z13
-	VBROADCASTSD (SI)(R10*1), Z29
-	VFMADD231PD  Z26, Z29, Z14
-	VFMADD231PD  Z27, Z29, Z15
-	VBROADCASTSD (SI)(DI*8), Z28
-	VFMADD231PD  Z26, Z28, Z16
-	VFMADD231PD  Z27, Z28, Z17
-	VBROADCASTSD (R15), Z29
-	VFMADD231PD  Z26, Z29, Z18
-	VFMADD231PD  Z27, Z29, Z19
-	VBROADCASTSD (R15)(DI*1), Z28
-	VFMADD231PD  Z26, Z28, Z20
-	VFMADD231PD  Z27, Z28, Z21
-	VBROADCASTSD (R15)(DI*2), Z29
-	VFMADD231PD  Z26, Z29, Z22
-	VFMADD231PD  Z27, Z29, Z23
-	VBROADCASTSD (R15)(R11*1), Z28
-	VFMADD231PD  Z26, Z28, Z24
-	VFMADD231PD  Z27, Z28, Z25
-	ADDQ         R8, SI
-	ADDQ         R8, R15
-	ADDQ         $+8, R9
-	DECQ         CX
-	JZ           done
-	TESTB        $0x0f, CL
-	JNZ          listed
-	CMPQ         mode+80(FP), $+2
-	JEQ          listed
-	PREFETCHT0   (R13)
-	PREFETCHT0   64(R13)
-	ADDQ         BX, R13
-	JMP          listed
-
-taps:
-	MOVQ offs+104(FP), R8
+	MOVQ   offs+96(FP), R8
 
 nextTap:
 	MOVQ         (R8), R14
@@ -36984,9 +32319,9 @@ last:
 	VZEROUPPER
 	RET
 
-// func gemm14x2_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, split int, offs *int)
+// func gemm14x2_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm14x2_64AVX512(SB), NOSPLIT, $0-112
+TEXT ·gemm14x2_64AVX512(SB), NOSPLIT, $0-104
 	MOVQ  n+56(FP), CX
 	SUBQ  $+8, CX
 	MOVQ  $-1, R13
@@ -37091,74 +32426,9 @@ start:
 	VXORPS X27, X27, X27
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   offs+104(FP), $+0
+	CMPQ   offs+96(FP), $+0
 	JE     rows
-	CMPQ   split+96(FP), $+0
-	JE     taps
-	MOVQ   offs+104(FP), R9
-
-listed:
-	MOVQ         (R9), R14
-	VMOVUPD      (DX)(R14*8), Z28
-	VMOVUPD.Z    64(DX)(R14*8), K1, Z29
-	VBROADCASTSD (SI), Z30
-	VFMADD231PD  Z28, Z30, Z0
-	VFMADD231PD  Z29, Z30, Z1
-	VBROADCASTSD (SI)(DI*1), Z31
-	VFMADD231PD  Z28, Z31, Z2
-	VFMADD231PD  Z29, Z31, Z3
-	VBROADCASTSD (SI)(DI*2), Z30
-	VFMADD231PD  Z28, Z30, Z4
-	VFMADD231PD  Z29, Z30, Z5
-	VBROADCASTSD (SI)(R11*1), Z31
-	VFMADD231PD  Z28, Z31, Z6
-	VFMADD231PD  Z29, Z31, Z7
-	VBROADCASTSD (SI)(DI*4), Z30
-	VFMADD231PD  Z28, Z30, Z8
-	VFMADD231PD  Z29, Z30, Z9
-	VBROADCASTSD (SI)(R12*1), Z31
-	VFMADD231PD  Z28, Z31, Z10
-	VFMADD231PD  Z29, Z31, Z11
-	VBROADCASTSD (SI)(R11*2), Z30
-	VFMADD231PD  Z28, Z30, Z12
-	VFMADD231PD  Z29, Z30, Z13
-	VBROADCASTSD (SI)(R10*1), Z31
-	VFMADD231PD  Z28, Z31, Z14
-	VFMADD231PD  Z29, Z31, Z15
-	VBROADCASTSD (SI)(DI*8), Z30
-	VFMADD231PD  Z28, Z30, Z16
-	VFMADD231PD  Z29, Z30, Z17
-	VBROADCASTSD (R15), Z31
-	VFMADD231PD  Z28, Z31, Z18
-	VFMADD231PD  Z29, Z31, Z19
-	VBROADCASTSD (R15)(DI*1), Z30
-	VFMADD231PD  Z28, Z30, Z20
-	VFMADD231PD  Z29, Z30, Z21
-	VBROADCASTSD (R15)(DI*2), Z31
-	VFMADD231PD  Z28, Z31, Z22
-	VFMADD231PD  Z29, Z31, Z23
-	VBROADCASTSD (R15)(R11*1), Z30
-	VFMADD231PD  Z28, Z30, Z24
-	VFMADD231PD  Z29, Z30, Z25
-	VBROADCASTSD (R15)(DI*4), Z31
-	VFMADD231PD  Z28, Z31, Z26
-	VFMADD231PD  Z29, Z31, Z27
-	ADDQ         R8, SI
-	ADDQ         R8, R15
-	ADDQ         $+8, R9
-	DECQ         CX
-	JZ           done
-	TESTB        $0x0f, CL
-	JNZ          listed
-	CMPQ         mode+80(FP), $+2
-	JEQ          listed
-	PREFETCHT0   (R13)
-	PREFETCHT0   64(R13)
-	ADDQ         BX, R13
-	JMP          listed
-
-taps:
-	MOVQ offs+104(FP), R8
+	MOVQ   offs+96(FP), R8
 
 nextTap:
 	MOVQ         (R8), R14
@@ -37664,9 +32934,9 @@ last:
 	VZEROUPPER
 	RET
 
-// func gemm1x3_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, split int, offs *int)
+// func gemm1x3_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm1x3_64AVX512(SB), NOSPLIT, $0-112
+TEXT ·gemm1x3_64AVX512(SB), NOSPLIT, $0-104
 	MOVQ  n+56(FP), CX
 	SUBQ  $+16, CX
 	MOVQ  $-1, R13
@@ -37703,143 +32973,9 @@ start:
 	VXORPS X2, X2, X2
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   offs+104(FP), $+0
+	CMPQ   offs+96(FP), $+0
 	JE     rows
-	CMPQ   split+96(FP), $+0
-	JE     taps
-	MOVQ   offs+104(FP), R9
-	MOVQ   n+56(FP), R14
-	CMPQ   split+96(FP), R14
-	JEQ    listed
-	MOVQ   split+96(FP), CX
-	MOVQ   more+88(FP), AX
-	MOVQ   CX, R14
-	SHLQ   $0x03, R14
-	SUBQ   R14, AX
-	CMPQ   CX, $+8
-	JGT    beyond0
-	MOVQ   $-1, R14
-	SHLQ   CL, R14
-	KMOVW  R14, K3
-	KNOTW  K3, K2
-	MOVQ   k+64(FP), CX
-
-parts0:
-	MOVQ         (R9), R14
-	VMOVUPD.Z    (DX)(R14*8), K2, Z3
-	VMOVUPD      (AX)(R14*8), K3, Z3
-	VMOVUPD      64(AX)(R14*8), Z4
-	VMOVUPD.Z    128(AX)(R14*8), K1, Z5
-	VBROADCASTSD (SI), Z6
-	VFMADD231PD  Z3, Z6, Z0
-	VFMADD231PD  Z4, Z6, Z1
-	VFMADD231PD  Z5, Z6, Z2
-	ADDQ         R8, SI
-	ADDQ         $+8, R9
-	DECQ         CX
-	JZ           done
-	TESTB        $0x0f, CL
-	JNZ          parts0
-	CMPQ         mode+80(FP), $+2
-	JEQ          parts0
-	PREFETCHT0   (R13)
-	PREFETCHT0   64(R13)
-	PREFETCHT0   128(R13)
-	ADDQ         BX, R13
-	JMP          parts0
-
-beyond0:
-	CMPQ  CX, $+16
-	JGT   beyond1
-	SUBQ  $+8, CX
-	MOVQ  $-1, R14
-	SHLQ  CL, R14
-	KMOVW R14, K3
-	KNOTW K3, K2
-	MOVQ  k+64(FP), CX
-
-parts1:
-	MOVQ         (R9), R14
-	VMOVUPD      (DX)(R14*8), Z3
-	VMOVUPD.Z    64(DX)(R14*8), K2, Z4
-	VMOVUPD      64(AX)(R14*8), K3, Z4
-	VMOVUPD.Z    128(AX)(R14*8), K1, Z5
-	VBROADCASTSD (SI), Z6
-	VFMADD231PD  Z3, Z6, Z0
-	VFMADD231PD  Z4, Z6, Z1
-	VFMADD231PD  Z5, Z6, Z2
-	ADDQ         R8, SI
-	ADDQ         $+8, R9
-	DECQ         CX
-	JZ           done
-	TESTB        $0x0f, CL
-	JNZ          parts1
-	CMPQ         mode+80(FP), $+2
-	JEQ          parts1
-	PREFETCHT0   (R13)
-	PREFETCHT0   64(R13)
-	PREFETCHT0   128(R13)
-	ADDQ         BX, R13
-	JMP          parts1
-
-beyond1:
-	SUBQ  $+16, CX
-	MOVQ  $-1, R14
-	SHLQ  CL, R14
-	KMOVW R14, K3
-	KNOTW K3, K2
-	KANDW K1, K3, K3
-	MOVQ  k+64(FP), CX
-
-parts2:
-	MOVQ         (R9), R14
-	VMOVUPD      (DX)(R14*8), Z3
-	VMOVUPD      64(DX)(R14*8), Z4
-	VMOVUPD.Z    128(DX)(R14*8), K2, Z5
-	VMOVUPD      128(AX)(R14*8), K3, Z5
-	VBROADCASTSD (SI), Z6
-	VFMADD231PD  Z3, Z6, Z0
-	VFMADD231PD  Z4, Z6, Z1
-	VFMADD231PD  Z5, Z6, Z2
-	ADDQ         R8, SI
-	ADDQ         $+8, R9
-	DECQ         CX
-	JZ           done
-	TESTB        $0x0f, CL
-	JNZ          parts2
-	CMPQ         mode+80(FP), $+2
-	JEQ          parts2
-	PREFETCHT0   (R13)
-	PREFETCHT0   64(R13)
-	PREFETCHT0   128(R13)
-	ADDQ         BX, R13
-	JMP          parts2
-
-listed:
-	MOVQ         (R9), R14
-	VMOVUPD      (DX)(R14*8), Z3
-	VMOVUPD      64(DX)(R14*8), Z4
-	VMOVUPD.Z    128(DX)(R14*8), K1, Z5
-	VBROADCASTSD (SI), Z6
-	VFMADD231PD  Z3, Z6, Z0
-	VFMADD231PD  Z4, Z6, Z1
-	VFMADD231PD  Z5, Z6, Z2
-	ADDQ         R8, SI
-	ADDQ         $+8, R9
-	DECQ         CX
-	JZ           done
-	TESTB        $0x0f, CL
-	JNZ          listed
-	CMPQ         mode+80(FP), $+2
-	JEQ          listed
-	PREFETCHT0   (R13)
-	PREFETCHT0   64(R13)
-	PREFETCHT0   128(R13)
-	ADDQ         BX, R13
-	JMP          listed
-
-taps:
-	MOVQ offs+104(FP), R8
+	MOVQ   offs+96(FP), R8
 
 nextTap:
 	MOVQ         (R8), R14
@@ -37984,9 +33120,9 @@ last:
 	VZEROUPPER
 	RET
 
-// func gemm2x3_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, split int, offs *int)
+// func gemm2x3_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm2x3_64AVX512(SB), NOSPLIT, $0-112
+TEXT ·gemm2x3_64AVX512(SB), NOSPLIT, $0-104
 	MOVQ  n+56(FP), CX
 	SUBQ  $+16, CX
 	MOVQ  $-1, R13
@@ -38030,159 +33166,9 @@ start:
 	VXORPS X5, X5, X5
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   offs+104(FP), $+0
+	CMPQ   offs+96(FP), $+0
 	JE     rows
-	CMPQ   split+96(FP), $+0
-	JE     taps
-	MOVQ   offs+104(FP), R9
-	MOVQ   n+56(FP), R14
-	CMPQ   split+96(FP), R14
-	JEQ    listed
-	MOVQ   split+96(FP), CX
-	MOVQ   more+88(FP), AX
-	MOVQ   CX, R14
-	SHLQ   $0x03, R14
-	SUBQ   R14, AX
-	CMPQ   CX, $+8
-	JGT    beyond0
-	MOVQ   $-1, R14
-	SHLQ   CL, R14
-	KMOVW  R14, K3
-	KNOTW  K3, K2
-	MOVQ   k+64(FP), CX
-
-parts0:
-	MOVQ         (R9), R14
-	VMOVUPD.Z    (DX)(R14*8), K2, Z6
-	VMOVUPD      (AX)(R14*8), K3, Z6
-	VMOVUPD      64(AX)(R14*8), Z7
-	VMOVUPD.Z    128(AX)(R14*8), K1, Z8
-	VBROADCASTSD (SI), Z9
-	VFMADD231PD  Z6, Z9, Z0
-	VFMADD231PD  Z7, Z9, Z1
-	VFMADD231PD  Z8, Z9, Z2
-	VBROADCASTSD (SI)(DI*1), Z10
-	VFMADD231PD  Z6, Z10, Z3
-	VFMADD231PD  Z7, Z10, Z4
-	VFMADD231PD  Z8, Z10, Z5
-	ADDQ         R8, SI
-	ADDQ         $+8, R9
-	DECQ         CX
-	JZ           done
-	TESTB        $0x0f, CL
-	JNZ          parts0
-	CMPQ         mode+80(FP), $+2
-	JEQ          parts0
-	PREFETCHT0   (R13)
-	PREFETCHT0   64(R13)
-	PREFETCHT0   128(R13)
-	ADDQ         BX, R13
-	JMP          parts0
-
-beyond0:
-	CMPQ  CX, $+16
-	JGT   beyond1
-	SUBQ  $+8, CX
-	MOVQ  $-1, R14
-	SHLQ  CL, R14
-	KMOVW R14, K3
-	KNOTW K3, K2
-	MOVQ  k+64(FP), CX
-
-parts1:
-	MOVQ         (R9), R14
-	VMOVUPD      (DX)(R14*8), Z6
-	VMOVUPD.Z    64(DX)(R14*8), K2, Z7
-	VMOVUPD      64(AX)(R14*8), K3, Z7
-	VMOVUPD.Z    128(AX)(R14*8), K1, Z8
-	VBROADCASTSD (SI), Z9
-	VFMADD231PD  Z6, Z9, Z0
-	VFMADD231PD  Z7, Z9, Z1
-	VFMADD231PD  Z8, Z9, Z2
-	VBROADCASTSD (SI)(DI*1), Z10
-	VFMADD231PD  Z6, Z10, Z3
-	VFMADD231PD  Z7, Z10, Z4
-	VFMADD231PD  Z8, Z10, Z5
-	ADDQ         R8, SI
-	ADDQ         $+8, R9
-	DECQ         CX
-	JZ           done
-	TESTB        $0x0f, CL
-	JNZ          parts1
-	CMPQ         mode+80(FP), $+2
-	JEQ          parts1
-	PREFETCHT0   (R13)
-	PREFETCHT0   64(R13)
-	PREFETCHT0   128(R13)
-	ADDQ         BX, R13
-	JMP          parts1
-
-beyond1:
-	SUBQ  $+16, CX
-	MOVQ  $-1, R14
-	SHLQ  CL, R14
-	KMOVW R14, K3
-	KNOTW K3, K2
-	KANDW K1, K3, K3
-	MOVQ  k+64(FP), CX
-
-parts2:
-	MOVQ         (R9), R14
-	VMOVUPD      (DX)(R14*8), Z6
-	VMOVUPD      64(DX)(R14*8), Z7
-	VMOVUPD.Z    128(DX)(R14*8), K2, Z8
-	VMOVUPD      128(AX)(R14*8), K3, Z8
-	VBROADCASTSD (SI), Z9
-	VFMADD231PD  Z6, Z9, Z0
-	VFMADD231PD  Z7, Z9, Z1
-	VFMADD231PD  Z8, Z9, Z2
-	VBROADCASTSD (SI)(DI*1), Z10
-	VFMADD231PD  Z6, Z10, Z3
-	VFMADD231PD  Z7, Z10, Z4
-	VFMADD231PD  Z8, Z10, Z5
-	ADDQ         R8, SI
-	ADDQ         $+8, R9
-	DECQ         CX
-	JZ           done
-	TESTB        $0x0f, CL
-	JNZ          parts2
-	CMPQ         mode+80(FP), $+2
-	JEQ          parts2
-	PREFETCHT0   (R13)
-	PREFETCHT0   64(R13)
-	PREFETCHT0   128(R13)
-	ADDQ         BX, R13
-	JMP          parts2
-
-listed:
-	MOVQ         (R9), R14
-	VMOVUPD      (DX)(R14*8), Z6
-	VMOVUPD      64(DX)(R14*8), Z7
-	VMOVUPD.Z    128(DX)(R14*8), K1, Z8
-	VBROADCASTSD (SI), Z9
-	VFMADD231PD  Z6, Z9, Z0
-	VFMADD231PD  Z7, Z9, Z1
-	VFMADD231PD  Z8, Z9, Z2
-	VBROADCASTSD (SI)(DI*1), Z10
-	VFMADD231PD  Z6, Z10, Z3
-	VFMADD231PD  Z7, Z10, Z4
-	VFMADD231PD  Z8, Z10, Z5
-	ADDQ         R8, SI
-	ADDQ         $+8, R9
-	DECQ         CX
-	JZ           done
-	TESTB        $0x0f, CL
-	JNZ          listed
-	CMPQ         mode+80(FP), $+2
-	JEQ          listed
-	PREFETCHT0   (R13)
-	PREFETCHT0   64(R13)
-	PREFETCHT0   128(R13)
-	ADDQ         BX, R13
-	JMP          listed
-
-taps:
-	MOVQ offs+104(FP), R8
+	MOVQ   offs+96(FP), R8
 
 nextTap:
 	MOVQ         (R8), R14
@@ -38369,9 +33355,9 @@ last:
 	VZEROUPPER
 	RET
 
-// func gemm3x3_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, split int, offs *int)
+// func gemm3x3_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm3x3_64AVX512(SB), NOSPLIT, $0-112
+TEXT ·gemm3x3_64AVX512(SB), NOSPLIT, $0-104
 	MOVQ  n+56(FP), CX
 	SUBQ  $+16, CX
 	MOVQ  $-1, R13
@@ -38422,175 +33408,9 @@ start:
 	VXORPS X8, X8, X8
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   offs+104(FP), $+0
+	CMPQ   offs+96(FP), $+0
 	JE     rows
-	CMPQ   split+96(FP), $+0
-	JE     taps
-	MOVQ   offs+104(FP), R9
-	MOVQ   n+56(FP), R14
-	CMPQ   split+96(FP), R14
-	JEQ    listed
-	MOVQ   split+96(FP), CX
-	MOVQ   more+88(FP), AX
-	MOVQ   CX, R14
-	SHLQ   $0x03, R14
-	SUBQ   R14, AX
-	CMPQ   CX, $+8
-	JGT    beyond0
-	MOVQ   $-1, R14
-	SHLQ   CL, R14
-	KMOVW  R14, K3
-	KNOTW  K3, K2
-	MOVQ   k+64(FP), CX
-
-parts0:
-	MOVQ         (R9), R14
-	VMOVUPD.Z    (DX)(R14*8), K2, Z9
-	VMOVUPD      (AX)(R14*8), K3, Z9
-	VMOVUPD      64(AX)(R14*8), Z10
-	VMOVUPD.Z    128(AX)(R14*8), K1, Z11
-	VBROADCASTSD (SI), Z12
-	VFMADD231PD  Z9, Z12, Z0
-	VFMADD231PD  Z10, Z12, Z1
-	VFMADD231PD  Z11, Z12, Z2
-	VBROADCASTSD (SI)(DI*1), Z13
-	VFMADD231PD  Z9, Z13, Z3
-	VFMADD231PD  Z10, Z13, Z4
-	VFMADD231PD  Z11, Z13, Z5
-	VBROADCASTSD (SI)(DI*2), Z12
-	VFMADD231PD  Z9, Z12, Z6
-	VFMADD231PD  Z10, Z12, Z7
-	VFMADD231PD  Z11, Z12, Z8
-	ADDQ         R8, SI
-	ADDQ         $+8, R9
-	DECQ         CX
-	JZ           done
-	TESTB        $0x0f, CL
-	JNZ          parts0
-	CMPQ         mode+80(FP), $+2
-	JEQ          parts0
-	PREFETCHT0   (R13)
-	PREFETCHT0   64(R13)
-	PREFETCHT0   128(R13)
-	ADDQ         BX, R13
-	JMP          parts0
-
-beyond0:
-	CMPQ  CX, $+16
-	JGT   beyond1
-	SUBQ  $+8, CX
-	MOVQ  $-1, R14
-	SHLQ  CL, R14
-	KMOVW R14, K3
-	KNOTW K3, K2
-	MOVQ  k+64(FP), CX
-
-parts1:
-	MOVQ         (R9), R14
-	VMOVUPD      (DX)(R14*8), Z9
-	VMOVUPD.Z    64(DX)(R14*8), K2, Z10
-	VMOVUPD      64(AX)(R14*8), K3, Z10
-	VMOVUPD.Z    128(AX)(R14*8), K1, Z11
-	VBROADCASTSD (SI), Z12
-	VFMADD231PD  Z9, Z12, Z0
-	VFMADD231PD  Z10, Z12, Z1
-	VFMADD231PD  Z11, Z12, Z2
-	VBROADCASTSD (SI)(DI*1), Z13
-	VFMADD231PD  Z9, Z13, Z3
-	VFMADD231PD  Z10, Z13, Z4
-	VFMADD231PD  Z11, Z13, Z5
-	VBROADCASTSD (SI)(DI*2), Z12
-	VFMADD231PD  Z9, Z12, Z6
-	VFMADD231PD  Z10, Z12, Z7
-	VFMADD231PD  Z11, Z12, Z8
-	ADDQ         R8, SI
-	ADDQ         $+8, R9
-	DECQ         CX
-	JZ           done
-	TESTB        $0x0f, CL
-	JNZ          parts1
-	CMPQ         mode+80(FP), $+2
-	JEQ          parts1
-	PREFETCHT0   (R13)
-	PREFETCHT0   64(R13)
-	PREFETCHT0   128(R13)
-	ADDQ         BX, R13
-	JMP          parts1
-
-beyond1:
-	SUBQ  $+16, CX
-	MOVQ  $-1, R14
-	SHLQ  CL, R14
-	KMOVW R14, K3
-	KNOTW K3, K2
-	KANDW K1, K3, K3
-	MOVQ  k+64(FP), CX
-
-parts2:
-	MOVQ         (R9), R14
-	VMOVUPD      (DX)(R14*8), Z9
-	VMOVUPD      64(DX)(R14*8), Z10
-	VMOVUPD.Z    128(DX)(R14*8), K2, Z11
-	VMOVUPD      128(AX)(R14*8), K3, Z11
-	VBROADCASTSD (SI), Z12
-	VFMADD231PD  Z9, Z12, Z0
-	VFMADD231PD  Z10, Z12, Z1
-	VFMADD231PD  Z11, Z12, Z2
-	VBROADCASTSD (SI)(DI*1), Z13
-	VFMADD231PD  Z9, Z13, Z3
-	VFMADD231PD  Z10, Z13, Z4
-	VFMADD231PD  Z11, Z13, Z5
-	VBROADCASTSD (SI)(DI*2), Z12
-	VFMADD231PD  Z9, Z12, Z6
-	VFMADD231PD  Z10, Z12, Z7
-	VFMADD231PD  Z11, Z12, Z8
-	ADDQ         R8, SI
-	ADDQ         $+8, R9
-	DECQ         CX
-	JZ           done
-	TESTB        $0x0f, CL
-	JNZ          parts2
-	CMPQ         mode+80(FP), $+2
-	JEQ          parts2
-	PREFETCHT0   (R13)
-	PREFETCHT0   64(R13)
-	PREFETCHT0   128(R13)
-	ADDQ         BX, R13
-	JMP          parts2
-
-listed:
-	MOVQ         (R9), R14
-	VMOVUPD      (DX)(R14*8), Z9
-	VMOVUPD      64(DX)(R14*8), Z10
-	VMOVUPD.Z    128(DX)(R14*8), K1, Z11
-	VBROADCASTSD (SI), Z12
-	VFMADD231PD  Z9, Z12, Z0
-	VFMADD231PD  Z10, Z12, Z1
-	VFMADD231PD  Z11, Z12, Z2
-	VBROADCASTSD (SI)(DI*1), Z13
-	VFMADD231PD  Z9, Z13, Z3
-	VFMADD231PD  Z10, Z13, Z4
-	VFMADD231PD  Z11, Z13, Z5
-	VBROADCASTSD (SI)(DI*2), Z12
-	VFMADD231PD  Z9, Z12, Z6
-	VFMADD231PD  Z10, Z12, Z7
-	VFMADD231PD  Z11, Z12, Z8
-	ADDQ         R8, SI
-	ADDQ         $+8, R9
-	DECQ         CX
-	JZ           done
-	TESTB        $0x0f, CL
-	JNZ          listed
-	CMPQ         mode+80(FP), $+2
-	JEQ          listed
-	PREFETCHT0   (R13)
-	PREFETCHT0   64(R13)
-	PREFETCHT0   128(R13)
-	ADDQ         BX, R13
-	JMP          listed
-
-taps:
-	MOVQ offs+104(FP), R8
+	MOVQ   offs+96(FP), R8
 
 nextTap:
 	MOVQ         (R8), R14
@@ -38821,9 +33641,9 @@ last:
 	VZEROUPPER
 	RET
 
-// func gemm4x3_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, split int, offs *int)
+// func gemm4x3_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm4x3_64AVX512(SB), NOSPLIT, $0-112
+TEXT ·gemm4x3_64AVX512(SB), NOSPLIT, $0-104
 	MOVQ  n+56(FP), CX
 	SUBQ  $+16, CX
 	MOVQ  $-1, R13
@@ -38882,191 +33702,9 @@ start:
 	VXORPS X11, X11, X11
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   offs+104(FP), $+0
+	CMPQ   offs+96(FP), $+0
 	JE     rows
-	CMPQ   split+96(FP), $+0
-	JE     taps
-	MOVQ   offs+104(FP), R9
-	MOVQ   n+56(FP), R14
-	CMPQ   split+96(FP), R14
-	JEQ    listed
-	MOVQ   split+96(FP), CX
-	MOVQ   more+88(FP), AX
-	MOVQ   CX, R14
-	SHLQ   $0x03, R14
-	SUBQ   R14, AX
-	CMPQ   CX, $+8
-	JGT    beyond0
-	MOVQ   $-1, R14
-	SHLQ   CL, R14
-	KMOVW  R14, K3
-	KNOTW  K3, K2
-	MOVQ   k+64(FP), CX
-
-parts0:
-	MOVQ         (R9), R14
-	VMOVUPD.Z    (DX)(R14*8), K2, Z12
-	VMOVUPD      (AX)(R14*8), K3, Z12
-	VMOVUPD      64(AX)(R14*8), Z13
-	VMOVUPD.Z    128(AX)(R14*8), K1, Z14
-	VBROADCASTSD (SI), Z15
-	VFMADD231PD  Z12, Z15, Z0
-	VFMADD231PD  Z13, Z15, Z1
-	VFMADD231PD  Z14, Z15, Z2
-	VBROADCASTSD (SI)(DI*1), Z16
-	VFMADD231PD  Z12, Z16, Z3
-	VFMADD231PD  Z13, Z16, Z4
-	VFMADD231PD  Z14, Z16, Z5
-	VBROADCASTSD (SI)(DI*2), Z15
-	VFMADD231PD  Z12, Z15, Z6
-	VFMADD231PD  Z13, Z15, Z7
-	VFMADD231PD  Z14, Z15, Z8
-	VBROADCASTSD (SI)(R11*1), Z16
-	VFMADD231PD  Z12, Z16, Z9
-	VFMADD231PD  Z13, Z16, Z10
-	VFMADD231PD  Z14, Z16, Z11
-	ADDQ         R8, SI
-	ADDQ         $+8, R9
-	DECQ         CX
-	JZ           done
-	TESTB        $0x0f, CL
-	JNZ          parts0
-	CMPQ         mode+80(FP), $+2
-	JEQ          parts0
-	PREFETCHT0   (R13)
-	PREFETCHT0   64(R13)
-	PREFETCHT0   128(R13)
-	ADDQ         BX, R13
-	JMP          parts0
-
-beyond0:
-	CMPQ  CX, $+16
-	JGT   beyond1
-	SUBQ  $+8, CX
-	MOVQ  $-1, R14
-	SHLQ  CL, R14
-	KMOVW R14, K3
-	KNOTW K3, K2
-	MOVQ  k+64(FP), CX
-
-parts1:
-	MOVQ         (R9), R14
-	VMOVUPD      (DX)(R14*8), Z12
-	VMOVUPD.Z    64(DX)(R14*8), K2, Z13
-	VMOVUPD      64(AX)(R14*8), K3, Z13
-	VMOVUPD.Z    128(AX)(R14*8), K1, Z14
-	VBROADCASTSD (SI), Z15
-	VFMADD231PD  Z12, Z15, Z0
-	VFMADD231PD  Z13, Z15, Z1
-	VFMADD231PD  Z14, Z15, Z2
-	VBROADCASTSD (SI)(DI*1), Z16
-	VFMADD231PD  Z12, Z16, Z3
-	VFMADD231PD  Z13, Z16, Z4
-	VFMADD231PD  Z14, Z16, Z5
-	VBROADCASTSD (SI)(DI*2), Z15
-	VFMADD231PD  Z12, Z15, Z6
-	VFMADD231PD  Z13, Z15, Z7
-	VFMADD231PD  Z14, Z15, Z8
-	VBROADCASTSD (SI)(R11*1), Z16
-	VFMADD231PD  Z12, Z16, Z9
-	VFMADD231PD  Z13, Z16, Z10
-	VFMADD231PD  Z14, Z16, Z11
-	ADDQ         R8, SI
-	ADDQ         $+8, R9
-	DECQ         CX
-	JZ           done
-	TESTB        $0x0f, CL
-	JNZ          parts1
-	CMPQ         mode+80(FP), $+2
-	JEQ          parts1
-	PREFETCHT0   (R13)
-	PREFETCHT0   64(R13)
-	PREFETCHT0   128(R13)
-	ADDQ         BX, R13
-	JMP          parts1
-
-beyond1:
-	SUBQ  $+16, CX
-	MOVQ  $-1, R14
-	SHLQ  CL, R14
-	KMOVW R14, K3
-	KNOTW K3, K2
-	KANDW K1, K3, K3
-	MOVQ  k+64(FP), CX
-
-parts2:
-	MOVQ         (R9), R14
-	VMOVUPD      (DX)(R14*8), Z12
-	VMOVUPD      64(DX)(R14*8), Z13
-	VMOVUPD.Z    128(DX)(R14*8), K2, Z14
-	VMOVUPD      128(AX)(R14*8), K3, Z14
-	VBROADCASTSD (SI), Z15
-	VFMADD231PD  Z12, Z15, Z0
-	VFMADD231PD  Z13, Z15, Z1
-	VFMADD231PD  Z14, Z15, Z2
-	VBROADCASTSD (SI)(DI*1), Z16
-	VFMADD231PD  Z12, Z16, Z3
-	VFMADD231PD  Z13, Z16, Z4
-	VFMADD231PD  Z14, Z16, Z5
-	VBROADCASTSD (SI)(DI*2), Z15
-	VFMADD231PD  Z12, Z15, Z6
-	VFMADD231PD  Z13, Z15, Z7
-	VFMADD231PD  Z14, Z15, Z8
-	VBROADCASTSD (SI)(R11*1), Z16
-	VFMADD231PD  Z12, Z16, Z9
-	VFMADD231PD  Z13, Z16, Z10
-	VFMADD231PD  Z14, Z16, Z11
-	ADDQ         R8, SI
-	ADDQ         $+8, R9
-	DECQ         CX
-	JZ           done
-	TESTB        $0x0f, CL
-	JNZ          parts2
-	CMPQ         mode+80(FP), $+2
-	JEQ          parts2
-	PREFETCHT0   (R13)
-	PREFETCHT0   64(R13)
-	PREFETCHT0   128(R13)
-	ADDQ         BX, R13
-	JMP          parts2
-
-listed:
-	MOVQ         (R9), R14
-	VMOVUPD      (DX)(R14*8), Z12
-	VMOVUPD      64(DX)(R14*8), Z13
-	VMOVUPD.Z    128(DX)(R14*8), K1, Z14
-	VBROADCASTSD (SI), Z15
-	VFMADD231PD  Z12, Z15, Z0
-	VFMADD231PD  Z13, Z15, Z1
-	VFMADD231PD  Z14, Z15, Z2
-	VBROADCASTSD (SI)(DI*1), Z16
-	VFMADD231PD  Z12, Z16, Z3
-	VFMADD231PD  Z13, Z16, Z4
-	VFMADD231PD  Z14, Z16, Z5
-	VBROADCASTSD (SI)(DI*2), Z15
-	VFMADD231PD  Z12, Z15, Z6
-	VFMADD231PD  Z13, Z15, Z7
-	VFMADD231PD  Z14, Z15, Z8
-	VBROADCASTSD (SI)(R11*1), Z16
-	VFMADD231PD  Z12, Z16, Z9
-	VFMADD231PD  Z13, Z16, Z10
-	VFMADD231PD  Z14, Z16, Z11
-	ADDQ         R8, SI
-	ADDQ         $+8, R9
-	DECQ         CX
-	JZ           done
-	TESTB        $0x0f, CL
-	JNZ          listed
-	CMPQ         mode+80(FP), $+2
-	JEQ          listed
-	PREFETCHT0   (R13)
-	PREFETCHT0   64(R13)
-	PREFETCHT0   128(R13)
-	ADDQ         BX, R13
-	JMP          listed
-
-taps:
-	MOVQ offs+104(FP), R8
+	MOVQ   offs+96(FP), R8
 
 nextTap:
 	MOVQ         (R8), R14
@@ -39337,9 +33975,9 @@ last:
 	VZEROUPPER
 	RET
 
-// func gemm5x3_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, split int, offs *int)
+// func gemm5x3_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm5x3_64AVX512(SB), NOSPLIT, $0-112
+TEXT ·gemm5x3_64AVX512(SB), NOSPLIT, $0-104
 	MOVQ  n+56(FP), CX
 	SUBQ  $+16, CX
 	MOVQ  $-1, R13
@@ -39405,207 +34043,9 @@ start:
 	VXORPS X14, X14, X14
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   offs+104(FP), $+0
+	CMPQ   offs+96(FP), $+0
 	JE     rows
-	CMPQ   split+96(FP), $+0
-	JE     taps
-	MOVQ   offs+104(FP), R9
-	MOVQ   n+56(FP), R14
-	CMPQ   split+96(FP), R14
-	JEQ    listed
-	MOVQ   split+96(FP), CX
-	MOVQ   more+88(FP), AX
-	MOVQ   CX, R14
-	SHLQ   $0x03, R14
-	SUBQ   R14, AX
-	CMPQ   CX, $+8
-	JGT    beyond0
-	MOVQ   $-1, R14
-	SHLQ   CL, R14
-	KMOVW  R14, K3
-	KNOTW  K3, K2
-	MOVQ   k+64(FP), CX
-
-parts0:
-	MOVQ         (R9), R14
-	VMOVUPD.Z    (DX)(R14*8), K2, Z15
-	VMOVUPD      (AX)(R14*8), K3, Z15
-	VMOVUPD      64(AX)(R14*8), Z16
-	VMOVUPD.Z    128(AX)(R14*8), K1, Z17
-	VBROADCASTSD (SI), Z18
-	VFMADD231PD  Z15, Z18, Z0
-	VFMADD231PD  Z16, Z18, Z1
-	VFMADD231PD  Z17, Z18, Z2
-	VBROADCASTSD (SI)(DI*1), Z19
-	VFMADD231PD  Z15, Z19, Z3
-	VFMADD231PD  Z16, Z19, Z4
-	VFMADD231PD  Z17, Z19, Z5
-	VBROADCASTSD (SI)(DI*2), Z18
-	VFMADD231PD  Z15, Z18, Z6
-	VFMADD231PD  Z16, Z18, Z7
-	VFMADD231PD  Z17, Z18, Z8
-	VBROADCASTSD (SI)(R11*1), Z19
-	VFMADD231PD  Z15, Z19, Z9
-	VFMADD231PD  Z16, Z19, Z10
-	VFMADD231PD  Z17, Z19, Z11
-	VBROADCASTSD (SI)(DI*4), Z18
-	VFMADD231PD  Z15, Z18, Z12
-	VFMADD231PD  Z16, Z18, Z13
-	VFMADD231PD  Z17, Z18, Z14
-	ADDQ         R8, SI
-	ADDQ         $+8, R9
-	DECQ         CX
-	JZ           done
-	TESTB        $0x0f, CL
-	JNZ          parts0
-	CMPQ         mode+80(FP), $+2
-	JEQ          parts0
-	PREFETCHT0   (R13)
-	PREFETCHT0   64(R13)
-	PREFETCHT0   128(R13)
-	ADDQ         BX, R13
-	JMP          parts0
-
-beyond0:
-	CMPQ  CX, $+16
-	JGT   beyond1
-	SUBQ  $+8, CX
-	MOVQ  $-1, R14
-	SHLQ  CL, R14
-	KMOVW R14, K3
-	KNOTW K3, K2
-	MOVQ  k+64(FP), CX
-
-parts1:
-	MOVQ         (R9), R14
-	VMOVUPD      (DX)(R14*8), Z15
-	VMOVUPD.Z    64(DX)(R14*8), K2, Z16
-	VMOVUPD      64(AX)(R14*8), K3, Z16
-	VMOVUPD.Z    128(AX)(R14*8), K1, Z17
-	VBROADCASTSD (SI), Z18
-	VFMADD231PD  Z15, Z18, Z0
-	VFMADD231PD  Z16, Z18, Z1
-	VFMADD231PD  Z17, Z18, Z2
-	VBROADCASTSD (SI)(DI*1), Z19
-	VFMADD231PD  Z15, Z19, Z3
-	VFMADD231PD  Z16, Z19, Z4
-	VFMADD231PD  Z17, Z19, Z5
-	VBROADCASTSD (SI)(DI*2), Z18
-	VFMADD231PD  Z15, Z18, Z6
-	VFMADD231PD  Z16, Z18, Z7
-	VFMADD231PD  Z17, Z18, Z8
-	VBROADCASTSD (SI)(R11*1), Z19
-	VFMADD231PD  Z15, Z19, Z9
-	VFMADD231PD  Z16, Z19, Z10
-	VFMADD231PD  Z17, Z19, Z11
-	VBROADCASTSD (SI)(DI*4), Z18
-	VFMADD231PD  Z15, Z18, Z12
-	VFMADD231PD  Z16, Z18, Z13
-	VFMADD231PD  Z17, Z18, Z14
-	ADDQ         R8, SI
-	ADDQ         $+8, R9
-	DECQ         CX
-	JZ           done
-	TESTB        $0x0f, CL
-	JNZ          parts1
-	CMPQ         mode+80(FP), $+2
-	JEQ          parts1
-	PREFETCHT0   (R13)
-	PREFETCHT0   64(R13)
-	PREFETCHT0   128(R13)
-	ADDQ         BX, R13
-	JMP          parts1
-
-beyond1:
-	SUBQ  $+16, CX
-	MOVQ  $-1, R14
-	SHLQ  CL, R14
-	KMOVW R14, K3
-	KNOTW K3, K2
-	KANDW K1, K3, K3
-	MOVQ  k+64(FP), CX
-
-parts2:
-	MOVQ         (R9), R14
-	VMOVUPD      (DX)(R14*8), Z15
-	VMOVUPD      64(DX)(R14*8), Z16
-	VMOVUPD.Z    128(DX)(R14*8), K2, Z17
-	VMOVUPD      128(AX)(R14*8), K3, Z17
-	VBROADCASTSD (SI), Z18
-	VFMADD231PD  Z15, Z18, Z0
-	VFMADD231PD  Z16, Z18, Z1
-	VFMADD231PD  Z17, Z18, Z2
-	VBROADCASTSD (SI)(DI*1), Z19
-	VFMADD231PD  Z15, Z19, Z3
-	VFMADD231PD  Z16, Z19, Z4
-	VFMADD231PD  Z17, Z19, Z5
-	VBROADCASTSD (SI)(DI*2), Z18
-	VFMADD231PD  Z15, Z18, Z6
-	VFMADD231PD  Z16, Z18, Z7
-	VFMADD231PD  Z17, Z18, Z8
-	VBROADCASTSD (SI)(R11*1), Z19
-	VFMADD231PD  Z15, Z19, Z9
-	VFMADD231PD  Z16, Z19, Z10
-	VFMADD231PD  Z17, Z19, Z11
-	VBROADCASTSD (SI)(DI*4), Z18
-	VFMADD231PD  Z15, Z18, Z12
-	VFMADD231PD  Z16, Z18, Z13
-	VFMADD231PD  Z17, Z18, Z14
-	ADDQ         R8, SI
-	ADDQ         $+8, R9
-	DECQ         CX
-	JZ           done
-	TESTB        $0x0f, CL
-	JNZ          parts2
-	CMPQ         mode+80(FP), $+2
-	JEQ          parts2
-	PREFETCHT0   (R13)
-	PREFETCHT0   64(R13)
-	PREFETCHT0   128(R13)
-	ADDQ         BX, R13
-	JMP          parts2
-
-listed:
-	MOVQ         (R9), R14
-	VMOVUPD      (DX)(R14*8), Z15
-	VMOVUPD      64(DX)(R14*8), Z16
-	VMOVUPD.Z    128(DX)(R14*8), K1, Z17
-	VBROADCASTSD (SI), Z18
-	VFMADD231PD  Z15, Z18, Z0
-	VFMADD231PD  Z16, Z18, Z1
-	VFMADD231PD  Z17, Z18, Z2
-	VBROADCASTSD (SI)(DI*1), Z19
-	VFMADD231PD  Z15, Z19, Z3
-	VFMADD231PD  Z16, Z19, Z4
-	VFMADD231PD  Z17, Z19, Z5
-	VBROADCASTSD (SI)(DI*2), Z18
-	VFMADD231PD  Z15, Z18, Z6
-	VFMADD231PD  Z16, Z18, Z7
-	VFMADD231PD  Z17, Z18, Z8
-	VBROADCASTSD (SI)(R11*1), Z19
-	VFMADD231PD  Z15, Z19, Z9
-	VFMADD231PD  Z16, Z19, Z10
-	VFMADD231PD  Z17, Z19, Z11
-	VBROADCASTSD (SI)(DI*4), Z18
-	VFMADD231PD  Z15, Z18, Z12
-	VFMADD231PD  Z16, Z18, Z13
-	VFMADD231PD  Z17, Z18, Z14
-	ADDQ         R8, SI
-	ADDQ         $+8, R9
-	DECQ         CX
-	JZ           done
-	TESTB        $0x0f, CL
-	JNZ          listed
-	CMPQ         mode+80(FP), $+2
-	JEQ          listed
-	PREFETCHT0   (R13)
-	PREFETCHT0   64(R13)
-	PREFETCHT0   128(R13)
-	ADDQ         BX, R13
-	JMP          listed
-
-taps:
-	MOVQ offs+104(FP), R8
+	MOVQ   offs+96(FP), R8
 
 nextTap:
 	MOVQ         (R8), R14
@@ -39918,9 +34358,9 @@ last:
 	VZEROUPPER
 	RET
 
-// func gemm6x3_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, split int, offs *int)
+// func gemm6x3_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm6x3_64AVX512(SB), NOSPLIT, $0-112
+TEXT ·gemm6x3_64AVX512(SB), NOSPLIT, $0-104
 	MOVQ  n+56(FP), CX
 	SUBQ  $+16, CX
 	MOVQ  $-1, R13
@@ -39994,223 +34434,9 @@ start:
 	VXORPS X17, X17, X17
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   offs+104(FP), $+0
+	CMPQ   offs+96(FP), $+0
 	JE     rows
-	CMPQ   split+96(FP), $+0
-	JE     taps
-	MOVQ   offs+104(FP), R9
-	MOVQ   n+56(FP), R14
-	CMPQ   split+96(FP), R14
-	JEQ    listed
-	MOVQ   split+96(FP), CX
-	MOVQ   more+88(FP), AX
-	MOVQ   CX, R14
-	SHLQ   $0x03, R14
-	SUBQ   R14, AX
-	CMPQ   CX, $+8
-	JGT    beyond0
-	MOVQ   $-1, R14
-	SHLQ   CL, R14
-	KMOVW  R14, K3
-	KNOTW  K3, K2
-	MOVQ   k+64(FP), CX
-
-parts0:
-	MOVQ         (R9), R14
-	VMOVUPD.Z    (DX)(R14*8), K2, Z18
-	VMOVUPD      (AX)(R14*8), K3, Z18
-	VMOVUPD      64(AX)(R14*8), Z19
-	VMOVUPD.Z    128(AX)(R14*8), K1, Z20
-	VBROADCASTSD (SI), Z21
-	VFMADD231PD  Z18, Z21, Z0
-	VFMADD231PD  Z19, Z21, Z1
-	VFMADD231PD  Z20, Z21, Z2
-	VBROADCASTSD (SI)(DI*1), Z22
-	VFMADD231PD  Z18, Z22, Z3
-	VFMADD231PD  Z19, Z22, Z4
-	VFMADD231PD  Z20, Z22, Z5
-	VBROADCASTSD (SI)(DI*2), Z21
-	VFMADD231PD  Z18, Z21, Z6
-	VFMADD231PD  Z19, Z21, Z7
-	VFMADD231PD  Z20, Z21, Z8
-	VBROADCASTSD (SI)(R11*1), Z22
-	VFMADD231PD  Z18, Z22, Z9
-	VFMADD231PD  Z19, Z22, Z10
-	VFMADD231PD  Z20, Z22, Z11
-	VBROADCASTSD (SI)(DI*4), Z21
-	VFMADD231PD  Z18, Z21, Z12
-	VFMADD231PD  Z19, Z21, Z13
-	VFMADD231PD  Z20, Z21, Z14
-	VBROADCASTSD (SI)(R12*1), Z22
-	VFMADD231PD  Z18, Z22, Z15
-	VFMADD231PD  Z19, Z22, Z16
-	VFMADD231PD  Z20, Z22, Z17
-	ADDQ         R8, SI
-	ADDQ         $+8, R9
-	DECQ         CX
-	JZ           done
-	TESTB        $0x0f, CL
-	JNZ          parts0
-	CMPQ         mode+80(FP), $+2
-	JEQ          parts0
-	PREFETCHT0   (R13)
-	PREFETCHT0   64(R13)
-	PREFETCHT0   128(R13)
-	ADDQ         BX, R13
-	JMP          parts0
-
-beyond0:
-	CMPQ  CX, $+16
-	JGT   beyond1
-	SUBQ  $+8, CX
-	MOVQ  $-1, R14
-	SHLQ  CL, R14
-	KMOVW R14, K3
-	KNOTW K3, K2
-	MOVQ  k+64(FP), CX
-
-parts1:
-	MOVQ         (R9), R14
-	VMOVUPD      (DX)(R14*8), Z18
-	VMOVUPD.Z    64(DX)(R14*8), K2, Z19
-	VMOVUPD      64(AX)(R14*8), K3, Z19
-	VMOVUPD.Z    128(AX)(R14*8), K1, Z20
-	VBROADCASTSD (SI), Z21
-	VFMADD231PD  Z18, Z21, Z0
-	VFMADD231PD  Z19, Z21, Z1
-	VFMADD231PD  Z20, Z21, Z2
-	VBROADCASTSD (SI)(DI*1), Z22
-	VFMADD231PD  Z18, Z22, Z3
-	VFMADD231PD  Z19, Z22, Z4
-	VFMADD231PD  Z20, Z22, Z5
-	VBROADCASTSD (SI)(DI*2), Z21
-	VFMADD231PD  Z18, Z21, Z6
-	VFMADD231PD  Z19, Z21, Z7
-	VFMADD231PD  Z20, Z21, Z8
-	VBROADCASTSD (SI)(R11*1), Z22
-	VFMADD231PD  Z18, Z22, Z9
-	VFMADD231PD  Z19, Z22, Z10
-	VFMADD231PD  Z20, Z22, Z11
-	VBROADCASTSD (SI)(DI*4), Z21
-	VFMADD231PD  Z18, Z21, Z12
-	VFMADD231PD  Z19, Z21, Z13
-	VFMADD231PD  Z20, Z21, Z14
-	VBROADCASTSD (SI)(R12*1), Z22
-	VFMADD231PD  Z18, Z22, Z15
-	VFMADD231PD  Z19, Z22, Z16
-	VFMADD231PD  Z20, Z22, Z17
-	ADDQ         R8, SI
-	ADDQ         $+8, R9
-	DECQ         CX
-	JZ           done
-	TESTB        $0x0f, CL
-	JNZ          parts1
-	CMPQ         mode+80(FP), $+2
-	JEQ          parts1
-	PREFETCHT0   (R13)
-	PREFETCHT0   64(R13)
-	PREFETCHT0   128(R13)
-	ADDQ         BX, R13
-	JMP          parts1
-
-beyond1:
-	SUBQ  $+16, CX
-	MOVQ  $-1, R14
-	SHLQ  CL, R14
-	KMOVW R14, K3
-	KNOTW K3, K2
-	KANDW K1, K3, K3
-	MOVQ  k+64(FP), CX
-
-parts2:
-	MOVQ         (R9), R14
-	VMOVUPD      (DX)(R14*8), Z18
-	VMOVUPD      64(DX)(R14*8), Z19
-	VMOVUPD.Z    128(DX)(R14*8), K2, Z20
-	VMOVUPD      128(AX)(R14*8), K3, Z20
-	VBROADCASTSD (SI), Z21
-	VFMADD231PD  Z18, Z21, Z0
-	VFMADD231PD  Z19, Z21, Z1
-	VFMADD231PD  Z20, Z21, Z2
-	VBROADCASTSD (SI)(DI*1), Z22
-	VFMADD231PD  Z18, Z22, Z3
-	VFMADD231PD  Z19, Z22, Z4
-	VFMADD231PD  Z20, Z22, Z5
-	VBROADCASTSD (SI)(DI*2), Z21
-	VFMADD231PD  Z18, Z21, Z6
-	VFMADD231PD  Z19, Z21, Z7
-	VFMADD231PD  Z20, Z21, Z8
-	VBROADCASTSD (SI)(R11*1), Z22
-	VFMADD231PD  Z18, Z22, Z9
-	VFMADD231PD  Z19, Z22, Z10
-	VFMADD231PD  Z20, Z22, Z11
-	VBROADCASTSD (SI)(DI*4), Z21
-	VFMADD231PD  Z18, Z21, Z12
-	VFMADD231PD  Z19, Z21, Z13
-	VFMADD231PD  Z20, Z21, Z14
-	VBROADCASTSD (SI)(R12*1), Z22
-	VFMADD231PD  Z18, Z22, Z15
-	VFMADD231PD  Z19, Z22, Z16
-	VFMADD231PD  Z20, Z22, Z17
-	ADDQ         R8, SI
-	ADDQ         $+8, R9
-	DECQ         CX
-	JZ           done
-	TESTB        $0x0f, CL
-	JNZ          parts2
-	CMPQ         mode+80(FP), $+2
-	JEQ          parts2
-	PREFETCHT0   (R13)
-	PREFETCHT0   64(R13)
-	PREFETCHT0   128(R13)
-	ADDQ         BX, R13
-	JMP          parts2
-
-listed:
-	MOVQ         (R9), R14
-	VMOVUPD      (DX)(R14*8), Z18
-	VMOVUPD      64(DX)(R14*8), Z19
-	VMOVUPD.Z    128(DX)(R14*8), K1, Z20
-	VBROADCASTSD (SI), Z21
-	VFMADD231PD  Z18, Z21, Z0
-	VFMADD231PD  Z19, Z21, Z1
-	VFMADD231PD  Z20, Z21, Z2
-	VBROADCASTSD (SI)(DI*1), Z22
-	VFMADD231PD  Z18, Z22, Z3
-	VFMADD231PD  Z19, Z22, Z4
-	VFMADD231PD  Z20, Z22, Z5
-	VBROADCASTSD (SI)(DI*2), Z21
-	VFMADD231PD  Z18, Z21, Z6
-	VFMADD231PD  Z19, Z21, Z7
-	VFMADD231PD  Z20, Z21, Z8
-	VBROADCASTSD (SI)(R11*1), Z22
-	VFMADD231PD  Z18, Z22, Z9
-	VFMADD231PD  Z19, Z22, Z10
-	VFMADD231PD  Z20, Z22, Z11
-	VBROADCASTSD (SI)(DI*4), Z21
-	VFMADD231PD  Z18, Z21, Z12
-	VFMADD231PD  Z19, Z21, Z13
-	VFMADD231PD  Z20, Z21, Z14
-	VBROADCASTSD (SI)(R12*1), Z22
-	VFMADD231PD  Z18, Z22, Z15
-	VFMADD231PD  Z19, Z22, Z16
-	VFMADD231PD  Z20, Z22, Z17
-	ADDQ         R8, SI
-	ADDQ         $+8, R9
-	DECQ         CX
-	JZ           done
-	TESTB        $0x0f, CL
-	JNZ          listed
-	CMPQ         mode+80(FP), $+2
-	JEQ          listed
-	PREFETCHT0   (R13)
-	PREFETCHT0   64(R13)
-	PREFETCHT0   128(R13)
-	ADDQ         BX, R13
-	JMP          listed
-
-taps:
-	MOVQ offs+104(FP), R8
+	MOVQ   offs+96(FP), R8
 
 nextTap:
 	MOVQ         (R8), R14
@@ -40563,9 +34789,9 @@ last:
 	VZEROUPPER
 	RET
 
-// func gemm7x3_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, split int, offs *int)
+// func gemm7x3_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm7x3_64AVX512(SB), NOSPLIT, $0-112
+TEXT ·gemm7x3_64AVX512(SB), NOSPLIT, $0-104
 	MOVQ  n+56(FP), CX
 	SUBQ  $+16, CX
 	MOVQ  $-1, R13
@@ -40646,239 +34872,9 @@ start:
 	VXORPS X20, X20, X20
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   offs+104(FP), $+0
+	CMPQ   offs+96(FP), $+0
 	JE     rows
-	CMPQ   split+96(FP), $+0
-	JE     taps
-	MOVQ   offs+104(FP), R9
-	MOVQ   n+56(FP), R14
-	CMPQ   split+96(FP), R14
-	JEQ    listed
-	MOVQ   split+96(FP), CX
-	MOVQ   more+88(FP), AX
-	MOVQ   CX, R14
-	SHLQ   $0x03, R14
-	SUBQ   R14, AX
-	CMPQ   CX, $+8
-	JGT    beyond0
-	MOVQ   $-1, R14
-	SHLQ   CL, R14
-	KMOVW  R14, K3
-	KNOTW  K3, K2
-	MOVQ   k+64(FP), CX
-
-parts0:
-	MOVQ         (R9), R14
-	VMOVUPD.Z    (DX)(R14*8), K2, Z21
-	VMOVUPD      (AX)(R14*8), K3, Z21
-	VMOVUPD      64(AX)(R14*8), Z22
-	VMOVUPD.Z    128(AX)(R14*8), K1, Z23
-	VBROADCASTSD (SI), Z24
-	VFMADD231PD  Z21, Z24, Z0
-	VFMADD231PD  Z22, Z24, Z1
-	VFMADD231PD  Z23, Z24, Z2
-	VBROADCASTSD (SI)(DI*1), Z25
-	VFMADD231PD  Z21, Z25, Z3
-	VFMADD231PD  Z22, Z25, Z4
-	VFMADD231PD  Z23, Z25, Z5
-	VBROADCASTSD (SI)(DI*2), Z24
-	VFMADD231PD  Z21, Z24, Z6
-	VFMADD231PD  Z22, Z24, Z7
-	VFMADD231PD  Z23, Z24, Z8
-	VBROADCASTSD (SI)(R11*1), Z25
-	VFMADD231PD  Z21, Z25, Z9
-	VFMADD231PD  Z22, Z25, Z10
-	VFMADD231PD  Z23, Z25, Z11
-	VBROADCASTSD (SI)(DI*4), Z24
-	VFMADD231PD  Z21, Z24, Z12
-	VFMADD231PD  Z22, Z24, Z13
-	VFMADD231PD  Z23, Z24, Z14
-	VBROADCASTSD (SI)(R12*1), Z25
-	VFMADD231PD  Z21, Z25, Z15
-	VFMADD231PD  Z22, Z25, Z16
-	VFMADD231PD  Z23, Z25, Z17
-	VBROADCASTSD (SI)(R11*2), Z24
-	VFMADD231PD  Z21, Z24, Z18
-	VFMADD231PD  Z22, Z24, Z19
-	VFMADD231PD  Z23, Z24, Z20
-	ADDQ         R8, SI
-	ADDQ         $+8, R9
-	DECQ         CX
-	JZ           done
-	TESTB        $0x0f, CL
-	JNZ          parts0
-	CMPQ         mode+80(FP), $+2
-	JEQ          parts0
-	PREFETCHT0   (R13)
-	PREFETCHT0   64(R13)
-	PREFETCHT0   128(R13)
-	ADDQ         BX, R13
-	JMP          parts0
-
-beyond0:
-	CMPQ  CX, $+16
-	JGT   beyond1
-	SUBQ  $+8, CX
-	MOVQ  $-1, R14
-	SHLQ  CL, R14
-	KMOVW R14, K3
-	KNOTW K3, K2
-	MOVQ  k+64(FP), CX
-
-parts1:
-	MOVQ         (R9), R14
-	VMOVUPD      (DX)(R14*8), Z21
-	VMOVUPD.Z    64(DX)(R14*8), K2, Z22
-	VMOVUPD      64(AX)(R14*8), K3, Z22
-	VMOVUPD.Z    128(AX)(R14*8), K1, Z23
-	VBROADCASTSD (SI), Z24
-	VFMADD231PD  Z21, Z24, Z0
-	VFMADD231PD  Z22, Z24, Z1
-	VFMADD231PD  Z23, Z24, Z2
-	VBROADCASTSD (SI)(DI*1), Z25
-	VFMADD231PD  Z21, Z25, Z3
-	VFMADD231PD  Z22, Z25, Z4
-	VFMADD231PD  Z23, Z25, Z5
-	VBROADCASTSD (SI)(DI*2), Z24
-	VFMADD231PD  Z21, Z24, Z6
-	VFMADD231PD  Z22, Z24, Z7
-	VFMADD231PD  Z23, Z24, Z8
-	VBROADCASTSD (SI)(R11*1), Z25
-	VFMADD231PD  Z21, Z25, Z9
-	VFMADD231PD  Z22, Z25, Z10
-	VFMADD231PD  Z23, Z25, Z11
-	VBROADCASTSD (SI)(DI*4), Z24
-	VFMADD231PD  Z21, Z24, Z12
-	VFMADD231PD  Z22, Z24, Z13
-	VFMADD231PD  Z23, Z24, Z14
-	VBROADCASTSD (SI)(R12*1), Z25
-	VFMADD231PD  Z21, Z25, Z15
-	VFMADD231PD  Z22, Z25, Z16
-	VFMADD231PD  Z23, Z25, Z17
-	VBROADCASTSD (SI)(R11*2), Z24
-	VFMADD231PD  Z21, Z24, Z18
-	VFMADD231PD  Z22, Z24, Z19
-	VFMADD231PD  Z23, Z24, Z20
-	ADDQ         R8, SI
-	ADDQ         $+8, R9
-	DECQ         CX
-	JZ           done
-	TESTB        $0x0f, CL
-	JNZ          parts1
-	CMPQ         mode+80(FP), $+2
-	JEQ          parts1
-	PREFETCHT0   (R13)
-	PREFETCHT0   64(R13)
-	PREFETCHT0   128(R13)
-	ADDQ         BX, R13
-	JMP          parts1
-
-beyond1:
-	SUBQ  $+16, CX
-	MOVQ  $-1, R14
-	SHLQ  CL, R14
-	KMOVW R14, K3
-	KNOTW K3, K2
-	KANDW K1, K3, K3
-	MOVQ  k+64(FP), CX
-
-parts2:
-	MOVQ         (R9), R14
-	VMOVUPD      (DX)(R14*8), Z21
-	VMOVUPD      64(DX)(R14*8), Z22
-	VMOVUPD.Z    128(DX)(R14*8), K2, Z23
-	VMOVUPD      128(AX)(R14*8), K3, Z23
-	VBROADCASTSD (SI), Z24
-	VFMADD231PD  Z21, Z24, Z0
-	VFMADD231PD  Z22, Z24, Z1
-	VFMADD231PD  Z23, Z24, Z2
-	VBROADCASTSD (SI)(DI*1), Z25
-	VFMADD231PD  Z21, Z25, Z3
-	VFMADD231PD  Z22, Z25, Z4
-	VFMADD231PD  Z23, Z25, Z5
-	VBROADCASTSD (SI)(DI*2), Z24
-	VFMADD231PD  Z21, Z24, Z6
-	VFMADD231PD  Z22, Z24, Z7
-	VFMADD231PD  Z23, Z24, Z8
-	VBROADCASTSD (SI)(R11*1), Z25
-	VFMADD231PD  Z21, Z25, Z9
-	VFMADD231PD  Z22, Z25, Z10
-	VFMADD231PD  Z23, Z25, Z11
-	VBROADCASTSD (SI)(DI*4), Z24
-	VFMADD231PD  Z21, Z24, Z12
-	VFMADD231PD  Z22, Z24, Z13
-	VFMADD231PD  Z23, Z24, Z14
-	VBROADCASTSD (SI)(R12*1), Z25
-	VFMADD231PD  Z21, Z25, Z15
-	VFMADD231PD  Z22, Z25, Z16
-	VFMADD231PD  Z23, Z25, Z17
-	VBROADCASTSD (SI)(R11*2), Z24
-	VFMADD231PD  Z21, Z24, Z18
-	VFMADD231PD  Z22, Z24, Z19
-	VFMADD231PD  Z23, Z24, Z20
-	ADDQ         R8, SI
-	ADDQ         $+8, R9
-	DECQ         CX
-	JZ           done
-	TESTB        $0x0f, CL
-	JNZ          parts2
-	CMPQ         mode+80(FP), $+2
-	JEQ          parts2
-	PREFETCHT0   (R13)
-	PREFETCHT0   64(R13)
-	PREFETCHT0   128(R13)
-	ADDQ         BX, R13
-	JMP          parts2
-
-listed:
-	MOVQ         (R9), R14
-	VMOVUPD      (DX)(R14*8), Z21
-	VMOVUPD      64(DX)(R14*8), Z22
-	VMOVUPD.Z    128(DX)(R14*8), K1, Z23
-	VBROADCASTSD (SI), Z24
-	VFMADD231PD  Z21, Z24, Z0
-	VFMADD231PD  Z22, Z24, Z1
-	VFMADD231PD  Z23, Z24, Z2
-	VBROADCASTSD (SI)(DI*1), Z25
-	VFMADD231PD  Z21, Z25, Z3
-	VFMADD231PD  Z22, Z25, Z4
-	VFMADD231PD  Z23, Z25, Z5
-	VBROADCASTSD (SI)(DI*2), Z24
-	VFMADD231PD  Z21, Z24, Z6
-	VFMADD231PD  Z22, Z24, Z7
-	VFMADD231PD  Z23, Z24, Z8
-	VBROADCASTSD (SI)(R11*1), Z25
-	VFMADD231PD  Z21, Z25, Z9
-	VFMADD231PD  Z22, Z25, Z10
-	VFMADD231PD  Z23, Z25, Z11
-	VBROADCASTSD (SI)(DI*4), Z24
-	VFMADD231PD  Z21, Z24, Z12
-	VFMADD231PD  Z22, Z24, Z13
-	VFMADD231PD  Z23, Z24, Z14
-	VBROADCASTSD (SI)(R12*1), Z25
-	VFMADD231PD  Z21, Z25, Z15
-	VFMADD231PD  Z22, Z25, Z16
-	VFMADD231PD  Z23, Z25, Z17
-	VBROADCASTSD (SI)(R11*2), Z24
-	VFMADD231PD  Z21, Z24, Z18
-	VFMADD231PD  Z22, Z24, Z19
-	VFMADD231PD  Z23, Z24, Z20
-	ADDQ         R8, SI
-	ADDQ         $+8, R9
-	DECQ         CX
-	JZ           done
-	TESTB        $0x0f, CL
-	JNZ          listed
-	CMPQ         mode+80(FP), $+2
-	JEQ          listed
-	PREFETCHT0   (R13)
-	PREFETCHT0   64(R13)
-	PREFETCHT0   128(R13)
-	ADDQ         BX, R13
-	JMP          listed
-
-taps:
-	MOVQ offs+104(FP), R8
+	MOVQ   offs+96(FP), R8
 
 nextTap:
 	MOVQ         (R8), R14
@@ -41273,9 +35269,9 @@ last:
 	VZEROUPPER
 	RET
 
-// func gemm8x3_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, split int, offs *int)
+// func gemm8x3_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm8x3_64AVX512(SB), NOSPLIT, $0-112
+TEXT ·gemm8x3_64AVX512(SB), NOSPLIT, $0-104
 	MOVQ  n+56(FP), CX
 	SUBQ  $+16, CX
 	MOVQ  $-1, R13
@@ -41364,255 +35360,9 @@ start:
 	VXORPS X23, X23, X23
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   offs+104(FP), $+0
+	CMPQ   offs+96(FP), $+0
 	JE     rows
-	CMPQ   split+96(FP), $+0
-	JE     taps
-	MOVQ   offs+104(FP), R9
-	MOVQ   n+56(FP), R14
-	CMPQ   split+96(FP), R14
-	JEQ    listed
-	MOVQ   split+96(FP), CX
-	MOVQ   more+88(FP), AX
-	MOVQ   CX, R14
-	SHLQ   $0x03, R14
-	SUBQ   R14, AX
-	CMPQ   CX, $+8
-	JGT    beyond0
-	MOVQ   $-1, R14
-	SHLQ   CL, R14
-	KMOVW  R14, K3
-	KNOTW  K3, K2
-	MOVQ   k+64(FP), CX
-
-parts0:
-	MOVQ         (R9), R14
-	VMOVUPD.Z    (DX)(R14*8), K2, Z24
-	VMOVUPD      (AX)(R14*8), K3, Z24
-	VMOVUPD      64(AX)(R14*8), Z25
-	VMOVUPD.Z    128(AX)(R14*8), K1, Z26
-	VBROADCASTSD (SI), Z27
-	VFMADD231PD  Z24, Z27, Z0
-	VFMADD231PD  Z25, Z27, Z1
-	VFMADD231PD  Z26, Z27, Z2
-	VBROADCASTSD (SI)(DI*1), Z28
-	VFMADD231PD  Z24, Z28, Z3
-	VFMADD231PD  Z25, Z28, Z4
-	VFMADD231PD  Z26, Z28, Z5
-	VBROADCASTSD (SI)(DI*2), Z27
-	VFMADD231PD  Z24, Z27, Z6
-	VFMADD231PD  Z25, Z27, Z7
-	VFMADD231PD  Z26, Z27, Z8
-	VBROADCASTSD (SI)(R11*1), Z28
-	VFMADD231PD  Z24, Z28, Z9
-	VFMADD231PD  Z25, Z28, Z10
-	VFMADD231PD  Z26, Z28, Z11
-	VBROADCASTSD (SI)(DI*4), Z27
-	VFMADD231PD  Z24, Z27, Z12
-	VFMADD231PD  Z25, Z27, Z13
-	VFMADD231PD  Z26, Z27, Z14
-	VBROADCASTSD (SI)(R12*1), Z28
-	VFMADD231PD  Z24, Z28, Z15
-	VFMADD231PD  Z25, Z28, Z16
-	VFMADD231PD  Z26, Z28, Z17
-	VBROADCASTSD (SI)(R11*2), Z27
-	VFMADD231PD  Z24, Z27, Z18
-	VFMADD231PD  Z25, Z27, Z19
-	VFMADD231PD  Z26, Z27, Z20
-	VBROADCASTSD (SI)(R10*1), Z28
-	VFMADD231PD  Z24, Z28, Z21
-	VFMADD231PD  Z25, Z28, Z22
-	VFMADD231PD  Z26, Z28, Z23
-	ADDQ         R8, SI
-	ADDQ         $+8, R9
-	DECQ         CX
-	JZ           done
-	TESTB        $0x0f, CL
-	JNZ          parts0
-	CMPQ         mode+80(FP), $+2
-	JEQ          parts0
-	PREFETCHT0   (R13)
-	PREFETCHT0   64(R13)
-	PREFETCHT0   128(R13)
-	ADDQ         BX, R13
-	JMP          parts0
-
-beyond0:
-	CMPQ  CX, $+16
-	JGT   beyond1
-	SUBQ  $+8, CX
-	MOVQ  $-1, R14
-	SHLQ  CL, R14
-	KMOVW R14, K3
-	KNOTW K3, K2
-	MOVQ  k+64(FP), CX
-
-parts1:
-	MOVQ         (R9), R14
-	VMOVUPD      (DX)(R14*8), Z24
-	VMOVUPD.Z    64(DX)(R14*8), K2, Z25
-	VMOVUPD      64(AX)(R14*8), K3, Z25
-	VMOVUPD.Z    128(AX)(R14*8), K1, Z26
-	VBROADCASTSD (SI), Z27
-	VFMADD231PD  Z24, Z27, Z0
-	VFMADD231PD  Z25, Z27, Z1
-	VFMADD231PD  Z26, Z27, Z2
-	VBROADCASTSD (SI)(DI*1), Z28
-	VFMADD231PD  Z24, Z28, Z3
-	VFMADD231PD  Z25, Z28, Z4
-	VFMADD231PD  Z26, Z28, Z5
-	VBROADCASTSD (SI)(DI*2), Z27
-	VFMADD231PD  Z24, Z27, Z6
-	VFMADD231PD  Z25, Z27, Z7
-	VFMADD231PD  Z26, Z27, Z8
-	VBROADCASTSD (SI)(R11*1), Z28
-	VFMADD231PD  Z24, Z28, Z9
-	VFMADD231PD  Z25, Z28, Z10
-	VFMADD231PD  Z26, Z28, Z11
-	VBROADCASTSD (SI)(DI*4), Z27
-	VFMADD231PD  Z24, Z27, Z12
-	VFMADD231PD  Z25, Z27, Z13
-	VFMADD231PD  Z26, Z27, Z14
-	VBROADCASTSD (SI)(R12*1), Z28
-	VFMADD231PD  Z24, Z28, Z15
-	VFMADD231PD  Z25, Z28, Z16
-	VFMADD231PD  Z26, Z28, Z17
-	VBROADCASTSD (SI)(R11*2), Z27
-	VFMADD231PD  Z24, Z27, Z18
-	VFMADD231PD  Z25, Z27, Z19
-	VFMADD231PD  Z26, Z27, Z20
-	VBROADCASTSD (SI)(R10*1), Z28
-	VFMADD231PD  Z24, Z28, Z21
-	VFMADD231PD  Z25, Z28, Z22
-	VFMADD231PD  Z26, Z28, Z23
-	ADDQ         R8, SI
-	ADDQ         $+8, R9
-	DECQ         CX
-	JZ           done
-	TESTB        $0x0f, CL
-	JNZ          parts1
-	CMPQ         mode+80(FP), $+2
-	JEQ          parts1
-	PREFETCHT0   (R13)
-	PREFETCHT0   64(R13)
-	PREFETCHT0   128(R13)
-	ADDQ         BX, R13
-	JMP          parts1
-
-beyond1:
-	SUBQ  $+16, CX
-	MOVQ  $-1, R14
-	SHLQ  CL, R14
-	KMOVW R14, K3
-	KNOTW K3, K2
-	KANDW K1, K3, K3
-	MOVQ  k+64(FP), CX
-
-parts2:
-	MOVQ         (R9), R14
-	VMOVUPD      (DX)(R14*8), Z24
-	VMOVUPD      64(DX)(R14*8), Z25
-	VMOVUPD.Z    128(DX)(R14*8), K2, Z26
-	VMOVUPD      128(AX)(R14*8), K3, Z26
-	VBROADCASTSD (SI), Z27
-	VFMADD231PD  Z24, Z27, Z0
-	VFMADD231PD  Z25, Z27, Z1
-	VFMADD231PD  Z26, Z27, Z2
-	VBROADCASTSD (SI)(DI*1), Z28
-	VFMADD231PD  Z24, Z28, Z3
-	VFMADD231PD  Z25, Z28, Z4
-	VFMADD231PD  Z26, Z28, Z5
-	VBROADCASTSD (SI)(DI*2), Z27
-	VFMADD231PD  Z24, Z27, Z6
-	VFMADD231PD  Z25, Z27, Z7
-	VFMADD231PD  Z26, Z27, Z8
-	VBROADCASTSD (SI)(R11*1), Z28
-	VFMADD231PD  Z24, Z28, Z9
-	VFMADD231PD  Z25, Z28, Z10
-	VFMADD231PD  Z26, Z28, Z11
-	VBROADCASTSD (SI)(DI*4), Z27
-	VFMADD231PD  Z24, Z27, Z12
-	VFMADD231PD  Z25, Z27, Z13
-	VFMADD231PD  Z26, Z27, Z14
-	VBROADCASTSD (SI)(R12*1), Z28
-	VFMADD231PD  Z24, Z28, Z15
-	VFMADD231PD  Z25, Z28, Z16
-	VFMADD231PD  Z26, Z28, Z17
-	VBROADCASTSD (SI)(R11*2), Z27
-	VFMADD231PD  Z24, Z27, Z18
-	VFMADD231PD  Z25, Z27, Z19
-	VFMADD231PD  Z26, Z27, Z20
-	VBROADCASTSD (SI)(R10*1), Z28
-	VFMADD231PD  Z24, Z28, Z21
-	VFMADD231PD  Z25, Z28, Z22
-	VFMADD231PD  Z26, Z28, Z23
-	ADDQ         R8, SI
-	ADDQ         $+8, R9
-	DECQ         CX
-	JZ           done
-	TESTB        $0x0f, CL
-	JNZ          parts2
-	CMPQ         mode+80(FP), $+2
-	JEQ          parts2
-	PREFETCHT0   (R13)
-	PREFETCHT0   64(R13)
-	PREFETCHT0   128(R13)
-	ADDQ         BX, R13
-	JMP          parts2
-
-listed:
-	MOVQ         (R9), R14
-	VMOVUPD      (DX)(R14*8), Z24
-	VMOVUPD      64(DX)(R14*8), Z25
-	VMOVUPD.Z    128(DX)(R14*8), K1, Z26
-	VBROADCASTSD (SI), Z27
-	VFMADD231PD  Z24, Z27, Z0
-	VFMADD231PD  Z25, Z27, Z1
-	VFMADD231PD  Z26, Z27, Z2
-	VBROADCASTSD (SI)(DI*1), Z28
-	VFMADD231PD  Z24, Z28, Z3
-	VFMADD231PD  Z25, Z28, Z4
-	VFMADD231PD  Z26, Z28, Z5
-	VBROADCASTSD (SI)(DI*2), Z27
-	VFMADD231PD  Z24, Z27, Z6
-	VFMADD231PD  Z25, Z27, Z7
-	VFMADD231PD  Z26, Z27, Z8
-	VBROADCASTSD (SI)(R11*1), Z28
-	VFMADD231PD  Z24, Z28, Z9
-	VFMADD231PD  Z25, Z28, Z10
-	VFMADD231PD  Z26, Z28, Z11
-	VBROADCASTSD (SI)(DI*4), Z27
-	VFMADD231PD  Z24, Z27, Z12
-	VFMADD231PD  Z25, Z27, Z13
-	VFMADD231PD  Z26, Z27, Z14
-	VBROADCASTSD (SI)(R12*1), Z28
-	VFMADD231PD  Z24, Z28, Z15
-	VFMADD231PD  Z25, Z28, Z16
-	VFMADD231PD  Z26, Z28, Z17
-	VBROADCASTSD (SI)(R11*2), Z27
-	VFMADD231PD  Z24, Z27, Z18
-	VFMADD231PD  Z25, Z27, Z19
-	VFMADD231PD  Z26, Z27, Z20
-	VBROADCASTSD (SI)(R10*1), Z28
-	VFMADD231PD  Z24, Z28, Z21
-	VFMADD231PD  Z25, Z28, Z22
-	VFMADD231PD  Z26, Z28, Z23
-	ADDQ         R8, SI
-	ADDQ         $+8, R9
-	DECQ         CX
-	JZ           done
-	TESTB        $0x0f, CL
-	JNZ          listed
-	CMPQ         mode+80(FP), $+2
-	JEQ          listed
-	PREFETCHT0   (R13)
-	PREFETCHT0   64(R13)
-	PREFETCHT0   128(R13)
-	ADDQ         BX, R13
-	JMP          listed
-
-taps:
-	MOVQ offs+104(FP), R8
+	MOVQ   offs+96(FP), R8
 
 nextTap:
 	MOVQ         (R8), R14
@@ -42047,9 +35797,9 @@ last:
 	VZEROUPPER
 	RET
 
-// func gemm9x3_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, split int, offs *int)
+// func gemm9x3_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm9x3_64AVX512(SB), NOSPLIT, $0-112
+TEXT ·gemm9x3_64AVX512(SB), NOSPLIT, $0-104
 	MOVQ  n+56(FP), CX
 	SUBQ  $+16, CX
 	MOVQ  $-1, R13
@@ -42145,271 +35895,9 @@ start:
 	VXORPS X26, X26, X26
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   offs+104(FP), $+0
+	CMPQ   offs+96(FP), $+0
 	JE     rows
-	CMPQ   split+96(FP), $+0
-	JE     taps
-	MOVQ   offs+104(FP), R9
-	MOVQ   n+56(FP), R14
-	CMPQ   split+96(FP), R14
-	JEQ    listed
-	MOVQ   split+96(FP), CX
-	MOVQ   more+88(FP), AX
-	MOVQ   CX, R14
-	SHLQ   $0x03, R14
-	SUBQ   R14, AX
-	CMPQ   CX, $+8
-	JGT    beyond0
-	MOVQ   $-1, R14
-	SHLQ   CL, R14
-	KMOVW  R14, K3
-	KNOTW  K3, K2
-	MOVQ   k+64(FP), CX
-
-parts0:
-	MOVQ         (R9), R14
-	VMOVUPD.Z    (DX)(R14*8), K2, Z27
-	VMOVUPD      (AX)(R14*8), K3, Z27
-	VMOVUPD      64(AX)(R14*8), Z28
-	VMOVUPD.Z    128(AX)(R14*8), K1, Z29
-	VBROADCASTSD (SI), Z30
-	VFMADD231PD  Z27, Z30, Z0
-	VFMADD231PD  Z28, Z30, Z1
-	VFMADD231PD  Z29, Z30, Z2
-	VBROADCASTSD (SI)(DI*1), Z31
-	VFMADD231PD  Z27, Z31, Z3
-	VFMADD231PD  Z28, Z31, Z4
-	VFMADD231PD  Z29, Z31, Z5
-	VBROADCASTSD (SI)(DI*2), Z30
-	VFMADD231PD  Z27, Z30, Z6
-	VFMADD231PD  Z28, Z30, Z7
-	VFMADD231PD  Z29, Z30, Z8
-	VBROADCASTSD (SI)(R11*1), Z31
-	VFMADD231PD  Z27, Z31, Z9
-	VFMADD231PD  Z28, Z31, Z10
-	VFMADD231PD  Z29, Z31, Z11
-	VBROADCASTSD (SI)(DI*4), Z30
-	VFMADD231PD  Z27, Z30, Z12
-	VFMADD231PD  Z28, Z30, Z13
-	VFMADD231PD  Z29, Z30, Z14
-	VBROADCASTSD (SI)(R12*1), Z31
-	VFMADD231PD  Z27, Z31, Z15
-	VFMADD231PD  Z28, Z31, Z16
-	VFMADD231PD  Z29, Z31, Z17
-	VBROADCASTSD (SI)(R11*2), Z30
-	VFMADD231PD  Z27, Z30, Z18
-	VFMADD231PD  Z28, Z30, Z19
-	VFMADD231PD  Z29, Z30, Z20
-	VBROADCASTSD (SI)(R10*1), Z31
-	VFMADD231PD  Z27, Z31, Z21
-	VFMADD231PD  Z28, Z31, Z22
-	VFMADD231PD  Z29, Z31, Z23
-	VBROADCASTSD (SI)(DI*8), Z30
-	VFMADD231PD  Z27, Z30, Z24
-	VFMADD231PD  Z28, Z30, Z25
-	VFMADD231PD  Z29, Z30, Z26
-	ADDQ         R8, SI
-	ADDQ         $+8, R9
-	DECQ         CX
-	JZ           done
-	TESTB        $0x0f, CL
-	JNZ          parts0
-	CMPQ         mode+80(FP), $+2
-	JEQ          parts0
-	PREFETCHT0   (R13)
-	PREFETCHT0   64(R13)
-	PREFETCHT0   128(R13)
-	ADDQ         BX, R13
-	JMP          parts0
-
-beyond0:
-	CMPQ  CX, $+16
-	JGT   beyond1
-	SUBQ  $+8, CX
-	MOVQ  $-1, R14
-	SHLQ  CL, R14
-	KMOVW R14, K3
-	KNOTW K3, K2
-	MOVQ  k+64(FP), CX
-
-parts1:
-	MOVQ         (R9), R14
-	VMOVUPD      (DX)(R14*8), Z27
-	VMOVUPD.Z    64(DX)(R14*8), K2, Z28
-	VMOVUPD      64(AX)(R14*8), K3, Z28
-	VMOVUPD.Z    128(AX)(R14*8), K1, Z29
-	VBROADCASTSD (SI), Z30
-	VFMADD231PD  Z27, Z30, Z0
-	VFMADD231PD  Z28, Z30, Z1
-	VFMADD231PD  Z29, Z30, Z2
-	VBROADCASTSD (SI)(DI*1), Z31
-	VFMADD231PD  Z27, Z31, Z3
-	VFMADD231PD  Z28, Z31, Z4
-	VFMADD231PD  Z29, Z31, Z5
-	VBROADCASTSD (SI)(DI*2), Z30
-	VFMADD231PD  Z27, Z30, Z6
-	VFMADD231PD  Z28, Z30, Z7
-	VFMADD231PD  Z29, Z30, Z8
-	VBROADCASTSD (SI)(R11*1), Z31
-	VFMADD231PD  Z27, Z31, Z9
-	VFMADD231PD  Z28, Z31, Z10
-	VFMADD231PD  Z29, Z31, Z11
-	VBROADCASTSD (SI)(DI*4), Z30
-	VFMADD231PD  Z27, Z30, Z12
-	VFMADD231PD  Z28, Z30, Z13
-	VFMADD231PD  Z29, Z30, Z14
-	VBROADCASTSD (SI)(R12*1), Z31
-	VFMADD231PD  Z27, Z31, Z15
-	VFMADD231PD  Z28, Z31, Z16
-	VFMADD231PD  Z29, Z31, Z17
-	VBROADCASTSD (SI)(R11*2), Z30
-	VFMADD231PD  Z27, Z30, Z18
-	VFMADD231PD  Z28, Z30, Z19
-	VFMADD231PD  Z29, Z30, Z20
-	VBROADCASTSD (SI)(R10*1), Z31
-	VFMADD231PD  Z27, Z31, Z21
-	VFMADD231PD  Z28, Z31, Z22
-	VFMADD231PD  Z29, Z31, Z23
-	VBROADCASTSD (SI)(DI*8), Z30
-	VFMADD231PD  Z27, Z30, Z24
-	VFMADD231PD  Z28, Z30, Z25
-	VFMADD231PD  Z29, Z30, Z26
-	ADDQ         R8, SI
-	ADDQ         $+8, R9
-	DECQ         CX
-	JZ           done
-	TESTB        $0x0f, CL
-	JNZ          parts1
-	CMPQ         mode+80(FP), $+2
-	JEQ          parts1
-	PREFETCHT0   (R13)
-	PREFETCHT0   64(R13)
-	PREFETCHT0   128(R13)
-	ADDQ         BX, R13
-	JMP          parts1
-
-beyond1:
-	SUBQ  $+16, CX
-	MOVQ  $-1, R14
-	SHLQ  CL, R14
-	KMOVW R14, K3
-	KNOTW K3, K2
-	KANDW K1, K3, K3
-	MOVQ  k+64(FP), CX
-
-parts2:
-	MOVQ         (R9), R14
-	VMOVUPD      (DX)(R14*8), Z27
-	VMOVUPD      64(DX)(R14*8), Z28
-	VMOVUPD.Z    128(DX)(R14*8), K2, Z29
-	VMOVUPD      128(AX)(R14*8), K3, Z29
-	VBROADCASTSD (SI), Z30
-	VFMADD231PD  Z27, Z30, Z0
-	VFMADD231PD  Z28, Z30, Z1
-	VFMADD231PD  Z29, Z30, Z2
-	VBROADCASTSD (SI)(DI*1), Z31
-	VFMADD231PD  Z27, Z31, Z3
-	VFMADD231PD  Z28, Z31, Z4
-	VFMADD231PD  Z29, Z31, Z5
-	VBROADCASTSD (SI)(DI*2), Z30
-	VFMADD231PD  Z27, Z30, Z6
-	VFMADD231PD  Z28, Z30, Z7
-	VFMADD231PD  Z29, Z30, Z8
-	VBROADCASTSD (SI)(R11*1), Z31
-	VFMADD231PD  Z27, Z31, Z9
-	VFMADD231PD  Z28, Z31, Z10
-	VFMADD231PD  Z29, Z31, Z11
-	VBROADCASTSD (SI)(DI*4), Z30
-	VFMADD231PD  Z27, Z30, Z12
-	VFMADD231PD  Z28, Z30, Z13
-	VFMADD231PD  Z29, Z30, Z14
-	VBROADCASTSD (SI)(R12*1), Z31
-	VFMADD231PD  Z27, Z31, Z15
-	VFMADD231PD  Z28, Z31, Z16
-	VFMADD231PD  Z29, Z31, Z17
-	VBROADCASTSD (SI)(R11*2), Z30
-	VFMADD231PD  Z27, Z30, Z18
-	VFMADD231PD  Z28, Z30, Z19
-	VFMADD231PD  Z29, Z30, Z20
-	VBROADCASTSD (SI)(R10*1), Z31
-	VFMADD231PD  Z27, Z31, Z21
-	VFMADD231PD  Z28, Z31, Z22
-	VFMADD231PD  Z29, Z31, Z23
-	VBROADCASTSD (SI)(DI*8), Z30
-	VFMADD231PD  Z27, Z30, Z24
-	VFMADD231PD  Z28, Z30, Z25
-	VFMADD231PD  Z29, Z30, Z26
-	ADDQ         R8, SI
-	ADDQ         $+8, R9
-	DECQ         CX
-	JZ           done
-	TESTB        $0x0f, CL
-	JNZ          parts2
-	CMPQ         mode+80(FP), $+2
-	JEQ          parts2
-	PREFETCHT0   (R13)
-	PREFETCHT0   64(R13)
-	PREFETCHT0   128(R13)
-	ADDQ         BX, R13
-	JMP          parts2
-
-listed:
-	MOVQ         (R9), R14
-	VMOVUPD      (DX)(R14*8), Z27
-	VMOVUPD      64(DX)(R14*8), Z28
-	VMOVUPD.Z    128(DX)(R14*8), K1, Z29
-	VBROADCASTSD (SI), Z30
-	VFMADD231PD  Z27, Z30, Z0
-	VFMADD231PD  Z28, Z30, Z1
-	VFMADD231PD  Z29, Z30, Z2
-	VBROADCASTSD (SI)(DI*1), Z31
-	VFMADD231PD  Z27, Z31, Z3
-	VFMADD231PD  Z28, Z31, Z4
-	VFMADD231PD  Z29, Z31, Z5
-	VBROADCASTSD (SI)(DI*2), Z30
-	VFMADD231PD  Z27, Z30, Z6
-	VFMADD231PD  Z28, Z30, Z7
-	VFMADD231PD  Z29, Z30, Z8
-	VBROADCASTSD (SI)(R11*1), Z31
-	VFMADD231PD  Z27, Z31, Z9
-	VFMADD231PD  Z28, Z31, Z10
-	VFMADD231PD  Z29, Z31, Z11
-	VBROADCASTSD (SI)(DI*4), Z30
-	VFMADD231PD  Z27, Z30, Z12
-	VFMADD231PD  Z28, Z30, Z13
-	VFMADD231PD  Z29, Z30, Z14
-	VBROADCASTSD (SI)(R12*1), Z31
-	VFMADD231PD  Z27, Z31, Z15
-	VFMADD231PD  Z28, Z31, Z16
-	VFMADD231PD  Z29, Z31, Z17
-	VBROADCASTSD (SI)(R11*2), Z30
-	VFMADD231PD  Z27, Z30, Z18
-	VFMADD231PD  Z28, Z30, Z19
-	VFMADD231PD  Z29, Z30, Z20
-	VBROADCASTSD (SI)(R10*1), Z31
-	VFMADD231PD  Z27, Z31, Z21
-	VFMADD231PD  Z28, Z31, Z22
-	VFMADD231PD  Z29, Z31, Z23
-	VBROADCASTSD (SI)(DI*8), Z30
-	VFMADD231PD  Z27, Z30, Z24
-	VFMADD231PD  Z28, Z30, Z25
-	VFMADD231PD  Z29, Z30, Z26
-	ADDQ         R8, SI
-	ADDQ         $+8, R9
-	DECQ         CX
-	JZ           done
-	TESTB        $0x0f, CL
-	JNZ          listed
-	CMPQ         mode+80(FP), $+2
-	JEQ          listed
-	PREFETCHT0   (R13)
-	PREFETCHT0   64(R13)
-	PREFETCHT0   128(R13)
-	ADDQ         BX, R13
-	JMP          listed
-
-taps:
-	MOVQ offs+104(FP), R8
+	MOVQ   offs+96(FP), R8
 
 nextTap:
 	MOVQ         (R8), R14

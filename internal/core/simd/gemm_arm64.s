@@ -260,8 +260,8 @@ DATA gemm8x3_64NEONNEONConstants<>+0(SB)/8, $0x7ff8000000000000
 DATA gemm8x3_64NEONNEONConstants<>+8(SB)/8, $0x7ff8000000000000
 GLOBL gemm8x3_64NEONNEONConstants<>(SB), RODATA|NOPTR, $16
 
-// func gemm1x1_32NEON(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, split int, offs *int)
-TEXT ·gemm1x1_32NEON(SB), NOSPLIT, $0-112
+// func gemm1x1_32NEON(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
+TEXT ·gemm1x1_32NEON(SB), NOSPLIT, $0-104
 	MOVD $gemm1x1_32NEONNEONConstants<>(SB), R0
 	MOVD ldc+8(FP), R1
 	LSL $2, R1, R1
@@ -278,47 +278,33 @@ tile:
 	MOVD k+64(FP), R7
 	WORD $0x6f00e400 // movi v0.2d, #0
 	MOVD $0, R8
-	MOVD offs+104(FP), R9
 	CMP $0, R4
 	BNE not4
 	CMP $0, R7
 	BEQ done4
-	CMP $0, R9
-	BEQ next4
-listed:
-	MOVD (R9), R10
-	ADD $8, R9, R9
-	ADD R10<<2, R6, R10
-	WORD $0x3dc00141 // ldr q1, [x10]
+next4:
+	WORD $0x3dc000c1 // ldr q1, [x6]
+	ADD R3, R6, R6
 	WORD $0xbc6868a2 // ldr s2, [x5, x8]
 	WORD $0x4f821020 // fmla v0.4s, v1.4s, v2.s[0]
 	ADD R2, R8, R8
 	SUBS $1, R7, R7
-	BNE listed
-	JMP done4
-next4:
-	WORD $0x3dc000c2 // ldr q2, [x6]
-	ADD R3, R6, R6
-	WORD $0xbc6868a1 // ldr s1, [x5, x8]
-	WORD $0x4f811040 // fmla v0.4s, v2.4s, v1.s[0]
-	ADD R2, R8, R8
-	SUBS $1, R7, R7
 	BNE next4
 done4:
-	MOVD c+0(FP), R10
-	MOVD mode+80(FP), R11
-	CMP $1, R11
+	MOVD c+0(FP), R9
+	MOVD mode+80(FP), R10
+	CMP $1, R10
 	BNE store4
-	MOVD R10, R11
-	WORD $0x3dc00161 // ldr q1, [x11]
-	WORD $0x4e20d420 // fadd v0.4s, v1.4s, v0.4s
-	ADD R1, R11, R11
-store4:
-	WORD $0x3dc00001 // ldr q1, [x0]
-	WORD $0x4e20e402 // fcmeq v2.4s, v0.4s, v0.4s
-	WORD $0x6e611c02 // bsl v2.16b, v0.16b, v1.16b
-	WORD $0x3d800142 // str q2, [x10]
+	MOVD R9, R10
+	WORD $0x3dc00142 // ldr q2, [x10]
+	WORD $0x4e20d440 // fadd v0.4s, v2.4s, v0.4s
 	ADD R1, R10, R10
+store4:
+	WORD $0x3dc00002 // ldr q2, [x0]
+	WORD $0x4e20e401 // fcmeq v1.4s, v0.4s, v0.4s
+	WORD $0x6e621c01 // bsl v1.16b, v0.16b, v2.16b
+	WORD $0x3d800121 // str q1, [x9]
+	ADD R1, R9, R9
 	JMP below
 not4:
 	CMP $-4, R4
@@ -326,34 +312,34 @@ not4:
 	CMP $0, R7
 	BEQ done3
 next3:
-	WORD $0xfd4000c2 // ldr d2, [x6]
-	WORD $0xbd4008c1 // ldr s1, [x6, #8]
-	WORD $0x4ec13841 // zip1 v1.2d, v2.2d, v1.2d
+	WORD $0xfd4000c1 // ldr d1, [x6]
+	WORD $0xbd4008c2 // ldr s2, [x6, #8]
+	WORD $0x4ec23822 // zip1 v2.2d, v1.2d, v2.2d
 	ADD R3, R6, R6
-	WORD $0xbc6868a2 // ldr s2, [x5, x8]
-	WORD $0x4f821020 // fmla v0.4s, v1.4s, v2.s[0]
+	WORD $0xbc6868a1 // ldr s1, [x5, x8]
+	WORD $0x4f811040 // fmla v0.4s, v2.4s, v1.s[0]
 	ADD R2, R8, R8
 	SUBS $1, R7, R7
 	BNE next3
 done3:
-	MOVD c+0(FP), R10
-	MOVD mode+80(FP), R11
-	CMP $1, R11
+	MOVD c+0(FP), R9
+	MOVD mode+80(FP), R10
+	CMP $1, R10
 	BNE store3
-	MOVD R10, R11
-	WORD $0xfd400162 // ldr d2, [x11]
-	WORD $0xbd400961 // ldr s1, [x11, #8]
-	WORD $0x4ec13841 // zip1 v1.2d, v2.2d, v1.2d
-	WORD $0x4e20d420 // fadd v0.4s, v1.4s, v0.4s
-	ADD R1, R11, R11
-store3:
-	WORD $0x3dc00001 // ldr q1, [x0]
-	WORD $0x4e20e402 // fcmeq v2.4s, v0.4s, v0.4s
-	WORD $0x6e611c02 // bsl v2.16b, v0.16b, v1.16b
-	WORD $0x6e024041 // ext v1.16b, v2.16b, v2.16b, #8
-	WORD $0xfd000142 // str d2, [x10]
-	WORD $0xbd000941 // str s1, [x10, #8]
+	MOVD R9, R10
+	WORD $0xfd400141 // ldr d1, [x10]
+	WORD $0xbd400942 // ldr s2, [x10, #8]
+	WORD $0x4ec23822 // zip1 v2.2d, v1.2d, v2.2d
+	WORD $0x4e20d440 // fadd v0.4s, v2.4s, v0.4s
 	ADD R1, R10, R10
+store3:
+	WORD $0x3dc00002 // ldr q2, [x0]
+	WORD $0x4e20e401 // fcmeq v1.4s, v0.4s, v0.4s
+	WORD $0x6e621c01 // bsl v1.16b, v0.16b, v2.16b
+	WORD $0x6e014022 // ext v2.16b, v1.16b, v1.16b, #8
+	WORD $0xfd000121 // str d1, [x9]
+	WORD $0xbd000922 // str s2, [x9, #8]
+	ADD R1, R9, R9
 	JMP below
 not3:
 	CMP $-8, R4
@@ -361,71 +347,71 @@ not3:
 	CMP $0, R7
 	BEQ done2
 next2:
-	WORD $0xfd4000c1 // ldr d1, [x6]
+	WORD $0xfd4000c2 // ldr d2, [x6]
 	ADD R3, R6, R6
-	WORD $0xbc6868a2 // ldr s2, [x5, x8]
-	WORD $0x4f821020 // fmla v0.4s, v1.4s, v2.s[0]
+	WORD $0xbc6868a1 // ldr s1, [x5, x8]
+	WORD $0x4f811040 // fmla v0.4s, v2.4s, v1.s[0]
 	ADD R2, R8, R8
 	SUBS $1, R7, R7
 	BNE next2
 done2:
-	MOVD c+0(FP), R10
-	MOVD mode+80(FP), R11
-	CMP $1, R11
+	MOVD c+0(FP), R9
+	MOVD mode+80(FP), R10
+	CMP $1, R10
 	BNE store2
-	MOVD R10, R11
-	WORD $0xfd400162 // ldr d2, [x11]
-	WORD $0x4e20d440 // fadd v0.4s, v2.4s, v0.4s
-	ADD R1, R11, R11
-store2:
-	WORD $0x3dc00002 // ldr q2, [x0]
-	WORD $0x4e20e401 // fcmeq v1.4s, v0.4s, v0.4s
-	WORD $0x6e621c01 // bsl v1.16b, v0.16b, v2.16b
-	WORD $0xfd000141 // str d1, [x10]
+	MOVD R9, R10
+	WORD $0xfd400141 // ldr d1, [x10]
+	WORD $0x4e20d420 // fadd v0.4s, v1.4s, v0.4s
 	ADD R1, R10, R10
+store2:
+	WORD $0x3dc00001 // ldr q1, [x0]
+	WORD $0x4e20e402 // fcmeq v2.4s, v0.4s, v0.4s
+	WORD $0x6e611c02 // bsl v2.16b, v0.16b, v1.16b
+	WORD $0xfd000122 // str d2, [x9]
+	ADD R1, R9, R9
 	JMP below
 not2:
 	CMP $0, R7
 	BEQ done1
 next1:
-	WORD $0xbd4000c1 // ldr s1, [x6]
+	WORD $0xbd4000c2 // ldr s2, [x6]
 	ADD R3, R6, R6
-	WORD $0xbc6868a2 // ldr s2, [x5, x8]
-	WORD $0x4f821020 // fmla v0.4s, v1.4s, v2.s[0]
+	WORD $0xbc6868a1 // ldr s1, [x5, x8]
+	WORD $0x4f811040 // fmla v0.4s, v2.4s, v1.s[0]
 	ADD R2, R8, R8
 	SUBS $1, R7, R7
 	BNE next1
 done1:
-	MOVD c+0(FP), R10
-	MOVD mode+80(FP), R11
-	CMP $1, R11
+	MOVD c+0(FP), R9
+	MOVD mode+80(FP), R10
+	CMP $1, R10
 	BNE store1
-	MOVD R10, R11
-	WORD $0xbd400162 // ldr s2, [x11]
-	WORD $0x4e20d440 // fadd v0.4s, v2.4s, v0.4s
-	ADD R1, R11, R11
-store1:
-	WORD $0x3dc00002 // ldr q2, [x0]
-	WORD $0x4e20e401 // fcmeq v1.4s, v0.4s, v0.4s
-	WORD $0x6e621c01 // bsl v1.16b, v0.16b, v2.16b
-	WORD $0xbd000141 // str s1, [x10]
+	MOVD R9, R10
+	WORD $0xbd400141 // ldr s1, [x10]
+	WORD $0x4e20d420 // fadd v0.4s, v1.4s, v0.4s
 	ADD R1, R10, R10
+store1:
+	WORD $0x3dc00001 // ldr q1, [x0]
+	WORD $0x4e20e402 // fcmeq v2.4s, v0.4s, v0.4s
+	WORD $0x6e611c02 // bsl v2.16b, v0.16b, v1.16b
+	WORD $0xbd000122 // str s2, [x9]
+	ADD R1, R9, R9
 below:
-	MOVD times+72(FP), R11
-	SUBS $1, R11, R11
+	MOVD times+72(FP), R10
+	SUBS $1, R10, R10
 	BEQ last
-	MOVD R11, times+72(FP)
-	MOVD R10, c+0(FP)
-	MOVD aRow+24(FP), R11
-	LSL $2, R11, R11
-	ADD R5, R11, R11
-	MOVD R11, a+16(FP)
+	MOVD R10, times+72(FP)
+	MOVD R9, c+0(FP)
+	MOVD aRow+24(FP), R10
+	LSL $2, R10, R10
+	ADD R5, R10, R10
+	MOVD R10, a+16(FP)
 	JMP tile
 last:
 	RET
 
-// func gemm2x1_32NEON(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, split int, offs *int)
-TEXT ·gemm2x1_32NEON(SB), NOSPLIT, $0-112
+// func gemm2x1_32NEON(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
+TEXT ·gemm2x1_32NEON(SB), NOSPLIT, $0-104
 	MOVD $gemm2x1_32NEONNEONConstants<>(SB), R0
 	MOVD ldc+8(FP), R1
 	LSL $2, R1, R1
@@ -446,58 +432,42 @@ tile:
 	WORD $0x6f00e400 // movi v0.2d, #0
 	WORD $0x6f00e401 // movi v1.2d, #0
 	MOVD $0, R9
-	MOVD offs+104(FP), R10
 	CMP $0, R4
 	BNE not4
 	CMP $0, R8
 	BEQ done4
-	CMP $0, R10
-	BEQ next4
-listed:
-	MOVD (R10), R11
-	ADD $8, R10, R10
-	ADD R11<<2, R7, R11
-	WORD $0x3dc00162 // ldr q2, [x11]
+next4:
+	WORD $0x3dc000e2 // ldr q2, [x7]
+	ADD R3, R7, R7
 	WORD $0xbc6968a3 // ldr s3, [x5, x9]
 	WORD $0xbc6968c4 // ldr s4, [x6, x9]
 	WORD $0x4f831040 // fmla v0.4s, v2.4s, v3.s[0]
 	WORD $0x4f841041 // fmla v1.4s, v2.4s, v4.s[0]
 	ADD R2, R9, R9
 	SUBS $1, R8, R8
-	BNE listed
-	JMP done4
-next4:
-	WORD $0x3dc000e4 // ldr q4, [x7]
-	ADD R3, R7, R7
-	WORD $0xbc6968a2 // ldr s2, [x5, x9]
-	WORD $0xbc6968c3 // ldr s3, [x6, x9]
-	WORD $0x4f821080 // fmla v0.4s, v4.4s, v2.s[0]
-	WORD $0x4f831081 // fmla v1.4s, v4.4s, v3.s[0]
-	ADD R2, R9, R9
-	SUBS $1, R8, R8
 	BNE next4
 done4:
-	MOVD c+0(FP), R11
-	MOVD mode+80(FP), R12
-	CMP $1, R12
+	MOVD c+0(FP), R10
+	MOVD mode+80(FP), R11
+	CMP $1, R11
 	BNE store4
-	MOVD R11, R12
-	WORD $0x3dc00183 // ldr q3, [x12]
-	WORD $0x4e20d460 // fadd v0.4s, v3.4s, v0.4s
-	ADD R1, R12, R12
-	WORD $0x3dc00183 // ldr q3, [x12]
-	WORD $0x4e21d461 // fadd v1.4s, v3.4s, v1.4s
-	ADD R1, R12, R12
+	MOVD R10, R11
+	WORD $0x3dc00164 // ldr q4, [x11]
+	WORD $0x4e20d480 // fadd v0.4s, v4.4s, v0.4s
+	ADD R1, R11, R11
+	WORD $0x3dc00164 // ldr q4, [x11]
+	WORD $0x4e21d481 // fadd v1.4s, v4.4s, v1.4s
+	ADD R1, R11, R11
 store4:
-	WORD $0x3dc00003 // ldr q3, [x0]
-	WORD $0x4e20e404 // fcmeq v4.4s, v0.4s, v0.4s
-	WORD $0x6e631c04 // bsl v4.16b, v0.16b, v3.16b
-	WORD $0x3d800164 // str q4, [x11]
-	ADD R1, R11, R11
-	WORD $0x4e21e424 // fcmeq v4.4s, v1.4s, v1.4s
-	WORD $0x6e631c24 // bsl v4.16b, v1.16b, v3.16b
-	WORD $0x3d800164 // str q4, [x11]
-	ADD R1, R11, R11
+	WORD $0x3dc00004 // ldr q4, [x0]
+	WORD $0x4e20e402 // fcmeq v2.4s, v0.4s, v0.4s
+	WORD $0x6e641c02 // bsl v2.16b, v0.16b, v4.16b
+	WORD $0x3d800142 // str q2, [x10]
+	ADD R1, R10, R10
+	WORD $0x4e21e422 // fcmeq v2.4s, v1.4s, v1.4s
+	WORD $0x6e641c22 // bsl v2.16b, v1.16b, v4.16b
+	WORD $0x3d800142 // str q2, [x10]
+	ADD R1, R10, R10
 	JMP below
 not4:
 	CMP $-4, R4
@@ -505,47 +475,47 @@ not4:
 	CMP $0, R8
 	BEQ done3
 next3:
-	WORD $0xfd4000e4 // ldr d4, [x7]
-	WORD $0xbd4008e3 // ldr s3, [x7, #8]
-	WORD $0x4ec33883 // zip1 v3.2d, v4.2d, v3.2d
+	WORD $0xfd4000e2 // ldr d2, [x7]
+	WORD $0xbd4008e4 // ldr s4, [x7, #8]
+	WORD $0x4ec43844 // zip1 v4.2d, v2.2d, v4.2d
 	ADD R3, R7, R7
-	WORD $0xbc6968a4 // ldr s4, [x5, x9]
-	WORD $0xbc6968c2 // ldr s2, [x6, x9]
-	WORD $0x4f841060 // fmla v0.4s, v3.4s, v4.s[0]
-	WORD $0x4f821061 // fmla v1.4s, v3.4s, v2.s[0]
+	WORD $0xbc6968a2 // ldr s2, [x5, x9]
+	WORD $0xbc6968c3 // ldr s3, [x6, x9]
+	WORD $0x4f821080 // fmla v0.4s, v4.4s, v2.s[0]
+	WORD $0x4f831081 // fmla v1.4s, v4.4s, v3.s[0]
 	ADD R2, R9, R9
 	SUBS $1, R8, R8
 	BNE next3
 done3:
-	MOVD c+0(FP), R11
-	MOVD mode+80(FP), R12
-	CMP $1, R12
+	MOVD c+0(FP), R10
+	MOVD mode+80(FP), R11
+	CMP $1, R11
 	BNE store3
-	MOVD R11, R12
-	WORD $0xfd400182 // ldr d2, [x12]
-	WORD $0xbd400983 // ldr s3, [x12, #8]
-	WORD $0x4ec33843 // zip1 v3.2d, v2.2d, v3.2d
-	WORD $0x4e20d460 // fadd v0.4s, v3.4s, v0.4s
-	ADD R1, R12, R12
-	WORD $0xfd400183 // ldr d3, [x12]
-	WORD $0xbd400982 // ldr s2, [x12, #8]
-	WORD $0x4ec23862 // zip1 v2.2d, v3.2d, v2.2d
-	WORD $0x4e21d441 // fadd v1.4s, v2.4s, v1.4s
-	ADD R1, R12, R12
+	MOVD R10, R11
+	WORD $0xfd400163 // ldr d3, [x11]
+	WORD $0xbd400964 // ldr s4, [x11, #8]
+	WORD $0x4ec43864 // zip1 v4.2d, v3.2d, v4.2d
+	WORD $0x4e20d480 // fadd v0.4s, v4.4s, v0.4s
+	ADD R1, R11, R11
+	WORD $0xfd400164 // ldr d4, [x11]
+	WORD $0xbd400963 // ldr s3, [x11, #8]
+	WORD $0x4ec33883 // zip1 v3.2d, v4.2d, v3.2d
+	WORD $0x4e21d461 // fadd v1.4s, v3.4s, v1.4s
+	ADD R1, R11, R11
 store3:
-	WORD $0x3dc00002 // ldr q2, [x0]
-	WORD $0x4e20e403 // fcmeq v3.4s, v0.4s, v0.4s
-	WORD $0x6e621c03 // bsl v3.16b, v0.16b, v2.16b
-	WORD $0x6e034064 // ext v4.16b, v3.16b, v3.16b, #8
-	WORD $0xfd000163 // str d3, [x11]
-	WORD $0xbd000964 // str s4, [x11, #8]
-	ADD R1, R11, R11
-	WORD $0x4e21e424 // fcmeq v4.4s, v1.4s, v1.4s
-	WORD $0x6e621c24 // bsl v4.16b, v1.16b, v2.16b
+	WORD $0x3dc00003 // ldr q3, [x0]
+	WORD $0x4e20e404 // fcmeq v4.4s, v0.4s, v0.4s
+	WORD $0x6e631c04 // bsl v4.16b, v0.16b, v3.16b
 	WORD $0x6e044082 // ext v2.16b, v4.16b, v4.16b, #8
-	WORD $0xfd000164 // str d4, [x11]
-	WORD $0xbd000962 // str s2, [x11, #8]
-	ADD R1, R11, R11
+	WORD $0xfd000144 // str d4, [x10]
+	WORD $0xbd000942 // str s2, [x10, #8]
+	ADD R1, R10, R10
+	WORD $0x4e21e422 // fcmeq v2.4s, v1.4s, v1.4s
+	WORD $0x6e631c22 // bsl v2.16b, v1.16b, v3.16b
+	WORD $0x6e024043 // ext v3.16b, v2.16b, v2.16b, #8
+	WORD $0xfd000142 // str d2, [x10]
+	WORD $0xbd000943 // str s3, [x10, #8]
+	ADD R1, R10, R10
 	JMP below
 not3:
 	CMP $-8, R4
@@ -553,89 +523,89 @@ not3:
 	CMP $0, R8
 	BEQ done2
 next2:
-	WORD $0xfd4000e2 // ldr d2, [x7]
+	WORD $0xfd4000e3 // ldr d3, [x7]
 	ADD R3, R7, R7
-	WORD $0xbc6968a4 // ldr s4, [x5, x9]
-	WORD $0xbc6968c3 // ldr s3, [x6, x9]
-	WORD $0x4f841040 // fmla v0.4s, v2.4s, v4.s[0]
-	WORD $0x4f831041 // fmla v1.4s, v2.4s, v3.s[0]
+	WORD $0xbc6968a2 // ldr s2, [x5, x9]
+	WORD $0xbc6968c4 // ldr s4, [x6, x9]
+	WORD $0x4f821060 // fmla v0.4s, v3.4s, v2.s[0]
+	WORD $0x4f841061 // fmla v1.4s, v3.4s, v4.s[0]
 	ADD R2, R9, R9
 	SUBS $1, R8, R8
 	BNE next2
 done2:
-	MOVD c+0(FP), R11
-	MOVD mode+80(FP), R12
-	CMP $1, R12
+	MOVD c+0(FP), R10
+	MOVD mode+80(FP), R11
+	CMP $1, R11
 	BNE store2
-	MOVD R11, R12
-	WORD $0xfd400183 // ldr d3, [x12]
-	WORD $0x4e20d460 // fadd v0.4s, v3.4s, v0.4s
-	ADD R1, R12, R12
-	WORD $0xfd400183 // ldr d3, [x12]
-	WORD $0x4e21d461 // fadd v1.4s, v3.4s, v1.4s
-	ADD R1, R12, R12
+	MOVD R10, R11
+	WORD $0xfd400164 // ldr d4, [x11]
+	WORD $0x4e20d480 // fadd v0.4s, v4.4s, v0.4s
+	ADD R1, R11, R11
+	WORD $0xfd400164 // ldr d4, [x11]
+	WORD $0x4e21d481 // fadd v1.4s, v4.4s, v1.4s
+	ADD R1, R11, R11
 store2:
-	WORD $0x3dc00003 // ldr q3, [x0]
-	WORD $0x4e20e402 // fcmeq v2.4s, v0.4s, v0.4s
-	WORD $0x6e631c02 // bsl v2.16b, v0.16b, v3.16b
-	WORD $0xfd000162 // str d2, [x11]
-	ADD R1, R11, R11
-	WORD $0x4e21e422 // fcmeq v2.4s, v1.4s, v1.4s
-	WORD $0x6e631c22 // bsl v2.16b, v1.16b, v3.16b
-	WORD $0xfd000162 // str d2, [x11]
-	ADD R1, R11, R11
+	WORD $0x3dc00004 // ldr q4, [x0]
+	WORD $0x4e20e403 // fcmeq v3.4s, v0.4s, v0.4s
+	WORD $0x6e641c03 // bsl v3.16b, v0.16b, v4.16b
+	WORD $0xfd000143 // str d3, [x10]
+	ADD R1, R10, R10
+	WORD $0x4e21e423 // fcmeq v3.4s, v1.4s, v1.4s
+	WORD $0x6e641c23 // bsl v3.16b, v1.16b, v4.16b
+	WORD $0xfd000143 // str d3, [x10]
+	ADD R1, R10, R10
 	JMP below
 not2:
 	CMP $0, R8
 	BEQ done1
 next1:
-	WORD $0xbd4000e2 // ldr s2, [x7]
+	WORD $0xbd4000e3 // ldr s3, [x7]
 	ADD R3, R7, R7
-	WORD $0xbc6968a3 // ldr s3, [x5, x9]
-	WORD $0xbc6968c4 // ldr s4, [x6, x9]
-	WORD $0x4f831040 // fmla v0.4s, v2.4s, v3.s[0]
-	WORD $0x4f841041 // fmla v1.4s, v2.4s, v4.s[0]
+	WORD $0xbc6968a4 // ldr s4, [x5, x9]
+	WORD $0xbc6968c2 // ldr s2, [x6, x9]
+	WORD $0x4f841060 // fmla v0.4s, v3.4s, v4.s[0]
+	WORD $0x4f821061 // fmla v1.4s, v3.4s, v2.s[0]
 	ADD R2, R9, R9
 	SUBS $1, R8, R8
 	BNE next1
 done1:
-	MOVD c+0(FP), R11
-	MOVD mode+80(FP), R12
-	CMP $1, R12
+	MOVD c+0(FP), R10
+	MOVD mode+80(FP), R11
+	CMP $1, R11
 	BNE store1
-	MOVD R11, R12
-	WORD $0xbd400184 // ldr s4, [x12]
-	WORD $0x4e20d480 // fadd v0.4s, v4.4s, v0.4s
-	ADD R1, R12, R12
-	WORD $0xbd400184 // ldr s4, [x12]
-	WORD $0x4e21d481 // fadd v1.4s, v4.4s, v1.4s
-	ADD R1, R12, R12
+	MOVD R10, R11
+	WORD $0xbd400162 // ldr s2, [x11]
+	WORD $0x4e20d440 // fadd v0.4s, v2.4s, v0.4s
+	ADD R1, R11, R11
+	WORD $0xbd400162 // ldr s2, [x11]
+	WORD $0x4e21d441 // fadd v1.4s, v2.4s, v1.4s
+	ADD R1, R11, R11
 store1:
-	WORD $0x3dc00004 // ldr q4, [x0]
-	WORD $0x4e20e402 // fcmeq v2.4s, v0.4s, v0.4s
-	WORD $0x6e641c02 // bsl v2.16b, v0.16b, v4.16b
-	WORD $0xbd000162 // str s2, [x11]
-	ADD R1, R11, R11
-	WORD $0x4e21e422 // fcmeq v2.4s, v1.4s, v1.4s
-	WORD $0x6e641c22 // bsl v2.16b, v1.16b, v4.16b
-	WORD $0xbd000162 // str s2, [x11]
-	ADD R1, R11, R11
+	WORD $0x3dc00002 // ldr q2, [x0]
+	WORD $0x4e20e403 // fcmeq v3.4s, v0.4s, v0.4s
+	WORD $0x6e621c03 // bsl v3.16b, v0.16b, v2.16b
+	WORD $0xbd000143 // str s3, [x10]
+	ADD R1, R10, R10
+	WORD $0x4e21e423 // fcmeq v3.4s, v1.4s, v1.4s
+	WORD $0x6e621c23 // bsl v3.16b, v1.16b, v2.16b
+	WORD $0xbd000143 // str s3, [x10]
+	ADD R1, R10, R10
 below:
-	MOVD times+72(FP), R12
-	SUBS $1, R12, R12
+	MOVD times+72(FP), R11
+	SUBS $1, R11, R11
 	BEQ last
-	MOVD R12, times+72(FP)
-	MOVD R11, c+0(FP)
-	MOVD aRow+24(FP), R12
-	LSL $2, R12, R12
-	ADD R6, R12, R12
-	MOVD R12, a+16(FP)
+	MOVD R11, times+72(FP)
+	MOVD R10, c+0(FP)
+	MOVD aRow+24(FP), R11
+	LSL $2, R11, R11
+	ADD R6, R11, R11
+	MOVD R11, a+16(FP)
 	JMP tile
 last:
 	RET
 
-// func gemm3x1_32NEON(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, split int, offs *int)
-TEXT ·gemm3x1_32NEON(SB), NOSPLIT, $0-112
+// func gemm3x1_32NEON(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
+TEXT ·gemm3x1_32NEON(SB), NOSPLIT, $0-104
 	MOVD $gemm3x1_32NEONNEONConstants<>(SB), R0
 	MOVD ldc+8(FP), R1
 	LSL $2, R1, R1
@@ -658,18 +628,13 @@ tile:
 	WORD $0x6f00e401 // movi v1.2d, #0
 	WORD $0x6f00e402 // movi v2.2d, #0
 	MOVD $0, R10
-	MOVD offs+104(FP), R11
 	CMP $0, R4
 	BNE not4
 	CMP $0, R9
 	BEQ done4
-	CMP $0, R11
-	BEQ next4
-listed:
-	MOVD (R11), R12
-	ADD $8, R11, R11
-	ADD R12<<2, R8, R12
-	WORD $0x3dc00183 // ldr q3, [x12]
+next4:
+	WORD $0x3dc00103 // ldr q3, [x8]
+	ADD R3, R8, R8
 	WORD $0xbc6a68a4 // ldr s4, [x5, x10]
 	WORD $0xbc6a68e5 // ldr s5, [x7, x10]
 	WORD $0xbc6a68c6 // ldr s6, [x6, x10]
@@ -678,10 +643,46 @@ listed:
 	WORD $0x4f861062 // fmla v2.4s, v3.4s, v6.s[0]
 	ADD R2, R10, R10
 	SUBS $1, R9, R9
-	BNE listed
-	JMP done4
-next4:
-	WORD $0x3dc00106 // ldr q6, [x8]
+	BNE next4
+done4:
+	MOVD c+0(FP), R11
+	MOVD mode+80(FP), R12
+	CMP $1, R12
+	BNE store4
+	MOVD R11, R12
+	WORD $0x3dc00186 // ldr q6, [x12]
+	WORD $0x4e20d4c0 // fadd v0.4s, v6.4s, v0.4s
+	ADD R1, R12, R12
+	WORD $0x3dc00186 // ldr q6, [x12]
+	WORD $0x4e21d4c1 // fadd v1.4s, v6.4s, v1.4s
+	ADD R1, R12, R12
+	WORD $0x3dc00186 // ldr q6, [x12]
+	WORD $0x4e22d4c2 // fadd v2.4s, v6.4s, v2.4s
+	ADD R1, R12, R12
+store4:
+	WORD $0x3dc00006 // ldr q6, [x0]
+	WORD $0x4e20e403 // fcmeq v3.4s, v0.4s, v0.4s
+	WORD $0x6e661c03 // bsl v3.16b, v0.16b, v6.16b
+	WORD $0x3d800163 // str q3, [x11]
+	ADD R1, R11, R11
+	WORD $0x4e21e423 // fcmeq v3.4s, v1.4s, v1.4s
+	WORD $0x6e661c23 // bsl v3.16b, v1.16b, v6.16b
+	WORD $0x3d800163 // str q3, [x11]
+	ADD R1, R11, R11
+	WORD $0x4e22e443 // fcmeq v3.4s, v2.4s, v2.4s
+	WORD $0x6e661c43 // bsl v3.16b, v2.16b, v6.16b
+	WORD $0x3d800163 // str q3, [x11]
+	ADD R1, R11, R11
+	JMP below
+not4:
+	CMP $-4, R4
+	BNE not3
+	CMP $0, R9
+	BEQ done3
+next3:
+	WORD $0xfd400103 // ldr d3, [x8]
+	WORD $0xbd400906 // ldr s6, [x8, #8]
+	WORD $0x4ec63866 // zip1 v6.2d, v3.2d, v6.2d
 	ADD R3, R8, R8
 	WORD $0xbc6a68a3 // ldr s3, [x5, x10]
 	WORD $0xbc6a68e5 // ldr s5, [x7, x10]
@@ -691,97 +692,48 @@ next4:
 	WORD $0x4f8410c2 // fmla v2.4s, v6.4s, v4.s[0]
 	ADD R2, R10, R10
 	SUBS $1, R9, R9
-	BNE next4
-done4:
-	MOVD c+0(FP), R12
-	MOVD mode+80(FP), R13
-	CMP $1, R13
-	BNE store4
-	MOVD R12, R13
-	WORD $0x3dc001a4 // ldr q4, [x13]
-	WORD $0x4e20d480 // fadd v0.4s, v4.4s, v0.4s
-	ADD R1, R13, R13
-	WORD $0x3dc001a4 // ldr q4, [x13]
-	WORD $0x4e21d481 // fadd v1.4s, v4.4s, v1.4s
-	ADD R1, R13, R13
-	WORD $0x3dc001a4 // ldr q4, [x13]
-	WORD $0x4e22d482 // fadd v2.4s, v4.4s, v2.4s
-	ADD R1, R13, R13
-store4:
-	WORD $0x3dc00004 // ldr q4, [x0]
-	WORD $0x4e20e406 // fcmeq v6.4s, v0.4s, v0.4s
-	WORD $0x6e641c06 // bsl v6.16b, v0.16b, v4.16b
-	WORD $0x3d800186 // str q6, [x12]
-	ADD R1, R12, R12
-	WORD $0x4e21e426 // fcmeq v6.4s, v1.4s, v1.4s
-	WORD $0x6e641c26 // bsl v6.16b, v1.16b, v4.16b
-	WORD $0x3d800186 // str q6, [x12]
-	ADD R1, R12, R12
-	WORD $0x4e22e446 // fcmeq v6.4s, v2.4s, v2.4s
-	WORD $0x6e641c46 // bsl v6.16b, v2.16b, v4.16b
-	WORD $0x3d800186 // str q6, [x12]
-	ADD R1, R12, R12
-	JMP below
-not4:
-	CMP $-4, R4
-	BNE not3
-	CMP $0, R9
-	BEQ done3
-next3:
-	WORD $0xfd400106 // ldr d6, [x8]
-	WORD $0xbd400904 // ldr s4, [x8, #8]
-	WORD $0x4ec438c4 // zip1 v4.2d, v6.2d, v4.2d
-	ADD R3, R8, R8
-	WORD $0xbc6a68a6 // ldr s6, [x5, x10]
-	WORD $0xbc6a68e5 // ldr s5, [x7, x10]
-	WORD $0xbc6a68c3 // ldr s3, [x6, x10]
-	WORD $0x4f861080 // fmla v0.4s, v4.4s, v6.s[0]
-	WORD $0x4f851081 // fmla v1.4s, v4.4s, v5.s[0]
-	WORD $0x4f831082 // fmla v2.4s, v4.4s, v3.s[0]
-	ADD R2, R10, R10
-	SUBS $1, R9, R9
 	BNE next3
 done3:
-	MOVD c+0(FP), R12
-	MOVD mode+80(FP), R13
-	CMP $1, R13
+	MOVD c+0(FP), R11
+	MOVD mode+80(FP), R12
+	CMP $1, R12
 	BNE store3
-	MOVD R12, R13
-	WORD $0xfd4001a3 // ldr d3, [x13]
-	WORD $0xbd4009a4 // ldr s4, [x13, #8]
-	WORD $0x4ec43864 // zip1 v4.2d, v3.2d, v4.2d
-	WORD $0x4e20d480 // fadd v0.4s, v4.4s, v0.4s
-	ADD R1, R13, R13
-	WORD $0xfd4001a4 // ldr d4, [x13]
-	WORD $0xbd4009a3 // ldr s3, [x13, #8]
-	WORD $0x4ec33883 // zip1 v3.2d, v4.2d, v3.2d
-	WORD $0x4e21d461 // fadd v1.4s, v3.4s, v1.4s
-	ADD R1, R13, R13
-	WORD $0xfd4001a3 // ldr d3, [x13]
-	WORD $0xbd4009a4 // ldr s4, [x13, #8]
-	WORD $0x4ec43864 // zip1 v4.2d, v3.2d, v4.2d
-	WORD $0x4e22d482 // fadd v2.4s, v4.4s, v2.4s
-	ADD R1, R13, R13
+	MOVD R11, R12
+	WORD $0xfd400184 // ldr d4, [x12]
+	WORD $0xbd400986 // ldr s6, [x12, #8]
+	WORD $0x4ec63886 // zip1 v6.2d, v4.2d, v6.2d
+	WORD $0x4e20d4c0 // fadd v0.4s, v6.4s, v0.4s
+	ADD R1, R12, R12
+	WORD $0xfd400186 // ldr d6, [x12]
+	WORD $0xbd400984 // ldr s4, [x12, #8]
+	WORD $0x4ec438c4 // zip1 v4.2d, v6.2d, v4.2d
+	WORD $0x4e21d481 // fadd v1.4s, v4.4s, v1.4s
+	ADD R1, R12, R12
+	WORD $0xfd400184 // ldr d4, [x12]
+	WORD $0xbd400986 // ldr s6, [x12, #8]
+	WORD $0x4ec63886 // zip1 v6.2d, v4.2d, v6.2d
+	WORD $0x4e22d4c2 // fadd v2.4s, v6.4s, v2.4s
+	ADD R1, R12, R12
 store3:
-	WORD $0x3dc00004 // ldr q4, [x0]
-	WORD $0x4e20e403 // fcmeq v3.4s, v0.4s, v0.4s
-	WORD $0x6e641c03 // bsl v3.16b, v0.16b, v4.16b
-	WORD $0x6e034065 // ext v5.16b, v3.16b, v3.16b, #8
-	WORD $0xfd000183 // str d3, [x12]
-	WORD $0xbd000985 // str s5, [x12, #8]
-	ADD R1, R12, R12
+	WORD $0x3dc00006 // ldr q6, [x0]
+	WORD $0x4e20e404 // fcmeq v4.4s, v0.4s, v0.4s
+	WORD $0x6e661c04 // bsl v4.16b, v0.16b, v6.16b
+	WORD $0x6e044085 // ext v5.16b, v4.16b, v4.16b, #8
+	WORD $0xfd000164 // str d4, [x11]
+	WORD $0xbd000965 // str s5, [x11, #8]
+	ADD R1, R11, R11
 	WORD $0x4e21e425 // fcmeq v5.4s, v1.4s, v1.4s
-	WORD $0x6e641c25 // bsl v5.16b, v1.16b, v4.16b
-	WORD $0x6e0540a3 // ext v3.16b, v5.16b, v5.16b, #8
-	WORD $0xfd000185 // str d5, [x12]
-	WORD $0xbd000983 // str s3, [x12, #8]
-	ADD R1, R12, R12
-	WORD $0x4e22e443 // fcmeq v3.4s, v2.4s, v2.4s
-	WORD $0x6e641c43 // bsl v3.16b, v2.16b, v4.16b
-	WORD $0x6e034064 // ext v4.16b, v3.16b, v3.16b, #8
-	WORD $0xfd000183 // str d3, [x12]
-	WORD $0xbd000984 // str s4, [x12, #8]
-	ADD R1, R12, R12
+	WORD $0x6e661c25 // bsl v5.16b, v1.16b, v6.16b
+	WORD $0x6e0540a4 // ext v4.16b, v5.16b, v5.16b, #8
+	WORD $0xfd000165 // str d5, [x11]
+	WORD $0xbd000964 // str s4, [x11, #8]
+	ADD R1, R11, R11
+	WORD $0x4e22e444 // fcmeq v4.4s, v2.4s, v2.4s
+	WORD $0x6e661c44 // bsl v4.16b, v2.16b, v6.16b
+	WORD $0x6e044086 // ext v6.16b, v4.16b, v4.16b, #8
+	WORD $0xfd000164 // str d4, [x11]
+	WORD $0xbd000966 // str s6, [x11, #8]
+	ADD R1, R11, R11
 	JMP below
 not3:
 	CMP $-8, R4
@@ -789,107 +741,107 @@ not3:
 	CMP $0, R9
 	BEQ done2
 next2:
-	WORD $0xfd400104 // ldr d4, [x8]
+	WORD $0xfd400106 // ldr d6, [x8]
 	ADD R3, R8, R8
-	WORD $0xbc6a68a3 // ldr s3, [x5, x10]
+	WORD $0xbc6a68a4 // ldr s4, [x5, x10]
 	WORD $0xbc6a68e5 // ldr s5, [x7, x10]
-	WORD $0xbc6a68c6 // ldr s6, [x6, x10]
-	WORD $0x4f831080 // fmla v0.4s, v4.4s, v3.s[0]
-	WORD $0x4f851081 // fmla v1.4s, v4.4s, v5.s[0]
-	WORD $0x4f861082 // fmla v2.4s, v4.4s, v6.s[0]
+	WORD $0xbc6a68c3 // ldr s3, [x6, x10]
+	WORD $0x4f8410c0 // fmla v0.4s, v6.4s, v4.s[0]
+	WORD $0x4f8510c1 // fmla v1.4s, v6.4s, v5.s[0]
+	WORD $0x4f8310c2 // fmla v2.4s, v6.4s, v3.s[0]
 	ADD R2, R10, R10
 	SUBS $1, R9, R9
 	BNE next2
 done2:
-	MOVD c+0(FP), R12
-	MOVD mode+80(FP), R13
-	CMP $1, R13
+	MOVD c+0(FP), R11
+	MOVD mode+80(FP), R12
+	CMP $1, R12
 	BNE store2
-	MOVD R12, R13
-	WORD $0xfd4001a6 // ldr d6, [x13]
-	WORD $0x4e20d4c0 // fadd v0.4s, v6.4s, v0.4s
-	ADD R1, R13, R13
-	WORD $0xfd4001a6 // ldr d6, [x13]
-	WORD $0x4e21d4c1 // fadd v1.4s, v6.4s, v1.4s
-	ADD R1, R13, R13
-	WORD $0xfd4001a6 // ldr d6, [x13]
-	WORD $0x4e22d4c2 // fadd v2.4s, v6.4s, v2.4s
-	ADD R1, R13, R13
+	MOVD R11, R12
+	WORD $0xfd400183 // ldr d3, [x12]
+	WORD $0x4e20d460 // fadd v0.4s, v3.4s, v0.4s
+	ADD R1, R12, R12
+	WORD $0xfd400183 // ldr d3, [x12]
+	WORD $0x4e21d461 // fadd v1.4s, v3.4s, v1.4s
+	ADD R1, R12, R12
+	WORD $0xfd400183 // ldr d3, [x12]
+	WORD $0x4e22d462 // fadd v2.4s, v3.4s, v2.4s
+	ADD R1, R12, R12
 store2:
-	WORD $0x3dc00006 // ldr q6, [x0]
-	WORD $0x4e20e404 // fcmeq v4.4s, v0.4s, v0.4s
-	WORD $0x6e661c04 // bsl v4.16b, v0.16b, v6.16b
-	WORD $0xfd000184 // str d4, [x12]
-	ADD R1, R12, R12
-	WORD $0x4e21e424 // fcmeq v4.4s, v1.4s, v1.4s
-	WORD $0x6e661c24 // bsl v4.16b, v1.16b, v6.16b
-	WORD $0xfd000184 // str d4, [x12]
-	ADD R1, R12, R12
-	WORD $0x4e22e444 // fcmeq v4.4s, v2.4s, v2.4s
-	WORD $0x6e661c44 // bsl v4.16b, v2.16b, v6.16b
-	WORD $0xfd000184 // str d4, [x12]
-	ADD R1, R12, R12
+	WORD $0x3dc00003 // ldr q3, [x0]
+	WORD $0x4e20e406 // fcmeq v6.4s, v0.4s, v0.4s
+	WORD $0x6e631c06 // bsl v6.16b, v0.16b, v3.16b
+	WORD $0xfd000166 // str d6, [x11]
+	ADD R1, R11, R11
+	WORD $0x4e21e426 // fcmeq v6.4s, v1.4s, v1.4s
+	WORD $0x6e631c26 // bsl v6.16b, v1.16b, v3.16b
+	WORD $0xfd000166 // str d6, [x11]
+	ADD R1, R11, R11
+	WORD $0x4e22e446 // fcmeq v6.4s, v2.4s, v2.4s
+	WORD $0x6e631c46 // bsl v6.16b, v2.16b, v3.16b
+	WORD $0xfd000166 // str d6, [x11]
+	ADD R1, R11, R11
 	JMP below
 not2:
 	CMP $0, R9
 	BEQ done1
 next1:
-	WORD $0xbd400104 // ldr s4, [x8]
+	WORD $0xbd400106 // ldr s6, [x8]
 	ADD R3, R8, R8
-	WORD $0xbc6a68a6 // ldr s6, [x5, x10]
+	WORD $0xbc6a68a3 // ldr s3, [x5, x10]
 	WORD $0xbc6a68e5 // ldr s5, [x7, x10]
-	WORD $0xbc6a68c3 // ldr s3, [x6, x10]
-	WORD $0x4f861080 // fmla v0.4s, v4.4s, v6.s[0]
-	WORD $0x4f851081 // fmla v1.4s, v4.4s, v5.s[0]
-	WORD $0x4f831082 // fmla v2.4s, v4.4s, v3.s[0]
+	WORD $0xbc6a68c4 // ldr s4, [x6, x10]
+	WORD $0x4f8310c0 // fmla v0.4s, v6.4s, v3.s[0]
+	WORD $0x4f8510c1 // fmla v1.4s, v6.4s, v5.s[0]
+	WORD $0x4f8410c2 // fmla v2.4s, v6.4s, v4.s[0]
 	ADD R2, R10, R10
 	SUBS $1, R9, R9
 	BNE next1
 done1:
-	MOVD c+0(FP), R12
-	MOVD mode+80(FP), R13
-	CMP $1, R13
+	MOVD c+0(FP), R11
+	MOVD mode+80(FP), R12
+	CMP $1, R12
 	BNE store1
-	MOVD R12, R13
-	WORD $0xbd4001a3 // ldr s3, [x13]
-	WORD $0x4e20d460 // fadd v0.4s, v3.4s, v0.4s
-	ADD R1, R13, R13
-	WORD $0xbd4001a3 // ldr s3, [x13]
-	WORD $0x4e21d461 // fadd v1.4s, v3.4s, v1.4s
-	ADD R1, R13, R13
-	WORD $0xbd4001a3 // ldr s3, [x13]
-	WORD $0x4e22d462 // fadd v2.4s, v3.4s, v2.4s
-	ADD R1, R13, R13
+	MOVD R11, R12
+	WORD $0xbd400184 // ldr s4, [x12]
+	WORD $0x4e20d480 // fadd v0.4s, v4.4s, v0.4s
+	ADD R1, R12, R12
+	WORD $0xbd400184 // ldr s4, [x12]
+	WORD $0x4e21d481 // fadd v1.4s, v4.4s, v1.4s
+	ADD R1, R12, R12
+	WORD $0xbd400184 // ldr s4, [x12]
+	WORD $0x4e22d482 // fadd v2.4s, v4.4s, v2.4s
+	ADD R1, R12, R12
 store1:
-	WORD $0x3dc00003 // ldr q3, [x0]
-	WORD $0x4e20e404 // fcmeq v4.4s, v0.4s, v0.4s
-	WORD $0x6e631c04 // bsl v4.16b, v0.16b, v3.16b
-	WORD $0xbd000184 // str s4, [x12]
-	ADD R1, R12, R12
-	WORD $0x4e21e424 // fcmeq v4.4s, v1.4s, v1.4s
-	WORD $0x6e631c24 // bsl v4.16b, v1.16b, v3.16b
-	WORD $0xbd000184 // str s4, [x12]
-	ADD R1, R12, R12
-	WORD $0x4e22e444 // fcmeq v4.4s, v2.4s, v2.4s
-	WORD $0x6e631c44 // bsl v4.16b, v2.16b, v3.16b
-	WORD $0xbd000184 // str s4, [x12]
-	ADD R1, R12, R12
+	WORD $0x3dc00004 // ldr q4, [x0]
+	WORD $0x4e20e406 // fcmeq v6.4s, v0.4s, v0.4s
+	WORD $0x6e641c06 // bsl v6.16b, v0.16b, v4.16b
+	WORD $0xbd000166 // str s6, [x11]
+	ADD R1, R11, R11
+	WORD $0x4e21e426 // fcmeq v6.4s, v1.4s, v1.4s
+	WORD $0x6e641c26 // bsl v6.16b, v1.16b, v4.16b
+	WORD $0xbd000166 // str s6, [x11]
+	ADD R1, R11, R11
+	WORD $0x4e22e446 // fcmeq v6.4s, v2.4s, v2.4s
+	WORD $0x6e641c46 // bsl v6.16b, v2.16b, v4.16b
+	WORD $0xbd000166 // str s6, [x11]
+	ADD R1, R11, R11
 below:
-	MOVD times+72(FP), R13
-	SUBS $1, R13, R13
+	MOVD times+72(FP), R12
+	SUBS $1, R12, R12
 	BEQ last
-	MOVD R13, times+72(FP)
-	MOVD R12, c+0(FP)
-	MOVD aRow+24(FP), R13
-	LSL $2, R13, R13
-	ADD R6, R13, R13
-	MOVD R13, a+16(FP)
+	MOVD R12, times+72(FP)
+	MOVD R11, c+0(FP)
+	MOVD aRow+24(FP), R12
+	LSL $2, R12, R12
+	ADD R6, R12, R12
+	MOVD R12, a+16(FP)
 	JMP tile
 last:
 	RET
 
-// func gemm4x1_32NEON(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, split int, offs *int)
-TEXT ·gemm4x1_32NEON(SB), NOSPLIT, $0-112
+// func gemm4x1_32NEON(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
+TEXT ·gemm4x1_32NEON(SB), NOSPLIT, $0-104
 	MOVD $gemm4x1_32NEONNEONConstants<>(SB), R0
 	MOVD ldc+8(FP), R1
 	LSL $2, R1, R1
@@ -914,18 +866,13 @@ tile:
 	WORD $0x6f00e402 // movi v2.2d, #0
 	WORD $0x6f00e403 // movi v3.2d, #0
 	MOVD $0, R11
-	MOVD offs+104(FP), R12
 	CMP $0, R4
 	BNE not4
 	CMP $0, R10
 	BEQ done4
-	CMP $0, R12
-	BEQ next4
-listed:
-	MOVD (R12), R13
-	ADD $8, R12, R12
-	ADD R13<<2, R9, R13
-	WORD $0x3dc001a4 // ldr q4, [x13]
+next4:
+	WORD $0x3dc00124 // ldr q4, [x9]
+	ADD R3, R9, R9
 	WORD $0xbc6b68a5 // ldr s5, [x5, x11]
 	WORD $0xbc6b68e6 // ldr s6, [x7, x11]
 	WORD $0xbc6b6907 // ldr s7, [x8, x11]
@@ -936,10 +883,53 @@ listed:
 	WORD $0x4f851083 // fmla v3.4s, v4.4s, v5.s[0]
 	ADD R2, R11, R11
 	SUBS $1, R10, R10
-	BNE listed
-	JMP done4
-next4:
-	WORD $0x3dc00125 // ldr q5, [x9]
+	BNE next4
+done4:
+	MOVD c+0(FP), R12
+	MOVD mode+80(FP), R13
+	CMP $1, R13
+	BNE store4
+	MOVD R12, R13
+	WORD $0x3dc001a5 // ldr q5, [x13]
+	WORD $0x4e20d4a0 // fadd v0.4s, v5.4s, v0.4s
+	ADD R1, R13, R13
+	WORD $0x3dc001a5 // ldr q5, [x13]
+	WORD $0x4e21d4a1 // fadd v1.4s, v5.4s, v1.4s
+	ADD R1, R13, R13
+	WORD $0x3dc001a5 // ldr q5, [x13]
+	WORD $0x4e22d4a2 // fadd v2.4s, v5.4s, v2.4s
+	ADD R1, R13, R13
+	WORD $0x3dc001a5 // ldr q5, [x13]
+	WORD $0x4e23d4a3 // fadd v3.4s, v5.4s, v3.4s
+	ADD R1, R13, R13
+store4:
+	WORD $0x3dc00005 // ldr q5, [x0]
+	WORD $0x4e20e404 // fcmeq v4.4s, v0.4s, v0.4s
+	WORD $0x6e651c04 // bsl v4.16b, v0.16b, v5.16b
+	WORD $0x3d800184 // str q4, [x12]
+	ADD R1, R12, R12
+	WORD $0x4e21e424 // fcmeq v4.4s, v1.4s, v1.4s
+	WORD $0x6e651c24 // bsl v4.16b, v1.16b, v5.16b
+	WORD $0x3d800184 // str q4, [x12]
+	ADD R1, R12, R12
+	WORD $0x4e22e444 // fcmeq v4.4s, v2.4s, v2.4s
+	WORD $0x6e651c44 // bsl v4.16b, v2.16b, v5.16b
+	WORD $0x3d800184 // str q4, [x12]
+	ADD R1, R12, R12
+	WORD $0x4e23e464 // fcmeq v4.4s, v3.4s, v3.4s
+	WORD $0x6e651c64 // bsl v4.16b, v3.16b, v5.16b
+	WORD $0x3d800184 // str q4, [x12]
+	ADD R1, R12, R12
+	JMP below
+not4:
+	CMP $-4, R4
+	BNE not3
+	CMP $0, R10
+	BEQ done3
+next3:
+	WORD $0xfd400124 // ldr d4, [x9]
+	WORD $0xbd400925 // ldr s5, [x9, #8]
+	WORD $0x4ec53885 // zip1 v5.2d, v4.2d, v5.2d
 	ADD R3, R9, R9
 	WORD $0xbc6b68a4 // ldr s4, [x5, x11]
 	WORD $0xbc6b68e7 // ldr s7, [x7, x11]
@@ -951,117 +941,59 @@ next4:
 	WORD $0x4f8410a3 // fmla v3.4s, v5.4s, v4.s[0]
 	ADD R2, R11, R11
 	SUBS $1, R10, R10
-	BNE next4
-done4:
-	MOVD c+0(FP), R13
-	MOVD mode+80(FP), R14
-	CMP $1, R14
-	BNE store4
-	MOVD R13, R14
-	WORD $0x3dc001c4 // ldr q4, [x14]
-	WORD $0x4e20d480 // fadd v0.4s, v4.4s, v0.4s
-	ADD R1, R14, R14
-	WORD $0x3dc001c4 // ldr q4, [x14]
+	BNE next3
+done3:
+	MOVD c+0(FP), R12
+	MOVD mode+80(FP), R13
+	CMP $1, R13
+	BNE store3
+	MOVD R12, R13
+	WORD $0xfd4001a4 // ldr d4, [x13]
+	WORD $0xbd4009a5 // ldr s5, [x13, #8]
+	WORD $0x4ec53885 // zip1 v5.2d, v4.2d, v5.2d
+	WORD $0x4e20d4a0 // fadd v0.4s, v5.4s, v0.4s
+	ADD R1, R13, R13
+	WORD $0xfd4001a5 // ldr d5, [x13]
+	WORD $0xbd4009a4 // ldr s4, [x13, #8]
+	WORD $0x4ec438a4 // zip1 v4.2d, v5.2d, v4.2d
 	WORD $0x4e21d481 // fadd v1.4s, v4.4s, v1.4s
-	ADD R1, R14, R14
-	WORD $0x3dc001c4 // ldr q4, [x14]
-	WORD $0x4e22d482 // fadd v2.4s, v4.4s, v2.4s
-	ADD R1, R14, R14
-	WORD $0x3dc001c4 // ldr q4, [x14]
+	ADD R1, R13, R13
+	WORD $0xfd4001a4 // ldr d4, [x13]
+	WORD $0xbd4009a5 // ldr s5, [x13, #8]
+	WORD $0x4ec53885 // zip1 v5.2d, v4.2d, v5.2d
+	WORD $0x4e22d4a2 // fadd v2.4s, v5.4s, v2.4s
+	ADD R1, R13, R13
+	WORD $0xfd4001a5 // ldr d5, [x13]
+	WORD $0xbd4009a4 // ldr s4, [x13, #8]
+	WORD $0x4ec438a4 // zip1 v4.2d, v5.2d, v4.2d
 	WORD $0x4e23d483 // fadd v3.4s, v4.4s, v3.4s
-	ADD R1, R14, R14
-store4:
+	ADD R1, R13, R13
+store3:
 	WORD $0x3dc00004 // ldr q4, [x0]
 	WORD $0x4e20e405 // fcmeq v5.4s, v0.4s, v0.4s
 	WORD $0x6e641c05 // bsl v5.16b, v0.16b, v4.16b
-	WORD $0x3d8001a5 // str q5, [x13]
-	ADD R1, R13, R13
-	WORD $0x4e21e425 // fcmeq v5.4s, v1.4s, v1.4s
-	WORD $0x6e641c25 // bsl v5.16b, v1.16b, v4.16b
-	WORD $0x3d8001a5 // str q5, [x13]
-	ADD R1, R13, R13
+	WORD $0x6e0540a6 // ext v6.16b, v5.16b, v5.16b, #8
+	WORD $0xfd000185 // str d5, [x12]
+	WORD $0xbd000986 // str s6, [x12, #8]
+	ADD R1, R12, R12
+	WORD $0x4e21e426 // fcmeq v6.4s, v1.4s, v1.4s
+	WORD $0x6e641c26 // bsl v6.16b, v1.16b, v4.16b
+	WORD $0x6e0640c5 // ext v5.16b, v6.16b, v6.16b, #8
+	WORD $0xfd000186 // str d6, [x12]
+	WORD $0xbd000985 // str s5, [x12, #8]
+	ADD R1, R12, R12
 	WORD $0x4e22e445 // fcmeq v5.4s, v2.4s, v2.4s
 	WORD $0x6e641c45 // bsl v5.16b, v2.16b, v4.16b
-	WORD $0x3d8001a5 // str q5, [x13]
-	ADD R1, R13, R13
-	WORD $0x4e23e465 // fcmeq v5.4s, v3.4s, v3.4s
-	WORD $0x6e641c65 // bsl v5.16b, v3.16b, v4.16b
-	WORD $0x3d8001a5 // str q5, [x13]
-	ADD R1, R13, R13
-	JMP below
-not4:
-	CMP $-4, R4
-	BNE not3
-	CMP $0, R10
-	BEQ done3
-next3:
-	WORD $0xfd400125 // ldr d5, [x9]
-	WORD $0xbd400924 // ldr s4, [x9, #8]
-	WORD $0x4ec438a4 // zip1 v4.2d, v5.2d, v4.2d
-	ADD R3, R9, R9
-	WORD $0xbc6b68a5 // ldr s5, [x5, x11]
-	WORD $0xbc6b68e6 // ldr s6, [x7, x11]
-	WORD $0xbc6b6907 // ldr s7, [x8, x11]
-	WORD $0x4f851080 // fmla v0.4s, v4.4s, v5.s[0]
-	WORD $0xbc6b68c5 // ldr s5, [x6, x11]
-	WORD $0x4f861081 // fmla v1.4s, v4.4s, v6.s[0]
-	WORD $0x4f871082 // fmla v2.4s, v4.4s, v7.s[0]
-	WORD $0x4f851083 // fmla v3.4s, v4.4s, v5.s[0]
-	ADD R2, R11, R11
-	SUBS $1, R10, R10
-	BNE next3
-done3:
-	MOVD c+0(FP), R13
-	MOVD mode+80(FP), R14
-	CMP $1, R14
-	BNE store3
-	MOVD R13, R14
-	WORD $0xfd4001c5 // ldr d5, [x14]
-	WORD $0xbd4009c4 // ldr s4, [x14, #8]
-	WORD $0x4ec438a4 // zip1 v4.2d, v5.2d, v4.2d
-	WORD $0x4e20d480 // fadd v0.4s, v4.4s, v0.4s
-	ADD R1, R14, R14
-	WORD $0xfd4001c4 // ldr d4, [x14]
-	WORD $0xbd4009c5 // ldr s5, [x14, #8]
-	WORD $0x4ec53885 // zip1 v5.2d, v4.2d, v5.2d
-	WORD $0x4e21d4a1 // fadd v1.4s, v5.4s, v1.4s
-	ADD R1, R14, R14
-	WORD $0xfd4001c5 // ldr d5, [x14]
-	WORD $0xbd4009c4 // ldr s4, [x14, #8]
-	WORD $0x4ec438a4 // zip1 v4.2d, v5.2d, v4.2d
-	WORD $0x4e22d482 // fadd v2.4s, v4.4s, v2.4s
-	ADD R1, R14, R14
-	WORD $0xfd4001c4 // ldr d4, [x14]
-	WORD $0xbd4009c5 // ldr s5, [x14, #8]
-	WORD $0x4ec53885 // zip1 v5.2d, v4.2d, v5.2d
-	WORD $0x4e23d4a3 // fadd v3.4s, v5.4s, v3.4s
-	ADD R1, R14, R14
-store3:
-	WORD $0x3dc00005 // ldr q5, [x0]
-	WORD $0x4e20e404 // fcmeq v4.4s, v0.4s, v0.4s
-	WORD $0x6e651c04 // bsl v4.16b, v0.16b, v5.16b
-	WORD $0x6e044087 // ext v7.16b, v4.16b, v4.16b, #8
-	WORD $0xfd0001a4 // str d4, [x13]
-	WORD $0xbd0009a7 // str s7, [x13, #8]
-	ADD R1, R13, R13
-	WORD $0x4e21e427 // fcmeq v7.4s, v1.4s, v1.4s
-	WORD $0x6e651c27 // bsl v7.16b, v1.16b, v5.16b
-	WORD $0x6e0740e4 // ext v4.16b, v7.16b, v7.16b, #8
-	WORD $0xfd0001a7 // str d7, [x13]
-	WORD $0xbd0009a4 // str s4, [x13, #8]
-	ADD R1, R13, R13
-	WORD $0x4e22e444 // fcmeq v4.4s, v2.4s, v2.4s
-	WORD $0x6e651c44 // bsl v4.16b, v2.16b, v5.16b
-	WORD $0x6e044087 // ext v7.16b, v4.16b, v4.16b, #8
-	WORD $0xfd0001a4 // str d4, [x13]
-	WORD $0xbd0009a7 // str s7, [x13, #8]
-	ADD R1, R13, R13
-	WORD $0x4e23e467 // fcmeq v7.4s, v3.4s, v3.4s
-	WORD $0x6e651c67 // bsl v7.16b, v3.16b, v5.16b
-	WORD $0x6e0740e5 // ext v5.16b, v7.16b, v7.16b, #8
-	WORD $0xfd0001a7 // str d7, [x13]
-	WORD $0xbd0009a5 // str s5, [x13, #8]
-	ADD R1, R13, R13
+	WORD $0x6e0540a6 // ext v6.16b, v5.16b, v5.16b, #8
+	WORD $0xfd000185 // str d5, [x12]
+	WORD $0xbd000986 // str s6, [x12, #8]
+	ADD R1, R12, R12
+	WORD $0x4e23e466 // fcmeq v6.4s, v3.4s, v3.4s
+	WORD $0x6e641c66 // bsl v6.16b, v3.16b, v4.16b
+	WORD $0x6e0640c4 // ext v4.16b, v6.16b, v6.16b, #8
+	WORD $0xfd000186 // str d6, [x12]
+	WORD $0xbd000984 // str s4, [x12, #8]
+	ADD R1, R12, R12
 	JMP below
 not3:
 	CMP $-8, R4
@@ -1069,125 +1001,125 @@ not3:
 	CMP $0, R10
 	BEQ done2
 next2:
-	WORD $0xfd400125 // ldr d5, [x9]
+	WORD $0xfd400124 // ldr d4, [x9]
 	ADD R3, R9, R9
-	WORD $0xbc6b68a7 // ldr s7, [x5, x11]
-	WORD $0xbc6b68e4 // ldr s4, [x7, x11]
-	WORD $0xbc6b6906 // ldr s6, [x8, x11]
-	WORD $0x4f8710a0 // fmla v0.4s, v5.4s, v7.s[0]
-	WORD $0xbc6b68c7 // ldr s7, [x6, x11]
-	WORD $0x4f8410a1 // fmla v1.4s, v5.4s, v4.s[0]
-	WORD $0x4f8610a2 // fmla v2.4s, v5.4s, v6.s[0]
-	WORD $0x4f8710a3 // fmla v3.4s, v5.4s, v7.s[0]
+	WORD $0xbc6b68a6 // ldr s6, [x5, x11]
+	WORD $0xbc6b68e5 // ldr s5, [x7, x11]
+	WORD $0xbc6b6907 // ldr s7, [x8, x11]
+	WORD $0x4f861080 // fmla v0.4s, v4.4s, v6.s[0]
+	WORD $0xbc6b68c6 // ldr s6, [x6, x11]
+	WORD $0x4f851081 // fmla v1.4s, v4.4s, v5.s[0]
+	WORD $0x4f871082 // fmla v2.4s, v4.4s, v7.s[0]
+	WORD $0x4f861083 // fmla v3.4s, v4.4s, v6.s[0]
 	ADD R2, R11, R11
 	SUBS $1, R10, R10
 	BNE next2
 done2:
-	MOVD c+0(FP), R13
-	MOVD mode+80(FP), R14
-	CMP $1, R14
+	MOVD c+0(FP), R12
+	MOVD mode+80(FP), R13
+	CMP $1, R13
 	BNE store2
-	MOVD R13, R14
-	WORD $0xfd4001c7 // ldr d7, [x14]
-	WORD $0x4e20d4e0 // fadd v0.4s, v7.4s, v0.4s
-	ADD R1, R14, R14
-	WORD $0xfd4001c7 // ldr d7, [x14]
-	WORD $0x4e21d4e1 // fadd v1.4s, v7.4s, v1.4s
-	ADD R1, R14, R14
-	WORD $0xfd4001c7 // ldr d7, [x14]
-	WORD $0x4e22d4e2 // fadd v2.4s, v7.4s, v2.4s
-	ADD R1, R14, R14
-	WORD $0xfd4001c7 // ldr d7, [x14]
-	WORD $0x4e23d4e3 // fadd v3.4s, v7.4s, v3.4s
-	ADD R1, R14, R14
+	MOVD R12, R13
+	WORD $0xfd4001a6 // ldr d6, [x13]
+	WORD $0x4e20d4c0 // fadd v0.4s, v6.4s, v0.4s
+	ADD R1, R13, R13
+	WORD $0xfd4001a6 // ldr d6, [x13]
+	WORD $0x4e21d4c1 // fadd v1.4s, v6.4s, v1.4s
+	ADD R1, R13, R13
+	WORD $0xfd4001a6 // ldr d6, [x13]
+	WORD $0x4e22d4c2 // fadd v2.4s, v6.4s, v2.4s
+	ADD R1, R13, R13
+	WORD $0xfd4001a6 // ldr d6, [x13]
+	WORD $0x4e23d4c3 // fadd v3.4s, v6.4s, v3.4s
+	ADD R1, R13, R13
 store2:
-	WORD $0x3dc00007 // ldr q7, [x0]
-	WORD $0x4e20e405 // fcmeq v5.4s, v0.4s, v0.4s
-	WORD $0x6e671c05 // bsl v5.16b, v0.16b, v7.16b
-	WORD $0xfd0001a5 // str d5, [x13]
-	ADD R1, R13, R13
-	WORD $0x4e21e425 // fcmeq v5.4s, v1.4s, v1.4s
-	WORD $0x6e671c25 // bsl v5.16b, v1.16b, v7.16b
-	WORD $0xfd0001a5 // str d5, [x13]
-	ADD R1, R13, R13
-	WORD $0x4e22e445 // fcmeq v5.4s, v2.4s, v2.4s
-	WORD $0x6e671c45 // bsl v5.16b, v2.16b, v7.16b
-	WORD $0xfd0001a5 // str d5, [x13]
-	ADD R1, R13, R13
-	WORD $0x4e23e465 // fcmeq v5.4s, v3.4s, v3.4s
-	WORD $0x6e671c65 // bsl v5.16b, v3.16b, v7.16b
-	WORD $0xfd0001a5 // str d5, [x13]
-	ADD R1, R13, R13
+	WORD $0x3dc00006 // ldr q6, [x0]
+	WORD $0x4e20e404 // fcmeq v4.4s, v0.4s, v0.4s
+	WORD $0x6e661c04 // bsl v4.16b, v0.16b, v6.16b
+	WORD $0xfd000184 // str d4, [x12]
+	ADD R1, R12, R12
+	WORD $0x4e21e424 // fcmeq v4.4s, v1.4s, v1.4s
+	WORD $0x6e661c24 // bsl v4.16b, v1.16b, v6.16b
+	WORD $0xfd000184 // str d4, [x12]
+	ADD R1, R12, R12
+	WORD $0x4e22e444 // fcmeq v4.4s, v2.4s, v2.4s
+	WORD $0x6e661c44 // bsl v4.16b, v2.16b, v6.16b
+	WORD $0xfd000184 // str d4, [x12]
+	ADD R1, R12, R12
+	WORD $0x4e23e464 // fcmeq v4.4s, v3.4s, v3.4s
+	WORD $0x6e661c64 // bsl v4.16b, v3.16b, v6.16b
+	WORD $0xfd000184 // str d4, [x12]
+	ADD R1, R12, R12
 	JMP below
 not2:
 	CMP $0, R10
 	BEQ done1
 next1:
-	WORD $0xbd400125 // ldr s5, [x9]
+	WORD $0xbd400124 // ldr s4, [x9]
 	ADD R3, R9, R9
-	WORD $0xbc6b68a7 // ldr s7, [x5, x11]
-	WORD $0xbc6b68e6 // ldr s6, [x7, x11]
-	WORD $0xbc6b6904 // ldr s4, [x8, x11]
-	WORD $0x4f8710a0 // fmla v0.4s, v5.4s, v7.s[0]
-	WORD $0xbc6b68c7 // ldr s7, [x6, x11]
-	WORD $0x4f8610a1 // fmla v1.4s, v5.4s, v6.s[0]
-	WORD $0x4f8410a2 // fmla v2.4s, v5.4s, v4.s[0]
-	WORD $0x4f8710a3 // fmla v3.4s, v5.4s, v7.s[0]
+	WORD $0xbc6b68a6 // ldr s6, [x5, x11]
+	WORD $0xbc6b68e7 // ldr s7, [x7, x11]
+	WORD $0xbc6b6905 // ldr s5, [x8, x11]
+	WORD $0x4f861080 // fmla v0.4s, v4.4s, v6.s[0]
+	WORD $0xbc6b68c6 // ldr s6, [x6, x11]
+	WORD $0x4f871081 // fmla v1.4s, v4.4s, v7.s[0]
+	WORD $0x4f851082 // fmla v2.4s, v4.4s, v5.s[0]
+	WORD $0x4f861083 // fmla v3.4s, v4.4s, v6.s[0]
 	ADD R2, R11, R11
 	SUBS $1, R10, R10
 	BNE next1
 done1:
-	MOVD c+0(FP), R13
-	MOVD mode+80(FP), R14
-	CMP $1, R14
+	MOVD c+0(FP), R12
+	MOVD mode+80(FP), R13
+	CMP $1, R13
 	BNE store1
-	MOVD R13, R14
-	WORD $0xbd4001c7 // ldr s7, [x14]
-	WORD $0x4e20d4e0 // fadd v0.4s, v7.4s, v0.4s
-	ADD R1, R14, R14
-	WORD $0xbd4001c7 // ldr s7, [x14]
-	WORD $0x4e21d4e1 // fadd v1.4s, v7.4s, v1.4s
-	ADD R1, R14, R14
-	WORD $0xbd4001c7 // ldr s7, [x14]
-	WORD $0x4e22d4e2 // fadd v2.4s, v7.4s, v2.4s
-	ADD R1, R14, R14
-	WORD $0xbd4001c7 // ldr s7, [x14]
-	WORD $0x4e23d4e3 // fadd v3.4s, v7.4s, v3.4s
-	ADD R1, R14, R14
+	MOVD R12, R13
+	WORD $0xbd4001a6 // ldr s6, [x13]
+	WORD $0x4e20d4c0 // fadd v0.4s, v6.4s, v0.4s
+	ADD R1, R13, R13
+	WORD $0xbd4001a6 // ldr s6, [x13]
+	WORD $0x4e21d4c1 // fadd v1.4s, v6.4s, v1.4s
+	ADD R1, R13, R13
+	WORD $0xbd4001a6 // ldr s6, [x13]
+	WORD $0x4e22d4c2 // fadd v2.4s, v6.4s, v2.4s
+	ADD R1, R13, R13
+	WORD $0xbd4001a6 // ldr s6, [x13]
+	WORD $0x4e23d4c3 // fadd v3.4s, v6.4s, v3.4s
+	ADD R1, R13, R13
 store1:
-	WORD $0x3dc00007 // ldr q7, [x0]
-	WORD $0x4e20e405 // fcmeq v5.4s, v0.4s, v0.4s
-	WORD $0x6e671c05 // bsl v5.16b, v0.16b, v7.16b
-	WORD $0xbd0001a5 // str s5, [x13]
-	ADD R1, R13, R13
-	WORD $0x4e21e425 // fcmeq v5.4s, v1.4s, v1.4s
-	WORD $0x6e671c25 // bsl v5.16b, v1.16b, v7.16b
-	WORD $0xbd0001a5 // str s5, [x13]
-	ADD R1, R13, R13
-	WORD $0x4e22e445 // fcmeq v5.4s, v2.4s, v2.4s
-	WORD $0x6e671c45 // bsl v5.16b, v2.16b, v7.16b
-	WORD $0xbd0001a5 // str s5, [x13]
-	ADD R1, R13, R13
-	WORD $0x4e23e465 // fcmeq v5.4s, v3.4s, v3.4s
-	WORD $0x6e671c65 // bsl v5.16b, v3.16b, v7.16b
-	WORD $0xbd0001a5 // str s5, [x13]
-	ADD R1, R13, R13
+	WORD $0x3dc00006 // ldr q6, [x0]
+	WORD $0x4e20e404 // fcmeq v4.4s, v0.4s, v0.4s
+	WORD $0x6e661c04 // bsl v4.16b, v0.16b, v6.16b
+	WORD $0xbd000184 // str s4, [x12]
+	ADD R1, R12, R12
+	WORD $0x4e21e424 // fcmeq v4.4s, v1.4s, v1.4s
+	WORD $0x6e661c24 // bsl v4.16b, v1.16b, v6.16b
+	WORD $0xbd000184 // str s4, [x12]
+	ADD R1, R12, R12
+	WORD $0x4e22e444 // fcmeq v4.4s, v2.4s, v2.4s
+	WORD $0x6e661c44 // bsl v4.16b, v2.16b, v6.16b
+	WORD $0xbd000184 // str s4, [x12]
+	ADD R1, R12, R12
+	WORD $0x4e23e464 // fcmeq v4.4s, v3.4s, v3.4s
+	WORD $0x6e661c64 // bsl v4.16b, v3.16b, v6.16b
+	WORD $0xbd000184 // str s4, [x12]
+	ADD R1, R12, R12
 below:
-	MOVD times+72(FP), R14
-	SUBS $1, R14, R14
+	MOVD times+72(FP), R13
+	SUBS $1, R13, R13
 	BEQ last
-	MOVD R14, times+72(FP)
-	MOVD R13, c+0(FP)
-	MOVD aRow+24(FP), R14
-	LSL $2, R14, R14
-	ADD R6, R14, R14
-	MOVD R14, a+16(FP)
+	MOVD R13, times+72(FP)
+	MOVD R12, c+0(FP)
+	MOVD aRow+24(FP), R13
+	LSL $2, R13, R13
+	ADD R6, R13, R13
+	MOVD R13, a+16(FP)
 	JMP tile
 last:
 	RET
 
-// func gemm5x1_32NEON(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, split int, offs *int)
-TEXT ·gemm5x1_32NEON(SB), NOSPLIT, $0-112
+// func gemm5x1_32NEON(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
+TEXT ·gemm5x1_32NEON(SB), NOSPLIT, $0-104
 	MOVD $gemm5x1_32NEONNEONConstants<>(SB), R0
 	MOVD ldc+8(FP), R1
 	LSL $2, R1, R1
@@ -1214,18 +1146,13 @@ tile:
 	WORD $0x6f00e403 // movi v3.2d, #0
 	WORD $0x6f00e404 // movi v4.2d, #0
 	MOVD $0, R12
-	MOVD offs+104(FP), R13
 	CMP $0, R4
 	BNE not4
 	CMP $0, R11
 	BEQ done4
-	CMP $0, R13
-	BEQ next4
-listed:
-	MOVD (R13), R14
-	ADD $8, R13, R13
-	ADD R14<<2, R10, R14
-	WORD $0x3dc001c5 // ldr q5, [x14]
+next4:
+	WORD $0x3dc00145 // ldr q5, [x10]
+	ADD R3, R10, R10
 	WORD $0xbc6c68a6 // ldr s6, [x5, x12]
 	WORD $0xbc6c68e7 // ldr s7, [x7, x12]
 	WORD $0xbc6c6908 // ldr s8, [x8, x12]
@@ -1238,10 +1165,60 @@ listed:
 	WORD $0x4f8710a4 // fmla v4.4s, v5.4s, v7.s[0]
 	ADD R2, R12, R12
 	SUBS $1, R11, R11
-	BNE listed
-	JMP done4
-next4:
-	WORD $0x3dc00147 // ldr q7, [x10]
+	BNE next4
+done4:
+	MOVD c+0(FP), R13
+	MOVD mode+80(FP), R14
+	CMP $1, R14
+	BNE store4
+	MOVD R13, R14
+	WORD $0x3dc001c7 // ldr q7, [x14]
+	WORD $0x4e20d4e0 // fadd v0.4s, v7.4s, v0.4s
+	ADD R1, R14, R14
+	WORD $0x3dc001c7 // ldr q7, [x14]
+	WORD $0x4e21d4e1 // fadd v1.4s, v7.4s, v1.4s
+	ADD R1, R14, R14
+	WORD $0x3dc001c7 // ldr q7, [x14]
+	WORD $0x4e22d4e2 // fadd v2.4s, v7.4s, v2.4s
+	ADD R1, R14, R14
+	WORD $0x3dc001c7 // ldr q7, [x14]
+	WORD $0x4e23d4e3 // fadd v3.4s, v7.4s, v3.4s
+	ADD R1, R14, R14
+	WORD $0x3dc001c7 // ldr q7, [x14]
+	WORD $0x4e24d4e4 // fadd v4.4s, v7.4s, v4.4s
+	ADD R1, R14, R14
+store4:
+	WORD $0x3dc00007 // ldr q7, [x0]
+	WORD $0x4e20e405 // fcmeq v5.4s, v0.4s, v0.4s
+	WORD $0x6e671c05 // bsl v5.16b, v0.16b, v7.16b
+	WORD $0x3d8001a5 // str q5, [x13]
+	ADD R1, R13, R13
+	WORD $0x4e21e425 // fcmeq v5.4s, v1.4s, v1.4s
+	WORD $0x6e671c25 // bsl v5.16b, v1.16b, v7.16b
+	WORD $0x3d8001a5 // str q5, [x13]
+	ADD R1, R13, R13
+	WORD $0x4e22e445 // fcmeq v5.4s, v2.4s, v2.4s
+	WORD $0x6e671c45 // bsl v5.16b, v2.16b, v7.16b
+	WORD $0x3d8001a5 // str q5, [x13]
+	ADD R1, R13, R13
+	WORD $0x4e23e465 // fcmeq v5.4s, v3.4s, v3.4s
+	WORD $0x6e671c65 // bsl v5.16b, v3.16b, v7.16b
+	WORD $0x3d8001a5 // str q5, [x13]
+	ADD R1, R13, R13
+	WORD $0x4e24e485 // fcmeq v5.4s, v4.4s, v4.4s
+	WORD $0x6e671c85 // bsl v5.16b, v4.16b, v7.16b
+	WORD $0x3d8001a5 // str q5, [x13]
+	ADD R1, R13, R13
+	JMP below
+not4:
+	CMP $-4, R4
+	BNE not3
+	CMP $0, R11
+	BEQ done3
+next3:
+	WORD $0xfd400145 // ldr d5, [x10]
+	WORD $0xbd400947 // ldr s7, [x10, #8]
+	WORD $0x4ec738a7 // zip1 v7.2d, v5.2d, v7.2d
 	ADD R3, R10, R10
 	WORD $0xbc6c68a5 // ldr s5, [x5, x12]
 	WORD $0xbc6c68e6 // ldr s6, [x7, x12]
@@ -1255,137 +1232,70 @@ next4:
 	WORD $0x4f8610e4 // fmla v4.4s, v7.4s, v6.s[0]
 	ADD R2, R12, R12
 	SUBS $1, R11, R11
-	BNE next4
-done4:
-	MOVD c+0(FP), R14
-	MOVD mode+80(FP), R15
-	CMP $1, R15
-	BNE store4
-	MOVD R14, R15
-	WORD $0x3dc001e6 // ldr q6, [x15]
-	WORD $0x4e20d4c0 // fadd v0.4s, v6.4s, v0.4s
-	ADD R1, R15, R15
-	WORD $0x3dc001e6 // ldr q6, [x15]
-	WORD $0x4e21d4c1 // fadd v1.4s, v6.4s, v1.4s
-	ADD R1, R15, R15
-	WORD $0x3dc001e6 // ldr q6, [x15]
-	WORD $0x4e22d4c2 // fadd v2.4s, v6.4s, v2.4s
-	ADD R1, R15, R15
-	WORD $0x3dc001e6 // ldr q6, [x15]
-	WORD $0x4e23d4c3 // fadd v3.4s, v6.4s, v3.4s
-	ADD R1, R15, R15
-	WORD $0x3dc001e6 // ldr q6, [x15]
-	WORD $0x4e24d4c4 // fadd v4.4s, v6.4s, v4.4s
-	ADD R1, R15, R15
-store4:
-	WORD $0x3dc00006 // ldr q6, [x0]
-	WORD $0x4e20e407 // fcmeq v7.4s, v0.4s, v0.4s
-	WORD $0x6e661c07 // bsl v7.16b, v0.16b, v6.16b
-	WORD $0x3d8001c7 // str q7, [x14]
-	ADD R1, R14, R14
-	WORD $0x4e21e427 // fcmeq v7.4s, v1.4s, v1.4s
-	WORD $0x6e661c27 // bsl v7.16b, v1.16b, v6.16b
-	WORD $0x3d8001c7 // str q7, [x14]
-	ADD R1, R14, R14
-	WORD $0x4e22e447 // fcmeq v7.4s, v2.4s, v2.4s
-	WORD $0x6e661c47 // bsl v7.16b, v2.16b, v6.16b
-	WORD $0x3d8001c7 // str q7, [x14]
-	ADD R1, R14, R14
-	WORD $0x4e23e467 // fcmeq v7.4s, v3.4s, v3.4s
-	WORD $0x6e661c67 // bsl v7.16b, v3.16b, v6.16b
-	WORD $0x3d8001c7 // str q7, [x14]
-	ADD R1, R14, R14
-	WORD $0x4e24e487 // fcmeq v7.4s, v4.4s, v4.4s
-	WORD $0x6e661c87 // bsl v7.16b, v4.16b, v6.16b
-	WORD $0x3d8001c7 // str q7, [x14]
-	ADD R1, R14, R14
-	JMP below
-not4:
-	CMP $-4, R4
-	BNE not3
-	CMP $0, R11
-	BEQ done3
-next3:
-	WORD $0xfd400147 // ldr d7, [x10]
-	WORD $0xbd400946 // ldr s6, [x10, #8]
-	WORD $0x4ec638e6 // zip1 v6.2d, v7.2d, v6.2d
-	ADD R3, R10, R10
-	WORD $0xbc6c68a7 // ldr s7, [x5, x12]
-	WORD $0xbc6c68e5 // ldr s5, [x7, x12]
-	WORD $0xbc6c6908 // ldr s8, [x8, x12]
-	WORD $0x4f8710c0 // fmla v0.4s, v6.4s, v7.s[0]
-	WORD $0xbc6c6927 // ldr s7, [x9, x12]
-	WORD $0x4f8510c1 // fmla v1.4s, v6.4s, v5.s[0]
-	WORD $0xbc6c68c5 // ldr s5, [x6, x12]
-	WORD $0x4f8810c2 // fmla v2.4s, v6.4s, v8.s[0]
-	WORD $0x4f8710c3 // fmla v3.4s, v6.4s, v7.s[0]
-	WORD $0x4f8510c4 // fmla v4.4s, v6.4s, v5.s[0]
-	ADD R2, R12, R12
-	SUBS $1, R11, R11
 	BNE next3
 done3:
-	MOVD c+0(FP), R14
-	MOVD mode+80(FP), R15
-	CMP $1, R15
+	MOVD c+0(FP), R13
+	MOVD mode+80(FP), R14
+	CMP $1, R14
 	BNE store3
-	MOVD R14, R15
-	WORD $0xfd4001e5 // ldr d5, [x15]
-	WORD $0xbd4009e6 // ldr s6, [x15, #8]
-	WORD $0x4ec638a6 // zip1 v6.2d, v5.2d, v6.2d
-	WORD $0x4e20d4c0 // fadd v0.4s, v6.4s, v0.4s
-	ADD R1, R15, R15
-	WORD $0xfd4001e6 // ldr d6, [x15]
-	WORD $0xbd4009e5 // ldr s5, [x15, #8]
-	WORD $0x4ec538c5 // zip1 v5.2d, v6.2d, v5.2d
-	WORD $0x4e21d4a1 // fadd v1.4s, v5.4s, v1.4s
-	ADD R1, R15, R15
-	WORD $0xfd4001e5 // ldr d5, [x15]
-	WORD $0xbd4009e6 // ldr s6, [x15, #8]
-	WORD $0x4ec638a6 // zip1 v6.2d, v5.2d, v6.2d
-	WORD $0x4e22d4c2 // fadd v2.4s, v6.4s, v2.4s
-	ADD R1, R15, R15
-	WORD $0xfd4001e6 // ldr d6, [x15]
-	WORD $0xbd4009e5 // ldr s5, [x15, #8]
-	WORD $0x4ec538c5 // zip1 v5.2d, v6.2d, v5.2d
-	WORD $0x4e23d4a3 // fadd v3.4s, v5.4s, v3.4s
-	ADD R1, R15, R15
-	WORD $0xfd4001e5 // ldr d5, [x15]
-	WORD $0xbd4009e6 // ldr s6, [x15, #8]
-	WORD $0x4ec638a6 // zip1 v6.2d, v5.2d, v6.2d
-	WORD $0x4e24d4c4 // fadd v4.4s, v6.4s, v4.4s
-	ADD R1, R15, R15
+	MOVD R13, R14
+	WORD $0xfd4001c6 // ldr d6, [x14]
+	WORD $0xbd4009c7 // ldr s7, [x14, #8]
+	WORD $0x4ec738c7 // zip1 v7.2d, v6.2d, v7.2d
+	WORD $0x4e20d4e0 // fadd v0.4s, v7.4s, v0.4s
+	ADD R1, R14, R14
+	WORD $0xfd4001c7 // ldr d7, [x14]
+	WORD $0xbd4009c6 // ldr s6, [x14, #8]
+	WORD $0x4ec638e6 // zip1 v6.2d, v7.2d, v6.2d
+	WORD $0x4e21d4c1 // fadd v1.4s, v6.4s, v1.4s
+	ADD R1, R14, R14
+	WORD $0xfd4001c6 // ldr d6, [x14]
+	WORD $0xbd4009c7 // ldr s7, [x14, #8]
+	WORD $0x4ec738c7 // zip1 v7.2d, v6.2d, v7.2d
+	WORD $0x4e22d4e2 // fadd v2.4s, v7.4s, v2.4s
+	ADD R1, R14, R14
+	WORD $0xfd4001c7 // ldr d7, [x14]
+	WORD $0xbd4009c6 // ldr s6, [x14, #8]
+	WORD $0x4ec638e6 // zip1 v6.2d, v7.2d, v6.2d
+	WORD $0x4e23d4c3 // fadd v3.4s, v6.4s, v3.4s
+	ADD R1, R14, R14
+	WORD $0xfd4001c6 // ldr d6, [x14]
+	WORD $0xbd4009c7 // ldr s7, [x14, #8]
+	WORD $0x4ec738c7 // zip1 v7.2d, v6.2d, v7.2d
+	WORD $0x4e24d4e4 // fadd v4.4s, v7.4s, v4.4s
+	ADD R1, R14, R14
 store3:
-	WORD $0x3dc00006 // ldr q6, [x0]
-	WORD $0x4e20e405 // fcmeq v5.4s, v0.4s, v0.4s
-	WORD $0x6e661c05 // bsl v5.16b, v0.16b, v6.16b
-	WORD $0x6e0540a7 // ext v7.16b, v5.16b, v5.16b, #8
-	WORD $0xfd0001c5 // str d5, [x14]
-	WORD $0xbd0009c7 // str s7, [x14, #8]
-	ADD R1, R14, R14
-	WORD $0x4e21e427 // fcmeq v7.4s, v1.4s, v1.4s
-	WORD $0x6e661c27 // bsl v7.16b, v1.16b, v6.16b
-	WORD $0x6e0740e5 // ext v5.16b, v7.16b, v7.16b, #8
-	WORD $0xfd0001c7 // str d7, [x14]
-	WORD $0xbd0009c5 // str s5, [x14, #8]
-	ADD R1, R14, R14
-	WORD $0x4e22e445 // fcmeq v5.4s, v2.4s, v2.4s
-	WORD $0x6e661c45 // bsl v5.16b, v2.16b, v6.16b
-	WORD $0x6e0540a7 // ext v7.16b, v5.16b, v5.16b, #8
-	WORD $0xfd0001c5 // str d5, [x14]
-	WORD $0xbd0009c7 // str s7, [x14, #8]
-	ADD R1, R14, R14
-	WORD $0x4e23e467 // fcmeq v7.4s, v3.4s, v3.4s
-	WORD $0x6e661c67 // bsl v7.16b, v3.16b, v6.16b
-	WORD $0x6e0740e5 // ext v5.16b, v7.16b, v7.16b, #8
-	WORD $0xfd0001c7 // str d7, [x14]
-	WORD $0xbd0009c5 // str s5, [x14, #8]
-	ADD R1, R14, R14
-	WORD $0x4e24e485 // fcmeq v5.4s, v4.4s, v4.4s
-	WORD $0x6e661c85 // bsl v5.16b, v4.16b, v6.16b
+	WORD $0x3dc00007 // ldr q7, [x0]
+	WORD $0x4e20e406 // fcmeq v6.4s, v0.4s, v0.4s
+	WORD $0x6e671c06 // bsl v6.16b, v0.16b, v7.16b
+	WORD $0x6e0640c5 // ext v5.16b, v6.16b, v6.16b, #8
+	WORD $0xfd0001a6 // str d6, [x13]
+	WORD $0xbd0009a5 // str s5, [x13, #8]
+	ADD R1, R13, R13
+	WORD $0x4e21e425 // fcmeq v5.4s, v1.4s, v1.4s
+	WORD $0x6e671c25 // bsl v5.16b, v1.16b, v7.16b
 	WORD $0x6e0540a6 // ext v6.16b, v5.16b, v5.16b, #8
-	WORD $0xfd0001c5 // str d5, [x14]
-	WORD $0xbd0009c6 // str s6, [x14, #8]
-	ADD R1, R14, R14
+	WORD $0xfd0001a5 // str d5, [x13]
+	WORD $0xbd0009a6 // str s6, [x13, #8]
+	ADD R1, R13, R13
+	WORD $0x4e22e446 // fcmeq v6.4s, v2.4s, v2.4s
+	WORD $0x6e671c46 // bsl v6.16b, v2.16b, v7.16b
+	WORD $0x6e0640c5 // ext v5.16b, v6.16b, v6.16b, #8
+	WORD $0xfd0001a6 // str d6, [x13]
+	WORD $0xbd0009a5 // str s5, [x13, #8]
+	ADD R1, R13, R13
+	WORD $0x4e23e465 // fcmeq v5.4s, v3.4s, v3.4s
+	WORD $0x6e671c65 // bsl v5.16b, v3.16b, v7.16b
+	WORD $0x6e0540a6 // ext v6.16b, v5.16b, v5.16b, #8
+	WORD $0xfd0001a5 // str d5, [x13]
+	WORD $0xbd0009a6 // str s6, [x13, #8]
+	ADD R1, R13, R13
+	WORD $0x4e24e486 // fcmeq v6.4s, v4.4s, v4.4s
+	WORD $0x6e671c86 // bsl v6.16b, v4.16b, v7.16b
+	WORD $0x6e0640c7 // ext v7.16b, v6.16b, v6.16b, #8
+	WORD $0xfd0001a6 // str d6, [x13]
+	WORD $0xbd0009a7 // str s7, [x13, #8]
+	ADD R1, R13, R13
 	JMP below
 not3:
 	CMP $-8, R4
@@ -1393,143 +1303,143 @@ not3:
 	CMP $0, R11
 	BEQ done2
 next2:
-	WORD $0xfd400146 // ldr d6, [x10]
+	WORD $0xfd400147 // ldr d7, [x10]
 	ADD R3, R10, R10
-	WORD $0xbc6c68a5 // ldr s5, [x5, x12]
-	WORD $0xbc6c68e7 // ldr s7, [x7, x12]
+	WORD $0xbc6c68a6 // ldr s6, [x5, x12]
+	WORD $0xbc6c68e5 // ldr s5, [x7, x12]
 	WORD $0xbc6c6908 // ldr s8, [x8, x12]
-	WORD $0x4f8510c0 // fmla v0.4s, v6.4s, v5.s[0]
-	WORD $0xbc6c6925 // ldr s5, [x9, x12]
-	WORD $0x4f8710c1 // fmla v1.4s, v6.4s, v7.s[0]
-	WORD $0xbc6c68c7 // ldr s7, [x6, x12]
-	WORD $0x4f8810c2 // fmla v2.4s, v6.4s, v8.s[0]
-	WORD $0x4f8510c3 // fmla v3.4s, v6.4s, v5.s[0]
-	WORD $0x4f8710c4 // fmla v4.4s, v6.4s, v7.s[0]
+	WORD $0x4f8610e0 // fmla v0.4s, v7.4s, v6.s[0]
+	WORD $0xbc6c6926 // ldr s6, [x9, x12]
+	WORD $0x4f8510e1 // fmla v1.4s, v7.4s, v5.s[0]
+	WORD $0xbc6c68c5 // ldr s5, [x6, x12]
+	WORD $0x4f8810e2 // fmla v2.4s, v7.4s, v8.s[0]
+	WORD $0x4f8610e3 // fmla v3.4s, v7.4s, v6.s[0]
+	WORD $0x4f8510e4 // fmla v4.4s, v7.4s, v5.s[0]
 	ADD R2, R12, R12
 	SUBS $1, R11, R11
 	BNE next2
 done2:
-	MOVD c+0(FP), R14
-	MOVD mode+80(FP), R15
-	CMP $1, R15
+	MOVD c+0(FP), R13
+	MOVD mode+80(FP), R14
+	CMP $1, R14
 	BNE store2
-	MOVD R14, R15
-	WORD $0xfd4001e7 // ldr d7, [x15]
-	WORD $0x4e20d4e0 // fadd v0.4s, v7.4s, v0.4s
-	ADD R1, R15, R15
-	WORD $0xfd4001e7 // ldr d7, [x15]
-	WORD $0x4e21d4e1 // fadd v1.4s, v7.4s, v1.4s
-	ADD R1, R15, R15
-	WORD $0xfd4001e7 // ldr d7, [x15]
-	WORD $0x4e22d4e2 // fadd v2.4s, v7.4s, v2.4s
-	ADD R1, R15, R15
-	WORD $0xfd4001e7 // ldr d7, [x15]
-	WORD $0x4e23d4e3 // fadd v3.4s, v7.4s, v3.4s
-	ADD R1, R15, R15
-	WORD $0xfd4001e7 // ldr d7, [x15]
-	WORD $0x4e24d4e4 // fadd v4.4s, v7.4s, v4.4s
-	ADD R1, R15, R15
+	MOVD R13, R14
+	WORD $0xfd4001c5 // ldr d5, [x14]
+	WORD $0x4e20d4a0 // fadd v0.4s, v5.4s, v0.4s
+	ADD R1, R14, R14
+	WORD $0xfd4001c5 // ldr d5, [x14]
+	WORD $0x4e21d4a1 // fadd v1.4s, v5.4s, v1.4s
+	ADD R1, R14, R14
+	WORD $0xfd4001c5 // ldr d5, [x14]
+	WORD $0x4e22d4a2 // fadd v2.4s, v5.4s, v2.4s
+	ADD R1, R14, R14
+	WORD $0xfd4001c5 // ldr d5, [x14]
+	WORD $0x4e23d4a3 // fadd v3.4s, v5.4s, v3.4s
+	ADD R1, R14, R14
+	WORD $0xfd4001c5 // ldr d5, [x14]
+	WORD $0x4e24d4a4 // fadd v4.4s, v5.4s, v4.4s
+	ADD R1, R14, R14
 store2:
-	WORD $0x3dc00007 // ldr q7, [x0]
-	WORD $0x4e20e406 // fcmeq v6.4s, v0.4s, v0.4s
-	WORD $0x6e671c06 // bsl v6.16b, v0.16b, v7.16b
-	WORD $0xfd0001c6 // str d6, [x14]
-	ADD R1, R14, R14
-	WORD $0x4e21e426 // fcmeq v6.4s, v1.4s, v1.4s
-	WORD $0x6e671c26 // bsl v6.16b, v1.16b, v7.16b
-	WORD $0xfd0001c6 // str d6, [x14]
-	ADD R1, R14, R14
-	WORD $0x4e22e446 // fcmeq v6.4s, v2.4s, v2.4s
-	WORD $0x6e671c46 // bsl v6.16b, v2.16b, v7.16b
-	WORD $0xfd0001c6 // str d6, [x14]
-	ADD R1, R14, R14
-	WORD $0x4e23e466 // fcmeq v6.4s, v3.4s, v3.4s
-	WORD $0x6e671c66 // bsl v6.16b, v3.16b, v7.16b
-	WORD $0xfd0001c6 // str d6, [x14]
-	ADD R1, R14, R14
-	WORD $0x4e24e486 // fcmeq v6.4s, v4.4s, v4.4s
-	WORD $0x6e671c86 // bsl v6.16b, v4.16b, v7.16b
-	WORD $0xfd0001c6 // str d6, [x14]
-	ADD R1, R14, R14
+	WORD $0x3dc00005 // ldr q5, [x0]
+	WORD $0x4e20e407 // fcmeq v7.4s, v0.4s, v0.4s
+	WORD $0x6e651c07 // bsl v7.16b, v0.16b, v5.16b
+	WORD $0xfd0001a7 // str d7, [x13]
+	ADD R1, R13, R13
+	WORD $0x4e21e427 // fcmeq v7.4s, v1.4s, v1.4s
+	WORD $0x6e651c27 // bsl v7.16b, v1.16b, v5.16b
+	WORD $0xfd0001a7 // str d7, [x13]
+	ADD R1, R13, R13
+	WORD $0x4e22e447 // fcmeq v7.4s, v2.4s, v2.4s
+	WORD $0x6e651c47 // bsl v7.16b, v2.16b, v5.16b
+	WORD $0xfd0001a7 // str d7, [x13]
+	ADD R1, R13, R13
+	WORD $0x4e23e467 // fcmeq v7.4s, v3.4s, v3.4s
+	WORD $0x6e651c67 // bsl v7.16b, v3.16b, v5.16b
+	WORD $0xfd0001a7 // str d7, [x13]
+	ADD R1, R13, R13
+	WORD $0x4e24e487 // fcmeq v7.4s, v4.4s, v4.4s
+	WORD $0x6e651c87 // bsl v7.16b, v4.16b, v5.16b
+	WORD $0xfd0001a7 // str d7, [x13]
+	ADD R1, R13, R13
 	JMP below
 not2:
 	CMP $0, R11
 	BEQ done1
 next1:
-	WORD $0xbd400146 // ldr s6, [x10]
+	WORD $0xbd400147 // ldr s7, [x10]
 	ADD R3, R10, R10
-	WORD $0xbc6c68a7 // ldr s7, [x5, x12]
-	WORD $0xbc6c68e5 // ldr s5, [x7, x12]
+	WORD $0xbc6c68a5 // ldr s5, [x5, x12]
+	WORD $0xbc6c68e6 // ldr s6, [x7, x12]
 	WORD $0xbc6c6908 // ldr s8, [x8, x12]
-	WORD $0x4f8710c0 // fmla v0.4s, v6.4s, v7.s[0]
-	WORD $0xbc6c6927 // ldr s7, [x9, x12]
-	WORD $0x4f8510c1 // fmla v1.4s, v6.4s, v5.s[0]
-	WORD $0xbc6c68c5 // ldr s5, [x6, x12]
-	WORD $0x4f8810c2 // fmla v2.4s, v6.4s, v8.s[0]
-	WORD $0x4f8710c3 // fmla v3.4s, v6.4s, v7.s[0]
-	WORD $0x4f8510c4 // fmla v4.4s, v6.4s, v5.s[0]
+	WORD $0x4f8510e0 // fmla v0.4s, v7.4s, v5.s[0]
+	WORD $0xbc6c6925 // ldr s5, [x9, x12]
+	WORD $0x4f8610e1 // fmla v1.4s, v7.4s, v6.s[0]
+	WORD $0xbc6c68c6 // ldr s6, [x6, x12]
+	WORD $0x4f8810e2 // fmla v2.4s, v7.4s, v8.s[0]
+	WORD $0x4f8510e3 // fmla v3.4s, v7.4s, v5.s[0]
+	WORD $0x4f8610e4 // fmla v4.4s, v7.4s, v6.s[0]
 	ADD R2, R12, R12
 	SUBS $1, R11, R11
 	BNE next1
 done1:
-	MOVD c+0(FP), R14
-	MOVD mode+80(FP), R15
-	CMP $1, R15
+	MOVD c+0(FP), R13
+	MOVD mode+80(FP), R14
+	CMP $1, R14
 	BNE store1
-	MOVD R14, R15
-	WORD $0xbd4001e5 // ldr s5, [x15]
-	WORD $0x4e20d4a0 // fadd v0.4s, v5.4s, v0.4s
-	ADD R1, R15, R15
-	WORD $0xbd4001e5 // ldr s5, [x15]
-	WORD $0x4e21d4a1 // fadd v1.4s, v5.4s, v1.4s
-	ADD R1, R15, R15
-	WORD $0xbd4001e5 // ldr s5, [x15]
-	WORD $0x4e22d4a2 // fadd v2.4s, v5.4s, v2.4s
-	ADD R1, R15, R15
-	WORD $0xbd4001e5 // ldr s5, [x15]
-	WORD $0x4e23d4a3 // fadd v3.4s, v5.4s, v3.4s
-	ADD R1, R15, R15
-	WORD $0xbd4001e5 // ldr s5, [x15]
-	WORD $0x4e24d4a4 // fadd v4.4s, v5.4s, v4.4s
-	ADD R1, R15, R15
+	MOVD R13, R14
+	WORD $0xbd4001c6 // ldr s6, [x14]
+	WORD $0x4e20d4c0 // fadd v0.4s, v6.4s, v0.4s
+	ADD R1, R14, R14
+	WORD $0xbd4001c6 // ldr s6, [x14]
+	WORD $0x4e21d4c1 // fadd v1.4s, v6.4s, v1.4s
+	ADD R1, R14, R14
+	WORD $0xbd4001c6 // ldr s6, [x14]
+	WORD $0x4e22d4c2 // fadd v2.4s, v6.4s, v2.4s
+	ADD R1, R14, R14
+	WORD $0xbd4001c6 // ldr s6, [x14]
+	WORD $0x4e23d4c3 // fadd v3.4s, v6.4s, v3.4s
+	ADD R1, R14, R14
+	WORD $0xbd4001c6 // ldr s6, [x14]
+	WORD $0x4e24d4c4 // fadd v4.4s, v6.4s, v4.4s
+	ADD R1, R14, R14
 store1:
-	WORD $0x3dc00005 // ldr q5, [x0]
-	WORD $0x4e20e406 // fcmeq v6.4s, v0.4s, v0.4s
-	WORD $0x6e651c06 // bsl v6.16b, v0.16b, v5.16b
-	WORD $0xbd0001c6 // str s6, [x14]
-	ADD R1, R14, R14
-	WORD $0x4e21e426 // fcmeq v6.4s, v1.4s, v1.4s
-	WORD $0x6e651c26 // bsl v6.16b, v1.16b, v5.16b
-	WORD $0xbd0001c6 // str s6, [x14]
-	ADD R1, R14, R14
-	WORD $0x4e22e446 // fcmeq v6.4s, v2.4s, v2.4s
-	WORD $0x6e651c46 // bsl v6.16b, v2.16b, v5.16b
-	WORD $0xbd0001c6 // str s6, [x14]
-	ADD R1, R14, R14
-	WORD $0x4e23e466 // fcmeq v6.4s, v3.4s, v3.4s
-	WORD $0x6e651c66 // bsl v6.16b, v3.16b, v5.16b
-	WORD $0xbd0001c6 // str s6, [x14]
-	ADD R1, R14, R14
-	WORD $0x4e24e486 // fcmeq v6.4s, v4.4s, v4.4s
-	WORD $0x6e651c86 // bsl v6.16b, v4.16b, v5.16b
-	WORD $0xbd0001c6 // str s6, [x14]
-	ADD R1, R14, R14
+	WORD $0x3dc00006 // ldr q6, [x0]
+	WORD $0x4e20e407 // fcmeq v7.4s, v0.4s, v0.4s
+	WORD $0x6e661c07 // bsl v7.16b, v0.16b, v6.16b
+	WORD $0xbd0001a7 // str s7, [x13]
+	ADD R1, R13, R13
+	WORD $0x4e21e427 // fcmeq v7.4s, v1.4s, v1.4s
+	WORD $0x6e661c27 // bsl v7.16b, v1.16b, v6.16b
+	WORD $0xbd0001a7 // str s7, [x13]
+	ADD R1, R13, R13
+	WORD $0x4e22e447 // fcmeq v7.4s, v2.4s, v2.4s
+	WORD $0x6e661c47 // bsl v7.16b, v2.16b, v6.16b
+	WORD $0xbd0001a7 // str s7, [x13]
+	ADD R1, R13, R13
+	WORD $0x4e23e467 // fcmeq v7.4s, v3.4s, v3.4s
+	WORD $0x6e661c67 // bsl v7.16b, v3.16b, v6.16b
+	WORD $0xbd0001a7 // str s7, [x13]
+	ADD R1, R13, R13
+	WORD $0x4e24e487 // fcmeq v7.4s, v4.4s, v4.4s
+	WORD $0x6e661c87 // bsl v7.16b, v4.16b, v6.16b
+	WORD $0xbd0001a7 // str s7, [x13]
+	ADD R1, R13, R13
 below:
-	MOVD times+72(FP), R15
-	SUBS $1, R15, R15
+	MOVD times+72(FP), R14
+	SUBS $1, R14, R14
 	BEQ last
-	MOVD R15, times+72(FP)
-	MOVD R14, c+0(FP)
-	MOVD aRow+24(FP), R15
-	LSL $2, R15, R15
-	ADD R6, R15, R15
-	MOVD R15, a+16(FP)
+	MOVD R14, times+72(FP)
+	MOVD R13, c+0(FP)
+	MOVD aRow+24(FP), R14
+	LSL $2, R14, R14
+	ADD R6, R14, R14
+	MOVD R14, a+16(FP)
 	JMP tile
 last:
 	RET
 
-// func gemm6x1_32NEON(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, split int, offs *int)
-TEXT ·gemm6x1_32NEON(SB), NOSPLIT, $0-112
+// func gemm6x1_32NEON(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
+TEXT ·gemm6x1_32NEON(SB), NOSPLIT, $0-104
 	MOVD $gemm6x1_32NEONNEONConstants<>(SB), R0
 	MOVD ldc+8(FP), R1
 	LSL $2, R1, R1
@@ -1558,18 +1468,13 @@ tile:
 	WORD $0x6f00e404 // movi v4.2d, #0
 	WORD $0x6f00e405 // movi v5.2d, #0
 	MOVD $0, R13
-	MOVD offs+104(FP), R14
 	CMP $0, R4
 	BNE not4
 	CMP $0, R12
 	BEQ done4
-	CMP $0, R14
-	BEQ next4
-listed:
-	MOVD (R14), R15
-	ADD $8, R14, R14
-	ADD R15<<2, R11, R15
-	WORD $0x3dc001e6 // ldr q6, [x15]
+next4:
+	WORD $0x3dc00166 // ldr q6, [x11]
+	ADD R3, R11, R11
 	WORD $0xbc6d68a7 // ldr s7, [x5, x13]
 	WORD $0xbc6d68e8 // ldr s8, [x7, x13]
 	WORD $0xbc6d6909 // ldr s9, [x8, x13]
@@ -1584,10 +1489,67 @@ listed:
 	WORD $0x4f8910c5 // fmla v5.4s, v6.4s, v9.s[0]
 	ADD R2, R13, R13
 	SUBS $1, R12, R12
-	BNE listed
-	JMP done4
-next4:
-	WORD $0x3dc00169 // ldr q9, [x11]
+	BNE next4
+done4:
+	MOVD c+0(FP), R14
+	MOVD mode+80(FP), R15
+	CMP $1, R15
+	BNE store4
+	MOVD R14, R15
+	WORD $0x3dc001e9 // ldr q9, [x15]
+	WORD $0x4e20d520 // fadd v0.4s, v9.4s, v0.4s
+	ADD R1, R15, R15
+	WORD $0x3dc001e9 // ldr q9, [x15]
+	WORD $0x4e21d521 // fadd v1.4s, v9.4s, v1.4s
+	ADD R1, R15, R15
+	WORD $0x3dc001e9 // ldr q9, [x15]
+	WORD $0x4e22d522 // fadd v2.4s, v9.4s, v2.4s
+	ADD R1, R15, R15
+	WORD $0x3dc001e9 // ldr q9, [x15]
+	WORD $0x4e23d523 // fadd v3.4s, v9.4s, v3.4s
+	ADD R1, R15, R15
+	WORD $0x3dc001e9 // ldr q9, [x15]
+	WORD $0x4e24d524 // fadd v4.4s, v9.4s, v4.4s
+	ADD R1, R15, R15
+	WORD $0x3dc001e9 // ldr q9, [x15]
+	WORD $0x4e25d525 // fadd v5.4s, v9.4s, v5.4s
+	ADD R1, R15, R15
+store4:
+	WORD $0x3dc00009 // ldr q9, [x0]
+	WORD $0x4e20e406 // fcmeq v6.4s, v0.4s, v0.4s
+	WORD $0x6e691c06 // bsl v6.16b, v0.16b, v9.16b
+	WORD $0x3d8001c6 // str q6, [x14]
+	ADD R1, R14, R14
+	WORD $0x4e21e426 // fcmeq v6.4s, v1.4s, v1.4s
+	WORD $0x6e691c26 // bsl v6.16b, v1.16b, v9.16b
+	WORD $0x3d8001c6 // str q6, [x14]
+	ADD R1, R14, R14
+	WORD $0x4e22e446 // fcmeq v6.4s, v2.4s, v2.4s
+	WORD $0x6e691c46 // bsl v6.16b, v2.16b, v9.16b
+	WORD $0x3d8001c6 // str q6, [x14]
+	ADD R1, R14, R14
+	WORD $0x4e23e466 // fcmeq v6.4s, v3.4s, v3.4s
+	WORD $0x6e691c66 // bsl v6.16b, v3.16b, v9.16b
+	WORD $0x3d8001c6 // str q6, [x14]
+	ADD R1, R14, R14
+	WORD $0x4e24e486 // fcmeq v6.4s, v4.4s, v4.4s
+	WORD $0x6e691c86 // bsl v6.16b, v4.16b, v9.16b
+	WORD $0x3d8001c6 // str q6, [x14]
+	ADD R1, R14, R14
+	WORD $0x4e25e4a6 // fcmeq v6.4s, v5.4s, v5.4s
+	WORD $0x6e691ca6 // bsl v6.16b, v5.16b, v9.16b
+	WORD $0x3d8001c6 // str q6, [x14]
+	ADD R1, R14, R14
+	JMP below
+not4:
+	CMP $-4, R4
+	BNE not3
+	CMP $0, R12
+	BEQ done3
+next3:
+	WORD $0xfd400166 // ldr d6, [x11]
+	WORD $0xbd400969 // ldr s9, [x11, #8]
+	WORD $0x4ec938c9 // zip1 v9.2d, v6.2d, v9.2d
 	ADD R3, R11, R11
 	WORD $0xbc6d68a6 // ldr s6, [x5, x13]
 	WORD $0xbc6d68e8 // ldr s8, [x7, x13]
@@ -1603,157 +1565,81 @@ next4:
 	WORD $0x4f871125 // fmla v5.4s, v9.4s, v7.s[0]
 	ADD R2, R13, R13
 	SUBS $1, R12, R12
-	BNE next4
-done4:
-	MOVD c+0(FP), R15
-	MOVD mode+80(FP), R19
-	CMP $1, R19
-	BNE store4
-	MOVD R15, R19
-	WORD $0x3dc00267 // ldr q7, [x19]
-	WORD $0x4e20d4e0 // fadd v0.4s, v7.4s, v0.4s
-	ADD R1, R19, R19
-	WORD $0x3dc00267 // ldr q7, [x19]
+	BNE next3
+done3:
+	MOVD c+0(FP), R14
+	MOVD mode+80(FP), R15
+	CMP $1, R15
+	BNE store3
+	MOVD R14, R15
+	WORD $0xfd4001e7 // ldr d7, [x15]
+	WORD $0xbd4009e9 // ldr s9, [x15, #8]
+	WORD $0x4ec938e9 // zip1 v9.2d, v7.2d, v9.2d
+	WORD $0x4e20d520 // fadd v0.4s, v9.4s, v0.4s
+	ADD R1, R15, R15
+	WORD $0xfd4001e9 // ldr d9, [x15]
+	WORD $0xbd4009e7 // ldr s7, [x15, #8]
+	WORD $0x4ec73927 // zip1 v7.2d, v9.2d, v7.2d
 	WORD $0x4e21d4e1 // fadd v1.4s, v7.4s, v1.4s
-	ADD R1, R19, R19
-	WORD $0x3dc00267 // ldr q7, [x19]
-	WORD $0x4e22d4e2 // fadd v2.4s, v7.4s, v2.4s
-	ADD R1, R19, R19
-	WORD $0x3dc00267 // ldr q7, [x19]
+	ADD R1, R15, R15
+	WORD $0xfd4001e7 // ldr d7, [x15]
+	WORD $0xbd4009e9 // ldr s9, [x15, #8]
+	WORD $0x4ec938e9 // zip1 v9.2d, v7.2d, v9.2d
+	WORD $0x4e22d522 // fadd v2.4s, v9.4s, v2.4s
+	ADD R1, R15, R15
+	WORD $0xfd4001e9 // ldr d9, [x15]
+	WORD $0xbd4009e7 // ldr s7, [x15, #8]
+	WORD $0x4ec73927 // zip1 v7.2d, v9.2d, v7.2d
 	WORD $0x4e23d4e3 // fadd v3.4s, v7.4s, v3.4s
-	ADD R1, R19, R19
-	WORD $0x3dc00267 // ldr q7, [x19]
-	WORD $0x4e24d4e4 // fadd v4.4s, v7.4s, v4.4s
-	ADD R1, R19, R19
-	WORD $0x3dc00267 // ldr q7, [x19]
+	ADD R1, R15, R15
+	WORD $0xfd4001e7 // ldr d7, [x15]
+	WORD $0xbd4009e9 // ldr s9, [x15, #8]
+	WORD $0x4ec938e9 // zip1 v9.2d, v7.2d, v9.2d
+	WORD $0x4e24d524 // fadd v4.4s, v9.4s, v4.4s
+	ADD R1, R15, R15
+	WORD $0xfd4001e9 // ldr d9, [x15]
+	WORD $0xbd4009e7 // ldr s7, [x15, #8]
+	WORD $0x4ec73927 // zip1 v7.2d, v9.2d, v7.2d
 	WORD $0x4e25d4e5 // fadd v5.4s, v7.4s, v5.4s
-	ADD R1, R19, R19
-store4:
+	ADD R1, R15, R15
+store3:
 	WORD $0x3dc00007 // ldr q7, [x0]
 	WORD $0x4e20e409 // fcmeq v9.4s, v0.4s, v0.4s
 	WORD $0x6e671c09 // bsl v9.16b, v0.16b, v7.16b
-	WORD $0x3d8001e9 // str q9, [x15]
-	ADD R1, R15, R15
-	WORD $0x4e21e429 // fcmeq v9.4s, v1.4s, v1.4s
-	WORD $0x6e671c29 // bsl v9.16b, v1.16b, v7.16b
-	WORD $0x3d8001e9 // str q9, [x15]
-	ADD R1, R15, R15
+	WORD $0x6e094128 // ext v8.16b, v9.16b, v9.16b, #8
+	WORD $0xfd0001c9 // str d9, [x14]
+	WORD $0xbd0009c8 // str s8, [x14, #8]
+	ADD R1, R14, R14
+	WORD $0x4e21e428 // fcmeq v8.4s, v1.4s, v1.4s
+	WORD $0x6e671c28 // bsl v8.16b, v1.16b, v7.16b
+	WORD $0x6e084109 // ext v9.16b, v8.16b, v8.16b, #8
+	WORD $0xfd0001c8 // str d8, [x14]
+	WORD $0xbd0009c9 // str s9, [x14, #8]
+	ADD R1, R14, R14
 	WORD $0x4e22e449 // fcmeq v9.4s, v2.4s, v2.4s
 	WORD $0x6e671c49 // bsl v9.16b, v2.16b, v7.16b
-	WORD $0x3d8001e9 // str q9, [x15]
-	ADD R1, R15, R15
-	WORD $0x4e23e469 // fcmeq v9.4s, v3.4s, v3.4s
-	WORD $0x6e671c69 // bsl v9.16b, v3.16b, v7.16b
-	WORD $0x3d8001e9 // str q9, [x15]
-	ADD R1, R15, R15
+	WORD $0x6e094128 // ext v8.16b, v9.16b, v9.16b, #8
+	WORD $0xfd0001c9 // str d9, [x14]
+	WORD $0xbd0009c8 // str s8, [x14, #8]
+	ADD R1, R14, R14
+	WORD $0x4e23e468 // fcmeq v8.4s, v3.4s, v3.4s
+	WORD $0x6e671c68 // bsl v8.16b, v3.16b, v7.16b
+	WORD $0x6e084109 // ext v9.16b, v8.16b, v8.16b, #8
+	WORD $0xfd0001c8 // str d8, [x14]
+	WORD $0xbd0009c9 // str s9, [x14, #8]
+	ADD R1, R14, R14
 	WORD $0x4e24e489 // fcmeq v9.4s, v4.4s, v4.4s
 	WORD $0x6e671c89 // bsl v9.16b, v4.16b, v7.16b
-	WORD $0x3d8001e9 // str q9, [x15]
-	ADD R1, R15, R15
-	WORD $0x4e25e4a9 // fcmeq v9.4s, v5.4s, v5.4s
-	WORD $0x6e671ca9 // bsl v9.16b, v5.16b, v7.16b
-	WORD $0x3d8001e9 // str q9, [x15]
-	ADD R1, R15, R15
-	JMP below
-not4:
-	CMP $-4, R4
-	BNE not3
-	CMP $0, R12
-	BEQ done3
-next3:
-	WORD $0xfd400169 // ldr d9, [x11]
-	WORD $0xbd400967 // ldr s7, [x11, #8]
-	WORD $0x4ec73927 // zip1 v7.2d, v9.2d, v7.2d
-	ADD R3, R11, R11
-	WORD $0xbc6d68a9 // ldr s9, [x5, x13]
-	WORD $0xbc6d68e8 // ldr s8, [x7, x13]
-	WORD $0xbc6d6906 // ldr s6, [x8, x13]
-	WORD $0x4f8910e0 // fmla v0.4s, v7.4s, v9.s[0]
-	WORD $0xbc6d6929 // ldr s9, [x9, x13]
-	WORD $0x4f8810e1 // fmla v1.4s, v7.4s, v8.s[0]
-	WORD $0xbc6d6948 // ldr s8, [x10, x13]
-	WORD $0x4f8610e2 // fmla v2.4s, v7.4s, v6.s[0]
-	WORD $0xbc6d68c6 // ldr s6, [x6, x13]
-	WORD $0x4f8910e3 // fmla v3.4s, v7.4s, v9.s[0]
-	WORD $0x4f8810e4 // fmla v4.4s, v7.4s, v8.s[0]
-	WORD $0x4f8610e5 // fmla v5.4s, v7.4s, v6.s[0]
-	ADD R2, R13, R13
-	SUBS $1, R12, R12
-	BNE next3
-done3:
-	MOVD c+0(FP), R15
-	MOVD mode+80(FP), R19
-	CMP $1, R19
-	BNE store3
-	MOVD R15, R19
-	WORD $0xfd400266 // ldr d6, [x19]
-	WORD $0xbd400a67 // ldr s7, [x19, #8]
-	WORD $0x4ec738c7 // zip1 v7.2d, v6.2d, v7.2d
-	WORD $0x4e20d4e0 // fadd v0.4s, v7.4s, v0.4s
-	ADD R1, R19, R19
-	WORD $0xfd400267 // ldr d7, [x19]
-	WORD $0xbd400a66 // ldr s6, [x19, #8]
-	WORD $0x4ec638e6 // zip1 v6.2d, v7.2d, v6.2d
-	WORD $0x4e21d4c1 // fadd v1.4s, v6.4s, v1.4s
-	ADD R1, R19, R19
-	WORD $0xfd400266 // ldr d6, [x19]
-	WORD $0xbd400a67 // ldr s7, [x19, #8]
-	WORD $0x4ec738c7 // zip1 v7.2d, v6.2d, v7.2d
-	WORD $0x4e22d4e2 // fadd v2.4s, v7.4s, v2.4s
-	ADD R1, R19, R19
-	WORD $0xfd400267 // ldr d7, [x19]
-	WORD $0xbd400a66 // ldr s6, [x19, #8]
-	WORD $0x4ec638e6 // zip1 v6.2d, v7.2d, v6.2d
-	WORD $0x4e23d4c3 // fadd v3.4s, v6.4s, v3.4s
-	ADD R1, R19, R19
-	WORD $0xfd400266 // ldr d6, [x19]
-	WORD $0xbd400a67 // ldr s7, [x19, #8]
-	WORD $0x4ec738c7 // zip1 v7.2d, v6.2d, v7.2d
-	WORD $0x4e24d4e4 // fadd v4.4s, v7.4s, v4.4s
-	ADD R1, R19, R19
-	WORD $0xfd400267 // ldr d7, [x19]
-	WORD $0xbd400a66 // ldr s6, [x19, #8]
-	WORD $0x4ec638e6 // zip1 v6.2d, v7.2d, v6.2d
-	WORD $0x4e25d4c5 // fadd v5.4s, v6.4s, v5.4s
-	ADD R1, R19, R19
-store3:
-	WORD $0x3dc00006 // ldr q6, [x0]
-	WORD $0x4e20e407 // fcmeq v7.4s, v0.4s, v0.4s
-	WORD $0x6e661c07 // bsl v7.16b, v0.16b, v6.16b
-	WORD $0x6e0740e8 // ext v8.16b, v7.16b, v7.16b, #8
-	WORD $0xfd0001e7 // str d7, [x15]
-	WORD $0xbd0009e8 // str s8, [x15, #8]
-	ADD R1, R15, R15
-	WORD $0x4e21e428 // fcmeq v8.4s, v1.4s, v1.4s
-	WORD $0x6e661c28 // bsl v8.16b, v1.16b, v6.16b
-	WORD $0x6e084107 // ext v7.16b, v8.16b, v8.16b, #8
-	WORD $0xfd0001e8 // str d8, [x15]
-	WORD $0xbd0009e7 // str s7, [x15, #8]
-	ADD R1, R15, R15
-	WORD $0x4e22e447 // fcmeq v7.4s, v2.4s, v2.4s
-	WORD $0x6e661c47 // bsl v7.16b, v2.16b, v6.16b
-	WORD $0x6e0740e8 // ext v8.16b, v7.16b, v7.16b, #8
-	WORD $0xfd0001e7 // str d7, [x15]
-	WORD $0xbd0009e8 // str s8, [x15, #8]
-	ADD R1, R15, R15
-	WORD $0x4e23e468 // fcmeq v8.4s, v3.4s, v3.4s
-	WORD $0x6e661c68 // bsl v8.16b, v3.16b, v6.16b
-	WORD $0x6e084107 // ext v7.16b, v8.16b, v8.16b, #8
-	WORD $0xfd0001e8 // str d8, [x15]
-	WORD $0xbd0009e7 // str s7, [x15, #8]
-	ADD R1, R15, R15
-	WORD $0x4e24e487 // fcmeq v7.4s, v4.4s, v4.4s
-	WORD $0x6e661c87 // bsl v7.16b, v4.16b, v6.16b
-	WORD $0x6e0740e8 // ext v8.16b, v7.16b, v7.16b, #8
-	WORD $0xfd0001e7 // str d7, [x15]
-	WORD $0xbd0009e8 // str s8, [x15, #8]
-	ADD R1, R15, R15
+	WORD $0x6e094128 // ext v8.16b, v9.16b, v9.16b, #8
+	WORD $0xfd0001c9 // str d9, [x14]
+	WORD $0xbd0009c8 // str s8, [x14, #8]
+	ADD R1, R14, R14
 	WORD $0x4e25e4a8 // fcmeq v8.4s, v5.4s, v5.4s
-	WORD $0x6e661ca8 // bsl v8.16b, v5.16b, v6.16b
-	WORD $0x6e084106 // ext v6.16b, v8.16b, v8.16b, #8
-	WORD $0xfd0001e8 // str d8, [x15]
-	WORD $0xbd0009e6 // str s6, [x15, #8]
-	ADD R1, R15, R15
+	WORD $0x6e671ca8 // bsl v8.16b, v5.16b, v7.16b
+	WORD $0x6e084107 // ext v7.16b, v8.16b, v8.16b, #8
+	WORD $0xfd0001c8 // str d8, [x14]
+	WORD $0xbd0009c7 // str s7, [x14, #8]
+	ADD R1, R14, R14
 	JMP below
 not3:
 	CMP $-8, R4
@@ -1761,161 +1647,161 @@ not3:
 	CMP $0, R12
 	BEQ done2
 next2:
-	WORD $0xfd400166 // ldr d6, [x11]
+	WORD $0xfd400167 // ldr d7, [x11]
 	ADD R3, R11, R11
 	WORD $0xbc6d68a8 // ldr s8, [x5, x13]
-	WORD $0xbc6d68e7 // ldr s7, [x7, x13]
-	WORD $0xbc6d6909 // ldr s9, [x8, x13]
-	WORD $0x4f8810c0 // fmla v0.4s, v6.4s, v8.s[0]
+	WORD $0xbc6d68e9 // ldr s9, [x7, x13]
+	WORD $0xbc6d6906 // ldr s6, [x8, x13]
+	WORD $0x4f8810e0 // fmla v0.4s, v7.4s, v8.s[0]
 	WORD $0xbc6d6928 // ldr s8, [x9, x13]
-	WORD $0x4f8710c1 // fmla v1.4s, v6.4s, v7.s[0]
-	WORD $0xbc6d6947 // ldr s7, [x10, x13]
-	WORD $0x4f8910c2 // fmla v2.4s, v6.4s, v9.s[0]
-	WORD $0xbc6d68c9 // ldr s9, [x6, x13]
-	WORD $0x4f8810c3 // fmla v3.4s, v6.4s, v8.s[0]
-	WORD $0x4f8710c4 // fmla v4.4s, v6.4s, v7.s[0]
-	WORD $0x4f8910c5 // fmla v5.4s, v6.4s, v9.s[0]
+	WORD $0x4f8910e1 // fmla v1.4s, v7.4s, v9.s[0]
+	WORD $0xbc6d6949 // ldr s9, [x10, x13]
+	WORD $0x4f8610e2 // fmla v2.4s, v7.4s, v6.s[0]
+	WORD $0xbc6d68c6 // ldr s6, [x6, x13]
+	WORD $0x4f8810e3 // fmla v3.4s, v7.4s, v8.s[0]
+	WORD $0x4f8910e4 // fmla v4.4s, v7.4s, v9.s[0]
+	WORD $0x4f8610e5 // fmla v5.4s, v7.4s, v6.s[0]
 	ADD R2, R13, R13
 	SUBS $1, R12, R12
 	BNE next2
 done2:
-	MOVD c+0(FP), R15
-	MOVD mode+80(FP), R19
-	CMP $1, R19
+	MOVD c+0(FP), R14
+	MOVD mode+80(FP), R15
+	CMP $1, R15
 	BNE store2
-	MOVD R15, R19
-	WORD $0xfd400269 // ldr d9, [x19]
-	WORD $0x4e20d520 // fadd v0.4s, v9.4s, v0.4s
-	ADD R1, R19, R19
-	WORD $0xfd400269 // ldr d9, [x19]
-	WORD $0x4e21d521 // fadd v1.4s, v9.4s, v1.4s
-	ADD R1, R19, R19
-	WORD $0xfd400269 // ldr d9, [x19]
-	WORD $0x4e22d522 // fadd v2.4s, v9.4s, v2.4s
-	ADD R1, R19, R19
-	WORD $0xfd400269 // ldr d9, [x19]
-	WORD $0x4e23d523 // fadd v3.4s, v9.4s, v3.4s
-	ADD R1, R19, R19
-	WORD $0xfd400269 // ldr d9, [x19]
-	WORD $0x4e24d524 // fadd v4.4s, v9.4s, v4.4s
-	ADD R1, R19, R19
-	WORD $0xfd400269 // ldr d9, [x19]
-	WORD $0x4e25d525 // fadd v5.4s, v9.4s, v5.4s
-	ADD R1, R19, R19
+	MOVD R14, R15
+	WORD $0xfd4001e6 // ldr d6, [x15]
+	WORD $0x4e20d4c0 // fadd v0.4s, v6.4s, v0.4s
+	ADD R1, R15, R15
+	WORD $0xfd4001e6 // ldr d6, [x15]
+	WORD $0x4e21d4c1 // fadd v1.4s, v6.4s, v1.4s
+	ADD R1, R15, R15
+	WORD $0xfd4001e6 // ldr d6, [x15]
+	WORD $0x4e22d4c2 // fadd v2.4s, v6.4s, v2.4s
+	ADD R1, R15, R15
+	WORD $0xfd4001e6 // ldr d6, [x15]
+	WORD $0x4e23d4c3 // fadd v3.4s, v6.4s, v3.4s
+	ADD R1, R15, R15
+	WORD $0xfd4001e6 // ldr d6, [x15]
+	WORD $0x4e24d4c4 // fadd v4.4s, v6.4s, v4.4s
+	ADD R1, R15, R15
+	WORD $0xfd4001e6 // ldr d6, [x15]
+	WORD $0x4e25d4c5 // fadd v5.4s, v6.4s, v5.4s
+	ADD R1, R15, R15
 store2:
-	WORD $0x3dc00009 // ldr q9, [x0]
-	WORD $0x4e20e406 // fcmeq v6.4s, v0.4s, v0.4s
-	WORD $0x6e691c06 // bsl v6.16b, v0.16b, v9.16b
-	WORD $0xfd0001e6 // str d6, [x15]
-	ADD R1, R15, R15
-	WORD $0x4e21e426 // fcmeq v6.4s, v1.4s, v1.4s
-	WORD $0x6e691c26 // bsl v6.16b, v1.16b, v9.16b
-	WORD $0xfd0001e6 // str d6, [x15]
-	ADD R1, R15, R15
-	WORD $0x4e22e446 // fcmeq v6.4s, v2.4s, v2.4s
-	WORD $0x6e691c46 // bsl v6.16b, v2.16b, v9.16b
-	WORD $0xfd0001e6 // str d6, [x15]
-	ADD R1, R15, R15
-	WORD $0x4e23e466 // fcmeq v6.4s, v3.4s, v3.4s
-	WORD $0x6e691c66 // bsl v6.16b, v3.16b, v9.16b
-	WORD $0xfd0001e6 // str d6, [x15]
-	ADD R1, R15, R15
-	WORD $0x4e24e486 // fcmeq v6.4s, v4.4s, v4.4s
-	WORD $0x6e691c86 // bsl v6.16b, v4.16b, v9.16b
-	WORD $0xfd0001e6 // str d6, [x15]
-	ADD R1, R15, R15
-	WORD $0x4e25e4a6 // fcmeq v6.4s, v5.4s, v5.4s
-	WORD $0x6e691ca6 // bsl v6.16b, v5.16b, v9.16b
-	WORD $0xfd0001e6 // str d6, [x15]
-	ADD R1, R15, R15
+	WORD $0x3dc00006 // ldr q6, [x0]
+	WORD $0x4e20e407 // fcmeq v7.4s, v0.4s, v0.4s
+	WORD $0x6e661c07 // bsl v7.16b, v0.16b, v6.16b
+	WORD $0xfd0001c7 // str d7, [x14]
+	ADD R1, R14, R14
+	WORD $0x4e21e427 // fcmeq v7.4s, v1.4s, v1.4s
+	WORD $0x6e661c27 // bsl v7.16b, v1.16b, v6.16b
+	WORD $0xfd0001c7 // str d7, [x14]
+	ADD R1, R14, R14
+	WORD $0x4e22e447 // fcmeq v7.4s, v2.4s, v2.4s
+	WORD $0x6e661c47 // bsl v7.16b, v2.16b, v6.16b
+	WORD $0xfd0001c7 // str d7, [x14]
+	ADD R1, R14, R14
+	WORD $0x4e23e467 // fcmeq v7.4s, v3.4s, v3.4s
+	WORD $0x6e661c67 // bsl v7.16b, v3.16b, v6.16b
+	WORD $0xfd0001c7 // str d7, [x14]
+	ADD R1, R14, R14
+	WORD $0x4e24e487 // fcmeq v7.4s, v4.4s, v4.4s
+	WORD $0x6e661c87 // bsl v7.16b, v4.16b, v6.16b
+	WORD $0xfd0001c7 // str d7, [x14]
+	ADD R1, R14, R14
+	WORD $0x4e25e4a7 // fcmeq v7.4s, v5.4s, v5.4s
+	WORD $0x6e661ca7 // bsl v7.16b, v5.16b, v6.16b
+	WORD $0xfd0001c7 // str d7, [x14]
+	ADD R1, R14, R14
 	JMP below
 not2:
 	CMP $0, R12
 	BEQ done1
 next1:
-	WORD $0xbd400166 // ldr s6, [x11]
+	WORD $0xbd400167 // ldr s7, [x11]
 	ADD R3, R11, R11
-	WORD $0xbc6d68a9 // ldr s9, [x5, x13]
-	WORD $0xbc6d68e7 // ldr s7, [x7, x13]
+	WORD $0xbc6d68a6 // ldr s6, [x5, x13]
+	WORD $0xbc6d68e9 // ldr s9, [x7, x13]
 	WORD $0xbc6d6908 // ldr s8, [x8, x13]
-	WORD $0x4f8910c0 // fmla v0.4s, v6.4s, v9.s[0]
-	WORD $0xbc6d6929 // ldr s9, [x9, x13]
-	WORD $0x4f8710c1 // fmla v1.4s, v6.4s, v7.s[0]
-	WORD $0xbc6d6947 // ldr s7, [x10, x13]
-	WORD $0x4f8810c2 // fmla v2.4s, v6.4s, v8.s[0]
+	WORD $0x4f8610e0 // fmla v0.4s, v7.4s, v6.s[0]
+	WORD $0xbc6d6926 // ldr s6, [x9, x13]
+	WORD $0x4f8910e1 // fmla v1.4s, v7.4s, v9.s[0]
+	WORD $0xbc6d6949 // ldr s9, [x10, x13]
+	WORD $0x4f8810e2 // fmla v2.4s, v7.4s, v8.s[0]
 	WORD $0xbc6d68c8 // ldr s8, [x6, x13]
-	WORD $0x4f8910c3 // fmla v3.4s, v6.4s, v9.s[0]
-	WORD $0x4f8710c4 // fmla v4.4s, v6.4s, v7.s[0]
-	WORD $0x4f8810c5 // fmla v5.4s, v6.4s, v8.s[0]
+	WORD $0x4f8610e3 // fmla v3.4s, v7.4s, v6.s[0]
+	WORD $0x4f8910e4 // fmla v4.4s, v7.4s, v9.s[0]
+	WORD $0x4f8810e5 // fmla v5.4s, v7.4s, v8.s[0]
 	ADD R2, R13, R13
 	SUBS $1, R12, R12
 	BNE next1
 done1:
-	MOVD c+0(FP), R15
-	MOVD mode+80(FP), R19
-	CMP $1, R19
+	MOVD c+0(FP), R14
+	MOVD mode+80(FP), R15
+	CMP $1, R15
 	BNE store1
-	MOVD R15, R19
-	WORD $0xbd400268 // ldr s8, [x19]
+	MOVD R14, R15
+	WORD $0xbd4001e8 // ldr s8, [x15]
 	WORD $0x4e20d500 // fadd v0.4s, v8.4s, v0.4s
-	ADD R1, R19, R19
-	WORD $0xbd400268 // ldr s8, [x19]
+	ADD R1, R15, R15
+	WORD $0xbd4001e8 // ldr s8, [x15]
 	WORD $0x4e21d501 // fadd v1.4s, v8.4s, v1.4s
-	ADD R1, R19, R19
-	WORD $0xbd400268 // ldr s8, [x19]
+	ADD R1, R15, R15
+	WORD $0xbd4001e8 // ldr s8, [x15]
 	WORD $0x4e22d502 // fadd v2.4s, v8.4s, v2.4s
-	ADD R1, R19, R19
-	WORD $0xbd400268 // ldr s8, [x19]
+	ADD R1, R15, R15
+	WORD $0xbd4001e8 // ldr s8, [x15]
 	WORD $0x4e23d503 // fadd v3.4s, v8.4s, v3.4s
-	ADD R1, R19, R19
-	WORD $0xbd400268 // ldr s8, [x19]
+	ADD R1, R15, R15
+	WORD $0xbd4001e8 // ldr s8, [x15]
 	WORD $0x4e24d504 // fadd v4.4s, v8.4s, v4.4s
-	ADD R1, R19, R19
-	WORD $0xbd400268 // ldr s8, [x19]
+	ADD R1, R15, R15
+	WORD $0xbd4001e8 // ldr s8, [x15]
 	WORD $0x4e25d505 // fadd v5.4s, v8.4s, v5.4s
-	ADD R1, R19, R19
+	ADD R1, R15, R15
 store1:
 	WORD $0x3dc00008 // ldr q8, [x0]
-	WORD $0x4e20e406 // fcmeq v6.4s, v0.4s, v0.4s
-	WORD $0x6e681c06 // bsl v6.16b, v0.16b, v8.16b
-	WORD $0xbd0001e6 // str s6, [x15]
-	ADD R1, R15, R15
-	WORD $0x4e21e426 // fcmeq v6.4s, v1.4s, v1.4s
-	WORD $0x6e681c26 // bsl v6.16b, v1.16b, v8.16b
-	WORD $0xbd0001e6 // str s6, [x15]
-	ADD R1, R15, R15
-	WORD $0x4e22e446 // fcmeq v6.4s, v2.4s, v2.4s
-	WORD $0x6e681c46 // bsl v6.16b, v2.16b, v8.16b
-	WORD $0xbd0001e6 // str s6, [x15]
-	ADD R1, R15, R15
-	WORD $0x4e23e466 // fcmeq v6.4s, v3.4s, v3.4s
-	WORD $0x6e681c66 // bsl v6.16b, v3.16b, v8.16b
-	WORD $0xbd0001e6 // str s6, [x15]
-	ADD R1, R15, R15
-	WORD $0x4e24e486 // fcmeq v6.4s, v4.4s, v4.4s
-	WORD $0x6e681c86 // bsl v6.16b, v4.16b, v8.16b
-	WORD $0xbd0001e6 // str s6, [x15]
-	ADD R1, R15, R15
-	WORD $0x4e25e4a6 // fcmeq v6.4s, v5.4s, v5.4s
-	WORD $0x6e681ca6 // bsl v6.16b, v5.16b, v8.16b
-	WORD $0xbd0001e6 // str s6, [x15]
-	ADD R1, R15, R15
+	WORD $0x4e20e407 // fcmeq v7.4s, v0.4s, v0.4s
+	WORD $0x6e681c07 // bsl v7.16b, v0.16b, v8.16b
+	WORD $0xbd0001c7 // str s7, [x14]
+	ADD R1, R14, R14
+	WORD $0x4e21e427 // fcmeq v7.4s, v1.4s, v1.4s
+	WORD $0x6e681c27 // bsl v7.16b, v1.16b, v8.16b
+	WORD $0xbd0001c7 // str s7, [x14]
+	ADD R1, R14, R14
+	WORD $0x4e22e447 // fcmeq v7.4s, v2.4s, v2.4s
+	WORD $0x6e681c47 // bsl v7.16b, v2.16b, v8.16b
+	WORD $0xbd0001c7 // str s7, [x14]
+	ADD R1, R14, R14
+	WORD $0x4e23e467 // fcmeq v7.4s, v3.4s, v3.4s
+	WORD $0x6e681c67 // bsl v7.16b, v3.16b, v8.16b
+	WORD $0xbd0001c7 // str s7, [x14]
+	ADD R1, R14, R14
+	WORD $0x4e24e487 // fcmeq v7.4s, v4.4s, v4.4s
+	WORD $0x6e681c87 // bsl v7.16b, v4.16b, v8.16b
+	WORD $0xbd0001c7 // str s7, [x14]
+	ADD R1, R14, R14
+	WORD $0x4e25e4a7 // fcmeq v7.4s, v5.4s, v5.4s
+	WORD $0x6e681ca7 // bsl v7.16b, v5.16b, v8.16b
+	WORD $0xbd0001c7 // str s7, [x14]
+	ADD R1, R14, R14
 below:
-	MOVD times+72(FP), R19
-	SUBS $1, R19, R19
+	MOVD times+72(FP), R15
+	SUBS $1, R15, R15
 	BEQ last
-	MOVD R19, times+72(FP)
-	MOVD R15, c+0(FP)
-	MOVD aRow+24(FP), R19
-	LSL $2, R19, R19
-	ADD R6, R19, R19
-	MOVD R19, a+16(FP)
+	MOVD R15, times+72(FP)
+	MOVD R14, c+0(FP)
+	MOVD aRow+24(FP), R15
+	LSL $2, R15, R15
+	ADD R6, R15, R15
+	MOVD R15, a+16(FP)
 	JMP tile
 last:
 	RET
 
-// func gemm7x1_32NEON(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, split int, offs *int)
-TEXT ·gemm7x1_32NEON(SB), NOSPLIT, $0-112
+// func gemm7x1_32NEON(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
+TEXT ·gemm7x1_32NEON(SB), NOSPLIT, $0-104
 	MOVD $gemm7x1_32NEONNEONConstants<>(SB), R0
 	MOVD ldc+8(FP), R1
 	LSL $2, R1, R1
@@ -1946,18 +1832,13 @@ tile:
 	WORD $0x6f00e405 // movi v5.2d, #0
 	WORD $0x6f00e406 // movi v6.2d, #0
 	MOVD $0, R14
-	MOVD offs+104(FP), R15
 	CMP $0, R4
 	BNE not4
 	CMP $0, R13
 	BEQ done4
-	CMP $0, R15
-	BEQ next4
-listed:
-	MOVD (R15), R19
-	ADD $8, R15, R15
-	ADD R19<<2, R12, R19
-	WORD $0x3dc00267 // ldr q7, [x19]
+next4:
+	WORD $0x3dc00187 // ldr q7, [x12]
+	ADD R3, R12, R12
 	WORD $0xbc6e68a8 // ldr s8, [x5, x14]
 	WORD $0xbc6e68e9 // ldr s9, [x7, x14]
 	WORD $0xbc6e690a // ldr s10, [x8, x14]
@@ -1974,10 +1855,74 @@ listed:
 	WORD $0x4f8810e6 // fmla v6.4s, v7.4s, v8.s[0]
 	ADD R2, R14, R14
 	SUBS $1, R13, R13
-	BNE listed
-	JMP done4
-next4:
-	WORD $0x3dc00188 // ldr q8, [x12]
+	BNE next4
+done4:
+	MOVD c+0(FP), R15
+	MOVD mode+80(FP), R19
+	CMP $1, R19
+	BNE store4
+	MOVD R15, R19
+	WORD $0x3dc00268 // ldr q8, [x19]
+	WORD $0x4e20d500 // fadd v0.4s, v8.4s, v0.4s
+	ADD R1, R19, R19
+	WORD $0x3dc00268 // ldr q8, [x19]
+	WORD $0x4e21d501 // fadd v1.4s, v8.4s, v1.4s
+	ADD R1, R19, R19
+	WORD $0x3dc00268 // ldr q8, [x19]
+	WORD $0x4e22d502 // fadd v2.4s, v8.4s, v2.4s
+	ADD R1, R19, R19
+	WORD $0x3dc00268 // ldr q8, [x19]
+	WORD $0x4e23d503 // fadd v3.4s, v8.4s, v3.4s
+	ADD R1, R19, R19
+	WORD $0x3dc00268 // ldr q8, [x19]
+	WORD $0x4e24d504 // fadd v4.4s, v8.4s, v4.4s
+	ADD R1, R19, R19
+	WORD $0x3dc00268 // ldr q8, [x19]
+	WORD $0x4e25d505 // fadd v5.4s, v8.4s, v5.4s
+	ADD R1, R19, R19
+	WORD $0x3dc00268 // ldr q8, [x19]
+	WORD $0x4e26d506 // fadd v6.4s, v8.4s, v6.4s
+	ADD R1, R19, R19
+store4:
+	WORD $0x3dc00008 // ldr q8, [x0]
+	WORD $0x4e20e407 // fcmeq v7.4s, v0.4s, v0.4s
+	WORD $0x6e681c07 // bsl v7.16b, v0.16b, v8.16b
+	WORD $0x3d8001e7 // str q7, [x15]
+	ADD R1, R15, R15
+	WORD $0x4e21e427 // fcmeq v7.4s, v1.4s, v1.4s
+	WORD $0x6e681c27 // bsl v7.16b, v1.16b, v8.16b
+	WORD $0x3d8001e7 // str q7, [x15]
+	ADD R1, R15, R15
+	WORD $0x4e22e447 // fcmeq v7.4s, v2.4s, v2.4s
+	WORD $0x6e681c47 // bsl v7.16b, v2.16b, v8.16b
+	WORD $0x3d8001e7 // str q7, [x15]
+	ADD R1, R15, R15
+	WORD $0x4e23e467 // fcmeq v7.4s, v3.4s, v3.4s
+	WORD $0x6e681c67 // bsl v7.16b, v3.16b, v8.16b
+	WORD $0x3d8001e7 // str q7, [x15]
+	ADD R1, R15, R15
+	WORD $0x4e24e487 // fcmeq v7.4s, v4.4s, v4.4s
+	WORD $0x6e681c87 // bsl v7.16b, v4.16b, v8.16b
+	WORD $0x3d8001e7 // str q7, [x15]
+	ADD R1, R15, R15
+	WORD $0x4e25e4a7 // fcmeq v7.4s, v5.4s, v5.4s
+	WORD $0x6e681ca7 // bsl v7.16b, v5.16b, v8.16b
+	WORD $0x3d8001e7 // str q7, [x15]
+	ADD R1, R15, R15
+	WORD $0x4e26e4c7 // fcmeq v7.4s, v6.4s, v6.4s
+	WORD $0x6e681cc7 // bsl v7.16b, v6.16b, v8.16b
+	WORD $0x3d8001e7 // str q7, [x15]
+	ADD R1, R15, R15
+	JMP below
+not4:
+	CMP $-4, R4
+	BNE not3
+	CMP $0, R13
+	BEQ done3
+next3:
+	WORD $0xfd400187 // ldr d7, [x12]
+	WORD $0xbd400988 // ldr s8, [x12, #8]
+	WORD $0x4ec838e8 // zip1 v8.2d, v7.2d, v8.2d
 	ADD R3, R12, R12
 	WORD $0xbc6e68a7 // ldr s7, [x5, x14]
 	WORD $0xbc6e68ea // ldr s10, [x7, x14]
@@ -1995,177 +1940,92 @@ next4:
 	WORD $0x4f871106 // fmla v6.4s, v8.4s, v7.s[0]
 	ADD R2, R14, R14
 	SUBS $1, R13, R13
-	BNE next4
-done4:
-	MOVD c+0(FP), R19
-	MOVD mode+80(FP), R20
-	CMP $1, R20
-	BNE store4
-	MOVD R19, R20
-	WORD $0x3dc00287 // ldr q7, [x20]
-	WORD $0x4e20d4e0 // fadd v0.4s, v7.4s, v0.4s
-	ADD R1, R20, R20
-	WORD $0x3dc00287 // ldr q7, [x20]
-	WORD $0x4e21d4e1 // fadd v1.4s, v7.4s, v1.4s
-	ADD R1, R20, R20
-	WORD $0x3dc00287 // ldr q7, [x20]
-	WORD $0x4e22d4e2 // fadd v2.4s, v7.4s, v2.4s
-	ADD R1, R20, R20
-	WORD $0x3dc00287 // ldr q7, [x20]
-	WORD $0x4e23d4e3 // fadd v3.4s, v7.4s, v3.4s
-	ADD R1, R20, R20
-	WORD $0x3dc00287 // ldr q7, [x20]
-	WORD $0x4e24d4e4 // fadd v4.4s, v7.4s, v4.4s
-	ADD R1, R20, R20
-	WORD $0x3dc00287 // ldr q7, [x20]
-	WORD $0x4e25d4e5 // fadd v5.4s, v7.4s, v5.4s
-	ADD R1, R20, R20
-	WORD $0x3dc00287 // ldr q7, [x20]
-	WORD $0x4e26d4e6 // fadd v6.4s, v7.4s, v6.4s
-	ADD R1, R20, R20
-store4:
-	WORD $0x3dc00007 // ldr q7, [x0]
-	WORD $0x4e20e408 // fcmeq v8.4s, v0.4s, v0.4s
-	WORD $0x6e671c08 // bsl v8.16b, v0.16b, v7.16b
-	WORD $0x3d800268 // str q8, [x19]
-	ADD R1, R19, R19
-	WORD $0x4e21e428 // fcmeq v8.4s, v1.4s, v1.4s
-	WORD $0x6e671c28 // bsl v8.16b, v1.16b, v7.16b
-	WORD $0x3d800268 // str q8, [x19]
-	ADD R1, R19, R19
-	WORD $0x4e22e448 // fcmeq v8.4s, v2.4s, v2.4s
-	WORD $0x6e671c48 // bsl v8.16b, v2.16b, v7.16b
-	WORD $0x3d800268 // str q8, [x19]
-	ADD R1, R19, R19
-	WORD $0x4e23e468 // fcmeq v8.4s, v3.4s, v3.4s
-	WORD $0x6e671c68 // bsl v8.16b, v3.16b, v7.16b
-	WORD $0x3d800268 // str q8, [x19]
-	ADD R1, R19, R19
-	WORD $0x4e24e488 // fcmeq v8.4s, v4.4s, v4.4s
-	WORD $0x6e671c88 // bsl v8.16b, v4.16b, v7.16b
-	WORD $0x3d800268 // str q8, [x19]
-	ADD R1, R19, R19
-	WORD $0x4e25e4a8 // fcmeq v8.4s, v5.4s, v5.4s
-	WORD $0x6e671ca8 // bsl v8.16b, v5.16b, v7.16b
-	WORD $0x3d800268 // str q8, [x19]
-	ADD R1, R19, R19
-	WORD $0x4e26e4c8 // fcmeq v8.4s, v6.4s, v6.4s
-	WORD $0x6e671cc8 // bsl v8.16b, v6.16b, v7.16b
-	WORD $0x3d800268 // str q8, [x19]
-	ADD R1, R19, R19
-	JMP below
-not4:
-	CMP $-4, R4
-	BNE not3
-	CMP $0, R13
-	BEQ done3
-next3:
-	WORD $0xfd400188 // ldr d8, [x12]
-	WORD $0xbd400987 // ldr s7, [x12, #8]
-	WORD $0x4ec73907 // zip1 v7.2d, v8.2d, v7.2d
-	ADD R3, R12, R12
-	WORD $0xbc6e68a8 // ldr s8, [x5, x14]
-	WORD $0xbc6e68e9 // ldr s9, [x7, x14]
-	WORD $0xbc6e690a // ldr s10, [x8, x14]
-	WORD $0x4f8810e0 // fmla v0.4s, v7.4s, v8.s[0]
-	WORD $0xbc6e6928 // ldr s8, [x9, x14]
-	WORD $0x4f8910e1 // fmla v1.4s, v7.4s, v9.s[0]
-	WORD $0xbc6e6949 // ldr s9, [x10, x14]
-	WORD $0x4f8a10e2 // fmla v2.4s, v7.4s, v10.s[0]
-	WORD $0xbc6e696a // ldr s10, [x11, x14]
-	WORD $0x4f8810e3 // fmla v3.4s, v7.4s, v8.s[0]
-	WORD $0xbc6e68c8 // ldr s8, [x6, x14]
-	WORD $0x4f8910e4 // fmla v4.4s, v7.4s, v9.s[0]
-	WORD $0x4f8a10e5 // fmla v5.4s, v7.4s, v10.s[0]
-	WORD $0x4f8810e6 // fmla v6.4s, v7.4s, v8.s[0]
-	ADD R2, R14, R14
-	SUBS $1, R13, R13
 	BNE next3
 done3:
-	MOVD c+0(FP), R19
-	MOVD mode+80(FP), R20
-	CMP $1, R20
+	MOVD c+0(FP), R15
+	MOVD mode+80(FP), R19
+	CMP $1, R19
 	BNE store3
-	MOVD R19, R20
-	WORD $0xfd400288 // ldr d8, [x20]
-	WORD $0xbd400a87 // ldr s7, [x20, #8]
-	WORD $0x4ec73907 // zip1 v7.2d, v8.2d, v7.2d
-	WORD $0x4e20d4e0 // fadd v0.4s, v7.4s, v0.4s
-	ADD R1, R20, R20
-	WORD $0xfd400287 // ldr d7, [x20]
-	WORD $0xbd400a88 // ldr s8, [x20, #8]
+	MOVD R15, R19
+	WORD $0xfd400267 // ldr d7, [x19]
+	WORD $0xbd400a68 // ldr s8, [x19, #8]
 	WORD $0x4ec838e8 // zip1 v8.2d, v7.2d, v8.2d
-	WORD $0x4e21d501 // fadd v1.4s, v8.4s, v1.4s
-	ADD R1, R20, R20
-	WORD $0xfd400288 // ldr d8, [x20]
-	WORD $0xbd400a87 // ldr s7, [x20, #8]
+	WORD $0x4e20d500 // fadd v0.4s, v8.4s, v0.4s
+	ADD R1, R19, R19
+	WORD $0xfd400268 // ldr d8, [x19]
+	WORD $0xbd400a67 // ldr s7, [x19, #8]
 	WORD $0x4ec73907 // zip1 v7.2d, v8.2d, v7.2d
-	WORD $0x4e22d4e2 // fadd v2.4s, v7.4s, v2.4s
-	ADD R1, R20, R20
-	WORD $0xfd400287 // ldr d7, [x20]
-	WORD $0xbd400a88 // ldr s8, [x20, #8]
+	WORD $0x4e21d4e1 // fadd v1.4s, v7.4s, v1.4s
+	ADD R1, R19, R19
+	WORD $0xfd400267 // ldr d7, [x19]
+	WORD $0xbd400a68 // ldr s8, [x19, #8]
 	WORD $0x4ec838e8 // zip1 v8.2d, v7.2d, v8.2d
-	WORD $0x4e23d503 // fadd v3.4s, v8.4s, v3.4s
-	ADD R1, R20, R20
-	WORD $0xfd400288 // ldr d8, [x20]
-	WORD $0xbd400a87 // ldr s7, [x20, #8]
+	WORD $0x4e22d502 // fadd v2.4s, v8.4s, v2.4s
+	ADD R1, R19, R19
+	WORD $0xfd400268 // ldr d8, [x19]
+	WORD $0xbd400a67 // ldr s7, [x19, #8]
 	WORD $0x4ec73907 // zip1 v7.2d, v8.2d, v7.2d
-	WORD $0x4e24d4e4 // fadd v4.4s, v7.4s, v4.4s
-	ADD R1, R20, R20
-	WORD $0xfd400287 // ldr d7, [x20]
-	WORD $0xbd400a88 // ldr s8, [x20, #8]
+	WORD $0x4e23d4e3 // fadd v3.4s, v7.4s, v3.4s
+	ADD R1, R19, R19
+	WORD $0xfd400267 // ldr d7, [x19]
+	WORD $0xbd400a68 // ldr s8, [x19, #8]
 	WORD $0x4ec838e8 // zip1 v8.2d, v7.2d, v8.2d
-	WORD $0x4e25d505 // fadd v5.4s, v8.4s, v5.4s
-	ADD R1, R20, R20
-	WORD $0xfd400288 // ldr d8, [x20]
-	WORD $0xbd400a87 // ldr s7, [x20, #8]
+	WORD $0x4e24d504 // fadd v4.4s, v8.4s, v4.4s
+	ADD R1, R19, R19
+	WORD $0xfd400268 // ldr d8, [x19]
+	WORD $0xbd400a67 // ldr s7, [x19, #8]
 	WORD $0x4ec73907 // zip1 v7.2d, v8.2d, v7.2d
-	WORD $0x4e26d4e6 // fadd v6.4s, v7.4s, v6.4s
-	ADD R1, R20, R20
+	WORD $0x4e25d4e5 // fadd v5.4s, v7.4s, v5.4s
+	ADD R1, R19, R19
+	WORD $0xfd400267 // ldr d7, [x19]
+	WORD $0xbd400a68 // ldr s8, [x19, #8]
+	WORD $0x4ec838e8 // zip1 v8.2d, v7.2d, v8.2d
+	WORD $0x4e26d506 // fadd v6.4s, v8.4s, v6.4s
+	ADD R1, R19, R19
 store3:
-	WORD $0x3dc00007 // ldr q7, [x0]
-	WORD $0x4e20e408 // fcmeq v8.4s, v0.4s, v0.4s
-	WORD $0x6e671c08 // bsl v8.16b, v0.16b, v7.16b
-	WORD $0x6e08410a // ext v10.16b, v8.16b, v8.16b, #8
-	WORD $0xfd000268 // str d8, [x19]
-	WORD $0xbd000a6a // str s10, [x19, #8]
-	ADD R1, R19, R19
-	WORD $0x4e21e42a // fcmeq v10.4s, v1.4s, v1.4s
-	WORD $0x6e671c2a // bsl v10.16b, v1.16b, v7.16b
-	WORD $0x6e0a4148 // ext v8.16b, v10.16b, v10.16b, #8
-	WORD $0xfd00026a // str d10, [x19]
-	WORD $0xbd000a68 // str s8, [x19, #8]
-	ADD R1, R19, R19
-	WORD $0x4e22e448 // fcmeq v8.4s, v2.4s, v2.4s
-	WORD $0x6e671c48 // bsl v8.16b, v2.16b, v7.16b
-	WORD $0x6e08410a // ext v10.16b, v8.16b, v8.16b, #8
-	WORD $0xfd000268 // str d8, [x19]
-	WORD $0xbd000a6a // str s10, [x19, #8]
-	ADD R1, R19, R19
-	WORD $0x4e23e46a // fcmeq v10.4s, v3.4s, v3.4s
-	WORD $0x6e671c6a // bsl v10.16b, v3.16b, v7.16b
-	WORD $0x6e0a4148 // ext v8.16b, v10.16b, v10.16b, #8
-	WORD $0xfd00026a // str d10, [x19]
-	WORD $0xbd000a68 // str s8, [x19, #8]
-	ADD R1, R19, R19
-	WORD $0x4e24e488 // fcmeq v8.4s, v4.4s, v4.4s
-	WORD $0x6e671c88 // bsl v8.16b, v4.16b, v7.16b
-	WORD $0x6e08410a // ext v10.16b, v8.16b, v8.16b, #8
-	WORD $0xfd000268 // str d8, [x19]
-	WORD $0xbd000a6a // str s10, [x19, #8]
-	ADD R1, R19, R19
-	WORD $0x4e25e4aa // fcmeq v10.4s, v5.4s, v5.4s
-	WORD $0x6e671caa // bsl v10.16b, v5.16b, v7.16b
-	WORD $0x6e0a4148 // ext v8.16b, v10.16b, v10.16b, #8
-	WORD $0xfd00026a // str d10, [x19]
-	WORD $0xbd000a68 // str s8, [x19, #8]
-	ADD R1, R19, R19
-	WORD $0x4e26e4c8 // fcmeq v8.4s, v6.4s, v6.4s
-	WORD $0x6e671cc8 // bsl v8.16b, v6.16b, v7.16b
-	WORD $0x6e084107 // ext v7.16b, v8.16b, v8.16b, #8
-	WORD $0xfd000268 // str d8, [x19]
-	WORD $0xbd000a67 // str s7, [x19, #8]
-	ADD R1, R19, R19
+	WORD $0x3dc00008 // ldr q8, [x0]
+	WORD $0x4e20e407 // fcmeq v7.4s, v0.4s, v0.4s
+	WORD $0x6e681c07 // bsl v7.16b, v0.16b, v8.16b
+	WORD $0x6e0740e9 // ext v9.16b, v7.16b, v7.16b, #8
+	WORD $0xfd0001e7 // str d7, [x15]
+	WORD $0xbd0009e9 // str s9, [x15, #8]
+	ADD R1, R15, R15
+	WORD $0x4e21e429 // fcmeq v9.4s, v1.4s, v1.4s
+	WORD $0x6e681c29 // bsl v9.16b, v1.16b, v8.16b
+	WORD $0x6e094127 // ext v7.16b, v9.16b, v9.16b, #8
+	WORD $0xfd0001e9 // str d9, [x15]
+	WORD $0xbd0009e7 // str s7, [x15, #8]
+	ADD R1, R15, R15
+	WORD $0x4e22e447 // fcmeq v7.4s, v2.4s, v2.4s
+	WORD $0x6e681c47 // bsl v7.16b, v2.16b, v8.16b
+	WORD $0x6e0740e9 // ext v9.16b, v7.16b, v7.16b, #8
+	WORD $0xfd0001e7 // str d7, [x15]
+	WORD $0xbd0009e9 // str s9, [x15, #8]
+	ADD R1, R15, R15
+	WORD $0x4e23e469 // fcmeq v9.4s, v3.4s, v3.4s
+	WORD $0x6e681c69 // bsl v9.16b, v3.16b, v8.16b
+	WORD $0x6e094127 // ext v7.16b, v9.16b, v9.16b, #8
+	WORD $0xfd0001e9 // str d9, [x15]
+	WORD $0xbd0009e7 // str s7, [x15, #8]
+	ADD R1, R15, R15
+	WORD $0x4e24e487 // fcmeq v7.4s, v4.4s, v4.4s
+	WORD $0x6e681c87 // bsl v7.16b, v4.16b, v8.16b
+	WORD $0x6e0740e9 // ext v9.16b, v7.16b, v7.16b, #8
+	WORD $0xfd0001e7 // str d7, [x15]
+	WORD $0xbd0009e9 // str s9, [x15, #8]
+	ADD R1, R15, R15
+	WORD $0x4e25e4a9 // fcmeq v9.4s, v5.4s, v5.4s
+	WORD $0x6e681ca9 // bsl v9.16b, v5.16b, v8.16b
+	WORD $0x6e094127 // ext v7.16b, v9.16b, v9.16b, #8
+	WORD $0xfd0001e9 // str d9, [x15]
+	WORD $0xbd0009e7 // str s7, [x15, #8]
+	ADD R1, R15, R15
+	WORD $0x4e26e4c7 // fcmeq v7.4s, v6.4s, v6.4s
+	WORD $0x6e681cc7 // bsl v7.16b, v6.16b, v8.16b
+	WORD $0x6e0740e8 // ext v8.16b, v7.16b, v7.16b, #8
+	WORD $0xfd0001e7 // str d7, [x15]
+	WORD $0xbd0009e8 // str s8, [x15, #8]
+	ADD R1, R15, R15
 	JMP below
 not3:
 	CMP $-8, R4
@@ -2173,179 +2033,179 @@ not3:
 	CMP $0, R13
 	BEQ done2
 next2:
-	WORD $0xfd400187 // ldr d7, [x12]
+	WORD $0xfd400188 // ldr d8, [x12]
 	ADD R3, R12, R12
-	WORD $0xbc6e68a8 // ldr s8, [x5, x14]
-	WORD $0xbc6e68ea // ldr s10, [x7, x14]
-	WORD $0xbc6e6909 // ldr s9, [x8, x14]
-	WORD $0x4f8810e0 // fmla v0.4s, v7.4s, v8.s[0]
-	WORD $0xbc6e6928 // ldr s8, [x9, x14]
-	WORD $0x4f8a10e1 // fmla v1.4s, v7.4s, v10.s[0]
-	WORD $0xbc6e694a // ldr s10, [x10, x14]
-	WORD $0x4f8910e2 // fmla v2.4s, v7.4s, v9.s[0]
-	WORD $0xbc6e6969 // ldr s9, [x11, x14]
-	WORD $0x4f8810e3 // fmla v3.4s, v7.4s, v8.s[0]
-	WORD $0xbc6e68c8 // ldr s8, [x6, x14]
-	WORD $0x4f8a10e4 // fmla v4.4s, v7.4s, v10.s[0]
-	WORD $0x4f8910e5 // fmla v5.4s, v7.4s, v9.s[0]
-	WORD $0x4f8810e6 // fmla v6.4s, v7.4s, v8.s[0]
+	WORD $0xbc6e68a7 // ldr s7, [x5, x14]
+	WORD $0xbc6e68e9 // ldr s9, [x7, x14]
+	WORD $0xbc6e690a // ldr s10, [x8, x14]
+	WORD $0x4f871100 // fmla v0.4s, v8.4s, v7.s[0]
+	WORD $0xbc6e6927 // ldr s7, [x9, x14]
+	WORD $0x4f891101 // fmla v1.4s, v8.4s, v9.s[0]
+	WORD $0xbc6e6949 // ldr s9, [x10, x14]
+	WORD $0x4f8a1102 // fmla v2.4s, v8.4s, v10.s[0]
+	WORD $0xbc6e696a // ldr s10, [x11, x14]
+	WORD $0x4f871103 // fmla v3.4s, v8.4s, v7.s[0]
+	WORD $0xbc6e68c7 // ldr s7, [x6, x14]
+	WORD $0x4f891104 // fmla v4.4s, v8.4s, v9.s[0]
+	WORD $0x4f8a1105 // fmla v5.4s, v8.4s, v10.s[0]
+	WORD $0x4f871106 // fmla v6.4s, v8.4s, v7.s[0]
 	ADD R2, R14, R14
 	SUBS $1, R13, R13
 	BNE next2
 done2:
-	MOVD c+0(FP), R19
-	MOVD mode+80(FP), R20
-	CMP $1, R20
+	MOVD c+0(FP), R15
+	MOVD mode+80(FP), R19
+	CMP $1, R19
 	BNE store2
-	MOVD R19, R20
-	WORD $0xfd400288 // ldr d8, [x20]
-	WORD $0x4e20d500 // fadd v0.4s, v8.4s, v0.4s
-	ADD R1, R20, R20
-	WORD $0xfd400288 // ldr d8, [x20]
-	WORD $0x4e21d501 // fadd v1.4s, v8.4s, v1.4s
-	ADD R1, R20, R20
-	WORD $0xfd400288 // ldr d8, [x20]
-	WORD $0x4e22d502 // fadd v2.4s, v8.4s, v2.4s
-	ADD R1, R20, R20
-	WORD $0xfd400288 // ldr d8, [x20]
-	WORD $0x4e23d503 // fadd v3.4s, v8.4s, v3.4s
-	ADD R1, R20, R20
-	WORD $0xfd400288 // ldr d8, [x20]
-	WORD $0x4e24d504 // fadd v4.4s, v8.4s, v4.4s
-	ADD R1, R20, R20
-	WORD $0xfd400288 // ldr d8, [x20]
-	WORD $0x4e25d505 // fadd v5.4s, v8.4s, v5.4s
-	ADD R1, R20, R20
-	WORD $0xfd400288 // ldr d8, [x20]
-	WORD $0x4e26d506 // fadd v6.4s, v8.4s, v6.4s
-	ADD R1, R20, R20
+	MOVD R15, R19
+	WORD $0xfd400267 // ldr d7, [x19]
+	WORD $0x4e20d4e0 // fadd v0.4s, v7.4s, v0.4s
+	ADD R1, R19, R19
+	WORD $0xfd400267 // ldr d7, [x19]
+	WORD $0x4e21d4e1 // fadd v1.4s, v7.4s, v1.4s
+	ADD R1, R19, R19
+	WORD $0xfd400267 // ldr d7, [x19]
+	WORD $0x4e22d4e2 // fadd v2.4s, v7.4s, v2.4s
+	ADD R1, R19, R19
+	WORD $0xfd400267 // ldr d7, [x19]
+	WORD $0x4e23d4e3 // fadd v3.4s, v7.4s, v3.4s
+	ADD R1, R19, R19
+	WORD $0xfd400267 // ldr d7, [x19]
+	WORD $0x4e24d4e4 // fadd v4.4s, v7.4s, v4.4s
+	ADD R1, R19, R19
+	WORD $0xfd400267 // ldr d7, [x19]
+	WORD $0x4e25d4e5 // fadd v5.4s, v7.4s, v5.4s
+	ADD R1, R19, R19
+	WORD $0xfd400267 // ldr d7, [x19]
+	WORD $0x4e26d4e6 // fadd v6.4s, v7.4s, v6.4s
+	ADD R1, R19, R19
 store2:
-	WORD $0x3dc00008 // ldr q8, [x0]
-	WORD $0x4e20e407 // fcmeq v7.4s, v0.4s, v0.4s
-	WORD $0x6e681c07 // bsl v7.16b, v0.16b, v8.16b
-	WORD $0xfd000267 // str d7, [x19]
-	ADD R1, R19, R19
-	WORD $0x4e21e427 // fcmeq v7.4s, v1.4s, v1.4s
-	WORD $0x6e681c27 // bsl v7.16b, v1.16b, v8.16b
-	WORD $0xfd000267 // str d7, [x19]
-	ADD R1, R19, R19
-	WORD $0x4e22e447 // fcmeq v7.4s, v2.4s, v2.4s
-	WORD $0x6e681c47 // bsl v7.16b, v2.16b, v8.16b
-	WORD $0xfd000267 // str d7, [x19]
-	ADD R1, R19, R19
-	WORD $0x4e23e467 // fcmeq v7.4s, v3.4s, v3.4s
-	WORD $0x6e681c67 // bsl v7.16b, v3.16b, v8.16b
-	WORD $0xfd000267 // str d7, [x19]
-	ADD R1, R19, R19
-	WORD $0x4e24e487 // fcmeq v7.4s, v4.4s, v4.4s
-	WORD $0x6e681c87 // bsl v7.16b, v4.16b, v8.16b
-	WORD $0xfd000267 // str d7, [x19]
-	ADD R1, R19, R19
-	WORD $0x4e25e4a7 // fcmeq v7.4s, v5.4s, v5.4s
-	WORD $0x6e681ca7 // bsl v7.16b, v5.16b, v8.16b
-	WORD $0xfd000267 // str d7, [x19]
-	ADD R1, R19, R19
-	WORD $0x4e26e4c7 // fcmeq v7.4s, v6.4s, v6.4s
-	WORD $0x6e681cc7 // bsl v7.16b, v6.16b, v8.16b
-	WORD $0xfd000267 // str d7, [x19]
-	ADD R1, R19, R19
+	WORD $0x3dc00007 // ldr q7, [x0]
+	WORD $0x4e20e408 // fcmeq v8.4s, v0.4s, v0.4s
+	WORD $0x6e671c08 // bsl v8.16b, v0.16b, v7.16b
+	WORD $0xfd0001e8 // str d8, [x15]
+	ADD R1, R15, R15
+	WORD $0x4e21e428 // fcmeq v8.4s, v1.4s, v1.4s
+	WORD $0x6e671c28 // bsl v8.16b, v1.16b, v7.16b
+	WORD $0xfd0001e8 // str d8, [x15]
+	ADD R1, R15, R15
+	WORD $0x4e22e448 // fcmeq v8.4s, v2.4s, v2.4s
+	WORD $0x6e671c48 // bsl v8.16b, v2.16b, v7.16b
+	WORD $0xfd0001e8 // str d8, [x15]
+	ADD R1, R15, R15
+	WORD $0x4e23e468 // fcmeq v8.4s, v3.4s, v3.4s
+	WORD $0x6e671c68 // bsl v8.16b, v3.16b, v7.16b
+	WORD $0xfd0001e8 // str d8, [x15]
+	ADD R1, R15, R15
+	WORD $0x4e24e488 // fcmeq v8.4s, v4.4s, v4.4s
+	WORD $0x6e671c88 // bsl v8.16b, v4.16b, v7.16b
+	WORD $0xfd0001e8 // str d8, [x15]
+	ADD R1, R15, R15
+	WORD $0x4e25e4a8 // fcmeq v8.4s, v5.4s, v5.4s
+	WORD $0x6e671ca8 // bsl v8.16b, v5.16b, v7.16b
+	WORD $0xfd0001e8 // str d8, [x15]
+	ADD R1, R15, R15
+	WORD $0x4e26e4c8 // fcmeq v8.4s, v6.4s, v6.4s
+	WORD $0x6e671cc8 // bsl v8.16b, v6.16b, v7.16b
+	WORD $0xfd0001e8 // str d8, [x15]
+	ADD R1, R15, R15
 	JMP below
 not2:
 	CMP $0, R13
 	BEQ done1
 next1:
-	WORD $0xbd400187 // ldr s7, [x12]
+	WORD $0xbd400188 // ldr s8, [x12]
 	ADD R3, R12, R12
-	WORD $0xbc6e68a8 // ldr s8, [x5, x14]
-	WORD $0xbc6e68e9 // ldr s9, [x7, x14]
-	WORD $0xbc6e690a // ldr s10, [x8, x14]
-	WORD $0x4f8810e0 // fmla v0.4s, v7.4s, v8.s[0]
-	WORD $0xbc6e6928 // ldr s8, [x9, x14]
-	WORD $0x4f8910e1 // fmla v1.4s, v7.4s, v9.s[0]
-	WORD $0xbc6e6949 // ldr s9, [x10, x14]
-	WORD $0x4f8a10e2 // fmla v2.4s, v7.4s, v10.s[0]
-	WORD $0xbc6e696a // ldr s10, [x11, x14]
-	WORD $0x4f8810e3 // fmla v3.4s, v7.4s, v8.s[0]
-	WORD $0xbc6e68c8 // ldr s8, [x6, x14]
-	WORD $0x4f8910e4 // fmla v4.4s, v7.4s, v9.s[0]
-	WORD $0x4f8a10e5 // fmla v5.4s, v7.4s, v10.s[0]
-	WORD $0x4f8810e6 // fmla v6.4s, v7.4s, v8.s[0]
+	WORD $0xbc6e68a7 // ldr s7, [x5, x14]
+	WORD $0xbc6e68ea // ldr s10, [x7, x14]
+	WORD $0xbc6e6909 // ldr s9, [x8, x14]
+	WORD $0x4f871100 // fmla v0.4s, v8.4s, v7.s[0]
+	WORD $0xbc6e6927 // ldr s7, [x9, x14]
+	WORD $0x4f8a1101 // fmla v1.4s, v8.4s, v10.s[0]
+	WORD $0xbc6e694a // ldr s10, [x10, x14]
+	WORD $0x4f891102 // fmla v2.4s, v8.4s, v9.s[0]
+	WORD $0xbc6e6969 // ldr s9, [x11, x14]
+	WORD $0x4f871103 // fmla v3.4s, v8.4s, v7.s[0]
+	WORD $0xbc6e68c7 // ldr s7, [x6, x14]
+	WORD $0x4f8a1104 // fmla v4.4s, v8.4s, v10.s[0]
+	WORD $0x4f891105 // fmla v5.4s, v8.4s, v9.s[0]
+	WORD $0x4f871106 // fmla v6.4s, v8.4s, v7.s[0]
 	ADD R2, R14, R14
 	SUBS $1, R13, R13
 	BNE next1
 done1:
-	MOVD c+0(FP), R19
-	MOVD mode+80(FP), R20
-	CMP $1, R20
+	MOVD c+0(FP), R15
+	MOVD mode+80(FP), R19
+	CMP $1, R19
 	BNE store1
-	MOVD R19, R20
-	WORD $0xbd400288 // ldr s8, [x20]
-	WORD $0x4e20d500 // fadd v0.4s, v8.4s, v0.4s
-	ADD R1, R20, R20
-	WORD $0xbd400288 // ldr s8, [x20]
-	WORD $0x4e21d501 // fadd v1.4s, v8.4s, v1.4s
-	ADD R1, R20, R20
-	WORD $0xbd400288 // ldr s8, [x20]
-	WORD $0x4e22d502 // fadd v2.4s, v8.4s, v2.4s
-	ADD R1, R20, R20
-	WORD $0xbd400288 // ldr s8, [x20]
-	WORD $0x4e23d503 // fadd v3.4s, v8.4s, v3.4s
-	ADD R1, R20, R20
-	WORD $0xbd400288 // ldr s8, [x20]
-	WORD $0x4e24d504 // fadd v4.4s, v8.4s, v4.4s
-	ADD R1, R20, R20
-	WORD $0xbd400288 // ldr s8, [x20]
-	WORD $0x4e25d505 // fadd v5.4s, v8.4s, v5.4s
-	ADD R1, R20, R20
-	WORD $0xbd400288 // ldr s8, [x20]
-	WORD $0x4e26d506 // fadd v6.4s, v8.4s, v6.4s
-	ADD R1, R20, R20
+	MOVD R15, R19
+	WORD $0xbd400267 // ldr s7, [x19]
+	WORD $0x4e20d4e0 // fadd v0.4s, v7.4s, v0.4s
+	ADD R1, R19, R19
+	WORD $0xbd400267 // ldr s7, [x19]
+	WORD $0x4e21d4e1 // fadd v1.4s, v7.4s, v1.4s
+	ADD R1, R19, R19
+	WORD $0xbd400267 // ldr s7, [x19]
+	WORD $0x4e22d4e2 // fadd v2.4s, v7.4s, v2.4s
+	ADD R1, R19, R19
+	WORD $0xbd400267 // ldr s7, [x19]
+	WORD $0x4e23d4e3 // fadd v3.4s, v7.4s, v3.4s
+	ADD R1, R19, R19
+	WORD $0xbd400267 // ldr s7, [x19]
+	WORD $0x4e24d4e4 // fadd v4.4s, v7.4s, v4.4s
+	ADD R1, R19, R19
+	WORD $0xbd400267 // ldr s7, [x19]
+	WORD $0x4e25d4e5 // fadd v5.4s, v7.4s, v5.4s
+	ADD R1, R19, R19
+	WORD $0xbd400267 // ldr s7, [x19]
+	WORD $0x4e26d4e6 // fadd v6.4s, v7.4s, v6.4s
+	ADD R1, R19, R19
 store1:
-	WORD $0x3dc00008 // ldr q8, [x0]
-	WORD $0x4e20e407 // fcmeq v7.4s, v0.4s, v0.4s
-	WORD $0x6e681c07 // bsl v7.16b, v0.16b, v8.16b
-	WORD $0xbd000267 // str s7, [x19]
-	ADD R1, R19, R19
-	WORD $0x4e21e427 // fcmeq v7.4s, v1.4s, v1.4s
-	WORD $0x6e681c27 // bsl v7.16b, v1.16b, v8.16b
-	WORD $0xbd000267 // str s7, [x19]
-	ADD R1, R19, R19
-	WORD $0x4e22e447 // fcmeq v7.4s, v2.4s, v2.4s
-	WORD $0x6e681c47 // bsl v7.16b, v2.16b, v8.16b
-	WORD $0xbd000267 // str s7, [x19]
-	ADD R1, R19, R19
-	WORD $0x4e23e467 // fcmeq v7.4s, v3.4s, v3.4s
-	WORD $0x6e681c67 // bsl v7.16b, v3.16b, v8.16b
-	WORD $0xbd000267 // str s7, [x19]
-	ADD R1, R19, R19
-	WORD $0x4e24e487 // fcmeq v7.4s, v4.4s, v4.4s
-	WORD $0x6e681c87 // bsl v7.16b, v4.16b, v8.16b
-	WORD $0xbd000267 // str s7, [x19]
-	ADD R1, R19, R19
-	WORD $0x4e25e4a7 // fcmeq v7.4s, v5.4s, v5.4s
-	WORD $0x6e681ca7 // bsl v7.16b, v5.16b, v8.16b
-	WORD $0xbd000267 // str s7, [x19]
-	ADD R1, R19, R19
-	WORD $0x4e26e4c7 // fcmeq v7.4s, v6.4s, v6.4s
-	WORD $0x6e681cc7 // bsl v7.16b, v6.16b, v8.16b
-	WORD $0xbd000267 // str s7, [x19]
-	ADD R1, R19, R19
+	WORD $0x3dc00007 // ldr q7, [x0]
+	WORD $0x4e20e408 // fcmeq v8.4s, v0.4s, v0.4s
+	WORD $0x6e671c08 // bsl v8.16b, v0.16b, v7.16b
+	WORD $0xbd0001e8 // str s8, [x15]
+	ADD R1, R15, R15
+	WORD $0x4e21e428 // fcmeq v8.4s, v1.4s, v1.4s
+	WORD $0x6e671c28 // bsl v8.16b, v1.16b, v7.16b
+	WORD $0xbd0001e8 // str s8, [x15]
+	ADD R1, R15, R15
+	WORD $0x4e22e448 // fcmeq v8.4s, v2.4s, v2.4s
+	WORD $0x6e671c48 // bsl v8.16b, v2.16b, v7.16b
+	WORD $0xbd0001e8 // str s8, [x15]
+	ADD R1, R15, R15
+	WORD $0x4e23e468 // fcmeq v8.4s, v3.4s, v3.4s
+	WORD $0x6e671c68 // bsl v8.16b, v3.16b, v7.16b
+	WORD $0xbd0001e8 // str s8, [x15]
+	ADD R1, R15, R15
+	WORD $0x4e24e488 // fcmeq v8.4s, v4.4s, v4.4s
+	WORD $0x6e671c88 // bsl v8.16b, v4.16b, v7.16b
+	WORD $0xbd0001e8 // str s8, [x15]
+	ADD R1, R15, R15
+	WORD $0x4e25e4a8 // fcmeq v8.4s, v5.4s, v5.4s
+	WORD $0x6e671ca8 // bsl v8.16b, v5.16b, v7.16b
+	WORD $0xbd0001e8 // str s8, [x15]
+	ADD R1, R15, R15
+	WORD $0x4e26e4c8 // fcmeq v8.4s, v6.4s, v6.4s
+	WORD $0x6e671cc8 // bsl v8.16b, v6.16b, v7.16b
+	WORD $0xbd0001e8 // str s8, [x15]
+	ADD R1, R15, R15
 below:
-	MOVD times+72(FP), R20
-	SUBS $1, R20, R20
+	MOVD times+72(FP), R19
+	SUBS $1, R19, R19
 	BEQ last
-	MOVD R20, times+72(FP)
-	MOVD R19, c+0(FP)
-	MOVD aRow+24(FP), R20
-	LSL $2, R20, R20
-	ADD R6, R20, R20
-	MOVD R20, a+16(FP)
+	MOVD R19, times+72(FP)
+	MOVD R15, c+0(FP)
+	MOVD aRow+24(FP), R19
+	LSL $2, R19, R19
+	ADD R6, R19, R19
+	MOVD R19, a+16(FP)
 	JMP tile
 last:
 	RET
 
-// func gemm8x1_32NEON(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, split int, offs *int)
-TEXT ·gemm8x1_32NEON(SB), NOSPLIT, $0-112
+// func gemm8x1_32NEON(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
+TEXT ·gemm8x1_32NEON(SB), NOSPLIT, $0-104
 	MOVD $gemm8x1_32NEONNEONConstants<>(SB), R0
 	MOVD ldc+8(FP), R1
 	LSL $2, R1, R1
@@ -2378,18 +2238,13 @@ tile:
 	WORD $0x6f00e406 // movi v6.2d, #0
 	WORD $0x6f00e407 // movi v7.2d, #0
 	MOVD $0, R15
-	MOVD offs+104(FP), R19
 	CMP $0, R4
 	BNE not4
 	CMP $0, R14
 	BEQ done4
-	CMP $0, R19
-	BEQ next4
-listed:
-	MOVD (R19), R20
-	ADD $8, R19, R19
-	ADD R20<<2, R13, R20
-	WORD $0x3dc00288 // ldr q8, [x20]
+next4:
+	WORD $0x3dc001a8 // ldr q8, [x13]
+	ADD R3, R13, R13
 	WORD $0xbc6f68a9 // ldr s9, [x5, x15]
 	WORD $0xbc6f68ea // ldr s10, [x7, x15]
 	WORD $0xbc6f690b // ldr s11, [x8, x15]
@@ -2408,10 +2263,81 @@ listed:
 	WORD $0x4f8a1107 // fmla v7.4s, v8.4s, v10.s[0]
 	ADD R2, R15, R15
 	SUBS $1, R14, R14
-	BNE listed
-	JMP done4
-next4:
-	WORD $0x3dc001aa // ldr q10, [x13]
+	BNE next4
+done4:
+	MOVD c+0(FP), R19
+	MOVD mode+80(FP), R20
+	CMP $1, R20
+	BNE store4
+	MOVD R19, R20
+	WORD $0x3dc0028a // ldr q10, [x20]
+	WORD $0x4e20d540 // fadd v0.4s, v10.4s, v0.4s
+	ADD R1, R20, R20
+	WORD $0x3dc0028a // ldr q10, [x20]
+	WORD $0x4e21d541 // fadd v1.4s, v10.4s, v1.4s
+	ADD R1, R20, R20
+	WORD $0x3dc0028a // ldr q10, [x20]
+	WORD $0x4e22d542 // fadd v2.4s, v10.4s, v2.4s
+	ADD R1, R20, R20
+	WORD $0x3dc0028a // ldr q10, [x20]
+	WORD $0x4e23d543 // fadd v3.4s, v10.4s, v3.4s
+	ADD R1, R20, R20
+	WORD $0x3dc0028a // ldr q10, [x20]
+	WORD $0x4e24d544 // fadd v4.4s, v10.4s, v4.4s
+	ADD R1, R20, R20
+	WORD $0x3dc0028a // ldr q10, [x20]
+	WORD $0x4e25d545 // fadd v5.4s, v10.4s, v5.4s
+	ADD R1, R20, R20
+	WORD $0x3dc0028a // ldr q10, [x20]
+	WORD $0x4e26d546 // fadd v6.4s, v10.4s, v6.4s
+	ADD R1, R20, R20
+	WORD $0x3dc0028a // ldr q10, [x20]
+	WORD $0x4e27d547 // fadd v7.4s, v10.4s, v7.4s
+	ADD R1, R20, R20
+store4:
+	WORD $0x3dc0000a // ldr q10, [x0]
+	WORD $0x4e20e408 // fcmeq v8.4s, v0.4s, v0.4s
+	WORD $0x6e6a1c08 // bsl v8.16b, v0.16b, v10.16b
+	WORD $0x3d800268 // str q8, [x19]
+	ADD R1, R19, R19
+	WORD $0x4e21e428 // fcmeq v8.4s, v1.4s, v1.4s
+	WORD $0x6e6a1c28 // bsl v8.16b, v1.16b, v10.16b
+	WORD $0x3d800268 // str q8, [x19]
+	ADD R1, R19, R19
+	WORD $0x4e22e448 // fcmeq v8.4s, v2.4s, v2.4s
+	WORD $0x6e6a1c48 // bsl v8.16b, v2.16b, v10.16b
+	WORD $0x3d800268 // str q8, [x19]
+	ADD R1, R19, R19
+	WORD $0x4e23e468 // fcmeq v8.4s, v3.4s, v3.4s
+	WORD $0x6e6a1c68 // bsl v8.16b, v3.16b, v10.16b
+	WORD $0x3d800268 // str q8, [x19]
+	ADD R1, R19, R19
+	WORD $0x4e24e488 // fcmeq v8.4s, v4.4s, v4.4s
+	WORD $0x6e6a1c88 // bsl v8.16b, v4.16b, v10.16b
+	WORD $0x3d800268 // str q8, [x19]
+	ADD R1, R19, R19
+	WORD $0x4e25e4a8 // fcmeq v8.4s, v5.4s, v5.4s
+	WORD $0x6e6a1ca8 // bsl v8.16b, v5.16b, v10.16b
+	WORD $0x3d800268 // str q8, [x19]
+	ADD R1, R19, R19
+	WORD $0x4e26e4c8 // fcmeq v8.4s, v6.4s, v6.4s
+	WORD $0x6e6a1cc8 // bsl v8.16b, v6.16b, v10.16b
+	WORD $0x3d800268 // str q8, [x19]
+	ADD R1, R19, R19
+	WORD $0x4e27e4e8 // fcmeq v8.4s, v7.4s, v7.4s
+	WORD $0x6e6a1ce8 // bsl v8.16b, v7.16b, v10.16b
+	WORD $0x3d800268 // str q8, [x19]
+	ADD R1, R19, R19
+	JMP below
+not4:
+	CMP $-4, R4
+	BNE not3
+	CMP $0, R14
+	BEQ done3
+next3:
+	WORD $0xfd4001a8 // ldr d8, [x13]
+	WORD $0xbd4009aa // ldr s10, [x13, #8]
+	WORD $0x4eca390a // zip1 v10.2d, v8.2d, v10.2d
 	ADD R3, R13, R13
 	WORD $0xbc6f68a8 // ldr s8, [x5, x15]
 	WORD $0xbc6f68e9 // ldr s9, [x7, x15]
@@ -2431,81 +2357,201 @@ next4:
 	WORD $0x4f891147 // fmla v7.4s, v10.4s, v9.s[0]
 	ADD R2, R15, R15
 	SUBS $1, R14, R14
-	BNE next4
-done4:
-	MOVD c+0(FP), R20
-	MOVD mode+80(FP), R21
-	CMP $1, R21
-	BNE store4
-	MOVD R20, R21
-	WORD $0x3dc002a9 // ldr q9, [x21]
-	WORD $0x4e20d520 // fadd v0.4s, v9.4s, v0.4s
-	ADD R1, R21, R21
-	WORD $0x3dc002a9 // ldr q9, [x21]
+	BNE next3
+done3:
+	MOVD c+0(FP), R19
+	MOVD mode+80(FP), R20
+	CMP $1, R20
+	BNE store3
+	MOVD R19, R20
+	WORD $0xfd400289 // ldr d9, [x20]
+	WORD $0xbd400a8a // ldr s10, [x20, #8]
+	WORD $0x4eca392a // zip1 v10.2d, v9.2d, v10.2d
+	WORD $0x4e20d540 // fadd v0.4s, v10.4s, v0.4s
+	ADD R1, R20, R20
+	WORD $0xfd40028a // ldr d10, [x20]
+	WORD $0xbd400a89 // ldr s9, [x20, #8]
+	WORD $0x4ec93949 // zip1 v9.2d, v10.2d, v9.2d
 	WORD $0x4e21d521 // fadd v1.4s, v9.4s, v1.4s
-	ADD R1, R21, R21
-	WORD $0x3dc002a9 // ldr q9, [x21]
-	WORD $0x4e22d522 // fadd v2.4s, v9.4s, v2.4s
-	ADD R1, R21, R21
-	WORD $0x3dc002a9 // ldr q9, [x21]
+	ADD R1, R20, R20
+	WORD $0xfd400289 // ldr d9, [x20]
+	WORD $0xbd400a8a // ldr s10, [x20, #8]
+	WORD $0x4eca392a // zip1 v10.2d, v9.2d, v10.2d
+	WORD $0x4e22d542 // fadd v2.4s, v10.4s, v2.4s
+	ADD R1, R20, R20
+	WORD $0xfd40028a // ldr d10, [x20]
+	WORD $0xbd400a89 // ldr s9, [x20, #8]
+	WORD $0x4ec93949 // zip1 v9.2d, v10.2d, v9.2d
 	WORD $0x4e23d523 // fadd v3.4s, v9.4s, v3.4s
-	ADD R1, R21, R21
-	WORD $0x3dc002a9 // ldr q9, [x21]
-	WORD $0x4e24d524 // fadd v4.4s, v9.4s, v4.4s
-	ADD R1, R21, R21
-	WORD $0x3dc002a9 // ldr q9, [x21]
+	ADD R1, R20, R20
+	WORD $0xfd400289 // ldr d9, [x20]
+	WORD $0xbd400a8a // ldr s10, [x20, #8]
+	WORD $0x4eca392a // zip1 v10.2d, v9.2d, v10.2d
+	WORD $0x4e24d544 // fadd v4.4s, v10.4s, v4.4s
+	ADD R1, R20, R20
+	WORD $0xfd40028a // ldr d10, [x20]
+	WORD $0xbd400a89 // ldr s9, [x20, #8]
+	WORD $0x4ec93949 // zip1 v9.2d, v10.2d, v9.2d
 	WORD $0x4e25d525 // fadd v5.4s, v9.4s, v5.4s
-	ADD R1, R21, R21
-	WORD $0x3dc002a9 // ldr q9, [x21]
-	WORD $0x4e26d526 // fadd v6.4s, v9.4s, v6.4s
-	ADD R1, R21, R21
-	WORD $0x3dc002a9 // ldr q9, [x21]
+	ADD R1, R20, R20
+	WORD $0xfd400289 // ldr d9, [x20]
+	WORD $0xbd400a8a // ldr s10, [x20, #8]
+	WORD $0x4eca392a // zip1 v10.2d, v9.2d, v10.2d
+	WORD $0x4e26d546 // fadd v6.4s, v10.4s, v6.4s
+	ADD R1, R20, R20
+	WORD $0xfd40028a // ldr d10, [x20]
+	WORD $0xbd400a89 // ldr s9, [x20, #8]
+	WORD $0x4ec93949 // zip1 v9.2d, v10.2d, v9.2d
 	WORD $0x4e27d527 // fadd v7.4s, v9.4s, v7.4s
-	ADD R1, R21, R21
-store4:
+	ADD R1, R20, R20
+store3:
 	WORD $0x3dc00009 // ldr q9, [x0]
 	WORD $0x4e20e40a // fcmeq v10.4s, v0.4s, v0.4s
 	WORD $0x6e691c0a // bsl v10.16b, v0.16b, v9.16b
-	WORD $0x3d80028a // str q10, [x20]
-	ADD R1, R20, R20
-	WORD $0x4e21e42a // fcmeq v10.4s, v1.4s, v1.4s
-	WORD $0x6e691c2a // bsl v10.16b, v1.16b, v9.16b
-	WORD $0x3d80028a // str q10, [x20]
-	ADD R1, R20, R20
+	WORD $0x6e0a4148 // ext v8.16b, v10.16b, v10.16b, #8
+	WORD $0xfd00026a // str d10, [x19]
+	WORD $0xbd000a68 // str s8, [x19, #8]
+	ADD R1, R19, R19
+	WORD $0x4e21e428 // fcmeq v8.4s, v1.4s, v1.4s
+	WORD $0x6e691c28 // bsl v8.16b, v1.16b, v9.16b
+	WORD $0x6e08410a // ext v10.16b, v8.16b, v8.16b, #8
+	WORD $0xfd000268 // str d8, [x19]
+	WORD $0xbd000a6a // str s10, [x19, #8]
+	ADD R1, R19, R19
 	WORD $0x4e22e44a // fcmeq v10.4s, v2.4s, v2.4s
 	WORD $0x6e691c4a // bsl v10.16b, v2.16b, v9.16b
-	WORD $0x3d80028a // str q10, [x20]
-	ADD R1, R20, R20
-	WORD $0x4e23e46a // fcmeq v10.4s, v3.4s, v3.4s
-	WORD $0x6e691c6a // bsl v10.16b, v3.16b, v9.16b
-	WORD $0x3d80028a // str q10, [x20]
-	ADD R1, R20, R20
+	WORD $0x6e0a4148 // ext v8.16b, v10.16b, v10.16b, #8
+	WORD $0xfd00026a // str d10, [x19]
+	WORD $0xbd000a68 // str s8, [x19, #8]
+	ADD R1, R19, R19
+	WORD $0x4e23e468 // fcmeq v8.4s, v3.4s, v3.4s
+	WORD $0x6e691c68 // bsl v8.16b, v3.16b, v9.16b
+	WORD $0x6e08410a // ext v10.16b, v8.16b, v8.16b, #8
+	WORD $0xfd000268 // str d8, [x19]
+	WORD $0xbd000a6a // str s10, [x19, #8]
+	ADD R1, R19, R19
 	WORD $0x4e24e48a // fcmeq v10.4s, v4.4s, v4.4s
 	WORD $0x6e691c8a // bsl v10.16b, v4.16b, v9.16b
-	WORD $0x3d80028a // str q10, [x20]
-	ADD R1, R20, R20
-	WORD $0x4e25e4aa // fcmeq v10.4s, v5.4s, v5.4s
-	WORD $0x6e691caa // bsl v10.16b, v5.16b, v9.16b
-	WORD $0x3d80028a // str q10, [x20]
-	ADD R1, R20, R20
+	WORD $0x6e0a4148 // ext v8.16b, v10.16b, v10.16b, #8
+	WORD $0xfd00026a // str d10, [x19]
+	WORD $0xbd000a68 // str s8, [x19, #8]
+	ADD R1, R19, R19
+	WORD $0x4e25e4a8 // fcmeq v8.4s, v5.4s, v5.4s
+	WORD $0x6e691ca8 // bsl v8.16b, v5.16b, v9.16b
+	WORD $0x6e08410a // ext v10.16b, v8.16b, v8.16b, #8
+	WORD $0xfd000268 // str d8, [x19]
+	WORD $0xbd000a6a // str s10, [x19, #8]
+	ADD R1, R19, R19
 	WORD $0x4e26e4ca // fcmeq v10.4s, v6.4s, v6.4s
 	WORD $0x6e691cca // bsl v10.16b, v6.16b, v9.16b
-	WORD $0x3d80028a // str q10, [x20]
-	ADD R1, R20, R20
-	WORD $0x4e27e4ea // fcmeq v10.4s, v7.4s, v7.4s
-	WORD $0x6e691cea // bsl v10.16b, v7.16b, v9.16b
-	WORD $0x3d80028a // str q10, [x20]
-	ADD R1, R20, R20
+	WORD $0x6e0a4148 // ext v8.16b, v10.16b, v10.16b, #8
+	WORD $0xfd00026a // str d10, [x19]
+	WORD $0xbd000a68 // str s8, [x19, #8]
+	ADD R1, R19, R19
+	WORD $0x4e27e4e8 // fcmeq v8.4s, v7.4s, v7.4s
+	WORD $0x6e691ce8 // bsl v8.16b, v7.16b, v9.16b
+	WORD $0x6e084109 // ext v9.16b, v8.16b, v8.16b, #8
+	WORD $0xfd000268 // str d8, [x19]
+	WORD $0xbd000a69 // str s9, [x19, #8]
+	ADD R1, R19, R19
 	JMP below
-not4:
-	CMP $-4, R4
-	BNE not3
+not3:
+	CMP $-8, R4
+	BNE not2
 	CMP $0, R14
-	BEQ done3
-next3:
-	WORD $0xfd4001aa // ldr d10, [x13]
-	WORD $0xbd4009a9 // ldr s9, [x13, #8]
-	WORD $0x4ec93949 // zip1 v9.2d, v10.2d, v9.2d
+	BEQ done2
+next2:
+	WORD $0xfd4001a9 // ldr d9, [x13]
+	ADD R3, R13, R13
+	WORD $0xbc6f68a8 // ldr s8, [x5, x15]
+	WORD $0xbc6f68ea // ldr s10, [x7, x15]
+	WORD $0xbc6f690b // ldr s11, [x8, x15]
+	WORD $0x4f881120 // fmla v0.4s, v9.4s, v8.s[0]
+	WORD $0xbc6f6928 // ldr s8, [x9, x15]
+	WORD $0x4f8a1121 // fmla v1.4s, v9.4s, v10.s[0]
+	WORD $0xbc6f694a // ldr s10, [x10, x15]
+	WORD $0x4f8b1122 // fmla v2.4s, v9.4s, v11.s[0]
+	WORD $0xbc6f696b // ldr s11, [x11, x15]
+	WORD $0x4f881123 // fmla v3.4s, v9.4s, v8.s[0]
+	WORD $0xbc6f6988 // ldr s8, [x12, x15]
+	WORD $0x4f8a1124 // fmla v4.4s, v9.4s, v10.s[0]
+	WORD $0xbc6f68ca // ldr s10, [x6, x15]
+	WORD $0x4f8b1125 // fmla v5.4s, v9.4s, v11.s[0]
+	WORD $0x4f881126 // fmla v6.4s, v9.4s, v8.s[0]
+	WORD $0x4f8a1127 // fmla v7.4s, v9.4s, v10.s[0]
+	ADD R2, R15, R15
+	SUBS $1, R14, R14
+	BNE next2
+done2:
+	MOVD c+0(FP), R19
+	MOVD mode+80(FP), R20
+	CMP $1, R20
+	BNE store2
+	MOVD R19, R20
+	WORD $0xfd40028a // ldr d10, [x20]
+	WORD $0x4e20d540 // fadd v0.4s, v10.4s, v0.4s
+	ADD R1, R20, R20
+	WORD $0xfd40028a // ldr d10, [x20]
+	WORD $0x4e21d541 // fadd v1.4s, v10.4s, v1.4s
+	ADD R1, R20, R20
+	WORD $0xfd40028a // ldr d10, [x20]
+	WORD $0x4e22d542 // fadd v2.4s, v10.4s, v2.4s
+	ADD R1, R20, R20
+	WORD $0xfd40028a // ldr d10, [x20]
+	WORD $0x4e23d543 // fadd v3.4s, v10.4s, v3.4s
+	ADD R1, R20, R20
+	WORD $0xfd40028a // ldr d10, [x20]
+	WORD $0x4e24d544 // fadd v4.4s, v10.4s, v4.4s
+	ADD R1, R20, R20
+	WORD $0xfd40028a // ldr d10, [x20]
+	WORD $0x4e25d545 // fadd v5.4s, v10.4s, v5.4s
+	ADD R1, R20, R20
+	WORD $0xfd40028a // ldr d10, [x20]
+	WORD $0x4e26d546 // fadd v6.4s, v10.4s, v6.4s
+	ADD R1, R20, R20
+	WORD $0xfd40028a // ldr d10, [x20]
+	WORD $0x4e27d547 // fadd v7.4s, v10.4s, v7.4s
+	ADD R1, R20, R20
+store2:
+	WORD $0x3dc0000a // ldr q10, [x0]
+	WORD $0x4e20e409 // fcmeq v9.4s, v0.4s, v0.4s
+	WORD $0x6e6a1c09 // bsl v9.16b, v0.16b, v10.16b
+	WORD $0xfd000269 // str d9, [x19]
+	ADD R1, R19, R19
+	WORD $0x4e21e429 // fcmeq v9.4s, v1.4s, v1.4s
+	WORD $0x6e6a1c29 // bsl v9.16b, v1.16b, v10.16b
+	WORD $0xfd000269 // str d9, [x19]
+	ADD R1, R19, R19
+	WORD $0x4e22e449 // fcmeq v9.4s, v2.4s, v2.4s
+	WORD $0x6e6a1c49 // bsl v9.16b, v2.16b, v10.16b
+	WORD $0xfd000269 // str d9, [x19]
+	ADD R1, R19, R19
+	WORD $0x4e23e469 // fcmeq v9.4s, v3.4s, v3.4s
+	WORD $0x6e6a1c69 // bsl v9.16b, v3.16b, v10.16b
+	WORD $0xfd000269 // str d9, [x19]
+	ADD R1, R19, R19
+	WORD $0x4e24e489 // fcmeq v9.4s, v4.4s, v4.4s
+	WORD $0x6e6a1c89 // bsl v9.16b, v4.16b, v10.16b
+	WORD $0xfd000269 // str d9, [x19]
+	ADD R1, R19, R19
+	WORD $0x4e25e4a9 // fcmeq v9.4s, v5.4s, v5.4s
+	WORD $0x6e6a1ca9 // bsl v9.16b, v5.16b, v10.16b
+	WORD $0xfd000269 // str d9, [x19]
+	ADD R1, R19, R19
+	WORD $0x4e26e4c9 // fcmeq v9.4s, v6.4s, v6.4s
+	WORD $0x6e6a1cc9 // bsl v9.16b, v6.16b, v10.16b
+	WORD $0xfd000269 // str d9, [x19]
+	ADD R1, R19, R19
+	WORD $0x4e27e4e9 // fcmeq v9.4s, v7.4s, v7.4s
+	WORD $0x6e6a1ce9 // bsl v9.16b, v7.16b, v10.16b
+	WORD $0xfd000269 // str d9, [x19]
+	ADD R1, R19, R19
+	JMP below
+not2:
+	CMP $0, R14
+	BEQ done1
+next1:
+	WORD $0xbd4001a9 // ldr s9, [x13]
 	ADD R3, R13, R13
 	WORD $0xbc6f68aa // ldr s10, [x5, x15]
 	WORD $0xbc6f68e8 // ldr s8, [x7, x15]
@@ -2525,301 +2571,87 @@ next3:
 	WORD $0x4f881127 // fmla v7.4s, v9.4s, v8.s[0]
 	ADD R2, R15, R15
 	SUBS $1, R14, R14
-	BNE next3
-done3:
-	MOVD c+0(FP), R20
-	MOVD mode+80(FP), R21
-	CMP $1, R21
-	BNE store3
-	MOVD R20, R21
-	WORD $0xfd4002a8 // ldr d8, [x21]
-	WORD $0xbd400aa9 // ldr s9, [x21, #8]
-	WORD $0x4ec93909 // zip1 v9.2d, v8.2d, v9.2d
-	WORD $0x4e20d520 // fadd v0.4s, v9.4s, v0.4s
-	ADD R1, R21, R21
-	WORD $0xfd4002a9 // ldr d9, [x21]
-	WORD $0xbd400aa8 // ldr s8, [x21, #8]
-	WORD $0x4ec83928 // zip1 v8.2d, v9.2d, v8.2d
+	BNE next1
+done1:
+	MOVD c+0(FP), R19
+	MOVD mode+80(FP), R20
+	CMP $1, R20
+	BNE store1
+	MOVD R19, R20
+	WORD $0xbd400288 // ldr s8, [x20]
+	WORD $0x4e20d500 // fadd v0.4s, v8.4s, v0.4s
+	ADD R1, R20, R20
+	WORD $0xbd400288 // ldr s8, [x20]
 	WORD $0x4e21d501 // fadd v1.4s, v8.4s, v1.4s
-	ADD R1, R21, R21
-	WORD $0xfd4002a8 // ldr d8, [x21]
-	WORD $0xbd400aa9 // ldr s9, [x21, #8]
-	WORD $0x4ec93909 // zip1 v9.2d, v8.2d, v9.2d
-	WORD $0x4e22d522 // fadd v2.4s, v9.4s, v2.4s
-	ADD R1, R21, R21
-	WORD $0xfd4002a9 // ldr d9, [x21]
-	WORD $0xbd400aa8 // ldr s8, [x21, #8]
-	WORD $0x4ec83928 // zip1 v8.2d, v9.2d, v8.2d
+	ADD R1, R20, R20
+	WORD $0xbd400288 // ldr s8, [x20]
+	WORD $0x4e22d502 // fadd v2.4s, v8.4s, v2.4s
+	ADD R1, R20, R20
+	WORD $0xbd400288 // ldr s8, [x20]
 	WORD $0x4e23d503 // fadd v3.4s, v8.4s, v3.4s
-	ADD R1, R21, R21
-	WORD $0xfd4002a8 // ldr d8, [x21]
-	WORD $0xbd400aa9 // ldr s9, [x21, #8]
-	WORD $0x4ec93909 // zip1 v9.2d, v8.2d, v9.2d
-	WORD $0x4e24d524 // fadd v4.4s, v9.4s, v4.4s
-	ADD R1, R21, R21
-	WORD $0xfd4002a9 // ldr d9, [x21]
-	WORD $0xbd400aa8 // ldr s8, [x21, #8]
-	WORD $0x4ec83928 // zip1 v8.2d, v9.2d, v8.2d
+	ADD R1, R20, R20
+	WORD $0xbd400288 // ldr s8, [x20]
+	WORD $0x4e24d504 // fadd v4.4s, v8.4s, v4.4s
+	ADD R1, R20, R20
+	WORD $0xbd400288 // ldr s8, [x20]
 	WORD $0x4e25d505 // fadd v5.4s, v8.4s, v5.4s
-	ADD R1, R21, R21
-	WORD $0xfd4002a8 // ldr d8, [x21]
-	WORD $0xbd400aa9 // ldr s9, [x21, #8]
-	WORD $0x4ec93909 // zip1 v9.2d, v8.2d, v9.2d
-	WORD $0x4e26d526 // fadd v6.4s, v9.4s, v6.4s
-	ADD R1, R21, R21
-	WORD $0xfd4002a9 // ldr d9, [x21]
-	WORD $0xbd400aa8 // ldr s8, [x21, #8]
-	WORD $0x4ec83928 // zip1 v8.2d, v9.2d, v8.2d
+	ADD R1, R20, R20
+	WORD $0xbd400288 // ldr s8, [x20]
+	WORD $0x4e26d506 // fadd v6.4s, v8.4s, v6.4s
+	ADD R1, R20, R20
+	WORD $0xbd400288 // ldr s8, [x20]
 	WORD $0x4e27d507 // fadd v7.4s, v8.4s, v7.4s
-	ADD R1, R21, R21
-store3:
+	ADD R1, R20, R20
+store1:
 	WORD $0x3dc00008 // ldr q8, [x0]
 	WORD $0x4e20e409 // fcmeq v9.4s, v0.4s, v0.4s
 	WORD $0x6e681c09 // bsl v9.16b, v0.16b, v8.16b
-	WORD $0x6e09412a // ext v10.16b, v9.16b, v9.16b, #8
-	WORD $0xfd000289 // str d9, [x20]
-	WORD $0xbd000a8a // str s10, [x20, #8]
-	ADD R1, R20, R20
-	WORD $0x4e21e42a // fcmeq v10.4s, v1.4s, v1.4s
-	WORD $0x6e681c2a // bsl v10.16b, v1.16b, v8.16b
-	WORD $0x6e0a4149 // ext v9.16b, v10.16b, v10.16b, #8
-	WORD $0xfd00028a // str d10, [x20]
-	WORD $0xbd000a89 // str s9, [x20, #8]
-	ADD R1, R20, R20
+	WORD $0xbd000269 // str s9, [x19]
+	ADD R1, R19, R19
+	WORD $0x4e21e429 // fcmeq v9.4s, v1.4s, v1.4s
+	WORD $0x6e681c29 // bsl v9.16b, v1.16b, v8.16b
+	WORD $0xbd000269 // str s9, [x19]
+	ADD R1, R19, R19
 	WORD $0x4e22e449 // fcmeq v9.4s, v2.4s, v2.4s
 	WORD $0x6e681c49 // bsl v9.16b, v2.16b, v8.16b
-	WORD $0x6e09412a // ext v10.16b, v9.16b, v9.16b, #8
-	WORD $0xfd000289 // str d9, [x20]
-	WORD $0xbd000a8a // str s10, [x20, #8]
-	ADD R1, R20, R20
-	WORD $0x4e23e46a // fcmeq v10.4s, v3.4s, v3.4s
-	WORD $0x6e681c6a // bsl v10.16b, v3.16b, v8.16b
-	WORD $0x6e0a4149 // ext v9.16b, v10.16b, v10.16b, #8
-	WORD $0xfd00028a // str d10, [x20]
-	WORD $0xbd000a89 // str s9, [x20, #8]
-	ADD R1, R20, R20
+	WORD $0xbd000269 // str s9, [x19]
+	ADD R1, R19, R19
+	WORD $0x4e23e469 // fcmeq v9.4s, v3.4s, v3.4s
+	WORD $0x6e681c69 // bsl v9.16b, v3.16b, v8.16b
+	WORD $0xbd000269 // str s9, [x19]
+	ADD R1, R19, R19
 	WORD $0x4e24e489 // fcmeq v9.4s, v4.4s, v4.4s
 	WORD $0x6e681c89 // bsl v9.16b, v4.16b, v8.16b
-	WORD $0x6e09412a // ext v10.16b, v9.16b, v9.16b, #8
-	WORD $0xfd000289 // str d9, [x20]
-	WORD $0xbd000a8a // str s10, [x20, #8]
-	ADD R1, R20, R20
-	WORD $0x4e25e4aa // fcmeq v10.4s, v5.4s, v5.4s
-	WORD $0x6e681caa // bsl v10.16b, v5.16b, v8.16b
-	WORD $0x6e0a4149 // ext v9.16b, v10.16b, v10.16b, #8
-	WORD $0xfd00028a // str d10, [x20]
-	WORD $0xbd000a89 // str s9, [x20, #8]
-	ADD R1, R20, R20
+	WORD $0xbd000269 // str s9, [x19]
+	ADD R1, R19, R19
+	WORD $0x4e25e4a9 // fcmeq v9.4s, v5.4s, v5.4s
+	WORD $0x6e681ca9 // bsl v9.16b, v5.16b, v8.16b
+	WORD $0xbd000269 // str s9, [x19]
+	ADD R1, R19, R19
 	WORD $0x4e26e4c9 // fcmeq v9.4s, v6.4s, v6.4s
 	WORD $0x6e681cc9 // bsl v9.16b, v6.16b, v8.16b
-	WORD $0x6e09412a // ext v10.16b, v9.16b, v9.16b, #8
-	WORD $0xfd000289 // str d9, [x20]
-	WORD $0xbd000a8a // str s10, [x20, #8]
-	ADD R1, R20, R20
-	WORD $0x4e27e4ea // fcmeq v10.4s, v7.4s, v7.4s
-	WORD $0x6e681cea // bsl v10.16b, v7.16b, v8.16b
-	WORD $0x6e0a4148 // ext v8.16b, v10.16b, v10.16b, #8
-	WORD $0xfd00028a // str d10, [x20]
-	WORD $0xbd000a88 // str s8, [x20, #8]
-	ADD R1, R20, R20
-	JMP below
-not3:
-	CMP $-8, R4
-	BNE not2
-	CMP $0, R14
-	BEQ done2
-next2:
-	WORD $0xfd4001a8 // ldr d8, [x13]
-	ADD R3, R13, R13
-	WORD $0xbc6f68aa // ldr s10, [x5, x15]
-	WORD $0xbc6f68e9 // ldr s9, [x7, x15]
-	WORD $0xbc6f690b // ldr s11, [x8, x15]
-	WORD $0x4f8a1100 // fmla v0.4s, v8.4s, v10.s[0]
-	WORD $0xbc6f692a // ldr s10, [x9, x15]
-	WORD $0x4f891101 // fmla v1.4s, v8.4s, v9.s[0]
-	WORD $0xbc6f6949 // ldr s9, [x10, x15]
-	WORD $0x4f8b1102 // fmla v2.4s, v8.4s, v11.s[0]
-	WORD $0xbc6f696b // ldr s11, [x11, x15]
-	WORD $0x4f8a1103 // fmla v3.4s, v8.4s, v10.s[0]
-	WORD $0xbc6f698a // ldr s10, [x12, x15]
-	WORD $0x4f891104 // fmla v4.4s, v8.4s, v9.s[0]
-	WORD $0xbc6f68c9 // ldr s9, [x6, x15]
-	WORD $0x4f8b1105 // fmla v5.4s, v8.4s, v11.s[0]
-	WORD $0x4f8a1106 // fmla v6.4s, v8.4s, v10.s[0]
-	WORD $0x4f891107 // fmla v7.4s, v8.4s, v9.s[0]
-	ADD R2, R15, R15
-	SUBS $1, R14, R14
-	BNE next2
-done2:
-	MOVD c+0(FP), R20
-	MOVD mode+80(FP), R21
-	CMP $1, R21
-	BNE store2
-	MOVD R20, R21
-	WORD $0xfd4002a9 // ldr d9, [x21]
-	WORD $0x4e20d520 // fadd v0.4s, v9.4s, v0.4s
-	ADD R1, R21, R21
-	WORD $0xfd4002a9 // ldr d9, [x21]
-	WORD $0x4e21d521 // fadd v1.4s, v9.4s, v1.4s
-	ADD R1, R21, R21
-	WORD $0xfd4002a9 // ldr d9, [x21]
-	WORD $0x4e22d522 // fadd v2.4s, v9.4s, v2.4s
-	ADD R1, R21, R21
-	WORD $0xfd4002a9 // ldr d9, [x21]
-	WORD $0x4e23d523 // fadd v3.4s, v9.4s, v3.4s
-	ADD R1, R21, R21
-	WORD $0xfd4002a9 // ldr d9, [x21]
-	WORD $0x4e24d524 // fadd v4.4s, v9.4s, v4.4s
-	ADD R1, R21, R21
-	WORD $0xfd4002a9 // ldr d9, [x21]
-	WORD $0x4e25d525 // fadd v5.4s, v9.4s, v5.4s
-	ADD R1, R21, R21
-	WORD $0xfd4002a9 // ldr d9, [x21]
-	WORD $0x4e26d526 // fadd v6.4s, v9.4s, v6.4s
-	ADD R1, R21, R21
-	WORD $0xfd4002a9 // ldr d9, [x21]
-	WORD $0x4e27d527 // fadd v7.4s, v9.4s, v7.4s
-	ADD R1, R21, R21
-store2:
-	WORD $0x3dc00009 // ldr q9, [x0]
-	WORD $0x4e20e408 // fcmeq v8.4s, v0.4s, v0.4s
-	WORD $0x6e691c08 // bsl v8.16b, v0.16b, v9.16b
-	WORD $0xfd000288 // str d8, [x20]
-	ADD R1, R20, R20
-	WORD $0x4e21e428 // fcmeq v8.4s, v1.4s, v1.4s
-	WORD $0x6e691c28 // bsl v8.16b, v1.16b, v9.16b
-	WORD $0xfd000288 // str d8, [x20]
-	ADD R1, R20, R20
-	WORD $0x4e22e448 // fcmeq v8.4s, v2.4s, v2.4s
-	WORD $0x6e691c48 // bsl v8.16b, v2.16b, v9.16b
-	WORD $0xfd000288 // str d8, [x20]
-	ADD R1, R20, R20
-	WORD $0x4e23e468 // fcmeq v8.4s, v3.4s, v3.4s
-	WORD $0x6e691c68 // bsl v8.16b, v3.16b, v9.16b
-	WORD $0xfd000288 // str d8, [x20]
-	ADD R1, R20, R20
-	WORD $0x4e24e488 // fcmeq v8.4s, v4.4s, v4.4s
-	WORD $0x6e691c88 // bsl v8.16b, v4.16b, v9.16b
-	WORD $0xfd000288 // str d8, [x20]
-	ADD R1, R20, R20
-	WORD $0x4e25e4a8 // fcmeq v8.4s, v5.4s, v5.4s
-	WORD $0x6e691ca8 // bsl v8.16b, v5.16b, v9.16b
-	WORD $0xfd000288 // str d8, [x20]
-	ADD R1, R20, R20
-	WORD $0x4e26e4c8 // fcmeq v8.4s, v6.4s, v6.4s
-	WORD $0x6e691cc8 // bsl v8.16b, v6.16b, v9.16b
-	WORD $0xfd000288 // str d8, [x20]
-	ADD R1, R20, R20
-	WORD $0x4e27e4e8 // fcmeq v8.4s, v7.4s, v7.4s
-	WORD $0x6e691ce8 // bsl v8.16b, v7.16b, v9.16b
-	WORD $0xfd000288 // str d8, [x20]
-	ADD R1, R20, R20
-	JMP below
-not2:
-	CMP $0, R14
-	BEQ done1
-next1:
-	WORD $0xbd4001a8 // ldr s8, [x13]
-	ADD R3, R13, R13
-	WORD $0xbc6f68a9 // ldr s9, [x5, x15]
-	WORD $0xbc6f68ea // ldr s10, [x7, x15]
-	WORD $0xbc6f690b // ldr s11, [x8, x15]
-	WORD $0x4f891100 // fmla v0.4s, v8.4s, v9.s[0]
-	WORD $0xbc6f6929 // ldr s9, [x9, x15]
-	WORD $0x4f8a1101 // fmla v1.4s, v8.4s, v10.s[0]
-	WORD $0xbc6f694a // ldr s10, [x10, x15]
-	WORD $0x4f8b1102 // fmla v2.4s, v8.4s, v11.s[0]
-	WORD $0xbc6f696b // ldr s11, [x11, x15]
-	WORD $0x4f891103 // fmla v3.4s, v8.4s, v9.s[0]
-	WORD $0xbc6f6989 // ldr s9, [x12, x15]
-	WORD $0x4f8a1104 // fmla v4.4s, v8.4s, v10.s[0]
-	WORD $0xbc6f68ca // ldr s10, [x6, x15]
-	WORD $0x4f8b1105 // fmla v5.4s, v8.4s, v11.s[0]
-	WORD $0x4f891106 // fmla v6.4s, v8.4s, v9.s[0]
-	WORD $0x4f8a1107 // fmla v7.4s, v8.4s, v10.s[0]
-	ADD R2, R15, R15
-	SUBS $1, R14, R14
-	BNE next1
-done1:
-	MOVD c+0(FP), R20
-	MOVD mode+80(FP), R21
-	CMP $1, R21
-	BNE store1
-	MOVD R20, R21
-	WORD $0xbd4002aa // ldr s10, [x21]
-	WORD $0x4e20d540 // fadd v0.4s, v10.4s, v0.4s
-	ADD R1, R21, R21
-	WORD $0xbd4002aa // ldr s10, [x21]
-	WORD $0x4e21d541 // fadd v1.4s, v10.4s, v1.4s
-	ADD R1, R21, R21
-	WORD $0xbd4002aa // ldr s10, [x21]
-	WORD $0x4e22d542 // fadd v2.4s, v10.4s, v2.4s
-	ADD R1, R21, R21
-	WORD $0xbd4002aa // ldr s10, [x21]
-	WORD $0x4e23d543 // fadd v3.4s, v10.4s, v3.4s
-	ADD R1, R21, R21
-	WORD $0xbd4002aa // ldr s10, [x21]
-	WORD $0x4e24d544 // fadd v4.4s, v10.4s, v4.4s
-	ADD R1, R21, R21
-	WORD $0xbd4002aa // ldr s10, [x21]
-	WORD $0x4e25d545 // fadd v5.4s, v10.4s, v5.4s
-	ADD R1, R21, R21
-	WORD $0xbd4002aa // ldr s10, [x21]
-	WORD $0x4e26d546 // fadd v6.4s, v10.4s, v6.4s
-	ADD R1, R21, R21
-	WORD $0xbd4002aa // ldr s10, [x21]
-	WORD $0x4e27d547 // fadd v7.4s, v10.4s, v7.4s
-	ADD R1, R21, R21
-store1:
-	WORD $0x3dc0000a // ldr q10, [x0]
-	WORD $0x4e20e408 // fcmeq v8.4s, v0.4s, v0.4s
-	WORD $0x6e6a1c08 // bsl v8.16b, v0.16b, v10.16b
-	WORD $0xbd000288 // str s8, [x20]
-	ADD R1, R20, R20
-	WORD $0x4e21e428 // fcmeq v8.4s, v1.4s, v1.4s
-	WORD $0x6e6a1c28 // bsl v8.16b, v1.16b, v10.16b
-	WORD $0xbd000288 // str s8, [x20]
-	ADD R1, R20, R20
-	WORD $0x4e22e448 // fcmeq v8.4s, v2.4s, v2.4s
-	WORD $0x6e6a1c48 // bsl v8.16b, v2.16b, v10.16b
-	WORD $0xbd000288 // str s8, [x20]
-	ADD R1, R20, R20
-	WORD $0x4e23e468 // fcmeq v8.4s, v3.4s, v3.4s
-	WORD $0x6e6a1c68 // bsl v8.16b, v3.16b, v10.16b
-	WORD $0xbd000288 // str s8, [x20]
-	ADD R1, R20, R20
-	WORD $0x4e24e488 // fcmeq v8.4s, v4.4s, v4.4s
-	WORD $0x6e6a1c88 // bsl v8.16b, v4.16b, v10.16b
-	WORD $0xbd000288 // str s8, [x20]
-	ADD R1, R20, R20
-	WORD $0x4e25e4a8 // fcmeq v8.4s, v5.4s, v5.4s
-	WORD $0x6e6a1ca8 // bsl v8.16b, v5.16b, v10.16b
-	WORD $0xbd000288 // str s8, [x20]
-	ADD R1, R20, R20
-	WORD $0x4e26e4c8 // fcmeq v8.4s, v6.4s, v6.4s
-	WORD $0x6e6a1cc8 // bsl v8.16b, v6.16b, v10.16b
-	WORD $0xbd000288 // str s8, [x20]
-	ADD R1, R20, R20
-	WORD $0x4e27e4e8 // fcmeq v8.4s, v7.4s, v7.4s
-	WORD $0x6e6a1ce8 // bsl v8.16b, v7.16b, v10.16b
-	WORD $0xbd000288 // str s8, [x20]
-	ADD R1, R20, R20
+	WORD $0xbd000269 // str s9, [x19]
+	ADD R1, R19, R19
+	WORD $0x4e27e4e9 // fcmeq v9.4s, v7.4s, v7.4s
+	WORD $0x6e681ce9 // bsl v9.16b, v7.16b, v8.16b
+	WORD $0xbd000269 // str s9, [x19]
+	ADD R1, R19, R19
 below:
-	MOVD times+72(FP), R21
-	SUBS $1, R21, R21
+	MOVD times+72(FP), R20
+	SUBS $1, R20, R20
 	BEQ last
-	MOVD R21, times+72(FP)
-	MOVD R20, c+0(FP)
-	MOVD aRow+24(FP), R21
-	LSL $2, R21, R21
-	ADD R6, R21, R21
-	MOVD R21, a+16(FP)
+	MOVD R20, times+72(FP)
+	MOVD R19, c+0(FP)
+	MOVD aRow+24(FP), R20
+	LSL $2, R20, R20
+	ADD R6, R20, R20
+	MOVD R20, a+16(FP)
 	JMP tile
 last:
 	RET
 
-// func gemm9x1_32NEON(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, split int, offs *int)
-TEXT ·gemm9x1_32NEON(SB), NOSPLIT, $0-112
+// func gemm9x1_32NEON(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
+TEXT ·gemm9x1_32NEON(SB), NOSPLIT, $0-104
 	MOVD $gemm9x1_32NEONNEONConstants<>(SB), R0
 	MOVD ldc+8(FP), R1
 	LSL $2, R1, R1
@@ -2854,18 +2686,13 @@ tile:
 	WORD $0x6f00e407 // movi v7.2d, #0
 	WORD $0x6f00e408 // movi v8.2d, #0
 	MOVD $0, R19
-	MOVD offs+104(FP), R20
 	CMP $0, R4
 	BNE not4
 	CMP $0, R15
 	BEQ done4
-	CMP $0, R20
-	BEQ next4
-listed:
-	MOVD (R20), R21
-	ADD $8, R20, R20
-	ADD R21<<2, R14, R21
-	WORD $0x3dc002a9 // ldr q9, [x21]
+next4:
+	WORD $0x3dc001c9 // ldr q9, [x14]
+	ADD R3, R14, R14
 	WORD $0xbc7368aa // ldr s10, [x5, x19]
 	WORD $0xbc7368eb // ldr s11, [x7, x19]
 	WORD $0xbc73690c // ldr s12, [x8, x19]
@@ -2886,10 +2713,88 @@ listed:
 	WORD $0x4f8c1128 // fmla v8.4s, v9.4s, v12.s[0]
 	ADD R2, R19, R19
 	SUBS $1, R15, R15
-	BNE listed
-	JMP done4
-next4:
-	WORD $0x3dc001cc // ldr q12, [x14]
+	BNE next4
+done4:
+	MOVD c+0(FP), R20
+	MOVD mode+80(FP), R21
+	CMP $1, R21
+	BNE store4
+	MOVD R20, R21
+	WORD $0x3dc002ac // ldr q12, [x21]
+	WORD $0x4e20d580 // fadd v0.4s, v12.4s, v0.4s
+	ADD R1, R21, R21
+	WORD $0x3dc002ac // ldr q12, [x21]
+	WORD $0x4e21d581 // fadd v1.4s, v12.4s, v1.4s
+	ADD R1, R21, R21
+	WORD $0x3dc002ac // ldr q12, [x21]
+	WORD $0x4e22d582 // fadd v2.4s, v12.4s, v2.4s
+	ADD R1, R21, R21
+	WORD $0x3dc002ac // ldr q12, [x21]
+	WORD $0x4e23d583 // fadd v3.4s, v12.4s, v3.4s
+	ADD R1, R21, R21
+	WORD $0x3dc002ac // ldr q12, [x21]
+	WORD $0x4e24d584 // fadd v4.4s, v12.4s, v4.4s
+	ADD R1, R21, R21
+	WORD $0x3dc002ac // ldr q12, [x21]
+	WORD $0x4e25d585 // fadd v5.4s, v12.4s, v5.4s
+	ADD R1, R21, R21
+	WORD $0x3dc002ac // ldr q12, [x21]
+	WORD $0x4e26d586 // fadd v6.4s, v12.4s, v6.4s
+	ADD R1, R21, R21
+	WORD $0x3dc002ac // ldr q12, [x21]
+	WORD $0x4e27d587 // fadd v7.4s, v12.4s, v7.4s
+	ADD R1, R21, R21
+	WORD $0x3dc002ac // ldr q12, [x21]
+	WORD $0x4e28d588 // fadd v8.4s, v12.4s, v8.4s
+	ADD R1, R21, R21
+store4:
+	WORD $0x3dc0000c // ldr q12, [x0]
+	WORD $0x4e20e409 // fcmeq v9.4s, v0.4s, v0.4s
+	WORD $0x6e6c1c09 // bsl v9.16b, v0.16b, v12.16b
+	WORD $0x3d800289 // str q9, [x20]
+	ADD R1, R20, R20
+	WORD $0x4e21e429 // fcmeq v9.4s, v1.4s, v1.4s
+	WORD $0x6e6c1c29 // bsl v9.16b, v1.16b, v12.16b
+	WORD $0x3d800289 // str q9, [x20]
+	ADD R1, R20, R20
+	WORD $0x4e22e449 // fcmeq v9.4s, v2.4s, v2.4s
+	WORD $0x6e6c1c49 // bsl v9.16b, v2.16b, v12.16b
+	WORD $0x3d800289 // str q9, [x20]
+	ADD R1, R20, R20
+	WORD $0x4e23e469 // fcmeq v9.4s, v3.4s, v3.4s
+	WORD $0x6e6c1c69 // bsl v9.16b, v3.16b, v12.16b
+	WORD $0x3d800289 // str q9, [x20]
+	ADD R1, R20, R20
+	WORD $0x4e24e489 // fcmeq v9.4s, v4.4s, v4.4s
+	WORD $0x6e6c1c89 // bsl v9.16b, v4.16b, v12.16b
+	WORD $0x3d800289 // str q9, [x20]
+	ADD R1, R20, R20
+	WORD $0x4e25e4a9 // fcmeq v9.4s, v5.4s, v5.4s
+	WORD $0x6e6c1ca9 // bsl v9.16b, v5.16b, v12.16b
+	WORD $0x3d800289 // str q9, [x20]
+	ADD R1, R20, R20
+	WORD $0x4e26e4c9 // fcmeq v9.4s, v6.4s, v6.4s
+	WORD $0x6e6c1cc9 // bsl v9.16b, v6.16b, v12.16b
+	WORD $0x3d800289 // str q9, [x20]
+	ADD R1, R20, R20
+	WORD $0x4e27e4e9 // fcmeq v9.4s, v7.4s, v7.4s
+	WORD $0x6e6c1ce9 // bsl v9.16b, v7.16b, v12.16b
+	WORD $0x3d800289 // str q9, [x20]
+	ADD R1, R20, R20
+	WORD $0x4e28e509 // fcmeq v9.4s, v8.4s, v8.4s
+	WORD $0x6e6c1d09 // bsl v9.16b, v8.16b, v12.16b
+	WORD $0x3d800289 // str q9, [x20]
+	ADD R1, R20, R20
+	JMP below
+not4:
+	CMP $-4, R4
+	BNE not3
+	CMP $0, R15
+	BEQ done3
+next3:
+	WORD $0xfd4001c9 // ldr d9, [x14]
+	WORD $0xbd4009cc // ldr s12, [x14, #8]
+	WORD $0x4ecc392c // zip1 v12.2d, v9.2d, v12.2d
 	ADD R3, R14, R14
 	WORD $0xbc7368a9 // ldr s9, [x5, x19]
 	WORD $0xbc7368eb // ldr s11, [x7, x19]
@@ -2911,217 +2816,114 @@ next4:
 	WORD $0x4f8a1188 // fmla v8.4s, v12.4s, v10.s[0]
 	ADD R2, R19, R19
 	SUBS $1, R15, R15
-	BNE next4
-done4:
-	MOVD c+0(FP), R21
-	MOVD mode+80(FP), R22
-	CMP $1, R22
-	BNE store4
-	MOVD R21, R22
-	WORD $0x3dc002ca // ldr q10, [x22]
-	WORD $0x4e20d540 // fadd v0.4s, v10.4s, v0.4s
-	ADD R1, R22, R22
-	WORD $0x3dc002ca // ldr q10, [x22]
-	WORD $0x4e21d541 // fadd v1.4s, v10.4s, v1.4s
-	ADD R1, R22, R22
-	WORD $0x3dc002ca // ldr q10, [x22]
-	WORD $0x4e22d542 // fadd v2.4s, v10.4s, v2.4s
-	ADD R1, R22, R22
-	WORD $0x3dc002ca // ldr q10, [x22]
-	WORD $0x4e23d543 // fadd v3.4s, v10.4s, v3.4s
-	ADD R1, R22, R22
-	WORD $0x3dc002ca // ldr q10, [x22]
-	WORD $0x4e24d544 // fadd v4.4s, v10.4s, v4.4s
-	ADD R1, R22, R22
-	WORD $0x3dc002ca // ldr q10, [x22]
-	WORD $0x4e25d545 // fadd v5.4s, v10.4s, v5.4s
-	ADD R1, R22, R22
-	WORD $0x3dc002ca // ldr q10, [x22]
-	WORD $0x4e26d546 // fadd v6.4s, v10.4s, v6.4s
-	ADD R1, R22, R22
-	WORD $0x3dc002ca // ldr q10, [x22]
-	WORD $0x4e27d547 // fadd v7.4s, v10.4s, v7.4s
-	ADD R1, R22, R22
-	WORD $0x3dc002ca // ldr q10, [x22]
-	WORD $0x4e28d548 // fadd v8.4s, v10.4s, v8.4s
-	ADD R1, R22, R22
-store4:
-	WORD $0x3dc0000a // ldr q10, [x0]
-	WORD $0x4e20e40c // fcmeq v12.4s, v0.4s, v0.4s
-	WORD $0x6e6a1c0c // bsl v12.16b, v0.16b, v10.16b
-	WORD $0x3d8002ac // str q12, [x21]
-	ADD R1, R21, R21
-	WORD $0x4e21e42c // fcmeq v12.4s, v1.4s, v1.4s
-	WORD $0x6e6a1c2c // bsl v12.16b, v1.16b, v10.16b
-	WORD $0x3d8002ac // str q12, [x21]
-	ADD R1, R21, R21
-	WORD $0x4e22e44c // fcmeq v12.4s, v2.4s, v2.4s
-	WORD $0x6e6a1c4c // bsl v12.16b, v2.16b, v10.16b
-	WORD $0x3d8002ac // str q12, [x21]
-	ADD R1, R21, R21
-	WORD $0x4e23e46c // fcmeq v12.4s, v3.4s, v3.4s
-	WORD $0x6e6a1c6c // bsl v12.16b, v3.16b, v10.16b
-	WORD $0x3d8002ac // str q12, [x21]
-	ADD R1, R21, R21
-	WORD $0x4e24e48c // fcmeq v12.4s, v4.4s, v4.4s
-	WORD $0x6e6a1c8c // bsl v12.16b, v4.16b, v10.16b
-	WORD $0x3d8002ac // str q12, [x21]
-	ADD R1, R21, R21
-	WORD $0x4e25e4ac // fcmeq v12.4s, v5.4s, v5.4s
-	WORD $0x6e6a1cac // bsl v12.16b, v5.16b, v10.16b
-	WORD $0x3d8002ac // str q12, [x21]
-	ADD R1, R21, R21
-	WORD $0x4e26e4cc // fcmeq v12.4s, v6.4s, v6.4s
-	WORD $0x6e6a1ccc // bsl v12.16b, v6.16b, v10.16b
-	WORD $0x3d8002ac // str q12, [x21]
-	ADD R1, R21, R21
-	WORD $0x4e27e4ec // fcmeq v12.4s, v7.4s, v7.4s
-	WORD $0x6e6a1cec // bsl v12.16b, v7.16b, v10.16b
-	WORD $0x3d8002ac // str q12, [x21]
-	ADD R1, R21, R21
-	WORD $0x4e28e50c // fcmeq v12.4s, v8.4s, v8.4s
-	WORD $0x6e6a1d0c // bsl v12.16b, v8.16b, v10.16b
-	WORD $0x3d8002ac // str q12, [x21]
-	ADD R1, R21, R21
-	JMP below
-not4:
-	CMP $-4, R4
-	BNE not3
-	CMP $0, R15
-	BEQ done3
-next3:
-	WORD $0xfd4001cc // ldr d12, [x14]
-	WORD $0xbd4009ca // ldr s10, [x14, #8]
-	WORD $0x4eca398a // zip1 v10.2d, v12.2d, v10.2d
-	ADD R3, R14, R14
-	WORD $0xbc7368ac // ldr s12, [x5, x19]
-	WORD $0xbc7368eb // ldr s11, [x7, x19]
-	WORD $0xbc736909 // ldr s9, [x8, x19]
-	WORD $0x4f8c1140 // fmla v0.4s, v10.4s, v12.s[0]
-	WORD $0xbc73692c // ldr s12, [x9, x19]
-	WORD $0x4f8b1141 // fmla v1.4s, v10.4s, v11.s[0]
-	WORD $0xbc73694b // ldr s11, [x10, x19]
-	WORD $0x4f891142 // fmla v2.4s, v10.4s, v9.s[0]
-	WORD $0xbc736969 // ldr s9, [x11, x19]
-	WORD $0x4f8c1143 // fmla v3.4s, v10.4s, v12.s[0]
-	WORD $0xbc73698c // ldr s12, [x12, x19]
-	WORD $0x4f8b1144 // fmla v4.4s, v10.4s, v11.s[0]
-	WORD $0xbc7369ab // ldr s11, [x13, x19]
-	WORD $0x4f891145 // fmla v5.4s, v10.4s, v9.s[0]
-	WORD $0xbc7368c9 // ldr s9, [x6, x19]
-	WORD $0x4f8c1146 // fmla v6.4s, v10.4s, v12.s[0]
-	WORD $0x4f8b1147 // fmla v7.4s, v10.4s, v11.s[0]
-	WORD $0x4f891148 // fmla v8.4s, v10.4s, v9.s[0]
-	ADD R2, R19, R19
-	SUBS $1, R15, R15
 	BNE next3
 done3:
-	MOVD c+0(FP), R21
-	MOVD mode+80(FP), R22
-	CMP $1, R22
+	MOVD c+0(FP), R20
+	MOVD mode+80(FP), R21
+	CMP $1, R21
 	BNE store3
-	MOVD R21, R22
-	WORD $0xfd4002c9 // ldr d9, [x22]
-	WORD $0xbd400aca // ldr s10, [x22, #8]
-	WORD $0x4eca392a // zip1 v10.2d, v9.2d, v10.2d
-	WORD $0x4e20d540 // fadd v0.4s, v10.4s, v0.4s
-	ADD R1, R22, R22
-	WORD $0xfd4002ca // ldr d10, [x22]
-	WORD $0xbd400ac9 // ldr s9, [x22, #8]
-	WORD $0x4ec93949 // zip1 v9.2d, v10.2d, v9.2d
-	WORD $0x4e21d521 // fadd v1.4s, v9.4s, v1.4s
-	ADD R1, R22, R22
-	WORD $0xfd4002c9 // ldr d9, [x22]
-	WORD $0xbd400aca // ldr s10, [x22, #8]
-	WORD $0x4eca392a // zip1 v10.2d, v9.2d, v10.2d
-	WORD $0x4e22d542 // fadd v2.4s, v10.4s, v2.4s
-	ADD R1, R22, R22
-	WORD $0xfd4002ca // ldr d10, [x22]
-	WORD $0xbd400ac9 // ldr s9, [x22, #8]
-	WORD $0x4ec93949 // zip1 v9.2d, v10.2d, v9.2d
-	WORD $0x4e23d523 // fadd v3.4s, v9.4s, v3.4s
-	ADD R1, R22, R22
-	WORD $0xfd4002c9 // ldr d9, [x22]
-	WORD $0xbd400aca // ldr s10, [x22, #8]
-	WORD $0x4eca392a // zip1 v10.2d, v9.2d, v10.2d
-	WORD $0x4e24d544 // fadd v4.4s, v10.4s, v4.4s
-	ADD R1, R22, R22
-	WORD $0xfd4002ca // ldr d10, [x22]
-	WORD $0xbd400ac9 // ldr s9, [x22, #8]
-	WORD $0x4ec93949 // zip1 v9.2d, v10.2d, v9.2d
-	WORD $0x4e25d525 // fadd v5.4s, v9.4s, v5.4s
-	ADD R1, R22, R22
-	WORD $0xfd4002c9 // ldr d9, [x22]
-	WORD $0xbd400aca // ldr s10, [x22, #8]
-	WORD $0x4eca392a // zip1 v10.2d, v9.2d, v10.2d
-	WORD $0x4e26d546 // fadd v6.4s, v10.4s, v6.4s
-	ADD R1, R22, R22
-	WORD $0xfd4002ca // ldr d10, [x22]
-	WORD $0xbd400ac9 // ldr s9, [x22, #8]
-	WORD $0x4ec93949 // zip1 v9.2d, v10.2d, v9.2d
-	WORD $0x4e27d527 // fadd v7.4s, v9.4s, v7.4s
-	ADD R1, R22, R22
-	WORD $0xfd4002c9 // ldr d9, [x22]
-	WORD $0xbd400aca // ldr s10, [x22, #8]
-	WORD $0x4eca392a // zip1 v10.2d, v9.2d, v10.2d
-	WORD $0x4e28d548 // fadd v8.4s, v10.4s, v8.4s
-	ADD R1, R22, R22
+	MOVD R20, R21
+	WORD $0xfd4002aa // ldr d10, [x21]
+	WORD $0xbd400aac // ldr s12, [x21, #8]
+	WORD $0x4ecc394c // zip1 v12.2d, v10.2d, v12.2d
+	WORD $0x4e20d580 // fadd v0.4s, v12.4s, v0.4s
+	ADD R1, R21, R21
+	WORD $0xfd4002ac // ldr d12, [x21]
+	WORD $0xbd400aaa // ldr s10, [x21, #8]
+	WORD $0x4eca398a // zip1 v10.2d, v12.2d, v10.2d
+	WORD $0x4e21d541 // fadd v1.4s, v10.4s, v1.4s
+	ADD R1, R21, R21
+	WORD $0xfd4002aa // ldr d10, [x21]
+	WORD $0xbd400aac // ldr s12, [x21, #8]
+	WORD $0x4ecc394c // zip1 v12.2d, v10.2d, v12.2d
+	WORD $0x4e22d582 // fadd v2.4s, v12.4s, v2.4s
+	ADD R1, R21, R21
+	WORD $0xfd4002ac // ldr d12, [x21]
+	WORD $0xbd400aaa // ldr s10, [x21, #8]
+	WORD $0x4eca398a // zip1 v10.2d, v12.2d, v10.2d
+	WORD $0x4e23d543 // fadd v3.4s, v10.4s, v3.4s
+	ADD R1, R21, R21
+	WORD $0xfd4002aa // ldr d10, [x21]
+	WORD $0xbd400aac // ldr s12, [x21, #8]
+	WORD $0x4ecc394c // zip1 v12.2d, v10.2d, v12.2d
+	WORD $0x4e24d584 // fadd v4.4s, v12.4s, v4.4s
+	ADD R1, R21, R21
+	WORD $0xfd4002ac // ldr d12, [x21]
+	WORD $0xbd400aaa // ldr s10, [x21, #8]
+	WORD $0x4eca398a // zip1 v10.2d, v12.2d, v10.2d
+	WORD $0x4e25d545 // fadd v5.4s, v10.4s, v5.4s
+	ADD R1, R21, R21
+	WORD $0xfd4002aa // ldr d10, [x21]
+	WORD $0xbd400aac // ldr s12, [x21, #8]
+	WORD $0x4ecc394c // zip1 v12.2d, v10.2d, v12.2d
+	WORD $0x4e26d586 // fadd v6.4s, v12.4s, v6.4s
+	ADD R1, R21, R21
+	WORD $0xfd4002ac // ldr d12, [x21]
+	WORD $0xbd400aaa // ldr s10, [x21, #8]
+	WORD $0x4eca398a // zip1 v10.2d, v12.2d, v10.2d
+	WORD $0x4e27d547 // fadd v7.4s, v10.4s, v7.4s
+	ADD R1, R21, R21
+	WORD $0xfd4002aa // ldr d10, [x21]
+	WORD $0xbd400aac // ldr s12, [x21, #8]
+	WORD $0x4ecc394c // zip1 v12.2d, v10.2d, v12.2d
+	WORD $0x4e28d588 // fadd v8.4s, v12.4s, v8.4s
+	ADD R1, R21, R21
 store3:
-	WORD $0x3dc0000a // ldr q10, [x0]
-	WORD $0x4e20e409 // fcmeq v9.4s, v0.4s, v0.4s
-	WORD $0x6e6a1c09 // bsl v9.16b, v0.16b, v10.16b
-	WORD $0x6e09412b // ext v11.16b, v9.16b, v9.16b, #8
-	WORD $0xfd0002a9 // str d9, [x21]
-	WORD $0xbd000aab // str s11, [x21, #8]
-	ADD R1, R21, R21
+	WORD $0x3dc0000c // ldr q12, [x0]
+	WORD $0x4e20e40a // fcmeq v10.4s, v0.4s, v0.4s
+	WORD $0x6e6c1c0a // bsl v10.16b, v0.16b, v12.16b
+	WORD $0x6e0a414b // ext v11.16b, v10.16b, v10.16b, #8
+	WORD $0xfd00028a // str d10, [x20]
+	WORD $0xbd000a8b // str s11, [x20, #8]
+	ADD R1, R20, R20
 	WORD $0x4e21e42b // fcmeq v11.4s, v1.4s, v1.4s
-	WORD $0x6e6a1c2b // bsl v11.16b, v1.16b, v10.16b
-	WORD $0x6e0b4169 // ext v9.16b, v11.16b, v11.16b, #8
-	WORD $0xfd0002ab // str d11, [x21]
-	WORD $0xbd000aa9 // str s9, [x21, #8]
-	ADD R1, R21, R21
-	WORD $0x4e22e449 // fcmeq v9.4s, v2.4s, v2.4s
-	WORD $0x6e6a1c49 // bsl v9.16b, v2.16b, v10.16b
-	WORD $0x6e09412b // ext v11.16b, v9.16b, v9.16b, #8
-	WORD $0xfd0002a9 // str d9, [x21]
-	WORD $0xbd000aab // str s11, [x21, #8]
-	ADD R1, R21, R21
+	WORD $0x6e6c1c2b // bsl v11.16b, v1.16b, v12.16b
+	WORD $0x6e0b416a // ext v10.16b, v11.16b, v11.16b, #8
+	WORD $0xfd00028b // str d11, [x20]
+	WORD $0xbd000a8a // str s10, [x20, #8]
+	ADD R1, R20, R20
+	WORD $0x4e22e44a // fcmeq v10.4s, v2.4s, v2.4s
+	WORD $0x6e6c1c4a // bsl v10.16b, v2.16b, v12.16b
+	WORD $0x6e0a414b // ext v11.16b, v10.16b, v10.16b, #8
+	WORD $0xfd00028a // str d10, [x20]
+	WORD $0xbd000a8b // str s11, [x20, #8]
+	ADD R1, R20, R20
 	WORD $0x4e23e46b // fcmeq v11.4s, v3.4s, v3.4s
-	WORD $0x6e6a1c6b // bsl v11.16b, v3.16b, v10.16b
-	WORD $0x6e0b4169 // ext v9.16b, v11.16b, v11.16b, #8
-	WORD $0xfd0002ab // str d11, [x21]
-	WORD $0xbd000aa9 // str s9, [x21, #8]
-	ADD R1, R21, R21
-	WORD $0x4e24e489 // fcmeq v9.4s, v4.4s, v4.4s
-	WORD $0x6e6a1c89 // bsl v9.16b, v4.16b, v10.16b
-	WORD $0x6e09412b // ext v11.16b, v9.16b, v9.16b, #8
-	WORD $0xfd0002a9 // str d9, [x21]
-	WORD $0xbd000aab // str s11, [x21, #8]
-	ADD R1, R21, R21
+	WORD $0x6e6c1c6b // bsl v11.16b, v3.16b, v12.16b
+	WORD $0x6e0b416a // ext v10.16b, v11.16b, v11.16b, #8
+	WORD $0xfd00028b // str d11, [x20]
+	WORD $0xbd000a8a // str s10, [x20, #8]
+	ADD R1, R20, R20
+	WORD $0x4e24e48a // fcmeq v10.4s, v4.4s, v4.4s
+	WORD $0x6e6c1c8a // bsl v10.16b, v4.16b, v12.16b
+	WORD $0x6e0a414b // ext v11.16b, v10.16b, v10.16b, #8
+	WORD $0xfd00028a // str d10, [x20]
+	WORD $0xbd000a8b // str s11, [x20, #8]
+	ADD R1, R20, R20
 	WORD $0x4e25e4ab // fcmeq v11.4s, v5.4s, v5.4s
-	WORD $0x6e6a1cab // bsl v11.16b, v5.16b, v10.16b
-	WORD $0x6e0b4169 // ext v9.16b, v11.16b, v11.16b, #8
-	WORD $0xfd0002ab // str d11, [x21]
-	WORD $0xbd000aa9 // str s9, [x21, #8]
-	ADD R1, R21, R21
-	WORD $0x4e26e4c9 // fcmeq v9.4s, v6.4s, v6.4s
-	WORD $0x6e6a1cc9 // bsl v9.16b, v6.16b, v10.16b
-	WORD $0x6e09412b // ext v11.16b, v9.16b, v9.16b, #8
-	WORD $0xfd0002a9 // str d9, [x21]
-	WORD $0xbd000aab // str s11, [x21, #8]
-	ADD R1, R21, R21
+	WORD $0x6e6c1cab // bsl v11.16b, v5.16b, v12.16b
+	WORD $0x6e0b416a // ext v10.16b, v11.16b, v11.16b, #8
+	WORD $0xfd00028b // str d11, [x20]
+	WORD $0xbd000a8a // str s10, [x20, #8]
+	ADD R1, R20, R20
+	WORD $0x4e26e4ca // fcmeq v10.4s, v6.4s, v6.4s
+	WORD $0x6e6c1cca // bsl v10.16b, v6.16b, v12.16b
+	WORD $0x6e0a414b // ext v11.16b, v10.16b, v10.16b, #8
+	WORD $0xfd00028a // str d10, [x20]
+	WORD $0xbd000a8b // str s11, [x20, #8]
+	ADD R1, R20, R20
 	WORD $0x4e27e4eb // fcmeq v11.4s, v7.4s, v7.4s
-	WORD $0x6e6a1ceb // bsl v11.16b, v7.16b, v10.16b
-	WORD $0x6e0b4169 // ext v9.16b, v11.16b, v11.16b, #8
-	WORD $0xfd0002ab // str d11, [x21]
-	WORD $0xbd000aa9 // str s9, [x21, #8]
-	ADD R1, R21, R21
-	WORD $0x4e28e509 // fcmeq v9.4s, v8.4s, v8.4s
-	WORD $0x6e6a1d09 // bsl v9.16b, v8.16b, v10.16b
-	WORD $0x6e09412a // ext v10.16b, v9.16b, v9.16b, #8
-	WORD $0xfd0002a9 // str d9, [x21]
-	WORD $0xbd000aaa // str s10, [x21, #8]
-	ADD R1, R21, R21
+	WORD $0x6e6c1ceb // bsl v11.16b, v7.16b, v12.16b
+	WORD $0x6e0b416a // ext v10.16b, v11.16b, v11.16b, #8
+	WORD $0xfd00028b // str d11, [x20]
+	WORD $0xbd000a8a // str s10, [x20, #8]
+	ADD R1, R20, R20
+	WORD $0x4e28e50a // fcmeq v10.4s, v8.4s, v8.4s
+	WORD $0x6e6c1d0a // bsl v10.16b, v8.16b, v12.16b
+	WORD $0x6e0a414c // ext v12.16b, v10.16b, v10.16b, #8
+	WORD $0xfd00028a // str d10, [x20]
+	WORD $0xbd000a8c // str s12, [x20, #8]
+	ADD R1, R20, R20
 	JMP below
 not3:
 	CMP $-8, R4
@@ -3129,28 +2931,542 @@ not3:
 	CMP $0, R15
 	BEQ done2
 next2:
-	WORD $0xfd4001ca // ldr d10, [x14]
+	WORD $0xfd4001cc // ldr d12, [x14]
+	ADD R3, R14, R14
+	WORD $0xbc7368aa // ldr s10, [x5, x19]
+	WORD $0xbc7368eb // ldr s11, [x7, x19]
+	WORD $0xbc736909 // ldr s9, [x8, x19]
+	WORD $0x4f8a1180 // fmla v0.4s, v12.4s, v10.s[0]
+	WORD $0xbc73692a // ldr s10, [x9, x19]
+	WORD $0x4f8b1181 // fmla v1.4s, v12.4s, v11.s[0]
+	WORD $0xbc73694b // ldr s11, [x10, x19]
+	WORD $0x4f891182 // fmla v2.4s, v12.4s, v9.s[0]
+	WORD $0xbc736969 // ldr s9, [x11, x19]
+	WORD $0x4f8a1183 // fmla v3.4s, v12.4s, v10.s[0]
+	WORD $0xbc73698a // ldr s10, [x12, x19]
+	WORD $0x4f8b1184 // fmla v4.4s, v12.4s, v11.s[0]
+	WORD $0xbc7369ab // ldr s11, [x13, x19]
+	WORD $0x4f891185 // fmla v5.4s, v12.4s, v9.s[0]
+	WORD $0xbc7368c9 // ldr s9, [x6, x19]
+	WORD $0x4f8a1186 // fmla v6.4s, v12.4s, v10.s[0]
+	WORD $0x4f8b1187 // fmla v7.4s, v12.4s, v11.s[0]
+	WORD $0x4f891188 // fmla v8.4s, v12.4s, v9.s[0]
+	ADD R2, R19, R19
+	SUBS $1, R15, R15
+	BNE next2
+done2:
+	MOVD c+0(FP), R20
+	MOVD mode+80(FP), R21
+	CMP $1, R21
+	BNE store2
+	MOVD R20, R21
+	WORD $0xfd4002a9 // ldr d9, [x21]
+	WORD $0x4e20d520 // fadd v0.4s, v9.4s, v0.4s
+	ADD R1, R21, R21
+	WORD $0xfd4002a9 // ldr d9, [x21]
+	WORD $0x4e21d521 // fadd v1.4s, v9.4s, v1.4s
+	ADD R1, R21, R21
+	WORD $0xfd4002a9 // ldr d9, [x21]
+	WORD $0x4e22d522 // fadd v2.4s, v9.4s, v2.4s
+	ADD R1, R21, R21
+	WORD $0xfd4002a9 // ldr d9, [x21]
+	WORD $0x4e23d523 // fadd v3.4s, v9.4s, v3.4s
+	ADD R1, R21, R21
+	WORD $0xfd4002a9 // ldr d9, [x21]
+	WORD $0x4e24d524 // fadd v4.4s, v9.4s, v4.4s
+	ADD R1, R21, R21
+	WORD $0xfd4002a9 // ldr d9, [x21]
+	WORD $0x4e25d525 // fadd v5.4s, v9.4s, v5.4s
+	ADD R1, R21, R21
+	WORD $0xfd4002a9 // ldr d9, [x21]
+	WORD $0x4e26d526 // fadd v6.4s, v9.4s, v6.4s
+	ADD R1, R21, R21
+	WORD $0xfd4002a9 // ldr d9, [x21]
+	WORD $0x4e27d527 // fadd v7.4s, v9.4s, v7.4s
+	ADD R1, R21, R21
+	WORD $0xfd4002a9 // ldr d9, [x21]
+	WORD $0x4e28d528 // fadd v8.4s, v9.4s, v8.4s
+	ADD R1, R21, R21
+store2:
+	WORD $0x3dc00009 // ldr q9, [x0]
+	WORD $0x4e20e40c // fcmeq v12.4s, v0.4s, v0.4s
+	WORD $0x6e691c0c // bsl v12.16b, v0.16b, v9.16b
+	WORD $0xfd00028c // str d12, [x20]
+	ADD R1, R20, R20
+	WORD $0x4e21e42c // fcmeq v12.4s, v1.4s, v1.4s
+	WORD $0x6e691c2c // bsl v12.16b, v1.16b, v9.16b
+	WORD $0xfd00028c // str d12, [x20]
+	ADD R1, R20, R20
+	WORD $0x4e22e44c // fcmeq v12.4s, v2.4s, v2.4s
+	WORD $0x6e691c4c // bsl v12.16b, v2.16b, v9.16b
+	WORD $0xfd00028c // str d12, [x20]
+	ADD R1, R20, R20
+	WORD $0x4e23e46c // fcmeq v12.4s, v3.4s, v3.4s
+	WORD $0x6e691c6c // bsl v12.16b, v3.16b, v9.16b
+	WORD $0xfd00028c // str d12, [x20]
+	ADD R1, R20, R20
+	WORD $0x4e24e48c // fcmeq v12.4s, v4.4s, v4.4s
+	WORD $0x6e691c8c // bsl v12.16b, v4.16b, v9.16b
+	WORD $0xfd00028c // str d12, [x20]
+	ADD R1, R20, R20
+	WORD $0x4e25e4ac // fcmeq v12.4s, v5.4s, v5.4s
+	WORD $0x6e691cac // bsl v12.16b, v5.16b, v9.16b
+	WORD $0xfd00028c // str d12, [x20]
+	ADD R1, R20, R20
+	WORD $0x4e26e4cc // fcmeq v12.4s, v6.4s, v6.4s
+	WORD $0x6e691ccc // bsl v12.16b, v6.16b, v9.16b
+	WORD $0xfd00028c // str d12, [x20]
+	ADD R1, R20, R20
+	WORD $0x4e27e4ec // fcmeq v12.4s, v7.4s, v7.4s
+	WORD $0x6e691cec // bsl v12.16b, v7.16b, v9.16b
+	WORD $0xfd00028c // str d12, [x20]
+	ADD R1, R20, R20
+	WORD $0x4e28e50c // fcmeq v12.4s, v8.4s, v8.4s
+	WORD $0x6e691d0c // bsl v12.16b, v8.16b, v9.16b
+	WORD $0xfd00028c // str d12, [x20]
+	ADD R1, R20, R20
+	JMP below
+not2:
+	CMP $0, R15
+	BEQ done1
+next1:
+	WORD $0xbd4001cc // ldr s12, [x14]
 	ADD R3, R14, R14
 	WORD $0xbc7368a9 // ldr s9, [x5, x19]
 	WORD $0xbc7368eb // ldr s11, [x7, x19]
-	WORD $0xbc73690c // ldr s12, [x8, x19]
-	WORD $0x4f891140 // fmla v0.4s, v10.4s, v9.s[0]
+	WORD $0xbc73690a // ldr s10, [x8, x19]
+	WORD $0x4f891180 // fmla v0.4s, v12.4s, v9.s[0]
 	WORD $0xbc736929 // ldr s9, [x9, x19]
-	WORD $0x4f8b1141 // fmla v1.4s, v10.4s, v11.s[0]
+	WORD $0x4f8b1181 // fmla v1.4s, v12.4s, v11.s[0]
 	WORD $0xbc73694b // ldr s11, [x10, x19]
-	WORD $0x4f8c1142 // fmla v2.4s, v10.4s, v12.s[0]
-	WORD $0xbc73696c // ldr s12, [x11, x19]
-	WORD $0x4f891143 // fmla v3.4s, v10.4s, v9.s[0]
+	WORD $0x4f8a1182 // fmla v2.4s, v12.4s, v10.s[0]
+	WORD $0xbc73696a // ldr s10, [x11, x19]
+	WORD $0x4f891183 // fmla v3.4s, v12.4s, v9.s[0]
 	WORD $0xbc736989 // ldr s9, [x12, x19]
-	WORD $0x4f8b1144 // fmla v4.4s, v10.4s, v11.s[0]
+	WORD $0x4f8b1184 // fmla v4.4s, v12.4s, v11.s[0]
 	WORD $0xbc7369ab // ldr s11, [x13, x19]
-	WORD $0x4f8c1145 // fmla v5.4s, v10.4s, v12.s[0]
-	WORD $0xbc7368cc // ldr s12, [x6, x19]
-	WORD $0x4f891146 // fmla v6.4s, v10.4s, v9.s[0]
-	WORD $0x4f8b1147 // fmla v7.4s, v10.4s, v11.s[0]
-	WORD $0x4f8c1148 // fmla v8.4s, v10.4s, v12.s[0]
+	WORD $0x4f8a1185 // fmla v5.4s, v12.4s, v10.s[0]
+	WORD $0xbc7368ca // ldr s10, [x6, x19]
+	WORD $0x4f891186 // fmla v6.4s, v12.4s, v9.s[0]
+	WORD $0x4f8b1187 // fmla v7.4s, v12.4s, v11.s[0]
+	WORD $0x4f8a1188 // fmla v8.4s, v12.4s, v10.s[0]
 	ADD R2, R19, R19
 	SUBS $1, R15, R15
+	BNE next1
+done1:
+	MOVD c+0(FP), R20
+	MOVD mode+80(FP), R21
+	CMP $1, R21
+	BNE store1
+	MOVD R20, R21
+	WORD $0xbd4002aa // ldr s10, [x21]
+	WORD $0x4e20d540 // fadd v0.4s, v10.4s, v0.4s
+	ADD R1, R21, R21
+	WORD $0xbd4002aa // ldr s10, [x21]
+	WORD $0x4e21d541 // fadd v1.4s, v10.4s, v1.4s
+	ADD R1, R21, R21
+	WORD $0xbd4002aa // ldr s10, [x21]
+	WORD $0x4e22d542 // fadd v2.4s, v10.4s, v2.4s
+	ADD R1, R21, R21
+	WORD $0xbd4002aa // ldr s10, [x21]
+	WORD $0x4e23d543 // fadd v3.4s, v10.4s, v3.4s
+	ADD R1, R21, R21
+	WORD $0xbd4002aa // ldr s10, [x21]
+	WORD $0x4e24d544 // fadd v4.4s, v10.4s, v4.4s
+	ADD R1, R21, R21
+	WORD $0xbd4002aa // ldr s10, [x21]
+	WORD $0x4e25d545 // fadd v5.4s, v10.4s, v5.4s
+	ADD R1, R21, R21
+	WORD $0xbd4002aa // ldr s10, [x21]
+	WORD $0x4e26d546 // fadd v6.4s, v10.4s, v6.4s
+	ADD R1, R21, R21
+	WORD $0xbd4002aa // ldr s10, [x21]
+	WORD $0x4e27d547 // fadd v7.4s, v10.4s, v7.4s
+	ADD R1, R21, R21
+	WORD $0xbd4002aa // ldr s10, [x21]
+	WORD $0x4e28d548 // fadd v8.4s, v10.4s, v8.4s
+	ADD R1, R21, R21
+store1:
+	WORD $0x3dc0000a // ldr q10, [x0]
+	WORD $0x4e20e40c // fcmeq v12.4s, v0.4s, v0.4s
+	WORD $0x6e6a1c0c // bsl v12.16b, v0.16b, v10.16b
+	WORD $0xbd00028c // str s12, [x20]
+	ADD R1, R20, R20
+	WORD $0x4e21e42c // fcmeq v12.4s, v1.4s, v1.4s
+	WORD $0x6e6a1c2c // bsl v12.16b, v1.16b, v10.16b
+	WORD $0xbd00028c // str s12, [x20]
+	ADD R1, R20, R20
+	WORD $0x4e22e44c // fcmeq v12.4s, v2.4s, v2.4s
+	WORD $0x6e6a1c4c // bsl v12.16b, v2.16b, v10.16b
+	WORD $0xbd00028c // str s12, [x20]
+	ADD R1, R20, R20
+	WORD $0x4e23e46c // fcmeq v12.4s, v3.4s, v3.4s
+	WORD $0x6e6a1c6c // bsl v12.16b, v3.16b, v10.16b
+	WORD $0xbd00028c // str s12, [x20]
+	ADD R1, R20, R20
+	WORD $0x4e24e48c // fcmeq v12.4s, v4.4s, v4.4s
+	WORD $0x6e6a1c8c // bsl v12.16b, v4.16b, v10.16b
+	WORD $0xbd00028c // str s12, [x20]
+	ADD R1, R20, R20
+	WORD $0x4e25e4ac // fcmeq v12.4s, v5.4s, v5.4s
+	WORD $0x6e6a1cac // bsl v12.16b, v5.16b, v10.16b
+	WORD $0xbd00028c // str s12, [x20]
+	ADD R1, R20, R20
+	WORD $0x4e26e4cc // fcmeq v12.4s, v6.4s, v6.4s
+	WORD $0x6e6a1ccc // bsl v12.16b, v6.16b, v10.16b
+	WORD $0xbd00028c // str s12, [x20]
+	ADD R1, R20, R20
+	WORD $0x4e27e4ec // fcmeq v12.4s, v7.4s, v7.4s
+	WORD $0x6e6a1cec // bsl v12.16b, v7.16b, v10.16b
+	WORD $0xbd00028c // str s12, [x20]
+	ADD R1, R20, R20
+	WORD $0x4e28e50c // fcmeq v12.4s, v8.4s, v8.4s
+	WORD $0x6e6a1d0c // bsl v12.16b, v8.16b, v10.16b
+	WORD $0xbd00028c // str s12, [x20]
+	ADD R1, R20, R20
+below:
+	MOVD times+72(FP), R21
+	SUBS $1, R21, R21
+	BEQ last
+	MOVD R21, times+72(FP)
+	MOVD R20, c+0(FP)
+	MOVD aRow+24(FP), R21
+	LSL $2, R21, R21
+	ADD R6, R21, R21
+	MOVD R21, a+16(FP)
+	JMP tile
+last:
+	RET
+
+// func gemm10x1_32NEON(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
+TEXT ·gemm10x1_32NEON(SB), NOSPLIT, $0-104
+	MOVD $gemm10x1_32NEONNEONConstants<>(SB), R0
+	MOVD ldc+8(FP), R1
+	LSL $2, R1, R1
+	MOVD aCol+32(FP), R2
+	LSL $2, R2, R2
+	MOVD ldb+48(FP), R3
+	LSL $2, R3, R3
+	MOVD n+56(FP), R4
+	LSL $2, R4, R4
+	SUB $16, R4, R4
+tile:
+	MOVD a+16(FP), R5
+	MOVD aRow+24(FP), R6
+	LSL $2, R6, R6
+	ADD R5, R6, R7
+	ADD R7, R6, R8
+	ADD R8, R6, R9
+	ADD R9, R6, R10
+	ADD R10, R6, R11
+	ADD R11, R6, R12
+	ADD R12, R6, R13
+	ADD R13, R6, R14
+	ADD R14, R6, R6
+	MOVD b+40(FP), R15
+	MOVD k+64(FP), R19
+	WORD $0x6f00e400 // movi v0.2d, #0
+	WORD $0x6f00e401 // movi v1.2d, #0
+	WORD $0x6f00e402 // movi v2.2d, #0
+	WORD $0x6f00e403 // movi v3.2d, #0
+	WORD $0x6f00e404 // movi v4.2d, #0
+	WORD $0x6f00e405 // movi v5.2d, #0
+	WORD $0x6f00e406 // movi v6.2d, #0
+	WORD $0x6f00e407 // movi v7.2d, #0
+	WORD $0x6f00e408 // movi v8.2d, #0
+	WORD $0x6f00e409 // movi v9.2d, #0
+	MOVD $0, R20
+	CMP $0, R4
+	BNE not4
+	CMP $0, R19
+	BEQ done4
+next4:
+	WORD $0x3dc001ea // ldr q10, [x15]
+	ADD R3, R15, R15
+	WORD $0xbc7468ab // ldr s11, [x5, x20]
+	WORD $0xbc7468ec // ldr s12, [x7, x20]
+	WORD $0xbc74690d // ldr s13, [x8, x20]
+	WORD $0x4f8b1140 // fmla v0.4s, v10.4s, v11.s[0]
+	WORD $0xbc74692b // ldr s11, [x9, x20]
+	WORD $0x4f8c1141 // fmla v1.4s, v10.4s, v12.s[0]
+	WORD $0xbc74694c // ldr s12, [x10, x20]
+	WORD $0x4f8d1142 // fmla v2.4s, v10.4s, v13.s[0]
+	WORD $0xbc74696d // ldr s13, [x11, x20]
+	WORD $0x4f8b1143 // fmla v3.4s, v10.4s, v11.s[0]
+	WORD $0xbc74698b // ldr s11, [x12, x20]
+	WORD $0x4f8c1144 // fmla v4.4s, v10.4s, v12.s[0]
+	WORD $0xbc7469ac // ldr s12, [x13, x20]
+	WORD $0x4f8d1145 // fmla v5.4s, v10.4s, v13.s[0]
+	WORD $0xbc7469cd // ldr s13, [x14, x20]
+	WORD $0x4f8b1146 // fmla v6.4s, v10.4s, v11.s[0]
+	WORD $0xbc7468cb // ldr s11, [x6, x20]
+	WORD $0x4f8c1147 // fmla v7.4s, v10.4s, v12.s[0]
+	WORD $0x4f8d1148 // fmla v8.4s, v10.4s, v13.s[0]
+	WORD $0x4f8b1149 // fmla v9.4s, v10.4s, v11.s[0]
+	ADD R2, R20, R20
+	SUBS $1, R19, R19
+	BNE next4
+done4:
+	MOVD c+0(FP), R21
+	MOVD mode+80(FP), R22
+	CMP $1, R22
+	BNE store4
+	MOVD R21, R22
+	WORD $0x3dc002cb // ldr q11, [x22]
+	WORD $0x4e20d560 // fadd v0.4s, v11.4s, v0.4s
+	ADD R1, R22, R22
+	WORD $0x3dc002cb // ldr q11, [x22]
+	WORD $0x4e21d561 // fadd v1.4s, v11.4s, v1.4s
+	ADD R1, R22, R22
+	WORD $0x3dc002cb // ldr q11, [x22]
+	WORD $0x4e22d562 // fadd v2.4s, v11.4s, v2.4s
+	ADD R1, R22, R22
+	WORD $0x3dc002cb // ldr q11, [x22]
+	WORD $0x4e23d563 // fadd v3.4s, v11.4s, v3.4s
+	ADD R1, R22, R22
+	WORD $0x3dc002cb // ldr q11, [x22]
+	WORD $0x4e24d564 // fadd v4.4s, v11.4s, v4.4s
+	ADD R1, R22, R22
+	WORD $0x3dc002cb // ldr q11, [x22]
+	WORD $0x4e25d565 // fadd v5.4s, v11.4s, v5.4s
+	ADD R1, R22, R22
+	WORD $0x3dc002cb // ldr q11, [x22]
+	WORD $0x4e26d566 // fadd v6.4s, v11.4s, v6.4s
+	ADD R1, R22, R22
+	WORD $0x3dc002cb // ldr q11, [x22]
+	WORD $0x4e27d567 // fadd v7.4s, v11.4s, v7.4s
+	ADD R1, R22, R22
+	WORD $0x3dc002cb // ldr q11, [x22]
+	WORD $0x4e28d568 // fadd v8.4s, v11.4s, v8.4s
+	ADD R1, R22, R22
+	WORD $0x3dc002cb // ldr q11, [x22]
+	WORD $0x4e29d569 // fadd v9.4s, v11.4s, v9.4s
+	ADD R1, R22, R22
+store4:
+	WORD $0x3dc0000b // ldr q11, [x0]
+	WORD $0x4e20e40a // fcmeq v10.4s, v0.4s, v0.4s
+	WORD $0x6e6b1c0a // bsl v10.16b, v0.16b, v11.16b
+	WORD $0x3d8002aa // str q10, [x21]
+	ADD R1, R21, R21
+	WORD $0x4e21e42a // fcmeq v10.4s, v1.4s, v1.4s
+	WORD $0x6e6b1c2a // bsl v10.16b, v1.16b, v11.16b
+	WORD $0x3d8002aa // str q10, [x21]
+	ADD R1, R21, R21
+	WORD $0x4e22e44a // fcmeq v10.4s, v2.4s, v2.4s
+	WORD $0x6e6b1c4a // bsl v10.16b, v2.16b, v11.16b
+	WORD $0x3d8002aa // str q10, [x21]
+	ADD R1, R21, R21
+	WORD $0x4e23e46a // fcmeq v10.4s, v3.4s, v3.4s
+	WORD $0x6e6b1c6a // bsl v10.16b, v3.16b, v11.16b
+	WORD $0x3d8002aa // str q10, [x21]
+	ADD R1, R21, R21
+	WORD $0x4e24e48a // fcmeq v10.4s, v4.4s, v4.4s
+	WORD $0x6e6b1c8a // bsl v10.16b, v4.16b, v11.16b
+	WORD $0x3d8002aa // str q10, [x21]
+	ADD R1, R21, R21
+	WORD $0x4e25e4aa // fcmeq v10.4s, v5.4s, v5.4s
+	WORD $0x6e6b1caa // bsl v10.16b, v5.16b, v11.16b
+	WORD $0x3d8002aa // str q10, [x21]
+	ADD R1, R21, R21
+	WORD $0x4e26e4ca // fcmeq v10.4s, v6.4s, v6.4s
+	WORD $0x6e6b1cca // bsl v10.16b, v6.16b, v11.16b
+	WORD $0x3d8002aa // str q10, [x21]
+	ADD R1, R21, R21
+	WORD $0x4e27e4ea // fcmeq v10.4s, v7.4s, v7.4s
+	WORD $0x6e6b1cea // bsl v10.16b, v7.16b, v11.16b
+	WORD $0x3d8002aa // str q10, [x21]
+	ADD R1, R21, R21
+	WORD $0x4e28e50a // fcmeq v10.4s, v8.4s, v8.4s
+	WORD $0x6e6b1d0a // bsl v10.16b, v8.16b, v11.16b
+	WORD $0x3d8002aa // str q10, [x21]
+	ADD R1, R21, R21
+	WORD $0x4e29e52a // fcmeq v10.4s, v9.4s, v9.4s
+	WORD $0x6e6b1d2a // bsl v10.16b, v9.16b, v11.16b
+	WORD $0x3d8002aa // str q10, [x21]
+	ADD R1, R21, R21
+	JMP below
+not4:
+	CMP $-4, R4
+	BNE not3
+	CMP $0, R19
+	BEQ done3
+next3:
+	WORD $0xfd4001ea // ldr d10, [x15]
+	WORD $0xbd4009eb // ldr s11, [x15, #8]
+	WORD $0x4ecb394b // zip1 v11.2d, v10.2d, v11.2d
+	ADD R3, R15, R15
+	WORD $0xbc7468aa // ldr s10, [x5, x20]
+	WORD $0xbc7468ed // ldr s13, [x7, x20]
+	WORD $0xbc74690c // ldr s12, [x8, x20]
+	WORD $0x4f8a1160 // fmla v0.4s, v11.4s, v10.s[0]
+	WORD $0xbc74692a // ldr s10, [x9, x20]
+	WORD $0x4f8d1161 // fmla v1.4s, v11.4s, v13.s[0]
+	WORD $0xbc74694d // ldr s13, [x10, x20]
+	WORD $0x4f8c1162 // fmla v2.4s, v11.4s, v12.s[0]
+	WORD $0xbc74696c // ldr s12, [x11, x20]
+	WORD $0x4f8a1163 // fmla v3.4s, v11.4s, v10.s[0]
+	WORD $0xbc74698a // ldr s10, [x12, x20]
+	WORD $0x4f8d1164 // fmla v4.4s, v11.4s, v13.s[0]
+	WORD $0xbc7469ad // ldr s13, [x13, x20]
+	WORD $0x4f8c1165 // fmla v5.4s, v11.4s, v12.s[0]
+	WORD $0xbc7469cc // ldr s12, [x14, x20]
+	WORD $0x4f8a1166 // fmla v6.4s, v11.4s, v10.s[0]
+	WORD $0xbc7468ca // ldr s10, [x6, x20]
+	WORD $0x4f8d1167 // fmla v7.4s, v11.4s, v13.s[0]
+	WORD $0x4f8c1168 // fmla v8.4s, v11.4s, v12.s[0]
+	WORD $0x4f8a1169 // fmla v9.4s, v11.4s, v10.s[0]
+	ADD R2, R20, R20
+	SUBS $1, R19, R19
+	BNE next3
+done3:
+	MOVD c+0(FP), R21
+	MOVD mode+80(FP), R22
+	CMP $1, R22
+	BNE store3
+	MOVD R21, R22
+	WORD $0xfd4002ca // ldr d10, [x22]
+	WORD $0xbd400acb // ldr s11, [x22, #8]
+	WORD $0x4ecb394b // zip1 v11.2d, v10.2d, v11.2d
+	WORD $0x4e20d560 // fadd v0.4s, v11.4s, v0.4s
+	ADD R1, R22, R22
+	WORD $0xfd4002cb // ldr d11, [x22]
+	WORD $0xbd400aca // ldr s10, [x22, #8]
+	WORD $0x4eca396a // zip1 v10.2d, v11.2d, v10.2d
+	WORD $0x4e21d541 // fadd v1.4s, v10.4s, v1.4s
+	ADD R1, R22, R22
+	WORD $0xfd4002ca // ldr d10, [x22]
+	WORD $0xbd400acb // ldr s11, [x22, #8]
+	WORD $0x4ecb394b // zip1 v11.2d, v10.2d, v11.2d
+	WORD $0x4e22d562 // fadd v2.4s, v11.4s, v2.4s
+	ADD R1, R22, R22
+	WORD $0xfd4002cb // ldr d11, [x22]
+	WORD $0xbd400aca // ldr s10, [x22, #8]
+	WORD $0x4eca396a // zip1 v10.2d, v11.2d, v10.2d
+	WORD $0x4e23d543 // fadd v3.4s, v10.4s, v3.4s
+	ADD R1, R22, R22
+	WORD $0xfd4002ca // ldr d10, [x22]
+	WORD $0xbd400acb // ldr s11, [x22, #8]
+	WORD $0x4ecb394b // zip1 v11.2d, v10.2d, v11.2d
+	WORD $0x4e24d564 // fadd v4.4s, v11.4s, v4.4s
+	ADD R1, R22, R22
+	WORD $0xfd4002cb // ldr d11, [x22]
+	WORD $0xbd400aca // ldr s10, [x22, #8]
+	WORD $0x4eca396a // zip1 v10.2d, v11.2d, v10.2d
+	WORD $0x4e25d545 // fadd v5.4s, v10.4s, v5.4s
+	ADD R1, R22, R22
+	WORD $0xfd4002ca // ldr d10, [x22]
+	WORD $0xbd400acb // ldr s11, [x22, #8]
+	WORD $0x4ecb394b // zip1 v11.2d, v10.2d, v11.2d
+	WORD $0x4e26d566 // fadd v6.4s, v11.4s, v6.4s
+	ADD R1, R22, R22
+	WORD $0xfd4002cb // ldr d11, [x22]
+	WORD $0xbd400aca // ldr s10, [x22, #8]
+	WORD $0x4eca396a // zip1 v10.2d, v11.2d, v10.2d
+	WORD $0x4e27d547 // fadd v7.4s, v10.4s, v7.4s
+	ADD R1, R22, R22
+	WORD $0xfd4002ca // ldr d10, [x22]
+	WORD $0xbd400acb // ldr s11, [x22, #8]
+	WORD $0x4ecb394b // zip1 v11.2d, v10.2d, v11.2d
+	WORD $0x4e28d568 // fadd v8.4s, v11.4s, v8.4s
+	ADD R1, R22, R22
+	WORD $0xfd4002cb // ldr d11, [x22]
+	WORD $0xbd400aca // ldr s10, [x22, #8]
+	WORD $0x4eca396a // zip1 v10.2d, v11.2d, v10.2d
+	WORD $0x4e29d549 // fadd v9.4s, v10.4s, v9.4s
+	ADD R1, R22, R22
+store3:
+	WORD $0x3dc0000a // ldr q10, [x0]
+	WORD $0x4e20e40b // fcmeq v11.4s, v0.4s, v0.4s
+	WORD $0x6e6a1c0b // bsl v11.16b, v0.16b, v10.16b
+	WORD $0x6e0b416c // ext v12.16b, v11.16b, v11.16b, #8
+	WORD $0xfd0002ab // str d11, [x21]
+	WORD $0xbd000aac // str s12, [x21, #8]
+	ADD R1, R21, R21
+	WORD $0x4e21e42c // fcmeq v12.4s, v1.4s, v1.4s
+	WORD $0x6e6a1c2c // bsl v12.16b, v1.16b, v10.16b
+	WORD $0x6e0c418b // ext v11.16b, v12.16b, v12.16b, #8
+	WORD $0xfd0002ac // str d12, [x21]
+	WORD $0xbd000aab // str s11, [x21, #8]
+	ADD R1, R21, R21
+	WORD $0x4e22e44b // fcmeq v11.4s, v2.4s, v2.4s
+	WORD $0x6e6a1c4b // bsl v11.16b, v2.16b, v10.16b
+	WORD $0x6e0b416c // ext v12.16b, v11.16b, v11.16b, #8
+	WORD $0xfd0002ab // str d11, [x21]
+	WORD $0xbd000aac // str s12, [x21, #8]
+	ADD R1, R21, R21
+	WORD $0x4e23e46c // fcmeq v12.4s, v3.4s, v3.4s
+	WORD $0x6e6a1c6c // bsl v12.16b, v3.16b, v10.16b
+	WORD $0x6e0c418b // ext v11.16b, v12.16b, v12.16b, #8
+	WORD $0xfd0002ac // str d12, [x21]
+	WORD $0xbd000aab // str s11, [x21, #8]
+	ADD R1, R21, R21
+	WORD $0x4e24e48b // fcmeq v11.4s, v4.4s, v4.4s
+	WORD $0x6e6a1c8b // bsl v11.16b, v4.16b, v10.16b
+	WORD $0x6e0b416c // ext v12.16b, v11.16b, v11.16b, #8
+	WORD $0xfd0002ab // str d11, [x21]
+	WORD $0xbd000aac // str s12, [x21, #8]
+	ADD R1, R21, R21
+	WORD $0x4e25e4ac // fcmeq v12.4s, v5.4s, v5.4s
+	WORD $0x6e6a1cac // bsl v12.16b, v5.16b, v10.16b
+	WORD $0x6e0c418b // ext v11.16b, v12.16b, v12.16b, #8
+	WORD $0xfd0002ac // str d12, [x21]
+	WORD $0xbd000aab // str s11, [x21, #8]
+	ADD R1, R21, R21
+	WORD $0x4e26e4cb // fcmeq v11.4s, v6.4s, v6.4s
+	WORD $0x6e6a1ccb // bsl v11.16b, v6.16b, v10.16b
+	WORD $0x6e0b416c // ext v12.16b, v11.16b, v11.16b, #8
+	WORD $0xfd0002ab // str d11, [x21]
+	WORD $0xbd000aac // str s12, [x21, #8]
+	ADD R1, R21, R21
+	WORD $0x4e27e4ec // fcmeq v12.4s, v7.4s, v7.4s
+	WORD $0x6e6a1cec // bsl v12.16b, v7.16b, v10.16b
+	WORD $0x6e0c418b // ext v11.16b, v12.16b, v12.16b, #8
+	WORD $0xfd0002ac // str d12, [x21]
+	WORD $0xbd000aab // str s11, [x21, #8]
+	ADD R1, R21, R21
+	WORD $0x4e28e50b // fcmeq v11.4s, v8.4s, v8.4s
+	WORD $0x6e6a1d0b // bsl v11.16b, v8.16b, v10.16b
+	WORD $0x6e0b416c // ext v12.16b, v11.16b, v11.16b, #8
+	WORD $0xfd0002ab // str d11, [x21]
+	WORD $0xbd000aac // str s12, [x21, #8]
+	ADD R1, R21, R21
+	WORD $0x4e29e52c // fcmeq v12.4s, v9.4s, v9.4s
+	WORD $0x6e6a1d2c // bsl v12.16b, v9.16b, v10.16b
+	WORD $0x6e0c418a // ext v10.16b, v12.16b, v12.16b, #8
+	WORD $0xfd0002ac // str d12, [x21]
+	WORD $0xbd000aaa // str s10, [x21, #8]
+	ADD R1, R21, R21
+	JMP below
+not3:
+	CMP $-8, R4
+	BNE not2
+	CMP $0, R19
+	BEQ done2
+next2:
+	WORD $0xfd4001ea // ldr d10, [x15]
+	ADD R3, R15, R15
+	WORD $0xbc7468ac // ldr s12, [x5, x20]
+	WORD $0xbc7468eb // ldr s11, [x7, x20]
+	WORD $0xbc74690d // ldr s13, [x8, x20]
+	WORD $0x4f8c1140 // fmla v0.4s, v10.4s, v12.s[0]
+	WORD $0xbc74692c // ldr s12, [x9, x20]
+	WORD $0x4f8b1141 // fmla v1.4s, v10.4s, v11.s[0]
+	WORD $0xbc74694b // ldr s11, [x10, x20]
+	WORD $0x4f8d1142 // fmla v2.4s, v10.4s, v13.s[0]
+	WORD $0xbc74696d // ldr s13, [x11, x20]
+	WORD $0x4f8c1143 // fmla v3.4s, v10.4s, v12.s[0]
+	WORD $0xbc74698c // ldr s12, [x12, x20]
+	WORD $0x4f8b1144 // fmla v4.4s, v10.4s, v11.s[0]
+	WORD $0xbc7469ab // ldr s11, [x13, x20]
+	WORD $0x4f8d1145 // fmla v5.4s, v10.4s, v13.s[0]
+	WORD $0xbc7469cd // ldr s13, [x14, x20]
+	WORD $0x4f8c1146 // fmla v6.4s, v10.4s, v12.s[0]
+	WORD $0xbc7468cc // ldr s12, [x6, x20]
+	WORD $0x4f8b1147 // fmla v7.4s, v10.4s, v11.s[0]
+	WORD $0x4f8d1148 // fmla v8.4s, v10.4s, v13.s[0]
+	WORD $0x4f8c1149 // fmla v9.4s, v10.4s, v12.s[0]
+	ADD R2, R20, R20
+	SUBS $1, R19, R19
 	BNE next2
 done2:
 	MOVD c+0(FP), R21
@@ -3184,6 +3500,9 @@ done2:
 	ADD R1, R22, R22
 	WORD $0xfd4002cc // ldr d12, [x22]
 	WORD $0x4e28d588 // fadd v8.4s, v12.4s, v8.4s
+	ADD R1, R22, R22
+	WORD $0xfd4002cc // ldr d12, [x22]
+	WORD $0x4e29d589 // fadd v9.4s, v12.4s, v9.4s
 	ADD R1, R22, R22
 store2:
 	WORD $0x3dc0000c // ldr q12, [x0]
@@ -3223,33 +3542,39 @@ store2:
 	WORD $0x6e6c1d0a // bsl v10.16b, v8.16b, v12.16b
 	WORD $0xfd0002aa // str d10, [x21]
 	ADD R1, R21, R21
+	WORD $0x4e29e52a // fcmeq v10.4s, v9.4s, v9.4s
+	WORD $0x6e6c1d2a // bsl v10.16b, v9.16b, v12.16b
+	WORD $0xfd0002aa // str d10, [x21]
+	ADD R1, R21, R21
 	JMP below
 not2:
-	CMP $0, R15
+	CMP $0, R19
 	BEQ done1
 next1:
-	WORD $0xbd4001ca // ldr s10, [x14]
-	ADD R3, R14, R14
-	WORD $0xbc7368ac // ldr s12, [x5, x19]
-	WORD $0xbc7368eb // ldr s11, [x7, x19]
-	WORD $0xbc736909 // ldr s9, [x8, x19]
+	WORD $0xbd4001ea // ldr s10, [x15]
+	ADD R3, R15, R15
+	WORD $0xbc7468ac // ldr s12, [x5, x20]
+	WORD $0xbc7468ed // ldr s13, [x7, x20]
+	WORD $0xbc74690b // ldr s11, [x8, x20]
 	WORD $0x4f8c1140 // fmla v0.4s, v10.4s, v12.s[0]
-	WORD $0xbc73692c // ldr s12, [x9, x19]
-	WORD $0x4f8b1141 // fmla v1.4s, v10.4s, v11.s[0]
-	WORD $0xbc73694b // ldr s11, [x10, x19]
-	WORD $0x4f891142 // fmla v2.4s, v10.4s, v9.s[0]
-	WORD $0xbc736969 // ldr s9, [x11, x19]
+	WORD $0xbc74692c // ldr s12, [x9, x20]
+	WORD $0x4f8d1141 // fmla v1.4s, v10.4s, v13.s[0]
+	WORD $0xbc74694d // ldr s13, [x10, x20]
+	WORD $0x4f8b1142 // fmla v2.4s, v10.4s, v11.s[0]
+	WORD $0xbc74696b // ldr s11, [x11, x20]
 	WORD $0x4f8c1143 // fmla v3.4s, v10.4s, v12.s[0]
-	WORD $0xbc73698c // ldr s12, [x12, x19]
-	WORD $0x4f8b1144 // fmla v4.4s, v10.4s, v11.s[0]
-	WORD $0xbc7369ab // ldr s11, [x13, x19]
-	WORD $0x4f891145 // fmla v5.4s, v10.4s, v9.s[0]
-	WORD $0xbc7368c9 // ldr s9, [x6, x19]
+	WORD $0xbc74698c // ldr s12, [x12, x20]
+	WORD $0x4f8d1144 // fmla v4.4s, v10.4s, v13.s[0]
+	WORD $0xbc7469ad // ldr s13, [x13, x20]
+	WORD $0x4f8b1145 // fmla v5.4s, v10.4s, v11.s[0]
+	WORD $0xbc7469cb // ldr s11, [x14, x20]
 	WORD $0x4f8c1146 // fmla v6.4s, v10.4s, v12.s[0]
-	WORD $0x4f8b1147 // fmla v7.4s, v10.4s, v11.s[0]
-	WORD $0x4f891148 // fmla v8.4s, v10.4s, v9.s[0]
-	ADD R2, R19, R19
-	SUBS $1, R15, R15
+	WORD $0xbc7468cc // ldr s12, [x6, x20]
+	WORD $0x4f8d1147 // fmla v7.4s, v10.4s, v13.s[0]
+	WORD $0x4f8b1148 // fmla v8.4s, v10.4s, v11.s[0]
+	WORD $0x4f8c1149 // fmla v9.4s, v10.4s, v12.s[0]
+	ADD R2, R20, R20
+	SUBS $1, R19, R19
 	BNE next1
 done1:
 	MOVD c+0(FP), R21
@@ -3257,69 +3582,76 @@ done1:
 	CMP $1, R22
 	BNE store1
 	MOVD R21, R22
-	WORD $0xbd4002c9 // ldr s9, [x22]
-	WORD $0x4e20d520 // fadd v0.4s, v9.4s, v0.4s
+	WORD $0xbd4002cc // ldr s12, [x22]
+	WORD $0x4e20d580 // fadd v0.4s, v12.4s, v0.4s
 	ADD R1, R22, R22
-	WORD $0xbd4002c9 // ldr s9, [x22]
-	WORD $0x4e21d521 // fadd v1.4s, v9.4s, v1.4s
+	WORD $0xbd4002cc // ldr s12, [x22]
+	WORD $0x4e21d581 // fadd v1.4s, v12.4s, v1.4s
 	ADD R1, R22, R22
-	WORD $0xbd4002c9 // ldr s9, [x22]
-	WORD $0x4e22d522 // fadd v2.4s, v9.4s, v2.4s
+	WORD $0xbd4002cc // ldr s12, [x22]
+	WORD $0x4e22d582 // fadd v2.4s, v12.4s, v2.4s
 	ADD R1, R22, R22
-	WORD $0xbd4002c9 // ldr s9, [x22]
-	WORD $0x4e23d523 // fadd v3.4s, v9.4s, v3.4s
+	WORD $0xbd4002cc // ldr s12, [x22]
+	WORD $0x4e23d583 // fadd v3.4s, v12.4s, v3.4s
 	ADD R1, R22, R22
-	WORD $0xbd4002c9 // ldr s9, [x22]
-	WORD $0x4e24d524 // fadd v4.4s, v9.4s, v4.4s
+	WORD $0xbd4002cc // ldr s12, [x22]
+	WORD $0x4e24d584 // fadd v4.4s, v12.4s, v4.4s
 	ADD R1, R22, R22
-	WORD $0xbd4002c9 // ldr s9, [x22]
-	WORD $0x4e25d525 // fadd v5.4s, v9.4s, v5.4s
+	WORD $0xbd4002cc // ldr s12, [x22]
+	WORD $0x4e25d585 // fadd v5.4s, v12.4s, v5.4s
 	ADD R1, R22, R22
-	WORD $0xbd4002c9 // ldr s9, [x22]
-	WORD $0x4e26d526 // fadd v6.4s, v9.4s, v6.4s
+	WORD $0xbd4002cc // ldr s12, [x22]
+	WORD $0x4e26d586 // fadd v6.4s, v12.4s, v6.4s
 	ADD R1, R22, R22
-	WORD $0xbd4002c9 // ldr s9, [x22]
-	WORD $0x4e27d527 // fadd v7.4s, v9.4s, v7.4s
+	WORD $0xbd4002cc // ldr s12, [x22]
+	WORD $0x4e27d587 // fadd v7.4s, v12.4s, v7.4s
 	ADD R1, R22, R22
-	WORD $0xbd4002c9 // ldr s9, [x22]
-	WORD $0x4e28d528 // fadd v8.4s, v9.4s, v8.4s
+	WORD $0xbd4002cc // ldr s12, [x22]
+	WORD $0x4e28d588 // fadd v8.4s, v12.4s, v8.4s
+	ADD R1, R22, R22
+	WORD $0xbd4002cc // ldr s12, [x22]
+	WORD $0x4e29d589 // fadd v9.4s, v12.4s, v9.4s
 	ADD R1, R22, R22
 store1:
-	WORD $0x3dc00009 // ldr q9, [x0]
+	WORD $0x3dc0000c // ldr q12, [x0]
 	WORD $0x4e20e40a // fcmeq v10.4s, v0.4s, v0.4s
-	WORD $0x6e691c0a // bsl v10.16b, v0.16b, v9.16b
+	WORD $0x6e6c1c0a // bsl v10.16b, v0.16b, v12.16b
 	WORD $0xbd0002aa // str s10, [x21]
 	ADD R1, R21, R21
 	WORD $0x4e21e42a // fcmeq v10.4s, v1.4s, v1.4s
-	WORD $0x6e691c2a // bsl v10.16b, v1.16b, v9.16b
+	WORD $0x6e6c1c2a // bsl v10.16b, v1.16b, v12.16b
 	WORD $0xbd0002aa // str s10, [x21]
 	ADD R1, R21, R21
 	WORD $0x4e22e44a // fcmeq v10.4s, v2.4s, v2.4s
-	WORD $0x6e691c4a // bsl v10.16b, v2.16b, v9.16b
+	WORD $0x6e6c1c4a // bsl v10.16b, v2.16b, v12.16b
 	WORD $0xbd0002aa // str s10, [x21]
 	ADD R1, R21, R21
 	WORD $0x4e23e46a // fcmeq v10.4s, v3.4s, v3.4s
-	WORD $0x6e691c6a // bsl v10.16b, v3.16b, v9.16b
+	WORD $0x6e6c1c6a // bsl v10.16b, v3.16b, v12.16b
 	WORD $0xbd0002aa // str s10, [x21]
 	ADD R1, R21, R21
 	WORD $0x4e24e48a // fcmeq v10.4s, v4.4s, v4.4s
-	WORD $0x6e691c8a // bsl v10.16b, v4.16b, v9.16b
+	WORD $0x6e6c1c8a // bsl v10.16b, v4.16b, v12.16b
 	WORD $0xbd0002aa // str s10, [x21]
 	ADD R1, R21, R21
 	WORD $0x4e25e4aa // fcmeq v10.4s, v5.4s, v5.4s
-	WORD $0x6e691caa // bsl v10.16b, v5.16b, v9.16b
+	WORD $0x6e6c1caa // bsl v10.16b, v5.16b, v12.16b
 	WORD $0xbd0002aa // str s10, [x21]
 	ADD R1, R21, R21
 	WORD $0x4e26e4ca // fcmeq v10.4s, v6.4s, v6.4s
-	WORD $0x6e691cca // bsl v10.16b, v6.16b, v9.16b
+	WORD $0x6e6c1cca // bsl v10.16b, v6.16b, v12.16b
 	WORD $0xbd0002aa // str s10, [x21]
 	ADD R1, R21, R21
 	WORD $0x4e27e4ea // fcmeq v10.4s, v7.4s, v7.4s
-	WORD $0x6e691cea // bsl v10.16b, v7.16b, v9.16b
+	WORD $0x6e6c1cea // bsl v10.16b, v7.16b, v12.16b
 	WORD $0xbd0002aa // str s10, [x21]
 	ADD R1, R21, R21
 	WORD $0x4e28e50a // fcmeq v10.4s, v8.4s, v8.4s
-	WORD $0x6e691d0a // bsl v10.16b, v8.16b, v9.16b
+	WORD $0x6e6c1d0a // bsl v10.16b, v8.16b, v12.16b
+	WORD $0xbd0002aa // str s10, [x21]
+	ADD R1, R21, R21
+	WORD $0x4e29e52a // fcmeq v10.4s, v9.4s, v9.4s
+	WORD $0x6e6c1d2a // bsl v10.16b, v9.16b, v12.16b
 	WORD $0xbd0002aa // str s10, [x21]
 	ADD R1, R21, R21
 below:
@@ -3336,570 +3668,8 @@ below:
 last:
 	RET
 
-// func gemm10x1_32NEON(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, split int, offs *int)
-TEXT ·gemm10x1_32NEON(SB), NOSPLIT, $0-112
-	MOVD $gemm10x1_32NEONNEONConstants<>(SB), R0
-	MOVD ldc+8(FP), R1
-	LSL $2, R1, R1
-	MOVD aCol+32(FP), R2
-	LSL $2, R2, R2
-	MOVD ldb+48(FP), R3
-	LSL $2, R3, R3
-	MOVD n+56(FP), R4
-	LSL $2, R4, R4
-	SUB $16, R4, R4
-tile:
-	MOVD a+16(FP), R5
-	MOVD aRow+24(FP), R6
-	LSL $2, R6, R6
-	ADD R5, R6, R7
-	ADD R7, R6, R8
-	ADD R8, R6, R9
-	ADD R9, R6, R10
-	ADD R10, R6, R11
-	ADD R11, R6, R12
-	ADD R12, R6, R13
-	ADD R13, R6, R14
-	ADD R14, R6, R6
-	MOVD b+40(FP), R15
-	MOVD k+64(FP), R19
-	WORD $0x6f00e400 // movi v0.2d, #0
-	WORD $0x6f00e401 // movi v1.2d, #0
-	WORD $0x6f00e402 // movi v2.2d, #0
-	WORD $0x6f00e403 // movi v3.2d, #0
-	WORD $0x6f00e404 // movi v4.2d, #0
-	WORD $0x6f00e405 // movi v5.2d, #0
-	WORD $0x6f00e406 // movi v6.2d, #0
-	WORD $0x6f00e407 // movi v7.2d, #0
-	WORD $0x6f00e408 // movi v8.2d, #0
-	WORD $0x6f00e409 // movi v9.2d, #0
-	MOVD $0, R20
-	MOVD offs+104(FP), R21
-	CMP $0, R4
-	BNE not4
-	CMP $0, R19
-	BEQ done4
-	CMP $0, R21
-	BEQ next4
-listed:
-	MOVD (R21), R22
-	ADD $8, R21, R21
-	ADD R22<<2, R15, R22
-	WORD $0x3dc002ca // ldr q10, [x22]
-	WORD $0xbc7468ab // ldr s11, [x5, x20]
-	WORD $0xbc7468ec // ldr s12, [x7, x20]
-	WORD $0xbc74690d // ldr s13, [x8, x20]
-	WORD $0x4f8b1140 // fmla v0.4s, v10.4s, v11.s[0]
-	WORD $0xbc74692b // ldr s11, [x9, x20]
-	WORD $0x4f8c1141 // fmla v1.4s, v10.4s, v12.s[0]
-	WORD $0xbc74694c // ldr s12, [x10, x20]
-	WORD $0x4f8d1142 // fmla v2.4s, v10.4s, v13.s[0]
-	WORD $0xbc74696d // ldr s13, [x11, x20]
-	WORD $0x4f8b1143 // fmla v3.4s, v10.4s, v11.s[0]
-	WORD $0xbc74698b // ldr s11, [x12, x20]
-	WORD $0x4f8c1144 // fmla v4.4s, v10.4s, v12.s[0]
-	WORD $0xbc7469ac // ldr s12, [x13, x20]
-	WORD $0x4f8d1145 // fmla v5.4s, v10.4s, v13.s[0]
-	WORD $0xbc7469cd // ldr s13, [x14, x20]
-	WORD $0x4f8b1146 // fmla v6.4s, v10.4s, v11.s[0]
-	WORD $0xbc7468cb // ldr s11, [x6, x20]
-	WORD $0x4f8c1147 // fmla v7.4s, v10.4s, v12.s[0]
-	WORD $0x4f8d1148 // fmla v8.4s, v10.4s, v13.s[0]
-	WORD $0x4f8b1149 // fmla v9.4s, v10.4s, v11.s[0]
-	ADD R2, R20, R20
-	SUBS $1, R19, R19
-	BNE listed
-	JMP done4
-next4:
-	WORD $0x3dc001eb // ldr q11, [x15]
-	ADD R3, R15, R15
-	WORD $0xbc7468aa // ldr s10, [x5, x20]
-	WORD $0xbc7468ed // ldr s13, [x7, x20]
-	WORD $0xbc74690c // ldr s12, [x8, x20]
-	WORD $0x4f8a1160 // fmla v0.4s, v11.4s, v10.s[0]
-	WORD $0xbc74692a // ldr s10, [x9, x20]
-	WORD $0x4f8d1161 // fmla v1.4s, v11.4s, v13.s[0]
-	WORD $0xbc74694d // ldr s13, [x10, x20]
-	WORD $0x4f8c1162 // fmla v2.4s, v11.4s, v12.s[0]
-	WORD $0xbc74696c // ldr s12, [x11, x20]
-	WORD $0x4f8a1163 // fmla v3.4s, v11.4s, v10.s[0]
-	WORD $0xbc74698a // ldr s10, [x12, x20]
-	WORD $0x4f8d1164 // fmla v4.4s, v11.4s, v13.s[0]
-	WORD $0xbc7469ad // ldr s13, [x13, x20]
-	WORD $0x4f8c1165 // fmla v5.4s, v11.4s, v12.s[0]
-	WORD $0xbc7469cc // ldr s12, [x14, x20]
-	WORD $0x4f8a1166 // fmla v6.4s, v11.4s, v10.s[0]
-	WORD $0xbc7468ca // ldr s10, [x6, x20]
-	WORD $0x4f8d1167 // fmla v7.4s, v11.4s, v13.s[0]
-	WORD $0x4f8c1168 // fmla v8.4s, v11.4s, v12.s[0]
-	WORD $0x4f8a1169 // fmla v9.4s, v11.4s, v10.s[0]
-	ADD R2, R20, R20
-	SUBS $1, R19, R19
-	BNE next4
-done4:
-	MOVD c+0(FP), R22
-	MOVD mode+80(FP), R23
-	CMP $1, R23
-	BNE store4
-	MOVD R22, R23
-	WORD $0x3dc002ea // ldr q10, [x23]
-	WORD $0x4e20d540 // fadd v0.4s, v10.4s, v0.4s
-	ADD R1, R23, R23
-	WORD $0x3dc002ea // ldr q10, [x23]
-	WORD $0x4e21d541 // fadd v1.4s, v10.4s, v1.4s
-	ADD R1, R23, R23
-	WORD $0x3dc002ea // ldr q10, [x23]
-	WORD $0x4e22d542 // fadd v2.4s, v10.4s, v2.4s
-	ADD R1, R23, R23
-	WORD $0x3dc002ea // ldr q10, [x23]
-	WORD $0x4e23d543 // fadd v3.4s, v10.4s, v3.4s
-	ADD R1, R23, R23
-	WORD $0x3dc002ea // ldr q10, [x23]
-	WORD $0x4e24d544 // fadd v4.4s, v10.4s, v4.4s
-	ADD R1, R23, R23
-	WORD $0x3dc002ea // ldr q10, [x23]
-	WORD $0x4e25d545 // fadd v5.4s, v10.4s, v5.4s
-	ADD R1, R23, R23
-	WORD $0x3dc002ea // ldr q10, [x23]
-	WORD $0x4e26d546 // fadd v6.4s, v10.4s, v6.4s
-	ADD R1, R23, R23
-	WORD $0x3dc002ea // ldr q10, [x23]
-	WORD $0x4e27d547 // fadd v7.4s, v10.4s, v7.4s
-	ADD R1, R23, R23
-	WORD $0x3dc002ea // ldr q10, [x23]
-	WORD $0x4e28d548 // fadd v8.4s, v10.4s, v8.4s
-	ADD R1, R23, R23
-	WORD $0x3dc002ea // ldr q10, [x23]
-	WORD $0x4e29d549 // fadd v9.4s, v10.4s, v9.4s
-	ADD R1, R23, R23
-store4:
-	WORD $0x3dc0000a // ldr q10, [x0]
-	WORD $0x4e20e40b // fcmeq v11.4s, v0.4s, v0.4s
-	WORD $0x6e6a1c0b // bsl v11.16b, v0.16b, v10.16b
-	WORD $0x3d8002cb // str q11, [x22]
-	ADD R1, R22, R22
-	WORD $0x4e21e42b // fcmeq v11.4s, v1.4s, v1.4s
-	WORD $0x6e6a1c2b // bsl v11.16b, v1.16b, v10.16b
-	WORD $0x3d8002cb // str q11, [x22]
-	ADD R1, R22, R22
-	WORD $0x4e22e44b // fcmeq v11.4s, v2.4s, v2.4s
-	WORD $0x6e6a1c4b // bsl v11.16b, v2.16b, v10.16b
-	WORD $0x3d8002cb // str q11, [x22]
-	ADD R1, R22, R22
-	WORD $0x4e23e46b // fcmeq v11.4s, v3.4s, v3.4s
-	WORD $0x6e6a1c6b // bsl v11.16b, v3.16b, v10.16b
-	WORD $0x3d8002cb // str q11, [x22]
-	ADD R1, R22, R22
-	WORD $0x4e24e48b // fcmeq v11.4s, v4.4s, v4.4s
-	WORD $0x6e6a1c8b // bsl v11.16b, v4.16b, v10.16b
-	WORD $0x3d8002cb // str q11, [x22]
-	ADD R1, R22, R22
-	WORD $0x4e25e4ab // fcmeq v11.4s, v5.4s, v5.4s
-	WORD $0x6e6a1cab // bsl v11.16b, v5.16b, v10.16b
-	WORD $0x3d8002cb // str q11, [x22]
-	ADD R1, R22, R22
-	WORD $0x4e26e4cb // fcmeq v11.4s, v6.4s, v6.4s
-	WORD $0x6e6a1ccb // bsl v11.16b, v6.16b, v10.16b
-	WORD $0x3d8002cb // str q11, [x22]
-	ADD R1, R22, R22
-	WORD $0x4e27e4eb // fcmeq v11.4s, v7.4s, v7.4s
-	WORD $0x6e6a1ceb // bsl v11.16b, v7.16b, v10.16b
-	WORD $0x3d8002cb // str q11, [x22]
-	ADD R1, R22, R22
-	WORD $0x4e28e50b // fcmeq v11.4s, v8.4s, v8.4s
-	WORD $0x6e6a1d0b // bsl v11.16b, v8.16b, v10.16b
-	WORD $0x3d8002cb // str q11, [x22]
-	ADD R1, R22, R22
-	WORD $0x4e29e52b // fcmeq v11.4s, v9.4s, v9.4s
-	WORD $0x6e6a1d2b // bsl v11.16b, v9.16b, v10.16b
-	WORD $0x3d8002cb // str q11, [x22]
-	ADD R1, R22, R22
-	JMP below
-not4:
-	CMP $-4, R4
-	BNE not3
-	CMP $0, R19
-	BEQ done3
-next3:
-	WORD $0xfd4001eb // ldr d11, [x15]
-	WORD $0xbd4009ea // ldr s10, [x15, #8]
-	WORD $0x4eca396a // zip1 v10.2d, v11.2d, v10.2d
-	ADD R3, R15, R15
-	WORD $0xbc7468ab // ldr s11, [x5, x20]
-	WORD $0xbc7468ec // ldr s12, [x7, x20]
-	WORD $0xbc74690d // ldr s13, [x8, x20]
-	WORD $0x4f8b1140 // fmla v0.4s, v10.4s, v11.s[0]
-	WORD $0xbc74692b // ldr s11, [x9, x20]
-	WORD $0x4f8c1141 // fmla v1.4s, v10.4s, v12.s[0]
-	WORD $0xbc74694c // ldr s12, [x10, x20]
-	WORD $0x4f8d1142 // fmla v2.4s, v10.4s, v13.s[0]
-	WORD $0xbc74696d // ldr s13, [x11, x20]
-	WORD $0x4f8b1143 // fmla v3.4s, v10.4s, v11.s[0]
-	WORD $0xbc74698b // ldr s11, [x12, x20]
-	WORD $0x4f8c1144 // fmla v4.4s, v10.4s, v12.s[0]
-	WORD $0xbc7469ac // ldr s12, [x13, x20]
-	WORD $0x4f8d1145 // fmla v5.4s, v10.4s, v13.s[0]
-	WORD $0xbc7469cd // ldr s13, [x14, x20]
-	WORD $0x4f8b1146 // fmla v6.4s, v10.4s, v11.s[0]
-	WORD $0xbc7468cb // ldr s11, [x6, x20]
-	WORD $0x4f8c1147 // fmla v7.4s, v10.4s, v12.s[0]
-	WORD $0x4f8d1148 // fmla v8.4s, v10.4s, v13.s[0]
-	WORD $0x4f8b1149 // fmla v9.4s, v10.4s, v11.s[0]
-	ADD R2, R20, R20
-	SUBS $1, R19, R19
-	BNE next3
-done3:
-	MOVD c+0(FP), R22
-	MOVD mode+80(FP), R23
-	CMP $1, R23
-	BNE store3
-	MOVD R22, R23
-	WORD $0xfd4002eb // ldr d11, [x23]
-	WORD $0xbd400aea // ldr s10, [x23, #8]
-	WORD $0x4eca396a // zip1 v10.2d, v11.2d, v10.2d
-	WORD $0x4e20d540 // fadd v0.4s, v10.4s, v0.4s
-	ADD R1, R23, R23
-	WORD $0xfd4002ea // ldr d10, [x23]
-	WORD $0xbd400aeb // ldr s11, [x23, #8]
-	WORD $0x4ecb394b // zip1 v11.2d, v10.2d, v11.2d
-	WORD $0x4e21d561 // fadd v1.4s, v11.4s, v1.4s
-	ADD R1, R23, R23
-	WORD $0xfd4002eb // ldr d11, [x23]
-	WORD $0xbd400aea // ldr s10, [x23, #8]
-	WORD $0x4eca396a // zip1 v10.2d, v11.2d, v10.2d
-	WORD $0x4e22d542 // fadd v2.4s, v10.4s, v2.4s
-	ADD R1, R23, R23
-	WORD $0xfd4002ea // ldr d10, [x23]
-	WORD $0xbd400aeb // ldr s11, [x23, #8]
-	WORD $0x4ecb394b // zip1 v11.2d, v10.2d, v11.2d
-	WORD $0x4e23d563 // fadd v3.4s, v11.4s, v3.4s
-	ADD R1, R23, R23
-	WORD $0xfd4002eb // ldr d11, [x23]
-	WORD $0xbd400aea // ldr s10, [x23, #8]
-	WORD $0x4eca396a // zip1 v10.2d, v11.2d, v10.2d
-	WORD $0x4e24d544 // fadd v4.4s, v10.4s, v4.4s
-	ADD R1, R23, R23
-	WORD $0xfd4002ea // ldr d10, [x23]
-	WORD $0xbd400aeb // ldr s11, [x23, #8]
-	WORD $0x4ecb394b // zip1 v11.2d, v10.2d, v11.2d
-	WORD $0x4e25d565 // fadd v5.4s, v11.4s, v5.4s
-	ADD R1, R23, R23
-	WORD $0xfd4002eb // ldr d11, [x23]
-	WORD $0xbd400aea // ldr s10, [x23, #8]
-	WORD $0x4eca396a // zip1 v10.2d, v11.2d, v10.2d
-	WORD $0x4e26d546 // fadd v6.4s, v10.4s, v6.4s
-	ADD R1, R23, R23
-	WORD $0xfd4002ea // ldr d10, [x23]
-	WORD $0xbd400aeb // ldr s11, [x23, #8]
-	WORD $0x4ecb394b // zip1 v11.2d, v10.2d, v11.2d
-	WORD $0x4e27d567 // fadd v7.4s, v11.4s, v7.4s
-	ADD R1, R23, R23
-	WORD $0xfd4002eb // ldr d11, [x23]
-	WORD $0xbd400aea // ldr s10, [x23, #8]
-	WORD $0x4eca396a // zip1 v10.2d, v11.2d, v10.2d
-	WORD $0x4e28d548 // fadd v8.4s, v10.4s, v8.4s
-	ADD R1, R23, R23
-	WORD $0xfd4002ea // ldr d10, [x23]
-	WORD $0xbd400aeb // ldr s11, [x23, #8]
-	WORD $0x4ecb394b // zip1 v11.2d, v10.2d, v11.2d
-	WORD $0x4e29d569 // fadd v9.4s, v11.4s, v9.4s
-	ADD R1, R23, R23
-store3:
-	WORD $0x3dc0000b // ldr q11, [x0]
-	WORD $0x4e20e40a // fcmeq v10.4s, v0.4s, v0.4s
-	WORD $0x6e6b1c0a // bsl v10.16b, v0.16b, v11.16b
-	WORD $0x6e0a414d // ext v13.16b, v10.16b, v10.16b, #8
-	WORD $0xfd0002ca // str d10, [x22]
-	WORD $0xbd000acd // str s13, [x22, #8]
-	ADD R1, R22, R22
-	WORD $0x4e21e42d // fcmeq v13.4s, v1.4s, v1.4s
-	WORD $0x6e6b1c2d // bsl v13.16b, v1.16b, v11.16b
-	WORD $0x6e0d41aa // ext v10.16b, v13.16b, v13.16b, #8
-	WORD $0xfd0002cd // str d13, [x22]
-	WORD $0xbd000aca // str s10, [x22, #8]
-	ADD R1, R22, R22
-	WORD $0x4e22e44a // fcmeq v10.4s, v2.4s, v2.4s
-	WORD $0x6e6b1c4a // bsl v10.16b, v2.16b, v11.16b
-	WORD $0x6e0a414d // ext v13.16b, v10.16b, v10.16b, #8
-	WORD $0xfd0002ca // str d10, [x22]
-	WORD $0xbd000acd // str s13, [x22, #8]
-	ADD R1, R22, R22
-	WORD $0x4e23e46d // fcmeq v13.4s, v3.4s, v3.4s
-	WORD $0x6e6b1c6d // bsl v13.16b, v3.16b, v11.16b
-	WORD $0x6e0d41aa // ext v10.16b, v13.16b, v13.16b, #8
-	WORD $0xfd0002cd // str d13, [x22]
-	WORD $0xbd000aca // str s10, [x22, #8]
-	ADD R1, R22, R22
-	WORD $0x4e24e48a // fcmeq v10.4s, v4.4s, v4.4s
-	WORD $0x6e6b1c8a // bsl v10.16b, v4.16b, v11.16b
-	WORD $0x6e0a414d // ext v13.16b, v10.16b, v10.16b, #8
-	WORD $0xfd0002ca // str d10, [x22]
-	WORD $0xbd000acd // str s13, [x22, #8]
-	ADD R1, R22, R22
-	WORD $0x4e25e4ad // fcmeq v13.4s, v5.4s, v5.4s
-	WORD $0x6e6b1cad // bsl v13.16b, v5.16b, v11.16b
-	WORD $0x6e0d41aa // ext v10.16b, v13.16b, v13.16b, #8
-	WORD $0xfd0002cd // str d13, [x22]
-	WORD $0xbd000aca // str s10, [x22, #8]
-	ADD R1, R22, R22
-	WORD $0x4e26e4ca // fcmeq v10.4s, v6.4s, v6.4s
-	WORD $0x6e6b1cca // bsl v10.16b, v6.16b, v11.16b
-	WORD $0x6e0a414d // ext v13.16b, v10.16b, v10.16b, #8
-	WORD $0xfd0002ca // str d10, [x22]
-	WORD $0xbd000acd // str s13, [x22, #8]
-	ADD R1, R22, R22
-	WORD $0x4e27e4ed // fcmeq v13.4s, v7.4s, v7.4s
-	WORD $0x6e6b1ced // bsl v13.16b, v7.16b, v11.16b
-	WORD $0x6e0d41aa // ext v10.16b, v13.16b, v13.16b, #8
-	WORD $0xfd0002cd // str d13, [x22]
-	WORD $0xbd000aca // str s10, [x22, #8]
-	ADD R1, R22, R22
-	WORD $0x4e28e50a // fcmeq v10.4s, v8.4s, v8.4s
-	WORD $0x6e6b1d0a // bsl v10.16b, v8.16b, v11.16b
-	WORD $0x6e0a414d // ext v13.16b, v10.16b, v10.16b, #8
-	WORD $0xfd0002ca // str d10, [x22]
-	WORD $0xbd000acd // str s13, [x22, #8]
-	ADD R1, R22, R22
-	WORD $0x4e29e52d // fcmeq v13.4s, v9.4s, v9.4s
-	WORD $0x6e6b1d2d // bsl v13.16b, v9.16b, v11.16b
-	WORD $0x6e0d41ab // ext v11.16b, v13.16b, v13.16b, #8
-	WORD $0xfd0002cd // str d13, [x22]
-	WORD $0xbd000acb // str s11, [x22, #8]
-	ADD R1, R22, R22
-	JMP below
-not3:
-	CMP $-8, R4
-	BNE not2
-	CMP $0, R19
-	BEQ done2
-next2:
-	WORD $0xfd4001eb // ldr d11, [x15]
-	ADD R3, R15, R15
-	WORD $0xbc7468ad // ldr s13, [x5, x20]
-	WORD $0xbc7468ea // ldr s10, [x7, x20]
-	WORD $0xbc74690c // ldr s12, [x8, x20]
-	WORD $0x4f8d1160 // fmla v0.4s, v11.4s, v13.s[0]
-	WORD $0xbc74692d // ldr s13, [x9, x20]
-	WORD $0x4f8a1161 // fmla v1.4s, v11.4s, v10.s[0]
-	WORD $0xbc74694a // ldr s10, [x10, x20]
-	WORD $0x4f8c1162 // fmla v2.4s, v11.4s, v12.s[0]
-	WORD $0xbc74696c // ldr s12, [x11, x20]
-	WORD $0x4f8d1163 // fmla v3.4s, v11.4s, v13.s[0]
-	WORD $0xbc74698d // ldr s13, [x12, x20]
-	WORD $0x4f8a1164 // fmla v4.4s, v11.4s, v10.s[0]
-	WORD $0xbc7469aa // ldr s10, [x13, x20]
-	WORD $0x4f8c1165 // fmla v5.4s, v11.4s, v12.s[0]
-	WORD $0xbc7469cc // ldr s12, [x14, x20]
-	WORD $0x4f8d1166 // fmla v6.4s, v11.4s, v13.s[0]
-	WORD $0xbc7468cd // ldr s13, [x6, x20]
-	WORD $0x4f8a1167 // fmla v7.4s, v11.4s, v10.s[0]
-	WORD $0x4f8c1168 // fmla v8.4s, v11.4s, v12.s[0]
-	WORD $0x4f8d1169 // fmla v9.4s, v11.4s, v13.s[0]
-	ADD R2, R20, R20
-	SUBS $1, R19, R19
-	BNE next2
-done2:
-	MOVD c+0(FP), R22
-	MOVD mode+80(FP), R23
-	CMP $1, R23
-	BNE store2
-	MOVD R22, R23
-	WORD $0xfd4002ed // ldr d13, [x23]
-	WORD $0x4e20d5a0 // fadd v0.4s, v13.4s, v0.4s
-	ADD R1, R23, R23
-	WORD $0xfd4002ed // ldr d13, [x23]
-	WORD $0x4e21d5a1 // fadd v1.4s, v13.4s, v1.4s
-	ADD R1, R23, R23
-	WORD $0xfd4002ed // ldr d13, [x23]
-	WORD $0x4e22d5a2 // fadd v2.4s, v13.4s, v2.4s
-	ADD R1, R23, R23
-	WORD $0xfd4002ed // ldr d13, [x23]
-	WORD $0x4e23d5a3 // fadd v3.4s, v13.4s, v3.4s
-	ADD R1, R23, R23
-	WORD $0xfd4002ed // ldr d13, [x23]
-	WORD $0x4e24d5a4 // fadd v4.4s, v13.4s, v4.4s
-	ADD R1, R23, R23
-	WORD $0xfd4002ed // ldr d13, [x23]
-	WORD $0x4e25d5a5 // fadd v5.4s, v13.4s, v5.4s
-	ADD R1, R23, R23
-	WORD $0xfd4002ed // ldr d13, [x23]
-	WORD $0x4e26d5a6 // fadd v6.4s, v13.4s, v6.4s
-	ADD R1, R23, R23
-	WORD $0xfd4002ed // ldr d13, [x23]
-	WORD $0x4e27d5a7 // fadd v7.4s, v13.4s, v7.4s
-	ADD R1, R23, R23
-	WORD $0xfd4002ed // ldr d13, [x23]
-	WORD $0x4e28d5a8 // fadd v8.4s, v13.4s, v8.4s
-	ADD R1, R23, R23
-	WORD $0xfd4002ed // ldr d13, [x23]
-	WORD $0x4e29d5a9 // fadd v9.4s, v13.4s, v9.4s
-	ADD R1, R23, R23
-store2:
-	WORD $0x3dc0000d // ldr q13, [x0]
-	WORD $0x4e20e40b // fcmeq v11.4s, v0.4s, v0.4s
-	WORD $0x6e6d1c0b // bsl v11.16b, v0.16b, v13.16b
-	WORD $0xfd0002cb // str d11, [x22]
-	ADD R1, R22, R22
-	WORD $0x4e21e42b // fcmeq v11.4s, v1.4s, v1.4s
-	WORD $0x6e6d1c2b // bsl v11.16b, v1.16b, v13.16b
-	WORD $0xfd0002cb // str d11, [x22]
-	ADD R1, R22, R22
-	WORD $0x4e22e44b // fcmeq v11.4s, v2.4s, v2.4s
-	WORD $0x6e6d1c4b // bsl v11.16b, v2.16b, v13.16b
-	WORD $0xfd0002cb // str d11, [x22]
-	ADD R1, R22, R22
-	WORD $0x4e23e46b // fcmeq v11.4s, v3.4s, v3.4s
-	WORD $0x6e6d1c6b // bsl v11.16b, v3.16b, v13.16b
-	WORD $0xfd0002cb // str d11, [x22]
-	ADD R1, R22, R22
-	WORD $0x4e24e48b // fcmeq v11.4s, v4.4s, v4.4s
-	WORD $0x6e6d1c8b // bsl v11.16b, v4.16b, v13.16b
-	WORD $0xfd0002cb // str d11, [x22]
-	ADD R1, R22, R22
-	WORD $0x4e25e4ab // fcmeq v11.4s, v5.4s, v5.4s
-	WORD $0x6e6d1cab // bsl v11.16b, v5.16b, v13.16b
-	WORD $0xfd0002cb // str d11, [x22]
-	ADD R1, R22, R22
-	WORD $0x4e26e4cb // fcmeq v11.4s, v6.4s, v6.4s
-	WORD $0x6e6d1ccb // bsl v11.16b, v6.16b, v13.16b
-	WORD $0xfd0002cb // str d11, [x22]
-	ADD R1, R22, R22
-	WORD $0x4e27e4eb // fcmeq v11.4s, v7.4s, v7.4s
-	WORD $0x6e6d1ceb // bsl v11.16b, v7.16b, v13.16b
-	WORD $0xfd0002cb // str d11, [x22]
-	ADD R1, R22, R22
-	WORD $0x4e28e50b // fcmeq v11.4s, v8.4s, v8.4s
-	WORD $0x6e6d1d0b // bsl v11.16b, v8.16b, v13.16b
-	WORD $0xfd0002cb // str d11, [x22]
-	ADD R1, R22, R22
-	WORD $0x4e29e52b // fcmeq v11.4s, v9.4s, v9.4s
-	WORD $0x6e6d1d2b // bsl v11.16b, v9.16b, v13.16b
-	WORD $0xfd0002cb // str d11, [x22]
-	ADD R1, R22, R22
-	JMP below
-not2:
-	CMP $0, R19
-	BEQ done1
-next1:
-	WORD $0xbd4001eb // ldr s11, [x15]
-	ADD R3, R15, R15
-	WORD $0xbc7468ad // ldr s13, [x5, x20]
-	WORD $0xbc7468ec // ldr s12, [x7, x20]
-	WORD $0xbc74690a // ldr s10, [x8, x20]
-	WORD $0x4f8d1160 // fmla v0.4s, v11.4s, v13.s[0]
-	WORD $0xbc74692d // ldr s13, [x9, x20]
-	WORD $0x4f8c1161 // fmla v1.4s, v11.4s, v12.s[0]
-	WORD $0xbc74694c // ldr s12, [x10, x20]
-	WORD $0x4f8a1162 // fmla v2.4s, v11.4s, v10.s[0]
-	WORD $0xbc74696a // ldr s10, [x11, x20]
-	WORD $0x4f8d1163 // fmla v3.4s, v11.4s, v13.s[0]
-	WORD $0xbc74698d // ldr s13, [x12, x20]
-	WORD $0x4f8c1164 // fmla v4.4s, v11.4s, v12.s[0]
-	WORD $0xbc7469ac // ldr s12, [x13, x20]
-	WORD $0x4f8a1165 // fmla v5.4s, v11.4s, v10.s[0]
-	WORD $0xbc7469ca // ldr s10, [x14, x20]
-	WORD $0x4f8d1166 // fmla v6.4s, v11.4s, v13.s[0]
-	WORD $0xbc7468cd // ldr s13, [x6, x20]
-	WORD $0x4f8c1167 // fmla v7.4s, v11.4s, v12.s[0]
-	WORD $0x4f8a1168 // fmla v8.4s, v11.4s, v10.s[0]
-	WORD $0x4f8d1169 // fmla v9.4s, v11.4s, v13.s[0]
-	ADD R2, R20, R20
-	SUBS $1, R19, R19
-	BNE next1
-done1:
-	MOVD c+0(FP), R22
-	MOVD mode+80(FP), R23
-	CMP $1, R23
-	BNE store1
-	MOVD R22, R23
-	WORD $0xbd4002ed // ldr s13, [x23]
-	WORD $0x4e20d5a0 // fadd v0.4s, v13.4s, v0.4s
-	ADD R1, R23, R23
-	WORD $0xbd4002ed // ldr s13, [x23]
-	WORD $0x4e21d5a1 // fadd v1.4s, v13.4s, v1.4s
-	ADD R1, R23, R23
-	WORD $0xbd4002ed // ldr s13, [x23]
-	WORD $0x4e22d5a2 // fadd v2.4s, v13.4s, v2.4s
-	ADD R1, R23, R23
-	WORD $0xbd4002ed // ldr s13, [x23]
-	WORD $0x4e23d5a3 // fadd v3.4s, v13.4s, v3.4s
-	ADD R1, R23, R23
-	WORD $0xbd4002ed // ldr s13, [x23]
-	WORD $0x4e24d5a4 // fadd v4.4s, v13.4s, v4.4s
-	ADD R1, R23, R23
-	WORD $0xbd4002ed // ldr s13, [x23]
-	WORD $0x4e25d5a5 // fadd v5.4s, v13.4s, v5.4s
-	ADD R1, R23, R23
-	WORD $0xbd4002ed // ldr s13, [x23]
-	WORD $0x4e26d5a6 // fadd v6.4s, v13.4s, v6.4s
-	ADD R1, R23, R23
-	WORD $0xbd4002ed // ldr s13, [x23]
-	WORD $0x4e27d5a7 // fadd v7.4s, v13.4s, v7.4s
-	ADD R1, R23, R23
-	WORD $0xbd4002ed // ldr s13, [x23]
-	WORD $0x4e28d5a8 // fadd v8.4s, v13.4s, v8.4s
-	ADD R1, R23, R23
-	WORD $0xbd4002ed // ldr s13, [x23]
-	WORD $0x4e29d5a9 // fadd v9.4s, v13.4s, v9.4s
-	ADD R1, R23, R23
-store1:
-	WORD $0x3dc0000d // ldr q13, [x0]
-	WORD $0x4e20e40b // fcmeq v11.4s, v0.4s, v0.4s
-	WORD $0x6e6d1c0b // bsl v11.16b, v0.16b, v13.16b
-	WORD $0xbd0002cb // str s11, [x22]
-	ADD R1, R22, R22
-	WORD $0x4e21e42b // fcmeq v11.4s, v1.4s, v1.4s
-	WORD $0x6e6d1c2b // bsl v11.16b, v1.16b, v13.16b
-	WORD $0xbd0002cb // str s11, [x22]
-	ADD R1, R22, R22
-	WORD $0x4e22e44b // fcmeq v11.4s, v2.4s, v2.4s
-	WORD $0x6e6d1c4b // bsl v11.16b, v2.16b, v13.16b
-	WORD $0xbd0002cb // str s11, [x22]
-	ADD R1, R22, R22
-	WORD $0x4e23e46b // fcmeq v11.4s, v3.4s, v3.4s
-	WORD $0x6e6d1c6b // bsl v11.16b, v3.16b, v13.16b
-	WORD $0xbd0002cb // str s11, [x22]
-	ADD R1, R22, R22
-	WORD $0x4e24e48b // fcmeq v11.4s, v4.4s, v4.4s
-	WORD $0x6e6d1c8b // bsl v11.16b, v4.16b, v13.16b
-	WORD $0xbd0002cb // str s11, [x22]
-	ADD R1, R22, R22
-	WORD $0x4e25e4ab // fcmeq v11.4s, v5.4s, v5.4s
-	WORD $0x6e6d1cab // bsl v11.16b, v5.16b, v13.16b
-	WORD $0xbd0002cb // str s11, [x22]
-	ADD R1, R22, R22
-	WORD $0x4e26e4cb // fcmeq v11.4s, v6.4s, v6.4s
-	WORD $0x6e6d1ccb // bsl v11.16b, v6.16b, v13.16b
-	WORD $0xbd0002cb // str s11, [x22]
-	ADD R1, R22, R22
-	WORD $0x4e27e4eb // fcmeq v11.4s, v7.4s, v7.4s
-	WORD $0x6e6d1ceb // bsl v11.16b, v7.16b, v13.16b
-	WORD $0xbd0002cb // str s11, [x22]
-	ADD R1, R22, R22
-	WORD $0x4e28e50b // fcmeq v11.4s, v8.4s, v8.4s
-	WORD $0x6e6d1d0b // bsl v11.16b, v8.16b, v13.16b
-	WORD $0xbd0002cb // str s11, [x22]
-	ADD R1, R22, R22
-	WORD $0x4e29e52b // fcmeq v11.4s, v9.4s, v9.4s
-	WORD $0x6e6d1d2b // bsl v11.16b, v9.16b, v13.16b
-	WORD $0xbd0002cb // str s11, [x22]
-	ADD R1, R22, R22
-below:
-	MOVD times+72(FP), R23
-	SUBS $1, R23, R23
-	BEQ last
-	MOVD R23, times+72(FP)
-	MOVD R22, c+0(FP)
-	MOVD aRow+24(FP), R23
-	LSL $2, R23, R23
-	ADD R6, R23, R23
-	MOVD R23, a+16(FP)
-	JMP tile
-last:
-	RET
-
-// func gemm11x1_32NEON(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, split int, offs *int)
-TEXT ·gemm11x1_32NEON(SB), NOSPLIT, $0-112
+// func gemm11x1_32NEON(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
+TEXT ·gemm11x1_32NEON(SB), NOSPLIT, $0-104
 	MOVD $gemm11x1_32NEONNEONConstants<>(SB), R0
 	MOVD ldc+8(FP), R1
 	LSL $2, R1, R1
@@ -3938,18 +3708,13 @@ tile:
 	WORD $0x6f00e409 // movi v9.2d, #0
 	WORD $0x6f00e40a // movi v10.2d, #0
 	MOVD $0, R21
-	MOVD offs+104(FP), R22
 	CMP $0, R4
 	BNE not4
 	CMP $0, R20
 	BEQ done4
-	CMP $0, R22
-	BEQ next4
-listed:
-	MOVD (R22), R23
-	ADD $8, R22, R22
-	ADD R23<<2, R19, R23
-	WORD $0x3dc002eb // ldr q11, [x23]
+next4:
+	WORD $0x3dc0026b // ldr q11, [x19]
+	ADD R3, R19, R19
 	WORD $0xbc7568ac // ldr s12, [x5, x21]
 	WORD $0xbc7568ed // ldr s13, [x7, x21]
 	WORD $0xbc75690e // ldr s14, [x8, x21]
@@ -3974,10 +3739,102 @@ listed:
 	WORD $0x4f8d116a // fmla v10.4s, v11.4s, v13.s[0]
 	ADD R2, R21, R21
 	SUBS $1, R20, R20
-	BNE listed
-	JMP done4
-next4:
-	WORD $0x3dc0026d // ldr q13, [x19]
+	BNE next4
+done4:
+	MOVD c+0(FP), R22
+	MOVD mode+80(FP), R23
+	CMP $1, R23
+	BNE store4
+	MOVD R22, R23
+	WORD $0x3dc002ed // ldr q13, [x23]
+	WORD $0x4e20d5a0 // fadd v0.4s, v13.4s, v0.4s
+	ADD R1, R23, R23
+	WORD $0x3dc002ed // ldr q13, [x23]
+	WORD $0x4e21d5a1 // fadd v1.4s, v13.4s, v1.4s
+	ADD R1, R23, R23
+	WORD $0x3dc002ed // ldr q13, [x23]
+	WORD $0x4e22d5a2 // fadd v2.4s, v13.4s, v2.4s
+	ADD R1, R23, R23
+	WORD $0x3dc002ed // ldr q13, [x23]
+	WORD $0x4e23d5a3 // fadd v3.4s, v13.4s, v3.4s
+	ADD R1, R23, R23
+	WORD $0x3dc002ed // ldr q13, [x23]
+	WORD $0x4e24d5a4 // fadd v4.4s, v13.4s, v4.4s
+	ADD R1, R23, R23
+	WORD $0x3dc002ed // ldr q13, [x23]
+	WORD $0x4e25d5a5 // fadd v5.4s, v13.4s, v5.4s
+	ADD R1, R23, R23
+	WORD $0x3dc002ed // ldr q13, [x23]
+	WORD $0x4e26d5a6 // fadd v6.4s, v13.4s, v6.4s
+	ADD R1, R23, R23
+	WORD $0x3dc002ed // ldr q13, [x23]
+	WORD $0x4e27d5a7 // fadd v7.4s, v13.4s, v7.4s
+	ADD R1, R23, R23
+	WORD $0x3dc002ed // ldr q13, [x23]
+	WORD $0x4e28d5a8 // fadd v8.4s, v13.4s, v8.4s
+	ADD R1, R23, R23
+	WORD $0x3dc002ed // ldr q13, [x23]
+	WORD $0x4e29d5a9 // fadd v9.4s, v13.4s, v9.4s
+	ADD R1, R23, R23
+	WORD $0x3dc002ed // ldr q13, [x23]
+	WORD $0x4e2ad5aa // fadd v10.4s, v13.4s, v10.4s
+	ADD R1, R23, R23
+store4:
+	WORD $0x3dc0000d // ldr q13, [x0]
+	WORD $0x4e20e40b // fcmeq v11.4s, v0.4s, v0.4s
+	WORD $0x6e6d1c0b // bsl v11.16b, v0.16b, v13.16b
+	WORD $0x3d8002cb // str q11, [x22]
+	ADD R1, R22, R22
+	WORD $0x4e21e42b // fcmeq v11.4s, v1.4s, v1.4s
+	WORD $0x6e6d1c2b // bsl v11.16b, v1.16b, v13.16b
+	WORD $0x3d8002cb // str q11, [x22]
+	ADD R1, R22, R22
+	WORD $0x4e22e44b // fcmeq v11.4s, v2.4s, v2.4s
+	WORD $0x6e6d1c4b // bsl v11.16b, v2.16b, v13.16b
+	WORD $0x3d8002cb // str q11, [x22]
+	ADD R1, R22, R22
+	WORD $0x4e23e46b // fcmeq v11.4s, v3.4s, v3.4s
+	WORD $0x6e6d1c6b // bsl v11.16b, v3.16b, v13.16b
+	WORD $0x3d8002cb // str q11, [x22]
+	ADD R1, R22, R22
+	WORD $0x4e24e48b // fcmeq v11.4s, v4.4s, v4.4s
+	WORD $0x6e6d1c8b // bsl v11.16b, v4.16b, v13.16b
+	WORD $0x3d8002cb // str q11, [x22]
+	ADD R1, R22, R22
+	WORD $0x4e25e4ab // fcmeq v11.4s, v5.4s, v5.4s
+	WORD $0x6e6d1cab // bsl v11.16b, v5.16b, v13.16b
+	WORD $0x3d8002cb // str q11, [x22]
+	ADD R1, R22, R22
+	WORD $0x4e26e4cb // fcmeq v11.4s, v6.4s, v6.4s
+	WORD $0x6e6d1ccb // bsl v11.16b, v6.16b, v13.16b
+	WORD $0x3d8002cb // str q11, [x22]
+	ADD R1, R22, R22
+	WORD $0x4e27e4eb // fcmeq v11.4s, v7.4s, v7.4s
+	WORD $0x6e6d1ceb // bsl v11.16b, v7.16b, v13.16b
+	WORD $0x3d8002cb // str q11, [x22]
+	ADD R1, R22, R22
+	WORD $0x4e28e50b // fcmeq v11.4s, v8.4s, v8.4s
+	WORD $0x6e6d1d0b // bsl v11.16b, v8.16b, v13.16b
+	WORD $0x3d8002cb // str q11, [x22]
+	ADD R1, R22, R22
+	WORD $0x4e29e52b // fcmeq v11.4s, v9.4s, v9.4s
+	WORD $0x6e6d1d2b // bsl v11.16b, v9.16b, v13.16b
+	WORD $0x3d8002cb // str q11, [x22]
+	ADD R1, R22, R22
+	WORD $0x4e2ae54b // fcmeq v11.4s, v10.4s, v10.4s
+	WORD $0x6e6d1d4b // bsl v11.16b, v10.16b, v13.16b
+	WORD $0x3d8002cb // str q11, [x22]
+	ADD R1, R22, R22
+	JMP below
+not4:
+	CMP $-4, R4
+	BNE not3
+	CMP $0, R20
+	BEQ done3
+next3:
+	WORD $0xfd40026b // ldr d11, [x19]
+	WORD $0xbd400a6d // ldr s13, [x19, #8]
+	WORD $0x4ecd396d // zip1 v13.2d, v11.2d, v13.2d
 	ADD R3, R19, R19
 	WORD $0xbc7568ab // ldr s11, [x5, x21]
 	WORD $0xbc7568ec // ldr s12, [x7, x21]
@@ -4003,257 +3860,136 @@ next4:
 	WORD $0x4f8c11aa // fmla v10.4s, v13.4s, v12.s[0]
 	ADD R2, R21, R21
 	SUBS $1, R20, R20
-	BNE next4
-done4:
-	MOVD c+0(FP), R23
-	MOVD mode+80(FP), R24
-	CMP $1, R24
-	BNE store4
-	MOVD R23, R24
-	WORD $0x3dc0030c // ldr q12, [x24]
-	WORD $0x4e20d580 // fadd v0.4s, v12.4s, v0.4s
-	ADD R1, R24, R24
-	WORD $0x3dc0030c // ldr q12, [x24]
-	WORD $0x4e21d581 // fadd v1.4s, v12.4s, v1.4s
-	ADD R1, R24, R24
-	WORD $0x3dc0030c // ldr q12, [x24]
-	WORD $0x4e22d582 // fadd v2.4s, v12.4s, v2.4s
-	ADD R1, R24, R24
-	WORD $0x3dc0030c // ldr q12, [x24]
-	WORD $0x4e23d583 // fadd v3.4s, v12.4s, v3.4s
-	ADD R1, R24, R24
-	WORD $0x3dc0030c // ldr q12, [x24]
-	WORD $0x4e24d584 // fadd v4.4s, v12.4s, v4.4s
-	ADD R1, R24, R24
-	WORD $0x3dc0030c // ldr q12, [x24]
-	WORD $0x4e25d585 // fadd v5.4s, v12.4s, v5.4s
-	ADD R1, R24, R24
-	WORD $0x3dc0030c // ldr q12, [x24]
-	WORD $0x4e26d586 // fadd v6.4s, v12.4s, v6.4s
-	ADD R1, R24, R24
-	WORD $0x3dc0030c // ldr q12, [x24]
-	WORD $0x4e27d587 // fadd v7.4s, v12.4s, v7.4s
-	ADD R1, R24, R24
-	WORD $0x3dc0030c // ldr q12, [x24]
-	WORD $0x4e28d588 // fadd v8.4s, v12.4s, v8.4s
-	ADD R1, R24, R24
-	WORD $0x3dc0030c // ldr q12, [x24]
-	WORD $0x4e29d589 // fadd v9.4s, v12.4s, v9.4s
-	ADD R1, R24, R24
-	WORD $0x3dc0030c // ldr q12, [x24]
-	WORD $0x4e2ad58a // fadd v10.4s, v12.4s, v10.4s
-	ADD R1, R24, R24
-store4:
-	WORD $0x3dc0000c // ldr q12, [x0]
-	WORD $0x4e20e40d // fcmeq v13.4s, v0.4s, v0.4s
-	WORD $0x6e6c1c0d // bsl v13.16b, v0.16b, v12.16b
-	WORD $0x3d8002ed // str q13, [x23]
-	ADD R1, R23, R23
-	WORD $0x4e21e42d // fcmeq v13.4s, v1.4s, v1.4s
-	WORD $0x6e6c1c2d // bsl v13.16b, v1.16b, v12.16b
-	WORD $0x3d8002ed // str q13, [x23]
-	ADD R1, R23, R23
-	WORD $0x4e22e44d // fcmeq v13.4s, v2.4s, v2.4s
-	WORD $0x6e6c1c4d // bsl v13.16b, v2.16b, v12.16b
-	WORD $0x3d8002ed // str q13, [x23]
-	ADD R1, R23, R23
-	WORD $0x4e23e46d // fcmeq v13.4s, v3.4s, v3.4s
-	WORD $0x6e6c1c6d // bsl v13.16b, v3.16b, v12.16b
-	WORD $0x3d8002ed // str q13, [x23]
-	ADD R1, R23, R23
-	WORD $0x4e24e48d // fcmeq v13.4s, v4.4s, v4.4s
-	WORD $0x6e6c1c8d // bsl v13.16b, v4.16b, v12.16b
-	WORD $0x3d8002ed // str q13, [x23]
-	ADD R1, R23, R23
-	WORD $0x4e25e4ad // fcmeq v13.4s, v5.4s, v5.4s
-	WORD $0x6e6c1cad // bsl v13.16b, v5.16b, v12.16b
-	WORD $0x3d8002ed // str q13, [x23]
-	ADD R1, R23, R23
-	WORD $0x4e26e4cd // fcmeq v13.4s, v6.4s, v6.4s
-	WORD $0x6e6c1ccd // bsl v13.16b, v6.16b, v12.16b
-	WORD $0x3d8002ed // str q13, [x23]
-	ADD R1, R23, R23
-	WORD $0x4e27e4ed // fcmeq v13.4s, v7.4s, v7.4s
-	WORD $0x6e6c1ced // bsl v13.16b, v7.16b, v12.16b
-	WORD $0x3d8002ed // str q13, [x23]
-	ADD R1, R23, R23
-	WORD $0x4e28e50d // fcmeq v13.4s, v8.4s, v8.4s
-	WORD $0x6e6c1d0d // bsl v13.16b, v8.16b, v12.16b
-	WORD $0x3d8002ed // str q13, [x23]
-	ADD R1, R23, R23
-	WORD $0x4e29e52d // fcmeq v13.4s, v9.4s, v9.4s
-	WORD $0x6e6c1d2d // bsl v13.16b, v9.16b, v12.16b
-	WORD $0x3d8002ed // str q13, [x23]
-	ADD R1, R23, R23
-	WORD $0x4e2ae54d // fcmeq v13.4s, v10.4s, v10.4s
-	WORD $0x6e6c1d4d // bsl v13.16b, v10.16b, v12.16b
-	WORD $0x3d8002ed // str q13, [x23]
-	ADD R1, R23, R23
-	JMP below
-not4:
-	CMP $-4, R4
-	BNE not3
-	CMP $0, R20
-	BEQ done3
-next3:
-	WORD $0xfd40026d // ldr d13, [x19]
-	WORD $0xbd400a6c // ldr s12, [x19, #8]
-	WORD $0x4ecc39ac // zip1 v12.2d, v13.2d, v12.2d
-	ADD R3, R19, R19
-	WORD $0xbc7568ad // ldr s13, [x5, x21]
-	WORD $0xbc7568eb // ldr s11, [x7, x21]
-	WORD $0xbc75690e // ldr s14, [x8, x21]
-	WORD $0x4f8d1180 // fmla v0.4s, v12.4s, v13.s[0]
-	WORD $0xbc75692d // ldr s13, [x9, x21]
-	WORD $0x4f8b1181 // fmla v1.4s, v12.4s, v11.s[0]
-	WORD $0xbc75694b // ldr s11, [x10, x21]
-	WORD $0x4f8e1182 // fmla v2.4s, v12.4s, v14.s[0]
-	WORD $0xbc75696e // ldr s14, [x11, x21]
-	WORD $0x4f8d1183 // fmla v3.4s, v12.4s, v13.s[0]
-	WORD $0xbc75698d // ldr s13, [x12, x21]
-	WORD $0x4f8b1184 // fmla v4.4s, v12.4s, v11.s[0]
-	WORD $0xbc7569ab // ldr s11, [x13, x21]
-	WORD $0x4f8e1185 // fmla v5.4s, v12.4s, v14.s[0]
-	WORD $0xbc7569ce // ldr s14, [x14, x21]
-	WORD $0x4f8d1186 // fmla v6.4s, v12.4s, v13.s[0]
-	WORD $0xbc7569ed // ldr s13, [x15, x21]
-	WORD $0x4f8b1187 // fmla v7.4s, v12.4s, v11.s[0]
-	WORD $0xbc7568cb // ldr s11, [x6, x21]
-	WORD $0x4f8e1188 // fmla v8.4s, v12.4s, v14.s[0]
-	WORD $0x4f8d1189 // fmla v9.4s, v12.4s, v13.s[0]
-	WORD $0x4f8b118a // fmla v10.4s, v12.4s, v11.s[0]
-	ADD R2, R21, R21
-	SUBS $1, R20, R20
 	BNE next3
 done3:
-	MOVD c+0(FP), R23
-	MOVD mode+80(FP), R24
-	CMP $1, R24
+	MOVD c+0(FP), R22
+	MOVD mode+80(FP), R23
+	CMP $1, R23
 	BNE store3
-	MOVD R23, R24
-	WORD $0xfd40030b // ldr d11, [x24]
-	WORD $0xbd400b0c // ldr s12, [x24, #8]
-	WORD $0x4ecc396c // zip1 v12.2d, v11.2d, v12.2d
-	WORD $0x4e20d580 // fadd v0.4s, v12.4s, v0.4s
-	ADD R1, R24, R24
-	WORD $0xfd40030c // ldr d12, [x24]
-	WORD $0xbd400b0b // ldr s11, [x24, #8]
-	WORD $0x4ecb398b // zip1 v11.2d, v12.2d, v11.2d
-	WORD $0x4e21d561 // fadd v1.4s, v11.4s, v1.4s
-	ADD R1, R24, R24
-	WORD $0xfd40030b // ldr d11, [x24]
-	WORD $0xbd400b0c // ldr s12, [x24, #8]
-	WORD $0x4ecc396c // zip1 v12.2d, v11.2d, v12.2d
-	WORD $0x4e22d582 // fadd v2.4s, v12.4s, v2.4s
-	ADD R1, R24, R24
-	WORD $0xfd40030c // ldr d12, [x24]
-	WORD $0xbd400b0b // ldr s11, [x24, #8]
-	WORD $0x4ecb398b // zip1 v11.2d, v12.2d, v11.2d
-	WORD $0x4e23d563 // fadd v3.4s, v11.4s, v3.4s
-	ADD R1, R24, R24
-	WORD $0xfd40030b // ldr d11, [x24]
-	WORD $0xbd400b0c // ldr s12, [x24, #8]
-	WORD $0x4ecc396c // zip1 v12.2d, v11.2d, v12.2d
-	WORD $0x4e24d584 // fadd v4.4s, v12.4s, v4.4s
-	ADD R1, R24, R24
-	WORD $0xfd40030c // ldr d12, [x24]
-	WORD $0xbd400b0b // ldr s11, [x24, #8]
-	WORD $0x4ecb398b // zip1 v11.2d, v12.2d, v11.2d
-	WORD $0x4e25d565 // fadd v5.4s, v11.4s, v5.4s
-	ADD R1, R24, R24
-	WORD $0xfd40030b // ldr d11, [x24]
-	WORD $0xbd400b0c // ldr s12, [x24, #8]
-	WORD $0x4ecc396c // zip1 v12.2d, v11.2d, v12.2d
-	WORD $0x4e26d586 // fadd v6.4s, v12.4s, v6.4s
-	ADD R1, R24, R24
-	WORD $0xfd40030c // ldr d12, [x24]
-	WORD $0xbd400b0b // ldr s11, [x24, #8]
-	WORD $0x4ecb398b // zip1 v11.2d, v12.2d, v11.2d
-	WORD $0x4e27d567 // fadd v7.4s, v11.4s, v7.4s
-	ADD R1, R24, R24
-	WORD $0xfd40030b // ldr d11, [x24]
-	WORD $0xbd400b0c // ldr s12, [x24, #8]
-	WORD $0x4ecc396c // zip1 v12.2d, v11.2d, v12.2d
-	WORD $0x4e28d588 // fadd v8.4s, v12.4s, v8.4s
-	ADD R1, R24, R24
-	WORD $0xfd40030c // ldr d12, [x24]
-	WORD $0xbd400b0b // ldr s11, [x24, #8]
-	WORD $0x4ecb398b // zip1 v11.2d, v12.2d, v11.2d
-	WORD $0x4e29d569 // fadd v9.4s, v11.4s, v9.4s
-	ADD R1, R24, R24
-	WORD $0xfd40030b // ldr d11, [x24]
-	WORD $0xbd400b0c // ldr s12, [x24, #8]
-	WORD $0x4ecc396c // zip1 v12.2d, v11.2d, v12.2d
-	WORD $0x4e2ad58a // fadd v10.4s, v12.4s, v10.4s
-	ADD R1, R24, R24
+	MOVD R22, R23
+	WORD $0xfd4002ec // ldr d12, [x23]
+	WORD $0xbd400aed // ldr s13, [x23, #8]
+	WORD $0x4ecd398d // zip1 v13.2d, v12.2d, v13.2d
+	WORD $0x4e20d5a0 // fadd v0.4s, v13.4s, v0.4s
+	ADD R1, R23, R23
+	WORD $0xfd4002ed // ldr d13, [x23]
+	WORD $0xbd400aec // ldr s12, [x23, #8]
+	WORD $0x4ecc39ac // zip1 v12.2d, v13.2d, v12.2d
+	WORD $0x4e21d581 // fadd v1.4s, v12.4s, v1.4s
+	ADD R1, R23, R23
+	WORD $0xfd4002ec // ldr d12, [x23]
+	WORD $0xbd400aed // ldr s13, [x23, #8]
+	WORD $0x4ecd398d // zip1 v13.2d, v12.2d, v13.2d
+	WORD $0x4e22d5a2 // fadd v2.4s, v13.4s, v2.4s
+	ADD R1, R23, R23
+	WORD $0xfd4002ed // ldr d13, [x23]
+	WORD $0xbd400aec // ldr s12, [x23, #8]
+	WORD $0x4ecc39ac // zip1 v12.2d, v13.2d, v12.2d
+	WORD $0x4e23d583 // fadd v3.4s, v12.4s, v3.4s
+	ADD R1, R23, R23
+	WORD $0xfd4002ec // ldr d12, [x23]
+	WORD $0xbd400aed // ldr s13, [x23, #8]
+	WORD $0x4ecd398d // zip1 v13.2d, v12.2d, v13.2d
+	WORD $0x4e24d5a4 // fadd v4.4s, v13.4s, v4.4s
+	ADD R1, R23, R23
+	WORD $0xfd4002ed // ldr d13, [x23]
+	WORD $0xbd400aec // ldr s12, [x23, #8]
+	WORD $0x4ecc39ac // zip1 v12.2d, v13.2d, v12.2d
+	WORD $0x4e25d585 // fadd v5.4s, v12.4s, v5.4s
+	ADD R1, R23, R23
+	WORD $0xfd4002ec // ldr d12, [x23]
+	WORD $0xbd400aed // ldr s13, [x23, #8]
+	WORD $0x4ecd398d // zip1 v13.2d, v12.2d, v13.2d
+	WORD $0x4e26d5a6 // fadd v6.4s, v13.4s, v6.4s
+	ADD R1, R23, R23
+	WORD $0xfd4002ed // ldr d13, [x23]
+	WORD $0xbd400aec // ldr s12, [x23, #8]
+	WORD $0x4ecc39ac // zip1 v12.2d, v13.2d, v12.2d
+	WORD $0x4e27d587 // fadd v7.4s, v12.4s, v7.4s
+	ADD R1, R23, R23
+	WORD $0xfd4002ec // ldr d12, [x23]
+	WORD $0xbd400aed // ldr s13, [x23, #8]
+	WORD $0x4ecd398d // zip1 v13.2d, v12.2d, v13.2d
+	WORD $0x4e28d5a8 // fadd v8.4s, v13.4s, v8.4s
+	ADD R1, R23, R23
+	WORD $0xfd4002ed // ldr d13, [x23]
+	WORD $0xbd400aec // ldr s12, [x23, #8]
+	WORD $0x4ecc39ac // zip1 v12.2d, v13.2d, v12.2d
+	WORD $0x4e29d589 // fadd v9.4s, v12.4s, v9.4s
+	ADD R1, R23, R23
+	WORD $0xfd4002ec // ldr d12, [x23]
+	WORD $0xbd400aed // ldr s13, [x23, #8]
+	WORD $0x4ecd398d // zip1 v13.2d, v12.2d, v13.2d
+	WORD $0x4e2ad5aa // fadd v10.4s, v13.4s, v10.4s
+	ADD R1, R23, R23
 store3:
-	WORD $0x3dc0000c // ldr q12, [x0]
-	WORD $0x4e20e40b // fcmeq v11.4s, v0.4s, v0.4s
-	WORD $0x6e6c1c0b // bsl v11.16b, v0.16b, v12.16b
-	WORD $0x6e0b416d // ext v13.16b, v11.16b, v11.16b, #8
-	WORD $0xfd0002eb // str d11, [x23]
-	WORD $0xbd000aed // str s13, [x23, #8]
-	ADD R1, R23, R23
-	WORD $0x4e21e42d // fcmeq v13.4s, v1.4s, v1.4s
-	WORD $0x6e6c1c2d // bsl v13.16b, v1.16b, v12.16b
-	WORD $0x6e0d41ab // ext v11.16b, v13.16b, v13.16b, #8
-	WORD $0xfd0002ed // str d13, [x23]
-	WORD $0xbd000aeb // str s11, [x23, #8]
-	ADD R1, R23, R23
-	WORD $0x4e22e44b // fcmeq v11.4s, v2.4s, v2.4s
-	WORD $0x6e6c1c4b // bsl v11.16b, v2.16b, v12.16b
-	WORD $0x6e0b416d // ext v13.16b, v11.16b, v11.16b, #8
-	WORD $0xfd0002eb // str d11, [x23]
-	WORD $0xbd000aed // str s13, [x23, #8]
-	ADD R1, R23, R23
-	WORD $0x4e23e46d // fcmeq v13.4s, v3.4s, v3.4s
-	WORD $0x6e6c1c6d // bsl v13.16b, v3.16b, v12.16b
-	WORD $0x6e0d41ab // ext v11.16b, v13.16b, v13.16b, #8
-	WORD $0xfd0002ed // str d13, [x23]
-	WORD $0xbd000aeb // str s11, [x23, #8]
-	ADD R1, R23, R23
-	WORD $0x4e24e48b // fcmeq v11.4s, v4.4s, v4.4s
-	WORD $0x6e6c1c8b // bsl v11.16b, v4.16b, v12.16b
-	WORD $0x6e0b416d // ext v13.16b, v11.16b, v11.16b, #8
-	WORD $0xfd0002eb // str d11, [x23]
-	WORD $0xbd000aed // str s13, [x23, #8]
-	ADD R1, R23, R23
-	WORD $0x4e25e4ad // fcmeq v13.4s, v5.4s, v5.4s
-	WORD $0x6e6c1cad // bsl v13.16b, v5.16b, v12.16b
-	WORD $0x6e0d41ab // ext v11.16b, v13.16b, v13.16b, #8
-	WORD $0xfd0002ed // str d13, [x23]
-	WORD $0xbd000aeb // str s11, [x23, #8]
-	ADD R1, R23, R23
-	WORD $0x4e26e4cb // fcmeq v11.4s, v6.4s, v6.4s
-	WORD $0x6e6c1ccb // bsl v11.16b, v6.16b, v12.16b
-	WORD $0x6e0b416d // ext v13.16b, v11.16b, v11.16b, #8
-	WORD $0xfd0002eb // str d11, [x23]
-	WORD $0xbd000aed // str s13, [x23, #8]
-	ADD R1, R23, R23
-	WORD $0x4e27e4ed // fcmeq v13.4s, v7.4s, v7.4s
-	WORD $0x6e6c1ced // bsl v13.16b, v7.16b, v12.16b
-	WORD $0x6e0d41ab // ext v11.16b, v13.16b, v13.16b, #8
-	WORD $0xfd0002ed // str d13, [x23]
-	WORD $0xbd000aeb // str s11, [x23, #8]
-	ADD R1, R23, R23
-	WORD $0x4e28e50b // fcmeq v11.4s, v8.4s, v8.4s
-	WORD $0x6e6c1d0b // bsl v11.16b, v8.16b, v12.16b
-	WORD $0x6e0b416d // ext v13.16b, v11.16b, v11.16b, #8
-	WORD $0xfd0002eb // str d11, [x23]
-	WORD $0xbd000aed // str s13, [x23, #8]
-	ADD R1, R23, R23
-	WORD $0x4e29e52d // fcmeq v13.4s, v9.4s, v9.4s
-	WORD $0x6e6c1d2d // bsl v13.16b, v9.16b, v12.16b
-	WORD $0x6e0d41ab // ext v11.16b, v13.16b, v13.16b, #8
-	WORD $0xfd0002ed // str d13, [x23]
-	WORD $0xbd000aeb // str s11, [x23, #8]
-	ADD R1, R23, R23
-	WORD $0x4e2ae54b // fcmeq v11.4s, v10.4s, v10.4s
-	WORD $0x6e6c1d4b // bsl v11.16b, v10.16b, v12.16b
+	WORD $0x3dc0000d // ldr q13, [x0]
+	WORD $0x4e20e40c // fcmeq v12.4s, v0.4s, v0.4s
+	WORD $0x6e6d1c0c // bsl v12.16b, v0.16b, v13.16b
+	WORD $0x6e0c418b // ext v11.16b, v12.16b, v12.16b, #8
+	WORD $0xfd0002cc // str d12, [x22]
+	WORD $0xbd000acb // str s11, [x22, #8]
+	ADD R1, R22, R22
+	WORD $0x4e21e42b // fcmeq v11.4s, v1.4s, v1.4s
+	WORD $0x6e6d1c2b // bsl v11.16b, v1.16b, v13.16b
 	WORD $0x6e0b416c // ext v12.16b, v11.16b, v11.16b, #8
-	WORD $0xfd0002eb // str d11, [x23]
-	WORD $0xbd000aec // str s12, [x23, #8]
-	ADD R1, R23, R23
+	WORD $0xfd0002cb // str d11, [x22]
+	WORD $0xbd000acc // str s12, [x22, #8]
+	ADD R1, R22, R22
+	WORD $0x4e22e44c // fcmeq v12.4s, v2.4s, v2.4s
+	WORD $0x6e6d1c4c // bsl v12.16b, v2.16b, v13.16b
+	WORD $0x6e0c418b // ext v11.16b, v12.16b, v12.16b, #8
+	WORD $0xfd0002cc // str d12, [x22]
+	WORD $0xbd000acb // str s11, [x22, #8]
+	ADD R1, R22, R22
+	WORD $0x4e23e46b // fcmeq v11.4s, v3.4s, v3.4s
+	WORD $0x6e6d1c6b // bsl v11.16b, v3.16b, v13.16b
+	WORD $0x6e0b416c // ext v12.16b, v11.16b, v11.16b, #8
+	WORD $0xfd0002cb // str d11, [x22]
+	WORD $0xbd000acc // str s12, [x22, #8]
+	ADD R1, R22, R22
+	WORD $0x4e24e48c // fcmeq v12.4s, v4.4s, v4.4s
+	WORD $0x6e6d1c8c // bsl v12.16b, v4.16b, v13.16b
+	WORD $0x6e0c418b // ext v11.16b, v12.16b, v12.16b, #8
+	WORD $0xfd0002cc // str d12, [x22]
+	WORD $0xbd000acb // str s11, [x22, #8]
+	ADD R1, R22, R22
+	WORD $0x4e25e4ab // fcmeq v11.4s, v5.4s, v5.4s
+	WORD $0x6e6d1cab // bsl v11.16b, v5.16b, v13.16b
+	WORD $0x6e0b416c // ext v12.16b, v11.16b, v11.16b, #8
+	WORD $0xfd0002cb // str d11, [x22]
+	WORD $0xbd000acc // str s12, [x22, #8]
+	ADD R1, R22, R22
+	WORD $0x4e26e4cc // fcmeq v12.4s, v6.4s, v6.4s
+	WORD $0x6e6d1ccc // bsl v12.16b, v6.16b, v13.16b
+	WORD $0x6e0c418b // ext v11.16b, v12.16b, v12.16b, #8
+	WORD $0xfd0002cc // str d12, [x22]
+	WORD $0xbd000acb // str s11, [x22, #8]
+	ADD R1, R22, R22
+	WORD $0x4e27e4eb // fcmeq v11.4s, v7.4s, v7.4s
+	WORD $0x6e6d1ceb // bsl v11.16b, v7.16b, v13.16b
+	WORD $0x6e0b416c // ext v12.16b, v11.16b, v11.16b, #8
+	WORD $0xfd0002cb // str d11, [x22]
+	WORD $0xbd000acc // str s12, [x22, #8]
+	ADD R1, R22, R22
+	WORD $0x4e28e50c // fcmeq v12.4s, v8.4s, v8.4s
+	WORD $0x6e6d1d0c // bsl v12.16b, v8.16b, v13.16b
+	WORD $0x6e0c418b // ext v11.16b, v12.16b, v12.16b, #8
+	WORD $0xfd0002cc // str d12, [x22]
+	WORD $0xbd000acb // str s11, [x22, #8]
+	ADD R1, R22, R22
+	WORD $0x4e29e52b // fcmeq v11.4s, v9.4s, v9.4s
+	WORD $0x6e6d1d2b // bsl v11.16b, v9.16b, v13.16b
+	WORD $0x6e0b416c // ext v12.16b, v11.16b, v11.16b, #8
+	WORD $0xfd0002cb // str d11, [x22]
+	WORD $0xbd000acc // str s12, [x22, #8]
+	ADD R1, R22, R22
+	WORD $0x4e2ae54c // fcmeq v12.4s, v10.4s, v10.4s
+	WORD $0x6e6d1d4c // bsl v12.16b, v10.16b, v13.16b
+	WORD $0x6e0c418d // ext v13.16b, v12.16b, v12.16b, #8
+	WORD $0xfd0002cc // str d12, [x22]
+	WORD $0xbd000acd // str s13, [x22, #8]
+	ADD R1, R22, R22
 	JMP below
 not3:
 	CMP $-8, R4
@@ -4261,251 +3997,251 @@ not3:
 	CMP $0, R20
 	BEQ done2
 next2:
-	WORD $0xfd40026c // ldr d12, [x19]
+	WORD $0xfd40026d // ldr d13, [x19]
 	ADD R3, R19, R19
-	WORD $0xbc7568ab // ldr s11, [x5, x21]
-	WORD $0xbc7568ed // ldr s13, [x7, x21]
+	WORD $0xbc7568ac // ldr s12, [x5, x21]
+	WORD $0xbc7568eb // ldr s11, [x7, x21]
 	WORD $0xbc75690e // ldr s14, [x8, x21]
-	WORD $0x4f8b1180 // fmla v0.4s, v12.4s, v11.s[0]
-	WORD $0xbc75692b // ldr s11, [x9, x21]
-	WORD $0x4f8d1181 // fmla v1.4s, v12.4s, v13.s[0]
-	WORD $0xbc75694d // ldr s13, [x10, x21]
-	WORD $0x4f8e1182 // fmla v2.4s, v12.4s, v14.s[0]
+	WORD $0x4f8c11a0 // fmla v0.4s, v13.4s, v12.s[0]
+	WORD $0xbc75692c // ldr s12, [x9, x21]
+	WORD $0x4f8b11a1 // fmla v1.4s, v13.4s, v11.s[0]
+	WORD $0xbc75694b // ldr s11, [x10, x21]
+	WORD $0x4f8e11a2 // fmla v2.4s, v13.4s, v14.s[0]
 	WORD $0xbc75696e // ldr s14, [x11, x21]
-	WORD $0x4f8b1183 // fmla v3.4s, v12.4s, v11.s[0]
-	WORD $0xbc75698b // ldr s11, [x12, x21]
-	WORD $0x4f8d1184 // fmla v4.4s, v12.4s, v13.s[0]
-	WORD $0xbc7569ad // ldr s13, [x13, x21]
-	WORD $0x4f8e1185 // fmla v5.4s, v12.4s, v14.s[0]
+	WORD $0x4f8c11a3 // fmla v3.4s, v13.4s, v12.s[0]
+	WORD $0xbc75698c // ldr s12, [x12, x21]
+	WORD $0x4f8b11a4 // fmla v4.4s, v13.4s, v11.s[0]
+	WORD $0xbc7569ab // ldr s11, [x13, x21]
+	WORD $0x4f8e11a5 // fmla v5.4s, v13.4s, v14.s[0]
 	WORD $0xbc7569ce // ldr s14, [x14, x21]
-	WORD $0x4f8b1186 // fmla v6.4s, v12.4s, v11.s[0]
-	WORD $0xbc7569eb // ldr s11, [x15, x21]
-	WORD $0x4f8d1187 // fmla v7.4s, v12.4s, v13.s[0]
-	WORD $0xbc7568cd // ldr s13, [x6, x21]
-	WORD $0x4f8e1188 // fmla v8.4s, v12.4s, v14.s[0]
-	WORD $0x4f8b1189 // fmla v9.4s, v12.4s, v11.s[0]
-	WORD $0x4f8d118a // fmla v10.4s, v12.4s, v13.s[0]
+	WORD $0x4f8c11a6 // fmla v6.4s, v13.4s, v12.s[0]
+	WORD $0xbc7569ec // ldr s12, [x15, x21]
+	WORD $0x4f8b11a7 // fmla v7.4s, v13.4s, v11.s[0]
+	WORD $0xbc7568cb // ldr s11, [x6, x21]
+	WORD $0x4f8e11a8 // fmla v8.4s, v13.4s, v14.s[0]
+	WORD $0x4f8c11a9 // fmla v9.4s, v13.4s, v12.s[0]
+	WORD $0x4f8b11aa // fmla v10.4s, v13.4s, v11.s[0]
 	ADD R2, R21, R21
 	SUBS $1, R20, R20
 	BNE next2
 done2:
-	MOVD c+0(FP), R23
-	MOVD mode+80(FP), R24
-	CMP $1, R24
+	MOVD c+0(FP), R22
+	MOVD mode+80(FP), R23
+	CMP $1, R23
 	BNE store2
-	MOVD R23, R24
-	WORD $0xfd40030d // ldr d13, [x24]
-	WORD $0x4e20d5a0 // fadd v0.4s, v13.4s, v0.4s
-	ADD R1, R24, R24
-	WORD $0xfd40030d // ldr d13, [x24]
-	WORD $0x4e21d5a1 // fadd v1.4s, v13.4s, v1.4s
-	ADD R1, R24, R24
-	WORD $0xfd40030d // ldr d13, [x24]
-	WORD $0x4e22d5a2 // fadd v2.4s, v13.4s, v2.4s
-	ADD R1, R24, R24
-	WORD $0xfd40030d // ldr d13, [x24]
-	WORD $0x4e23d5a3 // fadd v3.4s, v13.4s, v3.4s
-	ADD R1, R24, R24
-	WORD $0xfd40030d // ldr d13, [x24]
-	WORD $0x4e24d5a4 // fadd v4.4s, v13.4s, v4.4s
-	ADD R1, R24, R24
-	WORD $0xfd40030d // ldr d13, [x24]
-	WORD $0x4e25d5a5 // fadd v5.4s, v13.4s, v5.4s
-	ADD R1, R24, R24
-	WORD $0xfd40030d // ldr d13, [x24]
-	WORD $0x4e26d5a6 // fadd v6.4s, v13.4s, v6.4s
-	ADD R1, R24, R24
-	WORD $0xfd40030d // ldr d13, [x24]
-	WORD $0x4e27d5a7 // fadd v7.4s, v13.4s, v7.4s
-	ADD R1, R24, R24
-	WORD $0xfd40030d // ldr d13, [x24]
-	WORD $0x4e28d5a8 // fadd v8.4s, v13.4s, v8.4s
-	ADD R1, R24, R24
-	WORD $0xfd40030d // ldr d13, [x24]
-	WORD $0x4e29d5a9 // fadd v9.4s, v13.4s, v9.4s
-	ADD R1, R24, R24
-	WORD $0xfd40030d // ldr d13, [x24]
-	WORD $0x4e2ad5aa // fadd v10.4s, v13.4s, v10.4s
-	ADD R1, R24, R24
+	MOVD R22, R23
+	WORD $0xfd4002eb // ldr d11, [x23]
+	WORD $0x4e20d560 // fadd v0.4s, v11.4s, v0.4s
+	ADD R1, R23, R23
+	WORD $0xfd4002eb // ldr d11, [x23]
+	WORD $0x4e21d561 // fadd v1.4s, v11.4s, v1.4s
+	ADD R1, R23, R23
+	WORD $0xfd4002eb // ldr d11, [x23]
+	WORD $0x4e22d562 // fadd v2.4s, v11.4s, v2.4s
+	ADD R1, R23, R23
+	WORD $0xfd4002eb // ldr d11, [x23]
+	WORD $0x4e23d563 // fadd v3.4s, v11.4s, v3.4s
+	ADD R1, R23, R23
+	WORD $0xfd4002eb // ldr d11, [x23]
+	WORD $0x4e24d564 // fadd v4.4s, v11.4s, v4.4s
+	ADD R1, R23, R23
+	WORD $0xfd4002eb // ldr d11, [x23]
+	WORD $0x4e25d565 // fadd v5.4s, v11.4s, v5.4s
+	ADD R1, R23, R23
+	WORD $0xfd4002eb // ldr d11, [x23]
+	WORD $0x4e26d566 // fadd v6.4s, v11.4s, v6.4s
+	ADD R1, R23, R23
+	WORD $0xfd4002eb // ldr d11, [x23]
+	WORD $0x4e27d567 // fadd v7.4s, v11.4s, v7.4s
+	ADD R1, R23, R23
+	WORD $0xfd4002eb // ldr d11, [x23]
+	WORD $0x4e28d568 // fadd v8.4s, v11.4s, v8.4s
+	ADD R1, R23, R23
+	WORD $0xfd4002eb // ldr d11, [x23]
+	WORD $0x4e29d569 // fadd v9.4s, v11.4s, v9.4s
+	ADD R1, R23, R23
+	WORD $0xfd4002eb // ldr d11, [x23]
+	WORD $0x4e2ad56a // fadd v10.4s, v11.4s, v10.4s
+	ADD R1, R23, R23
 store2:
-	WORD $0x3dc0000d // ldr q13, [x0]
-	WORD $0x4e20e40c // fcmeq v12.4s, v0.4s, v0.4s
-	WORD $0x6e6d1c0c // bsl v12.16b, v0.16b, v13.16b
-	WORD $0xfd0002ec // str d12, [x23]
-	ADD R1, R23, R23
-	WORD $0x4e21e42c // fcmeq v12.4s, v1.4s, v1.4s
-	WORD $0x6e6d1c2c // bsl v12.16b, v1.16b, v13.16b
-	WORD $0xfd0002ec // str d12, [x23]
-	ADD R1, R23, R23
-	WORD $0x4e22e44c // fcmeq v12.4s, v2.4s, v2.4s
-	WORD $0x6e6d1c4c // bsl v12.16b, v2.16b, v13.16b
-	WORD $0xfd0002ec // str d12, [x23]
-	ADD R1, R23, R23
-	WORD $0x4e23e46c // fcmeq v12.4s, v3.4s, v3.4s
-	WORD $0x6e6d1c6c // bsl v12.16b, v3.16b, v13.16b
-	WORD $0xfd0002ec // str d12, [x23]
-	ADD R1, R23, R23
-	WORD $0x4e24e48c // fcmeq v12.4s, v4.4s, v4.4s
-	WORD $0x6e6d1c8c // bsl v12.16b, v4.16b, v13.16b
-	WORD $0xfd0002ec // str d12, [x23]
-	ADD R1, R23, R23
-	WORD $0x4e25e4ac // fcmeq v12.4s, v5.4s, v5.4s
-	WORD $0x6e6d1cac // bsl v12.16b, v5.16b, v13.16b
-	WORD $0xfd0002ec // str d12, [x23]
-	ADD R1, R23, R23
-	WORD $0x4e26e4cc // fcmeq v12.4s, v6.4s, v6.4s
-	WORD $0x6e6d1ccc // bsl v12.16b, v6.16b, v13.16b
-	WORD $0xfd0002ec // str d12, [x23]
-	ADD R1, R23, R23
-	WORD $0x4e27e4ec // fcmeq v12.4s, v7.4s, v7.4s
-	WORD $0x6e6d1cec // bsl v12.16b, v7.16b, v13.16b
-	WORD $0xfd0002ec // str d12, [x23]
-	ADD R1, R23, R23
-	WORD $0x4e28e50c // fcmeq v12.4s, v8.4s, v8.4s
-	WORD $0x6e6d1d0c // bsl v12.16b, v8.16b, v13.16b
-	WORD $0xfd0002ec // str d12, [x23]
-	ADD R1, R23, R23
-	WORD $0x4e29e52c // fcmeq v12.4s, v9.4s, v9.4s
-	WORD $0x6e6d1d2c // bsl v12.16b, v9.16b, v13.16b
-	WORD $0xfd0002ec // str d12, [x23]
-	ADD R1, R23, R23
-	WORD $0x4e2ae54c // fcmeq v12.4s, v10.4s, v10.4s
-	WORD $0x6e6d1d4c // bsl v12.16b, v10.16b, v13.16b
-	WORD $0xfd0002ec // str d12, [x23]
-	ADD R1, R23, R23
+	WORD $0x3dc0000b // ldr q11, [x0]
+	WORD $0x4e20e40d // fcmeq v13.4s, v0.4s, v0.4s
+	WORD $0x6e6b1c0d // bsl v13.16b, v0.16b, v11.16b
+	WORD $0xfd0002cd // str d13, [x22]
+	ADD R1, R22, R22
+	WORD $0x4e21e42d // fcmeq v13.4s, v1.4s, v1.4s
+	WORD $0x6e6b1c2d // bsl v13.16b, v1.16b, v11.16b
+	WORD $0xfd0002cd // str d13, [x22]
+	ADD R1, R22, R22
+	WORD $0x4e22e44d // fcmeq v13.4s, v2.4s, v2.4s
+	WORD $0x6e6b1c4d // bsl v13.16b, v2.16b, v11.16b
+	WORD $0xfd0002cd // str d13, [x22]
+	ADD R1, R22, R22
+	WORD $0x4e23e46d // fcmeq v13.4s, v3.4s, v3.4s
+	WORD $0x6e6b1c6d // bsl v13.16b, v3.16b, v11.16b
+	WORD $0xfd0002cd // str d13, [x22]
+	ADD R1, R22, R22
+	WORD $0x4e24e48d // fcmeq v13.4s, v4.4s, v4.4s
+	WORD $0x6e6b1c8d // bsl v13.16b, v4.16b, v11.16b
+	WORD $0xfd0002cd // str d13, [x22]
+	ADD R1, R22, R22
+	WORD $0x4e25e4ad // fcmeq v13.4s, v5.4s, v5.4s
+	WORD $0x6e6b1cad // bsl v13.16b, v5.16b, v11.16b
+	WORD $0xfd0002cd // str d13, [x22]
+	ADD R1, R22, R22
+	WORD $0x4e26e4cd // fcmeq v13.4s, v6.4s, v6.4s
+	WORD $0x6e6b1ccd // bsl v13.16b, v6.16b, v11.16b
+	WORD $0xfd0002cd // str d13, [x22]
+	ADD R1, R22, R22
+	WORD $0x4e27e4ed // fcmeq v13.4s, v7.4s, v7.4s
+	WORD $0x6e6b1ced // bsl v13.16b, v7.16b, v11.16b
+	WORD $0xfd0002cd // str d13, [x22]
+	ADD R1, R22, R22
+	WORD $0x4e28e50d // fcmeq v13.4s, v8.4s, v8.4s
+	WORD $0x6e6b1d0d // bsl v13.16b, v8.16b, v11.16b
+	WORD $0xfd0002cd // str d13, [x22]
+	ADD R1, R22, R22
+	WORD $0x4e29e52d // fcmeq v13.4s, v9.4s, v9.4s
+	WORD $0x6e6b1d2d // bsl v13.16b, v9.16b, v11.16b
+	WORD $0xfd0002cd // str d13, [x22]
+	ADD R1, R22, R22
+	WORD $0x4e2ae54d // fcmeq v13.4s, v10.4s, v10.4s
+	WORD $0x6e6b1d4d // bsl v13.16b, v10.16b, v11.16b
+	WORD $0xfd0002cd // str d13, [x22]
+	ADD R1, R22, R22
 	JMP below
 not2:
 	CMP $0, R20
 	BEQ done1
 next1:
-	WORD $0xbd40026c // ldr s12, [x19]
+	WORD $0xbd40026d // ldr s13, [x19]
 	ADD R3, R19, R19
-	WORD $0xbc7568ad // ldr s13, [x5, x21]
-	WORD $0xbc7568eb // ldr s11, [x7, x21]
+	WORD $0xbc7568ab // ldr s11, [x5, x21]
+	WORD $0xbc7568ec // ldr s12, [x7, x21]
 	WORD $0xbc75690e // ldr s14, [x8, x21]
-	WORD $0x4f8d1180 // fmla v0.4s, v12.4s, v13.s[0]
-	WORD $0xbc75692d // ldr s13, [x9, x21]
-	WORD $0x4f8b1181 // fmla v1.4s, v12.4s, v11.s[0]
-	WORD $0xbc75694b // ldr s11, [x10, x21]
-	WORD $0x4f8e1182 // fmla v2.4s, v12.4s, v14.s[0]
+	WORD $0x4f8b11a0 // fmla v0.4s, v13.4s, v11.s[0]
+	WORD $0xbc75692b // ldr s11, [x9, x21]
+	WORD $0x4f8c11a1 // fmla v1.4s, v13.4s, v12.s[0]
+	WORD $0xbc75694c // ldr s12, [x10, x21]
+	WORD $0x4f8e11a2 // fmla v2.4s, v13.4s, v14.s[0]
 	WORD $0xbc75696e // ldr s14, [x11, x21]
-	WORD $0x4f8d1183 // fmla v3.4s, v12.4s, v13.s[0]
-	WORD $0xbc75698d // ldr s13, [x12, x21]
-	WORD $0x4f8b1184 // fmla v4.4s, v12.4s, v11.s[0]
-	WORD $0xbc7569ab // ldr s11, [x13, x21]
-	WORD $0x4f8e1185 // fmla v5.4s, v12.4s, v14.s[0]
+	WORD $0x4f8b11a3 // fmla v3.4s, v13.4s, v11.s[0]
+	WORD $0xbc75698b // ldr s11, [x12, x21]
+	WORD $0x4f8c11a4 // fmla v4.4s, v13.4s, v12.s[0]
+	WORD $0xbc7569ac // ldr s12, [x13, x21]
+	WORD $0x4f8e11a5 // fmla v5.4s, v13.4s, v14.s[0]
 	WORD $0xbc7569ce // ldr s14, [x14, x21]
-	WORD $0x4f8d1186 // fmla v6.4s, v12.4s, v13.s[0]
-	WORD $0xbc7569ed // ldr s13, [x15, x21]
-	WORD $0x4f8b1187 // fmla v7.4s, v12.4s, v11.s[0]
-	WORD $0xbc7568cb // ldr s11, [x6, x21]
-	WORD $0x4f8e1188 // fmla v8.4s, v12.4s, v14.s[0]
-	WORD $0x4f8d1189 // fmla v9.4s, v12.4s, v13.s[0]
-	WORD $0x4f8b118a // fmla v10.4s, v12.4s, v11.s[0]
+	WORD $0x4f8b11a6 // fmla v6.4s, v13.4s, v11.s[0]
+	WORD $0xbc7569eb // ldr s11, [x15, x21]
+	WORD $0x4f8c11a7 // fmla v7.4s, v13.4s, v12.s[0]
+	WORD $0xbc7568cc // ldr s12, [x6, x21]
+	WORD $0x4f8e11a8 // fmla v8.4s, v13.4s, v14.s[0]
+	WORD $0x4f8b11a9 // fmla v9.4s, v13.4s, v11.s[0]
+	WORD $0x4f8c11aa // fmla v10.4s, v13.4s, v12.s[0]
 	ADD R2, R21, R21
 	SUBS $1, R20, R20
 	BNE next1
 done1:
-	MOVD c+0(FP), R23
-	MOVD mode+80(FP), R24
-	CMP $1, R24
+	MOVD c+0(FP), R22
+	MOVD mode+80(FP), R23
+	CMP $1, R23
 	BNE store1
-	MOVD R23, R24
-	WORD $0xbd40030b // ldr s11, [x24]
-	WORD $0x4e20d560 // fadd v0.4s, v11.4s, v0.4s
-	ADD R1, R24, R24
-	WORD $0xbd40030b // ldr s11, [x24]
-	WORD $0x4e21d561 // fadd v1.4s, v11.4s, v1.4s
-	ADD R1, R24, R24
-	WORD $0xbd40030b // ldr s11, [x24]
-	WORD $0x4e22d562 // fadd v2.4s, v11.4s, v2.4s
-	ADD R1, R24, R24
-	WORD $0xbd40030b // ldr s11, [x24]
-	WORD $0x4e23d563 // fadd v3.4s, v11.4s, v3.4s
-	ADD R1, R24, R24
-	WORD $0xbd40030b // ldr s11, [x24]
-	WORD $0x4e24d564 // fadd v4.4s, v11.4s, v4.4s
-	ADD R1, R24, R24
-	WORD $0xbd40030b // ldr s11, [x24]
-	WORD $0x4e25d565 // fadd v5.4s, v11.4s, v5.4s
-	ADD R1, R24, R24
-	WORD $0xbd40030b // ldr s11, [x24]
-	WORD $0x4e26d566 // fadd v6.4s, v11.4s, v6.4s
-	ADD R1, R24, R24
-	WORD $0xbd40030b // ldr s11, [x24]
-	WORD $0x4e27d567 // fadd v7.4s, v11.4s, v7.4s
-	ADD R1, R24, R24
-	WORD $0xbd40030b // ldr s11, [x24]
-	WORD $0x4e28d568 // fadd v8.4s, v11.4s, v8.4s
-	ADD R1, R24, R24
-	WORD $0xbd40030b // ldr s11, [x24]
-	WORD $0x4e29d569 // fadd v9.4s, v11.4s, v9.4s
-	ADD R1, R24, R24
-	WORD $0xbd40030b // ldr s11, [x24]
-	WORD $0x4e2ad56a // fadd v10.4s, v11.4s, v10.4s
-	ADD R1, R24, R24
+	MOVD R22, R23
+	WORD $0xbd4002ec // ldr s12, [x23]
+	WORD $0x4e20d580 // fadd v0.4s, v12.4s, v0.4s
+	ADD R1, R23, R23
+	WORD $0xbd4002ec // ldr s12, [x23]
+	WORD $0x4e21d581 // fadd v1.4s, v12.4s, v1.4s
+	ADD R1, R23, R23
+	WORD $0xbd4002ec // ldr s12, [x23]
+	WORD $0x4e22d582 // fadd v2.4s, v12.4s, v2.4s
+	ADD R1, R23, R23
+	WORD $0xbd4002ec // ldr s12, [x23]
+	WORD $0x4e23d583 // fadd v3.4s, v12.4s, v3.4s
+	ADD R1, R23, R23
+	WORD $0xbd4002ec // ldr s12, [x23]
+	WORD $0x4e24d584 // fadd v4.4s, v12.4s, v4.4s
+	ADD R1, R23, R23
+	WORD $0xbd4002ec // ldr s12, [x23]
+	WORD $0x4e25d585 // fadd v5.4s, v12.4s, v5.4s
+	ADD R1, R23, R23
+	WORD $0xbd4002ec // ldr s12, [x23]
+	WORD $0x4e26d586 // fadd v6.4s, v12.4s, v6.4s
+	ADD R1, R23, R23
+	WORD $0xbd4002ec // ldr s12, [x23]
+	WORD $0x4e27d587 // fadd v7.4s, v12.4s, v7.4s
+	ADD R1, R23, R23
+	WORD $0xbd4002ec // ldr s12, [x23]
+	WORD $0x4e28d588 // fadd v8.4s, v12.4s, v8.4s
+	ADD R1, R23, R23
+	WORD $0xbd4002ec // ldr s12, [x23]
+	WORD $0x4e29d589 // fadd v9.4s, v12.4s, v9.4s
+	ADD R1, R23, R23
+	WORD $0xbd4002ec // ldr s12, [x23]
+	WORD $0x4e2ad58a // fadd v10.4s, v12.4s, v10.4s
+	ADD R1, R23, R23
 store1:
-	WORD $0x3dc0000b // ldr q11, [x0]
-	WORD $0x4e20e40c // fcmeq v12.4s, v0.4s, v0.4s
-	WORD $0x6e6b1c0c // bsl v12.16b, v0.16b, v11.16b
-	WORD $0xbd0002ec // str s12, [x23]
-	ADD R1, R23, R23
-	WORD $0x4e21e42c // fcmeq v12.4s, v1.4s, v1.4s
-	WORD $0x6e6b1c2c // bsl v12.16b, v1.16b, v11.16b
-	WORD $0xbd0002ec // str s12, [x23]
-	ADD R1, R23, R23
-	WORD $0x4e22e44c // fcmeq v12.4s, v2.4s, v2.4s
-	WORD $0x6e6b1c4c // bsl v12.16b, v2.16b, v11.16b
-	WORD $0xbd0002ec // str s12, [x23]
-	ADD R1, R23, R23
-	WORD $0x4e23e46c // fcmeq v12.4s, v3.4s, v3.4s
-	WORD $0x6e6b1c6c // bsl v12.16b, v3.16b, v11.16b
-	WORD $0xbd0002ec // str s12, [x23]
-	ADD R1, R23, R23
-	WORD $0x4e24e48c // fcmeq v12.4s, v4.4s, v4.4s
-	WORD $0x6e6b1c8c // bsl v12.16b, v4.16b, v11.16b
-	WORD $0xbd0002ec // str s12, [x23]
-	ADD R1, R23, R23
-	WORD $0x4e25e4ac // fcmeq v12.4s, v5.4s, v5.4s
-	WORD $0x6e6b1cac // bsl v12.16b, v5.16b, v11.16b
-	WORD $0xbd0002ec // str s12, [x23]
-	ADD R1, R23, R23
-	WORD $0x4e26e4cc // fcmeq v12.4s, v6.4s, v6.4s
-	WORD $0x6e6b1ccc // bsl v12.16b, v6.16b, v11.16b
-	WORD $0xbd0002ec // str s12, [x23]
-	ADD R1, R23, R23
-	WORD $0x4e27e4ec // fcmeq v12.4s, v7.4s, v7.4s
-	WORD $0x6e6b1cec // bsl v12.16b, v7.16b, v11.16b
-	WORD $0xbd0002ec // str s12, [x23]
-	ADD R1, R23, R23
-	WORD $0x4e28e50c // fcmeq v12.4s, v8.4s, v8.4s
-	WORD $0x6e6b1d0c // bsl v12.16b, v8.16b, v11.16b
-	WORD $0xbd0002ec // str s12, [x23]
-	ADD R1, R23, R23
-	WORD $0x4e29e52c // fcmeq v12.4s, v9.4s, v9.4s
-	WORD $0x6e6b1d2c // bsl v12.16b, v9.16b, v11.16b
-	WORD $0xbd0002ec // str s12, [x23]
-	ADD R1, R23, R23
-	WORD $0x4e2ae54c // fcmeq v12.4s, v10.4s, v10.4s
-	WORD $0x6e6b1d4c // bsl v12.16b, v10.16b, v11.16b
-	WORD $0xbd0002ec // str s12, [x23]
-	ADD R1, R23, R23
+	WORD $0x3dc0000c // ldr q12, [x0]
+	WORD $0x4e20e40d // fcmeq v13.4s, v0.4s, v0.4s
+	WORD $0x6e6c1c0d // bsl v13.16b, v0.16b, v12.16b
+	WORD $0xbd0002cd // str s13, [x22]
+	ADD R1, R22, R22
+	WORD $0x4e21e42d // fcmeq v13.4s, v1.4s, v1.4s
+	WORD $0x6e6c1c2d // bsl v13.16b, v1.16b, v12.16b
+	WORD $0xbd0002cd // str s13, [x22]
+	ADD R1, R22, R22
+	WORD $0x4e22e44d // fcmeq v13.4s, v2.4s, v2.4s
+	WORD $0x6e6c1c4d // bsl v13.16b, v2.16b, v12.16b
+	WORD $0xbd0002cd // str s13, [x22]
+	ADD R1, R22, R22
+	WORD $0x4e23e46d // fcmeq v13.4s, v3.4s, v3.4s
+	WORD $0x6e6c1c6d // bsl v13.16b, v3.16b, v12.16b
+	WORD $0xbd0002cd // str s13, [x22]
+	ADD R1, R22, R22
+	WORD $0x4e24e48d // fcmeq v13.4s, v4.4s, v4.4s
+	WORD $0x6e6c1c8d // bsl v13.16b, v4.16b, v12.16b
+	WORD $0xbd0002cd // str s13, [x22]
+	ADD R1, R22, R22
+	WORD $0x4e25e4ad // fcmeq v13.4s, v5.4s, v5.4s
+	WORD $0x6e6c1cad // bsl v13.16b, v5.16b, v12.16b
+	WORD $0xbd0002cd // str s13, [x22]
+	ADD R1, R22, R22
+	WORD $0x4e26e4cd // fcmeq v13.4s, v6.4s, v6.4s
+	WORD $0x6e6c1ccd // bsl v13.16b, v6.16b, v12.16b
+	WORD $0xbd0002cd // str s13, [x22]
+	ADD R1, R22, R22
+	WORD $0x4e27e4ed // fcmeq v13.4s, v7.4s, v7.4s
+	WORD $0x6e6c1ced // bsl v13.16b, v7.16b, v12.16b
+	WORD $0xbd0002cd // str s13, [x22]
+	ADD R1, R22, R22
+	WORD $0x4e28e50d // fcmeq v13.4s, v8.4s, v8.4s
+	WORD $0x6e6c1d0d // bsl v13.16b, v8.16b, v12.16b
+	WORD $0xbd0002cd // str s13, [x22]
+	ADD R1, R22, R22
+	WORD $0x4e29e52d // fcmeq v13.4s, v9.4s, v9.4s
+	WORD $0x6e6c1d2d // bsl v13.16b, v9.16b, v12.16b
+	WORD $0xbd0002cd // str s13, [x22]
+	ADD R1, R22, R22
+	WORD $0x4e2ae54d // fcmeq v13.4s, v10.4s, v10.4s
+	WORD $0x6e6c1d4d // bsl v13.16b, v10.16b, v12.16b
+	WORD $0xbd0002cd // str s13, [x22]
+	ADD R1, R22, R22
 below:
-	MOVD times+72(FP), R24
-	SUBS $1, R24, R24
+	MOVD times+72(FP), R23
+	SUBS $1, R23, R23
 	BEQ last
-	MOVD R24, times+72(FP)
-	MOVD R23, c+0(FP)
-	MOVD aRow+24(FP), R24
-	LSL $2, R24, R24
-	ADD R6, R24, R24
-	MOVD R24, a+16(FP)
+	MOVD R23, times+72(FP)
+	MOVD R22, c+0(FP)
+	MOVD aRow+24(FP), R23
+	LSL $2, R23, R23
+	ADD R6, R23, R23
+	MOVD R23, a+16(FP)
 	JMP tile
 last:
 	RET
 
-// func gemm12x1_32NEON(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, split int, offs *int)
-TEXT ·gemm12x1_32NEON(SB), NOSPLIT, $0-112
+// func gemm12x1_32NEON(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
+TEXT ·gemm12x1_32NEON(SB), NOSPLIT, $0-104
 	MOVD $gemm12x1_32NEONNEONConstants<>(SB), R0
 	MOVD ldc+8(FP), R1
 	LSL $2, R1, R1
@@ -4546,18 +4282,13 @@ tile:
 	WORD $0x6f00e40a // movi v10.2d, #0
 	WORD $0x6f00e40b // movi v11.2d, #0
 	MOVD $0, R22
-	MOVD offs+104(FP), R23
 	CMP $0, R4
 	BNE not4
 	CMP $0, R21
 	BEQ done4
-	CMP $0, R23
-	BEQ next4
-listed:
-	MOVD (R23), R24
-	ADD $8, R23, R23
-	ADD R24<<2, R20, R24
-	WORD $0x3dc0030c // ldr q12, [x24]
+next4:
+	WORD $0x3dc0028c // ldr q12, [x20]
+	ADD R3, R20, R20
 	WORD $0xbc7668ad // ldr s13, [x5, x22]
 	WORD $0xbc7668ee // ldr s14, [x7, x22]
 	WORD $0xbc76690f // ldr s15, [x8, x22]
@@ -4584,10 +4315,109 @@ listed:
 	WORD $0x4f8f118b // fmla v11.4s, v12.4s, v15.s[0]
 	ADD R2, R22, R22
 	SUBS $1, R21, R21
-	BNE listed
-	JMP done4
-next4:
-	WORD $0x3dc0028f // ldr q15, [x20]
+	BNE next4
+done4:
+	MOVD c+0(FP), R23
+	MOVD mode+80(FP), R24
+	CMP $1, R24
+	BNE store4
+	MOVD R23, R24
+	WORD $0x3dc0030f // ldr q15, [x24]
+	WORD $0x4e20d5e0 // fadd v0.4s, v15.4s, v0.4s
+	ADD R1, R24, R24
+	WORD $0x3dc0030f // ldr q15, [x24]
+	WORD $0x4e21d5e1 // fadd v1.4s, v15.4s, v1.4s
+	ADD R1, R24, R24
+	WORD $0x3dc0030f // ldr q15, [x24]
+	WORD $0x4e22d5e2 // fadd v2.4s, v15.4s, v2.4s
+	ADD R1, R24, R24
+	WORD $0x3dc0030f // ldr q15, [x24]
+	WORD $0x4e23d5e3 // fadd v3.4s, v15.4s, v3.4s
+	ADD R1, R24, R24
+	WORD $0x3dc0030f // ldr q15, [x24]
+	WORD $0x4e24d5e4 // fadd v4.4s, v15.4s, v4.4s
+	ADD R1, R24, R24
+	WORD $0x3dc0030f // ldr q15, [x24]
+	WORD $0x4e25d5e5 // fadd v5.4s, v15.4s, v5.4s
+	ADD R1, R24, R24
+	WORD $0x3dc0030f // ldr q15, [x24]
+	WORD $0x4e26d5e6 // fadd v6.4s, v15.4s, v6.4s
+	ADD R1, R24, R24
+	WORD $0x3dc0030f // ldr q15, [x24]
+	WORD $0x4e27d5e7 // fadd v7.4s, v15.4s, v7.4s
+	ADD R1, R24, R24
+	WORD $0x3dc0030f // ldr q15, [x24]
+	WORD $0x4e28d5e8 // fadd v8.4s, v15.4s, v8.4s
+	ADD R1, R24, R24
+	WORD $0x3dc0030f // ldr q15, [x24]
+	WORD $0x4e29d5e9 // fadd v9.4s, v15.4s, v9.4s
+	ADD R1, R24, R24
+	WORD $0x3dc0030f // ldr q15, [x24]
+	WORD $0x4e2ad5ea // fadd v10.4s, v15.4s, v10.4s
+	ADD R1, R24, R24
+	WORD $0x3dc0030f // ldr q15, [x24]
+	WORD $0x4e2bd5eb // fadd v11.4s, v15.4s, v11.4s
+	ADD R1, R24, R24
+store4:
+	WORD $0x3dc0000f // ldr q15, [x0]
+	WORD $0x4e20e40c // fcmeq v12.4s, v0.4s, v0.4s
+	WORD $0x6e6f1c0c // bsl v12.16b, v0.16b, v15.16b
+	WORD $0x3d8002ec // str q12, [x23]
+	ADD R1, R23, R23
+	WORD $0x4e21e42c // fcmeq v12.4s, v1.4s, v1.4s
+	WORD $0x6e6f1c2c // bsl v12.16b, v1.16b, v15.16b
+	WORD $0x3d8002ec // str q12, [x23]
+	ADD R1, R23, R23
+	WORD $0x4e22e44c // fcmeq v12.4s, v2.4s, v2.4s
+	WORD $0x6e6f1c4c // bsl v12.16b, v2.16b, v15.16b
+	WORD $0x3d8002ec // str q12, [x23]
+	ADD R1, R23, R23
+	WORD $0x4e23e46c // fcmeq v12.4s, v3.4s, v3.4s
+	WORD $0x6e6f1c6c // bsl v12.16b, v3.16b, v15.16b
+	WORD $0x3d8002ec // str q12, [x23]
+	ADD R1, R23, R23
+	WORD $0x4e24e48c // fcmeq v12.4s, v4.4s, v4.4s
+	WORD $0x6e6f1c8c // bsl v12.16b, v4.16b, v15.16b
+	WORD $0x3d8002ec // str q12, [x23]
+	ADD R1, R23, R23
+	WORD $0x4e25e4ac // fcmeq v12.4s, v5.4s, v5.4s
+	WORD $0x6e6f1cac // bsl v12.16b, v5.16b, v15.16b
+	WORD $0x3d8002ec // str q12, [x23]
+	ADD R1, R23, R23
+	WORD $0x4e26e4cc // fcmeq v12.4s, v6.4s, v6.4s
+	WORD $0x6e6f1ccc // bsl v12.16b, v6.16b, v15.16b
+	WORD $0x3d8002ec // str q12, [x23]
+	ADD R1, R23, R23
+	WORD $0x4e27e4ec // fcmeq v12.4s, v7.4s, v7.4s
+	WORD $0x6e6f1cec // bsl v12.16b, v7.16b, v15.16b
+	WORD $0x3d8002ec // str q12, [x23]
+	ADD R1, R23, R23
+	WORD $0x4e28e50c // fcmeq v12.4s, v8.4s, v8.4s
+	WORD $0x6e6f1d0c // bsl v12.16b, v8.16b, v15.16b
+	WORD $0x3d8002ec // str q12, [x23]
+	ADD R1, R23, R23
+	WORD $0x4e29e52c // fcmeq v12.4s, v9.4s, v9.4s
+	WORD $0x6e6f1d2c // bsl v12.16b, v9.16b, v15.16b
+	WORD $0x3d8002ec // str q12, [x23]
+	ADD R1, R23, R23
+	WORD $0x4e2ae54c // fcmeq v12.4s, v10.4s, v10.4s
+	WORD $0x6e6f1d4c // bsl v12.16b, v10.16b, v15.16b
+	WORD $0x3d8002ec // str q12, [x23]
+	ADD R1, R23, R23
+	WORD $0x4e2be56c // fcmeq v12.4s, v11.4s, v11.4s
+	WORD $0x6e6f1d6c // bsl v12.16b, v11.16b, v15.16b
+	WORD $0x3d8002ec // str q12, [x23]
+	ADD R1, R23, R23
+	JMP below
+not4:
+	CMP $-4, R4
+	BNE not3
+	CMP $0, R21
+	BEQ done3
+next3:
+	WORD $0xfd40028c // ldr d12, [x20]
+	WORD $0xbd400a8f // ldr s15, [x20, #8]
+	WORD $0x4ecf398f // zip1 v15.2d, v12.2d, v15.2d
 	ADD R3, R20, R20
 	WORD $0xbc7668ac // ldr s12, [x5, x22]
 	WORD $0xbc7668ee // ldr s14, [x7, x22]
@@ -4615,277 +4445,147 @@ next4:
 	WORD $0x4f8d11eb // fmla v11.4s, v15.4s, v13.s[0]
 	ADD R2, R22, R22
 	SUBS $1, R21, R21
-	BNE next4
-done4:
-	MOVD c+0(FP), R24
-	MOVD mode+80(FP), R25
-	CMP $1, R25
-	BNE store4
-	MOVD R24, R25
-	WORD $0x3dc0032d // ldr q13, [x25]
-	WORD $0x4e20d5a0 // fadd v0.4s, v13.4s, v0.4s
-	ADD R1, R25, R25
-	WORD $0x3dc0032d // ldr q13, [x25]
+	BNE next3
+done3:
+	MOVD c+0(FP), R23
+	MOVD mode+80(FP), R24
+	CMP $1, R24
+	BNE store3
+	MOVD R23, R24
+	WORD $0xfd40030d // ldr d13, [x24]
+	WORD $0xbd400b0f // ldr s15, [x24, #8]
+	WORD $0x4ecf39af // zip1 v15.2d, v13.2d, v15.2d
+	WORD $0x4e20d5e0 // fadd v0.4s, v15.4s, v0.4s
+	ADD R1, R24, R24
+	WORD $0xfd40030f // ldr d15, [x24]
+	WORD $0xbd400b0d // ldr s13, [x24, #8]
+	WORD $0x4ecd39ed // zip1 v13.2d, v15.2d, v13.2d
 	WORD $0x4e21d5a1 // fadd v1.4s, v13.4s, v1.4s
-	ADD R1, R25, R25
-	WORD $0x3dc0032d // ldr q13, [x25]
-	WORD $0x4e22d5a2 // fadd v2.4s, v13.4s, v2.4s
-	ADD R1, R25, R25
-	WORD $0x3dc0032d // ldr q13, [x25]
+	ADD R1, R24, R24
+	WORD $0xfd40030d // ldr d13, [x24]
+	WORD $0xbd400b0f // ldr s15, [x24, #8]
+	WORD $0x4ecf39af // zip1 v15.2d, v13.2d, v15.2d
+	WORD $0x4e22d5e2 // fadd v2.4s, v15.4s, v2.4s
+	ADD R1, R24, R24
+	WORD $0xfd40030f // ldr d15, [x24]
+	WORD $0xbd400b0d // ldr s13, [x24, #8]
+	WORD $0x4ecd39ed // zip1 v13.2d, v15.2d, v13.2d
 	WORD $0x4e23d5a3 // fadd v3.4s, v13.4s, v3.4s
-	ADD R1, R25, R25
-	WORD $0x3dc0032d // ldr q13, [x25]
-	WORD $0x4e24d5a4 // fadd v4.4s, v13.4s, v4.4s
-	ADD R1, R25, R25
-	WORD $0x3dc0032d // ldr q13, [x25]
+	ADD R1, R24, R24
+	WORD $0xfd40030d // ldr d13, [x24]
+	WORD $0xbd400b0f // ldr s15, [x24, #8]
+	WORD $0x4ecf39af // zip1 v15.2d, v13.2d, v15.2d
+	WORD $0x4e24d5e4 // fadd v4.4s, v15.4s, v4.4s
+	ADD R1, R24, R24
+	WORD $0xfd40030f // ldr d15, [x24]
+	WORD $0xbd400b0d // ldr s13, [x24, #8]
+	WORD $0x4ecd39ed // zip1 v13.2d, v15.2d, v13.2d
 	WORD $0x4e25d5a5 // fadd v5.4s, v13.4s, v5.4s
-	ADD R1, R25, R25
-	WORD $0x3dc0032d // ldr q13, [x25]
-	WORD $0x4e26d5a6 // fadd v6.4s, v13.4s, v6.4s
-	ADD R1, R25, R25
-	WORD $0x3dc0032d // ldr q13, [x25]
+	ADD R1, R24, R24
+	WORD $0xfd40030d // ldr d13, [x24]
+	WORD $0xbd400b0f // ldr s15, [x24, #8]
+	WORD $0x4ecf39af // zip1 v15.2d, v13.2d, v15.2d
+	WORD $0x4e26d5e6 // fadd v6.4s, v15.4s, v6.4s
+	ADD R1, R24, R24
+	WORD $0xfd40030f // ldr d15, [x24]
+	WORD $0xbd400b0d // ldr s13, [x24, #8]
+	WORD $0x4ecd39ed // zip1 v13.2d, v15.2d, v13.2d
 	WORD $0x4e27d5a7 // fadd v7.4s, v13.4s, v7.4s
-	ADD R1, R25, R25
-	WORD $0x3dc0032d // ldr q13, [x25]
-	WORD $0x4e28d5a8 // fadd v8.4s, v13.4s, v8.4s
-	ADD R1, R25, R25
-	WORD $0x3dc0032d // ldr q13, [x25]
+	ADD R1, R24, R24
+	WORD $0xfd40030d // ldr d13, [x24]
+	WORD $0xbd400b0f // ldr s15, [x24, #8]
+	WORD $0x4ecf39af // zip1 v15.2d, v13.2d, v15.2d
+	WORD $0x4e28d5e8 // fadd v8.4s, v15.4s, v8.4s
+	ADD R1, R24, R24
+	WORD $0xfd40030f // ldr d15, [x24]
+	WORD $0xbd400b0d // ldr s13, [x24, #8]
+	WORD $0x4ecd39ed // zip1 v13.2d, v15.2d, v13.2d
 	WORD $0x4e29d5a9 // fadd v9.4s, v13.4s, v9.4s
-	ADD R1, R25, R25
-	WORD $0x3dc0032d // ldr q13, [x25]
-	WORD $0x4e2ad5aa // fadd v10.4s, v13.4s, v10.4s
-	ADD R1, R25, R25
-	WORD $0x3dc0032d // ldr q13, [x25]
+	ADD R1, R24, R24
+	WORD $0xfd40030d // ldr d13, [x24]
+	WORD $0xbd400b0f // ldr s15, [x24, #8]
+	WORD $0x4ecf39af // zip1 v15.2d, v13.2d, v15.2d
+	WORD $0x4e2ad5ea // fadd v10.4s, v15.4s, v10.4s
+	ADD R1, R24, R24
+	WORD $0xfd40030f // ldr d15, [x24]
+	WORD $0xbd400b0d // ldr s13, [x24, #8]
+	WORD $0x4ecd39ed // zip1 v13.2d, v15.2d, v13.2d
 	WORD $0x4e2bd5ab // fadd v11.4s, v13.4s, v11.4s
-	ADD R1, R25, R25
-store4:
+	ADD R1, R24, R24
+store3:
 	WORD $0x3dc0000d // ldr q13, [x0]
 	WORD $0x4e20e40f // fcmeq v15.4s, v0.4s, v0.4s
 	WORD $0x6e6d1c0f // bsl v15.16b, v0.16b, v13.16b
-	WORD $0x3d80030f // str q15, [x24]
-	ADD R1, R24, R24
-	WORD $0x4e21e42f // fcmeq v15.4s, v1.4s, v1.4s
-	WORD $0x6e6d1c2f // bsl v15.16b, v1.16b, v13.16b
-	WORD $0x3d80030f // str q15, [x24]
-	ADD R1, R24, R24
+	WORD $0x6e0f41ee // ext v14.16b, v15.16b, v15.16b, #8
+	WORD $0xfd0002ef // str d15, [x23]
+	WORD $0xbd000aee // str s14, [x23, #8]
+	ADD R1, R23, R23
+	WORD $0x4e21e42e // fcmeq v14.4s, v1.4s, v1.4s
+	WORD $0x6e6d1c2e // bsl v14.16b, v1.16b, v13.16b
+	WORD $0x6e0e41cf // ext v15.16b, v14.16b, v14.16b, #8
+	WORD $0xfd0002ee // str d14, [x23]
+	WORD $0xbd000aef // str s15, [x23, #8]
+	ADD R1, R23, R23
 	WORD $0x4e22e44f // fcmeq v15.4s, v2.4s, v2.4s
 	WORD $0x6e6d1c4f // bsl v15.16b, v2.16b, v13.16b
-	WORD $0x3d80030f // str q15, [x24]
-	ADD R1, R24, R24
-	WORD $0x4e23e46f // fcmeq v15.4s, v3.4s, v3.4s
-	WORD $0x6e6d1c6f // bsl v15.16b, v3.16b, v13.16b
-	WORD $0x3d80030f // str q15, [x24]
-	ADD R1, R24, R24
+	WORD $0x6e0f41ee // ext v14.16b, v15.16b, v15.16b, #8
+	WORD $0xfd0002ef // str d15, [x23]
+	WORD $0xbd000aee // str s14, [x23, #8]
+	ADD R1, R23, R23
+	WORD $0x4e23e46e // fcmeq v14.4s, v3.4s, v3.4s
+	WORD $0x6e6d1c6e // bsl v14.16b, v3.16b, v13.16b
+	WORD $0x6e0e41cf // ext v15.16b, v14.16b, v14.16b, #8
+	WORD $0xfd0002ee // str d14, [x23]
+	WORD $0xbd000aef // str s15, [x23, #8]
+	ADD R1, R23, R23
 	WORD $0x4e24e48f // fcmeq v15.4s, v4.4s, v4.4s
 	WORD $0x6e6d1c8f // bsl v15.16b, v4.16b, v13.16b
-	WORD $0x3d80030f // str q15, [x24]
-	ADD R1, R24, R24
-	WORD $0x4e25e4af // fcmeq v15.4s, v5.4s, v5.4s
-	WORD $0x6e6d1caf // bsl v15.16b, v5.16b, v13.16b
-	WORD $0x3d80030f // str q15, [x24]
-	ADD R1, R24, R24
+	WORD $0x6e0f41ee // ext v14.16b, v15.16b, v15.16b, #8
+	WORD $0xfd0002ef // str d15, [x23]
+	WORD $0xbd000aee // str s14, [x23, #8]
+	ADD R1, R23, R23
+	WORD $0x4e25e4ae // fcmeq v14.4s, v5.4s, v5.4s
+	WORD $0x6e6d1cae // bsl v14.16b, v5.16b, v13.16b
+	WORD $0x6e0e41cf // ext v15.16b, v14.16b, v14.16b, #8
+	WORD $0xfd0002ee // str d14, [x23]
+	WORD $0xbd000aef // str s15, [x23, #8]
+	ADD R1, R23, R23
 	WORD $0x4e26e4cf // fcmeq v15.4s, v6.4s, v6.4s
 	WORD $0x6e6d1ccf // bsl v15.16b, v6.16b, v13.16b
-	WORD $0x3d80030f // str q15, [x24]
-	ADD R1, R24, R24
-	WORD $0x4e27e4ef // fcmeq v15.4s, v7.4s, v7.4s
-	WORD $0x6e6d1cef // bsl v15.16b, v7.16b, v13.16b
-	WORD $0x3d80030f // str q15, [x24]
-	ADD R1, R24, R24
+	WORD $0x6e0f41ee // ext v14.16b, v15.16b, v15.16b, #8
+	WORD $0xfd0002ef // str d15, [x23]
+	WORD $0xbd000aee // str s14, [x23, #8]
+	ADD R1, R23, R23
+	WORD $0x4e27e4ee // fcmeq v14.4s, v7.4s, v7.4s
+	WORD $0x6e6d1cee // bsl v14.16b, v7.16b, v13.16b
+	WORD $0x6e0e41cf // ext v15.16b, v14.16b, v14.16b, #8
+	WORD $0xfd0002ee // str d14, [x23]
+	WORD $0xbd000aef // str s15, [x23, #8]
+	ADD R1, R23, R23
 	WORD $0x4e28e50f // fcmeq v15.4s, v8.4s, v8.4s
 	WORD $0x6e6d1d0f // bsl v15.16b, v8.16b, v13.16b
-	WORD $0x3d80030f // str q15, [x24]
-	ADD R1, R24, R24
-	WORD $0x4e29e52f // fcmeq v15.4s, v9.4s, v9.4s
-	WORD $0x6e6d1d2f // bsl v15.16b, v9.16b, v13.16b
-	WORD $0x3d80030f // str q15, [x24]
-	ADD R1, R24, R24
+	WORD $0x6e0f41ee // ext v14.16b, v15.16b, v15.16b, #8
+	WORD $0xfd0002ef // str d15, [x23]
+	WORD $0xbd000aee // str s14, [x23, #8]
+	ADD R1, R23, R23
+	WORD $0x4e29e52e // fcmeq v14.4s, v9.4s, v9.4s
+	WORD $0x6e6d1d2e // bsl v14.16b, v9.16b, v13.16b
+	WORD $0x6e0e41cf // ext v15.16b, v14.16b, v14.16b, #8
+	WORD $0xfd0002ee // str d14, [x23]
+	WORD $0xbd000aef // str s15, [x23, #8]
+	ADD R1, R23, R23
 	WORD $0x4e2ae54f // fcmeq v15.4s, v10.4s, v10.4s
 	WORD $0x6e6d1d4f // bsl v15.16b, v10.16b, v13.16b
-	WORD $0x3d80030f // str q15, [x24]
-	ADD R1, R24, R24
-	WORD $0x4e2be56f // fcmeq v15.4s, v11.4s, v11.4s
-	WORD $0x6e6d1d6f // bsl v15.16b, v11.16b, v13.16b
-	WORD $0x3d80030f // str q15, [x24]
-	ADD R1, R24, R24
-	JMP below
-not4:
-	CMP $-4, R4
-	BNE not3
-	CMP $0, R21
-	BEQ done3
-next3:
-	WORD $0xfd40028f // ldr d15, [x20]
-	WORD $0xbd400a8d // ldr s13, [x20, #8]
-	WORD $0x4ecd39ed // zip1 v13.2d, v15.2d, v13.2d
-	ADD R3, R20, R20
-	WORD $0xbc7668af // ldr s15, [x5, x22]
-	WORD $0xbc7668ee // ldr s14, [x7, x22]
-	WORD $0xbc76690c // ldr s12, [x8, x22]
-	WORD $0x4f8f11a0 // fmla v0.4s, v13.4s, v15.s[0]
-	WORD $0xbc76692f // ldr s15, [x9, x22]
-	WORD $0x4f8e11a1 // fmla v1.4s, v13.4s, v14.s[0]
-	WORD $0xbc76694e // ldr s14, [x10, x22]
-	WORD $0x4f8c11a2 // fmla v2.4s, v13.4s, v12.s[0]
-	WORD $0xbc76696c // ldr s12, [x11, x22]
-	WORD $0x4f8f11a3 // fmla v3.4s, v13.4s, v15.s[0]
-	WORD $0xbc76698f // ldr s15, [x12, x22]
-	WORD $0x4f8e11a4 // fmla v4.4s, v13.4s, v14.s[0]
-	WORD $0xbc7669ae // ldr s14, [x13, x22]
-	WORD $0x4f8c11a5 // fmla v5.4s, v13.4s, v12.s[0]
-	WORD $0xbc7669cc // ldr s12, [x14, x22]
-	WORD $0x4f8f11a6 // fmla v6.4s, v13.4s, v15.s[0]
-	WORD $0xbc7669ef // ldr s15, [x15, x22]
-	WORD $0x4f8e11a7 // fmla v7.4s, v13.4s, v14.s[0]
-	WORD $0xbc766a6e // ldr s14, [x19, x22]
-	WORD $0x4f8c11a8 // fmla v8.4s, v13.4s, v12.s[0]
-	WORD $0xbc7668cc // ldr s12, [x6, x22]
-	WORD $0x4f8f11a9 // fmla v9.4s, v13.4s, v15.s[0]
-	WORD $0x4f8e11aa // fmla v10.4s, v13.4s, v14.s[0]
-	WORD $0x4f8c11ab // fmla v11.4s, v13.4s, v12.s[0]
-	ADD R2, R22, R22
-	SUBS $1, R21, R21
-	BNE next3
-done3:
-	MOVD c+0(FP), R24
-	MOVD mode+80(FP), R25
-	CMP $1, R25
-	BNE store3
-	MOVD R24, R25
-	WORD $0xfd40032c // ldr d12, [x25]
-	WORD $0xbd400b2d // ldr s13, [x25, #8]
-	WORD $0x4ecd398d // zip1 v13.2d, v12.2d, v13.2d
-	WORD $0x4e20d5a0 // fadd v0.4s, v13.4s, v0.4s
-	ADD R1, R25, R25
-	WORD $0xfd40032d // ldr d13, [x25]
-	WORD $0xbd400b2c // ldr s12, [x25, #8]
-	WORD $0x4ecc39ac // zip1 v12.2d, v13.2d, v12.2d
-	WORD $0x4e21d581 // fadd v1.4s, v12.4s, v1.4s
-	ADD R1, R25, R25
-	WORD $0xfd40032c // ldr d12, [x25]
-	WORD $0xbd400b2d // ldr s13, [x25, #8]
-	WORD $0x4ecd398d // zip1 v13.2d, v12.2d, v13.2d
-	WORD $0x4e22d5a2 // fadd v2.4s, v13.4s, v2.4s
-	ADD R1, R25, R25
-	WORD $0xfd40032d // ldr d13, [x25]
-	WORD $0xbd400b2c // ldr s12, [x25, #8]
-	WORD $0x4ecc39ac // zip1 v12.2d, v13.2d, v12.2d
-	WORD $0x4e23d583 // fadd v3.4s, v12.4s, v3.4s
-	ADD R1, R25, R25
-	WORD $0xfd40032c // ldr d12, [x25]
-	WORD $0xbd400b2d // ldr s13, [x25, #8]
-	WORD $0x4ecd398d // zip1 v13.2d, v12.2d, v13.2d
-	WORD $0x4e24d5a4 // fadd v4.4s, v13.4s, v4.4s
-	ADD R1, R25, R25
-	WORD $0xfd40032d // ldr d13, [x25]
-	WORD $0xbd400b2c // ldr s12, [x25, #8]
-	WORD $0x4ecc39ac // zip1 v12.2d, v13.2d, v12.2d
-	WORD $0x4e25d585 // fadd v5.4s, v12.4s, v5.4s
-	ADD R1, R25, R25
-	WORD $0xfd40032c // ldr d12, [x25]
-	WORD $0xbd400b2d // ldr s13, [x25, #8]
-	WORD $0x4ecd398d // zip1 v13.2d, v12.2d, v13.2d
-	WORD $0x4e26d5a6 // fadd v6.4s, v13.4s, v6.4s
-	ADD R1, R25, R25
-	WORD $0xfd40032d // ldr d13, [x25]
-	WORD $0xbd400b2c // ldr s12, [x25, #8]
-	WORD $0x4ecc39ac // zip1 v12.2d, v13.2d, v12.2d
-	WORD $0x4e27d587 // fadd v7.4s, v12.4s, v7.4s
-	ADD R1, R25, R25
-	WORD $0xfd40032c // ldr d12, [x25]
-	WORD $0xbd400b2d // ldr s13, [x25, #8]
-	WORD $0x4ecd398d // zip1 v13.2d, v12.2d, v13.2d
-	WORD $0x4e28d5a8 // fadd v8.4s, v13.4s, v8.4s
-	ADD R1, R25, R25
-	WORD $0xfd40032d // ldr d13, [x25]
-	WORD $0xbd400b2c // ldr s12, [x25, #8]
-	WORD $0x4ecc39ac // zip1 v12.2d, v13.2d, v12.2d
-	WORD $0x4e29d589 // fadd v9.4s, v12.4s, v9.4s
-	ADD R1, R25, R25
-	WORD $0xfd40032c // ldr d12, [x25]
-	WORD $0xbd400b2d // ldr s13, [x25, #8]
-	WORD $0x4ecd398d // zip1 v13.2d, v12.2d, v13.2d
-	WORD $0x4e2ad5aa // fadd v10.4s, v13.4s, v10.4s
-	ADD R1, R25, R25
-	WORD $0xfd40032d // ldr d13, [x25]
-	WORD $0xbd400b2c // ldr s12, [x25, #8]
-	WORD $0x4ecc39ac // zip1 v12.2d, v13.2d, v12.2d
-	WORD $0x4e2bd58b // fadd v11.4s, v12.4s, v11.4s
-	ADD R1, R25, R25
-store3:
-	WORD $0x3dc0000c // ldr q12, [x0]
-	WORD $0x4e20e40d // fcmeq v13.4s, v0.4s, v0.4s
-	WORD $0x6e6c1c0d // bsl v13.16b, v0.16b, v12.16b
-	WORD $0x6e0d41ae // ext v14.16b, v13.16b, v13.16b, #8
-	WORD $0xfd00030d // str d13, [x24]
-	WORD $0xbd000b0e // str s14, [x24, #8]
-	ADD R1, R24, R24
-	WORD $0x4e21e42e // fcmeq v14.4s, v1.4s, v1.4s
-	WORD $0x6e6c1c2e // bsl v14.16b, v1.16b, v12.16b
-	WORD $0x6e0e41cd // ext v13.16b, v14.16b, v14.16b, #8
-	WORD $0xfd00030e // str d14, [x24]
-	WORD $0xbd000b0d // str s13, [x24, #8]
-	ADD R1, R24, R24
-	WORD $0x4e22e44d // fcmeq v13.4s, v2.4s, v2.4s
-	WORD $0x6e6c1c4d // bsl v13.16b, v2.16b, v12.16b
-	WORD $0x6e0d41ae // ext v14.16b, v13.16b, v13.16b, #8
-	WORD $0xfd00030d // str d13, [x24]
-	WORD $0xbd000b0e // str s14, [x24, #8]
-	ADD R1, R24, R24
-	WORD $0x4e23e46e // fcmeq v14.4s, v3.4s, v3.4s
-	WORD $0x6e6c1c6e // bsl v14.16b, v3.16b, v12.16b
-	WORD $0x6e0e41cd // ext v13.16b, v14.16b, v14.16b, #8
-	WORD $0xfd00030e // str d14, [x24]
-	WORD $0xbd000b0d // str s13, [x24, #8]
-	ADD R1, R24, R24
-	WORD $0x4e24e48d // fcmeq v13.4s, v4.4s, v4.4s
-	WORD $0x6e6c1c8d // bsl v13.16b, v4.16b, v12.16b
-	WORD $0x6e0d41ae // ext v14.16b, v13.16b, v13.16b, #8
-	WORD $0xfd00030d // str d13, [x24]
-	WORD $0xbd000b0e // str s14, [x24, #8]
-	ADD R1, R24, R24
-	WORD $0x4e25e4ae // fcmeq v14.4s, v5.4s, v5.4s
-	WORD $0x6e6c1cae // bsl v14.16b, v5.16b, v12.16b
-	WORD $0x6e0e41cd // ext v13.16b, v14.16b, v14.16b, #8
-	WORD $0xfd00030e // str d14, [x24]
-	WORD $0xbd000b0d // str s13, [x24, #8]
-	ADD R1, R24, R24
-	WORD $0x4e26e4cd // fcmeq v13.4s, v6.4s, v6.4s
-	WORD $0x6e6c1ccd // bsl v13.16b, v6.16b, v12.16b
-	WORD $0x6e0d41ae // ext v14.16b, v13.16b, v13.16b, #8
-	WORD $0xfd00030d // str d13, [x24]
-	WORD $0xbd000b0e // str s14, [x24, #8]
-	ADD R1, R24, R24
-	WORD $0x4e27e4ee // fcmeq v14.4s, v7.4s, v7.4s
-	WORD $0x6e6c1cee // bsl v14.16b, v7.16b, v12.16b
-	WORD $0x6e0e41cd // ext v13.16b, v14.16b, v14.16b, #8
-	WORD $0xfd00030e // str d14, [x24]
-	WORD $0xbd000b0d // str s13, [x24, #8]
-	ADD R1, R24, R24
-	WORD $0x4e28e50d // fcmeq v13.4s, v8.4s, v8.4s
-	WORD $0x6e6c1d0d // bsl v13.16b, v8.16b, v12.16b
-	WORD $0x6e0d41ae // ext v14.16b, v13.16b, v13.16b, #8
-	WORD $0xfd00030d // str d13, [x24]
-	WORD $0xbd000b0e // str s14, [x24, #8]
-	ADD R1, R24, R24
-	WORD $0x4e29e52e // fcmeq v14.4s, v9.4s, v9.4s
-	WORD $0x6e6c1d2e // bsl v14.16b, v9.16b, v12.16b
-	WORD $0x6e0e41cd // ext v13.16b, v14.16b, v14.16b, #8
-	WORD $0xfd00030e // str d14, [x24]
-	WORD $0xbd000b0d // str s13, [x24, #8]
-	ADD R1, R24, R24
-	WORD $0x4e2ae54d // fcmeq v13.4s, v10.4s, v10.4s
-	WORD $0x6e6c1d4d // bsl v13.16b, v10.16b, v12.16b
-	WORD $0x6e0d41ae // ext v14.16b, v13.16b, v13.16b, #8
-	WORD $0xfd00030d // str d13, [x24]
-	WORD $0xbd000b0e // str s14, [x24, #8]
-	ADD R1, R24, R24
+	WORD $0x6e0f41ee // ext v14.16b, v15.16b, v15.16b, #8
+	WORD $0xfd0002ef // str d15, [x23]
+	WORD $0xbd000aee // str s14, [x23, #8]
+	ADD R1, R23, R23
 	WORD $0x4e2be56e // fcmeq v14.4s, v11.4s, v11.4s
-	WORD $0x6e6c1d6e // bsl v14.16b, v11.16b, v12.16b
-	WORD $0x6e0e41cc // ext v12.16b, v14.16b, v14.16b, #8
-	WORD $0xfd00030e // str d14, [x24]
-	WORD $0xbd000b0c // str s12, [x24, #8]
-	ADD R1, R24, R24
+	WORD $0x6e6d1d6e // bsl v14.16b, v11.16b, v13.16b
+	WORD $0x6e0e41cd // ext v13.16b, v14.16b, v14.16b, #8
+	WORD $0xfd0002ee // str d14, [x23]
+	WORD $0xbd000aed // str s13, [x23, #8]
+	ADD R1, R23, R23
 	JMP below
 not3:
 	CMP $-8, R4
@@ -4893,269 +4593,269 @@ not3:
 	CMP $0, R21
 	BEQ done2
 next2:
-	WORD $0xfd40028c // ldr d12, [x20]
+	WORD $0xfd40028d // ldr d13, [x20]
 	ADD R3, R20, R20
 	WORD $0xbc7668ae // ldr s14, [x5, x22]
-	WORD $0xbc7668ed // ldr s13, [x7, x22]
-	WORD $0xbc76690f // ldr s15, [x8, x22]
-	WORD $0x4f8e1180 // fmla v0.4s, v12.4s, v14.s[0]
+	WORD $0xbc7668ef // ldr s15, [x7, x22]
+	WORD $0xbc76690c // ldr s12, [x8, x22]
+	WORD $0x4f8e11a0 // fmla v0.4s, v13.4s, v14.s[0]
 	WORD $0xbc76692e // ldr s14, [x9, x22]
-	WORD $0x4f8d1181 // fmla v1.4s, v12.4s, v13.s[0]
-	WORD $0xbc76694d // ldr s13, [x10, x22]
-	WORD $0x4f8f1182 // fmla v2.4s, v12.4s, v15.s[0]
-	WORD $0xbc76696f // ldr s15, [x11, x22]
-	WORD $0x4f8e1183 // fmla v3.4s, v12.4s, v14.s[0]
+	WORD $0x4f8f11a1 // fmla v1.4s, v13.4s, v15.s[0]
+	WORD $0xbc76694f // ldr s15, [x10, x22]
+	WORD $0x4f8c11a2 // fmla v2.4s, v13.4s, v12.s[0]
+	WORD $0xbc76696c // ldr s12, [x11, x22]
+	WORD $0x4f8e11a3 // fmla v3.4s, v13.4s, v14.s[0]
 	WORD $0xbc76698e // ldr s14, [x12, x22]
-	WORD $0x4f8d1184 // fmla v4.4s, v12.4s, v13.s[0]
-	WORD $0xbc7669ad // ldr s13, [x13, x22]
-	WORD $0x4f8f1185 // fmla v5.4s, v12.4s, v15.s[0]
-	WORD $0xbc7669cf // ldr s15, [x14, x22]
-	WORD $0x4f8e1186 // fmla v6.4s, v12.4s, v14.s[0]
+	WORD $0x4f8f11a4 // fmla v4.4s, v13.4s, v15.s[0]
+	WORD $0xbc7669af // ldr s15, [x13, x22]
+	WORD $0x4f8c11a5 // fmla v5.4s, v13.4s, v12.s[0]
+	WORD $0xbc7669cc // ldr s12, [x14, x22]
+	WORD $0x4f8e11a6 // fmla v6.4s, v13.4s, v14.s[0]
 	WORD $0xbc7669ee // ldr s14, [x15, x22]
-	WORD $0x4f8d1187 // fmla v7.4s, v12.4s, v13.s[0]
-	WORD $0xbc766a6d // ldr s13, [x19, x22]
-	WORD $0x4f8f1188 // fmla v8.4s, v12.4s, v15.s[0]
-	WORD $0xbc7668cf // ldr s15, [x6, x22]
-	WORD $0x4f8e1189 // fmla v9.4s, v12.4s, v14.s[0]
-	WORD $0x4f8d118a // fmla v10.4s, v12.4s, v13.s[0]
-	WORD $0x4f8f118b // fmla v11.4s, v12.4s, v15.s[0]
+	WORD $0x4f8f11a7 // fmla v7.4s, v13.4s, v15.s[0]
+	WORD $0xbc766a6f // ldr s15, [x19, x22]
+	WORD $0x4f8c11a8 // fmla v8.4s, v13.4s, v12.s[0]
+	WORD $0xbc7668cc // ldr s12, [x6, x22]
+	WORD $0x4f8e11a9 // fmla v9.4s, v13.4s, v14.s[0]
+	WORD $0x4f8f11aa // fmla v10.4s, v13.4s, v15.s[0]
+	WORD $0x4f8c11ab // fmla v11.4s, v13.4s, v12.s[0]
 	ADD R2, R22, R22
 	SUBS $1, R21, R21
 	BNE next2
 done2:
-	MOVD c+0(FP), R24
-	MOVD mode+80(FP), R25
-	CMP $1, R25
+	MOVD c+0(FP), R23
+	MOVD mode+80(FP), R24
+	CMP $1, R24
 	BNE store2
-	MOVD R24, R25
-	WORD $0xfd40032f // ldr d15, [x25]
-	WORD $0x4e20d5e0 // fadd v0.4s, v15.4s, v0.4s
-	ADD R1, R25, R25
-	WORD $0xfd40032f // ldr d15, [x25]
-	WORD $0x4e21d5e1 // fadd v1.4s, v15.4s, v1.4s
-	ADD R1, R25, R25
-	WORD $0xfd40032f // ldr d15, [x25]
-	WORD $0x4e22d5e2 // fadd v2.4s, v15.4s, v2.4s
-	ADD R1, R25, R25
-	WORD $0xfd40032f // ldr d15, [x25]
-	WORD $0x4e23d5e3 // fadd v3.4s, v15.4s, v3.4s
-	ADD R1, R25, R25
-	WORD $0xfd40032f // ldr d15, [x25]
-	WORD $0x4e24d5e4 // fadd v4.4s, v15.4s, v4.4s
-	ADD R1, R25, R25
-	WORD $0xfd40032f // ldr d15, [x25]
-	WORD $0x4e25d5e5 // fadd v5.4s, v15.4s, v5.4s
-	ADD R1, R25, R25
-	WORD $0xfd40032f // ldr d15, [x25]
-	WORD $0x4e26d5e6 // fadd v6.4s, v15.4s, v6.4s
-	ADD R1, R25, R25
-	WORD $0xfd40032f // ldr d15, [x25]
-	WORD $0x4e27d5e7 // fadd v7.4s, v15.4s, v7.4s
-	ADD R1, R25, R25
-	WORD $0xfd40032f // ldr d15, [x25]
-	WORD $0x4e28d5e8 // fadd v8.4s, v15.4s, v8.4s
-	ADD R1, R25, R25
-	WORD $0xfd40032f // ldr d15, [x25]
-	WORD $0x4e29d5e9 // fadd v9.4s, v15.4s, v9.4s
-	ADD R1, R25, R25
-	WORD $0xfd40032f // ldr d15, [x25]
-	WORD $0x4e2ad5ea // fadd v10.4s, v15.4s, v10.4s
-	ADD R1, R25, R25
-	WORD $0xfd40032f // ldr d15, [x25]
-	WORD $0x4e2bd5eb // fadd v11.4s, v15.4s, v11.4s
-	ADD R1, R25, R25
+	MOVD R23, R24
+	WORD $0xfd40030c // ldr d12, [x24]
+	WORD $0x4e20d580 // fadd v0.4s, v12.4s, v0.4s
+	ADD R1, R24, R24
+	WORD $0xfd40030c // ldr d12, [x24]
+	WORD $0x4e21d581 // fadd v1.4s, v12.4s, v1.4s
+	ADD R1, R24, R24
+	WORD $0xfd40030c // ldr d12, [x24]
+	WORD $0x4e22d582 // fadd v2.4s, v12.4s, v2.4s
+	ADD R1, R24, R24
+	WORD $0xfd40030c // ldr d12, [x24]
+	WORD $0x4e23d583 // fadd v3.4s, v12.4s, v3.4s
+	ADD R1, R24, R24
+	WORD $0xfd40030c // ldr d12, [x24]
+	WORD $0x4e24d584 // fadd v4.4s, v12.4s, v4.4s
+	ADD R1, R24, R24
+	WORD $0xfd40030c // ldr d12, [x24]
+	WORD $0x4e25d585 // fadd v5.4s, v12.4s, v5.4s
+	ADD R1, R24, R24
+	WORD $0xfd40030c // ldr d12, [x24]
+	WORD $0x4e26d586 // fadd v6.4s, v12.4s, v6.4s
+	ADD R1, R24, R24
+	WORD $0xfd40030c // ldr d12, [x24]
+	WORD $0x4e27d587 // fadd v7.4s, v12.4s, v7.4s
+	ADD R1, R24, R24
+	WORD $0xfd40030c // ldr d12, [x24]
+	WORD $0x4e28d588 // fadd v8.4s, v12.4s, v8.4s
+	ADD R1, R24, R24
+	WORD $0xfd40030c // ldr d12, [x24]
+	WORD $0x4e29d589 // fadd v9.4s, v12.4s, v9.4s
+	ADD R1, R24, R24
+	WORD $0xfd40030c // ldr d12, [x24]
+	WORD $0x4e2ad58a // fadd v10.4s, v12.4s, v10.4s
+	ADD R1, R24, R24
+	WORD $0xfd40030c // ldr d12, [x24]
+	WORD $0x4e2bd58b // fadd v11.4s, v12.4s, v11.4s
+	ADD R1, R24, R24
 store2:
-	WORD $0x3dc0000f // ldr q15, [x0]
-	WORD $0x4e20e40c // fcmeq v12.4s, v0.4s, v0.4s
-	WORD $0x6e6f1c0c // bsl v12.16b, v0.16b, v15.16b
-	WORD $0xfd00030c // str d12, [x24]
-	ADD R1, R24, R24
-	WORD $0x4e21e42c // fcmeq v12.4s, v1.4s, v1.4s
-	WORD $0x6e6f1c2c // bsl v12.16b, v1.16b, v15.16b
-	WORD $0xfd00030c // str d12, [x24]
-	ADD R1, R24, R24
-	WORD $0x4e22e44c // fcmeq v12.4s, v2.4s, v2.4s
-	WORD $0x6e6f1c4c // bsl v12.16b, v2.16b, v15.16b
-	WORD $0xfd00030c // str d12, [x24]
-	ADD R1, R24, R24
-	WORD $0x4e23e46c // fcmeq v12.4s, v3.4s, v3.4s
-	WORD $0x6e6f1c6c // bsl v12.16b, v3.16b, v15.16b
-	WORD $0xfd00030c // str d12, [x24]
-	ADD R1, R24, R24
-	WORD $0x4e24e48c // fcmeq v12.4s, v4.4s, v4.4s
-	WORD $0x6e6f1c8c // bsl v12.16b, v4.16b, v15.16b
-	WORD $0xfd00030c // str d12, [x24]
-	ADD R1, R24, R24
-	WORD $0x4e25e4ac // fcmeq v12.4s, v5.4s, v5.4s
-	WORD $0x6e6f1cac // bsl v12.16b, v5.16b, v15.16b
-	WORD $0xfd00030c // str d12, [x24]
-	ADD R1, R24, R24
-	WORD $0x4e26e4cc // fcmeq v12.4s, v6.4s, v6.4s
-	WORD $0x6e6f1ccc // bsl v12.16b, v6.16b, v15.16b
-	WORD $0xfd00030c // str d12, [x24]
-	ADD R1, R24, R24
-	WORD $0x4e27e4ec // fcmeq v12.4s, v7.4s, v7.4s
-	WORD $0x6e6f1cec // bsl v12.16b, v7.16b, v15.16b
-	WORD $0xfd00030c // str d12, [x24]
-	ADD R1, R24, R24
-	WORD $0x4e28e50c // fcmeq v12.4s, v8.4s, v8.4s
-	WORD $0x6e6f1d0c // bsl v12.16b, v8.16b, v15.16b
-	WORD $0xfd00030c // str d12, [x24]
-	ADD R1, R24, R24
-	WORD $0x4e29e52c // fcmeq v12.4s, v9.4s, v9.4s
-	WORD $0x6e6f1d2c // bsl v12.16b, v9.16b, v15.16b
-	WORD $0xfd00030c // str d12, [x24]
-	ADD R1, R24, R24
-	WORD $0x4e2ae54c // fcmeq v12.4s, v10.4s, v10.4s
-	WORD $0x6e6f1d4c // bsl v12.16b, v10.16b, v15.16b
-	WORD $0xfd00030c // str d12, [x24]
-	ADD R1, R24, R24
-	WORD $0x4e2be56c // fcmeq v12.4s, v11.4s, v11.4s
-	WORD $0x6e6f1d6c // bsl v12.16b, v11.16b, v15.16b
-	WORD $0xfd00030c // str d12, [x24]
-	ADD R1, R24, R24
+	WORD $0x3dc0000c // ldr q12, [x0]
+	WORD $0x4e20e40d // fcmeq v13.4s, v0.4s, v0.4s
+	WORD $0x6e6c1c0d // bsl v13.16b, v0.16b, v12.16b
+	WORD $0xfd0002ed // str d13, [x23]
+	ADD R1, R23, R23
+	WORD $0x4e21e42d // fcmeq v13.4s, v1.4s, v1.4s
+	WORD $0x6e6c1c2d // bsl v13.16b, v1.16b, v12.16b
+	WORD $0xfd0002ed // str d13, [x23]
+	ADD R1, R23, R23
+	WORD $0x4e22e44d // fcmeq v13.4s, v2.4s, v2.4s
+	WORD $0x6e6c1c4d // bsl v13.16b, v2.16b, v12.16b
+	WORD $0xfd0002ed // str d13, [x23]
+	ADD R1, R23, R23
+	WORD $0x4e23e46d // fcmeq v13.4s, v3.4s, v3.4s
+	WORD $0x6e6c1c6d // bsl v13.16b, v3.16b, v12.16b
+	WORD $0xfd0002ed // str d13, [x23]
+	ADD R1, R23, R23
+	WORD $0x4e24e48d // fcmeq v13.4s, v4.4s, v4.4s
+	WORD $0x6e6c1c8d // bsl v13.16b, v4.16b, v12.16b
+	WORD $0xfd0002ed // str d13, [x23]
+	ADD R1, R23, R23
+	WORD $0x4e25e4ad // fcmeq v13.4s, v5.4s, v5.4s
+	WORD $0x6e6c1cad // bsl v13.16b, v5.16b, v12.16b
+	WORD $0xfd0002ed // str d13, [x23]
+	ADD R1, R23, R23
+	WORD $0x4e26e4cd // fcmeq v13.4s, v6.4s, v6.4s
+	WORD $0x6e6c1ccd // bsl v13.16b, v6.16b, v12.16b
+	WORD $0xfd0002ed // str d13, [x23]
+	ADD R1, R23, R23
+	WORD $0x4e27e4ed // fcmeq v13.4s, v7.4s, v7.4s
+	WORD $0x6e6c1ced // bsl v13.16b, v7.16b, v12.16b
+	WORD $0xfd0002ed // str d13, [x23]
+	ADD R1, R23, R23
+	WORD $0x4e28e50d // fcmeq v13.4s, v8.4s, v8.4s
+	WORD $0x6e6c1d0d // bsl v13.16b, v8.16b, v12.16b
+	WORD $0xfd0002ed // str d13, [x23]
+	ADD R1, R23, R23
+	WORD $0x4e29e52d // fcmeq v13.4s, v9.4s, v9.4s
+	WORD $0x6e6c1d2d // bsl v13.16b, v9.16b, v12.16b
+	WORD $0xfd0002ed // str d13, [x23]
+	ADD R1, R23, R23
+	WORD $0x4e2ae54d // fcmeq v13.4s, v10.4s, v10.4s
+	WORD $0x6e6c1d4d // bsl v13.16b, v10.16b, v12.16b
+	WORD $0xfd0002ed // str d13, [x23]
+	ADD R1, R23, R23
+	WORD $0x4e2be56d // fcmeq v13.4s, v11.4s, v11.4s
+	WORD $0x6e6c1d6d // bsl v13.16b, v11.16b, v12.16b
+	WORD $0xfd0002ed // str d13, [x23]
+	ADD R1, R23, R23
 	JMP below
 not2:
 	CMP $0, R21
 	BEQ done1
 next1:
-	WORD $0xbd40028c // ldr s12, [x20]
+	WORD $0xbd40028d // ldr s13, [x20]
 	ADD R3, R20, R20
-	WORD $0xbc7668af // ldr s15, [x5, x22]
-	WORD $0xbc7668ed // ldr s13, [x7, x22]
+	WORD $0xbc7668ac // ldr s12, [x5, x22]
+	WORD $0xbc7668ef // ldr s15, [x7, x22]
 	WORD $0xbc76690e // ldr s14, [x8, x22]
-	WORD $0x4f8f1180 // fmla v0.4s, v12.4s, v15.s[0]
-	WORD $0xbc76692f // ldr s15, [x9, x22]
-	WORD $0x4f8d1181 // fmla v1.4s, v12.4s, v13.s[0]
-	WORD $0xbc76694d // ldr s13, [x10, x22]
-	WORD $0x4f8e1182 // fmla v2.4s, v12.4s, v14.s[0]
+	WORD $0x4f8c11a0 // fmla v0.4s, v13.4s, v12.s[0]
+	WORD $0xbc76692c // ldr s12, [x9, x22]
+	WORD $0x4f8f11a1 // fmla v1.4s, v13.4s, v15.s[0]
+	WORD $0xbc76694f // ldr s15, [x10, x22]
+	WORD $0x4f8e11a2 // fmla v2.4s, v13.4s, v14.s[0]
 	WORD $0xbc76696e // ldr s14, [x11, x22]
-	WORD $0x4f8f1183 // fmla v3.4s, v12.4s, v15.s[0]
-	WORD $0xbc76698f // ldr s15, [x12, x22]
-	WORD $0x4f8d1184 // fmla v4.4s, v12.4s, v13.s[0]
-	WORD $0xbc7669ad // ldr s13, [x13, x22]
-	WORD $0x4f8e1185 // fmla v5.4s, v12.4s, v14.s[0]
+	WORD $0x4f8c11a3 // fmla v3.4s, v13.4s, v12.s[0]
+	WORD $0xbc76698c // ldr s12, [x12, x22]
+	WORD $0x4f8f11a4 // fmla v4.4s, v13.4s, v15.s[0]
+	WORD $0xbc7669af // ldr s15, [x13, x22]
+	WORD $0x4f8e11a5 // fmla v5.4s, v13.4s, v14.s[0]
 	WORD $0xbc7669ce // ldr s14, [x14, x22]
-	WORD $0x4f8f1186 // fmla v6.4s, v12.4s, v15.s[0]
-	WORD $0xbc7669ef // ldr s15, [x15, x22]
-	WORD $0x4f8d1187 // fmla v7.4s, v12.4s, v13.s[0]
-	WORD $0xbc766a6d // ldr s13, [x19, x22]
-	WORD $0x4f8e1188 // fmla v8.4s, v12.4s, v14.s[0]
+	WORD $0x4f8c11a6 // fmla v6.4s, v13.4s, v12.s[0]
+	WORD $0xbc7669ec // ldr s12, [x15, x22]
+	WORD $0x4f8f11a7 // fmla v7.4s, v13.4s, v15.s[0]
+	WORD $0xbc766a6f // ldr s15, [x19, x22]
+	WORD $0x4f8e11a8 // fmla v8.4s, v13.4s, v14.s[0]
 	WORD $0xbc7668ce // ldr s14, [x6, x22]
-	WORD $0x4f8f1189 // fmla v9.4s, v12.4s, v15.s[0]
-	WORD $0x4f8d118a // fmla v10.4s, v12.4s, v13.s[0]
-	WORD $0x4f8e118b // fmla v11.4s, v12.4s, v14.s[0]
+	WORD $0x4f8c11a9 // fmla v9.4s, v13.4s, v12.s[0]
+	WORD $0x4f8f11aa // fmla v10.4s, v13.4s, v15.s[0]
+	WORD $0x4f8e11ab // fmla v11.4s, v13.4s, v14.s[0]
 	ADD R2, R22, R22
 	SUBS $1, R21, R21
 	BNE next1
 done1:
-	MOVD c+0(FP), R24
-	MOVD mode+80(FP), R25
-	CMP $1, R25
+	MOVD c+0(FP), R23
+	MOVD mode+80(FP), R24
+	CMP $1, R24
 	BNE store1
-	MOVD R24, R25
-	WORD $0xbd40032e // ldr s14, [x25]
+	MOVD R23, R24
+	WORD $0xbd40030e // ldr s14, [x24]
 	WORD $0x4e20d5c0 // fadd v0.4s, v14.4s, v0.4s
-	ADD R1, R25, R25
-	WORD $0xbd40032e // ldr s14, [x25]
+	ADD R1, R24, R24
+	WORD $0xbd40030e // ldr s14, [x24]
 	WORD $0x4e21d5c1 // fadd v1.4s, v14.4s, v1.4s
-	ADD R1, R25, R25
-	WORD $0xbd40032e // ldr s14, [x25]
+	ADD R1, R24, R24
+	WORD $0xbd40030e // ldr s14, [x24]
 	WORD $0x4e22d5c2 // fadd v2.4s, v14.4s, v2.4s
-	ADD R1, R25, R25
-	WORD $0xbd40032e // ldr s14, [x25]
+	ADD R1, R24, R24
+	WORD $0xbd40030e // ldr s14, [x24]
 	WORD $0x4e23d5c3 // fadd v3.4s, v14.4s, v3.4s
-	ADD R1, R25, R25
-	WORD $0xbd40032e // ldr s14, [x25]
+	ADD R1, R24, R24
+	WORD $0xbd40030e // ldr s14, [x24]
 	WORD $0x4e24d5c4 // fadd v4.4s, v14.4s, v4.4s
-	ADD R1, R25, R25
-	WORD $0xbd40032e // ldr s14, [x25]
+	ADD R1, R24, R24
+	WORD $0xbd40030e // ldr s14, [x24]
 	WORD $0x4e25d5c5 // fadd v5.4s, v14.4s, v5.4s
-	ADD R1, R25, R25
-	WORD $0xbd40032e // ldr s14, [x25]
+	ADD R1, R24, R24
+	WORD $0xbd40030e // ldr s14, [x24]
 	WORD $0x4e26d5c6 // fadd v6.4s, v14.4s, v6.4s
-	ADD R1, R25, R25
-	WORD $0xbd40032e // ldr s14, [x25]
+	ADD R1, R24, R24
+	WORD $0xbd40030e // ldr s14, [x24]
 	WORD $0x4e27d5c7 // fadd v7.4s, v14.4s, v7.4s
-	ADD R1, R25, R25
-	WORD $0xbd40032e // ldr s14, [x25]
+	ADD R1, R24, R24
+	WORD $0xbd40030e // ldr s14, [x24]
 	WORD $0x4e28d5c8 // fadd v8.4s, v14.4s, v8.4s
-	ADD R1, R25, R25
-	WORD $0xbd40032e // ldr s14, [x25]
+	ADD R1, R24, R24
+	WORD $0xbd40030e // ldr s14, [x24]
 	WORD $0x4e29d5c9 // fadd v9.4s, v14.4s, v9.4s
-	ADD R1, R25, R25
-	WORD $0xbd40032e // ldr s14, [x25]
+	ADD R1, R24, R24
+	WORD $0xbd40030e // ldr s14, [x24]
 	WORD $0x4e2ad5ca // fadd v10.4s, v14.4s, v10.4s
-	ADD R1, R25, R25
-	WORD $0xbd40032e // ldr s14, [x25]
+	ADD R1, R24, R24
+	WORD $0xbd40030e // ldr s14, [x24]
 	WORD $0x4e2bd5cb // fadd v11.4s, v14.4s, v11.4s
-	ADD R1, R25, R25
+	ADD R1, R24, R24
 store1:
 	WORD $0x3dc0000e // ldr q14, [x0]
-	WORD $0x4e20e40c // fcmeq v12.4s, v0.4s, v0.4s
-	WORD $0x6e6e1c0c // bsl v12.16b, v0.16b, v14.16b
-	WORD $0xbd00030c // str s12, [x24]
-	ADD R1, R24, R24
-	WORD $0x4e21e42c // fcmeq v12.4s, v1.4s, v1.4s
-	WORD $0x6e6e1c2c // bsl v12.16b, v1.16b, v14.16b
-	WORD $0xbd00030c // str s12, [x24]
-	ADD R1, R24, R24
-	WORD $0x4e22e44c // fcmeq v12.4s, v2.4s, v2.4s
-	WORD $0x6e6e1c4c // bsl v12.16b, v2.16b, v14.16b
-	WORD $0xbd00030c // str s12, [x24]
-	ADD R1, R24, R24
-	WORD $0x4e23e46c // fcmeq v12.4s, v3.4s, v3.4s
-	WORD $0x6e6e1c6c // bsl v12.16b, v3.16b, v14.16b
-	WORD $0xbd00030c // str s12, [x24]
-	ADD R1, R24, R24
-	WORD $0x4e24e48c // fcmeq v12.4s, v4.4s, v4.4s
-	WORD $0x6e6e1c8c // bsl v12.16b, v4.16b, v14.16b
-	WORD $0xbd00030c // str s12, [x24]
-	ADD R1, R24, R24
-	WORD $0x4e25e4ac // fcmeq v12.4s, v5.4s, v5.4s
-	WORD $0x6e6e1cac // bsl v12.16b, v5.16b, v14.16b
-	WORD $0xbd00030c // str s12, [x24]
-	ADD R1, R24, R24
-	WORD $0x4e26e4cc // fcmeq v12.4s, v6.4s, v6.4s
-	WORD $0x6e6e1ccc // bsl v12.16b, v6.16b, v14.16b
-	WORD $0xbd00030c // str s12, [x24]
-	ADD R1, R24, R24
-	WORD $0x4e27e4ec // fcmeq v12.4s, v7.4s, v7.4s
-	WORD $0x6e6e1cec // bsl v12.16b, v7.16b, v14.16b
-	WORD $0xbd00030c // str s12, [x24]
-	ADD R1, R24, R24
-	WORD $0x4e28e50c // fcmeq v12.4s, v8.4s, v8.4s
-	WORD $0x6e6e1d0c // bsl v12.16b, v8.16b, v14.16b
-	WORD $0xbd00030c // str s12, [x24]
-	ADD R1, R24, R24
-	WORD $0x4e29e52c // fcmeq v12.4s, v9.4s, v9.4s
-	WORD $0x6e6e1d2c // bsl v12.16b, v9.16b, v14.16b
-	WORD $0xbd00030c // str s12, [x24]
-	ADD R1, R24, R24
-	WORD $0x4e2ae54c // fcmeq v12.4s, v10.4s, v10.4s
-	WORD $0x6e6e1d4c // bsl v12.16b, v10.16b, v14.16b
-	WORD $0xbd00030c // str s12, [x24]
-	ADD R1, R24, R24
-	WORD $0x4e2be56c // fcmeq v12.4s, v11.4s, v11.4s
-	WORD $0x6e6e1d6c // bsl v12.16b, v11.16b, v14.16b
-	WORD $0xbd00030c // str s12, [x24]
-	ADD R1, R24, R24
+	WORD $0x4e20e40d // fcmeq v13.4s, v0.4s, v0.4s
+	WORD $0x6e6e1c0d // bsl v13.16b, v0.16b, v14.16b
+	WORD $0xbd0002ed // str s13, [x23]
+	ADD R1, R23, R23
+	WORD $0x4e21e42d // fcmeq v13.4s, v1.4s, v1.4s
+	WORD $0x6e6e1c2d // bsl v13.16b, v1.16b, v14.16b
+	WORD $0xbd0002ed // str s13, [x23]
+	ADD R1, R23, R23
+	WORD $0x4e22e44d // fcmeq v13.4s, v2.4s, v2.4s
+	WORD $0x6e6e1c4d // bsl v13.16b, v2.16b, v14.16b
+	WORD $0xbd0002ed // str s13, [x23]
+	ADD R1, R23, R23
+	WORD $0x4e23e46d // fcmeq v13.4s, v3.4s, v3.4s
+	WORD $0x6e6e1c6d // bsl v13.16b, v3.16b, v14.16b
+	WORD $0xbd0002ed // str s13, [x23]
+	ADD R1, R23, R23
+	WORD $0x4e24e48d // fcmeq v13.4s, v4.4s, v4.4s
+	WORD $0x6e6e1c8d // bsl v13.16b, v4.16b, v14.16b
+	WORD $0xbd0002ed // str s13, [x23]
+	ADD R1, R23, R23
+	WORD $0x4e25e4ad // fcmeq v13.4s, v5.4s, v5.4s
+	WORD $0x6e6e1cad // bsl v13.16b, v5.16b, v14.16b
+	WORD $0xbd0002ed // str s13, [x23]
+	ADD R1, R23, R23
+	WORD $0x4e26e4cd // fcmeq v13.4s, v6.4s, v6.4s
+	WORD $0x6e6e1ccd // bsl v13.16b, v6.16b, v14.16b
+	WORD $0xbd0002ed // str s13, [x23]
+	ADD R1, R23, R23
+	WORD $0x4e27e4ed // fcmeq v13.4s, v7.4s, v7.4s
+	WORD $0x6e6e1ced // bsl v13.16b, v7.16b, v14.16b
+	WORD $0xbd0002ed // str s13, [x23]
+	ADD R1, R23, R23
+	WORD $0x4e28e50d // fcmeq v13.4s, v8.4s, v8.4s
+	WORD $0x6e6e1d0d // bsl v13.16b, v8.16b, v14.16b
+	WORD $0xbd0002ed // str s13, [x23]
+	ADD R1, R23, R23
+	WORD $0x4e29e52d // fcmeq v13.4s, v9.4s, v9.4s
+	WORD $0x6e6e1d2d // bsl v13.16b, v9.16b, v14.16b
+	WORD $0xbd0002ed // str s13, [x23]
+	ADD R1, R23, R23
+	WORD $0x4e2ae54d // fcmeq v13.4s, v10.4s, v10.4s
+	WORD $0x6e6e1d4d // bsl v13.16b, v10.16b, v14.16b
+	WORD $0xbd0002ed // str s13, [x23]
+	ADD R1, R23, R23
+	WORD $0x4e2be56d // fcmeq v13.4s, v11.4s, v11.4s
+	WORD $0x6e6e1d6d // bsl v13.16b, v11.16b, v14.16b
+	WORD $0xbd0002ed // str s13, [x23]
+	ADD R1, R23, R23
 below:
-	MOVD times+72(FP), R25
-	SUBS $1, R25, R25
+	MOVD times+72(FP), R24
+	SUBS $1, R24, R24
 	BEQ last
-	MOVD R25, times+72(FP)
-	MOVD R24, c+0(FP)
-	MOVD aRow+24(FP), R25
-	LSL $2, R25, R25
-	ADD R6, R25, R25
-	MOVD R25, a+16(FP)
+	MOVD R24, times+72(FP)
+	MOVD R23, c+0(FP)
+	MOVD aRow+24(FP), R24
+	LSL $2, R24, R24
+	ADD R6, R24, R24
+	MOVD R24, a+16(FP)
 	JMP tile
 last:
 	RET
 
-// func gemm1x2_32NEON(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, split int, offs *int)
-TEXT ·gemm1x2_32NEON(SB), NOSPLIT, $0-112
+// func gemm1x2_32NEON(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
+TEXT ·gemm1x2_32NEON(SB), NOSPLIT, $0-104
 	MOVD $gemm1x2_32NEONNEONConstants<>(SB), R0
 	MOVD ldc+8(FP), R1
 	LSL $2, R1, R1
@@ -5173,70 +4873,54 @@ tile:
 	WORD $0x6f00e400 // movi v0.2d, #0
 	WORD $0x6f00e401 // movi v1.2d, #0
 	MOVD $0, R8
-	MOVD offs+104(FP), R9
 	CMP $0, R7
 	BEQ done4
-	CMP $0, R9
-	BEQ next4
-listed:
-	MOVD (R9), R10
-	ADD $8, R9, R9
-	ADD R10<<2, R6, R10
-	WORD $0x3dc00142 // ldr q2, [x10]
-	WORD $0x3dc00543 // ldr q3, [x10, #16]
+next4:
+	WORD $0x3dc000c2 // ldr q2, [x6]
+	WORD $0x3ce468c3 // ldr q3, [x6, x4]
+	ADD R3, R6, R6
 	WORD $0xbc6868a4 // ldr s4, [x5, x8]
 	WORD $0x4f841040 // fmla v0.4s, v2.4s, v4.s[0]
 	WORD $0x4f841061 // fmla v1.4s, v3.4s, v4.s[0]
 	ADD R2, R8, R8
 	SUBS $1, R7, R7
-	BNE listed
-	JMP done4
-next4:
-	WORD $0x3dc000c4 // ldr q4, [x6]
-	WORD $0x3ce468c3 // ldr q3, [x6, x4]
-	ADD R3, R6, R6
-	WORD $0xbc6868a2 // ldr s2, [x5, x8]
-	WORD $0x4f821080 // fmla v0.4s, v4.4s, v2.s[0]
-	WORD $0x4f821061 // fmla v1.4s, v3.4s, v2.s[0]
-	ADD R2, R8, R8
-	SUBS $1, R7, R7
 	BNE next4
 done4:
-	MOVD c+0(FP), R10
-	MOVD mode+80(FP), R11
-	CMP $1, R11
+	MOVD c+0(FP), R9
+	MOVD mode+80(FP), R10
+	CMP $1, R10
 	BNE store4
-	MOVD R10, R11
-	WORD $0x3dc00162 // ldr q2, [x11]
-	WORD $0x3ce46963 // ldr q3, [x11, x4]
-	WORD $0x4e20d440 // fadd v0.4s, v2.4s, v0.4s
+	MOVD R9, R10
+	WORD $0x3dc00144 // ldr q4, [x10]
+	WORD $0x3ce46943 // ldr q3, [x10, x4]
+	WORD $0x4e20d480 // fadd v0.4s, v4.4s, v0.4s
 	WORD $0x4e21d461 // fadd v1.4s, v3.4s, v1.4s
-	ADD R1, R11, R11
+	ADD R1, R10, R10
 store4:
 	WORD $0x3dc00003 // ldr q3, [x0]
-	WORD $0x4e20e402 // fcmeq v2.4s, v0.4s, v0.4s
-	WORD $0x6e631c02 // bsl v2.16b, v0.16b, v3.16b
-	WORD $0x4e21e424 // fcmeq v4.4s, v1.4s, v1.4s
-	WORD $0x6e631c24 // bsl v4.16b, v1.16b, v3.16b
-	WORD $0x3d800142 // str q2, [x10]
-	WORD $0x3ca46944 // str q4, [x10, x4]
-	ADD R1, R10, R10
+	WORD $0x4e20e404 // fcmeq v4.4s, v0.4s, v0.4s
+	WORD $0x6e631c04 // bsl v4.16b, v0.16b, v3.16b
+	WORD $0x4e21e422 // fcmeq v2.4s, v1.4s, v1.4s
+	WORD $0x6e631c22 // bsl v2.16b, v1.16b, v3.16b
+	WORD $0x3d800124 // str q4, [x9]
+	WORD $0x3ca46922 // str q2, [x9, x4]
+	ADD R1, R9, R9
 below:
-	MOVD times+72(FP), R11
-	SUBS $1, R11, R11
+	MOVD times+72(FP), R10
+	SUBS $1, R10, R10
 	BEQ last
-	MOVD R11, times+72(FP)
-	MOVD R10, c+0(FP)
-	MOVD aRow+24(FP), R11
-	LSL $2, R11, R11
-	ADD R5, R11, R11
-	MOVD R11, a+16(FP)
+	MOVD R10, times+72(FP)
+	MOVD R9, c+0(FP)
+	MOVD aRow+24(FP), R10
+	LSL $2, R10, R10
+	ADD R5, R10, R10
+	MOVD R10, a+16(FP)
 	JMP tile
 last:
 	RET
 
-// func gemm2x2_32NEON(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, split int, offs *int)
-TEXT ·gemm2x2_32NEON(SB), NOSPLIT, $0-112
+// func gemm2x2_32NEON(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
+TEXT ·gemm2x2_32NEON(SB), NOSPLIT, $0-104
 	MOVD $gemm2x2_32NEONNEONConstants<>(SB), R0
 	MOVD ldc+8(FP), R1
 	LSL $2, R1, R1
@@ -5259,17 +4943,12 @@ tile:
 	WORD $0x6f00e402 // movi v2.2d, #0
 	WORD $0x6f00e403 // movi v3.2d, #0
 	MOVD $0, R9
-	MOVD offs+104(FP), R10
 	CMP $0, R8
 	BEQ done4
-	CMP $0, R10
-	BEQ next4
-listed:
-	MOVD (R10), R11
-	ADD $8, R10, R10
-	ADD R11<<2, R7, R11
-	WORD $0x3dc00164 // ldr q4, [x11]
-	WORD $0x3dc00565 // ldr q5, [x11, #16]
+next4:
+	WORD $0x3dc000e4 // ldr q4, [x7]
+	WORD $0x3ce468e5 // ldr q5, [x7, x4]
+	ADD R3, R7, R7
 	WORD $0xbc6968a6 // ldr s6, [x5, x9]
 	WORD $0xbc6968c7 // ldr s7, [x6, x9]
 	WORD $0x4f861080 // fmla v0.4s, v4.4s, v6.s[0]
@@ -5278,69 +4957,55 @@ listed:
 	WORD $0x4f8710a3 // fmla v3.4s, v5.4s, v7.s[0]
 	ADD R2, R9, R9
 	SUBS $1, R8, R8
-	BNE listed
-	JMP done4
-next4:
-	WORD $0x3dc000e7 // ldr q7, [x7]
-	WORD $0x3ce468e5 // ldr q5, [x7, x4]
-	ADD R3, R7, R7
-	WORD $0xbc6968a4 // ldr s4, [x5, x9]
-	WORD $0xbc6968c6 // ldr s6, [x6, x9]
-	WORD $0x4f8410e0 // fmla v0.4s, v7.4s, v4.s[0]
-	WORD $0x4f8410a1 // fmla v1.4s, v5.4s, v4.s[0]
-	WORD $0x4f8610e2 // fmla v2.4s, v7.4s, v6.s[0]
-	WORD $0x4f8610a3 // fmla v3.4s, v5.4s, v6.s[0]
-	ADD R2, R9, R9
-	SUBS $1, R8, R8
 	BNE next4
 done4:
-	MOVD c+0(FP), R11
-	MOVD mode+80(FP), R12
-	CMP $1, R12
+	MOVD c+0(FP), R10
+	MOVD mode+80(FP), R11
+	CMP $1, R11
 	BNE store4
-	MOVD R11, R12
-	WORD $0x3dc00186 // ldr q6, [x12]
-	WORD $0x3ce46985 // ldr q5, [x12, x4]
-	WORD $0x4e20d4c0 // fadd v0.4s, v6.4s, v0.4s
+	MOVD R10, R11
+	WORD $0x3dc00167 // ldr q7, [x11]
+	WORD $0x3ce46965 // ldr q5, [x11, x4]
+	WORD $0x4e20d4e0 // fadd v0.4s, v7.4s, v0.4s
 	WORD $0x4e21d4a1 // fadd v1.4s, v5.4s, v1.4s
-	ADD R1, R12, R12
-	WORD $0x3dc00185 // ldr q5, [x12]
-	WORD $0x3ce46986 // ldr q6, [x12, x4]
+	ADD R1, R11, R11
+	WORD $0x3dc00165 // ldr q5, [x11]
+	WORD $0x3ce46967 // ldr q7, [x11, x4]
 	WORD $0x4e22d4a2 // fadd v2.4s, v5.4s, v2.4s
-	WORD $0x4e23d4c3 // fadd v3.4s, v6.4s, v3.4s
-	ADD R1, R12, R12
+	WORD $0x4e23d4e3 // fadd v3.4s, v7.4s, v3.4s
+	ADD R1, R11, R11
 store4:
-	WORD $0x3dc00006 // ldr q6, [x0]
+	WORD $0x3dc00007 // ldr q7, [x0]
 	WORD $0x4e20e405 // fcmeq v5.4s, v0.4s, v0.4s
-	WORD $0x6e661c05 // bsl v5.16b, v0.16b, v6.16b
-	WORD $0x4e21e427 // fcmeq v7.4s, v1.4s, v1.4s
-	WORD $0x6e661c27 // bsl v7.16b, v1.16b, v6.16b
-	WORD $0x3d800165 // str q5, [x11]
-	WORD $0x3ca46967 // str q7, [x11, x4]
-	ADD R1, R11, R11
-	WORD $0x4e22e447 // fcmeq v7.4s, v2.4s, v2.4s
-	WORD $0x6e661c47 // bsl v7.16b, v2.16b, v6.16b
+	WORD $0x6e671c05 // bsl v5.16b, v0.16b, v7.16b
+	WORD $0x4e21e424 // fcmeq v4.4s, v1.4s, v1.4s
+	WORD $0x6e671c24 // bsl v4.16b, v1.16b, v7.16b
+	WORD $0x3d800145 // str q5, [x10]
+	WORD $0x3ca46944 // str q4, [x10, x4]
+	ADD R1, R10, R10
+	WORD $0x4e22e444 // fcmeq v4.4s, v2.4s, v2.4s
+	WORD $0x6e671c44 // bsl v4.16b, v2.16b, v7.16b
 	WORD $0x4e23e465 // fcmeq v5.4s, v3.4s, v3.4s
-	WORD $0x6e661c65 // bsl v5.16b, v3.16b, v6.16b
-	WORD $0x3d800167 // str q7, [x11]
-	WORD $0x3ca46965 // str q5, [x11, x4]
-	ADD R1, R11, R11
+	WORD $0x6e671c65 // bsl v5.16b, v3.16b, v7.16b
+	WORD $0x3d800144 // str q4, [x10]
+	WORD $0x3ca46945 // str q5, [x10, x4]
+	ADD R1, R10, R10
 below:
-	MOVD times+72(FP), R12
-	SUBS $1, R12, R12
+	MOVD times+72(FP), R11
+	SUBS $1, R11, R11
 	BEQ last
-	MOVD R12, times+72(FP)
-	MOVD R11, c+0(FP)
-	MOVD aRow+24(FP), R12
-	LSL $2, R12, R12
-	ADD R6, R12, R12
-	MOVD R12, a+16(FP)
+	MOVD R11, times+72(FP)
+	MOVD R10, c+0(FP)
+	MOVD aRow+24(FP), R11
+	LSL $2, R11, R11
+	ADD R6, R11, R11
+	MOVD R11, a+16(FP)
 	JMP tile
 last:
 	RET
 
-// func gemm3x2_32NEON(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, split int, offs *int)
-TEXT ·gemm3x2_32NEON(SB), NOSPLIT, $0-112
+// func gemm3x2_32NEON(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
+TEXT ·gemm3x2_32NEON(SB), NOSPLIT, $0-104
 	MOVD $gemm3x2_32NEONNEONConstants<>(SB), R0
 	MOVD ldc+8(FP), R1
 	LSL $2, R1, R1
@@ -5366,17 +5031,12 @@ tile:
 	WORD $0x6f00e404 // movi v4.2d, #0
 	WORD $0x6f00e405 // movi v5.2d, #0
 	MOVD $0, R10
-	MOVD offs+104(FP), R11
 	CMP $0, R9
 	BEQ done4
-	CMP $0, R11
-	BEQ next4
-listed:
-	MOVD (R11), R12
-	ADD $8, R11, R11
-	ADD R12<<2, R8, R12
-	WORD $0x3dc00186 // ldr q6, [x12]
-	WORD $0x3dc00587 // ldr q7, [x12, #16]
+next4:
+	WORD $0x3dc00106 // ldr q6, [x8]
+	WORD $0x3ce46907 // ldr q7, [x8, x4]
+	ADD R3, R8, R8
 	WORD $0xbc6a68a8 // ldr s8, [x5, x10]
 	WORD $0xbc6a68e9 // ldr s9, [x7, x10]
 	WORD $0xbc6a68ca // ldr s10, [x6, x10]
@@ -5388,84 +5048,67 @@ listed:
 	WORD $0x4f8a10e5 // fmla v5.4s, v7.4s, v10.s[0]
 	ADD R2, R10, R10
 	SUBS $1, R9, R9
-	BNE listed
-	JMP done4
-next4:
-	WORD $0x3dc0010a // ldr q10, [x8]
-	WORD $0x3ce46907 // ldr q7, [x8, x4]
-	ADD R3, R8, R8
-	WORD $0xbc6a68a6 // ldr s6, [x5, x10]
-	WORD $0xbc6a68e9 // ldr s9, [x7, x10]
-	WORD $0xbc6a68c8 // ldr s8, [x6, x10]
-	WORD $0x4f861140 // fmla v0.4s, v10.4s, v6.s[0]
-	WORD $0x4f8610e1 // fmla v1.4s, v7.4s, v6.s[0]
-	WORD $0x4f891142 // fmla v2.4s, v10.4s, v9.s[0]
-	WORD $0x4f8910e3 // fmla v3.4s, v7.4s, v9.s[0]
-	WORD $0x4f881144 // fmla v4.4s, v10.4s, v8.s[0]
-	WORD $0x4f8810e5 // fmla v5.4s, v7.4s, v8.s[0]
-	ADD R2, R10, R10
-	SUBS $1, R9, R9
 	BNE next4
 done4:
-	MOVD c+0(FP), R12
-	MOVD mode+80(FP), R13
-	CMP $1, R13
+	MOVD c+0(FP), R11
+	MOVD mode+80(FP), R12
+	CMP $1, R12
 	BNE store4
-	MOVD R12, R13
-	WORD $0x3dc001a8 // ldr q8, [x13]
-	WORD $0x3ce469a7 // ldr q7, [x13, x4]
-	WORD $0x4e20d500 // fadd v0.4s, v8.4s, v0.4s
+	MOVD R11, R12
+	WORD $0x3dc0018a // ldr q10, [x12]
+	WORD $0x3ce46987 // ldr q7, [x12, x4]
+	WORD $0x4e20d540 // fadd v0.4s, v10.4s, v0.4s
 	WORD $0x4e21d4e1 // fadd v1.4s, v7.4s, v1.4s
-	ADD R1, R13, R13
-	WORD $0x3dc001a7 // ldr q7, [x13]
-	WORD $0x3ce469a8 // ldr q8, [x13, x4]
+	ADD R1, R12, R12
+	WORD $0x3dc00187 // ldr q7, [x12]
+	WORD $0x3ce4698a // ldr q10, [x12, x4]
 	WORD $0x4e22d4e2 // fadd v2.4s, v7.4s, v2.4s
-	WORD $0x4e23d503 // fadd v3.4s, v8.4s, v3.4s
-	ADD R1, R13, R13
-	WORD $0x3dc001a8 // ldr q8, [x13]
-	WORD $0x3ce469a7 // ldr q7, [x13, x4]
-	WORD $0x4e24d504 // fadd v4.4s, v8.4s, v4.4s
+	WORD $0x4e23d543 // fadd v3.4s, v10.4s, v3.4s
+	ADD R1, R12, R12
+	WORD $0x3dc0018a // ldr q10, [x12]
+	WORD $0x3ce46987 // ldr q7, [x12, x4]
+	WORD $0x4e24d544 // fadd v4.4s, v10.4s, v4.4s
 	WORD $0x4e25d4e5 // fadd v5.4s, v7.4s, v5.4s
-	ADD R1, R13, R13
+	ADD R1, R12, R12
 store4:
 	WORD $0x3dc00007 // ldr q7, [x0]
-	WORD $0x4e20e408 // fcmeq v8.4s, v0.4s, v0.4s
-	WORD $0x6e671c08 // bsl v8.16b, v0.16b, v7.16b
-	WORD $0x4e21e42a // fcmeq v10.4s, v1.4s, v1.4s
-	WORD $0x6e671c2a // bsl v10.16b, v1.16b, v7.16b
-	WORD $0x3d800188 // str q8, [x12]
-	WORD $0x3ca4698a // str q10, [x12, x4]
-	ADD R1, R12, R12
-	WORD $0x4e22e44a // fcmeq v10.4s, v2.4s, v2.4s
-	WORD $0x6e671c4a // bsl v10.16b, v2.16b, v7.16b
-	WORD $0x4e23e468 // fcmeq v8.4s, v3.4s, v3.4s
-	WORD $0x6e671c68 // bsl v8.16b, v3.16b, v7.16b
-	WORD $0x3d80018a // str q10, [x12]
-	WORD $0x3ca46988 // str q8, [x12, x4]
-	ADD R1, R12, R12
-	WORD $0x4e24e488 // fcmeq v8.4s, v4.4s, v4.4s
-	WORD $0x6e671c88 // bsl v8.16b, v4.16b, v7.16b
-	WORD $0x4e25e4aa // fcmeq v10.4s, v5.4s, v5.4s
-	WORD $0x6e671caa // bsl v10.16b, v5.16b, v7.16b
-	WORD $0x3d800188 // str q8, [x12]
-	WORD $0x3ca4698a // str q10, [x12, x4]
-	ADD R1, R12, R12
+	WORD $0x4e20e40a // fcmeq v10.4s, v0.4s, v0.4s
+	WORD $0x6e671c0a // bsl v10.16b, v0.16b, v7.16b
+	WORD $0x4e21e426 // fcmeq v6.4s, v1.4s, v1.4s
+	WORD $0x6e671c26 // bsl v6.16b, v1.16b, v7.16b
+	WORD $0x3d80016a // str q10, [x11]
+	WORD $0x3ca46966 // str q6, [x11, x4]
+	ADD R1, R11, R11
+	WORD $0x4e22e446 // fcmeq v6.4s, v2.4s, v2.4s
+	WORD $0x6e671c46 // bsl v6.16b, v2.16b, v7.16b
+	WORD $0x4e23e46a // fcmeq v10.4s, v3.4s, v3.4s
+	WORD $0x6e671c6a // bsl v10.16b, v3.16b, v7.16b
+	WORD $0x3d800166 // str q6, [x11]
+	WORD $0x3ca4696a // str q10, [x11, x4]
+	ADD R1, R11, R11
+	WORD $0x4e24e48a // fcmeq v10.4s, v4.4s, v4.4s
+	WORD $0x6e671c8a // bsl v10.16b, v4.16b, v7.16b
+	WORD $0x4e25e4a6 // fcmeq v6.4s, v5.4s, v5.4s
+	WORD $0x6e671ca6 // bsl v6.16b, v5.16b, v7.16b
+	WORD $0x3d80016a // str q10, [x11]
+	WORD $0x3ca46966 // str q6, [x11, x4]
+	ADD R1, R11, R11
 below:
-	MOVD times+72(FP), R13
-	SUBS $1, R13, R13
+	MOVD times+72(FP), R12
+	SUBS $1, R12, R12
 	BEQ last
-	MOVD R13, times+72(FP)
-	MOVD R12, c+0(FP)
-	MOVD aRow+24(FP), R13
-	LSL $2, R13, R13
-	ADD R6, R13, R13
-	MOVD R13, a+16(FP)
+	MOVD R12, times+72(FP)
+	MOVD R11, c+0(FP)
+	MOVD aRow+24(FP), R12
+	LSL $2, R12, R12
+	ADD R6, R12, R12
+	MOVD R12, a+16(FP)
 	JMP tile
 last:
 	RET
 
-// func gemm4x2_32NEON(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, split int, offs *int)
-TEXT ·gemm4x2_32NEON(SB), NOSPLIT, $0-112
+// func gemm4x2_32NEON(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
+TEXT ·gemm4x2_32NEON(SB), NOSPLIT, $0-104
 	MOVD $gemm4x2_32NEONNEONConstants<>(SB), R0
 	MOVD ldc+8(FP), R1
 	LSL $2, R1, R1
@@ -5494,17 +5137,12 @@ tile:
 	WORD $0x6f00e406 // movi v6.2d, #0
 	WORD $0x6f00e407 // movi v7.2d, #0
 	MOVD $0, R11
-	MOVD offs+104(FP), R12
 	CMP $0, R10
 	BEQ done4
-	CMP $0, R12
-	BEQ next4
-listed:
-	MOVD (R12), R13
-	ADD $8, R12, R12
-	ADD R13<<2, R9, R13
-	WORD $0x3dc001a8 // ldr q8, [x13]
-	WORD $0x3dc005a9 // ldr q9, [x13, #16]
+next4:
+	WORD $0x3dc00128 // ldr q8, [x9]
+	WORD $0x3ce46929 // ldr q9, [x9, x4]
+	ADD R3, R9, R9
 	WORD $0xbc6b68aa // ldr s10, [x5, x11]
 	WORD $0xbc6b68eb // ldr s11, [x7, x11]
 	WORD $0xbc6b690c // ldr s12, [x8, x11]
@@ -5519,99 +5157,79 @@ listed:
 	WORD $0x4f8a1127 // fmla v7.4s, v9.4s, v10.s[0]
 	ADD R2, R11, R11
 	SUBS $1, R10, R10
-	BNE listed
-	JMP done4
-next4:
-	WORD $0x3dc0012a // ldr q10, [x9]
-	WORD $0x3ce46929 // ldr q9, [x9, x4]
-	ADD R3, R9, R9
-	WORD $0xbc6b68a8 // ldr s8, [x5, x11]
-	WORD $0xbc6b68ec // ldr s12, [x7, x11]
-	WORD $0xbc6b690b // ldr s11, [x8, x11]
-	WORD $0x4f881140 // fmla v0.4s, v10.4s, v8.s[0]
-	WORD $0x4f881121 // fmla v1.4s, v9.4s, v8.s[0]
-	WORD $0xbc6b68c8 // ldr s8, [x6, x11]
-	WORD $0x4f8c1142 // fmla v2.4s, v10.4s, v12.s[0]
-	WORD $0x4f8c1123 // fmla v3.4s, v9.4s, v12.s[0]
-	WORD $0x4f8b1144 // fmla v4.4s, v10.4s, v11.s[0]
-	WORD $0x4f8b1125 // fmla v5.4s, v9.4s, v11.s[0]
-	WORD $0x4f881146 // fmla v6.4s, v10.4s, v8.s[0]
-	WORD $0x4f881127 // fmla v7.4s, v9.4s, v8.s[0]
-	ADD R2, R11, R11
-	SUBS $1, R10, R10
 	BNE next4
 done4:
-	MOVD c+0(FP), R13
-	MOVD mode+80(FP), R14
-	CMP $1, R14
+	MOVD c+0(FP), R12
+	MOVD mode+80(FP), R13
+	CMP $1, R13
 	BNE store4
-	MOVD R13, R14
-	WORD $0x3dc001c8 // ldr q8, [x14]
-	WORD $0x3ce469c9 // ldr q9, [x14, x4]
-	WORD $0x4e20d500 // fadd v0.4s, v8.4s, v0.4s
+	MOVD R12, R13
+	WORD $0x3dc001aa // ldr q10, [x13]
+	WORD $0x3ce469a9 // ldr q9, [x13, x4]
+	WORD $0x4e20d540 // fadd v0.4s, v10.4s, v0.4s
 	WORD $0x4e21d521 // fadd v1.4s, v9.4s, v1.4s
-	ADD R1, R14, R14
-	WORD $0x3dc001c9 // ldr q9, [x14]
-	WORD $0x3ce469c8 // ldr q8, [x14, x4]
+	ADD R1, R13, R13
+	WORD $0x3dc001a9 // ldr q9, [x13]
+	WORD $0x3ce469aa // ldr q10, [x13, x4]
 	WORD $0x4e22d522 // fadd v2.4s, v9.4s, v2.4s
-	WORD $0x4e23d503 // fadd v3.4s, v8.4s, v3.4s
-	ADD R1, R14, R14
-	WORD $0x3dc001c8 // ldr q8, [x14]
-	WORD $0x3ce469c9 // ldr q9, [x14, x4]
-	WORD $0x4e24d504 // fadd v4.4s, v8.4s, v4.4s
+	WORD $0x4e23d543 // fadd v3.4s, v10.4s, v3.4s
+	ADD R1, R13, R13
+	WORD $0x3dc001aa // ldr q10, [x13]
+	WORD $0x3ce469a9 // ldr q9, [x13, x4]
+	WORD $0x4e24d544 // fadd v4.4s, v10.4s, v4.4s
 	WORD $0x4e25d525 // fadd v5.4s, v9.4s, v5.4s
-	ADD R1, R14, R14
-	WORD $0x3dc001c9 // ldr q9, [x14]
-	WORD $0x3ce469c8 // ldr q8, [x14, x4]
+	ADD R1, R13, R13
+	WORD $0x3dc001a9 // ldr q9, [x13]
+	WORD $0x3ce469aa // ldr q10, [x13, x4]
 	WORD $0x4e26d526 // fadd v6.4s, v9.4s, v6.4s
-	WORD $0x4e27d507 // fadd v7.4s, v8.4s, v7.4s
-	ADD R1, R14, R14
+	WORD $0x4e27d547 // fadd v7.4s, v10.4s, v7.4s
+	ADD R1, R13, R13
 store4:
-	WORD $0x3dc00008 // ldr q8, [x0]
+	WORD $0x3dc0000a // ldr q10, [x0]
 	WORD $0x4e20e409 // fcmeq v9.4s, v0.4s, v0.4s
-	WORD $0x6e681c09 // bsl v9.16b, v0.16b, v8.16b
-	WORD $0x4e21e42a // fcmeq v10.4s, v1.4s, v1.4s
-	WORD $0x6e681c2a // bsl v10.16b, v1.16b, v8.16b
-	WORD $0x3d8001a9 // str q9, [x13]
-	WORD $0x3ca469aa // str q10, [x13, x4]
-	ADD R1, R13, R13
-	WORD $0x4e22e44a // fcmeq v10.4s, v2.4s, v2.4s
-	WORD $0x6e681c4a // bsl v10.16b, v2.16b, v8.16b
+	WORD $0x6e6a1c09 // bsl v9.16b, v0.16b, v10.16b
+	WORD $0x4e21e428 // fcmeq v8.4s, v1.4s, v1.4s
+	WORD $0x6e6a1c28 // bsl v8.16b, v1.16b, v10.16b
+	WORD $0x3d800189 // str q9, [x12]
+	WORD $0x3ca46988 // str q8, [x12, x4]
+	ADD R1, R12, R12
+	WORD $0x4e22e448 // fcmeq v8.4s, v2.4s, v2.4s
+	WORD $0x6e6a1c48 // bsl v8.16b, v2.16b, v10.16b
 	WORD $0x4e23e469 // fcmeq v9.4s, v3.4s, v3.4s
-	WORD $0x6e681c69 // bsl v9.16b, v3.16b, v8.16b
-	WORD $0x3d8001aa // str q10, [x13]
-	WORD $0x3ca469a9 // str q9, [x13, x4]
-	ADD R1, R13, R13
+	WORD $0x6e6a1c69 // bsl v9.16b, v3.16b, v10.16b
+	WORD $0x3d800188 // str q8, [x12]
+	WORD $0x3ca46989 // str q9, [x12, x4]
+	ADD R1, R12, R12
 	WORD $0x4e24e489 // fcmeq v9.4s, v4.4s, v4.4s
-	WORD $0x6e681c89 // bsl v9.16b, v4.16b, v8.16b
-	WORD $0x4e25e4aa // fcmeq v10.4s, v5.4s, v5.4s
-	WORD $0x6e681caa // bsl v10.16b, v5.16b, v8.16b
-	WORD $0x3d8001a9 // str q9, [x13]
-	WORD $0x3ca469aa // str q10, [x13, x4]
-	ADD R1, R13, R13
-	WORD $0x4e26e4ca // fcmeq v10.4s, v6.4s, v6.4s
-	WORD $0x6e681cca // bsl v10.16b, v6.16b, v8.16b
+	WORD $0x6e6a1c89 // bsl v9.16b, v4.16b, v10.16b
+	WORD $0x4e25e4a8 // fcmeq v8.4s, v5.4s, v5.4s
+	WORD $0x6e6a1ca8 // bsl v8.16b, v5.16b, v10.16b
+	WORD $0x3d800189 // str q9, [x12]
+	WORD $0x3ca46988 // str q8, [x12, x4]
+	ADD R1, R12, R12
+	WORD $0x4e26e4c8 // fcmeq v8.4s, v6.4s, v6.4s
+	WORD $0x6e6a1cc8 // bsl v8.16b, v6.16b, v10.16b
 	WORD $0x4e27e4e9 // fcmeq v9.4s, v7.4s, v7.4s
-	WORD $0x6e681ce9 // bsl v9.16b, v7.16b, v8.16b
-	WORD $0x3d8001aa // str q10, [x13]
-	WORD $0x3ca469a9 // str q9, [x13, x4]
-	ADD R1, R13, R13
+	WORD $0x6e6a1ce9 // bsl v9.16b, v7.16b, v10.16b
+	WORD $0x3d800188 // str q8, [x12]
+	WORD $0x3ca46989 // str q9, [x12, x4]
+	ADD R1, R12, R12
 below:
-	MOVD times+72(FP), R14
-	SUBS $1, R14, R14
+	MOVD times+72(FP), R13
+	SUBS $1, R13, R13
 	BEQ last
-	MOVD R14, times+72(FP)
-	MOVD R13, c+0(FP)
-	MOVD aRow+24(FP), R14
-	LSL $2, R14, R14
-	ADD R6, R14, R14
-	MOVD R14, a+16(FP)
+	MOVD R13, times+72(FP)
+	MOVD R12, c+0(FP)
+	MOVD aRow+24(FP), R13
+	LSL $2, R13, R13
+	ADD R6, R13, R13
+	MOVD R13, a+16(FP)
 	JMP tile
 last:
 	RET
 
-// func gemm5x2_32NEON(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, split int, offs *int)
-TEXT ·gemm5x2_32NEON(SB), NOSPLIT, $0-112
+// func gemm5x2_32NEON(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
+TEXT ·gemm5x2_32NEON(SB), NOSPLIT, $0-104
 	MOVD $gemm5x2_32NEONNEONConstants<>(SB), R0
 	MOVD ldc+8(FP), R1
 	LSL $2, R1, R1
@@ -5643,17 +5261,12 @@ tile:
 	WORD $0x6f00e408 // movi v8.2d, #0
 	WORD $0x6f00e409 // movi v9.2d, #0
 	MOVD $0, R12
-	MOVD offs+104(FP), R13
 	CMP $0, R11
 	BEQ done4
-	CMP $0, R13
-	BEQ next4
-listed:
-	MOVD (R13), R14
-	ADD $8, R13, R13
-	ADD R14<<2, R10, R14
-	WORD $0x3dc001ca // ldr q10, [x14]
-	WORD $0x3dc005cb // ldr q11, [x14, #16]
+next4:
+	WORD $0x3dc0014a // ldr q10, [x10]
+	WORD $0x3ce4694b // ldr q11, [x10, x4]
+	ADD R3, R10, R10
 	WORD $0xbc6c68ac // ldr s12, [x5, x12]
 	WORD $0xbc6c68ed // ldr s13, [x7, x12]
 	WORD $0xbc6c690e // ldr s14, [x8, x12]
@@ -5671,114 +5284,91 @@ listed:
 	WORD $0x4f8d1169 // fmla v9.4s, v11.4s, v13.s[0]
 	ADD R2, R12, R12
 	SUBS $1, R11, R11
-	BNE listed
-	JMP done4
-next4:
-	WORD $0x3dc0014d // ldr q13, [x10]
-	WORD $0x3ce4694b // ldr q11, [x10, x4]
-	ADD R3, R10, R10
-	WORD $0xbc6c68aa // ldr s10, [x5, x12]
-	WORD $0xbc6c68ec // ldr s12, [x7, x12]
-	WORD $0xbc6c690e // ldr s14, [x8, x12]
-	WORD $0x4f8a11a0 // fmla v0.4s, v13.4s, v10.s[0]
-	WORD $0x4f8a1161 // fmla v1.4s, v11.4s, v10.s[0]
-	WORD $0xbc6c692a // ldr s10, [x9, x12]
-	WORD $0x4f8c11a2 // fmla v2.4s, v13.4s, v12.s[0]
-	WORD $0x4f8c1163 // fmla v3.4s, v11.4s, v12.s[0]
-	WORD $0xbc6c68cc // ldr s12, [x6, x12]
-	WORD $0x4f8e11a4 // fmla v4.4s, v13.4s, v14.s[0]
-	WORD $0x4f8e1165 // fmla v5.4s, v11.4s, v14.s[0]
-	WORD $0x4f8a11a6 // fmla v6.4s, v13.4s, v10.s[0]
-	WORD $0x4f8a1167 // fmla v7.4s, v11.4s, v10.s[0]
-	WORD $0x4f8c11a8 // fmla v8.4s, v13.4s, v12.s[0]
-	WORD $0x4f8c1169 // fmla v9.4s, v11.4s, v12.s[0]
-	ADD R2, R12, R12
-	SUBS $1, R11, R11
 	BNE next4
 done4:
-	MOVD c+0(FP), R14
-	MOVD mode+80(FP), R15
-	CMP $1, R15
+	MOVD c+0(FP), R13
+	MOVD mode+80(FP), R14
+	CMP $1, R14
 	BNE store4
-	MOVD R14, R15
-	WORD $0x3dc001ec // ldr q12, [x15]
-	WORD $0x3ce469eb // ldr q11, [x15, x4]
-	WORD $0x4e20d580 // fadd v0.4s, v12.4s, v0.4s
+	MOVD R13, R14
+	WORD $0x3dc001cd // ldr q13, [x14]
+	WORD $0x3ce469cb // ldr q11, [x14, x4]
+	WORD $0x4e20d5a0 // fadd v0.4s, v13.4s, v0.4s
 	WORD $0x4e21d561 // fadd v1.4s, v11.4s, v1.4s
-	ADD R1, R15, R15
-	WORD $0x3dc001eb // ldr q11, [x15]
-	WORD $0x3ce469ec // ldr q12, [x15, x4]
+	ADD R1, R14, R14
+	WORD $0x3dc001cb // ldr q11, [x14]
+	WORD $0x3ce469cd // ldr q13, [x14, x4]
 	WORD $0x4e22d562 // fadd v2.4s, v11.4s, v2.4s
-	WORD $0x4e23d583 // fadd v3.4s, v12.4s, v3.4s
-	ADD R1, R15, R15
-	WORD $0x3dc001ec // ldr q12, [x15]
-	WORD $0x3ce469eb // ldr q11, [x15, x4]
-	WORD $0x4e24d584 // fadd v4.4s, v12.4s, v4.4s
+	WORD $0x4e23d5a3 // fadd v3.4s, v13.4s, v3.4s
+	ADD R1, R14, R14
+	WORD $0x3dc001cd // ldr q13, [x14]
+	WORD $0x3ce469cb // ldr q11, [x14, x4]
+	WORD $0x4e24d5a4 // fadd v4.4s, v13.4s, v4.4s
 	WORD $0x4e25d565 // fadd v5.4s, v11.4s, v5.4s
-	ADD R1, R15, R15
-	WORD $0x3dc001eb // ldr q11, [x15]
-	WORD $0x3ce469ec // ldr q12, [x15, x4]
+	ADD R1, R14, R14
+	WORD $0x3dc001cb // ldr q11, [x14]
+	WORD $0x3ce469cd // ldr q13, [x14, x4]
 	WORD $0x4e26d566 // fadd v6.4s, v11.4s, v6.4s
-	WORD $0x4e27d587 // fadd v7.4s, v12.4s, v7.4s
-	ADD R1, R15, R15
-	WORD $0x3dc001ec // ldr q12, [x15]
-	WORD $0x3ce469eb // ldr q11, [x15, x4]
-	WORD $0x4e28d588 // fadd v8.4s, v12.4s, v8.4s
+	WORD $0x4e27d5a7 // fadd v7.4s, v13.4s, v7.4s
+	ADD R1, R14, R14
+	WORD $0x3dc001cd // ldr q13, [x14]
+	WORD $0x3ce469cb // ldr q11, [x14, x4]
+	WORD $0x4e28d5a8 // fadd v8.4s, v13.4s, v8.4s
 	WORD $0x4e29d569 // fadd v9.4s, v11.4s, v9.4s
-	ADD R1, R15, R15
+	ADD R1, R14, R14
 store4:
 	WORD $0x3dc0000b // ldr q11, [x0]
-	WORD $0x4e20e40c // fcmeq v12.4s, v0.4s, v0.4s
-	WORD $0x6e6b1c0c // bsl v12.16b, v0.16b, v11.16b
-	WORD $0x4e21e42d // fcmeq v13.4s, v1.4s, v1.4s
-	WORD $0x6e6b1c2d // bsl v13.16b, v1.16b, v11.16b
-	WORD $0x3d8001cc // str q12, [x14]
-	WORD $0x3ca469cd // str q13, [x14, x4]
-	ADD R1, R14, R14
-	WORD $0x4e22e44d // fcmeq v13.4s, v2.4s, v2.4s
-	WORD $0x6e6b1c4d // bsl v13.16b, v2.16b, v11.16b
-	WORD $0x4e23e46c // fcmeq v12.4s, v3.4s, v3.4s
-	WORD $0x6e6b1c6c // bsl v12.16b, v3.16b, v11.16b
-	WORD $0x3d8001cd // str q13, [x14]
-	WORD $0x3ca469cc // str q12, [x14, x4]
-	ADD R1, R14, R14
-	WORD $0x4e24e48c // fcmeq v12.4s, v4.4s, v4.4s
-	WORD $0x6e6b1c8c // bsl v12.16b, v4.16b, v11.16b
-	WORD $0x4e25e4ad // fcmeq v13.4s, v5.4s, v5.4s
-	WORD $0x6e6b1cad // bsl v13.16b, v5.16b, v11.16b
-	WORD $0x3d8001cc // str q12, [x14]
-	WORD $0x3ca469cd // str q13, [x14, x4]
-	ADD R1, R14, R14
-	WORD $0x4e26e4cd // fcmeq v13.4s, v6.4s, v6.4s
-	WORD $0x6e6b1ccd // bsl v13.16b, v6.16b, v11.16b
-	WORD $0x4e27e4ec // fcmeq v12.4s, v7.4s, v7.4s
-	WORD $0x6e6b1cec // bsl v12.16b, v7.16b, v11.16b
-	WORD $0x3d8001cd // str q13, [x14]
-	WORD $0x3ca469cc // str q12, [x14, x4]
-	ADD R1, R14, R14
-	WORD $0x4e28e50c // fcmeq v12.4s, v8.4s, v8.4s
-	WORD $0x6e6b1d0c // bsl v12.16b, v8.16b, v11.16b
-	WORD $0x4e29e52d // fcmeq v13.4s, v9.4s, v9.4s
-	WORD $0x6e6b1d2d // bsl v13.16b, v9.16b, v11.16b
-	WORD $0x3d8001cc // str q12, [x14]
-	WORD $0x3ca469cd // str q13, [x14, x4]
-	ADD R1, R14, R14
+	WORD $0x4e20e40d // fcmeq v13.4s, v0.4s, v0.4s
+	WORD $0x6e6b1c0d // bsl v13.16b, v0.16b, v11.16b
+	WORD $0x4e21e42a // fcmeq v10.4s, v1.4s, v1.4s
+	WORD $0x6e6b1c2a // bsl v10.16b, v1.16b, v11.16b
+	WORD $0x3d8001ad // str q13, [x13]
+	WORD $0x3ca469aa // str q10, [x13, x4]
+	ADD R1, R13, R13
+	WORD $0x4e22e44a // fcmeq v10.4s, v2.4s, v2.4s
+	WORD $0x6e6b1c4a // bsl v10.16b, v2.16b, v11.16b
+	WORD $0x4e23e46d // fcmeq v13.4s, v3.4s, v3.4s
+	WORD $0x6e6b1c6d // bsl v13.16b, v3.16b, v11.16b
+	WORD $0x3d8001aa // str q10, [x13]
+	WORD $0x3ca469ad // str q13, [x13, x4]
+	ADD R1, R13, R13
+	WORD $0x4e24e48d // fcmeq v13.4s, v4.4s, v4.4s
+	WORD $0x6e6b1c8d // bsl v13.16b, v4.16b, v11.16b
+	WORD $0x4e25e4aa // fcmeq v10.4s, v5.4s, v5.4s
+	WORD $0x6e6b1caa // bsl v10.16b, v5.16b, v11.16b
+	WORD $0x3d8001ad // str q13, [x13]
+	WORD $0x3ca469aa // str q10, [x13, x4]
+	ADD R1, R13, R13
+	WORD $0x4e26e4ca // fcmeq v10.4s, v6.4s, v6.4s
+	WORD $0x6e6b1cca // bsl v10.16b, v6.16b, v11.16b
+	WORD $0x4e27e4ed // fcmeq v13.4s, v7.4s, v7.4s
+	WORD $0x6e6b1ced // bsl v13.16b, v7.16b, v11.16b
+	WORD $0x3d8001aa // str q10, [x13]
+	WORD $0x3ca469ad // str q13, [x13, x4]
+	ADD R1, R13, R13
+	WORD $0x4e28e50d // fcmeq v13.4s, v8.4s, v8.4s
+	WORD $0x6e6b1d0d // bsl v13.16b, v8.16b, v11.16b
+	WORD $0x4e29e52a // fcmeq v10.4s, v9.4s, v9.4s
+	WORD $0x6e6b1d2a // bsl v10.16b, v9.16b, v11.16b
+	WORD $0x3d8001ad // str q13, [x13]
+	WORD $0x3ca469aa // str q10, [x13, x4]
+	ADD R1, R13, R13
 below:
-	MOVD times+72(FP), R15
-	SUBS $1, R15, R15
+	MOVD times+72(FP), R14
+	SUBS $1, R14, R14
 	BEQ last
-	MOVD R15, times+72(FP)
-	MOVD R14, c+0(FP)
-	MOVD aRow+24(FP), R15
-	LSL $2, R15, R15
-	ADD R6, R15, R15
-	MOVD R15, a+16(FP)
+	MOVD R14, times+72(FP)
+	MOVD R13, c+0(FP)
+	MOVD aRow+24(FP), R14
+	LSL $2, R14, R14
+	ADD R6, R14, R14
+	MOVD R14, a+16(FP)
 	JMP tile
 last:
 	RET
 
-// func gemm6x2_32NEON(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, split int, offs *int)
-TEXT ·gemm6x2_32NEON(SB), NOSPLIT, $0-112
+// func gemm6x2_32NEON(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
+TEXT ·gemm6x2_32NEON(SB), NOSPLIT, $0-104
 	MOVD $gemm6x2_32NEONNEONConstants<>(SB), R0
 	MOVD ldc+8(FP), R1
 	LSL $2, R1, R1
@@ -5813,17 +5403,12 @@ tile:
 	WORD $0x6f00e40a // movi v10.2d, #0
 	WORD $0x6f00e40b // movi v11.2d, #0
 	MOVD $0, R13
-	MOVD offs+104(FP), R14
 	CMP $0, R12
 	BEQ done4
-	CMP $0, R14
-	BEQ next4
-listed:
-	MOVD (R14), R15
-	ADD $8, R14, R14
-	ADD R15<<2, R11, R15
-	WORD $0x3dc001ec // ldr q12, [x15]
-	WORD $0x3dc005ed // ldr q13, [x15, #16]
+next4:
+	WORD $0x3dc0016c // ldr q12, [x11]
+	WORD $0x3ce4696d // ldr q13, [x11, x4]
+	ADD R3, R11, R11
 	WORD $0xbc6d68ae // ldr s14, [x5, x13]
 	WORD $0xbc6d68ef // ldr s15, [x7, x13]
 	WORD $0xbc6d6910 // ldr s16, [x8, x13]
@@ -5844,129 +5429,103 @@ listed:
 	WORD $0x4f9011ab // fmla v11.4s, v13.4s, v16.s[0]
 	ADD R2, R13, R13
 	SUBS $1, R12, R12
-	BNE listed
-	JMP done4
-next4:
-	WORD $0x3dc00170 // ldr q16, [x11]
-	WORD $0x3ce4696d // ldr q13, [x11, x4]
-	ADD R3, R11, R11
-	WORD $0xbc6d68ac // ldr s12, [x5, x13]
-	WORD $0xbc6d68ef // ldr s15, [x7, x13]
-	WORD $0xbc6d690e // ldr s14, [x8, x13]
-	WORD $0x4f8c1200 // fmla v0.4s, v16.4s, v12.s[0]
-	WORD $0x4f8c11a1 // fmla v1.4s, v13.4s, v12.s[0]
-	WORD $0xbc6d692c // ldr s12, [x9, x13]
-	WORD $0x4f8f1202 // fmla v2.4s, v16.4s, v15.s[0]
-	WORD $0x4f8f11a3 // fmla v3.4s, v13.4s, v15.s[0]
-	WORD $0xbc6d694f // ldr s15, [x10, x13]
-	WORD $0x4f8e1204 // fmla v4.4s, v16.4s, v14.s[0]
-	WORD $0x4f8e11a5 // fmla v5.4s, v13.4s, v14.s[0]
-	WORD $0xbc6d68ce // ldr s14, [x6, x13]
-	WORD $0x4f8c1206 // fmla v6.4s, v16.4s, v12.s[0]
-	WORD $0x4f8c11a7 // fmla v7.4s, v13.4s, v12.s[0]
-	WORD $0x4f8f1208 // fmla v8.4s, v16.4s, v15.s[0]
-	WORD $0x4f8f11a9 // fmla v9.4s, v13.4s, v15.s[0]
-	WORD $0x4f8e120a // fmla v10.4s, v16.4s, v14.s[0]
-	WORD $0x4f8e11ab // fmla v11.4s, v13.4s, v14.s[0]
-	ADD R2, R13, R13
-	SUBS $1, R12, R12
 	BNE next4
 done4:
-	MOVD c+0(FP), R15
-	MOVD mode+80(FP), R19
-	CMP $1, R19
+	MOVD c+0(FP), R14
+	MOVD mode+80(FP), R15
+	CMP $1, R15
 	BNE store4
-	MOVD R15, R19
-	WORD $0x3dc0026e // ldr q14, [x19]
-	WORD $0x3ce46a6d // ldr q13, [x19, x4]
-	WORD $0x4e20d5c0 // fadd v0.4s, v14.4s, v0.4s
+	MOVD R14, R15
+	WORD $0x3dc001f0 // ldr q16, [x15]
+	WORD $0x3ce469ed // ldr q13, [x15, x4]
+	WORD $0x4e20d600 // fadd v0.4s, v16.4s, v0.4s
 	WORD $0x4e21d5a1 // fadd v1.4s, v13.4s, v1.4s
-	ADD R1, R19, R19
-	WORD $0x3dc0026d // ldr q13, [x19]
-	WORD $0x3ce46a6e // ldr q14, [x19, x4]
+	ADD R1, R15, R15
+	WORD $0x3dc001ed // ldr q13, [x15]
+	WORD $0x3ce469f0 // ldr q16, [x15, x4]
 	WORD $0x4e22d5a2 // fadd v2.4s, v13.4s, v2.4s
-	WORD $0x4e23d5c3 // fadd v3.4s, v14.4s, v3.4s
-	ADD R1, R19, R19
-	WORD $0x3dc0026e // ldr q14, [x19]
-	WORD $0x3ce46a6d // ldr q13, [x19, x4]
-	WORD $0x4e24d5c4 // fadd v4.4s, v14.4s, v4.4s
+	WORD $0x4e23d603 // fadd v3.4s, v16.4s, v3.4s
+	ADD R1, R15, R15
+	WORD $0x3dc001f0 // ldr q16, [x15]
+	WORD $0x3ce469ed // ldr q13, [x15, x4]
+	WORD $0x4e24d604 // fadd v4.4s, v16.4s, v4.4s
 	WORD $0x4e25d5a5 // fadd v5.4s, v13.4s, v5.4s
-	ADD R1, R19, R19
-	WORD $0x3dc0026d // ldr q13, [x19]
-	WORD $0x3ce46a6e // ldr q14, [x19, x4]
+	ADD R1, R15, R15
+	WORD $0x3dc001ed // ldr q13, [x15]
+	WORD $0x3ce469f0 // ldr q16, [x15, x4]
 	WORD $0x4e26d5a6 // fadd v6.4s, v13.4s, v6.4s
-	WORD $0x4e27d5c7 // fadd v7.4s, v14.4s, v7.4s
-	ADD R1, R19, R19
-	WORD $0x3dc0026e // ldr q14, [x19]
-	WORD $0x3ce46a6d // ldr q13, [x19, x4]
-	WORD $0x4e28d5c8 // fadd v8.4s, v14.4s, v8.4s
+	WORD $0x4e27d607 // fadd v7.4s, v16.4s, v7.4s
+	ADD R1, R15, R15
+	WORD $0x3dc001f0 // ldr q16, [x15]
+	WORD $0x3ce469ed // ldr q13, [x15, x4]
+	WORD $0x4e28d608 // fadd v8.4s, v16.4s, v8.4s
 	WORD $0x4e29d5a9 // fadd v9.4s, v13.4s, v9.4s
-	ADD R1, R19, R19
-	WORD $0x3dc0026d // ldr q13, [x19]
-	WORD $0x3ce46a6e // ldr q14, [x19, x4]
+	ADD R1, R15, R15
+	WORD $0x3dc001ed // ldr q13, [x15]
+	WORD $0x3ce469f0 // ldr q16, [x15, x4]
 	WORD $0x4e2ad5aa // fadd v10.4s, v13.4s, v10.4s
-	WORD $0x4e2bd5cb // fadd v11.4s, v14.4s, v11.4s
-	ADD R1, R19, R19
+	WORD $0x4e2bd60b // fadd v11.4s, v16.4s, v11.4s
+	ADD R1, R15, R15
 store4:
-	WORD $0x3dc0000e // ldr q14, [x0]
+	WORD $0x3dc00010 // ldr q16, [x0]
 	WORD $0x4e20e40d // fcmeq v13.4s, v0.4s, v0.4s
-	WORD $0x6e6e1c0d // bsl v13.16b, v0.16b, v14.16b
-	WORD $0x4e21e430 // fcmeq v16.4s, v1.4s, v1.4s
-	WORD $0x6e6e1c30 // bsl v16.16b, v1.16b, v14.16b
-	WORD $0x3d8001ed // str q13, [x15]
-	WORD $0x3ca469f0 // str q16, [x15, x4]
-	ADD R1, R15, R15
-	WORD $0x4e22e450 // fcmeq v16.4s, v2.4s, v2.4s
-	WORD $0x6e6e1c50 // bsl v16.16b, v2.16b, v14.16b
+	WORD $0x6e701c0d // bsl v13.16b, v0.16b, v16.16b
+	WORD $0x4e21e42c // fcmeq v12.4s, v1.4s, v1.4s
+	WORD $0x6e701c2c // bsl v12.16b, v1.16b, v16.16b
+	WORD $0x3d8001cd // str q13, [x14]
+	WORD $0x3ca469cc // str q12, [x14, x4]
+	ADD R1, R14, R14
+	WORD $0x4e22e44c // fcmeq v12.4s, v2.4s, v2.4s
+	WORD $0x6e701c4c // bsl v12.16b, v2.16b, v16.16b
 	WORD $0x4e23e46d // fcmeq v13.4s, v3.4s, v3.4s
-	WORD $0x6e6e1c6d // bsl v13.16b, v3.16b, v14.16b
-	WORD $0x3d8001f0 // str q16, [x15]
-	WORD $0x3ca469ed // str q13, [x15, x4]
-	ADD R1, R15, R15
+	WORD $0x6e701c6d // bsl v13.16b, v3.16b, v16.16b
+	WORD $0x3d8001cc // str q12, [x14]
+	WORD $0x3ca469cd // str q13, [x14, x4]
+	ADD R1, R14, R14
 	WORD $0x4e24e48d // fcmeq v13.4s, v4.4s, v4.4s
-	WORD $0x6e6e1c8d // bsl v13.16b, v4.16b, v14.16b
-	WORD $0x4e25e4b0 // fcmeq v16.4s, v5.4s, v5.4s
-	WORD $0x6e6e1cb0 // bsl v16.16b, v5.16b, v14.16b
-	WORD $0x3d8001ed // str q13, [x15]
-	WORD $0x3ca469f0 // str q16, [x15, x4]
-	ADD R1, R15, R15
-	WORD $0x4e26e4d0 // fcmeq v16.4s, v6.4s, v6.4s
-	WORD $0x6e6e1cd0 // bsl v16.16b, v6.16b, v14.16b
+	WORD $0x6e701c8d // bsl v13.16b, v4.16b, v16.16b
+	WORD $0x4e25e4ac // fcmeq v12.4s, v5.4s, v5.4s
+	WORD $0x6e701cac // bsl v12.16b, v5.16b, v16.16b
+	WORD $0x3d8001cd // str q13, [x14]
+	WORD $0x3ca469cc // str q12, [x14, x4]
+	ADD R1, R14, R14
+	WORD $0x4e26e4cc // fcmeq v12.4s, v6.4s, v6.4s
+	WORD $0x6e701ccc // bsl v12.16b, v6.16b, v16.16b
 	WORD $0x4e27e4ed // fcmeq v13.4s, v7.4s, v7.4s
-	WORD $0x6e6e1ced // bsl v13.16b, v7.16b, v14.16b
-	WORD $0x3d8001f0 // str q16, [x15]
-	WORD $0x3ca469ed // str q13, [x15, x4]
-	ADD R1, R15, R15
+	WORD $0x6e701ced // bsl v13.16b, v7.16b, v16.16b
+	WORD $0x3d8001cc // str q12, [x14]
+	WORD $0x3ca469cd // str q13, [x14, x4]
+	ADD R1, R14, R14
 	WORD $0x4e28e50d // fcmeq v13.4s, v8.4s, v8.4s
-	WORD $0x6e6e1d0d // bsl v13.16b, v8.16b, v14.16b
-	WORD $0x4e29e530 // fcmeq v16.4s, v9.4s, v9.4s
-	WORD $0x6e6e1d30 // bsl v16.16b, v9.16b, v14.16b
-	WORD $0x3d8001ed // str q13, [x15]
-	WORD $0x3ca469f0 // str q16, [x15, x4]
-	ADD R1, R15, R15
-	WORD $0x4e2ae550 // fcmeq v16.4s, v10.4s, v10.4s
-	WORD $0x6e6e1d50 // bsl v16.16b, v10.16b, v14.16b
+	WORD $0x6e701d0d // bsl v13.16b, v8.16b, v16.16b
+	WORD $0x4e29e52c // fcmeq v12.4s, v9.4s, v9.4s
+	WORD $0x6e701d2c // bsl v12.16b, v9.16b, v16.16b
+	WORD $0x3d8001cd // str q13, [x14]
+	WORD $0x3ca469cc // str q12, [x14, x4]
+	ADD R1, R14, R14
+	WORD $0x4e2ae54c // fcmeq v12.4s, v10.4s, v10.4s
+	WORD $0x6e701d4c // bsl v12.16b, v10.16b, v16.16b
 	WORD $0x4e2be56d // fcmeq v13.4s, v11.4s, v11.4s
-	WORD $0x6e6e1d6d // bsl v13.16b, v11.16b, v14.16b
-	WORD $0x3d8001f0 // str q16, [x15]
-	WORD $0x3ca469ed // str q13, [x15, x4]
-	ADD R1, R15, R15
+	WORD $0x6e701d6d // bsl v13.16b, v11.16b, v16.16b
+	WORD $0x3d8001cc // str q12, [x14]
+	WORD $0x3ca469cd // str q13, [x14, x4]
+	ADD R1, R14, R14
 below:
-	MOVD times+72(FP), R19
-	SUBS $1, R19, R19
+	MOVD times+72(FP), R15
+	SUBS $1, R15, R15
 	BEQ last
-	MOVD R19, times+72(FP)
-	MOVD R15, c+0(FP)
-	MOVD aRow+24(FP), R19
-	LSL $2, R19, R19
-	ADD R6, R19, R19
-	MOVD R19, a+16(FP)
+	MOVD R15, times+72(FP)
+	MOVD R14, c+0(FP)
+	MOVD aRow+24(FP), R15
+	LSL $2, R15, R15
+	ADD R6, R15, R15
+	MOVD R15, a+16(FP)
 	JMP tile
 last:
 	RET
 
-// func gemm7x2_32NEON(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, split int, offs *int)
-TEXT ·gemm7x2_32NEON(SB), NOSPLIT, $0-112
+// func gemm7x2_32NEON(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
+TEXT ·gemm7x2_32NEON(SB), NOSPLIT, $0-104
 	MOVD $gemm7x2_32NEONNEONConstants<>(SB), R0
 	MOVD ldc+8(FP), R1
 	LSL $2, R1, R1
@@ -6004,17 +5563,12 @@ tile:
 	WORD $0x6f00e40c // movi v12.2d, #0
 	WORD $0x6f00e40d // movi v13.2d, #0
 	MOVD $0, R14
-	MOVD offs+104(FP), R15
 	CMP $0, R13
 	BEQ done4
-	CMP $0, R15
-	BEQ next4
-listed:
-	MOVD (R15), R19
-	ADD $8, R15, R15
-	ADD R19<<2, R12, R19
-	WORD $0x3dc0026e // ldr q14, [x19]
-	WORD $0x3dc0066f // ldr q15, [x19, #16]
+next4:
+	WORD $0x3dc0018e // ldr q14, [x12]
+	WORD $0x3ce4698f // ldr q15, [x12, x4]
+	ADD R3, R12, R12
 	WORD $0xbc6e68b0 // ldr s16, [x5, x14]
 	WORD $0xbc6e68f1 // ldr s17, [x7, x14]
 	WORD $0xbc6e6912 // ldr s18, [x8, x14]
@@ -6038,144 +5592,115 @@ listed:
 	WORD $0x4f9011ed // fmla v13.4s, v15.4s, v16.s[0]
 	ADD R2, R14, R14
 	SUBS $1, R13, R13
-	BNE listed
-	JMP done4
-next4:
-	WORD $0x3dc00190 // ldr q16, [x12]
-	WORD $0x3ce4698f // ldr q15, [x12, x4]
-	ADD R3, R12, R12
-	WORD $0xbc6e68ae // ldr s14, [x5, x14]
-	WORD $0xbc6e68f2 // ldr s18, [x7, x14]
-	WORD $0xbc6e6911 // ldr s17, [x8, x14]
-	WORD $0x4f8e1200 // fmla v0.4s, v16.4s, v14.s[0]
-	WORD $0x4f8e11e1 // fmla v1.4s, v15.4s, v14.s[0]
-	WORD $0xbc6e692e // ldr s14, [x9, x14]
-	WORD $0x4f921202 // fmla v2.4s, v16.4s, v18.s[0]
-	WORD $0x4f9211e3 // fmla v3.4s, v15.4s, v18.s[0]
-	WORD $0xbc6e6952 // ldr s18, [x10, x14]
-	WORD $0x4f911204 // fmla v4.4s, v16.4s, v17.s[0]
-	WORD $0x4f9111e5 // fmla v5.4s, v15.4s, v17.s[0]
-	WORD $0xbc6e6971 // ldr s17, [x11, x14]
-	WORD $0x4f8e1206 // fmla v6.4s, v16.4s, v14.s[0]
-	WORD $0x4f8e11e7 // fmla v7.4s, v15.4s, v14.s[0]
-	WORD $0xbc6e68ce // ldr s14, [x6, x14]
-	WORD $0x4f921208 // fmla v8.4s, v16.4s, v18.s[0]
-	WORD $0x4f9211e9 // fmla v9.4s, v15.4s, v18.s[0]
-	WORD $0x4f91120a // fmla v10.4s, v16.4s, v17.s[0]
-	WORD $0x4f9111eb // fmla v11.4s, v15.4s, v17.s[0]
-	WORD $0x4f8e120c // fmla v12.4s, v16.4s, v14.s[0]
-	WORD $0x4f8e11ed // fmla v13.4s, v15.4s, v14.s[0]
-	ADD R2, R14, R14
-	SUBS $1, R13, R13
 	BNE next4
 done4:
-	MOVD c+0(FP), R19
-	MOVD mode+80(FP), R20
-	CMP $1, R20
+	MOVD c+0(FP), R15
+	MOVD mode+80(FP), R19
+	CMP $1, R19
 	BNE store4
-	MOVD R19, R20
-	WORD $0x3dc0028e // ldr q14, [x20]
-	WORD $0x3ce46a8f // ldr q15, [x20, x4]
-	WORD $0x4e20d5c0 // fadd v0.4s, v14.4s, v0.4s
+	MOVD R15, R19
+	WORD $0x3dc00270 // ldr q16, [x19]
+	WORD $0x3ce46a6f // ldr q15, [x19, x4]
+	WORD $0x4e20d600 // fadd v0.4s, v16.4s, v0.4s
 	WORD $0x4e21d5e1 // fadd v1.4s, v15.4s, v1.4s
-	ADD R1, R20, R20
-	WORD $0x3dc0028f // ldr q15, [x20]
-	WORD $0x3ce46a8e // ldr q14, [x20, x4]
+	ADD R1, R19, R19
+	WORD $0x3dc0026f // ldr q15, [x19]
+	WORD $0x3ce46a70 // ldr q16, [x19, x4]
 	WORD $0x4e22d5e2 // fadd v2.4s, v15.4s, v2.4s
-	WORD $0x4e23d5c3 // fadd v3.4s, v14.4s, v3.4s
-	ADD R1, R20, R20
-	WORD $0x3dc0028e // ldr q14, [x20]
-	WORD $0x3ce46a8f // ldr q15, [x20, x4]
-	WORD $0x4e24d5c4 // fadd v4.4s, v14.4s, v4.4s
+	WORD $0x4e23d603 // fadd v3.4s, v16.4s, v3.4s
+	ADD R1, R19, R19
+	WORD $0x3dc00270 // ldr q16, [x19]
+	WORD $0x3ce46a6f // ldr q15, [x19, x4]
+	WORD $0x4e24d604 // fadd v4.4s, v16.4s, v4.4s
 	WORD $0x4e25d5e5 // fadd v5.4s, v15.4s, v5.4s
-	ADD R1, R20, R20
-	WORD $0x3dc0028f // ldr q15, [x20]
-	WORD $0x3ce46a8e // ldr q14, [x20, x4]
+	ADD R1, R19, R19
+	WORD $0x3dc0026f // ldr q15, [x19]
+	WORD $0x3ce46a70 // ldr q16, [x19, x4]
 	WORD $0x4e26d5e6 // fadd v6.4s, v15.4s, v6.4s
-	WORD $0x4e27d5c7 // fadd v7.4s, v14.4s, v7.4s
-	ADD R1, R20, R20
-	WORD $0x3dc0028e // ldr q14, [x20]
-	WORD $0x3ce46a8f // ldr q15, [x20, x4]
-	WORD $0x4e28d5c8 // fadd v8.4s, v14.4s, v8.4s
+	WORD $0x4e27d607 // fadd v7.4s, v16.4s, v7.4s
+	ADD R1, R19, R19
+	WORD $0x3dc00270 // ldr q16, [x19]
+	WORD $0x3ce46a6f // ldr q15, [x19, x4]
+	WORD $0x4e28d608 // fadd v8.4s, v16.4s, v8.4s
 	WORD $0x4e29d5e9 // fadd v9.4s, v15.4s, v9.4s
-	ADD R1, R20, R20
-	WORD $0x3dc0028f // ldr q15, [x20]
-	WORD $0x3ce46a8e // ldr q14, [x20, x4]
+	ADD R1, R19, R19
+	WORD $0x3dc0026f // ldr q15, [x19]
+	WORD $0x3ce46a70 // ldr q16, [x19, x4]
 	WORD $0x4e2ad5ea // fadd v10.4s, v15.4s, v10.4s
-	WORD $0x4e2bd5cb // fadd v11.4s, v14.4s, v11.4s
-	ADD R1, R20, R20
-	WORD $0x3dc0028e // ldr q14, [x20]
-	WORD $0x3ce46a8f // ldr q15, [x20, x4]
-	WORD $0x4e2cd5cc // fadd v12.4s, v14.4s, v12.4s
+	WORD $0x4e2bd60b // fadd v11.4s, v16.4s, v11.4s
+	ADD R1, R19, R19
+	WORD $0x3dc00270 // ldr q16, [x19]
+	WORD $0x3ce46a6f // ldr q15, [x19, x4]
+	WORD $0x4e2cd60c // fadd v12.4s, v16.4s, v12.4s
 	WORD $0x4e2dd5ed // fadd v13.4s, v15.4s, v13.4s
-	ADD R1, R20, R20
+	ADD R1, R19, R19
 store4:
 	WORD $0x3dc0000f // ldr q15, [x0]
-	WORD $0x4e20e40e // fcmeq v14.4s, v0.4s, v0.4s
-	WORD $0x6e6f1c0e // bsl v14.16b, v0.16b, v15.16b
-	WORD $0x4e21e430 // fcmeq v16.4s, v1.4s, v1.4s
-	WORD $0x6e6f1c30 // bsl v16.16b, v1.16b, v15.16b
-	WORD $0x3d80026e // str q14, [x19]
-	WORD $0x3ca46a70 // str q16, [x19, x4]
-	ADD R1, R19, R19
-	WORD $0x4e22e450 // fcmeq v16.4s, v2.4s, v2.4s
-	WORD $0x6e6f1c50 // bsl v16.16b, v2.16b, v15.16b
-	WORD $0x4e23e46e // fcmeq v14.4s, v3.4s, v3.4s
-	WORD $0x6e6f1c6e // bsl v14.16b, v3.16b, v15.16b
-	WORD $0x3d800270 // str q16, [x19]
-	WORD $0x3ca46a6e // str q14, [x19, x4]
-	ADD R1, R19, R19
-	WORD $0x4e24e48e // fcmeq v14.4s, v4.4s, v4.4s
-	WORD $0x6e6f1c8e // bsl v14.16b, v4.16b, v15.16b
-	WORD $0x4e25e4b0 // fcmeq v16.4s, v5.4s, v5.4s
-	WORD $0x6e6f1cb0 // bsl v16.16b, v5.16b, v15.16b
-	WORD $0x3d80026e // str q14, [x19]
-	WORD $0x3ca46a70 // str q16, [x19, x4]
-	ADD R1, R19, R19
-	WORD $0x4e26e4d0 // fcmeq v16.4s, v6.4s, v6.4s
-	WORD $0x6e6f1cd0 // bsl v16.16b, v6.16b, v15.16b
-	WORD $0x4e27e4ee // fcmeq v14.4s, v7.4s, v7.4s
-	WORD $0x6e6f1cee // bsl v14.16b, v7.16b, v15.16b
-	WORD $0x3d800270 // str q16, [x19]
-	WORD $0x3ca46a6e // str q14, [x19, x4]
-	ADD R1, R19, R19
-	WORD $0x4e28e50e // fcmeq v14.4s, v8.4s, v8.4s
-	WORD $0x6e6f1d0e // bsl v14.16b, v8.16b, v15.16b
-	WORD $0x4e29e530 // fcmeq v16.4s, v9.4s, v9.4s
-	WORD $0x6e6f1d30 // bsl v16.16b, v9.16b, v15.16b
-	WORD $0x3d80026e // str q14, [x19]
-	WORD $0x3ca46a70 // str q16, [x19, x4]
-	ADD R1, R19, R19
-	WORD $0x4e2ae550 // fcmeq v16.4s, v10.4s, v10.4s
-	WORD $0x6e6f1d50 // bsl v16.16b, v10.16b, v15.16b
-	WORD $0x4e2be56e // fcmeq v14.4s, v11.4s, v11.4s
-	WORD $0x6e6f1d6e // bsl v14.16b, v11.16b, v15.16b
-	WORD $0x3d800270 // str q16, [x19]
-	WORD $0x3ca46a6e // str q14, [x19, x4]
-	ADD R1, R19, R19
-	WORD $0x4e2ce58e // fcmeq v14.4s, v12.4s, v12.4s
-	WORD $0x6e6f1d8e // bsl v14.16b, v12.16b, v15.16b
-	WORD $0x4e2de5b0 // fcmeq v16.4s, v13.4s, v13.4s
-	WORD $0x6e6f1db0 // bsl v16.16b, v13.16b, v15.16b
-	WORD $0x3d80026e // str q14, [x19]
-	WORD $0x3ca46a70 // str q16, [x19, x4]
-	ADD R1, R19, R19
+	WORD $0x4e20e410 // fcmeq v16.4s, v0.4s, v0.4s
+	WORD $0x6e6f1c10 // bsl v16.16b, v0.16b, v15.16b
+	WORD $0x4e21e42e // fcmeq v14.4s, v1.4s, v1.4s
+	WORD $0x6e6f1c2e // bsl v14.16b, v1.16b, v15.16b
+	WORD $0x3d8001f0 // str q16, [x15]
+	WORD $0x3ca469ee // str q14, [x15, x4]
+	ADD R1, R15, R15
+	WORD $0x4e22e44e // fcmeq v14.4s, v2.4s, v2.4s
+	WORD $0x6e6f1c4e // bsl v14.16b, v2.16b, v15.16b
+	WORD $0x4e23e470 // fcmeq v16.4s, v3.4s, v3.4s
+	WORD $0x6e6f1c70 // bsl v16.16b, v3.16b, v15.16b
+	WORD $0x3d8001ee // str q14, [x15]
+	WORD $0x3ca469f0 // str q16, [x15, x4]
+	ADD R1, R15, R15
+	WORD $0x4e24e490 // fcmeq v16.4s, v4.4s, v4.4s
+	WORD $0x6e6f1c90 // bsl v16.16b, v4.16b, v15.16b
+	WORD $0x4e25e4ae // fcmeq v14.4s, v5.4s, v5.4s
+	WORD $0x6e6f1cae // bsl v14.16b, v5.16b, v15.16b
+	WORD $0x3d8001f0 // str q16, [x15]
+	WORD $0x3ca469ee // str q14, [x15, x4]
+	ADD R1, R15, R15
+	WORD $0x4e26e4ce // fcmeq v14.4s, v6.4s, v6.4s
+	WORD $0x6e6f1cce // bsl v14.16b, v6.16b, v15.16b
+	WORD $0x4e27e4f0 // fcmeq v16.4s, v7.4s, v7.4s
+	WORD $0x6e6f1cf0 // bsl v16.16b, v7.16b, v15.16b
+	WORD $0x3d8001ee // str q14, [x15]
+	WORD $0x3ca469f0 // str q16, [x15, x4]
+	ADD R1, R15, R15
+	WORD $0x4e28e510 // fcmeq v16.4s, v8.4s, v8.4s
+	WORD $0x6e6f1d10 // bsl v16.16b, v8.16b, v15.16b
+	WORD $0x4e29e52e // fcmeq v14.4s, v9.4s, v9.4s
+	WORD $0x6e6f1d2e // bsl v14.16b, v9.16b, v15.16b
+	WORD $0x3d8001f0 // str q16, [x15]
+	WORD $0x3ca469ee // str q14, [x15, x4]
+	ADD R1, R15, R15
+	WORD $0x4e2ae54e // fcmeq v14.4s, v10.4s, v10.4s
+	WORD $0x6e6f1d4e // bsl v14.16b, v10.16b, v15.16b
+	WORD $0x4e2be570 // fcmeq v16.4s, v11.4s, v11.4s
+	WORD $0x6e6f1d70 // bsl v16.16b, v11.16b, v15.16b
+	WORD $0x3d8001ee // str q14, [x15]
+	WORD $0x3ca469f0 // str q16, [x15, x4]
+	ADD R1, R15, R15
+	WORD $0x4e2ce590 // fcmeq v16.4s, v12.4s, v12.4s
+	WORD $0x6e6f1d90 // bsl v16.16b, v12.16b, v15.16b
+	WORD $0x4e2de5ae // fcmeq v14.4s, v13.4s, v13.4s
+	WORD $0x6e6f1dae // bsl v14.16b, v13.16b, v15.16b
+	WORD $0x3d8001f0 // str q16, [x15]
+	WORD $0x3ca469ee // str q14, [x15, x4]
+	ADD R1, R15, R15
 below:
-	MOVD times+72(FP), R20
-	SUBS $1, R20, R20
+	MOVD times+72(FP), R19
+	SUBS $1, R19, R19
 	BEQ last
-	MOVD R20, times+72(FP)
-	MOVD R19, c+0(FP)
-	MOVD aRow+24(FP), R20
-	LSL $2, R20, R20
-	ADD R6, R20, R20
-	MOVD R20, a+16(FP)
+	MOVD R19, times+72(FP)
+	MOVD R15, c+0(FP)
+	MOVD aRow+24(FP), R19
+	LSL $2, R19, R19
+	ADD R6, R19, R19
+	MOVD R19, a+16(FP)
 	JMP tile
 last:
 	RET
 
-// func gemm8x2_32NEON(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, split int, offs *int)
-TEXT ·gemm8x2_32NEON(SB), NOSPLIT, $0-112
+// func gemm8x2_32NEON(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
+TEXT ·gemm8x2_32NEON(SB), NOSPLIT, $0-104
 	MOVD $gemm8x2_32NEONNEONConstants<>(SB), R0
 	MOVD ldc+8(FP), R1
 	LSL $2, R1, R1
@@ -6216,17 +5741,12 @@ tile:
 	WORD $0x6f00e40e // movi v14.2d, #0
 	WORD $0x6f00e40f // movi v15.2d, #0
 	MOVD $0, R15
-	MOVD offs+104(FP), R19
 	CMP $0, R14
 	BEQ done4
-	CMP $0, R19
-	BEQ next4
-listed:
-	MOVD (R19), R20
-	ADD $8, R19, R19
-	ADD R20<<2, R13, R20
-	WORD $0x3dc00290 // ldr q16, [x20]
-	WORD $0x3dc00691 // ldr q17, [x20, #16]
+next4:
+	WORD $0x3dc001b0 // ldr q16, [x13]
+	WORD $0x3ce469b1 // ldr q17, [x13, x4]
+	ADD R3, R13, R13
 	WORD $0xbc6f68b2 // ldr s18, [x5, x15]
 	WORD $0xbc6f68f3 // ldr s19, [x7, x15]
 	WORD $0xbc6f6914 // ldr s20, [x8, x15]
@@ -6253,159 +5773,127 @@ listed:
 	WORD $0x4f93122f // fmla v15.4s, v17.4s, v19.s[0]
 	ADD R2, R15, R15
 	SUBS $1, R14, R14
-	BNE listed
-	JMP done4
-next4:
-	WORD $0x3dc001b3 // ldr q19, [x13]
-	WORD $0x3ce469b1 // ldr q17, [x13, x4]
-	ADD R3, R13, R13
-	WORD $0xbc6f68b0 // ldr s16, [x5, x15]
-	WORD $0xbc6f68f2 // ldr s18, [x7, x15]
-	WORD $0xbc6f6914 // ldr s20, [x8, x15]
-	WORD $0x4f901260 // fmla v0.4s, v19.4s, v16.s[0]
-	WORD $0x4f901221 // fmla v1.4s, v17.4s, v16.s[0]
-	WORD $0xbc6f6930 // ldr s16, [x9, x15]
-	WORD $0x4f921262 // fmla v2.4s, v19.4s, v18.s[0]
-	WORD $0x4f921223 // fmla v3.4s, v17.4s, v18.s[0]
-	WORD $0xbc6f6952 // ldr s18, [x10, x15]
-	WORD $0x4f941264 // fmla v4.4s, v19.4s, v20.s[0]
-	WORD $0x4f941225 // fmla v5.4s, v17.4s, v20.s[0]
-	WORD $0xbc6f6974 // ldr s20, [x11, x15]
-	WORD $0x4f901266 // fmla v6.4s, v19.4s, v16.s[0]
-	WORD $0x4f901227 // fmla v7.4s, v17.4s, v16.s[0]
-	WORD $0xbc6f6990 // ldr s16, [x12, x15]
-	WORD $0x4f921268 // fmla v8.4s, v19.4s, v18.s[0]
-	WORD $0x4f921229 // fmla v9.4s, v17.4s, v18.s[0]
-	WORD $0xbc6f68d2 // ldr s18, [x6, x15]
-	WORD $0x4f94126a // fmla v10.4s, v19.4s, v20.s[0]
-	WORD $0x4f94122b // fmla v11.4s, v17.4s, v20.s[0]
-	WORD $0x4f90126c // fmla v12.4s, v19.4s, v16.s[0]
-	WORD $0x4f90122d // fmla v13.4s, v17.4s, v16.s[0]
-	WORD $0x4f92126e // fmla v14.4s, v19.4s, v18.s[0]
-	WORD $0x4f92122f // fmla v15.4s, v17.4s, v18.s[0]
-	ADD R2, R15, R15
-	SUBS $1, R14, R14
 	BNE next4
 done4:
-	MOVD c+0(FP), R20
-	MOVD mode+80(FP), R21
-	CMP $1, R21
+	MOVD c+0(FP), R19
+	MOVD mode+80(FP), R20
+	CMP $1, R20
 	BNE store4
-	MOVD R20, R21
-	WORD $0x3dc002b2 // ldr q18, [x21]
-	WORD $0x3ce46ab1 // ldr q17, [x21, x4]
-	WORD $0x4e20d640 // fadd v0.4s, v18.4s, v0.4s
+	MOVD R19, R20
+	WORD $0x3dc00293 // ldr q19, [x20]
+	WORD $0x3ce46a91 // ldr q17, [x20, x4]
+	WORD $0x4e20d660 // fadd v0.4s, v19.4s, v0.4s
 	WORD $0x4e21d621 // fadd v1.4s, v17.4s, v1.4s
-	ADD R1, R21, R21
-	WORD $0x3dc002b1 // ldr q17, [x21]
-	WORD $0x3ce46ab2 // ldr q18, [x21, x4]
+	ADD R1, R20, R20
+	WORD $0x3dc00291 // ldr q17, [x20]
+	WORD $0x3ce46a93 // ldr q19, [x20, x4]
 	WORD $0x4e22d622 // fadd v2.4s, v17.4s, v2.4s
-	WORD $0x4e23d643 // fadd v3.4s, v18.4s, v3.4s
-	ADD R1, R21, R21
-	WORD $0x3dc002b2 // ldr q18, [x21]
-	WORD $0x3ce46ab1 // ldr q17, [x21, x4]
-	WORD $0x4e24d644 // fadd v4.4s, v18.4s, v4.4s
+	WORD $0x4e23d663 // fadd v3.4s, v19.4s, v3.4s
+	ADD R1, R20, R20
+	WORD $0x3dc00293 // ldr q19, [x20]
+	WORD $0x3ce46a91 // ldr q17, [x20, x4]
+	WORD $0x4e24d664 // fadd v4.4s, v19.4s, v4.4s
 	WORD $0x4e25d625 // fadd v5.4s, v17.4s, v5.4s
-	ADD R1, R21, R21
-	WORD $0x3dc002b1 // ldr q17, [x21]
-	WORD $0x3ce46ab2 // ldr q18, [x21, x4]
+	ADD R1, R20, R20
+	WORD $0x3dc00291 // ldr q17, [x20]
+	WORD $0x3ce46a93 // ldr q19, [x20, x4]
 	WORD $0x4e26d626 // fadd v6.4s, v17.4s, v6.4s
-	WORD $0x4e27d647 // fadd v7.4s, v18.4s, v7.4s
-	ADD R1, R21, R21
-	WORD $0x3dc002b2 // ldr q18, [x21]
-	WORD $0x3ce46ab1 // ldr q17, [x21, x4]
-	WORD $0x4e28d648 // fadd v8.4s, v18.4s, v8.4s
+	WORD $0x4e27d667 // fadd v7.4s, v19.4s, v7.4s
+	ADD R1, R20, R20
+	WORD $0x3dc00293 // ldr q19, [x20]
+	WORD $0x3ce46a91 // ldr q17, [x20, x4]
+	WORD $0x4e28d668 // fadd v8.4s, v19.4s, v8.4s
 	WORD $0x4e29d629 // fadd v9.4s, v17.4s, v9.4s
-	ADD R1, R21, R21
-	WORD $0x3dc002b1 // ldr q17, [x21]
-	WORD $0x3ce46ab2 // ldr q18, [x21, x4]
+	ADD R1, R20, R20
+	WORD $0x3dc00291 // ldr q17, [x20]
+	WORD $0x3ce46a93 // ldr q19, [x20, x4]
 	WORD $0x4e2ad62a // fadd v10.4s, v17.4s, v10.4s
-	WORD $0x4e2bd64b // fadd v11.4s, v18.4s, v11.4s
-	ADD R1, R21, R21
-	WORD $0x3dc002b2 // ldr q18, [x21]
-	WORD $0x3ce46ab1 // ldr q17, [x21, x4]
-	WORD $0x4e2cd64c // fadd v12.4s, v18.4s, v12.4s
+	WORD $0x4e2bd66b // fadd v11.4s, v19.4s, v11.4s
+	ADD R1, R20, R20
+	WORD $0x3dc00293 // ldr q19, [x20]
+	WORD $0x3ce46a91 // ldr q17, [x20, x4]
+	WORD $0x4e2cd66c // fadd v12.4s, v19.4s, v12.4s
 	WORD $0x4e2dd62d // fadd v13.4s, v17.4s, v13.4s
-	ADD R1, R21, R21
-	WORD $0x3dc002b1 // ldr q17, [x21]
-	WORD $0x3ce46ab2 // ldr q18, [x21, x4]
+	ADD R1, R20, R20
+	WORD $0x3dc00291 // ldr q17, [x20]
+	WORD $0x3ce46a93 // ldr q19, [x20, x4]
 	WORD $0x4e2ed62e // fadd v14.4s, v17.4s, v14.4s
-	WORD $0x4e2fd64f // fadd v15.4s, v18.4s, v15.4s
-	ADD R1, R21, R21
+	WORD $0x4e2fd66f // fadd v15.4s, v19.4s, v15.4s
+	ADD R1, R20, R20
 store4:
-	WORD $0x3dc00012 // ldr q18, [x0]
+	WORD $0x3dc00013 // ldr q19, [x0]
 	WORD $0x4e20e411 // fcmeq v17.4s, v0.4s, v0.4s
-	WORD $0x6e721c11 // bsl v17.16b, v0.16b, v18.16b
-	WORD $0x4e21e433 // fcmeq v19.4s, v1.4s, v1.4s
-	WORD $0x6e721c33 // bsl v19.16b, v1.16b, v18.16b
-	WORD $0x3d800291 // str q17, [x20]
-	WORD $0x3ca46a93 // str q19, [x20, x4]
-	ADD R1, R20, R20
-	WORD $0x4e22e453 // fcmeq v19.4s, v2.4s, v2.4s
-	WORD $0x6e721c53 // bsl v19.16b, v2.16b, v18.16b
+	WORD $0x6e731c11 // bsl v17.16b, v0.16b, v19.16b
+	WORD $0x4e21e430 // fcmeq v16.4s, v1.4s, v1.4s
+	WORD $0x6e731c30 // bsl v16.16b, v1.16b, v19.16b
+	WORD $0x3d800271 // str q17, [x19]
+	WORD $0x3ca46a70 // str q16, [x19, x4]
+	ADD R1, R19, R19
+	WORD $0x4e22e450 // fcmeq v16.4s, v2.4s, v2.4s
+	WORD $0x6e731c50 // bsl v16.16b, v2.16b, v19.16b
 	WORD $0x4e23e471 // fcmeq v17.4s, v3.4s, v3.4s
-	WORD $0x6e721c71 // bsl v17.16b, v3.16b, v18.16b
-	WORD $0x3d800293 // str q19, [x20]
-	WORD $0x3ca46a91 // str q17, [x20, x4]
-	ADD R1, R20, R20
+	WORD $0x6e731c71 // bsl v17.16b, v3.16b, v19.16b
+	WORD $0x3d800270 // str q16, [x19]
+	WORD $0x3ca46a71 // str q17, [x19, x4]
+	ADD R1, R19, R19
 	WORD $0x4e24e491 // fcmeq v17.4s, v4.4s, v4.4s
-	WORD $0x6e721c91 // bsl v17.16b, v4.16b, v18.16b
-	WORD $0x4e25e4b3 // fcmeq v19.4s, v5.4s, v5.4s
-	WORD $0x6e721cb3 // bsl v19.16b, v5.16b, v18.16b
-	WORD $0x3d800291 // str q17, [x20]
-	WORD $0x3ca46a93 // str q19, [x20, x4]
-	ADD R1, R20, R20
-	WORD $0x4e26e4d3 // fcmeq v19.4s, v6.4s, v6.4s
-	WORD $0x6e721cd3 // bsl v19.16b, v6.16b, v18.16b
+	WORD $0x6e731c91 // bsl v17.16b, v4.16b, v19.16b
+	WORD $0x4e25e4b0 // fcmeq v16.4s, v5.4s, v5.4s
+	WORD $0x6e731cb0 // bsl v16.16b, v5.16b, v19.16b
+	WORD $0x3d800271 // str q17, [x19]
+	WORD $0x3ca46a70 // str q16, [x19, x4]
+	ADD R1, R19, R19
+	WORD $0x4e26e4d0 // fcmeq v16.4s, v6.4s, v6.4s
+	WORD $0x6e731cd0 // bsl v16.16b, v6.16b, v19.16b
 	WORD $0x4e27e4f1 // fcmeq v17.4s, v7.4s, v7.4s
-	WORD $0x6e721cf1 // bsl v17.16b, v7.16b, v18.16b
-	WORD $0x3d800293 // str q19, [x20]
-	WORD $0x3ca46a91 // str q17, [x20, x4]
-	ADD R1, R20, R20
+	WORD $0x6e731cf1 // bsl v17.16b, v7.16b, v19.16b
+	WORD $0x3d800270 // str q16, [x19]
+	WORD $0x3ca46a71 // str q17, [x19, x4]
+	ADD R1, R19, R19
 	WORD $0x4e28e511 // fcmeq v17.4s, v8.4s, v8.4s
-	WORD $0x6e721d11 // bsl v17.16b, v8.16b, v18.16b
-	WORD $0x4e29e533 // fcmeq v19.4s, v9.4s, v9.4s
-	WORD $0x6e721d33 // bsl v19.16b, v9.16b, v18.16b
-	WORD $0x3d800291 // str q17, [x20]
-	WORD $0x3ca46a93 // str q19, [x20, x4]
-	ADD R1, R20, R20
-	WORD $0x4e2ae553 // fcmeq v19.4s, v10.4s, v10.4s
-	WORD $0x6e721d53 // bsl v19.16b, v10.16b, v18.16b
+	WORD $0x6e731d11 // bsl v17.16b, v8.16b, v19.16b
+	WORD $0x4e29e530 // fcmeq v16.4s, v9.4s, v9.4s
+	WORD $0x6e731d30 // bsl v16.16b, v9.16b, v19.16b
+	WORD $0x3d800271 // str q17, [x19]
+	WORD $0x3ca46a70 // str q16, [x19, x4]
+	ADD R1, R19, R19
+	WORD $0x4e2ae550 // fcmeq v16.4s, v10.4s, v10.4s
+	WORD $0x6e731d50 // bsl v16.16b, v10.16b, v19.16b
 	WORD $0x4e2be571 // fcmeq v17.4s, v11.4s, v11.4s
-	WORD $0x6e721d71 // bsl v17.16b, v11.16b, v18.16b
-	WORD $0x3d800293 // str q19, [x20]
-	WORD $0x3ca46a91 // str q17, [x20, x4]
-	ADD R1, R20, R20
+	WORD $0x6e731d71 // bsl v17.16b, v11.16b, v19.16b
+	WORD $0x3d800270 // str q16, [x19]
+	WORD $0x3ca46a71 // str q17, [x19, x4]
+	ADD R1, R19, R19
 	WORD $0x4e2ce591 // fcmeq v17.4s, v12.4s, v12.4s
-	WORD $0x6e721d91 // bsl v17.16b, v12.16b, v18.16b
-	WORD $0x4e2de5b3 // fcmeq v19.4s, v13.4s, v13.4s
-	WORD $0x6e721db3 // bsl v19.16b, v13.16b, v18.16b
-	WORD $0x3d800291 // str q17, [x20]
-	WORD $0x3ca46a93 // str q19, [x20, x4]
-	ADD R1, R20, R20
-	WORD $0x4e2ee5d3 // fcmeq v19.4s, v14.4s, v14.4s
-	WORD $0x6e721dd3 // bsl v19.16b, v14.16b, v18.16b
+	WORD $0x6e731d91 // bsl v17.16b, v12.16b, v19.16b
+	WORD $0x4e2de5b0 // fcmeq v16.4s, v13.4s, v13.4s
+	WORD $0x6e731db0 // bsl v16.16b, v13.16b, v19.16b
+	WORD $0x3d800271 // str q17, [x19]
+	WORD $0x3ca46a70 // str q16, [x19, x4]
+	ADD R1, R19, R19
+	WORD $0x4e2ee5d0 // fcmeq v16.4s, v14.4s, v14.4s
+	WORD $0x6e731dd0 // bsl v16.16b, v14.16b, v19.16b
 	WORD $0x4e2fe5f1 // fcmeq v17.4s, v15.4s, v15.4s
-	WORD $0x6e721df1 // bsl v17.16b, v15.16b, v18.16b
-	WORD $0x3d800293 // str q19, [x20]
-	WORD $0x3ca46a91 // str q17, [x20, x4]
-	ADD R1, R20, R20
+	WORD $0x6e731df1 // bsl v17.16b, v15.16b, v19.16b
+	WORD $0x3d800270 // str q16, [x19]
+	WORD $0x3ca46a71 // str q17, [x19, x4]
+	ADD R1, R19, R19
 below:
-	MOVD times+72(FP), R21
-	SUBS $1, R21, R21
+	MOVD times+72(FP), R20
+	SUBS $1, R20, R20
 	BEQ last
-	MOVD R21, times+72(FP)
-	MOVD R20, c+0(FP)
-	MOVD aRow+24(FP), R21
-	LSL $2, R21, R21
-	ADD R6, R21, R21
-	MOVD R21, a+16(FP)
+	MOVD R20, times+72(FP)
+	MOVD R19, c+0(FP)
+	MOVD aRow+24(FP), R20
+	LSL $2, R20, R20
+	ADD R6, R20, R20
+	MOVD R20, a+16(FP)
 	JMP tile
 last:
 	RET
 
-// func gemm9x2_32NEON(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, split int, offs *int)
-TEXT ·gemm9x2_32NEON(SB), NOSPLIT, $0-112
+// func gemm9x2_32NEON(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
+TEXT ·gemm9x2_32NEON(SB), NOSPLIT, $0-104
 	MOVD $gemm9x2_32NEONNEONConstants<>(SB), R0
 	MOVD ldc+8(FP), R1
 	LSL $2, R1, R1
@@ -6449,17 +5937,12 @@ tile:
 	WORD $0x6f00e410 // movi v16.2d, #0
 	WORD $0x6f00e411 // movi v17.2d, #0
 	MOVD $0, R19
-	MOVD offs+104(FP), R20
 	CMP $0, R15
 	BEQ done4
-	CMP $0, R20
-	BEQ next4
-listed:
-	MOVD (R20), R21
-	ADD $8, R20, R20
-	ADD R21<<2, R14, R21
-	WORD $0x3dc002b2 // ldr q18, [x21]
-	WORD $0x3dc006b3 // ldr q19, [x21, #16]
+next4:
+	WORD $0x3dc001d2 // ldr q18, [x14]
+	WORD $0x3ce469d3 // ldr q19, [x14, x4]
+	ADD R3, R14, R14
 	WORD $0xbc7368b4 // ldr s20, [x5, x19]
 	WORD $0xbc7368f5 // ldr s21, [x7, x19]
 	WORD $0xbc736916 // ldr s22, [x8, x19]
@@ -6489,174 +5972,139 @@ listed:
 	WORD $0x4f961271 // fmla v17.4s, v19.4s, v22.s[0]
 	ADD R2, R19, R19
 	SUBS $1, R15, R15
-	BNE listed
-	JMP done4
-next4:
-	WORD $0x3dc001d6 // ldr q22, [x14]
-	WORD $0x3ce469d3 // ldr q19, [x14, x4]
-	ADD R3, R14, R14
-	WORD $0xbc7368b2 // ldr s18, [x5, x19]
-	WORD $0xbc7368f5 // ldr s21, [x7, x19]
-	WORD $0xbc736914 // ldr s20, [x8, x19]
-	WORD $0x4f9212c0 // fmla v0.4s, v22.4s, v18.s[0]
-	WORD $0x4f921261 // fmla v1.4s, v19.4s, v18.s[0]
-	WORD $0xbc736932 // ldr s18, [x9, x19]
-	WORD $0x4f9512c2 // fmla v2.4s, v22.4s, v21.s[0]
-	WORD $0x4f951263 // fmla v3.4s, v19.4s, v21.s[0]
-	WORD $0xbc736955 // ldr s21, [x10, x19]
-	WORD $0x4f9412c4 // fmla v4.4s, v22.4s, v20.s[0]
-	WORD $0x4f941265 // fmla v5.4s, v19.4s, v20.s[0]
-	WORD $0xbc736974 // ldr s20, [x11, x19]
-	WORD $0x4f9212c6 // fmla v6.4s, v22.4s, v18.s[0]
-	WORD $0x4f921267 // fmla v7.4s, v19.4s, v18.s[0]
-	WORD $0xbc736992 // ldr s18, [x12, x19]
-	WORD $0x4f9512c8 // fmla v8.4s, v22.4s, v21.s[0]
-	WORD $0x4f951269 // fmla v9.4s, v19.4s, v21.s[0]
-	WORD $0xbc7369b5 // ldr s21, [x13, x19]
-	WORD $0x4f9412ca // fmla v10.4s, v22.4s, v20.s[0]
-	WORD $0x4f94126b // fmla v11.4s, v19.4s, v20.s[0]
-	WORD $0xbc7368d4 // ldr s20, [x6, x19]
-	WORD $0x4f9212cc // fmla v12.4s, v22.4s, v18.s[0]
-	WORD $0x4f92126d // fmla v13.4s, v19.4s, v18.s[0]
-	WORD $0x4f9512ce // fmla v14.4s, v22.4s, v21.s[0]
-	WORD $0x4f95126f // fmla v15.4s, v19.4s, v21.s[0]
-	WORD $0x4f9412d0 // fmla v16.4s, v22.4s, v20.s[0]
-	WORD $0x4f941271 // fmla v17.4s, v19.4s, v20.s[0]
-	ADD R2, R19, R19
-	SUBS $1, R15, R15
 	BNE next4
 done4:
-	MOVD c+0(FP), R21
-	MOVD mode+80(FP), R22
-	CMP $1, R22
+	MOVD c+0(FP), R20
+	MOVD mode+80(FP), R21
+	CMP $1, R21
 	BNE store4
-	MOVD R21, R22
-	WORD $0x3dc002d4 // ldr q20, [x22]
-	WORD $0x3ce46ad3 // ldr q19, [x22, x4]
-	WORD $0x4e20d680 // fadd v0.4s, v20.4s, v0.4s
+	MOVD R20, R21
+	WORD $0x3dc002b6 // ldr q22, [x21]
+	WORD $0x3ce46ab3 // ldr q19, [x21, x4]
+	WORD $0x4e20d6c0 // fadd v0.4s, v22.4s, v0.4s
 	WORD $0x4e21d661 // fadd v1.4s, v19.4s, v1.4s
-	ADD R1, R22, R22
-	WORD $0x3dc002d3 // ldr q19, [x22]
-	WORD $0x3ce46ad4 // ldr q20, [x22, x4]
+	ADD R1, R21, R21
+	WORD $0x3dc002b3 // ldr q19, [x21]
+	WORD $0x3ce46ab6 // ldr q22, [x21, x4]
 	WORD $0x4e22d662 // fadd v2.4s, v19.4s, v2.4s
-	WORD $0x4e23d683 // fadd v3.4s, v20.4s, v3.4s
-	ADD R1, R22, R22
-	WORD $0x3dc002d4 // ldr q20, [x22]
-	WORD $0x3ce46ad3 // ldr q19, [x22, x4]
-	WORD $0x4e24d684 // fadd v4.4s, v20.4s, v4.4s
+	WORD $0x4e23d6c3 // fadd v3.4s, v22.4s, v3.4s
+	ADD R1, R21, R21
+	WORD $0x3dc002b6 // ldr q22, [x21]
+	WORD $0x3ce46ab3 // ldr q19, [x21, x4]
+	WORD $0x4e24d6c4 // fadd v4.4s, v22.4s, v4.4s
 	WORD $0x4e25d665 // fadd v5.4s, v19.4s, v5.4s
-	ADD R1, R22, R22
-	WORD $0x3dc002d3 // ldr q19, [x22]
-	WORD $0x3ce46ad4 // ldr q20, [x22, x4]
+	ADD R1, R21, R21
+	WORD $0x3dc002b3 // ldr q19, [x21]
+	WORD $0x3ce46ab6 // ldr q22, [x21, x4]
 	WORD $0x4e26d666 // fadd v6.4s, v19.4s, v6.4s
-	WORD $0x4e27d687 // fadd v7.4s, v20.4s, v7.4s
-	ADD R1, R22, R22
-	WORD $0x3dc002d4 // ldr q20, [x22]
-	WORD $0x3ce46ad3 // ldr q19, [x22, x4]
-	WORD $0x4e28d688 // fadd v8.4s, v20.4s, v8.4s
+	WORD $0x4e27d6c7 // fadd v7.4s, v22.4s, v7.4s
+	ADD R1, R21, R21
+	WORD $0x3dc002b6 // ldr q22, [x21]
+	WORD $0x3ce46ab3 // ldr q19, [x21, x4]
+	WORD $0x4e28d6c8 // fadd v8.4s, v22.4s, v8.4s
 	WORD $0x4e29d669 // fadd v9.4s, v19.4s, v9.4s
-	ADD R1, R22, R22
-	WORD $0x3dc002d3 // ldr q19, [x22]
-	WORD $0x3ce46ad4 // ldr q20, [x22, x4]
+	ADD R1, R21, R21
+	WORD $0x3dc002b3 // ldr q19, [x21]
+	WORD $0x3ce46ab6 // ldr q22, [x21, x4]
 	WORD $0x4e2ad66a // fadd v10.4s, v19.4s, v10.4s
-	WORD $0x4e2bd68b // fadd v11.4s, v20.4s, v11.4s
-	ADD R1, R22, R22
-	WORD $0x3dc002d4 // ldr q20, [x22]
-	WORD $0x3ce46ad3 // ldr q19, [x22, x4]
-	WORD $0x4e2cd68c // fadd v12.4s, v20.4s, v12.4s
+	WORD $0x4e2bd6cb // fadd v11.4s, v22.4s, v11.4s
+	ADD R1, R21, R21
+	WORD $0x3dc002b6 // ldr q22, [x21]
+	WORD $0x3ce46ab3 // ldr q19, [x21, x4]
+	WORD $0x4e2cd6cc // fadd v12.4s, v22.4s, v12.4s
 	WORD $0x4e2dd66d // fadd v13.4s, v19.4s, v13.4s
-	ADD R1, R22, R22
-	WORD $0x3dc002d3 // ldr q19, [x22]
-	WORD $0x3ce46ad4 // ldr q20, [x22, x4]
+	ADD R1, R21, R21
+	WORD $0x3dc002b3 // ldr q19, [x21]
+	WORD $0x3ce46ab6 // ldr q22, [x21, x4]
 	WORD $0x4e2ed66e // fadd v14.4s, v19.4s, v14.4s
-	WORD $0x4e2fd68f // fadd v15.4s, v20.4s, v15.4s
-	ADD R1, R22, R22
-	WORD $0x3dc002d4 // ldr q20, [x22]
-	WORD $0x3ce46ad3 // ldr q19, [x22, x4]
-	WORD $0x4e30d690 // fadd v16.4s, v20.4s, v16.4s
+	WORD $0x4e2fd6cf // fadd v15.4s, v22.4s, v15.4s
+	ADD R1, R21, R21
+	WORD $0x3dc002b6 // ldr q22, [x21]
+	WORD $0x3ce46ab3 // ldr q19, [x21, x4]
+	WORD $0x4e30d6d0 // fadd v16.4s, v22.4s, v16.4s
 	WORD $0x4e31d671 // fadd v17.4s, v19.4s, v17.4s
-	ADD R1, R22, R22
+	ADD R1, R21, R21
 store4:
 	WORD $0x3dc00013 // ldr q19, [x0]
-	WORD $0x4e20e414 // fcmeq v20.4s, v0.4s, v0.4s
-	WORD $0x6e731c14 // bsl v20.16b, v0.16b, v19.16b
-	WORD $0x4e21e436 // fcmeq v22.4s, v1.4s, v1.4s
-	WORD $0x6e731c36 // bsl v22.16b, v1.16b, v19.16b
-	WORD $0x3d8002b4 // str q20, [x21]
-	WORD $0x3ca46ab6 // str q22, [x21, x4]
-	ADD R1, R21, R21
-	WORD $0x4e22e456 // fcmeq v22.4s, v2.4s, v2.4s
-	WORD $0x6e731c56 // bsl v22.16b, v2.16b, v19.16b
-	WORD $0x4e23e474 // fcmeq v20.4s, v3.4s, v3.4s
-	WORD $0x6e731c74 // bsl v20.16b, v3.16b, v19.16b
-	WORD $0x3d8002b6 // str q22, [x21]
-	WORD $0x3ca46ab4 // str q20, [x21, x4]
-	ADD R1, R21, R21
-	WORD $0x4e24e494 // fcmeq v20.4s, v4.4s, v4.4s
-	WORD $0x6e731c94 // bsl v20.16b, v4.16b, v19.16b
-	WORD $0x4e25e4b6 // fcmeq v22.4s, v5.4s, v5.4s
-	WORD $0x6e731cb6 // bsl v22.16b, v5.16b, v19.16b
-	WORD $0x3d8002b4 // str q20, [x21]
-	WORD $0x3ca46ab6 // str q22, [x21, x4]
-	ADD R1, R21, R21
-	WORD $0x4e26e4d6 // fcmeq v22.4s, v6.4s, v6.4s
-	WORD $0x6e731cd6 // bsl v22.16b, v6.16b, v19.16b
-	WORD $0x4e27e4f4 // fcmeq v20.4s, v7.4s, v7.4s
-	WORD $0x6e731cf4 // bsl v20.16b, v7.16b, v19.16b
-	WORD $0x3d8002b6 // str q22, [x21]
-	WORD $0x3ca46ab4 // str q20, [x21, x4]
-	ADD R1, R21, R21
-	WORD $0x4e28e514 // fcmeq v20.4s, v8.4s, v8.4s
-	WORD $0x6e731d14 // bsl v20.16b, v8.16b, v19.16b
-	WORD $0x4e29e536 // fcmeq v22.4s, v9.4s, v9.4s
-	WORD $0x6e731d36 // bsl v22.16b, v9.16b, v19.16b
-	WORD $0x3d8002b4 // str q20, [x21]
-	WORD $0x3ca46ab6 // str q22, [x21, x4]
-	ADD R1, R21, R21
-	WORD $0x4e2ae556 // fcmeq v22.4s, v10.4s, v10.4s
-	WORD $0x6e731d56 // bsl v22.16b, v10.16b, v19.16b
-	WORD $0x4e2be574 // fcmeq v20.4s, v11.4s, v11.4s
-	WORD $0x6e731d74 // bsl v20.16b, v11.16b, v19.16b
-	WORD $0x3d8002b6 // str q22, [x21]
-	WORD $0x3ca46ab4 // str q20, [x21, x4]
-	ADD R1, R21, R21
-	WORD $0x4e2ce594 // fcmeq v20.4s, v12.4s, v12.4s
-	WORD $0x6e731d94 // bsl v20.16b, v12.16b, v19.16b
-	WORD $0x4e2de5b6 // fcmeq v22.4s, v13.4s, v13.4s
-	WORD $0x6e731db6 // bsl v22.16b, v13.16b, v19.16b
-	WORD $0x3d8002b4 // str q20, [x21]
-	WORD $0x3ca46ab6 // str q22, [x21, x4]
-	ADD R1, R21, R21
-	WORD $0x4e2ee5d6 // fcmeq v22.4s, v14.4s, v14.4s
-	WORD $0x6e731dd6 // bsl v22.16b, v14.16b, v19.16b
-	WORD $0x4e2fe5f4 // fcmeq v20.4s, v15.4s, v15.4s
-	WORD $0x6e731df4 // bsl v20.16b, v15.16b, v19.16b
-	WORD $0x3d8002b6 // str q22, [x21]
-	WORD $0x3ca46ab4 // str q20, [x21, x4]
-	ADD R1, R21, R21
-	WORD $0x4e30e614 // fcmeq v20.4s, v16.4s, v16.4s
-	WORD $0x6e731e14 // bsl v20.16b, v16.16b, v19.16b
-	WORD $0x4e31e636 // fcmeq v22.4s, v17.4s, v17.4s
-	WORD $0x6e731e36 // bsl v22.16b, v17.16b, v19.16b
-	WORD $0x3d8002b4 // str q20, [x21]
-	WORD $0x3ca46ab6 // str q22, [x21, x4]
-	ADD R1, R21, R21
+	WORD $0x4e20e416 // fcmeq v22.4s, v0.4s, v0.4s
+	WORD $0x6e731c16 // bsl v22.16b, v0.16b, v19.16b
+	WORD $0x4e21e432 // fcmeq v18.4s, v1.4s, v1.4s
+	WORD $0x6e731c32 // bsl v18.16b, v1.16b, v19.16b
+	WORD $0x3d800296 // str q22, [x20]
+	WORD $0x3ca46a92 // str q18, [x20, x4]
+	ADD R1, R20, R20
+	WORD $0x4e22e452 // fcmeq v18.4s, v2.4s, v2.4s
+	WORD $0x6e731c52 // bsl v18.16b, v2.16b, v19.16b
+	WORD $0x4e23e476 // fcmeq v22.4s, v3.4s, v3.4s
+	WORD $0x6e731c76 // bsl v22.16b, v3.16b, v19.16b
+	WORD $0x3d800292 // str q18, [x20]
+	WORD $0x3ca46a96 // str q22, [x20, x4]
+	ADD R1, R20, R20
+	WORD $0x4e24e496 // fcmeq v22.4s, v4.4s, v4.4s
+	WORD $0x6e731c96 // bsl v22.16b, v4.16b, v19.16b
+	WORD $0x4e25e4b2 // fcmeq v18.4s, v5.4s, v5.4s
+	WORD $0x6e731cb2 // bsl v18.16b, v5.16b, v19.16b
+	WORD $0x3d800296 // str q22, [x20]
+	WORD $0x3ca46a92 // str q18, [x20, x4]
+	ADD R1, R20, R20
+	WORD $0x4e26e4d2 // fcmeq v18.4s, v6.4s, v6.4s
+	WORD $0x6e731cd2 // bsl v18.16b, v6.16b, v19.16b
+	WORD $0x4e27e4f6 // fcmeq v22.4s, v7.4s, v7.4s
+	WORD $0x6e731cf6 // bsl v22.16b, v7.16b, v19.16b
+	WORD $0x3d800292 // str q18, [x20]
+	WORD $0x3ca46a96 // str q22, [x20, x4]
+	ADD R1, R20, R20
+	WORD $0x4e28e516 // fcmeq v22.4s, v8.4s, v8.4s
+	WORD $0x6e731d16 // bsl v22.16b, v8.16b, v19.16b
+	WORD $0x4e29e532 // fcmeq v18.4s, v9.4s, v9.4s
+	WORD $0x6e731d32 // bsl v18.16b, v9.16b, v19.16b
+	WORD $0x3d800296 // str q22, [x20]
+	WORD $0x3ca46a92 // str q18, [x20, x4]
+	ADD R1, R20, R20
+	WORD $0x4e2ae552 // fcmeq v18.4s, v10.4s, v10.4s
+	WORD $0x6e731d52 // bsl v18.16b, v10.16b, v19.16b
+	WORD $0x4e2be576 // fcmeq v22.4s, v11.4s, v11.4s
+	WORD $0x6e731d76 // bsl v22.16b, v11.16b, v19.16b
+	WORD $0x3d800292 // str q18, [x20]
+	WORD $0x3ca46a96 // str q22, [x20, x4]
+	ADD R1, R20, R20
+	WORD $0x4e2ce596 // fcmeq v22.4s, v12.4s, v12.4s
+	WORD $0x6e731d96 // bsl v22.16b, v12.16b, v19.16b
+	WORD $0x4e2de5b2 // fcmeq v18.4s, v13.4s, v13.4s
+	WORD $0x6e731db2 // bsl v18.16b, v13.16b, v19.16b
+	WORD $0x3d800296 // str q22, [x20]
+	WORD $0x3ca46a92 // str q18, [x20, x4]
+	ADD R1, R20, R20
+	WORD $0x4e2ee5d2 // fcmeq v18.4s, v14.4s, v14.4s
+	WORD $0x6e731dd2 // bsl v18.16b, v14.16b, v19.16b
+	WORD $0x4e2fe5f6 // fcmeq v22.4s, v15.4s, v15.4s
+	WORD $0x6e731df6 // bsl v22.16b, v15.16b, v19.16b
+	WORD $0x3d800292 // str q18, [x20]
+	WORD $0x3ca46a96 // str q22, [x20, x4]
+	ADD R1, R20, R20
+	WORD $0x4e30e616 // fcmeq v22.4s, v16.4s, v16.4s
+	WORD $0x6e731e16 // bsl v22.16b, v16.16b, v19.16b
+	WORD $0x4e31e632 // fcmeq v18.4s, v17.4s, v17.4s
+	WORD $0x6e731e32 // bsl v18.16b, v17.16b, v19.16b
+	WORD $0x3d800296 // str q22, [x20]
+	WORD $0x3ca46a92 // str q18, [x20, x4]
+	ADD R1, R20, R20
 below:
-	MOVD times+72(FP), R22
-	SUBS $1, R22, R22
+	MOVD times+72(FP), R21
+	SUBS $1, R21, R21
 	BEQ last
-	MOVD R22, times+72(FP)
-	MOVD R21, c+0(FP)
-	MOVD aRow+24(FP), R22
-	LSL $2, R22, R22
-	ADD R6, R22, R22
-	MOVD R22, a+16(FP)
+	MOVD R21, times+72(FP)
+	MOVD R20, c+0(FP)
+	MOVD aRow+24(FP), R21
+	LSL $2, R21, R21
+	ADD R6, R21, R21
+	MOVD R21, a+16(FP)
 	JMP tile
 last:
 	RET
 
-// func gemm10x2_32NEON(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, split int, offs *int)
-TEXT ·gemm10x2_32NEON(SB), NOSPLIT, $0-112
+// func gemm10x2_32NEON(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
+TEXT ·gemm10x2_32NEON(SB), NOSPLIT, $0-104
 	MOVD $gemm10x2_32NEONNEONConstants<>(SB), R0
 	MOVD ldc+8(FP), R1
 	LSL $2, R1, R1
@@ -6703,17 +6151,12 @@ tile:
 	WORD $0x6f00e412 // movi v18.2d, #0
 	WORD $0x6f00e413 // movi v19.2d, #0
 	MOVD $0, R20
-	MOVD offs+104(FP), R21
 	CMP $0, R19
 	BEQ done4
-	CMP $0, R21
-	BEQ next4
-listed:
-	MOVD (R21), R22
-	ADD $8, R21, R21
-	ADD R22<<2, R15, R22
-	WORD $0x3dc002d4 // ldr q20, [x22]
-	WORD $0x3dc006d5 // ldr q21, [x22, #16]
+next4:
+	WORD $0x3dc001f4 // ldr q20, [x15]
+	WORD $0x3ce469f5 // ldr q21, [x15, x4]
+	ADD R3, R15, R15
 	WORD $0xbc7468b6 // ldr s22, [x5, x20]
 	WORD $0xbc7468f7 // ldr s23, [x7, x20]
 	WORD $0xbc746918 // ldr s24, [x8, x20]
@@ -6746,189 +6189,151 @@ listed:
 	WORD $0x4f9612b3 // fmla v19.4s, v21.4s, v22.s[0]
 	ADD R2, R20, R20
 	SUBS $1, R19, R19
-	BNE listed
-	JMP done4
-next4:
-	WORD $0x3dc001f6 // ldr q22, [x15]
-	WORD $0x3ce469f5 // ldr q21, [x15, x4]
-	ADD R3, R15, R15
-	WORD $0xbc7468b4 // ldr s20, [x5, x20]
-	WORD $0xbc7468f8 // ldr s24, [x7, x20]
-	WORD $0xbc746917 // ldr s23, [x8, x20]
-	WORD $0x4f9412c0 // fmla v0.4s, v22.4s, v20.s[0]
-	WORD $0x4f9412a1 // fmla v1.4s, v21.4s, v20.s[0]
-	WORD $0xbc746934 // ldr s20, [x9, x20]
-	WORD $0x4f9812c2 // fmla v2.4s, v22.4s, v24.s[0]
-	WORD $0x4f9812a3 // fmla v3.4s, v21.4s, v24.s[0]
-	WORD $0xbc746958 // ldr s24, [x10, x20]
-	WORD $0x4f9712c4 // fmla v4.4s, v22.4s, v23.s[0]
-	WORD $0x4f9712a5 // fmla v5.4s, v21.4s, v23.s[0]
-	WORD $0xbc746977 // ldr s23, [x11, x20]
-	WORD $0x4f9412c6 // fmla v6.4s, v22.4s, v20.s[0]
-	WORD $0x4f9412a7 // fmla v7.4s, v21.4s, v20.s[0]
-	WORD $0xbc746994 // ldr s20, [x12, x20]
-	WORD $0x4f9812c8 // fmla v8.4s, v22.4s, v24.s[0]
-	WORD $0x4f9812a9 // fmla v9.4s, v21.4s, v24.s[0]
-	WORD $0xbc7469b8 // ldr s24, [x13, x20]
-	WORD $0x4f9712ca // fmla v10.4s, v22.4s, v23.s[0]
-	WORD $0x4f9712ab // fmla v11.4s, v21.4s, v23.s[0]
-	WORD $0xbc7469d7 // ldr s23, [x14, x20]
-	WORD $0x4f9412cc // fmla v12.4s, v22.4s, v20.s[0]
-	WORD $0x4f9412ad // fmla v13.4s, v21.4s, v20.s[0]
-	WORD $0xbc7468d4 // ldr s20, [x6, x20]
-	WORD $0x4f9812ce // fmla v14.4s, v22.4s, v24.s[0]
-	WORD $0x4f9812af // fmla v15.4s, v21.4s, v24.s[0]
-	WORD $0x4f9712d0 // fmla v16.4s, v22.4s, v23.s[0]
-	WORD $0x4f9712b1 // fmla v17.4s, v21.4s, v23.s[0]
-	WORD $0x4f9412d2 // fmla v18.4s, v22.4s, v20.s[0]
-	WORD $0x4f9412b3 // fmla v19.4s, v21.4s, v20.s[0]
-	ADD R2, R20, R20
-	SUBS $1, R19, R19
 	BNE next4
 done4:
-	MOVD c+0(FP), R22
-	MOVD mode+80(FP), R23
-	CMP $1, R23
+	MOVD c+0(FP), R21
+	MOVD mode+80(FP), R22
+	CMP $1, R22
 	BNE store4
-	MOVD R22, R23
-	WORD $0x3dc002f4 // ldr q20, [x23]
-	WORD $0x3ce46af5 // ldr q21, [x23, x4]
-	WORD $0x4e20d680 // fadd v0.4s, v20.4s, v0.4s
+	MOVD R21, R22
+	WORD $0x3dc002d6 // ldr q22, [x22]
+	WORD $0x3ce46ad5 // ldr q21, [x22, x4]
+	WORD $0x4e20d6c0 // fadd v0.4s, v22.4s, v0.4s
 	WORD $0x4e21d6a1 // fadd v1.4s, v21.4s, v1.4s
-	ADD R1, R23, R23
-	WORD $0x3dc002f5 // ldr q21, [x23]
-	WORD $0x3ce46af4 // ldr q20, [x23, x4]
+	ADD R1, R22, R22
+	WORD $0x3dc002d5 // ldr q21, [x22]
+	WORD $0x3ce46ad6 // ldr q22, [x22, x4]
 	WORD $0x4e22d6a2 // fadd v2.4s, v21.4s, v2.4s
-	WORD $0x4e23d683 // fadd v3.4s, v20.4s, v3.4s
-	ADD R1, R23, R23
-	WORD $0x3dc002f4 // ldr q20, [x23]
-	WORD $0x3ce46af5 // ldr q21, [x23, x4]
-	WORD $0x4e24d684 // fadd v4.4s, v20.4s, v4.4s
+	WORD $0x4e23d6c3 // fadd v3.4s, v22.4s, v3.4s
+	ADD R1, R22, R22
+	WORD $0x3dc002d6 // ldr q22, [x22]
+	WORD $0x3ce46ad5 // ldr q21, [x22, x4]
+	WORD $0x4e24d6c4 // fadd v4.4s, v22.4s, v4.4s
 	WORD $0x4e25d6a5 // fadd v5.4s, v21.4s, v5.4s
-	ADD R1, R23, R23
-	WORD $0x3dc002f5 // ldr q21, [x23]
-	WORD $0x3ce46af4 // ldr q20, [x23, x4]
+	ADD R1, R22, R22
+	WORD $0x3dc002d5 // ldr q21, [x22]
+	WORD $0x3ce46ad6 // ldr q22, [x22, x4]
 	WORD $0x4e26d6a6 // fadd v6.4s, v21.4s, v6.4s
-	WORD $0x4e27d687 // fadd v7.4s, v20.4s, v7.4s
-	ADD R1, R23, R23
-	WORD $0x3dc002f4 // ldr q20, [x23]
-	WORD $0x3ce46af5 // ldr q21, [x23, x4]
-	WORD $0x4e28d688 // fadd v8.4s, v20.4s, v8.4s
+	WORD $0x4e27d6c7 // fadd v7.4s, v22.4s, v7.4s
+	ADD R1, R22, R22
+	WORD $0x3dc002d6 // ldr q22, [x22]
+	WORD $0x3ce46ad5 // ldr q21, [x22, x4]
+	WORD $0x4e28d6c8 // fadd v8.4s, v22.4s, v8.4s
 	WORD $0x4e29d6a9 // fadd v9.4s, v21.4s, v9.4s
-	ADD R1, R23, R23
-	WORD $0x3dc002f5 // ldr q21, [x23]
-	WORD $0x3ce46af4 // ldr q20, [x23, x4]
+	ADD R1, R22, R22
+	WORD $0x3dc002d5 // ldr q21, [x22]
+	WORD $0x3ce46ad6 // ldr q22, [x22, x4]
 	WORD $0x4e2ad6aa // fadd v10.4s, v21.4s, v10.4s
-	WORD $0x4e2bd68b // fadd v11.4s, v20.4s, v11.4s
-	ADD R1, R23, R23
-	WORD $0x3dc002f4 // ldr q20, [x23]
-	WORD $0x3ce46af5 // ldr q21, [x23, x4]
-	WORD $0x4e2cd68c // fadd v12.4s, v20.4s, v12.4s
+	WORD $0x4e2bd6cb // fadd v11.4s, v22.4s, v11.4s
+	ADD R1, R22, R22
+	WORD $0x3dc002d6 // ldr q22, [x22]
+	WORD $0x3ce46ad5 // ldr q21, [x22, x4]
+	WORD $0x4e2cd6cc // fadd v12.4s, v22.4s, v12.4s
 	WORD $0x4e2dd6ad // fadd v13.4s, v21.4s, v13.4s
-	ADD R1, R23, R23
-	WORD $0x3dc002f5 // ldr q21, [x23]
-	WORD $0x3ce46af4 // ldr q20, [x23, x4]
+	ADD R1, R22, R22
+	WORD $0x3dc002d5 // ldr q21, [x22]
+	WORD $0x3ce46ad6 // ldr q22, [x22, x4]
 	WORD $0x4e2ed6ae // fadd v14.4s, v21.4s, v14.4s
-	WORD $0x4e2fd68f // fadd v15.4s, v20.4s, v15.4s
-	ADD R1, R23, R23
-	WORD $0x3dc002f4 // ldr q20, [x23]
-	WORD $0x3ce46af5 // ldr q21, [x23, x4]
-	WORD $0x4e30d690 // fadd v16.4s, v20.4s, v16.4s
+	WORD $0x4e2fd6cf // fadd v15.4s, v22.4s, v15.4s
+	ADD R1, R22, R22
+	WORD $0x3dc002d6 // ldr q22, [x22]
+	WORD $0x3ce46ad5 // ldr q21, [x22, x4]
+	WORD $0x4e30d6d0 // fadd v16.4s, v22.4s, v16.4s
 	WORD $0x4e31d6b1 // fadd v17.4s, v21.4s, v17.4s
-	ADD R1, R23, R23
-	WORD $0x3dc002f5 // ldr q21, [x23]
-	WORD $0x3ce46af4 // ldr q20, [x23, x4]
+	ADD R1, R22, R22
+	WORD $0x3dc002d5 // ldr q21, [x22]
+	WORD $0x3ce46ad6 // ldr q22, [x22, x4]
 	WORD $0x4e32d6b2 // fadd v18.4s, v21.4s, v18.4s
-	WORD $0x4e33d693 // fadd v19.4s, v20.4s, v19.4s
-	ADD R1, R23, R23
+	WORD $0x4e33d6d3 // fadd v19.4s, v22.4s, v19.4s
+	ADD R1, R22, R22
 store4:
-	WORD $0x3dc00014 // ldr q20, [x0]
+	WORD $0x3dc00016 // ldr q22, [x0]
 	WORD $0x4e20e415 // fcmeq v21.4s, v0.4s, v0.4s
-	WORD $0x6e741c15 // bsl v21.16b, v0.16b, v20.16b
-	WORD $0x4e21e436 // fcmeq v22.4s, v1.4s, v1.4s
-	WORD $0x6e741c36 // bsl v22.16b, v1.16b, v20.16b
-	WORD $0x3d8002d5 // str q21, [x22]
-	WORD $0x3ca46ad6 // str q22, [x22, x4]
-	ADD R1, R22, R22
-	WORD $0x4e22e456 // fcmeq v22.4s, v2.4s, v2.4s
-	WORD $0x6e741c56 // bsl v22.16b, v2.16b, v20.16b
+	WORD $0x6e761c15 // bsl v21.16b, v0.16b, v22.16b
+	WORD $0x4e21e434 // fcmeq v20.4s, v1.4s, v1.4s
+	WORD $0x6e761c34 // bsl v20.16b, v1.16b, v22.16b
+	WORD $0x3d8002b5 // str q21, [x21]
+	WORD $0x3ca46ab4 // str q20, [x21, x4]
+	ADD R1, R21, R21
+	WORD $0x4e22e454 // fcmeq v20.4s, v2.4s, v2.4s
+	WORD $0x6e761c54 // bsl v20.16b, v2.16b, v22.16b
 	WORD $0x4e23e475 // fcmeq v21.4s, v3.4s, v3.4s
-	WORD $0x6e741c75 // bsl v21.16b, v3.16b, v20.16b
-	WORD $0x3d8002d6 // str q22, [x22]
-	WORD $0x3ca46ad5 // str q21, [x22, x4]
-	ADD R1, R22, R22
+	WORD $0x6e761c75 // bsl v21.16b, v3.16b, v22.16b
+	WORD $0x3d8002b4 // str q20, [x21]
+	WORD $0x3ca46ab5 // str q21, [x21, x4]
+	ADD R1, R21, R21
 	WORD $0x4e24e495 // fcmeq v21.4s, v4.4s, v4.4s
-	WORD $0x6e741c95 // bsl v21.16b, v4.16b, v20.16b
-	WORD $0x4e25e4b6 // fcmeq v22.4s, v5.4s, v5.4s
-	WORD $0x6e741cb6 // bsl v22.16b, v5.16b, v20.16b
-	WORD $0x3d8002d5 // str q21, [x22]
-	WORD $0x3ca46ad6 // str q22, [x22, x4]
-	ADD R1, R22, R22
-	WORD $0x4e26e4d6 // fcmeq v22.4s, v6.4s, v6.4s
-	WORD $0x6e741cd6 // bsl v22.16b, v6.16b, v20.16b
+	WORD $0x6e761c95 // bsl v21.16b, v4.16b, v22.16b
+	WORD $0x4e25e4b4 // fcmeq v20.4s, v5.4s, v5.4s
+	WORD $0x6e761cb4 // bsl v20.16b, v5.16b, v22.16b
+	WORD $0x3d8002b5 // str q21, [x21]
+	WORD $0x3ca46ab4 // str q20, [x21, x4]
+	ADD R1, R21, R21
+	WORD $0x4e26e4d4 // fcmeq v20.4s, v6.4s, v6.4s
+	WORD $0x6e761cd4 // bsl v20.16b, v6.16b, v22.16b
 	WORD $0x4e27e4f5 // fcmeq v21.4s, v7.4s, v7.4s
-	WORD $0x6e741cf5 // bsl v21.16b, v7.16b, v20.16b
-	WORD $0x3d8002d6 // str q22, [x22]
-	WORD $0x3ca46ad5 // str q21, [x22, x4]
-	ADD R1, R22, R22
+	WORD $0x6e761cf5 // bsl v21.16b, v7.16b, v22.16b
+	WORD $0x3d8002b4 // str q20, [x21]
+	WORD $0x3ca46ab5 // str q21, [x21, x4]
+	ADD R1, R21, R21
 	WORD $0x4e28e515 // fcmeq v21.4s, v8.4s, v8.4s
-	WORD $0x6e741d15 // bsl v21.16b, v8.16b, v20.16b
-	WORD $0x4e29e536 // fcmeq v22.4s, v9.4s, v9.4s
-	WORD $0x6e741d36 // bsl v22.16b, v9.16b, v20.16b
-	WORD $0x3d8002d5 // str q21, [x22]
-	WORD $0x3ca46ad6 // str q22, [x22, x4]
-	ADD R1, R22, R22
-	WORD $0x4e2ae556 // fcmeq v22.4s, v10.4s, v10.4s
-	WORD $0x6e741d56 // bsl v22.16b, v10.16b, v20.16b
+	WORD $0x6e761d15 // bsl v21.16b, v8.16b, v22.16b
+	WORD $0x4e29e534 // fcmeq v20.4s, v9.4s, v9.4s
+	WORD $0x6e761d34 // bsl v20.16b, v9.16b, v22.16b
+	WORD $0x3d8002b5 // str q21, [x21]
+	WORD $0x3ca46ab4 // str q20, [x21, x4]
+	ADD R1, R21, R21
+	WORD $0x4e2ae554 // fcmeq v20.4s, v10.4s, v10.4s
+	WORD $0x6e761d54 // bsl v20.16b, v10.16b, v22.16b
 	WORD $0x4e2be575 // fcmeq v21.4s, v11.4s, v11.4s
-	WORD $0x6e741d75 // bsl v21.16b, v11.16b, v20.16b
-	WORD $0x3d8002d6 // str q22, [x22]
-	WORD $0x3ca46ad5 // str q21, [x22, x4]
-	ADD R1, R22, R22
+	WORD $0x6e761d75 // bsl v21.16b, v11.16b, v22.16b
+	WORD $0x3d8002b4 // str q20, [x21]
+	WORD $0x3ca46ab5 // str q21, [x21, x4]
+	ADD R1, R21, R21
 	WORD $0x4e2ce595 // fcmeq v21.4s, v12.4s, v12.4s
-	WORD $0x6e741d95 // bsl v21.16b, v12.16b, v20.16b
-	WORD $0x4e2de5b6 // fcmeq v22.4s, v13.4s, v13.4s
-	WORD $0x6e741db6 // bsl v22.16b, v13.16b, v20.16b
-	WORD $0x3d8002d5 // str q21, [x22]
-	WORD $0x3ca46ad6 // str q22, [x22, x4]
-	ADD R1, R22, R22
-	WORD $0x4e2ee5d6 // fcmeq v22.4s, v14.4s, v14.4s
-	WORD $0x6e741dd6 // bsl v22.16b, v14.16b, v20.16b
+	WORD $0x6e761d95 // bsl v21.16b, v12.16b, v22.16b
+	WORD $0x4e2de5b4 // fcmeq v20.4s, v13.4s, v13.4s
+	WORD $0x6e761db4 // bsl v20.16b, v13.16b, v22.16b
+	WORD $0x3d8002b5 // str q21, [x21]
+	WORD $0x3ca46ab4 // str q20, [x21, x4]
+	ADD R1, R21, R21
+	WORD $0x4e2ee5d4 // fcmeq v20.4s, v14.4s, v14.4s
+	WORD $0x6e761dd4 // bsl v20.16b, v14.16b, v22.16b
 	WORD $0x4e2fe5f5 // fcmeq v21.4s, v15.4s, v15.4s
-	WORD $0x6e741df5 // bsl v21.16b, v15.16b, v20.16b
-	WORD $0x3d8002d6 // str q22, [x22]
-	WORD $0x3ca46ad5 // str q21, [x22, x4]
-	ADD R1, R22, R22
+	WORD $0x6e761df5 // bsl v21.16b, v15.16b, v22.16b
+	WORD $0x3d8002b4 // str q20, [x21]
+	WORD $0x3ca46ab5 // str q21, [x21, x4]
+	ADD R1, R21, R21
 	WORD $0x4e30e615 // fcmeq v21.4s, v16.4s, v16.4s
-	WORD $0x6e741e15 // bsl v21.16b, v16.16b, v20.16b
-	WORD $0x4e31e636 // fcmeq v22.4s, v17.4s, v17.4s
-	WORD $0x6e741e36 // bsl v22.16b, v17.16b, v20.16b
-	WORD $0x3d8002d5 // str q21, [x22]
-	WORD $0x3ca46ad6 // str q22, [x22, x4]
-	ADD R1, R22, R22
-	WORD $0x4e32e656 // fcmeq v22.4s, v18.4s, v18.4s
-	WORD $0x6e741e56 // bsl v22.16b, v18.16b, v20.16b
+	WORD $0x6e761e15 // bsl v21.16b, v16.16b, v22.16b
+	WORD $0x4e31e634 // fcmeq v20.4s, v17.4s, v17.4s
+	WORD $0x6e761e34 // bsl v20.16b, v17.16b, v22.16b
+	WORD $0x3d8002b5 // str q21, [x21]
+	WORD $0x3ca46ab4 // str q20, [x21, x4]
+	ADD R1, R21, R21
+	WORD $0x4e32e654 // fcmeq v20.4s, v18.4s, v18.4s
+	WORD $0x6e761e54 // bsl v20.16b, v18.16b, v22.16b
 	WORD $0x4e33e675 // fcmeq v21.4s, v19.4s, v19.4s
-	WORD $0x6e741e75 // bsl v21.16b, v19.16b, v20.16b
-	WORD $0x3d8002d6 // str q22, [x22]
-	WORD $0x3ca46ad5 // str q21, [x22, x4]
-	ADD R1, R22, R22
+	WORD $0x6e761e75 // bsl v21.16b, v19.16b, v22.16b
+	WORD $0x3d8002b4 // str q20, [x21]
+	WORD $0x3ca46ab5 // str q21, [x21, x4]
+	ADD R1, R21, R21
 below:
-	MOVD times+72(FP), R23
-	SUBS $1, R23, R23
+	MOVD times+72(FP), R22
+	SUBS $1, R22, R22
 	BEQ last
-	MOVD R23, times+72(FP)
-	MOVD R22, c+0(FP)
-	MOVD aRow+24(FP), R23
-	LSL $2, R23, R23
-	ADD R6, R23, R23
-	MOVD R23, a+16(FP)
+	MOVD R22, times+72(FP)
+	MOVD R21, c+0(FP)
+	MOVD aRow+24(FP), R22
+	LSL $2, R22, R22
+	ADD R6, R22, R22
+	MOVD R22, a+16(FP)
 	JMP tile
 last:
 	RET
 
-// func gemm11x2_32NEON(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, split int, offs *int)
-TEXT ·gemm11x2_32NEON(SB), NOSPLIT, $0-112
+// func gemm11x2_32NEON(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
+TEXT ·gemm11x2_32NEON(SB), NOSPLIT, $0-104
 	MOVD $gemm11x2_32NEONNEONConstants<>(SB), R0
 	MOVD ldc+8(FP), R1
 	LSL $2, R1, R1
@@ -6978,17 +6383,12 @@ tile:
 	WORD $0x6f00e414 // movi v20.2d, #0
 	WORD $0x6f00e415 // movi v21.2d, #0
 	MOVD $0, R21
-	MOVD offs+104(FP), R22
 	CMP $0, R20
 	BEQ done4
-	CMP $0, R22
-	BEQ next4
-listed:
-	MOVD (R22), R23
-	ADD $8, R22, R22
-	ADD R23<<2, R19, R23
-	WORD $0x3dc002f6 // ldr q22, [x23]
-	WORD $0x3dc006f7 // ldr q23, [x23, #16]
+next4:
+	WORD $0x3dc00276 // ldr q22, [x19]
+	WORD $0x3ce46a77 // ldr q23, [x19, x4]
+	ADD R3, R19, R19
 	WORD $0xbc7568b8 // ldr s24, [x5, x21]
 	WORD $0xbc7568f9 // ldr s25, [x7, x21]
 	WORD $0xbc75691a // ldr s26, [x8, x21]
@@ -7024,204 +6424,163 @@ listed:
 	WORD $0x4f9912f5 // fmla v21.4s, v23.4s, v25.s[0]
 	ADD R2, R21, R21
 	SUBS $1, R20, R20
-	BNE listed
-	JMP done4
-next4:
-	WORD $0x3dc00279 // ldr q25, [x19]
-	WORD $0x3ce46a77 // ldr q23, [x19, x4]
-	ADD R3, R19, R19
-	WORD $0xbc7568b6 // ldr s22, [x5, x21]
-	WORD $0xbc7568f8 // ldr s24, [x7, x21]
-	WORD $0xbc75691a // ldr s26, [x8, x21]
-	WORD $0x4f961320 // fmla v0.4s, v25.4s, v22.s[0]
-	WORD $0x4f9612e1 // fmla v1.4s, v23.4s, v22.s[0]
-	WORD $0xbc756936 // ldr s22, [x9, x21]
-	WORD $0x4f981322 // fmla v2.4s, v25.4s, v24.s[0]
-	WORD $0x4f9812e3 // fmla v3.4s, v23.4s, v24.s[0]
-	WORD $0xbc756958 // ldr s24, [x10, x21]
-	WORD $0x4f9a1324 // fmla v4.4s, v25.4s, v26.s[0]
-	WORD $0x4f9a12e5 // fmla v5.4s, v23.4s, v26.s[0]
-	WORD $0xbc75697a // ldr s26, [x11, x21]
-	WORD $0x4f961326 // fmla v6.4s, v25.4s, v22.s[0]
-	WORD $0x4f9612e7 // fmla v7.4s, v23.4s, v22.s[0]
-	WORD $0xbc756996 // ldr s22, [x12, x21]
-	WORD $0x4f981328 // fmla v8.4s, v25.4s, v24.s[0]
-	WORD $0x4f9812e9 // fmla v9.4s, v23.4s, v24.s[0]
-	WORD $0xbc7569b8 // ldr s24, [x13, x21]
-	WORD $0x4f9a132a // fmla v10.4s, v25.4s, v26.s[0]
-	WORD $0x4f9a12eb // fmla v11.4s, v23.4s, v26.s[0]
-	WORD $0xbc7569da // ldr s26, [x14, x21]
-	WORD $0x4f96132c // fmla v12.4s, v25.4s, v22.s[0]
-	WORD $0x4f9612ed // fmla v13.4s, v23.4s, v22.s[0]
-	WORD $0xbc7569f6 // ldr s22, [x15, x21]
-	WORD $0x4f98132e // fmla v14.4s, v25.4s, v24.s[0]
-	WORD $0x4f9812ef // fmla v15.4s, v23.4s, v24.s[0]
-	WORD $0xbc7568d8 // ldr s24, [x6, x21]
-	WORD $0x4f9a1330 // fmla v16.4s, v25.4s, v26.s[0]
-	WORD $0x4f9a12f1 // fmla v17.4s, v23.4s, v26.s[0]
-	WORD $0x4f961332 // fmla v18.4s, v25.4s, v22.s[0]
-	WORD $0x4f9612f3 // fmla v19.4s, v23.4s, v22.s[0]
-	WORD $0x4f981334 // fmla v20.4s, v25.4s, v24.s[0]
-	WORD $0x4f9812f5 // fmla v21.4s, v23.4s, v24.s[0]
-	ADD R2, R21, R21
-	SUBS $1, R20, R20
 	BNE next4
 done4:
-	MOVD c+0(FP), R23
-	MOVD mode+80(FP), R24
-	CMP $1, R24
+	MOVD c+0(FP), R22
+	MOVD mode+80(FP), R23
+	CMP $1, R23
 	BNE store4
-	MOVD R23, R24
-	WORD $0x3dc00318 // ldr q24, [x24]
-	WORD $0x3ce46b17 // ldr q23, [x24, x4]
-	WORD $0x4e20d700 // fadd v0.4s, v24.4s, v0.4s
+	MOVD R22, R23
+	WORD $0x3dc002f9 // ldr q25, [x23]
+	WORD $0x3ce46af7 // ldr q23, [x23, x4]
+	WORD $0x4e20d720 // fadd v0.4s, v25.4s, v0.4s
 	WORD $0x4e21d6e1 // fadd v1.4s, v23.4s, v1.4s
-	ADD R1, R24, R24
-	WORD $0x3dc00317 // ldr q23, [x24]
-	WORD $0x3ce46b18 // ldr q24, [x24, x4]
+	ADD R1, R23, R23
+	WORD $0x3dc002f7 // ldr q23, [x23]
+	WORD $0x3ce46af9 // ldr q25, [x23, x4]
 	WORD $0x4e22d6e2 // fadd v2.4s, v23.4s, v2.4s
-	WORD $0x4e23d703 // fadd v3.4s, v24.4s, v3.4s
-	ADD R1, R24, R24
-	WORD $0x3dc00318 // ldr q24, [x24]
-	WORD $0x3ce46b17 // ldr q23, [x24, x4]
-	WORD $0x4e24d704 // fadd v4.4s, v24.4s, v4.4s
+	WORD $0x4e23d723 // fadd v3.4s, v25.4s, v3.4s
+	ADD R1, R23, R23
+	WORD $0x3dc002f9 // ldr q25, [x23]
+	WORD $0x3ce46af7 // ldr q23, [x23, x4]
+	WORD $0x4e24d724 // fadd v4.4s, v25.4s, v4.4s
 	WORD $0x4e25d6e5 // fadd v5.4s, v23.4s, v5.4s
-	ADD R1, R24, R24
-	WORD $0x3dc00317 // ldr q23, [x24]
-	WORD $0x3ce46b18 // ldr q24, [x24, x4]
+	ADD R1, R23, R23
+	WORD $0x3dc002f7 // ldr q23, [x23]
+	WORD $0x3ce46af9 // ldr q25, [x23, x4]
 	WORD $0x4e26d6e6 // fadd v6.4s, v23.4s, v6.4s
-	WORD $0x4e27d707 // fadd v7.4s, v24.4s, v7.4s
-	ADD R1, R24, R24
-	WORD $0x3dc00318 // ldr q24, [x24]
-	WORD $0x3ce46b17 // ldr q23, [x24, x4]
-	WORD $0x4e28d708 // fadd v8.4s, v24.4s, v8.4s
+	WORD $0x4e27d727 // fadd v7.4s, v25.4s, v7.4s
+	ADD R1, R23, R23
+	WORD $0x3dc002f9 // ldr q25, [x23]
+	WORD $0x3ce46af7 // ldr q23, [x23, x4]
+	WORD $0x4e28d728 // fadd v8.4s, v25.4s, v8.4s
 	WORD $0x4e29d6e9 // fadd v9.4s, v23.4s, v9.4s
-	ADD R1, R24, R24
-	WORD $0x3dc00317 // ldr q23, [x24]
-	WORD $0x3ce46b18 // ldr q24, [x24, x4]
+	ADD R1, R23, R23
+	WORD $0x3dc002f7 // ldr q23, [x23]
+	WORD $0x3ce46af9 // ldr q25, [x23, x4]
 	WORD $0x4e2ad6ea // fadd v10.4s, v23.4s, v10.4s
-	WORD $0x4e2bd70b // fadd v11.4s, v24.4s, v11.4s
-	ADD R1, R24, R24
-	WORD $0x3dc00318 // ldr q24, [x24]
-	WORD $0x3ce46b17 // ldr q23, [x24, x4]
-	WORD $0x4e2cd70c // fadd v12.4s, v24.4s, v12.4s
+	WORD $0x4e2bd72b // fadd v11.4s, v25.4s, v11.4s
+	ADD R1, R23, R23
+	WORD $0x3dc002f9 // ldr q25, [x23]
+	WORD $0x3ce46af7 // ldr q23, [x23, x4]
+	WORD $0x4e2cd72c // fadd v12.4s, v25.4s, v12.4s
 	WORD $0x4e2dd6ed // fadd v13.4s, v23.4s, v13.4s
-	ADD R1, R24, R24
-	WORD $0x3dc00317 // ldr q23, [x24]
-	WORD $0x3ce46b18 // ldr q24, [x24, x4]
+	ADD R1, R23, R23
+	WORD $0x3dc002f7 // ldr q23, [x23]
+	WORD $0x3ce46af9 // ldr q25, [x23, x4]
 	WORD $0x4e2ed6ee // fadd v14.4s, v23.4s, v14.4s
-	WORD $0x4e2fd70f // fadd v15.4s, v24.4s, v15.4s
-	ADD R1, R24, R24
-	WORD $0x3dc00318 // ldr q24, [x24]
-	WORD $0x3ce46b17 // ldr q23, [x24, x4]
-	WORD $0x4e30d710 // fadd v16.4s, v24.4s, v16.4s
+	WORD $0x4e2fd72f // fadd v15.4s, v25.4s, v15.4s
+	ADD R1, R23, R23
+	WORD $0x3dc002f9 // ldr q25, [x23]
+	WORD $0x3ce46af7 // ldr q23, [x23, x4]
+	WORD $0x4e30d730 // fadd v16.4s, v25.4s, v16.4s
 	WORD $0x4e31d6f1 // fadd v17.4s, v23.4s, v17.4s
-	ADD R1, R24, R24
-	WORD $0x3dc00317 // ldr q23, [x24]
-	WORD $0x3ce46b18 // ldr q24, [x24, x4]
+	ADD R1, R23, R23
+	WORD $0x3dc002f7 // ldr q23, [x23]
+	WORD $0x3ce46af9 // ldr q25, [x23, x4]
 	WORD $0x4e32d6f2 // fadd v18.4s, v23.4s, v18.4s
-	WORD $0x4e33d713 // fadd v19.4s, v24.4s, v19.4s
-	ADD R1, R24, R24
-	WORD $0x3dc00318 // ldr q24, [x24]
-	WORD $0x3ce46b17 // ldr q23, [x24, x4]
-	WORD $0x4e34d714 // fadd v20.4s, v24.4s, v20.4s
+	WORD $0x4e33d733 // fadd v19.4s, v25.4s, v19.4s
+	ADD R1, R23, R23
+	WORD $0x3dc002f9 // ldr q25, [x23]
+	WORD $0x3ce46af7 // ldr q23, [x23, x4]
+	WORD $0x4e34d734 // fadd v20.4s, v25.4s, v20.4s
 	WORD $0x4e35d6f5 // fadd v21.4s, v23.4s, v21.4s
-	ADD R1, R24, R24
+	ADD R1, R23, R23
 store4:
 	WORD $0x3dc00017 // ldr q23, [x0]
-	WORD $0x4e20e418 // fcmeq v24.4s, v0.4s, v0.4s
-	WORD $0x6e771c18 // bsl v24.16b, v0.16b, v23.16b
-	WORD $0x4e21e439 // fcmeq v25.4s, v1.4s, v1.4s
-	WORD $0x6e771c39 // bsl v25.16b, v1.16b, v23.16b
-	WORD $0x3d8002f8 // str q24, [x23]
-	WORD $0x3ca46af9 // str q25, [x23, x4]
-	ADD R1, R23, R23
-	WORD $0x4e22e459 // fcmeq v25.4s, v2.4s, v2.4s
-	WORD $0x6e771c59 // bsl v25.16b, v2.16b, v23.16b
-	WORD $0x4e23e478 // fcmeq v24.4s, v3.4s, v3.4s
-	WORD $0x6e771c78 // bsl v24.16b, v3.16b, v23.16b
-	WORD $0x3d8002f9 // str q25, [x23]
-	WORD $0x3ca46af8 // str q24, [x23, x4]
-	ADD R1, R23, R23
-	WORD $0x4e24e498 // fcmeq v24.4s, v4.4s, v4.4s
-	WORD $0x6e771c98 // bsl v24.16b, v4.16b, v23.16b
-	WORD $0x4e25e4b9 // fcmeq v25.4s, v5.4s, v5.4s
-	WORD $0x6e771cb9 // bsl v25.16b, v5.16b, v23.16b
-	WORD $0x3d8002f8 // str q24, [x23]
-	WORD $0x3ca46af9 // str q25, [x23, x4]
-	ADD R1, R23, R23
-	WORD $0x4e26e4d9 // fcmeq v25.4s, v6.4s, v6.4s
-	WORD $0x6e771cd9 // bsl v25.16b, v6.16b, v23.16b
-	WORD $0x4e27e4f8 // fcmeq v24.4s, v7.4s, v7.4s
-	WORD $0x6e771cf8 // bsl v24.16b, v7.16b, v23.16b
-	WORD $0x3d8002f9 // str q25, [x23]
-	WORD $0x3ca46af8 // str q24, [x23, x4]
-	ADD R1, R23, R23
-	WORD $0x4e28e518 // fcmeq v24.4s, v8.4s, v8.4s
-	WORD $0x6e771d18 // bsl v24.16b, v8.16b, v23.16b
-	WORD $0x4e29e539 // fcmeq v25.4s, v9.4s, v9.4s
-	WORD $0x6e771d39 // bsl v25.16b, v9.16b, v23.16b
-	WORD $0x3d8002f8 // str q24, [x23]
-	WORD $0x3ca46af9 // str q25, [x23, x4]
-	ADD R1, R23, R23
-	WORD $0x4e2ae559 // fcmeq v25.4s, v10.4s, v10.4s
-	WORD $0x6e771d59 // bsl v25.16b, v10.16b, v23.16b
-	WORD $0x4e2be578 // fcmeq v24.4s, v11.4s, v11.4s
-	WORD $0x6e771d78 // bsl v24.16b, v11.16b, v23.16b
-	WORD $0x3d8002f9 // str q25, [x23]
-	WORD $0x3ca46af8 // str q24, [x23, x4]
-	ADD R1, R23, R23
-	WORD $0x4e2ce598 // fcmeq v24.4s, v12.4s, v12.4s
-	WORD $0x6e771d98 // bsl v24.16b, v12.16b, v23.16b
-	WORD $0x4e2de5b9 // fcmeq v25.4s, v13.4s, v13.4s
-	WORD $0x6e771db9 // bsl v25.16b, v13.16b, v23.16b
-	WORD $0x3d8002f8 // str q24, [x23]
-	WORD $0x3ca46af9 // str q25, [x23, x4]
-	ADD R1, R23, R23
-	WORD $0x4e2ee5d9 // fcmeq v25.4s, v14.4s, v14.4s
-	WORD $0x6e771dd9 // bsl v25.16b, v14.16b, v23.16b
-	WORD $0x4e2fe5f8 // fcmeq v24.4s, v15.4s, v15.4s
-	WORD $0x6e771df8 // bsl v24.16b, v15.16b, v23.16b
-	WORD $0x3d8002f9 // str q25, [x23]
-	WORD $0x3ca46af8 // str q24, [x23, x4]
-	ADD R1, R23, R23
-	WORD $0x4e30e618 // fcmeq v24.4s, v16.4s, v16.4s
-	WORD $0x6e771e18 // bsl v24.16b, v16.16b, v23.16b
-	WORD $0x4e31e639 // fcmeq v25.4s, v17.4s, v17.4s
-	WORD $0x6e771e39 // bsl v25.16b, v17.16b, v23.16b
-	WORD $0x3d8002f8 // str q24, [x23]
-	WORD $0x3ca46af9 // str q25, [x23, x4]
-	ADD R1, R23, R23
-	WORD $0x4e32e659 // fcmeq v25.4s, v18.4s, v18.4s
-	WORD $0x6e771e59 // bsl v25.16b, v18.16b, v23.16b
-	WORD $0x4e33e678 // fcmeq v24.4s, v19.4s, v19.4s
-	WORD $0x6e771e78 // bsl v24.16b, v19.16b, v23.16b
-	WORD $0x3d8002f9 // str q25, [x23]
-	WORD $0x3ca46af8 // str q24, [x23, x4]
-	ADD R1, R23, R23
-	WORD $0x4e34e698 // fcmeq v24.4s, v20.4s, v20.4s
-	WORD $0x6e771e98 // bsl v24.16b, v20.16b, v23.16b
-	WORD $0x4e35e6b9 // fcmeq v25.4s, v21.4s, v21.4s
-	WORD $0x6e771eb9 // bsl v25.16b, v21.16b, v23.16b
-	WORD $0x3d8002f8 // str q24, [x23]
-	WORD $0x3ca46af9 // str q25, [x23, x4]
-	ADD R1, R23, R23
+	WORD $0x4e20e419 // fcmeq v25.4s, v0.4s, v0.4s
+	WORD $0x6e771c19 // bsl v25.16b, v0.16b, v23.16b
+	WORD $0x4e21e436 // fcmeq v22.4s, v1.4s, v1.4s
+	WORD $0x6e771c36 // bsl v22.16b, v1.16b, v23.16b
+	WORD $0x3d8002d9 // str q25, [x22]
+	WORD $0x3ca46ad6 // str q22, [x22, x4]
+	ADD R1, R22, R22
+	WORD $0x4e22e456 // fcmeq v22.4s, v2.4s, v2.4s
+	WORD $0x6e771c56 // bsl v22.16b, v2.16b, v23.16b
+	WORD $0x4e23e479 // fcmeq v25.4s, v3.4s, v3.4s
+	WORD $0x6e771c79 // bsl v25.16b, v3.16b, v23.16b
+	WORD $0x3d8002d6 // str q22, [x22]
+	WORD $0x3ca46ad9 // str q25, [x22, x4]
+	ADD R1, R22, R22
+	WORD $0x4e24e499 // fcmeq v25.4s, v4.4s, v4.4s
+	WORD $0x6e771c99 // bsl v25.16b, v4.16b, v23.16b
+	WORD $0x4e25e4b6 // fcmeq v22.4s, v5.4s, v5.4s
+	WORD $0x6e771cb6 // bsl v22.16b, v5.16b, v23.16b
+	WORD $0x3d8002d9 // str q25, [x22]
+	WORD $0x3ca46ad6 // str q22, [x22, x4]
+	ADD R1, R22, R22
+	WORD $0x4e26e4d6 // fcmeq v22.4s, v6.4s, v6.4s
+	WORD $0x6e771cd6 // bsl v22.16b, v6.16b, v23.16b
+	WORD $0x4e27e4f9 // fcmeq v25.4s, v7.4s, v7.4s
+	WORD $0x6e771cf9 // bsl v25.16b, v7.16b, v23.16b
+	WORD $0x3d8002d6 // str q22, [x22]
+	WORD $0x3ca46ad9 // str q25, [x22, x4]
+	ADD R1, R22, R22
+	WORD $0x4e28e519 // fcmeq v25.4s, v8.4s, v8.4s
+	WORD $0x6e771d19 // bsl v25.16b, v8.16b, v23.16b
+	WORD $0x4e29e536 // fcmeq v22.4s, v9.4s, v9.4s
+	WORD $0x6e771d36 // bsl v22.16b, v9.16b, v23.16b
+	WORD $0x3d8002d9 // str q25, [x22]
+	WORD $0x3ca46ad6 // str q22, [x22, x4]
+	ADD R1, R22, R22
+	WORD $0x4e2ae556 // fcmeq v22.4s, v10.4s, v10.4s
+	WORD $0x6e771d56 // bsl v22.16b, v10.16b, v23.16b
+	WORD $0x4e2be579 // fcmeq v25.4s, v11.4s, v11.4s
+	WORD $0x6e771d79 // bsl v25.16b, v11.16b, v23.16b
+	WORD $0x3d8002d6 // str q22, [x22]
+	WORD $0x3ca46ad9 // str q25, [x22, x4]
+	ADD R1, R22, R22
+	WORD $0x4e2ce599 // fcmeq v25.4s, v12.4s, v12.4s
+	WORD $0x6e771d99 // bsl v25.16b, v12.16b, v23.16b
+	WORD $0x4e2de5b6 // fcmeq v22.4s, v13.4s, v13.4s
+	WORD $0x6e771db6 // bsl v22.16b, v13.16b, v23.16b
+	WORD $0x3d8002d9 // str q25, [x22]
+	WORD $0x3ca46ad6 // str q22, [x22, x4]
+	ADD R1, R22, R22
+	WORD $0x4e2ee5d6 // fcmeq v22.4s, v14.4s, v14.4s
+	WORD $0x6e771dd6 // bsl v22.16b, v14.16b, v23.16b
+	WORD $0x4e2fe5f9 // fcmeq v25.4s, v15.4s, v15.4s
+	WORD $0x6e771df9 // bsl v25.16b, v15.16b, v23.16b
+	WORD $0x3d8002d6 // str q22, [x22]
+	WORD $0x3ca46ad9 // str q25, [x22, x4]
+	ADD R1, R22, R22
+	WORD $0x4e30e619 // fcmeq v25.4s, v16.4s, v16.4s
+	WORD $0x6e771e19 // bsl v25.16b, v16.16b, v23.16b
+	WORD $0x4e31e636 // fcmeq v22.4s, v17.4s, v17.4s
+	WORD $0x6e771e36 // bsl v22.16b, v17.16b, v23.16b
+	WORD $0x3d8002d9 // str q25, [x22]
+	WORD $0x3ca46ad6 // str q22, [x22, x4]
+	ADD R1, R22, R22
+	WORD $0x4e32e656 // fcmeq v22.4s, v18.4s, v18.4s
+	WORD $0x6e771e56 // bsl v22.16b, v18.16b, v23.16b
+	WORD $0x4e33e679 // fcmeq v25.4s, v19.4s, v19.4s
+	WORD $0x6e771e79 // bsl v25.16b, v19.16b, v23.16b
+	WORD $0x3d8002d6 // str q22, [x22]
+	WORD $0x3ca46ad9 // str q25, [x22, x4]
+	ADD R1, R22, R22
+	WORD $0x4e34e699 // fcmeq v25.4s, v20.4s, v20.4s
+	WORD $0x6e771e99 // bsl v25.16b, v20.16b, v23.16b
+	WORD $0x4e35e6b6 // fcmeq v22.4s, v21.4s, v21.4s
+	WORD $0x6e771eb6 // bsl v22.16b, v21.16b, v23.16b
+	WORD $0x3d8002d9 // str q25, [x22]
+	WORD $0x3ca46ad6 // str q22, [x22, x4]
+	ADD R1, R22, R22
 below:
-	MOVD times+72(FP), R24
-	SUBS $1, R24, R24
+	MOVD times+72(FP), R23
+	SUBS $1, R23, R23
 	BEQ last
-	MOVD R24, times+72(FP)
-	MOVD R23, c+0(FP)
-	MOVD aRow+24(FP), R24
-	LSL $2, R24, R24
-	ADD R6, R24, R24
-	MOVD R24, a+16(FP)
+	MOVD R23, times+72(FP)
+	MOVD R22, c+0(FP)
+	MOVD aRow+24(FP), R23
+	LSL $2, R23, R23
+	ADD R6, R23, R23
+	MOVD R23, a+16(FP)
 	JMP tile
 last:
 	RET
 
-// func gemm12x2_32NEON(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, split int, offs *int)
-TEXT ·gemm12x2_32NEON(SB), NOSPLIT, $0-112
+// func gemm12x2_32NEON(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
+TEXT ·gemm12x2_32NEON(SB), NOSPLIT, $0-104
 	MOVD $gemm12x2_32NEONNEONConstants<>(SB), R0
 	MOVD ldc+8(FP), R1
 	LSL $2, R1, R1
@@ -7274,17 +6633,12 @@ tile:
 	WORD $0x6f00e416 // movi v22.2d, #0
 	WORD $0x6f00e417 // movi v23.2d, #0
 	MOVD $0, R22
-	MOVD offs+104(FP), R23
 	CMP $0, R21
 	BEQ done4
-	CMP $0, R23
-	BEQ next4
-listed:
-	MOVD (R23), R24
-	ADD $8, R23, R23
-	ADD R24<<2, R20, R24
-	WORD $0x3dc00318 // ldr q24, [x24]
-	WORD $0x3dc00719 // ldr q25, [x24, #16]
+next4:
+	WORD $0x3dc00298 // ldr q24, [x20]
+	WORD $0x3ce46a99 // ldr q25, [x20, x4]
+	ADD R3, R20, R20
 	WORD $0xbc7668ba // ldr s26, [x5, x22]
 	WORD $0xbc7668fb // ldr s27, [x7, x22]
 	WORD $0xbc76691c // ldr s28, [x8, x22]
@@ -7323,219 +6677,175 @@ listed:
 	WORD $0x4f9c1337 // fmla v23.4s, v25.4s, v28.s[0]
 	ADD R2, R22, R22
 	SUBS $1, R21, R21
-	BNE listed
-	JMP done4
-next4:
-	WORD $0x3dc0029c // ldr q28, [x20]
-	WORD $0x3ce46a99 // ldr q25, [x20, x4]
-	ADD R3, R20, R20
-	WORD $0xbc7668b8 // ldr s24, [x5, x22]
-	WORD $0xbc7668fb // ldr s27, [x7, x22]
-	WORD $0xbc76691a // ldr s26, [x8, x22]
-	WORD $0x4f981380 // fmla v0.4s, v28.4s, v24.s[0]
-	WORD $0x4f981321 // fmla v1.4s, v25.4s, v24.s[0]
-	WORD $0xbc766938 // ldr s24, [x9, x22]
-	WORD $0x4f9b1382 // fmla v2.4s, v28.4s, v27.s[0]
-	WORD $0x4f9b1323 // fmla v3.4s, v25.4s, v27.s[0]
-	WORD $0xbc76695b // ldr s27, [x10, x22]
-	WORD $0x4f9a1384 // fmla v4.4s, v28.4s, v26.s[0]
-	WORD $0x4f9a1325 // fmla v5.4s, v25.4s, v26.s[0]
-	WORD $0xbc76697a // ldr s26, [x11, x22]
-	WORD $0x4f981386 // fmla v6.4s, v28.4s, v24.s[0]
-	WORD $0x4f981327 // fmla v7.4s, v25.4s, v24.s[0]
-	WORD $0xbc766998 // ldr s24, [x12, x22]
-	WORD $0x4f9b1388 // fmla v8.4s, v28.4s, v27.s[0]
-	WORD $0x4f9b1329 // fmla v9.4s, v25.4s, v27.s[0]
-	WORD $0xbc7669bb // ldr s27, [x13, x22]
-	WORD $0x4f9a138a // fmla v10.4s, v28.4s, v26.s[0]
-	WORD $0x4f9a132b // fmla v11.4s, v25.4s, v26.s[0]
-	WORD $0xbc7669da // ldr s26, [x14, x22]
-	WORD $0x4f98138c // fmla v12.4s, v28.4s, v24.s[0]
-	WORD $0x4f98132d // fmla v13.4s, v25.4s, v24.s[0]
-	WORD $0xbc7669f8 // ldr s24, [x15, x22]
-	WORD $0x4f9b138e // fmla v14.4s, v28.4s, v27.s[0]
-	WORD $0x4f9b132f // fmla v15.4s, v25.4s, v27.s[0]
-	WORD $0xbc766a7b // ldr s27, [x19, x22]
-	WORD $0x4f9a1390 // fmla v16.4s, v28.4s, v26.s[0]
-	WORD $0x4f9a1331 // fmla v17.4s, v25.4s, v26.s[0]
-	WORD $0xbc7668da // ldr s26, [x6, x22]
-	WORD $0x4f981392 // fmla v18.4s, v28.4s, v24.s[0]
-	WORD $0x4f981333 // fmla v19.4s, v25.4s, v24.s[0]
-	WORD $0x4f9b1394 // fmla v20.4s, v28.4s, v27.s[0]
-	WORD $0x4f9b1335 // fmla v21.4s, v25.4s, v27.s[0]
-	WORD $0x4f9a1396 // fmla v22.4s, v28.4s, v26.s[0]
-	WORD $0x4f9a1337 // fmla v23.4s, v25.4s, v26.s[0]
-	ADD R2, R22, R22
-	SUBS $1, R21, R21
 	BNE next4
 done4:
-	MOVD c+0(FP), R24
-	MOVD mode+80(FP), R25
-	CMP $1, R25
+	MOVD c+0(FP), R23
+	MOVD mode+80(FP), R24
+	CMP $1, R24
 	BNE store4
-	MOVD R24, R25
-	WORD $0x3dc0033a // ldr q26, [x25]
-	WORD $0x3ce46b39 // ldr q25, [x25, x4]
-	WORD $0x4e20d740 // fadd v0.4s, v26.4s, v0.4s
+	MOVD R23, R24
+	WORD $0x3dc0031c // ldr q28, [x24]
+	WORD $0x3ce46b19 // ldr q25, [x24, x4]
+	WORD $0x4e20d780 // fadd v0.4s, v28.4s, v0.4s
 	WORD $0x4e21d721 // fadd v1.4s, v25.4s, v1.4s
-	ADD R1, R25, R25
-	WORD $0x3dc00339 // ldr q25, [x25]
-	WORD $0x3ce46b3a // ldr q26, [x25, x4]
+	ADD R1, R24, R24
+	WORD $0x3dc00319 // ldr q25, [x24]
+	WORD $0x3ce46b1c // ldr q28, [x24, x4]
 	WORD $0x4e22d722 // fadd v2.4s, v25.4s, v2.4s
-	WORD $0x4e23d743 // fadd v3.4s, v26.4s, v3.4s
-	ADD R1, R25, R25
-	WORD $0x3dc0033a // ldr q26, [x25]
-	WORD $0x3ce46b39 // ldr q25, [x25, x4]
-	WORD $0x4e24d744 // fadd v4.4s, v26.4s, v4.4s
+	WORD $0x4e23d783 // fadd v3.4s, v28.4s, v3.4s
+	ADD R1, R24, R24
+	WORD $0x3dc0031c // ldr q28, [x24]
+	WORD $0x3ce46b19 // ldr q25, [x24, x4]
+	WORD $0x4e24d784 // fadd v4.4s, v28.4s, v4.4s
 	WORD $0x4e25d725 // fadd v5.4s, v25.4s, v5.4s
-	ADD R1, R25, R25
-	WORD $0x3dc00339 // ldr q25, [x25]
-	WORD $0x3ce46b3a // ldr q26, [x25, x4]
+	ADD R1, R24, R24
+	WORD $0x3dc00319 // ldr q25, [x24]
+	WORD $0x3ce46b1c // ldr q28, [x24, x4]
 	WORD $0x4e26d726 // fadd v6.4s, v25.4s, v6.4s
-	WORD $0x4e27d747 // fadd v7.4s, v26.4s, v7.4s
-	ADD R1, R25, R25
-	WORD $0x3dc0033a // ldr q26, [x25]
-	WORD $0x3ce46b39 // ldr q25, [x25, x4]
-	WORD $0x4e28d748 // fadd v8.4s, v26.4s, v8.4s
+	WORD $0x4e27d787 // fadd v7.4s, v28.4s, v7.4s
+	ADD R1, R24, R24
+	WORD $0x3dc0031c // ldr q28, [x24]
+	WORD $0x3ce46b19 // ldr q25, [x24, x4]
+	WORD $0x4e28d788 // fadd v8.4s, v28.4s, v8.4s
 	WORD $0x4e29d729 // fadd v9.4s, v25.4s, v9.4s
-	ADD R1, R25, R25
-	WORD $0x3dc00339 // ldr q25, [x25]
-	WORD $0x3ce46b3a // ldr q26, [x25, x4]
+	ADD R1, R24, R24
+	WORD $0x3dc00319 // ldr q25, [x24]
+	WORD $0x3ce46b1c // ldr q28, [x24, x4]
 	WORD $0x4e2ad72a // fadd v10.4s, v25.4s, v10.4s
-	WORD $0x4e2bd74b // fadd v11.4s, v26.4s, v11.4s
-	ADD R1, R25, R25
-	WORD $0x3dc0033a // ldr q26, [x25]
-	WORD $0x3ce46b39 // ldr q25, [x25, x4]
-	WORD $0x4e2cd74c // fadd v12.4s, v26.4s, v12.4s
+	WORD $0x4e2bd78b // fadd v11.4s, v28.4s, v11.4s
+	ADD R1, R24, R24
+	WORD $0x3dc0031c // ldr q28, [x24]
+	WORD $0x3ce46b19 // ldr q25, [x24, x4]
+	WORD $0x4e2cd78c // fadd v12.4s, v28.4s, v12.4s
 	WORD $0x4e2dd72d // fadd v13.4s, v25.4s, v13.4s
-	ADD R1, R25, R25
-	WORD $0x3dc00339 // ldr q25, [x25]
-	WORD $0x3ce46b3a // ldr q26, [x25, x4]
+	ADD R1, R24, R24
+	WORD $0x3dc00319 // ldr q25, [x24]
+	WORD $0x3ce46b1c // ldr q28, [x24, x4]
 	WORD $0x4e2ed72e // fadd v14.4s, v25.4s, v14.4s
-	WORD $0x4e2fd74f // fadd v15.4s, v26.4s, v15.4s
-	ADD R1, R25, R25
-	WORD $0x3dc0033a // ldr q26, [x25]
-	WORD $0x3ce46b39 // ldr q25, [x25, x4]
-	WORD $0x4e30d750 // fadd v16.4s, v26.4s, v16.4s
+	WORD $0x4e2fd78f // fadd v15.4s, v28.4s, v15.4s
+	ADD R1, R24, R24
+	WORD $0x3dc0031c // ldr q28, [x24]
+	WORD $0x3ce46b19 // ldr q25, [x24, x4]
+	WORD $0x4e30d790 // fadd v16.4s, v28.4s, v16.4s
 	WORD $0x4e31d731 // fadd v17.4s, v25.4s, v17.4s
-	ADD R1, R25, R25
-	WORD $0x3dc00339 // ldr q25, [x25]
-	WORD $0x3ce46b3a // ldr q26, [x25, x4]
+	ADD R1, R24, R24
+	WORD $0x3dc00319 // ldr q25, [x24]
+	WORD $0x3ce46b1c // ldr q28, [x24, x4]
 	WORD $0x4e32d732 // fadd v18.4s, v25.4s, v18.4s
-	WORD $0x4e33d753 // fadd v19.4s, v26.4s, v19.4s
-	ADD R1, R25, R25
-	WORD $0x3dc0033a // ldr q26, [x25]
-	WORD $0x3ce46b39 // ldr q25, [x25, x4]
-	WORD $0x4e34d754 // fadd v20.4s, v26.4s, v20.4s
+	WORD $0x4e33d793 // fadd v19.4s, v28.4s, v19.4s
+	ADD R1, R24, R24
+	WORD $0x3dc0031c // ldr q28, [x24]
+	WORD $0x3ce46b19 // ldr q25, [x24, x4]
+	WORD $0x4e34d794 // fadd v20.4s, v28.4s, v20.4s
 	WORD $0x4e35d735 // fadd v21.4s, v25.4s, v21.4s
-	ADD R1, R25, R25
-	WORD $0x3dc00339 // ldr q25, [x25]
-	WORD $0x3ce46b3a // ldr q26, [x25, x4]
+	ADD R1, R24, R24
+	WORD $0x3dc00319 // ldr q25, [x24]
+	WORD $0x3ce46b1c // ldr q28, [x24, x4]
 	WORD $0x4e36d736 // fadd v22.4s, v25.4s, v22.4s
-	WORD $0x4e37d757 // fadd v23.4s, v26.4s, v23.4s
-	ADD R1, R25, R25
+	WORD $0x4e37d797 // fadd v23.4s, v28.4s, v23.4s
+	ADD R1, R24, R24
 store4:
-	WORD $0x3dc0001a // ldr q26, [x0]
+	WORD $0x3dc0001c // ldr q28, [x0]
 	WORD $0x4e20e419 // fcmeq v25.4s, v0.4s, v0.4s
-	WORD $0x6e7a1c19 // bsl v25.16b, v0.16b, v26.16b
-	WORD $0x4e21e43c // fcmeq v28.4s, v1.4s, v1.4s
-	WORD $0x6e7a1c3c // bsl v28.16b, v1.16b, v26.16b
-	WORD $0x3d800319 // str q25, [x24]
-	WORD $0x3ca46b1c // str q28, [x24, x4]
-	ADD R1, R24, R24
-	WORD $0x4e22e45c // fcmeq v28.4s, v2.4s, v2.4s
-	WORD $0x6e7a1c5c // bsl v28.16b, v2.16b, v26.16b
+	WORD $0x6e7c1c19 // bsl v25.16b, v0.16b, v28.16b
+	WORD $0x4e21e438 // fcmeq v24.4s, v1.4s, v1.4s
+	WORD $0x6e7c1c38 // bsl v24.16b, v1.16b, v28.16b
+	WORD $0x3d8002f9 // str q25, [x23]
+	WORD $0x3ca46af8 // str q24, [x23, x4]
+	ADD R1, R23, R23
+	WORD $0x4e22e458 // fcmeq v24.4s, v2.4s, v2.4s
+	WORD $0x6e7c1c58 // bsl v24.16b, v2.16b, v28.16b
 	WORD $0x4e23e479 // fcmeq v25.4s, v3.4s, v3.4s
-	WORD $0x6e7a1c79 // bsl v25.16b, v3.16b, v26.16b
-	WORD $0x3d80031c // str q28, [x24]
-	WORD $0x3ca46b19 // str q25, [x24, x4]
-	ADD R1, R24, R24
+	WORD $0x6e7c1c79 // bsl v25.16b, v3.16b, v28.16b
+	WORD $0x3d8002f8 // str q24, [x23]
+	WORD $0x3ca46af9 // str q25, [x23, x4]
+	ADD R1, R23, R23
 	WORD $0x4e24e499 // fcmeq v25.4s, v4.4s, v4.4s
-	WORD $0x6e7a1c99 // bsl v25.16b, v4.16b, v26.16b
-	WORD $0x4e25e4bc // fcmeq v28.4s, v5.4s, v5.4s
-	WORD $0x6e7a1cbc // bsl v28.16b, v5.16b, v26.16b
-	WORD $0x3d800319 // str q25, [x24]
-	WORD $0x3ca46b1c // str q28, [x24, x4]
-	ADD R1, R24, R24
-	WORD $0x4e26e4dc // fcmeq v28.4s, v6.4s, v6.4s
-	WORD $0x6e7a1cdc // bsl v28.16b, v6.16b, v26.16b
+	WORD $0x6e7c1c99 // bsl v25.16b, v4.16b, v28.16b
+	WORD $0x4e25e4b8 // fcmeq v24.4s, v5.4s, v5.4s
+	WORD $0x6e7c1cb8 // bsl v24.16b, v5.16b, v28.16b
+	WORD $0x3d8002f9 // str q25, [x23]
+	WORD $0x3ca46af8 // str q24, [x23, x4]
+	ADD R1, R23, R23
+	WORD $0x4e26e4d8 // fcmeq v24.4s, v6.4s, v6.4s
+	WORD $0x6e7c1cd8 // bsl v24.16b, v6.16b, v28.16b
 	WORD $0x4e27e4f9 // fcmeq v25.4s, v7.4s, v7.4s
-	WORD $0x6e7a1cf9 // bsl v25.16b, v7.16b, v26.16b
-	WORD $0x3d80031c // str q28, [x24]
-	WORD $0x3ca46b19 // str q25, [x24, x4]
-	ADD R1, R24, R24
+	WORD $0x6e7c1cf9 // bsl v25.16b, v7.16b, v28.16b
+	WORD $0x3d8002f8 // str q24, [x23]
+	WORD $0x3ca46af9 // str q25, [x23, x4]
+	ADD R1, R23, R23
 	WORD $0x4e28e519 // fcmeq v25.4s, v8.4s, v8.4s
-	WORD $0x6e7a1d19 // bsl v25.16b, v8.16b, v26.16b
-	WORD $0x4e29e53c // fcmeq v28.4s, v9.4s, v9.4s
-	WORD $0x6e7a1d3c // bsl v28.16b, v9.16b, v26.16b
-	WORD $0x3d800319 // str q25, [x24]
-	WORD $0x3ca46b1c // str q28, [x24, x4]
-	ADD R1, R24, R24
-	WORD $0x4e2ae55c // fcmeq v28.4s, v10.4s, v10.4s
-	WORD $0x6e7a1d5c // bsl v28.16b, v10.16b, v26.16b
+	WORD $0x6e7c1d19 // bsl v25.16b, v8.16b, v28.16b
+	WORD $0x4e29e538 // fcmeq v24.4s, v9.4s, v9.4s
+	WORD $0x6e7c1d38 // bsl v24.16b, v9.16b, v28.16b
+	WORD $0x3d8002f9 // str q25, [x23]
+	WORD $0x3ca46af8 // str q24, [x23, x4]
+	ADD R1, R23, R23
+	WORD $0x4e2ae558 // fcmeq v24.4s, v10.4s, v10.4s
+	WORD $0x6e7c1d58 // bsl v24.16b, v10.16b, v28.16b
 	WORD $0x4e2be579 // fcmeq v25.4s, v11.4s, v11.4s
-	WORD $0x6e7a1d79 // bsl v25.16b, v11.16b, v26.16b
-	WORD $0x3d80031c // str q28, [x24]
-	WORD $0x3ca46b19 // str q25, [x24, x4]
-	ADD R1, R24, R24
+	WORD $0x6e7c1d79 // bsl v25.16b, v11.16b, v28.16b
+	WORD $0x3d8002f8 // str q24, [x23]
+	WORD $0x3ca46af9 // str q25, [x23, x4]
+	ADD R1, R23, R23
 	WORD $0x4e2ce599 // fcmeq v25.4s, v12.4s, v12.4s
-	WORD $0x6e7a1d99 // bsl v25.16b, v12.16b, v26.16b
-	WORD $0x4e2de5bc // fcmeq v28.4s, v13.4s, v13.4s
-	WORD $0x6e7a1dbc // bsl v28.16b, v13.16b, v26.16b
-	WORD $0x3d800319 // str q25, [x24]
-	WORD $0x3ca46b1c // str q28, [x24, x4]
-	ADD R1, R24, R24
-	WORD $0x4e2ee5dc // fcmeq v28.4s, v14.4s, v14.4s
-	WORD $0x6e7a1ddc // bsl v28.16b, v14.16b, v26.16b
+	WORD $0x6e7c1d99 // bsl v25.16b, v12.16b, v28.16b
+	WORD $0x4e2de5b8 // fcmeq v24.4s, v13.4s, v13.4s
+	WORD $0x6e7c1db8 // bsl v24.16b, v13.16b, v28.16b
+	WORD $0x3d8002f9 // str q25, [x23]
+	WORD $0x3ca46af8 // str q24, [x23, x4]
+	ADD R1, R23, R23
+	WORD $0x4e2ee5d8 // fcmeq v24.4s, v14.4s, v14.4s
+	WORD $0x6e7c1dd8 // bsl v24.16b, v14.16b, v28.16b
 	WORD $0x4e2fe5f9 // fcmeq v25.4s, v15.4s, v15.4s
-	WORD $0x6e7a1df9 // bsl v25.16b, v15.16b, v26.16b
-	WORD $0x3d80031c // str q28, [x24]
-	WORD $0x3ca46b19 // str q25, [x24, x4]
-	ADD R1, R24, R24
+	WORD $0x6e7c1df9 // bsl v25.16b, v15.16b, v28.16b
+	WORD $0x3d8002f8 // str q24, [x23]
+	WORD $0x3ca46af9 // str q25, [x23, x4]
+	ADD R1, R23, R23
 	WORD $0x4e30e619 // fcmeq v25.4s, v16.4s, v16.4s
-	WORD $0x6e7a1e19 // bsl v25.16b, v16.16b, v26.16b
-	WORD $0x4e31e63c // fcmeq v28.4s, v17.4s, v17.4s
-	WORD $0x6e7a1e3c // bsl v28.16b, v17.16b, v26.16b
-	WORD $0x3d800319 // str q25, [x24]
-	WORD $0x3ca46b1c // str q28, [x24, x4]
-	ADD R1, R24, R24
-	WORD $0x4e32e65c // fcmeq v28.4s, v18.4s, v18.4s
-	WORD $0x6e7a1e5c // bsl v28.16b, v18.16b, v26.16b
+	WORD $0x6e7c1e19 // bsl v25.16b, v16.16b, v28.16b
+	WORD $0x4e31e638 // fcmeq v24.4s, v17.4s, v17.4s
+	WORD $0x6e7c1e38 // bsl v24.16b, v17.16b, v28.16b
+	WORD $0x3d8002f9 // str q25, [x23]
+	WORD $0x3ca46af8 // str q24, [x23, x4]
+	ADD R1, R23, R23
+	WORD $0x4e32e658 // fcmeq v24.4s, v18.4s, v18.4s
+	WORD $0x6e7c1e58 // bsl v24.16b, v18.16b, v28.16b
 	WORD $0x4e33e679 // fcmeq v25.4s, v19.4s, v19.4s
-	WORD $0x6e7a1e79 // bsl v25.16b, v19.16b, v26.16b
-	WORD $0x3d80031c // str q28, [x24]
-	WORD $0x3ca46b19 // str q25, [x24, x4]
-	ADD R1, R24, R24
+	WORD $0x6e7c1e79 // bsl v25.16b, v19.16b, v28.16b
+	WORD $0x3d8002f8 // str q24, [x23]
+	WORD $0x3ca46af9 // str q25, [x23, x4]
+	ADD R1, R23, R23
 	WORD $0x4e34e699 // fcmeq v25.4s, v20.4s, v20.4s
-	WORD $0x6e7a1e99 // bsl v25.16b, v20.16b, v26.16b
-	WORD $0x4e35e6bc // fcmeq v28.4s, v21.4s, v21.4s
-	WORD $0x6e7a1ebc // bsl v28.16b, v21.16b, v26.16b
-	WORD $0x3d800319 // str q25, [x24]
-	WORD $0x3ca46b1c // str q28, [x24, x4]
-	ADD R1, R24, R24
-	WORD $0x4e36e6dc // fcmeq v28.4s, v22.4s, v22.4s
-	WORD $0x6e7a1edc // bsl v28.16b, v22.16b, v26.16b
+	WORD $0x6e7c1e99 // bsl v25.16b, v20.16b, v28.16b
+	WORD $0x4e35e6b8 // fcmeq v24.4s, v21.4s, v21.4s
+	WORD $0x6e7c1eb8 // bsl v24.16b, v21.16b, v28.16b
+	WORD $0x3d8002f9 // str q25, [x23]
+	WORD $0x3ca46af8 // str q24, [x23, x4]
+	ADD R1, R23, R23
+	WORD $0x4e36e6d8 // fcmeq v24.4s, v22.4s, v22.4s
+	WORD $0x6e7c1ed8 // bsl v24.16b, v22.16b, v28.16b
 	WORD $0x4e37e6f9 // fcmeq v25.4s, v23.4s, v23.4s
-	WORD $0x6e7a1ef9 // bsl v25.16b, v23.16b, v26.16b
-	WORD $0x3d80031c // str q28, [x24]
-	WORD $0x3ca46b19 // str q25, [x24, x4]
-	ADD R1, R24, R24
+	WORD $0x6e7c1ef9 // bsl v25.16b, v23.16b, v28.16b
+	WORD $0x3d8002f8 // str q24, [x23]
+	WORD $0x3ca46af9 // str q25, [x23, x4]
+	ADD R1, R23, R23
 below:
-	MOVD times+72(FP), R25
-	SUBS $1, R25, R25
+	MOVD times+72(FP), R24
+	SUBS $1, R24, R24
 	BEQ last
-	MOVD R25, times+72(FP)
-	MOVD R24, c+0(FP)
-	MOVD aRow+24(FP), R25
-	LSL $2, R25, R25
-	ADD R6, R25, R25
-	MOVD R25, a+16(FP)
+	MOVD R24, times+72(FP)
+	MOVD R23, c+0(FP)
+	MOVD aRow+24(FP), R24
+	LSL $2, R24, R24
+	ADD R6, R24, R24
+	MOVD R24, a+16(FP)
 	JMP tile
 last:
 	RET
 
-// func gemm1x3_32NEON(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, split int, offs *int)
-TEXT ·gemm1x3_32NEON(SB), NOSPLIT, $0-112
+// func gemm1x3_32NEON(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
+TEXT ·gemm1x3_32NEON(SB), NOSPLIT, $0-104
 	MOVD $gemm1x3_32NEONNEONConstants<>(SB), R0
 	MOVD ldc+8(FP), R1
 	LSL $2, R1, R1
@@ -7554,79 +6864,61 @@ tile:
 	WORD $0x6f00e401 // movi v1.2d, #0
 	WORD $0x6f00e402 // movi v2.2d, #0
 	MOVD $0, R8
-	MOVD offs+104(FP), R9
 	CMP $0, R7
 	BEQ done4
-	CMP $0, R9
-	BEQ next4
-listed:
-	MOVD (R9), R10
-	ADD $8, R9, R9
-	ADD R10<<2, R6, R10
-	WORD $0x3dc00143 // ldr q3, [x10]
-	WORD $0x3dc00544 // ldr q4, [x10, #16]
-	WORD $0x3dc00945 // ldr q5, [x10, #32]
+next4:
+	WORD $0x3dc000c3 // ldr q3, [x6]
+	WORD $0x3dc004c4 // ldr q4, [x6, #16]
+	WORD $0x3ce468c5 // ldr q5, [x6, x4]
+	ADD R3, R6, R6
 	WORD $0xbc6868a6 // ldr s6, [x5, x8]
 	WORD $0x4f861060 // fmla v0.4s, v3.4s, v6.s[0]
 	WORD $0x4f861081 // fmla v1.4s, v4.4s, v6.s[0]
 	WORD $0x4f8610a2 // fmla v2.4s, v5.4s, v6.s[0]
 	ADD R2, R8, R8
 	SUBS $1, R7, R7
-	BNE listed
-	JMP done4
-next4:
-	WORD $0x3dc000c6 // ldr q6, [x6]
-	WORD $0x3dc004c5 // ldr q5, [x6, #16]
-	WORD $0x3ce468c4 // ldr q4, [x6, x4]
-	ADD R3, R6, R6
-	WORD $0xbc6868a3 // ldr s3, [x5, x8]
-	WORD $0x4f8310c0 // fmla v0.4s, v6.4s, v3.s[0]
-	WORD $0x4f8310a1 // fmla v1.4s, v5.4s, v3.s[0]
-	WORD $0x4f831082 // fmla v2.4s, v4.4s, v3.s[0]
-	ADD R2, R8, R8
-	SUBS $1, R7, R7
 	BNE next4
 done4:
-	MOVD c+0(FP), R10
-	MOVD mode+80(FP), R11
-	CMP $1, R11
+	MOVD c+0(FP), R9
+	MOVD mode+80(FP), R10
+	CMP $1, R10
 	BNE store4
-	MOVD R10, R11
-	WORD $0x3dc00163 // ldr q3, [x11]
-	WORD $0x3dc00564 // ldr q4, [x11, #16]
-	WORD $0x3ce46965 // ldr q5, [x11, x4]
-	WORD $0x4e20d460 // fadd v0.4s, v3.4s, v0.4s
-	WORD $0x4e21d481 // fadd v1.4s, v4.4s, v1.4s
-	WORD $0x4e22d4a2 // fadd v2.4s, v5.4s, v2.4s
-	ADD R1, R11, R11
-store4:
-	WORD $0x3dc00005 // ldr q5, [x0]
-	WORD $0x4e20e404 // fcmeq v4.4s, v0.4s, v0.4s
-	WORD $0x6e651c04 // bsl v4.16b, v0.16b, v5.16b
-	WORD $0x4e21e423 // fcmeq v3.4s, v1.4s, v1.4s
-	WORD $0x6e651c23 // bsl v3.16b, v1.16b, v5.16b
-	WORD $0x4e22e446 // fcmeq v6.4s, v2.4s, v2.4s
-	WORD $0x6e651c46 // bsl v6.16b, v2.16b, v5.16b
-	WORD $0x3d800144 // str q4, [x10]
-	WORD $0x3d800543 // str q3, [x10, #16]
-	WORD $0x3ca46946 // str q6, [x10, x4]
+	MOVD R9, R10
+	WORD $0x3dc00146 // ldr q6, [x10]
+	WORD $0x3dc00545 // ldr q5, [x10, #16]
+	WORD $0x3ce46944 // ldr q4, [x10, x4]
+	WORD $0x4e20d4c0 // fadd v0.4s, v6.4s, v0.4s
+	WORD $0x4e21d4a1 // fadd v1.4s, v5.4s, v1.4s
+	WORD $0x4e22d482 // fadd v2.4s, v4.4s, v2.4s
 	ADD R1, R10, R10
+store4:
+	WORD $0x3dc00004 // ldr q4, [x0]
+	WORD $0x4e20e405 // fcmeq v5.4s, v0.4s, v0.4s
+	WORD $0x6e641c05 // bsl v5.16b, v0.16b, v4.16b
+	WORD $0x4e21e426 // fcmeq v6.4s, v1.4s, v1.4s
+	WORD $0x6e641c26 // bsl v6.16b, v1.16b, v4.16b
+	WORD $0x4e22e443 // fcmeq v3.4s, v2.4s, v2.4s
+	WORD $0x6e641c43 // bsl v3.16b, v2.16b, v4.16b
+	WORD $0x3d800125 // str q5, [x9]
+	WORD $0x3d800526 // str q6, [x9, #16]
+	WORD $0x3ca46923 // str q3, [x9, x4]
+	ADD R1, R9, R9
 below:
-	MOVD times+72(FP), R11
-	SUBS $1, R11, R11
+	MOVD times+72(FP), R10
+	SUBS $1, R10, R10
 	BEQ last
-	MOVD R11, times+72(FP)
-	MOVD R10, c+0(FP)
-	MOVD aRow+24(FP), R11
-	LSL $2, R11, R11
-	ADD R5, R11, R11
-	MOVD R11, a+16(FP)
+	MOVD R10, times+72(FP)
+	MOVD R9, c+0(FP)
+	MOVD aRow+24(FP), R10
+	LSL $2, R10, R10
+	ADD R5, R10, R10
+	MOVD R10, a+16(FP)
 	JMP tile
 last:
 	RET
 
-// func gemm2x3_32NEON(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, split int, offs *int)
-TEXT ·gemm2x3_32NEON(SB), NOSPLIT, $0-112
+// func gemm2x3_32NEON(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
+TEXT ·gemm2x3_32NEON(SB), NOSPLIT, $0-104
 	MOVD $gemm2x3_32NEONNEONConstants<>(SB), R0
 	MOVD ldc+8(FP), R1
 	LSL $2, R1, R1
@@ -7651,18 +6943,13 @@ tile:
 	WORD $0x6f00e404 // movi v4.2d, #0
 	WORD $0x6f00e405 // movi v5.2d, #0
 	MOVD $0, R9
-	MOVD offs+104(FP), R10
 	CMP $0, R8
 	BEQ done4
-	CMP $0, R10
-	BEQ next4
-listed:
-	MOVD (R10), R11
-	ADD $8, R10, R10
-	ADD R11<<2, R7, R11
-	WORD $0x3dc00166 // ldr q6, [x11]
-	WORD $0x3dc00567 // ldr q7, [x11, #16]
-	WORD $0x3dc00968 // ldr q8, [x11, #32]
+next4:
+	WORD $0x3dc000e6 // ldr q6, [x7]
+	WORD $0x3dc004e7 // ldr q7, [x7, #16]
+	WORD $0x3ce468e8 // ldr q8, [x7, x4]
+	ADD R3, R7, R7
 	WORD $0xbc6968a9 // ldr s9, [x5, x9]
 	WORD $0xbc6968ca // ldr s10, [x6, x9]
 	WORD $0x4f8910c0 // fmla v0.4s, v6.4s, v9.s[0]
@@ -7673,82 +6960,65 @@ listed:
 	WORD $0x4f8a1105 // fmla v5.4s, v8.4s, v10.s[0]
 	ADD R2, R9, R9
 	SUBS $1, R8, R8
-	BNE listed
-	JMP done4
-next4:
-	WORD $0x3dc000ea // ldr q10, [x7]
-	WORD $0x3dc004e8 // ldr q8, [x7, #16]
-	WORD $0x3ce468e7 // ldr q7, [x7, x4]
-	ADD R3, R7, R7
-	WORD $0xbc6968a6 // ldr s6, [x5, x9]
-	WORD $0xbc6968c9 // ldr s9, [x6, x9]
-	WORD $0x4f861140 // fmla v0.4s, v10.4s, v6.s[0]
-	WORD $0x4f861101 // fmla v1.4s, v8.4s, v6.s[0]
-	WORD $0x4f8610e2 // fmla v2.4s, v7.4s, v6.s[0]
-	WORD $0x4f891143 // fmla v3.4s, v10.4s, v9.s[0]
-	WORD $0x4f891104 // fmla v4.4s, v8.4s, v9.s[0]
-	WORD $0x4f8910e5 // fmla v5.4s, v7.4s, v9.s[0]
-	ADD R2, R9, R9
-	SUBS $1, R8, R8
 	BNE next4
 done4:
-	MOVD c+0(FP), R11
-	MOVD mode+80(FP), R12
-	CMP $1, R12
+	MOVD c+0(FP), R10
+	MOVD mode+80(FP), R11
+	CMP $1, R11
 	BNE store4
-	MOVD R11, R12
-	WORD $0x3dc00189 // ldr q9, [x12]
-	WORD $0x3dc00587 // ldr q7, [x12, #16]
-	WORD $0x3ce46988 // ldr q8, [x12, x4]
-	WORD $0x4e20d520 // fadd v0.4s, v9.4s, v0.4s
-	WORD $0x4e21d4e1 // fadd v1.4s, v7.4s, v1.4s
-	WORD $0x4e22d502 // fadd v2.4s, v8.4s, v2.4s
-	ADD R1, R12, R12
-	WORD $0x3dc00188 // ldr q8, [x12]
-	WORD $0x3dc00587 // ldr q7, [x12, #16]
-	WORD $0x3ce46989 // ldr q9, [x12, x4]
-	WORD $0x4e23d503 // fadd v3.4s, v8.4s, v3.4s
-	WORD $0x4e24d4e4 // fadd v4.4s, v7.4s, v4.4s
-	WORD $0x4e25d525 // fadd v5.4s, v9.4s, v5.4s
-	ADD R1, R12, R12
+	MOVD R10, R11
+	WORD $0x3dc0016a // ldr q10, [x11]
+	WORD $0x3dc00568 // ldr q8, [x11, #16]
+	WORD $0x3ce46967 // ldr q7, [x11, x4]
+	WORD $0x4e20d540 // fadd v0.4s, v10.4s, v0.4s
+	WORD $0x4e21d501 // fadd v1.4s, v8.4s, v1.4s
+	WORD $0x4e22d4e2 // fadd v2.4s, v7.4s, v2.4s
+	ADD R1, R11, R11
+	WORD $0x3dc00167 // ldr q7, [x11]
+	WORD $0x3dc00568 // ldr q8, [x11, #16]
+	WORD $0x3ce4696a // ldr q10, [x11, x4]
+	WORD $0x4e23d4e3 // fadd v3.4s, v7.4s, v3.4s
+	WORD $0x4e24d504 // fadd v4.4s, v8.4s, v4.4s
+	WORD $0x4e25d545 // fadd v5.4s, v10.4s, v5.4s
+	ADD R1, R11, R11
 store4:
-	WORD $0x3dc00009 // ldr q9, [x0]
-	WORD $0x4e20e407 // fcmeq v7.4s, v0.4s, v0.4s
-	WORD $0x6e691c07 // bsl v7.16b, v0.16b, v9.16b
-	WORD $0x4e21e428 // fcmeq v8.4s, v1.4s, v1.4s
-	WORD $0x6e691c28 // bsl v8.16b, v1.16b, v9.16b
-	WORD $0x4e22e44a // fcmeq v10.4s, v2.4s, v2.4s
-	WORD $0x6e691c4a // bsl v10.16b, v2.16b, v9.16b
-	WORD $0x3d800167 // str q7, [x11]
-	WORD $0x3d800568 // str q8, [x11, #16]
-	WORD $0x3ca4696a // str q10, [x11, x4]
-	ADD R1, R11, R11
-	WORD $0x4e23e46a // fcmeq v10.4s, v3.4s, v3.4s
-	WORD $0x6e691c6a // bsl v10.16b, v3.16b, v9.16b
-	WORD $0x4e24e488 // fcmeq v8.4s, v4.4s, v4.4s
-	WORD $0x6e691c88 // bsl v8.16b, v4.16b, v9.16b
-	WORD $0x4e25e4a7 // fcmeq v7.4s, v5.4s, v5.4s
-	WORD $0x6e691ca7 // bsl v7.16b, v5.16b, v9.16b
-	WORD $0x3d80016a // str q10, [x11]
-	WORD $0x3d800568 // str q8, [x11, #16]
-	WORD $0x3ca46967 // str q7, [x11, x4]
-	ADD R1, R11, R11
+	WORD $0x3dc0000a // ldr q10, [x0]
+	WORD $0x4e20e408 // fcmeq v8.4s, v0.4s, v0.4s
+	WORD $0x6e6a1c08 // bsl v8.16b, v0.16b, v10.16b
+	WORD $0x4e21e427 // fcmeq v7.4s, v1.4s, v1.4s
+	WORD $0x6e6a1c27 // bsl v7.16b, v1.16b, v10.16b
+	WORD $0x4e22e446 // fcmeq v6.4s, v2.4s, v2.4s
+	WORD $0x6e6a1c46 // bsl v6.16b, v2.16b, v10.16b
+	WORD $0x3d800148 // str q8, [x10]
+	WORD $0x3d800547 // str q7, [x10, #16]
+	WORD $0x3ca46946 // str q6, [x10, x4]
+	ADD R1, R10, R10
+	WORD $0x4e23e466 // fcmeq v6.4s, v3.4s, v3.4s
+	WORD $0x6e6a1c66 // bsl v6.16b, v3.16b, v10.16b
+	WORD $0x4e24e487 // fcmeq v7.4s, v4.4s, v4.4s
+	WORD $0x6e6a1c87 // bsl v7.16b, v4.16b, v10.16b
+	WORD $0x4e25e4a8 // fcmeq v8.4s, v5.4s, v5.4s
+	WORD $0x6e6a1ca8 // bsl v8.16b, v5.16b, v10.16b
+	WORD $0x3d800146 // str q6, [x10]
+	WORD $0x3d800547 // str q7, [x10, #16]
+	WORD $0x3ca46948 // str q8, [x10, x4]
+	ADD R1, R10, R10
 below:
-	MOVD times+72(FP), R12
-	SUBS $1, R12, R12
+	MOVD times+72(FP), R11
+	SUBS $1, R11, R11
 	BEQ last
-	MOVD R12, times+72(FP)
-	MOVD R11, c+0(FP)
-	MOVD aRow+24(FP), R12
-	LSL $2, R12, R12
-	ADD R6, R12, R12
-	MOVD R12, a+16(FP)
+	MOVD R11, times+72(FP)
+	MOVD R10, c+0(FP)
+	MOVD aRow+24(FP), R11
+	LSL $2, R11, R11
+	ADD R6, R11, R11
+	MOVD R11, a+16(FP)
 	JMP tile
 last:
 	RET
 
-// func gemm3x3_32NEON(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, split int, offs *int)
-TEXT ·gemm3x3_32NEON(SB), NOSPLIT, $0-112
+// func gemm3x3_32NEON(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
+TEXT ·gemm3x3_32NEON(SB), NOSPLIT, $0-104
 	MOVD $gemm3x3_32NEONNEONConstants<>(SB), R0
 	MOVD ldc+8(FP), R1
 	LSL $2, R1, R1
@@ -7777,18 +7047,13 @@ tile:
 	WORD $0x6f00e407 // movi v7.2d, #0
 	WORD $0x6f00e408 // movi v8.2d, #0
 	MOVD $0, R10
-	MOVD offs+104(FP), R11
 	CMP $0, R9
 	BEQ done4
-	CMP $0, R11
-	BEQ next4
-listed:
-	MOVD (R11), R12
-	ADD $8, R11, R11
-	ADD R12<<2, R8, R12
-	WORD $0x3dc00189 // ldr q9, [x12]
-	WORD $0x3dc0058a // ldr q10, [x12, #16]
-	WORD $0x3dc0098b // ldr q11, [x12, #32]
+next4:
+	WORD $0x3dc00109 // ldr q9, [x8]
+	WORD $0x3dc0050a // ldr q10, [x8, #16]
+	WORD $0x3ce4690b // ldr q11, [x8, x4]
+	ADD R3, R8, R8
 	WORD $0xbc6a68ac // ldr s12, [x5, x10]
 	WORD $0xbc6a68ed // ldr s13, [x7, x10]
 	WORD $0xbc6a68ce // ldr s14, [x6, x10]
@@ -7803,103 +7068,82 @@ listed:
 	WORD $0x4f8e1168 // fmla v8.4s, v11.4s, v14.s[0]
 	ADD R2, R10, R10
 	SUBS $1, R9, R9
-	BNE listed
-	JMP done4
-next4:
-	WORD $0x3dc0010e // ldr q14, [x8]
-	WORD $0x3dc0050b // ldr q11, [x8, #16]
-	WORD $0x3ce4690a // ldr q10, [x8, x4]
-	ADD R3, R8, R8
-	WORD $0xbc6a68a9 // ldr s9, [x5, x10]
-	WORD $0xbc6a68ed // ldr s13, [x7, x10]
-	WORD $0xbc6a68cc // ldr s12, [x6, x10]
-	WORD $0x4f8911c0 // fmla v0.4s, v14.4s, v9.s[0]
-	WORD $0x4f891161 // fmla v1.4s, v11.4s, v9.s[0]
-	WORD $0x4f891142 // fmla v2.4s, v10.4s, v9.s[0]
-	WORD $0x4f8d11c3 // fmla v3.4s, v14.4s, v13.s[0]
-	WORD $0x4f8d1164 // fmla v4.4s, v11.4s, v13.s[0]
-	WORD $0x4f8d1145 // fmla v5.4s, v10.4s, v13.s[0]
-	WORD $0x4f8c11c6 // fmla v6.4s, v14.4s, v12.s[0]
-	WORD $0x4f8c1167 // fmla v7.4s, v11.4s, v12.s[0]
-	WORD $0x4f8c1148 // fmla v8.4s, v10.4s, v12.s[0]
-	ADD R2, R10, R10
-	SUBS $1, R9, R9
 	BNE next4
 done4:
-	MOVD c+0(FP), R12
-	MOVD mode+80(FP), R13
-	CMP $1, R13
+	MOVD c+0(FP), R11
+	MOVD mode+80(FP), R12
+	CMP $1, R12
 	BNE store4
-	MOVD R12, R13
-	WORD $0x3dc001ac // ldr q12, [x13]
-	WORD $0x3dc005aa // ldr q10, [x13, #16]
-	WORD $0x3ce469ab // ldr q11, [x13, x4]
-	WORD $0x4e20d580 // fadd v0.4s, v12.4s, v0.4s
-	WORD $0x4e21d541 // fadd v1.4s, v10.4s, v1.4s
-	WORD $0x4e22d562 // fadd v2.4s, v11.4s, v2.4s
-	ADD R1, R13, R13
-	WORD $0x3dc001ab // ldr q11, [x13]
-	WORD $0x3dc005aa // ldr q10, [x13, #16]
-	WORD $0x3ce469ac // ldr q12, [x13, x4]
-	WORD $0x4e23d563 // fadd v3.4s, v11.4s, v3.4s
-	WORD $0x4e24d544 // fadd v4.4s, v10.4s, v4.4s
-	WORD $0x4e25d585 // fadd v5.4s, v12.4s, v5.4s
-	ADD R1, R13, R13
-	WORD $0x3dc001ac // ldr q12, [x13]
-	WORD $0x3dc005aa // ldr q10, [x13, #16]
-	WORD $0x3ce469ab // ldr q11, [x13, x4]
-	WORD $0x4e26d586 // fadd v6.4s, v12.4s, v6.4s
-	WORD $0x4e27d547 // fadd v7.4s, v10.4s, v7.4s
-	WORD $0x4e28d568 // fadd v8.4s, v11.4s, v8.4s
-	ADD R1, R13, R13
+	MOVD R11, R12
+	WORD $0x3dc0018e // ldr q14, [x12]
+	WORD $0x3dc0058b // ldr q11, [x12, #16]
+	WORD $0x3ce4698a // ldr q10, [x12, x4]
+	WORD $0x4e20d5c0 // fadd v0.4s, v14.4s, v0.4s
+	WORD $0x4e21d561 // fadd v1.4s, v11.4s, v1.4s
+	WORD $0x4e22d542 // fadd v2.4s, v10.4s, v2.4s
+	ADD R1, R12, R12
+	WORD $0x3dc0018a // ldr q10, [x12]
+	WORD $0x3dc0058b // ldr q11, [x12, #16]
+	WORD $0x3ce4698e // ldr q14, [x12, x4]
+	WORD $0x4e23d543 // fadd v3.4s, v10.4s, v3.4s
+	WORD $0x4e24d564 // fadd v4.4s, v11.4s, v4.4s
+	WORD $0x4e25d5c5 // fadd v5.4s, v14.4s, v5.4s
+	ADD R1, R12, R12
+	WORD $0x3dc0018e // ldr q14, [x12]
+	WORD $0x3dc0058b // ldr q11, [x12, #16]
+	WORD $0x3ce4698a // ldr q10, [x12, x4]
+	WORD $0x4e26d5c6 // fadd v6.4s, v14.4s, v6.4s
+	WORD $0x4e27d567 // fadd v7.4s, v11.4s, v7.4s
+	WORD $0x4e28d548 // fadd v8.4s, v10.4s, v8.4s
+	ADD R1, R12, R12
 store4:
-	WORD $0x3dc0000b // ldr q11, [x0]
-	WORD $0x4e20e40a // fcmeq v10.4s, v0.4s, v0.4s
-	WORD $0x6e6b1c0a // bsl v10.16b, v0.16b, v11.16b
-	WORD $0x4e21e42c // fcmeq v12.4s, v1.4s, v1.4s
-	WORD $0x6e6b1c2c // bsl v12.16b, v1.16b, v11.16b
-	WORD $0x4e22e44e // fcmeq v14.4s, v2.4s, v2.4s
-	WORD $0x6e6b1c4e // bsl v14.16b, v2.16b, v11.16b
-	WORD $0x3d80018a // str q10, [x12]
-	WORD $0x3d80058c // str q12, [x12, #16]
-	WORD $0x3ca4698e // str q14, [x12, x4]
-	ADD R1, R12, R12
-	WORD $0x4e23e46e // fcmeq v14.4s, v3.4s, v3.4s
-	WORD $0x6e6b1c6e // bsl v14.16b, v3.16b, v11.16b
-	WORD $0x4e24e48c // fcmeq v12.4s, v4.4s, v4.4s
-	WORD $0x6e6b1c8c // bsl v12.16b, v4.16b, v11.16b
-	WORD $0x4e25e4aa // fcmeq v10.4s, v5.4s, v5.4s
-	WORD $0x6e6b1caa // bsl v10.16b, v5.16b, v11.16b
-	WORD $0x3d80018e // str q14, [x12]
-	WORD $0x3d80058c // str q12, [x12, #16]
-	WORD $0x3ca4698a // str q10, [x12, x4]
-	ADD R1, R12, R12
-	WORD $0x4e26e4ca // fcmeq v10.4s, v6.4s, v6.4s
-	WORD $0x6e6b1cca // bsl v10.16b, v6.16b, v11.16b
-	WORD $0x4e27e4ec // fcmeq v12.4s, v7.4s, v7.4s
-	WORD $0x6e6b1cec // bsl v12.16b, v7.16b, v11.16b
-	WORD $0x4e28e50e // fcmeq v14.4s, v8.4s, v8.4s
-	WORD $0x6e6b1d0e // bsl v14.16b, v8.16b, v11.16b
-	WORD $0x3d80018a // str q10, [x12]
-	WORD $0x3d80058c // str q12, [x12, #16]
-	WORD $0x3ca4698e // str q14, [x12, x4]
-	ADD R1, R12, R12
+	WORD $0x3dc0000a // ldr q10, [x0]
+	WORD $0x4e20e40b // fcmeq v11.4s, v0.4s, v0.4s
+	WORD $0x6e6a1c0b // bsl v11.16b, v0.16b, v10.16b
+	WORD $0x4e21e42e // fcmeq v14.4s, v1.4s, v1.4s
+	WORD $0x6e6a1c2e // bsl v14.16b, v1.16b, v10.16b
+	WORD $0x4e22e449 // fcmeq v9.4s, v2.4s, v2.4s
+	WORD $0x6e6a1c49 // bsl v9.16b, v2.16b, v10.16b
+	WORD $0x3d80016b // str q11, [x11]
+	WORD $0x3d80056e // str q14, [x11, #16]
+	WORD $0x3ca46969 // str q9, [x11, x4]
+	ADD R1, R11, R11
+	WORD $0x4e23e469 // fcmeq v9.4s, v3.4s, v3.4s
+	WORD $0x6e6a1c69 // bsl v9.16b, v3.16b, v10.16b
+	WORD $0x4e24e48e // fcmeq v14.4s, v4.4s, v4.4s
+	WORD $0x6e6a1c8e // bsl v14.16b, v4.16b, v10.16b
+	WORD $0x4e25e4ab // fcmeq v11.4s, v5.4s, v5.4s
+	WORD $0x6e6a1cab // bsl v11.16b, v5.16b, v10.16b
+	WORD $0x3d800169 // str q9, [x11]
+	WORD $0x3d80056e // str q14, [x11, #16]
+	WORD $0x3ca4696b // str q11, [x11, x4]
+	ADD R1, R11, R11
+	WORD $0x4e26e4cb // fcmeq v11.4s, v6.4s, v6.4s
+	WORD $0x6e6a1ccb // bsl v11.16b, v6.16b, v10.16b
+	WORD $0x4e27e4ee // fcmeq v14.4s, v7.4s, v7.4s
+	WORD $0x6e6a1cee // bsl v14.16b, v7.16b, v10.16b
+	WORD $0x4e28e509 // fcmeq v9.4s, v8.4s, v8.4s
+	WORD $0x6e6a1d09 // bsl v9.16b, v8.16b, v10.16b
+	WORD $0x3d80016b // str q11, [x11]
+	WORD $0x3d80056e // str q14, [x11, #16]
+	WORD $0x3ca46969 // str q9, [x11, x4]
+	ADD R1, R11, R11
 below:
-	MOVD times+72(FP), R13
-	SUBS $1, R13, R13
+	MOVD times+72(FP), R12
+	SUBS $1, R12, R12
 	BEQ last
-	MOVD R13, times+72(FP)
-	MOVD R12, c+0(FP)
-	MOVD aRow+24(FP), R13
-	LSL $2, R13, R13
-	ADD R6, R13, R13
-	MOVD R13, a+16(FP)
+	MOVD R12, times+72(FP)
+	MOVD R11, c+0(FP)
+	MOVD aRow+24(FP), R12
+	LSL $2, R12, R12
+	ADD R6, R12, R12
+	MOVD R12, a+16(FP)
 	JMP tile
 last:
 	RET
 
-// func gemm4x3_32NEON(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, split int, offs *int)
-TEXT ·gemm4x3_32NEON(SB), NOSPLIT, $0-112
+// func gemm4x3_32NEON(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
+TEXT ·gemm4x3_32NEON(SB), NOSPLIT, $0-104
 	MOVD $gemm4x3_32NEONNEONConstants<>(SB), R0
 	MOVD ldc+8(FP), R1
 	LSL $2, R1, R1
@@ -7932,18 +7176,13 @@ tile:
 	WORD $0x6f00e40a // movi v10.2d, #0
 	WORD $0x6f00e40b // movi v11.2d, #0
 	MOVD $0, R11
-	MOVD offs+104(FP), R12
 	CMP $0, R10
 	BEQ done4
-	CMP $0, R12
-	BEQ next4
-listed:
-	MOVD (R12), R13
-	ADD $8, R12, R12
-	ADD R13<<2, R9, R13
-	WORD $0x3dc001ac // ldr q12, [x13]
-	WORD $0x3dc005ad // ldr q13, [x13, #16]
-	WORD $0x3dc009ae // ldr q14, [x13, #32]
+next4:
+	WORD $0x3dc0012c // ldr q12, [x9]
+	WORD $0x3dc0052d // ldr q13, [x9, #16]
+	WORD $0x3ce4692e // ldr q14, [x9, x4]
+	ADD R3, R9, R9
 	WORD $0xbc6b68af // ldr s15, [x5, x11]
 	WORD $0xbc6b68f0 // ldr s16, [x7, x11]
 	WORD $0xbc6b6911 // ldr s17, [x8, x11]
@@ -7962,124 +7201,99 @@ listed:
 	WORD $0x4f8f11cb // fmla v11.4s, v14.4s, v15.s[0]
 	ADD R2, R11, R11
 	SUBS $1, R10, R10
-	BNE listed
-	JMP done4
-next4:
-	WORD $0x3dc0012f // ldr q15, [x9]
-	WORD $0x3dc0052e // ldr q14, [x9, #16]
-	WORD $0x3ce4692d // ldr q13, [x9, x4]
-	ADD R3, R9, R9
-	WORD $0xbc6b68ac // ldr s12, [x5, x11]
-	WORD $0xbc6b68f1 // ldr s17, [x7, x11]
-	WORD $0xbc6b6910 // ldr s16, [x8, x11]
-	WORD $0x4f8c11e0 // fmla v0.4s, v15.4s, v12.s[0]
-	WORD $0x4f8c11c1 // fmla v1.4s, v14.4s, v12.s[0]
-	WORD $0x4f8c11a2 // fmla v2.4s, v13.4s, v12.s[0]
-	WORD $0xbc6b68cc // ldr s12, [x6, x11]
-	WORD $0x4f9111e3 // fmla v3.4s, v15.4s, v17.s[0]
-	WORD $0x4f9111c4 // fmla v4.4s, v14.4s, v17.s[0]
-	WORD $0x4f9111a5 // fmla v5.4s, v13.4s, v17.s[0]
-	WORD $0x4f9011e6 // fmla v6.4s, v15.4s, v16.s[0]
-	WORD $0x4f9011c7 // fmla v7.4s, v14.4s, v16.s[0]
-	WORD $0x4f9011a8 // fmla v8.4s, v13.4s, v16.s[0]
-	WORD $0x4f8c11e9 // fmla v9.4s, v15.4s, v12.s[0]
-	WORD $0x4f8c11ca // fmla v10.4s, v14.4s, v12.s[0]
-	WORD $0x4f8c11ab // fmla v11.4s, v13.4s, v12.s[0]
-	ADD R2, R11, R11
-	SUBS $1, R10, R10
 	BNE next4
 done4:
-	MOVD c+0(FP), R13
-	MOVD mode+80(FP), R14
-	CMP $1, R14
+	MOVD c+0(FP), R12
+	MOVD mode+80(FP), R13
+	CMP $1, R13
 	BNE store4
-	MOVD R13, R14
-	WORD $0x3dc001cc // ldr q12, [x14]
-	WORD $0x3dc005cd // ldr q13, [x14, #16]
-	WORD $0x3ce469ce // ldr q14, [x14, x4]
-	WORD $0x4e20d580 // fadd v0.4s, v12.4s, v0.4s
-	WORD $0x4e21d5a1 // fadd v1.4s, v13.4s, v1.4s
-	WORD $0x4e22d5c2 // fadd v2.4s, v14.4s, v2.4s
-	ADD R1, R14, R14
-	WORD $0x3dc001ce // ldr q14, [x14]
-	WORD $0x3dc005cd // ldr q13, [x14, #16]
-	WORD $0x3ce469cc // ldr q12, [x14, x4]
-	WORD $0x4e23d5c3 // fadd v3.4s, v14.4s, v3.4s
-	WORD $0x4e24d5a4 // fadd v4.4s, v13.4s, v4.4s
-	WORD $0x4e25d585 // fadd v5.4s, v12.4s, v5.4s
-	ADD R1, R14, R14
-	WORD $0x3dc001cc // ldr q12, [x14]
-	WORD $0x3dc005cd // ldr q13, [x14, #16]
-	WORD $0x3ce469ce // ldr q14, [x14, x4]
-	WORD $0x4e26d586 // fadd v6.4s, v12.4s, v6.4s
-	WORD $0x4e27d5a7 // fadd v7.4s, v13.4s, v7.4s
-	WORD $0x4e28d5c8 // fadd v8.4s, v14.4s, v8.4s
-	ADD R1, R14, R14
-	WORD $0x3dc001ce // ldr q14, [x14]
-	WORD $0x3dc005cd // ldr q13, [x14, #16]
-	WORD $0x3ce469cc // ldr q12, [x14, x4]
-	WORD $0x4e29d5c9 // fadd v9.4s, v14.4s, v9.4s
-	WORD $0x4e2ad5aa // fadd v10.4s, v13.4s, v10.4s
-	WORD $0x4e2bd58b // fadd v11.4s, v12.4s, v11.4s
-	ADD R1, R14, R14
+	MOVD R12, R13
+	WORD $0x3dc001af // ldr q15, [x13]
+	WORD $0x3dc005ae // ldr q14, [x13, #16]
+	WORD $0x3ce469ad // ldr q13, [x13, x4]
+	WORD $0x4e20d5e0 // fadd v0.4s, v15.4s, v0.4s
+	WORD $0x4e21d5c1 // fadd v1.4s, v14.4s, v1.4s
+	WORD $0x4e22d5a2 // fadd v2.4s, v13.4s, v2.4s
+	ADD R1, R13, R13
+	WORD $0x3dc001ad // ldr q13, [x13]
+	WORD $0x3dc005ae // ldr q14, [x13, #16]
+	WORD $0x3ce469af // ldr q15, [x13, x4]
+	WORD $0x4e23d5a3 // fadd v3.4s, v13.4s, v3.4s
+	WORD $0x4e24d5c4 // fadd v4.4s, v14.4s, v4.4s
+	WORD $0x4e25d5e5 // fadd v5.4s, v15.4s, v5.4s
+	ADD R1, R13, R13
+	WORD $0x3dc001af // ldr q15, [x13]
+	WORD $0x3dc005ae // ldr q14, [x13, #16]
+	WORD $0x3ce469ad // ldr q13, [x13, x4]
+	WORD $0x4e26d5e6 // fadd v6.4s, v15.4s, v6.4s
+	WORD $0x4e27d5c7 // fadd v7.4s, v14.4s, v7.4s
+	WORD $0x4e28d5a8 // fadd v8.4s, v13.4s, v8.4s
+	ADD R1, R13, R13
+	WORD $0x3dc001ad // ldr q13, [x13]
+	WORD $0x3dc005ae // ldr q14, [x13, #16]
+	WORD $0x3ce469af // ldr q15, [x13, x4]
+	WORD $0x4e29d5a9 // fadd v9.4s, v13.4s, v9.4s
+	WORD $0x4e2ad5ca // fadd v10.4s, v14.4s, v10.4s
+	WORD $0x4e2bd5eb // fadd v11.4s, v15.4s, v11.4s
+	ADD R1, R13, R13
 store4:
-	WORD $0x3dc0000c // ldr q12, [x0]
-	WORD $0x4e20e40d // fcmeq v13.4s, v0.4s, v0.4s
-	WORD $0x6e6c1c0d // bsl v13.16b, v0.16b, v12.16b
-	WORD $0x4e21e42e // fcmeq v14.4s, v1.4s, v1.4s
-	WORD $0x6e6c1c2e // bsl v14.16b, v1.16b, v12.16b
-	WORD $0x4e22e44f // fcmeq v15.4s, v2.4s, v2.4s
-	WORD $0x6e6c1c4f // bsl v15.16b, v2.16b, v12.16b
-	WORD $0x3d8001ad // str q13, [x13]
-	WORD $0x3d8005ae // str q14, [x13, #16]
-	WORD $0x3ca469af // str q15, [x13, x4]
-	ADD R1, R13, R13
-	WORD $0x4e23e46f // fcmeq v15.4s, v3.4s, v3.4s
-	WORD $0x6e6c1c6f // bsl v15.16b, v3.16b, v12.16b
-	WORD $0x4e24e48e // fcmeq v14.4s, v4.4s, v4.4s
-	WORD $0x6e6c1c8e // bsl v14.16b, v4.16b, v12.16b
-	WORD $0x4e25e4ad // fcmeq v13.4s, v5.4s, v5.4s
-	WORD $0x6e6c1cad // bsl v13.16b, v5.16b, v12.16b
-	WORD $0x3d8001af // str q15, [x13]
-	WORD $0x3d8005ae // str q14, [x13, #16]
-	WORD $0x3ca469ad // str q13, [x13, x4]
-	ADD R1, R13, R13
-	WORD $0x4e26e4cd // fcmeq v13.4s, v6.4s, v6.4s
-	WORD $0x6e6c1ccd // bsl v13.16b, v6.16b, v12.16b
-	WORD $0x4e27e4ee // fcmeq v14.4s, v7.4s, v7.4s
-	WORD $0x6e6c1cee // bsl v14.16b, v7.16b, v12.16b
-	WORD $0x4e28e50f // fcmeq v15.4s, v8.4s, v8.4s
-	WORD $0x6e6c1d0f // bsl v15.16b, v8.16b, v12.16b
-	WORD $0x3d8001ad // str q13, [x13]
-	WORD $0x3d8005ae // str q14, [x13, #16]
-	WORD $0x3ca469af // str q15, [x13, x4]
-	ADD R1, R13, R13
-	WORD $0x4e29e52f // fcmeq v15.4s, v9.4s, v9.4s
-	WORD $0x6e6c1d2f // bsl v15.16b, v9.16b, v12.16b
-	WORD $0x4e2ae54e // fcmeq v14.4s, v10.4s, v10.4s
-	WORD $0x6e6c1d4e // bsl v14.16b, v10.16b, v12.16b
-	WORD $0x4e2be56d // fcmeq v13.4s, v11.4s, v11.4s
-	WORD $0x6e6c1d6d // bsl v13.16b, v11.16b, v12.16b
-	WORD $0x3d8001af // str q15, [x13]
-	WORD $0x3d8005ae // str q14, [x13, #16]
-	WORD $0x3ca469ad // str q13, [x13, x4]
-	ADD R1, R13, R13
+	WORD $0x3dc0000f // ldr q15, [x0]
+	WORD $0x4e20e40e // fcmeq v14.4s, v0.4s, v0.4s
+	WORD $0x6e6f1c0e // bsl v14.16b, v0.16b, v15.16b
+	WORD $0x4e21e42d // fcmeq v13.4s, v1.4s, v1.4s
+	WORD $0x6e6f1c2d // bsl v13.16b, v1.16b, v15.16b
+	WORD $0x4e22e44c // fcmeq v12.4s, v2.4s, v2.4s
+	WORD $0x6e6f1c4c // bsl v12.16b, v2.16b, v15.16b
+	WORD $0x3d80018e // str q14, [x12]
+	WORD $0x3d80058d // str q13, [x12, #16]
+	WORD $0x3ca4698c // str q12, [x12, x4]
+	ADD R1, R12, R12
+	WORD $0x4e23e46c // fcmeq v12.4s, v3.4s, v3.4s
+	WORD $0x6e6f1c6c // bsl v12.16b, v3.16b, v15.16b
+	WORD $0x4e24e48d // fcmeq v13.4s, v4.4s, v4.4s
+	WORD $0x6e6f1c8d // bsl v13.16b, v4.16b, v15.16b
+	WORD $0x4e25e4ae // fcmeq v14.4s, v5.4s, v5.4s
+	WORD $0x6e6f1cae // bsl v14.16b, v5.16b, v15.16b
+	WORD $0x3d80018c // str q12, [x12]
+	WORD $0x3d80058d // str q13, [x12, #16]
+	WORD $0x3ca4698e // str q14, [x12, x4]
+	ADD R1, R12, R12
+	WORD $0x4e26e4ce // fcmeq v14.4s, v6.4s, v6.4s
+	WORD $0x6e6f1cce // bsl v14.16b, v6.16b, v15.16b
+	WORD $0x4e27e4ed // fcmeq v13.4s, v7.4s, v7.4s
+	WORD $0x6e6f1ced // bsl v13.16b, v7.16b, v15.16b
+	WORD $0x4e28e50c // fcmeq v12.4s, v8.4s, v8.4s
+	WORD $0x6e6f1d0c // bsl v12.16b, v8.16b, v15.16b
+	WORD $0x3d80018e // str q14, [x12]
+	WORD $0x3d80058d // str q13, [x12, #16]
+	WORD $0x3ca4698c // str q12, [x12, x4]
+	ADD R1, R12, R12
+	WORD $0x4e29e52c // fcmeq v12.4s, v9.4s, v9.4s
+	WORD $0x6e6f1d2c // bsl v12.16b, v9.16b, v15.16b
+	WORD $0x4e2ae54d // fcmeq v13.4s, v10.4s, v10.4s
+	WORD $0x6e6f1d4d // bsl v13.16b, v10.16b, v15.16b
+	WORD $0x4e2be56e // fcmeq v14.4s, v11.4s, v11.4s
+	WORD $0x6e6f1d6e // bsl v14.16b, v11.16b, v15.16b
+	WORD $0x3d80018c // str q12, [x12]
+	WORD $0x3d80058d // str q13, [x12, #16]
+	WORD $0x3ca4698e // str q14, [x12, x4]
+	ADD R1, R12, R12
 below:
-	MOVD times+72(FP), R14
-	SUBS $1, R14, R14
+	MOVD times+72(FP), R13
+	SUBS $1, R13, R13
 	BEQ last
-	MOVD R14, times+72(FP)
-	MOVD R13, c+0(FP)
-	MOVD aRow+24(FP), R14
-	LSL $2, R14, R14
-	ADD R6, R14, R14
-	MOVD R14, a+16(FP)
+	MOVD R13, times+72(FP)
+	MOVD R12, c+0(FP)
+	MOVD aRow+24(FP), R13
+	LSL $2, R13, R13
+	ADD R6, R13, R13
+	MOVD R13, a+16(FP)
 	JMP tile
 last:
 	RET
 
-// func gemm5x3_32NEON(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, split int, offs *int)
-TEXT ·gemm5x3_32NEON(SB), NOSPLIT, $0-112
+// func gemm5x3_32NEON(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
+TEXT ·gemm5x3_32NEON(SB), NOSPLIT, $0-104
 	MOVD $gemm5x3_32NEONNEONConstants<>(SB), R0
 	MOVD ldc+8(FP), R1
 	LSL $2, R1, R1
@@ -8116,18 +7330,13 @@ tile:
 	WORD $0x6f00e40d // movi v13.2d, #0
 	WORD $0x6f00e40e // movi v14.2d, #0
 	MOVD $0, R12
-	MOVD offs+104(FP), R13
 	CMP $0, R11
 	BEQ done4
-	CMP $0, R13
-	BEQ next4
-listed:
-	MOVD (R13), R14
-	ADD $8, R13, R13
-	ADD R14<<2, R10, R14
-	WORD $0x3dc001cf // ldr q15, [x14]
-	WORD $0x3dc005d0 // ldr q16, [x14, #16]
-	WORD $0x3dc009d1 // ldr q17, [x14, #32]
+next4:
+	WORD $0x3dc0014f // ldr q15, [x10]
+	WORD $0x3dc00550 // ldr q16, [x10, #16]
+	WORD $0x3ce46951 // ldr q17, [x10, x4]
+	ADD R3, R10, R10
 	WORD $0xbc6c68b2 // ldr s18, [x5, x12]
 	WORD $0xbc6c68f3 // ldr s19, [x7, x12]
 	WORD $0xbc6c6914 // ldr s20, [x8, x12]
@@ -8150,145 +7359,116 @@ listed:
 	WORD $0x4f93122e // fmla v14.4s, v17.4s, v19.s[0]
 	ADD R2, R12, R12
 	SUBS $1, R11, R11
-	BNE listed
-	JMP done4
-next4:
-	WORD $0x3dc00153 // ldr q19, [x10]
-	WORD $0x3dc00551 // ldr q17, [x10, #16]
-	WORD $0x3ce46950 // ldr q16, [x10, x4]
-	ADD R3, R10, R10
-	WORD $0xbc6c68af // ldr s15, [x5, x12]
-	WORD $0xbc6c68f2 // ldr s18, [x7, x12]
-	WORD $0xbc6c6914 // ldr s20, [x8, x12]
-	WORD $0x4f8f1260 // fmla v0.4s, v19.4s, v15.s[0]
-	WORD $0x4f8f1221 // fmla v1.4s, v17.4s, v15.s[0]
-	WORD $0x4f8f1202 // fmla v2.4s, v16.4s, v15.s[0]
-	WORD $0xbc6c692f // ldr s15, [x9, x12]
-	WORD $0x4f921263 // fmla v3.4s, v19.4s, v18.s[0]
-	WORD $0x4f921224 // fmla v4.4s, v17.4s, v18.s[0]
-	WORD $0x4f921205 // fmla v5.4s, v16.4s, v18.s[0]
-	WORD $0xbc6c68d2 // ldr s18, [x6, x12]
-	WORD $0x4f941266 // fmla v6.4s, v19.4s, v20.s[0]
-	WORD $0x4f941227 // fmla v7.4s, v17.4s, v20.s[0]
-	WORD $0x4f941208 // fmla v8.4s, v16.4s, v20.s[0]
-	WORD $0x4f8f1269 // fmla v9.4s, v19.4s, v15.s[0]
-	WORD $0x4f8f122a // fmla v10.4s, v17.4s, v15.s[0]
-	WORD $0x4f8f120b // fmla v11.4s, v16.4s, v15.s[0]
-	WORD $0x4f92126c // fmla v12.4s, v19.4s, v18.s[0]
-	WORD $0x4f92122d // fmla v13.4s, v17.4s, v18.s[0]
-	WORD $0x4f92120e // fmla v14.4s, v16.4s, v18.s[0]
-	ADD R2, R12, R12
-	SUBS $1, R11, R11
 	BNE next4
 done4:
-	MOVD c+0(FP), R14
-	MOVD mode+80(FP), R15
-	CMP $1, R15
+	MOVD c+0(FP), R13
+	MOVD mode+80(FP), R14
+	CMP $1, R14
 	BNE store4
-	MOVD R14, R15
-	WORD $0x3dc001f2 // ldr q18, [x15]
-	WORD $0x3dc005f0 // ldr q16, [x15, #16]
-	WORD $0x3ce469f1 // ldr q17, [x15, x4]
-	WORD $0x4e20d640 // fadd v0.4s, v18.4s, v0.4s
-	WORD $0x4e21d601 // fadd v1.4s, v16.4s, v1.4s
-	WORD $0x4e22d622 // fadd v2.4s, v17.4s, v2.4s
-	ADD R1, R15, R15
-	WORD $0x3dc001f1 // ldr q17, [x15]
-	WORD $0x3dc005f0 // ldr q16, [x15, #16]
-	WORD $0x3ce469f2 // ldr q18, [x15, x4]
-	WORD $0x4e23d623 // fadd v3.4s, v17.4s, v3.4s
-	WORD $0x4e24d604 // fadd v4.4s, v16.4s, v4.4s
-	WORD $0x4e25d645 // fadd v5.4s, v18.4s, v5.4s
-	ADD R1, R15, R15
-	WORD $0x3dc001f2 // ldr q18, [x15]
-	WORD $0x3dc005f0 // ldr q16, [x15, #16]
-	WORD $0x3ce469f1 // ldr q17, [x15, x4]
-	WORD $0x4e26d646 // fadd v6.4s, v18.4s, v6.4s
-	WORD $0x4e27d607 // fadd v7.4s, v16.4s, v7.4s
-	WORD $0x4e28d628 // fadd v8.4s, v17.4s, v8.4s
-	ADD R1, R15, R15
-	WORD $0x3dc001f1 // ldr q17, [x15]
-	WORD $0x3dc005f0 // ldr q16, [x15, #16]
-	WORD $0x3ce469f2 // ldr q18, [x15, x4]
-	WORD $0x4e29d629 // fadd v9.4s, v17.4s, v9.4s
-	WORD $0x4e2ad60a // fadd v10.4s, v16.4s, v10.4s
-	WORD $0x4e2bd64b // fadd v11.4s, v18.4s, v11.4s
-	ADD R1, R15, R15
-	WORD $0x3dc001f2 // ldr q18, [x15]
-	WORD $0x3dc005f0 // ldr q16, [x15, #16]
-	WORD $0x3ce469f1 // ldr q17, [x15, x4]
-	WORD $0x4e2cd64c // fadd v12.4s, v18.4s, v12.4s
-	WORD $0x4e2dd60d // fadd v13.4s, v16.4s, v13.4s
-	WORD $0x4e2ed62e // fadd v14.4s, v17.4s, v14.4s
-	ADD R1, R15, R15
+	MOVD R13, R14
+	WORD $0x3dc001d3 // ldr q19, [x14]
+	WORD $0x3dc005d1 // ldr q17, [x14, #16]
+	WORD $0x3ce469d0 // ldr q16, [x14, x4]
+	WORD $0x4e20d660 // fadd v0.4s, v19.4s, v0.4s
+	WORD $0x4e21d621 // fadd v1.4s, v17.4s, v1.4s
+	WORD $0x4e22d602 // fadd v2.4s, v16.4s, v2.4s
+	ADD R1, R14, R14
+	WORD $0x3dc001d0 // ldr q16, [x14]
+	WORD $0x3dc005d1 // ldr q17, [x14, #16]
+	WORD $0x3ce469d3 // ldr q19, [x14, x4]
+	WORD $0x4e23d603 // fadd v3.4s, v16.4s, v3.4s
+	WORD $0x4e24d624 // fadd v4.4s, v17.4s, v4.4s
+	WORD $0x4e25d665 // fadd v5.4s, v19.4s, v5.4s
+	ADD R1, R14, R14
+	WORD $0x3dc001d3 // ldr q19, [x14]
+	WORD $0x3dc005d1 // ldr q17, [x14, #16]
+	WORD $0x3ce469d0 // ldr q16, [x14, x4]
+	WORD $0x4e26d666 // fadd v6.4s, v19.4s, v6.4s
+	WORD $0x4e27d627 // fadd v7.4s, v17.4s, v7.4s
+	WORD $0x4e28d608 // fadd v8.4s, v16.4s, v8.4s
+	ADD R1, R14, R14
+	WORD $0x3dc001d0 // ldr q16, [x14]
+	WORD $0x3dc005d1 // ldr q17, [x14, #16]
+	WORD $0x3ce469d3 // ldr q19, [x14, x4]
+	WORD $0x4e29d609 // fadd v9.4s, v16.4s, v9.4s
+	WORD $0x4e2ad62a // fadd v10.4s, v17.4s, v10.4s
+	WORD $0x4e2bd66b // fadd v11.4s, v19.4s, v11.4s
+	ADD R1, R14, R14
+	WORD $0x3dc001d3 // ldr q19, [x14]
+	WORD $0x3dc005d1 // ldr q17, [x14, #16]
+	WORD $0x3ce469d0 // ldr q16, [x14, x4]
+	WORD $0x4e2cd66c // fadd v12.4s, v19.4s, v12.4s
+	WORD $0x4e2dd62d // fadd v13.4s, v17.4s, v13.4s
+	WORD $0x4e2ed60e // fadd v14.4s, v16.4s, v14.4s
+	ADD R1, R14, R14
 store4:
-	WORD $0x3dc00011 // ldr q17, [x0]
-	WORD $0x4e20e410 // fcmeq v16.4s, v0.4s, v0.4s
-	WORD $0x6e711c10 // bsl v16.16b, v0.16b, v17.16b
-	WORD $0x4e21e432 // fcmeq v18.4s, v1.4s, v1.4s
-	WORD $0x6e711c32 // bsl v18.16b, v1.16b, v17.16b
-	WORD $0x4e22e453 // fcmeq v19.4s, v2.4s, v2.4s
-	WORD $0x6e711c53 // bsl v19.16b, v2.16b, v17.16b
-	WORD $0x3d8001d0 // str q16, [x14]
-	WORD $0x3d8005d2 // str q18, [x14, #16]
-	WORD $0x3ca469d3 // str q19, [x14, x4]
-	ADD R1, R14, R14
-	WORD $0x4e23e473 // fcmeq v19.4s, v3.4s, v3.4s
-	WORD $0x6e711c73 // bsl v19.16b, v3.16b, v17.16b
-	WORD $0x4e24e492 // fcmeq v18.4s, v4.4s, v4.4s
-	WORD $0x6e711c92 // bsl v18.16b, v4.16b, v17.16b
-	WORD $0x4e25e4b0 // fcmeq v16.4s, v5.4s, v5.4s
-	WORD $0x6e711cb0 // bsl v16.16b, v5.16b, v17.16b
-	WORD $0x3d8001d3 // str q19, [x14]
-	WORD $0x3d8005d2 // str q18, [x14, #16]
-	WORD $0x3ca469d0 // str q16, [x14, x4]
-	ADD R1, R14, R14
-	WORD $0x4e26e4d0 // fcmeq v16.4s, v6.4s, v6.4s
-	WORD $0x6e711cd0 // bsl v16.16b, v6.16b, v17.16b
-	WORD $0x4e27e4f2 // fcmeq v18.4s, v7.4s, v7.4s
-	WORD $0x6e711cf2 // bsl v18.16b, v7.16b, v17.16b
-	WORD $0x4e28e513 // fcmeq v19.4s, v8.4s, v8.4s
-	WORD $0x6e711d13 // bsl v19.16b, v8.16b, v17.16b
-	WORD $0x3d8001d0 // str q16, [x14]
-	WORD $0x3d8005d2 // str q18, [x14, #16]
-	WORD $0x3ca469d3 // str q19, [x14, x4]
-	ADD R1, R14, R14
-	WORD $0x4e29e533 // fcmeq v19.4s, v9.4s, v9.4s
-	WORD $0x6e711d33 // bsl v19.16b, v9.16b, v17.16b
-	WORD $0x4e2ae552 // fcmeq v18.4s, v10.4s, v10.4s
-	WORD $0x6e711d52 // bsl v18.16b, v10.16b, v17.16b
-	WORD $0x4e2be570 // fcmeq v16.4s, v11.4s, v11.4s
-	WORD $0x6e711d70 // bsl v16.16b, v11.16b, v17.16b
-	WORD $0x3d8001d3 // str q19, [x14]
-	WORD $0x3d8005d2 // str q18, [x14, #16]
-	WORD $0x3ca469d0 // str q16, [x14, x4]
-	ADD R1, R14, R14
-	WORD $0x4e2ce590 // fcmeq v16.4s, v12.4s, v12.4s
-	WORD $0x6e711d90 // bsl v16.16b, v12.16b, v17.16b
-	WORD $0x4e2de5b2 // fcmeq v18.4s, v13.4s, v13.4s
-	WORD $0x6e711db2 // bsl v18.16b, v13.16b, v17.16b
-	WORD $0x4e2ee5d3 // fcmeq v19.4s, v14.4s, v14.4s
-	WORD $0x6e711dd3 // bsl v19.16b, v14.16b, v17.16b
-	WORD $0x3d8001d0 // str q16, [x14]
-	WORD $0x3d8005d2 // str q18, [x14, #16]
-	WORD $0x3ca469d3 // str q19, [x14, x4]
-	ADD R1, R14, R14
+	WORD $0x3dc00010 // ldr q16, [x0]
+	WORD $0x4e20e411 // fcmeq v17.4s, v0.4s, v0.4s
+	WORD $0x6e701c11 // bsl v17.16b, v0.16b, v16.16b
+	WORD $0x4e21e433 // fcmeq v19.4s, v1.4s, v1.4s
+	WORD $0x6e701c33 // bsl v19.16b, v1.16b, v16.16b
+	WORD $0x4e22e44f // fcmeq v15.4s, v2.4s, v2.4s
+	WORD $0x6e701c4f // bsl v15.16b, v2.16b, v16.16b
+	WORD $0x3d8001b1 // str q17, [x13]
+	WORD $0x3d8005b3 // str q19, [x13, #16]
+	WORD $0x3ca469af // str q15, [x13, x4]
+	ADD R1, R13, R13
+	WORD $0x4e23e46f // fcmeq v15.4s, v3.4s, v3.4s
+	WORD $0x6e701c6f // bsl v15.16b, v3.16b, v16.16b
+	WORD $0x4e24e493 // fcmeq v19.4s, v4.4s, v4.4s
+	WORD $0x6e701c93 // bsl v19.16b, v4.16b, v16.16b
+	WORD $0x4e25e4b1 // fcmeq v17.4s, v5.4s, v5.4s
+	WORD $0x6e701cb1 // bsl v17.16b, v5.16b, v16.16b
+	WORD $0x3d8001af // str q15, [x13]
+	WORD $0x3d8005b3 // str q19, [x13, #16]
+	WORD $0x3ca469b1 // str q17, [x13, x4]
+	ADD R1, R13, R13
+	WORD $0x4e26e4d1 // fcmeq v17.4s, v6.4s, v6.4s
+	WORD $0x6e701cd1 // bsl v17.16b, v6.16b, v16.16b
+	WORD $0x4e27e4f3 // fcmeq v19.4s, v7.4s, v7.4s
+	WORD $0x6e701cf3 // bsl v19.16b, v7.16b, v16.16b
+	WORD $0x4e28e50f // fcmeq v15.4s, v8.4s, v8.4s
+	WORD $0x6e701d0f // bsl v15.16b, v8.16b, v16.16b
+	WORD $0x3d8001b1 // str q17, [x13]
+	WORD $0x3d8005b3 // str q19, [x13, #16]
+	WORD $0x3ca469af // str q15, [x13, x4]
+	ADD R1, R13, R13
+	WORD $0x4e29e52f // fcmeq v15.4s, v9.4s, v9.4s
+	WORD $0x6e701d2f // bsl v15.16b, v9.16b, v16.16b
+	WORD $0x4e2ae553 // fcmeq v19.4s, v10.4s, v10.4s
+	WORD $0x6e701d53 // bsl v19.16b, v10.16b, v16.16b
+	WORD $0x4e2be571 // fcmeq v17.4s, v11.4s, v11.4s
+	WORD $0x6e701d71 // bsl v17.16b, v11.16b, v16.16b
+	WORD $0x3d8001af // str q15, [x13]
+	WORD $0x3d8005b3 // str q19, [x13, #16]
+	WORD $0x3ca469b1 // str q17, [x13, x4]
+	ADD R1, R13, R13
+	WORD $0x4e2ce591 // fcmeq v17.4s, v12.4s, v12.4s
+	WORD $0x6e701d91 // bsl v17.16b, v12.16b, v16.16b
+	WORD $0x4e2de5b3 // fcmeq v19.4s, v13.4s, v13.4s
+	WORD $0x6e701db3 // bsl v19.16b, v13.16b, v16.16b
+	WORD $0x4e2ee5cf // fcmeq v15.4s, v14.4s, v14.4s
+	WORD $0x6e701dcf // bsl v15.16b, v14.16b, v16.16b
+	WORD $0x3d8001b1 // str q17, [x13]
+	WORD $0x3d8005b3 // str q19, [x13, #16]
+	WORD $0x3ca469af // str q15, [x13, x4]
+	ADD R1, R13, R13
 below:
-	MOVD times+72(FP), R15
-	SUBS $1, R15, R15
+	MOVD times+72(FP), R14
+	SUBS $1, R14, R14
 	BEQ last
-	MOVD R15, times+72(FP)
-	MOVD R14, c+0(FP)
-	MOVD aRow+24(FP), R15
-	LSL $2, R15, R15
-	ADD R6, R15, R15
-	MOVD R15, a+16(FP)
+	MOVD R14, times+72(FP)
+	MOVD R13, c+0(FP)
+	MOVD aRow+24(FP), R14
+	LSL $2, R14, R14
+	ADD R6, R14, R14
+	MOVD R14, a+16(FP)
 	JMP tile
 last:
 	RET
 
-// func gemm6x3_32NEON(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, split int, offs *int)
-TEXT ·gemm6x3_32NEON(SB), NOSPLIT, $0-112
+// func gemm6x3_32NEON(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
+TEXT ·gemm6x3_32NEON(SB), NOSPLIT, $0-104
 	MOVD $gemm6x3_32NEONNEONConstants<>(SB), R0
 	MOVD ldc+8(FP), R1
 	LSL $2, R1, R1
@@ -8329,18 +7509,13 @@ tile:
 	WORD $0x6f00e410 // movi v16.2d, #0
 	WORD $0x6f00e411 // movi v17.2d, #0
 	MOVD $0, R13
-	MOVD offs+104(FP), R14
 	CMP $0, R12
 	BEQ done4
-	CMP $0, R14
-	BEQ next4
-listed:
-	MOVD (R14), R15
-	ADD $8, R14, R14
-	ADD R15<<2, R11, R15
-	WORD $0x3dc001f2 // ldr q18, [x15]
-	WORD $0x3dc005f3 // ldr q19, [x15, #16]
-	WORD $0x3dc009f4 // ldr q20, [x15, #32]
+next4:
+	WORD $0x3dc00172 // ldr q18, [x11]
+	WORD $0x3dc00573 // ldr q19, [x11, #16]
+	WORD $0x3ce46974 // ldr q20, [x11, x4]
+	ADD R3, R11, R11
 	WORD $0xbc6d68b5 // ldr s21, [x5, x13]
 	WORD $0xbc6d68f6 // ldr s22, [x7, x13]
 	WORD $0xbc6d6917 // ldr s23, [x8, x13]
@@ -8367,166 +7542,133 @@ listed:
 	WORD $0x4f971291 // fmla v17.4s, v20.4s, v23.s[0]
 	ADD R2, R13, R13
 	SUBS $1, R12, R12
-	BNE listed
-	JMP done4
-next4:
-	WORD $0x3dc00177 // ldr q23, [x11]
-	WORD $0x3dc00574 // ldr q20, [x11, #16]
-	WORD $0x3ce46973 // ldr q19, [x11, x4]
-	ADD R3, R11, R11
-	WORD $0xbc6d68b2 // ldr s18, [x5, x13]
-	WORD $0xbc6d68f6 // ldr s22, [x7, x13]
-	WORD $0xbc6d6915 // ldr s21, [x8, x13]
-	WORD $0x4f9212e0 // fmla v0.4s, v23.4s, v18.s[0]
-	WORD $0x4f921281 // fmla v1.4s, v20.4s, v18.s[0]
-	WORD $0x4f921262 // fmla v2.4s, v19.4s, v18.s[0]
-	WORD $0xbc6d6932 // ldr s18, [x9, x13]
-	WORD $0x4f9612e3 // fmla v3.4s, v23.4s, v22.s[0]
-	WORD $0x4f961284 // fmla v4.4s, v20.4s, v22.s[0]
-	WORD $0x4f961265 // fmla v5.4s, v19.4s, v22.s[0]
-	WORD $0xbc6d6956 // ldr s22, [x10, x13]
-	WORD $0x4f9512e6 // fmla v6.4s, v23.4s, v21.s[0]
-	WORD $0x4f951287 // fmla v7.4s, v20.4s, v21.s[0]
-	WORD $0x4f951268 // fmla v8.4s, v19.4s, v21.s[0]
-	WORD $0xbc6d68d5 // ldr s21, [x6, x13]
-	WORD $0x4f9212e9 // fmla v9.4s, v23.4s, v18.s[0]
-	WORD $0x4f92128a // fmla v10.4s, v20.4s, v18.s[0]
-	WORD $0x4f92126b // fmla v11.4s, v19.4s, v18.s[0]
-	WORD $0x4f9612ec // fmla v12.4s, v23.4s, v22.s[0]
-	WORD $0x4f96128d // fmla v13.4s, v20.4s, v22.s[0]
-	WORD $0x4f96126e // fmla v14.4s, v19.4s, v22.s[0]
-	WORD $0x4f9512ef // fmla v15.4s, v23.4s, v21.s[0]
-	WORD $0x4f951290 // fmla v16.4s, v20.4s, v21.s[0]
-	WORD $0x4f951271 // fmla v17.4s, v19.4s, v21.s[0]
-	ADD R2, R13, R13
-	SUBS $1, R12, R12
 	BNE next4
 done4:
-	MOVD c+0(FP), R15
-	MOVD mode+80(FP), R19
-	CMP $1, R19
+	MOVD c+0(FP), R14
+	MOVD mode+80(FP), R15
+	CMP $1, R15
 	BNE store4
-	MOVD R15, R19
-	WORD $0x3dc00275 // ldr q21, [x19]
-	WORD $0x3dc00673 // ldr q19, [x19, #16]
-	WORD $0x3ce46a74 // ldr q20, [x19, x4]
-	WORD $0x4e20d6a0 // fadd v0.4s, v21.4s, v0.4s
-	WORD $0x4e21d661 // fadd v1.4s, v19.4s, v1.4s
-	WORD $0x4e22d682 // fadd v2.4s, v20.4s, v2.4s
-	ADD R1, R19, R19
-	WORD $0x3dc00274 // ldr q20, [x19]
-	WORD $0x3dc00673 // ldr q19, [x19, #16]
-	WORD $0x3ce46a75 // ldr q21, [x19, x4]
-	WORD $0x4e23d683 // fadd v3.4s, v20.4s, v3.4s
-	WORD $0x4e24d664 // fadd v4.4s, v19.4s, v4.4s
-	WORD $0x4e25d6a5 // fadd v5.4s, v21.4s, v5.4s
-	ADD R1, R19, R19
-	WORD $0x3dc00275 // ldr q21, [x19]
-	WORD $0x3dc00673 // ldr q19, [x19, #16]
-	WORD $0x3ce46a74 // ldr q20, [x19, x4]
-	WORD $0x4e26d6a6 // fadd v6.4s, v21.4s, v6.4s
-	WORD $0x4e27d667 // fadd v7.4s, v19.4s, v7.4s
-	WORD $0x4e28d688 // fadd v8.4s, v20.4s, v8.4s
-	ADD R1, R19, R19
-	WORD $0x3dc00274 // ldr q20, [x19]
-	WORD $0x3dc00673 // ldr q19, [x19, #16]
-	WORD $0x3ce46a75 // ldr q21, [x19, x4]
-	WORD $0x4e29d689 // fadd v9.4s, v20.4s, v9.4s
-	WORD $0x4e2ad66a // fadd v10.4s, v19.4s, v10.4s
-	WORD $0x4e2bd6ab // fadd v11.4s, v21.4s, v11.4s
-	ADD R1, R19, R19
-	WORD $0x3dc00275 // ldr q21, [x19]
-	WORD $0x3dc00673 // ldr q19, [x19, #16]
-	WORD $0x3ce46a74 // ldr q20, [x19, x4]
-	WORD $0x4e2cd6ac // fadd v12.4s, v21.4s, v12.4s
-	WORD $0x4e2dd66d // fadd v13.4s, v19.4s, v13.4s
-	WORD $0x4e2ed68e // fadd v14.4s, v20.4s, v14.4s
-	ADD R1, R19, R19
-	WORD $0x3dc00274 // ldr q20, [x19]
-	WORD $0x3dc00673 // ldr q19, [x19, #16]
-	WORD $0x3ce46a75 // ldr q21, [x19, x4]
-	WORD $0x4e2fd68f // fadd v15.4s, v20.4s, v15.4s
-	WORD $0x4e30d670 // fadd v16.4s, v19.4s, v16.4s
-	WORD $0x4e31d6b1 // fadd v17.4s, v21.4s, v17.4s
-	ADD R1, R19, R19
+	MOVD R14, R15
+	WORD $0x3dc001f7 // ldr q23, [x15]
+	WORD $0x3dc005f4 // ldr q20, [x15, #16]
+	WORD $0x3ce469f3 // ldr q19, [x15, x4]
+	WORD $0x4e20d6e0 // fadd v0.4s, v23.4s, v0.4s
+	WORD $0x4e21d681 // fadd v1.4s, v20.4s, v1.4s
+	WORD $0x4e22d662 // fadd v2.4s, v19.4s, v2.4s
+	ADD R1, R15, R15
+	WORD $0x3dc001f3 // ldr q19, [x15]
+	WORD $0x3dc005f4 // ldr q20, [x15, #16]
+	WORD $0x3ce469f7 // ldr q23, [x15, x4]
+	WORD $0x4e23d663 // fadd v3.4s, v19.4s, v3.4s
+	WORD $0x4e24d684 // fadd v4.4s, v20.4s, v4.4s
+	WORD $0x4e25d6e5 // fadd v5.4s, v23.4s, v5.4s
+	ADD R1, R15, R15
+	WORD $0x3dc001f7 // ldr q23, [x15]
+	WORD $0x3dc005f4 // ldr q20, [x15, #16]
+	WORD $0x3ce469f3 // ldr q19, [x15, x4]
+	WORD $0x4e26d6e6 // fadd v6.4s, v23.4s, v6.4s
+	WORD $0x4e27d687 // fadd v7.4s, v20.4s, v7.4s
+	WORD $0x4e28d668 // fadd v8.4s, v19.4s, v8.4s
+	ADD R1, R15, R15
+	WORD $0x3dc001f3 // ldr q19, [x15]
+	WORD $0x3dc005f4 // ldr q20, [x15, #16]
+	WORD $0x3ce469f7 // ldr q23, [x15, x4]
+	WORD $0x4e29d669 // fadd v9.4s, v19.4s, v9.4s
+	WORD $0x4e2ad68a // fadd v10.4s, v20.4s, v10.4s
+	WORD $0x4e2bd6eb // fadd v11.4s, v23.4s, v11.4s
+	ADD R1, R15, R15
+	WORD $0x3dc001f7 // ldr q23, [x15]
+	WORD $0x3dc005f4 // ldr q20, [x15, #16]
+	WORD $0x3ce469f3 // ldr q19, [x15, x4]
+	WORD $0x4e2cd6ec // fadd v12.4s, v23.4s, v12.4s
+	WORD $0x4e2dd68d // fadd v13.4s, v20.4s, v13.4s
+	WORD $0x4e2ed66e // fadd v14.4s, v19.4s, v14.4s
+	ADD R1, R15, R15
+	WORD $0x3dc001f3 // ldr q19, [x15]
+	WORD $0x3dc005f4 // ldr q20, [x15, #16]
+	WORD $0x3ce469f7 // ldr q23, [x15, x4]
+	WORD $0x4e2fd66f // fadd v15.4s, v19.4s, v15.4s
+	WORD $0x4e30d690 // fadd v16.4s, v20.4s, v16.4s
+	WORD $0x4e31d6f1 // fadd v17.4s, v23.4s, v17.4s
+	ADD R1, R15, R15
 store4:
-	WORD $0x3dc00015 // ldr q21, [x0]
-	WORD $0x4e20e413 // fcmeq v19.4s, v0.4s, v0.4s
-	WORD $0x6e751c13 // bsl v19.16b, v0.16b, v21.16b
-	WORD $0x4e21e434 // fcmeq v20.4s, v1.4s, v1.4s
-	WORD $0x6e751c34 // bsl v20.16b, v1.16b, v21.16b
-	WORD $0x4e22e457 // fcmeq v23.4s, v2.4s, v2.4s
-	WORD $0x6e751c57 // bsl v23.16b, v2.16b, v21.16b
-	WORD $0x3d8001f3 // str q19, [x15]
-	WORD $0x3d8005f4 // str q20, [x15, #16]
-	WORD $0x3ca469f7 // str q23, [x15, x4]
-	ADD R1, R15, R15
-	WORD $0x4e23e477 // fcmeq v23.4s, v3.4s, v3.4s
-	WORD $0x6e751c77 // bsl v23.16b, v3.16b, v21.16b
-	WORD $0x4e24e494 // fcmeq v20.4s, v4.4s, v4.4s
-	WORD $0x6e751c94 // bsl v20.16b, v4.16b, v21.16b
-	WORD $0x4e25e4b3 // fcmeq v19.4s, v5.4s, v5.4s
-	WORD $0x6e751cb3 // bsl v19.16b, v5.16b, v21.16b
-	WORD $0x3d8001f7 // str q23, [x15]
-	WORD $0x3d8005f4 // str q20, [x15, #16]
-	WORD $0x3ca469f3 // str q19, [x15, x4]
-	ADD R1, R15, R15
-	WORD $0x4e26e4d3 // fcmeq v19.4s, v6.4s, v6.4s
-	WORD $0x6e751cd3 // bsl v19.16b, v6.16b, v21.16b
-	WORD $0x4e27e4f4 // fcmeq v20.4s, v7.4s, v7.4s
-	WORD $0x6e751cf4 // bsl v20.16b, v7.16b, v21.16b
-	WORD $0x4e28e517 // fcmeq v23.4s, v8.4s, v8.4s
-	WORD $0x6e751d17 // bsl v23.16b, v8.16b, v21.16b
-	WORD $0x3d8001f3 // str q19, [x15]
-	WORD $0x3d8005f4 // str q20, [x15, #16]
-	WORD $0x3ca469f7 // str q23, [x15, x4]
-	ADD R1, R15, R15
-	WORD $0x4e29e537 // fcmeq v23.4s, v9.4s, v9.4s
-	WORD $0x6e751d37 // bsl v23.16b, v9.16b, v21.16b
-	WORD $0x4e2ae554 // fcmeq v20.4s, v10.4s, v10.4s
-	WORD $0x6e751d54 // bsl v20.16b, v10.16b, v21.16b
-	WORD $0x4e2be573 // fcmeq v19.4s, v11.4s, v11.4s
-	WORD $0x6e751d73 // bsl v19.16b, v11.16b, v21.16b
-	WORD $0x3d8001f7 // str q23, [x15]
-	WORD $0x3d8005f4 // str q20, [x15, #16]
-	WORD $0x3ca469f3 // str q19, [x15, x4]
-	ADD R1, R15, R15
-	WORD $0x4e2ce593 // fcmeq v19.4s, v12.4s, v12.4s
-	WORD $0x6e751d93 // bsl v19.16b, v12.16b, v21.16b
-	WORD $0x4e2de5b4 // fcmeq v20.4s, v13.4s, v13.4s
-	WORD $0x6e751db4 // bsl v20.16b, v13.16b, v21.16b
-	WORD $0x4e2ee5d7 // fcmeq v23.4s, v14.4s, v14.4s
-	WORD $0x6e751dd7 // bsl v23.16b, v14.16b, v21.16b
-	WORD $0x3d8001f3 // str q19, [x15]
-	WORD $0x3d8005f4 // str q20, [x15, #16]
-	WORD $0x3ca469f7 // str q23, [x15, x4]
-	ADD R1, R15, R15
-	WORD $0x4e2fe5f7 // fcmeq v23.4s, v15.4s, v15.4s
-	WORD $0x6e751df7 // bsl v23.16b, v15.16b, v21.16b
-	WORD $0x4e30e614 // fcmeq v20.4s, v16.4s, v16.4s
-	WORD $0x6e751e14 // bsl v20.16b, v16.16b, v21.16b
-	WORD $0x4e31e633 // fcmeq v19.4s, v17.4s, v17.4s
-	WORD $0x6e751e33 // bsl v19.16b, v17.16b, v21.16b
-	WORD $0x3d8001f7 // str q23, [x15]
-	WORD $0x3d8005f4 // str q20, [x15, #16]
-	WORD $0x3ca469f3 // str q19, [x15, x4]
-	ADD R1, R15, R15
+	WORD $0x3dc00017 // ldr q23, [x0]
+	WORD $0x4e20e414 // fcmeq v20.4s, v0.4s, v0.4s
+	WORD $0x6e771c14 // bsl v20.16b, v0.16b, v23.16b
+	WORD $0x4e21e433 // fcmeq v19.4s, v1.4s, v1.4s
+	WORD $0x6e771c33 // bsl v19.16b, v1.16b, v23.16b
+	WORD $0x4e22e452 // fcmeq v18.4s, v2.4s, v2.4s
+	WORD $0x6e771c52 // bsl v18.16b, v2.16b, v23.16b
+	WORD $0x3d8001d4 // str q20, [x14]
+	WORD $0x3d8005d3 // str q19, [x14, #16]
+	WORD $0x3ca469d2 // str q18, [x14, x4]
+	ADD R1, R14, R14
+	WORD $0x4e23e472 // fcmeq v18.4s, v3.4s, v3.4s
+	WORD $0x6e771c72 // bsl v18.16b, v3.16b, v23.16b
+	WORD $0x4e24e493 // fcmeq v19.4s, v4.4s, v4.4s
+	WORD $0x6e771c93 // bsl v19.16b, v4.16b, v23.16b
+	WORD $0x4e25e4b4 // fcmeq v20.4s, v5.4s, v5.4s
+	WORD $0x6e771cb4 // bsl v20.16b, v5.16b, v23.16b
+	WORD $0x3d8001d2 // str q18, [x14]
+	WORD $0x3d8005d3 // str q19, [x14, #16]
+	WORD $0x3ca469d4 // str q20, [x14, x4]
+	ADD R1, R14, R14
+	WORD $0x4e26e4d4 // fcmeq v20.4s, v6.4s, v6.4s
+	WORD $0x6e771cd4 // bsl v20.16b, v6.16b, v23.16b
+	WORD $0x4e27e4f3 // fcmeq v19.4s, v7.4s, v7.4s
+	WORD $0x6e771cf3 // bsl v19.16b, v7.16b, v23.16b
+	WORD $0x4e28e512 // fcmeq v18.4s, v8.4s, v8.4s
+	WORD $0x6e771d12 // bsl v18.16b, v8.16b, v23.16b
+	WORD $0x3d8001d4 // str q20, [x14]
+	WORD $0x3d8005d3 // str q19, [x14, #16]
+	WORD $0x3ca469d2 // str q18, [x14, x4]
+	ADD R1, R14, R14
+	WORD $0x4e29e532 // fcmeq v18.4s, v9.4s, v9.4s
+	WORD $0x6e771d32 // bsl v18.16b, v9.16b, v23.16b
+	WORD $0x4e2ae553 // fcmeq v19.4s, v10.4s, v10.4s
+	WORD $0x6e771d53 // bsl v19.16b, v10.16b, v23.16b
+	WORD $0x4e2be574 // fcmeq v20.4s, v11.4s, v11.4s
+	WORD $0x6e771d74 // bsl v20.16b, v11.16b, v23.16b
+	WORD $0x3d8001d2 // str q18, [x14]
+	WORD $0x3d8005d3 // str q19, [x14, #16]
+	WORD $0x3ca469d4 // str q20, [x14, x4]
+	ADD R1, R14, R14
+	WORD $0x4e2ce594 // fcmeq v20.4s, v12.4s, v12.4s
+	WORD $0x6e771d94 // bsl v20.16b, v12.16b, v23.16b
+	WORD $0x4e2de5b3 // fcmeq v19.4s, v13.4s, v13.4s
+	WORD $0x6e771db3 // bsl v19.16b, v13.16b, v23.16b
+	WORD $0x4e2ee5d2 // fcmeq v18.4s, v14.4s, v14.4s
+	WORD $0x6e771dd2 // bsl v18.16b, v14.16b, v23.16b
+	WORD $0x3d8001d4 // str q20, [x14]
+	WORD $0x3d8005d3 // str q19, [x14, #16]
+	WORD $0x3ca469d2 // str q18, [x14, x4]
+	ADD R1, R14, R14
+	WORD $0x4e2fe5f2 // fcmeq v18.4s, v15.4s, v15.4s
+	WORD $0x6e771df2 // bsl v18.16b, v15.16b, v23.16b
+	WORD $0x4e30e613 // fcmeq v19.4s, v16.4s, v16.4s
+	WORD $0x6e771e13 // bsl v19.16b, v16.16b, v23.16b
+	WORD $0x4e31e634 // fcmeq v20.4s, v17.4s, v17.4s
+	WORD $0x6e771e34 // bsl v20.16b, v17.16b, v23.16b
+	WORD $0x3d8001d2 // str q18, [x14]
+	WORD $0x3d8005d3 // str q19, [x14, #16]
+	WORD $0x3ca469d4 // str q20, [x14, x4]
+	ADD R1, R14, R14
 below:
-	MOVD times+72(FP), R19
-	SUBS $1, R19, R19
+	MOVD times+72(FP), R15
+	SUBS $1, R15, R15
 	BEQ last
-	MOVD R19, times+72(FP)
-	MOVD R15, c+0(FP)
-	MOVD aRow+24(FP), R19
-	LSL $2, R19, R19
-	ADD R6, R19, R19
-	MOVD R19, a+16(FP)
+	MOVD R15, times+72(FP)
+	MOVD R14, c+0(FP)
+	MOVD aRow+24(FP), R15
+	LSL $2, R15, R15
+	ADD R6, R15, R15
+	MOVD R15, a+16(FP)
 	JMP tile
 last:
 	RET
 
-// func gemm7x3_32NEON(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, split int, offs *int)
-TEXT ·gemm7x3_32NEON(SB), NOSPLIT, $0-112
+// func gemm7x3_32NEON(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
+TEXT ·gemm7x3_32NEON(SB), NOSPLIT, $0-104
 	MOVD $gemm7x3_32NEONNEONConstants<>(SB), R0
 	MOVD ldc+8(FP), R1
 	LSL $2, R1, R1
@@ -8571,18 +7713,13 @@ tile:
 	WORD $0x6f00e413 // movi v19.2d, #0
 	WORD $0x6f00e414 // movi v20.2d, #0
 	MOVD $0, R14
-	MOVD offs+104(FP), R15
 	CMP $0, R13
 	BEQ done4
-	CMP $0, R15
-	BEQ next4
-listed:
-	MOVD (R15), R19
-	ADD $8, R15, R15
-	ADD R19<<2, R12, R19
-	WORD $0x3dc00275 // ldr q21, [x19]
-	WORD $0x3dc00676 // ldr q22, [x19, #16]
-	WORD $0x3dc00a77 // ldr q23, [x19, #32]
+next4:
+	WORD $0x3dc00195 // ldr q21, [x12]
+	WORD $0x3dc00596 // ldr q22, [x12, #16]
+	WORD $0x3ce46997 // ldr q23, [x12, x4]
+	ADD R3, R12, R12
 	WORD $0xbc6e68b8 // ldr s24, [x5, x14]
 	WORD $0xbc6e68f9 // ldr s25, [x7, x14]
 	WORD $0xbc6e691a // ldr s26, [x8, x14]
@@ -8613,187 +7750,150 @@ listed:
 	WORD $0x4f9812f4 // fmla v20.4s, v23.4s, v24.s[0]
 	ADD R2, R14, R14
 	SUBS $1, R13, R13
-	BNE listed
-	JMP done4
-next4:
-	WORD $0x3dc00198 // ldr q24, [x12]
-	WORD $0x3dc00597 // ldr q23, [x12, #16]
-	WORD $0x3ce46996 // ldr q22, [x12, x4]
-	ADD R3, R12, R12
-	WORD $0xbc6e68b5 // ldr s21, [x5, x14]
-	WORD $0xbc6e68fa // ldr s26, [x7, x14]
-	WORD $0xbc6e6919 // ldr s25, [x8, x14]
-	WORD $0x4f951300 // fmla v0.4s, v24.4s, v21.s[0]
-	WORD $0x4f9512e1 // fmla v1.4s, v23.4s, v21.s[0]
-	WORD $0x4f9512c2 // fmla v2.4s, v22.4s, v21.s[0]
-	WORD $0xbc6e6935 // ldr s21, [x9, x14]
-	WORD $0x4f9a1303 // fmla v3.4s, v24.4s, v26.s[0]
-	WORD $0x4f9a12e4 // fmla v4.4s, v23.4s, v26.s[0]
-	WORD $0x4f9a12c5 // fmla v5.4s, v22.4s, v26.s[0]
-	WORD $0xbc6e695a // ldr s26, [x10, x14]
-	WORD $0x4f991306 // fmla v6.4s, v24.4s, v25.s[0]
-	WORD $0x4f9912e7 // fmla v7.4s, v23.4s, v25.s[0]
-	WORD $0x4f9912c8 // fmla v8.4s, v22.4s, v25.s[0]
-	WORD $0xbc6e6979 // ldr s25, [x11, x14]
-	WORD $0x4f951309 // fmla v9.4s, v24.4s, v21.s[0]
-	WORD $0x4f9512ea // fmla v10.4s, v23.4s, v21.s[0]
-	WORD $0x4f9512cb // fmla v11.4s, v22.4s, v21.s[0]
-	WORD $0xbc6e68d5 // ldr s21, [x6, x14]
-	WORD $0x4f9a130c // fmla v12.4s, v24.4s, v26.s[0]
-	WORD $0x4f9a12ed // fmla v13.4s, v23.4s, v26.s[0]
-	WORD $0x4f9a12ce // fmla v14.4s, v22.4s, v26.s[0]
-	WORD $0x4f99130f // fmla v15.4s, v24.4s, v25.s[0]
-	WORD $0x4f9912f0 // fmla v16.4s, v23.4s, v25.s[0]
-	WORD $0x4f9912d1 // fmla v17.4s, v22.4s, v25.s[0]
-	WORD $0x4f951312 // fmla v18.4s, v24.4s, v21.s[0]
-	WORD $0x4f9512f3 // fmla v19.4s, v23.4s, v21.s[0]
-	WORD $0x4f9512d4 // fmla v20.4s, v22.4s, v21.s[0]
-	ADD R2, R14, R14
-	SUBS $1, R13, R13
 	BNE next4
 done4:
-	MOVD c+0(FP), R19
-	MOVD mode+80(FP), R20
-	CMP $1, R20
+	MOVD c+0(FP), R15
+	MOVD mode+80(FP), R19
+	CMP $1, R19
 	BNE store4
-	MOVD R19, R20
-	WORD $0x3dc00295 // ldr q21, [x20]
-	WORD $0x3dc00696 // ldr q22, [x20, #16]
-	WORD $0x3ce46a97 // ldr q23, [x20, x4]
-	WORD $0x4e20d6a0 // fadd v0.4s, v21.4s, v0.4s
-	WORD $0x4e21d6c1 // fadd v1.4s, v22.4s, v1.4s
-	WORD $0x4e22d6e2 // fadd v2.4s, v23.4s, v2.4s
-	ADD R1, R20, R20
-	WORD $0x3dc00297 // ldr q23, [x20]
-	WORD $0x3dc00696 // ldr q22, [x20, #16]
-	WORD $0x3ce46a95 // ldr q21, [x20, x4]
-	WORD $0x4e23d6e3 // fadd v3.4s, v23.4s, v3.4s
-	WORD $0x4e24d6c4 // fadd v4.4s, v22.4s, v4.4s
-	WORD $0x4e25d6a5 // fadd v5.4s, v21.4s, v5.4s
-	ADD R1, R20, R20
-	WORD $0x3dc00295 // ldr q21, [x20]
-	WORD $0x3dc00696 // ldr q22, [x20, #16]
-	WORD $0x3ce46a97 // ldr q23, [x20, x4]
-	WORD $0x4e26d6a6 // fadd v6.4s, v21.4s, v6.4s
-	WORD $0x4e27d6c7 // fadd v7.4s, v22.4s, v7.4s
-	WORD $0x4e28d6e8 // fadd v8.4s, v23.4s, v8.4s
-	ADD R1, R20, R20
-	WORD $0x3dc00297 // ldr q23, [x20]
-	WORD $0x3dc00696 // ldr q22, [x20, #16]
-	WORD $0x3ce46a95 // ldr q21, [x20, x4]
-	WORD $0x4e29d6e9 // fadd v9.4s, v23.4s, v9.4s
-	WORD $0x4e2ad6ca // fadd v10.4s, v22.4s, v10.4s
-	WORD $0x4e2bd6ab // fadd v11.4s, v21.4s, v11.4s
-	ADD R1, R20, R20
-	WORD $0x3dc00295 // ldr q21, [x20]
-	WORD $0x3dc00696 // ldr q22, [x20, #16]
-	WORD $0x3ce46a97 // ldr q23, [x20, x4]
-	WORD $0x4e2cd6ac // fadd v12.4s, v21.4s, v12.4s
-	WORD $0x4e2dd6cd // fadd v13.4s, v22.4s, v13.4s
-	WORD $0x4e2ed6ee // fadd v14.4s, v23.4s, v14.4s
-	ADD R1, R20, R20
-	WORD $0x3dc00297 // ldr q23, [x20]
-	WORD $0x3dc00696 // ldr q22, [x20, #16]
-	WORD $0x3ce46a95 // ldr q21, [x20, x4]
-	WORD $0x4e2fd6ef // fadd v15.4s, v23.4s, v15.4s
-	WORD $0x4e30d6d0 // fadd v16.4s, v22.4s, v16.4s
-	WORD $0x4e31d6b1 // fadd v17.4s, v21.4s, v17.4s
-	ADD R1, R20, R20
-	WORD $0x3dc00295 // ldr q21, [x20]
-	WORD $0x3dc00696 // ldr q22, [x20, #16]
-	WORD $0x3ce46a97 // ldr q23, [x20, x4]
-	WORD $0x4e32d6b2 // fadd v18.4s, v21.4s, v18.4s
-	WORD $0x4e33d6d3 // fadd v19.4s, v22.4s, v19.4s
-	WORD $0x4e34d6f4 // fadd v20.4s, v23.4s, v20.4s
-	ADD R1, R20, R20
+	MOVD R15, R19
+	WORD $0x3dc00278 // ldr q24, [x19]
+	WORD $0x3dc00677 // ldr q23, [x19, #16]
+	WORD $0x3ce46a76 // ldr q22, [x19, x4]
+	WORD $0x4e20d700 // fadd v0.4s, v24.4s, v0.4s
+	WORD $0x4e21d6e1 // fadd v1.4s, v23.4s, v1.4s
+	WORD $0x4e22d6c2 // fadd v2.4s, v22.4s, v2.4s
+	ADD R1, R19, R19
+	WORD $0x3dc00276 // ldr q22, [x19]
+	WORD $0x3dc00677 // ldr q23, [x19, #16]
+	WORD $0x3ce46a78 // ldr q24, [x19, x4]
+	WORD $0x4e23d6c3 // fadd v3.4s, v22.4s, v3.4s
+	WORD $0x4e24d6e4 // fadd v4.4s, v23.4s, v4.4s
+	WORD $0x4e25d705 // fadd v5.4s, v24.4s, v5.4s
+	ADD R1, R19, R19
+	WORD $0x3dc00278 // ldr q24, [x19]
+	WORD $0x3dc00677 // ldr q23, [x19, #16]
+	WORD $0x3ce46a76 // ldr q22, [x19, x4]
+	WORD $0x4e26d706 // fadd v6.4s, v24.4s, v6.4s
+	WORD $0x4e27d6e7 // fadd v7.4s, v23.4s, v7.4s
+	WORD $0x4e28d6c8 // fadd v8.4s, v22.4s, v8.4s
+	ADD R1, R19, R19
+	WORD $0x3dc00276 // ldr q22, [x19]
+	WORD $0x3dc00677 // ldr q23, [x19, #16]
+	WORD $0x3ce46a78 // ldr q24, [x19, x4]
+	WORD $0x4e29d6c9 // fadd v9.4s, v22.4s, v9.4s
+	WORD $0x4e2ad6ea // fadd v10.4s, v23.4s, v10.4s
+	WORD $0x4e2bd70b // fadd v11.4s, v24.4s, v11.4s
+	ADD R1, R19, R19
+	WORD $0x3dc00278 // ldr q24, [x19]
+	WORD $0x3dc00677 // ldr q23, [x19, #16]
+	WORD $0x3ce46a76 // ldr q22, [x19, x4]
+	WORD $0x4e2cd70c // fadd v12.4s, v24.4s, v12.4s
+	WORD $0x4e2dd6ed // fadd v13.4s, v23.4s, v13.4s
+	WORD $0x4e2ed6ce // fadd v14.4s, v22.4s, v14.4s
+	ADD R1, R19, R19
+	WORD $0x3dc00276 // ldr q22, [x19]
+	WORD $0x3dc00677 // ldr q23, [x19, #16]
+	WORD $0x3ce46a78 // ldr q24, [x19, x4]
+	WORD $0x4e2fd6cf // fadd v15.4s, v22.4s, v15.4s
+	WORD $0x4e30d6f0 // fadd v16.4s, v23.4s, v16.4s
+	WORD $0x4e31d711 // fadd v17.4s, v24.4s, v17.4s
+	ADD R1, R19, R19
+	WORD $0x3dc00278 // ldr q24, [x19]
+	WORD $0x3dc00677 // ldr q23, [x19, #16]
+	WORD $0x3ce46a76 // ldr q22, [x19, x4]
+	WORD $0x4e32d712 // fadd v18.4s, v24.4s, v18.4s
+	WORD $0x4e33d6f3 // fadd v19.4s, v23.4s, v19.4s
+	WORD $0x4e34d6d4 // fadd v20.4s, v22.4s, v20.4s
+	ADD R1, R19, R19
 store4:
-	WORD $0x3dc00017 // ldr q23, [x0]
-	WORD $0x4e20e416 // fcmeq v22.4s, v0.4s, v0.4s
-	WORD $0x6e771c16 // bsl v22.16b, v0.16b, v23.16b
-	WORD $0x4e21e435 // fcmeq v21.4s, v1.4s, v1.4s
-	WORD $0x6e771c35 // bsl v21.16b, v1.16b, v23.16b
-	WORD $0x4e22e458 // fcmeq v24.4s, v2.4s, v2.4s
-	WORD $0x6e771c58 // bsl v24.16b, v2.16b, v23.16b
-	WORD $0x3d800276 // str q22, [x19]
-	WORD $0x3d800675 // str q21, [x19, #16]
-	WORD $0x3ca46a78 // str q24, [x19, x4]
-	ADD R1, R19, R19
-	WORD $0x4e23e478 // fcmeq v24.4s, v3.4s, v3.4s
-	WORD $0x6e771c78 // bsl v24.16b, v3.16b, v23.16b
-	WORD $0x4e24e495 // fcmeq v21.4s, v4.4s, v4.4s
-	WORD $0x6e771c95 // bsl v21.16b, v4.16b, v23.16b
-	WORD $0x4e25e4b6 // fcmeq v22.4s, v5.4s, v5.4s
-	WORD $0x6e771cb6 // bsl v22.16b, v5.16b, v23.16b
-	WORD $0x3d800278 // str q24, [x19]
-	WORD $0x3d800675 // str q21, [x19, #16]
-	WORD $0x3ca46a76 // str q22, [x19, x4]
-	ADD R1, R19, R19
-	WORD $0x4e26e4d6 // fcmeq v22.4s, v6.4s, v6.4s
-	WORD $0x6e771cd6 // bsl v22.16b, v6.16b, v23.16b
-	WORD $0x4e27e4f5 // fcmeq v21.4s, v7.4s, v7.4s
-	WORD $0x6e771cf5 // bsl v21.16b, v7.16b, v23.16b
-	WORD $0x4e28e518 // fcmeq v24.4s, v8.4s, v8.4s
-	WORD $0x6e771d18 // bsl v24.16b, v8.16b, v23.16b
-	WORD $0x3d800276 // str q22, [x19]
-	WORD $0x3d800675 // str q21, [x19, #16]
-	WORD $0x3ca46a78 // str q24, [x19, x4]
-	ADD R1, R19, R19
-	WORD $0x4e29e538 // fcmeq v24.4s, v9.4s, v9.4s
-	WORD $0x6e771d38 // bsl v24.16b, v9.16b, v23.16b
-	WORD $0x4e2ae555 // fcmeq v21.4s, v10.4s, v10.4s
-	WORD $0x6e771d55 // bsl v21.16b, v10.16b, v23.16b
-	WORD $0x4e2be576 // fcmeq v22.4s, v11.4s, v11.4s
-	WORD $0x6e771d76 // bsl v22.16b, v11.16b, v23.16b
-	WORD $0x3d800278 // str q24, [x19]
-	WORD $0x3d800675 // str q21, [x19, #16]
-	WORD $0x3ca46a76 // str q22, [x19, x4]
-	ADD R1, R19, R19
-	WORD $0x4e2ce596 // fcmeq v22.4s, v12.4s, v12.4s
-	WORD $0x6e771d96 // bsl v22.16b, v12.16b, v23.16b
-	WORD $0x4e2de5b5 // fcmeq v21.4s, v13.4s, v13.4s
-	WORD $0x6e771db5 // bsl v21.16b, v13.16b, v23.16b
-	WORD $0x4e2ee5d8 // fcmeq v24.4s, v14.4s, v14.4s
-	WORD $0x6e771dd8 // bsl v24.16b, v14.16b, v23.16b
-	WORD $0x3d800276 // str q22, [x19]
-	WORD $0x3d800675 // str q21, [x19, #16]
-	WORD $0x3ca46a78 // str q24, [x19, x4]
-	ADD R1, R19, R19
-	WORD $0x4e2fe5f8 // fcmeq v24.4s, v15.4s, v15.4s
-	WORD $0x6e771df8 // bsl v24.16b, v15.16b, v23.16b
-	WORD $0x4e30e615 // fcmeq v21.4s, v16.4s, v16.4s
-	WORD $0x6e771e15 // bsl v21.16b, v16.16b, v23.16b
-	WORD $0x4e31e636 // fcmeq v22.4s, v17.4s, v17.4s
-	WORD $0x6e771e36 // bsl v22.16b, v17.16b, v23.16b
-	WORD $0x3d800278 // str q24, [x19]
-	WORD $0x3d800675 // str q21, [x19, #16]
-	WORD $0x3ca46a76 // str q22, [x19, x4]
-	ADD R1, R19, R19
-	WORD $0x4e32e656 // fcmeq v22.4s, v18.4s, v18.4s
-	WORD $0x6e771e56 // bsl v22.16b, v18.16b, v23.16b
-	WORD $0x4e33e675 // fcmeq v21.4s, v19.4s, v19.4s
-	WORD $0x6e771e75 // bsl v21.16b, v19.16b, v23.16b
-	WORD $0x4e34e698 // fcmeq v24.4s, v20.4s, v20.4s
-	WORD $0x6e771e98 // bsl v24.16b, v20.16b, v23.16b
-	WORD $0x3d800276 // str q22, [x19]
-	WORD $0x3d800675 // str q21, [x19, #16]
-	WORD $0x3ca46a78 // str q24, [x19, x4]
-	ADD R1, R19, R19
+	WORD $0x3dc00016 // ldr q22, [x0]
+	WORD $0x4e20e417 // fcmeq v23.4s, v0.4s, v0.4s
+	WORD $0x6e761c17 // bsl v23.16b, v0.16b, v22.16b
+	WORD $0x4e21e438 // fcmeq v24.4s, v1.4s, v1.4s
+	WORD $0x6e761c38 // bsl v24.16b, v1.16b, v22.16b
+	WORD $0x4e22e455 // fcmeq v21.4s, v2.4s, v2.4s
+	WORD $0x6e761c55 // bsl v21.16b, v2.16b, v22.16b
+	WORD $0x3d8001f7 // str q23, [x15]
+	WORD $0x3d8005f8 // str q24, [x15, #16]
+	WORD $0x3ca469f5 // str q21, [x15, x4]
+	ADD R1, R15, R15
+	WORD $0x4e23e475 // fcmeq v21.4s, v3.4s, v3.4s
+	WORD $0x6e761c75 // bsl v21.16b, v3.16b, v22.16b
+	WORD $0x4e24e498 // fcmeq v24.4s, v4.4s, v4.4s
+	WORD $0x6e761c98 // bsl v24.16b, v4.16b, v22.16b
+	WORD $0x4e25e4b7 // fcmeq v23.4s, v5.4s, v5.4s
+	WORD $0x6e761cb7 // bsl v23.16b, v5.16b, v22.16b
+	WORD $0x3d8001f5 // str q21, [x15]
+	WORD $0x3d8005f8 // str q24, [x15, #16]
+	WORD $0x3ca469f7 // str q23, [x15, x4]
+	ADD R1, R15, R15
+	WORD $0x4e26e4d7 // fcmeq v23.4s, v6.4s, v6.4s
+	WORD $0x6e761cd7 // bsl v23.16b, v6.16b, v22.16b
+	WORD $0x4e27e4f8 // fcmeq v24.4s, v7.4s, v7.4s
+	WORD $0x6e761cf8 // bsl v24.16b, v7.16b, v22.16b
+	WORD $0x4e28e515 // fcmeq v21.4s, v8.4s, v8.4s
+	WORD $0x6e761d15 // bsl v21.16b, v8.16b, v22.16b
+	WORD $0x3d8001f7 // str q23, [x15]
+	WORD $0x3d8005f8 // str q24, [x15, #16]
+	WORD $0x3ca469f5 // str q21, [x15, x4]
+	ADD R1, R15, R15
+	WORD $0x4e29e535 // fcmeq v21.4s, v9.4s, v9.4s
+	WORD $0x6e761d35 // bsl v21.16b, v9.16b, v22.16b
+	WORD $0x4e2ae558 // fcmeq v24.4s, v10.4s, v10.4s
+	WORD $0x6e761d58 // bsl v24.16b, v10.16b, v22.16b
+	WORD $0x4e2be577 // fcmeq v23.4s, v11.4s, v11.4s
+	WORD $0x6e761d77 // bsl v23.16b, v11.16b, v22.16b
+	WORD $0x3d8001f5 // str q21, [x15]
+	WORD $0x3d8005f8 // str q24, [x15, #16]
+	WORD $0x3ca469f7 // str q23, [x15, x4]
+	ADD R1, R15, R15
+	WORD $0x4e2ce597 // fcmeq v23.4s, v12.4s, v12.4s
+	WORD $0x6e761d97 // bsl v23.16b, v12.16b, v22.16b
+	WORD $0x4e2de5b8 // fcmeq v24.4s, v13.4s, v13.4s
+	WORD $0x6e761db8 // bsl v24.16b, v13.16b, v22.16b
+	WORD $0x4e2ee5d5 // fcmeq v21.4s, v14.4s, v14.4s
+	WORD $0x6e761dd5 // bsl v21.16b, v14.16b, v22.16b
+	WORD $0x3d8001f7 // str q23, [x15]
+	WORD $0x3d8005f8 // str q24, [x15, #16]
+	WORD $0x3ca469f5 // str q21, [x15, x4]
+	ADD R1, R15, R15
+	WORD $0x4e2fe5f5 // fcmeq v21.4s, v15.4s, v15.4s
+	WORD $0x6e761df5 // bsl v21.16b, v15.16b, v22.16b
+	WORD $0x4e30e618 // fcmeq v24.4s, v16.4s, v16.4s
+	WORD $0x6e761e18 // bsl v24.16b, v16.16b, v22.16b
+	WORD $0x4e31e637 // fcmeq v23.4s, v17.4s, v17.4s
+	WORD $0x6e761e37 // bsl v23.16b, v17.16b, v22.16b
+	WORD $0x3d8001f5 // str q21, [x15]
+	WORD $0x3d8005f8 // str q24, [x15, #16]
+	WORD $0x3ca469f7 // str q23, [x15, x4]
+	ADD R1, R15, R15
+	WORD $0x4e32e657 // fcmeq v23.4s, v18.4s, v18.4s
+	WORD $0x6e761e57 // bsl v23.16b, v18.16b, v22.16b
+	WORD $0x4e33e678 // fcmeq v24.4s, v19.4s, v19.4s
+	WORD $0x6e761e78 // bsl v24.16b, v19.16b, v22.16b
+	WORD $0x4e34e695 // fcmeq v21.4s, v20.4s, v20.4s
+	WORD $0x6e761e95 // bsl v21.16b, v20.16b, v22.16b
+	WORD $0x3d8001f7 // str q23, [x15]
+	WORD $0x3d8005f8 // str q24, [x15, #16]
+	WORD $0x3ca469f5 // str q21, [x15, x4]
+	ADD R1, R15, R15
 below:
-	MOVD times+72(FP), R20
-	SUBS $1, R20, R20
+	MOVD times+72(FP), R19
+	SUBS $1, R19, R19
 	BEQ last
-	MOVD R20, times+72(FP)
-	MOVD R19, c+0(FP)
-	MOVD aRow+24(FP), R20
-	LSL $2, R20, R20
-	ADD R6, R20, R20
-	MOVD R20, a+16(FP)
+	MOVD R19, times+72(FP)
+	MOVD R15, c+0(FP)
+	MOVD aRow+24(FP), R19
+	LSL $2, R19, R19
+	ADD R6, R19, R19
+	MOVD R19, a+16(FP)
 	JMP tile
 last:
 	RET
 
-// func gemm8x3_32NEON(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, split int, offs *int)
-TEXT ·gemm8x3_32NEON(SB), NOSPLIT, $0-112
+// func gemm8x3_32NEON(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
+TEXT ·gemm8x3_32NEON(SB), NOSPLIT, $0-104
 	MOVD $gemm8x3_32NEONNEONConstants<>(SB), R0
 	MOVD ldc+8(FP), R1
 	LSL $2, R1, R1
@@ -8842,18 +7942,13 @@ tile:
 	WORD $0x6f00e416 // movi v22.2d, #0
 	WORD $0x6f00e417 // movi v23.2d, #0
 	MOVD $0, R15
-	MOVD offs+104(FP), R19
 	CMP $0, R14
 	BEQ done4
-	CMP $0, R19
-	BEQ next4
-listed:
-	MOVD (R19), R20
-	ADD $8, R19, R19
-	ADD R20<<2, R13, R20
-	WORD $0x3dc00298 // ldr q24, [x20]
-	WORD $0x3dc00699 // ldr q25, [x20, #16]
-	WORD $0x3dc00a9a // ldr q26, [x20, #32]
+next4:
+	WORD $0x3dc001b8 // ldr q24, [x13]
+	WORD $0x3dc005b9 // ldr q25, [x13, #16]
+	WORD $0x3ce469ba // ldr q26, [x13, x4]
+	ADD R3, R13, R13
 	WORD $0xbc6f68bb // ldr s27, [x5, x15]
 	WORD $0xbc6f68fc // ldr s28, [x7, x15]
 	WORD $0xbc6f691d // ldr s29, [x8, x15]
@@ -8888,202 +7983,161 @@ listed:
 	WORD $0x4f9c1357 // fmla v23.4s, v26.4s, v28.s[0]
 	ADD R2, R15, R15
 	SUBS $1, R14, R14
-	BNE listed
-	JMP done4
-next4:
-	WORD $0x3dc001bc // ldr q28, [x13]
-	WORD $0x3dc005ba // ldr q26, [x13, #16]
-	WORD $0x3ce469b9 // ldr q25, [x13, x4]
-	ADD R3, R13, R13
-	WORD $0xbc6f68b8 // ldr s24, [x5, x15]
-	WORD $0xbc6f68fb // ldr s27, [x7, x15]
-	WORD $0xbc6f691d // ldr s29, [x8, x15]
-	WORD $0x4f981380 // fmla v0.4s, v28.4s, v24.s[0]
-	WORD $0x4f981341 // fmla v1.4s, v26.4s, v24.s[0]
-	WORD $0x4f981322 // fmla v2.4s, v25.4s, v24.s[0]
-	WORD $0xbc6f6938 // ldr s24, [x9, x15]
-	WORD $0x4f9b1383 // fmla v3.4s, v28.4s, v27.s[0]
-	WORD $0x4f9b1344 // fmla v4.4s, v26.4s, v27.s[0]
-	WORD $0x4f9b1325 // fmla v5.4s, v25.4s, v27.s[0]
-	WORD $0xbc6f695b // ldr s27, [x10, x15]
-	WORD $0x4f9d1386 // fmla v6.4s, v28.4s, v29.s[0]
-	WORD $0x4f9d1347 // fmla v7.4s, v26.4s, v29.s[0]
-	WORD $0x4f9d1328 // fmla v8.4s, v25.4s, v29.s[0]
-	WORD $0xbc6f697d // ldr s29, [x11, x15]
-	WORD $0x4f981389 // fmla v9.4s, v28.4s, v24.s[0]
-	WORD $0x4f98134a // fmla v10.4s, v26.4s, v24.s[0]
-	WORD $0x4f98132b // fmla v11.4s, v25.4s, v24.s[0]
-	WORD $0xbc6f6998 // ldr s24, [x12, x15]
-	WORD $0x4f9b138c // fmla v12.4s, v28.4s, v27.s[0]
-	WORD $0x4f9b134d // fmla v13.4s, v26.4s, v27.s[0]
-	WORD $0x4f9b132e // fmla v14.4s, v25.4s, v27.s[0]
-	WORD $0xbc6f68db // ldr s27, [x6, x15]
-	WORD $0x4f9d138f // fmla v15.4s, v28.4s, v29.s[0]
-	WORD $0x4f9d1350 // fmla v16.4s, v26.4s, v29.s[0]
-	WORD $0x4f9d1331 // fmla v17.4s, v25.4s, v29.s[0]
-	WORD $0x4f981392 // fmla v18.4s, v28.4s, v24.s[0]
-	WORD $0x4f981353 // fmla v19.4s, v26.4s, v24.s[0]
-	WORD $0x4f981334 // fmla v20.4s, v25.4s, v24.s[0]
-	WORD $0x4f9b1395 // fmla v21.4s, v28.4s, v27.s[0]
-	WORD $0x4f9b1356 // fmla v22.4s, v26.4s, v27.s[0]
-	WORD $0x4f9b1337 // fmla v23.4s, v25.4s, v27.s[0]
-	ADD R2, R15, R15
-	SUBS $1, R14, R14
 	BNE next4
 done4:
-	MOVD c+0(FP), R20
-	MOVD mode+80(FP), R21
-	CMP $1, R21
+	MOVD c+0(FP), R19
+	MOVD mode+80(FP), R20
+	CMP $1, R20
 	BNE store4
-	MOVD R20, R21
-	WORD $0x3dc002bb // ldr q27, [x21]
-	WORD $0x3dc006b9 // ldr q25, [x21, #16]
-	WORD $0x3ce46aba // ldr q26, [x21, x4]
-	WORD $0x4e20d760 // fadd v0.4s, v27.4s, v0.4s
-	WORD $0x4e21d721 // fadd v1.4s, v25.4s, v1.4s
-	WORD $0x4e22d742 // fadd v2.4s, v26.4s, v2.4s
-	ADD R1, R21, R21
-	WORD $0x3dc002ba // ldr q26, [x21]
-	WORD $0x3dc006b9 // ldr q25, [x21, #16]
-	WORD $0x3ce46abb // ldr q27, [x21, x4]
-	WORD $0x4e23d743 // fadd v3.4s, v26.4s, v3.4s
-	WORD $0x4e24d724 // fadd v4.4s, v25.4s, v4.4s
-	WORD $0x4e25d765 // fadd v5.4s, v27.4s, v5.4s
-	ADD R1, R21, R21
-	WORD $0x3dc002bb // ldr q27, [x21]
-	WORD $0x3dc006b9 // ldr q25, [x21, #16]
-	WORD $0x3ce46aba // ldr q26, [x21, x4]
-	WORD $0x4e26d766 // fadd v6.4s, v27.4s, v6.4s
-	WORD $0x4e27d727 // fadd v7.4s, v25.4s, v7.4s
-	WORD $0x4e28d748 // fadd v8.4s, v26.4s, v8.4s
-	ADD R1, R21, R21
-	WORD $0x3dc002ba // ldr q26, [x21]
-	WORD $0x3dc006b9 // ldr q25, [x21, #16]
-	WORD $0x3ce46abb // ldr q27, [x21, x4]
-	WORD $0x4e29d749 // fadd v9.4s, v26.4s, v9.4s
-	WORD $0x4e2ad72a // fadd v10.4s, v25.4s, v10.4s
-	WORD $0x4e2bd76b // fadd v11.4s, v27.4s, v11.4s
-	ADD R1, R21, R21
-	WORD $0x3dc002bb // ldr q27, [x21]
-	WORD $0x3dc006b9 // ldr q25, [x21, #16]
-	WORD $0x3ce46aba // ldr q26, [x21, x4]
-	WORD $0x4e2cd76c // fadd v12.4s, v27.4s, v12.4s
-	WORD $0x4e2dd72d // fadd v13.4s, v25.4s, v13.4s
-	WORD $0x4e2ed74e // fadd v14.4s, v26.4s, v14.4s
-	ADD R1, R21, R21
-	WORD $0x3dc002ba // ldr q26, [x21]
-	WORD $0x3dc006b9 // ldr q25, [x21, #16]
-	WORD $0x3ce46abb // ldr q27, [x21, x4]
-	WORD $0x4e2fd74f // fadd v15.4s, v26.4s, v15.4s
-	WORD $0x4e30d730 // fadd v16.4s, v25.4s, v16.4s
-	WORD $0x4e31d771 // fadd v17.4s, v27.4s, v17.4s
-	ADD R1, R21, R21
-	WORD $0x3dc002bb // ldr q27, [x21]
-	WORD $0x3dc006b9 // ldr q25, [x21, #16]
-	WORD $0x3ce46aba // ldr q26, [x21, x4]
-	WORD $0x4e32d772 // fadd v18.4s, v27.4s, v18.4s
-	WORD $0x4e33d733 // fadd v19.4s, v25.4s, v19.4s
-	WORD $0x4e34d754 // fadd v20.4s, v26.4s, v20.4s
-	ADD R1, R21, R21
-	WORD $0x3dc002ba // ldr q26, [x21]
-	WORD $0x3dc006b9 // ldr q25, [x21, #16]
-	WORD $0x3ce46abb // ldr q27, [x21, x4]
-	WORD $0x4e35d755 // fadd v21.4s, v26.4s, v21.4s
-	WORD $0x4e36d736 // fadd v22.4s, v25.4s, v22.4s
-	WORD $0x4e37d777 // fadd v23.4s, v27.4s, v23.4s
-	ADD R1, R21, R21
+	MOVD R19, R20
+	WORD $0x3dc0029c // ldr q28, [x20]
+	WORD $0x3dc0069a // ldr q26, [x20, #16]
+	WORD $0x3ce46a99 // ldr q25, [x20, x4]
+	WORD $0x4e20d780 // fadd v0.4s, v28.4s, v0.4s
+	WORD $0x4e21d741 // fadd v1.4s, v26.4s, v1.4s
+	WORD $0x4e22d722 // fadd v2.4s, v25.4s, v2.4s
+	ADD R1, R20, R20
+	WORD $0x3dc00299 // ldr q25, [x20]
+	WORD $0x3dc0069a // ldr q26, [x20, #16]
+	WORD $0x3ce46a9c // ldr q28, [x20, x4]
+	WORD $0x4e23d723 // fadd v3.4s, v25.4s, v3.4s
+	WORD $0x4e24d744 // fadd v4.4s, v26.4s, v4.4s
+	WORD $0x4e25d785 // fadd v5.4s, v28.4s, v5.4s
+	ADD R1, R20, R20
+	WORD $0x3dc0029c // ldr q28, [x20]
+	WORD $0x3dc0069a // ldr q26, [x20, #16]
+	WORD $0x3ce46a99 // ldr q25, [x20, x4]
+	WORD $0x4e26d786 // fadd v6.4s, v28.4s, v6.4s
+	WORD $0x4e27d747 // fadd v7.4s, v26.4s, v7.4s
+	WORD $0x4e28d728 // fadd v8.4s, v25.4s, v8.4s
+	ADD R1, R20, R20
+	WORD $0x3dc00299 // ldr q25, [x20]
+	WORD $0x3dc0069a // ldr q26, [x20, #16]
+	WORD $0x3ce46a9c // ldr q28, [x20, x4]
+	WORD $0x4e29d729 // fadd v9.4s, v25.4s, v9.4s
+	WORD $0x4e2ad74a // fadd v10.4s, v26.4s, v10.4s
+	WORD $0x4e2bd78b // fadd v11.4s, v28.4s, v11.4s
+	ADD R1, R20, R20
+	WORD $0x3dc0029c // ldr q28, [x20]
+	WORD $0x3dc0069a // ldr q26, [x20, #16]
+	WORD $0x3ce46a99 // ldr q25, [x20, x4]
+	WORD $0x4e2cd78c // fadd v12.4s, v28.4s, v12.4s
+	WORD $0x4e2dd74d // fadd v13.4s, v26.4s, v13.4s
+	WORD $0x4e2ed72e // fadd v14.4s, v25.4s, v14.4s
+	ADD R1, R20, R20
+	WORD $0x3dc00299 // ldr q25, [x20]
+	WORD $0x3dc0069a // ldr q26, [x20, #16]
+	WORD $0x3ce46a9c // ldr q28, [x20, x4]
+	WORD $0x4e2fd72f // fadd v15.4s, v25.4s, v15.4s
+	WORD $0x4e30d750 // fadd v16.4s, v26.4s, v16.4s
+	WORD $0x4e31d791 // fadd v17.4s, v28.4s, v17.4s
+	ADD R1, R20, R20
+	WORD $0x3dc0029c // ldr q28, [x20]
+	WORD $0x3dc0069a // ldr q26, [x20, #16]
+	WORD $0x3ce46a99 // ldr q25, [x20, x4]
+	WORD $0x4e32d792 // fadd v18.4s, v28.4s, v18.4s
+	WORD $0x4e33d753 // fadd v19.4s, v26.4s, v19.4s
+	WORD $0x4e34d734 // fadd v20.4s, v25.4s, v20.4s
+	ADD R1, R20, R20
+	WORD $0x3dc00299 // ldr q25, [x20]
+	WORD $0x3dc0069a // ldr q26, [x20, #16]
+	WORD $0x3ce46a9c // ldr q28, [x20, x4]
+	WORD $0x4e35d735 // fadd v21.4s, v25.4s, v21.4s
+	WORD $0x4e36d756 // fadd v22.4s, v26.4s, v22.4s
+	WORD $0x4e37d797 // fadd v23.4s, v28.4s, v23.4s
+	ADD R1, R20, R20
 store4:
-	WORD $0x3dc0001b // ldr q27, [x0]
-	WORD $0x4e20e419 // fcmeq v25.4s, v0.4s, v0.4s
-	WORD $0x6e7b1c19 // bsl v25.16b, v0.16b, v27.16b
-	WORD $0x4e21e43a // fcmeq v26.4s, v1.4s, v1.4s
-	WORD $0x6e7b1c3a // bsl v26.16b, v1.16b, v27.16b
-	WORD $0x4e22e45c // fcmeq v28.4s, v2.4s, v2.4s
-	WORD $0x6e7b1c5c // bsl v28.16b, v2.16b, v27.16b
-	WORD $0x3d800299 // str q25, [x20]
-	WORD $0x3d80069a // str q26, [x20, #16]
-	WORD $0x3ca46a9c // str q28, [x20, x4]
-	ADD R1, R20, R20
-	WORD $0x4e23e47c // fcmeq v28.4s, v3.4s, v3.4s
-	WORD $0x6e7b1c7c // bsl v28.16b, v3.16b, v27.16b
-	WORD $0x4e24e49a // fcmeq v26.4s, v4.4s, v4.4s
-	WORD $0x6e7b1c9a // bsl v26.16b, v4.16b, v27.16b
-	WORD $0x4e25e4b9 // fcmeq v25.4s, v5.4s, v5.4s
-	WORD $0x6e7b1cb9 // bsl v25.16b, v5.16b, v27.16b
-	WORD $0x3d80029c // str q28, [x20]
-	WORD $0x3d80069a // str q26, [x20, #16]
-	WORD $0x3ca46a99 // str q25, [x20, x4]
-	ADD R1, R20, R20
-	WORD $0x4e26e4d9 // fcmeq v25.4s, v6.4s, v6.4s
-	WORD $0x6e7b1cd9 // bsl v25.16b, v6.16b, v27.16b
-	WORD $0x4e27e4fa // fcmeq v26.4s, v7.4s, v7.4s
-	WORD $0x6e7b1cfa // bsl v26.16b, v7.16b, v27.16b
-	WORD $0x4e28e51c // fcmeq v28.4s, v8.4s, v8.4s
-	WORD $0x6e7b1d1c // bsl v28.16b, v8.16b, v27.16b
-	WORD $0x3d800299 // str q25, [x20]
-	WORD $0x3d80069a // str q26, [x20, #16]
-	WORD $0x3ca46a9c // str q28, [x20, x4]
-	ADD R1, R20, R20
-	WORD $0x4e29e53c // fcmeq v28.4s, v9.4s, v9.4s
-	WORD $0x6e7b1d3c // bsl v28.16b, v9.16b, v27.16b
-	WORD $0x4e2ae55a // fcmeq v26.4s, v10.4s, v10.4s
-	WORD $0x6e7b1d5a // bsl v26.16b, v10.16b, v27.16b
-	WORD $0x4e2be579 // fcmeq v25.4s, v11.4s, v11.4s
-	WORD $0x6e7b1d79 // bsl v25.16b, v11.16b, v27.16b
-	WORD $0x3d80029c // str q28, [x20]
-	WORD $0x3d80069a // str q26, [x20, #16]
-	WORD $0x3ca46a99 // str q25, [x20, x4]
-	ADD R1, R20, R20
-	WORD $0x4e2ce599 // fcmeq v25.4s, v12.4s, v12.4s
-	WORD $0x6e7b1d99 // bsl v25.16b, v12.16b, v27.16b
-	WORD $0x4e2de5ba // fcmeq v26.4s, v13.4s, v13.4s
-	WORD $0x6e7b1dba // bsl v26.16b, v13.16b, v27.16b
-	WORD $0x4e2ee5dc // fcmeq v28.4s, v14.4s, v14.4s
-	WORD $0x6e7b1ddc // bsl v28.16b, v14.16b, v27.16b
-	WORD $0x3d800299 // str q25, [x20]
-	WORD $0x3d80069a // str q26, [x20, #16]
-	WORD $0x3ca46a9c // str q28, [x20, x4]
-	ADD R1, R20, R20
-	WORD $0x4e2fe5fc // fcmeq v28.4s, v15.4s, v15.4s
-	WORD $0x6e7b1dfc // bsl v28.16b, v15.16b, v27.16b
-	WORD $0x4e30e61a // fcmeq v26.4s, v16.4s, v16.4s
-	WORD $0x6e7b1e1a // bsl v26.16b, v16.16b, v27.16b
-	WORD $0x4e31e639 // fcmeq v25.4s, v17.4s, v17.4s
-	WORD $0x6e7b1e39 // bsl v25.16b, v17.16b, v27.16b
-	WORD $0x3d80029c // str q28, [x20]
-	WORD $0x3d80069a // str q26, [x20, #16]
-	WORD $0x3ca46a99 // str q25, [x20, x4]
-	ADD R1, R20, R20
-	WORD $0x4e32e659 // fcmeq v25.4s, v18.4s, v18.4s
-	WORD $0x6e7b1e59 // bsl v25.16b, v18.16b, v27.16b
-	WORD $0x4e33e67a // fcmeq v26.4s, v19.4s, v19.4s
-	WORD $0x6e7b1e7a // bsl v26.16b, v19.16b, v27.16b
-	WORD $0x4e34e69c // fcmeq v28.4s, v20.4s, v20.4s
-	WORD $0x6e7b1e9c // bsl v28.16b, v20.16b, v27.16b
-	WORD $0x3d800299 // str q25, [x20]
-	WORD $0x3d80069a // str q26, [x20, #16]
-	WORD $0x3ca46a9c // str q28, [x20, x4]
-	ADD R1, R20, R20
-	WORD $0x4e35e6bc // fcmeq v28.4s, v21.4s, v21.4s
-	WORD $0x6e7b1ebc // bsl v28.16b, v21.16b, v27.16b
-	WORD $0x4e36e6da // fcmeq v26.4s, v22.4s, v22.4s
-	WORD $0x6e7b1eda // bsl v26.16b, v22.16b, v27.16b
-	WORD $0x4e37e6f9 // fcmeq v25.4s, v23.4s, v23.4s
-	WORD $0x6e7b1ef9 // bsl v25.16b, v23.16b, v27.16b
-	WORD $0x3d80029c // str q28, [x20]
-	WORD $0x3d80069a // str q26, [x20, #16]
-	WORD $0x3ca46a99 // str q25, [x20, x4]
-	ADD R1, R20, R20
+	WORD $0x3dc0001c // ldr q28, [x0]
+	WORD $0x4e20e41a // fcmeq v26.4s, v0.4s, v0.4s
+	WORD $0x6e7c1c1a // bsl v26.16b, v0.16b, v28.16b
+	WORD $0x4e21e439 // fcmeq v25.4s, v1.4s, v1.4s
+	WORD $0x6e7c1c39 // bsl v25.16b, v1.16b, v28.16b
+	WORD $0x4e22e458 // fcmeq v24.4s, v2.4s, v2.4s
+	WORD $0x6e7c1c58 // bsl v24.16b, v2.16b, v28.16b
+	WORD $0x3d80027a // str q26, [x19]
+	WORD $0x3d800679 // str q25, [x19, #16]
+	WORD $0x3ca46a78 // str q24, [x19, x4]
+	ADD R1, R19, R19
+	WORD $0x4e23e478 // fcmeq v24.4s, v3.4s, v3.4s
+	WORD $0x6e7c1c78 // bsl v24.16b, v3.16b, v28.16b
+	WORD $0x4e24e499 // fcmeq v25.4s, v4.4s, v4.4s
+	WORD $0x6e7c1c99 // bsl v25.16b, v4.16b, v28.16b
+	WORD $0x4e25e4ba // fcmeq v26.4s, v5.4s, v5.4s
+	WORD $0x6e7c1cba // bsl v26.16b, v5.16b, v28.16b
+	WORD $0x3d800278 // str q24, [x19]
+	WORD $0x3d800679 // str q25, [x19, #16]
+	WORD $0x3ca46a7a // str q26, [x19, x4]
+	ADD R1, R19, R19
+	WORD $0x4e26e4da // fcmeq v26.4s, v6.4s, v6.4s
+	WORD $0x6e7c1cda // bsl v26.16b, v6.16b, v28.16b
+	WORD $0x4e27e4f9 // fcmeq v25.4s, v7.4s, v7.4s
+	WORD $0x6e7c1cf9 // bsl v25.16b, v7.16b, v28.16b
+	WORD $0x4e28e518 // fcmeq v24.4s, v8.4s, v8.4s
+	WORD $0x6e7c1d18 // bsl v24.16b, v8.16b, v28.16b
+	WORD $0x3d80027a // str q26, [x19]
+	WORD $0x3d800679 // str q25, [x19, #16]
+	WORD $0x3ca46a78 // str q24, [x19, x4]
+	ADD R1, R19, R19
+	WORD $0x4e29e538 // fcmeq v24.4s, v9.4s, v9.4s
+	WORD $0x6e7c1d38 // bsl v24.16b, v9.16b, v28.16b
+	WORD $0x4e2ae559 // fcmeq v25.4s, v10.4s, v10.4s
+	WORD $0x6e7c1d59 // bsl v25.16b, v10.16b, v28.16b
+	WORD $0x4e2be57a // fcmeq v26.4s, v11.4s, v11.4s
+	WORD $0x6e7c1d7a // bsl v26.16b, v11.16b, v28.16b
+	WORD $0x3d800278 // str q24, [x19]
+	WORD $0x3d800679 // str q25, [x19, #16]
+	WORD $0x3ca46a7a // str q26, [x19, x4]
+	ADD R1, R19, R19
+	WORD $0x4e2ce59a // fcmeq v26.4s, v12.4s, v12.4s
+	WORD $0x6e7c1d9a // bsl v26.16b, v12.16b, v28.16b
+	WORD $0x4e2de5b9 // fcmeq v25.4s, v13.4s, v13.4s
+	WORD $0x6e7c1db9 // bsl v25.16b, v13.16b, v28.16b
+	WORD $0x4e2ee5d8 // fcmeq v24.4s, v14.4s, v14.4s
+	WORD $0x6e7c1dd8 // bsl v24.16b, v14.16b, v28.16b
+	WORD $0x3d80027a // str q26, [x19]
+	WORD $0x3d800679 // str q25, [x19, #16]
+	WORD $0x3ca46a78 // str q24, [x19, x4]
+	ADD R1, R19, R19
+	WORD $0x4e2fe5f8 // fcmeq v24.4s, v15.4s, v15.4s
+	WORD $0x6e7c1df8 // bsl v24.16b, v15.16b, v28.16b
+	WORD $0x4e30e619 // fcmeq v25.4s, v16.4s, v16.4s
+	WORD $0x6e7c1e19 // bsl v25.16b, v16.16b, v28.16b
+	WORD $0x4e31e63a // fcmeq v26.4s, v17.4s, v17.4s
+	WORD $0x6e7c1e3a // bsl v26.16b, v17.16b, v28.16b
+	WORD $0x3d800278 // str q24, [x19]
+	WORD $0x3d800679 // str q25, [x19, #16]
+	WORD $0x3ca46a7a // str q26, [x19, x4]
+	ADD R1, R19, R19
+	WORD $0x4e32e65a // fcmeq v26.4s, v18.4s, v18.4s
+	WORD $0x6e7c1e5a // bsl v26.16b, v18.16b, v28.16b
+	WORD $0x4e33e679 // fcmeq v25.4s, v19.4s, v19.4s
+	WORD $0x6e7c1e79 // bsl v25.16b, v19.16b, v28.16b
+	WORD $0x4e34e698 // fcmeq v24.4s, v20.4s, v20.4s
+	WORD $0x6e7c1e98 // bsl v24.16b, v20.16b, v28.16b
+	WORD $0x3d80027a // str q26, [x19]
+	WORD $0x3d800679 // str q25, [x19, #16]
+	WORD $0x3ca46a78 // str q24, [x19, x4]
+	ADD R1, R19, R19
+	WORD $0x4e35e6b8 // fcmeq v24.4s, v21.4s, v21.4s
+	WORD $0x6e7c1eb8 // bsl v24.16b, v21.16b, v28.16b
+	WORD $0x4e36e6d9 // fcmeq v25.4s, v22.4s, v22.4s
+	WORD $0x6e7c1ed9 // bsl v25.16b, v22.16b, v28.16b
+	WORD $0x4e37e6fa // fcmeq v26.4s, v23.4s, v23.4s
+	WORD $0x6e7c1efa // bsl v26.16b, v23.16b, v28.16b
+	WORD $0x3d800278 // str q24, [x19]
+	WORD $0x3d800679 // str q25, [x19, #16]
+	WORD $0x3ca46a7a // str q26, [x19, x4]
+	ADD R1, R19, R19
 below:
-	MOVD times+72(FP), R21
-	SUBS $1, R21, R21
+	MOVD times+72(FP), R20
+	SUBS $1, R20, R20
 	BEQ last
-	MOVD R21, times+72(FP)
-	MOVD R20, c+0(FP)
-	MOVD aRow+24(FP), R21
-	LSL $2, R21, R21
-	ADD R6, R21, R21
-	MOVD R21, a+16(FP)
+	MOVD R20, times+72(FP)
+	MOVD R19, c+0(FP)
+	MOVD aRow+24(FP), R20
+	LSL $2, R20, R20
+	ADD R6, R20, R20
+	MOVD R20, a+16(FP)
 	JMP tile
 last:
 	RET
@@ -10477,8 +9531,8 @@ next:
 	BNE next
 	RET
 
-// func gemm1x1_64NEON(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, split int, offs *int)
-TEXT ·gemm1x1_64NEON(SB), NOSPLIT, $0-112
+// func gemm1x1_64NEON(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
+TEXT ·gemm1x1_64NEON(SB), NOSPLIT, $0-104
 	MOVD $gemm1x1_64NEONNEONConstants<>(SB), R0
 	MOVD ldc+8(FP), R1
 	LSL $3, R1, R1
@@ -10495,90 +9549,76 @@ tile:
 	MOVD k+64(FP), R7
 	WORD $0x6f00e400 // movi v0.2d, #0
 	MOVD $0, R8
-	MOVD offs+104(FP), R9
 	CMP $0, R4
 	BNE not2
 	CMP $0, R7
 	BEQ done2
-	CMP $0, R9
-	BEQ next2
-listed:
-	MOVD (R9), R10
-	ADD $8, R9, R9
-	ADD R10<<3, R6, R10
-	WORD $0x3dc00141 // ldr q1, [x10]
+next2:
+	WORD $0x3dc000c1 // ldr q1, [x6]
+	ADD R3, R6, R6
 	WORD $0xfc6868a2 // ldr d2, [x5, x8]
 	WORD $0x4fc21020 // fmla v0.2d, v1.2d, v2.d[0]
 	ADD R2, R8, R8
 	SUBS $1, R7, R7
-	BNE listed
-	JMP done2
-next2:
-	WORD $0x3dc000c2 // ldr q2, [x6]
-	ADD R3, R6, R6
-	WORD $0xfc6868a1 // ldr d1, [x5, x8]
-	WORD $0x4fc11040 // fmla v0.2d, v2.2d, v1.d[0]
-	ADD R2, R8, R8
-	SUBS $1, R7, R7
 	BNE next2
 done2:
-	MOVD c+0(FP), R10
-	MOVD mode+80(FP), R11
-	CMP $1, R11
+	MOVD c+0(FP), R9
+	MOVD mode+80(FP), R10
+	CMP $1, R10
 	BNE store2
-	MOVD R10, R11
-	WORD $0x3dc00161 // ldr q1, [x11]
-	WORD $0x4e60d420 // fadd v0.2d, v1.2d, v0.2d
-	ADD R1, R11, R11
-store2:
-	WORD $0x3dc00001 // ldr q1, [x0]
-	WORD $0x4e60e402 // fcmeq v2.2d, v0.2d, v0.2d
-	WORD $0x6e611c02 // bsl v2.16b, v0.16b, v1.16b
-	WORD $0x3d800142 // str q2, [x10]
+	MOVD R9, R10
+	WORD $0x3dc00142 // ldr q2, [x10]
+	WORD $0x4e60d440 // fadd v0.2d, v2.2d, v0.2d
 	ADD R1, R10, R10
+store2:
+	WORD $0x3dc00002 // ldr q2, [x0]
+	WORD $0x4e60e401 // fcmeq v1.2d, v0.2d, v0.2d
+	WORD $0x6e621c01 // bsl v1.16b, v0.16b, v2.16b
+	WORD $0x3d800121 // str q1, [x9]
+	ADD R1, R9, R9
 	JMP below
 not2:
 	CMP $0, R7
 	BEQ done1
 next1:
-	WORD $0xfd4000c2 // ldr d2, [x6]
+	WORD $0xfd4000c1 // ldr d1, [x6]
 	ADD R3, R6, R6
-	WORD $0xfc6868a1 // ldr d1, [x5, x8]
-	WORD $0x4fc11040 // fmla v0.2d, v2.2d, v1.d[0]
+	WORD $0xfc6868a2 // ldr d2, [x5, x8]
+	WORD $0x4fc21020 // fmla v0.2d, v1.2d, v2.d[0]
 	ADD R2, R8, R8
 	SUBS $1, R7, R7
 	BNE next1
 done1:
-	MOVD c+0(FP), R10
-	MOVD mode+80(FP), R11
-	CMP $1, R11
+	MOVD c+0(FP), R9
+	MOVD mode+80(FP), R10
+	CMP $1, R10
 	BNE store1
-	MOVD R10, R11
-	WORD $0xfd400161 // ldr d1, [x11]
-	WORD $0x4e60d420 // fadd v0.2d, v1.2d, v0.2d
-	ADD R1, R11, R11
-store1:
-	WORD $0x3dc00001 // ldr q1, [x0]
-	WORD $0x4e60e402 // fcmeq v2.2d, v0.2d, v0.2d
-	WORD $0x6e611c02 // bsl v2.16b, v0.16b, v1.16b
-	WORD $0xfd000142 // str d2, [x10]
+	MOVD R9, R10
+	WORD $0xfd400142 // ldr d2, [x10]
+	WORD $0x4e60d440 // fadd v0.2d, v2.2d, v0.2d
 	ADD R1, R10, R10
+store1:
+	WORD $0x3dc00002 // ldr q2, [x0]
+	WORD $0x4e60e401 // fcmeq v1.2d, v0.2d, v0.2d
+	WORD $0x6e621c01 // bsl v1.16b, v0.16b, v2.16b
+	WORD $0xfd000121 // str d1, [x9]
+	ADD R1, R9, R9
 below:
-	MOVD times+72(FP), R11
-	SUBS $1, R11, R11
+	MOVD times+72(FP), R10
+	SUBS $1, R10, R10
 	BEQ last
-	MOVD R11, times+72(FP)
-	MOVD R10, c+0(FP)
-	MOVD aRow+24(FP), R11
-	LSL $3, R11, R11
-	ADD R5, R11, R11
-	MOVD R11, a+16(FP)
+	MOVD R10, times+72(FP)
+	MOVD R9, c+0(FP)
+	MOVD aRow+24(FP), R10
+	LSL $3, R10, R10
+	ADD R5, R10, R10
+	MOVD R10, a+16(FP)
 	JMP tile
 last:
 	RET
 
-// func gemm2x1_64NEON(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, split int, offs *int)
-TEXT ·gemm2x1_64NEON(SB), NOSPLIT, $0-112
+// func gemm2x1_64NEON(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
+TEXT ·gemm2x1_64NEON(SB), NOSPLIT, $0-104
 	MOVD $gemm2x1_64NEONNEONConstants<>(SB), R0
 	MOVD ldc+8(FP), R1
 	LSL $3, R1, R1
@@ -10599,110 +9639,94 @@ tile:
 	WORD $0x6f00e400 // movi v0.2d, #0
 	WORD $0x6f00e401 // movi v1.2d, #0
 	MOVD $0, R9
-	MOVD offs+104(FP), R10
 	CMP $0, R4
 	BNE not2
 	CMP $0, R8
 	BEQ done2
-	CMP $0, R10
-	BEQ next2
-listed:
-	MOVD (R10), R11
-	ADD $8, R10, R10
-	ADD R11<<3, R7, R11
-	WORD $0x3dc00162 // ldr q2, [x11]
+next2:
+	WORD $0x3dc000e2 // ldr q2, [x7]
+	ADD R3, R7, R7
 	WORD $0xfc6968a3 // ldr d3, [x5, x9]
 	WORD $0xfc6968c4 // ldr d4, [x6, x9]
 	WORD $0x4fc31040 // fmla v0.2d, v2.2d, v3.d[0]
 	WORD $0x4fc41041 // fmla v1.2d, v2.2d, v4.d[0]
 	ADD R2, R9, R9
 	SUBS $1, R8, R8
-	BNE listed
-	JMP done2
-next2:
-	WORD $0x3dc000e4 // ldr q4, [x7]
-	ADD R3, R7, R7
-	WORD $0xfc6968a2 // ldr d2, [x5, x9]
-	WORD $0xfc6968c3 // ldr d3, [x6, x9]
-	WORD $0x4fc21080 // fmla v0.2d, v4.2d, v2.d[0]
-	WORD $0x4fc31081 // fmla v1.2d, v4.2d, v3.d[0]
-	ADD R2, R9, R9
-	SUBS $1, R8, R8
 	BNE next2
 done2:
-	MOVD c+0(FP), R11
-	MOVD mode+80(FP), R12
-	CMP $1, R12
+	MOVD c+0(FP), R10
+	MOVD mode+80(FP), R11
+	CMP $1, R11
 	BNE store2
-	MOVD R11, R12
-	WORD $0x3dc00183 // ldr q3, [x12]
-	WORD $0x4e60d460 // fadd v0.2d, v3.2d, v0.2d
-	ADD R1, R12, R12
-	WORD $0x3dc00183 // ldr q3, [x12]
-	WORD $0x4e61d461 // fadd v1.2d, v3.2d, v1.2d
-	ADD R1, R12, R12
+	MOVD R10, R11
+	WORD $0x3dc00164 // ldr q4, [x11]
+	WORD $0x4e60d480 // fadd v0.2d, v4.2d, v0.2d
+	ADD R1, R11, R11
+	WORD $0x3dc00164 // ldr q4, [x11]
+	WORD $0x4e61d481 // fadd v1.2d, v4.2d, v1.2d
+	ADD R1, R11, R11
 store2:
-	WORD $0x3dc00003 // ldr q3, [x0]
-	WORD $0x4e60e404 // fcmeq v4.2d, v0.2d, v0.2d
-	WORD $0x6e631c04 // bsl v4.16b, v0.16b, v3.16b
-	WORD $0x3d800164 // str q4, [x11]
-	ADD R1, R11, R11
-	WORD $0x4e61e424 // fcmeq v4.2d, v1.2d, v1.2d
-	WORD $0x6e631c24 // bsl v4.16b, v1.16b, v3.16b
-	WORD $0x3d800164 // str q4, [x11]
-	ADD R1, R11, R11
+	WORD $0x3dc00004 // ldr q4, [x0]
+	WORD $0x4e60e402 // fcmeq v2.2d, v0.2d, v0.2d
+	WORD $0x6e641c02 // bsl v2.16b, v0.16b, v4.16b
+	WORD $0x3d800142 // str q2, [x10]
+	ADD R1, R10, R10
+	WORD $0x4e61e422 // fcmeq v2.2d, v1.2d, v1.2d
+	WORD $0x6e641c22 // bsl v2.16b, v1.16b, v4.16b
+	WORD $0x3d800142 // str q2, [x10]
+	ADD R1, R10, R10
 	JMP below
 not2:
 	CMP $0, R8
 	BEQ done1
 next1:
-	WORD $0xfd4000e4 // ldr d4, [x7]
+	WORD $0xfd4000e2 // ldr d2, [x7]
 	ADD R3, R7, R7
-	WORD $0xfc6968a3 // ldr d3, [x5, x9]
-	WORD $0xfc6968c2 // ldr d2, [x6, x9]
-	WORD $0x4fc31080 // fmla v0.2d, v4.2d, v3.d[0]
-	WORD $0x4fc21081 // fmla v1.2d, v4.2d, v2.d[0]
+	WORD $0xfc6968a4 // ldr d4, [x5, x9]
+	WORD $0xfc6968c3 // ldr d3, [x6, x9]
+	WORD $0x4fc41040 // fmla v0.2d, v2.2d, v4.d[0]
+	WORD $0x4fc31041 // fmla v1.2d, v2.2d, v3.d[0]
 	ADD R2, R9, R9
 	SUBS $1, R8, R8
 	BNE next1
 done1:
-	MOVD c+0(FP), R11
-	MOVD mode+80(FP), R12
-	CMP $1, R12
+	MOVD c+0(FP), R10
+	MOVD mode+80(FP), R11
+	CMP $1, R11
 	BNE store1
-	MOVD R11, R12
-	WORD $0xfd400182 // ldr d2, [x12]
-	WORD $0x4e60d440 // fadd v0.2d, v2.2d, v0.2d
-	ADD R1, R12, R12
-	WORD $0xfd400182 // ldr d2, [x12]
-	WORD $0x4e61d441 // fadd v1.2d, v2.2d, v1.2d
-	ADD R1, R12, R12
+	MOVD R10, R11
+	WORD $0xfd400163 // ldr d3, [x11]
+	WORD $0x4e60d460 // fadd v0.2d, v3.2d, v0.2d
+	ADD R1, R11, R11
+	WORD $0xfd400163 // ldr d3, [x11]
+	WORD $0x4e61d461 // fadd v1.2d, v3.2d, v1.2d
+	ADD R1, R11, R11
 store1:
-	WORD $0x3dc00002 // ldr q2, [x0]
-	WORD $0x4e60e404 // fcmeq v4.2d, v0.2d, v0.2d
-	WORD $0x6e621c04 // bsl v4.16b, v0.16b, v2.16b
-	WORD $0xfd000164 // str d4, [x11]
-	ADD R1, R11, R11
-	WORD $0x4e61e424 // fcmeq v4.2d, v1.2d, v1.2d
-	WORD $0x6e621c24 // bsl v4.16b, v1.16b, v2.16b
-	WORD $0xfd000164 // str d4, [x11]
-	ADD R1, R11, R11
+	WORD $0x3dc00003 // ldr q3, [x0]
+	WORD $0x4e60e402 // fcmeq v2.2d, v0.2d, v0.2d
+	WORD $0x6e631c02 // bsl v2.16b, v0.16b, v3.16b
+	WORD $0xfd000142 // str d2, [x10]
+	ADD R1, R10, R10
+	WORD $0x4e61e422 // fcmeq v2.2d, v1.2d, v1.2d
+	WORD $0x6e631c22 // bsl v2.16b, v1.16b, v3.16b
+	WORD $0xfd000142 // str d2, [x10]
+	ADD R1, R10, R10
 below:
-	MOVD times+72(FP), R12
-	SUBS $1, R12, R12
+	MOVD times+72(FP), R11
+	SUBS $1, R11, R11
 	BEQ last
-	MOVD R12, times+72(FP)
-	MOVD R11, c+0(FP)
-	MOVD aRow+24(FP), R12
-	LSL $3, R12, R12
-	ADD R6, R12, R12
-	MOVD R12, a+16(FP)
+	MOVD R11, times+72(FP)
+	MOVD R10, c+0(FP)
+	MOVD aRow+24(FP), R11
+	LSL $3, R11, R11
+	ADD R6, R11, R11
+	MOVD R11, a+16(FP)
 	JMP tile
 last:
 	RET
 
-// func gemm3x1_64NEON(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, split int, offs *int)
-TEXT ·gemm3x1_64NEON(SB), NOSPLIT, $0-112
+// func gemm3x1_64NEON(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
+TEXT ·gemm3x1_64NEON(SB), NOSPLIT, $0-104
 	MOVD $gemm3x1_64NEONNEONConstants<>(SB), R0
 	MOVD ldc+8(FP), R1
 	LSL $3, R1, R1
@@ -10725,18 +9749,13 @@ tile:
 	WORD $0x6f00e401 // movi v1.2d, #0
 	WORD $0x6f00e402 // movi v2.2d, #0
 	MOVD $0, R10
-	MOVD offs+104(FP), R11
 	CMP $0, R4
 	BNE not2
 	CMP $0, R9
 	BEQ done2
-	CMP $0, R11
-	BEQ next2
-listed:
-	MOVD (R11), R12
-	ADD $8, R11, R11
-	ADD R12<<3, R8, R12
-	WORD $0x3dc00183 // ldr q3, [x12]
+next2:
+	WORD $0x3dc00103 // ldr q3, [x8]
+	ADD R3, R8, R8
 	WORD $0xfc6a68a4 // ldr d4, [x5, x10]
 	WORD $0xfc6a68e5 // ldr d5, [x7, x10]
 	WORD $0xfc6a68c6 // ldr d6, [x6, x10]
@@ -10745,110 +9764,97 @@ listed:
 	WORD $0x4fc61062 // fmla v2.2d, v3.2d, v6.d[0]
 	ADD R2, R10, R10
 	SUBS $1, R9, R9
-	BNE listed
-	JMP done2
-next2:
-	WORD $0x3dc00106 // ldr q6, [x8]
-	ADD R3, R8, R8
-	WORD $0xfc6a68a3 // ldr d3, [x5, x10]
-	WORD $0xfc6a68e5 // ldr d5, [x7, x10]
-	WORD $0xfc6a68c4 // ldr d4, [x6, x10]
-	WORD $0x4fc310c0 // fmla v0.2d, v6.2d, v3.d[0]
-	WORD $0x4fc510c1 // fmla v1.2d, v6.2d, v5.d[0]
-	WORD $0x4fc410c2 // fmla v2.2d, v6.2d, v4.d[0]
-	ADD R2, R10, R10
-	SUBS $1, R9, R9
 	BNE next2
 done2:
-	MOVD c+0(FP), R12
-	MOVD mode+80(FP), R13
-	CMP $1, R13
+	MOVD c+0(FP), R11
+	MOVD mode+80(FP), R12
+	CMP $1, R12
 	BNE store2
-	MOVD R12, R13
-	WORD $0x3dc001a4 // ldr q4, [x13]
-	WORD $0x4e60d480 // fadd v0.2d, v4.2d, v0.2d
-	ADD R1, R13, R13
-	WORD $0x3dc001a4 // ldr q4, [x13]
-	WORD $0x4e61d481 // fadd v1.2d, v4.2d, v1.2d
-	ADD R1, R13, R13
-	WORD $0x3dc001a4 // ldr q4, [x13]
-	WORD $0x4e62d482 // fadd v2.2d, v4.2d, v2.2d
-	ADD R1, R13, R13
+	MOVD R11, R12
+	WORD $0x3dc00186 // ldr q6, [x12]
+	WORD $0x4e60d4c0 // fadd v0.2d, v6.2d, v0.2d
+	ADD R1, R12, R12
+	WORD $0x3dc00186 // ldr q6, [x12]
+	WORD $0x4e61d4c1 // fadd v1.2d, v6.2d, v1.2d
+	ADD R1, R12, R12
+	WORD $0x3dc00186 // ldr q6, [x12]
+	WORD $0x4e62d4c2 // fadd v2.2d, v6.2d, v2.2d
+	ADD R1, R12, R12
 store2:
-	WORD $0x3dc00004 // ldr q4, [x0]
-	WORD $0x4e60e406 // fcmeq v6.2d, v0.2d, v0.2d
-	WORD $0x6e641c06 // bsl v6.16b, v0.16b, v4.16b
-	WORD $0x3d800186 // str q6, [x12]
-	ADD R1, R12, R12
-	WORD $0x4e61e426 // fcmeq v6.2d, v1.2d, v1.2d
-	WORD $0x6e641c26 // bsl v6.16b, v1.16b, v4.16b
-	WORD $0x3d800186 // str q6, [x12]
-	ADD R1, R12, R12
-	WORD $0x4e62e446 // fcmeq v6.2d, v2.2d, v2.2d
-	WORD $0x6e641c46 // bsl v6.16b, v2.16b, v4.16b
-	WORD $0x3d800186 // str q6, [x12]
-	ADD R1, R12, R12
+	WORD $0x3dc00006 // ldr q6, [x0]
+	WORD $0x4e60e403 // fcmeq v3.2d, v0.2d, v0.2d
+	WORD $0x6e661c03 // bsl v3.16b, v0.16b, v6.16b
+	WORD $0x3d800163 // str q3, [x11]
+	ADD R1, R11, R11
+	WORD $0x4e61e423 // fcmeq v3.2d, v1.2d, v1.2d
+	WORD $0x6e661c23 // bsl v3.16b, v1.16b, v6.16b
+	WORD $0x3d800163 // str q3, [x11]
+	ADD R1, R11, R11
+	WORD $0x4e62e443 // fcmeq v3.2d, v2.2d, v2.2d
+	WORD $0x6e661c43 // bsl v3.16b, v2.16b, v6.16b
+	WORD $0x3d800163 // str q3, [x11]
+	ADD R1, R11, R11
 	JMP below
 not2:
 	CMP $0, R9
 	BEQ done1
 next1:
-	WORD $0xfd400106 // ldr d6, [x8]
+	WORD $0xfd400103 // ldr d3, [x8]
 	ADD R3, R8, R8
-	WORD $0xfc6a68a4 // ldr d4, [x5, x10]
+	WORD $0xfc6a68a6 // ldr d6, [x5, x10]
 	WORD $0xfc6a68e5 // ldr d5, [x7, x10]
-	WORD $0xfc6a68c3 // ldr d3, [x6, x10]
-	WORD $0x4fc410c0 // fmla v0.2d, v6.2d, v4.d[0]
-	WORD $0x4fc510c1 // fmla v1.2d, v6.2d, v5.d[0]
-	WORD $0x4fc310c2 // fmla v2.2d, v6.2d, v3.d[0]
+	WORD $0xfc6a68c4 // ldr d4, [x6, x10]
+	WORD $0x4fc61060 // fmla v0.2d, v3.2d, v6.d[0]
+	WORD $0x4fc51061 // fmla v1.2d, v3.2d, v5.d[0]
+	WORD $0x4fc41062 // fmla v2.2d, v3.2d, v4.d[0]
 	ADD R2, R10, R10
 	SUBS $1, R9, R9
 	BNE next1
 done1:
-	MOVD c+0(FP), R12
-	MOVD mode+80(FP), R13
-	CMP $1, R13
+	MOVD c+0(FP), R11
+	MOVD mode+80(FP), R12
+	CMP $1, R12
 	BNE store1
-	MOVD R12, R13
-	WORD $0xfd4001a3 // ldr d3, [x13]
-	WORD $0x4e60d460 // fadd v0.2d, v3.2d, v0.2d
-	ADD R1, R13, R13
-	WORD $0xfd4001a3 // ldr d3, [x13]
-	WORD $0x4e61d461 // fadd v1.2d, v3.2d, v1.2d
-	ADD R1, R13, R13
-	WORD $0xfd4001a3 // ldr d3, [x13]
-	WORD $0x4e62d462 // fadd v2.2d, v3.2d, v2.2d
-	ADD R1, R13, R13
+	MOVD R11, R12
+	WORD $0xfd400184 // ldr d4, [x12]
+	WORD $0x4e60d480 // fadd v0.2d, v4.2d, v0.2d
+	ADD R1, R12, R12
+	WORD $0xfd400184 // ldr d4, [x12]
+	WORD $0x4e61d481 // fadd v1.2d, v4.2d, v1.2d
+	ADD R1, R12, R12
+	WORD $0xfd400184 // ldr d4, [x12]
+	WORD $0x4e62d482 // fadd v2.2d, v4.2d, v2.2d
+	ADD R1, R12, R12
 store1:
-	WORD $0x3dc00003 // ldr q3, [x0]
-	WORD $0x4e60e406 // fcmeq v6.2d, v0.2d, v0.2d
-	WORD $0x6e631c06 // bsl v6.16b, v0.16b, v3.16b
-	WORD $0xfd000186 // str d6, [x12]
-	ADD R1, R12, R12
-	WORD $0x4e61e426 // fcmeq v6.2d, v1.2d, v1.2d
-	WORD $0x6e631c26 // bsl v6.16b, v1.16b, v3.16b
-	WORD $0xfd000186 // str d6, [x12]
-	ADD R1, R12, R12
-	WORD $0x4e62e446 // fcmeq v6.2d, v2.2d, v2.2d
-	WORD $0x6e631c46 // bsl v6.16b, v2.16b, v3.16b
-	WORD $0xfd000186 // str d6, [x12]
-	ADD R1, R12, R12
+	WORD $0x3dc00004 // ldr q4, [x0]
+	WORD $0x4e60e403 // fcmeq v3.2d, v0.2d, v0.2d
+	WORD $0x6e641c03 // bsl v3.16b, v0.16b, v4.16b
+	WORD $0xfd000163 // str d3, [x11]
+	ADD R1, R11, R11
+	WORD $0x4e61e423 // fcmeq v3.2d, v1.2d, v1.2d
+	WORD $0x6e641c23 // bsl v3.16b, v1.16b, v4.16b
+	WORD $0xfd000163 // str d3, [x11]
+	ADD R1, R11, R11
+	WORD $0x4e62e443 // fcmeq v3.2d, v2.2d, v2.2d
+	WORD $0x6e641c43 // bsl v3.16b, v2.16b, v4.16b
+	WORD $0xfd000163 // str d3, [x11]
+	ADD R1, R11, R11
 below:
-	MOVD times+72(FP), R13
-	SUBS $1, R13, R13
+	MOVD times+72(FP), R12
+	SUBS $1, R12, R12
 	BEQ last
-	MOVD R13, times+72(FP)
-	MOVD R12, c+0(FP)
-	MOVD aRow+24(FP), R13
-	LSL $3, R13, R13
-	ADD R6, R13, R13
-	MOVD R13, a+16(FP)
+	MOVD R12, times+72(FP)
+	MOVD R11, c+0(FP)
+	MOVD aRow+24(FP), R12
+	LSL $3, R12, R12
+	ADD R6, R12, R12
+	MOVD R12, a+16(FP)
 	JMP tile
 last:
 	RET
 
-// func gemm4x1_64NEON(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, split int, offs *int)
-TEXT ·gemm4x1_64NEON(SB), NOSPLIT, $0-112
+// func gemm4x1_64NEON(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
+TEXT ·gemm4x1_64NEON(SB), NOSPLIT, $0-104
 	MOVD $gemm4x1_64NEONNEONConstants<>(SB), R0
 	MOVD ldc+8(FP), R1
 	LSL $3, R1, R1
@@ -10873,18 +9879,13 @@ tile:
 	WORD $0x6f00e402 // movi v2.2d, #0
 	WORD $0x6f00e403 // movi v3.2d, #0
 	MOVD $0, R11
-	MOVD offs+104(FP), R12
 	CMP $0, R4
 	BNE not2
 	CMP $0, R10
 	BEQ done2
-	CMP $0, R12
-	BEQ next2
-listed:
-	MOVD (R12), R13
-	ADD $8, R12, R12
-	ADD R13<<3, R9, R13
-	WORD $0x3dc001a4 // ldr q4, [x13]
+next2:
+	WORD $0x3dc00124 // ldr q4, [x9]
+	ADD R3, R9, R9
 	WORD $0xfc6b68a5 // ldr d5, [x5, x11]
 	WORD $0xfc6b68e6 // ldr d6, [x7, x11]
 	WORD $0xfc6b6907 // ldr d7, [x8, x11]
@@ -10895,128 +9896,113 @@ listed:
 	WORD $0x4fc51083 // fmla v3.2d, v4.2d, v5.d[0]
 	ADD R2, R11, R11
 	SUBS $1, R10, R10
-	BNE listed
-	JMP done2
-next2:
-	WORD $0x3dc00125 // ldr q5, [x9]
-	ADD R3, R9, R9
-	WORD $0xfc6b68a4 // ldr d4, [x5, x11]
-	WORD $0xfc6b68e7 // ldr d7, [x7, x11]
-	WORD $0xfc6b6906 // ldr d6, [x8, x11]
-	WORD $0x4fc410a0 // fmla v0.2d, v5.2d, v4.d[0]
-	WORD $0xfc6b68c4 // ldr d4, [x6, x11]
-	WORD $0x4fc710a1 // fmla v1.2d, v5.2d, v7.d[0]
-	WORD $0x4fc610a2 // fmla v2.2d, v5.2d, v6.d[0]
-	WORD $0x4fc410a3 // fmla v3.2d, v5.2d, v4.d[0]
-	ADD R2, R11, R11
-	SUBS $1, R10, R10
 	BNE next2
 done2:
-	MOVD c+0(FP), R13
-	MOVD mode+80(FP), R14
-	CMP $1, R14
+	MOVD c+0(FP), R12
+	MOVD mode+80(FP), R13
+	CMP $1, R13
 	BNE store2
-	MOVD R13, R14
-	WORD $0x3dc001c4 // ldr q4, [x14]
-	WORD $0x4e60d480 // fadd v0.2d, v4.2d, v0.2d
-	ADD R1, R14, R14
-	WORD $0x3dc001c4 // ldr q4, [x14]
-	WORD $0x4e61d481 // fadd v1.2d, v4.2d, v1.2d
-	ADD R1, R14, R14
-	WORD $0x3dc001c4 // ldr q4, [x14]
-	WORD $0x4e62d482 // fadd v2.2d, v4.2d, v2.2d
-	ADD R1, R14, R14
-	WORD $0x3dc001c4 // ldr q4, [x14]
-	WORD $0x4e63d483 // fadd v3.2d, v4.2d, v3.2d
-	ADD R1, R14, R14
+	MOVD R12, R13
+	WORD $0x3dc001a5 // ldr q5, [x13]
+	WORD $0x4e60d4a0 // fadd v0.2d, v5.2d, v0.2d
+	ADD R1, R13, R13
+	WORD $0x3dc001a5 // ldr q5, [x13]
+	WORD $0x4e61d4a1 // fadd v1.2d, v5.2d, v1.2d
+	ADD R1, R13, R13
+	WORD $0x3dc001a5 // ldr q5, [x13]
+	WORD $0x4e62d4a2 // fadd v2.2d, v5.2d, v2.2d
+	ADD R1, R13, R13
+	WORD $0x3dc001a5 // ldr q5, [x13]
+	WORD $0x4e63d4a3 // fadd v3.2d, v5.2d, v3.2d
+	ADD R1, R13, R13
 store2:
-	WORD $0x3dc00004 // ldr q4, [x0]
-	WORD $0x4e60e405 // fcmeq v5.2d, v0.2d, v0.2d
-	WORD $0x6e641c05 // bsl v5.16b, v0.16b, v4.16b
-	WORD $0x3d8001a5 // str q5, [x13]
-	ADD R1, R13, R13
-	WORD $0x4e61e425 // fcmeq v5.2d, v1.2d, v1.2d
-	WORD $0x6e641c25 // bsl v5.16b, v1.16b, v4.16b
-	WORD $0x3d8001a5 // str q5, [x13]
-	ADD R1, R13, R13
-	WORD $0x4e62e445 // fcmeq v5.2d, v2.2d, v2.2d
-	WORD $0x6e641c45 // bsl v5.16b, v2.16b, v4.16b
-	WORD $0x3d8001a5 // str q5, [x13]
-	ADD R1, R13, R13
-	WORD $0x4e63e465 // fcmeq v5.2d, v3.2d, v3.2d
-	WORD $0x6e641c65 // bsl v5.16b, v3.16b, v4.16b
-	WORD $0x3d8001a5 // str q5, [x13]
-	ADD R1, R13, R13
+	WORD $0x3dc00005 // ldr q5, [x0]
+	WORD $0x4e60e404 // fcmeq v4.2d, v0.2d, v0.2d
+	WORD $0x6e651c04 // bsl v4.16b, v0.16b, v5.16b
+	WORD $0x3d800184 // str q4, [x12]
+	ADD R1, R12, R12
+	WORD $0x4e61e424 // fcmeq v4.2d, v1.2d, v1.2d
+	WORD $0x6e651c24 // bsl v4.16b, v1.16b, v5.16b
+	WORD $0x3d800184 // str q4, [x12]
+	ADD R1, R12, R12
+	WORD $0x4e62e444 // fcmeq v4.2d, v2.2d, v2.2d
+	WORD $0x6e651c44 // bsl v4.16b, v2.16b, v5.16b
+	WORD $0x3d800184 // str q4, [x12]
+	ADD R1, R12, R12
+	WORD $0x4e63e464 // fcmeq v4.2d, v3.2d, v3.2d
+	WORD $0x6e651c64 // bsl v4.16b, v3.16b, v5.16b
+	WORD $0x3d800184 // str q4, [x12]
+	ADD R1, R12, R12
 	JMP below
 not2:
 	CMP $0, R10
 	BEQ done1
 next1:
-	WORD $0xfd400125 // ldr d5, [x9]
+	WORD $0xfd400124 // ldr d4, [x9]
 	ADD R3, R9, R9
-	WORD $0xfc6b68a4 // ldr d4, [x5, x11]
-	WORD $0xfc6b68e6 // ldr d6, [x7, x11]
-	WORD $0xfc6b6907 // ldr d7, [x8, x11]
-	WORD $0x4fc410a0 // fmla v0.2d, v5.2d, v4.d[0]
-	WORD $0xfc6b68c4 // ldr d4, [x6, x11]
-	WORD $0x4fc610a1 // fmla v1.2d, v5.2d, v6.d[0]
-	WORD $0x4fc710a2 // fmla v2.2d, v5.2d, v7.d[0]
-	WORD $0x4fc410a3 // fmla v3.2d, v5.2d, v4.d[0]
+	WORD $0xfc6b68a5 // ldr d5, [x5, x11]
+	WORD $0xfc6b68e7 // ldr d7, [x7, x11]
+	WORD $0xfc6b6906 // ldr d6, [x8, x11]
+	WORD $0x4fc51080 // fmla v0.2d, v4.2d, v5.d[0]
+	WORD $0xfc6b68c5 // ldr d5, [x6, x11]
+	WORD $0x4fc71081 // fmla v1.2d, v4.2d, v7.d[0]
+	WORD $0x4fc61082 // fmla v2.2d, v4.2d, v6.d[0]
+	WORD $0x4fc51083 // fmla v3.2d, v4.2d, v5.d[0]
 	ADD R2, R11, R11
 	SUBS $1, R10, R10
 	BNE next1
 done1:
-	MOVD c+0(FP), R13
-	MOVD mode+80(FP), R14
-	CMP $1, R14
+	MOVD c+0(FP), R12
+	MOVD mode+80(FP), R13
+	CMP $1, R13
 	BNE store1
-	MOVD R13, R14
-	WORD $0xfd4001c4 // ldr d4, [x14]
-	WORD $0x4e60d480 // fadd v0.2d, v4.2d, v0.2d
-	ADD R1, R14, R14
-	WORD $0xfd4001c4 // ldr d4, [x14]
-	WORD $0x4e61d481 // fadd v1.2d, v4.2d, v1.2d
-	ADD R1, R14, R14
-	WORD $0xfd4001c4 // ldr d4, [x14]
-	WORD $0x4e62d482 // fadd v2.2d, v4.2d, v2.2d
-	ADD R1, R14, R14
-	WORD $0xfd4001c4 // ldr d4, [x14]
-	WORD $0x4e63d483 // fadd v3.2d, v4.2d, v3.2d
-	ADD R1, R14, R14
+	MOVD R12, R13
+	WORD $0xfd4001a5 // ldr d5, [x13]
+	WORD $0x4e60d4a0 // fadd v0.2d, v5.2d, v0.2d
+	ADD R1, R13, R13
+	WORD $0xfd4001a5 // ldr d5, [x13]
+	WORD $0x4e61d4a1 // fadd v1.2d, v5.2d, v1.2d
+	ADD R1, R13, R13
+	WORD $0xfd4001a5 // ldr d5, [x13]
+	WORD $0x4e62d4a2 // fadd v2.2d, v5.2d, v2.2d
+	ADD R1, R13, R13
+	WORD $0xfd4001a5 // ldr d5, [x13]
+	WORD $0x4e63d4a3 // fadd v3.2d, v5.2d, v3.2d
+	ADD R1, R13, R13
 store1:
-	WORD $0x3dc00004 // ldr q4, [x0]
-	WORD $0x4e60e405 // fcmeq v5.2d, v0.2d, v0.2d
-	WORD $0x6e641c05 // bsl v5.16b, v0.16b, v4.16b
-	WORD $0xfd0001a5 // str d5, [x13]
-	ADD R1, R13, R13
-	WORD $0x4e61e425 // fcmeq v5.2d, v1.2d, v1.2d
-	WORD $0x6e641c25 // bsl v5.16b, v1.16b, v4.16b
-	WORD $0xfd0001a5 // str d5, [x13]
-	ADD R1, R13, R13
-	WORD $0x4e62e445 // fcmeq v5.2d, v2.2d, v2.2d
-	WORD $0x6e641c45 // bsl v5.16b, v2.16b, v4.16b
-	WORD $0xfd0001a5 // str d5, [x13]
-	ADD R1, R13, R13
-	WORD $0x4e63e465 // fcmeq v5.2d, v3.2d, v3.2d
-	WORD $0x6e641c65 // bsl v5.16b, v3.16b, v4.16b
-	WORD $0xfd0001a5 // str d5, [x13]
-	ADD R1, R13, R13
+	WORD $0x3dc00005 // ldr q5, [x0]
+	WORD $0x4e60e404 // fcmeq v4.2d, v0.2d, v0.2d
+	WORD $0x6e651c04 // bsl v4.16b, v0.16b, v5.16b
+	WORD $0xfd000184 // str d4, [x12]
+	ADD R1, R12, R12
+	WORD $0x4e61e424 // fcmeq v4.2d, v1.2d, v1.2d
+	WORD $0x6e651c24 // bsl v4.16b, v1.16b, v5.16b
+	WORD $0xfd000184 // str d4, [x12]
+	ADD R1, R12, R12
+	WORD $0x4e62e444 // fcmeq v4.2d, v2.2d, v2.2d
+	WORD $0x6e651c44 // bsl v4.16b, v2.16b, v5.16b
+	WORD $0xfd000184 // str d4, [x12]
+	ADD R1, R12, R12
+	WORD $0x4e63e464 // fcmeq v4.2d, v3.2d, v3.2d
+	WORD $0x6e651c64 // bsl v4.16b, v3.16b, v5.16b
+	WORD $0xfd000184 // str d4, [x12]
+	ADD R1, R12, R12
 below:
-	MOVD times+72(FP), R14
-	SUBS $1, R14, R14
+	MOVD times+72(FP), R13
+	SUBS $1, R13, R13
 	BEQ last
-	MOVD R14, times+72(FP)
-	MOVD R13, c+0(FP)
-	MOVD aRow+24(FP), R14
-	LSL $3, R14, R14
-	ADD R6, R14, R14
-	MOVD R14, a+16(FP)
+	MOVD R13, times+72(FP)
+	MOVD R12, c+0(FP)
+	MOVD aRow+24(FP), R13
+	LSL $3, R13, R13
+	ADD R6, R13, R13
+	MOVD R13, a+16(FP)
 	JMP tile
 last:
 	RET
 
-// func gemm5x1_64NEON(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, split int, offs *int)
-TEXT ·gemm5x1_64NEON(SB), NOSPLIT, $0-112
+// func gemm5x1_64NEON(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
+TEXT ·gemm5x1_64NEON(SB), NOSPLIT, $0-104
 	MOVD $gemm5x1_64NEONNEONConstants<>(SB), R0
 	MOVD ldc+8(FP), R1
 	LSL $3, R1, R1
@@ -11043,18 +10029,13 @@ tile:
 	WORD $0x6f00e403 // movi v3.2d, #0
 	WORD $0x6f00e404 // movi v4.2d, #0
 	MOVD $0, R12
-	MOVD offs+104(FP), R13
 	CMP $0, R4
 	BNE not2
 	CMP $0, R11
 	BEQ done2
-	CMP $0, R13
-	BEQ next2
-listed:
-	MOVD (R13), R14
-	ADD $8, R13, R13
-	ADD R14<<3, R10, R14
-	WORD $0x3dc001c5 // ldr q5, [x14]
+next2:
+	WORD $0x3dc00145 // ldr q5, [x10]
+	ADD R3, R10, R10
 	WORD $0xfc6c68a6 // ldr d6, [x5, x12]
 	WORD $0xfc6c68e7 // ldr d7, [x7, x12]
 	WORD $0xfc6c6908 // ldr d8, [x8, x12]
@@ -11067,146 +10048,129 @@ listed:
 	WORD $0x4fc710a4 // fmla v4.2d, v5.2d, v7.d[0]
 	ADD R2, R12, R12
 	SUBS $1, R11, R11
-	BNE listed
-	JMP done2
-next2:
-	WORD $0x3dc00147 // ldr q7, [x10]
-	ADD R3, R10, R10
-	WORD $0xfc6c68a5 // ldr d5, [x5, x12]
-	WORD $0xfc6c68e6 // ldr d6, [x7, x12]
-	WORD $0xfc6c6908 // ldr d8, [x8, x12]
-	WORD $0x4fc510e0 // fmla v0.2d, v7.2d, v5.d[0]
-	WORD $0xfc6c6925 // ldr d5, [x9, x12]
-	WORD $0x4fc610e1 // fmla v1.2d, v7.2d, v6.d[0]
-	WORD $0xfc6c68c6 // ldr d6, [x6, x12]
-	WORD $0x4fc810e2 // fmla v2.2d, v7.2d, v8.d[0]
-	WORD $0x4fc510e3 // fmla v3.2d, v7.2d, v5.d[0]
-	WORD $0x4fc610e4 // fmla v4.2d, v7.2d, v6.d[0]
-	ADD R2, R12, R12
-	SUBS $1, R11, R11
 	BNE next2
 done2:
-	MOVD c+0(FP), R14
-	MOVD mode+80(FP), R15
-	CMP $1, R15
+	MOVD c+0(FP), R13
+	MOVD mode+80(FP), R14
+	CMP $1, R14
 	BNE store2
-	MOVD R14, R15
-	WORD $0x3dc001e6 // ldr q6, [x15]
-	WORD $0x4e60d4c0 // fadd v0.2d, v6.2d, v0.2d
-	ADD R1, R15, R15
-	WORD $0x3dc001e6 // ldr q6, [x15]
-	WORD $0x4e61d4c1 // fadd v1.2d, v6.2d, v1.2d
-	ADD R1, R15, R15
-	WORD $0x3dc001e6 // ldr q6, [x15]
-	WORD $0x4e62d4c2 // fadd v2.2d, v6.2d, v2.2d
-	ADD R1, R15, R15
-	WORD $0x3dc001e6 // ldr q6, [x15]
-	WORD $0x4e63d4c3 // fadd v3.2d, v6.2d, v3.2d
-	ADD R1, R15, R15
-	WORD $0x3dc001e6 // ldr q6, [x15]
-	WORD $0x4e64d4c4 // fadd v4.2d, v6.2d, v4.2d
-	ADD R1, R15, R15
+	MOVD R13, R14
+	WORD $0x3dc001c7 // ldr q7, [x14]
+	WORD $0x4e60d4e0 // fadd v0.2d, v7.2d, v0.2d
+	ADD R1, R14, R14
+	WORD $0x3dc001c7 // ldr q7, [x14]
+	WORD $0x4e61d4e1 // fadd v1.2d, v7.2d, v1.2d
+	ADD R1, R14, R14
+	WORD $0x3dc001c7 // ldr q7, [x14]
+	WORD $0x4e62d4e2 // fadd v2.2d, v7.2d, v2.2d
+	ADD R1, R14, R14
+	WORD $0x3dc001c7 // ldr q7, [x14]
+	WORD $0x4e63d4e3 // fadd v3.2d, v7.2d, v3.2d
+	ADD R1, R14, R14
+	WORD $0x3dc001c7 // ldr q7, [x14]
+	WORD $0x4e64d4e4 // fadd v4.2d, v7.2d, v4.2d
+	ADD R1, R14, R14
 store2:
-	WORD $0x3dc00006 // ldr q6, [x0]
-	WORD $0x4e60e407 // fcmeq v7.2d, v0.2d, v0.2d
-	WORD $0x6e661c07 // bsl v7.16b, v0.16b, v6.16b
-	WORD $0x3d8001c7 // str q7, [x14]
-	ADD R1, R14, R14
-	WORD $0x4e61e427 // fcmeq v7.2d, v1.2d, v1.2d
-	WORD $0x6e661c27 // bsl v7.16b, v1.16b, v6.16b
-	WORD $0x3d8001c7 // str q7, [x14]
-	ADD R1, R14, R14
-	WORD $0x4e62e447 // fcmeq v7.2d, v2.2d, v2.2d
-	WORD $0x6e661c47 // bsl v7.16b, v2.16b, v6.16b
-	WORD $0x3d8001c7 // str q7, [x14]
-	ADD R1, R14, R14
-	WORD $0x4e63e467 // fcmeq v7.2d, v3.2d, v3.2d
-	WORD $0x6e661c67 // bsl v7.16b, v3.16b, v6.16b
-	WORD $0x3d8001c7 // str q7, [x14]
-	ADD R1, R14, R14
-	WORD $0x4e64e487 // fcmeq v7.2d, v4.2d, v4.2d
-	WORD $0x6e661c87 // bsl v7.16b, v4.16b, v6.16b
-	WORD $0x3d8001c7 // str q7, [x14]
-	ADD R1, R14, R14
+	WORD $0x3dc00007 // ldr q7, [x0]
+	WORD $0x4e60e405 // fcmeq v5.2d, v0.2d, v0.2d
+	WORD $0x6e671c05 // bsl v5.16b, v0.16b, v7.16b
+	WORD $0x3d8001a5 // str q5, [x13]
+	ADD R1, R13, R13
+	WORD $0x4e61e425 // fcmeq v5.2d, v1.2d, v1.2d
+	WORD $0x6e671c25 // bsl v5.16b, v1.16b, v7.16b
+	WORD $0x3d8001a5 // str q5, [x13]
+	ADD R1, R13, R13
+	WORD $0x4e62e445 // fcmeq v5.2d, v2.2d, v2.2d
+	WORD $0x6e671c45 // bsl v5.16b, v2.16b, v7.16b
+	WORD $0x3d8001a5 // str q5, [x13]
+	ADD R1, R13, R13
+	WORD $0x4e63e465 // fcmeq v5.2d, v3.2d, v3.2d
+	WORD $0x6e671c65 // bsl v5.16b, v3.16b, v7.16b
+	WORD $0x3d8001a5 // str q5, [x13]
+	ADD R1, R13, R13
+	WORD $0x4e64e485 // fcmeq v5.2d, v4.2d, v4.2d
+	WORD $0x6e671c85 // bsl v5.16b, v4.16b, v7.16b
+	WORD $0x3d8001a5 // str q5, [x13]
+	ADD R1, R13, R13
 	JMP below
 not2:
 	CMP $0, R11
 	BEQ done1
 next1:
-	WORD $0xfd400147 // ldr d7, [x10]
+	WORD $0xfd400145 // ldr d5, [x10]
 	ADD R3, R10, R10
-	WORD $0xfc6c68a6 // ldr d6, [x5, x12]
-	WORD $0xfc6c68e5 // ldr d5, [x7, x12]
+	WORD $0xfc6c68a7 // ldr d7, [x5, x12]
+	WORD $0xfc6c68e6 // ldr d6, [x7, x12]
 	WORD $0xfc6c6908 // ldr d8, [x8, x12]
-	WORD $0x4fc610e0 // fmla v0.2d, v7.2d, v6.d[0]
-	WORD $0xfc6c6926 // ldr d6, [x9, x12]
-	WORD $0x4fc510e1 // fmla v1.2d, v7.2d, v5.d[0]
-	WORD $0xfc6c68c5 // ldr d5, [x6, x12]
-	WORD $0x4fc810e2 // fmla v2.2d, v7.2d, v8.d[0]
-	WORD $0x4fc610e3 // fmla v3.2d, v7.2d, v6.d[0]
-	WORD $0x4fc510e4 // fmla v4.2d, v7.2d, v5.d[0]
+	WORD $0x4fc710a0 // fmla v0.2d, v5.2d, v7.d[0]
+	WORD $0xfc6c6927 // ldr d7, [x9, x12]
+	WORD $0x4fc610a1 // fmla v1.2d, v5.2d, v6.d[0]
+	WORD $0xfc6c68c6 // ldr d6, [x6, x12]
+	WORD $0x4fc810a2 // fmla v2.2d, v5.2d, v8.d[0]
+	WORD $0x4fc710a3 // fmla v3.2d, v5.2d, v7.d[0]
+	WORD $0x4fc610a4 // fmla v4.2d, v5.2d, v6.d[0]
 	ADD R2, R12, R12
 	SUBS $1, R11, R11
 	BNE next1
 done1:
-	MOVD c+0(FP), R14
-	MOVD mode+80(FP), R15
-	CMP $1, R15
+	MOVD c+0(FP), R13
+	MOVD mode+80(FP), R14
+	CMP $1, R14
 	BNE store1
-	MOVD R14, R15
-	WORD $0xfd4001e5 // ldr d5, [x15]
-	WORD $0x4e60d4a0 // fadd v0.2d, v5.2d, v0.2d
-	ADD R1, R15, R15
-	WORD $0xfd4001e5 // ldr d5, [x15]
-	WORD $0x4e61d4a1 // fadd v1.2d, v5.2d, v1.2d
-	ADD R1, R15, R15
-	WORD $0xfd4001e5 // ldr d5, [x15]
-	WORD $0x4e62d4a2 // fadd v2.2d, v5.2d, v2.2d
-	ADD R1, R15, R15
-	WORD $0xfd4001e5 // ldr d5, [x15]
-	WORD $0x4e63d4a3 // fadd v3.2d, v5.2d, v3.2d
-	ADD R1, R15, R15
-	WORD $0xfd4001e5 // ldr d5, [x15]
-	WORD $0x4e64d4a4 // fadd v4.2d, v5.2d, v4.2d
-	ADD R1, R15, R15
+	MOVD R13, R14
+	WORD $0xfd4001c6 // ldr d6, [x14]
+	WORD $0x4e60d4c0 // fadd v0.2d, v6.2d, v0.2d
+	ADD R1, R14, R14
+	WORD $0xfd4001c6 // ldr d6, [x14]
+	WORD $0x4e61d4c1 // fadd v1.2d, v6.2d, v1.2d
+	ADD R1, R14, R14
+	WORD $0xfd4001c6 // ldr d6, [x14]
+	WORD $0x4e62d4c2 // fadd v2.2d, v6.2d, v2.2d
+	ADD R1, R14, R14
+	WORD $0xfd4001c6 // ldr d6, [x14]
+	WORD $0x4e63d4c3 // fadd v3.2d, v6.2d, v3.2d
+	ADD R1, R14, R14
+	WORD $0xfd4001c6 // ldr d6, [x14]
+	WORD $0x4e64d4c4 // fadd v4.2d, v6.2d, v4.2d
+	ADD R1, R14, R14
 store1:
-	WORD $0x3dc00005 // ldr q5, [x0]
-	WORD $0x4e60e407 // fcmeq v7.2d, v0.2d, v0.2d
-	WORD $0x6e651c07 // bsl v7.16b, v0.16b, v5.16b
-	WORD $0xfd0001c7 // str d7, [x14]
-	ADD R1, R14, R14
-	WORD $0x4e61e427 // fcmeq v7.2d, v1.2d, v1.2d
-	WORD $0x6e651c27 // bsl v7.16b, v1.16b, v5.16b
-	WORD $0xfd0001c7 // str d7, [x14]
-	ADD R1, R14, R14
-	WORD $0x4e62e447 // fcmeq v7.2d, v2.2d, v2.2d
-	WORD $0x6e651c47 // bsl v7.16b, v2.16b, v5.16b
-	WORD $0xfd0001c7 // str d7, [x14]
-	ADD R1, R14, R14
-	WORD $0x4e63e467 // fcmeq v7.2d, v3.2d, v3.2d
-	WORD $0x6e651c67 // bsl v7.16b, v3.16b, v5.16b
-	WORD $0xfd0001c7 // str d7, [x14]
-	ADD R1, R14, R14
-	WORD $0x4e64e487 // fcmeq v7.2d, v4.2d, v4.2d
-	WORD $0x6e651c87 // bsl v7.16b, v4.16b, v5.16b
-	WORD $0xfd0001c7 // str d7, [x14]
-	ADD R1, R14, R14
+	WORD $0x3dc00006 // ldr q6, [x0]
+	WORD $0x4e60e405 // fcmeq v5.2d, v0.2d, v0.2d
+	WORD $0x6e661c05 // bsl v5.16b, v0.16b, v6.16b
+	WORD $0xfd0001a5 // str d5, [x13]
+	ADD R1, R13, R13
+	WORD $0x4e61e425 // fcmeq v5.2d, v1.2d, v1.2d
+	WORD $0x6e661c25 // bsl v5.16b, v1.16b, v6.16b
+	WORD $0xfd0001a5 // str d5, [x13]
+	ADD R1, R13, R13
+	WORD $0x4e62e445 // fcmeq v5.2d, v2.2d, v2.2d
+	WORD $0x6e661c45 // bsl v5.16b, v2.16b, v6.16b
+	WORD $0xfd0001a5 // str d5, [x13]
+	ADD R1, R13, R13
+	WORD $0x4e63e465 // fcmeq v5.2d, v3.2d, v3.2d
+	WORD $0x6e661c65 // bsl v5.16b, v3.16b, v6.16b
+	WORD $0xfd0001a5 // str d5, [x13]
+	ADD R1, R13, R13
+	WORD $0x4e64e485 // fcmeq v5.2d, v4.2d, v4.2d
+	WORD $0x6e661c85 // bsl v5.16b, v4.16b, v6.16b
+	WORD $0xfd0001a5 // str d5, [x13]
+	ADD R1, R13, R13
 below:
-	MOVD times+72(FP), R15
-	SUBS $1, R15, R15
+	MOVD times+72(FP), R14
+	SUBS $1, R14, R14
 	BEQ last
-	MOVD R15, times+72(FP)
-	MOVD R14, c+0(FP)
-	MOVD aRow+24(FP), R15
-	LSL $3, R15, R15
-	ADD R6, R15, R15
-	MOVD R15, a+16(FP)
+	MOVD R14, times+72(FP)
+	MOVD R13, c+0(FP)
+	MOVD aRow+24(FP), R14
+	LSL $3, R14, R14
+	ADD R6, R14, R14
+	MOVD R14, a+16(FP)
 	JMP tile
 last:
 	RET
 
-// func gemm6x1_64NEON(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, split int, offs *int)
-TEXT ·gemm6x1_64NEON(SB), NOSPLIT, $0-112
+// func gemm6x1_64NEON(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
+TEXT ·gemm6x1_64NEON(SB), NOSPLIT, $0-104
 	MOVD $gemm6x1_64NEONNEONConstants<>(SB), R0
 	MOVD ldc+8(FP), R1
 	LSL $3, R1, R1
@@ -11235,18 +10199,13 @@ tile:
 	WORD $0x6f00e404 // movi v4.2d, #0
 	WORD $0x6f00e405 // movi v5.2d, #0
 	MOVD $0, R13
-	MOVD offs+104(FP), R14
 	CMP $0, R4
 	BNE not2
 	CMP $0, R12
 	BEQ done2
-	CMP $0, R14
-	BEQ next2
-listed:
-	MOVD (R14), R15
-	ADD $8, R14, R14
-	ADD R15<<3, R11, R15
-	WORD $0x3dc001e6 // ldr q6, [x15]
+next2:
+	WORD $0x3dc00166 // ldr q6, [x11]
+	ADD R3, R11, R11
 	WORD $0xfc6d68a7 // ldr d7, [x5, x13]
 	WORD $0xfc6d68e8 // ldr d8, [x7, x13]
 	WORD $0xfc6d6909 // ldr d9, [x8, x13]
@@ -11261,164 +10220,145 @@ listed:
 	WORD $0x4fc910c5 // fmla v5.2d, v6.2d, v9.d[0]
 	ADD R2, R13, R13
 	SUBS $1, R12, R12
-	BNE listed
-	JMP done2
-next2:
-	WORD $0x3dc00169 // ldr q9, [x11]
-	ADD R3, R11, R11
-	WORD $0xfc6d68a6 // ldr d6, [x5, x13]
-	WORD $0xfc6d68e8 // ldr d8, [x7, x13]
-	WORD $0xfc6d6907 // ldr d7, [x8, x13]
-	WORD $0x4fc61120 // fmla v0.2d, v9.2d, v6.d[0]
-	WORD $0xfc6d6926 // ldr d6, [x9, x13]
-	WORD $0x4fc81121 // fmla v1.2d, v9.2d, v8.d[0]
-	WORD $0xfc6d6948 // ldr d8, [x10, x13]
-	WORD $0x4fc71122 // fmla v2.2d, v9.2d, v7.d[0]
-	WORD $0xfc6d68c7 // ldr d7, [x6, x13]
-	WORD $0x4fc61123 // fmla v3.2d, v9.2d, v6.d[0]
-	WORD $0x4fc81124 // fmla v4.2d, v9.2d, v8.d[0]
-	WORD $0x4fc71125 // fmla v5.2d, v9.2d, v7.d[0]
-	ADD R2, R13, R13
-	SUBS $1, R12, R12
 	BNE next2
 done2:
-	MOVD c+0(FP), R15
-	MOVD mode+80(FP), R19
-	CMP $1, R19
+	MOVD c+0(FP), R14
+	MOVD mode+80(FP), R15
+	CMP $1, R15
 	BNE store2
-	MOVD R15, R19
-	WORD $0x3dc00267 // ldr q7, [x19]
-	WORD $0x4e60d4e0 // fadd v0.2d, v7.2d, v0.2d
-	ADD R1, R19, R19
-	WORD $0x3dc00267 // ldr q7, [x19]
-	WORD $0x4e61d4e1 // fadd v1.2d, v7.2d, v1.2d
-	ADD R1, R19, R19
-	WORD $0x3dc00267 // ldr q7, [x19]
-	WORD $0x4e62d4e2 // fadd v2.2d, v7.2d, v2.2d
-	ADD R1, R19, R19
-	WORD $0x3dc00267 // ldr q7, [x19]
-	WORD $0x4e63d4e3 // fadd v3.2d, v7.2d, v3.2d
-	ADD R1, R19, R19
-	WORD $0x3dc00267 // ldr q7, [x19]
-	WORD $0x4e64d4e4 // fadd v4.2d, v7.2d, v4.2d
-	ADD R1, R19, R19
-	WORD $0x3dc00267 // ldr q7, [x19]
-	WORD $0x4e65d4e5 // fadd v5.2d, v7.2d, v5.2d
-	ADD R1, R19, R19
+	MOVD R14, R15
+	WORD $0x3dc001e9 // ldr q9, [x15]
+	WORD $0x4e60d520 // fadd v0.2d, v9.2d, v0.2d
+	ADD R1, R15, R15
+	WORD $0x3dc001e9 // ldr q9, [x15]
+	WORD $0x4e61d521 // fadd v1.2d, v9.2d, v1.2d
+	ADD R1, R15, R15
+	WORD $0x3dc001e9 // ldr q9, [x15]
+	WORD $0x4e62d522 // fadd v2.2d, v9.2d, v2.2d
+	ADD R1, R15, R15
+	WORD $0x3dc001e9 // ldr q9, [x15]
+	WORD $0x4e63d523 // fadd v3.2d, v9.2d, v3.2d
+	ADD R1, R15, R15
+	WORD $0x3dc001e9 // ldr q9, [x15]
+	WORD $0x4e64d524 // fadd v4.2d, v9.2d, v4.2d
+	ADD R1, R15, R15
+	WORD $0x3dc001e9 // ldr q9, [x15]
+	WORD $0x4e65d525 // fadd v5.2d, v9.2d, v5.2d
+	ADD R1, R15, R15
 store2:
-	WORD $0x3dc00007 // ldr q7, [x0]
-	WORD $0x4e60e409 // fcmeq v9.2d, v0.2d, v0.2d
-	WORD $0x6e671c09 // bsl v9.16b, v0.16b, v7.16b
-	WORD $0x3d8001e9 // str q9, [x15]
-	ADD R1, R15, R15
-	WORD $0x4e61e429 // fcmeq v9.2d, v1.2d, v1.2d
-	WORD $0x6e671c29 // bsl v9.16b, v1.16b, v7.16b
-	WORD $0x3d8001e9 // str q9, [x15]
-	ADD R1, R15, R15
-	WORD $0x4e62e449 // fcmeq v9.2d, v2.2d, v2.2d
-	WORD $0x6e671c49 // bsl v9.16b, v2.16b, v7.16b
-	WORD $0x3d8001e9 // str q9, [x15]
-	ADD R1, R15, R15
-	WORD $0x4e63e469 // fcmeq v9.2d, v3.2d, v3.2d
-	WORD $0x6e671c69 // bsl v9.16b, v3.16b, v7.16b
-	WORD $0x3d8001e9 // str q9, [x15]
-	ADD R1, R15, R15
-	WORD $0x4e64e489 // fcmeq v9.2d, v4.2d, v4.2d
-	WORD $0x6e671c89 // bsl v9.16b, v4.16b, v7.16b
-	WORD $0x3d8001e9 // str q9, [x15]
-	ADD R1, R15, R15
-	WORD $0x4e65e4a9 // fcmeq v9.2d, v5.2d, v5.2d
-	WORD $0x6e671ca9 // bsl v9.16b, v5.16b, v7.16b
-	WORD $0x3d8001e9 // str q9, [x15]
-	ADD R1, R15, R15
+	WORD $0x3dc00009 // ldr q9, [x0]
+	WORD $0x4e60e406 // fcmeq v6.2d, v0.2d, v0.2d
+	WORD $0x6e691c06 // bsl v6.16b, v0.16b, v9.16b
+	WORD $0x3d8001c6 // str q6, [x14]
+	ADD R1, R14, R14
+	WORD $0x4e61e426 // fcmeq v6.2d, v1.2d, v1.2d
+	WORD $0x6e691c26 // bsl v6.16b, v1.16b, v9.16b
+	WORD $0x3d8001c6 // str q6, [x14]
+	ADD R1, R14, R14
+	WORD $0x4e62e446 // fcmeq v6.2d, v2.2d, v2.2d
+	WORD $0x6e691c46 // bsl v6.16b, v2.16b, v9.16b
+	WORD $0x3d8001c6 // str q6, [x14]
+	ADD R1, R14, R14
+	WORD $0x4e63e466 // fcmeq v6.2d, v3.2d, v3.2d
+	WORD $0x6e691c66 // bsl v6.16b, v3.16b, v9.16b
+	WORD $0x3d8001c6 // str q6, [x14]
+	ADD R1, R14, R14
+	WORD $0x4e64e486 // fcmeq v6.2d, v4.2d, v4.2d
+	WORD $0x6e691c86 // bsl v6.16b, v4.16b, v9.16b
+	WORD $0x3d8001c6 // str q6, [x14]
+	ADD R1, R14, R14
+	WORD $0x4e65e4a6 // fcmeq v6.2d, v5.2d, v5.2d
+	WORD $0x6e691ca6 // bsl v6.16b, v5.16b, v9.16b
+	WORD $0x3d8001c6 // str q6, [x14]
+	ADD R1, R14, R14
 	JMP below
 not2:
 	CMP $0, R12
 	BEQ done1
 next1:
-	WORD $0xfd400169 // ldr d9, [x11]
+	WORD $0xfd400166 // ldr d6, [x11]
 	ADD R3, R11, R11
-	WORD $0xfc6d68a7 // ldr d7, [x5, x13]
+	WORD $0xfc6d68a9 // ldr d9, [x5, x13]
 	WORD $0xfc6d68e8 // ldr d8, [x7, x13]
-	WORD $0xfc6d6906 // ldr d6, [x8, x13]
-	WORD $0x4fc71120 // fmla v0.2d, v9.2d, v7.d[0]
-	WORD $0xfc6d6927 // ldr d7, [x9, x13]
-	WORD $0x4fc81121 // fmla v1.2d, v9.2d, v8.d[0]
+	WORD $0xfc6d6907 // ldr d7, [x8, x13]
+	WORD $0x4fc910c0 // fmla v0.2d, v6.2d, v9.d[0]
+	WORD $0xfc6d6929 // ldr d9, [x9, x13]
+	WORD $0x4fc810c1 // fmla v1.2d, v6.2d, v8.d[0]
 	WORD $0xfc6d6948 // ldr d8, [x10, x13]
-	WORD $0x4fc61122 // fmla v2.2d, v9.2d, v6.d[0]
-	WORD $0xfc6d68c6 // ldr d6, [x6, x13]
-	WORD $0x4fc71123 // fmla v3.2d, v9.2d, v7.d[0]
-	WORD $0x4fc81124 // fmla v4.2d, v9.2d, v8.d[0]
-	WORD $0x4fc61125 // fmla v5.2d, v9.2d, v6.d[0]
+	WORD $0x4fc710c2 // fmla v2.2d, v6.2d, v7.d[0]
+	WORD $0xfc6d68c7 // ldr d7, [x6, x13]
+	WORD $0x4fc910c3 // fmla v3.2d, v6.2d, v9.d[0]
+	WORD $0x4fc810c4 // fmla v4.2d, v6.2d, v8.d[0]
+	WORD $0x4fc710c5 // fmla v5.2d, v6.2d, v7.d[0]
 	ADD R2, R13, R13
 	SUBS $1, R12, R12
 	BNE next1
 done1:
-	MOVD c+0(FP), R15
-	MOVD mode+80(FP), R19
-	CMP $1, R19
+	MOVD c+0(FP), R14
+	MOVD mode+80(FP), R15
+	CMP $1, R15
 	BNE store1
-	MOVD R15, R19
-	WORD $0xfd400266 // ldr d6, [x19]
-	WORD $0x4e60d4c0 // fadd v0.2d, v6.2d, v0.2d
-	ADD R1, R19, R19
-	WORD $0xfd400266 // ldr d6, [x19]
-	WORD $0x4e61d4c1 // fadd v1.2d, v6.2d, v1.2d
-	ADD R1, R19, R19
-	WORD $0xfd400266 // ldr d6, [x19]
-	WORD $0x4e62d4c2 // fadd v2.2d, v6.2d, v2.2d
-	ADD R1, R19, R19
-	WORD $0xfd400266 // ldr d6, [x19]
-	WORD $0x4e63d4c3 // fadd v3.2d, v6.2d, v3.2d
-	ADD R1, R19, R19
-	WORD $0xfd400266 // ldr d6, [x19]
-	WORD $0x4e64d4c4 // fadd v4.2d, v6.2d, v4.2d
-	ADD R1, R19, R19
-	WORD $0xfd400266 // ldr d6, [x19]
-	WORD $0x4e65d4c5 // fadd v5.2d, v6.2d, v5.2d
-	ADD R1, R19, R19
+	MOVD R14, R15
+	WORD $0xfd4001e7 // ldr d7, [x15]
+	WORD $0x4e60d4e0 // fadd v0.2d, v7.2d, v0.2d
+	ADD R1, R15, R15
+	WORD $0xfd4001e7 // ldr d7, [x15]
+	WORD $0x4e61d4e1 // fadd v1.2d, v7.2d, v1.2d
+	ADD R1, R15, R15
+	WORD $0xfd4001e7 // ldr d7, [x15]
+	WORD $0x4e62d4e2 // fadd v2.2d, v7.2d, v2.2d
+	ADD R1, R15, R15
+	WORD $0xfd4001e7 // ldr d7, [x15]
+	WORD $0x4e63d4e3 // fadd v3.2d, v7.2d, v3.2d
+	ADD R1, R15, R15
+	WORD $0xfd4001e7 // ldr d7, [x15]
+	WORD $0x4e64d4e4 // fadd v4.2d, v7.2d, v4.2d
+	ADD R1, R15, R15
+	WORD $0xfd4001e7 // ldr d7, [x15]
+	WORD $0x4e65d4e5 // fadd v5.2d, v7.2d, v5.2d
+	ADD R1, R15, R15
 store1:
-	WORD $0x3dc00006 // ldr q6, [x0]
-	WORD $0x4e60e409 // fcmeq v9.2d, v0.2d, v0.2d
-	WORD $0x6e661c09 // bsl v9.16b, v0.16b, v6.16b
-	WORD $0xfd0001e9 // str d9, [x15]
-	ADD R1, R15, R15
-	WORD $0x4e61e429 // fcmeq v9.2d, v1.2d, v1.2d
-	WORD $0x6e661c29 // bsl v9.16b, v1.16b, v6.16b
-	WORD $0xfd0001e9 // str d9, [x15]
-	ADD R1, R15, R15
-	WORD $0x4e62e449 // fcmeq v9.2d, v2.2d, v2.2d
-	WORD $0x6e661c49 // bsl v9.16b, v2.16b, v6.16b
-	WORD $0xfd0001e9 // str d9, [x15]
-	ADD R1, R15, R15
-	WORD $0x4e63e469 // fcmeq v9.2d, v3.2d, v3.2d
-	WORD $0x6e661c69 // bsl v9.16b, v3.16b, v6.16b
-	WORD $0xfd0001e9 // str d9, [x15]
-	ADD R1, R15, R15
-	WORD $0x4e64e489 // fcmeq v9.2d, v4.2d, v4.2d
-	WORD $0x6e661c89 // bsl v9.16b, v4.16b, v6.16b
-	WORD $0xfd0001e9 // str d9, [x15]
-	ADD R1, R15, R15
-	WORD $0x4e65e4a9 // fcmeq v9.2d, v5.2d, v5.2d
-	WORD $0x6e661ca9 // bsl v9.16b, v5.16b, v6.16b
-	WORD $0xfd0001e9 // str d9, [x15]
-	ADD R1, R15, R15
+	WORD $0x3dc00007 // ldr q7, [x0]
+	WORD $0x4e60e406 // fcmeq v6.2d, v0.2d, v0.2d
+	WORD $0x6e671c06 // bsl v6.16b, v0.16b, v7.16b
+	WORD $0xfd0001c6 // str d6, [x14]
+	ADD R1, R14, R14
+	WORD $0x4e61e426 // fcmeq v6.2d, v1.2d, v1.2d
+	WORD $0x6e671c26 // bsl v6.16b, v1.16b, v7.16b
+	WORD $0xfd0001c6 // str d6, [x14]
+	ADD R1, R14, R14
+	WORD $0x4e62e446 // fcmeq v6.2d, v2.2d, v2.2d
+	WORD $0x6e671c46 // bsl v6.16b, v2.16b, v7.16b
+	WORD $0xfd0001c6 // str d6, [x14]
+	ADD R1, R14, R14
+	WORD $0x4e63e466 // fcmeq v6.2d, v3.2d, v3.2d
+	WORD $0x6e671c66 // bsl v6.16b, v3.16b, v7.16b
+	WORD $0xfd0001c6 // str d6, [x14]
+	ADD R1, R14, R14
+	WORD $0x4e64e486 // fcmeq v6.2d, v4.2d, v4.2d
+	WORD $0x6e671c86 // bsl v6.16b, v4.16b, v7.16b
+	WORD $0xfd0001c6 // str d6, [x14]
+	ADD R1, R14, R14
+	WORD $0x4e65e4a6 // fcmeq v6.2d, v5.2d, v5.2d
+	WORD $0x6e671ca6 // bsl v6.16b, v5.16b, v7.16b
+	WORD $0xfd0001c6 // str d6, [x14]
+	ADD R1, R14, R14
 below:
-	MOVD times+72(FP), R19
-	SUBS $1, R19, R19
+	MOVD times+72(FP), R15
+	SUBS $1, R15, R15
 	BEQ last
-	MOVD R19, times+72(FP)
-	MOVD R15, c+0(FP)
-	MOVD aRow+24(FP), R19
-	LSL $3, R19, R19
-	ADD R6, R19, R19
-	MOVD R19, a+16(FP)
+	MOVD R15, times+72(FP)
+	MOVD R14, c+0(FP)
+	MOVD aRow+24(FP), R15
+	LSL $3, R15, R15
+	ADD R6, R15, R15
+	MOVD R15, a+16(FP)
 	JMP tile
 last:
 	RET
 
-// func gemm7x1_64NEON(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, split int, offs *int)
-TEXT ·gemm7x1_64NEON(SB), NOSPLIT, $0-112
+// func gemm7x1_64NEON(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
+TEXT ·gemm7x1_64NEON(SB), NOSPLIT, $0-104
 	MOVD $gemm7x1_64NEONNEONConstants<>(SB), R0
 	MOVD ldc+8(FP), R1
 	LSL $3, R1, R1
@@ -11449,18 +10389,13 @@ tile:
 	WORD $0x6f00e405 // movi v5.2d, #0
 	WORD $0x6f00e406 // movi v6.2d, #0
 	MOVD $0, R14
-	MOVD offs+104(FP), R15
 	CMP $0, R4
 	BNE not2
 	CMP $0, R13
 	BEQ done2
-	CMP $0, R15
-	BEQ next2
-listed:
-	MOVD (R15), R19
-	ADD $8, R15, R15
-	ADD R19<<3, R12, R19
-	WORD $0x3dc00267 // ldr q7, [x19]
+next2:
+	WORD $0x3dc00187 // ldr q7, [x12]
+	ADD R3, R12, R12
 	WORD $0xfc6e68a8 // ldr d8, [x5, x14]
 	WORD $0xfc6e68e9 // ldr d9, [x7, x14]
 	WORD $0xfc6e690a // ldr d10, [x8, x14]
@@ -11477,182 +10412,161 @@ listed:
 	WORD $0x4fc810e6 // fmla v6.2d, v7.2d, v8.d[0]
 	ADD R2, R14, R14
 	SUBS $1, R13, R13
-	BNE listed
-	JMP done2
-next2:
-	WORD $0x3dc00188 // ldr q8, [x12]
-	ADD R3, R12, R12
-	WORD $0xfc6e68a7 // ldr d7, [x5, x14]
-	WORD $0xfc6e68ea // ldr d10, [x7, x14]
-	WORD $0xfc6e6909 // ldr d9, [x8, x14]
-	WORD $0x4fc71100 // fmla v0.2d, v8.2d, v7.d[0]
-	WORD $0xfc6e6927 // ldr d7, [x9, x14]
-	WORD $0x4fca1101 // fmla v1.2d, v8.2d, v10.d[0]
-	WORD $0xfc6e694a // ldr d10, [x10, x14]
-	WORD $0x4fc91102 // fmla v2.2d, v8.2d, v9.d[0]
-	WORD $0xfc6e6969 // ldr d9, [x11, x14]
-	WORD $0x4fc71103 // fmla v3.2d, v8.2d, v7.d[0]
-	WORD $0xfc6e68c7 // ldr d7, [x6, x14]
-	WORD $0x4fca1104 // fmla v4.2d, v8.2d, v10.d[0]
-	WORD $0x4fc91105 // fmla v5.2d, v8.2d, v9.d[0]
-	WORD $0x4fc71106 // fmla v6.2d, v8.2d, v7.d[0]
-	ADD R2, R14, R14
-	SUBS $1, R13, R13
 	BNE next2
 done2:
-	MOVD c+0(FP), R19
-	MOVD mode+80(FP), R20
-	CMP $1, R20
+	MOVD c+0(FP), R15
+	MOVD mode+80(FP), R19
+	CMP $1, R19
 	BNE store2
-	MOVD R19, R20
-	WORD $0x3dc00287 // ldr q7, [x20]
-	WORD $0x4e60d4e0 // fadd v0.2d, v7.2d, v0.2d
-	ADD R1, R20, R20
-	WORD $0x3dc00287 // ldr q7, [x20]
-	WORD $0x4e61d4e1 // fadd v1.2d, v7.2d, v1.2d
-	ADD R1, R20, R20
-	WORD $0x3dc00287 // ldr q7, [x20]
-	WORD $0x4e62d4e2 // fadd v2.2d, v7.2d, v2.2d
-	ADD R1, R20, R20
-	WORD $0x3dc00287 // ldr q7, [x20]
-	WORD $0x4e63d4e3 // fadd v3.2d, v7.2d, v3.2d
-	ADD R1, R20, R20
-	WORD $0x3dc00287 // ldr q7, [x20]
-	WORD $0x4e64d4e4 // fadd v4.2d, v7.2d, v4.2d
-	ADD R1, R20, R20
-	WORD $0x3dc00287 // ldr q7, [x20]
-	WORD $0x4e65d4e5 // fadd v5.2d, v7.2d, v5.2d
-	ADD R1, R20, R20
-	WORD $0x3dc00287 // ldr q7, [x20]
-	WORD $0x4e66d4e6 // fadd v6.2d, v7.2d, v6.2d
-	ADD R1, R20, R20
+	MOVD R15, R19
+	WORD $0x3dc00268 // ldr q8, [x19]
+	WORD $0x4e60d500 // fadd v0.2d, v8.2d, v0.2d
+	ADD R1, R19, R19
+	WORD $0x3dc00268 // ldr q8, [x19]
+	WORD $0x4e61d501 // fadd v1.2d, v8.2d, v1.2d
+	ADD R1, R19, R19
+	WORD $0x3dc00268 // ldr q8, [x19]
+	WORD $0x4e62d502 // fadd v2.2d, v8.2d, v2.2d
+	ADD R1, R19, R19
+	WORD $0x3dc00268 // ldr q8, [x19]
+	WORD $0x4e63d503 // fadd v3.2d, v8.2d, v3.2d
+	ADD R1, R19, R19
+	WORD $0x3dc00268 // ldr q8, [x19]
+	WORD $0x4e64d504 // fadd v4.2d, v8.2d, v4.2d
+	ADD R1, R19, R19
+	WORD $0x3dc00268 // ldr q8, [x19]
+	WORD $0x4e65d505 // fadd v5.2d, v8.2d, v5.2d
+	ADD R1, R19, R19
+	WORD $0x3dc00268 // ldr q8, [x19]
+	WORD $0x4e66d506 // fadd v6.2d, v8.2d, v6.2d
+	ADD R1, R19, R19
 store2:
-	WORD $0x3dc00007 // ldr q7, [x0]
-	WORD $0x4e60e408 // fcmeq v8.2d, v0.2d, v0.2d
-	WORD $0x6e671c08 // bsl v8.16b, v0.16b, v7.16b
-	WORD $0x3d800268 // str q8, [x19]
-	ADD R1, R19, R19
-	WORD $0x4e61e428 // fcmeq v8.2d, v1.2d, v1.2d
-	WORD $0x6e671c28 // bsl v8.16b, v1.16b, v7.16b
-	WORD $0x3d800268 // str q8, [x19]
-	ADD R1, R19, R19
-	WORD $0x4e62e448 // fcmeq v8.2d, v2.2d, v2.2d
-	WORD $0x6e671c48 // bsl v8.16b, v2.16b, v7.16b
-	WORD $0x3d800268 // str q8, [x19]
-	ADD R1, R19, R19
-	WORD $0x4e63e468 // fcmeq v8.2d, v3.2d, v3.2d
-	WORD $0x6e671c68 // bsl v8.16b, v3.16b, v7.16b
-	WORD $0x3d800268 // str q8, [x19]
-	ADD R1, R19, R19
-	WORD $0x4e64e488 // fcmeq v8.2d, v4.2d, v4.2d
-	WORD $0x6e671c88 // bsl v8.16b, v4.16b, v7.16b
-	WORD $0x3d800268 // str q8, [x19]
-	ADD R1, R19, R19
-	WORD $0x4e65e4a8 // fcmeq v8.2d, v5.2d, v5.2d
-	WORD $0x6e671ca8 // bsl v8.16b, v5.16b, v7.16b
-	WORD $0x3d800268 // str q8, [x19]
-	ADD R1, R19, R19
-	WORD $0x4e66e4c8 // fcmeq v8.2d, v6.2d, v6.2d
-	WORD $0x6e671cc8 // bsl v8.16b, v6.16b, v7.16b
-	WORD $0x3d800268 // str q8, [x19]
-	ADD R1, R19, R19
+	WORD $0x3dc00008 // ldr q8, [x0]
+	WORD $0x4e60e407 // fcmeq v7.2d, v0.2d, v0.2d
+	WORD $0x6e681c07 // bsl v7.16b, v0.16b, v8.16b
+	WORD $0x3d8001e7 // str q7, [x15]
+	ADD R1, R15, R15
+	WORD $0x4e61e427 // fcmeq v7.2d, v1.2d, v1.2d
+	WORD $0x6e681c27 // bsl v7.16b, v1.16b, v8.16b
+	WORD $0x3d8001e7 // str q7, [x15]
+	ADD R1, R15, R15
+	WORD $0x4e62e447 // fcmeq v7.2d, v2.2d, v2.2d
+	WORD $0x6e681c47 // bsl v7.16b, v2.16b, v8.16b
+	WORD $0x3d8001e7 // str q7, [x15]
+	ADD R1, R15, R15
+	WORD $0x4e63e467 // fcmeq v7.2d, v3.2d, v3.2d
+	WORD $0x6e681c67 // bsl v7.16b, v3.16b, v8.16b
+	WORD $0x3d8001e7 // str q7, [x15]
+	ADD R1, R15, R15
+	WORD $0x4e64e487 // fcmeq v7.2d, v4.2d, v4.2d
+	WORD $0x6e681c87 // bsl v7.16b, v4.16b, v8.16b
+	WORD $0x3d8001e7 // str q7, [x15]
+	ADD R1, R15, R15
+	WORD $0x4e65e4a7 // fcmeq v7.2d, v5.2d, v5.2d
+	WORD $0x6e681ca7 // bsl v7.16b, v5.16b, v8.16b
+	WORD $0x3d8001e7 // str q7, [x15]
+	ADD R1, R15, R15
+	WORD $0x4e66e4c7 // fcmeq v7.2d, v6.2d, v6.2d
+	WORD $0x6e681cc7 // bsl v7.16b, v6.16b, v8.16b
+	WORD $0x3d8001e7 // str q7, [x15]
+	ADD R1, R15, R15
 	JMP below
 not2:
 	CMP $0, R13
 	BEQ done1
 next1:
-	WORD $0xfd400188 // ldr d8, [x12]
+	WORD $0xfd400187 // ldr d7, [x12]
 	ADD R3, R12, R12
-	WORD $0xfc6e68a7 // ldr d7, [x5, x14]
-	WORD $0xfc6e68e9 // ldr d9, [x7, x14]
-	WORD $0xfc6e690a // ldr d10, [x8, x14]
-	WORD $0x4fc71100 // fmla v0.2d, v8.2d, v7.d[0]
-	WORD $0xfc6e6927 // ldr d7, [x9, x14]
-	WORD $0x4fc91101 // fmla v1.2d, v8.2d, v9.d[0]
-	WORD $0xfc6e6949 // ldr d9, [x10, x14]
-	WORD $0x4fca1102 // fmla v2.2d, v8.2d, v10.d[0]
-	WORD $0xfc6e696a // ldr d10, [x11, x14]
-	WORD $0x4fc71103 // fmla v3.2d, v8.2d, v7.d[0]
-	WORD $0xfc6e68c7 // ldr d7, [x6, x14]
-	WORD $0x4fc91104 // fmla v4.2d, v8.2d, v9.d[0]
-	WORD $0x4fca1105 // fmla v5.2d, v8.2d, v10.d[0]
-	WORD $0x4fc71106 // fmla v6.2d, v8.2d, v7.d[0]
+	WORD $0xfc6e68a8 // ldr d8, [x5, x14]
+	WORD $0xfc6e68ea // ldr d10, [x7, x14]
+	WORD $0xfc6e6909 // ldr d9, [x8, x14]
+	WORD $0x4fc810e0 // fmla v0.2d, v7.2d, v8.d[0]
+	WORD $0xfc6e6928 // ldr d8, [x9, x14]
+	WORD $0x4fca10e1 // fmla v1.2d, v7.2d, v10.d[0]
+	WORD $0xfc6e694a // ldr d10, [x10, x14]
+	WORD $0x4fc910e2 // fmla v2.2d, v7.2d, v9.d[0]
+	WORD $0xfc6e6969 // ldr d9, [x11, x14]
+	WORD $0x4fc810e3 // fmla v3.2d, v7.2d, v8.d[0]
+	WORD $0xfc6e68c8 // ldr d8, [x6, x14]
+	WORD $0x4fca10e4 // fmla v4.2d, v7.2d, v10.d[0]
+	WORD $0x4fc910e5 // fmla v5.2d, v7.2d, v9.d[0]
+	WORD $0x4fc810e6 // fmla v6.2d, v7.2d, v8.d[0]
 	ADD R2, R14, R14
 	SUBS $1, R13, R13
 	BNE next1
 done1:
-	MOVD c+0(FP), R19
-	MOVD mode+80(FP), R20
-	CMP $1, R20
+	MOVD c+0(FP), R15
+	MOVD mode+80(FP), R19
+	CMP $1, R19
 	BNE store1
-	MOVD R19, R20
-	WORD $0xfd400287 // ldr d7, [x20]
-	WORD $0x4e60d4e0 // fadd v0.2d, v7.2d, v0.2d
-	ADD R1, R20, R20
-	WORD $0xfd400287 // ldr d7, [x20]
-	WORD $0x4e61d4e1 // fadd v1.2d, v7.2d, v1.2d
-	ADD R1, R20, R20
-	WORD $0xfd400287 // ldr d7, [x20]
-	WORD $0x4e62d4e2 // fadd v2.2d, v7.2d, v2.2d
-	ADD R1, R20, R20
-	WORD $0xfd400287 // ldr d7, [x20]
-	WORD $0x4e63d4e3 // fadd v3.2d, v7.2d, v3.2d
-	ADD R1, R20, R20
-	WORD $0xfd400287 // ldr d7, [x20]
-	WORD $0x4e64d4e4 // fadd v4.2d, v7.2d, v4.2d
-	ADD R1, R20, R20
-	WORD $0xfd400287 // ldr d7, [x20]
-	WORD $0x4e65d4e5 // fadd v5.2d, v7.2d, v5.2d
-	ADD R1, R20, R20
-	WORD $0xfd400287 // ldr d7, [x20]
-	WORD $0x4e66d4e6 // fadd v6.2d, v7.2d, v6.2d
-	ADD R1, R20, R20
+	MOVD R15, R19
+	WORD $0xfd400268 // ldr d8, [x19]
+	WORD $0x4e60d500 // fadd v0.2d, v8.2d, v0.2d
+	ADD R1, R19, R19
+	WORD $0xfd400268 // ldr d8, [x19]
+	WORD $0x4e61d501 // fadd v1.2d, v8.2d, v1.2d
+	ADD R1, R19, R19
+	WORD $0xfd400268 // ldr d8, [x19]
+	WORD $0x4e62d502 // fadd v2.2d, v8.2d, v2.2d
+	ADD R1, R19, R19
+	WORD $0xfd400268 // ldr d8, [x19]
+	WORD $0x4e63d503 // fadd v3.2d, v8.2d, v3.2d
+	ADD R1, R19, R19
+	WORD $0xfd400268 // ldr d8, [x19]
+	WORD $0x4e64d504 // fadd v4.2d, v8.2d, v4.2d
+	ADD R1, R19, R19
+	WORD $0xfd400268 // ldr d8, [x19]
+	WORD $0x4e65d505 // fadd v5.2d, v8.2d, v5.2d
+	ADD R1, R19, R19
+	WORD $0xfd400268 // ldr d8, [x19]
+	WORD $0x4e66d506 // fadd v6.2d, v8.2d, v6.2d
+	ADD R1, R19, R19
 store1:
-	WORD $0x3dc00007 // ldr q7, [x0]
-	WORD $0x4e60e408 // fcmeq v8.2d, v0.2d, v0.2d
-	WORD $0x6e671c08 // bsl v8.16b, v0.16b, v7.16b
-	WORD $0xfd000268 // str d8, [x19]
-	ADD R1, R19, R19
-	WORD $0x4e61e428 // fcmeq v8.2d, v1.2d, v1.2d
-	WORD $0x6e671c28 // bsl v8.16b, v1.16b, v7.16b
-	WORD $0xfd000268 // str d8, [x19]
-	ADD R1, R19, R19
-	WORD $0x4e62e448 // fcmeq v8.2d, v2.2d, v2.2d
-	WORD $0x6e671c48 // bsl v8.16b, v2.16b, v7.16b
-	WORD $0xfd000268 // str d8, [x19]
-	ADD R1, R19, R19
-	WORD $0x4e63e468 // fcmeq v8.2d, v3.2d, v3.2d
-	WORD $0x6e671c68 // bsl v8.16b, v3.16b, v7.16b
-	WORD $0xfd000268 // str d8, [x19]
-	ADD R1, R19, R19
-	WORD $0x4e64e488 // fcmeq v8.2d, v4.2d, v4.2d
-	WORD $0x6e671c88 // bsl v8.16b, v4.16b, v7.16b
-	WORD $0xfd000268 // str d8, [x19]
-	ADD R1, R19, R19
-	WORD $0x4e65e4a8 // fcmeq v8.2d, v5.2d, v5.2d
-	WORD $0x6e671ca8 // bsl v8.16b, v5.16b, v7.16b
-	WORD $0xfd000268 // str d8, [x19]
-	ADD R1, R19, R19
-	WORD $0x4e66e4c8 // fcmeq v8.2d, v6.2d, v6.2d
-	WORD $0x6e671cc8 // bsl v8.16b, v6.16b, v7.16b
-	WORD $0xfd000268 // str d8, [x19]
-	ADD R1, R19, R19
+	WORD $0x3dc00008 // ldr q8, [x0]
+	WORD $0x4e60e407 // fcmeq v7.2d, v0.2d, v0.2d
+	WORD $0x6e681c07 // bsl v7.16b, v0.16b, v8.16b
+	WORD $0xfd0001e7 // str d7, [x15]
+	ADD R1, R15, R15
+	WORD $0x4e61e427 // fcmeq v7.2d, v1.2d, v1.2d
+	WORD $0x6e681c27 // bsl v7.16b, v1.16b, v8.16b
+	WORD $0xfd0001e7 // str d7, [x15]
+	ADD R1, R15, R15
+	WORD $0x4e62e447 // fcmeq v7.2d, v2.2d, v2.2d
+	WORD $0x6e681c47 // bsl v7.16b, v2.16b, v8.16b
+	WORD $0xfd0001e7 // str d7, [x15]
+	ADD R1, R15, R15
+	WORD $0x4e63e467 // fcmeq v7.2d, v3.2d, v3.2d
+	WORD $0x6e681c67 // bsl v7.16b, v3.16b, v8.16b
+	WORD $0xfd0001e7 // str d7, [x15]
+	ADD R1, R15, R15
+	WORD $0x4e64e487 // fcmeq v7.2d, v4.2d, v4.2d
+	WORD $0x6e681c87 // bsl v7.16b, v4.16b, v8.16b
+	WORD $0xfd0001e7 // str d7, [x15]
+	ADD R1, R15, R15
+	WORD $0x4e65e4a7 // fcmeq v7.2d, v5.2d, v5.2d
+	WORD $0x6e681ca7 // bsl v7.16b, v5.16b, v8.16b
+	WORD $0xfd0001e7 // str d7, [x15]
+	ADD R1, R15, R15
+	WORD $0x4e66e4c7 // fcmeq v7.2d, v6.2d, v6.2d
+	WORD $0x6e681cc7 // bsl v7.16b, v6.16b, v8.16b
+	WORD $0xfd0001e7 // str d7, [x15]
+	ADD R1, R15, R15
 below:
-	MOVD times+72(FP), R20
-	SUBS $1, R20, R20
+	MOVD times+72(FP), R19
+	SUBS $1, R19, R19
 	BEQ last
-	MOVD R20, times+72(FP)
-	MOVD R19, c+0(FP)
-	MOVD aRow+24(FP), R20
-	LSL $3, R20, R20
-	ADD R6, R20, R20
-	MOVD R20, a+16(FP)
+	MOVD R19, times+72(FP)
+	MOVD R15, c+0(FP)
+	MOVD aRow+24(FP), R19
+	LSL $3, R19, R19
+	ADD R6, R19, R19
+	MOVD R19, a+16(FP)
 	JMP tile
 last:
 	RET
 
-// func gemm8x1_64NEON(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, split int, offs *int)
-TEXT ·gemm8x1_64NEON(SB), NOSPLIT, $0-112
+// func gemm8x1_64NEON(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
+TEXT ·gemm8x1_64NEON(SB), NOSPLIT, $0-104
 	MOVD $gemm8x1_64NEONNEONConstants<>(SB), R0
 	MOVD ldc+8(FP), R1
 	LSL $3, R1, R1
@@ -11685,18 +10599,13 @@ tile:
 	WORD $0x6f00e406 // movi v6.2d, #0
 	WORD $0x6f00e407 // movi v7.2d, #0
 	MOVD $0, R15
-	MOVD offs+104(FP), R19
 	CMP $0, R4
 	BNE not2
 	CMP $0, R14
 	BEQ done2
-	CMP $0, R19
-	BEQ next2
-listed:
-	MOVD (R19), R20
-	ADD $8, R19, R19
-	ADD R20<<3, R13, R20
-	WORD $0x3dc00288 // ldr q8, [x20]
+next2:
+	WORD $0x3dc001a8 // ldr q8, [x13]
+	ADD R3, R13, R13
 	WORD $0xfc6f68a9 // ldr d9, [x5, x15]
 	WORD $0xfc6f68ea // ldr d10, [x7, x15]
 	WORD $0xfc6f690b // ldr d11, [x8, x15]
@@ -11715,200 +10624,177 @@ listed:
 	WORD $0x4fca1107 // fmla v7.2d, v8.2d, v10.d[0]
 	ADD R2, R15, R15
 	SUBS $1, R14, R14
-	BNE listed
-	JMP done2
-next2:
-	WORD $0x3dc001aa // ldr q10, [x13]
-	ADD R3, R13, R13
-	WORD $0xfc6f68a8 // ldr d8, [x5, x15]
-	WORD $0xfc6f68e9 // ldr d9, [x7, x15]
-	WORD $0xfc6f690b // ldr d11, [x8, x15]
-	WORD $0x4fc81140 // fmla v0.2d, v10.2d, v8.d[0]
-	WORD $0xfc6f6928 // ldr d8, [x9, x15]
-	WORD $0x4fc91141 // fmla v1.2d, v10.2d, v9.d[0]
-	WORD $0xfc6f6949 // ldr d9, [x10, x15]
-	WORD $0x4fcb1142 // fmla v2.2d, v10.2d, v11.d[0]
-	WORD $0xfc6f696b // ldr d11, [x11, x15]
-	WORD $0x4fc81143 // fmla v3.2d, v10.2d, v8.d[0]
-	WORD $0xfc6f6988 // ldr d8, [x12, x15]
-	WORD $0x4fc91144 // fmla v4.2d, v10.2d, v9.d[0]
-	WORD $0xfc6f68c9 // ldr d9, [x6, x15]
-	WORD $0x4fcb1145 // fmla v5.2d, v10.2d, v11.d[0]
-	WORD $0x4fc81146 // fmla v6.2d, v10.2d, v8.d[0]
-	WORD $0x4fc91147 // fmla v7.2d, v10.2d, v9.d[0]
-	ADD R2, R15, R15
-	SUBS $1, R14, R14
 	BNE next2
 done2:
-	MOVD c+0(FP), R20
-	MOVD mode+80(FP), R21
-	CMP $1, R21
+	MOVD c+0(FP), R19
+	MOVD mode+80(FP), R20
+	CMP $1, R20
 	BNE store2
-	MOVD R20, R21
-	WORD $0x3dc002a9 // ldr q9, [x21]
-	WORD $0x4e60d520 // fadd v0.2d, v9.2d, v0.2d
-	ADD R1, R21, R21
-	WORD $0x3dc002a9 // ldr q9, [x21]
-	WORD $0x4e61d521 // fadd v1.2d, v9.2d, v1.2d
-	ADD R1, R21, R21
-	WORD $0x3dc002a9 // ldr q9, [x21]
-	WORD $0x4e62d522 // fadd v2.2d, v9.2d, v2.2d
-	ADD R1, R21, R21
-	WORD $0x3dc002a9 // ldr q9, [x21]
-	WORD $0x4e63d523 // fadd v3.2d, v9.2d, v3.2d
-	ADD R1, R21, R21
-	WORD $0x3dc002a9 // ldr q9, [x21]
-	WORD $0x4e64d524 // fadd v4.2d, v9.2d, v4.2d
-	ADD R1, R21, R21
-	WORD $0x3dc002a9 // ldr q9, [x21]
-	WORD $0x4e65d525 // fadd v5.2d, v9.2d, v5.2d
-	ADD R1, R21, R21
-	WORD $0x3dc002a9 // ldr q9, [x21]
-	WORD $0x4e66d526 // fadd v6.2d, v9.2d, v6.2d
-	ADD R1, R21, R21
-	WORD $0x3dc002a9 // ldr q9, [x21]
-	WORD $0x4e67d527 // fadd v7.2d, v9.2d, v7.2d
-	ADD R1, R21, R21
+	MOVD R19, R20
+	WORD $0x3dc0028a // ldr q10, [x20]
+	WORD $0x4e60d540 // fadd v0.2d, v10.2d, v0.2d
+	ADD R1, R20, R20
+	WORD $0x3dc0028a // ldr q10, [x20]
+	WORD $0x4e61d541 // fadd v1.2d, v10.2d, v1.2d
+	ADD R1, R20, R20
+	WORD $0x3dc0028a // ldr q10, [x20]
+	WORD $0x4e62d542 // fadd v2.2d, v10.2d, v2.2d
+	ADD R1, R20, R20
+	WORD $0x3dc0028a // ldr q10, [x20]
+	WORD $0x4e63d543 // fadd v3.2d, v10.2d, v3.2d
+	ADD R1, R20, R20
+	WORD $0x3dc0028a // ldr q10, [x20]
+	WORD $0x4e64d544 // fadd v4.2d, v10.2d, v4.2d
+	ADD R1, R20, R20
+	WORD $0x3dc0028a // ldr q10, [x20]
+	WORD $0x4e65d545 // fadd v5.2d, v10.2d, v5.2d
+	ADD R1, R20, R20
+	WORD $0x3dc0028a // ldr q10, [x20]
+	WORD $0x4e66d546 // fadd v6.2d, v10.2d, v6.2d
+	ADD R1, R20, R20
+	WORD $0x3dc0028a // ldr q10, [x20]
+	WORD $0x4e67d547 // fadd v7.2d, v10.2d, v7.2d
+	ADD R1, R20, R20
 store2:
-	WORD $0x3dc00009 // ldr q9, [x0]
-	WORD $0x4e60e40a // fcmeq v10.2d, v0.2d, v0.2d
-	WORD $0x6e691c0a // bsl v10.16b, v0.16b, v9.16b
-	WORD $0x3d80028a // str q10, [x20]
-	ADD R1, R20, R20
-	WORD $0x4e61e42a // fcmeq v10.2d, v1.2d, v1.2d
-	WORD $0x6e691c2a // bsl v10.16b, v1.16b, v9.16b
-	WORD $0x3d80028a // str q10, [x20]
-	ADD R1, R20, R20
-	WORD $0x4e62e44a // fcmeq v10.2d, v2.2d, v2.2d
-	WORD $0x6e691c4a // bsl v10.16b, v2.16b, v9.16b
-	WORD $0x3d80028a // str q10, [x20]
-	ADD R1, R20, R20
-	WORD $0x4e63e46a // fcmeq v10.2d, v3.2d, v3.2d
-	WORD $0x6e691c6a // bsl v10.16b, v3.16b, v9.16b
-	WORD $0x3d80028a // str q10, [x20]
-	ADD R1, R20, R20
-	WORD $0x4e64e48a // fcmeq v10.2d, v4.2d, v4.2d
-	WORD $0x6e691c8a // bsl v10.16b, v4.16b, v9.16b
-	WORD $0x3d80028a // str q10, [x20]
-	ADD R1, R20, R20
-	WORD $0x4e65e4aa // fcmeq v10.2d, v5.2d, v5.2d
-	WORD $0x6e691caa // bsl v10.16b, v5.16b, v9.16b
-	WORD $0x3d80028a // str q10, [x20]
-	ADD R1, R20, R20
-	WORD $0x4e66e4ca // fcmeq v10.2d, v6.2d, v6.2d
-	WORD $0x6e691cca // bsl v10.16b, v6.16b, v9.16b
-	WORD $0x3d80028a // str q10, [x20]
-	ADD R1, R20, R20
-	WORD $0x4e67e4ea // fcmeq v10.2d, v7.2d, v7.2d
-	WORD $0x6e691cea // bsl v10.16b, v7.16b, v9.16b
-	WORD $0x3d80028a // str q10, [x20]
-	ADD R1, R20, R20
+	WORD $0x3dc0000a // ldr q10, [x0]
+	WORD $0x4e60e408 // fcmeq v8.2d, v0.2d, v0.2d
+	WORD $0x6e6a1c08 // bsl v8.16b, v0.16b, v10.16b
+	WORD $0x3d800268 // str q8, [x19]
+	ADD R1, R19, R19
+	WORD $0x4e61e428 // fcmeq v8.2d, v1.2d, v1.2d
+	WORD $0x6e6a1c28 // bsl v8.16b, v1.16b, v10.16b
+	WORD $0x3d800268 // str q8, [x19]
+	ADD R1, R19, R19
+	WORD $0x4e62e448 // fcmeq v8.2d, v2.2d, v2.2d
+	WORD $0x6e6a1c48 // bsl v8.16b, v2.16b, v10.16b
+	WORD $0x3d800268 // str q8, [x19]
+	ADD R1, R19, R19
+	WORD $0x4e63e468 // fcmeq v8.2d, v3.2d, v3.2d
+	WORD $0x6e6a1c68 // bsl v8.16b, v3.16b, v10.16b
+	WORD $0x3d800268 // str q8, [x19]
+	ADD R1, R19, R19
+	WORD $0x4e64e488 // fcmeq v8.2d, v4.2d, v4.2d
+	WORD $0x6e6a1c88 // bsl v8.16b, v4.16b, v10.16b
+	WORD $0x3d800268 // str q8, [x19]
+	ADD R1, R19, R19
+	WORD $0x4e65e4a8 // fcmeq v8.2d, v5.2d, v5.2d
+	WORD $0x6e6a1ca8 // bsl v8.16b, v5.16b, v10.16b
+	WORD $0x3d800268 // str q8, [x19]
+	ADD R1, R19, R19
+	WORD $0x4e66e4c8 // fcmeq v8.2d, v6.2d, v6.2d
+	WORD $0x6e6a1cc8 // bsl v8.16b, v6.16b, v10.16b
+	WORD $0x3d800268 // str q8, [x19]
+	ADD R1, R19, R19
+	WORD $0x4e67e4e8 // fcmeq v8.2d, v7.2d, v7.2d
+	WORD $0x6e6a1ce8 // bsl v8.16b, v7.16b, v10.16b
+	WORD $0x3d800268 // str q8, [x19]
+	ADD R1, R19, R19
 	JMP below
 not2:
 	CMP $0, R14
 	BEQ done1
 next1:
-	WORD $0xfd4001aa // ldr d10, [x13]
+	WORD $0xfd4001a8 // ldr d8, [x13]
 	ADD R3, R13, R13
-	WORD $0xfc6f68a9 // ldr d9, [x5, x15]
-	WORD $0xfc6f68e8 // ldr d8, [x7, x15]
+	WORD $0xfc6f68aa // ldr d10, [x5, x15]
+	WORD $0xfc6f68e9 // ldr d9, [x7, x15]
 	WORD $0xfc6f690b // ldr d11, [x8, x15]
-	WORD $0x4fc91140 // fmla v0.2d, v10.2d, v9.d[0]
-	WORD $0xfc6f6929 // ldr d9, [x9, x15]
-	WORD $0x4fc81141 // fmla v1.2d, v10.2d, v8.d[0]
-	WORD $0xfc6f6948 // ldr d8, [x10, x15]
-	WORD $0x4fcb1142 // fmla v2.2d, v10.2d, v11.d[0]
+	WORD $0x4fca1100 // fmla v0.2d, v8.2d, v10.d[0]
+	WORD $0xfc6f692a // ldr d10, [x9, x15]
+	WORD $0x4fc91101 // fmla v1.2d, v8.2d, v9.d[0]
+	WORD $0xfc6f6949 // ldr d9, [x10, x15]
+	WORD $0x4fcb1102 // fmla v2.2d, v8.2d, v11.d[0]
 	WORD $0xfc6f696b // ldr d11, [x11, x15]
-	WORD $0x4fc91143 // fmla v3.2d, v10.2d, v9.d[0]
-	WORD $0xfc6f6989 // ldr d9, [x12, x15]
-	WORD $0x4fc81144 // fmla v4.2d, v10.2d, v8.d[0]
-	WORD $0xfc6f68c8 // ldr d8, [x6, x15]
-	WORD $0x4fcb1145 // fmla v5.2d, v10.2d, v11.d[0]
-	WORD $0x4fc91146 // fmla v6.2d, v10.2d, v9.d[0]
-	WORD $0x4fc81147 // fmla v7.2d, v10.2d, v8.d[0]
+	WORD $0x4fca1103 // fmla v3.2d, v8.2d, v10.d[0]
+	WORD $0xfc6f698a // ldr d10, [x12, x15]
+	WORD $0x4fc91104 // fmla v4.2d, v8.2d, v9.d[0]
+	WORD $0xfc6f68c9 // ldr d9, [x6, x15]
+	WORD $0x4fcb1105 // fmla v5.2d, v8.2d, v11.d[0]
+	WORD $0x4fca1106 // fmla v6.2d, v8.2d, v10.d[0]
+	WORD $0x4fc91107 // fmla v7.2d, v8.2d, v9.d[0]
 	ADD R2, R15, R15
 	SUBS $1, R14, R14
 	BNE next1
 done1:
-	MOVD c+0(FP), R20
-	MOVD mode+80(FP), R21
-	CMP $1, R21
+	MOVD c+0(FP), R19
+	MOVD mode+80(FP), R20
+	CMP $1, R20
 	BNE store1
-	MOVD R20, R21
-	WORD $0xfd4002a8 // ldr d8, [x21]
-	WORD $0x4e60d500 // fadd v0.2d, v8.2d, v0.2d
-	ADD R1, R21, R21
-	WORD $0xfd4002a8 // ldr d8, [x21]
-	WORD $0x4e61d501 // fadd v1.2d, v8.2d, v1.2d
-	ADD R1, R21, R21
-	WORD $0xfd4002a8 // ldr d8, [x21]
-	WORD $0x4e62d502 // fadd v2.2d, v8.2d, v2.2d
-	ADD R1, R21, R21
-	WORD $0xfd4002a8 // ldr d8, [x21]
-	WORD $0x4e63d503 // fadd v3.2d, v8.2d, v3.2d
-	ADD R1, R21, R21
-	WORD $0xfd4002a8 // ldr d8, [x21]
-	WORD $0x4e64d504 // fadd v4.2d, v8.2d, v4.2d
-	ADD R1, R21, R21
-	WORD $0xfd4002a8 // ldr d8, [x21]
-	WORD $0x4e65d505 // fadd v5.2d, v8.2d, v5.2d
-	ADD R1, R21, R21
-	WORD $0xfd4002a8 // ldr d8, [x21]
-	WORD $0x4e66d506 // fadd v6.2d, v8.2d, v6.2d
-	ADD R1, R21, R21
-	WORD $0xfd4002a8 // ldr d8, [x21]
-	WORD $0x4e67d507 // fadd v7.2d, v8.2d, v7.2d
-	ADD R1, R21, R21
+	MOVD R19, R20
+	WORD $0xfd400289 // ldr d9, [x20]
+	WORD $0x4e60d520 // fadd v0.2d, v9.2d, v0.2d
+	ADD R1, R20, R20
+	WORD $0xfd400289 // ldr d9, [x20]
+	WORD $0x4e61d521 // fadd v1.2d, v9.2d, v1.2d
+	ADD R1, R20, R20
+	WORD $0xfd400289 // ldr d9, [x20]
+	WORD $0x4e62d522 // fadd v2.2d, v9.2d, v2.2d
+	ADD R1, R20, R20
+	WORD $0xfd400289 // ldr d9, [x20]
+	WORD $0x4e63d523 // fadd v3.2d, v9.2d, v3.2d
+	ADD R1, R20, R20
+	WORD $0xfd400289 // ldr d9, [x20]
+	WORD $0x4e64d524 // fadd v4.2d, v9.2d, v4.2d
+	ADD R1, R20, R20
+	WORD $0xfd400289 // ldr d9, [x20]
+	WORD $0x4e65d525 // fadd v5.2d, v9.2d, v5.2d
+	ADD R1, R20, R20
+	WORD $0xfd400289 // ldr d9, [x20]
+	WORD $0x4e66d526 // fadd v6.2d, v9.2d, v6.2d
+	ADD R1, R20, R20
+	WORD $0xfd400289 // ldr d9, [x20]
+	WORD $0x4e67d527 // fadd v7.2d, v9.2d, v7.2d
+	ADD R1, R20, R20
 store1:
-	WORD $0x3dc00008 // ldr q8, [x0]
-	WORD $0x4e60e40a // fcmeq v10.2d, v0.2d, v0.2d
-	WORD $0x6e681c0a // bsl v10.16b, v0.16b, v8.16b
-	WORD $0xfd00028a // str d10, [x20]
-	ADD R1, R20, R20
-	WORD $0x4e61e42a // fcmeq v10.2d, v1.2d, v1.2d
-	WORD $0x6e681c2a // bsl v10.16b, v1.16b, v8.16b
-	WORD $0xfd00028a // str d10, [x20]
-	ADD R1, R20, R20
-	WORD $0x4e62e44a // fcmeq v10.2d, v2.2d, v2.2d
-	WORD $0x6e681c4a // bsl v10.16b, v2.16b, v8.16b
-	WORD $0xfd00028a // str d10, [x20]
-	ADD R1, R20, R20
-	WORD $0x4e63e46a // fcmeq v10.2d, v3.2d, v3.2d
-	WORD $0x6e681c6a // bsl v10.16b, v3.16b, v8.16b
-	WORD $0xfd00028a // str d10, [x20]
-	ADD R1, R20, R20
-	WORD $0x4e64e48a // fcmeq v10.2d, v4.2d, v4.2d
-	WORD $0x6e681c8a // bsl v10.16b, v4.16b, v8.16b
-	WORD $0xfd00028a // str d10, [x20]
-	ADD R1, R20, R20
-	WORD $0x4e65e4aa // fcmeq v10.2d, v5.2d, v5.2d
-	WORD $0x6e681caa // bsl v10.16b, v5.16b, v8.16b
-	WORD $0xfd00028a // str d10, [x20]
-	ADD R1, R20, R20
-	WORD $0x4e66e4ca // fcmeq v10.2d, v6.2d, v6.2d
-	WORD $0x6e681cca // bsl v10.16b, v6.16b, v8.16b
-	WORD $0xfd00028a // str d10, [x20]
-	ADD R1, R20, R20
-	WORD $0x4e67e4ea // fcmeq v10.2d, v7.2d, v7.2d
-	WORD $0x6e681cea // bsl v10.16b, v7.16b, v8.16b
-	WORD $0xfd00028a // str d10, [x20]
-	ADD R1, R20, R20
+	WORD $0x3dc00009 // ldr q9, [x0]
+	WORD $0x4e60e408 // fcmeq v8.2d, v0.2d, v0.2d
+	WORD $0x6e691c08 // bsl v8.16b, v0.16b, v9.16b
+	WORD $0xfd000268 // str d8, [x19]
+	ADD R1, R19, R19
+	WORD $0x4e61e428 // fcmeq v8.2d, v1.2d, v1.2d
+	WORD $0x6e691c28 // bsl v8.16b, v1.16b, v9.16b
+	WORD $0xfd000268 // str d8, [x19]
+	ADD R1, R19, R19
+	WORD $0x4e62e448 // fcmeq v8.2d, v2.2d, v2.2d
+	WORD $0x6e691c48 // bsl v8.16b, v2.16b, v9.16b
+	WORD $0xfd000268 // str d8, [x19]
+	ADD R1, R19, R19
+	WORD $0x4e63e468 // fcmeq v8.2d, v3.2d, v3.2d
+	WORD $0x6e691c68 // bsl v8.16b, v3.16b, v9.16b
+	WORD $0xfd000268 // str d8, [x19]
+	ADD R1, R19, R19
+	WORD $0x4e64e488 // fcmeq v8.2d, v4.2d, v4.2d
+	WORD $0x6e691c88 // bsl v8.16b, v4.16b, v9.16b
+	WORD $0xfd000268 // str d8, [x19]
+	ADD R1, R19, R19
+	WORD $0x4e65e4a8 // fcmeq v8.2d, v5.2d, v5.2d
+	WORD $0x6e691ca8 // bsl v8.16b, v5.16b, v9.16b
+	WORD $0xfd000268 // str d8, [x19]
+	ADD R1, R19, R19
+	WORD $0x4e66e4c8 // fcmeq v8.2d, v6.2d, v6.2d
+	WORD $0x6e691cc8 // bsl v8.16b, v6.16b, v9.16b
+	WORD $0xfd000268 // str d8, [x19]
+	ADD R1, R19, R19
+	WORD $0x4e67e4e8 // fcmeq v8.2d, v7.2d, v7.2d
+	WORD $0x6e691ce8 // bsl v8.16b, v7.16b, v9.16b
+	WORD $0xfd000268 // str d8, [x19]
+	ADD R1, R19, R19
 below:
-	MOVD times+72(FP), R21
-	SUBS $1, R21, R21
+	MOVD times+72(FP), R20
+	SUBS $1, R20, R20
 	BEQ last
-	MOVD R21, times+72(FP)
-	MOVD R20, c+0(FP)
-	MOVD aRow+24(FP), R21
-	LSL $3, R21, R21
-	ADD R6, R21, R21
-	MOVD R21, a+16(FP)
+	MOVD R20, times+72(FP)
+	MOVD R19, c+0(FP)
+	MOVD aRow+24(FP), R20
+	LSL $3, R20, R20
+	ADD R6, R20, R20
+	MOVD R20, a+16(FP)
 	JMP tile
 last:
 	RET
 
-// func gemm9x1_64NEON(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, split int, offs *int)
-TEXT ·gemm9x1_64NEON(SB), NOSPLIT, $0-112
+// func gemm9x1_64NEON(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
+TEXT ·gemm9x1_64NEON(SB), NOSPLIT, $0-104
 	MOVD $gemm9x1_64NEONNEONConstants<>(SB), R0
 	MOVD ldc+8(FP), R1
 	LSL $3, R1, R1
@@ -11943,18 +10829,13 @@ tile:
 	WORD $0x6f00e407 // movi v7.2d, #0
 	WORD $0x6f00e408 // movi v8.2d, #0
 	MOVD $0, R19
-	MOVD offs+104(FP), R20
 	CMP $0, R4
 	BNE not2
 	CMP $0, R15
 	BEQ done2
-	CMP $0, R20
-	BEQ next2
-listed:
-	MOVD (R20), R21
-	ADD $8, R20, R20
-	ADD R21<<3, R14, R21
-	WORD $0x3dc002a9 // ldr q9, [x21]
+next2:
+	WORD $0x3dc001c9 // ldr q9, [x14]
+	ADD R3, R14, R14
 	WORD $0xfc7368aa // ldr d10, [x5, x19]
 	WORD $0xfc7368eb // ldr d11, [x7, x19]
 	WORD $0xfc73690c // ldr d12, [x8, x19]
@@ -11975,218 +10856,193 @@ listed:
 	WORD $0x4fcc1128 // fmla v8.2d, v9.2d, v12.d[0]
 	ADD R2, R19, R19
 	SUBS $1, R15, R15
-	BNE listed
-	JMP done2
-next2:
-	WORD $0x3dc001cc // ldr q12, [x14]
-	ADD R3, R14, R14
-	WORD $0xfc7368a9 // ldr d9, [x5, x19]
-	WORD $0xfc7368eb // ldr d11, [x7, x19]
-	WORD $0xfc73690a // ldr d10, [x8, x19]
-	WORD $0x4fc91180 // fmla v0.2d, v12.2d, v9.d[0]
-	WORD $0xfc736929 // ldr d9, [x9, x19]
-	WORD $0x4fcb1181 // fmla v1.2d, v12.2d, v11.d[0]
-	WORD $0xfc73694b // ldr d11, [x10, x19]
-	WORD $0x4fca1182 // fmla v2.2d, v12.2d, v10.d[0]
-	WORD $0xfc73696a // ldr d10, [x11, x19]
-	WORD $0x4fc91183 // fmla v3.2d, v12.2d, v9.d[0]
-	WORD $0xfc736989 // ldr d9, [x12, x19]
-	WORD $0x4fcb1184 // fmla v4.2d, v12.2d, v11.d[0]
-	WORD $0xfc7369ab // ldr d11, [x13, x19]
-	WORD $0x4fca1185 // fmla v5.2d, v12.2d, v10.d[0]
-	WORD $0xfc7368ca // ldr d10, [x6, x19]
-	WORD $0x4fc91186 // fmla v6.2d, v12.2d, v9.d[0]
-	WORD $0x4fcb1187 // fmla v7.2d, v12.2d, v11.d[0]
-	WORD $0x4fca1188 // fmla v8.2d, v12.2d, v10.d[0]
-	ADD R2, R19, R19
-	SUBS $1, R15, R15
 	BNE next2
 done2:
-	MOVD c+0(FP), R21
-	MOVD mode+80(FP), R22
-	CMP $1, R22
+	MOVD c+0(FP), R20
+	MOVD mode+80(FP), R21
+	CMP $1, R21
 	BNE store2
-	MOVD R21, R22
-	WORD $0x3dc002ca // ldr q10, [x22]
-	WORD $0x4e60d540 // fadd v0.2d, v10.2d, v0.2d
-	ADD R1, R22, R22
-	WORD $0x3dc002ca // ldr q10, [x22]
-	WORD $0x4e61d541 // fadd v1.2d, v10.2d, v1.2d
-	ADD R1, R22, R22
-	WORD $0x3dc002ca // ldr q10, [x22]
-	WORD $0x4e62d542 // fadd v2.2d, v10.2d, v2.2d
-	ADD R1, R22, R22
-	WORD $0x3dc002ca // ldr q10, [x22]
-	WORD $0x4e63d543 // fadd v3.2d, v10.2d, v3.2d
-	ADD R1, R22, R22
-	WORD $0x3dc002ca // ldr q10, [x22]
-	WORD $0x4e64d544 // fadd v4.2d, v10.2d, v4.2d
-	ADD R1, R22, R22
-	WORD $0x3dc002ca // ldr q10, [x22]
-	WORD $0x4e65d545 // fadd v5.2d, v10.2d, v5.2d
-	ADD R1, R22, R22
-	WORD $0x3dc002ca // ldr q10, [x22]
-	WORD $0x4e66d546 // fadd v6.2d, v10.2d, v6.2d
-	ADD R1, R22, R22
-	WORD $0x3dc002ca // ldr q10, [x22]
-	WORD $0x4e67d547 // fadd v7.2d, v10.2d, v7.2d
-	ADD R1, R22, R22
-	WORD $0x3dc002ca // ldr q10, [x22]
-	WORD $0x4e68d548 // fadd v8.2d, v10.2d, v8.2d
-	ADD R1, R22, R22
+	MOVD R20, R21
+	WORD $0x3dc002ac // ldr q12, [x21]
+	WORD $0x4e60d580 // fadd v0.2d, v12.2d, v0.2d
+	ADD R1, R21, R21
+	WORD $0x3dc002ac // ldr q12, [x21]
+	WORD $0x4e61d581 // fadd v1.2d, v12.2d, v1.2d
+	ADD R1, R21, R21
+	WORD $0x3dc002ac // ldr q12, [x21]
+	WORD $0x4e62d582 // fadd v2.2d, v12.2d, v2.2d
+	ADD R1, R21, R21
+	WORD $0x3dc002ac // ldr q12, [x21]
+	WORD $0x4e63d583 // fadd v3.2d, v12.2d, v3.2d
+	ADD R1, R21, R21
+	WORD $0x3dc002ac // ldr q12, [x21]
+	WORD $0x4e64d584 // fadd v4.2d, v12.2d, v4.2d
+	ADD R1, R21, R21
+	WORD $0x3dc002ac // ldr q12, [x21]
+	WORD $0x4e65d585 // fadd v5.2d, v12.2d, v5.2d
+	ADD R1, R21, R21
+	WORD $0x3dc002ac // ldr q12, [x21]
+	WORD $0x4e66d586 // fadd v6.2d, v12.2d, v6.2d
+	ADD R1, R21, R21
+	WORD $0x3dc002ac // ldr q12, [x21]
+	WORD $0x4e67d587 // fadd v7.2d, v12.2d, v7.2d
+	ADD R1, R21, R21
+	WORD $0x3dc002ac // ldr q12, [x21]
+	WORD $0x4e68d588 // fadd v8.2d, v12.2d, v8.2d
+	ADD R1, R21, R21
 store2:
-	WORD $0x3dc0000a // ldr q10, [x0]
-	WORD $0x4e60e40c // fcmeq v12.2d, v0.2d, v0.2d
-	WORD $0x6e6a1c0c // bsl v12.16b, v0.16b, v10.16b
-	WORD $0x3d8002ac // str q12, [x21]
-	ADD R1, R21, R21
-	WORD $0x4e61e42c // fcmeq v12.2d, v1.2d, v1.2d
-	WORD $0x6e6a1c2c // bsl v12.16b, v1.16b, v10.16b
-	WORD $0x3d8002ac // str q12, [x21]
-	ADD R1, R21, R21
-	WORD $0x4e62e44c // fcmeq v12.2d, v2.2d, v2.2d
-	WORD $0x6e6a1c4c // bsl v12.16b, v2.16b, v10.16b
-	WORD $0x3d8002ac // str q12, [x21]
-	ADD R1, R21, R21
-	WORD $0x4e63e46c // fcmeq v12.2d, v3.2d, v3.2d
-	WORD $0x6e6a1c6c // bsl v12.16b, v3.16b, v10.16b
-	WORD $0x3d8002ac // str q12, [x21]
-	ADD R1, R21, R21
-	WORD $0x4e64e48c // fcmeq v12.2d, v4.2d, v4.2d
-	WORD $0x6e6a1c8c // bsl v12.16b, v4.16b, v10.16b
-	WORD $0x3d8002ac // str q12, [x21]
-	ADD R1, R21, R21
-	WORD $0x4e65e4ac // fcmeq v12.2d, v5.2d, v5.2d
-	WORD $0x6e6a1cac // bsl v12.16b, v5.16b, v10.16b
-	WORD $0x3d8002ac // str q12, [x21]
-	ADD R1, R21, R21
-	WORD $0x4e66e4cc // fcmeq v12.2d, v6.2d, v6.2d
-	WORD $0x6e6a1ccc // bsl v12.16b, v6.16b, v10.16b
-	WORD $0x3d8002ac // str q12, [x21]
-	ADD R1, R21, R21
-	WORD $0x4e67e4ec // fcmeq v12.2d, v7.2d, v7.2d
-	WORD $0x6e6a1cec // bsl v12.16b, v7.16b, v10.16b
-	WORD $0x3d8002ac // str q12, [x21]
-	ADD R1, R21, R21
-	WORD $0x4e68e50c // fcmeq v12.2d, v8.2d, v8.2d
-	WORD $0x6e6a1d0c // bsl v12.16b, v8.16b, v10.16b
-	WORD $0x3d8002ac // str q12, [x21]
-	ADD R1, R21, R21
+	WORD $0x3dc0000c // ldr q12, [x0]
+	WORD $0x4e60e409 // fcmeq v9.2d, v0.2d, v0.2d
+	WORD $0x6e6c1c09 // bsl v9.16b, v0.16b, v12.16b
+	WORD $0x3d800289 // str q9, [x20]
+	ADD R1, R20, R20
+	WORD $0x4e61e429 // fcmeq v9.2d, v1.2d, v1.2d
+	WORD $0x6e6c1c29 // bsl v9.16b, v1.16b, v12.16b
+	WORD $0x3d800289 // str q9, [x20]
+	ADD R1, R20, R20
+	WORD $0x4e62e449 // fcmeq v9.2d, v2.2d, v2.2d
+	WORD $0x6e6c1c49 // bsl v9.16b, v2.16b, v12.16b
+	WORD $0x3d800289 // str q9, [x20]
+	ADD R1, R20, R20
+	WORD $0x4e63e469 // fcmeq v9.2d, v3.2d, v3.2d
+	WORD $0x6e6c1c69 // bsl v9.16b, v3.16b, v12.16b
+	WORD $0x3d800289 // str q9, [x20]
+	ADD R1, R20, R20
+	WORD $0x4e64e489 // fcmeq v9.2d, v4.2d, v4.2d
+	WORD $0x6e6c1c89 // bsl v9.16b, v4.16b, v12.16b
+	WORD $0x3d800289 // str q9, [x20]
+	ADD R1, R20, R20
+	WORD $0x4e65e4a9 // fcmeq v9.2d, v5.2d, v5.2d
+	WORD $0x6e6c1ca9 // bsl v9.16b, v5.16b, v12.16b
+	WORD $0x3d800289 // str q9, [x20]
+	ADD R1, R20, R20
+	WORD $0x4e66e4c9 // fcmeq v9.2d, v6.2d, v6.2d
+	WORD $0x6e6c1cc9 // bsl v9.16b, v6.16b, v12.16b
+	WORD $0x3d800289 // str q9, [x20]
+	ADD R1, R20, R20
+	WORD $0x4e67e4e9 // fcmeq v9.2d, v7.2d, v7.2d
+	WORD $0x6e6c1ce9 // bsl v9.16b, v7.16b, v12.16b
+	WORD $0x3d800289 // str q9, [x20]
+	ADD R1, R20, R20
+	WORD $0x4e68e509 // fcmeq v9.2d, v8.2d, v8.2d
+	WORD $0x6e6c1d09 // bsl v9.16b, v8.16b, v12.16b
+	WORD $0x3d800289 // str q9, [x20]
+	ADD R1, R20, R20
 	JMP below
 not2:
 	CMP $0, R15
 	BEQ done1
 next1:
-	WORD $0xfd4001cc // ldr d12, [x14]
+	WORD $0xfd4001c9 // ldr d9, [x14]
 	ADD R3, R14, R14
-	WORD $0xfc7368aa // ldr d10, [x5, x19]
+	WORD $0xfc7368ac // ldr d12, [x5, x19]
 	WORD $0xfc7368eb // ldr d11, [x7, x19]
-	WORD $0xfc736909 // ldr d9, [x8, x19]
-	WORD $0x4fca1180 // fmla v0.2d, v12.2d, v10.d[0]
-	WORD $0xfc73692a // ldr d10, [x9, x19]
-	WORD $0x4fcb1181 // fmla v1.2d, v12.2d, v11.d[0]
+	WORD $0xfc73690a // ldr d10, [x8, x19]
+	WORD $0x4fcc1120 // fmla v0.2d, v9.2d, v12.d[0]
+	WORD $0xfc73692c // ldr d12, [x9, x19]
+	WORD $0x4fcb1121 // fmla v1.2d, v9.2d, v11.d[0]
 	WORD $0xfc73694b // ldr d11, [x10, x19]
-	WORD $0x4fc91182 // fmla v2.2d, v12.2d, v9.d[0]
-	WORD $0xfc736969 // ldr d9, [x11, x19]
-	WORD $0x4fca1183 // fmla v3.2d, v12.2d, v10.d[0]
-	WORD $0xfc73698a // ldr d10, [x12, x19]
-	WORD $0x4fcb1184 // fmla v4.2d, v12.2d, v11.d[0]
+	WORD $0x4fca1122 // fmla v2.2d, v9.2d, v10.d[0]
+	WORD $0xfc73696a // ldr d10, [x11, x19]
+	WORD $0x4fcc1123 // fmla v3.2d, v9.2d, v12.d[0]
+	WORD $0xfc73698c // ldr d12, [x12, x19]
+	WORD $0x4fcb1124 // fmla v4.2d, v9.2d, v11.d[0]
 	WORD $0xfc7369ab // ldr d11, [x13, x19]
-	WORD $0x4fc91185 // fmla v5.2d, v12.2d, v9.d[0]
-	WORD $0xfc7368c9 // ldr d9, [x6, x19]
-	WORD $0x4fca1186 // fmla v6.2d, v12.2d, v10.d[0]
-	WORD $0x4fcb1187 // fmla v7.2d, v12.2d, v11.d[0]
-	WORD $0x4fc91188 // fmla v8.2d, v12.2d, v9.d[0]
+	WORD $0x4fca1125 // fmla v5.2d, v9.2d, v10.d[0]
+	WORD $0xfc7368ca // ldr d10, [x6, x19]
+	WORD $0x4fcc1126 // fmla v6.2d, v9.2d, v12.d[0]
+	WORD $0x4fcb1127 // fmla v7.2d, v9.2d, v11.d[0]
+	WORD $0x4fca1128 // fmla v8.2d, v9.2d, v10.d[0]
 	ADD R2, R19, R19
 	SUBS $1, R15, R15
 	BNE next1
 done1:
-	MOVD c+0(FP), R21
-	MOVD mode+80(FP), R22
-	CMP $1, R22
+	MOVD c+0(FP), R20
+	MOVD mode+80(FP), R21
+	CMP $1, R21
 	BNE store1
-	MOVD R21, R22
-	WORD $0xfd4002c9 // ldr d9, [x22]
-	WORD $0x4e60d520 // fadd v0.2d, v9.2d, v0.2d
-	ADD R1, R22, R22
-	WORD $0xfd4002c9 // ldr d9, [x22]
-	WORD $0x4e61d521 // fadd v1.2d, v9.2d, v1.2d
-	ADD R1, R22, R22
-	WORD $0xfd4002c9 // ldr d9, [x22]
-	WORD $0x4e62d522 // fadd v2.2d, v9.2d, v2.2d
-	ADD R1, R22, R22
-	WORD $0xfd4002c9 // ldr d9, [x22]
-	WORD $0x4e63d523 // fadd v3.2d, v9.2d, v3.2d
-	ADD R1, R22, R22
-	WORD $0xfd4002c9 // ldr d9, [x22]
-	WORD $0x4e64d524 // fadd v4.2d, v9.2d, v4.2d
-	ADD R1, R22, R22
-	WORD $0xfd4002c9 // ldr d9, [x22]
-	WORD $0x4e65d525 // fadd v5.2d, v9.2d, v5.2d
-	ADD R1, R22, R22
-	WORD $0xfd4002c9 // ldr d9, [x22]
-	WORD $0x4e66d526 // fadd v6.2d, v9.2d, v6.2d
-	ADD R1, R22, R22
-	WORD $0xfd4002c9 // ldr d9, [x22]
-	WORD $0x4e67d527 // fadd v7.2d, v9.2d, v7.2d
-	ADD R1, R22, R22
-	WORD $0xfd4002c9 // ldr d9, [x22]
-	WORD $0x4e68d528 // fadd v8.2d, v9.2d, v8.2d
-	ADD R1, R22, R22
+	MOVD R20, R21
+	WORD $0xfd4002aa // ldr d10, [x21]
+	WORD $0x4e60d540 // fadd v0.2d, v10.2d, v0.2d
+	ADD R1, R21, R21
+	WORD $0xfd4002aa // ldr d10, [x21]
+	WORD $0x4e61d541 // fadd v1.2d, v10.2d, v1.2d
+	ADD R1, R21, R21
+	WORD $0xfd4002aa // ldr d10, [x21]
+	WORD $0x4e62d542 // fadd v2.2d, v10.2d, v2.2d
+	ADD R1, R21, R21
+	WORD $0xfd4002aa // ldr d10, [x21]
+	WORD $0x4e63d543 // fadd v3.2d, v10.2d, v3.2d
+	ADD R1, R21, R21
+	WORD $0xfd4002aa // ldr d10, [x21]
+	WORD $0x4e64d544 // fadd v4.2d, v10.2d, v4.2d
+	ADD R1, R21, R21
+	WORD $0xfd4002aa // ldr d10, [x21]
+	WORD $0x4e65d545 // fadd v5.2d, v10.2d, v5.2d
+	ADD R1, R21, R21
+	WORD $0xfd4002aa // ldr d10, [x21]
+	WORD $0x4e66d546 // fadd v6.2d, v10.2d, v6.2d
+	ADD R1, R21, R21
+	WORD $0xfd4002aa // ldr d10, [x21]
+	WORD $0x4e67d547 // fadd v7.2d, v10.2d, v7.2d
+	ADD R1, R21, R21
+	WORD $0xfd4002aa // ldr d10, [x21]
+	WORD $0x4e68d548 // fadd v8.2d, v10.2d, v8.2d
+	ADD R1, R21, R21
 store1:
-	WORD $0x3dc00009 // ldr q9, [x0]
-	WORD $0x4e60e40c // fcmeq v12.2d, v0.2d, v0.2d
-	WORD $0x6e691c0c // bsl v12.16b, v0.16b, v9.16b
-	WORD $0xfd0002ac // str d12, [x21]
-	ADD R1, R21, R21
-	WORD $0x4e61e42c // fcmeq v12.2d, v1.2d, v1.2d
-	WORD $0x6e691c2c // bsl v12.16b, v1.16b, v9.16b
-	WORD $0xfd0002ac // str d12, [x21]
-	ADD R1, R21, R21
-	WORD $0x4e62e44c // fcmeq v12.2d, v2.2d, v2.2d
-	WORD $0x6e691c4c // bsl v12.16b, v2.16b, v9.16b
-	WORD $0xfd0002ac // str d12, [x21]
-	ADD R1, R21, R21
-	WORD $0x4e63e46c // fcmeq v12.2d, v3.2d, v3.2d
-	WORD $0x6e691c6c // bsl v12.16b, v3.16b, v9.16b
-	WORD $0xfd0002ac // str d12, [x21]
-	ADD R1, R21, R21
-	WORD $0x4e64e48c // fcmeq v12.2d, v4.2d, v4.2d
-	WORD $0x6e691c8c // bsl v12.16b, v4.16b, v9.16b
-	WORD $0xfd0002ac // str d12, [x21]
-	ADD R1, R21, R21
-	WORD $0x4e65e4ac // fcmeq v12.2d, v5.2d, v5.2d
-	WORD $0x6e691cac // bsl v12.16b, v5.16b, v9.16b
-	WORD $0xfd0002ac // str d12, [x21]
-	ADD R1, R21, R21
-	WORD $0x4e66e4cc // fcmeq v12.2d, v6.2d, v6.2d
-	WORD $0x6e691ccc // bsl v12.16b, v6.16b, v9.16b
-	WORD $0xfd0002ac // str d12, [x21]
-	ADD R1, R21, R21
-	WORD $0x4e67e4ec // fcmeq v12.2d, v7.2d, v7.2d
-	WORD $0x6e691cec // bsl v12.16b, v7.16b, v9.16b
-	WORD $0xfd0002ac // str d12, [x21]
-	ADD R1, R21, R21
-	WORD $0x4e68e50c // fcmeq v12.2d, v8.2d, v8.2d
-	WORD $0x6e691d0c // bsl v12.16b, v8.16b, v9.16b
-	WORD $0xfd0002ac // str d12, [x21]
-	ADD R1, R21, R21
+	WORD $0x3dc0000a // ldr q10, [x0]
+	WORD $0x4e60e409 // fcmeq v9.2d, v0.2d, v0.2d
+	WORD $0x6e6a1c09 // bsl v9.16b, v0.16b, v10.16b
+	WORD $0xfd000289 // str d9, [x20]
+	ADD R1, R20, R20
+	WORD $0x4e61e429 // fcmeq v9.2d, v1.2d, v1.2d
+	WORD $0x6e6a1c29 // bsl v9.16b, v1.16b, v10.16b
+	WORD $0xfd000289 // str d9, [x20]
+	ADD R1, R20, R20
+	WORD $0x4e62e449 // fcmeq v9.2d, v2.2d, v2.2d
+	WORD $0x6e6a1c49 // bsl v9.16b, v2.16b, v10.16b
+	WORD $0xfd000289 // str d9, [x20]
+	ADD R1, R20, R20
+	WORD $0x4e63e469 // fcmeq v9.2d, v3.2d, v3.2d
+	WORD $0x6e6a1c69 // bsl v9.16b, v3.16b, v10.16b
+	WORD $0xfd000289 // str d9, [x20]
+	ADD R1, R20, R20
+	WORD $0x4e64e489 // fcmeq v9.2d, v4.2d, v4.2d
+	WORD $0x6e6a1c89 // bsl v9.16b, v4.16b, v10.16b
+	WORD $0xfd000289 // str d9, [x20]
+	ADD R1, R20, R20
+	WORD $0x4e65e4a9 // fcmeq v9.2d, v5.2d, v5.2d
+	WORD $0x6e6a1ca9 // bsl v9.16b, v5.16b, v10.16b
+	WORD $0xfd000289 // str d9, [x20]
+	ADD R1, R20, R20
+	WORD $0x4e66e4c9 // fcmeq v9.2d, v6.2d, v6.2d
+	WORD $0x6e6a1cc9 // bsl v9.16b, v6.16b, v10.16b
+	WORD $0xfd000289 // str d9, [x20]
+	ADD R1, R20, R20
+	WORD $0x4e67e4e9 // fcmeq v9.2d, v7.2d, v7.2d
+	WORD $0x6e6a1ce9 // bsl v9.16b, v7.16b, v10.16b
+	WORD $0xfd000289 // str d9, [x20]
+	ADD R1, R20, R20
+	WORD $0x4e68e509 // fcmeq v9.2d, v8.2d, v8.2d
+	WORD $0x6e6a1d09 // bsl v9.16b, v8.16b, v10.16b
+	WORD $0xfd000289 // str d9, [x20]
+	ADD R1, R20, R20
 below:
-	MOVD times+72(FP), R22
-	SUBS $1, R22, R22
+	MOVD times+72(FP), R21
+	SUBS $1, R21, R21
 	BEQ last
-	MOVD R22, times+72(FP)
-	MOVD R21, c+0(FP)
-	MOVD aRow+24(FP), R22
-	LSL $3, R22, R22
-	ADD R6, R22, R22
-	MOVD R22, a+16(FP)
+	MOVD R21, times+72(FP)
+	MOVD R20, c+0(FP)
+	MOVD aRow+24(FP), R21
+	LSL $3, R21, R21
+	ADD R6, R21, R21
+	MOVD R21, a+16(FP)
 	JMP tile
 last:
 	RET
 
-// func gemm10x1_64NEON(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, split int, offs *int)
-TEXT ·gemm10x1_64NEON(SB), NOSPLIT, $0-112
+// func gemm10x1_64NEON(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
+TEXT ·gemm10x1_64NEON(SB), NOSPLIT, $0-104
 	MOVD $gemm10x1_64NEONNEONConstants<>(SB), R0
 	MOVD ldc+8(FP), R1
 	LSL $3, R1, R1
@@ -12223,18 +11079,13 @@ tile:
 	WORD $0x6f00e408 // movi v8.2d, #0
 	WORD $0x6f00e409 // movi v9.2d, #0
 	MOVD $0, R20
-	MOVD offs+104(FP), R21
 	CMP $0, R4
 	BNE not2
 	CMP $0, R19
 	BEQ done2
-	CMP $0, R21
-	BEQ next2
-listed:
-	MOVD (R21), R22
-	ADD $8, R21, R21
-	ADD R22<<3, R15, R22
-	WORD $0x3dc002ca // ldr q10, [x22]
+next2:
+	WORD $0x3dc001ea // ldr q10, [x15]
+	ADD R3, R15, R15
 	WORD $0xfc7468ab // ldr d11, [x5, x20]
 	WORD $0xfc7468ec // ldr d12, [x7, x20]
 	WORD $0xfc74690d // ldr d13, [x8, x20]
@@ -12257,236 +11108,209 @@ listed:
 	WORD $0x4fcb1149 // fmla v9.2d, v10.2d, v11.d[0]
 	ADD R2, R20, R20
 	SUBS $1, R19, R19
-	BNE listed
-	JMP done2
-next2:
-	WORD $0x3dc001eb // ldr q11, [x15]
-	ADD R3, R15, R15
-	WORD $0xfc7468aa // ldr d10, [x5, x20]
-	WORD $0xfc7468ed // ldr d13, [x7, x20]
-	WORD $0xfc74690c // ldr d12, [x8, x20]
-	WORD $0x4fca1160 // fmla v0.2d, v11.2d, v10.d[0]
-	WORD $0xfc74692a // ldr d10, [x9, x20]
-	WORD $0x4fcd1161 // fmla v1.2d, v11.2d, v13.d[0]
-	WORD $0xfc74694d // ldr d13, [x10, x20]
-	WORD $0x4fcc1162 // fmla v2.2d, v11.2d, v12.d[0]
-	WORD $0xfc74696c // ldr d12, [x11, x20]
-	WORD $0x4fca1163 // fmla v3.2d, v11.2d, v10.d[0]
-	WORD $0xfc74698a // ldr d10, [x12, x20]
-	WORD $0x4fcd1164 // fmla v4.2d, v11.2d, v13.d[0]
-	WORD $0xfc7469ad // ldr d13, [x13, x20]
-	WORD $0x4fcc1165 // fmla v5.2d, v11.2d, v12.d[0]
-	WORD $0xfc7469cc // ldr d12, [x14, x20]
-	WORD $0x4fca1166 // fmla v6.2d, v11.2d, v10.d[0]
-	WORD $0xfc7468ca // ldr d10, [x6, x20]
-	WORD $0x4fcd1167 // fmla v7.2d, v11.2d, v13.d[0]
-	WORD $0x4fcc1168 // fmla v8.2d, v11.2d, v12.d[0]
-	WORD $0x4fca1169 // fmla v9.2d, v11.2d, v10.d[0]
-	ADD R2, R20, R20
-	SUBS $1, R19, R19
 	BNE next2
 done2:
-	MOVD c+0(FP), R22
-	MOVD mode+80(FP), R23
-	CMP $1, R23
+	MOVD c+0(FP), R21
+	MOVD mode+80(FP), R22
+	CMP $1, R22
 	BNE store2
-	MOVD R22, R23
-	WORD $0x3dc002ea // ldr q10, [x23]
-	WORD $0x4e60d540 // fadd v0.2d, v10.2d, v0.2d
-	ADD R1, R23, R23
-	WORD $0x3dc002ea // ldr q10, [x23]
-	WORD $0x4e61d541 // fadd v1.2d, v10.2d, v1.2d
-	ADD R1, R23, R23
-	WORD $0x3dc002ea // ldr q10, [x23]
-	WORD $0x4e62d542 // fadd v2.2d, v10.2d, v2.2d
-	ADD R1, R23, R23
-	WORD $0x3dc002ea // ldr q10, [x23]
-	WORD $0x4e63d543 // fadd v3.2d, v10.2d, v3.2d
-	ADD R1, R23, R23
-	WORD $0x3dc002ea // ldr q10, [x23]
-	WORD $0x4e64d544 // fadd v4.2d, v10.2d, v4.2d
-	ADD R1, R23, R23
-	WORD $0x3dc002ea // ldr q10, [x23]
-	WORD $0x4e65d545 // fadd v5.2d, v10.2d, v5.2d
-	ADD R1, R23, R23
-	WORD $0x3dc002ea // ldr q10, [x23]
-	WORD $0x4e66d546 // fadd v6.2d, v10.2d, v6.2d
-	ADD R1, R23, R23
-	WORD $0x3dc002ea // ldr q10, [x23]
-	WORD $0x4e67d547 // fadd v7.2d, v10.2d, v7.2d
-	ADD R1, R23, R23
-	WORD $0x3dc002ea // ldr q10, [x23]
-	WORD $0x4e68d548 // fadd v8.2d, v10.2d, v8.2d
-	ADD R1, R23, R23
-	WORD $0x3dc002ea // ldr q10, [x23]
-	WORD $0x4e69d549 // fadd v9.2d, v10.2d, v9.2d
-	ADD R1, R23, R23
+	MOVD R21, R22
+	WORD $0x3dc002cb // ldr q11, [x22]
+	WORD $0x4e60d560 // fadd v0.2d, v11.2d, v0.2d
+	ADD R1, R22, R22
+	WORD $0x3dc002cb // ldr q11, [x22]
+	WORD $0x4e61d561 // fadd v1.2d, v11.2d, v1.2d
+	ADD R1, R22, R22
+	WORD $0x3dc002cb // ldr q11, [x22]
+	WORD $0x4e62d562 // fadd v2.2d, v11.2d, v2.2d
+	ADD R1, R22, R22
+	WORD $0x3dc002cb // ldr q11, [x22]
+	WORD $0x4e63d563 // fadd v3.2d, v11.2d, v3.2d
+	ADD R1, R22, R22
+	WORD $0x3dc002cb // ldr q11, [x22]
+	WORD $0x4e64d564 // fadd v4.2d, v11.2d, v4.2d
+	ADD R1, R22, R22
+	WORD $0x3dc002cb // ldr q11, [x22]
+	WORD $0x4e65d565 // fadd v5.2d, v11.2d, v5.2d
+	ADD R1, R22, R22
+	WORD $0x3dc002cb // ldr q11, [x22]
+	WORD $0x4e66d566 // fadd v6.2d, v11.2d, v6.2d
+	ADD R1, R22, R22
+	WORD $0x3dc002cb // ldr q11, [x22]
+	WORD $0x4e67d567 // fadd v7.2d, v11.2d, v7.2d
+	ADD R1, R22, R22
+	WORD $0x3dc002cb // ldr q11, [x22]
+	WORD $0x4e68d568 // fadd v8.2d, v11.2d, v8.2d
+	ADD R1, R22, R22
+	WORD $0x3dc002cb // ldr q11, [x22]
+	WORD $0x4e69d569 // fadd v9.2d, v11.2d, v9.2d
+	ADD R1, R22, R22
 store2:
-	WORD $0x3dc0000a // ldr q10, [x0]
-	WORD $0x4e60e40b // fcmeq v11.2d, v0.2d, v0.2d
-	WORD $0x6e6a1c0b // bsl v11.16b, v0.16b, v10.16b
-	WORD $0x3d8002cb // str q11, [x22]
-	ADD R1, R22, R22
-	WORD $0x4e61e42b // fcmeq v11.2d, v1.2d, v1.2d
-	WORD $0x6e6a1c2b // bsl v11.16b, v1.16b, v10.16b
-	WORD $0x3d8002cb // str q11, [x22]
-	ADD R1, R22, R22
-	WORD $0x4e62e44b // fcmeq v11.2d, v2.2d, v2.2d
-	WORD $0x6e6a1c4b // bsl v11.16b, v2.16b, v10.16b
-	WORD $0x3d8002cb // str q11, [x22]
-	ADD R1, R22, R22
-	WORD $0x4e63e46b // fcmeq v11.2d, v3.2d, v3.2d
-	WORD $0x6e6a1c6b // bsl v11.16b, v3.16b, v10.16b
-	WORD $0x3d8002cb // str q11, [x22]
-	ADD R1, R22, R22
-	WORD $0x4e64e48b // fcmeq v11.2d, v4.2d, v4.2d
-	WORD $0x6e6a1c8b // bsl v11.16b, v4.16b, v10.16b
-	WORD $0x3d8002cb // str q11, [x22]
-	ADD R1, R22, R22
-	WORD $0x4e65e4ab // fcmeq v11.2d, v5.2d, v5.2d
-	WORD $0x6e6a1cab // bsl v11.16b, v5.16b, v10.16b
-	WORD $0x3d8002cb // str q11, [x22]
-	ADD R1, R22, R22
-	WORD $0x4e66e4cb // fcmeq v11.2d, v6.2d, v6.2d
-	WORD $0x6e6a1ccb // bsl v11.16b, v6.16b, v10.16b
-	WORD $0x3d8002cb // str q11, [x22]
-	ADD R1, R22, R22
-	WORD $0x4e67e4eb // fcmeq v11.2d, v7.2d, v7.2d
-	WORD $0x6e6a1ceb // bsl v11.16b, v7.16b, v10.16b
-	WORD $0x3d8002cb // str q11, [x22]
-	ADD R1, R22, R22
-	WORD $0x4e68e50b // fcmeq v11.2d, v8.2d, v8.2d
-	WORD $0x6e6a1d0b // bsl v11.16b, v8.16b, v10.16b
-	WORD $0x3d8002cb // str q11, [x22]
-	ADD R1, R22, R22
-	WORD $0x4e69e52b // fcmeq v11.2d, v9.2d, v9.2d
-	WORD $0x6e6a1d2b // bsl v11.16b, v9.16b, v10.16b
-	WORD $0x3d8002cb // str q11, [x22]
-	ADD R1, R22, R22
+	WORD $0x3dc0000b // ldr q11, [x0]
+	WORD $0x4e60e40a // fcmeq v10.2d, v0.2d, v0.2d
+	WORD $0x6e6b1c0a // bsl v10.16b, v0.16b, v11.16b
+	WORD $0x3d8002aa // str q10, [x21]
+	ADD R1, R21, R21
+	WORD $0x4e61e42a // fcmeq v10.2d, v1.2d, v1.2d
+	WORD $0x6e6b1c2a // bsl v10.16b, v1.16b, v11.16b
+	WORD $0x3d8002aa // str q10, [x21]
+	ADD R1, R21, R21
+	WORD $0x4e62e44a // fcmeq v10.2d, v2.2d, v2.2d
+	WORD $0x6e6b1c4a // bsl v10.16b, v2.16b, v11.16b
+	WORD $0x3d8002aa // str q10, [x21]
+	ADD R1, R21, R21
+	WORD $0x4e63e46a // fcmeq v10.2d, v3.2d, v3.2d
+	WORD $0x6e6b1c6a // bsl v10.16b, v3.16b, v11.16b
+	WORD $0x3d8002aa // str q10, [x21]
+	ADD R1, R21, R21
+	WORD $0x4e64e48a // fcmeq v10.2d, v4.2d, v4.2d
+	WORD $0x6e6b1c8a // bsl v10.16b, v4.16b, v11.16b
+	WORD $0x3d8002aa // str q10, [x21]
+	ADD R1, R21, R21
+	WORD $0x4e65e4aa // fcmeq v10.2d, v5.2d, v5.2d
+	WORD $0x6e6b1caa // bsl v10.16b, v5.16b, v11.16b
+	WORD $0x3d8002aa // str q10, [x21]
+	ADD R1, R21, R21
+	WORD $0x4e66e4ca // fcmeq v10.2d, v6.2d, v6.2d
+	WORD $0x6e6b1cca // bsl v10.16b, v6.16b, v11.16b
+	WORD $0x3d8002aa // str q10, [x21]
+	ADD R1, R21, R21
+	WORD $0x4e67e4ea // fcmeq v10.2d, v7.2d, v7.2d
+	WORD $0x6e6b1cea // bsl v10.16b, v7.16b, v11.16b
+	WORD $0x3d8002aa // str q10, [x21]
+	ADD R1, R21, R21
+	WORD $0x4e68e50a // fcmeq v10.2d, v8.2d, v8.2d
+	WORD $0x6e6b1d0a // bsl v10.16b, v8.16b, v11.16b
+	WORD $0x3d8002aa // str q10, [x21]
+	ADD R1, R21, R21
+	WORD $0x4e69e52a // fcmeq v10.2d, v9.2d, v9.2d
+	WORD $0x6e6b1d2a // bsl v10.16b, v9.16b, v11.16b
+	WORD $0x3d8002aa // str q10, [x21]
+	ADD R1, R21, R21
 	JMP below
 not2:
 	CMP $0, R19
 	BEQ done1
 next1:
-	WORD $0xfd4001eb // ldr d11, [x15]
+	WORD $0xfd4001ea // ldr d10, [x15]
 	ADD R3, R15, R15
-	WORD $0xfc7468aa // ldr d10, [x5, x20]
-	WORD $0xfc7468ec // ldr d12, [x7, x20]
-	WORD $0xfc74690d // ldr d13, [x8, x20]
-	WORD $0x4fca1160 // fmla v0.2d, v11.2d, v10.d[0]
-	WORD $0xfc74692a // ldr d10, [x9, x20]
-	WORD $0x4fcc1161 // fmla v1.2d, v11.2d, v12.d[0]
-	WORD $0xfc74694c // ldr d12, [x10, x20]
-	WORD $0x4fcd1162 // fmla v2.2d, v11.2d, v13.d[0]
-	WORD $0xfc74696d // ldr d13, [x11, x20]
-	WORD $0x4fca1163 // fmla v3.2d, v11.2d, v10.d[0]
-	WORD $0xfc74698a // ldr d10, [x12, x20]
-	WORD $0x4fcc1164 // fmla v4.2d, v11.2d, v12.d[0]
-	WORD $0xfc7469ac // ldr d12, [x13, x20]
-	WORD $0x4fcd1165 // fmla v5.2d, v11.2d, v13.d[0]
-	WORD $0xfc7469cd // ldr d13, [x14, x20]
-	WORD $0x4fca1166 // fmla v6.2d, v11.2d, v10.d[0]
-	WORD $0xfc7468ca // ldr d10, [x6, x20]
-	WORD $0x4fcc1167 // fmla v7.2d, v11.2d, v12.d[0]
-	WORD $0x4fcd1168 // fmla v8.2d, v11.2d, v13.d[0]
-	WORD $0x4fca1169 // fmla v9.2d, v11.2d, v10.d[0]
+	WORD $0xfc7468ab // ldr d11, [x5, x20]
+	WORD $0xfc7468ed // ldr d13, [x7, x20]
+	WORD $0xfc74690c // ldr d12, [x8, x20]
+	WORD $0x4fcb1140 // fmla v0.2d, v10.2d, v11.d[0]
+	WORD $0xfc74692b // ldr d11, [x9, x20]
+	WORD $0x4fcd1141 // fmla v1.2d, v10.2d, v13.d[0]
+	WORD $0xfc74694d // ldr d13, [x10, x20]
+	WORD $0x4fcc1142 // fmla v2.2d, v10.2d, v12.d[0]
+	WORD $0xfc74696c // ldr d12, [x11, x20]
+	WORD $0x4fcb1143 // fmla v3.2d, v10.2d, v11.d[0]
+	WORD $0xfc74698b // ldr d11, [x12, x20]
+	WORD $0x4fcd1144 // fmla v4.2d, v10.2d, v13.d[0]
+	WORD $0xfc7469ad // ldr d13, [x13, x20]
+	WORD $0x4fcc1145 // fmla v5.2d, v10.2d, v12.d[0]
+	WORD $0xfc7469cc // ldr d12, [x14, x20]
+	WORD $0x4fcb1146 // fmla v6.2d, v10.2d, v11.d[0]
+	WORD $0xfc7468cb // ldr d11, [x6, x20]
+	WORD $0x4fcd1147 // fmla v7.2d, v10.2d, v13.d[0]
+	WORD $0x4fcc1148 // fmla v8.2d, v10.2d, v12.d[0]
+	WORD $0x4fcb1149 // fmla v9.2d, v10.2d, v11.d[0]
 	ADD R2, R20, R20
 	SUBS $1, R19, R19
 	BNE next1
 done1:
-	MOVD c+0(FP), R22
-	MOVD mode+80(FP), R23
-	CMP $1, R23
+	MOVD c+0(FP), R21
+	MOVD mode+80(FP), R22
+	CMP $1, R22
 	BNE store1
-	MOVD R22, R23
-	WORD $0xfd4002ea // ldr d10, [x23]
-	WORD $0x4e60d540 // fadd v0.2d, v10.2d, v0.2d
-	ADD R1, R23, R23
-	WORD $0xfd4002ea // ldr d10, [x23]
-	WORD $0x4e61d541 // fadd v1.2d, v10.2d, v1.2d
-	ADD R1, R23, R23
-	WORD $0xfd4002ea // ldr d10, [x23]
-	WORD $0x4e62d542 // fadd v2.2d, v10.2d, v2.2d
-	ADD R1, R23, R23
-	WORD $0xfd4002ea // ldr d10, [x23]
-	WORD $0x4e63d543 // fadd v3.2d, v10.2d, v3.2d
-	ADD R1, R23, R23
-	WORD $0xfd4002ea // ldr d10, [x23]
-	WORD $0x4e64d544 // fadd v4.2d, v10.2d, v4.2d
-	ADD R1, R23, R23
-	WORD $0xfd4002ea // ldr d10, [x23]
-	WORD $0x4e65d545 // fadd v5.2d, v10.2d, v5.2d
-	ADD R1, R23, R23
-	WORD $0xfd4002ea // ldr d10, [x23]
-	WORD $0x4e66d546 // fadd v6.2d, v10.2d, v6.2d
-	ADD R1, R23, R23
-	WORD $0xfd4002ea // ldr d10, [x23]
-	WORD $0x4e67d547 // fadd v7.2d, v10.2d, v7.2d
-	ADD R1, R23, R23
-	WORD $0xfd4002ea // ldr d10, [x23]
-	WORD $0x4e68d548 // fadd v8.2d, v10.2d, v8.2d
-	ADD R1, R23, R23
-	WORD $0xfd4002ea // ldr d10, [x23]
-	WORD $0x4e69d549 // fadd v9.2d, v10.2d, v9.2d
-	ADD R1, R23, R23
+	MOVD R21, R22
+	WORD $0xfd4002cb // ldr d11, [x22]
+	WORD $0x4e60d560 // fadd v0.2d, v11.2d, v0.2d
+	ADD R1, R22, R22
+	WORD $0xfd4002cb // ldr d11, [x22]
+	WORD $0x4e61d561 // fadd v1.2d, v11.2d, v1.2d
+	ADD R1, R22, R22
+	WORD $0xfd4002cb // ldr d11, [x22]
+	WORD $0x4e62d562 // fadd v2.2d, v11.2d, v2.2d
+	ADD R1, R22, R22
+	WORD $0xfd4002cb // ldr d11, [x22]
+	WORD $0x4e63d563 // fadd v3.2d, v11.2d, v3.2d
+	ADD R1, R22, R22
+	WORD $0xfd4002cb // ldr d11, [x22]
+	WORD $0x4e64d564 // fadd v4.2d, v11.2d, v4.2d
+	ADD R1, R22, R22
+	WORD $0xfd4002cb // ldr d11, [x22]
+	WORD $0x4e65d565 // fadd v5.2d, v11.2d, v5.2d
+	ADD R1, R22, R22
+	WORD $0xfd4002cb // ldr d11, [x22]
+	WORD $0x4e66d566 // fadd v6.2d, v11.2d, v6.2d
+	ADD R1, R22, R22
+	WORD $0xfd4002cb // ldr d11, [x22]
+	WORD $0x4e67d567 // fadd v7.2d, v11.2d, v7.2d
+	ADD R1, R22, R22
+	WORD $0xfd4002cb // ldr d11, [x22]
+	WORD $0x4e68d568 // fadd v8.2d, v11.2d, v8.2d
+	ADD R1, R22, R22
+	WORD $0xfd4002cb // ldr d11, [x22]
+	WORD $0x4e69d569 // fadd v9.2d, v11.2d, v9.2d
+	ADD R1, R22, R22
 store1:
-	WORD $0x3dc0000a // ldr q10, [x0]
-	WORD $0x4e60e40b // fcmeq v11.2d, v0.2d, v0.2d
-	WORD $0x6e6a1c0b // bsl v11.16b, v0.16b, v10.16b
-	WORD $0xfd0002cb // str d11, [x22]
-	ADD R1, R22, R22
-	WORD $0x4e61e42b // fcmeq v11.2d, v1.2d, v1.2d
-	WORD $0x6e6a1c2b // bsl v11.16b, v1.16b, v10.16b
-	WORD $0xfd0002cb // str d11, [x22]
-	ADD R1, R22, R22
-	WORD $0x4e62e44b // fcmeq v11.2d, v2.2d, v2.2d
-	WORD $0x6e6a1c4b // bsl v11.16b, v2.16b, v10.16b
-	WORD $0xfd0002cb // str d11, [x22]
-	ADD R1, R22, R22
-	WORD $0x4e63e46b // fcmeq v11.2d, v3.2d, v3.2d
-	WORD $0x6e6a1c6b // bsl v11.16b, v3.16b, v10.16b
-	WORD $0xfd0002cb // str d11, [x22]
-	ADD R1, R22, R22
-	WORD $0x4e64e48b // fcmeq v11.2d, v4.2d, v4.2d
-	WORD $0x6e6a1c8b // bsl v11.16b, v4.16b, v10.16b
-	WORD $0xfd0002cb // str d11, [x22]
-	ADD R1, R22, R22
-	WORD $0x4e65e4ab // fcmeq v11.2d, v5.2d, v5.2d
-	WORD $0x6e6a1cab // bsl v11.16b, v5.16b, v10.16b
-	WORD $0xfd0002cb // str d11, [x22]
-	ADD R1, R22, R22
-	WORD $0x4e66e4cb // fcmeq v11.2d, v6.2d, v6.2d
-	WORD $0x6e6a1ccb // bsl v11.16b, v6.16b, v10.16b
-	WORD $0xfd0002cb // str d11, [x22]
-	ADD R1, R22, R22
-	WORD $0x4e67e4eb // fcmeq v11.2d, v7.2d, v7.2d
-	WORD $0x6e6a1ceb // bsl v11.16b, v7.16b, v10.16b
-	WORD $0xfd0002cb // str d11, [x22]
-	ADD R1, R22, R22
-	WORD $0x4e68e50b // fcmeq v11.2d, v8.2d, v8.2d
-	WORD $0x6e6a1d0b // bsl v11.16b, v8.16b, v10.16b
-	WORD $0xfd0002cb // str d11, [x22]
-	ADD R1, R22, R22
-	WORD $0x4e69e52b // fcmeq v11.2d, v9.2d, v9.2d
-	WORD $0x6e6a1d2b // bsl v11.16b, v9.16b, v10.16b
-	WORD $0xfd0002cb // str d11, [x22]
-	ADD R1, R22, R22
+	WORD $0x3dc0000b // ldr q11, [x0]
+	WORD $0x4e60e40a // fcmeq v10.2d, v0.2d, v0.2d
+	WORD $0x6e6b1c0a // bsl v10.16b, v0.16b, v11.16b
+	WORD $0xfd0002aa // str d10, [x21]
+	ADD R1, R21, R21
+	WORD $0x4e61e42a // fcmeq v10.2d, v1.2d, v1.2d
+	WORD $0x6e6b1c2a // bsl v10.16b, v1.16b, v11.16b
+	WORD $0xfd0002aa // str d10, [x21]
+	ADD R1, R21, R21
+	WORD $0x4e62e44a // fcmeq v10.2d, v2.2d, v2.2d
+	WORD $0x6e6b1c4a // bsl v10.16b, v2.16b, v11.16b
+	WORD $0xfd0002aa // str d10, [x21]
+	ADD R1, R21, R21
+	WORD $0x4e63e46a // fcmeq v10.2d, v3.2d, v3.2d
+	WORD $0x6e6b1c6a // bsl v10.16b, v3.16b, v11.16b
+	WORD $0xfd0002aa // str d10, [x21]
+	ADD R1, R21, R21
+	WORD $0x4e64e48a // fcmeq v10.2d, v4.2d, v4.2d
+	WORD $0x6e6b1c8a // bsl v10.16b, v4.16b, v11.16b
+	WORD $0xfd0002aa // str d10, [x21]
+	ADD R1, R21, R21
+	WORD $0x4e65e4aa // fcmeq v10.2d, v5.2d, v5.2d
+	WORD $0x6e6b1caa // bsl v10.16b, v5.16b, v11.16b
+	WORD $0xfd0002aa // str d10, [x21]
+	ADD R1, R21, R21
+	WORD $0x4e66e4ca // fcmeq v10.2d, v6.2d, v6.2d
+	WORD $0x6e6b1cca // bsl v10.16b, v6.16b, v11.16b
+	WORD $0xfd0002aa // str d10, [x21]
+	ADD R1, R21, R21
+	WORD $0x4e67e4ea // fcmeq v10.2d, v7.2d, v7.2d
+	WORD $0x6e6b1cea // bsl v10.16b, v7.16b, v11.16b
+	WORD $0xfd0002aa // str d10, [x21]
+	ADD R1, R21, R21
+	WORD $0x4e68e50a // fcmeq v10.2d, v8.2d, v8.2d
+	WORD $0x6e6b1d0a // bsl v10.16b, v8.16b, v11.16b
+	WORD $0xfd0002aa // str d10, [x21]
+	ADD R1, R21, R21
+	WORD $0x4e69e52a // fcmeq v10.2d, v9.2d, v9.2d
+	WORD $0x6e6b1d2a // bsl v10.16b, v9.16b, v11.16b
+	WORD $0xfd0002aa // str d10, [x21]
+	ADD R1, R21, R21
 below:
-	MOVD times+72(FP), R23
-	SUBS $1, R23, R23
+	MOVD times+72(FP), R22
+	SUBS $1, R22, R22
 	BEQ last
-	MOVD R23, times+72(FP)
-	MOVD R22, c+0(FP)
-	MOVD aRow+24(FP), R23
-	LSL $3, R23, R23
-	ADD R6, R23, R23
-	MOVD R23, a+16(FP)
+	MOVD R22, times+72(FP)
+	MOVD R21, c+0(FP)
+	MOVD aRow+24(FP), R22
+	LSL $3, R22, R22
+	ADD R6, R22, R22
+	MOVD R22, a+16(FP)
 	JMP tile
 last:
 	RET
 
-// func gemm11x1_64NEON(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, split int, offs *int)
-TEXT ·gemm11x1_64NEON(SB), NOSPLIT, $0-112
+// func gemm11x1_64NEON(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
+TEXT ·gemm11x1_64NEON(SB), NOSPLIT, $0-104
 	MOVD $gemm11x1_64NEONNEONConstants<>(SB), R0
 	MOVD ldc+8(FP), R1
 	LSL $3, R1, R1
@@ -12525,18 +11349,13 @@ tile:
 	WORD $0x6f00e409 // movi v9.2d, #0
 	WORD $0x6f00e40a // movi v10.2d, #0
 	MOVD $0, R21
-	MOVD offs+104(FP), R22
 	CMP $0, R4
 	BNE not2
 	CMP $0, R20
 	BEQ done2
-	CMP $0, R22
-	BEQ next2
-listed:
-	MOVD (R22), R23
-	ADD $8, R22, R22
-	ADD R23<<3, R19, R23
-	WORD $0x3dc002eb // ldr q11, [x23]
+next2:
+	WORD $0x3dc0026b // ldr q11, [x19]
+	ADD R3, R19, R19
 	WORD $0xfc7568ac // ldr d12, [x5, x21]
 	WORD $0xfc7568ed // ldr d13, [x7, x21]
 	WORD $0xfc75690e // ldr d14, [x8, x21]
@@ -12561,254 +11380,225 @@ listed:
 	WORD $0x4fcd116a // fmla v10.2d, v11.2d, v13.d[0]
 	ADD R2, R21, R21
 	SUBS $1, R20, R20
-	BNE listed
-	JMP done2
-next2:
-	WORD $0x3dc0026d // ldr q13, [x19]
-	ADD R3, R19, R19
-	WORD $0xfc7568ab // ldr d11, [x5, x21]
-	WORD $0xfc7568ec // ldr d12, [x7, x21]
-	WORD $0xfc75690e // ldr d14, [x8, x21]
-	WORD $0x4fcb11a0 // fmla v0.2d, v13.2d, v11.d[0]
-	WORD $0xfc75692b // ldr d11, [x9, x21]
-	WORD $0x4fcc11a1 // fmla v1.2d, v13.2d, v12.d[0]
-	WORD $0xfc75694c // ldr d12, [x10, x21]
-	WORD $0x4fce11a2 // fmla v2.2d, v13.2d, v14.d[0]
-	WORD $0xfc75696e // ldr d14, [x11, x21]
-	WORD $0x4fcb11a3 // fmla v3.2d, v13.2d, v11.d[0]
-	WORD $0xfc75698b // ldr d11, [x12, x21]
-	WORD $0x4fcc11a4 // fmla v4.2d, v13.2d, v12.d[0]
-	WORD $0xfc7569ac // ldr d12, [x13, x21]
-	WORD $0x4fce11a5 // fmla v5.2d, v13.2d, v14.d[0]
-	WORD $0xfc7569ce // ldr d14, [x14, x21]
-	WORD $0x4fcb11a6 // fmla v6.2d, v13.2d, v11.d[0]
-	WORD $0xfc7569eb // ldr d11, [x15, x21]
-	WORD $0x4fcc11a7 // fmla v7.2d, v13.2d, v12.d[0]
-	WORD $0xfc7568cc // ldr d12, [x6, x21]
-	WORD $0x4fce11a8 // fmla v8.2d, v13.2d, v14.d[0]
-	WORD $0x4fcb11a9 // fmla v9.2d, v13.2d, v11.d[0]
-	WORD $0x4fcc11aa // fmla v10.2d, v13.2d, v12.d[0]
-	ADD R2, R21, R21
-	SUBS $1, R20, R20
 	BNE next2
 done2:
-	MOVD c+0(FP), R23
-	MOVD mode+80(FP), R24
-	CMP $1, R24
+	MOVD c+0(FP), R22
+	MOVD mode+80(FP), R23
+	CMP $1, R23
 	BNE store2
-	MOVD R23, R24
-	WORD $0x3dc0030c // ldr q12, [x24]
-	WORD $0x4e60d580 // fadd v0.2d, v12.2d, v0.2d
-	ADD R1, R24, R24
-	WORD $0x3dc0030c // ldr q12, [x24]
-	WORD $0x4e61d581 // fadd v1.2d, v12.2d, v1.2d
-	ADD R1, R24, R24
-	WORD $0x3dc0030c // ldr q12, [x24]
-	WORD $0x4e62d582 // fadd v2.2d, v12.2d, v2.2d
-	ADD R1, R24, R24
-	WORD $0x3dc0030c // ldr q12, [x24]
-	WORD $0x4e63d583 // fadd v3.2d, v12.2d, v3.2d
-	ADD R1, R24, R24
-	WORD $0x3dc0030c // ldr q12, [x24]
-	WORD $0x4e64d584 // fadd v4.2d, v12.2d, v4.2d
-	ADD R1, R24, R24
-	WORD $0x3dc0030c // ldr q12, [x24]
-	WORD $0x4e65d585 // fadd v5.2d, v12.2d, v5.2d
-	ADD R1, R24, R24
-	WORD $0x3dc0030c // ldr q12, [x24]
-	WORD $0x4e66d586 // fadd v6.2d, v12.2d, v6.2d
-	ADD R1, R24, R24
-	WORD $0x3dc0030c // ldr q12, [x24]
-	WORD $0x4e67d587 // fadd v7.2d, v12.2d, v7.2d
-	ADD R1, R24, R24
-	WORD $0x3dc0030c // ldr q12, [x24]
-	WORD $0x4e68d588 // fadd v8.2d, v12.2d, v8.2d
-	ADD R1, R24, R24
-	WORD $0x3dc0030c // ldr q12, [x24]
-	WORD $0x4e69d589 // fadd v9.2d, v12.2d, v9.2d
-	ADD R1, R24, R24
-	WORD $0x3dc0030c // ldr q12, [x24]
-	WORD $0x4e6ad58a // fadd v10.2d, v12.2d, v10.2d
-	ADD R1, R24, R24
+	MOVD R22, R23
+	WORD $0x3dc002ed // ldr q13, [x23]
+	WORD $0x4e60d5a0 // fadd v0.2d, v13.2d, v0.2d
+	ADD R1, R23, R23
+	WORD $0x3dc002ed // ldr q13, [x23]
+	WORD $0x4e61d5a1 // fadd v1.2d, v13.2d, v1.2d
+	ADD R1, R23, R23
+	WORD $0x3dc002ed // ldr q13, [x23]
+	WORD $0x4e62d5a2 // fadd v2.2d, v13.2d, v2.2d
+	ADD R1, R23, R23
+	WORD $0x3dc002ed // ldr q13, [x23]
+	WORD $0x4e63d5a3 // fadd v3.2d, v13.2d, v3.2d
+	ADD R1, R23, R23
+	WORD $0x3dc002ed // ldr q13, [x23]
+	WORD $0x4e64d5a4 // fadd v4.2d, v13.2d, v4.2d
+	ADD R1, R23, R23
+	WORD $0x3dc002ed // ldr q13, [x23]
+	WORD $0x4e65d5a5 // fadd v5.2d, v13.2d, v5.2d
+	ADD R1, R23, R23
+	WORD $0x3dc002ed // ldr q13, [x23]
+	WORD $0x4e66d5a6 // fadd v6.2d, v13.2d, v6.2d
+	ADD R1, R23, R23
+	WORD $0x3dc002ed // ldr q13, [x23]
+	WORD $0x4e67d5a7 // fadd v7.2d, v13.2d, v7.2d
+	ADD R1, R23, R23
+	WORD $0x3dc002ed // ldr q13, [x23]
+	WORD $0x4e68d5a8 // fadd v8.2d, v13.2d, v8.2d
+	ADD R1, R23, R23
+	WORD $0x3dc002ed // ldr q13, [x23]
+	WORD $0x4e69d5a9 // fadd v9.2d, v13.2d, v9.2d
+	ADD R1, R23, R23
+	WORD $0x3dc002ed // ldr q13, [x23]
+	WORD $0x4e6ad5aa // fadd v10.2d, v13.2d, v10.2d
+	ADD R1, R23, R23
 store2:
-	WORD $0x3dc0000c // ldr q12, [x0]
-	WORD $0x4e60e40d // fcmeq v13.2d, v0.2d, v0.2d
-	WORD $0x6e6c1c0d // bsl v13.16b, v0.16b, v12.16b
-	WORD $0x3d8002ed // str q13, [x23]
-	ADD R1, R23, R23
-	WORD $0x4e61e42d // fcmeq v13.2d, v1.2d, v1.2d
-	WORD $0x6e6c1c2d // bsl v13.16b, v1.16b, v12.16b
-	WORD $0x3d8002ed // str q13, [x23]
-	ADD R1, R23, R23
-	WORD $0x4e62e44d // fcmeq v13.2d, v2.2d, v2.2d
-	WORD $0x6e6c1c4d // bsl v13.16b, v2.16b, v12.16b
-	WORD $0x3d8002ed // str q13, [x23]
-	ADD R1, R23, R23
-	WORD $0x4e63e46d // fcmeq v13.2d, v3.2d, v3.2d
-	WORD $0x6e6c1c6d // bsl v13.16b, v3.16b, v12.16b
-	WORD $0x3d8002ed // str q13, [x23]
-	ADD R1, R23, R23
-	WORD $0x4e64e48d // fcmeq v13.2d, v4.2d, v4.2d
-	WORD $0x6e6c1c8d // bsl v13.16b, v4.16b, v12.16b
-	WORD $0x3d8002ed // str q13, [x23]
-	ADD R1, R23, R23
-	WORD $0x4e65e4ad // fcmeq v13.2d, v5.2d, v5.2d
-	WORD $0x6e6c1cad // bsl v13.16b, v5.16b, v12.16b
-	WORD $0x3d8002ed // str q13, [x23]
-	ADD R1, R23, R23
-	WORD $0x4e66e4cd // fcmeq v13.2d, v6.2d, v6.2d
-	WORD $0x6e6c1ccd // bsl v13.16b, v6.16b, v12.16b
-	WORD $0x3d8002ed // str q13, [x23]
-	ADD R1, R23, R23
-	WORD $0x4e67e4ed // fcmeq v13.2d, v7.2d, v7.2d
-	WORD $0x6e6c1ced // bsl v13.16b, v7.16b, v12.16b
-	WORD $0x3d8002ed // str q13, [x23]
-	ADD R1, R23, R23
-	WORD $0x4e68e50d // fcmeq v13.2d, v8.2d, v8.2d
-	WORD $0x6e6c1d0d // bsl v13.16b, v8.16b, v12.16b
-	WORD $0x3d8002ed // str q13, [x23]
-	ADD R1, R23, R23
-	WORD $0x4e69e52d // fcmeq v13.2d, v9.2d, v9.2d
-	WORD $0x6e6c1d2d // bsl v13.16b, v9.16b, v12.16b
-	WORD $0x3d8002ed // str q13, [x23]
-	ADD R1, R23, R23
-	WORD $0x4e6ae54d // fcmeq v13.2d, v10.2d, v10.2d
-	WORD $0x6e6c1d4d // bsl v13.16b, v10.16b, v12.16b
-	WORD $0x3d8002ed // str q13, [x23]
-	ADD R1, R23, R23
+	WORD $0x3dc0000d // ldr q13, [x0]
+	WORD $0x4e60e40b // fcmeq v11.2d, v0.2d, v0.2d
+	WORD $0x6e6d1c0b // bsl v11.16b, v0.16b, v13.16b
+	WORD $0x3d8002cb // str q11, [x22]
+	ADD R1, R22, R22
+	WORD $0x4e61e42b // fcmeq v11.2d, v1.2d, v1.2d
+	WORD $0x6e6d1c2b // bsl v11.16b, v1.16b, v13.16b
+	WORD $0x3d8002cb // str q11, [x22]
+	ADD R1, R22, R22
+	WORD $0x4e62e44b // fcmeq v11.2d, v2.2d, v2.2d
+	WORD $0x6e6d1c4b // bsl v11.16b, v2.16b, v13.16b
+	WORD $0x3d8002cb // str q11, [x22]
+	ADD R1, R22, R22
+	WORD $0x4e63e46b // fcmeq v11.2d, v3.2d, v3.2d
+	WORD $0x6e6d1c6b // bsl v11.16b, v3.16b, v13.16b
+	WORD $0x3d8002cb // str q11, [x22]
+	ADD R1, R22, R22
+	WORD $0x4e64e48b // fcmeq v11.2d, v4.2d, v4.2d
+	WORD $0x6e6d1c8b // bsl v11.16b, v4.16b, v13.16b
+	WORD $0x3d8002cb // str q11, [x22]
+	ADD R1, R22, R22
+	WORD $0x4e65e4ab // fcmeq v11.2d, v5.2d, v5.2d
+	WORD $0x6e6d1cab // bsl v11.16b, v5.16b, v13.16b
+	WORD $0x3d8002cb // str q11, [x22]
+	ADD R1, R22, R22
+	WORD $0x4e66e4cb // fcmeq v11.2d, v6.2d, v6.2d
+	WORD $0x6e6d1ccb // bsl v11.16b, v6.16b, v13.16b
+	WORD $0x3d8002cb // str q11, [x22]
+	ADD R1, R22, R22
+	WORD $0x4e67e4eb // fcmeq v11.2d, v7.2d, v7.2d
+	WORD $0x6e6d1ceb // bsl v11.16b, v7.16b, v13.16b
+	WORD $0x3d8002cb // str q11, [x22]
+	ADD R1, R22, R22
+	WORD $0x4e68e50b // fcmeq v11.2d, v8.2d, v8.2d
+	WORD $0x6e6d1d0b // bsl v11.16b, v8.16b, v13.16b
+	WORD $0x3d8002cb // str q11, [x22]
+	ADD R1, R22, R22
+	WORD $0x4e69e52b // fcmeq v11.2d, v9.2d, v9.2d
+	WORD $0x6e6d1d2b // bsl v11.16b, v9.16b, v13.16b
+	WORD $0x3d8002cb // str q11, [x22]
+	ADD R1, R22, R22
+	WORD $0x4e6ae54b // fcmeq v11.2d, v10.2d, v10.2d
+	WORD $0x6e6d1d4b // bsl v11.16b, v10.16b, v13.16b
+	WORD $0x3d8002cb // str q11, [x22]
+	ADD R1, R22, R22
 	JMP below
 not2:
 	CMP $0, R20
 	BEQ done1
 next1:
-	WORD $0xfd40026d // ldr d13, [x19]
+	WORD $0xfd40026b // ldr d11, [x19]
 	ADD R3, R19, R19
-	WORD $0xfc7568ac // ldr d12, [x5, x21]
-	WORD $0xfc7568eb // ldr d11, [x7, x21]
+	WORD $0xfc7568ad // ldr d13, [x5, x21]
+	WORD $0xfc7568ec // ldr d12, [x7, x21]
 	WORD $0xfc75690e // ldr d14, [x8, x21]
-	WORD $0x4fcc11a0 // fmla v0.2d, v13.2d, v12.d[0]
-	WORD $0xfc75692c // ldr d12, [x9, x21]
-	WORD $0x4fcb11a1 // fmla v1.2d, v13.2d, v11.d[0]
-	WORD $0xfc75694b // ldr d11, [x10, x21]
-	WORD $0x4fce11a2 // fmla v2.2d, v13.2d, v14.d[0]
+	WORD $0x4fcd1160 // fmla v0.2d, v11.2d, v13.d[0]
+	WORD $0xfc75692d // ldr d13, [x9, x21]
+	WORD $0x4fcc1161 // fmla v1.2d, v11.2d, v12.d[0]
+	WORD $0xfc75694c // ldr d12, [x10, x21]
+	WORD $0x4fce1162 // fmla v2.2d, v11.2d, v14.d[0]
 	WORD $0xfc75696e // ldr d14, [x11, x21]
-	WORD $0x4fcc11a3 // fmla v3.2d, v13.2d, v12.d[0]
-	WORD $0xfc75698c // ldr d12, [x12, x21]
-	WORD $0x4fcb11a4 // fmla v4.2d, v13.2d, v11.d[0]
-	WORD $0xfc7569ab // ldr d11, [x13, x21]
-	WORD $0x4fce11a5 // fmla v5.2d, v13.2d, v14.d[0]
+	WORD $0x4fcd1163 // fmla v3.2d, v11.2d, v13.d[0]
+	WORD $0xfc75698d // ldr d13, [x12, x21]
+	WORD $0x4fcc1164 // fmla v4.2d, v11.2d, v12.d[0]
+	WORD $0xfc7569ac // ldr d12, [x13, x21]
+	WORD $0x4fce1165 // fmla v5.2d, v11.2d, v14.d[0]
 	WORD $0xfc7569ce // ldr d14, [x14, x21]
-	WORD $0x4fcc11a6 // fmla v6.2d, v13.2d, v12.d[0]
-	WORD $0xfc7569ec // ldr d12, [x15, x21]
-	WORD $0x4fcb11a7 // fmla v7.2d, v13.2d, v11.d[0]
-	WORD $0xfc7568cb // ldr d11, [x6, x21]
-	WORD $0x4fce11a8 // fmla v8.2d, v13.2d, v14.d[0]
-	WORD $0x4fcc11a9 // fmla v9.2d, v13.2d, v12.d[0]
-	WORD $0x4fcb11aa // fmla v10.2d, v13.2d, v11.d[0]
+	WORD $0x4fcd1166 // fmla v6.2d, v11.2d, v13.d[0]
+	WORD $0xfc7569ed // ldr d13, [x15, x21]
+	WORD $0x4fcc1167 // fmla v7.2d, v11.2d, v12.d[0]
+	WORD $0xfc7568cc // ldr d12, [x6, x21]
+	WORD $0x4fce1168 // fmla v8.2d, v11.2d, v14.d[0]
+	WORD $0x4fcd1169 // fmla v9.2d, v11.2d, v13.d[0]
+	WORD $0x4fcc116a // fmla v10.2d, v11.2d, v12.d[0]
 	ADD R2, R21, R21
 	SUBS $1, R20, R20
 	BNE next1
 done1:
-	MOVD c+0(FP), R23
-	MOVD mode+80(FP), R24
-	CMP $1, R24
+	MOVD c+0(FP), R22
+	MOVD mode+80(FP), R23
+	CMP $1, R23
 	BNE store1
-	MOVD R23, R24
-	WORD $0xfd40030b // ldr d11, [x24]
-	WORD $0x4e60d560 // fadd v0.2d, v11.2d, v0.2d
-	ADD R1, R24, R24
-	WORD $0xfd40030b // ldr d11, [x24]
-	WORD $0x4e61d561 // fadd v1.2d, v11.2d, v1.2d
-	ADD R1, R24, R24
-	WORD $0xfd40030b // ldr d11, [x24]
-	WORD $0x4e62d562 // fadd v2.2d, v11.2d, v2.2d
-	ADD R1, R24, R24
-	WORD $0xfd40030b // ldr d11, [x24]
-	WORD $0x4e63d563 // fadd v3.2d, v11.2d, v3.2d
-	ADD R1, R24, R24
-	WORD $0xfd40030b // ldr d11, [x24]
-	WORD $0x4e64d564 // fadd v4.2d, v11.2d, v4.2d
-	ADD R1, R24, R24
-	WORD $0xfd40030b // ldr d11, [x24]
-	WORD $0x4e65d565 // fadd v5.2d, v11.2d, v5.2d
-	ADD R1, R24, R24
-	WORD $0xfd40030b // ldr d11, [x24]
-	WORD $0x4e66d566 // fadd v6.2d, v11.2d, v6.2d
-	ADD R1, R24, R24
-	WORD $0xfd40030b // ldr d11, [x24]
-	WORD $0x4e67d567 // fadd v7.2d, v11.2d, v7.2d
-	ADD R1, R24, R24
-	WORD $0xfd40030b // ldr d11, [x24]
-	WORD $0x4e68d568 // fadd v8.2d, v11.2d, v8.2d
-	ADD R1, R24, R24
-	WORD $0xfd40030b // ldr d11, [x24]
-	WORD $0x4e69d569 // fadd v9.2d, v11.2d, v9.2d
-	ADD R1, R24, R24
-	WORD $0xfd40030b // ldr d11, [x24]
-	WORD $0x4e6ad56a // fadd v10.2d, v11.2d, v10.2d
-	ADD R1, R24, R24
+	MOVD R22, R23
+	WORD $0xfd4002ec // ldr d12, [x23]
+	WORD $0x4e60d580 // fadd v0.2d, v12.2d, v0.2d
+	ADD R1, R23, R23
+	WORD $0xfd4002ec // ldr d12, [x23]
+	WORD $0x4e61d581 // fadd v1.2d, v12.2d, v1.2d
+	ADD R1, R23, R23
+	WORD $0xfd4002ec // ldr d12, [x23]
+	WORD $0x4e62d582 // fadd v2.2d, v12.2d, v2.2d
+	ADD R1, R23, R23
+	WORD $0xfd4002ec // ldr d12, [x23]
+	WORD $0x4e63d583 // fadd v3.2d, v12.2d, v3.2d
+	ADD R1, R23, R23
+	WORD $0xfd4002ec // ldr d12, [x23]
+	WORD $0x4e64d584 // fadd v4.2d, v12.2d, v4.2d
+	ADD R1, R23, R23
+	WORD $0xfd4002ec // ldr d12, [x23]
+	WORD $0x4e65d585 // fadd v5.2d, v12.2d, v5.2d
+	ADD R1, R23, R23
+	WORD $0xfd4002ec // ldr d12, [x23]
+	WORD $0x4e66d586 // fadd v6.2d, v12.2d, v6.2d
+	ADD R1, R23, R23
+	WORD $0xfd4002ec // ldr d12, [x23]
+	WORD $0x4e67d587 // fadd v7.2d, v12.2d, v7.2d
+	ADD R1, R23, R23
+	WORD $0xfd4002ec // ldr d12, [x23]
+	WORD $0x4e68d588 // fadd v8.2d, v12.2d, v8.2d
+	ADD R1, R23, R23
+	WORD $0xfd4002ec // ldr d12, [x23]
+	WORD $0x4e69d589 // fadd v9.2d, v12.2d, v9.2d
+	ADD R1, R23, R23
+	WORD $0xfd4002ec // ldr d12, [x23]
+	WORD $0x4e6ad58a // fadd v10.2d, v12.2d, v10.2d
+	ADD R1, R23, R23
 store1:
-	WORD $0x3dc0000b // ldr q11, [x0]
-	WORD $0x4e60e40d // fcmeq v13.2d, v0.2d, v0.2d
-	WORD $0x6e6b1c0d // bsl v13.16b, v0.16b, v11.16b
-	WORD $0xfd0002ed // str d13, [x23]
-	ADD R1, R23, R23
-	WORD $0x4e61e42d // fcmeq v13.2d, v1.2d, v1.2d
-	WORD $0x6e6b1c2d // bsl v13.16b, v1.16b, v11.16b
-	WORD $0xfd0002ed // str d13, [x23]
-	ADD R1, R23, R23
-	WORD $0x4e62e44d // fcmeq v13.2d, v2.2d, v2.2d
-	WORD $0x6e6b1c4d // bsl v13.16b, v2.16b, v11.16b
-	WORD $0xfd0002ed // str d13, [x23]
-	ADD R1, R23, R23
-	WORD $0x4e63e46d // fcmeq v13.2d, v3.2d, v3.2d
-	WORD $0x6e6b1c6d // bsl v13.16b, v3.16b, v11.16b
-	WORD $0xfd0002ed // str d13, [x23]
-	ADD R1, R23, R23
-	WORD $0x4e64e48d // fcmeq v13.2d, v4.2d, v4.2d
-	WORD $0x6e6b1c8d // bsl v13.16b, v4.16b, v11.16b
-	WORD $0xfd0002ed // str d13, [x23]
-	ADD R1, R23, R23
-	WORD $0x4e65e4ad // fcmeq v13.2d, v5.2d, v5.2d
-	WORD $0x6e6b1cad // bsl v13.16b, v5.16b, v11.16b
-	WORD $0xfd0002ed // str d13, [x23]
-	ADD R1, R23, R23
-	WORD $0x4e66e4cd // fcmeq v13.2d, v6.2d, v6.2d
-	WORD $0x6e6b1ccd // bsl v13.16b, v6.16b, v11.16b
-	WORD $0xfd0002ed // str d13, [x23]
-	ADD R1, R23, R23
-	WORD $0x4e67e4ed // fcmeq v13.2d, v7.2d, v7.2d
-	WORD $0x6e6b1ced // bsl v13.16b, v7.16b, v11.16b
-	WORD $0xfd0002ed // str d13, [x23]
-	ADD R1, R23, R23
-	WORD $0x4e68e50d // fcmeq v13.2d, v8.2d, v8.2d
-	WORD $0x6e6b1d0d // bsl v13.16b, v8.16b, v11.16b
-	WORD $0xfd0002ed // str d13, [x23]
-	ADD R1, R23, R23
-	WORD $0x4e69e52d // fcmeq v13.2d, v9.2d, v9.2d
-	WORD $0x6e6b1d2d // bsl v13.16b, v9.16b, v11.16b
-	WORD $0xfd0002ed // str d13, [x23]
-	ADD R1, R23, R23
-	WORD $0x4e6ae54d // fcmeq v13.2d, v10.2d, v10.2d
-	WORD $0x6e6b1d4d // bsl v13.16b, v10.16b, v11.16b
-	WORD $0xfd0002ed // str d13, [x23]
-	ADD R1, R23, R23
+	WORD $0x3dc0000c // ldr q12, [x0]
+	WORD $0x4e60e40b // fcmeq v11.2d, v0.2d, v0.2d
+	WORD $0x6e6c1c0b // bsl v11.16b, v0.16b, v12.16b
+	WORD $0xfd0002cb // str d11, [x22]
+	ADD R1, R22, R22
+	WORD $0x4e61e42b // fcmeq v11.2d, v1.2d, v1.2d
+	WORD $0x6e6c1c2b // bsl v11.16b, v1.16b, v12.16b
+	WORD $0xfd0002cb // str d11, [x22]
+	ADD R1, R22, R22
+	WORD $0x4e62e44b // fcmeq v11.2d, v2.2d, v2.2d
+	WORD $0x6e6c1c4b // bsl v11.16b, v2.16b, v12.16b
+	WORD $0xfd0002cb // str d11, [x22]
+	ADD R1, R22, R22
+	WORD $0x4e63e46b // fcmeq v11.2d, v3.2d, v3.2d
+	WORD $0x6e6c1c6b // bsl v11.16b, v3.16b, v12.16b
+	WORD $0xfd0002cb // str d11, [x22]
+	ADD R1, R22, R22
+	WORD $0x4e64e48b // fcmeq v11.2d, v4.2d, v4.2d
+	WORD $0x6e6c1c8b // bsl v11.16b, v4.16b, v12.16b
+	WORD $0xfd0002cb // str d11, [x22]
+	ADD R1, R22, R22
+	WORD $0x4e65e4ab // fcmeq v11.2d, v5.2d, v5.2d
+	WORD $0x6e6c1cab // bsl v11.16b, v5.16b, v12.16b
+	WORD $0xfd0002cb // str d11, [x22]
+	ADD R1, R22, R22
+	WORD $0x4e66e4cb // fcmeq v11.2d, v6.2d, v6.2d
+	WORD $0x6e6c1ccb // bsl v11.16b, v6.16b, v12.16b
+	WORD $0xfd0002cb // str d11, [x22]
+	ADD R1, R22, R22
+	WORD $0x4e67e4eb // fcmeq v11.2d, v7.2d, v7.2d
+	WORD $0x6e6c1ceb // bsl v11.16b, v7.16b, v12.16b
+	WORD $0xfd0002cb // str d11, [x22]
+	ADD R1, R22, R22
+	WORD $0x4e68e50b // fcmeq v11.2d, v8.2d, v8.2d
+	WORD $0x6e6c1d0b // bsl v11.16b, v8.16b, v12.16b
+	WORD $0xfd0002cb // str d11, [x22]
+	ADD R1, R22, R22
+	WORD $0x4e69e52b // fcmeq v11.2d, v9.2d, v9.2d
+	WORD $0x6e6c1d2b // bsl v11.16b, v9.16b, v12.16b
+	WORD $0xfd0002cb // str d11, [x22]
+	ADD R1, R22, R22
+	WORD $0x4e6ae54b // fcmeq v11.2d, v10.2d, v10.2d
+	WORD $0x6e6c1d4b // bsl v11.16b, v10.16b, v12.16b
+	WORD $0xfd0002cb // str d11, [x22]
+	ADD R1, R22, R22
 below:
-	MOVD times+72(FP), R24
-	SUBS $1, R24, R24
+	MOVD times+72(FP), R23
+	SUBS $1, R23, R23
 	BEQ last
-	MOVD R24, times+72(FP)
-	MOVD R23, c+0(FP)
-	MOVD aRow+24(FP), R24
-	LSL $3, R24, R24
-	ADD R6, R24, R24
-	MOVD R24, a+16(FP)
+	MOVD R23, times+72(FP)
+	MOVD R22, c+0(FP)
+	MOVD aRow+24(FP), R23
+	LSL $3, R23, R23
+	ADD R6, R23, R23
+	MOVD R23, a+16(FP)
 	JMP tile
 last:
 	RET
 
-// func gemm12x1_64NEON(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, split int, offs *int)
-TEXT ·gemm12x1_64NEON(SB), NOSPLIT, $0-112
+// func gemm12x1_64NEON(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
+TEXT ·gemm12x1_64NEON(SB), NOSPLIT, $0-104
 	MOVD $gemm12x1_64NEONNEONConstants<>(SB), R0
 	MOVD ldc+8(FP), R1
 	LSL $3, R1, R1
@@ -12849,18 +11639,13 @@ tile:
 	WORD $0x6f00e40a // movi v10.2d, #0
 	WORD $0x6f00e40b // movi v11.2d, #0
 	MOVD $0, R22
-	MOVD offs+104(FP), R23
 	CMP $0, R4
 	BNE not2
 	CMP $0, R21
 	BEQ done2
-	CMP $0, R23
-	BEQ next2
-listed:
-	MOVD (R23), R24
-	ADD $8, R23, R23
-	ADD R24<<3, R20, R24
-	WORD $0x3dc0030c // ldr q12, [x24]
+next2:
+	WORD $0x3dc0028c // ldr q12, [x20]
+	ADD R3, R20, R20
 	WORD $0xfc7668ad // ldr d13, [x5, x22]
 	WORD $0xfc7668ee // ldr d14, [x7, x22]
 	WORD $0xfc76690f // ldr d15, [x8, x22]
@@ -12887,272 +11672,241 @@ listed:
 	WORD $0x4fcf118b // fmla v11.2d, v12.2d, v15.d[0]
 	ADD R2, R22, R22
 	SUBS $1, R21, R21
-	BNE listed
-	JMP done2
-next2:
-	WORD $0x3dc0028f // ldr q15, [x20]
-	ADD R3, R20, R20
-	WORD $0xfc7668ac // ldr d12, [x5, x22]
-	WORD $0xfc7668ee // ldr d14, [x7, x22]
-	WORD $0xfc76690d // ldr d13, [x8, x22]
-	WORD $0x4fcc11e0 // fmla v0.2d, v15.2d, v12.d[0]
-	WORD $0xfc76692c // ldr d12, [x9, x22]
-	WORD $0x4fce11e1 // fmla v1.2d, v15.2d, v14.d[0]
-	WORD $0xfc76694e // ldr d14, [x10, x22]
-	WORD $0x4fcd11e2 // fmla v2.2d, v15.2d, v13.d[0]
-	WORD $0xfc76696d // ldr d13, [x11, x22]
-	WORD $0x4fcc11e3 // fmla v3.2d, v15.2d, v12.d[0]
-	WORD $0xfc76698c // ldr d12, [x12, x22]
-	WORD $0x4fce11e4 // fmla v4.2d, v15.2d, v14.d[0]
-	WORD $0xfc7669ae // ldr d14, [x13, x22]
-	WORD $0x4fcd11e5 // fmla v5.2d, v15.2d, v13.d[0]
-	WORD $0xfc7669cd // ldr d13, [x14, x22]
-	WORD $0x4fcc11e6 // fmla v6.2d, v15.2d, v12.d[0]
-	WORD $0xfc7669ec // ldr d12, [x15, x22]
-	WORD $0x4fce11e7 // fmla v7.2d, v15.2d, v14.d[0]
-	WORD $0xfc766a6e // ldr d14, [x19, x22]
-	WORD $0x4fcd11e8 // fmla v8.2d, v15.2d, v13.d[0]
-	WORD $0xfc7668cd // ldr d13, [x6, x22]
-	WORD $0x4fcc11e9 // fmla v9.2d, v15.2d, v12.d[0]
-	WORD $0x4fce11ea // fmla v10.2d, v15.2d, v14.d[0]
-	WORD $0x4fcd11eb // fmla v11.2d, v15.2d, v13.d[0]
-	ADD R2, R22, R22
-	SUBS $1, R21, R21
 	BNE next2
 done2:
-	MOVD c+0(FP), R24
-	MOVD mode+80(FP), R25
-	CMP $1, R25
+	MOVD c+0(FP), R23
+	MOVD mode+80(FP), R24
+	CMP $1, R24
 	BNE store2
-	MOVD R24, R25
-	WORD $0x3dc0032d // ldr q13, [x25]
-	WORD $0x4e60d5a0 // fadd v0.2d, v13.2d, v0.2d
-	ADD R1, R25, R25
-	WORD $0x3dc0032d // ldr q13, [x25]
-	WORD $0x4e61d5a1 // fadd v1.2d, v13.2d, v1.2d
-	ADD R1, R25, R25
-	WORD $0x3dc0032d // ldr q13, [x25]
-	WORD $0x4e62d5a2 // fadd v2.2d, v13.2d, v2.2d
-	ADD R1, R25, R25
-	WORD $0x3dc0032d // ldr q13, [x25]
-	WORD $0x4e63d5a3 // fadd v3.2d, v13.2d, v3.2d
-	ADD R1, R25, R25
-	WORD $0x3dc0032d // ldr q13, [x25]
-	WORD $0x4e64d5a4 // fadd v4.2d, v13.2d, v4.2d
-	ADD R1, R25, R25
-	WORD $0x3dc0032d // ldr q13, [x25]
-	WORD $0x4e65d5a5 // fadd v5.2d, v13.2d, v5.2d
-	ADD R1, R25, R25
-	WORD $0x3dc0032d // ldr q13, [x25]
-	WORD $0x4e66d5a6 // fadd v6.2d, v13.2d, v6.2d
-	ADD R1, R25, R25
-	WORD $0x3dc0032d // ldr q13, [x25]
-	WORD $0x4e67d5a7 // fadd v7.2d, v13.2d, v7.2d
-	ADD R1, R25, R25
-	WORD $0x3dc0032d // ldr q13, [x25]
-	WORD $0x4e68d5a8 // fadd v8.2d, v13.2d, v8.2d
-	ADD R1, R25, R25
-	WORD $0x3dc0032d // ldr q13, [x25]
-	WORD $0x4e69d5a9 // fadd v9.2d, v13.2d, v9.2d
-	ADD R1, R25, R25
-	WORD $0x3dc0032d // ldr q13, [x25]
-	WORD $0x4e6ad5aa // fadd v10.2d, v13.2d, v10.2d
-	ADD R1, R25, R25
-	WORD $0x3dc0032d // ldr q13, [x25]
-	WORD $0x4e6bd5ab // fadd v11.2d, v13.2d, v11.2d
-	ADD R1, R25, R25
+	MOVD R23, R24
+	WORD $0x3dc0030f // ldr q15, [x24]
+	WORD $0x4e60d5e0 // fadd v0.2d, v15.2d, v0.2d
+	ADD R1, R24, R24
+	WORD $0x3dc0030f // ldr q15, [x24]
+	WORD $0x4e61d5e1 // fadd v1.2d, v15.2d, v1.2d
+	ADD R1, R24, R24
+	WORD $0x3dc0030f // ldr q15, [x24]
+	WORD $0x4e62d5e2 // fadd v2.2d, v15.2d, v2.2d
+	ADD R1, R24, R24
+	WORD $0x3dc0030f // ldr q15, [x24]
+	WORD $0x4e63d5e3 // fadd v3.2d, v15.2d, v3.2d
+	ADD R1, R24, R24
+	WORD $0x3dc0030f // ldr q15, [x24]
+	WORD $0x4e64d5e4 // fadd v4.2d, v15.2d, v4.2d
+	ADD R1, R24, R24
+	WORD $0x3dc0030f // ldr q15, [x24]
+	WORD $0x4e65d5e5 // fadd v5.2d, v15.2d, v5.2d
+	ADD R1, R24, R24
+	WORD $0x3dc0030f // ldr q15, [x24]
+	WORD $0x4e66d5e6 // fadd v6.2d, v15.2d, v6.2d
+	ADD R1, R24, R24
+	WORD $0x3dc0030f // ldr q15, [x24]
+	WORD $0x4e67d5e7 // fadd v7.2d, v15.2d, v7.2d
+	ADD R1, R24, R24
+	WORD $0x3dc0030f // ldr q15, [x24]
+	WORD $0x4e68d5e8 // fadd v8.2d, v15.2d, v8.2d
+	ADD R1, R24, R24
+	WORD $0x3dc0030f // ldr q15, [x24]
+	WORD $0x4e69d5e9 // fadd v9.2d, v15.2d, v9.2d
+	ADD R1, R24, R24
+	WORD $0x3dc0030f // ldr q15, [x24]
+	WORD $0x4e6ad5ea // fadd v10.2d, v15.2d, v10.2d
+	ADD R1, R24, R24
+	WORD $0x3dc0030f // ldr q15, [x24]
+	WORD $0x4e6bd5eb // fadd v11.2d, v15.2d, v11.2d
+	ADD R1, R24, R24
 store2:
-	WORD $0x3dc0000d // ldr q13, [x0]
-	WORD $0x4e60e40f // fcmeq v15.2d, v0.2d, v0.2d
-	WORD $0x6e6d1c0f // bsl v15.16b, v0.16b, v13.16b
-	WORD $0x3d80030f // str q15, [x24]
-	ADD R1, R24, R24
-	WORD $0x4e61e42f // fcmeq v15.2d, v1.2d, v1.2d
-	WORD $0x6e6d1c2f // bsl v15.16b, v1.16b, v13.16b
-	WORD $0x3d80030f // str q15, [x24]
-	ADD R1, R24, R24
-	WORD $0x4e62e44f // fcmeq v15.2d, v2.2d, v2.2d
-	WORD $0x6e6d1c4f // bsl v15.16b, v2.16b, v13.16b
-	WORD $0x3d80030f // str q15, [x24]
-	ADD R1, R24, R24
-	WORD $0x4e63e46f // fcmeq v15.2d, v3.2d, v3.2d
-	WORD $0x6e6d1c6f // bsl v15.16b, v3.16b, v13.16b
-	WORD $0x3d80030f // str q15, [x24]
-	ADD R1, R24, R24
-	WORD $0x4e64e48f // fcmeq v15.2d, v4.2d, v4.2d
-	WORD $0x6e6d1c8f // bsl v15.16b, v4.16b, v13.16b
-	WORD $0x3d80030f // str q15, [x24]
-	ADD R1, R24, R24
-	WORD $0x4e65e4af // fcmeq v15.2d, v5.2d, v5.2d
-	WORD $0x6e6d1caf // bsl v15.16b, v5.16b, v13.16b
-	WORD $0x3d80030f // str q15, [x24]
-	ADD R1, R24, R24
-	WORD $0x4e66e4cf // fcmeq v15.2d, v6.2d, v6.2d
-	WORD $0x6e6d1ccf // bsl v15.16b, v6.16b, v13.16b
-	WORD $0x3d80030f // str q15, [x24]
-	ADD R1, R24, R24
-	WORD $0x4e67e4ef // fcmeq v15.2d, v7.2d, v7.2d
-	WORD $0x6e6d1cef // bsl v15.16b, v7.16b, v13.16b
-	WORD $0x3d80030f // str q15, [x24]
-	ADD R1, R24, R24
-	WORD $0x4e68e50f // fcmeq v15.2d, v8.2d, v8.2d
-	WORD $0x6e6d1d0f // bsl v15.16b, v8.16b, v13.16b
-	WORD $0x3d80030f // str q15, [x24]
-	ADD R1, R24, R24
-	WORD $0x4e69e52f // fcmeq v15.2d, v9.2d, v9.2d
-	WORD $0x6e6d1d2f // bsl v15.16b, v9.16b, v13.16b
-	WORD $0x3d80030f // str q15, [x24]
-	ADD R1, R24, R24
-	WORD $0x4e6ae54f // fcmeq v15.2d, v10.2d, v10.2d
-	WORD $0x6e6d1d4f // bsl v15.16b, v10.16b, v13.16b
-	WORD $0x3d80030f // str q15, [x24]
-	ADD R1, R24, R24
-	WORD $0x4e6be56f // fcmeq v15.2d, v11.2d, v11.2d
-	WORD $0x6e6d1d6f // bsl v15.16b, v11.16b, v13.16b
-	WORD $0x3d80030f // str q15, [x24]
-	ADD R1, R24, R24
+	WORD $0x3dc0000f // ldr q15, [x0]
+	WORD $0x4e60e40c // fcmeq v12.2d, v0.2d, v0.2d
+	WORD $0x6e6f1c0c // bsl v12.16b, v0.16b, v15.16b
+	WORD $0x3d8002ec // str q12, [x23]
+	ADD R1, R23, R23
+	WORD $0x4e61e42c // fcmeq v12.2d, v1.2d, v1.2d
+	WORD $0x6e6f1c2c // bsl v12.16b, v1.16b, v15.16b
+	WORD $0x3d8002ec // str q12, [x23]
+	ADD R1, R23, R23
+	WORD $0x4e62e44c // fcmeq v12.2d, v2.2d, v2.2d
+	WORD $0x6e6f1c4c // bsl v12.16b, v2.16b, v15.16b
+	WORD $0x3d8002ec // str q12, [x23]
+	ADD R1, R23, R23
+	WORD $0x4e63e46c // fcmeq v12.2d, v3.2d, v3.2d
+	WORD $0x6e6f1c6c // bsl v12.16b, v3.16b, v15.16b
+	WORD $0x3d8002ec // str q12, [x23]
+	ADD R1, R23, R23
+	WORD $0x4e64e48c // fcmeq v12.2d, v4.2d, v4.2d
+	WORD $0x6e6f1c8c // bsl v12.16b, v4.16b, v15.16b
+	WORD $0x3d8002ec // str q12, [x23]
+	ADD R1, R23, R23
+	WORD $0x4e65e4ac // fcmeq v12.2d, v5.2d, v5.2d
+	WORD $0x6e6f1cac // bsl v12.16b, v5.16b, v15.16b
+	WORD $0x3d8002ec // str q12, [x23]
+	ADD R1, R23, R23
+	WORD $0x4e66e4cc // fcmeq v12.2d, v6.2d, v6.2d
+	WORD $0x6e6f1ccc // bsl v12.16b, v6.16b, v15.16b
+	WORD $0x3d8002ec // str q12, [x23]
+	ADD R1, R23, R23
+	WORD $0x4e67e4ec // fcmeq v12.2d, v7.2d, v7.2d
+	WORD $0x6e6f1cec // bsl v12.16b, v7.16b, v15.16b
+	WORD $0x3d8002ec // str q12, [x23]
+	ADD R1, R23, R23
+	WORD $0x4e68e50c // fcmeq v12.2d, v8.2d, v8.2d
+	WORD $0x6e6f1d0c // bsl v12.16b, v8.16b, v15.16b
+	WORD $0x3d8002ec // str q12, [x23]
+	ADD R1, R23, R23
+	WORD $0x4e69e52c // fcmeq v12.2d, v9.2d, v9.2d
+	WORD $0x6e6f1d2c // bsl v12.16b, v9.16b, v15.16b
+	WORD $0x3d8002ec // str q12, [x23]
+	ADD R1, R23, R23
+	WORD $0x4e6ae54c // fcmeq v12.2d, v10.2d, v10.2d
+	WORD $0x6e6f1d4c // bsl v12.16b, v10.16b, v15.16b
+	WORD $0x3d8002ec // str q12, [x23]
+	ADD R1, R23, R23
+	WORD $0x4e6be56c // fcmeq v12.2d, v11.2d, v11.2d
+	WORD $0x6e6f1d6c // bsl v12.16b, v11.16b, v15.16b
+	WORD $0x3d8002ec // str q12, [x23]
+	ADD R1, R23, R23
 	JMP below
 not2:
 	CMP $0, R21
 	BEQ done1
 next1:
-	WORD $0xfd40028f // ldr d15, [x20]
+	WORD $0xfd40028c // ldr d12, [x20]
 	ADD R3, R20, R20
-	WORD $0xfc7668ad // ldr d13, [x5, x22]
+	WORD $0xfc7668af // ldr d15, [x5, x22]
 	WORD $0xfc7668ee // ldr d14, [x7, x22]
-	WORD $0xfc76690c // ldr d12, [x8, x22]
-	WORD $0x4fcd11e0 // fmla v0.2d, v15.2d, v13.d[0]
-	WORD $0xfc76692d // ldr d13, [x9, x22]
-	WORD $0x4fce11e1 // fmla v1.2d, v15.2d, v14.d[0]
+	WORD $0xfc76690d // ldr d13, [x8, x22]
+	WORD $0x4fcf1180 // fmla v0.2d, v12.2d, v15.d[0]
+	WORD $0xfc76692f // ldr d15, [x9, x22]
+	WORD $0x4fce1181 // fmla v1.2d, v12.2d, v14.d[0]
 	WORD $0xfc76694e // ldr d14, [x10, x22]
-	WORD $0x4fcc11e2 // fmla v2.2d, v15.2d, v12.d[0]
-	WORD $0xfc76696c // ldr d12, [x11, x22]
-	WORD $0x4fcd11e3 // fmla v3.2d, v15.2d, v13.d[0]
-	WORD $0xfc76698d // ldr d13, [x12, x22]
-	WORD $0x4fce11e4 // fmla v4.2d, v15.2d, v14.d[0]
+	WORD $0x4fcd1182 // fmla v2.2d, v12.2d, v13.d[0]
+	WORD $0xfc76696d // ldr d13, [x11, x22]
+	WORD $0x4fcf1183 // fmla v3.2d, v12.2d, v15.d[0]
+	WORD $0xfc76698f // ldr d15, [x12, x22]
+	WORD $0x4fce1184 // fmla v4.2d, v12.2d, v14.d[0]
 	WORD $0xfc7669ae // ldr d14, [x13, x22]
-	WORD $0x4fcc11e5 // fmla v5.2d, v15.2d, v12.d[0]
-	WORD $0xfc7669cc // ldr d12, [x14, x22]
-	WORD $0x4fcd11e6 // fmla v6.2d, v15.2d, v13.d[0]
-	WORD $0xfc7669ed // ldr d13, [x15, x22]
-	WORD $0x4fce11e7 // fmla v7.2d, v15.2d, v14.d[0]
+	WORD $0x4fcd1185 // fmla v5.2d, v12.2d, v13.d[0]
+	WORD $0xfc7669cd // ldr d13, [x14, x22]
+	WORD $0x4fcf1186 // fmla v6.2d, v12.2d, v15.d[0]
+	WORD $0xfc7669ef // ldr d15, [x15, x22]
+	WORD $0x4fce1187 // fmla v7.2d, v12.2d, v14.d[0]
 	WORD $0xfc766a6e // ldr d14, [x19, x22]
-	WORD $0x4fcc11e8 // fmla v8.2d, v15.2d, v12.d[0]
-	WORD $0xfc7668cc // ldr d12, [x6, x22]
-	WORD $0x4fcd11e9 // fmla v9.2d, v15.2d, v13.d[0]
-	WORD $0x4fce11ea // fmla v10.2d, v15.2d, v14.d[0]
-	WORD $0x4fcc11eb // fmla v11.2d, v15.2d, v12.d[0]
+	WORD $0x4fcd1188 // fmla v8.2d, v12.2d, v13.d[0]
+	WORD $0xfc7668cd // ldr d13, [x6, x22]
+	WORD $0x4fcf1189 // fmla v9.2d, v12.2d, v15.d[0]
+	WORD $0x4fce118a // fmla v10.2d, v12.2d, v14.d[0]
+	WORD $0x4fcd118b // fmla v11.2d, v12.2d, v13.d[0]
 	ADD R2, R22, R22
 	SUBS $1, R21, R21
 	BNE next1
 done1:
-	MOVD c+0(FP), R24
-	MOVD mode+80(FP), R25
-	CMP $1, R25
+	MOVD c+0(FP), R23
+	MOVD mode+80(FP), R24
+	CMP $1, R24
 	BNE store1
-	MOVD R24, R25
-	WORD $0xfd40032c // ldr d12, [x25]
-	WORD $0x4e60d580 // fadd v0.2d, v12.2d, v0.2d
-	ADD R1, R25, R25
-	WORD $0xfd40032c // ldr d12, [x25]
-	WORD $0x4e61d581 // fadd v1.2d, v12.2d, v1.2d
-	ADD R1, R25, R25
-	WORD $0xfd40032c // ldr d12, [x25]
-	WORD $0x4e62d582 // fadd v2.2d, v12.2d, v2.2d
-	ADD R1, R25, R25
-	WORD $0xfd40032c // ldr d12, [x25]
-	WORD $0x4e63d583 // fadd v3.2d, v12.2d, v3.2d
-	ADD R1, R25, R25
-	WORD $0xfd40032c // ldr d12, [x25]
-	WORD $0x4e64d584 // fadd v4.2d, v12.2d, v4.2d
-	ADD R1, R25, R25
-	WORD $0xfd40032c // ldr d12, [x25]
-	WORD $0x4e65d585 // fadd v5.2d, v12.2d, v5.2d
-	ADD R1, R25, R25
-	WORD $0xfd40032c // ldr d12, [x25]
-	WORD $0x4e66d586 // fadd v6.2d, v12.2d, v6.2d
-	ADD R1, R25, R25
-	WORD $0xfd40032c // ldr d12, [x25]
-	WORD $0x4e67d587 // fadd v7.2d, v12.2d, v7.2d
-	ADD R1, R25, R25
-	WORD $0xfd40032c // ldr d12, [x25]
-	WORD $0x4e68d588 // fadd v8.2d, v12.2d, v8.2d
-	ADD R1, R25, R25
-	WORD $0xfd40032c // ldr d12, [x25]
-	WORD $0x4e69d589 // fadd v9.2d, v12.2d, v9.2d
-	ADD R1, R25, R25
-	WORD $0xfd40032c // ldr d12, [x25]
-	WORD $0x4e6ad58a // fadd v10.2d, v12.2d, v10.2d
-	ADD R1, R25, R25
-	WORD $0xfd40032c // ldr d12, [x25]
-	WORD $0x4e6bd58b // fadd v11.2d, v12.2d, v11.2d
-	ADD R1, R25, R25
+	MOVD R23, R24
+	WORD $0xfd40030d // ldr d13, [x24]
+	WORD $0x4e60d5a0 // fadd v0.2d, v13.2d, v0.2d
+	ADD R1, R24, R24
+	WORD $0xfd40030d // ldr d13, [x24]
+	WORD $0x4e61d5a1 // fadd v1.2d, v13.2d, v1.2d
+	ADD R1, R24, R24
+	WORD $0xfd40030d // ldr d13, [x24]
+	WORD $0x4e62d5a2 // fadd v2.2d, v13.2d, v2.2d
+	ADD R1, R24, R24
+	WORD $0xfd40030d // ldr d13, [x24]
+	WORD $0x4e63d5a3 // fadd v3.2d, v13.2d, v3.2d
+	ADD R1, R24, R24
+	WORD $0xfd40030d // ldr d13, [x24]
+	WORD $0x4e64d5a4 // fadd v4.2d, v13.2d, v4.2d
+	ADD R1, R24, R24
+	WORD $0xfd40030d // ldr d13, [x24]
+	WORD $0x4e65d5a5 // fadd v5.2d, v13.2d, v5.2d
+	ADD R1, R24, R24
+	WORD $0xfd40030d // ldr d13, [x24]
+	WORD $0x4e66d5a6 // fadd v6.2d, v13.2d, v6.2d
+	ADD R1, R24, R24
+	WORD $0xfd40030d // ldr d13, [x24]
+	WORD $0x4e67d5a7 // fadd v7.2d, v13.2d, v7.2d
+	ADD R1, R24, R24
+	WORD $0xfd40030d // ldr d13, [x24]
+	WORD $0x4e68d5a8 // fadd v8.2d, v13.2d, v8.2d
+	ADD R1, R24, R24
+	WORD $0xfd40030d // ldr d13, [x24]
+	WORD $0x4e69d5a9 // fadd v9.2d, v13.2d, v9.2d
+	ADD R1, R24, R24
+	WORD $0xfd40030d // ldr d13, [x24]
+	WORD $0x4e6ad5aa // fadd v10.2d, v13.2d, v10.2d
+	ADD R1, R24, R24
+	WORD $0xfd40030d // ldr d13, [x24]
+	WORD $0x4e6bd5ab // fadd v11.2d, v13.2d, v11.2d
+	ADD R1, R24, R24
 store1:
-	WORD $0x3dc0000c // ldr q12, [x0]
-	WORD $0x4e60e40f // fcmeq v15.2d, v0.2d, v0.2d
-	WORD $0x6e6c1c0f // bsl v15.16b, v0.16b, v12.16b
-	WORD $0xfd00030f // str d15, [x24]
-	ADD R1, R24, R24
-	WORD $0x4e61e42f // fcmeq v15.2d, v1.2d, v1.2d
-	WORD $0x6e6c1c2f // bsl v15.16b, v1.16b, v12.16b
-	WORD $0xfd00030f // str d15, [x24]
-	ADD R1, R24, R24
-	WORD $0x4e62e44f // fcmeq v15.2d, v2.2d, v2.2d
-	WORD $0x6e6c1c4f // bsl v15.16b, v2.16b, v12.16b
-	WORD $0xfd00030f // str d15, [x24]
-	ADD R1, R24, R24
-	WORD $0x4e63e46f // fcmeq v15.2d, v3.2d, v3.2d
-	WORD $0x6e6c1c6f // bsl v15.16b, v3.16b, v12.16b
-	WORD $0xfd00030f // str d15, [x24]
-	ADD R1, R24, R24
-	WORD $0x4e64e48f // fcmeq v15.2d, v4.2d, v4.2d
-	WORD $0x6e6c1c8f // bsl v15.16b, v4.16b, v12.16b
-	WORD $0xfd00030f // str d15, [x24]
-	ADD R1, R24, R24
-	WORD $0x4e65e4af // fcmeq v15.2d, v5.2d, v5.2d
-	WORD $0x6e6c1caf // bsl v15.16b, v5.16b, v12.16b
-	WORD $0xfd00030f // str d15, [x24]
-	ADD R1, R24, R24
-	WORD $0x4e66e4cf // fcmeq v15.2d, v6.2d, v6.2d
-	WORD $0x6e6c1ccf // bsl v15.16b, v6.16b, v12.16b
-	WORD $0xfd00030f // str d15, [x24]
-	ADD R1, R24, R24
-	WORD $0x4e67e4ef // fcmeq v15.2d, v7.2d, v7.2d
-	WORD $0x6e6c1cef // bsl v15.16b, v7.16b, v12.16b
-	WORD $0xfd00030f // str d15, [x24]
-	ADD R1, R24, R24
-	WORD $0x4e68e50f // fcmeq v15.2d, v8.2d, v8.2d
-	WORD $0x6e6c1d0f // bsl v15.16b, v8.16b, v12.16b
-	WORD $0xfd00030f // str d15, [x24]
-	ADD R1, R24, R24
-	WORD $0x4e69e52f // fcmeq v15.2d, v9.2d, v9.2d
-	WORD $0x6e6c1d2f // bsl v15.16b, v9.16b, v12.16b
-	WORD $0xfd00030f // str d15, [x24]
-	ADD R1, R24, R24
-	WORD $0x4e6ae54f // fcmeq v15.2d, v10.2d, v10.2d
-	WORD $0x6e6c1d4f // bsl v15.16b, v10.16b, v12.16b
-	WORD $0xfd00030f // str d15, [x24]
-	ADD R1, R24, R24
-	WORD $0x4e6be56f // fcmeq v15.2d, v11.2d, v11.2d
-	WORD $0x6e6c1d6f // bsl v15.16b, v11.16b, v12.16b
-	WORD $0xfd00030f // str d15, [x24]
-	ADD R1, R24, R24
+	WORD $0x3dc0000d // ldr q13, [x0]
+	WORD $0x4e60e40c // fcmeq v12.2d, v0.2d, v0.2d
+	WORD $0x6e6d1c0c // bsl v12.16b, v0.16b, v13.16b
+	WORD $0xfd0002ec // str d12, [x23]
+	ADD R1, R23, R23
+	WORD $0x4e61e42c // fcmeq v12.2d, v1.2d, v1.2d
+	WORD $0x6e6d1c2c // bsl v12.16b, v1.16b, v13.16b
+	WORD $0xfd0002ec // str d12, [x23]
+	ADD R1, R23, R23
+	WORD $0x4e62e44c // fcmeq v12.2d, v2.2d, v2.2d
+	WORD $0x6e6d1c4c // bsl v12.16b, v2.16b, v13.16b
+	WORD $0xfd0002ec // str d12, [x23]
+	ADD R1, R23, R23
+	WORD $0x4e63e46c // fcmeq v12.2d, v3.2d, v3.2d
+	WORD $0x6e6d1c6c // bsl v12.16b, v3.16b, v13.16b
+	WORD $0xfd0002ec // str d12, [x23]
+	ADD R1, R23, R23
+	WORD $0x4e64e48c // fcmeq v12.2d, v4.2d, v4.2d
+	WORD $0x6e6d1c8c // bsl v12.16b, v4.16b, v13.16b
+	WORD $0xfd0002ec // str d12, [x23]
+	ADD R1, R23, R23
+	WORD $0x4e65e4ac // fcmeq v12.2d, v5.2d, v5.2d
+	WORD $0x6e6d1cac // bsl v12.16b, v5.16b, v13.16b
+	WORD $0xfd0002ec // str d12, [x23]
+	ADD R1, R23, R23
+	WORD $0x4e66e4cc // fcmeq v12.2d, v6.2d, v6.2d
+	WORD $0x6e6d1ccc // bsl v12.16b, v6.16b, v13.16b
+	WORD $0xfd0002ec // str d12, [x23]
+	ADD R1, R23, R23
+	WORD $0x4e67e4ec // fcmeq v12.2d, v7.2d, v7.2d
+	WORD $0x6e6d1cec // bsl v12.16b, v7.16b, v13.16b
+	WORD $0xfd0002ec // str d12, [x23]
+	ADD R1, R23, R23
+	WORD $0x4e68e50c // fcmeq v12.2d, v8.2d, v8.2d
+	WORD $0x6e6d1d0c // bsl v12.16b, v8.16b, v13.16b
+	WORD $0xfd0002ec // str d12, [x23]
+	ADD R1, R23, R23
+	WORD $0x4e69e52c // fcmeq v12.2d, v9.2d, v9.2d
+	WORD $0x6e6d1d2c // bsl v12.16b, v9.16b, v13.16b
+	WORD $0xfd0002ec // str d12, [x23]
+	ADD R1, R23, R23
+	WORD $0x4e6ae54c // fcmeq v12.2d, v10.2d, v10.2d
+	WORD $0x6e6d1d4c // bsl v12.16b, v10.16b, v13.16b
+	WORD $0xfd0002ec // str d12, [x23]
+	ADD R1, R23, R23
+	WORD $0x4e6be56c // fcmeq v12.2d, v11.2d, v11.2d
+	WORD $0x6e6d1d6c // bsl v12.16b, v11.16b, v13.16b
+	WORD $0xfd0002ec // str d12, [x23]
+	ADD R1, R23, R23
 below:
-	MOVD times+72(FP), R25
-	SUBS $1, R25, R25
+	MOVD times+72(FP), R24
+	SUBS $1, R24, R24
 	BEQ last
-	MOVD R25, times+72(FP)
-	MOVD R24, c+0(FP)
-	MOVD aRow+24(FP), R25
-	LSL $3, R25, R25
-	ADD R6, R25, R25
-	MOVD R25, a+16(FP)
+	MOVD R24, times+72(FP)
+	MOVD R23, c+0(FP)
+	MOVD aRow+24(FP), R24
+	LSL $3, R24, R24
+	ADD R6, R24, R24
+	MOVD R24, a+16(FP)
 	JMP tile
 last:
 	RET
 
-// func gemm1x2_64NEON(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, split int, offs *int)
-TEXT ·gemm1x2_64NEON(SB), NOSPLIT, $0-112
+// func gemm1x2_64NEON(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
+TEXT ·gemm1x2_64NEON(SB), NOSPLIT, $0-104
 	MOVD $gemm1x2_64NEONNEONConstants<>(SB), R0
 	MOVD ldc+8(FP), R1
 	LSL $3, R1, R1
@@ -13170,70 +11924,54 @@ tile:
 	WORD $0x6f00e400 // movi v0.2d, #0
 	WORD $0x6f00e401 // movi v1.2d, #0
 	MOVD $0, R8
-	MOVD offs+104(FP), R9
 	CMP $0, R7
 	BEQ done2
-	CMP $0, R9
-	BEQ next2
-listed:
-	MOVD (R9), R10
-	ADD $8, R9, R9
-	ADD R10<<3, R6, R10
-	WORD $0x3dc00142 // ldr q2, [x10]
-	WORD $0x3dc00543 // ldr q3, [x10, #16]
+next2:
+	WORD $0x3dc000c2 // ldr q2, [x6]
+	WORD $0x3ce468c3 // ldr q3, [x6, x4]
+	ADD R3, R6, R6
 	WORD $0xfc6868a4 // ldr d4, [x5, x8]
 	WORD $0x4fc41040 // fmla v0.2d, v2.2d, v4.d[0]
 	WORD $0x4fc41061 // fmla v1.2d, v3.2d, v4.d[0]
 	ADD R2, R8, R8
 	SUBS $1, R7, R7
-	BNE listed
-	JMP done2
-next2:
-	WORD $0x3dc000c4 // ldr q4, [x6]
-	WORD $0x3ce468c3 // ldr q3, [x6, x4]
-	ADD R3, R6, R6
-	WORD $0xfc6868a2 // ldr d2, [x5, x8]
-	WORD $0x4fc21080 // fmla v0.2d, v4.2d, v2.d[0]
-	WORD $0x4fc21061 // fmla v1.2d, v3.2d, v2.d[0]
-	ADD R2, R8, R8
-	SUBS $1, R7, R7
 	BNE next2
 done2:
-	MOVD c+0(FP), R10
-	MOVD mode+80(FP), R11
-	CMP $1, R11
+	MOVD c+0(FP), R9
+	MOVD mode+80(FP), R10
+	CMP $1, R10
 	BNE store2
-	MOVD R10, R11
-	WORD $0x3dc00162 // ldr q2, [x11]
-	WORD $0x3ce46963 // ldr q3, [x11, x4]
-	WORD $0x4e60d440 // fadd v0.2d, v2.2d, v0.2d
+	MOVD R9, R10
+	WORD $0x3dc00144 // ldr q4, [x10]
+	WORD $0x3ce46943 // ldr q3, [x10, x4]
+	WORD $0x4e60d480 // fadd v0.2d, v4.2d, v0.2d
 	WORD $0x4e61d461 // fadd v1.2d, v3.2d, v1.2d
-	ADD R1, R11, R11
+	ADD R1, R10, R10
 store2:
 	WORD $0x3dc00003 // ldr q3, [x0]
-	WORD $0x4e60e402 // fcmeq v2.2d, v0.2d, v0.2d
-	WORD $0x6e631c02 // bsl v2.16b, v0.16b, v3.16b
-	WORD $0x4e61e424 // fcmeq v4.2d, v1.2d, v1.2d
-	WORD $0x6e631c24 // bsl v4.16b, v1.16b, v3.16b
-	WORD $0x3d800142 // str q2, [x10]
-	WORD $0x3ca46944 // str q4, [x10, x4]
-	ADD R1, R10, R10
+	WORD $0x4e60e404 // fcmeq v4.2d, v0.2d, v0.2d
+	WORD $0x6e631c04 // bsl v4.16b, v0.16b, v3.16b
+	WORD $0x4e61e422 // fcmeq v2.2d, v1.2d, v1.2d
+	WORD $0x6e631c22 // bsl v2.16b, v1.16b, v3.16b
+	WORD $0x3d800124 // str q4, [x9]
+	WORD $0x3ca46922 // str q2, [x9, x4]
+	ADD R1, R9, R9
 below:
-	MOVD times+72(FP), R11
-	SUBS $1, R11, R11
+	MOVD times+72(FP), R10
+	SUBS $1, R10, R10
 	BEQ last
-	MOVD R11, times+72(FP)
-	MOVD R10, c+0(FP)
-	MOVD aRow+24(FP), R11
-	LSL $3, R11, R11
-	ADD R5, R11, R11
-	MOVD R11, a+16(FP)
+	MOVD R10, times+72(FP)
+	MOVD R9, c+0(FP)
+	MOVD aRow+24(FP), R10
+	LSL $3, R10, R10
+	ADD R5, R10, R10
+	MOVD R10, a+16(FP)
 	JMP tile
 last:
 	RET
 
-// func gemm2x2_64NEON(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, split int, offs *int)
-TEXT ·gemm2x2_64NEON(SB), NOSPLIT, $0-112
+// func gemm2x2_64NEON(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
+TEXT ·gemm2x2_64NEON(SB), NOSPLIT, $0-104
 	MOVD $gemm2x2_64NEONNEONConstants<>(SB), R0
 	MOVD ldc+8(FP), R1
 	LSL $3, R1, R1
@@ -13256,17 +11994,12 @@ tile:
 	WORD $0x6f00e402 // movi v2.2d, #0
 	WORD $0x6f00e403 // movi v3.2d, #0
 	MOVD $0, R9
-	MOVD offs+104(FP), R10
 	CMP $0, R8
 	BEQ done2
-	CMP $0, R10
-	BEQ next2
-listed:
-	MOVD (R10), R11
-	ADD $8, R10, R10
-	ADD R11<<3, R7, R11
-	WORD $0x3dc00164 // ldr q4, [x11]
-	WORD $0x3dc00565 // ldr q5, [x11, #16]
+next2:
+	WORD $0x3dc000e4 // ldr q4, [x7]
+	WORD $0x3ce468e5 // ldr q5, [x7, x4]
+	ADD R3, R7, R7
 	WORD $0xfc6968a6 // ldr d6, [x5, x9]
 	WORD $0xfc6968c7 // ldr d7, [x6, x9]
 	WORD $0x4fc61080 // fmla v0.2d, v4.2d, v6.d[0]
@@ -13275,69 +12008,55 @@ listed:
 	WORD $0x4fc710a3 // fmla v3.2d, v5.2d, v7.d[0]
 	ADD R2, R9, R9
 	SUBS $1, R8, R8
-	BNE listed
-	JMP done2
-next2:
-	WORD $0x3dc000e7 // ldr q7, [x7]
-	WORD $0x3ce468e5 // ldr q5, [x7, x4]
-	ADD R3, R7, R7
-	WORD $0xfc6968a4 // ldr d4, [x5, x9]
-	WORD $0xfc6968c6 // ldr d6, [x6, x9]
-	WORD $0x4fc410e0 // fmla v0.2d, v7.2d, v4.d[0]
-	WORD $0x4fc410a1 // fmla v1.2d, v5.2d, v4.d[0]
-	WORD $0x4fc610e2 // fmla v2.2d, v7.2d, v6.d[0]
-	WORD $0x4fc610a3 // fmla v3.2d, v5.2d, v6.d[0]
-	ADD R2, R9, R9
-	SUBS $1, R8, R8
 	BNE next2
 done2:
-	MOVD c+0(FP), R11
-	MOVD mode+80(FP), R12
-	CMP $1, R12
+	MOVD c+0(FP), R10
+	MOVD mode+80(FP), R11
+	CMP $1, R11
 	BNE store2
-	MOVD R11, R12
-	WORD $0x3dc00186 // ldr q6, [x12]
-	WORD $0x3ce46985 // ldr q5, [x12, x4]
-	WORD $0x4e60d4c0 // fadd v0.2d, v6.2d, v0.2d
+	MOVD R10, R11
+	WORD $0x3dc00167 // ldr q7, [x11]
+	WORD $0x3ce46965 // ldr q5, [x11, x4]
+	WORD $0x4e60d4e0 // fadd v0.2d, v7.2d, v0.2d
 	WORD $0x4e61d4a1 // fadd v1.2d, v5.2d, v1.2d
-	ADD R1, R12, R12
-	WORD $0x3dc00185 // ldr q5, [x12]
-	WORD $0x3ce46986 // ldr q6, [x12, x4]
+	ADD R1, R11, R11
+	WORD $0x3dc00165 // ldr q5, [x11]
+	WORD $0x3ce46967 // ldr q7, [x11, x4]
 	WORD $0x4e62d4a2 // fadd v2.2d, v5.2d, v2.2d
-	WORD $0x4e63d4c3 // fadd v3.2d, v6.2d, v3.2d
-	ADD R1, R12, R12
+	WORD $0x4e63d4e3 // fadd v3.2d, v7.2d, v3.2d
+	ADD R1, R11, R11
 store2:
-	WORD $0x3dc00006 // ldr q6, [x0]
+	WORD $0x3dc00007 // ldr q7, [x0]
 	WORD $0x4e60e405 // fcmeq v5.2d, v0.2d, v0.2d
-	WORD $0x6e661c05 // bsl v5.16b, v0.16b, v6.16b
-	WORD $0x4e61e427 // fcmeq v7.2d, v1.2d, v1.2d
-	WORD $0x6e661c27 // bsl v7.16b, v1.16b, v6.16b
-	WORD $0x3d800165 // str q5, [x11]
-	WORD $0x3ca46967 // str q7, [x11, x4]
-	ADD R1, R11, R11
-	WORD $0x4e62e447 // fcmeq v7.2d, v2.2d, v2.2d
-	WORD $0x6e661c47 // bsl v7.16b, v2.16b, v6.16b
+	WORD $0x6e671c05 // bsl v5.16b, v0.16b, v7.16b
+	WORD $0x4e61e424 // fcmeq v4.2d, v1.2d, v1.2d
+	WORD $0x6e671c24 // bsl v4.16b, v1.16b, v7.16b
+	WORD $0x3d800145 // str q5, [x10]
+	WORD $0x3ca46944 // str q4, [x10, x4]
+	ADD R1, R10, R10
+	WORD $0x4e62e444 // fcmeq v4.2d, v2.2d, v2.2d
+	WORD $0x6e671c44 // bsl v4.16b, v2.16b, v7.16b
 	WORD $0x4e63e465 // fcmeq v5.2d, v3.2d, v3.2d
-	WORD $0x6e661c65 // bsl v5.16b, v3.16b, v6.16b
-	WORD $0x3d800167 // str q7, [x11]
-	WORD $0x3ca46965 // str q5, [x11, x4]
-	ADD R1, R11, R11
+	WORD $0x6e671c65 // bsl v5.16b, v3.16b, v7.16b
+	WORD $0x3d800144 // str q4, [x10]
+	WORD $0x3ca46945 // str q5, [x10, x4]
+	ADD R1, R10, R10
 below:
-	MOVD times+72(FP), R12
-	SUBS $1, R12, R12
+	MOVD times+72(FP), R11
+	SUBS $1, R11, R11
 	BEQ last
-	MOVD R12, times+72(FP)
-	MOVD R11, c+0(FP)
-	MOVD aRow+24(FP), R12
-	LSL $3, R12, R12
-	ADD R6, R12, R12
-	MOVD R12, a+16(FP)
+	MOVD R11, times+72(FP)
+	MOVD R10, c+0(FP)
+	MOVD aRow+24(FP), R11
+	LSL $3, R11, R11
+	ADD R6, R11, R11
+	MOVD R11, a+16(FP)
 	JMP tile
 last:
 	RET
 
-// func gemm3x2_64NEON(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, split int, offs *int)
-TEXT ·gemm3x2_64NEON(SB), NOSPLIT, $0-112
+// func gemm3x2_64NEON(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
+TEXT ·gemm3x2_64NEON(SB), NOSPLIT, $0-104
 	MOVD $gemm3x2_64NEONNEONConstants<>(SB), R0
 	MOVD ldc+8(FP), R1
 	LSL $3, R1, R1
@@ -13363,17 +12082,12 @@ tile:
 	WORD $0x6f00e404 // movi v4.2d, #0
 	WORD $0x6f00e405 // movi v5.2d, #0
 	MOVD $0, R10
-	MOVD offs+104(FP), R11
 	CMP $0, R9
 	BEQ done2
-	CMP $0, R11
-	BEQ next2
-listed:
-	MOVD (R11), R12
-	ADD $8, R11, R11
-	ADD R12<<3, R8, R12
-	WORD $0x3dc00186 // ldr q6, [x12]
-	WORD $0x3dc00587 // ldr q7, [x12, #16]
+next2:
+	WORD $0x3dc00106 // ldr q6, [x8]
+	WORD $0x3ce46907 // ldr q7, [x8, x4]
+	ADD R3, R8, R8
 	WORD $0xfc6a68a8 // ldr d8, [x5, x10]
 	WORD $0xfc6a68e9 // ldr d9, [x7, x10]
 	WORD $0xfc6a68ca // ldr d10, [x6, x10]
@@ -13385,84 +12099,67 @@ listed:
 	WORD $0x4fca10e5 // fmla v5.2d, v7.2d, v10.d[0]
 	ADD R2, R10, R10
 	SUBS $1, R9, R9
-	BNE listed
-	JMP done2
-next2:
-	WORD $0x3dc0010a // ldr q10, [x8]
-	WORD $0x3ce46907 // ldr q7, [x8, x4]
-	ADD R3, R8, R8
-	WORD $0xfc6a68a6 // ldr d6, [x5, x10]
-	WORD $0xfc6a68e9 // ldr d9, [x7, x10]
-	WORD $0xfc6a68c8 // ldr d8, [x6, x10]
-	WORD $0x4fc61140 // fmla v0.2d, v10.2d, v6.d[0]
-	WORD $0x4fc610e1 // fmla v1.2d, v7.2d, v6.d[0]
-	WORD $0x4fc91142 // fmla v2.2d, v10.2d, v9.d[0]
-	WORD $0x4fc910e3 // fmla v3.2d, v7.2d, v9.d[0]
-	WORD $0x4fc81144 // fmla v4.2d, v10.2d, v8.d[0]
-	WORD $0x4fc810e5 // fmla v5.2d, v7.2d, v8.d[0]
-	ADD R2, R10, R10
-	SUBS $1, R9, R9
 	BNE next2
 done2:
-	MOVD c+0(FP), R12
-	MOVD mode+80(FP), R13
-	CMP $1, R13
+	MOVD c+0(FP), R11
+	MOVD mode+80(FP), R12
+	CMP $1, R12
 	BNE store2
-	MOVD R12, R13
-	WORD $0x3dc001a8 // ldr q8, [x13]
-	WORD $0x3ce469a7 // ldr q7, [x13, x4]
-	WORD $0x4e60d500 // fadd v0.2d, v8.2d, v0.2d
+	MOVD R11, R12
+	WORD $0x3dc0018a // ldr q10, [x12]
+	WORD $0x3ce46987 // ldr q7, [x12, x4]
+	WORD $0x4e60d540 // fadd v0.2d, v10.2d, v0.2d
 	WORD $0x4e61d4e1 // fadd v1.2d, v7.2d, v1.2d
-	ADD R1, R13, R13
-	WORD $0x3dc001a7 // ldr q7, [x13]
-	WORD $0x3ce469a8 // ldr q8, [x13, x4]
+	ADD R1, R12, R12
+	WORD $0x3dc00187 // ldr q7, [x12]
+	WORD $0x3ce4698a // ldr q10, [x12, x4]
 	WORD $0x4e62d4e2 // fadd v2.2d, v7.2d, v2.2d
-	WORD $0x4e63d503 // fadd v3.2d, v8.2d, v3.2d
-	ADD R1, R13, R13
-	WORD $0x3dc001a8 // ldr q8, [x13]
-	WORD $0x3ce469a7 // ldr q7, [x13, x4]
-	WORD $0x4e64d504 // fadd v4.2d, v8.2d, v4.2d
+	WORD $0x4e63d543 // fadd v3.2d, v10.2d, v3.2d
+	ADD R1, R12, R12
+	WORD $0x3dc0018a // ldr q10, [x12]
+	WORD $0x3ce46987 // ldr q7, [x12, x4]
+	WORD $0x4e64d544 // fadd v4.2d, v10.2d, v4.2d
 	WORD $0x4e65d4e5 // fadd v5.2d, v7.2d, v5.2d
-	ADD R1, R13, R13
+	ADD R1, R12, R12
 store2:
 	WORD $0x3dc00007 // ldr q7, [x0]
-	WORD $0x4e60e408 // fcmeq v8.2d, v0.2d, v0.2d
-	WORD $0x6e671c08 // bsl v8.16b, v0.16b, v7.16b
-	WORD $0x4e61e42a // fcmeq v10.2d, v1.2d, v1.2d
-	WORD $0x6e671c2a // bsl v10.16b, v1.16b, v7.16b
-	WORD $0x3d800188 // str q8, [x12]
-	WORD $0x3ca4698a // str q10, [x12, x4]
-	ADD R1, R12, R12
-	WORD $0x4e62e44a // fcmeq v10.2d, v2.2d, v2.2d
-	WORD $0x6e671c4a // bsl v10.16b, v2.16b, v7.16b
-	WORD $0x4e63e468 // fcmeq v8.2d, v3.2d, v3.2d
-	WORD $0x6e671c68 // bsl v8.16b, v3.16b, v7.16b
-	WORD $0x3d80018a // str q10, [x12]
-	WORD $0x3ca46988 // str q8, [x12, x4]
-	ADD R1, R12, R12
-	WORD $0x4e64e488 // fcmeq v8.2d, v4.2d, v4.2d
-	WORD $0x6e671c88 // bsl v8.16b, v4.16b, v7.16b
-	WORD $0x4e65e4aa // fcmeq v10.2d, v5.2d, v5.2d
-	WORD $0x6e671caa // bsl v10.16b, v5.16b, v7.16b
-	WORD $0x3d800188 // str q8, [x12]
-	WORD $0x3ca4698a // str q10, [x12, x4]
-	ADD R1, R12, R12
+	WORD $0x4e60e40a // fcmeq v10.2d, v0.2d, v0.2d
+	WORD $0x6e671c0a // bsl v10.16b, v0.16b, v7.16b
+	WORD $0x4e61e426 // fcmeq v6.2d, v1.2d, v1.2d
+	WORD $0x6e671c26 // bsl v6.16b, v1.16b, v7.16b
+	WORD $0x3d80016a // str q10, [x11]
+	WORD $0x3ca46966 // str q6, [x11, x4]
+	ADD R1, R11, R11
+	WORD $0x4e62e446 // fcmeq v6.2d, v2.2d, v2.2d
+	WORD $0x6e671c46 // bsl v6.16b, v2.16b, v7.16b
+	WORD $0x4e63e46a // fcmeq v10.2d, v3.2d, v3.2d
+	WORD $0x6e671c6a // bsl v10.16b, v3.16b, v7.16b
+	WORD $0x3d800166 // str q6, [x11]
+	WORD $0x3ca4696a // str q10, [x11, x4]
+	ADD R1, R11, R11
+	WORD $0x4e64e48a // fcmeq v10.2d, v4.2d, v4.2d
+	WORD $0x6e671c8a // bsl v10.16b, v4.16b, v7.16b
+	WORD $0x4e65e4a6 // fcmeq v6.2d, v5.2d, v5.2d
+	WORD $0x6e671ca6 // bsl v6.16b, v5.16b, v7.16b
+	WORD $0x3d80016a // str q10, [x11]
+	WORD $0x3ca46966 // str q6, [x11, x4]
+	ADD R1, R11, R11
 below:
-	MOVD times+72(FP), R13
-	SUBS $1, R13, R13
+	MOVD times+72(FP), R12
+	SUBS $1, R12, R12
 	BEQ last
-	MOVD R13, times+72(FP)
-	MOVD R12, c+0(FP)
-	MOVD aRow+24(FP), R13
-	LSL $3, R13, R13
-	ADD R6, R13, R13
-	MOVD R13, a+16(FP)
+	MOVD R12, times+72(FP)
+	MOVD R11, c+0(FP)
+	MOVD aRow+24(FP), R12
+	LSL $3, R12, R12
+	ADD R6, R12, R12
+	MOVD R12, a+16(FP)
 	JMP tile
 last:
 	RET
 
-// func gemm4x2_64NEON(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, split int, offs *int)
-TEXT ·gemm4x2_64NEON(SB), NOSPLIT, $0-112
+// func gemm4x2_64NEON(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
+TEXT ·gemm4x2_64NEON(SB), NOSPLIT, $0-104
 	MOVD $gemm4x2_64NEONNEONConstants<>(SB), R0
 	MOVD ldc+8(FP), R1
 	LSL $3, R1, R1
@@ -13491,17 +12188,12 @@ tile:
 	WORD $0x6f00e406 // movi v6.2d, #0
 	WORD $0x6f00e407 // movi v7.2d, #0
 	MOVD $0, R11
-	MOVD offs+104(FP), R12
 	CMP $0, R10
 	BEQ done2
-	CMP $0, R12
-	BEQ next2
-listed:
-	MOVD (R12), R13
-	ADD $8, R12, R12
-	ADD R13<<3, R9, R13
-	WORD $0x3dc001a8 // ldr q8, [x13]
-	WORD $0x3dc005a9 // ldr q9, [x13, #16]
+next2:
+	WORD $0x3dc00128 // ldr q8, [x9]
+	WORD $0x3ce46929 // ldr q9, [x9, x4]
+	ADD R3, R9, R9
 	WORD $0xfc6b68aa // ldr d10, [x5, x11]
 	WORD $0xfc6b68eb // ldr d11, [x7, x11]
 	WORD $0xfc6b690c // ldr d12, [x8, x11]
@@ -13516,99 +12208,79 @@ listed:
 	WORD $0x4fca1127 // fmla v7.2d, v9.2d, v10.d[0]
 	ADD R2, R11, R11
 	SUBS $1, R10, R10
-	BNE listed
-	JMP done2
-next2:
-	WORD $0x3dc0012a // ldr q10, [x9]
-	WORD $0x3ce46929 // ldr q9, [x9, x4]
-	ADD R3, R9, R9
-	WORD $0xfc6b68a8 // ldr d8, [x5, x11]
-	WORD $0xfc6b68ec // ldr d12, [x7, x11]
-	WORD $0xfc6b690b // ldr d11, [x8, x11]
-	WORD $0x4fc81140 // fmla v0.2d, v10.2d, v8.d[0]
-	WORD $0x4fc81121 // fmla v1.2d, v9.2d, v8.d[0]
-	WORD $0xfc6b68c8 // ldr d8, [x6, x11]
-	WORD $0x4fcc1142 // fmla v2.2d, v10.2d, v12.d[0]
-	WORD $0x4fcc1123 // fmla v3.2d, v9.2d, v12.d[0]
-	WORD $0x4fcb1144 // fmla v4.2d, v10.2d, v11.d[0]
-	WORD $0x4fcb1125 // fmla v5.2d, v9.2d, v11.d[0]
-	WORD $0x4fc81146 // fmla v6.2d, v10.2d, v8.d[0]
-	WORD $0x4fc81127 // fmla v7.2d, v9.2d, v8.d[0]
-	ADD R2, R11, R11
-	SUBS $1, R10, R10
 	BNE next2
 done2:
-	MOVD c+0(FP), R13
-	MOVD mode+80(FP), R14
-	CMP $1, R14
+	MOVD c+0(FP), R12
+	MOVD mode+80(FP), R13
+	CMP $1, R13
 	BNE store2
-	MOVD R13, R14
-	WORD $0x3dc001c8 // ldr q8, [x14]
-	WORD $0x3ce469c9 // ldr q9, [x14, x4]
-	WORD $0x4e60d500 // fadd v0.2d, v8.2d, v0.2d
+	MOVD R12, R13
+	WORD $0x3dc001aa // ldr q10, [x13]
+	WORD $0x3ce469a9 // ldr q9, [x13, x4]
+	WORD $0x4e60d540 // fadd v0.2d, v10.2d, v0.2d
 	WORD $0x4e61d521 // fadd v1.2d, v9.2d, v1.2d
-	ADD R1, R14, R14
-	WORD $0x3dc001c9 // ldr q9, [x14]
-	WORD $0x3ce469c8 // ldr q8, [x14, x4]
+	ADD R1, R13, R13
+	WORD $0x3dc001a9 // ldr q9, [x13]
+	WORD $0x3ce469aa // ldr q10, [x13, x4]
 	WORD $0x4e62d522 // fadd v2.2d, v9.2d, v2.2d
-	WORD $0x4e63d503 // fadd v3.2d, v8.2d, v3.2d
-	ADD R1, R14, R14
-	WORD $0x3dc001c8 // ldr q8, [x14]
-	WORD $0x3ce469c9 // ldr q9, [x14, x4]
-	WORD $0x4e64d504 // fadd v4.2d, v8.2d, v4.2d
+	WORD $0x4e63d543 // fadd v3.2d, v10.2d, v3.2d
+	ADD R1, R13, R13
+	WORD $0x3dc001aa // ldr q10, [x13]
+	WORD $0x3ce469a9 // ldr q9, [x13, x4]
+	WORD $0x4e64d544 // fadd v4.2d, v10.2d, v4.2d
 	WORD $0x4e65d525 // fadd v5.2d, v9.2d, v5.2d
-	ADD R1, R14, R14
-	WORD $0x3dc001c9 // ldr q9, [x14]
-	WORD $0x3ce469c8 // ldr q8, [x14, x4]
+	ADD R1, R13, R13
+	WORD $0x3dc001a9 // ldr q9, [x13]
+	WORD $0x3ce469aa // ldr q10, [x13, x4]
 	WORD $0x4e66d526 // fadd v6.2d, v9.2d, v6.2d
-	WORD $0x4e67d507 // fadd v7.2d, v8.2d, v7.2d
-	ADD R1, R14, R14
+	WORD $0x4e67d547 // fadd v7.2d, v10.2d, v7.2d
+	ADD R1, R13, R13
 store2:
-	WORD $0x3dc00008 // ldr q8, [x0]
+	WORD $0x3dc0000a // ldr q10, [x0]
 	WORD $0x4e60e409 // fcmeq v9.2d, v0.2d, v0.2d
-	WORD $0x6e681c09 // bsl v9.16b, v0.16b, v8.16b
-	WORD $0x4e61e42a // fcmeq v10.2d, v1.2d, v1.2d
-	WORD $0x6e681c2a // bsl v10.16b, v1.16b, v8.16b
-	WORD $0x3d8001a9 // str q9, [x13]
-	WORD $0x3ca469aa // str q10, [x13, x4]
-	ADD R1, R13, R13
-	WORD $0x4e62e44a // fcmeq v10.2d, v2.2d, v2.2d
-	WORD $0x6e681c4a // bsl v10.16b, v2.16b, v8.16b
+	WORD $0x6e6a1c09 // bsl v9.16b, v0.16b, v10.16b
+	WORD $0x4e61e428 // fcmeq v8.2d, v1.2d, v1.2d
+	WORD $0x6e6a1c28 // bsl v8.16b, v1.16b, v10.16b
+	WORD $0x3d800189 // str q9, [x12]
+	WORD $0x3ca46988 // str q8, [x12, x4]
+	ADD R1, R12, R12
+	WORD $0x4e62e448 // fcmeq v8.2d, v2.2d, v2.2d
+	WORD $0x6e6a1c48 // bsl v8.16b, v2.16b, v10.16b
 	WORD $0x4e63e469 // fcmeq v9.2d, v3.2d, v3.2d
-	WORD $0x6e681c69 // bsl v9.16b, v3.16b, v8.16b
-	WORD $0x3d8001aa // str q10, [x13]
-	WORD $0x3ca469a9 // str q9, [x13, x4]
-	ADD R1, R13, R13
+	WORD $0x6e6a1c69 // bsl v9.16b, v3.16b, v10.16b
+	WORD $0x3d800188 // str q8, [x12]
+	WORD $0x3ca46989 // str q9, [x12, x4]
+	ADD R1, R12, R12
 	WORD $0x4e64e489 // fcmeq v9.2d, v4.2d, v4.2d
-	WORD $0x6e681c89 // bsl v9.16b, v4.16b, v8.16b
-	WORD $0x4e65e4aa // fcmeq v10.2d, v5.2d, v5.2d
-	WORD $0x6e681caa // bsl v10.16b, v5.16b, v8.16b
-	WORD $0x3d8001a9 // str q9, [x13]
-	WORD $0x3ca469aa // str q10, [x13, x4]
-	ADD R1, R13, R13
-	WORD $0x4e66e4ca // fcmeq v10.2d, v6.2d, v6.2d
-	WORD $0x6e681cca // bsl v10.16b, v6.16b, v8.16b
+	WORD $0x6e6a1c89 // bsl v9.16b, v4.16b, v10.16b
+	WORD $0x4e65e4a8 // fcmeq v8.2d, v5.2d, v5.2d
+	WORD $0x6e6a1ca8 // bsl v8.16b, v5.16b, v10.16b
+	WORD $0x3d800189 // str q9, [x12]
+	WORD $0x3ca46988 // str q8, [x12, x4]
+	ADD R1, R12, R12
+	WORD $0x4e66e4c8 // fcmeq v8.2d, v6.2d, v6.2d
+	WORD $0x6e6a1cc8 // bsl v8.16b, v6.16b, v10.16b
 	WORD $0x4e67e4e9 // fcmeq v9.2d, v7.2d, v7.2d
-	WORD $0x6e681ce9 // bsl v9.16b, v7.16b, v8.16b
-	WORD $0x3d8001aa // str q10, [x13]
-	WORD $0x3ca469a9 // str q9, [x13, x4]
-	ADD R1, R13, R13
+	WORD $0x6e6a1ce9 // bsl v9.16b, v7.16b, v10.16b
+	WORD $0x3d800188 // str q8, [x12]
+	WORD $0x3ca46989 // str q9, [x12, x4]
+	ADD R1, R12, R12
 below:
-	MOVD times+72(FP), R14
-	SUBS $1, R14, R14
+	MOVD times+72(FP), R13
+	SUBS $1, R13, R13
 	BEQ last
-	MOVD R14, times+72(FP)
-	MOVD R13, c+0(FP)
-	MOVD aRow+24(FP), R14
-	LSL $3, R14, R14
-	ADD R6, R14, R14
-	MOVD R14, a+16(FP)
+	MOVD R13, times+72(FP)
+	MOVD R12, c+0(FP)
+	MOVD aRow+24(FP), R13
+	LSL $3, R13, R13
+	ADD R6, R13, R13
+	MOVD R13, a+16(FP)
 	JMP tile
 last:
 	RET
 
-// func gemm5x2_64NEON(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, split int, offs *int)
-TEXT ·gemm5x2_64NEON(SB), NOSPLIT, $0-112
+// func gemm5x2_64NEON(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
+TEXT ·gemm5x2_64NEON(SB), NOSPLIT, $0-104
 	MOVD $gemm5x2_64NEONNEONConstants<>(SB), R0
 	MOVD ldc+8(FP), R1
 	LSL $3, R1, R1
@@ -13640,17 +12312,12 @@ tile:
 	WORD $0x6f00e408 // movi v8.2d, #0
 	WORD $0x6f00e409 // movi v9.2d, #0
 	MOVD $0, R12
-	MOVD offs+104(FP), R13
 	CMP $0, R11
 	BEQ done2
-	CMP $0, R13
-	BEQ next2
-listed:
-	MOVD (R13), R14
-	ADD $8, R13, R13
-	ADD R14<<3, R10, R14
-	WORD $0x3dc001ca // ldr q10, [x14]
-	WORD $0x3dc005cb // ldr q11, [x14, #16]
+next2:
+	WORD $0x3dc0014a // ldr q10, [x10]
+	WORD $0x3ce4694b // ldr q11, [x10, x4]
+	ADD R3, R10, R10
 	WORD $0xfc6c68ac // ldr d12, [x5, x12]
 	WORD $0xfc6c68ed // ldr d13, [x7, x12]
 	WORD $0xfc6c690e // ldr d14, [x8, x12]
@@ -13668,114 +12335,91 @@ listed:
 	WORD $0x4fcd1169 // fmla v9.2d, v11.2d, v13.d[0]
 	ADD R2, R12, R12
 	SUBS $1, R11, R11
-	BNE listed
-	JMP done2
-next2:
-	WORD $0x3dc0014d // ldr q13, [x10]
-	WORD $0x3ce4694b // ldr q11, [x10, x4]
-	ADD R3, R10, R10
-	WORD $0xfc6c68aa // ldr d10, [x5, x12]
-	WORD $0xfc6c68ec // ldr d12, [x7, x12]
-	WORD $0xfc6c690e // ldr d14, [x8, x12]
-	WORD $0x4fca11a0 // fmla v0.2d, v13.2d, v10.d[0]
-	WORD $0x4fca1161 // fmla v1.2d, v11.2d, v10.d[0]
-	WORD $0xfc6c692a // ldr d10, [x9, x12]
-	WORD $0x4fcc11a2 // fmla v2.2d, v13.2d, v12.d[0]
-	WORD $0x4fcc1163 // fmla v3.2d, v11.2d, v12.d[0]
-	WORD $0xfc6c68cc // ldr d12, [x6, x12]
-	WORD $0x4fce11a4 // fmla v4.2d, v13.2d, v14.d[0]
-	WORD $0x4fce1165 // fmla v5.2d, v11.2d, v14.d[0]
-	WORD $0x4fca11a6 // fmla v6.2d, v13.2d, v10.d[0]
-	WORD $0x4fca1167 // fmla v7.2d, v11.2d, v10.d[0]
-	WORD $0x4fcc11a8 // fmla v8.2d, v13.2d, v12.d[0]
-	WORD $0x4fcc1169 // fmla v9.2d, v11.2d, v12.d[0]
-	ADD R2, R12, R12
-	SUBS $1, R11, R11
 	BNE next2
 done2:
-	MOVD c+0(FP), R14
-	MOVD mode+80(FP), R15
-	CMP $1, R15
+	MOVD c+0(FP), R13
+	MOVD mode+80(FP), R14
+	CMP $1, R14
 	BNE store2
-	MOVD R14, R15
-	WORD $0x3dc001ec // ldr q12, [x15]
-	WORD $0x3ce469eb // ldr q11, [x15, x4]
-	WORD $0x4e60d580 // fadd v0.2d, v12.2d, v0.2d
+	MOVD R13, R14
+	WORD $0x3dc001cd // ldr q13, [x14]
+	WORD $0x3ce469cb // ldr q11, [x14, x4]
+	WORD $0x4e60d5a0 // fadd v0.2d, v13.2d, v0.2d
 	WORD $0x4e61d561 // fadd v1.2d, v11.2d, v1.2d
-	ADD R1, R15, R15
-	WORD $0x3dc001eb // ldr q11, [x15]
-	WORD $0x3ce469ec // ldr q12, [x15, x4]
+	ADD R1, R14, R14
+	WORD $0x3dc001cb // ldr q11, [x14]
+	WORD $0x3ce469cd // ldr q13, [x14, x4]
 	WORD $0x4e62d562 // fadd v2.2d, v11.2d, v2.2d
-	WORD $0x4e63d583 // fadd v3.2d, v12.2d, v3.2d
-	ADD R1, R15, R15
-	WORD $0x3dc001ec // ldr q12, [x15]
-	WORD $0x3ce469eb // ldr q11, [x15, x4]
-	WORD $0x4e64d584 // fadd v4.2d, v12.2d, v4.2d
+	WORD $0x4e63d5a3 // fadd v3.2d, v13.2d, v3.2d
+	ADD R1, R14, R14
+	WORD $0x3dc001cd // ldr q13, [x14]
+	WORD $0x3ce469cb // ldr q11, [x14, x4]
+	WORD $0x4e64d5a4 // fadd v4.2d, v13.2d, v4.2d
 	WORD $0x4e65d565 // fadd v5.2d, v11.2d, v5.2d
-	ADD R1, R15, R15
-	WORD $0x3dc001eb // ldr q11, [x15]
-	WORD $0x3ce469ec // ldr q12, [x15, x4]
+	ADD R1, R14, R14
+	WORD $0x3dc001cb // ldr q11, [x14]
+	WORD $0x3ce469cd // ldr q13, [x14, x4]
 	WORD $0x4e66d566 // fadd v6.2d, v11.2d, v6.2d
-	WORD $0x4e67d587 // fadd v7.2d, v12.2d, v7.2d
-	ADD R1, R15, R15
-	WORD $0x3dc001ec // ldr q12, [x15]
-	WORD $0x3ce469eb // ldr q11, [x15, x4]
-	WORD $0x4e68d588 // fadd v8.2d, v12.2d, v8.2d
+	WORD $0x4e67d5a7 // fadd v7.2d, v13.2d, v7.2d
+	ADD R1, R14, R14
+	WORD $0x3dc001cd // ldr q13, [x14]
+	WORD $0x3ce469cb // ldr q11, [x14, x4]
+	WORD $0x4e68d5a8 // fadd v8.2d, v13.2d, v8.2d
 	WORD $0x4e69d569 // fadd v9.2d, v11.2d, v9.2d
-	ADD R1, R15, R15
+	ADD R1, R14, R14
 store2:
 	WORD $0x3dc0000b // ldr q11, [x0]
-	WORD $0x4e60e40c // fcmeq v12.2d, v0.2d, v0.2d
-	WORD $0x6e6b1c0c // bsl v12.16b, v0.16b, v11.16b
-	WORD $0x4e61e42d // fcmeq v13.2d, v1.2d, v1.2d
-	WORD $0x6e6b1c2d // bsl v13.16b, v1.16b, v11.16b
-	WORD $0x3d8001cc // str q12, [x14]
-	WORD $0x3ca469cd // str q13, [x14, x4]
-	ADD R1, R14, R14
-	WORD $0x4e62e44d // fcmeq v13.2d, v2.2d, v2.2d
-	WORD $0x6e6b1c4d // bsl v13.16b, v2.16b, v11.16b
-	WORD $0x4e63e46c // fcmeq v12.2d, v3.2d, v3.2d
-	WORD $0x6e6b1c6c // bsl v12.16b, v3.16b, v11.16b
-	WORD $0x3d8001cd // str q13, [x14]
-	WORD $0x3ca469cc // str q12, [x14, x4]
-	ADD R1, R14, R14
-	WORD $0x4e64e48c // fcmeq v12.2d, v4.2d, v4.2d
-	WORD $0x6e6b1c8c // bsl v12.16b, v4.16b, v11.16b
-	WORD $0x4e65e4ad // fcmeq v13.2d, v5.2d, v5.2d
-	WORD $0x6e6b1cad // bsl v13.16b, v5.16b, v11.16b
-	WORD $0x3d8001cc // str q12, [x14]
-	WORD $0x3ca469cd // str q13, [x14, x4]
-	ADD R1, R14, R14
-	WORD $0x4e66e4cd // fcmeq v13.2d, v6.2d, v6.2d
-	WORD $0x6e6b1ccd // bsl v13.16b, v6.16b, v11.16b
-	WORD $0x4e67e4ec // fcmeq v12.2d, v7.2d, v7.2d
-	WORD $0x6e6b1cec // bsl v12.16b, v7.16b, v11.16b
-	WORD $0x3d8001cd // str q13, [x14]
-	WORD $0x3ca469cc // str q12, [x14, x4]
-	ADD R1, R14, R14
-	WORD $0x4e68e50c // fcmeq v12.2d, v8.2d, v8.2d
-	WORD $0x6e6b1d0c // bsl v12.16b, v8.16b, v11.16b
-	WORD $0x4e69e52d // fcmeq v13.2d, v9.2d, v9.2d
-	WORD $0x6e6b1d2d // bsl v13.16b, v9.16b, v11.16b
-	WORD $0x3d8001cc // str q12, [x14]
-	WORD $0x3ca469cd // str q13, [x14, x4]
-	ADD R1, R14, R14
+	WORD $0x4e60e40d // fcmeq v13.2d, v0.2d, v0.2d
+	WORD $0x6e6b1c0d // bsl v13.16b, v0.16b, v11.16b
+	WORD $0x4e61e42a // fcmeq v10.2d, v1.2d, v1.2d
+	WORD $0x6e6b1c2a // bsl v10.16b, v1.16b, v11.16b
+	WORD $0x3d8001ad // str q13, [x13]
+	WORD $0x3ca469aa // str q10, [x13, x4]
+	ADD R1, R13, R13
+	WORD $0x4e62e44a // fcmeq v10.2d, v2.2d, v2.2d
+	WORD $0x6e6b1c4a // bsl v10.16b, v2.16b, v11.16b
+	WORD $0x4e63e46d // fcmeq v13.2d, v3.2d, v3.2d
+	WORD $0x6e6b1c6d // bsl v13.16b, v3.16b, v11.16b
+	WORD $0x3d8001aa // str q10, [x13]
+	WORD $0x3ca469ad // str q13, [x13, x4]
+	ADD R1, R13, R13
+	WORD $0x4e64e48d // fcmeq v13.2d, v4.2d, v4.2d
+	WORD $0x6e6b1c8d // bsl v13.16b, v4.16b, v11.16b
+	WORD $0x4e65e4aa // fcmeq v10.2d, v5.2d, v5.2d
+	WORD $0x6e6b1caa // bsl v10.16b, v5.16b, v11.16b
+	WORD $0x3d8001ad // str q13, [x13]
+	WORD $0x3ca469aa // str q10, [x13, x4]
+	ADD R1, R13, R13
+	WORD $0x4e66e4ca // fcmeq v10.2d, v6.2d, v6.2d
+	WORD $0x6e6b1cca // bsl v10.16b, v6.16b, v11.16b
+	WORD $0x4e67e4ed // fcmeq v13.2d, v7.2d, v7.2d
+	WORD $0x6e6b1ced // bsl v13.16b, v7.16b, v11.16b
+	WORD $0x3d8001aa // str q10, [x13]
+	WORD $0x3ca469ad // str q13, [x13, x4]
+	ADD R1, R13, R13
+	WORD $0x4e68e50d // fcmeq v13.2d, v8.2d, v8.2d
+	WORD $0x6e6b1d0d // bsl v13.16b, v8.16b, v11.16b
+	WORD $0x4e69e52a // fcmeq v10.2d, v9.2d, v9.2d
+	WORD $0x6e6b1d2a // bsl v10.16b, v9.16b, v11.16b
+	WORD $0x3d8001ad // str q13, [x13]
+	WORD $0x3ca469aa // str q10, [x13, x4]
+	ADD R1, R13, R13
 below:
-	MOVD times+72(FP), R15
-	SUBS $1, R15, R15
+	MOVD times+72(FP), R14
+	SUBS $1, R14, R14
 	BEQ last
-	MOVD R15, times+72(FP)
-	MOVD R14, c+0(FP)
-	MOVD aRow+24(FP), R15
-	LSL $3, R15, R15
-	ADD R6, R15, R15
-	MOVD R15, a+16(FP)
+	MOVD R14, times+72(FP)
+	MOVD R13, c+0(FP)
+	MOVD aRow+24(FP), R14
+	LSL $3, R14, R14
+	ADD R6, R14, R14
+	MOVD R14, a+16(FP)
 	JMP tile
 last:
 	RET
 
-// func gemm6x2_64NEON(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, split int, offs *int)
-TEXT ·gemm6x2_64NEON(SB), NOSPLIT, $0-112
+// func gemm6x2_64NEON(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
+TEXT ·gemm6x2_64NEON(SB), NOSPLIT, $0-104
 	MOVD $gemm6x2_64NEONNEONConstants<>(SB), R0
 	MOVD ldc+8(FP), R1
 	LSL $3, R1, R1
@@ -13810,17 +12454,12 @@ tile:
 	WORD $0x6f00e40a // movi v10.2d, #0
 	WORD $0x6f00e40b // movi v11.2d, #0
 	MOVD $0, R13
-	MOVD offs+104(FP), R14
 	CMP $0, R12
 	BEQ done2
-	CMP $0, R14
-	BEQ next2
-listed:
-	MOVD (R14), R15
-	ADD $8, R14, R14
-	ADD R15<<3, R11, R15
-	WORD $0x3dc001ec // ldr q12, [x15]
-	WORD $0x3dc005ed // ldr q13, [x15, #16]
+next2:
+	WORD $0x3dc0016c // ldr q12, [x11]
+	WORD $0x3ce4696d // ldr q13, [x11, x4]
+	ADD R3, R11, R11
 	WORD $0xfc6d68ae // ldr d14, [x5, x13]
 	WORD $0xfc6d68ef // ldr d15, [x7, x13]
 	WORD $0xfc6d6910 // ldr d16, [x8, x13]
@@ -13841,129 +12480,103 @@ listed:
 	WORD $0x4fd011ab // fmla v11.2d, v13.2d, v16.d[0]
 	ADD R2, R13, R13
 	SUBS $1, R12, R12
-	BNE listed
-	JMP done2
-next2:
-	WORD $0x3dc00170 // ldr q16, [x11]
-	WORD $0x3ce4696d // ldr q13, [x11, x4]
-	ADD R3, R11, R11
-	WORD $0xfc6d68ac // ldr d12, [x5, x13]
-	WORD $0xfc6d68ef // ldr d15, [x7, x13]
-	WORD $0xfc6d690e // ldr d14, [x8, x13]
-	WORD $0x4fcc1200 // fmla v0.2d, v16.2d, v12.d[0]
-	WORD $0x4fcc11a1 // fmla v1.2d, v13.2d, v12.d[0]
-	WORD $0xfc6d692c // ldr d12, [x9, x13]
-	WORD $0x4fcf1202 // fmla v2.2d, v16.2d, v15.d[0]
-	WORD $0x4fcf11a3 // fmla v3.2d, v13.2d, v15.d[0]
-	WORD $0xfc6d694f // ldr d15, [x10, x13]
-	WORD $0x4fce1204 // fmla v4.2d, v16.2d, v14.d[0]
-	WORD $0x4fce11a5 // fmla v5.2d, v13.2d, v14.d[0]
-	WORD $0xfc6d68ce // ldr d14, [x6, x13]
-	WORD $0x4fcc1206 // fmla v6.2d, v16.2d, v12.d[0]
-	WORD $0x4fcc11a7 // fmla v7.2d, v13.2d, v12.d[0]
-	WORD $0x4fcf1208 // fmla v8.2d, v16.2d, v15.d[0]
-	WORD $0x4fcf11a9 // fmla v9.2d, v13.2d, v15.d[0]
-	WORD $0x4fce120a // fmla v10.2d, v16.2d, v14.d[0]
-	WORD $0x4fce11ab // fmla v11.2d, v13.2d, v14.d[0]
-	ADD R2, R13, R13
-	SUBS $1, R12, R12
 	BNE next2
 done2:
-	MOVD c+0(FP), R15
-	MOVD mode+80(FP), R19
-	CMP $1, R19
+	MOVD c+0(FP), R14
+	MOVD mode+80(FP), R15
+	CMP $1, R15
 	BNE store2
-	MOVD R15, R19
-	WORD $0x3dc0026e // ldr q14, [x19]
-	WORD $0x3ce46a6d // ldr q13, [x19, x4]
-	WORD $0x4e60d5c0 // fadd v0.2d, v14.2d, v0.2d
+	MOVD R14, R15
+	WORD $0x3dc001f0 // ldr q16, [x15]
+	WORD $0x3ce469ed // ldr q13, [x15, x4]
+	WORD $0x4e60d600 // fadd v0.2d, v16.2d, v0.2d
 	WORD $0x4e61d5a1 // fadd v1.2d, v13.2d, v1.2d
-	ADD R1, R19, R19
-	WORD $0x3dc0026d // ldr q13, [x19]
-	WORD $0x3ce46a6e // ldr q14, [x19, x4]
+	ADD R1, R15, R15
+	WORD $0x3dc001ed // ldr q13, [x15]
+	WORD $0x3ce469f0 // ldr q16, [x15, x4]
 	WORD $0x4e62d5a2 // fadd v2.2d, v13.2d, v2.2d
-	WORD $0x4e63d5c3 // fadd v3.2d, v14.2d, v3.2d
-	ADD R1, R19, R19
-	WORD $0x3dc0026e // ldr q14, [x19]
-	WORD $0x3ce46a6d // ldr q13, [x19, x4]
-	WORD $0x4e64d5c4 // fadd v4.2d, v14.2d, v4.2d
+	WORD $0x4e63d603 // fadd v3.2d, v16.2d, v3.2d
+	ADD R1, R15, R15
+	WORD $0x3dc001f0 // ldr q16, [x15]
+	WORD $0x3ce469ed // ldr q13, [x15, x4]
+	WORD $0x4e64d604 // fadd v4.2d, v16.2d, v4.2d
 	WORD $0x4e65d5a5 // fadd v5.2d, v13.2d, v5.2d
-	ADD R1, R19, R19
-	WORD $0x3dc0026d // ldr q13, [x19]
-	WORD $0x3ce46a6e // ldr q14, [x19, x4]
+	ADD R1, R15, R15
+	WORD $0x3dc001ed // ldr q13, [x15]
+	WORD $0x3ce469f0 // ldr q16, [x15, x4]
 	WORD $0x4e66d5a6 // fadd v6.2d, v13.2d, v6.2d
-	WORD $0x4e67d5c7 // fadd v7.2d, v14.2d, v7.2d
-	ADD R1, R19, R19
-	WORD $0x3dc0026e // ldr q14, [x19]
-	WORD $0x3ce46a6d // ldr q13, [x19, x4]
-	WORD $0x4e68d5c8 // fadd v8.2d, v14.2d, v8.2d
+	WORD $0x4e67d607 // fadd v7.2d, v16.2d, v7.2d
+	ADD R1, R15, R15
+	WORD $0x3dc001f0 // ldr q16, [x15]
+	WORD $0x3ce469ed // ldr q13, [x15, x4]
+	WORD $0x4e68d608 // fadd v8.2d, v16.2d, v8.2d
 	WORD $0x4e69d5a9 // fadd v9.2d, v13.2d, v9.2d
-	ADD R1, R19, R19
-	WORD $0x3dc0026d // ldr q13, [x19]
-	WORD $0x3ce46a6e // ldr q14, [x19, x4]
+	ADD R1, R15, R15
+	WORD $0x3dc001ed // ldr q13, [x15]
+	WORD $0x3ce469f0 // ldr q16, [x15, x4]
 	WORD $0x4e6ad5aa // fadd v10.2d, v13.2d, v10.2d
-	WORD $0x4e6bd5cb // fadd v11.2d, v14.2d, v11.2d
-	ADD R1, R19, R19
+	WORD $0x4e6bd60b // fadd v11.2d, v16.2d, v11.2d
+	ADD R1, R15, R15
 store2:
-	WORD $0x3dc0000e // ldr q14, [x0]
+	WORD $0x3dc00010 // ldr q16, [x0]
 	WORD $0x4e60e40d // fcmeq v13.2d, v0.2d, v0.2d
-	WORD $0x6e6e1c0d // bsl v13.16b, v0.16b, v14.16b
-	WORD $0x4e61e430 // fcmeq v16.2d, v1.2d, v1.2d
-	WORD $0x6e6e1c30 // bsl v16.16b, v1.16b, v14.16b
-	WORD $0x3d8001ed // str q13, [x15]
-	WORD $0x3ca469f0 // str q16, [x15, x4]
-	ADD R1, R15, R15
-	WORD $0x4e62e450 // fcmeq v16.2d, v2.2d, v2.2d
-	WORD $0x6e6e1c50 // bsl v16.16b, v2.16b, v14.16b
+	WORD $0x6e701c0d // bsl v13.16b, v0.16b, v16.16b
+	WORD $0x4e61e42c // fcmeq v12.2d, v1.2d, v1.2d
+	WORD $0x6e701c2c // bsl v12.16b, v1.16b, v16.16b
+	WORD $0x3d8001cd // str q13, [x14]
+	WORD $0x3ca469cc // str q12, [x14, x4]
+	ADD R1, R14, R14
+	WORD $0x4e62e44c // fcmeq v12.2d, v2.2d, v2.2d
+	WORD $0x6e701c4c // bsl v12.16b, v2.16b, v16.16b
 	WORD $0x4e63e46d // fcmeq v13.2d, v3.2d, v3.2d
-	WORD $0x6e6e1c6d // bsl v13.16b, v3.16b, v14.16b
-	WORD $0x3d8001f0 // str q16, [x15]
-	WORD $0x3ca469ed // str q13, [x15, x4]
-	ADD R1, R15, R15
+	WORD $0x6e701c6d // bsl v13.16b, v3.16b, v16.16b
+	WORD $0x3d8001cc // str q12, [x14]
+	WORD $0x3ca469cd // str q13, [x14, x4]
+	ADD R1, R14, R14
 	WORD $0x4e64e48d // fcmeq v13.2d, v4.2d, v4.2d
-	WORD $0x6e6e1c8d // bsl v13.16b, v4.16b, v14.16b
-	WORD $0x4e65e4b0 // fcmeq v16.2d, v5.2d, v5.2d
-	WORD $0x6e6e1cb0 // bsl v16.16b, v5.16b, v14.16b
-	WORD $0x3d8001ed // str q13, [x15]
-	WORD $0x3ca469f0 // str q16, [x15, x4]
-	ADD R1, R15, R15
-	WORD $0x4e66e4d0 // fcmeq v16.2d, v6.2d, v6.2d
-	WORD $0x6e6e1cd0 // bsl v16.16b, v6.16b, v14.16b
+	WORD $0x6e701c8d // bsl v13.16b, v4.16b, v16.16b
+	WORD $0x4e65e4ac // fcmeq v12.2d, v5.2d, v5.2d
+	WORD $0x6e701cac // bsl v12.16b, v5.16b, v16.16b
+	WORD $0x3d8001cd // str q13, [x14]
+	WORD $0x3ca469cc // str q12, [x14, x4]
+	ADD R1, R14, R14
+	WORD $0x4e66e4cc // fcmeq v12.2d, v6.2d, v6.2d
+	WORD $0x6e701ccc // bsl v12.16b, v6.16b, v16.16b
 	WORD $0x4e67e4ed // fcmeq v13.2d, v7.2d, v7.2d
-	WORD $0x6e6e1ced // bsl v13.16b, v7.16b, v14.16b
-	WORD $0x3d8001f0 // str q16, [x15]
-	WORD $0x3ca469ed // str q13, [x15, x4]
-	ADD R1, R15, R15
+	WORD $0x6e701ced // bsl v13.16b, v7.16b, v16.16b
+	WORD $0x3d8001cc // str q12, [x14]
+	WORD $0x3ca469cd // str q13, [x14, x4]
+	ADD R1, R14, R14
 	WORD $0x4e68e50d // fcmeq v13.2d, v8.2d, v8.2d
-	WORD $0x6e6e1d0d // bsl v13.16b, v8.16b, v14.16b
-	WORD $0x4e69e530 // fcmeq v16.2d, v9.2d, v9.2d
-	WORD $0x6e6e1d30 // bsl v16.16b, v9.16b, v14.16b
-	WORD $0x3d8001ed // str q13, [x15]
-	WORD $0x3ca469f0 // str q16, [x15, x4]
-	ADD R1, R15, R15
-	WORD $0x4e6ae550 // fcmeq v16.2d, v10.2d, v10.2d
-	WORD $0x6e6e1d50 // bsl v16.16b, v10.16b, v14.16b
+	WORD $0x6e701d0d // bsl v13.16b, v8.16b, v16.16b
+	WORD $0x4e69e52c // fcmeq v12.2d, v9.2d, v9.2d
+	WORD $0x6e701d2c // bsl v12.16b, v9.16b, v16.16b
+	WORD $0x3d8001cd // str q13, [x14]
+	WORD $0x3ca469cc // str q12, [x14, x4]
+	ADD R1, R14, R14
+	WORD $0x4e6ae54c // fcmeq v12.2d, v10.2d, v10.2d
+	WORD $0x6e701d4c // bsl v12.16b, v10.16b, v16.16b
 	WORD $0x4e6be56d // fcmeq v13.2d, v11.2d, v11.2d
-	WORD $0x6e6e1d6d // bsl v13.16b, v11.16b, v14.16b
-	WORD $0x3d8001f0 // str q16, [x15]
-	WORD $0x3ca469ed // str q13, [x15, x4]
-	ADD R1, R15, R15
+	WORD $0x6e701d6d // bsl v13.16b, v11.16b, v16.16b
+	WORD $0x3d8001cc // str q12, [x14]
+	WORD $0x3ca469cd // str q13, [x14, x4]
+	ADD R1, R14, R14
 below:
-	MOVD times+72(FP), R19
-	SUBS $1, R19, R19
+	MOVD times+72(FP), R15
+	SUBS $1, R15, R15
 	BEQ last
-	MOVD R19, times+72(FP)
-	MOVD R15, c+0(FP)
-	MOVD aRow+24(FP), R19
-	LSL $3, R19, R19
-	ADD R6, R19, R19
-	MOVD R19, a+16(FP)
+	MOVD R15, times+72(FP)
+	MOVD R14, c+0(FP)
+	MOVD aRow+24(FP), R15
+	LSL $3, R15, R15
+	ADD R6, R15, R15
+	MOVD R15, a+16(FP)
 	JMP tile
 last:
 	RET
 
-// func gemm7x2_64NEON(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, split int, offs *int)
-TEXT ·gemm7x2_64NEON(SB), NOSPLIT, $0-112
+// func gemm7x2_64NEON(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
+TEXT ·gemm7x2_64NEON(SB), NOSPLIT, $0-104
 	MOVD $gemm7x2_64NEONNEONConstants<>(SB), R0
 	MOVD ldc+8(FP), R1
 	LSL $3, R1, R1
@@ -14001,17 +12614,12 @@ tile:
 	WORD $0x6f00e40c // movi v12.2d, #0
 	WORD $0x6f00e40d // movi v13.2d, #0
 	MOVD $0, R14
-	MOVD offs+104(FP), R15
 	CMP $0, R13
 	BEQ done2
-	CMP $0, R15
-	BEQ next2
-listed:
-	MOVD (R15), R19
-	ADD $8, R15, R15
-	ADD R19<<3, R12, R19
-	WORD $0x3dc0026e // ldr q14, [x19]
-	WORD $0x3dc0066f // ldr q15, [x19, #16]
+next2:
+	WORD $0x3dc0018e // ldr q14, [x12]
+	WORD $0x3ce4698f // ldr q15, [x12, x4]
+	ADD R3, R12, R12
 	WORD $0xfc6e68b0 // ldr d16, [x5, x14]
 	WORD $0xfc6e68f1 // ldr d17, [x7, x14]
 	WORD $0xfc6e6912 // ldr d18, [x8, x14]
@@ -14035,144 +12643,115 @@ listed:
 	WORD $0x4fd011ed // fmla v13.2d, v15.2d, v16.d[0]
 	ADD R2, R14, R14
 	SUBS $1, R13, R13
-	BNE listed
-	JMP done2
-next2:
-	WORD $0x3dc00190 // ldr q16, [x12]
-	WORD $0x3ce4698f // ldr q15, [x12, x4]
-	ADD R3, R12, R12
-	WORD $0xfc6e68ae // ldr d14, [x5, x14]
-	WORD $0xfc6e68f2 // ldr d18, [x7, x14]
-	WORD $0xfc6e6911 // ldr d17, [x8, x14]
-	WORD $0x4fce1200 // fmla v0.2d, v16.2d, v14.d[0]
-	WORD $0x4fce11e1 // fmla v1.2d, v15.2d, v14.d[0]
-	WORD $0xfc6e692e // ldr d14, [x9, x14]
-	WORD $0x4fd21202 // fmla v2.2d, v16.2d, v18.d[0]
-	WORD $0x4fd211e3 // fmla v3.2d, v15.2d, v18.d[0]
-	WORD $0xfc6e6952 // ldr d18, [x10, x14]
-	WORD $0x4fd11204 // fmla v4.2d, v16.2d, v17.d[0]
-	WORD $0x4fd111e5 // fmla v5.2d, v15.2d, v17.d[0]
-	WORD $0xfc6e6971 // ldr d17, [x11, x14]
-	WORD $0x4fce1206 // fmla v6.2d, v16.2d, v14.d[0]
-	WORD $0x4fce11e7 // fmla v7.2d, v15.2d, v14.d[0]
-	WORD $0xfc6e68ce // ldr d14, [x6, x14]
-	WORD $0x4fd21208 // fmla v8.2d, v16.2d, v18.d[0]
-	WORD $0x4fd211e9 // fmla v9.2d, v15.2d, v18.d[0]
-	WORD $0x4fd1120a // fmla v10.2d, v16.2d, v17.d[0]
-	WORD $0x4fd111eb // fmla v11.2d, v15.2d, v17.d[0]
-	WORD $0x4fce120c // fmla v12.2d, v16.2d, v14.d[0]
-	WORD $0x4fce11ed // fmla v13.2d, v15.2d, v14.d[0]
-	ADD R2, R14, R14
-	SUBS $1, R13, R13
 	BNE next2
 done2:
-	MOVD c+0(FP), R19
-	MOVD mode+80(FP), R20
-	CMP $1, R20
+	MOVD c+0(FP), R15
+	MOVD mode+80(FP), R19
+	CMP $1, R19
 	BNE store2
-	MOVD R19, R20
-	WORD $0x3dc0028e // ldr q14, [x20]
-	WORD $0x3ce46a8f // ldr q15, [x20, x4]
-	WORD $0x4e60d5c0 // fadd v0.2d, v14.2d, v0.2d
+	MOVD R15, R19
+	WORD $0x3dc00270 // ldr q16, [x19]
+	WORD $0x3ce46a6f // ldr q15, [x19, x4]
+	WORD $0x4e60d600 // fadd v0.2d, v16.2d, v0.2d
 	WORD $0x4e61d5e1 // fadd v1.2d, v15.2d, v1.2d
-	ADD R1, R20, R20
-	WORD $0x3dc0028f // ldr q15, [x20]
-	WORD $0x3ce46a8e // ldr q14, [x20, x4]
+	ADD R1, R19, R19
+	WORD $0x3dc0026f // ldr q15, [x19]
+	WORD $0x3ce46a70 // ldr q16, [x19, x4]
 	WORD $0x4e62d5e2 // fadd v2.2d, v15.2d, v2.2d
-	WORD $0x4e63d5c3 // fadd v3.2d, v14.2d, v3.2d
-	ADD R1, R20, R20
-	WORD $0x3dc0028e // ldr q14, [x20]
-	WORD $0x3ce46a8f // ldr q15, [x20, x4]
-	WORD $0x4e64d5c4 // fadd v4.2d, v14.2d, v4.2d
+	WORD $0x4e63d603 // fadd v3.2d, v16.2d, v3.2d
+	ADD R1, R19, R19
+	WORD $0x3dc00270 // ldr q16, [x19]
+	WORD $0x3ce46a6f // ldr q15, [x19, x4]
+	WORD $0x4e64d604 // fadd v4.2d, v16.2d, v4.2d
 	WORD $0x4e65d5e5 // fadd v5.2d, v15.2d, v5.2d
-	ADD R1, R20, R20
-	WORD $0x3dc0028f // ldr q15, [x20]
-	WORD $0x3ce46a8e // ldr q14, [x20, x4]
+	ADD R1, R19, R19
+	WORD $0x3dc0026f // ldr q15, [x19]
+	WORD $0x3ce46a70 // ldr q16, [x19, x4]
 	WORD $0x4e66d5e6 // fadd v6.2d, v15.2d, v6.2d
-	WORD $0x4e67d5c7 // fadd v7.2d, v14.2d, v7.2d
-	ADD R1, R20, R20
-	WORD $0x3dc0028e // ldr q14, [x20]
-	WORD $0x3ce46a8f // ldr q15, [x20, x4]
-	WORD $0x4e68d5c8 // fadd v8.2d, v14.2d, v8.2d
+	WORD $0x4e67d607 // fadd v7.2d, v16.2d, v7.2d
+	ADD R1, R19, R19
+	WORD $0x3dc00270 // ldr q16, [x19]
+	WORD $0x3ce46a6f // ldr q15, [x19, x4]
+	WORD $0x4e68d608 // fadd v8.2d, v16.2d, v8.2d
 	WORD $0x4e69d5e9 // fadd v9.2d, v15.2d, v9.2d
-	ADD R1, R20, R20
-	WORD $0x3dc0028f // ldr q15, [x20]
-	WORD $0x3ce46a8e // ldr q14, [x20, x4]
+	ADD R1, R19, R19
+	WORD $0x3dc0026f // ldr q15, [x19]
+	WORD $0x3ce46a70 // ldr q16, [x19, x4]
 	WORD $0x4e6ad5ea // fadd v10.2d, v15.2d, v10.2d
-	WORD $0x4e6bd5cb // fadd v11.2d, v14.2d, v11.2d
-	ADD R1, R20, R20
-	WORD $0x3dc0028e // ldr q14, [x20]
-	WORD $0x3ce46a8f // ldr q15, [x20, x4]
-	WORD $0x4e6cd5cc // fadd v12.2d, v14.2d, v12.2d
+	WORD $0x4e6bd60b // fadd v11.2d, v16.2d, v11.2d
+	ADD R1, R19, R19
+	WORD $0x3dc00270 // ldr q16, [x19]
+	WORD $0x3ce46a6f // ldr q15, [x19, x4]
+	WORD $0x4e6cd60c // fadd v12.2d, v16.2d, v12.2d
 	WORD $0x4e6dd5ed // fadd v13.2d, v15.2d, v13.2d
-	ADD R1, R20, R20
+	ADD R1, R19, R19
 store2:
 	WORD $0x3dc0000f // ldr q15, [x0]
-	WORD $0x4e60e40e // fcmeq v14.2d, v0.2d, v0.2d
-	WORD $0x6e6f1c0e // bsl v14.16b, v0.16b, v15.16b
-	WORD $0x4e61e430 // fcmeq v16.2d, v1.2d, v1.2d
-	WORD $0x6e6f1c30 // bsl v16.16b, v1.16b, v15.16b
-	WORD $0x3d80026e // str q14, [x19]
-	WORD $0x3ca46a70 // str q16, [x19, x4]
-	ADD R1, R19, R19
-	WORD $0x4e62e450 // fcmeq v16.2d, v2.2d, v2.2d
-	WORD $0x6e6f1c50 // bsl v16.16b, v2.16b, v15.16b
-	WORD $0x4e63e46e // fcmeq v14.2d, v3.2d, v3.2d
-	WORD $0x6e6f1c6e // bsl v14.16b, v3.16b, v15.16b
-	WORD $0x3d800270 // str q16, [x19]
-	WORD $0x3ca46a6e // str q14, [x19, x4]
-	ADD R1, R19, R19
-	WORD $0x4e64e48e // fcmeq v14.2d, v4.2d, v4.2d
-	WORD $0x6e6f1c8e // bsl v14.16b, v4.16b, v15.16b
-	WORD $0x4e65e4b0 // fcmeq v16.2d, v5.2d, v5.2d
-	WORD $0x6e6f1cb0 // bsl v16.16b, v5.16b, v15.16b
-	WORD $0x3d80026e // str q14, [x19]
-	WORD $0x3ca46a70 // str q16, [x19, x4]
-	ADD R1, R19, R19
-	WORD $0x4e66e4d0 // fcmeq v16.2d, v6.2d, v6.2d
-	WORD $0x6e6f1cd0 // bsl v16.16b, v6.16b, v15.16b
-	WORD $0x4e67e4ee // fcmeq v14.2d, v7.2d, v7.2d
-	WORD $0x6e6f1cee // bsl v14.16b, v7.16b, v15.16b
-	WORD $0x3d800270 // str q16, [x19]
-	WORD $0x3ca46a6e // str q14, [x19, x4]
-	ADD R1, R19, R19
-	WORD $0x4e68e50e // fcmeq v14.2d, v8.2d, v8.2d
-	WORD $0x6e6f1d0e // bsl v14.16b, v8.16b, v15.16b
-	WORD $0x4e69e530 // fcmeq v16.2d, v9.2d, v9.2d
-	WORD $0x6e6f1d30 // bsl v16.16b, v9.16b, v15.16b
-	WORD $0x3d80026e // str q14, [x19]
-	WORD $0x3ca46a70 // str q16, [x19, x4]
-	ADD R1, R19, R19
-	WORD $0x4e6ae550 // fcmeq v16.2d, v10.2d, v10.2d
-	WORD $0x6e6f1d50 // bsl v16.16b, v10.16b, v15.16b
-	WORD $0x4e6be56e // fcmeq v14.2d, v11.2d, v11.2d
-	WORD $0x6e6f1d6e // bsl v14.16b, v11.16b, v15.16b
-	WORD $0x3d800270 // str q16, [x19]
-	WORD $0x3ca46a6e // str q14, [x19, x4]
-	ADD R1, R19, R19
-	WORD $0x4e6ce58e // fcmeq v14.2d, v12.2d, v12.2d
-	WORD $0x6e6f1d8e // bsl v14.16b, v12.16b, v15.16b
-	WORD $0x4e6de5b0 // fcmeq v16.2d, v13.2d, v13.2d
-	WORD $0x6e6f1db0 // bsl v16.16b, v13.16b, v15.16b
-	WORD $0x3d80026e // str q14, [x19]
-	WORD $0x3ca46a70 // str q16, [x19, x4]
-	ADD R1, R19, R19
+	WORD $0x4e60e410 // fcmeq v16.2d, v0.2d, v0.2d
+	WORD $0x6e6f1c10 // bsl v16.16b, v0.16b, v15.16b
+	WORD $0x4e61e42e // fcmeq v14.2d, v1.2d, v1.2d
+	WORD $0x6e6f1c2e // bsl v14.16b, v1.16b, v15.16b
+	WORD $0x3d8001f0 // str q16, [x15]
+	WORD $0x3ca469ee // str q14, [x15, x4]
+	ADD R1, R15, R15
+	WORD $0x4e62e44e // fcmeq v14.2d, v2.2d, v2.2d
+	WORD $0x6e6f1c4e // bsl v14.16b, v2.16b, v15.16b
+	WORD $0x4e63e470 // fcmeq v16.2d, v3.2d, v3.2d
+	WORD $0x6e6f1c70 // bsl v16.16b, v3.16b, v15.16b
+	WORD $0x3d8001ee // str q14, [x15]
+	WORD $0x3ca469f0 // str q16, [x15, x4]
+	ADD R1, R15, R15
+	WORD $0x4e64e490 // fcmeq v16.2d, v4.2d, v4.2d
+	WORD $0x6e6f1c90 // bsl v16.16b, v4.16b, v15.16b
+	WORD $0x4e65e4ae // fcmeq v14.2d, v5.2d, v5.2d
+	WORD $0x6e6f1cae // bsl v14.16b, v5.16b, v15.16b
+	WORD $0x3d8001f0 // str q16, [x15]
+	WORD $0x3ca469ee // str q14, [x15, x4]
+	ADD R1, R15, R15
+	WORD $0x4e66e4ce // fcmeq v14.2d, v6.2d, v6.2d
+	WORD $0x6e6f1cce // bsl v14.16b, v6.16b, v15.16b
+	WORD $0x4e67e4f0 // fcmeq v16.2d, v7.2d, v7.2d
+	WORD $0x6e6f1cf0 // bsl v16.16b, v7.16b, v15.16b
+	WORD $0x3d8001ee // str q14, [x15]
+	WORD $0x3ca469f0 // str q16, [x15, x4]
+	ADD R1, R15, R15
+	WORD $0x4e68e510 // fcmeq v16.2d, v8.2d, v8.2d
+	WORD $0x6e6f1d10 // bsl v16.16b, v8.16b, v15.16b
+	WORD $0x4e69e52e // fcmeq v14.2d, v9.2d, v9.2d
+	WORD $0x6e6f1d2e // bsl v14.16b, v9.16b, v15.16b
+	WORD $0x3d8001f0 // str q16, [x15]
+	WORD $0x3ca469ee // str q14, [x15, x4]
+	ADD R1, R15, R15
+	WORD $0x4e6ae54e // fcmeq v14.2d, v10.2d, v10.2d
+	WORD $0x6e6f1d4e // bsl v14.16b, v10.16b, v15.16b
+	WORD $0x4e6be570 // fcmeq v16.2d, v11.2d, v11.2d
+	WORD $0x6e6f1d70 // bsl v16.16b, v11.16b, v15.16b
+	WORD $0x3d8001ee // str q14, [x15]
+	WORD $0x3ca469f0 // str q16, [x15, x4]
+	ADD R1, R15, R15
+	WORD $0x4e6ce590 // fcmeq v16.2d, v12.2d, v12.2d
+	WORD $0x6e6f1d90 // bsl v16.16b, v12.16b, v15.16b
+	WORD $0x4e6de5ae // fcmeq v14.2d, v13.2d, v13.2d
+	WORD $0x6e6f1dae // bsl v14.16b, v13.16b, v15.16b
+	WORD $0x3d8001f0 // str q16, [x15]
+	WORD $0x3ca469ee // str q14, [x15, x4]
+	ADD R1, R15, R15
 below:
-	MOVD times+72(FP), R20
-	SUBS $1, R20, R20
+	MOVD times+72(FP), R19
+	SUBS $1, R19, R19
 	BEQ last
-	MOVD R20, times+72(FP)
-	MOVD R19, c+0(FP)
-	MOVD aRow+24(FP), R20
-	LSL $3, R20, R20
-	ADD R6, R20, R20
-	MOVD R20, a+16(FP)
+	MOVD R19, times+72(FP)
+	MOVD R15, c+0(FP)
+	MOVD aRow+24(FP), R19
+	LSL $3, R19, R19
+	ADD R6, R19, R19
+	MOVD R19, a+16(FP)
 	JMP tile
 last:
 	RET
 
-// func gemm8x2_64NEON(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, split int, offs *int)
-TEXT ·gemm8x2_64NEON(SB), NOSPLIT, $0-112
+// func gemm8x2_64NEON(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
+TEXT ·gemm8x2_64NEON(SB), NOSPLIT, $0-104
 	MOVD $gemm8x2_64NEONNEONConstants<>(SB), R0
 	MOVD ldc+8(FP), R1
 	LSL $3, R1, R1
@@ -14213,17 +12792,12 @@ tile:
 	WORD $0x6f00e40e // movi v14.2d, #0
 	WORD $0x6f00e40f // movi v15.2d, #0
 	MOVD $0, R15
-	MOVD offs+104(FP), R19
 	CMP $0, R14
 	BEQ done2
-	CMP $0, R19
-	BEQ next2
-listed:
-	MOVD (R19), R20
-	ADD $8, R19, R19
-	ADD R20<<3, R13, R20
-	WORD $0x3dc00290 // ldr q16, [x20]
-	WORD $0x3dc00691 // ldr q17, [x20, #16]
+next2:
+	WORD $0x3dc001b0 // ldr q16, [x13]
+	WORD $0x3ce469b1 // ldr q17, [x13, x4]
+	ADD R3, R13, R13
 	WORD $0xfc6f68b2 // ldr d18, [x5, x15]
 	WORD $0xfc6f68f3 // ldr d19, [x7, x15]
 	WORD $0xfc6f6914 // ldr d20, [x8, x15]
@@ -14250,159 +12824,127 @@ listed:
 	WORD $0x4fd3122f // fmla v15.2d, v17.2d, v19.d[0]
 	ADD R2, R15, R15
 	SUBS $1, R14, R14
-	BNE listed
-	JMP done2
-next2:
-	WORD $0x3dc001b3 // ldr q19, [x13]
-	WORD $0x3ce469b1 // ldr q17, [x13, x4]
-	ADD R3, R13, R13
-	WORD $0xfc6f68b0 // ldr d16, [x5, x15]
-	WORD $0xfc6f68f2 // ldr d18, [x7, x15]
-	WORD $0xfc6f6914 // ldr d20, [x8, x15]
-	WORD $0x4fd01260 // fmla v0.2d, v19.2d, v16.d[0]
-	WORD $0x4fd01221 // fmla v1.2d, v17.2d, v16.d[0]
-	WORD $0xfc6f6930 // ldr d16, [x9, x15]
-	WORD $0x4fd21262 // fmla v2.2d, v19.2d, v18.d[0]
-	WORD $0x4fd21223 // fmla v3.2d, v17.2d, v18.d[0]
-	WORD $0xfc6f6952 // ldr d18, [x10, x15]
-	WORD $0x4fd41264 // fmla v4.2d, v19.2d, v20.d[0]
-	WORD $0x4fd41225 // fmla v5.2d, v17.2d, v20.d[0]
-	WORD $0xfc6f6974 // ldr d20, [x11, x15]
-	WORD $0x4fd01266 // fmla v6.2d, v19.2d, v16.d[0]
-	WORD $0x4fd01227 // fmla v7.2d, v17.2d, v16.d[0]
-	WORD $0xfc6f6990 // ldr d16, [x12, x15]
-	WORD $0x4fd21268 // fmla v8.2d, v19.2d, v18.d[0]
-	WORD $0x4fd21229 // fmla v9.2d, v17.2d, v18.d[0]
-	WORD $0xfc6f68d2 // ldr d18, [x6, x15]
-	WORD $0x4fd4126a // fmla v10.2d, v19.2d, v20.d[0]
-	WORD $0x4fd4122b // fmla v11.2d, v17.2d, v20.d[0]
-	WORD $0x4fd0126c // fmla v12.2d, v19.2d, v16.d[0]
-	WORD $0x4fd0122d // fmla v13.2d, v17.2d, v16.d[0]
-	WORD $0x4fd2126e // fmla v14.2d, v19.2d, v18.d[0]
-	WORD $0x4fd2122f // fmla v15.2d, v17.2d, v18.d[0]
-	ADD R2, R15, R15
-	SUBS $1, R14, R14
 	BNE next2
 done2:
-	MOVD c+0(FP), R20
-	MOVD mode+80(FP), R21
-	CMP $1, R21
+	MOVD c+0(FP), R19
+	MOVD mode+80(FP), R20
+	CMP $1, R20
 	BNE store2
-	MOVD R20, R21
-	WORD $0x3dc002b2 // ldr q18, [x21]
-	WORD $0x3ce46ab1 // ldr q17, [x21, x4]
-	WORD $0x4e60d640 // fadd v0.2d, v18.2d, v0.2d
+	MOVD R19, R20
+	WORD $0x3dc00293 // ldr q19, [x20]
+	WORD $0x3ce46a91 // ldr q17, [x20, x4]
+	WORD $0x4e60d660 // fadd v0.2d, v19.2d, v0.2d
 	WORD $0x4e61d621 // fadd v1.2d, v17.2d, v1.2d
-	ADD R1, R21, R21
-	WORD $0x3dc002b1 // ldr q17, [x21]
-	WORD $0x3ce46ab2 // ldr q18, [x21, x4]
+	ADD R1, R20, R20
+	WORD $0x3dc00291 // ldr q17, [x20]
+	WORD $0x3ce46a93 // ldr q19, [x20, x4]
 	WORD $0x4e62d622 // fadd v2.2d, v17.2d, v2.2d
-	WORD $0x4e63d643 // fadd v3.2d, v18.2d, v3.2d
-	ADD R1, R21, R21
-	WORD $0x3dc002b2 // ldr q18, [x21]
-	WORD $0x3ce46ab1 // ldr q17, [x21, x4]
-	WORD $0x4e64d644 // fadd v4.2d, v18.2d, v4.2d
+	WORD $0x4e63d663 // fadd v3.2d, v19.2d, v3.2d
+	ADD R1, R20, R20
+	WORD $0x3dc00293 // ldr q19, [x20]
+	WORD $0x3ce46a91 // ldr q17, [x20, x4]
+	WORD $0x4e64d664 // fadd v4.2d, v19.2d, v4.2d
 	WORD $0x4e65d625 // fadd v5.2d, v17.2d, v5.2d
-	ADD R1, R21, R21
-	WORD $0x3dc002b1 // ldr q17, [x21]
-	WORD $0x3ce46ab2 // ldr q18, [x21, x4]
+	ADD R1, R20, R20
+	WORD $0x3dc00291 // ldr q17, [x20]
+	WORD $0x3ce46a93 // ldr q19, [x20, x4]
 	WORD $0x4e66d626 // fadd v6.2d, v17.2d, v6.2d
-	WORD $0x4e67d647 // fadd v7.2d, v18.2d, v7.2d
-	ADD R1, R21, R21
-	WORD $0x3dc002b2 // ldr q18, [x21]
-	WORD $0x3ce46ab1 // ldr q17, [x21, x4]
-	WORD $0x4e68d648 // fadd v8.2d, v18.2d, v8.2d
+	WORD $0x4e67d667 // fadd v7.2d, v19.2d, v7.2d
+	ADD R1, R20, R20
+	WORD $0x3dc00293 // ldr q19, [x20]
+	WORD $0x3ce46a91 // ldr q17, [x20, x4]
+	WORD $0x4e68d668 // fadd v8.2d, v19.2d, v8.2d
 	WORD $0x4e69d629 // fadd v9.2d, v17.2d, v9.2d
-	ADD R1, R21, R21
-	WORD $0x3dc002b1 // ldr q17, [x21]
-	WORD $0x3ce46ab2 // ldr q18, [x21, x4]
+	ADD R1, R20, R20
+	WORD $0x3dc00291 // ldr q17, [x20]
+	WORD $0x3ce46a93 // ldr q19, [x20, x4]
 	WORD $0x4e6ad62a // fadd v10.2d, v17.2d, v10.2d
-	WORD $0x4e6bd64b // fadd v11.2d, v18.2d, v11.2d
-	ADD R1, R21, R21
-	WORD $0x3dc002b2 // ldr q18, [x21]
-	WORD $0x3ce46ab1 // ldr q17, [x21, x4]
-	WORD $0x4e6cd64c // fadd v12.2d, v18.2d, v12.2d
+	WORD $0x4e6bd66b // fadd v11.2d, v19.2d, v11.2d
+	ADD R1, R20, R20
+	WORD $0x3dc00293 // ldr q19, [x20]
+	WORD $0x3ce46a91 // ldr q17, [x20, x4]
+	WORD $0x4e6cd66c // fadd v12.2d, v19.2d, v12.2d
 	WORD $0x4e6dd62d // fadd v13.2d, v17.2d, v13.2d
-	ADD R1, R21, R21
-	WORD $0x3dc002b1 // ldr q17, [x21]
-	WORD $0x3ce46ab2 // ldr q18, [x21, x4]
+	ADD R1, R20, R20
+	WORD $0x3dc00291 // ldr q17, [x20]
+	WORD $0x3ce46a93 // ldr q19, [x20, x4]
 	WORD $0x4e6ed62e // fadd v14.2d, v17.2d, v14.2d
-	WORD $0x4e6fd64f // fadd v15.2d, v18.2d, v15.2d
-	ADD R1, R21, R21
+	WORD $0x4e6fd66f // fadd v15.2d, v19.2d, v15.2d
+	ADD R1, R20, R20
 store2:
-	WORD $0x3dc00012 // ldr q18, [x0]
+	WORD $0x3dc00013 // ldr q19, [x0]
 	WORD $0x4e60e411 // fcmeq v17.2d, v0.2d, v0.2d
-	WORD $0x6e721c11 // bsl v17.16b, v0.16b, v18.16b
-	WORD $0x4e61e433 // fcmeq v19.2d, v1.2d, v1.2d
-	WORD $0x6e721c33 // bsl v19.16b, v1.16b, v18.16b
-	WORD $0x3d800291 // str q17, [x20]
-	WORD $0x3ca46a93 // str q19, [x20, x4]
-	ADD R1, R20, R20
-	WORD $0x4e62e453 // fcmeq v19.2d, v2.2d, v2.2d
-	WORD $0x6e721c53 // bsl v19.16b, v2.16b, v18.16b
+	WORD $0x6e731c11 // bsl v17.16b, v0.16b, v19.16b
+	WORD $0x4e61e430 // fcmeq v16.2d, v1.2d, v1.2d
+	WORD $0x6e731c30 // bsl v16.16b, v1.16b, v19.16b
+	WORD $0x3d800271 // str q17, [x19]
+	WORD $0x3ca46a70 // str q16, [x19, x4]
+	ADD R1, R19, R19
+	WORD $0x4e62e450 // fcmeq v16.2d, v2.2d, v2.2d
+	WORD $0x6e731c50 // bsl v16.16b, v2.16b, v19.16b
 	WORD $0x4e63e471 // fcmeq v17.2d, v3.2d, v3.2d
-	WORD $0x6e721c71 // bsl v17.16b, v3.16b, v18.16b
-	WORD $0x3d800293 // str q19, [x20]
-	WORD $0x3ca46a91 // str q17, [x20, x4]
-	ADD R1, R20, R20
+	WORD $0x6e731c71 // bsl v17.16b, v3.16b, v19.16b
+	WORD $0x3d800270 // str q16, [x19]
+	WORD $0x3ca46a71 // str q17, [x19, x4]
+	ADD R1, R19, R19
 	WORD $0x4e64e491 // fcmeq v17.2d, v4.2d, v4.2d
-	WORD $0x6e721c91 // bsl v17.16b, v4.16b, v18.16b
-	WORD $0x4e65e4b3 // fcmeq v19.2d, v5.2d, v5.2d
-	WORD $0x6e721cb3 // bsl v19.16b, v5.16b, v18.16b
-	WORD $0x3d800291 // str q17, [x20]
-	WORD $0x3ca46a93 // str q19, [x20, x4]
-	ADD R1, R20, R20
-	WORD $0x4e66e4d3 // fcmeq v19.2d, v6.2d, v6.2d
-	WORD $0x6e721cd3 // bsl v19.16b, v6.16b, v18.16b
+	WORD $0x6e731c91 // bsl v17.16b, v4.16b, v19.16b
+	WORD $0x4e65e4b0 // fcmeq v16.2d, v5.2d, v5.2d
+	WORD $0x6e731cb0 // bsl v16.16b, v5.16b, v19.16b
+	WORD $0x3d800271 // str q17, [x19]
+	WORD $0x3ca46a70 // str q16, [x19, x4]
+	ADD R1, R19, R19
+	WORD $0x4e66e4d0 // fcmeq v16.2d, v6.2d, v6.2d
+	WORD $0x6e731cd0 // bsl v16.16b, v6.16b, v19.16b
 	WORD $0x4e67e4f1 // fcmeq v17.2d, v7.2d, v7.2d
-	WORD $0x6e721cf1 // bsl v17.16b, v7.16b, v18.16b
-	WORD $0x3d800293 // str q19, [x20]
-	WORD $0x3ca46a91 // str q17, [x20, x4]
-	ADD R1, R20, R20
+	WORD $0x6e731cf1 // bsl v17.16b, v7.16b, v19.16b
+	WORD $0x3d800270 // str q16, [x19]
+	WORD $0x3ca46a71 // str q17, [x19, x4]
+	ADD R1, R19, R19
 	WORD $0x4e68e511 // fcmeq v17.2d, v8.2d, v8.2d
-	WORD $0x6e721d11 // bsl v17.16b, v8.16b, v18.16b
-	WORD $0x4e69e533 // fcmeq v19.2d, v9.2d, v9.2d
-	WORD $0x6e721d33 // bsl v19.16b, v9.16b, v18.16b
-	WORD $0x3d800291 // str q17, [x20]
-	WORD $0x3ca46a93 // str q19, [x20, x4]
-	ADD R1, R20, R20
-	WORD $0x4e6ae553 // fcmeq v19.2d, v10.2d, v10.2d
-	WORD $0x6e721d53 // bsl v19.16b, v10.16b, v18.16b
+	WORD $0x6e731d11 // bsl v17.16b, v8.16b, v19.16b
+	WORD $0x4e69e530 // fcmeq v16.2d, v9.2d, v9.2d
+	WORD $0x6e731d30 // bsl v16.16b, v9.16b, v19.16b
+	WORD $0x3d800271 // str q17, [x19]
+	WORD $0x3ca46a70 // str q16, [x19, x4]
+	ADD R1, R19, R19
+	WORD $0x4e6ae550 // fcmeq v16.2d, v10.2d, v10.2d
+	WORD $0x6e731d50 // bsl v16.16b, v10.16b, v19.16b
 	WORD $0x4e6be571 // fcmeq v17.2d, v11.2d, v11.2d
-	WORD $0x6e721d71 // bsl v17.16b, v11.16b, v18.16b
-	WORD $0x3d800293 // str q19, [x20]
-	WORD $0x3ca46a91 // str q17, [x20, x4]
-	ADD R1, R20, R20
+	WORD $0x6e731d71 // bsl v17.16b, v11.16b, v19.16b
+	WORD $0x3d800270 // str q16, [x19]
+	WORD $0x3ca46a71 // str q17, [x19, x4]
+	ADD R1, R19, R19
 	WORD $0x4e6ce591 // fcmeq v17.2d, v12.2d, v12.2d
-	WORD $0x6e721d91 // bsl v17.16b, v12.16b, v18.16b
-	WORD $0x4e6de5b3 // fcmeq v19.2d, v13.2d, v13.2d
-	WORD $0x6e721db3 // bsl v19.16b, v13.16b, v18.16b
-	WORD $0x3d800291 // str q17, [x20]
-	WORD $0x3ca46a93 // str q19, [x20, x4]
-	ADD R1, R20, R20
-	WORD $0x4e6ee5d3 // fcmeq v19.2d, v14.2d, v14.2d
-	WORD $0x6e721dd3 // bsl v19.16b, v14.16b, v18.16b
+	WORD $0x6e731d91 // bsl v17.16b, v12.16b, v19.16b
+	WORD $0x4e6de5b0 // fcmeq v16.2d, v13.2d, v13.2d
+	WORD $0x6e731db0 // bsl v16.16b, v13.16b, v19.16b
+	WORD $0x3d800271 // str q17, [x19]
+	WORD $0x3ca46a70 // str q16, [x19, x4]
+	ADD R1, R19, R19
+	WORD $0x4e6ee5d0 // fcmeq v16.2d, v14.2d, v14.2d
+	WORD $0x6e731dd0 // bsl v16.16b, v14.16b, v19.16b
 	WORD $0x4e6fe5f1 // fcmeq v17.2d, v15.2d, v15.2d
-	WORD $0x6e721df1 // bsl v17.16b, v15.16b, v18.16b
-	WORD $0x3d800293 // str q19, [x20]
-	WORD $0x3ca46a91 // str q17, [x20, x4]
-	ADD R1, R20, R20
+	WORD $0x6e731df1 // bsl v17.16b, v15.16b, v19.16b
+	WORD $0x3d800270 // str q16, [x19]
+	WORD $0x3ca46a71 // str q17, [x19, x4]
+	ADD R1, R19, R19
 below:
-	MOVD times+72(FP), R21
-	SUBS $1, R21, R21
+	MOVD times+72(FP), R20
+	SUBS $1, R20, R20
 	BEQ last
-	MOVD R21, times+72(FP)
-	MOVD R20, c+0(FP)
-	MOVD aRow+24(FP), R21
-	LSL $3, R21, R21
-	ADD R6, R21, R21
-	MOVD R21, a+16(FP)
+	MOVD R20, times+72(FP)
+	MOVD R19, c+0(FP)
+	MOVD aRow+24(FP), R20
+	LSL $3, R20, R20
+	ADD R6, R20, R20
+	MOVD R20, a+16(FP)
 	JMP tile
 last:
 	RET
 
-// func gemm9x2_64NEON(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, split int, offs *int)
-TEXT ·gemm9x2_64NEON(SB), NOSPLIT, $0-112
+// func gemm9x2_64NEON(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
+TEXT ·gemm9x2_64NEON(SB), NOSPLIT, $0-104
 	MOVD $gemm9x2_64NEONNEONConstants<>(SB), R0
 	MOVD ldc+8(FP), R1
 	LSL $3, R1, R1
@@ -14446,17 +12988,12 @@ tile:
 	WORD $0x6f00e410 // movi v16.2d, #0
 	WORD $0x6f00e411 // movi v17.2d, #0
 	MOVD $0, R19
-	MOVD offs+104(FP), R20
 	CMP $0, R15
 	BEQ done2
-	CMP $0, R20
-	BEQ next2
-listed:
-	MOVD (R20), R21
-	ADD $8, R20, R20
-	ADD R21<<3, R14, R21
-	WORD $0x3dc002b2 // ldr q18, [x21]
-	WORD $0x3dc006b3 // ldr q19, [x21, #16]
+next2:
+	WORD $0x3dc001d2 // ldr q18, [x14]
+	WORD $0x3ce469d3 // ldr q19, [x14, x4]
+	ADD R3, R14, R14
 	WORD $0xfc7368b4 // ldr d20, [x5, x19]
 	WORD $0xfc7368f5 // ldr d21, [x7, x19]
 	WORD $0xfc736916 // ldr d22, [x8, x19]
@@ -14486,174 +13023,139 @@ listed:
 	WORD $0x4fd61271 // fmla v17.2d, v19.2d, v22.d[0]
 	ADD R2, R19, R19
 	SUBS $1, R15, R15
-	BNE listed
-	JMP done2
-next2:
-	WORD $0x3dc001d6 // ldr q22, [x14]
-	WORD $0x3ce469d3 // ldr q19, [x14, x4]
-	ADD R3, R14, R14
-	WORD $0xfc7368b2 // ldr d18, [x5, x19]
-	WORD $0xfc7368f5 // ldr d21, [x7, x19]
-	WORD $0xfc736914 // ldr d20, [x8, x19]
-	WORD $0x4fd212c0 // fmla v0.2d, v22.2d, v18.d[0]
-	WORD $0x4fd21261 // fmla v1.2d, v19.2d, v18.d[0]
-	WORD $0xfc736932 // ldr d18, [x9, x19]
-	WORD $0x4fd512c2 // fmla v2.2d, v22.2d, v21.d[0]
-	WORD $0x4fd51263 // fmla v3.2d, v19.2d, v21.d[0]
-	WORD $0xfc736955 // ldr d21, [x10, x19]
-	WORD $0x4fd412c4 // fmla v4.2d, v22.2d, v20.d[0]
-	WORD $0x4fd41265 // fmla v5.2d, v19.2d, v20.d[0]
-	WORD $0xfc736974 // ldr d20, [x11, x19]
-	WORD $0x4fd212c6 // fmla v6.2d, v22.2d, v18.d[0]
-	WORD $0x4fd21267 // fmla v7.2d, v19.2d, v18.d[0]
-	WORD $0xfc736992 // ldr d18, [x12, x19]
-	WORD $0x4fd512c8 // fmla v8.2d, v22.2d, v21.d[0]
-	WORD $0x4fd51269 // fmla v9.2d, v19.2d, v21.d[0]
-	WORD $0xfc7369b5 // ldr d21, [x13, x19]
-	WORD $0x4fd412ca // fmla v10.2d, v22.2d, v20.d[0]
-	WORD $0x4fd4126b // fmla v11.2d, v19.2d, v20.d[0]
-	WORD $0xfc7368d4 // ldr d20, [x6, x19]
-	WORD $0x4fd212cc // fmla v12.2d, v22.2d, v18.d[0]
-	WORD $0x4fd2126d // fmla v13.2d, v19.2d, v18.d[0]
-	WORD $0x4fd512ce // fmla v14.2d, v22.2d, v21.d[0]
-	WORD $0x4fd5126f // fmla v15.2d, v19.2d, v21.d[0]
-	WORD $0x4fd412d0 // fmla v16.2d, v22.2d, v20.d[0]
-	WORD $0x4fd41271 // fmla v17.2d, v19.2d, v20.d[0]
-	ADD R2, R19, R19
-	SUBS $1, R15, R15
 	BNE next2
 done2:
-	MOVD c+0(FP), R21
-	MOVD mode+80(FP), R22
-	CMP $1, R22
+	MOVD c+0(FP), R20
+	MOVD mode+80(FP), R21
+	CMP $1, R21
 	BNE store2
-	MOVD R21, R22
-	WORD $0x3dc002d4 // ldr q20, [x22]
-	WORD $0x3ce46ad3 // ldr q19, [x22, x4]
-	WORD $0x4e60d680 // fadd v0.2d, v20.2d, v0.2d
+	MOVD R20, R21
+	WORD $0x3dc002b6 // ldr q22, [x21]
+	WORD $0x3ce46ab3 // ldr q19, [x21, x4]
+	WORD $0x4e60d6c0 // fadd v0.2d, v22.2d, v0.2d
 	WORD $0x4e61d661 // fadd v1.2d, v19.2d, v1.2d
-	ADD R1, R22, R22
-	WORD $0x3dc002d3 // ldr q19, [x22]
-	WORD $0x3ce46ad4 // ldr q20, [x22, x4]
+	ADD R1, R21, R21
+	WORD $0x3dc002b3 // ldr q19, [x21]
+	WORD $0x3ce46ab6 // ldr q22, [x21, x4]
 	WORD $0x4e62d662 // fadd v2.2d, v19.2d, v2.2d
-	WORD $0x4e63d683 // fadd v3.2d, v20.2d, v3.2d
-	ADD R1, R22, R22
-	WORD $0x3dc002d4 // ldr q20, [x22]
-	WORD $0x3ce46ad3 // ldr q19, [x22, x4]
-	WORD $0x4e64d684 // fadd v4.2d, v20.2d, v4.2d
+	WORD $0x4e63d6c3 // fadd v3.2d, v22.2d, v3.2d
+	ADD R1, R21, R21
+	WORD $0x3dc002b6 // ldr q22, [x21]
+	WORD $0x3ce46ab3 // ldr q19, [x21, x4]
+	WORD $0x4e64d6c4 // fadd v4.2d, v22.2d, v4.2d
 	WORD $0x4e65d665 // fadd v5.2d, v19.2d, v5.2d
-	ADD R1, R22, R22
-	WORD $0x3dc002d3 // ldr q19, [x22]
-	WORD $0x3ce46ad4 // ldr q20, [x22, x4]
+	ADD R1, R21, R21
+	WORD $0x3dc002b3 // ldr q19, [x21]
+	WORD $0x3ce46ab6 // ldr q22, [x21, x4]
 	WORD $0x4e66d666 // fadd v6.2d, v19.2d, v6.2d
-	WORD $0x4e67d687 // fadd v7.2d, v20.2d, v7.2d
-	ADD R1, R22, R22
-	WORD $0x3dc002d4 // ldr q20, [x22]
-	WORD $0x3ce46ad3 // ldr q19, [x22, x4]
-	WORD $0x4e68d688 // fadd v8.2d, v20.2d, v8.2d
+	WORD $0x4e67d6c7 // fadd v7.2d, v22.2d, v7.2d
+	ADD R1, R21, R21
+	WORD $0x3dc002b6 // ldr q22, [x21]
+	WORD $0x3ce46ab3 // ldr q19, [x21, x4]
+	WORD $0x4e68d6c8 // fadd v8.2d, v22.2d, v8.2d
 	WORD $0x4e69d669 // fadd v9.2d, v19.2d, v9.2d
-	ADD R1, R22, R22
-	WORD $0x3dc002d3 // ldr q19, [x22]
-	WORD $0x3ce46ad4 // ldr q20, [x22, x4]
+	ADD R1, R21, R21
+	WORD $0x3dc002b3 // ldr q19, [x21]
+	WORD $0x3ce46ab6 // ldr q22, [x21, x4]
 	WORD $0x4e6ad66a // fadd v10.2d, v19.2d, v10.2d
-	WORD $0x4e6bd68b // fadd v11.2d, v20.2d, v11.2d
-	ADD R1, R22, R22
-	WORD $0x3dc002d4 // ldr q20, [x22]
-	WORD $0x3ce46ad3 // ldr q19, [x22, x4]
-	WORD $0x4e6cd68c // fadd v12.2d, v20.2d, v12.2d
+	WORD $0x4e6bd6cb // fadd v11.2d, v22.2d, v11.2d
+	ADD R1, R21, R21
+	WORD $0x3dc002b6 // ldr q22, [x21]
+	WORD $0x3ce46ab3 // ldr q19, [x21, x4]
+	WORD $0x4e6cd6cc // fadd v12.2d, v22.2d, v12.2d
 	WORD $0x4e6dd66d // fadd v13.2d, v19.2d, v13.2d
-	ADD R1, R22, R22
-	WORD $0x3dc002d3 // ldr q19, [x22]
-	WORD $0x3ce46ad4 // ldr q20, [x22, x4]
+	ADD R1, R21, R21
+	WORD $0x3dc002b3 // ldr q19, [x21]
+	WORD $0x3ce46ab6 // ldr q22, [x21, x4]
 	WORD $0x4e6ed66e // fadd v14.2d, v19.2d, v14.2d
-	WORD $0x4e6fd68f // fadd v15.2d, v20.2d, v15.2d
-	ADD R1, R22, R22
-	WORD $0x3dc002d4 // ldr q20, [x22]
-	WORD $0x3ce46ad3 // ldr q19, [x22, x4]
-	WORD $0x4e70d690 // fadd v16.2d, v20.2d, v16.2d
+	WORD $0x4e6fd6cf // fadd v15.2d, v22.2d, v15.2d
+	ADD R1, R21, R21
+	WORD $0x3dc002b6 // ldr q22, [x21]
+	WORD $0x3ce46ab3 // ldr q19, [x21, x4]
+	WORD $0x4e70d6d0 // fadd v16.2d, v22.2d, v16.2d
 	WORD $0x4e71d671 // fadd v17.2d, v19.2d, v17.2d
-	ADD R1, R22, R22
+	ADD R1, R21, R21
 store2:
 	WORD $0x3dc00013 // ldr q19, [x0]
-	WORD $0x4e60e414 // fcmeq v20.2d, v0.2d, v0.2d
-	WORD $0x6e731c14 // bsl v20.16b, v0.16b, v19.16b
-	WORD $0x4e61e436 // fcmeq v22.2d, v1.2d, v1.2d
-	WORD $0x6e731c36 // bsl v22.16b, v1.16b, v19.16b
-	WORD $0x3d8002b4 // str q20, [x21]
-	WORD $0x3ca46ab6 // str q22, [x21, x4]
-	ADD R1, R21, R21
-	WORD $0x4e62e456 // fcmeq v22.2d, v2.2d, v2.2d
-	WORD $0x6e731c56 // bsl v22.16b, v2.16b, v19.16b
-	WORD $0x4e63e474 // fcmeq v20.2d, v3.2d, v3.2d
-	WORD $0x6e731c74 // bsl v20.16b, v3.16b, v19.16b
-	WORD $0x3d8002b6 // str q22, [x21]
-	WORD $0x3ca46ab4 // str q20, [x21, x4]
-	ADD R1, R21, R21
-	WORD $0x4e64e494 // fcmeq v20.2d, v4.2d, v4.2d
-	WORD $0x6e731c94 // bsl v20.16b, v4.16b, v19.16b
-	WORD $0x4e65e4b6 // fcmeq v22.2d, v5.2d, v5.2d
-	WORD $0x6e731cb6 // bsl v22.16b, v5.16b, v19.16b
-	WORD $0x3d8002b4 // str q20, [x21]
-	WORD $0x3ca46ab6 // str q22, [x21, x4]
-	ADD R1, R21, R21
-	WORD $0x4e66e4d6 // fcmeq v22.2d, v6.2d, v6.2d
-	WORD $0x6e731cd6 // bsl v22.16b, v6.16b, v19.16b
-	WORD $0x4e67e4f4 // fcmeq v20.2d, v7.2d, v7.2d
-	WORD $0x6e731cf4 // bsl v20.16b, v7.16b, v19.16b
-	WORD $0x3d8002b6 // str q22, [x21]
-	WORD $0x3ca46ab4 // str q20, [x21, x4]
-	ADD R1, R21, R21
-	WORD $0x4e68e514 // fcmeq v20.2d, v8.2d, v8.2d
-	WORD $0x6e731d14 // bsl v20.16b, v8.16b, v19.16b
-	WORD $0x4e69e536 // fcmeq v22.2d, v9.2d, v9.2d
-	WORD $0x6e731d36 // bsl v22.16b, v9.16b, v19.16b
-	WORD $0x3d8002b4 // str q20, [x21]
-	WORD $0x3ca46ab6 // str q22, [x21, x4]
-	ADD R1, R21, R21
-	WORD $0x4e6ae556 // fcmeq v22.2d, v10.2d, v10.2d
-	WORD $0x6e731d56 // bsl v22.16b, v10.16b, v19.16b
-	WORD $0x4e6be574 // fcmeq v20.2d, v11.2d, v11.2d
-	WORD $0x6e731d74 // bsl v20.16b, v11.16b, v19.16b
-	WORD $0x3d8002b6 // str q22, [x21]
-	WORD $0x3ca46ab4 // str q20, [x21, x4]
-	ADD R1, R21, R21
-	WORD $0x4e6ce594 // fcmeq v20.2d, v12.2d, v12.2d
-	WORD $0x6e731d94 // bsl v20.16b, v12.16b, v19.16b
-	WORD $0x4e6de5b6 // fcmeq v22.2d, v13.2d, v13.2d
-	WORD $0x6e731db6 // bsl v22.16b, v13.16b, v19.16b
-	WORD $0x3d8002b4 // str q20, [x21]
-	WORD $0x3ca46ab6 // str q22, [x21, x4]
-	ADD R1, R21, R21
-	WORD $0x4e6ee5d6 // fcmeq v22.2d, v14.2d, v14.2d
-	WORD $0x6e731dd6 // bsl v22.16b, v14.16b, v19.16b
-	WORD $0x4e6fe5f4 // fcmeq v20.2d, v15.2d, v15.2d
-	WORD $0x6e731df4 // bsl v20.16b, v15.16b, v19.16b
-	WORD $0x3d8002b6 // str q22, [x21]
-	WORD $0x3ca46ab4 // str q20, [x21, x4]
-	ADD R1, R21, R21
-	WORD $0x4e70e614 // fcmeq v20.2d, v16.2d, v16.2d
-	WORD $0x6e731e14 // bsl v20.16b, v16.16b, v19.16b
-	WORD $0x4e71e636 // fcmeq v22.2d, v17.2d, v17.2d
-	WORD $0x6e731e36 // bsl v22.16b, v17.16b, v19.16b
-	WORD $0x3d8002b4 // str q20, [x21]
-	WORD $0x3ca46ab6 // str q22, [x21, x4]
-	ADD R1, R21, R21
+	WORD $0x4e60e416 // fcmeq v22.2d, v0.2d, v0.2d
+	WORD $0x6e731c16 // bsl v22.16b, v0.16b, v19.16b
+	WORD $0x4e61e432 // fcmeq v18.2d, v1.2d, v1.2d
+	WORD $0x6e731c32 // bsl v18.16b, v1.16b, v19.16b
+	WORD $0x3d800296 // str q22, [x20]
+	WORD $0x3ca46a92 // str q18, [x20, x4]
+	ADD R1, R20, R20
+	WORD $0x4e62e452 // fcmeq v18.2d, v2.2d, v2.2d
+	WORD $0x6e731c52 // bsl v18.16b, v2.16b, v19.16b
+	WORD $0x4e63e476 // fcmeq v22.2d, v3.2d, v3.2d
+	WORD $0x6e731c76 // bsl v22.16b, v3.16b, v19.16b
+	WORD $0x3d800292 // str q18, [x20]
+	WORD $0x3ca46a96 // str q22, [x20, x4]
+	ADD R1, R20, R20
+	WORD $0x4e64e496 // fcmeq v22.2d, v4.2d, v4.2d
+	WORD $0x6e731c96 // bsl v22.16b, v4.16b, v19.16b
+	WORD $0x4e65e4b2 // fcmeq v18.2d, v5.2d, v5.2d
+	WORD $0x6e731cb2 // bsl v18.16b, v5.16b, v19.16b
+	WORD $0x3d800296 // str q22, [x20]
+	WORD $0x3ca46a92 // str q18, [x20, x4]
+	ADD R1, R20, R20
+	WORD $0x4e66e4d2 // fcmeq v18.2d, v6.2d, v6.2d
+	WORD $0x6e731cd2 // bsl v18.16b, v6.16b, v19.16b
+	WORD $0x4e67e4f6 // fcmeq v22.2d, v7.2d, v7.2d
+	WORD $0x6e731cf6 // bsl v22.16b, v7.16b, v19.16b
+	WORD $0x3d800292 // str q18, [x20]
+	WORD $0x3ca46a96 // str q22, [x20, x4]
+	ADD R1, R20, R20
+	WORD $0x4e68e516 // fcmeq v22.2d, v8.2d, v8.2d
+	WORD $0x6e731d16 // bsl v22.16b, v8.16b, v19.16b
+	WORD $0x4e69e532 // fcmeq v18.2d, v9.2d, v9.2d
+	WORD $0x6e731d32 // bsl v18.16b, v9.16b, v19.16b
+	WORD $0x3d800296 // str q22, [x20]
+	WORD $0x3ca46a92 // str q18, [x20, x4]
+	ADD R1, R20, R20
+	WORD $0x4e6ae552 // fcmeq v18.2d, v10.2d, v10.2d
+	WORD $0x6e731d52 // bsl v18.16b, v10.16b, v19.16b
+	WORD $0x4e6be576 // fcmeq v22.2d, v11.2d, v11.2d
+	WORD $0x6e731d76 // bsl v22.16b, v11.16b, v19.16b
+	WORD $0x3d800292 // str q18, [x20]
+	WORD $0x3ca46a96 // str q22, [x20, x4]
+	ADD R1, R20, R20
+	WORD $0x4e6ce596 // fcmeq v22.2d, v12.2d, v12.2d
+	WORD $0x6e731d96 // bsl v22.16b, v12.16b, v19.16b
+	WORD $0x4e6de5b2 // fcmeq v18.2d, v13.2d, v13.2d
+	WORD $0x6e731db2 // bsl v18.16b, v13.16b, v19.16b
+	WORD $0x3d800296 // str q22, [x20]
+	WORD $0x3ca46a92 // str q18, [x20, x4]
+	ADD R1, R20, R20
+	WORD $0x4e6ee5d2 // fcmeq v18.2d, v14.2d, v14.2d
+	WORD $0x6e731dd2 // bsl v18.16b, v14.16b, v19.16b
+	WORD $0x4e6fe5f6 // fcmeq v22.2d, v15.2d, v15.2d
+	WORD $0x6e731df6 // bsl v22.16b, v15.16b, v19.16b
+	WORD $0x3d800292 // str q18, [x20]
+	WORD $0x3ca46a96 // str q22, [x20, x4]
+	ADD R1, R20, R20
+	WORD $0x4e70e616 // fcmeq v22.2d, v16.2d, v16.2d
+	WORD $0x6e731e16 // bsl v22.16b, v16.16b, v19.16b
+	WORD $0x4e71e632 // fcmeq v18.2d, v17.2d, v17.2d
+	WORD $0x6e731e32 // bsl v18.16b, v17.16b, v19.16b
+	WORD $0x3d800296 // str q22, [x20]
+	WORD $0x3ca46a92 // str q18, [x20, x4]
+	ADD R1, R20, R20
 below:
-	MOVD times+72(FP), R22
-	SUBS $1, R22, R22
+	MOVD times+72(FP), R21
+	SUBS $1, R21, R21
 	BEQ last
-	MOVD R22, times+72(FP)
-	MOVD R21, c+0(FP)
-	MOVD aRow+24(FP), R22
-	LSL $3, R22, R22
-	ADD R6, R22, R22
-	MOVD R22, a+16(FP)
+	MOVD R21, times+72(FP)
+	MOVD R20, c+0(FP)
+	MOVD aRow+24(FP), R21
+	LSL $3, R21, R21
+	ADD R6, R21, R21
+	MOVD R21, a+16(FP)
 	JMP tile
 last:
 	RET
 
-// func gemm10x2_64NEON(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, split int, offs *int)
-TEXT ·gemm10x2_64NEON(SB), NOSPLIT, $0-112
+// func gemm10x2_64NEON(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
+TEXT ·gemm10x2_64NEON(SB), NOSPLIT, $0-104
 	MOVD $gemm10x2_64NEONNEONConstants<>(SB), R0
 	MOVD ldc+8(FP), R1
 	LSL $3, R1, R1
@@ -14700,17 +13202,12 @@ tile:
 	WORD $0x6f00e412 // movi v18.2d, #0
 	WORD $0x6f00e413 // movi v19.2d, #0
 	MOVD $0, R20
-	MOVD offs+104(FP), R21
 	CMP $0, R19
 	BEQ done2
-	CMP $0, R21
-	BEQ next2
-listed:
-	MOVD (R21), R22
-	ADD $8, R21, R21
-	ADD R22<<3, R15, R22
-	WORD $0x3dc002d4 // ldr q20, [x22]
-	WORD $0x3dc006d5 // ldr q21, [x22, #16]
+next2:
+	WORD $0x3dc001f4 // ldr q20, [x15]
+	WORD $0x3ce469f5 // ldr q21, [x15, x4]
+	ADD R3, R15, R15
 	WORD $0xfc7468b6 // ldr d22, [x5, x20]
 	WORD $0xfc7468f7 // ldr d23, [x7, x20]
 	WORD $0xfc746918 // ldr d24, [x8, x20]
@@ -14743,189 +13240,151 @@ listed:
 	WORD $0x4fd612b3 // fmla v19.2d, v21.2d, v22.d[0]
 	ADD R2, R20, R20
 	SUBS $1, R19, R19
-	BNE listed
-	JMP done2
-next2:
-	WORD $0x3dc001f6 // ldr q22, [x15]
-	WORD $0x3ce469f5 // ldr q21, [x15, x4]
-	ADD R3, R15, R15
-	WORD $0xfc7468b4 // ldr d20, [x5, x20]
-	WORD $0xfc7468f8 // ldr d24, [x7, x20]
-	WORD $0xfc746917 // ldr d23, [x8, x20]
-	WORD $0x4fd412c0 // fmla v0.2d, v22.2d, v20.d[0]
-	WORD $0x4fd412a1 // fmla v1.2d, v21.2d, v20.d[0]
-	WORD $0xfc746934 // ldr d20, [x9, x20]
-	WORD $0x4fd812c2 // fmla v2.2d, v22.2d, v24.d[0]
-	WORD $0x4fd812a3 // fmla v3.2d, v21.2d, v24.d[0]
-	WORD $0xfc746958 // ldr d24, [x10, x20]
-	WORD $0x4fd712c4 // fmla v4.2d, v22.2d, v23.d[0]
-	WORD $0x4fd712a5 // fmla v5.2d, v21.2d, v23.d[0]
-	WORD $0xfc746977 // ldr d23, [x11, x20]
-	WORD $0x4fd412c6 // fmla v6.2d, v22.2d, v20.d[0]
-	WORD $0x4fd412a7 // fmla v7.2d, v21.2d, v20.d[0]
-	WORD $0xfc746994 // ldr d20, [x12, x20]
-	WORD $0x4fd812c8 // fmla v8.2d, v22.2d, v24.d[0]
-	WORD $0x4fd812a9 // fmla v9.2d, v21.2d, v24.d[0]
-	WORD $0xfc7469b8 // ldr d24, [x13, x20]
-	WORD $0x4fd712ca // fmla v10.2d, v22.2d, v23.d[0]
-	WORD $0x4fd712ab // fmla v11.2d, v21.2d, v23.d[0]
-	WORD $0xfc7469d7 // ldr d23, [x14, x20]
-	WORD $0x4fd412cc // fmla v12.2d, v22.2d, v20.d[0]
-	WORD $0x4fd412ad // fmla v13.2d, v21.2d, v20.d[0]
-	WORD $0xfc7468d4 // ldr d20, [x6, x20]
-	WORD $0x4fd812ce // fmla v14.2d, v22.2d, v24.d[0]
-	WORD $0x4fd812af // fmla v15.2d, v21.2d, v24.d[0]
-	WORD $0x4fd712d0 // fmla v16.2d, v22.2d, v23.d[0]
-	WORD $0x4fd712b1 // fmla v17.2d, v21.2d, v23.d[0]
-	WORD $0x4fd412d2 // fmla v18.2d, v22.2d, v20.d[0]
-	WORD $0x4fd412b3 // fmla v19.2d, v21.2d, v20.d[0]
-	ADD R2, R20, R20
-	SUBS $1, R19, R19
 	BNE next2
 done2:
-	MOVD c+0(FP), R22
-	MOVD mode+80(FP), R23
-	CMP $1, R23
+	MOVD c+0(FP), R21
+	MOVD mode+80(FP), R22
+	CMP $1, R22
 	BNE store2
-	MOVD R22, R23
-	WORD $0x3dc002f4 // ldr q20, [x23]
-	WORD $0x3ce46af5 // ldr q21, [x23, x4]
-	WORD $0x4e60d680 // fadd v0.2d, v20.2d, v0.2d
+	MOVD R21, R22
+	WORD $0x3dc002d6 // ldr q22, [x22]
+	WORD $0x3ce46ad5 // ldr q21, [x22, x4]
+	WORD $0x4e60d6c0 // fadd v0.2d, v22.2d, v0.2d
 	WORD $0x4e61d6a1 // fadd v1.2d, v21.2d, v1.2d
-	ADD R1, R23, R23
-	WORD $0x3dc002f5 // ldr q21, [x23]
-	WORD $0x3ce46af4 // ldr q20, [x23, x4]
+	ADD R1, R22, R22
+	WORD $0x3dc002d5 // ldr q21, [x22]
+	WORD $0x3ce46ad6 // ldr q22, [x22, x4]
 	WORD $0x4e62d6a2 // fadd v2.2d, v21.2d, v2.2d
-	WORD $0x4e63d683 // fadd v3.2d, v20.2d, v3.2d
-	ADD R1, R23, R23
-	WORD $0x3dc002f4 // ldr q20, [x23]
-	WORD $0x3ce46af5 // ldr q21, [x23, x4]
-	WORD $0x4e64d684 // fadd v4.2d, v20.2d, v4.2d
+	WORD $0x4e63d6c3 // fadd v3.2d, v22.2d, v3.2d
+	ADD R1, R22, R22
+	WORD $0x3dc002d6 // ldr q22, [x22]
+	WORD $0x3ce46ad5 // ldr q21, [x22, x4]
+	WORD $0x4e64d6c4 // fadd v4.2d, v22.2d, v4.2d
 	WORD $0x4e65d6a5 // fadd v5.2d, v21.2d, v5.2d
-	ADD R1, R23, R23
-	WORD $0x3dc002f5 // ldr q21, [x23]
-	WORD $0x3ce46af4 // ldr q20, [x23, x4]
+	ADD R1, R22, R22
+	WORD $0x3dc002d5 // ldr q21, [x22]
+	WORD $0x3ce46ad6 // ldr q22, [x22, x4]
 	WORD $0x4e66d6a6 // fadd v6.2d, v21.2d, v6.2d
-	WORD $0x4e67d687 // fadd v7.2d, v20.2d, v7.2d
-	ADD R1, R23, R23
-	WORD $0x3dc002f4 // ldr q20, [x23]
-	WORD $0x3ce46af5 // ldr q21, [x23, x4]
-	WORD $0x4e68d688 // fadd v8.2d, v20.2d, v8.2d
+	WORD $0x4e67d6c7 // fadd v7.2d, v22.2d, v7.2d
+	ADD R1, R22, R22
+	WORD $0x3dc002d6 // ldr q22, [x22]
+	WORD $0x3ce46ad5 // ldr q21, [x22, x4]
+	WORD $0x4e68d6c8 // fadd v8.2d, v22.2d, v8.2d
 	WORD $0x4e69d6a9 // fadd v9.2d, v21.2d, v9.2d
-	ADD R1, R23, R23
-	WORD $0x3dc002f5 // ldr q21, [x23]
-	WORD $0x3ce46af4 // ldr q20, [x23, x4]
+	ADD R1, R22, R22
+	WORD $0x3dc002d5 // ldr q21, [x22]
+	WORD $0x3ce46ad6 // ldr q22, [x22, x4]
 	WORD $0x4e6ad6aa // fadd v10.2d, v21.2d, v10.2d
-	WORD $0x4e6bd68b // fadd v11.2d, v20.2d, v11.2d
-	ADD R1, R23, R23
-	WORD $0x3dc002f4 // ldr q20, [x23]
-	WORD $0x3ce46af5 // ldr q21, [x23, x4]
-	WORD $0x4e6cd68c // fadd v12.2d, v20.2d, v12.2d
+	WORD $0x4e6bd6cb // fadd v11.2d, v22.2d, v11.2d
+	ADD R1, R22, R22
+	WORD $0x3dc002d6 // ldr q22, [x22]
+	WORD $0x3ce46ad5 // ldr q21, [x22, x4]
+	WORD $0x4e6cd6cc // fadd v12.2d, v22.2d, v12.2d
 	WORD $0x4e6dd6ad // fadd v13.2d, v21.2d, v13.2d
-	ADD R1, R23, R23
-	WORD $0x3dc002f5 // ldr q21, [x23]
-	WORD $0x3ce46af4 // ldr q20, [x23, x4]
+	ADD R1, R22, R22
+	WORD $0x3dc002d5 // ldr q21, [x22]
+	WORD $0x3ce46ad6 // ldr q22, [x22, x4]
 	WORD $0x4e6ed6ae // fadd v14.2d, v21.2d, v14.2d
-	WORD $0x4e6fd68f // fadd v15.2d, v20.2d, v15.2d
-	ADD R1, R23, R23
-	WORD $0x3dc002f4 // ldr q20, [x23]
-	WORD $0x3ce46af5 // ldr q21, [x23, x4]
-	WORD $0x4e70d690 // fadd v16.2d, v20.2d, v16.2d
+	WORD $0x4e6fd6cf // fadd v15.2d, v22.2d, v15.2d
+	ADD R1, R22, R22
+	WORD $0x3dc002d6 // ldr q22, [x22]
+	WORD $0x3ce46ad5 // ldr q21, [x22, x4]
+	WORD $0x4e70d6d0 // fadd v16.2d, v22.2d, v16.2d
 	WORD $0x4e71d6b1 // fadd v17.2d, v21.2d, v17.2d
-	ADD R1, R23, R23
-	WORD $0x3dc002f5 // ldr q21, [x23]
-	WORD $0x3ce46af4 // ldr q20, [x23, x4]
+	ADD R1, R22, R22
+	WORD $0x3dc002d5 // ldr q21, [x22]
+	WORD $0x3ce46ad6 // ldr q22, [x22, x4]
 	WORD $0x4e72d6b2 // fadd v18.2d, v21.2d, v18.2d
-	WORD $0x4e73d693 // fadd v19.2d, v20.2d, v19.2d
-	ADD R1, R23, R23
+	WORD $0x4e73d6d3 // fadd v19.2d, v22.2d, v19.2d
+	ADD R1, R22, R22
 store2:
-	WORD $0x3dc00014 // ldr q20, [x0]
+	WORD $0x3dc00016 // ldr q22, [x0]
 	WORD $0x4e60e415 // fcmeq v21.2d, v0.2d, v0.2d
-	WORD $0x6e741c15 // bsl v21.16b, v0.16b, v20.16b
-	WORD $0x4e61e436 // fcmeq v22.2d, v1.2d, v1.2d
-	WORD $0x6e741c36 // bsl v22.16b, v1.16b, v20.16b
-	WORD $0x3d8002d5 // str q21, [x22]
-	WORD $0x3ca46ad6 // str q22, [x22, x4]
-	ADD R1, R22, R22
-	WORD $0x4e62e456 // fcmeq v22.2d, v2.2d, v2.2d
-	WORD $0x6e741c56 // bsl v22.16b, v2.16b, v20.16b
+	WORD $0x6e761c15 // bsl v21.16b, v0.16b, v22.16b
+	WORD $0x4e61e434 // fcmeq v20.2d, v1.2d, v1.2d
+	WORD $0x6e761c34 // bsl v20.16b, v1.16b, v22.16b
+	WORD $0x3d8002b5 // str q21, [x21]
+	WORD $0x3ca46ab4 // str q20, [x21, x4]
+	ADD R1, R21, R21
+	WORD $0x4e62e454 // fcmeq v20.2d, v2.2d, v2.2d
+	WORD $0x6e761c54 // bsl v20.16b, v2.16b, v22.16b
 	WORD $0x4e63e475 // fcmeq v21.2d, v3.2d, v3.2d
-	WORD $0x6e741c75 // bsl v21.16b, v3.16b, v20.16b
-	WORD $0x3d8002d6 // str q22, [x22]
-	WORD $0x3ca46ad5 // str q21, [x22, x4]
-	ADD R1, R22, R22
+	WORD $0x6e761c75 // bsl v21.16b, v3.16b, v22.16b
+	WORD $0x3d8002b4 // str q20, [x21]
+	WORD $0x3ca46ab5 // str q21, [x21, x4]
+	ADD R1, R21, R21
 	WORD $0x4e64e495 // fcmeq v21.2d, v4.2d, v4.2d
-	WORD $0x6e741c95 // bsl v21.16b, v4.16b, v20.16b
-	WORD $0x4e65e4b6 // fcmeq v22.2d, v5.2d, v5.2d
-	WORD $0x6e741cb6 // bsl v22.16b, v5.16b, v20.16b
-	WORD $0x3d8002d5 // str q21, [x22]
-	WORD $0x3ca46ad6 // str q22, [x22, x4]
-	ADD R1, R22, R22
-	WORD $0x4e66e4d6 // fcmeq v22.2d, v6.2d, v6.2d
-	WORD $0x6e741cd6 // bsl v22.16b, v6.16b, v20.16b
+	WORD $0x6e761c95 // bsl v21.16b, v4.16b, v22.16b
+	WORD $0x4e65e4b4 // fcmeq v20.2d, v5.2d, v5.2d
+	WORD $0x6e761cb4 // bsl v20.16b, v5.16b, v22.16b
+	WORD $0x3d8002b5 // str q21, [x21]
+	WORD $0x3ca46ab4 // str q20, [x21, x4]
+	ADD R1, R21, R21
+	WORD $0x4e66e4d4 // fcmeq v20.2d, v6.2d, v6.2d
+	WORD $0x6e761cd4 // bsl v20.16b, v6.16b, v22.16b
 	WORD $0x4e67e4f5 // fcmeq v21.2d, v7.2d, v7.2d
-	WORD $0x6e741cf5 // bsl v21.16b, v7.16b, v20.16b
-	WORD $0x3d8002d6 // str q22, [x22]
-	WORD $0x3ca46ad5 // str q21, [x22, x4]
-	ADD R1, R22, R22
+	WORD $0x6e761cf5 // bsl v21.16b, v7.16b, v22.16b
+	WORD $0x3d8002b4 // str q20, [x21]
+	WORD $0x3ca46ab5 // str q21, [x21, x4]
+	ADD R1, R21, R21
 	WORD $0x4e68e515 // fcmeq v21.2d, v8.2d, v8.2d
-	WORD $0x6e741d15 // bsl v21.16b, v8.16b, v20.16b
-	WORD $0x4e69e536 // fcmeq v22.2d, v9.2d, v9.2d
-	WORD $0x6e741d36 // bsl v22.16b, v9.16b, v20.16b
-	WORD $0x3d8002d5 // str q21, [x22]
-	WORD $0x3ca46ad6 // str q22, [x22, x4]
-	ADD R1, R22, R22
-	WORD $0x4e6ae556 // fcmeq v22.2d, v10.2d, v10.2d
-	WORD $0x6e741d56 // bsl v22.16b, v10.16b, v20.16b
+	WORD $0x6e761d15 // bsl v21.16b, v8.16b, v22.16b
+	WORD $0x4e69e534 // fcmeq v20.2d, v9.2d, v9.2d
+	WORD $0x6e761d34 // bsl v20.16b, v9.16b, v22.16b
+	WORD $0x3d8002b5 // str q21, [x21]
+	WORD $0x3ca46ab4 // str q20, [x21, x4]
+	ADD R1, R21, R21
+	WORD $0x4e6ae554 // fcmeq v20.2d, v10.2d, v10.2d
+	WORD $0x6e761d54 // bsl v20.16b, v10.16b, v22.16b
 	WORD $0x4e6be575 // fcmeq v21.2d, v11.2d, v11.2d
-	WORD $0x6e741d75 // bsl v21.16b, v11.16b, v20.16b
-	WORD $0x3d8002d6 // str q22, [x22]
-	WORD $0x3ca46ad5 // str q21, [x22, x4]
-	ADD R1, R22, R22
+	WORD $0x6e761d75 // bsl v21.16b, v11.16b, v22.16b
+	WORD $0x3d8002b4 // str q20, [x21]
+	WORD $0x3ca46ab5 // str q21, [x21, x4]
+	ADD R1, R21, R21
 	WORD $0x4e6ce595 // fcmeq v21.2d, v12.2d, v12.2d
-	WORD $0x6e741d95 // bsl v21.16b, v12.16b, v20.16b
-	WORD $0x4e6de5b6 // fcmeq v22.2d, v13.2d, v13.2d
-	WORD $0x6e741db6 // bsl v22.16b, v13.16b, v20.16b
-	WORD $0x3d8002d5 // str q21, [x22]
-	WORD $0x3ca46ad6 // str q22, [x22, x4]
-	ADD R1, R22, R22
-	WORD $0x4e6ee5d6 // fcmeq v22.2d, v14.2d, v14.2d
-	WORD $0x6e741dd6 // bsl v22.16b, v14.16b, v20.16b
+	WORD $0x6e761d95 // bsl v21.16b, v12.16b, v22.16b
+	WORD $0x4e6de5b4 // fcmeq v20.2d, v13.2d, v13.2d
+	WORD $0x6e761db4 // bsl v20.16b, v13.16b, v22.16b
+	WORD $0x3d8002b5 // str q21, [x21]
+	WORD $0x3ca46ab4 // str q20, [x21, x4]
+	ADD R1, R21, R21
+	WORD $0x4e6ee5d4 // fcmeq v20.2d, v14.2d, v14.2d
+	WORD $0x6e761dd4 // bsl v20.16b, v14.16b, v22.16b
 	WORD $0x4e6fe5f5 // fcmeq v21.2d, v15.2d, v15.2d
-	WORD $0x6e741df5 // bsl v21.16b, v15.16b, v20.16b
-	WORD $0x3d8002d6 // str q22, [x22]
-	WORD $0x3ca46ad5 // str q21, [x22, x4]
-	ADD R1, R22, R22
+	WORD $0x6e761df5 // bsl v21.16b, v15.16b, v22.16b
+	WORD $0x3d8002b4 // str q20, [x21]
+	WORD $0x3ca46ab5 // str q21, [x21, x4]
+	ADD R1, R21, R21
 	WORD $0x4e70e615 // fcmeq v21.2d, v16.2d, v16.2d
-	WORD $0x6e741e15 // bsl v21.16b, v16.16b, v20.16b
-	WORD $0x4e71e636 // fcmeq v22.2d, v17.2d, v17.2d
-	WORD $0x6e741e36 // bsl v22.16b, v17.16b, v20.16b
-	WORD $0x3d8002d5 // str q21, [x22]
-	WORD $0x3ca46ad6 // str q22, [x22, x4]
-	ADD R1, R22, R22
-	WORD $0x4e72e656 // fcmeq v22.2d, v18.2d, v18.2d
-	WORD $0x6e741e56 // bsl v22.16b, v18.16b, v20.16b
+	WORD $0x6e761e15 // bsl v21.16b, v16.16b, v22.16b
+	WORD $0x4e71e634 // fcmeq v20.2d, v17.2d, v17.2d
+	WORD $0x6e761e34 // bsl v20.16b, v17.16b, v22.16b
+	WORD $0x3d8002b5 // str q21, [x21]
+	WORD $0x3ca46ab4 // str q20, [x21, x4]
+	ADD R1, R21, R21
+	WORD $0x4e72e654 // fcmeq v20.2d, v18.2d, v18.2d
+	WORD $0x6e761e54 // bsl v20.16b, v18.16b, v22.16b
 	WORD $0x4e73e675 // fcmeq v21.2d, v19.2d, v19.2d
-	WORD $0x6e741e75 // bsl v21.16b, v19.16b, v20.16b
-	WORD $0x3d8002d6 // str q22, [x22]
-	WORD $0x3ca46ad5 // str q21, [x22, x4]
-	ADD R1, R22, R22
+	WORD $0x6e761e75 // bsl v21.16b, v19.16b, v22.16b
+	WORD $0x3d8002b4 // str q20, [x21]
+	WORD $0x3ca46ab5 // str q21, [x21, x4]
+	ADD R1, R21, R21
 below:
-	MOVD times+72(FP), R23
-	SUBS $1, R23, R23
+	MOVD times+72(FP), R22
+	SUBS $1, R22, R22
 	BEQ last
-	MOVD R23, times+72(FP)
-	MOVD R22, c+0(FP)
-	MOVD aRow+24(FP), R23
-	LSL $3, R23, R23
-	ADD R6, R23, R23
-	MOVD R23, a+16(FP)
+	MOVD R22, times+72(FP)
+	MOVD R21, c+0(FP)
+	MOVD aRow+24(FP), R22
+	LSL $3, R22, R22
+	ADD R6, R22, R22
+	MOVD R22, a+16(FP)
 	JMP tile
 last:
 	RET
 
-// func gemm11x2_64NEON(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, split int, offs *int)
-TEXT ·gemm11x2_64NEON(SB), NOSPLIT, $0-112
+// func gemm11x2_64NEON(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
+TEXT ·gemm11x2_64NEON(SB), NOSPLIT, $0-104
 	MOVD $gemm11x2_64NEONNEONConstants<>(SB), R0
 	MOVD ldc+8(FP), R1
 	LSL $3, R1, R1
@@ -14975,17 +13434,12 @@ tile:
 	WORD $0x6f00e414 // movi v20.2d, #0
 	WORD $0x6f00e415 // movi v21.2d, #0
 	MOVD $0, R21
-	MOVD offs+104(FP), R22
 	CMP $0, R20
 	BEQ done2
-	CMP $0, R22
-	BEQ next2
-listed:
-	MOVD (R22), R23
-	ADD $8, R22, R22
-	ADD R23<<3, R19, R23
-	WORD $0x3dc002f6 // ldr q22, [x23]
-	WORD $0x3dc006f7 // ldr q23, [x23, #16]
+next2:
+	WORD $0x3dc00276 // ldr q22, [x19]
+	WORD $0x3ce46a77 // ldr q23, [x19, x4]
+	ADD R3, R19, R19
 	WORD $0xfc7568b8 // ldr d24, [x5, x21]
 	WORD $0xfc7568f9 // ldr d25, [x7, x21]
 	WORD $0xfc75691a // ldr d26, [x8, x21]
@@ -15021,204 +13475,163 @@ listed:
 	WORD $0x4fd912f5 // fmla v21.2d, v23.2d, v25.d[0]
 	ADD R2, R21, R21
 	SUBS $1, R20, R20
-	BNE listed
-	JMP done2
-next2:
-	WORD $0x3dc00279 // ldr q25, [x19]
-	WORD $0x3ce46a77 // ldr q23, [x19, x4]
-	ADD R3, R19, R19
-	WORD $0xfc7568b6 // ldr d22, [x5, x21]
-	WORD $0xfc7568f8 // ldr d24, [x7, x21]
-	WORD $0xfc75691a // ldr d26, [x8, x21]
-	WORD $0x4fd61320 // fmla v0.2d, v25.2d, v22.d[0]
-	WORD $0x4fd612e1 // fmla v1.2d, v23.2d, v22.d[0]
-	WORD $0xfc756936 // ldr d22, [x9, x21]
-	WORD $0x4fd81322 // fmla v2.2d, v25.2d, v24.d[0]
-	WORD $0x4fd812e3 // fmla v3.2d, v23.2d, v24.d[0]
-	WORD $0xfc756958 // ldr d24, [x10, x21]
-	WORD $0x4fda1324 // fmla v4.2d, v25.2d, v26.d[0]
-	WORD $0x4fda12e5 // fmla v5.2d, v23.2d, v26.d[0]
-	WORD $0xfc75697a // ldr d26, [x11, x21]
-	WORD $0x4fd61326 // fmla v6.2d, v25.2d, v22.d[0]
-	WORD $0x4fd612e7 // fmla v7.2d, v23.2d, v22.d[0]
-	WORD $0xfc756996 // ldr d22, [x12, x21]
-	WORD $0x4fd81328 // fmla v8.2d, v25.2d, v24.d[0]
-	WORD $0x4fd812e9 // fmla v9.2d, v23.2d, v24.d[0]
-	WORD $0xfc7569b8 // ldr d24, [x13, x21]
-	WORD $0x4fda132a // fmla v10.2d, v25.2d, v26.d[0]
-	WORD $0x4fda12eb // fmla v11.2d, v23.2d, v26.d[0]
-	WORD $0xfc7569da // ldr d26, [x14, x21]
-	WORD $0x4fd6132c // fmla v12.2d, v25.2d, v22.d[0]
-	WORD $0x4fd612ed // fmla v13.2d, v23.2d, v22.d[0]
-	WORD $0xfc7569f6 // ldr d22, [x15, x21]
-	WORD $0x4fd8132e // fmla v14.2d, v25.2d, v24.d[0]
-	WORD $0x4fd812ef // fmla v15.2d, v23.2d, v24.d[0]
-	WORD $0xfc7568d8 // ldr d24, [x6, x21]
-	WORD $0x4fda1330 // fmla v16.2d, v25.2d, v26.d[0]
-	WORD $0x4fda12f1 // fmla v17.2d, v23.2d, v26.d[0]
-	WORD $0x4fd61332 // fmla v18.2d, v25.2d, v22.d[0]
-	WORD $0x4fd612f3 // fmla v19.2d, v23.2d, v22.d[0]
-	WORD $0x4fd81334 // fmla v20.2d, v25.2d, v24.d[0]
-	WORD $0x4fd812f5 // fmla v21.2d, v23.2d, v24.d[0]
-	ADD R2, R21, R21
-	SUBS $1, R20, R20
 	BNE next2
 done2:
-	MOVD c+0(FP), R23
-	MOVD mode+80(FP), R24
-	CMP $1, R24
+	MOVD c+0(FP), R22
+	MOVD mode+80(FP), R23
+	CMP $1, R23
 	BNE store2
-	MOVD R23, R24
-	WORD $0x3dc00318 // ldr q24, [x24]
-	WORD $0x3ce46b17 // ldr q23, [x24, x4]
-	WORD $0x4e60d700 // fadd v0.2d, v24.2d, v0.2d
+	MOVD R22, R23
+	WORD $0x3dc002f9 // ldr q25, [x23]
+	WORD $0x3ce46af7 // ldr q23, [x23, x4]
+	WORD $0x4e60d720 // fadd v0.2d, v25.2d, v0.2d
 	WORD $0x4e61d6e1 // fadd v1.2d, v23.2d, v1.2d
-	ADD R1, R24, R24
-	WORD $0x3dc00317 // ldr q23, [x24]
-	WORD $0x3ce46b18 // ldr q24, [x24, x4]
+	ADD R1, R23, R23
+	WORD $0x3dc002f7 // ldr q23, [x23]
+	WORD $0x3ce46af9 // ldr q25, [x23, x4]
 	WORD $0x4e62d6e2 // fadd v2.2d, v23.2d, v2.2d
-	WORD $0x4e63d703 // fadd v3.2d, v24.2d, v3.2d
-	ADD R1, R24, R24
-	WORD $0x3dc00318 // ldr q24, [x24]
-	WORD $0x3ce46b17 // ldr q23, [x24, x4]
-	WORD $0x4e64d704 // fadd v4.2d, v24.2d, v4.2d
+	WORD $0x4e63d723 // fadd v3.2d, v25.2d, v3.2d
+	ADD R1, R23, R23
+	WORD $0x3dc002f9 // ldr q25, [x23]
+	WORD $0x3ce46af7 // ldr q23, [x23, x4]
+	WORD $0x4e64d724 // fadd v4.2d, v25.2d, v4.2d
 	WORD $0x4e65d6e5 // fadd v5.2d, v23.2d, v5.2d
-	ADD R1, R24, R24
-	WORD $0x3dc00317 // ldr q23, [x24]
-	WORD $0x3ce46b18 // ldr q24, [x24, x4]
+	ADD R1, R23, R23
+	WORD $0x3dc002f7 // ldr q23, [x23]
+	WORD $0x3ce46af9 // ldr q25, [x23, x4]
 	WORD $0x4e66d6e6 // fadd v6.2d, v23.2d, v6.2d
-	WORD $0x4e67d707 // fadd v7.2d, v24.2d, v7.2d
-	ADD R1, R24, R24
-	WORD $0x3dc00318 // ldr q24, [x24]
-	WORD $0x3ce46b17 // ldr q23, [x24, x4]
-	WORD $0x4e68d708 // fadd v8.2d, v24.2d, v8.2d
+	WORD $0x4e67d727 // fadd v7.2d, v25.2d, v7.2d
+	ADD R1, R23, R23
+	WORD $0x3dc002f9 // ldr q25, [x23]
+	WORD $0x3ce46af7 // ldr q23, [x23, x4]
+	WORD $0x4e68d728 // fadd v8.2d, v25.2d, v8.2d
 	WORD $0x4e69d6e9 // fadd v9.2d, v23.2d, v9.2d
-	ADD R1, R24, R24
-	WORD $0x3dc00317 // ldr q23, [x24]
-	WORD $0x3ce46b18 // ldr q24, [x24, x4]
+	ADD R1, R23, R23
+	WORD $0x3dc002f7 // ldr q23, [x23]
+	WORD $0x3ce46af9 // ldr q25, [x23, x4]
 	WORD $0x4e6ad6ea // fadd v10.2d, v23.2d, v10.2d
-	WORD $0x4e6bd70b // fadd v11.2d, v24.2d, v11.2d
-	ADD R1, R24, R24
-	WORD $0x3dc00318 // ldr q24, [x24]
-	WORD $0x3ce46b17 // ldr q23, [x24, x4]
-	WORD $0x4e6cd70c // fadd v12.2d, v24.2d, v12.2d
+	WORD $0x4e6bd72b // fadd v11.2d, v25.2d, v11.2d
+	ADD R1, R23, R23
+	WORD $0x3dc002f9 // ldr q25, [x23]
+	WORD $0x3ce46af7 // ldr q23, [x23, x4]
+	WORD $0x4e6cd72c // fadd v12.2d, v25.2d, v12.2d
 	WORD $0x4e6dd6ed // fadd v13.2d, v23.2d, v13.2d
-	ADD R1, R24, R24
-	WORD $0x3dc00317 // ldr q23, [x24]
-	WORD $0x3ce46b18 // ldr q24, [x24, x4]
+	ADD R1, R23, R23
+	WORD $0x3dc002f7 // ldr q23, [x23]
+	WORD $0x3ce46af9 // ldr q25, [x23, x4]
 	WORD $0x4e6ed6ee // fadd v14.2d, v23.2d, v14.2d
-	WORD $0x4e6fd70f // fadd v15.2d, v24.2d, v15.2d
-	ADD R1, R24, R24
-	WORD $0x3dc00318 // ldr q24, [x24]
-	WORD $0x3ce46b17 // ldr q23, [x24, x4]
-	WORD $0x4e70d710 // fadd v16.2d, v24.2d, v16.2d
+	WORD $0x4e6fd72f // fadd v15.2d, v25.2d, v15.2d
+	ADD R1, R23, R23
+	WORD $0x3dc002f9 // ldr q25, [x23]
+	WORD $0x3ce46af7 // ldr q23, [x23, x4]
+	WORD $0x4e70d730 // fadd v16.2d, v25.2d, v16.2d
 	WORD $0x4e71d6f1 // fadd v17.2d, v23.2d, v17.2d
-	ADD R1, R24, R24
-	WORD $0x3dc00317 // ldr q23, [x24]
-	WORD $0x3ce46b18 // ldr q24, [x24, x4]
+	ADD R1, R23, R23
+	WORD $0x3dc002f7 // ldr q23, [x23]
+	WORD $0x3ce46af9 // ldr q25, [x23, x4]
 	WORD $0x4e72d6f2 // fadd v18.2d, v23.2d, v18.2d
-	WORD $0x4e73d713 // fadd v19.2d, v24.2d, v19.2d
-	ADD R1, R24, R24
-	WORD $0x3dc00318 // ldr q24, [x24]
-	WORD $0x3ce46b17 // ldr q23, [x24, x4]
-	WORD $0x4e74d714 // fadd v20.2d, v24.2d, v20.2d
+	WORD $0x4e73d733 // fadd v19.2d, v25.2d, v19.2d
+	ADD R1, R23, R23
+	WORD $0x3dc002f9 // ldr q25, [x23]
+	WORD $0x3ce46af7 // ldr q23, [x23, x4]
+	WORD $0x4e74d734 // fadd v20.2d, v25.2d, v20.2d
 	WORD $0x4e75d6f5 // fadd v21.2d, v23.2d, v21.2d
-	ADD R1, R24, R24
+	ADD R1, R23, R23
 store2:
 	WORD $0x3dc00017 // ldr q23, [x0]
-	WORD $0x4e60e418 // fcmeq v24.2d, v0.2d, v0.2d
-	WORD $0x6e771c18 // bsl v24.16b, v0.16b, v23.16b
-	WORD $0x4e61e439 // fcmeq v25.2d, v1.2d, v1.2d
-	WORD $0x6e771c39 // bsl v25.16b, v1.16b, v23.16b
-	WORD $0x3d8002f8 // str q24, [x23]
-	WORD $0x3ca46af9 // str q25, [x23, x4]
-	ADD R1, R23, R23
-	WORD $0x4e62e459 // fcmeq v25.2d, v2.2d, v2.2d
-	WORD $0x6e771c59 // bsl v25.16b, v2.16b, v23.16b
-	WORD $0x4e63e478 // fcmeq v24.2d, v3.2d, v3.2d
-	WORD $0x6e771c78 // bsl v24.16b, v3.16b, v23.16b
-	WORD $0x3d8002f9 // str q25, [x23]
-	WORD $0x3ca46af8 // str q24, [x23, x4]
-	ADD R1, R23, R23
-	WORD $0x4e64e498 // fcmeq v24.2d, v4.2d, v4.2d
-	WORD $0x6e771c98 // bsl v24.16b, v4.16b, v23.16b
-	WORD $0x4e65e4b9 // fcmeq v25.2d, v5.2d, v5.2d
-	WORD $0x6e771cb9 // bsl v25.16b, v5.16b, v23.16b
-	WORD $0x3d8002f8 // str q24, [x23]
-	WORD $0x3ca46af9 // str q25, [x23, x4]
-	ADD R1, R23, R23
-	WORD $0x4e66e4d9 // fcmeq v25.2d, v6.2d, v6.2d
-	WORD $0x6e771cd9 // bsl v25.16b, v6.16b, v23.16b
-	WORD $0x4e67e4f8 // fcmeq v24.2d, v7.2d, v7.2d
-	WORD $0x6e771cf8 // bsl v24.16b, v7.16b, v23.16b
-	WORD $0x3d8002f9 // str q25, [x23]
-	WORD $0x3ca46af8 // str q24, [x23, x4]
-	ADD R1, R23, R23
-	WORD $0x4e68e518 // fcmeq v24.2d, v8.2d, v8.2d
-	WORD $0x6e771d18 // bsl v24.16b, v8.16b, v23.16b
-	WORD $0x4e69e539 // fcmeq v25.2d, v9.2d, v9.2d
-	WORD $0x6e771d39 // bsl v25.16b, v9.16b, v23.16b
-	WORD $0x3d8002f8 // str q24, [x23]
-	WORD $0x3ca46af9 // str q25, [x23, x4]
-	ADD R1, R23, R23
-	WORD $0x4e6ae559 // fcmeq v25.2d, v10.2d, v10.2d
-	WORD $0x6e771d59 // bsl v25.16b, v10.16b, v23.16b
-	WORD $0x4e6be578 // fcmeq v24.2d, v11.2d, v11.2d
-	WORD $0x6e771d78 // bsl v24.16b, v11.16b, v23.16b
-	WORD $0x3d8002f9 // str q25, [x23]
-	WORD $0x3ca46af8 // str q24, [x23, x4]
-	ADD R1, R23, R23
-	WORD $0x4e6ce598 // fcmeq v24.2d, v12.2d, v12.2d
-	WORD $0x6e771d98 // bsl v24.16b, v12.16b, v23.16b
-	WORD $0x4e6de5b9 // fcmeq v25.2d, v13.2d, v13.2d
-	WORD $0x6e771db9 // bsl v25.16b, v13.16b, v23.16b
-	WORD $0x3d8002f8 // str q24, [x23]
-	WORD $0x3ca46af9 // str q25, [x23, x4]
-	ADD R1, R23, R23
-	WORD $0x4e6ee5d9 // fcmeq v25.2d, v14.2d, v14.2d
-	WORD $0x6e771dd9 // bsl v25.16b, v14.16b, v23.16b
-	WORD $0x4e6fe5f8 // fcmeq v24.2d, v15.2d, v15.2d
-	WORD $0x6e771df8 // bsl v24.16b, v15.16b, v23.16b
-	WORD $0x3d8002f9 // str q25, [x23]
-	WORD $0x3ca46af8 // str q24, [x23, x4]
-	ADD R1, R23, R23
-	WORD $0x4e70e618 // fcmeq v24.2d, v16.2d, v16.2d
-	WORD $0x6e771e18 // bsl v24.16b, v16.16b, v23.16b
-	WORD $0x4e71e639 // fcmeq v25.2d, v17.2d, v17.2d
-	WORD $0x6e771e39 // bsl v25.16b, v17.16b, v23.16b
-	WORD $0x3d8002f8 // str q24, [x23]
-	WORD $0x3ca46af9 // str q25, [x23, x4]
-	ADD R1, R23, R23
-	WORD $0x4e72e659 // fcmeq v25.2d, v18.2d, v18.2d
-	WORD $0x6e771e59 // bsl v25.16b, v18.16b, v23.16b
-	WORD $0x4e73e678 // fcmeq v24.2d, v19.2d, v19.2d
-	WORD $0x6e771e78 // bsl v24.16b, v19.16b, v23.16b
-	WORD $0x3d8002f9 // str q25, [x23]
-	WORD $0x3ca46af8 // str q24, [x23, x4]
-	ADD R1, R23, R23
-	WORD $0x4e74e698 // fcmeq v24.2d, v20.2d, v20.2d
-	WORD $0x6e771e98 // bsl v24.16b, v20.16b, v23.16b
-	WORD $0x4e75e6b9 // fcmeq v25.2d, v21.2d, v21.2d
-	WORD $0x6e771eb9 // bsl v25.16b, v21.16b, v23.16b
-	WORD $0x3d8002f8 // str q24, [x23]
-	WORD $0x3ca46af9 // str q25, [x23, x4]
-	ADD R1, R23, R23
+	WORD $0x4e60e419 // fcmeq v25.2d, v0.2d, v0.2d
+	WORD $0x6e771c19 // bsl v25.16b, v0.16b, v23.16b
+	WORD $0x4e61e436 // fcmeq v22.2d, v1.2d, v1.2d
+	WORD $0x6e771c36 // bsl v22.16b, v1.16b, v23.16b
+	WORD $0x3d8002d9 // str q25, [x22]
+	WORD $0x3ca46ad6 // str q22, [x22, x4]
+	ADD R1, R22, R22
+	WORD $0x4e62e456 // fcmeq v22.2d, v2.2d, v2.2d
+	WORD $0x6e771c56 // bsl v22.16b, v2.16b, v23.16b
+	WORD $0x4e63e479 // fcmeq v25.2d, v3.2d, v3.2d
+	WORD $0x6e771c79 // bsl v25.16b, v3.16b, v23.16b
+	WORD $0x3d8002d6 // str q22, [x22]
+	WORD $0x3ca46ad9 // str q25, [x22, x4]
+	ADD R1, R22, R22
+	WORD $0x4e64e499 // fcmeq v25.2d, v4.2d, v4.2d
+	WORD $0x6e771c99 // bsl v25.16b, v4.16b, v23.16b
+	WORD $0x4e65e4b6 // fcmeq v22.2d, v5.2d, v5.2d
+	WORD $0x6e771cb6 // bsl v22.16b, v5.16b, v23.16b
+	WORD $0x3d8002d9 // str q25, [x22]
+	WORD $0x3ca46ad6 // str q22, [x22, x4]
+	ADD R1, R22, R22
+	WORD $0x4e66e4d6 // fcmeq v22.2d, v6.2d, v6.2d
+	WORD $0x6e771cd6 // bsl v22.16b, v6.16b, v23.16b
+	WORD $0x4e67e4f9 // fcmeq v25.2d, v7.2d, v7.2d
+	WORD $0x6e771cf9 // bsl v25.16b, v7.16b, v23.16b
+	WORD $0x3d8002d6 // str q22, [x22]
+	WORD $0x3ca46ad9 // str q25, [x22, x4]
+	ADD R1, R22, R22
+	WORD $0x4e68e519 // fcmeq v25.2d, v8.2d, v8.2d
+	WORD $0x6e771d19 // bsl v25.16b, v8.16b, v23.16b
+	WORD $0x4e69e536 // fcmeq v22.2d, v9.2d, v9.2d
+	WORD $0x6e771d36 // bsl v22.16b, v9.16b, v23.16b
+	WORD $0x3d8002d9 // str q25, [x22]
+	WORD $0x3ca46ad6 // str q22, [x22, x4]
+	ADD R1, R22, R22
+	WORD $0x4e6ae556 // fcmeq v22.2d, v10.2d, v10.2d
+	WORD $0x6e771d56 // bsl v22.16b, v10.16b, v23.16b
+	WORD $0x4e6be579 // fcmeq v25.2d, v11.2d, v11.2d
+	WORD $0x6e771d79 // bsl v25.16b, v11.16b, v23.16b
+	WORD $0x3d8002d6 // str q22, [x22]
+	WORD $0x3ca46ad9 // str q25, [x22, x4]
+	ADD R1, R22, R22
+	WORD $0x4e6ce599 // fcmeq v25.2d, v12.2d, v12.2d
+	WORD $0x6e771d99 // bsl v25.16b, v12.16b, v23.16b
+	WORD $0x4e6de5b6 // fcmeq v22.2d, v13.2d, v13.2d
+	WORD $0x6e771db6 // bsl v22.16b, v13.16b, v23.16b
+	WORD $0x3d8002d9 // str q25, [x22]
+	WORD $0x3ca46ad6 // str q22, [x22, x4]
+	ADD R1, R22, R22
+	WORD $0x4e6ee5d6 // fcmeq v22.2d, v14.2d, v14.2d
+	WORD $0x6e771dd6 // bsl v22.16b, v14.16b, v23.16b
+	WORD $0x4e6fe5f9 // fcmeq v25.2d, v15.2d, v15.2d
+	WORD $0x6e771df9 // bsl v25.16b, v15.16b, v23.16b
+	WORD $0x3d8002d6 // str q22, [x22]
+	WORD $0x3ca46ad9 // str q25, [x22, x4]
+	ADD R1, R22, R22
+	WORD $0x4e70e619 // fcmeq v25.2d, v16.2d, v16.2d
+	WORD $0x6e771e19 // bsl v25.16b, v16.16b, v23.16b
+	WORD $0x4e71e636 // fcmeq v22.2d, v17.2d, v17.2d
+	WORD $0x6e771e36 // bsl v22.16b, v17.16b, v23.16b
+	WORD $0x3d8002d9 // str q25, [x22]
+	WORD $0x3ca46ad6 // str q22, [x22, x4]
+	ADD R1, R22, R22
+	WORD $0x4e72e656 // fcmeq v22.2d, v18.2d, v18.2d
+	WORD $0x6e771e56 // bsl v22.16b, v18.16b, v23.16b
+	WORD $0x4e73e679 // fcmeq v25.2d, v19.2d, v19.2d
+	WORD $0x6e771e79 // bsl v25.16b, v19.16b, v23.16b
+	WORD $0x3d8002d6 // str q22, [x22]
+	WORD $0x3ca46ad9 // str q25, [x22, x4]
+	ADD R1, R22, R22
+	WORD $0x4e74e699 // fcmeq v25.2d, v20.2d, v20.2d
+	WORD $0x6e771e99 // bsl v25.16b, v20.16b, v23.16b
+	WORD $0x4e75e6b6 // fcmeq v22.2d, v21.2d, v21.2d
+	WORD $0x6e771eb6 // bsl v22.16b, v21.16b, v23.16b
+	WORD $0x3d8002d9 // str q25, [x22]
+	WORD $0x3ca46ad6 // str q22, [x22, x4]
+	ADD R1, R22, R22
 below:
-	MOVD times+72(FP), R24
-	SUBS $1, R24, R24
+	MOVD times+72(FP), R23
+	SUBS $1, R23, R23
 	BEQ last
-	MOVD R24, times+72(FP)
-	MOVD R23, c+0(FP)
-	MOVD aRow+24(FP), R24
-	LSL $3, R24, R24
-	ADD R6, R24, R24
-	MOVD R24, a+16(FP)
+	MOVD R23, times+72(FP)
+	MOVD R22, c+0(FP)
+	MOVD aRow+24(FP), R23
+	LSL $3, R23, R23
+	ADD R6, R23, R23
+	MOVD R23, a+16(FP)
 	JMP tile
 last:
 	RET
 
-// func gemm12x2_64NEON(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, split int, offs *int)
-TEXT ·gemm12x2_64NEON(SB), NOSPLIT, $0-112
+// func gemm12x2_64NEON(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
+TEXT ·gemm12x2_64NEON(SB), NOSPLIT, $0-104
 	MOVD $gemm12x2_64NEONNEONConstants<>(SB), R0
 	MOVD ldc+8(FP), R1
 	LSL $3, R1, R1
@@ -15271,17 +13684,12 @@ tile:
 	WORD $0x6f00e416 // movi v22.2d, #0
 	WORD $0x6f00e417 // movi v23.2d, #0
 	MOVD $0, R22
-	MOVD offs+104(FP), R23
 	CMP $0, R21
 	BEQ done2
-	CMP $0, R23
-	BEQ next2
-listed:
-	MOVD (R23), R24
-	ADD $8, R23, R23
-	ADD R24<<3, R20, R24
-	WORD $0x3dc00318 // ldr q24, [x24]
-	WORD $0x3dc00719 // ldr q25, [x24, #16]
+next2:
+	WORD $0x3dc00298 // ldr q24, [x20]
+	WORD $0x3ce46a99 // ldr q25, [x20, x4]
+	ADD R3, R20, R20
 	WORD $0xfc7668ba // ldr d26, [x5, x22]
 	WORD $0xfc7668fb // ldr d27, [x7, x22]
 	WORD $0xfc76691c // ldr d28, [x8, x22]
@@ -15320,219 +13728,175 @@ listed:
 	WORD $0x4fdc1337 // fmla v23.2d, v25.2d, v28.d[0]
 	ADD R2, R22, R22
 	SUBS $1, R21, R21
-	BNE listed
-	JMP done2
-next2:
-	WORD $0x3dc0029c // ldr q28, [x20]
-	WORD $0x3ce46a99 // ldr q25, [x20, x4]
-	ADD R3, R20, R20
-	WORD $0xfc7668b8 // ldr d24, [x5, x22]
-	WORD $0xfc7668fb // ldr d27, [x7, x22]
-	WORD $0xfc76691a // ldr d26, [x8, x22]
-	WORD $0x4fd81380 // fmla v0.2d, v28.2d, v24.d[0]
-	WORD $0x4fd81321 // fmla v1.2d, v25.2d, v24.d[0]
-	WORD $0xfc766938 // ldr d24, [x9, x22]
-	WORD $0x4fdb1382 // fmla v2.2d, v28.2d, v27.d[0]
-	WORD $0x4fdb1323 // fmla v3.2d, v25.2d, v27.d[0]
-	WORD $0xfc76695b // ldr d27, [x10, x22]
-	WORD $0x4fda1384 // fmla v4.2d, v28.2d, v26.d[0]
-	WORD $0x4fda1325 // fmla v5.2d, v25.2d, v26.d[0]
-	WORD $0xfc76697a // ldr d26, [x11, x22]
-	WORD $0x4fd81386 // fmla v6.2d, v28.2d, v24.d[0]
-	WORD $0x4fd81327 // fmla v7.2d, v25.2d, v24.d[0]
-	WORD $0xfc766998 // ldr d24, [x12, x22]
-	WORD $0x4fdb1388 // fmla v8.2d, v28.2d, v27.d[0]
-	WORD $0x4fdb1329 // fmla v9.2d, v25.2d, v27.d[0]
-	WORD $0xfc7669bb // ldr d27, [x13, x22]
-	WORD $0x4fda138a // fmla v10.2d, v28.2d, v26.d[0]
-	WORD $0x4fda132b // fmla v11.2d, v25.2d, v26.d[0]
-	WORD $0xfc7669da // ldr d26, [x14, x22]
-	WORD $0x4fd8138c // fmla v12.2d, v28.2d, v24.d[0]
-	WORD $0x4fd8132d // fmla v13.2d, v25.2d, v24.d[0]
-	WORD $0xfc7669f8 // ldr d24, [x15, x22]
-	WORD $0x4fdb138e // fmla v14.2d, v28.2d, v27.d[0]
-	WORD $0x4fdb132f // fmla v15.2d, v25.2d, v27.d[0]
-	WORD $0xfc766a7b // ldr d27, [x19, x22]
-	WORD $0x4fda1390 // fmla v16.2d, v28.2d, v26.d[0]
-	WORD $0x4fda1331 // fmla v17.2d, v25.2d, v26.d[0]
-	WORD $0xfc7668da // ldr d26, [x6, x22]
-	WORD $0x4fd81392 // fmla v18.2d, v28.2d, v24.d[0]
-	WORD $0x4fd81333 // fmla v19.2d, v25.2d, v24.d[0]
-	WORD $0x4fdb1394 // fmla v20.2d, v28.2d, v27.d[0]
-	WORD $0x4fdb1335 // fmla v21.2d, v25.2d, v27.d[0]
-	WORD $0x4fda1396 // fmla v22.2d, v28.2d, v26.d[0]
-	WORD $0x4fda1337 // fmla v23.2d, v25.2d, v26.d[0]
-	ADD R2, R22, R22
-	SUBS $1, R21, R21
 	BNE next2
 done2:
-	MOVD c+0(FP), R24
-	MOVD mode+80(FP), R25
-	CMP $1, R25
+	MOVD c+0(FP), R23
+	MOVD mode+80(FP), R24
+	CMP $1, R24
 	BNE store2
-	MOVD R24, R25
-	WORD $0x3dc0033a // ldr q26, [x25]
-	WORD $0x3ce46b39 // ldr q25, [x25, x4]
-	WORD $0x4e60d740 // fadd v0.2d, v26.2d, v0.2d
+	MOVD R23, R24
+	WORD $0x3dc0031c // ldr q28, [x24]
+	WORD $0x3ce46b19 // ldr q25, [x24, x4]
+	WORD $0x4e60d780 // fadd v0.2d, v28.2d, v0.2d
 	WORD $0x4e61d721 // fadd v1.2d, v25.2d, v1.2d
-	ADD R1, R25, R25
-	WORD $0x3dc00339 // ldr q25, [x25]
-	WORD $0x3ce46b3a // ldr q26, [x25, x4]
+	ADD R1, R24, R24
+	WORD $0x3dc00319 // ldr q25, [x24]
+	WORD $0x3ce46b1c // ldr q28, [x24, x4]
 	WORD $0x4e62d722 // fadd v2.2d, v25.2d, v2.2d
-	WORD $0x4e63d743 // fadd v3.2d, v26.2d, v3.2d
-	ADD R1, R25, R25
-	WORD $0x3dc0033a // ldr q26, [x25]
-	WORD $0x3ce46b39 // ldr q25, [x25, x4]
-	WORD $0x4e64d744 // fadd v4.2d, v26.2d, v4.2d
+	WORD $0x4e63d783 // fadd v3.2d, v28.2d, v3.2d
+	ADD R1, R24, R24
+	WORD $0x3dc0031c // ldr q28, [x24]
+	WORD $0x3ce46b19 // ldr q25, [x24, x4]
+	WORD $0x4e64d784 // fadd v4.2d, v28.2d, v4.2d
 	WORD $0x4e65d725 // fadd v5.2d, v25.2d, v5.2d
-	ADD R1, R25, R25
-	WORD $0x3dc00339 // ldr q25, [x25]
-	WORD $0x3ce46b3a // ldr q26, [x25, x4]
+	ADD R1, R24, R24
+	WORD $0x3dc00319 // ldr q25, [x24]
+	WORD $0x3ce46b1c // ldr q28, [x24, x4]
 	WORD $0x4e66d726 // fadd v6.2d, v25.2d, v6.2d
-	WORD $0x4e67d747 // fadd v7.2d, v26.2d, v7.2d
-	ADD R1, R25, R25
-	WORD $0x3dc0033a // ldr q26, [x25]
-	WORD $0x3ce46b39 // ldr q25, [x25, x4]
-	WORD $0x4e68d748 // fadd v8.2d, v26.2d, v8.2d
+	WORD $0x4e67d787 // fadd v7.2d, v28.2d, v7.2d
+	ADD R1, R24, R24
+	WORD $0x3dc0031c // ldr q28, [x24]
+	WORD $0x3ce46b19 // ldr q25, [x24, x4]
+	WORD $0x4e68d788 // fadd v8.2d, v28.2d, v8.2d
 	WORD $0x4e69d729 // fadd v9.2d, v25.2d, v9.2d
-	ADD R1, R25, R25
-	WORD $0x3dc00339 // ldr q25, [x25]
-	WORD $0x3ce46b3a // ldr q26, [x25, x4]
+	ADD R1, R24, R24
+	WORD $0x3dc00319 // ldr q25, [x24]
+	WORD $0x3ce46b1c // ldr q28, [x24, x4]
 	WORD $0x4e6ad72a // fadd v10.2d, v25.2d, v10.2d
-	WORD $0x4e6bd74b // fadd v11.2d, v26.2d, v11.2d
-	ADD R1, R25, R25
-	WORD $0x3dc0033a // ldr q26, [x25]
-	WORD $0x3ce46b39 // ldr q25, [x25, x4]
-	WORD $0x4e6cd74c // fadd v12.2d, v26.2d, v12.2d
+	WORD $0x4e6bd78b // fadd v11.2d, v28.2d, v11.2d
+	ADD R1, R24, R24
+	WORD $0x3dc0031c // ldr q28, [x24]
+	WORD $0x3ce46b19 // ldr q25, [x24, x4]
+	WORD $0x4e6cd78c // fadd v12.2d, v28.2d, v12.2d
 	WORD $0x4e6dd72d // fadd v13.2d, v25.2d, v13.2d
-	ADD R1, R25, R25
-	WORD $0x3dc00339 // ldr q25, [x25]
-	WORD $0x3ce46b3a // ldr q26, [x25, x4]
+	ADD R1, R24, R24
+	WORD $0x3dc00319 // ldr q25, [x24]
+	WORD $0x3ce46b1c // ldr q28, [x24, x4]
 	WORD $0x4e6ed72e // fadd v14.2d, v25.2d, v14.2d
-	WORD $0x4e6fd74f // fadd v15.2d, v26.2d, v15.2d
-	ADD R1, R25, R25
-	WORD $0x3dc0033a // ldr q26, [x25]
-	WORD $0x3ce46b39 // ldr q25, [x25, x4]
-	WORD $0x4e70d750 // fadd v16.2d, v26.2d, v16.2d
+	WORD $0x4e6fd78f // fadd v15.2d, v28.2d, v15.2d
+	ADD R1, R24, R24
+	WORD $0x3dc0031c // ldr q28, [x24]
+	WORD $0x3ce46b19 // ldr q25, [x24, x4]
+	WORD $0x4e70d790 // fadd v16.2d, v28.2d, v16.2d
 	WORD $0x4e71d731 // fadd v17.2d, v25.2d, v17.2d
-	ADD R1, R25, R25
-	WORD $0x3dc00339 // ldr q25, [x25]
-	WORD $0x3ce46b3a // ldr q26, [x25, x4]
+	ADD R1, R24, R24
+	WORD $0x3dc00319 // ldr q25, [x24]
+	WORD $0x3ce46b1c // ldr q28, [x24, x4]
 	WORD $0x4e72d732 // fadd v18.2d, v25.2d, v18.2d
-	WORD $0x4e73d753 // fadd v19.2d, v26.2d, v19.2d
-	ADD R1, R25, R25
-	WORD $0x3dc0033a // ldr q26, [x25]
-	WORD $0x3ce46b39 // ldr q25, [x25, x4]
-	WORD $0x4e74d754 // fadd v20.2d, v26.2d, v20.2d
+	WORD $0x4e73d793 // fadd v19.2d, v28.2d, v19.2d
+	ADD R1, R24, R24
+	WORD $0x3dc0031c // ldr q28, [x24]
+	WORD $0x3ce46b19 // ldr q25, [x24, x4]
+	WORD $0x4e74d794 // fadd v20.2d, v28.2d, v20.2d
 	WORD $0x4e75d735 // fadd v21.2d, v25.2d, v21.2d
-	ADD R1, R25, R25
-	WORD $0x3dc00339 // ldr q25, [x25]
-	WORD $0x3ce46b3a // ldr q26, [x25, x4]
+	ADD R1, R24, R24
+	WORD $0x3dc00319 // ldr q25, [x24]
+	WORD $0x3ce46b1c // ldr q28, [x24, x4]
 	WORD $0x4e76d736 // fadd v22.2d, v25.2d, v22.2d
-	WORD $0x4e77d757 // fadd v23.2d, v26.2d, v23.2d
-	ADD R1, R25, R25
+	WORD $0x4e77d797 // fadd v23.2d, v28.2d, v23.2d
+	ADD R1, R24, R24
 store2:
-	WORD $0x3dc0001a // ldr q26, [x0]
+	WORD $0x3dc0001c // ldr q28, [x0]
 	WORD $0x4e60e419 // fcmeq v25.2d, v0.2d, v0.2d
-	WORD $0x6e7a1c19 // bsl v25.16b, v0.16b, v26.16b
-	WORD $0x4e61e43c // fcmeq v28.2d, v1.2d, v1.2d
-	WORD $0x6e7a1c3c // bsl v28.16b, v1.16b, v26.16b
-	WORD $0x3d800319 // str q25, [x24]
-	WORD $0x3ca46b1c // str q28, [x24, x4]
-	ADD R1, R24, R24
-	WORD $0x4e62e45c // fcmeq v28.2d, v2.2d, v2.2d
-	WORD $0x6e7a1c5c // bsl v28.16b, v2.16b, v26.16b
+	WORD $0x6e7c1c19 // bsl v25.16b, v0.16b, v28.16b
+	WORD $0x4e61e438 // fcmeq v24.2d, v1.2d, v1.2d
+	WORD $0x6e7c1c38 // bsl v24.16b, v1.16b, v28.16b
+	WORD $0x3d8002f9 // str q25, [x23]
+	WORD $0x3ca46af8 // str q24, [x23, x4]
+	ADD R1, R23, R23
+	WORD $0x4e62e458 // fcmeq v24.2d, v2.2d, v2.2d
+	WORD $0x6e7c1c58 // bsl v24.16b, v2.16b, v28.16b
 	WORD $0x4e63e479 // fcmeq v25.2d, v3.2d, v3.2d
-	WORD $0x6e7a1c79 // bsl v25.16b, v3.16b, v26.16b
-	WORD $0x3d80031c // str q28, [x24]
-	WORD $0x3ca46b19 // str q25, [x24, x4]
-	ADD R1, R24, R24
+	WORD $0x6e7c1c79 // bsl v25.16b, v3.16b, v28.16b
+	WORD $0x3d8002f8 // str q24, [x23]
+	WORD $0x3ca46af9 // str q25, [x23, x4]
+	ADD R1, R23, R23
 	WORD $0x4e64e499 // fcmeq v25.2d, v4.2d, v4.2d
-	WORD $0x6e7a1c99 // bsl v25.16b, v4.16b, v26.16b
-	WORD $0x4e65e4bc // fcmeq v28.2d, v5.2d, v5.2d
-	WORD $0x6e7a1cbc // bsl v28.16b, v5.16b, v26.16b
-	WORD $0x3d800319 // str q25, [x24]
-	WORD $0x3ca46b1c // str q28, [x24, x4]
-	ADD R1, R24, R24
-	WORD $0x4e66e4dc // fcmeq v28.2d, v6.2d, v6.2d
-	WORD $0x6e7a1cdc // bsl v28.16b, v6.16b, v26.16b
+	WORD $0x6e7c1c99 // bsl v25.16b, v4.16b, v28.16b
+	WORD $0x4e65e4b8 // fcmeq v24.2d, v5.2d, v5.2d
+	WORD $0x6e7c1cb8 // bsl v24.16b, v5.16b, v28.16b
+	WORD $0x3d8002f9 // str q25, [x23]
+	WORD $0x3ca46af8 // str q24, [x23, x4]
+	ADD R1, R23, R23
+	WORD $0x4e66e4d8 // fcmeq v24.2d, v6.2d, v6.2d
+	WORD $0x6e7c1cd8 // bsl v24.16b, v6.16b, v28.16b
 	WORD $0x4e67e4f9 // fcmeq v25.2d, v7.2d, v7.2d
-	WORD $0x6e7a1cf9 // bsl v25.16b, v7.16b, v26.16b
-	WORD $0x3d80031c // str q28, [x24]
-	WORD $0x3ca46b19 // str q25, [x24, x4]
-	ADD R1, R24, R24
+	WORD $0x6e7c1cf9 // bsl v25.16b, v7.16b, v28.16b
+	WORD $0x3d8002f8 // str q24, [x23]
+	WORD $0x3ca46af9 // str q25, [x23, x4]
+	ADD R1, R23, R23
 	WORD $0x4e68e519 // fcmeq v25.2d, v8.2d, v8.2d
-	WORD $0x6e7a1d19 // bsl v25.16b, v8.16b, v26.16b
-	WORD $0x4e69e53c // fcmeq v28.2d, v9.2d, v9.2d
-	WORD $0x6e7a1d3c // bsl v28.16b, v9.16b, v26.16b
-	WORD $0x3d800319 // str q25, [x24]
-	WORD $0x3ca46b1c // str q28, [x24, x4]
-	ADD R1, R24, R24
-	WORD $0x4e6ae55c // fcmeq v28.2d, v10.2d, v10.2d
-	WORD $0x6e7a1d5c // bsl v28.16b, v10.16b, v26.16b
+	WORD $0x6e7c1d19 // bsl v25.16b, v8.16b, v28.16b
+	WORD $0x4e69e538 // fcmeq v24.2d, v9.2d, v9.2d
+	WORD $0x6e7c1d38 // bsl v24.16b, v9.16b, v28.16b
+	WORD $0x3d8002f9 // str q25, [x23]
+	WORD $0x3ca46af8 // str q24, [x23, x4]
+	ADD R1, R23, R23
+	WORD $0x4e6ae558 // fcmeq v24.2d, v10.2d, v10.2d
+	WORD $0x6e7c1d58 // bsl v24.16b, v10.16b, v28.16b
 	WORD $0x4e6be579 // fcmeq v25.2d, v11.2d, v11.2d
-	WORD $0x6e7a1d79 // bsl v25.16b, v11.16b, v26.16b
-	WORD $0x3d80031c // str q28, [x24]
-	WORD $0x3ca46b19 // str q25, [x24, x4]
-	ADD R1, R24, R24
+	WORD $0x6e7c1d79 // bsl v25.16b, v11.16b, v28.16b
+	WORD $0x3d8002f8 // str q24, [x23]
+	WORD $0x3ca46af9 // str q25, [x23, x4]
+	ADD R1, R23, R23
 	WORD $0x4e6ce599 // fcmeq v25.2d, v12.2d, v12.2d
-	WORD $0x6e7a1d99 // bsl v25.16b, v12.16b, v26.16b
-	WORD $0x4e6de5bc // fcmeq v28.2d, v13.2d, v13.2d
-	WORD $0x6e7a1dbc // bsl v28.16b, v13.16b, v26.16b
-	WORD $0x3d800319 // str q25, [x24]
-	WORD $0x3ca46b1c // str q28, [x24, x4]
-	ADD R1, R24, R24
-	WORD $0x4e6ee5dc // fcmeq v28.2d, v14.2d, v14.2d
-	WORD $0x6e7a1ddc // bsl v28.16b, v14.16b, v26.16b
+	WORD $0x6e7c1d99 // bsl v25.16b, v12.16b, v28.16b
+	WORD $0x4e6de5b8 // fcmeq v24.2d, v13.2d, v13.2d
+	WORD $0x6e7c1db8 // bsl v24.16b, v13.16b, v28.16b
+	WORD $0x3d8002f9 // str q25, [x23]
+	WORD $0x3ca46af8 // str q24, [x23, x4]
+	ADD R1, R23, R23
+	WORD $0x4e6ee5d8 // fcmeq v24.2d, v14.2d, v14.2d
+	WORD $0x6e7c1dd8 // bsl v24.16b, v14.16b, v28.16b
 	WORD $0x4e6fe5f9 // fcmeq v25.2d, v15.2d, v15.2d
-	WORD $0x6e7a1df9 // bsl v25.16b, v15.16b, v26.16b
-	WORD $0x3d80031c // str q28, [x24]
-	WORD $0x3ca46b19 // str q25, [x24, x4]
-	ADD R1, R24, R24
+	WORD $0x6e7c1df9 // bsl v25.16b, v15.16b, v28.16b
+	WORD $0x3d8002f8 // str q24, [x23]
+	WORD $0x3ca46af9 // str q25, [x23, x4]
+	ADD R1, R23, R23
 	WORD $0x4e70e619 // fcmeq v25.2d, v16.2d, v16.2d
-	WORD $0x6e7a1e19 // bsl v25.16b, v16.16b, v26.16b
-	WORD $0x4e71e63c // fcmeq v28.2d, v17.2d, v17.2d
-	WORD $0x6e7a1e3c // bsl v28.16b, v17.16b, v26.16b
-	WORD $0x3d800319 // str q25, [x24]
-	WORD $0x3ca46b1c // str q28, [x24, x4]
-	ADD R1, R24, R24
-	WORD $0x4e72e65c // fcmeq v28.2d, v18.2d, v18.2d
-	WORD $0x6e7a1e5c // bsl v28.16b, v18.16b, v26.16b
+	WORD $0x6e7c1e19 // bsl v25.16b, v16.16b, v28.16b
+	WORD $0x4e71e638 // fcmeq v24.2d, v17.2d, v17.2d
+	WORD $0x6e7c1e38 // bsl v24.16b, v17.16b, v28.16b
+	WORD $0x3d8002f9 // str q25, [x23]
+	WORD $0x3ca46af8 // str q24, [x23, x4]
+	ADD R1, R23, R23
+	WORD $0x4e72e658 // fcmeq v24.2d, v18.2d, v18.2d
+	WORD $0x6e7c1e58 // bsl v24.16b, v18.16b, v28.16b
 	WORD $0x4e73e679 // fcmeq v25.2d, v19.2d, v19.2d
-	WORD $0x6e7a1e79 // bsl v25.16b, v19.16b, v26.16b
-	WORD $0x3d80031c // str q28, [x24]
-	WORD $0x3ca46b19 // str q25, [x24, x4]
-	ADD R1, R24, R24
+	WORD $0x6e7c1e79 // bsl v25.16b, v19.16b, v28.16b
+	WORD $0x3d8002f8 // str q24, [x23]
+	WORD $0x3ca46af9 // str q25, [x23, x4]
+	ADD R1, R23, R23
 	WORD $0x4e74e699 // fcmeq v25.2d, v20.2d, v20.2d
-	WORD $0x6e7a1e99 // bsl v25.16b, v20.16b, v26.16b
-	WORD $0x4e75e6bc // fcmeq v28.2d, v21.2d, v21.2d
-	WORD $0x6e7a1ebc // bsl v28.16b, v21.16b, v26.16b
-	WORD $0x3d800319 // str q25, [x24]
-	WORD $0x3ca46b1c // str q28, [x24, x4]
-	ADD R1, R24, R24
-	WORD $0x4e76e6dc // fcmeq v28.2d, v22.2d, v22.2d
-	WORD $0x6e7a1edc // bsl v28.16b, v22.16b, v26.16b
+	WORD $0x6e7c1e99 // bsl v25.16b, v20.16b, v28.16b
+	WORD $0x4e75e6b8 // fcmeq v24.2d, v21.2d, v21.2d
+	WORD $0x6e7c1eb8 // bsl v24.16b, v21.16b, v28.16b
+	WORD $0x3d8002f9 // str q25, [x23]
+	WORD $0x3ca46af8 // str q24, [x23, x4]
+	ADD R1, R23, R23
+	WORD $0x4e76e6d8 // fcmeq v24.2d, v22.2d, v22.2d
+	WORD $0x6e7c1ed8 // bsl v24.16b, v22.16b, v28.16b
 	WORD $0x4e77e6f9 // fcmeq v25.2d, v23.2d, v23.2d
-	WORD $0x6e7a1ef9 // bsl v25.16b, v23.16b, v26.16b
-	WORD $0x3d80031c // str q28, [x24]
-	WORD $0x3ca46b19 // str q25, [x24, x4]
-	ADD R1, R24, R24
+	WORD $0x6e7c1ef9 // bsl v25.16b, v23.16b, v28.16b
+	WORD $0x3d8002f8 // str q24, [x23]
+	WORD $0x3ca46af9 // str q25, [x23, x4]
+	ADD R1, R23, R23
 below:
-	MOVD times+72(FP), R25
-	SUBS $1, R25, R25
+	MOVD times+72(FP), R24
+	SUBS $1, R24, R24
 	BEQ last
-	MOVD R25, times+72(FP)
-	MOVD R24, c+0(FP)
-	MOVD aRow+24(FP), R25
-	LSL $3, R25, R25
-	ADD R6, R25, R25
-	MOVD R25, a+16(FP)
+	MOVD R24, times+72(FP)
+	MOVD R23, c+0(FP)
+	MOVD aRow+24(FP), R24
+	LSL $3, R24, R24
+	ADD R6, R24, R24
+	MOVD R24, a+16(FP)
 	JMP tile
 last:
 	RET
 
-// func gemm1x3_64NEON(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, split int, offs *int)
-TEXT ·gemm1x3_64NEON(SB), NOSPLIT, $0-112
+// func gemm1x3_64NEON(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
+TEXT ·gemm1x3_64NEON(SB), NOSPLIT, $0-104
 	MOVD $gemm1x3_64NEONNEONConstants<>(SB), R0
 	MOVD ldc+8(FP), R1
 	LSL $3, R1, R1
@@ -15551,79 +13915,61 @@ tile:
 	WORD $0x6f00e401 // movi v1.2d, #0
 	WORD $0x6f00e402 // movi v2.2d, #0
 	MOVD $0, R8
-	MOVD offs+104(FP), R9
 	CMP $0, R7
 	BEQ done2
-	CMP $0, R9
-	BEQ next2
-listed:
-	MOVD (R9), R10
-	ADD $8, R9, R9
-	ADD R10<<3, R6, R10
-	WORD $0x3dc00143 // ldr q3, [x10]
-	WORD $0x3dc00544 // ldr q4, [x10, #16]
-	WORD $0x3dc00945 // ldr q5, [x10, #32]
+next2:
+	WORD $0x3dc000c3 // ldr q3, [x6]
+	WORD $0x3dc004c4 // ldr q4, [x6, #16]
+	WORD $0x3ce468c5 // ldr q5, [x6, x4]
+	ADD R3, R6, R6
 	WORD $0xfc6868a6 // ldr d6, [x5, x8]
 	WORD $0x4fc61060 // fmla v0.2d, v3.2d, v6.d[0]
 	WORD $0x4fc61081 // fmla v1.2d, v4.2d, v6.d[0]
 	WORD $0x4fc610a2 // fmla v2.2d, v5.2d, v6.d[0]
 	ADD R2, R8, R8
 	SUBS $1, R7, R7
-	BNE listed
-	JMP done2
-next2:
-	WORD $0x3dc000c6 // ldr q6, [x6]
-	WORD $0x3dc004c5 // ldr q5, [x6, #16]
-	WORD $0x3ce468c4 // ldr q4, [x6, x4]
-	ADD R3, R6, R6
-	WORD $0xfc6868a3 // ldr d3, [x5, x8]
-	WORD $0x4fc310c0 // fmla v0.2d, v6.2d, v3.d[0]
-	WORD $0x4fc310a1 // fmla v1.2d, v5.2d, v3.d[0]
-	WORD $0x4fc31082 // fmla v2.2d, v4.2d, v3.d[0]
-	ADD R2, R8, R8
-	SUBS $1, R7, R7
 	BNE next2
 done2:
-	MOVD c+0(FP), R10
-	MOVD mode+80(FP), R11
-	CMP $1, R11
+	MOVD c+0(FP), R9
+	MOVD mode+80(FP), R10
+	CMP $1, R10
 	BNE store2
-	MOVD R10, R11
-	WORD $0x3dc00163 // ldr q3, [x11]
-	WORD $0x3dc00564 // ldr q4, [x11, #16]
-	WORD $0x3ce46965 // ldr q5, [x11, x4]
-	WORD $0x4e60d460 // fadd v0.2d, v3.2d, v0.2d
-	WORD $0x4e61d481 // fadd v1.2d, v4.2d, v1.2d
-	WORD $0x4e62d4a2 // fadd v2.2d, v5.2d, v2.2d
-	ADD R1, R11, R11
-store2:
-	WORD $0x3dc00005 // ldr q5, [x0]
-	WORD $0x4e60e404 // fcmeq v4.2d, v0.2d, v0.2d
-	WORD $0x6e651c04 // bsl v4.16b, v0.16b, v5.16b
-	WORD $0x4e61e423 // fcmeq v3.2d, v1.2d, v1.2d
-	WORD $0x6e651c23 // bsl v3.16b, v1.16b, v5.16b
-	WORD $0x4e62e446 // fcmeq v6.2d, v2.2d, v2.2d
-	WORD $0x6e651c46 // bsl v6.16b, v2.16b, v5.16b
-	WORD $0x3d800144 // str q4, [x10]
-	WORD $0x3d800543 // str q3, [x10, #16]
-	WORD $0x3ca46946 // str q6, [x10, x4]
+	MOVD R9, R10
+	WORD $0x3dc00146 // ldr q6, [x10]
+	WORD $0x3dc00545 // ldr q5, [x10, #16]
+	WORD $0x3ce46944 // ldr q4, [x10, x4]
+	WORD $0x4e60d4c0 // fadd v0.2d, v6.2d, v0.2d
+	WORD $0x4e61d4a1 // fadd v1.2d, v5.2d, v1.2d
+	WORD $0x4e62d482 // fadd v2.2d, v4.2d, v2.2d
 	ADD R1, R10, R10
+store2:
+	WORD $0x3dc00004 // ldr q4, [x0]
+	WORD $0x4e60e405 // fcmeq v5.2d, v0.2d, v0.2d
+	WORD $0x6e641c05 // bsl v5.16b, v0.16b, v4.16b
+	WORD $0x4e61e426 // fcmeq v6.2d, v1.2d, v1.2d
+	WORD $0x6e641c26 // bsl v6.16b, v1.16b, v4.16b
+	WORD $0x4e62e443 // fcmeq v3.2d, v2.2d, v2.2d
+	WORD $0x6e641c43 // bsl v3.16b, v2.16b, v4.16b
+	WORD $0x3d800125 // str q5, [x9]
+	WORD $0x3d800526 // str q6, [x9, #16]
+	WORD $0x3ca46923 // str q3, [x9, x4]
+	ADD R1, R9, R9
 below:
-	MOVD times+72(FP), R11
-	SUBS $1, R11, R11
+	MOVD times+72(FP), R10
+	SUBS $1, R10, R10
 	BEQ last
-	MOVD R11, times+72(FP)
-	MOVD R10, c+0(FP)
-	MOVD aRow+24(FP), R11
-	LSL $3, R11, R11
-	ADD R5, R11, R11
-	MOVD R11, a+16(FP)
+	MOVD R10, times+72(FP)
+	MOVD R9, c+0(FP)
+	MOVD aRow+24(FP), R10
+	LSL $3, R10, R10
+	ADD R5, R10, R10
+	MOVD R10, a+16(FP)
 	JMP tile
 last:
 	RET
 
-// func gemm2x3_64NEON(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, split int, offs *int)
-TEXT ·gemm2x3_64NEON(SB), NOSPLIT, $0-112
+// func gemm2x3_64NEON(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
+TEXT ·gemm2x3_64NEON(SB), NOSPLIT, $0-104
 	MOVD $gemm2x3_64NEONNEONConstants<>(SB), R0
 	MOVD ldc+8(FP), R1
 	LSL $3, R1, R1
@@ -15648,18 +13994,13 @@ tile:
 	WORD $0x6f00e404 // movi v4.2d, #0
 	WORD $0x6f00e405 // movi v5.2d, #0
 	MOVD $0, R9
-	MOVD offs+104(FP), R10
 	CMP $0, R8
 	BEQ done2
-	CMP $0, R10
-	BEQ next2
-listed:
-	MOVD (R10), R11
-	ADD $8, R10, R10
-	ADD R11<<3, R7, R11
-	WORD $0x3dc00166 // ldr q6, [x11]
-	WORD $0x3dc00567 // ldr q7, [x11, #16]
-	WORD $0x3dc00968 // ldr q8, [x11, #32]
+next2:
+	WORD $0x3dc000e6 // ldr q6, [x7]
+	WORD $0x3dc004e7 // ldr q7, [x7, #16]
+	WORD $0x3ce468e8 // ldr q8, [x7, x4]
+	ADD R3, R7, R7
 	WORD $0xfc6968a9 // ldr d9, [x5, x9]
 	WORD $0xfc6968ca // ldr d10, [x6, x9]
 	WORD $0x4fc910c0 // fmla v0.2d, v6.2d, v9.d[0]
@@ -15670,82 +14011,65 @@ listed:
 	WORD $0x4fca1105 // fmla v5.2d, v8.2d, v10.d[0]
 	ADD R2, R9, R9
 	SUBS $1, R8, R8
-	BNE listed
-	JMP done2
-next2:
-	WORD $0x3dc000ea // ldr q10, [x7]
-	WORD $0x3dc004e8 // ldr q8, [x7, #16]
-	WORD $0x3ce468e7 // ldr q7, [x7, x4]
-	ADD R3, R7, R7
-	WORD $0xfc6968a6 // ldr d6, [x5, x9]
-	WORD $0xfc6968c9 // ldr d9, [x6, x9]
-	WORD $0x4fc61140 // fmla v0.2d, v10.2d, v6.d[0]
-	WORD $0x4fc61101 // fmla v1.2d, v8.2d, v6.d[0]
-	WORD $0x4fc610e2 // fmla v2.2d, v7.2d, v6.d[0]
-	WORD $0x4fc91143 // fmla v3.2d, v10.2d, v9.d[0]
-	WORD $0x4fc91104 // fmla v4.2d, v8.2d, v9.d[0]
-	WORD $0x4fc910e5 // fmla v5.2d, v7.2d, v9.d[0]
-	ADD R2, R9, R9
-	SUBS $1, R8, R8
 	BNE next2
 done2:
-	MOVD c+0(FP), R11
-	MOVD mode+80(FP), R12
-	CMP $1, R12
+	MOVD c+0(FP), R10
+	MOVD mode+80(FP), R11
+	CMP $1, R11
 	BNE store2
-	MOVD R11, R12
-	WORD $0x3dc00189 // ldr q9, [x12]
-	WORD $0x3dc00587 // ldr q7, [x12, #16]
-	WORD $0x3ce46988 // ldr q8, [x12, x4]
-	WORD $0x4e60d520 // fadd v0.2d, v9.2d, v0.2d
-	WORD $0x4e61d4e1 // fadd v1.2d, v7.2d, v1.2d
-	WORD $0x4e62d502 // fadd v2.2d, v8.2d, v2.2d
-	ADD R1, R12, R12
-	WORD $0x3dc00188 // ldr q8, [x12]
-	WORD $0x3dc00587 // ldr q7, [x12, #16]
-	WORD $0x3ce46989 // ldr q9, [x12, x4]
-	WORD $0x4e63d503 // fadd v3.2d, v8.2d, v3.2d
-	WORD $0x4e64d4e4 // fadd v4.2d, v7.2d, v4.2d
-	WORD $0x4e65d525 // fadd v5.2d, v9.2d, v5.2d
-	ADD R1, R12, R12
+	MOVD R10, R11
+	WORD $0x3dc0016a // ldr q10, [x11]
+	WORD $0x3dc00568 // ldr q8, [x11, #16]
+	WORD $0x3ce46967 // ldr q7, [x11, x4]
+	WORD $0x4e60d540 // fadd v0.2d, v10.2d, v0.2d
+	WORD $0x4e61d501 // fadd v1.2d, v8.2d, v1.2d
+	WORD $0x4e62d4e2 // fadd v2.2d, v7.2d, v2.2d
+	ADD R1, R11, R11
+	WORD $0x3dc00167 // ldr q7, [x11]
+	WORD $0x3dc00568 // ldr q8, [x11, #16]
+	WORD $0x3ce4696a // ldr q10, [x11, x4]
+	WORD $0x4e63d4e3 // fadd v3.2d, v7.2d, v3.2d
+	WORD $0x4e64d504 // fadd v4.2d, v8.2d, v4.2d
+	WORD $0x4e65d545 // fadd v5.2d, v10.2d, v5.2d
+	ADD R1, R11, R11
 store2:
-	WORD $0x3dc00009 // ldr q9, [x0]
-	WORD $0x4e60e407 // fcmeq v7.2d, v0.2d, v0.2d
-	WORD $0x6e691c07 // bsl v7.16b, v0.16b, v9.16b
-	WORD $0x4e61e428 // fcmeq v8.2d, v1.2d, v1.2d
-	WORD $0x6e691c28 // bsl v8.16b, v1.16b, v9.16b
-	WORD $0x4e62e44a // fcmeq v10.2d, v2.2d, v2.2d
-	WORD $0x6e691c4a // bsl v10.16b, v2.16b, v9.16b
-	WORD $0x3d800167 // str q7, [x11]
-	WORD $0x3d800568 // str q8, [x11, #16]
-	WORD $0x3ca4696a // str q10, [x11, x4]
-	ADD R1, R11, R11
-	WORD $0x4e63e46a // fcmeq v10.2d, v3.2d, v3.2d
-	WORD $0x6e691c6a // bsl v10.16b, v3.16b, v9.16b
-	WORD $0x4e64e488 // fcmeq v8.2d, v4.2d, v4.2d
-	WORD $0x6e691c88 // bsl v8.16b, v4.16b, v9.16b
-	WORD $0x4e65e4a7 // fcmeq v7.2d, v5.2d, v5.2d
-	WORD $0x6e691ca7 // bsl v7.16b, v5.16b, v9.16b
-	WORD $0x3d80016a // str q10, [x11]
-	WORD $0x3d800568 // str q8, [x11, #16]
-	WORD $0x3ca46967 // str q7, [x11, x4]
-	ADD R1, R11, R11
+	WORD $0x3dc0000a // ldr q10, [x0]
+	WORD $0x4e60e408 // fcmeq v8.2d, v0.2d, v0.2d
+	WORD $0x6e6a1c08 // bsl v8.16b, v0.16b, v10.16b
+	WORD $0x4e61e427 // fcmeq v7.2d, v1.2d, v1.2d
+	WORD $0x6e6a1c27 // bsl v7.16b, v1.16b, v10.16b
+	WORD $0x4e62e446 // fcmeq v6.2d, v2.2d, v2.2d
+	WORD $0x6e6a1c46 // bsl v6.16b, v2.16b, v10.16b
+	WORD $0x3d800148 // str q8, [x10]
+	WORD $0x3d800547 // str q7, [x10, #16]
+	WORD $0x3ca46946 // str q6, [x10, x4]
+	ADD R1, R10, R10
+	WORD $0x4e63e466 // fcmeq v6.2d, v3.2d, v3.2d
+	WORD $0x6e6a1c66 // bsl v6.16b, v3.16b, v10.16b
+	WORD $0x4e64e487 // fcmeq v7.2d, v4.2d, v4.2d
+	WORD $0x6e6a1c87 // bsl v7.16b, v4.16b, v10.16b
+	WORD $0x4e65e4a8 // fcmeq v8.2d, v5.2d, v5.2d
+	WORD $0x6e6a1ca8 // bsl v8.16b, v5.16b, v10.16b
+	WORD $0x3d800146 // str q6, [x10]
+	WORD $0x3d800547 // str q7, [x10, #16]
+	WORD $0x3ca46948 // str q8, [x10, x4]
+	ADD R1, R10, R10
 below:
-	MOVD times+72(FP), R12
-	SUBS $1, R12, R12
+	MOVD times+72(FP), R11
+	SUBS $1, R11, R11
 	BEQ last
-	MOVD R12, times+72(FP)
-	MOVD R11, c+0(FP)
-	MOVD aRow+24(FP), R12
-	LSL $3, R12, R12
-	ADD R6, R12, R12
-	MOVD R12, a+16(FP)
+	MOVD R11, times+72(FP)
+	MOVD R10, c+0(FP)
+	MOVD aRow+24(FP), R11
+	LSL $3, R11, R11
+	ADD R6, R11, R11
+	MOVD R11, a+16(FP)
 	JMP tile
 last:
 	RET
 
-// func gemm3x3_64NEON(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, split int, offs *int)
-TEXT ·gemm3x3_64NEON(SB), NOSPLIT, $0-112
+// func gemm3x3_64NEON(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
+TEXT ·gemm3x3_64NEON(SB), NOSPLIT, $0-104
 	MOVD $gemm3x3_64NEONNEONConstants<>(SB), R0
 	MOVD ldc+8(FP), R1
 	LSL $3, R1, R1
@@ -15774,18 +14098,13 @@ tile:
 	WORD $0x6f00e407 // movi v7.2d, #0
 	WORD $0x6f00e408 // movi v8.2d, #0
 	MOVD $0, R10
-	MOVD offs+104(FP), R11
 	CMP $0, R9
 	BEQ done2
-	CMP $0, R11
-	BEQ next2
-listed:
-	MOVD (R11), R12
-	ADD $8, R11, R11
-	ADD R12<<3, R8, R12
-	WORD $0x3dc00189 // ldr q9, [x12]
-	WORD $0x3dc0058a // ldr q10, [x12, #16]
-	WORD $0x3dc0098b // ldr q11, [x12, #32]
+next2:
+	WORD $0x3dc00109 // ldr q9, [x8]
+	WORD $0x3dc0050a // ldr q10, [x8, #16]
+	WORD $0x3ce4690b // ldr q11, [x8, x4]
+	ADD R3, R8, R8
 	WORD $0xfc6a68ac // ldr d12, [x5, x10]
 	WORD $0xfc6a68ed // ldr d13, [x7, x10]
 	WORD $0xfc6a68ce // ldr d14, [x6, x10]
@@ -15800,103 +14119,82 @@ listed:
 	WORD $0x4fce1168 // fmla v8.2d, v11.2d, v14.d[0]
 	ADD R2, R10, R10
 	SUBS $1, R9, R9
-	BNE listed
-	JMP done2
-next2:
-	WORD $0x3dc0010e // ldr q14, [x8]
-	WORD $0x3dc0050b // ldr q11, [x8, #16]
-	WORD $0x3ce4690a // ldr q10, [x8, x4]
-	ADD R3, R8, R8
-	WORD $0xfc6a68a9 // ldr d9, [x5, x10]
-	WORD $0xfc6a68ed // ldr d13, [x7, x10]
-	WORD $0xfc6a68cc // ldr d12, [x6, x10]
-	WORD $0x4fc911c0 // fmla v0.2d, v14.2d, v9.d[0]
-	WORD $0x4fc91161 // fmla v1.2d, v11.2d, v9.d[0]
-	WORD $0x4fc91142 // fmla v2.2d, v10.2d, v9.d[0]
-	WORD $0x4fcd11c3 // fmla v3.2d, v14.2d, v13.d[0]
-	WORD $0x4fcd1164 // fmla v4.2d, v11.2d, v13.d[0]
-	WORD $0x4fcd1145 // fmla v5.2d, v10.2d, v13.d[0]
-	WORD $0x4fcc11c6 // fmla v6.2d, v14.2d, v12.d[0]
-	WORD $0x4fcc1167 // fmla v7.2d, v11.2d, v12.d[0]
-	WORD $0x4fcc1148 // fmla v8.2d, v10.2d, v12.d[0]
-	ADD R2, R10, R10
-	SUBS $1, R9, R9
 	BNE next2
 done2:
-	MOVD c+0(FP), R12
-	MOVD mode+80(FP), R13
-	CMP $1, R13
+	MOVD c+0(FP), R11
+	MOVD mode+80(FP), R12
+	CMP $1, R12
 	BNE store2
-	MOVD R12, R13
-	WORD $0x3dc001ac // ldr q12, [x13]
-	WORD $0x3dc005aa // ldr q10, [x13, #16]
-	WORD $0x3ce469ab // ldr q11, [x13, x4]
-	WORD $0x4e60d580 // fadd v0.2d, v12.2d, v0.2d
-	WORD $0x4e61d541 // fadd v1.2d, v10.2d, v1.2d
-	WORD $0x4e62d562 // fadd v2.2d, v11.2d, v2.2d
-	ADD R1, R13, R13
-	WORD $0x3dc001ab // ldr q11, [x13]
-	WORD $0x3dc005aa // ldr q10, [x13, #16]
-	WORD $0x3ce469ac // ldr q12, [x13, x4]
-	WORD $0x4e63d563 // fadd v3.2d, v11.2d, v3.2d
-	WORD $0x4e64d544 // fadd v4.2d, v10.2d, v4.2d
-	WORD $0x4e65d585 // fadd v5.2d, v12.2d, v5.2d
-	ADD R1, R13, R13
-	WORD $0x3dc001ac // ldr q12, [x13]
-	WORD $0x3dc005aa // ldr q10, [x13, #16]
-	WORD $0x3ce469ab // ldr q11, [x13, x4]
-	WORD $0x4e66d586 // fadd v6.2d, v12.2d, v6.2d
-	WORD $0x4e67d547 // fadd v7.2d, v10.2d, v7.2d
-	WORD $0x4e68d568 // fadd v8.2d, v11.2d, v8.2d
-	ADD R1, R13, R13
+	MOVD R11, R12
+	WORD $0x3dc0018e // ldr q14, [x12]
+	WORD $0x3dc0058b // ldr q11, [x12, #16]
+	WORD $0x3ce4698a // ldr q10, [x12, x4]
+	WORD $0x4e60d5c0 // fadd v0.2d, v14.2d, v0.2d
+	WORD $0x4e61d561 // fadd v1.2d, v11.2d, v1.2d
+	WORD $0x4e62d542 // fadd v2.2d, v10.2d, v2.2d
+	ADD R1, R12, R12
+	WORD $0x3dc0018a // ldr q10, [x12]
+	WORD $0x3dc0058b // ldr q11, [x12, #16]
+	WORD $0x3ce4698e // ldr q14, [x12, x4]
+	WORD $0x4e63d543 // fadd v3.2d, v10.2d, v3.2d
+	WORD $0x4e64d564 // fadd v4.2d, v11.2d, v4.2d
+	WORD $0x4e65d5c5 // fadd v5.2d, v14.2d, v5.2d
+	ADD R1, R12, R12
+	WORD $0x3dc0018e // ldr q14, [x12]
+	WORD $0x3dc0058b // ldr q11, [x12, #16]
+	WORD $0x3ce4698a // ldr q10, [x12, x4]
+	WORD $0x4e66d5c6 // fadd v6.2d, v14.2d, v6.2d
+	WORD $0x4e67d567 // fadd v7.2d, v11.2d, v7.2d
+	WORD $0x4e68d548 // fadd v8.2d, v10.2d, v8.2d
+	ADD R1, R12, R12
 store2:
-	WORD $0x3dc0000b // ldr q11, [x0]
-	WORD $0x4e60e40a // fcmeq v10.2d, v0.2d, v0.2d
-	WORD $0x6e6b1c0a // bsl v10.16b, v0.16b, v11.16b
-	WORD $0x4e61e42c // fcmeq v12.2d, v1.2d, v1.2d
-	WORD $0x6e6b1c2c // bsl v12.16b, v1.16b, v11.16b
-	WORD $0x4e62e44e // fcmeq v14.2d, v2.2d, v2.2d
-	WORD $0x6e6b1c4e // bsl v14.16b, v2.16b, v11.16b
-	WORD $0x3d80018a // str q10, [x12]
-	WORD $0x3d80058c // str q12, [x12, #16]
-	WORD $0x3ca4698e // str q14, [x12, x4]
-	ADD R1, R12, R12
-	WORD $0x4e63e46e // fcmeq v14.2d, v3.2d, v3.2d
-	WORD $0x6e6b1c6e // bsl v14.16b, v3.16b, v11.16b
-	WORD $0x4e64e48c // fcmeq v12.2d, v4.2d, v4.2d
-	WORD $0x6e6b1c8c // bsl v12.16b, v4.16b, v11.16b
-	WORD $0x4e65e4aa // fcmeq v10.2d, v5.2d, v5.2d
-	WORD $0x6e6b1caa // bsl v10.16b, v5.16b, v11.16b
-	WORD $0x3d80018e // str q14, [x12]
-	WORD $0x3d80058c // str q12, [x12, #16]
-	WORD $0x3ca4698a // str q10, [x12, x4]
-	ADD R1, R12, R12
-	WORD $0x4e66e4ca // fcmeq v10.2d, v6.2d, v6.2d
-	WORD $0x6e6b1cca // bsl v10.16b, v6.16b, v11.16b
-	WORD $0x4e67e4ec // fcmeq v12.2d, v7.2d, v7.2d
-	WORD $0x6e6b1cec // bsl v12.16b, v7.16b, v11.16b
-	WORD $0x4e68e50e // fcmeq v14.2d, v8.2d, v8.2d
-	WORD $0x6e6b1d0e // bsl v14.16b, v8.16b, v11.16b
-	WORD $0x3d80018a // str q10, [x12]
-	WORD $0x3d80058c // str q12, [x12, #16]
-	WORD $0x3ca4698e // str q14, [x12, x4]
-	ADD R1, R12, R12
+	WORD $0x3dc0000a // ldr q10, [x0]
+	WORD $0x4e60e40b // fcmeq v11.2d, v0.2d, v0.2d
+	WORD $0x6e6a1c0b // bsl v11.16b, v0.16b, v10.16b
+	WORD $0x4e61e42e // fcmeq v14.2d, v1.2d, v1.2d
+	WORD $0x6e6a1c2e // bsl v14.16b, v1.16b, v10.16b
+	WORD $0x4e62e449 // fcmeq v9.2d, v2.2d, v2.2d
+	WORD $0x6e6a1c49 // bsl v9.16b, v2.16b, v10.16b
+	WORD $0x3d80016b // str q11, [x11]
+	WORD $0x3d80056e // str q14, [x11, #16]
+	WORD $0x3ca46969 // str q9, [x11, x4]
+	ADD R1, R11, R11
+	WORD $0x4e63e469 // fcmeq v9.2d, v3.2d, v3.2d
+	WORD $0x6e6a1c69 // bsl v9.16b, v3.16b, v10.16b
+	WORD $0x4e64e48e // fcmeq v14.2d, v4.2d, v4.2d
+	WORD $0x6e6a1c8e // bsl v14.16b, v4.16b, v10.16b
+	WORD $0x4e65e4ab // fcmeq v11.2d, v5.2d, v5.2d
+	WORD $0x6e6a1cab // bsl v11.16b, v5.16b, v10.16b
+	WORD $0x3d800169 // str q9, [x11]
+	WORD $0x3d80056e // str q14, [x11, #16]
+	WORD $0x3ca4696b // str q11, [x11, x4]
+	ADD R1, R11, R11
+	WORD $0x4e66e4cb // fcmeq v11.2d, v6.2d, v6.2d
+	WORD $0x6e6a1ccb // bsl v11.16b, v6.16b, v10.16b
+	WORD $0x4e67e4ee // fcmeq v14.2d, v7.2d, v7.2d
+	WORD $0x6e6a1cee // bsl v14.16b, v7.16b, v10.16b
+	WORD $0x4e68e509 // fcmeq v9.2d, v8.2d, v8.2d
+	WORD $0x6e6a1d09 // bsl v9.16b, v8.16b, v10.16b
+	WORD $0x3d80016b // str q11, [x11]
+	WORD $0x3d80056e // str q14, [x11, #16]
+	WORD $0x3ca46969 // str q9, [x11, x4]
+	ADD R1, R11, R11
 below:
-	MOVD times+72(FP), R13
-	SUBS $1, R13, R13
+	MOVD times+72(FP), R12
+	SUBS $1, R12, R12
 	BEQ last
-	MOVD R13, times+72(FP)
-	MOVD R12, c+0(FP)
-	MOVD aRow+24(FP), R13
-	LSL $3, R13, R13
-	ADD R6, R13, R13
-	MOVD R13, a+16(FP)
+	MOVD R12, times+72(FP)
+	MOVD R11, c+0(FP)
+	MOVD aRow+24(FP), R12
+	LSL $3, R12, R12
+	ADD R6, R12, R12
+	MOVD R12, a+16(FP)
 	JMP tile
 last:
 	RET
 
-// func gemm4x3_64NEON(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, split int, offs *int)
-TEXT ·gemm4x3_64NEON(SB), NOSPLIT, $0-112
+// func gemm4x3_64NEON(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
+TEXT ·gemm4x3_64NEON(SB), NOSPLIT, $0-104
 	MOVD $gemm4x3_64NEONNEONConstants<>(SB), R0
 	MOVD ldc+8(FP), R1
 	LSL $3, R1, R1
@@ -15929,18 +14227,13 @@ tile:
 	WORD $0x6f00e40a // movi v10.2d, #0
 	WORD $0x6f00e40b // movi v11.2d, #0
 	MOVD $0, R11
-	MOVD offs+104(FP), R12
 	CMP $0, R10
 	BEQ done2
-	CMP $0, R12
-	BEQ next2
-listed:
-	MOVD (R12), R13
-	ADD $8, R12, R12
-	ADD R13<<3, R9, R13
-	WORD $0x3dc001ac // ldr q12, [x13]
-	WORD $0x3dc005ad // ldr q13, [x13, #16]
-	WORD $0x3dc009ae // ldr q14, [x13, #32]
+next2:
+	WORD $0x3dc0012c // ldr q12, [x9]
+	WORD $0x3dc0052d // ldr q13, [x9, #16]
+	WORD $0x3ce4692e // ldr q14, [x9, x4]
+	ADD R3, R9, R9
 	WORD $0xfc6b68af // ldr d15, [x5, x11]
 	WORD $0xfc6b68f0 // ldr d16, [x7, x11]
 	WORD $0xfc6b6911 // ldr d17, [x8, x11]
@@ -15959,124 +14252,99 @@ listed:
 	WORD $0x4fcf11cb // fmla v11.2d, v14.2d, v15.d[0]
 	ADD R2, R11, R11
 	SUBS $1, R10, R10
-	BNE listed
-	JMP done2
-next2:
-	WORD $0x3dc0012f // ldr q15, [x9]
-	WORD $0x3dc0052e // ldr q14, [x9, #16]
-	WORD $0x3ce4692d // ldr q13, [x9, x4]
-	ADD R3, R9, R9
-	WORD $0xfc6b68ac // ldr d12, [x5, x11]
-	WORD $0xfc6b68f1 // ldr d17, [x7, x11]
-	WORD $0xfc6b6910 // ldr d16, [x8, x11]
-	WORD $0x4fcc11e0 // fmla v0.2d, v15.2d, v12.d[0]
-	WORD $0x4fcc11c1 // fmla v1.2d, v14.2d, v12.d[0]
-	WORD $0x4fcc11a2 // fmla v2.2d, v13.2d, v12.d[0]
-	WORD $0xfc6b68cc // ldr d12, [x6, x11]
-	WORD $0x4fd111e3 // fmla v3.2d, v15.2d, v17.d[0]
-	WORD $0x4fd111c4 // fmla v4.2d, v14.2d, v17.d[0]
-	WORD $0x4fd111a5 // fmla v5.2d, v13.2d, v17.d[0]
-	WORD $0x4fd011e6 // fmla v6.2d, v15.2d, v16.d[0]
-	WORD $0x4fd011c7 // fmla v7.2d, v14.2d, v16.d[0]
-	WORD $0x4fd011a8 // fmla v8.2d, v13.2d, v16.d[0]
-	WORD $0x4fcc11e9 // fmla v9.2d, v15.2d, v12.d[0]
-	WORD $0x4fcc11ca // fmla v10.2d, v14.2d, v12.d[0]
-	WORD $0x4fcc11ab // fmla v11.2d, v13.2d, v12.d[0]
-	ADD R2, R11, R11
-	SUBS $1, R10, R10
 	BNE next2
 done2:
-	MOVD c+0(FP), R13
-	MOVD mode+80(FP), R14
-	CMP $1, R14
+	MOVD c+0(FP), R12
+	MOVD mode+80(FP), R13
+	CMP $1, R13
 	BNE store2
-	MOVD R13, R14
-	WORD $0x3dc001cc // ldr q12, [x14]
-	WORD $0x3dc005cd // ldr q13, [x14, #16]
-	WORD $0x3ce469ce // ldr q14, [x14, x4]
-	WORD $0x4e60d580 // fadd v0.2d, v12.2d, v0.2d
-	WORD $0x4e61d5a1 // fadd v1.2d, v13.2d, v1.2d
-	WORD $0x4e62d5c2 // fadd v2.2d, v14.2d, v2.2d
-	ADD R1, R14, R14
-	WORD $0x3dc001ce // ldr q14, [x14]
-	WORD $0x3dc005cd // ldr q13, [x14, #16]
-	WORD $0x3ce469cc // ldr q12, [x14, x4]
-	WORD $0x4e63d5c3 // fadd v3.2d, v14.2d, v3.2d
-	WORD $0x4e64d5a4 // fadd v4.2d, v13.2d, v4.2d
-	WORD $0x4e65d585 // fadd v5.2d, v12.2d, v5.2d
-	ADD R1, R14, R14
-	WORD $0x3dc001cc // ldr q12, [x14]
-	WORD $0x3dc005cd // ldr q13, [x14, #16]
-	WORD $0x3ce469ce // ldr q14, [x14, x4]
-	WORD $0x4e66d586 // fadd v6.2d, v12.2d, v6.2d
-	WORD $0x4e67d5a7 // fadd v7.2d, v13.2d, v7.2d
-	WORD $0x4e68d5c8 // fadd v8.2d, v14.2d, v8.2d
-	ADD R1, R14, R14
-	WORD $0x3dc001ce // ldr q14, [x14]
-	WORD $0x3dc005cd // ldr q13, [x14, #16]
-	WORD $0x3ce469cc // ldr q12, [x14, x4]
-	WORD $0x4e69d5c9 // fadd v9.2d, v14.2d, v9.2d
-	WORD $0x4e6ad5aa // fadd v10.2d, v13.2d, v10.2d
-	WORD $0x4e6bd58b // fadd v11.2d, v12.2d, v11.2d
-	ADD R1, R14, R14
+	MOVD R12, R13
+	WORD $0x3dc001af // ldr q15, [x13]
+	WORD $0x3dc005ae // ldr q14, [x13, #16]
+	WORD $0x3ce469ad // ldr q13, [x13, x4]
+	WORD $0x4e60d5e0 // fadd v0.2d, v15.2d, v0.2d
+	WORD $0x4e61d5c1 // fadd v1.2d, v14.2d, v1.2d
+	WORD $0x4e62d5a2 // fadd v2.2d, v13.2d, v2.2d
+	ADD R1, R13, R13
+	WORD $0x3dc001ad // ldr q13, [x13]
+	WORD $0x3dc005ae // ldr q14, [x13, #16]
+	WORD $0x3ce469af // ldr q15, [x13, x4]
+	WORD $0x4e63d5a3 // fadd v3.2d, v13.2d, v3.2d
+	WORD $0x4e64d5c4 // fadd v4.2d, v14.2d, v4.2d
+	WORD $0x4e65d5e5 // fadd v5.2d, v15.2d, v5.2d
+	ADD R1, R13, R13
+	WORD $0x3dc001af // ldr q15, [x13]
+	WORD $0x3dc005ae // ldr q14, [x13, #16]
+	WORD $0x3ce469ad // ldr q13, [x13, x4]
+	WORD $0x4e66d5e6 // fadd v6.2d, v15.2d, v6.2d
+	WORD $0x4e67d5c7 // fadd v7.2d, v14.2d, v7.2d
+	WORD $0x4e68d5a8 // fadd v8.2d, v13.2d, v8.2d
+	ADD R1, R13, R13
+	WORD $0x3dc001ad // ldr q13, [x13]
+	WORD $0x3dc005ae // ldr q14, [x13, #16]
+	WORD $0x3ce469af // ldr q15, [x13, x4]
+	WORD $0x4e69d5a9 // fadd v9.2d, v13.2d, v9.2d
+	WORD $0x4e6ad5ca // fadd v10.2d, v14.2d, v10.2d
+	WORD $0x4e6bd5eb // fadd v11.2d, v15.2d, v11.2d
+	ADD R1, R13, R13
 store2:
-	WORD $0x3dc0000c // ldr q12, [x0]
-	WORD $0x4e60e40d // fcmeq v13.2d, v0.2d, v0.2d
-	WORD $0x6e6c1c0d // bsl v13.16b, v0.16b, v12.16b
-	WORD $0x4e61e42e // fcmeq v14.2d, v1.2d, v1.2d
-	WORD $0x6e6c1c2e // bsl v14.16b, v1.16b, v12.16b
-	WORD $0x4e62e44f // fcmeq v15.2d, v2.2d, v2.2d
-	WORD $0x6e6c1c4f // bsl v15.16b, v2.16b, v12.16b
-	WORD $0x3d8001ad // str q13, [x13]
-	WORD $0x3d8005ae // str q14, [x13, #16]
-	WORD $0x3ca469af // str q15, [x13, x4]
-	ADD R1, R13, R13
-	WORD $0x4e63e46f // fcmeq v15.2d, v3.2d, v3.2d
-	WORD $0x6e6c1c6f // bsl v15.16b, v3.16b, v12.16b
-	WORD $0x4e64e48e // fcmeq v14.2d, v4.2d, v4.2d
-	WORD $0x6e6c1c8e // bsl v14.16b, v4.16b, v12.16b
-	WORD $0x4e65e4ad // fcmeq v13.2d, v5.2d, v5.2d
-	WORD $0x6e6c1cad // bsl v13.16b, v5.16b, v12.16b
-	WORD $0x3d8001af // str q15, [x13]
-	WORD $0x3d8005ae // str q14, [x13, #16]
-	WORD $0x3ca469ad // str q13, [x13, x4]
-	ADD R1, R13, R13
-	WORD $0x4e66e4cd // fcmeq v13.2d, v6.2d, v6.2d
-	WORD $0x6e6c1ccd // bsl v13.16b, v6.16b, v12.16b
-	WORD $0x4e67e4ee // fcmeq v14.2d, v7.2d, v7.2d
-	WORD $0x6e6c1cee // bsl v14.16b, v7.16b, v12.16b
-	WORD $0x4e68e50f // fcmeq v15.2d, v8.2d, v8.2d
-	WORD $0x6e6c1d0f // bsl v15.16b, v8.16b, v12.16b
-	WORD $0x3d8001ad // str q13, [x13]
-	WORD $0x3d8005ae // str q14, [x13, #16]
-	WORD $0x3ca469af // str q15, [x13, x4]
-	ADD R1, R13, R13
-	WORD $0x4e69e52f // fcmeq v15.2d, v9.2d, v9.2d
-	WORD $0x6e6c1d2f // bsl v15.16b, v9.16b, v12.16b
-	WORD $0x4e6ae54e // fcmeq v14.2d, v10.2d, v10.2d
-	WORD $0x6e6c1d4e // bsl v14.16b, v10.16b, v12.16b
-	WORD $0x4e6be56d // fcmeq v13.2d, v11.2d, v11.2d
-	WORD $0x6e6c1d6d // bsl v13.16b, v11.16b, v12.16b
-	WORD $0x3d8001af // str q15, [x13]
-	WORD $0x3d8005ae // str q14, [x13, #16]
-	WORD $0x3ca469ad // str q13, [x13, x4]
-	ADD R1, R13, R13
+	WORD $0x3dc0000f // ldr q15, [x0]
+	WORD $0x4e60e40e // fcmeq v14.2d, v0.2d, v0.2d
+	WORD $0x6e6f1c0e // bsl v14.16b, v0.16b, v15.16b
+	WORD $0x4e61e42d // fcmeq v13.2d, v1.2d, v1.2d
+	WORD $0x6e6f1c2d // bsl v13.16b, v1.16b, v15.16b
+	WORD $0x4e62e44c // fcmeq v12.2d, v2.2d, v2.2d
+	WORD $0x6e6f1c4c // bsl v12.16b, v2.16b, v15.16b
+	WORD $0x3d80018e // str q14, [x12]
+	WORD $0x3d80058d // str q13, [x12, #16]
+	WORD $0x3ca4698c // str q12, [x12, x4]
+	ADD R1, R12, R12
+	WORD $0x4e63e46c // fcmeq v12.2d, v3.2d, v3.2d
+	WORD $0x6e6f1c6c // bsl v12.16b, v3.16b, v15.16b
+	WORD $0x4e64e48d // fcmeq v13.2d, v4.2d, v4.2d
+	WORD $0x6e6f1c8d // bsl v13.16b, v4.16b, v15.16b
+	WORD $0x4e65e4ae // fcmeq v14.2d, v5.2d, v5.2d
+	WORD $0x6e6f1cae // bsl v14.16b, v5.16b, v15.16b
+	WORD $0x3d80018c // str q12, [x12]
+	WORD $0x3d80058d // str q13, [x12, #16]
+	WORD $0x3ca4698e // str q14, [x12, x4]
+	ADD R1, R12, R12
+	WORD $0x4e66e4ce // fcmeq v14.2d, v6.2d, v6.2d
+	WORD $0x6e6f1cce // bsl v14.16b, v6.16b, v15.16b
+	WORD $0x4e67e4ed // fcmeq v13.2d, v7.2d, v7.2d
+	WORD $0x6e6f1ced // bsl v13.16b, v7.16b, v15.16b
+	WORD $0x4e68e50c // fcmeq v12.2d, v8.2d, v8.2d
+	WORD $0x6e6f1d0c // bsl v12.16b, v8.16b, v15.16b
+	WORD $0x3d80018e // str q14, [x12]
+	WORD $0x3d80058d // str q13, [x12, #16]
+	WORD $0x3ca4698c // str q12, [x12, x4]
+	ADD R1, R12, R12
+	WORD $0x4e69e52c // fcmeq v12.2d, v9.2d, v9.2d
+	WORD $0x6e6f1d2c // bsl v12.16b, v9.16b, v15.16b
+	WORD $0x4e6ae54d // fcmeq v13.2d, v10.2d, v10.2d
+	WORD $0x6e6f1d4d // bsl v13.16b, v10.16b, v15.16b
+	WORD $0x4e6be56e // fcmeq v14.2d, v11.2d, v11.2d
+	WORD $0x6e6f1d6e // bsl v14.16b, v11.16b, v15.16b
+	WORD $0x3d80018c // str q12, [x12]
+	WORD $0x3d80058d // str q13, [x12, #16]
+	WORD $0x3ca4698e // str q14, [x12, x4]
+	ADD R1, R12, R12
 below:
-	MOVD times+72(FP), R14
-	SUBS $1, R14, R14
+	MOVD times+72(FP), R13
+	SUBS $1, R13, R13
 	BEQ last
-	MOVD R14, times+72(FP)
-	MOVD R13, c+0(FP)
-	MOVD aRow+24(FP), R14
-	LSL $3, R14, R14
-	ADD R6, R14, R14
-	MOVD R14, a+16(FP)
+	MOVD R13, times+72(FP)
+	MOVD R12, c+0(FP)
+	MOVD aRow+24(FP), R13
+	LSL $3, R13, R13
+	ADD R6, R13, R13
+	MOVD R13, a+16(FP)
 	JMP tile
 last:
 	RET
 
-// func gemm5x3_64NEON(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, split int, offs *int)
-TEXT ·gemm5x3_64NEON(SB), NOSPLIT, $0-112
+// func gemm5x3_64NEON(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
+TEXT ·gemm5x3_64NEON(SB), NOSPLIT, $0-104
 	MOVD $gemm5x3_64NEONNEONConstants<>(SB), R0
 	MOVD ldc+8(FP), R1
 	LSL $3, R1, R1
@@ -16113,18 +14381,13 @@ tile:
 	WORD $0x6f00e40d // movi v13.2d, #0
 	WORD $0x6f00e40e // movi v14.2d, #0
 	MOVD $0, R12
-	MOVD offs+104(FP), R13
 	CMP $0, R11
 	BEQ done2
-	CMP $0, R13
-	BEQ next2
-listed:
-	MOVD (R13), R14
-	ADD $8, R13, R13
-	ADD R14<<3, R10, R14
-	WORD $0x3dc001cf // ldr q15, [x14]
-	WORD $0x3dc005d0 // ldr q16, [x14, #16]
-	WORD $0x3dc009d1 // ldr q17, [x14, #32]
+next2:
+	WORD $0x3dc0014f // ldr q15, [x10]
+	WORD $0x3dc00550 // ldr q16, [x10, #16]
+	WORD $0x3ce46951 // ldr q17, [x10, x4]
+	ADD R3, R10, R10
 	WORD $0xfc6c68b2 // ldr d18, [x5, x12]
 	WORD $0xfc6c68f3 // ldr d19, [x7, x12]
 	WORD $0xfc6c6914 // ldr d20, [x8, x12]
@@ -16147,145 +14410,116 @@ listed:
 	WORD $0x4fd3122e // fmla v14.2d, v17.2d, v19.d[0]
 	ADD R2, R12, R12
 	SUBS $1, R11, R11
-	BNE listed
-	JMP done2
-next2:
-	WORD $0x3dc00153 // ldr q19, [x10]
-	WORD $0x3dc00551 // ldr q17, [x10, #16]
-	WORD $0x3ce46950 // ldr q16, [x10, x4]
-	ADD R3, R10, R10
-	WORD $0xfc6c68af // ldr d15, [x5, x12]
-	WORD $0xfc6c68f2 // ldr d18, [x7, x12]
-	WORD $0xfc6c6914 // ldr d20, [x8, x12]
-	WORD $0x4fcf1260 // fmla v0.2d, v19.2d, v15.d[0]
-	WORD $0x4fcf1221 // fmla v1.2d, v17.2d, v15.d[0]
-	WORD $0x4fcf1202 // fmla v2.2d, v16.2d, v15.d[0]
-	WORD $0xfc6c692f // ldr d15, [x9, x12]
-	WORD $0x4fd21263 // fmla v3.2d, v19.2d, v18.d[0]
-	WORD $0x4fd21224 // fmla v4.2d, v17.2d, v18.d[0]
-	WORD $0x4fd21205 // fmla v5.2d, v16.2d, v18.d[0]
-	WORD $0xfc6c68d2 // ldr d18, [x6, x12]
-	WORD $0x4fd41266 // fmla v6.2d, v19.2d, v20.d[0]
-	WORD $0x4fd41227 // fmla v7.2d, v17.2d, v20.d[0]
-	WORD $0x4fd41208 // fmla v8.2d, v16.2d, v20.d[0]
-	WORD $0x4fcf1269 // fmla v9.2d, v19.2d, v15.d[0]
-	WORD $0x4fcf122a // fmla v10.2d, v17.2d, v15.d[0]
-	WORD $0x4fcf120b // fmla v11.2d, v16.2d, v15.d[0]
-	WORD $0x4fd2126c // fmla v12.2d, v19.2d, v18.d[0]
-	WORD $0x4fd2122d // fmla v13.2d, v17.2d, v18.d[0]
-	WORD $0x4fd2120e // fmla v14.2d, v16.2d, v18.d[0]
-	ADD R2, R12, R12
-	SUBS $1, R11, R11
 	BNE next2
 done2:
-	MOVD c+0(FP), R14
-	MOVD mode+80(FP), R15
-	CMP $1, R15
+	MOVD c+0(FP), R13
+	MOVD mode+80(FP), R14
+	CMP $1, R14
 	BNE store2
-	MOVD R14, R15
-	WORD $0x3dc001f2 // ldr q18, [x15]
-	WORD $0x3dc005f0 // ldr q16, [x15, #16]
-	WORD $0x3ce469f1 // ldr q17, [x15, x4]
-	WORD $0x4e60d640 // fadd v0.2d, v18.2d, v0.2d
-	WORD $0x4e61d601 // fadd v1.2d, v16.2d, v1.2d
-	WORD $0x4e62d622 // fadd v2.2d, v17.2d, v2.2d
-	ADD R1, R15, R15
-	WORD $0x3dc001f1 // ldr q17, [x15]
-	WORD $0x3dc005f0 // ldr q16, [x15, #16]
-	WORD $0x3ce469f2 // ldr q18, [x15, x4]
-	WORD $0x4e63d623 // fadd v3.2d, v17.2d, v3.2d
-	WORD $0x4e64d604 // fadd v4.2d, v16.2d, v4.2d
-	WORD $0x4e65d645 // fadd v5.2d, v18.2d, v5.2d
-	ADD R1, R15, R15
-	WORD $0x3dc001f2 // ldr q18, [x15]
-	WORD $0x3dc005f0 // ldr q16, [x15, #16]
-	WORD $0x3ce469f1 // ldr q17, [x15, x4]
-	WORD $0x4e66d646 // fadd v6.2d, v18.2d, v6.2d
-	WORD $0x4e67d607 // fadd v7.2d, v16.2d, v7.2d
-	WORD $0x4e68d628 // fadd v8.2d, v17.2d, v8.2d
-	ADD R1, R15, R15
-	WORD $0x3dc001f1 // ldr q17, [x15]
-	WORD $0x3dc005f0 // ldr q16, [x15, #16]
-	WORD $0x3ce469f2 // ldr q18, [x15, x4]
-	WORD $0x4e69d629 // fadd v9.2d, v17.2d, v9.2d
-	WORD $0x4e6ad60a // fadd v10.2d, v16.2d, v10.2d
-	WORD $0x4e6bd64b // fadd v11.2d, v18.2d, v11.2d
-	ADD R1, R15, R15
-	WORD $0x3dc001f2 // ldr q18, [x15]
-	WORD $0x3dc005f0 // ldr q16, [x15, #16]
-	WORD $0x3ce469f1 // ldr q17, [x15, x4]
-	WORD $0x4e6cd64c // fadd v12.2d, v18.2d, v12.2d
-	WORD $0x4e6dd60d // fadd v13.2d, v16.2d, v13.2d
-	WORD $0x4e6ed62e // fadd v14.2d, v17.2d, v14.2d
-	ADD R1, R15, R15
+	MOVD R13, R14
+	WORD $0x3dc001d3 // ldr q19, [x14]
+	WORD $0x3dc005d1 // ldr q17, [x14, #16]
+	WORD $0x3ce469d0 // ldr q16, [x14, x4]
+	WORD $0x4e60d660 // fadd v0.2d, v19.2d, v0.2d
+	WORD $0x4e61d621 // fadd v1.2d, v17.2d, v1.2d
+	WORD $0x4e62d602 // fadd v2.2d, v16.2d, v2.2d
+	ADD R1, R14, R14
+	WORD $0x3dc001d0 // ldr q16, [x14]
+	WORD $0x3dc005d1 // ldr q17, [x14, #16]
+	WORD $0x3ce469d3 // ldr q19, [x14, x4]
+	WORD $0x4e63d603 // fadd v3.2d, v16.2d, v3.2d
+	WORD $0x4e64d624 // fadd v4.2d, v17.2d, v4.2d
+	WORD $0x4e65d665 // fadd v5.2d, v19.2d, v5.2d
+	ADD R1, R14, R14
+	WORD $0x3dc001d3 // ldr q19, [x14]
+	WORD $0x3dc005d1 // ldr q17, [x14, #16]
+	WORD $0x3ce469d0 // ldr q16, [x14, x4]
+	WORD $0x4e66d666 // fadd v6.2d, v19.2d, v6.2d
+	WORD $0x4e67d627 // fadd v7.2d, v17.2d, v7.2d
+	WORD $0x4e68d608 // fadd v8.2d, v16.2d, v8.2d
+	ADD R1, R14, R14
+	WORD $0x3dc001d0 // ldr q16, [x14]
+	WORD $0x3dc005d1 // ldr q17, [x14, #16]
+	WORD $0x3ce469d3 // ldr q19, [x14, x4]
+	WORD $0x4e69d609 // fadd v9.2d, v16.2d, v9.2d
+	WORD $0x4e6ad62a // fadd v10.2d, v17.2d, v10.2d
+	WORD $0x4e6bd66b // fadd v11.2d, v19.2d, v11.2d
+	ADD R1, R14, R14
+	WORD $0x3dc001d3 // ldr q19, [x14]
+	WORD $0x3dc005d1 // ldr q17, [x14, #16]
+	WORD $0x3ce469d0 // ldr q16, [x14, x4]
+	WORD $0x4e6cd66c // fadd v12.2d, v19.2d, v12.2d
+	WORD $0x4e6dd62d // fadd v13.2d, v17.2d, v13.2d
+	WORD $0x4e6ed60e // fadd v14.2d, v16.2d, v14.2d
+	ADD R1, R14, R14
 store2:
-	WORD $0x3dc00011 // ldr q17, [x0]
-	WORD $0x4e60e410 // fcmeq v16.2d, v0.2d, v0.2d
-	WORD $0x6e711c10 // bsl v16.16b, v0.16b, v17.16b
-	WORD $0x4e61e432 // fcmeq v18.2d, v1.2d, v1.2d
-	WORD $0x6e711c32 // bsl v18.16b, v1.16b, v17.16b
-	WORD $0x4e62e453 // fcmeq v19.2d, v2.2d, v2.2d
-	WORD $0x6e711c53 // bsl v19.16b, v2.16b, v17.16b
-	WORD $0x3d8001d0 // str q16, [x14]
-	WORD $0x3d8005d2 // str q18, [x14, #16]
-	WORD $0x3ca469d3 // str q19, [x14, x4]
-	ADD R1, R14, R14
-	WORD $0x4e63e473 // fcmeq v19.2d, v3.2d, v3.2d
-	WORD $0x6e711c73 // bsl v19.16b, v3.16b, v17.16b
-	WORD $0x4e64e492 // fcmeq v18.2d, v4.2d, v4.2d
-	WORD $0x6e711c92 // bsl v18.16b, v4.16b, v17.16b
-	WORD $0x4e65e4b0 // fcmeq v16.2d, v5.2d, v5.2d
-	WORD $0x6e711cb0 // bsl v16.16b, v5.16b, v17.16b
-	WORD $0x3d8001d3 // str q19, [x14]
-	WORD $0x3d8005d2 // str q18, [x14, #16]
-	WORD $0x3ca469d0 // str q16, [x14, x4]
-	ADD R1, R14, R14
-	WORD $0x4e66e4d0 // fcmeq v16.2d, v6.2d, v6.2d
-	WORD $0x6e711cd0 // bsl v16.16b, v6.16b, v17.16b
-	WORD $0x4e67e4f2 // fcmeq v18.2d, v7.2d, v7.2d
-	WORD $0x6e711cf2 // bsl v18.16b, v7.16b, v17.16b
-	WORD $0x4e68e513 // fcmeq v19.2d, v8.2d, v8.2d
-	WORD $0x6e711d13 // bsl v19.16b, v8.16b, v17.16b
-	WORD $0x3d8001d0 // str q16, [x14]
-	WORD $0x3d8005d2 // str q18, [x14, #16]
-	WORD $0x3ca469d3 // str q19, [x14, x4]
-	ADD R1, R14, R14
-	WORD $0x4e69e533 // fcmeq v19.2d, v9.2d, v9.2d
-	WORD $0x6e711d33 // bsl v19.16b, v9.16b, v17.16b
-	WORD $0x4e6ae552 // fcmeq v18.2d, v10.2d, v10.2d
-	WORD $0x6e711d52 // bsl v18.16b, v10.16b, v17.16b
-	WORD $0x4e6be570 // fcmeq v16.2d, v11.2d, v11.2d
-	WORD $0x6e711d70 // bsl v16.16b, v11.16b, v17.16b
-	WORD $0x3d8001d3 // str q19, [x14]
-	WORD $0x3d8005d2 // str q18, [x14, #16]
-	WORD $0x3ca469d0 // str q16, [x14, x4]
-	ADD R1, R14, R14
-	WORD $0x4e6ce590 // fcmeq v16.2d, v12.2d, v12.2d
-	WORD $0x6e711d90 // bsl v16.16b, v12.16b, v17.16b
-	WORD $0x4e6de5b2 // fcmeq v18.2d, v13.2d, v13.2d
-	WORD $0x6e711db2 // bsl v18.16b, v13.16b, v17.16b
-	WORD $0x4e6ee5d3 // fcmeq v19.2d, v14.2d, v14.2d
-	WORD $0x6e711dd3 // bsl v19.16b, v14.16b, v17.16b
-	WORD $0x3d8001d0 // str q16, [x14]
-	WORD $0x3d8005d2 // str q18, [x14, #16]
-	WORD $0x3ca469d3 // str q19, [x14, x4]
-	ADD R1, R14, R14
+	WORD $0x3dc00010 // ldr q16, [x0]
+	WORD $0x4e60e411 // fcmeq v17.2d, v0.2d, v0.2d
+	WORD $0x6e701c11 // bsl v17.16b, v0.16b, v16.16b
+	WORD $0x4e61e433 // fcmeq v19.2d, v1.2d, v1.2d
+	WORD $0x6e701c33 // bsl v19.16b, v1.16b, v16.16b
+	WORD $0x4e62e44f // fcmeq v15.2d, v2.2d, v2.2d
+	WORD $0x6e701c4f // bsl v15.16b, v2.16b, v16.16b
+	WORD $0x3d8001b1 // str q17, [x13]
+	WORD $0x3d8005b3 // str q19, [x13, #16]
+	WORD $0x3ca469af // str q15, [x13, x4]
+	ADD R1, R13, R13
+	WORD $0x4e63e46f // fcmeq v15.2d, v3.2d, v3.2d
+	WORD $0x6e701c6f // bsl v15.16b, v3.16b, v16.16b
+	WORD $0x4e64e493 // fcmeq v19.2d, v4.2d, v4.2d
+	WORD $0x6e701c93 // bsl v19.16b, v4.16b, v16.16b
+	WORD $0x4e65e4b1 // fcmeq v17.2d, v5.2d, v5.2d
+	WORD $0x6e701cb1 // bsl v17.16b, v5.16b, v16.16b
+	WORD $0x3d8001af // str q15, [x13]
+	WORD $0x3d8005b3 // str q19, [x13, #16]
+	WORD $0x3ca469b1 // str q17, [x13, x4]
+	ADD R1, R13, R13
+	WORD $0x4e66e4d1 // fcmeq v17.2d, v6.2d, v6.2d
+	WORD $0x6e701cd1 // bsl v17.16b, v6.16b, v16.16b
+	WORD $0x4e67e4f3 // fcmeq v19.2d, v7.2d, v7.2d
+	WORD $0x6e701cf3 // bsl v19.16b, v7.16b, v16.16b
+	WORD $0x4e68e50f // fcmeq v15.2d, v8.2d, v8.2d
+	WORD $0x6e701d0f // bsl v15.16b, v8.16b, v16.16b
+	WORD $0x3d8001b1 // str q17, [x13]
+	WORD $0x3d8005b3 // str q19, [x13, #16]
+	WORD $0x3ca469af // str q15, [x13, x4]
+	ADD R1, R13, R13
+	WORD $0x4e69e52f // fcmeq v15.2d, v9.2d, v9.2d
+	WORD $0x6e701d2f // bsl v15.16b, v9.16b, v16.16b
+	WORD $0x4e6ae553 // fcmeq v19.2d, v10.2d, v10.2d
+	WORD $0x6e701d53 // bsl v19.16b, v10.16b, v16.16b
+	WORD $0x4e6be571 // fcmeq v17.2d, v11.2d, v11.2d
+	WORD $0x6e701d71 // bsl v17.16b, v11.16b, v16.16b
+	WORD $0x3d8001af // str q15, [x13]
+	WORD $0x3d8005b3 // str q19, [x13, #16]
+	WORD $0x3ca469b1 // str q17, [x13, x4]
+	ADD R1, R13, R13
+	WORD $0x4e6ce591 // fcmeq v17.2d, v12.2d, v12.2d
+	WORD $0x6e701d91 // bsl v17.16b, v12.16b, v16.16b
+	WORD $0x4e6de5b3 // fcmeq v19.2d, v13.2d, v13.2d
+	WORD $0x6e701db3 // bsl v19.16b, v13.16b, v16.16b
+	WORD $0x4e6ee5cf // fcmeq v15.2d, v14.2d, v14.2d
+	WORD $0x6e701dcf // bsl v15.16b, v14.16b, v16.16b
+	WORD $0x3d8001b1 // str q17, [x13]
+	WORD $0x3d8005b3 // str q19, [x13, #16]
+	WORD $0x3ca469af // str q15, [x13, x4]
+	ADD R1, R13, R13
 below:
-	MOVD times+72(FP), R15
-	SUBS $1, R15, R15
+	MOVD times+72(FP), R14
+	SUBS $1, R14, R14
 	BEQ last
-	MOVD R15, times+72(FP)
-	MOVD R14, c+0(FP)
-	MOVD aRow+24(FP), R15
-	LSL $3, R15, R15
-	ADD R6, R15, R15
-	MOVD R15, a+16(FP)
+	MOVD R14, times+72(FP)
+	MOVD R13, c+0(FP)
+	MOVD aRow+24(FP), R14
+	LSL $3, R14, R14
+	ADD R6, R14, R14
+	MOVD R14, a+16(FP)
 	JMP tile
 last:
 	RET
 
-// func gemm6x3_64NEON(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, split int, offs *int)
-TEXT ·gemm6x3_64NEON(SB), NOSPLIT, $0-112
+// func gemm6x3_64NEON(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
+TEXT ·gemm6x3_64NEON(SB), NOSPLIT, $0-104
 	MOVD $gemm6x3_64NEONNEONConstants<>(SB), R0
 	MOVD ldc+8(FP), R1
 	LSL $3, R1, R1
@@ -16326,18 +14560,13 @@ tile:
 	WORD $0x6f00e410 // movi v16.2d, #0
 	WORD $0x6f00e411 // movi v17.2d, #0
 	MOVD $0, R13
-	MOVD offs+104(FP), R14
 	CMP $0, R12
 	BEQ done2
-	CMP $0, R14
-	BEQ next2
-listed:
-	MOVD (R14), R15
-	ADD $8, R14, R14
-	ADD R15<<3, R11, R15
-	WORD $0x3dc001f2 // ldr q18, [x15]
-	WORD $0x3dc005f3 // ldr q19, [x15, #16]
-	WORD $0x3dc009f4 // ldr q20, [x15, #32]
+next2:
+	WORD $0x3dc00172 // ldr q18, [x11]
+	WORD $0x3dc00573 // ldr q19, [x11, #16]
+	WORD $0x3ce46974 // ldr q20, [x11, x4]
+	ADD R3, R11, R11
 	WORD $0xfc6d68b5 // ldr d21, [x5, x13]
 	WORD $0xfc6d68f6 // ldr d22, [x7, x13]
 	WORD $0xfc6d6917 // ldr d23, [x8, x13]
@@ -16364,166 +14593,133 @@ listed:
 	WORD $0x4fd71291 // fmla v17.2d, v20.2d, v23.d[0]
 	ADD R2, R13, R13
 	SUBS $1, R12, R12
-	BNE listed
-	JMP done2
-next2:
-	WORD $0x3dc00177 // ldr q23, [x11]
-	WORD $0x3dc00574 // ldr q20, [x11, #16]
-	WORD $0x3ce46973 // ldr q19, [x11, x4]
-	ADD R3, R11, R11
-	WORD $0xfc6d68b2 // ldr d18, [x5, x13]
-	WORD $0xfc6d68f6 // ldr d22, [x7, x13]
-	WORD $0xfc6d6915 // ldr d21, [x8, x13]
-	WORD $0x4fd212e0 // fmla v0.2d, v23.2d, v18.d[0]
-	WORD $0x4fd21281 // fmla v1.2d, v20.2d, v18.d[0]
-	WORD $0x4fd21262 // fmla v2.2d, v19.2d, v18.d[0]
-	WORD $0xfc6d6932 // ldr d18, [x9, x13]
-	WORD $0x4fd612e3 // fmla v3.2d, v23.2d, v22.d[0]
-	WORD $0x4fd61284 // fmla v4.2d, v20.2d, v22.d[0]
-	WORD $0x4fd61265 // fmla v5.2d, v19.2d, v22.d[0]
-	WORD $0xfc6d6956 // ldr d22, [x10, x13]
-	WORD $0x4fd512e6 // fmla v6.2d, v23.2d, v21.d[0]
-	WORD $0x4fd51287 // fmla v7.2d, v20.2d, v21.d[0]
-	WORD $0x4fd51268 // fmla v8.2d, v19.2d, v21.d[0]
-	WORD $0xfc6d68d5 // ldr d21, [x6, x13]
-	WORD $0x4fd212e9 // fmla v9.2d, v23.2d, v18.d[0]
-	WORD $0x4fd2128a // fmla v10.2d, v20.2d, v18.d[0]
-	WORD $0x4fd2126b // fmla v11.2d, v19.2d, v18.d[0]
-	WORD $0x4fd612ec // fmla v12.2d, v23.2d, v22.d[0]
-	WORD $0x4fd6128d // fmla v13.2d, v20.2d, v22.d[0]
-	WORD $0x4fd6126e // fmla v14.2d, v19.2d, v22.d[0]
-	WORD $0x4fd512ef // fmla v15.2d, v23.2d, v21.d[0]
-	WORD $0x4fd51290 // fmla v16.2d, v20.2d, v21.d[0]
-	WORD $0x4fd51271 // fmla v17.2d, v19.2d, v21.d[0]
-	ADD R2, R13, R13
-	SUBS $1, R12, R12
 	BNE next2
 done2:
-	MOVD c+0(FP), R15
-	MOVD mode+80(FP), R19
-	CMP $1, R19
+	MOVD c+0(FP), R14
+	MOVD mode+80(FP), R15
+	CMP $1, R15
 	BNE store2
-	MOVD R15, R19
-	WORD $0x3dc00275 // ldr q21, [x19]
-	WORD $0x3dc00673 // ldr q19, [x19, #16]
-	WORD $0x3ce46a74 // ldr q20, [x19, x4]
-	WORD $0x4e60d6a0 // fadd v0.2d, v21.2d, v0.2d
-	WORD $0x4e61d661 // fadd v1.2d, v19.2d, v1.2d
-	WORD $0x4e62d682 // fadd v2.2d, v20.2d, v2.2d
-	ADD R1, R19, R19
-	WORD $0x3dc00274 // ldr q20, [x19]
-	WORD $0x3dc00673 // ldr q19, [x19, #16]
-	WORD $0x3ce46a75 // ldr q21, [x19, x4]
-	WORD $0x4e63d683 // fadd v3.2d, v20.2d, v3.2d
-	WORD $0x4e64d664 // fadd v4.2d, v19.2d, v4.2d
-	WORD $0x4e65d6a5 // fadd v5.2d, v21.2d, v5.2d
-	ADD R1, R19, R19
-	WORD $0x3dc00275 // ldr q21, [x19]
-	WORD $0x3dc00673 // ldr q19, [x19, #16]
-	WORD $0x3ce46a74 // ldr q20, [x19, x4]
-	WORD $0x4e66d6a6 // fadd v6.2d, v21.2d, v6.2d
-	WORD $0x4e67d667 // fadd v7.2d, v19.2d, v7.2d
-	WORD $0x4e68d688 // fadd v8.2d, v20.2d, v8.2d
-	ADD R1, R19, R19
-	WORD $0x3dc00274 // ldr q20, [x19]
-	WORD $0x3dc00673 // ldr q19, [x19, #16]
-	WORD $0x3ce46a75 // ldr q21, [x19, x4]
-	WORD $0x4e69d689 // fadd v9.2d, v20.2d, v9.2d
-	WORD $0x4e6ad66a // fadd v10.2d, v19.2d, v10.2d
-	WORD $0x4e6bd6ab // fadd v11.2d, v21.2d, v11.2d
-	ADD R1, R19, R19
-	WORD $0x3dc00275 // ldr q21, [x19]
-	WORD $0x3dc00673 // ldr q19, [x19, #16]
-	WORD $0x3ce46a74 // ldr q20, [x19, x4]
-	WORD $0x4e6cd6ac // fadd v12.2d, v21.2d, v12.2d
-	WORD $0x4e6dd66d // fadd v13.2d, v19.2d, v13.2d
-	WORD $0x4e6ed68e // fadd v14.2d, v20.2d, v14.2d
-	ADD R1, R19, R19
-	WORD $0x3dc00274 // ldr q20, [x19]
-	WORD $0x3dc00673 // ldr q19, [x19, #16]
-	WORD $0x3ce46a75 // ldr q21, [x19, x4]
-	WORD $0x4e6fd68f // fadd v15.2d, v20.2d, v15.2d
-	WORD $0x4e70d670 // fadd v16.2d, v19.2d, v16.2d
-	WORD $0x4e71d6b1 // fadd v17.2d, v21.2d, v17.2d
-	ADD R1, R19, R19
+	MOVD R14, R15
+	WORD $0x3dc001f7 // ldr q23, [x15]
+	WORD $0x3dc005f4 // ldr q20, [x15, #16]
+	WORD $0x3ce469f3 // ldr q19, [x15, x4]
+	WORD $0x4e60d6e0 // fadd v0.2d, v23.2d, v0.2d
+	WORD $0x4e61d681 // fadd v1.2d, v20.2d, v1.2d
+	WORD $0x4e62d662 // fadd v2.2d, v19.2d, v2.2d
+	ADD R1, R15, R15
+	WORD $0x3dc001f3 // ldr q19, [x15]
+	WORD $0x3dc005f4 // ldr q20, [x15, #16]
+	WORD $0x3ce469f7 // ldr q23, [x15, x4]
+	WORD $0x4e63d663 // fadd v3.2d, v19.2d, v3.2d
+	WORD $0x4e64d684 // fadd v4.2d, v20.2d, v4.2d
+	WORD $0x4e65d6e5 // fadd v5.2d, v23.2d, v5.2d
+	ADD R1, R15, R15
+	WORD $0x3dc001f7 // ldr q23, [x15]
+	WORD $0x3dc005f4 // ldr q20, [x15, #16]
+	WORD $0x3ce469f3 // ldr q19, [x15, x4]
+	WORD $0x4e66d6e6 // fadd v6.2d, v23.2d, v6.2d
+	WORD $0x4e67d687 // fadd v7.2d, v20.2d, v7.2d
+	WORD $0x4e68d668 // fadd v8.2d, v19.2d, v8.2d
+	ADD R1, R15, R15
+	WORD $0x3dc001f3 // ldr q19, [x15]
+	WORD $0x3dc005f4 // ldr q20, [x15, #16]
+	WORD $0x3ce469f7 // ldr q23, [x15, x4]
+	WORD $0x4e69d669 // fadd v9.2d, v19.2d, v9.2d
+	WORD $0x4e6ad68a // fadd v10.2d, v20.2d, v10.2d
+	WORD $0x4e6bd6eb // fadd v11.2d, v23.2d, v11.2d
+	ADD R1, R15, R15
+	WORD $0x3dc001f7 // ldr q23, [x15]
+	WORD $0x3dc005f4 // ldr q20, [x15, #16]
+	WORD $0x3ce469f3 // ldr q19, [x15, x4]
+	WORD $0x4e6cd6ec // fadd v12.2d, v23.2d, v12.2d
+	WORD $0x4e6dd68d // fadd v13.2d, v20.2d, v13.2d
+	WORD $0x4e6ed66e // fadd v14.2d, v19.2d, v14.2d
+	ADD R1, R15, R15
+	WORD $0x3dc001f3 // ldr q19, [x15]
+	WORD $0x3dc005f4 // ldr q20, [x15, #16]
+	WORD $0x3ce469f7 // ldr q23, [x15, x4]
+	WORD $0x4e6fd66f // fadd v15.2d, v19.2d, v15.2d
+	WORD $0x4e70d690 // fadd v16.2d, v20.2d, v16.2d
+	WORD $0x4e71d6f1 // fadd v17.2d, v23.2d, v17.2d
+	ADD R1, R15, R15
 store2:
-	WORD $0x3dc00015 // ldr q21, [x0]
-	WORD $0x4e60e413 // fcmeq v19.2d, v0.2d, v0.2d
-	WORD $0x6e751c13 // bsl v19.16b, v0.16b, v21.16b
-	WORD $0x4e61e434 // fcmeq v20.2d, v1.2d, v1.2d
-	WORD $0x6e751c34 // bsl v20.16b, v1.16b, v21.16b
-	WORD $0x4e62e457 // fcmeq v23.2d, v2.2d, v2.2d
-	WORD $0x6e751c57 // bsl v23.16b, v2.16b, v21.16b
-	WORD $0x3d8001f3 // str q19, [x15]
-	WORD $0x3d8005f4 // str q20, [x15, #16]
-	WORD $0x3ca469f7 // str q23, [x15, x4]
-	ADD R1, R15, R15
-	WORD $0x4e63e477 // fcmeq v23.2d, v3.2d, v3.2d
-	WORD $0x6e751c77 // bsl v23.16b, v3.16b, v21.16b
-	WORD $0x4e64e494 // fcmeq v20.2d, v4.2d, v4.2d
-	WORD $0x6e751c94 // bsl v20.16b, v4.16b, v21.16b
-	WORD $0x4e65e4b3 // fcmeq v19.2d, v5.2d, v5.2d
-	WORD $0x6e751cb3 // bsl v19.16b, v5.16b, v21.16b
-	WORD $0x3d8001f7 // str q23, [x15]
-	WORD $0x3d8005f4 // str q20, [x15, #16]
-	WORD $0x3ca469f3 // str q19, [x15, x4]
-	ADD R1, R15, R15
-	WORD $0x4e66e4d3 // fcmeq v19.2d, v6.2d, v6.2d
-	WORD $0x6e751cd3 // bsl v19.16b, v6.16b, v21.16b
-	WORD $0x4e67e4f4 // fcmeq v20.2d, v7.2d, v7.2d
-	WORD $0x6e751cf4 // bsl v20.16b, v7.16b, v21.16b
-	WORD $0x4e68e517 // fcmeq v23.2d, v8.2d, v8.2d
-	WORD $0x6e751d17 // bsl v23.16b, v8.16b, v21.16b
-	WORD $0x3d8001f3 // str q19, [x15]
-	WORD $0x3d8005f4 // str q20, [x15, #16]
-	WORD $0x3ca469f7 // str q23, [x15, x4]
-	ADD R1, R15, R15
-	WORD $0x4e69e537 // fcmeq v23.2d, v9.2d, v9.2d
-	WORD $0x6e751d37 // bsl v23.16b, v9.16b, v21.16b
-	WORD $0x4e6ae554 // fcmeq v20.2d, v10.2d, v10.2d
-	WORD $0x6e751d54 // bsl v20.16b, v10.16b, v21.16b
-	WORD $0x4e6be573 // fcmeq v19.2d, v11.2d, v11.2d
-	WORD $0x6e751d73 // bsl v19.16b, v11.16b, v21.16b
-	WORD $0x3d8001f7 // str q23, [x15]
-	WORD $0x3d8005f4 // str q20, [x15, #16]
-	WORD $0x3ca469f3 // str q19, [x15, x4]
-	ADD R1, R15, R15
-	WORD $0x4e6ce593 // fcmeq v19.2d, v12.2d, v12.2d
-	WORD $0x6e751d93 // bsl v19.16b, v12.16b, v21.16b
-	WORD $0x4e6de5b4 // fcmeq v20.2d, v13.2d, v13.2d
-	WORD $0x6e751db4 // bsl v20.16b, v13.16b, v21.16b
-	WORD $0x4e6ee5d7 // fcmeq v23.2d, v14.2d, v14.2d
-	WORD $0x6e751dd7 // bsl v23.16b, v14.16b, v21.16b
-	WORD $0x3d8001f3 // str q19, [x15]
-	WORD $0x3d8005f4 // str q20, [x15, #16]
-	WORD $0x3ca469f7 // str q23, [x15, x4]
-	ADD R1, R15, R15
-	WORD $0x4e6fe5f7 // fcmeq v23.2d, v15.2d, v15.2d
-	WORD $0x6e751df7 // bsl v23.16b, v15.16b, v21.16b
-	WORD $0x4e70e614 // fcmeq v20.2d, v16.2d, v16.2d
-	WORD $0x6e751e14 // bsl v20.16b, v16.16b, v21.16b
-	WORD $0x4e71e633 // fcmeq v19.2d, v17.2d, v17.2d
-	WORD $0x6e751e33 // bsl v19.16b, v17.16b, v21.16b
-	WORD $0x3d8001f7 // str q23, [x15]
-	WORD $0x3d8005f4 // str q20, [x15, #16]
-	WORD $0x3ca469f3 // str q19, [x15, x4]
-	ADD R1, R15, R15
+	WORD $0x3dc00017 // ldr q23, [x0]
+	WORD $0x4e60e414 // fcmeq v20.2d, v0.2d, v0.2d
+	WORD $0x6e771c14 // bsl v20.16b, v0.16b, v23.16b
+	WORD $0x4e61e433 // fcmeq v19.2d, v1.2d, v1.2d
+	WORD $0x6e771c33 // bsl v19.16b, v1.16b, v23.16b
+	WORD $0x4e62e452 // fcmeq v18.2d, v2.2d, v2.2d
+	WORD $0x6e771c52 // bsl v18.16b, v2.16b, v23.16b
+	WORD $0x3d8001d4 // str q20, [x14]
+	WORD $0x3d8005d3 // str q19, [x14, #16]
+	WORD $0x3ca469d2 // str q18, [x14, x4]
+	ADD R1, R14, R14
+	WORD $0x4e63e472 // fcmeq v18.2d, v3.2d, v3.2d
+	WORD $0x6e771c72 // bsl v18.16b, v3.16b, v23.16b
+	WORD $0x4e64e493 // fcmeq v19.2d, v4.2d, v4.2d
+	WORD $0x6e771c93 // bsl v19.16b, v4.16b, v23.16b
+	WORD $0x4e65e4b4 // fcmeq v20.2d, v5.2d, v5.2d
+	WORD $0x6e771cb4 // bsl v20.16b, v5.16b, v23.16b
+	WORD $0x3d8001d2 // str q18, [x14]
+	WORD $0x3d8005d3 // str q19, [x14, #16]
+	WORD $0x3ca469d4 // str q20, [x14, x4]
+	ADD R1, R14, R14
+	WORD $0x4e66e4d4 // fcmeq v20.2d, v6.2d, v6.2d
+	WORD $0x6e771cd4 // bsl v20.16b, v6.16b, v23.16b
+	WORD $0x4e67e4f3 // fcmeq v19.2d, v7.2d, v7.2d
+	WORD $0x6e771cf3 // bsl v19.16b, v7.16b, v23.16b
+	WORD $0x4e68e512 // fcmeq v18.2d, v8.2d, v8.2d
+	WORD $0x6e771d12 // bsl v18.16b, v8.16b, v23.16b
+	WORD $0x3d8001d4 // str q20, [x14]
+	WORD $0x3d8005d3 // str q19, [x14, #16]
+	WORD $0x3ca469d2 // str q18, [x14, x4]
+	ADD R1, R14, R14
+	WORD $0x4e69e532 // fcmeq v18.2d, v9.2d, v9.2d
+	WORD $0x6e771d32 // bsl v18.16b, v9.16b, v23.16b
+	WORD $0x4e6ae553 // fcmeq v19.2d, v10.2d, v10.2d
+	WORD $0x6e771d53 // bsl v19.16b, v10.16b, v23.16b
+	WORD $0x4e6be574 // fcmeq v20.2d, v11.2d, v11.2d
+	WORD $0x6e771d74 // bsl v20.16b, v11.16b, v23.16b
+	WORD $0x3d8001d2 // str q18, [x14]
+	WORD $0x3d8005d3 // str q19, [x14, #16]
+	WORD $0x3ca469d4 // str q20, [x14, x4]
+	ADD R1, R14, R14
+	WORD $0x4e6ce594 // fcmeq v20.2d, v12.2d, v12.2d
+	WORD $0x6e771d94 // bsl v20.16b, v12.16b, v23.16b
+	WORD $0x4e6de5b3 // fcmeq v19.2d, v13.2d, v13.2d
+	WORD $0x6e771db3 // bsl v19.16b, v13.16b, v23.16b
+	WORD $0x4e6ee5d2 // fcmeq v18.2d, v14.2d, v14.2d
+	WORD $0x6e771dd2 // bsl v18.16b, v14.16b, v23.16b
+	WORD $0x3d8001d4 // str q20, [x14]
+	WORD $0x3d8005d3 // str q19, [x14, #16]
+	WORD $0x3ca469d2 // str q18, [x14, x4]
+	ADD R1, R14, R14
+	WORD $0x4e6fe5f2 // fcmeq v18.2d, v15.2d, v15.2d
+	WORD $0x6e771df2 // bsl v18.16b, v15.16b, v23.16b
+	WORD $0x4e70e613 // fcmeq v19.2d, v16.2d, v16.2d
+	WORD $0x6e771e13 // bsl v19.16b, v16.16b, v23.16b
+	WORD $0x4e71e634 // fcmeq v20.2d, v17.2d, v17.2d
+	WORD $0x6e771e34 // bsl v20.16b, v17.16b, v23.16b
+	WORD $0x3d8001d2 // str q18, [x14]
+	WORD $0x3d8005d3 // str q19, [x14, #16]
+	WORD $0x3ca469d4 // str q20, [x14, x4]
+	ADD R1, R14, R14
 below:
-	MOVD times+72(FP), R19
-	SUBS $1, R19, R19
+	MOVD times+72(FP), R15
+	SUBS $1, R15, R15
 	BEQ last
-	MOVD R19, times+72(FP)
-	MOVD R15, c+0(FP)
-	MOVD aRow+24(FP), R19
-	LSL $3, R19, R19
-	ADD R6, R19, R19
-	MOVD R19, a+16(FP)
+	MOVD R15, times+72(FP)
+	MOVD R14, c+0(FP)
+	MOVD aRow+24(FP), R15
+	LSL $3, R15, R15
+	ADD R6, R15, R15
+	MOVD R15, a+16(FP)
 	JMP tile
 last:
 	RET
 
-// func gemm7x3_64NEON(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, split int, offs *int)
-TEXT ·gemm7x3_64NEON(SB), NOSPLIT, $0-112
+// func gemm7x3_64NEON(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
+TEXT ·gemm7x3_64NEON(SB), NOSPLIT, $0-104
 	MOVD $gemm7x3_64NEONNEONConstants<>(SB), R0
 	MOVD ldc+8(FP), R1
 	LSL $3, R1, R1
@@ -16568,18 +14764,13 @@ tile:
 	WORD $0x6f00e413 // movi v19.2d, #0
 	WORD $0x6f00e414 // movi v20.2d, #0
 	MOVD $0, R14
-	MOVD offs+104(FP), R15
 	CMP $0, R13
 	BEQ done2
-	CMP $0, R15
-	BEQ next2
-listed:
-	MOVD (R15), R19
-	ADD $8, R15, R15
-	ADD R19<<3, R12, R19
-	WORD $0x3dc00275 // ldr q21, [x19]
-	WORD $0x3dc00676 // ldr q22, [x19, #16]
-	WORD $0x3dc00a77 // ldr q23, [x19, #32]
+next2:
+	WORD $0x3dc00195 // ldr q21, [x12]
+	WORD $0x3dc00596 // ldr q22, [x12, #16]
+	WORD $0x3ce46997 // ldr q23, [x12, x4]
+	ADD R3, R12, R12
 	WORD $0xfc6e68b8 // ldr d24, [x5, x14]
 	WORD $0xfc6e68f9 // ldr d25, [x7, x14]
 	WORD $0xfc6e691a // ldr d26, [x8, x14]
@@ -16610,187 +14801,150 @@ listed:
 	WORD $0x4fd812f4 // fmla v20.2d, v23.2d, v24.d[0]
 	ADD R2, R14, R14
 	SUBS $1, R13, R13
-	BNE listed
-	JMP done2
-next2:
-	WORD $0x3dc00198 // ldr q24, [x12]
-	WORD $0x3dc00597 // ldr q23, [x12, #16]
-	WORD $0x3ce46996 // ldr q22, [x12, x4]
-	ADD R3, R12, R12
-	WORD $0xfc6e68b5 // ldr d21, [x5, x14]
-	WORD $0xfc6e68fa // ldr d26, [x7, x14]
-	WORD $0xfc6e6919 // ldr d25, [x8, x14]
-	WORD $0x4fd51300 // fmla v0.2d, v24.2d, v21.d[0]
-	WORD $0x4fd512e1 // fmla v1.2d, v23.2d, v21.d[0]
-	WORD $0x4fd512c2 // fmla v2.2d, v22.2d, v21.d[0]
-	WORD $0xfc6e6935 // ldr d21, [x9, x14]
-	WORD $0x4fda1303 // fmla v3.2d, v24.2d, v26.d[0]
-	WORD $0x4fda12e4 // fmla v4.2d, v23.2d, v26.d[0]
-	WORD $0x4fda12c5 // fmla v5.2d, v22.2d, v26.d[0]
-	WORD $0xfc6e695a // ldr d26, [x10, x14]
-	WORD $0x4fd91306 // fmla v6.2d, v24.2d, v25.d[0]
-	WORD $0x4fd912e7 // fmla v7.2d, v23.2d, v25.d[0]
-	WORD $0x4fd912c8 // fmla v8.2d, v22.2d, v25.d[0]
-	WORD $0xfc6e6979 // ldr d25, [x11, x14]
-	WORD $0x4fd51309 // fmla v9.2d, v24.2d, v21.d[0]
-	WORD $0x4fd512ea // fmla v10.2d, v23.2d, v21.d[0]
-	WORD $0x4fd512cb // fmla v11.2d, v22.2d, v21.d[0]
-	WORD $0xfc6e68d5 // ldr d21, [x6, x14]
-	WORD $0x4fda130c // fmla v12.2d, v24.2d, v26.d[0]
-	WORD $0x4fda12ed // fmla v13.2d, v23.2d, v26.d[0]
-	WORD $0x4fda12ce // fmla v14.2d, v22.2d, v26.d[0]
-	WORD $0x4fd9130f // fmla v15.2d, v24.2d, v25.d[0]
-	WORD $0x4fd912f0 // fmla v16.2d, v23.2d, v25.d[0]
-	WORD $0x4fd912d1 // fmla v17.2d, v22.2d, v25.d[0]
-	WORD $0x4fd51312 // fmla v18.2d, v24.2d, v21.d[0]
-	WORD $0x4fd512f3 // fmla v19.2d, v23.2d, v21.d[0]
-	WORD $0x4fd512d4 // fmla v20.2d, v22.2d, v21.d[0]
-	ADD R2, R14, R14
-	SUBS $1, R13, R13
 	BNE next2
 done2:
-	MOVD c+0(FP), R19
-	MOVD mode+80(FP), R20
-	CMP $1, R20
+	MOVD c+0(FP), R15
+	MOVD mode+80(FP), R19
+	CMP $1, R19
 	BNE store2
-	MOVD R19, R20
-	WORD $0x3dc00295 // ldr q21, [x20]
-	WORD $0x3dc00696 // ldr q22, [x20, #16]
-	WORD $0x3ce46a97 // ldr q23, [x20, x4]
-	WORD $0x4e60d6a0 // fadd v0.2d, v21.2d, v0.2d
-	WORD $0x4e61d6c1 // fadd v1.2d, v22.2d, v1.2d
-	WORD $0x4e62d6e2 // fadd v2.2d, v23.2d, v2.2d
-	ADD R1, R20, R20
-	WORD $0x3dc00297 // ldr q23, [x20]
-	WORD $0x3dc00696 // ldr q22, [x20, #16]
-	WORD $0x3ce46a95 // ldr q21, [x20, x4]
-	WORD $0x4e63d6e3 // fadd v3.2d, v23.2d, v3.2d
-	WORD $0x4e64d6c4 // fadd v4.2d, v22.2d, v4.2d
-	WORD $0x4e65d6a5 // fadd v5.2d, v21.2d, v5.2d
-	ADD R1, R20, R20
-	WORD $0x3dc00295 // ldr q21, [x20]
-	WORD $0x3dc00696 // ldr q22, [x20, #16]
-	WORD $0x3ce46a97 // ldr q23, [x20, x4]
-	WORD $0x4e66d6a6 // fadd v6.2d, v21.2d, v6.2d
-	WORD $0x4e67d6c7 // fadd v7.2d, v22.2d, v7.2d
-	WORD $0x4e68d6e8 // fadd v8.2d, v23.2d, v8.2d
-	ADD R1, R20, R20
-	WORD $0x3dc00297 // ldr q23, [x20]
-	WORD $0x3dc00696 // ldr q22, [x20, #16]
-	WORD $0x3ce46a95 // ldr q21, [x20, x4]
-	WORD $0x4e69d6e9 // fadd v9.2d, v23.2d, v9.2d
-	WORD $0x4e6ad6ca // fadd v10.2d, v22.2d, v10.2d
-	WORD $0x4e6bd6ab // fadd v11.2d, v21.2d, v11.2d
-	ADD R1, R20, R20
-	WORD $0x3dc00295 // ldr q21, [x20]
-	WORD $0x3dc00696 // ldr q22, [x20, #16]
-	WORD $0x3ce46a97 // ldr q23, [x20, x4]
-	WORD $0x4e6cd6ac // fadd v12.2d, v21.2d, v12.2d
-	WORD $0x4e6dd6cd // fadd v13.2d, v22.2d, v13.2d
-	WORD $0x4e6ed6ee // fadd v14.2d, v23.2d, v14.2d
-	ADD R1, R20, R20
-	WORD $0x3dc00297 // ldr q23, [x20]
-	WORD $0x3dc00696 // ldr q22, [x20, #16]
-	WORD $0x3ce46a95 // ldr q21, [x20, x4]
-	WORD $0x4e6fd6ef // fadd v15.2d, v23.2d, v15.2d
-	WORD $0x4e70d6d0 // fadd v16.2d, v22.2d, v16.2d
-	WORD $0x4e71d6b1 // fadd v17.2d, v21.2d, v17.2d
-	ADD R1, R20, R20
-	WORD $0x3dc00295 // ldr q21, [x20]
-	WORD $0x3dc00696 // ldr q22, [x20, #16]
-	WORD $0x3ce46a97 // ldr q23, [x20, x4]
-	WORD $0x4e72d6b2 // fadd v18.2d, v21.2d, v18.2d
-	WORD $0x4e73d6d3 // fadd v19.2d, v22.2d, v19.2d
-	WORD $0x4e74d6f4 // fadd v20.2d, v23.2d, v20.2d
-	ADD R1, R20, R20
+	MOVD R15, R19
+	WORD $0x3dc00278 // ldr q24, [x19]
+	WORD $0x3dc00677 // ldr q23, [x19, #16]
+	WORD $0x3ce46a76 // ldr q22, [x19, x4]
+	WORD $0x4e60d700 // fadd v0.2d, v24.2d, v0.2d
+	WORD $0x4e61d6e1 // fadd v1.2d, v23.2d, v1.2d
+	WORD $0x4e62d6c2 // fadd v2.2d, v22.2d, v2.2d
+	ADD R1, R19, R19
+	WORD $0x3dc00276 // ldr q22, [x19]
+	WORD $0x3dc00677 // ldr q23, [x19, #16]
+	WORD $0x3ce46a78 // ldr q24, [x19, x4]
+	WORD $0x4e63d6c3 // fadd v3.2d, v22.2d, v3.2d
+	WORD $0x4e64d6e4 // fadd v4.2d, v23.2d, v4.2d
+	WORD $0x4e65d705 // fadd v5.2d, v24.2d, v5.2d
+	ADD R1, R19, R19
+	WORD $0x3dc00278 // ldr q24, [x19]
+	WORD $0x3dc00677 // ldr q23, [x19, #16]
+	WORD $0x3ce46a76 // ldr q22, [x19, x4]
+	WORD $0x4e66d706 // fadd v6.2d, v24.2d, v6.2d
+	WORD $0x4e67d6e7 // fadd v7.2d, v23.2d, v7.2d
+	WORD $0x4e68d6c8 // fadd v8.2d, v22.2d, v8.2d
+	ADD R1, R19, R19
+	WORD $0x3dc00276 // ldr q22, [x19]
+	WORD $0x3dc00677 // ldr q23, [x19, #16]
+	WORD $0x3ce46a78 // ldr q24, [x19, x4]
+	WORD $0x4e69d6c9 // fadd v9.2d, v22.2d, v9.2d
+	WORD $0x4e6ad6ea // fadd v10.2d, v23.2d, v10.2d
+	WORD $0x4e6bd70b // fadd v11.2d, v24.2d, v11.2d
+	ADD R1, R19, R19
+	WORD $0x3dc00278 // ldr q24, [x19]
+	WORD $0x3dc00677 // ldr q23, [x19, #16]
+	WORD $0x3ce46a76 // ldr q22, [x19, x4]
+	WORD $0x4e6cd70c // fadd v12.2d, v24.2d, v12.2d
+	WORD $0x4e6dd6ed // fadd v13.2d, v23.2d, v13.2d
+	WORD $0x4e6ed6ce // fadd v14.2d, v22.2d, v14.2d
+	ADD R1, R19, R19
+	WORD $0x3dc00276 // ldr q22, [x19]
+	WORD $0x3dc00677 // ldr q23, [x19, #16]
+	WORD $0x3ce46a78 // ldr q24, [x19, x4]
+	WORD $0x4e6fd6cf // fadd v15.2d, v22.2d, v15.2d
+	WORD $0x4e70d6f0 // fadd v16.2d, v23.2d, v16.2d
+	WORD $0x4e71d711 // fadd v17.2d, v24.2d, v17.2d
+	ADD R1, R19, R19
+	WORD $0x3dc00278 // ldr q24, [x19]
+	WORD $0x3dc00677 // ldr q23, [x19, #16]
+	WORD $0x3ce46a76 // ldr q22, [x19, x4]
+	WORD $0x4e72d712 // fadd v18.2d, v24.2d, v18.2d
+	WORD $0x4e73d6f3 // fadd v19.2d, v23.2d, v19.2d
+	WORD $0x4e74d6d4 // fadd v20.2d, v22.2d, v20.2d
+	ADD R1, R19, R19
 store2:
-	WORD $0x3dc00017 // ldr q23, [x0]
-	WORD $0x4e60e416 // fcmeq v22.2d, v0.2d, v0.2d
-	WORD $0x6e771c16 // bsl v22.16b, v0.16b, v23.16b
-	WORD $0x4e61e435 // fcmeq v21.2d, v1.2d, v1.2d
-	WORD $0x6e771c35 // bsl v21.16b, v1.16b, v23.16b
-	WORD $0x4e62e458 // fcmeq v24.2d, v2.2d, v2.2d
-	WORD $0x6e771c58 // bsl v24.16b, v2.16b, v23.16b
-	WORD $0x3d800276 // str q22, [x19]
-	WORD $0x3d800675 // str q21, [x19, #16]
-	WORD $0x3ca46a78 // str q24, [x19, x4]
-	ADD R1, R19, R19
-	WORD $0x4e63e478 // fcmeq v24.2d, v3.2d, v3.2d
-	WORD $0x6e771c78 // bsl v24.16b, v3.16b, v23.16b
-	WORD $0x4e64e495 // fcmeq v21.2d, v4.2d, v4.2d
-	WORD $0x6e771c95 // bsl v21.16b, v4.16b, v23.16b
-	WORD $0x4e65e4b6 // fcmeq v22.2d, v5.2d, v5.2d
-	WORD $0x6e771cb6 // bsl v22.16b, v5.16b, v23.16b
-	WORD $0x3d800278 // str q24, [x19]
-	WORD $0x3d800675 // str q21, [x19, #16]
-	WORD $0x3ca46a76 // str q22, [x19, x4]
-	ADD R1, R19, R19
-	WORD $0x4e66e4d6 // fcmeq v22.2d, v6.2d, v6.2d
-	WORD $0x6e771cd6 // bsl v22.16b, v6.16b, v23.16b
-	WORD $0x4e67e4f5 // fcmeq v21.2d, v7.2d, v7.2d
-	WORD $0x6e771cf5 // bsl v21.16b, v7.16b, v23.16b
-	WORD $0x4e68e518 // fcmeq v24.2d, v8.2d, v8.2d
-	WORD $0x6e771d18 // bsl v24.16b, v8.16b, v23.16b
-	WORD $0x3d800276 // str q22, [x19]
-	WORD $0x3d800675 // str q21, [x19, #16]
-	WORD $0x3ca46a78 // str q24, [x19, x4]
-	ADD R1, R19, R19
-	WORD $0x4e69e538 // fcmeq v24.2d, v9.2d, v9.2d
-	WORD $0x6e771d38 // bsl v24.16b, v9.16b, v23.16b
-	WORD $0x4e6ae555 // fcmeq v21.2d, v10.2d, v10.2d
-	WORD $0x6e771d55 // bsl v21.16b, v10.16b, v23.16b
-	WORD $0x4e6be576 // fcmeq v22.2d, v11.2d, v11.2d
-	WORD $0x6e771d76 // bsl v22.16b, v11.16b, v23.16b
-	WORD $0x3d800278 // str q24, [x19]
-	WORD $0x3d800675 // str q21, [x19, #16]
-	WORD $0x3ca46a76 // str q22, [x19, x4]
-	ADD R1, R19, R19
-	WORD $0x4e6ce596 // fcmeq v22.2d, v12.2d, v12.2d
-	WORD $0x6e771d96 // bsl v22.16b, v12.16b, v23.16b
-	WORD $0x4e6de5b5 // fcmeq v21.2d, v13.2d, v13.2d
-	WORD $0x6e771db5 // bsl v21.16b, v13.16b, v23.16b
-	WORD $0x4e6ee5d8 // fcmeq v24.2d, v14.2d, v14.2d
-	WORD $0x6e771dd8 // bsl v24.16b, v14.16b, v23.16b
-	WORD $0x3d800276 // str q22, [x19]
-	WORD $0x3d800675 // str q21, [x19, #16]
-	WORD $0x3ca46a78 // str q24, [x19, x4]
-	ADD R1, R19, R19
-	WORD $0x4e6fe5f8 // fcmeq v24.2d, v15.2d, v15.2d
-	WORD $0x6e771df8 // bsl v24.16b, v15.16b, v23.16b
-	WORD $0x4e70e615 // fcmeq v21.2d, v16.2d, v16.2d
-	WORD $0x6e771e15 // bsl v21.16b, v16.16b, v23.16b
-	WORD $0x4e71e636 // fcmeq v22.2d, v17.2d, v17.2d
-	WORD $0x6e771e36 // bsl v22.16b, v17.16b, v23.16b
-	WORD $0x3d800278 // str q24, [x19]
-	WORD $0x3d800675 // str q21, [x19, #16]
-	WORD $0x3ca46a76 // str q22, [x19, x4]
-	ADD R1, R19, R19
-	WORD $0x4e72e656 // fcmeq v22.2d, v18.2d, v18.2d
-	WORD $0x6e771e56 // bsl v22.16b, v18.16b, v23.16b
-	WORD $0x4e73e675 // fcmeq v21.2d, v19.2d, v19.2d
-	WORD $0x6e771e75 // bsl v21.16b, v19.16b, v23.16b
-	WORD $0x4e74e698 // fcmeq v24.2d, v20.2d, v20.2d
-	WORD $0x6e771e98 // bsl v24.16b, v20.16b, v23.16b
-	WORD $0x3d800276 // str q22, [x19]
-	WORD $0x3d800675 // str q21, [x19, #16]
-	WORD $0x3ca46a78 // str q24, [x19, x4]
-	ADD R1, R19, R19
+	WORD $0x3dc00016 // ldr q22, [x0]
+	WORD $0x4e60e417 // fcmeq v23.2d, v0.2d, v0.2d
+	WORD $0x6e761c17 // bsl v23.16b, v0.16b, v22.16b
+	WORD $0x4e61e438 // fcmeq v24.2d, v1.2d, v1.2d
+	WORD $0x6e761c38 // bsl v24.16b, v1.16b, v22.16b
+	WORD $0x4e62e455 // fcmeq v21.2d, v2.2d, v2.2d
+	WORD $0x6e761c55 // bsl v21.16b, v2.16b, v22.16b
+	WORD $0x3d8001f7 // str q23, [x15]
+	WORD $0x3d8005f8 // str q24, [x15, #16]
+	WORD $0x3ca469f5 // str q21, [x15, x4]
+	ADD R1, R15, R15
+	WORD $0x4e63e475 // fcmeq v21.2d, v3.2d, v3.2d
+	WORD $0x6e761c75 // bsl v21.16b, v3.16b, v22.16b
+	WORD $0x4e64e498 // fcmeq v24.2d, v4.2d, v4.2d
+	WORD $0x6e761c98 // bsl v24.16b, v4.16b, v22.16b
+	WORD $0x4e65e4b7 // fcmeq v23.2d, v5.2d, v5.2d
+	WORD $0x6e761cb7 // bsl v23.16b, v5.16b, v22.16b
+	WORD $0x3d8001f5 // str q21, [x15]
+	WORD $0x3d8005f8 // str q24, [x15, #16]
+	WORD $0x3ca469f7 // str q23, [x15, x4]
+	ADD R1, R15, R15
+	WORD $0x4e66e4d7 // fcmeq v23.2d, v6.2d, v6.2d
+	WORD $0x6e761cd7 // bsl v23.16b, v6.16b, v22.16b
+	WORD $0x4e67e4f8 // fcmeq v24.2d, v7.2d, v7.2d
+	WORD $0x6e761cf8 // bsl v24.16b, v7.16b, v22.16b
+	WORD $0x4e68e515 // fcmeq v21.2d, v8.2d, v8.2d
+	WORD $0x6e761d15 // bsl v21.16b, v8.16b, v22.16b
+	WORD $0x3d8001f7 // str q23, [x15]
+	WORD $0x3d8005f8 // str q24, [x15, #16]
+	WORD $0x3ca469f5 // str q21, [x15, x4]
+	ADD R1, R15, R15
+	WORD $0x4e69e535 // fcmeq v21.2d, v9.2d, v9.2d
+	WORD $0x6e761d35 // bsl v21.16b, v9.16b, v22.16b
+	WORD $0x4e6ae558 // fcmeq v24.2d, v10.2d, v10.2d
+	WORD $0x6e761d58 // bsl v24.16b, v10.16b, v22.16b
+	WORD $0x4e6be577 // fcmeq v23.2d, v11.2d, v11.2d
+	WORD $0x6e761d77 // bsl v23.16b, v11.16b, v22.16b
+	WORD $0x3d8001f5 // str q21, [x15]
+	WORD $0x3d8005f8 // str q24, [x15, #16]
+	WORD $0x3ca469f7 // str q23, [x15, x4]
+	ADD R1, R15, R15
+	WORD $0x4e6ce597 // fcmeq v23.2d, v12.2d, v12.2d
+	WORD $0x6e761d97 // bsl v23.16b, v12.16b, v22.16b
+	WORD $0x4e6de5b8 // fcmeq v24.2d, v13.2d, v13.2d
+	WORD $0x6e761db8 // bsl v24.16b, v13.16b, v22.16b
+	WORD $0x4e6ee5d5 // fcmeq v21.2d, v14.2d, v14.2d
+	WORD $0x6e761dd5 // bsl v21.16b, v14.16b, v22.16b
+	WORD $0x3d8001f7 // str q23, [x15]
+	WORD $0x3d8005f8 // str q24, [x15, #16]
+	WORD $0x3ca469f5 // str q21, [x15, x4]
+	ADD R1, R15, R15
+	WORD $0x4e6fe5f5 // fcmeq v21.2d, v15.2d, v15.2d
+	WORD $0x6e761df5 // bsl v21.16b, v15.16b, v22.16b
+	WORD $0x4e70e618 // fcmeq v24.2d, v16.2d, v16.2d
+	WORD $0x6e761e18 // bsl v24.16b, v16.16b, v22.16b
+	WORD $0x4e71e637 // fcmeq v23.2d, v17.2d, v17.2d
+	WORD $0x6e761e37 // bsl v23.16b, v17.16b, v22.16b
+	WORD $0x3d8001f5 // str q21, [x15]
+	WORD $0x3d8005f8 // str q24, [x15, #16]
+	WORD $0x3ca469f7 // str q23, [x15, x4]
+	ADD R1, R15, R15
+	WORD $0x4e72e657 // fcmeq v23.2d, v18.2d, v18.2d
+	WORD $0x6e761e57 // bsl v23.16b, v18.16b, v22.16b
+	WORD $0x4e73e678 // fcmeq v24.2d, v19.2d, v19.2d
+	WORD $0x6e761e78 // bsl v24.16b, v19.16b, v22.16b
+	WORD $0x4e74e695 // fcmeq v21.2d, v20.2d, v20.2d
+	WORD $0x6e761e95 // bsl v21.16b, v20.16b, v22.16b
+	WORD $0x3d8001f7 // str q23, [x15]
+	WORD $0x3d8005f8 // str q24, [x15, #16]
+	WORD $0x3ca469f5 // str q21, [x15, x4]
+	ADD R1, R15, R15
 below:
-	MOVD times+72(FP), R20
-	SUBS $1, R20, R20
+	MOVD times+72(FP), R19
+	SUBS $1, R19, R19
 	BEQ last
-	MOVD R20, times+72(FP)
-	MOVD R19, c+0(FP)
-	MOVD aRow+24(FP), R20
-	LSL $3, R20, R20
-	ADD R6, R20, R20
-	MOVD R20, a+16(FP)
+	MOVD R19, times+72(FP)
+	MOVD R15, c+0(FP)
+	MOVD aRow+24(FP), R19
+	LSL $3, R19, R19
+	ADD R6, R19, R19
+	MOVD R19, a+16(FP)
 	JMP tile
 last:
 	RET
 
-// func gemm8x3_64NEON(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, split int, offs *int)
-TEXT ·gemm8x3_64NEON(SB), NOSPLIT, $0-112
+// func gemm8x3_64NEON(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
+TEXT ·gemm8x3_64NEON(SB), NOSPLIT, $0-104
 	MOVD $gemm8x3_64NEONNEONConstants<>(SB), R0
 	MOVD ldc+8(FP), R1
 	LSL $3, R1, R1
@@ -16839,18 +14993,13 @@ tile:
 	WORD $0x6f00e416 // movi v22.2d, #0
 	WORD $0x6f00e417 // movi v23.2d, #0
 	MOVD $0, R15
-	MOVD offs+104(FP), R19
 	CMP $0, R14
 	BEQ done2
-	CMP $0, R19
-	BEQ next2
-listed:
-	MOVD (R19), R20
-	ADD $8, R19, R19
-	ADD R20<<3, R13, R20
-	WORD $0x3dc00298 // ldr q24, [x20]
-	WORD $0x3dc00699 // ldr q25, [x20, #16]
-	WORD $0x3dc00a9a // ldr q26, [x20, #32]
+next2:
+	WORD $0x3dc001b8 // ldr q24, [x13]
+	WORD $0x3dc005b9 // ldr q25, [x13, #16]
+	WORD $0x3ce469ba // ldr q26, [x13, x4]
+	ADD R3, R13, R13
 	WORD $0xfc6f68bb // ldr d27, [x5, x15]
 	WORD $0xfc6f68fc // ldr d28, [x7, x15]
 	WORD $0xfc6f691d // ldr d29, [x8, x15]
@@ -16885,202 +15034,161 @@ listed:
 	WORD $0x4fdc1357 // fmla v23.2d, v26.2d, v28.d[0]
 	ADD R2, R15, R15
 	SUBS $1, R14, R14
-	BNE listed
-	JMP done2
-next2:
-	WORD $0x3dc001bc // ldr q28, [x13]
-	WORD $0x3dc005ba // ldr q26, [x13, #16]
-	WORD $0x3ce469b9 // ldr q25, [x13, x4]
-	ADD R3, R13, R13
-	WORD $0xfc6f68b8 // ldr d24, [x5, x15]
-	WORD $0xfc6f68fb // ldr d27, [x7, x15]
-	WORD $0xfc6f691d // ldr d29, [x8, x15]
-	WORD $0x4fd81380 // fmla v0.2d, v28.2d, v24.d[0]
-	WORD $0x4fd81341 // fmla v1.2d, v26.2d, v24.d[0]
-	WORD $0x4fd81322 // fmla v2.2d, v25.2d, v24.d[0]
-	WORD $0xfc6f6938 // ldr d24, [x9, x15]
-	WORD $0x4fdb1383 // fmla v3.2d, v28.2d, v27.d[0]
-	WORD $0x4fdb1344 // fmla v4.2d, v26.2d, v27.d[0]
-	WORD $0x4fdb1325 // fmla v5.2d, v25.2d, v27.d[0]
-	WORD $0xfc6f695b // ldr d27, [x10, x15]
-	WORD $0x4fdd1386 // fmla v6.2d, v28.2d, v29.d[0]
-	WORD $0x4fdd1347 // fmla v7.2d, v26.2d, v29.d[0]
-	WORD $0x4fdd1328 // fmla v8.2d, v25.2d, v29.d[0]
-	WORD $0xfc6f697d // ldr d29, [x11, x15]
-	WORD $0x4fd81389 // fmla v9.2d, v28.2d, v24.d[0]
-	WORD $0x4fd8134a // fmla v10.2d, v26.2d, v24.d[0]
-	WORD $0x4fd8132b // fmla v11.2d, v25.2d, v24.d[0]
-	WORD $0xfc6f6998 // ldr d24, [x12, x15]
-	WORD $0x4fdb138c // fmla v12.2d, v28.2d, v27.d[0]
-	WORD $0x4fdb134d // fmla v13.2d, v26.2d, v27.d[0]
-	WORD $0x4fdb132e // fmla v14.2d, v25.2d, v27.d[0]
-	WORD $0xfc6f68db // ldr d27, [x6, x15]
-	WORD $0x4fdd138f // fmla v15.2d, v28.2d, v29.d[0]
-	WORD $0x4fdd1350 // fmla v16.2d, v26.2d, v29.d[0]
-	WORD $0x4fdd1331 // fmla v17.2d, v25.2d, v29.d[0]
-	WORD $0x4fd81392 // fmla v18.2d, v28.2d, v24.d[0]
-	WORD $0x4fd81353 // fmla v19.2d, v26.2d, v24.d[0]
-	WORD $0x4fd81334 // fmla v20.2d, v25.2d, v24.d[0]
-	WORD $0x4fdb1395 // fmla v21.2d, v28.2d, v27.d[0]
-	WORD $0x4fdb1356 // fmla v22.2d, v26.2d, v27.d[0]
-	WORD $0x4fdb1337 // fmla v23.2d, v25.2d, v27.d[0]
-	ADD R2, R15, R15
-	SUBS $1, R14, R14
 	BNE next2
 done2:
-	MOVD c+0(FP), R20
-	MOVD mode+80(FP), R21
-	CMP $1, R21
+	MOVD c+0(FP), R19
+	MOVD mode+80(FP), R20
+	CMP $1, R20
 	BNE store2
-	MOVD R20, R21
-	WORD $0x3dc002bb // ldr q27, [x21]
-	WORD $0x3dc006b9 // ldr q25, [x21, #16]
-	WORD $0x3ce46aba // ldr q26, [x21, x4]
-	WORD $0x4e60d760 // fadd v0.2d, v27.2d, v0.2d
-	WORD $0x4e61d721 // fadd v1.2d, v25.2d, v1.2d
-	WORD $0x4e62d742 // fadd v2.2d, v26.2d, v2.2d
-	ADD R1, R21, R21
-	WORD $0x3dc002ba // ldr q26, [x21]
-	WORD $0x3dc006b9 // ldr q25, [x21, #16]
-	WORD $0x3ce46abb // ldr q27, [x21, x4]
-	WORD $0x4e63d743 // fadd v3.2d, v26.2d, v3.2d
-	WORD $0x4e64d724 // fadd v4.2d, v25.2d, v4.2d
-	WORD $0x4e65d765 // fadd v5.2d, v27.2d, v5.2d
-	ADD R1, R21, R21
-	WORD $0x3dc002bb // ldr q27, [x21]
-	WORD $0x3dc006b9 // ldr q25, [x21, #16]
-	WORD $0x3ce46aba // ldr q26, [x21, x4]
-	WORD $0x4e66d766 // fadd v6.2d, v27.2d, v6.2d
-	WORD $0x4e67d727 // fadd v7.2d, v25.2d, v7.2d
-	WORD $0x4e68d748 // fadd v8.2d, v26.2d, v8.2d
-	ADD R1, R21, R21
-	WORD $0x3dc002ba // ldr q26, [x21]
-	WORD $0x3dc006b9 // ldr q25, [x21, #16]
-	WORD $0x3ce46abb // ldr q27, [x21, x4]
-	WORD $0x4e69d749 // fadd v9.2d, v26.2d, v9.2d
-	WORD $0x4e6ad72a // fadd v10.2d, v25.2d, v10.2d
-	WORD $0x4e6bd76b // fadd v11.2d, v27.2d, v11.2d
-	ADD R1, R21, R21
-	WORD $0x3dc002bb // ldr q27, [x21]
-	WORD $0x3dc006b9 // ldr q25, [x21, #16]
-	WORD $0x3ce46aba // ldr q26, [x21, x4]
-	WORD $0x4e6cd76c // fadd v12.2d, v27.2d, v12.2d
-	WORD $0x4e6dd72d // fadd v13.2d, v25.2d, v13.2d
-	WORD $0x4e6ed74e // fadd v14.2d, v26.2d, v14.2d
-	ADD R1, R21, R21
-	WORD $0x3dc002ba // ldr q26, [x21]
-	WORD $0x3dc006b9 // ldr q25, [x21, #16]
-	WORD $0x3ce46abb // ldr q27, [x21, x4]
-	WORD $0x4e6fd74f // fadd v15.2d, v26.2d, v15.2d
-	WORD $0x4e70d730 // fadd v16.2d, v25.2d, v16.2d
-	WORD $0x4e71d771 // fadd v17.2d, v27.2d, v17.2d
-	ADD R1, R21, R21
-	WORD $0x3dc002bb // ldr q27, [x21]
-	WORD $0x3dc006b9 // ldr q25, [x21, #16]
-	WORD $0x3ce46aba // ldr q26, [x21, x4]
-	WORD $0x4e72d772 // fadd v18.2d, v27.2d, v18.2d
-	WORD $0x4e73d733 // fadd v19.2d, v25.2d, v19.2d
-	WORD $0x4e74d754 // fadd v20.2d, v26.2d, v20.2d
-	ADD R1, R21, R21
-	WORD $0x3dc002ba // ldr q26, [x21]
-	WORD $0x3dc006b9 // ldr q25, [x21, #16]
-	WORD $0x3ce46abb // ldr q27, [x21, x4]
-	WORD $0x4e75d755 // fadd v21.2d, v26.2d, v21.2d
-	WORD $0x4e76d736 // fadd v22.2d, v25.2d, v22.2d
-	WORD $0x4e77d777 // fadd v23.2d, v27.2d, v23.2d
-	ADD R1, R21, R21
+	MOVD R19, R20
+	WORD $0x3dc0029c // ldr q28, [x20]
+	WORD $0x3dc0069a // ldr q26, [x20, #16]
+	WORD $0x3ce46a99 // ldr q25, [x20, x4]
+	WORD $0x4e60d780 // fadd v0.2d, v28.2d, v0.2d
+	WORD $0x4e61d741 // fadd v1.2d, v26.2d, v1.2d
+	WORD $0x4e62d722 // fadd v2.2d, v25.2d, v2.2d
+	ADD R1, R20, R20
+	WORD $0x3dc00299 // ldr q25, [x20]
+	WORD $0x3dc0069a // ldr q26, [x20, #16]
+	WORD $0x3ce46a9c // ldr q28, [x20, x4]
+	WORD $0x4e63d723 // fadd v3.2d, v25.2d, v3.2d
+	WORD $0x4e64d744 // fadd v4.2d, v26.2d, v4.2d
+	WORD $0x4e65d785 // fadd v5.2d, v28.2d, v5.2d
+	ADD R1, R20, R20
+	WORD $0x3dc0029c // ldr q28, [x20]
+	WORD $0x3dc0069a // ldr q26, [x20, #16]
+	WORD $0x3ce46a99 // ldr q25, [x20, x4]
+	WORD $0x4e66d786 // fadd v6.2d, v28.2d, v6.2d
+	WORD $0x4e67d747 // fadd v7.2d, v26.2d, v7.2d
+	WORD $0x4e68d728 // fadd v8.2d, v25.2d, v8.2d
+	ADD R1, R20, R20
+	WORD $0x3dc00299 // ldr q25, [x20]
+	WORD $0x3dc0069a // ldr q26, [x20, #16]
+	WORD $0x3ce46a9c // ldr q28, [x20, x4]
+	WORD $0x4e69d729 // fadd v9.2d, v25.2d, v9.2d
+	WORD $0x4e6ad74a // fadd v10.2d, v26.2d, v10.2d
+	WORD $0x4e6bd78b // fadd v11.2d, v28.2d, v11.2d
+	ADD R1, R20, R20
+	WORD $0x3dc0029c // ldr q28, [x20]
+	WORD $0x3dc0069a // ldr q26, [x20, #16]
+	WORD $0x3ce46a99 // ldr q25, [x20, x4]
+	WORD $0x4e6cd78c // fadd v12.2d, v28.2d, v12.2d
+	WORD $0x4e6dd74d // fadd v13.2d, v26.2d, v13.2d
+	WORD $0x4e6ed72e // fadd v14.2d, v25.2d, v14.2d
+	ADD R1, R20, R20
+	WORD $0x3dc00299 // ldr q25, [x20]
+	WORD $0x3dc0069a // ldr q26, [x20, #16]
+	WORD $0x3ce46a9c // ldr q28, [x20, x4]
+	WORD $0x4e6fd72f // fadd v15.2d, v25.2d, v15.2d
+	WORD $0x4e70d750 // fadd v16.2d, v26.2d, v16.2d
+	WORD $0x4e71d791 // fadd v17.2d, v28.2d, v17.2d
+	ADD R1, R20, R20
+	WORD $0x3dc0029c // ldr q28, [x20]
+	WORD $0x3dc0069a // ldr q26, [x20, #16]
+	WORD $0x3ce46a99 // ldr q25, [x20, x4]
+	WORD $0x4e72d792 // fadd v18.2d, v28.2d, v18.2d
+	WORD $0x4e73d753 // fadd v19.2d, v26.2d, v19.2d
+	WORD $0x4e74d734 // fadd v20.2d, v25.2d, v20.2d
+	ADD R1, R20, R20
+	WORD $0x3dc00299 // ldr q25, [x20]
+	WORD $0x3dc0069a // ldr q26, [x20, #16]
+	WORD $0x3ce46a9c // ldr q28, [x20, x4]
+	WORD $0x4e75d735 // fadd v21.2d, v25.2d, v21.2d
+	WORD $0x4e76d756 // fadd v22.2d, v26.2d, v22.2d
+	WORD $0x4e77d797 // fadd v23.2d, v28.2d, v23.2d
+	ADD R1, R20, R20
 store2:
-	WORD $0x3dc0001b // ldr q27, [x0]
-	WORD $0x4e60e419 // fcmeq v25.2d, v0.2d, v0.2d
-	WORD $0x6e7b1c19 // bsl v25.16b, v0.16b, v27.16b
-	WORD $0x4e61e43a // fcmeq v26.2d, v1.2d, v1.2d
-	WORD $0x6e7b1c3a // bsl v26.16b, v1.16b, v27.16b
-	WORD $0x4e62e45c // fcmeq v28.2d, v2.2d, v2.2d
-	WORD $0x6e7b1c5c // bsl v28.16b, v2.16b, v27.16b
-	WORD $0x3d800299 // str q25, [x20]
-	WORD $0x3d80069a // str q26, [x20, #16]
-	WORD $0x3ca46a9c // str q28, [x20, x4]
-	ADD R1, R20, R20
-	WORD $0x4e63e47c // fcmeq v28.2d, v3.2d, v3.2d
-	WORD $0x6e7b1c7c // bsl v28.16b, v3.16b, v27.16b
-	WORD $0x4e64e49a // fcmeq v26.2d, v4.2d, v4.2d
-	WORD $0x6e7b1c9a // bsl v26.16b, v4.16b, v27.16b
-	WORD $0x4e65e4b9 // fcmeq v25.2d, v5.2d, v5.2d
-	WORD $0x6e7b1cb9 // bsl v25.16b, v5.16b, v27.16b
-	WORD $0x3d80029c // str q28, [x20]
-	WORD $0x3d80069a // str q26, [x20, #16]
-	WORD $0x3ca46a99 // str q25, [x20, x4]
-	ADD R1, R20, R20
-	WORD $0x4e66e4d9 // fcmeq v25.2d, v6.2d, v6.2d
-	WORD $0x6e7b1cd9 // bsl v25.16b, v6.16b, v27.16b
-	WORD $0x4e67e4fa // fcmeq v26.2d, v7.2d, v7.2d
-	WORD $0x6e7b1cfa // bsl v26.16b, v7.16b, v27.16b
-	WORD $0x4e68e51c // fcmeq v28.2d, v8.2d, v8.2d
-	WORD $0x6e7b1d1c // bsl v28.16b, v8.16b, v27.16b
-	WORD $0x3d800299 // str q25, [x20]
-	WORD $0x3d80069a // str q26, [x20, #16]
-	WORD $0x3ca46a9c // str q28, [x20, x4]
-	ADD R1, R20, R20
-	WORD $0x4e69e53c // fcmeq v28.2d, v9.2d, v9.2d
-	WORD $0x6e7b1d3c // bsl v28.16b, v9.16b, v27.16b
-	WORD $0x4e6ae55a // fcmeq v26.2d, v10.2d, v10.2d
-	WORD $0x6e7b1d5a // bsl v26.16b, v10.16b, v27.16b
-	WORD $0x4e6be579 // fcmeq v25.2d, v11.2d, v11.2d
-	WORD $0x6e7b1d79 // bsl v25.16b, v11.16b, v27.16b
-	WORD $0x3d80029c // str q28, [x20]
-	WORD $0x3d80069a // str q26, [x20, #16]
-	WORD $0x3ca46a99 // str q25, [x20, x4]
-	ADD R1, R20, R20
-	WORD $0x4e6ce599 // fcmeq v25.2d, v12.2d, v12.2d
-	WORD $0x6e7b1d99 // bsl v25.16b, v12.16b, v27.16b
-	WORD $0x4e6de5ba // fcmeq v26.2d, v13.2d, v13.2d
-	WORD $0x6e7b1dba // bsl v26.16b, v13.16b, v27.16b
-	WORD $0x4e6ee5dc // fcmeq v28.2d, v14.2d, v14.2d
-	WORD $0x6e7b1ddc // bsl v28.16b, v14.16b, v27.16b
-	WORD $0x3d800299 // str q25, [x20]
-	WORD $0x3d80069a // str q26, [x20, #16]
-	WORD $0x3ca46a9c // str q28, [x20, x4]
-	ADD R1, R20, R20
-	WORD $0x4e6fe5fc // fcmeq v28.2d, v15.2d, v15.2d
-	WORD $0x6e7b1dfc // bsl v28.16b, v15.16b, v27.16b
-	WORD $0x4e70e61a // fcmeq v26.2d, v16.2d, v16.2d
-	WORD $0x6e7b1e1a // bsl v26.16b, v16.16b, v27.16b
-	WORD $0x4e71e639 // fcmeq v25.2d, v17.2d, v17.2d
-	WORD $0x6e7b1e39 // bsl v25.16b, v17.16b, v27.16b
-	WORD $0x3d80029c // str q28, [x20]
-	WORD $0x3d80069a // str q26, [x20, #16]
-	WORD $0x3ca46a99 // str q25, [x20, x4]
-	ADD R1, R20, R20
-	WORD $0x4e72e659 // fcmeq v25.2d, v18.2d, v18.2d
-	WORD $0x6e7b1e59 // bsl v25.16b, v18.16b, v27.16b
-	WORD $0x4e73e67a // fcmeq v26.2d, v19.2d, v19.2d
-	WORD $0x6e7b1e7a // bsl v26.16b, v19.16b, v27.16b
-	WORD $0x4e74e69c // fcmeq v28.2d, v20.2d, v20.2d
-	WORD $0x6e7b1e9c // bsl v28.16b, v20.16b, v27.16b
-	WORD $0x3d800299 // str q25, [x20]
-	WORD $0x3d80069a // str q26, [x20, #16]
-	WORD $0x3ca46a9c // str q28, [x20, x4]
-	ADD R1, R20, R20
-	WORD $0x4e75e6bc // fcmeq v28.2d, v21.2d, v21.2d
-	WORD $0x6e7b1ebc // bsl v28.16b, v21.16b, v27.16b
-	WORD $0x4e76e6da // fcmeq v26.2d, v22.2d, v22.2d
-	WORD $0x6e7b1eda // bsl v26.16b, v22.16b, v27.16b
-	WORD $0x4e77e6f9 // fcmeq v25.2d, v23.2d, v23.2d
-	WORD $0x6e7b1ef9 // bsl v25.16b, v23.16b, v27.16b
-	WORD $0x3d80029c // str q28, [x20]
-	WORD $0x3d80069a // str q26, [x20, #16]
-	WORD $0x3ca46a99 // str q25, [x20, x4]
-	ADD R1, R20, R20
+	WORD $0x3dc0001c // ldr q28, [x0]
+	WORD $0x4e60e41a // fcmeq v26.2d, v0.2d, v0.2d
+	WORD $0x6e7c1c1a // bsl v26.16b, v0.16b, v28.16b
+	WORD $0x4e61e439 // fcmeq v25.2d, v1.2d, v1.2d
+	WORD $0x6e7c1c39 // bsl v25.16b, v1.16b, v28.16b
+	WORD $0x4e62e458 // fcmeq v24.2d, v2.2d, v2.2d
+	WORD $0x6e7c1c58 // bsl v24.16b, v2.16b, v28.16b
+	WORD $0x3d80027a // str q26, [x19]
+	WORD $0x3d800679 // str q25, [x19, #16]
+	WORD $0x3ca46a78 // str q24, [x19, x4]
+	ADD R1, R19, R19
+	WORD $0x4e63e478 // fcmeq v24.2d, v3.2d, v3.2d
+	WORD $0x6e7c1c78 // bsl v24.16b, v3.16b, v28.16b
+	WORD $0x4e64e499 // fcmeq v25.2d, v4.2d, v4.2d
+	WORD $0x6e7c1c99 // bsl v25.16b, v4.16b, v28.16b
+	WORD $0x4e65e4ba // fcmeq v26.2d, v5.2d, v5.2d
+	WORD $0x6e7c1cba // bsl v26.16b, v5.16b, v28.16b
+	WORD $0x3d800278 // str q24, [x19]
+	WORD $0x3d800679 // str q25, [x19, #16]
+	WORD $0x3ca46a7a // str q26, [x19, x4]
+	ADD R1, R19, R19
+	WORD $0x4e66e4da // fcmeq v26.2d, v6.2d, v6.2d
+	WORD $0x6e7c1cda // bsl v26.16b, v6.16b, v28.16b
+	WORD $0x4e67e4f9 // fcmeq v25.2d, v7.2d, v7.2d
+	WORD $0x6e7c1cf9 // bsl v25.16b, v7.16b, v28.16b
+	WORD $0x4e68e518 // fcmeq v24.2d, v8.2d, v8.2d
+	WORD $0x6e7c1d18 // bsl v24.16b, v8.16b, v28.16b
+	WORD $0x3d80027a // str q26, [x19]
+	WORD $0x3d800679 // str q25, [x19, #16]
+	WORD $0x3ca46a78 // str q24, [x19, x4]
+	ADD R1, R19, R19
+	WORD $0x4e69e538 // fcmeq v24.2d, v9.2d, v9.2d
+	WORD $0x6e7c1d38 // bsl v24.16b, v9.16b, v28.16b
+	WORD $0x4e6ae559 // fcmeq v25.2d, v10.2d, v10.2d
+	WORD $0x6e7c1d59 // bsl v25.16b, v10.16b, v28.16b
+	WORD $0x4e6be57a // fcmeq v26.2d, v11.2d, v11.2d
+	WORD $0x6e7c1d7a // bsl v26.16b, v11.16b, v28.16b
+	WORD $0x3d800278 // str q24, [x19]
+	WORD $0x3d800679 // str q25, [x19, #16]
+	WORD $0x3ca46a7a // str q26, [x19, x4]
+	ADD R1, R19, R19
+	WORD $0x4e6ce59a // fcmeq v26.2d, v12.2d, v12.2d
+	WORD $0x6e7c1d9a // bsl v26.16b, v12.16b, v28.16b
+	WORD $0x4e6de5b9 // fcmeq v25.2d, v13.2d, v13.2d
+	WORD $0x6e7c1db9 // bsl v25.16b, v13.16b, v28.16b
+	WORD $0x4e6ee5d8 // fcmeq v24.2d, v14.2d, v14.2d
+	WORD $0x6e7c1dd8 // bsl v24.16b, v14.16b, v28.16b
+	WORD $0x3d80027a // str q26, [x19]
+	WORD $0x3d800679 // str q25, [x19, #16]
+	WORD $0x3ca46a78 // str q24, [x19, x4]
+	ADD R1, R19, R19
+	WORD $0x4e6fe5f8 // fcmeq v24.2d, v15.2d, v15.2d
+	WORD $0x6e7c1df8 // bsl v24.16b, v15.16b, v28.16b
+	WORD $0x4e70e619 // fcmeq v25.2d, v16.2d, v16.2d
+	WORD $0x6e7c1e19 // bsl v25.16b, v16.16b, v28.16b
+	WORD $0x4e71e63a // fcmeq v26.2d, v17.2d, v17.2d
+	WORD $0x6e7c1e3a // bsl v26.16b, v17.16b, v28.16b
+	WORD $0x3d800278 // str q24, [x19]
+	WORD $0x3d800679 // str q25, [x19, #16]
+	WORD $0x3ca46a7a // str q26, [x19, x4]
+	ADD R1, R19, R19
+	WORD $0x4e72e65a // fcmeq v26.2d, v18.2d, v18.2d
+	WORD $0x6e7c1e5a // bsl v26.16b, v18.16b, v28.16b
+	WORD $0x4e73e679 // fcmeq v25.2d, v19.2d, v19.2d
+	WORD $0x6e7c1e79 // bsl v25.16b, v19.16b, v28.16b
+	WORD $0x4e74e698 // fcmeq v24.2d, v20.2d, v20.2d
+	WORD $0x6e7c1e98 // bsl v24.16b, v20.16b, v28.16b
+	WORD $0x3d80027a // str q26, [x19]
+	WORD $0x3d800679 // str q25, [x19, #16]
+	WORD $0x3ca46a78 // str q24, [x19, x4]
+	ADD R1, R19, R19
+	WORD $0x4e75e6b8 // fcmeq v24.2d, v21.2d, v21.2d
+	WORD $0x6e7c1eb8 // bsl v24.16b, v21.16b, v28.16b
+	WORD $0x4e76e6d9 // fcmeq v25.2d, v22.2d, v22.2d
+	WORD $0x6e7c1ed9 // bsl v25.16b, v22.16b, v28.16b
+	WORD $0x4e77e6fa // fcmeq v26.2d, v23.2d, v23.2d
+	WORD $0x6e7c1efa // bsl v26.16b, v23.16b, v28.16b
+	WORD $0x3d800278 // str q24, [x19]
+	WORD $0x3d800679 // str q25, [x19, #16]
+	WORD $0x3ca46a7a // str q26, [x19, x4]
+	ADD R1, R19, R19
 below:
-	MOVD times+72(FP), R21
-	SUBS $1, R21, R21
+	MOVD times+72(FP), R20
+	SUBS $1, R20, R20
 	BEQ last
-	MOVD R21, times+72(FP)
-	MOVD R20, c+0(FP)
-	MOVD aRow+24(FP), R21
-	LSL $3, R21, R21
-	ADD R6, R21, R21
-	MOVD R21, a+16(FP)
+	MOVD R20, times+72(FP)
+	MOVD R19, c+0(FP)
+	MOVD aRow+24(FP), R20
+	LSL $3, R20, R20
+	ADD R6, R20, R20
+	MOVD R20, a+16(FP)
 	JMP tile
 last:
 	RET

@@ -98,7 +98,7 @@ func atEnd[T any](t *testing.T, s []T) []T {
 }
 
 // checkTile compares tiles with the definition, and what is around them with what was there; and the same tiles of
-// rows of b in two parts.
+// columns of a that a list says.
 func checkTile[T float32 | float64](t *testing.T, r *rand.Rand, p *Product[T], def blockOf[T], m, n, k int, mode Mode) {
 	t.Helper()
 	special := r.IntN(2) == 0
@@ -177,37 +177,6 @@ func checkTile[T float32 | float64](t *testing.T, r *rand.Rand, p *Product[T], d
 		p.TilesOfTaps(c, ldc, from, row, offs, most, b, ldb, bias, b, m, n, after)
 		check(fmt.Sprint("taps ", after))
 	}
-	split := n
-	if p.TakesParts(1, n) {
-		split = 1 + r.IntN(n)
-	}
-	if k == 0 || !p.TakesParts(split, n) {
-		return
-	}
-	// The rows somewhere in each of two slices.
-	offs, most, size := make([]int, k), 0, 2*n+r.IntN(400)
-	first, second := atEnd(t, awkward[T](r, size+split, true)), atEnd(t, awkward[T](r, size+n-split, true))
-	for l := range offs {
-		offs[l] = r.IntN(size + 1)
-		most = max(most, offs[l])
-	}
-	first, second = first[size-most:], second[size-most:] // which still end where memory does
-	for l, at := range offs {
-		copy(b[l*ldb:l*ldb+split], first[at:])
-		copy(b[l*ldb+split:l*ldb+n], second[at:])
-	}
-	def(sum, n, a, aRow, aCol, b, ldb, m, n, k)
-	copy(c, before)
-	for i := range m {
-		for j := range n {
-			want[i*ldc+j] = sum[i*n+j]
-			if mode == AddSums {
-				want[i*ldc+j] += c[i*ldc+j]
-			}
-		}
-	}
-	p.TilesOfParts(c, ldc, a, aRow, aCol, first, second, split, offs, most, m, n, mode)
-	check(fmt.Sprintf("in parts from %d,", split))
 }
 
 func testTile[T float32 | float64](t *testing.T, p *Product[T], def blockOf[T]) {
@@ -266,15 +235,6 @@ func testStream[T float32 | float64](t *testing.T, p *Product[T], def blockOf[T]
 			clear(c)
 			p.Tiles(c, ldc, a, k, 1, b, n, m, n, k, StreamSums)
 			check()
-			if k > 0 && p.TakesParts(n, n) {
-				offs := make([]int, k)
-				for l := range offs {
-					offs[l] = l * n
-				}
-				clear(c)
-				p.TilesOfParts(c, ldc, a, k, 1, b, nil, n, offs, (k-1)*n, m, n, StreamSums)
-				check()
-			}
 		}
 	}
 }
@@ -503,16 +463,12 @@ func TestTileRefuses(t *testing.T) {
 			"wrapped c":  func() { p.Tiles(s, 1<<32, s, 0, 1, s, 8, 1<<32+1, 8, 1, StoreSums) },
 			"wrapped a":  func() { p.Tiles(s, 1, s, 1<<32, 1<<32, s, 1, 1, 1, 1<<32+1, StoreSums) },
 			"wrapped b":  func() { p.Tiles(s, 1, s, 1, 0, s, 1<<32, 1, 1, 1<<32+1, StoreSums) },
-			"far part":   func() { p.TilesOfParts(s, 1, s, 1, 1, s, s, 1, []int{0}, math.MaxInt, 1, 1, StoreSums) },
 			"columns":    func() { p.Tiles(s, 1, s, 1, 1, s, 1, 1, cols+1, 1, StoreSums) },
 			"nothing":    func() { p.Tiles(s, 1, s, 1, 1, s, 1, 0, 1, 1, StoreSums) },
 			"short a":    func() { p.Tiles(s, 1, s[:3], 1, 1, s, 1, 1, 1, 4, StoreSums) },
 			"short b":    func() { p.Tiles(s, 1, s, 1, 1, s[:3], 1, 1, 1, 4, StoreSums) },
 			"short c":    func() { p.Tiles(s[:2], 1, s, 1, 1, s, 1, 3, 1, 1, StoreSums) },
 			"stride":     func() { p.Tiles(s, 1, s, -1, 1, s, 1, 2, 1, 1, StoreSums) },
-			"no parts":   func() { p.TilesOfParts(s, 1, s, 1, 1, s, s, cols, nil, 0, 1, cols, StoreSums) },
-			"part":       func() { p.TilesOfParts(s, 1, s, 1, 1, s, s, 0, []int{0}, 0, 1, cols, StoreSums) },
-			"short part": func() { p.TilesOfParts(s, 1, s, 1, 1, s[:cols], s, cols, []int{1}, 1, 1, cols, StoreSums) },
 			"no taps":    func() { p.TilesOfTaps(s, 1, s, 1, nil, 0, s, 1, nil, nil, 1, 1, StoreSums) },
 			"short taps": func() { p.TilesOfTaps(s, 1, s[:3], 1, []int{2}, 2, s, 1, nil, nil, 2, 1, StoreSums) },
 			"far tap":    func() { p.TilesOfTaps(s, 1, s, 1, []int{0}, math.MaxInt, s, 1, nil, nil, 2, 1, StoreSums) },

@@ -15,18 +15,16 @@ import (
 // for i < rows and j < n, where n ends in the last vector. NaNs are stored as the canonical one. mode is 0 to store, 1 to add
 // to c, 2 for non-temporal stores of whole vectors. Besides, 4 adds more[j] to the sum, and 8 makes it 0 unless it is greater, or NaN.
 //
-// If offs isn't nil and split is 0, step l takes a[i*aRow+offs[l]], and aCol is the address of what is prefetched besides, or 0. If split isn't 0, offs has the offsets of the rows of b, and each row is in
-// two parts: split elements from b[offs[l]] on, and the rest from more[offs[l]] on. There is one part only in the narrower tiles, and with AVX2,
-// where it is whole vectors.
+// If offs isn't nil, step l takes a[i*aRow+offs[l]], and aCol is the address of what is prefetched besides, or 0.
 func (g *product) tile(rows, vectors int) {
 	elem := map[int]string{4: "float32", 8: "float64"}[g.size]
 	g.Function(fmt.Sprintf("gemm%dx%d_%s", rows, vectors, g.suffix))
 	g.Attributes(attr.NOSPLIT)
 	g.Pragma("noescape")
-	g.SignatureExpr(fmt.Sprintf("func(c *%s, ldc int, a *%[1]s, aRow, aCol int, b *%[1]s, ldb, n, k, times, mode int, more *%[1]s, split int, offs *int)", elem))
+	g.SignatureExpr(fmt.Sprintf("func(c *%s, ldc int, a *%[1]s, aRow, aCol int, b *%[1]s, ldb, n, k, times, mode int, more *%[1]s, offs *int)", elem))
 	shift := op.U8(map[int]uint64{4: 2, 8: 3}[g.size])
 	cPtr, ldc, a, a9, aRow, a3, a5, a7, aCol, b, ldb, k, at := reg.RAX, reg.RBX, reg.RSI, reg.R15, reg.RDI, reg.R11, reg.R12, reg.R10, reg.R8, reg.RDX, reg.R9, reg.RCX, reg.R13
-	more, offs, off, ahead := cPtr, ldb, reg.R14, reg.R14
+	off, ahead := reg.R14, reg.R14
 	acc := func(i, v int) reg.VecPhysical { return g.vec(i*vectors + v) }
 	used := rows * vectors
 	bv := func(v int) reg.VecPhysical { return g.vec(used + v) }
@@ -115,34 +113,24 @@ func (g *product) tile(rows, vectors int) {
 	// prefetched.
 	const lead = 8
 	spare := 2
-	const (
-		adjacent = iota
-		listed   // rows of b
-		taps     // columns of a
-	)
-	loop := func(next, done string, load func(v int, from op.Mem, to reg.VecPhysical), how int) {
-		cold := full && how == adjacent
+	loop := func(next, done string, load func(v int, from op.Mem, to reg.VecPhysical), taps bool) {
+		cold := full && !taps
 		from9, list, base := a9, aCol, a
 		if cold {
 			g.LEAQ(op.Mem{Base: b, Index: ldb, Scale: lead}, ahead)
 		}
 		g.Label(next)
-		from := op.Mem{Base: b}
-		switch how {
-		case listed:
-			g.MOVQ(op.Mem{Base: offs}, off)
-			from.Index, from.Scale = off, uint8(g.size)
-		case taps:
+		if taps {
 			g.MOVQ(op.Mem{Base: list}, off)
 			if rows > 9 {
-				from9 = more
+				from9 = cPtr
 				g.LEAQ(op.Mem{Base: a9, Index: off, Scale: uint8(g.size)}, from9)
 			}
 			base = off
 			g.LEAQ(op.Mem{Base: a, Index: off, Scale: uint8(g.size)}, base)
 		}
 		for v := range vectors {
-			load(v, from, bv(v))
+			load(v, op.Mem{Base: b}, bv(v))
 		}
 		for i := range rows {
 			x := g.vec(used + vectors + i%spare)
@@ -153,11 +141,11 @@ func (g *product) tile(rows, vectors int) {
 			if cold && i < vectors {
 				g.PREFETCHT0(op.Mem{Base: ahead, Disp: i * g.width})
 			}
-			if how == taps && i < vectors && (full || i%2 == 0) { // rows to come
+			if taps && i < vectors && (full || i%2 == 0) { // rows to come
 				g.PREFETCHT0(op.Mem{Base: b, Disp: 32*vectors*g.width + i*g.width})
 			}
 		}
-		if how == taps {
+		if taps {
 			g.ADDQ(op.I8(8), list)
 		} else {
 			g.ADDQ(aCol, a)
@@ -165,19 +153,15 @@ func (g *product) tile(rows, vectors int) {
 				g.ADDQ(aCol, a9)
 			}
 		}
-		if how == listed {
-			g.ADDQ(op.I8(8), offs)
-		} else {
-			g.ADDQ(ldb, b)
-			if cold {
-				g.ADDQ(ldb, ahead)
-			}
+		g.ADDQ(ldb, b)
+		if cold {
+			g.ADDQ(ldb, ahead)
 		}
 		g.DECQ(k)
 		g.JZ(op.LabelRef(done))
 		g.TESTB(op.U8(apart-1), k.As8())
 		g.JNZ(op.LabelRef(next))
-		if how == taps { // a part of later rows of b comes nearer
+		if taps { // a part of later rows of b comes nearer
 			g.MOVQ(g.arg("aCol"), off)
 			g.TESTQ(off, off)
 			g.JZ(op.LabelRef(next + "Warm"))
@@ -199,70 +183,17 @@ func (g *product) tile(rows, vectors int) {
 	}
 	g.CMPQ(g.arg("offs"), op.I8(0))
 	g.JE(op.LabelRef("rows"))
-	g.CMPQ(g.arg("split"), op.I8(0))
-	g.JE(op.LabelRef("taps"))
-	g.Load(g.Param("offs"), offs)
-	if full && vectors == len(g.rows) {
-		// The parts meet in one vector. It is loaded from both, under masks.
-		g.Load(g.Param("n"), off)
-		g.CMPQ(g.arg("split"), off)
-		g.JEQ(op.LabelRef("listed"))
-		g.Load(g.Param("split"), reg.RCX)
-		g.Load(g.Param("more"), more)
-		g.MOVQ(reg.RCX, off)
-		g.SHLQ(shift, off)
-		g.SUBQ(off, more)
-		for v := range vectors {
-			if v < vectors-1 {
-				g.CMPQ(reg.RCX, op.I8(int8((v+1)*lanes)))
-				g.JGT(op.LabelRef(fmt.Sprintf("beyond%d", v)))
-			}
-			if v > 0 {
-				g.SUBQ(op.I8(int8(v*lanes)), reg.RCX)
-			}
-			g.MOVQ(op.I32(-1), off)
-			g.SHLQ(reg.CL, off)
-			g.KMOVW(off.As32(), reg.K3)
-			g.KNOTW(reg.K3, reg.K2)
-			if v == vectors-1 {
-				g.KANDW(reg.K1, reg.K3, reg.K3)
-			}
-			g.Load(g.Param("k"), k)
-			loop(fmt.Sprintf("parts%d", v), "done", func(u int, from op.Mem, to reg.VecPhysical) {
-				if u > v {
-					from.Base = more
-				}
-				if u != v {
-					load(u, from, to)
-					return
-				}
-				from.Disp += v * g.width
-				ps(g, g.VMOVUPS_Z, g.VMOVUPD_Z)(from, reg.K2, to)
-				from.Base = more
-				ps(g, g.VMOVUPS, g.VMOVUPD)(from, reg.K3, to)
-			}, listed)
-			if v < vectors-1 {
-				g.Label(fmt.Sprintf("beyond%d", v))
-			}
-		}
-	}
-	if full {
-		loop("listed", "done", load, listed)
-	} else {
-		loop("listed", "wholeDone", whole, listed)
-	}
-	g.Label("taps")
 	g.Load(g.Param("offs"), aCol)
 	if !full {
 		g.CMPQ(g.arg("n"), op.I8(int8(vectors*lanes)))
 		g.JE(op.LabelRef("wholeTaps"))
 		spare = 1
 	}
-	loop("nextTap", "done", load, taps)
+	loop("nextTap", "done", load, true)
 	if !full {
 		g.Label("wholeTaps")
 		spare = 2
-		loop("nextWholeTap", "wholeDone", whole, taps)
+		loop("nextWholeTap", "wholeDone", whole, true)
 	}
 	g.Label("rows")
 	if !full { // a load under a mask costs a little here, and a register
@@ -270,11 +201,11 @@ func (g *product) tile(rows, vectors int) {
 		g.JE(op.LabelRef("whole"))
 		spare = 1
 	}
-	loop("next", "done", load, adjacent)
+	loop("next", "done", load, false)
 	if !full {
 		g.Label("whole")
 		spare = 2
-		loop("nextWhole", "wholeDone", whole, adjacent)
+		loop("nextWhole", "wholeDone", whole, false)
 		g.Label("wholeDone") // and sets the mask again, of a whole vector
 		g.VPCMPEQD(ymask, ymask, ymask)
 	}

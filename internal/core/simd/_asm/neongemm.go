@@ -26,7 +26,7 @@ func (f *armFile) gemmNEON() {
 		write := func(name, args string, body func(g *armProduct)) { f.function(name+"_", kind, args, body) }
 		for v, most := range neonRows {
 			for rows := 1; rows <= most; rows++ {
-				write(fmt.Sprintf("gemm%dx%d", rows, v+1), "c:p ldc:i a:p aRow:i aCol:i b:p ldb:i n:i k:i times:i mode:i more:p split:i offs:o", func(g *armProduct) { g.tile(rows, v+1) })
+				write(fmt.Sprintf("gemm%dx%d", rows, v+1), "c:p ldc:i a:p aRow:i aCol:i b:p ldb:i n:i k:i times:i mode:i more:p offs:o", func(g *armProduct) { g.tile(rows, v+1) })
 			}
 		}
 		for _, rows := range []int{8, 1} {
@@ -132,7 +132,7 @@ func (g *armProduct) tile(rows, vectors int) {
 			acc[i] = append(acc[i], g.pin(g.vector()))
 		}
 	}
-	c, ldc, a, b, ldb, k, at, offs := g.pin(g.integer()), g.bytes("ldc"), g.bytes("aCol"), g.pin(g.integer()), g.bytes("ldb"), g.pin(g.integer()), g.pin(g.integer()), g.pin(g.integer())
+	c, ldc, a, b, ldb, k, at := g.pin(g.integer()), g.bytes("ldc"), g.bytes("aCol"), g.pin(g.integer()), g.bytes("ldb"), g.pin(g.integer()), g.pin(g.integer())
 	aCol := a
 	last := g.bytes("n")
 	g.change("SUB", 16, last)
@@ -154,7 +154,6 @@ func (g *armProduct) tile(rows, vectors int) {
 		}
 	}
 	g.line("MOVD $0, R%d", at)
-	g.read("offs", offs)
 	// move loads or stores vector v of a row; the last vector has width elements.
 	move := func(how string, v, width int, r, base virtual) {
 		switch {
@@ -213,18 +212,6 @@ func (g *armProduct) tile(rows, vectors int) {
 		}
 		g.line("CMP $0, R%d", k)
 		g.line("BEQ done" + label)
-		if width == g.lanes {
-			g.line("CMP $0, R%d", offs)
-			g.line("BEQ next" + label)
-			g.line("listed:")
-			row := g.integer()
-			g.line("MOVD (R%d), R%d", offs, row)
-			g.change("ADD", 8, offs)
-			g.modify(fmt.Sprintf("ADD R%%[1]d<<%d, R%%[2]d, R%%[1]d", map[int]int{4: 2, 8: 3}[g.size]), row, b)
-			step(func(v int, r virtual) { g.op("ldr", "q", 16*v, r, row) })
-			g.line("BNE listed")
-			g.line("JMP done" + label)
-		}
 		g.line("next" + label + ":")
 		step(func(v int, r virtual) {
 			move("ldr", v, width, r, b)
