@@ -18,7 +18,6 @@ type Product[T float32 | float64] struct {
 	chains  func(c, a *T, line, lda int, b *T, ldb, n, lines, k int)
 	pairs   func(c, a *T, lda int, b *T, ldb, k int) // may be nil
 	gather  func(dst *T, ldd int, src *T, offs *int, rows, n int)
-	taps    bool // tiles take lists of columns of a
 	masks   bool // gather takes any n, else the n of the largest tile
 	probe   func(n int)
 }
@@ -72,14 +71,11 @@ func (p *Product[T]) Tiles(c []T, ldc int, a []T, aRow, aCol int, b []T, ldb, m,
 	}
 }
 
-// TakesTaps reports whether there are kernels for TilesOfTaps.
-func (p *Product[T]) TakesTaps() bool { return p.taps }
-
 // TilesOfTaps is Tiles for elements of a that a list says: step l takes a[i*aRow+offs[l]]. The offsets are from 0 to most. bias has n elements if
-// mode has PlusBias. Besides, it prefetches elements from next on, and returns those that are left. It panics where there are no kernels.
+// mode has PlusBias. Besides, it prefetches elements from next on, but not for NEON, and returns those that are left.
 func (p *Product[T]) TilesOfTaps(c []T, ldc int, a []T, aRow int, offs []int, most int, b []T, ldb int, bias, next []T, m, n int, mode Mode) (left []T) {
 	k := len(offs)
-	if !p.taps || n <= 0 || n > len(p.tiles)*p.lanes || m <= 0 || k == 0 || min(ldc, aRow, ldb, most) < 0 || exceeds(len(c), m, ldc, 1, 0, n) ||
+	if n <= 0 || n > len(p.tiles)*p.lanes || m <= 0 || k == 0 || min(ldc, aRow, ldb, most) < 0 || exceeds(len(c), m, ldc, 1, 0, n) ||
 		exceeds(len(a), m, aRow, 2, most, 1) || exceeds(len(b), k, ldb, 1, 0, n) {
 		panic("simd.Product.TilesOfTaps: extents out of range")
 	}

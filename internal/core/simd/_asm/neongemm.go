@@ -121,7 +121,7 @@ func (g *armProduct) all() string  { return g.of(g.kind, 16) }
 
 func (g *armProduct) zero(v virtual) { g.op("movi", "2d", 0, v) }
 
-// tile keeps the sums in registers and takes one element of a at a time. Where the last vector isn't whole, it begins earlier and computes
+// tile keeps the sums in registers and takes one element of a at a time, from a list of offsets if there is one. It prefetches nothing. Where the last vector isn't whole, it begins earlier and computes
 // some columns of the vector before again. So loads and stores need no mask, unless the row has one vector only.
 func (g *armProduct) tile(rows, vectors int) {
 	acc := make([][]virtual, rows)
@@ -132,8 +132,7 @@ func (g *armProduct) tile(rows, vectors int) {
 			acc[i] = append(acc[i], g.pin(g.vector()))
 		}
 	}
-	c, ldc, a, b, ldb, k, at := g.pin(g.integer()), g.bytes("ldc"), g.bytes("aCol"), g.pin(g.integer()), g.bytes("ldb"), g.pin(g.integer()), g.pin(g.integer())
-	aCol := a
+	c, ldc, aCol, b, ldb, k, at, offs := g.pin(g.integer()), g.bytes("ldc"), g.bytes("aCol"), g.pin(g.integer()), g.bytes("ldb"), g.pin(g.integer()), g.pin(g.integer()), g.pin(g.integer())
 	last := g.bytes("n")
 	g.change("SUB", 16, last)
 	g.line("tile:")
@@ -154,6 +153,7 @@ func (g *armProduct) tile(rows, vectors int) {
 		}
 	}
 	g.line("MOVD $0, R%d", at)
+	g.read("offs", offs)
 	// move loads or stores vector v of a row; the last vector has width elements.
 	move := func(how string, v, width int, r, base virtual) {
 		switch {
@@ -180,54 +180,72 @@ func (g *armProduct) tile(rows, vectors int) {
 			widths = append(widths, w)
 		}
 	}
-	for i, width := range widths {
-		label := fmt.Sprint(width)
-		if i < len(widths)-1 {
-			g.line(fmt.Sprintf("CMP $%d, R%%d", (width-g.lanes)*g.size), last)
-			g.line("BNE not" + label)
+	// each writes a part of the function for each width.
+	each := func(part string, body func(width int, label string)) {
+		for i, width := range widths {
+			label := fmt.Sprint(part, width)
+			if i < len(widths)-1 {
+				g.line(fmt.Sprintf("CMP $%d, R%%d", (width-g.lanes)*g.size), last)
+				g.line("BNE not" + label)
+			}
+			body(width, label)
+			if i < len(widths)-1 {
+				g.line("JMP all" + part)
+				g.line("not" + label + ":")
+			}
 		}
-		// step adds the products with a row of b.
-		step := func(load func(v int, r virtual)) {
+		g.line("all" + part + ":")
+	}
+	bias := make([]virtual, vectors)
+	for v := range bias {
+		bias[v] = g.vector()
+	}
+	each("Sums", func(width int, label string) {
+		g.line("CMP $0, R%d", k)
+		g.line("BEQ done" + label)
+		g.line("CMP $0, R%d", offs)
+		g.line("BEQ next" + label)
+		for _, loop := range []string{"tap", "next"} {
+			g.line(loop + label + ":")
+			element := "ldr indexed"
+			if loop == "tap" {
+				element = "ldr scaled"
+				g.line("MOVD.P 8(R%d), R%d", offs, at)
+			}
 			bv, x := make([]virtual, vectors), make([]virtual, rows)
-			element := func(i int) {
+			load := func(i int) {
 				if i < rows {
 					x[i] = g.vector()
-					g.op("ldr indexed", g.part(), 0, x[i], from[i], at)
+					g.op(element, g.part(), 0, x[i], from[i], at)
 				}
 			}
 			for v := range bv {
 				bv[v] = g.vector()
-				load(v, bv[v])
+				move("ldr", v, width, bv[v], b)
 			}
-			element(0)
-			element(1)
+			g.plus(b, ldb)
+			load(0)
+			load(1)
 			for i := range rows {
-				element(i + 2)
+				load(i + 2)
 				for v, r := range bv {
 					g.op("fmla by element", g.all(), 0, acc[i][v], r, x[i])
 				}
 			}
-			g.plus(at, aCol)
-			g.change("SUBS", 1, k)
-		}
-		g.line("CMP $0, R%d", k)
-		g.line("BEQ done" + label)
-		g.line("next" + label + ":")
-		step(func(v int, r virtual) {
-			move("ldr", v, width, r, b)
-			if v == vectors-1 {
-				g.plus(b, ldb)
+			if loop == "next" {
+				g.plus(at, aCol)
 			}
-		})
-		g.line("BNE next" + label)
+			g.change("SUBS", 1, k)
+			g.line("BNE " + loop + label)
+			if loop == "tap" {
+				g.line("JMP done" + label)
+			}
+		}
 		g.line("done" + label + ":")
-		g.read("c", c)
-		mode := g.integer()
-		g.read("mode", mode)
-		g.line("CMP $1, R%d", mode)
-		g.line("BNE store" + label)
 		row := g.integer()
-		g.line("MOVD R%d, R%d", c, row)
+		g.read("mode", row)
+		g.line("TBZ $0, R%d, alone"+label, row)
+		g.read("c", row)
 		for _, sums := range acc {
 			old := make([]virtual, vectors)
 			for v := range old {
@@ -239,25 +257,49 @@ func (g *armProduct) tile(rows, vectors int) {
 			}
 			g.plus(row, ldc)
 		}
-		g.line("store" + label + ":")
-		none := g.reg(nan(g.neon, g.kind))
+		g.line("alone" + label + ":")
+		g.read("more", row)
+		g.line("CBZ R%d, unbiased"+label, row)
+		for v, r := range bias {
+			move("ldr", v, width, r, row)
+		}
+		g.line("unbiased" + label + ":")
+	})
+	mode := g.integer()
+	g.read("mode", mode)
+	g.line("TBZ $2, R%d, unbiased", mode)
+	for _, sums := range acc {
+		for v, s := range sums {
+			g.op("fadd", g.all(), 0, s, bias[v], s)
+		}
+	}
+	g.line("unbiased:")
+	g.line("TBZ $3, R%d, signed", mode)
+	zero := g.vector()
+	g.zero(zero)
+	for _, sums := range acc { // NaNs stay; of two zeros the positive one is greater
+		for _, s := range sums {
+			g.op("fmax", g.all(), 0, s, s, zero)
+		}
+	}
+	g.line("signed:")
+	none := g.reg(nan(g.neon, g.kind))
+	for _, sums := range acc {
+		for _, s := range sums {
+			number := g.vector()
+			g.op("fcmeq", g.all(), 0, number, s, s)
+			g.op("bif", "16b", 0, s, none, number)
+		}
+	}
+	g.read("c", c)
+	each("Stores", func(width int, _ string) {
 		for _, sums := range acc {
-			out := make([]virtual, vectors)
 			for v, s := range sums {
-				out[v] = g.vector()
-				g.op("fcmeq", g.all(), 0, out[v], s, s)
-				g.op("bsl", "16b", 0, out[v], s, none)
-			}
-			for v, r := range out {
-				move("str", v, width, r, c)
+				move("str", v, width, s, c)
 			}
 			g.plus(c, ldc)
 		}
-		if i < len(widths)-1 {
-			g.line("JMP below")
-			g.line("not" + label + ":")
-		}
-	}
+	})
 	g.line("below:") // with the addresses of the next tile in the places of c and a
 	left, row := g.integer(), g.integer()
 	g.read("times", left)

@@ -26,10 +26,10 @@ func (n *neon) pin(v virtual) virtual {
 	return v
 }
 
-// line adds an instruction of Go's assembler. The last register is the result, except in comparisons and stores.
+// line adds an instruction of Go's assembler. The last register is the result, except in comparisons, branches and stores.
 func (n *neon) line(format string, regs ...virtual) {
 	outs := 0
-	if len(regs) > 0 && !strings.Contains(format, "CMP") && !strings.HasPrefix(format, "TST") && !strings.HasPrefix(format, "MOVD R%d, (") {
+	if len(regs) > 0 && !strings.Contains(format, "CMP") && !strings.HasPrefix(format, "T") && !strings.HasPrefix(format, "CB") && !strings.HasPrefix(format, "MOVD R%d, (") {
 		outs = 1
 		regs = append([]virtual{regs[len(regs)-1]}, regs[:len(regs)-1]...)
 	}
