@@ -4,6 +4,7 @@ import (
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
 	"github.com/ashlar-go/ashlar/internal/core/plan"
+	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -98,7 +99,7 @@ func streams(d dtype.DType) (ok bool) {
 // channels last, which pays only where the input does if byInput is set.
 func (g *Convolution) Packs(d dtype.DType) (bytes int64, byInput bool) {
 	c := Case{Type: d, Rows: streams(d), Last: true, Kept: true}
-	if to, _ := g.Route(c); (to != Direct && to != Deep) || len(g.S) > 2 || d != dtype.Float32 && d != dtype.Float64 {
+	if to, _ := g.Route(c); !g.lays(to) || !d.IsFloat() || d.IsNarrow() {
 		return 0, false
 	}
 	c.Last = false
@@ -109,8 +110,11 @@ func (g *Convolution) Packs(d dtype.DType) (bytes int64, byInput bool) {
 // LaysLast reports whether the convolution of x writes r channels last, as it lies.
 func (g *Convolution) LaysLast(x, r *tensor.Any) bool {
 	to, _ := g.Route(g.of(x, r))
-	return plan.LiesLast(r) && len(g.S) <= 2 && (to == Direct || to == Deep)
+	return plan.LiesLast(r) && g.lays(to)
 }
+
+// lays reports whether operands of a route may lie channels last.
+func (g *Convolution) lays(to Route) bool { return len(g.S) <= 2 && (to == Direct || to == Deep) }
 
 // Convolve computes a convolution. dst overlaps no operand, and is row-major unless it LaysLast; bias may be nil.
 func (g *Convolution) Convolve(j exec.Job, x, w, bias, dst *tensor.Any, rectify bool, e *Exactness) {
@@ -120,10 +124,9 @@ func (g *Convolution) Convolve(j exec.Job, x, w, bias, dst *tensor.Any, rectify 
 	}
 	to, _ := g.Route(g.of(x, dst))
 	xc, wc := *x, w.Contiguous()
-	if !plan.LiesLast(x) || to != Direct && to != Deep || len(g.S) > 2 {
+	if !plan.LiesLast(x) || !g.lays(to) {
 		xc = x.Contiguous()
 	}
-	single := x.DType() == dtype.Float32
 	switch to {
 	case Exact, Planes:
 		c := g.Contraction(j, g.N, rectify, e)
@@ -133,19 +136,23 @@ func (g *Convolution) Convolve(j exec.Job, x, w, bias, dst *tensor.Any, rectify 
 		} else {
 			c.Run(&wc, &xc, dst, bias)
 		}
-	case Windows:
-		if single {
-			windowed[float32](g, j, &xc, &wc, bias, dst, rectify)
-		} else {
-			windowed[float64](g, j, &xc, &wc, bias, dst, rectify)
-		}
 	default:
-		if single {
-			directly[float32](g, to, j, &xc, &wc, bias, dst, rectify)
-		} else {
-			directly[float64](g, to, j, &xc, &wc, bias, dst, rectify)
+		switch x.DType() {
+		case dtype.Float32:
+			byLines[float32](g, to, j, &xc, &wc, bias, dst, rectify)
+		default:
+			byLines[float64](g, to, j, &xc, &wc, bias, dst, rectify)
 		}
 	}
 	plan.Drop(&xc, x)
 	plan.Drop(&wc, w)
+}
+
+// byLines computes a convolution from lines of the input.
+func byLines[T num.Native](g *Convolution, to Route, j exec.Job, x, w, bias, dst *tensor.Any, rectify bool) {
+	if to == Windows {
+		windowed[T](g, j, x, w, bias, dst, rectify)
+	} else {
+		directly[T](g, to, j, x, w, bias, dst, rectify)
+	}
 }

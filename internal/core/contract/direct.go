@@ -175,14 +175,14 @@ func (e *direct[T]) shape() {
 		cg = e.K
 	}
 	e.lines, e.width = e.y.Out, e.x.Out
-	if e.pointlike() {
+	if e.single() {
 		const most = 64 << 10 // elements of a line of outputs and of what it is made of
-		e.width = min(e.width, max(28, most/(cg+e.mg)/28*28))
+		e.width = min(e.width, max(28, most/(cg*e.x.Stride+e.mg)/28*28))
 		if e.copies {
 			e.width = min(e.width, max(1, mostLines/cg))
 		}
 		e.lines = (e.x.Out + e.width - 1) / e.width
-		e.in.y, e.to.y = e.width*e.in.x, e.width*e.to.x
+		e.in.y, e.to.y = e.width*e.x.Stride*e.in.x, e.width*e.to.x
 	}
 	e.reach, e.wide = (e.y.Kernel-1)*e.y.Dilation+1, (e.width-1)*e.x.Stride+(e.x.Kernel-1)*e.x.Dilation+1
 	switch {
@@ -220,9 +220,9 @@ func (e *direct[T]) list(lines int) {
 	e.tall, e.room = lines, planes*lines*e.line
 }
 
-// pointlike reports whether the outputs are one line whose elements meet one element each: it may be cut anywhere.
-func (e *direct[T]) pointlike() bool {
-	return e.y.Out == 1 && e.y.Kernel == 1 && e.x.Kernel == 1 && e.x.Begin+e.x.End+e.y.Begin+e.y.End == 0
+// single reports whether the outputs are one line: it may be cut anywhere, and its parts are lines.
+func (e *direct[T]) single() bool {
+	return e.y.Out == 1 && e.y.Kernel == 1 && e.y.Begin+e.y.End == 0
 }
 
 // pitchOf returns how far apart elements with c channels are copied: whole lines of the cache, but no multiple of 512 bytes, whose lines would
@@ -462,8 +462,8 @@ func (e *direct[T]) copyLines(dst, src []T, y, n, l, cg int) {
 	padded := CutOf(e.wide, -e.x.Begin, 1, e.x.In)
 	for i := range n {
 		line, cut, inside, at := dst[i*e.line:(i+1)*e.line], padded, uint(y+i) < uint(e.y.In), (y+i)*e.in.y
-		if e.pointlike() { // of one line, which is cut
-			cut, inside, at = Cut{N: min(e.width, e.x.In-(l+i)*e.width)}, true, (l+i)*e.in.y
+		if e.single() {
+			cut, inside, at = CutOf(e.wide, (l+i)*e.width*e.x.Stride-e.x.Begin, 1, e.x.In), true, 0
 		}
 		at += cut.At * e.in.x
 		switch {

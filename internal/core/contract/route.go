@@ -40,18 +40,22 @@ var routes = [...]struct {
 	{Exact, "sums of fixed point are exact", func(g *Convolution, c Case) bool { return c.Type.IsFixed() }},
 	{Planes, "there are no products", func(g *Convolution, c Case) bool { return g.K == 0 }},
 	{Planes, "each output meets one element, and planes lie as the product wants them", func(g *Convolution, c Case) bool {
-		return g.pointwise() && !c.Last && (g.Patch > turnedPlane || !c.Kept)
+		return g.pointwise() && !c.Last && (g.Patch > turnedPlane || g.M/g.Group < leastChannels || !c.Kept)
 	}},
-	{Deep, "depthwise, channels last", func(g *Convolution, c Case) bool { return g.deep() && c.Last }},
+	{Deep, "depthwise, channels last", func(g *Convolution, c Case) bool {
+		return g.deep() && c.Last && g.lines(min(g.C, deepTile)) <= mostLines
+	}},
 	{Deep, "depthwise, and lines are shorter than vectors of channels", func(g *Convolution, c Case) bool {
 		return g.deep() && g.S[len(g.S)-1].Out <= deepLine && g.C >= deepChannels && g.lines(min(g.C, deepTile)) <= deepRoom
 	}},
-	{Windows, "few output channels", func(g *Convolution, c Case) bool { return c.Rows && g.M/g.Group < leastChannels && g.lined() }},
-	{Windows, "few products for each output, and lines fill vectors", func(g *Convolution, c Case) bool {
-		return c.Rows && g.C == g.Group && g.M/g.Group <= singleChannels && g.S[len(g.S)-1].Out >= singleLine && g.lined()
+	{Windows, "few output channels", func(g *Convolution, c Case) bool {
+		return c.Rows && g.M/g.Group < leastChannels && !(c.Last && g.pointwise()) && g.lined()
 	}},
-	{Patches, "a line of outputs meets lines that are too long to be copied", func(g *Convolution, c Case) bool {
-		return g.lines(pitchOf(g.C/g.Group)) > mostLines || g.M/g.Group > mostLines/g.S[len(g.S)-1].Out
+	{Windows, "few products for each output, and lines fill vectors", func(g *Convolution, c Case) bool {
+		return c.Rows && g.C == g.Group && !g.pointwise() && g.M/g.Group <= singleChannels && g.S[len(g.S)-1].Out >= singleLine && g.lined()
+	}},
+	{Patches, "lines that a line of outputs meets are too long to be copied", func(g *Convolution, c Case) bool {
+		return g.lines(pitchOf(g.C/g.Group)) > mostLines || g.M/g.Group > mostLines/max(1, g.longest())
 	}},
 	{Direct, "output channels fill vectors", func(g *Convolution, c Case) bool { return true }},
 }
@@ -93,14 +97,24 @@ func (g *Convolution) deep() bool {
 	return g.Group > 1 && g.M == g.Group && g.C == g.Group && g.K <= GemmK && len(g.S) <= 2
 }
 
-// lines returns how many elements of each of some channels a line of outputs meets, padding included. Lines of a pointwise
+// longest returns the outputs of a line, 0 where there is one line, which may be cut.
+func (g *Convolution) longest() int {
+	for i := range g.S[:len(g.S)-1] {
+		if g.S[i].Out > 1 || g.S[i].Kernel > 1 {
+			return g.S[len(g.S)-1].Out
+		}
+	}
+	return 0
+}
+
+// lines returns how many elements of some channels a line of outputs meets, padding included. Lines of a pointwise
 // convolution may be cut.
 func (g *Convolution) lines(channels int) int {
 	n := float64(channels)
 	for i := range g.S {
 		s, between := &g.S[i], 0.
 		if i == len(g.S)-1 && !g.pointwise() {
-			between = float64(float64(s.Out-1) * float64(s.Stride))
+			between = float64(float64(max(0, g.longest()-1)) * float64(s.Stride))
 		}
 		n *= between + float64(float64(s.Kernel-1)*float64(s.Dilation)) + 1
 	}
