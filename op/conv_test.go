@@ -256,6 +256,38 @@ func TestConv(t *testing.T) {
 	t.Run("float64", testConv[float64])
 }
 
+// Lines that are cut, kernels that reach so far that patches are copied, and volumes.
+func TestConvFar(t *testing.T) {
+	r := rand.New(rand.NewPCG(4, 4))
+	for _, c := range []struct {
+		x, w                  []int
+		stride, dilation, pad int
+		group                 int
+	}{
+		{[]int{2, 16, 9000}, []int{24, 16, 3}, 1, 1, 1, 1},
+		{[]int{1, 8, 1, 9001}, []int{48, 4, 1, 5}, 2, 3, 0, 2},
+		{[]int{1, 8, 9001, 1}, []int{48, 8, 4, 1}, 3, 2, 0, 1},
+		{[]int{1, 16, 4, 5}, []int{9, 16, 3, 3}, 1000, 1000, 2000, 1},
+		{[]int{1, 18, 4, 5}, []int{18, 1, 3, 3}, 1000, 1000, 2000, 18},
+		{[]int{1, 16, 7}, []int{16, 8, 3}, 1 << 20, 1 << 20, 1 << 21, 2},
+		{[]int{2, 6, 4, 7, 9}, []int{12, 3, 3, 2, 3}, 2, 1, 1, 2},
+	} {
+		x, w, b := random[float32](r, c.x...), random[float32](r, c.w...), random[float32](r, c.w[0])
+		strides, dilations, pads := make([]int, len(c.x)-2), make([]int, len(c.x)-2), make([]int, 2*len(c.x)-4)
+		for i := range strides {
+			strides[i], dilations[i], pads[i], pads[i+len(strides)] = c.stride, c.dilation, c.pad, c.pad
+			if c.x[i+2] == 1 {
+				strides[i], dilations[i] = 1, 1
+			}
+		}
+		want := definedConv(x, w, b, strides, dilations, pads, c.group)
+		for _, threads := range []int{1, 3} {
+			got := Conv(x, w, b, Window{Strides: strides, Dilations: dilations, Pads: pads}, c.group, Context(WithThreads(context.Background(), threads)))
+			same(t, fmt.Sprint(c, threads), got, want)
+		}
+	}
+}
+
 func TestConvNarrow(t *testing.T) {
 	r := rand.New(rand.NewPCG(2, 2))
 	x, w, b := random[num.F16](r, 1, 3, 6, 6), random[num.F16](r, 4, 3, 3, 3), random[num.F16](r, 4)
