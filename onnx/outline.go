@@ -18,6 +18,7 @@ type slot struct {
 	whole  []*slot    // whose memory it is a view of; of a loose one, may be a view of
 	as     *slot      // whose place it has, as the result of a branch
 	last   bool       // it lies channels last
+	region *Region    // of results that may, if it is one of them
 	part   *slot      // of whose memory it has a part, as an input of a step that joins its inputs,
 	axis   int        // along this axis,
 	from   int        // from here on
@@ -60,14 +61,16 @@ type moving struct{ to, from *slot }
 
 // A doing is how a step is done.
 type doing struct {
-	how  how
-	ways [2]*drawing // of an If the graphs for true and false, which are the same one if the condition is fixed
-	tick int         // when the results are there; 0 for a step that is idle
-	join int         // 1 + the axis along which the result has the inputs one after the other; 0: it hasn't
-	op   *op.Op      // keeps weights that the steps before give; nil for that of the graph
-	last bool        // the result may lie channels last
-	by   bool        // where the first input lies so
-	plan *op.Plan    // of views
+	how   how
+	ways  [2]*drawing // of an If the graphs for true and false, which are the same one if the condition is fixed
+	tick  int         // when the results are there; 0 for a step that is idle
+	join  int         // 1 + the axis along which the result has the inputs one after the other; 0: it hasn't
+	op    *op.Op      // keeps weights that the steps before give; nil for that of the graph
+	last  bool        // the result may lie channels last
+	by    bool        // where the first input lies so
+	keeps int64       // bytes of weights that the plan keeps
+	flops float64     // of a step that keeps weights, besides the nodes that follow
+	plan  *op.Plan    // of views
 }
 
 type how uint8
@@ -262,7 +265,10 @@ func (z *outline) operator(d *drawing, i int) ([]Value, how, error) {
 		if axis, ok := p.Joins(); ok {
 			d.steps[i].join = axis + 1
 		}
-		d.steps[i].last, d.steps[i].by = plan.WritesLast(p)
+		how := &d.steps[i]
+		if how.last, how.by, how.keeps = plan.WritesLast(p); d.packs(i) {
+			how.flops = float64(d.flops(i, outs))
+		}
 		return outs, planned, nil
 	}
 	return outs, calling, nil

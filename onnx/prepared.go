@@ -260,17 +260,17 @@ func (p *prepared) assign(st *Stream, z *outline) error {
 		}
 		p.bytes = add(p.bytes, s.bytes())
 	}
+	for _, a := range z.own {
+		p.bytes = add(p.bytes, size(a))
+	}
 	if p.passes.has("last") {
-		p.root.lastly()
+		z.lastly(p.root, p.limit-add(p.bytes, p.weights), p.limit <= 0)
 	}
 	common := 0
 	if p.passes.has("join") {
 		common = z.joined(p.root)
 	} else {
 		common = z.places()
-	}
-	for _, a := range z.own {
-		p.bytes = add(p.bytes, size(a))
 	}
 	if p.bytes = add(p.bytes, int64(common)); p.limit > 0 && add(p.bytes, p.weights) > p.limit {
 		return errOther
@@ -460,10 +460,8 @@ func (p *prepared) build(d *drawing, turn, depth int, twin *frame) (fr *frame, e
 		case other != nil && !turns:
 			r.plan = other.plan
 		default:
-			if r.plan = p.planOf(d, i, fr); r.plan == nil {
+			if r.plan = p.planOf(d, i, fr, r.to[0]); r.plan == nil {
 				d.steps[i].how, p.slow = calling, true
-			} else {
-				r.plan.Into(r.to[0])
 			}
 		}
 	}
@@ -488,8 +486,8 @@ func (d *drawing) fixed(i int) (list []bool) {
 	return list
 }
 
-// planOf returns the plan of step i over the tensors that have their places, nil if it has none that runs again and again.
-func (p *prepared) planOf(d *drawing, i int, fr *frame) *op.Plan {
+// planOf returns the plan of step i over the tensors that have their places, which writes to one, nil if it has none that runs again and again.
+func (p *prepared) planOf(d *drawing, i int, fr *frame, to tensor.Any) *op.Plan {
 	call, read, err := d.c.call(i, fr.base, nil)
 	if err != nil {
 		return nil
@@ -500,6 +498,7 @@ func (p *prepared) planOf(d *drawing, i int, fr *frame) *op.Plan {
 	if err != nil || read.wrong != nil || !plan.Steady() {
 		return nil
 	}
+	plan.Into(to)
 	if keeps := plan.Keeps(); keeps > 0 {
 		kept := add(p.kept, keeps)
 		if p.limit <= 0 || add(add(p.bytes, p.weights), kept) <= p.limit {
@@ -510,6 +509,7 @@ func (p *prepared) planOf(d *drawing, i int, fr *frame) *op.Plan {
 		if plan, err = o.Plan(call); err != nil {
 			return nil
 		}
+		plan.Into(to)
 	}
 	return plan
 }

@@ -34,20 +34,26 @@ func Reshaped(shape []int) Lay {
 // LiesLast reports whether a tensor [N, C, D1, …] lies channels last, and not row-major: its elements have the order of [N, D1, …, C], where
 // the channels may be some of more.
 func LiesLast(a *tensor.Any) bool {
-	if a.IsZero() || a.Rank() < 3 || a.IsContiguous() {
+	return !a.IsZero() && LaidLast(a.LayoutRef())
+}
+
+// LaidLast is LiesLast for a layout.
+func LaidLast(lay *layout.Layout) bool {
+	r := lay.Ref()
+	if r.Rank() < 3 || r.IsRowMajor() {
 		return false
 	}
-	lay, next := a.LayoutRef(), 0 // next is the stride of the next axis but of one element, 0 until the first
-	if s, _ := lay.Ref().Stride(1); s != 1 && a.Dim(1) > 1 {
+	next, channels := 0, r.Dim(1) // next is the stride of the next axis but of one element, 0 until the first
+	if s, _ := r.Stride(1); s != 1 && channels > 1 {
 		return false
 	}
-	for _, axis := range lastAxes(a.Rank()) {
-		n := a.Dim(axis)
-		s, _ := lay.Ref().Stride(axis)
+	for _, axis := range lastAxes(r.Rank()) {
+		n := r.Dim(axis)
+		s, _ := r.Stride(axis)
 		switch {
 		case axis == 1 || n == 1:
 			continue
-		case next == 0 && s < a.Dim(1), next > 0 && s != next:
+		case next == 0 && s < channels, next > 0 && s != next:
 			return false
 		}
 		next = s * n
@@ -83,8 +89,11 @@ func Last(a tensor.Any, rank int) tensor.Any {
 	return a.Reshape(shape...).Permute(axes...)
 }
 
-// WritesLast reports whether Plan.Into may name a tensor that lies channels last, and whether that pays only where the first input lies so.
-func WritesLast(p *Plan) (ok, byInput bool) { return p.draft.Last, p.draft.ByInput }
+// WritesLast reports whether Plan.Into may name a tensor that lies channels last, whether that pays only where the first input lies so, and how
+// many bytes of packed weights the operator keeps then.
+func WritesLast(p *Plan) (ok, byInput bool, keeps int64) {
+	return p.draft.Last, p.draft.ByInput, p.draft.Keeps
+}
 
 // Laid returns the layouts of the results of a plan that Views, if its first input has layout l: nil where they are copies.
 func Laid(p *Plan, l *layout.Layout) []layout.Layout {

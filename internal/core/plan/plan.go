@@ -269,8 +269,15 @@ func (p *Plan) Views() bool { return p.draft.Views }
 // Into isn't copied.
 func (p *Plan) Joins() (axis int, ok bool) { return p.draft.Along, p.draft.Joins }
 
-// Keeps returns how many bytes of packed weights the operator keeps from the first run of such a plan on.
-func (p *Plan) Keeps() int64 { return p.draft.Keeps }
+// Keeps returns how many bytes of packed weights the operator keeps from the first run of such a plan on. An operator that gains by a
+// first input that lies channels last keeps them where that input or the target of Into lies so.
+func (p *Plan) Keeps() int64 {
+	d := &p.draft
+	if d.ByInput && d.op.says.Kept != nil && !LiesLast(&d.Call.Inputs[0]) && (len(d.opts) == 0 || d.opts[0].into == nil || !LiesLast(d.opts[0].into)) {
+		return 0
+	}
+	return d.Keeps
+}
 
 // Into names where a run writes its only result if it can: a tensor of its type and shape, row-major, apart from all inputs
 // unless it Joins them.
