@@ -287,7 +287,8 @@ func (l *layings) cost(i int) (n float64) {
 			}
 		case d.packs(i) && k == 0:
 			n += l.convolves(i, lies, want, x, y)
-		case d.packs(i) && differs && !in.fixed: // then the steps that follow run after the convolution
+		case d.packs(i) && in.fixed: // weights
+		case d.packs(i) && differs: // then the steps that follow run after the convolution
 			n += turnCost * (x + y)
 		case differs && want == inPlanes && lies == isOther:
 			n += x
@@ -422,6 +423,39 @@ func (l *layings) turn(list []*root) {
 
 // packs reports whether step i may keep packed weights.
 func (d *drawing) packs(i int) bool { return plan.AboutOf(d.c.ops[i]).Kept != nil }
+
+// runsLast reports whether a value that step i reads first, or its result, lies channels last.
+func (d *drawing) runsLast(i int) bool {
+	s := &d.c.steps[i]
+	for _, list := range [][]int{s.in, s.out} {
+		if len(list) > 0 && list[0] >= 0 && d.slots[list[0]] != nil && d.slots[list[0]].lies() {
+			return true
+		}
+	}
+	return false
+}
+
+// stays says why a convolution stays in planes, "" if it doesn't.
+func (d *drawing) stays(i int) string {
+	s, how := &d.c.steps[i], &d.steps[i]
+	switch to := s.out[0]; {
+	case how.how != planned:
+		return "each run plans it anew"
+	case d.runsLast(i):
+		return ""
+	case how.last && to >= 0 && d.slots[to] != nil && d.slots[to].region != nil:
+		return "its region costs less in planes"
+	case how.last:
+		return "its result has a place in planes, and its input lies so"
+	case how.stays != "":
+		return how.stays
+	case !d.packs(i):
+		return "the operator works in planes alone"
+	case !d.fixed(i)[plan.AboutOf(d.c.ops[i]).Weights]:
+		return "its weights may change"
+	}
+	return "there are no kernels for its type and shape at this level"
+}
 
 // flops counts the operations of the first node of a step whose results are outs.
 func (d *drawing) flops(i int, outs []Value) int64 {

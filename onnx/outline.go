@@ -69,7 +69,8 @@ type doing struct {
 	last  bool        // the result may lie channels last
 	by    bool        // where the first input lies so
 	keeps int64       // bytes of weights that the plan keeps
-	flops float64     // of a step that keeps weights, besides the nodes that follow
+	flops float64     // of a convolution, besides the nodes that follow
+	stays string      // why its operator works in planes alone, if it says so
 	plan  *op.Plan    // of views
 }
 
@@ -266,8 +267,8 @@ func (z *outline) operator(d *drawing, i int) ([]Value, how, error) {
 			d.steps[i].join = axis + 1
 		}
 		how := &d.steps[i]
-		if how.last, how.by, how.keeps = plan.WritesLast(p); d.packs(i) {
-			how.flops = float64(d.flops(i, outs))
+		if how.last, how.by, how.keeps = plan.WritesLast(p); plan.Convolves(o) {
+			how.flops, how.stays = float64(d.flops(i, outs)), plan.StaysBy(p)
 		}
 		return outs, planned, nil
 	}

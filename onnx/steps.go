@@ -8,6 +8,7 @@ import (
 
 	"github.com/ashlar-go/ashlar/internal/core/cpu"
 	"github.com/ashlar-go/ashlar/internal/core/plan"
+	"github.com/ashlar-go/ashlar/layout"
 	"github.com/ashlar-go/ashlar/op"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -21,6 +22,9 @@ type Step struct {
 	Integers bool        // it runs on the integers of quantized operands: see NewIntegerSession
 	Kept     int64       // bytes of weights that it keeps packed where Options.MaxMemory has room for them
 	Kernel   string      // the level of ASHLAR_CPU if the operator of the first node has rows or tiles for it; else ""
+	FLOPs    int64       // of the first node, if that is a convolution whose FLOPs are known
+	Last     bool        // it is a convolution whose input or result lies channels last
+	Why      string      // why a convolution stays in planes; "" for other steps
 	Reads    []StepRead  // values that may differ from run to run, each once; a step that chooses a branch reads the results of its graphs, too
 	Results  []StepValue // the results that something reads
 }
@@ -77,6 +81,17 @@ type StepValue struct {
 	Bytes int64      // 0 where that isn't known
 	At    int64      // where it begins in the memory that the values of a run have in common; -1 if it isn't there
 	In    string     // the value whose memory it has a part of: it is a view of it, is joined with others there, or becomes it by a branch
+
+	Region *Region // of the results that lie channels last together, or don't; nil if this one can't
+	lay    *layout.Layout
+}
+
+// Layout returns the layout of a result, if it is known before the run: of a step that is planned, and of a constant.
+func (v *StepValue) Layout() (lay layout.Layout, ok bool) {
+	if v.lay == nil {
+		return lay, false
+	}
+	return *v.lay, true
 }
 
 // Place says where a value lies that isn't a constant's.
@@ -153,6 +168,9 @@ func (s *Session) steps(st *Stream, inputs map[string]tensor.Any) ([]Step, error
 			}
 		}
 	}
+	if s.passes.has("last") {
+		z.lastly(root, limit-s.weights, limit <= 0)
+	}
 	if s.passes.has("join") {
 		z.joined(root)
 	} else {
@@ -199,12 +217,13 @@ func (l *listing) add(d *drawing, depth int, made map[int]int) {
 			if level := cpu.Current(); level > cpu.Generic && plan.FastFor(o, d.vals[s.in[0]].a.DType(), level) {
 				step.Kernel = level.String()
 			}
-			if call, _, err := d.c.call(i, d.vals, nil); err == nil {
-				call.Fixed = d.fixed(i)
-				if p, err := o.Plan(call); err == nil {
-					step.Kept = p.Keeps()
-				}
+			if step.Kept = d.steps[i].keeps; d.steps[i].by && !d.runsLast(i) {
+				step.Kept = 0
 			}
+		}
+		if o := d.c.ops[i]; o != nil && plan.Convolves(o) && d.steps[i].how != already {
+			step.FLOPs, step.Last = int64(d.steps[i].flops), d.steps[i].how == planned && d.runsLast(i)
+			step.Why = d.stays(i)
 		}
 		at := len(l.steps)
 		l.steps = append(l.steps, step)
@@ -229,7 +248,14 @@ func (l *listing) add(d *drawing, depth int, made map[int]int) {
 			}
 			made[id] = at
 			slot := d.slots[id]
-			v := StepValue{Name: d.c.names[id], Value: slot.like, Bytes: slot.bytes(), At: -1}
+			v := StepValue{Name: d.c.names[id], Value: slot.like, Bytes: slot.bytes(), At: -1, Region: slot.region}
+			if how := d.steps[i].how; !slot.loose && (how == planned || how == already) {
+				lay := slot.like.Layout()
+				if slot.last {
+					lay, _ = layoutLast(slot.like.Shape())
+				}
+				v.lay = &lay
+			}
 			switch {
 			case slot.loose:
 			case slot.part != nil:

@@ -42,6 +42,8 @@ type infoModel struct {
 	Operators   []operatorUse `json:"operators"`
 	Cost        *infoCost     `json:"cost,omitempty"` // of a model that can be run
 	Plan        []infoStep    `json:"plan,omitempty"` // with --plan
+	Regions     []infoRegion  `json:"regions,omitempty"`
+	Convs       *infoShare    `json:"convolutions,omitempty"`
 	Unsupported []string      `json:"unsupported,omitempty"`
 	Error       string        `json:"error,omitempty"` // why it can't be run, if nothing is unsupported
 }
@@ -174,7 +176,10 @@ func (p *program) modelJSON(s *source, f *infoFlags) (*infoModel, error) {
 			out.Error = printable(err.Error())
 			return out, err
 		}
-		out.Plan = infoSteps(steps)
+		out.Plan, out.Regions = infoSteps(steps), infoRegions(steps)
+		if n := shareOf(steps); n.convs > 0 {
+			out.Convs = &n
+		}
 	}
 	out.Operators = costs(c.Cost)
 	out.Cost = &infoCost{FLOPs: c.FLOPs, Exact: c.Exact, Weights: c.Plan.Weights, Live: c.Plan.Live, LiveAt: c.Plan.Node, LiveAll: c.Plan.Exact, Nodes: []infoNode{}}

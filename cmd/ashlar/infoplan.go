@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -46,8 +47,9 @@ func (p *program) describePlan(steps []onnx.Step) {
 		for _, v := range s.Results {
 			text, bytes, place := "?", "", label(v.Place())
 			if !v.Value.IsZero() {
-				if text, bytes = tensor.Describe(v.Value), amount(v.Bytes); laidOut(s) {
-					text = fmt.Sprintf("%v %s", v.Value.DType(), v.Value.Layout())
+				text, bytes = tensor.Describe(v.Value), amount(v.Bytes)
+				if lay, ok := v.Layout(); ok {
+					text = fmt.Sprintf("%v %s", v.Value.DType(), lay)
 				}
 			}
 			if s.How == "constant" {
@@ -61,10 +63,112 @@ func (p *program) describePlan(steps []onnx.Step) {
 		}
 	}
 	w.Flush()
+	p.describeLayouts(steps)
 }
 
-// laidOut reports whether a step's results have the layouts of their descriptions. A run alone knows layouts of views and of plain runs.
-func laidOut(s *onnx.Step) bool { return s.How == "planned" || s.How == "constant" }
+// regionsOf returns the regions of steps, in the order of their first results.
+func regionsOf(steps []onnx.Step) (list []*onnx.Region) {
+	for i := range steps {
+		for k := range steps[i].Results {
+			if r := steps[i].Results[k].Region; r != nil && !slices.Contains(list, r) {
+				list = append(list, r)
+			}
+		}
+	}
+	return list
+}
+
+// decision says how the results of a region lie.
+func decision(r *onnx.Region) string {
+	switch r.Last {
+	case 0:
+		return "in planes"
+	case r.Values:
+		return "channels last"
+	}
+	return fmt.Sprintf("channels last but for %d", r.Values-r.Last)
+}
+
+// An infoShare is how much of the FLOPs of convolutions runs channels last.
+type infoShare struct {
+	FLOPs     int64 `json:"flops"`
+	Last      int64 `json:"last"`
+	Many      int64 `json:"of_8_channels"` // FLOPs of those with 8 output channels or more
+	ManyLast  int64 `json:"of_8_channels_last"`
+	convs     int
+	convsLast int
+}
+
+func shareOf(steps []onnx.Step) (n infoShare) {
+	for i := range steps {
+		s := &steps[i]
+		if s.Why == "" && !s.Last {
+			continue
+		}
+		n.FLOPs, n.convs = n.FLOPs+s.FLOPs, n.convs+1
+		many := len(s.Results) > 0 && s.Results[0].Value.Rank() > 1 && s.Results[0].Value.Dim(1) >= 8
+		if many {
+			n.Many += s.FLOPs
+		}
+		if s.Last {
+			n.Last, n.convsLast = n.Last+s.FLOPs, n.convsLast+1
+			if many {
+				n.ManyLast += s.FLOPs
+			}
+		}
+	}
+	return n
+}
+
+func percent(part, all int64) string {
+	if all == 0 {
+		return "none"
+	}
+	return fmt.Sprintf("%.1f %%", 100*float64(part)/float64(all))
+}
+
+// describeLayouts prints which results lie channels last, by regions, and why convolutions don't.
+func (p *program) describeLayouts(steps []onnx.Step) {
+	w := tabwriter.NewWriter(p.out, 0, 0, 2, ' ', 0)
+	regions := regionsOf(steps)
+	if len(regions) > 0 {
+		fmt.Fprint(w, "\nregion\tsteps\tresults\tdecision\tcost\tin planes\tchannels last\n")
+	}
+	for k, r := range regions {
+		var of []int
+		for i := range steps {
+			if slices.ContainsFunc(steps[i].Results, func(v onnx.StepValue) bool { return v.Region == r }) {
+				of = append(of, i)
+			}
+		}
+		fmt.Fprintf(w, "%d\t%d to %d\t%d\t%s\t%s\t%s\t%s\n", k, of[0], of[len(of)-1], r.Values, decision(r), grouped(r.Cost), grouped(r.Planes), grouped(r.All))
+	}
+	w.Flush()
+	n := shareOf(steps)
+	if n.convs == 0 {
+		return
+	}
+	fmt.Fprintf(p.out, "\nconvolutions  %d of %d run channels last, %s of the FLOPs, %s of those with 8 output channels or more\n", n.convsLast, n.convs, percent(n.Last, n.FLOPs), percent(n.ManyLast, n.Many))
+	var whys []string
+	at := make(map[string][]string)
+	for i := range steps {
+		if why := steps[i].Why; why != "" {
+			if at[why] == nil {
+				whys = append(whys, why)
+			}
+			at[why] = append(at[why], fmt.Sprint(i))
+		}
+	}
+	const most = 12 // steps of a reason
+	for _, why := range whys {
+		list := at[why]
+		more := ""
+		if len(list) > most {
+			list, more = list[:most], fmt.Sprintf(" and %d more", len(list)-most)
+		}
+		fmt.Fprintf(p.out, "  in planes   %s: step %s%s\n", why, strings.Join(list, ", "), more)
+	}
+}
 
 // An infoStep is a step in a line of JSON.
 type infoStep struct {
@@ -74,6 +178,9 @@ type infoStep struct {
 	Kernel   string      `json:"kernel,omitempty"`
 	Depth    int         `json:"depth,omitempty"`
 	Branch   string      `json:"branch,omitempty"`
+	FLOPs    int64       `json:"flops,omitempty"` // of a convolution
+	Last     bool        `json:"channels_last,omitempty"`
+	Why      string      `json:"in_planes,omitempty"` // why a convolution stays so
 	Nodes    []infoPart  `json:"nodes"`
 	Results  []infoPlace `json:"results"`
 }
@@ -88,20 +195,39 @@ type infoPlace struct {
 	Layout string `json:"layout,omitempty"`
 	At     *int64 `json:"at,omitempty"` // in the memory that results have in common
 	In     string `json:"in,omitempty"`
+	Region *int   `json:"region,omitempty"` // its number among the regions
+}
+
+// infoRegion is a region in a line of JSON.
+type infoRegion struct {
+	Results int   `json:"results"`
+	Last    int   `json:"channels_last"`
+	Cost    int64 `json:"cost"`
+	Planes  int64 `json:"cost_in_planes"`
+	All     int64 `json:"cost_channels_last"`
+}
+
+func infoRegions(steps []onnx.Step) (list []infoRegion) {
+	for _, r := range regionsOf(steps) {
+		list = append(list, infoRegion{r.Values, r.Last, r.Cost, r.Planes, r.All})
+	}
+	return list
 }
 
 func infoSteps(steps []onnx.Step) (list []infoStep) {
+	regions := regionsOf(steps)
 	for i := range steps {
 		s := &steps[i]
-		step := infoStep{How: s.How, Integers: s.Integers, Kept: s.Kept, Kernel: s.Kernel, Depth: s.Depth, Branch: s.Branch}
+		step := infoStep{How: s.How, Integers: s.Integers, Kept: s.Kept, Kernel: s.Kernel, Depth: s.Depth, Branch: s.Branch, FLOPs: s.FLOPs, Last: s.Last, Why: s.Why}
 		for _, n := range s.Nodes {
 			step.Nodes = append(step.Nodes, infoPart{opOf(n), n.Name})
 		}
 		for _, v := range s.Results {
 			place := infoPlace{infoArray: infoArray{Name: v.Name, Bytes: v.Bytes}, In: v.In}
 			if !v.Value.IsZero() {
-				if place.DType = v.Value.DType().String(); laidOut(s) {
-					place.Layout = v.Value.Layout().String()
+				place.DType = v.Value.DType().String()
+				if lay, ok := v.Layout(); ok {
+					place.Layout = lay.String()
 				}
 				for _, n := range v.Value.Shape() {
 					place.Shape = append(place.Shape, n)
@@ -109,6 +235,10 @@ func infoSteps(steps []onnx.Step) (list []infoStep) {
 			}
 			if v.At >= 0 {
 				place.At = &v.At
+			}
+			if v.Region != nil {
+				k := slices.Index(regions, v.Region)
+				place.Region = &k
 			}
 			step.Results = append(step.Results, place)
 		}

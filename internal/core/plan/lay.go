@@ -115,3 +115,9 @@ func ScratchOf(p *Plan, strided []bool) int64 {
 	p.draft.Call.strided = strided
 	return p.Scratch()
 }
+
+// Convolves reports whether an operator is a convolution.
+func Convolves(o *Op) bool { return o.says.TakesUp&InWindows != 0 }
+
+// StaysBy returns why a plan doesn't write channels last, "" if it says nothing.
+func StaysBy(p *Plan) string { return p.draft.Stays }

@@ -221,9 +221,10 @@ type Draft struct {
 	Lay     Lay                 // of Views: the layouts of the results; nil for that of the input
 	Joins   bool                // the only result has the inputs one after the other along axis Along, and leaves one that is there where it is
 	Along   int
-	ByLines bool // a line of the result, along the last axis, follows from that line of the only input
-	Last    bool // it writes a target that lies channels last as it lies, and gives its Tail the elements in that order;
-	ByInput bool // in less time only where its first input lies so, too
+	ByLines bool   // a line of the result, along the last axis, follows from that line of the only input
+	Last    bool   // it writes a target that lies channels last as it lies, and gives its Tail the elements in that order;
+	ByInput bool   // in less time only where its first input lies so, too
+	Stays   string // why it doesn't, if it may say so
 	// After returns the Tail that takes elements of input k to the result, which are of its type and shape: in row-major order, or channels last. It
 	// is nil if there is none.
 	After   func(k int, last bool) Tail
