@@ -267,7 +267,8 @@ func (z *outline) operator(d *drawing, i int) ([]Value, how, error) {
 			d.steps[i].join = axis + 1
 		}
 		how := &d.steps[i]
-		if how.last, how.by, how.keeps = plan.WritesLast(p); plan.Convolves(o) {
+		how.last, how.by = plan.WritesLast(p)
+		if how.keeps = plan.KeepsLast(p); plan.Convolves(o) {
 			how.flops, how.stays = float64(d.flops(i, outs)), plan.StaysBy(p)
 		}
 		return outs, planned, nil

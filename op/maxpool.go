@@ -219,6 +219,9 @@ const poolStrip = 4096
 
 func poolRows[W num.Elem](p *pooling, x, dst []W, larger func(dst, a, b []W), low W, canon func(row []W)) {
 	n := len(p.s) - 1
+	if p.last && poolLast(p, x, dst, larger, low, canon) {
+		return
+	}
 	if (p.last || p.s[n].Out <= maxBeside*min(p.s[n].Stride, 1<<20)) && beside(p, x, dst, besideLeast, func() func(dst, near []W, at int, window *exec.Sequence, padded int) {
 		return func(dst, near []W, at int, window *exec.Sequence, _ int) {
 			switch window.N {

@@ -89,11 +89,11 @@ func Last(a tensor.Any, rank int) tensor.Any {
 	return a.Reshape(shape...).Permute(axes...)
 }
 
-// WritesLast reports whether Plan.Into may name a tensor that lies channels last, whether that pays only where the first input lies so, and how
-// many bytes of packed weights the operator keeps then.
-func WritesLast(p *Plan) (ok, byInput bool, keeps int64) {
-	return p.draft.Last, p.draft.ByInput, p.draft.Keeps
-}
+// WritesLast reports whether Plan.Into may name a tensor that lies channels last, and whether that pays only where the first input lies so.
+func WritesLast(p *Plan) (ok, byInput bool) { return p.draft.Last, p.draft.ByInput }
+
+// KeepsLast is Plan.Keeps where the first input and the result lie channels last.
+func KeepsLast(p *Plan) int64 { return p.draft.Keeps }
 
 // Laid returns the layouts of the results of a plan that Views, if its first input has layout l: nil where they are copies.
 func Laid(p *Plan, l *layout.Layout) []layout.Layout {
