@@ -251,20 +251,20 @@ const (
 	inPlanes lie = iota
 	isLast
 	isOther
-	isEither // one of a single element for each channel
+	isEither // row-major, which channels last are for this shape
 )
 
 func (l *layings) lies(s *slot) lie {
 	f := l.of(s)
 	switch lay := f.lays[f.root.label]; {
-	case flat(s.like.Shape()) || s.like.Rank() < 3:
-		return isEither
-	case lay == nil || lay.IsRowMajor():
-		return inPlanes
-	case plan.LaidLast(lay):
+	case lay != nil && plan.LaidLast(lay):
 		return isLast
+	case lay != nil && !lay.IsRowMajor():
+		return isOther
+	case s.like.Rank() < 3 || s.like.Dim(1) == 1 || flat(s.like.Shape()):
+		return isEither
 	}
-	return isOther
+	return inPlanes
 }
 
 // cost returns the elements that a step moves besides its work.

@@ -56,7 +56,7 @@ func (p *pictureNet) grow() {
 		}
 		return list
 	}
-	switch kind := r.IntN(16); kind {
+	switch kind := r.IntN(24); kind {
 	case 0, 1, 2, 3: // a convolution
 		k, stride := []int{1, 1, 3, 3, 2}[r.IntN(5)], 1+r.IntN(2)
 		pad := r.IntN(k/2 + 1)
@@ -102,6 +102,62 @@ func (p *pictureNet) grow() {
 			p.add(outs[0], v.c/2, v.h, v.w)
 			p.add(outs[1], v.c/2, v.h, v.w)
 		}
+	case 16: // another size
+		h, w := 1+r.IntN(2*v.h), 1+r.IntN(2*v.w)
+		mode := []string{"nearest", "linear", "cubic"}[r.IntN(3)]
+		coordinates := []string{"half_pixel", "align_corners", "asymmetric", "pytorch_half_pixel"}[r.IntN(4)]
+		sizes := b.Weight(b.fresh("w"), ints(1, int64(v.c), int64(h), int64(w)))
+		p.add(b.Node("Resize", []string{v.name, "", "", sizes}, StringAttr("mode", mode), StringAttr("coordinate_transformation_mode", coordinates)), v.c, h, w)
+	case 17:
+		pads, mode := [8]int64{}, []string{"constant", "edge", "reflect"}[r.IntN(3)]
+		if r.IntN(3) == 0 && mode == "constant" {
+			pads[1], pads[5] = r.Int64N(3), r.Int64N(3)
+		}
+		pads[2], pads[3], pads[6], pads[7] = r.Int64N(3), r.Int64N(3), r.Int64N(3), r.Int64N(3)
+		in := []string{v.name, b.Weight(b.fresh("w"), ints(pads[:]...))}
+		if mode == "constant" && r.IntN(2) == 0 {
+			in = append(in, p.weight())
+		}
+		p.add(b.Node("Pad", in, StringAttr("mode", mode)), v.c+int(pads[1]+pads[5]), v.h+int(pads[2]+pads[6]), v.w+int(pads[3]+pads[7]))
+	case 18:
+		k, stride := int64(2+r.IntN(2)), int64(1+r.IntN(3))
+		if n := int(k); v.h >= n && v.w >= n {
+			p.add(b.Node([]string{"MaxPool", "AveragePool"}[r.IntN(2)], []string{v.name}, IntsAttr("kernel_shape", k, k), IntsAttr("strides", stride, stride), IntsAttr("pads", 1, 0, 1, 1)),
+				v.c, (v.h+2-n)/int(stride)+1, (v.w+1-n)/int(stride)+1)
+		}
+	case 19: // attention by a number for each channel, or each place
+		by := b.Node("GlobalMaxPool", []string{v.name})
+		if r.IntN(2) == 0 {
+			by = b.Node([]string{"ReduceMax", "ReduceMean"}[r.IntN(2)], []string{v.name}, IntsAttr("axes", 1))
+		}
+		p.add(b.Node("Mul", []string{v.name, by}), v.c, v.h, v.w)
+	case 20:
+		switch r.IntN(4) {
+		case 0:
+			p.add(b.Node("PRelu", []string{v.name, p.weight(v.c, 1, 1)}), v.c, v.h, v.w)
+		case 1:
+			p.add(b.Node("Clip", []string{v.name, b.Weight(b.fresh("w"), tensor.Scalar[float32](-.5).Any())}), v.c, v.h, v.w)
+		case 2:
+			p.add(b.Node("Softmax", []string{v.name}, IntAttr("axis", []int64{1, 3}[r.IntN(2)])), v.c, v.h, v.w)
+		default:
+			p.add(b.Node("Add", []string{v.name, p.weight(1, v.c, v.h, v.w)}), v.c, v.h, v.w)
+		}
+	case 21: // some places
+		if v.h > 1 && v.w > 1 {
+			to := func(list ...int64) string { return b.Weight(b.fresh("w"), ints(list...)) }
+			y, x := 1+r.IntN(v.h-1), 1+r.IntN(v.w-1)
+			p.add(b.Node("Slice", []string{v.name, to(0, 0), to(int64(y), int64(x)), to(2, 3)}), v.c, y, x)
+		}
+	case 22: // as [N, H, W, C], and back
+		x := b.Node("Transpose", []string{v.name}, IntsAttr("perm", 0, 2, 3, 1))
+		if r.IntN(2) == 0 {
+			x = b.Node("Sigmoid", []string{x})
+		}
+		p.add(b.Node("Transpose", []string{x}, IntsAttr("perm", 0, 3, 1, 2)), v.c, v.h, v.w)
+	case 23: // as a list, and back
+		to := func(list ...int64) string { return b.Weight(b.fresh("w"), ints(list...)) }
+		x := b.Node([]string{"Flatten", "Identity"}[r.IntN(2)], []string{v.name})
+		p.add(b.Node("Reshape", []string{x, to(1, int64(v.c), int64(v.h), int64(v.w))}), v.c, v.h, v.w)
 	case 14: // squeeze and excite, or channels by a number each
 		by := p.weight(v.c, 1, 1)
 		if r.IntN(2) == 0 {

@@ -70,6 +70,7 @@ func planClip(c *plan.Use, p *plan.Draft) {
 	a := c.With("Clip", 0)
 	d := a.DType()
 	p.Stretched(d, c, 1)
+	p.Last, p.ByInput = true, true
 	lo, hi := move.EndsOf(d)
 	if c.Opset < 11 {
 		plan.Takes("Clip", c, 1)

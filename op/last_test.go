@@ -71,7 +71,15 @@ func last[T num.Float](t *rapid.T) {
 		"BatchNormalization": func(x, _ tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
 			return BatchNormalization(x, params[0], params[1], params[2], Abs(params[3]), 1e-5, opts...)
 		},
-		"Sigmoid": func(x, _ tensor.Tensor[T], opts ...Option) tensor.Tensor[T] { return Sigmoid(x, opts...) },
+		"Sigmoid":       func(x, _ tensor.Tensor[T], opts ...Option) tensor.Tensor[T] { return Sigmoid(x, opts...) },
+		"Clip":          func(x, _ tensor.Tensor[T], opts ...Option) tensor.Tensor[T] { return Clip(x, 0, 1, opts...) },
+		"PRelu":         func(x, _ tensor.Tensor[T], opts ...Option) tensor.Tensor[T] { return PRelu(x, scale, opts...) },
+		"Softmax":       func(x, _ tensor.Tensor[T], opts ...Option) tensor.Tensor[T] { return Softmax(x, 1, opts...) },
+		"of lines":      func(x, _ tensor.Tensor[T], opts ...Option) tensor.Tensor[T] { return Softmax(x, -1, opts...) },
+		"GlobalMaxPool": func(x, _ tensor.Tensor[T], opts ...Option) tensor.Tensor[T] { return GlobalMaxPool(x, opts...) },
+		"of channels": func(x, _ tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
+			return ReduceMean(x, []int{1}, append(opts, KeepDims())...)
+		},
 	}
 	more := rapid.IntRange(0, 9).Draw(t, "more channels")
 	as := func(a tensor.Tensor[T]) tensor.Tensor[T] {

@@ -79,7 +79,13 @@ func padded(a tensor.Any, before, after []int, mode PadMode, value tensor.Any) *
 	if !value.IsZero() {
 		in = append(in, value)
 	}
-	return &move.Transfer{Name: "Pad", D: a.DType(), Shape: out, In: in, Scratch: move.RemapScratch(maps), Fill: func(ctx context.Context, dst move.Words, in []move.Words) {
+	last := func(a tensor.Any) *move.Transfer {
+		return padded(a, plan.LastShape(before), plan.LastShape(after), mode, value)
+	}
+	if len(shape) < 3 {
+		last = nil
+	}
+	return &move.Transfer{Name: "Pad", D: a.DType(), Shape: out, In: in, Last: last, Scratch: move.RemapScratch(maps), Fill: func(ctx context.Context, dst move.Words, in []move.Words) {
 		pad := make([]byte, dst.Size)
 		if len(in) > 1 {
 			pad = in[1].Mem

@@ -60,5 +60,6 @@ var pReluOp = plan.Operator{About: plan.About{Name: "PRelu", FLOPs: plan.FLOPs{E
 			panic(plan.Fail("PRelu", tensor.ErrShape, "the slope has shape %s, which doesn't stretch to %s", plan.ShapeText(slope.Shape()), a.LayoutRef().ShapeString()))
 		}
 		p.Stretched(a.DType(), c, 1)
+		p.Last, p.ByInput = true, true
 		p.By(c, 0, func(r *tensor.Any, opts []Option) { sloped(r, a, slope, opts) })
 	}}

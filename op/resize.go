@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"runtime"
+	"slices"
 
 	"github.com/ashlar-go/ashlar/internal/core/exec"
 	"github.com/ashlar-go/ashlar/internal/core/move"
@@ -64,8 +65,12 @@ func resized(name string, a tensor.Any, how ResizeOptions) *move.Transfer {
 	plan.OneOf(name, "mode", how.Mode, "nearest", "linear", "cubic")
 	plan.OneOf(name, "nearest mode", how.Nearest, "round_prefer_floor", "round_prefer_ceil", "floor", "ceil")
 	plan.OneOf(name, "coordinate mode", how.Coordinates, "half_pixel", "half_pixel_symmetric", "pytorch_half_pixel", "align_corners", "asymmetric", "tf_crop_and_resize", "tf_half_pixel_for_nn")
+	return resampled(name, a, how, resamples(name, a.Shape(), &how))
+}
+
+// resampled is resized where by says how each axis is resampled.
+func resampled(name string, a tensor.Any, how ResizeOptions, by []resample) *move.Transfer {
 	shape := a.Shape()
-	by := resamples(name, shape, &how)
 	if d := a.DType(); how.Mode != "nearest" && !plan.Reals.Has(d) {
 		panic(plan.Fail(name, tensor.ErrDType, "mode %q is not defined for %v; nearest is", how.Mode, d))
 	}
@@ -74,6 +79,11 @@ func resized(name string, a tensor.Any, how ResizeOptions) *move.Transfer {
 		out[i] = by[i].out
 	}
 	t := &move.Transfer{Name: name, D: a.DType(), Shape: out, In: []tensor.Any{a}}
+	if len(by) > 2 && by[1].plain(how.Coordinates) { // the sums of an element stay in order without the channels
+		t.Last = func(a tensor.Any) *move.Transfer {
+			return resampled(name, a, how, slices.Concat(by[:1], by[2:], by[1:2]))
+		}
+	}
 	if how.Mode == "nearest" {
 		maps := make([]move.Mapping, len(by))
 		for i := range by {

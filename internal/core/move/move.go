@@ -116,6 +116,8 @@ type Transfer struct {
 	Scratch, Each float64 // bytes that Fill takes besides, and that each of its threads takes
 	Keeps         int64   // bytes of packed weights that Fill keeps
 	Fill          func(ctx context.Context, dst Words, in []Words)
+	Last          func(a tensor.Any) *Transfer // the same move of a, which is the first operand as [N, D1, …, C]; nil if there is none
+	aside         *Transfer                    // of a plan: what Last gave
 }
 
 func (m *Transfer) Takes() (all, each float64) { return m.Scratch, m.Each }
@@ -123,6 +125,7 @@ func (m *Transfer) Takes() (all, each float64) { return m.Scratch, m.Each }
 func (m *Transfer) Planned(p *plan.Draft, c *plan.Use, move func(c *plan.Use) plan.Mover) {
 	m.orion = c.Orion()
 	p.Gives(m.D, m.Shape...)
+	p.Last, p.ByInput = m.Last != nil, true
 	p.By(c, 0, func(r *tensor.Any, opts []plan.Option) { m.write(r, opts) })
 	if c.Fixed == nil {
 		return
@@ -212,6 +215,11 @@ func (m *Transfer) write(r *tensor.Any, opts []plan.Option) {
 		*r = m.Run(s.Ctx())
 		return
 	}
+	if m.Last != nil && plan.LiesLast(s.Into) && plan.LiesLast(&m.In[0]) {
+		m.lastly(s.Into, &s)
+		*r = *s.Into
+		return
+	}
 	if m.to.Of == nil && !m.layOut(s.Into) {
 		m.Into(r, opts)
 		return
@@ -220,6 +228,17 @@ func (m *Transfer) write(r *tensor.Any, opts []plan.Option) {
 	if !m.idle() {
 		m.compute(s.Ctx(), m.to, m.from)
 	}
+}
+
+// lastly is write for an operand and a target that lie channels last.
+func (m *Transfer) lastly(to *tensor.Any, s *plan.Settings) {
+	rank := len(m.Shape)
+	if m.aside == nil {
+		m.aside = m.Last(plan.Last(m.In[0], rank))
+	}
+	target := plan.Last(*to, rank)
+	var r tensor.Any
+	m.aside.write(&r, append(s.Quiet(), plan.WriteTo(&target)))
 }
 
 // layOut lays out the operands and the target of a plan, once. It reports false where it would copy an operand, as the copy

@@ -179,6 +179,7 @@ func (o *Liner) Plan(c *plan.Use, p *plan.Draft) {
 	axis, tail := o.lines(c)
 	a := c.With(o.Name, 0)
 	p.Stretched(a.DType(), c, 1)
+	p.Last, p.ByInput = true, true
 	p.ByLines = axis+tail == a.Rank() && tail == 1
 	p.By(c, 0, func(r *tensor.Any, opts []plan.Option) { o.Call(r, a, axis, tail, opts) })
 }

@@ -227,6 +227,7 @@ func (o *Operator) Plan(c *plan.Use, p *plan.Draft) {
 	if keep {
 		flags = plan.KeepDims
 	}
+	p.Last, p.ByInput = !o.Collects, true // it folds the elements as they lie
 	p.By(c, flags, func(r *tensor.Any, opts []plan.Option) { o.Call(r, a, axes, param, opts) })
 }
 
