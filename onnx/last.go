@@ -82,6 +82,8 @@ type layings struct {
 	d     *drawing
 	forms map[*slot]laid
 	roots []*root // those that are free
+	done  []int   // the round of each step
+	round int
 }
 
 // turnCost is the cost of an element that goes from planes to channels last, or back, in elements that are copied as they lie.
@@ -91,13 +93,23 @@ const turnCost = 2
 // cost less in planes. All results stay in planes where the run and the packed weights of its steps take more bytes than there is room for: planes need no
 // packed weights.
 func (z *outline) lastly(d *drawing, room int64, unlimited bool) {
-	if keeps, may := d.keeps(); may && (unlimited || add(keeps, int64(z.places())) <= room) {
+	keeps, may := d.keeps()
+	if !may {
+		return
+	}
+	all := keeps // at most
+	for _, s := range z.slots {
+		if s.common() {
+			all = add(all, s.bytes())
+		}
+	}
+	if unlimited || all <= room || add(keeps, int64(z.places())) <= room {
 		d.lastly()
 	}
 }
 
 func (d *drawing) lastly() {
-	l := layings{d: d, forms: make(map[*slot]laid)}
+	l := layings{d: d, forms: make(map[*slot]laid), done: make([]int, len(d.steps))}
 	l.draw()
 	l.choose()
 	d.within((*drawing).lastly)
@@ -319,19 +331,19 @@ func (l *layings) convolves(i int, lies, want lie, x, y float64) (n float64) {
 		n += turnCost * y
 	}
 	if lies != isLast && lies != isEither {
-		n += x
+		n += x / 2 // lines with padding are copied anyway
 	}
 	return n
 }
 
 // total is the cost of a region as its roots are labelled.
 func (l *layings) total(list []*root) (n float64) {
-	done := make(map[int]bool)
+	l.round++
 	for _, r := range list {
 		n += r.border[r.label]
 		for _, i := range r.steps {
-			if !done[i] {
-				done[i] = true
+			if l.done[i] != l.round {
+				l.done[i] = l.round
 				n += l.cost(i)
 			}
 		}

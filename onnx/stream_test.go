@@ -387,7 +387,7 @@ func TestStreamFirst(t *testing.T) {
 		state map[string]string
 		most  float64 // allocations of a stream, its first run and its end
 	}{
-		"network": {network, vals{"x": noise(r, 1, 3, 16, 16)}, nil, 450},
+		"network": {network, vals{"x": noise(r, 1, 3, 16, 16)}, nil, 550},
 		"state":   {accumulate, vals{"x": vec(1, 2)}, map[string]string{"next": "h"}, 250},
 	} {
 		s := session(t, c.build)

@@ -85,7 +85,13 @@ func padded(a tensor.Any, before, after []int, mode PadMode, value tensor.Any) *
 	if len(shape) < 3 {
 		last = nil
 	}
-	return &move.Transfer{Name: "Pad", D: a.DType(), Shape: out, In: in, Last: last, Scratch: move.RemapScratch(maps), Fill: func(ctx context.Context, dst move.Words, in []move.Words) {
+	outside := func() []byte {
+		if value.IsZero() {
+			return make([]byte, a.DType().Size())
+		}
+		return move.WordsOf(value).Mem
+	}
+	return &move.Transfer{Name: "Pad", D: a.DType(), Shape: out, In: in, Last: last, Maps: maps, Outside: outside, Scratch: move.RemapScratch(maps), Fill: func(ctx context.Context, dst move.Words, in []move.Words) {
 		pad := make([]byte, dst.Size)
 		if len(in) > 1 {
 			pad = in[1].Mem

@@ -91,13 +91,16 @@ func resampled(name string, a tensor.Any, how ResizeOptions, by []resample) *mov
 				maps[i] = move.MappingOf(by[i].out, func(place int) int { return by[i].nearest(place, &how) })
 			}
 		}
-		t.Scratch = move.RemapScratch(maps)
-		t.Fill = func(ctx context.Context, dst move.Words, in []move.Words) {
-			outside := move.Words{Of: dst.Of, Mem: make([]byte, dst.Size), Size: dst.Size}
+		t.Scratch, t.Maps = move.RemapScratch(maps), maps
+		t.Outside = func() []byte {
+			outside := move.Words{Of: &a, Mem: make([]byte, a.DType().Size()), Size: a.DType().Size()}
 			if how.Outside != 0 && plan.Reals.Has(a.DType()) {
 				move.NumericOf(outside).SetReal(0, how.Outside)
 			}
-			move.Remap(name, ctx, dst, in[0], shape, maps, outside.Mem)
+			return outside.Mem
+		}
+		t.Fill = func(ctx context.Context, dst move.Words, in []move.Words) {
+			move.Remap(name, ctx, dst, in[0], shape, maps, t.Outside())
 		}
 		return t
 	}

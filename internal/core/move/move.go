@@ -118,6 +118,8 @@ type Transfer struct {
 	Fill          func(ctx context.Context, dst Words, in []Words)
 	Last          func(a tensor.Any) *Transfer // the same move of a, which is the first operand as [N, D1, …, C]; nil if there is none
 	aside         *Transfer                    // of a plan: what Last gave
+	Maps          []Mapping                    // of a Remap, whose places without an entry get Outside
+	Outside       func() []byte
 }
 
 func (m *Transfer) Takes() (all, each float64) { return m.Scratch, m.Each }
@@ -228,17 +230,6 @@ func (m *Transfer) write(r *tensor.Any, opts []plan.Option) {
 	if !m.idle() {
 		m.compute(s.Ctx(), m.to, m.from)
 	}
-}
-
-// lastly is write for an operand and a target that lie channels last.
-func (m *Transfer) lastly(to *tensor.Any, s *plan.Settings) {
-	rank := len(m.Shape)
-	if m.aside == nil {
-		m.aside = m.Last(plan.Last(m.In[0], rank))
-	}
-	target := plan.Last(*to, rank)
-	var r tensor.Any
-	m.aside.write(&r, append(s.Quiet(), plan.WriteTo(&target)))
 }
 
 // layOut lays out the operands and the target of a plan, once. It reports false where it would copy an operand, as the copy
