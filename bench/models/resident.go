@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"flag"
+	"fmt"
 	"os"
 	"os/exec"
 	"slices"
@@ -14,12 +15,15 @@ import (
 )
 
 // apart has another process of this program load and run a model, and returns the time and memory that this took.
-func (s *settings) apart(file string, n int) (r side, err error) {
+func (s *settings) apart(file string, n int, dims map[string]int) (r side, err error) {
 	self, err := os.Executable()
 	if err != nil {
 		return r, err
 	}
-	flags := os.Args[1 : len(os.Args)-flag.NArg()]
+	flags := slices.Clone(os.Args[1 : len(os.Args)-flag.NArg()])
+	for name, extent := range dims {
+		flags = append(flags, "-dim", fmt.Sprint(name, "=", extent))
+	}
 	c := exec.Command(self, slices.Concat([]string{"-alone", strconv.Itoa(n)}, flags, []string{s.folder, file})...)
 	c.Stderr = os.Stderr
 	b, err := c.Output()
@@ -29,10 +33,10 @@ func (s *settings) apart(file string, n int) (r side, err error) {
 	return r, err
 }
 
-// only is that other process.
-func (s *settings) only(file string) error {
+// loaded is that other process.
+func (s *settings) loaded(file string) error {
 	before := resident("VmRSS:")
-	r, err := s.begin(op.WithThreads(context.Background(), s.alone), file)
+	r, err := s.begin(op.WithThreads(context.Background(), s.alone), file, s.dims)
 	if err != nil {
 		return err
 	}
