@@ -84,7 +84,7 @@ func made(root string) (map[string][]byte, error) {
 func (r *results) charts() map[string]draw.Bars {
 	const equal = "as fast: 100"
 	models := draw.Bars{Title: "Models: ONNX Runtime's time over Ashlar's, %, one thread", Rows: []draw.Bar{{Label: equal, Value: 100}}}
-	for _, m := range r.measured() {
+	for _, m := range r.measured(r.models) {
 		models.Rows = append(models.Rows, draw.Bar{Label: m.name, Value: percent(m.on[1].Ratio)})
 	}
 	rows := draw.Bars{Title: "Operators: the best rival's time over Ashlar's, %, one thread, Emerald Rapids", Rows: []draw.Bar{{Label: equal, Value: 100}}}

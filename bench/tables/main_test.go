@@ -22,14 +22,6 @@ func TestPages(t *testing.T) {
 	}
 }
 
-func TestShort(t *testing.T) {
-	for file, want := range map[string]string{"dtln/model_1.onnx": "dtln/model_1", "mnist-8/model.onnx": "mnist-8", "light/light_vgg19.onnx": "light_vgg19", "encoder6.onnx": "encoder6"} {
-		if got := short(file); got != want {
-			t.Errorf("%s: %s, want %s", file, got, want)
-		}
-	}
-}
-
 func TestMean(t *testing.T) {
 	var m mean
 	m.add(0.5)

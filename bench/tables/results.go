@@ -5,9 +5,7 @@ import (
 	"fmt"
 	"math"
 	"os"
-	"path"
 	"path/filepath"
-	"strings"
 )
 
 // An origin says where figures come from.
@@ -33,9 +31,10 @@ type (
 	}
 	models struct {
 		origin
-		Peer   string
-		Rounds int
-		Rows   []row
+		Processor, Level string
+		Peer             string
+		Rounds           int
+		Rows             []row
 	}
 	ratio struct {
 		Ratio     float64
@@ -75,6 +74,7 @@ type (
 	// results are the files of bench/results.
 	results struct {
 		models, exact models
+		more          []models // of other machines: models-NAME.json
 		rows          ratios
 		numpy         numpy
 		others        []other
@@ -93,6 +93,21 @@ func read(folder string) (*results, error) {
 			return nil, fmt.Errorf("%s: %w", file, err)
 		}
 	}
+	more, err := filepath.Glob(filepath.Join(folder, "models-*.json"))
+	if err != nil {
+		return nil, err
+	}
+	for _, file := range more {
+		var m models
+		text, err := os.ReadFile(file)
+		if err == nil {
+			err = json.Unmarshal(text, &m)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", file, err)
+		}
+		r.more = append(r.more, m)
+	}
 	return &r, nil
 }
 
@@ -104,17 +119,17 @@ type model struct {
 	exact *row
 }
 
-// measured are the models that ran.
-func (r *results) measured() (list []model) {
-	for _, m := range r.models.Rows {
+// measured are the models that ran on a machine.
+func (r *results) measured(on models) (list []model) {
+	for _, m := range on.Rows {
 		if m.Error != "" {
 			continue
 		}
-		if n := len(list); n > 0 && list[n-1].name == short(m.Model) {
+		if n := len(list); n > 0 && list[n-1].name == m.Model {
 			list[n-1].on[m.Threads] = m
 			continue
 		}
-		one := model{short(m.Model), m.Nodes, map[int]row{m.Threads: m}, nil}
+		one := model{m.Model, m.Nodes, map[int]row{m.Threads: m}, nil}
 		for _, e := range r.exact.Rows {
 			if e.Model == m.Model && e.Ours.Distance != nil {
 				one.exact = &e
@@ -123,15 +138,6 @@ func (r *results) measured() (list []model) {
 		list = append(list, one)
 	}
 	return list
-}
-
-// short is a model's name without the parts that many have.
-func short(file string) string {
-	name := strings.TrimSuffix(strings.TrimSuffix(file, ".onnx"), "/model")
-	if folder := path.Dir(name); strings.HasPrefix(path.Base(name), path.Base(folder)+"_") {
-		return path.Base(name)
-	}
-	return name
 }
 
 // A mean is geometric.

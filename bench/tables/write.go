@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"fmt"
 	"strings"
 )
@@ -67,7 +66,7 @@ var few = []string{"light_resnet50", "yolox-nano", "encoder6", "magika-standard-
 func (r *results) scoreboard() string {
 	var out table
 	out.head("model", "speed, 1 thread", "2 threads", "error, ONNX Runtime", "error, ours", "MiB, ONNX Runtime", "MiB, ours")
-	list := r.measured()
+	list := r.measured(r.models)
 	for _, name := range few {
 		for _, m := range list {
 			if m.name == name {
@@ -76,8 +75,18 @@ func (r *results) scoreboard() string {
 			}
 		}
 	}
-	one, two, theirs, ours := r.means()
-	out.row(fmt.Sprintf("geometric mean of %d models", len(list)), "**"+one.String()+"**", "**"+two.String()+"**", "", "", fmt.Sprintf("%.0f", theirs.value()), fmt.Sprintf("%.0f", ours.value()))
+	levels := map[string]bool{}
+	for _, on := range append([]models{r.models}, r.more...) {
+		levels[on.Level] = true
+		one, two, theirs, ours := r.means(on)
+		out.row(fmt.Sprintf("geometric mean of %d models, %s, %s", one.n, on.Processor, on.Level), "**"+one.String()+"**", "**"+two.String()+"**", "", "",
+			fmt.Sprintf("%.0f", theirs.value()), fmt.Sprintf("%.0f", ours.value()))
+	}
+	for _, level := range []string{"avx2", "avx512"} {
+		if !levels[level] {
+			out.row("a machine of level "+level, "not at hand", "", "", "", "", "")
+		}
+	}
 	out.WriteString("\n")
 	out.head("beside", "cases, one thread", "their time over ours, geometric mean")
 	var sorts, best mean
@@ -96,8 +105,8 @@ func (r *results) scoreboard() string {
 	return out.String()
 }
 
-func (r *results) means() (one, two, theirs, ours mean) {
-	for _, m := range r.measured() {
+func (r *results) means(on models) (one, two, theirs, ours mean) {
+	for _, m := range r.measured(on) {
 		one.add(m.on[1].Ratio)
 		two.add(m.on[2].Ratio)
 		theirs.add(float64(m.on[1].Peer.Peak) / 1024)
@@ -116,28 +125,32 @@ func (m *model) errors() (theirs, ours string) {
 
 func mebibytes(kibibytes int64) string { return fmt.Sprintf("%.0f", float64(kibibytes)/1024) }
 
-// whole is the table of all models.
+// whole has a table of all models for each machine.
 func (r *results) whole() string {
 	var out table
-	out.head("model", "nodes", "ONNX Runtime, ms", "ours, ms", "ratio", "ONNX Runtime, ms, 2 threads", "ours, ms, 2 threads", "ratio, 2 threads", "largest output", "error, ONNX Runtime", "error, ours", "MiB, ONNX Runtime", "MiB, ours")
-	number := func(format string, v float64) string { return fmt.Sprintf(format, v) }
-	for _, m := range r.measured() {
-		one, two := m.on[1], m.on[2]
-		theirs, ours := m.errors()
-		out.row(m.name, fmt.Sprint(m.nodes), number("%.3f", one.Peer.Milliseconds), number("%.3f", one.Ours.Milliseconds), number("%.2f", one.Ratio),
-			number("%.3f", two.Peer.Milliseconds), number("%.3f", two.Ours.Milliseconds), number("%.2f", two.Ratio), number("%.2g", one.Largest), theirs, ours, mebibytes(one.Peer.Peak), mebibytes(one.Ours.Peak))
-	}
-	one, two, _, _ := r.means()
-	out.row("geometric mean", "", "", "", one.String(), "", "", two.String(), "", "", "", "", "")
-	var failed []string
-	for _, m := range r.models.Rows {
-		if m.Error != "" && m.Threads == 1 {
-			failed = append(failed, short(m.Model))
+	for _, on := range append([]models{r.models}, r.more...) {
+		out.head("model", "nodes", "ONNX Runtime, ms", "ours, ms", "ratio", "ONNX Runtime, ms, 2 threads", "ours, ms, 2 threads", "ratio, 2 threads", "largest output", "error, ONNX Runtime", "error, ours", "MiB, ONNX Runtime", "MiB, ours")
+		number := func(format string, v float64) string { return fmt.Sprintf(format, v) }
+		for _, m := range r.measured(on) {
+			one, two := m.on[1], m.on[2]
+			theirs, ours := m.errors()
+			out.row(m.name, fmt.Sprint(m.nodes), number("%.3f", one.Peer.Milliseconds), number("%.3f", one.Ours.Milliseconds), number("%.2f", one.Ratio),
+				number("%.3f", two.Peer.Milliseconds), number("%.3f", two.Ours.Milliseconds), number("%.2f", two.Ratio), number("%.2g", one.Largest), theirs, ours, mebibytes(one.Peer.Peak), mebibytes(one.Ours.Peak))
 		}
+		one, two, _, _ := r.means(on)
+		out.row("geometric mean", "", "", "", one.String(), "", "", two.String(), "", "", "", "", "")
+		var missed []string
+		for _, m := range on.Rows {
+			if m.Error != "" && m.Threads == 1 {
+				missed = append(missed, m.Model)
+			}
+		}
+		if len(missed) > 0 {
+			fmt.Fprintf(&out, "\nNot measured: %s.\n", strings.Join(missed, ", "))
+		}
+		out.WriteString(on.line() + "\n")
 	}
-	fmt.Fprintf(&out, "\nNot measured, as open extents of 1 don't fit them: %s.\n", cmp.Or(strings.Join(failed, ", "), "none"))
-	out.WriteString(r.models.line())
-	out.WriteString("\nThe errors have a run of their own.\n" + r.exact.line())
+	out.WriteString("The errors have a run of their own.\n" + r.exact.line())
 	return out.String()
 }
 
