@@ -11,7 +11,8 @@
 // For the last two, a separate process loads and runs the model. The peak is that of the first runs minus the memory before the load.
 // Then follow the quotient of ONNX Runtime's time and Ashlar's, which is above 1 if Ashlar is faster, the largest difference of two outputs, and
 // the largest output. Ashlar runs by Session.Stream. ONNX Runtime runs from JavaScript. The line "overhead" is a model of one Identity. It shows
-// the cost of a call beside the model. -ops adds the time of the operators of both. Inputs are random numbers in [-1, 1) from a seed; integers
+// the cost of a call beside the model. The last column is the share of the FLOPs of convolutions with 8 output channels and more that
+// run channels last. -ops adds the time of the operators of both. Inputs are random numbers in [-1, 1) from a seed; integers
 // are 0 or 1. An extent that the model leaves open is 1, unless the scoreboard has another, or -dim names it, or its input and axis: -dim x.1=64.
 //
 // -cases measures single layers and chains of a few, which the program makes: convolutions, products of few rows, Resize of small
@@ -81,8 +82,9 @@ type row struct {
 	Inexact    string  `json:"inexact,omitempty"` // why there is no exact answer
 	Error      string  `json:"error,omitempty"`
 
-	Goal  float64 `json:"goal,omitempty"`
-	FLOPs int64   `json:"flops,omitempty"` // of cases
+	Last  *float64 `json:"channels_last,omitempty"` // of models with convolutions: see lastShare
+	Goal  float64  `json:"goal,omitempty"`
+	FLOPs int64    `json:"flops,omitempty"` // of cases
 }
 
 type settings struct {
@@ -341,6 +343,9 @@ func (s *settings) measure(m *subject, file string, n int) (r row, err error) {
 		}
 		r.FLOPs = cost.FLOPs
 	} else {
+		if r.Last, err = lastShare(model.session, model.feeds); err != nil {
+			return r, err
+		}
 		if r.Ours, err = s.apart(file, n, dims); err != nil {
 			return r, err
 		}
@@ -417,6 +422,25 @@ func (s *settings) measure(m *subject, file string, n int) (r row, err error) {
 		return r, err
 	}
 	return r, nil
+}
+
+// lastShare returns the share that runs channels last of the FLOPs of convolutions with 8 output channels and more, nil without any.
+func lastShare(s *onnx.Session, feeds map[string]tensor.Any) (*float64, error) {
+	steps, err := s.Steps(feeds)
+	last, all := int64(0), int64(0)
+	for _, step := range steps {
+		if len(step.Results) == 0 || step.Results[0].Value.Rank() < 2 || step.Results[0].Value.Dim(1) < 8 {
+			continue
+		}
+		if all += step.FLOPs; step.Last {
+			last += step.FLOPs
+		}
+	}
+	if all == 0 {
+		return nil, err
+	}
+	share := float64(last) / float64(all)
+	return &share, err
 }
 
 // best returns the least time of the runs of a turn, in milliseconds.

@@ -22,7 +22,7 @@ func (s *settings) printHeader() {
 		return
 	}
 	side := []string{"ms", "load, ms", "peak, MiB"}
-	cells := append(append(side, side...), "ratio", "difference", "largest")
+	cells := append(append(side, side...), "ratio", "difference", "largest", "last, %")
 	over := fmt.Sprintf("%-48s %32s %32s", "", "ONNX Runtime", "Ashlar")
 	if s.exact {
 		over += fmt.Sprintf(" %32s %21s", "", "error of")
@@ -69,6 +69,11 @@ func (s *settings) print(r *row) {
 	add("%.2f", r.Ratio)
 	if s.both {
 		cells = append(cells, fmt.Sprintf("%.2g", r.Difference), fmt.Sprintf("%.3g", r.Largest))
+	}
+	if r.Last == nil {
+		cells = append(cells, "")
+	} else {
+		cells = append(cells, fmt.Sprintf("%.1f", 100**r.Last))
 	}
 	if r.Ours.Error != nil {
 		cells = append(cells, fmt.Sprintf("%.2g", r.Peer.Error.Absolute), fmt.Sprintf("%.2g", r.Ours.Error.Absolute))

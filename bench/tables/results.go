@@ -27,6 +27,7 @@ type (
 		Peer           side `json:"onnxruntime"`
 		Ours           side `json:"ashlar"`
 		Ratio, Largest float64
+		Last           *float64 `json:"channels_last"`
 		Inexact, Error string
 	}
 	models struct {

@@ -129,16 +129,20 @@ func mebibytes(kibibytes int64) string { return fmt.Sprintf("%.0f", float64(kibi
 func (r *results) whole() string {
 	var out table
 	for _, on := range append([]models{r.models}, r.more...) {
-		out.head("model", "nodes", "ONNX Runtime, ms", "ours, ms", "ratio", "ONNX Runtime, ms, 2 threads", "ours, ms, 2 threads", "ratio, 2 threads", "largest output", "error, ONNX Runtime", "error, ours", "MiB, ONNX Runtime", "MiB, ours")
+		out.head("model", "nodes", "ONNX Runtime, ms", "ours, ms", "ratio", "ONNX Runtime, ms, 2 threads", "ours, ms, 2 threads", "ratio, 2 threads", "largest output", "error, ONNX Runtime", "error, ours", "MiB, ONNX Runtime", "MiB, ours", "channels last, %")
 		number := func(format string, v float64) string { return fmt.Sprintf(format, v) }
 		for _, m := range r.measured(on) {
 			one, two := m.on[1], m.on[2]
 			theirs, ours := m.errors()
+			last := ""
+			if one.Last != nil {
+				last = number("%.1f", 100**one.Last)
+			}
 			out.row(m.name, fmt.Sprint(m.nodes), number("%.3f", one.Peer.Milliseconds), number("%.3f", one.Ours.Milliseconds), number("%.2f", one.Ratio),
-				number("%.3f", two.Peer.Milliseconds), number("%.3f", two.Ours.Milliseconds), number("%.2f", two.Ratio), number("%.2g", one.Largest), theirs, ours, mebibytes(one.Peer.Peak), mebibytes(one.Ours.Peak))
+				number("%.3f", two.Peer.Milliseconds), number("%.3f", two.Ours.Milliseconds), number("%.2f", two.Ratio), number("%.2g", one.Largest), theirs, ours, mebibytes(one.Peer.Peak), mebibytes(one.Ours.Peak), last)
 		}
 		one, two, _, _ := r.means(on)
-		out.row("geometric mean", "", "", "", one.String(), "", "", two.String(), "", "", "", "", "")
+		out.row("geometric mean", "", "", "", one.String(), "", "", two.String(), "", "", "", "", "", "")
 		var missed []string
 		for _, m := range on.Rows {
 			if m.Error != "" && m.Threads == 1 {
