@@ -5,6 +5,7 @@ package simd
 import (
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"testing"
 	"unsafe"
 
@@ -17,10 +18,12 @@ import (
 // the second-level cache.
 const benchLen = 16 << 10
 
-func side1[R, T number](b *testing.B, name string, x T, pure func(dst []R, a []T), row func(l cpu.Level) func(dst []R, a []T)) {
+// side1 takes x by the standard normal number of each element.
+func side1[R, T number](b *testing.B, name string, x func(normal float64) T, pure func(dst []R, a []T), row func(l cpu.Level) func(dst []R, a []T)) {
 	dst, a := make([]R, benchLen), make([]T, benchLen)
+	r := rand.New(rand.NewPCG(1, 2))
 	for i := range a {
-		a[i] = x
+		a[i] = x(r.NormFloat64())
 	}
 	side(b, name, benchLen*(bytesOf[R]()+bytesOf[T]()), func() { pure(dst, a) }, func(l cpu.Level) func() {
 		f := row(l)
@@ -106,17 +109,25 @@ func BenchmarkRows(b *testing.B) {
 		f := Where[l].U32
 		return func(dst, a, c []uint32) { f(dst, mask, a, c) }
 	})
-	side1(b, "narrowBF16", float32(1.2), each1(func(x float32) uint16 { return num.BF16FromFloat32(x).Bits() }), func(l cpu.Level) func(dst []uint16, a []float32) {
+	narrow := func(normal float64) float32 { return float32(normal) }
+	side1(b, "narrowBF16", narrow, each1(func(x float32) uint16 { return num.BF16FromFloat32(x).Bits() }), func(l cpu.Level) func(dst []uint16, a []float32) {
 		return streamed(at(l, narrowBF16s))
 	})
-	side1(b, "narrowF16", float32(1.2), each1(func(x float32) uint16 { return num.F16FromFloat32(x).Bits() }), func(l cpu.Level) func(dst []uint16, a []float32) {
+	side1(b, "narrowF16", narrow, each1(func(x float32) uint16 { return num.F16FromFloat32(x).Bits() }), func(l cpu.Level) func(dst []uint16, a []float32) {
 		return streamed(at(l, narrowF16s))
 	})
-	side1(b, "exp", float32(1.2), each1(float.Exp32), func(l cpu.Level) func(dst, a []float32) { return Exp[l].F32 })
-	side1(b, "exp of -inf", float32(math.Inf(-1)), each1(float.Exp32), func(l cpu.Level) func(dst, a []float32) { return Exp[l].F32 })
-	side1(b, "log", float32(1.2), each1(float.Log32), func(l cpu.Level) func(dst, a []float32) { return Log[l].F32 })
-	side1(b, "tanh", float32(1.2), each1(float.Tanh32), func(l cpu.Level) func(dst, a []float32) { return Tanh[l].F32 })
-	side1(b, "sigmoid", float32(1.2), each1(float.Sigmoid32), func(l cpu.Level) func(dst, a []float32) { return Sigmoid[l].F32 })
+	function := func(name string, x func(normal float64) float32, pure func(float32) float32, table *Levels[*Rows1]) {
+		side1(b, name, x, each1(pure), func(l cpu.Level) func(dst, a []float32) { return table[l].F32 })
+	}
+	function("exp", narrow, float.Exp32, &Exp)
+	function("exp of -inf", func(float64) float32 { return float32(math.Inf(-1)) }, float.Exp32, &Exp)
+	function("log", func(normal float64) float32 { return float32(math.Exp(normal)) }, float.Log32, &Log)
+	function("tanh", narrow, float.Tanh32, &Tanh)
+	function("sigmoid", narrow, float.Sigmoid32, &Sigmoid)
+	function("erf", narrow, float.Erf32, &Erf)
+	function("gelu", narrow, float.Gelu32, &Gelu)
+	function("geluTanh", narrow, float.GeluTanh32, &GeluTanh)
+	function("sin", narrow, float.Sin32, &Sin)
 }
 
 // BenchmarkLines runs kernels of lines on 128 lines of 128 elements.

@@ -234,61 +234,101 @@ GLOBL geluMarkedNEONConstants<>(SB), RODATA|NOPTR, $768
 
 DATA geluTanhMarkedNEONConstants<>+0(SB)/8, $0x7fffffff7fffffff
 DATA geluTanhMarkedNEONConstants<>+8(SB)/8, $0x7fffffff7fffffff
-DATA geluTanhMarkedNEONConstants<>+16(SB)/8, $0x0d8000000d800000
-DATA geluTanhMarkedNEONConstants<>+24(SB)/8, $0x0d8000000d800000
-DATA geluTanhMarkedNEONConstants<>+32(SB)/8, $0xbfb2444f2a4d8b4b
-DATA geluTanhMarkedNEONConstants<>+40(SB)/8, $0xbfb2444f2a4d8b4b
-DATA geluTanhMarkedNEONConstants<>+48(SB)/8, $0xbff9884533d43651
-DATA geluTanhMarkedNEONConstants<>+56(SB)/8, $0xbff9884533d43651
-DATA geluTanhMarkedNEONConstants<>+64(SB)/8, $0x40371547652b82fe
-DATA geluTanhMarkedNEONConstants<>+72(SB)/8, $0x40371547652b82fe
-DATA geluTanhMarkedNEONConstants<>+80(SB)/8, $0x4338000000000000
-DATA geluTanhMarkedNEONConstants<>+88(SB)/8, $0x4338000000000000
-DATA geluTanhMarkedNEONConstants<>+96(SB)/8, $0x3fa62e42fefa0000
-DATA geluTanhMarkedNEONConstants<>+104(SB)/8, $0x3fa62e42fefa0000
-DATA geluTanhMarkedNEONConstants<>+112(SB)/8, $0x3d3cf79abc9e3b3a
-DATA geluTanhMarkedNEONConstants<>+120(SB)/8, $0x3d3cf79abc9e3b3a
-DATA geluTanhMarkedNEONConstants<>+128(SB)/8, $0x3f56c1f6f10350d8
-DATA geluTanhMarkedNEONConstants<>+136(SB)/8, $0x3f56c1f6f10350d8
-DATA geluTanhMarkedNEONConstants<>+144(SB)/8, $0x3f811123c84d772d
-DATA geluTanhMarkedNEONConstants<>+152(SB)/8, $0x3f811123c84d772d
-DATA geluTanhMarkedNEONConstants<>+160(SB)/8, $0x3fa5555554f3c29d
-DATA geluTanhMarkedNEONConstants<>+168(SB)/8, $0x3fa5555554f3c29d
-DATA geluTanhMarkedNEONConstants<>+176(SB)/8, $0x3fc555555548d8ba
-DATA geluTanhMarkedNEONConstants<>+184(SB)/8, $0x3fc555555548d8ba
-DATA geluTanhMarkedNEONConstants<>+192(SB)/8, $0x3fe0000000000000
-DATA geluTanhMarkedNEONConstants<>+200(SB)/8, $0x3fe0000000000000
-DATA geluTanhMarkedNEONConstants<>+208(SB)/8, $0x000000000000000f
-DATA geluTanhMarkedNEONConstants<>+216(SB)/8, $0x000000000000000f
-DATA geluTanhMarkedNEONConstants<>+224(SB)/8, $0x3ff0000000000000
-DATA geluTanhMarkedNEONConstants<>+232(SB)/8, $0x3ff0000000000000
-DATA geluTanhMarkedNEONConstants<>+240(SB)/8, $0x000000000ffffe00
-DATA geluTanhMarkedNEONConstants<>+248(SB)/8, $0x000000000ffffe00
-DATA geluTanhMarkedNEONConstants<>+256(SB)/8, $0x000000001fffffff
-DATA geluTanhMarkedNEONConstants<>+264(SB)/8, $0x000000001fffffff
-DATA geluTanhMarkedNEONConstants<>+272(SB)/8, $0x3380000033800000
-DATA geluTanhMarkedNEONConstants<>+280(SB)/8, $0x3380000033800000
-DATA geluTanhMarkedNEONConstants<>+288(SB)/8, $0x1ffffbff1ffffbff
-DATA geluTanhMarkedNEONConstants<>+296(SB)/8, $0x1ffffbff1ffffbff
-DATA geluTanhMarkedNEONConstants<>+304(SB)/8, $0x4034000000000000
-DATA geluTanhMarkedNEONConstants<>+312(SB)/8, $0x4034000000000000
-DATA geluTanhMarkedNEONConstants<>+320(SB)/8, $0xc034000000000000
-DATA geluTanhMarkedNEONConstants<>+328(SB)/8, $0xc034000000000000
-DATA geluTanhMarkedNEONConstants<>+336(SB)/8, $0x0000000000000000
-DATA geluTanhMarkedNEONConstants<>+344(SB)/8, $0x0000000000000000
-DATA geluTanhMarkedNEONConstants<>+352(SB)/8, $0x3d40000000000000
-DATA geluTanhMarkedNEONConstants<>+360(SB)/8, $0x3d40000000000000
-DATA geluTanhMarkedNEONConstants<>+368(SB)/8, $0x7fc000017fc00001
-DATA geluTanhMarkedNEONConstants<>+376(SB)/8, $0x7fc000017fc00001
-DATA geluTanhMarkedNEONConstants<>+384(SB)/8, $0x41a0000041a00000
-DATA geluTanhMarkedNEONConstants<>+392(SB)/8, $0x41a0000041a00000
-DATA geluTanhMarkedNEONConstants<>+400(SB)/8, $0xc1a00000c1a00000
-DATA geluTanhMarkedNEONConstants<>+408(SB)/8, $0xc1a00000c1a00000
-DATA geluTanhMarkedNEONConstants<>+416(SB)/8, $0x8000000080000000
-DATA geluTanhMarkedNEONConstants<>+424(SB)/8, $0x8000000080000000
-DATA geluTanhMarkedNEONConstants<>+432(SB)/8, $0x7fc000007fc00000
-DATA geluTanhMarkedNEONConstants<>+440(SB)/8, $0x7fc000007fc00000
-GLOBL geluTanhMarkedNEONConstants<>(SB), RODATA|NOPTR, $448
+DATA geluTanhMarkedNEONConstants<>+16(SB)/8, $0x2180000021800000
+DATA geluTanhMarkedNEONConstants<>+24(SB)/8, $0x2180000021800000
+DATA geluTanhMarkedNEONConstants<>+32(SB)/8, $0xbfcc4230bfcc4230
+DATA geluTanhMarkedNEONConstants<>+40(SB)/8, $0xbfcc4230bfcc4230
+DATA geluTanhMarkedNEONConstants<>+48(SB)/8, $0xbd922279bd922279
+DATA geluTanhMarkedNEONConstants<>+56(SB)/8, $0xbd922279bd922279
+DATA geluTanhMarkedNEONConstants<>+64(SB)/8, $0xb124d8b5b124d8b5
+DATA geluTanhMarkedNEONConstants<>+72(SB)/8, $0xb124d8b5b124d8b5
+DATA geluTanhMarkedNEONConstants<>+80(SB)/8, $0x354c2bca354c2bca
+DATA geluTanhMarkedNEONConstants<>+88(SB)/8, $0x354c2bca354c2bca
+DATA geluTanhMarkedNEONConstants<>+96(SB)/8, $0x4138aa3b4138aa3b
+DATA geluTanhMarkedNEONConstants<>+104(SB)/8, $0x4138aa3b4138aa3b
+DATA geluTanhMarkedNEONConstants<>+112(SB)/8, $0x4b4000004b400000
+DATA geluTanhMarkedNEONConstants<>+120(SB)/8, $0x4b4000004b400000
+DATA geluTanhMarkedNEONConstants<>+128(SB)/8, $0x3db172183db17218
+DATA geluTanhMarkedNEONConstants<>+136(SB)/8, $0x3db172183db17218
+DATA geluTanhMarkedNEONConstants<>+144(SB)/8, $0x0000000700000007
+DATA geluTanhMarkedNEONConstants<>+152(SB)/8, $0x0000000700000007
+DATA geluTanhMarkedNEONConstants<>+160(SB)/8, $0x0404040404040404
+DATA geluTanhMarkedNEONConstants<>+168(SB)/8, $0x0404040404040404
+DATA geluTanhMarkedNEONConstants<>+176(SB)/8, $0x0302010003020100
+DATA geluTanhMarkedNEONConstants<>+184(SB)/8, $0x0302010003020100
+DATA geluTanhMarkedNEONConstants<>+192(SB)/8, $0x3a0c1fc000000000
+DATA geluTanhMarkedNEONConstants<>+200(SB)/8, $0xb9567400b985bc80
+DATA geluTanhMarkedNEONConstants<>+208(SB)/8, $0x38fd5800ba0c7dc0
+DATA geluTanhMarkedNEONConstants<>+216(SB)/8, $0xba3c8500ba17bd00
+DATA geluTanhMarkedNEONConstants<>+224(SB)/8, $0x1010101010101010
+DATA geluTanhMarkedNEONConstants<>+232(SB)/8, $0x1010101010101010
+DATA geluTanhMarkedNEONConstants<>+240(SB)/8, $0x3c088a043c088a04
+DATA geluTanhMarkedNEONConstants<>+248(SB)/8, $0x3c088a043c088a04
+DATA geluTanhMarkedNEONConstants<>+256(SB)/8, $0x3d2aad0e3d2aad0e
+DATA geluTanhMarkedNEONConstants<>+264(SB)/8, $0x3d2aad0e3d2aad0e
+DATA geluTanhMarkedNEONConstants<>+272(SB)/8, $0x3e2aaaab3e2aaaab
+DATA geluTanhMarkedNEONConstants<>+280(SB)/8, $0x3e2aaaab3e2aaaab
+DATA geluTanhMarkedNEONConstants<>+288(SB)/8, $0x3f0000003f000000
+DATA geluTanhMarkedNEONConstants<>+296(SB)/8, $0x3f0000003f000000
+DATA geluTanhMarkedNEONConstants<>+304(SB)/8, $0x2f82e3082f82e308
+DATA geluTanhMarkedNEONConstants<>+312(SB)/8, $0x2f82e3082f82e308
+DATA geluTanhMarkedNEONConstants<>+320(SB)/8, $0x3f7ba8dd3f800000
+DATA geluTanhMarkedNEONConstants<>+328(SB)/8, $0x3f75f6263f782e00
+DATA geluTanhMarkedNEONConstants<>+336(SB)/8, $0x3f756d453f74ec1f
+DATA geluTanhMarkedNEONConstants<>+344(SB)/8, $0x3f7a95933f772519
+DATA geluTanhMarkedNEONConstants<>+352(SB)/8, $0x3f8000003f800000
+DATA geluTanhMarkedNEONConstants<>+360(SB)/8, $0x3f8000003f800000
+DATA geluTanhMarkedNEONConstants<>+368(SB)/8, $0x3f7fa0003f7fa000
+DATA geluTanhMarkedNEONConstants<>+376(SB)/8, $0x3f7fa0003f7fa000
+DATA geluTanhMarkedNEONConstants<>+384(SB)/8, $0x3f8030003f803000
+DATA geluTanhMarkedNEONConstants<>+392(SB)/8, $0x3f8030003f803000
+DATA geluTanhMarkedNEONConstants<>+400(SB)/8, $0x1f8000001f800000
+DATA geluTanhMarkedNEONConstants<>+408(SB)/8, $0x1f8000001f800000
+DATA geluTanhMarkedNEONConstants<>+416(SB)/8, $0x4034000000000000
+DATA geluTanhMarkedNEONConstants<>+424(SB)/8, $0x4034000000000000
+DATA geluTanhMarkedNEONConstants<>+432(SB)/8, $0xc034000000000000
+DATA geluTanhMarkedNEONConstants<>+440(SB)/8, $0xc034000000000000
+DATA geluTanhMarkedNEONConstants<>+448(SB)/8, $0xbfb2444f2a4d8b4b
+DATA geluTanhMarkedNEONConstants<>+456(SB)/8, $0xbfb2444f2a4d8b4b
+DATA geluTanhMarkedNEONConstants<>+464(SB)/8, $0xbff9884533d43651
+DATA geluTanhMarkedNEONConstants<>+472(SB)/8, $0xbff9884533d43651
+DATA geluTanhMarkedNEONConstants<>+480(SB)/8, $0x40371547652b82fe
+DATA geluTanhMarkedNEONConstants<>+488(SB)/8, $0x40371547652b82fe
+DATA geluTanhMarkedNEONConstants<>+496(SB)/8, $0x4338000000000000
+DATA geluTanhMarkedNEONConstants<>+504(SB)/8, $0x4338000000000000
+DATA geluTanhMarkedNEONConstants<>+512(SB)/8, $0x3fa62e42fefa0000
+DATA geluTanhMarkedNEONConstants<>+520(SB)/8, $0x3fa62e42fefa0000
+DATA geluTanhMarkedNEONConstants<>+528(SB)/8, $0x3d3cf79abc9e3b3a
+DATA geluTanhMarkedNEONConstants<>+536(SB)/8, $0x3d3cf79abc9e3b3a
+DATA geluTanhMarkedNEONConstants<>+544(SB)/8, $0x3f56c1f6f10350d8
+DATA geluTanhMarkedNEONConstants<>+552(SB)/8, $0x3f56c1f6f10350d8
+DATA geluTanhMarkedNEONConstants<>+560(SB)/8, $0x3f811123c84d772d
+DATA geluTanhMarkedNEONConstants<>+568(SB)/8, $0x3f811123c84d772d
+DATA geluTanhMarkedNEONConstants<>+576(SB)/8, $0x3fa5555554f3c29d
+DATA geluTanhMarkedNEONConstants<>+584(SB)/8, $0x3fa5555554f3c29d
+DATA geluTanhMarkedNEONConstants<>+592(SB)/8, $0x3fc555555548d8ba
+DATA geluTanhMarkedNEONConstants<>+600(SB)/8, $0x3fc555555548d8ba
+DATA geluTanhMarkedNEONConstants<>+608(SB)/8, $0x3fe0000000000000
+DATA geluTanhMarkedNEONConstants<>+616(SB)/8, $0x3fe0000000000000
+DATA geluTanhMarkedNEONConstants<>+624(SB)/8, $0x000000000000000f
+DATA geluTanhMarkedNEONConstants<>+632(SB)/8, $0x000000000000000f
+DATA geluTanhMarkedNEONConstants<>+640(SB)/8, $0x3ff0000000000000
+DATA geluTanhMarkedNEONConstants<>+648(SB)/8, $0x3ff0000000000000
+DATA geluTanhMarkedNEONConstants<>+656(SB)/8, $0x0000000000000000
+DATA geluTanhMarkedNEONConstants<>+664(SB)/8, $0x0000000000000000
+DATA geluTanhMarkedNEONConstants<>+672(SB)/8, $0x3d40000000000000
+DATA geluTanhMarkedNEONConstants<>+680(SB)/8, $0x3d40000000000000
+DATA geluTanhMarkedNEONConstants<>+688(SB)/8, $0x7fc000017fc00001
+DATA geluTanhMarkedNEONConstants<>+696(SB)/8, $0x7fc000017fc00001
+DATA geluTanhMarkedNEONConstants<>+704(SB)/8, $0x41a0000041a00000
+DATA geluTanhMarkedNEONConstants<>+712(SB)/8, $0x41a0000041a00000
+DATA geluTanhMarkedNEONConstants<>+720(SB)/8, $0xc1a00000c1a00000
+DATA geluTanhMarkedNEONConstants<>+728(SB)/8, $0xc1a00000c1a00000
+DATA geluTanhMarkedNEONConstants<>+736(SB)/8, $0x8000000080000000
+DATA geluTanhMarkedNEONConstants<>+744(SB)/8, $0x8000000080000000
+DATA geluTanhMarkedNEONConstants<>+752(SB)/8, $0x7fc000007fc00000
+DATA geluTanhMarkedNEONConstants<>+760(SB)/8, $0x7fc000007fc00000
+GLOBL geluTanhMarkedNEONConstants<>(SB), RODATA|NOPTR, $768
 
 DATA mishMarkedNEONConstants<>+0(SB)/8, $0x7fffffff7fffffff
 DATA mishMarkedNEONConstants<>+8(SB)/8, $0x7fffffff7fffffff
@@ -2713,197 +2753,211 @@ TEXT ·geluTanhMarkedNEON(SB), NOSPLIT, $0-48
 	SUBS $8, R0, R0
 	BLT single
 many:
-	WORD $0xfd400048 // ldr d8, [x2]
-	WORD $0xfd400449 // ldr d9, [x2, #8]
-	WORD $0xfd40084a // ldr d10, [x2, #16]
-	WORD $0xfd400c4b // ldr d11, [x2, #24]
-	WORD $0x0e201d0c // and v12.8b, v8.8b, v0.8b
-	WORD $0x0e201d2d // and v13.8b, v9.8b, v0.8b
-	WORD $0x0e201d4e // and v14.8b, v10.8b, v0.8b
-	WORD $0x0e201d6f // and v15.8b, v11.8b, v0.8b
-	WORD $0x2ea1858c // sub v12.2s, v12.2s, v1.2s
-	WORD $0x2ea185ad // sub v13.2s, v13.2s, v1.2s
-	WORD $0x2ea185ce // sub v14.2s, v14.2s, v1.2s
-	WORD $0x2ea185ef // sub v15.2s, v15.2s, v1.2s
-	WORD $0x6ead658c // umax v12.4s, v12.4s, v13.4s
-	WORD $0x6eae658c // umax v12.4s, v12.4s, v14.4s
-	WORD $0x6eaf658c // umax v12.4s, v12.4s, v15.4s
-	WORD $0x0e617908 // fcvtl v8.2d, v8.2s
-	WORD $0x0e617929 // fcvtl v9.2d, v9.2s
-	WORD $0x0e61794a // fcvtl v10.2d, v10.2s
-	WORD $0x0e61796b // fcvtl v11.2d, v11.2s
-	WORD $0x6e68dd0f // fmul v15.2d, v8.2d, v8.2d
-	WORD $0x6e69dd2e // fmul v14.2d, v9.2d, v9.2d
-	WORD $0x6e6add4d // fmul v13.2d, v10.2d, v10.2d
-	WORD $0x6e6bdd70 // fmul v16.2d, v11.2d, v11.2d
-	WORD $0x4ea31c71 // mov v17.16b, v3.16b
-	WORD $0x4ea31c72 // mov v18.16b, v3.16b
-	WORD $0x4ea31c73 // mov v19.16b, v3.16b
-	WORD $0x4ea31c74 // mov v20.16b, v3.16b
-	WORD $0x4e62cdf1 // fmla v17.2d, v15.2d, v2.2d
-	WORD $0x4e62cdd2 // fmla v18.2d, v14.2d, v2.2d
-	WORD $0x4e62cdb3 // fmla v19.2d, v13.2d, v2.2d
-	WORD $0x4e62ce14 // fmla v20.2d, v16.2d, v2.2d
-	WORD $0x6e71dd11 // fmul v17.2d, v8.2d, v17.2d
-	WORD $0x6e72dd32 // fmul v18.2d, v9.2d, v18.2d
-	WORD $0x6e73dd53 // fmul v19.2d, v10.2d, v19.2d
-	WORD $0x6e74dd74 // fmul v20.2d, v11.2d, v20.2d
-	WORD $0x4ea51cb0 // mov v16.16b, v5.16b
-	WORD $0x4ea51cad // mov v13.16b, v5.16b
-	WORD $0x4ea51cae // mov v14.16b, v5.16b
-	WORD $0x4ea51caf // mov v15.16b, v5.16b
-	WORD $0x4e64ce30 // fmla v16.2d, v17.2d, v4.2d
-	WORD $0x4e64ce4d // fmla v13.2d, v18.2d, v4.2d
-	WORD $0x4e64ce6e // fmla v14.2d, v19.2d, v4.2d
-	WORD $0x4e64ce8f // fmla v15.2d, v20.2d, v4.2d
-	WORD $0x4ee5d615 // fsub v21.2d, v16.2d, v5.2d
-	WORD $0x4ee5d5b6 // fsub v22.2d, v13.2d, v5.2d
-	WORD $0x4ee5d5d7 // fsub v23.2d, v14.2d, v5.2d
-	WORD $0x4ee5d5f8 // fsub v24.2d, v15.2d, v5.2d
-	WORD $0x4ee6ceb1 // fmls v17.2d, v21.2d, v6.2d
-	WORD $0x4ee6ced2 // fmls v18.2d, v22.2d, v6.2d
-	WORD $0x4ee6cef3 // fmls v19.2d, v23.2d, v6.2d
-	WORD $0x4ee6cf14 // fmls v20.2d, v24.2d, v6.2d
-	WORD $0x4ee7ceb1 // fmls v17.2d, v21.2d, v7.2d
-	WORD $0x4ee7ced2 // fmls v18.2d, v22.2d, v7.2d
-	WORD $0x4ee7cef3 // fmls v19.2d, v23.2d, v7.2d
-	WORD $0x4ee7cf14 // fmls v20.2d, v24.2d, v7.2d
-	WORD $0x3dc02098 // ldr q24, [x4, #128]
-	WORD $0x3dc02097 // ldr q23, [x4, #128]
-	WORD $0x3dc02096 // ldr q22, [x4, #128]
-	WORD $0x3dc02095 // ldr q21, [x4, #128]
-	WORD $0x3dc02499 // ldr q25, [x4, #144]
-	WORD $0x3dc0249a // ldr q26, [x4, #144]
-	WORD $0x3dc0249b // ldr q27, [x4, #144]
-	WORD $0x3dc0249c // ldr q28, [x4, #144]
-	WORD $0x4e71cf19 // fmla v25.2d, v24.2d, v17.2d
-	WORD $0x4e72cefa // fmla v26.2d, v23.2d, v18.2d
-	WORD $0x4e73cedb // fmla v27.2d, v22.2d, v19.2d
-	WORD $0x4e74cebc // fmla v28.2d, v21.2d, v20.2d
+	WORD $0x3dc00048 // ldr q8, [x2]
+	WORD $0x3dc00449 // ldr q9, [x2, #16]
+	WORD $0x4e201d0a // and v10.16b, v8.16b, v0.16b
+	WORD $0x4e201d2b // and v11.16b, v9.16b, v0.16b
+	WORD $0x6ea1854a // sub v10.4s, v10.4s, v1.4s
+	WORD $0x6ea1856b // sub v11.4s, v11.4s, v1.4s
+	WORD $0x6eab654a // umax v10.4s, v10.4s, v11.4s
+	WORD $0x6e28dd0b // fmul v11.4s, v8.4s, v8.4s
+	WORD $0x6e29dd2c // fmul v12.4s, v9.4s, v9.4s
+	WORD $0x4ea21c4d // mov v13.16b, v2.16b
+	WORD $0x4ea21c4e // mov v14.16b, v2.16b
+	WORD $0x4e23cd6d // fmla v13.4s, v11.4s, v3.4s
+	WORD $0x4e23cd8e // fmla v14.4s, v12.4s, v3.4s
+	WORD $0x4eadd44f // fsub v15.4s, v2.4s, v13.4s
+	WORD $0x4eaed450 // fsub v16.4s, v2.4s, v14.4s
+	WORD $0x4e23cd6f // fmla v15.4s, v11.4s, v3.4s
+	WORD $0x4e23cd90 // fmla v16.4s, v12.4s, v3.4s
+	WORD $0x6ea0f971 // fneg v17.4s, v11.4s
+	WORD $0x6ea0f992 // fneg v18.4s, v12.4s
+	WORD $0x4e28cd11 // fmla v17.4s, v8.4s, v8.4s
+	WORD $0x4e29cd32 // fmla v18.4s, v9.4s, v9.4s
+	WORD $0x4e23ce2f // fmla v15.4s, v17.4s, v3.4s
+	WORD $0x4e23ce50 // fmla v16.4s, v18.4s, v3.4s
+	WORD $0x4e24cd6f // fmla v15.4s, v11.4s, v4.4s
+	WORD $0x4e24cd90 // fmla v16.4s, v12.4s, v4.4s
+	WORD $0x4e25d5ef // fadd v15.4s, v15.4s, v5.4s
+	WORD $0x4e25d610 // fadd v16.4s, v16.4s, v5.4s
+	WORD $0x6e2ddd0c // fmul v12.4s, v8.4s, v13.4s
+	WORD $0x6e2edd2b // fmul v11.4s, v9.4s, v14.4s
+	WORD $0x6ea0f992 // fneg v18.4s, v12.4s
+	WORD $0x6ea0f971 // fneg v17.4s, v11.4s
+	WORD $0x4e2dcd12 // fmla v18.4s, v8.4s, v13.4s
+	WORD $0x4e2ecd31 // fmla v17.4s, v9.4s, v14.4s
+	WORD $0x4e2fcd12 // fmla v18.4s, v8.4s, v15.4s
+	WORD $0x4e30cd31 // fmla v17.4s, v9.4s, v16.4s
+	WORD $0x4ea71cf0 // mov v16.16b, v7.16b
+	WORD $0x4ea71cef // mov v15.16b, v7.16b
+	WORD $0x4e26cd90 // fmla v16.4s, v12.4s, v6.4s
+	WORD $0x4e26cd6f // fmla v15.4s, v11.4s, v6.4s
+	WORD $0x4ea7d60e // fsub v14.4s, v16.4s, v7.4s
+	WORD $0x4ea7d5ed // fsub v13.4s, v15.4s, v7.4s
+	WORD $0x3dc02093 // ldr q19, [x4, #128]
+	WORD $0x3dc02094 // ldr q20, [x4, #128]
+	WORD $0x4eb3cdcc // fmls v12.4s, v14.4s, v19.4s
+	WORD $0x4eb4cdab // fmls v11.4s, v13.4s, v20.4s
+	WORD $0x3dc02494 // ldr q20, [x4, #144]
+	WORD $0x3dc02493 // ldr q19, [x4, #144]
+	WORD $0x4e341e14 // and v20.16b, v16.16b, v20.16b
+	WORD $0x4e331df3 // and v19.16b, v15.16b, v19.16b
 	WORD $0x3dc02895 // ldr q21, [x4, #160]
 	WORD $0x3dc02896 // ldr q22, [x4, #160]
-	WORD $0x3dc02897 // ldr q23, [x4, #160]
-	WORD $0x3dc02898 // ldr q24, [x4, #160]
-	WORD $0x4e71cf35 // fmla v21.2d, v25.2d, v17.2d
-	WORD $0x4e72cf56 // fmla v22.2d, v26.2d, v18.2d
-	WORD $0x4e73cf77 // fmla v23.2d, v27.2d, v19.2d
-	WORD $0x4e74cf98 // fmla v24.2d, v28.2d, v20.2d
-	WORD $0x3dc02c9c // ldr q28, [x4, #176]
-	WORD $0x3dc02c9b // ldr q27, [x4, #176]
-	WORD $0x3dc02c9a // ldr q26, [x4, #176]
-	WORD $0x3dc02c99 // ldr q25, [x4, #176]
-	WORD $0x4e71cebc // fmla v28.2d, v21.2d, v17.2d
-	WORD $0x4e72cedb // fmla v27.2d, v22.2d, v18.2d
-	WORD $0x4e73cefa // fmla v26.2d, v23.2d, v19.2d
-	WORD $0x4e74cf19 // fmla v25.2d, v24.2d, v20.2d
-	WORD $0x3dc03098 // ldr q24, [x4, #192]
-	WORD $0x3dc03097 // ldr q23, [x4, #192]
+	WORD $0x4eb59e95 // mul v21.4s, v20.4s, v21.4s
+	WORD $0x4eb69e76 // mul v22.4s, v19.4s, v22.4s
+	WORD $0x3dc02c93 // ldr q19, [x4, #176]
+	WORD $0x3dc02c94 // ldr q20, [x4, #176]
+	WORD $0x4eb386b3 // add v19.4s, v21.4s, v19.4s
+	WORD $0x4eb486d4 // add v20.4s, v22.4s, v20.4s
 	WORD $0x3dc03096 // ldr q22, [x4, #192]
 	WORD $0x3dc03095 // ldr q21, [x4, #192]
-	WORD $0x4e71cf98 // fmla v24.2d, v28.2d, v17.2d
-	WORD $0x4e72cf77 // fmla v23.2d, v27.2d, v18.2d
-	WORD $0x4e73cf56 // fmla v22.2d, v26.2d, v19.2d
-	WORD $0x4e74cf35 // fmla v21.2d, v25.2d, v20.2d
-	WORD $0x6e71de39 // fmul v25.2d, v17.2d, v17.2d
-	WORD $0x6e72de5a // fmul v26.2d, v18.2d, v18.2d
-	WORD $0x6e73de7b // fmul v27.2d, v19.2d, v19.2d
-	WORD $0x6e74de9c // fmul v28.2d, v20.2d, v20.2d
-	WORD $0x4e78cf31 // fmla v17.2d, v25.2d, v24.2d
-	WORD $0x4e77cf52 // fmla v18.2d, v26.2d, v23.2d
-	WORD $0x4e76cf73 // fmla v19.2d, v27.2d, v22.2d
-	WORD $0x4e75cf94 // fmla v20.2d, v28.2d, v21.2d
-	WORD $0x3dc03495 // ldr q21, [x4, #208]
-	WORD $0x3dc0349c // ldr q28, [x4, #208]
-	WORD $0x3dc03496 // ldr q22, [x4, #208]
-	WORD $0x3dc0349b // ldr q27, [x4, #208]
-	WORD $0x4e351e15 // and v21.16b, v16.16b, v21.16b
-	WORD $0x4e3c1dbc // and v28.16b, v13.16b, v28.16b
-	WORD $0x4e361dd6 // and v22.16b, v14.16b, v22.16b
-	WORD $0x4e3b1dfb // and v27.16b, v15.16b, v27.16b
-	WORD $0x4e083ea5 // mov x5, v21.d[0]
-	WORD $0x4e083f86 // mov x6, v28.d[0]
-	WORD $0x4e083ec7 // mov x7, v22.d[0]
-	WORD $0x4e083f68 // mov x8, v27.d[0]
-	WORD $0x4e183ea9 // mov x9, v21.d[1]
-	WORD $0x4e183f8a // mov x10, v28.d[1]
-	WORD $0x4e183ecb // mov x11, v22.d[1]
-	WORD $0x4e183f6c // mov x12, v27.d[1]
-	WORD $0xfc65787b // ldr d27, [x3, x5, lsl #3]
-	WORD $0xfc667876 // ldr d22, [x3, x6, lsl #3]
-	WORD $0xfc67787c // ldr d28, [x3, x7, lsl #3]
-	WORD $0xfc687875 // ldr d21, [x3, x8, lsl #3]
-	WORD $0xfc697877 // ldr d23, [x3, x9, lsl #3]
-	WORD $0xfc6a787a // ldr d26, [x3, x10, lsl #3]
-	WORD $0xfc6b7878 // ldr d24, [x3, x11, lsl #3]
-	WORD $0xfc6c7879 // ldr d25, [x3, x12, lsl #3]
-	WORD $0x4ed73b77 // zip1 v23.2d, v27.2d, v23.2d
-	WORD $0x4eda3ada // zip1 v26.2d, v22.2d, v26.2d
-	WORD $0x4ed83b98 // zip1 v24.2d, v28.2d, v24.2d
-	WORD $0x4ed93ab9 // zip1 v25.2d, v21.2d, v25.2d
-	WORD $0x4f705610 // shl v16.2d, v16.2d, #48
-	WORD $0x4f7055ad // shl v13.2d, v13.2d, #48
-	WORD $0x4f7055ce // shl v14.2d, v14.2d, #48
-	WORD $0x4f7055ef // shl v15.2d, v15.2d, #48
-	WORD $0x4ef086f0 // add v16.2d, v23.2d, v16.2d
-	WORD $0x4eed874d // add v13.2d, v26.2d, v13.2d
-	WORD $0x4eee870e // add v14.2d, v24.2d, v14.2d
-	WORD $0x4eef872f // add v15.2d, v25.2d, v15.2d
+	WORD $0x4e1302d6 // tbl v22.16b, {v22.16b}, v19.16b
+	WORD $0x4e1402b5 // tbl v21.16b, {v21.16b}, v20.16b
+	WORD $0x3dc03497 // ldr q23, [x4, #208]
+	WORD $0x3dc03498 // ldr q24, [x4, #208]
 	WORD $0x3dc03899 // ldr q25, [x4, #224]
-	WORD $0x3dc03898 // ldr q24, [x4, #224]
 	WORD $0x3dc0389a // ldr q26, [x4, #224]
-	WORD $0x3dc03897 // ldr q23, [x4, #224]
-	WORD $0x4eb01e15 // mov v21.16b, v16.16b
-	WORD $0x4ead1dbc // mov v28.16b, v13.16b
-	WORD $0x4eae1dd6 // mov v22.16b, v14.16b
-	WORD $0x4eaf1dfb // mov v27.16b, v15.16b
-	WORD $0x4e71ce15 // fmla v21.2d, v16.2d, v17.2d
-	WORD $0x4e72cdbc // fmla v28.2d, v13.2d, v18.2d
-	WORD $0x4e73cdd6 // fmla v22.2d, v14.2d, v19.2d
-	WORD $0x4e74cdfb // fmla v27.2d, v15.2d, v20.2d
-	WORD $0x4e75d735 // fadd v21.2d, v25.2d, v21.2d
-	WORD $0x4e7cd71c // fadd v28.2d, v24.2d, v28.2d
-	WORD $0x4e76d756 // fadd v22.2d, v26.2d, v22.2d
-	WORD $0x4e7bd6fb // fadd v27.2d, v23.2d, v27.2d
-	WORD $0x6e75fd15 // fdiv v21.2d, v8.2d, v21.2d
-	WORD $0x6e7cfd3c // fdiv v28.2d, v9.2d, v28.2d
-	WORD $0x6e76fd56 // fdiv v22.2d, v10.2d, v22.2d
-	WORD $0x6e7bfd7b // fdiv v27.2d, v11.2d, v27.2d
-	WORD $0x3dc03c8b // ldr q11, [x4, #240]
-	WORD $0x3dc03c8a // ldr q10, [x4, #240]
-	WORD $0x3dc03c89 // ldr q9, [x4, #240]
-	WORD $0x3dc03c88 // ldr q8, [x4, #240]
-	WORD $0x4eeb86ab // add v11.2d, v21.2d, v11.2d
-	WORD $0x4eea878a // add v10.2d, v28.2d, v10.2d
-	WORD $0x4ee986c9 // add v9.2d, v22.2d, v9.2d
-	WORD $0x4ee88768 // add v8.2d, v27.2d, v8.2d
-	WORD $0x3dc04097 // ldr q23, [x4, #256]
-	WORD $0x3dc0409a // ldr q26, [x4, #256]
-	WORD $0x3dc04098 // ldr q24, [x4, #256]
+	WORD $0x2e398679 // sub v25.8b, v19.8b, v25.8b
+	WORD $0x2e3a869a // sub v26.8b, v20.8b, v26.8b
+	WORD $0x4e1912f6 // tbx v22.16b, {v23.16b}, v25.16b
+	WORD $0x4e1a1315 // tbx v21.16b, {v24.16b}, v26.16b
+	WORD $0x4eb6d596 // fsub v22.4s, v12.4s, v22.4s
+	WORD $0x4eb5d575 // fsub v21.4s, v11.4s, v21.4s
+	WORD $0x6e36decb // fmul v11.4s, v22.4s, v22.4s
+	WORD $0x6e35deac // fmul v12.4s, v21.4s, v21.4s
+	WORD $0x3dc03c9a // ldr q26, [x4, #240]
+	WORD $0x3dc03c98 // ldr q24, [x4, #240]
 	WORD $0x3dc04099 // ldr q25, [x4, #256]
-	WORD $0x4e371d77 // and v23.16b, v11.16b, v23.16b
-	WORD $0x4e3a1d5a // and v26.16b, v10.16b, v26.16b
-	WORD $0x4e381d38 // and v24.16b, v9.16b, v24.16b
-	WORD $0x4e391d19 // and v25.16b, v8.16b, v25.16b
-	WORD $0x6eba66f7 // umax v23.4s, v23.4s, v26.4s
-	WORD $0x6eb866f7 // umax v23.4s, v23.4s, v24.4s
-	WORD $0x6eb966f7 // umax v23.4s, v23.4s, v25.4s
-	WORD $0x0e616ab5 // fcvtn v21.2s, v21.2d
-	WORD $0x0e616b9c // fcvtn v28.2s, v28.2d
-	WORD $0x0e616ad6 // fcvtn v22.2s, v22.2d
-	WORD $0x0e616b7b // fcvtn v27.2s, v27.2d
-	WORD $0x3dc04499 // ldr q25, [x4, #272]
-	WORD $0x6eb93599 // cmhi v25.4s, v12.4s, v25.4s
-	WORD $0x3dc0488c // ldr q12, [x4, #288]
-	WORD $0x6eac36ec // cmhi v12.4s, v23.4s, v12.4s
-	WORD $0x4eb91d8c // orr v12.16b, v12.16b, v25.16b
-	WORD $0x6eb0a98c // umaxv s12, v12.4s
-	WORD $0x0e043d8c // mov w12, v12.s[0]
-	CMPW $0, R12
+	WORD $0x3dc04097 // ldr q23, [x4, #256]
+	WORD $0x4e36cf59 // fmla v25.4s, v26.4s, v22.4s
+	WORD $0x4e35cf17 // fmla v23.4s, v24.4s, v21.4s
+	WORD $0x3dc04498 // ldr q24, [x4, #272]
+	WORD $0x3dc0449a // ldr q26, [x4, #272]
+	WORD $0x4e36cf38 // fmla v24.4s, v25.4s, v22.4s
+	WORD $0x4e35cefa // fmla v26.4s, v23.4s, v21.4s
+	WORD $0x3dc04897 // ldr q23, [x4, #288]
+	WORD $0x3dc04899 // ldr q25, [x4, #288]
+	WORD $0x4e36cf17 // fmla v23.4s, v24.4s, v22.4s
+	WORD $0x4e35cf59 // fmla v25.4s, v26.4s, v21.4s
+	WORD $0x4eb61ed4 // mov v20.16b, v22.16b
+	WORD $0x4eb51eb3 // mov v19.16b, v21.16b
+	WORD $0x4e2bcef4 // fmla v20.4s, v23.4s, v11.4s
+	WORD $0x4e2ccf33 // fmla v19.4s, v25.4s, v12.4s
+	WORD $0x6e36df18 // fmul v24.4s, v24.4s, v22.4s
+	WORD $0x6e35df5a // fmul v26.4s, v26.4s, v21.4s
+	WORD $0x3dc04899 // ldr q25, [x4, #288]
+	WORD $0x3dc04897 // ldr q23, [x4, #288]
+	WORD $0x6e39ded9 // fmul v25.4s, v22.4s, v25.4s
+	WORD $0x6e37deb7 // fmul v23.4s, v21.4s, v23.4s
+	WORD $0x4eb4d6db // fsub v27.4s, v22.4s, v20.4s
+	WORD $0x4eb3d6bc // fsub v28.4s, v21.4s, v19.4s
+	WORD $0x4e36cf3b // fmla v27.4s, v25.4s, v22.4s
+	WORD $0x4e35cefc // fmla v28.4s, v23.4s, v21.4s
+	WORD $0x4e2bcf1b // fmla v27.4s, v24.4s, v11.4s
+	WORD $0x4e2ccf5c // fmla v28.4s, v26.4s, v12.4s
+	WORD $0x3dc04c8c // ldr q12, [x4, #304]
+	WORD $0x3dc04c9a // ldr q26, [x4, #304]
+	WORD $0x6e2cddcc // fmul v12.4s, v14.4s, v12.4s
+	WORD $0x6e3addba // fmul v26.4s, v13.4s, v26.4s
+	WORD $0x3dc0248d // ldr q13, [x4, #144]
+	WORD $0x3dc0248e // ldr q14, [x4, #144]
+	WORD $0x4e2d1e0d // and v13.16b, v16.16b, v13.16b
+	WORD $0x4e2e1dee // and v14.16b, v15.16b, v14.16b
+	WORD $0x3dc0288b // ldr q11, [x4, #160]
+	WORD $0x3dc02898 // ldr q24, [x4, #160]
+	WORD $0x4eab9dab // mul v11.4s, v13.4s, v11.4s
+	WORD $0x4eb89dd8 // mul v24.4s, v14.4s, v24.4s
+	WORD $0x3dc02c8e // ldr q14, [x4, #176]
+	WORD $0x3dc02c8d // ldr q13, [x4, #176]
+	WORD $0x4eae856e // add v14.4s, v11.4s, v14.4s
+	WORD $0x4ead870d // add v13.4s, v24.4s, v13.4s
+	WORD $0x3dc05098 // ldr q24, [x4, #320]
+	WORD $0x3dc0508b // ldr q11, [x4, #320]
+	WORD $0x4e0e0318 // tbl v24.16b, {v24.16b}, v14.16b
+	WORD $0x4e0d016b // tbl v11.16b, {v11.16b}, v13.16b
+	WORD $0x3dc05495 // ldr q21, [x4, #336]
+	WORD $0x3dc05497 // ldr q23, [x4, #336]
+	WORD $0x3dc03896 // ldr q22, [x4, #224]
+	WORD $0x3dc03899 // ldr q25, [x4, #224]
+	WORD $0x2e3685d6 // sub v22.8b, v14.8b, v22.8b
+	WORD $0x2e3985b9 // sub v25.8b, v13.8b, v25.8b
+	WORD $0x4e1612b8 // tbx v24.16b, {v21.16b}, v22.16b
+	WORD $0x4e1912eb // tbx v11.16b, {v23.16b}, v25.16b
+	WORD $0x4f345610 // shl v16.4s, v16.4s, #20
+	WORD $0x4f3455ef // shl v15.4s, v15.4s, #20
+	WORD $0x4eb08710 // add v16.4s, v24.4s, v16.4s
+	WORD $0x4eaf856f // add v15.4s, v11.4s, v15.4s
+	WORD $0x4e32d592 // fadd v18.4s, v12.4s, v18.4s
+	WORD $0x4e31d751 // fadd v17.4s, v26.4s, v17.4s
+	WORD $0x4eb01e1a // mov v26.16b, v16.16b
+	WORD $0x4eaf1dec // mov v12.16b, v15.16b
+	WORD $0x4e34ce1a // fmla v26.4s, v16.4s, v20.4s
+	WORD $0x4e33cdec // fmla v12.4s, v15.4s, v19.4s
+	WORD $0x4ebad60b // fsub v11.4s, v16.4s, v26.4s
+	WORD $0x4eacd5f8 // fsub v24.4s, v15.4s, v12.4s
+	WORD $0x4e34ce0b // fmla v11.4s, v16.4s, v20.4s
+	WORD $0x4e33cdf8 // fmla v24.4s, v15.4s, v19.4s
+	WORD $0x4e3bce0b // fmla v11.4s, v16.4s, v27.4s
+	WORD $0x4e3ccdf8 // fmla v24.4s, v15.4s, v28.4s
+	WORD $0x4e3ace4b // fmla v11.4s, v18.4s, v26.4s
+	WORD $0x4e2cce38 // fmla v24.4s, v17.4s, v12.4s
+	WORD $0x3dc05891 // ldr q17, [x4, #352]
+	WORD $0x3dc05892 // ldr q18, [x4, #352]
+	WORD $0x6ebae63c // fcmgt v28.4s, v17.4s, v26.4s
+	WORD $0x6eace64f // fcmgt v15.4s, v18.4s, v12.4s
+	WORD $0x6e7a1e3c // bsl v28.16b, v17.16b, v26.16b
+	WORD $0x6e6c1e4f // bsl v15.16b, v18.16b, v12.16b
+	WORD $0x6eb1e75b // fcmgt v27.4s, v26.4s, v17.4s
+	WORD $0x6eb2e590 // fcmgt v16.4s, v12.4s, v18.4s
+	WORD $0x6e7a1e3b // bsl v27.16b, v17.16b, v26.16b
+	WORD $0x6e6c1e50 // bsl v16.16b, v18.16b, v12.16b
+	WORD $0x4e3bd78c // fadd v12.4s, v28.4s, v27.4s
+	WORD $0x4e30d5fa // fadd v26.4s, v15.4s, v16.4s
+	WORD $0x4eacd79c // fsub v28.4s, v28.4s, v12.4s
+	WORD $0x4ebad5ef // fsub v15.4s, v15.4s, v26.4s
+	WORD $0x4e3bd79b // fadd v27.4s, v28.4s, v27.4s
+	WORD $0x4e30d5f0 // fadd v16.4s, v15.4s, v16.4s
+	WORD $0x4e2bd76b // fadd v11.4s, v27.4s, v11.4s
+	WORD $0x4e38d618 // fadd v24.4s, v16.4s, v24.4s
+	WORD $0x6e2cfe31 // fdiv v17.4s, v17.4s, v12.4s
+	WORD $0x6e3afe52 // fdiv v18.4s, v18.4s, v26.4s
+	WORD $0x6e31dd10 // fmul v16.4s, v8.4s, v17.4s
+	WORD $0x6e32dd3b // fmul v27.4s, v9.4s, v18.4s
+	WORD $0x4eacce08 // fmls v8.4s, v16.4s, v12.4s
+	WORD $0x4ebacf69 // fmls v9.4s, v27.4s, v26.4s
+	WORD $0x4eabce08 // fmls v8.4s, v16.4s, v11.4s
+	WORD $0x4eb8cf69 // fmls v9.4s, v27.4s, v24.4s
+	WORD $0x6e31dd11 // fmul v17.4s, v8.4s, v17.4s
+	WORD $0x6e32dd32 // fmul v18.4s, v9.4s, v18.4s
+	WORD $0x4e31d609 // fadd v9.4s, v16.4s, v17.4s
+	WORD $0x4e32d768 // fadd v8.4s, v27.4s, v18.4s
+	WORD $0x4ea9d610 // fsub v16.4s, v16.4s, v9.4s
+	WORD $0x4ea8d77b // fsub v27.4s, v27.4s, v8.4s
+	WORD $0x4e31d611 // fadd v17.4s, v16.4s, v17.4s
+	WORD $0x4e32d772 // fadd v18.4s, v27.4s, v18.4s
+	WORD $0x3dc05c9b // ldr q27, [x4, #368]
+	WORD $0x3dc05c90 // ldr q16, [x4, #368]
+	WORD $0x4ea91d38 // mov v24.16b, v9.16b
+	WORD $0x4ea81d0b // mov v11.16b, v8.16b
+	WORD $0x4e3bce38 // fmla v24.4s, v17.4s, v27.4s
+	WORD $0x4e30ce4b // fmla v11.4s, v18.4s, v16.4s
+	WORD $0x3dc06090 // ldr q16, [x4, #384]
+	WORD $0x3dc0609b // ldr q27, [x4, #384]
+	WORD $0x4e30ce29 // fmla v9.4s, v17.4s, v16.4s
+	WORD $0x4e3bce48 // fmla v8.4s, v18.4s, v27.4s
+	WORD $0x6e291f18 // eor v24.16b, v24.16b, v9.16b
+	WORD $0x6e281d6b // eor v11.16b, v11.16b, v8.16b
+	WORD $0x4eab1f18 // orr v24.16b, v24.16b, v11.16b
+	WORD $0x3dc0648b // ldr q11, [x4, #400]
+	WORD $0x6eab354b // cmhi v11.4s, v10.4s, v11.4s
+	WORD $0x4eab1f18 // orr v24.16b, v24.16b, v11.16b
+	WORD $0x6eb0ab18 // umaxv s24, v24.4s
+	WORD $0x0e043f05 // mov w5, v24.s[0]
+	CMPW $0, R5
 	BNE doubtful
-	WORD $0xfd000035 // str d21, [x1]
-	WORD $0xfd00043c // str d28, [x1, #8]
-	WORD $0xfd000836 // str d22, [x1, #16]
-	WORD $0xfd000c3b // str d27, [x1, #24]
+	WORD $0x3d800029 // str q9, [x1]
+	WORD $0x3d800428 // str q8, [x1, #16]
 going:
 	ADD $32, R1
 	ADD $32, R2
@@ -2911,262 +2965,282 @@ going:
 	BGE many
 	JMP single
 doubtful:
-	WORD $0xfd40005b // ldr d27, [x2]
-	WORD $0xfd400456 // ldr d22, [x2, #8]
-	WORD $0xfd40085c // ldr d28, [x2, #16]
-	WORD $0xfd400c55 // ldr d21, [x2, #24]
-	WORD $0x3dc04c8c // ldr q12, [x4, #304]
-	WORD $0x3dc04c99 // ldr q25, [x4, #304]
-	WORD $0x3dc04c97 // ldr q23, [x4, #304]
-	WORD $0x3dc04c98 // ldr q24, [x4, #304]
-	WORD $0x0e617b7a // fcvtl v26.2d, v27.2s
-	WORD $0x0e617ac8 // fcvtl v8.2d, v22.2s
-	WORD $0x0e617b89 // fcvtl v9.2d, v28.2s
-	WORD $0x0e617aaa // fcvtl v10.2d, v21.2s
-	WORD $0x6eece74b // fcmgt v11.2d, v26.2d, v12.2d
-	WORD $0x6ef9e514 // fcmgt v20.2d, v8.2d, v25.2d
-	WORD $0x6ef7e52f // fcmgt v15.2d, v9.2d, v23.2d
-	WORD $0x6ef8e553 // fcmgt v19.2d, v10.2d, v24.2d
-	WORD $0x6e7a1d8b // bsl v11.16b, v12.16b, v26.16b
-	WORD $0x6e681f34 // bsl v20.16b, v25.16b, v8.16b
-	WORD $0x6e691eef // bsl v15.16b, v23.16b, v9.16b
-	WORD $0x6e6a1f13 // bsl v19.16b, v24.16b, v10.16b
-	WORD $0x3dc0508a // ldr q10, [x4, #320]
-	WORD $0x3dc05098 // ldr q24, [x4, #320]
-	WORD $0x3dc05089 // ldr q9, [x4, #320]
-	WORD $0x3dc05097 // ldr q23, [x4, #320]
-	WORD $0x6eebe548 // fcmgt v8.2d, v10.2d, v11.2d
-	WORD $0x6ef4e719 // fcmgt v25.2d, v24.2d, v20.2d
-	WORD $0x6eefe53a // fcmgt v26.2d, v9.2d, v15.2d
-	WORD $0x6ef3e6ec // fcmgt v12.2d, v23.2d, v19.2d
-	WORD $0x6e6b1d48 // bsl v8.16b, v10.16b, v11.16b
-	WORD $0x6e741f19 // bsl v25.16b, v24.16b, v20.16b
-	WORD $0x6e6f1d3a // bsl v26.16b, v9.16b, v15.16b
-	WORD $0x6e731eec // bsl v12.16b, v23.16b, v19.16b
-	WORD $0x6e68dd13 // fmul v19.2d, v8.2d, v8.2d
-	WORD $0x6e79df37 // fmul v23.2d, v25.2d, v25.2d
-	WORD $0x6e7adf4f // fmul v15.2d, v26.2d, v26.2d
-	WORD $0x6e6cdd89 // fmul v9.2d, v12.2d, v12.2d
-	WORD $0x4ea31c74 // mov v20.16b, v3.16b
-	WORD $0x4ea31c78 // mov v24.16b, v3.16b
-	WORD $0x4ea31c6b // mov v11.16b, v3.16b
-	WORD $0x4ea31c6a // mov v10.16b, v3.16b
-	WORD $0x4e62ce74 // fmla v20.2d, v19.2d, v2.2d
-	WORD $0x4e62cef8 // fmla v24.2d, v23.2d, v2.2d
-	WORD $0x4e62cdeb // fmla v11.2d, v15.2d, v2.2d
-	WORD $0x4e62cd2a // fmla v10.2d, v9.2d, v2.2d
-	WORD $0x6e74dd14 // fmul v20.2d, v8.2d, v20.2d
-	WORD $0x6e78df38 // fmul v24.2d, v25.2d, v24.2d
-	WORD $0x6e6bdf4b // fmul v11.2d, v26.2d, v11.2d
-	WORD $0x6e6add8a // fmul v10.2d, v12.2d, v10.2d
-	WORD $0x4ea51ca9 // mov v9.16b, v5.16b
-	WORD $0x4ea51caf // mov v15.16b, v5.16b
-	WORD $0x4ea51cb7 // mov v23.16b, v5.16b
-	WORD $0x4ea51cb3 // mov v19.16b, v5.16b
-	WORD $0x4e64ce89 // fmla v9.2d, v20.2d, v4.2d
-	WORD $0x4e64cf0f // fmla v15.2d, v24.2d, v4.2d
-	WORD $0x4e64cd77 // fmla v23.2d, v11.2d, v4.2d
-	WORD $0x4e64cd53 // fmla v19.2d, v10.2d, v4.2d
-	WORD $0x4ee5d52e // fsub v14.2d, v9.2d, v5.2d
-	WORD $0x4ee5d5f2 // fsub v18.2d, v15.2d, v5.2d
-	WORD $0x4ee5d6ed // fsub v13.2d, v23.2d, v5.2d
-	WORD $0x4ee5d671 // fsub v17.2d, v19.2d, v5.2d
-	WORD $0x4ee6cdd4 // fmls v20.2d, v14.2d, v6.2d
-	WORD $0x4ee6ce58 // fmls v24.2d, v18.2d, v6.2d
-	WORD $0x4ee6cdab // fmls v11.2d, v13.2d, v6.2d
-	WORD $0x4ee6ce2a // fmls v10.2d, v17.2d, v6.2d
-	WORD $0x4ee7cdd4 // fmls v20.2d, v14.2d, v7.2d
-	WORD $0x4ee7ce58 // fmls v24.2d, v18.2d, v7.2d
-	WORD $0x4ee7cdab // fmls v11.2d, v13.2d, v7.2d
-	WORD $0x4ee7ce2a // fmls v10.2d, v17.2d, v7.2d
-	WORD $0x3dc02091 // ldr q17, [x4, #128]
-	WORD $0x3dc0208d // ldr q13, [x4, #128]
-	WORD $0x3dc02092 // ldr q18, [x4, #128]
-	WORD $0x3dc0208e // ldr q14, [x4, #128]
-	WORD $0x3dc02490 // ldr q16, [x4, #144]
-	WORD $0x3dc0249d // ldr q29, [x4, #144]
-	WORD $0x3dc0249e // ldr q30, [x4, #144]
-	WORD $0x3dc0249f // ldr q31, [x4, #144]
-	WORD $0x4e74ce30 // fmla v16.2d, v17.2d, v20.2d
-	WORD $0x4e78cdbd // fmla v29.2d, v13.2d, v24.2d
-	WORD $0x4e6bce5e // fmla v30.2d, v18.2d, v11.2d
-	WORD $0x4e6acddf // fmla v31.2d, v14.2d, v10.2d
-	WORD $0x3dc0288e // ldr q14, [x4, #160]
-	WORD $0x3dc02892 // ldr q18, [x4, #160]
-	WORD $0x3dc0288d // ldr q13, [x4, #160]
-	WORD $0x3dc02891 // ldr q17, [x4, #160]
-	WORD $0x4e74ce0e // fmla v14.2d, v16.2d, v20.2d
-	WORD $0x4e78cfb2 // fmla v18.2d, v29.2d, v24.2d
-	WORD $0x4e6bcfcd // fmla v13.2d, v30.2d, v11.2d
-	WORD $0x4e6acff1 // fmla v17.2d, v31.2d, v10.2d
-	WORD $0x3dc02c9f // ldr q31, [x4, #176]
-	WORD $0x3dc02c9e // ldr q30, [x4, #176]
-	WORD $0x3dc02c9d // ldr q29, [x4, #176]
-	WORD $0x3dc02c90 // ldr q16, [x4, #176]
-	WORD $0x4e74cddf // fmla v31.2d, v14.2d, v20.2d
-	WORD $0x4e78ce5e // fmla v30.2d, v18.2d, v24.2d
-	WORD $0x4e6bcdbd // fmla v29.2d, v13.2d, v11.2d
-	WORD $0x4e6ace30 // fmla v16.2d, v17.2d, v10.2d
-	WORD $0x3dc03091 // ldr q17, [x4, #192]
-	WORD $0x3dc0308d // ldr q13, [x4, #192]
-	WORD $0x3dc03092 // ldr q18, [x4, #192]
-	WORD $0x3dc0308e // ldr q14, [x4, #192]
-	WORD $0x4e74cff1 // fmla v17.2d, v31.2d, v20.2d
-	WORD $0x4e78cfcd // fmla v13.2d, v30.2d, v24.2d
-	WORD $0x4e6bcfb2 // fmla v18.2d, v29.2d, v11.2d
-	WORD $0x4e6ace0e // fmla v14.2d, v16.2d, v10.2d
-	WORD $0x6e74de90 // fmul v16.2d, v20.2d, v20.2d
-	WORD $0x6e78df1d // fmul v29.2d, v24.2d, v24.2d
-	WORD $0x6e6bdd7e // fmul v30.2d, v11.2d, v11.2d
-	WORD $0x6e6add5f // fmul v31.2d, v10.2d, v10.2d
-	WORD $0x4e71ce14 // fmla v20.2d, v16.2d, v17.2d
-	WORD $0x4e6dcfb8 // fmla v24.2d, v29.2d, v13.2d
-	WORD $0x4e72cfcb // fmla v11.2d, v30.2d, v18.2d
-	WORD $0x4e6ecfea // fmla v10.2d, v31.2d, v14.2d
-	WORD $0x3dc0348e // ldr q14, [x4, #208]
-	WORD $0x3dc0349f // ldr q31, [x4, #208]
-	WORD $0x3dc03492 // ldr q18, [x4, #208]
-	WORD $0x3dc0349e // ldr q30, [x4, #208]
-	WORD $0x4e2e1d2e // and v14.16b, v9.16b, v14.16b
-	WORD $0x4e3f1dff // and v31.16b, v15.16b, v31.16b
-	WORD $0x4e321ef2 // and v18.16b, v23.16b, v18.16b
-	WORD $0x4e3e1e7e // and v30.16b, v19.16b, v30.16b
-	WORD $0x4e083dcc // mov x12, v14.d[0]
-	WORD $0x4e083feb // mov x11, v31.d[0]
-	WORD $0x4e083e4a // mov x10, v18.d[0]
-	WORD $0x4e083fc9 // mov x9, v30.d[0]
-	WORD $0x4e183dc8 // mov x8, v14.d[1]
-	WORD $0x4e183fe7 // mov x7, v31.d[1]
-	WORD $0x4e183e46 // mov x6, v18.d[1]
-	WORD $0x4e183fc5 // mov x5, v30.d[1]
-	WORD $0xfc6c787e // ldr d30, [x3, x12, lsl #3]
-	WORD $0xfc6b7872 // ldr d18, [x3, x11, lsl #3]
-	WORD $0xfc6a787f // ldr d31, [x3, x10, lsl #3]
-	WORD $0xfc69786e // ldr d14, [x3, x9, lsl #3]
-	WORD $0xfc68786d // ldr d13, [x3, x8, lsl #3]
-	WORD $0xfc67787d // ldr d29, [x3, x7, lsl #3]
-	WORD $0xfc667871 // ldr d17, [x3, x6, lsl #3]
-	WORD $0xfc657870 // ldr d16, [x3, x5, lsl #3]
-	WORD $0x4ecd3bcd // zip1 v13.2d, v30.2d, v13.2d
-	WORD $0x4edd3a5d // zip1 v29.2d, v18.2d, v29.2d
-	WORD $0x4ed13bf1 // zip1 v17.2d, v31.2d, v17.2d
-	WORD $0x4ed039d0 // zip1 v16.2d, v14.2d, v16.2d
-	WORD $0x4f705529 // shl v9.2d, v9.2d, #48
-	WORD $0x4f7055ef // shl v15.2d, v15.2d, #48
-	WORD $0x4f7056f7 // shl v23.2d, v23.2d, #48
-	WORD $0x4f705673 // shl v19.2d, v19.2d, #48
-	WORD $0x4ee985a9 // add v9.2d, v13.2d, v9.2d
-	WORD $0x4eef87af // add v15.2d, v29.2d, v15.2d
-	WORD $0x4ef78637 // add v23.2d, v17.2d, v23.2d
-	WORD $0x4ef38613 // add v19.2d, v16.2d, v19.2d
-	WORD $0x3dc03890 // ldr q16, [x4, #224]
-	WORD $0x3dc03891 // ldr q17, [x4, #224]
-	WORD $0x3dc0389d // ldr q29, [x4, #224]
-	WORD $0x3dc0388d // ldr q13, [x4, #224]
-	WORD $0x4ea91d2e // mov v14.16b, v9.16b
-	WORD $0x4eaf1dff // mov v31.16b, v15.16b
-	WORD $0x4eb71ef2 // mov v18.16b, v23.16b
-	WORD $0x4eb31e7e // mov v30.16b, v19.16b
-	WORD $0x4e74cd2e // fmla v14.2d, v9.2d, v20.2d
-	WORD $0x4e78cdff // fmla v31.2d, v15.2d, v24.2d
-	WORD $0x4e6bcef2 // fmla v18.2d, v23.2d, v11.2d
-	WORD $0x4e6ace7e // fmla v30.2d, v19.2d, v10.2d
-	WORD $0x4e6ed60e // fadd v14.2d, v16.2d, v14.2d
-	WORD $0x4e7fd63f // fadd v31.2d, v17.2d, v31.2d
-	WORD $0x4e72d7b2 // fadd v18.2d, v29.2d, v18.2d
-	WORD $0x4e7ed5be // fadd v30.2d, v13.2d, v30.2d
-	WORD $0x6e6efd0e // fdiv v14.2d, v8.2d, v14.2d
-	WORD $0x6e7fff3f // fdiv v31.2d, v25.2d, v31.2d
-	WORD $0x6e72ff52 // fdiv v18.2d, v26.2d, v18.2d
-	WORD $0x6e7efd9e // fdiv v30.2d, v12.2d, v30.2d
-	WORD $0x3dc0548c // ldr q12, [x4, #336]
-	WORD $0x3dc0549a // ldr q26, [x4, #336]
-	WORD $0x3dc05499 // ldr q25, [x4, #336]
-	WORD $0x3dc05488 // ldr q8, [x4, #336]
-	WORD $0x3dc0588d // ldr q13, [x4, #352]
-	WORD $0x3dc0589d // ldr q29, [x4, #352]
-	WORD $0x3dc05891 // ldr q17, [x4, #352]
-	WORD $0x3dc05890 // ldr q16, [x4, #352]
-	WORD $0x6e6dddcd // fmul v13.2d, v14.2d, v13.2d
-	WORD $0x6e7ddffd // fmul v29.2d, v31.2d, v29.2d
-	WORD $0x6e71de51 // fmul v17.2d, v18.2d, v17.2d
-	WORD $0x6e70dfd0 // fmul v16.2d, v30.2d, v16.2d
-	WORD $0x4eedd5ca // fsub v10.2d, v14.2d, v13.2d
-	WORD $0x4efdd7f3 // fsub v19.2d, v31.2d, v29.2d
-	WORD $0x4ef1d64b // fsub v11.2d, v18.2d, v17.2d
-	WORD $0x4ef0d7d7 // fsub v23.2d, v30.2d, v16.2d
-	WORD $0x0e61694a // fcvtn v10.2s, v10.2d
-	WORD $0x0e616a73 // fcvtn v19.2s, v19.2d
-	WORD $0x0e61696b // fcvtn v11.2s, v11.2d
-	WORD $0x0e616af7 // fcvtn v23.2s, v23.2d
-	WORD $0x4e6dd5cd // fadd v13.2d, v14.2d, v13.2d
-	WORD $0x4e7dd7fd // fadd v29.2d, v31.2d, v29.2d
-	WORD $0x4e71d651 // fadd v17.2d, v18.2d, v17.2d
-	WORD $0x4e70d7d0 // fadd v16.2d, v30.2d, v16.2d
-	WORD $0x0e6169ad // fcvtn v13.2s, v13.2d
-	WORD $0x0e616bbd // fcvtn v29.2s, v29.2d
-	WORD $0x0e616a31 // fcvtn v17.2s, v17.2d
-	WORD $0x0e616a10 // fcvtn v16.2s, v16.2d
-	WORD $0x2ead8d4d // cmeq v13.2s, v10.2s, v13.2s
-	WORD $0x2ebd8e7d // cmeq v29.2s, v19.2s, v29.2s
-	WORD $0x2eb18d71 // cmeq v17.2s, v11.2s, v17.2s
-	WORD $0x2eb08ef0 // cmeq v16.2s, v23.2s, v16.2s
-	WORD $0x0eac1d4c // orr v12.8b, v10.8b, v12.8b
-	WORD $0x0eba1e7a // orr v26.8b, v19.8b, v26.8b
-	WORD $0x0eb91d79 // orr v25.8b, v11.8b, v25.8b
-	WORD $0x0ea81ee8 // orr v8.8b, v23.8b, v8.8b
-	WORD $0x3dc05c97 // ldr q23, [x4, #368]
-	WORD $0x3dc05c8b // ldr q11, [x4, #368]
-	WORD $0x3dc05c93 // ldr q19, [x4, #368]
-	WORD $0x3dc05c8a // ldr q10, [x4, #368]
-	WORD $0x2e771d8d // bsl v13.8b, v12.8b, v23.8b
-	WORD $0x2e6b1f5d // bsl v29.8b, v26.8b, v11.8b
-	WORD $0x2e731f31 // bsl v17.8b, v25.8b, v19.8b
-	WORD $0x2e6a1d10 // bsl v16.8b, v8.8b, v10.8b
-	WORD $0x3dc0608a // ldr q10, [x4, #384]
-	WORD $0x3dc06088 // ldr q8, [x4, #384]
-	WORD $0x3dc06093 // ldr q19, [x4, #384]
-	WORD $0x3dc06099 // ldr q25, [x4, #384]
-	WORD $0x2e2ae76a // fcmge v10.2s, v27.2s, v10.2s
-	WORD $0x2e28e6c8 // fcmge v8.2s, v22.2s, v8.2s
-	WORD $0x2e33e793 // fcmge v19.2s, v28.2s, v19.2s
-	WORD $0x2e39e6b9 // fcmge v25.2s, v21.2s, v25.2s
-	WORD $0x2e6d1f6a // bsl v10.8b, v27.8b, v13.8b
-	WORD $0x2e7d1ec8 // bsl v8.8b, v22.8b, v29.8b
-	WORD $0x2e711f93 // bsl v19.8b, v28.8b, v17.8b
-	WORD $0x2e701eb9 // bsl v25.8b, v21.8b, v16.8b
-	WORD $0x3dc06490 // ldr q16, [x4, #400]
-	WORD $0x3dc06491 // ldr q17, [x4, #400]
-	WORD $0x3dc0649d // ldr q29, [x4, #400]
-	WORD $0x3dc0648d // ldr q13, [x4, #400]
-	WORD $0x2e3be610 // fcmge v16.2s, v16.2s, v27.2s
-	WORD $0x2e36e631 // fcmge v17.2s, v17.2s, v22.2s
-	WORD $0x2e3ce7bd // fcmge v29.2s, v29.2s, v28.2s
-	WORD $0x2e35e5ad // fcmge v13.2s, v13.2s, v21.2s
-	WORD $0x3dc0688b // ldr q11, [x4, #416]
-	WORD $0x3dc0689a // ldr q26, [x4, #416]
-	WORD $0x3dc06897 // ldr q23, [x4, #416]
-	WORD $0x3dc0688c // ldr q12, [x4, #416]
-	WORD $0x2e6a1d70 // bsl v16.8b, v11.8b, v10.8b
-	WORD $0x2e681f51 // bsl v17.8b, v26.8b, v8.8b
-	WORD $0x2e731efd // bsl v29.8b, v23.8b, v19.8b
-	WORD $0x2e791d8d // bsl v13.8b, v12.8b, v25.8b
-	WORD $0x0e3be77b // fcmeq v27.2s, v27.2s, v27.2s
-	WORD $0x0e36e6d6 // fcmeq v22.2s, v22.2s, v22.2s
-	WORD $0x0e3ce79c // fcmeq v28.2s, v28.2s, v28.2s
-	WORD $0x0e35e6b5 // fcmeq v21.2s, v21.2s, v21.2s
-	WORD $0x3dc06c99 // ldr q25, [x4, #432]
+	WORD $0xfd400048 // ldr d8, [x2]
+	WORD $0xfd400449 // ldr d9, [x2, #8]
+	WORD $0xfd400858 // ldr d24, [x2, #16]
+	WORD $0xfd400c4b // ldr d11, [x2, #24]
+	WORD $0x3dc0688a // ldr q10, [x4, #416]
+	WORD $0x3dc0689b // ldr q27, [x4, #416]
+	WORD $0x3dc06892 // ldr q18, [x4, #416]
+	WORD $0x3dc06890 // ldr q16, [x4, #416]
+	WORD $0x0e617911 // fcvtl v17.2d, v8.2s
+	WORD $0x0e61793a // fcvtl v26.2d, v9.2s
+	WORD $0x0e617b0c // fcvtl v12.2d, v24.2s
+	WORD $0x0e61796f // fcvtl v15.2d, v11.2s
+	WORD $0x6eeae63c // fcmgt v28.2d, v17.2d, v10.2d
+	WORD $0x6efbe753 // fcmgt v19.2d, v26.2d, v27.2d
+	WORD $0x6ef2e594 // fcmgt v20.2d, v12.2d, v18.2d
+	WORD $0x6ef0e5f9 // fcmgt v25.2d, v15.2d, v16.2d
+	WORD $0x6e711d5c // bsl v28.16b, v10.16b, v17.16b
+	WORD $0x6e7a1f73 // bsl v19.16b, v27.16b, v26.16b
+	WORD $0x6e6c1e54 // bsl v20.16b, v18.16b, v12.16b
+	WORD $0x6e6f1e19 // bsl v25.16b, v16.16b, v15.16b
+	WORD $0x3dc06c8f // ldr q15, [x4, #432]
+	WORD $0x3dc06c90 // ldr q16, [x4, #432]
 	WORD $0x3dc06c8c // ldr q12, [x4, #432]
-	WORD $0x3dc06c93 // ldr q19, [x4, #432]
-	WORD $0x3dc06c97 // ldr q23, [x4, #432]
-	WORD $0x2e791e1b // bsl v27.8b, v16.8b, v25.8b
-	WORD $0x2e6c1e36 // bsl v22.8b, v17.8b, v12.8b
-	WORD $0x2e731fbc // bsl v28.8b, v29.8b, v19.8b
-	WORD $0x2e771db5 // bsl v21.8b, v13.8b, v23.8b
-	WORD $0xfd00003b // str d27, [x1]
-	WORD $0xfd000436 // str d22, [x1, #8]
-	WORD $0xfd00083c // str d28, [x1, #16]
-	WORD $0xfd000c35 // str d21, [x1, #24]
+	WORD $0x3dc06c92 // ldr q18, [x4, #432]
+	WORD $0x6efce5fa // fcmgt v26.2d, v15.2d, v28.2d
+	WORD $0x6ef3e61b // fcmgt v27.2d, v16.2d, v19.2d
+	WORD $0x6ef4e591 // fcmgt v17.2d, v12.2d, v20.2d
+	WORD $0x6ef9e64a // fcmgt v10.2d, v18.2d, v25.2d
+	WORD $0x6e7c1dfa // bsl v26.16b, v15.16b, v28.16b
+	WORD $0x6e731e1b // bsl v27.16b, v16.16b, v19.16b
+	WORD $0x6e741d91 // bsl v17.16b, v12.16b, v20.16b
+	WORD $0x6e791e4a // bsl v10.16b, v18.16b, v25.16b
+	WORD $0x6e7adf59 // fmul v25.2d, v26.2d, v26.2d
+	WORD $0x6e7bdf72 // fmul v18.2d, v27.2d, v27.2d
+	WORD $0x6e71de34 // fmul v20.2d, v17.2d, v17.2d
+	WORD $0x6e6add4c // fmul v12.2d, v10.2d, v10.2d
+	WORD $0x3dc07093 // ldr q19, [x4, #448]
+	WORD $0x3dc07090 // ldr q16, [x4, #448]
+	WORD $0x3dc0709c // ldr q28, [x4, #448]
+	WORD $0x3dc0708f // ldr q15, [x4, #448]
+	WORD $0x3dc07497 // ldr q23, [x4, #464]
+	WORD $0x3dc07496 // ldr q22, [x4, #464]
+	WORD $0x3dc07495 // ldr q21, [x4, #464]
+	WORD $0x3dc0748d // ldr q13, [x4, #464]
+	WORD $0x4e73cf37 // fmla v23.2d, v25.2d, v19.2d
+	WORD $0x4e70ce56 // fmla v22.2d, v18.2d, v16.2d
+	WORD $0x4e7cce95 // fmla v21.2d, v20.2d, v28.2d
+	WORD $0x4e6fcd8d // fmla v13.2d, v12.2d, v15.2d
+	WORD $0x6e77df57 // fmul v23.2d, v26.2d, v23.2d
+	WORD $0x6e76df76 // fmul v22.2d, v27.2d, v22.2d
+	WORD $0x6e75de35 // fmul v21.2d, v17.2d, v21.2d
+	WORD $0x6e6ddd4d // fmul v13.2d, v10.2d, v13.2d
+	WORD $0x3dc0788f // ldr q15, [x4, #480]
+	WORD $0x3dc0788c // ldr q12, [x4, #480]
+	WORD $0x3dc0789c // ldr q28, [x4, #480]
+	WORD $0x3dc07894 // ldr q20, [x4, #480]
+	WORD $0x3dc07c90 // ldr q16, [x4, #496]
+	WORD $0x3dc07c92 // ldr q18, [x4, #496]
+	WORD $0x3dc07c93 // ldr q19, [x4, #496]
+	WORD $0x3dc07c99 // ldr q25, [x4, #496]
+	WORD $0x4e6fcef0 // fmla v16.2d, v23.2d, v15.2d
+	WORD $0x4e6cced2 // fmla v18.2d, v22.2d, v12.2d
+	WORD $0x4e7cceb3 // fmla v19.2d, v21.2d, v28.2d
+	WORD $0x4e74cdb9 // fmla v25.2d, v13.2d, v20.2d
+	WORD $0x3dc07c94 // ldr q20, [x4, #496]
+	WORD $0x3dc07c9c // ldr q28, [x4, #496]
+	WORD $0x3dc07c8c // ldr q12, [x4, #496]
+	WORD $0x3dc07c8f // ldr q15, [x4, #496]
+	WORD $0x4ef4d614 // fsub v20.2d, v16.2d, v20.2d
+	WORD $0x4efcd65c // fsub v28.2d, v18.2d, v28.2d
+	WORD $0x4eecd66c // fsub v12.2d, v19.2d, v12.2d
+	WORD $0x4eefd72f // fsub v15.2d, v25.2d, v15.2d
+	WORD $0x3dc0808e // ldr q14, [x4, #512]
+	WORD $0x3dc0809d // ldr q29, [x4, #512]
+	WORD $0x3dc0809e // ldr q30, [x4, #512]
+	WORD $0x3dc0809f // ldr q31, [x4, #512]
+	WORD $0x4eeece97 // fmls v23.2d, v20.2d, v14.2d
+	WORD $0x4efdcf96 // fmls v22.2d, v28.2d, v29.2d
+	WORD $0x4efecd95 // fmls v21.2d, v12.2d, v30.2d
+	WORD $0x4effcded // fmls v13.2d, v15.2d, v31.2d
+	WORD $0x3dc0849f // ldr q31, [x4, #528]
+	WORD $0x3dc0849e // ldr q30, [x4, #528]
+	WORD $0x3dc0849d // ldr q29, [x4, #528]
+	WORD $0x3dc0848e // ldr q14, [x4, #528]
+	WORD $0x4effce97 // fmls v23.2d, v20.2d, v31.2d
+	WORD $0x4efecf96 // fmls v22.2d, v28.2d, v30.2d
+	WORD $0x4efdcd95 // fmls v21.2d, v12.2d, v29.2d
+	WORD $0x4eeecded // fmls v13.2d, v15.2d, v14.2d
+	WORD $0x3dc0888e // ldr q14, [x4, #544]
+	WORD $0x3dc0888f // ldr q15, [x4, #544]
+	WORD $0x3dc0889d // ldr q29, [x4, #544]
+	WORD $0x3dc0888c // ldr q12, [x4, #544]
+	WORD $0x3dc08c9e // ldr q30, [x4, #560]
+	WORD $0x3dc08c9c // ldr q28, [x4, #560]
+	WORD $0x3dc08c9f // ldr q31, [x4, #560]
+	WORD $0x3dc08c94 // ldr q20, [x4, #560]
+	WORD $0x4e77cdde // fmla v30.2d, v14.2d, v23.2d
+	WORD $0x4e76cdfc // fmla v28.2d, v15.2d, v22.2d
+	WORD $0x4e75cfbf // fmla v31.2d, v29.2d, v21.2d
+	WORD $0x4e6dcd94 // fmla v20.2d, v12.2d, v13.2d
+	WORD $0x3dc0908c // ldr q12, [x4, #576]
+	WORD $0x3dc0909d // ldr q29, [x4, #576]
+	WORD $0x3dc0908f // ldr q15, [x4, #576]
+	WORD $0x3dc0908e // ldr q14, [x4, #576]
+	WORD $0x4e77cfcc // fmla v12.2d, v30.2d, v23.2d
+	WORD $0x4e76cf9d // fmla v29.2d, v28.2d, v22.2d
+	WORD $0x4e75cfef // fmla v15.2d, v31.2d, v21.2d
+	WORD $0x4e6dce8e // fmla v14.2d, v20.2d, v13.2d
+	WORD $0x3dc09494 // ldr q20, [x4, #592]
+	WORD $0x3dc0949f // ldr q31, [x4, #592]
+	WORD $0x3dc0949c // ldr q28, [x4, #592]
+	WORD $0x3dc0949e // ldr q30, [x4, #592]
+	WORD $0x4e77cd94 // fmla v20.2d, v12.2d, v23.2d
+	WORD $0x4e76cfbf // fmla v31.2d, v29.2d, v22.2d
+	WORD $0x4e75cdfc // fmla v28.2d, v15.2d, v21.2d
+	WORD $0x4e6dcdde // fmla v30.2d, v14.2d, v13.2d
+	WORD $0x3dc0988e // ldr q14, [x4, #608]
+	WORD $0x3dc0988f // ldr q15, [x4, #608]
+	WORD $0x3dc0989d // ldr q29, [x4, #608]
+	WORD $0x3dc0988c // ldr q12, [x4, #608]
+	WORD $0x4e77ce8e // fmla v14.2d, v20.2d, v23.2d
+	WORD $0x4e76cfef // fmla v15.2d, v31.2d, v22.2d
+	WORD $0x4e75cf9d // fmla v29.2d, v28.2d, v21.2d
+	WORD $0x4e6dcfcc // fmla v12.2d, v30.2d, v13.2d
+	WORD $0x6e77defe // fmul v30.2d, v23.2d, v23.2d
+	WORD $0x6e76dedc // fmul v28.2d, v22.2d, v22.2d
+	WORD $0x6e75debf // fmul v31.2d, v21.2d, v21.2d
+	WORD $0x6e6dddb4 // fmul v20.2d, v13.2d, v13.2d
+	WORD $0x4e6ecfd7 // fmla v23.2d, v30.2d, v14.2d
+	WORD $0x4e6fcf96 // fmla v22.2d, v28.2d, v15.2d
+	WORD $0x4e7dcff5 // fmla v21.2d, v31.2d, v29.2d
+	WORD $0x4e6cce8d // fmla v13.2d, v20.2d, v12.2d
+	WORD $0x3dc09c8c // ldr q12, [x4, #624]
+	WORD $0x3dc09c94 // ldr q20, [x4, #624]
+	WORD $0x3dc09c9d // ldr q29, [x4, #624]
+	WORD $0x3dc09c9f // ldr q31, [x4, #624]
+	WORD $0x4e2c1e0c // and v12.16b, v16.16b, v12.16b
+	WORD $0x4e341e54 // and v20.16b, v18.16b, v20.16b
+	WORD $0x4e3d1e7d // and v29.16b, v19.16b, v29.16b
+	WORD $0x4e3f1f3f // and v31.16b, v25.16b, v31.16b
+	WORD $0x4e083d85 // mov x5, v12.d[0]
+	WORD $0x4e083e86 // mov x6, v20.d[0]
+	WORD $0x4e083fa7 // mov x7, v29.d[0]
+	WORD $0x4e083fe8 // mov x8, v31.d[0]
+	WORD $0x4e183d89 // mov x9, v12.d[1]
+	WORD $0x4e183e8a // mov x10, v20.d[1]
+	WORD $0x4e183fab // mov x11, v29.d[1]
+	WORD $0x4e183fec // mov x12, v31.d[1]
+	WORD $0xfc65787f // ldr d31, [x3, x5, lsl #3]
+	WORD $0xfc66787d // ldr d29, [x3, x6, lsl #3]
+	WORD $0xfc677874 // ldr d20, [x3, x7, lsl #3]
+	WORD $0xfc68786c // ldr d12, [x3, x8, lsl #3]
+	WORD $0xfc69786f // ldr d15, [x3, x9, lsl #3]
+	WORD $0xfc6a787c // ldr d28, [x3, x10, lsl #3]
+	WORD $0xfc6b786e // ldr d14, [x3, x11, lsl #3]
+	WORD $0xfc6c787e // ldr d30, [x3, x12, lsl #3]
+	WORD $0x4ecf3bef // zip1 v15.2d, v31.2d, v15.2d
+	WORD $0x4edc3bbc // zip1 v28.2d, v29.2d, v28.2d
+	WORD $0x4ece3a8e // zip1 v14.2d, v20.2d, v14.2d
+	WORD $0x4ede399e // zip1 v30.2d, v12.2d, v30.2d
+	WORD $0x4f705610 // shl v16.2d, v16.2d, #48
+	WORD $0x4f705652 // shl v18.2d, v18.2d, #48
+	WORD $0x4f705673 // shl v19.2d, v19.2d, #48
+	WORD $0x4f705739 // shl v25.2d, v25.2d, #48
+	WORD $0x4ef085f0 // add v16.2d, v15.2d, v16.2d
+	WORD $0x4ef28792 // add v18.2d, v28.2d, v18.2d
+	WORD $0x4ef385d3 // add v19.2d, v14.2d, v19.2d
+	WORD $0x4ef987d9 // add v25.2d, v30.2d, v25.2d
+	WORD $0x3dc0a09e // ldr q30, [x4, #640]
+	WORD $0x3dc0a08e // ldr q14, [x4, #640]
+	WORD $0x3dc0a09c // ldr q28, [x4, #640]
+	WORD $0x3dc0a08f // ldr q15, [x4, #640]
+	WORD $0x4eb01e0c // mov v12.16b, v16.16b
+	WORD $0x4eb21e54 // mov v20.16b, v18.16b
+	WORD $0x4eb31e7d // mov v29.16b, v19.16b
+	WORD $0x4eb91f3f // mov v31.16b, v25.16b
+	WORD $0x4e77ce0c // fmla v12.2d, v16.2d, v23.2d
+	WORD $0x4e76ce54 // fmla v20.2d, v18.2d, v22.2d
+	WORD $0x4e75ce7d // fmla v29.2d, v19.2d, v21.2d
+	WORD $0x4e6dcf3f // fmla v31.2d, v25.2d, v13.2d
+	WORD $0x4e6cd7cc // fadd v12.2d, v30.2d, v12.2d
+	WORD $0x4e74d5d4 // fadd v20.2d, v14.2d, v20.2d
+	WORD $0x4e7dd79d // fadd v29.2d, v28.2d, v29.2d
+	WORD $0x4e7fd5ff // fadd v31.2d, v15.2d, v31.2d
+	WORD $0x6e6cff4c // fdiv v12.2d, v26.2d, v12.2d
+	WORD $0x6e74ff74 // fdiv v20.2d, v27.2d, v20.2d
+	WORD $0x6e7dfe3d // fdiv v29.2d, v17.2d, v29.2d
+	WORD $0x6e7ffd5f // fdiv v31.2d, v10.2d, v31.2d
+	WORD $0x3dc0a48a // ldr q10, [x4, #656]
+	WORD $0x3dc0a491 // ldr q17, [x4, #656]
+	WORD $0x3dc0a49b // ldr q27, [x4, #656]
+	WORD $0x3dc0a49a // ldr q26, [x4, #656]
+	WORD $0x3dc0a88f // ldr q15, [x4, #672]
+	WORD $0x3dc0a89c // ldr q28, [x4, #672]
+	WORD $0x3dc0a88e // ldr q14, [x4, #672]
+	WORD $0x3dc0a89e // ldr q30, [x4, #672]
+	WORD $0x6e6fdd8f // fmul v15.2d, v12.2d, v15.2d
+	WORD $0x6e7cde9c // fmul v28.2d, v20.2d, v28.2d
+	WORD $0x6e6edfae // fmul v14.2d, v29.2d, v14.2d
+	WORD $0x6e7edffe // fmul v30.2d, v31.2d, v30.2d
+	WORD $0x4eefd58d // fsub v13.2d, v12.2d, v15.2d
+	WORD $0x4efcd699 // fsub v25.2d, v20.2d, v28.2d
+	WORD $0x4eeed7b5 // fsub v21.2d, v29.2d, v14.2d
+	WORD $0x4efed7f3 // fsub v19.2d, v31.2d, v30.2d
+	WORD $0x0e6169ad // fcvtn v13.2s, v13.2d
+	WORD $0x0e616b39 // fcvtn v25.2s, v25.2d
+	WORD $0x0e616ab5 // fcvtn v21.2s, v21.2d
+	WORD $0x0e616a73 // fcvtn v19.2s, v19.2d
+	WORD $0x4e6fd58f // fadd v15.2d, v12.2d, v15.2d
+	WORD $0x4e7cd69c // fadd v28.2d, v20.2d, v28.2d
+	WORD $0x4e6ed7ae // fadd v14.2d, v29.2d, v14.2d
+	WORD $0x4e7ed7fe // fadd v30.2d, v31.2d, v30.2d
+	WORD $0x0e6169ef // fcvtn v15.2s, v15.2d
+	WORD $0x0e616b9c // fcvtn v28.2s, v28.2d
+	WORD $0x0e6169ce // fcvtn v14.2s, v14.2d
+	WORD $0x0e616bde // fcvtn v30.2s, v30.2d
+	WORD $0x2eaf8daf // cmeq v15.2s, v13.2s, v15.2s
+	WORD $0x2ebc8f3c // cmeq v28.2s, v25.2s, v28.2s
+	WORD $0x2eae8eae // cmeq v14.2s, v21.2s, v14.2s
+	WORD $0x2ebe8e7e // cmeq v30.2s, v19.2s, v30.2s
+	WORD $0x0eaa1daa // orr v10.8b, v13.8b, v10.8b
+	WORD $0x0eb11f31 // orr v17.8b, v25.8b, v17.8b
+	WORD $0x0ebb1ebb // orr v27.8b, v21.8b, v27.8b
+	WORD $0x0eba1e7a // orr v26.8b, v19.8b, v26.8b
+	WORD $0x3dc0ac93 // ldr q19, [x4, #688]
+	WORD $0x3dc0ac95 // ldr q21, [x4, #688]
+	WORD $0x3dc0ac99 // ldr q25, [x4, #688]
+	WORD $0x3dc0ac8d // ldr q13, [x4, #688]
+	WORD $0x2e731d4f // bsl v15.8b, v10.8b, v19.8b
+	WORD $0x2e751e3c // bsl v28.8b, v17.8b, v21.8b
+	WORD $0x2e791f6e // bsl v14.8b, v27.8b, v25.8b
+	WORD $0x2e6d1f5e // bsl v30.8b, v26.8b, v13.8b
+	WORD $0x3dc0b08d // ldr q13, [x4, #704]
+	WORD $0x3dc0b09a // ldr q26, [x4, #704]
+	WORD $0x3dc0b099 // ldr q25, [x4, #704]
+	WORD $0x3dc0b09b // ldr q27, [x4, #704]
+	WORD $0x2e2de50d // fcmge v13.2s, v8.2s, v13.2s
+	WORD $0x2e3ae53a // fcmge v26.2s, v9.2s, v26.2s
+	WORD $0x2e39e719 // fcmge v25.2s, v24.2s, v25.2s
+	WORD $0x2e3be57b // fcmge v27.2s, v11.2s, v27.2s
+	WORD $0x2e6f1d0d // bsl v13.8b, v8.8b, v15.8b
+	WORD $0x2e7c1d3a // bsl v26.8b, v9.8b, v28.8b
+	WORD $0x2e6e1f19 // bsl v25.8b, v24.8b, v14.8b
+	WORD $0x2e7e1d7b // bsl v27.8b, v11.8b, v30.8b
+	WORD $0x3dc0b49e // ldr q30, [x4, #720]
+	WORD $0x3dc0b48e // ldr q14, [x4, #720]
+	WORD $0x3dc0b49c // ldr q28, [x4, #720]
+	WORD $0x3dc0b48f // ldr q15, [x4, #720]
+	WORD $0x2e28e7de // fcmge v30.2s, v30.2s, v8.2s
+	WORD $0x2e29e5ce // fcmge v14.2s, v14.2s, v9.2s
+	WORD $0x2e38e79c // fcmge v28.2s, v28.2s, v24.2s
+	WORD $0x2e2be5ef // fcmge v15.2s, v15.2s, v11.2s
+	WORD $0x3dc0b895 // ldr q21, [x4, #736]
+	WORD $0x3dc0b891 // ldr q17, [x4, #736]
+	WORD $0x3dc0b893 // ldr q19, [x4, #736]
+	WORD $0x3dc0b88a // ldr q10, [x4, #736]
+	WORD $0x2e6d1ebe // bsl v30.8b, v21.8b, v13.8b
+	WORD $0x2e7a1e2e // bsl v14.8b, v17.8b, v26.8b
+	WORD $0x2e791e7c // bsl v28.8b, v19.8b, v25.8b
+	WORD $0x2e7b1d4f // bsl v15.8b, v10.8b, v27.8b
+	WORD $0x0e28e508 // fcmeq v8.2s, v8.2s, v8.2s
+	WORD $0x0e29e529 // fcmeq v9.2s, v9.2s, v9.2s
+	WORD $0x0e38e718 // fcmeq v24.2s, v24.2s, v24.2s
+	WORD $0x0e2be56b // fcmeq v11.2s, v11.2s, v11.2s
+	WORD $0x3dc0bc9b // ldr q27, [x4, #752]
+	WORD $0x3dc0bc8a // ldr q10, [x4, #752]
+	WORD $0x3dc0bc99 // ldr q25, [x4, #752]
+	WORD $0x3dc0bc93 // ldr q19, [x4, #752]
+	WORD $0x2e7b1fc8 // bsl v8.8b, v30.8b, v27.8b
+	WORD $0x2e6a1dc9 // bsl v9.8b, v14.8b, v10.8b
+	WORD $0x2e791f98 // bsl v24.8b, v28.8b, v25.8b
+	WORD $0x2e731deb // bsl v11.8b, v15.8b, v19.8b
+	WORD $0xfd000028 // str d8, [x1]
+	WORD $0xfd000429 // str d9, [x1, #8]
+	WORD $0xfd000838 // str d24, [x1, #16]
+	WORD $0xfd000c2b // str d11, [x1, #24]
 	JMP going
 single:
 	ADDS $8, R0, R0
@@ -3174,70 +3248,75 @@ single:
 	SUBS $2, R0, R0
 	BLT rest
 one:
-	WORD $0xfd400055 // ldr d21, [x2]
-	WORD $0x3dc04c9c // ldr q28, [x4, #304]
-	WORD $0x0e617ab6 // fcvtl v22.2d, v21.2s
-	WORD $0x6efce6db // fcmgt v27.2d, v22.2d, v28.2d
-	WORD $0x6e761f9b // bsl v27.16b, v28.16b, v22.16b
-	WORD $0x3dc05096 // ldr q22, [x4, #320]
-	WORD $0x6efbe6dc // fcmgt v28.2d, v22.2d, v27.2d
-	WORD $0x6e7b1edc // bsl v28.16b, v22.16b, v27.16b
-	WORD $0x6e7cdf9b // fmul v27.2d, v28.2d, v28.2d
-	WORD $0x4ea31c76 // mov v22.16b, v3.16b
-	WORD $0x4e62cf76 // fmla v22.2d, v27.2d, v2.2d
-	WORD $0x6e76df96 // fmul v22.2d, v28.2d, v22.2d
-	WORD $0x4ea51cbb // mov v27.16b, v5.16b
-	WORD $0x4e64cedb // fmla v27.2d, v22.2d, v4.2d
-	WORD $0x4ee5d777 // fsub v23.2d, v27.2d, v5.2d
-	WORD $0x4ee6cef6 // fmls v22.2d, v23.2d, v6.2d
-	WORD $0x4ee7cef6 // fmls v22.2d, v23.2d, v7.2d
-	WORD $0x3dc02097 // ldr q23, [x4, #128]
-	WORD $0x3dc0248d // ldr q13, [x4, #144]
-	WORD $0x4e76ceed // fmla v13.2d, v23.2d, v22.2d
-	WORD $0x3dc02897 // ldr q23, [x4, #160]
-	WORD $0x4e76cdb7 // fmla v23.2d, v13.2d, v22.2d
-	WORD $0x3dc02c8d // ldr q13, [x4, #176]
-	WORD $0x4e76ceed // fmla v13.2d, v23.2d, v22.2d
-	WORD $0x3dc03097 // ldr q23, [x4, #192]
-	WORD $0x4e76cdb7 // fmla v23.2d, v13.2d, v22.2d
-	WORD $0x6e76decd // fmul v13.2d, v22.2d, v22.2d
-	WORD $0x4e77cdb6 // fmla v22.2d, v13.2d, v23.2d
-	WORD $0x3dc03497 // ldr q23, [x4, #208]
-	WORD $0x4e371f77 // and v23.16b, v27.16b, v23.16b
-	WORD $0x4e083ee5 // mov x5, v23.d[0]
-	WORD $0x4e183ee6 // mov x6, v23.d[1]
-	WORD $0xfc657877 // ldr d23, [x3, x5, lsl #3]
-	WORD $0xfc66786d // ldr d13, [x3, x6, lsl #3]
-	WORD $0x4ecd3aed // zip1 v13.2d, v23.2d, v13.2d
-	WORD $0x4f70577b // shl v27.2d, v27.2d, #48
-	WORD $0x4efb85bb // add v27.2d, v13.2d, v27.2d
-	WORD $0x3dc0388d // ldr q13, [x4, #224]
-	WORD $0x4ebb1f77 // mov v23.16b, v27.16b
-	WORD $0x4e76cf77 // fmla v23.2d, v27.2d, v22.2d
-	WORD $0x4e77d5b7 // fadd v23.2d, v13.2d, v23.2d
-	WORD $0x6e77ff97 // fdiv v23.2d, v28.2d, v23.2d
-	WORD $0x3dc0549c // ldr q28, [x4, #336]
-	WORD $0x3dc0588d // ldr q13, [x4, #352]
-	WORD $0x6e6ddeed // fmul v13.2d, v23.2d, v13.2d
-	WORD $0x4eedd6f6 // fsub v22.2d, v23.2d, v13.2d
-	WORD $0x0e616ad6 // fcvtn v22.2s, v22.2d
-	WORD $0x4e6dd6ed // fadd v13.2d, v23.2d, v13.2d
-	WORD $0x0e6169ad // fcvtn v13.2s, v13.2d
-	WORD $0x2ead8ecd // cmeq v13.2s, v22.2s, v13.2s
-	WORD $0x0ebc1edc // orr v28.8b, v22.8b, v28.8b
-	WORD $0x3dc05c96 // ldr q22, [x4, #368]
-	WORD $0x2e761f8d // bsl v13.8b, v28.8b, v22.8b
-	WORD $0x3dc06096 // ldr q22, [x4, #384]
-	WORD $0x2e36e6b6 // fcmge v22.2s, v21.2s, v22.2s
-	WORD $0x2e6d1eb6 // bsl v22.8b, v21.8b, v13.8b
-	WORD $0x3dc0648d // ldr q13, [x4, #400]
-	WORD $0x2e35e5ad // fcmge v13.2s, v13.2s, v21.2s
-	WORD $0x3dc0689c // ldr q28, [x4, #416]
-	WORD $0x2e761f8d // bsl v13.8b, v28.8b, v22.8b
-	WORD $0x0e35e6b5 // fcmeq v21.2s, v21.2s, v21.2s
-	WORD $0x3dc06c96 // ldr q22, [x4, #432]
-	WORD $0x2e761db5 // bsl v21.8b, v13.8b, v22.8b
-	WORD $0xfd000035 // str d21, [x1]
+	WORD $0xfd40004b // ldr d11, [x2]
+	WORD $0x3dc06898 // ldr q24, [x4, #416]
+	WORD $0x0e617969 // fcvtl v9.2d, v11.2s
+	WORD $0x6ef8e528 // fcmgt v8.2d, v9.2d, v24.2d
+	WORD $0x6e691f08 // bsl v8.16b, v24.16b, v9.16b
+	WORD $0x3dc06c89 // ldr q9, [x4, #432]
+	WORD $0x6ee8e538 // fcmgt v24.2d, v9.2d, v8.2d
+	WORD $0x6e681d38 // bsl v24.16b, v9.16b, v8.16b
+	WORD $0x6e78df08 // fmul v8.2d, v24.2d, v24.2d
+	WORD $0x3dc07089 // ldr q9, [x4, #448]
+	WORD $0x3dc07493 // ldr q19, [x4, #464]
+	WORD $0x4e69cd13 // fmla v19.2d, v8.2d, v9.2d
+	WORD $0x6e73df13 // fmul v19.2d, v24.2d, v19.2d
+	WORD $0x3dc07889 // ldr q9, [x4, #480]
+	WORD $0x3dc07c88 // ldr q8, [x4, #496]
+	WORD $0x4e69ce68 // fmla v8.2d, v19.2d, v9.2d
+	WORD $0x3dc07c89 // ldr q9, [x4, #496]
+	WORD $0x4ee9d509 // fsub v9.2d, v8.2d, v9.2d
+	WORD $0x3dc0808f // ldr q15, [x4, #512]
+	WORD $0x4eefcd33 // fmls v19.2d, v9.2d, v15.2d
+	WORD $0x3dc0848f // ldr q15, [x4, #528]
+	WORD $0x4eefcd33 // fmls v19.2d, v9.2d, v15.2d
+	WORD $0x3dc0888f // ldr q15, [x4, #544]
+	WORD $0x3dc08c89 // ldr q9, [x4, #560]
+	WORD $0x4e73cde9 // fmla v9.2d, v15.2d, v19.2d
+	WORD $0x3dc0908f // ldr q15, [x4, #576]
+	WORD $0x4e73cd2f // fmla v15.2d, v9.2d, v19.2d
+	WORD $0x3dc09489 // ldr q9, [x4, #592]
+	WORD $0x4e73cde9 // fmla v9.2d, v15.2d, v19.2d
+	WORD $0x3dc0988f // ldr q15, [x4, #608]
+	WORD $0x4e73cd2f // fmla v15.2d, v9.2d, v19.2d
+	WORD $0x6e73de69 // fmul v9.2d, v19.2d, v19.2d
+	WORD $0x4e6fcd33 // fmla v19.2d, v9.2d, v15.2d
+	WORD $0x3dc09c8f // ldr q15, [x4, #624]
+	WORD $0x4e2f1d0f // and v15.16b, v8.16b, v15.16b
+	WORD $0x4e083dec // mov x12, v15.d[0]
+	WORD $0x4e183deb // mov x11, v15.d[1]
+	WORD $0xfc6c786f // ldr d15, [x3, x12, lsl #3]
+	WORD $0xfc6b7869 // ldr d9, [x3, x11, lsl #3]
+	WORD $0x4ec939e9 // zip1 v9.2d, v15.2d, v9.2d
+	WORD $0x4f705508 // shl v8.2d, v8.2d, #48
+	WORD $0x4ee88528 // add v8.2d, v9.2d, v8.2d
+	WORD $0x3dc0a089 // ldr q9, [x4, #640]
+	WORD $0x4ea81d0f // mov v15.16b, v8.16b
+	WORD $0x4e73cd0f // fmla v15.2d, v8.2d, v19.2d
+	WORD $0x4e6fd52f // fadd v15.2d, v9.2d, v15.2d
+	WORD $0x6e6fff0f // fdiv v15.2d, v24.2d, v15.2d
+	WORD $0x3dc0a498 // ldr q24, [x4, #656]
+	WORD $0x3dc0a889 // ldr q9, [x4, #672]
+	WORD $0x6e69dde9 // fmul v9.2d, v15.2d, v9.2d
+	WORD $0x4ee9d5f3 // fsub v19.2d, v15.2d, v9.2d
+	WORD $0x0e616a73 // fcvtn v19.2s, v19.2d
+	WORD $0x4e69d5e9 // fadd v9.2d, v15.2d, v9.2d
+	WORD $0x0e616929 // fcvtn v9.2s, v9.2d
+	WORD $0x2ea98e69 // cmeq v9.2s, v19.2s, v9.2s
+	WORD $0x0eb81e78 // orr v24.8b, v19.8b, v24.8b
+	WORD $0x3dc0ac93 // ldr q19, [x4, #688]
+	WORD $0x2e731f09 // bsl v9.8b, v24.8b, v19.8b
+	WORD $0x3dc0b093 // ldr q19, [x4, #704]
+	WORD $0x2e33e573 // fcmge v19.2s, v11.2s, v19.2s
+	WORD $0x2e691d73 // bsl v19.8b, v11.8b, v9.8b
+	WORD $0x3dc0b489 // ldr q9, [x4, #720]
+	WORD $0x2e2be529 // fcmge v9.2s, v9.2s, v11.2s
+	WORD $0x3dc0b898 // ldr q24, [x4, #736]
+	WORD $0x2e731f09 // bsl v9.8b, v24.8b, v19.8b
+	WORD $0x0e2be56b // fcmeq v11.2s, v11.2s, v11.2s
+	WORD $0x3dc0bc93 // ldr q19, [x4, #752]
+	WORD $0x2e731d2b // bsl v11.8b, v9.8b, v19.8b
+	WORD $0xfd00002b // str d11, [x1]
 	ADD $8, R1
 	ADD $8, R2
 	SUBS $2, R0, R0
@@ -3246,70 +3325,75 @@ rest:
 	ADDS $2, R0, R0
 	BEQ done
 element:
-	WORD $0xbd400055 // ldr s21, [x2]
-	WORD $0x3dc04c96 // ldr q22, [x4, #304]
-	WORD $0x0e617aad // fcvtl v13.2d, v21.2s
-	WORD $0x6ef6e5bc // fcmgt v28.2d, v13.2d, v22.2d
-	WORD $0x6e6d1edc // bsl v28.16b, v22.16b, v13.16b
-	WORD $0x3dc0508d // ldr q13, [x4, #320]
-	WORD $0x6efce5b6 // fcmgt v22.2d, v13.2d, v28.2d
-	WORD $0x6e7c1db6 // bsl v22.16b, v13.16b, v28.16b
-	WORD $0x6e76dedc // fmul v28.2d, v22.2d, v22.2d
-	WORD $0x4ea31c6d // mov v13.16b, v3.16b
-	WORD $0x4e62cf8d // fmla v13.2d, v28.2d, v2.2d
-	WORD $0x6e6ddecd // fmul v13.2d, v22.2d, v13.2d
-	WORD $0x4ea51cbc // mov v28.16b, v5.16b
-	WORD $0x4e64cdbc // fmla v28.2d, v13.2d, v4.2d
-	WORD $0x4ee5d797 // fsub v23.2d, v28.2d, v5.2d
-	WORD $0x4ee6ceed // fmls v13.2d, v23.2d, v6.2d
-	WORD $0x4ee7ceed // fmls v13.2d, v23.2d, v7.2d
-	WORD $0x3dc02097 // ldr q23, [x4, #128]
-	WORD $0x3dc0249b // ldr q27, [x4, #144]
-	WORD $0x4e6dcefb // fmla v27.2d, v23.2d, v13.2d
-	WORD $0x3dc02897 // ldr q23, [x4, #160]
-	WORD $0x4e6dcf77 // fmla v23.2d, v27.2d, v13.2d
-	WORD $0x3dc02c9b // ldr q27, [x4, #176]
-	WORD $0x4e6dcefb // fmla v27.2d, v23.2d, v13.2d
-	WORD $0x3dc03097 // ldr q23, [x4, #192]
-	WORD $0x4e6dcf77 // fmla v23.2d, v27.2d, v13.2d
-	WORD $0x6e6dddbb // fmul v27.2d, v13.2d, v13.2d
-	WORD $0x4e77cf6d // fmla v13.2d, v27.2d, v23.2d
-	WORD $0x3dc03497 // ldr q23, [x4, #208]
-	WORD $0x4e371f97 // and v23.16b, v28.16b, v23.16b
-	WORD $0x4e083ee6 // mov x6, v23.d[0]
-	WORD $0x4e183ee5 // mov x5, v23.d[1]
-	WORD $0xfc667877 // ldr d23, [x3, x6, lsl #3]
-	WORD $0xfc65787b // ldr d27, [x3, x5, lsl #3]
-	WORD $0x4edb3afb // zip1 v27.2d, v23.2d, v27.2d
-	WORD $0x4f70579c // shl v28.2d, v28.2d, #48
-	WORD $0x4efc877c // add v28.2d, v27.2d, v28.2d
-	WORD $0x3dc0389b // ldr q27, [x4, #224]
-	WORD $0x4ebc1f97 // mov v23.16b, v28.16b
-	WORD $0x4e6dcf97 // fmla v23.2d, v28.2d, v13.2d
-	WORD $0x4e77d777 // fadd v23.2d, v27.2d, v23.2d
-	WORD $0x6e77fed7 // fdiv v23.2d, v22.2d, v23.2d
-	WORD $0x3dc05496 // ldr q22, [x4, #336]
-	WORD $0x3dc0589b // ldr q27, [x4, #352]
-	WORD $0x6e7bdefb // fmul v27.2d, v23.2d, v27.2d
-	WORD $0x4efbd6ed // fsub v13.2d, v23.2d, v27.2d
-	WORD $0x0e6169ad // fcvtn v13.2s, v13.2d
-	WORD $0x4e7bd6fb // fadd v27.2d, v23.2d, v27.2d
-	WORD $0x0e616b7b // fcvtn v27.2s, v27.2d
-	WORD $0x2ebb8dbb // cmeq v27.2s, v13.2s, v27.2s
-	WORD $0x0eb61db6 // orr v22.8b, v13.8b, v22.8b
-	WORD $0x3dc05c8d // ldr q13, [x4, #368]
-	WORD $0x2e6d1edb // bsl v27.8b, v22.8b, v13.8b
-	WORD $0x3dc0608d // ldr q13, [x4, #384]
-	WORD $0x2e2de6ad // fcmge v13.2s, v21.2s, v13.2s
-	WORD $0x2e7b1ead // bsl v13.8b, v21.8b, v27.8b
-	WORD $0x3dc0649b // ldr q27, [x4, #400]
-	WORD $0x2e35e77b // fcmge v27.2s, v27.2s, v21.2s
-	WORD $0x3dc06896 // ldr q22, [x4, #416]
-	WORD $0x2e6d1edb // bsl v27.8b, v22.8b, v13.8b
-	WORD $0x0e35e6b5 // fcmeq v21.2s, v21.2s, v21.2s
-	WORD $0x3dc06c8d // ldr q13, [x4, #432]
-	WORD $0x2e6d1f75 // bsl v21.8b, v27.8b, v13.8b
-	WORD $0xbd000035 // str s21, [x1]
+	WORD $0xbd40004b // ldr s11, [x2]
+	WORD $0x3dc06893 // ldr q19, [x4, #416]
+	WORD $0x0e617969 // fcvtl v9.2d, v11.2s
+	WORD $0x6ef3e538 // fcmgt v24.2d, v9.2d, v19.2d
+	WORD $0x6e691e78 // bsl v24.16b, v19.16b, v9.16b
+	WORD $0x3dc06c89 // ldr q9, [x4, #432]
+	WORD $0x6ef8e533 // fcmgt v19.2d, v9.2d, v24.2d
+	WORD $0x6e781d33 // bsl v19.16b, v9.16b, v24.16b
+	WORD $0x6e73de78 // fmul v24.2d, v19.2d, v19.2d
+	WORD $0x3dc07089 // ldr q9, [x4, #448]
+	WORD $0x3dc0748f // ldr q15, [x4, #464]
+	WORD $0x4e69cf0f // fmla v15.2d, v24.2d, v9.2d
+	WORD $0x6e6fde6f // fmul v15.2d, v19.2d, v15.2d
+	WORD $0x3dc07889 // ldr q9, [x4, #480]
+	WORD $0x3dc07c98 // ldr q24, [x4, #496]
+	WORD $0x4e69cdf8 // fmla v24.2d, v15.2d, v9.2d
+	WORD $0x3dc07c89 // ldr q9, [x4, #496]
+	WORD $0x4ee9d709 // fsub v9.2d, v24.2d, v9.2d
+	WORD $0x3dc08088 // ldr q8, [x4, #512]
+	WORD $0x4ee8cd2f // fmls v15.2d, v9.2d, v8.2d
+	WORD $0x3dc08488 // ldr q8, [x4, #528]
+	WORD $0x4ee8cd2f // fmls v15.2d, v9.2d, v8.2d
+	WORD $0x3dc08888 // ldr q8, [x4, #544]
+	WORD $0x3dc08c89 // ldr q9, [x4, #560]
+	WORD $0x4e6fcd09 // fmla v9.2d, v8.2d, v15.2d
+	WORD $0x3dc09088 // ldr q8, [x4, #576]
+	WORD $0x4e6fcd28 // fmla v8.2d, v9.2d, v15.2d
+	WORD $0x3dc09489 // ldr q9, [x4, #592]
+	WORD $0x4e6fcd09 // fmla v9.2d, v8.2d, v15.2d
+	WORD $0x3dc09888 // ldr q8, [x4, #608]
+	WORD $0x4e6fcd28 // fmla v8.2d, v9.2d, v15.2d
+	WORD $0x6e6fdde9 // fmul v9.2d, v15.2d, v15.2d
+	WORD $0x4e68cd2f // fmla v15.2d, v9.2d, v8.2d
+	WORD $0x3dc09c88 // ldr q8, [x4, #624]
+	WORD $0x4e281f08 // and v8.16b, v24.16b, v8.16b
+	WORD $0x4e083d0b // mov x11, v8.d[0]
+	WORD $0x4e183d0c // mov x12, v8.d[1]
+	WORD $0xfc6b7868 // ldr d8, [x3, x11, lsl #3]
+	WORD $0xfc6c7869 // ldr d9, [x3, x12, lsl #3]
+	WORD $0x4ec93909 // zip1 v9.2d, v8.2d, v9.2d
+	WORD $0x4f705718 // shl v24.2d, v24.2d, #48
+	WORD $0x4ef88538 // add v24.2d, v9.2d, v24.2d
+	WORD $0x3dc0a089 // ldr q9, [x4, #640]
+	WORD $0x4eb81f08 // mov v8.16b, v24.16b
+	WORD $0x4e6fcf08 // fmla v8.2d, v24.2d, v15.2d
+	WORD $0x4e68d528 // fadd v8.2d, v9.2d, v8.2d
+	WORD $0x6e68fe68 // fdiv v8.2d, v19.2d, v8.2d
+	WORD $0x3dc0a493 // ldr q19, [x4, #656]
+	WORD $0x3dc0a889 // ldr q9, [x4, #672]
+	WORD $0x6e69dd09 // fmul v9.2d, v8.2d, v9.2d
+	WORD $0x4ee9d50f // fsub v15.2d, v8.2d, v9.2d
+	WORD $0x0e6169ef // fcvtn v15.2s, v15.2d
+	WORD $0x4e69d509 // fadd v9.2d, v8.2d, v9.2d
+	WORD $0x0e616929 // fcvtn v9.2s, v9.2d
+	WORD $0x2ea98de9 // cmeq v9.2s, v15.2s, v9.2s
+	WORD $0x0eb31df3 // orr v19.8b, v15.8b, v19.8b
+	WORD $0x3dc0ac8f // ldr q15, [x4, #688]
+	WORD $0x2e6f1e69 // bsl v9.8b, v19.8b, v15.8b
+	WORD $0x3dc0b08f // ldr q15, [x4, #704]
+	WORD $0x2e2fe56f // fcmge v15.2s, v11.2s, v15.2s
+	WORD $0x2e691d6f // bsl v15.8b, v11.8b, v9.8b
+	WORD $0x3dc0b489 // ldr q9, [x4, #720]
+	WORD $0x2e2be529 // fcmge v9.2s, v9.2s, v11.2s
+	WORD $0x3dc0b893 // ldr q19, [x4, #736]
+	WORD $0x2e6f1e69 // bsl v9.8b, v19.8b, v15.8b
+	WORD $0x0e2be56b // fcmeq v11.2s, v11.2s, v11.2s
+	WORD $0x3dc0bc8f // ldr q15, [x4, #752]
+	WORD $0x2e6f1d2b // bsl v11.8b, v9.8b, v15.8b
+	WORD $0xbd00002b // str s11, [x1]
 	ADD $4, R1
 	ADD $4, R2
 	SUBS $1, R0, R0

@@ -38,36 +38,36 @@ DATA pow32MarkedNEONConstants<>+240(SB)/8, $0x3fd5555555555545
 DATA pow32MarkedNEONConstants<>+248(SB)/8, $0x3fd5555555555545
 DATA pow32MarkedNEONConstants<>+256(SB)/8, $0xbfdfffffffffffee
 DATA pow32MarkedNEONConstants<>+264(SB)/8, $0xbfdfffffffffffee
-DATA pow32MarkedNEONConstants<>+272(SB)/8, $0x40371547652b82fe
-DATA pow32MarkedNEONConstants<>+280(SB)/8, $0x40371547652b82fe
-DATA pow32MarkedNEONConstants<>+288(SB)/8, $0x4338000000000400
-DATA pow32MarkedNEONConstants<>+296(SB)/8, $0x4338000000000400
+DATA pow32MarkedNEONConstants<>+272(SB)/8, $0x7fffffffffffffff
+DATA pow32MarkedNEONConstants<>+280(SB)/8, $0x7fffffffffffffff
+DATA pow32MarkedNEONConstants<>+288(SB)/8, $0x40371547652b82fe
+DATA pow32MarkedNEONConstants<>+296(SB)/8, $0x40371547652b82fe
 DATA pow32MarkedNEONConstants<>+304(SB)/8, $0x4338000000000000
 DATA pow32MarkedNEONConstants<>+312(SB)/8, $0x4338000000000000
-DATA pow32MarkedNEONConstants<>+320(SB)/8, $0x3fa62e42fefa39ef
-DATA pow32MarkedNEONConstants<>+328(SB)/8, $0x3fa62e42fefa39ef
-DATA pow32MarkedNEONConstants<>+336(SB)/8, $0x3f56c1f6f10350d8
-DATA pow32MarkedNEONConstants<>+344(SB)/8, $0x3f56c1f6f10350d8
-DATA pow32MarkedNEONConstants<>+352(SB)/8, $0x3f811123c84d772d
-DATA pow32MarkedNEONConstants<>+360(SB)/8, $0x3f811123c84d772d
-DATA pow32MarkedNEONConstants<>+368(SB)/8, $0x3fa5555554f3c29d
-DATA pow32MarkedNEONConstants<>+376(SB)/8, $0x3fa5555554f3c29d
-DATA pow32MarkedNEONConstants<>+384(SB)/8, $0x3fc555555548d8ba
-DATA pow32MarkedNEONConstants<>+392(SB)/8, $0x3fc555555548d8ba
-DATA pow32MarkedNEONConstants<>+400(SB)/8, $0x3fe0000000000000
-DATA pow32MarkedNEONConstants<>+408(SB)/8, $0x3fe0000000000000
-DATA pow32MarkedNEONConstants<>+416(SB)/8, $0x000000000ffffe00
-DATA pow32MarkedNEONConstants<>+424(SB)/8, $0x000000000ffffe00
-DATA pow32MarkedNEONConstants<>+432(SB)/8, $0x000000001fffffff
-DATA pow32MarkedNEONConstants<>+440(SB)/8, $0x000000001fffffff
-DATA pow32MarkedNEONConstants<>+448(SB)/8, $0x7effffff7effffff
-DATA pow32MarkedNEONConstants<>+456(SB)/8, $0x7effffff7effffff
-DATA pow32MarkedNEONConstants<>+464(SB)/8, $0xfffffffffffff800
-DATA pow32MarkedNEONConstants<>+472(SB)/8, $0xfffffffffffff800
-DATA pow32MarkedNEONConstants<>+480(SB)/8, $0x1ffffbff1ffffbff
-DATA pow32MarkedNEONConstants<>+488(SB)/8, $0x1ffffbff1ffffbff
-DATA pow32MarkedNEONConstants<>+496(SB)/8, $0x7fffffffffffffff
-DATA pow32MarkedNEONConstants<>+504(SB)/8, $0x7fffffffffffffff
+DATA pow32MarkedNEONConstants<>+320(SB)/8, $0x3fa62e42fefa0000
+DATA pow32MarkedNEONConstants<>+328(SB)/8, $0x3fa62e42fefa0000
+DATA pow32MarkedNEONConstants<>+336(SB)/8, $0x3d3cf79abc9e3b3a
+DATA pow32MarkedNEONConstants<>+344(SB)/8, $0x3d3cf79abc9e3b3a
+DATA pow32MarkedNEONConstants<>+352(SB)/8, $0x3f56c1f6f10350d8
+DATA pow32MarkedNEONConstants<>+360(SB)/8, $0x3f56c1f6f10350d8
+DATA pow32MarkedNEONConstants<>+368(SB)/8, $0x3f811123c84d772d
+DATA pow32MarkedNEONConstants<>+376(SB)/8, $0x3f811123c84d772d
+DATA pow32MarkedNEONConstants<>+384(SB)/8, $0x3fa5555554f3c29d
+DATA pow32MarkedNEONConstants<>+392(SB)/8, $0x3fa5555554f3c29d
+DATA pow32MarkedNEONConstants<>+400(SB)/8, $0x3fc555555548d8ba
+DATA pow32MarkedNEONConstants<>+408(SB)/8, $0x3fc555555548d8ba
+DATA pow32MarkedNEONConstants<>+416(SB)/8, $0x3fe0000000000000
+DATA pow32MarkedNEONConstants<>+424(SB)/8, $0x3fe0000000000000
+DATA pow32MarkedNEONConstants<>+432(SB)/8, $0x000000000ffffe00
+DATA pow32MarkedNEONConstants<>+440(SB)/8, $0x000000000ffffe00
+DATA pow32MarkedNEONConstants<>+448(SB)/8, $0x000000001fffffff
+DATA pow32MarkedNEONConstants<>+456(SB)/8, $0x000000001fffffff
+DATA pow32MarkedNEONConstants<>+464(SB)/8, $0x7effffff7effffff
+DATA pow32MarkedNEONConstants<>+472(SB)/8, $0x7effffff7effffff
+DATA pow32MarkedNEONConstants<>+480(SB)/8, $0x4045ffff4045ffff
+DATA pow32MarkedNEONConstants<>+488(SB)/8, $0x4045ffff4045ffff
+DATA pow32MarkedNEONConstants<>+496(SB)/8, $0x1ffffbff1ffffbff
+DATA pow32MarkedNEONConstants<>+504(SB)/8, $0x1ffffbff1ffffbff
 DATA pow32MarkedNEONConstants<>+512(SB)/8, $0xffe6a00000000000
 DATA pow32MarkedNEONConstants<>+520(SB)/8, $0xffe6a00000000000
 DATA pow32MarkedNEONConstants<>+528(SB)/8, $0x3fe6a00000000000
@@ -96,43 +96,39 @@ DATA pow32MarkedNEONConstants<>+704(SB)/8, $0x3d2ef35793c76730
 DATA pow32MarkedNEONConstants<>+712(SB)/8, $0x3d2ef35793c76730
 DATA pow32MarkedNEONConstants<>+720(SB)/8, $0xfffffffff8000000
 DATA pow32MarkedNEONConstants<>+728(SB)/8, $0xfffffffff8000000
-DATA pow32MarkedNEONConstants<>+736(SB)/8, $0x3fa62e42fefa0000
-DATA pow32MarkedNEONConstants<>+744(SB)/8, $0x3fa62e42fefa0000
-DATA pow32MarkedNEONConstants<>+752(SB)/8, $0x3d3cf79abc9e3b3a
-DATA pow32MarkedNEONConstants<>+760(SB)/8, $0x3d3cf79abc9e3b3a
-DATA pow32MarkedNEONConstants<>+768(SB)/8, $0x3f2a02714c883034
-DATA pow32MarkedNEONConstants<>+776(SB)/8, $0x3f2a02714c883034
-DATA pow32MarkedNEONConstants<>+784(SB)/8, $0x3f56c17fcaaa74fd
-DATA pow32MarkedNEONConstants<>+792(SB)/8, $0x3f56c17fcaaa74fd
-DATA pow32MarkedNEONConstants<>+800(SB)/8, $0x3f81111110a00bb5
-DATA pow32MarkedNEONConstants<>+808(SB)/8, $0x3f81111110a00bb5
-DATA pow32MarkedNEONConstants<>+816(SB)/8, $0x3fa55555554e3c28
-DATA pow32MarkedNEONConstants<>+824(SB)/8, $0x3fa55555554e3c28
-DATA pow32MarkedNEONConstants<>+832(SB)/8, $0x3fc555555555558b
-DATA pow32MarkedNEONConstants<>+840(SB)/8, $0x3fc555555555558b
-DATA pow32MarkedNEONConstants<>+848(SB)/8, $0xc05a200000000000
-DATA pow32MarkedNEONConstants<>+856(SB)/8, $0xc05a200000000000
-DATA pow32MarkedNEONConstants<>+864(SB)/8, $0x7ff8000000000000
-DATA pow32MarkedNEONConstants<>+872(SB)/8, $0x7ff8000000000000
-DATA pow32MarkedNEONConstants<>+880(SB)/8, $0x4056400000000000
-DATA pow32MarkedNEONConstants<>+888(SB)/8, $0x4056400000000000
-DATA pow32MarkedNEONConstants<>+896(SB)/8, $0x000000000fffffff
-DATA pow32MarkedNEONConstants<>+904(SB)/8, $0x000000000fffffff
-DATA pow32MarkedNEONConstants<>+912(SB)/8, $0x0000000000000000
-DATA pow32MarkedNEONConstants<>+920(SB)/8, $0x0000000000000000
-DATA pow32MarkedNEONConstants<>+928(SB)/8, $0x3c80000000000000
-DATA pow32MarkedNEONConstants<>+936(SB)/8, $0x3c80000000000000
-DATA pow32MarkedNEONConstants<>+944(SB)/8, $0xfffffffffffffff0
-DATA pow32MarkedNEONConstants<>+952(SB)/8, $0xfffffffffffffff0
-DATA pow32MarkedNEONConstants<>+960(SB)/8, $0x4000000000000000
-DATA pow32MarkedNEONConstants<>+968(SB)/8, $0x4000000000000000
-DATA pow32MarkedNEONConstants<>+976(SB)/8, $0x8000000000000000
-DATA pow32MarkedNEONConstants<>+984(SB)/8, $0x8000000000000000
-DATA pow32MarkedNEONConstants<>+992(SB)/8, $0x0010000000000000
-DATA pow32MarkedNEONConstants<>+1000(SB)/8, $0x0010000000000000
-DATA pow32MarkedNEONConstants<>+1008(SB)/8, $0x7fefffffffffffff
-DATA pow32MarkedNEONConstants<>+1016(SB)/8, $0x7fefffffffffffff
-GLOBL pow32MarkedNEONConstants<>(SB), RODATA|NOPTR, $1024
+DATA pow32MarkedNEONConstants<>+736(SB)/8, $0x3f2a02714c883034
+DATA pow32MarkedNEONConstants<>+744(SB)/8, $0x3f2a02714c883034
+DATA pow32MarkedNEONConstants<>+752(SB)/8, $0x3f56c17fcaaa74fd
+DATA pow32MarkedNEONConstants<>+760(SB)/8, $0x3f56c17fcaaa74fd
+DATA pow32MarkedNEONConstants<>+768(SB)/8, $0x3f81111110a00bb5
+DATA pow32MarkedNEONConstants<>+776(SB)/8, $0x3f81111110a00bb5
+DATA pow32MarkedNEONConstants<>+784(SB)/8, $0x3fa55555554e3c28
+DATA pow32MarkedNEONConstants<>+792(SB)/8, $0x3fa55555554e3c28
+DATA pow32MarkedNEONConstants<>+800(SB)/8, $0x3fc555555555558b
+DATA pow32MarkedNEONConstants<>+808(SB)/8, $0x3fc555555555558b
+DATA pow32MarkedNEONConstants<>+816(SB)/8, $0xc05a200000000000
+DATA pow32MarkedNEONConstants<>+824(SB)/8, $0xc05a200000000000
+DATA pow32MarkedNEONConstants<>+832(SB)/8, $0x7ff8000000000000
+DATA pow32MarkedNEONConstants<>+840(SB)/8, $0x7ff8000000000000
+DATA pow32MarkedNEONConstants<>+848(SB)/8, $0x4056400000000000
+DATA pow32MarkedNEONConstants<>+856(SB)/8, $0x4056400000000000
+DATA pow32MarkedNEONConstants<>+864(SB)/8, $0x000000000fffffff
+DATA pow32MarkedNEONConstants<>+872(SB)/8, $0x000000000fffffff
+DATA pow32MarkedNEONConstants<>+880(SB)/8, $0x0000000000000000
+DATA pow32MarkedNEONConstants<>+888(SB)/8, $0x0000000000000000
+DATA pow32MarkedNEONConstants<>+896(SB)/8, $0x3c80000000000000
+DATA pow32MarkedNEONConstants<>+904(SB)/8, $0x3c80000000000000
+DATA pow32MarkedNEONConstants<>+912(SB)/8, $0xfffffffffffffff0
+DATA pow32MarkedNEONConstants<>+920(SB)/8, $0xfffffffffffffff0
+DATA pow32MarkedNEONConstants<>+928(SB)/8, $0x4000000000000000
+DATA pow32MarkedNEONConstants<>+936(SB)/8, $0x4000000000000000
+DATA pow32MarkedNEONConstants<>+944(SB)/8, $0x8000000000000000
+DATA pow32MarkedNEONConstants<>+952(SB)/8, $0x8000000000000000
+DATA pow32MarkedNEONConstants<>+960(SB)/8, $0x0010000000000000
+DATA pow32MarkedNEONConstants<>+968(SB)/8, $0x0010000000000000
+DATA pow32MarkedNEONConstants<>+976(SB)/8, $0x7fefffffffffffff
+DATA pow32MarkedNEONConstants<>+984(SB)/8, $0x7fefffffffffffff
+GLOBL pow32MarkedNEONConstants<>(SB), RODATA|NOPTR, $992
 
 DATA c3ff642878b000000_16_3ff5558296000000<>+0(SB)/8, $0x3ff642878b000000
 DATA c3ff642878b000000_16_3ff5558296000000<>+8(SB)/8, $0x3ff5558296000000
@@ -170,23 +166,23 @@ DATA cbfd521f3b5c97000_16_bfd269e9d2a4e000<>+112(SB)/8, $0x3fd167fd55f55000
 DATA cbfd521f3b5c97000_16_bfd269e9d2a4e000<>+120(SB)/8, $0x3fd462ad3b2b0000
 GLOBL cbfd521f3b5c97000_16_bfd269e9d2a4e000<>(SB), RODATA|NOPTR, $128
 
-DATA c3bf0000000000000_16_3befb5586cf9890f<>+0(SB)/8, $0x3bf0000000000000
-DATA c3bf0000000000000_16_3befb5586cf9890f<>+8(SB)/8, $0x3befb5586cf9890f
-DATA c3bf0000000000000_16_3befb5586cf9890f<>+16(SB)/8, $0x3bef72b83c7d517b
-DATA c3bf0000000000000_16_3befb5586cf9890f<>+24(SB)/8, $0x3bef387a6e756238
-DATA c3bf0000000000000_16_3befb5586cf9890f<>+32(SB)/8, $0x3bef06fe0a31b715
-DATA c3bf0000000000000_16_3befb5586cf9890f<>+40(SB)/8, $0x3beedea64c123422
-DATA c3bf0000000000000_16_3befb5586cf9890f<>+48(SB)/8, $0x3beebfdad5362a27
-DATA c3bf0000000000000_16_3befb5586cf9890f<>+56(SB)/8, $0x3beeab07dd485429
-DATA c3bf0000000000000_16_3befb5586cf9890f<>+64(SB)/8, $0x3beea09e667f3bcd
-DATA c3bf0000000000000_16_3befb5586cf9890f<>+72(SB)/8, $0x3beea11473eb0187
-DATA c3bf0000000000000_16_3befb5586cf9890f<>+80(SB)/8, $0x3beeace5422aa0db
-DATA c3bf0000000000000_16_3befb5586cf9890f<>+88(SB)/8, $0x3beec49182a3f090
-DATA c3bf0000000000000_16_3befb5586cf9890f<>+96(SB)/8, $0x3beee89f995ad3ad
-DATA c3bf0000000000000_16_3befb5586cf9890f<>+104(SB)/8, $0x3bef199bdd85529c
-DATA c3bf0000000000000_16_3befb5586cf9890f<>+112(SB)/8, $0x3bef5818dcfba487
-DATA c3bf0000000000000_16_3befb5586cf9890f<>+120(SB)/8, $0x3befa4afa2a490da
-GLOBL c3bf0000000000000_16_3befb5586cf9890f<>(SB), RODATA|NOPTR, $128
+DATA c3ff0000000000000_16_3fefb5586cf9890f<>+0(SB)/8, $0x3ff0000000000000
+DATA c3ff0000000000000_16_3fefb5586cf9890f<>+8(SB)/8, $0x3fefb5586cf9890f
+DATA c3ff0000000000000_16_3fefb5586cf9890f<>+16(SB)/8, $0x3fef72b83c7d517b
+DATA c3ff0000000000000_16_3fefb5586cf9890f<>+24(SB)/8, $0x3fef387a6e756238
+DATA c3ff0000000000000_16_3fefb5586cf9890f<>+32(SB)/8, $0x3fef06fe0a31b715
+DATA c3ff0000000000000_16_3fefb5586cf9890f<>+40(SB)/8, $0x3feedea64c123422
+DATA c3ff0000000000000_16_3fefb5586cf9890f<>+48(SB)/8, $0x3feebfdad5362a27
+DATA c3ff0000000000000_16_3fefb5586cf9890f<>+56(SB)/8, $0x3feeab07dd485429
+DATA c3ff0000000000000_16_3fefb5586cf9890f<>+64(SB)/8, $0x3feea09e667f3bcd
+DATA c3ff0000000000000_16_3fefb5586cf9890f<>+72(SB)/8, $0x3feea11473eb0187
+DATA c3ff0000000000000_16_3fefb5586cf9890f<>+80(SB)/8, $0x3feeace5422aa0db
+DATA c3ff0000000000000_16_3fefb5586cf9890f<>+88(SB)/8, $0x3feec49182a3f090
+DATA c3ff0000000000000_16_3fefb5586cf9890f<>+96(SB)/8, $0x3feee89f995ad3ad
+DATA c3ff0000000000000_16_3fefb5586cf9890f<>+104(SB)/8, $0x3fef199bdd85529c
+DATA c3ff0000000000000_16_3fefb5586cf9890f<>+112(SB)/8, $0x3fef5818dcfba487
+DATA c3ff0000000000000_16_3fefb5586cf9890f<>+120(SB)/8, $0x3fefa4afa2a490da
+GLOBL c3ff0000000000000_16_3fefb5586cf9890f<>(SB), RODATA|NOPTR, $128
 
 DATA c3ff6816816000000_64_3ff642c85a000000<>+0(SB)/8, $0x3ff6816816000000
 DATA c3ff6816816000000_64_3ff642c85a000000<>+8(SB)/8, $0x3ff642c85a000000
@@ -764,7 +760,7 @@ TEXT ·pow32MarkedNEON(SB), NOSPLIT, $0-72
 	CSEL LT, R4, R0, R0
 	MOVD $c3ff642878b000000_16_3ff5558296000000<>(SB), R4
 	MOVD $cbfd521f3b5c97000_16_bfd269e9d2a4e000<>(SB), R5
-	MOVD $c3bf0000000000000_16_3befb5586cf9890f<>(SB), R6
+	MOVD $c3ff0000000000000_16_3fefb5586cf9890f<>(SB), R6
 	MOVD $c3ff6816816000000_64_3ff642c85a000000<>(SB), R7
 	MOVD $cbfd5d5bddde96000_64_bfd522ae09f8a000<>(SB), R8
 	MOVD $c3d0a0bae48a467d7_64_bd2ebdf78164cad1<>(SB), R9
@@ -883,260 +879,272 @@ many:
 	WORD $0x6e76ddf6 // fmul v22.2d, v15.2d, v22.2d
 	WORD $0x3dc0458f // ldr q15, [x12, #272]
 	WORD $0x3dc04590 // ldr q16, [x12, #272]
+	WORD $0x4e2f1eaf // and v15.16b, v21.16b, v15.16b
+	WORD $0x4e301ed0 // and v16.16b, v22.16b, v16.16b
+	WORD $0x6f6005ef // ushr v15.2d, v15.2d, #32
+	WORD $0x6f600610 // ushr v16.2d, v16.2d, #32
+	WORD $0x6eb065ef // umax v15.4s, v15.4s, v16.4s
+	WORD $0x3dc04990 // ldr q16, [x12, #288]
 	WORD $0x3dc04994 // ldr q20, [x12, #288]
-	WORD $0x3dc04998 // ldr q24, [x12, #288]
-	WORD $0x4e6fceb4 // fmla v20.2d, v21.2d, v15.2d
-	WORD $0x4e70ced8 // fmla v24.2d, v22.2d, v16.2d
+	WORD $0x3dc04d98 // ldr q24, [x12, #304]
+	WORD $0x3dc04d92 // ldr q18, [x12, #304]
+	WORD $0x4e70ceb8 // fmla v24.2d, v21.2d, v16.2d
+	WORD $0x4e74ced2 // fmla v18.2d, v22.2d, v20.2d
+	WORD $0x3dc04d94 // ldr q20, [x12, #304]
 	WORD $0x3dc04d90 // ldr q16, [x12, #304]
-	WORD $0x3dc04d8f // ldr q15, [x12, #304]
-	WORD $0x6e301e90 // eor v16.16b, v20.16b, v16.16b
-	WORD $0x6e2f1f0f // eor v15.16b, v24.16b, v15.16b
-	WORD $0x4eaf1e10 // orr v16.16b, v16.16b, v15.16b
-	WORD $0x3dc0498f // ldr q15, [x12, #288]
-	WORD $0x3dc04992 // ldr q18, [x12, #288]
-	WORD $0x4eefd68f // fsub v15.2d, v20.2d, v15.2d
-	WORD $0x4ef2d712 // fsub v18.2d, v24.2d, v18.2d
-	WORD $0x4e261e93 // and v19.16b, v20.16b, v6.16b
-	WORD $0x4e261f11 // and v17.16b, v24.16b, v6.16b
-	WORD $0x4e083e6d // mov x13, v19.d[0]
-	WORD $0x4e083e2e // mov x14, v17.d[0]
-	WORD $0x4e183e6f // mov x15, v19.d[1]
-	WORD $0x4e183e33 // mov x19, v17.d[1]
-	WORD $0xfc6d78d1 // ldr d17, [x6, x13, lsl #3]
-	WORD $0xfc6e78d3 // ldr d19, [x6, x14, lsl #3]
-	WORD $0xfc6f78d7 // ldr d23, [x6, x15, lsl #3]
-	WORD $0xfc7378d9 // ldr d25, [x6, x19, lsl #3]
-	WORD $0x4ed73a37 // zip1 v23.2d, v17.2d, v23.2d
-	WORD $0x4ed93a79 // zip1 v25.2d, v19.2d, v25.2d
-	WORD $0x4f705694 // shl v20.2d, v20.2d, #48
-	WORD $0x4f705718 // shl v24.2d, v24.2d, #48
-	WORD $0x4ef486f4 // add v20.2d, v23.2d, v20.2d
-	WORD $0x4ef88738 // add v24.2d, v25.2d, v24.2d
-	WORD $0x3dc05199 // ldr q25, [x12, #320]
-	WORD $0x3dc05197 // ldr q23, [x12, #320]
-	WORD $0x4ef9cdf5 // fmls v21.2d, v15.2d, v25.2d
-	WORD $0x4ef7ce56 // fmls v22.2d, v18.2d, v23.2d
-	WORD $0x6e75deb7 // fmul v23.2d, v21.2d, v21.2d
-	WORD $0x6e76ded2 // fmul v18.2d, v22.2d, v22.2d
-	WORD $0x3dc05599 // ldr q25, [x12, #336]
-	WORD $0x3dc0558f // ldr q15, [x12, #336]
+	WORD $0x4ef4d714 // fsub v20.2d, v24.2d, v20.2d
+	WORD $0x4ef0d650 // fsub v16.2d, v18.2d, v16.2d
+	WORD $0x3dc05193 // ldr q19, [x12, #320]
+	WORD $0x3dc05191 // ldr q17, [x12, #320]
+	WORD $0x4ef3ce95 // fmls v21.2d, v20.2d, v19.2d
+	WORD $0x4ef1ce16 // fmls v22.2d, v16.2d, v17.2d
+	WORD $0x3dc05591 // ldr q17, [x12, #336]
+	WORD $0x3dc05593 // ldr q19, [x12, #336]
+	WORD $0x4ef1ce95 // fmls v21.2d, v20.2d, v17.2d
+	WORD $0x4ef3ce16 // fmls v22.2d, v16.2d, v19.2d
 	WORD $0x3dc05993 // ldr q19, [x12, #352]
-	WORD $0x3dc05991 // ldr q17, [x12, #352]
-	WORD $0x4e75cf33 // fmla v19.2d, v25.2d, v21.2d
-	WORD $0x4e76cdf1 // fmla v17.2d, v15.2d, v22.2d
-	WORD $0x3dc05d8f // ldr q15, [x12, #368]
-	WORD $0x3dc05d99 // ldr q25, [x12, #368]
-	WORD $0x4e75ce6f // fmla v15.2d, v19.2d, v21.2d
-	WORD $0x4e76ce39 // fmla v25.2d, v17.2d, v22.2d
-	WORD $0x3dc06191 // ldr q17, [x12, #384]
+	WORD $0x3dc05990 // ldr q16, [x12, #352]
+	WORD $0x3dc05d91 // ldr q17, [x12, #368]
+	WORD $0x3dc05d94 // ldr q20, [x12, #368]
+	WORD $0x4e75ce71 // fmla v17.2d, v19.2d, v21.2d
+	WORD $0x4e76ce14 // fmla v20.2d, v16.2d, v22.2d
+	WORD $0x3dc06190 // ldr q16, [x12, #384]
 	WORD $0x3dc06193 // ldr q19, [x12, #384]
-	WORD $0x4e75cdf1 // fmla v17.2d, v15.2d, v21.2d
-	WORD $0x4e76cf33 // fmla v19.2d, v25.2d, v22.2d
-	WORD $0x3dc06599 // ldr q25, [x12, #400]
-	WORD $0x3dc0658f // ldr q15, [x12, #400]
-	WORD $0x4e75ce39 // fmla v25.2d, v17.2d, v21.2d
-	WORD $0x4e76ce6f // fmla v15.2d, v19.2d, v22.2d
-	WORD $0x4e79cef5 // fmla v21.2d, v23.2d, v25.2d
-	WORD $0x4e6fce56 // fmla v22.2d, v18.2d, v15.2d
-	WORD $0x4eb41e8f // mov v15.16b, v20.16b
-	WORD $0x4eb81f12 // mov v18.16b, v24.16b
-	WORD $0x4e75ce8f // fmla v15.2d, v20.2d, v21.2d
-	WORD $0x4e76cf12 // fmla v18.2d, v24.2d, v22.2d
-	WORD $0x3dc06996 // ldr q22, [x12, #416]
-	WORD $0x3dc06998 // ldr q24, [x12, #416]
-	WORD $0x4ef685f6 // add v22.2d, v15.2d, v22.2d
-	WORD $0x4ef88658 // add v24.2d, v18.2d, v24.2d
-	WORD $0x3dc06d95 // ldr q21, [x12, #432]
-	WORD $0x3dc06d94 // ldr q20, [x12, #432]
+	WORD $0x4e75ce30 // fmla v16.2d, v17.2d, v21.2d
+	WORD $0x4e76ce93 // fmla v19.2d, v20.2d, v22.2d
+	WORD $0x3dc06594 // ldr q20, [x12, #400]
+	WORD $0x3dc06591 // ldr q17, [x12, #400]
+	WORD $0x4e75ce14 // fmla v20.2d, v16.2d, v21.2d
+	WORD $0x4e76ce71 // fmla v17.2d, v19.2d, v22.2d
+	WORD $0x3dc06993 // ldr q19, [x12, #416]
+	WORD $0x3dc06990 // ldr q16, [x12, #416]
+	WORD $0x4e75ce93 // fmla v19.2d, v20.2d, v21.2d
+	WORD $0x4e76ce30 // fmla v16.2d, v17.2d, v22.2d
+	WORD $0x6e75deb1 // fmul v17.2d, v21.2d, v21.2d
+	WORD $0x6e76ded4 // fmul v20.2d, v22.2d, v22.2d
+	WORD $0x4e73ce35 // fmla v21.2d, v17.2d, v19.2d
+	WORD $0x4e70ce96 // fmla v22.2d, v20.2d, v16.2d
+	WORD $0x4e261f10 // and v16.16b, v24.16b, v6.16b
+	WORD $0x4e261e54 // and v20.16b, v18.16b, v6.16b
+	WORD $0x4e083e0d // mov x13, v16.d[0]
+	WORD $0x4e083e8e // mov x14, v20.d[0]
+	WORD $0x4e183e0f // mov x15, v16.d[1]
+	WORD $0x4e183e93 // mov x19, v20.d[1]
+	WORD $0xfc6d78d4 // ldr d20, [x6, x13, lsl #3]
+	WORD $0xfc6e78d0 // ldr d16, [x6, x14, lsl #3]
+	WORD $0xfc6f78d3 // ldr d19, [x6, x15, lsl #3]
+	WORD $0xfc7378d1 // ldr d17, [x6, x19, lsl #3]
+	WORD $0x4ed33a93 // zip1 v19.2d, v20.2d, v19.2d
+	WORD $0x4ed13a11 // zip1 v17.2d, v16.2d, v17.2d
+	WORD $0x4f705718 // shl v24.2d, v24.2d, #48
+	WORD $0x4f705652 // shl v18.2d, v18.2d, #48
+	WORD $0x4ef88678 // add v24.2d, v19.2d, v24.2d
+	WORD $0x4ef28632 // add v18.2d, v17.2d, v18.2d
+	WORD $0x4eb81f11 // mov v17.16b, v24.16b
+	WORD $0x4eb21e53 // mov v19.16b, v18.16b
+	WORD $0x4e75cf11 // fmla v17.2d, v24.2d, v21.2d
+	WORD $0x4e76ce53 // fmla v19.2d, v18.2d, v22.2d
+	WORD $0x3dc06d96 // ldr q22, [x12, #432]
+	WORD $0x3dc06d92 // ldr q18, [x12, #432]
+	WORD $0x4ef68636 // add v22.2d, v17.2d, v22.2d
+	WORD $0x4ef28672 // add v18.2d, v19.2d, v18.2d
+	WORD $0x3dc07195 // ldr q21, [x12, #448]
+	WORD $0x3dc07198 // ldr q24, [x12, #448]
 	WORD $0x4e351ed5 // and v21.16b, v22.16b, v21.16b
-	WORD $0x4e341f14 // and v20.16b, v24.16b, v20.16b
-	WORD $0x6eb466b5 // umax v21.4s, v21.4s, v20.4s
-	WORD $0x0e6169ef // fcvtn v15.2s, v15.2d
-	WORD $0x0e616a52 // fcvtn v18.2s, v18.2d
-	WORD $0xfd400854 // ldr d20, [x2, #16]
-	WORD $0xfd400c58 // ldr d24, [x2, #24]
-	WORD $0x2ea08694 // sub v20.2s, v20.2s, v0.2s
-	WORD $0x2ea08718 // sub v24.2s, v24.2s, v0.2s
-	WORD $0x6eb465ce // umax v14.4s, v14.4s, v20.4s
-	WORD $0x6eb865ce // umax v14.4s, v14.4s, v24.4s
+	WORD $0x4e381e58 // and v24.16b, v18.16b, v24.16b
+	WORD $0x6eb866b5 // umax v21.4s, v21.4s, v24.4s
+	WORD $0x0e616a31 // fcvtn v17.2s, v17.2d
+	WORD $0x0e616a73 // fcvtn v19.2s, v19.2d
 	WORD $0xfd400858 // ldr d24, [x2, #16]
-	WORD $0xfd400c54 // ldr d20, [x2, #24]
+	WORD $0xfd400c52 // ldr d18, [x2, #24]
+	WORD $0x2ea08718 // sub v24.2s, v24.2s, v0.2s
+	WORD $0x2ea08652 // sub v18.2s, v18.2s, v0.2s
+	WORD $0x6eb865ce // umax v14.4s, v14.4s, v24.4s
+	WORD $0x6eb265ce // umax v14.4s, v14.4s, v18.4s
+	WORD $0xfd400852 // ldr d18, [x2, #16]
+	WORD $0xfd400c58 // ldr d24, [x2, #24]
+	WORD $0x0e617a52 // fcvtl v18.2d, v18.2s
 	WORD $0x0e617b18 // fcvtl v24.2d, v24.2s
-	WORD $0x0e617a94 // fcvtl v20.2d, v20.2s
+	WORD $0x6ee18652 // sub v18.2d, v18.2d, v1.2d
 	WORD $0x6ee18718 // sub v24.2d, v24.2d, v1.2d
-	WORD $0x6ee18694 // sub v20.2d, v20.2d, v1.2d
-	WORD $0x6f4c0716 // ushr v22.2d, v24.2d, #52
-	WORD $0x6f4c0699 // ushr v25.2d, v20.2d, #52
+	WORD $0x6f4c0656 // ushr v22.2d, v18.2d, #52
+	WORD $0x6f4c0710 // ushr v16.2d, v24.2d, #52
 	WORD $0x4ea21ed6 // orr v22.16b, v22.16b, v2.16b
-	WORD $0x4ea21f39 // orr v25.16b, v25.16b, v2.16b
+	WORD $0x4ea21e10 // orr v16.16b, v16.16b, v2.16b
 	WORD $0x4ee3d6d6 // fsub v22.2d, v22.2d, v3.2d
-	WORD $0x4ee3d739 // fsub v25.2d, v25.2d, v3.2d
+	WORD $0x4ee3d610 // fsub v16.2d, v16.2d, v3.2d
+	WORD $0x4e241e54 // and v20.16b, v18.16b, v4.16b
 	WORD $0x4e241f17 // and v23.16b, v24.16b, v4.16b
-	WORD $0x4e241e93 // and v19.16b, v20.16b, v4.16b
+	WORD $0x4ee58694 // add v20.2d, v20.2d, v5.2d
 	WORD $0x4ee586f7 // add v23.2d, v23.2d, v5.2d
-	WORD $0x4ee58673 // add v19.2d, v19.2d, v5.2d
+	WORD $0x6f500652 // ushr v18.2d, v18.2d, #48
 	WORD $0x6f500718 // ushr v24.2d, v24.2d, #48
-	WORD $0x6f500694 // ushr v20.2d, v20.2d, #48
-	WORD $0x4e261f11 // and v17.16b, v24.16b, v6.16b
-	WORD $0x4e261e9a // and v26.16b, v20.16b, v6.16b
-	WORD $0x4e083e33 // mov x19, v17.d[0]
+	WORD $0x4e261e59 // and v25.16b, v18.16b, v6.16b
+	WORD $0x4e261f1a // and v26.16b, v24.16b, v6.16b
+	WORD $0x4e083f33 // mov x19, v25.d[0]
 	WORD $0x4e083f4f // mov x15, v26.d[0]
-	WORD $0x4e183e2e // mov x14, v17.d[1]
+	WORD $0x4e183f2e // mov x14, v25.d[1]
 	WORD $0x4e183f4d // mov x13, v26.d[1]
 	WORD $0xfc73789a // ldr d26, [x4, x19, lsl #3]
-	WORD $0xfc6f7891 // ldr d17, [x4, x15, lsl #3]
+	WORD $0xfc6f7899 // ldr d25, [x4, x15, lsl #3]
 	WORD $0xfc6e789b // ldr d27, [x4, x14, lsl #3]
 	WORD $0xfc6d789c // ldr d28, [x4, x13, lsl #3]
 	WORD $0x4edb3b5b // zip1 v27.2d, v26.2d, v27.2d
-	WORD $0x4edc3a3c // zip1 v28.2d, v17.2d, v28.2d
-	WORD $0x4ea71cf1 // mov v17.16b, v7.16b
+	WORD $0x4edc3b3c // zip1 v28.2d, v25.2d, v28.2d
+	WORD $0x4ea71cf9 // mov v25.16b, v7.16b
 	WORD $0x4ea71cfa // mov v26.16b, v7.16b
-	WORD $0x4e7bcef1 // fmla v17.2d, v23.2d, v27.2d
-	WORD $0x4e7cce7a // fmla v26.2d, v19.2d, v28.2d
+	WORD $0x4e7bce99 // fmla v25.2d, v20.2d, v27.2d
+	WORD $0x4e7ccefa // fmla v26.2d, v23.2d, v28.2d
+	WORD $0x4e261e52 // and v18.16b, v18.16b, v6.16b
 	WORD $0x4e261f18 // and v24.16b, v24.16b, v6.16b
-	WORD $0x4e261e94 // and v20.16b, v20.16b, v6.16b
-	WORD $0x4e083f0d // mov x13, v24.d[0]
-	WORD $0x4e083e8e // mov x14, v20.d[0]
-	WORD $0x4e183f0f // mov x15, v24.d[1]
-	WORD $0x4e183e93 // mov x19, v20.d[1]
-	WORD $0xfc6d78b4 // ldr d20, [x5, x13, lsl #3]
-	WORD $0xfc6e78b8 // ldr d24, [x5, x14, lsl #3]
+	WORD $0x4e083e4d // mov x13, v18.d[0]
+	WORD $0x4e083f0e // mov x14, v24.d[0]
+	WORD $0x4e183e4f // mov x15, v18.d[1]
+	WORD $0x4e183f13 // mov x19, v24.d[1]
+	WORD $0xfc6d78b8 // ldr d24, [x5, x13, lsl #3]
+	WORD $0xfc6e78b2 // ldr d18, [x5, x14, lsl #3]
 	WORD $0xfc6f78bc // ldr d28, [x5, x15, lsl #3]
-	WORD $0xfc7378b3 // ldr d19, [x5, x19, lsl #3]
-	WORD $0x4edc3a9c // zip1 v28.2d, v20.2d, v28.2d
-	WORD $0x4ed33b13 // zip1 v19.2d, v24.2d, v19.2d
+	WORD $0xfc7378b7 // ldr d23, [x5, x19, lsl #3]
+	WORD $0x4edc3b1c // zip1 v28.2d, v24.2d, v28.2d
+	WORD $0x4ed73a57 // zip1 v23.2d, v18.2d, v23.2d
 	WORD $0x4e68cedc // fmla v28.2d, v22.2d, v8.2d
-	WORD $0x4e68cf33 // fmla v19.2d, v25.2d, v8.2d
-	WORD $0x4eaa1d59 // mov v25.16b, v10.16b
+	WORD $0x4e68ce17 // fmla v23.2d, v16.2d, v8.2d
+	WORD $0x4eaa1d50 // mov v16.16b, v10.16b
 	WORD $0x4eaa1d56 // mov v22.16b, v10.16b
-	WORD $0x4e71cd39 // fmla v25.2d, v9.2d, v17.2d
+	WORD $0x4e79cd30 // fmla v16.2d, v9.2d, v25.2d
 	WORD $0x4e7acd36 // fmla v22.2d, v9.2d, v26.2d
+	WORD $0x4eab1d72 // mov v18.16b, v11.16b
 	WORD $0x4eab1d78 // mov v24.16b, v11.16b
-	WORD $0x4eab1d74 // mov v20.16b, v11.16b
-	WORD $0x4e71cf38 // fmla v24.2d, v25.2d, v17.2d
-	WORD $0x4e7aced4 // fmla v20.2d, v22.2d, v26.2d
+	WORD $0x4e79ce12 // fmla v18.2d, v16.2d, v25.2d
+	WORD $0x4e7aced8 // fmla v24.2d, v22.2d, v26.2d
 	WORD $0x4eac1d96 // mov v22.16b, v12.16b
-	WORD $0x4eac1d99 // mov v25.16b, v12.16b
-	WORD $0x4e71cf16 // fmla v22.2d, v24.2d, v17.2d
-	WORD $0x4e7ace99 // fmla v25.2d, v20.2d, v26.2d
-	WORD $0x4ead1db4 // mov v20.16b, v13.16b
+	WORD $0x4eac1d90 // mov v16.16b, v12.16b
+	WORD $0x4e79ce56 // fmla v22.2d, v18.2d, v25.2d
+	WORD $0x4e7acf10 // fmla v16.2d, v24.2d, v26.2d
 	WORD $0x4ead1db8 // mov v24.16b, v13.16b
-	WORD $0x4e71ced4 // fmla v20.2d, v22.2d, v17.2d
-	WORD $0x4e7acf38 // fmla v24.2d, v25.2d, v26.2d
-	WORD $0x3dc03999 // ldr q25, [x12, #224]
+	WORD $0x4ead1db2 // mov v18.16b, v13.16b
+	WORD $0x4e79ced8 // fmla v24.2d, v22.2d, v25.2d
+	WORD $0x4e7ace12 // fmla v18.2d, v16.2d, v26.2d
+	WORD $0x3dc03990 // ldr q16, [x12, #224]
 	WORD $0x3dc03996 // ldr q22, [x12, #224]
-	WORD $0x4e71ce99 // fmla v25.2d, v20.2d, v17.2d
-	WORD $0x4e7acf16 // fmla v22.2d, v24.2d, v26.2d
+	WORD $0x4e79cf10 // fmla v16.2d, v24.2d, v25.2d
+	WORD $0x4e7ace56 // fmla v22.2d, v18.2d, v26.2d
+	WORD $0x3dc03d92 // ldr q18, [x12, #240]
 	WORD $0x3dc03d98 // ldr q24, [x12, #240]
-	WORD $0x3dc03d94 // ldr q20, [x12, #240]
-	WORD $0x4e71cf38 // fmla v24.2d, v25.2d, v17.2d
-	WORD $0x4e7aced4 // fmla v20.2d, v22.2d, v26.2d
+	WORD $0x4e79ce12 // fmla v18.2d, v16.2d, v25.2d
+	WORD $0x4e7aced8 // fmla v24.2d, v22.2d, v26.2d
 	WORD $0x3dc04196 // ldr q22, [x12, #256]
-	WORD $0x3dc04199 // ldr q25, [x12, #256]
-	WORD $0x4e71cf16 // fmla v22.2d, v24.2d, v17.2d
-	WORD $0x4e7ace99 // fmla v25.2d, v20.2d, v26.2d
-	WORD $0xfd400874 // ldr d20, [x3, #16]
-	WORD $0xfd400c78 // ldr d24, [x3, #24]
-	WORD $0x0e617a94 // fcvtl v20.2d, v20.2s
+	WORD $0x3dc04190 // ldr q16, [x12, #256]
+	WORD $0x4e79ce56 // fmla v22.2d, v18.2d, v25.2d
+	WORD $0x4e7acf10 // fmla v16.2d, v24.2d, v26.2d
+	WORD $0xfd400878 // ldr d24, [x3, #16]
+	WORD $0xfd400c72 // ldr d18, [x3, #24]
 	WORD $0x0e617b18 // fcvtl v24.2d, v24.2s
-	WORD $0x6e71de3b // fmul v27.2d, v17.2d, v17.2d
-	WORD $0x6e7adf57 // fmul v23.2d, v26.2d, v26.2d
-	WORD $0x4e76cf71 // fmla v17.2d, v27.2d, v22.2d
-	WORD $0x4e79cefa // fmla v26.2d, v23.2d, v25.2d
-	WORD $0x4e71d791 // fadd v17.2d, v28.2d, v17.2d
-	WORD $0x4e7ad67a // fadd v26.2d, v19.2d, v26.2d
-	WORD $0x6e71de91 // fmul v17.2d, v20.2d, v17.2d
-	WORD $0x6e7adf1a // fmul v26.2d, v24.2d, v26.2d
-	WORD $0x3dc04598 // ldr q24, [x12, #272]
-	WORD $0x3dc04594 // ldr q20, [x12, #272]
-	WORD $0x3dc04993 // ldr q19, [x12, #288]
-	WORD $0x3dc0499c // ldr q28, [x12, #288]
-	WORD $0x4e78ce33 // fmla v19.2d, v17.2d, v24.2d
-	WORD $0x4e74cf5c // fmla v28.2d, v26.2d, v20.2d
-	WORD $0x3dc04d94 // ldr q20, [x12, #304]
-	WORD $0x3dc04d98 // ldr q24, [x12, #304]
-	WORD $0x6e341e74 // eor v20.16b, v19.16b, v20.16b
-	WORD $0x6e381f98 // eor v24.16b, v28.16b, v24.16b
-	WORD $0x4eb41e10 // orr v16.16b, v16.16b, v20.16b
-	WORD $0x4eb81e10 // orr v16.16b, v16.16b, v24.16b
-	WORD $0x3dc04998 // ldr q24, [x12, #288]
-	WORD $0x3dc04994 // ldr q20, [x12, #288]
-	WORD $0x4ef8d678 // fsub v24.2d, v19.2d, v24.2d
-	WORD $0x4ef4d794 // fsub v20.2d, v28.2d, v20.2d
-	WORD $0x4e261e79 // and v25.16b, v19.16b, v6.16b
-	WORD $0x4e261f97 // and v23.16b, v28.16b, v6.16b
-	WORD $0x4e083f33 // mov x19, v25.d[0]
-	WORD $0x4e083eef // mov x15, v23.d[0]
-	WORD $0x4e183f2e // mov x14, v25.d[1]
-	WORD $0x4e183eed // mov x13, v23.d[1]
-	WORD $0xfc7378d7 // ldr d23, [x6, x19, lsl #3]
-	WORD $0xfc6f78d9 // ldr d25, [x6, x15, lsl #3]
-	WORD $0xfc6e78d6 // ldr d22, [x6, x14, lsl #3]
-	WORD $0xfc6d78db // ldr d27, [x6, x13, lsl #3]
-	WORD $0x4ed63af6 // zip1 v22.2d, v23.2d, v22.2d
-	WORD $0x4edb3b3b // zip1 v27.2d, v25.2d, v27.2d
-	WORD $0x4f705673 // shl v19.2d, v19.2d, #48
-	WORD $0x4f70579c // shl v28.2d, v28.2d, #48
-	WORD $0x4ef386d3 // add v19.2d, v22.2d, v19.2d
-	WORD $0x4efc877c // add v28.2d, v27.2d, v28.2d
-	WORD $0x3dc0519b // ldr q27, [x12, #320]
-	WORD $0x3dc05196 // ldr q22, [x12, #320]
-	WORD $0x4efbcf11 // fmls v17.2d, v24.2d, v27.2d
-	WORD $0x4ef6ce9a // fmls v26.2d, v20.2d, v22.2d
-	WORD $0x6e71de36 // fmul v22.2d, v17.2d, v17.2d
+	WORD $0x0e617a52 // fcvtl v18.2d, v18.2s
+	WORD $0x6e79df3b // fmul v27.2d, v25.2d, v25.2d
 	WORD $0x6e7adf54 // fmul v20.2d, v26.2d, v26.2d
-	WORD $0x3dc0559b // ldr q27, [x12, #336]
-	WORD $0x3dc05598 // ldr q24, [x12, #336]
-	WORD $0x3dc05999 // ldr q25, [x12, #352]
-	WORD $0x3dc05997 // ldr q23, [x12, #352]
-	WORD $0x4e71cf79 // fmla v25.2d, v27.2d, v17.2d
-	WORD $0x4e7acf17 // fmla v23.2d, v24.2d, v26.2d
-	WORD $0x3dc05d98 // ldr q24, [x12, #368]
-	WORD $0x3dc05d9b // ldr q27, [x12, #368]
-	WORD $0x4e71cf38 // fmla v24.2d, v25.2d, v17.2d
-	WORD $0x4e7acefb // fmla v27.2d, v23.2d, v26.2d
-	WORD $0x3dc06197 // ldr q23, [x12, #384]
-	WORD $0x3dc06199 // ldr q25, [x12, #384]
-	WORD $0x4e71cf17 // fmla v23.2d, v24.2d, v17.2d
-	WORD $0x4e7acf79 // fmla v25.2d, v27.2d, v26.2d
-	WORD $0x3dc0659b // ldr q27, [x12, #400]
-	WORD $0x3dc06598 // ldr q24, [x12, #400]
-	WORD $0x4e71cefb // fmla v27.2d, v23.2d, v17.2d
-	WORD $0x4e7acf38 // fmla v24.2d, v25.2d, v26.2d
-	WORD $0x4e7bced1 // fmla v17.2d, v22.2d, v27.2d
-	WORD $0x4e78ce9a // fmla v26.2d, v20.2d, v24.2d
-	WORD $0x4eb31e78 // mov v24.16b, v19.16b
-	WORD $0x4ebc1f94 // mov v20.16b, v28.16b
-	WORD $0x4e71ce78 // fmla v24.2d, v19.2d, v17.2d
-	WORD $0x4e7acf94 // fmla v20.2d, v28.2d, v26.2d
-	WORD $0x3dc0699a // ldr q26, [x12, #416]
-	WORD $0x3dc0699c // ldr q28, [x12, #416]
-	WORD $0x4efa871a // add v26.2d, v24.2d, v26.2d
+	WORD $0x4e76cf79 // fmla v25.2d, v27.2d, v22.2d
+	WORD $0x4e70ce9a // fmla v26.2d, v20.2d, v16.2d
+	WORD $0x4e79d799 // fadd v25.2d, v28.2d, v25.2d
+	WORD $0x4e7ad6fa // fadd v26.2d, v23.2d, v26.2d
+	WORD $0x6e79df19 // fmul v25.2d, v24.2d, v25.2d
+	WORD $0x6e7ade5a // fmul v26.2d, v18.2d, v26.2d
+	WORD $0x3dc04592 // ldr q18, [x12, #272]
+	WORD $0x3dc04598 // ldr q24, [x12, #272]
+	WORD $0x4e321f32 // and v18.16b, v25.16b, v18.16b
+	WORD $0x4e381f58 // and v24.16b, v26.16b, v24.16b
+	WORD $0x6f600652 // ushr v18.2d, v18.2d, #32
+	WORD $0x6f600718 // ushr v24.2d, v24.2d, #32
+	WORD $0x6eb265ef // umax v15.4s, v15.4s, v18.4s
+	WORD $0x6eb865ef // umax v15.4s, v15.4s, v24.4s
+	WORD $0x3dc04998 // ldr q24, [x12, #288]
+	WORD $0x3dc04992 // ldr q18, [x12, #288]
+	WORD $0x3dc04d97 // ldr q23, [x12, #304]
+	WORD $0x3dc04d9c // ldr q28, [x12, #304]
+	WORD $0x4e78cf37 // fmla v23.2d, v25.2d, v24.2d
+	WORD $0x4e72cf5c // fmla v28.2d, v26.2d, v18.2d
+	WORD $0x3dc04d92 // ldr q18, [x12, #304]
+	WORD $0x3dc04d98 // ldr q24, [x12, #304]
+	WORD $0x4ef2d6f2 // fsub v18.2d, v23.2d, v18.2d
+	WORD $0x4ef8d798 // fsub v24.2d, v28.2d, v24.2d
+	WORD $0x3dc05190 // ldr q16, [x12, #320]
+	WORD $0x3dc05194 // ldr q20, [x12, #320]
+	WORD $0x4ef0ce59 // fmls v25.2d, v18.2d, v16.2d
+	WORD $0x4ef4cf1a // fmls v26.2d, v24.2d, v20.2d
+	WORD $0x3dc05594 // ldr q20, [x12, #336]
+	WORD $0x3dc05590 // ldr q16, [x12, #336]
+	WORD $0x4ef4ce59 // fmls v25.2d, v18.2d, v20.2d
+	WORD $0x4ef0cf1a // fmls v26.2d, v24.2d, v16.2d
+	WORD $0x3dc05990 // ldr q16, [x12, #352]
+	WORD $0x3dc05998 // ldr q24, [x12, #352]
+	WORD $0x3dc05d94 // ldr q20, [x12, #368]
+	WORD $0x3dc05d92 // ldr q18, [x12, #368]
+	WORD $0x4e79ce14 // fmla v20.2d, v16.2d, v25.2d
+	WORD $0x4e7acf12 // fmla v18.2d, v24.2d, v26.2d
+	WORD $0x3dc06198 // ldr q24, [x12, #384]
+	WORD $0x3dc06190 // ldr q16, [x12, #384]
+	WORD $0x4e79ce98 // fmla v24.2d, v20.2d, v25.2d
+	WORD $0x4e7ace50 // fmla v16.2d, v18.2d, v26.2d
+	WORD $0x3dc06592 // ldr q18, [x12, #400]
+	WORD $0x3dc06594 // ldr q20, [x12, #400]
+	WORD $0x4e79cf12 // fmla v18.2d, v24.2d, v25.2d
+	WORD $0x4e7ace14 // fmla v20.2d, v16.2d, v26.2d
+	WORD $0x3dc06990 // ldr q16, [x12, #416]
+	WORD $0x3dc06998 // ldr q24, [x12, #416]
+	WORD $0x4e79ce50 // fmla v16.2d, v18.2d, v25.2d
+	WORD $0x4e7ace98 // fmla v24.2d, v20.2d, v26.2d
+	WORD $0x6e79df34 // fmul v20.2d, v25.2d, v25.2d
+	WORD $0x6e7adf52 // fmul v18.2d, v26.2d, v26.2d
+	WORD $0x4e70ce99 // fmla v25.2d, v20.2d, v16.2d
+	WORD $0x4e78ce5a // fmla v26.2d, v18.2d, v24.2d
+	WORD $0x4e261ef8 // and v24.16b, v23.16b, v6.16b
+	WORD $0x4e261f92 // and v18.16b, v28.16b, v6.16b
+	WORD $0x4e083f13 // mov x19, v24.d[0]
+	WORD $0x4e083e4f // mov x15, v18.d[0]
+	WORD $0x4e183f0e // mov x14, v24.d[1]
+	WORD $0x4e183e4d // mov x13, v18.d[1]
+	WORD $0xfc7378d2 // ldr d18, [x6, x19, lsl #3]
+	WORD $0xfc6f78d8 // ldr d24, [x6, x15, lsl #3]
+	WORD $0xfc6e78d0 // ldr d16, [x6, x14, lsl #3]
+	WORD $0xfc6d78d4 // ldr d20, [x6, x13, lsl #3]
+	WORD $0x4ed03a50 // zip1 v16.2d, v18.2d, v16.2d
+	WORD $0x4ed43b14 // zip1 v20.2d, v24.2d, v20.2d
+	WORD $0x4f7056f7 // shl v23.2d, v23.2d, #48
+	WORD $0x4f70579c // shl v28.2d, v28.2d, #48
+	WORD $0x4ef78617 // add v23.2d, v16.2d, v23.2d
 	WORD $0x4efc869c // add v28.2d, v20.2d, v28.2d
-	WORD $0x3dc06d91 // ldr q17, [x12, #432]
-	WORD $0x3dc06d93 // ldr q19, [x12, #432]
-	WORD $0x4e311f51 // and v17.16b, v26.16b, v17.16b
-	WORD $0x4e331f93 // and v19.16b, v28.16b, v19.16b
-	WORD $0x6eb166b5 // umax v21.4s, v21.4s, v17.4s
-	WORD $0x6eb366b5 // umax v21.4s, v21.4s, v19.4s
-	WORD $0x0e616b18 // fcvtn v24.2s, v24.2d
+	WORD $0x4eb71ef4 // mov v20.16b, v23.16b
+	WORD $0x4ebc1f90 // mov v16.16b, v28.16b
+	WORD $0x4e79cef4 // fmla v20.2d, v23.2d, v25.2d
+	WORD $0x4e7acf90 // fmla v16.2d, v28.2d, v26.2d
+	WORD $0x3dc06d9a // ldr q26, [x12, #432]
+	WORD $0x3dc06d9c // ldr q28, [x12, #432]
+	WORD $0x4efa869a // add v26.2d, v20.2d, v26.2d
+	WORD $0x4efc861c // add v28.2d, v16.2d, v28.2d
+	WORD $0x3dc07199 // ldr q25, [x12, #448]
+	WORD $0x3dc07197 // ldr q23, [x12, #448]
+	WORD $0x4e391f59 // and v25.16b, v26.16b, v25.16b
+	WORD $0x4e371f97 // and v23.16b, v28.16b, v23.16b
+	WORD $0x6eb966b5 // umax v21.4s, v21.4s, v25.4s
+	WORD $0x6eb766b5 // umax v21.4s, v21.4s, v23.4s
 	WORD $0x0e616a94 // fcvtn v20.2s, v20.2d
-	WORD $0x3dc07193 // ldr q19, [x12, #448]
-	WORD $0x6eb335d3 // cmhi v19.4s, v14.4s, v19.4s
-	WORD $0x3dc0758e // ldr q14, [x12, #464]
-	WORD $0x4e2e1e0e // and v14.16b, v16.16b, v14.16b
-	WORD $0x4eb31dce // orr v14.16b, v14.16b, v19.16b
-	WORD $0x3dc07993 // ldr q19, [x12, #480]
-	WORD $0x6eb336b3 // cmhi v19.4s, v21.4s, v19.4s
-	WORD $0x4eae1e73 // orr v19.16b, v19.16b, v14.16b
-	WORD $0x6eb0aa73 // umaxv s19, v19.4s
-	WORD $0x0e043e6d // mov w13, v19.s[0]
+	WORD $0x0e616a10 // fcvtn v16.2s, v16.2d
+	WORD $0x3dc07597 // ldr q23, [x12, #464]
+	WORD $0x6eb735d7 // cmhi v23.4s, v14.4s, v23.4s
+	WORD $0x3dc0798e // ldr q14, [x12, #480]
+	WORD $0x6eae35ee // cmhi v14.4s, v15.4s, v14.4s
+	WORD $0x4eb71dce // orr v14.16b, v14.16b, v23.16b
+	WORD $0x3dc07d97 // ldr q23, [x12, #496]
+	WORD $0x6eb736b7 // cmhi v23.4s, v21.4s, v23.4s
+	WORD $0x4eae1ef7 // orr v23.16b, v23.16b, v14.16b
+	WORD $0x6eb0aaf7 // umaxv s23, v23.4s
+	WORD $0x0e043eed // mov w13, v23.s[0]
 	CMPW $0, R13
 	BNE doubtful
-	WORD $0xfd00002f // str d15, [x1]
-	WORD $0xfd000432 // str d18, [x1, #8]
-	WORD $0xfd000838 // str d24, [x1, #16]
-	WORD $0xfd000c34 // str d20, [x1, #24]
+	WORD $0xfd000031 // str d17, [x1]
+	WORD $0xfd000433 // str d19, [x1, #8]
+	WORD $0xfd000834 // str d20, [x1, #16]
+	WORD $0xfd000c30 // str d16, [x1, #24]
 going:
 	ADD $32, R1
 	ADD $32, R2
@@ -1145,758 +1153,758 @@ going:
 	BGE many
 	JMP single
 doubtful:
-	WORD $0xfd400054 // ldr d20, [x2]
-	WORD $0xfd400458 // ldr d24, [x2, #8]
+	WORD $0xfd400050 // ldr d16, [x2]
+	WORD $0xfd400454 // ldr d20, [x2, #8]
+	WORD $0x0e617a10 // fcvtl v16.2d, v16.2s
 	WORD $0x0e617a94 // fcvtl v20.2d, v20.2s
-	WORD $0x0e617b18 // fcvtl v24.2d, v24.2s
-	WORD $0x3dc07d92 // ldr q18, [x12, #496]
-	WORD $0x3dc07d8f // ldr q15, [x12, #496]
-	WORD $0x4e321e92 // and v18.16b, v20.16b, v18.16b
-	WORD $0x4e2f1f0f // and v15.16b, v24.16b, v15.16b
-	WORD $0xfd400078 // ldr d24, [x3]
-	WORD $0xfd400474 // ldr d20, [x3, #8]
-	WORD $0x0e617b18 // fcvtl v24.2d, v24.2s
+	WORD $0x3dc04593 // ldr q19, [x12, #272]
+	WORD $0x3dc04591 // ldr q17, [x12, #272]
+	WORD $0x4e331e13 // and v19.16b, v16.16b, v19.16b
+	WORD $0x4e311e91 // and v17.16b, v20.16b, v17.16b
+	WORD $0xfd400074 // ldr d20, [x3]
+	WORD $0xfd400470 // ldr d16, [x3, #8]
 	WORD $0x0e617a94 // fcvtl v20.2d, v20.2s
-	WORD $0x3dc08193 // ldr q19, [x12, #512]
+	WORD $0x0e617a10 // fcvtl v16.2d, v16.2s
+	WORD $0x3dc08197 // ldr q23, [x12, #512]
 	WORD $0x3dc0818e // ldr q14, [x12, #512]
-	WORD $0x6ef38653 // sub v19.2d, v18.2d, v19.2d
-	WORD $0x6eee85ee // sub v14.2d, v15.2d, v14.2d
-	WORD $0x6f4c0675 // ushr v21.2d, v19.2d, #52
-	WORD $0x6f4c05d0 // ushr v16.2d, v14.2d, #52
+	WORD $0x6ef78677 // sub v23.2d, v19.2d, v23.2d
+	WORD $0x6eee862e // sub v14.2d, v17.2d, v14.2d
+	WORD $0x6f4c06f5 // ushr v21.2d, v23.2d, #52
+	WORD $0x6f4c05cf // ushr v15.2d, v14.2d, #52
 	WORD $0x4ea21eb5 // orr v21.16b, v21.16b, v2.16b
-	WORD $0x4ea21e10 // orr v16.16b, v16.16b, v2.16b
+	WORD $0x4ea21def // orr v15.16b, v15.16b, v2.16b
 	WORD $0x4ee3d6b5 // fsub v21.2d, v21.2d, v3.2d
-	WORD $0x4ee3d610 // fsub v16.2d, v16.2d, v3.2d
-	WORD $0x4e241e71 // and v17.16b, v19.16b, v4.16b
+	WORD $0x4ee3d5ef // fsub v15.2d, v15.2d, v3.2d
+	WORD $0x4e241ef9 // and v25.16b, v23.16b, v4.16b
 	WORD $0x4e241ddc // and v28.16b, v14.16b, v4.16b
 	WORD $0x3dc0859a // ldr q26, [x12, #528]
-	WORD $0x3dc0859b // ldr q27, [x12, #528]
-	WORD $0x4efa863a // add v26.2d, v17.2d, v26.2d
-	WORD $0x4efb879b // add v27.2d, v28.2d, v27.2d
-	WORD $0x6f520673 // ushr v19.2d, v19.2d, #46
+	WORD $0x3dc08598 // ldr q24, [x12, #528]
+	WORD $0x4efa873a // add v26.2d, v25.2d, v26.2d
+	WORD $0x4ef88798 // add v24.2d, v28.2d, v24.2d
+	WORD $0x6f5206f7 // ushr v23.2d, v23.2d, #46
 	WORD $0x6f5205ce // ushr v14.2d, v14.2d, #46
 	WORD $0x3dc0899c // ldr q28, [x12, #544]
-	WORD $0x3dc08991 // ldr q17, [x12, #544]
-	WORD $0x4e3c1e7c // and v28.16b, v19.16b, v28.16b
-	WORD $0x4e311dd1 // and v17.16b, v14.16b, v17.16b
+	WORD $0x3dc08999 // ldr q25, [x12, #544]
+	WORD $0x4e3c1efc // and v28.16b, v23.16b, v28.16b
+	WORD $0x4e391dd9 // and v25.16b, v14.16b, v25.16b
 	WORD $0x4e083f8d // mov x13, v28.d[0]
-	WORD $0x4e083e2e // mov x14, v17.d[0]
+	WORD $0x4e083f2e // mov x14, v25.d[0]
 	WORD $0x4e183f8f // mov x15, v28.d[1]
-	WORD $0x4e183e33 // mov x19, v17.d[1]
-	WORD $0xfc6d78f1 // ldr d17, [x7, x13, lsl #3]
+	WORD $0x4e183f33 // mov x19, v25.d[1]
+	WORD $0xfc6d78f9 // ldr d25, [x7, x13, lsl #3]
 	WORD $0xfc6e78fc // ldr d28, [x7, x14, lsl #3]
-	WORD $0xfc6f78f6 // ldr d22, [x7, x15, lsl #3]
-	WORD $0xfc7378f9 // ldr d25, [x7, x19, lsl #3]
-	WORD $0x4ed63a36 // zip1 v22.2d, v17.2d, v22.2d
-	WORD $0x4ed93b99 // zip1 v25.2d, v28.2d, v25.2d
-	WORD $0x6e76df56 // fmul v22.2d, v26.2d, v22.2d
-	WORD $0x6e79df79 // fmul v25.2d, v27.2d, v25.2d
-	WORD $0x3dc08d9b // ldr q27, [x12, #560]
+	WORD $0xfc6f78f2 // ldr d18, [x7, x15, lsl #3]
+	WORD $0xfc7378f6 // ldr d22, [x7, x19, lsl #3]
+	WORD $0x4ed23b32 // zip1 v18.2d, v25.2d, v18.2d
+	WORD $0x4ed63b96 // zip1 v22.2d, v28.2d, v22.2d
+	WORD $0x6e72df52 // fmul v18.2d, v26.2d, v18.2d
+	WORD $0x6e76df16 // fmul v22.2d, v24.2d, v22.2d
+	WORD $0x3dc08d98 // ldr q24, [x12, #560]
 	WORD $0x3dc08d9a // ldr q26, [x12, #560]
-	WORD $0x4efbd6db // fsub v27.2d, v22.2d, v27.2d
-	WORD $0x4efad73a // fsub v26.2d, v25.2d, v26.2d
-	WORD $0x6e7bdf79 // fmul v25.2d, v27.2d, v27.2d
-	WORD $0x6e7adf56 // fmul v22.2d, v26.2d, v26.2d
+	WORD $0x4ef8d658 // fsub v24.2d, v18.2d, v24.2d
+	WORD $0x4efad6da // fsub v26.2d, v22.2d, v26.2d
+	WORD $0x6e78df16 // fmul v22.2d, v24.2d, v24.2d
+	WORD $0x6e7adf52 // fmul v18.2d, v26.2d, v26.2d
 	WORD $0x3dc0919c // ldr q28, [x12, #576]
-	WORD $0x3dc09191 // ldr q17, [x12, #576]
-	WORD $0x6e7cdf7c // fmul v28.2d, v27.2d, v28.2d
-	WORD $0x6e71df51 // fmul v17.2d, v26.2d, v17.2d
-	WORD $0x3dc09597 // ldr q23, [x12, #592]
+	WORD $0x3dc09199 // ldr q25, [x12, #576]
+	WORD $0x6e7cdf1c // fmul v28.2d, v24.2d, v28.2d
+	WORD $0x6e79df59 // fmul v25.2d, v26.2d, v25.2d
+	WORD $0x3dc0959b // ldr q27, [x12, #592]
 	WORD $0x3dc0959d // ldr q29, [x12, #592]
-	WORD $0x4e77d797 // fadd v23.2d, v28.2d, v23.2d
-	WORD $0x4e7dd63d // fadd v29.2d, v17.2d, v29.2d
-	WORD $0x6e77df77 // fmul v23.2d, v27.2d, v23.2d
+	WORD $0x4e7bd79b // fadd v27.2d, v28.2d, v27.2d
+	WORD $0x4e7dd73d // fadd v29.2d, v25.2d, v29.2d
+	WORD $0x6e7bdf1b // fmul v27.2d, v24.2d, v27.2d
 	WORD $0x6e7ddf5d // fmul v29.2d, v26.2d, v29.2d
-	WORD $0x3dc09991 // ldr q17, [x12, #608]
+	WORD $0x3dc09999 // ldr q25, [x12, #608]
 	WORD $0x3dc0999c // ldr q28, [x12, #608]
-	WORD $0x4e71d6f1 // fadd v17.2d, v23.2d, v17.2d
+	WORD $0x4e79d779 // fadd v25.2d, v27.2d, v25.2d
 	WORD $0x4e7cd7bc // fadd v28.2d, v29.2d, v28.2d
-	WORD $0x6e71df71 // fmul v17.2d, v27.2d, v17.2d
+	WORD $0x6e79df19 // fmul v25.2d, v24.2d, v25.2d
 	WORD $0x6e7cdf5c // fmul v28.2d, v26.2d, v28.2d
 	WORD $0x3dc09d9d // ldr q29, [x12, #624]
-	WORD $0x3dc09d97 // ldr q23, [x12, #624]
-	WORD $0x4e7dd63d // fadd v29.2d, v17.2d, v29.2d
-	WORD $0x4e77d797 // fadd v23.2d, v28.2d, v23.2d
-	WORD $0x6e7ddf7d // fmul v29.2d, v27.2d, v29.2d
-	WORD $0x6e77df57 // fmul v23.2d, v26.2d, v23.2d
+	WORD $0x3dc09d9b // ldr q27, [x12, #624]
+	WORD $0x4e7dd73d // fadd v29.2d, v25.2d, v29.2d
+	WORD $0x4e7bd79b // fadd v27.2d, v28.2d, v27.2d
+	WORD $0x6e7ddf1d // fmul v29.2d, v24.2d, v29.2d
+	WORD $0x6e7bdf5b // fmul v27.2d, v26.2d, v27.2d
 	WORD $0x3dc0a19c // ldr q28, [x12, #640]
-	WORD $0x3dc0a191 // ldr q17, [x12, #640]
+	WORD $0x3dc0a199 // ldr q25, [x12, #640]
 	WORD $0x4e7cd7bc // fadd v28.2d, v29.2d, v28.2d
-	WORD $0x4e71d6f1 // fadd v17.2d, v23.2d, v17.2d
-	WORD $0x6e7cdf7c // fmul v28.2d, v27.2d, v28.2d
-	WORD $0x6e71df51 // fmul v17.2d, v26.2d, v17.2d
-	WORD $0x3dc0a597 // ldr q23, [x12, #656]
+	WORD $0x4e79d779 // fadd v25.2d, v27.2d, v25.2d
+	WORD $0x6e7cdf1c // fmul v28.2d, v24.2d, v28.2d
+	WORD $0x6e79df59 // fmul v25.2d, v26.2d, v25.2d
+	WORD $0x3dc0a59b // ldr q27, [x12, #656]
 	WORD $0x3dc0a59d // ldr q29, [x12, #656]
-	WORD $0x4e77d797 // fadd v23.2d, v28.2d, v23.2d
-	WORD $0x4e7dd63d // fadd v29.2d, v17.2d, v29.2d
-	WORD $0x6e77df77 // fmul v23.2d, v27.2d, v23.2d
+	WORD $0x4e7bd79b // fadd v27.2d, v28.2d, v27.2d
+	WORD $0x4e7dd73d // fadd v29.2d, v25.2d, v29.2d
+	WORD $0x6e7bdf1b // fmul v27.2d, v24.2d, v27.2d
 	WORD $0x6e7ddf5d // fmul v29.2d, v26.2d, v29.2d
-	WORD $0x3dc0a991 // ldr q17, [x12, #672]
+	WORD $0x3dc0a999 // ldr q25, [x12, #672]
 	WORD $0x3dc0a99c // ldr q28, [x12, #672]
-	WORD $0x4e71d6f1 // fadd v17.2d, v23.2d, v17.2d
+	WORD $0x4e79d779 // fadd v25.2d, v27.2d, v25.2d
 	WORD $0x4e7cd7bc // fadd v28.2d, v29.2d, v28.2d
-	WORD $0x6e71df31 // fmul v17.2d, v25.2d, v17.2d
-	WORD $0x6e7cdedc // fmul v28.2d, v22.2d, v28.2d
+	WORD $0x6e79ded9 // fmul v25.2d, v22.2d, v25.2d
+	WORD $0x6e7cde5c // fmul v28.2d, v18.2d, v28.2d
+	WORD $0x3dc0ad92 // ldr q18, [x12, #688]
 	WORD $0x3dc0ad96 // ldr q22, [x12, #688]
-	WORD $0x3dc0ad99 // ldr q25, [x12, #688]
-	WORD $0x6e76deb6 // fmul v22.2d, v21.2d, v22.2d
-	WORD $0x6e79de19 // fmul v25.2d, v16.2d, v25.2d
+	WORD $0x6e72deb2 // fmul v18.2d, v21.2d, v18.2d
+	WORD $0x6e76ddf6 // fmul v22.2d, v15.2d, v22.2d
 	WORD $0x3dc0899d // ldr q29, [x12, #544]
-	WORD $0x3dc08997 // ldr q23, [x12, #544]
-	WORD $0x4e3d1e7d // and v29.16b, v19.16b, v29.16b
-	WORD $0x4e371dd7 // and v23.16b, v14.16b, v23.16b
+	WORD $0x3dc0899b // ldr q27, [x12, #544]
+	WORD $0x4e3d1efd // and v29.16b, v23.16b, v29.16b
+	WORD $0x4e3b1ddb // and v27.16b, v14.16b, v27.16b
 	WORD $0x4e083fb3 // mov x19, v29.d[0]
-	WORD $0x4e083eef // mov x15, v23.d[0]
+	WORD $0x4e083f6f // mov x15, v27.d[0]
 	WORD $0x4e183fae // mov x14, v29.d[1]
-	WORD $0x4e183eed // mov x13, v23.d[1]
-	WORD $0xfc737917 // ldr d23, [x8, x19, lsl #3]
+	WORD $0x4e183f6d // mov x13, v27.d[1]
+	WORD $0xfc73791b // ldr d27, [x8, x19, lsl #3]
 	WORD $0xfc6f791d // ldr d29, [x8, x15, lsl #3]
 	WORD $0xfc6e791e // ldr d30, [x8, x14, lsl #3]
 	WORD $0xfc6d791f // ldr d31, [x8, x13, lsl #3]
-	WORD $0x4ede3afe // zip1 v30.2d, v23.2d, v30.2d
+	WORD $0x4ede3b7e // zip1 v30.2d, v27.2d, v30.2d
 	WORD $0x4edf3bbf // zip1 v31.2d, v29.2d, v31.2d
-	WORD $0x4e7ed6de // fadd v30.2d, v22.2d, v30.2d
-	WORD $0x4e7fd73f // fadd v31.2d, v25.2d, v31.2d
-	WORD $0x4e7bd7d9 // fadd v25.2d, v30.2d, v27.2d
-	WORD $0x4e7ad7f6 // fadd v22.2d, v31.2d, v26.2d
+	WORD $0x4e7ed65e // fadd v30.2d, v18.2d, v30.2d
+	WORD $0x4e7fd6df // fadd v31.2d, v22.2d, v31.2d
+	WORD $0x4e78d7d6 // fadd v22.2d, v30.2d, v24.2d
+	WORD $0x4e7ad7f2 // fadd v18.2d, v31.2d, v26.2d
 	WORD $0x3dc0b19d // ldr q29, [x12, #704]
-	WORD $0x3dc0b197 // ldr q23, [x12, #704]
+	WORD $0x3dc0b19b // ldr q27, [x12, #704]
 	WORD $0x6e7ddebd // fmul v29.2d, v21.2d, v29.2d
-	WORD $0x6e77de17 // fmul v23.2d, v16.2d, v23.2d
-	WORD $0x3dc08990 // ldr q16, [x12, #544]
+	WORD $0x6e7bddfb // fmul v27.2d, v15.2d, v27.2d
+	WORD $0x3dc0898f // ldr q15, [x12, #544]
 	WORD $0x3dc08995 // ldr q21, [x12, #544]
-	WORD $0x4e301e70 // and v16.16b, v19.16b, v16.16b
+	WORD $0x4e2f1eef // and v15.16b, v23.16b, v15.16b
 	WORD $0x4e351dd5 // and v21.16b, v14.16b, v21.16b
-	WORD $0x4e083e0d // mov x13, v16.d[0]
+	WORD $0x4e083ded // mov x13, v15.d[0]
 	WORD $0x4e083eae // mov x14, v21.d[0]
-	WORD $0x4e183e0f // mov x15, v16.d[1]
+	WORD $0x4e183def // mov x15, v15.d[1]
 	WORD $0x4e183eb3 // mov x19, v21.d[1]
 	WORD $0xfc6d7935 // ldr d21, [x9, x13, lsl #3]
-	WORD $0xfc6e7930 // ldr d16, [x9, x14, lsl #3]
+	WORD $0xfc6e792f // ldr d15, [x9, x14, lsl #3]
 	WORD $0xfc6f792e // ldr d14, [x9, x15, lsl #3]
-	WORD $0xfc737933 // ldr d19, [x9, x19, lsl #3]
+	WORD $0xfc737937 // ldr d23, [x9, x19, lsl #3]
 	WORD $0x4ece3aae // zip1 v14.2d, v21.2d, v14.2d
-	WORD $0x4ed33a13 // zip1 v19.2d, v16.2d, v19.2d
+	WORD $0x4ed739f7 // zip1 v23.2d, v15.2d, v23.2d
 	WORD $0x4e6ed7ae // fadd v14.2d, v29.2d, v14.2d
-	WORD $0x4e73d6f3 // fadd v19.2d, v23.2d, v19.2d
-	WORD $0x4ef9d7de // fsub v30.2d, v30.2d, v25.2d
-	WORD $0x4ef6d7ff // fsub v31.2d, v31.2d, v22.2d
-	WORD $0x4e7bd7db // fadd v27.2d, v30.2d, v27.2d
+	WORD $0x4e77d777 // fadd v23.2d, v27.2d, v23.2d
+	WORD $0x4ef6d7de // fsub v30.2d, v30.2d, v22.2d
+	WORD $0x4ef2d7ff // fsub v31.2d, v31.2d, v18.2d
+	WORD $0x4e78d7d8 // fadd v24.2d, v30.2d, v24.2d
 	WORD $0x4e7ad7fa // fadd v26.2d, v31.2d, v26.2d
-	WORD $0x4e6ed62e // fadd v14.2d, v17.2d, v14.2d
-	WORD $0x4e73d793 // fadd v19.2d, v28.2d, v19.2d
-	WORD $0x4e6ed76e // fadd v14.2d, v27.2d, v14.2d
-	WORD $0x4e73d753 // fadd v19.2d, v26.2d, v19.2d
-	WORD $0x4e6ed73a // fadd v26.2d, v25.2d, v14.2d
-	WORD $0x4e73d6db // fadd v27.2d, v22.2d, v19.2d
+	WORD $0x4e6ed72e // fadd v14.2d, v25.2d, v14.2d
+	WORD $0x4e77d797 // fadd v23.2d, v28.2d, v23.2d
+	WORD $0x4e6ed70e // fadd v14.2d, v24.2d, v14.2d
+	WORD $0x4e77d757 // fadd v23.2d, v26.2d, v23.2d
+	WORD $0x4e6ed6da // fadd v26.2d, v22.2d, v14.2d
+	WORD $0x4e77d658 // fadd v24.2d, v18.2d, v23.2d
 	WORD $0x3dc0b59c // ldr q28, [x12, #720]
-	WORD $0x3dc0b591 // ldr q17, [x12, #720]
+	WORD $0x3dc0b599 // ldr q25, [x12, #720]
 	WORD $0x4e3c1f5c // and v28.16b, v26.16b, v28.16b
-	WORD $0x4e311f71 // and v17.16b, v27.16b, v17.16b
-	WORD $0x4efcd739 // fsub v25.2d, v25.2d, v28.2d
-	WORD $0x4ef1d6d6 // fsub v22.2d, v22.2d, v17.2d
-	WORD $0x4e79d5d9 // fadd v25.2d, v14.2d, v25.2d
-	WORD $0x4e76d676 // fadd v22.2d, v19.2d, v22.2d
-	WORD $0x6e7cdf1c // fmul v28.2d, v24.2d, v28.2d
-	WORD $0x6e71de91 // fmul v17.2d, v20.2d, v17.2d
-	WORD $0x6e79df19 // fmul v25.2d, v24.2d, v25.2d
+	WORD $0x4e391f19 // and v25.16b, v24.16b, v25.16b
+	WORD $0x4efcd6d6 // fsub v22.2d, v22.2d, v28.2d
+	WORD $0x4ef9d652 // fsub v18.2d, v18.2d, v25.2d
+	WORD $0x4e76d5d6 // fadd v22.2d, v14.2d, v22.2d
+	WORD $0x4e72d6f2 // fadd v18.2d, v23.2d, v18.2d
+	WORD $0x6e7cde9c // fmul v28.2d, v20.2d, v28.2d
+	WORD $0x6e79de19 // fmul v25.2d, v16.2d, v25.2d
 	WORD $0x6e76de96 // fmul v22.2d, v20.2d, v22.2d
-	WORD $0x3dc04593 // ldr q19, [x12, #272]
-	WORD $0x3dc0458e // ldr q14, [x12, #272]
-	WORD $0x6e73df93 // fmul v19.2d, v28.2d, v19.2d
-	WORD $0x6e6ede2e // fmul v14.2d, v17.2d, v14.2d
-	WORD $0x3dc04d9b // ldr q27, [x12, #304]
+	WORD $0x6e72de12 // fmul v18.2d, v16.2d, v18.2d
+	WORD $0x3dc04997 // ldr q23, [x12, #288]
+	WORD $0x3dc0498e // ldr q14, [x12, #288]
+	WORD $0x6e77df97 // fmul v23.2d, v28.2d, v23.2d
+	WORD $0x6e6edf2e // fmul v14.2d, v25.2d, v14.2d
+	WORD $0x3dc04d98 // ldr q24, [x12, #304]
 	WORD $0x3dc04d9a // ldr q26, [x12, #304]
-	WORD $0x4e7bd67b // fadd v27.2d, v19.2d, v27.2d
+	WORD $0x4e78d6f8 // fadd v24.2d, v23.2d, v24.2d
 	WORD $0x4e7ad5da // fadd v26.2d, v14.2d, v26.2d
 	WORD $0x3dc04d8e // ldr q14, [x12, #304]
-	WORD $0x3dc04d93 // ldr q19, [x12, #304]
-	WORD $0x4eeed76e // fsub v14.2d, v27.2d, v14.2d
-	WORD $0x4ef3d753 // fsub v19.2d, v26.2d, v19.2d
-	WORD $0x3dc0b99f // ldr q31, [x12, #736]
-	WORD $0x3dc0b99e // ldr q30, [x12, #736]
+	WORD $0x3dc04d97 // ldr q23, [x12, #304]
+	WORD $0x4eeed70e // fsub v14.2d, v24.2d, v14.2d
+	WORD $0x4ef7d757 // fsub v23.2d, v26.2d, v23.2d
+	WORD $0x3dc0519f // ldr q31, [x12, #320]
+	WORD $0x3dc0519e // ldr q30, [x12, #320]
 	WORD $0x6e7fdddf // fmul v31.2d, v14.2d, v31.2d
-	WORD $0x6e7ede7e // fmul v30.2d, v19.2d, v30.2d
+	WORD $0x6e7edefe // fmul v30.2d, v23.2d, v30.2d
 	WORD $0x4effd79f // fsub v31.2d, v28.2d, v31.2d
-	WORD $0x4efed63e // fsub v30.2d, v17.2d, v30.2d
-	WORD $0x3dc0bd97 // ldr q23, [x12, #752]
-	WORD $0x3dc0bd9d // ldr q29, [x12, #752]
-	WORD $0x6e77ddd7 // fmul v23.2d, v14.2d, v23.2d
-	WORD $0x6e7dde7d // fmul v29.2d, v19.2d, v29.2d
-	WORD $0x4ef7d7f7 // fsub v23.2d, v31.2d, v23.2d
+	WORD $0x4efed73e // fsub v30.2d, v25.2d, v30.2d
+	WORD $0x3dc0559b // ldr q27, [x12, #336]
+	WORD $0x3dc0559d // ldr q29, [x12, #336]
+	WORD $0x6e7bdddb // fmul v27.2d, v14.2d, v27.2d
+	WORD $0x6e7ddefd // fmul v29.2d, v23.2d, v29.2d
+	WORD $0x4efbd7fb // fsub v27.2d, v31.2d, v27.2d
 	WORD $0x4efdd7dd // fsub v29.2d, v30.2d, v29.2d
-	WORD $0x4e79d6f9 // fadd v25.2d, v23.2d, v25.2d
-	WORD $0x4e76d7b6 // fadd v22.2d, v29.2d, v22.2d
-	WORD $0x6e79df3d // fmul v29.2d, v25.2d, v25.2d
-	WORD $0x6e76ded7 // fmul v23.2d, v22.2d, v22.2d
-	WORD $0x3dc0c19e // ldr q30, [x12, #768]
-	WORD $0x3dc0c19f // ldr q31, [x12, #768]
-	WORD $0x6e7edf3e // fmul v30.2d, v25.2d, v30.2d
-	WORD $0x6e7fdedf // fmul v31.2d, v22.2d, v31.2d
-	WORD $0x3dc0c593 // ldr q19, [x12, #784]
-	WORD $0x3dc0c58e // ldr q14, [x12, #784]
-	WORD $0x4e73d7d3 // fadd v19.2d, v30.2d, v19.2d
-	WORD $0x4e6ed7ee // fadd v14.2d, v31.2d, v14.2d
-	WORD $0x6e73df33 // fmul v19.2d, v25.2d, v19.2d
-	WORD $0x6e6edece // fmul v14.2d, v22.2d, v14.2d
-	WORD $0x3dc0c99f // ldr q31, [x12, #800]
-	WORD $0x3dc0c99e // ldr q30, [x12, #800]
-	WORD $0x4e7fd67f // fadd v31.2d, v19.2d, v31.2d
-	WORD $0x4e7ed5de // fadd v30.2d, v14.2d, v30.2d
-	WORD $0x6e7fdf3f // fmul v31.2d, v25.2d, v31.2d
+	WORD $0x4e76d776 // fadd v22.2d, v27.2d, v22.2d
+	WORD $0x4e72d7b2 // fadd v18.2d, v29.2d, v18.2d
+	WORD $0x6e76dedd // fmul v29.2d, v22.2d, v22.2d
+	WORD $0x6e72de5b // fmul v27.2d, v18.2d, v18.2d
+	WORD $0x3dc0b99e // ldr q30, [x12, #736]
+	WORD $0x3dc0b99f // ldr q31, [x12, #736]
 	WORD $0x6e7edede // fmul v30.2d, v22.2d, v30.2d
-	WORD $0x3dc0cd8e // ldr q14, [x12, #816]
-	WORD $0x3dc0cd93 // ldr q19, [x12, #816]
+	WORD $0x6e7fde5f // fmul v31.2d, v18.2d, v31.2d
+	WORD $0x3dc0bd97 // ldr q23, [x12, #752]
+	WORD $0x3dc0bd8e // ldr q14, [x12, #752]
+	WORD $0x4e77d7d7 // fadd v23.2d, v30.2d, v23.2d
 	WORD $0x4e6ed7ee // fadd v14.2d, v31.2d, v14.2d
-	WORD $0x4e73d7d3 // fadd v19.2d, v30.2d, v19.2d
-	WORD $0x6e6edf2e // fmul v14.2d, v25.2d, v14.2d
-	WORD $0x6e73ded3 // fmul v19.2d, v22.2d, v19.2d
-	WORD $0x3dc0d19e // ldr q30, [x12, #832]
-	WORD $0x3dc0d19f // ldr q31, [x12, #832]
+	WORD $0x6e77ded7 // fmul v23.2d, v22.2d, v23.2d
+	WORD $0x6e6ede4e // fmul v14.2d, v18.2d, v14.2d
+	WORD $0x3dc0c19f // ldr q31, [x12, #768]
+	WORD $0x3dc0c19e // ldr q30, [x12, #768]
+	WORD $0x4e7fd6ff // fadd v31.2d, v23.2d, v31.2d
 	WORD $0x4e7ed5de // fadd v30.2d, v14.2d, v30.2d
-	WORD $0x4e7fd67f // fadd v31.2d, v19.2d, v31.2d
-	WORD $0x6e7edf3e // fmul v30.2d, v25.2d, v30.2d
 	WORD $0x6e7fdedf // fmul v31.2d, v22.2d, v31.2d
-	WORD $0x3dc06593 // ldr q19, [x12, #400]
-	WORD $0x3dc0658e // ldr q14, [x12, #400]
-	WORD $0x4e73d7d3 // fadd v19.2d, v30.2d, v19.2d
+	WORD $0x6e7ede5e // fmul v30.2d, v18.2d, v30.2d
+	WORD $0x3dc0c58e // ldr q14, [x12, #784]
+	WORD $0x3dc0c597 // ldr q23, [x12, #784]
 	WORD $0x4e6ed7ee // fadd v14.2d, v31.2d, v14.2d
-	WORD $0x6e73dfb3 // fmul v19.2d, v29.2d, v19.2d
-	WORD $0x6e6edeee // fmul v14.2d, v23.2d, v14.2d
-	WORD $0x4e261f77 // and v23.16b, v27.16b, v6.16b
+	WORD $0x4e77d7d7 // fadd v23.2d, v30.2d, v23.2d
+	WORD $0x6e6edece // fmul v14.2d, v22.2d, v14.2d
+	WORD $0x6e77de57 // fmul v23.2d, v18.2d, v23.2d
+	WORD $0x3dc0c99e // ldr q30, [x12, #800]
+	WORD $0x3dc0c99f // ldr q31, [x12, #800]
+	WORD $0x4e7ed5de // fadd v30.2d, v14.2d, v30.2d
+	WORD $0x4e7fd6ff // fadd v31.2d, v23.2d, v31.2d
+	WORD $0x6e7edede // fmul v30.2d, v22.2d, v30.2d
+	WORD $0x6e7fde5f // fmul v31.2d, v18.2d, v31.2d
+	WORD $0x3dc06997 // ldr q23, [x12, #416]
+	WORD $0x3dc0698e // ldr q14, [x12, #416]
+	WORD $0x4e77d7d7 // fadd v23.2d, v30.2d, v23.2d
+	WORD $0x4e6ed7ee // fadd v14.2d, v31.2d, v14.2d
+	WORD $0x6e77dfb7 // fmul v23.2d, v29.2d, v23.2d
+	WORD $0x6e6edf6e // fmul v14.2d, v27.2d, v14.2d
+	WORD $0x4e261f1b // and v27.16b, v24.16b, v6.16b
 	WORD $0x4e261f5d // and v29.16b, v26.16b, v6.16b
-	WORD $0x4e083ef3 // mov x19, v23.d[0]
+	WORD $0x4e083f73 // mov x19, v27.d[0]
 	WORD $0x4e083faf // mov x15, v29.d[0]
-	WORD $0x4e183eee // mov x14, v23.d[1]
+	WORD $0x4e183f6e // mov x14, v27.d[1]
 	WORD $0x4e183fad // mov x13, v29.d[1]
 	WORD $0xfc73795d // ldr d29, [x10, x19, lsl #3]
-	WORD $0xfc6f7957 // ldr d23, [x10, x15, lsl #3]
+	WORD $0xfc6f795b // ldr d27, [x10, x15, lsl #3]
 	WORD $0xfc6e795f // ldr d31, [x10, x14, lsl #3]
 	WORD $0xfc6d795e // ldr d30, [x10, x13, lsl #3]
 	WORD $0x4edf3bbf // zip1 v31.2d, v29.2d, v31.2d
-	WORD $0x4ede3afe // zip1 v30.2d, v23.2d, v30.2d
-	WORD $0x4e73d733 // fadd v19.2d, v25.2d, v19.2d
-	WORD $0x4e6ed6ce // fadd v14.2d, v22.2d, v14.2d
-	WORD $0x6e73dff3 // fmul v19.2d, v31.2d, v19.2d
+	WORD $0x4ede3b7e // zip1 v30.2d, v27.2d, v30.2d
+	WORD $0x4e77d6d7 // fadd v23.2d, v22.2d, v23.2d
+	WORD $0x4e6ed64e // fadd v14.2d, v18.2d, v14.2d
+	WORD $0x6e77dff7 // fmul v23.2d, v31.2d, v23.2d
 	WORD $0x6e6edfce // fmul v14.2d, v30.2d, v14.2d
-	WORD $0x4e261f76 // and v22.16b, v27.16b, v6.16b
-	WORD $0x4e261f59 // and v25.16b, v26.16b, v6.16b
-	WORD $0x4e083ecd // mov x13, v22.d[0]
-	WORD $0x4e083f2e // mov x14, v25.d[0]
-	WORD $0x4e183ecf // mov x15, v22.d[1]
-	WORD $0x4e183f33 // mov x19, v25.d[1]
-	WORD $0xfc6d7979 // ldr d25, [x11, x13, lsl #3]
-	WORD $0xfc6e7976 // ldr d22, [x11, x14, lsl #3]
-	WORD $0xfc6f7977 // ldr d23, [x11, x15, lsl #3]
+	WORD $0x4e261f12 // and v18.16b, v24.16b, v6.16b
+	WORD $0x4e261f56 // and v22.16b, v26.16b, v6.16b
+	WORD $0x4e083e4d // mov x13, v18.d[0]
+	WORD $0x4e083ece // mov x14, v22.d[0]
+	WORD $0x4e183e4f // mov x15, v18.d[1]
+	WORD $0x4e183ed3 // mov x19, v22.d[1]
+	WORD $0xfc6d7976 // ldr d22, [x11, x13, lsl #3]
+	WORD $0xfc6e7972 // ldr d18, [x11, x14, lsl #3]
+	WORD $0xfc6f797b // ldr d27, [x11, x15, lsl #3]
 	WORD $0xfc73797d // ldr d29, [x11, x19, lsl #3]
-	WORD $0x4ed73b37 // zip1 v23.2d, v25.2d, v23.2d
-	WORD $0x4edd3add // zip1 v29.2d, v22.2d, v29.2d
-	WORD $0x4e77d677 // fadd v23.2d, v19.2d, v23.2d
+	WORD $0x4edb3adb // zip1 v27.2d, v22.2d, v27.2d
+	WORD $0x4edd3a5d // zip1 v29.2d, v18.2d, v29.2d
+	WORD $0x4e7bd6fb // fadd v27.2d, v23.2d, v27.2d
 	WORD $0x4e7dd5dd // fadd v29.2d, v14.2d, v29.2d
-	WORD $0x4e77d7ee // fadd v14.2d, v31.2d, v23.2d
-	WORD $0x4e7dd7d3 // fadd v19.2d, v30.2d, v29.2d
-	WORD $0x3dc0d596 // ldr q22, [x12, #848]
+	WORD $0x4e7bd7ee // fadd v14.2d, v31.2d, v27.2d
+	WORD $0x4e7dd7d7 // fadd v23.2d, v30.2d, v29.2d
+	WORD $0x3dc0cd92 // ldr q18, [x12, #816]
+	WORD $0x3dc0cd96 // ldr q22, [x12, #816]
+	WORD $0x6ef2e792 // fcmgt v18.2d, v28.2d, v18.2d
+	WORD $0x6ef6e736 // fcmgt v22.2d, v25.2d, v22.2d
+	WORD $0x3dc0d18f // ldr q15, [x12, #832]
+	WORD $0x3dc0d195 // ldr q21, [x12, #832]
+	WORD $0x6e6f1f92 // bsl v18.16b, v28.16b, v15.16b
+	WORD $0x6e751f36 // bsl v22.16b, v25.16b, v21.16b
+	WORD $0x3dc0d595 // ldr q21, [x12, #848]
 	WORD $0x3dc0d599 // ldr q25, [x12, #848]
-	WORD $0x6ef6e796 // fcmgt v22.2d, v28.2d, v22.2d
-	WORD $0x6ef9e639 // fcmgt v25.2d, v17.2d, v25.2d
-	WORD $0x3dc0d990 // ldr q16, [x12, #864]
-	WORD $0x3dc0d995 // ldr q21, [x12, #864]
-	WORD $0x6e701f96 // bsl v22.16b, v28.16b, v16.16b
-	WORD $0x6e751e39 // bsl v25.16b, v17.16b, v21.16b
-	WORD $0x3dc0dd95 // ldr q21, [x12, #880]
-	WORD $0x3dc0dd91 // ldr q17, [x12, #880]
-	WORD $0x6ef6e6b5 // fcmgt v21.2d, v21.2d, v22.2d
-	WORD $0x6ef9e631 // fcmgt v17.2d, v17.2d, v25.2d
-	WORD $0x3dc0d990 // ldr q16, [x12, #864]
-	WORD $0x3dc0d99c // ldr q28, [x12, #864]
-	WORD $0x6e701ed5 // bsl v21.16b, v22.16b, v16.16b
-	WORD $0x6e7c1f31 // bsl v17.16b, v25.16b, v28.16b
+	WORD $0x6ef2e6b5 // fcmgt v21.2d, v21.2d, v18.2d
+	WORD $0x6ef6e739 // fcmgt v25.2d, v25.2d, v22.2d
+	WORD $0x3dc0d18f // ldr q15, [x12, #832]
+	WORD $0x3dc0d19c // ldr q28, [x12, #832]
+	WORD $0x6e6f1e55 // bsl v21.16b, v18.16b, v15.16b
+	WORD $0x6e7c1ed9 // bsl v25.16b, v22.16b, v28.16b
 	WORD $0x4eeed7ff // fsub v31.2d, v31.2d, v14.2d
-	WORD $0x4ef3d7de // fsub v30.2d, v30.2d, v19.2d
-	WORD $0x4e77d7f7 // fadd v23.2d, v31.2d, v23.2d
+	WORD $0x4ef7d7de // fsub v30.2d, v30.2d, v23.2d
+	WORD $0x4e7bd7fb // fadd v27.2d, v31.2d, v27.2d
 	WORD $0x4e7dd7dd // fadd v29.2d, v30.2d, v29.2d
-	WORD $0x3dc07d9e // ldr q30, [x12, #496]
-	WORD $0x3dc07d9f // ldr q31, [x12, #496]
-	WORD $0x4e3e1efe // and v30.16b, v23.16b, v30.16b
+	WORD $0x3dc0459e // ldr q30, [x12, #272]
+	WORD $0x3dc0459f // ldr q31, [x12, #272]
+	WORD $0x4e3e1f7e // and v30.16b, v27.16b, v30.16b
 	WORD $0x4e3f1fbf // and v31.16b, v29.16b, v31.16b
-	WORD $0x3dc0e19d // ldr q29, [x12, #896]
-	WORD $0x3dc0e197 // ldr q23, [x12, #896]
+	WORD $0x3dc0d99d // ldr q29, [x12, #864]
+	WORD $0x3dc0d99b // ldr q27, [x12, #864]
 	WORD $0x4e3d1ddd // and v29.16b, v14.16b, v29.16b
-	WORD $0x4e371e77 // and v23.16b, v19.16b, v23.16b
-	WORD $0x3dc0e59c // ldr q28, [x12, #912]
-	WORD $0x3dc0e599 // ldr q25, [x12, #912]
+	WORD $0x4e3b1efb // and v27.16b, v23.16b, v27.16b
+	WORD $0x3dc0dd9c // ldr q28, [x12, #880]
+	WORD $0x3dc0dd96 // ldr q22, [x12, #880]
 	WORD $0x6efc8fbc // cmeq v28.2d, v29.2d, v28.2d
-	WORD $0x6ef98ef9 // cmeq v25.2d, v23.2d, v25.2d
-	WORD $0x3dc0e597 // ldr q23, [x12, #912]
-	WORD $0x3dc0e59d // ldr q29, [x12, #912]
-	WORD $0x6e771fdc // bsl v28.16b, v30.16b, v23.16b
-	WORD $0x6e7d1ff9 // bsl v25.16b, v31.16b, v29.16b
-	WORD $0x3dc0e99d // ldr q29, [x12, #928]
-	WORD $0x3dc0e99f // ldr q31, [x12, #928]
+	WORD $0x6ef68f76 // cmeq v22.2d, v27.2d, v22.2d
+	WORD $0x3dc0dd9b // ldr q27, [x12, #880]
+	WORD $0x3dc0dd9d // ldr q29, [x12, #880]
+	WORD $0x6e7b1fdc // bsl v28.16b, v30.16b, v27.16b
+	WORD $0x6e7d1ff6 // bsl v22.16b, v31.16b, v29.16b
+	WORD $0x3dc0e19d // ldr q29, [x12, #896]
+	WORD $0x3dc0e19f // ldr q31, [x12, #896]
 	WORD $0x6efde79d // fcmgt v29.2d, v28.2d, v29.2d
-	WORD $0x6effe73f // fcmgt v31.2d, v25.2d, v31.2d
-	WORD $0x3dc0d999 // ldr q25, [x12, #864]
-	WORD $0x3dc0d99c // ldr q28, [x12, #864]
-	WORD $0x6e751f3d // bsl v29.16b, v25.16b, v21.16b
-	WORD $0x6e711f9f // bsl v31.16b, v28.16b, v17.16b
-	WORD $0x3dc0ed91 // ldr q17, [x12, #944]
-	WORD $0x3dc0ed9c // ldr q28, [x12, #944]
-	WORD $0x4e311f71 // and v17.16b, v27.16b, v17.16b
+	WORD $0x6effe6df // fcmgt v31.2d, v22.2d, v31.2d
+	WORD $0x3dc0d196 // ldr q22, [x12, #832]
+	WORD $0x3dc0d19c // ldr q28, [x12, #832]
+	WORD $0x6e751edd // bsl v29.16b, v22.16b, v21.16b
+	WORD $0x6e791f9f // bsl v31.16b, v28.16b, v25.16b
+	WORD $0x3dc0e599 // ldr q25, [x12, #912]
+	WORD $0x3dc0e59c // ldr q28, [x12, #912]
+	WORD $0x4e391f19 // and v25.16b, v24.16b, v25.16b
 	WORD $0x4e3c1f5c // and v28.16b, v26.16b, v28.16b
-	WORD $0x4f705631 // shl v17.2d, v17.2d, #48
+	WORD $0x4f705739 // shl v25.2d, v25.2d, #48
 	WORD $0x4f70579c // shl v28.2d, v28.2d, #48
-	WORD $0x4ef185d1 // add v17.2d, v14.2d, v17.2d
-	WORD $0x4efc867c // add v28.2d, v19.2d, v28.2d
-	WORD $0x3dc0f193 // ldr q19, [x12, #960]
-	WORD $0x3dc0f18e // ldr q14, [x12, #960]
-	WORD $0x4e73e713 // fcmeq v19.2d, v24.2d, v19.2d
-	WORD $0x4e6ee68e // fcmeq v14.2d, v20.2d, v14.2d
-	WORD $0x6e72de52 // fmul v18.2d, v18.2d, v18.2d
-	WORD $0x6e6fddef // fmul v15.2d, v15.2d, v15.2d
-	WORD $0x6e711e53 // bsl v19.16b, v18.16b, v17.16b
-	WORD $0x6e7c1dee // bsl v14.16b, v15.16b, v28.16b
-	WORD $0x3dc0d99c // ldr q28, [x12, #864]
-	WORD $0x3dc0d98f // ldr q15, [x12, #864]
+	WORD $0x4ef985d9 // add v25.2d, v14.2d, v25.2d
+	WORD $0x4efc86fc // add v28.2d, v23.2d, v28.2d
+	WORD $0x3dc0e997 // ldr q23, [x12, #928]
+	WORD $0x3dc0e98e // ldr q14, [x12, #928]
+	WORD $0x4e77e697 // fcmeq v23.2d, v20.2d, v23.2d
+	WORD $0x4e6ee60e // fcmeq v14.2d, v16.2d, v14.2d
+	WORD $0x6e73de73 // fmul v19.2d, v19.2d, v19.2d
+	WORD $0x6e71de31 // fmul v17.2d, v17.2d, v17.2d
+	WORD $0x6e791e77 // bsl v23.16b, v19.16b, v25.16b
+	WORD $0x6e7c1e2e // bsl v14.16b, v17.16b, v28.16b
+	WORD $0x3dc0d19c // ldr q28, [x12, #832]
+	WORD $0x3dc0d191 // ldr q17, [x12, #832]
 	WORD $0x4e7de7bd // fcmeq v29.2d, v29.2d, v29.2d
 	WORD $0x4e7fe7ff // fcmeq v31.2d, v31.2d, v31.2d
-	WORD $0x6e7c1e7d // bsl v29.16b, v19.16b, v28.16b
-	WORD $0x6e6f1ddf // bsl v31.16b, v14.16b, v15.16b
+	WORD $0x6e7c1efd // bsl v29.16b, v23.16b, v28.16b
+	WORD $0x6e711ddf // bsl v31.16b, v14.16b, v17.16b
 	WORD $0xfd40006e // ldr d14, [x3]
-	WORD $0xfd400473 // ldr d19, [x3, #8]
+	WORD $0xfd400477 // ldr d23, [x3, #8]
 	WORD $0x0e6179ce // fcvtl v14.2d, v14.2s
+	WORD $0x0e617af7 // fcvtl v23.2d, v23.2s
+	WORD $0x3dc06999 // ldr q25, [x12, #416]
+	WORD $0x3dc06993 // ldr q19, [x12, #416]
+	WORD $0x6e79ddd9 // fmul v25.2d, v14.2d, v25.2d
+	WORD $0x6e73def3 // fmul v19.2d, v23.2d, v19.2d
+	WORD $0x4e619b37 // frintm v23.2d, v25.2d
+	WORD $0x4e619a6e // frintm v14.2d, v19.2d
+	WORD $0x4e77e737 // fcmeq v23.2d, v25.2d, v23.2d
+	WORD $0x4e6ee66e // fcmeq v14.2d, v19.2d, v14.2d
+	WORD $0xfd400053 // ldr d19, [x2]
+	WORD $0xfd400459 // ldr d25, [x2, #8]
 	WORD $0x0e617a73 // fcvtl v19.2d, v19.2s
-	WORD $0x3dc06591 // ldr q17, [x12, #400]
-	WORD $0x3dc06592 // ldr q18, [x12, #400]
-	WORD $0x6e71ddd1 // fmul v17.2d, v14.2d, v17.2d
-	WORD $0x6e72de72 // fmul v18.2d, v19.2d, v18.2d
-	WORD $0x4e619a33 // frintm v19.2d, v17.2d
-	WORD $0x4e619a4e // frintm v14.2d, v18.2d
-	WORD $0x4e73e633 // fcmeq v19.2d, v17.2d, v19.2d
-	WORD $0x4e6ee64e // fcmeq v14.2d, v18.2d, v14.2d
-	WORD $0xfd400052 // ldr d18, [x2]
-	WORD $0xfd400451 // ldr d17, [x2, #8]
-	WORD $0x0e617a52 // fcvtl v18.2d, v18.2s
-	WORD $0x0e617a31 // fcvtl v17.2d, v17.2s
-	WORD $0x3dc0f594 // ldr q20, [x12, #976]
-	WORD $0x3dc0f598 // ldr q24, [x12, #976]
-	WORD $0x4e341e54 // and v20.16b, v18.16b, v20.16b
-	WORD $0x4e381e38 // and v24.16b, v17.16b, v24.16b
-	WORD $0x4eb41fb4 // orr v20.16b, v29.16b, v20.16b
-	WORD $0x4eb81ff8 // orr v24.16b, v31.16b, v24.16b
-	WORD $0x6e741fb3 // bsl v19.16b, v29.16b, v20.16b
-	WORD $0x6e781fee // bsl v14.16b, v31.16b, v24.16b
-	WORD $0xfd400078 // ldr d24, [x3]
+	WORD $0x0e617b39 // fcvtl v25.2d, v25.2s
+	WORD $0x3dc0ed90 // ldr q16, [x12, #944]
+	WORD $0x3dc0ed94 // ldr q20, [x12, #944]
+	WORD $0x4e301e70 // and v16.16b, v19.16b, v16.16b
+	WORD $0x4e341f34 // and v20.16b, v25.16b, v20.16b
+	WORD $0x4eb01fb0 // orr v16.16b, v29.16b, v16.16b
+	WORD $0x4eb41ff4 // orr v20.16b, v31.16b, v20.16b
+	WORD $0x6e701fb7 // bsl v23.16b, v29.16b, v16.16b
+	WORD $0x6e741fee // bsl v14.16b, v31.16b, v20.16b
+	WORD $0xfd400074 // ldr d20, [x3]
 	WORD $0xfd40047f // ldr d31, [x3, #8]
-	WORD $0x0e617b18 // fcvtl v24.2d, v24.2s
+	WORD $0x0e617a94 // fcvtl v20.2d, v20.2s
 	WORD $0x0e617bff // fcvtl v31.2d, v31.2s
-	WORD $0x4e619b14 // frintm v20.2d, v24.2d
+	WORD $0x4e619a90 // frintm v16.2d, v20.2d
 	WORD $0x4e619bfd // frintm v29.2d, v31.2d
-	WORD $0x4e74e714 // fcmeq v20.2d, v24.2d, v20.2d
+	WORD $0x4e70e690 // fcmeq v16.2d, v20.2d, v16.2d
 	WORD $0x4e7de7fd // fcmeq v29.2d, v31.2d, v29.2d
 	WORD $0xfd40005f // ldr d31, [x2]
-	WORD $0xfd400458 // ldr d24, [x2, #8]
+	WORD $0xfd400454 // ldr d20, [x2, #8]
 	WORD $0x0e617bff // fcvtl v31.2d, v31.2s
-	WORD $0x0e617b18 // fcvtl v24.2d, v24.2s
-	WORD $0x3dc07d91 // ldr q17, [x12, #496]
-	WORD $0x3dc07d92 // ldr q18, [x12, #496]
-	WORD $0x4e311ff1 // and v17.16b, v31.16b, v17.16b
-	WORD $0x4e321f12 // and v18.16b, v24.16b, v18.16b
-	WORD $0xfd400058 // ldr d24, [x2]
+	WORD $0x0e617a94 // fcvtl v20.2d, v20.2s
+	WORD $0x3dc04599 // ldr q25, [x12, #272]
+	WORD $0x3dc04593 // ldr q19, [x12, #272]
+	WORD $0x4e391ff9 // and v25.16b, v31.16b, v25.16b
+	WORD $0x4e331e93 // and v19.16b, v20.16b, v19.16b
+	WORD $0xfd400054 // ldr d20, [x2]
 	WORD $0xfd40045f // ldr d31, [x2, #8]
-	WORD $0x0e617b18 // fcvtl v24.2d, v24.2s
+	WORD $0x0e617a94 // fcvtl v20.2d, v20.2s
 	WORD $0x0e617bff // fcvtl v31.2d, v31.2s
-	WORD $0x6e781e34 // bsl v20.16b, v17.16b, v24.16b
-	WORD $0x6e7f1e5d // bsl v29.16b, v18.16b, v31.16b
-	WORD $0x3dc0f99f // ldr q31, [x12, #992]
-	WORD $0x3dc0f992 // ldr q18, [x12, #992]
-	WORD $0x6e7fe69f // fcmge v31.2d, v20.2d, v31.2d
-	WORD $0x6e72e7b2 // fcmge v18.2d, v29.2d, v18.2d
-	WORD $0x6e7c1e7f // bsl v31.16b, v19.16b, v28.16b
-	WORD $0x6e6f1dd2 // bsl v18.16b, v14.16b, v15.16b
-	WORD $0x3dc0fd8e // ldr q14, [x12, #1008]
-	WORD $0x3dc0fd93 // ldr q19, [x12, #1008]
-	WORD $0x6e74e5d4 // fcmge v20.2d, v14.2d, v20.2d
-	WORD $0x6e7de67d // fcmge v29.2d, v19.2d, v29.2d
-	WORD $0x6e7c1ff4 // bsl v20.16b, v31.16b, v28.16b
-	WORD $0x6e6f1e5d // bsl v29.16b, v18.16b, v15.16b
-	WORD $0x0e616a94 // fcvtn v20.2s, v20.2d
+	WORD $0x6e741f30 // bsl v16.16b, v25.16b, v20.16b
+	WORD $0x6e7f1e7d // bsl v29.16b, v19.16b, v31.16b
+	WORD $0x3dc0f19f // ldr q31, [x12, #960]
+	WORD $0x3dc0f193 // ldr q19, [x12, #960]
+	WORD $0x6e7fe61f // fcmge v31.2d, v16.2d, v31.2d
+	WORD $0x6e73e7b3 // fcmge v19.2d, v29.2d, v19.2d
+	WORD $0x6e7c1eff // bsl v31.16b, v23.16b, v28.16b
+	WORD $0x6e711dd3 // bsl v19.16b, v14.16b, v17.16b
+	WORD $0x3dc0f58e // ldr q14, [x12, #976]
+	WORD $0x3dc0f597 // ldr q23, [x12, #976]
+	WORD $0x6e70e5d0 // fcmge v16.2d, v14.2d, v16.2d
+	WORD $0x6e7de6fd // fcmge v29.2d, v23.2d, v29.2d
+	WORD $0x6e7c1ff0 // bsl v16.16b, v31.16b, v28.16b
+	WORD $0x6e711e7d // bsl v29.16b, v19.16b, v17.16b
+	WORD $0x0e616a10 // fcvtn v16.2s, v16.2d
 	WORD $0x0e616bbd // fcvtn v29.2s, v29.2d
-	WORD $0xfd000034 // str d20, [x1]
+	WORD $0xfd000030 // str d16, [x1]
 	WORD $0xfd00043d // str d29, [x1, #8]
 	WORD $0xfd40085d // ldr d29, [x2, #16]
-	WORD $0xfd400c54 // ldr d20, [x2, #24]
+	WORD $0xfd400c50 // ldr d16, [x2, #24]
 	WORD $0x0e617bbd // fcvtl v29.2d, v29.2s
-	WORD $0x0e617a94 // fcvtl v20.2d, v20.2s
-	WORD $0x3dc07d8f // ldr q15, [x12, #496]
-	WORD $0x3dc07d92 // ldr q18, [x12, #496]
-	WORD $0x4e2f1faf // and v15.16b, v29.16b, v15.16b
-	WORD $0x4e321e92 // and v18.16b, v20.16b, v18.16b
-	WORD $0xfd400874 // ldr d20, [x3, #16]
+	WORD $0x0e617a10 // fcvtl v16.2d, v16.2s
+	WORD $0x3dc04591 // ldr q17, [x12, #272]
+	WORD $0x3dc04593 // ldr q19, [x12, #272]
+	WORD $0x4e311fb1 // and v17.16b, v29.16b, v17.16b
+	WORD $0x4e331e13 // and v19.16b, v16.16b, v19.16b
+	WORD $0xfd400870 // ldr d16, [x3, #16]
 	WORD $0xfd400c7d // ldr d29, [x3, #24]
-	WORD $0x0e617a94 // fcvtl v20.2d, v20.2s
+	WORD $0x0e617a10 // fcvtl v16.2d, v16.2s
 	WORD $0x0e617bbd // fcvtl v29.2d, v29.2s
 	WORD $0x3dc0819c // ldr q28, [x12, #512]
 	WORD $0x3dc0819f // ldr q31, [x12, #512]
-	WORD $0x6efc85fc // sub v28.2d, v15.2d, v28.2d
-	WORD $0x6eff865f // sub v31.2d, v18.2d, v31.2d
-	WORD $0x6f4c0793 // ushr v19.2d, v28.2d, #52
+	WORD $0x6efc863c // sub v28.2d, v17.2d, v28.2d
+	WORD $0x6eff867f // sub v31.2d, v19.2d, v31.2d
+	WORD $0x6f4c0797 // ushr v23.2d, v28.2d, #52
 	WORD $0x6f4c07ee // ushr v14.2d, v31.2d, #52
-	WORD $0x4ea21e73 // orr v19.16b, v19.16b, v2.16b
+	WORD $0x4ea21ef7 // orr v23.16b, v23.16b, v2.16b
 	WORD $0x4ea21dce // orr v14.16b, v14.16b, v2.16b
-	WORD $0x4ee3d673 // fsub v19.2d, v19.2d, v3.2d
+	WORD $0x4ee3d6f7 // fsub v23.2d, v23.2d, v3.2d
 	WORD $0x4ee3d5ce // fsub v14.2d, v14.2d, v3.2d
-	WORD $0x4e241f98 // and v24.16b, v28.16b, v4.16b
-	WORD $0x4e241ff1 // and v17.16b, v31.16b, v4.16b
+	WORD $0x4e241f94 // and v20.16b, v28.16b, v4.16b
+	WORD $0x4e241ff9 // and v25.16b, v31.16b, v4.16b
 	WORD $0x3dc0859a // ldr q26, [x12, #528]
-	WORD $0x3dc0859b // ldr q27, [x12, #528]
-	WORD $0x4efa871a // add v26.2d, v24.2d, v26.2d
-	WORD $0x4efb863b // add v27.2d, v17.2d, v27.2d
+	WORD $0x3dc08598 // ldr q24, [x12, #528]
+	WORD $0x4efa869a // add v26.2d, v20.2d, v26.2d
+	WORD $0x4ef88738 // add v24.2d, v25.2d, v24.2d
 	WORD $0x6f52079c // ushr v28.2d, v28.2d, #46
 	WORD $0x6f5207ff // ushr v31.2d, v31.2d, #46
-	WORD $0x3dc08991 // ldr q17, [x12, #544]
-	WORD $0x3dc08998 // ldr q24, [x12, #544]
-	WORD $0x4e311f91 // and v17.16b, v28.16b, v17.16b
-	WORD $0x4e381ff8 // and v24.16b, v31.16b, v24.16b
-	WORD $0x4e083e33 // mov x19, v17.d[0]
-	WORD $0x4e083f0f // mov x15, v24.d[0]
-	WORD $0x4e183e2e // mov x14, v17.d[1]
-	WORD $0x4e183f0d // mov x13, v24.d[1]
-	WORD $0xfc7378f8 // ldr d24, [x7, x19, lsl #3]
-	WORD $0xfc6f78f1 // ldr d17, [x7, x15, lsl #3]
+	WORD $0x3dc08999 // ldr q25, [x12, #544]
+	WORD $0x3dc08994 // ldr q20, [x12, #544]
+	WORD $0x4e391f99 // and v25.16b, v28.16b, v25.16b
+	WORD $0x4e341ff4 // and v20.16b, v31.16b, v20.16b
+	WORD $0x4e083f33 // mov x19, v25.d[0]
+	WORD $0x4e083e8f // mov x15, v20.d[0]
+	WORD $0x4e183f2e // mov x14, v25.d[1]
+	WORD $0x4e183e8d // mov x13, v20.d[1]
+	WORD $0xfc7378f4 // ldr d20, [x7, x19, lsl #3]
+	WORD $0xfc6f78f9 // ldr d25, [x7, x15, lsl #3]
 	WORD $0xfc6e78f5 // ldr d21, [x7, x14, lsl #3]
-	WORD $0xfc6d78f9 // ldr d25, [x7, x13, lsl #3]
-	WORD $0x4ed53b15 // zip1 v21.2d, v24.2d, v21.2d
-	WORD $0x4ed93a39 // zip1 v25.2d, v17.2d, v25.2d
+	WORD $0xfc6d78f6 // ldr d22, [x7, x13, lsl #3]
+	WORD $0x4ed53a95 // zip1 v21.2d, v20.2d, v21.2d
+	WORD $0x4ed63b36 // zip1 v22.2d, v25.2d, v22.2d
 	WORD $0x6e75df55 // fmul v21.2d, v26.2d, v21.2d
-	WORD $0x6e79df79 // fmul v25.2d, v27.2d, v25.2d
-	WORD $0x3dc08d9b // ldr q27, [x12, #560]
+	WORD $0x6e76df16 // fmul v22.2d, v24.2d, v22.2d
+	WORD $0x3dc08d98 // ldr q24, [x12, #560]
 	WORD $0x3dc08d9a // ldr q26, [x12, #560]
-	WORD $0x4efbd6bb // fsub v27.2d, v21.2d, v27.2d
-	WORD $0x4efad73a // fsub v26.2d, v25.2d, v26.2d
-	WORD $0x6e7bdf79 // fmul v25.2d, v27.2d, v27.2d
+	WORD $0x4ef8d6b8 // fsub v24.2d, v21.2d, v24.2d
+	WORD $0x4efad6da // fsub v26.2d, v22.2d, v26.2d
+	WORD $0x6e78df16 // fmul v22.2d, v24.2d, v24.2d
 	WORD $0x6e7adf55 // fmul v21.2d, v26.2d, v26.2d
-	WORD $0x3dc09191 // ldr q17, [x12, #576]
-	WORD $0x3dc09198 // ldr q24, [x12, #576]
-	WORD $0x6e71df71 // fmul v17.2d, v27.2d, v17.2d
-	WORD $0x6e78df58 // fmul v24.2d, v26.2d, v24.2d
-	WORD $0x3dc09597 // ldr q23, [x12, #592]
+	WORD $0x3dc09199 // ldr q25, [x12, #576]
+	WORD $0x3dc09194 // ldr q20, [x12, #576]
+	WORD $0x6e79df19 // fmul v25.2d, v24.2d, v25.2d
+	WORD $0x6e74df54 // fmul v20.2d, v26.2d, v20.2d
+	WORD $0x3dc0959b // ldr q27, [x12, #592]
 	WORD $0x3dc0959e // ldr q30, [x12, #592]
-	WORD $0x4e77d637 // fadd v23.2d, v17.2d, v23.2d
-	WORD $0x4e7ed71e // fadd v30.2d, v24.2d, v30.2d
-	WORD $0x6e77df77 // fmul v23.2d, v27.2d, v23.2d
+	WORD $0x4e7bd73b // fadd v27.2d, v25.2d, v27.2d
+	WORD $0x4e7ed69e // fadd v30.2d, v20.2d, v30.2d
+	WORD $0x6e7bdf1b // fmul v27.2d, v24.2d, v27.2d
 	WORD $0x6e7edf5e // fmul v30.2d, v26.2d, v30.2d
-	WORD $0x3dc09998 // ldr q24, [x12, #608]
-	WORD $0x3dc09991 // ldr q17, [x12, #608]
-	WORD $0x4e78d6f8 // fadd v24.2d, v23.2d, v24.2d
-	WORD $0x4e71d7d1 // fadd v17.2d, v30.2d, v17.2d
-	WORD $0x6e78df78 // fmul v24.2d, v27.2d, v24.2d
-	WORD $0x6e71df51 // fmul v17.2d, v26.2d, v17.2d
+	WORD $0x3dc09994 // ldr q20, [x12, #608]
+	WORD $0x3dc09999 // ldr q25, [x12, #608]
+	WORD $0x4e74d774 // fadd v20.2d, v27.2d, v20.2d
+	WORD $0x4e79d7d9 // fadd v25.2d, v30.2d, v25.2d
+	WORD $0x6e74df14 // fmul v20.2d, v24.2d, v20.2d
+	WORD $0x6e79df59 // fmul v25.2d, v26.2d, v25.2d
 	WORD $0x3dc09d9e // ldr q30, [x12, #624]
-	WORD $0x3dc09d97 // ldr q23, [x12, #624]
-	WORD $0x4e7ed71e // fadd v30.2d, v24.2d, v30.2d
-	WORD $0x4e77d637 // fadd v23.2d, v17.2d, v23.2d
-	WORD $0x6e7edf7e // fmul v30.2d, v27.2d, v30.2d
-	WORD $0x6e77df57 // fmul v23.2d, v26.2d, v23.2d
-	WORD $0x3dc0a191 // ldr q17, [x12, #640]
-	WORD $0x3dc0a198 // ldr q24, [x12, #640]
-	WORD $0x4e71d7d1 // fadd v17.2d, v30.2d, v17.2d
-	WORD $0x4e78d6f8 // fadd v24.2d, v23.2d, v24.2d
-	WORD $0x6e71df71 // fmul v17.2d, v27.2d, v17.2d
-	WORD $0x6e78df58 // fmul v24.2d, v26.2d, v24.2d
-	WORD $0x3dc0a597 // ldr q23, [x12, #656]
+	WORD $0x3dc09d9b // ldr q27, [x12, #624]
+	WORD $0x4e7ed69e // fadd v30.2d, v20.2d, v30.2d
+	WORD $0x4e7bd73b // fadd v27.2d, v25.2d, v27.2d
+	WORD $0x6e7edf1e // fmul v30.2d, v24.2d, v30.2d
+	WORD $0x6e7bdf5b // fmul v27.2d, v26.2d, v27.2d
+	WORD $0x3dc0a199 // ldr q25, [x12, #640]
+	WORD $0x3dc0a194 // ldr q20, [x12, #640]
+	WORD $0x4e79d7d9 // fadd v25.2d, v30.2d, v25.2d
+	WORD $0x4e74d774 // fadd v20.2d, v27.2d, v20.2d
+	WORD $0x6e79df19 // fmul v25.2d, v24.2d, v25.2d
+	WORD $0x6e74df54 // fmul v20.2d, v26.2d, v20.2d
+	WORD $0x3dc0a59b // ldr q27, [x12, #656]
 	WORD $0x3dc0a59e // ldr q30, [x12, #656]
-	WORD $0x4e77d637 // fadd v23.2d, v17.2d, v23.2d
-	WORD $0x4e7ed71e // fadd v30.2d, v24.2d, v30.2d
-	WORD $0x6e77df77 // fmul v23.2d, v27.2d, v23.2d
+	WORD $0x4e7bd73b // fadd v27.2d, v25.2d, v27.2d
+	WORD $0x4e7ed69e // fadd v30.2d, v20.2d, v30.2d
+	WORD $0x6e7bdf1b // fmul v27.2d, v24.2d, v27.2d
 	WORD $0x6e7edf5e // fmul v30.2d, v26.2d, v30.2d
-	WORD $0x3dc0a998 // ldr q24, [x12, #672]
-	WORD $0x3dc0a991 // ldr q17, [x12, #672]
-	WORD $0x4e78d6f8 // fadd v24.2d, v23.2d, v24.2d
-	WORD $0x4e71d7d1 // fadd v17.2d, v30.2d, v17.2d
-	WORD $0x6e78df38 // fmul v24.2d, v25.2d, v24.2d
-	WORD $0x6e71deb1 // fmul v17.2d, v21.2d, v17.2d
+	WORD $0x3dc0a994 // ldr q20, [x12, #672]
+	WORD $0x3dc0a999 // ldr q25, [x12, #672]
+	WORD $0x4e74d774 // fadd v20.2d, v27.2d, v20.2d
+	WORD $0x4e79d7d9 // fadd v25.2d, v30.2d, v25.2d
+	WORD $0x6e74ded4 // fmul v20.2d, v22.2d, v20.2d
+	WORD $0x6e79deb9 // fmul v25.2d, v21.2d, v25.2d
 	WORD $0x3dc0ad95 // ldr q21, [x12, #688]
-	WORD $0x3dc0ad99 // ldr q25, [x12, #688]
-	WORD $0x6e75de75 // fmul v21.2d, v19.2d, v21.2d
-	WORD $0x6e79ddd9 // fmul v25.2d, v14.2d, v25.2d
+	WORD $0x3dc0ad96 // ldr q22, [x12, #688]
+	WORD $0x6e75def5 // fmul v21.2d, v23.2d, v21.2d
+	WORD $0x6e76ddd6 // fmul v22.2d, v14.2d, v22.2d
 	WORD $0x3dc0899e // ldr q30, [x12, #544]
-	WORD $0x3dc08997 // ldr q23, [x12, #544]
+	WORD $0x3dc0899b // ldr q27, [x12, #544]
 	WORD $0x4e3e1f9e // and v30.16b, v28.16b, v30.16b
-	WORD $0x4e371ff7 // and v23.16b, v31.16b, v23.16b
+	WORD $0x4e3b1ffb // and v27.16b, v31.16b, v27.16b
 	WORD $0x4e083fcd // mov x13, v30.d[0]
-	WORD $0x4e083eee // mov x14, v23.d[0]
+	WORD $0x4e083f6e // mov x14, v27.d[0]
 	WORD $0x4e183fcf // mov x15, v30.d[1]
-	WORD $0x4e183ef3 // mov x19, v23.d[1]
-	WORD $0xfc6d7917 // ldr d23, [x8, x13, lsl #3]
+	WORD $0x4e183f73 // mov x19, v27.d[1]
+	WORD $0xfc6d791b // ldr d27, [x8, x13, lsl #3]
 	WORD $0xfc6e791e // ldr d30, [x8, x14, lsl #3]
-	WORD $0xfc6f7910 // ldr d16, [x8, x15, lsl #3]
-	WORD $0xfc737916 // ldr d22, [x8, x19, lsl #3]
-	WORD $0x4ed03af0 // zip1 v16.2d, v23.2d, v16.2d
-	WORD $0x4ed63bd6 // zip1 v22.2d, v30.2d, v22.2d
-	WORD $0x4e70d6b0 // fadd v16.2d, v21.2d, v16.2d
-	WORD $0x4e76d736 // fadd v22.2d, v25.2d, v22.2d
-	WORD $0x4e7bd619 // fadd v25.2d, v16.2d, v27.2d
-	WORD $0x4e7ad6d5 // fadd v21.2d, v22.2d, v26.2d
+	WORD $0xfc6f790f // ldr d15, [x8, x15, lsl #3]
+	WORD $0xfc737912 // ldr d18, [x8, x19, lsl #3]
+	WORD $0x4ecf3b6f // zip1 v15.2d, v27.2d, v15.2d
+	WORD $0x4ed23bd2 // zip1 v18.2d, v30.2d, v18.2d
+	WORD $0x4e6fd6af // fadd v15.2d, v21.2d, v15.2d
+	WORD $0x4e72d6d2 // fadd v18.2d, v22.2d, v18.2d
+	WORD $0x4e78d5f6 // fadd v22.2d, v15.2d, v24.2d
+	WORD $0x4e7ad655 // fadd v21.2d, v18.2d, v26.2d
 	WORD $0x3dc0b19e // ldr q30, [x12, #704]
-	WORD $0x3dc0b197 // ldr q23, [x12, #704]
-	WORD $0x6e7ede7e // fmul v30.2d, v19.2d, v30.2d
-	WORD $0x6e77ddd7 // fmul v23.2d, v14.2d, v23.2d
+	WORD $0x3dc0b19b // ldr q27, [x12, #704]
+	WORD $0x6e7edefe // fmul v30.2d, v23.2d, v30.2d
+	WORD $0x6e7bdddb // fmul v27.2d, v14.2d, v27.2d
 	WORD $0x3dc0898e // ldr q14, [x12, #544]
-	WORD $0x3dc08993 // ldr q19, [x12, #544]
+	WORD $0x3dc08997 // ldr q23, [x12, #544]
 	WORD $0x4e2e1f8e // and v14.16b, v28.16b, v14.16b
-	WORD $0x4e331ff3 // and v19.16b, v31.16b, v19.16b
+	WORD $0x4e371ff7 // and v23.16b, v31.16b, v23.16b
 	WORD $0x4e083dd3 // mov x19, v14.d[0]
-	WORD $0x4e083e6f // mov x15, v19.d[0]
+	WORD $0x4e083eef // mov x15, v23.d[0]
 	WORD $0x4e183dce // mov x14, v14.d[1]
-	WORD $0x4e183e6d // mov x13, v19.d[1]
-	WORD $0xfc737933 // ldr d19, [x9, x19, lsl #3]
+	WORD $0x4e183eed // mov x13, v23.d[1]
+	WORD $0xfc737937 // ldr d23, [x9, x19, lsl #3]
 	WORD $0xfc6f792e // ldr d14, [x9, x15, lsl #3]
 	WORD $0xfc6e793f // ldr d31, [x9, x14, lsl #3]
 	WORD $0xfc6d793c // ldr d28, [x9, x13, lsl #3]
-	WORD $0x4edf3a7f // zip1 v31.2d, v19.2d, v31.2d
+	WORD $0x4edf3aff // zip1 v31.2d, v23.2d, v31.2d
 	WORD $0x4edc39dc // zip1 v28.2d, v14.2d, v28.2d
 	WORD $0x4e7fd7df // fadd v31.2d, v30.2d, v31.2d
-	WORD $0x4e7cd6fc // fadd v28.2d, v23.2d, v28.2d
-	WORD $0x4ef9d610 // fsub v16.2d, v16.2d, v25.2d
-	WORD $0x4ef5d6d6 // fsub v22.2d, v22.2d, v21.2d
-	WORD $0x4e7bd61b // fadd v27.2d, v16.2d, v27.2d
-	WORD $0x4e7ad6da // fadd v26.2d, v22.2d, v26.2d
+	WORD $0x4e7cd77c // fadd v28.2d, v27.2d, v28.2d
+	WORD $0x4ef6d5ef // fsub v15.2d, v15.2d, v22.2d
+	WORD $0x4ef5d652 // fsub v18.2d, v18.2d, v21.2d
+	WORD $0x4e78d5f8 // fadd v24.2d, v15.2d, v24.2d
+	WORD $0x4e7ad65a // fadd v26.2d, v18.2d, v26.2d
+	WORD $0x4e7fd69f // fadd v31.2d, v20.2d, v31.2d
+	WORD $0x4e7cd73c // fadd v28.2d, v25.2d, v28.2d
 	WORD $0x4e7fd71f // fadd v31.2d, v24.2d, v31.2d
-	WORD $0x4e7cd63c // fadd v28.2d, v17.2d, v28.2d
-	WORD $0x4e7fd77f // fadd v31.2d, v27.2d, v31.2d
 	WORD $0x4e7cd75c // fadd v28.2d, v26.2d, v28.2d
-	WORD $0x4e7fd73a // fadd v26.2d, v25.2d, v31.2d
-	WORD $0x4e7cd6bb // fadd v27.2d, v21.2d, v28.2d
-	WORD $0x3dc0b591 // ldr q17, [x12, #720]
-	WORD $0x3dc0b598 // ldr q24, [x12, #720]
-	WORD $0x4e311f51 // and v17.16b, v26.16b, v17.16b
-	WORD $0x4e381f78 // and v24.16b, v27.16b, v24.16b
-	WORD $0x4ef1d739 // fsub v25.2d, v25.2d, v17.2d
-	WORD $0x4ef8d6b5 // fsub v21.2d, v21.2d, v24.2d
-	WORD $0x4e79d7f9 // fadd v25.2d, v31.2d, v25.2d
+	WORD $0x4e7fd6da // fadd v26.2d, v22.2d, v31.2d
+	WORD $0x4e7cd6b8 // fadd v24.2d, v21.2d, v28.2d
+	WORD $0x3dc0b599 // ldr q25, [x12, #720]
+	WORD $0x3dc0b594 // ldr q20, [x12, #720]
+	WORD $0x4e391f59 // and v25.16b, v26.16b, v25.16b
+	WORD $0x4e341f14 // and v20.16b, v24.16b, v20.16b
+	WORD $0x4ef9d6d6 // fsub v22.2d, v22.2d, v25.2d
+	WORD $0x4ef4d6b5 // fsub v21.2d, v21.2d, v20.2d
+	WORD $0x4e76d7f6 // fadd v22.2d, v31.2d, v22.2d
 	WORD $0x4e75d795 // fadd v21.2d, v28.2d, v21.2d
-	WORD $0x6e71de91 // fmul v17.2d, v20.2d, v17.2d
-	WORD $0x6e78dfb8 // fmul v24.2d, v29.2d, v24.2d
-	WORD $0x6e79de99 // fmul v25.2d, v20.2d, v25.2d
+	WORD $0x6e79de19 // fmul v25.2d, v16.2d, v25.2d
+	WORD $0x6e74dfb4 // fmul v20.2d, v29.2d, v20.2d
+	WORD $0x6e76de16 // fmul v22.2d, v16.2d, v22.2d
 	WORD $0x6e75dfb5 // fmul v21.2d, v29.2d, v21.2d
-	WORD $0x3dc0459c // ldr q28, [x12, #272]
-	WORD $0x3dc0459f // ldr q31, [x12, #272]
-	WORD $0x6e7cde3c // fmul v28.2d, v17.2d, v28.2d
-	WORD $0x6e7fdf1f // fmul v31.2d, v24.2d, v31.2d
-	WORD $0x3dc04d9b // ldr q27, [x12, #304]
+	WORD $0x3dc0499c // ldr q28, [x12, #288]
+	WORD $0x3dc0499f // ldr q31, [x12, #288]
+	WORD $0x6e7cdf3c // fmul v28.2d, v25.2d, v28.2d
+	WORD $0x6e7fde9f // fmul v31.2d, v20.2d, v31.2d
+	WORD $0x3dc04d98 // ldr q24, [x12, #304]
 	WORD $0x3dc04d9a // ldr q26, [x12, #304]
-	WORD $0x4e7bd79b // fadd v27.2d, v28.2d, v27.2d
+	WORD $0x4e78d798 // fadd v24.2d, v28.2d, v24.2d
 	WORD $0x4e7ad7fa // fadd v26.2d, v31.2d, v26.2d
 	WORD $0x3dc04d9f // ldr q31, [x12, #304]
 	WORD $0x3dc04d9c // ldr q28, [x12, #304]
-	WORD $0x4effd77f // fsub v31.2d, v27.2d, v31.2d
+	WORD $0x4effd71f // fsub v31.2d, v24.2d, v31.2d
 	WORD $0x4efcd75c // fsub v28.2d, v26.2d, v28.2d
-	WORD $0x3dc0b996 // ldr q22, [x12, #736]
-	WORD $0x3dc0b990 // ldr q16, [x12, #736]
-	WORD $0x6e76dff6 // fmul v22.2d, v31.2d, v22.2d
-	WORD $0x6e70df90 // fmul v16.2d, v28.2d, v16.2d
-	WORD $0x4ef6d636 // fsub v22.2d, v17.2d, v22.2d
-	WORD $0x4ef0d710 // fsub v16.2d, v24.2d, v16.2d
-	WORD $0x3dc0bd97 // ldr q23, [x12, #752]
-	WORD $0x3dc0bd9e // ldr q30, [x12, #752]
-	WORD $0x6e77dff7 // fmul v23.2d, v31.2d, v23.2d
+	WORD $0x3dc05192 // ldr q18, [x12, #320]
+	WORD $0x3dc0518f // ldr q15, [x12, #320]
+	WORD $0x6e72dff2 // fmul v18.2d, v31.2d, v18.2d
+	WORD $0x6e6fdf8f // fmul v15.2d, v28.2d, v15.2d
+	WORD $0x4ef2d732 // fsub v18.2d, v25.2d, v18.2d
+	WORD $0x4eefd68f // fsub v15.2d, v20.2d, v15.2d
+	WORD $0x3dc0559b // ldr q27, [x12, #336]
+	WORD $0x3dc0559e // ldr q30, [x12, #336]
+	WORD $0x6e7bdffb // fmul v27.2d, v31.2d, v27.2d
 	WORD $0x6e7edf9e // fmul v30.2d, v28.2d, v30.2d
-	WORD $0x4ef7d6d7 // fsub v23.2d, v22.2d, v23.2d
-	WORD $0x4efed61e // fsub v30.2d, v16.2d, v30.2d
-	WORD $0x4e79d6f9 // fadd v25.2d, v23.2d, v25.2d
+	WORD $0x4efbd65b // fsub v27.2d, v18.2d, v27.2d
+	WORD $0x4efed5fe // fsub v30.2d, v15.2d, v30.2d
+	WORD $0x4e76d776 // fadd v22.2d, v27.2d, v22.2d
 	WORD $0x4e75d7d5 // fadd v21.2d, v30.2d, v21.2d
-	WORD $0x6e79df3e // fmul v30.2d, v25.2d, v25.2d
-	WORD $0x6e75deb7 // fmul v23.2d, v21.2d, v21.2d
-	WORD $0x3dc0c190 // ldr q16, [x12, #768]
-	WORD $0x3dc0c196 // ldr q22, [x12, #768]
-	WORD $0x6e70df30 // fmul v16.2d, v25.2d, v16.2d
-	WORD $0x6e76deb6 // fmul v22.2d, v21.2d, v22.2d
-	WORD $0x3dc0c59c // ldr q28, [x12, #784]
-	WORD $0x3dc0c59f // ldr q31, [x12, #784]
-	WORD $0x4e7cd61c // fadd v28.2d, v16.2d, v28.2d
-	WORD $0x4e7fd6df // fadd v31.2d, v22.2d, v31.2d
-	WORD $0x6e7cdf3c // fmul v28.2d, v25.2d, v28.2d
+	WORD $0x6e76dede // fmul v30.2d, v22.2d, v22.2d
+	WORD $0x6e75debb // fmul v27.2d, v21.2d, v21.2d
+	WORD $0x3dc0b98f // ldr q15, [x12, #736]
+	WORD $0x3dc0b992 // ldr q18, [x12, #736]
+	WORD $0x6e6fdecf // fmul v15.2d, v22.2d, v15.2d
+	WORD $0x6e72deb2 // fmul v18.2d, v21.2d, v18.2d
+	WORD $0x3dc0bd9c // ldr q28, [x12, #752]
+	WORD $0x3dc0bd9f // ldr q31, [x12, #752]
+	WORD $0x4e7cd5fc // fadd v28.2d, v15.2d, v28.2d
+	WORD $0x4e7fd65f // fadd v31.2d, v18.2d, v31.2d
+	WORD $0x6e7cdedc // fmul v28.2d, v22.2d, v28.2d
 	WORD $0x6e7fdebf // fmul v31.2d, v21.2d, v31.2d
-	WORD $0x3dc0c996 // ldr q22, [x12, #800]
-	WORD $0x3dc0c990 // ldr q16, [x12, #800]
-	WORD $0x4e76d796 // fadd v22.2d, v28.2d, v22.2d
-	WORD $0x4e70d7f0 // fadd v16.2d, v31.2d, v16.2d
-	WORD $0x6e76df36 // fmul v22.2d, v25.2d, v22.2d
-	WORD $0x6e70deb0 // fmul v16.2d, v21.2d, v16.2d
-	WORD $0x3dc0cd9f // ldr q31, [x12, #816]
-	WORD $0x3dc0cd9c // ldr q28, [x12, #816]
-	WORD $0x4e7fd6df // fadd v31.2d, v22.2d, v31.2d
-	WORD $0x4e7cd61c // fadd v28.2d, v16.2d, v28.2d
-	WORD $0x6e7fdf3f // fmul v31.2d, v25.2d, v31.2d
+	WORD $0x3dc0c192 // ldr q18, [x12, #768]
+	WORD $0x3dc0c18f // ldr q15, [x12, #768]
+	WORD $0x4e72d792 // fadd v18.2d, v28.2d, v18.2d
+	WORD $0x4e6fd7ef // fadd v15.2d, v31.2d, v15.2d
+	WORD $0x6e72ded2 // fmul v18.2d, v22.2d, v18.2d
+	WORD $0x6e6fdeaf // fmul v15.2d, v21.2d, v15.2d
+	WORD $0x3dc0c59f // ldr q31, [x12, #784]
+	WORD $0x3dc0c59c // ldr q28, [x12, #784]
+	WORD $0x4e7fd65f // fadd v31.2d, v18.2d, v31.2d
+	WORD $0x4e7cd5fc // fadd v28.2d, v15.2d, v28.2d
+	WORD $0x6e7fdedf // fmul v31.2d, v22.2d, v31.2d
 	WORD $0x6e7cdebc // fmul v28.2d, v21.2d, v28.2d
-	WORD $0x3dc0d190 // ldr q16, [x12, #832]
-	WORD $0x3dc0d196 // ldr q22, [x12, #832]
-	WORD $0x4e70d7f0 // fadd v16.2d, v31.2d, v16.2d
-	WORD $0x4e76d796 // fadd v22.2d, v28.2d, v22.2d
-	WORD $0x6e70df30 // fmul v16.2d, v25.2d, v16.2d
-	WORD $0x6e76deb6 // fmul v22.2d, v21.2d, v22.2d
-	WORD $0x3dc0659c // ldr q28, [x12, #400]
-	WORD $0x3dc0659f // ldr q31, [x12, #400]
-	WORD $0x4e7cd61c // fadd v28.2d, v16.2d, v28.2d
-	WORD $0x4e7fd6df // fadd v31.2d, v22.2d, v31.2d
+	WORD $0x3dc0c98f // ldr q15, [x12, #800]
+	WORD $0x3dc0c992 // ldr q18, [x12, #800]
+	WORD $0x4e6fd7ef // fadd v15.2d, v31.2d, v15.2d
+	WORD $0x4e72d792 // fadd v18.2d, v28.2d, v18.2d
+	WORD $0x6e6fdecf // fmul v15.2d, v22.2d, v15.2d
+	WORD $0x6e72deb2 // fmul v18.2d, v21.2d, v18.2d
+	WORD $0x3dc0699c // ldr q28, [x12, #416]
+	WORD $0x3dc0699f // ldr q31, [x12, #416]
+	WORD $0x4e7cd5fc // fadd v28.2d, v15.2d, v28.2d
+	WORD $0x4e7fd65f // fadd v31.2d, v18.2d, v31.2d
 	WORD $0x6e7cdfdc // fmul v28.2d, v30.2d, v28.2d
-	WORD $0x6e7fdeff // fmul v31.2d, v23.2d, v31.2d
-	WORD $0x4e261f77 // and v23.16b, v27.16b, v6.16b
+	WORD $0x6e7fdf7f // fmul v31.2d, v27.2d, v31.2d
+	WORD $0x4e261f1b // and v27.16b, v24.16b, v6.16b
 	WORD $0x4e261f5e // and v30.16b, v26.16b, v6.16b
-	WORD $0x4e083eed // mov x13, v23.d[0]
+	WORD $0x4e083f6d // mov x13, v27.d[0]
 	WORD $0x4e083fce // mov x14, v30.d[0]
-	WORD $0x4e183eef // mov x15, v23.d[1]
+	WORD $0x4e183f6f // mov x15, v27.d[1]
 	WORD $0x4e183fd3 // mov x19, v30.d[1]
 	WORD $0xfc6d795e // ldr d30, [x10, x13, lsl #3]
-	WORD $0xfc6e7957 // ldr d23, [x10, x14, lsl #3]
-	WORD $0xfc6f7956 // ldr d22, [x10, x15, lsl #3]
-	WORD $0xfc737950 // ldr d16, [x10, x19, lsl #3]
-	WORD $0x4ed63bd6 // zip1 v22.2d, v30.2d, v22.2d
-	WORD $0x4ed03af0 // zip1 v16.2d, v23.2d, v16.2d
-	WORD $0x4e7cd73c // fadd v28.2d, v25.2d, v28.2d
+	WORD $0xfc6e795b // ldr d27, [x10, x14, lsl #3]
+	WORD $0xfc6f7952 // ldr d18, [x10, x15, lsl #3]
+	WORD $0xfc73794f // ldr d15, [x10, x19, lsl #3]
+	WORD $0x4ed23bd2 // zip1 v18.2d, v30.2d, v18.2d
+	WORD $0x4ecf3b6f // zip1 v15.2d, v27.2d, v15.2d
+	WORD $0x4e7cd6dc // fadd v28.2d, v22.2d, v28.2d
 	WORD $0x4e7fd6bf // fadd v31.2d, v21.2d, v31.2d
-	WORD $0x6e7cdedc // fmul v28.2d, v22.2d, v28.2d
-	WORD $0x6e7fde1f // fmul v31.2d, v16.2d, v31.2d
-	WORD $0x4e261f75 // and v21.16b, v27.16b, v6.16b
-	WORD $0x4e261f59 // and v25.16b, v26.16b, v6.16b
+	WORD $0x6e7cde5c // fmul v28.2d, v18.2d, v28.2d
+	WORD $0x6e7fddff // fmul v31.2d, v15.2d, v31.2d
+	WORD $0x4e261f15 // and v21.16b, v24.16b, v6.16b
+	WORD $0x4e261f56 // and v22.16b, v26.16b, v6.16b
 	WORD $0x4e083eb3 // mov x19, v21.d[0]
-	WORD $0x4e083f2f // mov x15, v25.d[0]
+	WORD $0x4e083ecf // mov x15, v22.d[0]
 	WORD $0x4e183eae // mov x14, v21.d[1]
-	WORD $0x4e183f2d // mov x13, v25.d[1]
-	WORD $0xfc737979 // ldr d25, [x11, x19, lsl #3]
+	WORD $0x4e183ecd // mov x13, v22.d[1]
+	WORD $0xfc737976 // ldr d22, [x11, x19, lsl #3]
 	WORD $0xfc6f7975 // ldr d21, [x11, x15, lsl #3]
-	WORD $0xfc6e7977 // ldr d23, [x11, x14, lsl #3]
+	WORD $0xfc6e797b // ldr d27, [x11, x14, lsl #3]
 	WORD $0xfc6d797e // ldr d30, [x11, x13, lsl #3]
-	WORD $0x4ed73b37 // zip1 v23.2d, v25.2d, v23.2d
+	WORD $0x4edb3adb // zip1 v27.2d, v22.2d, v27.2d
 	WORD $0x4ede3abe // zip1 v30.2d, v21.2d, v30.2d
-	WORD $0x4e77d797 // fadd v23.2d, v28.2d, v23.2d
+	WORD $0x4e7bd79b // fadd v27.2d, v28.2d, v27.2d
 	WORD $0x4e7ed7fe // fadd v30.2d, v31.2d, v30.2d
-	WORD $0x4e77d6df // fadd v31.2d, v22.2d, v23.2d
-	WORD $0x4e7ed61c // fadd v28.2d, v16.2d, v30.2d
-	WORD $0x3dc0d595 // ldr q21, [x12, #848]
-	WORD $0x3dc0d599 // ldr q25, [x12, #848]
-	WORD $0x6ef5e635 // fcmgt v21.2d, v17.2d, v21.2d
-	WORD $0x6ef9e719 // fcmgt v25.2d, v24.2d, v25.2d
-	WORD $0x3dc0d98e // ldr q14, [x12, #864]
-	WORD $0x3dc0d993 // ldr q19, [x12, #864]
-	WORD $0x6e6e1e35 // bsl v21.16b, v17.16b, v14.16b
-	WORD $0x6e731f19 // bsl v25.16b, v24.16b, v19.16b
-	WORD $0x3dc0dd93 // ldr q19, [x12, #880]
-	WORD $0x3dc0dd98 // ldr q24, [x12, #880]
-	WORD $0x6ef5e673 // fcmgt v19.2d, v19.2d, v21.2d
-	WORD $0x6ef9e718 // fcmgt v24.2d, v24.2d, v25.2d
-	WORD $0x3dc0d98e // ldr q14, [x12, #864]
-	WORD $0x3dc0d991 // ldr q17, [x12, #864]
-	WORD $0x6e6e1eb3 // bsl v19.16b, v21.16b, v14.16b
-	WORD $0x6e711f38 // bsl v24.16b, v25.16b, v17.16b
-	WORD $0x4effd6d6 // fsub v22.2d, v22.2d, v31.2d
-	WORD $0x4efcd610 // fsub v16.2d, v16.2d, v28.2d
-	WORD $0x4e77d6d7 // fadd v23.2d, v22.2d, v23.2d
-	WORD $0x4e7ed61e // fadd v30.2d, v16.2d, v30.2d
-	WORD $0x3dc07d90 // ldr q16, [x12, #496]
-	WORD $0x3dc07d96 // ldr q22, [x12, #496]
-	WORD $0x4e301ef0 // and v16.16b, v23.16b, v16.16b
-	WORD $0x4e361fd6 // and v22.16b, v30.16b, v22.16b
-	WORD $0x3dc0e19e // ldr q30, [x12, #896]
-	WORD $0x3dc0e197 // ldr q23, [x12, #896]
+	WORD $0x4e7bd65f // fadd v31.2d, v18.2d, v27.2d
+	WORD $0x4e7ed5fc // fadd v28.2d, v15.2d, v30.2d
+	WORD $0x3dc0cd95 // ldr q21, [x12, #816]
+	WORD $0x3dc0cd96 // ldr q22, [x12, #816]
+	WORD $0x6ef5e735 // fcmgt v21.2d, v25.2d, v21.2d
+	WORD $0x6ef6e696 // fcmgt v22.2d, v20.2d, v22.2d
+	WORD $0x3dc0d18e // ldr q14, [x12, #832]
+	WORD $0x3dc0d197 // ldr q23, [x12, #832]
+	WORD $0x6e6e1f35 // bsl v21.16b, v25.16b, v14.16b
+	WORD $0x6e771e96 // bsl v22.16b, v20.16b, v23.16b
+	WORD $0x3dc0d597 // ldr q23, [x12, #848]
+	WORD $0x3dc0d594 // ldr q20, [x12, #848]
+	WORD $0x6ef5e6f7 // fcmgt v23.2d, v23.2d, v21.2d
+	WORD $0x6ef6e694 // fcmgt v20.2d, v20.2d, v22.2d
+	WORD $0x3dc0d18e // ldr q14, [x12, #832]
+	WORD $0x3dc0d199 // ldr q25, [x12, #832]
+	WORD $0x6e6e1eb7 // bsl v23.16b, v21.16b, v14.16b
+	WORD $0x6e791ed4 // bsl v20.16b, v22.16b, v25.16b
+	WORD $0x4effd652 // fsub v18.2d, v18.2d, v31.2d
+	WORD $0x4efcd5ef // fsub v15.2d, v15.2d, v28.2d
+	WORD $0x4e7bd65b // fadd v27.2d, v18.2d, v27.2d
+	WORD $0x4e7ed5fe // fadd v30.2d, v15.2d, v30.2d
+	WORD $0x3dc0458f // ldr q15, [x12, #272]
+	WORD $0x3dc04592 // ldr q18, [x12, #272]
+	WORD $0x4e2f1f6f // and v15.16b, v27.16b, v15.16b
+	WORD $0x4e321fd2 // and v18.16b, v30.16b, v18.16b
+	WORD $0x3dc0d99e // ldr q30, [x12, #864]
+	WORD $0x3dc0d99b // ldr q27, [x12, #864]
 	WORD $0x4e3e1ffe // and v30.16b, v31.16b, v30.16b
-	WORD $0x4e371f97 // and v23.16b, v28.16b, v23.16b
-	WORD $0x3dc0e591 // ldr q17, [x12, #912]
+	WORD $0x4e3b1f9b // and v27.16b, v28.16b, v27.16b
+	WORD $0x3dc0dd99 // ldr q25, [x12, #880]
+	WORD $0x3dc0dd96 // ldr q22, [x12, #880]
+	WORD $0x6ef98fd9 // cmeq v25.2d, v30.2d, v25.2d
+	WORD $0x6ef68f76 // cmeq v22.2d, v27.2d, v22.2d
+	WORD $0x3dc0dd9b // ldr q27, [x12, #880]
+	WORD $0x3dc0dd9e // ldr q30, [x12, #880]
+	WORD $0x6e7b1df9 // bsl v25.16b, v15.16b, v27.16b
+	WORD $0x6e7e1e56 // bsl v22.16b, v18.16b, v30.16b
+	WORD $0x3dc0e19e // ldr q30, [x12, #896]
+	WORD $0x3dc0e192 // ldr q18, [x12, #896]
+	WORD $0x6efee73e // fcmgt v30.2d, v25.2d, v30.2d
+	WORD $0x6ef2e6d2 // fcmgt v18.2d, v22.2d, v18.2d
+	WORD $0x3dc0d196 // ldr q22, [x12, #832]
+	WORD $0x3dc0d199 // ldr q25, [x12, #832]
+	WORD $0x6e771ede // bsl v30.16b, v22.16b, v23.16b
+	WORD $0x6e741f32 // bsl v18.16b, v25.16b, v20.16b
+	WORD $0x3dc0e594 // ldr q20, [x12, #912]
 	WORD $0x3dc0e599 // ldr q25, [x12, #912]
-	WORD $0x6ef18fd1 // cmeq v17.2d, v30.2d, v17.2d
-	WORD $0x6ef98ef9 // cmeq v25.2d, v23.2d, v25.2d
-	WORD $0x3dc0e597 // ldr q23, [x12, #912]
-	WORD $0x3dc0e59e // ldr q30, [x12, #912]
-	WORD $0x6e771e11 // bsl v17.16b, v16.16b, v23.16b
-	WORD $0x6e7e1ed9 // bsl v25.16b, v22.16b, v30.16b
-	WORD $0x3dc0e99e // ldr q30, [x12, #928]
-	WORD $0x3dc0e996 // ldr q22, [x12, #928]
-	WORD $0x6efee63e // fcmgt v30.2d, v17.2d, v30.2d
-	WORD $0x6ef6e736 // fcmgt v22.2d, v25.2d, v22.2d
-	WORD $0x3dc0d999 // ldr q25, [x12, #864]
-	WORD $0x3dc0d991 // ldr q17, [x12, #864]
-	WORD $0x6e731f3e // bsl v30.16b, v25.16b, v19.16b
-	WORD $0x6e781e36 // bsl v22.16b, v17.16b, v24.16b
-	WORD $0x3dc0ed98 // ldr q24, [x12, #944]
-	WORD $0x3dc0ed91 // ldr q17, [x12, #944]
-	WORD $0x4e381f78 // and v24.16b, v27.16b, v24.16b
-	WORD $0x4e311f51 // and v17.16b, v26.16b, v17.16b
-	WORD $0x4f705718 // shl v24.2d, v24.2d, #48
-	WORD $0x4f705631 // shl v17.2d, v17.2d, #48
-	WORD $0x4ef887f8 // add v24.2d, v31.2d, v24.2d
-	WORD $0x4ef18791 // add v17.2d, v28.2d, v17.2d
-	WORD $0x3dc0f19c // ldr q28, [x12, #960]
-	WORD $0x3dc0f19f // ldr q31, [x12, #960]
-	WORD $0x4e7ce69c // fcmeq v28.2d, v20.2d, v28.2d
+	WORD $0x4e341f14 // and v20.16b, v24.16b, v20.16b
+	WORD $0x4e391f59 // and v25.16b, v26.16b, v25.16b
+	WORD $0x4f705694 // shl v20.2d, v20.2d, #48
+	WORD $0x4f705739 // shl v25.2d, v25.2d, #48
+	WORD $0x4ef487f4 // add v20.2d, v31.2d, v20.2d
+	WORD $0x4ef98799 // add v25.2d, v28.2d, v25.2d
+	WORD $0x3dc0e99c // ldr q28, [x12, #928]
+	WORD $0x3dc0e99f // ldr q31, [x12, #928]
+	WORD $0x4e7ce61c // fcmeq v28.2d, v16.2d, v28.2d
 	WORD $0x4e7fe7bf // fcmeq v31.2d, v29.2d, v31.2d
-	WORD $0x6e6fddef // fmul v15.2d, v15.2d, v15.2d
-	WORD $0x6e72de52 // fmul v18.2d, v18.2d, v18.2d
-	WORD $0x6e781dfc // bsl v28.16b, v15.16b, v24.16b
-	WORD $0x6e711e5f // bsl v31.16b, v18.16b, v17.16b
-	WORD $0x3dc0d991 // ldr q17, [x12, #864]
-	WORD $0x3dc0d992 // ldr q18, [x12, #864]
+	WORD $0x6e71de31 // fmul v17.2d, v17.2d, v17.2d
+	WORD $0x6e73de73 // fmul v19.2d, v19.2d, v19.2d
+	WORD $0x6e741e3c // bsl v28.16b, v17.16b, v20.16b
+	WORD $0x6e791e7f // bsl v31.16b, v19.16b, v25.16b
+	WORD $0x3dc0d199 // ldr q25, [x12, #832]
+	WORD $0x3dc0d193 // ldr q19, [x12, #832]
 	WORD $0x4e7ee7de // fcmeq v30.2d, v30.2d, v30.2d
-	WORD $0x4e76e6d6 // fcmeq v22.2d, v22.2d, v22.2d
-	WORD $0x6e711f9e // bsl v30.16b, v28.16b, v17.16b
-	WORD $0x6e721ff6 // bsl v22.16b, v31.16b, v18.16b
+	WORD $0x4e72e652 // fcmeq v18.2d, v18.2d, v18.2d
+	WORD $0x6e791f9e // bsl v30.16b, v28.16b, v25.16b
+	WORD $0x6e731ff2 // bsl v18.16b, v31.16b, v19.16b
 	WORD $0xfd40087f // ldr d31, [x3, #16]
 	WORD $0xfd400c7c // ldr d28, [x3, #24]
 	WORD $0x0e617bff // fcvtl v31.2d, v31.2s
 	WORD $0x0e617b9c // fcvtl v28.2d, v28.2s
-	WORD $0x3dc06598 // ldr q24, [x12, #400]
-	WORD $0x3dc0658f // ldr q15, [x12, #400]
-	WORD $0x6e78dff8 // fmul v24.2d, v31.2d, v24.2d
-	WORD $0x6e6fdf8f // fmul v15.2d, v28.2d, v15.2d
-	WORD $0x4e619b1c // frintm v28.2d, v24.2d
-	WORD $0x4e6199ff // frintm v31.2d, v15.2d
-	WORD $0x4e7ce71c // fcmeq v28.2d, v24.2d, v28.2d
-	WORD $0x4e7fe5ff // fcmeq v31.2d, v15.2d, v31.2d
-	WORD $0xfd40084f // ldr d15, [x2, #16]
-	WORD $0xfd400c58 // ldr d24, [x2, #24]
-	WORD $0x0e6179ef // fcvtl v15.2d, v15.2s
-	WORD $0x0e617b18 // fcvtl v24.2d, v24.2s
-	WORD $0x3dc0f59d // ldr q29, [x12, #976]
-	WORD $0x3dc0f594 // ldr q20, [x12, #976]
-	WORD $0x4e3d1dfd // and v29.16b, v15.16b, v29.16b
-	WORD $0x4e341f14 // and v20.16b, v24.16b, v20.16b
-	WORD $0x4ebd1fdd // orr v29.16b, v30.16b, v29.16b
-	WORD $0x4eb41ed4 // orr v20.16b, v22.16b, v20.16b
-	WORD $0x6e7d1fdc // bsl v28.16b, v30.16b, v29.16b
-	WORD $0x6e741edf // bsl v31.16b, v22.16b, v20.16b
-	WORD $0xfd400874 // ldr d20, [x3, #16]
-	WORD $0xfd400c76 // ldr d22, [x3, #24]
-	WORD $0x0e617a94 // fcvtl v20.2d, v20.2s
-	WORD $0x0e617ad6 // fcvtl v22.2d, v22.2s
-	WORD $0x4e619a9d // frintm v29.2d, v20.2d
-	WORD $0x4e619ade // frintm v30.2d, v22.2d
-	WORD $0x4e7de69d // fcmeq v29.2d, v20.2d, v29.2d
-	WORD $0x4e7ee6de // fcmeq v30.2d, v22.2d, v30.2d
-	WORD $0xfd400856 // ldr d22, [x2, #16]
+	WORD $0x3dc06994 // ldr q20, [x12, #416]
+	WORD $0x3dc06991 // ldr q17, [x12, #416]
+	WORD $0x6e74dff4 // fmul v20.2d, v31.2d, v20.2d
+	WORD $0x6e71df91 // fmul v17.2d, v28.2d, v17.2d
+	WORD $0x4e619a9c // frintm v28.2d, v20.2d
+	WORD $0x4e619a3f // frintm v31.2d, v17.2d
+	WORD $0x4e7ce69c // fcmeq v28.2d, v20.2d, v28.2d
+	WORD $0x4e7fe63f // fcmeq v31.2d, v17.2d, v31.2d
+	WORD $0xfd400851 // ldr d17, [x2, #16]
 	WORD $0xfd400c54 // ldr d20, [x2, #24]
-	WORD $0x0e617ad6 // fcvtl v22.2d, v22.2s
+	WORD $0x0e617a31 // fcvtl v17.2d, v17.2s
 	WORD $0x0e617a94 // fcvtl v20.2d, v20.2s
-	WORD $0x3dc07d98 // ldr q24, [x12, #496]
-	WORD $0x3dc07d8f // ldr q15, [x12, #496]
-	WORD $0x4e381ed8 // and v24.16b, v22.16b, v24.16b
-	WORD $0x4e2f1e8f // and v15.16b, v20.16b, v15.16b
-	WORD $0xfd400854 // ldr d20, [x2, #16]
-	WORD $0xfd400c56 // ldr d22, [x2, #24]
-	WORD $0x0e617a94 // fcvtl v20.2d, v20.2s
-	WORD $0x0e617ad6 // fcvtl v22.2d, v22.2s
-	WORD $0x6e741f1d // bsl v29.16b, v24.16b, v20.16b
-	WORD $0x6e761dfe // bsl v30.16b, v15.16b, v22.16b
-	WORD $0x3dc0f996 // ldr q22, [x12, #992]
-	WORD $0x3dc0f98f // ldr q15, [x12, #992]
-	WORD $0x6e76e7b6 // fcmge v22.2d, v29.2d, v22.2d
-	WORD $0x6e6fe7cf // fcmge v15.2d, v30.2d, v15.2d
-	WORD $0x6e711f96 // bsl v22.16b, v28.16b, v17.16b
-	WORD $0x6e721fef // bsl v15.16b, v31.16b, v18.16b
-	WORD $0x3dc0fd9f // ldr q31, [x12, #1008]
-	WORD $0x3dc0fd9c // ldr q28, [x12, #1008]
+	WORD $0x3dc0ed9d // ldr q29, [x12, #944]
+	WORD $0x3dc0ed90 // ldr q16, [x12, #944]
+	WORD $0x4e3d1e3d // and v29.16b, v17.16b, v29.16b
+	WORD $0x4e301e90 // and v16.16b, v20.16b, v16.16b
+	WORD $0x4ebd1fdd // orr v29.16b, v30.16b, v29.16b
+	WORD $0x4eb01e50 // orr v16.16b, v18.16b, v16.16b
+	WORD $0x6e7d1fdc // bsl v28.16b, v30.16b, v29.16b
+	WORD $0x6e701e5f // bsl v31.16b, v18.16b, v16.16b
+	WORD $0xfd400870 // ldr d16, [x3, #16]
+	WORD $0xfd400c72 // ldr d18, [x3, #24]
+	WORD $0x0e617a10 // fcvtl v16.2d, v16.2s
+	WORD $0x0e617a52 // fcvtl v18.2d, v18.2s
+	WORD $0x4e619a1d // frintm v29.2d, v16.2d
+	WORD $0x4e619a5e // frintm v30.2d, v18.2d
+	WORD $0x4e7de61d // fcmeq v29.2d, v16.2d, v29.2d
+	WORD $0x4e7ee65e // fcmeq v30.2d, v18.2d, v30.2d
+	WORD $0xfd400852 // ldr d18, [x2, #16]
+	WORD $0xfd400c50 // ldr d16, [x2, #24]
+	WORD $0x0e617a52 // fcvtl v18.2d, v18.2s
+	WORD $0x0e617a10 // fcvtl v16.2d, v16.2s
+	WORD $0x3dc04594 // ldr q20, [x12, #272]
+	WORD $0x3dc04591 // ldr q17, [x12, #272]
+	WORD $0x4e341e54 // and v20.16b, v18.16b, v20.16b
+	WORD $0x4e311e11 // and v17.16b, v16.16b, v17.16b
+	WORD $0xfd400850 // ldr d16, [x2, #16]
+	WORD $0xfd400c52 // ldr d18, [x2, #24]
+	WORD $0x0e617a10 // fcvtl v16.2d, v16.2s
+	WORD $0x0e617a52 // fcvtl v18.2d, v18.2s
+	WORD $0x6e701e9d // bsl v29.16b, v20.16b, v16.16b
+	WORD $0x6e721e3e // bsl v30.16b, v17.16b, v18.16b
+	WORD $0x3dc0f192 // ldr q18, [x12, #960]
+	WORD $0x3dc0f191 // ldr q17, [x12, #960]
+	WORD $0x6e72e7b2 // fcmge v18.2d, v29.2d, v18.2d
+	WORD $0x6e71e7d1 // fcmge v17.2d, v30.2d, v17.2d
+	WORD $0x6e791f92 // bsl v18.16b, v28.16b, v25.16b
+	WORD $0x6e731ff1 // bsl v17.16b, v31.16b, v19.16b
+	WORD $0x3dc0f59f // ldr q31, [x12, #976]
+	WORD $0x3dc0f59c // ldr q28, [x12, #976]
 	WORD $0x6e7de7fd // fcmge v29.2d, v31.2d, v29.2d
 	WORD $0x6e7ee79e // fcmge v30.2d, v28.2d, v30.2d
-	WORD $0x6e711edd // bsl v29.16b, v22.16b, v17.16b
-	WORD $0x6e721dfe // bsl v30.16b, v15.16b, v18.16b
+	WORD $0x6e791e5d // bsl v29.16b, v18.16b, v25.16b
+	WORD $0x6e731e3e // bsl v30.16b, v17.16b, v19.16b
 	WORD $0x0e616bbd // fcvtn v29.2s, v29.2d
 	WORD $0x0e616bde // fcvtn v30.2s, v30.2d
 	WORD $0xfd00083d // str d29, [x1, #16]
@@ -1910,191 +1918,191 @@ single:
 one:
 	WORD $0xfd40005e // ldr d30, [x2]
 	WORD $0x0e617bde // fcvtl v30.2d, v30.2s
-	WORD $0x3dc07d9d // ldr q29, [x12, #496]
+	WORD $0x3dc0459d // ldr q29, [x12, #272]
 	WORD $0x4e3d1fdd // and v29.16b, v30.16b, v29.16b
 	WORD $0xfd40007e // ldr d30, [x3]
 	WORD $0x0e617bde // fcvtl v30.2d, v30.2s
-	WORD $0x3dc08192 // ldr q18, [x12, #512]
-	WORD $0x6ef287b2 // sub v18.2d, v29.2d, v18.2d
-	WORD $0x6f4c064f // ushr v15.2d, v18.2d, #52
-	WORD $0x4ea21def // orr v15.16b, v15.16b, v2.16b
-	WORD $0x4ee3d5ef // fsub v15.2d, v15.2d, v3.2d
-	WORD $0x4e241e51 // and v17.16b, v18.16b, v4.16b
-	WORD $0x3dc08596 // ldr q22, [x12, #528]
-	WORD $0x4ef68636 // add v22.2d, v17.2d, v22.2d
-	WORD $0x6f520652 // ushr v18.2d, v18.2d, #46
-	WORD $0x3dc08991 // ldr q17, [x12, #544]
-	WORD $0x4e311e51 // and v17.16b, v18.16b, v17.16b
-	WORD $0x4e083e2d // mov x13, v17.d[0]
-	WORD $0x4e183e2e // mov x14, v17.d[1]
-	WORD $0xfc6d78f1 // ldr d17, [x7, x13, lsl #3]
+	WORD $0x3dc08193 // ldr q19, [x12, #512]
+	WORD $0x6ef387b3 // sub v19.2d, v29.2d, v19.2d
+	WORD $0x6f4c0671 // ushr v17.2d, v19.2d, #52
+	WORD $0x4ea21e31 // orr v17.16b, v17.16b, v2.16b
+	WORD $0x4ee3d631 // fsub v17.2d, v17.2d, v3.2d
+	WORD $0x4e241e79 // and v25.16b, v19.16b, v4.16b
+	WORD $0x3dc08592 // ldr q18, [x12, #528]
+	WORD $0x4ef28732 // add v18.2d, v25.2d, v18.2d
+	WORD $0x6f520673 // ushr v19.2d, v19.2d, #46
+	WORD $0x3dc08999 // ldr q25, [x12, #544]
+	WORD $0x4e391e79 // and v25.16b, v19.16b, v25.16b
+	WORD $0x4e083f2d // mov x13, v25.d[0]
+	WORD $0x4e183f2e // mov x14, v25.d[1]
+	WORD $0xfc6d78f9 // ldr d25, [x7, x13, lsl #3]
 	WORD $0xfc6e78fc // ldr d28, [x7, x14, lsl #3]
-	WORD $0x4edc3a3c // zip1 v28.2d, v17.2d, v28.2d
-	WORD $0x6e7cdedc // fmul v28.2d, v22.2d, v28.2d
-	WORD $0x3dc08d96 // ldr q22, [x12, #560]
-	WORD $0x4ef6d796 // fsub v22.2d, v28.2d, v22.2d
-	WORD $0x6e76dedc // fmul v28.2d, v22.2d, v22.2d
-	WORD $0x3dc09191 // ldr q17, [x12, #576]
-	WORD $0x6e71ded1 // fmul v17.2d, v22.2d, v17.2d
+	WORD $0x4edc3b3c // zip1 v28.2d, v25.2d, v28.2d
+	WORD $0x6e7cde5c // fmul v28.2d, v18.2d, v28.2d
+	WORD $0x3dc08d92 // ldr q18, [x12, #560]
+	WORD $0x4ef2d792 // fsub v18.2d, v28.2d, v18.2d
+	WORD $0x6e72de5c // fmul v28.2d, v18.2d, v18.2d
+	WORD $0x3dc09199 // ldr q25, [x12, #576]
+	WORD $0x6e79de59 // fmul v25.2d, v18.2d, v25.2d
 	WORD $0x3dc0959f // ldr q31, [x12, #592]
-	WORD $0x4e7fd63f // fadd v31.2d, v17.2d, v31.2d
-	WORD $0x6e7fdedf // fmul v31.2d, v22.2d, v31.2d
-	WORD $0x3dc09991 // ldr q17, [x12, #608]
-	WORD $0x4e71d7f1 // fadd v17.2d, v31.2d, v17.2d
-	WORD $0x6e71ded1 // fmul v17.2d, v22.2d, v17.2d
+	WORD $0x4e7fd73f // fadd v31.2d, v25.2d, v31.2d
+	WORD $0x6e7fde5f // fmul v31.2d, v18.2d, v31.2d
+	WORD $0x3dc09999 // ldr q25, [x12, #608]
+	WORD $0x4e79d7f9 // fadd v25.2d, v31.2d, v25.2d
+	WORD $0x6e79de59 // fmul v25.2d, v18.2d, v25.2d
 	WORD $0x3dc09d9f // ldr q31, [x12, #624]
-	WORD $0x4e7fd63f // fadd v31.2d, v17.2d, v31.2d
-	WORD $0x6e7fdedf // fmul v31.2d, v22.2d, v31.2d
-	WORD $0x3dc0a191 // ldr q17, [x12, #640]
-	WORD $0x4e71d7f1 // fadd v17.2d, v31.2d, v17.2d
-	WORD $0x6e71ded1 // fmul v17.2d, v22.2d, v17.2d
+	WORD $0x4e7fd73f // fadd v31.2d, v25.2d, v31.2d
+	WORD $0x6e7fde5f // fmul v31.2d, v18.2d, v31.2d
+	WORD $0x3dc0a199 // ldr q25, [x12, #640]
+	WORD $0x4e79d7f9 // fadd v25.2d, v31.2d, v25.2d
+	WORD $0x6e79de59 // fmul v25.2d, v18.2d, v25.2d
 	WORD $0x3dc0a59f // ldr q31, [x12, #656]
-	WORD $0x4e7fd63f // fadd v31.2d, v17.2d, v31.2d
-	WORD $0x6e7fdedf // fmul v31.2d, v22.2d, v31.2d
-	WORD $0x3dc0a991 // ldr q17, [x12, #672]
-	WORD $0x4e71d7f1 // fadd v17.2d, v31.2d, v17.2d
-	WORD $0x6e71df91 // fmul v17.2d, v28.2d, v17.2d
+	WORD $0x4e7fd73f // fadd v31.2d, v25.2d, v31.2d
+	WORD $0x6e7fde5f // fmul v31.2d, v18.2d, v31.2d
+	WORD $0x3dc0a999 // ldr q25, [x12, #672]
+	WORD $0x4e79d7f9 // fadd v25.2d, v31.2d, v25.2d
+	WORD $0x6e79df99 // fmul v25.2d, v28.2d, v25.2d
 	WORD $0x3dc0ad9c // ldr q28, [x12, #688]
-	WORD $0x6e7cddfc // fmul v28.2d, v15.2d, v28.2d
+	WORD $0x6e7cde3c // fmul v28.2d, v17.2d, v28.2d
 	WORD $0x3dc0899f // ldr q31, [x12, #544]
-	WORD $0x4e3f1e5f // and v31.16b, v18.16b, v31.16b
+	WORD $0x4e3f1e7f // and v31.16b, v19.16b, v31.16b
 	WORD $0x4e083fee // mov x14, v31.d[0]
 	WORD $0x4e183fed // mov x13, v31.d[1]
 	WORD $0xfc6e791f // ldr d31, [x8, x14, lsl #3]
-	WORD $0xfc6d7914 // ldr d20, [x8, x13, lsl #3]
-	WORD $0x4ed43bf4 // zip1 v20.2d, v31.2d, v20.2d
-	WORD $0x4e74d794 // fadd v20.2d, v28.2d, v20.2d
-	WORD $0x4e76d69c // fadd v28.2d, v20.2d, v22.2d
+	WORD $0xfc6d7910 // ldr d16, [x8, x13, lsl #3]
+	WORD $0x4ed03bf0 // zip1 v16.2d, v31.2d, v16.2d
+	WORD $0x4e70d790 // fadd v16.2d, v28.2d, v16.2d
+	WORD $0x4e72d61c // fadd v28.2d, v16.2d, v18.2d
 	WORD $0x3dc0b19f // ldr q31, [x12, #704]
-	WORD $0x6e7fddff // fmul v31.2d, v15.2d, v31.2d
-	WORD $0x3dc0898f // ldr q15, [x12, #544]
-	WORD $0x4e2f1e4f // and v15.16b, v18.16b, v15.16b
-	WORD $0x4e083ded // mov x13, v15.d[0]
-	WORD $0x4e183dee // mov x14, v15.d[1]
-	WORD $0xfc6d792f // ldr d15, [x9, x13, lsl #3]
-	WORD $0xfc6e7932 // ldr d18, [x9, x14, lsl #3]
-	WORD $0x4ed239f2 // zip1 v18.2d, v15.2d, v18.2d
-	WORD $0x4e72d7f2 // fadd v18.2d, v31.2d, v18.2d
-	WORD $0x4efcd694 // fsub v20.2d, v20.2d, v28.2d
-	WORD $0x4e76d696 // fadd v22.2d, v20.2d, v22.2d
-	WORD $0x4e72d632 // fadd v18.2d, v17.2d, v18.2d
-	WORD $0x4e72d6d2 // fadd v18.2d, v22.2d, v18.2d
-	WORD $0x4e72d796 // fadd v22.2d, v28.2d, v18.2d
-	WORD $0x3dc0b591 // ldr q17, [x12, #720]
-	WORD $0x4e311ed1 // and v17.16b, v22.16b, v17.16b
-	WORD $0x4ef1d79c // fsub v28.2d, v28.2d, v17.2d
-	WORD $0x4e7cd65c // fadd v28.2d, v18.2d, v28.2d
-	WORD $0x6e71dfd1 // fmul v17.2d, v30.2d, v17.2d
+	WORD $0x6e7fde3f // fmul v31.2d, v17.2d, v31.2d
+	WORD $0x3dc08991 // ldr q17, [x12, #544]
+	WORD $0x4e311e71 // and v17.16b, v19.16b, v17.16b
+	WORD $0x4e083e2d // mov x13, v17.d[0]
+	WORD $0x4e183e2e // mov x14, v17.d[1]
+	WORD $0xfc6d7931 // ldr d17, [x9, x13, lsl #3]
+	WORD $0xfc6e7933 // ldr d19, [x9, x14, lsl #3]
+	WORD $0x4ed33a33 // zip1 v19.2d, v17.2d, v19.2d
+	WORD $0x4e73d7f3 // fadd v19.2d, v31.2d, v19.2d
+	WORD $0x4efcd610 // fsub v16.2d, v16.2d, v28.2d
+	WORD $0x4e72d612 // fadd v18.2d, v16.2d, v18.2d
+	WORD $0x4e73d733 // fadd v19.2d, v25.2d, v19.2d
+	WORD $0x4e73d653 // fadd v19.2d, v18.2d, v19.2d
+	WORD $0x4e73d792 // fadd v18.2d, v28.2d, v19.2d
+	WORD $0x3dc0b599 // ldr q25, [x12, #720]
+	WORD $0x4e391e59 // and v25.16b, v18.16b, v25.16b
+	WORD $0x4ef9d79c // fsub v28.2d, v28.2d, v25.2d
+	WORD $0x4e7cd67c // fadd v28.2d, v19.2d, v28.2d
+	WORD $0x6e79dfd9 // fmul v25.2d, v30.2d, v25.2d
 	WORD $0x6e7cdfdc // fmul v28.2d, v30.2d, v28.2d
-	WORD $0x3dc04592 // ldr q18, [x12, #272]
-	WORD $0x6e72de32 // fmul v18.2d, v17.2d, v18.2d
-	WORD $0x3dc04d96 // ldr q22, [x12, #304]
-	WORD $0x4e76d656 // fadd v22.2d, v18.2d, v22.2d
+	WORD $0x3dc04993 // ldr q19, [x12, #288]
+	WORD $0x6e73df33 // fmul v19.2d, v25.2d, v19.2d
 	WORD $0x3dc04d92 // ldr q18, [x12, #304]
-	WORD $0x4ef2d6d2 // fsub v18.2d, v22.2d, v18.2d
-	WORD $0x3dc0b994 // ldr q20, [x12, #736]
-	WORD $0x6e74de54 // fmul v20.2d, v18.2d, v20.2d
-	WORD $0x4ef4d634 // fsub v20.2d, v17.2d, v20.2d
-	WORD $0x3dc0bd9f // ldr q31, [x12, #752]
-	WORD $0x6e7fde5f // fmul v31.2d, v18.2d, v31.2d
-	WORD $0x4effd69f // fsub v31.2d, v20.2d, v31.2d
+	WORD $0x4e72d672 // fadd v18.2d, v19.2d, v18.2d
+	WORD $0x3dc04d93 // ldr q19, [x12, #304]
+	WORD $0x4ef3d653 // fsub v19.2d, v18.2d, v19.2d
+	WORD $0x3dc05190 // ldr q16, [x12, #320]
+	WORD $0x6e70de70 // fmul v16.2d, v19.2d, v16.2d
+	WORD $0x4ef0d730 // fsub v16.2d, v25.2d, v16.2d
+	WORD $0x3dc0559f // ldr q31, [x12, #336]
+	WORD $0x6e7fde7f // fmul v31.2d, v19.2d, v31.2d
+	WORD $0x4effd61f // fsub v31.2d, v16.2d, v31.2d
 	WORD $0x4e7cd7fc // fadd v28.2d, v31.2d, v28.2d
 	WORD $0x6e7cdf9f // fmul v31.2d, v28.2d, v28.2d
-	WORD $0x3dc0c194 // ldr q20, [x12, #768]
-	WORD $0x6e74df94 // fmul v20.2d, v28.2d, v20.2d
-	WORD $0x3dc0c592 // ldr q18, [x12, #784]
-	WORD $0x4e72d692 // fadd v18.2d, v20.2d, v18.2d
-	WORD $0x6e72df92 // fmul v18.2d, v28.2d, v18.2d
-	WORD $0x3dc0c994 // ldr q20, [x12, #800]
-	WORD $0x4e74d654 // fadd v20.2d, v18.2d, v20.2d
-	WORD $0x6e74df94 // fmul v20.2d, v28.2d, v20.2d
-	WORD $0x3dc0cd92 // ldr q18, [x12, #816]
-	WORD $0x4e72d692 // fadd v18.2d, v20.2d, v18.2d
-	WORD $0x6e72df92 // fmul v18.2d, v28.2d, v18.2d
-	WORD $0x3dc0d194 // ldr q20, [x12, #832]
-	WORD $0x4e74d654 // fadd v20.2d, v18.2d, v20.2d
-	WORD $0x6e74df94 // fmul v20.2d, v28.2d, v20.2d
-	WORD $0x3dc06592 // ldr q18, [x12, #400]
-	WORD $0x4e72d692 // fadd v18.2d, v20.2d, v18.2d
-	WORD $0x6e72dff2 // fmul v18.2d, v31.2d, v18.2d
-	WORD $0x4e261edf // and v31.16b, v22.16b, v6.16b
+	WORD $0x3dc0b990 // ldr q16, [x12, #736]
+	WORD $0x6e70df90 // fmul v16.2d, v28.2d, v16.2d
+	WORD $0x3dc0bd93 // ldr q19, [x12, #752]
+	WORD $0x4e73d613 // fadd v19.2d, v16.2d, v19.2d
+	WORD $0x6e73df93 // fmul v19.2d, v28.2d, v19.2d
+	WORD $0x3dc0c190 // ldr q16, [x12, #768]
+	WORD $0x4e70d670 // fadd v16.2d, v19.2d, v16.2d
+	WORD $0x6e70df90 // fmul v16.2d, v28.2d, v16.2d
+	WORD $0x3dc0c593 // ldr q19, [x12, #784]
+	WORD $0x4e73d613 // fadd v19.2d, v16.2d, v19.2d
+	WORD $0x6e73df93 // fmul v19.2d, v28.2d, v19.2d
+	WORD $0x3dc0c990 // ldr q16, [x12, #800]
+	WORD $0x4e70d670 // fadd v16.2d, v19.2d, v16.2d
+	WORD $0x6e70df90 // fmul v16.2d, v28.2d, v16.2d
+	WORD $0x3dc06993 // ldr q19, [x12, #416]
+	WORD $0x4e73d613 // fadd v19.2d, v16.2d, v19.2d
+	WORD $0x6e73dff3 // fmul v19.2d, v31.2d, v19.2d
+	WORD $0x4e261e5f // and v31.16b, v18.16b, v6.16b
 	WORD $0x4e083fee // mov x14, v31.d[0]
 	WORD $0x4e183fed // mov x13, v31.d[1]
 	WORD $0xfc6e795f // ldr d31, [x10, x14, lsl #3]
-	WORD $0xfc6d7954 // ldr d20, [x10, x13, lsl #3]
-	WORD $0x4ed43bf4 // zip1 v20.2d, v31.2d, v20.2d
-	WORD $0x4e72d792 // fadd v18.2d, v28.2d, v18.2d
-	WORD $0x6e72de92 // fmul v18.2d, v20.2d, v18.2d
-	WORD $0x4e261edc // and v28.16b, v22.16b, v6.16b
+	WORD $0xfc6d7950 // ldr d16, [x10, x13, lsl #3]
+	WORD $0x4ed03bf0 // zip1 v16.2d, v31.2d, v16.2d
+	WORD $0x4e73d793 // fadd v19.2d, v28.2d, v19.2d
+	WORD $0x6e73de13 // fmul v19.2d, v16.2d, v19.2d
+	WORD $0x4e261e5c // and v28.16b, v18.16b, v6.16b
 	WORD $0x4e083f8d // mov x13, v28.d[0]
 	WORD $0x4e183f8e // mov x14, v28.d[1]
 	WORD $0xfc6d797c // ldr d28, [x11, x13, lsl #3]
 	WORD $0xfc6e797f // ldr d31, [x11, x14, lsl #3]
 	WORD $0x4edf3b9f // zip1 v31.2d, v28.2d, v31.2d
-	WORD $0x4e7fd65f // fadd v31.2d, v18.2d, v31.2d
-	WORD $0x4e7fd692 // fadd v18.2d, v20.2d, v31.2d
-	WORD $0x3dc0d59c // ldr q28, [x12, #848]
-	WORD $0x6efce63c // fcmgt v28.2d, v17.2d, v28.2d
-	WORD $0x3dc0d98f // ldr q15, [x12, #864]
-	WORD $0x6e6f1e3c // bsl v28.16b, v17.16b, v15.16b
-	WORD $0x3dc0dd8f // ldr q15, [x12, #880]
-	WORD $0x6efce5ef // fcmgt v15.2d, v15.2d, v28.2d
-	WORD $0x3dc0d991 // ldr q17, [x12, #864]
-	WORD $0x6e711f8f // bsl v15.16b, v28.16b, v17.16b
-	WORD $0x4ef2d694 // fsub v20.2d, v20.2d, v18.2d
-	WORD $0x4e7fd69f // fadd v31.2d, v20.2d, v31.2d
-	WORD $0x3dc07d94 // ldr q20, [x12, #496]
-	WORD $0x4e341ff4 // and v20.16b, v31.16b, v20.16b
+	WORD $0x4e7fd67f // fadd v31.2d, v19.2d, v31.2d
+	WORD $0x4e7fd613 // fadd v19.2d, v16.2d, v31.2d
+	WORD $0x3dc0cd9c // ldr q28, [x12, #816]
+	WORD $0x6efce73c // fcmgt v28.2d, v25.2d, v28.2d
+	WORD $0x3dc0d191 // ldr q17, [x12, #832]
+	WORD $0x6e711f3c // bsl v28.16b, v25.16b, v17.16b
+	WORD $0x3dc0d591 // ldr q17, [x12, #848]
+	WORD $0x6efce631 // fcmgt v17.2d, v17.2d, v28.2d
+	WORD $0x3dc0d199 // ldr q25, [x12, #832]
+	WORD $0x6e791f91 // bsl v17.16b, v28.16b, v25.16b
+	WORD $0x4ef3d610 // fsub v16.2d, v16.2d, v19.2d
+	WORD $0x4e7fd61f // fadd v31.2d, v16.2d, v31.2d
+	WORD $0x3dc04590 // ldr q16, [x12, #272]
+	WORD $0x4e301ff0 // and v16.16b, v31.16b, v16.16b
+	WORD $0x3dc0d99f // ldr q31, [x12, #864]
+	WORD $0x4e3f1e7f // and v31.16b, v19.16b, v31.16b
+	WORD $0x3dc0dd99 // ldr q25, [x12, #880]
+	WORD $0x6ef98ff9 // cmeq v25.2d, v31.2d, v25.2d
+	WORD $0x3dc0dd9f // ldr q31, [x12, #880]
+	WORD $0x6e7f1e19 // bsl v25.16b, v16.16b, v31.16b
 	WORD $0x3dc0e19f // ldr q31, [x12, #896]
-	WORD $0x4e3f1e5f // and v31.16b, v18.16b, v31.16b
+	WORD $0x6effe73f // fcmgt v31.2d, v25.2d, v31.2d
+	WORD $0x3dc0d199 // ldr q25, [x12, #832]
+	WORD $0x6e711f3f // bsl v31.16b, v25.16b, v17.16b
 	WORD $0x3dc0e591 // ldr q17, [x12, #912]
-	WORD $0x6ef18ff1 // cmeq v17.2d, v31.2d, v17.2d
-	WORD $0x3dc0e59f // ldr q31, [x12, #912]
-	WORD $0x6e7f1e91 // bsl v17.16b, v20.16b, v31.16b
-	WORD $0x3dc0e99f // ldr q31, [x12, #928]
-	WORD $0x6effe63f // fcmgt v31.2d, v17.2d, v31.2d
-	WORD $0x3dc0d991 // ldr q17, [x12, #864]
-	WORD $0x6e6f1e3f // bsl v31.16b, v17.16b, v15.16b
-	WORD $0x3dc0ed8f // ldr q15, [x12, #944]
-	WORD $0x4e2f1ecf // and v15.16b, v22.16b, v15.16b
-	WORD $0x4f7055ef // shl v15.2d, v15.2d, #48
-	WORD $0x4eef864f // add v15.2d, v18.2d, v15.2d
-	WORD $0x3dc0f192 // ldr q18, [x12, #960]
-	WORD $0x4e72e7d2 // fcmeq v18.2d, v30.2d, v18.2d
+	WORD $0x4e311e51 // and v17.16b, v18.16b, v17.16b
+	WORD $0x4f705631 // shl v17.2d, v17.2d, #48
+	WORD $0x4ef18671 // add v17.2d, v19.2d, v17.2d
+	WORD $0x3dc0e993 // ldr q19, [x12, #928]
+	WORD $0x4e73e7d3 // fcmeq v19.2d, v30.2d, v19.2d
 	WORD $0x6e7ddfbd // fmul v29.2d, v29.2d, v29.2d
-	WORD $0x6e6f1fb2 // bsl v18.16b, v29.16b, v15.16b
-	WORD $0x3dc0d98f // ldr q15, [x12, #864]
+	WORD $0x6e711fb3 // bsl v19.16b, v29.16b, v17.16b
+	WORD $0x3dc0d191 // ldr q17, [x12, #832]
 	WORD $0x4e7fe7ff // fcmeq v31.2d, v31.2d, v31.2d
-	WORD $0x6e6f1e5f // bsl v31.16b, v18.16b, v15.16b
-	WORD $0xfd400072 // ldr d18, [x3]
-	WORD $0x0e617a52 // fcvtl v18.2d, v18.2s
-	WORD $0x3dc0659d // ldr q29, [x12, #400]
-	WORD $0x6e7dde5d // fmul v29.2d, v18.2d, v29.2d
-	WORD $0x4e619bb2 // frintm v18.2d, v29.2d
-	WORD $0x4e72e7b2 // fcmeq v18.2d, v29.2d, v18.2d
+	WORD $0x6e711e7f // bsl v31.16b, v19.16b, v17.16b
+	WORD $0xfd400073 // ldr d19, [x3]
+	WORD $0x0e617a73 // fcvtl v19.2d, v19.2s
+	WORD $0x3dc0699d // ldr q29, [x12, #416]
+	WORD $0x6e7dde7d // fmul v29.2d, v19.2d, v29.2d
+	WORD $0x4e619bb3 // frintm v19.2d, v29.2d
+	WORD $0x4e73e7b3 // fcmeq v19.2d, v29.2d, v19.2d
 	WORD $0xfd40005d // ldr d29, [x2]
 	WORD $0x0e617bbd // fcvtl v29.2d, v29.2s
-	WORD $0x3dc0f59e // ldr q30, [x12, #976]
+	WORD $0x3dc0ed9e // ldr q30, [x12, #944]
 	WORD $0x4e3e1fbe // and v30.16b, v29.16b, v30.16b
 	WORD $0x4ebe1ffe // orr v30.16b, v31.16b, v30.16b
-	WORD $0x6e7e1ff2 // bsl v18.16b, v31.16b, v30.16b
+	WORD $0x6e7e1ff3 // bsl v19.16b, v31.16b, v30.16b
 	WORD $0xfd40007e // ldr d30, [x3]
 	WORD $0x0e617bde // fcvtl v30.2d, v30.2s
 	WORD $0x4e619bdf // frintm v31.2d, v30.2d
 	WORD $0x4e7fe7df // fcmeq v31.2d, v30.2d, v31.2d
 	WORD $0xfd40005e // ldr d30, [x2]
 	WORD $0x0e617bde // fcvtl v30.2d, v30.2s
-	WORD $0x3dc07d9d // ldr q29, [x12, #496]
+	WORD $0x3dc0459d // ldr q29, [x12, #272]
 	WORD $0x4e3d1fdd // and v29.16b, v30.16b, v29.16b
 	WORD $0xfd40005e // ldr d30, [x2]
 	WORD $0x0e617bde // fcvtl v30.2d, v30.2s
 	WORD $0x6e7e1fbf // bsl v31.16b, v29.16b, v30.16b
-	WORD $0x3dc0f99e // ldr q30, [x12, #992]
+	WORD $0x3dc0f19e // ldr q30, [x12, #960]
 	WORD $0x6e7ee7fe // fcmge v30.2d, v31.2d, v30.2d
-	WORD $0x6e6f1e5e // bsl v30.16b, v18.16b, v15.16b
-	WORD $0x3dc0fd92 // ldr q18, [x12, #1008]
-	WORD $0x6e7fe65f // fcmge v31.2d, v18.2d, v31.2d
-	WORD $0x6e6f1fdf // bsl v31.16b, v30.16b, v15.16b
+	WORD $0x6e711e7e // bsl v30.16b, v19.16b, v17.16b
+	WORD $0x3dc0f593 // ldr q19, [x12, #976]
+	WORD $0x6e7fe67f // fcmge v31.2d, v19.2d, v31.2d
+	WORD $0x6e711fdf // bsl v31.16b, v30.16b, v17.16b
 	WORD $0x0e616bff // fcvtn v31.2s, v31.2d
 	WORD $0xfd00003f // str d31, [x1]
 	ADD $8, R1
@@ -2108,193 +2116,193 @@ rest:
 element:
 	WORD $0xbd40005f // ldr s31, [x2]
 	WORD $0x0e617bff // fcvtl v31.2d, v31.2s
-	WORD $0x3dc07d8f // ldr q15, [x12, #496]
-	WORD $0x4e2f1fef // and v15.16b, v31.16b, v15.16b
+	WORD $0x3dc04591 // ldr q17, [x12, #272]
+	WORD $0x4e311ff1 // and v17.16b, v31.16b, v17.16b
 	WORD $0xbd40007f // ldr s31, [x3]
 	WORD $0x0e617bff // fcvtl v31.2d, v31.2s
 	WORD $0x3dc0819e // ldr q30, [x12, #512]
-	WORD $0x6efe85fe // sub v30.2d, v15.2d, v30.2d
-	WORD $0x6f4c07d2 // ushr v18.2d, v30.2d, #52
-	WORD $0x4ea21e52 // orr v18.16b, v18.16b, v2.16b
-	WORD $0x4ee3d652 // fsub v18.2d, v18.2d, v3.2d
+	WORD $0x6efe863e // sub v30.2d, v17.2d, v30.2d
+	WORD $0x6f4c07d3 // ushr v19.2d, v30.2d, #52
+	WORD $0x4ea21e73 // orr v19.16b, v19.16b, v2.16b
+	WORD $0x4ee3d673 // fsub v19.2d, v19.2d, v3.2d
 	WORD $0x4e241fdd // and v29.16b, v30.16b, v4.16b
-	WORD $0x3dc08596 // ldr q22, [x12, #528]
-	WORD $0x4ef687b6 // add v22.2d, v29.2d, v22.2d
+	WORD $0x3dc08592 // ldr q18, [x12, #528]
+	WORD $0x4ef287b2 // add v18.2d, v29.2d, v18.2d
 	WORD $0x6f5207de // ushr v30.2d, v30.2d, #46
 	WORD $0x3dc0899d // ldr q29, [x12, #544]
 	WORD $0x4e3d1fdd // and v29.16b, v30.16b, v29.16b
 	WORD $0x4e083fae // mov x14, v29.d[0]
 	WORD $0x4e183fad // mov x13, v29.d[1]
 	WORD $0xfc6e78fd // ldr d29, [x7, x14, lsl #3]
-	WORD $0xfc6d78f1 // ldr d17, [x7, x13, lsl #3]
-	WORD $0x4ed13bb1 // zip1 v17.2d, v29.2d, v17.2d
-	WORD $0x6e71ded1 // fmul v17.2d, v22.2d, v17.2d
-	WORD $0x3dc08d96 // ldr q22, [x12, #560]
-	WORD $0x4ef6d636 // fsub v22.2d, v17.2d, v22.2d
-	WORD $0x6e76ded1 // fmul v17.2d, v22.2d, v22.2d
+	WORD $0xfc6d78f9 // ldr d25, [x7, x13, lsl #3]
+	WORD $0x4ed93bb9 // zip1 v25.2d, v29.2d, v25.2d
+	WORD $0x6e79de59 // fmul v25.2d, v18.2d, v25.2d
+	WORD $0x3dc08d92 // ldr q18, [x12, #560]
+	WORD $0x4ef2d732 // fsub v18.2d, v25.2d, v18.2d
+	WORD $0x6e72de59 // fmul v25.2d, v18.2d, v18.2d
 	WORD $0x3dc0919d // ldr q29, [x12, #576]
-	WORD $0x6e7ddedd // fmul v29.2d, v22.2d, v29.2d
-	WORD $0x3dc09594 // ldr q20, [x12, #592]
-	WORD $0x4e74d7b4 // fadd v20.2d, v29.2d, v20.2d
-	WORD $0x6e74ded4 // fmul v20.2d, v22.2d, v20.2d
+	WORD $0x6e7dde5d // fmul v29.2d, v18.2d, v29.2d
+	WORD $0x3dc09590 // ldr q16, [x12, #592]
+	WORD $0x4e70d7b0 // fadd v16.2d, v29.2d, v16.2d
+	WORD $0x6e70de50 // fmul v16.2d, v18.2d, v16.2d
 	WORD $0x3dc0999d // ldr q29, [x12, #608]
-	WORD $0x4e7dd69d // fadd v29.2d, v20.2d, v29.2d
-	WORD $0x6e7ddedd // fmul v29.2d, v22.2d, v29.2d
-	WORD $0x3dc09d94 // ldr q20, [x12, #624]
-	WORD $0x4e74d7b4 // fadd v20.2d, v29.2d, v20.2d
-	WORD $0x6e74ded4 // fmul v20.2d, v22.2d, v20.2d
+	WORD $0x4e7dd61d // fadd v29.2d, v16.2d, v29.2d
+	WORD $0x6e7dde5d // fmul v29.2d, v18.2d, v29.2d
+	WORD $0x3dc09d90 // ldr q16, [x12, #624]
+	WORD $0x4e70d7b0 // fadd v16.2d, v29.2d, v16.2d
+	WORD $0x6e70de50 // fmul v16.2d, v18.2d, v16.2d
 	WORD $0x3dc0a19d // ldr q29, [x12, #640]
-	WORD $0x4e7dd69d // fadd v29.2d, v20.2d, v29.2d
-	WORD $0x6e7ddedd // fmul v29.2d, v22.2d, v29.2d
-	WORD $0x3dc0a594 // ldr q20, [x12, #656]
-	WORD $0x4e74d7b4 // fadd v20.2d, v29.2d, v20.2d
-	WORD $0x6e74ded4 // fmul v20.2d, v22.2d, v20.2d
+	WORD $0x4e7dd61d // fadd v29.2d, v16.2d, v29.2d
+	WORD $0x6e7dde5d // fmul v29.2d, v18.2d, v29.2d
+	WORD $0x3dc0a590 // ldr q16, [x12, #656]
+	WORD $0x4e70d7b0 // fadd v16.2d, v29.2d, v16.2d
+	WORD $0x6e70de50 // fmul v16.2d, v18.2d, v16.2d
 	WORD $0x3dc0a99d // ldr q29, [x12, #672]
-	WORD $0x4e7dd69d // fadd v29.2d, v20.2d, v29.2d
-	WORD $0x6e7dde3d // fmul v29.2d, v17.2d, v29.2d
-	WORD $0x3dc0ad91 // ldr q17, [x12, #688]
-	WORD $0x6e71de51 // fmul v17.2d, v18.2d, v17.2d
-	WORD $0x3dc08994 // ldr q20, [x12, #544]
-	WORD $0x4e341fd4 // and v20.16b, v30.16b, v20.16b
-	WORD $0x4e083e8d // mov x13, v20.d[0]
-	WORD $0x4e183e8e // mov x14, v20.d[1]
-	WORD $0xfc6d7914 // ldr d20, [x8, x13, lsl #3]
+	WORD $0x4e7dd61d // fadd v29.2d, v16.2d, v29.2d
+	WORD $0x6e7ddf3d // fmul v29.2d, v25.2d, v29.2d
+	WORD $0x3dc0ad99 // ldr q25, [x12, #688]
+	WORD $0x6e79de79 // fmul v25.2d, v19.2d, v25.2d
+	WORD $0x3dc08990 // ldr q16, [x12, #544]
+	WORD $0x4e301fd0 // and v16.16b, v30.16b, v16.16b
+	WORD $0x4e083e0d // mov x13, v16.d[0]
+	WORD $0x4e183e0e // mov x14, v16.d[1]
+	WORD $0xfc6d7910 // ldr d16, [x8, x13, lsl #3]
 	WORD $0xfc6e791c // ldr d28, [x8, x14, lsl #3]
-	WORD $0x4edc3a9c // zip1 v28.2d, v20.2d, v28.2d
-	WORD $0x4e7cd63c // fadd v28.2d, v17.2d, v28.2d
-	WORD $0x4e76d791 // fadd v17.2d, v28.2d, v22.2d
-	WORD $0x3dc0b194 // ldr q20, [x12, #704]
-	WORD $0x6e74de54 // fmul v20.2d, v18.2d, v20.2d
-	WORD $0x3dc08992 // ldr q18, [x12, #544]
-	WORD $0x4e321fd2 // and v18.16b, v30.16b, v18.16b
-	WORD $0x4e083e4e // mov x14, v18.d[0]
-	WORD $0x4e183e4d // mov x13, v18.d[1]
-	WORD $0xfc6e7932 // ldr d18, [x9, x14, lsl #3]
+	WORD $0x4edc3a1c // zip1 v28.2d, v16.2d, v28.2d
+	WORD $0x4e7cd73c // fadd v28.2d, v25.2d, v28.2d
+	WORD $0x4e72d799 // fadd v25.2d, v28.2d, v18.2d
+	WORD $0x3dc0b190 // ldr q16, [x12, #704]
+	WORD $0x6e70de70 // fmul v16.2d, v19.2d, v16.2d
+	WORD $0x3dc08993 // ldr q19, [x12, #544]
+	WORD $0x4e331fd3 // and v19.16b, v30.16b, v19.16b
+	WORD $0x4e083e6e // mov x14, v19.d[0]
+	WORD $0x4e183e6d // mov x13, v19.d[1]
+	WORD $0xfc6e7933 // ldr d19, [x9, x14, lsl #3]
 	WORD $0xfc6d793e // ldr d30, [x9, x13, lsl #3]
-	WORD $0x4ede3a5e // zip1 v30.2d, v18.2d, v30.2d
-	WORD $0x4e7ed69e // fadd v30.2d, v20.2d, v30.2d
-	WORD $0x4ef1d79c // fsub v28.2d, v28.2d, v17.2d
-	WORD $0x4e76d796 // fadd v22.2d, v28.2d, v22.2d
+	WORD $0x4ede3a7e // zip1 v30.2d, v19.2d, v30.2d
+	WORD $0x4e7ed61e // fadd v30.2d, v16.2d, v30.2d
+	WORD $0x4ef9d79c // fsub v28.2d, v28.2d, v25.2d
+	WORD $0x4e72d792 // fadd v18.2d, v28.2d, v18.2d
 	WORD $0x4e7ed7be // fadd v30.2d, v29.2d, v30.2d
-	WORD $0x4e7ed6de // fadd v30.2d, v22.2d, v30.2d
-	WORD $0x4e7ed636 // fadd v22.2d, v17.2d, v30.2d
+	WORD $0x4e7ed65e // fadd v30.2d, v18.2d, v30.2d
+	WORD $0x4e7ed732 // fadd v18.2d, v25.2d, v30.2d
 	WORD $0x3dc0b59d // ldr q29, [x12, #720]
-	WORD $0x4e3d1edd // and v29.16b, v22.16b, v29.16b
-	WORD $0x4efdd631 // fsub v17.2d, v17.2d, v29.2d
-	WORD $0x4e71d7d1 // fadd v17.2d, v30.2d, v17.2d
+	WORD $0x4e3d1e5d // and v29.16b, v18.16b, v29.16b
+	WORD $0x4efdd739 // fsub v25.2d, v25.2d, v29.2d
+	WORD $0x4e79d7d9 // fadd v25.2d, v30.2d, v25.2d
 	WORD $0x6e7ddffd // fmul v29.2d, v31.2d, v29.2d
-	WORD $0x6e71dff1 // fmul v17.2d, v31.2d, v17.2d
-	WORD $0x3dc0459e // ldr q30, [x12, #272]
+	WORD $0x6e79dff9 // fmul v25.2d, v31.2d, v25.2d
+	WORD $0x3dc0499e // ldr q30, [x12, #288]
 	WORD $0x6e7edfbe // fmul v30.2d, v29.2d, v30.2d
-	WORD $0x3dc04d96 // ldr q22, [x12, #304]
-	WORD $0x4e76d7d6 // fadd v22.2d, v30.2d, v22.2d
+	WORD $0x3dc04d92 // ldr q18, [x12, #304]
+	WORD $0x4e72d7d2 // fadd v18.2d, v30.2d, v18.2d
 	WORD $0x3dc04d9e // ldr q30, [x12, #304]
-	WORD $0x4efed6de // fsub v30.2d, v22.2d, v30.2d
-	WORD $0x3dc0b99c // ldr q28, [x12, #736]
+	WORD $0x4efed65e // fsub v30.2d, v18.2d, v30.2d
+	WORD $0x3dc0519c // ldr q28, [x12, #320]
 	WORD $0x6e7cdfdc // fmul v28.2d, v30.2d, v28.2d
 	WORD $0x4efcd7bc // fsub v28.2d, v29.2d, v28.2d
-	WORD $0x3dc0bd94 // ldr q20, [x12, #752]
-	WORD $0x6e74dfd4 // fmul v20.2d, v30.2d, v20.2d
-	WORD $0x4ef4d794 // fsub v20.2d, v28.2d, v20.2d
-	WORD $0x4e71d691 // fadd v17.2d, v20.2d, v17.2d
-	WORD $0x6e71de34 // fmul v20.2d, v17.2d, v17.2d
+	WORD $0x3dc05590 // ldr q16, [x12, #336]
+	WORD $0x6e70dfd0 // fmul v16.2d, v30.2d, v16.2d
+	WORD $0x4ef0d790 // fsub v16.2d, v28.2d, v16.2d
+	WORD $0x4e79d619 // fadd v25.2d, v16.2d, v25.2d
+	WORD $0x6e79df30 // fmul v16.2d, v25.2d, v25.2d
+	WORD $0x3dc0b99c // ldr q28, [x12, #736]
+	WORD $0x6e7cdf3c // fmul v28.2d, v25.2d, v28.2d
+	WORD $0x3dc0bd9e // ldr q30, [x12, #752]
+	WORD $0x4e7ed79e // fadd v30.2d, v28.2d, v30.2d
+	WORD $0x6e7edf3e // fmul v30.2d, v25.2d, v30.2d
 	WORD $0x3dc0c19c // ldr q28, [x12, #768]
-	WORD $0x6e7cde3c // fmul v28.2d, v17.2d, v28.2d
+	WORD $0x4e7cd7dc // fadd v28.2d, v30.2d, v28.2d
+	WORD $0x6e7cdf3c // fmul v28.2d, v25.2d, v28.2d
 	WORD $0x3dc0c59e // ldr q30, [x12, #784]
 	WORD $0x4e7ed79e // fadd v30.2d, v28.2d, v30.2d
-	WORD $0x6e7ede3e // fmul v30.2d, v17.2d, v30.2d
+	WORD $0x6e7edf3e // fmul v30.2d, v25.2d, v30.2d
 	WORD $0x3dc0c99c // ldr q28, [x12, #800]
 	WORD $0x4e7cd7dc // fadd v28.2d, v30.2d, v28.2d
-	WORD $0x6e7cde3c // fmul v28.2d, v17.2d, v28.2d
-	WORD $0x3dc0cd9e // ldr q30, [x12, #816]
+	WORD $0x6e7cdf3c // fmul v28.2d, v25.2d, v28.2d
+	WORD $0x3dc0699e // ldr q30, [x12, #416]
 	WORD $0x4e7ed79e // fadd v30.2d, v28.2d, v30.2d
-	WORD $0x6e7ede3e // fmul v30.2d, v17.2d, v30.2d
-	WORD $0x3dc0d19c // ldr q28, [x12, #832]
-	WORD $0x4e7cd7dc // fadd v28.2d, v30.2d, v28.2d
-	WORD $0x6e7cde3c // fmul v28.2d, v17.2d, v28.2d
-	WORD $0x3dc0659e // ldr q30, [x12, #400]
-	WORD $0x4e7ed79e // fadd v30.2d, v28.2d, v30.2d
-	WORD $0x6e7ede9e // fmul v30.2d, v20.2d, v30.2d
-	WORD $0x4e261ed4 // and v20.16b, v22.16b, v6.16b
-	WORD $0x4e083e8d // mov x13, v20.d[0]
-	WORD $0x4e183e8e // mov x14, v20.d[1]
-	WORD $0xfc6d7954 // ldr d20, [x10, x13, lsl #3]
+	WORD $0x6e7ede1e // fmul v30.2d, v16.2d, v30.2d
+	WORD $0x4e261e50 // and v16.16b, v18.16b, v6.16b
+	WORD $0x4e083e0d // mov x13, v16.d[0]
+	WORD $0x4e183e0e // mov x14, v16.d[1]
+	WORD $0xfc6d7950 // ldr d16, [x10, x13, lsl #3]
 	WORD $0xfc6e795c // ldr d28, [x10, x14, lsl #3]
-	WORD $0x4edc3a9c // zip1 v28.2d, v20.2d, v28.2d
-	WORD $0x4e7ed63e // fadd v30.2d, v17.2d, v30.2d
+	WORD $0x4edc3a1c // zip1 v28.2d, v16.2d, v28.2d
+	WORD $0x4e7ed73e // fadd v30.2d, v25.2d, v30.2d
 	WORD $0x6e7edf9e // fmul v30.2d, v28.2d, v30.2d
-	WORD $0x4e261ed1 // and v17.16b, v22.16b, v6.16b
-	WORD $0x4e083e2e // mov x14, v17.d[0]
-	WORD $0x4e183e2d // mov x13, v17.d[1]
-	WORD $0xfc6e7971 // ldr d17, [x11, x14, lsl #3]
-	WORD $0xfc6d7974 // ldr d20, [x11, x13, lsl #3]
-	WORD $0x4ed43a34 // zip1 v20.2d, v17.2d, v20.2d
-	WORD $0x4e74d7d4 // fadd v20.2d, v30.2d, v20.2d
-	WORD $0x4e74d79e // fadd v30.2d, v28.2d, v20.2d
-	WORD $0x3dc0d591 // ldr q17, [x12, #848]
-	WORD $0x6ef1e7b1 // fcmgt v17.2d, v29.2d, v17.2d
-	WORD $0x3dc0d992 // ldr q18, [x12, #864]
-	WORD $0x6e721fb1 // bsl v17.16b, v29.16b, v18.16b
-	WORD $0x3dc0dd92 // ldr q18, [x12, #880]
-	WORD $0x6ef1e652 // fcmgt v18.2d, v18.2d, v17.2d
-	WORD $0x3dc0d99d // ldr q29, [x12, #864]
-	WORD $0x6e7d1e32 // bsl v18.16b, v17.16b, v29.16b
+	WORD $0x4e261e59 // and v25.16b, v18.16b, v6.16b
+	WORD $0x4e083f2e // mov x14, v25.d[0]
+	WORD $0x4e183f2d // mov x13, v25.d[1]
+	WORD $0xfc6e7979 // ldr d25, [x11, x14, lsl #3]
+	WORD $0xfc6d7970 // ldr d16, [x11, x13, lsl #3]
+	WORD $0x4ed03b30 // zip1 v16.2d, v25.2d, v16.2d
+	WORD $0x4e70d7d0 // fadd v16.2d, v30.2d, v16.2d
+	WORD $0x4e70d79e // fadd v30.2d, v28.2d, v16.2d
+	WORD $0x3dc0cd99 // ldr q25, [x12, #816]
+	WORD $0x6ef9e7b9 // fcmgt v25.2d, v29.2d, v25.2d
+	WORD $0x3dc0d193 // ldr q19, [x12, #832]
+	WORD $0x6e731fb9 // bsl v25.16b, v29.16b, v19.16b
+	WORD $0x3dc0d593 // ldr q19, [x12, #848]
+	WORD $0x6ef9e673 // fcmgt v19.2d, v19.2d, v25.2d
+	WORD $0x3dc0d19d // ldr q29, [x12, #832]
+	WORD $0x6e7d1f33 // bsl v19.16b, v25.16b, v29.16b
 	WORD $0x4efed79c // fsub v28.2d, v28.2d, v30.2d
-	WORD $0x4e74d794 // fadd v20.2d, v28.2d, v20.2d
-	WORD $0x3dc07d9c // ldr q28, [x12, #496]
-	WORD $0x4e3c1e9c // and v28.16b, v20.16b, v28.16b
-	WORD $0x3dc0e194 // ldr q20, [x12, #896]
-	WORD $0x4e341fd4 // and v20.16b, v30.16b, v20.16b
-	WORD $0x3dc0e59d // ldr q29, [x12, #912]
-	WORD $0x6efd8e9d // cmeq v29.2d, v20.2d, v29.2d
-	WORD $0x3dc0e594 // ldr q20, [x12, #912]
-	WORD $0x6e741f9d // bsl v29.16b, v28.16b, v20.16b
-	WORD $0x3dc0e994 // ldr q20, [x12, #928]
-	WORD $0x6ef4e7b4 // fcmgt v20.2d, v29.2d, v20.2d
-	WORD $0x3dc0d99d // ldr q29, [x12, #864]
-	WORD $0x6e721fb4 // bsl v20.16b, v29.16b, v18.16b
-	WORD $0x3dc0ed92 // ldr q18, [x12, #944]
-	WORD $0x4e321ed2 // and v18.16b, v22.16b, v18.16b
-	WORD $0x4f705652 // shl v18.2d, v18.2d, #48
-	WORD $0x4ef287d2 // add v18.2d, v30.2d, v18.2d
-	WORD $0x3dc0f19e // ldr q30, [x12, #960]
+	WORD $0x4e70d790 // fadd v16.2d, v28.2d, v16.2d
+	WORD $0x3dc0459c // ldr q28, [x12, #272]
+	WORD $0x4e3c1e1c // and v28.16b, v16.16b, v28.16b
+	WORD $0x3dc0d990 // ldr q16, [x12, #864]
+	WORD $0x4e301fd0 // and v16.16b, v30.16b, v16.16b
+	WORD $0x3dc0dd9d // ldr q29, [x12, #880]
+	WORD $0x6efd8e1d // cmeq v29.2d, v16.2d, v29.2d
+	WORD $0x3dc0dd90 // ldr q16, [x12, #880]
+	WORD $0x6e701f9d // bsl v29.16b, v28.16b, v16.16b
+	WORD $0x3dc0e190 // ldr q16, [x12, #896]
+	WORD $0x6ef0e7b0 // fcmgt v16.2d, v29.2d, v16.2d
+	WORD $0x3dc0d19d // ldr q29, [x12, #832]
+	WORD $0x6e731fb0 // bsl v16.16b, v29.16b, v19.16b
+	WORD $0x3dc0e593 // ldr q19, [x12, #912]
+	WORD $0x4e331e53 // and v19.16b, v18.16b, v19.16b
+	WORD $0x4f705673 // shl v19.2d, v19.2d, #48
+	WORD $0x4ef387d3 // add v19.2d, v30.2d, v19.2d
+	WORD $0x3dc0e99e // ldr q30, [x12, #928]
 	WORD $0x4e7ee7fe // fcmeq v30.2d, v31.2d, v30.2d
-	WORD $0x6e6fddef // fmul v15.2d, v15.2d, v15.2d
-	WORD $0x6e721dfe // bsl v30.16b, v15.16b, v18.16b
-	WORD $0x3dc0d992 // ldr q18, [x12, #864]
-	WORD $0x4e74e694 // fcmeq v20.2d, v20.2d, v20.2d
-	WORD $0x6e721fd4 // bsl v20.16b, v30.16b, v18.16b
+	WORD $0x6e71de31 // fmul v17.2d, v17.2d, v17.2d
+	WORD $0x6e731e3e // bsl v30.16b, v17.16b, v19.16b
+	WORD $0x3dc0d193 // ldr q19, [x12, #832]
+	WORD $0x4e70e610 // fcmeq v16.2d, v16.2d, v16.2d
+	WORD $0x6e731fd0 // bsl v16.16b, v30.16b, v19.16b
 	WORD $0xbd40007e // ldr s30, [x3]
 	WORD $0x0e617bde // fcvtl v30.2d, v30.2s
-	WORD $0x3dc0658f // ldr q15, [x12, #400]
-	WORD $0x6e6fdfcf // fmul v15.2d, v30.2d, v15.2d
-	WORD $0x4e6199fe // frintm v30.2d, v15.2d
-	WORD $0x4e7ee5fe // fcmeq v30.2d, v15.2d, v30.2d
-	WORD $0xbd40004f // ldr s15, [x2]
-	WORD $0x0e6179ef // fcvtl v15.2d, v15.2s
-	WORD $0x3dc0f59f // ldr q31, [x12, #976]
-	WORD $0x4e3f1dff // and v31.16b, v15.16b, v31.16b
-	WORD $0x4ebf1e9f // orr v31.16b, v20.16b, v31.16b
-	WORD $0x6e7f1e9e // bsl v30.16b, v20.16b, v31.16b
+	WORD $0x3dc06991 // ldr q17, [x12, #416]
+	WORD $0x6e71dfd1 // fmul v17.2d, v30.2d, v17.2d
+	WORD $0x4e619a3e // frintm v30.2d, v17.2d
+	WORD $0x4e7ee63e // fcmeq v30.2d, v17.2d, v30.2d
+	WORD $0xbd400051 // ldr s17, [x2]
+	WORD $0x0e617a31 // fcvtl v17.2d, v17.2s
+	WORD $0x3dc0ed9f // ldr q31, [x12, #944]
+	WORD $0x4e3f1e3f // and v31.16b, v17.16b, v31.16b
+	WORD $0x4ebf1e1f // orr v31.16b, v16.16b, v31.16b
+	WORD $0x6e7f1e1e // bsl v30.16b, v16.16b, v31.16b
 	WORD $0xbd40007f // ldr s31, [x3]
 	WORD $0x0e617bff // fcvtl v31.2d, v31.2s
-	WORD $0x4e619bf4 // frintm v20.2d, v31.2d
-	WORD $0x4e74e7f4 // fcmeq v20.2d, v31.2d, v20.2d
+	WORD $0x4e619bf0 // frintm v16.2d, v31.2d
+	WORD $0x4e70e7f0 // fcmeq v16.2d, v31.2d, v16.2d
 	WORD $0xbd40005f // ldr s31, [x2]
 	WORD $0x0e617bff // fcvtl v31.2d, v31.2s
-	WORD $0x3dc07d8f // ldr q15, [x12, #496]
-	WORD $0x4e2f1fef // and v15.16b, v31.16b, v15.16b
+	WORD $0x3dc04591 // ldr q17, [x12, #272]
+	WORD $0x4e311ff1 // and v17.16b, v31.16b, v17.16b
 	WORD $0xbd40005f // ldr s31, [x2]
 	WORD $0x0e617bff // fcvtl v31.2d, v31.2s
-	WORD $0x6e7f1df4 // bsl v20.16b, v15.16b, v31.16b
-	WORD $0x3dc0f99f // ldr q31, [x12, #992]
-	WORD $0x6e7fe69f // fcmge v31.2d, v20.2d, v31.2d
-	WORD $0x6e721fdf // bsl v31.16b, v30.16b, v18.16b
-	WORD $0x3dc0fd9e // ldr q30, [x12, #1008]
-	WORD $0x6e74e7d4 // fcmge v20.2d, v30.2d, v20.2d
-	WORD $0x6e721ff4 // bsl v20.16b, v31.16b, v18.16b
-	WORD $0x0e616a94 // fcvtn v20.2s, v20.2d
-	WORD $0xbd000034 // str s20, [x1]
+	WORD $0x6e7f1e30 // bsl v16.16b, v17.16b, v31.16b
+	WORD $0x3dc0f19f // ldr q31, [x12, #960]
+	WORD $0x6e7fe61f // fcmge v31.2d, v16.2d, v31.2d
+	WORD $0x6e731fdf // bsl v31.16b, v30.16b, v19.16b
+	WORD $0x3dc0f59e // ldr q30, [x12, #976]
+	WORD $0x6e70e7d0 // fcmge v16.2d, v30.2d, v16.2d
+	WORD $0x6e731ff0 // bsl v16.16b, v31.16b, v19.16b
+	WORD $0x0e616a10 // fcvtn v16.2s, v16.2d
+	WORD $0xbd000030 // str s16, [x1]
 	ADD $4, R1
 	ADD $4, R2
 	ADD $4, R3

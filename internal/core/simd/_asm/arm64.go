@@ -36,6 +36,7 @@ const (
 	element                    // d, n, imm: element imm of n in all of d
 	general                    // d is a general register: element imm of n
 	spread                     // n is a general register, in all elements of d
+	tabled                     // d, n, m of bytes: bytes of n at the places m
 	extract                    // d, n, m, imm: bytes of n and m from imm on
 	cleared                    // d becomes 0
 	access                     // t, n, imm: a load or store of the bytes of the arrangement, from n + imm on
@@ -93,6 +94,7 @@ var instructions = map[string]instruction{
 
 	"umaxv": {acrossAll, u | 0x0a<<12, false},
 	"dup":   {element, 0x0 << 11, false}, "umov": {general, 0x7 << 11, false}, "dup general": {spread, 0x1 << 11, false},
+	"tbl": {tabled, 0, false}, "tbx": {tabled, 1 << 12, true},
 	"ext": {extract, 0, false}, "movi": {cleared, 0, false},
 
 	"ldr": {access, 1 << 22, false}, "str": {access, 0, false},
@@ -199,6 +201,8 @@ func encode(name, of string, imm int, r ...int) (word uint32, text string) {
 		return 0x0e000400 | q | 1<<log<<16 | i.bits | n | d, fmt.Sprintf("%s v%d.%s, %s%d", name, r[0], of, w, r[1])
 	case cleared:
 		return 0x6f00e400 | d, fmt.Sprintf("movi v%d.%s, #0", r[0], of)
+	case tabled:
+		return 0x0e000000 | q | i.bits | m | n | d, fmt.Sprintf("%s v%d.%[3]s, {v%[4]d.16b}, v%[5]d.%[3]s", name, r[0], of, r[1], r[2])
 	case extract:
 		return 0x2e000000 | q | uint32(imm)<<11 | m | n | d, fmt.Sprintf("%s v%d.%[3]s, v%[4]d.%[3]s, v%[5]d.%[3]s, #%[6]d", name, r[0], of, r[1], r[2], imm)
 	}

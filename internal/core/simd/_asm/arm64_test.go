@@ -25,7 +25,7 @@ func forms(name string) (of []string, imm []int) {
 		}
 	case threeFloat, twoFloat:
 		of = []string{"2s", "4s", "2d"}
-	case threeBits, extract:
+	case threeBits, extract, tabled:
 		of = []string{"8b", "16b"}
 	case permuted, spread:
 		of = whole

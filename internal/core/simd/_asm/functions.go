@@ -2,7 +2,6 @@ package main
 
 import (
 	"math"
-	"math/bits"
 	"slices"
 )
 
@@ -11,7 +10,7 @@ import (
 
 func functions() (l list) {
 	f := func(name string, body, usual func(m machine, a value) value) {
-		l.function(kernel{table: name, inner: F64,
+		l.function(kernel{table: name, inner: F64, pairs: name != "Tanh",
 			body:  func(m machine) { m.store(0, canon(m, body(m, m.load(1)))) },
 			usual: func(m machine) { m.store(0, usual(m, m.load(1))) }, masked: name == "Exp",
 		})
@@ -22,7 +21,7 @@ func functions() (l list) {
 	f("Sigmoid", sigmoid, usualSigmoid)
 
 	less := func(m machine) value { return m.sub(m.load(1), m.load(2)) }
-	row := kernel{table: "ExpLess32", args: append(one(F32, F32), arg{"p", F32, true}), inner: F64,
+	row := kernel{table: "ExpLess32", args: append(one(F32, F32), arg{"p", F32, true}), inner: F64, pairs: true,
 		body:  func(m machine) { m.store(0, canon(m, exp(m, less(m)))) },
 		usual: func(m machine) { m.store(0, usualExp(m, less(m))) }, masked: true,
 	}
@@ -91,30 +90,6 @@ func expParts(m machine, z value) (t, p value) {
 	return t, p
 }
 
-// nearest returns the n that is nearest to z·perUnit, and 2^(n/16). It is in doubt where n isn't from −far to far − 1. far is a power of two
-// from 16 to 2^13. So 2^(n/16) is normal.
-func nearest(m machine, z value, perUnit float64, far int) (n, t value) {
-	middle := float64(shifter + far)
-	k := m.fma(z, f64(m, perUnit), f64(m, middle))
-	m.strange(m.as(U64, k), math.Float64bits(shifter), bits.Len(uint(far)))
-	i := m.as(I64, k) // n + far; the table has far taken out of the exponent of 2^(n/16)
-	table := exp2Table
-	for j := range table {
-		table[j] -= uint64(far) << 48
-	}
-	return m.sub(k, f64(m, middle)), m.as(F64, m.add(m.lookup(i, &table), m.shl(i, 48)))
-}
-
-// usualExp reduces z by n times ln2/16 of 53 bits, which is exact, and then by n times the rest of ln2/16.
-func usualExp(m machine, a value) value {
-	z := m.convert(F64, a)
-	n, t := nearest(m, z, 0x1.71547652b82fep4, 1<<13)
-	s := m.fnma(n, f64(m, 0x1.62e42fefa39efp-5), z)
-	r := m.fnma(n, f64(m, 0x1.abc9e3b398038p-60), s)
-	q := horner(m, s, expRest...)
-	return m.convert(F32, m.fma(t, m.fma(m.mul(s, s), q, r), t))
-}
-
 func exp(m machine, a value) value {
 	z := m.convert(F64, a)
 	z = m.limit(f64(m, -110), z, true) // its exponential is 0 in float32
@@ -135,10 +110,14 @@ func tanh(m machine, a value) value {
 }
 
 // usualTanh takes negative arguments as they are, and −0 comes out by itself. The rest of ln2/32 beyond its float64 is too small to count.
+// Pairs take as long: their numerator needs more steps where a is small.
 func usualTanh(m machine, a value) value {
+	within(m, a, 40)
 	z := m.convert(F64, a)
-	n, t := nearest(m, z, 0x1.71547652b82fep5, 1<<13)
-	r := m.fnma(n, f64(m, 0x1.62e42fefa39efp-6), z)
+	k := m.fma(z, f64(m, 0x1.71547652b82fep5), f64(m, shifter))
+	n := m.as(I64, k)
+	t := m.as(F64, m.add(m.lookup(n, &exp2Table), m.shl(n, 48)))
+	r := m.fnma(m.sub(k, f64(m, shifter)), f64(m, 0x1.62e42fefa39efp-6), z)
 	twice := []float64{2} // (exp(2r) − 1)/r
 	for i, c := range expRest {
 		twice = append(twice, math.Ldexp(c, i+2))
@@ -146,18 +125,6 @@ func usualTanh(m machine, a value) value {
 	q := horner(m, r, twice...)
 	e := m.fms(m.mul(t, r), q, m.sub(f64(m, 1), t))
 	return m.convert(F32, m.div(e, m.add(e, f64(m, 2))))
-}
-
-// usualSigmoid returns 1/(1+e) with e = exp(−a), where that is a normal float32.
-func usualSigmoid(m machine, a value) value {
-	z := m.convert(F64, a)
-	n, t := nearest(m, z, -0x1.71547652b82fep4, 1<<10)
-	r := m.fma(n, f64(m, 0x1.62e42fefa39efp-5), z) // −a is n·ln2/16 less r
-	turned := slices.Clone(expRest)
-	turned[1], turned[3] = -turned[1], -turned[3]
-	q := horner(m, r, turned...)
-	p := m.fms(m.mul(r, r), q, r)
-	return settled(m, m.div(f64(m, 1), m.fma(t, p, m.add(t, f64(m, 1)))))
 }
 
 // sigmoid returns 1/(1+e) with e = exp(−a). Near 0 the results are close to halfway points, and the side must not be lost. There it uses
@@ -236,14 +203,4 @@ func log(m machine, a value) value {
 	y = m.sel(m.cmp(eq, a, f32(m, inf)), a, y)
 	y = m.sel(m.cmp(eq, a, f32(m, 0)), f32(m, -inf), y)
 	return m.sel(m.cmp(ge, a, f32(m, 0)), y, nan(m, F32))
-}
-
-// usualLog takes positive normal arguments. Where a is near 1, w is 0, so no sum loses the digits of a − 1.
-func usualLog(m machine, a value) value {
-	positiveNormal(m, a)
-	k, r, index := logRest(m, a)
-	w := m.fma(k, f64(m, math.Ln2), m.as(F64, m.lookup(index, &logTable[1])))
-	q := horner(m, r, -0x1.000000001555bp-1, 0x1.5555555256debp-2, -0x1.fffff4205abbbp-3, 0x1.9999f81f9deabp-3, -0x1.55bcbcc09bc59p-3,
-		0x1.2371915870c96p-3) // (log(1+r) − r)/r², minimax: 2^-44.2 of log(1+r)
-	return settled(m, m.add(w, m.fma(m.mul(r, r), q, r)))
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 )
@@ -347,21 +346,25 @@ func (n *neon) advance(elements int) {
 
 // together writes a program for the vectors of a step. They take turns, instruction by instruction.
 func (n *neon) together(program func(m machine)) {
-	at := len(n.code)
-	for u := range unroll {
+	at, vectors := len(n.code), unroll
+	if n.k.pairs && n.trial {
+		vectors /= 2
+	}
+	for u := range vectors {
 		n.off, n.doubted = u*n.lanes, 0
 		program(n)
 	}
 	n.off = 0
 	step := slices.Clone(n.code[at:])
-	each := len(step) / unroll
-	if each*unroll != len(step) {
+	each := len(step) / vectors
+	if each*vectors != len(step) {
 		panic(n.k.table + n.k.field + ": the vectors of a step differ")
 	}
 	n.code = n.code[:at]
-	for u := 0; u < unroll; u += n.ways {
+	ways := min(n.ways, vectors)
+	for u := 0; u < vectors; u += ways {
 		for i := range each {
-			for w := range n.ways {
+			for w := range ways {
 				n.code = append(n.code, step[(u+w)*each+i])
 			}
 		}
@@ -370,15 +373,18 @@ func (n *neon) together(program func(m machine)) {
 
 // trying writes the fast path of a kernel for the vectors of a step. It jumps to the slow path where an element is in doubt.
 func (n *neon) trying(program func(m machine)) {
+	lanes := n.lanes
+	if n.k.pairs {
+		n.lanes *= 2
+	}
 	n.trial = true
 	n.together(program)
 	n.trial = false
 	var all virtual
 	for i, d := range n.doubts {
-		m := n.vector()
-		if d.low > 0 {
-			n.op("and", "16b", 0, m, n.reg(d.value), n.reg(n.constant(U64, math.MaxUint64<<d.low)))
-		} else {
+		m := n.reg(d.value)
+		if !d.differ {
+			m = n.vector()
 			n.op("cmhi", "4s", 0, m, n.reg(d.value), n.reg(n.constant(U32, d.most)))
 		}
 		if i > 0 {
@@ -399,7 +405,7 @@ func (n *neon) trying(program func(m machine)) {
 		n.off = s.off
 		n.store(s.arg, s.value)
 	}
-	n.off = 0
+	n.off, n.lanes = 0, lanes
 }
 
 // folding writes the loop over whole groups of elements, with the accumulators in registers.

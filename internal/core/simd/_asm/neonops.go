@@ -342,7 +342,16 @@ func (n *neon) table(words []uint64) virtual {
 	return n.tables[name]
 }
 
-func (n *neon) pick(value, [16]float32) value { panic("neon has no pick") }
+// pick turns an index into four bytes of each of two tables of four entries. TBX leaves what is beyond its table.
+func (n *neon) pick(index value, t [16]float32) value {
+	word := func(i int) uint64 { return uint64(math.Float32bits(t[i])) | uint64(math.Float32bits(t[i+1]))<<32 }
+	low := n.and(value{U32, n.reg(index)}, n.constant(U32, 7))
+	at := n.reg(n.add(n.mul(low, n.constant(U32, 0x04040404)), n.constant(U32, 0x03020100)))
+	d := n.vector()
+	n.op("tbl", "16b", 0, d, n.held16(word(0), word(2)), at)
+	n.op("tbx", "16b", 0, d, n.held16(word(4), word(6)), n.reg(n.op2("sub", value{U8, at}, n.constant(U8, 16))))
+	return value{F32, d}
+}
 
 // doubt keeps the largest value of the step.
 func (n *neon) doubt(v value, most uint64) {
@@ -355,11 +364,11 @@ func (n *neon) doubt(v value, most uint64) {
 	n.doubted++
 }
 
-// strange collects the bits that differ anywhere in the step.
-func (n *neon) strange(v value, usual uint64, low int) {
-	d := n.xor(v, n.constant(U64, usual))
+// differ collects the bits that differ anywhere in the step.
+func (n *neon) differ(a, b value) {
+	d := n.xor(a, b)
 	if n.off == 0 {
-		n.doubts = append(n.doubts, doubt{value: value{U64, n.copied(n.reg(d))}, low: low})
+		n.doubts = append(n.doubts, doubt{value: value{U32, n.copied(n.reg(d))}, differ: true})
 		return
 	}
 	all := n.reg(n.doubts[n.doubted].value)

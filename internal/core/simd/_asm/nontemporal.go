@@ -63,7 +63,7 @@ func (x *x86) streaming(n reg.Register) {
 	c.Label("past")
 	x.nontemporal = true
 	if x.k.usual != nil {
-		x.trying("past", "doubtful")
+		x.trying("past")
 	} else {
 		x.together("past", x.k.body)
 		x.put()

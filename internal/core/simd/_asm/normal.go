@@ -11,7 +11,7 @@ const mark = 0x7fc00001
 
 func normals() (l list) {
 	f := func(table string, body, usual func(m machine, a value) value) {
-		l.add(kernel{table: table, args: one(F32, F32), inner: F64,
+		l.add(kernel{table: table, args: one(F32, F32), inner: F64, pairs: table == "GeluTanhMarked",
 			body:  func(m machine) { m.store(0, body(m, m.load(1))) },
 			usual: func(m machine) { m.store(0, usual(m, m.load(1))) },
 		})
@@ -107,12 +107,6 @@ func erf(m machine, a value) value {
 	y := m.limit(f64(m, 4), m.convert(F64, m.and(a, m.constant(F32, 1<<31-1))), false)
 	z := marked(m, erfOf(m, y), m.and(a, m.constant(F32, 1<<31)))
 	return m.sel(m.cmp(unordered, a, a), nan(m, F32), z)
-}
-
-// usualGeluTanh is the fast path of geluTanh, for absolute values that aren't so large or small that the result isn't a normal float32.
-func usualGeluTanh(m machine, a value) value {
-	between(m, a, 0x1p-100, 8)
-	return settled(m, geluTanhOf(m, m.convert(F64, a)))
 }
 
 // geluTanhOf returns x/(1+e), for x from −20 to 20, with

@@ -138,9 +138,9 @@ func usualPow32(m machine) value {
 	q := horner(m, r, -0x1.fffffffffffeep-2, 0x1.5555555555545p-2, -0x1.0000000081cb2p-2, 0x1.9999999a85983p-3, -0x1.55554295fde36p-3,
 		0x1.249238196d5ecp-3, -0x1.006ee3d8ff44dp-3, 0x1.c7e6110205134p-4) // (log(1+r) − r)/r², at Chebyshev's points: 2^-54.7 of log(1+r)
 	p := m.mul(m.convert(F64, m.load(2)), m.add(w, m.fma(m.mul(r, r), q, r)))
-	n, t := nearest(m, p, 0x1.71547652b82fep4, 1<<10)
-	s := m.fnma(n, f64(m, 0x1.62e42fefa39efp-5), p)
-	return settled(m, m.fma(t, m.fma(m.mul(s, s), horner(m, s, expRest...), s), t))
+	within64(m, p, 44)
+	t, e := expParts(m, p)
+	return settled(m, m.fma(t, e, t))
 }
 
 // separate is horner, with each product rounded.

@@ -114,11 +114,11 @@ type machine interface {
 	upper(a value) value                     // of U32 the more significant halves, in a U16
 	lookup(index value, t *[16]uint64) value // an I64, by the low four bits of index
 	gather(index value, t []uint64) value    // the same from a longer table, whose length is a power of two
-	pick(index value, t [16]float32) value   // an F32, by the low four bits of index; in AVX-512 alone
+	pick(index value, t [16]float32) value   // an F32, by the low four bits of index; three but in AVX-512, where the eight entries repeat
 
 	// The fast path of a kernel isn't used where one of these reports a doubt.
-	doubt(v value, most uint64)             // where v, a U32 or the low half of a U64, is above most
-	strange(v value, usual uint64, low int) // where a U64 differs from usual in other bits than the low ones
+	doubt(v value, most uint64) // where v, a U32 or the low half of a U64, is above most
+	differ(a, b value)          // where a differs from b, by their bits; its step alone is in doubt then
 }
 
 func f32(m machine, x float32) value { return m.constant(F32, uint64(math.Float32bits(x))) }

@@ -32,6 +32,7 @@ type kernel struct {
 	body    func(m machine)
 	usual   func(m machine) // the fast path: it computes the same as body, where the program has no doubts; nil if there is none
 
+	pairs    bool            // the fast path is of float32 alone, so its vectors have twice as many lanes as body's
 	masked   bool            // many elements are −∞, as in masks: steps in doubt have an unrolled loop of their own
 	beside   func(m machine) // stores other results, a whole register at once, which don't wait for the operands that the body waits for
 	streamed int             // the parameter that streams: the first, or a result of beside

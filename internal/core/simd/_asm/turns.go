@@ -1,7 +1,6 @@
 package main
 
 import (
-	"math"
 	"slices"
 
 	"github.com/mmcloughlin/avo/build"
@@ -14,7 +13,7 @@ import (
 // The vectors of a step of a row take turns. A kernel may have a fast path.
 
 // together writes a program for the vectors of a step, after a label, and returns the number of vectors that take turns.
-func (x *x86) together(label string, program func(m machine)) (turns int) {
+func (x *x86) together(label string, program func(m machine)) (turns float64) {
 	for u := range x.vectors() {
 		x.off, x.doubted = u*x.lanes, 0
 		program(x)
@@ -23,22 +22,26 @@ func (x *x86) together(label string, program func(m machine)) (turns int) {
 	return x.interleave(label)
 }
 
-// trying writes the fast path of a kernel for the vectors of a step, after a label. It jumps to doubtful where an element is in doubt.
-func (x *x86) trying(label, doubtful string) (turns int) {
+// trying writes the fast path of a kernel for the vectors of a step, after a label. It jumps to doubtful where an element is in doubt, and
+// to unsettled where rounding alone is.
+func (x *x86) trying(label string) (turns float64) {
+	lanes := x.lanes
+	if x.k.pairs {
+		x.lanes *= 2
+	}
 	x.trial = true
 	turns = x.together(label, x.k.usual)
 	x.trial = false
 	for _, d := range x.doubts {
-		if d.low > 0 {
-			high := x.constant(U64, math.MaxUint64<<d.low).op
+		if d.differ {
 			if x.wide {
 				differs := x.c.K()
-				x.do("VPTESTMQ", high, d.op, differs)
-				x.c.KORTESTB(differs, differs)
+				x.do("VPTESTMD", d.op, d.op, differs)
+				x.c.KORTESTW(differs, differs)
 			} else {
-				x.do("VPTEST", high, d.op)
+				x.do("VPTEST", d.op, d.op)
 			}
-			x.c.JNE(operand.LabelRef(doubtful))
+			x.c.JNE(operand.LabelRef("unsettled"))
 			continue
 		}
 		most := x.part(x.constant(U64, d.most|d.most<<32).op, d.kind)
@@ -46,18 +49,19 @@ func (x *x86) trying(label, doubtful string) (turns int) {
 			above := x.c.K()
 			x.do("VPCMPUD", operand.U8(6), most, d.op, above)
 			x.c.KORTESTW(above, above)
-			x.c.JNE(operand.LabelRef(doubtful))
+			x.c.JNE(operand.LabelRef("doubtful"))
 		} else {
 			r, all := x.register(x.lanes*d.kind.size()), x.c.GP32()
 			x.do("VPMAXUD", most, d.op, r)
 			x.do("VPCMPEQD", most, r, r)
 			x.do("VPMOVMSKB", r, all)
 			x.c.CMPL(all, operand.U32(1<<(x.lanes*d.kind.size())-1))
-			x.c.JNE(operand.LabelRef(doubtful))
+			x.c.JNE(operand.LabelRef("doubtful"))
 		}
 	}
 	x.doubts = nil
 	x.put()
+	x.lanes = lanes
 	return turns
 }
 
@@ -106,45 +110,56 @@ func (x *x86) doubt(v value, most uint64) {
 	x.doubted++
 }
 
-func (x *x86) strange(v value, usual uint64, low int) {
-	u := x.constant(U64, usual)
+// differ collects the bits that differ anywhere in the step.
+func (x *x86) differ(a, b value) {
 	if x.off == 0 {
-		d := x.xor(v, u)
+		d := x.xor(a, b)
 		if !x.wide { // as many instructions as the other vectors have, so that they can take turns
 			d = x.copied(d)
 		}
-		x.doubts = append(x.doubts, doubt{value: d, low: low})
+		x.doubts = append(x.doubts, doubt{value: d, differ: true})
 		return
 	}
 	d := x.doubts[x.doubted]
 	if x.wide { // the or with the exclusive or
-		x.do("VPTERNLOGQ", operand.U8(0xf6), u.op, v.op, d.op)
+		x.do("VPTERNLOGD", operand.U8(0xf6), b.op, a.op, d.op)
 	} else {
-		x.do("VPOR", x.xor(v, u).op, d.op, d.op)
+		x.do("VPOR", x.xor(a, b).op, d.op, d.op)
 	}
 	x.doubted++
 }
 
 // interleave lets the vectors of a step, which follow a label, take turns, instruction by instruction. As many take turns as there are
-// registers for. A processor looks only some instructions ahead, and the instructions of one vector wait for each other.
-func (x *x86) interleave(label string) (ways int) {
+// registers for. A processor looks only some instructions ahead, and the instructions of one vector wait for each other. Vectors of pairs
+// may lag behind the one before by some eighths of the program, as each needs the most registers at one place. It returns the number of
+// vectors that take turns, less such a lag.
+func (x *x86) interleave(label string) (ways float64) {
 	file, _ := x.c.Result()
 	f := file.Sections[len(file.Sections)-1].(*ir.Function)
 	at := slices.Index(f.Nodes, ir.Node(ir.Label(label))) + 1
 	step := f.Nodes[at:]
-	for ways = x.vectors(); ways > 1; ways /= 2 {
-		var turns []ir.Node
-		for n := len(step) / x.vectors(); len(turns) < len(step); {
-			group := step[len(turns):]
-			for i := range n {
-				for u := range ways {
-					turns = append(turns, group[u*n+i])
+	n, most := len(step)/x.vectors(), 0
+	if x.k.pairs && x.trial {
+		most = 6
+	}
+	for ways := x.vectors(); ways > 1; ways /= 2 {
+		for lag := range most + 1 {
+			behind := n * lag / 8
+			var turns []ir.Node
+			for len(turns) < len(step) {
+				group := step[len(turns):]
+				for i := range n + (ways-1)*behind {
+					for u := range ways {
+						if i := i - u*behind; i >= 0 && i < n {
+							turns = append(turns, group[u*n+i])
+						}
+					}
 				}
 			}
-		}
-		if x.fits(turns) {
-			copy(step, turns)
-			return ways
+			if x.fits(turns) {
+				copy(step, turns)
+				return float64(ways) - float64(lag)/8
+			}
 		}
 	}
 	return 1
@@ -184,11 +199,19 @@ func (x *x86) fits(line []ir.Node) bool {
 	}
 	used := 0
 	for _, d := range change {
-		if used += d; used > x.registers()-3 {
+		if used += d; used > x.registers()-x.spare() {
 			return false
 		}
 	}
 	return true
+}
+
+// spare returns the number of registers that the allocator keeps free.
+func (x *x86) spare() int {
+	if x.k.pairs && x.trial {
+		return 1
+	}
+	return 3
 }
 
 // registers returns the number of vector registers.
@@ -209,7 +232,7 @@ func (x x86) affordable() int {
 	case x.k.join != nil: // accumulators take eight
 		most = 1
 	}
-	best, turns := 0, -1
+	best, turns := 0, -1.0
 	for x.few = most; x.few >= 0; x.few-- {
 		y, c := x, build.NewContext()
 		y.write(c, make(map[string]operand.Mem))

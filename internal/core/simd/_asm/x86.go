@@ -32,7 +32,7 @@ type x86 struct {
 	masks       map[int]operand.Op // AVX2, of lines: the same for each element size; nil before
 	single      bool               // AVX2: one element
 	few         int                // the number of constants in registers, the first ones of the program
-	turns       int                // the number of vectors of a fast path that take turns
+	turns       float64            // the number of vectors of a fast path that take turns
 	trial       bool               // the fast path, whose stores wait
 	nontemporal bool               // the loop with non-temporal stores, whose stores wait too
 	hint        reg.Register       // of a row that streams: not 0 to stream; the address of its prefetches if it has a form
@@ -50,12 +50,11 @@ type constant struct {
 	words []uint64
 }
 
-// doubt has the largest of the values that should be at most most, or the bits that differ from the usual ones; the low bits may
-// differ.
+// doubt has the largest of the values that should be at most most, or the bits that differ though none should.
 type doubt struct {
 	value
-	most uint64
-	low  int
+	most   uint64
+	differ bool
 }
 
 // stored is a value whose store waits: for argument arg, from element off on.
@@ -66,12 +65,12 @@ type stored struct {
 
 const (
 	unroll        = 4 // vectors in a step of the main loop
-	doubtfulSteps = 8 // the number of steps on the slow path, from one in doubt on
+	doubtfulSteps = 8 // the number of steps on the slow path, from one in doubt on, but for a doubt of differ
 )
 
 // vectors returns the number of vectors in a step of a row. In AVX2 a trial has few registers for the values that wait.
 func (x *x86) vectors() int {
-	if x.k.usual != nil && !x.wide {
+	if x.k.pairs && x.trial || x.k.usual != nil && !x.k.pairs && !x.wide {
 		return unroll / 2
 	}
 	return unroll
@@ -233,7 +232,7 @@ func (x *x86) rowing(n reg.Register) {
 	}
 	c.Label("many")
 	if k.usual != nil {
-		x.turns = x.trying("many", "doubtful")
+		x.turns = x.trying("many")
 	} else {
 		x.together("many", k.body)
 	}
@@ -255,9 +254,15 @@ func (x *x86) rowing(n reg.Register) {
 		c.MOVQ(n, now)
 		c.XORL(n.(reg.GPVirtual).As32(), n.(reg.GPVirtual).As32())
 		c.JMP(operand.LabelRef("one"))
+		if k.pairs {
+			c.Label("unsettled")
+			c.MOVQ(operand.I32(step), now)
+			c.JMP(operand.LabelRef("slow"))
+		}
 		c.Label("doubtful") // the next steps may be in doubt too
-		c.ADDQ(operand.I32(step), n)
 		c.MOVQ(operand.I32(doubtfulSteps*step), now)
+		c.Label("slow")
+		c.ADDQ(operand.I32(step), n)
 		c.CMPQ(n, now)
 		c.CMOVQLT(n, now)
 		c.SUBQ(now, n)
@@ -313,8 +318,13 @@ func (x *x86) rowing(n reg.Register) {
 		c.JMP(operand.LabelRef("single"))
 	case k.masked:
 		c.JMP(operand.LabelRef("done"))
-		c.Label("doubtful")
 		steps := c.GP64()
+		if k.pairs {
+			c.Label("unsettled")
+			c.MOVQ(operand.I32(1), steps)
+			c.JMP(operand.LabelRef("full"))
+		}
+		c.Label("doubtful")
 		c.MOVQ(operand.I32(doubtfulSteps), steps)
 		c.Label("full")
 		x.together("full", k.body)
@@ -378,7 +388,7 @@ func (x *x86) findConstants() {
 	}
 	if x.k.usual != nil {
 		x.c.Label("many")
-		x.trying("many", "doubtful")
+		x.trying("many")
 	}
 	if !x.k.find {
 		x.k.body(x)

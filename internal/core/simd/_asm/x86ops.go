@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"math"
+	"strings"
 
 	"github.com/mmcloughlin/avo/gotypes"
 	"github.com/mmcloughlin/avo/operand"
@@ -48,8 +49,15 @@ func (x *x86) fma(a, b, c value) value  { return x.fused("VFMADD213", a, b, c) }
 func (x *x86) fnma(a, b, c value) value { return x.fused("VFNMADD213", a, b, c) }
 func (x *x86) fms(a, b, c value) value  { return x.fused("VFMSUB213", a, b, c) }
 
+// fused reads b or c where it lies in memory, but not both.
 func (x *x86) fused(name string, a, b, c value) value {
 	d := x.copied(a)
+	if _, ok := b.op.(operand.Mem); ok {
+		if _, ok := c.op.(operand.Mem); !ok {
+			x.do(strings.Replace(name, "213", "132", 1)+suffix(a.kind), b.op, c.op, d.op)
+			return d
+		}
+	}
 	x.do(name+suffix(a.kind), c.op, x.loaded(b).op, d.op)
 	return d
 }
