@@ -274,7 +274,7 @@ func (p *Plan) Joins() (axis int, ok bool) { return p.draft.Along, p.draft.Joins
 // first input that lies channels last keeps them where that input or the target of Into lies so.
 func (p *Plan) Keeps() int64 {
 	d := &p.draft
-	if d.ByInput && d.op.says.Kept != nil && !LiesLast(&d.Call.Inputs[0]) && (len(d.opts) == 0 || d.opts[0].into == nil || !LiesLast(d.opts[0].into)) {
+	if d.Last && d.ByInput && d.op.says.Kept != nil && !LiesLast(&d.Call.Inputs[0]) && (len(d.opts) == 0 || d.opts[0].into == nil || !LiesLast(d.opts[0].into)) {
 		return 0
 	}
 	return d.Keeps

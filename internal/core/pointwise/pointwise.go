@@ -12,6 +12,7 @@ import (
 	"github.com/ashlar-go/ashlar/internal/core/exec"
 	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/layout"
+	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -332,12 +333,16 @@ func (o *Operator) tail(ins []*tensor.Any, k int, last bool, numbers [2]exec.Wor
 	}
 	loops := loopsOf(shape, other)
 	inner := loops[0]
+	// A short line that comes again and again, of channels before all, is laid out many times.
+	again := inner.step != 0 && len(loops) > 1 && loops[1].step == 0 && 4*inner.n <= len(repeats{})
 	return func(lines exec.Run, at int, _ bool) {
 		all := exec.RunIn(other)
-		var room *[512]float64
-		if inner.step == 0 {
-			room = repeated.Get().(*[512]float64)
-			defer repeated.Put(room)
+		var room exec.Run
+		held := -1 // where the elements in room are in the operand
+		if inner.step == 0 || again {
+			r := repeated.Get().(*repeats)
+			defer repeated.Put(r)
+			room = exec.Part(exec.RunOf(r[:]), d, 0, len(r))
 		}
 		for i := 0; i < len(lines); {
 			from, place := 0, (at+i)/inner.n
@@ -347,22 +352,45 @@ func (o *Operator) tail(ins []*tensor.Any, k int, last bool, numbers [2]exec.Wor
 			}
 			first := (at + i) % inner.n
 			n := min(inner.n-first, len(lines)-i)
-			if inner.step != 0 {
-				apply(exec.Part(lines, d, i, n), exec.Part(all, d, from+first, n))
-				i += n
-				continue
-			}
-			with := exec.Part(exec.RunOf(room[:]), d, 0, min(n, len(room)))
-			if v := exec.Part(all, d, from, 1); d == dtype.Float32 {
-				conv.Fill(exec.Of[float32](with), exec.Of[float32](v)[0])
-			} else {
-				conv.Fill(exec.Of[float64](with), exec.Of[float64](v)[0])
+			with := room
+			switch {
+			case inner.step == 0:
+				repeat(d, exec.Part(room, d, 0, min(n, len(room))), exec.Part(all, d, from, 1))
+			case again && first == 0:
+				if n = min((loops[1].n-(at+i)/inner.n%loops[1].n)*inner.n, len(lines)-i); held != from && n > inner.n {
+					held = from
+					repeat(d, room, exec.Part(all, d, from, inner.n))
+				}
+				if with = exec.Part(room, d, 0, len(room)/inner.n*inner.n); n <= inner.n {
+					with = exec.Part(all, d, from, n)
+				}
+			default:
+				with = exec.Part(all, d, from+first, n)
 			}
 			for end := i + n; i < end; i += len(with) {
 				with = exec.Part(with, d, 0, min(len(with), end-i))
 				apply(exec.Part(lines, d, i, len(with)), with)
 			}
 		}
+	}
+}
+
+// repeat fills dst with elements, again and again.
+func repeat(d dtype.DType, dst, elements exec.Run) {
+	if d == dtype.Float32 {
+		fill(exec.Of[float32](dst), exec.Of[float32](elements))
+	} else {
+		fill(exec.Of[float64](dst), exec.Of[float64](elements))
+	}
+}
+
+func fill[T num.Native](dst, elements []T) {
+	if len(elements) == 1 {
+		conv.Fill(dst, elements[0])
+		return
+	}
+	for n := copy(dst, elements); n < len(dst); {
+		n += copy(dst[n:], dst[:n])
 	}
 }
 
@@ -380,8 +408,10 @@ func (o *Operator) Follows() bool {
 	return o.Rows.Operands() <= 2 && o.gives(dtype.Float32) == dtype.Float32 && !o.Row(dtype.Float32).None()
 }
 
-// repeated holds one element many times.
-var repeated = sync.Pool{New: func() any { return new([512]float64) }}
+// repeated holds some elements many times.
+var repeated = sync.Pool{New: func() any { return new(repeats) }}
+
+type repeats [1024]float64
 
 // A loop is some neighbouring axes of a result: how many elements they have, and how far apart these are in an operand, 0 for one element.
 type loop struct{ n, step int }
