@@ -240,8 +240,11 @@ func pitchOf(c int) int {
 
 // split computes the convolution, by strips of lines and by tiles of channels.
 func (e *direct[T]) split() {
-	const room = 48 << 10 // elements of a strip, in and out
+	room := 48 << 10 // elements of a strip, in and out
 	mg, tiles := e.mg, len(e.filter.tiles)-1
+	if second := 2 * blocks().a / dtype.Of[T]().Size(); mg*e.K > second { // each strip reads all weights again, from beyond the second-level cache
+		room = max(room, second/2)
+	}
 	rows := e.width * mg
 	if e.made {
 		rows += e.y.Stride * e.line
