@@ -18,12 +18,12 @@ DATA expF32NEONConstants<>+80(SB)/8, $0x0404040404040404
 DATA expF32NEONConstants<>+88(SB)/8, $0x0404040404040404
 DATA expF32NEONConstants<>+96(SB)/8, $0x0302010003020100
 DATA expF32NEONConstants<>+104(SB)/8, $0x0302010003020100
-DATA expF32NEONConstants<>+112(SB)/8, $0x3a0c1fc000000000
-DATA expF32NEONConstants<>+120(SB)/8, $0xb9567400b985bc80
-DATA expF32NEONConstants<>+128(SB)/8, $0x38fd5800ba0c7dc0
-DATA expF32NEONConstants<>+136(SB)/8, $0xba3c8500ba17bd00
-DATA expF32NEONConstants<>+144(SB)/8, $0x1010101010101010
-DATA expF32NEONConstants<>+152(SB)/8, $0x1010101010101010
+DATA expF32NEONConstants<>+112(SB)/8, $0x1010101010101010
+DATA expF32NEONConstants<>+120(SB)/8, $0x1010101010101010
+DATA expF32NEONConstants<>+128(SB)/8, $0x3a0c1fc000000000
+DATA expF32NEONConstants<>+136(SB)/8, $0xb9567400b985bc80
+DATA expF32NEONConstants<>+144(SB)/8, $0x38fd5800ba0c7dc0
+DATA expF32NEONConstants<>+152(SB)/8, $0xba3c8500ba17bd00
 DATA expF32NEONConstants<>+160(SB)/8, $0x3c088a043c088a04
 DATA expF32NEONConstants<>+168(SB)/8, $0x3c088a043c088a04
 DATA expF32NEONConstants<>+176(SB)/8, $0x3d2aad0e3d2aad0e
@@ -106,12 +106,12 @@ DATA expMulAddF32NEONConstants<>+80(SB)/8, $0x0404040404040404
 DATA expMulAddF32NEONConstants<>+88(SB)/8, $0x0404040404040404
 DATA expMulAddF32NEONConstants<>+96(SB)/8, $0x0302010003020100
 DATA expMulAddF32NEONConstants<>+104(SB)/8, $0x0302010003020100
-DATA expMulAddF32NEONConstants<>+112(SB)/8, $0x3a0c1fc000000000
-DATA expMulAddF32NEONConstants<>+120(SB)/8, $0xb9567400b985bc80
-DATA expMulAddF32NEONConstants<>+128(SB)/8, $0x38fd5800ba0c7dc0
-DATA expMulAddF32NEONConstants<>+136(SB)/8, $0xba3c8500ba17bd00
-DATA expMulAddF32NEONConstants<>+144(SB)/8, $0x1010101010101010
-DATA expMulAddF32NEONConstants<>+152(SB)/8, $0x1010101010101010
+DATA expMulAddF32NEONConstants<>+112(SB)/8, $0x1010101010101010
+DATA expMulAddF32NEONConstants<>+120(SB)/8, $0x1010101010101010
+DATA expMulAddF32NEONConstants<>+128(SB)/8, $0x3a0c1fc000000000
+DATA expMulAddF32NEONConstants<>+136(SB)/8, $0xb9567400b985bc80
+DATA expMulAddF32NEONConstants<>+144(SB)/8, $0x38fd5800ba0c7dc0
+DATA expMulAddF32NEONConstants<>+152(SB)/8, $0xba3c8500ba17bd00
 DATA expMulAddF32NEONConstants<>+160(SB)/8, $0x3c088a043c088a04
 DATA expMulAddF32NEONConstants<>+168(SB)/8, $0x3c088a043c088a04
 DATA expMulAddF32NEONConstants<>+176(SB)/8, $0x3d2aad0e3d2aad0e
@@ -180,12 +180,12 @@ DATA logF32NEONConstants<>+112(SB)/8, $0x0404040404040404
 DATA logF32NEONConstants<>+120(SB)/8, $0x0404040404040404
 DATA logF32NEONConstants<>+128(SB)/8, $0x0302010003020100
 DATA logF32NEONConstants<>+136(SB)/8, $0x0302010003020100
-DATA logF32NEONConstants<>+144(SB)/8, $0x3f9f95c83fad123a
-DATA logF32NEONConstants<>+152(SB)/8, $0x3f8a11633f940c7c
-DATA logF32NEONConstants<>+160(SB)/8, $0x3f6bf1d83f800000
-DATA logF32NEONConstants<>+168(SB)/8, $0x3f3d0bce3f504569
-DATA logF32NEONConstants<>+176(SB)/8, $0x1010101010101010
-DATA logF32NEONConstants<>+184(SB)/8, $0x1010101010101010
+DATA logF32NEONConstants<>+144(SB)/8, $0x1010101010101010
+DATA logF32NEONConstants<>+152(SB)/8, $0x1010101010101010
+DATA logF32NEONConstants<>+160(SB)/8, $0x3f9f95c83fad123a
+DATA logF32NEONConstants<>+168(SB)/8, $0x3f8a11633f940c7c
+DATA logF32NEONConstants<>+176(SB)/8, $0x3f6bf1d83f800000
+DATA logF32NEONConstants<>+184(SB)/8, $0x3f3d0bce3f504569
 DATA logF32NEONConstants<>+192(SB)/8, $0x3f8000003f800000
 DATA logF32NEONConstants<>+200(SB)/8, $0x3f8000003f800000
 DATA logF32NEONConstants<>+208(SB)/8, $0x3f3172003f317200
@@ -326,12 +326,12 @@ DATA logMulAddF32NEONConstants<>+112(SB)/8, $0x0404040404040404
 DATA logMulAddF32NEONConstants<>+120(SB)/8, $0x0404040404040404
 DATA logMulAddF32NEONConstants<>+128(SB)/8, $0x0302010003020100
 DATA logMulAddF32NEONConstants<>+136(SB)/8, $0x0302010003020100
-DATA logMulAddF32NEONConstants<>+144(SB)/8, $0x3f9f95c83fad123a
-DATA logMulAddF32NEONConstants<>+152(SB)/8, $0x3f8a11633f940c7c
-DATA logMulAddF32NEONConstants<>+160(SB)/8, $0x3f6bf1d83f800000
-DATA logMulAddF32NEONConstants<>+168(SB)/8, $0x3f3d0bce3f504569
-DATA logMulAddF32NEONConstants<>+176(SB)/8, $0x1010101010101010
-DATA logMulAddF32NEONConstants<>+184(SB)/8, $0x1010101010101010
+DATA logMulAddF32NEONConstants<>+144(SB)/8, $0x1010101010101010
+DATA logMulAddF32NEONConstants<>+152(SB)/8, $0x1010101010101010
+DATA logMulAddF32NEONConstants<>+160(SB)/8, $0x3f9f95c83fad123a
+DATA logMulAddF32NEONConstants<>+168(SB)/8, $0x3f8a11633f940c7c
+DATA logMulAddF32NEONConstants<>+176(SB)/8, $0x3f6bf1d83f800000
+DATA logMulAddF32NEONConstants<>+184(SB)/8, $0x3f3d0bce3f504569
 DATA logMulAddF32NEONConstants<>+192(SB)/8, $0x3f8000003f800000
 DATA logMulAddF32NEONConstants<>+200(SB)/8, $0x3f8000003f800000
 DATA logMulAddF32NEONConstants<>+208(SB)/8, $0x3f3172003f317200
@@ -530,12 +530,12 @@ DATA sigmoidF32NEONConstants<>+96(SB)/8, $0x0404040404040404
 DATA sigmoidF32NEONConstants<>+104(SB)/8, $0x0404040404040404
 DATA sigmoidF32NEONConstants<>+112(SB)/8, $0x0302010003020100
 DATA sigmoidF32NEONConstants<>+120(SB)/8, $0x0302010003020100
-DATA sigmoidF32NEONConstants<>+128(SB)/8, $0x3a0c1fc000000000
-DATA sigmoidF32NEONConstants<>+136(SB)/8, $0xb9567400b985bc80
-DATA sigmoidF32NEONConstants<>+144(SB)/8, $0x38fd5800ba0c7dc0
-DATA sigmoidF32NEONConstants<>+152(SB)/8, $0xba3c8500ba17bd00
-DATA sigmoidF32NEONConstants<>+160(SB)/8, $0x1010101010101010
-DATA sigmoidF32NEONConstants<>+168(SB)/8, $0x1010101010101010
+DATA sigmoidF32NEONConstants<>+128(SB)/8, $0x1010101010101010
+DATA sigmoidF32NEONConstants<>+136(SB)/8, $0x1010101010101010
+DATA sigmoidF32NEONConstants<>+144(SB)/8, $0x3a0c1fc000000000
+DATA sigmoidF32NEONConstants<>+152(SB)/8, $0xb9567400b985bc80
+DATA sigmoidF32NEONConstants<>+160(SB)/8, $0x38fd5800ba0c7dc0
+DATA sigmoidF32NEONConstants<>+168(SB)/8, $0xba3c8500ba17bd00
 DATA sigmoidF32NEONConstants<>+176(SB)/8, $0x3c088a043c088a04
 DATA sigmoidF32NEONConstants<>+184(SB)/8, $0x3c088a043c088a04
 DATA sigmoidF32NEONConstants<>+192(SB)/8, $0x3d2aad0e3d2aad0e
@@ -620,12 +620,12 @@ DATA sigmoidMulAddF32NEONConstants<>+96(SB)/8, $0x0404040404040404
 DATA sigmoidMulAddF32NEONConstants<>+104(SB)/8, $0x0404040404040404
 DATA sigmoidMulAddF32NEONConstants<>+112(SB)/8, $0x0302010003020100
 DATA sigmoidMulAddF32NEONConstants<>+120(SB)/8, $0x0302010003020100
-DATA sigmoidMulAddF32NEONConstants<>+128(SB)/8, $0x3a0c1fc000000000
-DATA sigmoidMulAddF32NEONConstants<>+136(SB)/8, $0xb9567400b985bc80
-DATA sigmoidMulAddF32NEONConstants<>+144(SB)/8, $0x38fd5800ba0c7dc0
-DATA sigmoidMulAddF32NEONConstants<>+152(SB)/8, $0xba3c8500ba17bd00
-DATA sigmoidMulAddF32NEONConstants<>+160(SB)/8, $0x1010101010101010
-DATA sigmoidMulAddF32NEONConstants<>+168(SB)/8, $0x1010101010101010
+DATA sigmoidMulAddF32NEONConstants<>+128(SB)/8, $0x1010101010101010
+DATA sigmoidMulAddF32NEONConstants<>+136(SB)/8, $0x1010101010101010
+DATA sigmoidMulAddF32NEONConstants<>+144(SB)/8, $0x3a0c1fc000000000
+DATA sigmoidMulAddF32NEONConstants<>+152(SB)/8, $0xb9567400b985bc80
+DATA sigmoidMulAddF32NEONConstants<>+160(SB)/8, $0x38fd5800ba0c7dc0
+DATA sigmoidMulAddF32NEONConstants<>+168(SB)/8, $0xba3c8500ba17bd00
 DATA sigmoidMulAddF32NEONConstants<>+176(SB)/8, $0x3c088a043c088a04
 DATA sigmoidMulAddF32NEONConstants<>+184(SB)/8, $0x3c088a043c088a04
 DATA sigmoidMulAddF32NEONConstants<>+192(SB)/8, $0x3d2aad0e3d2aad0e
@@ -708,12 +708,12 @@ DATA expLess32NEONConstants<>+80(SB)/8, $0x0404040404040404
 DATA expLess32NEONConstants<>+88(SB)/8, $0x0404040404040404
 DATA expLess32NEONConstants<>+96(SB)/8, $0x0302010003020100
 DATA expLess32NEONConstants<>+104(SB)/8, $0x0302010003020100
-DATA expLess32NEONConstants<>+112(SB)/8, $0x3a0c1fc000000000
-DATA expLess32NEONConstants<>+120(SB)/8, $0xb9567400b985bc80
-DATA expLess32NEONConstants<>+128(SB)/8, $0x38fd5800ba0c7dc0
-DATA expLess32NEONConstants<>+136(SB)/8, $0xba3c8500ba17bd00
-DATA expLess32NEONConstants<>+144(SB)/8, $0x1010101010101010
-DATA expLess32NEONConstants<>+152(SB)/8, $0x1010101010101010
+DATA expLess32NEONConstants<>+112(SB)/8, $0x1010101010101010
+DATA expLess32NEONConstants<>+120(SB)/8, $0x1010101010101010
+DATA expLess32NEONConstants<>+128(SB)/8, $0x3a0c1fc000000000
+DATA expLess32NEONConstants<>+136(SB)/8, $0xb9567400b985bc80
+DATA expLess32NEONConstants<>+144(SB)/8, $0x38fd5800ba0c7dc0
+DATA expLess32NEONConstants<>+152(SB)/8, $0xba3c8500ba17bd00
 DATA expLess32NEONConstants<>+160(SB)/8, $0x3c088a043c088a04
 DATA expLess32NEONConstants<>+168(SB)/8, $0x3c088a043c088a04
 DATA expLess32NEONConstants<>+176(SB)/8, $0x3d2aad0e3d2aad0e
@@ -778,12 +778,12 @@ DATA softmax32NEONConstants<>+80(SB)/8, $0x0404040404040404
 DATA softmax32NEONConstants<>+88(SB)/8, $0x0404040404040404
 DATA softmax32NEONConstants<>+96(SB)/8, $0x0302010003020100
 DATA softmax32NEONConstants<>+104(SB)/8, $0x0302010003020100
-DATA softmax32NEONConstants<>+112(SB)/8, $0x3a0c1fc000000000
-DATA softmax32NEONConstants<>+120(SB)/8, $0xb9567400b985bc80
-DATA softmax32NEONConstants<>+128(SB)/8, $0x38fd5800ba0c7dc0
-DATA softmax32NEONConstants<>+136(SB)/8, $0xba3c8500ba17bd00
-DATA softmax32NEONConstants<>+144(SB)/8, $0x1010101010101010
-DATA softmax32NEONConstants<>+152(SB)/8, $0x1010101010101010
+DATA softmax32NEONConstants<>+112(SB)/8, $0x1010101010101010
+DATA softmax32NEONConstants<>+120(SB)/8, $0x1010101010101010
+DATA softmax32NEONConstants<>+128(SB)/8, $0x3a0c1fc000000000
+DATA softmax32NEONConstants<>+136(SB)/8, $0xb9567400b985bc80
+DATA softmax32NEONConstants<>+144(SB)/8, $0x38fd5800ba0c7dc0
+DATA softmax32NEONConstants<>+152(SB)/8, $0xba3c8500ba17bd00
 DATA softmax32NEONConstants<>+160(SB)/8, $0x3c088a043c088a04
 DATA softmax32NEONConstants<>+168(SB)/8, $0x3c088a043c088a04
 DATA softmax32NEONConstants<>+176(SB)/8, $0x3d2aad0e3d2aad0e
@@ -848,12 +848,12 @@ DATA logSoftmax32NEONConstants<>+80(SB)/8, $0x0404040404040404
 DATA logSoftmax32NEONConstants<>+88(SB)/8, $0x0404040404040404
 DATA logSoftmax32NEONConstants<>+96(SB)/8, $0x0302010003020100
 DATA logSoftmax32NEONConstants<>+104(SB)/8, $0x0302010003020100
-DATA logSoftmax32NEONConstants<>+112(SB)/8, $0x3a0c1fc000000000
-DATA logSoftmax32NEONConstants<>+120(SB)/8, $0xb9567400b985bc80
-DATA logSoftmax32NEONConstants<>+128(SB)/8, $0x38fd5800ba0c7dc0
-DATA logSoftmax32NEONConstants<>+136(SB)/8, $0xba3c8500ba17bd00
-DATA logSoftmax32NEONConstants<>+144(SB)/8, $0x1010101010101010
-DATA logSoftmax32NEONConstants<>+152(SB)/8, $0x1010101010101010
+DATA logSoftmax32NEONConstants<>+112(SB)/8, $0x1010101010101010
+DATA logSoftmax32NEONConstants<>+120(SB)/8, $0x1010101010101010
+DATA logSoftmax32NEONConstants<>+128(SB)/8, $0x3a0c1fc000000000
+DATA logSoftmax32NEONConstants<>+136(SB)/8, $0xb9567400b985bc80
+DATA logSoftmax32NEONConstants<>+144(SB)/8, $0x38fd5800ba0c7dc0
+DATA logSoftmax32NEONConstants<>+152(SB)/8, $0xba3c8500ba17bd00
 DATA logSoftmax32NEONConstants<>+160(SB)/8, $0x3c088a043c088a04
 DATA logSoftmax32NEONConstants<>+168(SB)/8, $0x3c088a043c088a04
 DATA logSoftmax32NEONConstants<>+176(SB)/8, $0x3d2aad0e3d2aad0e
@@ -951,40 +951,40 @@ many:
 	WORD $0x4ea59ef7 // mul v23.4s, v23.4s, v5.4s
 	WORD $0x4ea686d6 // add v22.4s, v22.4s, v6.4s
 	WORD $0x4ea686f7 // add v23.4s, v23.4s, v6.4s
-	WORD $0x4e1600f8 // tbl v24.16b, {v7.16b}, v22.16b
-	WORD $0x4e1700f9 // tbl v25.16b, {v7.16b}, v23.16b
-	WORD $0x2e2986d6 // sub v22.8b, v22.8b, v9.8b
-	WORD $0x2e2986f7 // sub v23.8b, v23.8b, v9.8b
-	WORD $0x4e161118 // tbx v24.16b, {v8.16b}, v22.16b
-	WORD $0x4e171119 // tbx v25.16b, {v8.16b}, v23.16b
-	WORD $0x4eb8d5f8 // fsub v24.4s, v15.4s, v24.4s
-	WORD $0x4eb9d619 // fsub v25.4s, v16.4s, v25.4s
-	WORD $0x6e38df10 // fmul v16.4s, v24.4s, v24.4s
-	WORD $0x6e39df2f // fmul v15.4s, v25.4s, v25.4s
-	WORD $0x4eab1d77 // mov v23.16b, v11.16b
-	WORD $0x4eab1d76 // mov v22.16b, v11.16b
-	WORD $0x4e38cd57 // fmla v23.4s, v10.4s, v24.4s
-	WORD $0x4e39cd56 // fmla v22.4s, v10.4s, v25.4s
+	WORD $0x6e2786d8 // sub v24.16b, v22.16b, v7.16b
+	WORD $0x6e2786f9 // sub v25.16b, v23.16b, v7.16b
+	WORD $0x4e160116 // tbl v22.16b, {v8.16b}, v22.16b
+	WORD $0x4e170117 // tbl v23.16b, {v8.16b}, v23.16b
+	WORD $0x4e181136 // tbx v22.16b, {v9.16b}, v24.16b
+	WORD $0x4e191137 // tbx v23.16b, {v9.16b}, v25.16b
+	WORD $0x4eb6d5f6 // fsub v22.4s, v15.4s, v22.4s
+	WORD $0x4eb7d617 // fsub v23.4s, v16.4s, v23.4s
+	WORD $0x6e36ded0 // fmul v16.4s, v22.4s, v22.4s
+	WORD $0x6e37deef // fmul v15.4s, v23.4s, v23.4s
+	WORD $0x4eab1d79 // mov v25.16b, v11.16b
+	WORD $0x4eab1d78 // mov v24.16b, v11.16b
+	WORD $0x4e36cd59 // fmla v25.4s, v10.4s, v22.4s
+	WORD $0x4e37cd58 // fmla v24.4s, v10.4s, v23.4s
 	WORD $0x4eac1d9a // mov v26.16b, v12.16b
 	WORD $0x4eac1d9b // mov v27.16b, v12.16b
-	WORD $0x4e38cefa // fmla v26.4s, v23.4s, v24.4s
-	WORD $0x4e39cedb // fmla v27.4s, v22.4s, v25.4s
-	WORD $0x4ead1db6 // mov v22.16b, v13.16b
-	WORD $0x4ead1db7 // mov v23.16b, v13.16b
-	WORD $0x4e38cf56 // fmla v22.4s, v26.4s, v24.4s
-	WORD $0x4e39cf77 // fmla v23.4s, v27.4s, v25.4s
-	WORD $0x4eb81f1c // mov v28.16b, v24.16b
-	WORD $0x4eb91f3d // mov v29.16b, v25.16b
-	WORD $0x4e30cedc // fmla v28.4s, v22.4s, v16.4s
-	WORD $0x4e2fcefd // fmla v29.4s, v23.4s, v15.4s
-	WORD $0x6e38df5a // fmul v26.4s, v26.4s, v24.4s
-	WORD $0x6e39df7b // fmul v27.4s, v27.4s, v25.4s
-	WORD $0x6e2ddf17 // fmul v23.4s, v24.4s, v13.4s
-	WORD $0x6e2ddf36 // fmul v22.4s, v25.4s, v13.4s
-	WORD $0x4ebcd71e // fsub v30.4s, v24.4s, v28.4s
-	WORD $0x4ebdd73f // fsub v31.4s, v25.4s, v29.4s
-	WORD $0x4e38cefe // fmla v30.4s, v23.4s, v24.4s
-	WORD $0x4e39cedf // fmla v31.4s, v22.4s, v25.4s
+	WORD $0x4e36cf3a // fmla v26.4s, v25.4s, v22.4s
+	WORD $0x4e37cf1b // fmla v27.4s, v24.4s, v23.4s
+	WORD $0x4ead1db8 // mov v24.16b, v13.16b
+	WORD $0x4ead1db9 // mov v25.16b, v13.16b
+	WORD $0x4e36cf58 // fmla v24.4s, v26.4s, v22.4s
+	WORD $0x4e37cf79 // fmla v25.4s, v27.4s, v23.4s
+	WORD $0x4eb61edc // mov v28.16b, v22.16b
+	WORD $0x4eb71efd // mov v29.16b, v23.16b
+	WORD $0x4e30cf1c // fmla v28.4s, v24.4s, v16.4s
+	WORD $0x4e2fcf3d // fmla v29.4s, v25.4s, v15.4s
+	WORD $0x6e36df5a // fmul v26.4s, v26.4s, v22.4s
+	WORD $0x6e37df7b // fmul v27.4s, v27.4s, v23.4s
+	WORD $0x6e2dded9 // fmul v25.4s, v22.4s, v13.4s
+	WORD $0x6e2ddef8 // fmul v24.4s, v23.4s, v13.4s
+	WORD $0x4ebcd6de // fsub v30.4s, v22.4s, v28.4s
+	WORD $0x4ebdd6ff // fsub v31.4s, v23.4s, v29.4s
+	WORD $0x4e36cf3e // fmla v30.4s, v25.4s, v22.4s
+	WORD $0x4e37cf1f // fmla v31.4s, v24.4s, v23.4s
 	WORD $0x4e30cf5e // fmla v30.4s, v26.4s, v16.4s
 	WORD $0x4e2fcf7f // fmla v31.4s, v27.4s, v15.4s
 	WORD $0x6e2ede94 // fmul v20.4s, v20.4s, v14.4s
@@ -995,57 +995,57 @@ many:
 	WORD $0x4ea59f7b // mul v27.4s, v27.4s, v5.4s
 	WORD $0x4ea685ef // add v15.4s, v15.4s, v6.4s
 	WORD $0x4ea6877b // add v27.4s, v27.4s, v6.4s
-	WORD $0x3dc03c90 // ldr q16, [x4, #240]
-	WORD $0x3dc03c9a // ldr q26, [x4, #240]
-	WORD $0x4e0f0210 // tbl v16.16b, {v16.16b}, v15.16b
-	WORD $0x4e1b035a // tbl v26.16b, {v26.16b}, v27.16b
-	WORD $0x3dc04099 // ldr q25, [x4, #256]
-	WORD $0x3dc04096 // ldr q22, [x4, #256]
-	WORD $0x2e2985ef // sub v15.8b, v15.8b, v9.8b
-	WORD $0x2e29877b // sub v27.8b, v27.8b, v9.8b
-	WORD $0x4e0f1330 // tbx v16.16b, {v25.16b}, v15.16b
-	WORD $0x4e1b12da // tbx v26.16b, {v22.16b}, v27.16b
-	WORD $0x4eb01e1b // mov v27.16b, v16.16b
-	WORD $0x4eba1f56 // mov v22.16b, v26.16b
-	WORD $0x4e3cce1b // fmla v27.4s, v16.4s, v28.4s
-	WORD $0x4e3dcf56 // fmla v22.4s, v26.4s, v29.4s
-	WORD $0x4ebbd60f // fsub v15.4s, v16.4s, v27.4s
-	WORD $0x4eb6d759 // fsub v25.4s, v26.4s, v22.4s
-	WORD $0x4e3cce0f // fmla v15.4s, v16.4s, v28.4s
-	WORD $0x4e3dcf59 // fmla v25.4s, v26.4s, v29.4s
-	WORD $0x4e3ece0f // fmla v15.4s, v16.4s, v30.4s
-	WORD $0x4e3fcf59 // fmla v25.4s, v26.4s, v31.4s
-	WORD $0x4e3bce8f // fmla v15.4s, v20.4s, v27.4s
-	WORD $0x4e36ceb9 // fmla v25.4s, v21.4s, v22.4s
+	WORD $0x6e2785f0 // sub v16.16b, v15.16b, v7.16b
+	WORD $0x6e27877a // sub v26.16b, v27.16b, v7.16b
+	WORD $0x3dc03c97 // ldr q23, [x4, #240]
+	WORD $0x3dc03c98 // ldr q24, [x4, #240]
+	WORD $0x4e0f02ef // tbl v15.16b, {v23.16b}, v15.16b
+	WORD $0x4e1b031b // tbl v27.16b, {v24.16b}, v27.16b
+	WORD $0x3dc04098 // ldr q24, [x4, #256]
+	WORD $0x3dc04097 // ldr q23, [x4, #256]
+	WORD $0x4e10130f // tbx v15.16b, {v24.16b}, v16.16b
+	WORD $0x4e1a12fb // tbx v27.16b, {v23.16b}, v26.16b
+	WORD $0x4eaf1dfa // mov v26.16b, v15.16b
+	WORD $0x4ebb1f77 // mov v23.16b, v27.16b
+	WORD $0x4e3ccdfa // fmla v26.4s, v15.4s, v28.4s
+	WORD $0x4e3dcf77 // fmla v23.4s, v27.4s, v29.4s
+	WORD $0x4ebad5f0 // fsub v16.4s, v15.4s, v26.4s
+	WORD $0x4eb7d778 // fsub v24.4s, v27.4s, v23.4s
+	WORD $0x4e3ccdf0 // fmla v16.4s, v15.4s, v28.4s
+	WORD $0x4e3dcf78 // fmla v24.4s, v27.4s, v29.4s
+	WORD $0x4e3ecdf0 // fmla v16.4s, v15.4s, v30.4s
+	WORD $0x4e3fcf78 // fmla v24.4s, v27.4s, v31.4s
+	WORD $0x4e3ace90 // fmla v16.4s, v20.4s, v26.4s
+	WORD $0x4e37ceb8 // fmla v24.4s, v21.4s, v23.4s
 	WORD $0x3dc04495 // ldr q21, [x4, #272]
 	WORD $0x3dc04494 // ldr q20, [x4, #272]
-	WORD $0x4ebb1f7f // mov v31.16b, v27.16b
-	WORD $0x4eb61eda // mov v26.16b, v22.16b
-	WORD $0x4e35cdff // fmla v31.4s, v15.4s, v21.4s
-	WORD $0x4e34cf3a // fmla v26.4s, v25.4s, v20.4s
+	WORD $0x4eba1f5f // mov v31.16b, v26.16b
+	WORD $0x4eb71efb // mov v27.16b, v23.16b
+	WORD $0x4e35ce1f // fmla v31.4s, v16.4s, v21.4s
+	WORD $0x4e34cf1b // fmla v27.4s, v24.4s, v20.4s
 	WORD $0x3dc04894 // ldr q20, [x4, #288]
 	WORD $0x3dc04895 // ldr q21, [x4, #288]
-	WORD $0x4e34cdfb // fmla v27.4s, v15.4s, v20.4s
-	WORD $0x4e35cf36 // fmla v22.4s, v25.4s, v21.4s
-	WORD $0x6e3b1fff // eor v31.16b, v31.16b, v27.16b
-	WORD $0x6e361f5a // eor v26.16b, v26.16b, v22.16b
-	WORD $0x4eba1fff // orr v31.16b, v31.16b, v26.16b
-	WORD $0x3dc04c9a // ldr q26, [x4, #304]
+	WORD $0x4e34ce1a // fmla v26.4s, v16.4s, v20.4s
+	WORD $0x4e35cf17 // fmla v23.4s, v24.4s, v21.4s
+	WORD $0x6e3a1fff // eor v31.16b, v31.16b, v26.16b
+	WORD $0x6e371f7b // eor v27.16b, v27.16b, v23.16b
+	WORD $0x4ebb1fff // orr v31.16b, v31.16b, v27.16b
+	WORD $0x3dc04c9b // ldr q27, [x4, #304]
 	WORD $0x3dc04c95 // ldr q21, [x4, #304]
-	WORD $0x4e3a1e5a // and v26.16b, v18.16b, v26.16b
+	WORD $0x4e3b1e5b // and v27.16b, v18.16b, v27.16b
 	WORD $0x4e351e75 // and v21.16b, v19.16b, v21.16b
-	WORD $0x4f34575a // shl v26.4s, v26.4s, #20
+	WORD $0x4f34577b // shl v27.4s, v27.4s, #20
 	WORD $0x4f3456b5 // shl v21.4s, v21.4s, #20
-	WORD $0x4eba877a // add v26.4s, v27.4s, v26.4s
-	WORD $0x4eb586d5 // add v21.4s, v22.4s, v21.4s
-	WORD $0x3dc05096 // ldr q22, [x4, #320]
-	WORD $0x6eb63636 // cmhi v22.4s, v17.4s, v22.4s
-	WORD $0x4eb61fff // orr v31.16b, v31.16b, v22.16b
+	WORD $0x4ebb875b // add v27.4s, v26.4s, v27.4s
+	WORD $0x4eb586f5 // add v21.4s, v23.4s, v21.4s
+	WORD $0x3dc05097 // ldr q23, [x4, #320]
+	WORD $0x6eb73637 // cmhi v23.4s, v17.4s, v23.4s
+	WORD $0x4eb71fff // orr v31.16b, v31.16b, v23.16b
 	WORD $0x6eb0abff // umaxv s31, v31.4s
 	WORD $0x0e043fe5 // mov w5, v31.s[0]
 	CMPW $0, R5
 	BNE doubtful
-	WORD $0x3d80003a // str q26, [x1]
+	WORD $0x3d80003b // str q27, [x1]
 	WORD $0x3d800435 // str q21, [x1, #16]
 going:
 	ADD $32, R1
@@ -1055,181 +1055,181 @@ going:
 	JMP single
 doubtful:
 	WORD $0xfd400055 // ldr d21, [x2]
-	WORD $0xfd40045a // ldr d26, [x2, #8]
+	WORD $0xfd40045b // ldr d27, [x2, #8]
 	WORD $0xfd40085f // ldr d31, [x2, #16]
-	WORD $0xfd400c56 // ldr d22, [x2, #24]
+	WORD $0xfd400c57 // ldr d23, [x2, #24]
 	WORD $0x0e617ab5 // fcvtl v21.2d, v21.2s
-	WORD $0x0e617b5a // fcvtl v26.2d, v26.2s
+	WORD $0x0e617b7b // fcvtl v27.2d, v27.2s
 	WORD $0x0e617bff // fcvtl v31.2d, v31.2s
-	WORD $0x0e617ad6 // fcvtl v22.2d, v22.2s
+	WORD $0x0e617af7 // fcvtl v23.2d, v23.2s
 	WORD $0x3dc05491 // ldr q17, [x4, #336]
-	WORD $0x3dc0549b // ldr q27, [x4, #336]
+	WORD $0x3dc0549a // ldr q26, [x4, #336]
 	WORD $0x3dc05493 // ldr q19, [x4, #336]
 	WORD $0x3dc05492 // ldr q18, [x4, #336]
-	WORD $0x6ef5e639 // fcmgt v25.2d, v17.2d, v21.2d
-	WORD $0x6efae774 // fcmgt v20.2d, v27.2d, v26.2d
-	WORD $0x6effe66f // fcmgt v15.2d, v19.2d, v31.2d
-	WORD $0x6ef6e65e // fcmgt v30.2d, v18.2d, v22.2d
-	WORD $0x6e751e39 // bsl v25.16b, v17.16b, v21.16b
-	WORD $0x6e7a1f74 // bsl v20.16b, v27.16b, v26.16b
-	WORD $0x6e7f1e6f // bsl v15.16b, v19.16b, v31.16b
-	WORD $0x6e761e5e // bsl v30.16b, v18.16b, v22.16b
-	WORD $0x3dc05896 // ldr q22, [x4, #352]
+	WORD $0x6ef5e638 // fcmgt v24.2d, v17.2d, v21.2d
+	WORD $0x6efbe754 // fcmgt v20.2d, v26.2d, v27.2d
+	WORD $0x6effe670 // fcmgt v16.2d, v19.2d, v31.2d
+	WORD $0x6ef7e65e // fcmgt v30.2d, v18.2d, v23.2d
+	WORD $0x6e751e38 // bsl v24.16b, v17.16b, v21.16b
+	WORD $0x6e7b1f54 // bsl v20.16b, v26.16b, v27.16b
+	WORD $0x6e7f1e70 // bsl v16.16b, v19.16b, v31.16b
+	WORD $0x6e771e5e // bsl v30.16b, v18.16b, v23.16b
+	WORD $0x3dc05897 // ldr q23, [x4, #352]
 	WORD $0x3dc05892 // ldr q18, [x4, #352]
 	WORD $0x3dc0589f // ldr q31, [x4, #352]
 	WORD $0x3dc05893 // ldr q19, [x4, #352]
-	WORD $0x6ef6e73a // fcmgt v26.2d, v25.2d, v22.2d
-	WORD $0x6ef2e69b // fcmgt v27.2d, v20.2d, v18.2d
-	WORD $0x6effe5f5 // fcmgt v21.2d, v15.2d, v31.2d
+	WORD $0x6ef7e71b // fcmgt v27.2d, v24.2d, v23.2d
+	WORD $0x6ef2e69a // fcmgt v26.2d, v20.2d, v18.2d
+	WORD $0x6effe615 // fcmgt v21.2d, v16.2d, v31.2d
 	WORD $0x6ef3e7d1 // fcmgt v17.2d, v30.2d, v19.2d
-	WORD $0x6e791eda // bsl v26.16b, v22.16b, v25.16b
-	WORD $0x6e741e5b // bsl v27.16b, v18.16b, v20.16b
-	WORD $0x6e6f1ff5 // bsl v21.16b, v31.16b, v15.16b
+	WORD $0x6e781efb // bsl v27.16b, v23.16b, v24.16b
+	WORD $0x6e741e5a // bsl v26.16b, v18.16b, v20.16b
+	WORD $0x6e701ff5 // bsl v21.16b, v31.16b, v16.16b
 	WORD $0x6e7e1e71 // bsl v17.16b, v19.16b, v30.16b
 	WORD $0x3dc05c9e // ldr q30, [x4, #368]
 	WORD $0x3dc05c93 // ldr q19, [x4, #368]
-	WORD $0x3dc05c8f // ldr q15, [x4, #368]
+	WORD $0x3dc05c90 // ldr q16, [x4, #368]
 	WORD $0x3dc05c9f // ldr q31, [x4, #368]
 	WORD $0x3dc06094 // ldr q20, [x4, #384]
 	WORD $0x3dc06092 // ldr q18, [x4, #384]
-	WORD $0x3dc06099 // ldr q25, [x4, #384]
-	WORD $0x3dc06096 // ldr q22, [x4, #384]
-	WORD $0x4e7ecf54 // fmla v20.2d, v26.2d, v30.2d
-	WORD $0x4e73cf72 // fmla v18.2d, v27.2d, v19.2d
-	WORD $0x4e6fceb9 // fmla v25.2d, v21.2d, v15.2d
-	WORD $0x4e7fce36 // fmla v22.2d, v17.2d, v31.2d
+	WORD $0x3dc06098 // ldr q24, [x4, #384]
+	WORD $0x3dc06097 // ldr q23, [x4, #384]
+	WORD $0x4e7ecf74 // fmla v20.2d, v27.2d, v30.2d
+	WORD $0x4e73cf52 // fmla v18.2d, v26.2d, v19.2d
+	WORD $0x4e70ceb8 // fmla v24.2d, v21.2d, v16.2d
+	WORD $0x4e7fce37 // fmla v23.2d, v17.2d, v31.2d
 	WORD $0x3dc0609f // ldr q31, [x4, #384]
-	WORD $0x3dc0608f // ldr q15, [x4, #384]
+	WORD $0x3dc06090 // ldr q16, [x4, #384]
 	WORD $0x3dc06093 // ldr q19, [x4, #384]
 	WORD $0x3dc0609e // ldr q30, [x4, #384]
 	WORD $0x4effd69f // fsub v31.2d, v20.2d, v31.2d
-	WORD $0x4eefd64f // fsub v15.2d, v18.2d, v15.2d
-	WORD $0x4ef3d733 // fsub v19.2d, v25.2d, v19.2d
-	WORD $0x4efed6de // fsub v30.2d, v22.2d, v30.2d
-	WORD $0x3dc06490 // ldr q16, [x4, #400]
+	WORD $0x4ef0d650 // fsub v16.2d, v18.2d, v16.2d
+	WORD $0x4ef3d713 // fsub v19.2d, v24.2d, v19.2d
+	WORD $0x4efed6fe // fsub v30.2d, v23.2d, v30.2d
+	WORD $0x3dc0648f // ldr q15, [x4, #400]
 	WORD $0x3dc0649d // ldr q29, [x4, #400]
 	WORD $0x3dc0649c // ldr q28, [x4, #400]
-	WORD $0x3dc06498 // ldr q24, [x4, #400]
-	WORD $0x4ef0cffa // fmls v26.2d, v31.2d, v16.2d
-	WORD $0x4efdcdfb // fmls v27.2d, v15.2d, v29.2d
+	WORD $0x3dc06496 // ldr q22, [x4, #400]
+	WORD $0x4eefcffb // fmls v27.2d, v31.2d, v15.2d
+	WORD $0x4efdce1a // fmls v26.2d, v16.2d, v29.2d
 	WORD $0x4efcce75 // fmls v21.2d, v19.2d, v28.2d
-	WORD $0x4ef8cfd1 // fmls v17.2d, v30.2d, v24.2d
-	WORD $0x3dc06898 // ldr q24, [x4, #416]
+	WORD $0x4ef6cfd1 // fmls v17.2d, v30.2d, v22.2d
+	WORD $0x3dc06896 // ldr q22, [x4, #416]
 	WORD $0x3dc0689c // ldr q28, [x4, #416]
 	WORD $0x3dc0689d // ldr q29, [x4, #416]
-	WORD $0x3dc06890 // ldr q16, [x4, #416]
-	WORD $0x4ef8cffa // fmls v26.2d, v31.2d, v24.2d
-	WORD $0x4efccdfb // fmls v27.2d, v15.2d, v28.2d
+	WORD $0x3dc0688f // ldr q15, [x4, #416]
+	WORD $0x4ef6cffb // fmls v27.2d, v31.2d, v22.2d
+	WORD $0x4efcce1a // fmls v26.2d, v16.2d, v28.2d
 	WORD $0x4efdce75 // fmls v21.2d, v19.2d, v29.2d
-	WORD $0x4ef0cfd1 // fmls v17.2d, v30.2d, v16.2d
-	WORD $0x3dc06c90 // ldr q16, [x4, #432]
+	WORD $0x4eefcfd1 // fmls v17.2d, v30.2d, v15.2d
+	WORD $0x3dc06c8f // ldr q15, [x4, #432]
 	WORD $0x3dc06c9e // ldr q30, [x4, #432]
 	WORD $0x3dc06c9d // ldr q29, [x4, #432]
 	WORD $0x3dc06c93 // ldr q19, [x4, #432]
 	WORD $0x3dc0709c // ldr q28, [x4, #448]
-	WORD $0x3dc0708f // ldr q15, [x4, #448]
-	WORD $0x3dc07098 // ldr q24, [x4, #448]
+	WORD $0x3dc07090 // ldr q16, [x4, #448]
+	WORD $0x3dc07096 // ldr q22, [x4, #448]
 	WORD $0x3dc0709f // ldr q31, [x4, #448]
-	WORD $0x4e7ace1c // fmla v28.2d, v16.2d, v26.2d
-	WORD $0x4e7bcfcf // fmla v15.2d, v30.2d, v27.2d
-	WORD $0x4e75cfb8 // fmla v24.2d, v29.2d, v21.2d
+	WORD $0x4e7bcdfc // fmla v28.2d, v15.2d, v27.2d
+	WORD $0x4e7acfd0 // fmla v16.2d, v30.2d, v26.2d
+	WORD $0x4e75cfb6 // fmla v22.2d, v29.2d, v21.2d
 	WORD $0x4e71ce7f // fmla v31.2d, v19.2d, v17.2d
 	WORD $0x3dc07493 // ldr q19, [x4, #464]
 	WORD $0x3dc0749d // ldr q29, [x4, #464]
 	WORD $0x3dc0749e // ldr q30, [x4, #464]
-	WORD $0x3dc07490 // ldr q16, [x4, #464]
-	WORD $0x4e7acf93 // fmla v19.2d, v28.2d, v26.2d
-	WORD $0x4e7bcdfd // fmla v29.2d, v15.2d, v27.2d
-	WORD $0x4e75cf1e // fmla v30.2d, v24.2d, v21.2d
-	WORD $0x4e71cff0 // fmla v16.2d, v31.2d, v17.2d
+	WORD $0x3dc0748f // ldr q15, [x4, #464]
+	WORD $0x4e7bcf93 // fmla v19.2d, v28.2d, v27.2d
+	WORD $0x4e7ace1d // fmla v29.2d, v16.2d, v26.2d
+	WORD $0x4e75cede // fmla v30.2d, v22.2d, v21.2d
+	WORD $0x4e71cfef // fmla v15.2d, v31.2d, v17.2d
 	WORD $0x3dc0789f // ldr q31, [x4, #480]
-	WORD $0x3dc07898 // ldr q24, [x4, #480]
-	WORD $0x3dc0788f // ldr q15, [x4, #480]
+	WORD $0x3dc07896 // ldr q22, [x4, #480]
+	WORD $0x3dc07890 // ldr q16, [x4, #480]
 	WORD $0x3dc0789c // ldr q28, [x4, #480]
-	WORD $0x4e7ace7f // fmla v31.2d, v19.2d, v26.2d
-	WORD $0x4e7bcfb8 // fmla v24.2d, v29.2d, v27.2d
-	WORD $0x4e75cfcf // fmla v15.2d, v30.2d, v21.2d
-	WORD $0x4e71ce1c // fmla v28.2d, v16.2d, v17.2d
-	WORD $0x3dc07c90 // ldr q16, [x4, #496]
+	WORD $0x4e7bce7f // fmla v31.2d, v19.2d, v27.2d
+	WORD $0x4e7acfb6 // fmla v22.2d, v29.2d, v26.2d
+	WORD $0x4e75cfd0 // fmla v16.2d, v30.2d, v21.2d
+	WORD $0x4e71cdfc // fmla v28.2d, v15.2d, v17.2d
+	WORD $0x3dc07c8f // ldr q15, [x4, #496]
 	WORD $0x3dc07c9e // ldr q30, [x4, #496]
 	WORD $0x3dc07c9d // ldr q29, [x4, #496]
 	WORD $0x3dc07c93 // ldr q19, [x4, #496]
-	WORD $0x4e7acff0 // fmla v16.2d, v31.2d, v26.2d
-	WORD $0x4e7bcf1e // fmla v30.2d, v24.2d, v27.2d
-	WORD $0x4e75cdfd // fmla v29.2d, v15.2d, v21.2d
+	WORD $0x4e7bcfef // fmla v15.2d, v31.2d, v27.2d
+	WORD $0x4e7acede // fmla v30.2d, v22.2d, v26.2d
+	WORD $0x4e75ce1d // fmla v29.2d, v16.2d, v21.2d
 	WORD $0x4e71cf93 // fmla v19.2d, v28.2d, v17.2d
-	WORD $0x6e7adf5c // fmul v28.2d, v26.2d, v26.2d
-	WORD $0x6e7bdf6f // fmul v15.2d, v27.2d, v27.2d
-	WORD $0x6e75deb8 // fmul v24.2d, v21.2d, v21.2d
+	WORD $0x6e7bdf7c // fmul v28.2d, v27.2d, v27.2d
+	WORD $0x6e7adf50 // fmul v16.2d, v26.2d, v26.2d
+	WORD $0x6e75deb6 // fmul v22.2d, v21.2d, v21.2d
 	WORD $0x6e71de3f // fmul v31.2d, v17.2d, v17.2d
-	WORD $0x4e70cf9a // fmla v26.2d, v28.2d, v16.2d
-	WORD $0x4e7ecdfb // fmla v27.2d, v15.2d, v30.2d
-	WORD $0x4e7dcf15 // fmla v21.2d, v24.2d, v29.2d
+	WORD $0x4e6fcf9b // fmla v27.2d, v28.2d, v15.2d
+	WORD $0x4e7ece1a // fmla v26.2d, v16.2d, v30.2d
+	WORD $0x4e7dced5 // fmla v21.2d, v22.2d, v29.2d
 	WORD $0x4e73cff1 // fmla v17.2d, v31.2d, v19.2d
 	WORD $0x3dc08093 // ldr q19, [x4, #512]
 	WORD $0x3dc0809f // ldr q31, [x4, #512]
 	WORD $0x3dc0809d // ldr q29, [x4, #512]
-	WORD $0x3dc08098 // ldr q24, [x4, #512]
+	WORD $0x3dc08096 // ldr q22, [x4, #512]
 	WORD $0x4e331e93 // and v19.16b, v20.16b, v19.16b
 	WORD $0x4e3f1e5f // and v31.16b, v18.16b, v31.16b
-	WORD $0x4e3d1f3d // and v29.16b, v25.16b, v29.16b
-	WORD $0x4e381ed8 // and v24.16b, v22.16b, v24.16b
+	WORD $0x4e3d1f1d // and v29.16b, v24.16b, v29.16b
+	WORD $0x4e361ef6 // and v22.16b, v23.16b, v22.16b
 	WORD $0x4e083e65 // mov x5, v19.d[0]
 	WORD $0x4e083fe6 // mov x6, v31.d[0]
 	WORD $0x4e083fa7 // mov x7, v29.d[0]
-	WORD $0x4e083f08 // mov x8, v24.d[0]
+	WORD $0x4e083ec8 // mov x8, v22.d[0]
 	WORD $0x4e183e69 // mov x9, v19.d[1]
 	WORD $0x4e183fea // mov x10, v31.d[1]
 	WORD $0x4e183fab // mov x11, v29.d[1]
-	WORD $0x4e183f0c // mov x12, v24.d[1]
-	WORD $0xfc657878 // ldr d24, [x3, x5, lsl #3]
+	WORD $0x4e183ecc // mov x12, v22.d[1]
+	WORD $0xfc657876 // ldr d22, [x3, x5, lsl #3]
 	WORD $0xfc66787d // ldr d29, [x3, x6, lsl #3]
 	WORD $0xfc67787f // ldr d31, [x3, x7, lsl #3]
 	WORD $0xfc687873 // ldr d19, [x3, x8, lsl #3]
 	WORD $0xfc69787e // ldr d30, [x3, x9, lsl #3]
-	WORD $0xfc6a786f // ldr d15, [x3, x10, lsl #3]
-	WORD $0xfc6b7870 // ldr d16, [x3, x11, lsl #3]
+	WORD $0xfc6a7870 // ldr d16, [x3, x10, lsl #3]
+	WORD $0xfc6b786f // ldr d15, [x3, x11, lsl #3]
 	WORD $0xfc6c787c // ldr d28, [x3, x12, lsl #3]
-	WORD $0x4ede3b1e // zip1 v30.2d, v24.2d, v30.2d
-	WORD $0x4ecf3baf // zip1 v15.2d, v29.2d, v15.2d
-	WORD $0x4ed03bf0 // zip1 v16.2d, v31.2d, v16.2d
+	WORD $0x4ede3ade // zip1 v30.2d, v22.2d, v30.2d
+	WORD $0x4ed03bb0 // zip1 v16.2d, v29.2d, v16.2d
+	WORD $0x4ecf3bef // zip1 v15.2d, v31.2d, v15.2d
 	WORD $0x4edc3a7c // zip1 v28.2d, v19.2d, v28.2d
 	WORD $0x4f705694 // shl v20.2d, v20.2d, #48
 	WORD $0x4f705652 // shl v18.2d, v18.2d, #48
-	WORD $0x4f705739 // shl v25.2d, v25.2d, #48
-	WORD $0x4f7056d6 // shl v22.2d, v22.2d, #48
+	WORD $0x4f705718 // shl v24.2d, v24.2d, #48
+	WORD $0x4f7056f7 // shl v23.2d, v23.2d, #48
 	WORD $0x4ef487d4 // add v20.2d, v30.2d, v20.2d
-	WORD $0x4ef285f2 // add v18.2d, v15.2d, v18.2d
-	WORD $0x4ef98619 // add v25.2d, v16.2d, v25.2d
-	WORD $0x4ef68796 // add v22.2d, v28.2d, v22.2d
+	WORD $0x4ef28612 // add v18.2d, v16.2d, v18.2d
+	WORD $0x4ef885f8 // add v24.2d, v15.2d, v24.2d
+	WORD $0x4ef78797 // add v23.2d, v28.2d, v23.2d
 	WORD $0x4eb41e9c // mov v28.16b, v20.16b
-	WORD $0x4eb21e50 // mov v16.16b, v18.16b
-	WORD $0x4eb91f2f // mov v15.16b, v25.16b
-	WORD $0x4eb61ede // mov v30.16b, v22.16b
-	WORD $0x4e7ace9c // fmla v28.2d, v20.2d, v26.2d
-	WORD $0x4e7bce50 // fmla v16.2d, v18.2d, v27.2d
-	WORD $0x4e75cf2f // fmla v15.2d, v25.2d, v21.2d
-	WORD $0x4e71cede // fmla v30.2d, v22.2d, v17.2d
+	WORD $0x4eb21e4f // mov v15.16b, v18.16b
+	WORD $0x4eb81f10 // mov v16.16b, v24.16b
+	WORD $0x4eb71efe // mov v30.16b, v23.16b
+	WORD $0x4e7bce9c // fmla v28.2d, v20.2d, v27.2d
+	WORD $0x4e7ace4f // fmla v15.2d, v18.2d, v26.2d
+	WORD $0x4e75cf10 // fmla v16.2d, v24.2d, v21.2d
+	WORD $0x4e71cefe // fmla v30.2d, v23.2d, v17.2d
 	WORD $0x0e616b9c // fcvtn v28.2s, v28.2d
-	WORD $0x0e616a10 // fcvtn v16.2s, v16.2d
 	WORD $0x0e6169ef // fcvtn v15.2s, v15.2d
+	WORD $0x0e616a10 // fcvtn v16.2s, v16.2d
 	WORD $0x0e616bde // fcvtn v30.2s, v30.2d
 	WORD $0x0e3ce791 // fcmeq v17.2s, v28.2s, v28.2s
-	WORD $0x0e30e616 // fcmeq v22.2s, v16.2s, v16.2s
-	WORD $0x0e2fe5f5 // fcmeq v21.2s, v15.2s, v15.2s
-	WORD $0x0e3ee7d9 // fcmeq v25.2s, v30.2s, v30.2s
-	WORD $0x3dc0849b // ldr q27, [x4, #528]
-	WORD $0x3dc08492 // ldr q18, [x4, #528]
+	WORD $0x0e2fe5f7 // fcmeq v23.2s, v15.2s, v15.2s
+	WORD $0x0e30e615 // fcmeq v21.2s, v16.2s, v16.2s
+	WORD $0x0e3ee7d8 // fcmeq v24.2s, v30.2s, v30.2s
 	WORD $0x3dc0849a // ldr q26, [x4, #528]
+	WORD $0x3dc08492 // ldr q18, [x4, #528]
+	WORD $0x3dc0849b // ldr q27, [x4, #528]
 	WORD $0x3dc08494 // ldr q20, [x4, #528]
-	WORD $0x2e7b1f91 // bsl v17.8b, v28.8b, v27.8b
-	WORD $0x2e721e16 // bsl v22.8b, v16.8b, v18.8b
-	WORD $0x2e7a1df5 // bsl v21.8b, v15.8b, v26.8b
-	WORD $0x2e741fd9 // bsl v25.8b, v30.8b, v20.8b
+	WORD $0x2e7a1f91 // bsl v17.8b, v28.8b, v26.8b
+	WORD $0x2e721df7 // bsl v23.8b, v15.8b, v18.8b
+	WORD $0x2e7b1e15 // bsl v21.8b, v16.8b, v27.8b
+	WORD $0x2e741fd8 // bsl v24.8b, v30.8b, v20.8b
 	WORD $0xfd000031 // str d17, [x1]
-	WORD $0xfd000436 // str d22, [x1, #8]
+	WORD $0xfd000437 // str d23, [x1, #8]
 	WORD $0xfd000835 // str d21, [x1, #16]
-	WORD $0xfd000c39 // str d25, [x1, #24]
+	WORD $0xfd000c38 // str d24, [x1, #24]
 	JMP going
 single:
 	ADDS $8, R0, R0
@@ -1237,49 +1237,49 @@ single:
 	SUBS $2, R0, R0
 	BLT rest
 one:
-	WORD $0xfd400059 // ldr d25, [x2]
-	WORD $0x0e617b39 // fcvtl v25.2d, v25.2s
+	WORD $0xfd400058 // ldr d24, [x2]
+	WORD $0x0e617b18 // fcvtl v24.2d, v24.2s
 	WORD $0x3dc05495 // ldr q21, [x4, #336]
-	WORD $0x6ef9e6b6 // fcmgt v22.2d, v21.2d, v25.2d
-	WORD $0x6e791eb6 // bsl v22.16b, v21.16b, v25.16b
-	WORD $0x3dc05899 // ldr q25, [x4, #352]
-	WORD $0x6ef9e6d5 // fcmgt v21.2d, v22.2d, v25.2d
-	WORD $0x6e761f35 // bsl v21.16b, v25.16b, v22.16b
-	WORD $0x3dc05c96 // ldr q22, [x4, #368]
-	WORD $0x3dc06099 // ldr q25, [x4, #384]
-	WORD $0x4e76ceb9 // fmla v25.2d, v21.2d, v22.2d
-	WORD $0x3dc06096 // ldr q22, [x4, #384]
-	WORD $0x4ef6d736 // fsub v22.2d, v25.2d, v22.2d
+	WORD $0x6ef8e6b7 // fcmgt v23.2d, v21.2d, v24.2d
+	WORD $0x6e781eb7 // bsl v23.16b, v21.16b, v24.16b
+	WORD $0x3dc05898 // ldr q24, [x4, #352]
+	WORD $0x6ef8e6f5 // fcmgt v21.2d, v23.2d, v24.2d
+	WORD $0x6e771f15 // bsl v21.16b, v24.16b, v23.16b
+	WORD $0x3dc05c97 // ldr q23, [x4, #368]
+	WORD $0x3dc06098 // ldr q24, [x4, #384]
+	WORD $0x4e77ceb8 // fmla v24.2d, v21.2d, v23.2d
+	WORD $0x3dc06097 // ldr q23, [x4, #384]
+	WORD $0x4ef7d717 // fsub v23.2d, v24.2d, v23.2d
 	WORD $0x3dc06491 // ldr q17, [x4, #400]
-	WORD $0x4ef1ced5 // fmls v21.2d, v22.2d, v17.2d
+	WORD $0x4ef1cef5 // fmls v21.2d, v23.2d, v17.2d
 	WORD $0x3dc06891 // ldr q17, [x4, #416]
-	WORD $0x4ef1ced5 // fmls v21.2d, v22.2d, v17.2d
+	WORD $0x4ef1cef5 // fmls v21.2d, v23.2d, v17.2d
 	WORD $0x3dc06c91 // ldr q17, [x4, #432]
-	WORD $0x3dc07096 // ldr q22, [x4, #448]
-	WORD $0x4e75ce36 // fmla v22.2d, v17.2d, v21.2d
+	WORD $0x3dc07097 // ldr q23, [x4, #448]
+	WORD $0x4e75ce37 // fmla v23.2d, v17.2d, v21.2d
 	WORD $0x3dc07491 // ldr q17, [x4, #464]
-	WORD $0x4e75ced1 // fmla v17.2d, v22.2d, v21.2d
-	WORD $0x3dc07896 // ldr q22, [x4, #480]
-	WORD $0x4e75ce36 // fmla v22.2d, v17.2d, v21.2d
+	WORD $0x4e75cef1 // fmla v17.2d, v23.2d, v21.2d
+	WORD $0x3dc07897 // ldr q23, [x4, #480]
+	WORD $0x4e75ce37 // fmla v23.2d, v17.2d, v21.2d
 	WORD $0x3dc07c91 // ldr q17, [x4, #496]
-	WORD $0x4e75ced1 // fmla v17.2d, v22.2d, v21.2d
-	WORD $0x6e75deb6 // fmul v22.2d, v21.2d, v21.2d
-	WORD $0x4e71ced5 // fmla v21.2d, v22.2d, v17.2d
+	WORD $0x4e75cef1 // fmla v17.2d, v23.2d, v21.2d
+	WORD $0x6e75deb7 // fmul v23.2d, v21.2d, v21.2d
+	WORD $0x4e71cef5 // fmla v21.2d, v23.2d, v17.2d
 	WORD $0x3dc08091 // ldr q17, [x4, #512]
-	WORD $0x4e311f31 // and v17.16b, v25.16b, v17.16b
+	WORD $0x4e311f11 // and v17.16b, v24.16b, v17.16b
 	WORD $0x4e083e2c // mov x12, v17.d[0]
 	WORD $0x4e183e2b // mov x11, v17.d[1]
 	WORD $0xfc6c7871 // ldr d17, [x3, x12, lsl #3]
-	WORD $0xfc6b7876 // ldr d22, [x3, x11, lsl #3]
-	WORD $0x4ed63a36 // zip1 v22.2d, v17.2d, v22.2d
-	WORD $0x4f705739 // shl v25.2d, v25.2d, #48
-	WORD $0x4ef986d9 // add v25.2d, v22.2d, v25.2d
-	WORD $0x4eb91f36 // mov v22.16b, v25.16b
-	WORD $0x4e75cf36 // fmla v22.2d, v25.2d, v21.2d
-	WORD $0x0e616ad6 // fcvtn v22.2s, v22.2d
-	WORD $0x0e36e6d5 // fcmeq v21.2s, v22.2s, v22.2s
-	WORD $0x3dc08499 // ldr q25, [x4, #528]
-	WORD $0x2e791ed5 // bsl v21.8b, v22.8b, v25.8b
+	WORD $0xfc6b7877 // ldr d23, [x3, x11, lsl #3]
+	WORD $0x4ed73a37 // zip1 v23.2d, v17.2d, v23.2d
+	WORD $0x4f705718 // shl v24.2d, v24.2d, #48
+	WORD $0x4ef886f8 // add v24.2d, v23.2d, v24.2d
+	WORD $0x4eb81f17 // mov v23.16b, v24.16b
+	WORD $0x4e75cf17 // fmla v23.2d, v24.2d, v21.2d
+	WORD $0x0e616af7 // fcvtn v23.2s, v23.2d
+	WORD $0x0e37e6f5 // fcmeq v21.2s, v23.2s, v23.2s
+	WORD $0x3dc08498 // ldr q24, [x4, #528]
+	WORD $0x2e781ef5 // bsl v21.8b, v23.8b, v24.8b
 	WORD $0xfd000035 // str d21, [x1]
 	ADD $8, R1
 	ADD $8, R2
@@ -1291,48 +1291,48 @@ rest:
 element:
 	WORD $0xbd400055 // ldr s21, [x2]
 	WORD $0x0e617ab5 // fcvtl v21.2d, v21.2s
-	WORD $0x3dc05499 // ldr q25, [x4, #336]
-	WORD $0x6ef5e736 // fcmgt v22.2d, v25.2d, v21.2d
-	WORD $0x6e751f36 // bsl v22.16b, v25.16b, v21.16b
+	WORD $0x3dc05498 // ldr q24, [x4, #336]
+	WORD $0x6ef5e717 // fcmgt v23.2d, v24.2d, v21.2d
+	WORD $0x6e751f17 // bsl v23.16b, v24.16b, v21.16b
 	WORD $0x3dc05895 // ldr q21, [x4, #352]
-	WORD $0x6ef5e6d9 // fcmgt v25.2d, v22.2d, v21.2d
-	WORD $0x6e761eb9 // bsl v25.16b, v21.16b, v22.16b
-	WORD $0x3dc05c96 // ldr q22, [x4, #368]
+	WORD $0x6ef5e6f8 // fcmgt v24.2d, v23.2d, v21.2d
+	WORD $0x6e771eb8 // bsl v24.16b, v21.16b, v23.16b
+	WORD $0x3dc05c97 // ldr q23, [x4, #368]
 	WORD $0x3dc06095 // ldr q21, [x4, #384]
-	WORD $0x4e76cf35 // fmla v21.2d, v25.2d, v22.2d
-	WORD $0x3dc06096 // ldr q22, [x4, #384]
-	WORD $0x4ef6d6b6 // fsub v22.2d, v21.2d, v22.2d
+	WORD $0x4e77cf15 // fmla v21.2d, v24.2d, v23.2d
+	WORD $0x3dc06097 // ldr q23, [x4, #384]
+	WORD $0x4ef7d6b7 // fsub v23.2d, v21.2d, v23.2d
 	WORD $0x3dc06491 // ldr q17, [x4, #400]
-	WORD $0x4ef1ced9 // fmls v25.2d, v22.2d, v17.2d
+	WORD $0x4ef1cef8 // fmls v24.2d, v23.2d, v17.2d
 	WORD $0x3dc06891 // ldr q17, [x4, #416]
-	WORD $0x4ef1ced9 // fmls v25.2d, v22.2d, v17.2d
+	WORD $0x4ef1cef8 // fmls v24.2d, v23.2d, v17.2d
 	WORD $0x3dc06c91 // ldr q17, [x4, #432]
-	WORD $0x3dc07096 // ldr q22, [x4, #448]
-	WORD $0x4e79ce36 // fmla v22.2d, v17.2d, v25.2d
+	WORD $0x3dc07097 // ldr q23, [x4, #448]
+	WORD $0x4e78ce37 // fmla v23.2d, v17.2d, v24.2d
 	WORD $0x3dc07491 // ldr q17, [x4, #464]
-	WORD $0x4e79ced1 // fmla v17.2d, v22.2d, v25.2d
-	WORD $0x3dc07896 // ldr q22, [x4, #480]
-	WORD $0x4e79ce36 // fmla v22.2d, v17.2d, v25.2d
+	WORD $0x4e78cef1 // fmla v17.2d, v23.2d, v24.2d
+	WORD $0x3dc07897 // ldr q23, [x4, #480]
+	WORD $0x4e78ce37 // fmla v23.2d, v17.2d, v24.2d
 	WORD $0x3dc07c91 // ldr q17, [x4, #496]
-	WORD $0x4e79ced1 // fmla v17.2d, v22.2d, v25.2d
-	WORD $0x6e79df36 // fmul v22.2d, v25.2d, v25.2d
-	WORD $0x4e71ced9 // fmla v25.2d, v22.2d, v17.2d
+	WORD $0x4e78cef1 // fmla v17.2d, v23.2d, v24.2d
+	WORD $0x6e78df17 // fmul v23.2d, v24.2d, v24.2d
+	WORD $0x4e71cef8 // fmla v24.2d, v23.2d, v17.2d
 	WORD $0x3dc08091 // ldr q17, [x4, #512]
 	WORD $0x4e311eb1 // and v17.16b, v21.16b, v17.16b
 	WORD $0x4e083e2b // mov x11, v17.d[0]
 	WORD $0x4e183e2c // mov x12, v17.d[1]
 	WORD $0xfc6b7871 // ldr d17, [x3, x11, lsl #3]
-	WORD $0xfc6c7876 // ldr d22, [x3, x12, lsl #3]
-	WORD $0x4ed63a36 // zip1 v22.2d, v17.2d, v22.2d
+	WORD $0xfc6c7877 // ldr d23, [x3, x12, lsl #3]
+	WORD $0x4ed73a37 // zip1 v23.2d, v17.2d, v23.2d
 	WORD $0x4f7056b5 // shl v21.2d, v21.2d, #48
-	WORD $0x4ef586d5 // add v21.2d, v22.2d, v21.2d
-	WORD $0x4eb51eb6 // mov v22.16b, v21.16b
-	WORD $0x4e79ceb6 // fmla v22.2d, v21.2d, v25.2d
-	WORD $0x0e616ad6 // fcvtn v22.2s, v22.2d
-	WORD $0x0e36e6d9 // fcmeq v25.2s, v22.2s, v22.2s
+	WORD $0x4ef586f5 // add v21.2d, v23.2d, v21.2d
+	WORD $0x4eb51eb7 // mov v23.16b, v21.16b
+	WORD $0x4e78ceb7 // fmla v23.2d, v21.2d, v24.2d
+	WORD $0x0e616af7 // fcvtn v23.2s, v23.2d
+	WORD $0x0e37e6f8 // fcmeq v24.2s, v23.2s, v23.2s
 	WORD $0x3dc08495 // ldr q21, [x4, #528]
-	WORD $0x2e751ed9 // bsl v25.8b, v22.8b, v21.8b
-	WORD $0xbd000039 // str s25, [x1]
+	WORD $0x2e751ef8 // bsl v24.8b, v23.8b, v21.8b
+	WORD $0xbd000038 // str s24, [x1]
 	ADD $4, R1
 	ADD $4, R2
 	SUBS $1, R0, R0
@@ -1407,40 +1407,40 @@ many:
 	WORD $0x4ea59ef7 // mul v23.4s, v23.4s, v5.4s
 	WORD $0x4ea686d6 // add v22.4s, v22.4s, v6.4s
 	WORD $0x4ea686f7 // add v23.4s, v23.4s, v6.4s
-	WORD $0x4e1600f8 // tbl v24.16b, {v7.16b}, v22.16b
-	WORD $0x4e1700f9 // tbl v25.16b, {v7.16b}, v23.16b
-	WORD $0x2e2986d6 // sub v22.8b, v22.8b, v9.8b
-	WORD $0x2e2986f7 // sub v23.8b, v23.8b, v9.8b
-	WORD $0x4e161118 // tbx v24.16b, {v8.16b}, v22.16b
-	WORD $0x4e171119 // tbx v25.16b, {v8.16b}, v23.16b
-	WORD $0x4eb8d618 // fsub v24.4s, v16.4s, v24.4s
-	WORD $0x4eb9d5f9 // fsub v25.4s, v15.4s, v25.4s
-	WORD $0x6e38df0f // fmul v15.4s, v24.4s, v24.4s
-	WORD $0x6e39df30 // fmul v16.4s, v25.4s, v25.4s
-	WORD $0x4eab1d77 // mov v23.16b, v11.16b
-	WORD $0x4eab1d76 // mov v22.16b, v11.16b
-	WORD $0x4e38cd57 // fmla v23.4s, v10.4s, v24.4s
-	WORD $0x4e39cd56 // fmla v22.4s, v10.4s, v25.4s
+	WORD $0x6e2786d8 // sub v24.16b, v22.16b, v7.16b
+	WORD $0x6e2786f9 // sub v25.16b, v23.16b, v7.16b
+	WORD $0x4e160116 // tbl v22.16b, {v8.16b}, v22.16b
+	WORD $0x4e170117 // tbl v23.16b, {v8.16b}, v23.16b
+	WORD $0x4e181136 // tbx v22.16b, {v9.16b}, v24.16b
+	WORD $0x4e191137 // tbx v23.16b, {v9.16b}, v25.16b
+	WORD $0x4eb6d616 // fsub v22.4s, v16.4s, v22.4s
+	WORD $0x4eb7d5f7 // fsub v23.4s, v15.4s, v23.4s
+	WORD $0x6e36decf // fmul v15.4s, v22.4s, v22.4s
+	WORD $0x6e37def0 // fmul v16.4s, v23.4s, v23.4s
+	WORD $0x4eab1d79 // mov v25.16b, v11.16b
+	WORD $0x4eab1d78 // mov v24.16b, v11.16b
+	WORD $0x4e36cd59 // fmla v25.4s, v10.4s, v22.4s
+	WORD $0x4e37cd58 // fmla v24.4s, v10.4s, v23.4s
 	WORD $0x4eac1d9a // mov v26.16b, v12.16b
 	WORD $0x4eac1d9b // mov v27.16b, v12.16b
-	WORD $0x4e38cefa // fmla v26.4s, v23.4s, v24.4s
-	WORD $0x4e39cedb // fmla v27.4s, v22.4s, v25.4s
-	WORD $0x4ead1db6 // mov v22.16b, v13.16b
-	WORD $0x4ead1db7 // mov v23.16b, v13.16b
-	WORD $0x4e38cf56 // fmla v22.4s, v26.4s, v24.4s
-	WORD $0x4e39cf77 // fmla v23.4s, v27.4s, v25.4s
-	WORD $0x4eb81f1c // mov v28.16b, v24.16b
-	WORD $0x4eb91f3d // mov v29.16b, v25.16b
-	WORD $0x4e2fcedc // fmla v28.4s, v22.4s, v15.4s
-	WORD $0x4e30cefd // fmla v29.4s, v23.4s, v16.4s
-	WORD $0x6e38df5a // fmul v26.4s, v26.4s, v24.4s
-	WORD $0x6e39df7b // fmul v27.4s, v27.4s, v25.4s
-	WORD $0x6e2ddf17 // fmul v23.4s, v24.4s, v13.4s
-	WORD $0x6e2ddf36 // fmul v22.4s, v25.4s, v13.4s
-	WORD $0x4ebcd71e // fsub v30.4s, v24.4s, v28.4s
-	WORD $0x4ebdd73f // fsub v31.4s, v25.4s, v29.4s
-	WORD $0x4e38cefe // fmla v30.4s, v23.4s, v24.4s
-	WORD $0x4e39cedf // fmla v31.4s, v22.4s, v25.4s
+	WORD $0x4e36cf3a // fmla v26.4s, v25.4s, v22.4s
+	WORD $0x4e37cf1b // fmla v27.4s, v24.4s, v23.4s
+	WORD $0x4ead1db8 // mov v24.16b, v13.16b
+	WORD $0x4ead1db9 // mov v25.16b, v13.16b
+	WORD $0x4e36cf58 // fmla v24.4s, v26.4s, v22.4s
+	WORD $0x4e37cf79 // fmla v25.4s, v27.4s, v23.4s
+	WORD $0x4eb61edc // mov v28.16b, v22.16b
+	WORD $0x4eb71efd // mov v29.16b, v23.16b
+	WORD $0x4e2fcf1c // fmla v28.4s, v24.4s, v15.4s
+	WORD $0x4e30cf3d // fmla v29.4s, v25.4s, v16.4s
+	WORD $0x6e36df5a // fmul v26.4s, v26.4s, v22.4s
+	WORD $0x6e37df7b // fmul v27.4s, v27.4s, v23.4s
+	WORD $0x6e2dded9 // fmul v25.4s, v22.4s, v13.4s
+	WORD $0x6e2ddef8 // fmul v24.4s, v23.4s, v13.4s
+	WORD $0x4ebcd6de // fsub v30.4s, v22.4s, v28.4s
+	WORD $0x4ebdd6ff // fsub v31.4s, v23.4s, v29.4s
+	WORD $0x4e36cf3e // fmla v30.4s, v25.4s, v22.4s
+	WORD $0x4e37cf1f // fmla v31.4s, v24.4s, v23.4s
 	WORD $0x4e2fcf5e // fmla v30.4s, v26.4s, v15.4s
 	WORD $0x4e30cf7f // fmla v31.4s, v27.4s, v16.4s
 	WORD $0x6e2ede94 // fmul v20.4s, v20.4s, v14.4s
@@ -1451,57 +1451,57 @@ many:
 	WORD $0x4ea59f7b // mul v27.4s, v27.4s, v5.4s
 	WORD $0x4ea68610 // add v16.4s, v16.4s, v6.4s
 	WORD $0x4ea6877b // add v27.4s, v27.4s, v6.4s
-	WORD $0x3dc03ccf // ldr q15, [x6, #240]
-	WORD $0x3dc03cda // ldr q26, [x6, #240]
-	WORD $0x4e1001ef // tbl v15.16b, {v15.16b}, v16.16b
-	WORD $0x4e1b035a // tbl v26.16b, {v26.16b}, v27.16b
-	WORD $0x3dc040d9 // ldr q25, [x6, #256]
-	WORD $0x3dc040d6 // ldr q22, [x6, #256]
-	WORD $0x2e298610 // sub v16.8b, v16.8b, v9.8b
-	WORD $0x2e29877b // sub v27.8b, v27.8b, v9.8b
-	WORD $0x4e10132f // tbx v15.16b, {v25.16b}, v16.16b
-	WORD $0x4e1b12da // tbx v26.16b, {v22.16b}, v27.16b
-	WORD $0x4eaf1dfb // mov v27.16b, v15.16b
-	WORD $0x4eba1f56 // mov v22.16b, v26.16b
-	WORD $0x4e3ccdfb // fmla v27.4s, v15.4s, v28.4s
-	WORD $0x4e3dcf56 // fmla v22.4s, v26.4s, v29.4s
-	WORD $0x4ebbd5f0 // fsub v16.4s, v15.4s, v27.4s
-	WORD $0x4eb6d759 // fsub v25.4s, v26.4s, v22.4s
-	WORD $0x4e3ccdf0 // fmla v16.4s, v15.4s, v28.4s
-	WORD $0x4e3dcf59 // fmla v25.4s, v26.4s, v29.4s
-	WORD $0x4e3ecdf0 // fmla v16.4s, v15.4s, v30.4s
-	WORD $0x4e3fcf59 // fmla v25.4s, v26.4s, v31.4s
-	WORD $0x4e3bce90 // fmla v16.4s, v20.4s, v27.4s
-	WORD $0x4e36ceb9 // fmla v25.4s, v21.4s, v22.4s
+	WORD $0x6e27860f // sub v15.16b, v16.16b, v7.16b
+	WORD $0x6e27877a // sub v26.16b, v27.16b, v7.16b
+	WORD $0x3dc03cd7 // ldr q23, [x6, #240]
+	WORD $0x3dc03cd8 // ldr q24, [x6, #240]
+	WORD $0x4e1002f0 // tbl v16.16b, {v23.16b}, v16.16b
+	WORD $0x4e1b031b // tbl v27.16b, {v24.16b}, v27.16b
+	WORD $0x3dc040d8 // ldr q24, [x6, #256]
+	WORD $0x3dc040d7 // ldr q23, [x6, #256]
+	WORD $0x4e0f1310 // tbx v16.16b, {v24.16b}, v15.16b
+	WORD $0x4e1a12fb // tbx v27.16b, {v23.16b}, v26.16b
+	WORD $0x4eb01e1a // mov v26.16b, v16.16b
+	WORD $0x4ebb1f77 // mov v23.16b, v27.16b
+	WORD $0x4e3cce1a // fmla v26.4s, v16.4s, v28.4s
+	WORD $0x4e3dcf77 // fmla v23.4s, v27.4s, v29.4s
+	WORD $0x4ebad60f // fsub v15.4s, v16.4s, v26.4s
+	WORD $0x4eb7d778 // fsub v24.4s, v27.4s, v23.4s
+	WORD $0x4e3cce0f // fmla v15.4s, v16.4s, v28.4s
+	WORD $0x4e3dcf78 // fmla v24.4s, v27.4s, v29.4s
+	WORD $0x4e3ece0f // fmla v15.4s, v16.4s, v30.4s
+	WORD $0x4e3fcf78 // fmla v24.4s, v27.4s, v31.4s
+	WORD $0x4e3ace8f // fmla v15.4s, v20.4s, v26.4s
+	WORD $0x4e37ceb8 // fmla v24.4s, v21.4s, v23.4s
 	WORD $0x3dc044d5 // ldr q21, [x6, #272]
 	WORD $0x3dc044d4 // ldr q20, [x6, #272]
-	WORD $0x4ebb1f7f // mov v31.16b, v27.16b
-	WORD $0x4eb61eda // mov v26.16b, v22.16b
-	WORD $0x4e35ce1f // fmla v31.4s, v16.4s, v21.4s
-	WORD $0x4e34cf3a // fmla v26.4s, v25.4s, v20.4s
+	WORD $0x4eba1f5f // mov v31.16b, v26.16b
+	WORD $0x4eb71efb // mov v27.16b, v23.16b
+	WORD $0x4e35cdff // fmla v31.4s, v15.4s, v21.4s
+	WORD $0x4e34cf1b // fmla v27.4s, v24.4s, v20.4s
 	WORD $0x3dc048d4 // ldr q20, [x6, #288]
 	WORD $0x3dc048d5 // ldr q21, [x6, #288]
-	WORD $0x4e34ce1b // fmla v27.4s, v16.4s, v20.4s
-	WORD $0x4e35cf36 // fmla v22.4s, v25.4s, v21.4s
-	WORD $0x6e3b1fff // eor v31.16b, v31.16b, v27.16b
-	WORD $0x6e361f5a // eor v26.16b, v26.16b, v22.16b
-	WORD $0x4eba1fff // orr v31.16b, v31.16b, v26.16b
-	WORD $0x3dc04cda // ldr q26, [x6, #304]
+	WORD $0x4e34cdfa // fmla v26.4s, v15.4s, v20.4s
+	WORD $0x4e35cf17 // fmla v23.4s, v24.4s, v21.4s
+	WORD $0x6e3a1fff // eor v31.16b, v31.16b, v26.16b
+	WORD $0x6e371f7b // eor v27.16b, v27.16b, v23.16b
+	WORD $0x4ebb1fff // orr v31.16b, v31.16b, v27.16b
+	WORD $0x3dc04cdb // ldr q27, [x6, #304]
 	WORD $0x3dc04cd5 // ldr q21, [x6, #304]
-	WORD $0x4e3a1e3a // and v26.16b, v17.16b, v26.16b
+	WORD $0x4e3b1e3b // and v27.16b, v17.16b, v27.16b
 	WORD $0x4e351e75 // and v21.16b, v19.16b, v21.16b
-	WORD $0x4f34575a // shl v26.4s, v26.4s, #20
+	WORD $0x4f34577b // shl v27.4s, v27.4s, #20
 	WORD $0x4f3456b5 // shl v21.4s, v21.4s, #20
-	WORD $0x4eba877a // add v26.4s, v27.4s, v26.4s
-	WORD $0x4eb586d5 // add v21.4s, v22.4s, v21.4s
-	WORD $0x3dc050d6 // ldr q22, [x6, #320]
-	WORD $0x6eb63656 // cmhi v22.4s, v18.4s, v22.4s
-	WORD $0x4eb61fff // orr v31.16b, v31.16b, v22.16b
+	WORD $0x4ebb875b // add v27.4s, v26.4s, v27.4s
+	WORD $0x4eb586f5 // add v21.4s, v23.4s, v21.4s
+	WORD $0x3dc050d7 // ldr q23, [x6, #320]
+	WORD $0x6eb73657 // cmhi v23.4s, v18.4s, v23.4s
+	WORD $0x4eb71fff // orr v31.16b, v31.16b, v23.16b
 	WORD $0x6eb0abff // umaxv s31, v31.4s
 	WORD $0x0e043fe7 // mov w7, v31.s[0]
 	CMPW $0, R7
 	BNE doubtful
-	WORD $0x3d80003a // str q26, [x1]
+	WORD $0x3d80003b // str q27, [x1]
 	WORD $0x3d800435 // str q21, [x1, #16]
 going:
 	ADD $32, R1
@@ -1513,197 +1513,197 @@ going:
 	JMP single
 doubtful:
 	WORD $0xfd400055 // ldr d21, [x2]
-	WORD $0xfd40045a // ldr d26, [x2, #8]
+	WORD $0xfd40045b // ldr d27, [x2, #8]
 	WORD $0xfd40085f // ldr d31, [x2, #16]
-	WORD $0xfd400c56 // ldr d22, [x2, #24]
+	WORD $0xfd400c57 // ldr d23, [x2, #24]
 	WORD $0xfd400072 // ldr d18, [x3]
-	WORD $0xfd40047b // ldr d27, [x3, #8]
+	WORD $0xfd40047a // ldr d26, [x3, #8]
 	WORD $0xfd400873 // ldr d19, [x3, #16]
 	WORD $0xfd400c71 // ldr d17, [x3, #24]
 	WORD $0x2e32deb2 // fmul v18.2s, v21.2s, v18.2s
-	WORD $0x2e3bdf5b // fmul v27.2s, v26.2s, v27.2s
+	WORD $0x2e3adf7a // fmul v26.2s, v27.2s, v26.2s
 	WORD $0x2e33dff3 // fmul v19.2s, v31.2s, v19.2s
-	WORD $0x2e31ded1 // fmul v17.2s, v22.2s, v17.2s
-	WORD $0xfd400096 // ldr d22, [x4]
+	WORD $0x2e31def1 // fmul v17.2s, v23.2s, v17.2s
+	WORD $0xfd400097 // ldr d23, [x4]
 	WORD $0xfd40049f // ldr d31, [x4, #8]
-	WORD $0xfd40089a // ldr d26, [x4, #16]
+	WORD $0xfd40089b // ldr d27, [x4, #16]
 	WORD $0xfd400c95 // ldr d21, [x4, #24]
-	WORD $0x0e36d656 // fadd v22.2s, v18.2s, v22.2s
-	WORD $0x0e3fd77f // fadd v31.2s, v27.2s, v31.2s
-	WORD $0x0e3ad67a // fadd v26.2s, v19.2s, v26.2s
+	WORD $0x0e37d657 // fadd v23.2s, v18.2s, v23.2s
+	WORD $0x0e3fd75f // fadd v31.2s, v26.2s, v31.2s
+	WORD $0x0e3bd67b // fadd v27.2s, v19.2s, v27.2s
 	WORD $0x0e35d635 // fadd v21.2s, v17.2s, v21.2s
-	WORD $0x0e617ad6 // fcvtl v22.2d, v22.2s
+	WORD $0x0e617af7 // fcvtl v23.2d, v23.2s
 	WORD $0x0e617bff // fcvtl v31.2d, v31.2s
-	WORD $0x0e617b5a // fcvtl v26.2d, v26.2s
+	WORD $0x0e617b7b // fcvtl v27.2d, v27.2s
 	WORD $0x0e617ab5 // fcvtl v21.2d, v21.2s
 	WORD $0x3dc054d1 // ldr q17, [x6, #336]
 	WORD $0x3dc054d3 // ldr q19, [x6, #336]
-	WORD $0x3dc054db // ldr q27, [x6, #336]
+	WORD $0x3dc054da // ldr q26, [x6, #336]
 	WORD $0x3dc054d2 // ldr q18, [x6, #336]
-	WORD $0x6ef6e639 // fcmgt v25.2d, v17.2d, v22.2d
+	WORD $0x6ef7e638 // fcmgt v24.2d, v17.2d, v23.2d
 	WORD $0x6effe674 // fcmgt v20.2d, v19.2d, v31.2d
-	WORD $0x6efae770 // fcmgt v16.2d, v27.2d, v26.2d
+	WORD $0x6efbe74f // fcmgt v15.2d, v26.2d, v27.2d
 	WORD $0x6ef5e65e // fcmgt v30.2d, v18.2d, v21.2d
-	WORD $0x6e761e39 // bsl v25.16b, v17.16b, v22.16b
+	WORD $0x6e771e38 // bsl v24.16b, v17.16b, v23.16b
 	WORD $0x6e7f1e74 // bsl v20.16b, v19.16b, v31.16b
-	WORD $0x6e7a1f70 // bsl v16.16b, v27.16b, v26.16b
+	WORD $0x6e7b1f4f // bsl v15.16b, v26.16b, v27.16b
 	WORD $0x6e751e5e // bsl v30.16b, v18.16b, v21.16b
 	WORD $0x3dc058d5 // ldr q21, [x6, #352]
 	WORD $0x3dc058d2 // ldr q18, [x6, #352]
-	WORD $0x3dc058da // ldr q26, [x6, #352]
 	WORD $0x3dc058db // ldr q27, [x6, #352]
-	WORD $0x6ef5e73f // fcmgt v31.2d, v25.2d, v21.2d
+	WORD $0x3dc058da // ldr q26, [x6, #352]
+	WORD $0x6ef5e71f // fcmgt v31.2d, v24.2d, v21.2d
 	WORD $0x6ef2e693 // fcmgt v19.2d, v20.2d, v18.2d
-	WORD $0x6efae616 // fcmgt v22.2d, v16.2d, v26.2d
-	WORD $0x6efbe7d1 // fcmgt v17.2d, v30.2d, v27.2d
-	WORD $0x6e791ebf // bsl v31.16b, v21.16b, v25.16b
+	WORD $0x6efbe5f7 // fcmgt v23.2d, v15.2d, v27.2d
+	WORD $0x6efae7d1 // fcmgt v17.2d, v30.2d, v26.2d
+	WORD $0x6e781ebf // bsl v31.16b, v21.16b, v24.16b
 	WORD $0x6e741e53 // bsl v19.16b, v18.16b, v20.16b
-	WORD $0x6e701f56 // bsl v22.16b, v26.16b, v16.16b
-	WORD $0x6e7e1f71 // bsl v17.16b, v27.16b, v30.16b
+	WORD $0x6e6f1f77 // bsl v23.16b, v27.16b, v15.16b
+	WORD $0x6e7e1f51 // bsl v17.16b, v26.16b, v30.16b
 	WORD $0x3dc05cde // ldr q30, [x6, #368]
-	WORD $0x3dc05cdb // ldr q27, [x6, #368]
-	WORD $0x3dc05cd0 // ldr q16, [x6, #368]
 	WORD $0x3dc05cda // ldr q26, [x6, #368]
+	WORD $0x3dc05ccf // ldr q15, [x6, #368]
+	WORD $0x3dc05cdb // ldr q27, [x6, #368]
 	WORD $0x3dc060d4 // ldr q20, [x6, #384]
 	WORD $0x3dc060d2 // ldr q18, [x6, #384]
-	WORD $0x3dc060d9 // ldr q25, [x6, #384]
+	WORD $0x3dc060d8 // ldr q24, [x6, #384]
 	WORD $0x3dc060d5 // ldr q21, [x6, #384]
 	WORD $0x4e7ecff4 // fmla v20.2d, v31.2d, v30.2d
-	WORD $0x4e7bce72 // fmla v18.2d, v19.2d, v27.2d
-	WORD $0x4e70ced9 // fmla v25.2d, v22.2d, v16.2d
-	WORD $0x4e7ace35 // fmla v21.2d, v17.2d, v26.2d
-	WORD $0x3dc060da // ldr q26, [x6, #384]
-	WORD $0x3dc060d0 // ldr q16, [x6, #384]
+	WORD $0x4e7ace72 // fmla v18.2d, v19.2d, v26.2d
+	WORD $0x4e6fcef8 // fmla v24.2d, v23.2d, v15.2d
+	WORD $0x4e7bce35 // fmla v21.2d, v17.2d, v27.2d
 	WORD $0x3dc060db // ldr q27, [x6, #384]
+	WORD $0x3dc060cf // ldr q15, [x6, #384]
+	WORD $0x3dc060da // ldr q26, [x6, #384]
 	WORD $0x3dc060de // ldr q30, [x6, #384]
-	WORD $0x4efad69a // fsub v26.2d, v20.2d, v26.2d
-	WORD $0x4ef0d650 // fsub v16.2d, v18.2d, v16.2d
-	WORD $0x4efbd73b // fsub v27.2d, v25.2d, v27.2d
+	WORD $0x4efbd69b // fsub v27.2d, v20.2d, v27.2d
+	WORD $0x4eefd64f // fsub v15.2d, v18.2d, v15.2d
+	WORD $0x4efad71a // fsub v26.2d, v24.2d, v26.2d
 	WORD $0x4efed6be // fsub v30.2d, v21.2d, v30.2d
-	WORD $0x3dc064cf // ldr q15, [x6, #400]
+	WORD $0x3dc064d0 // ldr q16, [x6, #400]
 	WORD $0x3dc064dd // ldr q29, [x6, #400]
 	WORD $0x3dc064dc // ldr q28, [x6, #400]
-	WORD $0x3dc064d8 // ldr q24, [x6, #400]
-	WORD $0x4eefcf5f // fmls v31.2d, v26.2d, v15.2d
-	WORD $0x4efdce13 // fmls v19.2d, v16.2d, v29.2d
-	WORD $0x4efccf76 // fmls v22.2d, v27.2d, v28.2d
-	WORD $0x4ef8cfd1 // fmls v17.2d, v30.2d, v24.2d
-	WORD $0x3dc068d8 // ldr q24, [x6, #416]
+	WORD $0x3dc064d6 // ldr q22, [x6, #400]
+	WORD $0x4ef0cf7f // fmls v31.2d, v27.2d, v16.2d
+	WORD $0x4efdcdf3 // fmls v19.2d, v15.2d, v29.2d
+	WORD $0x4efccf57 // fmls v23.2d, v26.2d, v28.2d
+	WORD $0x4ef6cfd1 // fmls v17.2d, v30.2d, v22.2d
+	WORD $0x3dc068d6 // ldr q22, [x6, #416]
 	WORD $0x3dc068dc // ldr q28, [x6, #416]
 	WORD $0x3dc068dd // ldr q29, [x6, #416]
-	WORD $0x3dc068cf // ldr q15, [x6, #416]
-	WORD $0x4ef8cf5f // fmls v31.2d, v26.2d, v24.2d
-	WORD $0x4efcce13 // fmls v19.2d, v16.2d, v28.2d
-	WORD $0x4efdcf76 // fmls v22.2d, v27.2d, v29.2d
-	WORD $0x4eefcfd1 // fmls v17.2d, v30.2d, v15.2d
-	WORD $0x3dc06ccf // ldr q15, [x6, #432]
+	WORD $0x3dc068d0 // ldr q16, [x6, #416]
+	WORD $0x4ef6cf7f // fmls v31.2d, v27.2d, v22.2d
+	WORD $0x4efccdf3 // fmls v19.2d, v15.2d, v28.2d
+	WORD $0x4efdcf57 // fmls v23.2d, v26.2d, v29.2d
+	WORD $0x4ef0cfd1 // fmls v17.2d, v30.2d, v16.2d
+	WORD $0x3dc06cd0 // ldr q16, [x6, #432]
 	WORD $0x3dc06cde // ldr q30, [x6, #432]
 	WORD $0x3dc06cdd // ldr q29, [x6, #432]
-	WORD $0x3dc06cdb // ldr q27, [x6, #432]
+	WORD $0x3dc06cda // ldr q26, [x6, #432]
 	WORD $0x3dc070dc // ldr q28, [x6, #448]
-	WORD $0x3dc070d0 // ldr q16, [x6, #448]
-	WORD $0x3dc070d8 // ldr q24, [x6, #448]
-	WORD $0x3dc070da // ldr q26, [x6, #448]
-	WORD $0x4e7fcdfc // fmla v28.2d, v15.2d, v31.2d
-	WORD $0x4e73cfd0 // fmla v16.2d, v30.2d, v19.2d
-	WORD $0x4e76cfb8 // fmla v24.2d, v29.2d, v22.2d
-	WORD $0x4e71cf7a // fmla v26.2d, v27.2d, v17.2d
-	WORD $0x3dc074db // ldr q27, [x6, #464]
+	WORD $0x3dc070cf // ldr q15, [x6, #448]
+	WORD $0x3dc070d6 // ldr q22, [x6, #448]
+	WORD $0x3dc070db // ldr q27, [x6, #448]
+	WORD $0x4e7fce1c // fmla v28.2d, v16.2d, v31.2d
+	WORD $0x4e73cfcf // fmla v15.2d, v30.2d, v19.2d
+	WORD $0x4e77cfb6 // fmla v22.2d, v29.2d, v23.2d
+	WORD $0x4e71cf5b // fmla v27.2d, v26.2d, v17.2d
+	WORD $0x3dc074da // ldr q26, [x6, #464]
 	WORD $0x3dc074dd // ldr q29, [x6, #464]
 	WORD $0x3dc074de // ldr q30, [x6, #464]
-	WORD $0x3dc074cf // ldr q15, [x6, #464]
-	WORD $0x4e7fcf9b // fmla v27.2d, v28.2d, v31.2d
-	WORD $0x4e73ce1d // fmla v29.2d, v16.2d, v19.2d
-	WORD $0x4e76cf1e // fmla v30.2d, v24.2d, v22.2d
-	WORD $0x4e71cf4f // fmla v15.2d, v26.2d, v17.2d
-	WORD $0x3dc078da // ldr q26, [x6, #480]
-	WORD $0x3dc078d8 // ldr q24, [x6, #480]
-	WORD $0x3dc078d0 // ldr q16, [x6, #480]
+	WORD $0x3dc074d0 // ldr q16, [x6, #464]
+	WORD $0x4e7fcf9a // fmla v26.2d, v28.2d, v31.2d
+	WORD $0x4e73cdfd // fmla v29.2d, v15.2d, v19.2d
+	WORD $0x4e77cede // fmla v30.2d, v22.2d, v23.2d
+	WORD $0x4e71cf70 // fmla v16.2d, v27.2d, v17.2d
+	WORD $0x3dc078db // ldr q27, [x6, #480]
+	WORD $0x3dc078d6 // ldr q22, [x6, #480]
+	WORD $0x3dc078cf // ldr q15, [x6, #480]
 	WORD $0x3dc078dc // ldr q28, [x6, #480]
-	WORD $0x4e7fcf7a // fmla v26.2d, v27.2d, v31.2d
-	WORD $0x4e73cfb8 // fmla v24.2d, v29.2d, v19.2d
-	WORD $0x4e76cfd0 // fmla v16.2d, v30.2d, v22.2d
-	WORD $0x4e71cdfc // fmla v28.2d, v15.2d, v17.2d
-	WORD $0x3dc07ccf // ldr q15, [x6, #496]
+	WORD $0x4e7fcf5b // fmla v27.2d, v26.2d, v31.2d
+	WORD $0x4e73cfb6 // fmla v22.2d, v29.2d, v19.2d
+	WORD $0x4e77cfcf // fmla v15.2d, v30.2d, v23.2d
+	WORD $0x4e71ce1c // fmla v28.2d, v16.2d, v17.2d
+	WORD $0x3dc07cd0 // ldr q16, [x6, #496]
 	WORD $0x3dc07cde // ldr q30, [x6, #496]
 	WORD $0x3dc07cdd // ldr q29, [x6, #496]
-	WORD $0x3dc07cdb // ldr q27, [x6, #496]
-	WORD $0x4e7fcf4f // fmla v15.2d, v26.2d, v31.2d
-	WORD $0x4e73cf1e // fmla v30.2d, v24.2d, v19.2d
-	WORD $0x4e76ce1d // fmla v29.2d, v16.2d, v22.2d
-	WORD $0x4e71cf9b // fmla v27.2d, v28.2d, v17.2d
+	WORD $0x3dc07cda // ldr q26, [x6, #496]
+	WORD $0x4e7fcf70 // fmla v16.2d, v27.2d, v31.2d
+	WORD $0x4e73cede // fmla v30.2d, v22.2d, v19.2d
+	WORD $0x4e77cdfd // fmla v29.2d, v15.2d, v23.2d
+	WORD $0x4e71cf9a // fmla v26.2d, v28.2d, v17.2d
 	WORD $0x6e7fdffc // fmul v28.2d, v31.2d, v31.2d
-	WORD $0x6e73de70 // fmul v16.2d, v19.2d, v19.2d
-	WORD $0x6e76ded8 // fmul v24.2d, v22.2d, v22.2d
-	WORD $0x6e71de3a // fmul v26.2d, v17.2d, v17.2d
-	WORD $0x4e6fcf9f // fmla v31.2d, v28.2d, v15.2d
-	WORD $0x4e7ece13 // fmla v19.2d, v16.2d, v30.2d
-	WORD $0x4e7dcf16 // fmla v22.2d, v24.2d, v29.2d
-	WORD $0x4e7bcf51 // fmla v17.2d, v26.2d, v27.2d
-	WORD $0x3dc080db // ldr q27, [x6, #512]
+	WORD $0x6e73de6f // fmul v15.2d, v19.2d, v19.2d
+	WORD $0x6e77def6 // fmul v22.2d, v23.2d, v23.2d
+	WORD $0x6e71de3b // fmul v27.2d, v17.2d, v17.2d
+	WORD $0x4e70cf9f // fmla v31.2d, v28.2d, v16.2d
+	WORD $0x4e7ecdf3 // fmla v19.2d, v15.2d, v30.2d
+	WORD $0x4e7dced7 // fmla v23.2d, v22.2d, v29.2d
+	WORD $0x4e7acf71 // fmla v17.2d, v27.2d, v26.2d
 	WORD $0x3dc080da // ldr q26, [x6, #512]
+	WORD $0x3dc080db // ldr q27, [x6, #512]
 	WORD $0x3dc080dd // ldr q29, [x6, #512]
-	WORD $0x3dc080d8 // ldr q24, [x6, #512]
-	WORD $0x4e3b1e9b // and v27.16b, v20.16b, v27.16b
-	WORD $0x4e3a1e5a // and v26.16b, v18.16b, v26.16b
-	WORD $0x4e3d1f3d // and v29.16b, v25.16b, v29.16b
-	WORD $0x4e381eb8 // and v24.16b, v21.16b, v24.16b
-	WORD $0x4e083f67 // mov x7, v27.d[0]
-	WORD $0x4e083f48 // mov x8, v26.d[0]
+	WORD $0x3dc080d6 // ldr q22, [x6, #512]
+	WORD $0x4e3a1e9a // and v26.16b, v20.16b, v26.16b
+	WORD $0x4e3b1e5b // and v27.16b, v18.16b, v27.16b
+	WORD $0x4e3d1f1d // and v29.16b, v24.16b, v29.16b
+	WORD $0x4e361eb6 // and v22.16b, v21.16b, v22.16b
+	WORD $0x4e083f47 // mov x7, v26.d[0]
+	WORD $0x4e083f68 // mov x8, v27.d[0]
 	WORD $0x4e083fa9 // mov x9, v29.d[0]
-	WORD $0x4e083f0a // mov x10, v24.d[0]
-	WORD $0x4e183f6b // mov x11, v27.d[1]
-	WORD $0x4e183f4c // mov x12, v26.d[1]
+	WORD $0x4e083eca // mov x10, v22.d[0]
+	WORD $0x4e183f4b // mov x11, v26.d[1]
+	WORD $0x4e183f6c // mov x12, v27.d[1]
 	WORD $0x4e183fad // mov x13, v29.d[1]
-	WORD $0x4e183f0e // mov x14, v24.d[1]
-	WORD $0xfc6778b8 // ldr d24, [x5, x7, lsl #3]
+	WORD $0x4e183ece // mov x14, v22.d[1]
+	WORD $0xfc6778b6 // ldr d22, [x5, x7, lsl #3]
 	WORD $0xfc6878bd // ldr d29, [x5, x8, lsl #3]
-	WORD $0xfc6978ba // ldr d26, [x5, x9, lsl #3]
-	WORD $0xfc6a78bb // ldr d27, [x5, x10, lsl #3]
+	WORD $0xfc6978bb // ldr d27, [x5, x9, lsl #3]
+	WORD $0xfc6a78ba // ldr d26, [x5, x10, lsl #3]
 	WORD $0xfc6b78be // ldr d30, [x5, x11, lsl #3]
-	WORD $0xfc6c78b0 // ldr d16, [x5, x12, lsl #3]
-	WORD $0xfc6d78af // ldr d15, [x5, x13, lsl #3]
+	WORD $0xfc6c78af // ldr d15, [x5, x12, lsl #3]
+	WORD $0xfc6d78b0 // ldr d16, [x5, x13, lsl #3]
 	WORD $0xfc6e78bc // ldr d28, [x5, x14, lsl #3]
-	WORD $0x4ede3b1e // zip1 v30.2d, v24.2d, v30.2d
-	WORD $0x4ed03bb0 // zip1 v16.2d, v29.2d, v16.2d
-	WORD $0x4ecf3b4f // zip1 v15.2d, v26.2d, v15.2d
-	WORD $0x4edc3b7c // zip1 v28.2d, v27.2d, v28.2d
+	WORD $0x4ede3ade // zip1 v30.2d, v22.2d, v30.2d
+	WORD $0x4ecf3baf // zip1 v15.2d, v29.2d, v15.2d
+	WORD $0x4ed03b70 // zip1 v16.2d, v27.2d, v16.2d
+	WORD $0x4edc3b5c // zip1 v28.2d, v26.2d, v28.2d
 	WORD $0x4f705694 // shl v20.2d, v20.2d, #48
 	WORD $0x4f705652 // shl v18.2d, v18.2d, #48
-	WORD $0x4f705739 // shl v25.2d, v25.2d, #48
+	WORD $0x4f705718 // shl v24.2d, v24.2d, #48
 	WORD $0x4f7056b5 // shl v21.2d, v21.2d, #48
 	WORD $0x4ef487d4 // add v20.2d, v30.2d, v20.2d
-	WORD $0x4ef28612 // add v18.2d, v16.2d, v18.2d
-	WORD $0x4ef985f9 // add v25.2d, v15.2d, v25.2d
+	WORD $0x4ef285f2 // add v18.2d, v15.2d, v18.2d
+	WORD $0x4ef88618 // add v24.2d, v16.2d, v24.2d
 	WORD $0x4ef58795 // add v21.2d, v28.2d, v21.2d
 	WORD $0x4eb41e9c // mov v28.16b, v20.16b
-	WORD $0x4eb21e4f // mov v15.16b, v18.16b
-	WORD $0x4eb91f30 // mov v16.16b, v25.16b
+	WORD $0x4eb21e50 // mov v16.16b, v18.16b
+	WORD $0x4eb81f0f // mov v15.16b, v24.16b
 	WORD $0x4eb51ebe // mov v30.16b, v21.16b
 	WORD $0x4e7fce9c // fmla v28.2d, v20.2d, v31.2d
-	WORD $0x4e73ce4f // fmla v15.2d, v18.2d, v19.2d
-	WORD $0x4e76cf30 // fmla v16.2d, v25.2d, v22.2d
+	WORD $0x4e73ce50 // fmla v16.2d, v18.2d, v19.2d
+	WORD $0x4e77cf0f // fmla v15.2d, v24.2d, v23.2d
 	WORD $0x4e71cebe // fmla v30.2d, v21.2d, v17.2d
 	WORD $0x0e616b9c // fcvtn v28.2s, v28.2d
-	WORD $0x0e6169ef // fcvtn v15.2s, v15.2d
 	WORD $0x0e616a10 // fcvtn v16.2s, v16.2d
+	WORD $0x0e6169ef // fcvtn v15.2s, v15.2d
 	WORD $0x0e616bde // fcvtn v30.2s, v30.2d
 	WORD $0x0e3ce791 // fcmeq v17.2s, v28.2s, v28.2s
-	WORD $0x0e2fe5f5 // fcmeq v21.2s, v15.2s, v15.2s
-	WORD $0x0e30e616 // fcmeq v22.2s, v16.2s, v16.2s
-	WORD $0x0e3ee7d9 // fcmeq v25.2s, v30.2s, v30.2s
+	WORD $0x0e30e615 // fcmeq v21.2s, v16.2s, v16.2s
+	WORD $0x0e2fe5f7 // fcmeq v23.2s, v15.2s, v15.2s
+	WORD $0x0e3ee7d8 // fcmeq v24.2s, v30.2s, v30.2s
 	WORD $0x3dc084d3 // ldr q19, [x6, #528]
 	WORD $0x3dc084d2 // ldr q18, [x6, #528]
 	WORD $0x3dc084df // ldr q31, [x6, #528]
 	WORD $0x3dc084d4 // ldr q20, [x6, #528]
 	WORD $0x2e731f91 // bsl v17.8b, v28.8b, v19.8b
-	WORD $0x2e721df5 // bsl v21.8b, v15.8b, v18.8b
-	WORD $0x2e7f1e16 // bsl v22.8b, v16.8b, v31.8b
-	WORD $0x2e741fd9 // bsl v25.8b, v30.8b, v20.8b
+	WORD $0x2e721e15 // bsl v21.8b, v16.8b, v18.8b
+	WORD $0x2e7f1df7 // bsl v23.8b, v15.8b, v31.8b
+	WORD $0x2e741fd8 // bsl v24.8b, v30.8b, v20.8b
 	WORD $0xfd000031 // str d17, [x1]
 	WORD $0xfd000435 // str d21, [x1, #8]
-	WORD $0xfd000836 // str d22, [x1, #16]
-	WORD $0xfd000c39 // str d25, [x1, #24]
+	WORD $0xfd000837 // str d23, [x1, #16]
+	WORD $0xfd000c38 // str d24, [x1, #24]
 	JMP going
 single:
 	ADDS $8, R0, R0
@@ -1711,54 +1711,54 @@ single:
 	SUBS $2, R0, R0
 	BLT rest
 one:
-	WORD $0xfd400059 // ldr d25, [x2]
-	WORD $0xfd400076 // ldr d22, [x3]
-	WORD $0x2e36df36 // fmul v22.2s, v25.2s, v22.2s
-	WORD $0xfd400099 // ldr d25, [x4]
-	WORD $0x0e39d6d9 // fadd v25.2s, v22.2s, v25.2s
-	WORD $0x0e617b39 // fcvtl v25.2d, v25.2s
-	WORD $0x3dc054d6 // ldr q22, [x6, #336]
-	WORD $0x6ef9e6d5 // fcmgt v21.2d, v22.2d, v25.2d
-	WORD $0x6e791ed5 // bsl v21.16b, v22.16b, v25.16b
-	WORD $0x3dc058d9 // ldr q25, [x6, #352]
-	WORD $0x6ef9e6b6 // fcmgt v22.2d, v21.2d, v25.2d
-	WORD $0x6e751f36 // bsl v22.16b, v25.16b, v21.16b
+	WORD $0xfd400058 // ldr d24, [x2]
+	WORD $0xfd400077 // ldr d23, [x3]
+	WORD $0x2e37df17 // fmul v23.2s, v24.2s, v23.2s
+	WORD $0xfd400098 // ldr d24, [x4]
+	WORD $0x0e38d6f8 // fadd v24.2s, v23.2s, v24.2s
+	WORD $0x0e617b18 // fcvtl v24.2d, v24.2s
+	WORD $0x3dc054d7 // ldr q23, [x6, #336]
+	WORD $0x6ef8e6f5 // fcmgt v21.2d, v23.2d, v24.2d
+	WORD $0x6e781ef5 // bsl v21.16b, v23.16b, v24.16b
+	WORD $0x3dc058d8 // ldr q24, [x6, #352]
+	WORD $0x6ef8e6b7 // fcmgt v23.2d, v21.2d, v24.2d
+	WORD $0x6e751f17 // bsl v23.16b, v24.16b, v21.16b
 	WORD $0x3dc05cd5 // ldr q21, [x6, #368]
-	WORD $0x3dc060d9 // ldr q25, [x6, #384]
-	WORD $0x4e75ced9 // fmla v25.2d, v22.2d, v21.2d
+	WORD $0x3dc060d8 // ldr q24, [x6, #384]
+	WORD $0x4e75cef8 // fmla v24.2d, v23.2d, v21.2d
 	WORD $0x3dc060d5 // ldr q21, [x6, #384]
-	WORD $0x4ef5d735 // fsub v21.2d, v25.2d, v21.2d
+	WORD $0x4ef5d715 // fsub v21.2d, v24.2d, v21.2d
 	WORD $0x3dc064d1 // ldr q17, [x6, #400]
-	WORD $0x4ef1ceb6 // fmls v22.2d, v21.2d, v17.2d
+	WORD $0x4ef1ceb7 // fmls v23.2d, v21.2d, v17.2d
 	WORD $0x3dc068d1 // ldr q17, [x6, #416]
-	WORD $0x4ef1ceb6 // fmls v22.2d, v21.2d, v17.2d
+	WORD $0x4ef1ceb7 // fmls v23.2d, v21.2d, v17.2d
 	WORD $0x3dc06cd1 // ldr q17, [x6, #432]
 	WORD $0x3dc070d5 // ldr q21, [x6, #448]
-	WORD $0x4e76ce35 // fmla v21.2d, v17.2d, v22.2d
+	WORD $0x4e77ce35 // fmla v21.2d, v17.2d, v23.2d
 	WORD $0x3dc074d1 // ldr q17, [x6, #464]
-	WORD $0x4e76ceb1 // fmla v17.2d, v21.2d, v22.2d
+	WORD $0x4e77ceb1 // fmla v17.2d, v21.2d, v23.2d
 	WORD $0x3dc078d5 // ldr q21, [x6, #480]
-	WORD $0x4e76ce35 // fmla v21.2d, v17.2d, v22.2d
+	WORD $0x4e77ce35 // fmla v21.2d, v17.2d, v23.2d
 	WORD $0x3dc07cd1 // ldr q17, [x6, #496]
-	WORD $0x4e76ceb1 // fmla v17.2d, v21.2d, v22.2d
-	WORD $0x6e76ded5 // fmul v21.2d, v22.2d, v22.2d
-	WORD $0x4e71ceb6 // fmla v22.2d, v21.2d, v17.2d
+	WORD $0x4e77ceb1 // fmla v17.2d, v21.2d, v23.2d
+	WORD $0x6e77def5 // fmul v21.2d, v23.2d, v23.2d
+	WORD $0x4e71ceb7 // fmla v23.2d, v21.2d, v17.2d
 	WORD $0x3dc080d1 // ldr q17, [x6, #512]
-	WORD $0x4e311f31 // and v17.16b, v25.16b, v17.16b
+	WORD $0x4e311f11 // and v17.16b, v24.16b, v17.16b
 	WORD $0x4e083e2e // mov x14, v17.d[0]
 	WORD $0x4e183e2d // mov x13, v17.d[1]
 	WORD $0xfc6e78b1 // ldr d17, [x5, x14, lsl #3]
 	WORD $0xfc6d78b5 // ldr d21, [x5, x13, lsl #3]
 	WORD $0x4ed53a35 // zip1 v21.2d, v17.2d, v21.2d
-	WORD $0x4f705739 // shl v25.2d, v25.2d, #48
-	WORD $0x4ef986b9 // add v25.2d, v21.2d, v25.2d
-	WORD $0x4eb91f35 // mov v21.16b, v25.16b
-	WORD $0x4e76cf35 // fmla v21.2d, v25.2d, v22.2d
+	WORD $0x4f705718 // shl v24.2d, v24.2d, #48
+	WORD $0x4ef886b8 // add v24.2d, v21.2d, v24.2d
+	WORD $0x4eb81f15 // mov v21.16b, v24.16b
+	WORD $0x4e77cf15 // fmla v21.2d, v24.2d, v23.2d
 	WORD $0x0e616ab5 // fcvtn v21.2s, v21.2d
-	WORD $0x0e35e6b6 // fcmeq v22.2s, v21.2s, v21.2s
-	WORD $0x3dc084d9 // ldr q25, [x6, #528]
-	WORD $0x2e791eb6 // bsl v22.8b, v21.8b, v25.8b
-	WORD $0xfd000036 // str d22, [x1]
+	WORD $0x0e35e6b7 // fcmeq v23.2s, v21.2s, v21.2s
+	WORD $0x3dc084d8 // ldr q24, [x6, #528]
+	WORD $0x2e781eb7 // bsl v23.8b, v21.8b, v24.8b
+	WORD $0xfd000037 // str d23, [x1]
 	ADD $8, R1
 	ADD $8, R2
 	ADD $8, R3
@@ -1769,54 +1769,54 @@ rest:
 	ADDS $2, R0, R0
 	BEQ done
 element:
-	WORD $0xbd400056 // ldr s22, [x2]
-	WORD $0xbd400079 // ldr s25, [x3]
-	WORD $0x2e39ded9 // fmul v25.2s, v22.2s, v25.2s
-	WORD $0xbd400096 // ldr s22, [x4]
-	WORD $0x0e36d736 // fadd v22.2s, v25.2s, v22.2s
-	WORD $0x0e617ad6 // fcvtl v22.2d, v22.2s
-	WORD $0x3dc054d9 // ldr q25, [x6, #336]
-	WORD $0x6ef6e735 // fcmgt v21.2d, v25.2d, v22.2d
-	WORD $0x6e761f35 // bsl v21.16b, v25.16b, v22.16b
-	WORD $0x3dc058d6 // ldr q22, [x6, #352]
-	WORD $0x6ef6e6b9 // fcmgt v25.2d, v21.2d, v22.2d
-	WORD $0x6e751ed9 // bsl v25.16b, v22.16b, v21.16b
+	WORD $0xbd400057 // ldr s23, [x2]
+	WORD $0xbd400078 // ldr s24, [x3]
+	WORD $0x2e38def8 // fmul v24.2s, v23.2s, v24.2s
+	WORD $0xbd400097 // ldr s23, [x4]
+	WORD $0x0e37d717 // fadd v23.2s, v24.2s, v23.2s
+	WORD $0x0e617af7 // fcvtl v23.2d, v23.2s
+	WORD $0x3dc054d8 // ldr q24, [x6, #336]
+	WORD $0x6ef7e715 // fcmgt v21.2d, v24.2d, v23.2d
+	WORD $0x6e771f15 // bsl v21.16b, v24.16b, v23.16b
+	WORD $0x3dc058d7 // ldr q23, [x6, #352]
+	WORD $0x6ef7e6b8 // fcmgt v24.2d, v21.2d, v23.2d
+	WORD $0x6e751ef8 // bsl v24.16b, v23.16b, v21.16b
 	WORD $0x3dc05cd5 // ldr q21, [x6, #368]
-	WORD $0x3dc060d6 // ldr q22, [x6, #384]
-	WORD $0x4e75cf36 // fmla v22.2d, v25.2d, v21.2d
+	WORD $0x3dc060d7 // ldr q23, [x6, #384]
+	WORD $0x4e75cf17 // fmla v23.2d, v24.2d, v21.2d
 	WORD $0x3dc060d5 // ldr q21, [x6, #384]
-	WORD $0x4ef5d6d5 // fsub v21.2d, v22.2d, v21.2d
+	WORD $0x4ef5d6f5 // fsub v21.2d, v23.2d, v21.2d
 	WORD $0x3dc064d1 // ldr q17, [x6, #400]
-	WORD $0x4ef1ceb9 // fmls v25.2d, v21.2d, v17.2d
+	WORD $0x4ef1ceb8 // fmls v24.2d, v21.2d, v17.2d
 	WORD $0x3dc068d1 // ldr q17, [x6, #416]
-	WORD $0x4ef1ceb9 // fmls v25.2d, v21.2d, v17.2d
+	WORD $0x4ef1ceb8 // fmls v24.2d, v21.2d, v17.2d
 	WORD $0x3dc06cd1 // ldr q17, [x6, #432]
 	WORD $0x3dc070d5 // ldr q21, [x6, #448]
-	WORD $0x4e79ce35 // fmla v21.2d, v17.2d, v25.2d
+	WORD $0x4e78ce35 // fmla v21.2d, v17.2d, v24.2d
 	WORD $0x3dc074d1 // ldr q17, [x6, #464]
-	WORD $0x4e79ceb1 // fmla v17.2d, v21.2d, v25.2d
+	WORD $0x4e78ceb1 // fmla v17.2d, v21.2d, v24.2d
 	WORD $0x3dc078d5 // ldr q21, [x6, #480]
-	WORD $0x4e79ce35 // fmla v21.2d, v17.2d, v25.2d
+	WORD $0x4e78ce35 // fmla v21.2d, v17.2d, v24.2d
 	WORD $0x3dc07cd1 // ldr q17, [x6, #496]
-	WORD $0x4e79ceb1 // fmla v17.2d, v21.2d, v25.2d
-	WORD $0x6e79df35 // fmul v21.2d, v25.2d, v25.2d
-	WORD $0x4e71ceb9 // fmla v25.2d, v21.2d, v17.2d
+	WORD $0x4e78ceb1 // fmla v17.2d, v21.2d, v24.2d
+	WORD $0x6e78df15 // fmul v21.2d, v24.2d, v24.2d
+	WORD $0x4e71ceb8 // fmla v24.2d, v21.2d, v17.2d
 	WORD $0x3dc080d1 // ldr q17, [x6, #512]
-	WORD $0x4e311ed1 // and v17.16b, v22.16b, v17.16b
+	WORD $0x4e311ef1 // and v17.16b, v23.16b, v17.16b
 	WORD $0x4e083e2d // mov x13, v17.d[0]
 	WORD $0x4e183e2e // mov x14, v17.d[1]
 	WORD $0xfc6d78b1 // ldr d17, [x5, x13, lsl #3]
 	WORD $0xfc6e78b5 // ldr d21, [x5, x14, lsl #3]
 	WORD $0x4ed53a35 // zip1 v21.2d, v17.2d, v21.2d
-	WORD $0x4f7056d6 // shl v22.2d, v22.2d, #48
-	WORD $0x4ef686b6 // add v22.2d, v21.2d, v22.2d
-	WORD $0x4eb61ed5 // mov v21.16b, v22.16b
-	WORD $0x4e79ced5 // fmla v21.2d, v22.2d, v25.2d
+	WORD $0x4f7056f7 // shl v23.2d, v23.2d, #48
+	WORD $0x4ef786b7 // add v23.2d, v21.2d, v23.2d
+	WORD $0x4eb71ef5 // mov v21.16b, v23.16b
+	WORD $0x4e78cef5 // fmla v21.2d, v23.2d, v24.2d
 	WORD $0x0e616ab5 // fcvtn v21.2s, v21.2d
-	WORD $0x0e35e6b9 // fcmeq v25.2s, v21.2s, v21.2s
-	WORD $0x3dc084d6 // ldr q22, [x6, #528]
-	WORD $0x2e761eb9 // bsl v25.8b, v21.8b, v22.8b
-	WORD $0xbd000039 // str s25, [x1]
+	WORD $0x0e35e6b8 // fcmeq v24.2s, v21.2s, v21.2s
+	WORD $0x3dc084d7 // ldr q23, [x6, #528]
+	WORD $0x2e771eb8 // bsl v24.8b, v21.8b, v23.8b
+	WORD $0xbd000038 // str s24, [x1]
 	ADD $4, R1
 	ADD $4, R2
 	ADD $4, R3
@@ -1885,178 +1885,178 @@ many:
 	WORD $0x4eac85cc // add v12.4s, v14.4s, v12.4s
 	WORD $0x3dc024ae // ldr q14, [x5, #144]
 	WORD $0x3dc024ad // ldr q13, [x5, #144]
-	WORD $0x4e0b01ce // tbl v14.16b, {v14.16b}, v11.16b
-	WORD $0x4e0c01ad // tbl v13.16b, {v13.16b}, v12.16b
+	WORD $0x6e2e856e // sub v14.16b, v11.16b, v14.16b
+	WORD $0x6e2d858d // sub v13.16b, v12.16b, v13.16b
 	WORD $0x3dc028af // ldr q15, [x5, #160]
 	WORD $0x3dc028b0 // ldr q16, [x5, #160]
-	WORD $0x3dc02cb1 // ldr q17, [x5, #176]
-	WORD $0x3dc02cb2 // ldr q18, [x5, #176]
-	WORD $0x2e318571 // sub v17.8b, v11.8b, v17.8b
-	WORD $0x2e328592 // sub v18.8b, v12.8b, v18.8b
-	WORD $0x4e1111ee // tbx v14.16b, {v15.16b}, v17.16b
-	WORD $0x4e12120d // tbx v13.16b, {v16.16b}, v18.16b
-	WORD $0x3dc030b2 // ldr q18, [x5, #192]
-	WORD $0x3dc030b0 // ldr q16, [x5, #192]
-	WORD $0x6e2edcb1 // fmul v17.4s, v5.4s, v14.4s
-	WORD $0x6e2ddc8f // fmul v15.4s, v4.4s, v13.4s
-	WORD $0x6ea0fa2c // fneg v12.4s, v17.4s
-	WORD $0x6ea0f9eb // fneg v11.4s, v15.4s
-	WORD $0x4e2eccac // fmla v12.4s, v5.4s, v14.4s
-	WORD $0x4e2dcc8b // fmla v11.4s, v4.4s, v13.4s
-	WORD $0x4eb2d631 // fsub v17.4s, v17.4s, v18.4s
-	WORD $0x4eb0d5ef // fsub v15.4s, v15.4s, v16.4s
-	WORD $0x3dc034ad // ldr q13, [x5, #208]
+	WORD $0x4e0b01eb // tbl v11.16b, {v15.16b}, v11.16b
+	WORD $0x4e0c020c // tbl v12.16b, {v16.16b}, v12.16b
+	WORD $0x3dc02cb0 // ldr q16, [x5, #176]
+	WORD $0x3dc02caf // ldr q15, [x5, #176]
+	WORD $0x4e0e120b // tbx v11.16b, {v16.16b}, v14.16b
+	WORD $0x4e0d11ec // tbx v12.16b, {v15.16b}, v13.16b
+	WORD $0x3dc030ad // ldr q13, [x5, #192]
+	WORD $0x3dc030af // ldr q15, [x5, #192]
+	WORD $0x6e2bdcae // fmul v14.4s, v5.4s, v11.4s
+	WORD $0x6e2cdc90 // fmul v16.4s, v4.4s, v12.4s
+	WORD $0x6ea0f9d1 // fneg v17.4s, v14.4s
+	WORD $0x6ea0fa12 // fneg v18.4s, v16.4s
+	WORD $0x4e2bccb1 // fmla v17.4s, v5.4s, v11.4s
+	WORD $0x4e2ccc92 // fmla v18.4s, v4.4s, v12.4s
+	WORD $0x4eadd5ce // fsub v14.4s, v14.4s, v13.4s
+	WORD $0x4eafd610 // fsub v16.4s, v16.4s, v15.4s
+	WORD $0x3dc034ac // ldr q12, [x5, #208]
 	WORD $0x3dc034a4 // ldr q4, [x5, #208]
-	WORD $0x3dc018ae // ldr q14, [x5, #96]
+	WORD $0x3dc018ab // ldr q11, [x5, #96]
 	WORD $0x3dc018a5 // ldr q5, [x5, #96]
-	WORD $0x4e2e1cee // and v14.16b, v7.16b, v14.16b
+	WORD $0x4e2b1ceb // and v11.16b, v7.16b, v11.16b
 	WORD $0x4e251d05 // and v5.16b, v8.16b, v5.16b
 	WORD $0x3dc01cb3 // ldr q19, [x5, #112]
 	WORD $0x3dc01cb4 // ldr q20, [x5, #112]
-	WORD $0x4eb39dd3 // mul v19.4s, v14.4s, v19.4s
+	WORD $0x4eb39d73 // mul v19.4s, v11.4s, v19.4s
 	WORD $0x4eb49cb4 // mul v20.4s, v5.4s, v20.4s
 	WORD $0x3dc020a5 // ldr q5, [x5, #128]
-	WORD $0x3dc020ae // ldr q14, [x5, #128]
+	WORD $0x3dc020ab // ldr q11, [x5, #128]
 	WORD $0x4ea58665 // add v5.4s, v19.4s, v5.4s
-	WORD $0x4eae868e // add v14.4s, v20.4s, v14.4s
-	WORD $0x3dc038b4 // ldr q20, [x5, #224]
-	WORD $0x3dc038b3 // ldr q19, [x5, #224]
-	WORD $0x4e050294 // tbl v20.16b, {v20.16b}, v5.16b
-	WORD $0x4e0e0273 // tbl v19.16b, {v19.16b}, v14.16b
-	WORD $0x3dc03cb5 // ldr q21, [x5, #240]
+	WORD $0x4eab868b // add v11.4s, v20.4s, v11.4s
+	WORD $0x3dc024b4 // ldr q20, [x5, #144]
+	WORD $0x3dc024b3 // ldr q19, [x5, #144]
+	WORD $0x6e3484b4 // sub v20.16b, v5.16b, v20.16b
+	WORD $0x6e338573 // sub v19.16b, v11.16b, v19.16b
+	WORD $0x3dc038b5 // ldr q21, [x5, #224]
+	WORD $0x3dc038b6 // ldr q22, [x5, #224]
+	WORD $0x4e0502a5 // tbl v5.16b, {v21.16b}, v5.16b
+	WORD $0x4e0b02cb // tbl v11.16b, {v22.16b}, v11.16b
 	WORD $0x3dc03cb6 // ldr q22, [x5, #240]
-	WORD $0x3dc02cb7 // ldr q23, [x5, #176]
-	WORD $0x3dc02cb8 // ldr q24, [x5, #176]
-	WORD $0x2e3784b7 // sub v23.8b, v5.8b, v23.8b
-	WORD $0x2e3885d8 // sub v24.8b, v14.8b, v24.8b
-	WORD $0x4e1712b4 // tbx v20.16b, {v21.16b}, v23.16b
-	WORD $0x4e1812d3 // tbx v19.16b, {v22.16b}, v24.16b
-	WORD $0x4e2dcd34 // fmla v20.4s, v9.4s, v13.4s
-	WORD $0x4e24cd53 // fmla v19.4s, v10.4s, v4.4s
+	WORD $0x3dc03cb5 // ldr q21, [x5, #240]
+	WORD $0x4e1412c5 // tbx v5.16b, {v22.16b}, v20.16b
+	WORD $0x4e1312ab // tbx v11.16b, {v21.16b}, v19.16b
+	WORD $0x4e2ccd25 // fmla v5.4s, v9.4s, v12.4s
+	WORD $0x4e24cd4b // fmla v11.4s, v10.4s, v4.4s
 	WORD $0x3dc040a4 // ldr q4, [x5, #256]
-	WORD $0x3dc040ad // ldr q13, [x5, #256]
-	WORD $0x3dc018b8 // ldr q24, [x5, #96]
-	WORD $0x3dc018b6 // ldr q22, [x5, #96]
-	WORD $0x4e381cf8 // and v24.16b, v7.16b, v24.16b
-	WORD $0x4e361d16 // and v22.16b, v8.16b, v22.16b
+	WORD $0x3dc040ac // ldr q12, [x5, #256]
+	WORD $0x3dc018b3 // ldr q19, [x5, #96]
+	WORD $0x3dc018b5 // ldr q21, [x5, #96]
+	WORD $0x4e331cf3 // and v19.16b, v7.16b, v19.16b
+	WORD $0x4e351d15 // and v21.16b, v8.16b, v21.16b
 	WORD $0x3dc01ca8 // ldr q8, [x5, #112]
 	WORD $0x3dc01ca7 // ldr q7, [x5, #112]
-	WORD $0x4ea89f08 // mul v8.4s, v24.4s, v8.4s
-	WORD $0x4ea79ec7 // mul v7.4s, v22.4s, v7.4s
-	WORD $0x3dc020b6 // ldr q22, [x5, #128]
-	WORD $0x3dc020b8 // ldr q24, [x5, #128]
-	WORD $0x4eb68516 // add v22.4s, v8.4s, v22.4s
-	WORD $0x4eb884f8 // add v24.4s, v7.4s, v24.4s
-	WORD $0x3dc044a7 // ldr q7, [x5, #272]
-	WORD $0x3dc044a8 // ldr q8, [x5, #272]
-	WORD $0x4e1600e7 // tbl v7.16b, {v7.16b}, v22.16b
-	WORD $0x4e180108 // tbl v8.16b, {v8.16b}, v24.16b
-	WORD $0x3dc048b7 // ldr q23, [x5, #288]
-	WORD $0x3dc048b5 // ldr q21, [x5, #288]
-	WORD $0x3dc02cae // ldr q14, [x5, #176]
-	WORD $0x3dc02ca5 // ldr q5, [x5, #176]
-	WORD $0x2e2e86ce // sub v14.8b, v22.8b, v14.8b
-	WORD $0x2e258705 // sub v5.8b, v24.8b, v5.8b
-	WORD $0x4e0e12e7 // tbx v7.16b, {v23.16b}, v14.16b
-	WORD $0x4e0512a8 // tbx v8.16b, {v21.16b}, v5.16b
-	WORD $0x4e24cd27 // fmla v7.4s, v9.4s, v4.4s
-	WORD $0x4e2dcd48 // fmla v8.4s, v10.4s, v13.4s
-	WORD $0x4e31d68d // fadd v13.4s, v20.4s, v17.4s
-	WORD $0x4e2fd66a // fadd v10.4s, v19.4s, v15.4s
-	WORD $0x4eadd694 // fsub v20.4s, v20.4s, v13.4s
-	WORD $0x4eaad673 // fsub v19.4s, v19.4s, v10.4s
-	WORD $0x4e31d694 // fadd v20.4s, v20.4s, v17.4s
-	WORD $0x4e2fd673 // fadd v19.4s, v19.4s, v15.4s
-	WORD $0x4eb1d644 // fsub v4.4s, v18.4s, v17.4s
-	WORD $0x4eafd609 // fsub v9.4s, v16.4s, v15.4s
-	WORD $0x4eb21e45 // mov v5.16b, v18.16b
-	WORD $0x4eb01e15 // mov v21.16b, v16.16b
-	WORD $0x4eb1cc85 // fmls v5.4s, v4.4s, v17.4s
-	WORD $0x4eafcd35 // fmls v21.4s, v9.4s, v15.4s
-	WORD $0x4eb1ccb2 // fmls v18.4s, v5.4s, v17.4s
-	WORD $0x4eafceb0 // fmls v16.4s, v21.4s, v15.4s
-	WORD $0x4e27d687 // fadd v7.4s, v20.4s, v7.4s
-	WORD $0x4e28d668 // fadd v8.4s, v19.4s, v8.4s
-	WORD $0x4e32cd87 // fmla v7.4s, v12.4s, v18.4s
-	WORD $0x4e30cd68 // fmla v8.4s, v11.4s, v16.4s
-	WORD $0x3dc04cb0 // ldr q16, [x5, #304]
-	WORD $0x3dc04cab // ldr q11, [x5, #304]
-	WORD $0x3dc050b2 // ldr q18, [x5, #320]
-	WORD $0x3dc050ac // ldr q12, [x5, #320]
-	WORD $0x4e31ce12 // fmla v18.4s, v16.4s, v17.4s
-	WORD $0x4e2fcd6c // fmla v12.4s, v11.4s, v15.4s
-	WORD $0x3dc054ab // ldr q11, [x5, #336]
-	WORD $0x3dc054b0 // ldr q16, [x5, #336]
-	WORD $0x4e31ce4b // fmla v11.4s, v18.4s, v17.4s
-	WORD $0x4e2fcd90 // fmla v16.4s, v12.4s, v15.4s
-	WORD $0x3dc058ac // ldr q12, [x5, #352]
-	WORD $0x3dc058b2 // ldr q18, [x5, #352]
-	WORD $0x4e31cd6c // fmla v12.4s, v11.4s, v17.4s
-	WORD $0x4e2fce12 // fmla v18.4s, v16.4s, v15.4s
-	WORD $0x3dc05cb0 // ldr q16, [x5, #368]
-	WORD $0x3dc05cab // ldr q11, [x5, #368]
-	WORD $0x4e31cd90 // fmla v16.4s, v12.4s, v17.4s
-	WORD $0x4e2fce4b // fmla v11.4s, v18.4s, v15.4s
-	WORD $0x3dc060b2 // ldr q18, [x5, #384]
-	WORD $0x3dc060ac // ldr q12, [x5, #384]
-	WORD $0x4e31ce12 // fmla v18.4s, v16.4s, v17.4s
-	WORD $0x4e2fcd6c // fmla v12.4s, v11.4s, v15.4s
-	WORD $0x6e31de2b // fmul v11.4s, v17.4s, v17.4s
-	WORD $0x6e2fddf0 // fmul v16.4s, v15.4s, v15.4s
-	WORD $0x3dc064b3 // ldr q19, [x5, #400]
-	WORD $0x3dc064b4 // ldr q20, [x5, #400]
-	WORD $0x4e31ce53 // fmla v19.4s, v18.4s, v17.4s
-	WORD $0x4e2fcd94 // fmla v20.4s, v12.4s, v15.4s
-	WORD $0x4ead1db5 // mov v21.16b, v13.16b
-	WORD $0x4eaa1d45 // mov v5.16b, v10.16b
-	WORD $0x4e2bce75 // fmla v21.4s, v19.4s, v11.4s
-	WORD $0x4e30ce85 // fmla v5.4s, v20.4s, v16.4s
-	WORD $0x3dc068b4 // ldr q20, [x5, #416]
-	WORD $0x3dc068b3 // ldr q19, [x5, #416]
-	WORD $0x6e34de34 // fmul v20.4s, v17.4s, v20.4s
-	WORD $0x6e33ddf3 // fmul v19.4s, v15.4s, v19.4s
-	WORD $0x6e31de52 // fmul v18.4s, v18.4s, v17.4s
-	WORD $0x6e2fdd8c // fmul v12.4s, v12.4s, v15.4s
-	WORD $0x4eb5d5ad // fsub v13.4s, v13.4s, v21.4s
-	WORD $0x4ea5d54a // fsub v10.4s, v10.4s, v5.4s
-	WORD $0x4eb1ce8d // fmls v13.4s, v20.4s, v17.4s
-	WORD $0x4eafce6a // fmls v10.4s, v19.4s, v15.4s
-	WORD $0x4e2bce4d // fmla v13.4s, v18.4s, v11.4s
-	WORD $0x4e30cd8a // fmla v10.4s, v12.4s, v16.4s
-	WORD $0x4e2dd4ed // fadd v13.4s, v7.4s, v13.4s
-	WORD $0x4e2ad50a // fadd v10.4s, v8.4s, v10.4s
-	WORD $0x3dc06ca8 // ldr q8, [x5, #432]
-	WORD $0x3dc06ca7 // ldr q7, [x5, #432]
-	WORD $0x3dc070ac // ldr q12, [x5, #448]
-	WORD $0x3dc070b2 // ldr q18, [x5, #448]
-	WORD $0x4e2c1eac // and v12.16b, v21.16b, v12.16b
-	WORD $0x4e321cb2 // and v18.16b, v5.16b, v18.16b
-	WORD $0x3dc074af // ldr q15, [x5, #464]
-	WORD $0x3dc074b3 // ldr q19, [x5, #464]
-	WORD $0x6e2fdd8f // fmul v15.4s, v12.4s, v15.4s
-	WORD $0x6e33de53 // fmul v19.4s, v18.4s, v19.4s
-	WORD $0x4e28cd6f // fmla v15.4s, v11.4s, v8.4s
-	WORD $0x4e27ce13 // fmla v19.4s, v16.4s, v7.4s
-	WORD $0x4eafd5a7 // fsub v7.4s, v13.4s, v15.4s
-	WORD $0x4eb3d550 // fsub v16.4s, v10.4s, v19.4s
-	WORD $0x4e27d6a7 // fadd v7.4s, v21.4s, v7.4s
-	WORD $0x4e30d4b0 // fadd v16.4s, v5.4s, v16.4s
-	WORD $0x4e2fd5af // fadd v15.4s, v13.4s, v15.4s
-	WORD $0x4e33d553 // fadd v19.4s, v10.4s, v19.4s
-	WORD $0x4e2fd6af // fadd v15.4s, v21.4s, v15.4s
-	WORD $0x4e33d4b3 // fadd v19.4s, v5.4s, v19.4s
-	WORD $0x6e2f1ce7 // eor v7.16b, v7.16b, v15.16b
-	WORD $0x6e331e10 // eor v16.16b, v16.16b, v19.16b
-	WORD $0x4eb01ce7 // orr v7.16b, v7.16b, v16.16b
-	WORD $0x3dc078b0 // ldr q16, [x5, #480]
-	WORD $0x6eb034d0 // cmhi v16.4s, v6.4s, v16.4s
-	WORD $0x4eb01ce7 // orr v7.16b, v7.16b, v16.16b
-	WORD $0x6eb0a8e7 // umaxv s7, v7.4s
-	WORD $0x0e043ce6 // mov w6, v7.s[0]
+	WORD $0x4ea89e68 // mul v8.4s, v19.4s, v8.4s
+	WORD $0x4ea79ea7 // mul v7.4s, v21.4s, v7.4s
+	WORD $0x3dc020b5 // ldr q21, [x5, #128]
+	WORD $0x3dc020b3 // ldr q19, [x5, #128]
+	WORD $0x4eb58515 // add v21.4s, v8.4s, v21.4s
+	WORD $0x4eb384f3 // add v19.4s, v7.4s, v19.4s
+	WORD $0x3dc024a7 // ldr q7, [x5, #144]
+	WORD $0x3dc024a8 // ldr q8, [x5, #144]
+	WORD $0x6e2786a7 // sub v7.16b, v21.16b, v7.16b
+	WORD $0x6e288668 // sub v8.16b, v19.16b, v8.16b
+	WORD $0x3dc044b4 // ldr q20, [x5, #272]
+	WORD $0x3dc044b6 // ldr q22, [x5, #272]
+	WORD $0x4e150295 // tbl v21.16b, {v20.16b}, v21.16b
+	WORD $0x4e1302d3 // tbl v19.16b, {v22.16b}, v19.16b
+	WORD $0x3dc048b6 // ldr q22, [x5, #288]
+	WORD $0x3dc048b4 // ldr q20, [x5, #288]
+	WORD $0x4e0712d5 // tbx v21.16b, {v22.16b}, v7.16b
+	WORD $0x4e081293 // tbx v19.16b, {v20.16b}, v8.16b
+	WORD $0x4e24cd35 // fmla v21.4s, v9.4s, v4.4s
+	WORD $0x4e2ccd53 // fmla v19.4s, v10.4s, v12.4s
+	WORD $0x4e2ed4ac // fadd v12.4s, v5.4s, v14.4s
+	WORD $0x4e30d56a // fadd v10.4s, v11.4s, v16.4s
+	WORD $0x4eacd4a5 // fsub v5.4s, v5.4s, v12.4s
+	WORD $0x4eaad56b // fsub v11.4s, v11.4s, v10.4s
+	WORD $0x4e2ed4a5 // fadd v5.4s, v5.4s, v14.4s
+	WORD $0x4e30d56b // fadd v11.4s, v11.4s, v16.4s
+	WORD $0x4eaed5a4 // fsub v4.4s, v13.4s, v14.4s
+	WORD $0x4eb0d5e9 // fsub v9.4s, v15.4s, v16.4s
+	WORD $0x4ead1da8 // mov v8.16b, v13.16b
+	WORD $0x4eaf1df4 // mov v20.16b, v15.16b
+	WORD $0x4eaecc88 // fmls v8.4s, v4.4s, v14.4s
+	WORD $0x4eb0cd34 // fmls v20.4s, v9.4s, v16.4s
+	WORD $0x4eaecd0d // fmls v13.4s, v8.4s, v14.4s
+	WORD $0x4eb0ce8f // fmls v15.4s, v20.4s, v16.4s
+	WORD $0x4e35d4b5 // fadd v21.4s, v5.4s, v21.4s
+	WORD $0x4e33d573 // fadd v19.4s, v11.4s, v19.4s
+	WORD $0x4e2dce35 // fmla v21.4s, v17.4s, v13.4s
+	WORD $0x4e2fce53 // fmla v19.4s, v18.4s, v15.4s
+	WORD $0x3dc04caf // ldr q15, [x5, #304]
+	WORD $0x3dc04cb2 // ldr q18, [x5, #304]
+	WORD $0x3dc050ad // ldr q13, [x5, #320]
+	WORD $0x3dc050b1 // ldr q17, [x5, #320]
+	WORD $0x4e2ecded // fmla v13.4s, v15.4s, v14.4s
+	WORD $0x4e30ce51 // fmla v17.4s, v18.4s, v16.4s
+	WORD $0x3dc054b2 // ldr q18, [x5, #336]
+	WORD $0x3dc054af // ldr q15, [x5, #336]
+	WORD $0x4e2ecdb2 // fmla v18.4s, v13.4s, v14.4s
+	WORD $0x4e30ce2f // fmla v15.4s, v17.4s, v16.4s
+	WORD $0x3dc058b1 // ldr q17, [x5, #352]
+	WORD $0x3dc058ad // ldr q13, [x5, #352]
+	WORD $0x4e2ece51 // fmla v17.4s, v18.4s, v14.4s
+	WORD $0x4e30cded // fmla v13.4s, v15.4s, v16.4s
+	WORD $0x3dc05caf // ldr q15, [x5, #368]
+	WORD $0x3dc05cb2 // ldr q18, [x5, #368]
+	WORD $0x4e2ece2f // fmla v15.4s, v17.4s, v14.4s
+	WORD $0x4e30cdb2 // fmla v18.4s, v13.4s, v16.4s
+	WORD $0x3dc060ad // ldr q13, [x5, #384]
+	WORD $0x3dc060b1 // ldr q17, [x5, #384]
+	WORD $0x4e2ecded // fmla v13.4s, v15.4s, v14.4s
+	WORD $0x4e30ce51 // fmla v17.4s, v18.4s, v16.4s
+	WORD $0x6e2eddd2 // fmul v18.4s, v14.4s, v14.4s
+	WORD $0x6e30de0f // fmul v15.4s, v16.4s, v16.4s
+	WORD $0x3dc064ab // ldr q11, [x5, #400]
+	WORD $0x3dc064a5 // ldr q5, [x5, #400]
+	WORD $0x4e2ecdab // fmla v11.4s, v13.4s, v14.4s
+	WORD $0x4e30ce25 // fmla v5.4s, v17.4s, v16.4s
+	WORD $0x4eac1d94 // mov v20.16b, v12.16b
+	WORD $0x4eaa1d48 // mov v8.16b, v10.16b
+	WORD $0x4e32cd74 // fmla v20.4s, v11.4s, v18.4s
+	WORD $0x4e2fcca8 // fmla v8.4s, v5.4s, v15.4s
+	WORD $0x3dc068a5 // ldr q5, [x5, #416]
+	WORD $0x3dc068ab // ldr q11, [x5, #416]
+	WORD $0x6e25ddc5 // fmul v5.4s, v14.4s, v5.4s
+	WORD $0x6e2bde0b // fmul v11.4s, v16.4s, v11.4s
+	WORD $0x6e2eddad // fmul v13.4s, v13.4s, v14.4s
+	WORD $0x6e30de31 // fmul v17.4s, v17.4s, v16.4s
+	WORD $0x4eb4d58c // fsub v12.4s, v12.4s, v20.4s
+	WORD $0x4ea8d54a // fsub v10.4s, v10.4s, v8.4s
+	WORD $0x4eaeccac // fmls v12.4s, v5.4s, v14.4s
+	WORD $0x4eb0cd6a // fmls v10.4s, v11.4s, v16.4s
+	WORD $0x4e32cdac // fmla v12.4s, v13.4s, v18.4s
+	WORD $0x4e2fce2a // fmla v10.4s, v17.4s, v15.4s
+	WORD $0x4e2cd6ac // fadd v12.4s, v21.4s, v12.4s
+	WORD $0x4e2ad66a // fadd v10.4s, v19.4s, v10.4s
+	WORD $0x3dc06cb3 // ldr q19, [x5, #432]
+	WORD $0x3dc06cb5 // ldr q21, [x5, #432]
+	WORD $0x3dc070b1 // ldr q17, [x5, #448]
+	WORD $0x3dc070ad // ldr q13, [x5, #448]
+	WORD $0x4e311e91 // and v17.16b, v20.16b, v17.16b
+	WORD $0x4e2d1d0d // and v13.16b, v8.16b, v13.16b
+	WORD $0x3dc074b0 // ldr q16, [x5, #464]
+	WORD $0x3dc074ab // ldr q11, [x5, #464]
+	WORD $0x6e30de30 // fmul v16.4s, v17.4s, v16.4s
+	WORD $0x6e2bddab // fmul v11.4s, v13.4s, v11.4s
+	WORD $0x4e33ce50 // fmla v16.4s, v18.4s, v19.4s
+	WORD $0x4e35cdeb // fmla v11.4s, v15.4s, v21.4s
+	WORD $0x4eb0d595 // fsub v21.4s, v12.4s, v16.4s
+	WORD $0x4eabd54f // fsub v15.4s, v10.4s, v11.4s
+	WORD $0x4e35d695 // fadd v21.4s, v20.4s, v21.4s
+	WORD $0x4e2fd50f // fadd v15.4s, v8.4s, v15.4s
+	WORD $0x4e30d590 // fadd v16.4s, v12.4s, v16.4s
+	WORD $0x4e2bd54b // fadd v11.4s, v10.4s, v11.4s
+	WORD $0x4e30d690 // fadd v16.4s, v20.4s, v16.4s
+	WORD $0x4e2bd50b // fadd v11.4s, v8.4s, v11.4s
+	WORD $0x6e301eb5 // eor v21.16b, v21.16b, v16.16b
+	WORD $0x6e2b1def // eor v15.16b, v15.16b, v11.16b
+	WORD $0x4eaf1eb5 // orr v21.16b, v21.16b, v15.16b
+	WORD $0x3dc078af // ldr q15, [x5, #480]
+	WORD $0x6eaf34cf // cmhi v15.4s, v6.4s, v15.4s
+	WORD $0x4eaf1eb5 // orr v21.16b, v21.16b, v15.16b
+	WORD $0x6eb0aab5 // umaxv s21, v21.4s
+	WORD $0x0e043ea6 // mov w6, v21.s[0]
 	CMPW $0, R6
 	BNE doubtful
-	WORD $0x3d80002f // str q15, [x1]
-	WORD $0x3d800433 // str q19, [x1, #16]
+	WORD $0x3d800030 // str q16, [x1]
+	WORD $0x3d80042b // str q11, [x1, #16]
 going:
 	ADD $32, R1
 	ADD $32, R2
@@ -2064,326 +2064,326 @@ going:
 	BGE many
 	JMP single
 doubtful:
-	WORD $0xfd400053 // ldr d19, [x2]
-	WORD $0xfd40044f // ldr d15, [x2, #8]
-	WORD $0xfd400847 // ldr d7, [x2, #16]
-	WORD $0xfd400c50 // ldr d16, [x2, #24]
-	WORD $0x0e617a66 // fcvtl v6.2d, v19.2s
-	WORD $0x0e6179e5 // fcvtl v5.2d, v15.2s
-	WORD $0x0e6178f5 // fcvtl v21.2d, v7.2s
-	WORD $0x0e617a0a // fcvtl v10.2d, v16.2s
-	WORD $0x3dc07cad // ldr q13, [x5, #496]
-	WORD $0x3dc07ca8 // ldr q8, [x5, #496]
-	WORD $0x3dc07cab // ldr q11, [x5, #496]
+	WORD $0xfd40004b // ldr d11, [x2]
+	WORD $0xfd400450 // ldr d16, [x2, #8]
+	WORD $0xfd400855 // ldr d21, [x2, #16]
+	WORD $0xfd400c4f // ldr d15, [x2, #24]
+	WORD $0x0e617966 // fcvtl v6.2d, v11.2s
+	WORD $0x0e617a08 // fcvtl v8.2d, v16.2s
+	WORD $0x0e617ab4 // fcvtl v20.2d, v21.2s
+	WORD $0x0e6179ea // fcvtl v10.2d, v15.2s
+	WORD $0x3dc07cac // ldr q12, [x5, #496]
+	WORD $0x3dc07cb3 // ldr q19, [x5, #496]
 	WORD $0x3dc07cb2 // ldr q18, [x5, #496]
-	WORD $0x6eed84cd // sub v13.2d, v6.2d, v13.2d
-	WORD $0x6ee884a8 // sub v8.2d, v5.2d, v8.2d
-	WORD $0x6eeb86ab // sub v11.2d, v21.2d, v11.2d
-	WORD $0x6ef28552 // sub v18.2d, v10.2d, v18.2d
-	WORD $0x6f4c05aa // ushr v10.2d, v13.2d, #52
-	WORD $0x6f4c0515 // ushr v21.2d, v8.2d, #52
-	WORD $0x6f4c0565 // ushr v5.2d, v11.2d, #52
-	WORD $0x6f4c0646 // ushr v6.2d, v18.2d, #52
-	WORD $0x3dc080ac // ldr q12, [x5, #512]
+	WORD $0x3dc07cad // ldr q13, [x5, #496]
+	WORD $0x6eec84cc // sub v12.2d, v6.2d, v12.2d
+	WORD $0x6ef38513 // sub v19.2d, v8.2d, v19.2d
+	WORD $0x6ef28692 // sub v18.2d, v20.2d, v18.2d
+	WORD $0x6eed854d // sub v13.2d, v10.2d, v13.2d
+	WORD $0x6f4c058a // ushr v10.2d, v12.2d, #52
+	WORD $0x6f4c0674 // ushr v20.2d, v19.2d, #52
+	WORD $0x6f4c0648 // ushr v8.2d, v18.2d, #52
+	WORD $0x6f4c05a6 // ushr v6.2d, v13.2d, #52
 	WORD $0x3dc080b1 // ldr q17, [x5, #512]
-	WORD $0x3dc080b4 // ldr q20, [x5, #512]
+	WORD $0x3dc080ae // ldr q14, [x5, #512]
+	WORD $0x3dc080a5 // ldr q5, [x5, #512]
 	WORD $0x3dc080a9 // ldr q9, [x5, #512]
-	WORD $0x4eac1d4c // orr v12.16b, v10.16b, v12.16b
-	WORD $0x4eb11eb1 // orr v17.16b, v21.16b, v17.16b
-	WORD $0x4eb41cb4 // orr v20.16b, v5.16b, v20.16b
+	WORD $0x4eb11d51 // orr v17.16b, v10.16b, v17.16b
+	WORD $0x4eae1e8e // orr v14.16b, v20.16b, v14.16b
+	WORD $0x4ea51d05 // orr v5.16b, v8.16b, v5.16b
 	WORD $0x4ea91cc9 // orr v9.16b, v6.16b, v9.16b
 	WORD $0x3dc084a6 // ldr q6, [x5, #528]
-	WORD $0x3dc084a5 // ldr q5, [x5, #528]
-	WORD $0x3dc084b5 // ldr q21, [x5, #528]
+	WORD $0x3dc084a8 // ldr q8, [x5, #528]
+	WORD $0x3dc084b4 // ldr q20, [x5, #528]
 	WORD $0x3dc084aa // ldr q10, [x5, #528]
-	WORD $0x4ee6d586 // fsub v6.2d, v12.2d, v6.2d
-	WORD $0x4ee5d625 // fsub v5.2d, v17.2d, v5.2d
-	WORD $0x4ef5d695 // fsub v21.2d, v20.2d, v21.2d
+	WORD $0x4ee6d626 // fsub v6.2d, v17.2d, v6.2d
+	WORD $0x4ee8d5c8 // fsub v8.2d, v14.2d, v8.2d
+	WORD $0x4ef4d4b4 // fsub v20.2d, v5.2d, v20.2d
 	WORD $0x4eead52a // fsub v10.2d, v9.2d, v10.2d
 	WORD $0x3dc088a9 // ldr q9, [x5, #544]
-	WORD $0x3dc088b4 // ldr q20, [x5, #544]
+	WORD $0x3dc088a5 // ldr q5, [x5, #544]
+	WORD $0x3dc088ae // ldr q14, [x5, #544]
 	WORD $0x3dc088b1 // ldr q17, [x5, #544]
-	WORD $0x3dc088ac // ldr q12, [x5, #544]
-	WORD $0x4e291da9 // and v9.16b, v13.16b, v9.16b
-	WORD $0x4e341d14 // and v20.16b, v8.16b, v20.16b
-	WORD $0x4e311d71 // and v17.16b, v11.16b, v17.16b
-	WORD $0x4e2c1e4c // and v12.16b, v18.16b, v12.16b
+	WORD $0x4e291d89 // and v9.16b, v12.16b, v9.16b
+	WORD $0x4e251e65 // and v5.16b, v19.16b, v5.16b
+	WORD $0x4e2e1e4e // and v14.16b, v18.16b, v14.16b
+	WORD $0x4e311db1 // and v17.16b, v13.16b, v17.16b
 	WORD $0x3dc08ca4 // ldr q4, [x5, #560]
-	WORD $0x3dc08cae // ldr q14, [x5, #560]
+	WORD $0x3dc08ca7 // ldr q7, [x5, #560]
+	WORD $0x3dc08cb6 // ldr q22, [x5, #560]
 	WORD $0x3dc08cb7 // ldr q23, [x5, #560]
-	WORD $0x3dc08cb8 // ldr q24, [x5, #560]
 	WORD $0x4ee48524 // add v4.2d, v9.2d, v4.2d
-	WORD $0x4eee868e // add v14.2d, v20.2d, v14.2d
+	WORD $0x4ee784a7 // add v7.2d, v5.2d, v7.2d
+	WORD $0x4ef685d6 // add v22.2d, v14.2d, v22.2d
 	WORD $0x4ef78637 // add v23.2d, v17.2d, v23.2d
-	WORD $0x4ef88598 // add v24.2d, v12.2d, v24.2d
-	WORD $0x6f5005ad // ushr v13.2d, v13.2d, #48
-	WORD $0x6f500508 // ushr v8.2d, v8.2d, #48
-	WORD $0x6f50056b // ushr v11.2d, v11.2d, #48
+	WORD $0x6f50058c // ushr v12.2d, v12.2d, #48
+	WORD $0x6f500673 // ushr v19.2d, v19.2d, #48
 	WORD $0x6f500652 // ushr v18.2d, v18.2d, #48
-	WORD $0x3dc090ac // ldr q12, [x5, #576]
+	WORD $0x6f5005ad // ushr v13.2d, v13.2d, #48
 	WORD $0x3dc090b1 // ldr q17, [x5, #576]
-	WORD $0x3dc090b4 // ldr q20, [x5, #576]
+	WORD $0x3dc090ae // ldr q14, [x5, #576]
+	WORD $0x3dc090a5 // ldr q5, [x5, #576]
 	WORD $0x3dc090a9 // ldr q9, [x5, #576]
-	WORD $0x4e2c1dac // and v12.16b, v13.16b, v12.16b
-	WORD $0x4e311d11 // and v17.16b, v8.16b, v17.16b
-	WORD $0x4e341d74 // and v20.16b, v11.16b, v20.16b
-	WORD $0x4e291e49 // and v9.16b, v18.16b, v9.16b
-	WORD $0x4e083d86 // mov x6, v12.d[0]
-	WORD $0x4e083e27 // mov x7, v17.d[0]
-	WORD $0x4e083e88 // mov x8, v20.d[0]
+	WORD $0x4e311d91 // and v17.16b, v12.16b, v17.16b
+	WORD $0x4e2e1e6e // and v14.16b, v19.16b, v14.16b
+	WORD $0x4e251e45 // and v5.16b, v18.16b, v5.16b
+	WORD $0x4e291da9 // and v9.16b, v13.16b, v9.16b
+	WORD $0x4e083e26 // mov x6, v17.d[0]
+	WORD $0x4e083dc7 // mov x7, v14.d[0]
+	WORD $0x4e083ca8 // mov x8, v5.d[0]
 	WORD $0x4e083d29 // mov x9, v9.d[0]
-	WORD $0x4e183d8a // mov x10, v12.d[1]
-	WORD $0x4e183e2b // mov x11, v17.d[1]
-	WORD $0x4e183e8c // mov x12, v20.d[1]
+	WORD $0x4e183e2a // mov x10, v17.d[1]
+	WORD $0x4e183dcb // mov x11, v14.d[1]
+	WORD $0x4e183cac // mov x12, v5.d[1]
 	WORD $0x4e183d2d // mov x13, v9.d[1]
 	WORD $0xfc667869 // ldr d9, [x3, x6, lsl #3]
-	WORD $0xfc677874 // ldr d20, [x3, x7, lsl #3]
-	WORD $0xfc687871 // ldr d17, [x3, x8, lsl #3]
-	WORD $0xfc69786c // ldr d12, [x3, x9, lsl #3]
-	WORD $0xfc6a7876 // ldr d22, [x3, x10, lsl #3]
+	WORD $0xfc677865 // ldr d5, [x3, x7, lsl #3]
+	WORD $0xfc68786e // ldr d14, [x3, x8, lsl #3]
+	WORD $0xfc697871 // ldr d17, [x3, x9, lsl #3]
+	WORD $0xfc6a7878 // ldr d24, [x3, x10, lsl #3]
 	WORD $0xfc6b7879 // ldr d25, [x3, x11, lsl #3]
 	WORD $0xfc6c787a // ldr d26, [x3, x12, lsl #3]
 	WORD $0xfc6d787b // ldr d27, [x3, x13, lsl #3]
-	WORD $0x4ed63936 // zip1 v22.2d, v9.2d, v22.2d
-	WORD $0x4ed93a99 // zip1 v25.2d, v20.2d, v25.2d
-	WORD $0x4eda3a3a // zip1 v26.2d, v17.2d, v26.2d
-	WORD $0x4edb399b // zip1 v27.2d, v12.2d, v27.2d
-	WORD $0x3dc094ac // ldr q12, [x5, #592]
+	WORD $0x4ed83938 // zip1 v24.2d, v9.2d, v24.2d
+	WORD $0x4ed938b9 // zip1 v25.2d, v5.2d, v25.2d
+	WORD $0x4eda39da // zip1 v26.2d, v14.2d, v26.2d
+	WORD $0x4edb3a3b // zip1 v27.2d, v17.2d, v27.2d
 	WORD $0x3dc094b1 // ldr q17, [x5, #592]
-	WORD $0x3dc094b4 // ldr q20, [x5, #592]
+	WORD $0x3dc094ae // ldr q14, [x5, #592]
+	WORD $0x3dc094a5 // ldr q5, [x5, #592]
 	WORD $0x3dc094a9 // ldr q9, [x5, #592]
-	WORD $0x4e76cc8c // fmla v12.2d, v4.2d, v22.2d
-	WORD $0x4e79cdd1 // fmla v17.2d, v14.2d, v25.2d
-	WORD $0x4e7acef4 // fmla v20.2d, v23.2d, v26.2d
-	WORD $0x4e7bcf09 // fmla v9.2d, v24.2d, v27.2d
+	WORD $0x4e78cc91 // fmla v17.2d, v4.2d, v24.2d
+	WORD $0x4e79ccee // fmla v14.2d, v7.2d, v25.2d
+	WORD $0x4e7acec5 // fmla v5.2d, v22.2d, v26.2d
+	WORD $0x4e7bcee9 // fmla v9.2d, v23.2d, v27.2d
 	WORD $0x3dc098bb // ldr q27, [x5, #608]
-	WORD $0x3dc098b8 // ldr q24, [x5, #608]
-	WORD $0x3dc098ba // ldr q26, [x5, #608]
 	WORD $0x3dc098b7 // ldr q23, [x5, #608]
+	WORD $0x3dc098ba // ldr q26, [x5, #608]
+	WORD $0x3dc098b6 // ldr q22, [x5, #608]
 	WORD $0x3dc090b9 // ldr q25, [x5, #576]
-	WORD $0x3dc090ae // ldr q14, [x5, #576]
-	WORD $0x3dc090b6 // ldr q22, [x5, #576]
+	WORD $0x3dc090a7 // ldr q7, [x5, #576]
+	WORD $0x3dc090b8 // ldr q24, [x5, #576]
 	WORD $0x3dc090a4 // ldr q4, [x5, #576]
-	WORD $0x4e391db9 // and v25.16b, v13.16b, v25.16b
-	WORD $0x4e2e1d0e // and v14.16b, v8.16b, v14.16b
-	WORD $0x4e361d76 // and v22.16b, v11.16b, v22.16b
-	WORD $0x4e241e44 // and v4.16b, v18.16b, v4.16b
+	WORD $0x4e391d99 // and v25.16b, v12.16b, v25.16b
+	WORD $0x4e271e67 // and v7.16b, v19.16b, v7.16b
+	WORD $0x4e381e58 // and v24.16b, v18.16b, v24.16b
+	WORD $0x4e241da4 // and v4.16b, v13.16b, v4.16b
 	WORD $0x4e083f2d // mov x13, v25.d[0]
-	WORD $0x4e083dcc // mov x12, v14.d[0]
-	WORD $0x4e083ecb // mov x11, v22.d[0]
+	WORD $0x4e083cec // mov x12, v7.d[0]
+	WORD $0x4e083f0b // mov x11, v24.d[0]
 	WORD $0x4e083c8a // mov x10, v4.d[0]
 	WORD $0x4e183f29 // mov x9, v25.d[1]
-	WORD $0x4e183dc8 // mov x8, v14.d[1]
-	WORD $0x4e183ec7 // mov x7, v22.d[1]
+	WORD $0x4e183ce8 // mov x8, v7.d[1]
+	WORD $0x4e183f07 // mov x7, v24.d[1]
 	WORD $0x4e183c86 // mov x6, v4.d[1]
 	WORD $0xfc6d7884 // ldr d4, [x4, x13, lsl #3]
-	WORD $0xfc6c7896 // ldr d22, [x4, x12, lsl #3]
-	WORD $0xfc6b788e // ldr d14, [x4, x11, lsl #3]
+	WORD $0xfc6c7898 // ldr d24, [x4, x12, lsl #3]
+	WORD $0xfc6b7887 // ldr d7, [x4, x11, lsl #3]
 	WORD $0xfc6a7899 // ldr d25, [x4, x10, lsl #3]
-	WORD $0xfc697892 // ldr d18, [x4, x9, lsl #3]
-	WORD $0xfc68788b // ldr d11, [x4, x8, lsl #3]
-	WORD $0xfc677888 // ldr d8, [x4, x7, lsl #3]
-	WORD $0xfc66788d // ldr d13, [x4, x6, lsl #3]
-	WORD $0x4ed23892 // zip1 v18.2d, v4.2d, v18.2d
-	WORD $0x4ecb3acb // zip1 v11.2d, v22.2d, v11.2d
-	WORD $0x4ec839c8 // zip1 v8.2d, v14.2d, v8.2d
-	WORD $0x4ecd3b2d // zip1 v13.2d, v25.2d, v13.2d
-	WORD $0x4e7bccd2 // fmla v18.2d, v6.2d, v27.2d
-	WORD $0x4e78ccab // fmla v11.2d, v5.2d, v24.2d
-	WORD $0x4e7acea8 // fmla v8.2d, v21.2d, v26.2d
-	WORD $0x4e77cd4d // fmla v13.2d, v10.2d, v23.2d
-	WORD $0x3dc09cb7 // ldr q23, [x5, #624]
+	WORD $0xfc69788d // ldr d13, [x4, x9, lsl #3]
+	WORD $0xfc687892 // ldr d18, [x4, x8, lsl #3]
+	WORD $0xfc677893 // ldr d19, [x4, x7, lsl #3]
+	WORD $0xfc66788c // ldr d12, [x4, x6, lsl #3]
+	WORD $0x4ecd388d // zip1 v13.2d, v4.2d, v13.2d
+	WORD $0x4ed23b12 // zip1 v18.2d, v24.2d, v18.2d
+	WORD $0x4ed338f3 // zip1 v19.2d, v7.2d, v19.2d
+	WORD $0x4ecc3b2c // zip1 v12.2d, v25.2d, v12.2d
+	WORD $0x4e7bcccd // fmla v13.2d, v6.2d, v27.2d
+	WORD $0x4e77cd12 // fmla v18.2d, v8.2d, v23.2d
+	WORD $0x4e7ace93 // fmla v19.2d, v20.2d, v26.2d
+	WORD $0x4e76cd4c // fmla v12.2d, v10.2d, v22.2d
+	WORD $0x3dc09cb6 // ldr q22, [x5, #624]
 	WORD $0x3dc09cba // ldr q26, [x5, #624]
-	WORD $0x3dc09cb8 // ldr q24, [x5, #624]
+	WORD $0x3dc09cb7 // ldr q23, [x5, #624]
 	WORD $0x3dc09cbb // ldr q27, [x5, #624]
 	WORD $0x3dc0a0b9 // ldr q25, [x5, #640]
-	WORD $0x3dc0a0ae // ldr q14, [x5, #640]
-	WORD $0x3dc0a0b6 // ldr q22, [x5, #640]
+	WORD $0x3dc0a0a7 // ldr q7, [x5, #640]
+	WORD $0x3dc0a0b8 // ldr q24, [x5, #640]
 	WORD $0x3dc0a0a4 // ldr q4, [x5, #640]
-	WORD $0x4e6ccef9 // fmla v25.2d, v23.2d, v12.2d
-	WORD $0x4e71cf4e // fmla v14.2d, v26.2d, v17.2d
-	WORD $0x4e74cf16 // fmla v22.2d, v24.2d, v20.2d
+	WORD $0x4e71ced9 // fmla v25.2d, v22.2d, v17.2d
+	WORD $0x4e6ecf47 // fmla v7.2d, v26.2d, v14.2d
+	WORD $0x4e65cef8 // fmla v24.2d, v23.2d, v5.2d
 	WORD $0x4e69cf64 // fmla v4.2d, v27.2d, v9.2d
 	WORD $0x3dc0a4bb // ldr q27, [x5, #656]
-	WORD $0x3dc0a4b8 // ldr q24, [x5, #656]
-	WORD $0x3dc0a4ba // ldr q26, [x5, #656]
 	WORD $0x3dc0a4b7 // ldr q23, [x5, #656]
-	WORD $0x4e6ccf3b // fmla v27.2d, v25.2d, v12.2d
-	WORD $0x4e71cdd8 // fmla v24.2d, v14.2d, v17.2d
-	WORD $0x4e74ceda // fmla v26.2d, v22.2d, v20.2d
-	WORD $0x4e69cc97 // fmla v23.2d, v4.2d, v9.2d
+	WORD $0x3dc0a4ba // ldr q26, [x5, #656]
+	WORD $0x3dc0a4b6 // ldr q22, [x5, #656]
+	WORD $0x4e71cf3b // fmla v27.2d, v25.2d, v17.2d
+	WORD $0x4e6eccf7 // fmla v23.2d, v7.2d, v14.2d
+	WORD $0x4e65cf1a // fmla v26.2d, v24.2d, v5.2d
+	WORD $0x4e69cc96 // fmla v22.2d, v4.2d, v9.2d
 	WORD $0x3dc0a8a4 // ldr q4, [x5, #672]
-	WORD $0x3dc0a8b6 // ldr q22, [x5, #672]
-	WORD $0x3dc0a8ae // ldr q14, [x5, #672]
+	WORD $0x3dc0a8b8 // ldr q24, [x5, #672]
+	WORD $0x3dc0a8a7 // ldr q7, [x5, #672]
 	WORD $0x3dc0a8b9 // ldr q25, [x5, #672]
-	WORD $0x4e6ccf64 // fmla v4.2d, v27.2d, v12.2d
-	WORD $0x4e71cf16 // fmla v22.2d, v24.2d, v17.2d
-	WORD $0x4e74cf4e // fmla v14.2d, v26.2d, v20.2d
-	WORD $0x4e69cef9 // fmla v25.2d, v23.2d, v9.2d
-	WORD $0x3dc0acb7 // ldr q23, [x5, #688]
+	WORD $0x4e71cf64 // fmla v4.2d, v27.2d, v17.2d
+	WORD $0x4e6ecef8 // fmla v24.2d, v23.2d, v14.2d
+	WORD $0x4e65cf47 // fmla v7.2d, v26.2d, v5.2d
+	WORD $0x4e69ced9 // fmla v25.2d, v22.2d, v9.2d
+	WORD $0x3dc0acb6 // ldr q22, [x5, #688]
 	WORD $0x3dc0acba // ldr q26, [x5, #688]
-	WORD $0x3dc0acb8 // ldr q24, [x5, #688]
+	WORD $0x3dc0acb7 // ldr q23, [x5, #688]
 	WORD $0x3dc0acbb // ldr q27, [x5, #688]
-	WORD $0x4e6ccc97 // fmla v23.2d, v4.2d, v12.2d
-	WORD $0x4e71ceda // fmla v26.2d, v22.2d, v17.2d
-	WORD $0x4e74cdd8 // fmla v24.2d, v14.2d, v20.2d
+	WORD $0x4e71cc96 // fmla v22.2d, v4.2d, v17.2d
+	WORD $0x4e6ecf1a // fmla v26.2d, v24.2d, v14.2d
+	WORD $0x4e65ccf7 // fmla v23.2d, v7.2d, v5.2d
 	WORD $0x4e69cf3b // fmla v27.2d, v25.2d, v9.2d
 	WORD $0x3dc0b0b9 // ldr q25, [x5, #704]
-	WORD $0x3dc0b0ae // ldr q14, [x5, #704]
-	WORD $0x3dc0b0b6 // ldr q22, [x5, #704]
+	WORD $0x3dc0b0a7 // ldr q7, [x5, #704]
+	WORD $0x3dc0b0b8 // ldr q24, [x5, #704]
 	WORD $0x3dc0b0a4 // ldr q4, [x5, #704]
-	WORD $0x4e6ccef9 // fmla v25.2d, v23.2d, v12.2d
-	WORD $0x4e71cf4e // fmla v14.2d, v26.2d, v17.2d
-	WORD $0x4e74cf16 // fmla v22.2d, v24.2d, v20.2d
+	WORD $0x4e71ced9 // fmla v25.2d, v22.2d, v17.2d
+	WORD $0x4e6ecf47 // fmla v7.2d, v26.2d, v14.2d
+	WORD $0x4e65cef8 // fmla v24.2d, v23.2d, v5.2d
 	WORD $0x4e69cf64 // fmla v4.2d, v27.2d, v9.2d
 	WORD $0x3dc0b4bb // ldr q27, [x5, #720]
-	WORD $0x3dc0b4b8 // ldr q24, [x5, #720]
-	WORD $0x3dc0b4ba // ldr q26, [x5, #720]
 	WORD $0x3dc0b4b7 // ldr q23, [x5, #720]
-	WORD $0x4e6ccf3b // fmla v27.2d, v25.2d, v12.2d
-	WORD $0x4e71cdd8 // fmla v24.2d, v14.2d, v17.2d
-	WORD $0x4e74ceda // fmla v26.2d, v22.2d, v20.2d
-	WORD $0x4e69cc97 // fmla v23.2d, v4.2d, v9.2d
+	WORD $0x3dc0b4ba // ldr q26, [x5, #720]
+	WORD $0x3dc0b4b6 // ldr q22, [x5, #720]
+	WORD $0x4e71cf3b // fmla v27.2d, v25.2d, v17.2d
+	WORD $0x4e6eccf7 // fmla v23.2d, v7.2d, v14.2d
+	WORD $0x4e65cf1a // fmla v26.2d, v24.2d, v5.2d
+	WORD $0x4e69cc96 // fmla v22.2d, v4.2d, v9.2d
 	WORD $0x3dc0b8a4 // ldr q4, [x5, #736]
-	WORD $0x3dc0b8b6 // ldr q22, [x5, #736]
-	WORD $0x3dc0b8ae // ldr q14, [x5, #736]
+	WORD $0x3dc0b8b8 // ldr q24, [x5, #736]
+	WORD $0x3dc0b8a7 // ldr q7, [x5, #736]
 	WORD $0x3dc0b8b9 // ldr q25, [x5, #736]
-	WORD $0x4e6ccf64 // fmla v4.2d, v27.2d, v12.2d
-	WORD $0x4e71cf16 // fmla v22.2d, v24.2d, v17.2d
-	WORD $0x4e74cf4e // fmla v14.2d, v26.2d, v20.2d
-	WORD $0x4e69cef9 // fmla v25.2d, v23.2d, v9.2d
-	WORD $0x3dc0bcb7 // ldr q23, [x5, #752]
+	WORD $0x4e71cf64 // fmla v4.2d, v27.2d, v17.2d
+	WORD $0x4e6ecef8 // fmla v24.2d, v23.2d, v14.2d
+	WORD $0x4e65cf47 // fmla v7.2d, v26.2d, v5.2d
+	WORD $0x4e69ced9 // fmla v25.2d, v22.2d, v9.2d
+	WORD $0x3dc0bcb6 // ldr q22, [x5, #752]
 	WORD $0x3dc0bcba // ldr q26, [x5, #752]
-	WORD $0x3dc0bcb8 // ldr q24, [x5, #752]
+	WORD $0x3dc0bcb7 // ldr q23, [x5, #752]
 	WORD $0x3dc0bcbb // ldr q27, [x5, #752]
-	WORD $0x4e6ccc97 // fmla v23.2d, v4.2d, v12.2d
-	WORD $0x4e71ceda // fmla v26.2d, v22.2d, v17.2d
-	WORD $0x4e74cdd8 // fmla v24.2d, v14.2d, v20.2d
+	WORD $0x4e71cc96 // fmla v22.2d, v4.2d, v17.2d
+	WORD $0x4e6ecf1a // fmla v26.2d, v24.2d, v14.2d
+	WORD $0x4e65ccf7 // fmla v23.2d, v7.2d, v5.2d
 	WORD $0x4e69cf3b // fmla v27.2d, v25.2d, v9.2d
-	WORD $0x4e6cd659 // fadd v25.2d, v18.2d, v12.2d
-	WORD $0x4e71d56e // fadd v14.2d, v11.2d, v17.2d
-	WORD $0x4e74d516 // fadd v22.2d, v8.2d, v20.2d
-	WORD $0x4e69d5a4 // fadd v4.2d, v13.2d, v9.2d
+	WORD $0x4e71d5b9 // fadd v25.2d, v13.2d, v17.2d
+	WORD $0x4e6ed647 // fadd v7.2d, v18.2d, v14.2d
+	WORD $0x4e65d678 // fadd v24.2d, v19.2d, v5.2d
+	WORD $0x4e69d584 // fadd v4.2d, v12.2d, v9.2d
 	WORD $0x3dc0c0bc // ldr q28, [x5, #768]
 	WORD $0x3dc0c0bd // ldr q29, [x5, #768]
 	WORD $0x3dc0c0be // ldr q30, [x5, #768]
 	WORD $0x3dc0c0bf // ldr q31, [x5, #768]
-	WORD $0x4ef9d652 // fsub v18.2d, v18.2d, v25.2d
-	WORD $0x4eeed56b // fsub v11.2d, v11.2d, v14.2d
-	WORD $0x4ef6d508 // fsub v8.2d, v8.2d, v22.2d
-	WORD $0x4ee4d5ad // fsub v13.2d, v13.2d, v4.2d
-	WORD $0x4e6cd652 // fadd v18.2d, v18.2d, v12.2d
-	WORD $0x4e71d56b // fadd v11.2d, v11.2d, v17.2d
-	WORD $0x4e74d508 // fadd v8.2d, v8.2d, v20.2d
-	WORD $0x4e69d5ad // fadd v13.2d, v13.2d, v9.2d
-	WORD $0x4e7cccd2 // fmla v18.2d, v6.2d, v28.2d
-	WORD $0x4e7dccab // fmla v11.2d, v5.2d, v29.2d
-	WORD $0x4e7ecea8 // fmla v8.2d, v21.2d, v30.2d
-	WORD $0x4e7fcd4d // fmla v13.2d, v10.2d, v31.2d
-	WORD $0x6e6cdd8c // fmul v12.2d, v12.2d, v12.2d
+	WORD $0x4ef9d5ad // fsub v13.2d, v13.2d, v25.2d
+	WORD $0x4ee7d652 // fsub v18.2d, v18.2d, v7.2d
+	WORD $0x4ef8d673 // fsub v19.2d, v19.2d, v24.2d
+	WORD $0x4ee4d58c // fsub v12.2d, v12.2d, v4.2d
+	WORD $0x4e71d5ad // fadd v13.2d, v13.2d, v17.2d
+	WORD $0x4e6ed652 // fadd v18.2d, v18.2d, v14.2d
+	WORD $0x4e65d673 // fadd v19.2d, v19.2d, v5.2d
+	WORD $0x4e69d58c // fadd v12.2d, v12.2d, v9.2d
+	WORD $0x4e7ccccd // fmla v13.2d, v6.2d, v28.2d
+	WORD $0x4e7dcd12 // fmla v18.2d, v8.2d, v29.2d
+	WORD $0x4e7ece93 // fmla v19.2d, v20.2d, v30.2d
+	WORD $0x4e7fcd4c // fmla v12.2d, v10.2d, v31.2d
 	WORD $0x6e71de31 // fmul v17.2d, v17.2d, v17.2d
-	WORD $0x6e74de94 // fmul v20.2d, v20.2d, v20.2d
+	WORD $0x6e6eddce // fmul v14.2d, v14.2d, v14.2d
+	WORD $0x6e65dca5 // fmul v5.2d, v5.2d, v5.2d
 	WORD $0x6e69dd29 // fmul v9.2d, v9.2d, v9.2d
-	WORD $0x4e77cd92 // fmla v18.2d, v12.2d, v23.2d
-	WORD $0x4e7ace2b // fmla v11.2d, v17.2d, v26.2d
-	WORD $0x4e78ce88 // fmla v8.2d, v20.2d, v24.2d
-	WORD $0x4e7bcd2d // fmla v13.2d, v9.2d, v27.2d
-	WORD $0x4e72d73b // fadd v27.2d, v25.2d, v18.2d
-	WORD $0x4e6bd5c9 // fadd v9.2d, v14.2d, v11.2d
-	WORD $0x4e68d6d8 // fadd v24.2d, v22.2d, v8.2d
-	WORD $0x4e6dd494 // fadd v20.2d, v4.2d, v13.2d
+	WORD $0x4e76ce2d // fmla v13.2d, v17.2d, v22.2d
+	WORD $0x4e7acdd2 // fmla v18.2d, v14.2d, v26.2d
+	WORD $0x4e77ccb3 // fmla v19.2d, v5.2d, v23.2d
+	WORD $0x4e7bcd2c // fmla v12.2d, v9.2d, v27.2d
+	WORD $0x4e6dd73b // fadd v27.2d, v25.2d, v13.2d
+	WORD $0x4e72d4e9 // fadd v9.2d, v7.2d, v18.2d
+	WORD $0x4e73d717 // fadd v23.2d, v24.2d, v19.2d
+	WORD $0x4e6cd485 // fadd v5.2d, v4.2d, v12.2d
 	WORD $0x4ef9d779 // fsub v25.2d, v27.2d, v25.2d
-	WORD $0x4eeed52e // fsub v14.2d, v9.2d, v14.2d
-	WORD $0x4ef6d716 // fsub v22.2d, v24.2d, v22.2d
-	WORD $0x4ee4d684 // fsub v4.2d, v20.2d, v4.2d
-	WORD $0x4ef9d659 // fsub v25.2d, v18.2d, v25.2d
-	WORD $0x4eeed56e // fsub v14.2d, v11.2d, v14.2d
-	WORD $0x4ef6d516 // fsub v22.2d, v8.2d, v22.2d
-	WORD $0x4ee4d5a4 // fsub v4.2d, v13.2d, v4.2d
+	WORD $0x4ee7d527 // fsub v7.2d, v9.2d, v7.2d
+	WORD $0x4ef8d6f8 // fsub v24.2d, v23.2d, v24.2d
+	WORD $0x4ee4d4a4 // fsub v4.2d, v5.2d, v4.2d
+	WORD $0x4ef9d5b9 // fsub v25.2d, v13.2d, v25.2d
+	WORD $0x4ee7d647 // fsub v7.2d, v18.2d, v7.2d
+	WORD $0x4ef8d678 // fsub v24.2d, v19.2d, v24.2d
+	WORD $0x4ee4d584 // fsub v4.2d, v12.2d, v4.2d
 	WORD $0x6e3b1f39 // eor v25.16b, v25.16b, v27.16b
-	WORD $0x6e291dce // eor v14.16b, v14.16b, v9.16b
-	WORD $0x6e381ed6 // eor v22.16b, v22.16b, v24.16b
-	WORD $0x6e341c84 // eor v4.16b, v4.16b, v20.16b
+	WORD $0x6e291ce7 // eor v7.16b, v7.16b, v9.16b
+	WORD $0x6e371f18 // eor v24.16b, v24.16b, v23.16b
+	WORD $0x6e251c84 // eor v4.16b, v4.16b, v5.16b
 	WORD $0x6f410739 // ushr v25.2d, v25.2d, #63
-	WORD $0x6f4105ce // ushr v14.2d, v14.2d, #63
-	WORD $0x6f4106d6 // ushr v22.2d, v22.2d, #63
+	WORD $0x6f4104e7 // ushr v7.2d, v7.2d, #63
+	WORD $0x6f410718 // ushr v24.2d, v24.2d, #63
 	WORD $0x6f410484 // ushr v4.2d, v4.2d, #63
 	WORD $0x6ef98779 // sub v25.2d, v27.2d, v25.2d
-	WORD $0x6eee852e // sub v14.2d, v9.2d, v14.2d
-	WORD $0x6ef68716 // sub v22.2d, v24.2d, v22.2d
-	WORD $0x6ee48684 // sub v4.2d, v20.2d, v4.2d
-	WORD $0x3dc0c4b4 // ldr q20, [x5, #784]
-	WORD $0x3dc0c4b8 // ldr q24, [x5, #784]
+	WORD $0x6ee78527 // sub v7.2d, v9.2d, v7.2d
+	WORD $0x6ef886f8 // sub v24.2d, v23.2d, v24.2d
+	WORD $0x6ee484a4 // sub v4.2d, v5.2d, v4.2d
+	WORD $0x3dc0c4a5 // ldr q5, [x5, #784]
+	WORD $0x3dc0c4b7 // ldr q23, [x5, #784]
 	WORD $0x3dc0c4a9 // ldr q9, [x5, #784]
 	WORD $0x3dc0c4bb // ldr q27, [x5, #784]
-	WORD $0x4eb41f34 // orr v20.16b, v25.16b, v20.16b
-	WORD $0x4eb81dd8 // orr v24.16b, v14.16b, v24.16b
-	WORD $0x4ea91ec9 // orr v9.16b, v22.16b, v9.16b
+	WORD $0x4ea51f25 // orr v5.16b, v25.16b, v5.16b
+	WORD $0x4eb71cf7 // orr v23.16b, v7.16b, v23.16b
+	WORD $0x4ea91f09 // orr v9.16b, v24.16b, v9.16b
 	WORD $0x4ebb1c9b // orr v27.16b, v4.16b, v27.16b
-	WORD $0x0e616a94 // fcvtn v20.2s, v20.2d
-	WORD $0x0e616b18 // fcvtn v24.2s, v24.2d
+	WORD $0x0e6168a5 // fcvtn v5.2s, v5.2d
+	WORD $0x0e616af7 // fcvtn v23.2s, v23.2d
 	WORD $0x0e616929 // fcvtn v9.2s, v9.2d
 	WORD $0x0e616b7b // fcvtn v27.2s, v27.2d
 	WORD $0x3dc0c8a4 // ldr q4, [x5, #800]
-	WORD $0x3dc0c8b6 // ldr q22, [x5, #800]
-	WORD $0x3dc0c8ae // ldr q14, [x5, #800]
+	WORD $0x3dc0c8b8 // ldr q24, [x5, #800]
+	WORD $0x3dc0c8a7 // ldr q7, [x5, #800]
 	WORD $0x3dc0c8b9 // ldr q25, [x5, #800]
-	WORD $0x0e24e664 // fcmeq v4.2s, v19.2s, v4.2s
-	WORD $0x0e36e5f6 // fcmeq v22.2s, v15.2s, v22.2s
-	WORD $0x0e2ee4ee // fcmeq v14.2s, v7.2s, v14.2s
-	WORD $0x0e39e619 // fcmeq v25.2s, v16.2s, v25.2s
-	WORD $0x2e741e64 // bsl v4.8b, v19.8b, v20.8b
-	WORD $0x2e781df6 // bsl v22.8b, v15.8b, v24.8b
-	WORD $0x2e691cee // bsl v14.8b, v7.8b, v9.8b
-	WORD $0x2e7b1e19 // bsl v25.8b, v16.8b, v27.8b
+	WORD $0x0e24e564 // fcmeq v4.2s, v11.2s, v4.2s
+	WORD $0x0e38e618 // fcmeq v24.2s, v16.2s, v24.2s
+	WORD $0x0e27e6a7 // fcmeq v7.2s, v21.2s, v7.2s
+	WORD $0x0e39e5f9 // fcmeq v25.2s, v15.2s, v25.2s
+	WORD $0x2e651d64 // bsl v4.8b, v11.8b, v5.8b
+	WORD $0x2e771e18 // bsl v24.8b, v16.8b, v23.8b
+	WORD $0x2e691ea7 // bsl v7.8b, v21.8b, v9.8b
+	WORD $0x2e7b1df9 // bsl v25.8b, v15.8b, v27.8b
 	WORD $0x3dc0ccbb // ldr q27, [x5, #816]
 	WORD $0x3dc0cca9 // ldr q9, [x5, #816]
-	WORD $0x3dc0ccb8 // ldr q24, [x5, #816]
-	WORD $0x3dc0ccb4 // ldr q20, [x5, #816]
-	WORD $0x0e3be67b // fcmeq v27.2s, v19.2s, v27.2s
-	WORD $0x0e29e5e9 // fcmeq v9.2s, v15.2s, v9.2s
-	WORD $0x0e38e4f8 // fcmeq v24.2s, v7.2s, v24.2s
-	WORD $0x0e34e614 // fcmeq v20.2s, v16.2s, v20.2s
-	WORD $0x3dc0d0ad // ldr q13, [x5, #832]
-	WORD $0x3dc0d0a8 // ldr q8, [x5, #832]
-	WORD $0x3dc0d0ab // ldr q11, [x5, #832]
+	WORD $0x3dc0ccb7 // ldr q23, [x5, #816]
+	WORD $0x3dc0cca5 // ldr q5, [x5, #816]
+	WORD $0x0e3be57b // fcmeq v27.2s, v11.2s, v27.2s
+	WORD $0x0e29e609 // fcmeq v9.2s, v16.2s, v9.2s
+	WORD $0x0e37e6b7 // fcmeq v23.2s, v21.2s, v23.2s
+	WORD $0x0e25e5e5 // fcmeq v5.2s, v15.2s, v5.2s
+	WORD $0x3dc0d0ac // ldr q12, [x5, #832]
+	WORD $0x3dc0d0b3 // ldr q19, [x5, #832]
 	WORD $0x3dc0d0b2 // ldr q18, [x5, #832]
-	WORD $0x2e641dbb // bsl v27.8b, v13.8b, v4.8b
-	WORD $0x2e761d09 // bsl v9.8b, v8.8b, v22.8b
-	WORD $0x2e6e1d78 // bsl v24.8b, v11.8b, v14.8b
-	WORD $0x2e791e54 // bsl v20.8b, v18.8b, v25.8b
+	WORD $0x3dc0d0ad // ldr q13, [x5, #832]
+	WORD $0x2e641d9b // bsl v27.8b, v12.8b, v4.8b
+	WORD $0x2e781e69 // bsl v9.8b, v19.8b, v24.8b
+	WORD $0x2e671e57 // bsl v23.8b, v18.8b, v7.8b
+	WORD $0x2e791da5 // bsl v5.8b, v13.8b, v25.8b
 	WORD $0x3dc0ccb9 // ldr q25, [x5, #816]
+	WORD $0x3dc0ccad // ldr q13, [x5, #816]
+	WORD $0x3dc0cca7 // ldr q7, [x5, #816]
 	WORD $0x3dc0ccb2 // ldr q18, [x5, #816]
-	WORD $0x3dc0ccae // ldr q14, [x5, #816]
-	WORD $0x3dc0ccab // ldr q11, [x5, #816]
-	WORD $0x2e39e679 // fcmge v25.2s, v19.2s, v25.2s
+	WORD $0x2e39e579 // fcmge v25.2s, v11.2s, v25.2s
+	WORD $0x2e2de60d // fcmge v13.2s, v16.2s, v13.2s
+	WORD $0x2e27e6a7 // fcmge v7.2s, v21.2s, v7.2s
 	WORD $0x2e32e5f2 // fcmge v18.2s, v15.2s, v18.2s
-	WORD $0x2e2ee4ee // fcmge v14.2s, v7.2s, v14.2s
-	WORD $0x2e2be60b // fcmge v11.2s, v16.2s, v11.2s
-	WORD $0x3dc0d4b0 // ldr q16, [x5, #848]
-	WORD $0x3dc0d4a7 // ldr q7, [x5, #848]
 	WORD $0x3dc0d4af // ldr q15, [x5, #848]
-	WORD $0x3dc0d4b3 // ldr q19, [x5, #848]
-	WORD $0x2e701f79 // bsl v25.8b, v27.8b, v16.8b
-	WORD $0x2e671d32 // bsl v18.8b, v9.8b, v7.8b
-	WORD $0x2e6f1f0e // bsl v14.8b, v24.8b, v15.8b
-	WORD $0x2e731e8b // bsl v11.8b, v20.8b, v19.8b
-	WORD $0x0e39e733 // fcmeq v19.2s, v25.2s, v25.2s
-	WORD $0x0e32e654 // fcmeq v20.2s, v18.2s, v18.2s
-	WORD $0x0e2ee5cf // fcmeq v15.2s, v14.2s, v14.2s
-	WORD $0x0e2be578 // fcmeq v24.2s, v11.2s, v11.2s
-	WORD $0x3dc0d4a7 // ldr q7, [x5, #848]
-	WORD $0x3dc0d4a9 // ldr q9, [x5, #848]
+	WORD $0x3dc0d4b5 // ldr q21, [x5, #848]
 	WORD $0x3dc0d4b0 // ldr q16, [x5, #848]
+	WORD $0x3dc0d4ab // ldr q11, [x5, #848]
+	WORD $0x2e6f1f79 // bsl v25.8b, v27.8b, v15.8b
+	WORD $0x2e751d2d // bsl v13.8b, v9.8b, v21.8b
+	WORD $0x2e701ee7 // bsl v7.8b, v23.8b, v16.8b
+	WORD $0x2e6b1cb2 // bsl v18.8b, v5.8b, v11.8b
+	WORD $0x0e39e72b // fcmeq v11.2s, v25.2s, v25.2s
+	WORD $0x0e2de5a5 // fcmeq v5.2s, v13.2s, v13.2s
+	WORD $0x0e27e4f0 // fcmeq v16.2s, v7.2s, v7.2s
+	WORD $0x0e32e657 // fcmeq v23.2s, v18.2s, v18.2s
+	WORD $0x3dc0d4b5 // ldr q21, [x5, #848]
+	WORD $0x3dc0d4a9 // ldr q9, [x5, #848]
+	WORD $0x3dc0d4af // ldr q15, [x5, #848]
 	WORD $0x3dc0d4bb // ldr q27, [x5, #848]
-	WORD $0x2e671f33 // bsl v19.8b, v25.8b, v7.8b
-	WORD $0x2e691e54 // bsl v20.8b, v18.8b, v9.8b
-	WORD $0x2e701dcf // bsl v15.8b, v14.8b, v16.8b
-	WORD $0x2e7b1d78 // bsl v24.8b, v11.8b, v27.8b
-	WORD $0xfd000033 // str d19, [x1]
-	WORD $0xfd000434 // str d20, [x1, #8]
-	WORD $0xfd00082f // str d15, [x1, #16]
-	WORD $0xfd000c38 // str d24, [x1, #24]
+	WORD $0x2e751f2b // bsl v11.8b, v25.8b, v21.8b
+	WORD $0x2e691da5 // bsl v5.8b, v13.8b, v9.8b
+	WORD $0x2e6f1cf0 // bsl v16.8b, v7.8b, v15.8b
+	WORD $0x2e7b1e57 // bsl v23.8b, v18.8b, v27.8b
+	WORD $0xfd00002b // str d11, [x1]
+	WORD $0xfd000425 // str d5, [x1, #8]
+	WORD $0xfd000830 // str d16, [x1, #16]
+	WORD $0xfd000c37 // str d23, [x1, #24]
 	JMP going
 single:
 	ADDS $8, R0, R0
@@ -2391,86 +2391,86 @@ single:
 	SUBS $2, R0, R0
 	BLT rest
 one:
-	WORD $0xfd400058 // ldr d24, [x2]
-	WORD $0x0e617b0f // fcvtl v15.2d, v24.2s
-	WORD $0x3dc07cb4 // ldr q20, [x5, #496]
-	WORD $0x6ef485f4 // sub v20.2d, v15.2d, v20.2d
-	WORD $0x6f4c068f // ushr v15.2d, v20.2d, #52
-	WORD $0x3dc080b3 // ldr q19, [x5, #512]
-	WORD $0x4eb31df3 // orr v19.16b, v15.16b, v19.16b
-	WORD $0x3dc084af // ldr q15, [x5, #528]
-	WORD $0x4eefd66f // fsub v15.2d, v19.2d, v15.2d
-	WORD $0x3dc088b3 // ldr q19, [x5, #544]
-	WORD $0x4e331e93 // and v19.16b, v20.16b, v19.16b
+	WORD $0xfd400057 // ldr d23, [x2]
+	WORD $0x0e617af0 // fcvtl v16.2d, v23.2s
+	WORD $0x3dc07ca5 // ldr q5, [x5, #496]
+	WORD $0x6ee58605 // sub v5.2d, v16.2d, v5.2d
+	WORD $0x6f4c04b0 // ushr v16.2d, v5.2d, #52
+	WORD $0x3dc080ab // ldr q11, [x5, #512]
+	WORD $0x4eab1e0b // orr v11.16b, v16.16b, v11.16b
+	WORD $0x3dc084b0 // ldr q16, [x5, #528]
+	WORD $0x4ef0d570 // fsub v16.2d, v11.2d, v16.2d
+	WORD $0x3dc088ab // ldr q11, [x5, #544]
+	WORD $0x4e2b1cab // and v11.16b, v5.16b, v11.16b
 	WORD $0x3dc08cbb // ldr q27, [x5, #560]
-	WORD $0x4efb867b // add v27.2d, v19.2d, v27.2d
-	WORD $0x6f500694 // ushr v20.2d, v20.2d, #48
-	WORD $0x3dc090b3 // ldr q19, [x5, #576]
-	WORD $0x4e331e93 // and v19.16b, v20.16b, v19.16b
-	WORD $0x4e083e66 // mov x6, v19.d[0]
-	WORD $0x4e183e67 // mov x7, v19.d[1]
-	WORD $0xfc667873 // ldr d19, [x3, x6, lsl #3]
-	WORD $0xfc67786b // ldr d11, [x3, x7, lsl #3]
-	WORD $0x4ecb3a6b // zip1 v11.2d, v19.2d, v11.2d
-	WORD $0x3dc094b3 // ldr q19, [x5, #592]
-	WORD $0x4e6bcf73 // fmla v19.2d, v27.2d, v11.2d
-	WORD $0x3dc098ab // ldr q11, [x5, #608]
+	WORD $0x4efb857b // add v27.2d, v11.2d, v27.2d
+	WORD $0x6f5004a5 // ushr v5.2d, v5.2d, #48
+	WORD $0x3dc090ab // ldr q11, [x5, #576]
+	WORD $0x4e2b1cab // and v11.16b, v5.16b, v11.16b
+	WORD $0x4e083d66 // mov x6, v11.d[0]
+	WORD $0x4e183d67 // mov x7, v11.d[1]
+	WORD $0xfc66786b // ldr d11, [x3, x6, lsl #3]
+	WORD $0xfc677872 // ldr d18, [x3, x7, lsl #3]
+	WORD $0x4ed23972 // zip1 v18.2d, v11.2d, v18.2d
+	WORD $0x3dc094ab // ldr q11, [x5, #592]
+	WORD $0x4e72cf6b // fmla v11.2d, v27.2d, v18.2d
+	WORD $0x3dc098b2 // ldr q18, [x5, #608]
 	WORD $0x3dc090bb // ldr q27, [x5, #576]
-	WORD $0x4e3b1e9b // and v27.16b, v20.16b, v27.16b
+	WORD $0x4e3b1cbb // and v27.16b, v5.16b, v27.16b
 	WORD $0x4e083f67 // mov x7, v27.d[0]
 	WORD $0x4e183f66 // mov x6, v27.d[1]
 	WORD $0xfc67789b // ldr d27, [x4, x7, lsl #3]
-	WORD $0xfc667894 // ldr d20, [x4, x6, lsl #3]
-	WORD $0x4ed43b74 // zip1 v20.2d, v27.2d, v20.2d
-	WORD $0x4e6bcdf4 // fmla v20.2d, v15.2d, v11.2d
-	WORD $0x3dc09cab // ldr q11, [x5, #624]
+	WORD $0xfc667885 // ldr d5, [x4, x6, lsl #3]
+	WORD $0x4ec53b65 // zip1 v5.2d, v27.2d, v5.2d
+	WORD $0x4e72ce05 // fmla v5.2d, v16.2d, v18.2d
+	WORD $0x3dc09cb2 // ldr q18, [x5, #624]
 	WORD $0x3dc0a0bb // ldr q27, [x5, #640]
-	WORD $0x4e73cd7b // fmla v27.2d, v11.2d, v19.2d
-	WORD $0x3dc0a4ab // ldr q11, [x5, #656]
-	WORD $0x4e73cf6b // fmla v11.2d, v27.2d, v19.2d
+	WORD $0x4e6bce5b // fmla v27.2d, v18.2d, v11.2d
+	WORD $0x3dc0a4b2 // ldr q18, [x5, #656]
+	WORD $0x4e6bcf72 // fmla v18.2d, v27.2d, v11.2d
 	WORD $0x3dc0a8bb // ldr q27, [x5, #672]
-	WORD $0x4e73cd7b // fmla v27.2d, v11.2d, v19.2d
-	WORD $0x3dc0acab // ldr q11, [x5, #688]
-	WORD $0x4e73cf6b // fmla v11.2d, v27.2d, v19.2d
+	WORD $0x4e6bce5b // fmla v27.2d, v18.2d, v11.2d
+	WORD $0x3dc0acb2 // ldr q18, [x5, #688]
+	WORD $0x4e6bcf72 // fmla v18.2d, v27.2d, v11.2d
 	WORD $0x3dc0b0bb // ldr q27, [x5, #704]
-	WORD $0x4e73cd7b // fmla v27.2d, v11.2d, v19.2d
-	WORD $0x3dc0b4ab // ldr q11, [x5, #720]
-	WORD $0x4e73cf6b // fmla v11.2d, v27.2d, v19.2d
+	WORD $0x4e6bce5b // fmla v27.2d, v18.2d, v11.2d
+	WORD $0x3dc0b4b2 // ldr q18, [x5, #720]
+	WORD $0x4e6bcf72 // fmla v18.2d, v27.2d, v11.2d
 	WORD $0x3dc0b8bb // ldr q27, [x5, #736]
-	WORD $0x4e73cd7b // fmla v27.2d, v11.2d, v19.2d
-	WORD $0x3dc0bcab // ldr q11, [x5, #752]
-	WORD $0x4e73cf6b // fmla v11.2d, v27.2d, v19.2d
-	WORD $0x4e73d69b // fadd v27.2d, v20.2d, v19.2d
-	WORD $0x3dc0c0b0 // ldr q16, [x5, #768]
-	WORD $0x4efbd694 // fsub v20.2d, v20.2d, v27.2d
-	WORD $0x4e73d694 // fadd v20.2d, v20.2d, v19.2d
-	WORD $0x4e70cdf4 // fmla v20.2d, v15.2d, v16.2d
-	WORD $0x6e73de73 // fmul v19.2d, v19.2d, v19.2d
-	WORD $0x4e6bce74 // fmla v20.2d, v19.2d, v11.2d
-	WORD $0x4e74d76b // fadd v11.2d, v27.2d, v20.2d
-	WORD $0x4efbd57b // fsub v27.2d, v11.2d, v27.2d
-	WORD $0x4efbd69b // fsub v27.2d, v20.2d, v27.2d
-	WORD $0x6e2b1f7b // eor v27.16b, v27.16b, v11.16b
+	WORD $0x4e6bce5b // fmla v27.2d, v18.2d, v11.2d
+	WORD $0x3dc0bcb2 // ldr q18, [x5, #752]
+	WORD $0x4e6bcf72 // fmla v18.2d, v27.2d, v11.2d
+	WORD $0x4e6bd4bb // fadd v27.2d, v5.2d, v11.2d
+	WORD $0x3dc0c0af // ldr q15, [x5, #768]
+	WORD $0x4efbd4a5 // fsub v5.2d, v5.2d, v27.2d
+	WORD $0x4e6bd4a5 // fadd v5.2d, v5.2d, v11.2d
+	WORD $0x4e6fce05 // fmla v5.2d, v16.2d, v15.2d
+	WORD $0x6e6bdd6b // fmul v11.2d, v11.2d, v11.2d
+	WORD $0x4e72cd65 // fmla v5.2d, v11.2d, v18.2d
+	WORD $0x4e65d772 // fadd v18.2d, v27.2d, v5.2d
+	WORD $0x4efbd65b // fsub v27.2d, v18.2d, v27.2d
+	WORD $0x4efbd4bb // fsub v27.2d, v5.2d, v27.2d
+	WORD $0x6e321f7b // eor v27.16b, v27.16b, v18.16b
 	WORD $0x6f41077b // ushr v27.2d, v27.2d, #63
-	WORD $0x6efb857b // sub v27.2d, v11.2d, v27.2d
-	WORD $0x3dc0c4ab // ldr q11, [x5, #784]
-	WORD $0x4eab1f6b // orr v11.16b, v27.16b, v11.16b
-	WORD $0x0e61696b // fcvtn v11.2s, v11.2d
+	WORD $0x6efb865b // sub v27.2d, v18.2d, v27.2d
+	WORD $0x3dc0c4b2 // ldr q18, [x5, #784]
+	WORD $0x4eb21f72 // orr v18.16b, v27.16b, v18.16b
+	WORD $0x0e616a52 // fcvtn v18.2s, v18.2d
 	WORD $0x3dc0c8bb // ldr q27, [x5, #800]
-	WORD $0x0e3be71b // fcmeq v27.2s, v24.2s, v27.2s
-	WORD $0x2e6b1f1b // bsl v27.8b, v24.8b, v11.8b
-	WORD $0x3dc0ccab // ldr q11, [x5, #816]
-	WORD $0x0e2be70b // fcmeq v11.2s, v24.2s, v11.2s
-	WORD $0x3dc0d0b4 // ldr q20, [x5, #832]
-	WORD $0x2e7b1e8b // bsl v11.8b, v20.8b, v27.8b
+	WORD $0x0e3be6fb // fcmeq v27.2s, v23.2s, v27.2s
+	WORD $0x2e721efb // bsl v27.8b, v23.8b, v18.8b
+	WORD $0x3dc0ccb2 // ldr q18, [x5, #816]
+	WORD $0x0e32e6f2 // fcmeq v18.2s, v23.2s, v18.2s
+	WORD $0x3dc0d0a5 // ldr q5, [x5, #832]
+	WORD $0x2e7b1cb2 // bsl v18.8b, v5.8b, v27.8b
 	WORD $0x3dc0ccbb // ldr q27, [x5, #816]
-	WORD $0x2e3be71b // fcmge v27.2s, v24.2s, v27.2s
-	WORD $0x3dc0d4b8 // ldr q24, [x5, #848]
-	WORD $0x2e781d7b // bsl v27.8b, v11.8b, v24.8b
-	WORD $0x0e3be778 // fcmeq v24.2s, v27.2s, v27.2s
-	WORD $0x3dc0d4ab // ldr q11, [x5, #848]
-	WORD $0x2e6b1f78 // bsl v24.8b, v27.8b, v11.8b
-	WORD $0xfd000038 // str d24, [x1]
+	WORD $0x2e3be6fb // fcmge v27.2s, v23.2s, v27.2s
+	WORD $0x3dc0d4b7 // ldr q23, [x5, #848]
+	WORD $0x2e771e5b // bsl v27.8b, v18.8b, v23.8b
+	WORD $0x0e3be777 // fcmeq v23.2s, v27.2s, v27.2s
+	WORD $0x3dc0d4b2 // ldr q18, [x5, #848]
+	WORD $0x2e721f77 // bsl v23.8b, v27.8b, v18.8b
+	WORD $0xfd000037 // str d23, [x1]
 	ADD $8, R1
 	ADD $8, R2
 	SUBS $2, R0, R0
@@ -2479,86 +2479,86 @@ rest:
 	ADDS $2, R0, R0
 	BEQ done
 element:
-	WORD $0xbd400058 // ldr s24, [x2]
-	WORD $0x0e617b0b // fcvtl v11.2d, v24.2s
+	WORD $0xbd400057 // ldr s23, [x2]
+	WORD $0x0e617af2 // fcvtl v18.2d, v23.2s
 	WORD $0x3dc07cbb // ldr q27, [x5, #496]
-	WORD $0x6efb857b // sub v27.2d, v11.2d, v27.2d
-	WORD $0x6f4c076b // ushr v11.2d, v27.2d, #52
-	WORD $0x3dc080b4 // ldr q20, [x5, #512]
-	WORD $0x4eb41d74 // orr v20.16b, v11.16b, v20.16b
-	WORD $0x3dc084ab // ldr q11, [x5, #528]
-	WORD $0x4eebd68b // fsub v11.2d, v20.2d, v11.2d
-	WORD $0x3dc088b4 // ldr q20, [x5, #544]
-	WORD $0x4e341f74 // and v20.16b, v27.16b, v20.16b
-	WORD $0x3dc08cb3 // ldr q19, [x5, #560]
-	WORD $0x4ef38693 // add v19.2d, v20.2d, v19.2d
+	WORD $0x6efb865b // sub v27.2d, v18.2d, v27.2d
+	WORD $0x6f4c0772 // ushr v18.2d, v27.2d, #52
+	WORD $0x3dc080a5 // ldr q5, [x5, #512]
+	WORD $0x4ea51e45 // orr v5.16b, v18.16b, v5.16b
+	WORD $0x3dc084b2 // ldr q18, [x5, #528]
+	WORD $0x4ef2d4b2 // fsub v18.2d, v5.2d, v18.2d
+	WORD $0x3dc088a5 // ldr q5, [x5, #544]
+	WORD $0x4e251f65 // and v5.16b, v27.16b, v5.16b
+	WORD $0x3dc08cab // ldr q11, [x5, #560]
+	WORD $0x4eeb84ab // add v11.2d, v5.2d, v11.2d
 	WORD $0x6f50077b // ushr v27.2d, v27.2d, #48
-	WORD $0x3dc090b4 // ldr q20, [x5, #576]
-	WORD $0x4e341f74 // and v20.16b, v27.16b, v20.16b
-	WORD $0x4e083e86 // mov x6, v20.d[0]
-	WORD $0x4e183e87 // mov x7, v20.d[1]
-	WORD $0xfc667874 // ldr d20, [x3, x6, lsl #3]
-	WORD $0xfc677870 // ldr d16, [x3, x7, lsl #3]
-	WORD $0x4ed03a90 // zip1 v16.2d, v20.2d, v16.2d
-	WORD $0x3dc094b4 // ldr q20, [x5, #592]
-	WORD $0x4e70ce74 // fmla v20.2d, v19.2d, v16.2d
-	WORD $0x3dc098b0 // ldr q16, [x5, #608]
-	WORD $0x3dc090b3 // ldr q19, [x5, #576]
-	WORD $0x4e331f73 // and v19.16b, v27.16b, v19.16b
-	WORD $0x4e083e67 // mov x7, v19.d[0]
-	WORD $0x4e183e66 // mov x6, v19.d[1]
-	WORD $0xfc677893 // ldr d19, [x4, x7, lsl #3]
+	WORD $0x3dc090a5 // ldr q5, [x5, #576]
+	WORD $0x4e251f65 // and v5.16b, v27.16b, v5.16b
+	WORD $0x4e083ca6 // mov x6, v5.d[0]
+	WORD $0x4e183ca7 // mov x7, v5.d[1]
+	WORD $0xfc667865 // ldr d5, [x3, x6, lsl #3]
+	WORD $0xfc67786f // ldr d15, [x3, x7, lsl #3]
+	WORD $0x4ecf38af // zip1 v15.2d, v5.2d, v15.2d
+	WORD $0x3dc094a5 // ldr q5, [x5, #592]
+	WORD $0x4e6fcd65 // fmla v5.2d, v11.2d, v15.2d
+	WORD $0x3dc098af // ldr q15, [x5, #608]
+	WORD $0x3dc090ab // ldr q11, [x5, #576]
+	WORD $0x4e2b1f6b // and v11.16b, v27.16b, v11.16b
+	WORD $0x4e083d67 // mov x7, v11.d[0]
+	WORD $0x4e183d66 // mov x6, v11.d[1]
+	WORD $0xfc67788b // ldr d11, [x4, x7, lsl #3]
 	WORD $0xfc66789b // ldr d27, [x4, x6, lsl #3]
-	WORD $0x4edb3a7b // zip1 v27.2d, v19.2d, v27.2d
-	WORD $0x4e70cd7b // fmla v27.2d, v11.2d, v16.2d
-	WORD $0x3dc09cb0 // ldr q16, [x5, #624]
-	WORD $0x3dc0a0b3 // ldr q19, [x5, #640]
-	WORD $0x4e74ce13 // fmla v19.2d, v16.2d, v20.2d
-	WORD $0x3dc0a4b0 // ldr q16, [x5, #656]
-	WORD $0x4e74ce70 // fmla v16.2d, v19.2d, v20.2d
-	WORD $0x3dc0a8b3 // ldr q19, [x5, #672]
-	WORD $0x4e74ce13 // fmla v19.2d, v16.2d, v20.2d
-	WORD $0x3dc0acb0 // ldr q16, [x5, #688]
-	WORD $0x4e74ce70 // fmla v16.2d, v19.2d, v20.2d
-	WORD $0x3dc0b0b3 // ldr q19, [x5, #704]
-	WORD $0x4e74ce13 // fmla v19.2d, v16.2d, v20.2d
-	WORD $0x3dc0b4b0 // ldr q16, [x5, #720]
-	WORD $0x4e74ce70 // fmla v16.2d, v19.2d, v20.2d
-	WORD $0x3dc0b8b3 // ldr q19, [x5, #736]
-	WORD $0x4e74ce13 // fmla v19.2d, v16.2d, v20.2d
-	WORD $0x3dc0bcb0 // ldr q16, [x5, #752]
-	WORD $0x4e74ce70 // fmla v16.2d, v19.2d, v20.2d
-	WORD $0x4e74d773 // fadd v19.2d, v27.2d, v20.2d
-	WORD $0x3dc0c0af // ldr q15, [x5, #768]
-	WORD $0x4ef3d77b // fsub v27.2d, v27.2d, v19.2d
-	WORD $0x4e74d77b // fadd v27.2d, v27.2d, v20.2d
-	WORD $0x4e6fcd7b // fmla v27.2d, v11.2d, v15.2d
-	WORD $0x6e74de94 // fmul v20.2d, v20.2d, v20.2d
-	WORD $0x4e70ce9b // fmla v27.2d, v20.2d, v16.2d
-	WORD $0x4e7bd670 // fadd v16.2d, v19.2d, v27.2d
-	WORD $0x4ef3d613 // fsub v19.2d, v16.2d, v19.2d
-	WORD $0x4ef3d773 // fsub v19.2d, v27.2d, v19.2d
-	WORD $0x6e301e73 // eor v19.16b, v19.16b, v16.16b
-	WORD $0x6f410673 // ushr v19.2d, v19.2d, #63
-	WORD $0x6ef38613 // sub v19.2d, v16.2d, v19.2d
-	WORD $0x3dc0c4b0 // ldr q16, [x5, #784]
-	WORD $0x4eb01e70 // orr v16.16b, v19.16b, v16.16b
-	WORD $0x0e616a10 // fcvtn v16.2s, v16.2d
-	WORD $0x3dc0c8b3 // ldr q19, [x5, #800]
-	WORD $0x0e33e713 // fcmeq v19.2s, v24.2s, v19.2s
-	WORD $0x2e701f13 // bsl v19.8b, v24.8b, v16.8b
-	WORD $0x3dc0ccb0 // ldr q16, [x5, #816]
-	WORD $0x0e30e710 // fcmeq v16.2s, v24.2s, v16.2s
+	WORD $0x4edb397b // zip1 v27.2d, v11.2d, v27.2d
+	WORD $0x4e6fce5b // fmla v27.2d, v18.2d, v15.2d
+	WORD $0x3dc09caf // ldr q15, [x5, #624]
+	WORD $0x3dc0a0ab // ldr q11, [x5, #640]
+	WORD $0x4e65cdeb // fmla v11.2d, v15.2d, v5.2d
+	WORD $0x3dc0a4af // ldr q15, [x5, #656]
+	WORD $0x4e65cd6f // fmla v15.2d, v11.2d, v5.2d
+	WORD $0x3dc0a8ab // ldr q11, [x5, #672]
+	WORD $0x4e65cdeb // fmla v11.2d, v15.2d, v5.2d
+	WORD $0x3dc0acaf // ldr q15, [x5, #688]
+	WORD $0x4e65cd6f // fmla v15.2d, v11.2d, v5.2d
+	WORD $0x3dc0b0ab // ldr q11, [x5, #704]
+	WORD $0x4e65cdeb // fmla v11.2d, v15.2d, v5.2d
+	WORD $0x3dc0b4af // ldr q15, [x5, #720]
+	WORD $0x4e65cd6f // fmla v15.2d, v11.2d, v5.2d
+	WORD $0x3dc0b8ab // ldr q11, [x5, #736]
+	WORD $0x4e65cdeb // fmla v11.2d, v15.2d, v5.2d
+	WORD $0x3dc0bcaf // ldr q15, [x5, #752]
+	WORD $0x4e65cd6f // fmla v15.2d, v11.2d, v5.2d
+	WORD $0x4e65d76b // fadd v11.2d, v27.2d, v5.2d
+	WORD $0x3dc0c0b0 // ldr q16, [x5, #768]
+	WORD $0x4eebd77b // fsub v27.2d, v27.2d, v11.2d
+	WORD $0x4e65d77b // fadd v27.2d, v27.2d, v5.2d
+	WORD $0x4e70ce5b // fmla v27.2d, v18.2d, v16.2d
+	WORD $0x6e65dca5 // fmul v5.2d, v5.2d, v5.2d
+	WORD $0x4e6fccbb // fmla v27.2d, v5.2d, v15.2d
+	WORD $0x4e7bd56f // fadd v15.2d, v11.2d, v27.2d
+	WORD $0x4eebd5eb // fsub v11.2d, v15.2d, v11.2d
+	WORD $0x4eebd76b // fsub v11.2d, v27.2d, v11.2d
+	WORD $0x6e2f1d6b // eor v11.16b, v11.16b, v15.16b
+	WORD $0x6f41056b // ushr v11.2d, v11.2d, #63
+	WORD $0x6eeb85eb // sub v11.2d, v15.2d, v11.2d
+	WORD $0x3dc0c4af // ldr q15, [x5, #784]
+	WORD $0x4eaf1d6f // orr v15.16b, v11.16b, v15.16b
+	WORD $0x0e6169ef // fcvtn v15.2s, v15.2d
+	WORD $0x3dc0c8ab // ldr q11, [x5, #800]
+	WORD $0x0e2be6eb // fcmeq v11.2s, v23.2s, v11.2s
+	WORD $0x2e6f1eeb // bsl v11.8b, v23.8b, v15.8b
+	WORD $0x3dc0ccaf // ldr q15, [x5, #816]
+	WORD $0x0e2fe6ef // fcmeq v15.2s, v23.2s, v15.2s
 	WORD $0x3dc0d0bb // ldr q27, [x5, #832]
-	WORD $0x2e731f70 // bsl v16.8b, v27.8b, v19.8b
-	WORD $0x3dc0ccb3 // ldr q19, [x5, #816]
-	WORD $0x2e33e713 // fcmge v19.2s, v24.2s, v19.2s
-	WORD $0x3dc0d4b8 // ldr q24, [x5, #848]
-	WORD $0x2e781e13 // bsl v19.8b, v16.8b, v24.8b
-	WORD $0x0e33e678 // fcmeq v24.2s, v19.2s, v19.2s
-	WORD $0x3dc0d4b0 // ldr q16, [x5, #848]
-	WORD $0x2e701e78 // bsl v24.8b, v19.8b, v16.8b
-	WORD $0xbd000038 // str s24, [x1]
+	WORD $0x2e6b1f6f // bsl v15.8b, v27.8b, v11.8b
+	WORD $0x3dc0ccab // ldr q11, [x5, #816]
+	WORD $0x2e2be6eb // fcmge v11.2s, v23.2s, v11.2s
+	WORD $0x3dc0d4b7 // ldr q23, [x5, #848]
+	WORD $0x2e771deb // bsl v11.8b, v15.8b, v23.8b
+	WORD $0x0e2be577 // fcmeq v23.2s, v11.2s, v11.2s
+	WORD $0x3dc0d4af // ldr q15, [x5, #848]
+	WORD $0x2e6f1d77 // bsl v23.8b, v11.8b, v15.8b
+	WORD $0xbd000037 // str s23, [x1]
 	ADD $4, R1
 	ADD $4, R2
 	SUBS $1, R0, R0
@@ -2641,178 +2641,178 @@ many:
 	WORD $0x4eac85cc // add v12.4s, v14.4s, v12.4s
 	WORD $0x3dc024ee // ldr q14, [x7, #144]
 	WORD $0x3dc024ed // ldr q13, [x7, #144]
-	WORD $0x4e0b01ce // tbl v14.16b, {v14.16b}, v11.16b
-	WORD $0x4e0c01ad // tbl v13.16b, {v13.16b}, v12.16b
+	WORD $0x6e2e856e // sub v14.16b, v11.16b, v14.16b
+	WORD $0x6e2d858d // sub v13.16b, v12.16b, v13.16b
 	WORD $0x3dc028ef // ldr q15, [x7, #160]
 	WORD $0x3dc028f0 // ldr q16, [x7, #160]
-	WORD $0x3dc02cf1 // ldr q17, [x7, #176]
-	WORD $0x3dc02cf2 // ldr q18, [x7, #176]
-	WORD $0x2e318571 // sub v17.8b, v11.8b, v17.8b
-	WORD $0x2e328592 // sub v18.8b, v12.8b, v18.8b
-	WORD $0x4e1111ee // tbx v14.16b, {v15.16b}, v17.16b
-	WORD $0x4e12120d // tbx v13.16b, {v16.16b}, v18.16b
-	WORD $0x3dc030f2 // ldr q18, [x7, #192]
-	WORD $0x3dc030f0 // ldr q16, [x7, #192]
-	WORD $0x6e2edc91 // fmul v17.4s, v4.4s, v14.4s
-	WORD $0x6e2ddcaf // fmul v15.4s, v5.4s, v13.4s
-	WORD $0x6ea0fa2c // fneg v12.4s, v17.4s
-	WORD $0x6ea0f9eb // fneg v11.4s, v15.4s
-	WORD $0x4e2ecc8c // fmla v12.4s, v4.4s, v14.4s
-	WORD $0x4e2dccab // fmla v11.4s, v5.4s, v13.4s
-	WORD $0x4eb2d631 // fsub v17.4s, v17.4s, v18.4s
-	WORD $0x4eb0d5ef // fsub v15.4s, v15.4s, v16.4s
-	WORD $0x3dc034ed // ldr q13, [x7, #208]
+	WORD $0x4e0b01eb // tbl v11.16b, {v15.16b}, v11.16b
+	WORD $0x4e0c020c // tbl v12.16b, {v16.16b}, v12.16b
+	WORD $0x3dc02cf0 // ldr q16, [x7, #176]
+	WORD $0x3dc02cef // ldr q15, [x7, #176]
+	WORD $0x4e0e120b // tbx v11.16b, {v16.16b}, v14.16b
+	WORD $0x4e0d11ec // tbx v12.16b, {v15.16b}, v13.16b
+	WORD $0x3dc030ed // ldr q13, [x7, #192]
+	WORD $0x3dc030ef // ldr q15, [x7, #192]
+	WORD $0x6e2bdc8e // fmul v14.4s, v4.4s, v11.4s
+	WORD $0x6e2cdcb0 // fmul v16.4s, v5.4s, v12.4s
+	WORD $0x6ea0f9d1 // fneg v17.4s, v14.4s
+	WORD $0x6ea0fa12 // fneg v18.4s, v16.4s
+	WORD $0x4e2bcc91 // fmla v17.4s, v4.4s, v11.4s
+	WORD $0x4e2cccb2 // fmla v18.4s, v5.4s, v12.4s
+	WORD $0x4eadd5ce // fsub v14.4s, v14.4s, v13.4s
+	WORD $0x4eafd610 // fsub v16.4s, v16.4s, v15.4s
+	WORD $0x3dc034ec // ldr q12, [x7, #208]
 	WORD $0x3dc034e5 // ldr q5, [x7, #208]
-	WORD $0x3dc018ee // ldr q14, [x7, #96]
+	WORD $0x3dc018eb // ldr q11, [x7, #96]
 	WORD $0x3dc018e4 // ldr q4, [x7, #96]
-	WORD $0x4e2e1cce // and v14.16b, v6.16b, v14.16b
+	WORD $0x4e2b1ccb // and v11.16b, v6.16b, v11.16b
 	WORD $0x4e241d04 // and v4.16b, v8.16b, v4.16b
 	WORD $0x3dc01cf3 // ldr q19, [x7, #112]
 	WORD $0x3dc01cf4 // ldr q20, [x7, #112]
-	WORD $0x4eb39dd3 // mul v19.4s, v14.4s, v19.4s
+	WORD $0x4eb39d73 // mul v19.4s, v11.4s, v19.4s
 	WORD $0x4eb49c94 // mul v20.4s, v4.4s, v20.4s
 	WORD $0x3dc020e4 // ldr q4, [x7, #128]
-	WORD $0x3dc020ee // ldr q14, [x7, #128]
+	WORD $0x3dc020eb // ldr q11, [x7, #128]
 	WORD $0x4ea48664 // add v4.4s, v19.4s, v4.4s
-	WORD $0x4eae868e // add v14.4s, v20.4s, v14.4s
-	WORD $0x3dc038f4 // ldr q20, [x7, #224]
-	WORD $0x3dc038f3 // ldr q19, [x7, #224]
-	WORD $0x4e040294 // tbl v20.16b, {v20.16b}, v4.16b
-	WORD $0x4e0e0273 // tbl v19.16b, {v19.16b}, v14.16b
-	WORD $0x3dc03cf5 // ldr q21, [x7, #240]
+	WORD $0x4eab868b // add v11.4s, v20.4s, v11.4s
+	WORD $0x3dc024f4 // ldr q20, [x7, #144]
+	WORD $0x3dc024f3 // ldr q19, [x7, #144]
+	WORD $0x6e348494 // sub v20.16b, v4.16b, v20.16b
+	WORD $0x6e338573 // sub v19.16b, v11.16b, v19.16b
+	WORD $0x3dc038f5 // ldr q21, [x7, #224]
+	WORD $0x3dc038f6 // ldr q22, [x7, #224]
+	WORD $0x4e0402a4 // tbl v4.16b, {v21.16b}, v4.16b
+	WORD $0x4e0b02cb // tbl v11.16b, {v22.16b}, v11.16b
 	WORD $0x3dc03cf6 // ldr q22, [x7, #240]
-	WORD $0x3dc02cf7 // ldr q23, [x7, #176]
-	WORD $0x3dc02cf8 // ldr q24, [x7, #176]
-	WORD $0x2e378497 // sub v23.8b, v4.8b, v23.8b
-	WORD $0x2e3885d8 // sub v24.8b, v14.8b, v24.8b
-	WORD $0x4e1712b4 // tbx v20.16b, {v21.16b}, v23.16b
-	WORD $0x4e1812d3 // tbx v19.16b, {v22.16b}, v24.16b
-	WORD $0x4e2dcd34 // fmla v20.4s, v9.4s, v13.4s
-	WORD $0x4e25cd53 // fmla v19.4s, v10.4s, v5.4s
+	WORD $0x3dc03cf5 // ldr q21, [x7, #240]
+	WORD $0x4e1412c4 // tbx v4.16b, {v22.16b}, v20.16b
+	WORD $0x4e1312ab // tbx v11.16b, {v21.16b}, v19.16b
+	WORD $0x4e2ccd24 // fmla v4.4s, v9.4s, v12.4s
+	WORD $0x4e25cd4b // fmla v11.4s, v10.4s, v5.4s
 	WORD $0x3dc040e5 // ldr q5, [x7, #256]
-	WORD $0x3dc040ed // ldr q13, [x7, #256]
-	WORD $0x3dc018f8 // ldr q24, [x7, #96]
-	WORD $0x3dc018f6 // ldr q22, [x7, #96]
-	WORD $0x4e381cd8 // and v24.16b, v6.16b, v24.16b
-	WORD $0x4e361d16 // and v22.16b, v8.16b, v22.16b
+	WORD $0x3dc040ec // ldr q12, [x7, #256]
+	WORD $0x3dc018f3 // ldr q19, [x7, #96]
+	WORD $0x3dc018f5 // ldr q21, [x7, #96]
+	WORD $0x4e331cd3 // and v19.16b, v6.16b, v19.16b
+	WORD $0x4e351d15 // and v21.16b, v8.16b, v21.16b
 	WORD $0x3dc01ce8 // ldr q8, [x7, #112]
 	WORD $0x3dc01ce6 // ldr q6, [x7, #112]
-	WORD $0x4ea89f08 // mul v8.4s, v24.4s, v8.4s
-	WORD $0x4ea69ec6 // mul v6.4s, v22.4s, v6.4s
-	WORD $0x3dc020f6 // ldr q22, [x7, #128]
-	WORD $0x3dc020f8 // ldr q24, [x7, #128]
-	WORD $0x4eb68516 // add v22.4s, v8.4s, v22.4s
-	WORD $0x4eb884d8 // add v24.4s, v6.4s, v24.4s
-	WORD $0x3dc044e6 // ldr q6, [x7, #272]
-	WORD $0x3dc044e8 // ldr q8, [x7, #272]
-	WORD $0x4e1600c6 // tbl v6.16b, {v6.16b}, v22.16b
-	WORD $0x4e180108 // tbl v8.16b, {v8.16b}, v24.16b
-	WORD $0x3dc048f7 // ldr q23, [x7, #288]
-	WORD $0x3dc048f5 // ldr q21, [x7, #288]
-	WORD $0x3dc02cee // ldr q14, [x7, #176]
-	WORD $0x3dc02ce4 // ldr q4, [x7, #176]
-	WORD $0x2e2e86ce // sub v14.8b, v22.8b, v14.8b
-	WORD $0x2e248704 // sub v4.8b, v24.8b, v4.8b
-	WORD $0x4e0e12e6 // tbx v6.16b, {v23.16b}, v14.16b
-	WORD $0x4e0412a8 // tbx v8.16b, {v21.16b}, v4.16b
-	WORD $0x4e25cd26 // fmla v6.4s, v9.4s, v5.4s
-	WORD $0x4e2dcd48 // fmla v8.4s, v10.4s, v13.4s
-	WORD $0x4e31d68d // fadd v13.4s, v20.4s, v17.4s
-	WORD $0x4e2fd66a // fadd v10.4s, v19.4s, v15.4s
-	WORD $0x4eadd694 // fsub v20.4s, v20.4s, v13.4s
-	WORD $0x4eaad673 // fsub v19.4s, v19.4s, v10.4s
-	WORD $0x4e31d694 // fadd v20.4s, v20.4s, v17.4s
-	WORD $0x4e2fd673 // fadd v19.4s, v19.4s, v15.4s
-	WORD $0x4eb1d645 // fsub v5.4s, v18.4s, v17.4s
-	WORD $0x4eafd609 // fsub v9.4s, v16.4s, v15.4s
-	WORD $0x4eb21e44 // mov v4.16b, v18.16b
-	WORD $0x4eb01e15 // mov v21.16b, v16.16b
-	WORD $0x4eb1cca4 // fmls v4.4s, v5.4s, v17.4s
-	WORD $0x4eafcd35 // fmls v21.4s, v9.4s, v15.4s
-	WORD $0x4eb1cc92 // fmls v18.4s, v4.4s, v17.4s
-	WORD $0x4eafceb0 // fmls v16.4s, v21.4s, v15.4s
-	WORD $0x4e26d686 // fadd v6.4s, v20.4s, v6.4s
-	WORD $0x4e28d668 // fadd v8.4s, v19.4s, v8.4s
-	WORD $0x4e32cd86 // fmla v6.4s, v12.4s, v18.4s
-	WORD $0x4e30cd68 // fmla v8.4s, v11.4s, v16.4s
-	WORD $0x3dc04cf0 // ldr q16, [x7, #304]
-	WORD $0x3dc04ceb // ldr q11, [x7, #304]
-	WORD $0x3dc050f2 // ldr q18, [x7, #320]
-	WORD $0x3dc050ec // ldr q12, [x7, #320]
-	WORD $0x4e31ce12 // fmla v18.4s, v16.4s, v17.4s
-	WORD $0x4e2fcd6c // fmla v12.4s, v11.4s, v15.4s
-	WORD $0x3dc054eb // ldr q11, [x7, #336]
-	WORD $0x3dc054f0 // ldr q16, [x7, #336]
-	WORD $0x4e31ce4b // fmla v11.4s, v18.4s, v17.4s
-	WORD $0x4e2fcd90 // fmla v16.4s, v12.4s, v15.4s
-	WORD $0x3dc058ec // ldr q12, [x7, #352]
-	WORD $0x3dc058f2 // ldr q18, [x7, #352]
-	WORD $0x4e31cd6c // fmla v12.4s, v11.4s, v17.4s
-	WORD $0x4e2fce12 // fmla v18.4s, v16.4s, v15.4s
-	WORD $0x3dc05cf0 // ldr q16, [x7, #368]
-	WORD $0x3dc05ceb // ldr q11, [x7, #368]
-	WORD $0x4e31cd90 // fmla v16.4s, v12.4s, v17.4s
-	WORD $0x4e2fce4b // fmla v11.4s, v18.4s, v15.4s
-	WORD $0x3dc060f2 // ldr q18, [x7, #384]
-	WORD $0x3dc060ec // ldr q12, [x7, #384]
-	WORD $0x4e31ce12 // fmla v18.4s, v16.4s, v17.4s
-	WORD $0x4e2fcd6c // fmla v12.4s, v11.4s, v15.4s
-	WORD $0x6e31de2b // fmul v11.4s, v17.4s, v17.4s
-	WORD $0x6e2fddf0 // fmul v16.4s, v15.4s, v15.4s
-	WORD $0x3dc064f3 // ldr q19, [x7, #400]
-	WORD $0x3dc064f4 // ldr q20, [x7, #400]
-	WORD $0x4e31ce53 // fmla v19.4s, v18.4s, v17.4s
-	WORD $0x4e2fcd94 // fmla v20.4s, v12.4s, v15.4s
-	WORD $0x4ead1db5 // mov v21.16b, v13.16b
-	WORD $0x4eaa1d44 // mov v4.16b, v10.16b
-	WORD $0x4e2bce75 // fmla v21.4s, v19.4s, v11.4s
-	WORD $0x4e30ce84 // fmla v4.4s, v20.4s, v16.4s
-	WORD $0x3dc068f4 // ldr q20, [x7, #416]
-	WORD $0x3dc068f3 // ldr q19, [x7, #416]
-	WORD $0x6e34de34 // fmul v20.4s, v17.4s, v20.4s
-	WORD $0x6e33ddf3 // fmul v19.4s, v15.4s, v19.4s
-	WORD $0x6e31de52 // fmul v18.4s, v18.4s, v17.4s
-	WORD $0x6e2fdd8c // fmul v12.4s, v12.4s, v15.4s
-	WORD $0x4eb5d5ad // fsub v13.4s, v13.4s, v21.4s
-	WORD $0x4ea4d54a // fsub v10.4s, v10.4s, v4.4s
-	WORD $0x4eb1ce8d // fmls v13.4s, v20.4s, v17.4s
-	WORD $0x4eafce6a // fmls v10.4s, v19.4s, v15.4s
-	WORD $0x4e2bce4d // fmla v13.4s, v18.4s, v11.4s
-	WORD $0x4e30cd8a // fmla v10.4s, v12.4s, v16.4s
-	WORD $0x4e2dd4cd // fadd v13.4s, v6.4s, v13.4s
-	WORD $0x4e2ad50a // fadd v10.4s, v8.4s, v10.4s
-	WORD $0x3dc06ce8 // ldr q8, [x7, #432]
-	WORD $0x3dc06ce6 // ldr q6, [x7, #432]
-	WORD $0x3dc070ec // ldr q12, [x7, #448]
-	WORD $0x3dc070f2 // ldr q18, [x7, #448]
-	WORD $0x4e2c1eac // and v12.16b, v21.16b, v12.16b
-	WORD $0x4e321c92 // and v18.16b, v4.16b, v18.16b
-	WORD $0x3dc074ef // ldr q15, [x7, #464]
-	WORD $0x3dc074f3 // ldr q19, [x7, #464]
-	WORD $0x6e2fdd8f // fmul v15.4s, v12.4s, v15.4s
-	WORD $0x6e33de53 // fmul v19.4s, v18.4s, v19.4s
-	WORD $0x4e28cd6f // fmla v15.4s, v11.4s, v8.4s
-	WORD $0x4e26ce13 // fmla v19.4s, v16.4s, v6.4s
-	WORD $0x4eafd5a6 // fsub v6.4s, v13.4s, v15.4s
-	WORD $0x4eb3d550 // fsub v16.4s, v10.4s, v19.4s
-	WORD $0x4e26d6a6 // fadd v6.4s, v21.4s, v6.4s
-	WORD $0x4e30d490 // fadd v16.4s, v4.4s, v16.4s
-	WORD $0x4e2fd5af // fadd v15.4s, v13.4s, v15.4s
-	WORD $0x4e33d553 // fadd v19.4s, v10.4s, v19.4s
-	WORD $0x4e2fd6af // fadd v15.4s, v21.4s, v15.4s
-	WORD $0x4e33d493 // fadd v19.4s, v4.4s, v19.4s
-	WORD $0x6e2f1cc6 // eor v6.16b, v6.16b, v15.16b
-	WORD $0x6e331e10 // eor v16.16b, v16.16b, v19.16b
-	WORD $0x4eb01cc6 // orr v6.16b, v6.16b, v16.16b
-	WORD $0x3dc078f0 // ldr q16, [x7, #480]
-	WORD $0x6eb034f0 // cmhi v16.4s, v7.4s, v16.4s
-	WORD $0x4eb01cc6 // orr v6.16b, v6.16b, v16.16b
-	WORD $0x6eb0a8c6 // umaxv s6, v6.4s
-	WORD $0x0e043cc8 // mov w8, v6.s[0]
+	WORD $0x4ea89e68 // mul v8.4s, v19.4s, v8.4s
+	WORD $0x4ea69ea6 // mul v6.4s, v21.4s, v6.4s
+	WORD $0x3dc020f5 // ldr q21, [x7, #128]
+	WORD $0x3dc020f3 // ldr q19, [x7, #128]
+	WORD $0x4eb58515 // add v21.4s, v8.4s, v21.4s
+	WORD $0x4eb384d3 // add v19.4s, v6.4s, v19.4s
+	WORD $0x3dc024e6 // ldr q6, [x7, #144]
+	WORD $0x3dc024e8 // ldr q8, [x7, #144]
+	WORD $0x6e2686a6 // sub v6.16b, v21.16b, v6.16b
+	WORD $0x6e288668 // sub v8.16b, v19.16b, v8.16b
+	WORD $0x3dc044f4 // ldr q20, [x7, #272]
+	WORD $0x3dc044f6 // ldr q22, [x7, #272]
+	WORD $0x4e150295 // tbl v21.16b, {v20.16b}, v21.16b
+	WORD $0x4e1302d3 // tbl v19.16b, {v22.16b}, v19.16b
+	WORD $0x3dc048f6 // ldr q22, [x7, #288]
+	WORD $0x3dc048f4 // ldr q20, [x7, #288]
+	WORD $0x4e0612d5 // tbx v21.16b, {v22.16b}, v6.16b
+	WORD $0x4e081293 // tbx v19.16b, {v20.16b}, v8.16b
+	WORD $0x4e25cd35 // fmla v21.4s, v9.4s, v5.4s
+	WORD $0x4e2ccd53 // fmla v19.4s, v10.4s, v12.4s
+	WORD $0x4e2ed48c // fadd v12.4s, v4.4s, v14.4s
+	WORD $0x4e30d56a // fadd v10.4s, v11.4s, v16.4s
+	WORD $0x4eacd484 // fsub v4.4s, v4.4s, v12.4s
+	WORD $0x4eaad56b // fsub v11.4s, v11.4s, v10.4s
+	WORD $0x4e2ed484 // fadd v4.4s, v4.4s, v14.4s
+	WORD $0x4e30d56b // fadd v11.4s, v11.4s, v16.4s
+	WORD $0x4eaed5a5 // fsub v5.4s, v13.4s, v14.4s
+	WORD $0x4eb0d5e9 // fsub v9.4s, v15.4s, v16.4s
+	WORD $0x4ead1da8 // mov v8.16b, v13.16b
+	WORD $0x4eaf1df4 // mov v20.16b, v15.16b
+	WORD $0x4eaecca8 // fmls v8.4s, v5.4s, v14.4s
+	WORD $0x4eb0cd34 // fmls v20.4s, v9.4s, v16.4s
+	WORD $0x4eaecd0d // fmls v13.4s, v8.4s, v14.4s
+	WORD $0x4eb0ce8f // fmls v15.4s, v20.4s, v16.4s
+	WORD $0x4e35d495 // fadd v21.4s, v4.4s, v21.4s
+	WORD $0x4e33d573 // fadd v19.4s, v11.4s, v19.4s
+	WORD $0x4e2dce35 // fmla v21.4s, v17.4s, v13.4s
+	WORD $0x4e2fce53 // fmla v19.4s, v18.4s, v15.4s
+	WORD $0x3dc04cef // ldr q15, [x7, #304]
+	WORD $0x3dc04cf2 // ldr q18, [x7, #304]
+	WORD $0x3dc050ed // ldr q13, [x7, #320]
+	WORD $0x3dc050f1 // ldr q17, [x7, #320]
+	WORD $0x4e2ecded // fmla v13.4s, v15.4s, v14.4s
+	WORD $0x4e30ce51 // fmla v17.4s, v18.4s, v16.4s
+	WORD $0x3dc054f2 // ldr q18, [x7, #336]
+	WORD $0x3dc054ef // ldr q15, [x7, #336]
+	WORD $0x4e2ecdb2 // fmla v18.4s, v13.4s, v14.4s
+	WORD $0x4e30ce2f // fmla v15.4s, v17.4s, v16.4s
+	WORD $0x3dc058f1 // ldr q17, [x7, #352]
+	WORD $0x3dc058ed // ldr q13, [x7, #352]
+	WORD $0x4e2ece51 // fmla v17.4s, v18.4s, v14.4s
+	WORD $0x4e30cded // fmla v13.4s, v15.4s, v16.4s
+	WORD $0x3dc05cef // ldr q15, [x7, #368]
+	WORD $0x3dc05cf2 // ldr q18, [x7, #368]
+	WORD $0x4e2ece2f // fmla v15.4s, v17.4s, v14.4s
+	WORD $0x4e30cdb2 // fmla v18.4s, v13.4s, v16.4s
+	WORD $0x3dc060ed // ldr q13, [x7, #384]
+	WORD $0x3dc060f1 // ldr q17, [x7, #384]
+	WORD $0x4e2ecded // fmla v13.4s, v15.4s, v14.4s
+	WORD $0x4e30ce51 // fmla v17.4s, v18.4s, v16.4s
+	WORD $0x6e2eddd2 // fmul v18.4s, v14.4s, v14.4s
+	WORD $0x6e30de0f // fmul v15.4s, v16.4s, v16.4s
+	WORD $0x3dc064eb // ldr q11, [x7, #400]
+	WORD $0x3dc064e4 // ldr q4, [x7, #400]
+	WORD $0x4e2ecdab // fmla v11.4s, v13.4s, v14.4s
+	WORD $0x4e30ce24 // fmla v4.4s, v17.4s, v16.4s
+	WORD $0x4eac1d94 // mov v20.16b, v12.16b
+	WORD $0x4eaa1d48 // mov v8.16b, v10.16b
+	WORD $0x4e32cd74 // fmla v20.4s, v11.4s, v18.4s
+	WORD $0x4e2fcc88 // fmla v8.4s, v4.4s, v15.4s
+	WORD $0x3dc068e4 // ldr q4, [x7, #416]
+	WORD $0x3dc068eb // ldr q11, [x7, #416]
+	WORD $0x6e24ddc4 // fmul v4.4s, v14.4s, v4.4s
+	WORD $0x6e2bde0b // fmul v11.4s, v16.4s, v11.4s
+	WORD $0x6e2eddad // fmul v13.4s, v13.4s, v14.4s
+	WORD $0x6e30de31 // fmul v17.4s, v17.4s, v16.4s
+	WORD $0x4eb4d58c // fsub v12.4s, v12.4s, v20.4s
+	WORD $0x4ea8d54a // fsub v10.4s, v10.4s, v8.4s
+	WORD $0x4eaecc8c // fmls v12.4s, v4.4s, v14.4s
+	WORD $0x4eb0cd6a // fmls v10.4s, v11.4s, v16.4s
+	WORD $0x4e32cdac // fmla v12.4s, v13.4s, v18.4s
+	WORD $0x4e2fce2a // fmla v10.4s, v17.4s, v15.4s
+	WORD $0x4e2cd6ac // fadd v12.4s, v21.4s, v12.4s
+	WORD $0x4e2ad66a // fadd v10.4s, v19.4s, v10.4s
+	WORD $0x3dc06cf3 // ldr q19, [x7, #432]
+	WORD $0x3dc06cf5 // ldr q21, [x7, #432]
+	WORD $0x3dc070f1 // ldr q17, [x7, #448]
+	WORD $0x3dc070ed // ldr q13, [x7, #448]
+	WORD $0x4e311e91 // and v17.16b, v20.16b, v17.16b
+	WORD $0x4e2d1d0d // and v13.16b, v8.16b, v13.16b
+	WORD $0x3dc074f0 // ldr q16, [x7, #464]
+	WORD $0x3dc074eb // ldr q11, [x7, #464]
+	WORD $0x6e30de30 // fmul v16.4s, v17.4s, v16.4s
+	WORD $0x6e2bddab // fmul v11.4s, v13.4s, v11.4s
+	WORD $0x4e33ce50 // fmla v16.4s, v18.4s, v19.4s
+	WORD $0x4e35cdeb // fmla v11.4s, v15.4s, v21.4s
+	WORD $0x4eb0d595 // fsub v21.4s, v12.4s, v16.4s
+	WORD $0x4eabd54f // fsub v15.4s, v10.4s, v11.4s
+	WORD $0x4e35d695 // fadd v21.4s, v20.4s, v21.4s
+	WORD $0x4e2fd50f // fadd v15.4s, v8.4s, v15.4s
+	WORD $0x4e30d590 // fadd v16.4s, v12.4s, v16.4s
+	WORD $0x4e2bd54b // fadd v11.4s, v10.4s, v11.4s
+	WORD $0x4e30d690 // fadd v16.4s, v20.4s, v16.4s
+	WORD $0x4e2bd50b // fadd v11.4s, v8.4s, v11.4s
+	WORD $0x6e301eb5 // eor v21.16b, v21.16b, v16.16b
+	WORD $0x6e2b1def // eor v15.16b, v15.16b, v11.16b
+	WORD $0x4eaf1eb5 // orr v21.16b, v21.16b, v15.16b
+	WORD $0x3dc078ef // ldr q15, [x7, #480]
+	WORD $0x6eaf34ef // cmhi v15.4s, v7.4s, v15.4s
+	WORD $0x4eaf1eb5 // orr v21.16b, v21.16b, v15.16b
+	WORD $0x6eb0aab5 // umaxv s21, v21.4s
+	WORD $0x0e043ea8 // mov w8, v21.s[0]
 	CMPW $0, R8
 	BNE doubtful
-	WORD $0x3d80002f // str q15, [x1]
-	WORD $0x3d800433 // str q19, [x1, #16]
+	WORD $0x3d800030 // str q16, [x1]
+	WORD $0x3d80042b // str q11, [x1, #16]
 going:
 	ADD $32, R1
 	ADD $32, R2
@@ -2822,342 +2822,342 @@ going:
 	BGE many
 	JMP single
 doubtful:
-	WORD $0xfd400053 // ldr d19, [x2]
-	WORD $0xfd40044f // ldr d15, [x2, #8]
-	WORD $0xfd400846 // ldr d6, [x2, #16]
-	WORD $0xfd400c50 // ldr d16, [x2, #24]
+	WORD $0xfd40004b // ldr d11, [x2]
+	WORD $0xfd400450 // ldr d16, [x2, #8]
+	WORD $0xfd400855 // ldr d21, [x2, #16]
+	WORD $0xfd400c4f // ldr d15, [x2, #24]
 	WORD $0xfd400067 // ldr d7, [x3]
-	WORD $0xfd400464 // ldr d4, [x3, #8]
-	WORD $0xfd400875 // ldr d21, [x3, #16]
+	WORD $0xfd400468 // ldr d8, [x3, #8]
+	WORD $0xfd400874 // ldr d20, [x3, #16]
 	WORD $0xfd400c6a // ldr d10, [x3, #24]
-	WORD $0x2e27de67 // fmul v7.2s, v19.2s, v7.2s
-	WORD $0x2e24dde4 // fmul v4.2s, v15.2s, v4.2s
-	WORD $0x2e35dcd5 // fmul v21.2s, v6.2s, v21.2s
-	WORD $0x2e2ade0a // fmul v10.2s, v16.2s, v10.2s
-	WORD $0xfd400090 // ldr d16, [x4]
-	WORD $0xfd400486 // ldr d6, [x4, #8]
-	WORD $0xfd40088f // ldr d15, [x4, #16]
-	WORD $0xfd400c93 // ldr d19, [x4, #24]
-	WORD $0x0e30d4f0 // fadd v16.2s, v7.2s, v16.2s
-	WORD $0x0e26d486 // fadd v6.2s, v4.2s, v6.2s
-	WORD $0x0e2fd6af // fadd v15.2s, v21.2s, v15.2s
-	WORD $0x0e33d553 // fadd v19.2s, v10.2s, v19.2s
-	WORD $0x0e617a0a // fcvtl v10.2d, v16.2s
-	WORD $0x0e6178d5 // fcvtl v21.2d, v6.2s
-	WORD $0x0e6179e4 // fcvtl v4.2d, v15.2s
-	WORD $0x0e617a67 // fcvtl v7.2d, v19.2s
-	WORD $0x3dc07ced // ldr q13, [x7, #496]
-	WORD $0x3dc07ce8 // ldr q8, [x7, #496]
-	WORD $0x3dc07ceb // ldr q11, [x7, #496]
+	WORD $0x2e27dd67 // fmul v7.2s, v11.2s, v7.2s
+	WORD $0x2e28de08 // fmul v8.2s, v16.2s, v8.2s
+	WORD $0x2e34deb4 // fmul v20.2s, v21.2s, v20.2s
+	WORD $0x2e2addea // fmul v10.2s, v15.2s, v10.2s
+	WORD $0xfd40008f // ldr d15, [x4]
+	WORD $0xfd400495 // ldr d21, [x4, #8]
+	WORD $0xfd400890 // ldr d16, [x4, #16]
+	WORD $0xfd400c8b // ldr d11, [x4, #24]
+	WORD $0x0e2fd4ef // fadd v15.2s, v7.2s, v15.2s
+	WORD $0x0e35d515 // fadd v21.2s, v8.2s, v21.2s
+	WORD $0x0e30d690 // fadd v16.2s, v20.2s, v16.2s
+	WORD $0x0e2bd54b // fadd v11.2s, v10.2s, v11.2s
+	WORD $0x0e6179ea // fcvtl v10.2d, v15.2s
+	WORD $0x0e617ab4 // fcvtl v20.2d, v21.2s
+	WORD $0x0e617a08 // fcvtl v8.2d, v16.2s
+	WORD $0x0e617967 // fcvtl v7.2d, v11.2s
+	WORD $0x3dc07cec // ldr q12, [x7, #496]
+	WORD $0x3dc07cf3 // ldr q19, [x7, #496]
 	WORD $0x3dc07cf2 // ldr q18, [x7, #496]
-	WORD $0x6eed854d // sub v13.2d, v10.2d, v13.2d
-	WORD $0x6ee886a8 // sub v8.2d, v21.2d, v8.2d
-	WORD $0x6eeb848b // sub v11.2d, v4.2d, v11.2d
-	WORD $0x6ef284f2 // sub v18.2d, v7.2d, v18.2d
-	WORD $0x6f4c05a7 // ushr v7.2d, v13.2d, #52
-	WORD $0x6f4c0504 // ushr v4.2d, v8.2d, #52
-	WORD $0x6f4c0575 // ushr v21.2d, v11.2d, #52
-	WORD $0x6f4c064a // ushr v10.2d, v18.2d, #52
-	WORD $0x3dc080ec // ldr q12, [x7, #512]
+	WORD $0x3dc07ced // ldr q13, [x7, #496]
+	WORD $0x6eec854c // sub v12.2d, v10.2d, v12.2d
+	WORD $0x6ef38693 // sub v19.2d, v20.2d, v19.2d
+	WORD $0x6ef28512 // sub v18.2d, v8.2d, v18.2d
+	WORD $0x6eed84ed // sub v13.2d, v7.2d, v13.2d
+	WORD $0x6f4c0587 // ushr v7.2d, v12.2d, #52
+	WORD $0x6f4c0668 // ushr v8.2d, v19.2d, #52
+	WORD $0x6f4c0654 // ushr v20.2d, v18.2d, #52
+	WORD $0x6f4c05aa // ushr v10.2d, v13.2d, #52
 	WORD $0x3dc080f1 // ldr q17, [x7, #512]
-	WORD $0x3dc080f4 // ldr q20, [x7, #512]
+	WORD $0x3dc080ee // ldr q14, [x7, #512]
+	WORD $0x3dc080e4 // ldr q4, [x7, #512]
 	WORD $0x3dc080e9 // ldr q9, [x7, #512]
-	WORD $0x4eac1cec // orr v12.16b, v7.16b, v12.16b
-	WORD $0x4eb11c91 // orr v17.16b, v4.16b, v17.16b
-	WORD $0x4eb41eb4 // orr v20.16b, v21.16b, v20.16b
+	WORD $0x4eb11cf1 // orr v17.16b, v7.16b, v17.16b
+	WORD $0x4eae1d0e // orr v14.16b, v8.16b, v14.16b
+	WORD $0x4ea41e84 // orr v4.16b, v20.16b, v4.16b
 	WORD $0x4ea91d49 // orr v9.16b, v10.16b, v9.16b
 	WORD $0x3dc084ea // ldr q10, [x7, #528]
-	WORD $0x3dc084f5 // ldr q21, [x7, #528]
-	WORD $0x3dc084e4 // ldr q4, [x7, #528]
+	WORD $0x3dc084f4 // ldr q20, [x7, #528]
+	WORD $0x3dc084e8 // ldr q8, [x7, #528]
 	WORD $0x3dc084e7 // ldr q7, [x7, #528]
-	WORD $0x4eead58a // fsub v10.2d, v12.2d, v10.2d
-	WORD $0x4ef5d635 // fsub v21.2d, v17.2d, v21.2d
-	WORD $0x4ee4d684 // fsub v4.2d, v20.2d, v4.2d
+	WORD $0x4eead62a // fsub v10.2d, v17.2d, v10.2d
+	WORD $0x4ef4d5d4 // fsub v20.2d, v14.2d, v20.2d
+	WORD $0x4ee8d488 // fsub v8.2d, v4.2d, v8.2d
 	WORD $0x4ee7d527 // fsub v7.2d, v9.2d, v7.2d
 	WORD $0x3dc088e9 // ldr q9, [x7, #544]
-	WORD $0x3dc088f4 // ldr q20, [x7, #544]
+	WORD $0x3dc088e4 // ldr q4, [x7, #544]
+	WORD $0x3dc088ee // ldr q14, [x7, #544]
 	WORD $0x3dc088f1 // ldr q17, [x7, #544]
-	WORD $0x3dc088ec // ldr q12, [x7, #544]
-	WORD $0x4e291da9 // and v9.16b, v13.16b, v9.16b
-	WORD $0x4e341d14 // and v20.16b, v8.16b, v20.16b
-	WORD $0x4e311d71 // and v17.16b, v11.16b, v17.16b
-	WORD $0x4e2c1e4c // and v12.16b, v18.16b, v12.16b
+	WORD $0x4e291d89 // and v9.16b, v12.16b, v9.16b
+	WORD $0x4e241e64 // and v4.16b, v19.16b, v4.16b
+	WORD $0x4e2e1e4e // and v14.16b, v18.16b, v14.16b
+	WORD $0x4e311db1 // and v17.16b, v13.16b, v17.16b
 	WORD $0x3dc08ce5 // ldr q5, [x7, #560]
-	WORD $0x3dc08cee // ldr q14, [x7, #560]
+	WORD $0x3dc08ce6 // ldr q6, [x7, #560]
+	WORD $0x3dc08cf6 // ldr q22, [x7, #560]
 	WORD $0x3dc08cf7 // ldr q23, [x7, #560]
-	WORD $0x3dc08cf8 // ldr q24, [x7, #560]
 	WORD $0x4ee58525 // add v5.2d, v9.2d, v5.2d
-	WORD $0x4eee868e // add v14.2d, v20.2d, v14.2d
+	WORD $0x4ee68486 // add v6.2d, v4.2d, v6.2d
+	WORD $0x4ef685d6 // add v22.2d, v14.2d, v22.2d
 	WORD $0x4ef78637 // add v23.2d, v17.2d, v23.2d
-	WORD $0x4ef88598 // add v24.2d, v12.2d, v24.2d
-	WORD $0x6f5005ad // ushr v13.2d, v13.2d, #48
-	WORD $0x6f500508 // ushr v8.2d, v8.2d, #48
-	WORD $0x6f50056b // ushr v11.2d, v11.2d, #48
+	WORD $0x6f50058c // ushr v12.2d, v12.2d, #48
+	WORD $0x6f500673 // ushr v19.2d, v19.2d, #48
 	WORD $0x6f500652 // ushr v18.2d, v18.2d, #48
-	WORD $0x3dc090ec // ldr q12, [x7, #576]
+	WORD $0x6f5005ad // ushr v13.2d, v13.2d, #48
 	WORD $0x3dc090f1 // ldr q17, [x7, #576]
-	WORD $0x3dc090f4 // ldr q20, [x7, #576]
+	WORD $0x3dc090ee // ldr q14, [x7, #576]
+	WORD $0x3dc090e4 // ldr q4, [x7, #576]
 	WORD $0x3dc090e9 // ldr q9, [x7, #576]
-	WORD $0x4e2c1dac // and v12.16b, v13.16b, v12.16b
-	WORD $0x4e311d11 // and v17.16b, v8.16b, v17.16b
-	WORD $0x4e341d74 // and v20.16b, v11.16b, v20.16b
-	WORD $0x4e291e49 // and v9.16b, v18.16b, v9.16b
-	WORD $0x4e083d88 // mov x8, v12.d[0]
-	WORD $0x4e083e29 // mov x9, v17.d[0]
-	WORD $0x4e083e8a // mov x10, v20.d[0]
+	WORD $0x4e311d91 // and v17.16b, v12.16b, v17.16b
+	WORD $0x4e2e1e6e // and v14.16b, v19.16b, v14.16b
+	WORD $0x4e241e44 // and v4.16b, v18.16b, v4.16b
+	WORD $0x4e291da9 // and v9.16b, v13.16b, v9.16b
+	WORD $0x4e083e28 // mov x8, v17.d[0]
+	WORD $0x4e083dc9 // mov x9, v14.d[0]
+	WORD $0x4e083c8a // mov x10, v4.d[0]
 	WORD $0x4e083d2b // mov x11, v9.d[0]
-	WORD $0x4e183d8c // mov x12, v12.d[1]
-	WORD $0x4e183e2d // mov x13, v17.d[1]
-	WORD $0x4e183e8e // mov x14, v20.d[1]
+	WORD $0x4e183e2c // mov x12, v17.d[1]
+	WORD $0x4e183dcd // mov x13, v14.d[1]
+	WORD $0x4e183c8e // mov x14, v4.d[1]
 	WORD $0x4e183d2f // mov x15, v9.d[1]
 	WORD $0xfc6878a9 // ldr d9, [x5, x8, lsl #3]
-	WORD $0xfc6978b4 // ldr d20, [x5, x9, lsl #3]
-	WORD $0xfc6a78b1 // ldr d17, [x5, x10, lsl #3]
-	WORD $0xfc6b78ac // ldr d12, [x5, x11, lsl #3]
-	WORD $0xfc6c78b6 // ldr d22, [x5, x12, lsl #3]
+	WORD $0xfc6978a4 // ldr d4, [x5, x9, lsl #3]
+	WORD $0xfc6a78ae // ldr d14, [x5, x10, lsl #3]
+	WORD $0xfc6b78b1 // ldr d17, [x5, x11, lsl #3]
+	WORD $0xfc6c78b8 // ldr d24, [x5, x12, lsl #3]
 	WORD $0xfc6d78b9 // ldr d25, [x5, x13, lsl #3]
 	WORD $0xfc6e78ba // ldr d26, [x5, x14, lsl #3]
 	WORD $0xfc6f78bb // ldr d27, [x5, x15, lsl #3]
-	WORD $0x4ed63936 // zip1 v22.2d, v9.2d, v22.2d
-	WORD $0x4ed93a99 // zip1 v25.2d, v20.2d, v25.2d
-	WORD $0x4eda3a3a // zip1 v26.2d, v17.2d, v26.2d
-	WORD $0x4edb399b // zip1 v27.2d, v12.2d, v27.2d
-	WORD $0x3dc094ec // ldr q12, [x7, #592]
+	WORD $0x4ed83938 // zip1 v24.2d, v9.2d, v24.2d
+	WORD $0x4ed93899 // zip1 v25.2d, v4.2d, v25.2d
+	WORD $0x4eda39da // zip1 v26.2d, v14.2d, v26.2d
+	WORD $0x4edb3a3b // zip1 v27.2d, v17.2d, v27.2d
 	WORD $0x3dc094f1 // ldr q17, [x7, #592]
-	WORD $0x3dc094f4 // ldr q20, [x7, #592]
+	WORD $0x3dc094ee // ldr q14, [x7, #592]
+	WORD $0x3dc094e4 // ldr q4, [x7, #592]
 	WORD $0x3dc094e9 // ldr q9, [x7, #592]
-	WORD $0x4e76ccac // fmla v12.2d, v5.2d, v22.2d
-	WORD $0x4e79cdd1 // fmla v17.2d, v14.2d, v25.2d
-	WORD $0x4e7acef4 // fmla v20.2d, v23.2d, v26.2d
-	WORD $0x4e7bcf09 // fmla v9.2d, v24.2d, v27.2d
+	WORD $0x4e78ccb1 // fmla v17.2d, v5.2d, v24.2d
+	WORD $0x4e79ccce // fmla v14.2d, v6.2d, v25.2d
+	WORD $0x4e7acec4 // fmla v4.2d, v22.2d, v26.2d
+	WORD $0x4e7bcee9 // fmla v9.2d, v23.2d, v27.2d
 	WORD $0x3dc098fb // ldr q27, [x7, #608]
-	WORD $0x3dc098f8 // ldr q24, [x7, #608]
-	WORD $0x3dc098fa // ldr q26, [x7, #608]
 	WORD $0x3dc098f7 // ldr q23, [x7, #608]
+	WORD $0x3dc098fa // ldr q26, [x7, #608]
+	WORD $0x3dc098f6 // ldr q22, [x7, #608]
 	WORD $0x3dc090f9 // ldr q25, [x7, #576]
-	WORD $0x3dc090ee // ldr q14, [x7, #576]
-	WORD $0x3dc090f6 // ldr q22, [x7, #576]
+	WORD $0x3dc090e6 // ldr q6, [x7, #576]
+	WORD $0x3dc090f8 // ldr q24, [x7, #576]
 	WORD $0x3dc090e5 // ldr q5, [x7, #576]
-	WORD $0x4e391db9 // and v25.16b, v13.16b, v25.16b
-	WORD $0x4e2e1d0e // and v14.16b, v8.16b, v14.16b
-	WORD $0x4e361d76 // and v22.16b, v11.16b, v22.16b
-	WORD $0x4e251e45 // and v5.16b, v18.16b, v5.16b
+	WORD $0x4e391d99 // and v25.16b, v12.16b, v25.16b
+	WORD $0x4e261e66 // and v6.16b, v19.16b, v6.16b
+	WORD $0x4e381e58 // and v24.16b, v18.16b, v24.16b
+	WORD $0x4e251da5 // and v5.16b, v13.16b, v5.16b
 	WORD $0x4e083f2f // mov x15, v25.d[0]
-	WORD $0x4e083dce // mov x14, v14.d[0]
-	WORD $0x4e083ecd // mov x13, v22.d[0]
+	WORD $0x4e083cce // mov x14, v6.d[0]
+	WORD $0x4e083f0d // mov x13, v24.d[0]
 	WORD $0x4e083cac // mov x12, v5.d[0]
 	WORD $0x4e183f2b // mov x11, v25.d[1]
-	WORD $0x4e183dca // mov x10, v14.d[1]
-	WORD $0x4e183ec9 // mov x9, v22.d[1]
+	WORD $0x4e183cca // mov x10, v6.d[1]
+	WORD $0x4e183f09 // mov x9, v24.d[1]
 	WORD $0x4e183ca8 // mov x8, v5.d[1]
 	WORD $0xfc6f78c5 // ldr d5, [x6, x15, lsl #3]
-	WORD $0xfc6e78d6 // ldr d22, [x6, x14, lsl #3]
-	WORD $0xfc6d78ce // ldr d14, [x6, x13, lsl #3]
+	WORD $0xfc6e78d8 // ldr d24, [x6, x14, lsl #3]
+	WORD $0xfc6d78c6 // ldr d6, [x6, x13, lsl #3]
 	WORD $0xfc6c78d9 // ldr d25, [x6, x12, lsl #3]
-	WORD $0xfc6b78d2 // ldr d18, [x6, x11, lsl #3]
-	WORD $0xfc6a78cb // ldr d11, [x6, x10, lsl #3]
-	WORD $0xfc6978c8 // ldr d8, [x6, x9, lsl #3]
-	WORD $0xfc6878cd // ldr d13, [x6, x8, lsl #3]
-	WORD $0x4ed238b2 // zip1 v18.2d, v5.2d, v18.2d
-	WORD $0x4ecb3acb // zip1 v11.2d, v22.2d, v11.2d
-	WORD $0x4ec839c8 // zip1 v8.2d, v14.2d, v8.2d
-	WORD $0x4ecd3b2d // zip1 v13.2d, v25.2d, v13.2d
-	WORD $0x4e7bcd52 // fmla v18.2d, v10.2d, v27.2d
-	WORD $0x4e78ceab // fmla v11.2d, v21.2d, v24.2d
-	WORD $0x4e7acc88 // fmla v8.2d, v4.2d, v26.2d
-	WORD $0x4e77cced // fmla v13.2d, v7.2d, v23.2d
-	WORD $0x3dc09cf7 // ldr q23, [x7, #624]
+	WORD $0xfc6b78cd // ldr d13, [x6, x11, lsl #3]
+	WORD $0xfc6a78d2 // ldr d18, [x6, x10, lsl #3]
+	WORD $0xfc6978d3 // ldr d19, [x6, x9, lsl #3]
+	WORD $0xfc6878cc // ldr d12, [x6, x8, lsl #3]
+	WORD $0x4ecd38ad // zip1 v13.2d, v5.2d, v13.2d
+	WORD $0x4ed23b12 // zip1 v18.2d, v24.2d, v18.2d
+	WORD $0x4ed338d3 // zip1 v19.2d, v6.2d, v19.2d
+	WORD $0x4ecc3b2c // zip1 v12.2d, v25.2d, v12.2d
+	WORD $0x4e7bcd4d // fmla v13.2d, v10.2d, v27.2d
+	WORD $0x4e77ce92 // fmla v18.2d, v20.2d, v23.2d
+	WORD $0x4e7acd13 // fmla v19.2d, v8.2d, v26.2d
+	WORD $0x4e76ccec // fmla v12.2d, v7.2d, v22.2d
+	WORD $0x3dc09cf6 // ldr q22, [x7, #624]
 	WORD $0x3dc09cfa // ldr q26, [x7, #624]
-	WORD $0x3dc09cf8 // ldr q24, [x7, #624]
+	WORD $0x3dc09cf7 // ldr q23, [x7, #624]
 	WORD $0x3dc09cfb // ldr q27, [x7, #624]
 	WORD $0x3dc0a0f9 // ldr q25, [x7, #640]
-	WORD $0x3dc0a0ee // ldr q14, [x7, #640]
-	WORD $0x3dc0a0f6 // ldr q22, [x7, #640]
+	WORD $0x3dc0a0e6 // ldr q6, [x7, #640]
+	WORD $0x3dc0a0f8 // ldr q24, [x7, #640]
 	WORD $0x3dc0a0e5 // ldr q5, [x7, #640]
-	WORD $0x4e6ccef9 // fmla v25.2d, v23.2d, v12.2d
-	WORD $0x4e71cf4e // fmla v14.2d, v26.2d, v17.2d
-	WORD $0x4e74cf16 // fmla v22.2d, v24.2d, v20.2d
+	WORD $0x4e71ced9 // fmla v25.2d, v22.2d, v17.2d
+	WORD $0x4e6ecf46 // fmla v6.2d, v26.2d, v14.2d
+	WORD $0x4e64cef8 // fmla v24.2d, v23.2d, v4.2d
 	WORD $0x4e69cf65 // fmla v5.2d, v27.2d, v9.2d
 	WORD $0x3dc0a4fb // ldr q27, [x7, #656]
-	WORD $0x3dc0a4f8 // ldr q24, [x7, #656]
-	WORD $0x3dc0a4fa // ldr q26, [x7, #656]
 	WORD $0x3dc0a4f7 // ldr q23, [x7, #656]
-	WORD $0x4e6ccf3b // fmla v27.2d, v25.2d, v12.2d
-	WORD $0x4e71cdd8 // fmla v24.2d, v14.2d, v17.2d
-	WORD $0x4e74ceda // fmla v26.2d, v22.2d, v20.2d
-	WORD $0x4e69ccb7 // fmla v23.2d, v5.2d, v9.2d
+	WORD $0x3dc0a4fa // ldr q26, [x7, #656]
+	WORD $0x3dc0a4f6 // ldr q22, [x7, #656]
+	WORD $0x4e71cf3b // fmla v27.2d, v25.2d, v17.2d
+	WORD $0x4e6eccd7 // fmla v23.2d, v6.2d, v14.2d
+	WORD $0x4e64cf1a // fmla v26.2d, v24.2d, v4.2d
+	WORD $0x4e69ccb6 // fmla v22.2d, v5.2d, v9.2d
 	WORD $0x3dc0a8e5 // ldr q5, [x7, #672]
-	WORD $0x3dc0a8f6 // ldr q22, [x7, #672]
-	WORD $0x3dc0a8ee // ldr q14, [x7, #672]
+	WORD $0x3dc0a8f8 // ldr q24, [x7, #672]
+	WORD $0x3dc0a8e6 // ldr q6, [x7, #672]
 	WORD $0x3dc0a8f9 // ldr q25, [x7, #672]
-	WORD $0x4e6ccf65 // fmla v5.2d, v27.2d, v12.2d
-	WORD $0x4e71cf16 // fmla v22.2d, v24.2d, v17.2d
-	WORD $0x4e74cf4e // fmla v14.2d, v26.2d, v20.2d
-	WORD $0x4e69cef9 // fmla v25.2d, v23.2d, v9.2d
-	WORD $0x3dc0acf7 // ldr q23, [x7, #688]
+	WORD $0x4e71cf65 // fmla v5.2d, v27.2d, v17.2d
+	WORD $0x4e6ecef8 // fmla v24.2d, v23.2d, v14.2d
+	WORD $0x4e64cf46 // fmla v6.2d, v26.2d, v4.2d
+	WORD $0x4e69ced9 // fmla v25.2d, v22.2d, v9.2d
+	WORD $0x3dc0acf6 // ldr q22, [x7, #688]
 	WORD $0x3dc0acfa // ldr q26, [x7, #688]
-	WORD $0x3dc0acf8 // ldr q24, [x7, #688]
+	WORD $0x3dc0acf7 // ldr q23, [x7, #688]
 	WORD $0x3dc0acfb // ldr q27, [x7, #688]
-	WORD $0x4e6cccb7 // fmla v23.2d, v5.2d, v12.2d
-	WORD $0x4e71ceda // fmla v26.2d, v22.2d, v17.2d
-	WORD $0x4e74cdd8 // fmla v24.2d, v14.2d, v20.2d
+	WORD $0x4e71ccb6 // fmla v22.2d, v5.2d, v17.2d
+	WORD $0x4e6ecf1a // fmla v26.2d, v24.2d, v14.2d
+	WORD $0x4e64ccd7 // fmla v23.2d, v6.2d, v4.2d
 	WORD $0x4e69cf3b // fmla v27.2d, v25.2d, v9.2d
 	WORD $0x3dc0b0f9 // ldr q25, [x7, #704]
-	WORD $0x3dc0b0ee // ldr q14, [x7, #704]
-	WORD $0x3dc0b0f6 // ldr q22, [x7, #704]
+	WORD $0x3dc0b0e6 // ldr q6, [x7, #704]
+	WORD $0x3dc0b0f8 // ldr q24, [x7, #704]
 	WORD $0x3dc0b0e5 // ldr q5, [x7, #704]
-	WORD $0x4e6ccef9 // fmla v25.2d, v23.2d, v12.2d
-	WORD $0x4e71cf4e // fmla v14.2d, v26.2d, v17.2d
-	WORD $0x4e74cf16 // fmla v22.2d, v24.2d, v20.2d
+	WORD $0x4e71ced9 // fmla v25.2d, v22.2d, v17.2d
+	WORD $0x4e6ecf46 // fmla v6.2d, v26.2d, v14.2d
+	WORD $0x4e64cef8 // fmla v24.2d, v23.2d, v4.2d
 	WORD $0x4e69cf65 // fmla v5.2d, v27.2d, v9.2d
 	WORD $0x3dc0b4fb // ldr q27, [x7, #720]
-	WORD $0x3dc0b4f8 // ldr q24, [x7, #720]
-	WORD $0x3dc0b4fa // ldr q26, [x7, #720]
 	WORD $0x3dc0b4f7 // ldr q23, [x7, #720]
-	WORD $0x4e6ccf3b // fmla v27.2d, v25.2d, v12.2d
-	WORD $0x4e71cdd8 // fmla v24.2d, v14.2d, v17.2d
-	WORD $0x4e74ceda // fmla v26.2d, v22.2d, v20.2d
-	WORD $0x4e69ccb7 // fmla v23.2d, v5.2d, v9.2d
+	WORD $0x3dc0b4fa // ldr q26, [x7, #720]
+	WORD $0x3dc0b4f6 // ldr q22, [x7, #720]
+	WORD $0x4e71cf3b // fmla v27.2d, v25.2d, v17.2d
+	WORD $0x4e6eccd7 // fmla v23.2d, v6.2d, v14.2d
+	WORD $0x4e64cf1a // fmla v26.2d, v24.2d, v4.2d
+	WORD $0x4e69ccb6 // fmla v22.2d, v5.2d, v9.2d
 	WORD $0x3dc0b8e5 // ldr q5, [x7, #736]
-	WORD $0x3dc0b8f6 // ldr q22, [x7, #736]
-	WORD $0x3dc0b8ee // ldr q14, [x7, #736]
+	WORD $0x3dc0b8f8 // ldr q24, [x7, #736]
+	WORD $0x3dc0b8e6 // ldr q6, [x7, #736]
 	WORD $0x3dc0b8f9 // ldr q25, [x7, #736]
-	WORD $0x4e6ccf65 // fmla v5.2d, v27.2d, v12.2d
-	WORD $0x4e71cf16 // fmla v22.2d, v24.2d, v17.2d
-	WORD $0x4e74cf4e // fmla v14.2d, v26.2d, v20.2d
-	WORD $0x4e69cef9 // fmla v25.2d, v23.2d, v9.2d
-	WORD $0x3dc0bcf7 // ldr q23, [x7, #752]
+	WORD $0x4e71cf65 // fmla v5.2d, v27.2d, v17.2d
+	WORD $0x4e6ecef8 // fmla v24.2d, v23.2d, v14.2d
+	WORD $0x4e64cf46 // fmla v6.2d, v26.2d, v4.2d
+	WORD $0x4e69ced9 // fmla v25.2d, v22.2d, v9.2d
+	WORD $0x3dc0bcf6 // ldr q22, [x7, #752]
 	WORD $0x3dc0bcfa // ldr q26, [x7, #752]
-	WORD $0x3dc0bcf8 // ldr q24, [x7, #752]
+	WORD $0x3dc0bcf7 // ldr q23, [x7, #752]
 	WORD $0x3dc0bcfb // ldr q27, [x7, #752]
-	WORD $0x4e6cccb7 // fmla v23.2d, v5.2d, v12.2d
-	WORD $0x4e71ceda // fmla v26.2d, v22.2d, v17.2d
-	WORD $0x4e74cdd8 // fmla v24.2d, v14.2d, v20.2d
+	WORD $0x4e71ccb6 // fmla v22.2d, v5.2d, v17.2d
+	WORD $0x4e6ecf1a // fmla v26.2d, v24.2d, v14.2d
+	WORD $0x4e64ccd7 // fmla v23.2d, v6.2d, v4.2d
 	WORD $0x4e69cf3b // fmla v27.2d, v25.2d, v9.2d
-	WORD $0x4e6cd659 // fadd v25.2d, v18.2d, v12.2d
-	WORD $0x4e71d56e // fadd v14.2d, v11.2d, v17.2d
-	WORD $0x4e74d516 // fadd v22.2d, v8.2d, v20.2d
-	WORD $0x4e69d5a5 // fadd v5.2d, v13.2d, v9.2d
+	WORD $0x4e71d5b9 // fadd v25.2d, v13.2d, v17.2d
+	WORD $0x4e6ed646 // fadd v6.2d, v18.2d, v14.2d
+	WORD $0x4e64d678 // fadd v24.2d, v19.2d, v4.2d
+	WORD $0x4e69d585 // fadd v5.2d, v12.2d, v9.2d
 	WORD $0x3dc0c0fc // ldr q28, [x7, #768]
 	WORD $0x3dc0c0fd // ldr q29, [x7, #768]
 	WORD $0x3dc0c0fe // ldr q30, [x7, #768]
 	WORD $0x3dc0c0ff // ldr q31, [x7, #768]
-	WORD $0x4ef9d652 // fsub v18.2d, v18.2d, v25.2d
-	WORD $0x4eeed56b // fsub v11.2d, v11.2d, v14.2d
-	WORD $0x4ef6d508 // fsub v8.2d, v8.2d, v22.2d
-	WORD $0x4ee5d5ad // fsub v13.2d, v13.2d, v5.2d
-	WORD $0x4e6cd652 // fadd v18.2d, v18.2d, v12.2d
-	WORD $0x4e71d56b // fadd v11.2d, v11.2d, v17.2d
-	WORD $0x4e74d508 // fadd v8.2d, v8.2d, v20.2d
-	WORD $0x4e69d5ad // fadd v13.2d, v13.2d, v9.2d
-	WORD $0x4e7ccd52 // fmla v18.2d, v10.2d, v28.2d
-	WORD $0x4e7dceab // fmla v11.2d, v21.2d, v29.2d
-	WORD $0x4e7ecc88 // fmla v8.2d, v4.2d, v30.2d
-	WORD $0x4e7fcced // fmla v13.2d, v7.2d, v31.2d
-	WORD $0x6e6cdd8c // fmul v12.2d, v12.2d, v12.2d
+	WORD $0x4ef9d5ad // fsub v13.2d, v13.2d, v25.2d
+	WORD $0x4ee6d652 // fsub v18.2d, v18.2d, v6.2d
+	WORD $0x4ef8d673 // fsub v19.2d, v19.2d, v24.2d
+	WORD $0x4ee5d58c // fsub v12.2d, v12.2d, v5.2d
+	WORD $0x4e71d5ad // fadd v13.2d, v13.2d, v17.2d
+	WORD $0x4e6ed652 // fadd v18.2d, v18.2d, v14.2d
+	WORD $0x4e64d673 // fadd v19.2d, v19.2d, v4.2d
+	WORD $0x4e69d58c // fadd v12.2d, v12.2d, v9.2d
+	WORD $0x4e7ccd4d // fmla v13.2d, v10.2d, v28.2d
+	WORD $0x4e7dce92 // fmla v18.2d, v20.2d, v29.2d
+	WORD $0x4e7ecd13 // fmla v19.2d, v8.2d, v30.2d
+	WORD $0x4e7fccec // fmla v12.2d, v7.2d, v31.2d
 	WORD $0x6e71de31 // fmul v17.2d, v17.2d, v17.2d
-	WORD $0x6e74de94 // fmul v20.2d, v20.2d, v20.2d
+	WORD $0x6e6eddce // fmul v14.2d, v14.2d, v14.2d
+	WORD $0x6e64dc84 // fmul v4.2d, v4.2d, v4.2d
 	WORD $0x6e69dd29 // fmul v9.2d, v9.2d, v9.2d
-	WORD $0x4e77cd92 // fmla v18.2d, v12.2d, v23.2d
-	WORD $0x4e7ace2b // fmla v11.2d, v17.2d, v26.2d
-	WORD $0x4e78ce88 // fmla v8.2d, v20.2d, v24.2d
-	WORD $0x4e7bcd2d // fmla v13.2d, v9.2d, v27.2d
-	WORD $0x4e72d73b // fadd v27.2d, v25.2d, v18.2d
-	WORD $0x4e6bd5c9 // fadd v9.2d, v14.2d, v11.2d
-	WORD $0x4e68d6d8 // fadd v24.2d, v22.2d, v8.2d
-	WORD $0x4e6dd4b4 // fadd v20.2d, v5.2d, v13.2d
+	WORD $0x4e76ce2d // fmla v13.2d, v17.2d, v22.2d
+	WORD $0x4e7acdd2 // fmla v18.2d, v14.2d, v26.2d
+	WORD $0x4e77cc93 // fmla v19.2d, v4.2d, v23.2d
+	WORD $0x4e7bcd2c // fmla v12.2d, v9.2d, v27.2d
+	WORD $0x4e6dd73b // fadd v27.2d, v25.2d, v13.2d
+	WORD $0x4e72d4c9 // fadd v9.2d, v6.2d, v18.2d
+	WORD $0x4e73d717 // fadd v23.2d, v24.2d, v19.2d
+	WORD $0x4e6cd4a4 // fadd v4.2d, v5.2d, v12.2d
 	WORD $0x4ef9d779 // fsub v25.2d, v27.2d, v25.2d
-	WORD $0x4eeed52e // fsub v14.2d, v9.2d, v14.2d
-	WORD $0x4ef6d716 // fsub v22.2d, v24.2d, v22.2d
-	WORD $0x4ee5d685 // fsub v5.2d, v20.2d, v5.2d
-	WORD $0x4ef9d659 // fsub v25.2d, v18.2d, v25.2d
-	WORD $0x4eeed56e // fsub v14.2d, v11.2d, v14.2d
-	WORD $0x4ef6d516 // fsub v22.2d, v8.2d, v22.2d
-	WORD $0x4ee5d5a5 // fsub v5.2d, v13.2d, v5.2d
+	WORD $0x4ee6d526 // fsub v6.2d, v9.2d, v6.2d
+	WORD $0x4ef8d6f8 // fsub v24.2d, v23.2d, v24.2d
+	WORD $0x4ee5d485 // fsub v5.2d, v4.2d, v5.2d
+	WORD $0x4ef9d5b9 // fsub v25.2d, v13.2d, v25.2d
+	WORD $0x4ee6d646 // fsub v6.2d, v18.2d, v6.2d
+	WORD $0x4ef8d678 // fsub v24.2d, v19.2d, v24.2d
+	WORD $0x4ee5d585 // fsub v5.2d, v12.2d, v5.2d
 	WORD $0x6e3b1f39 // eor v25.16b, v25.16b, v27.16b
-	WORD $0x6e291dce // eor v14.16b, v14.16b, v9.16b
-	WORD $0x6e381ed6 // eor v22.16b, v22.16b, v24.16b
-	WORD $0x6e341ca5 // eor v5.16b, v5.16b, v20.16b
+	WORD $0x6e291cc6 // eor v6.16b, v6.16b, v9.16b
+	WORD $0x6e371f18 // eor v24.16b, v24.16b, v23.16b
+	WORD $0x6e241ca5 // eor v5.16b, v5.16b, v4.16b
 	WORD $0x6f410739 // ushr v25.2d, v25.2d, #63
-	WORD $0x6f4105ce // ushr v14.2d, v14.2d, #63
-	WORD $0x6f4106d6 // ushr v22.2d, v22.2d, #63
+	WORD $0x6f4104c6 // ushr v6.2d, v6.2d, #63
+	WORD $0x6f410718 // ushr v24.2d, v24.2d, #63
 	WORD $0x6f4104a5 // ushr v5.2d, v5.2d, #63
 	WORD $0x6ef98779 // sub v25.2d, v27.2d, v25.2d
-	WORD $0x6eee852e // sub v14.2d, v9.2d, v14.2d
-	WORD $0x6ef68716 // sub v22.2d, v24.2d, v22.2d
-	WORD $0x6ee58685 // sub v5.2d, v20.2d, v5.2d
-	WORD $0x3dc0c4f4 // ldr q20, [x7, #784]
-	WORD $0x3dc0c4f8 // ldr q24, [x7, #784]
+	WORD $0x6ee68526 // sub v6.2d, v9.2d, v6.2d
+	WORD $0x6ef886f8 // sub v24.2d, v23.2d, v24.2d
+	WORD $0x6ee58485 // sub v5.2d, v4.2d, v5.2d
+	WORD $0x3dc0c4e4 // ldr q4, [x7, #784]
+	WORD $0x3dc0c4f7 // ldr q23, [x7, #784]
 	WORD $0x3dc0c4e9 // ldr q9, [x7, #784]
 	WORD $0x3dc0c4fb // ldr q27, [x7, #784]
-	WORD $0x4eb41f34 // orr v20.16b, v25.16b, v20.16b
-	WORD $0x4eb81dd8 // orr v24.16b, v14.16b, v24.16b
-	WORD $0x4ea91ec9 // orr v9.16b, v22.16b, v9.16b
+	WORD $0x4ea41f24 // orr v4.16b, v25.16b, v4.16b
+	WORD $0x4eb71cd7 // orr v23.16b, v6.16b, v23.16b
+	WORD $0x4ea91f09 // orr v9.16b, v24.16b, v9.16b
 	WORD $0x4ebb1cbb // orr v27.16b, v5.16b, v27.16b
-	WORD $0x0e616a94 // fcvtn v20.2s, v20.2d
-	WORD $0x0e616b18 // fcvtn v24.2s, v24.2d
+	WORD $0x0e616884 // fcvtn v4.2s, v4.2d
+	WORD $0x0e616af7 // fcvtn v23.2s, v23.2d
 	WORD $0x0e616929 // fcvtn v9.2s, v9.2d
 	WORD $0x0e616b7b // fcvtn v27.2s, v27.2d
 	WORD $0x3dc0c8e5 // ldr q5, [x7, #800]
-	WORD $0x3dc0c8f6 // ldr q22, [x7, #800]
-	WORD $0x3dc0c8ee // ldr q14, [x7, #800]
+	WORD $0x3dc0c8f8 // ldr q24, [x7, #800]
+	WORD $0x3dc0c8e6 // ldr q6, [x7, #800]
 	WORD $0x3dc0c8f9 // ldr q25, [x7, #800]
-	WORD $0x0e25e605 // fcmeq v5.2s, v16.2s, v5.2s
-	WORD $0x0e36e4d6 // fcmeq v22.2s, v6.2s, v22.2s
-	WORD $0x0e2ee5ee // fcmeq v14.2s, v15.2s, v14.2s
-	WORD $0x0e39e679 // fcmeq v25.2s, v19.2s, v25.2s
-	WORD $0x2e741e05 // bsl v5.8b, v16.8b, v20.8b
-	WORD $0x2e781cd6 // bsl v22.8b, v6.8b, v24.8b
-	WORD $0x2e691dee // bsl v14.8b, v15.8b, v9.8b
-	WORD $0x2e7b1e79 // bsl v25.8b, v19.8b, v27.8b
+	WORD $0x0e25e5e5 // fcmeq v5.2s, v15.2s, v5.2s
+	WORD $0x0e38e6b8 // fcmeq v24.2s, v21.2s, v24.2s
+	WORD $0x0e26e606 // fcmeq v6.2s, v16.2s, v6.2s
+	WORD $0x0e39e579 // fcmeq v25.2s, v11.2s, v25.2s
+	WORD $0x2e641de5 // bsl v5.8b, v15.8b, v4.8b
+	WORD $0x2e771eb8 // bsl v24.8b, v21.8b, v23.8b
+	WORD $0x2e691e06 // bsl v6.8b, v16.8b, v9.8b
+	WORD $0x2e7b1d79 // bsl v25.8b, v11.8b, v27.8b
 	WORD $0x3dc0ccfb // ldr q27, [x7, #816]
 	WORD $0x3dc0cce9 // ldr q9, [x7, #816]
-	WORD $0x3dc0ccf8 // ldr q24, [x7, #816]
-	WORD $0x3dc0ccf4 // ldr q20, [x7, #816]
-	WORD $0x0e3be61b // fcmeq v27.2s, v16.2s, v27.2s
-	WORD $0x0e29e4c9 // fcmeq v9.2s, v6.2s, v9.2s
-	WORD $0x0e38e5f8 // fcmeq v24.2s, v15.2s, v24.2s
-	WORD $0x0e34e674 // fcmeq v20.2s, v19.2s, v20.2s
-	WORD $0x3dc0d0ed // ldr q13, [x7, #832]
-	WORD $0x3dc0d0e8 // ldr q8, [x7, #832]
-	WORD $0x3dc0d0eb // ldr q11, [x7, #832]
+	WORD $0x3dc0ccf7 // ldr q23, [x7, #816]
+	WORD $0x3dc0cce4 // ldr q4, [x7, #816]
+	WORD $0x0e3be5fb // fcmeq v27.2s, v15.2s, v27.2s
+	WORD $0x0e29e6a9 // fcmeq v9.2s, v21.2s, v9.2s
+	WORD $0x0e37e617 // fcmeq v23.2s, v16.2s, v23.2s
+	WORD $0x0e24e564 // fcmeq v4.2s, v11.2s, v4.2s
+	WORD $0x3dc0d0ec // ldr q12, [x7, #832]
+	WORD $0x3dc0d0f3 // ldr q19, [x7, #832]
 	WORD $0x3dc0d0f2 // ldr q18, [x7, #832]
-	WORD $0x2e651dbb // bsl v27.8b, v13.8b, v5.8b
-	WORD $0x2e761d09 // bsl v9.8b, v8.8b, v22.8b
-	WORD $0x2e6e1d78 // bsl v24.8b, v11.8b, v14.8b
-	WORD $0x2e791e54 // bsl v20.8b, v18.8b, v25.8b
+	WORD $0x3dc0d0ed // ldr q13, [x7, #832]
+	WORD $0x2e651d9b // bsl v27.8b, v12.8b, v5.8b
+	WORD $0x2e781e69 // bsl v9.8b, v19.8b, v24.8b
+	WORD $0x2e661e57 // bsl v23.8b, v18.8b, v6.8b
+	WORD $0x2e791da4 // bsl v4.8b, v13.8b, v25.8b
 	WORD $0x3dc0ccf9 // ldr q25, [x7, #816]
+	WORD $0x3dc0cced // ldr q13, [x7, #816]
+	WORD $0x3dc0cce6 // ldr q6, [x7, #816]
 	WORD $0x3dc0ccf2 // ldr q18, [x7, #816]
-	WORD $0x3dc0ccee // ldr q14, [x7, #816]
-	WORD $0x3dc0cceb // ldr q11, [x7, #816]
-	WORD $0x2e39e619 // fcmge v25.2s, v16.2s, v25.2s
-	WORD $0x2e32e4d2 // fcmge v18.2s, v6.2s, v18.2s
-	WORD $0x2e2ee5ee // fcmge v14.2s, v15.2s, v14.2s
-	WORD $0x2e2be66b // fcmge v11.2s, v19.2s, v11.2s
-	WORD $0x3dc0d4f3 // ldr q19, [x7, #848]
-	WORD $0x3dc0d4ef // ldr q15, [x7, #848]
-	WORD $0x3dc0d4e6 // ldr q6, [x7, #848]
+	WORD $0x2e39e5f9 // fcmge v25.2s, v15.2s, v25.2s
+	WORD $0x2e2de6ad // fcmge v13.2s, v21.2s, v13.2s
+	WORD $0x2e26e606 // fcmge v6.2s, v16.2s, v6.2s
+	WORD $0x2e32e572 // fcmge v18.2s, v11.2s, v18.2s
+	WORD $0x3dc0d4eb // ldr q11, [x7, #848]
 	WORD $0x3dc0d4f0 // ldr q16, [x7, #848]
-	WORD $0x2e731f79 // bsl v25.8b, v27.8b, v19.8b
-	WORD $0x2e6f1d32 // bsl v18.8b, v9.8b, v15.8b
-	WORD $0x2e661f0e // bsl v14.8b, v24.8b, v6.8b
-	WORD $0x2e701e8b // bsl v11.8b, v20.8b, v16.8b
-	WORD $0x0e39e730 // fcmeq v16.2s, v25.2s, v25.2s
-	WORD $0x0e32e654 // fcmeq v20.2s, v18.2s, v18.2s
-	WORD $0x0e2ee5c6 // fcmeq v6.2s, v14.2s, v14.2s
-	WORD $0x0e2be578 // fcmeq v24.2s, v11.2s, v11.2s
+	WORD $0x3dc0d4f5 // ldr q21, [x7, #848]
 	WORD $0x3dc0d4ef // ldr q15, [x7, #848]
+	WORD $0x2e6b1f79 // bsl v25.8b, v27.8b, v11.8b
+	WORD $0x2e701d2d // bsl v13.8b, v9.8b, v16.8b
+	WORD $0x2e751ee6 // bsl v6.8b, v23.8b, v21.8b
+	WORD $0x2e6f1c92 // bsl v18.8b, v4.8b, v15.8b
+	WORD $0x0e39e72f // fcmeq v15.2s, v25.2s, v25.2s
+	WORD $0x0e2de5a4 // fcmeq v4.2s, v13.2s, v13.2s
+	WORD $0x0e26e4d5 // fcmeq v21.2s, v6.2s, v6.2s
+	WORD $0x0e32e657 // fcmeq v23.2s, v18.2s, v18.2s
+	WORD $0x3dc0d4f0 // ldr q16, [x7, #848]
 	WORD $0x3dc0d4e9 // ldr q9, [x7, #848]
-	WORD $0x3dc0d4f3 // ldr q19, [x7, #848]
+	WORD $0x3dc0d4eb // ldr q11, [x7, #848]
 	WORD $0x3dc0d4fb // ldr q27, [x7, #848]
-	WORD $0x2e6f1f30 // bsl v16.8b, v25.8b, v15.8b
-	WORD $0x2e691e54 // bsl v20.8b, v18.8b, v9.8b
-	WORD $0x2e731dc6 // bsl v6.8b, v14.8b, v19.8b
-	WORD $0x2e7b1d78 // bsl v24.8b, v11.8b, v27.8b
-	WORD $0xfd000030 // str d16, [x1]
-	WORD $0xfd000434 // str d20, [x1, #8]
-	WORD $0xfd000826 // str d6, [x1, #16]
-	WORD $0xfd000c38 // str d24, [x1, #24]
+	WORD $0x2e701f2f // bsl v15.8b, v25.8b, v16.8b
+	WORD $0x2e691da4 // bsl v4.8b, v13.8b, v9.8b
+	WORD $0x2e6b1cd5 // bsl v21.8b, v6.8b, v11.8b
+	WORD $0x2e7b1e57 // bsl v23.8b, v18.8b, v27.8b
+	WORD $0xfd00002f // str d15, [x1]
+	WORD $0xfd000424 // str d4, [x1, #8]
+	WORD $0xfd000835 // str d21, [x1, #16]
+	WORD $0xfd000c37 // str d23, [x1, #24]
 	JMP going
 single:
 	ADDS $8, R0, R0
@@ -3165,90 +3165,90 @@ single:
 	SUBS $2, R0, R0
 	BLT rest
 one:
-	WORD $0xfd400058 // ldr d24, [x2]
-	WORD $0xfd400066 // ldr d6, [x3]
-	WORD $0x2e26df06 // fmul v6.2s, v24.2s, v6.2s
-	WORD $0xfd400098 // ldr d24, [x4]
-	WORD $0x0e38d4d8 // fadd v24.2s, v6.2s, v24.2s
-	WORD $0x0e617b06 // fcvtl v6.2d, v24.2s
-	WORD $0x3dc07cf4 // ldr q20, [x7, #496]
-	WORD $0x6ef484d4 // sub v20.2d, v6.2d, v20.2d
-	WORD $0x6f4c0686 // ushr v6.2d, v20.2d, #52
-	WORD $0x3dc080f0 // ldr q16, [x7, #512]
-	WORD $0x4eb01cd0 // orr v16.16b, v6.16b, v16.16b
-	WORD $0x3dc084e6 // ldr q6, [x7, #528]
-	WORD $0x4ee6d606 // fsub v6.2d, v16.2d, v6.2d
-	WORD $0x3dc088f0 // ldr q16, [x7, #544]
-	WORD $0x4e301e90 // and v16.16b, v20.16b, v16.16b
+	WORD $0xfd400057 // ldr d23, [x2]
+	WORD $0xfd400075 // ldr d21, [x3]
+	WORD $0x2e35def5 // fmul v21.2s, v23.2s, v21.2s
+	WORD $0xfd400097 // ldr d23, [x4]
+	WORD $0x0e37d6b7 // fadd v23.2s, v21.2s, v23.2s
+	WORD $0x0e617af5 // fcvtl v21.2d, v23.2s
+	WORD $0x3dc07ce4 // ldr q4, [x7, #496]
+	WORD $0x6ee486a4 // sub v4.2d, v21.2d, v4.2d
+	WORD $0x6f4c0495 // ushr v21.2d, v4.2d, #52
+	WORD $0x3dc080ef // ldr q15, [x7, #512]
+	WORD $0x4eaf1eaf // orr v15.16b, v21.16b, v15.16b
+	WORD $0x3dc084f5 // ldr q21, [x7, #528]
+	WORD $0x4ef5d5f5 // fsub v21.2d, v15.2d, v21.2d
+	WORD $0x3dc088ef // ldr q15, [x7, #544]
+	WORD $0x4e2f1c8f // and v15.16b, v4.16b, v15.16b
 	WORD $0x3dc08cfb // ldr q27, [x7, #560]
-	WORD $0x4efb861b // add v27.2d, v16.2d, v27.2d
-	WORD $0x6f500694 // ushr v20.2d, v20.2d, #48
-	WORD $0x3dc090f0 // ldr q16, [x7, #576]
-	WORD $0x4e301e90 // and v16.16b, v20.16b, v16.16b
-	WORD $0x4e083e08 // mov x8, v16.d[0]
-	WORD $0x4e183e09 // mov x9, v16.d[1]
-	WORD $0xfc6878b0 // ldr d16, [x5, x8, lsl #3]
-	WORD $0xfc6978ab // ldr d11, [x5, x9, lsl #3]
-	WORD $0x4ecb3a0b // zip1 v11.2d, v16.2d, v11.2d
-	WORD $0x3dc094f0 // ldr q16, [x7, #592]
-	WORD $0x4e6bcf70 // fmla v16.2d, v27.2d, v11.2d
-	WORD $0x3dc098eb // ldr q11, [x7, #608]
+	WORD $0x4efb85fb // add v27.2d, v15.2d, v27.2d
+	WORD $0x6f500484 // ushr v4.2d, v4.2d, #48
+	WORD $0x3dc090ef // ldr q15, [x7, #576]
+	WORD $0x4e2f1c8f // and v15.16b, v4.16b, v15.16b
+	WORD $0x4e083de8 // mov x8, v15.d[0]
+	WORD $0x4e183de9 // mov x9, v15.d[1]
+	WORD $0xfc6878af // ldr d15, [x5, x8, lsl #3]
+	WORD $0xfc6978b2 // ldr d18, [x5, x9, lsl #3]
+	WORD $0x4ed239f2 // zip1 v18.2d, v15.2d, v18.2d
+	WORD $0x3dc094ef // ldr q15, [x7, #592]
+	WORD $0x4e72cf6f // fmla v15.2d, v27.2d, v18.2d
+	WORD $0x3dc098f2 // ldr q18, [x7, #608]
 	WORD $0x3dc090fb // ldr q27, [x7, #576]
-	WORD $0x4e3b1e9b // and v27.16b, v20.16b, v27.16b
+	WORD $0x4e3b1c9b // and v27.16b, v4.16b, v27.16b
 	WORD $0x4e083f69 // mov x9, v27.d[0]
 	WORD $0x4e183f68 // mov x8, v27.d[1]
 	WORD $0xfc6978db // ldr d27, [x6, x9, lsl #3]
-	WORD $0xfc6878d4 // ldr d20, [x6, x8, lsl #3]
-	WORD $0x4ed43b74 // zip1 v20.2d, v27.2d, v20.2d
-	WORD $0x4e6bccd4 // fmla v20.2d, v6.2d, v11.2d
-	WORD $0x3dc09ceb // ldr q11, [x7, #624]
+	WORD $0xfc6878c4 // ldr d4, [x6, x8, lsl #3]
+	WORD $0x4ec43b64 // zip1 v4.2d, v27.2d, v4.2d
+	WORD $0x4e72cea4 // fmla v4.2d, v21.2d, v18.2d
+	WORD $0x3dc09cf2 // ldr q18, [x7, #624]
 	WORD $0x3dc0a0fb // ldr q27, [x7, #640]
-	WORD $0x4e70cd7b // fmla v27.2d, v11.2d, v16.2d
-	WORD $0x3dc0a4eb // ldr q11, [x7, #656]
-	WORD $0x4e70cf6b // fmla v11.2d, v27.2d, v16.2d
+	WORD $0x4e6fce5b // fmla v27.2d, v18.2d, v15.2d
+	WORD $0x3dc0a4f2 // ldr q18, [x7, #656]
+	WORD $0x4e6fcf72 // fmla v18.2d, v27.2d, v15.2d
 	WORD $0x3dc0a8fb // ldr q27, [x7, #672]
-	WORD $0x4e70cd7b // fmla v27.2d, v11.2d, v16.2d
-	WORD $0x3dc0aceb // ldr q11, [x7, #688]
-	WORD $0x4e70cf6b // fmla v11.2d, v27.2d, v16.2d
+	WORD $0x4e6fce5b // fmla v27.2d, v18.2d, v15.2d
+	WORD $0x3dc0acf2 // ldr q18, [x7, #688]
+	WORD $0x4e6fcf72 // fmla v18.2d, v27.2d, v15.2d
 	WORD $0x3dc0b0fb // ldr q27, [x7, #704]
-	WORD $0x4e70cd7b // fmla v27.2d, v11.2d, v16.2d
-	WORD $0x3dc0b4eb // ldr q11, [x7, #720]
-	WORD $0x4e70cf6b // fmla v11.2d, v27.2d, v16.2d
+	WORD $0x4e6fce5b // fmla v27.2d, v18.2d, v15.2d
+	WORD $0x3dc0b4f2 // ldr q18, [x7, #720]
+	WORD $0x4e6fcf72 // fmla v18.2d, v27.2d, v15.2d
 	WORD $0x3dc0b8fb // ldr q27, [x7, #736]
-	WORD $0x4e70cd7b // fmla v27.2d, v11.2d, v16.2d
-	WORD $0x3dc0bceb // ldr q11, [x7, #752]
-	WORD $0x4e70cf6b // fmla v11.2d, v27.2d, v16.2d
-	WORD $0x4e70d69b // fadd v27.2d, v20.2d, v16.2d
-	WORD $0x3dc0c0f3 // ldr q19, [x7, #768]
-	WORD $0x4efbd694 // fsub v20.2d, v20.2d, v27.2d
-	WORD $0x4e70d694 // fadd v20.2d, v20.2d, v16.2d
-	WORD $0x4e73ccd4 // fmla v20.2d, v6.2d, v19.2d
-	WORD $0x6e70de10 // fmul v16.2d, v16.2d, v16.2d
-	WORD $0x4e6bce14 // fmla v20.2d, v16.2d, v11.2d
-	WORD $0x4e74d76b // fadd v11.2d, v27.2d, v20.2d
-	WORD $0x4efbd57b // fsub v27.2d, v11.2d, v27.2d
-	WORD $0x4efbd69b // fsub v27.2d, v20.2d, v27.2d
-	WORD $0x6e2b1f7b // eor v27.16b, v27.16b, v11.16b
+	WORD $0x4e6fce5b // fmla v27.2d, v18.2d, v15.2d
+	WORD $0x3dc0bcf2 // ldr q18, [x7, #752]
+	WORD $0x4e6fcf72 // fmla v18.2d, v27.2d, v15.2d
+	WORD $0x4e6fd49b // fadd v27.2d, v4.2d, v15.2d
+	WORD $0x3dc0c0eb // ldr q11, [x7, #768]
+	WORD $0x4efbd484 // fsub v4.2d, v4.2d, v27.2d
+	WORD $0x4e6fd484 // fadd v4.2d, v4.2d, v15.2d
+	WORD $0x4e6bcea4 // fmla v4.2d, v21.2d, v11.2d
+	WORD $0x6e6fddef // fmul v15.2d, v15.2d, v15.2d
+	WORD $0x4e72cde4 // fmla v4.2d, v15.2d, v18.2d
+	WORD $0x4e64d772 // fadd v18.2d, v27.2d, v4.2d
+	WORD $0x4efbd65b // fsub v27.2d, v18.2d, v27.2d
+	WORD $0x4efbd49b // fsub v27.2d, v4.2d, v27.2d
+	WORD $0x6e321f7b // eor v27.16b, v27.16b, v18.16b
 	WORD $0x6f41077b // ushr v27.2d, v27.2d, #63
-	WORD $0x6efb857b // sub v27.2d, v11.2d, v27.2d
-	WORD $0x3dc0c4eb // ldr q11, [x7, #784]
-	WORD $0x4eab1f6b // orr v11.16b, v27.16b, v11.16b
-	WORD $0x0e61696b // fcvtn v11.2s, v11.2d
+	WORD $0x6efb865b // sub v27.2d, v18.2d, v27.2d
+	WORD $0x3dc0c4f2 // ldr q18, [x7, #784]
+	WORD $0x4eb21f72 // orr v18.16b, v27.16b, v18.16b
+	WORD $0x0e616a52 // fcvtn v18.2s, v18.2d
 	WORD $0x3dc0c8fb // ldr q27, [x7, #800]
-	WORD $0x0e3be71b // fcmeq v27.2s, v24.2s, v27.2s
-	WORD $0x2e6b1f1b // bsl v27.8b, v24.8b, v11.8b
-	WORD $0x3dc0cceb // ldr q11, [x7, #816]
-	WORD $0x0e2be70b // fcmeq v11.2s, v24.2s, v11.2s
-	WORD $0x3dc0d0f4 // ldr q20, [x7, #832]
-	WORD $0x2e7b1e8b // bsl v11.8b, v20.8b, v27.8b
+	WORD $0x0e3be6fb // fcmeq v27.2s, v23.2s, v27.2s
+	WORD $0x2e721efb // bsl v27.8b, v23.8b, v18.8b
+	WORD $0x3dc0ccf2 // ldr q18, [x7, #816]
+	WORD $0x0e32e6f2 // fcmeq v18.2s, v23.2s, v18.2s
+	WORD $0x3dc0d0e4 // ldr q4, [x7, #832]
+	WORD $0x2e7b1c92 // bsl v18.8b, v4.8b, v27.8b
 	WORD $0x3dc0ccfb // ldr q27, [x7, #816]
-	WORD $0x2e3be71b // fcmge v27.2s, v24.2s, v27.2s
-	WORD $0x3dc0d4f8 // ldr q24, [x7, #848]
-	WORD $0x2e781d7b // bsl v27.8b, v11.8b, v24.8b
-	WORD $0x0e3be778 // fcmeq v24.2s, v27.2s, v27.2s
-	WORD $0x3dc0d4eb // ldr q11, [x7, #848]
-	WORD $0x2e6b1f78 // bsl v24.8b, v27.8b, v11.8b
-	WORD $0xfd000038 // str d24, [x1]
+	WORD $0x2e3be6fb // fcmge v27.2s, v23.2s, v27.2s
+	WORD $0x3dc0d4f7 // ldr q23, [x7, #848]
+	WORD $0x2e771e5b // bsl v27.8b, v18.8b, v23.8b
+	WORD $0x0e3be777 // fcmeq v23.2s, v27.2s, v27.2s
+	WORD $0x3dc0d4f2 // ldr q18, [x7, #848]
+	WORD $0x2e721f77 // bsl v23.8b, v27.8b, v18.8b
+	WORD $0xfd000037 // str d23, [x1]
 	ADD $8, R1
 	ADD $8, R2
 	ADD $8, R3
@@ -3259,90 +3259,90 @@ rest:
 	ADDS $2, R0, R0
 	BEQ done
 element:
-	WORD $0xbd400058 // ldr s24, [x2]
-	WORD $0xbd40006b // ldr s11, [x3]
-	WORD $0x2e2bdf0b // fmul v11.2s, v24.2s, v11.2s
-	WORD $0xbd400098 // ldr s24, [x4]
-	WORD $0x0e38d578 // fadd v24.2s, v11.2s, v24.2s
-	WORD $0x0e617b0b // fcvtl v11.2d, v24.2s
+	WORD $0xbd400057 // ldr s23, [x2]
+	WORD $0xbd400072 // ldr s18, [x3]
+	WORD $0x2e32def2 // fmul v18.2s, v23.2s, v18.2s
+	WORD $0xbd400097 // ldr s23, [x4]
+	WORD $0x0e37d657 // fadd v23.2s, v18.2s, v23.2s
+	WORD $0x0e617af2 // fcvtl v18.2d, v23.2s
 	WORD $0x3dc07cfb // ldr q27, [x7, #496]
-	WORD $0x6efb857b // sub v27.2d, v11.2d, v27.2d
-	WORD $0x6f4c076b // ushr v11.2d, v27.2d, #52
-	WORD $0x3dc080f4 // ldr q20, [x7, #512]
-	WORD $0x4eb41d74 // orr v20.16b, v11.16b, v20.16b
-	WORD $0x3dc084eb // ldr q11, [x7, #528]
-	WORD $0x4eebd68b // fsub v11.2d, v20.2d, v11.2d
-	WORD $0x3dc088f4 // ldr q20, [x7, #544]
-	WORD $0x4e341f74 // and v20.16b, v27.16b, v20.16b
-	WORD $0x3dc08cf0 // ldr q16, [x7, #560]
-	WORD $0x4ef08690 // add v16.2d, v20.2d, v16.2d
+	WORD $0x6efb865b // sub v27.2d, v18.2d, v27.2d
+	WORD $0x6f4c0772 // ushr v18.2d, v27.2d, #52
+	WORD $0x3dc080e4 // ldr q4, [x7, #512]
+	WORD $0x4ea41e44 // orr v4.16b, v18.16b, v4.16b
+	WORD $0x3dc084f2 // ldr q18, [x7, #528]
+	WORD $0x4ef2d492 // fsub v18.2d, v4.2d, v18.2d
+	WORD $0x3dc088e4 // ldr q4, [x7, #544]
+	WORD $0x4e241f64 // and v4.16b, v27.16b, v4.16b
+	WORD $0x3dc08cef // ldr q15, [x7, #560]
+	WORD $0x4eef848f // add v15.2d, v4.2d, v15.2d
 	WORD $0x6f50077b // ushr v27.2d, v27.2d, #48
-	WORD $0x3dc090f4 // ldr q20, [x7, #576]
-	WORD $0x4e341f74 // and v20.16b, v27.16b, v20.16b
-	WORD $0x4e083e88 // mov x8, v20.d[0]
-	WORD $0x4e183e89 // mov x9, v20.d[1]
-	WORD $0xfc6878b4 // ldr d20, [x5, x8, lsl #3]
-	WORD $0xfc6978b3 // ldr d19, [x5, x9, lsl #3]
-	WORD $0x4ed33a93 // zip1 v19.2d, v20.2d, v19.2d
-	WORD $0x3dc094f4 // ldr q20, [x7, #592]
-	WORD $0x4e73ce14 // fmla v20.2d, v16.2d, v19.2d
-	WORD $0x3dc098f3 // ldr q19, [x7, #608]
-	WORD $0x3dc090f0 // ldr q16, [x7, #576]
-	WORD $0x4e301f70 // and v16.16b, v27.16b, v16.16b
-	WORD $0x4e083e09 // mov x9, v16.d[0]
-	WORD $0x4e183e08 // mov x8, v16.d[1]
-	WORD $0xfc6978d0 // ldr d16, [x6, x9, lsl #3]
+	WORD $0x3dc090e4 // ldr q4, [x7, #576]
+	WORD $0x4e241f64 // and v4.16b, v27.16b, v4.16b
+	WORD $0x4e083c88 // mov x8, v4.d[0]
+	WORD $0x4e183c89 // mov x9, v4.d[1]
+	WORD $0xfc6878a4 // ldr d4, [x5, x8, lsl #3]
+	WORD $0xfc6978ab // ldr d11, [x5, x9, lsl #3]
+	WORD $0x4ecb388b // zip1 v11.2d, v4.2d, v11.2d
+	WORD $0x3dc094e4 // ldr q4, [x7, #592]
+	WORD $0x4e6bcde4 // fmla v4.2d, v15.2d, v11.2d
+	WORD $0x3dc098eb // ldr q11, [x7, #608]
+	WORD $0x3dc090ef // ldr q15, [x7, #576]
+	WORD $0x4e2f1f6f // and v15.16b, v27.16b, v15.16b
+	WORD $0x4e083de9 // mov x9, v15.d[0]
+	WORD $0x4e183de8 // mov x8, v15.d[1]
+	WORD $0xfc6978cf // ldr d15, [x6, x9, lsl #3]
 	WORD $0xfc6878db // ldr d27, [x6, x8, lsl #3]
-	WORD $0x4edb3a1b // zip1 v27.2d, v16.2d, v27.2d
-	WORD $0x4e73cd7b // fmla v27.2d, v11.2d, v19.2d
-	WORD $0x3dc09cf3 // ldr q19, [x7, #624]
-	WORD $0x3dc0a0f0 // ldr q16, [x7, #640]
-	WORD $0x4e74ce70 // fmla v16.2d, v19.2d, v20.2d
-	WORD $0x3dc0a4f3 // ldr q19, [x7, #656]
-	WORD $0x4e74ce13 // fmla v19.2d, v16.2d, v20.2d
-	WORD $0x3dc0a8f0 // ldr q16, [x7, #672]
-	WORD $0x4e74ce70 // fmla v16.2d, v19.2d, v20.2d
-	WORD $0x3dc0acf3 // ldr q19, [x7, #688]
-	WORD $0x4e74ce13 // fmla v19.2d, v16.2d, v20.2d
-	WORD $0x3dc0b0f0 // ldr q16, [x7, #704]
-	WORD $0x4e74ce70 // fmla v16.2d, v19.2d, v20.2d
-	WORD $0x3dc0b4f3 // ldr q19, [x7, #720]
-	WORD $0x4e74ce13 // fmla v19.2d, v16.2d, v20.2d
-	WORD $0x3dc0b8f0 // ldr q16, [x7, #736]
-	WORD $0x4e74ce70 // fmla v16.2d, v19.2d, v20.2d
-	WORD $0x3dc0bcf3 // ldr q19, [x7, #752]
-	WORD $0x4e74ce13 // fmla v19.2d, v16.2d, v20.2d
-	WORD $0x4e74d770 // fadd v16.2d, v27.2d, v20.2d
-	WORD $0x3dc0c0e6 // ldr q6, [x7, #768]
-	WORD $0x4ef0d77b // fsub v27.2d, v27.2d, v16.2d
-	WORD $0x4e74d77b // fadd v27.2d, v27.2d, v20.2d
-	WORD $0x4e66cd7b // fmla v27.2d, v11.2d, v6.2d
-	WORD $0x6e74de94 // fmul v20.2d, v20.2d, v20.2d
-	WORD $0x4e73ce9b // fmla v27.2d, v20.2d, v19.2d
-	WORD $0x4e7bd613 // fadd v19.2d, v16.2d, v27.2d
-	WORD $0x4ef0d670 // fsub v16.2d, v19.2d, v16.2d
-	WORD $0x4ef0d770 // fsub v16.2d, v27.2d, v16.2d
-	WORD $0x6e331e10 // eor v16.16b, v16.16b, v19.16b
-	WORD $0x6f410610 // ushr v16.2d, v16.2d, #63
-	WORD $0x6ef08670 // sub v16.2d, v19.2d, v16.2d
-	WORD $0x3dc0c4f3 // ldr q19, [x7, #784]
-	WORD $0x4eb31e13 // orr v19.16b, v16.16b, v19.16b
-	WORD $0x0e616a73 // fcvtn v19.2s, v19.2d
-	WORD $0x3dc0c8f0 // ldr q16, [x7, #800]
-	WORD $0x0e30e710 // fcmeq v16.2s, v24.2s, v16.2s
-	WORD $0x2e731f10 // bsl v16.8b, v24.8b, v19.8b
-	WORD $0x3dc0ccf3 // ldr q19, [x7, #816]
-	WORD $0x0e33e713 // fcmeq v19.2s, v24.2s, v19.2s
+	WORD $0x4edb39fb // zip1 v27.2d, v15.2d, v27.2d
+	WORD $0x4e6bce5b // fmla v27.2d, v18.2d, v11.2d
+	WORD $0x3dc09ceb // ldr q11, [x7, #624]
+	WORD $0x3dc0a0ef // ldr q15, [x7, #640]
+	WORD $0x4e64cd6f // fmla v15.2d, v11.2d, v4.2d
+	WORD $0x3dc0a4eb // ldr q11, [x7, #656]
+	WORD $0x4e64cdeb // fmla v11.2d, v15.2d, v4.2d
+	WORD $0x3dc0a8ef // ldr q15, [x7, #672]
+	WORD $0x4e64cd6f // fmla v15.2d, v11.2d, v4.2d
+	WORD $0x3dc0aceb // ldr q11, [x7, #688]
+	WORD $0x4e64cdeb // fmla v11.2d, v15.2d, v4.2d
+	WORD $0x3dc0b0ef // ldr q15, [x7, #704]
+	WORD $0x4e64cd6f // fmla v15.2d, v11.2d, v4.2d
+	WORD $0x3dc0b4eb // ldr q11, [x7, #720]
+	WORD $0x4e64cdeb // fmla v11.2d, v15.2d, v4.2d
+	WORD $0x3dc0b8ef // ldr q15, [x7, #736]
+	WORD $0x4e64cd6f // fmla v15.2d, v11.2d, v4.2d
+	WORD $0x3dc0bceb // ldr q11, [x7, #752]
+	WORD $0x4e64cdeb // fmla v11.2d, v15.2d, v4.2d
+	WORD $0x4e64d76f // fadd v15.2d, v27.2d, v4.2d
+	WORD $0x3dc0c0f5 // ldr q21, [x7, #768]
+	WORD $0x4eefd77b // fsub v27.2d, v27.2d, v15.2d
+	WORD $0x4e64d77b // fadd v27.2d, v27.2d, v4.2d
+	WORD $0x4e75ce5b // fmla v27.2d, v18.2d, v21.2d
+	WORD $0x6e64dc84 // fmul v4.2d, v4.2d, v4.2d
+	WORD $0x4e6bcc9b // fmla v27.2d, v4.2d, v11.2d
+	WORD $0x4e7bd5eb // fadd v11.2d, v15.2d, v27.2d
+	WORD $0x4eefd56f // fsub v15.2d, v11.2d, v15.2d
+	WORD $0x4eefd76f // fsub v15.2d, v27.2d, v15.2d
+	WORD $0x6e2b1def // eor v15.16b, v15.16b, v11.16b
+	WORD $0x6f4105ef // ushr v15.2d, v15.2d, #63
+	WORD $0x6eef856f // sub v15.2d, v11.2d, v15.2d
+	WORD $0x3dc0c4eb // ldr q11, [x7, #784]
+	WORD $0x4eab1deb // orr v11.16b, v15.16b, v11.16b
+	WORD $0x0e61696b // fcvtn v11.2s, v11.2d
+	WORD $0x3dc0c8ef // ldr q15, [x7, #800]
+	WORD $0x0e2fe6ef // fcmeq v15.2s, v23.2s, v15.2s
+	WORD $0x2e6b1eef // bsl v15.8b, v23.8b, v11.8b
+	WORD $0x3dc0cceb // ldr q11, [x7, #816]
+	WORD $0x0e2be6eb // fcmeq v11.2s, v23.2s, v11.2s
 	WORD $0x3dc0d0fb // ldr q27, [x7, #832]
-	WORD $0x2e701f73 // bsl v19.8b, v27.8b, v16.8b
-	WORD $0x3dc0ccf0 // ldr q16, [x7, #816]
-	WORD $0x2e30e710 // fcmge v16.2s, v24.2s, v16.2s
-	WORD $0x3dc0d4f8 // ldr q24, [x7, #848]
-	WORD $0x2e781e70 // bsl v16.8b, v19.8b, v24.8b
-	WORD $0x0e30e618 // fcmeq v24.2s, v16.2s, v16.2s
-	WORD $0x3dc0d4f3 // ldr q19, [x7, #848]
-	WORD $0x2e731e18 // bsl v24.8b, v16.8b, v19.8b
-	WORD $0xbd000038 // str s24, [x1]
+	WORD $0x2e6f1f6b // bsl v11.8b, v27.8b, v15.8b
+	WORD $0x3dc0ccef // ldr q15, [x7, #816]
+	WORD $0x2e2fe6ef // fcmge v15.2s, v23.2s, v15.2s
+	WORD $0x3dc0d4f7 // ldr q23, [x7, #848]
+	WORD $0x2e771d6f // bsl v15.8b, v11.8b, v23.8b
+	WORD $0x0e2fe5f7 // fcmeq v23.2s, v15.2s, v15.2s
+	WORD $0x3dc0d4eb // ldr q11, [x7, #848]
+	WORD $0x2e6b1df7 // bsl v23.8b, v15.8b, v11.8b
+	WORD $0xbd000037 // str s23, [x1]
 	ADD $4, R1
 	ADD $4, R2
 	ADD $4, R3
@@ -4436,136 +4436,136 @@ many:
 	WORD $0x4ea78610 // add v16.4s, v16.4s, v7.4s
 	WORD $0x3dc02091 // ldr q17, [x4, #128]
 	WORD $0x3dc02092 // ldr q18, [x4, #128]
-	WORD $0x4e0f0231 // tbl v17.16b, {v17.16b}, v15.16b
-	WORD $0x4e100252 // tbl v18.16b, {v18.16b}, v16.16b
+	WORD $0x6e3185f1 // sub v17.16b, v15.16b, v17.16b
+	WORD $0x6e328612 // sub v18.16b, v16.16b, v18.16b
 	WORD $0x3dc02493 // ldr q19, [x4, #144]
 	WORD $0x3dc02494 // ldr q20, [x4, #144]
-	WORD $0x3dc02895 // ldr q21, [x4, #160]
-	WORD $0x3dc02896 // ldr q22, [x4, #160]
-	WORD $0x2e3585f5 // sub v21.8b, v15.8b, v21.8b
-	WORD $0x2e368616 // sub v22.8b, v16.8b, v22.8b
-	WORD $0x4e151271 // tbx v17.16b, {v19.16b}, v21.16b
-	WORD $0x4e161292 // tbx v18.16b, {v20.16b}, v22.16b
-	WORD $0x4eb1d511 // fsub v17.4s, v8.4s, v17.4s
-	WORD $0x4eb2d532 // fsub v18.4s, v9.4s, v18.4s
-	WORD $0x6e31de29 // fmul v9.4s, v17.4s, v17.4s
-	WORD $0x6e32de48 // fmul v8.4s, v18.4s, v18.4s
-	WORD $0x3dc02c96 // ldr q22, [x4, #176]
-	WORD $0x3dc02c94 // ldr q20, [x4, #176]
-	WORD $0x3dc03095 // ldr q21, [x4, #192]
-	WORD $0x3dc03093 // ldr q19, [x4, #192]
-	WORD $0x4e31ced5 // fmla v21.4s, v22.4s, v17.4s
-	WORD $0x4e32ce93 // fmla v19.4s, v20.4s, v18.4s
-	WORD $0x3dc03494 // ldr q20, [x4, #208]
-	WORD $0x3dc03496 // ldr q22, [x4, #208]
-	WORD $0x4e31ceb4 // fmla v20.4s, v21.4s, v17.4s
-	WORD $0x4e32ce76 // fmla v22.4s, v19.4s, v18.4s
-	WORD $0x3dc03893 // ldr q19, [x4, #224]
-	WORD $0x3dc03895 // ldr q21, [x4, #224]
-	WORD $0x4e31ce93 // fmla v19.4s, v20.4s, v17.4s
-	WORD $0x4e32ced5 // fmla v21.4s, v22.4s, v18.4s
-	WORD $0x4eb11e30 // mov v16.16b, v17.16b
-	WORD $0x4eb21e4f // mov v15.16b, v18.16b
-	WORD $0x4e29ce70 // fmla v16.4s, v19.4s, v9.4s
-	WORD $0x4e28ceaf // fmla v15.4s, v21.4s, v8.4s
-	WORD $0x6e31de94 // fmul v20.4s, v20.4s, v17.4s
-	WORD $0x6e32ded6 // fmul v22.4s, v22.4s, v18.4s
-	WORD $0x3dc03895 // ldr q21, [x4, #224]
-	WORD $0x3dc03893 // ldr q19, [x4, #224]
-	WORD $0x6e35de35 // fmul v21.4s, v17.4s, v21.4s
-	WORD $0x6e33de53 // fmul v19.4s, v18.4s, v19.4s
-	WORD $0x4eb0d637 // fsub v23.4s, v17.4s, v16.4s
-	WORD $0x4eafd658 // fsub v24.4s, v18.4s, v15.4s
-	WORD $0x4e31ceb7 // fmla v23.4s, v21.4s, v17.4s
-	WORD $0x4e32ce78 // fmla v24.4s, v19.4s, v18.4s
-	WORD $0x4e29ce97 // fmla v23.4s, v20.4s, v9.4s
-	WORD $0x4e28ced8 // fmla v24.4s, v22.4s, v8.4s
+	WORD $0x4e0f026f // tbl v15.16b, {v19.16b}, v15.16b
+	WORD $0x4e100290 // tbl v16.16b, {v20.16b}, v16.16b
+	WORD $0x3dc02894 // ldr q20, [x4, #160]
+	WORD $0x3dc02893 // ldr q19, [x4, #160]
+	WORD $0x4e11128f // tbx v15.16b, {v20.16b}, v17.16b
+	WORD $0x4e121270 // tbx v16.16b, {v19.16b}, v18.16b
+	WORD $0x4eafd50f // fsub v15.4s, v8.4s, v15.4s
+	WORD $0x4eb0d530 // fsub v16.4s, v9.4s, v16.4s
+	WORD $0x6e2fdde9 // fmul v9.4s, v15.4s, v15.4s
+	WORD $0x6e30de08 // fmul v8.4s, v16.4s, v16.4s
+	WORD $0x3dc02c92 // ldr q18, [x4, #176]
+	WORD $0x3dc02c93 // ldr q19, [x4, #176]
+	WORD $0x3dc03091 // ldr q17, [x4, #192]
+	WORD $0x3dc03094 // ldr q20, [x4, #192]
+	WORD $0x4e2fce51 // fmla v17.4s, v18.4s, v15.4s
+	WORD $0x4e30ce74 // fmla v20.4s, v19.4s, v16.4s
+	WORD $0x3dc03493 // ldr q19, [x4, #208]
+	WORD $0x3dc03492 // ldr q18, [x4, #208]
+	WORD $0x4e2fce33 // fmla v19.4s, v17.4s, v15.4s
+	WORD $0x4e30ce92 // fmla v18.4s, v20.4s, v16.4s
+	WORD $0x3dc03894 // ldr q20, [x4, #224]
+	WORD $0x3dc03891 // ldr q17, [x4, #224]
+	WORD $0x4e2fce74 // fmla v20.4s, v19.4s, v15.4s
+	WORD $0x4e30ce51 // fmla v17.4s, v18.4s, v16.4s
+	WORD $0x4eaf1df5 // mov v21.16b, v15.16b
+	WORD $0x4eb01e16 // mov v22.16b, v16.16b
+	WORD $0x4e29ce95 // fmla v21.4s, v20.4s, v9.4s
+	WORD $0x4e28ce36 // fmla v22.4s, v17.4s, v8.4s
+	WORD $0x6e2fde73 // fmul v19.4s, v19.4s, v15.4s
+	WORD $0x6e30de52 // fmul v18.4s, v18.4s, v16.4s
+	WORD $0x3dc03891 // ldr q17, [x4, #224]
+	WORD $0x3dc03894 // ldr q20, [x4, #224]
+	WORD $0x6e31ddf1 // fmul v17.4s, v15.4s, v17.4s
+	WORD $0x6e34de14 // fmul v20.4s, v16.4s, v20.4s
+	WORD $0x4eb5d5f7 // fsub v23.4s, v15.4s, v21.4s
+	WORD $0x4eb6d618 // fsub v24.4s, v16.4s, v22.4s
+	WORD $0x4e2fce37 // fmla v23.4s, v17.4s, v15.4s
+	WORD $0x4e30ce98 // fmla v24.4s, v20.4s, v16.4s
+	WORD $0x4e29ce77 // fmla v23.4s, v19.4s, v9.4s
+	WORD $0x4e28ce58 // fmla v24.4s, v18.4s, v8.4s
 	WORD $0x3dc03c88 // ldr q8, [x4, #240]
-	WORD $0x3dc03c96 // ldr q22, [x4, #240]
+	WORD $0x3dc03c92 // ldr q18, [x4, #240]
 	WORD $0x6e28dda8 // fmul v8.4s, v13.4s, v8.4s
-	WORD $0x6e36ddd6 // fmul v22.4s, v14.4s, v22.4s
+	WORD $0x6e32ddd2 // fmul v18.4s, v14.4s, v18.4s
 	WORD $0x3dc0408e // ldr q14, [x4, #256]
 	WORD $0x3dc0408d // ldr q13, [x4, #256]
 	WORD $0x4e251d69 // and v9.16b, v11.16b, v5.16b
-	WORD $0x4e251d94 // and v20.16b, v12.16b, v5.16b
+	WORD $0x4e251d93 // and v19.16b, v12.16b, v5.16b
 	WORD $0x4ea69d29 // mul v9.4s, v9.4s, v6.4s
-	WORD $0x4ea69e94 // mul v20.4s, v20.4s, v6.4s
+	WORD $0x4ea69e73 // mul v19.4s, v19.4s, v6.4s
 	WORD $0x4ea78529 // add v9.4s, v9.4s, v7.4s
-	WORD $0x4ea78694 // add v20.4s, v20.4s, v7.4s
-	WORD $0x3dc04492 // ldr q18, [x4, #272]
-	WORD $0x3dc04493 // ldr q19, [x4, #272]
-	WORD $0x4e090252 // tbl v18.16b, {v18.16b}, v9.16b
-	WORD $0x4e140273 // tbl v19.16b, {v19.16b}, v20.16b
+	WORD $0x4ea78673 // add v19.4s, v19.4s, v7.4s
+	WORD $0x3dc02090 // ldr q16, [x4, #128]
+	WORD $0x3dc02094 // ldr q20, [x4, #128]
+	WORD $0x6e308530 // sub v16.16b, v9.16b, v16.16b
+	WORD $0x6e348674 // sub v20.16b, v19.16b, v20.16b
+	WORD $0x3dc0448f // ldr q15, [x4, #272]
+	WORD $0x3dc04491 // ldr q17, [x4, #272]
+	WORD $0x4e0901e9 // tbl v9.16b, {v15.16b}, v9.16b
+	WORD $0x4e130233 // tbl v19.16b, {v17.16b}, v19.16b
 	WORD $0x3dc04891 // ldr q17, [x4, #288]
-	WORD $0x3dc04895 // ldr q21, [x4, #288]
-	WORD $0x3dc02899 // ldr q25, [x4, #160]
-	WORD $0x3dc0289a // ldr q26, [x4, #160]
-	WORD $0x2e398539 // sub v25.8b, v9.8b, v25.8b
-	WORD $0x2e3a869a // sub v26.8b, v20.8b, v26.8b
-	WORD $0x4e191232 // tbx v18.16b, {v17.16b}, v25.16b
-	WORD $0x4e1a12b3 // tbx v19.16b, {v21.16b}, v26.16b
+	WORD $0x3dc0488f // ldr q15, [x4, #288]
+	WORD $0x4e101229 // tbx v9.16b, {v17.16b}, v16.16b
+	WORD $0x4e1411f3 // tbx v19.16b, {v15.16b}, v20.16b
 	WORD $0x4f34556b // shl v11.4s, v11.4s, #20
 	WORD $0x4f34558c // shl v12.4s, v12.4s, #20
-	WORD $0x4eab864b // add v11.4s, v18.4s, v11.4s
+	WORD $0x4eab852b // add v11.4s, v9.4s, v11.4s
 	WORD $0x4eac866c // add v12.4s, v19.4s, v12.4s
 	WORD $0x4eab1d73 // mov v19.16b, v11.16b
-	WORD $0x4eac1d92 // mov v18.16b, v12.16b
-	WORD $0x4e30cd73 // fmla v19.4s, v11.4s, v16.4s
-	WORD $0x4e2fcd92 // fmla v18.4s, v12.4s, v15.4s
-	WORD $0x4eb3d57a // fsub v26.4s, v11.4s, v19.4s
-	WORD $0x4eb2d595 // fsub v21.4s, v12.4s, v18.4s
-	WORD $0x4e30cd7a // fmla v26.4s, v11.4s, v16.4s
-	WORD $0x4e2fcd95 // fmla v21.4s, v12.4s, v15.4s
-	WORD $0x4e37cd7a // fmla v26.4s, v11.4s, v23.4s
-	WORD $0x4e38cd95 // fmla v21.4s, v12.4s, v24.4s
-	WORD $0x4e33cd1a // fmla v26.4s, v8.4s, v19.4s
-	WORD $0x4e32ced5 // fmla v21.4s, v22.4s, v18.4s
-	WORD $0x3dc04096 // ldr q22, [x4, #256]
+	WORD $0x4eac1d89 // mov v9.16b, v12.16b
+	WORD $0x4e35cd73 // fmla v19.4s, v11.4s, v21.4s
+	WORD $0x4e36cd89 // fmla v9.4s, v12.4s, v22.4s
+	WORD $0x4eb3d574 // fsub v20.4s, v11.4s, v19.4s
+	WORD $0x4ea9d58f // fsub v15.4s, v12.4s, v9.4s
+	WORD $0x4e35cd74 // fmla v20.4s, v11.4s, v21.4s
+	WORD $0x4e36cd8f // fmla v15.4s, v12.4s, v22.4s
+	WORD $0x4e37cd74 // fmla v20.4s, v11.4s, v23.4s
+	WORD $0x4e38cd8f // fmla v15.4s, v12.4s, v24.4s
+	WORD $0x4e33cd14 // fmla v20.4s, v8.4s, v19.4s
+	WORD $0x4e29ce4f // fmla v15.4s, v18.4s, v9.4s
+	WORD $0x3dc04092 // ldr q18, [x4, #256]
 	WORD $0x3dc04088 // ldr q8, [x4, #256]
-	WORD $0x6eb3e6d8 // fcmgt v24.4s, v22.4s, v19.4s
-	WORD $0x6eb2e50c // fcmgt v12.4s, v8.4s, v18.4s
-	WORD $0x6e731ed8 // bsl v24.16b, v22.16b, v19.16b
-	WORD $0x6e721d0c // bsl v12.16b, v8.16b, v18.16b
-	WORD $0x6eb6e677 // fcmgt v23.4s, v19.4s, v22.4s
-	WORD $0x6ea8e64b // fcmgt v11.4s, v18.4s, v8.4s
-	WORD $0x6e731ed7 // bsl v23.16b, v22.16b, v19.16b
-	WORD $0x6e721d0b // bsl v11.16b, v8.16b, v18.16b
-	WORD $0x4e37d712 // fadd v18.4s, v24.4s, v23.4s
+	WORD $0x6eb3e658 // fcmgt v24.4s, v18.4s, v19.4s
+	WORD $0x6ea9e50c // fcmgt v12.4s, v8.4s, v9.4s
+	WORD $0x6e731e58 // bsl v24.16b, v18.16b, v19.16b
+	WORD $0x6e691d0c // bsl v12.16b, v8.16b, v9.16b
+	WORD $0x6eb2e677 // fcmgt v23.4s, v19.4s, v18.4s
+	WORD $0x6ea8e52b // fcmgt v11.4s, v9.4s, v8.4s
+	WORD $0x6e731e57 // bsl v23.16b, v18.16b, v19.16b
+	WORD $0x6e691d0b // bsl v11.16b, v8.16b, v9.16b
+	WORD $0x4e37d709 // fadd v9.4s, v24.4s, v23.4s
 	WORD $0x4e2bd593 // fadd v19.4s, v12.4s, v11.4s
-	WORD $0x4eb2d718 // fsub v24.4s, v24.4s, v18.4s
+	WORD $0x4ea9d718 // fsub v24.4s, v24.4s, v9.4s
 	WORD $0x4eb3d58c // fsub v12.4s, v12.4s, v19.4s
 	WORD $0x4e37d717 // fadd v23.4s, v24.4s, v23.4s
 	WORD $0x4e2bd58b // fadd v11.4s, v12.4s, v11.4s
-	WORD $0x4e3ad6fa // fadd v26.4s, v23.4s, v26.4s
-	WORD $0x4e35d575 // fadd v21.4s, v11.4s, v21.4s
-	WORD $0x6e32fed6 // fdiv v22.4s, v22.4s, v18.4s
+	WORD $0x4e34d6f4 // fadd v20.4s, v23.4s, v20.4s
+	WORD $0x4e2fd56f // fadd v15.4s, v11.4s, v15.4s
+	WORD $0x6e29fe52 // fdiv v18.4s, v18.4s, v9.4s
 	WORD $0x6e33fd08 // fdiv v8.4s, v8.4s, v19.4s
-	WORD $0x6e36ddcb // fmul v11.4s, v14.4s, v22.4s
+	WORD $0x6e32ddcb // fmul v11.4s, v14.4s, v18.4s
 	WORD $0x6e28ddb7 // fmul v23.4s, v13.4s, v8.4s
-	WORD $0x4eb2cd6e // fmls v14.4s, v11.4s, v18.4s
+	WORD $0x4ea9cd6e // fmls v14.4s, v11.4s, v9.4s
 	WORD $0x4eb3ceed // fmls v13.4s, v23.4s, v19.4s
-	WORD $0x4ebacd6e // fmls v14.4s, v11.4s, v26.4s
-	WORD $0x4eb5ceed // fmls v13.4s, v23.4s, v21.4s
-	WORD $0x6e36ddd6 // fmul v22.4s, v14.4s, v22.4s
+	WORD $0x4eb4cd6e // fmls v14.4s, v11.4s, v20.4s
+	WORD $0x4eafceed // fmls v13.4s, v23.4s, v15.4s
+	WORD $0x6e32ddd2 // fmul v18.4s, v14.4s, v18.4s
 	WORD $0x6e28dda8 // fmul v8.4s, v13.4s, v8.4s
 	WORD $0x3dc04c8d // ldr q13, [x4, #304]
 	WORD $0x3dc04c8e // ldr q14, [x4, #304]
-	WORD $0x4eab1d75 // mov v21.16b, v11.16b
-	WORD $0x4eb71efa // mov v26.16b, v23.16b
-	WORD $0x4e2dced5 // fmla v21.4s, v22.4s, v13.4s
-	WORD $0x4e2ecd1a // fmla v26.4s, v8.4s, v14.4s
+	WORD $0x4eab1d6f // mov v15.16b, v11.16b
+	WORD $0x4eb71ef4 // mov v20.16b, v23.16b
+	WORD $0x4e2dce4f // fmla v15.4s, v18.4s, v13.4s
+	WORD $0x4e2ecd14 // fmla v20.4s, v8.4s, v14.4s
 	WORD $0x3dc0508e // ldr q14, [x4, #320]
 	WORD $0x3dc0508d // ldr q13, [x4, #320]
-	WORD $0x4e2ececb // fmla v11.4s, v22.4s, v14.4s
+	WORD $0x4e2ece4b // fmla v11.4s, v18.4s, v14.4s
 	WORD $0x4e2dcd17 // fmla v23.4s, v8.4s, v13.4s
-	WORD $0x6e2b1eb5 // eor v21.16b, v21.16b, v11.16b
-	WORD $0x6e371f5a // eor v26.16b, v26.16b, v23.16b
-	WORD $0x4eba1eb5 // orr v21.16b, v21.16b, v26.16b
-	WORD $0x3dc0549a // ldr q26, [x4, #336]
-	WORD $0x6eba355a // cmhi v26.4s, v10.4s, v26.4s
-	WORD $0x4eba1eb5 // orr v21.16b, v21.16b, v26.16b
-	WORD $0x6eb0aab5 // umaxv s21, v21.4s
-	WORD $0x0e043ea5 // mov w5, v21.s[0]
+	WORD $0x6e2b1def // eor v15.16b, v15.16b, v11.16b
+	WORD $0x6e371e94 // eor v20.16b, v20.16b, v23.16b
+	WORD $0x4eb41def // orr v15.16b, v15.16b, v20.16b
+	WORD $0x3dc05494 // ldr q20, [x4, #336]
+	WORD $0x6eb43554 // cmhi v20.4s, v10.4s, v20.4s
+	WORD $0x4eb41def // orr v15.16b, v15.16b, v20.16b
+	WORD $0x6eb0a9ef // umaxv s15, v15.4s
+	WORD $0x0e043de5 // mov w5, v15.s[0]
 	CMPW $0, R5
 	BNE doubtful
 	WORD $0x3d80002b // str q11, [x1]
@@ -4579,294 +4579,294 @@ going:
 doubtful:
 	WORD $0xfd400057 // ldr d23, [x2]
 	WORD $0xfd40044b // ldr d11, [x2, #8]
-	WORD $0xfd400855 // ldr d21, [x2, #16]
-	WORD $0xfd400c5a // ldr d26, [x2, #24]
+	WORD $0xfd40084f // ldr d15, [x2, #16]
+	WORD $0xfd400c54 // ldr d20, [x2, #24]
 	WORD $0x0e617af7 // fcvtl v23.2d, v23.2s
 	WORD $0x0e61796b // fcvtl v11.2d, v11.2s
-	WORD $0x0e617ab5 // fcvtl v21.2d, v21.2s
-	WORD $0x0e617b5a // fcvtl v26.2d, v26.2s
+	WORD $0x0e6179ef // fcvtl v15.2d, v15.2s
+	WORD $0x0e617a94 // fcvtl v20.2d, v20.2s
 	WORD $0x3dc0588a // ldr q10, [x4, #352]
 	WORD $0x3dc0588d // ldr q13, [x4, #352]
 	WORD $0x3dc05888 // ldr q8, [x4, #352]
 	WORD $0x3dc0588e // ldr q14, [x4, #352]
 	WORD $0x6e2a1eea // eor v10.16b, v23.16b, v10.16b
 	WORD $0x6e2d1d6d // eor v13.16b, v11.16b, v13.16b
-	WORD $0x6e281ea8 // eor v8.16b, v21.16b, v8.16b
-	WORD $0x6e2e1f4e // eor v14.16b, v26.16b, v14.16b
-	WORD $0x3dc05c96 // ldr q22, [x4, #368]
-	WORD $0x3dc05c93 // ldr q19, [x4, #368]
+	WORD $0x6e281de8 // eor v8.16b, v15.16b, v8.16b
+	WORD $0x6e2e1e8e // eor v14.16b, v20.16b, v14.16b
 	WORD $0x3dc05c92 // ldr q18, [x4, #368]
+	WORD $0x3dc05c93 // ldr q19, [x4, #368]
+	WORD $0x3dc05c89 // ldr q9, [x4, #368]
 	WORD $0x3dc05c8c // ldr q12, [x4, #368]
-	WORD $0x6eeae6d8 // fcmgt v24.2d, v22.2d, v10.2d
-	WORD $0x6eede66f // fcmgt v15.2d, v19.2d, v13.2d
-	WORD $0x6ee8e650 // fcmgt v16.2d, v18.2d, v8.2d
-	WORD $0x6eeee599 // fcmgt v25.2d, v12.2d, v14.2d
-	WORD $0x6e6a1ed8 // bsl v24.16b, v22.16b, v10.16b
-	WORD $0x6e6d1e6f // bsl v15.16b, v19.16b, v13.16b
-	WORD $0x6e681e50 // bsl v16.16b, v18.16b, v8.16b
-	WORD $0x6e6e1d99 // bsl v25.16b, v12.16b, v14.16b
+	WORD $0x6eeae658 // fcmgt v24.2d, v18.2d, v10.2d
+	WORD $0x6eede676 // fcmgt v22.2d, v19.2d, v13.2d
+	WORD $0x6ee8e535 // fcmgt v21.2d, v9.2d, v8.2d
+	WORD $0x6eeee590 // fcmgt v16.2d, v12.2d, v14.2d
+	WORD $0x6e6a1e58 // bsl v24.16b, v18.16b, v10.16b
+	WORD $0x6e6d1e76 // bsl v22.16b, v19.16b, v13.16b
+	WORD $0x6e681d35 // bsl v21.16b, v9.16b, v8.16b
+	WORD $0x6e6e1d90 // bsl v16.16b, v12.16b, v14.16b
 	WORD $0x3dc0608e // ldr q14, [x4, #384]
 	WORD $0x3dc0608c // ldr q12, [x4, #384]
 	WORD $0x3dc06088 // ldr q8, [x4, #384]
-	WORD $0x3dc06092 // ldr q18, [x4, #384]
+	WORD $0x3dc06089 // ldr q9, [x4, #384]
 	WORD $0x6eeee70d // fcmgt v13.2d, v24.2d, v14.2d
-	WORD $0x6eece5f3 // fcmgt v19.2d, v15.2d, v12.2d
-	WORD $0x6ee8e60a // fcmgt v10.2d, v16.2d, v8.2d
-	WORD $0x6ef2e736 // fcmgt v22.2d, v25.2d, v18.2d
+	WORD $0x6eece6d3 // fcmgt v19.2d, v22.2d, v12.2d
+	WORD $0x6ee8e6aa // fcmgt v10.2d, v21.2d, v8.2d
+	WORD $0x6ee9e612 // fcmgt v18.2d, v16.2d, v9.2d
 	WORD $0x6e781dcd // bsl v13.16b, v14.16b, v24.16b
-	WORD $0x6e6f1d93 // bsl v19.16b, v12.16b, v15.16b
-	WORD $0x6e701d0a // bsl v10.16b, v8.16b, v16.16b
-	WORD $0x6e791e56 // bsl v22.16b, v18.16b, v25.16b
-	WORD $0x3dc06499 // ldr q25, [x4, #400]
-	WORD $0x3dc06492 // ldr q18, [x4, #400]
+	WORD $0x6e761d93 // bsl v19.16b, v12.16b, v22.16b
+	WORD $0x6e751d0a // bsl v10.16b, v8.16b, v21.16b
+	WORD $0x6e701d32 // bsl v18.16b, v9.16b, v16.16b
 	WORD $0x3dc06490 // ldr q16, [x4, #400]
+	WORD $0x3dc06489 // ldr q9, [x4, #400]
+	WORD $0x3dc06495 // ldr q21, [x4, #400]
 	WORD $0x3dc06488 // ldr q8, [x4, #400]
-	WORD $0x3dc0688f // ldr q15, [x4, #416]
+	WORD $0x3dc06896 // ldr q22, [x4, #416]
 	WORD $0x3dc0688c // ldr q12, [x4, #416]
 	WORD $0x3dc06898 // ldr q24, [x4, #416]
 	WORD $0x3dc0688e // ldr q14, [x4, #416]
-	WORD $0x4e79cdaf // fmla v15.2d, v13.2d, v25.2d
-	WORD $0x4e72ce6c // fmla v12.2d, v19.2d, v18.2d
-	WORD $0x4e70cd58 // fmla v24.2d, v10.2d, v16.2d
-	WORD $0x4e68cece // fmla v14.2d, v22.2d, v8.2d
+	WORD $0x4e70cdb6 // fmla v22.2d, v13.2d, v16.2d
+	WORD $0x4e69ce6c // fmla v12.2d, v19.2d, v9.2d
+	WORD $0x4e75cd58 // fmla v24.2d, v10.2d, v21.2d
+	WORD $0x4e68ce4e // fmla v14.2d, v18.2d, v8.2d
 	WORD $0x3dc06888 // ldr q8, [x4, #416]
+	WORD $0x3dc06895 // ldr q21, [x4, #416]
+	WORD $0x3dc06889 // ldr q9, [x4, #416]
 	WORD $0x3dc06890 // ldr q16, [x4, #416]
-	WORD $0x3dc06892 // ldr q18, [x4, #416]
-	WORD $0x3dc06899 // ldr q25, [x4, #416]
-	WORD $0x4ee8d5e8 // fsub v8.2d, v15.2d, v8.2d
-	WORD $0x4ef0d590 // fsub v16.2d, v12.2d, v16.2d
-	WORD $0x4ef2d712 // fsub v18.2d, v24.2d, v18.2d
-	WORD $0x4ef9d5d9 // fsub v25.2d, v14.2d, v25.2d
+	WORD $0x4ee8d6c8 // fsub v8.2d, v22.2d, v8.2d
+	WORD $0x4ef5d595 // fsub v21.2d, v12.2d, v21.2d
+	WORD $0x4ee9d709 // fsub v9.2d, v24.2d, v9.2d
+	WORD $0x4ef0d5d0 // fsub v16.2d, v14.2d, v16.2d
 	WORD $0x3dc06c91 // ldr q17, [x4, #432]
-	WORD $0x3dc06c94 // ldr q20, [x4, #432]
-	WORD $0x3dc06c89 // ldr q9, [x4, #432]
+	WORD $0x3dc06c99 // ldr q25, [x4, #432]
+	WORD $0x3dc06c9a // ldr q26, [x4, #432]
 	WORD $0x3dc06c9b // ldr q27, [x4, #432]
 	WORD $0x4ef1cd0d // fmls v13.2d, v8.2d, v17.2d
-	WORD $0x4ef4ce13 // fmls v19.2d, v16.2d, v20.2d
-	WORD $0x4ee9ce4a // fmls v10.2d, v18.2d, v9.2d
-	WORD $0x4efbcf36 // fmls v22.2d, v25.2d, v27.2d
+	WORD $0x4ef9ceb3 // fmls v19.2d, v21.2d, v25.2d
+	WORD $0x4efacd2a // fmls v10.2d, v9.2d, v26.2d
+	WORD $0x4efbce12 // fmls v18.2d, v16.2d, v27.2d
 	WORD $0x3dc0709b // ldr q27, [x4, #448]
-	WORD $0x3dc07089 // ldr q9, [x4, #448]
-	WORD $0x3dc07094 // ldr q20, [x4, #448]
+	WORD $0x3dc0709a // ldr q26, [x4, #448]
+	WORD $0x3dc07099 // ldr q25, [x4, #448]
 	WORD $0x3dc07091 // ldr q17, [x4, #448]
 	WORD $0x4efbcd0d // fmls v13.2d, v8.2d, v27.2d
-	WORD $0x4ee9ce13 // fmls v19.2d, v16.2d, v9.2d
-	WORD $0x4ef4ce4a // fmls v10.2d, v18.2d, v20.2d
-	WORD $0x4ef1cf36 // fmls v22.2d, v25.2d, v17.2d
+	WORD $0x4efaceb3 // fmls v19.2d, v21.2d, v26.2d
+	WORD $0x4ef9cd2a // fmls v10.2d, v9.2d, v25.2d
+	WORD $0x4ef1ce12 // fmls v18.2d, v16.2d, v17.2d
 	WORD $0x3dc07491 // ldr q17, [x4, #464]
+	WORD $0x3dc07490 // ldr q16, [x4, #464]
 	WORD $0x3dc07499 // ldr q25, [x4, #464]
-	WORD $0x3dc07494 // ldr q20, [x4, #464]
-	WORD $0x3dc07492 // ldr q18, [x4, #464]
-	WORD $0x3dc07889 // ldr q9, [x4, #480]
-	WORD $0x3dc07890 // ldr q16, [x4, #480]
+	WORD $0x3dc07489 // ldr q9, [x4, #464]
+	WORD $0x3dc0789a // ldr q26, [x4, #480]
+	WORD $0x3dc07895 // ldr q21, [x4, #480]
 	WORD $0x3dc0789b // ldr q27, [x4, #480]
 	WORD $0x3dc07888 // ldr q8, [x4, #480]
-	WORD $0x4e6dce29 // fmla v9.2d, v17.2d, v13.2d
-	WORD $0x4e73cf30 // fmla v16.2d, v25.2d, v19.2d
-	WORD $0x4e6ace9b // fmla v27.2d, v20.2d, v10.2d
-	WORD $0x4e76ce48 // fmla v8.2d, v18.2d, v22.2d
-	WORD $0x3dc07c92 // ldr q18, [x4, #496]
-	WORD $0x3dc07c94 // ldr q20, [x4, #496]
+	WORD $0x4e6dce3a // fmla v26.2d, v17.2d, v13.2d
+	WORD $0x4e73ce15 // fmla v21.2d, v16.2d, v19.2d
+	WORD $0x4e6acf3b // fmla v27.2d, v25.2d, v10.2d
+	WORD $0x4e72cd28 // fmla v8.2d, v9.2d, v18.2d
+	WORD $0x3dc07c89 // ldr q9, [x4, #496]
 	WORD $0x3dc07c99 // ldr q25, [x4, #496]
+	WORD $0x3dc07c90 // ldr q16, [x4, #496]
 	WORD $0x3dc07c91 // ldr q17, [x4, #496]
-	WORD $0x4e6dcd32 // fmla v18.2d, v9.2d, v13.2d
-	WORD $0x4e73ce14 // fmla v20.2d, v16.2d, v19.2d
-	WORD $0x4e6acf79 // fmla v25.2d, v27.2d, v10.2d
-	WORD $0x4e76cd11 // fmla v17.2d, v8.2d, v22.2d
+	WORD $0x4e6dcf49 // fmla v9.2d, v26.2d, v13.2d
+	WORD $0x4e73ceb9 // fmla v25.2d, v21.2d, v19.2d
+	WORD $0x4e6acf70 // fmla v16.2d, v27.2d, v10.2d
+	WORD $0x4e72cd11 // fmla v17.2d, v8.2d, v18.2d
 	WORD $0x3dc08088 // ldr q8, [x4, #512]
 	WORD $0x3dc0809b // ldr q27, [x4, #512]
-	WORD $0x3dc08090 // ldr q16, [x4, #512]
-	WORD $0x3dc08089 // ldr q9, [x4, #512]
-	WORD $0x4e6dce48 // fmla v8.2d, v18.2d, v13.2d
-	WORD $0x4e73ce9b // fmla v27.2d, v20.2d, v19.2d
-	WORD $0x4e6acf30 // fmla v16.2d, v25.2d, v10.2d
-	WORD $0x4e76ce29 // fmla v9.2d, v17.2d, v22.2d
+	WORD $0x3dc08095 // ldr q21, [x4, #512]
+	WORD $0x3dc0809a // ldr q26, [x4, #512]
+	WORD $0x4e6dcd28 // fmla v8.2d, v9.2d, v13.2d
+	WORD $0x4e73cf3b // fmla v27.2d, v25.2d, v19.2d
+	WORD $0x4e6ace15 // fmla v21.2d, v16.2d, v10.2d
+	WORD $0x4e72ce3a // fmla v26.2d, v17.2d, v18.2d
 	WORD $0x3dc08491 // ldr q17, [x4, #528]
+	WORD $0x3dc08490 // ldr q16, [x4, #528]
 	WORD $0x3dc08499 // ldr q25, [x4, #528]
-	WORD $0x3dc08494 // ldr q20, [x4, #528]
-	WORD $0x3dc08492 // ldr q18, [x4, #528]
+	WORD $0x3dc08489 // ldr q9, [x4, #528]
 	WORD $0x4e6dcd11 // fmla v17.2d, v8.2d, v13.2d
-	WORD $0x4e73cf79 // fmla v25.2d, v27.2d, v19.2d
-	WORD $0x4e6ace14 // fmla v20.2d, v16.2d, v10.2d
-	WORD $0x4e76cd32 // fmla v18.2d, v9.2d, v22.2d
-	WORD $0x6e6ddda9 // fmul v9.2d, v13.2d, v13.2d
-	WORD $0x6e73de70 // fmul v16.2d, v19.2d, v19.2d
+	WORD $0x4e73cf70 // fmla v16.2d, v27.2d, v19.2d
+	WORD $0x4e6aceb9 // fmla v25.2d, v21.2d, v10.2d
+	WORD $0x4e72cf49 // fmla v9.2d, v26.2d, v18.2d
+	WORD $0x6e6dddba // fmul v26.2d, v13.2d, v13.2d
+	WORD $0x6e73de75 // fmul v21.2d, v19.2d, v19.2d
 	WORD $0x6e6add5b // fmul v27.2d, v10.2d, v10.2d
-	WORD $0x6e76dec8 // fmul v8.2d, v22.2d, v22.2d
-	WORD $0x4e71cd2d // fmla v13.2d, v9.2d, v17.2d
-	WORD $0x4e79ce13 // fmla v19.2d, v16.2d, v25.2d
-	WORD $0x4e74cf6a // fmla v10.2d, v27.2d, v20.2d
-	WORD $0x4e72cd16 // fmla v22.2d, v8.2d, v18.2d
-	WORD $0x3dc08892 // ldr q18, [x4, #544]
+	WORD $0x6e72de48 // fmul v8.2d, v18.2d, v18.2d
+	WORD $0x4e71cf4d // fmla v13.2d, v26.2d, v17.2d
+	WORD $0x4e70ceb3 // fmla v19.2d, v21.2d, v16.2d
+	WORD $0x4e79cf6a // fmla v10.2d, v27.2d, v25.2d
+	WORD $0x4e69cd12 // fmla v18.2d, v8.2d, v9.2d
+	WORD $0x3dc08889 // ldr q9, [x4, #544]
 	WORD $0x3dc08888 // ldr q8, [x4, #544]
-	WORD $0x3dc08894 // ldr q20, [x4, #544]
+	WORD $0x3dc08899 // ldr q25, [x4, #544]
 	WORD $0x3dc0889b // ldr q27, [x4, #544]
-	WORD $0x4e321df2 // and v18.16b, v15.16b, v18.16b
+	WORD $0x4e291ec9 // and v9.16b, v22.16b, v9.16b
 	WORD $0x4e281d88 // and v8.16b, v12.16b, v8.16b
-	WORD $0x4e341f14 // and v20.16b, v24.16b, v20.16b
+	WORD $0x4e391f19 // and v25.16b, v24.16b, v25.16b
 	WORD $0x4e3b1ddb // and v27.16b, v14.16b, v27.16b
-	WORD $0x4e083e45 // mov x5, v18.d[0]
+	WORD $0x4e083d25 // mov x5, v9.d[0]
 	WORD $0x4e083d06 // mov x6, v8.d[0]
-	WORD $0x4e083e87 // mov x7, v20.d[0]
+	WORD $0x4e083f27 // mov x7, v25.d[0]
 	WORD $0x4e083f68 // mov x8, v27.d[0]
-	WORD $0x4e183e49 // mov x9, v18.d[1]
+	WORD $0x4e183d29 // mov x9, v9.d[1]
 	WORD $0x4e183d0a // mov x10, v8.d[1]
-	WORD $0x4e183e8b // mov x11, v20.d[1]
+	WORD $0x4e183f2b // mov x11, v25.d[1]
 	WORD $0x4e183f6c // mov x12, v27.d[1]
 	WORD $0xfc65787b // ldr d27, [x3, x5, lsl #3]
-	WORD $0xfc667874 // ldr d20, [x3, x6, lsl #3]
+	WORD $0xfc667879 // ldr d25, [x3, x6, lsl #3]
 	WORD $0xfc677868 // ldr d8, [x3, x7, lsl #3]
-	WORD $0xfc687872 // ldr d18, [x3, x8, lsl #3]
-	WORD $0xfc697879 // ldr d25, [x3, x9, lsl #3]
-	WORD $0xfc6a7870 // ldr d16, [x3, x10, lsl #3]
+	WORD $0xfc687869 // ldr d9, [x3, x8, lsl #3]
+	WORD $0xfc697870 // ldr d16, [x3, x9, lsl #3]
+	WORD $0xfc6a7875 // ldr d21, [x3, x10, lsl #3]
 	WORD $0xfc6b7871 // ldr d17, [x3, x11, lsl #3]
-	WORD $0xfc6c7869 // ldr d9, [x3, x12, lsl #3]
-	WORD $0x4ed93b79 // zip1 v25.2d, v27.2d, v25.2d
-	WORD $0x4ed03a90 // zip1 v16.2d, v20.2d, v16.2d
+	WORD $0xfc6c787a // ldr d26, [x3, x12, lsl #3]
+	WORD $0x4ed03b70 // zip1 v16.2d, v27.2d, v16.2d
+	WORD $0x4ed53b35 // zip1 v21.2d, v25.2d, v21.2d
 	WORD $0x4ed13911 // zip1 v17.2d, v8.2d, v17.2d
-	WORD $0x4ec93a49 // zip1 v9.2d, v18.2d, v9.2d
-	WORD $0x4f7055ef // shl v15.2d, v15.2d, #48
+	WORD $0x4eda393a // zip1 v26.2d, v9.2d, v26.2d
+	WORD $0x4f7056d6 // shl v22.2d, v22.2d, #48
 	WORD $0x4f70558c // shl v12.2d, v12.2d, #48
 	WORD $0x4f705718 // shl v24.2d, v24.2d, #48
 	WORD $0x4f7055ce // shl v14.2d, v14.2d, #48
-	WORD $0x4eef872f // add v15.2d, v25.2d, v15.2d
-	WORD $0x4eec860c // add v12.2d, v16.2d, v12.2d
+	WORD $0x4ef68616 // add v22.2d, v16.2d, v22.2d
+	WORD $0x4eec86ac // add v12.2d, v21.2d, v12.2d
 	WORD $0x4ef88638 // add v24.2d, v17.2d, v24.2d
-	WORD $0x4eee852e // add v14.2d, v9.2d, v14.2d
-	WORD $0x3dc08c89 // ldr q9, [x4, #560]
+	WORD $0x4eee874e // add v14.2d, v26.2d, v14.2d
+	WORD $0x3dc08c9a // ldr q26, [x4, #560]
 	WORD $0x3dc08c91 // ldr q17, [x4, #560]
+	WORD $0x3dc08c95 // ldr q21, [x4, #560]
 	WORD $0x3dc08c90 // ldr q16, [x4, #560]
-	WORD $0x3dc08c99 // ldr q25, [x4, #560]
-	WORD $0x3dc08c92 // ldr q18, [x4, #560]
+	WORD $0x3dc08c89 // ldr q9, [x4, #560]
 	WORD $0x3dc08c88 // ldr q8, [x4, #560]
-	WORD $0x3dc08c94 // ldr q20, [x4, #560]
+	WORD $0x3dc08c99 // ldr q25, [x4, #560]
 	WORD $0x3dc08c9b // ldr q27, [x4, #560]
-	WORD $0x4eaf1dfc // mov v28.16b, v15.16b
+	WORD $0x4eb61edc // mov v28.16b, v22.16b
 	WORD $0x4eac1d9d // mov v29.16b, v12.16b
 	WORD $0x4eb81f1e // mov v30.16b, v24.16b
 	WORD $0x4eae1ddf // mov v31.16b, v14.16b
-	WORD $0x4e6dcdfc // fmla v28.2d, v15.2d, v13.2d
+	WORD $0x4e6dcedc // fmla v28.2d, v22.2d, v13.2d
 	WORD $0x4e73cd9d // fmla v29.2d, v12.2d, v19.2d
 	WORD $0x4e6acf1e // fmla v30.2d, v24.2d, v10.2d
-	WORD $0x4e76cddf // fmla v31.2d, v14.2d, v22.2d
-	WORD $0x4e7cd65c // fadd v28.2d, v18.2d, v28.2d
+	WORD $0x4e72cddf // fmla v31.2d, v14.2d, v18.2d
+	WORD $0x4e7cd53c // fadd v28.2d, v9.2d, v28.2d
 	WORD $0x4e7dd51d // fadd v29.2d, v8.2d, v29.2d
-	WORD $0x4e7ed69e // fadd v30.2d, v20.2d, v30.2d
+	WORD $0x4e7ed73e // fadd v30.2d, v25.2d, v30.2d
 	WORD $0x4e7fd77f // fadd v31.2d, v27.2d, v31.2d
-	WORD $0x6e7cfd3c // fdiv v28.2d, v9.2d, v28.2d
+	WORD $0x6e7cff5c // fdiv v28.2d, v26.2d, v28.2d
 	WORD $0x6e7dfe3d // fdiv v29.2d, v17.2d, v29.2d
-	WORD $0x6e7efe1e // fdiv v30.2d, v16.2d, v30.2d
-	WORD $0x6e7fff3f // fdiv v31.2d, v25.2d, v31.2d
-	WORD $0x6e77def9 // fmul v25.2d, v23.2d, v23.2d
-	WORD $0x6e6bdd70 // fmul v16.2d, v11.2d, v11.2d
-	WORD $0x6e75deb1 // fmul v17.2d, v21.2d, v21.2d
-	WORD $0x6e7adf49 // fmul v9.2d, v26.2d, v26.2d
+	WORD $0x6e7efebe // fdiv v30.2d, v21.2d, v30.2d
+	WORD $0x6e7ffe1f // fdiv v31.2d, v16.2d, v31.2d
+	WORD $0x6e77def0 // fmul v16.2d, v23.2d, v23.2d
+	WORD $0x6e6bdd75 // fmul v21.2d, v11.2d, v11.2d
+	WORD $0x6e6fddf1 // fmul v17.2d, v15.2d, v15.2d
+	WORD $0x6e74de9a // fmul v26.2d, v20.2d, v20.2d
 	WORD $0x3dc0909b // ldr q27, [x4, #576]
-	WORD $0x3dc09094 // ldr q20, [x4, #576]
+	WORD $0x3dc09099 // ldr q25, [x4, #576]
 	WORD $0x3dc09088 // ldr q8, [x4, #576]
-	WORD $0x3dc09092 // ldr q18, [x4, #576]
-	WORD $0x3dc09496 // ldr q22, [x4, #592]
+	WORD $0x3dc09089 // ldr q9, [x4, #576]
+	WORD $0x3dc09492 // ldr q18, [x4, #592]
 	WORD $0x3dc0948e // ldr q14, [x4, #592]
 	WORD $0x3dc0948a // ldr q10, [x4, #592]
 	WORD $0x3dc09498 // ldr q24, [x4, #592]
-	WORD $0x4e79cf76 // fmla v22.2d, v27.2d, v25.2d
-	WORD $0x4e70ce8e // fmla v14.2d, v20.2d, v16.2d
+	WORD $0x4e70cf72 // fmla v18.2d, v27.2d, v16.2d
+	WORD $0x4e75cf2e // fmla v14.2d, v25.2d, v21.2d
 	WORD $0x4e71cd0a // fmla v10.2d, v8.2d, v17.2d
-	WORD $0x4e69ce58 // fmla v24.2d, v18.2d, v9.2d
-	WORD $0x3dc09892 // ldr q18, [x4, #608]
+	WORD $0x4e7acd38 // fmla v24.2d, v9.2d, v26.2d
+	WORD $0x3dc09889 // ldr q9, [x4, #608]
 	WORD $0x3dc09888 // ldr q8, [x4, #608]
-	WORD $0x3dc09894 // ldr q20, [x4, #608]
+	WORD $0x3dc09899 // ldr q25, [x4, #608]
 	WORD $0x3dc0989b // ldr q27, [x4, #608]
-	WORD $0x4e79ced2 // fmla v18.2d, v22.2d, v25.2d
-	WORD $0x4e70cdc8 // fmla v8.2d, v14.2d, v16.2d
-	WORD $0x4e71cd54 // fmla v20.2d, v10.2d, v17.2d
-	WORD $0x4e69cf1b // fmla v27.2d, v24.2d, v9.2d
+	WORD $0x4e70ce49 // fmla v9.2d, v18.2d, v16.2d
+	WORD $0x4e75cdc8 // fmla v8.2d, v14.2d, v21.2d
+	WORD $0x4e71cd59 // fmla v25.2d, v10.2d, v17.2d
+	WORD $0x4e7acf1b // fmla v27.2d, v24.2d, v26.2d
 	WORD $0x3dc09c98 // ldr q24, [x4, #624]
 	WORD $0x3dc09c8a // ldr q10, [x4, #624]
 	WORD $0x3dc09c8e // ldr q14, [x4, #624]
-	WORD $0x3dc09c96 // ldr q22, [x4, #624]
-	WORD $0x4e79ce58 // fmla v24.2d, v18.2d, v25.2d
-	WORD $0x4e70cd0a // fmla v10.2d, v8.2d, v16.2d
-	WORD $0x4e71ce8e // fmla v14.2d, v20.2d, v17.2d
-	WORD $0x4e69cf76 // fmla v22.2d, v27.2d, v9.2d
+	WORD $0x3dc09c92 // ldr q18, [x4, #624]
+	WORD $0x4e70cd38 // fmla v24.2d, v9.2d, v16.2d
+	WORD $0x4e75cd0a // fmla v10.2d, v8.2d, v21.2d
+	WORD $0x4e71cf2e // fmla v14.2d, v25.2d, v17.2d
+	WORD $0x4e7acf72 // fmla v18.2d, v27.2d, v26.2d
 	WORD $0x6e78def8 // fmul v24.2d, v23.2d, v24.2d
 	WORD $0x6e6add6a // fmul v10.2d, v11.2d, v10.2d
-	WORD $0x6e6edeae // fmul v14.2d, v21.2d, v14.2d
-	WORD $0x6e76df56 // fmul v22.2d, v26.2d, v22.2d
-	WORD $0x3dc0a089 // ldr q9, [x4, #640]
+	WORD $0x6e6eddee // fmul v14.2d, v15.2d, v14.2d
+	WORD $0x6e72de92 // fmul v18.2d, v20.2d, v18.2d
+	WORD $0x3dc0a09a // ldr q26, [x4, #640]
 	WORD $0x3dc0a09b // ldr q27, [x4, #640]
 	WORD $0x3dc0a091 // ldr q17, [x4, #640]
-	WORD $0x3dc0a094 // ldr q20, [x4, #640]
-	WORD $0x4e291ee9 // and v9.16b, v23.16b, v9.16b
+	WORD $0x3dc0a099 // ldr q25, [x4, #640]
+	WORD $0x4e3a1efa // and v26.16b, v23.16b, v26.16b
 	WORD $0x4e3b1d7b // and v27.16b, v11.16b, v27.16b
-	WORD $0x4e311eb1 // and v17.16b, v21.16b, v17.16b
-	WORD $0x4e341f54 // and v20.16b, v26.16b, v20.16b
-	WORD $0x3dc0a49a // ldr q26, [x4, #656]
-	WORD $0x3dc0a495 // ldr q21, [x4, #656]
+	WORD $0x4e311df1 // and v17.16b, v15.16b, v17.16b
+	WORD $0x4e391e99 // and v25.16b, v20.16b, v25.16b
+	WORD $0x3dc0a494 // ldr q20, [x4, #656]
+	WORD $0x3dc0a48f // ldr q15, [x4, #656]
 	WORD $0x3dc0a48b // ldr q11, [x4, #656]
 	WORD $0x3dc0a497 // ldr q23, [x4, #656]
-	WORD $0x6ee9e749 // fcmgt v9.2d, v26.2d, v9.2d
-	WORD $0x6efbe6bb // fcmgt v27.2d, v21.2d, v27.2d
+	WORD $0x6efae69a // fcmgt v26.2d, v20.2d, v26.2d
+	WORD $0x6efbe5fb // fcmgt v27.2d, v15.2d, v27.2d
 	WORD $0x6ef1e571 // fcmgt v17.2d, v11.2d, v17.2d
-	WORD $0x6ef4e6f4 // fcmgt v20.2d, v23.2d, v20.2d
+	WORD $0x6ef9e6f9 // fcmgt v25.2d, v23.2d, v25.2d
 	WORD $0x3dc08497 // ldr q23, [x4, #528]
 	WORD $0x3dc0848b // ldr q11, [x4, #528]
-	WORD $0x3dc08495 // ldr q21, [x4, #528]
-	WORD $0x3dc0849a // ldr q26, [x4, #528]
-	WORD $0x4e78d6f0 // fadd v16.2d, v23.2d, v24.2d
+	WORD $0x3dc0848f // ldr q15, [x4, #528]
+	WORD $0x3dc08494 // ldr q20, [x4, #528]
+	WORD $0x4e78d6f5 // fadd v21.2d, v23.2d, v24.2d
 	WORD $0x4e6ad568 // fadd v8.2d, v11.2d, v10.2d
-	WORD $0x4e6ed6b9 // fadd v25.2d, v21.2d, v14.2d
-	WORD $0x4e76d752 // fadd v18.2d, v26.2d, v22.2d
-	WORD $0x4ef7d617 // fsub v23.2d, v16.2d, v23.2d
+	WORD $0x4e6ed5f0 // fadd v16.2d, v15.2d, v14.2d
+	WORD $0x4e72d689 // fadd v9.2d, v20.2d, v18.2d
+	WORD $0x4ef7d6b7 // fsub v23.2d, v21.2d, v23.2d
 	WORD $0x4eebd50b // fsub v11.2d, v8.2d, v11.2d
-	WORD $0x4ef5d735 // fsub v21.2d, v25.2d, v21.2d
-	WORD $0x4efad65a // fsub v26.2d, v18.2d, v26.2d
+	WORD $0x4eefd60f // fsub v15.2d, v16.2d, v15.2d
+	WORD $0x4ef4d534 // fsub v20.2d, v9.2d, v20.2d
 	WORD $0x4ef7d717 // fsub v23.2d, v24.2d, v23.2d
 	WORD $0x4eebd54b // fsub v11.2d, v10.2d, v11.2d
-	WORD $0x4ef5d5d5 // fsub v21.2d, v14.2d, v21.2d
-	WORD $0x4efad6da // fsub v26.2d, v22.2d, v26.2d
-	WORD $0x6e301ef7 // eor v23.16b, v23.16b, v16.16b
+	WORD $0x4eefd5cf // fsub v15.2d, v14.2d, v15.2d
+	WORD $0x4ef4d654 // fsub v20.2d, v18.2d, v20.2d
+	WORD $0x6e351ef7 // eor v23.16b, v23.16b, v21.16b
 	WORD $0x6e281d6b // eor v11.16b, v11.16b, v8.16b
-	WORD $0x6e391eb5 // eor v21.16b, v21.16b, v25.16b
-	WORD $0x6e321f5a // eor v26.16b, v26.16b, v18.16b
+	WORD $0x6e301def // eor v15.16b, v15.16b, v16.16b
+	WORD $0x6e291e94 // eor v20.16b, v20.16b, v9.16b
 	WORD $0x6f4106f7 // ushr v23.2d, v23.2d, #63
 	WORD $0x6f41056b // ushr v11.2d, v11.2d, #63
-	WORD $0x6f4106b5 // ushr v21.2d, v21.2d, #63
-	WORD $0x6f41075a // ushr v26.2d, v26.2d, #63
-	WORD $0x6ef78617 // sub v23.2d, v16.2d, v23.2d
+	WORD $0x6f4105ef // ushr v15.2d, v15.2d, #63
+	WORD $0x6f410694 // ushr v20.2d, v20.2d, #63
+	WORD $0x6ef786b7 // sub v23.2d, v21.2d, v23.2d
 	WORD $0x6eeb850b // sub v11.2d, v8.2d, v11.2d
-	WORD $0x6ef58735 // sub v21.2d, v25.2d, v21.2d
-	WORD $0x6efa865a // sub v26.2d, v18.2d, v26.2d
-	WORD $0x3dc0a892 // ldr q18, [x4, #672]
-	WORD $0x3dc0a899 // ldr q25, [x4, #672]
-	WORD $0x3dc0a888 // ldr q8, [x4, #672]
+	WORD $0x6eef860f // sub v15.2d, v16.2d, v15.2d
+	WORD $0x6ef48534 // sub v20.2d, v9.2d, v20.2d
+	WORD $0x3dc0a889 // ldr q9, [x4, #672]
 	WORD $0x3dc0a890 // ldr q16, [x4, #672]
-	WORD $0x4eb21ef2 // orr v18.16b, v23.16b, v18.16b
-	WORD $0x4eb91d79 // orr v25.16b, v11.16b, v25.16b
-	WORD $0x4ea81ea8 // orr v8.16b, v21.16b, v8.16b
-	WORD $0x4eb01f50 // orr v16.16b, v26.16b, v16.16b
-	WORD $0x6e7c1e49 // bsl v9.16b, v18.16b, v28.16b
-	WORD $0x6e7d1f3b // bsl v27.16b, v25.16b, v29.16b
+	WORD $0x3dc0a888 // ldr q8, [x4, #672]
+	WORD $0x3dc0a895 // ldr q21, [x4, #672]
+	WORD $0x4ea91ee9 // orr v9.16b, v23.16b, v9.16b
+	WORD $0x4eb01d70 // orr v16.16b, v11.16b, v16.16b
+	WORD $0x4ea81de8 // orr v8.16b, v15.16b, v8.16b
+	WORD $0x4eb51e95 // orr v21.16b, v20.16b, v21.16b
+	WORD $0x6e7c1d3a // bsl v26.16b, v9.16b, v28.16b
+	WORD $0x6e7d1e1b // bsl v27.16b, v16.16b, v29.16b
 	WORD $0x6e7e1d11 // bsl v17.16b, v8.16b, v30.16b
-	WORD $0x6e7f1e14 // bsl v20.16b, v16.16b, v31.16b
-	WORD $0x0e616929 // fcvtn v9.2s, v9.2d
+	WORD $0x6e7f1eb9 // bsl v25.16b, v21.16b, v31.16b
+	WORD $0x0e616b5a // fcvtn v26.2s, v26.2d
 	WORD $0x0e616b7b // fcvtn v27.2s, v27.2d
 	WORD $0x0e616a31 // fcvtn v17.2s, v17.2d
-	WORD $0x0e616a94 // fcvtn v20.2s, v20.2d
-	WORD $0x0e29e53f // fcmeq v31.2s, v9.2s, v9.2s
-	WORD $0x0e3be770 // fcmeq v16.2s, v27.2s, v27.2s
+	WORD $0x0e616b39 // fcvtn v25.2s, v25.2d
+	WORD $0x0e3ae75f // fcmeq v31.2s, v26.2s, v26.2s
+	WORD $0x0e3be775 // fcmeq v21.2s, v27.2s, v27.2s
 	WORD $0x0e31e63e // fcmeq v30.2s, v17.2s, v17.2s
-	WORD $0x0e34e688 // fcmeq v8.2s, v20.2s, v20.2s
+	WORD $0x0e39e728 // fcmeq v8.2s, v25.2s, v25.2s
 	WORD $0x3dc0ac9d // ldr q29, [x4, #688]
-	WORD $0x3dc0ac99 // ldr q25, [x4, #688]
+	WORD $0x3dc0ac90 // ldr q16, [x4, #688]
 	WORD $0x3dc0ac9c // ldr q28, [x4, #688]
-	WORD $0x3dc0ac92 // ldr q18, [x4, #688]
-	WORD $0x2e7d1d3f // bsl v31.8b, v9.8b, v29.8b
-	WORD $0x2e791f70 // bsl v16.8b, v27.8b, v25.8b
+	WORD $0x3dc0ac89 // ldr q9, [x4, #688]
+	WORD $0x2e7d1f5f // bsl v31.8b, v26.8b, v29.8b
+	WORD $0x2e701f75 // bsl v21.8b, v27.8b, v16.8b
 	WORD $0x2e7c1e3e // bsl v30.8b, v17.8b, v28.8b
-	WORD $0x2e721e88 // bsl v8.8b, v20.8b, v18.8b
+	WORD $0x2e691f28 // bsl v8.8b, v25.8b, v9.8b
 	WORD $0xfd00003f // str d31, [x1]
-	WORD $0xfd000430 // str d16, [x1, #8]
+	WORD $0xfd000435 // str d21, [x1, #8]
 	WORD $0xfd00083e // str d30, [x1, #16]
 	WORD $0xfd000c28 // str d8, [x1, #24]
 	JMP going
@@ -4880,75 +4880,75 @@ one:
 	WORD $0x0e617908 // fcvtl v8.2d, v8.2s
 	WORD $0x3dc0589e // ldr q30, [x4, #352]
 	WORD $0x6e3e1d1e // eor v30.16b, v8.16b, v30.16b
-	WORD $0x3dc05c90 // ldr q16, [x4, #368]
-	WORD $0x6efee61f // fcmgt v31.2d, v16.2d, v30.2d
-	WORD $0x6e7e1e1f // bsl v31.16b, v16.16b, v30.16b
+	WORD $0x3dc05c95 // ldr q21, [x4, #368]
+	WORD $0x6efee6bf // fcmgt v31.2d, v21.2d, v30.2d
+	WORD $0x6e7e1ebf // bsl v31.16b, v21.16b, v30.16b
 	WORD $0x3dc0609e // ldr q30, [x4, #384]
-	WORD $0x6efee7f0 // fcmgt v16.2d, v31.2d, v30.2d
-	WORD $0x6e7f1fd0 // bsl v16.16b, v30.16b, v31.16b
+	WORD $0x6efee7f5 // fcmgt v21.2d, v31.2d, v30.2d
+	WORD $0x6e7f1fd5 // bsl v21.16b, v30.16b, v31.16b
 	WORD $0x3dc0649f // ldr q31, [x4, #400]
 	WORD $0x3dc0689e // ldr q30, [x4, #416]
-	WORD $0x4e7fce1e // fmla v30.2d, v16.2d, v31.2d
+	WORD $0x4e7fcebe // fmla v30.2d, v21.2d, v31.2d
 	WORD $0x3dc0689f // ldr q31, [x4, #416]
 	WORD $0x4effd7df // fsub v31.2d, v30.2d, v31.2d
-	WORD $0x3dc06c92 // ldr q18, [x4, #432]
-	WORD $0x4ef2cff0 // fmls v16.2d, v31.2d, v18.2d
-	WORD $0x3dc07092 // ldr q18, [x4, #448]
-	WORD $0x4ef2cff0 // fmls v16.2d, v31.2d, v18.2d
-	WORD $0x3dc07492 // ldr q18, [x4, #464]
+	WORD $0x3dc06c89 // ldr q9, [x4, #432]
+	WORD $0x4ee9cff5 // fmls v21.2d, v31.2d, v9.2d
+	WORD $0x3dc07089 // ldr q9, [x4, #448]
+	WORD $0x4ee9cff5 // fmls v21.2d, v31.2d, v9.2d
+	WORD $0x3dc07489 // ldr q9, [x4, #464]
 	WORD $0x3dc0789f // ldr q31, [x4, #480]
-	WORD $0x4e70ce5f // fmla v31.2d, v18.2d, v16.2d
-	WORD $0x3dc07c92 // ldr q18, [x4, #496]
-	WORD $0x4e70cff2 // fmla v18.2d, v31.2d, v16.2d
+	WORD $0x4e75cd3f // fmla v31.2d, v9.2d, v21.2d
+	WORD $0x3dc07c89 // ldr q9, [x4, #496]
+	WORD $0x4e75cfe9 // fmla v9.2d, v31.2d, v21.2d
 	WORD $0x3dc0809f // ldr q31, [x4, #512]
-	WORD $0x4e70ce5f // fmla v31.2d, v18.2d, v16.2d
-	WORD $0x3dc08492 // ldr q18, [x4, #528]
-	WORD $0x4e70cff2 // fmla v18.2d, v31.2d, v16.2d
-	WORD $0x6e70de1f // fmul v31.2d, v16.2d, v16.2d
-	WORD $0x4e72cff0 // fmla v16.2d, v31.2d, v18.2d
-	WORD $0x3dc08892 // ldr q18, [x4, #544]
-	WORD $0x4e321fd2 // and v18.16b, v30.16b, v18.16b
-	WORD $0x4e083e4c // mov x12, v18.d[0]
-	WORD $0x4e183e4b // mov x11, v18.d[1]
-	WORD $0xfc6c7872 // ldr d18, [x3, x12, lsl #3]
+	WORD $0x4e75cd3f // fmla v31.2d, v9.2d, v21.2d
+	WORD $0x3dc08489 // ldr q9, [x4, #528]
+	WORD $0x4e75cfe9 // fmla v9.2d, v31.2d, v21.2d
+	WORD $0x6e75debf // fmul v31.2d, v21.2d, v21.2d
+	WORD $0x4e69cff5 // fmla v21.2d, v31.2d, v9.2d
+	WORD $0x3dc08889 // ldr q9, [x4, #544]
+	WORD $0x4e291fc9 // and v9.16b, v30.16b, v9.16b
+	WORD $0x4e083d2c // mov x12, v9.d[0]
+	WORD $0x4e183d2b // mov x11, v9.d[1]
+	WORD $0xfc6c7869 // ldr d9, [x3, x12, lsl #3]
 	WORD $0xfc6b787f // ldr d31, [x3, x11, lsl #3]
-	WORD $0x4edf3a5f // zip1 v31.2d, v18.2d, v31.2d
+	WORD $0x4edf393f // zip1 v31.2d, v9.2d, v31.2d
 	WORD $0x4f7057de // shl v30.2d, v30.2d, #48
 	WORD $0x4efe87fe // add v30.2d, v31.2d, v30.2d
 	WORD $0x3dc08c9f // ldr q31, [x4, #560]
-	WORD $0x3dc08c92 // ldr q18, [x4, #560]
-	WORD $0x4ebe1fd4 // mov v20.16b, v30.16b
-	WORD $0x4e70cfd4 // fmla v20.2d, v30.2d, v16.2d
-	WORD $0x4e74d654 // fadd v20.2d, v18.2d, v20.2d
-	WORD $0x6e74fff4 // fdiv v20.2d, v31.2d, v20.2d
+	WORD $0x3dc08c89 // ldr q9, [x4, #560]
+	WORD $0x4ebe1fd9 // mov v25.16b, v30.16b
+	WORD $0x4e75cfd9 // fmla v25.2d, v30.2d, v21.2d
+	WORD $0x4e79d539 // fadd v25.2d, v9.2d, v25.2d
+	WORD $0x6e79fff9 // fdiv v25.2d, v31.2d, v25.2d
 	WORD $0x6e68dd1f // fmul v31.2d, v8.2d, v8.2d
-	WORD $0x3dc09092 // ldr q18, [x4, #576]
-	WORD $0x3dc09490 // ldr q16, [x4, #592]
-	WORD $0x4e7fce50 // fmla v16.2d, v18.2d, v31.2d
-	WORD $0x3dc09892 // ldr q18, [x4, #608]
-	WORD $0x4e7fce12 // fmla v18.2d, v16.2d, v31.2d
-	WORD $0x3dc09c90 // ldr q16, [x4, #624]
-	WORD $0x4e7fce50 // fmla v16.2d, v18.2d, v31.2d
-	WORD $0x6e70dd10 // fmul v16.2d, v8.2d, v16.2d
+	WORD $0x3dc09089 // ldr q9, [x4, #576]
+	WORD $0x3dc09495 // ldr q21, [x4, #592]
+	WORD $0x4e7fcd35 // fmla v21.2d, v9.2d, v31.2d
+	WORD $0x3dc09889 // ldr q9, [x4, #608]
+	WORD $0x4e7fcea9 // fmla v9.2d, v21.2d, v31.2d
+	WORD $0x3dc09c95 // ldr q21, [x4, #624]
+	WORD $0x4e7fcd35 // fmla v21.2d, v9.2d, v31.2d
+	WORD $0x6e75dd15 // fmul v21.2d, v8.2d, v21.2d
 	WORD $0x3dc0a09f // ldr q31, [x4, #640]
 	WORD $0x4e3f1d1f // and v31.16b, v8.16b, v31.16b
 	WORD $0x3dc0a488 // ldr q8, [x4, #656]
 	WORD $0x6effe51f // fcmgt v31.2d, v8.2d, v31.2d
 	WORD $0x3dc08488 // ldr q8, [x4, #528]
-	WORD $0x4e70d512 // fadd v18.2d, v8.2d, v16.2d
-	WORD $0x4ee8d648 // fsub v8.2d, v18.2d, v8.2d
-	WORD $0x4ee8d608 // fsub v8.2d, v16.2d, v8.2d
-	WORD $0x6e321d08 // eor v8.16b, v8.16b, v18.16b
+	WORD $0x4e75d509 // fadd v9.2d, v8.2d, v21.2d
+	WORD $0x4ee8d528 // fsub v8.2d, v9.2d, v8.2d
+	WORD $0x4ee8d6a8 // fsub v8.2d, v21.2d, v8.2d
+	WORD $0x6e291d08 // eor v8.16b, v8.16b, v9.16b
 	WORD $0x6f410508 // ushr v8.2d, v8.2d, #63
-	WORD $0x6ee88648 // sub v8.2d, v18.2d, v8.2d
-	WORD $0x3dc0a892 // ldr q18, [x4, #672]
-	WORD $0x4eb21d12 // orr v18.16b, v8.16b, v18.16b
-	WORD $0x6e741e5f // bsl v31.16b, v18.16b, v20.16b
+	WORD $0x6ee88528 // sub v8.2d, v9.2d, v8.2d
+	WORD $0x3dc0a889 // ldr q9, [x4, #672]
+	WORD $0x4ea91d09 // orr v9.16b, v8.16b, v9.16b
+	WORD $0x6e791d3f // bsl v31.16b, v9.16b, v25.16b
 	WORD $0x0e616bff // fcvtn v31.2s, v31.2d
-	WORD $0x0e3fe7f4 // fcmeq v20.2s, v31.2s, v31.2s
-	WORD $0x3dc0ac92 // ldr q18, [x4, #688]
-	WORD $0x2e721ff4 // bsl v20.8b, v31.8b, v18.8b
-	WORD $0xfd000034 // str d20, [x1]
+	WORD $0x0e3fe7f9 // fcmeq v25.2s, v31.2s, v31.2s
+	WORD $0x3dc0ac89 // ldr q9, [x4, #688]
+	WORD $0x2e691ff9 // bsl v25.8b, v31.8b, v9.8b
+	WORD $0xfd000039 // str d25, [x1]
 	ADD $8, R1
 	ADD $8, R2
 	SUBS $2, R0, R0
@@ -4957,78 +4957,78 @@ rest:
 	ADDS $2, R0, R0
 	BEQ done
 element:
-	WORD $0xbd400054 // ldr s20, [x2]
-	WORD $0x0e617a94 // fcvtl v20.2d, v20.2s
-	WORD $0x3dc05892 // ldr q18, [x4, #352]
-	WORD $0x6e321e92 // eor v18.16b, v20.16b, v18.16b
+	WORD $0xbd400059 // ldr s25, [x2]
+	WORD $0x0e617b39 // fcvtl v25.2d, v25.2s
+	WORD $0x3dc05889 // ldr q9, [x4, #352]
+	WORD $0x6e291f29 // eor v9.16b, v25.16b, v9.16b
 	WORD $0x3dc05c9f // ldr q31, [x4, #368]
-	WORD $0x6ef2e7e8 // fcmgt v8.2d, v31.2d, v18.2d
-	WORD $0x6e721fe8 // bsl v8.16b, v31.16b, v18.16b
-	WORD $0x3dc06092 // ldr q18, [x4, #384]
-	WORD $0x6ef2e51f // fcmgt v31.2d, v8.2d, v18.2d
-	WORD $0x6e681e5f // bsl v31.16b, v18.16b, v8.16b
+	WORD $0x6ee9e7e8 // fcmgt v8.2d, v31.2d, v9.2d
+	WORD $0x6e691fe8 // bsl v8.16b, v31.16b, v9.16b
+	WORD $0x3dc06089 // ldr q9, [x4, #384]
+	WORD $0x6ee9e51f // fcmgt v31.2d, v8.2d, v9.2d
+	WORD $0x6e681d3f // bsl v31.16b, v9.16b, v8.16b
 	WORD $0x3dc06488 // ldr q8, [x4, #400]
-	WORD $0x3dc06892 // ldr q18, [x4, #416]
-	WORD $0x4e68cff2 // fmla v18.2d, v31.2d, v8.2d
+	WORD $0x3dc06889 // ldr q9, [x4, #416]
+	WORD $0x4e68cfe9 // fmla v9.2d, v31.2d, v8.2d
 	WORD $0x3dc06888 // ldr q8, [x4, #416]
-	WORD $0x4ee8d648 // fsub v8.2d, v18.2d, v8.2d
-	WORD $0x3dc06c90 // ldr q16, [x4, #432]
-	WORD $0x4ef0cd1f // fmls v31.2d, v8.2d, v16.2d
-	WORD $0x3dc07090 // ldr q16, [x4, #448]
-	WORD $0x4ef0cd1f // fmls v31.2d, v8.2d, v16.2d
-	WORD $0x3dc07490 // ldr q16, [x4, #464]
+	WORD $0x4ee8d528 // fsub v8.2d, v9.2d, v8.2d
+	WORD $0x3dc06c95 // ldr q21, [x4, #432]
+	WORD $0x4ef5cd1f // fmls v31.2d, v8.2d, v21.2d
+	WORD $0x3dc07095 // ldr q21, [x4, #448]
+	WORD $0x4ef5cd1f // fmls v31.2d, v8.2d, v21.2d
+	WORD $0x3dc07495 // ldr q21, [x4, #464]
 	WORD $0x3dc07888 // ldr q8, [x4, #480]
-	WORD $0x4e7fce08 // fmla v8.2d, v16.2d, v31.2d
-	WORD $0x3dc07c90 // ldr q16, [x4, #496]
-	WORD $0x4e7fcd10 // fmla v16.2d, v8.2d, v31.2d
+	WORD $0x4e7fcea8 // fmla v8.2d, v21.2d, v31.2d
+	WORD $0x3dc07c95 // ldr q21, [x4, #496]
+	WORD $0x4e7fcd15 // fmla v21.2d, v8.2d, v31.2d
 	WORD $0x3dc08088 // ldr q8, [x4, #512]
-	WORD $0x4e7fce08 // fmla v8.2d, v16.2d, v31.2d
-	WORD $0x3dc08490 // ldr q16, [x4, #528]
-	WORD $0x4e7fcd10 // fmla v16.2d, v8.2d, v31.2d
+	WORD $0x4e7fcea8 // fmla v8.2d, v21.2d, v31.2d
+	WORD $0x3dc08495 // ldr q21, [x4, #528]
+	WORD $0x4e7fcd15 // fmla v21.2d, v8.2d, v31.2d
 	WORD $0x6e7fdfe8 // fmul v8.2d, v31.2d, v31.2d
-	WORD $0x4e70cd1f // fmla v31.2d, v8.2d, v16.2d
-	WORD $0x3dc08890 // ldr q16, [x4, #544]
-	WORD $0x4e301e50 // and v16.16b, v18.16b, v16.16b
-	WORD $0x4e083e0b // mov x11, v16.d[0]
-	WORD $0x4e183e0c // mov x12, v16.d[1]
-	WORD $0xfc6b7870 // ldr d16, [x3, x11, lsl #3]
+	WORD $0x4e75cd1f // fmla v31.2d, v8.2d, v21.2d
+	WORD $0x3dc08895 // ldr q21, [x4, #544]
+	WORD $0x4e351d35 // and v21.16b, v9.16b, v21.16b
+	WORD $0x4e083eab // mov x11, v21.d[0]
+	WORD $0x4e183eac // mov x12, v21.d[1]
+	WORD $0xfc6b7875 // ldr d21, [x3, x11, lsl #3]
 	WORD $0xfc6c7868 // ldr d8, [x3, x12, lsl #3]
-	WORD $0x4ec83a08 // zip1 v8.2d, v16.2d, v8.2d
-	WORD $0x4f705652 // shl v18.2d, v18.2d, #48
-	WORD $0x4ef28512 // add v18.2d, v8.2d, v18.2d
+	WORD $0x4ec83aa8 // zip1 v8.2d, v21.2d, v8.2d
+	WORD $0x4f705529 // shl v9.2d, v9.2d, #48
+	WORD $0x4ee98509 // add v9.2d, v8.2d, v9.2d
 	WORD $0x3dc08c88 // ldr q8, [x4, #560]
-	WORD $0x3dc08c90 // ldr q16, [x4, #560]
-	WORD $0x4eb21e5e // mov v30.16b, v18.16b
-	WORD $0x4e7fce5e // fmla v30.2d, v18.2d, v31.2d
-	WORD $0x4e7ed61e // fadd v30.2d, v16.2d, v30.2d
+	WORD $0x3dc08c95 // ldr q21, [x4, #560]
+	WORD $0x4ea91d3e // mov v30.16b, v9.16b
+	WORD $0x4e7fcd3e // fmla v30.2d, v9.2d, v31.2d
+	WORD $0x4e7ed6be // fadd v30.2d, v21.2d, v30.2d
 	WORD $0x6e7efd1e // fdiv v30.2d, v8.2d, v30.2d
-	WORD $0x6e74de88 // fmul v8.2d, v20.2d, v20.2d
-	WORD $0x3dc09090 // ldr q16, [x4, #576]
+	WORD $0x6e79df28 // fmul v8.2d, v25.2d, v25.2d
+	WORD $0x3dc09095 // ldr q21, [x4, #576]
 	WORD $0x3dc0949f // ldr q31, [x4, #592]
-	WORD $0x4e68ce1f // fmla v31.2d, v16.2d, v8.2d
-	WORD $0x3dc09890 // ldr q16, [x4, #608]
-	WORD $0x4e68cff0 // fmla v16.2d, v31.2d, v8.2d
+	WORD $0x4e68cebf // fmla v31.2d, v21.2d, v8.2d
+	WORD $0x3dc09895 // ldr q21, [x4, #608]
+	WORD $0x4e68cff5 // fmla v21.2d, v31.2d, v8.2d
 	WORD $0x3dc09c9f // ldr q31, [x4, #624]
-	WORD $0x4e68ce1f // fmla v31.2d, v16.2d, v8.2d
-	WORD $0x6e7fde9f // fmul v31.2d, v20.2d, v31.2d
+	WORD $0x4e68cebf // fmla v31.2d, v21.2d, v8.2d
+	WORD $0x6e7fdf3f // fmul v31.2d, v25.2d, v31.2d
 	WORD $0x3dc0a088 // ldr q8, [x4, #640]
-	WORD $0x4e281e88 // and v8.16b, v20.16b, v8.16b
-	WORD $0x3dc0a494 // ldr q20, [x4, #656]
-	WORD $0x6ee8e688 // fcmgt v8.2d, v20.2d, v8.2d
-	WORD $0x3dc08494 // ldr q20, [x4, #528]
-	WORD $0x4e7fd690 // fadd v16.2d, v20.2d, v31.2d
-	WORD $0x4ef4d614 // fsub v20.2d, v16.2d, v20.2d
-	WORD $0x4ef4d7f4 // fsub v20.2d, v31.2d, v20.2d
-	WORD $0x6e301e94 // eor v20.16b, v20.16b, v16.16b
-	WORD $0x6f410694 // ushr v20.2d, v20.2d, #63
-	WORD $0x6ef48614 // sub v20.2d, v16.2d, v20.2d
-	WORD $0x3dc0a890 // ldr q16, [x4, #672]
-	WORD $0x4eb01e90 // orr v16.16b, v20.16b, v16.16b
-	WORD $0x6e7e1e08 // bsl v8.16b, v16.16b, v30.16b
+	WORD $0x4e281f28 // and v8.16b, v25.16b, v8.16b
+	WORD $0x3dc0a499 // ldr q25, [x4, #656]
+	WORD $0x6ee8e728 // fcmgt v8.2d, v25.2d, v8.2d
+	WORD $0x3dc08499 // ldr q25, [x4, #528]
+	WORD $0x4e7fd735 // fadd v21.2d, v25.2d, v31.2d
+	WORD $0x4ef9d6b9 // fsub v25.2d, v21.2d, v25.2d
+	WORD $0x4ef9d7f9 // fsub v25.2d, v31.2d, v25.2d
+	WORD $0x6e351f39 // eor v25.16b, v25.16b, v21.16b
+	WORD $0x6f410739 // ushr v25.2d, v25.2d, #63
+	WORD $0x6ef986b9 // sub v25.2d, v21.2d, v25.2d
+	WORD $0x3dc0a895 // ldr q21, [x4, #672]
+	WORD $0x4eb51f35 // orr v21.16b, v25.16b, v21.16b
+	WORD $0x6e7e1ea8 // bsl v8.16b, v21.16b, v30.16b
 	WORD $0x0e616908 // fcvtn v8.2s, v8.2d
 	WORD $0x0e28e51e // fcmeq v30.2s, v8.2s, v8.2s
-	WORD $0x3dc0ac90 // ldr q16, [x4, #688]
-	WORD $0x2e701d1e // bsl v30.8b, v8.8b, v16.8b
+	WORD $0x3dc0ac95 // ldr q21, [x4, #688]
+	WORD $0x2e751d1e // bsl v30.8b, v8.8b, v21.8b
 	WORD $0xbd00003e // str s30, [x1]
 	ADD $4, R1
 	ADD $4, R2
@@ -5101,136 +5101,136 @@ many:
 	WORD $0x4ea78610 // add v16.4s, v16.4s, v7.4s
 	WORD $0x3dc020d1 // ldr q17, [x6, #128]
 	WORD $0x3dc020d2 // ldr q18, [x6, #128]
-	WORD $0x4e0f0231 // tbl v17.16b, {v17.16b}, v15.16b
-	WORD $0x4e100252 // tbl v18.16b, {v18.16b}, v16.16b
+	WORD $0x6e3185f1 // sub v17.16b, v15.16b, v17.16b
+	WORD $0x6e328612 // sub v18.16b, v16.16b, v18.16b
 	WORD $0x3dc024d3 // ldr q19, [x6, #144]
 	WORD $0x3dc024d4 // ldr q20, [x6, #144]
-	WORD $0x3dc028d5 // ldr q21, [x6, #160]
-	WORD $0x3dc028d6 // ldr q22, [x6, #160]
-	WORD $0x2e3585f5 // sub v21.8b, v15.8b, v21.8b
-	WORD $0x2e368616 // sub v22.8b, v16.8b, v22.8b
-	WORD $0x4e151271 // tbx v17.16b, {v19.16b}, v21.16b
-	WORD $0x4e161292 // tbx v18.16b, {v20.16b}, v22.16b
-	WORD $0x4eb1d531 // fsub v17.4s, v9.4s, v17.4s
-	WORD $0x4eb2d512 // fsub v18.4s, v8.4s, v18.4s
-	WORD $0x6e31de28 // fmul v8.4s, v17.4s, v17.4s
-	WORD $0x6e32de49 // fmul v9.4s, v18.4s, v18.4s
-	WORD $0x3dc02cd6 // ldr q22, [x6, #176]
-	WORD $0x3dc02cd4 // ldr q20, [x6, #176]
-	WORD $0x3dc030d5 // ldr q21, [x6, #192]
-	WORD $0x3dc030d3 // ldr q19, [x6, #192]
-	WORD $0x4e31ced5 // fmla v21.4s, v22.4s, v17.4s
-	WORD $0x4e32ce93 // fmla v19.4s, v20.4s, v18.4s
-	WORD $0x3dc034d4 // ldr q20, [x6, #208]
-	WORD $0x3dc034d6 // ldr q22, [x6, #208]
-	WORD $0x4e31ceb4 // fmla v20.4s, v21.4s, v17.4s
-	WORD $0x4e32ce76 // fmla v22.4s, v19.4s, v18.4s
-	WORD $0x3dc038d3 // ldr q19, [x6, #224]
-	WORD $0x3dc038d5 // ldr q21, [x6, #224]
-	WORD $0x4e31ce93 // fmla v19.4s, v20.4s, v17.4s
-	WORD $0x4e32ced5 // fmla v21.4s, v22.4s, v18.4s
-	WORD $0x4eb11e30 // mov v16.16b, v17.16b
-	WORD $0x4eb21e4f // mov v15.16b, v18.16b
-	WORD $0x4e28ce70 // fmla v16.4s, v19.4s, v8.4s
-	WORD $0x4e29ceaf // fmla v15.4s, v21.4s, v9.4s
-	WORD $0x6e31de94 // fmul v20.4s, v20.4s, v17.4s
-	WORD $0x6e32ded6 // fmul v22.4s, v22.4s, v18.4s
-	WORD $0x3dc038d5 // ldr q21, [x6, #224]
-	WORD $0x3dc038d3 // ldr q19, [x6, #224]
-	WORD $0x6e35de35 // fmul v21.4s, v17.4s, v21.4s
-	WORD $0x6e33de53 // fmul v19.4s, v18.4s, v19.4s
-	WORD $0x4eb0d637 // fsub v23.4s, v17.4s, v16.4s
-	WORD $0x4eafd658 // fsub v24.4s, v18.4s, v15.4s
-	WORD $0x4e31ceb7 // fmla v23.4s, v21.4s, v17.4s
-	WORD $0x4e32ce78 // fmla v24.4s, v19.4s, v18.4s
-	WORD $0x4e28ce97 // fmla v23.4s, v20.4s, v8.4s
-	WORD $0x4e29ced8 // fmla v24.4s, v22.4s, v9.4s
+	WORD $0x4e0f026f // tbl v15.16b, {v19.16b}, v15.16b
+	WORD $0x4e100290 // tbl v16.16b, {v20.16b}, v16.16b
+	WORD $0x3dc028d4 // ldr q20, [x6, #160]
+	WORD $0x3dc028d3 // ldr q19, [x6, #160]
+	WORD $0x4e11128f // tbx v15.16b, {v20.16b}, v17.16b
+	WORD $0x4e121270 // tbx v16.16b, {v19.16b}, v18.16b
+	WORD $0x4eafd52f // fsub v15.4s, v9.4s, v15.4s
+	WORD $0x4eb0d510 // fsub v16.4s, v8.4s, v16.4s
+	WORD $0x6e2fdde8 // fmul v8.4s, v15.4s, v15.4s
+	WORD $0x6e30de09 // fmul v9.4s, v16.4s, v16.4s
+	WORD $0x3dc02cd2 // ldr q18, [x6, #176]
+	WORD $0x3dc02cd3 // ldr q19, [x6, #176]
+	WORD $0x3dc030d1 // ldr q17, [x6, #192]
+	WORD $0x3dc030d4 // ldr q20, [x6, #192]
+	WORD $0x4e2fce51 // fmla v17.4s, v18.4s, v15.4s
+	WORD $0x4e30ce74 // fmla v20.4s, v19.4s, v16.4s
+	WORD $0x3dc034d3 // ldr q19, [x6, #208]
+	WORD $0x3dc034d2 // ldr q18, [x6, #208]
+	WORD $0x4e2fce33 // fmla v19.4s, v17.4s, v15.4s
+	WORD $0x4e30ce92 // fmla v18.4s, v20.4s, v16.4s
+	WORD $0x3dc038d4 // ldr q20, [x6, #224]
+	WORD $0x3dc038d1 // ldr q17, [x6, #224]
+	WORD $0x4e2fce74 // fmla v20.4s, v19.4s, v15.4s
+	WORD $0x4e30ce51 // fmla v17.4s, v18.4s, v16.4s
+	WORD $0x4eaf1df5 // mov v21.16b, v15.16b
+	WORD $0x4eb01e16 // mov v22.16b, v16.16b
+	WORD $0x4e28ce95 // fmla v21.4s, v20.4s, v8.4s
+	WORD $0x4e29ce36 // fmla v22.4s, v17.4s, v9.4s
+	WORD $0x6e2fde73 // fmul v19.4s, v19.4s, v15.4s
+	WORD $0x6e30de52 // fmul v18.4s, v18.4s, v16.4s
+	WORD $0x3dc038d1 // ldr q17, [x6, #224]
+	WORD $0x3dc038d4 // ldr q20, [x6, #224]
+	WORD $0x6e31ddf1 // fmul v17.4s, v15.4s, v17.4s
+	WORD $0x6e34de14 // fmul v20.4s, v16.4s, v20.4s
+	WORD $0x4eb5d5f7 // fsub v23.4s, v15.4s, v21.4s
+	WORD $0x4eb6d618 // fsub v24.4s, v16.4s, v22.4s
+	WORD $0x4e2fce37 // fmla v23.4s, v17.4s, v15.4s
+	WORD $0x4e30ce98 // fmla v24.4s, v20.4s, v16.4s
+	WORD $0x4e28ce77 // fmla v23.4s, v19.4s, v8.4s
+	WORD $0x4e29ce58 // fmla v24.4s, v18.4s, v9.4s
 	WORD $0x3dc03cc9 // ldr q9, [x6, #240]
-	WORD $0x3dc03cd6 // ldr q22, [x6, #240]
+	WORD $0x3dc03cd2 // ldr q18, [x6, #240]
 	WORD $0x6e29dda9 // fmul v9.4s, v13.4s, v9.4s
-	WORD $0x6e36ddd6 // fmul v22.4s, v14.4s, v22.4s
+	WORD $0x6e32ddd2 // fmul v18.4s, v14.4s, v18.4s
 	WORD $0x3dc040ce // ldr q14, [x6, #256]
 	WORD $0x3dc040cd // ldr q13, [x6, #256]
 	WORD $0x4e251d48 // and v8.16b, v10.16b, v5.16b
-	WORD $0x4e251d94 // and v20.16b, v12.16b, v5.16b
+	WORD $0x4e251d93 // and v19.16b, v12.16b, v5.16b
 	WORD $0x4ea69d08 // mul v8.4s, v8.4s, v6.4s
-	WORD $0x4ea69e94 // mul v20.4s, v20.4s, v6.4s
+	WORD $0x4ea69e73 // mul v19.4s, v19.4s, v6.4s
 	WORD $0x4ea78508 // add v8.4s, v8.4s, v7.4s
-	WORD $0x4ea78694 // add v20.4s, v20.4s, v7.4s
-	WORD $0x3dc044d2 // ldr q18, [x6, #272]
-	WORD $0x3dc044d3 // ldr q19, [x6, #272]
-	WORD $0x4e080252 // tbl v18.16b, {v18.16b}, v8.16b
-	WORD $0x4e140273 // tbl v19.16b, {v19.16b}, v20.16b
+	WORD $0x4ea78673 // add v19.4s, v19.4s, v7.4s
+	WORD $0x3dc020d0 // ldr q16, [x6, #128]
+	WORD $0x3dc020d4 // ldr q20, [x6, #128]
+	WORD $0x6e308510 // sub v16.16b, v8.16b, v16.16b
+	WORD $0x6e348674 // sub v20.16b, v19.16b, v20.16b
+	WORD $0x3dc044cf // ldr q15, [x6, #272]
+	WORD $0x3dc044d1 // ldr q17, [x6, #272]
+	WORD $0x4e0801e8 // tbl v8.16b, {v15.16b}, v8.16b
+	WORD $0x4e130233 // tbl v19.16b, {v17.16b}, v19.16b
 	WORD $0x3dc048d1 // ldr q17, [x6, #288]
-	WORD $0x3dc048d5 // ldr q21, [x6, #288]
-	WORD $0x3dc028d9 // ldr q25, [x6, #160]
-	WORD $0x3dc028da // ldr q26, [x6, #160]
-	WORD $0x2e398519 // sub v25.8b, v8.8b, v25.8b
-	WORD $0x2e3a869a // sub v26.8b, v20.8b, v26.8b
-	WORD $0x4e191232 // tbx v18.16b, {v17.16b}, v25.16b
-	WORD $0x4e1a12b3 // tbx v19.16b, {v21.16b}, v26.16b
+	WORD $0x3dc048cf // ldr q15, [x6, #288]
+	WORD $0x4e101228 // tbx v8.16b, {v17.16b}, v16.16b
+	WORD $0x4e1411f3 // tbx v19.16b, {v15.16b}, v20.16b
 	WORD $0x4f34554a // shl v10.4s, v10.4s, #20
 	WORD $0x4f34558c // shl v12.4s, v12.4s, #20
-	WORD $0x4eaa864a // add v10.4s, v18.4s, v10.4s
+	WORD $0x4eaa850a // add v10.4s, v8.4s, v10.4s
 	WORD $0x4eac866c // add v12.4s, v19.4s, v12.4s
 	WORD $0x4eaa1d53 // mov v19.16b, v10.16b
-	WORD $0x4eac1d92 // mov v18.16b, v12.16b
-	WORD $0x4e30cd53 // fmla v19.4s, v10.4s, v16.4s
-	WORD $0x4e2fcd92 // fmla v18.4s, v12.4s, v15.4s
-	WORD $0x4eb3d55a // fsub v26.4s, v10.4s, v19.4s
-	WORD $0x4eb2d595 // fsub v21.4s, v12.4s, v18.4s
-	WORD $0x4e30cd5a // fmla v26.4s, v10.4s, v16.4s
-	WORD $0x4e2fcd95 // fmla v21.4s, v12.4s, v15.4s
-	WORD $0x4e37cd5a // fmla v26.4s, v10.4s, v23.4s
-	WORD $0x4e38cd95 // fmla v21.4s, v12.4s, v24.4s
-	WORD $0x4e33cd3a // fmla v26.4s, v9.4s, v19.4s
-	WORD $0x4e32ced5 // fmla v21.4s, v22.4s, v18.4s
-	WORD $0x3dc040d6 // ldr q22, [x6, #256]
+	WORD $0x4eac1d88 // mov v8.16b, v12.16b
+	WORD $0x4e35cd53 // fmla v19.4s, v10.4s, v21.4s
+	WORD $0x4e36cd88 // fmla v8.4s, v12.4s, v22.4s
+	WORD $0x4eb3d554 // fsub v20.4s, v10.4s, v19.4s
+	WORD $0x4ea8d58f // fsub v15.4s, v12.4s, v8.4s
+	WORD $0x4e35cd54 // fmla v20.4s, v10.4s, v21.4s
+	WORD $0x4e36cd8f // fmla v15.4s, v12.4s, v22.4s
+	WORD $0x4e37cd54 // fmla v20.4s, v10.4s, v23.4s
+	WORD $0x4e38cd8f // fmla v15.4s, v12.4s, v24.4s
+	WORD $0x4e33cd34 // fmla v20.4s, v9.4s, v19.4s
+	WORD $0x4e28ce4f // fmla v15.4s, v18.4s, v8.4s
+	WORD $0x3dc040d2 // ldr q18, [x6, #256]
 	WORD $0x3dc040c9 // ldr q9, [x6, #256]
-	WORD $0x6eb3e6d8 // fcmgt v24.4s, v22.4s, v19.4s
-	WORD $0x6eb2e52c // fcmgt v12.4s, v9.4s, v18.4s
-	WORD $0x6e731ed8 // bsl v24.16b, v22.16b, v19.16b
-	WORD $0x6e721d2c // bsl v12.16b, v9.16b, v18.16b
-	WORD $0x6eb6e677 // fcmgt v23.4s, v19.4s, v22.4s
-	WORD $0x6ea9e64a // fcmgt v10.4s, v18.4s, v9.4s
-	WORD $0x6e731ed7 // bsl v23.16b, v22.16b, v19.16b
-	WORD $0x6e721d2a // bsl v10.16b, v9.16b, v18.16b
-	WORD $0x4e37d712 // fadd v18.4s, v24.4s, v23.4s
+	WORD $0x6eb3e658 // fcmgt v24.4s, v18.4s, v19.4s
+	WORD $0x6ea8e52c // fcmgt v12.4s, v9.4s, v8.4s
+	WORD $0x6e731e58 // bsl v24.16b, v18.16b, v19.16b
+	WORD $0x6e681d2c // bsl v12.16b, v9.16b, v8.16b
+	WORD $0x6eb2e677 // fcmgt v23.4s, v19.4s, v18.4s
+	WORD $0x6ea9e50a // fcmgt v10.4s, v8.4s, v9.4s
+	WORD $0x6e731e57 // bsl v23.16b, v18.16b, v19.16b
+	WORD $0x6e681d2a // bsl v10.16b, v9.16b, v8.16b
+	WORD $0x4e37d708 // fadd v8.4s, v24.4s, v23.4s
 	WORD $0x4e2ad593 // fadd v19.4s, v12.4s, v10.4s
-	WORD $0x4eb2d718 // fsub v24.4s, v24.4s, v18.4s
+	WORD $0x4ea8d718 // fsub v24.4s, v24.4s, v8.4s
 	WORD $0x4eb3d58c // fsub v12.4s, v12.4s, v19.4s
 	WORD $0x4e37d717 // fadd v23.4s, v24.4s, v23.4s
 	WORD $0x4e2ad58a // fadd v10.4s, v12.4s, v10.4s
-	WORD $0x4e3ad6fa // fadd v26.4s, v23.4s, v26.4s
-	WORD $0x4e35d555 // fadd v21.4s, v10.4s, v21.4s
-	WORD $0x6e32fed6 // fdiv v22.4s, v22.4s, v18.4s
+	WORD $0x4e34d6f4 // fadd v20.4s, v23.4s, v20.4s
+	WORD $0x4e2fd54f // fadd v15.4s, v10.4s, v15.4s
+	WORD $0x6e28fe52 // fdiv v18.4s, v18.4s, v8.4s
 	WORD $0x6e33fd29 // fdiv v9.4s, v9.4s, v19.4s
-	WORD $0x6e36ddca // fmul v10.4s, v14.4s, v22.4s
+	WORD $0x6e32ddca // fmul v10.4s, v14.4s, v18.4s
 	WORD $0x6e29ddb7 // fmul v23.4s, v13.4s, v9.4s
-	WORD $0x4eb2cd4e // fmls v14.4s, v10.4s, v18.4s
+	WORD $0x4ea8cd4e // fmls v14.4s, v10.4s, v8.4s
 	WORD $0x4eb3ceed // fmls v13.4s, v23.4s, v19.4s
-	WORD $0x4ebacd4e // fmls v14.4s, v10.4s, v26.4s
-	WORD $0x4eb5ceed // fmls v13.4s, v23.4s, v21.4s
-	WORD $0x6e36ddd6 // fmul v22.4s, v14.4s, v22.4s
+	WORD $0x4eb4cd4e // fmls v14.4s, v10.4s, v20.4s
+	WORD $0x4eafceed // fmls v13.4s, v23.4s, v15.4s
+	WORD $0x6e32ddd2 // fmul v18.4s, v14.4s, v18.4s
 	WORD $0x6e29dda9 // fmul v9.4s, v13.4s, v9.4s
 	WORD $0x3dc04ccd // ldr q13, [x6, #304]
 	WORD $0x3dc04cce // ldr q14, [x6, #304]
-	WORD $0x4eaa1d55 // mov v21.16b, v10.16b
-	WORD $0x4eb71efa // mov v26.16b, v23.16b
-	WORD $0x4e2dced5 // fmla v21.4s, v22.4s, v13.4s
-	WORD $0x4e2ecd3a // fmla v26.4s, v9.4s, v14.4s
+	WORD $0x4eaa1d4f // mov v15.16b, v10.16b
+	WORD $0x4eb71ef4 // mov v20.16b, v23.16b
+	WORD $0x4e2dce4f // fmla v15.4s, v18.4s, v13.4s
+	WORD $0x4e2ecd34 // fmla v20.4s, v9.4s, v14.4s
 	WORD $0x3dc050ce // ldr q14, [x6, #320]
 	WORD $0x3dc050cd // ldr q13, [x6, #320]
-	WORD $0x4e2ececa // fmla v10.4s, v22.4s, v14.4s
+	WORD $0x4e2ece4a // fmla v10.4s, v18.4s, v14.4s
 	WORD $0x4e2dcd37 // fmla v23.4s, v9.4s, v13.4s
-	WORD $0x6e2a1eb5 // eor v21.16b, v21.16b, v10.16b
-	WORD $0x6e371f5a // eor v26.16b, v26.16b, v23.16b
-	WORD $0x4eba1eb5 // orr v21.16b, v21.16b, v26.16b
-	WORD $0x3dc054da // ldr q26, [x6, #336]
-	WORD $0x6eba357a // cmhi v26.4s, v11.4s, v26.4s
-	WORD $0x4eba1eb5 // orr v21.16b, v21.16b, v26.16b
-	WORD $0x6eb0aab5 // umaxv s21, v21.4s
-	WORD $0x0e043ea7 // mov w7, v21.s[0]
+	WORD $0x6e2a1def // eor v15.16b, v15.16b, v10.16b
+	WORD $0x6e371e94 // eor v20.16b, v20.16b, v23.16b
+	WORD $0x4eb41def // orr v15.16b, v15.16b, v20.16b
+	WORD $0x3dc054d4 // ldr q20, [x6, #336]
+	WORD $0x6eb43574 // cmhi v20.4s, v11.4s, v20.4s
+	WORD $0x4eb41def // orr v15.16b, v15.16b, v20.16b
+	WORD $0x6eb0a9ef // umaxv s15, v15.4s
+	WORD $0x0e043de7 // mov w7, v15.s[0]
 	CMPW $0, R7
 	BNE doubtful
 	WORD $0x3d80002a // str q10, [x1]
@@ -5246,310 +5246,310 @@ going:
 doubtful:
 	WORD $0xfd400057 // ldr d23, [x2]
 	WORD $0xfd40044a // ldr d10, [x2, #8]
-	WORD $0xfd400855 // ldr d21, [x2, #16]
-	WORD $0xfd400c5a // ldr d26, [x2, #24]
+	WORD $0xfd40084f // ldr d15, [x2, #16]
+	WORD $0xfd400c54 // ldr d20, [x2, #24]
 	WORD $0xfd40006b // ldr d11, [x3]
 	WORD $0xfd40046d // ldr d13, [x3, #8]
 	WORD $0xfd400869 // ldr d9, [x3, #16]
 	WORD $0xfd400c6e // ldr d14, [x3, #24]
 	WORD $0x2e2bdeeb // fmul v11.2s, v23.2s, v11.2s
 	WORD $0x2e2ddd4d // fmul v13.2s, v10.2s, v13.2s
-	WORD $0x2e29dea9 // fmul v9.2s, v21.2s, v9.2s
-	WORD $0x2e2edf4e // fmul v14.2s, v26.2s, v14.2s
-	WORD $0xfd40009a // ldr d26, [x4]
-	WORD $0xfd400495 // ldr d21, [x4, #8]
+	WORD $0x2e29dde9 // fmul v9.2s, v15.2s, v9.2s
+	WORD $0x2e2ede8e // fmul v14.2s, v20.2s, v14.2s
+	WORD $0xfd400094 // ldr d20, [x4]
+	WORD $0xfd40048f // ldr d15, [x4, #8]
 	WORD $0xfd40088a // ldr d10, [x4, #16]
 	WORD $0xfd400c97 // ldr d23, [x4, #24]
-	WORD $0x0e3ad57a // fadd v26.2s, v11.2s, v26.2s
-	WORD $0x0e35d5b5 // fadd v21.2s, v13.2s, v21.2s
+	WORD $0x0e34d574 // fadd v20.2s, v11.2s, v20.2s
+	WORD $0x0e2fd5af // fadd v15.2s, v13.2s, v15.2s
 	WORD $0x0e2ad52a // fadd v10.2s, v9.2s, v10.2s
 	WORD $0x0e37d5d7 // fadd v23.2s, v14.2s, v23.2s
-	WORD $0x0e617b5a // fcvtl v26.2d, v26.2s
-	WORD $0x0e617ab5 // fcvtl v21.2d, v21.2s
+	WORD $0x0e617a94 // fcvtl v20.2d, v20.2s
+	WORD $0x0e6179ef // fcvtl v15.2d, v15.2s
 	WORD $0x0e61794a // fcvtl v10.2d, v10.2s
 	WORD $0x0e617af7 // fcvtl v23.2d, v23.2s
 	WORD $0x3dc058ce // ldr q14, [x6, #352]
 	WORD $0x3dc058c9 // ldr q9, [x6, #352]
 	WORD $0x3dc058cd // ldr q13, [x6, #352]
 	WORD $0x3dc058cb // ldr q11, [x6, #352]
-	WORD $0x6e2e1f4e // eor v14.16b, v26.16b, v14.16b
-	WORD $0x6e291ea9 // eor v9.16b, v21.16b, v9.16b
+	WORD $0x6e2e1e8e // eor v14.16b, v20.16b, v14.16b
+	WORD $0x6e291de9 // eor v9.16b, v15.16b, v9.16b
 	WORD $0x6e2d1d4d // eor v13.16b, v10.16b, v13.16b
 	WORD $0x6e2b1eeb // eor v11.16b, v23.16b, v11.16b
-	WORD $0x3dc05cd6 // ldr q22, [x6, #368]
-	WORD $0x3dc05cd3 // ldr q19, [x6, #368]
 	WORD $0x3dc05cd2 // ldr q18, [x6, #368]
+	WORD $0x3dc05cd3 // ldr q19, [x6, #368]
+	WORD $0x3dc05cc8 // ldr q8, [x6, #368]
 	WORD $0x3dc05ccc // ldr q12, [x6, #368]
-	WORD $0x6eeee6d8 // fcmgt v24.2d, v22.2d, v14.2d
-	WORD $0x6ee9e66f // fcmgt v15.2d, v19.2d, v9.2d
-	WORD $0x6eede650 // fcmgt v16.2d, v18.2d, v13.2d
-	WORD $0x6eebe599 // fcmgt v25.2d, v12.2d, v11.2d
-	WORD $0x6e6e1ed8 // bsl v24.16b, v22.16b, v14.16b
-	WORD $0x6e691e6f // bsl v15.16b, v19.16b, v9.16b
-	WORD $0x6e6d1e50 // bsl v16.16b, v18.16b, v13.16b
-	WORD $0x6e6b1d99 // bsl v25.16b, v12.16b, v11.16b
+	WORD $0x6eeee658 // fcmgt v24.2d, v18.2d, v14.2d
+	WORD $0x6ee9e676 // fcmgt v22.2d, v19.2d, v9.2d
+	WORD $0x6eede515 // fcmgt v21.2d, v8.2d, v13.2d
+	WORD $0x6eebe590 // fcmgt v16.2d, v12.2d, v11.2d
+	WORD $0x6e6e1e58 // bsl v24.16b, v18.16b, v14.16b
+	WORD $0x6e691e76 // bsl v22.16b, v19.16b, v9.16b
+	WORD $0x6e6d1d15 // bsl v21.16b, v8.16b, v13.16b
+	WORD $0x6e6b1d90 // bsl v16.16b, v12.16b, v11.16b
 	WORD $0x3dc060cb // ldr q11, [x6, #384]
 	WORD $0x3dc060cc // ldr q12, [x6, #384]
 	WORD $0x3dc060cd // ldr q13, [x6, #384]
-	WORD $0x3dc060d2 // ldr q18, [x6, #384]
+	WORD $0x3dc060c8 // ldr q8, [x6, #384]
 	WORD $0x6eebe709 // fcmgt v9.2d, v24.2d, v11.2d
-	WORD $0x6eece5f3 // fcmgt v19.2d, v15.2d, v12.2d
-	WORD $0x6eede60e // fcmgt v14.2d, v16.2d, v13.2d
-	WORD $0x6ef2e736 // fcmgt v22.2d, v25.2d, v18.2d
+	WORD $0x6eece6d3 // fcmgt v19.2d, v22.2d, v12.2d
+	WORD $0x6eede6ae // fcmgt v14.2d, v21.2d, v13.2d
+	WORD $0x6ee8e612 // fcmgt v18.2d, v16.2d, v8.2d
 	WORD $0x6e781d69 // bsl v9.16b, v11.16b, v24.16b
-	WORD $0x6e6f1d93 // bsl v19.16b, v12.16b, v15.16b
-	WORD $0x6e701dae // bsl v14.16b, v13.16b, v16.16b
-	WORD $0x6e791e56 // bsl v22.16b, v18.16b, v25.16b
-	WORD $0x3dc064d9 // ldr q25, [x6, #400]
-	WORD $0x3dc064d2 // ldr q18, [x6, #400]
+	WORD $0x6e761d93 // bsl v19.16b, v12.16b, v22.16b
+	WORD $0x6e751dae // bsl v14.16b, v13.16b, v21.16b
+	WORD $0x6e701d12 // bsl v18.16b, v8.16b, v16.16b
 	WORD $0x3dc064d0 // ldr q16, [x6, #400]
+	WORD $0x3dc064c8 // ldr q8, [x6, #400]
+	WORD $0x3dc064d5 // ldr q21, [x6, #400]
 	WORD $0x3dc064cd // ldr q13, [x6, #400]
-	WORD $0x3dc068cf // ldr q15, [x6, #416]
+	WORD $0x3dc068d6 // ldr q22, [x6, #416]
 	WORD $0x3dc068cc // ldr q12, [x6, #416]
 	WORD $0x3dc068d8 // ldr q24, [x6, #416]
 	WORD $0x3dc068cb // ldr q11, [x6, #416]
-	WORD $0x4e79cd2f // fmla v15.2d, v9.2d, v25.2d
-	WORD $0x4e72ce6c // fmla v12.2d, v19.2d, v18.2d
-	WORD $0x4e70cdd8 // fmla v24.2d, v14.2d, v16.2d
-	WORD $0x4e6dcecb // fmla v11.2d, v22.2d, v13.2d
+	WORD $0x4e70cd36 // fmla v22.2d, v9.2d, v16.2d
+	WORD $0x4e68ce6c // fmla v12.2d, v19.2d, v8.2d
+	WORD $0x4e75cdd8 // fmla v24.2d, v14.2d, v21.2d
+	WORD $0x4e6dce4b // fmla v11.2d, v18.2d, v13.2d
 	WORD $0x3dc068cd // ldr q13, [x6, #416]
+	WORD $0x3dc068d5 // ldr q21, [x6, #416]
+	WORD $0x3dc068c8 // ldr q8, [x6, #416]
 	WORD $0x3dc068d0 // ldr q16, [x6, #416]
-	WORD $0x3dc068d2 // ldr q18, [x6, #416]
-	WORD $0x3dc068d9 // ldr q25, [x6, #416]
-	WORD $0x4eedd5ed // fsub v13.2d, v15.2d, v13.2d
-	WORD $0x4ef0d590 // fsub v16.2d, v12.2d, v16.2d
-	WORD $0x4ef2d712 // fsub v18.2d, v24.2d, v18.2d
-	WORD $0x4ef9d579 // fsub v25.2d, v11.2d, v25.2d
+	WORD $0x4eedd6cd // fsub v13.2d, v22.2d, v13.2d
+	WORD $0x4ef5d595 // fsub v21.2d, v12.2d, v21.2d
+	WORD $0x4ee8d708 // fsub v8.2d, v24.2d, v8.2d
+	WORD $0x4ef0d570 // fsub v16.2d, v11.2d, v16.2d
 	WORD $0x3dc06cd1 // ldr q17, [x6, #432]
-	WORD $0x3dc06cd4 // ldr q20, [x6, #432]
-	WORD $0x3dc06cc8 // ldr q8, [x6, #432]
+	WORD $0x3dc06cd9 // ldr q25, [x6, #432]
+	WORD $0x3dc06cda // ldr q26, [x6, #432]
 	WORD $0x3dc06cdb // ldr q27, [x6, #432]
 	WORD $0x4ef1cda9 // fmls v9.2d, v13.2d, v17.2d
-	WORD $0x4ef4ce13 // fmls v19.2d, v16.2d, v20.2d
-	WORD $0x4ee8ce4e // fmls v14.2d, v18.2d, v8.2d
-	WORD $0x4efbcf36 // fmls v22.2d, v25.2d, v27.2d
+	WORD $0x4ef9ceb3 // fmls v19.2d, v21.2d, v25.2d
+	WORD $0x4efacd0e // fmls v14.2d, v8.2d, v26.2d
+	WORD $0x4efbce12 // fmls v18.2d, v16.2d, v27.2d
 	WORD $0x3dc070db // ldr q27, [x6, #448]
-	WORD $0x3dc070c8 // ldr q8, [x6, #448]
-	WORD $0x3dc070d4 // ldr q20, [x6, #448]
+	WORD $0x3dc070da // ldr q26, [x6, #448]
+	WORD $0x3dc070d9 // ldr q25, [x6, #448]
 	WORD $0x3dc070d1 // ldr q17, [x6, #448]
 	WORD $0x4efbcda9 // fmls v9.2d, v13.2d, v27.2d
-	WORD $0x4ee8ce13 // fmls v19.2d, v16.2d, v8.2d
-	WORD $0x4ef4ce4e // fmls v14.2d, v18.2d, v20.2d
-	WORD $0x4ef1cf36 // fmls v22.2d, v25.2d, v17.2d
+	WORD $0x4efaceb3 // fmls v19.2d, v21.2d, v26.2d
+	WORD $0x4ef9cd0e // fmls v14.2d, v8.2d, v25.2d
+	WORD $0x4ef1ce12 // fmls v18.2d, v16.2d, v17.2d
 	WORD $0x3dc074d1 // ldr q17, [x6, #464]
+	WORD $0x3dc074d0 // ldr q16, [x6, #464]
 	WORD $0x3dc074d9 // ldr q25, [x6, #464]
-	WORD $0x3dc074d4 // ldr q20, [x6, #464]
-	WORD $0x3dc074d2 // ldr q18, [x6, #464]
-	WORD $0x3dc078c8 // ldr q8, [x6, #480]
-	WORD $0x3dc078d0 // ldr q16, [x6, #480]
+	WORD $0x3dc074c8 // ldr q8, [x6, #464]
+	WORD $0x3dc078da // ldr q26, [x6, #480]
+	WORD $0x3dc078d5 // ldr q21, [x6, #480]
 	WORD $0x3dc078db // ldr q27, [x6, #480]
 	WORD $0x3dc078cd // ldr q13, [x6, #480]
-	WORD $0x4e69ce28 // fmla v8.2d, v17.2d, v9.2d
-	WORD $0x4e73cf30 // fmla v16.2d, v25.2d, v19.2d
-	WORD $0x4e6ece9b // fmla v27.2d, v20.2d, v14.2d
-	WORD $0x4e76ce4d // fmla v13.2d, v18.2d, v22.2d
-	WORD $0x3dc07cd2 // ldr q18, [x6, #496]
-	WORD $0x3dc07cd4 // ldr q20, [x6, #496]
+	WORD $0x4e69ce3a // fmla v26.2d, v17.2d, v9.2d
+	WORD $0x4e73ce15 // fmla v21.2d, v16.2d, v19.2d
+	WORD $0x4e6ecf3b // fmla v27.2d, v25.2d, v14.2d
+	WORD $0x4e72cd0d // fmla v13.2d, v8.2d, v18.2d
+	WORD $0x3dc07cc8 // ldr q8, [x6, #496]
 	WORD $0x3dc07cd9 // ldr q25, [x6, #496]
+	WORD $0x3dc07cd0 // ldr q16, [x6, #496]
 	WORD $0x3dc07cd1 // ldr q17, [x6, #496]
-	WORD $0x4e69cd12 // fmla v18.2d, v8.2d, v9.2d
-	WORD $0x4e73ce14 // fmla v20.2d, v16.2d, v19.2d
-	WORD $0x4e6ecf79 // fmla v25.2d, v27.2d, v14.2d
-	WORD $0x4e76cdb1 // fmla v17.2d, v13.2d, v22.2d
+	WORD $0x4e69cf48 // fmla v8.2d, v26.2d, v9.2d
+	WORD $0x4e73ceb9 // fmla v25.2d, v21.2d, v19.2d
+	WORD $0x4e6ecf70 // fmla v16.2d, v27.2d, v14.2d
+	WORD $0x4e72cdb1 // fmla v17.2d, v13.2d, v18.2d
 	WORD $0x3dc080cd // ldr q13, [x6, #512]
 	WORD $0x3dc080db // ldr q27, [x6, #512]
-	WORD $0x3dc080d0 // ldr q16, [x6, #512]
-	WORD $0x3dc080c8 // ldr q8, [x6, #512]
-	WORD $0x4e69ce4d // fmla v13.2d, v18.2d, v9.2d
-	WORD $0x4e73ce9b // fmla v27.2d, v20.2d, v19.2d
-	WORD $0x4e6ecf30 // fmla v16.2d, v25.2d, v14.2d
-	WORD $0x4e76ce28 // fmla v8.2d, v17.2d, v22.2d
+	WORD $0x3dc080d5 // ldr q21, [x6, #512]
+	WORD $0x3dc080da // ldr q26, [x6, #512]
+	WORD $0x4e69cd0d // fmla v13.2d, v8.2d, v9.2d
+	WORD $0x4e73cf3b // fmla v27.2d, v25.2d, v19.2d
+	WORD $0x4e6ece15 // fmla v21.2d, v16.2d, v14.2d
+	WORD $0x4e72ce3a // fmla v26.2d, v17.2d, v18.2d
 	WORD $0x3dc084d1 // ldr q17, [x6, #528]
+	WORD $0x3dc084d0 // ldr q16, [x6, #528]
 	WORD $0x3dc084d9 // ldr q25, [x6, #528]
-	WORD $0x3dc084d4 // ldr q20, [x6, #528]
-	WORD $0x3dc084d2 // ldr q18, [x6, #528]
+	WORD $0x3dc084c8 // ldr q8, [x6, #528]
 	WORD $0x4e69cdb1 // fmla v17.2d, v13.2d, v9.2d
-	WORD $0x4e73cf79 // fmla v25.2d, v27.2d, v19.2d
-	WORD $0x4e6ece14 // fmla v20.2d, v16.2d, v14.2d
-	WORD $0x4e76cd12 // fmla v18.2d, v8.2d, v22.2d
-	WORD $0x6e69dd28 // fmul v8.2d, v9.2d, v9.2d
-	WORD $0x6e73de70 // fmul v16.2d, v19.2d, v19.2d
+	WORD $0x4e73cf70 // fmla v16.2d, v27.2d, v19.2d
+	WORD $0x4e6eceb9 // fmla v25.2d, v21.2d, v14.2d
+	WORD $0x4e72cf48 // fmla v8.2d, v26.2d, v18.2d
+	WORD $0x6e69dd3a // fmul v26.2d, v9.2d, v9.2d
+	WORD $0x6e73de75 // fmul v21.2d, v19.2d, v19.2d
 	WORD $0x6e6edddb // fmul v27.2d, v14.2d, v14.2d
-	WORD $0x6e76decd // fmul v13.2d, v22.2d, v22.2d
-	WORD $0x4e71cd09 // fmla v9.2d, v8.2d, v17.2d
-	WORD $0x4e79ce13 // fmla v19.2d, v16.2d, v25.2d
-	WORD $0x4e74cf6e // fmla v14.2d, v27.2d, v20.2d
-	WORD $0x4e72cdb6 // fmla v22.2d, v13.2d, v18.2d
-	WORD $0x3dc088d2 // ldr q18, [x6, #544]
+	WORD $0x6e72de4d // fmul v13.2d, v18.2d, v18.2d
+	WORD $0x4e71cf49 // fmla v9.2d, v26.2d, v17.2d
+	WORD $0x4e70ceb3 // fmla v19.2d, v21.2d, v16.2d
+	WORD $0x4e79cf6e // fmla v14.2d, v27.2d, v25.2d
+	WORD $0x4e68cdb2 // fmla v18.2d, v13.2d, v8.2d
+	WORD $0x3dc088c8 // ldr q8, [x6, #544]
 	WORD $0x3dc088cd // ldr q13, [x6, #544]
-	WORD $0x3dc088d4 // ldr q20, [x6, #544]
+	WORD $0x3dc088d9 // ldr q25, [x6, #544]
 	WORD $0x3dc088db // ldr q27, [x6, #544]
-	WORD $0x4e321df2 // and v18.16b, v15.16b, v18.16b
+	WORD $0x4e281ec8 // and v8.16b, v22.16b, v8.16b
 	WORD $0x4e2d1d8d // and v13.16b, v12.16b, v13.16b
-	WORD $0x4e341f14 // and v20.16b, v24.16b, v20.16b
+	WORD $0x4e391f19 // and v25.16b, v24.16b, v25.16b
 	WORD $0x4e3b1d7b // and v27.16b, v11.16b, v27.16b
-	WORD $0x4e083e47 // mov x7, v18.d[0]
+	WORD $0x4e083d07 // mov x7, v8.d[0]
 	WORD $0x4e083da8 // mov x8, v13.d[0]
-	WORD $0x4e083e89 // mov x9, v20.d[0]
+	WORD $0x4e083f29 // mov x9, v25.d[0]
 	WORD $0x4e083f6a // mov x10, v27.d[0]
-	WORD $0x4e183e4b // mov x11, v18.d[1]
+	WORD $0x4e183d0b // mov x11, v8.d[1]
 	WORD $0x4e183dac // mov x12, v13.d[1]
-	WORD $0x4e183e8d // mov x13, v20.d[1]
+	WORD $0x4e183f2d // mov x13, v25.d[1]
 	WORD $0x4e183f6e // mov x14, v27.d[1]
 	WORD $0xfc6778bb // ldr d27, [x5, x7, lsl #3]
-	WORD $0xfc6878b4 // ldr d20, [x5, x8, lsl #3]
+	WORD $0xfc6878b9 // ldr d25, [x5, x8, lsl #3]
 	WORD $0xfc6978ad // ldr d13, [x5, x9, lsl #3]
-	WORD $0xfc6a78b2 // ldr d18, [x5, x10, lsl #3]
-	WORD $0xfc6b78b9 // ldr d25, [x5, x11, lsl #3]
-	WORD $0xfc6c78b0 // ldr d16, [x5, x12, lsl #3]
+	WORD $0xfc6a78a8 // ldr d8, [x5, x10, lsl #3]
+	WORD $0xfc6b78b0 // ldr d16, [x5, x11, lsl #3]
+	WORD $0xfc6c78b5 // ldr d21, [x5, x12, lsl #3]
 	WORD $0xfc6d78b1 // ldr d17, [x5, x13, lsl #3]
-	WORD $0xfc6e78a8 // ldr d8, [x5, x14, lsl #3]
-	WORD $0x4ed93b79 // zip1 v25.2d, v27.2d, v25.2d
-	WORD $0x4ed03a90 // zip1 v16.2d, v20.2d, v16.2d
+	WORD $0xfc6e78ba // ldr d26, [x5, x14, lsl #3]
+	WORD $0x4ed03b70 // zip1 v16.2d, v27.2d, v16.2d
+	WORD $0x4ed53b35 // zip1 v21.2d, v25.2d, v21.2d
 	WORD $0x4ed139b1 // zip1 v17.2d, v13.2d, v17.2d
-	WORD $0x4ec83a48 // zip1 v8.2d, v18.2d, v8.2d
-	WORD $0x4f7055ef // shl v15.2d, v15.2d, #48
+	WORD $0x4eda391a // zip1 v26.2d, v8.2d, v26.2d
+	WORD $0x4f7056d6 // shl v22.2d, v22.2d, #48
 	WORD $0x4f70558c // shl v12.2d, v12.2d, #48
 	WORD $0x4f705718 // shl v24.2d, v24.2d, #48
 	WORD $0x4f70556b // shl v11.2d, v11.2d, #48
-	WORD $0x4eef872f // add v15.2d, v25.2d, v15.2d
-	WORD $0x4eec860c // add v12.2d, v16.2d, v12.2d
+	WORD $0x4ef68616 // add v22.2d, v16.2d, v22.2d
+	WORD $0x4eec86ac // add v12.2d, v21.2d, v12.2d
 	WORD $0x4ef88638 // add v24.2d, v17.2d, v24.2d
-	WORD $0x4eeb850b // add v11.2d, v8.2d, v11.2d
-	WORD $0x3dc08cc8 // ldr q8, [x6, #560]
+	WORD $0x4eeb874b // add v11.2d, v26.2d, v11.2d
+	WORD $0x3dc08cda // ldr q26, [x6, #560]
 	WORD $0x3dc08cd1 // ldr q17, [x6, #560]
+	WORD $0x3dc08cd5 // ldr q21, [x6, #560]
 	WORD $0x3dc08cd0 // ldr q16, [x6, #560]
-	WORD $0x3dc08cd9 // ldr q25, [x6, #560]
-	WORD $0x3dc08cd2 // ldr q18, [x6, #560]
+	WORD $0x3dc08cc8 // ldr q8, [x6, #560]
 	WORD $0x3dc08ccd // ldr q13, [x6, #560]
-	WORD $0x3dc08cd4 // ldr q20, [x6, #560]
+	WORD $0x3dc08cd9 // ldr q25, [x6, #560]
 	WORD $0x3dc08cdb // ldr q27, [x6, #560]
-	WORD $0x4eaf1dfc // mov v28.16b, v15.16b
+	WORD $0x4eb61edc // mov v28.16b, v22.16b
 	WORD $0x4eac1d9d // mov v29.16b, v12.16b
 	WORD $0x4eb81f1e // mov v30.16b, v24.16b
 	WORD $0x4eab1d7f // mov v31.16b, v11.16b
-	WORD $0x4e69cdfc // fmla v28.2d, v15.2d, v9.2d
+	WORD $0x4e69cedc // fmla v28.2d, v22.2d, v9.2d
 	WORD $0x4e73cd9d // fmla v29.2d, v12.2d, v19.2d
 	WORD $0x4e6ecf1e // fmla v30.2d, v24.2d, v14.2d
-	WORD $0x4e76cd7f // fmla v31.2d, v11.2d, v22.2d
-	WORD $0x4e7cd65c // fadd v28.2d, v18.2d, v28.2d
+	WORD $0x4e72cd7f // fmla v31.2d, v11.2d, v18.2d
+	WORD $0x4e7cd51c // fadd v28.2d, v8.2d, v28.2d
 	WORD $0x4e7dd5bd // fadd v29.2d, v13.2d, v29.2d
-	WORD $0x4e7ed69e // fadd v30.2d, v20.2d, v30.2d
+	WORD $0x4e7ed73e // fadd v30.2d, v25.2d, v30.2d
 	WORD $0x4e7fd77f // fadd v31.2d, v27.2d, v31.2d
-	WORD $0x6e7cfd1c // fdiv v28.2d, v8.2d, v28.2d
+	WORD $0x6e7cff5c // fdiv v28.2d, v26.2d, v28.2d
 	WORD $0x6e7dfe3d // fdiv v29.2d, v17.2d, v29.2d
-	WORD $0x6e7efe1e // fdiv v30.2d, v16.2d, v30.2d
-	WORD $0x6e7fff3f // fdiv v31.2d, v25.2d, v31.2d
-	WORD $0x6e7adf59 // fmul v25.2d, v26.2d, v26.2d
-	WORD $0x6e75deb0 // fmul v16.2d, v21.2d, v21.2d
+	WORD $0x6e7efebe // fdiv v30.2d, v21.2d, v30.2d
+	WORD $0x6e7ffe1f // fdiv v31.2d, v16.2d, v31.2d
+	WORD $0x6e74de90 // fmul v16.2d, v20.2d, v20.2d
+	WORD $0x6e6fddf5 // fmul v21.2d, v15.2d, v15.2d
 	WORD $0x6e6add51 // fmul v17.2d, v10.2d, v10.2d
-	WORD $0x6e77dee8 // fmul v8.2d, v23.2d, v23.2d
+	WORD $0x6e77defa // fmul v26.2d, v23.2d, v23.2d
 	WORD $0x3dc090db // ldr q27, [x6, #576]
-	WORD $0x3dc090d4 // ldr q20, [x6, #576]
+	WORD $0x3dc090d9 // ldr q25, [x6, #576]
 	WORD $0x3dc090cd // ldr q13, [x6, #576]
-	WORD $0x3dc090d2 // ldr q18, [x6, #576]
-	WORD $0x3dc094d6 // ldr q22, [x6, #592]
+	WORD $0x3dc090c8 // ldr q8, [x6, #576]
+	WORD $0x3dc094d2 // ldr q18, [x6, #592]
 	WORD $0x3dc094cb // ldr q11, [x6, #592]
 	WORD $0x3dc094ce // ldr q14, [x6, #592]
 	WORD $0x3dc094d8 // ldr q24, [x6, #592]
-	WORD $0x4e79cf76 // fmla v22.2d, v27.2d, v25.2d
-	WORD $0x4e70ce8b // fmla v11.2d, v20.2d, v16.2d
+	WORD $0x4e70cf72 // fmla v18.2d, v27.2d, v16.2d
+	WORD $0x4e75cf2b // fmla v11.2d, v25.2d, v21.2d
 	WORD $0x4e71cdae // fmla v14.2d, v13.2d, v17.2d
-	WORD $0x4e68ce58 // fmla v24.2d, v18.2d, v8.2d
-	WORD $0x3dc098d2 // ldr q18, [x6, #608]
+	WORD $0x4e7acd18 // fmla v24.2d, v8.2d, v26.2d
+	WORD $0x3dc098c8 // ldr q8, [x6, #608]
 	WORD $0x3dc098cd // ldr q13, [x6, #608]
-	WORD $0x3dc098d4 // ldr q20, [x6, #608]
+	WORD $0x3dc098d9 // ldr q25, [x6, #608]
 	WORD $0x3dc098db // ldr q27, [x6, #608]
-	WORD $0x4e79ced2 // fmla v18.2d, v22.2d, v25.2d
-	WORD $0x4e70cd6d // fmla v13.2d, v11.2d, v16.2d
-	WORD $0x4e71cdd4 // fmla v20.2d, v14.2d, v17.2d
-	WORD $0x4e68cf1b // fmla v27.2d, v24.2d, v8.2d
+	WORD $0x4e70ce48 // fmla v8.2d, v18.2d, v16.2d
+	WORD $0x4e75cd6d // fmla v13.2d, v11.2d, v21.2d
+	WORD $0x4e71cdd9 // fmla v25.2d, v14.2d, v17.2d
+	WORD $0x4e7acf1b // fmla v27.2d, v24.2d, v26.2d
 	WORD $0x3dc09cd8 // ldr q24, [x6, #624]
 	WORD $0x3dc09cce // ldr q14, [x6, #624]
 	WORD $0x3dc09ccb // ldr q11, [x6, #624]
-	WORD $0x3dc09cd6 // ldr q22, [x6, #624]
-	WORD $0x4e79ce58 // fmla v24.2d, v18.2d, v25.2d
-	WORD $0x4e70cdae // fmla v14.2d, v13.2d, v16.2d
-	WORD $0x4e71ce8b // fmla v11.2d, v20.2d, v17.2d
-	WORD $0x4e68cf76 // fmla v22.2d, v27.2d, v8.2d
-	WORD $0x6e78df58 // fmul v24.2d, v26.2d, v24.2d
-	WORD $0x6e6edeae // fmul v14.2d, v21.2d, v14.2d
+	WORD $0x3dc09cd2 // ldr q18, [x6, #624]
+	WORD $0x4e70cd18 // fmla v24.2d, v8.2d, v16.2d
+	WORD $0x4e75cdae // fmla v14.2d, v13.2d, v21.2d
+	WORD $0x4e71cf2b // fmla v11.2d, v25.2d, v17.2d
+	WORD $0x4e7acf72 // fmla v18.2d, v27.2d, v26.2d
+	WORD $0x6e78de98 // fmul v24.2d, v20.2d, v24.2d
+	WORD $0x6e6eddee // fmul v14.2d, v15.2d, v14.2d
 	WORD $0x6e6bdd4b // fmul v11.2d, v10.2d, v11.2d
-	WORD $0x6e76def6 // fmul v22.2d, v23.2d, v22.2d
-	WORD $0x3dc0a0c8 // ldr q8, [x6, #640]
+	WORD $0x6e72def2 // fmul v18.2d, v23.2d, v18.2d
+	WORD $0x3dc0a0da // ldr q26, [x6, #640]
 	WORD $0x3dc0a0db // ldr q27, [x6, #640]
 	WORD $0x3dc0a0d1 // ldr q17, [x6, #640]
-	WORD $0x3dc0a0d4 // ldr q20, [x6, #640]
-	WORD $0x4e281f48 // and v8.16b, v26.16b, v8.16b
-	WORD $0x4e3b1ebb // and v27.16b, v21.16b, v27.16b
+	WORD $0x3dc0a0d9 // ldr q25, [x6, #640]
+	WORD $0x4e3a1e9a // and v26.16b, v20.16b, v26.16b
+	WORD $0x4e3b1dfb // and v27.16b, v15.16b, v27.16b
 	WORD $0x4e311d51 // and v17.16b, v10.16b, v17.16b
-	WORD $0x4e341ef4 // and v20.16b, v23.16b, v20.16b
+	WORD $0x4e391ef9 // and v25.16b, v23.16b, v25.16b
 	WORD $0x3dc0a4d7 // ldr q23, [x6, #656]
 	WORD $0x3dc0a4ca // ldr q10, [x6, #656]
-	WORD $0x3dc0a4d5 // ldr q21, [x6, #656]
-	WORD $0x3dc0a4da // ldr q26, [x6, #656]
-	WORD $0x6ee8e6e8 // fcmgt v8.2d, v23.2d, v8.2d
+	WORD $0x3dc0a4cf // ldr q15, [x6, #656]
+	WORD $0x3dc0a4d4 // ldr q20, [x6, #656]
+	WORD $0x6efae6fa // fcmgt v26.2d, v23.2d, v26.2d
 	WORD $0x6efbe55b // fcmgt v27.2d, v10.2d, v27.2d
-	WORD $0x6ef1e6b1 // fcmgt v17.2d, v21.2d, v17.2d
-	WORD $0x6ef4e754 // fcmgt v20.2d, v26.2d, v20.2d
-	WORD $0x3dc084da // ldr q26, [x6, #528]
-	WORD $0x3dc084d5 // ldr q21, [x6, #528]
+	WORD $0x6ef1e5f1 // fcmgt v17.2d, v15.2d, v17.2d
+	WORD $0x6ef9e699 // fcmgt v25.2d, v20.2d, v25.2d
+	WORD $0x3dc084d4 // ldr q20, [x6, #528]
+	WORD $0x3dc084cf // ldr q15, [x6, #528]
 	WORD $0x3dc084ca // ldr q10, [x6, #528]
 	WORD $0x3dc084d7 // ldr q23, [x6, #528]
-	WORD $0x4e78d750 // fadd v16.2d, v26.2d, v24.2d
-	WORD $0x4e6ed6ad // fadd v13.2d, v21.2d, v14.2d
-	WORD $0x4e6bd559 // fadd v25.2d, v10.2d, v11.2d
-	WORD $0x4e76d6f2 // fadd v18.2d, v23.2d, v22.2d
-	WORD $0x4efad61a // fsub v26.2d, v16.2d, v26.2d
-	WORD $0x4ef5d5b5 // fsub v21.2d, v13.2d, v21.2d
-	WORD $0x4eead72a // fsub v10.2d, v25.2d, v10.2d
-	WORD $0x4ef7d657 // fsub v23.2d, v18.2d, v23.2d
-	WORD $0x4efad71a // fsub v26.2d, v24.2d, v26.2d
-	WORD $0x4ef5d5d5 // fsub v21.2d, v14.2d, v21.2d
+	WORD $0x4e78d695 // fadd v21.2d, v20.2d, v24.2d
+	WORD $0x4e6ed5ed // fadd v13.2d, v15.2d, v14.2d
+	WORD $0x4e6bd550 // fadd v16.2d, v10.2d, v11.2d
+	WORD $0x4e72d6e8 // fadd v8.2d, v23.2d, v18.2d
+	WORD $0x4ef4d6b4 // fsub v20.2d, v21.2d, v20.2d
+	WORD $0x4eefd5af // fsub v15.2d, v13.2d, v15.2d
+	WORD $0x4eead60a // fsub v10.2d, v16.2d, v10.2d
+	WORD $0x4ef7d517 // fsub v23.2d, v8.2d, v23.2d
+	WORD $0x4ef4d714 // fsub v20.2d, v24.2d, v20.2d
+	WORD $0x4eefd5cf // fsub v15.2d, v14.2d, v15.2d
 	WORD $0x4eead56a // fsub v10.2d, v11.2d, v10.2d
-	WORD $0x4ef7d6d7 // fsub v23.2d, v22.2d, v23.2d
-	WORD $0x6e301f5a // eor v26.16b, v26.16b, v16.16b
-	WORD $0x6e2d1eb5 // eor v21.16b, v21.16b, v13.16b
-	WORD $0x6e391d4a // eor v10.16b, v10.16b, v25.16b
-	WORD $0x6e321ef7 // eor v23.16b, v23.16b, v18.16b
-	WORD $0x6f41075a // ushr v26.2d, v26.2d, #63
-	WORD $0x6f4106b5 // ushr v21.2d, v21.2d, #63
+	WORD $0x4ef7d657 // fsub v23.2d, v18.2d, v23.2d
+	WORD $0x6e351e94 // eor v20.16b, v20.16b, v21.16b
+	WORD $0x6e2d1def // eor v15.16b, v15.16b, v13.16b
+	WORD $0x6e301d4a // eor v10.16b, v10.16b, v16.16b
+	WORD $0x6e281ef7 // eor v23.16b, v23.16b, v8.16b
+	WORD $0x6f410694 // ushr v20.2d, v20.2d, #63
+	WORD $0x6f4105ef // ushr v15.2d, v15.2d, #63
 	WORD $0x6f41054a // ushr v10.2d, v10.2d, #63
 	WORD $0x6f4106f7 // ushr v23.2d, v23.2d, #63
-	WORD $0x6efa861a // sub v26.2d, v16.2d, v26.2d
-	WORD $0x6ef585b5 // sub v21.2d, v13.2d, v21.2d
-	WORD $0x6eea872a // sub v10.2d, v25.2d, v10.2d
-	WORD $0x6ef78657 // sub v23.2d, v18.2d, v23.2d
-	WORD $0x3dc0a8d2 // ldr q18, [x6, #672]
-	WORD $0x3dc0a8d9 // ldr q25, [x6, #672]
-	WORD $0x3dc0a8cd // ldr q13, [x6, #672]
+	WORD $0x6ef486b4 // sub v20.2d, v21.2d, v20.2d
+	WORD $0x6eef85af // sub v15.2d, v13.2d, v15.2d
+	WORD $0x6eea860a // sub v10.2d, v16.2d, v10.2d
+	WORD $0x6ef78517 // sub v23.2d, v8.2d, v23.2d
+	WORD $0x3dc0a8c8 // ldr q8, [x6, #672]
 	WORD $0x3dc0a8d0 // ldr q16, [x6, #672]
-	WORD $0x4eb21f52 // orr v18.16b, v26.16b, v18.16b
-	WORD $0x4eb91eb9 // orr v25.16b, v21.16b, v25.16b
+	WORD $0x3dc0a8cd // ldr q13, [x6, #672]
+	WORD $0x3dc0a8d5 // ldr q21, [x6, #672]
+	WORD $0x4ea81e88 // orr v8.16b, v20.16b, v8.16b
+	WORD $0x4eb01df0 // orr v16.16b, v15.16b, v16.16b
 	WORD $0x4ead1d4d // orr v13.16b, v10.16b, v13.16b
-	WORD $0x4eb01ef0 // orr v16.16b, v23.16b, v16.16b
-	WORD $0x6e7c1e48 // bsl v8.16b, v18.16b, v28.16b
-	WORD $0x6e7d1f3b // bsl v27.16b, v25.16b, v29.16b
+	WORD $0x4eb51ef5 // orr v21.16b, v23.16b, v21.16b
+	WORD $0x6e7c1d1a // bsl v26.16b, v8.16b, v28.16b
+	WORD $0x6e7d1e1b // bsl v27.16b, v16.16b, v29.16b
 	WORD $0x6e7e1db1 // bsl v17.16b, v13.16b, v30.16b
-	WORD $0x6e7f1e14 // bsl v20.16b, v16.16b, v31.16b
-	WORD $0x0e616908 // fcvtn v8.2s, v8.2d
+	WORD $0x6e7f1eb9 // bsl v25.16b, v21.16b, v31.16b
+	WORD $0x0e616b5a // fcvtn v26.2s, v26.2d
 	WORD $0x0e616b7b // fcvtn v27.2s, v27.2d
 	WORD $0x0e616a31 // fcvtn v17.2s, v17.2d
-	WORD $0x0e616a94 // fcvtn v20.2s, v20.2d
-	WORD $0x0e28e51f // fcmeq v31.2s, v8.2s, v8.2s
-	WORD $0x0e3be770 // fcmeq v16.2s, v27.2s, v27.2s
+	WORD $0x0e616b39 // fcvtn v25.2s, v25.2d
+	WORD $0x0e3ae75f // fcmeq v31.2s, v26.2s, v26.2s
+	WORD $0x0e3be775 // fcmeq v21.2s, v27.2s, v27.2s
 	WORD $0x0e31e63e // fcmeq v30.2s, v17.2s, v17.2s
-	WORD $0x0e34e68d // fcmeq v13.2s, v20.2s, v20.2s
+	WORD $0x0e39e72d // fcmeq v13.2s, v25.2s, v25.2s
 	WORD $0x3dc0acdd // ldr q29, [x6, #688]
-	WORD $0x3dc0acd9 // ldr q25, [x6, #688]
+	WORD $0x3dc0acd0 // ldr q16, [x6, #688]
 	WORD $0x3dc0acdc // ldr q28, [x6, #688]
-	WORD $0x3dc0acd2 // ldr q18, [x6, #688]
-	WORD $0x2e7d1d1f // bsl v31.8b, v8.8b, v29.8b
-	WORD $0x2e791f70 // bsl v16.8b, v27.8b, v25.8b
+	WORD $0x3dc0acc8 // ldr q8, [x6, #688]
+	WORD $0x2e7d1f5f // bsl v31.8b, v26.8b, v29.8b
+	WORD $0x2e701f75 // bsl v21.8b, v27.8b, v16.8b
 	WORD $0x2e7c1e3e // bsl v30.8b, v17.8b, v28.8b
-	WORD $0x2e721e8d // bsl v13.8b, v20.8b, v18.8b
+	WORD $0x2e681f2d // bsl v13.8b, v25.8b, v8.8b
 	WORD $0xfd00003f // str d31, [x1]
-	WORD $0xfd000430 // str d16, [x1, #8]
+	WORD $0xfd000435 // str d21, [x1, #8]
 	WORD $0xfd00083e // str d30, [x1, #16]
 	WORD $0xfd000c2d // str d13, [x1, #24]
 	JMP going
@@ -5567,75 +5567,75 @@ one:
 	WORD $0x0e6179ad // fcvtl v13.2d, v13.2s
 	WORD $0x3dc058de // ldr q30, [x6, #352]
 	WORD $0x6e3e1dbe // eor v30.16b, v13.16b, v30.16b
-	WORD $0x3dc05cd0 // ldr q16, [x6, #368]
-	WORD $0x6efee61f // fcmgt v31.2d, v16.2d, v30.2d
-	WORD $0x6e7e1e1f // bsl v31.16b, v16.16b, v30.16b
+	WORD $0x3dc05cd5 // ldr q21, [x6, #368]
+	WORD $0x6efee6bf // fcmgt v31.2d, v21.2d, v30.2d
+	WORD $0x6e7e1ebf // bsl v31.16b, v21.16b, v30.16b
 	WORD $0x3dc060de // ldr q30, [x6, #384]
-	WORD $0x6efee7f0 // fcmgt v16.2d, v31.2d, v30.2d
-	WORD $0x6e7f1fd0 // bsl v16.16b, v30.16b, v31.16b
+	WORD $0x6efee7f5 // fcmgt v21.2d, v31.2d, v30.2d
+	WORD $0x6e7f1fd5 // bsl v21.16b, v30.16b, v31.16b
 	WORD $0x3dc064df // ldr q31, [x6, #400]
 	WORD $0x3dc068de // ldr q30, [x6, #416]
-	WORD $0x4e7fce1e // fmla v30.2d, v16.2d, v31.2d
+	WORD $0x4e7fcebe // fmla v30.2d, v21.2d, v31.2d
 	WORD $0x3dc068df // ldr q31, [x6, #416]
 	WORD $0x4effd7df // fsub v31.2d, v30.2d, v31.2d
-	WORD $0x3dc06cd2 // ldr q18, [x6, #432]
-	WORD $0x4ef2cff0 // fmls v16.2d, v31.2d, v18.2d
-	WORD $0x3dc070d2 // ldr q18, [x6, #448]
-	WORD $0x4ef2cff0 // fmls v16.2d, v31.2d, v18.2d
-	WORD $0x3dc074d2 // ldr q18, [x6, #464]
+	WORD $0x3dc06cc8 // ldr q8, [x6, #432]
+	WORD $0x4ee8cff5 // fmls v21.2d, v31.2d, v8.2d
+	WORD $0x3dc070c8 // ldr q8, [x6, #448]
+	WORD $0x4ee8cff5 // fmls v21.2d, v31.2d, v8.2d
+	WORD $0x3dc074c8 // ldr q8, [x6, #464]
 	WORD $0x3dc078df // ldr q31, [x6, #480]
-	WORD $0x4e70ce5f // fmla v31.2d, v18.2d, v16.2d
-	WORD $0x3dc07cd2 // ldr q18, [x6, #496]
-	WORD $0x4e70cff2 // fmla v18.2d, v31.2d, v16.2d
+	WORD $0x4e75cd1f // fmla v31.2d, v8.2d, v21.2d
+	WORD $0x3dc07cc8 // ldr q8, [x6, #496]
+	WORD $0x4e75cfe8 // fmla v8.2d, v31.2d, v21.2d
 	WORD $0x3dc080df // ldr q31, [x6, #512]
-	WORD $0x4e70ce5f // fmla v31.2d, v18.2d, v16.2d
-	WORD $0x3dc084d2 // ldr q18, [x6, #528]
-	WORD $0x4e70cff2 // fmla v18.2d, v31.2d, v16.2d
-	WORD $0x6e70de1f // fmul v31.2d, v16.2d, v16.2d
-	WORD $0x4e72cff0 // fmla v16.2d, v31.2d, v18.2d
-	WORD $0x3dc088d2 // ldr q18, [x6, #544]
-	WORD $0x4e321fd2 // and v18.16b, v30.16b, v18.16b
-	WORD $0x4e083e4e // mov x14, v18.d[0]
-	WORD $0x4e183e4d // mov x13, v18.d[1]
-	WORD $0xfc6e78b2 // ldr d18, [x5, x14, lsl #3]
+	WORD $0x4e75cd1f // fmla v31.2d, v8.2d, v21.2d
+	WORD $0x3dc084c8 // ldr q8, [x6, #528]
+	WORD $0x4e75cfe8 // fmla v8.2d, v31.2d, v21.2d
+	WORD $0x6e75debf // fmul v31.2d, v21.2d, v21.2d
+	WORD $0x4e68cff5 // fmla v21.2d, v31.2d, v8.2d
+	WORD $0x3dc088c8 // ldr q8, [x6, #544]
+	WORD $0x4e281fc8 // and v8.16b, v30.16b, v8.16b
+	WORD $0x4e083d0e // mov x14, v8.d[0]
+	WORD $0x4e183d0d // mov x13, v8.d[1]
+	WORD $0xfc6e78a8 // ldr d8, [x5, x14, lsl #3]
 	WORD $0xfc6d78bf // ldr d31, [x5, x13, lsl #3]
-	WORD $0x4edf3a5f // zip1 v31.2d, v18.2d, v31.2d
+	WORD $0x4edf391f // zip1 v31.2d, v8.2d, v31.2d
 	WORD $0x4f7057de // shl v30.2d, v30.2d, #48
 	WORD $0x4efe87fe // add v30.2d, v31.2d, v30.2d
 	WORD $0x3dc08cdf // ldr q31, [x6, #560]
-	WORD $0x3dc08cd2 // ldr q18, [x6, #560]
-	WORD $0x4ebe1fd4 // mov v20.16b, v30.16b
-	WORD $0x4e70cfd4 // fmla v20.2d, v30.2d, v16.2d
-	WORD $0x4e74d654 // fadd v20.2d, v18.2d, v20.2d
-	WORD $0x6e74fff4 // fdiv v20.2d, v31.2d, v20.2d
+	WORD $0x3dc08cc8 // ldr q8, [x6, #560]
+	WORD $0x4ebe1fd9 // mov v25.16b, v30.16b
+	WORD $0x4e75cfd9 // fmla v25.2d, v30.2d, v21.2d
+	WORD $0x4e79d519 // fadd v25.2d, v8.2d, v25.2d
+	WORD $0x6e79fff9 // fdiv v25.2d, v31.2d, v25.2d
 	WORD $0x6e6dddbf // fmul v31.2d, v13.2d, v13.2d
-	WORD $0x3dc090d2 // ldr q18, [x6, #576]
-	WORD $0x3dc094d0 // ldr q16, [x6, #592]
-	WORD $0x4e7fce50 // fmla v16.2d, v18.2d, v31.2d
-	WORD $0x3dc098d2 // ldr q18, [x6, #608]
-	WORD $0x4e7fce12 // fmla v18.2d, v16.2d, v31.2d
-	WORD $0x3dc09cd0 // ldr q16, [x6, #624]
-	WORD $0x4e7fce50 // fmla v16.2d, v18.2d, v31.2d
-	WORD $0x6e70ddb0 // fmul v16.2d, v13.2d, v16.2d
+	WORD $0x3dc090c8 // ldr q8, [x6, #576]
+	WORD $0x3dc094d5 // ldr q21, [x6, #592]
+	WORD $0x4e7fcd15 // fmla v21.2d, v8.2d, v31.2d
+	WORD $0x3dc098c8 // ldr q8, [x6, #608]
+	WORD $0x4e7fcea8 // fmla v8.2d, v21.2d, v31.2d
+	WORD $0x3dc09cd5 // ldr q21, [x6, #624]
+	WORD $0x4e7fcd15 // fmla v21.2d, v8.2d, v31.2d
+	WORD $0x6e75ddb5 // fmul v21.2d, v13.2d, v21.2d
 	WORD $0x3dc0a0df // ldr q31, [x6, #640]
 	WORD $0x4e3f1dbf // and v31.16b, v13.16b, v31.16b
 	WORD $0x3dc0a4cd // ldr q13, [x6, #656]
 	WORD $0x6effe5bf // fcmgt v31.2d, v13.2d, v31.2d
 	WORD $0x3dc084cd // ldr q13, [x6, #528]
-	WORD $0x4e70d5b2 // fadd v18.2d, v13.2d, v16.2d
-	WORD $0x4eedd64d // fsub v13.2d, v18.2d, v13.2d
-	WORD $0x4eedd60d // fsub v13.2d, v16.2d, v13.2d
-	WORD $0x6e321dad // eor v13.16b, v13.16b, v18.16b
+	WORD $0x4e75d5a8 // fadd v8.2d, v13.2d, v21.2d
+	WORD $0x4eedd50d // fsub v13.2d, v8.2d, v13.2d
+	WORD $0x4eedd6ad // fsub v13.2d, v21.2d, v13.2d
+	WORD $0x6e281dad // eor v13.16b, v13.16b, v8.16b
 	WORD $0x6f4105ad // ushr v13.2d, v13.2d, #63
-	WORD $0x6eed864d // sub v13.2d, v18.2d, v13.2d
-	WORD $0x3dc0a8d2 // ldr q18, [x6, #672]
-	WORD $0x4eb21db2 // orr v18.16b, v13.16b, v18.16b
-	WORD $0x6e741e5f // bsl v31.16b, v18.16b, v20.16b
+	WORD $0x6eed850d // sub v13.2d, v8.2d, v13.2d
+	WORD $0x3dc0a8c8 // ldr q8, [x6, #672]
+	WORD $0x4ea81da8 // orr v8.16b, v13.16b, v8.16b
+	WORD $0x6e791d1f // bsl v31.16b, v8.16b, v25.16b
 	WORD $0x0e616bff // fcvtn v31.2s, v31.2d
-	WORD $0x0e3fe7f4 // fcmeq v20.2s, v31.2s, v31.2s
-	WORD $0x3dc0acd2 // ldr q18, [x6, #688]
-	WORD $0x2e721ff4 // bsl v20.8b, v31.8b, v18.8b
-	WORD $0xfd000034 // str d20, [x1]
+	WORD $0x0e3fe7f9 // fcmeq v25.2s, v31.2s, v31.2s
+	WORD $0x3dc0acc8 // ldr q8, [x6, #688]
+	WORD $0x2e681ff9 // bsl v25.8b, v31.8b, v8.8b
+	WORD $0xfd000039 // str d25, [x1]
 	ADD $8, R1
 	ADD $8, R2
 	ADD $8, R3
@@ -5646,82 +5646,82 @@ rest:
 	ADDS $2, R0, R0
 	BEQ done
 element:
-	WORD $0xbd400054 // ldr s20, [x2]
-	WORD $0xbd400072 // ldr s18, [x3]
-	WORD $0x2e32de92 // fmul v18.2s, v20.2s, v18.2s
-	WORD $0xbd400094 // ldr s20, [x4]
-	WORD $0x0e34d654 // fadd v20.2s, v18.2s, v20.2s
-	WORD $0x0e617a94 // fcvtl v20.2d, v20.2s
-	WORD $0x3dc058d2 // ldr q18, [x6, #352]
-	WORD $0x6e321e92 // eor v18.16b, v20.16b, v18.16b
+	WORD $0xbd400059 // ldr s25, [x2]
+	WORD $0xbd400068 // ldr s8, [x3]
+	WORD $0x2e28df28 // fmul v8.2s, v25.2s, v8.2s
+	WORD $0xbd400099 // ldr s25, [x4]
+	WORD $0x0e39d519 // fadd v25.2s, v8.2s, v25.2s
+	WORD $0x0e617b39 // fcvtl v25.2d, v25.2s
+	WORD $0x3dc058c8 // ldr q8, [x6, #352]
+	WORD $0x6e281f28 // eor v8.16b, v25.16b, v8.16b
 	WORD $0x3dc05cdf // ldr q31, [x6, #368]
-	WORD $0x6ef2e7ed // fcmgt v13.2d, v31.2d, v18.2d
-	WORD $0x6e721fed // bsl v13.16b, v31.16b, v18.16b
-	WORD $0x3dc060d2 // ldr q18, [x6, #384]
-	WORD $0x6ef2e5bf // fcmgt v31.2d, v13.2d, v18.2d
-	WORD $0x6e6d1e5f // bsl v31.16b, v18.16b, v13.16b
+	WORD $0x6ee8e7ed // fcmgt v13.2d, v31.2d, v8.2d
+	WORD $0x6e681fed // bsl v13.16b, v31.16b, v8.16b
+	WORD $0x3dc060c8 // ldr q8, [x6, #384]
+	WORD $0x6ee8e5bf // fcmgt v31.2d, v13.2d, v8.2d
+	WORD $0x6e6d1d1f // bsl v31.16b, v8.16b, v13.16b
 	WORD $0x3dc064cd // ldr q13, [x6, #400]
-	WORD $0x3dc068d2 // ldr q18, [x6, #416]
-	WORD $0x4e6dcff2 // fmla v18.2d, v31.2d, v13.2d
+	WORD $0x3dc068c8 // ldr q8, [x6, #416]
+	WORD $0x4e6dcfe8 // fmla v8.2d, v31.2d, v13.2d
 	WORD $0x3dc068cd // ldr q13, [x6, #416]
-	WORD $0x4eedd64d // fsub v13.2d, v18.2d, v13.2d
-	WORD $0x3dc06cd0 // ldr q16, [x6, #432]
-	WORD $0x4ef0cdbf // fmls v31.2d, v13.2d, v16.2d
-	WORD $0x3dc070d0 // ldr q16, [x6, #448]
-	WORD $0x4ef0cdbf // fmls v31.2d, v13.2d, v16.2d
-	WORD $0x3dc074d0 // ldr q16, [x6, #464]
+	WORD $0x4eedd50d // fsub v13.2d, v8.2d, v13.2d
+	WORD $0x3dc06cd5 // ldr q21, [x6, #432]
+	WORD $0x4ef5cdbf // fmls v31.2d, v13.2d, v21.2d
+	WORD $0x3dc070d5 // ldr q21, [x6, #448]
+	WORD $0x4ef5cdbf // fmls v31.2d, v13.2d, v21.2d
+	WORD $0x3dc074d5 // ldr q21, [x6, #464]
 	WORD $0x3dc078cd // ldr q13, [x6, #480]
-	WORD $0x4e7fce0d // fmla v13.2d, v16.2d, v31.2d
-	WORD $0x3dc07cd0 // ldr q16, [x6, #496]
-	WORD $0x4e7fcdb0 // fmla v16.2d, v13.2d, v31.2d
+	WORD $0x4e7fcead // fmla v13.2d, v21.2d, v31.2d
+	WORD $0x3dc07cd5 // ldr q21, [x6, #496]
+	WORD $0x4e7fcdb5 // fmla v21.2d, v13.2d, v31.2d
 	WORD $0x3dc080cd // ldr q13, [x6, #512]
-	WORD $0x4e7fce0d // fmla v13.2d, v16.2d, v31.2d
-	WORD $0x3dc084d0 // ldr q16, [x6, #528]
-	WORD $0x4e7fcdb0 // fmla v16.2d, v13.2d, v31.2d
+	WORD $0x4e7fcead // fmla v13.2d, v21.2d, v31.2d
+	WORD $0x3dc084d5 // ldr q21, [x6, #528]
+	WORD $0x4e7fcdb5 // fmla v21.2d, v13.2d, v31.2d
 	WORD $0x6e7fdfed // fmul v13.2d, v31.2d, v31.2d
-	WORD $0x4e70cdbf // fmla v31.2d, v13.2d, v16.2d
-	WORD $0x3dc088d0 // ldr q16, [x6, #544]
-	WORD $0x4e301e50 // and v16.16b, v18.16b, v16.16b
-	WORD $0x4e083e0d // mov x13, v16.d[0]
-	WORD $0x4e183e0e // mov x14, v16.d[1]
-	WORD $0xfc6d78b0 // ldr d16, [x5, x13, lsl #3]
+	WORD $0x4e75cdbf // fmla v31.2d, v13.2d, v21.2d
+	WORD $0x3dc088d5 // ldr q21, [x6, #544]
+	WORD $0x4e351d15 // and v21.16b, v8.16b, v21.16b
+	WORD $0x4e083ead // mov x13, v21.d[0]
+	WORD $0x4e183eae // mov x14, v21.d[1]
+	WORD $0xfc6d78b5 // ldr d21, [x5, x13, lsl #3]
 	WORD $0xfc6e78ad // ldr d13, [x5, x14, lsl #3]
-	WORD $0x4ecd3a0d // zip1 v13.2d, v16.2d, v13.2d
-	WORD $0x4f705652 // shl v18.2d, v18.2d, #48
-	WORD $0x4ef285b2 // add v18.2d, v13.2d, v18.2d
+	WORD $0x4ecd3aad // zip1 v13.2d, v21.2d, v13.2d
+	WORD $0x4f705508 // shl v8.2d, v8.2d, #48
+	WORD $0x4ee885a8 // add v8.2d, v13.2d, v8.2d
 	WORD $0x3dc08ccd // ldr q13, [x6, #560]
-	WORD $0x3dc08cd0 // ldr q16, [x6, #560]
-	WORD $0x4eb21e5e // mov v30.16b, v18.16b
-	WORD $0x4e7fce5e // fmla v30.2d, v18.2d, v31.2d
-	WORD $0x4e7ed61e // fadd v30.2d, v16.2d, v30.2d
+	WORD $0x3dc08cd5 // ldr q21, [x6, #560]
+	WORD $0x4ea81d1e // mov v30.16b, v8.16b
+	WORD $0x4e7fcd1e // fmla v30.2d, v8.2d, v31.2d
+	WORD $0x4e7ed6be // fadd v30.2d, v21.2d, v30.2d
 	WORD $0x6e7efdbe // fdiv v30.2d, v13.2d, v30.2d
-	WORD $0x6e74de8d // fmul v13.2d, v20.2d, v20.2d
-	WORD $0x3dc090d0 // ldr q16, [x6, #576]
+	WORD $0x6e79df2d // fmul v13.2d, v25.2d, v25.2d
+	WORD $0x3dc090d5 // ldr q21, [x6, #576]
 	WORD $0x3dc094df // ldr q31, [x6, #592]
-	WORD $0x4e6dce1f // fmla v31.2d, v16.2d, v13.2d
-	WORD $0x3dc098d0 // ldr q16, [x6, #608]
-	WORD $0x4e6dcff0 // fmla v16.2d, v31.2d, v13.2d
+	WORD $0x4e6dcebf // fmla v31.2d, v21.2d, v13.2d
+	WORD $0x3dc098d5 // ldr q21, [x6, #608]
+	WORD $0x4e6dcff5 // fmla v21.2d, v31.2d, v13.2d
 	WORD $0x3dc09cdf // ldr q31, [x6, #624]
-	WORD $0x4e6dce1f // fmla v31.2d, v16.2d, v13.2d
-	WORD $0x6e7fde9f // fmul v31.2d, v20.2d, v31.2d
+	WORD $0x4e6dcebf // fmla v31.2d, v21.2d, v13.2d
+	WORD $0x6e7fdf3f // fmul v31.2d, v25.2d, v31.2d
 	WORD $0x3dc0a0cd // ldr q13, [x6, #640]
-	WORD $0x4e2d1e8d // and v13.16b, v20.16b, v13.16b
-	WORD $0x3dc0a4d4 // ldr q20, [x6, #656]
-	WORD $0x6eede68d // fcmgt v13.2d, v20.2d, v13.2d
-	WORD $0x3dc084d4 // ldr q20, [x6, #528]
-	WORD $0x4e7fd690 // fadd v16.2d, v20.2d, v31.2d
-	WORD $0x4ef4d614 // fsub v20.2d, v16.2d, v20.2d
-	WORD $0x4ef4d7f4 // fsub v20.2d, v31.2d, v20.2d
-	WORD $0x6e301e94 // eor v20.16b, v20.16b, v16.16b
-	WORD $0x6f410694 // ushr v20.2d, v20.2d, #63
-	WORD $0x6ef48614 // sub v20.2d, v16.2d, v20.2d
-	WORD $0x3dc0a8d0 // ldr q16, [x6, #672]
-	WORD $0x4eb01e90 // orr v16.16b, v20.16b, v16.16b
-	WORD $0x6e7e1e0d // bsl v13.16b, v16.16b, v30.16b
+	WORD $0x4e2d1f2d // and v13.16b, v25.16b, v13.16b
+	WORD $0x3dc0a4d9 // ldr q25, [x6, #656]
+	WORD $0x6eede72d // fcmgt v13.2d, v25.2d, v13.2d
+	WORD $0x3dc084d9 // ldr q25, [x6, #528]
+	WORD $0x4e7fd735 // fadd v21.2d, v25.2d, v31.2d
+	WORD $0x4ef9d6b9 // fsub v25.2d, v21.2d, v25.2d
+	WORD $0x4ef9d7f9 // fsub v25.2d, v31.2d, v25.2d
+	WORD $0x6e351f39 // eor v25.16b, v25.16b, v21.16b
+	WORD $0x6f410739 // ushr v25.2d, v25.2d, #63
+	WORD $0x6ef986b9 // sub v25.2d, v21.2d, v25.2d
+	WORD $0x3dc0a8d5 // ldr q21, [x6, #672]
+	WORD $0x4eb51f35 // orr v21.16b, v25.16b, v21.16b
+	WORD $0x6e7e1ead // bsl v13.16b, v21.16b, v30.16b
 	WORD $0x0e6169ad // fcvtn v13.2s, v13.2d
 	WORD $0x0e2de5be // fcmeq v30.2s, v13.2s, v13.2s
-	WORD $0x3dc0acd0 // ldr q16, [x6, #688]
-	WORD $0x2e701dbe // bsl v30.8b, v13.8b, v16.8b
+	WORD $0x3dc0acd5 // ldr q21, [x6, #688]
+	WORD $0x2e751dbe // bsl v30.8b, v13.8b, v21.8b
 	WORD $0xbd00003e // str s30, [x1]
 	ADD $4, R1
 	ADD $4, R2
@@ -5786,40 +5786,40 @@ many:
 	WORD $0x4ea69ef7 // mul v23.4s, v23.4s, v6.4s
 	WORD $0x4ea786d6 // add v22.4s, v22.4s, v7.4s
 	WORD $0x4ea786f7 // add v23.4s, v23.4s, v7.4s
-	WORD $0x4e160118 // tbl v24.16b, {v8.16b}, v22.16b
-	WORD $0x4e170119 // tbl v25.16b, {v8.16b}, v23.16b
-	WORD $0x2e2a86d6 // sub v22.8b, v22.8b, v10.8b
-	WORD $0x2e2a86f7 // sub v23.8b, v23.8b, v10.8b
-	WORD $0x4e161138 // tbx v24.16b, {v9.16b}, v22.16b
-	WORD $0x4e171139 // tbx v25.16b, {v9.16b}, v23.16b
-	WORD $0x4eb8d5f8 // fsub v24.4s, v15.4s, v24.4s
-	WORD $0x4eb9d619 // fsub v25.4s, v16.4s, v25.4s
-	WORD $0x6e38df10 // fmul v16.4s, v24.4s, v24.4s
-	WORD $0x6e39df2f // fmul v15.4s, v25.4s, v25.4s
-	WORD $0x4eac1d97 // mov v23.16b, v12.16b
-	WORD $0x4eac1d96 // mov v22.16b, v12.16b
-	WORD $0x4e38cd77 // fmla v23.4s, v11.4s, v24.4s
-	WORD $0x4e39cd76 // fmla v22.4s, v11.4s, v25.4s
+	WORD $0x6e2886d8 // sub v24.16b, v22.16b, v8.16b
+	WORD $0x6e2886f9 // sub v25.16b, v23.16b, v8.16b
+	WORD $0x4e160136 // tbl v22.16b, {v9.16b}, v22.16b
+	WORD $0x4e170137 // tbl v23.16b, {v9.16b}, v23.16b
+	WORD $0x4e181156 // tbx v22.16b, {v10.16b}, v24.16b
+	WORD $0x4e191157 // tbx v23.16b, {v10.16b}, v25.16b
+	WORD $0x4eb6d5f6 // fsub v22.4s, v15.4s, v22.4s
+	WORD $0x4eb7d617 // fsub v23.4s, v16.4s, v23.4s
+	WORD $0x6e36ded0 // fmul v16.4s, v22.4s, v22.4s
+	WORD $0x6e37deef // fmul v15.4s, v23.4s, v23.4s
+	WORD $0x4eac1d99 // mov v25.16b, v12.16b
+	WORD $0x4eac1d98 // mov v24.16b, v12.16b
+	WORD $0x4e36cd79 // fmla v25.4s, v11.4s, v22.4s
+	WORD $0x4e37cd78 // fmla v24.4s, v11.4s, v23.4s
 	WORD $0x4ead1dba // mov v26.16b, v13.16b
 	WORD $0x4ead1dbb // mov v27.16b, v13.16b
-	WORD $0x4e38cefa // fmla v26.4s, v23.4s, v24.4s
-	WORD $0x4e39cedb // fmla v27.4s, v22.4s, v25.4s
-	WORD $0x4eae1dd6 // mov v22.16b, v14.16b
-	WORD $0x4eae1dd7 // mov v23.16b, v14.16b
-	WORD $0x4e38cf56 // fmla v22.4s, v26.4s, v24.4s
-	WORD $0x4e39cf77 // fmla v23.4s, v27.4s, v25.4s
-	WORD $0x4eb81f1c // mov v28.16b, v24.16b
-	WORD $0x4eb91f3d // mov v29.16b, v25.16b
-	WORD $0x4e30cedc // fmla v28.4s, v22.4s, v16.4s
-	WORD $0x4e2fcefd // fmla v29.4s, v23.4s, v15.4s
-	WORD $0x6e38df5a // fmul v26.4s, v26.4s, v24.4s
-	WORD $0x6e39df7b // fmul v27.4s, v27.4s, v25.4s
-	WORD $0x6e2edf17 // fmul v23.4s, v24.4s, v14.4s
-	WORD $0x6e2edf36 // fmul v22.4s, v25.4s, v14.4s
-	WORD $0x4ebcd71e // fsub v30.4s, v24.4s, v28.4s
-	WORD $0x4ebdd73f // fsub v31.4s, v25.4s, v29.4s
-	WORD $0x4e38cefe // fmla v30.4s, v23.4s, v24.4s
-	WORD $0x4e39cedf // fmla v31.4s, v22.4s, v25.4s
+	WORD $0x4e36cf3a // fmla v26.4s, v25.4s, v22.4s
+	WORD $0x4e37cf1b // fmla v27.4s, v24.4s, v23.4s
+	WORD $0x4eae1dd8 // mov v24.16b, v14.16b
+	WORD $0x4eae1dd9 // mov v25.16b, v14.16b
+	WORD $0x4e36cf58 // fmla v24.4s, v26.4s, v22.4s
+	WORD $0x4e37cf79 // fmla v25.4s, v27.4s, v23.4s
+	WORD $0x4eb61edc // mov v28.16b, v22.16b
+	WORD $0x4eb71efd // mov v29.16b, v23.16b
+	WORD $0x4e30cf1c // fmla v28.4s, v24.4s, v16.4s
+	WORD $0x4e2fcf3d // fmla v29.4s, v25.4s, v15.4s
+	WORD $0x6e36df5a // fmul v26.4s, v26.4s, v22.4s
+	WORD $0x6e37df7b // fmul v27.4s, v27.4s, v23.4s
+	WORD $0x6e2eded9 // fmul v25.4s, v22.4s, v14.4s
+	WORD $0x6e2edef8 // fmul v24.4s, v23.4s, v14.4s
+	WORD $0x4ebcd6de // fsub v30.4s, v22.4s, v28.4s
+	WORD $0x4ebdd6ff // fsub v31.4s, v23.4s, v29.4s
+	WORD $0x4e36cf3e // fmla v30.4s, v25.4s, v22.4s
+	WORD $0x4e37cf1f // fmla v31.4s, v24.4s, v23.4s
 	WORD $0x4e30cf5e // fmla v30.4s, v26.4s, v16.4s
 	WORD $0x4e2fcf7f // fmla v31.4s, v27.4s, v15.4s
 	WORD $0x3dc0388f // ldr q15, [x4, #224]
@@ -5832,57 +5832,57 @@ many:
 	WORD $0x4ea69e94 // mul v20.4s, v20.4s, v6.4s
 	WORD $0x4ea786b5 // add v21.4s, v21.4s, v7.4s
 	WORD $0x4ea78694 // add v20.4s, v20.4s, v7.4s
-	WORD $0x3dc03c90 // ldr q16, [x4, #240]
-	WORD $0x3dc03c9a // ldr q26, [x4, #240]
-	WORD $0x4e150210 // tbl v16.16b, {v16.16b}, v21.16b
-	WORD $0x4e14035a // tbl v26.16b, {v26.16b}, v20.16b
-	WORD $0x3dc04099 // ldr q25, [x4, #256]
-	WORD $0x3dc04096 // ldr q22, [x4, #256]
-	WORD $0x2e2a86b5 // sub v21.8b, v21.8b, v10.8b
-	WORD $0x2e2a8694 // sub v20.8b, v20.8b, v10.8b
-	WORD $0x4e151330 // tbx v16.16b, {v25.16b}, v21.16b
-	WORD $0x4e1412da // tbx v26.16b, {v22.16b}, v20.16b
-	WORD $0x4eb01e14 // mov v20.16b, v16.16b
-	WORD $0x4eba1f56 // mov v22.16b, v26.16b
-	WORD $0x4e3cce14 // fmla v20.4s, v16.4s, v28.4s
-	WORD $0x4e3dcf56 // fmla v22.4s, v26.4s, v29.4s
-	WORD $0x4eb4d615 // fsub v21.4s, v16.4s, v20.4s
-	WORD $0x4eb6d759 // fsub v25.4s, v26.4s, v22.4s
-	WORD $0x4e3cce15 // fmla v21.4s, v16.4s, v28.4s
-	WORD $0x4e3dcf59 // fmla v25.4s, v26.4s, v29.4s
-	WORD $0x4e3ece15 // fmla v21.4s, v16.4s, v30.4s
-	WORD $0x4e3fcf59 // fmla v25.4s, v26.4s, v31.4s
-	WORD $0x4e34cdf5 // fmla v21.4s, v15.4s, v20.4s
-	WORD $0x4e36cf79 // fmla v25.4s, v27.4s, v22.4s
+	WORD $0x6e2886b0 // sub v16.16b, v21.16b, v8.16b
+	WORD $0x6e28869a // sub v26.16b, v20.16b, v8.16b
+	WORD $0x3dc03c97 // ldr q23, [x4, #240]
+	WORD $0x3dc03c98 // ldr q24, [x4, #240]
+	WORD $0x4e1502f5 // tbl v21.16b, {v23.16b}, v21.16b
+	WORD $0x4e140314 // tbl v20.16b, {v24.16b}, v20.16b
+	WORD $0x3dc04098 // ldr q24, [x4, #256]
+	WORD $0x3dc04097 // ldr q23, [x4, #256]
+	WORD $0x4e101315 // tbx v21.16b, {v24.16b}, v16.16b
+	WORD $0x4e1a12f4 // tbx v20.16b, {v23.16b}, v26.16b
+	WORD $0x4eb51eba // mov v26.16b, v21.16b
+	WORD $0x4eb41e97 // mov v23.16b, v20.16b
+	WORD $0x4e3cceba // fmla v26.4s, v21.4s, v28.4s
+	WORD $0x4e3dce97 // fmla v23.4s, v20.4s, v29.4s
+	WORD $0x4ebad6b0 // fsub v16.4s, v21.4s, v26.4s
+	WORD $0x4eb7d698 // fsub v24.4s, v20.4s, v23.4s
+	WORD $0x4e3cceb0 // fmla v16.4s, v21.4s, v28.4s
+	WORD $0x4e3dce98 // fmla v24.4s, v20.4s, v29.4s
+	WORD $0x4e3eceb0 // fmla v16.4s, v21.4s, v30.4s
+	WORD $0x4e3fce98 // fmla v24.4s, v20.4s, v31.4s
+	WORD $0x4e3acdf0 // fmla v16.4s, v15.4s, v26.4s
+	WORD $0x4e37cf78 // fmla v24.4s, v27.4s, v23.4s
 	WORD $0x3dc0449b // ldr q27, [x4, #272]
 	WORD $0x3dc0448f // ldr q15, [x4, #272]
-	WORD $0x4eb41e9f // mov v31.16b, v20.16b
-	WORD $0x4eb61eda // mov v26.16b, v22.16b
-	WORD $0x4e3bcebf // fmla v31.4s, v21.4s, v27.4s
-	WORD $0x4e2fcf3a // fmla v26.4s, v25.4s, v15.4s
+	WORD $0x4eba1f5f // mov v31.16b, v26.16b
+	WORD $0x4eb71ef4 // mov v20.16b, v23.16b
+	WORD $0x4e3bce1f // fmla v31.4s, v16.4s, v27.4s
+	WORD $0x4e2fcf14 // fmla v20.4s, v24.4s, v15.4s
 	WORD $0x3dc0488f // ldr q15, [x4, #288]
 	WORD $0x3dc0489b // ldr q27, [x4, #288]
-	WORD $0x4e2fceb4 // fmla v20.4s, v21.4s, v15.4s
-	WORD $0x4e3bcf36 // fmla v22.4s, v25.4s, v27.4s
-	WORD $0x6e341fff // eor v31.16b, v31.16b, v20.16b
-	WORD $0x6e361f5a // eor v26.16b, v26.16b, v22.16b
-	WORD $0x4eba1fff // orr v31.16b, v31.16b, v26.16b
-	WORD $0x3dc04c9a // ldr q26, [x4, #304]
+	WORD $0x4e2fce1a // fmla v26.4s, v16.4s, v15.4s
+	WORD $0x4e3bcf17 // fmla v23.4s, v24.4s, v27.4s
+	WORD $0x6e3a1fff // eor v31.16b, v31.16b, v26.16b
+	WORD $0x6e371e94 // eor v20.16b, v20.16b, v23.16b
+	WORD $0x4eb41fff // orr v31.16b, v31.16b, v20.16b
+	WORD $0x3dc04c94 // ldr q20, [x4, #304]
 	WORD $0x3dc04c9b // ldr q27, [x4, #304]
-	WORD $0x4e3a1e5a // and v26.16b, v18.16b, v26.16b
+	WORD $0x4e341e54 // and v20.16b, v18.16b, v20.16b
 	WORD $0x4e3b1e7b // and v27.16b, v19.16b, v27.16b
-	WORD $0x4f34575a // shl v26.4s, v26.4s, #20
+	WORD $0x4f345694 // shl v20.4s, v20.4s, #20
 	WORD $0x4f34577b // shl v27.4s, v27.4s, #20
-	WORD $0x4eba869a // add v26.4s, v20.4s, v26.4s
-	WORD $0x4ebb86db // add v27.4s, v22.4s, v27.4s
-	WORD $0x3dc05096 // ldr q22, [x4, #320]
-	WORD $0x6eb63636 // cmhi v22.4s, v17.4s, v22.4s
-	WORD $0x4eb61fff // orr v31.16b, v31.16b, v22.16b
+	WORD $0x4eb48754 // add v20.4s, v26.4s, v20.4s
+	WORD $0x4ebb86fb // add v27.4s, v23.4s, v27.4s
+	WORD $0x3dc05097 // ldr q23, [x4, #320]
+	WORD $0x6eb73637 // cmhi v23.4s, v17.4s, v23.4s
+	WORD $0x4eb71fff // orr v31.16b, v31.16b, v23.16b
 	WORD $0x6eb0abff // umaxv s31, v31.4s
 	WORD $0x0e043fe5 // mov w5, v31.s[0]
 	CMPW $0, R5
 	BNE doubtful
-	WORD $0x3d80003a // str q26, [x1]
+	WORD $0x3d800034 // str q20, [x1]
 	WORD $0x3d80043b // str q27, [x1, #16]
 going:
 	ADD $32, R1
@@ -5892,185 +5892,185 @@ going:
 	JMP single
 doubtful:
 	WORD $0xfd40005b // ldr d27, [x2]
-	WORD $0xfd40045a // ldr d26, [x2, #8]
+	WORD $0xfd400454 // ldr d20, [x2, #8]
 	WORD $0xfd40085f // ldr d31, [x2, #16]
-	WORD $0xfd400c56 // ldr d22, [x2, #24]
+	WORD $0xfd400c57 // ldr d23, [x2, #24]
 	WORD $0x0ea0d77b // fsub v27.2s, v27.2s, v0.2s
-	WORD $0x0ea0d75a // fsub v26.2s, v26.2s, v0.2s
+	WORD $0x0ea0d694 // fsub v20.2s, v20.2s, v0.2s
 	WORD $0x0ea0d7ff // fsub v31.2s, v31.2s, v0.2s
-	WORD $0x0ea0d6d6 // fsub v22.2s, v22.2s, v0.2s
+	WORD $0x0ea0d6f7 // fsub v23.2s, v23.2s, v0.2s
 	WORD $0x0e617b7b // fcvtl v27.2d, v27.2s
-	WORD $0x0e617b5a // fcvtl v26.2d, v26.2s
+	WORD $0x0e617a94 // fcvtl v20.2d, v20.2s
 	WORD $0x0e617bff // fcvtl v31.2d, v31.2s
-	WORD $0x0e617ad6 // fcvtl v22.2d, v22.2s
+	WORD $0x0e617af7 // fcvtl v23.2d, v23.2s
 	WORD $0x3dc05491 // ldr q17, [x4, #336]
-	WORD $0x3dc05494 // ldr q20, [x4, #336]
+	WORD $0x3dc0549a // ldr q26, [x4, #336]
 	WORD $0x3dc05493 // ldr q19, [x4, #336]
 	WORD $0x3dc05492 // ldr q18, [x4, #336]
-	WORD $0x6efbe639 // fcmgt v25.2d, v17.2d, v27.2d
-	WORD $0x6efae68f // fcmgt v15.2d, v20.2d, v26.2d
-	WORD $0x6effe675 // fcmgt v21.2d, v19.2d, v31.2d
-	WORD $0x6ef6e65e // fcmgt v30.2d, v18.2d, v22.2d
-	WORD $0x6e7b1e39 // bsl v25.16b, v17.16b, v27.16b
-	WORD $0x6e7a1e8f // bsl v15.16b, v20.16b, v26.16b
-	WORD $0x6e7f1e75 // bsl v21.16b, v19.16b, v31.16b
-	WORD $0x6e761e5e // bsl v30.16b, v18.16b, v22.16b
-	WORD $0x3dc05896 // ldr q22, [x4, #352]
+	WORD $0x6efbe638 // fcmgt v24.2d, v17.2d, v27.2d
+	WORD $0x6ef4e74f // fcmgt v15.2d, v26.2d, v20.2d
+	WORD $0x6effe670 // fcmgt v16.2d, v19.2d, v31.2d
+	WORD $0x6ef7e65e // fcmgt v30.2d, v18.2d, v23.2d
+	WORD $0x6e7b1e38 // bsl v24.16b, v17.16b, v27.16b
+	WORD $0x6e741f4f // bsl v15.16b, v26.16b, v20.16b
+	WORD $0x6e7f1e70 // bsl v16.16b, v19.16b, v31.16b
+	WORD $0x6e771e5e // bsl v30.16b, v18.16b, v23.16b
+	WORD $0x3dc05897 // ldr q23, [x4, #352]
 	WORD $0x3dc05892 // ldr q18, [x4, #352]
 	WORD $0x3dc0589f // ldr q31, [x4, #352]
 	WORD $0x3dc05893 // ldr q19, [x4, #352]
-	WORD $0x6ef6e73a // fcmgt v26.2d, v25.2d, v22.2d
-	WORD $0x6ef2e5f4 // fcmgt v20.2d, v15.2d, v18.2d
-	WORD $0x6effe6bb // fcmgt v27.2d, v21.2d, v31.2d
+	WORD $0x6ef7e714 // fcmgt v20.2d, v24.2d, v23.2d
+	WORD $0x6ef2e5fa // fcmgt v26.2d, v15.2d, v18.2d
+	WORD $0x6effe61b // fcmgt v27.2d, v16.2d, v31.2d
 	WORD $0x6ef3e7d1 // fcmgt v17.2d, v30.2d, v19.2d
-	WORD $0x6e791eda // bsl v26.16b, v22.16b, v25.16b
-	WORD $0x6e6f1e54 // bsl v20.16b, v18.16b, v15.16b
-	WORD $0x6e751ffb // bsl v27.16b, v31.16b, v21.16b
+	WORD $0x6e781ef4 // bsl v20.16b, v23.16b, v24.16b
+	WORD $0x6e6f1e5a // bsl v26.16b, v18.16b, v15.16b
+	WORD $0x6e701ffb // bsl v27.16b, v31.16b, v16.16b
 	WORD $0x6e7e1e71 // bsl v17.16b, v19.16b, v30.16b
 	WORD $0x3dc05c9e // ldr q30, [x4, #368]
 	WORD $0x3dc05c93 // ldr q19, [x4, #368]
-	WORD $0x3dc05c95 // ldr q21, [x4, #368]
+	WORD $0x3dc05c90 // ldr q16, [x4, #368]
 	WORD $0x3dc05c9f // ldr q31, [x4, #368]
 	WORD $0x3dc0608f // ldr q15, [x4, #384]
 	WORD $0x3dc06092 // ldr q18, [x4, #384]
-	WORD $0x3dc06099 // ldr q25, [x4, #384]
-	WORD $0x3dc06096 // ldr q22, [x4, #384]
-	WORD $0x4e7ecf4f // fmla v15.2d, v26.2d, v30.2d
-	WORD $0x4e73ce92 // fmla v18.2d, v20.2d, v19.2d
-	WORD $0x4e75cf79 // fmla v25.2d, v27.2d, v21.2d
-	WORD $0x4e7fce36 // fmla v22.2d, v17.2d, v31.2d
+	WORD $0x3dc06098 // ldr q24, [x4, #384]
+	WORD $0x3dc06097 // ldr q23, [x4, #384]
+	WORD $0x4e7ece8f // fmla v15.2d, v20.2d, v30.2d
+	WORD $0x4e73cf52 // fmla v18.2d, v26.2d, v19.2d
+	WORD $0x4e70cf78 // fmla v24.2d, v27.2d, v16.2d
+	WORD $0x4e7fce37 // fmla v23.2d, v17.2d, v31.2d
 	WORD $0x3dc0609f // ldr q31, [x4, #384]
-	WORD $0x3dc06095 // ldr q21, [x4, #384]
+	WORD $0x3dc06090 // ldr q16, [x4, #384]
 	WORD $0x3dc06093 // ldr q19, [x4, #384]
 	WORD $0x3dc0609e // ldr q30, [x4, #384]
 	WORD $0x4effd5ff // fsub v31.2d, v15.2d, v31.2d
-	WORD $0x4ef5d655 // fsub v21.2d, v18.2d, v21.2d
-	WORD $0x4ef3d733 // fsub v19.2d, v25.2d, v19.2d
-	WORD $0x4efed6de // fsub v30.2d, v22.2d, v30.2d
-	WORD $0x3dc06490 // ldr q16, [x4, #400]
+	WORD $0x4ef0d650 // fsub v16.2d, v18.2d, v16.2d
+	WORD $0x4ef3d713 // fsub v19.2d, v24.2d, v19.2d
+	WORD $0x4efed6fe // fsub v30.2d, v23.2d, v30.2d
+	WORD $0x3dc06495 // ldr q21, [x4, #400]
 	WORD $0x3dc0649d // ldr q29, [x4, #400]
 	WORD $0x3dc0649c // ldr q28, [x4, #400]
-	WORD $0x3dc06498 // ldr q24, [x4, #400]
-	WORD $0x4ef0cffa // fmls v26.2d, v31.2d, v16.2d
-	WORD $0x4efdceb4 // fmls v20.2d, v21.2d, v29.2d
+	WORD $0x3dc06496 // ldr q22, [x4, #400]
+	WORD $0x4ef5cff4 // fmls v20.2d, v31.2d, v21.2d
+	WORD $0x4efdce1a // fmls v26.2d, v16.2d, v29.2d
 	WORD $0x4efcce7b // fmls v27.2d, v19.2d, v28.2d
-	WORD $0x4ef8cfd1 // fmls v17.2d, v30.2d, v24.2d
-	WORD $0x3dc06898 // ldr q24, [x4, #416]
+	WORD $0x4ef6cfd1 // fmls v17.2d, v30.2d, v22.2d
+	WORD $0x3dc06896 // ldr q22, [x4, #416]
 	WORD $0x3dc0689c // ldr q28, [x4, #416]
 	WORD $0x3dc0689d // ldr q29, [x4, #416]
-	WORD $0x3dc06890 // ldr q16, [x4, #416]
-	WORD $0x4ef8cffa // fmls v26.2d, v31.2d, v24.2d
-	WORD $0x4efcceb4 // fmls v20.2d, v21.2d, v28.2d
+	WORD $0x3dc06895 // ldr q21, [x4, #416]
+	WORD $0x4ef6cff4 // fmls v20.2d, v31.2d, v22.2d
+	WORD $0x4efcce1a // fmls v26.2d, v16.2d, v28.2d
 	WORD $0x4efdce7b // fmls v27.2d, v19.2d, v29.2d
-	WORD $0x4ef0cfd1 // fmls v17.2d, v30.2d, v16.2d
-	WORD $0x3dc06c90 // ldr q16, [x4, #432]
+	WORD $0x4ef5cfd1 // fmls v17.2d, v30.2d, v21.2d
+	WORD $0x3dc06c95 // ldr q21, [x4, #432]
 	WORD $0x3dc06c9e // ldr q30, [x4, #432]
 	WORD $0x3dc06c9d // ldr q29, [x4, #432]
 	WORD $0x3dc06c93 // ldr q19, [x4, #432]
 	WORD $0x3dc0709c // ldr q28, [x4, #448]
-	WORD $0x3dc07095 // ldr q21, [x4, #448]
-	WORD $0x3dc07098 // ldr q24, [x4, #448]
+	WORD $0x3dc07090 // ldr q16, [x4, #448]
+	WORD $0x3dc07096 // ldr q22, [x4, #448]
 	WORD $0x3dc0709f // ldr q31, [x4, #448]
-	WORD $0x4e7ace1c // fmla v28.2d, v16.2d, v26.2d
-	WORD $0x4e74cfd5 // fmla v21.2d, v30.2d, v20.2d
-	WORD $0x4e7bcfb8 // fmla v24.2d, v29.2d, v27.2d
+	WORD $0x4e74cebc // fmla v28.2d, v21.2d, v20.2d
+	WORD $0x4e7acfd0 // fmla v16.2d, v30.2d, v26.2d
+	WORD $0x4e7bcfb6 // fmla v22.2d, v29.2d, v27.2d
 	WORD $0x4e71ce7f // fmla v31.2d, v19.2d, v17.2d
 	WORD $0x3dc07493 // ldr q19, [x4, #464]
 	WORD $0x3dc0749d // ldr q29, [x4, #464]
 	WORD $0x3dc0749e // ldr q30, [x4, #464]
-	WORD $0x3dc07490 // ldr q16, [x4, #464]
-	WORD $0x4e7acf93 // fmla v19.2d, v28.2d, v26.2d
-	WORD $0x4e74cebd // fmla v29.2d, v21.2d, v20.2d
-	WORD $0x4e7bcf1e // fmla v30.2d, v24.2d, v27.2d
-	WORD $0x4e71cff0 // fmla v16.2d, v31.2d, v17.2d
+	WORD $0x3dc07495 // ldr q21, [x4, #464]
+	WORD $0x4e74cf93 // fmla v19.2d, v28.2d, v20.2d
+	WORD $0x4e7ace1d // fmla v29.2d, v16.2d, v26.2d
+	WORD $0x4e7bcede // fmla v30.2d, v22.2d, v27.2d
+	WORD $0x4e71cff5 // fmla v21.2d, v31.2d, v17.2d
 	WORD $0x3dc0789f // ldr q31, [x4, #480]
-	WORD $0x3dc07898 // ldr q24, [x4, #480]
-	WORD $0x3dc07895 // ldr q21, [x4, #480]
+	WORD $0x3dc07896 // ldr q22, [x4, #480]
+	WORD $0x3dc07890 // ldr q16, [x4, #480]
 	WORD $0x3dc0789c // ldr q28, [x4, #480]
-	WORD $0x4e7ace7f // fmla v31.2d, v19.2d, v26.2d
-	WORD $0x4e74cfb8 // fmla v24.2d, v29.2d, v20.2d
-	WORD $0x4e7bcfd5 // fmla v21.2d, v30.2d, v27.2d
-	WORD $0x4e71ce1c // fmla v28.2d, v16.2d, v17.2d
-	WORD $0x3dc07c90 // ldr q16, [x4, #496]
+	WORD $0x4e74ce7f // fmla v31.2d, v19.2d, v20.2d
+	WORD $0x4e7acfb6 // fmla v22.2d, v29.2d, v26.2d
+	WORD $0x4e7bcfd0 // fmla v16.2d, v30.2d, v27.2d
+	WORD $0x4e71cebc // fmla v28.2d, v21.2d, v17.2d
+	WORD $0x3dc07c95 // ldr q21, [x4, #496]
 	WORD $0x3dc07c9e // ldr q30, [x4, #496]
 	WORD $0x3dc07c9d // ldr q29, [x4, #496]
 	WORD $0x3dc07c93 // ldr q19, [x4, #496]
-	WORD $0x4e7acff0 // fmla v16.2d, v31.2d, v26.2d
-	WORD $0x4e74cf1e // fmla v30.2d, v24.2d, v20.2d
-	WORD $0x4e7bcebd // fmla v29.2d, v21.2d, v27.2d
+	WORD $0x4e74cff5 // fmla v21.2d, v31.2d, v20.2d
+	WORD $0x4e7acede // fmla v30.2d, v22.2d, v26.2d
+	WORD $0x4e7bce1d // fmla v29.2d, v16.2d, v27.2d
 	WORD $0x4e71cf93 // fmla v19.2d, v28.2d, v17.2d
-	WORD $0x6e7adf5c // fmul v28.2d, v26.2d, v26.2d
-	WORD $0x6e74de95 // fmul v21.2d, v20.2d, v20.2d
-	WORD $0x6e7bdf78 // fmul v24.2d, v27.2d, v27.2d
+	WORD $0x6e74de9c // fmul v28.2d, v20.2d, v20.2d
+	WORD $0x6e7adf50 // fmul v16.2d, v26.2d, v26.2d
+	WORD $0x6e7bdf76 // fmul v22.2d, v27.2d, v27.2d
 	WORD $0x6e71de3f // fmul v31.2d, v17.2d, v17.2d
-	WORD $0x4e70cf9a // fmla v26.2d, v28.2d, v16.2d
-	WORD $0x4e7eceb4 // fmla v20.2d, v21.2d, v30.2d
-	WORD $0x4e7dcf1b // fmla v27.2d, v24.2d, v29.2d
+	WORD $0x4e75cf94 // fmla v20.2d, v28.2d, v21.2d
+	WORD $0x4e7ece1a // fmla v26.2d, v16.2d, v30.2d
+	WORD $0x4e7dcedb // fmla v27.2d, v22.2d, v29.2d
 	WORD $0x4e73cff1 // fmla v17.2d, v31.2d, v19.2d
 	WORD $0x3dc08093 // ldr q19, [x4, #512]
 	WORD $0x3dc0809f // ldr q31, [x4, #512]
 	WORD $0x3dc0809d // ldr q29, [x4, #512]
-	WORD $0x3dc08098 // ldr q24, [x4, #512]
+	WORD $0x3dc08096 // ldr q22, [x4, #512]
 	WORD $0x4e331df3 // and v19.16b, v15.16b, v19.16b
 	WORD $0x4e3f1e5f // and v31.16b, v18.16b, v31.16b
-	WORD $0x4e3d1f3d // and v29.16b, v25.16b, v29.16b
-	WORD $0x4e381ed8 // and v24.16b, v22.16b, v24.16b
+	WORD $0x4e3d1f1d // and v29.16b, v24.16b, v29.16b
+	WORD $0x4e361ef6 // and v22.16b, v23.16b, v22.16b
 	WORD $0x4e083e65 // mov x5, v19.d[0]
 	WORD $0x4e083fe6 // mov x6, v31.d[0]
 	WORD $0x4e083fa7 // mov x7, v29.d[0]
-	WORD $0x4e083f08 // mov x8, v24.d[0]
+	WORD $0x4e083ec8 // mov x8, v22.d[0]
 	WORD $0x4e183e69 // mov x9, v19.d[1]
 	WORD $0x4e183fea // mov x10, v31.d[1]
 	WORD $0x4e183fab // mov x11, v29.d[1]
-	WORD $0x4e183f0c // mov x12, v24.d[1]
-	WORD $0xfc657878 // ldr d24, [x3, x5, lsl #3]
+	WORD $0x4e183ecc // mov x12, v22.d[1]
+	WORD $0xfc657876 // ldr d22, [x3, x5, lsl #3]
 	WORD $0xfc66787d // ldr d29, [x3, x6, lsl #3]
 	WORD $0xfc67787f // ldr d31, [x3, x7, lsl #3]
 	WORD $0xfc687873 // ldr d19, [x3, x8, lsl #3]
 	WORD $0xfc69787e // ldr d30, [x3, x9, lsl #3]
-	WORD $0xfc6a7875 // ldr d21, [x3, x10, lsl #3]
-	WORD $0xfc6b7870 // ldr d16, [x3, x11, lsl #3]
+	WORD $0xfc6a7870 // ldr d16, [x3, x10, lsl #3]
+	WORD $0xfc6b7875 // ldr d21, [x3, x11, lsl #3]
 	WORD $0xfc6c787c // ldr d28, [x3, x12, lsl #3]
-	WORD $0x4ede3b1e // zip1 v30.2d, v24.2d, v30.2d
-	WORD $0x4ed53bb5 // zip1 v21.2d, v29.2d, v21.2d
-	WORD $0x4ed03bf0 // zip1 v16.2d, v31.2d, v16.2d
+	WORD $0x4ede3ade // zip1 v30.2d, v22.2d, v30.2d
+	WORD $0x4ed03bb0 // zip1 v16.2d, v29.2d, v16.2d
+	WORD $0x4ed53bf5 // zip1 v21.2d, v31.2d, v21.2d
 	WORD $0x4edc3a7c // zip1 v28.2d, v19.2d, v28.2d
 	WORD $0x4f7055ef // shl v15.2d, v15.2d, #48
 	WORD $0x4f705652 // shl v18.2d, v18.2d, #48
-	WORD $0x4f705739 // shl v25.2d, v25.2d, #48
-	WORD $0x4f7056d6 // shl v22.2d, v22.2d, #48
+	WORD $0x4f705718 // shl v24.2d, v24.2d, #48
+	WORD $0x4f7056f7 // shl v23.2d, v23.2d, #48
 	WORD $0x4eef87cf // add v15.2d, v30.2d, v15.2d
-	WORD $0x4ef286b2 // add v18.2d, v21.2d, v18.2d
-	WORD $0x4ef98619 // add v25.2d, v16.2d, v25.2d
-	WORD $0x4ef68796 // add v22.2d, v28.2d, v22.2d
+	WORD $0x4ef28612 // add v18.2d, v16.2d, v18.2d
+	WORD $0x4ef886b8 // add v24.2d, v21.2d, v24.2d
+	WORD $0x4ef78797 // add v23.2d, v28.2d, v23.2d
 	WORD $0x4eaf1dfc // mov v28.16b, v15.16b
-	WORD $0x4eb21e50 // mov v16.16b, v18.16b
-	WORD $0x4eb91f35 // mov v21.16b, v25.16b
-	WORD $0x4eb61ede // mov v30.16b, v22.16b
-	WORD $0x4e7acdfc // fmla v28.2d, v15.2d, v26.2d
-	WORD $0x4e74ce50 // fmla v16.2d, v18.2d, v20.2d
-	WORD $0x4e7bcf35 // fmla v21.2d, v25.2d, v27.2d
-	WORD $0x4e71cede // fmla v30.2d, v22.2d, v17.2d
+	WORD $0x4eb21e55 // mov v21.16b, v18.16b
+	WORD $0x4eb81f10 // mov v16.16b, v24.16b
+	WORD $0x4eb71efe // mov v30.16b, v23.16b
+	WORD $0x4e74cdfc // fmla v28.2d, v15.2d, v20.2d
+	WORD $0x4e7ace55 // fmla v21.2d, v18.2d, v26.2d
+	WORD $0x4e7bcf10 // fmla v16.2d, v24.2d, v27.2d
+	WORD $0x4e71cefe // fmla v30.2d, v23.2d, v17.2d
 	WORD $0x0e616b9c // fcvtn v28.2s, v28.2d
-	WORD $0x0e616a10 // fcvtn v16.2s, v16.2d
 	WORD $0x0e616ab5 // fcvtn v21.2s, v21.2d
+	WORD $0x0e616a10 // fcvtn v16.2s, v16.2d
 	WORD $0x0e616bde // fcvtn v30.2s, v30.2d
 	WORD $0x0e3ce791 // fcmeq v17.2s, v28.2s, v28.2s
-	WORD $0x0e30e616 // fcmeq v22.2s, v16.2s, v16.2s
-	WORD $0x0e35e6bb // fcmeq v27.2s, v21.2s, v21.2s
-	WORD $0x0e3ee7d9 // fcmeq v25.2s, v30.2s, v30.2s
-	WORD $0x3dc08494 // ldr q20, [x4, #528]
-	WORD $0x3dc08492 // ldr q18, [x4, #528]
+	WORD $0x0e35e6b7 // fcmeq v23.2s, v21.2s, v21.2s
+	WORD $0x0e30e61b // fcmeq v27.2s, v16.2s, v16.2s
+	WORD $0x0e3ee7d8 // fcmeq v24.2s, v30.2s, v30.2s
 	WORD $0x3dc0849a // ldr q26, [x4, #528]
+	WORD $0x3dc08492 // ldr q18, [x4, #528]
+	WORD $0x3dc08494 // ldr q20, [x4, #528]
 	WORD $0x3dc0848f // ldr q15, [x4, #528]
-	WORD $0x2e741f91 // bsl v17.8b, v28.8b, v20.8b
-	WORD $0x2e721e16 // bsl v22.8b, v16.8b, v18.8b
-	WORD $0x2e7a1ebb // bsl v27.8b, v21.8b, v26.8b
-	WORD $0x2e6f1fd9 // bsl v25.8b, v30.8b, v15.8b
+	WORD $0x2e7a1f91 // bsl v17.8b, v28.8b, v26.8b
+	WORD $0x2e721eb7 // bsl v23.8b, v21.8b, v18.8b
+	WORD $0x2e741e1b // bsl v27.8b, v16.8b, v20.8b
+	WORD $0x2e6f1fd8 // bsl v24.8b, v30.8b, v15.8b
 	WORD $0xfd000031 // str d17, [x1]
-	WORD $0xfd000436 // str d22, [x1, #8]
+	WORD $0xfd000437 // str d23, [x1, #8]
 	WORD $0xfd00083b // str d27, [x1, #16]
-	WORD $0xfd000c39 // str d25, [x1, #24]
+	WORD $0xfd000c38 // str d24, [x1, #24]
 	JMP going
 single:
 	ADDS $8, R0, R0
@@ -6078,50 +6078,50 @@ single:
 	SUBS $2, R0, R0
 	BLT rest
 one:
-	WORD $0xfd400059 // ldr d25, [x2]
-	WORD $0x0ea0d739 // fsub v25.2s, v25.2s, v0.2s
-	WORD $0x0e617b39 // fcvtl v25.2d, v25.2s
+	WORD $0xfd400058 // ldr d24, [x2]
+	WORD $0x0ea0d718 // fsub v24.2s, v24.2s, v0.2s
+	WORD $0x0e617b18 // fcvtl v24.2d, v24.2s
 	WORD $0x3dc0549b // ldr q27, [x4, #336]
-	WORD $0x6ef9e776 // fcmgt v22.2d, v27.2d, v25.2d
-	WORD $0x6e791f76 // bsl v22.16b, v27.16b, v25.16b
-	WORD $0x3dc05899 // ldr q25, [x4, #352]
-	WORD $0x6ef9e6db // fcmgt v27.2d, v22.2d, v25.2d
-	WORD $0x6e761f3b // bsl v27.16b, v25.16b, v22.16b
-	WORD $0x3dc05c96 // ldr q22, [x4, #368]
-	WORD $0x3dc06099 // ldr q25, [x4, #384]
-	WORD $0x4e76cf79 // fmla v25.2d, v27.2d, v22.2d
-	WORD $0x3dc06096 // ldr q22, [x4, #384]
-	WORD $0x4ef6d736 // fsub v22.2d, v25.2d, v22.2d
+	WORD $0x6ef8e777 // fcmgt v23.2d, v27.2d, v24.2d
+	WORD $0x6e781f77 // bsl v23.16b, v27.16b, v24.16b
+	WORD $0x3dc05898 // ldr q24, [x4, #352]
+	WORD $0x6ef8e6fb // fcmgt v27.2d, v23.2d, v24.2d
+	WORD $0x6e771f1b // bsl v27.16b, v24.16b, v23.16b
+	WORD $0x3dc05c97 // ldr q23, [x4, #368]
+	WORD $0x3dc06098 // ldr q24, [x4, #384]
+	WORD $0x4e77cf78 // fmla v24.2d, v27.2d, v23.2d
+	WORD $0x3dc06097 // ldr q23, [x4, #384]
+	WORD $0x4ef7d717 // fsub v23.2d, v24.2d, v23.2d
 	WORD $0x3dc06491 // ldr q17, [x4, #400]
-	WORD $0x4ef1cedb // fmls v27.2d, v22.2d, v17.2d
+	WORD $0x4ef1cefb // fmls v27.2d, v23.2d, v17.2d
 	WORD $0x3dc06891 // ldr q17, [x4, #416]
-	WORD $0x4ef1cedb // fmls v27.2d, v22.2d, v17.2d
+	WORD $0x4ef1cefb // fmls v27.2d, v23.2d, v17.2d
 	WORD $0x3dc06c91 // ldr q17, [x4, #432]
-	WORD $0x3dc07096 // ldr q22, [x4, #448]
-	WORD $0x4e7bce36 // fmla v22.2d, v17.2d, v27.2d
+	WORD $0x3dc07097 // ldr q23, [x4, #448]
+	WORD $0x4e7bce37 // fmla v23.2d, v17.2d, v27.2d
 	WORD $0x3dc07491 // ldr q17, [x4, #464]
-	WORD $0x4e7bced1 // fmla v17.2d, v22.2d, v27.2d
-	WORD $0x3dc07896 // ldr q22, [x4, #480]
-	WORD $0x4e7bce36 // fmla v22.2d, v17.2d, v27.2d
+	WORD $0x4e7bcef1 // fmla v17.2d, v23.2d, v27.2d
+	WORD $0x3dc07897 // ldr q23, [x4, #480]
+	WORD $0x4e7bce37 // fmla v23.2d, v17.2d, v27.2d
 	WORD $0x3dc07c91 // ldr q17, [x4, #496]
-	WORD $0x4e7bced1 // fmla v17.2d, v22.2d, v27.2d
-	WORD $0x6e7bdf76 // fmul v22.2d, v27.2d, v27.2d
-	WORD $0x4e71cedb // fmla v27.2d, v22.2d, v17.2d
+	WORD $0x4e7bcef1 // fmla v17.2d, v23.2d, v27.2d
+	WORD $0x6e7bdf77 // fmul v23.2d, v27.2d, v27.2d
+	WORD $0x4e71cefb // fmla v27.2d, v23.2d, v17.2d
 	WORD $0x3dc08091 // ldr q17, [x4, #512]
-	WORD $0x4e311f31 // and v17.16b, v25.16b, v17.16b
+	WORD $0x4e311f11 // and v17.16b, v24.16b, v17.16b
 	WORD $0x4e083e2c // mov x12, v17.d[0]
 	WORD $0x4e183e2b // mov x11, v17.d[1]
 	WORD $0xfc6c7871 // ldr d17, [x3, x12, lsl #3]
-	WORD $0xfc6b7876 // ldr d22, [x3, x11, lsl #3]
-	WORD $0x4ed63a36 // zip1 v22.2d, v17.2d, v22.2d
-	WORD $0x4f705739 // shl v25.2d, v25.2d, #48
-	WORD $0x4ef986d9 // add v25.2d, v22.2d, v25.2d
-	WORD $0x4eb91f36 // mov v22.16b, v25.16b
-	WORD $0x4e7bcf36 // fmla v22.2d, v25.2d, v27.2d
-	WORD $0x0e616ad6 // fcvtn v22.2s, v22.2d
-	WORD $0x0e36e6db // fcmeq v27.2s, v22.2s, v22.2s
-	WORD $0x3dc08499 // ldr q25, [x4, #528]
-	WORD $0x2e791edb // bsl v27.8b, v22.8b, v25.8b
+	WORD $0xfc6b7877 // ldr d23, [x3, x11, lsl #3]
+	WORD $0x4ed73a37 // zip1 v23.2d, v17.2d, v23.2d
+	WORD $0x4f705718 // shl v24.2d, v24.2d, #48
+	WORD $0x4ef886f8 // add v24.2d, v23.2d, v24.2d
+	WORD $0x4eb81f17 // mov v23.16b, v24.16b
+	WORD $0x4e7bcf17 // fmla v23.2d, v24.2d, v27.2d
+	WORD $0x0e616af7 // fcvtn v23.2s, v23.2d
+	WORD $0x0e37e6fb // fcmeq v27.2s, v23.2s, v23.2s
+	WORD $0x3dc08498 // ldr q24, [x4, #528]
+	WORD $0x2e781efb // bsl v27.8b, v23.8b, v24.8b
 	WORD $0xfd00003b // str d27, [x1]
 	ADD $8, R1
 	ADD $8, R2
@@ -6134,48 +6134,48 @@ element:
 	WORD $0xbd40005b // ldr s27, [x2]
 	WORD $0x0ea0d77b // fsub v27.2s, v27.2s, v0.2s
 	WORD $0x0e617b7b // fcvtl v27.2d, v27.2s
-	WORD $0x3dc05499 // ldr q25, [x4, #336]
-	WORD $0x6efbe736 // fcmgt v22.2d, v25.2d, v27.2d
-	WORD $0x6e7b1f36 // bsl v22.16b, v25.16b, v27.16b
+	WORD $0x3dc05498 // ldr q24, [x4, #336]
+	WORD $0x6efbe717 // fcmgt v23.2d, v24.2d, v27.2d
+	WORD $0x6e7b1f17 // bsl v23.16b, v24.16b, v27.16b
 	WORD $0x3dc0589b // ldr q27, [x4, #352]
-	WORD $0x6efbe6d9 // fcmgt v25.2d, v22.2d, v27.2d
-	WORD $0x6e761f79 // bsl v25.16b, v27.16b, v22.16b
-	WORD $0x3dc05c96 // ldr q22, [x4, #368]
+	WORD $0x6efbe6f8 // fcmgt v24.2d, v23.2d, v27.2d
+	WORD $0x6e771f78 // bsl v24.16b, v27.16b, v23.16b
+	WORD $0x3dc05c97 // ldr q23, [x4, #368]
 	WORD $0x3dc0609b // ldr q27, [x4, #384]
-	WORD $0x4e76cf3b // fmla v27.2d, v25.2d, v22.2d
-	WORD $0x3dc06096 // ldr q22, [x4, #384]
-	WORD $0x4ef6d776 // fsub v22.2d, v27.2d, v22.2d
+	WORD $0x4e77cf1b // fmla v27.2d, v24.2d, v23.2d
+	WORD $0x3dc06097 // ldr q23, [x4, #384]
+	WORD $0x4ef7d777 // fsub v23.2d, v27.2d, v23.2d
 	WORD $0x3dc06491 // ldr q17, [x4, #400]
-	WORD $0x4ef1ced9 // fmls v25.2d, v22.2d, v17.2d
+	WORD $0x4ef1cef8 // fmls v24.2d, v23.2d, v17.2d
 	WORD $0x3dc06891 // ldr q17, [x4, #416]
-	WORD $0x4ef1ced9 // fmls v25.2d, v22.2d, v17.2d
+	WORD $0x4ef1cef8 // fmls v24.2d, v23.2d, v17.2d
 	WORD $0x3dc06c91 // ldr q17, [x4, #432]
-	WORD $0x3dc07096 // ldr q22, [x4, #448]
-	WORD $0x4e79ce36 // fmla v22.2d, v17.2d, v25.2d
+	WORD $0x3dc07097 // ldr q23, [x4, #448]
+	WORD $0x4e78ce37 // fmla v23.2d, v17.2d, v24.2d
 	WORD $0x3dc07491 // ldr q17, [x4, #464]
-	WORD $0x4e79ced1 // fmla v17.2d, v22.2d, v25.2d
-	WORD $0x3dc07896 // ldr q22, [x4, #480]
-	WORD $0x4e79ce36 // fmla v22.2d, v17.2d, v25.2d
+	WORD $0x4e78cef1 // fmla v17.2d, v23.2d, v24.2d
+	WORD $0x3dc07897 // ldr q23, [x4, #480]
+	WORD $0x4e78ce37 // fmla v23.2d, v17.2d, v24.2d
 	WORD $0x3dc07c91 // ldr q17, [x4, #496]
-	WORD $0x4e79ced1 // fmla v17.2d, v22.2d, v25.2d
-	WORD $0x6e79df36 // fmul v22.2d, v25.2d, v25.2d
-	WORD $0x4e71ced9 // fmla v25.2d, v22.2d, v17.2d
+	WORD $0x4e78cef1 // fmla v17.2d, v23.2d, v24.2d
+	WORD $0x6e78df17 // fmul v23.2d, v24.2d, v24.2d
+	WORD $0x4e71cef8 // fmla v24.2d, v23.2d, v17.2d
 	WORD $0x3dc08091 // ldr q17, [x4, #512]
 	WORD $0x4e311f71 // and v17.16b, v27.16b, v17.16b
 	WORD $0x4e083e2b // mov x11, v17.d[0]
 	WORD $0x4e183e2c // mov x12, v17.d[1]
 	WORD $0xfc6b7871 // ldr d17, [x3, x11, lsl #3]
-	WORD $0xfc6c7876 // ldr d22, [x3, x12, lsl #3]
-	WORD $0x4ed63a36 // zip1 v22.2d, v17.2d, v22.2d
+	WORD $0xfc6c7877 // ldr d23, [x3, x12, lsl #3]
+	WORD $0x4ed73a37 // zip1 v23.2d, v17.2d, v23.2d
 	WORD $0x4f70577b // shl v27.2d, v27.2d, #48
-	WORD $0x4efb86db // add v27.2d, v22.2d, v27.2d
-	WORD $0x4ebb1f76 // mov v22.16b, v27.16b
-	WORD $0x4e79cf76 // fmla v22.2d, v27.2d, v25.2d
-	WORD $0x0e616ad6 // fcvtn v22.2s, v22.2d
-	WORD $0x0e36e6d9 // fcmeq v25.2s, v22.2s, v22.2s
+	WORD $0x4efb86fb // add v27.2d, v23.2d, v27.2d
+	WORD $0x4ebb1f77 // mov v23.16b, v27.16b
+	WORD $0x4e78cf77 // fmla v23.2d, v27.2d, v24.2d
+	WORD $0x0e616af7 // fcvtn v23.2s, v23.2d
+	WORD $0x0e37e6f8 // fcmeq v24.2s, v23.2s, v23.2s
 	WORD $0x3dc0849b // ldr q27, [x4, #528]
-	WORD $0x2e7b1ed9 // bsl v25.8b, v22.8b, v27.8b
-	WORD $0xbd000039 // str s25, [x1]
+	WORD $0x2e7b1ef8 // bsl v24.8b, v23.8b, v27.8b
+	WORD $0xbd000038 // str s24, [x1]
 	ADD $4, R1
 	ADD $4, R2
 	SUBS $1, R0, R0
@@ -6247,42 +6247,42 @@ many:
 	WORD $0x4ea79ef7 // mul v23.4s, v23.4s, v7.4s
 	WORD $0x4ea886d6 // add v22.4s, v22.4s, v8.4s
 	WORD $0x4ea886f7 // add v23.4s, v23.4s, v8.4s
-	WORD $0x4e160138 // tbl v24.16b, {v9.16b}, v22.16b
-	WORD $0x4e170139 // tbl v25.16b, {v9.16b}, v23.16b
-	WORD $0x2e2b86d6 // sub v22.8b, v22.8b, v11.8b
-	WORD $0x2e2b86f7 // sub v23.8b, v23.8b, v11.8b
-	WORD $0x4e161158 // tbx v24.16b, {v10.16b}, v22.16b
-	WORD $0x4e171159 // tbx v25.16b, {v10.16b}, v23.16b
-	WORD $0x4eb8d5f8 // fsub v24.4s, v15.4s, v24.4s
-	WORD $0x4eb9d619 // fsub v25.4s, v16.4s, v25.4s
-	WORD $0x6e38df10 // fmul v16.4s, v24.4s, v24.4s
-	WORD $0x6e39df2f // fmul v15.4s, v25.4s, v25.4s
-	WORD $0x4ead1db7 // mov v23.16b, v13.16b
-	WORD $0x4ead1db6 // mov v22.16b, v13.16b
-	WORD $0x4e38cd97 // fmla v23.4s, v12.4s, v24.4s
-	WORD $0x4e39cd96 // fmla v22.4s, v12.4s, v25.4s
+	WORD $0x6e2986d8 // sub v24.16b, v22.16b, v9.16b
+	WORD $0x6e2986f9 // sub v25.16b, v23.16b, v9.16b
+	WORD $0x4e160156 // tbl v22.16b, {v10.16b}, v22.16b
+	WORD $0x4e170157 // tbl v23.16b, {v10.16b}, v23.16b
+	WORD $0x4e181176 // tbx v22.16b, {v11.16b}, v24.16b
+	WORD $0x4e191177 // tbx v23.16b, {v11.16b}, v25.16b
+	WORD $0x4eb6d5f6 // fsub v22.4s, v15.4s, v22.4s
+	WORD $0x4eb7d617 // fsub v23.4s, v16.4s, v23.4s
+	WORD $0x6e36ded0 // fmul v16.4s, v22.4s, v22.4s
+	WORD $0x6e37deef // fmul v15.4s, v23.4s, v23.4s
+	WORD $0x4ead1db9 // mov v25.16b, v13.16b
+	WORD $0x4ead1db8 // mov v24.16b, v13.16b
+	WORD $0x4e36cd99 // fmla v25.4s, v12.4s, v22.4s
+	WORD $0x4e37cd98 // fmla v24.4s, v12.4s, v23.4s
 	WORD $0x4eae1dda // mov v26.16b, v14.16b
 	WORD $0x4eae1ddb // mov v27.16b, v14.16b
-	WORD $0x4e38cefa // fmla v26.4s, v23.4s, v24.4s
-	WORD $0x4e39cedb // fmla v27.4s, v22.4s, v25.4s
-	WORD $0x3dc03516 // ldr q22, [x8, #208]
-	WORD $0x3dc03517 // ldr q23, [x8, #208]
-	WORD $0x4e38cf56 // fmla v22.4s, v26.4s, v24.4s
-	WORD $0x4e39cf77 // fmla v23.4s, v27.4s, v25.4s
-	WORD $0x4eb81f1c // mov v28.16b, v24.16b
-	WORD $0x4eb91f3d // mov v29.16b, v25.16b
-	WORD $0x4e30cedc // fmla v28.4s, v22.4s, v16.4s
-	WORD $0x4e2fcefd // fmla v29.4s, v23.4s, v15.4s
-	WORD $0x6e38df5a // fmul v26.4s, v26.4s, v24.4s
-	WORD $0x6e39df7b // fmul v27.4s, v27.4s, v25.4s
-	WORD $0x3dc03517 // ldr q23, [x8, #208]
-	WORD $0x3dc03516 // ldr q22, [x8, #208]
-	WORD $0x6e37df17 // fmul v23.4s, v24.4s, v23.4s
-	WORD $0x6e36df36 // fmul v22.4s, v25.4s, v22.4s
-	WORD $0x4ebcd71e // fsub v30.4s, v24.4s, v28.4s
-	WORD $0x4ebdd73f // fsub v31.4s, v25.4s, v29.4s
-	WORD $0x4e38cefe // fmla v30.4s, v23.4s, v24.4s
-	WORD $0x4e39cedf // fmla v31.4s, v22.4s, v25.4s
+	WORD $0x4e36cf3a // fmla v26.4s, v25.4s, v22.4s
+	WORD $0x4e37cf1b // fmla v27.4s, v24.4s, v23.4s
+	WORD $0x3dc03518 // ldr q24, [x8, #208]
+	WORD $0x3dc03519 // ldr q25, [x8, #208]
+	WORD $0x4e36cf58 // fmla v24.4s, v26.4s, v22.4s
+	WORD $0x4e37cf79 // fmla v25.4s, v27.4s, v23.4s
+	WORD $0x4eb61edc // mov v28.16b, v22.16b
+	WORD $0x4eb71efd // mov v29.16b, v23.16b
+	WORD $0x4e30cf1c // fmla v28.4s, v24.4s, v16.4s
+	WORD $0x4e2fcf3d // fmla v29.4s, v25.4s, v15.4s
+	WORD $0x6e36df5a // fmul v26.4s, v26.4s, v22.4s
+	WORD $0x6e37df7b // fmul v27.4s, v27.4s, v23.4s
+	WORD $0x3dc03519 // ldr q25, [x8, #208]
+	WORD $0x3dc03518 // ldr q24, [x8, #208]
+	WORD $0x6e39ded9 // fmul v25.4s, v22.4s, v25.4s
+	WORD $0x6e38def8 // fmul v24.4s, v23.4s, v24.4s
+	WORD $0x4ebcd6de // fsub v30.4s, v22.4s, v28.4s
+	WORD $0x4ebdd6ff // fsub v31.4s, v23.4s, v29.4s
+	WORD $0x4e36cf3e // fmla v30.4s, v25.4s, v22.4s
+	WORD $0x4e37cf1f // fmla v31.4s, v24.4s, v23.4s
 	WORD $0x4e30cf5e // fmla v30.4s, v26.4s, v16.4s
 	WORD $0x4e2fcf7f // fmla v31.4s, v27.4s, v15.4s
 	WORD $0x3dc0390f // ldr q15, [x8, #224]
@@ -6295,74 +6295,74 @@ many:
 	WORD $0x4ea79e94 // mul v20.4s, v20.4s, v7.4s
 	WORD $0x4ea886b5 // add v21.4s, v21.4s, v8.4s
 	WORD $0x4ea88694 // add v20.4s, v20.4s, v8.4s
-	WORD $0x3dc03d10 // ldr q16, [x8, #240]
-	WORD $0x3dc03d1a // ldr q26, [x8, #240]
-	WORD $0x4e150210 // tbl v16.16b, {v16.16b}, v21.16b
-	WORD $0x4e14035a // tbl v26.16b, {v26.16b}, v20.16b
-	WORD $0x3dc04119 // ldr q25, [x8, #256]
-	WORD $0x3dc04116 // ldr q22, [x8, #256]
-	WORD $0x2e2b86b5 // sub v21.8b, v21.8b, v11.8b
-	WORD $0x2e2b8694 // sub v20.8b, v20.8b, v11.8b
-	WORD $0x4e151330 // tbx v16.16b, {v25.16b}, v21.16b
-	WORD $0x4e1412da // tbx v26.16b, {v22.16b}, v20.16b
-	WORD $0x4eb01e14 // mov v20.16b, v16.16b
-	WORD $0x4eba1f56 // mov v22.16b, v26.16b
-	WORD $0x4e3cce14 // fmla v20.4s, v16.4s, v28.4s
-	WORD $0x4e3dcf56 // fmla v22.4s, v26.4s, v29.4s
-	WORD $0x4eb4d615 // fsub v21.4s, v16.4s, v20.4s
-	WORD $0x4eb6d759 // fsub v25.4s, v26.4s, v22.4s
-	WORD $0x4e3cce15 // fmla v21.4s, v16.4s, v28.4s
-	WORD $0x4e3dcf59 // fmla v25.4s, v26.4s, v29.4s
-	WORD $0x4e3ece15 // fmla v21.4s, v16.4s, v30.4s
-	WORD $0x4e3fcf59 // fmla v25.4s, v26.4s, v31.4s
-	WORD $0x4e34cdf5 // fmla v21.4s, v15.4s, v20.4s
-	WORD $0x4e36cf79 // fmla v25.4s, v27.4s, v22.4s
+	WORD $0x6e2986b0 // sub v16.16b, v21.16b, v9.16b
+	WORD $0x6e29869a // sub v26.16b, v20.16b, v9.16b
+	WORD $0x3dc03d17 // ldr q23, [x8, #240]
+	WORD $0x3dc03d18 // ldr q24, [x8, #240]
+	WORD $0x4e1502f5 // tbl v21.16b, {v23.16b}, v21.16b
+	WORD $0x4e140314 // tbl v20.16b, {v24.16b}, v20.16b
+	WORD $0x3dc04118 // ldr q24, [x8, #256]
+	WORD $0x3dc04117 // ldr q23, [x8, #256]
+	WORD $0x4e101315 // tbx v21.16b, {v24.16b}, v16.16b
+	WORD $0x4e1a12f4 // tbx v20.16b, {v23.16b}, v26.16b
+	WORD $0x4eb51eba // mov v26.16b, v21.16b
+	WORD $0x4eb41e97 // mov v23.16b, v20.16b
+	WORD $0x4e3cceba // fmla v26.4s, v21.4s, v28.4s
+	WORD $0x4e3dce97 // fmla v23.4s, v20.4s, v29.4s
+	WORD $0x4ebad6b0 // fsub v16.4s, v21.4s, v26.4s
+	WORD $0x4eb7d698 // fsub v24.4s, v20.4s, v23.4s
+	WORD $0x4e3cceb0 // fmla v16.4s, v21.4s, v28.4s
+	WORD $0x4e3dce98 // fmla v24.4s, v20.4s, v29.4s
+	WORD $0x4e3eceb0 // fmla v16.4s, v21.4s, v30.4s
+	WORD $0x4e3fce98 // fmla v24.4s, v20.4s, v31.4s
+	WORD $0x4e3acdf0 // fmla v16.4s, v15.4s, v26.4s
+	WORD $0x4e37cf78 // fmla v24.4s, v27.4s, v23.4s
 	WORD $0x3dc0451b // ldr q27, [x8, #272]
 	WORD $0x3dc0450f // ldr q15, [x8, #272]
-	WORD $0x4eb41e9f // mov v31.16b, v20.16b
-	WORD $0x4eb61eda // mov v26.16b, v22.16b
-	WORD $0x4e3bcebf // fmla v31.4s, v21.4s, v27.4s
-	WORD $0x4e2fcf3a // fmla v26.4s, v25.4s, v15.4s
+	WORD $0x4eba1f5f // mov v31.16b, v26.16b
+	WORD $0x4eb71ef4 // mov v20.16b, v23.16b
+	WORD $0x4e3bce1f // fmla v31.4s, v16.4s, v27.4s
+	WORD $0x4e2fcf14 // fmla v20.4s, v24.4s, v15.4s
 	WORD $0x3dc0490f // ldr q15, [x8, #288]
 	WORD $0x3dc0491b // ldr q27, [x8, #288]
-	WORD $0x4e2fceb4 // fmla v20.4s, v21.4s, v15.4s
-	WORD $0x4e3bcf36 // fmla v22.4s, v25.4s, v27.4s
-	WORD $0x6e341fff // eor v31.16b, v31.16b, v20.16b
-	WORD $0x6e361f5a // eor v26.16b, v26.16b, v22.16b
-	WORD $0x4eba1fff // orr v31.16b, v31.16b, v26.16b
-	WORD $0x3dc04d1a // ldr q26, [x8, #304]
+	WORD $0x4e2fce1a // fmla v26.4s, v16.4s, v15.4s
+	WORD $0x4e3bcf17 // fmla v23.4s, v24.4s, v27.4s
+	WORD $0x6e3a1fff // eor v31.16b, v31.16b, v26.16b
+	WORD $0x6e371e94 // eor v20.16b, v20.16b, v23.16b
+	WORD $0x4eb41fff // orr v31.16b, v31.16b, v20.16b
+	WORD $0x3dc04d14 // ldr q20, [x8, #304]
 	WORD $0x3dc04d1b // ldr q27, [x8, #304]
-	WORD $0x4e3a1e5a // and v26.16b, v18.16b, v26.16b
+	WORD $0x4e341e54 // and v20.16b, v18.16b, v20.16b
 	WORD $0x4e3b1e7b // and v27.16b, v19.16b, v27.16b
-	WORD $0x4f34575a // shl v26.4s, v26.4s, #20
+	WORD $0x4f345694 // shl v20.4s, v20.4s, #20
 	WORD $0x4f34577b // shl v27.4s, v27.4s, #20
-	WORD $0x4eba869a // add v26.4s, v20.4s, v26.4s
-	WORD $0x4ebb86db // add v27.4s, v22.4s, v27.4s
-	WORD $0x3dc05116 // ldr q22, [x8, #320]
-	WORD $0x6eb63636 // cmhi v22.4s, v17.4s, v22.4s
-	WORD $0x4eb61fff // orr v31.16b, v31.16b, v22.16b
+	WORD $0x4eb48754 // add v20.4s, v26.4s, v20.4s
+	WORD $0x4ebb86fb // add v27.4s, v23.4s, v27.4s
+	WORD $0x3dc05117 // ldr q23, [x8, #320]
+	WORD $0x6eb73637 // cmhi v23.4s, v17.4s, v23.4s
+	WORD $0x4eb71fff // orr v31.16b, v31.16b, v23.16b
 	WORD $0x6eb0abff // umaxv s31, v31.4s
 	WORD $0x0e043fe9 // mov w9, v31.s[0]
 	CMPW $0, R9
 	BNE doubtful
-	WORD $0x3d80003a // str q26, [x1]
+	WORD $0x3d800034 // str q20, [x1]
 	WORD $0x3d80043b // str q27, [x1, #16]
 going:
 	WORD $0x3dc0009b // ldr q27, [x4]
 	WORD $0x6e21ff7b // fdiv v27.4s, v27.4s, v1.4s
 	WORD $0x3d80007b // str q27, [x3]
 	WORD $0x3dc000db // ldr q27, [x6]
-	WORD $0x3dc000ba // ldr q26, [x5]
-	WORD $0x6ebae77f // fcmgt v31.4s, v27.4s, v26.4s
-	WORD $0x6e7a1f7f // bsl v31.16b, v27.16b, v26.16b
+	WORD $0x3dc000b4 // ldr q20, [x5]
+	WORD $0x6eb4e77f // fcmgt v31.4s, v27.4s, v20.4s
+	WORD $0x6e741f7f // bsl v31.16b, v27.16b, v20.16b
 	WORD $0x3d8000bf // str q31, [x5]
 	WORD $0x3dc0049f // ldr q31, [x4, #16]
 	WORD $0x6e21ffff // fdiv v31.4s, v31.4s, v1.4s
 	WORD $0x3d80047f // str q31, [x3, #16]
 	WORD $0x3dc004df // ldr q31, [x6, #16]
-	WORD $0x3dc004ba // ldr q26, [x5, #16]
-	WORD $0x6ebae7fb // fcmgt v27.4s, v31.4s, v26.4s
-	WORD $0x6e7a1ffb // bsl v27.16b, v31.16b, v26.16b
+	WORD $0x3dc004b4 // ldr q20, [x5, #16]
+	WORD $0x6eb4e7fb // fcmgt v27.4s, v31.4s, v20.4s
+	WORD $0x6e741ffb // bsl v27.16b, v31.16b, v20.16b
 	WORD $0x3d8004bb // str q27, [x5, #16]
 	ADD $32, R1
 	ADD $32, R2
@@ -6374,185 +6374,185 @@ going:
 	JMP single
 doubtful:
 	WORD $0xfd40005b // ldr d27, [x2]
-	WORD $0xfd40045a // ldr d26, [x2, #8]
+	WORD $0xfd400454 // ldr d20, [x2, #8]
 	WORD $0xfd40085f // ldr d31, [x2, #16]
-	WORD $0xfd400c56 // ldr d22, [x2, #24]
+	WORD $0xfd400c57 // ldr d23, [x2, #24]
 	WORD $0x0ea0d77b // fsub v27.2s, v27.2s, v0.2s
-	WORD $0x0ea0d75a // fsub v26.2s, v26.2s, v0.2s
+	WORD $0x0ea0d694 // fsub v20.2s, v20.2s, v0.2s
 	WORD $0x0ea0d7ff // fsub v31.2s, v31.2s, v0.2s
-	WORD $0x0ea0d6d6 // fsub v22.2s, v22.2s, v0.2s
+	WORD $0x0ea0d6f7 // fsub v23.2s, v23.2s, v0.2s
 	WORD $0x0e617b7b // fcvtl v27.2d, v27.2s
-	WORD $0x0e617b5a // fcvtl v26.2d, v26.2s
+	WORD $0x0e617a94 // fcvtl v20.2d, v20.2s
 	WORD $0x0e617bff // fcvtl v31.2d, v31.2s
-	WORD $0x0e617ad6 // fcvtl v22.2d, v22.2s
+	WORD $0x0e617af7 // fcvtl v23.2d, v23.2s
 	WORD $0x3dc05511 // ldr q17, [x8, #336]
-	WORD $0x3dc05514 // ldr q20, [x8, #336]
+	WORD $0x3dc0551a // ldr q26, [x8, #336]
 	WORD $0x3dc05513 // ldr q19, [x8, #336]
 	WORD $0x3dc05512 // ldr q18, [x8, #336]
-	WORD $0x6efbe639 // fcmgt v25.2d, v17.2d, v27.2d
-	WORD $0x6efae68f // fcmgt v15.2d, v20.2d, v26.2d
-	WORD $0x6effe675 // fcmgt v21.2d, v19.2d, v31.2d
-	WORD $0x6ef6e65e // fcmgt v30.2d, v18.2d, v22.2d
-	WORD $0x6e7b1e39 // bsl v25.16b, v17.16b, v27.16b
-	WORD $0x6e7a1e8f // bsl v15.16b, v20.16b, v26.16b
-	WORD $0x6e7f1e75 // bsl v21.16b, v19.16b, v31.16b
-	WORD $0x6e761e5e // bsl v30.16b, v18.16b, v22.16b
-	WORD $0x3dc05916 // ldr q22, [x8, #352]
+	WORD $0x6efbe638 // fcmgt v24.2d, v17.2d, v27.2d
+	WORD $0x6ef4e74f // fcmgt v15.2d, v26.2d, v20.2d
+	WORD $0x6effe670 // fcmgt v16.2d, v19.2d, v31.2d
+	WORD $0x6ef7e65e // fcmgt v30.2d, v18.2d, v23.2d
+	WORD $0x6e7b1e38 // bsl v24.16b, v17.16b, v27.16b
+	WORD $0x6e741f4f // bsl v15.16b, v26.16b, v20.16b
+	WORD $0x6e7f1e70 // bsl v16.16b, v19.16b, v31.16b
+	WORD $0x6e771e5e // bsl v30.16b, v18.16b, v23.16b
+	WORD $0x3dc05917 // ldr q23, [x8, #352]
 	WORD $0x3dc05912 // ldr q18, [x8, #352]
 	WORD $0x3dc0591f // ldr q31, [x8, #352]
 	WORD $0x3dc05913 // ldr q19, [x8, #352]
-	WORD $0x6ef6e73a // fcmgt v26.2d, v25.2d, v22.2d
-	WORD $0x6ef2e5f4 // fcmgt v20.2d, v15.2d, v18.2d
-	WORD $0x6effe6bb // fcmgt v27.2d, v21.2d, v31.2d
+	WORD $0x6ef7e714 // fcmgt v20.2d, v24.2d, v23.2d
+	WORD $0x6ef2e5fa // fcmgt v26.2d, v15.2d, v18.2d
+	WORD $0x6effe61b // fcmgt v27.2d, v16.2d, v31.2d
 	WORD $0x6ef3e7d1 // fcmgt v17.2d, v30.2d, v19.2d
-	WORD $0x6e791eda // bsl v26.16b, v22.16b, v25.16b
-	WORD $0x6e6f1e54 // bsl v20.16b, v18.16b, v15.16b
-	WORD $0x6e751ffb // bsl v27.16b, v31.16b, v21.16b
+	WORD $0x6e781ef4 // bsl v20.16b, v23.16b, v24.16b
+	WORD $0x6e6f1e5a // bsl v26.16b, v18.16b, v15.16b
+	WORD $0x6e701ffb // bsl v27.16b, v31.16b, v16.16b
 	WORD $0x6e7e1e71 // bsl v17.16b, v19.16b, v30.16b
 	WORD $0x3dc05d1e // ldr q30, [x8, #368]
 	WORD $0x3dc05d13 // ldr q19, [x8, #368]
-	WORD $0x3dc05d15 // ldr q21, [x8, #368]
+	WORD $0x3dc05d10 // ldr q16, [x8, #368]
 	WORD $0x3dc05d1f // ldr q31, [x8, #368]
 	WORD $0x3dc0610f // ldr q15, [x8, #384]
 	WORD $0x3dc06112 // ldr q18, [x8, #384]
-	WORD $0x3dc06119 // ldr q25, [x8, #384]
-	WORD $0x3dc06116 // ldr q22, [x8, #384]
-	WORD $0x4e7ecf4f // fmla v15.2d, v26.2d, v30.2d
-	WORD $0x4e73ce92 // fmla v18.2d, v20.2d, v19.2d
-	WORD $0x4e75cf79 // fmla v25.2d, v27.2d, v21.2d
-	WORD $0x4e7fce36 // fmla v22.2d, v17.2d, v31.2d
+	WORD $0x3dc06118 // ldr q24, [x8, #384]
+	WORD $0x3dc06117 // ldr q23, [x8, #384]
+	WORD $0x4e7ece8f // fmla v15.2d, v20.2d, v30.2d
+	WORD $0x4e73cf52 // fmla v18.2d, v26.2d, v19.2d
+	WORD $0x4e70cf78 // fmla v24.2d, v27.2d, v16.2d
+	WORD $0x4e7fce37 // fmla v23.2d, v17.2d, v31.2d
 	WORD $0x3dc0611f // ldr q31, [x8, #384]
-	WORD $0x3dc06115 // ldr q21, [x8, #384]
+	WORD $0x3dc06110 // ldr q16, [x8, #384]
 	WORD $0x3dc06113 // ldr q19, [x8, #384]
 	WORD $0x3dc0611e // ldr q30, [x8, #384]
 	WORD $0x4effd5ff // fsub v31.2d, v15.2d, v31.2d
-	WORD $0x4ef5d655 // fsub v21.2d, v18.2d, v21.2d
-	WORD $0x4ef3d733 // fsub v19.2d, v25.2d, v19.2d
-	WORD $0x4efed6de // fsub v30.2d, v22.2d, v30.2d
-	WORD $0x3dc06510 // ldr q16, [x8, #400]
+	WORD $0x4ef0d650 // fsub v16.2d, v18.2d, v16.2d
+	WORD $0x4ef3d713 // fsub v19.2d, v24.2d, v19.2d
+	WORD $0x4efed6fe // fsub v30.2d, v23.2d, v30.2d
+	WORD $0x3dc06515 // ldr q21, [x8, #400]
 	WORD $0x3dc0651d // ldr q29, [x8, #400]
 	WORD $0x3dc0651c // ldr q28, [x8, #400]
-	WORD $0x3dc06518 // ldr q24, [x8, #400]
-	WORD $0x4ef0cffa // fmls v26.2d, v31.2d, v16.2d
-	WORD $0x4efdceb4 // fmls v20.2d, v21.2d, v29.2d
+	WORD $0x3dc06516 // ldr q22, [x8, #400]
+	WORD $0x4ef5cff4 // fmls v20.2d, v31.2d, v21.2d
+	WORD $0x4efdce1a // fmls v26.2d, v16.2d, v29.2d
 	WORD $0x4efcce7b // fmls v27.2d, v19.2d, v28.2d
-	WORD $0x4ef8cfd1 // fmls v17.2d, v30.2d, v24.2d
-	WORD $0x3dc06918 // ldr q24, [x8, #416]
+	WORD $0x4ef6cfd1 // fmls v17.2d, v30.2d, v22.2d
+	WORD $0x3dc06916 // ldr q22, [x8, #416]
 	WORD $0x3dc0691c // ldr q28, [x8, #416]
 	WORD $0x3dc0691d // ldr q29, [x8, #416]
-	WORD $0x3dc06910 // ldr q16, [x8, #416]
-	WORD $0x4ef8cffa // fmls v26.2d, v31.2d, v24.2d
-	WORD $0x4efcceb4 // fmls v20.2d, v21.2d, v28.2d
+	WORD $0x3dc06915 // ldr q21, [x8, #416]
+	WORD $0x4ef6cff4 // fmls v20.2d, v31.2d, v22.2d
+	WORD $0x4efcce1a // fmls v26.2d, v16.2d, v28.2d
 	WORD $0x4efdce7b // fmls v27.2d, v19.2d, v29.2d
-	WORD $0x4ef0cfd1 // fmls v17.2d, v30.2d, v16.2d
-	WORD $0x3dc06d10 // ldr q16, [x8, #432]
+	WORD $0x4ef5cfd1 // fmls v17.2d, v30.2d, v21.2d
+	WORD $0x3dc06d15 // ldr q21, [x8, #432]
 	WORD $0x3dc06d1e // ldr q30, [x8, #432]
 	WORD $0x3dc06d1d // ldr q29, [x8, #432]
 	WORD $0x3dc06d13 // ldr q19, [x8, #432]
 	WORD $0x3dc0711c // ldr q28, [x8, #448]
-	WORD $0x3dc07115 // ldr q21, [x8, #448]
-	WORD $0x3dc07118 // ldr q24, [x8, #448]
+	WORD $0x3dc07110 // ldr q16, [x8, #448]
+	WORD $0x3dc07116 // ldr q22, [x8, #448]
 	WORD $0x3dc0711f // ldr q31, [x8, #448]
-	WORD $0x4e7ace1c // fmla v28.2d, v16.2d, v26.2d
-	WORD $0x4e74cfd5 // fmla v21.2d, v30.2d, v20.2d
-	WORD $0x4e7bcfb8 // fmla v24.2d, v29.2d, v27.2d
+	WORD $0x4e74cebc // fmla v28.2d, v21.2d, v20.2d
+	WORD $0x4e7acfd0 // fmla v16.2d, v30.2d, v26.2d
+	WORD $0x4e7bcfb6 // fmla v22.2d, v29.2d, v27.2d
 	WORD $0x4e71ce7f // fmla v31.2d, v19.2d, v17.2d
 	WORD $0x3dc07513 // ldr q19, [x8, #464]
 	WORD $0x3dc0751d // ldr q29, [x8, #464]
 	WORD $0x3dc0751e // ldr q30, [x8, #464]
-	WORD $0x3dc07510 // ldr q16, [x8, #464]
-	WORD $0x4e7acf93 // fmla v19.2d, v28.2d, v26.2d
-	WORD $0x4e74cebd // fmla v29.2d, v21.2d, v20.2d
-	WORD $0x4e7bcf1e // fmla v30.2d, v24.2d, v27.2d
-	WORD $0x4e71cff0 // fmla v16.2d, v31.2d, v17.2d
+	WORD $0x3dc07515 // ldr q21, [x8, #464]
+	WORD $0x4e74cf93 // fmla v19.2d, v28.2d, v20.2d
+	WORD $0x4e7ace1d // fmla v29.2d, v16.2d, v26.2d
+	WORD $0x4e7bcede // fmla v30.2d, v22.2d, v27.2d
+	WORD $0x4e71cff5 // fmla v21.2d, v31.2d, v17.2d
 	WORD $0x3dc0791f // ldr q31, [x8, #480]
-	WORD $0x3dc07918 // ldr q24, [x8, #480]
-	WORD $0x3dc07915 // ldr q21, [x8, #480]
+	WORD $0x3dc07916 // ldr q22, [x8, #480]
+	WORD $0x3dc07910 // ldr q16, [x8, #480]
 	WORD $0x3dc0791c // ldr q28, [x8, #480]
-	WORD $0x4e7ace7f // fmla v31.2d, v19.2d, v26.2d
-	WORD $0x4e74cfb8 // fmla v24.2d, v29.2d, v20.2d
-	WORD $0x4e7bcfd5 // fmla v21.2d, v30.2d, v27.2d
-	WORD $0x4e71ce1c // fmla v28.2d, v16.2d, v17.2d
-	WORD $0x3dc07d10 // ldr q16, [x8, #496]
+	WORD $0x4e74ce7f // fmla v31.2d, v19.2d, v20.2d
+	WORD $0x4e7acfb6 // fmla v22.2d, v29.2d, v26.2d
+	WORD $0x4e7bcfd0 // fmla v16.2d, v30.2d, v27.2d
+	WORD $0x4e71cebc // fmla v28.2d, v21.2d, v17.2d
+	WORD $0x3dc07d15 // ldr q21, [x8, #496]
 	WORD $0x3dc07d1e // ldr q30, [x8, #496]
 	WORD $0x3dc07d1d // ldr q29, [x8, #496]
 	WORD $0x3dc07d13 // ldr q19, [x8, #496]
-	WORD $0x4e7acff0 // fmla v16.2d, v31.2d, v26.2d
-	WORD $0x4e74cf1e // fmla v30.2d, v24.2d, v20.2d
-	WORD $0x4e7bcebd // fmla v29.2d, v21.2d, v27.2d
+	WORD $0x4e74cff5 // fmla v21.2d, v31.2d, v20.2d
+	WORD $0x4e7acede // fmla v30.2d, v22.2d, v26.2d
+	WORD $0x4e7bce1d // fmla v29.2d, v16.2d, v27.2d
 	WORD $0x4e71cf93 // fmla v19.2d, v28.2d, v17.2d
-	WORD $0x6e7adf5c // fmul v28.2d, v26.2d, v26.2d
-	WORD $0x6e74de95 // fmul v21.2d, v20.2d, v20.2d
-	WORD $0x6e7bdf78 // fmul v24.2d, v27.2d, v27.2d
+	WORD $0x6e74de9c // fmul v28.2d, v20.2d, v20.2d
+	WORD $0x6e7adf50 // fmul v16.2d, v26.2d, v26.2d
+	WORD $0x6e7bdf76 // fmul v22.2d, v27.2d, v27.2d
 	WORD $0x6e71de3f // fmul v31.2d, v17.2d, v17.2d
-	WORD $0x4e70cf9a // fmla v26.2d, v28.2d, v16.2d
-	WORD $0x4e7eceb4 // fmla v20.2d, v21.2d, v30.2d
-	WORD $0x4e7dcf1b // fmla v27.2d, v24.2d, v29.2d
+	WORD $0x4e75cf94 // fmla v20.2d, v28.2d, v21.2d
+	WORD $0x4e7ece1a // fmla v26.2d, v16.2d, v30.2d
+	WORD $0x4e7dcedb // fmla v27.2d, v22.2d, v29.2d
 	WORD $0x4e73cff1 // fmla v17.2d, v31.2d, v19.2d
 	WORD $0x3dc08113 // ldr q19, [x8, #512]
 	WORD $0x3dc0811f // ldr q31, [x8, #512]
 	WORD $0x3dc0811d // ldr q29, [x8, #512]
-	WORD $0x3dc08118 // ldr q24, [x8, #512]
+	WORD $0x3dc08116 // ldr q22, [x8, #512]
 	WORD $0x4e331df3 // and v19.16b, v15.16b, v19.16b
 	WORD $0x4e3f1e5f // and v31.16b, v18.16b, v31.16b
-	WORD $0x4e3d1f3d // and v29.16b, v25.16b, v29.16b
-	WORD $0x4e381ed8 // and v24.16b, v22.16b, v24.16b
+	WORD $0x4e3d1f1d // and v29.16b, v24.16b, v29.16b
+	WORD $0x4e361ef6 // and v22.16b, v23.16b, v22.16b
 	WORD $0x4e083e69 // mov x9, v19.d[0]
 	WORD $0x4e083fea // mov x10, v31.d[0]
 	WORD $0x4e083fab // mov x11, v29.d[0]
-	WORD $0x4e083f0c // mov x12, v24.d[0]
+	WORD $0x4e083ecc // mov x12, v22.d[0]
 	WORD $0x4e183e6d // mov x13, v19.d[1]
 	WORD $0x4e183fee // mov x14, v31.d[1]
 	WORD $0x4e183faf // mov x15, v29.d[1]
-	WORD $0x4e183f13 // mov x19, v24.d[1]
-	WORD $0xfc6978f8 // ldr d24, [x7, x9, lsl #3]
+	WORD $0x4e183ed3 // mov x19, v22.d[1]
+	WORD $0xfc6978f6 // ldr d22, [x7, x9, lsl #3]
 	WORD $0xfc6a78fd // ldr d29, [x7, x10, lsl #3]
 	WORD $0xfc6b78ff // ldr d31, [x7, x11, lsl #3]
 	WORD $0xfc6c78f3 // ldr d19, [x7, x12, lsl #3]
 	WORD $0xfc6d78fe // ldr d30, [x7, x13, lsl #3]
-	WORD $0xfc6e78f5 // ldr d21, [x7, x14, lsl #3]
-	WORD $0xfc6f78f0 // ldr d16, [x7, x15, lsl #3]
+	WORD $0xfc6e78f0 // ldr d16, [x7, x14, lsl #3]
+	WORD $0xfc6f78f5 // ldr d21, [x7, x15, lsl #3]
 	WORD $0xfc7378fc // ldr d28, [x7, x19, lsl #3]
-	WORD $0x4ede3b1e // zip1 v30.2d, v24.2d, v30.2d
-	WORD $0x4ed53bb5 // zip1 v21.2d, v29.2d, v21.2d
-	WORD $0x4ed03bf0 // zip1 v16.2d, v31.2d, v16.2d
+	WORD $0x4ede3ade // zip1 v30.2d, v22.2d, v30.2d
+	WORD $0x4ed03bb0 // zip1 v16.2d, v29.2d, v16.2d
+	WORD $0x4ed53bf5 // zip1 v21.2d, v31.2d, v21.2d
 	WORD $0x4edc3a7c // zip1 v28.2d, v19.2d, v28.2d
 	WORD $0x4f7055ef // shl v15.2d, v15.2d, #48
 	WORD $0x4f705652 // shl v18.2d, v18.2d, #48
-	WORD $0x4f705739 // shl v25.2d, v25.2d, #48
-	WORD $0x4f7056d6 // shl v22.2d, v22.2d, #48
+	WORD $0x4f705718 // shl v24.2d, v24.2d, #48
+	WORD $0x4f7056f7 // shl v23.2d, v23.2d, #48
 	WORD $0x4eef87cf // add v15.2d, v30.2d, v15.2d
-	WORD $0x4ef286b2 // add v18.2d, v21.2d, v18.2d
-	WORD $0x4ef98619 // add v25.2d, v16.2d, v25.2d
-	WORD $0x4ef68796 // add v22.2d, v28.2d, v22.2d
+	WORD $0x4ef28612 // add v18.2d, v16.2d, v18.2d
+	WORD $0x4ef886b8 // add v24.2d, v21.2d, v24.2d
+	WORD $0x4ef78797 // add v23.2d, v28.2d, v23.2d
 	WORD $0x4eaf1dfc // mov v28.16b, v15.16b
-	WORD $0x4eb21e50 // mov v16.16b, v18.16b
-	WORD $0x4eb91f35 // mov v21.16b, v25.16b
-	WORD $0x4eb61ede // mov v30.16b, v22.16b
-	WORD $0x4e7acdfc // fmla v28.2d, v15.2d, v26.2d
-	WORD $0x4e74ce50 // fmla v16.2d, v18.2d, v20.2d
-	WORD $0x4e7bcf35 // fmla v21.2d, v25.2d, v27.2d
-	WORD $0x4e71cede // fmla v30.2d, v22.2d, v17.2d
+	WORD $0x4eb21e55 // mov v21.16b, v18.16b
+	WORD $0x4eb81f10 // mov v16.16b, v24.16b
+	WORD $0x4eb71efe // mov v30.16b, v23.16b
+	WORD $0x4e74cdfc // fmla v28.2d, v15.2d, v20.2d
+	WORD $0x4e7ace55 // fmla v21.2d, v18.2d, v26.2d
+	WORD $0x4e7bcf10 // fmla v16.2d, v24.2d, v27.2d
+	WORD $0x4e71cefe // fmla v30.2d, v23.2d, v17.2d
 	WORD $0x0e616b9c // fcvtn v28.2s, v28.2d
-	WORD $0x0e616a10 // fcvtn v16.2s, v16.2d
 	WORD $0x0e616ab5 // fcvtn v21.2s, v21.2d
+	WORD $0x0e616a10 // fcvtn v16.2s, v16.2d
 	WORD $0x0e616bde // fcvtn v30.2s, v30.2d
 	WORD $0x0e3ce791 // fcmeq v17.2s, v28.2s, v28.2s
-	WORD $0x0e30e616 // fcmeq v22.2s, v16.2s, v16.2s
-	WORD $0x0e35e6bb // fcmeq v27.2s, v21.2s, v21.2s
-	WORD $0x0e3ee7d9 // fcmeq v25.2s, v30.2s, v30.2s
-	WORD $0x3dc08514 // ldr q20, [x8, #528]
-	WORD $0x3dc08512 // ldr q18, [x8, #528]
+	WORD $0x0e35e6b7 // fcmeq v23.2s, v21.2s, v21.2s
+	WORD $0x0e30e61b // fcmeq v27.2s, v16.2s, v16.2s
+	WORD $0x0e3ee7d8 // fcmeq v24.2s, v30.2s, v30.2s
 	WORD $0x3dc0851a // ldr q26, [x8, #528]
+	WORD $0x3dc08512 // ldr q18, [x8, #528]
+	WORD $0x3dc08514 // ldr q20, [x8, #528]
 	WORD $0x3dc0850f // ldr q15, [x8, #528]
-	WORD $0x2e741f91 // bsl v17.8b, v28.8b, v20.8b
-	WORD $0x2e721e16 // bsl v22.8b, v16.8b, v18.8b
-	WORD $0x2e7a1ebb // bsl v27.8b, v21.8b, v26.8b
-	WORD $0x2e6f1fd9 // bsl v25.8b, v30.8b, v15.8b
+	WORD $0x2e7a1f91 // bsl v17.8b, v28.8b, v26.8b
+	WORD $0x2e721eb7 // bsl v23.8b, v21.8b, v18.8b
+	WORD $0x2e741e1b // bsl v27.8b, v16.8b, v20.8b
+	WORD $0x2e6f1fd8 // bsl v24.8b, v30.8b, v15.8b
 	WORD $0xfd000031 // str d17, [x1]
-	WORD $0xfd000436 // str d22, [x1, #8]
+	WORD $0xfd000437 // str d23, [x1, #8]
 	WORD $0xfd00083b // str d27, [x1, #16]
-	WORD $0xfd000c39 // str d25, [x1, #24]
+	WORD $0xfd000c38 // str d24, [x1, #24]
 	JMP going
 single:
 	ADDS $8, R0, R0
@@ -6560,59 +6560,59 @@ single:
 	SUBS $2, R0, R0
 	BLT rest
 one:
-	WORD $0xfd400059 // ldr d25, [x2]
-	WORD $0x0ea0d739 // fsub v25.2s, v25.2s, v0.2s
-	WORD $0x0e617b39 // fcvtl v25.2d, v25.2s
+	WORD $0xfd400058 // ldr d24, [x2]
+	WORD $0x0ea0d718 // fsub v24.2s, v24.2s, v0.2s
+	WORD $0x0e617b18 // fcvtl v24.2d, v24.2s
 	WORD $0x3dc0551b // ldr q27, [x8, #336]
-	WORD $0x6ef9e776 // fcmgt v22.2d, v27.2d, v25.2d
-	WORD $0x6e791f76 // bsl v22.16b, v27.16b, v25.16b
-	WORD $0x3dc05919 // ldr q25, [x8, #352]
-	WORD $0x6ef9e6db // fcmgt v27.2d, v22.2d, v25.2d
-	WORD $0x6e761f3b // bsl v27.16b, v25.16b, v22.16b
-	WORD $0x3dc05d16 // ldr q22, [x8, #368]
-	WORD $0x3dc06119 // ldr q25, [x8, #384]
-	WORD $0x4e76cf79 // fmla v25.2d, v27.2d, v22.2d
-	WORD $0x3dc06116 // ldr q22, [x8, #384]
-	WORD $0x4ef6d736 // fsub v22.2d, v25.2d, v22.2d
+	WORD $0x6ef8e777 // fcmgt v23.2d, v27.2d, v24.2d
+	WORD $0x6e781f77 // bsl v23.16b, v27.16b, v24.16b
+	WORD $0x3dc05918 // ldr q24, [x8, #352]
+	WORD $0x6ef8e6fb // fcmgt v27.2d, v23.2d, v24.2d
+	WORD $0x6e771f1b // bsl v27.16b, v24.16b, v23.16b
+	WORD $0x3dc05d17 // ldr q23, [x8, #368]
+	WORD $0x3dc06118 // ldr q24, [x8, #384]
+	WORD $0x4e77cf78 // fmla v24.2d, v27.2d, v23.2d
+	WORD $0x3dc06117 // ldr q23, [x8, #384]
+	WORD $0x4ef7d717 // fsub v23.2d, v24.2d, v23.2d
 	WORD $0x3dc06511 // ldr q17, [x8, #400]
-	WORD $0x4ef1cedb // fmls v27.2d, v22.2d, v17.2d
+	WORD $0x4ef1cefb // fmls v27.2d, v23.2d, v17.2d
 	WORD $0x3dc06911 // ldr q17, [x8, #416]
-	WORD $0x4ef1cedb // fmls v27.2d, v22.2d, v17.2d
+	WORD $0x4ef1cefb // fmls v27.2d, v23.2d, v17.2d
 	WORD $0x3dc06d11 // ldr q17, [x8, #432]
-	WORD $0x3dc07116 // ldr q22, [x8, #448]
-	WORD $0x4e7bce36 // fmla v22.2d, v17.2d, v27.2d
+	WORD $0x3dc07117 // ldr q23, [x8, #448]
+	WORD $0x4e7bce37 // fmla v23.2d, v17.2d, v27.2d
 	WORD $0x3dc07511 // ldr q17, [x8, #464]
-	WORD $0x4e7bced1 // fmla v17.2d, v22.2d, v27.2d
-	WORD $0x3dc07916 // ldr q22, [x8, #480]
-	WORD $0x4e7bce36 // fmla v22.2d, v17.2d, v27.2d
+	WORD $0x4e7bcef1 // fmla v17.2d, v23.2d, v27.2d
+	WORD $0x3dc07917 // ldr q23, [x8, #480]
+	WORD $0x4e7bce37 // fmla v23.2d, v17.2d, v27.2d
 	WORD $0x3dc07d11 // ldr q17, [x8, #496]
-	WORD $0x4e7bced1 // fmla v17.2d, v22.2d, v27.2d
-	WORD $0x6e7bdf76 // fmul v22.2d, v27.2d, v27.2d
-	WORD $0x4e71cedb // fmla v27.2d, v22.2d, v17.2d
+	WORD $0x4e7bcef1 // fmla v17.2d, v23.2d, v27.2d
+	WORD $0x6e7bdf77 // fmul v23.2d, v27.2d, v27.2d
+	WORD $0x4e71cefb // fmla v27.2d, v23.2d, v17.2d
 	WORD $0x3dc08111 // ldr q17, [x8, #512]
-	WORD $0x4e311f31 // and v17.16b, v25.16b, v17.16b
+	WORD $0x4e311f11 // and v17.16b, v24.16b, v17.16b
 	WORD $0x4e083e33 // mov x19, v17.d[0]
 	WORD $0x4e183e2f // mov x15, v17.d[1]
 	WORD $0xfc7378f1 // ldr d17, [x7, x19, lsl #3]
-	WORD $0xfc6f78f6 // ldr d22, [x7, x15, lsl #3]
-	WORD $0x4ed63a36 // zip1 v22.2d, v17.2d, v22.2d
-	WORD $0x4f705739 // shl v25.2d, v25.2d, #48
-	WORD $0x4ef986d9 // add v25.2d, v22.2d, v25.2d
-	WORD $0x4eb91f36 // mov v22.16b, v25.16b
-	WORD $0x4e7bcf36 // fmla v22.2d, v25.2d, v27.2d
-	WORD $0x0e616ad6 // fcvtn v22.2s, v22.2d
-	WORD $0x0e36e6db // fcmeq v27.2s, v22.2s, v22.2s
-	WORD $0x3dc08519 // ldr q25, [x8, #528]
-	WORD $0x2e791edb // bsl v27.8b, v22.8b, v25.8b
+	WORD $0xfc6f78f7 // ldr d23, [x7, x15, lsl #3]
+	WORD $0x4ed73a37 // zip1 v23.2d, v17.2d, v23.2d
+	WORD $0x4f705718 // shl v24.2d, v24.2d, #48
+	WORD $0x4ef886f8 // add v24.2d, v23.2d, v24.2d
+	WORD $0x4eb81f17 // mov v23.16b, v24.16b
+	WORD $0x4e7bcf17 // fmla v23.2d, v24.2d, v27.2d
+	WORD $0x0e616af7 // fcvtn v23.2s, v23.2d
+	WORD $0x0e37e6fb // fcmeq v27.2s, v23.2s, v23.2s
+	WORD $0x3dc08518 // ldr q24, [x8, #528]
+	WORD $0x2e781efb // bsl v27.8b, v23.8b, v24.8b
 	WORD $0xfd00003b // str d27, [x1]
 	WORD $0xfd40009b // ldr d27, [x4]
 	WORD $0x2e21ff7b // fdiv v27.2s, v27.2s, v1.2s
 	WORD $0xfd00007b // str d27, [x3]
 	WORD $0xfd4000db // ldr d27, [x6]
-	WORD $0xfd4000b9 // ldr d25, [x5]
-	WORD $0x2eb9e776 // fcmgt v22.2s, v27.2s, v25.2s
-	WORD $0x2e791f76 // bsl v22.8b, v27.8b, v25.8b
-	WORD $0xfd0000b6 // str d22, [x5]
+	WORD $0xfd4000b8 // ldr d24, [x5]
+	WORD $0x2eb8e777 // fcmgt v23.2s, v27.2s, v24.2s
+	WORD $0x2e781f77 // bsl v23.8b, v27.8b, v24.8b
+	WORD $0xfd0000b7 // str d23, [x5]
 	ADD $8, R1
 	ADD $8, R2
 	ADD $8, R3
@@ -6624,58 +6624,58 @@ rest:
 	ADDS $2, R0, R0
 	BEQ done
 element:
-	WORD $0xbd400056 // ldr s22, [x2]
-	WORD $0x0ea0d6d6 // fsub v22.2s, v22.2s, v0.2s
-	WORD $0x0e617ad6 // fcvtl v22.2d, v22.2s
-	WORD $0x3dc05519 // ldr q25, [x8, #336]
-	WORD $0x6ef6e73b // fcmgt v27.2d, v25.2d, v22.2d
-	WORD $0x6e761f3b // bsl v27.16b, v25.16b, v22.16b
-	WORD $0x3dc05916 // ldr q22, [x8, #352]
-	WORD $0x6ef6e779 // fcmgt v25.2d, v27.2d, v22.2d
-	WORD $0x6e7b1ed9 // bsl v25.16b, v22.16b, v27.16b
+	WORD $0xbd400057 // ldr s23, [x2]
+	WORD $0x0ea0d6f7 // fsub v23.2s, v23.2s, v0.2s
+	WORD $0x0e617af7 // fcvtl v23.2d, v23.2s
+	WORD $0x3dc05518 // ldr q24, [x8, #336]
+	WORD $0x6ef7e71b // fcmgt v27.2d, v24.2d, v23.2d
+	WORD $0x6e771f1b // bsl v27.16b, v24.16b, v23.16b
+	WORD $0x3dc05917 // ldr q23, [x8, #352]
+	WORD $0x6ef7e778 // fcmgt v24.2d, v27.2d, v23.2d
+	WORD $0x6e7b1ef8 // bsl v24.16b, v23.16b, v27.16b
 	WORD $0x3dc05d1b // ldr q27, [x8, #368]
-	WORD $0x3dc06116 // ldr q22, [x8, #384]
-	WORD $0x4e7bcf36 // fmla v22.2d, v25.2d, v27.2d
+	WORD $0x3dc06117 // ldr q23, [x8, #384]
+	WORD $0x4e7bcf17 // fmla v23.2d, v24.2d, v27.2d
 	WORD $0x3dc0611b // ldr q27, [x8, #384]
-	WORD $0x4efbd6db // fsub v27.2d, v22.2d, v27.2d
+	WORD $0x4efbd6fb // fsub v27.2d, v23.2d, v27.2d
 	WORD $0x3dc06511 // ldr q17, [x8, #400]
-	WORD $0x4ef1cf79 // fmls v25.2d, v27.2d, v17.2d
+	WORD $0x4ef1cf78 // fmls v24.2d, v27.2d, v17.2d
 	WORD $0x3dc06911 // ldr q17, [x8, #416]
-	WORD $0x4ef1cf79 // fmls v25.2d, v27.2d, v17.2d
+	WORD $0x4ef1cf78 // fmls v24.2d, v27.2d, v17.2d
 	WORD $0x3dc06d11 // ldr q17, [x8, #432]
 	WORD $0x3dc0711b // ldr q27, [x8, #448]
-	WORD $0x4e79ce3b // fmla v27.2d, v17.2d, v25.2d
+	WORD $0x4e78ce3b // fmla v27.2d, v17.2d, v24.2d
 	WORD $0x3dc07511 // ldr q17, [x8, #464]
-	WORD $0x4e79cf71 // fmla v17.2d, v27.2d, v25.2d
+	WORD $0x4e78cf71 // fmla v17.2d, v27.2d, v24.2d
 	WORD $0x3dc0791b // ldr q27, [x8, #480]
-	WORD $0x4e79ce3b // fmla v27.2d, v17.2d, v25.2d
+	WORD $0x4e78ce3b // fmla v27.2d, v17.2d, v24.2d
 	WORD $0x3dc07d11 // ldr q17, [x8, #496]
-	WORD $0x4e79cf71 // fmla v17.2d, v27.2d, v25.2d
-	WORD $0x6e79df3b // fmul v27.2d, v25.2d, v25.2d
-	WORD $0x4e71cf79 // fmla v25.2d, v27.2d, v17.2d
+	WORD $0x4e78cf71 // fmla v17.2d, v27.2d, v24.2d
+	WORD $0x6e78df1b // fmul v27.2d, v24.2d, v24.2d
+	WORD $0x4e71cf78 // fmla v24.2d, v27.2d, v17.2d
 	WORD $0x3dc08111 // ldr q17, [x8, #512]
-	WORD $0x4e311ed1 // and v17.16b, v22.16b, v17.16b
+	WORD $0x4e311ef1 // and v17.16b, v23.16b, v17.16b
 	WORD $0x4e083e2f // mov x15, v17.d[0]
 	WORD $0x4e183e33 // mov x19, v17.d[1]
 	WORD $0xfc6f78f1 // ldr d17, [x7, x15, lsl #3]
 	WORD $0xfc7378fb // ldr d27, [x7, x19, lsl #3]
 	WORD $0x4edb3a3b // zip1 v27.2d, v17.2d, v27.2d
-	WORD $0x4f7056d6 // shl v22.2d, v22.2d, #48
-	WORD $0x4ef68776 // add v22.2d, v27.2d, v22.2d
-	WORD $0x4eb61edb // mov v27.16b, v22.16b
-	WORD $0x4e79cedb // fmla v27.2d, v22.2d, v25.2d
+	WORD $0x4f7056f7 // shl v23.2d, v23.2d, #48
+	WORD $0x4ef78777 // add v23.2d, v27.2d, v23.2d
+	WORD $0x4eb71efb // mov v27.16b, v23.16b
+	WORD $0x4e78cefb // fmla v27.2d, v23.2d, v24.2d
 	WORD $0x0e616b7b // fcvtn v27.2s, v27.2d
-	WORD $0x0e3be779 // fcmeq v25.2s, v27.2s, v27.2s
-	WORD $0x3dc08516 // ldr q22, [x8, #528]
-	WORD $0x2e761f79 // bsl v25.8b, v27.8b, v22.8b
-	WORD $0xbd000039 // str s25, [x1]
-	WORD $0xbd400099 // ldr s25, [x4]
-	WORD $0x2e21ff39 // fdiv v25.2s, v25.2s, v1.2s
-	WORD $0xbd000079 // str s25, [x3]
-	WORD $0xbd4000d9 // ldr s25, [x6]
-	WORD $0xbd4000b6 // ldr s22, [x5]
-	WORD $0x2eb6e73b // fcmgt v27.2s, v25.2s, v22.2s
-	WORD $0x2e761f3b // bsl v27.8b, v25.8b, v22.8b
+	WORD $0x0e3be778 // fcmeq v24.2s, v27.2s, v27.2s
+	WORD $0x3dc08517 // ldr q23, [x8, #528]
+	WORD $0x2e771f78 // bsl v24.8b, v27.8b, v23.8b
+	WORD $0xbd000038 // str s24, [x1]
+	WORD $0xbd400098 // ldr s24, [x4]
+	WORD $0x2e21ff18 // fdiv v24.2s, v24.2s, v1.2s
+	WORD $0xbd000078 // str s24, [x3]
+	WORD $0xbd4000d8 // ldr s24, [x6]
+	WORD $0xbd4000b7 // ldr s23, [x5]
+	WORD $0x2eb7e71b // fcmgt v27.2s, v24.2s, v23.2s
+	WORD $0x2e771f1b // bsl v27.8b, v24.8b, v23.8b
 	WORD $0xbd0000bb // str s27, [x5]
 	ADD $4, R1
 	ADD $4, R2
@@ -6752,42 +6752,42 @@ many:
 	WORD $0x4ea89ef7 // mul v23.4s, v23.4s, v8.4s
 	WORD $0x4ea986d6 // add v22.4s, v22.4s, v9.4s
 	WORD $0x4ea986f7 // add v23.4s, v23.4s, v9.4s
-	WORD $0x4e160158 // tbl v24.16b, {v10.16b}, v22.16b
-	WORD $0x4e170159 // tbl v25.16b, {v10.16b}, v23.16b
-	WORD $0x2e2c86d6 // sub v22.8b, v22.8b, v12.8b
-	WORD $0x2e2c86f7 // sub v23.8b, v23.8b, v12.8b
-	WORD $0x4e161178 // tbx v24.16b, {v11.16b}, v22.16b
-	WORD $0x4e171179 // tbx v25.16b, {v11.16b}, v23.16b
-	WORD $0x4eb8d5f8 // fsub v24.4s, v15.4s, v24.4s
-	WORD $0x4eb9d619 // fsub v25.4s, v16.4s, v25.4s
-	WORD $0x6e38df10 // fmul v16.4s, v24.4s, v24.4s
-	WORD $0x6e39df2f // fmul v15.4s, v25.4s, v25.4s
-	WORD $0x4eae1dd7 // mov v23.16b, v14.16b
-	WORD $0x4eae1dd6 // mov v22.16b, v14.16b
-	WORD $0x4e38cdb7 // fmla v23.4s, v13.4s, v24.4s
-	WORD $0x4e39cdb6 // fmla v22.4s, v13.4s, v25.4s
+	WORD $0x6e2a86d8 // sub v24.16b, v22.16b, v10.16b
+	WORD $0x6e2a86f9 // sub v25.16b, v23.16b, v10.16b
+	WORD $0x4e160176 // tbl v22.16b, {v11.16b}, v22.16b
+	WORD $0x4e170177 // tbl v23.16b, {v11.16b}, v23.16b
+	WORD $0x4e181196 // tbx v22.16b, {v12.16b}, v24.16b
+	WORD $0x4e191197 // tbx v23.16b, {v12.16b}, v25.16b
+	WORD $0x4eb6d5f6 // fsub v22.4s, v15.4s, v22.4s
+	WORD $0x4eb7d617 // fsub v23.4s, v16.4s, v23.4s
+	WORD $0x6e36ded0 // fmul v16.4s, v22.4s, v22.4s
+	WORD $0x6e37deef // fmul v15.4s, v23.4s, v23.4s
+	WORD $0x4eae1dd9 // mov v25.16b, v14.16b
+	WORD $0x4eae1dd8 // mov v24.16b, v14.16b
+	WORD $0x4e36cdb9 // fmla v25.4s, v13.4s, v22.4s
+	WORD $0x4e37cdb8 // fmla v24.4s, v13.4s, v23.4s
 	WORD $0x3dc0311a // ldr q26, [x8, #192]
 	WORD $0x3dc0311b // ldr q27, [x8, #192]
-	WORD $0x4e38cefa // fmla v26.4s, v23.4s, v24.4s
-	WORD $0x4e39cedb // fmla v27.4s, v22.4s, v25.4s
-	WORD $0x3dc03516 // ldr q22, [x8, #208]
-	WORD $0x3dc03517 // ldr q23, [x8, #208]
-	WORD $0x4e38cf56 // fmla v22.4s, v26.4s, v24.4s
-	WORD $0x4e39cf77 // fmla v23.4s, v27.4s, v25.4s
-	WORD $0x4eb81f1c // mov v28.16b, v24.16b
-	WORD $0x4eb91f3d // mov v29.16b, v25.16b
-	WORD $0x4e30cedc // fmla v28.4s, v22.4s, v16.4s
-	WORD $0x4e2fcefd // fmla v29.4s, v23.4s, v15.4s
-	WORD $0x6e38df5a // fmul v26.4s, v26.4s, v24.4s
-	WORD $0x6e39df7b // fmul v27.4s, v27.4s, v25.4s
-	WORD $0x3dc03517 // ldr q23, [x8, #208]
-	WORD $0x3dc03516 // ldr q22, [x8, #208]
-	WORD $0x6e37df17 // fmul v23.4s, v24.4s, v23.4s
-	WORD $0x6e36df36 // fmul v22.4s, v25.4s, v22.4s
-	WORD $0x4ebcd71e // fsub v30.4s, v24.4s, v28.4s
-	WORD $0x4ebdd73f // fsub v31.4s, v25.4s, v29.4s
-	WORD $0x4e38cefe // fmla v30.4s, v23.4s, v24.4s
-	WORD $0x4e39cedf // fmla v31.4s, v22.4s, v25.4s
+	WORD $0x4e36cf3a // fmla v26.4s, v25.4s, v22.4s
+	WORD $0x4e37cf1b // fmla v27.4s, v24.4s, v23.4s
+	WORD $0x3dc03518 // ldr q24, [x8, #208]
+	WORD $0x3dc03519 // ldr q25, [x8, #208]
+	WORD $0x4e36cf58 // fmla v24.4s, v26.4s, v22.4s
+	WORD $0x4e37cf79 // fmla v25.4s, v27.4s, v23.4s
+	WORD $0x4eb61edc // mov v28.16b, v22.16b
+	WORD $0x4eb71efd // mov v29.16b, v23.16b
+	WORD $0x4e30cf1c // fmla v28.4s, v24.4s, v16.4s
+	WORD $0x4e2fcf3d // fmla v29.4s, v25.4s, v15.4s
+	WORD $0x6e36df5a // fmul v26.4s, v26.4s, v22.4s
+	WORD $0x6e37df7b // fmul v27.4s, v27.4s, v23.4s
+	WORD $0x3dc03519 // ldr q25, [x8, #208]
+	WORD $0x3dc03518 // ldr q24, [x8, #208]
+	WORD $0x6e39ded9 // fmul v25.4s, v22.4s, v25.4s
+	WORD $0x6e38def8 // fmul v24.4s, v23.4s, v24.4s
+	WORD $0x4ebcd6de // fsub v30.4s, v22.4s, v28.4s
+	WORD $0x4ebdd6ff // fsub v31.4s, v23.4s, v29.4s
+	WORD $0x4e36cf3e // fmla v30.4s, v25.4s, v22.4s
+	WORD $0x4e37cf1f // fmla v31.4s, v24.4s, v23.4s
 	WORD $0x4e30cf5e // fmla v30.4s, v26.4s, v16.4s
 	WORD $0x4e2fcf7f // fmla v31.4s, v27.4s, v15.4s
 	WORD $0x3dc0390f // ldr q15, [x8, #224]
@@ -6800,82 +6800,82 @@ many:
 	WORD $0x4ea89e94 // mul v20.4s, v20.4s, v8.4s
 	WORD $0x4ea986b5 // add v21.4s, v21.4s, v9.4s
 	WORD $0x4ea98694 // add v20.4s, v20.4s, v9.4s
-	WORD $0x3dc03d10 // ldr q16, [x8, #240]
-	WORD $0x3dc03d1a // ldr q26, [x8, #240]
-	WORD $0x4e150210 // tbl v16.16b, {v16.16b}, v21.16b
-	WORD $0x4e14035a // tbl v26.16b, {v26.16b}, v20.16b
-	WORD $0x3dc04119 // ldr q25, [x8, #256]
-	WORD $0x3dc04116 // ldr q22, [x8, #256]
-	WORD $0x2e2c86b5 // sub v21.8b, v21.8b, v12.8b
-	WORD $0x2e2c8694 // sub v20.8b, v20.8b, v12.8b
-	WORD $0x4e151330 // tbx v16.16b, {v25.16b}, v21.16b
-	WORD $0x4e1412da // tbx v26.16b, {v22.16b}, v20.16b
-	WORD $0x4eb01e14 // mov v20.16b, v16.16b
-	WORD $0x4eba1f56 // mov v22.16b, v26.16b
-	WORD $0x4e3cce14 // fmla v20.4s, v16.4s, v28.4s
-	WORD $0x4e3dcf56 // fmla v22.4s, v26.4s, v29.4s
-	WORD $0x4eb4d615 // fsub v21.4s, v16.4s, v20.4s
-	WORD $0x4eb6d759 // fsub v25.4s, v26.4s, v22.4s
-	WORD $0x4e3cce15 // fmla v21.4s, v16.4s, v28.4s
-	WORD $0x4e3dcf59 // fmla v25.4s, v26.4s, v29.4s
-	WORD $0x4e3ece15 // fmla v21.4s, v16.4s, v30.4s
-	WORD $0x4e3fcf59 // fmla v25.4s, v26.4s, v31.4s
-	WORD $0x4e34cdf5 // fmla v21.4s, v15.4s, v20.4s
-	WORD $0x4e36cf79 // fmla v25.4s, v27.4s, v22.4s
+	WORD $0x6e2a86b0 // sub v16.16b, v21.16b, v10.16b
+	WORD $0x6e2a869a // sub v26.16b, v20.16b, v10.16b
+	WORD $0x3dc03d17 // ldr q23, [x8, #240]
+	WORD $0x3dc03d18 // ldr q24, [x8, #240]
+	WORD $0x4e1502f5 // tbl v21.16b, {v23.16b}, v21.16b
+	WORD $0x4e140314 // tbl v20.16b, {v24.16b}, v20.16b
+	WORD $0x3dc04118 // ldr q24, [x8, #256]
+	WORD $0x3dc04117 // ldr q23, [x8, #256]
+	WORD $0x4e101315 // tbx v21.16b, {v24.16b}, v16.16b
+	WORD $0x4e1a12f4 // tbx v20.16b, {v23.16b}, v26.16b
+	WORD $0x4eb51eba // mov v26.16b, v21.16b
+	WORD $0x4eb41e97 // mov v23.16b, v20.16b
+	WORD $0x4e3cceba // fmla v26.4s, v21.4s, v28.4s
+	WORD $0x4e3dce97 // fmla v23.4s, v20.4s, v29.4s
+	WORD $0x4ebad6b0 // fsub v16.4s, v21.4s, v26.4s
+	WORD $0x4eb7d698 // fsub v24.4s, v20.4s, v23.4s
+	WORD $0x4e3cceb0 // fmla v16.4s, v21.4s, v28.4s
+	WORD $0x4e3dce98 // fmla v24.4s, v20.4s, v29.4s
+	WORD $0x4e3eceb0 // fmla v16.4s, v21.4s, v30.4s
+	WORD $0x4e3fce98 // fmla v24.4s, v20.4s, v31.4s
+	WORD $0x4e3acdf0 // fmla v16.4s, v15.4s, v26.4s
+	WORD $0x4e37cf78 // fmla v24.4s, v27.4s, v23.4s
 	WORD $0x3dc0451b // ldr q27, [x8, #272]
 	WORD $0x3dc0450f // ldr q15, [x8, #272]
-	WORD $0x4eb41e9f // mov v31.16b, v20.16b
-	WORD $0x4eb61eda // mov v26.16b, v22.16b
-	WORD $0x4e3bcebf // fmla v31.4s, v21.4s, v27.4s
-	WORD $0x4e2fcf3a // fmla v26.4s, v25.4s, v15.4s
+	WORD $0x4eba1f5f // mov v31.16b, v26.16b
+	WORD $0x4eb71ef4 // mov v20.16b, v23.16b
+	WORD $0x4e3bce1f // fmla v31.4s, v16.4s, v27.4s
+	WORD $0x4e2fcf14 // fmla v20.4s, v24.4s, v15.4s
 	WORD $0x3dc0490f // ldr q15, [x8, #288]
 	WORD $0x3dc0491b // ldr q27, [x8, #288]
-	WORD $0x4e2fceb4 // fmla v20.4s, v21.4s, v15.4s
-	WORD $0x4e3bcf36 // fmla v22.4s, v25.4s, v27.4s
-	WORD $0x6e341fff // eor v31.16b, v31.16b, v20.16b
-	WORD $0x6e361f5a // eor v26.16b, v26.16b, v22.16b
-	WORD $0x4eba1fff // orr v31.16b, v31.16b, v26.16b
-	WORD $0x3dc04d1a // ldr q26, [x8, #304]
+	WORD $0x4e2fce1a // fmla v26.4s, v16.4s, v15.4s
+	WORD $0x4e3bcf17 // fmla v23.4s, v24.4s, v27.4s
+	WORD $0x6e3a1fff // eor v31.16b, v31.16b, v26.16b
+	WORD $0x6e371e94 // eor v20.16b, v20.16b, v23.16b
+	WORD $0x4eb41fff // orr v31.16b, v31.16b, v20.16b
+	WORD $0x3dc04d14 // ldr q20, [x8, #304]
 	WORD $0x3dc04d1b // ldr q27, [x8, #304]
-	WORD $0x4e3a1e5a // and v26.16b, v18.16b, v26.16b
+	WORD $0x4e341e54 // and v20.16b, v18.16b, v20.16b
 	WORD $0x4e3b1e7b // and v27.16b, v19.16b, v27.16b
-	WORD $0x4f34575a // shl v26.4s, v26.4s, #20
+	WORD $0x4f345694 // shl v20.4s, v20.4s, #20
 	WORD $0x4f34577b // shl v27.4s, v27.4s, #20
-	WORD $0x4eba869a // add v26.4s, v20.4s, v26.4s
-	WORD $0x4ebb86db // add v27.4s, v22.4s, v27.4s
-	WORD $0x3dc05116 // ldr q22, [x8, #320]
-	WORD $0x6eb63636 // cmhi v22.4s, v17.4s, v22.4s
-	WORD $0x4eb61fff // orr v31.16b, v31.16b, v22.16b
+	WORD $0x4eb48754 // add v20.4s, v26.4s, v20.4s
+	WORD $0x4ebb86fb // add v27.4s, v23.4s, v27.4s
+	WORD $0x3dc05117 // ldr q23, [x8, #320]
+	WORD $0x6eb73637 // cmhi v23.4s, v17.4s, v23.4s
+	WORD $0x4eb71fff // orr v31.16b, v31.16b, v23.16b
 	WORD $0x6eb0abff // umaxv s31, v31.4s
 	WORD $0x0e043fe9 // mov w9, v31.s[0]
 	CMPW $0, R9
 	BNE doubtful
-	WORD $0x3d80003a // str q26, [x1]
+	WORD $0x3d800034 // str q20, [x1]
 	WORD $0x3d80043b // str q27, [x1, #16]
 going:
 	WORD $0x3dc0009b // ldr q27, [x4]
 	WORD $0x4ea1d77b // fsub v27.4s, v27.4s, v1.4s
 	WORD $0x4ea2d77b // fsub v27.4s, v27.4s, v2.4s
-	WORD $0x4e3be77a // fcmeq v26.4s, v27.4s, v27.4s
+	WORD $0x4e3be774 // fcmeq v20.4s, v27.4s, v27.4s
 	WORD $0x3dc0551f // ldr q31, [x8, #336]
-	WORD $0x6e7f1f7a // bsl v26.16b, v27.16b, v31.16b
-	WORD $0x3d80007a // str q26, [x3]
-	WORD $0x3dc000da // ldr q26, [x6]
+	WORD $0x6e7f1f74 // bsl v20.16b, v27.16b, v31.16b
+	WORD $0x3d800074 // str q20, [x3]
+	WORD $0x3dc000d4 // ldr q20, [x6]
 	WORD $0x3dc000bf // ldr q31, [x5]
-	WORD $0x6ebfe75b // fcmgt v27.4s, v26.4s, v31.4s
-	WORD $0x6e7f1f5b // bsl v27.16b, v26.16b, v31.16b
+	WORD $0x6ebfe69b // fcmgt v27.4s, v20.4s, v31.4s
+	WORD $0x6e7f1e9b // bsl v27.16b, v20.16b, v31.16b
 	WORD $0x3d8000bb // str q27, [x5]
 	WORD $0x3dc0049b // ldr q27, [x4, #16]
 	WORD $0x4ea1d77b // fsub v27.4s, v27.4s, v1.4s
 	WORD $0x4ea2d77b // fsub v27.4s, v27.4s, v2.4s
 	WORD $0x4e3be77f // fcmeq v31.4s, v27.4s, v27.4s
-	WORD $0x3dc0551a // ldr q26, [x8, #336]
-	WORD $0x6e7a1f7f // bsl v31.16b, v27.16b, v26.16b
+	WORD $0x3dc05514 // ldr q20, [x8, #336]
+	WORD $0x6e741f7f // bsl v31.16b, v27.16b, v20.16b
 	WORD $0x3d80047f // str q31, [x3, #16]
 	WORD $0x3dc004df // ldr q31, [x6, #16]
-	WORD $0x3dc004ba // ldr q26, [x5, #16]
-	WORD $0x6ebae7fb // fcmgt v27.4s, v31.4s, v26.4s
-	WORD $0x6e7a1ffb // bsl v27.16b, v31.16b, v26.16b
+	WORD $0x3dc004b4 // ldr q20, [x5, #16]
+	WORD $0x6eb4e7fb // fcmgt v27.4s, v31.4s, v20.4s
+	WORD $0x6e741ffb // bsl v27.16b, v31.16b, v20.16b
 	WORD $0x3d8004bb // str q27, [x5, #16]
 	ADD $32, R1
 	ADD $32, R2
@@ -6887,185 +6887,185 @@ going:
 	JMP single
 doubtful:
 	WORD $0xfd40005b // ldr d27, [x2]
-	WORD $0xfd40045a // ldr d26, [x2, #8]
+	WORD $0xfd400454 // ldr d20, [x2, #8]
 	WORD $0xfd40085f // ldr d31, [x2, #16]
-	WORD $0xfd400c56 // ldr d22, [x2, #24]
+	WORD $0xfd400c57 // ldr d23, [x2, #24]
 	WORD $0x0ea0d77b // fsub v27.2s, v27.2s, v0.2s
-	WORD $0x0ea0d75a // fsub v26.2s, v26.2s, v0.2s
+	WORD $0x0ea0d694 // fsub v20.2s, v20.2s, v0.2s
 	WORD $0x0ea0d7ff // fsub v31.2s, v31.2s, v0.2s
-	WORD $0x0ea0d6d6 // fsub v22.2s, v22.2s, v0.2s
+	WORD $0x0ea0d6f7 // fsub v23.2s, v23.2s, v0.2s
 	WORD $0x0e617b7b // fcvtl v27.2d, v27.2s
-	WORD $0x0e617b5a // fcvtl v26.2d, v26.2s
+	WORD $0x0e617a94 // fcvtl v20.2d, v20.2s
 	WORD $0x0e617bff // fcvtl v31.2d, v31.2s
-	WORD $0x0e617ad6 // fcvtl v22.2d, v22.2s
+	WORD $0x0e617af7 // fcvtl v23.2d, v23.2s
 	WORD $0x3dc05911 // ldr q17, [x8, #352]
-	WORD $0x3dc05914 // ldr q20, [x8, #352]
+	WORD $0x3dc0591a // ldr q26, [x8, #352]
 	WORD $0x3dc05913 // ldr q19, [x8, #352]
 	WORD $0x3dc05912 // ldr q18, [x8, #352]
-	WORD $0x6efbe639 // fcmgt v25.2d, v17.2d, v27.2d
-	WORD $0x6efae68f // fcmgt v15.2d, v20.2d, v26.2d
-	WORD $0x6effe675 // fcmgt v21.2d, v19.2d, v31.2d
-	WORD $0x6ef6e65e // fcmgt v30.2d, v18.2d, v22.2d
-	WORD $0x6e7b1e39 // bsl v25.16b, v17.16b, v27.16b
-	WORD $0x6e7a1e8f // bsl v15.16b, v20.16b, v26.16b
-	WORD $0x6e7f1e75 // bsl v21.16b, v19.16b, v31.16b
-	WORD $0x6e761e5e // bsl v30.16b, v18.16b, v22.16b
-	WORD $0x3dc05d16 // ldr q22, [x8, #368]
+	WORD $0x6efbe638 // fcmgt v24.2d, v17.2d, v27.2d
+	WORD $0x6ef4e74f // fcmgt v15.2d, v26.2d, v20.2d
+	WORD $0x6effe670 // fcmgt v16.2d, v19.2d, v31.2d
+	WORD $0x6ef7e65e // fcmgt v30.2d, v18.2d, v23.2d
+	WORD $0x6e7b1e38 // bsl v24.16b, v17.16b, v27.16b
+	WORD $0x6e741f4f // bsl v15.16b, v26.16b, v20.16b
+	WORD $0x6e7f1e70 // bsl v16.16b, v19.16b, v31.16b
+	WORD $0x6e771e5e // bsl v30.16b, v18.16b, v23.16b
+	WORD $0x3dc05d17 // ldr q23, [x8, #368]
 	WORD $0x3dc05d12 // ldr q18, [x8, #368]
 	WORD $0x3dc05d1f // ldr q31, [x8, #368]
 	WORD $0x3dc05d13 // ldr q19, [x8, #368]
-	WORD $0x6ef6e73a // fcmgt v26.2d, v25.2d, v22.2d
-	WORD $0x6ef2e5f4 // fcmgt v20.2d, v15.2d, v18.2d
-	WORD $0x6effe6bb // fcmgt v27.2d, v21.2d, v31.2d
+	WORD $0x6ef7e714 // fcmgt v20.2d, v24.2d, v23.2d
+	WORD $0x6ef2e5fa // fcmgt v26.2d, v15.2d, v18.2d
+	WORD $0x6effe61b // fcmgt v27.2d, v16.2d, v31.2d
 	WORD $0x6ef3e7d1 // fcmgt v17.2d, v30.2d, v19.2d
-	WORD $0x6e791eda // bsl v26.16b, v22.16b, v25.16b
-	WORD $0x6e6f1e54 // bsl v20.16b, v18.16b, v15.16b
-	WORD $0x6e751ffb // bsl v27.16b, v31.16b, v21.16b
+	WORD $0x6e781ef4 // bsl v20.16b, v23.16b, v24.16b
+	WORD $0x6e6f1e5a // bsl v26.16b, v18.16b, v15.16b
+	WORD $0x6e701ffb // bsl v27.16b, v31.16b, v16.16b
 	WORD $0x6e7e1e71 // bsl v17.16b, v19.16b, v30.16b
 	WORD $0x3dc0611e // ldr q30, [x8, #384]
 	WORD $0x3dc06113 // ldr q19, [x8, #384]
-	WORD $0x3dc06115 // ldr q21, [x8, #384]
+	WORD $0x3dc06110 // ldr q16, [x8, #384]
 	WORD $0x3dc0611f // ldr q31, [x8, #384]
 	WORD $0x3dc0650f // ldr q15, [x8, #400]
 	WORD $0x3dc06512 // ldr q18, [x8, #400]
-	WORD $0x3dc06519 // ldr q25, [x8, #400]
-	WORD $0x3dc06516 // ldr q22, [x8, #400]
-	WORD $0x4e7ecf4f // fmla v15.2d, v26.2d, v30.2d
-	WORD $0x4e73ce92 // fmla v18.2d, v20.2d, v19.2d
-	WORD $0x4e75cf79 // fmla v25.2d, v27.2d, v21.2d
-	WORD $0x4e7fce36 // fmla v22.2d, v17.2d, v31.2d
+	WORD $0x3dc06518 // ldr q24, [x8, #400]
+	WORD $0x3dc06517 // ldr q23, [x8, #400]
+	WORD $0x4e7ece8f // fmla v15.2d, v20.2d, v30.2d
+	WORD $0x4e73cf52 // fmla v18.2d, v26.2d, v19.2d
+	WORD $0x4e70cf78 // fmla v24.2d, v27.2d, v16.2d
+	WORD $0x4e7fce37 // fmla v23.2d, v17.2d, v31.2d
 	WORD $0x3dc0651f // ldr q31, [x8, #400]
-	WORD $0x3dc06515 // ldr q21, [x8, #400]
+	WORD $0x3dc06510 // ldr q16, [x8, #400]
 	WORD $0x3dc06513 // ldr q19, [x8, #400]
 	WORD $0x3dc0651e // ldr q30, [x8, #400]
 	WORD $0x4effd5ff // fsub v31.2d, v15.2d, v31.2d
-	WORD $0x4ef5d655 // fsub v21.2d, v18.2d, v21.2d
-	WORD $0x4ef3d733 // fsub v19.2d, v25.2d, v19.2d
-	WORD $0x4efed6de // fsub v30.2d, v22.2d, v30.2d
-	WORD $0x3dc06910 // ldr q16, [x8, #416]
+	WORD $0x4ef0d650 // fsub v16.2d, v18.2d, v16.2d
+	WORD $0x4ef3d713 // fsub v19.2d, v24.2d, v19.2d
+	WORD $0x4efed6fe // fsub v30.2d, v23.2d, v30.2d
+	WORD $0x3dc06915 // ldr q21, [x8, #416]
 	WORD $0x3dc0691d // ldr q29, [x8, #416]
 	WORD $0x3dc0691c // ldr q28, [x8, #416]
-	WORD $0x3dc06918 // ldr q24, [x8, #416]
-	WORD $0x4ef0cffa // fmls v26.2d, v31.2d, v16.2d
-	WORD $0x4efdceb4 // fmls v20.2d, v21.2d, v29.2d
+	WORD $0x3dc06916 // ldr q22, [x8, #416]
+	WORD $0x4ef5cff4 // fmls v20.2d, v31.2d, v21.2d
+	WORD $0x4efdce1a // fmls v26.2d, v16.2d, v29.2d
 	WORD $0x4efcce7b // fmls v27.2d, v19.2d, v28.2d
-	WORD $0x4ef8cfd1 // fmls v17.2d, v30.2d, v24.2d
-	WORD $0x3dc06d18 // ldr q24, [x8, #432]
+	WORD $0x4ef6cfd1 // fmls v17.2d, v30.2d, v22.2d
+	WORD $0x3dc06d16 // ldr q22, [x8, #432]
 	WORD $0x3dc06d1c // ldr q28, [x8, #432]
 	WORD $0x3dc06d1d // ldr q29, [x8, #432]
-	WORD $0x3dc06d10 // ldr q16, [x8, #432]
-	WORD $0x4ef8cffa // fmls v26.2d, v31.2d, v24.2d
-	WORD $0x4efcceb4 // fmls v20.2d, v21.2d, v28.2d
+	WORD $0x3dc06d15 // ldr q21, [x8, #432]
+	WORD $0x4ef6cff4 // fmls v20.2d, v31.2d, v22.2d
+	WORD $0x4efcce1a // fmls v26.2d, v16.2d, v28.2d
 	WORD $0x4efdce7b // fmls v27.2d, v19.2d, v29.2d
-	WORD $0x4ef0cfd1 // fmls v17.2d, v30.2d, v16.2d
-	WORD $0x3dc07110 // ldr q16, [x8, #448]
+	WORD $0x4ef5cfd1 // fmls v17.2d, v30.2d, v21.2d
+	WORD $0x3dc07115 // ldr q21, [x8, #448]
 	WORD $0x3dc0711e // ldr q30, [x8, #448]
 	WORD $0x3dc0711d // ldr q29, [x8, #448]
 	WORD $0x3dc07113 // ldr q19, [x8, #448]
 	WORD $0x3dc0751c // ldr q28, [x8, #464]
-	WORD $0x3dc07515 // ldr q21, [x8, #464]
-	WORD $0x3dc07518 // ldr q24, [x8, #464]
+	WORD $0x3dc07510 // ldr q16, [x8, #464]
+	WORD $0x3dc07516 // ldr q22, [x8, #464]
 	WORD $0x3dc0751f // ldr q31, [x8, #464]
-	WORD $0x4e7ace1c // fmla v28.2d, v16.2d, v26.2d
-	WORD $0x4e74cfd5 // fmla v21.2d, v30.2d, v20.2d
-	WORD $0x4e7bcfb8 // fmla v24.2d, v29.2d, v27.2d
+	WORD $0x4e74cebc // fmla v28.2d, v21.2d, v20.2d
+	WORD $0x4e7acfd0 // fmla v16.2d, v30.2d, v26.2d
+	WORD $0x4e7bcfb6 // fmla v22.2d, v29.2d, v27.2d
 	WORD $0x4e71ce7f // fmla v31.2d, v19.2d, v17.2d
 	WORD $0x3dc07913 // ldr q19, [x8, #480]
 	WORD $0x3dc0791d // ldr q29, [x8, #480]
 	WORD $0x3dc0791e // ldr q30, [x8, #480]
-	WORD $0x3dc07910 // ldr q16, [x8, #480]
-	WORD $0x4e7acf93 // fmla v19.2d, v28.2d, v26.2d
-	WORD $0x4e74cebd // fmla v29.2d, v21.2d, v20.2d
-	WORD $0x4e7bcf1e // fmla v30.2d, v24.2d, v27.2d
-	WORD $0x4e71cff0 // fmla v16.2d, v31.2d, v17.2d
+	WORD $0x3dc07915 // ldr q21, [x8, #480]
+	WORD $0x4e74cf93 // fmla v19.2d, v28.2d, v20.2d
+	WORD $0x4e7ace1d // fmla v29.2d, v16.2d, v26.2d
+	WORD $0x4e7bcede // fmla v30.2d, v22.2d, v27.2d
+	WORD $0x4e71cff5 // fmla v21.2d, v31.2d, v17.2d
 	WORD $0x3dc07d1f // ldr q31, [x8, #496]
-	WORD $0x3dc07d18 // ldr q24, [x8, #496]
-	WORD $0x3dc07d15 // ldr q21, [x8, #496]
+	WORD $0x3dc07d16 // ldr q22, [x8, #496]
+	WORD $0x3dc07d10 // ldr q16, [x8, #496]
 	WORD $0x3dc07d1c // ldr q28, [x8, #496]
-	WORD $0x4e7ace7f // fmla v31.2d, v19.2d, v26.2d
-	WORD $0x4e74cfb8 // fmla v24.2d, v29.2d, v20.2d
-	WORD $0x4e7bcfd5 // fmla v21.2d, v30.2d, v27.2d
-	WORD $0x4e71ce1c // fmla v28.2d, v16.2d, v17.2d
-	WORD $0x3dc08110 // ldr q16, [x8, #512]
+	WORD $0x4e74ce7f // fmla v31.2d, v19.2d, v20.2d
+	WORD $0x4e7acfb6 // fmla v22.2d, v29.2d, v26.2d
+	WORD $0x4e7bcfd0 // fmla v16.2d, v30.2d, v27.2d
+	WORD $0x4e71cebc // fmla v28.2d, v21.2d, v17.2d
+	WORD $0x3dc08115 // ldr q21, [x8, #512]
 	WORD $0x3dc0811e // ldr q30, [x8, #512]
 	WORD $0x3dc0811d // ldr q29, [x8, #512]
 	WORD $0x3dc08113 // ldr q19, [x8, #512]
-	WORD $0x4e7acff0 // fmla v16.2d, v31.2d, v26.2d
-	WORD $0x4e74cf1e // fmla v30.2d, v24.2d, v20.2d
-	WORD $0x4e7bcebd // fmla v29.2d, v21.2d, v27.2d
+	WORD $0x4e74cff5 // fmla v21.2d, v31.2d, v20.2d
+	WORD $0x4e7acede // fmla v30.2d, v22.2d, v26.2d
+	WORD $0x4e7bce1d // fmla v29.2d, v16.2d, v27.2d
 	WORD $0x4e71cf93 // fmla v19.2d, v28.2d, v17.2d
-	WORD $0x6e7adf5c // fmul v28.2d, v26.2d, v26.2d
-	WORD $0x6e74de95 // fmul v21.2d, v20.2d, v20.2d
-	WORD $0x6e7bdf78 // fmul v24.2d, v27.2d, v27.2d
+	WORD $0x6e74de9c // fmul v28.2d, v20.2d, v20.2d
+	WORD $0x6e7adf50 // fmul v16.2d, v26.2d, v26.2d
+	WORD $0x6e7bdf76 // fmul v22.2d, v27.2d, v27.2d
 	WORD $0x6e71de3f // fmul v31.2d, v17.2d, v17.2d
-	WORD $0x4e70cf9a // fmla v26.2d, v28.2d, v16.2d
-	WORD $0x4e7eceb4 // fmla v20.2d, v21.2d, v30.2d
-	WORD $0x4e7dcf1b // fmla v27.2d, v24.2d, v29.2d
+	WORD $0x4e75cf94 // fmla v20.2d, v28.2d, v21.2d
+	WORD $0x4e7ece1a // fmla v26.2d, v16.2d, v30.2d
+	WORD $0x4e7dcedb // fmla v27.2d, v22.2d, v29.2d
 	WORD $0x4e73cff1 // fmla v17.2d, v31.2d, v19.2d
 	WORD $0x3dc08513 // ldr q19, [x8, #528]
 	WORD $0x3dc0851f // ldr q31, [x8, #528]
 	WORD $0x3dc0851d // ldr q29, [x8, #528]
-	WORD $0x3dc08518 // ldr q24, [x8, #528]
+	WORD $0x3dc08516 // ldr q22, [x8, #528]
 	WORD $0x4e331df3 // and v19.16b, v15.16b, v19.16b
 	WORD $0x4e3f1e5f // and v31.16b, v18.16b, v31.16b
-	WORD $0x4e3d1f3d // and v29.16b, v25.16b, v29.16b
-	WORD $0x4e381ed8 // and v24.16b, v22.16b, v24.16b
+	WORD $0x4e3d1f1d // and v29.16b, v24.16b, v29.16b
+	WORD $0x4e361ef6 // and v22.16b, v23.16b, v22.16b
 	WORD $0x4e083e69 // mov x9, v19.d[0]
 	WORD $0x4e083fea // mov x10, v31.d[0]
 	WORD $0x4e083fab // mov x11, v29.d[0]
-	WORD $0x4e083f0c // mov x12, v24.d[0]
+	WORD $0x4e083ecc // mov x12, v22.d[0]
 	WORD $0x4e183e6d // mov x13, v19.d[1]
 	WORD $0x4e183fee // mov x14, v31.d[1]
 	WORD $0x4e183faf // mov x15, v29.d[1]
-	WORD $0x4e183f13 // mov x19, v24.d[1]
-	WORD $0xfc6978f8 // ldr d24, [x7, x9, lsl #3]
+	WORD $0x4e183ed3 // mov x19, v22.d[1]
+	WORD $0xfc6978f6 // ldr d22, [x7, x9, lsl #3]
 	WORD $0xfc6a78fd // ldr d29, [x7, x10, lsl #3]
 	WORD $0xfc6b78ff // ldr d31, [x7, x11, lsl #3]
 	WORD $0xfc6c78f3 // ldr d19, [x7, x12, lsl #3]
 	WORD $0xfc6d78fe // ldr d30, [x7, x13, lsl #3]
-	WORD $0xfc6e78f5 // ldr d21, [x7, x14, lsl #3]
-	WORD $0xfc6f78f0 // ldr d16, [x7, x15, lsl #3]
+	WORD $0xfc6e78f0 // ldr d16, [x7, x14, lsl #3]
+	WORD $0xfc6f78f5 // ldr d21, [x7, x15, lsl #3]
 	WORD $0xfc7378fc // ldr d28, [x7, x19, lsl #3]
-	WORD $0x4ede3b1e // zip1 v30.2d, v24.2d, v30.2d
-	WORD $0x4ed53bb5 // zip1 v21.2d, v29.2d, v21.2d
-	WORD $0x4ed03bf0 // zip1 v16.2d, v31.2d, v16.2d
+	WORD $0x4ede3ade // zip1 v30.2d, v22.2d, v30.2d
+	WORD $0x4ed03bb0 // zip1 v16.2d, v29.2d, v16.2d
+	WORD $0x4ed53bf5 // zip1 v21.2d, v31.2d, v21.2d
 	WORD $0x4edc3a7c // zip1 v28.2d, v19.2d, v28.2d
 	WORD $0x4f7055ef // shl v15.2d, v15.2d, #48
 	WORD $0x4f705652 // shl v18.2d, v18.2d, #48
-	WORD $0x4f705739 // shl v25.2d, v25.2d, #48
-	WORD $0x4f7056d6 // shl v22.2d, v22.2d, #48
+	WORD $0x4f705718 // shl v24.2d, v24.2d, #48
+	WORD $0x4f7056f7 // shl v23.2d, v23.2d, #48
 	WORD $0x4eef87cf // add v15.2d, v30.2d, v15.2d
-	WORD $0x4ef286b2 // add v18.2d, v21.2d, v18.2d
-	WORD $0x4ef98619 // add v25.2d, v16.2d, v25.2d
-	WORD $0x4ef68796 // add v22.2d, v28.2d, v22.2d
+	WORD $0x4ef28612 // add v18.2d, v16.2d, v18.2d
+	WORD $0x4ef886b8 // add v24.2d, v21.2d, v24.2d
+	WORD $0x4ef78797 // add v23.2d, v28.2d, v23.2d
 	WORD $0x4eaf1dfc // mov v28.16b, v15.16b
-	WORD $0x4eb21e50 // mov v16.16b, v18.16b
-	WORD $0x4eb91f35 // mov v21.16b, v25.16b
-	WORD $0x4eb61ede // mov v30.16b, v22.16b
-	WORD $0x4e7acdfc // fmla v28.2d, v15.2d, v26.2d
-	WORD $0x4e74ce50 // fmla v16.2d, v18.2d, v20.2d
-	WORD $0x4e7bcf35 // fmla v21.2d, v25.2d, v27.2d
-	WORD $0x4e71cede // fmla v30.2d, v22.2d, v17.2d
+	WORD $0x4eb21e55 // mov v21.16b, v18.16b
+	WORD $0x4eb81f10 // mov v16.16b, v24.16b
+	WORD $0x4eb71efe // mov v30.16b, v23.16b
+	WORD $0x4e74cdfc // fmla v28.2d, v15.2d, v20.2d
+	WORD $0x4e7ace55 // fmla v21.2d, v18.2d, v26.2d
+	WORD $0x4e7bcf10 // fmla v16.2d, v24.2d, v27.2d
+	WORD $0x4e71cefe // fmla v30.2d, v23.2d, v17.2d
 	WORD $0x0e616b9c // fcvtn v28.2s, v28.2d
-	WORD $0x0e616a10 // fcvtn v16.2s, v16.2d
 	WORD $0x0e616ab5 // fcvtn v21.2s, v21.2d
+	WORD $0x0e616a10 // fcvtn v16.2s, v16.2d
 	WORD $0x0e616bde // fcvtn v30.2s, v30.2d
 	WORD $0x0e3ce791 // fcmeq v17.2s, v28.2s, v28.2s
-	WORD $0x0e30e616 // fcmeq v22.2s, v16.2s, v16.2s
-	WORD $0x0e35e6bb // fcmeq v27.2s, v21.2s, v21.2s
-	WORD $0x0e3ee7d9 // fcmeq v25.2s, v30.2s, v30.2s
-	WORD $0x3dc05514 // ldr q20, [x8, #336]
-	WORD $0x3dc05512 // ldr q18, [x8, #336]
+	WORD $0x0e35e6b7 // fcmeq v23.2s, v21.2s, v21.2s
+	WORD $0x0e30e61b // fcmeq v27.2s, v16.2s, v16.2s
+	WORD $0x0e3ee7d8 // fcmeq v24.2s, v30.2s, v30.2s
 	WORD $0x3dc0551a // ldr q26, [x8, #336]
+	WORD $0x3dc05512 // ldr q18, [x8, #336]
+	WORD $0x3dc05514 // ldr q20, [x8, #336]
 	WORD $0x3dc0550f // ldr q15, [x8, #336]
-	WORD $0x2e741f91 // bsl v17.8b, v28.8b, v20.8b
-	WORD $0x2e721e16 // bsl v22.8b, v16.8b, v18.8b
-	WORD $0x2e7a1ebb // bsl v27.8b, v21.8b, v26.8b
-	WORD $0x2e6f1fd9 // bsl v25.8b, v30.8b, v15.8b
+	WORD $0x2e7a1f91 // bsl v17.8b, v28.8b, v26.8b
+	WORD $0x2e721eb7 // bsl v23.8b, v21.8b, v18.8b
+	WORD $0x2e741e1b // bsl v27.8b, v16.8b, v20.8b
+	WORD $0x2e6f1fd8 // bsl v24.8b, v30.8b, v15.8b
 	WORD $0xfd000031 // str d17, [x1]
-	WORD $0xfd000436 // str d22, [x1, #8]
+	WORD $0xfd000437 // str d23, [x1, #8]
 	WORD $0xfd00083b // str d27, [x1, #16]
-	WORD $0xfd000c39 // str d25, [x1, #24]
+	WORD $0xfd000c38 // str d24, [x1, #24]
 	JMP going
 single:
 	ADDS $8, R0, R0
@@ -7073,62 +7073,62 @@ single:
 	SUBS $2, R0, R0
 	BLT rest
 one:
-	WORD $0xfd400059 // ldr d25, [x2]
-	WORD $0x0ea0d739 // fsub v25.2s, v25.2s, v0.2s
-	WORD $0x0e617b39 // fcvtl v25.2d, v25.2s
+	WORD $0xfd400058 // ldr d24, [x2]
+	WORD $0x0ea0d718 // fsub v24.2s, v24.2s, v0.2s
+	WORD $0x0e617b18 // fcvtl v24.2d, v24.2s
 	WORD $0x3dc0591b // ldr q27, [x8, #352]
-	WORD $0x6ef9e776 // fcmgt v22.2d, v27.2d, v25.2d
-	WORD $0x6e791f76 // bsl v22.16b, v27.16b, v25.16b
-	WORD $0x3dc05d19 // ldr q25, [x8, #368]
-	WORD $0x6ef9e6db // fcmgt v27.2d, v22.2d, v25.2d
-	WORD $0x6e761f3b // bsl v27.16b, v25.16b, v22.16b
-	WORD $0x3dc06116 // ldr q22, [x8, #384]
-	WORD $0x3dc06519 // ldr q25, [x8, #400]
-	WORD $0x4e76cf79 // fmla v25.2d, v27.2d, v22.2d
-	WORD $0x3dc06516 // ldr q22, [x8, #400]
-	WORD $0x4ef6d736 // fsub v22.2d, v25.2d, v22.2d
+	WORD $0x6ef8e777 // fcmgt v23.2d, v27.2d, v24.2d
+	WORD $0x6e781f77 // bsl v23.16b, v27.16b, v24.16b
+	WORD $0x3dc05d18 // ldr q24, [x8, #368]
+	WORD $0x6ef8e6fb // fcmgt v27.2d, v23.2d, v24.2d
+	WORD $0x6e771f1b // bsl v27.16b, v24.16b, v23.16b
+	WORD $0x3dc06117 // ldr q23, [x8, #384]
+	WORD $0x3dc06518 // ldr q24, [x8, #400]
+	WORD $0x4e77cf78 // fmla v24.2d, v27.2d, v23.2d
+	WORD $0x3dc06517 // ldr q23, [x8, #400]
+	WORD $0x4ef7d717 // fsub v23.2d, v24.2d, v23.2d
 	WORD $0x3dc06911 // ldr q17, [x8, #416]
-	WORD $0x4ef1cedb // fmls v27.2d, v22.2d, v17.2d
+	WORD $0x4ef1cefb // fmls v27.2d, v23.2d, v17.2d
 	WORD $0x3dc06d11 // ldr q17, [x8, #432]
-	WORD $0x4ef1cedb // fmls v27.2d, v22.2d, v17.2d
+	WORD $0x4ef1cefb // fmls v27.2d, v23.2d, v17.2d
 	WORD $0x3dc07111 // ldr q17, [x8, #448]
-	WORD $0x3dc07516 // ldr q22, [x8, #464]
-	WORD $0x4e7bce36 // fmla v22.2d, v17.2d, v27.2d
+	WORD $0x3dc07517 // ldr q23, [x8, #464]
+	WORD $0x4e7bce37 // fmla v23.2d, v17.2d, v27.2d
 	WORD $0x3dc07911 // ldr q17, [x8, #480]
-	WORD $0x4e7bced1 // fmla v17.2d, v22.2d, v27.2d
-	WORD $0x3dc07d16 // ldr q22, [x8, #496]
-	WORD $0x4e7bce36 // fmla v22.2d, v17.2d, v27.2d
+	WORD $0x4e7bcef1 // fmla v17.2d, v23.2d, v27.2d
+	WORD $0x3dc07d17 // ldr q23, [x8, #496]
+	WORD $0x4e7bce37 // fmla v23.2d, v17.2d, v27.2d
 	WORD $0x3dc08111 // ldr q17, [x8, #512]
-	WORD $0x4e7bced1 // fmla v17.2d, v22.2d, v27.2d
-	WORD $0x6e7bdf76 // fmul v22.2d, v27.2d, v27.2d
-	WORD $0x4e71cedb // fmla v27.2d, v22.2d, v17.2d
+	WORD $0x4e7bcef1 // fmla v17.2d, v23.2d, v27.2d
+	WORD $0x6e7bdf77 // fmul v23.2d, v27.2d, v27.2d
+	WORD $0x4e71cefb // fmla v27.2d, v23.2d, v17.2d
 	WORD $0x3dc08511 // ldr q17, [x8, #528]
-	WORD $0x4e311f31 // and v17.16b, v25.16b, v17.16b
+	WORD $0x4e311f11 // and v17.16b, v24.16b, v17.16b
 	WORD $0x4e083e33 // mov x19, v17.d[0]
 	WORD $0x4e183e2f // mov x15, v17.d[1]
 	WORD $0xfc7378f1 // ldr d17, [x7, x19, lsl #3]
-	WORD $0xfc6f78f6 // ldr d22, [x7, x15, lsl #3]
-	WORD $0x4ed63a36 // zip1 v22.2d, v17.2d, v22.2d
-	WORD $0x4f705739 // shl v25.2d, v25.2d, #48
-	WORD $0x4ef986d9 // add v25.2d, v22.2d, v25.2d
-	WORD $0x4eb91f36 // mov v22.16b, v25.16b
-	WORD $0x4e7bcf36 // fmla v22.2d, v25.2d, v27.2d
-	WORD $0x0e616ad6 // fcvtn v22.2s, v22.2d
-	WORD $0x0e36e6db // fcmeq v27.2s, v22.2s, v22.2s
-	WORD $0x3dc05519 // ldr q25, [x8, #336]
-	WORD $0x2e791edb // bsl v27.8b, v22.8b, v25.8b
+	WORD $0xfc6f78f7 // ldr d23, [x7, x15, lsl #3]
+	WORD $0x4ed73a37 // zip1 v23.2d, v17.2d, v23.2d
+	WORD $0x4f705718 // shl v24.2d, v24.2d, #48
+	WORD $0x4ef886f8 // add v24.2d, v23.2d, v24.2d
+	WORD $0x4eb81f17 // mov v23.16b, v24.16b
+	WORD $0x4e7bcf17 // fmla v23.2d, v24.2d, v27.2d
+	WORD $0x0e616af7 // fcvtn v23.2s, v23.2d
+	WORD $0x0e37e6fb // fcmeq v27.2s, v23.2s, v23.2s
+	WORD $0x3dc05518 // ldr q24, [x8, #336]
+	WORD $0x2e781efb // bsl v27.8b, v23.8b, v24.8b
 	WORD $0xfd00003b // str d27, [x1]
 	WORD $0xfd40009b // ldr d27, [x4]
 	WORD $0x0ea1d77b // fsub v27.2s, v27.2s, v1.2s
 	WORD $0x0ea2d77b // fsub v27.2s, v27.2s, v2.2s
-	WORD $0x0e3be779 // fcmeq v25.2s, v27.2s, v27.2s
-	WORD $0x3dc05516 // ldr q22, [x8, #336]
-	WORD $0x2e761f79 // bsl v25.8b, v27.8b, v22.8b
-	WORD $0xfd000079 // str d25, [x3]
-	WORD $0xfd4000d9 // ldr d25, [x6]
-	WORD $0xfd4000b6 // ldr d22, [x5]
-	WORD $0x2eb6e73b // fcmgt v27.2s, v25.2s, v22.2s
-	WORD $0x2e761f3b // bsl v27.8b, v25.8b, v22.8b
+	WORD $0x0e3be778 // fcmeq v24.2s, v27.2s, v27.2s
+	WORD $0x3dc05517 // ldr q23, [x8, #336]
+	WORD $0x2e771f78 // bsl v24.8b, v27.8b, v23.8b
+	WORD $0xfd000078 // str d24, [x3]
+	WORD $0xfd4000d8 // ldr d24, [x6]
+	WORD $0xfd4000b7 // ldr d23, [x5]
+	WORD $0x2eb7e71b // fcmgt v27.2s, v24.2s, v23.2s
+	WORD $0x2e771f1b // bsl v27.8b, v24.8b, v23.8b
 	WORD $0xfd0000bb // str d27, [x5]
 	ADD $8, R1
 	ADD $8, R2
@@ -7144,60 +7144,60 @@ element:
 	WORD $0xbd40005b // ldr s27, [x2]
 	WORD $0x0ea0d77b // fsub v27.2s, v27.2s, v0.2s
 	WORD $0x0e617b7b // fcvtl v27.2d, v27.2s
-	WORD $0x3dc05916 // ldr q22, [x8, #352]
-	WORD $0x6efbe6d9 // fcmgt v25.2d, v22.2d, v27.2d
-	WORD $0x6e7b1ed9 // bsl v25.16b, v22.16b, v27.16b
+	WORD $0x3dc05917 // ldr q23, [x8, #352]
+	WORD $0x6efbe6f8 // fcmgt v24.2d, v23.2d, v27.2d
+	WORD $0x6e7b1ef8 // bsl v24.16b, v23.16b, v27.16b
 	WORD $0x3dc05d1b // ldr q27, [x8, #368]
-	WORD $0x6efbe736 // fcmgt v22.2d, v25.2d, v27.2d
-	WORD $0x6e791f76 // bsl v22.16b, v27.16b, v25.16b
-	WORD $0x3dc06119 // ldr q25, [x8, #384]
+	WORD $0x6efbe717 // fcmgt v23.2d, v24.2d, v27.2d
+	WORD $0x6e781f77 // bsl v23.16b, v27.16b, v24.16b
+	WORD $0x3dc06118 // ldr q24, [x8, #384]
 	WORD $0x3dc0651b // ldr q27, [x8, #400]
-	WORD $0x4e79cedb // fmla v27.2d, v22.2d, v25.2d
-	WORD $0x3dc06519 // ldr q25, [x8, #400]
-	WORD $0x4ef9d779 // fsub v25.2d, v27.2d, v25.2d
+	WORD $0x4e78cefb // fmla v27.2d, v23.2d, v24.2d
+	WORD $0x3dc06518 // ldr q24, [x8, #400]
+	WORD $0x4ef8d778 // fsub v24.2d, v27.2d, v24.2d
 	WORD $0x3dc06911 // ldr q17, [x8, #416]
-	WORD $0x4ef1cf36 // fmls v22.2d, v25.2d, v17.2d
+	WORD $0x4ef1cf17 // fmls v23.2d, v24.2d, v17.2d
 	WORD $0x3dc06d11 // ldr q17, [x8, #432]
-	WORD $0x4ef1cf36 // fmls v22.2d, v25.2d, v17.2d
+	WORD $0x4ef1cf17 // fmls v23.2d, v24.2d, v17.2d
 	WORD $0x3dc07111 // ldr q17, [x8, #448]
-	WORD $0x3dc07519 // ldr q25, [x8, #464]
-	WORD $0x4e76ce39 // fmla v25.2d, v17.2d, v22.2d
+	WORD $0x3dc07518 // ldr q24, [x8, #464]
+	WORD $0x4e77ce38 // fmla v24.2d, v17.2d, v23.2d
 	WORD $0x3dc07911 // ldr q17, [x8, #480]
-	WORD $0x4e76cf31 // fmla v17.2d, v25.2d, v22.2d
-	WORD $0x3dc07d19 // ldr q25, [x8, #496]
-	WORD $0x4e76ce39 // fmla v25.2d, v17.2d, v22.2d
+	WORD $0x4e77cf11 // fmla v17.2d, v24.2d, v23.2d
+	WORD $0x3dc07d18 // ldr q24, [x8, #496]
+	WORD $0x4e77ce38 // fmla v24.2d, v17.2d, v23.2d
 	WORD $0x3dc08111 // ldr q17, [x8, #512]
-	WORD $0x4e76cf31 // fmla v17.2d, v25.2d, v22.2d
-	WORD $0x6e76ded9 // fmul v25.2d, v22.2d, v22.2d
-	WORD $0x4e71cf36 // fmla v22.2d, v25.2d, v17.2d
+	WORD $0x4e77cf11 // fmla v17.2d, v24.2d, v23.2d
+	WORD $0x6e77def8 // fmul v24.2d, v23.2d, v23.2d
+	WORD $0x4e71cf17 // fmla v23.2d, v24.2d, v17.2d
 	WORD $0x3dc08511 // ldr q17, [x8, #528]
 	WORD $0x4e311f71 // and v17.16b, v27.16b, v17.16b
 	WORD $0x4e083e2f // mov x15, v17.d[0]
 	WORD $0x4e183e33 // mov x19, v17.d[1]
 	WORD $0xfc6f78f1 // ldr d17, [x7, x15, lsl #3]
-	WORD $0xfc7378f9 // ldr d25, [x7, x19, lsl #3]
-	WORD $0x4ed93a39 // zip1 v25.2d, v17.2d, v25.2d
+	WORD $0xfc7378f8 // ldr d24, [x7, x19, lsl #3]
+	WORD $0x4ed83a38 // zip1 v24.2d, v17.2d, v24.2d
 	WORD $0x4f70577b // shl v27.2d, v27.2d, #48
-	WORD $0x4efb873b // add v27.2d, v25.2d, v27.2d
-	WORD $0x4ebb1f79 // mov v25.16b, v27.16b
-	WORD $0x4e76cf79 // fmla v25.2d, v27.2d, v22.2d
-	WORD $0x0e616b39 // fcvtn v25.2s, v25.2d
-	WORD $0x0e39e736 // fcmeq v22.2s, v25.2s, v25.2s
+	WORD $0x4efb871b // add v27.2d, v24.2d, v27.2d
+	WORD $0x4ebb1f78 // mov v24.16b, v27.16b
+	WORD $0x4e77cf78 // fmla v24.2d, v27.2d, v23.2d
+	WORD $0x0e616b18 // fcvtn v24.2s, v24.2d
+	WORD $0x0e38e717 // fcmeq v23.2s, v24.2s, v24.2s
 	WORD $0x3dc0551b // ldr q27, [x8, #336]
-	WORD $0x2e7b1f36 // bsl v22.8b, v25.8b, v27.8b
-	WORD $0xbd000036 // str s22, [x1]
-	WORD $0xbd400096 // ldr s22, [x4]
-	WORD $0x0ea1d6d6 // fsub v22.2s, v22.2s, v1.2s
-	WORD $0x0ea2d6d6 // fsub v22.2s, v22.2s, v2.2s
-	WORD $0x0e36e6db // fcmeq v27.2s, v22.2s, v22.2s
-	WORD $0x3dc05519 // ldr q25, [x8, #336]
-	WORD $0x2e791edb // bsl v27.8b, v22.8b, v25.8b
+	WORD $0x2e7b1f17 // bsl v23.8b, v24.8b, v27.8b
+	WORD $0xbd000037 // str s23, [x1]
+	WORD $0xbd400097 // ldr s23, [x4]
+	WORD $0x0ea1d6f7 // fsub v23.2s, v23.2s, v1.2s
+	WORD $0x0ea2d6f7 // fsub v23.2s, v23.2s, v2.2s
+	WORD $0x0e37e6fb // fcmeq v27.2s, v23.2s, v23.2s
+	WORD $0x3dc05518 // ldr q24, [x8, #336]
+	WORD $0x2e781efb // bsl v27.8b, v23.8b, v24.8b
 	WORD $0xbd00007b // str s27, [x3]
 	WORD $0xbd4000db // ldr s27, [x6]
-	WORD $0xbd4000b9 // ldr s25, [x5]
-	WORD $0x2eb9e776 // fcmgt v22.2s, v27.2s, v25.2s
-	WORD $0x2e791f76 // bsl v22.8b, v27.8b, v25.8b
-	WORD $0xbd0000b6 // str s22, [x5]
+	WORD $0xbd4000b8 // ldr s24, [x5]
+	WORD $0x2eb8e777 // fcmgt v23.2s, v27.2s, v24.2s
+	WORD $0x2e781f77 // bsl v23.8b, v27.8b, v24.8b
+	WORD $0xbd0000b7 // str s23, [x5]
 	ADD $4, R1
 	ADD $4, R2
 	ADD $4, R3

@@ -256,12 +256,12 @@ DATA geluTanhMarkedNEONConstants<>+160(SB)/8, $0x0404040404040404
 DATA geluTanhMarkedNEONConstants<>+168(SB)/8, $0x0404040404040404
 DATA geluTanhMarkedNEONConstants<>+176(SB)/8, $0x0302010003020100
 DATA geluTanhMarkedNEONConstants<>+184(SB)/8, $0x0302010003020100
-DATA geluTanhMarkedNEONConstants<>+192(SB)/8, $0x3a0c1fc000000000
-DATA geluTanhMarkedNEONConstants<>+200(SB)/8, $0xb9567400b985bc80
-DATA geluTanhMarkedNEONConstants<>+208(SB)/8, $0x38fd5800ba0c7dc0
-DATA geluTanhMarkedNEONConstants<>+216(SB)/8, $0xba3c8500ba17bd00
-DATA geluTanhMarkedNEONConstants<>+224(SB)/8, $0x1010101010101010
-DATA geluTanhMarkedNEONConstants<>+232(SB)/8, $0x1010101010101010
+DATA geluTanhMarkedNEONConstants<>+192(SB)/8, $0x1010101010101010
+DATA geluTanhMarkedNEONConstants<>+200(SB)/8, $0x1010101010101010
+DATA geluTanhMarkedNEONConstants<>+208(SB)/8, $0x3a0c1fc000000000
+DATA geluTanhMarkedNEONConstants<>+216(SB)/8, $0xb9567400b985bc80
+DATA geluTanhMarkedNEONConstants<>+224(SB)/8, $0x38fd5800ba0c7dc0
+DATA geluTanhMarkedNEONConstants<>+232(SB)/8, $0xba3c8500ba17bd00
 DATA geluTanhMarkedNEONConstants<>+240(SB)/8, $0x3c088a043c088a04
 DATA geluTanhMarkedNEONConstants<>+248(SB)/8, $0x3c088a043c088a04
 DATA geluTanhMarkedNEONConstants<>+256(SB)/8, $0x3d2aad0e3d2aad0e
@@ -2812,122 +2812,122 @@ many:
 	WORD $0x4eb486d4 // add v20.4s, v22.4s, v20.4s
 	WORD $0x3dc03096 // ldr q22, [x4, #192]
 	WORD $0x3dc03095 // ldr q21, [x4, #192]
-	WORD $0x4e1302d6 // tbl v22.16b, {v22.16b}, v19.16b
-	WORD $0x4e1402b5 // tbl v21.16b, {v21.16b}, v20.16b
+	WORD $0x6e368676 // sub v22.16b, v19.16b, v22.16b
+	WORD $0x6e358695 // sub v21.16b, v20.16b, v21.16b
 	WORD $0x3dc03497 // ldr q23, [x4, #208]
 	WORD $0x3dc03498 // ldr q24, [x4, #208]
-	WORD $0x3dc03899 // ldr q25, [x4, #224]
-	WORD $0x3dc0389a // ldr q26, [x4, #224]
-	WORD $0x2e398679 // sub v25.8b, v19.8b, v25.8b
-	WORD $0x2e3a869a // sub v26.8b, v20.8b, v26.8b
-	WORD $0x4e1912f6 // tbx v22.16b, {v23.16b}, v25.16b
-	WORD $0x4e1a1315 // tbx v21.16b, {v24.16b}, v26.16b
-	WORD $0x4eb6d596 // fsub v22.4s, v12.4s, v22.4s
-	WORD $0x4eb5d575 // fsub v21.4s, v11.4s, v21.4s
-	WORD $0x6e36decb // fmul v11.4s, v22.4s, v22.4s
-	WORD $0x6e35deac // fmul v12.4s, v21.4s, v21.4s
-	WORD $0x3dc03c9a // ldr q26, [x4, #240]
-	WORD $0x3dc03c98 // ldr q24, [x4, #240]
-	WORD $0x3dc04099 // ldr q25, [x4, #256]
-	WORD $0x3dc04097 // ldr q23, [x4, #256]
-	WORD $0x4e36cf59 // fmla v25.4s, v26.4s, v22.4s
-	WORD $0x4e35cf17 // fmla v23.4s, v24.4s, v21.4s
-	WORD $0x3dc04498 // ldr q24, [x4, #272]
-	WORD $0x3dc0449a // ldr q26, [x4, #272]
-	WORD $0x4e36cf38 // fmla v24.4s, v25.4s, v22.4s
-	WORD $0x4e35cefa // fmla v26.4s, v23.4s, v21.4s
-	WORD $0x3dc04897 // ldr q23, [x4, #288]
-	WORD $0x3dc04899 // ldr q25, [x4, #288]
-	WORD $0x4e36cf17 // fmla v23.4s, v24.4s, v22.4s
-	WORD $0x4e35cf59 // fmla v25.4s, v26.4s, v21.4s
-	WORD $0x4eb61ed4 // mov v20.16b, v22.16b
-	WORD $0x4eb51eb3 // mov v19.16b, v21.16b
-	WORD $0x4e2bcef4 // fmla v20.4s, v23.4s, v11.4s
-	WORD $0x4e2ccf33 // fmla v19.4s, v25.4s, v12.4s
-	WORD $0x6e36df18 // fmul v24.4s, v24.4s, v22.4s
-	WORD $0x6e35df5a // fmul v26.4s, v26.4s, v21.4s
-	WORD $0x3dc04899 // ldr q25, [x4, #288]
-	WORD $0x3dc04897 // ldr q23, [x4, #288]
-	WORD $0x6e39ded9 // fmul v25.4s, v22.4s, v25.4s
-	WORD $0x6e37deb7 // fmul v23.4s, v21.4s, v23.4s
-	WORD $0x4eb4d6db // fsub v27.4s, v22.4s, v20.4s
-	WORD $0x4eb3d6bc // fsub v28.4s, v21.4s, v19.4s
-	WORD $0x4e36cf3b // fmla v27.4s, v25.4s, v22.4s
-	WORD $0x4e35cefc // fmla v28.4s, v23.4s, v21.4s
-	WORD $0x4e2bcf1b // fmla v27.4s, v24.4s, v11.4s
-	WORD $0x4e2ccf5c // fmla v28.4s, v26.4s, v12.4s
+	WORD $0x4e1302f3 // tbl v19.16b, {v23.16b}, v19.16b
+	WORD $0x4e140314 // tbl v20.16b, {v24.16b}, v20.16b
+	WORD $0x3dc03898 // ldr q24, [x4, #224]
+	WORD $0x3dc03897 // ldr q23, [x4, #224]
+	WORD $0x4e161313 // tbx v19.16b, {v24.16b}, v22.16b
+	WORD $0x4e1512f4 // tbx v20.16b, {v23.16b}, v21.16b
+	WORD $0x4eb3d593 // fsub v19.4s, v12.4s, v19.4s
+	WORD $0x4eb4d574 // fsub v20.4s, v11.4s, v20.4s
+	WORD $0x6e33de6b // fmul v11.4s, v19.4s, v19.4s
+	WORD $0x6e34de8c // fmul v12.4s, v20.4s, v20.4s
+	WORD $0x3dc03c95 // ldr q21, [x4, #240]
+	WORD $0x3dc03c97 // ldr q23, [x4, #240]
+	WORD $0x3dc04096 // ldr q22, [x4, #256]
+	WORD $0x3dc04098 // ldr q24, [x4, #256]
+	WORD $0x4e33ceb6 // fmla v22.4s, v21.4s, v19.4s
+	WORD $0x4e34cef8 // fmla v24.4s, v23.4s, v20.4s
+	WORD $0x3dc04497 // ldr q23, [x4, #272]
+	WORD $0x3dc04495 // ldr q21, [x4, #272]
+	WORD $0x4e33ced7 // fmla v23.4s, v22.4s, v19.4s
+	WORD $0x4e34cf15 // fmla v21.4s, v24.4s, v20.4s
+	WORD $0x3dc04898 // ldr q24, [x4, #288]
+	WORD $0x3dc04896 // ldr q22, [x4, #288]
+	WORD $0x4e33cef8 // fmla v24.4s, v23.4s, v19.4s
+	WORD $0x4e34ceb6 // fmla v22.4s, v21.4s, v20.4s
+	WORD $0x4eb31e79 // mov v25.16b, v19.16b
+	WORD $0x4eb41e9a // mov v26.16b, v20.16b
+	WORD $0x4e2bcf19 // fmla v25.4s, v24.4s, v11.4s
+	WORD $0x4e2cceda // fmla v26.4s, v22.4s, v12.4s
+	WORD $0x6e33def7 // fmul v23.4s, v23.4s, v19.4s
+	WORD $0x6e34deb5 // fmul v21.4s, v21.4s, v20.4s
+	WORD $0x3dc04896 // ldr q22, [x4, #288]
+	WORD $0x3dc04898 // ldr q24, [x4, #288]
+	WORD $0x6e36de76 // fmul v22.4s, v19.4s, v22.4s
+	WORD $0x6e38de98 // fmul v24.4s, v20.4s, v24.4s
+	WORD $0x4eb9d67b // fsub v27.4s, v19.4s, v25.4s
+	WORD $0x4ebad69c // fsub v28.4s, v20.4s, v26.4s
+	WORD $0x4e33cedb // fmla v27.4s, v22.4s, v19.4s
+	WORD $0x4e34cf1c // fmla v28.4s, v24.4s, v20.4s
+	WORD $0x4e2bcefb // fmla v27.4s, v23.4s, v11.4s
+	WORD $0x4e2ccebc // fmla v28.4s, v21.4s, v12.4s
 	WORD $0x3dc04c8c // ldr q12, [x4, #304]
-	WORD $0x3dc04c9a // ldr q26, [x4, #304]
+	WORD $0x3dc04c95 // ldr q21, [x4, #304]
 	WORD $0x6e2cddcc // fmul v12.4s, v14.4s, v12.4s
-	WORD $0x6e3addba // fmul v26.4s, v13.4s, v26.4s
+	WORD $0x6e35ddb5 // fmul v21.4s, v13.4s, v21.4s
 	WORD $0x3dc0248d // ldr q13, [x4, #144]
 	WORD $0x3dc0248e // ldr q14, [x4, #144]
 	WORD $0x4e2d1e0d // and v13.16b, v16.16b, v13.16b
 	WORD $0x4e2e1dee // and v14.16b, v15.16b, v14.16b
 	WORD $0x3dc0288b // ldr q11, [x4, #160]
-	WORD $0x3dc02898 // ldr q24, [x4, #160]
+	WORD $0x3dc02897 // ldr q23, [x4, #160]
 	WORD $0x4eab9dab // mul v11.4s, v13.4s, v11.4s
-	WORD $0x4eb89dd8 // mul v24.4s, v14.4s, v24.4s
+	WORD $0x4eb79dd7 // mul v23.4s, v14.4s, v23.4s
 	WORD $0x3dc02c8e // ldr q14, [x4, #176]
 	WORD $0x3dc02c8d // ldr q13, [x4, #176]
 	WORD $0x4eae856e // add v14.4s, v11.4s, v14.4s
-	WORD $0x4ead870d // add v13.4s, v24.4s, v13.4s
+	WORD $0x4ead86ed // add v13.4s, v23.4s, v13.4s
+	WORD $0x3dc03097 // ldr q23, [x4, #192]
+	WORD $0x3dc0308b // ldr q11, [x4, #192]
+	WORD $0x6e3785d7 // sub v23.16b, v14.16b, v23.16b
+	WORD $0x6e2b85ab // sub v11.16b, v13.16b, v11.16b
+	WORD $0x3dc05094 // ldr q20, [x4, #320]
 	WORD $0x3dc05098 // ldr q24, [x4, #320]
-	WORD $0x3dc0508b // ldr q11, [x4, #320]
-	WORD $0x4e0e0318 // tbl v24.16b, {v24.16b}, v14.16b
-	WORD $0x4e0d016b // tbl v11.16b, {v11.16b}, v13.16b
-	WORD $0x3dc05495 // ldr q21, [x4, #336]
-	WORD $0x3dc05497 // ldr q23, [x4, #336]
-	WORD $0x3dc03896 // ldr q22, [x4, #224]
-	WORD $0x3dc03899 // ldr q25, [x4, #224]
-	WORD $0x2e3685d6 // sub v22.8b, v14.8b, v22.8b
-	WORD $0x2e3985b9 // sub v25.8b, v13.8b, v25.8b
-	WORD $0x4e1612b8 // tbx v24.16b, {v21.16b}, v22.16b
-	WORD $0x4e1912eb // tbx v11.16b, {v23.16b}, v25.16b
+	WORD $0x4e0e028e // tbl v14.16b, {v20.16b}, v14.16b
+	WORD $0x4e0d030d // tbl v13.16b, {v24.16b}, v13.16b
+	WORD $0x3dc05498 // ldr q24, [x4, #336]
+	WORD $0x3dc05494 // ldr q20, [x4, #336]
+	WORD $0x4e17130e // tbx v14.16b, {v24.16b}, v23.16b
+	WORD $0x4e0b128d // tbx v13.16b, {v20.16b}, v11.16b
 	WORD $0x4f345610 // shl v16.4s, v16.4s, #20
 	WORD $0x4f3455ef // shl v15.4s, v15.4s, #20
-	WORD $0x4eb08710 // add v16.4s, v24.4s, v16.4s
-	WORD $0x4eaf856f // add v15.4s, v11.4s, v15.4s
+	WORD $0x4eb085d0 // add v16.4s, v14.4s, v16.4s
+	WORD $0x4eaf85af // add v15.4s, v13.4s, v15.4s
 	WORD $0x4e32d592 // fadd v18.4s, v12.4s, v18.4s
-	WORD $0x4e31d751 // fadd v17.4s, v26.4s, v17.4s
-	WORD $0x4eb01e1a // mov v26.16b, v16.16b
+	WORD $0x4e31d6b1 // fadd v17.4s, v21.4s, v17.4s
+	WORD $0x4eb01e15 // mov v21.16b, v16.16b
 	WORD $0x4eaf1dec // mov v12.16b, v15.16b
-	WORD $0x4e34ce1a // fmla v26.4s, v16.4s, v20.4s
-	WORD $0x4e33cdec // fmla v12.4s, v15.4s, v19.4s
-	WORD $0x4ebad60b // fsub v11.4s, v16.4s, v26.4s
-	WORD $0x4eacd5f8 // fsub v24.4s, v15.4s, v12.4s
-	WORD $0x4e34ce0b // fmla v11.4s, v16.4s, v20.4s
-	WORD $0x4e33cdf8 // fmla v24.4s, v15.4s, v19.4s
-	WORD $0x4e3bce0b // fmla v11.4s, v16.4s, v27.4s
-	WORD $0x4e3ccdf8 // fmla v24.4s, v15.4s, v28.4s
-	WORD $0x4e3ace4b // fmla v11.4s, v18.4s, v26.4s
-	WORD $0x4e2cce38 // fmla v24.4s, v17.4s, v12.4s
+	WORD $0x4e39ce15 // fmla v21.4s, v16.4s, v25.4s
+	WORD $0x4e3acdec // fmla v12.4s, v15.4s, v26.4s
+	WORD $0x4eb5d60d // fsub v13.4s, v16.4s, v21.4s
+	WORD $0x4eacd5ee // fsub v14.4s, v15.4s, v12.4s
+	WORD $0x4e39ce0d // fmla v13.4s, v16.4s, v25.4s
+	WORD $0x4e3acdee // fmla v14.4s, v15.4s, v26.4s
+	WORD $0x4e3bce0d // fmla v13.4s, v16.4s, v27.4s
+	WORD $0x4e3ccdee // fmla v14.4s, v15.4s, v28.4s
+	WORD $0x4e35ce4d // fmla v13.4s, v18.4s, v21.4s
+	WORD $0x4e2cce2e // fmla v14.4s, v17.4s, v12.4s
 	WORD $0x3dc05891 // ldr q17, [x4, #352]
 	WORD $0x3dc05892 // ldr q18, [x4, #352]
-	WORD $0x6ebae63c // fcmgt v28.4s, v17.4s, v26.4s
+	WORD $0x6eb5e63c // fcmgt v28.4s, v17.4s, v21.4s
 	WORD $0x6eace64f // fcmgt v15.4s, v18.4s, v12.4s
-	WORD $0x6e7a1e3c // bsl v28.16b, v17.16b, v26.16b
+	WORD $0x6e751e3c // bsl v28.16b, v17.16b, v21.16b
 	WORD $0x6e6c1e4f // bsl v15.16b, v18.16b, v12.16b
-	WORD $0x6eb1e75b // fcmgt v27.4s, v26.4s, v17.4s
+	WORD $0x6eb1e6bb // fcmgt v27.4s, v21.4s, v17.4s
 	WORD $0x6eb2e590 // fcmgt v16.4s, v12.4s, v18.4s
-	WORD $0x6e7a1e3b // bsl v27.16b, v17.16b, v26.16b
+	WORD $0x6e751e3b // bsl v27.16b, v17.16b, v21.16b
 	WORD $0x6e6c1e50 // bsl v16.16b, v18.16b, v12.16b
 	WORD $0x4e3bd78c // fadd v12.4s, v28.4s, v27.4s
-	WORD $0x4e30d5fa // fadd v26.4s, v15.4s, v16.4s
+	WORD $0x4e30d5f5 // fadd v21.4s, v15.4s, v16.4s
 	WORD $0x4eacd79c // fsub v28.4s, v28.4s, v12.4s
-	WORD $0x4ebad5ef // fsub v15.4s, v15.4s, v26.4s
+	WORD $0x4eb5d5ef // fsub v15.4s, v15.4s, v21.4s
 	WORD $0x4e3bd79b // fadd v27.4s, v28.4s, v27.4s
 	WORD $0x4e30d5f0 // fadd v16.4s, v15.4s, v16.4s
-	WORD $0x4e2bd76b // fadd v11.4s, v27.4s, v11.4s
-	WORD $0x4e38d618 // fadd v24.4s, v16.4s, v24.4s
+	WORD $0x4e2dd76d // fadd v13.4s, v27.4s, v13.4s
+	WORD $0x4e2ed60e // fadd v14.4s, v16.4s, v14.4s
 	WORD $0x6e2cfe31 // fdiv v17.4s, v17.4s, v12.4s
-	WORD $0x6e3afe52 // fdiv v18.4s, v18.4s, v26.4s
+	WORD $0x6e35fe52 // fdiv v18.4s, v18.4s, v21.4s
 	WORD $0x6e31dd10 // fmul v16.4s, v8.4s, v17.4s
 	WORD $0x6e32dd3b // fmul v27.4s, v9.4s, v18.4s
 	WORD $0x4eacce08 // fmls v8.4s, v16.4s, v12.4s
-	WORD $0x4ebacf69 // fmls v9.4s, v27.4s, v26.4s
-	WORD $0x4eabce08 // fmls v8.4s, v16.4s, v11.4s
-	WORD $0x4eb8cf69 // fmls v9.4s, v27.4s, v24.4s
+	WORD $0x4eb5cf69 // fmls v9.4s, v27.4s, v21.4s
+	WORD $0x4eadce08 // fmls v8.4s, v16.4s, v13.4s
+	WORD $0x4eaecf69 // fmls v9.4s, v27.4s, v14.4s
 	WORD $0x6e31dd11 // fmul v17.4s, v8.4s, v17.4s
 	WORD $0x6e32dd32 // fmul v18.4s, v9.4s, v18.4s
 	WORD $0x4e31d609 // fadd v9.4s, v16.4s, v17.4s
@@ -2938,22 +2938,22 @@ many:
 	WORD $0x4e32d772 // fadd v18.4s, v27.4s, v18.4s
 	WORD $0x3dc05c9b // ldr q27, [x4, #368]
 	WORD $0x3dc05c90 // ldr q16, [x4, #368]
-	WORD $0x4ea91d38 // mov v24.16b, v9.16b
-	WORD $0x4ea81d0b // mov v11.16b, v8.16b
-	WORD $0x4e3bce38 // fmla v24.4s, v17.4s, v27.4s
-	WORD $0x4e30ce4b // fmla v11.4s, v18.4s, v16.4s
+	WORD $0x4ea91d2e // mov v14.16b, v9.16b
+	WORD $0x4ea81d0d // mov v13.16b, v8.16b
+	WORD $0x4e3bce2e // fmla v14.4s, v17.4s, v27.4s
+	WORD $0x4e30ce4d // fmla v13.4s, v18.4s, v16.4s
 	WORD $0x3dc06090 // ldr q16, [x4, #384]
 	WORD $0x3dc0609b // ldr q27, [x4, #384]
 	WORD $0x4e30ce29 // fmla v9.4s, v17.4s, v16.4s
 	WORD $0x4e3bce48 // fmla v8.4s, v18.4s, v27.4s
-	WORD $0x6e291f18 // eor v24.16b, v24.16b, v9.16b
-	WORD $0x6e281d6b // eor v11.16b, v11.16b, v8.16b
-	WORD $0x4eab1f18 // orr v24.16b, v24.16b, v11.16b
-	WORD $0x3dc0648b // ldr q11, [x4, #400]
-	WORD $0x6eab354b // cmhi v11.4s, v10.4s, v11.4s
-	WORD $0x4eab1f18 // orr v24.16b, v24.16b, v11.16b
-	WORD $0x6eb0ab18 // umaxv s24, v24.4s
-	WORD $0x0e043f05 // mov w5, v24.s[0]
+	WORD $0x6e291dce // eor v14.16b, v14.16b, v9.16b
+	WORD $0x6e281dad // eor v13.16b, v13.16b, v8.16b
+	WORD $0x4ead1dce // orr v14.16b, v14.16b, v13.16b
+	WORD $0x3dc0648d // ldr q13, [x4, #400]
+	WORD $0x6ead354d // cmhi v13.4s, v10.4s, v13.4s
+	WORD $0x4ead1dce // orr v14.16b, v14.16b, v13.16b
+	WORD $0x6eb0a9ce // umaxv s14, v14.4s
+	WORD $0x0e043dc5 // mov w5, v14.s[0]
 	CMPW $0, R5
 	BNE doubtful
 	WORD $0x3d800029 // str q9, [x1]
@@ -2967,280 +2967,280 @@ going:
 doubtful:
 	WORD $0xfd400048 // ldr d8, [x2]
 	WORD $0xfd400449 // ldr d9, [x2, #8]
-	WORD $0xfd400858 // ldr d24, [x2, #16]
-	WORD $0xfd400c4b // ldr d11, [x2, #24]
+	WORD $0xfd40084e // ldr d14, [x2, #16]
+	WORD $0xfd400c4d // ldr d13, [x2, #24]
 	WORD $0x3dc0688a // ldr q10, [x4, #416]
 	WORD $0x3dc0689b // ldr q27, [x4, #416]
 	WORD $0x3dc06892 // ldr q18, [x4, #416]
 	WORD $0x3dc06890 // ldr q16, [x4, #416]
 	WORD $0x0e617911 // fcvtl v17.2d, v8.2s
-	WORD $0x0e61793a // fcvtl v26.2d, v9.2s
-	WORD $0x0e617b0c // fcvtl v12.2d, v24.2s
-	WORD $0x0e61796f // fcvtl v15.2d, v11.2s
+	WORD $0x0e617935 // fcvtl v21.2d, v9.2s
+	WORD $0x0e6179cc // fcvtl v12.2d, v14.2s
+	WORD $0x0e6179af // fcvtl v15.2d, v13.2s
 	WORD $0x6eeae63c // fcmgt v28.2d, v17.2d, v10.2d
-	WORD $0x6efbe753 // fcmgt v19.2d, v26.2d, v27.2d
-	WORD $0x6ef2e594 // fcmgt v20.2d, v12.2d, v18.2d
-	WORD $0x6ef0e5f9 // fcmgt v25.2d, v15.2d, v16.2d
+	WORD $0x6efbe6ba // fcmgt v26.2d, v21.2d, v27.2d
+	WORD $0x6ef2e599 // fcmgt v25.2d, v12.2d, v18.2d
+	WORD $0x6ef0e5eb // fcmgt v11.2d, v15.2d, v16.2d
 	WORD $0x6e711d5c // bsl v28.16b, v10.16b, v17.16b
-	WORD $0x6e7a1f73 // bsl v19.16b, v27.16b, v26.16b
-	WORD $0x6e6c1e54 // bsl v20.16b, v18.16b, v12.16b
-	WORD $0x6e6f1e19 // bsl v25.16b, v16.16b, v15.16b
+	WORD $0x6e751f7a // bsl v26.16b, v27.16b, v21.16b
+	WORD $0x6e6c1e59 // bsl v25.16b, v18.16b, v12.16b
+	WORD $0x6e6f1e0b // bsl v11.16b, v16.16b, v15.16b
 	WORD $0x3dc06c8f // ldr q15, [x4, #432]
 	WORD $0x3dc06c90 // ldr q16, [x4, #432]
 	WORD $0x3dc06c8c // ldr q12, [x4, #432]
 	WORD $0x3dc06c92 // ldr q18, [x4, #432]
-	WORD $0x6efce5fa // fcmgt v26.2d, v15.2d, v28.2d
-	WORD $0x6ef3e61b // fcmgt v27.2d, v16.2d, v19.2d
-	WORD $0x6ef4e591 // fcmgt v17.2d, v12.2d, v20.2d
-	WORD $0x6ef9e64a // fcmgt v10.2d, v18.2d, v25.2d
-	WORD $0x6e7c1dfa // bsl v26.16b, v15.16b, v28.16b
-	WORD $0x6e731e1b // bsl v27.16b, v16.16b, v19.16b
-	WORD $0x6e741d91 // bsl v17.16b, v12.16b, v20.16b
-	WORD $0x6e791e4a // bsl v10.16b, v18.16b, v25.16b
-	WORD $0x6e7adf59 // fmul v25.2d, v26.2d, v26.2d
+	WORD $0x6efce5f5 // fcmgt v21.2d, v15.2d, v28.2d
+	WORD $0x6efae61b // fcmgt v27.2d, v16.2d, v26.2d
+	WORD $0x6ef9e591 // fcmgt v17.2d, v12.2d, v25.2d
+	WORD $0x6eebe64a // fcmgt v10.2d, v18.2d, v11.2d
+	WORD $0x6e7c1df5 // bsl v21.16b, v15.16b, v28.16b
+	WORD $0x6e7a1e1b // bsl v27.16b, v16.16b, v26.16b
+	WORD $0x6e791d91 // bsl v17.16b, v12.16b, v25.16b
+	WORD $0x6e6b1e4a // bsl v10.16b, v18.16b, v11.16b
+	WORD $0x6e75deab // fmul v11.2d, v21.2d, v21.2d
 	WORD $0x6e7bdf72 // fmul v18.2d, v27.2d, v27.2d
-	WORD $0x6e71de34 // fmul v20.2d, v17.2d, v17.2d
+	WORD $0x6e71de39 // fmul v25.2d, v17.2d, v17.2d
 	WORD $0x6e6add4c // fmul v12.2d, v10.2d, v10.2d
-	WORD $0x3dc07093 // ldr q19, [x4, #448]
+	WORD $0x3dc0709a // ldr q26, [x4, #448]
 	WORD $0x3dc07090 // ldr q16, [x4, #448]
 	WORD $0x3dc0709c // ldr q28, [x4, #448]
 	WORD $0x3dc0708f // ldr q15, [x4, #448]
+	WORD $0x3dc07494 // ldr q20, [x4, #464]
 	WORD $0x3dc07497 // ldr q23, [x4, #464]
-	WORD $0x3dc07496 // ldr q22, [x4, #464]
-	WORD $0x3dc07495 // ldr q21, [x4, #464]
-	WORD $0x3dc0748d // ldr q13, [x4, #464]
-	WORD $0x4e73cf37 // fmla v23.2d, v25.2d, v19.2d
-	WORD $0x4e70ce56 // fmla v22.2d, v18.2d, v16.2d
-	WORD $0x4e7cce95 // fmla v21.2d, v20.2d, v28.2d
-	WORD $0x4e6fcd8d // fmla v13.2d, v12.2d, v15.2d
-	WORD $0x6e77df57 // fmul v23.2d, v26.2d, v23.2d
-	WORD $0x6e76df76 // fmul v22.2d, v27.2d, v22.2d
-	WORD $0x6e75de35 // fmul v21.2d, v17.2d, v21.2d
-	WORD $0x6e6ddd4d // fmul v13.2d, v10.2d, v13.2d
+	WORD $0x3dc07498 // ldr q24, [x4, #464]
+	WORD $0x3dc07493 // ldr q19, [x4, #464]
+	WORD $0x4e7acd74 // fmla v20.2d, v11.2d, v26.2d
+	WORD $0x4e70ce57 // fmla v23.2d, v18.2d, v16.2d
+	WORD $0x4e7ccf38 // fmla v24.2d, v25.2d, v28.2d
+	WORD $0x4e6fcd93 // fmla v19.2d, v12.2d, v15.2d
+	WORD $0x6e74deb4 // fmul v20.2d, v21.2d, v20.2d
+	WORD $0x6e77df77 // fmul v23.2d, v27.2d, v23.2d
+	WORD $0x6e78de38 // fmul v24.2d, v17.2d, v24.2d
+	WORD $0x6e73dd53 // fmul v19.2d, v10.2d, v19.2d
 	WORD $0x3dc0788f // ldr q15, [x4, #480]
 	WORD $0x3dc0788c // ldr q12, [x4, #480]
 	WORD $0x3dc0789c // ldr q28, [x4, #480]
-	WORD $0x3dc07894 // ldr q20, [x4, #480]
+	WORD $0x3dc07899 // ldr q25, [x4, #480]
 	WORD $0x3dc07c90 // ldr q16, [x4, #496]
 	WORD $0x3dc07c92 // ldr q18, [x4, #496]
-	WORD $0x3dc07c93 // ldr q19, [x4, #496]
+	WORD $0x3dc07c9a // ldr q26, [x4, #496]
+	WORD $0x3dc07c8b // ldr q11, [x4, #496]
+	WORD $0x4e6fce90 // fmla v16.2d, v20.2d, v15.2d
+	WORD $0x4e6ccef2 // fmla v18.2d, v23.2d, v12.2d
+	WORD $0x4e7ccf1a // fmla v26.2d, v24.2d, v28.2d
+	WORD $0x4e79ce6b // fmla v11.2d, v19.2d, v25.2d
 	WORD $0x3dc07c99 // ldr q25, [x4, #496]
-	WORD $0x4e6fcef0 // fmla v16.2d, v23.2d, v15.2d
-	WORD $0x4e6cced2 // fmla v18.2d, v22.2d, v12.2d
-	WORD $0x4e7cceb3 // fmla v19.2d, v21.2d, v28.2d
-	WORD $0x4e74cdb9 // fmla v25.2d, v13.2d, v20.2d
-	WORD $0x3dc07c94 // ldr q20, [x4, #496]
 	WORD $0x3dc07c9c // ldr q28, [x4, #496]
 	WORD $0x3dc07c8c // ldr q12, [x4, #496]
 	WORD $0x3dc07c8f // ldr q15, [x4, #496]
-	WORD $0x4ef4d614 // fsub v20.2d, v16.2d, v20.2d
+	WORD $0x4ef9d619 // fsub v25.2d, v16.2d, v25.2d
 	WORD $0x4efcd65c // fsub v28.2d, v18.2d, v28.2d
-	WORD $0x4eecd66c // fsub v12.2d, v19.2d, v12.2d
-	WORD $0x4eefd72f // fsub v15.2d, v25.2d, v15.2d
-	WORD $0x3dc0808e // ldr q14, [x4, #512]
+	WORD $0x4eecd74c // fsub v12.2d, v26.2d, v12.2d
+	WORD $0x4eefd56f // fsub v15.2d, v11.2d, v15.2d
+	WORD $0x3dc08096 // ldr q22, [x4, #512]
 	WORD $0x3dc0809d // ldr q29, [x4, #512]
 	WORD $0x3dc0809e // ldr q30, [x4, #512]
 	WORD $0x3dc0809f // ldr q31, [x4, #512]
-	WORD $0x4eeece97 // fmls v23.2d, v20.2d, v14.2d
-	WORD $0x4efdcf96 // fmls v22.2d, v28.2d, v29.2d
-	WORD $0x4efecd95 // fmls v21.2d, v12.2d, v30.2d
-	WORD $0x4effcded // fmls v13.2d, v15.2d, v31.2d
+	WORD $0x4ef6cf34 // fmls v20.2d, v25.2d, v22.2d
+	WORD $0x4efdcf97 // fmls v23.2d, v28.2d, v29.2d
+	WORD $0x4efecd98 // fmls v24.2d, v12.2d, v30.2d
+	WORD $0x4effcdf3 // fmls v19.2d, v15.2d, v31.2d
 	WORD $0x3dc0849f // ldr q31, [x4, #528]
 	WORD $0x3dc0849e // ldr q30, [x4, #528]
 	WORD $0x3dc0849d // ldr q29, [x4, #528]
-	WORD $0x3dc0848e // ldr q14, [x4, #528]
-	WORD $0x4effce97 // fmls v23.2d, v20.2d, v31.2d
-	WORD $0x4efecf96 // fmls v22.2d, v28.2d, v30.2d
-	WORD $0x4efdcd95 // fmls v21.2d, v12.2d, v29.2d
-	WORD $0x4eeecded // fmls v13.2d, v15.2d, v14.2d
-	WORD $0x3dc0888e // ldr q14, [x4, #544]
+	WORD $0x3dc08496 // ldr q22, [x4, #528]
+	WORD $0x4effcf34 // fmls v20.2d, v25.2d, v31.2d
+	WORD $0x4efecf97 // fmls v23.2d, v28.2d, v30.2d
+	WORD $0x4efdcd98 // fmls v24.2d, v12.2d, v29.2d
+	WORD $0x4ef6cdf3 // fmls v19.2d, v15.2d, v22.2d
+	WORD $0x3dc08896 // ldr q22, [x4, #544]
 	WORD $0x3dc0888f // ldr q15, [x4, #544]
 	WORD $0x3dc0889d // ldr q29, [x4, #544]
 	WORD $0x3dc0888c // ldr q12, [x4, #544]
 	WORD $0x3dc08c9e // ldr q30, [x4, #560]
 	WORD $0x3dc08c9c // ldr q28, [x4, #560]
 	WORD $0x3dc08c9f // ldr q31, [x4, #560]
-	WORD $0x3dc08c94 // ldr q20, [x4, #560]
-	WORD $0x4e77cdde // fmla v30.2d, v14.2d, v23.2d
-	WORD $0x4e76cdfc // fmla v28.2d, v15.2d, v22.2d
-	WORD $0x4e75cfbf // fmla v31.2d, v29.2d, v21.2d
-	WORD $0x4e6dcd94 // fmla v20.2d, v12.2d, v13.2d
+	WORD $0x3dc08c99 // ldr q25, [x4, #560]
+	WORD $0x4e74cede // fmla v30.2d, v22.2d, v20.2d
+	WORD $0x4e77cdfc // fmla v28.2d, v15.2d, v23.2d
+	WORD $0x4e78cfbf // fmla v31.2d, v29.2d, v24.2d
+	WORD $0x4e73cd99 // fmla v25.2d, v12.2d, v19.2d
 	WORD $0x3dc0908c // ldr q12, [x4, #576]
 	WORD $0x3dc0909d // ldr q29, [x4, #576]
 	WORD $0x3dc0908f // ldr q15, [x4, #576]
-	WORD $0x3dc0908e // ldr q14, [x4, #576]
-	WORD $0x4e77cfcc // fmla v12.2d, v30.2d, v23.2d
-	WORD $0x4e76cf9d // fmla v29.2d, v28.2d, v22.2d
-	WORD $0x4e75cfef // fmla v15.2d, v31.2d, v21.2d
-	WORD $0x4e6dce8e // fmla v14.2d, v20.2d, v13.2d
-	WORD $0x3dc09494 // ldr q20, [x4, #592]
+	WORD $0x3dc09096 // ldr q22, [x4, #576]
+	WORD $0x4e74cfcc // fmla v12.2d, v30.2d, v20.2d
+	WORD $0x4e77cf9d // fmla v29.2d, v28.2d, v23.2d
+	WORD $0x4e78cfef // fmla v15.2d, v31.2d, v24.2d
+	WORD $0x4e73cf36 // fmla v22.2d, v25.2d, v19.2d
+	WORD $0x3dc09499 // ldr q25, [x4, #592]
 	WORD $0x3dc0949f // ldr q31, [x4, #592]
 	WORD $0x3dc0949c // ldr q28, [x4, #592]
 	WORD $0x3dc0949e // ldr q30, [x4, #592]
-	WORD $0x4e77cd94 // fmla v20.2d, v12.2d, v23.2d
-	WORD $0x4e76cfbf // fmla v31.2d, v29.2d, v22.2d
-	WORD $0x4e75cdfc // fmla v28.2d, v15.2d, v21.2d
-	WORD $0x4e6dcdde // fmla v30.2d, v14.2d, v13.2d
-	WORD $0x3dc0988e // ldr q14, [x4, #608]
+	WORD $0x4e74cd99 // fmla v25.2d, v12.2d, v20.2d
+	WORD $0x4e77cfbf // fmla v31.2d, v29.2d, v23.2d
+	WORD $0x4e78cdfc // fmla v28.2d, v15.2d, v24.2d
+	WORD $0x4e73cede // fmla v30.2d, v22.2d, v19.2d
+	WORD $0x3dc09896 // ldr q22, [x4, #608]
 	WORD $0x3dc0988f // ldr q15, [x4, #608]
 	WORD $0x3dc0989d // ldr q29, [x4, #608]
 	WORD $0x3dc0988c // ldr q12, [x4, #608]
-	WORD $0x4e77ce8e // fmla v14.2d, v20.2d, v23.2d
-	WORD $0x4e76cfef // fmla v15.2d, v31.2d, v22.2d
-	WORD $0x4e75cf9d // fmla v29.2d, v28.2d, v21.2d
-	WORD $0x4e6dcfcc // fmla v12.2d, v30.2d, v13.2d
-	WORD $0x6e77defe // fmul v30.2d, v23.2d, v23.2d
-	WORD $0x6e76dedc // fmul v28.2d, v22.2d, v22.2d
-	WORD $0x6e75debf // fmul v31.2d, v21.2d, v21.2d
-	WORD $0x6e6dddb4 // fmul v20.2d, v13.2d, v13.2d
-	WORD $0x4e6ecfd7 // fmla v23.2d, v30.2d, v14.2d
-	WORD $0x4e6fcf96 // fmla v22.2d, v28.2d, v15.2d
-	WORD $0x4e7dcff5 // fmla v21.2d, v31.2d, v29.2d
-	WORD $0x4e6cce8d // fmla v13.2d, v20.2d, v12.2d
+	WORD $0x4e74cf36 // fmla v22.2d, v25.2d, v20.2d
+	WORD $0x4e77cfef // fmla v15.2d, v31.2d, v23.2d
+	WORD $0x4e78cf9d // fmla v29.2d, v28.2d, v24.2d
+	WORD $0x4e73cfcc // fmla v12.2d, v30.2d, v19.2d
+	WORD $0x6e74de9e // fmul v30.2d, v20.2d, v20.2d
+	WORD $0x6e77defc // fmul v28.2d, v23.2d, v23.2d
+	WORD $0x6e78df1f // fmul v31.2d, v24.2d, v24.2d
+	WORD $0x6e73de79 // fmul v25.2d, v19.2d, v19.2d
+	WORD $0x4e76cfd4 // fmla v20.2d, v30.2d, v22.2d
+	WORD $0x4e6fcf97 // fmla v23.2d, v28.2d, v15.2d
+	WORD $0x4e7dcff8 // fmla v24.2d, v31.2d, v29.2d
+	WORD $0x4e6ccf33 // fmla v19.2d, v25.2d, v12.2d
 	WORD $0x3dc09c8c // ldr q12, [x4, #624]
-	WORD $0x3dc09c94 // ldr q20, [x4, #624]
+	WORD $0x3dc09c99 // ldr q25, [x4, #624]
 	WORD $0x3dc09c9d // ldr q29, [x4, #624]
 	WORD $0x3dc09c9f // ldr q31, [x4, #624]
 	WORD $0x4e2c1e0c // and v12.16b, v16.16b, v12.16b
-	WORD $0x4e341e54 // and v20.16b, v18.16b, v20.16b
-	WORD $0x4e3d1e7d // and v29.16b, v19.16b, v29.16b
-	WORD $0x4e3f1f3f // and v31.16b, v25.16b, v31.16b
+	WORD $0x4e391e59 // and v25.16b, v18.16b, v25.16b
+	WORD $0x4e3d1f5d // and v29.16b, v26.16b, v29.16b
+	WORD $0x4e3f1d7f // and v31.16b, v11.16b, v31.16b
 	WORD $0x4e083d85 // mov x5, v12.d[0]
-	WORD $0x4e083e86 // mov x6, v20.d[0]
+	WORD $0x4e083f26 // mov x6, v25.d[0]
 	WORD $0x4e083fa7 // mov x7, v29.d[0]
 	WORD $0x4e083fe8 // mov x8, v31.d[0]
 	WORD $0x4e183d89 // mov x9, v12.d[1]
-	WORD $0x4e183e8a // mov x10, v20.d[1]
+	WORD $0x4e183f2a // mov x10, v25.d[1]
 	WORD $0x4e183fab // mov x11, v29.d[1]
 	WORD $0x4e183fec // mov x12, v31.d[1]
 	WORD $0xfc65787f // ldr d31, [x3, x5, lsl #3]
 	WORD $0xfc66787d // ldr d29, [x3, x6, lsl #3]
-	WORD $0xfc677874 // ldr d20, [x3, x7, lsl #3]
+	WORD $0xfc677879 // ldr d25, [x3, x7, lsl #3]
 	WORD $0xfc68786c // ldr d12, [x3, x8, lsl #3]
 	WORD $0xfc69786f // ldr d15, [x3, x9, lsl #3]
 	WORD $0xfc6a787c // ldr d28, [x3, x10, lsl #3]
-	WORD $0xfc6b786e // ldr d14, [x3, x11, lsl #3]
+	WORD $0xfc6b7876 // ldr d22, [x3, x11, lsl #3]
 	WORD $0xfc6c787e // ldr d30, [x3, x12, lsl #3]
 	WORD $0x4ecf3bef // zip1 v15.2d, v31.2d, v15.2d
 	WORD $0x4edc3bbc // zip1 v28.2d, v29.2d, v28.2d
-	WORD $0x4ece3a8e // zip1 v14.2d, v20.2d, v14.2d
+	WORD $0x4ed63b36 // zip1 v22.2d, v25.2d, v22.2d
 	WORD $0x4ede399e // zip1 v30.2d, v12.2d, v30.2d
 	WORD $0x4f705610 // shl v16.2d, v16.2d, #48
 	WORD $0x4f705652 // shl v18.2d, v18.2d, #48
-	WORD $0x4f705673 // shl v19.2d, v19.2d, #48
-	WORD $0x4f705739 // shl v25.2d, v25.2d, #48
+	WORD $0x4f70575a // shl v26.2d, v26.2d, #48
+	WORD $0x4f70556b // shl v11.2d, v11.2d, #48
 	WORD $0x4ef085f0 // add v16.2d, v15.2d, v16.2d
 	WORD $0x4ef28792 // add v18.2d, v28.2d, v18.2d
-	WORD $0x4ef385d3 // add v19.2d, v14.2d, v19.2d
-	WORD $0x4ef987d9 // add v25.2d, v30.2d, v25.2d
+	WORD $0x4efa86da // add v26.2d, v22.2d, v26.2d
+	WORD $0x4eeb87cb // add v11.2d, v30.2d, v11.2d
 	WORD $0x3dc0a09e // ldr q30, [x4, #640]
-	WORD $0x3dc0a08e // ldr q14, [x4, #640]
+	WORD $0x3dc0a096 // ldr q22, [x4, #640]
 	WORD $0x3dc0a09c // ldr q28, [x4, #640]
 	WORD $0x3dc0a08f // ldr q15, [x4, #640]
 	WORD $0x4eb01e0c // mov v12.16b, v16.16b
-	WORD $0x4eb21e54 // mov v20.16b, v18.16b
-	WORD $0x4eb31e7d // mov v29.16b, v19.16b
-	WORD $0x4eb91f3f // mov v31.16b, v25.16b
-	WORD $0x4e77ce0c // fmla v12.2d, v16.2d, v23.2d
-	WORD $0x4e76ce54 // fmla v20.2d, v18.2d, v22.2d
-	WORD $0x4e75ce7d // fmla v29.2d, v19.2d, v21.2d
-	WORD $0x4e6dcf3f // fmla v31.2d, v25.2d, v13.2d
+	WORD $0x4eb21e59 // mov v25.16b, v18.16b
+	WORD $0x4eba1f5d // mov v29.16b, v26.16b
+	WORD $0x4eab1d7f // mov v31.16b, v11.16b
+	WORD $0x4e74ce0c // fmla v12.2d, v16.2d, v20.2d
+	WORD $0x4e77ce59 // fmla v25.2d, v18.2d, v23.2d
+	WORD $0x4e78cf5d // fmla v29.2d, v26.2d, v24.2d
+	WORD $0x4e73cd7f // fmla v31.2d, v11.2d, v19.2d
 	WORD $0x4e6cd7cc // fadd v12.2d, v30.2d, v12.2d
-	WORD $0x4e74d5d4 // fadd v20.2d, v14.2d, v20.2d
+	WORD $0x4e79d6d9 // fadd v25.2d, v22.2d, v25.2d
 	WORD $0x4e7dd79d // fadd v29.2d, v28.2d, v29.2d
 	WORD $0x4e7fd5ff // fadd v31.2d, v15.2d, v31.2d
-	WORD $0x6e6cff4c // fdiv v12.2d, v26.2d, v12.2d
-	WORD $0x6e74ff74 // fdiv v20.2d, v27.2d, v20.2d
+	WORD $0x6e6cfeac // fdiv v12.2d, v21.2d, v12.2d
+	WORD $0x6e79ff79 // fdiv v25.2d, v27.2d, v25.2d
 	WORD $0x6e7dfe3d // fdiv v29.2d, v17.2d, v29.2d
 	WORD $0x6e7ffd5f // fdiv v31.2d, v10.2d, v31.2d
 	WORD $0x3dc0a48a // ldr q10, [x4, #656]
 	WORD $0x3dc0a491 // ldr q17, [x4, #656]
 	WORD $0x3dc0a49b // ldr q27, [x4, #656]
-	WORD $0x3dc0a49a // ldr q26, [x4, #656]
+	WORD $0x3dc0a495 // ldr q21, [x4, #656]
 	WORD $0x3dc0a88f // ldr q15, [x4, #672]
 	WORD $0x3dc0a89c // ldr q28, [x4, #672]
-	WORD $0x3dc0a88e // ldr q14, [x4, #672]
+	WORD $0x3dc0a896 // ldr q22, [x4, #672]
 	WORD $0x3dc0a89e // ldr q30, [x4, #672]
 	WORD $0x6e6fdd8f // fmul v15.2d, v12.2d, v15.2d
-	WORD $0x6e7cde9c // fmul v28.2d, v20.2d, v28.2d
-	WORD $0x6e6edfae // fmul v14.2d, v29.2d, v14.2d
+	WORD $0x6e7cdf3c // fmul v28.2d, v25.2d, v28.2d
+	WORD $0x6e76dfb6 // fmul v22.2d, v29.2d, v22.2d
 	WORD $0x6e7edffe // fmul v30.2d, v31.2d, v30.2d
-	WORD $0x4eefd58d // fsub v13.2d, v12.2d, v15.2d
-	WORD $0x4efcd699 // fsub v25.2d, v20.2d, v28.2d
-	WORD $0x4eeed7b5 // fsub v21.2d, v29.2d, v14.2d
-	WORD $0x4efed7f3 // fsub v19.2d, v31.2d, v30.2d
-	WORD $0x0e6169ad // fcvtn v13.2s, v13.2d
-	WORD $0x0e616b39 // fcvtn v25.2s, v25.2d
-	WORD $0x0e616ab5 // fcvtn v21.2s, v21.2d
+	WORD $0x4eefd593 // fsub v19.2d, v12.2d, v15.2d
+	WORD $0x4efcd72b // fsub v11.2d, v25.2d, v28.2d
+	WORD $0x4ef6d7b8 // fsub v24.2d, v29.2d, v22.2d
+	WORD $0x4efed7fa // fsub v26.2d, v31.2d, v30.2d
 	WORD $0x0e616a73 // fcvtn v19.2s, v19.2d
+	WORD $0x0e61696b // fcvtn v11.2s, v11.2d
+	WORD $0x0e616b18 // fcvtn v24.2s, v24.2d
+	WORD $0x0e616b5a // fcvtn v26.2s, v26.2d
 	WORD $0x4e6fd58f // fadd v15.2d, v12.2d, v15.2d
-	WORD $0x4e7cd69c // fadd v28.2d, v20.2d, v28.2d
-	WORD $0x4e6ed7ae // fadd v14.2d, v29.2d, v14.2d
+	WORD $0x4e7cd73c // fadd v28.2d, v25.2d, v28.2d
+	WORD $0x4e76d7b6 // fadd v22.2d, v29.2d, v22.2d
 	WORD $0x4e7ed7fe // fadd v30.2d, v31.2d, v30.2d
 	WORD $0x0e6169ef // fcvtn v15.2s, v15.2d
 	WORD $0x0e616b9c // fcvtn v28.2s, v28.2d
-	WORD $0x0e6169ce // fcvtn v14.2s, v14.2d
+	WORD $0x0e616ad6 // fcvtn v22.2s, v22.2d
 	WORD $0x0e616bde // fcvtn v30.2s, v30.2d
-	WORD $0x2eaf8daf // cmeq v15.2s, v13.2s, v15.2s
-	WORD $0x2ebc8f3c // cmeq v28.2s, v25.2s, v28.2s
-	WORD $0x2eae8eae // cmeq v14.2s, v21.2s, v14.2s
-	WORD $0x2ebe8e7e // cmeq v30.2s, v19.2s, v30.2s
-	WORD $0x0eaa1daa // orr v10.8b, v13.8b, v10.8b
-	WORD $0x0eb11f31 // orr v17.8b, v25.8b, v17.8b
-	WORD $0x0ebb1ebb // orr v27.8b, v21.8b, v27.8b
-	WORD $0x0eba1e7a // orr v26.8b, v19.8b, v26.8b
+	WORD $0x2eaf8e6f // cmeq v15.2s, v19.2s, v15.2s
+	WORD $0x2ebc8d7c // cmeq v28.2s, v11.2s, v28.2s
+	WORD $0x2eb68f16 // cmeq v22.2s, v24.2s, v22.2s
+	WORD $0x2ebe8f5e // cmeq v30.2s, v26.2s, v30.2s
+	WORD $0x0eaa1e6a // orr v10.8b, v19.8b, v10.8b
+	WORD $0x0eb11d71 // orr v17.8b, v11.8b, v17.8b
+	WORD $0x0ebb1f1b // orr v27.8b, v24.8b, v27.8b
+	WORD $0x0eb51f55 // orr v21.8b, v26.8b, v21.8b
+	WORD $0x3dc0ac9a // ldr q26, [x4, #688]
+	WORD $0x3dc0ac98 // ldr q24, [x4, #688]
+	WORD $0x3dc0ac8b // ldr q11, [x4, #688]
 	WORD $0x3dc0ac93 // ldr q19, [x4, #688]
-	WORD $0x3dc0ac95 // ldr q21, [x4, #688]
-	WORD $0x3dc0ac99 // ldr q25, [x4, #688]
-	WORD $0x3dc0ac8d // ldr q13, [x4, #688]
-	WORD $0x2e731d4f // bsl v15.8b, v10.8b, v19.8b
-	WORD $0x2e751e3c // bsl v28.8b, v17.8b, v21.8b
-	WORD $0x2e791f6e // bsl v14.8b, v27.8b, v25.8b
-	WORD $0x2e6d1f5e // bsl v30.8b, v26.8b, v13.8b
-	WORD $0x3dc0b08d // ldr q13, [x4, #704]
-	WORD $0x3dc0b09a // ldr q26, [x4, #704]
-	WORD $0x3dc0b099 // ldr q25, [x4, #704]
+	WORD $0x2e7a1d4f // bsl v15.8b, v10.8b, v26.8b
+	WORD $0x2e781e3c // bsl v28.8b, v17.8b, v24.8b
+	WORD $0x2e6b1f76 // bsl v22.8b, v27.8b, v11.8b
+	WORD $0x2e731ebe // bsl v30.8b, v21.8b, v19.8b
+	WORD $0x3dc0b093 // ldr q19, [x4, #704]
+	WORD $0x3dc0b095 // ldr q21, [x4, #704]
+	WORD $0x3dc0b08b // ldr q11, [x4, #704]
 	WORD $0x3dc0b09b // ldr q27, [x4, #704]
-	WORD $0x2e2de50d // fcmge v13.2s, v8.2s, v13.2s
-	WORD $0x2e3ae53a // fcmge v26.2s, v9.2s, v26.2s
-	WORD $0x2e39e719 // fcmge v25.2s, v24.2s, v25.2s
-	WORD $0x2e3be57b // fcmge v27.2s, v11.2s, v27.2s
-	WORD $0x2e6f1d0d // bsl v13.8b, v8.8b, v15.8b
-	WORD $0x2e7c1d3a // bsl v26.8b, v9.8b, v28.8b
-	WORD $0x2e6e1f19 // bsl v25.8b, v24.8b, v14.8b
-	WORD $0x2e7e1d7b // bsl v27.8b, v11.8b, v30.8b
+	WORD $0x2e33e513 // fcmge v19.2s, v8.2s, v19.2s
+	WORD $0x2e35e535 // fcmge v21.2s, v9.2s, v21.2s
+	WORD $0x2e2be5cb // fcmge v11.2s, v14.2s, v11.2s
+	WORD $0x2e3be5bb // fcmge v27.2s, v13.2s, v27.2s
+	WORD $0x2e6f1d13 // bsl v19.8b, v8.8b, v15.8b
+	WORD $0x2e7c1d35 // bsl v21.8b, v9.8b, v28.8b
+	WORD $0x2e761dcb // bsl v11.8b, v14.8b, v22.8b
+	WORD $0x2e7e1dbb // bsl v27.8b, v13.8b, v30.8b
 	WORD $0x3dc0b49e // ldr q30, [x4, #720]
-	WORD $0x3dc0b48e // ldr q14, [x4, #720]
+	WORD $0x3dc0b496 // ldr q22, [x4, #720]
 	WORD $0x3dc0b49c // ldr q28, [x4, #720]
 	WORD $0x3dc0b48f // ldr q15, [x4, #720]
 	WORD $0x2e28e7de // fcmge v30.2s, v30.2s, v8.2s
-	WORD $0x2e29e5ce // fcmge v14.2s, v14.2s, v9.2s
-	WORD $0x2e38e79c // fcmge v28.2s, v28.2s, v24.2s
-	WORD $0x2e2be5ef // fcmge v15.2s, v15.2s, v11.2s
-	WORD $0x3dc0b895 // ldr q21, [x4, #736]
+	WORD $0x2e29e6d6 // fcmge v22.2s, v22.2s, v9.2s
+	WORD $0x2e2ee79c // fcmge v28.2s, v28.2s, v14.2s
+	WORD $0x2e2de5ef // fcmge v15.2s, v15.2s, v13.2s
+	WORD $0x3dc0b898 // ldr q24, [x4, #736]
 	WORD $0x3dc0b891 // ldr q17, [x4, #736]
-	WORD $0x3dc0b893 // ldr q19, [x4, #736]
+	WORD $0x3dc0b89a // ldr q26, [x4, #736]
 	WORD $0x3dc0b88a // ldr q10, [x4, #736]
-	WORD $0x2e6d1ebe // bsl v30.8b, v21.8b, v13.8b
-	WORD $0x2e7a1e2e // bsl v14.8b, v17.8b, v26.8b
-	WORD $0x2e791e7c // bsl v28.8b, v19.8b, v25.8b
+	WORD $0x2e731f1e // bsl v30.8b, v24.8b, v19.8b
+	WORD $0x2e751e36 // bsl v22.8b, v17.8b, v21.8b
+	WORD $0x2e6b1f5c // bsl v28.8b, v26.8b, v11.8b
 	WORD $0x2e7b1d4f // bsl v15.8b, v10.8b, v27.8b
 	WORD $0x0e28e508 // fcmeq v8.2s, v8.2s, v8.2s
 	WORD $0x0e29e529 // fcmeq v9.2s, v9.2s, v9.2s
-	WORD $0x0e38e718 // fcmeq v24.2s, v24.2s, v24.2s
-	WORD $0x0e2be56b // fcmeq v11.2s, v11.2s, v11.2s
+	WORD $0x0e2ee5ce // fcmeq v14.2s, v14.2s, v14.2s
+	WORD $0x0e2de5ad // fcmeq v13.2s, v13.2s, v13.2s
 	WORD $0x3dc0bc9b // ldr q27, [x4, #752]
 	WORD $0x3dc0bc8a // ldr q10, [x4, #752]
-	WORD $0x3dc0bc99 // ldr q25, [x4, #752]
-	WORD $0x3dc0bc93 // ldr q19, [x4, #752]
+	WORD $0x3dc0bc8b // ldr q11, [x4, #752]
+	WORD $0x3dc0bc9a // ldr q26, [x4, #752]
 	WORD $0x2e7b1fc8 // bsl v8.8b, v30.8b, v27.8b
-	WORD $0x2e6a1dc9 // bsl v9.8b, v14.8b, v10.8b
-	WORD $0x2e791f98 // bsl v24.8b, v28.8b, v25.8b
-	WORD $0x2e731deb // bsl v11.8b, v15.8b, v19.8b
+	WORD $0x2e6a1ec9 // bsl v9.8b, v22.8b, v10.8b
+	WORD $0x2e6b1f8e // bsl v14.8b, v28.8b, v11.8b
+	WORD $0x2e7a1ded // bsl v13.8b, v15.8b, v26.8b
 	WORD $0xfd000028 // str d8, [x1]
 	WORD $0xfd000429 // str d9, [x1, #8]
-	WORD $0xfd000838 // str d24, [x1, #16]
-	WORD $0xfd000c2b // str d11, [x1, #24]
+	WORD $0xfd00082e // str d14, [x1, #16]
+	WORD $0xfd000c2d // str d13, [x1, #24]
 	JMP going
 single:
 	ADDS $8, R0, R0
@@ -3248,39 +3248,39 @@ single:
 	SUBS $2, R0, R0
 	BLT rest
 one:
-	WORD $0xfd40004b // ldr d11, [x2]
-	WORD $0x3dc06898 // ldr q24, [x4, #416]
-	WORD $0x0e617969 // fcvtl v9.2d, v11.2s
-	WORD $0x6ef8e528 // fcmgt v8.2d, v9.2d, v24.2d
-	WORD $0x6e691f08 // bsl v8.16b, v24.16b, v9.16b
+	WORD $0xfd40004d // ldr d13, [x2]
+	WORD $0x3dc0688e // ldr q14, [x4, #416]
+	WORD $0x0e6179a9 // fcvtl v9.2d, v13.2s
+	WORD $0x6eeee528 // fcmgt v8.2d, v9.2d, v14.2d
+	WORD $0x6e691dc8 // bsl v8.16b, v14.16b, v9.16b
 	WORD $0x3dc06c89 // ldr q9, [x4, #432]
-	WORD $0x6ee8e538 // fcmgt v24.2d, v9.2d, v8.2d
-	WORD $0x6e681d38 // bsl v24.16b, v9.16b, v8.16b
-	WORD $0x6e78df08 // fmul v8.2d, v24.2d, v24.2d
+	WORD $0x6ee8e52e // fcmgt v14.2d, v9.2d, v8.2d
+	WORD $0x6e681d2e // bsl v14.16b, v9.16b, v8.16b
+	WORD $0x6e6eddc8 // fmul v8.2d, v14.2d, v14.2d
 	WORD $0x3dc07089 // ldr q9, [x4, #448]
-	WORD $0x3dc07493 // ldr q19, [x4, #464]
-	WORD $0x4e69cd13 // fmla v19.2d, v8.2d, v9.2d
-	WORD $0x6e73df13 // fmul v19.2d, v24.2d, v19.2d
+	WORD $0x3dc0749a // ldr q26, [x4, #464]
+	WORD $0x4e69cd1a // fmla v26.2d, v8.2d, v9.2d
+	WORD $0x6e7addda // fmul v26.2d, v14.2d, v26.2d
 	WORD $0x3dc07889 // ldr q9, [x4, #480]
 	WORD $0x3dc07c88 // ldr q8, [x4, #496]
-	WORD $0x4e69ce68 // fmla v8.2d, v19.2d, v9.2d
+	WORD $0x4e69cf48 // fmla v8.2d, v26.2d, v9.2d
 	WORD $0x3dc07c89 // ldr q9, [x4, #496]
 	WORD $0x4ee9d509 // fsub v9.2d, v8.2d, v9.2d
 	WORD $0x3dc0808f // ldr q15, [x4, #512]
-	WORD $0x4eefcd33 // fmls v19.2d, v9.2d, v15.2d
+	WORD $0x4eefcd3a // fmls v26.2d, v9.2d, v15.2d
 	WORD $0x3dc0848f // ldr q15, [x4, #528]
-	WORD $0x4eefcd33 // fmls v19.2d, v9.2d, v15.2d
+	WORD $0x4eefcd3a // fmls v26.2d, v9.2d, v15.2d
 	WORD $0x3dc0888f // ldr q15, [x4, #544]
 	WORD $0x3dc08c89 // ldr q9, [x4, #560]
-	WORD $0x4e73cde9 // fmla v9.2d, v15.2d, v19.2d
+	WORD $0x4e7acde9 // fmla v9.2d, v15.2d, v26.2d
 	WORD $0x3dc0908f // ldr q15, [x4, #576]
-	WORD $0x4e73cd2f // fmla v15.2d, v9.2d, v19.2d
+	WORD $0x4e7acd2f // fmla v15.2d, v9.2d, v26.2d
 	WORD $0x3dc09489 // ldr q9, [x4, #592]
-	WORD $0x4e73cde9 // fmla v9.2d, v15.2d, v19.2d
+	WORD $0x4e7acde9 // fmla v9.2d, v15.2d, v26.2d
 	WORD $0x3dc0988f // ldr q15, [x4, #608]
-	WORD $0x4e73cd2f // fmla v15.2d, v9.2d, v19.2d
-	WORD $0x6e73de69 // fmul v9.2d, v19.2d, v19.2d
-	WORD $0x4e6fcd33 // fmla v19.2d, v9.2d, v15.2d
+	WORD $0x4e7acd2f // fmla v15.2d, v9.2d, v26.2d
+	WORD $0x6e7adf49 // fmul v9.2d, v26.2d, v26.2d
+	WORD $0x4e6fcd3a // fmla v26.2d, v9.2d, v15.2d
 	WORD $0x3dc09c8f // ldr q15, [x4, #624]
 	WORD $0x4e2f1d0f // and v15.16b, v8.16b, v15.16b
 	WORD $0x4e083dec // mov x12, v15.d[0]
@@ -3292,31 +3292,31 @@ one:
 	WORD $0x4ee88528 // add v8.2d, v9.2d, v8.2d
 	WORD $0x3dc0a089 // ldr q9, [x4, #640]
 	WORD $0x4ea81d0f // mov v15.16b, v8.16b
-	WORD $0x4e73cd0f // fmla v15.2d, v8.2d, v19.2d
+	WORD $0x4e7acd0f // fmla v15.2d, v8.2d, v26.2d
 	WORD $0x4e6fd52f // fadd v15.2d, v9.2d, v15.2d
-	WORD $0x6e6fff0f // fdiv v15.2d, v24.2d, v15.2d
-	WORD $0x3dc0a498 // ldr q24, [x4, #656]
+	WORD $0x6e6ffdcf // fdiv v15.2d, v14.2d, v15.2d
+	WORD $0x3dc0a48e // ldr q14, [x4, #656]
 	WORD $0x3dc0a889 // ldr q9, [x4, #672]
 	WORD $0x6e69dde9 // fmul v9.2d, v15.2d, v9.2d
-	WORD $0x4ee9d5f3 // fsub v19.2d, v15.2d, v9.2d
-	WORD $0x0e616a73 // fcvtn v19.2s, v19.2d
+	WORD $0x4ee9d5fa // fsub v26.2d, v15.2d, v9.2d
+	WORD $0x0e616b5a // fcvtn v26.2s, v26.2d
 	WORD $0x4e69d5e9 // fadd v9.2d, v15.2d, v9.2d
 	WORD $0x0e616929 // fcvtn v9.2s, v9.2d
-	WORD $0x2ea98e69 // cmeq v9.2s, v19.2s, v9.2s
-	WORD $0x0eb81e78 // orr v24.8b, v19.8b, v24.8b
-	WORD $0x3dc0ac93 // ldr q19, [x4, #688]
-	WORD $0x2e731f09 // bsl v9.8b, v24.8b, v19.8b
-	WORD $0x3dc0b093 // ldr q19, [x4, #704]
-	WORD $0x2e33e573 // fcmge v19.2s, v11.2s, v19.2s
-	WORD $0x2e691d73 // bsl v19.8b, v11.8b, v9.8b
+	WORD $0x2ea98f49 // cmeq v9.2s, v26.2s, v9.2s
+	WORD $0x0eae1f4e // orr v14.8b, v26.8b, v14.8b
+	WORD $0x3dc0ac9a // ldr q26, [x4, #688]
+	WORD $0x2e7a1dc9 // bsl v9.8b, v14.8b, v26.8b
+	WORD $0x3dc0b09a // ldr q26, [x4, #704]
+	WORD $0x2e3ae5ba // fcmge v26.2s, v13.2s, v26.2s
+	WORD $0x2e691dba // bsl v26.8b, v13.8b, v9.8b
 	WORD $0x3dc0b489 // ldr q9, [x4, #720]
-	WORD $0x2e2be529 // fcmge v9.2s, v9.2s, v11.2s
-	WORD $0x3dc0b898 // ldr q24, [x4, #736]
-	WORD $0x2e731f09 // bsl v9.8b, v24.8b, v19.8b
-	WORD $0x0e2be56b // fcmeq v11.2s, v11.2s, v11.2s
-	WORD $0x3dc0bc93 // ldr q19, [x4, #752]
-	WORD $0x2e731d2b // bsl v11.8b, v9.8b, v19.8b
-	WORD $0xfd00002b // str d11, [x1]
+	WORD $0x2e2de529 // fcmge v9.2s, v9.2s, v13.2s
+	WORD $0x3dc0b88e // ldr q14, [x4, #736]
+	WORD $0x2e7a1dc9 // bsl v9.8b, v14.8b, v26.8b
+	WORD $0x0e2de5ad // fcmeq v13.2s, v13.2s, v13.2s
+	WORD $0x3dc0bc9a // ldr q26, [x4, #752]
+	WORD $0x2e7a1d2d // bsl v13.8b, v9.8b, v26.8b
+	WORD $0xfd00002d // str d13, [x1]
 	ADD $8, R1
 	ADD $8, R2
 	SUBS $2, R0, R0
@@ -3325,24 +3325,24 @@ rest:
 	ADDS $2, R0, R0
 	BEQ done
 element:
-	WORD $0xbd40004b // ldr s11, [x2]
-	WORD $0x3dc06893 // ldr q19, [x4, #416]
-	WORD $0x0e617969 // fcvtl v9.2d, v11.2s
-	WORD $0x6ef3e538 // fcmgt v24.2d, v9.2d, v19.2d
-	WORD $0x6e691e78 // bsl v24.16b, v19.16b, v9.16b
+	WORD $0xbd40004d // ldr s13, [x2]
+	WORD $0x3dc0689a // ldr q26, [x4, #416]
+	WORD $0x0e6179a9 // fcvtl v9.2d, v13.2s
+	WORD $0x6efae52e // fcmgt v14.2d, v9.2d, v26.2d
+	WORD $0x6e691f4e // bsl v14.16b, v26.16b, v9.16b
 	WORD $0x3dc06c89 // ldr q9, [x4, #432]
-	WORD $0x6ef8e533 // fcmgt v19.2d, v9.2d, v24.2d
-	WORD $0x6e781d33 // bsl v19.16b, v9.16b, v24.16b
-	WORD $0x6e73de78 // fmul v24.2d, v19.2d, v19.2d
+	WORD $0x6eeee53a // fcmgt v26.2d, v9.2d, v14.2d
+	WORD $0x6e6e1d3a // bsl v26.16b, v9.16b, v14.16b
+	WORD $0x6e7adf4e // fmul v14.2d, v26.2d, v26.2d
 	WORD $0x3dc07089 // ldr q9, [x4, #448]
 	WORD $0x3dc0748f // ldr q15, [x4, #464]
-	WORD $0x4e69cf0f // fmla v15.2d, v24.2d, v9.2d
-	WORD $0x6e6fde6f // fmul v15.2d, v19.2d, v15.2d
+	WORD $0x4e69cdcf // fmla v15.2d, v14.2d, v9.2d
+	WORD $0x6e6fdf4f // fmul v15.2d, v26.2d, v15.2d
 	WORD $0x3dc07889 // ldr q9, [x4, #480]
-	WORD $0x3dc07c98 // ldr q24, [x4, #496]
-	WORD $0x4e69cdf8 // fmla v24.2d, v15.2d, v9.2d
+	WORD $0x3dc07c8e // ldr q14, [x4, #496]
+	WORD $0x4e69cdee // fmla v14.2d, v15.2d, v9.2d
 	WORD $0x3dc07c89 // ldr q9, [x4, #496]
-	WORD $0x4ee9d709 // fsub v9.2d, v24.2d, v9.2d
+	WORD $0x4ee9d5c9 // fsub v9.2d, v14.2d, v9.2d
 	WORD $0x3dc08088 // ldr q8, [x4, #512]
 	WORD $0x4ee8cd2f // fmls v15.2d, v9.2d, v8.2d
 	WORD $0x3dc08488 // ldr q8, [x4, #528]
@@ -3359,20 +3359,20 @@ element:
 	WORD $0x6e6fdde9 // fmul v9.2d, v15.2d, v15.2d
 	WORD $0x4e68cd2f // fmla v15.2d, v9.2d, v8.2d
 	WORD $0x3dc09c88 // ldr q8, [x4, #624]
-	WORD $0x4e281f08 // and v8.16b, v24.16b, v8.16b
+	WORD $0x4e281dc8 // and v8.16b, v14.16b, v8.16b
 	WORD $0x4e083d0b // mov x11, v8.d[0]
 	WORD $0x4e183d0c // mov x12, v8.d[1]
 	WORD $0xfc6b7868 // ldr d8, [x3, x11, lsl #3]
 	WORD $0xfc6c7869 // ldr d9, [x3, x12, lsl #3]
 	WORD $0x4ec93909 // zip1 v9.2d, v8.2d, v9.2d
-	WORD $0x4f705718 // shl v24.2d, v24.2d, #48
-	WORD $0x4ef88538 // add v24.2d, v9.2d, v24.2d
+	WORD $0x4f7055ce // shl v14.2d, v14.2d, #48
+	WORD $0x4eee852e // add v14.2d, v9.2d, v14.2d
 	WORD $0x3dc0a089 // ldr q9, [x4, #640]
-	WORD $0x4eb81f08 // mov v8.16b, v24.16b
-	WORD $0x4e6fcf08 // fmla v8.2d, v24.2d, v15.2d
+	WORD $0x4eae1dc8 // mov v8.16b, v14.16b
+	WORD $0x4e6fcdc8 // fmla v8.2d, v14.2d, v15.2d
 	WORD $0x4e68d528 // fadd v8.2d, v9.2d, v8.2d
-	WORD $0x6e68fe68 // fdiv v8.2d, v19.2d, v8.2d
-	WORD $0x3dc0a493 // ldr q19, [x4, #656]
+	WORD $0x6e68ff48 // fdiv v8.2d, v26.2d, v8.2d
+	WORD $0x3dc0a49a // ldr q26, [x4, #656]
 	WORD $0x3dc0a889 // ldr q9, [x4, #672]
 	WORD $0x6e69dd09 // fmul v9.2d, v8.2d, v9.2d
 	WORD $0x4ee9d50f // fsub v15.2d, v8.2d, v9.2d
@@ -3380,20 +3380,20 @@ element:
 	WORD $0x4e69d509 // fadd v9.2d, v8.2d, v9.2d
 	WORD $0x0e616929 // fcvtn v9.2s, v9.2d
 	WORD $0x2ea98de9 // cmeq v9.2s, v15.2s, v9.2s
-	WORD $0x0eb31df3 // orr v19.8b, v15.8b, v19.8b
+	WORD $0x0eba1dfa // orr v26.8b, v15.8b, v26.8b
 	WORD $0x3dc0ac8f // ldr q15, [x4, #688]
-	WORD $0x2e6f1e69 // bsl v9.8b, v19.8b, v15.8b
+	WORD $0x2e6f1f49 // bsl v9.8b, v26.8b, v15.8b
 	WORD $0x3dc0b08f // ldr q15, [x4, #704]
-	WORD $0x2e2fe56f // fcmge v15.2s, v11.2s, v15.2s
-	WORD $0x2e691d6f // bsl v15.8b, v11.8b, v9.8b
+	WORD $0x2e2fe5af // fcmge v15.2s, v13.2s, v15.2s
+	WORD $0x2e691daf // bsl v15.8b, v13.8b, v9.8b
 	WORD $0x3dc0b489 // ldr q9, [x4, #720]
-	WORD $0x2e2be529 // fcmge v9.2s, v9.2s, v11.2s
-	WORD $0x3dc0b893 // ldr q19, [x4, #736]
-	WORD $0x2e6f1e69 // bsl v9.8b, v19.8b, v15.8b
-	WORD $0x0e2be56b // fcmeq v11.2s, v11.2s, v11.2s
+	WORD $0x2e2de529 // fcmge v9.2s, v9.2s, v13.2s
+	WORD $0x3dc0b89a // ldr q26, [x4, #736]
+	WORD $0x2e6f1f49 // bsl v9.8b, v26.8b, v15.8b
+	WORD $0x0e2de5ad // fcmeq v13.2s, v13.2s, v13.2s
 	WORD $0x3dc0bc8f // ldr q15, [x4, #752]
-	WORD $0x2e6f1d2b // bsl v11.8b, v9.8b, v15.8b
-	WORD $0xbd00002b // str s11, [x1]
+	WORD $0x2e6f1d2d // bsl v13.8b, v9.8b, v15.8b
+	WORD $0xbd00002d // str s13, [x1]
 	ADD $4, R1
 	ADD $4, R2
 	SUBS $1, R0, R0

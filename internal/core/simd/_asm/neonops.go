@@ -347,9 +347,10 @@ func (n *neon) pick(index value, t [16]float32) value {
 	word := func(i int) uint64 { return uint64(math.Float32bits(t[i])) | uint64(math.Float32bits(t[i+1]))<<32 }
 	low := n.and(value{U32, n.reg(index)}, n.constant(U32, 7))
 	at := n.reg(n.add(n.mul(low, n.constant(U32, 0x04040404)), n.constant(U32, 0x03020100)))
-	d := n.vector()
+	d, beyond := n.vector(), n.vector()
+	n.op("sub", "16b", 0, beyond, at, n.reg(n.constant(U8, 16)))
 	n.op("tbl", "16b", 0, d, n.held16(word(0), word(2)), at)
-	n.op("tbx", "16b", 0, d, n.held16(word(4), word(6)), n.reg(n.op2("sub", value{U8, at}, n.constant(U8, 16))))
+	n.op("tbx", "16b", 0, d, n.held16(word(4), word(6)), beyond)
 	return value{F32, d}
 }
 
