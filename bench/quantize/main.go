@@ -1,5 +1,5 @@
 // Command quantize makes a quantized model of a float32 model: it reads IN and writes OUT, with DequantizeLinear and QuantizeLinear nodes
-// around the operators. Activations are uint8 with the range of one run on numbers in [-1, 1). Weights are int8, with a scale for each output
+// around the operators. Values that nodes make of weights alone become weights, and BatchNormalization joins the Conv before it. Activations are uint8 with the range of one run on numbers in [-1, 1). Weights are int8, with a scale for each output
 // channel of a Conv, else with one scale. The model is for measuring time; its answers aren't accurate.
 //
 //	go run ./quantize IN.onnx OUT.onnx
@@ -11,6 +11,7 @@ import (
 	"math"
 	"os"
 	"slices"
+	"strings"
 
 	"github.com/ashlar-go/ashlar/onnx"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -30,7 +31,8 @@ type scale struct {
 type program struct {
 	m      *onnx.Model
 	nodes  []onnx.Node
-	scales map[string]scale // of activations
+	fixed  map[string]tensor.Any // results that depend on weights alone
+	scales map[string]scale      // of activations
 	floats map[string]tensor.Tensor[float32]
 	err    error
 }
@@ -58,7 +60,8 @@ func run(from, to string) error {
 	if err != nil {
 		return err
 	}
-	p := program{m: m, scales: map[string]scale{}, floats: map[string]tensor.Tensor[float32]{}}
+	p := program{m: m, fixed: map[string]tensor.Any{}, scales: map[string]scale{}, floats: map[string]tensor.Tensor[float32]{}}
+	fixed := constants(m.Graph)
 	feeds := map[string]tensor.Any{}
 	for i, v := range s.Inputs() {
 		var shape []int
@@ -71,7 +74,9 @@ func run(from, to string) error {
 	if _, err = s.Run(context.Background(), feeds, &onnx.Options{Observe: func(r *onnx.NodeRun) {
 		for i, name := range r.Names {
 			if r.Depth == 0 && r.Values[i].Kind() == onnx.KindTensor {
-				p.ranged(name, r.Values[i].Tensor())
+				if p.ranged(name, r.Values[i].Tensor()); fixed[name] {
+					p.fixed[name] = r.Values[i].Tensor().Clone()
+				}
 			}
 		}
 	}}); err != nil {
@@ -86,10 +91,19 @@ func run(from, to string) error {
 		}
 	}
 	g.Inputs = s.Inputs() // without the weights
+	p.weights(g)
+	p.normalized(g)
 	p.graph(g)
 	if p.err != nil {
 		return p.err
 	}
+	read := map[string]bool{}
+	for _, n := range p.nodes {
+		for _, in := range n.Inputs {
+			read[in] = true
+		}
+	}
+	g.Initializers = slices.DeleteFunc(g.Initializers, func(t onnx.TensorProto) bool { return !read[t.Name] })
 	g.Nodes, g.Values, m.IR = p.nodes, nil, max(m.IR, 8)
 	for i := range m.Opsets {
 		if m.Opsets[i].Domain == "" {
@@ -101,6 +115,98 @@ func run(from, to string) error {
 		return err
 	}
 	return os.WriteFile(to, data, 0o666)
+}
+
+// constants returns the names of values that depend on weights alone.
+func constants(g *onnx.Graph) map[string]bool {
+	fixed := map[string]bool{"": true}
+	for _, t := range g.Initializers {
+		fixed[t.Name] = true
+	}
+	for _, n := range g.Nodes {
+		if slices.ContainsFunc(n.Inputs, func(in string) bool { return !fixed[in] }) || strings.HasPrefix(n.Op, "Random") {
+			continue
+		}
+		for _, out := range n.Outputs {
+			fixed[out] = true
+		}
+	}
+	return fixed
+}
+
+// weights makes weights of the results that depend on weights alone.
+func (p *program) weights(g *onnx.Graph) {
+	made := func(n onnx.Node) bool { _, ok := p.fixed[n.Outputs[0]]; return ok }
+	for _, n := range g.Nodes {
+		for _, in := range n.Inputs {
+			a, ok := p.fixed[in]
+			if !ok || slices.ContainsFunc(g.Initializers, func(t onnx.TensorProto) bool { return t.Name == in }) {
+				continue
+			}
+			if t, ok := tensor.As[float32](a); ok {
+				p.floats[in] = t
+			}
+			p.weight(in, a)
+		}
+	}
+	g.Nodes = slices.DeleteFunc(g.Nodes, made)
+}
+
+// normalized multiplies the weights of a Conv by the factors of a BatchNormalization that alone reads its result, and adds to its bias.
+func (p *program) normalized(g *onnx.Graph) {
+	maker, readers := map[string]int{}, map[string]int{}
+	for i, n := range g.Nodes {
+		maker[n.Outputs[0]] = i
+		for _, in := range n.Inputs {
+			readers[in]++
+		}
+	}
+	gone := make([]bool, len(g.Nodes))
+	for i, n := range g.Nodes {
+		at, ok := maker[n.Inputs[0]]
+		if n.Op != "BatchNormalization" || !ok || g.Nodes[at].Op != "Conv" || readers[n.Inputs[0]] != 1 || len(n.Outputs) > 1 {
+			continue
+		}
+		conv := &g.Nodes[at]
+		w, ok := p.floats[conv.Inputs[1]]
+		var rows [4][]float32 // scale, bias, mean and variance
+		for k := range rows {
+			t, is := p.floats[n.Inputs[1+k]]
+			if ok = ok && is; ok {
+				rows[k] = slices.Collect(tensor.ValuesOf[float32](t.Any()))
+			}
+		}
+		if !ok {
+			continue
+		}
+		epsilon := float32(1e-5)
+		if a := n.Attr("epsilon"); a != nil {
+			epsilon, _ = a.Value.(float32)
+		}
+		all, bias := slices.Collect(tensor.ValuesOf[float32](w.Any())), make([]float32, w.Dim(0))
+		if len(conv.Inputs) > 2 {
+			copy(bias, slices.Collect(tensor.ValuesOf[float32](p.floats[conv.Inputs[2]].Any())))
+		}
+		for c := range bias {
+			by := rows[0][c] / float32(math.Sqrt(float64(rows[3][c]+epsilon)))
+			for j := range len(all) / len(bias) {
+				all[c*len(all)/len(bias)+j] *= by
+			}
+			bias[c] = (bias[c]-rows[2][c])*by + rows[1][c]
+		}
+		out := n.Outputs[0]
+		p.floats[out+".folded"], p.floats[out+".shift"] = tensor.FromSlice(all, w.Shape()...), tensor.FromSlice(bias, len(bias))
+		conv.Inputs = []string{conv.Inputs[0], p.weight(out+".folded", p.floats[out+".folded"].Any()), p.weight(out+".shift", p.floats[out+".shift"].Any())}
+		conv.Outputs = []string{out}
+		gone[i] = true
+	}
+	kept := g.Nodes[:0]
+	for i, n := range g.Nodes {
+		if !gone[i] {
+			kept = append(kept, n)
+		}
+	}
+	g.Nodes = kept
 }
 
 // ranged notes the scale of a value of floats.
@@ -202,6 +308,9 @@ func (p *program) graph(g *onnx.Graph) {
 				n.Inputs[i] = to
 				p.scales[to] = p.scales[in]
 			}
+		}
+		if n.Op == "Sum" && len(n.Inputs) == 2 {
+			n.Op = "Add"
 		}
 		var s, x scale
 		ok := slices.Contains(quantized, n.Op)
