@@ -159,7 +159,7 @@ func (l *layings) draw() {
 			l.view(i)
 		case planned:
 			f := l.of(d.slots[s.out[0]])
-			if lay, ok := layoutLast(f.root.slot.like.Shape()); ok && (how.last || how.join == 2) && d.floats(s.out[0]) && f.root.slot.common() {
+			if lay, ok := layoutLast(f.root.slot.like.Shape()); ok && (how.last || how.join == 2) && d.numbers(s.out[0]) && f.root.slot.common() {
 				l.free(f, &lay)
 			}
 		}
@@ -235,7 +235,7 @@ func (l *layings) view(i int) {
 			how.how, to.whole = reordering, nil
 			delete(l.forms, to)
 			f = l.of(to)
-			if lay, ok := layoutLast(to.like.Shape()); ok && in.root.free && d.floats(id) && to.common() && viewable(lay, d.slots[s.in[0]].like.Shape()) {
+			if lay, ok := layoutLast(to.like.Shape()); ok && in.root.free && d.numbers(id) && to.common() && viewable(lay, d.slots[s.in[0]].like.Shape()) {
 				l.free(f, &lay)
 			}
 			continue
@@ -479,10 +479,10 @@ func (d *drawing) flops(i int, outs []Value) int64 {
 	return max(0, o.FLOPs(call, []tensor.Any{outs[0].a}))
 }
 
-// floats reports whether a value is a tensor of floats.
-func (d *drawing) floats(id int) bool {
+// numbers reports whether a value is a tensor of floats, or of quantized numbers.
+func (d *drawing) numbers(id int) bool {
 	s := d.slots[id]
-	return s != nil && !s.loose && (s.like.DType() == dtype.Float32 || s.like.DType() == dtype.Float64)
+	return s != nil && !s.loose && (plan.Bytes8 | 1<<dtype.Float32 | 1<<dtype.Float64).Has(s.like.DType())
 }
 
 // flat reports whether channels of a shape have one element each, so that channels last is row-major.

@@ -180,83 +180,227 @@ func TestLastNetworks(t *testing.T) {
 	lie := 0
 	for seed := range uint64(*networks) {
 		p := &pictureNet{r: rand.New(rand.NewPCG(seed, 11)), b: NewBuilder("g")}
-		side := 12
-		if seed%16 == 0 {
-			side = 60
-		}
-		h, w := 1+p.r.IntN(side), 1+p.r.IntN(side)
-		p.add(p.b.Input("x", dtype.Float32, 1, 3, h, w), 3, h, w)
+		h, w := p.begin(seed)
 		for range 3 + p.r.IntN(25) {
 			p.grow()
 		}
-		p.b.OutputOf(p.vals[len(p.vals)-1].name, Type{})
-		if v := p.pick(); v.name != p.vals[len(p.vals)-1].name && v.name != "x" {
-			p.b.OutputOf(v.name, Type{})
-		}
-		m, err := p.b.Model(17)
-		if err != nil {
-			t.Fatalf("network %d: %v", seed, err)
-		}
-		plain, err := m.sessionBy(form{}, 0)
-		if err != nil {
-			t.Fatalf("network %d: %v", seed, err)
-		}
-		s, err := m.sessionBy(form{}, allPasses)
-		if err != nil {
-			t.Fatalf("network %d: %v", seed, err)
-		}
-		o := Options{Threads: 1 + int(seed%3)}
-		if seed%4 == 1 { // memory for some of the packed weights, or for no prepared run
-			plan, err := s.Plan(vals{"x": noise(p.r, 1, 3, h, w)})
-			if err != nil {
-				t.Fatal(err)
-			}
-			o.MaxMemory = plan.Weights + plan.Live + p.r.Int64N(1+2*plan.Live)
-		}
-		st, err := s.Stream(&StreamOptions{Options: o})
-		if err != nil {
-			t.Fatal(err)
-		}
-		for range 3 {
-			x := noise(p.r, 1, 3, h, w)
-			if data, _ := tensor.As[float32](x); p.r.IntN(4) == 0 {
-				data.Elems()[p.r.IntN(x.Len())] = []float32{float32(math.NaN()), float32(math.Inf(-1)), float32(math.Copysign(0, -1)), 1e-40}[p.r.IntN(4)]
-			}
-			in := vals{"x": x}
-			want, err := plainly(plain, context.Background(), in, Options{})
-			if err != nil {
-				t.Fatalf("network %d: %v", seed, err)
-			}
-			got, err := st.Run(context.Background(), in)
-			if err != nil {
-				t.Fatalf("network %d: %v", seed, err)
-			}
-			for name, a := range want {
-				if !bytes.Equal(bitsOf(a), bitsOf(got[name])) {
-					var ops []string
-					for _, n := range m.Graph.Nodes {
-						ops = append(ops, fmt.Sprint(n.Op, n.Inputs, n.Outputs))
-					}
-					t.Fatalf("network %d: %s differs: %v", seed, name, ops)
-				}
-			}
-		}
-		if st.ready == nil && o.MaxMemory == 0 {
-			t.Fatalf("network %d isn't prepared", seed)
-		}
-		for _, slot := range slots(st) {
-			if slot != nil && slot.last {
-				lie++
-			}
-		}
-		if err := st.Close(); err != nil {
-			t.Fatal(err)
-		}
+		lie += p.same(t, seed, h, w)
 	}
 	t.Logf("%d values lie channels last", lie)
 	if best := simd.Product32.Best(); best != nil && lie == 0 {
 		t.Error("no value lies channels last")
 	}
+}
+
+// The same of quantized networks.
+func TestLastQuantized(t *testing.T) {
+	lie := 0
+	for seed := range uint64(*networks) {
+		p := &pictureNet{r: rand.New(rand.NewPCG(seed, 12)), b: NewBuilder("g")}
+		h, w := p.begin(seed)
+		p.b.Import("com.microsoft", 1)
+		q := quantizedNet{p, []bool{false}}
+		scale, zero := q.quantum(false)
+		q.vals[0].name = p.b.Node("QuantizeLinear", []string{"x", scale, zero})
+		for range 3 + p.r.IntN(20) {
+			q.grow()
+		}
+		lie += p.same(t, seed, h, w)
+	}
+	t.Logf("%d values lie channels last", lie)
+	if lie == 0 {
+		t.Error("no value lies channels last")
+	}
+}
+
+// A quantizedNet is a random network of quantized pictures, some of which are signed.
+type quantizedNet struct {
+	*pictureNet
+	signed []bool
+}
+
+// bytes returns weights of bytes.
+func (q *quantizedNet) bytes(signed bool, shape ...int) string {
+	if signed {
+		t := tensor.New[int8](shape...)
+		for i := range t.Elems() {
+			t.Elems()[i] = int8(q.r.Uint32())
+		}
+		return q.b.Weight(q.b.fresh("w"), t.Any())
+	}
+	t := tensor.New[uint8](shape...)
+	for i := range t.Elems() {
+		t.Elems()[i] = uint8(q.r.Uint32())
+	}
+	return q.b.Weight(q.b.fresh("w"), t.Any())
+}
+
+// quantum returns a scale and a zero point.
+func (q *quantizedNet) quantum(signed bool) (scale, zero string) {
+	by := []float32{1. / 64, .0123, .02}[q.r.IntN(3)]
+	return q.b.Weight(q.b.fresh("scale"), tensor.Scalar(by).Any()), q.bytes(signed)
+}
+
+// grow adds a node, or some that belong together.
+func (q *quantizedNet) grow() {
+	r, b := q.r, q.b
+	i := len(q.vals) - 1 - min(r.IntN(len(q.vals)), r.IntN(len(q.vals)))
+	v, signed := q.vals[i], q.signed[i]
+	scale, zero := q.quantum(signed)
+	add := func(name string, signed bool, c, h, w int) {
+		q.add(name, c, h, w)
+		q.signed = append(q.signed, signed)
+	}
+	same := func(f func(u picture) bool) (list []picture) {
+		for k, u := range q.vals {
+			if q.signed[k] == signed && f(u) {
+				list = append(list, u)
+			}
+		}
+		return list
+	}
+	toScale, toZero := q.quantum(signed)
+	switch r.IntN(12) {
+	case 0, 1, 2, 3, 4, 5: // a convolution
+		k, stride, group, m := []int{1, 1, 3, 2}[r.IntN(4)], 1+r.IntN(2), 1, []int{1, 4, 8, 16, 17, 24, 40}[r.IntN(7)]
+		pad := r.IntN(k/2 + 1)
+		switch kind := r.IntN(4); {
+		case kind == 0:
+			group, m = v.c, v.c
+		case kind == 1 && v.c%2 == 0 && m%2 == 0:
+			group = 2
+		}
+		if v.h+2*pad < k || v.w+2*pad < k {
+			return
+		}
+		of, to := r.IntN(2) == 0, r.IntN(2) == 0
+		n := []int{1, m}[r.IntN(2)]
+		scales := tensor.RandomUniform[float32](r.Uint64(), .001, .01, n)
+		zeros := q.bytes(of, n)
+		if r.IntN(2) == 0 {
+			zeros = b.Weight(b.fresh("zeros"), tensor.New[uint8](n).Any())
+			if of {
+				zeros = b.Weight(b.fresh("zeros"), tensor.New[int8](n).Any())
+			}
+		}
+		toScale, toZero = q.quantum(to)
+		in := []string{v.name, scale, zero, q.bytes(of, m, v.c/group, k, k), b.Weight(b.fresh("scales"), scales.Any()), zeros, toScale, toZero}
+		if r.IntN(2) == 0 {
+			bias := tensor.New[int32](m)
+			for i := range bias.Elems() {
+				bias.Elems()[i] = int32(r.Uint32()) >> r.IntN(20)
+			}
+			in = append(in, b.Weight(b.fresh("bias"), bias.Any()))
+		}
+		at, step := int64(pad), int64(stride)
+		name := b.Node("QLinearConv", in, IntsAttr("pads", at, at, at, at), IntsAttr("strides", step, step), IntAttr("group", int64(group)))
+		add(name, to, m, (v.h+2*pad-k)/stride+1, (v.w+2*pad-k)/stride+1)
+	case 6, 7:
+		other, otherZero := q.quantum(signed)
+		with := q.bytes(signed, v.c, 1, 1)
+		if list := same(func(u picture) bool { return u.c == v.c && u.h == v.h && u.w == v.w }); r.IntN(4) > 0 {
+			with = list[r.IntN(len(list))].name
+		}
+		name := []string{"com.microsoft.QLinearAdd", "com.microsoft.QLinearMul"}[r.IntN(2)]
+		add(b.Node(name, []string{v.name, scale, zero, with, other, otherZero, toScale, toZero}), signed, v.c, v.h, v.w)
+	case 8:
+		in, c := []string{toScale, toZero, v.name, scale, zero}, v.c
+		for _, u := range same(func(u picture) bool { return u.h == v.h && u.w == v.w }) {
+			if r.IntN(2) == 0 && c+u.c < 90 {
+				by, less := q.quantum(signed)
+				in, c = append(in, u.name, by, less), c+u.c
+			}
+		}
+		add(b.Node("com.microsoft.QLinearConcat", in, IntAttr("axis", 1)), signed, c, v.h, v.w)
+	case 9:
+		if v.h >= 2 && v.w >= 2 {
+			add(b.Node("MaxPool", []string{v.name}, IntsAttr("kernel_shape", 2, 2), IntsAttr("strides", 1, 1)), signed, v.c, v.h-1, v.w-1)
+		}
+	case 10:
+		add(b.Node("com.microsoft.QLinearLeakyRelu", []string{v.name, scale, zero, toScale, toZero}), signed, v.c, v.h, v.w)
+	case 11:
+		x := b.Node("Relu", []string{b.Node("DequantizeLinear", []string{v.name, scale, zero})})
+		add(b.Node("QuantizeLinear", []string{x, toScale, toZero}), signed, v.c, v.h, v.w)
+	}
+}
+
+// begin adds the input, and returns its extents.
+func (p *pictureNet) begin(seed uint64) (h, w int) {
+	side := 12
+	if seed%16 == 0 {
+		side = 60
+	}
+	h, w = 1+p.r.IntN(side), 1+p.r.IntN(side)
+	p.add(p.b.Input("x", dtype.Float32, 1, 3, h, w), 3, h, w)
+	return h, w
+}
+
+// same compares the network's prepared runs with runs without passes, and returns how many values lie channels last.
+func (p *pictureNet) same(t *testing.T, seed uint64, h, w int) (lie int) {
+	p.b.OutputOf(p.vals[len(p.vals)-1].name, Type{})
+	if v := p.pick(); v.name != p.vals[len(p.vals)-1].name && v.name != "x" {
+		p.b.OutputOf(v.name, Type{})
+	}
+	m, err := p.b.Model(17)
+	if err != nil {
+		t.Fatalf("network %d: %v", seed, err)
+	}
+	plain, err := m.sessionBy(form{}, 0)
+	if err != nil {
+		t.Fatalf("network %d: %v", seed, err)
+	}
+	s, err := m.sessionBy(form{}, allPasses)
+	if err != nil {
+		t.Fatalf("network %d: %v", seed, err)
+	}
+	o := Options{Threads: 1 + int(seed%3)}
+	if seed%4 == 1 { // memory for some of the packed weights, or for no prepared run
+		plan, err := s.Plan(vals{"x": noise(p.r, 1, 3, h, w)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		o.MaxMemory = plan.Weights + plan.Live + p.r.Int64N(1+2*plan.Live)
+	}
+	st, err := s.Stream(&StreamOptions{Options: o})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 3 {
+		x := noise(p.r, 1, 3, h, w)
+		if data, _ := tensor.As[float32](x); p.r.IntN(4) == 0 {
+			data.Elems()[p.r.IntN(x.Len())] = []float32{float32(math.NaN()), float32(math.Inf(-1)), float32(math.Copysign(0, -1)), 1e-40}[p.r.IntN(4)]
+		}
+		in := vals{"x": x}
+		want, err := plainly(plain, context.Background(), in, Options{})
+		if err != nil {
+			t.Fatalf("network %d: %v", seed, err)
+		}
+		got, err := st.Run(context.Background(), in)
+		if err != nil {
+			t.Fatalf("network %d: %v", seed, err)
+		}
+		for name, a := range want {
+			if !bytes.Equal(bitsOf(a), bitsOf(got[name])) {
+				var ops []string
+				for _, n := range m.Graph.Nodes {
+					ops = append(ops, fmt.Sprint(n.Op, n.Inputs, n.Outputs))
+				}
+				t.Fatalf("network %d: %s differs: %v", seed, name, ops)
+			}
+		}
+	}
+	if st.ready == nil && o.MaxMemory == 0 {
+		t.Fatalf("network %d isn't prepared", seed)
+	}
+	for _, slot := range slots(st) {
+		if slot != nil && slot.last {
+			lie++
+		}
+	}
+	if err := st.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return lie
 }
 
 // slots returns those of a stream's prepared run.

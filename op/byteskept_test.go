@@ -128,7 +128,9 @@ func TestBytesKept(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if p.Keeps() == 0 || !p.Steady() {
+				w := c.Inputs[weights]
+				few := w.Rank() == 4 && w.Dim(0) < 4 && w.Dim(1) > 1 // output channels, which have no packed form
+				if (p.Keeps() > 0) == few || !p.Steady() {
 					t.Fatalf("it keeps %d bytes, steady: %t", p.Keeps(), p.Steady())
 				}
 				like, err := p.Results()

@@ -32,12 +32,23 @@ func integerConv(x, w, xZero, wZero tensor.Any, win Window, group int, f *contra
 	move.CheckZero(name, 2, xZero, x, -1)
 	move.CheckZero(name, 3, wZero, w, 0)
 	image, weights := sideOf(xZero, nil), sideOf(wZero, f)
-	return &move.Transfer{Name: name, D: dtype.Int32, Shape: g.Shape, Keeps: g.BytesKept(f), In: move.OperandsOf(x, w, xZero, wZero), Fill: func(ctx context.Context, dst move.Words, in []move.Words) {
-		to := move.ElemsOf[int32](dst.Of)
-		g.Bytes(exec.Job{Name: name, Ctx: ctx}, image(in[0], in[2]), weights(in[1], in[3]), false, func(image, channel, at int, sums []int32, last bool) {
-			copy(to[(image*g.M+channel)*g.Patch+at:], sums)
-		})
+	return &move.Transfer{Name: name, D: dtype.Int32, Shape: g.Shape, Keeps: g.BytesKept(f), Lies: lastBytes(g), In: move.OperandsOf(x, w, xZero, wZero), Fill: func(ctx context.Context, dst move.Words, in []move.Words) {
+		to := contract.ByteResult[int32]{Dst: move.ElemsOf[int32](dst.Of), Last: dst.Last}
+		sum := exec.As[func(dst, a, b []int32)](afterProduct.Sum(dtype.Int32))
+		to.Row = func(dst, sums, plus []int32, _ int) { sum(dst, sums, plus) }
+		to.Emit = func(image, channel, at int, sums []int32, last bool) {
+			copy(to.Dst[(image*g.M+channel)*g.Patch+at:], sums)
+		}
+		contract.ConvolveBytes(g, exec.Job{Name: name, Ctx: ctx}, image(in[0], in[2]), in[0].Last, weights(in[1], in[3]), false, to)
 	}}
+}
+
+// lastBytes says how a convolution of bytes lies channels last.
+func lastBytes(g *contract.Convolution) move.Lies {
+	if g.BytesDirect() {
+		return move.EachLast
+	}
+	return move.RowMajor
 }
 
 var convInteger = plan.Operator{About: plan.About{Kept: keepInput, Weights: 1, Name: "ConvInteger", TakesUp: plan.InWindows | plan.InWhole, FLOPs: plan.FLOPs{Rule: convIntegerFLOPs}, Versions: []int{10}, Why: "of integers of 8 bits alone",

@@ -29,7 +29,7 @@ func dequantized(x, scale, zero tensor.Any, d dtype.DType, axis, block int) *mov
 	if !zero.IsZero() && zero.DType() != x.DType() {
 		panic(plan.Fail(name, tensor.ErrDType, "the zero point holds %v, what it belongs to %v", zero.DType(), x.DType()))
 	}
-	return &move.Transfer{Name: name, D: d, Shape: x.Shape(), In: move.OperandsOf(x, scale, zero), Fill: func(ctx context.Context, dst move.Words, in []move.Words) {
+	return &move.Transfer{Name: name, D: d, Shape: x.Shape(), Lies: g.lies(), In: move.OperandsOf(x, scale, zero), Fill: func(ctx context.Context, dst move.Words, in []move.Words) {
 		if dequantizedSingly(name, ctx, &g, dst, in) {
 			return
 		}

@@ -65,7 +65,7 @@ func (x *product) bytes(a, aZero, b, bZero tensor.Any, f *contract.Filter) *byte
 		p.Batch, p.M = 1, p.Batch*p.M
 	}
 	if f != nil && len(lb) == 2 {
-		p.keeps = contract.BytesKept(x.n, x.k, true)
+		p.keeps = contract.BytesKept(x.n, x.k)
 	} else {
 		f = nil
 	}

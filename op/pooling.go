@@ -30,7 +30,7 @@ func poolOf(j exec.Job, x *tensor.Any, win Window) *pooling {
 
 // lies notes whether x and r lie channels last. A result of one element for each channel may lie so.
 func (p *pooling) lies(x, r *tensor.Any) {
-	if d := x.DType(); x.Rank() <= besideAxes && (d == dtype.Float32 || d == dtype.Float64) && plan.LiesLast(x) && (plan.LiesLast(r) || r.Len() == p.planes && r.IsContiguous()) {
+	if d := x.DType(); x.Rank() <= besideAxes && (plan.Bytes8 | 1<<dtype.Float32 | 1<<dtype.Float64).Has(d) && plan.LiesLast(x) && (plan.LiesLast(r) || r.Len() == p.planes && r.IsContiguous()) {
 		p.last = true
 		for k, a := range []*tensor.Any{x, r} {
 			for i := range a.Rank() {

@@ -43,8 +43,15 @@ func quantizedJoin(in []tensor.Any, axis int) *move.Transfer {
 	checkQuantum(name, 0, in[0], in[1], d)
 	shape := concatShape(axis, xs)
 	axis = plan.AxisOf(name, axis, len(shape))
-	return &move.Transfer{Name: name, D: d, Shape: shape, In: move.OperandsOf(in...), Fill: func(ctx context.Context, dst move.Words, in []move.Words) {
+	return &move.Transfer{Name: name, D: d, Shape: shape, Lies: move.AlikeLast, In: move.OperandsOf(in...), Fill: func(ctx context.Context, dst move.Words, in []move.Words) {
 		qy := quantumOf(in[0], in[1])
+		shape, axis := shape, axis
+		if dst.Last {
+			if axis > 0 {
+				axis = (axis+len(shape)-3)%(len(shape)-1) + 1
+			}
+			shape = plan.LastShape(shape)
+		}
 		before, _, after := move.Around(shape, axis)
 		first := 0
 		for k := 2; k < len(in); k += 3 {

@@ -2,8 +2,11 @@ package op
 
 import (
 	"context"
+	"math"
+	"slices"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/core/cast"
 	"github.com/ashlar-go/ashlar/internal/core/contract"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
 	"github.com/ashlar-go/ashlar/internal/core/move"
@@ -45,12 +48,53 @@ func quantizedConv(in []tensor.Any, d dtype.DType, win Window, group int, f *con
 		return s
 	}, in[4], in[1], bias)
 	result := steady(quantumIn, in[6], in[7])
-	return &move.Transfer{Name: name, D: d, Shape: g.Shape, Keeps: g.BytesKept(f), In: move.OperandsOf(in...), Fill: func(ctx context.Context, dst move.Words, in []move.Words) {
+	channels := steady(func(in []move.Words) *channelCodes {
+		return codesOfChannels(g, scales(in[0], in[1], in[2]), quantumOf(in[3], in[4]), in[2])
+	}, in[4], in[1], bias, in[6], in[7])
+	return &move.Transfer{Name: name, D: d, Shape: g.Shape, Keeps: g.BytesKept(f), Lies: lastBytes(g), In: move.OperandsOf(in...), Fill: func(ctx context.Context, dst move.Words, in []move.Words) {
 		then, y := scales(in[4], in[1], in[8]).begun(g.K, dst.Len()), result(in[6], in[7])
-		g.Bytes(exec.Job{Name: name, Ctx: ctx}, image(in[0], in[2]), weights(in[3], in[5]), true, func(image, channel, at int, sums []int32, last bool) {
+		all := channels(in[4], in[1], in[8], in[6], in[7])
+		to := contract.ByteResult[byte]{Dst: dst.Mem, Last: dst.Last, Bias: all.bias, Emit: func(image, channel, at int, sums []int32, last bool) {
 			then.requantize(dst, y, channel, at, (image*g.M+channel)*g.Patch+at, sums, last)
-		})
+		}}
+		to.Row = func(row []byte, sums, plus []int32, channel int) {
+			switch {
+			case dst.Orion:
+				for i, v := range plus {
+					sums[i] += v
+				}
+				one := dst
+				one.Mem = row
+				y.requantize(one, 0, sums, all.factor[channel:], all.plus[channel:])
+			case d == dtype.Int8:
+				cast.RequantizeChannels(all.by, exec.Of[int8](exec.RunOf(row)), sums, plus, channel)
+			default:
+				cast.RequantizeChannels(all.by, row, sums, plus, channel)
+			}
+		}
+		contract.ConvolveBytes(g, exec.Job{Name: name, Ctx: ctx}, image(in[0], in[2]), in[0].Last, weights(in[3], in[5]), true, to)
 	}}
+}
+
+// channelCodes is what becomes of exact sums of the channels of a convolution.
+type channelCodes struct {
+	bias         []int32 // if an int32 has room for the sums with it
+	factor, plus []float64
+	by           *cast.Requantizer
+}
+
+func codesOfChannels(g *contract.Convolution, s scaling, y quantum, bias move.Words) *channelCodes {
+	r := &channelCodes{factor: make([]float64, g.M), plus: make([]float64, g.M)}
+	for i := range r.factor {
+		r.factor[i] = float64(s.rows[i%len(s.rows)] * s.cols[0])
+	}
+	most := float64(float64(g.K) * 255 * 255)
+	if copy(r.plus, s.bias) > 0 && !slices.ContainsFunc(r.plus, func(v float64) bool { return math.Abs(v)+most > math.MaxInt32 }) {
+		r.bias = slices.Clone(move.ElemsOf[int32](bias.Of))
+		clear(r.plus)
+	}
+	r.by = cast.RequantizerOf(r.factor, r.plus, y.scale, y.zero)
+	return r
 }
 
 var qLinearConv = plan.Operator{About: plan.About{Kept: keepInput, Weights: 3, Name: "QLinearConv", Shared: true, TakesUp: plan.InBlocks | plan.InWhole, FLOPs: plan.FLOPs{Rule: qLinearConvFLOPs}, Versions: []int{10}, Why: "of integers of 8 bits alone",

@@ -40,7 +40,7 @@ func quantizedMap(name string, in []tensor.Any, f func(v float64) float64) *move
 	d := in[0].DType()
 	checkQuantum(name, 1, in[1], in[2], d)
 	checkQuantum(name, 3, in[3], in[4], d)
-	return &move.Transfer{Name: name, D: d, Shape: in[0].Shape(), In: move.OperandsOf(in...), Fill: func(ctx context.Context, dst move.Words, in []move.Words) {
+	return &move.Transfer{Name: name, D: d, Shape: in[0].Shape(), Lies: move.AlikeLast, In: move.OperandsOf(in...), Fill: func(ctx context.Context, dst move.Words, in []move.Words) {
 		qx, qy := quantumOf(in[1], in[2]), quantumOf(in[3], in[4])
 		t := qx.table(dst, d, qy, f)
 		exec.Split(name, ctx, dst.Len(), 1, func(from, till int) { looked(dst.Mem[from:till], in[0].Mem[from:till], &t) })

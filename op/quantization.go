@@ -193,27 +193,8 @@ func (s *scaling) each(i, at, to int, sums []int32, last bool, f func(to int, su
 	}
 }
 
-// alike returns the factor and the addend that all sums of row i have, if they have the same ones.
-func (s *scaling) alike(i int) (factor, plus float64, ok bool) {
-	if len(s.cols) > 1 || s.addends != nil || s.plus != nil || s.before != nil {
-		return 0, 0, false
-	}
-	if s.bias != nil {
-		plus = s.bias[i]
-	}
-	return float64(s.rows[i%len(s.rows)] * s.cols[0]), plus, true
-}
-
 // requantize writes sums as the bytes of a result.
 func (s *scaling) requantize(dst move.Words, y quantum, i, at, to int, sums []int32, last bool) {
-	if factor, plus, ok := s.alike(i); ok && last && !dst.Orion {
-		if row := dst.Mem[to : to+len(sums)]; dst.Of.DType() == dtype.Int8 {
-			cast.RequantizeRow(move.ElemsOf[int8](dst.Of)[to:to+len(sums)], sums, factor, plus, y.scale, y.zero)
-		} else {
-			cast.RequantizeRow(row, sums, factor, plus, y.scale, y.zero)
-		}
-		return
-	}
 	s.each(i, at, to, sums, last, func(to int, sums []int32, factor, plus []float64) { y.requantize(dst, to, sums, factor, plus) })
 }
 
@@ -321,6 +302,14 @@ func grainOf(name string, a, scale, zero tensor.Any, axis, block int) grain {
 		panic(plan.Fail(name, tensor.ErrShape, "the scale has shape %s; blocks of %d along axis %d of %s want %s", lay.ShapeString(), block, axis, tensor.Describe(a), plan.ShapeText(want)))
 	}
 	return grain{n, after, block, want[axis]}
+}
+
+// lies says that operands of one scale may lie channels last.
+func (g *grain) lies() move.Lies {
+	if *g == (grain{1, 1, 1, 0}) {
+		return move.AlikeLast
+	}
+	return move.RowMajor
 }
 
 // at returns the index of the scale of element i.
@@ -452,6 +441,8 @@ func listed(room, list []float64, n int) []float64 {
 
 // A quantum is the one scale and zero point of a whole operand.
 type quantum struct{ scale, zero float64 }
+
+func (q *quantum) pair() cast.Quantum { return cast.Quantum{Scale: q.scale, Zero: q.zero} }
 
 // quantumIn is quantumOf for the operands of steady.
 func quantumIn(in []move.Words) quantum { return quantumOf(in[0], in[1]) }

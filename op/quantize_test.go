@@ -129,7 +129,7 @@ func TestQLinearLaws(t *testing.T) {
 }
 
 func quantizedPairOf(a tensor.Tensor[int8], qa Quantization[float64, int8], b tensor.Tensor[int8], qb, qy Quantization[float64, int8], f pairRow) (r tensor.Tensor[int8]) {
-	quantizedPair("QLinearAdd", []tensor.Any{a.Any(), qa.Scale.Any(), qa.Zero.Any(), b.Any(), qb.Scale.Any(), qb.Zero.Any(), qy.Scale.Any(), qy.Zero.Any()}, f).Into(exec.Ref(&r), nil)
+	quantizedPair("QLinearAdd", []tensor.Any{a.Any(), qa.Scale.Any(), qa.Zero.Any(), b.Any(), qb.Scale.Any(), qb.Zero.Any(), qy.Scale.Any(), qy.Zero.Any()}, f, false).Into(exec.Ref(&r), nil)
 	return r
 }
 

@@ -34,7 +34,7 @@ func quantizing(x, scale, zero tensor.Any, d, precision dtype.DType, axis, block
 	const name = "QuantizeLinear"
 	plan.Present(name, &x, &scale)
 	g := grainOf(name, x, scale, zero, axis, block)
-	return &move.Transfer{Name: name, D: d, Shape: x.Shape(), In: move.OperandsOf(x, scale, zero), Fill: func(ctx context.Context, dst move.Words, in []move.Words) {
+	return &move.Transfer{Name: name, D: d, Shape: x.Shape(), Lies: g.lies(), In: move.OperandsOf(x, scale, zero), Fill: func(ctx context.Context, dst move.Words, in []move.Words) {
 		if !dst.Orion && quantizedToCodes(name, ctx, &g, dst, in, precision) {
 			return
 		}

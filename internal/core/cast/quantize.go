@@ -1,6 +1,7 @@
 package cast
 
 import (
+	"encoding/binary"
 	"math"
 	"unsafe"
 
@@ -286,21 +287,109 @@ func Requantize[T int8 | uint8](dst []T, sums []int32, factor, plus []float64, s
 	}
 }
 
-// RequantizeRow is Requantize with one factor and one addend.
-func RequantizeRow[T int8 | uint8](dst []T, sums []int32, factor, plus, scale, zero float64) {
-	switch dst := any(dst).(type) {
-	case []int8:
-		if simd.TryRequantizeRowI8(dst, sums, factor, plus, scale, zero) {
+// A Requantizer is Requantize of sums of channels.
+type Requantizer struct {
+	factor, plus []float64 // of each channel
+	scale, zero  float64
+	near         []float32 // factor / scale; nil where float32 has no room for some
+}
+
+// nearTie is half an integer less the most that a quotient is off. Three float32s in it are each off by 2⁻²⁴ of it. A code saturates beyond 512.
+const nearTie = 0.5 - 0x1p-13
+
+// RequantizerOf returns the Requantizer of factors and addends by channel.
+func RequantizerOf(factor, plus []float64, scale, zero float64) *Requantizer {
+	q := &Requantizer{factor, plus, scale, zero, make([]float32, len(factor))}
+	for i, f := range factor {
+		by := math.Abs(f / scale)
+		if plus[i] != 0 || !(by >= 0x1p-100 && by <= 0x1p60 && math.Abs(f) >= 0x1p-900 && math.Abs(f) <= 0x1p900) {
+			q.near = nil
+			return q
+		}
+		q.near[i] = float32(f / scale)
+	}
+	return q
+}
+
+// RequantizeChannels sets dst to the codes of sums + plus of channels from one on. It may change sums.
+func RequantizeChannels[T int8 | uint8](q *Requantizer, dst []T, sums, plus []int32, channel int) {
+	near := func(dst []T, doubts []uint8, at int) bool {
+		sums, plus, factor := sums[at:], plus[at:], q.near[channel+at:]
+		switch dst := any(dst).(type) {
+		case []int8:
+			return simd.TryRequantizeNearI8(dst, doubts, sums, plus, factor, float32(q.zero), nearTie)
+		case []uint8:
+			return simd.TryRequantizeNearU8(dst, doubts, sums, plus, factor, float32(q.zero), nearTie)
+		}
+		return false
+	}
+	exact := func(from, to int) {
+		for i := from; i < to; i++ {
+			sums[i] += plus[i]
+		}
+		Requantize(dst[from:to], sums[from:], q.factor[channel+from:], q.plus[channel+from:], q.scale, q.zero)
+	}
+	if q.near == nil {
+		exact(0, len(dst))
+	} else {
+		nearly(dst, near, exact)
+	}
+}
+
+// nearly sets dst by near, which reports false where the level has no kernel, and elements in doubt by exact.
+func nearly[T any](dst []T, near func(dst []T, doubts []uint8, at int) bool, exact func(from, to int)) {
+	var doubts [256]uint8
+	for at := 0; at < len(dst); {
+		n := min(len(dst)-at, len(doubts))
+		some := doubts[:n]
+		if !near(dst[at:at+n], some, at) {
+			exact(at, len(dst))
 			return
 		}
-	case []uint8:
-		if simd.TryRequantizeRowU8(dst, sums, factor, plus, scale, zero) {
-			return
+		left := n / 16 // with more of them all are computed
+		for i := nextDoubt(some, 0); i < n; i = nextDoubt(some, i+1) {
+			if left--; left < 0 {
+				exact(at+i, at+n)
+				break
+			}
+			exact(at+i, at+i+1)
 		}
+		at += n
 	}
-	for i := range dst {
-		dst[i] = saturated[T](math.RoundToEven(float64((float64(sums[i])+plus)*factor)/scale) + zero)
+}
+
+// nextDoubt returns the place of the first element from one on that isn't 0, or how many there are.
+func nextDoubt(doubts []uint8, from int) int {
+	for from+8 <= len(doubts) && binary.LittleEndian.Uint64(doubts[from:]) == 0 {
+		from += 8
 	}
+	for from < len(doubts) && doubts[from] == 0 {
+		from++
+	}
+	return from
+}
+
+// A Quantum is a scale and a zero point.
+type Quantum struct{ Scale, Zero float64 }
+
+// SumCodes sets dst to the codes of the sums of a and b. exact sets a range of them. It is called for those that float32 doesn't tell.
+func SumCodes[T int8 | uint8](dst, a, b []T, qa, qb, q Quantum, exact func(from, to int)) {
+	byA, byB := qa.Scale/q.Scale, qb.Scale/q.Scale
+	most := 510 * (math.Abs(byA) + math.Abs(byB)) * 0x1p-22 // that a quotient is off
+	if !(most < 1./64) {
+		exact(0, len(dst))
+		return
+	}
+	plus, tie := float32(-(float64(qa.Zero*byA) + float64(qb.Zero*byB))), float32(0.5-0x1p-20-most)
+	nearly(dst, func(dst []T, doubts []uint8, at int) bool {
+		switch dst := any(dst).(type) {
+		case []int8:
+			return simd.TrySumNearI8(dst, doubts, any(a[at:]).([]int8), any(b[at:]).([]int8), float32(byA), float32(byB), plus, float32(q.Zero), tie)
+		case []uint8:
+			return simd.TrySumNearU8(dst, doubts, any(a[at:]).([]uint8), any(b[at:]).([]uint8), float32(byA), float32(byB), plus, float32(q.Zero), tie)
+		}
+		return false
+	}, exact)
 }
 
 // saturated returns a whole number as a code; NaN is 0.

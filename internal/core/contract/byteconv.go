@@ -5,244 +5,584 @@ import (
 	"slices"
 
 	"github.com/ashlar-go/ashlar/internal/core/conv"
+	"github.com/ashlar-go/ashlar/internal/core/cpu"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/simd"
 )
 
-// byteLines are the channels of an image of bytes with their padding, so that the elements which a kernel position picks for
-// neighbouring outputs are adjacent. An axis is kept once for each remainder of its stride that the kernel meets: the elements from it
-// on, a stride apart. So an output has one place in each, and a kernel position one offset from there. Outputs between two lines,
-// and between the lines of two planes, aren't there.
-type byteLines struct {
-	g      *Convolution
-	phases [][]int // of each axis: the remainders
-	ext    []int   // of each axis: elements of one remainder
-	place  []int   // of each axis: from an output to the next one
-	plane  int     // elements of all remainders of a channel
-	taps   []int   // of each kernel position of each channel of a group
-	places int     // from the first output to the last one, both counted
+// A direct convolution of bytes has panels of output channels, and rows of a tile are neighbouring outputs. The input is copied channels last, with its
+// padding and in the elements that the tiles take. So the products of an output lie in runs: one for each kernel position, or for several that
+// follow each other. Sums of integers are exact in any order.
+
+// A ByteResult says where the sums of a convolution go.
+type ByteResult[E byte | int32] struct {
+	Dst  []E  // [N, M, …] in row-major order,
+	Last bool // or channels last
+	Bias []int32
+
+	// Row makes elements of the sums of some channels, from one on, of an output, to each of which a number of plus is added. It may change sums.
+	Row func(dst []E, sums, plus []int32, channel int)
+	// Emit takes sums of a channel of an image, from output at on, where the convolution isn't direct. See ByteProduct. It may change sums.
+	Emit func(image, channel, at int, sums []int32, last bool)
 }
 
-// mostPhases is how many remainders of a stride are kept. With more of them outputs are so far apart that little is shared.
-const mostPhases = 64
+// BytesDirect reports whether a convolution of bytes has a direct form.
+func (g *Convolution) BytesDirect() bool {
+	const (
+		least = 4       // output channels of a group: fewer leave most of a panel empty
+		most  = 1 << 23 // elements that a line of outputs meets, or has
+	)
+	if g.K < 1 || g.K > ByteExact || g.M/g.Group < least && !g.deepBytes() {
+		return false
+	}
+	in, out := float64(g.C/g.Group), float64(roundUp(g.M/g.Group, simd.ByteColumns))
+	for i, s := range byteSpans(g) {
+		n := 0.
+		if i > 0 {
+			n = float64(float64(s.Out-1) * float64(s.Stride))
+			out *= float64(s.Out)
+		}
+		in *= n + float64(float64(s.Kernel-1)*float64(s.Dilation)) + 1
+	}
+	return in <= most && out <= most
+}
 
-// byteLinesOf plans them. It reports false where they would be much larger than the input and the result.
-func byteLinesOf(g *Convolution) (b *byteLines, ok bool) {
-	rank := len(g.S)
-	b = &byteLines{g: g, phases: make([][]int, rank), ext: make([]int, rank), place: make([]int, rank), plane: 1, places: 1}
-	most := 4*(g.Plane()+g.Patch) + 1<<12
-	part := make([]int, rank) // of each axis: elements of all that is within it, of one remainder
-	size := 1
+// deepBytes reports whether each output channel is of one input channel, so that a row of channels is a row of sums.
+func (g *Convolution) deepBytes() bool { return g.M == g.Group && g.C == g.Group && g.K <= byteK }
+
+// byteSpans returns the axes, of which those that the kernel doesn't reach along are one, and those of one element are none.
+func byteSpans(g *Convolution) []Span {
+	s := joined(g.S)
+	for len(s) > 1 && s[0] == (Span{In: 1, Out: 1, Kernel: 1, Stride: s[0].Stride, Dilation: s[0].Dilation}) {
+		s = s[1:]
+	}
+	return s
+}
+
+// ConvolveBytes computes a convolution of bytes, of x and w. There is one zero point of x, and one of w or one for each output channel. x lies channels last if last is
+// true, which only a direct form takes.
+func ConvolveBytes[E byte | int32](g *Convolution, j exec.Job, x ByteSide, last bool, w ByteSide, exact bool, to ByteResult[E]) {
+	switch {
+	case g.N == 0 || g.M == 0 || g.Patch == 0:
+	case !g.BytesDirect():
+		pad := byte(x.zero(0)) ^ x.flip()
+		g.bytesByParts(ByteProduct{Job: j, M: g.M / g.Group, K: g.K, A: w, Exact: exact}, x, pad, to.Emit)
+	case g.deepBytes():
+		directBytes[int16](g, j, deepTiles{}, x, last, w, to)
+	case byteQuads != nil:
+		directBytes[uint8](g, j, byteQuads, x, last, w, to)
+	case simd.DotProducts[cpu.Current()] != nil:
+		directBytes[int8](g, j, simd.DotProducts[cpu.Current()], x, last, w, to)
+	case simd.ByteProducts.Best() != nil:
+		directBytes[int16](g, j, simd.ByteProducts.Best(), x, last, w, to)
+	default:
+		directBytes[int16](g, j, plainBytes{}, x, last, w, to)
+	}
+}
+
+// byteShape is the places of a direct convolution of bytes in what the tiles read.
+type byteShape struct {
+	s           []Span
+	last        bool
+	step        []int // of each axis: from an element of the input to the next
+	channel     int   // and between channels
+	wide        []int // of each axis: elements that are copied; of the first one those that an output meets
+	pitch, slab int   // between places, and between lines of the first axis
+	lines       []int // where the lines of outputs of a slab begin
+	width, row  int   // outputs of a line, and from one to the next
+	affine      bool  // outputs of a slab follow those of the slab before
+	runs        []int // where runs begin,
+	most, run   int   // the last of them, and elements of a run
+	taps        []int // of each run and element: its place in k, or -1
+	deep        bool
+	panels      int // of a group
+}
+
+// shapeBytes plans the places, for tiles that take groups of k in elements of a size.
+func shapeBytes(g *Convolution, last bool, group, size int) *byteShape {
+	e := &byteShape{s: byteSpans(g), last: last, deep: g.deepBytes()}
+	cg := g.C / g.Group
+	e.panels = (g.M/g.Group + simd.ByteColumns - 1) / simd.ByteColumns
+	if e.deep {
+		cg, e.panels = g.C, (g.C+simd.ByteColumns-1)/simd.ByteColumns
+	}
+	rank := len(e.s)
+	e.step, e.wide = make([]int, rank), make([]int, rank)
+	e.channel = g.Plane()
+	unit := 1
+	if last {
+		e.channel, unit = 1, g.C
+	}
 	for i := rank - 1; i >= 0; i-- {
-		s := &g.S[i]
-		for k := range min(s.Kernel, most) {
-			if p := k * s.Dilation % s.Stride; !slices.Contains(b.phases[i], p) {
-				if b.phases[i] = append(b.phases[i], p); len(b.phases[i]) > mostPhases {
-					return nil, false
+		s := &e.s[i]
+		e.step[i], unit = unit, unit*s.In
+		if s.Kernel == 1 && s.Begin == 0 && s.End == 0 { // elements between are never read
+			e.step[i] *= s.Stride
+			s.In, s.Stride = s.Out, 1
+		}
+		e.wide[i] = (s.Kernel-1)*s.Dilation + 1
+		if i > 0 {
+			e.wide[i] += (s.Out - 1) * s.Stride
+		}
+	}
+	switch e.pitch = cg; {
+	case e.deep:
+		e.pitch = e.panels * simd.ByteColumns
+	case cg*size%1024 == 0: // these lines of the cache would push each other out
+		e.pitch += 64 / size
+	}
+	steps, at := make([]int, rank), e.pitch
+	for i := rank - 1; i >= 0; i-- {
+		if steps[i] = at; i > 0 {
+			at *= e.wide[i]
+		}
+	}
+	e.slab = steps[0]
+	// Lines of outputs.
+	e.width, e.row, e.lines = 1, e.slab*e.s[0].Stride, []int{0}
+	if rank > 1 {
+		s := &e.s[rank-1]
+		e.width, e.row = s.Out, e.pitch*s.Stride
+		for i := 1; i < rank-1; i++ {
+			var more []int
+			for _, from := range e.lines {
+				for o := range e.s[i].Out {
+					more = append(more, from+o*e.s[i].Stride*steps[i])
+				}
+			}
+			e.lines = more
+		}
+	}
+	e.affine = len(e.lines) == 1 && e.slab*e.s[0].Stride == e.width*e.row
+	// Runs of k.
+	places := []int{0}
+	for i := range e.s {
+		var more []int
+		for _, from := range places {
+			for k := range e.s[i].Kernel {
+				more = append(more, from+k*e.s[i].Dilation*steps[i])
+			}
+		}
+		places = more
+	}
+	if e.deep {
+		e.most = places[len(places)-1]
+		if e.runs = places; len(places)%2 != 0 {
+			e.runs = append(places, 0) // whose weights are 0
+		}
+		return e
+	}
+	merged := 1 // kernel positions in a run
+	for merged < len(places) && places[merged] == merged*cg && len(places)%(merged+1) == 0 {
+		merged++
+	}
+	for i, at := range places {
+		if at != places[i/merged*merged]+i%merged*cg {
+			merged = 1
+			break
+		}
+	}
+	parts := (merged*cg + byteK - 1) / byteK
+	e.run = roundUp((merged*cg+parts-1)/parts, group)
+	for i := 0; i < len(places); i += merged {
+		for p := range parts {
+			e.runs = append(e.runs, places[i]+p*e.run)
+			for at := p * e.run; at < (p+1)*e.run; at++ {
+				if at < merged*cg {
+					e.taps = append(e.taps, at%cg*len(places)+i+at/cg)
+				} else {
+					e.taps = append(e.taps, -1)
 				}
 			}
 		}
-		b.place[i], b.ext[i] = size, s.Out+(s.Kernel-1)*s.Dilation/s.Stride
-		part[i] = size
-		if b.ext[i] > most/max(1, size) {
-			return nil, false
-		}
-		size *= b.ext[i]
-		b.places += (s.Out - 1) * b.place[i]
 	}
-	all := size
-	for i := range b.phases {
-		if all > most/len(b.phases[i]) {
-			return nil, false
-		}
-		all *= len(b.phases[i])
-	}
-	b.plane = all
-	b.taps = make([]int, g.K)
-	volume := g.K / (g.C / g.Group)
-	for k := range b.taps {
-		at, which, step := 0, 0, 1
-		rest := k % volume
-		for i := rank - 1; i >= 0; i-- {
-			s := &g.S[i]
-			from := rest % s.Kernel * s.Dilation
-			rest /= s.Kernel
-			which += slices.Index(b.phases[i], from%s.Stride) * step
-			step *= len(b.phases[i])
-			at += from / s.Stride * part[i]
-		}
-		b.taps[k] = k/volume*b.plane + which*size + at
-	}
-	return b, true
+	e.most = slices.Max(e.runs)
+	return e
 }
 
-// fill makes the lines of a channel of an image.
-func (b *byteLines) fill(dst, src []byte, pad byte) {
-	which, at := make([]int, len(b.ext)), make([]int, len(b.ext))
-	for more := true; more; more = counted(which, func(i int) int { return len(b.phases[i]) }, len(which)) {
-		clear(at)
-		for more := true; more; more = counted(at, func(i int) int { return b.ext[i] }, len(at)-1) {
-			line, within := 0, true
-			last := len(at) - 1
-			for i := range last {
-				s := &b.g.S[i]
-				x := at[i]*s.Stride + b.phases[i][which[i]] - s.Begin
-				within = within && x >= 0 && x < s.In
-				line = line*s.In + x
+// byteWeights are packed weights of a direct convolution: of each group and block of runs the panels.
+type byteWeights[T int8 | int16 | uint8] struct {
+	panels []T
+	sums   []int32 // of each output channel: of the elements
+	zeros  []int32 // the zero points that are still in the elements, if there are any
+	zero   []int32 // those of which they were made
+	run    int
+}
+
+// bytesLess returns the number that is subtracted from unsigned bytes of a side for zero point z: of quads 0 from the input.
+func bytesLess[T int8 | int16 | uint8](z int16, weights bool) int16 {
+	switch any(T(0)).(type) {
+	case int16:
+		return z
+	case uint8:
+		if !weights {
+			return 0
+		}
+	}
+	return middle
+}
+
+// directByte is a direct convolution of bytes.
+type directByte[T int8 | int16 | uint8, E byte | int32] struct {
+	*Convolution
+	*byteShape
+	exec.Job
+	tiles   byteTiles[T]
+	x       ByteSide
+	weights *byteWeights[T]
+	to      ByteResult[E]
+	plus    []int32
+	less    T // subtracted from elements of the input
+	pad     T
+	made    bool
+	per     int // outputs of a line of the first axis
+	cols    int // of panels
+	strips  int // of an image and group,
+	each    int // of so many lines,
+	parts   int // each in so many parts of the panels
+}
+
+func directBytes[T int8 | int16 | uint8, E byte | int32](g *Convolution, j exec.Job, t byteTiles[T], x ByteSide, last bool, w ByteSide, to ByteResult[E]) {
+	size := 1
+	if _, wide := any(T(0)).(int16); wide {
+		size = 2
+	}
+	shape, ok := g.kept.(*byteShape)
+	if !ok || shape.last != last {
+		shape = shapeBytes(g, last, t.Group(), size)
+		g.kept = shape
+	}
+	e := directByte[T, E]{Convolution: g, byteShape: shape, Job: j, tiles: t, x: x, to: to}
+	z := x.zero(0)
+	less := bytesLess[T](z, false)
+	e.less, e.pad = T(less), T(z-less)
+	e.weights = weightsOf(&e, &w)
+	left := int32(z - less)
+	e.cols = e.panels
+	if e.weights.zeros != nil {
+		e.cols++ // a panel of ones
+	}
+	if e.plus = e.to.Bias; left != 0 || e.plus == nil {
+		e.plus = make([]int32, g.M)
+		copy(e.plus, e.to.Bias)
+		for c := range e.plus {
+			e.plus[c] -= left * e.weights.sums[c]
+			if e.weights.zeros != nil {
+				e.plus[c] += left * e.weights.zeros[c] * int32(g.K)
 			}
-			s, n := &b.g.S[last], b.ext[last]
-			if within {
-				paddedLine(dst[:n], src[line*s.In:(line+1)*s.In], b.phases[last][which[last]]-s.Begin, s.Stride, pad)
-			} else {
-				fillBytes(dst[:n], pad)
+		}
+	}
+	e.made = !(size == 1 && less == 0 && x.flip() == 0 && last && len(e.runs)*e.run == g.K && g.K == g.C && g.Group == 1 && !e.padded())
+	if !e.made {
+		in := *shape
+		e.byteShape = &in
+		e.slab, e.row = e.step[0], e.step[len(e.s)-1]
+		if e.affine = len(e.s) == 1 || len(e.s) == 2 && e.slab == e.width*e.row; !e.affine && len(e.s) > 2 {
+			e.made, e.byteShape = true, shape
+		}
+	}
+	e.per = e.width * len(e.lines)
+	e.split()
+	runtime.KeepAlive(g)
+}
+
+// padded reports whether the input has padding.
+func (e *byteShape) padded() bool {
+	return slices.ContainsFunc(e.s, func(s Span) bool { return s.Begin+s.End > 0 || s.At(s.Out-1, s.Kernel-1) >= s.In })
+}
+
+// weightsOf returns the packed weights.
+func weightsOf[T int8 | int16 | uint8, E byte | int32](e *directByte[T, E], w *ByteSide) *byteWeights[T] {
+	if f := w.Filter; f != nil {
+		f.once.Do(func() { f.packed = packBytes(e, w) })
+		if p, ok := f.packed.(*byteWeights[T]); ok && p.run == e.run && slices.Equal(p.zero, w.Zero) {
+			return p
+		}
+	}
+	return packBytes(e, w)
+}
+
+// packBytes packs weights.
+func packBytes[T int8 | int16 | uint8, E byte | int32](e *directByte[T, E], w *ByteSide) *byteWeights[T] {
+	const cols = simd.ByteColumns
+	p := &byteWeights[T]{sums: make([]int32, e.M), zero: slices.Clone(w.Zero), run: e.run}
+	number := func(m, k int) T {
+		v := T(int16(w.Mem[m*e.K+k]^w.flip()) - bytesLess[T](w.zero(m), true))
+		if _, quads := any(v).(uint8); quads {
+			p.sums[m] += int32(int8(v))
+		} else {
+			p.sums[m] += int32(v)
+		}
+		return v
+	}
+	if e.deep {
+		p.panels = make([]T, roundUp(len(e.runs), 2)*e.panels*cols)
+		for m := range e.M {
+			for k := range e.K {
+				p.panels[deepPlace(len(e.runs), m, k)] = number(m, k)
 			}
-			dst = dst[n:]
 		}
+		return p
 	}
-}
-
-// counted moves the first axes of a counter on, the last of them fastest, and reports false once it is through.
-func counted(at []int, ext func(i int) int, axes int) bool {
-	for i := axes - 1; i >= 0; i-- {
-		if at[i]++; at[i] < ext(i) {
-			return true
-		}
-		at[i] = 0
-	}
-	return false
-}
-
-func fillBytes(dst []byte, v byte) {
-	for i := range dst {
-		dst[i] = v
-	}
-}
-
-// paddedLine sets dst[i] to src[from + i·step], or to pad outside of src.
-func paddedLine(dst, src []byte, from, step int, pad byte) {
-	before := 0
-	if from < 0 {
-		before = min(len(dst), (-from+step-1)/step)
-	}
-	inside := 0
-	if at := from + before*step; at < len(src) {
-		inside = min(len(dst)-before, (len(src)-at+step-1)/step)
-	}
-	fillBytes(dst[:before], pad)
-	fillBytes(dst[before+inside:], pad)
-	if inside == 0 {
-		return
-	}
-	src = src[from+before*step:]
-	if step == 1 {
-		copy(dst[before:before+inside], src)
-		return
-	}
-	for i := range dst[before : before+inside] {
-		dst[before+i] = src[i*step]
-	}
-}
-
-// Bytes computes a convolution of bytes: of x and w, whose zero points are one and one or one for each output channel. emit takes sums of an output channel
-// of an image, from output at on; see ByteProduct. It may change sums.
-func (g *Convolution) Bytes(j exec.Job, x, w ByteSide, exact bool, emit func(image, channel, at int, sums []int32, last bool)) {
-	mg := g.M / g.Group
-	if g.N == 0 || g.M == 0 || g.Patch == 0 {
-		return
-	}
-	image := g.C * g.Plane()
-	if g.K == 0 || g.pointwise() {
-		g.pointwiseBytes(j, x, w, exact, emit)
-		return
-	}
-	pad := byte(x.zero(0)) ^ x.flip()
-	p := ByteProduct{Job: j, M: mg, K: g.K, A: w, Exact: exact}
-	lines, ok := g.kept.(*byteLines)
-	if !ok {
-		if lines, ok = byteLinesOf(g); ok {
-			g.kept = lines
-		}
-	}
-	if !ok {
-		g.bytesByParts(p, x, pad, emit)
-		return
-	}
-	room := PanelsOf(g.C*lines.plane + 64)
-	defer PanelPool.Put(room)
-	mem := room.Bytes()
-	b := conv.Carve[byte](&mem, g.C*lines.plane)
-	p.Batch, p.N, p.Taps = g.Group, lines.places, lines.taps
-	p.B = ByteSide{Mem: b, Signed: x.Signed, Zero: x.Zero}
-	p.Row = func(group int) int { return group * mg }
-	p.First = func(group int) int { return group * (g.C / g.Group) * lines.plane }
-	for n := range g.N {
-		exec.Split(j.Name, j.Ctx, g.C, lines.plane/2, func(from, to int) {
-			for c := from; c < to; c++ {
-				lines.fill(b[c*lines.plane:(c+1)*lines.plane], x.Mem[n*image+c*g.Plane():][:g.Plane()], pad)
+	for m := range e.M {
+		if z := w.zero(m); z != bytesLess[T](z, true) {
+			p.zeros = make([]int32, e.M)
+			for m := range p.zeros {
+				p.zeros[m] = int32(w.zero(m) - middle)
 			}
+			break
+		}
+	}
+	mg, group := e.M/e.Group, e.tiles.Group()
+	panels, k := e.panels, len(e.taps)
+	if p.zeros != nil {
+		panels++
+	}
+	p.panels = make([]T, e.Group*panels*k*cols)
+	for from := 0; from < k; {
+		n := min(k-from, e.block()*e.run)
+		for i := range e.Group {
+			to := p.panels[(i*k+from)*panels*cols:]
+			for l, tap := range e.taps[from : from+n] {
+				if tap < 0 {
+					continue
+				}
+				at := l/group*group*cols + l%group
+				for c := range mg {
+					to[c/cols*n*cols+at+c%cols*group] = number(i*mg+c, tap)
+				}
+				if p.zeros != nil {
+					to[e.panels*n*cols+at] = 1
+				}
+			}
+		}
+		from += n
+	}
+	return p
+}
+
+// block returns the number of runs of a block.
+func (e *byteShape) block() int { return max(1, byteK/e.run) }
+
+// split computes the convolution, by strips of lines of the first axis and by panels.
+func (e *directByte[T, E]) split() {
+	const room = 96 << 10 // elements of a strip and bytes of its sums
+	groups, cg, rate := e.Group, e.C/e.Group, byteRate
+	if e.deep {
+		groups, cg = 1, e.C
+	}
+	if _, quads := any(T(0)).(uint8); quads {
+		rate = quadRate
+	}
+	out := e.s[0].Out
+	row := e.s[0].Stride*e.slab + 4*e.per*e.cols*simd.ByteColumns
+	if !e.made {
+		row = e.per*cg + 4*e.per*e.cols*simd.ByteColumns
+	}
+	strips := (out + max(1, room/row) - 1) / max(1, room/row)
+	cost := float64(e.N) * float64(e.Patch) * float64(e.M) * float64(max(1, e.K/rate))
+	workers := 1
+	if cost >= exec.SplitCost {
+		workers = exec.Workers(e.Ctx)
+	}
+	e.parts = 1
+	if images := e.N * groups; images%workers != 0 {
+		if more := roundUp(strips, workers); out >= 4*more {
+			strips = more
+		} else if images*strips%workers != 0 && e.weights.zeros == nil && !e.deep {
+			e.parts = min(workers, (e.panels+1)/2)
+		}
+	}
+	e.each = (out + strips - 1) / strips
+	e.strips = (out + e.each - 1) / e.each
+	count := e.N * groups * e.strips * e.parts
+	exec.Split(e.Name, e.Ctx, count, int(min(cost/float64(count), 1<<30)), func(from, to int) {
+		for u := from; u < to; u++ {
+			part, s, group := u%e.parts, u/e.parts%e.strips, u/e.parts/e.strips
+			pairs := (e.cols + 1) / 2
+			e.strip(group/groups, group%groups, s*e.each, min(e.each, out-s*e.each), 2*(part*pairs/e.parts), min(e.cols, 2*((part+1)*pairs/e.parts)))
+		}
+	})
+}
+
+// strip computes panels [p0, p1) of a group in n lines of an image from line l0 on.
+func (e *directByte[T, E]) strip(image, group, l0, n, p0, p1 int) {
+	const cols = simd.ByteColumns
+	mg, cg := e.M/e.Group, e.C/e.Group
+	if e.deep {
+		mg, cg = e.C, e.C
+	}
+	lines, pixels, ldc := (n-1)*e.s[0].Stride+e.wide[0], n*e.per, (p1-p0)*cols
+	m0, m := p0*cols, min(p1*cols, mg)-p0*cols
+	elems := 0
+	if e.made {
+		elems = lines*e.slab + len(e.taps) + 64
+	}
+	line := e.wide[len(e.wide)-1]
+	if len(e.s) == 1 {
+		line = lines
+	}
+	p := PanelsOf(2*elems + line*cg + 4*pixels*ldc + 4*pixels*m + 1024)
+	defer PanelPool.Put(p)
+	rest := p.Bytes()
+	var a []T
+	if e.made {
+		a = conv.Carve[T](&rest, elems)
+		from := image*e.C*e.Plane() + group*cg*e.channel
+		e.copyLines(a, e.x.Mem[from:], conv.Carve[byte](&rest, line*cg), l0*e.s[0].Stride-e.s[0].Begin, lines, cg)
+	} else {
+		a = any(e.x.Mem[image*e.C*e.Plane()+l0*e.step[0]:]).([]T)
+	}
+	sums := conv.Carve[int32](&rest, pixels*ldc)
+	if e.deep {
+		e.eachLine(n, func(from, at, count int) {
+			deepLine(sums[at*ldc:], any(a[from:]).([]int16), e.row, e.runs, e.most, any(e.weights.panels).([]int16), count, e.panels)
 		})
-		p.Emit = func(group, i, at int, sums []int32, last bool) {
-			first, sums := lines.outputs(at, sums)
-			if len(sums) > 0 {
-				emit(n, group*mg+i, first, sums, last)
+	} else {
+		e.multiply(sums, ldc, a, e.weights.panels[group*e.cols*len(e.taps)*cols:], n, p0, p1)
+	}
+	if e.weights.zeros != nil {
+		for i := range pixels {
+			row := sums[i*ldc:]
+			for c, of := 0, row[e.panels*cols]; c < mg; c++ {
+				row[c] -= of * e.weights.zeros[group*mg+c]
 			}
 		}
-		p.Run()
 	}
-	runtime.KeepAlive(room)
+	channel := group*mg + m0
+	plus := e.plus[channel:][:m]
+	first := l0 * e.per // of the outputs
+	if e.to.Last {
+		to := e.to.Dst[(image*e.Patch+first)*e.M+channel:]
+		for i := range pixels {
+			e.to.Row(to[i*e.M:][:m], sums[i*ldc:][:m], plus, channel)
+		}
+	} else {
+		made := conv.Carve[E](&rest, pixels*m)
+		for i := range pixels {
+			e.to.Row(made[i*m:][:m], sums[i*ldc:][:m], plus, channel)
+		}
+		conv.Copy2(e.to.Dst, made, conv.Block{Off: (image*e.M+channel)*e.Patch + first, Rows: m, Row: e.Patch, Cols: pixels, Col: 1}, conv.Block{Rows: m, Row: 1, Cols: pixels, Col: m}, false)
+	}
+	runtime.KeepAlive(p)
 }
 
-// BytesKept returns how many bytes the weights of a convolution of bytes take that f keeps: 0 without it.
+// eachLine calls f for runs of count outputs at the same distance in n lines: where the first reads, and its number.
+func (e *directByte[T, E]) eachLine(n int, f func(from, at, count int)) {
+	if e.affine {
+		f(0, 0, n*e.width)
+		return
+	}
+	for l := range n {
+		for i, from := range e.lines {
+			f(l*e.s[0].Stride*e.slab+from, l*e.per+i*e.width, e.width)
+		}
+	}
+}
+
+// multiply makes the sums of panels [p0, p1) of n lines.
+func (e *directByte[T, E]) multiply(sums []int32, ldc int, a, weights []T, n, p0, p1 int) {
+	const cols = simd.ByteColumns
+	block := e.block()
+	for p := p0; p < p1; p += 2 {
+		count := min(2, p1-p)
+		for r := 0; r < len(e.runs); r += block {
+			exec.Look(e.Name, e.Ctx)
+			runs := e.runs[r:min(r+block, len(e.runs))]
+			k := len(runs) * e.run
+			b := weights[r*e.run*e.cols*cols+p*k*cols:][:count*k*cols]
+			e.eachLine(n, func(from, at, m int) {
+				e.tiles.Tiles(sums[at*ldc+(p-p0)*cols:], ldc, a[from:], e.row, runs, e.most, b, m, count, e.run, r > 0)
+			})
+		}
+	}
+}
+
+// copyLines copies n lines of the first axis of the input with their padding, of cg channels, from line y on, which may lie in the padding.
+func (e *directByte[T, E]) copyLines(dst []T, src, room []byte, y, n, cg int) {
+	rank := len(e.s)
+	if rank == 1 {
+		e.copyLine(dst, src, room, CutOf(n, y, 1, e.s[0].In), 0, cg)
+		return
+	}
+	inner := e.s[rank-1]
+	cut := CutOf(e.wide[rank-1], -inner.Begin, 1, inner.In)
+	line := e.wide[rank-1] * e.pitch
+	at := make([]int, rank-1)
+	for i := 0; i*line < n*e.slab; i++ {
+		split(at, i, func(axis int) int {
+			if axis == 0 {
+				return n
+			}
+			return e.wide[axis]
+		})
+		from, inside := 0, true
+		for axis, v := range at {
+			if v -= e.s[axis].Begin; axis == 0 {
+				v = y + at[0]
+			}
+			inside = inside && uint(v) < uint(e.s[axis].In)
+			from += v * e.step[axis]
+		}
+		if to := dst[i*line : (i+1)*line]; inside {
+			e.copyLine(to, src, room, cut, from, cg)
+		} else {
+			conv.Fill(to, e.pad)
+		}
+	}
+}
+
+// copyLine copies a cut of a line that begins at from, with its padding.
+func (e *directByte[T, E]) copyLine(dst []T, src, room []byte, cut Cut, from, cg int) {
+	step := e.step[len(e.step)-1]
+	if cut.N <= 0 {
+		conv.Fill(dst, e.pad)
+		return
+	}
+	conv.Fill(dst[:cut.Before*e.pitch], e.pad)
+	from += cut.At * step
+	to := dst[cut.Before*e.pitch:]
+	if e.channel != 1 {
+		room = room[:cut.N*cg]
+		conv.Pack(room, src, conv.Block{Off: from, Rows: cut.N, Row: step, Cols: cg, Col: e.channel})
+		src, from, step = room, 0, cg
+	}
+	if step == cg && e.pitch == cg {
+		e.tiles.Widen(to[:cut.N*cg], src[from:], e.x.flip(), e.less)
+	} else {
+		for i := range cut.N {
+			e.tiles.Widen(to[i*e.pitch:][:cg], src[from+i*step:], e.x.flip(), e.less)
+		}
+	}
+	if rest := (cut.Before + cut.N) * e.pitch; rest < len(dst) {
+		conv.Fill(dst[rest:], e.pad)
+	}
+}
+
+// BytesKept returns how many bytes the weights of a convolution of bytes take that f keeps: 0 without it, and where the form has none.
 func (g *Convolution) BytesKept(f *Filter) int64 {
-	if f == nil {
+	if f == nil || !g.BytesDirect() {
 		return 0
 	}
-	return BytesKept(g.M, g.K, false)
-}
-
-// outputs moves the sums that are outputs together, from place at on, and returns the first one's output and them.
-func (b *byteLines) outputs(at int, sums []int32) (first int, some []int32) {
-	last := len(b.ext) - 1
-	out, n := b.g.S[last].Out, b.ext[last]
-	first = -1
-	kept := 0
-	for i := 0; i < len(sums); {
-		line, x := (at+i)/n, (at+i)%n
-		run := min(n-x, len(sums)-i)
-		if is := min(out-x, run); is > 0 {
-			index, rest, ok, step := 0, line, true, 1
-			for a := last - 1; a >= 0; a-- {
-				c := rest % b.ext[a]
-				rest /= b.ext[a]
-				ok = ok && c < b.g.S[a].Out
-				index += c * step
-				step *= b.g.S[a].Out
-			}
-			if ok {
-				if first < 0 {
-					first = index*out + x
-				}
-				kept += copy(sums[kept:], sums[i:i+is])
-			}
-		}
-		i += run
+	unit, size := byteUnit()
+	columns := int64(roundUp(g.M/g.Group, simd.ByteColumns)+simd.ByteColumns) * int64(g.Group)
+	if g.deepBytes() {
+		unit, size, columns = 2, 2, int64(roundUp(g.M, simd.ByteColumns))
 	}
-	return first, sums[:kept]
-}
-
-// pointwiseBytes takes the channels as they are.
-func (g *Convolution) pointwiseBytes(j exec.Job, x, w ByteSide, exact bool, emit func(image, channel, at int, sums []int32, last bool)) {
-	mg := g.M / g.Group
-	p := ByteProduct{Job: j, Batch: g.N * g.Group, M: mg, N: g.Patch, K: g.K, A: w, B: x, Step: g.Patch, Exact: exact}
-	p.Row = func(entry int) int { return entry % g.Group * mg }
-	p.First = func(entry int) int { return entry * (g.C / g.Group) * g.Patch }
-	p.Emit = func(entry, i, at int, sums []int32, last bool) {
-		emit(entry/g.Group, entry%g.Group*mg+i, at, sums, last)
-	}
-	p.Run()
+	cg, runs := g.C/g.Group, g.K/(g.C/g.Group)
+	return columns*int64(runs)*int64(roundUp(cg, unit)+unit*(cg/byteK+1))*int64(size) + 8*int64(g.M)
 }
 
 // bytesByParts makes the patches of some outputs at a time.
 func (g *Convolution) bytesByParts(p ByteProduct, x ByteSide, pad byte, emit func(image, channel, at int, sums []int32, last bool)) {
+	if g.K == 0 { // all sums are 0
+		none := make([]int32, g.Patch)
+		for u := range g.N * g.M {
+			clear(none)
+			emit(u/g.M, u%g.M, 0, none, true)
+		}
+		return
+	}
 	rank, plane := len(g.S), g.Plane()
 	volume := g.K / (g.C / g.Group)
 	rows := g.C * volume
@@ -274,7 +614,7 @@ func (g *Convolution) bytesByParts(p ByteProduct, x ByteSide, pad byte, emit fun
 					if within {
 						paddedLine(row[:m], src[line*s.In:(line+1)*s.In], s.At(oc[rank-1], kc[rank-1]), s.Stride, pad)
 					} else {
-						fillBytes(row[:m], pad)
+						conv.Fill(row[:m], pad)
 					}
 					row = row[m:]
 				}
@@ -282,6 +622,16 @@ func (g *Convolution) bytesByParts(p ByteProduct, x ByteSide, pad byte, emit fun
 			p.Emit = func(group, i, at int, sums []int32, last bool) { emit(n, group*p.M+i, first+at, sums, last) }
 			p.Run()
 		}
+	}
+}
+
+// paddedLine sets dst[i] to src[from + i·step], or to pad outside of src.
+func paddedLine(dst, src []byte, from, step int, pad byte) {
+	c := CutOf(len(dst), from, step, len(src))
+	conv.Fill(dst[:c.Before], pad)
+	conv.Fill(dst[c.Before+max(0, c.N):], pad)
+	if c.N > 0 {
+		conv.Every(dst[c.Before:c.Before+c.N], src[c.At:], step)
 	}
 }
 

@@ -27,7 +27,7 @@ type ByteSide struct {
 	Mem    []byte
 	Signed bool
 	Zero   []int32       // none for 0, one, or one for each row of a or column of b; of a more rows they repeat
-	Filter *Filter       // if not nil, the bytes are its weights, which stay packed: all rows of a, or the one matrix b
+	Filter *Filter       // if not nil, the bytes are its weights, which stay packed: of a convolution, or the one matrix b
 	Turned func() []byte // instead of Mem: makes the bytes where nothing is packed yet
 }
 
@@ -59,10 +59,10 @@ func (s *ByteSide) zero(i int) int16 {
 // middle is the zero point that leaves of an unsigned byte an int8.
 const middle = 128
 
-// left reports whether zero points but middle are there.
-func (s *ByteSide) left() bool {
+// left reports whether zero points but one are there.
+func (s *ByteSide) left(z int16) bool {
 	for i := range max(1, len(s.Zero)) {
-		if s.zero(i) != middle {
+		if s.zero(i) != z {
 			return true
 		}
 	}
@@ -84,27 +84,37 @@ type ByteProduct struct {
 	A, B  ByteSide
 	Row   func(entry int) int // the first row of a, each of K bytes
 	First func(entry int) int // where row 0 of b begins
-	Step  int                 // from a row of b to the next one,
-	Taps  []int               // or, if not nil, where each begins, from the first on
+	Step  int                 // from a row of b to the next one
 
 	// Emit takes the sums of row i from column at on. With Exact they come in parts that fit an int32, of which the last is said so.
 	Exact bool
 	Emit  func(entry, i, at int, sums []int32, last bool)
 }
 
-// A byteTiler is simd.Bytes, or plain loops.
-type byteTiler[T int8 | int16] interface {
+// byteTiles is simd.Bytes, simd.Quads, or plain loops.
+type byteTiles[T int8 | int16 | uint8] interface {
 	Group() int
 	Widen(dst []T, src []byte, flip byte, zero T)
-	Join(dst []T, src []byte, offs []int, most int, flip byte, zero []T, step, panels int)
-	Tiles(c []int32, ldc int, a []T, lda int, b []T, m, panels, k int, add bool)
+	Tiles(c []int32, ldc int, a []T, lda int, offs []int, most int, b []T, m, panels, k int, add bool)
 }
+
+// A byteTiler also packs b.
+type byteTiler[T int8 | int16] interface {
+	byteTiles[T]
+	Join(dst []T, src []byte, offs []int, most int, flip byte, zero []T, step, panels int)
+}
+
+// oneRun is where rows in one piece have it.
+var oneRun = []int{0}
 
 // A byteBlock computes the sums of m rows from row r on and n columns from column c on.
 type byteBlock func(x *ByteProduct, entry, r, m, c, n int)
 
-// byteUnit returns the unit that k is a multiple of in packed operands of pairs, and the bytes of an element.
+// byteUnit returns the unit that k is a multiple of in packed operands, and the bytes of an element.
 func byteUnit() (unit, size int) {
+	if byteQuads != nil {
+		return byteQuads.Group(), 1
+	}
 	if p := simd.DotProducts[cpu.Current()]; p != nil {
 		return p.Group(), 1
 	}
@@ -114,8 +124,8 @@ func byteUnit() (unit, size int) {
 	return plainBytes{}.Group(), 2
 }
 
-// byteTiles returns the function that computes blocks at the level in use, and how many steps it makes in the time of an addition.
-func byteTiles() (block byteBlock, rate int) {
+// byteBlocksOf returns the function that computes blocks at the level in use, and how many steps it makes in the time of an addition.
+func byteBlocksOf() (block byteBlock, rate int) {
 	if q := byteQuads; q != nil {
 		return func(x *ByteProduct, entry, r, m, c, n int) { x.quads(q, entry, r, m, c, n) }, quadRate
 	}
@@ -133,7 +143,7 @@ func (x *ByteProduct) Run() {
 	if x.Batch == 0 || x.M == 0 || x.N == 0 {
 		return
 	}
-	block, rate := byteTiles()
+	block, rate := byteBlocksOf()
 	m := evenly(x.M, byteRows, 6)
 	n := evenly(x.N, max(128, min(bytePairs/max(1, min(x.K, byteK)), byteSums/m)), simd.ByteColumns)
 	steps := x.K/rate + 8 // for each sum, and to take it away
@@ -169,17 +179,17 @@ func block[T int8 | int16](x *ByteProduct, t byteTiler[T], entry, r, m, c, n int
 	panels, kb := (n+cols-1)/cols, roundUp(min(x.K, byteK), group)
 	_, narrow := any(T(0)).(int8)
 	rows, wide := m, panels // with the ones
-	if narrow && x.A.left() {
+	if narrow && x.A.left(middle) {
 		rows++
 	}
-	if narrow && x.B.left() {
+	if narrow && x.B.left(middle) {
 		wide++
 	}
 	p := PanelsOf(2*kb*(rows+wide*cols) + 4*rows*wide*cols + 2*group*panels*cols + 4*n + cols*kb + 1024)
 	defer PanelPool.Put(p)
 	room := p.Bytes()
 	as, bs, sums := conv.Carve[T](&room, rows*kb), conv.Carve[T](&room, wide*kb*cols), conv.Carve[int32](&room, rows*wide*cols)
-	keptA, keptB := pairRows(x, t), pairPanels(x, t)
+	keptB := pairPanels(x, t)
 	zero, edge, left := conv.Carve[T](&room, group*panels*cols), conv.Carve[byte](&room, cols*kb), conv.Carve[int32](&room, n)
 	step := zerosOf(x, t, zero, c)
 	if wide > panels {
@@ -205,16 +215,12 @@ func block[T int8 | int16](x *ByteProduct, t byteTiler[T], entry, r, m, c, n int
 				joinPanels(x, t, p, edge, bs, b, n, k0, zero, step)
 				ones(bs[panels*even*cols : wide*even*cols])
 			}
-			if keptA != nil {
-				as, _ = keptA.at(k0, row, even)
-			} else {
-				widenRows(x, t, as, m, row, k0)
-			}
+			widenRows(x, t, as, m, row, k0)
 			if rows > m {
 				ones(as[m*even : m*even+k])
 				clear(as[m*even+k : rows*even])
 			}
-			t.Tiles(sums, wide*cols, as, even, bs, rows, wide, even, k0 > 0 && !(x.Exact && k0%ByteExact == 0))
+			t.Tiles(sums, wide*cols, as, even, oneRun, 0, bs, rows, wide, even, k0 > 0 && !(x.Exact && k0%ByteExact == 0))
 		}
 		last := k0+byteK >= x.K
 		if !last && !(x.Exact && (k0+byteK)%ByteExact == 0) {
@@ -240,9 +246,6 @@ func block[T int8 | int16](x *ByteProduct, t byteTiler[T], entry, r, m, c, n int
 	}
 	runtime.KeepAlive(p)
 }
-
-// rows returns how many rows a has.
-func (x *ByteProduct) rows() int { return len(x.A.Mem) / max(1, x.K) }
 
 // taken returns the number that is subtracted from elements for a zero point: of int8 the middle, whatever the zero point is.
 func taken[T int8 | int16](z int16) T {
@@ -301,12 +304,7 @@ func widenRows[T int8 | int16](x *ByteProduct, t byteTiler[T], dst []T, m, row, 
 // offsets sets where k rows of b begin, from row k0 on, and returns the largest. The last one repeats: a has zeros there.
 func (x *ByteProduct) offsets(offs []int, k0, k int) (most int) {
 	for l := range offs {
-		at := min(l, k-1) + k0
-		if x.Taps != nil {
-			offs[l] = x.Taps[at]
-		} else {
-			offs[l] = at * x.Step
-		}
+		offs[l] = (min(l, k-1) + k0) * x.Step
 		most = max(most, offs[l])
 	}
 	return most
@@ -347,19 +345,21 @@ func (plainBytes) Join(dst []int16, src []byte, offs []int, _ int, flip byte, ze
 	}
 }
 
-func (plainBytes) Tiles(c []int32, ldc int, a []int16, lda int, b []int16, m, panels, k int, add bool) {
+func (plainBytes) Tiles(c []int32, ldc int, a []int16, lda int, offs []int, _ int, b []int16, m, panels, k int, add bool) {
 	for i := range m {
 		for j := range panels {
 			sums := c[i*ldc+j*simd.ByteColumns:][:simd.ByteColumns]
 			if !add {
 				clear(sums)
 			}
-			row, panel := a[i*lda:i*lda+k], b[j*k*simd.ByteColumns:(j+1)*k*simd.ByteColumns]
-			for l := 0; l+1 < len(row); l += 2 {
-				x, y := int32(row[l]), int32(row[l+1])
-				pairs := panel[l*simd.ByteColumns:][:2*simd.ByteColumns]
-				for q := range sums {
-					sums[q] += x*int32(pairs[2*q]) + y*int32(pairs[2*q+1])
+			for r, at := range offs {
+				row, panel := a[i*lda+at:][:k], b[(j*len(offs)+r)*k*simd.ByteColumns:][:k*simd.ByteColumns]
+				for l := 0; l+1 < len(row); l += 2 {
+					x, y := int32(row[l]), int32(row[l+1])
+					pairs := panel[l*simd.ByteColumns:][:2*simd.ByteColumns]
+					for q := range sums {
+						sums[q] += x*int32(pairs[2*q]) + y*int32(pairs[2*q+1])
+					}
 				}
 			}
 		}

@@ -77,15 +77,11 @@ func testByteProduct(t *testing.T) {
 				copy(got[(e*m+i)*n+at:(e*m+i+1)*n], sums)
 			}}
 		if kept := r.IntN(4); k > 0 {
-			if kept&1 != 0 {
-				p.A.Filter = new(Filter)
-			}
-			if kept&2 != 0 && shared == 1 {
+			if kept != 0 && shared == 1 {
 				p.B.Filter = new(Filter)
 			}
 			p.Run() // packs
-			checkKept(t, p.A.Filter, batch*m, k, false)
-			checkKept(t, p.B.Filter, n, k, true)
+			checkKept(t, p.B.Filter, n, k)
 			clear(got)
 		}
 		p.Run()
@@ -106,7 +102,7 @@ func testByteProduct(t *testing.T) {
 }
 
 // checkKept compares the bytes that packed weights take with BytesKept.
-func checkKept(t *testing.T, f *Filter, n, k int, columns bool) {
+func checkKept(t *testing.T, f *Filter, n, k int) {
 	t.Helper()
 	if f == nil {
 		return
@@ -122,8 +118,8 @@ func checkKept(t *testing.T, f *Filter, n, k int, columns bool) {
 	default:
 		t.Fatal("nothing is packed")
 	}
-	if want := BytesKept(n, k, columns); got != want {
-		t.Fatalf("%d packed by %d, columns: %t: %d bytes are kept, want %d", n, k, columns, got, want)
+	if want := BytesKept(n, k); got != want {
+		t.Fatalf("%d packed by %d: %d bytes are kept, want %d", n, k, got, want)
 	}
 }
 
@@ -161,49 +157,109 @@ func TestByteConvolution(t *testing.T) { eachWay(t, testByteConvolution) }
 
 func testByteConvolution(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
-	parted := 0
-	for i := range 400 {
+	parted, deep, kept := 0, 0, 0
+	for i := range 600 {
 		rank, group := 1+r.IntN(3), 1+r.IntN(3)
-		n, cg, mg := 1+r.IntN(2), 1+r.IntN(3), 1+r.IntN(3)
+		n, cg, mg := 1+r.IntN(2), 1+r.IntN(9), 1+r.IntN(40)
 		if r.IntN(3) == 0 {
-			cg, mg, group = 1, 1, 1+r.IntN(20)
+			cg, mg, group = 1, 1, 1+r.IntN(40)
+		}
+		if r.IntN(30) == 0 {
+			rank, cg, group = 1+r.IntN(2), []int{64, 300, 600, 1024}[r.IntN(4)], 1
 		}
 		in, w := []int{n, cg * group}, []int{mg * group, cg}
 		win := Window{}
 		for range rank {
 			kernel, dilation := 1+r.IntN(4), 1+r.IntN(2)
-			in, w = append(in, (kernel-1)*dilation+1+r.IntN(40/rank)), append(w, kernel)
+			if r.IntN(3) == 0 {
+				kernel = 1
+			}
+			in, w = append(in, (kernel-1)*dilation+1+r.IntN(min(30/rank, 1+3000/cg/mg/rank))), append(w, kernel)
 			win.Strides, win.Dilations = append(win.Strides, 1+r.IntN(3)), append(win.Dilations, dilation)
 		}
 		for range 2 * rank {
-			win.Pads = append(win.Pads, r.IntN(3))
+			win.Pads = append(win.Pads, r.IntN(3)*r.IntN(2))
 		}
-		if i%20 == 0 && w[2] > 1 { // much padding between few outputs, of which no lines are made
-			win.Dilations[0], win.Pads[0] = 6000, 6000*(w[2]-1)
-		}
-		if i%20 == 10 { // more remainders of a stride than are kept
-			in[2], w[2], win.Strides[0], win.Dilations[0] = 300, 90, 100, 1
+		if i%20 == 0 && w[2] > 1 && cg < 10 { // much padding between few outputs
+			win.Dilations[0], win.Pads[0] = 6000000, 6000000*(w[2]-1)
 		}
 		xt, wt := tensor.New[uint8](in...).Any(), tensor.New[uint8](w...).Any()
 		var g *Convolution
 		if err := tensor.Try(func() { g = ConvOf("Test", &xt, &wt, nil, win, group) }); err != nil {
 			continue
 		}
-		if _, ok := byteLinesOf(g); !ok {
-			parted++
-		}
 		x, k := randomSide(r, xt.Len(), 1), randomSide(r, wt.Len(), mg*group)
-		got := make([]int32, n*g.M*g.Patch)
-		g.Bytes(exec.Job{Name: "Test"}, x, k, true, func(image, channel, at int, sums []int32, last bool) {
-			copy(got[(image*g.M+channel)*g.Patch+at:], sums)
-		})
-		if want := slowConvolution(g, &x, &k, in[2:]); !slices.Equal(got, want) {
-			t.Fatalf("%v with %v, %d groups, %+v: got %v, want %v", in, w, group, win, got, want)
+		if want := slowConvolution(g, &x, &k, in[2:]); !g.BytesDirect() {
+			got := make([]int32, n*g.M*g.Patch)
+			ConvolveBytes(g, exec.Job{Name: "Test"}, x, false, k, true, ByteResult[int32]{Emit: func(image, channel, at int, sums []int32, last bool) {
+				copy(got[(image*g.M+channel)*g.Patch+at:], sums)
+			}})
+			if parted++; !slices.Equal(got, want) {
+				t.Fatalf("%v with %v, %d groups, %+v: got %v, want %v", in, w, group, win, got, want)
+			}
+		} else {
+			bias := make([]int32, g.M)
+			for c := range bias {
+				bias[c] = int32(r.Uint32())
+			}
+			if g.deepBytes() {
+				deep++
+			}
+			f := new(Filter)
+			if r.IntN(2) == 0 {
+				k.Filter = f
+			}
+			for range 2 {
+				from, to := x, r.IntN(2) == 0
+				last := r.IntN(2) == 0
+				if last {
+					from.Mem = make([]byte, len(x.Mem))
+					for u := range x.Mem {
+						image, c, at := u/g.Plane()/g.C, u/g.Plane()%g.C, u%g.Plane()
+						from.Mem[(image*g.Plane()+at)*g.C+c] = x.Mem[u]
+					}
+				}
+				got := make([]int32, n*g.M*g.Patch)
+				ConvolveBytes(g, exec.Job{Name: "Test", Ctx: exec.WithThreads(t.Context(), 1+r.IntN(5))}, from, last, k, true, ByteResult[int32]{Dst: got, Last: to, Bias: bias, Row: func(dst, sums, plus []int32, channel int) {
+					for i := range dst {
+						dst[i] = sums[i] + plus[i] - bias[channel+i]
+					}
+				}})
+				for u, want := range want {
+					image, c, at := u/g.Patch/g.M, u/g.Patch%g.M, u%g.Patch
+					place := u
+					if to {
+						place = (image*g.Patch+at)*g.M + c
+					}
+					if got[place] != want {
+						t.Fatalf("%v with %v, %d groups, %+v, last %t and %t, kept %t: sum %d is %d, want %d", in, w, group, win, last, to, k.Filter != nil, u, got[place], want)
+					}
+				}
+			}
+			if k.Filter != nil {
+				kept++
+				if got, most := bytesOf(f.packed), g.BytesKept(f); got > most {
+					t.Fatalf("%v with %v, %d groups: %d bytes are kept, more than %d", in, w, group, got, most)
+				}
+			}
 		}
 	}
-	if parted < 20 {
-		t.Errorf("%d convolutions without lines; want more", parted)
+	if parted < 20 || deep < 20 || kept < 20 {
+		t.Errorf("%d convolutions by parts, %d depthwise ones, %d with weights kept; want more", parted, deep, kept)
 	}
+}
+
+// bytesOf returns the bytes of packed weights.
+func bytesOf(packed any) int64 {
+	switch p := packed.(type) {
+	case *byteWeights[uint8]:
+		return int64(len(p.panels) + 4*(len(p.sums)+len(p.zeros)))
+	case *byteWeights[int8]:
+		return int64(len(p.panels) + 4*(len(p.sums)+len(p.zeros)))
+	case *byteWeights[int16]:
+		return int64(2*len(p.panels) + 4*(len(p.sums)+len(p.zeros)))
+	}
+	return 0
 }
 
 // slowConvolution looks up every element.

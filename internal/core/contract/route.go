@@ -43,10 +43,10 @@ var routes = [...]struct {
 		return g.pointwise() && !c.Last && (g.Patch > turnedPlane || g.M/g.Group < leastChannels || !c.Kept)
 	}},
 	{Deep, "depthwise, channels last", func(g *Convolution, c Case) bool {
-		return g.deep() && c.Last && g.lines(min(g.C, deepTile)) <= mostLines
+		return g.depthwise() && c.Last && g.meets(min(g.C, deepTile)) <= mostLines
 	}},
 	{Deep, "depthwise, and lines are shorter than vectors of channels", func(g *Convolution, c Case) bool {
-		return g.deep() && g.S[len(g.S)-1].Out <= deepLine && g.C >= deepChannels && g.lines(min(g.C, deepTile)) <= deepRoom
+		return g.depthwise() && g.S[len(g.S)-1].Out <= shortLine && g.C >= deepChannels && g.meets(min(g.C, deepTile)) <= deepRoom
 	}},
 	{Windows, "few output channels", func(g *Convolution, c Case) bool {
 		return c.Rows && g.M/g.Group < leastChannels && !(c.Last && g.pointwise()) && g.lined()
@@ -55,7 +55,7 @@ var routes = [...]struct {
 		return c.Rows && g.C == g.Group && !g.pointwise() && g.M/g.Group <= singleChannels && g.S[len(g.S)-1].Out >= singleLine && g.lined()
 	}},
 	{Patches, "lines that a line of outputs meets are too long to be copied", func(g *Convolution, c Case) bool {
-		return g.lines(pitchOf(g.C/g.Group)) > mostLines || g.M/g.Group > mostLines/max(1, g.longest())
+		return g.meets(pitchOf(g.C/g.Group)) > mostLines || g.M/g.Group > mostLines/max(1, g.longest())
 	}},
 	{Direct, "output channels fill vectors", func(g *Convolution, c Case) bool { return true }},
 }
@@ -66,7 +66,7 @@ const (
 	leastChannels  = 8       // output channels of a group: fewer leave most of a vector empty
 	singleChannels = 16      // output channels that read one channel
 	singleLine     = 16      // outputs of a line, of these
-	deepLine       = 16      // outputs of a line: longer ones are rows of sums as they lie
+	shortLine      = 16      // outputs of a line: longer ones are rows of sums as they lie
 	deepChannels   = 64      // channels side by side
 	deepRoom       = 4 << 20 // elements of the lines of deepTile channels that a line of outputs meets
 	mostLines      = 1 << 23 // the same of all channels
@@ -92,8 +92,8 @@ func (g *Convolution) pointwise() bool {
 	return true
 }
 
-// deep reports whether each output channel is of one input channel, so that a row of channels is a row of chains.
-func (g *Convolution) deep() bool {
+// depthwise reports whether each output channel is of one input channel, so that a row of channels is a row of chains.
+func (g *Convolution) depthwise() bool {
 	return g.Group > 1 && g.M == g.Group && g.C == g.Group && g.K <= GemmK && len(g.S) <= 2
 }
 
@@ -107,9 +107,9 @@ func (g *Convolution) longest() int {
 	return 0
 }
 
-// lines returns how many elements of some channels a line of outputs meets, padding included. Lines of a pointwise
+// meets returns how many elements of some channels a line of outputs meets, padding included. Lines of a pointwise
 // convolution may be cut.
-func (g *Convolution) lines(channels int) int {
+func (g *Convolution) meets(channels int) int {
 	n := float64(channels)
 	for i := range g.S {
 		s, between := &g.S[i], 0.

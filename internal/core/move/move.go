@@ -24,6 +24,7 @@ type Words struct {
 	Of     *tensor.Any // contiguous; it holds the memory
 	Mem    []byte
 	Size   int  // of an element, in bytes
+	Last   bool // the order is that of channels last, and Of is [N, D1, …, C]
 	Orion  bool // of a result: see Orion
 	Stream bool // of a result: see conv.Streams
 	Fresh  bool // of a result: nobody sees it after a panic, so values may be checked on the way
@@ -42,6 +43,15 @@ func WordsOf(a tensor.Any) Words {
 	}
 	return Words{Of: &a, Mem: mem, Size: a.DType().Size()}
 }
+
+// Lies says how operands and the result of a Transfer may lie.
+type Lies uint8
+
+const (
+	RowMajor  Lies = iota
+	EachLast       // each may lie channels last,
+	AlikeLast      // or all of the result's rank do
+)
 
 // Len returns the number of elements.
 func (w Words) Len() int { return len(w.Mem) / w.Size }
@@ -108,6 +118,7 @@ type Transfer struct {
 	Shape []int
 	In    []tensor.Any
 	Own   plan.Flags // options of this operator alone
+	Lies  Lies
 	orion bool
 	Picky bool  // Fill refuses some values of the only operand, or of those after the first
 	to    Words // of a plan: see layOut
@@ -127,7 +138,7 @@ func (m *Transfer) Takes() (all, each float64) { return m.Scratch, m.Each }
 func (m *Transfer) Planned(p *plan.Draft, c *plan.Use, move func(c *plan.Use) plan.Mover) {
 	m.orion = c.Orion()
 	p.Gives(m.D, m.Shape...)
-	p.Last, p.ByInput = m.Last != nil, true
+	p.Last, p.ByInput = m.Last != nil || m.Lies != RowMajor, m.Lies != EachLast
 	p.By(c, 0, func(r *tensor.Any, opts []plan.Option) { m.write(r, opts) })
 	if c.Fixed == nil {
 		return
@@ -175,11 +186,41 @@ func (m *Transfer) idle() bool {
 	return true
 }
 
+// lies returns the elements of a where it lies as the transfer can take it. It reports false if only a copy does.
+func (m *Transfer) lies(a *tensor.Any) (w Words, ok bool) {
+	if a.IsContiguous() {
+		return WordsOf(*a), true
+	}
+	if m.Lies == RowMajor || !plan.LiesLast(a) {
+		return w, false
+	}
+	turned := plan.Last(*a, a.Rank())
+	if ok = turned.IsContiguous(); ok {
+		w = WordsOf(turned)
+		w.Last = true
+	}
+	return w, ok
+}
+
+// wordsOf returns the elements of an operand: its own memory, or a copy. last says how the result lies.
+func (m *Transfer) wordsOf(a tensor.Any, last bool) Words {
+	alike := m.Lies == AlikeLast && last && a.Rank() == len(m.Shape)
+	if w, ok := m.lies(&a); ok && (m.Lies == EachLast || w.Last == last || !alike && !w.Last) {
+		return w
+	}
+	if !alike {
+		return WordsOf(a)
+	}
+	w := WordsOf(plan.Last(a, a.Rank()))
+	w.Last = true
+	return w
+}
+
 func (m *Transfer) operands(dst Words) (in []Words, overlap bool) {
 	in = make([]Words, len(m.In))
 	for i, a := range m.In {
 		valued(m.Name, i, a)
-		in[i] = WordsOf(a)
+		in[i] = m.wordsOf(a, dst.Last)
 		overlap = overlap || conv.Overlap(in[i].Mem, dst.Mem)
 	}
 	return in, overlap
@@ -235,11 +276,18 @@ func (m *Transfer) write(r *tensor.Any, opts []plan.Option) {
 // layOut lays out the operands and the target of a plan, once. It reports false where it would copy an operand, as the copy
 // would keep today's elements.
 func (m *Transfer) layOut(to *tensor.Any) bool {
-	if !to.IsContiguous() || slices.ContainsFunc(m.In, func(a tensor.Any) bool { return !a.IsZero() && !a.IsContiguous() }) {
+	w, ok := m.lies(to)
+	if !ok {
 		return false
 	}
+	for i := range m.In {
+		a := &m.In[i]
+		if v, ok := m.lies(a); !ok || m.Lies == AlikeLast && v.Last != w.Last && a.Rank() == len(m.Shape) {
+			return false
+		}
+	}
 	plan.CheckTarget(m.Name, to, m.Shape)
-	m.to = WordsOf(*to)
+	m.to = w
 	if !m.idle() {
 		m.from, _ = m.operands(m.to)
 	}
@@ -259,14 +307,15 @@ func (m *Transfer) Into(r *tensor.Any, opts []plan.Option) {
 	if m.idle() {
 		return
 	}
-	var to Words
-	if r.IsContiguous() {
-		to = WordsOf(*r)
-	}
+	to, ok := m.lies(r)
 	in, overlap := m.operands(to)
 	out := *r
-	if overlap || !r.IsContiguous() {
+	if overlap || !ok {
 		out = tensor.EmptyOf(m.D, m.Shape...)
+		if last := to.Last; last {
+			m.drop(in)
+			in, _ = m.operands(Words{})
+		}
 		to = WordsOf(out)
 	}
 	m.compute(s.Ctx(), to, in)

@@ -11,13 +11,16 @@ func widenBytesAVX2(dst *int16, src *uint8, n int, flip int, zero int)
 func pairBytesAVX2(dst *int16, src *uint8, offs *int, pairs int, panels int, flip int, zero *int16, step int)
 
 //go:noescape
-func tileBytes1AVX2(c *int32, ldc int, a *int16, lda int, b *int16, pairs int, times int, add int, cStep int, aStep int, bStep int)
+func tileBytes1AVX2(c *int32, ldc int, a *int16, lda int, offs *int, runs int, b *int16, pairs int, times int, add int, cStep int, aStep int, bStep int)
 
 //go:noescape
-func tileBytes2AVX2(c *int32, ldc int, a *int16, lda int, b *int16, pairs int, times int, add int, cStep int, aStep int, bStep int)
+func tileBytes2AVX2(c *int32, ldc int, a *int16, lda int, offs *int, runs int, b *int16, pairs int, times int, add int, cStep int, aStep int, bStep int)
 
 //go:noescape
-func tileBytes4AVX2(c *int32, ldc int, a *int16, lda int, b *int16, pairs int, times int, add int, cStep int, aStep int, bStep int)
+func tileBytes4AVX2(c *int32, ldc int, a *int16, lda int, offs *int, runs int, b *int16, pairs int, times int, add int, cStep int, aStep int, bStep int)
 
 //go:noescape
-func tileBytes6AVX2(c *int32, ldc int, a *int16, lda int, b *int16, pairs int, times int, add int, cStep int, aStep int, bStep int)
+func tileBytes6AVX2(c *int32, ldc int, a *int16, lda int, offs *int, runs int, b *int16, pairs int, times int, add int, cStep int, aStep int, bStep int)
+
+//go:noescape
+func deepBytesAVX2(c *int32, a *int16, row int, offs *int, pairs int, w *int16, n int, blocks int)

@@ -91,24 +91,29 @@ next:
 	VZEROUPPER
 	RET
 
-// func tileBytes1AVX2(c *int32, ldc int, a *int16, lda int, b *int16, pairs int, times int, add int, cStep int, aStep int, bStep int)
+// func tileBytes1AVX2(c *int32, ldc int, a *int16, lda int, offs *int, runs int, b *int16, pairs int, times int, add int, cStep int, aStep int, bStep int)
 // Requires: AVX, AVX2
-TEXT ·tileBytes1AVX2(SB), NOSPLIT, $0-88
+TEXT ·tileBytes1AVX2(SB), NOSPLIT, $0-104
 	MOVQ c+0(FP), AX
 	MOVQ ldc+8(FP), BX
 	SHLQ $0x02, BX
 	MOVQ a+16(FP), SI
 	MOVQ lda+24(FP), DI
 	SHLQ $0x01, DI
-	MOVQ b+32(FP), DX
-	MOVQ times+48(FP), R8
+	MOVQ b+48(FP), DX
+	MOVQ times+64(FP), R8
 
 tile:
 	VPXOR Y0, Y0, Y0
 	VPXOR Y1, Y1, Y1
-	MOVQ  SI, R9
 	MOVQ  DX, R10
-	MOVQ  pairs+40(FP), CX
+	MOVQ  offs+32(FP), R12
+	MOVQ  runs+40(FP), R13
+
+run:
+	MOVQ (R12), R9
+	LEAQ (SI)(R9*2), R9
+	MOVQ pairs+56(FP), CX
 
 next:
 	VMOVDQU      (R10), Y12
@@ -122,7 +127,10 @@ next:
 	ADDQ         $+64, R10
 	DECQ         CX
 	JNE          next
-	CMPQ         add+56(FP), $+0
+	ADDQ         $+8, R12
+	DECQ         R13
+	JNE          run
+	CMPQ         add+72(FP), $+0
 	JEQ          store
 	VPADDD       (AX), Y0, Y0
 	VPADDD       32(AX), Y1, Y1
@@ -130,37 +138,42 @@ next:
 store:
 	VMOVDQU Y0, (AX)
 	VMOVDQU Y1, 32(AX)
-	MOVQ    cStep+64(FP), R10
+	MOVQ    cStep+80(FP), R10
 	LEAQ    (AX)(R10*4), AX
-	MOVQ    aStep+72(FP), R10
+	MOVQ    aStep+88(FP), R10
 	LEAQ    (SI)(R10*2), SI
-	MOVQ    bStep+80(FP), R10
+	MOVQ    bStep+96(FP), R10
 	LEAQ    (DX)(R10*2), DX
 	DECQ    R8
 	JNE     tile
 	VZEROUPPER
 	RET
 
-// func tileBytes2AVX2(c *int32, ldc int, a *int16, lda int, b *int16, pairs int, times int, add int, cStep int, aStep int, bStep int)
+// func tileBytes2AVX2(c *int32, ldc int, a *int16, lda int, offs *int, runs int, b *int16, pairs int, times int, add int, cStep int, aStep int, bStep int)
 // Requires: AVX, AVX2
-TEXT ·tileBytes2AVX2(SB), NOSPLIT, $0-88
+TEXT ·tileBytes2AVX2(SB), NOSPLIT, $0-104
 	MOVQ c+0(FP), AX
 	MOVQ ldc+8(FP), BX
 	SHLQ $0x02, BX
 	MOVQ a+16(FP), SI
 	MOVQ lda+24(FP), DI
 	SHLQ $0x01, DI
-	MOVQ b+32(FP), DX
-	MOVQ times+48(FP), R8
+	MOVQ b+48(FP), DX
+	MOVQ times+64(FP), R8
 
 tile:
 	VPXOR Y0, Y0, Y0
 	VPXOR Y1, Y1, Y1
 	VPXOR Y2, Y2, Y2
 	VPXOR Y3, Y3, Y3
-	MOVQ  SI, R9
 	MOVQ  DX, R10
-	MOVQ  pairs+40(FP), CX
+	MOVQ  offs+32(FP), R12
+	MOVQ  runs+40(FP), R13
+
+run:
+	MOVQ (R12), R9
+	LEAQ (SI)(R9*2), R9
+	MOVQ pairs+56(FP), CX
 
 next:
 	VMOVDQU      (R10), Y12
@@ -179,7 +192,10 @@ next:
 	ADDQ         $+64, R10
 	DECQ         CX
 	JNE          next
-	CMPQ         add+56(FP), $+0
+	ADDQ         $+8, R12
+	DECQ         R13
+	JNE          run
+	CMPQ         add+72(FP), $+0
 	JEQ          store
 	VPADDD       (AX), Y0, Y0
 	VPADDD       32(AX), Y1, Y1
@@ -191,28 +207,28 @@ store:
 	VMOVDQU Y1, 32(AX)
 	VMOVDQU Y2, (AX)(BX*1)
 	VMOVDQU Y3, 32(AX)(BX*1)
-	MOVQ    cStep+64(FP), R10
+	MOVQ    cStep+80(FP), R10
 	LEAQ    (AX)(R10*4), AX
-	MOVQ    aStep+72(FP), R10
+	MOVQ    aStep+88(FP), R10
 	LEAQ    (SI)(R10*2), SI
-	MOVQ    bStep+80(FP), R10
+	MOVQ    bStep+96(FP), R10
 	LEAQ    (DX)(R10*2), DX
 	DECQ    R8
 	JNE     tile
 	VZEROUPPER
 	RET
 
-// func tileBytes4AVX2(c *int32, ldc int, a *int16, lda int, b *int16, pairs int, times int, add int, cStep int, aStep int, bStep int)
+// func tileBytes4AVX2(c *int32, ldc int, a *int16, lda int, offs *int, runs int, b *int16, pairs int, times int, add int, cStep int, aStep int, bStep int)
 // Requires: AVX, AVX2
-TEXT ·tileBytes4AVX2(SB), NOSPLIT, $0-88
+TEXT ·tileBytes4AVX2(SB), NOSPLIT, $0-104
 	MOVQ c+0(FP), AX
 	MOVQ ldc+8(FP), BX
 	SHLQ $0x02, BX
 	MOVQ a+16(FP), SI
 	MOVQ lda+24(FP), DI
 	SHLQ $0x01, DI
-	MOVQ b+32(FP), DX
-	MOVQ times+48(FP), R8
+	MOVQ b+48(FP), DX
+	MOVQ times+64(FP), R8
 
 tile:
 	VPXOR Y0, Y0, Y0
@@ -223,11 +239,16 @@ tile:
 	VPXOR Y5, Y5, Y5
 	VPXOR Y6, Y6, Y6
 	VPXOR Y7, Y7, Y7
-	MOVQ  SI, R9
-	LEAQ  (DI)(DI*2), R11
-	ADDQ  SI, R11
 	MOVQ  DX, R10
-	MOVQ  pairs+40(FP), CX
+	MOVQ  offs+32(FP), R12
+	MOVQ  runs+40(FP), R13
+
+run:
+	MOVQ (R12), R9
+	LEAQ (SI)(R9*2), R9
+	LEAQ (DI)(DI*2), R11
+	ADDQ R9, R11
+	MOVQ pairs+56(FP), CX
 
 next:
 	VMOVDQU      (R10), Y12
@@ -257,9 +278,12 @@ next:
 	ADDQ         $+64, R10
 	DECQ         CX
 	JNE          next
+	ADDQ         $+8, R12
+	DECQ         R13
+	JNE          run
 	LEAQ         (BX)(BX*2), R12
 	ADDQ         AX, R12
-	CMPQ         add+56(FP), $+0
+	CMPQ         add+72(FP), $+0
 	JEQ          store
 	VPADDD       (AX), Y0, Y0
 	VPADDD       32(AX), Y1, Y1
@@ -279,28 +303,28 @@ store:
 	VMOVDQU Y5, 32(AX)(BX*2)
 	VMOVDQU Y6, (R12)
 	VMOVDQU Y7, 32(R12)
-	MOVQ    cStep+64(FP), R10
+	MOVQ    cStep+80(FP), R10
 	LEAQ    (AX)(R10*4), AX
-	MOVQ    aStep+72(FP), R10
+	MOVQ    aStep+88(FP), R10
 	LEAQ    (SI)(R10*2), SI
-	MOVQ    bStep+80(FP), R10
+	MOVQ    bStep+96(FP), R10
 	LEAQ    (DX)(R10*2), DX
 	DECQ    R8
 	JNE     tile
 	VZEROUPPER
 	RET
 
-// func tileBytes6AVX2(c *int32, ldc int, a *int16, lda int, b *int16, pairs int, times int, add int, cStep int, aStep int, bStep int)
+// func tileBytes6AVX2(c *int32, ldc int, a *int16, lda int, offs *int, runs int, b *int16, pairs int, times int, add int, cStep int, aStep int, bStep int)
 // Requires: AVX, AVX2
-TEXT ·tileBytes6AVX2(SB), NOSPLIT, $0-88
+TEXT ·tileBytes6AVX2(SB), NOSPLIT, $0-104
 	MOVQ c+0(FP), AX
 	MOVQ ldc+8(FP), BX
 	SHLQ $0x02, BX
 	MOVQ a+16(FP), SI
 	MOVQ lda+24(FP), DI
 	SHLQ $0x01, DI
-	MOVQ b+32(FP), DX
-	MOVQ times+48(FP), R8
+	MOVQ b+48(FP), DX
+	MOVQ times+64(FP), R8
 
 tile:
 	VPXOR Y0, Y0, Y0
@@ -315,11 +339,16 @@ tile:
 	VPXOR Y9, Y9, Y9
 	VPXOR Y10, Y10, Y10
 	VPXOR Y11, Y11, Y11
-	MOVQ  SI, R9
-	LEAQ  (DI)(DI*2), R11
-	ADDQ  SI, R11
 	MOVQ  DX, R10
-	MOVQ  pairs+40(FP), CX
+	MOVQ  offs+32(FP), R12
+	MOVQ  runs+40(FP), R13
+
+run:
+	MOVQ (R12), R9
+	LEAQ (SI)(R9*2), R9
+	LEAQ (DI)(DI*2), R11
+	ADDQ R9, R11
+	MOVQ pairs+56(FP), CX
 
 next:
 	VMOVDQU      (R10), Y12
@@ -359,9 +388,12 @@ next:
 	ADDQ         $+64, R10
 	DECQ         CX
 	JNE          next
+	ADDQ         $+8, R12
+	DECQ         R13
+	JNE          run
 	LEAQ         (BX)(BX*2), R12
 	ADDQ         AX, R12
-	CMPQ         add+56(FP), $+0
+	CMPQ         add+72(FP), $+0
 	JEQ          store
 	VPADDD       (AX), Y0, Y0
 	VPADDD       32(AX), Y1, Y1
@@ -389,13 +421,61 @@ store:
 	VMOVDQU Y9, 32(R12)(BX*1)
 	VMOVDQU Y10, (R12)(BX*2)
 	VMOVDQU Y11, 32(R12)(BX*2)
-	MOVQ    cStep+64(FP), R10
+	MOVQ    cStep+80(FP), R10
 	LEAQ    (AX)(R10*4), AX
-	MOVQ    aStep+72(FP), R10
+	MOVQ    aStep+88(FP), R10
 	LEAQ    (SI)(R10*2), SI
-	MOVQ    bStep+80(FP), R10
+	MOVQ    bStep+96(FP), R10
 	LEAQ    (DX)(R10*2), DX
 	DECQ    R8
 	JNE     tile
+	VZEROUPPER
+	RET
+
+// func deepBytesAVX2(c *int32, a *int16, row int, offs *int, pairs int, w *int16, n int, blocks int)
+// Requires: AVX, AVX2
+TEXT ·deepBytesAVX2(SB), NOSPLIT, $0-64
+	MOVQ c+0(FP), DI
+	MOVQ a+8(FP), SI
+	MOVQ row+16(FP), BX
+	MOVQ n+48(FP), AX
+
+output:
+	MOVQ SI, R10
+	MOVQ w+40(FP), DX
+	MOVQ blocks+56(FP), R9
+
+block:
+	MOVQ  offs+24(FP), R8
+	MOVQ  pairs+32(FP), CX
+	VPXOR Y0, Y0, Y0
+	VPXOR Y1, Y1, Y1
+
+next:
+	MOVQ       (R8), R11
+	MOVQ       8(R8), R12
+	VMOVDQU    (R10)(R11*2), Y2
+	VMOVDQU    (R10)(R12*2), Y3
+	VPUNPCKLWD Y3, Y2, Y4
+	VPUNPCKHWD Y3, Y2, Y5
+	VPMADDWD   (DX), Y4, Y4
+	VPMADDWD   32(DX), Y5, Y5
+	VPADDD     Y4, Y0, Y0
+	VPADDD     Y5, Y1, Y1
+	ADDQ       $+16, R8
+	ADDQ       $+64, DX
+	DECQ       CX
+	JNE        next
+	VPERM2I128 $0x20, Y1, Y0, Y2
+	VPERM2I128 $0x31, Y1, Y0, Y3
+	VMOVDQU    Y2, (DI)
+	VMOVDQU    Y3, 32(DI)
+	ADDQ       $+64, DI
+	ADDQ       $+32, R10
+	DECQ       R9
+	JNE        block
+	LEAQ       (SI)(BX*2), SI
+	DECQ       AX
+	JNE        output
 	VZEROUPPER
 	RET

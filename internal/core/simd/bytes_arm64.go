@@ -14,31 +14,31 @@ func widenBytes8NEON(dst *int8, src *uint8, n int, flip int, zero int)
 func pairBytesNEON(dst *int16, src *uint8, offs *int, groups int, panels int, flip int, zero *int16, step int)
 
 //go:noescape
-func tileBytes1NEON(c *int32, ldc int, a *int16, lda int, b *int16, groups int, times int, add int, cStep int, aStep int, bStep int)
+func tileBytes1NEON(c *int32, ldc int, a *int16, lda int, offs *int, runs int, b *int16, groups int, times int, add int, cStep int, aStep int, bStep int)
 
 //go:noescape
-func tileBytes3NEON(c *int32, ldc int, a *int16, lda int, b *int16, groups int, times int, add int, cStep int, aStep int, bStep int)
+func tileBytes3NEON(c *int32, ldc int, a *int16, lda int, offs *int, runs int, b *int16, groups int, times int, add int, cStep int, aStep int, bStep int)
 
 //go:noescape
 func fourBytesNEON(dst *int8, src *uint8, offs *int, groups int, panels int, flip int, zero *int8, step int)
 
 //go:noescape
-func tileBytes1Dot(c *int32, ldc int, a *int8, lda int, b *int8, groups int, times int, add int, cStep int, aStep int, bStep int)
+func tileBytes1Dot(c *int32, ldc int, a *int8, lda int, offs *int, runs int, b *int8, groups int, times int, add int, cStep int, aStep int, bStep int)
 
 //go:noescape
-func tileBytes2Dot(c *int32, ldc int, a *int8, lda int, b *int8, groups int, times int, add int, cStep int, aStep int, bStep int)
+func tileBytes2Dot(c *int32, ldc int, a *int8, lda int, offs *int, runs int, b *int8, groups int, times int, add int, cStep int, aStep int, bStep int)
 
 //go:noescape
-func tileBytes6Dot(c *int32, ldc int, a *int8, lda int, b *int8, groups int, times int, add int, cStep int, aStep int, bStep int)
+func tileBytes6Dot(c *int32, ldc int, a *int8, lda int, offs *int, runs int, b *int8, groups int, times int, add int, cStep int, aStep int, bStep int)
 
 //go:noescape
 func eightBytesNEON(dst *int8, src *uint8, offs *int, groups int, panels int, flip int, zero *int8, step int)
 
 //go:noescape
-func tileBytes1I8MM(c *int32, ldc int, a *int8, lda int, b *int8, groups int, times int, add int, cStep int, aStep int, bStep int)
+func tileBytes1I8MM(c *int32, ldc int, a *int8, lda int, offs *int, runs int, b *int8, groups int, times int, add int, cStep int, aStep int, bStep int)
 
 //go:noescape
-func tileBytes2I8MM(c *int32, ldc int, a *int8, lda int, b *int8, groups int, times int, add int, cStep int, aStep int, bStep int)
+func tileBytes2I8MM(c *int32, ldc int, a *int8, lda int, offs *int, runs int, b *int8, groups int, times int, add int, cStep int, aStep int, bStep int)
 
 //go:noescape
-func tileBytes6I8MM(c *int32, ldc int, a *int8, lda int, b *int8, groups int, times int, add int, cStep int, aStep int, bStep int)
+func tileBytes6I8MM(c *int32, ldc int, a *int8, lda int, offs *int, runs int, b *int8, groups int, times int, add int, cStep int, aStep int, bStep int)

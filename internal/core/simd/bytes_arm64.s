@@ -129,19 +129,19 @@ next:
 	BNE panel
 	RET
 
-// func tileBytes1NEON(c *int32, ldc int, a *int16, lda int, b *int16, groups int, times int, add int, cStep int, aStep int, bStep int)
-TEXT ·tileBytes1NEON(SB), NOSPLIT, $0-88
+// func tileBytes1NEON(c *int32, ldc int, a *int16, lda int, offs *int, runs int, b *int16, groups int, times int, add int, cStep int, aStep int, bStep int)
+TEXT ·tileBytes1NEON(SB), NOSPLIT, $0-104
 	MOVD c+0(FP), R0
 	MOVD ldc+8(FP), R1
 	MOVD a+16(FP), R2
 	MOVD lda+24(FP), R3
 	LSL $1, R3, R3
-	MOVD b+32(FP), R4
-	MOVD times+48(FP), R5
-	MOVD cStep+64(FP), R6
-	MOVD aStep+72(FP), R7
+	MOVD b+48(FP), R4
+	MOVD times+64(FP), R5
+	MOVD cStep+80(FP), R6
+	MOVD aStep+88(FP), R7
 	LSL $1, R7, R7
-	MOVD bStep+80(FP), R8
+	MOVD bStep+96(FP), R8
 	LSL $1, R8, R8
 	LSL $2, R1, R1
 	LSL $2, R6, R6
@@ -156,14 +156,18 @@ tile:
 	WORD $0x6f00e406 // movi v6.2d, #0
 	WORD $0x6f00e407 // movi v7.2d, #0
 	MOVD R4, R10
-	MOVD $0, R11
-	MOVD groups+40(FP), R12
+	MOVD offs+32(FP), R11
+	MOVD runs+40(FP), R12
+run:
+	MOVD (R11), R13
+	LSL $1, R13, R13
+	MOVD groups+56(FP), R14
 next:
 	WORD $0x3dc00148 // ldr q8, [x10]
 	WORD $0x3dc00549 // ldr q9, [x10, #16]
 	WORD $0x3dc0094a // ldr q10, [x10, #32]
 	WORD $0x3dc00d4b // ldr q11, [x10, #48]
-	WORD $0xbc6b692c // ldr s12, [x9, x11]
+	WORD $0xbc6d692c // ldr s12, [x9, x13]
 	WORD $0x4e04058c // dup v12.4s, v12.s[0]
 	WORD $0x0e6c8100 // smlal v0.4s, v8.4h, v12.4h
 	WORD $0x4e6c8101 // smlal2 v1.4s, v8.8h, v12.8h
@@ -173,16 +177,19 @@ next:
 	WORD $0x4e6c8145 // smlal2 v5.4s, v10.8h, v12.8h
 	WORD $0x0e6c8166 // smlal v6.4s, v11.4h, v12.4h
 	WORD $0x4e6c8167 // smlal2 v7.4s, v11.8h, v12.8h
-	ADD $4, R11, R11
+	ADD $4, R13, R13
 	ADD $64, R10, R10
-	SUBS $1, R12, R12
+	SUBS $1, R14, R14
 	BNE next
+	ADD $8, R11, R11
+	SUBS $1, R12, R12
+	BNE run
 	WORD $0x4ea1bc00 // addp v0.4s, v0.4s, v1.4s
 	WORD $0x4ea3bc41 // addp v1.4s, v2.4s, v3.4s
 	WORD $0x4ea5bc82 // addp v2.4s, v4.4s, v5.4s
 	WORD $0x4ea7bcc3 // addp v3.4s, v6.4s, v7.4s
-	MOVD add+56(FP), R13
-	CMP $0, R13
+	MOVD add+72(FP), R15
+	CMP $0, R15
 	BEQ store
 	MOVD R0, R10
 	WORD $0x3dc0014c // ldr q12, [x10]
@@ -208,19 +215,19 @@ store:
 	BNE tile
 	RET
 
-// func tileBytes3NEON(c *int32, ldc int, a *int16, lda int, b *int16, groups int, times int, add int, cStep int, aStep int, bStep int)
-TEXT ·tileBytes3NEON(SB), NOSPLIT, $0-88
+// func tileBytes3NEON(c *int32, ldc int, a *int16, lda int, offs *int, runs int, b *int16, groups int, times int, add int, cStep int, aStep int, bStep int)
+TEXT ·tileBytes3NEON(SB), NOSPLIT, $0-104
 	MOVD c+0(FP), R0
 	MOVD ldc+8(FP), R1
 	MOVD a+16(FP), R2
 	MOVD lda+24(FP), R3
 	LSL $1, R3, R3
-	MOVD b+32(FP), R4
-	MOVD times+48(FP), R5
-	MOVD cStep+64(FP), R6
-	MOVD aStep+72(FP), R7
+	MOVD b+48(FP), R4
+	MOVD times+64(FP), R5
+	MOVD cStep+80(FP), R6
+	MOVD aStep+88(FP), R7
 	LSL $1, R7, R7
-	MOVD bStep+80(FP), R8
+	MOVD bStep+96(FP), R8
 	LSL $1, R8, R8
 	LSL $2, R1, R1
 	LSL $2, R6, R6
@@ -253,14 +260,18 @@ tile:
 	WORD $0x6f00e416 // movi v22.2d, #0
 	WORD $0x6f00e417 // movi v23.2d, #0
 	MOVD R4, R12
-	MOVD $0, R13
-	MOVD groups+40(FP), R14
+	MOVD offs+32(FP), R13
+	MOVD runs+40(FP), R14
+run:
+	MOVD (R13), R15
+	LSL $1, R15, R15
+	MOVD groups+56(FP), R19
 next:
 	WORD $0x3dc00198 // ldr q24, [x12]
 	WORD $0x3dc00599 // ldr q25, [x12, #16]
 	WORD $0x3dc0099a // ldr q26, [x12, #32]
 	WORD $0x3dc00d9b // ldr q27, [x12, #48]
-	WORD $0xbc6d693c // ldr s28, [x9, x13]
+	WORD $0xbc6f693c // ldr s28, [x9, x15]
 	WORD $0x4e04079c // dup v28.4s, v28.s[0]
 	WORD $0x0e7c8300 // smlal v0.4s, v24.4h, v28.4h
 	WORD $0x4e7c8301 // smlal2 v1.4s, v24.8h, v28.8h
@@ -270,7 +281,7 @@ next:
 	WORD $0x4e7c8345 // smlal2 v5.4s, v26.8h, v28.8h
 	WORD $0x0e7c8366 // smlal v6.4s, v27.4h, v28.4h
 	WORD $0x4e7c8367 // smlal2 v7.4s, v27.8h, v28.8h
-	WORD $0xbc6d695c // ldr s28, [x10, x13]
+	WORD $0xbc6f695c // ldr s28, [x10, x15]
 	WORD $0x4e04079c // dup v28.4s, v28.s[0]
 	WORD $0x0e7c8308 // smlal v8.4s, v24.4h, v28.4h
 	WORD $0x4e7c8309 // smlal2 v9.4s, v24.8h, v28.8h
@@ -280,7 +291,7 @@ next:
 	WORD $0x4e7c834d // smlal2 v13.4s, v26.8h, v28.8h
 	WORD $0x0e7c836e // smlal v14.4s, v27.4h, v28.4h
 	WORD $0x4e7c836f // smlal2 v15.4s, v27.8h, v28.8h
-	WORD $0xbc6d697c // ldr s28, [x11, x13]
+	WORD $0xbc6f697c // ldr s28, [x11, x15]
 	WORD $0x4e04079c // dup v28.4s, v28.s[0]
 	WORD $0x0e7c8310 // smlal v16.4s, v24.4h, v28.4h
 	WORD $0x4e7c8311 // smlal2 v17.4s, v24.8h, v28.8h
@@ -290,10 +301,13 @@ next:
 	WORD $0x4e7c8355 // smlal2 v21.4s, v26.8h, v28.8h
 	WORD $0x0e7c8376 // smlal v22.4s, v27.4h, v28.4h
 	WORD $0x4e7c8377 // smlal2 v23.4s, v27.8h, v28.8h
-	ADD $4, R13, R13
+	ADD $4, R15, R15
 	ADD $64, R12, R12
-	SUBS $1, R14, R14
+	SUBS $1, R19, R19
 	BNE next
+	ADD $8, R13, R13
+	SUBS $1, R14, R14
+	BNE run
 	WORD $0x4ea1bc00 // addp v0.4s, v0.4s, v1.4s
 	WORD $0x4ea3bc41 // addp v1.4s, v2.4s, v3.4s
 	WORD $0x4ea5bc82 // addp v2.4s, v4.4s, v5.4s
@@ -306,8 +320,8 @@ next:
 	WORD $0x4eb3be51 // addp v17.4s, v18.4s, v19.4s
 	WORD $0x4eb5be92 // addp v18.4s, v20.4s, v21.4s
 	WORD $0x4eb7bed3 // addp v19.4s, v22.4s, v23.4s
-	MOVD add+56(FP), R15
-	CMP $0, R15
+	MOVD add+72(FP), R20
+	CMP $0, R20
 	BEQ store
 	MOVD R0, R12
 	WORD $0x3dc0019c // ldr q28, [x12]
@@ -416,17 +430,17 @@ next:
 	BNE panel
 	RET
 
-// func tileBytes1Dot(c *int32, ldc int, a *int8, lda int, b *int8, groups int, times int, add int, cStep int, aStep int, bStep int)
-TEXT ·tileBytes1Dot(SB), NOSPLIT, $0-88
+// func tileBytes1Dot(c *int32, ldc int, a *int8, lda int, offs *int, runs int, b *int8, groups int, times int, add int, cStep int, aStep int, bStep int)
+TEXT ·tileBytes1Dot(SB), NOSPLIT, $0-104
 	MOVD c+0(FP), R0
 	MOVD ldc+8(FP), R1
 	MOVD a+16(FP), R2
 	MOVD lda+24(FP), R3
-	MOVD b+32(FP), R4
-	MOVD times+48(FP), R5
-	MOVD cStep+64(FP), R6
-	MOVD aStep+72(FP), R7
-	MOVD bStep+80(FP), R8
+	MOVD b+48(FP), R4
+	MOVD times+64(FP), R5
+	MOVD cStep+80(FP), R6
+	MOVD aStep+88(FP), R7
+	MOVD bStep+96(FP), R8
 	LSL $2, R1, R1
 	LSL $2, R6, R6
 tile:
@@ -436,24 +450,30 @@ tile:
 	WORD $0x6f00e402 // movi v2.2d, #0
 	WORD $0x6f00e403 // movi v3.2d, #0
 	MOVD R4, R10
-	MOVD $0, R11
-	MOVD groups+40(FP), R12
+	MOVD offs+32(FP), R11
+	MOVD runs+40(FP), R12
+run:
+	MOVD (R11), R13
+	MOVD groups+56(FP), R14
 next:
 	WORD $0x3dc00144 // ldr q4, [x10]
 	WORD $0x3dc00545 // ldr q5, [x10, #16]
 	WORD $0x3dc00946 // ldr q6, [x10, #32]
 	WORD $0x3dc00d47 // ldr q7, [x10, #48]
-	WORD $0xbc6b6928 // ldr s8, [x9, x11]
+	WORD $0xbc6d6928 // ldr s8, [x9, x13]
 	WORD $0x4f88e080 // sdot v0.4s, v4.16b, v8.4b[0]
 	WORD $0x4f88e0a1 // sdot v1.4s, v5.16b, v8.4b[0]
 	WORD $0x4f88e0c2 // sdot v2.4s, v6.16b, v8.4b[0]
 	WORD $0x4f88e0e3 // sdot v3.4s, v7.16b, v8.4b[0]
-	ADD $4, R11, R11
+	ADD $4, R13, R13
 	ADD $64, R10, R10
-	SUBS $1, R12, R12
+	SUBS $1, R14, R14
 	BNE next
-	MOVD add+56(FP), R13
-	CMP $0, R13
+	ADD $8, R11, R11
+	SUBS $1, R12, R12
+	BNE run
+	MOVD add+72(FP), R15
+	CMP $0, R15
 	BEQ store
 	MOVD R0, R10
 	WORD $0x3dc00148 // ldr q8, [x10]
@@ -479,17 +499,17 @@ store:
 	BNE tile
 	RET
 
-// func tileBytes2Dot(c *int32, ldc int, a *int8, lda int, b *int8, groups int, times int, add int, cStep int, aStep int, bStep int)
-TEXT ·tileBytes2Dot(SB), NOSPLIT, $0-88
+// func tileBytes2Dot(c *int32, ldc int, a *int8, lda int, offs *int, runs int, b *int8, groups int, times int, add int, cStep int, aStep int, bStep int)
+TEXT ·tileBytes2Dot(SB), NOSPLIT, $0-104
 	MOVD c+0(FP), R0
 	MOVD ldc+8(FP), R1
 	MOVD a+16(FP), R2
 	MOVD lda+24(FP), R3
-	MOVD b+32(FP), R4
-	MOVD times+48(FP), R5
-	MOVD cStep+64(FP), R6
-	MOVD aStep+72(FP), R7
-	MOVD bStep+80(FP), R8
+	MOVD b+48(FP), R4
+	MOVD times+64(FP), R5
+	MOVD cStep+80(FP), R6
+	MOVD aStep+88(FP), R7
+	MOVD bStep+96(FP), R8
 	LSL $2, R1, R1
 	LSL $2, R6, R6
 tile:
@@ -504,29 +524,35 @@ tile:
 	WORD $0x6f00e406 // movi v6.2d, #0
 	WORD $0x6f00e407 // movi v7.2d, #0
 	MOVD R4, R11
-	MOVD $0, R12
-	MOVD groups+40(FP), R13
+	MOVD offs+32(FP), R12
+	MOVD runs+40(FP), R13
+run:
+	MOVD (R12), R14
+	MOVD groups+56(FP), R15
 next:
 	WORD $0x3dc00168 // ldr q8, [x11]
 	WORD $0x3dc00569 // ldr q9, [x11, #16]
 	WORD $0x3dc0096a // ldr q10, [x11, #32]
 	WORD $0x3dc00d6b // ldr q11, [x11, #48]
-	WORD $0xbc6c692c // ldr s12, [x9, x12]
+	WORD $0xbc6e692c // ldr s12, [x9, x14]
 	WORD $0x4f8ce100 // sdot v0.4s, v8.16b, v12.4b[0]
 	WORD $0x4f8ce121 // sdot v1.4s, v9.16b, v12.4b[0]
 	WORD $0x4f8ce142 // sdot v2.4s, v10.16b, v12.4b[0]
 	WORD $0x4f8ce163 // sdot v3.4s, v11.16b, v12.4b[0]
-	WORD $0xbc6c694c // ldr s12, [x10, x12]
+	WORD $0xbc6e694c // ldr s12, [x10, x14]
 	WORD $0x4f8ce104 // sdot v4.4s, v8.16b, v12.4b[0]
 	WORD $0x4f8ce125 // sdot v5.4s, v9.16b, v12.4b[0]
 	WORD $0x4f8ce146 // sdot v6.4s, v10.16b, v12.4b[0]
 	WORD $0x4f8ce167 // sdot v7.4s, v11.16b, v12.4b[0]
-	ADD $4, R12, R12
+	ADD $4, R14, R14
 	ADD $64, R11, R11
-	SUBS $1, R13, R13
+	SUBS $1, R15, R15
 	BNE next
-	MOVD add+56(FP), R14
-	CMP $0, R14
+	ADD $8, R12, R12
+	SUBS $1, R13, R13
+	BNE run
+	MOVD add+72(FP), R19
+	CMP $0, R19
 	BEQ store
 	MOVD R0, R11
 	WORD $0x3dc0016c // ldr q12, [x11]
@@ -566,17 +592,17 @@ store:
 	BNE tile
 	RET
 
-// func tileBytes6Dot(c *int32, ldc int, a *int8, lda int, b *int8, groups int, times int, add int, cStep int, aStep int, bStep int)
-TEXT ·tileBytes6Dot(SB), NOSPLIT, $0-88
+// func tileBytes6Dot(c *int32, ldc int, a *int8, lda int, offs *int, runs int, b *int8, groups int, times int, add int, cStep int, aStep int, bStep int)
+TEXT ·tileBytes6Dot(SB), NOSPLIT, $0-104
 	MOVD c+0(FP), R0
 	MOVD ldc+8(FP), R1
 	MOVD a+16(FP), R2
 	MOVD lda+24(FP), R3
-	MOVD b+32(FP), R4
-	MOVD times+48(FP), R5
-	MOVD cStep+64(FP), R6
-	MOVD aStep+72(FP), R7
-	MOVD bStep+80(FP), R8
+	MOVD b+48(FP), R4
+	MOVD times+64(FP), R5
+	MOVD cStep+80(FP), R6
+	MOVD aStep+88(FP), R7
+	MOVD bStep+96(FP), R8
 	LSL $2, R1, R1
 	LSL $2, R6, R6
 tile:
@@ -611,49 +637,55 @@ tile:
 	WORD $0x6f00e416 // movi v22.2d, #0
 	WORD $0x6f00e417 // movi v23.2d, #0
 	MOVD R4, R15
-	MOVD $0, R19
-	MOVD groups+40(FP), R20
+	MOVD offs+32(FP), R19
+	MOVD runs+40(FP), R20
+run:
+	MOVD (R19), R21
+	MOVD groups+56(FP), R22
 next:
 	WORD $0x3dc001f8 // ldr q24, [x15]
 	WORD $0x3dc005f9 // ldr q25, [x15, #16]
 	WORD $0x3dc009fa // ldr q26, [x15, #32]
 	WORD $0x3dc00dfb // ldr q27, [x15, #48]
-	WORD $0xbc73693c // ldr s28, [x9, x19]
+	WORD $0xbc75693c // ldr s28, [x9, x21]
 	WORD $0x4f9ce300 // sdot v0.4s, v24.16b, v28.4b[0]
 	WORD $0x4f9ce321 // sdot v1.4s, v25.16b, v28.4b[0]
 	WORD $0x4f9ce342 // sdot v2.4s, v26.16b, v28.4b[0]
 	WORD $0x4f9ce363 // sdot v3.4s, v27.16b, v28.4b[0]
-	WORD $0xbc73695c // ldr s28, [x10, x19]
+	WORD $0xbc75695c // ldr s28, [x10, x21]
 	WORD $0x4f9ce304 // sdot v4.4s, v24.16b, v28.4b[0]
 	WORD $0x4f9ce325 // sdot v5.4s, v25.16b, v28.4b[0]
 	WORD $0x4f9ce346 // sdot v6.4s, v26.16b, v28.4b[0]
 	WORD $0x4f9ce367 // sdot v7.4s, v27.16b, v28.4b[0]
-	WORD $0xbc73697c // ldr s28, [x11, x19]
+	WORD $0xbc75697c // ldr s28, [x11, x21]
 	WORD $0x4f9ce308 // sdot v8.4s, v24.16b, v28.4b[0]
 	WORD $0x4f9ce329 // sdot v9.4s, v25.16b, v28.4b[0]
 	WORD $0x4f9ce34a // sdot v10.4s, v26.16b, v28.4b[0]
 	WORD $0x4f9ce36b // sdot v11.4s, v27.16b, v28.4b[0]
-	WORD $0xbc73699c // ldr s28, [x12, x19]
+	WORD $0xbc75699c // ldr s28, [x12, x21]
 	WORD $0x4f9ce30c // sdot v12.4s, v24.16b, v28.4b[0]
 	WORD $0x4f9ce32d // sdot v13.4s, v25.16b, v28.4b[0]
 	WORD $0x4f9ce34e // sdot v14.4s, v26.16b, v28.4b[0]
 	WORD $0x4f9ce36f // sdot v15.4s, v27.16b, v28.4b[0]
-	WORD $0xbc7369bc // ldr s28, [x13, x19]
+	WORD $0xbc7569bc // ldr s28, [x13, x21]
 	WORD $0x4f9ce310 // sdot v16.4s, v24.16b, v28.4b[0]
 	WORD $0x4f9ce331 // sdot v17.4s, v25.16b, v28.4b[0]
 	WORD $0x4f9ce352 // sdot v18.4s, v26.16b, v28.4b[0]
 	WORD $0x4f9ce373 // sdot v19.4s, v27.16b, v28.4b[0]
-	WORD $0xbc7369dc // ldr s28, [x14, x19]
+	WORD $0xbc7569dc // ldr s28, [x14, x21]
 	WORD $0x4f9ce314 // sdot v20.4s, v24.16b, v28.4b[0]
 	WORD $0x4f9ce335 // sdot v21.4s, v25.16b, v28.4b[0]
 	WORD $0x4f9ce356 // sdot v22.4s, v26.16b, v28.4b[0]
 	WORD $0x4f9ce377 // sdot v23.4s, v27.16b, v28.4b[0]
-	ADD $4, R19, R19
+	ADD $4, R21, R21
 	ADD $64, R15, R15
-	SUBS $1, R20, R20
+	SUBS $1, R22, R22
 	BNE next
-	MOVD add+56(FP), R21
-	CMP $0, R21
+	ADD $8, R19, R19
+	SUBS $1, R20, R20
+	BNE run
+	MOVD add+72(FP), R23
+	CMP $0, R23
 	BEQ store
 	MOVD R0, R15
 	WORD $0x3dc001fc // ldr q28, [x15]
@@ -844,17 +876,17 @@ next:
 	BNE panel
 	RET
 
-// func tileBytes1I8MM(c *int32, ldc int, a *int8, lda int, b *int8, groups int, times int, add int, cStep int, aStep int, bStep int)
-TEXT ·tileBytes1I8MM(SB), NOSPLIT, $0-88
+// func tileBytes1I8MM(c *int32, ldc int, a *int8, lda int, offs *int, runs int, b *int8, groups int, times int, add int, cStep int, aStep int, bStep int)
+TEXT ·tileBytes1I8MM(SB), NOSPLIT, $0-104
 	MOVD c+0(FP), R0
 	MOVD ldc+8(FP), R1
 	MOVD a+16(FP), R2
 	MOVD lda+24(FP), R3
-	MOVD b+32(FP), R4
-	MOVD times+48(FP), R5
-	MOVD cStep+64(FP), R6
-	MOVD aStep+72(FP), R7
-	MOVD bStep+80(FP), R8
+	MOVD b+48(FP), R4
+	MOVD times+64(FP), R5
+	MOVD cStep+80(FP), R6
+	MOVD aStep+88(FP), R7
+	MOVD bStep+96(FP), R8
 	LSL $2, R1, R1
 	LSL $2, R6, R6
 tile:
@@ -868,11 +900,14 @@ tile:
 	WORD $0x6f00e406 // movi v6.2d, #0
 	WORD $0x6f00e407 // movi v7.2d, #0
 	MOVD R4, R10
-	MOVD $0, R11
-	MOVD groups+40(FP), R12
+	MOVD offs+32(FP), R11
+	MOVD runs+40(FP), R12
+run:
+	MOVD (R11), R13
+	MOVD groups+56(FP), R14
 next:
-	WORD $0xfc6b6928 // ldr d8, [x9, x11]
-	WORD $0xfc6b6929 // ldr d9, [x9, x11]
+	WORD $0xfc6d6928 // ldr d8, [x9, x13]
+	WORD $0xfc6d6929 // ldr d9, [x9, x13]
 	WORD $0x4ec93909 // zip1 v9.2d, v8.2d, v9.2d
 	WORD $0x3dc00148 // ldr q8, [x10]
 	WORD $0x4e88a520 // smmla v0.4s, v9.16b, v8.16b
@@ -890,10 +925,13 @@ next:
 	WORD $0x4e88a526 // smmla v6.4s, v9.16b, v8.16b
 	WORD $0x3dc01d48 // ldr q8, [x10, #112]
 	WORD $0x4e88a527 // smmla v7.4s, v9.16b, v8.16b
-	ADD $8, R11, R11
+	ADD $8, R13, R13
 	ADD $128, R10, R10
-	SUBS $1, R12, R12
+	SUBS $1, R14, R14
 	BNE next
+	ADD $8, R11, R11
+	SUBS $1, R12, R12
+	BNE run
 	WORD $0x4ec13808 // zip1 v8.2d, v0.2d, v1.2d
 	WORD $0x4ea81d00 // mov v0.16b, v8.16b
 	WORD $0x4ec33848 // zip1 v8.2d, v2.2d, v3.2d
@@ -902,8 +940,8 @@ next:
 	WORD $0x4ea81d04 // mov v4.16b, v8.16b
 	WORD $0x4ec738c8 // zip1 v8.2d, v6.2d, v7.2d
 	WORD $0x4ea81d06 // mov v6.16b, v8.16b
-	MOVD add+56(FP), R13
-	CMP $0, R13
+	MOVD add+72(FP), R15
+	CMP $0, R15
 	BEQ store
 	MOVD R0, R10
 	WORD $0x3dc00148 // ldr q8, [x10]
@@ -929,17 +967,17 @@ store:
 	BNE tile
 	RET
 
-// func tileBytes2I8MM(c *int32, ldc int, a *int8, lda int, b *int8, groups int, times int, add int, cStep int, aStep int, bStep int)
-TEXT ·tileBytes2I8MM(SB), NOSPLIT, $0-88
+// func tileBytes2I8MM(c *int32, ldc int, a *int8, lda int, offs *int, runs int, b *int8, groups int, times int, add int, cStep int, aStep int, bStep int)
+TEXT ·tileBytes2I8MM(SB), NOSPLIT, $0-104
 	MOVD c+0(FP), R0
 	MOVD ldc+8(FP), R1
 	MOVD a+16(FP), R2
 	MOVD lda+24(FP), R3
-	MOVD b+32(FP), R4
-	MOVD times+48(FP), R5
-	MOVD cStep+64(FP), R6
-	MOVD aStep+72(FP), R7
-	MOVD bStep+80(FP), R8
+	MOVD b+48(FP), R4
+	MOVD times+64(FP), R5
+	MOVD cStep+80(FP), R6
+	MOVD aStep+88(FP), R7
+	MOVD bStep+96(FP), R8
 	LSL $2, R1, R1
 	LSL $2, R6, R6
 tile:
@@ -954,11 +992,14 @@ tile:
 	WORD $0x6f00e406 // movi v6.2d, #0
 	WORD $0x6f00e407 // movi v7.2d, #0
 	MOVD R4, R11
-	MOVD $0, R12
-	MOVD groups+40(FP), R13
+	MOVD offs+32(FP), R12
+	MOVD runs+40(FP), R13
+run:
+	MOVD (R12), R14
+	MOVD groups+56(FP), R15
 next:
-	WORD $0xfc6c6928 // ldr d8, [x9, x12]
-	WORD $0xfc6c6949 // ldr d9, [x10, x12]
+	WORD $0xfc6e6928 // ldr d8, [x9, x14]
+	WORD $0xfc6e6949 // ldr d9, [x10, x14]
 	WORD $0x4ec93909 // zip1 v9.2d, v8.2d, v9.2d
 	WORD $0x3dc00168 // ldr q8, [x11]
 	WORD $0x4e88a520 // smmla v0.4s, v9.16b, v8.16b
@@ -976,10 +1017,13 @@ next:
 	WORD $0x4e88a526 // smmla v6.4s, v9.16b, v8.16b
 	WORD $0x3dc01d68 // ldr q8, [x11, #112]
 	WORD $0x4e88a527 // smmla v7.4s, v9.16b, v8.16b
-	ADD $8, R12, R12
+	ADD $8, R14, R14
 	ADD $128, R11, R11
-	SUBS $1, R13, R13
+	SUBS $1, R15, R15
 	BNE next
+	ADD $8, R12, R12
+	SUBS $1, R13, R13
+	BNE run
 	WORD $0x4ec13808 // zip1 v8.2d, v0.2d, v1.2d
 	WORD $0x4ec17801 // zip2 v1.2d, v0.2d, v1.2d
 	WORD $0x4ea81d00 // mov v0.16b, v8.16b
@@ -992,8 +1036,8 @@ next:
 	WORD $0x4ec738c8 // zip1 v8.2d, v6.2d, v7.2d
 	WORD $0x4ec778c7 // zip2 v7.2d, v6.2d, v7.2d
 	WORD $0x4ea81d06 // mov v6.16b, v8.16b
-	MOVD add+56(FP), R14
-	CMP $0, R14
+	MOVD add+72(FP), R19
+	CMP $0, R19
 	BEQ store
 	MOVD R0, R11
 	WORD $0x3dc00168 // ldr q8, [x11]
@@ -1033,17 +1077,17 @@ store:
 	BNE tile
 	RET
 
-// func tileBytes6I8MM(c *int32, ldc int, a *int8, lda int, b *int8, groups int, times int, add int, cStep int, aStep int, bStep int)
-TEXT ·tileBytes6I8MM(SB), NOSPLIT, $0-88
+// func tileBytes6I8MM(c *int32, ldc int, a *int8, lda int, offs *int, runs int, b *int8, groups int, times int, add int, cStep int, aStep int, bStep int)
+TEXT ·tileBytes6I8MM(SB), NOSPLIT, $0-104
 	MOVD c+0(FP), R0
 	MOVD ldc+8(FP), R1
 	MOVD a+16(FP), R2
 	MOVD lda+24(FP), R3
-	MOVD b+32(FP), R4
-	MOVD times+48(FP), R5
-	MOVD cStep+64(FP), R6
-	MOVD aStep+72(FP), R7
-	MOVD bStep+80(FP), R8
+	MOVD b+48(FP), R4
+	MOVD times+64(FP), R5
+	MOVD cStep+80(FP), R6
+	MOVD aStep+88(FP), R7
+	MOVD bStep+96(FP), R8
 	LSL $2, R1, R1
 	LSL $2, R6, R6
 tile:
@@ -1078,17 +1122,20 @@ tile:
 	WORD $0x6f00e416 // movi v22.2d, #0
 	WORD $0x6f00e417 // movi v23.2d, #0
 	MOVD R4, R15
-	MOVD $0, R19
-	MOVD groups+40(FP), R20
+	MOVD offs+32(FP), R19
+	MOVD runs+40(FP), R20
+run:
+	MOVD (R19), R21
+	MOVD groups+56(FP), R22
 next:
-	WORD $0xfc736938 // ldr d24, [x9, x19]
-	WORD $0xfc736959 // ldr d25, [x10, x19]
+	WORD $0xfc756938 // ldr d24, [x9, x21]
+	WORD $0xfc756959 // ldr d25, [x10, x21]
 	WORD $0x4ed93b19 // zip1 v25.2d, v24.2d, v25.2d
-	WORD $0xfc736978 // ldr d24, [x11, x19]
-	WORD $0xfc73699a // ldr d26, [x12, x19]
+	WORD $0xfc756978 // ldr d24, [x11, x21]
+	WORD $0xfc75699a // ldr d26, [x12, x21]
 	WORD $0x4eda3b1a // zip1 v26.2d, v24.2d, v26.2d
-	WORD $0xfc7369b8 // ldr d24, [x13, x19]
-	WORD $0xfc7369db // ldr d27, [x14, x19]
+	WORD $0xfc7569b8 // ldr d24, [x13, x21]
+	WORD $0xfc7569db // ldr d27, [x14, x21]
 	WORD $0x4edb3b1b // zip1 v27.2d, v24.2d, v27.2d
 	WORD $0x3dc001f8 // ldr q24, [x15]
 	WORD $0x4e98a720 // smmla v0.4s, v25.16b, v24.16b
@@ -1122,10 +1169,13 @@ next:
 	WORD $0x4e98a727 // smmla v7.4s, v25.16b, v24.16b
 	WORD $0x4e98a74f // smmla v15.4s, v26.16b, v24.16b
 	WORD $0x4e98a777 // smmla v23.4s, v27.16b, v24.16b
-	ADD $8, R19, R19
+	ADD $8, R21, R21
 	ADD $128, R15, R15
-	SUBS $1, R20, R20
+	SUBS $1, R22, R22
 	BNE next
+	ADD $8, R19, R19
+	SUBS $1, R20, R20
+	BNE run
 	WORD $0x4ec13818 // zip1 v24.2d, v0.2d, v1.2d
 	WORD $0x4ec17801 // zip2 v1.2d, v0.2d, v1.2d
 	WORD $0x4eb81f00 // mov v0.16b, v24.16b
@@ -1162,8 +1212,8 @@ next:
 	WORD $0x4ed73ad8 // zip1 v24.2d, v22.2d, v23.2d
 	WORD $0x4ed77ad7 // zip2 v23.2d, v22.2d, v23.2d
 	WORD $0x4eb81f16 // mov v22.16b, v24.16b
-	MOVD add+56(FP), R21
-	CMP $0, R21
+	MOVD add+72(FP), R23
+	CMP $0, R23
 	BEQ store
 	MOVD R0, R15
 	WORD $0x3dc001f8 // ldr q24, [x15]

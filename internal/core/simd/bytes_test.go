@@ -101,6 +101,18 @@ func testJoin[T int8 | int16](t *testing.T, p *Bytes[T]) {
 	refused(t, func() { p.Join(make([]T, all), make([]byte, 32), offs[1:], 16, 0, make([]T, all), 0, 1) })
 }
 
+// firstRun is the run of a row in one piece.
+var firstRun = []int{0}
+
+// tileRuns returns the places of some runs.
+func tileRuns(r *rand.Rand) []int {
+	offs := make([]int, 1+r.IntN(4))
+	for i := range offs {
+		offs[i] = r.IntN(50)
+	}
+	return offs
+}
+
 func refused(t *testing.T, f func()) {
 	t.Helper()
 	defer func() {
@@ -129,9 +141,10 @@ func testTiles[T int8 | int16](t *testing.T, p *Bytes[T]) {
 	}
 	for i := range 400 {
 		m, panels, k := 1+r.IntN(20), 1+r.IntN(4), group*(1+r.IntN(20))
-		lda, ldc := k+group*r.IntN(3), panels*ByteColumns+r.IntN(5)
-		a := elements[T](aa, (m-1)*lda+k, 0)
-		b := elements[T](ba, panels*k*ByteColumns, 0)
+		lda, ldc, offs := k+group*r.IntN(3), panels*ByteColumns+r.IntN(5), tileRuns(r)
+		all, most := len(offs)*k, slices.Max(offs)
+		a := elements[T](aa, (m-1)*lda+most+k, 0)
+		b := elements[T](ba, panels*all*ByteColumns, 0)
 		c := elements[int32](ca, (m-1)*ldc+panels*ByteColumns, 0)
 		fill(a)
 		fill(b)
@@ -143,8 +156,8 @@ func testTiles[T int8 | int16](t *testing.T, p *Bytes[T]) {
 		for i := range m {
 			for j := range panels * ByteColumns {
 				var sum int32
-				for l := range k {
-					sum += int32(a[i*lda+l]) * int32(b[j/ByteColumns*k*ByteColumns+group*(l/group*ByteColumns+j%ByteColumns)+l%group])
+				for l := range all {
+					sum += int32(a[i*lda+offs[l/k]+l%k]) * int32(b[j/ByteColumns*all*ByteColumns+group*(l/group*ByteColumns+j%ByteColumns)+l%group])
 				}
 				if add {
 					sum += want[i*ldc+j]
@@ -152,16 +165,18 @@ func testTiles[T int8 | int16](t *testing.T, p *Bytes[T]) {
 				want[i*ldc+j] = sum
 			}
 		}
-		p.Tiles(c, ldc, a, lda, b, m, panels, k, add)
+		p.Tiles(c, ldc, a, lda, offs, most, b, m, panels, k, add)
 		if !slices.Equal(c, want) {
-			t.Fatalf("%d rows, %d panels, k %d, added %t: got %v, want %v", m, panels, k, add, c, want)
+			t.Fatalf("%d rows, %d panels, k %d, runs %v, added %t: got %v, want %v", m, panels, k, offs, add, c, want)
 		}
 	}
 	one, panel := make([]T, group), make([]T, group*ByteColumns)
-	refused(t, func() { p.Tiles(make([]int32, 15), 16, one, group, panel, 1, 1, group, false) })
-	refused(t, func() { p.Tiles(make([]int32, 32), 16, one, group, panel, 2, 1, group, false) })
-	refused(t, func() { p.Tiles(make([]int32, 32), 16, one, 0, panel, 1, 2, group, false) })
-	refused(t, func() { p.Tiles(make([]int32, 16), 16, one, group, panel, 1, 1, group-1, false) })
+	refused(t, func() { p.Tiles(make([]int32, 15), 16, one, group, firstRun, 0, panel, 1, 1, group, false) })
+	refused(t, func() { p.Tiles(make([]int32, 32), 16, one, group, firstRun, 0, panel, 2, 1, group, false) })
+	refused(t, func() { p.Tiles(make([]int32, 32), 16, one, 0, firstRun, 0, panel, 1, 2, group, false) })
+	refused(t, func() { p.Tiles(make([]int32, 16), 16, one, group, firstRun, 0, panel, 1, 1, group-1, false) })
+	refused(t, func() { p.Tiles(make([]int32, 16), 16, one, group, []int{1}, 1, panel, 1, 1, group, false) })
+	refused(t, func() { p.Tiles(make([]int32, 16), 16, one, group, nil, 0, panel, 1, 1, group, false) })
 }
 
 // The figures are of one thread; a step is a product and a sum.
@@ -178,13 +193,13 @@ func BenchmarkBytes(b *testing.B) {
 	}
 	b.Run(fmt.Sprintf("tiles/%dx%dx%d", m, k, panels*ByteColumns), func(b *testing.B) {
 		for b.Loop() {
-			p.Tiles(c, panels*ByteColumns, a, k, w, m, panels, k, false)
+			p.Tiles(c, panels*ByteColumns, a, k, firstRun, 0, w, m, panels, k, false)
 		}
 		b.ReportMetric(float64(b.N)*m*k*panels*ByteColumns/float64(b.Elapsed().Nanoseconds()), "steps/ns")
 	})
 	b.Run("tiles/one", func(b *testing.B) {
 		for b.Loop() {
-			p.Tiles(c, panels*ByteColumns, a, k, w, 1, panels, k, false)
+			p.Tiles(c, panels*ByteColumns, a, k, firstRun, 0, w, 1, panels, k, false)
 		}
 		b.ReportMetric(float64(b.N)*k*panels*ByteColumns/float64(b.Elapsed().Nanoseconds()), "steps/ns")
 	})

@@ -39,7 +39,7 @@ var Product64 = Levels[*Product[float64]]{
 // ByteProducts has the kernels of products of bytes.
 var ByteProducts = Levels[*Bytes[int16]]{cpu.AVX2: &bytesAVX2, cpu.AVX512: &bytesAVX2}
 
-var bytesAVX2 = Bytes[int16]{group: 2, widen: widenBytesAVX2, join: pairBytesAVX2, tiles: []byteTile[int16]{{6, tileBytes6AVX2}, {4, tileBytes4AVX2}, {2, tileBytes2AVX2}, {1, tileBytes1AVX2}}}
+var bytesAVX2 = Bytes[int16]{group: 2, widen: widenBytesAVX2, join: pairBytesAVX2, deep: deepBytesAVX2, tiles: []byteTile[int16]{{6, tileBytes6AVX2}, {4, tileBytes4AVX2}, {2, tileBytes2AVX2}, {1, tileBytes1AVX2}}}
 
 // DotProducts has the kernels with dot products of bytes: none.
 var DotProducts [cpu.I8MM + 1]*Bytes[int8]
@@ -52,12 +52,9 @@ func quadsOf() *Quads {
 	if cpu.Current() < cpu.AVX512 || !cpu.HasVNNI() {
 		return nil
 	}
-	return &Quads{pack: quadBytesAVX512, mend: mendQuadsAVX512, sum: sumQuadsAVX512, tiles: []quadTile{
-		{12, [2][2]quadFunc{{tileQuads12x1AVX512, tileQuads12x2AVX512}, {tileQuadsSigned12x1AVX512, tileQuadsSigned12x2AVX512}}},
-		{8, [2][2]quadFunc{{tileQuads8x1AVX512, tileQuads8x2AVX512}, {tileQuadsSigned8x1AVX512, tileQuadsSigned8x2AVX512}}},
-		{4, [2][2]quadFunc{{tileQuads4x1AVX512, tileQuads4x2AVX512}, {tileQuadsSigned4x1AVX512, tileQuadsSigned4x2AVX512}}},
-		{2, [2][2]quadFunc{{tileQuads2x1AVX512, tileQuads2x2AVX512}, {tileQuadsSigned2x1AVX512, tileQuadsSigned2x2AVX512}}},
-		{1, [2][2]quadFunc{{tileQuads1x1AVX512, tileQuads1x2AVX512}, {tileQuadsSigned1x1AVX512, tileQuadsSigned1x2AVX512}}},
+	return &Quads{pack: quadBytesAVX512, mend: mendQuadsAVX512, sum: sumQuadsAVX512, tall: quadTile{tileQuads12x1AVX512, tileQuads12x2AVX512}, tiles: [quadShort]quadTile{
+		{tileQuads1x1AVX512, tileQuads1x2AVX512}, {tileQuads2x1AVX512, tileQuads2x2AVX512}, {tileQuads3x1AVX512, tileQuads3x2AVX512}, {tileQuads4x1AVX512, tileQuads4x2AVX512},
+		{tileQuads5x1AVX512, tileQuads5x2AVX512}, {tileQuads6x1AVX512, tileQuads6x2AVX512}, {tileQuads7x1AVX512, tileQuads7x2AVX512}, {tileQuads8x1AVX512, tileQuads8x2AVX512},
 	}}
 }
 

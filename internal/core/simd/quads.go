@@ -1,5 +1,7 @@
 package simd
 
+import "encoding/binary"
+
 // Quads holds the kernels of products of bytes that add four products, of an unsigned byte and a signed one, by one instruction. The sums are
 // int32 and wrap.
 //
@@ -8,15 +10,16 @@ type Quads struct {
 	pack  func(dst, src *uint8, offs *int, quads, panels, flip, back, beyond int, sums *int32)
 	mend  func(c, zero, col *int32, n, a, b int)
 	sum   func(sums *int32, src *uint8, lda, rows, blocks, back int)
-	tiles []quadTile // the taller ones first
+	tiles [quadShort]quadTile // of 1 row and more
+	tall  quadTile
 }
 
-type quadFunc = func(c *int32, ldc int, a *uint8, lda int, b *uint8, next, quads, add int)
+type quadFunc = func(c *int32, ldc int, a *uint8, lda int, offs *int, runs int, b *uint8, next, quads, add int)
 
-type quadTile struct {
-	rows int
-	f    [2][2]quadFunc // indexed by whether a is signed, and by panels
-}
+type quadTile [2]quadFunc // of one panel and of two
+
+// quadTall is the number of rows of the tallest tile. Shorter ones have up to quadShort rows: from 5 on the sums keep the processor busy.
+const quadTall, quadShort = 12, 8
 
 // QuadBlock divides the number of bytes of the rows of a.
 const QuadBlock = 64
@@ -59,31 +62,51 @@ func (p *Quads) Mend(c, zero, col []int32, a, b int32) {
 	p.mend(&c[0], &zero[0], &col[0], len(c), int(a), int(b))
 }
 
-// Tiles sets c[i·ldc + j], or adds to it, the sum of the products of k elements of row i of a, at i·lda, and of column j of the panels b. With
-// signed, a has signed bytes and b unsigned ones, else the other way around. k is a multiple of 4 and not 0. It panics when an index is out of
-// range. Nothing interrupts it: m·panels·k must be small.
-func (p *Quads) Tiles(c []int32, ldc int, a []byte, lda int, signed bool, b []byte, m, panels, k int, add bool) {
+// Group returns the number of neighbouring k in a quad.
+func (p *Quads) Group() int { return 4 }
+
+// Widen sets dst[i] to src[i] xor flip.
+func (p *Quads) Widen(dst, src []byte, flip byte, _ uint8) {
+	src = src[:len(dst)]
+	if flip == 0 {
+		copy(dst, src)
+		return
+	}
+	mask := uint64(flip) * 0x0101010101010101
+	for len(src) >= 8 {
+		binary.LittleEndian.PutUint64(dst, binary.LittleEndian.Uint64(src)^mask)
+		dst, src = dst[8:], src[8:]
+	}
+	for i, v := range src {
+		dst[i] = v ^ flip
+	}
+}
+
+// Tiles is Bytes.Tiles of quads. The bytes of a are unsigned, those of b signed.
+func (p *Quads) Tiles(c []int32, ldc int, a []byte, lda int, offs []int, most int, b []byte, m, panels, k int, add bool) {
 	if m <= 0 || panels <= 0 {
 		return
 	}
-	if k <= 0 || k%4 != 0 || min(ldc, lda) < 0 || exceeds(len(c), m, ldc, panels, ByteColumns, ByteColumns) ||
-		exceeds(len(a), m, lda, 1, 0, k) || exceeds(len(b), panels, k*ByteColumns, 1, 0, k*ByteColumns) {
-		panic("simd.Quads.Tiles: extents out of range")
-	}
-	mode, s := 0, 0
+	all := len(offs) * k
+	checkTiles(len(c), ldc, len(a), lda, len(offs), most, len(b), m, panels, k, 4)
+	mode := 0
 	if add {
 		mode = 1
 	}
-	if signed {
-		s = 1
-	}
 	for j := 0; j < panels; j += 2 {
 		wide := min(2, panels-j)
-		r := 0
-		for _, t := range p.tiles {
-			for ; m-r >= t.rows; r += t.rows {
-				t.f[s][wide-1](&c[r*ldc+j*ByteColumns], ldc, &a[r*lda], lda, &b[j*k*ByteColumns], k*ByteColumns, k/4, mode)
+		for r, n := 0, 0; r < m; r += n {
+			var t quadTile
+			switch n = m - r; {
+			case n == quadTall || n > 2*quadShort:
+				n, t = quadTall, p.tall
+			case n > quadShort:
+				n = (n + 1) / 2
+				fallthrough
+			default:
+				t = p.tiles[n-1]
 			}
+			t[wide-1](&c[r*ldc+j*ByteColumns], ldc, &a[r*lda], lda, &offs[0], len(offs), &b[j*all*ByteColumns], all*ByteColumns, k/4, mode)
 		}
 	}
 }

@@ -14,61 +14,55 @@ func mendQuadsAVX512(c *int32, zero *int32, col *int32, n int, a int, b int)
 func sumQuadsAVX512(sums *int32, src *uint8, lda int, rows int, blocks int, back int)
 
 //go:noescape
-func tileQuads1x1AVX512(c *int32, ldc int, a *uint8, lda int, b *uint8, next int, quads int, add int)
+func tileQuads1x1AVX512(c *int32, ldc int, a *uint8, lda int, offs *int, runs int, b *uint8, next int, quads int, add int)
 
 //go:noescape
-func tileQuadsSigned1x1AVX512(c *int32, ldc int, a *uint8, lda int, b *uint8, next int, quads int, add int)
+func tileQuads1x2AVX512(c *int32, ldc int, a *uint8, lda int, offs *int, runs int, b *uint8, next int, quads int, add int)
 
 //go:noescape
-func tileQuads1x2AVX512(c *int32, ldc int, a *uint8, lda int, b *uint8, next int, quads int, add int)
+func tileQuads2x1AVX512(c *int32, ldc int, a *uint8, lda int, offs *int, runs int, b *uint8, next int, quads int, add int)
 
 //go:noescape
-func tileQuadsSigned1x2AVX512(c *int32, ldc int, a *uint8, lda int, b *uint8, next int, quads int, add int)
+func tileQuads2x2AVX512(c *int32, ldc int, a *uint8, lda int, offs *int, runs int, b *uint8, next int, quads int, add int)
 
 //go:noescape
-func tileQuads2x1AVX512(c *int32, ldc int, a *uint8, lda int, b *uint8, next int, quads int, add int)
+func tileQuads3x1AVX512(c *int32, ldc int, a *uint8, lda int, offs *int, runs int, b *uint8, next int, quads int, add int)
 
 //go:noescape
-func tileQuadsSigned2x1AVX512(c *int32, ldc int, a *uint8, lda int, b *uint8, next int, quads int, add int)
+func tileQuads3x2AVX512(c *int32, ldc int, a *uint8, lda int, offs *int, runs int, b *uint8, next int, quads int, add int)
 
 //go:noescape
-func tileQuads2x2AVX512(c *int32, ldc int, a *uint8, lda int, b *uint8, next int, quads int, add int)
+func tileQuads4x1AVX512(c *int32, ldc int, a *uint8, lda int, offs *int, runs int, b *uint8, next int, quads int, add int)
 
 //go:noescape
-func tileQuadsSigned2x2AVX512(c *int32, ldc int, a *uint8, lda int, b *uint8, next int, quads int, add int)
+func tileQuads4x2AVX512(c *int32, ldc int, a *uint8, lda int, offs *int, runs int, b *uint8, next int, quads int, add int)
 
 //go:noescape
-func tileQuads4x1AVX512(c *int32, ldc int, a *uint8, lda int, b *uint8, next int, quads int, add int)
+func tileQuads5x1AVX512(c *int32, ldc int, a *uint8, lda int, offs *int, runs int, b *uint8, next int, quads int, add int)
 
 //go:noescape
-func tileQuadsSigned4x1AVX512(c *int32, ldc int, a *uint8, lda int, b *uint8, next int, quads int, add int)
+func tileQuads5x2AVX512(c *int32, ldc int, a *uint8, lda int, offs *int, runs int, b *uint8, next int, quads int, add int)
 
 //go:noescape
-func tileQuads4x2AVX512(c *int32, ldc int, a *uint8, lda int, b *uint8, next int, quads int, add int)
+func tileQuads6x1AVX512(c *int32, ldc int, a *uint8, lda int, offs *int, runs int, b *uint8, next int, quads int, add int)
 
 //go:noescape
-func tileQuadsSigned4x2AVX512(c *int32, ldc int, a *uint8, lda int, b *uint8, next int, quads int, add int)
+func tileQuads6x2AVX512(c *int32, ldc int, a *uint8, lda int, offs *int, runs int, b *uint8, next int, quads int, add int)
 
 //go:noescape
-func tileQuads8x1AVX512(c *int32, ldc int, a *uint8, lda int, b *uint8, next int, quads int, add int)
+func tileQuads7x1AVX512(c *int32, ldc int, a *uint8, lda int, offs *int, runs int, b *uint8, next int, quads int, add int)
 
 //go:noescape
-func tileQuadsSigned8x1AVX512(c *int32, ldc int, a *uint8, lda int, b *uint8, next int, quads int, add int)
+func tileQuads7x2AVX512(c *int32, ldc int, a *uint8, lda int, offs *int, runs int, b *uint8, next int, quads int, add int)
 
 //go:noescape
-func tileQuads8x2AVX512(c *int32, ldc int, a *uint8, lda int, b *uint8, next int, quads int, add int)
+func tileQuads8x1AVX512(c *int32, ldc int, a *uint8, lda int, offs *int, runs int, b *uint8, next int, quads int, add int)
 
 //go:noescape
-func tileQuadsSigned8x2AVX512(c *int32, ldc int, a *uint8, lda int, b *uint8, next int, quads int, add int)
+func tileQuads8x2AVX512(c *int32, ldc int, a *uint8, lda int, offs *int, runs int, b *uint8, next int, quads int, add int)
 
 //go:noescape
-func tileQuads12x1AVX512(c *int32, ldc int, a *uint8, lda int, b *uint8, next int, quads int, add int)
+func tileQuads12x1AVX512(c *int32, ldc int, a *uint8, lda int, offs *int, runs int, b *uint8, next int, quads int, add int)
 
 //go:noescape
-func tileQuadsSigned12x1AVX512(c *int32, ldc int, a *uint8, lda int, b *uint8, next int, quads int, add int)
-
-//go:noescape
-func tileQuads12x2AVX512(c *int32, ldc int, a *uint8, lda int, b *uint8, next int, quads int, add int)
-
-//go:noescape
-func tileQuadsSigned12x2AVX512(c *int32, ldc int, a *uint8, lda int, b *uint8, next int, quads int, add int)
+func tileQuads12x2AVX512(c *int32, ldc int, a *uint8, lda int, offs *int, runs int, b *uint8, next int, quads int, add int)

@@ -212,15 +212,21 @@ next:
 	VZEROUPPER
 	RET
 
-// func tileQuads1x1AVX512(c *int32, ldc int, a *uint8, lda int, b *uint8, next int, quads int, add int)
+// func tileQuads1x1AVX512(c *int32, ldc int, a *uint8, lda int, offs *int, runs int, b *uint8, next int, quads int, add int)
 // Requires: AVX, AVX512F, AVX512VNNI
-TEXT ·tileQuads1x1AVX512(SB), NOSPLIT, $0-64
-	MOVQ   a+16(FP), SI
+TEXT ·tileQuads1x1AVX512(SB), NOSPLIT, $0-80
+	MOVQ   a+16(FP), AX
 	MOVQ   lda+24(FP), R9
-	MOVQ   b+32(FP), DX
-	MOVQ   next+40(FP), R8
-	MOVQ   quads+48(FP), CX
+	MOVQ   b+48(FP), DX
+	MOVQ   next+56(FP), R8
+	MOVQ   offs+32(FP), R13
+	MOVQ   runs+40(FP), BX
 	VPXORD Z0, Z0, Z0
+
+run:
+	MOVQ (R13), SI
+	ADDQ AX, SI
+	MOVQ quads+64(FP), CX
 
 next:
 	VMOVDQU64    (DX), Z28
@@ -230,10 +236,13 @@ next:
 	ADDQ         $+64, DX
 	DECQ         CX
 	JNE          next
+	ADDQ         $+8, R13
+	DECQ         BX
+	JNE          run
 	MOVQ         c+0(FP), AX
 	MOVQ         ldc+8(FP), R9
 	SHLQ         $0x02, R9
-	CMPQ         add+56(FP), $+0
+	CMPQ         add+72(FP), $+0
 	JEQ          store
 	VPADDD       (AX), Z0, Z0
 
@@ -242,46 +251,22 @@ store:
 	VZEROUPPER
 	RET
 
-// func tileQuadsSigned1x1AVX512(c *int32, ldc int, a *uint8, lda int, b *uint8, next int, quads int, add int)
+// func tileQuads1x2AVX512(c *int32, ldc int, a *uint8, lda int, offs *int, runs int, b *uint8, next int, quads int, add int)
 // Requires: AVX, AVX512F, AVX512VNNI
-TEXT ·tileQuadsSigned1x1AVX512(SB), NOSPLIT, $0-64
-	MOVQ   a+16(FP), SI
+TEXT ·tileQuads1x2AVX512(SB), NOSPLIT, $0-80
+	MOVQ   a+16(FP), AX
 	MOVQ   lda+24(FP), R9
-	MOVQ   b+32(FP), DX
-	MOVQ   next+40(FP), R8
-	MOVQ   quads+48(FP), CX
-	VPXORD Z0, Z0, Z0
-
-next:
-	VMOVDQU64    (DX), Z28
-	VPBROADCASTD (SI), Z30
-	VPDPBUSD     Z30, Z28, Z0
-	ADDQ         $+4, SI
-	ADDQ         $+64, DX
-	DECQ         CX
-	JNE          next
-	MOVQ         c+0(FP), AX
-	MOVQ         ldc+8(FP), R9
-	SHLQ         $0x02, R9
-	CMPQ         add+56(FP), $+0
-	JEQ          store
-	VPADDD       (AX), Z0, Z0
-
-store:
-	VMOVDQU64 Z0, (AX)
-	VZEROUPPER
-	RET
-
-// func tileQuads1x2AVX512(c *int32, ldc int, a *uint8, lda int, b *uint8, next int, quads int, add int)
-// Requires: AVX, AVX512F, AVX512VNNI
-TEXT ·tileQuads1x2AVX512(SB), NOSPLIT, $0-64
-	MOVQ   a+16(FP), SI
-	MOVQ   lda+24(FP), R9
-	MOVQ   b+32(FP), DX
-	MOVQ   next+40(FP), R8
-	MOVQ   quads+48(FP), CX
+	MOVQ   b+48(FP), DX
+	MOVQ   next+56(FP), R8
+	MOVQ   offs+32(FP), R13
+	MOVQ   runs+40(FP), BX
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
+
+run:
+	MOVQ (R13), SI
+	ADDQ AX, SI
+	MOVQ quads+64(FP), CX
 
 next:
 	VMOVDQU64    (DX), Z28
@@ -293,10 +278,13 @@ next:
 	ADDQ         $+64, DX
 	DECQ         CX
 	JNE          next
+	ADDQ         $+8, R13
+	DECQ         BX
+	JNE          run
 	MOVQ         c+0(FP), AX
 	MOVQ         ldc+8(FP), R9
 	SHLQ         $0x02, R9
-	CMPQ         add+56(FP), $+0
+	CMPQ         add+72(FP), $+0
 	JEQ          store
 	VPADDD       (AX), Z0, Z0
 	VPADDD       64(AX), Z1, Z1
@@ -307,51 +295,22 @@ store:
 	VZEROUPPER
 	RET
 
-// func tileQuadsSigned1x2AVX512(c *int32, ldc int, a *uint8, lda int, b *uint8, next int, quads int, add int)
+// func tileQuads2x1AVX512(c *int32, ldc int, a *uint8, lda int, offs *int, runs int, b *uint8, next int, quads int, add int)
 // Requires: AVX, AVX512F, AVX512VNNI
-TEXT ·tileQuadsSigned1x2AVX512(SB), NOSPLIT, $0-64
-	MOVQ   a+16(FP), SI
+TEXT ·tileQuads2x1AVX512(SB), NOSPLIT, $0-80
+	MOVQ   a+16(FP), AX
 	MOVQ   lda+24(FP), R9
-	MOVQ   b+32(FP), DX
-	MOVQ   next+40(FP), R8
-	MOVQ   quads+48(FP), CX
+	MOVQ   b+48(FP), DX
+	MOVQ   next+56(FP), R8
+	MOVQ   offs+32(FP), R13
+	MOVQ   runs+40(FP), BX
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
 
-next:
-	VMOVDQU64    (DX), Z28
-	VMOVDQU64    (DX)(R8*1), Z29
-	VPBROADCASTD (SI), Z30
-	VPDPBUSD     Z30, Z28, Z0
-	VPDPBUSD     Z30, Z29, Z1
-	ADDQ         $+4, SI
-	ADDQ         $+64, DX
-	DECQ         CX
-	JNE          next
-	MOVQ         c+0(FP), AX
-	MOVQ         ldc+8(FP), R9
-	SHLQ         $0x02, R9
-	CMPQ         add+56(FP), $+0
-	JEQ          store
-	VPADDD       (AX), Z0, Z0
-	VPADDD       64(AX), Z1, Z1
-
-store:
-	VMOVDQU64 Z0, (AX)
-	VMOVDQU64 Z1, 64(AX)
-	VZEROUPPER
-	RET
-
-// func tileQuads2x1AVX512(c *int32, ldc int, a *uint8, lda int, b *uint8, next int, quads int, add int)
-// Requires: AVX, AVX512F, AVX512VNNI
-TEXT ·tileQuads2x1AVX512(SB), NOSPLIT, $0-64
-	MOVQ   a+16(FP), SI
-	MOVQ   lda+24(FP), R9
-	MOVQ   b+32(FP), DX
-	MOVQ   next+40(FP), R8
-	MOVQ   quads+48(FP), CX
-	VPXORD Z0, Z0, Z0
-	VPXORD Z1, Z1, Z1
+run:
+	MOVQ (R13), SI
+	ADDQ AX, SI
+	MOVQ quads+64(FP), CX
 
 next:
 	VMOVDQU64    (DX), Z28
@@ -363,10 +322,13 @@ next:
 	ADDQ         $+64, DX
 	DECQ         CX
 	JNE          next
+	ADDQ         $+8, R13
+	DECQ         BX
+	JNE          run
 	MOVQ         c+0(FP), AX
 	MOVQ         ldc+8(FP), R9
 	SHLQ         $0x02, R9
-	CMPQ         add+56(FP), $+0
+	CMPQ         add+72(FP), $+0
 	JEQ          store
 	VPADDD       (AX), Z0, Z0
 	VPADDD       (AX)(R9*1), Z1, Z1
@@ -377,53 +339,24 @@ store:
 	VZEROUPPER
 	RET
 
-// func tileQuadsSigned2x1AVX512(c *int32, ldc int, a *uint8, lda int, b *uint8, next int, quads int, add int)
+// func tileQuads2x2AVX512(c *int32, ldc int, a *uint8, lda int, offs *int, runs int, b *uint8, next int, quads int, add int)
 // Requires: AVX, AVX512F, AVX512VNNI
-TEXT ·tileQuadsSigned2x1AVX512(SB), NOSPLIT, $0-64
-	MOVQ   a+16(FP), SI
+TEXT ·tileQuads2x2AVX512(SB), NOSPLIT, $0-80
+	MOVQ   a+16(FP), AX
 	MOVQ   lda+24(FP), R9
-	MOVQ   b+32(FP), DX
-	MOVQ   next+40(FP), R8
-	MOVQ   quads+48(FP), CX
-	VPXORD Z0, Z0, Z0
-	VPXORD Z1, Z1, Z1
-
-next:
-	VMOVDQU64    (DX), Z28
-	VPBROADCASTD (SI), Z30
-	VPDPBUSD     Z30, Z28, Z0
-	VPBROADCASTD (SI)(R9*1), Z31
-	VPDPBUSD     Z31, Z28, Z1
-	ADDQ         $+4, SI
-	ADDQ         $+64, DX
-	DECQ         CX
-	JNE          next
-	MOVQ         c+0(FP), AX
-	MOVQ         ldc+8(FP), R9
-	SHLQ         $0x02, R9
-	CMPQ         add+56(FP), $+0
-	JEQ          store
-	VPADDD       (AX), Z0, Z0
-	VPADDD       (AX)(R9*1), Z1, Z1
-
-store:
-	VMOVDQU64 Z0, (AX)
-	VMOVDQU64 Z1, (AX)(R9*1)
-	VZEROUPPER
-	RET
-
-// func tileQuads2x2AVX512(c *int32, ldc int, a *uint8, lda int, b *uint8, next int, quads int, add int)
-// Requires: AVX, AVX512F, AVX512VNNI
-TEXT ·tileQuads2x2AVX512(SB), NOSPLIT, $0-64
-	MOVQ   a+16(FP), SI
-	MOVQ   lda+24(FP), R9
-	MOVQ   b+32(FP), DX
-	MOVQ   next+40(FP), R8
-	MOVQ   quads+48(FP), CX
+	MOVQ   b+48(FP), DX
+	MOVQ   next+56(FP), R8
+	MOVQ   offs+32(FP), R13
+	MOVQ   runs+40(FP), BX
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
 	VPXORD Z2, Z2, Z2
 	VPXORD Z3, Z3, Z3
+
+run:
+	MOVQ (R13), SI
+	ADDQ AX, SI
+	MOVQ quads+64(FP), CX
 
 next:
 	VMOVDQU64    (DX), Z28
@@ -438,10 +371,13 @@ next:
 	ADDQ         $+64, DX
 	DECQ         CX
 	JNE          next
+	ADDQ         $+8, R13
+	DECQ         BX
+	JNE          run
 	MOVQ         c+0(FP), AX
 	MOVQ         ldc+8(FP), R9
 	SHLQ         $0x02, R9
-	CMPQ         add+56(FP), $+0
+	CMPQ         add+72(FP), $+0
 	JEQ          store
 	VPADDD       (AX), Z0, Z0
 	VPADDD       64(AX), Z1, Z1
@@ -456,63 +392,136 @@ store:
 	VZEROUPPER
 	RET
 
-// func tileQuadsSigned2x2AVX512(c *int32, ldc int, a *uint8, lda int, b *uint8, next int, quads int, add int)
+// func tileQuads3x1AVX512(c *int32, ldc int, a *uint8, lda int, offs *int, runs int, b *uint8, next int, quads int, add int)
 // Requires: AVX, AVX512F, AVX512VNNI
-TEXT ·tileQuadsSigned2x2AVX512(SB), NOSPLIT, $0-64
-	MOVQ   a+16(FP), SI
+TEXT ·tileQuads3x1AVX512(SB), NOSPLIT, $0-80
+	MOVQ   a+16(FP), AX
 	MOVQ   lda+24(FP), R9
-	MOVQ   b+32(FP), DX
-	MOVQ   next+40(FP), R8
-	MOVQ   quads+48(FP), CX
+	MOVQ   b+48(FP), DX
+	MOVQ   next+56(FP), R8
+	MOVQ   offs+32(FP), R13
+	MOVQ   runs+40(FP), BX
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+
+run:
+	MOVQ (R13), SI
+	ADDQ AX, SI
+	MOVQ quads+64(FP), CX
+
+next:
+	VMOVDQU64    (DX), Z28
+	VPBROADCASTD (SI), Z30
+	VPDPBUSD     Z28, Z30, Z0
+	VPBROADCASTD (SI)(R9*1), Z31
+	VPDPBUSD     Z28, Z31, Z1
+	VPBROADCASTD (SI)(R9*2), Z30
+	VPDPBUSD     Z28, Z30, Z2
+	ADDQ         $+4, SI
+	ADDQ         $+64, DX
+	DECQ         CX
+	JNE          next
+	ADDQ         $+8, R13
+	DECQ         BX
+	JNE          run
+	MOVQ         c+0(FP), AX
+	MOVQ         ldc+8(FP), R9
+	SHLQ         $0x02, R9
+	CMPQ         add+72(FP), $+0
+	JEQ          store
+	VPADDD       (AX), Z0, Z0
+	VPADDD       (AX)(R9*1), Z1, Z1
+	VPADDD       (AX)(R9*2), Z2, Z2
+
+store:
+	VMOVDQU64 Z0, (AX)
+	VMOVDQU64 Z1, (AX)(R9*1)
+	VMOVDQU64 Z2, (AX)(R9*2)
+	VZEROUPPER
+	RET
+
+// func tileQuads3x2AVX512(c *int32, ldc int, a *uint8, lda int, offs *int, runs int, b *uint8, next int, quads int, add int)
+// Requires: AVX, AVX512F, AVX512VNNI
+TEXT ·tileQuads3x2AVX512(SB), NOSPLIT, $0-80
+	MOVQ   a+16(FP), AX
+	MOVQ   lda+24(FP), R9
+	MOVQ   b+48(FP), DX
+	MOVQ   next+56(FP), R8
+	MOVQ   offs+32(FP), R13
+	MOVQ   runs+40(FP), BX
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
 	VPXORD Z2, Z2, Z2
 	VPXORD Z3, Z3, Z3
+	VPXORD Z4, Z4, Z4
+	VPXORD Z5, Z5, Z5
+
+run:
+	MOVQ (R13), SI
+	ADDQ AX, SI
+	MOVQ quads+64(FP), CX
 
 next:
 	VMOVDQU64    (DX), Z28
 	VMOVDQU64    (DX)(R8*1), Z29
 	VPBROADCASTD (SI), Z30
-	VPDPBUSD     Z30, Z28, Z0
-	VPDPBUSD     Z30, Z29, Z1
+	VPDPBUSD     Z28, Z30, Z0
+	VPDPBUSD     Z29, Z30, Z1
 	VPBROADCASTD (SI)(R9*1), Z31
-	VPDPBUSD     Z31, Z28, Z2
-	VPDPBUSD     Z31, Z29, Z3
+	VPDPBUSD     Z28, Z31, Z2
+	VPDPBUSD     Z29, Z31, Z3
+	VPBROADCASTD (SI)(R9*2), Z30
+	VPDPBUSD     Z28, Z30, Z4
+	VPDPBUSD     Z29, Z30, Z5
 	ADDQ         $+4, SI
 	ADDQ         $+64, DX
 	DECQ         CX
 	JNE          next
+	ADDQ         $+8, R13
+	DECQ         BX
+	JNE          run
 	MOVQ         c+0(FP), AX
 	MOVQ         ldc+8(FP), R9
 	SHLQ         $0x02, R9
-	CMPQ         add+56(FP), $+0
+	CMPQ         add+72(FP), $+0
 	JEQ          store
 	VPADDD       (AX), Z0, Z0
 	VPADDD       64(AX), Z1, Z1
 	VPADDD       (AX)(R9*1), Z2, Z2
 	VPADDD       64(AX)(R9*1), Z3, Z3
+	VPADDD       (AX)(R9*2), Z4, Z4
+	VPADDD       64(AX)(R9*2), Z5, Z5
 
 store:
 	VMOVDQU64 Z0, (AX)
 	VMOVDQU64 Z1, 64(AX)
 	VMOVDQU64 Z2, (AX)(R9*1)
 	VMOVDQU64 Z3, 64(AX)(R9*1)
+	VMOVDQU64 Z4, (AX)(R9*2)
+	VMOVDQU64 Z5, 64(AX)(R9*2)
 	VZEROUPPER
 	RET
 
-// func tileQuads4x1AVX512(c *int32, ldc int, a *uint8, lda int, b *uint8, next int, quads int, add int)
+// func tileQuads4x1AVX512(c *int32, ldc int, a *uint8, lda int, offs *int, runs int, b *uint8, next int, quads int, add int)
 // Requires: AVX, AVX512F, AVX512VNNI
-TEXT ·tileQuads4x1AVX512(SB), NOSPLIT, $0-64
-	MOVQ   a+16(FP), SI
+TEXT ·tileQuads4x1AVX512(SB), NOSPLIT, $0-80
+	MOVQ   a+16(FP), AX
 	MOVQ   lda+24(FP), R9
 	LEAQ   (R9)(R9*2), R10
-	MOVQ   b+32(FP), DX
-	MOVQ   next+40(FP), R8
-	MOVQ   quads+48(FP), CX
+	MOVQ   b+48(FP), DX
+	MOVQ   next+56(FP), R8
+	MOVQ   offs+32(FP), R13
+	MOVQ   runs+40(FP), BX
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
 	VPXORD Z2, Z2, Z2
 	VPXORD Z3, Z3, Z3
+
+run:
+	MOVQ (R13), SI
+	ADDQ AX, SI
+	MOVQ quads+64(FP), CX
 
 next:
 	VMOVDQU64    (DX), Z28
@@ -528,11 +537,14 @@ next:
 	ADDQ         $+64, DX
 	DECQ         CX
 	JNE          next
+	ADDQ         $+8, R13
+	DECQ         BX
+	JNE          run
 	MOVQ         c+0(FP), AX
 	MOVQ         ldc+8(FP), R9
 	SHLQ         $0x02, R9
 	LEAQ         (R9)(R9*2), R10
-	CMPQ         add+56(FP), $+0
+	CMPQ         add+72(FP), $+0
 	JEQ          store
 	VPADDD       (AX), Z0, Z0
 	VPADDD       (AX)(R9*1), Z1, Z1
@@ -547,62 +559,16 @@ store:
 	VZEROUPPER
 	RET
 
-// func tileQuadsSigned4x1AVX512(c *int32, ldc int, a *uint8, lda int, b *uint8, next int, quads int, add int)
+// func tileQuads4x2AVX512(c *int32, ldc int, a *uint8, lda int, offs *int, runs int, b *uint8, next int, quads int, add int)
 // Requires: AVX, AVX512F, AVX512VNNI
-TEXT ·tileQuadsSigned4x1AVX512(SB), NOSPLIT, $0-64
-	MOVQ   a+16(FP), SI
+TEXT ·tileQuads4x2AVX512(SB), NOSPLIT, $0-80
+	MOVQ   a+16(FP), AX
 	MOVQ   lda+24(FP), R9
 	LEAQ   (R9)(R9*2), R10
-	MOVQ   b+32(FP), DX
-	MOVQ   next+40(FP), R8
-	MOVQ   quads+48(FP), CX
-	VPXORD Z0, Z0, Z0
-	VPXORD Z1, Z1, Z1
-	VPXORD Z2, Z2, Z2
-	VPXORD Z3, Z3, Z3
-
-next:
-	VMOVDQU64    (DX), Z28
-	VPBROADCASTD (SI), Z30
-	VPDPBUSD     Z30, Z28, Z0
-	VPBROADCASTD (SI)(R9*1), Z31
-	VPDPBUSD     Z31, Z28, Z1
-	VPBROADCASTD (SI)(R9*2), Z30
-	VPDPBUSD     Z30, Z28, Z2
-	VPBROADCASTD (SI)(R10*1), Z31
-	VPDPBUSD     Z31, Z28, Z3
-	ADDQ         $+4, SI
-	ADDQ         $+64, DX
-	DECQ         CX
-	JNE          next
-	MOVQ         c+0(FP), AX
-	MOVQ         ldc+8(FP), R9
-	SHLQ         $0x02, R9
-	LEAQ         (R9)(R9*2), R10
-	CMPQ         add+56(FP), $+0
-	JEQ          store
-	VPADDD       (AX), Z0, Z0
-	VPADDD       (AX)(R9*1), Z1, Z1
-	VPADDD       (AX)(R9*2), Z2, Z2
-	VPADDD       (AX)(R10*1), Z3, Z3
-
-store:
-	VMOVDQU64 Z0, (AX)
-	VMOVDQU64 Z1, (AX)(R9*1)
-	VMOVDQU64 Z2, (AX)(R9*2)
-	VMOVDQU64 Z3, (AX)(R10*1)
-	VZEROUPPER
-	RET
-
-// func tileQuads4x2AVX512(c *int32, ldc int, a *uint8, lda int, b *uint8, next int, quads int, add int)
-// Requires: AVX, AVX512F, AVX512VNNI
-TEXT ·tileQuads4x2AVX512(SB), NOSPLIT, $0-64
-	MOVQ   a+16(FP), SI
-	MOVQ   lda+24(FP), R9
-	LEAQ   (R9)(R9*2), R10
-	MOVQ   b+32(FP), DX
-	MOVQ   next+40(FP), R8
-	MOVQ   quads+48(FP), CX
+	MOVQ   b+48(FP), DX
+	MOVQ   next+56(FP), R8
+	MOVQ   offs+32(FP), R13
+	MOVQ   runs+40(FP), BX
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
 	VPXORD Z2, Z2, Z2
@@ -611,6 +577,11 @@ TEXT ·tileQuads4x2AVX512(SB), NOSPLIT, $0-64
 	VPXORD Z5, Z5, Z5
 	VPXORD Z6, Z6, Z6
 	VPXORD Z7, Z7, Z7
+
+run:
+	MOVQ (R13), SI
+	ADDQ AX, SI
+	MOVQ quads+64(FP), CX
 
 next:
 	VMOVDQU64    (DX), Z28
@@ -631,11 +602,14 @@ next:
 	ADDQ         $+64, DX
 	DECQ         CX
 	JNE          next
+	ADDQ         $+8, R13
+	DECQ         BX
+	JNE          run
 	MOVQ         c+0(FP), AX
 	MOVQ         ldc+8(FP), R9
 	SHLQ         $0x02, R9
 	LEAQ         (R9)(R9*2), R10
-	CMPQ         add+56(FP), $+0
+	CMPQ         add+72(FP), $+0
 	JEQ          store
 	VPADDD       (AX), Z0, Z0
 	VPADDD       64(AX), Z1, Z1
@@ -658,15 +632,77 @@ store:
 	VZEROUPPER
 	RET
 
-// func tileQuadsSigned4x2AVX512(c *int32, ldc int, a *uint8, lda int, b *uint8, next int, quads int, add int)
+// func tileQuads5x1AVX512(c *int32, ldc int, a *uint8, lda int, offs *int, runs int, b *uint8, next int, quads int, add int)
 // Requires: AVX, AVX512F, AVX512VNNI
-TEXT ·tileQuadsSigned4x2AVX512(SB), NOSPLIT, $0-64
-	MOVQ   a+16(FP), SI
+TEXT ·tileQuads5x1AVX512(SB), NOSPLIT, $0-80
+	MOVQ   a+16(FP), AX
 	MOVQ   lda+24(FP), R9
 	LEAQ   (R9)(R9*2), R10
-	MOVQ   b+32(FP), DX
-	MOVQ   next+40(FP), R8
-	MOVQ   quads+48(FP), CX
+	MOVQ   b+48(FP), DX
+	MOVQ   next+56(FP), R8
+	MOVQ   offs+32(FP), R13
+	MOVQ   runs+40(FP), BX
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	VPXORD Z4, Z4, Z4
+
+run:
+	MOVQ (R13), SI
+	ADDQ AX, SI
+	MOVQ quads+64(FP), CX
+
+next:
+	VMOVDQU64    (DX), Z28
+	VPBROADCASTD (SI), Z30
+	VPDPBUSD     Z28, Z30, Z0
+	VPBROADCASTD (SI)(R9*1), Z31
+	VPDPBUSD     Z28, Z31, Z1
+	VPBROADCASTD (SI)(R9*2), Z30
+	VPDPBUSD     Z28, Z30, Z2
+	VPBROADCASTD (SI)(R10*1), Z31
+	VPDPBUSD     Z28, Z31, Z3
+	VPBROADCASTD (SI)(R9*4), Z30
+	VPDPBUSD     Z28, Z30, Z4
+	ADDQ         $+4, SI
+	ADDQ         $+64, DX
+	DECQ         CX
+	JNE          next
+	ADDQ         $+8, R13
+	DECQ         BX
+	JNE          run
+	MOVQ         c+0(FP), AX
+	MOVQ         ldc+8(FP), R9
+	SHLQ         $0x02, R9
+	LEAQ         (R9)(R9*2), R10
+	CMPQ         add+72(FP), $+0
+	JEQ          store
+	VPADDD       (AX), Z0, Z0
+	VPADDD       (AX)(R9*1), Z1, Z1
+	VPADDD       (AX)(R9*2), Z2, Z2
+	VPADDD       (AX)(R10*1), Z3, Z3
+	VPADDD       (AX)(R9*4), Z4, Z4
+
+store:
+	VMOVDQU64 Z0, (AX)
+	VMOVDQU64 Z1, (AX)(R9*1)
+	VMOVDQU64 Z2, (AX)(R9*2)
+	VMOVDQU64 Z3, (AX)(R10*1)
+	VMOVDQU64 Z4, (AX)(R9*4)
+	VZEROUPPER
+	RET
+
+// func tileQuads5x2AVX512(c *int32, ldc int, a *uint8, lda int, offs *int, runs int, b *uint8, next int, quads int, add int)
+// Requires: AVX, AVX512F, AVX512VNNI
+TEXT ·tileQuads5x2AVX512(SB), NOSPLIT, $0-80
+	MOVQ   a+16(FP), AX
+	MOVQ   lda+24(FP), R9
+	LEAQ   (R9)(R9*2), R10
+	MOVQ   b+48(FP), DX
+	MOVQ   next+56(FP), R8
+	MOVQ   offs+32(FP), R13
+	MOVQ   runs+40(FP), BX
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
 	VPXORD Z2, Z2, Z2
@@ -675,31 +711,44 @@ TEXT ·tileQuadsSigned4x2AVX512(SB), NOSPLIT, $0-64
 	VPXORD Z5, Z5, Z5
 	VPXORD Z6, Z6, Z6
 	VPXORD Z7, Z7, Z7
+	VPXORD Z8, Z8, Z8
+	VPXORD Z9, Z9, Z9
+
+run:
+	MOVQ (R13), SI
+	ADDQ AX, SI
+	MOVQ quads+64(FP), CX
 
 next:
 	VMOVDQU64    (DX), Z28
 	VMOVDQU64    (DX)(R8*1), Z29
 	VPBROADCASTD (SI), Z30
-	VPDPBUSD     Z30, Z28, Z0
-	VPDPBUSD     Z30, Z29, Z1
+	VPDPBUSD     Z28, Z30, Z0
+	VPDPBUSD     Z29, Z30, Z1
 	VPBROADCASTD (SI)(R9*1), Z31
-	VPDPBUSD     Z31, Z28, Z2
-	VPDPBUSD     Z31, Z29, Z3
+	VPDPBUSD     Z28, Z31, Z2
+	VPDPBUSD     Z29, Z31, Z3
 	VPBROADCASTD (SI)(R9*2), Z30
-	VPDPBUSD     Z30, Z28, Z4
-	VPDPBUSD     Z30, Z29, Z5
+	VPDPBUSD     Z28, Z30, Z4
+	VPDPBUSD     Z29, Z30, Z5
 	VPBROADCASTD (SI)(R10*1), Z31
-	VPDPBUSD     Z31, Z28, Z6
-	VPDPBUSD     Z31, Z29, Z7
+	VPDPBUSD     Z28, Z31, Z6
+	VPDPBUSD     Z29, Z31, Z7
+	VPBROADCASTD (SI)(R9*4), Z30
+	VPDPBUSD     Z28, Z30, Z8
+	VPDPBUSD     Z29, Z30, Z9
 	ADDQ         $+4, SI
 	ADDQ         $+64, DX
 	DECQ         CX
 	JNE          next
+	ADDQ         $+8, R13
+	DECQ         BX
+	JNE          run
 	MOVQ         c+0(FP), AX
 	MOVQ         ldc+8(FP), R9
 	SHLQ         $0x02, R9
 	LEAQ         (R9)(R9*2), R10
-	CMPQ         add+56(FP), $+0
+	CMPQ         add+72(FP), $+0
 	JEQ          store
 	VPADDD       (AX), Z0, Z0
 	VPADDD       64(AX), Z1, Z1
@@ -709,6 +758,8 @@ next:
 	VPADDD       64(AX)(R9*2), Z5, Z5
 	VPADDD       (AX)(R10*1), Z6, Z6
 	VPADDD       64(AX)(R10*1), Z7, Z7
+	VPADDD       (AX)(R9*4), Z8, Z8
+	VPADDD       64(AX)(R9*4), Z9, Z9
 
 store:
 	VMOVDQU64 Z0, (AX)
@@ -719,20 +770,93 @@ store:
 	VMOVDQU64 Z5, 64(AX)(R9*2)
 	VMOVDQU64 Z6, (AX)(R10*1)
 	VMOVDQU64 Z7, 64(AX)(R10*1)
+	VMOVDQU64 Z8, (AX)(R9*4)
+	VMOVDQU64 Z9, 64(AX)(R9*4)
 	VZEROUPPER
 	RET
 
-// func tileQuads8x1AVX512(c *int32, ldc int, a *uint8, lda int, b *uint8, next int, quads int, add int)
+// func tileQuads6x1AVX512(c *int32, ldc int, a *uint8, lda int, offs *int, runs int, b *uint8, next int, quads int, add int)
 // Requires: AVX, AVX512F, AVX512VNNI
-TEXT ·tileQuads8x1AVX512(SB), NOSPLIT, $0-64
-	MOVQ   a+16(FP), SI
+TEXT ·tileQuads6x1AVX512(SB), NOSPLIT, $0-80
+	MOVQ   a+16(FP), AX
 	MOVQ   lda+24(FP), R9
 	LEAQ   (R9)(R9*2), R10
 	LEAQ   (R9)(R9*4), R11
 	LEAQ   (R10)(R9*4), R12
-	MOVQ   b+32(FP), DX
-	MOVQ   next+40(FP), R8
-	MOVQ   quads+48(FP), CX
+	MOVQ   b+48(FP), DX
+	MOVQ   next+56(FP), R8
+	MOVQ   offs+32(FP), R13
+	MOVQ   runs+40(FP), BX
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	VPXORD Z4, Z4, Z4
+	VPXORD Z5, Z5, Z5
+
+run:
+	MOVQ (R13), SI
+	ADDQ AX, SI
+	MOVQ quads+64(FP), CX
+
+next:
+	VMOVDQU64    (DX), Z28
+	VPBROADCASTD (SI), Z30
+	VPDPBUSD     Z28, Z30, Z0
+	VPBROADCASTD (SI)(R9*1), Z31
+	VPDPBUSD     Z28, Z31, Z1
+	VPBROADCASTD (SI)(R9*2), Z30
+	VPDPBUSD     Z28, Z30, Z2
+	VPBROADCASTD (SI)(R10*1), Z31
+	VPDPBUSD     Z28, Z31, Z3
+	VPBROADCASTD (SI)(R9*4), Z30
+	VPDPBUSD     Z28, Z30, Z4
+	VPBROADCASTD (SI)(R11*1), Z31
+	VPDPBUSD     Z28, Z31, Z5
+	ADDQ         $+4, SI
+	ADDQ         $+64, DX
+	DECQ         CX
+	JNE          next
+	ADDQ         $+8, R13
+	DECQ         BX
+	JNE          run
+	MOVQ         c+0(FP), AX
+	MOVQ         ldc+8(FP), R9
+	SHLQ         $0x02, R9
+	LEAQ         (R9)(R9*2), R10
+	LEAQ         (R9)(R9*4), R11
+	LEAQ         (R10)(R9*4), R12
+	CMPQ         add+72(FP), $+0
+	JEQ          store
+	VPADDD       (AX), Z0, Z0
+	VPADDD       (AX)(R9*1), Z1, Z1
+	VPADDD       (AX)(R9*2), Z2, Z2
+	VPADDD       (AX)(R10*1), Z3, Z3
+	VPADDD       (AX)(R9*4), Z4, Z4
+	VPADDD       (AX)(R11*1), Z5, Z5
+
+store:
+	VMOVDQU64 Z0, (AX)
+	VMOVDQU64 Z1, (AX)(R9*1)
+	VMOVDQU64 Z2, (AX)(R9*2)
+	VMOVDQU64 Z3, (AX)(R10*1)
+	VMOVDQU64 Z4, (AX)(R9*4)
+	VMOVDQU64 Z5, (AX)(R11*1)
+	VZEROUPPER
+	RET
+
+// func tileQuads6x2AVX512(c *int32, ldc int, a *uint8, lda int, offs *int, runs int, b *uint8, next int, quads int, add int)
+// Requires: AVX, AVX512F, AVX512VNNI
+TEXT ·tileQuads6x2AVX512(SB), NOSPLIT, $0-80
+	MOVQ   a+16(FP), AX
+	MOVQ   lda+24(FP), R9
+	LEAQ   (R9)(R9*2), R10
+	LEAQ   (R9)(R9*4), R11
+	LEAQ   (R10)(R9*4), R12
+	MOVQ   b+48(FP), DX
+	MOVQ   next+56(FP), R8
+	MOVQ   offs+32(FP), R13
+	MOVQ   runs+40(FP), BX
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
 	VPXORD Z2, Z2, Z2
@@ -741,6 +865,285 @@ TEXT ·tileQuads8x1AVX512(SB), NOSPLIT, $0-64
 	VPXORD Z5, Z5, Z5
 	VPXORD Z6, Z6, Z6
 	VPXORD Z7, Z7, Z7
+	VPXORD Z8, Z8, Z8
+	VPXORD Z9, Z9, Z9
+	VPXORD Z10, Z10, Z10
+	VPXORD Z11, Z11, Z11
+
+run:
+	MOVQ (R13), SI
+	ADDQ AX, SI
+	MOVQ quads+64(FP), CX
+
+next:
+	VMOVDQU64    (DX), Z28
+	VMOVDQU64    (DX)(R8*1), Z29
+	VPBROADCASTD (SI), Z30
+	VPDPBUSD     Z28, Z30, Z0
+	VPDPBUSD     Z29, Z30, Z1
+	VPBROADCASTD (SI)(R9*1), Z31
+	VPDPBUSD     Z28, Z31, Z2
+	VPDPBUSD     Z29, Z31, Z3
+	VPBROADCASTD (SI)(R9*2), Z30
+	VPDPBUSD     Z28, Z30, Z4
+	VPDPBUSD     Z29, Z30, Z5
+	VPBROADCASTD (SI)(R10*1), Z31
+	VPDPBUSD     Z28, Z31, Z6
+	VPDPBUSD     Z29, Z31, Z7
+	VPBROADCASTD (SI)(R9*4), Z30
+	VPDPBUSD     Z28, Z30, Z8
+	VPDPBUSD     Z29, Z30, Z9
+	VPBROADCASTD (SI)(R11*1), Z31
+	VPDPBUSD     Z28, Z31, Z10
+	VPDPBUSD     Z29, Z31, Z11
+	ADDQ         $+4, SI
+	ADDQ         $+64, DX
+	DECQ         CX
+	JNE          next
+	ADDQ         $+8, R13
+	DECQ         BX
+	JNE          run
+	MOVQ         c+0(FP), AX
+	MOVQ         ldc+8(FP), R9
+	SHLQ         $0x02, R9
+	LEAQ         (R9)(R9*2), R10
+	LEAQ         (R9)(R9*4), R11
+	LEAQ         (R10)(R9*4), R12
+	CMPQ         add+72(FP), $+0
+	JEQ          store
+	VPADDD       (AX), Z0, Z0
+	VPADDD       64(AX), Z1, Z1
+	VPADDD       (AX)(R9*1), Z2, Z2
+	VPADDD       64(AX)(R9*1), Z3, Z3
+	VPADDD       (AX)(R9*2), Z4, Z4
+	VPADDD       64(AX)(R9*2), Z5, Z5
+	VPADDD       (AX)(R10*1), Z6, Z6
+	VPADDD       64(AX)(R10*1), Z7, Z7
+	VPADDD       (AX)(R9*4), Z8, Z8
+	VPADDD       64(AX)(R9*4), Z9, Z9
+	VPADDD       (AX)(R11*1), Z10, Z10
+	VPADDD       64(AX)(R11*1), Z11, Z11
+
+store:
+	VMOVDQU64 Z0, (AX)
+	VMOVDQU64 Z1, 64(AX)
+	VMOVDQU64 Z2, (AX)(R9*1)
+	VMOVDQU64 Z3, 64(AX)(R9*1)
+	VMOVDQU64 Z4, (AX)(R9*2)
+	VMOVDQU64 Z5, 64(AX)(R9*2)
+	VMOVDQU64 Z6, (AX)(R10*1)
+	VMOVDQU64 Z7, 64(AX)(R10*1)
+	VMOVDQU64 Z8, (AX)(R9*4)
+	VMOVDQU64 Z9, 64(AX)(R9*4)
+	VMOVDQU64 Z10, (AX)(R11*1)
+	VMOVDQU64 Z11, 64(AX)(R11*1)
+	VZEROUPPER
+	RET
+
+// func tileQuads7x1AVX512(c *int32, ldc int, a *uint8, lda int, offs *int, runs int, b *uint8, next int, quads int, add int)
+// Requires: AVX, AVX512F, AVX512VNNI
+TEXT ·tileQuads7x1AVX512(SB), NOSPLIT, $0-80
+	MOVQ   a+16(FP), AX
+	MOVQ   lda+24(FP), R9
+	LEAQ   (R9)(R9*2), R10
+	LEAQ   (R9)(R9*4), R11
+	LEAQ   (R10)(R9*4), R12
+	MOVQ   b+48(FP), DX
+	MOVQ   next+56(FP), R8
+	MOVQ   offs+32(FP), R13
+	MOVQ   runs+40(FP), BX
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	VPXORD Z4, Z4, Z4
+	VPXORD Z5, Z5, Z5
+	VPXORD Z6, Z6, Z6
+
+run:
+	MOVQ (R13), SI
+	ADDQ AX, SI
+	MOVQ quads+64(FP), CX
+
+next:
+	VMOVDQU64    (DX), Z28
+	VPBROADCASTD (SI), Z30
+	VPDPBUSD     Z28, Z30, Z0
+	VPBROADCASTD (SI)(R9*1), Z31
+	VPDPBUSD     Z28, Z31, Z1
+	VPBROADCASTD (SI)(R9*2), Z30
+	VPDPBUSD     Z28, Z30, Z2
+	VPBROADCASTD (SI)(R10*1), Z31
+	VPDPBUSD     Z28, Z31, Z3
+	VPBROADCASTD (SI)(R9*4), Z30
+	VPDPBUSD     Z28, Z30, Z4
+	VPBROADCASTD (SI)(R11*1), Z31
+	VPDPBUSD     Z28, Z31, Z5
+	VPBROADCASTD (SI)(R10*2), Z30
+	VPDPBUSD     Z28, Z30, Z6
+	ADDQ         $+4, SI
+	ADDQ         $+64, DX
+	DECQ         CX
+	JNE          next
+	ADDQ         $+8, R13
+	DECQ         BX
+	JNE          run
+	MOVQ         c+0(FP), AX
+	MOVQ         ldc+8(FP), R9
+	SHLQ         $0x02, R9
+	LEAQ         (R9)(R9*2), R10
+	LEAQ         (R9)(R9*4), R11
+	LEAQ         (R10)(R9*4), R12
+	CMPQ         add+72(FP), $+0
+	JEQ          store
+	VPADDD       (AX), Z0, Z0
+	VPADDD       (AX)(R9*1), Z1, Z1
+	VPADDD       (AX)(R9*2), Z2, Z2
+	VPADDD       (AX)(R10*1), Z3, Z3
+	VPADDD       (AX)(R9*4), Z4, Z4
+	VPADDD       (AX)(R11*1), Z5, Z5
+	VPADDD       (AX)(R10*2), Z6, Z6
+
+store:
+	VMOVDQU64 Z0, (AX)
+	VMOVDQU64 Z1, (AX)(R9*1)
+	VMOVDQU64 Z2, (AX)(R9*2)
+	VMOVDQU64 Z3, (AX)(R10*1)
+	VMOVDQU64 Z4, (AX)(R9*4)
+	VMOVDQU64 Z5, (AX)(R11*1)
+	VMOVDQU64 Z6, (AX)(R10*2)
+	VZEROUPPER
+	RET
+
+// func tileQuads7x2AVX512(c *int32, ldc int, a *uint8, lda int, offs *int, runs int, b *uint8, next int, quads int, add int)
+// Requires: AVX, AVX512F, AVX512VNNI
+TEXT ·tileQuads7x2AVX512(SB), NOSPLIT, $0-80
+	MOVQ   a+16(FP), AX
+	MOVQ   lda+24(FP), R9
+	LEAQ   (R9)(R9*2), R10
+	LEAQ   (R9)(R9*4), R11
+	LEAQ   (R10)(R9*4), R12
+	MOVQ   b+48(FP), DX
+	MOVQ   next+56(FP), R8
+	MOVQ   offs+32(FP), R13
+	MOVQ   runs+40(FP), BX
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	VPXORD Z4, Z4, Z4
+	VPXORD Z5, Z5, Z5
+	VPXORD Z6, Z6, Z6
+	VPXORD Z7, Z7, Z7
+	VPXORD Z8, Z8, Z8
+	VPXORD Z9, Z9, Z9
+	VPXORD Z10, Z10, Z10
+	VPXORD Z11, Z11, Z11
+	VPXORD Z12, Z12, Z12
+	VPXORD Z13, Z13, Z13
+
+run:
+	MOVQ (R13), SI
+	ADDQ AX, SI
+	MOVQ quads+64(FP), CX
+
+next:
+	VMOVDQU64    (DX), Z28
+	VMOVDQU64    (DX)(R8*1), Z29
+	VPBROADCASTD (SI), Z30
+	VPDPBUSD     Z28, Z30, Z0
+	VPDPBUSD     Z29, Z30, Z1
+	VPBROADCASTD (SI)(R9*1), Z31
+	VPDPBUSD     Z28, Z31, Z2
+	VPDPBUSD     Z29, Z31, Z3
+	VPBROADCASTD (SI)(R9*2), Z30
+	VPDPBUSD     Z28, Z30, Z4
+	VPDPBUSD     Z29, Z30, Z5
+	VPBROADCASTD (SI)(R10*1), Z31
+	VPDPBUSD     Z28, Z31, Z6
+	VPDPBUSD     Z29, Z31, Z7
+	VPBROADCASTD (SI)(R9*4), Z30
+	VPDPBUSD     Z28, Z30, Z8
+	VPDPBUSD     Z29, Z30, Z9
+	VPBROADCASTD (SI)(R11*1), Z31
+	VPDPBUSD     Z28, Z31, Z10
+	VPDPBUSD     Z29, Z31, Z11
+	VPBROADCASTD (SI)(R10*2), Z30
+	VPDPBUSD     Z28, Z30, Z12
+	VPDPBUSD     Z29, Z30, Z13
+	ADDQ         $+4, SI
+	ADDQ         $+64, DX
+	DECQ         CX
+	JNE          next
+	ADDQ         $+8, R13
+	DECQ         BX
+	JNE          run
+	MOVQ         c+0(FP), AX
+	MOVQ         ldc+8(FP), R9
+	SHLQ         $0x02, R9
+	LEAQ         (R9)(R9*2), R10
+	LEAQ         (R9)(R9*4), R11
+	LEAQ         (R10)(R9*4), R12
+	CMPQ         add+72(FP), $+0
+	JEQ          store
+	VPADDD       (AX), Z0, Z0
+	VPADDD       64(AX), Z1, Z1
+	VPADDD       (AX)(R9*1), Z2, Z2
+	VPADDD       64(AX)(R9*1), Z3, Z3
+	VPADDD       (AX)(R9*2), Z4, Z4
+	VPADDD       64(AX)(R9*2), Z5, Z5
+	VPADDD       (AX)(R10*1), Z6, Z6
+	VPADDD       64(AX)(R10*1), Z7, Z7
+	VPADDD       (AX)(R9*4), Z8, Z8
+	VPADDD       64(AX)(R9*4), Z9, Z9
+	VPADDD       (AX)(R11*1), Z10, Z10
+	VPADDD       64(AX)(R11*1), Z11, Z11
+	VPADDD       (AX)(R10*2), Z12, Z12
+	VPADDD       64(AX)(R10*2), Z13, Z13
+
+store:
+	VMOVDQU64 Z0, (AX)
+	VMOVDQU64 Z1, 64(AX)
+	VMOVDQU64 Z2, (AX)(R9*1)
+	VMOVDQU64 Z3, 64(AX)(R9*1)
+	VMOVDQU64 Z4, (AX)(R9*2)
+	VMOVDQU64 Z5, 64(AX)(R9*2)
+	VMOVDQU64 Z6, (AX)(R10*1)
+	VMOVDQU64 Z7, 64(AX)(R10*1)
+	VMOVDQU64 Z8, (AX)(R9*4)
+	VMOVDQU64 Z9, 64(AX)(R9*4)
+	VMOVDQU64 Z10, (AX)(R11*1)
+	VMOVDQU64 Z11, 64(AX)(R11*1)
+	VMOVDQU64 Z12, (AX)(R10*2)
+	VMOVDQU64 Z13, 64(AX)(R10*2)
+	VZEROUPPER
+	RET
+
+// func tileQuads8x1AVX512(c *int32, ldc int, a *uint8, lda int, offs *int, runs int, b *uint8, next int, quads int, add int)
+// Requires: AVX, AVX512F, AVX512VNNI
+TEXT ·tileQuads8x1AVX512(SB), NOSPLIT, $0-80
+	MOVQ   a+16(FP), AX
+	MOVQ   lda+24(FP), R9
+	LEAQ   (R9)(R9*2), R10
+	LEAQ   (R9)(R9*4), R11
+	LEAQ   (R10)(R9*4), R12
+	MOVQ   b+48(FP), DX
+	MOVQ   next+56(FP), R8
+	MOVQ   offs+32(FP), R13
+	MOVQ   runs+40(FP), BX
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	VPXORD Z4, Z4, Z4
+	VPXORD Z5, Z5, Z5
+	VPXORD Z6, Z6, Z6
+	VPXORD Z7, Z7, Z7
+
+run:
+	MOVQ (R13), SI
+	ADDQ AX, SI
+	MOVQ quads+64(FP), CX
 
 next:
 	VMOVDQU64    (DX), Z28
@@ -764,13 +1167,16 @@ next:
 	ADDQ         $+64, DX
 	DECQ         CX
 	JNE          next
+	ADDQ         $+8, R13
+	DECQ         BX
+	JNE          run
 	MOVQ         c+0(FP), AX
 	MOVQ         ldc+8(FP), R9
 	SHLQ         $0x02, R9
 	LEAQ         (R9)(R9*2), R10
 	LEAQ         (R9)(R9*4), R11
 	LEAQ         (R10)(R9*4), R12
-	CMPQ         add+56(FP), $+0
+	CMPQ         add+72(FP), $+0
 	JEQ          store
 	VPADDD       (AX), Z0, Z0
 	VPADDD       (AX)(R9*1), Z1, Z1
@@ -793,88 +1199,18 @@ store:
 	VZEROUPPER
 	RET
 
-// func tileQuadsSigned8x1AVX512(c *int32, ldc int, a *uint8, lda int, b *uint8, next int, quads int, add int)
+// func tileQuads8x2AVX512(c *int32, ldc int, a *uint8, lda int, offs *int, runs int, b *uint8, next int, quads int, add int)
 // Requires: AVX, AVX512F, AVX512VNNI
-TEXT ·tileQuadsSigned8x1AVX512(SB), NOSPLIT, $0-64
-	MOVQ   a+16(FP), SI
+TEXT ·tileQuads8x2AVX512(SB), NOSPLIT, $0-80
+	MOVQ   a+16(FP), AX
 	MOVQ   lda+24(FP), R9
 	LEAQ   (R9)(R9*2), R10
 	LEAQ   (R9)(R9*4), R11
 	LEAQ   (R10)(R9*4), R12
-	MOVQ   b+32(FP), DX
-	MOVQ   next+40(FP), R8
-	MOVQ   quads+48(FP), CX
-	VPXORD Z0, Z0, Z0
-	VPXORD Z1, Z1, Z1
-	VPXORD Z2, Z2, Z2
-	VPXORD Z3, Z3, Z3
-	VPXORD Z4, Z4, Z4
-	VPXORD Z5, Z5, Z5
-	VPXORD Z6, Z6, Z6
-	VPXORD Z7, Z7, Z7
-
-next:
-	VMOVDQU64    (DX), Z28
-	VPBROADCASTD (SI), Z30
-	VPDPBUSD     Z30, Z28, Z0
-	VPBROADCASTD (SI)(R9*1), Z31
-	VPDPBUSD     Z31, Z28, Z1
-	VPBROADCASTD (SI)(R9*2), Z30
-	VPDPBUSD     Z30, Z28, Z2
-	VPBROADCASTD (SI)(R10*1), Z31
-	VPDPBUSD     Z31, Z28, Z3
-	VPBROADCASTD (SI)(R9*4), Z30
-	VPDPBUSD     Z30, Z28, Z4
-	VPBROADCASTD (SI)(R11*1), Z31
-	VPDPBUSD     Z31, Z28, Z5
-	VPBROADCASTD (SI)(R10*2), Z30
-	VPDPBUSD     Z30, Z28, Z6
-	VPBROADCASTD (SI)(R12*1), Z31
-	VPDPBUSD     Z31, Z28, Z7
-	ADDQ         $+4, SI
-	ADDQ         $+64, DX
-	DECQ         CX
-	JNE          next
-	MOVQ         c+0(FP), AX
-	MOVQ         ldc+8(FP), R9
-	SHLQ         $0x02, R9
-	LEAQ         (R9)(R9*2), R10
-	LEAQ         (R9)(R9*4), R11
-	LEAQ         (R10)(R9*4), R12
-	CMPQ         add+56(FP), $+0
-	JEQ          store
-	VPADDD       (AX), Z0, Z0
-	VPADDD       (AX)(R9*1), Z1, Z1
-	VPADDD       (AX)(R9*2), Z2, Z2
-	VPADDD       (AX)(R10*1), Z3, Z3
-	VPADDD       (AX)(R9*4), Z4, Z4
-	VPADDD       (AX)(R11*1), Z5, Z5
-	VPADDD       (AX)(R10*2), Z6, Z6
-	VPADDD       (AX)(R12*1), Z7, Z7
-
-store:
-	VMOVDQU64 Z0, (AX)
-	VMOVDQU64 Z1, (AX)(R9*1)
-	VMOVDQU64 Z2, (AX)(R9*2)
-	VMOVDQU64 Z3, (AX)(R10*1)
-	VMOVDQU64 Z4, (AX)(R9*4)
-	VMOVDQU64 Z5, (AX)(R11*1)
-	VMOVDQU64 Z6, (AX)(R10*2)
-	VMOVDQU64 Z7, (AX)(R12*1)
-	VZEROUPPER
-	RET
-
-// func tileQuads8x2AVX512(c *int32, ldc int, a *uint8, lda int, b *uint8, next int, quads int, add int)
-// Requires: AVX, AVX512F, AVX512VNNI
-TEXT ·tileQuads8x2AVX512(SB), NOSPLIT, $0-64
-	MOVQ   a+16(FP), SI
-	MOVQ   lda+24(FP), R9
-	LEAQ   (R9)(R9*2), R10
-	LEAQ   (R9)(R9*4), R11
-	LEAQ   (R10)(R9*4), R12
-	MOVQ   b+32(FP), DX
-	MOVQ   next+40(FP), R8
-	MOVQ   quads+48(FP), CX
+	MOVQ   b+48(FP), DX
+	MOVQ   next+56(FP), R8
+	MOVQ   offs+32(FP), R13
+	MOVQ   runs+40(FP), BX
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
 	VPXORD Z2, Z2, Z2
@@ -891,6 +1227,11 @@ TEXT ·tileQuads8x2AVX512(SB), NOSPLIT, $0-64
 	VPXORD Z13, Z13, Z13
 	VPXORD Z14, Z14, Z14
 	VPXORD Z15, Z15, Z15
+
+run:
+	MOVQ (R13), SI
+	ADDQ AX, SI
+	MOVQ quads+64(FP), CX
 
 next:
 	VMOVDQU64    (DX), Z28
@@ -923,13 +1264,16 @@ next:
 	ADDQ         $+64, DX
 	DECQ         CX
 	JNE          next
+	ADDQ         $+8, R13
+	DECQ         BX
+	JNE          run
 	MOVQ         c+0(FP), AX
 	MOVQ         ldc+8(FP), R9
 	SHLQ         $0x02, R9
 	LEAQ         (R9)(R9*2), R10
 	LEAQ         (R9)(R9*4), R11
 	LEAQ         (R10)(R9*4), R12
-	CMPQ         add+56(FP), $+0
+	CMPQ         add+72(FP), $+0
 	JEQ          store
 	VPADDD       (AX), Z0, Z0
 	VPADDD       64(AX), Z1, Z1
@@ -968,17 +1312,18 @@ store:
 	VZEROUPPER
 	RET
 
-// func tileQuadsSigned8x2AVX512(c *int32, ldc int, a *uint8, lda int, b *uint8, next int, quads int, add int)
+// func tileQuads12x1AVX512(c *int32, ldc int, a *uint8, lda int, offs *int, runs int, b *uint8, next int, quads int, add int)
 // Requires: AVX, AVX512F, AVX512VNNI
-TEXT ·tileQuadsSigned8x2AVX512(SB), NOSPLIT, $0-64
-	MOVQ   a+16(FP), SI
+TEXT ·tileQuads12x1AVX512(SB), NOSPLIT, $0-80
+	MOVQ   a+16(FP), AX
 	MOVQ   lda+24(FP), R9
 	LEAQ   (R9)(R9*2), R10
 	LEAQ   (R9)(R9*4), R11
 	LEAQ   (R10)(R9*4), R12
-	MOVQ   b+32(FP), DX
-	MOVQ   next+40(FP), R8
-	MOVQ   quads+48(FP), CX
+	MOVQ   b+48(FP), DX
+	MOVQ   next+56(FP), R8
+	MOVQ   offs+32(FP), R13
+	MOVQ   runs+40(FP), BX
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
 	VPXORD Z2, Z2, Z2
@@ -991,112 +1336,13 @@ TEXT ·tileQuadsSigned8x2AVX512(SB), NOSPLIT, $0-64
 	VPXORD Z9, Z9, Z9
 	VPXORD Z10, Z10, Z10
 	VPXORD Z11, Z11, Z11
-	VPXORD Z12, Z12, Z12
-	VPXORD Z13, Z13, Z13
-	VPXORD Z14, Z14, Z14
-	VPXORD Z15, Z15, Z15
 
-next:
-	VMOVDQU64    (DX), Z28
-	VMOVDQU64    (DX)(R8*1), Z29
-	VPBROADCASTD (SI), Z30
-	VPDPBUSD     Z30, Z28, Z0
-	VPDPBUSD     Z30, Z29, Z1
-	VPBROADCASTD (SI)(R9*1), Z31
-	VPDPBUSD     Z31, Z28, Z2
-	VPDPBUSD     Z31, Z29, Z3
-	VPBROADCASTD (SI)(R9*2), Z30
-	VPDPBUSD     Z30, Z28, Z4
-	VPDPBUSD     Z30, Z29, Z5
-	VPBROADCASTD (SI)(R10*1), Z31
-	VPDPBUSD     Z31, Z28, Z6
-	VPDPBUSD     Z31, Z29, Z7
-	VPBROADCASTD (SI)(R9*4), Z30
-	VPDPBUSD     Z30, Z28, Z8
-	VPDPBUSD     Z30, Z29, Z9
-	VPBROADCASTD (SI)(R11*1), Z31
-	VPDPBUSD     Z31, Z28, Z10
-	VPDPBUSD     Z31, Z29, Z11
-	VPBROADCASTD (SI)(R10*2), Z30
-	VPDPBUSD     Z30, Z28, Z12
-	VPDPBUSD     Z30, Z29, Z13
-	VPBROADCASTD (SI)(R12*1), Z31
-	VPDPBUSD     Z31, Z28, Z14
-	VPDPBUSD     Z31, Z29, Z15
-	ADDQ         $+4, SI
-	ADDQ         $+64, DX
-	DECQ         CX
-	JNE          next
-	MOVQ         c+0(FP), AX
-	MOVQ         ldc+8(FP), R9
-	SHLQ         $0x02, R9
-	LEAQ         (R9)(R9*2), R10
-	LEAQ         (R9)(R9*4), R11
-	LEAQ         (R10)(R9*4), R12
-	CMPQ         add+56(FP), $+0
-	JEQ          store
-	VPADDD       (AX), Z0, Z0
-	VPADDD       64(AX), Z1, Z1
-	VPADDD       (AX)(R9*1), Z2, Z2
-	VPADDD       64(AX)(R9*1), Z3, Z3
-	VPADDD       (AX)(R9*2), Z4, Z4
-	VPADDD       64(AX)(R9*2), Z5, Z5
-	VPADDD       (AX)(R10*1), Z6, Z6
-	VPADDD       64(AX)(R10*1), Z7, Z7
-	VPADDD       (AX)(R9*4), Z8, Z8
-	VPADDD       64(AX)(R9*4), Z9, Z9
-	VPADDD       (AX)(R11*1), Z10, Z10
-	VPADDD       64(AX)(R11*1), Z11, Z11
-	VPADDD       (AX)(R10*2), Z12, Z12
-	VPADDD       64(AX)(R10*2), Z13, Z13
-	VPADDD       (AX)(R12*1), Z14, Z14
-	VPADDD       64(AX)(R12*1), Z15, Z15
-
-store:
-	VMOVDQU64 Z0, (AX)
-	VMOVDQU64 Z1, 64(AX)
-	VMOVDQU64 Z2, (AX)(R9*1)
-	VMOVDQU64 Z3, 64(AX)(R9*1)
-	VMOVDQU64 Z4, (AX)(R9*2)
-	VMOVDQU64 Z5, 64(AX)(R9*2)
-	VMOVDQU64 Z6, (AX)(R10*1)
-	VMOVDQU64 Z7, 64(AX)(R10*1)
-	VMOVDQU64 Z8, (AX)(R9*4)
-	VMOVDQU64 Z9, 64(AX)(R9*4)
-	VMOVDQU64 Z10, (AX)(R11*1)
-	VMOVDQU64 Z11, 64(AX)(R11*1)
-	VMOVDQU64 Z12, (AX)(R10*2)
-	VMOVDQU64 Z13, 64(AX)(R10*2)
-	VMOVDQU64 Z14, (AX)(R12*1)
-	VMOVDQU64 Z15, 64(AX)(R12*1)
-	VZEROUPPER
-	RET
-
-// func tileQuads12x1AVX512(c *int32, ldc int, a *uint8, lda int, b *uint8, next int, quads int, add int)
-// Requires: AVX, AVX512F, AVX512VNNI
-TEXT ·tileQuads12x1AVX512(SB), NOSPLIT, $0-64
-	MOVQ   a+16(FP), SI
-	MOVQ   lda+24(FP), R9
-	LEAQ   (R9)(R9*2), R10
-	LEAQ   (R9)(R9*4), R11
-	LEAQ   (R10)(R9*4), R12
-	LEAQ   (SI)(R9*8), DI
-	ADDQ   R9, DI
-	MOVQ   b+32(FP), DX
-	MOVQ   next+40(FP), R8
-	MOVQ   quads+48(FP), CX
-	VPXORD Z0, Z0, Z0
-	VPXORD Z1, Z1, Z1
-	VPXORD Z2, Z2, Z2
-	VPXORD Z3, Z3, Z3
-	VPXORD Z4, Z4, Z4
-	VPXORD Z5, Z5, Z5
-	VPXORD Z6, Z6, Z6
-	VPXORD Z7, Z7, Z7
-	VPXORD Z8, Z8, Z8
-	VPXORD Z9, Z9, Z9
-	VPXORD Z10, Z10, Z10
-	VPXORD Z11, Z11, Z11
+run:
+	MOVQ (R13), SI
+	ADDQ AX, SI
+	LEAQ (SI)(R9*8), DI
+	ADDQ R9, DI
+	MOVQ quads+64(FP), CX
 
 next:
 	VMOVDQU64    (DX), Z28
@@ -1129,6 +1375,9 @@ next:
 	ADDQ         $+64, DX
 	DECQ         CX
 	JNE          next
+	ADDQ         $+8, R13
+	DECQ         BX
+	JNE          run
 	MOVQ         c+0(FP), AX
 	MOVQ         ldc+8(FP), R9
 	SHLQ         $0x02, R9
@@ -1137,7 +1386,7 @@ next:
 	LEAQ         (R10)(R9*4), R12
 	LEAQ         (AX)(R9*8), BX
 	ADDQ         R9, BX
-	CMPQ         add+56(FP), $+0
+	CMPQ         add+72(FP), $+0
 	JEQ          store
 	VPADDD       (AX), Z0, Z0
 	VPADDD       (AX)(R9*1), Z1, Z1
@@ -1168,115 +1417,18 @@ store:
 	VZEROUPPER
 	RET
 
-// func tileQuadsSigned12x1AVX512(c *int32, ldc int, a *uint8, lda int, b *uint8, next int, quads int, add int)
+// func tileQuads12x2AVX512(c *int32, ldc int, a *uint8, lda int, offs *int, runs int, b *uint8, next int, quads int, add int)
 // Requires: AVX, AVX512F, AVX512VNNI
-TEXT ·tileQuadsSigned12x1AVX512(SB), NOSPLIT, $0-64
-	MOVQ   a+16(FP), SI
+TEXT ·tileQuads12x2AVX512(SB), NOSPLIT, $0-80
+	MOVQ   a+16(FP), AX
 	MOVQ   lda+24(FP), R9
 	LEAQ   (R9)(R9*2), R10
 	LEAQ   (R9)(R9*4), R11
 	LEAQ   (R10)(R9*4), R12
-	LEAQ   (SI)(R9*8), DI
-	ADDQ   R9, DI
-	MOVQ   b+32(FP), DX
-	MOVQ   next+40(FP), R8
-	MOVQ   quads+48(FP), CX
-	VPXORD Z0, Z0, Z0
-	VPXORD Z1, Z1, Z1
-	VPXORD Z2, Z2, Z2
-	VPXORD Z3, Z3, Z3
-	VPXORD Z4, Z4, Z4
-	VPXORD Z5, Z5, Z5
-	VPXORD Z6, Z6, Z6
-	VPXORD Z7, Z7, Z7
-	VPXORD Z8, Z8, Z8
-	VPXORD Z9, Z9, Z9
-	VPXORD Z10, Z10, Z10
-	VPXORD Z11, Z11, Z11
-
-next:
-	VMOVDQU64    (DX), Z28
-	VPBROADCASTD (SI), Z30
-	VPDPBUSD     Z30, Z28, Z0
-	VPBROADCASTD (SI)(R9*1), Z31
-	VPDPBUSD     Z31, Z28, Z1
-	VPBROADCASTD (SI)(R9*2), Z30
-	VPDPBUSD     Z30, Z28, Z2
-	VPBROADCASTD (SI)(R10*1), Z31
-	VPDPBUSD     Z31, Z28, Z3
-	VPBROADCASTD (SI)(R9*4), Z30
-	VPDPBUSD     Z30, Z28, Z4
-	VPBROADCASTD (SI)(R11*1), Z31
-	VPDPBUSD     Z31, Z28, Z5
-	VPBROADCASTD (SI)(R10*2), Z30
-	VPDPBUSD     Z30, Z28, Z6
-	VPBROADCASTD (SI)(R12*1), Z31
-	VPDPBUSD     Z31, Z28, Z7
-	VPBROADCASTD (SI)(R9*8), Z30
-	VPDPBUSD     Z30, Z28, Z8
-	VPBROADCASTD (DI), Z31
-	VPDPBUSD     Z31, Z28, Z9
-	VPBROADCASTD (DI)(R9*1), Z30
-	VPDPBUSD     Z30, Z28, Z10
-	VPBROADCASTD (DI)(R9*2), Z31
-	VPDPBUSD     Z31, Z28, Z11
-	ADDQ         $+4, SI
-	ADDQ         $+4, DI
-	ADDQ         $+64, DX
-	DECQ         CX
-	JNE          next
-	MOVQ         c+0(FP), AX
-	MOVQ         ldc+8(FP), R9
-	SHLQ         $0x02, R9
-	LEAQ         (R9)(R9*2), R10
-	LEAQ         (R9)(R9*4), R11
-	LEAQ         (R10)(R9*4), R12
-	LEAQ         (AX)(R9*8), BX
-	ADDQ         R9, BX
-	CMPQ         add+56(FP), $+0
-	JEQ          store
-	VPADDD       (AX), Z0, Z0
-	VPADDD       (AX)(R9*1), Z1, Z1
-	VPADDD       (AX)(R9*2), Z2, Z2
-	VPADDD       (AX)(R10*1), Z3, Z3
-	VPADDD       (AX)(R9*4), Z4, Z4
-	VPADDD       (AX)(R11*1), Z5, Z5
-	VPADDD       (AX)(R10*2), Z6, Z6
-	VPADDD       (AX)(R12*1), Z7, Z7
-	VPADDD       (AX)(R9*8), Z8, Z8
-	VPADDD       (BX), Z9, Z9
-	VPADDD       (BX)(R9*1), Z10, Z10
-	VPADDD       (BX)(R9*2), Z11, Z11
-
-store:
-	VMOVDQU64 Z0, (AX)
-	VMOVDQU64 Z1, (AX)(R9*1)
-	VMOVDQU64 Z2, (AX)(R9*2)
-	VMOVDQU64 Z3, (AX)(R10*1)
-	VMOVDQU64 Z4, (AX)(R9*4)
-	VMOVDQU64 Z5, (AX)(R11*1)
-	VMOVDQU64 Z6, (AX)(R10*2)
-	VMOVDQU64 Z7, (AX)(R12*1)
-	VMOVDQU64 Z8, (AX)(R9*8)
-	VMOVDQU64 Z9, (BX)
-	VMOVDQU64 Z10, (BX)(R9*1)
-	VMOVDQU64 Z11, (BX)(R9*2)
-	VZEROUPPER
-	RET
-
-// func tileQuads12x2AVX512(c *int32, ldc int, a *uint8, lda int, b *uint8, next int, quads int, add int)
-// Requires: AVX, AVX512F, AVX512VNNI
-TEXT ·tileQuads12x2AVX512(SB), NOSPLIT, $0-64
-	MOVQ   a+16(FP), SI
-	MOVQ   lda+24(FP), R9
-	LEAQ   (R9)(R9*2), R10
-	LEAQ   (R9)(R9*4), R11
-	LEAQ   (R10)(R9*4), R12
-	LEAQ   (SI)(R9*8), DI
-	ADDQ   R9, DI
-	MOVQ   b+32(FP), DX
-	MOVQ   next+40(FP), R8
-	MOVQ   quads+48(FP), CX
+	MOVQ   b+48(FP), DX
+	MOVQ   next+56(FP), R8
+	MOVQ   offs+32(FP), R13
+	MOVQ   runs+40(FP), BX
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
 	VPXORD Z2, Z2, Z2
@@ -1301,6 +1453,13 @@ TEXT ·tileQuads12x2AVX512(SB), NOSPLIT, $0-64
 	VPXORD Z21, Z21, Z21
 	VPXORD Z22, Z22, Z22
 	VPXORD Z23, Z23, Z23
+
+run:
+	MOVQ (R13), SI
+	ADDQ AX, SI
+	LEAQ (SI)(R9*8), DI
+	ADDQ R9, DI
+	MOVQ quads+64(FP), CX
 
 next:
 	VMOVDQU64    (DX), Z28
@@ -1346,6 +1505,9 @@ next:
 	ADDQ         $+64, DX
 	DECQ         CX
 	JNE          next
+	ADDQ         $+8, R13
+	DECQ         BX
+	JNE          run
 	MOVQ         c+0(FP), AX
 	MOVQ         ldc+8(FP), R9
 	SHLQ         $0x02, R9
@@ -1354,152 +1516,7 @@ next:
 	LEAQ         (R10)(R9*4), R12
 	LEAQ         (AX)(R9*8), BX
 	ADDQ         R9, BX
-	CMPQ         add+56(FP), $+0
-	JEQ          store
-	VPADDD       (AX), Z0, Z0
-	VPADDD       64(AX), Z1, Z1
-	VPADDD       (AX)(R9*1), Z2, Z2
-	VPADDD       64(AX)(R9*1), Z3, Z3
-	VPADDD       (AX)(R9*2), Z4, Z4
-	VPADDD       64(AX)(R9*2), Z5, Z5
-	VPADDD       (AX)(R10*1), Z6, Z6
-	VPADDD       64(AX)(R10*1), Z7, Z7
-	VPADDD       (AX)(R9*4), Z8, Z8
-	VPADDD       64(AX)(R9*4), Z9, Z9
-	VPADDD       (AX)(R11*1), Z10, Z10
-	VPADDD       64(AX)(R11*1), Z11, Z11
-	VPADDD       (AX)(R10*2), Z12, Z12
-	VPADDD       64(AX)(R10*2), Z13, Z13
-	VPADDD       (AX)(R12*1), Z14, Z14
-	VPADDD       64(AX)(R12*1), Z15, Z15
-	VPADDD       (AX)(R9*8), Z16, Z16
-	VPADDD       64(AX)(R9*8), Z17, Z17
-	VPADDD       (BX), Z18, Z18
-	VPADDD       64(BX), Z19, Z19
-	VPADDD       (BX)(R9*1), Z20, Z20
-	VPADDD       64(BX)(R9*1), Z21, Z21
-	VPADDD       (BX)(R9*2), Z22, Z22
-	VPADDD       64(BX)(R9*2), Z23, Z23
-
-store:
-	VMOVDQU64 Z0, (AX)
-	VMOVDQU64 Z1, 64(AX)
-	VMOVDQU64 Z2, (AX)(R9*1)
-	VMOVDQU64 Z3, 64(AX)(R9*1)
-	VMOVDQU64 Z4, (AX)(R9*2)
-	VMOVDQU64 Z5, 64(AX)(R9*2)
-	VMOVDQU64 Z6, (AX)(R10*1)
-	VMOVDQU64 Z7, 64(AX)(R10*1)
-	VMOVDQU64 Z8, (AX)(R9*4)
-	VMOVDQU64 Z9, 64(AX)(R9*4)
-	VMOVDQU64 Z10, (AX)(R11*1)
-	VMOVDQU64 Z11, 64(AX)(R11*1)
-	VMOVDQU64 Z12, (AX)(R10*2)
-	VMOVDQU64 Z13, 64(AX)(R10*2)
-	VMOVDQU64 Z14, (AX)(R12*1)
-	VMOVDQU64 Z15, 64(AX)(R12*1)
-	VMOVDQU64 Z16, (AX)(R9*8)
-	VMOVDQU64 Z17, 64(AX)(R9*8)
-	VMOVDQU64 Z18, (BX)
-	VMOVDQU64 Z19, 64(BX)
-	VMOVDQU64 Z20, (BX)(R9*1)
-	VMOVDQU64 Z21, 64(BX)(R9*1)
-	VMOVDQU64 Z22, (BX)(R9*2)
-	VMOVDQU64 Z23, 64(BX)(R9*2)
-	VZEROUPPER
-	RET
-
-// func tileQuadsSigned12x2AVX512(c *int32, ldc int, a *uint8, lda int, b *uint8, next int, quads int, add int)
-// Requires: AVX, AVX512F, AVX512VNNI
-TEXT ·tileQuadsSigned12x2AVX512(SB), NOSPLIT, $0-64
-	MOVQ   a+16(FP), SI
-	MOVQ   lda+24(FP), R9
-	LEAQ   (R9)(R9*2), R10
-	LEAQ   (R9)(R9*4), R11
-	LEAQ   (R10)(R9*4), R12
-	LEAQ   (SI)(R9*8), DI
-	ADDQ   R9, DI
-	MOVQ   b+32(FP), DX
-	MOVQ   next+40(FP), R8
-	MOVQ   quads+48(FP), CX
-	VPXORD Z0, Z0, Z0
-	VPXORD Z1, Z1, Z1
-	VPXORD Z2, Z2, Z2
-	VPXORD Z3, Z3, Z3
-	VPXORD Z4, Z4, Z4
-	VPXORD Z5, Z5, Z5
-	VPXORD Z6, Z6, Z6
-	VPXORD Z7, Z7, Z7
-	VPXORD Z8, Z8, Z8
-	VPXORD Z9, Z9, Z9
-	VPXORD Z10, Z10, Z10
-	VPXORD Z11, Z11, Z11
-	VPXORD Z12, Z12, Z12
-	VPXORD Z13, Z13, Z13
-	VPXORD Z14, Z14, Z14
-	VPXORD Z15, Z15, Z15
-	VPXORD Z16, Z16, Z16
-	VPXORD Z17, Z17, Z17
-	VPXORD Z18, Z18, Z18
-	VPXORD Z19, Z19, Z19
-	VPXORD Z20, Z20, Z20
-	VPXORD Z21, Z21, Z21
-	VPXORD Z22, Z22, Z22
-	VPXORD Z23, Z23, Z23
-
-next:
-	VMOVDQU64    (DX), Z28
-	VMOVDQU64    (DX)(R8*1), Z29
-	VPBROADCASTD (SI), Z30
-	VPDPBUSD     Z30, Z28, Z0
-	VPDPBUSD     Z30, Z29, Z1
-	VPBROADCASTD (SI)(R9*1), Z31
-	VPDPBUSD     Z31, Z28, Z2
-	VPDPBUSD     Z31, Z29, Z3
-	VPBROADCASTD (SI)(R9*2), Z30
-	VPDPBUSD     Z30, Z28, Z4
-	VPDPBUSD     Z30, Z29, Z5
-	VPBROADCASTD (SI)(R10*1), Z31
-	VPDPBUSD     Z31, Z28, Z6
-	VPDPBUSD     Z31, Z29, Z7
-	VPBROADCASTD (SI)(R9*4), Z30
-	VPDPBUSD     Z30, Z28, Z8
-	VPDPBUSD     Z30, Z29, Z9
-	VPBROADCASTD (SI)(R11*1), Z31
-	VPDPBUSD     Z31, Z28, Z10
-	VPDPBUSD     Z31, Z29, Z11
-	VPBROADCASTD (SI)(R10*2), Z30
-	VPDPBUSD     Z30, Z28, Z12
-	VPDPBUSD     Z30, Z29, Z13
-	VPBROADCASTD (SI)(R12*1), Z31
-	VPDPBUSD     Z31, Z28, Z14
-	VPDPBUSD     Z31, Z29, Z15
-	VPBROADCASTD (SI)(R9*8), Z30
-	VPDPBUSD     Z30, Z28, Z16
-	VPDPBUSD     Z30, Z29, Z17
-	VPBROADCASTD (DI), Z31
-	VPDPBUSD     Z31, Z28, Z18
-	VPDPBUSD     Z31, Z29, Z19
-	VPBROADCASTD (DI)(R9*1), Z30
-	VPDPBUSD     Z30, Z28, Z20
-	VPDPBUSD     Z30, Z29, Z21
-	VPBROADCASTD (DI)(R9*2), Z31
-	VPDPBUSD     Z31, Z28, Z22
-	VPDPBUSD     Z31, Z29, Z23
-	ADDQ         $+4, SI
-	ADDQ         $+4, DI
-	ADDQ         $+64, DX
-	DECQ         CX
-	JNE          next
-	MOVQ         c+0(FP), AX
-	MOVQ         ldc+8(FP), R9
-	SHLQ         $0x02, R9
-	LEAQ         (R9)(R9*2), R10
-	LEAQ         (R9)(R9*4), R11
-	LEAQ         (R10)(R9*4), R12
-	LEAQ         (AX)(R9*8), BX
-	ADDQ         R9, BX
-	CMPQ         add+56(FP), $+0
+	CMPQ         add+72(FP), $+0
 	JEQ          store
 	VPADDD       (AX), Z0, Z0
 	VPADDD       64(AX), Z1, Z1

@@ -113,17 +113,12 @@ func TestQuadsTiles(t *testing.T) {
 	p := quads(t)
 	r := rand.New(rand.NewPCG(7, 8))
 	ca, aa, ba := guard(t, 1<<16), guard(t, 1<<16), guard(t, 1<<17)
-	number := func(v byte, signed bool) int32 {
-		if signed {
-			return int32(int8(v))
-		}
-		return int32(v)
-	}
 	for i := range 600 {
 		m, panels, k := 1+r.IntN(30), 1+r.IntN(5), 4*(1+r.IntN(20))
-		lda, ldc := k+r.IntN(3), panels*ByteColumns+r.IntN(5)
-		a := elements[byte](aa, (m-1)*lda+k, 0)
-		b := elements[byte](ba, panels*k*ByteColumns, 0)
+		lda, ldc, offs := k+r.IntN(3), panels*ByteColumns+r.IntN(5), tileRuns(r)
+		all, most := len(offs)*k, slices.Max(offs)
+		a := elements[byte](aa, (m-1)*lda+most+k, 0)
+		b := elements[byte](ba, panels*all*ByteColumns, 0)
 		c := elements[int32](ca, (m-1)*ldc+panels*ByteColumns, 0)
 		byteEnds(r, a)
 		byteEnds(r, b)
@@ -131,12 +126,12 @@ func TestQuadsTiles(t *testing.T) {
 			c[i] = int32(r.Uint32())
 		}
 		want := slices.Clone(c)
-		add, signed := i%2 == 0, i%3 == 0
+		add := i%2 == 0
 		for i := range m {
 			for j := range panels * ByteColumns {
 				var sum int32
-				for l := range k {
-					sum += number(a[i*lda+l], signed) * number(b[j/ByteColumns*k*ByteColumns+4*(l/4*ByteColumns+j%ByteColumns)+l%4], !signed)
+				for l := range all {
+					sum += int32(a[i*lda+offs[l/k]+l%k]) * int32(int8(b[j/ByteColumns*all*ByteColumns+4*(l/4*ByteColumns+j%ByteColumns)+l%4]))
 				}
 				if add {
 					sum += want[i*ldc+j]
@@ -144,15 +139,29 @@ func TestQuadsTiles(t *testing.T) {
 				want[i*ldc+j] = sum
 			}
 		}
-		p.Tiles(c, ldc, a, lda, signed, b, m, panels, k, add)
+		p.Tiles(c, ldc, a, lda, offs, most, b, m, panels, k, add)
 		if !slices.Equal(c, want) {
-			t.Fatalf("%d rows, %d panels, k %d, added %t, signed %t: got %v, want %v", m, panels, k, add, signed, c, want)
+			t.Fatalf("%d rows, %d panels, k %d, runs %v, added %t: got %v, want %v", m, panels, k, offs, add, c, want)
 		}
 	}
 	four := make([]byte, 4)
-	refused(t, func() { p.Tiles(make([]int32, 15), 16, four, 4, false, make([]byte, 64), 1, 1, 4, false) })
-	refused(t, func() { p.Tiles(make([]int32, 32), 16, four, 4, false, make([]byte, 64), 2, 1, 4, false) })
-	refused(t, func() { p.Tiles(make([]int32, 32), 16, four, 4, false, make([]byte, 127), 1, 2, 4, false) })
+	refused(t, func() { p.Tiles(make([]int32, 15), 16, four, 4, firstRun, 0, make([]byte, 64), 1, 1, 4, false) })
+	refused(t, func() { p.Tiles(make([]int32, 32), 16, four, 4, firstRun, 0, make([]byte, 64), 2, 1, 4, false) })
+	refused(t, func() { p.Tiles(make([]int32, 32), 16, four, 4, firstRun, 0, make([]byte, 127), 1, 2, 4, false) })
+}
+
+func TestQuadsWiden(t *testing.T) {
+	r := rand.New(rand.NewPCG(13, 14))
+	for n := range 50 {
+		src, dst, flip := make([]byte, n), make([]byte, n), byte(r.IntN(2)*128)
+		byteEnds(r, src)
+		quads(t).Widen(dst, src, flip, 0)
+		for i, v := range src {
+			if dst[i] != v^flip {
+				t.Fatalf("element %d of %d is %d, want %d", i, n, dst[i], v^flip)
+			}
+		}
+	}
 }
 
 // The figures are of one thread; a step is a product and a sum.
@@ -167,7 +176,7 @@ func BenchmarkQuads(b *testing.B) {
 	for _, m := range []int{m, 1} {
 		b.Run(fmt.Sprintf("tiles/%dx%dx%d", m, k, panels*ByteColumns), func(b *testing.B) {
 			for b.Loop() {
-				p.Tiles(c, panels*ByteColumns, a, k, false, w, m, panels, k, false)
+				p.Tiles(c, panels*ByteColumns, a, k, firstRun, 0, w, m, panels, k, false)
 			}
 			b.ReportMetric(float64(b.N)*float64(m)*k*panels*ByteColumns/float64(b.Elapsed().Nanoseconds()), "steps/ns")
 		})

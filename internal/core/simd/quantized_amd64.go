@@ -20,10 +20,13 @@ func dequantizeRowU8AVX2(dst []float32, a []uint8, scale float32, zero float32)
 func floatU8AVX2(dst []float32, a []uint8)
 
 //go:noescape
-func requantizeU8AVX2(dst []uint8, sums []int32, factor []float64, plus []float64, scale float64, zero float64)
+func requantizeNearU8AVX2(dst []uint8, doubts []uint8, sums []int32, plus []int32, factor []float32, zero float32, tie float32)
 
 //go:noescape
-func requantizeRowU8AVX2(dst []uint8, sums []int32, factor float64, plus float64, scale float64, zero float64)
+func sumNearU8AVX2(dst []uint8, doubts []uint8, a []uint8, b []uint8, byA float32, byB float32, plus float32, zero float32, tie float32)
+
+//go:noescape
+func requantizeU8AVX2(dst []uint8, sums []int32, factor []float64, plus []float64, scale float64, zero float64)
 
 //go:noescape
 func quantizeI8AVX2(dst []int8, a []float32, scale []float32, zero []float32)
@@ -41,10 +44,13 @@ func dequantizeRowI8AVX2(dst []float32, a []int8, scale float32, zero float32)
 func floatI8AVX2(dst []float32, a []int8)
 
 //go:noescape
-func requantizeI8AVX2(dst []int8, sums []int32, factor []float64, plus []float64, scale float64, zero float64)
+func requantizeNearI8AVX2(dst []int8, doubts []uint8, sums []int32, plus []int32, factor []float32, zero float32, tie float32)
 
 //go:noescape
-func requantizeRowI8AVX2(dst []int8, sums []int32, factor float64, plus float64, scale float64, zero float64)
+func sumNearI8AVX2(dst []int8, doubts []uint8, a []int8, b []int8, byA float32, byB float32, plus float32, zero float32, tie float32)
+
+//go:noescape
+func requantizeI8AVX2(dst []int8, sums []int32, factor []float64, plus []float64, scale float64, zero float64)
 
 //go:noescape
 func quantizeU16AVX2(dst []uint16, a []float32, scale []float32, zero []float32)

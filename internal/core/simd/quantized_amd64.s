@@ -549,6 +549,459 @@ done:
 	VZEROUPPER
 	RET
 
+DATA c3f8000003f800000<>+0(SB)/8, $0x3f8000003f800000
+DATA c3f8000003f800000<>+8(SB)/8, $0x3f8000003f800000
+DATA c3f8000003f800000<>+16(SB)/8, $0x3f8000003f800000
+DATA c3f8000003f800000<>+24(SB)/8, $0x3f8000003f800000
+DATA c3f8000003f800000<>+32(SB)/8, $0x3f8000003f800000
+DATA c3f8000003f800000<>+40(SB)/8, $0x3f8000003f800000
+DATA c3f8000003f800000<>+48(SB)/8, $0x3f8000003f800000
+DATA c3f8000003f800000<>+56(SB)/8, $0x3f8000003f800000
+GLOBL c3f8000003f800000<>(SB), RODATA|NOPTR, $64
+
+DATA c7fffffff7fffffff<>+0(SB)/8, $0x7fffffff7fffffff
+DATA c7fffffff7fffffff<>+8(SB)/8, $0x7fffffff7fffffff
+DATA c7fffffff7fffffff<>+16(SB)/8, $0x7fffffff7fffffff
+DATA c7fffffff7fffffff<>+24(SB)/8, $0x7fffffff7fffffff
+DATA c7fffffff7fffffff<>+32(SB)/8, $0x7fffffff7fffffff
+DATA c7fffffff7fffffff<>+40(SB)/8, $0x7fffffff7fffffff
+DATA c7fffffff7fffffff<>+48(SB)/8, $0x7fffffff7fffffff
+DATA c7fffffff7fffffff<>+56(SB)/8, $0x7fffffff7fffffff
+GLOBL c7fffffff7fffffff<>(SB), RODATA|NOPTR, $64
+
+DATA c101010101010101<>+0(SB)/8, $0x0101010101010101
+DATA c101010101010101<>+8(SB)/8, $0x0101010101010101
+DATA c101010101010101<>+16(SB)/8, $0x0101010101010101
+DATA c101010101010101<>+24(SB)/8, $0x0101010101010101
+DATA c101010101010101<>+32(SB)/8, $0x0101010101010101
+DATA c101010101010101<>+40(SB)/8, $0x0101010101010101
+DATA c101010101010101<>+48(SB)/8, $0x0101010101010101
+DATA c101010101010101<>+56(SB)/8, $0x0101010101010101
+GLOBL c101010101010101<>(SB), RODATA|NOPTR, $64
+
+// func requantizeNearU8AVX2(dst []uint8, doubts []uint8, sums []int32, plus []int32, factor []float32, zero float32, tie float32)
+// Requires: AVX, AVX2, CMOV
+TEXT ·requantizeNearU8AVX2(SB), NOSPLIT, $0-128
+	MOVQ         dst_len+8(FP), AX
+	MOVQ         dst_base+0(FP), CX
+	MOVQ         doubts_base+24(FP), DX
+	MOVQ         doubts_len+32(FP), BX
+	CMPQ         BX, AX
+	CMOVQLT      BX, AX
+	MOVQ         sums_base+48(FP), BX
+	MOVQ         sums_len+56(FP), SI
+	CMPQ         SI, AX
+	CMOVQLT      SI, AX
+	MOVQ         plus_base+72(FP), SI
+	MOVQ         plus_len+80(FP), DI
+	CMPQ         DI, AX
+	CMOVQLT      DI, AX
+	MOVQ         factor_base+96(FP), DI
+	MOVQ         factor_len+104(FP), R8
+	CMPQ         R8, AX
+	CMOVQLT      R8, AX
+	VBROADCASTSS zero+120(FP), Y0
+	VBROADCASTSS tie+124(FP), Y1
+	VMOVUPS      c3f8000003f800000<>+0(SB), Y2
+	VMOVUPS      c7fffffff7fffffff<>+0(SB), Y3
+	VMOVUPS      c101010101010101<>+0(SB), Y4
+	VMOVUPS      c0<>+0(SB), Y5
+	VMOVUPS      c437f0000437f0000<>+0(SB), Y6
+	XORL         R8, R8
+	SUBQ         $+32, AX
+	JLT          single
+
+many:
+	VMOVUPS      (BX)(R8*4), Y7
+	VMOVUPS      32(BX)(R8*4), Y9
+	VMOVUPS      (SI)(R8*4), Y8
+	VMOVUPS      32(SI)(R8*4), Y10
+	VPADDD       Y8, Y7, Y7
+	VPADDD       Y10, Y9, Y8
+	VCVTDQ2PS    Y7, Y7
+	VCVTDQ2PS    Y8, Y9
+	VMOVUPS      (DI)(R8*4), Y8
+	VMOVUPS      32(DI)(R8*4), Y10
+	VMULPS       Y8, Y7, Y7
+	VMULPS       Y10, Y9, Y9
+	VROUNDPS     $0x08, Y7, Y8
+	VROUNDPS     $0x08, Y9, Y10
+	VSUBPS       Y8, Y7, Y7
+	VSUBPS       Y10, Y9, Y9
+	VPAND        Y3, Y7, Y7
+	VPAND        Y3, Y9, Y9
+	VMINPS       Y2, Y7, Y7
+	VMINPS       Y2, Y9, Y9
+	VCMPPS       $0x0e, Y1, Y7, Y7
+	VCMPPS       $0x0e, Y1, Y9, Y9
+	VEXTRACTI128 $0x01, Y7, X11
+	VEXTRACTI128 $0x01, Y9, X12
+	VPACKSSDW    X11, X7, X7
+	VPACKSSDW    X12, X9, X9
+	VPACKSSWB    X7, X7, X7
+	VPACKSSWB    X9, X9, X9
+	VPAND        X4, X7, X7
+	VPAND        X4, X9, X9
+	VMOVQ        X7, (DX)(R8*1)
+	VMOVQ        X9, 8(DX)(R8*1)
+	VADDPS       Y0, Y8, Y7
+	VADDPS       Y0, Y10, Y8
+	VMAXPS       Y5, Y7, Y7
+	VMAXPS       Y5, Y8, Y8
+	VMINPS       Y6, Y7, Y7
+	VMINPS       Y6, Y8, Y8
+	VCVTTPS2DQ   Y7, Y7
+	VCVTTPS2DQ   Y8, Y8
+	VEXTRACTI128 $0x01, Y7, X9
+	VEXTRACTI128 $0x01, Y8, X10
+	VPACKSSDW    X9, X7, X7
+	VPACKSSDW    X10, X8, X8
+	VPACKUSWB    X7, X7, X7
+	VPACKUSWB    X8, X8, X8
+	VMOVQ        X7, (CX)(R8*1)
+	VMOVQ        X8, 8(CX)(R8*1)
+	VMOVUPS      64(BX)(R8*4), Y7
+	VMOVUPS      96(BX)(R8*4), Y9
+	VMOVUPS      64(SI)(R8*4), Y8
+	VMOVUPS      96(SI)(R8*4), Y10
+	VPADDD       Y8, Y7, Y7
+	VPADDD       Y10, Y9, Y8
+	VCVTDQ2PS    Y7, Y7
+	VCVTDQ2PS    Y8, Y9
+	VMOVUPS      64(DI)(R8*4), Y8
+	VMOVUPS      96(DI)(R8*4), Y10
+	VMULPS       Y8, Y7, Y7
+	VMULPS       Y10, Y9, Y9
+	VROUNDPS     $0x08, Y7, Y8
+	VROUNDPS     $0x08, Y9, Y10
+	VSUBPS       Y8, Y7, Y7
+	VSUBPS       Y10, Y9, Y9
+	VPAND        Y3, Y7, Y7
+	VPAND        Y3, Y9, Y9
+	VMINPS       Y2, Y7, Y7
+	VMINPS       Y2, Y9, Y9
+	VCMPPS       $0x0e, Y1, Y7, Y7
+	VCMPPS       $0x0e, Y1, Y9, Y9
+	VEXTRACTI128 $0x01, Y7, X11
+	VEXTRACTI128 $0x01, Y9, X12
+	VPACKSSDW    X11, X7, X7
+	VPACKSSDW    X12, X9, X9
+	VPACKSSWB    X7, X7, X7
+	VPACKSSWB    X9, X9, X9
+	VPAND        X4, X7, X7
+	VPAND        X4, X9, X9
+	VMOVQ        X7, 16(DX)(R8*1)
+	VMOVQ        X9, 24(DX)(R8*1)
+	VADDPS       Y0, Y8, Y7
+	VADDPS       Y0, Y10, Y8
+	VMAXPS       Y5, Y7, Y7
+	VMAXPS       Y5, Y8, Y8
+	VMINPS       Y6, Y7, Y7
+	VMINPS       Y6, Y8, Y8
+	VCVTTPS2DQ   Y7, Y7
+	VCVTTPS2DQ   Y8, Y8
+	VEXTRACTI128 $0x01, Y7, X9
+	VEXTRACTI128 $0x01, Y8, X10
+	VPACKSSDW    X9, X7, X7
+	VPACKSSDW    X10, X8, X8
+	VPACKUSWB    X7, X7, X7
+	VPACKUSWB    X8, X8, X8
+	VMOVQ        X7, 16(CX)(R8*1)
+	VMOVQ        X8, 24(CX)(R8*1)
+	ADDQ         $+32, R8
+	SUBQ         $+32, AX
+	JGE          many
+
+single:
+	ADDQ $+32, AX
+	JEQ  done
+
+one:
+	SUBQ         $+8, AX
+	JLT          rest
+	VMOVUPS      (BX)(R8*4), Y7
+	VMOVUPS      (SI)(R8*4), Y8
+	VPADDD       Y8, Y7, Y7
+	VCVTDQ2PS    Y7, Y7
+	VMOVUPS      (DI)(R8*4), Y8
+	VMULPS       Y8, Y7, Y7
+	VROUNDPS     $0x08, Y7, Y8
+	VSUBPS       Y8, Y7, Y7
+	VPAND        Y3, Y7, Y7
+	VMINPS       Y2, Y7, Y7
+	VCMPPS       $0x0e, Y1, Y7, Y7
+	VEXTRACTI128 $0x01, Y7, X9
+	VPACKSSDW    X9, X7, X7
+	VPACKSSWB    X7, X7, X7
+	VPAND        X4, X7, X7
+	VMOVQ        X7, (DX)(R8*1)
+	VADDPS       Y0, Y8, Y7
+	VMAXPS       Y5, Y7, Y7
+	VMINPS       Y6, Y7, Y7
+	VCVTTPS2DQ   Y7, Y7
+	VEXTRACTI128 $0x01, Y7, X8
+	VPACKSSDW    X8, X7, X7
+	VPACKUSWB    X7, X7, X7
+	VMOVQ        X7, (CX)(R8*1)
+	ADDQ         $+8, R8
+	JMP          one
+
+rest:
+	ADDQ $+8, AX
+	JEQ  end
+
+element:
+	VMOVD        (BX)(R8*4), X11
+	VMOVD        (SI)(R8*4), X12
+	VPADDD       Y12, Y11, Y7
+	VCVTDQ2PS    Y7, Y7
+	VMOVD        (DI)(R8*4), X11
+	VMULPS       Y11, Y7, Y7
+	VROUNDPS     $0x08, Y7, Y8
+	VSUBPS       Y8, Y7, Y7
+	VPAND        Y3, Y7, Y7
+	VMINPS       Y2, Y7, Y7
+	VCMPPS       $0x0e, Y1, Y7, Y7
+	VEXTRACTI128 $0x01, Y7, X9
+	VPACKSSDW    X9, X7, X7
+	VPACKSSWB    X7, X7, X7
+	VPAND        X4, X7, X7
+	VPEXTRB      $0x00, X7, (DX)(R8*1)
+	VADDPS       Y0, Y8, Y7
+	VMAXPS       Y5, Y7, Y7
+	VMINPS       Y6, Y7, Y7
+	VCVTTPS2DQ   Y7, Y7
+	VEXTRACTI128 $0x01, Y7, X8
+	VPACKSSDW    X8, X7, X7
+	VPACKUSWB    X7, X7, X7
+	VPEXTRB      $0x00, X7, (CX)(R8*1)
+	INCQ         R8
+	DECQ         AX
+	JNE          element
+
+end:
+done:
+	VZEROUPPER
+	RET
+
+// func sumNearU8AVX2(dst []uint8, doubts []uint8, a []uint8, b []uint8, byA float32, byB float32, plus float32, zero float32, tie float32)
+// Requires: AVX, AVX2, CMOV, FMA3
+TEXT ·sumNearU8AVX2(SB), NOSPLIT, $0-116
+	MOVQ         dst_len+8(FP), AX
+	MOVQ         dst_base+0(FP), CX
+	MOVQ         doubts_base+24(FP), DX
+	MOVQ         doubts_len+32(FP), BX
+	CMPQ         BX, AX
+	CMOVQLT      BX, AX
+	MOVQ         a_base+48(FP), BX
+	MOVQ         a_len+56(FP), SI
+	CMPQ         SI, AX
+	CMOVQLT      SI, AX
+	MOVQ         b_base+72(FP), SI
+	MOVQ         b_len+80(FP), DI
+	CMPQ         DI, AX
+	CMOVQLT      DI, AX
+	VBROADCASTSS byA+96(FP), Y0
+	VBROADCASTSS byB+100(FP), Y1
+	VBROADCASTSS plus+104(FP), Y2
+	VBROADCASTSS zero+108(FP), Y3
+	VBROADCASTSS tie+112(FP), Y4
+	VMOVUPS      c3f8000003f800000<>+0(SB), Y5
+	VMOVUPS      c7fffffff7fffffff<>+0(SB), Y6
+	VMOVUPS      c101010101010101<>+0(SB), Y7
+	VMOVUPS      c0<>+0(SB), Y8
+	VMOVUPS      c437f0000437f0000<>+0(SB), Y9
+	XORL         DI, DI
+	SUBQ         $+32, AX
+	JLT          single
+
+many:
+	VMOVQ        (BX)(DI*1), X10
+	VPMOVZXBD    X10, Y10
+	VCVTDQ2PS    Y10, Y10
+	VMOVQ        (SI)(DI*1), X11
+	VPMOVZXBD    X11, Y11
+	VCVTDQ2PS    Y11, Y11
+	VFMADD213PS  Y2, Y1, Y11
+	VFMADD213PS  Y11, Y0, Y10
+	VROUNDPS     $0x08, Y10, Y11
+	VSUBPS       Y11, Y10, Y10
+	VPAND        Y6, Y10, Y10
+	VMINPS       Y5, Y10, Y10
+	VCMPPS       $0x0e, Y4, Y10, Y10
+	VEXTRACTI128 $0x01, Y10, X12
+	VPACKSSDW    X12, X10, X10
+	VPACKSSWB    X10, X10, X10
+	VPAND        X7, X10, X10
+	VMOVQ        X10, (DX)(DI*1)
+	VADDPS       Y3, Y11, Y10
+	VMAXPS       Y8, Y10, Y10
+	VMINPS       Y9, Y10, Y10
+	VCVTTPS2DQ   Y10, Y10
+	VEXTRACTI128 $0x01, Y10, X11
+	VPACKSSDW    X11, X10, X10
+	VPACKUSWB    X10, X10, X10
+	VMOVQ        X10, (CX)(DI*1)
+	VMOVQ        8(BX)(DI*1), X10
+	VPMOVZXBD    X10, Y10
+	VCVTDQ2PS    Y10, Y10
+	VMOVQ        8(SI)(DI*1), X11
+	VPMOVZXBD    X11, Y11
+	VCVTDQ2PS    Y11, Y11
+	VFMADD213PS  Y2, Y1, Y11
+	VFMADD213PS  Y11, Y0, Y10
+	VROUNDPS     $0x08, Y10, Y11
+	VSUBPS       Y11, Y10, Y10
+	VPAND        Y6, Y10, Y10
+	VMINPS       Y5, Y10, Y10
+	VCMPPS       $0x0e, Y4, Y10, Y10
+	VEXTRACTI128 $0x01, Y10, X12
+	VPACKSSDW    X12, X10, X10
+	VPACKSSWB    X10, X10, X10
+	VPAND        X7, X10, X10
+	VMOVQ        X10, 8(DX)(DI*1)
+	VADDPS       Y3, Y11, Y10
+	VMAXPS       Y8, Y10, Y10
+	VMINPS       Y9, Y10, Y10
+	VCVTTPS2DQ   Y10, Y10
+	VEXTRACTI128 $0x01, Y10, X11
+	VPACKSSDW    X11, X10, X10
+	VPACKUSWB    X10, X10, X10
+	VMOVQ        X10, 8(CX)(DI*1)
+	VMOVQ        16(BX)(DI*1), X10
+	VPMOVZXBD    X10, Y10
+	VCVTDQ2PS    Y10, Y10
+	VMOVQ        16(SI)(DI*1), X11
+	VPMOVZXBD    X11, Y11
+	VCVTDQ2PS    Y11, Y11
+	VFMADD213PS  Y2, Y1, Y11
+	VFMADD213PS  Y11, Y0, Y10
+	VROUNDPS     $0x08, Y10, Y11
+	VSUBPS       Y11, Y10, Y10
+	VPAND        Y6, Y10, Y10
+	VMINPS       Y5, Y10, Y10
+	VCMPPS       $0x0e, Y4, Y10, Y10
+	VEXTRACTI128 $0x01, Y10, X12
+	VPACKSSDW    X12, X10, X10
+	VPACKSSWB    X10, X10, X10
+	VPAND        X7, X10, X10
+	VMOVQ        X10, 16(DX)(DI*1)
+	VADDPS       Y3, Y11, Y10
+	VMAXPS       Y8, Y10, Y10
+	VMINPS       Y9, Y10, Y10
+	VCVTTPS2DQ   Y10, Y10
+	VEXTRACTI128 $0x01, Y10, X11
+	VPACKSSDW    X11, X10, X10
+	VPACKUSWB    X10, X10, X10
+	VMOVQ        X10, 16(CX)(DI*1)
+	VMOVQ        24(BX)(DI*1), X10
+	VPMOVZXBD    X10, Y10
+	VCVTDQ2PS    Y10, Y10
+	VMOVQ        24(SI)(DI*1), X11
+	VPMOVZXBD    X11, Y11
+	VCVTDQ2PS    Y11, Y11
+	VFMADD213PS  Y2, Y1, Y11
+	VFMADD213PS  Y11, Y0, Y10
+	VROUNDPS     $0x08, Y10, Y11
+	VSUBPS       Y11, Y10, Y10
+	VPAND        Y6, Y10, Y10
+	VMINPS       Y5, Y10, Y10
+	VCMPPS       $0x0e, Y4, Y10, Y10
+	VEXTRACTI128 $0x01, Y10, X12
+	VPACKSSDW    X12, X10, X10
+	VPACKSSWB    X10, X10, X10
+	VPAND        X7, X10, X10
+	VMOVQ        X10, 24(DX)(DI*1)
+	VADDPS       Y3, Y11, Y10
+	VMAXPS       Y8, Y10, Y10
+	VMINPS       Y9, Y10, Y10
+	VCVTTPS2DQ   Y10, Y10
+	VEXTRACTI128 $0x01, Y10, X11
+	VPACKSSDW    X11, X10, X10
+	VPACKUSWB    X10, X10, X10
+	VMOVQ        X10, 24(CX)(DI*1)
+	ADDQ         $+32, DI
+	SUBQ         $+32, AX
+	JGE          many
+
+single:
+	ADDQ $+32, AX
+	JEQ  done
+
+one:
+	SUBQ         $+8, AX
+	JLT          rest
+	VMOVQ        (BX)(DI*1), X10
+	VPMOVZXBD    X10, Y10
+	VCVTDQ2PS    Y10, Y10
+	VMOVQ        (SI)(DI*1), X11
+	VPMOVZXBD    X11, Y11
+	VCVTDQ2PS    Y11, Y11
+	VFMADD213PS  Y2, Y1, Y11
+	VFMADD213PS  Y11, Y0, Y10
+	VROUNDPS     $0x08, Y10, Y11
+	VSUBPS       Y11, Y10, Y10
+	VPAND        Y6, Y10, Y10
+	VMINPS       Y5, Y10, Y10
+	VCMPPS       $0x0e, Y4, Y10, Y10
+	VEXTRACTI128 $0x01, Y10, X12
+	VPACKSSDW    X12, X10, X10
+	VPACKSSWB    X10, X10, X10
+	VPAND        X7, X10, X10
+	VMOVQ        X10, (DX)(DI*1)
+	VADDPS       Y3, Y11, Y10
+	VMAXPS       Y8, Y10, Y10
+	VMINPS       Y9, Y10, Y10
+	VCVTTPS2DQ   Y10, Y10
+	VEXTRACTI128 $0x01, Y10, X11
+	VPACKSSDW    X11, X10, X10
+	VPACKUSWB    X10, X10, X10
+	VMOVQ        X10, (CX)(DI*1)
+	ADDQ         $+8, DI
+	JMP          one
+
+rest:
+	ADDQ $+8, AX
+	JEQ  end
+
+element:
+	MOVBLZX      (BX)(DI*1), R8
+	VMOVD        R8, X10
+	VPMOVZXBD    X10, Y10
+	VCVTDQ2PS    Y10, Y10
+	MOVBLZX      (SI)(DI*1), R8
+	VMOVD        R8, X11
+	VPMOVZXBD    X11, Y11
+	VCVTDQ2PS    Y11, Y11
+	VFMADD213PS  Y2, Y1, Y11
+	VFMADD213PS  Y11, Y0, Y10
+	VROUNDPS     $0x08, Y10, Y11
+	VSUBPS       Y11, Y10, Y10
+	VPAND        Y6, Y10, Y10
+	VMINPS       Y5, Y10, Y10
+	VCMPPS       $0x0e, Y4, Y10, Y10
+	VEXTRACTI128 $0x01, Y10, X12
+	VPACKSSDW    X12, X10, X10
+	VPACKSSWB    X10, X10, X10
+	VPAND        X7, X10, X10
+	VPEXTRB      $0x00, X10, (DX)(DI*1)
+	VADDPS       Y3, Y11, Y10
+	VMAXPS       Y8, Y10, Y10
+	VMINPS       Y9, Y10, Y10
+	VCVTTPS2DQ   Y10, Y10
+	VEXTRACTI128 $0x01, Y10, X11
+	VPACKSSDW    X11, X10, X10
+	VPACKUSWB    X10, X10, X10
+	VPEXTRB      $0x00, X10, (CX)(DI*1)
+	INCQ         DI
+	DECQ         AX
+	JNE          element
+
+end:
+done:
+	VZEROUPPER
+	RET
+
 DATA c406fe00000000000<>+0(SB)/8, $0x406fe00000000000
 DATA c406fe00000000000<>+8(SB)/8, $0x406fe00000000000
 DATA c406fe00000000000<>+16(SB)/8, $0x406fe00000000000
@@ -695,132 +1148,6 @@ element:
 	VPACKUSWB   X4, X4, X4
 	VPEXTRB     $0x00, X4, (CX)(DI*1)
 	INCQ        DI
-	DECQ        AX
-	JNE         element
-
-end:
-done:
-	VZEROUPPER
-	RET
-
-// func requantizeRowU8AVX2(dst []uint8, sums []int32, factor float64, plus float64, scale float64, zero float64)
-// Requires: AVX, CMOV
-TEXT ·requantizeRowU8AVX2(SB), NOSPLIT, $0-80
-	MOVQ         dst_len+8(FP), AX
-	MOVQ         dst_base+0(FP), CX
-	MOVQ         sums_base+24(FP), DX
-	MOVQ         sums_len+32(FP), BX
-	CMPQ         BX, AX
-	CMOVQLT      BX, AX
-	VBROADCASTSD factor+48(FP), Y0
-	VBROADCASTSD plus+56(FP), Y1
-	VBROADCASTSD scale+64(FP), Y2
-	VBROADCASTSD zero+72(FP), Y3
-	VMOVUPS      c0<>+0(SB), Y4
-	VMOVUPS      c406fe00000000000<>+0(SB), Y5
-	XORL         BX, BX
-	SUBQ         $+16, AX
-	JLT          single
-
-many:
-	VMOVUPS     (DX)(BX*4), X6
-	VMOVUPS     16(DX)(BX*4), X7
-	VMOVUPS     32(DX)(BX*4), X8
-	VMOVUPS     48(DX)(BX*4), X9
-	VCVTDQ2PD   X6, Y6
-	VCVTDQ2PD   X7, Y7
-	VCVTDQ2PD   X8, Y8
-	VCVTDQ2PD   X9, Y9
-	VADDPD      Y1, Y6, Y6
-	VADDPD      Y1, Y7, Y7
-	VADDPD      Y1, Y8, Y8
-	VADDPD      Y1, Y9, Y9
-	VMULPD      Y0, Y6, Y6
-	VMULPD      Y0, Y7, Y7
-	VMULPD      Y0, Y8, Y8
-	VMULPD      Y0, Y9, Y9
-	VDIVPD      Y2, Y6, Y6
-	VDIVPD      Y2, Y7, Y7
-	VDIVPD      Y2, Y8, Y8
-	VDIVPD      Y2, Y9, Y9
-	VROUNDPD    $0x08, Y6, Y6
-	VROUNDPD    $0x08, Y7, Y7
-	VROUNDPD    $0x08, Y8, Y8
-	VROUNDPD    $0x08, Y9, Y9
-	VADDPD      Y3, Y6, Y6
-	VADDPD      Y3, Y7, Y7
-	VADDPD      Y3, Y8, Y8
-	VADDPD      Y3, Y9, Y9
-	VMAXPD      Y4, Y6, Y6
-	VMAXPD      Y4, Y7, Y7
-	VMAXPD      Y4, Y8, Y8
-	VMAXPD      Y4, Y9, Y9
-	VMINPD      Y5, Y6, Y6
-	VMINPD      Y5, Y7, Y7
-	VMINPD      Y5, Y8, Y8
-	VMINPD      Y5, Y9, Y9
-	VCVTTPD2DQY Y6, X6
-	VCVTTPD2DQY Y7, X7
-	VCVTTPD2DQY Y8, X8
-	VCVTTPD2DQY Y9, X9
-	VPACKSSDW   X6, X6, X6
-	VPACKSSDW   X7, X7, X7
-	VPACKSSDW   X8, X8, X8
-	VPACKSSDW   X9, X9, X9
-	VPACKUSWB   X6, X6, X6
-	VPACKUSWB   X7, X7, X7
-	VPACKUSWB   X8, X8, X8
-	VPACKUSWB   X9, X9, X9
-	VMOVD       X6, (CX)(BX*1)
-	VMOVD       X7, 4(CX)(BX*1)
-	VMOVD       X8, 8(CX)(BX*1)
-	VMOVD       X9, 12(CX)(BX*1)
-	ADDQ        $+16, BX
-	SUBQ        $+16, AX
-	JGE         many
-
-single:
-	ADDQ $+16, AX
-	JEQ  done
-
-one:
-	SUBQ        $+4, AX
-	JLT         rest
-	VMOVUPS     (DX)(BX*4), X6
-	VCVTDQ2PD   X6, Y6
-	VADDPD      Y1, Y6, Y6
-	VMULPD      Y0, Y6, Y6
-	VDIVPD      Y2, Y6, Y6
-	VROUNDPD    $0x08, Y6, Y6
-	VADDPD      Y3, Y6, Y6
-	VMAXPD      Y4, Y6, Y6
-	VMINPD      Y5, Y6, Y6
-	VCVTTPD2DQY Y6, X6
-	VPACKSSDW   X6, X6, X6
-	VPACKUSWB   X6, X6, X6
-	VMOVD       X6, (CX)(BX*1)
-	ADDQ        $+4, BX
-	JMP         one
-
-rest:
-	ADDQ $+4, AX
-	JEQ  end
-
-element:
-	VMOVD       (DX)(BX*4), X6
-	VCVTDQ2PD   X6, Y6
-	VADDPD      Y1, Y6, Y6
-	VMULPD      Y0, Y6, Y6
-	VDIVPD      Y2, Y6, Y6
-	VROUNDPD    $0x08, Y6, Y6
-	VADDPD      Y3, Y6, Y6
-	VMAXPD      Y4, Y6, Y6
-	VMINPD      Y5, Y6, Y6
-	VCVTTPD2DQY Y6, X6
-	VPACKSSDW   X6, X6, X6
-	VPACKUSWB   X6, X6, X6
-	VPEXTRB     $0x00, X6, (CX)(BX*1)
-	INCQ        BX
 	DECQ        AX
 	JNE         element
 
@@ -1390,6 +1717,429 @@ done:
 	VZEROUPPER
 	RET
 
+// func requantizeNearI8AVX2(dst []int8, doubts []uint8, sums []int32, plus []int32, factor []float32, zero float32, tie float32)
+// Requires: AVX, AVX2, CMOV
+TEXT ·requantizeNearI8AVX2(SB), NOSPLIT, $0-128
+	MOVQ         dst_len+8(FP), AX
+	MOVQ         dst_base+0(FP), CX
+	MOVQ         doubts_base+24(FP), DX
+	MOVQ         doubts_len+32(FP), BX
+	CMPQ         BX, AX
+	CMOVQLT      BX, AX
+	MOVQ         sums_base+48(FP), BX
+	MOVQ         sums_len+56(FP), SI
+	CMPQ         SI, AX
+	CMOVQLT      SI, AX
+	MOVQ         plus_base+72(FP), SI
+	MOVQ         plus_len+80(FP), DI
+	CMPQ         DI, AX
+	CMOVQLT      DI, AX
+	MOVQ         factor_base+96(FP), DI
+	MOVQ         factor_len+104(FP), R8
+	CMPQ         R8, AX
+	CMOVQLT      R8, AX
+	VBROADCASTSS zero+120(FP), Y0
+	VBROADCASTSS tie+124(FP), Y1
+	VMOVUPS      c3f8000003f800000<>+0(SB), Y2
+	VMOVUPS      c7fffffff7fffffff<>+0(SB), Y3
+	VMOVUPS      c101010101010101<>+0(SB), Y4
+	VMOVUPS      cc3000000c3000000<>+0(SB), Y5
+	VMOVUPS      c42fe000042fe0000<>+0(SB), Y6
+	XORL         R8, R8
+	SUBQ         $+32, AX
+	JLT          single
+
+many:
+	VMOVUPS      (BX)(R8*4), Y7
+	VMOVUPS      32(BX)(R8*4), Y9
+	VMOVUPS      (SI)(R8*4), Y8
+	VMOVUPS      32(SI)(R8*4), Y10
+	VPADDD       Y8, Y7, Y7
+	VPADDD       Y10, Y9, Y8
+	VCVTDQ2PS    Y7, Y7
+	VCVTDQ2PS    Y8, Y9
+	VMOVUPS      (DI)(R8*4), Y8
+	VMOVUPS      32(DI)(R8*4), Y10
+	VMULPS       Y8, Y7, Y7
+	VMULPS       Y10, Y9, Y9
+	VROUNDPS     $0x08, Y7, Y8
+	VROUNDPS     $0x08, Y9, Y10
+	VSUBPS       Y8, Y7, Y7
+	VSUBPS       Y10, Y9, Y9
+	VPAND        Y3, Y7, Y7
+	VPAND        Y3, Y9, Y9
+	VMINPS       Y2, Y7, Y7
+	VMINPS       Y2, Y9, Y9
+	VCMPPS       $0x0e, Y1, Y7, Y7
+	VCMPPS       $0x0e, Y1, Y9, Y9
+	VEXTRACTI128 $0x01, Y7, X11
+	VEXTRACTI128 $0x01, Y9, X12
+	VPACKSSDW    X11, X7, X7
+	VPACKSSDW    X12, X9, X9
+	VPACKSSWB    X7, X7, X7
+	VPACKSSWB    X9, X9, X9
+	VPAND        X4, X7, X7
+	VPAND        X4, X9, X9
+	VMOVQ        X7, (DX)(R8*1)
+	VMOVQ        X9, 8(DX)(R8*1)
+	VADDPS       Y0, Y8, Y7
+	VADDPS       Y0, Y10, Y8
+	VMAXPS       Y5, Y7, Y7
+	VMAXPS       Y5, Y8, Y8
+	VMINPS       Y6, Y7, Y7
+	VMINPS       Y6, Y8, Y8
+	VCVTTPS2DQ   Y7, Y7
+	VCVTTPS2DQ   Y8, Y8
+	VEXTRACTI128 $0x01, Y7, X9
+	VEXTRACTI128 $0x01, Y8, X10
+	VPACKSSDW    X9, X7, X7
+	VPACKSSDW    X10, X8, X8
+	VPACKSSWB    X7, X7, X7
+	VPACKSSWB    X8, X8, X8
+	VMOVQ        X7, (CX)(R8*1)
+	VMOVQ        X8, 8(CX)(R8*1)
+	VMOVUPS      64(BX)(R8*4), Y7
+	VMOVUPS      96(BX)(R8*4), Y9
+	VMOVUPS      64(SI)(R8*4), Y8
+	VMOVUPS      96(SI)(R8*4), Y10
+	VPADDD       Y8, Y7, Y7
+	VPADDD       Y10, Y9, Y8
+	VCVTDQ2PS    Y7, Y7
+	VCVTDQ2PS    Y8, Y9
+	VMOVUPS      64(DI)(R8*4), Y8
+	VMOVUPS      96(DI)(R8*4), Y10
+	VMULPS       Y8, Y7, Y7
+	VMULPS       Y10, Y9, Y9
+	VROUNDPS     $0x08, Y7, Y8
+	VROUNDPS     $0x08, Y9, Y10
+	VSUBPS       Y8, Y7, Y7
+	VSUBPS       Y10, Y9, Y9
+	VPAND        Y3, Y7, Y7
+	VPAND        Y3, Y9, Y9
+	VMINPS       Y2, Y7, Y7
+	VMINPS       Y2, Y9, Y9
+	VCMPPS       $0x0e, Y1, Y7, Y7
+	VCMPPS       $0x0e, Y1, Y9, Y9
+	VEXTRACTI128 $0x01, Y7, X11
+	VEXTRACTI128 $0x01, Y9, X12
+	VPACKSSDW    X11, X7, X7
+	VPACKSSDW    X12, X9, X9
+	VPACKSSWB    X7, X7, X7
+	VPACKSSWB    X9, X9, X9
+	VPAND        X4, X7, X7
+	VPAND        X4, X9, X9
+	VMOVQ        X7, 16(DX)(R8*1)
+	VMOVQ        X9, 24(DX)(R8*1)
+	VADDPS       Y0, Y8, Y7
+	VADDPS       Y0, Y10, Y8
+	VMAXPS       Y5, Y7, Y7
+	VMAXPS       Y5, Y8, Y8
+	VMINPS       Y6, Y7, Y7
+	VMINPS       Y6, Y8, Y8
+	VCVTTPS2DQ   Y7, Y7
+	VCVTTPS2DQ   Y8, Y8
+	VEXTRACTI128 $0x01, Y7, X9
+	VEXTRACTI128 $0x01, Y8, X10
+	VPACKSSDW    X9, X7, X7
+	VPACKSSDW    X10, X8, X8
+	VPACKSSWB    X7, X7, X7
+	VPACKSSWB    X8, X8, X8
+	VMOVQ        X7, 16(CX)(R8*1)
+	VMOVQ        X8, 24(CX)(R8*1)
+	ADDQ         $+32, R8
+	SUBQ         $+32, AX
+	JGE          many
+
+single:
+	ADDQ $+32, AX
+	JEQ  done
+
+one:
+	SUBQ         $+8, AX
+	JLT          rest
+	VMOVUPS      (BX)(R8*4), Y7
+	VMOVUPS      (SI)(R8*4), Y8
+	VPADDD       Y8, Y7, Y7
+	VCVTDQ2PS    Y7, Y7
+	VMOVUPS      (DI)(R8*4), Y8
+	VMULPS       Y8, Y7, Y7
+	VROUNDPS     $0x08, Y7, Y8
+	VSUBPS       Y8, Y7, Y7
+	VPAND        Y3, Y7, Y7
+	VMINPS       Y2, Y7, Y7
+	VCMPPS       $0x0e, Y1, Y7, Y7
+	VEXTRACTI128 $0x01, Y7, X9
+	VPACKSSDW    X9, X7, X7
+	VPACKSSWB    X7, X7, X7
+	VPAND        X4, X7, X7
+	VMOVQ        X7, (DX)(R8*1)
+	VADDPS       Y0, Y8, Y7
+	VMAXPS       Y5, Y7, Y7
+	VMINPS       Y6, Y7, Y7
+	VCVTTPS2DQ   Y7, Y7
+	VEXTRACTI128 $0x01, Y7, X8
+	VPACKSSDW    X8, X7, X7
+	VPACKSSWB    X7, X7, X7
+	VMOVQ        X7, (CX)(R8*1)
+	ADDQ         $+8, R8
+	JMP          one
+
+rest:
+	ADDQ $+8, AX
+	JEQ  end
+
+element:
+	VMOVD        (BX)(R8*4), X11
+	VMOVD        (SI)(R8*4), X12
+	VPADDD       Y12, Y11, Y7
+	VCVTDQ2PS    Y7, Y7
+	VMOVD        (DI)(R8*4), X11
+	VMULPS       Y11, Y7, Y7
+	VROUNDPS     $0x08, Y7, Y8
+	VSUBPS       Y8, Y7, Y7
+	VPAND        Y3, Y7, Y7
+	VMINPS       Y2, Y7, Y7
+	VCMPPS       $0x0e, Y1, Y7, Y7
+	VEXTRACTI128 $0x01, Y7, X9
+	VPACKSSDW    X9, X7, X7
+	VPACKSSWB    X7, X7, X7
+	VPAND        X4, X7, X7
+	VPEXTRB      $0x00, X7, (DX)(R8*1)
+	VADDPS       Y0, Y8, Y7
+	VMAXPS       Y5, Y7, Y7
+	VMINPS       Y6, Y7, Y7
+	VCVTTPS2DQ   Y7, Y7
+	VEXTRACTI128 $0x01, Y7, X8
+	VPACKSSDW    X8, X7, X7
+	VPACKSSWB    X7, X7, X7
+	VPEXTRB      $0x00, X7, (CX)(R8*1)
+	INCQ         R8
+	DECQ         AX
+	JNE          element
+
+end:
+done:
+	VZEROUPPER
+	RET
+
+// func sumNearI8AVX2(dst []int8, doubts []uint8, a []int8, b []int8, byA float32, byB float32, plus float32, zero float32, tie float32)
+// Requires: AVX, AVX2, CMOV, FMA3
+TEXT ·sumNearI8AVX2(SB), NOSPLIT, $0-116
+	MOVQ         dst_len+8(FP), AX
+	MOVQ         dst_base+0(FP), CX
+	MOVQ         doubts_base+24(FP), DX
+	MOVQ         doubts_len+32(FP), BX
+	CMPQ         BX, AX
+	CMOVQLT      BX, AX
+	MOVQ         a_base+48(FP), BX
+	MOVQ         a_len+56(FP), SI
+	CMPQ         SI, AX
+	CMOVQLT      SI, AX
+	MOVQ         b_base+72(FP), SI
+	MOVQ         b_len+80(FP), DI
+	CMPQ         DI, AX
+	CMOVQLT      DI, AX
+	VBROADCASTSS byA+96(FP), Y0
+	VBROADCASTSS byB+100(FP), Y1
+	VBROADCASTSS plus+104(FP), Y2
+	VBROADCASTSS zero+108(FP), Y3
+	VBROADCASTSS tie+112(FP), Y4
+	VMOVUPS      c3f8000003f800000<>+0(SB), Y5
+	VMOVUPS      c7fffffff7fffffff<>+0(SB), Y6
+	VMOVUPS      c101010101010101<>+0(SB), Y7
+	VMOVUPS      cc3000000c3000000<>+0(SB), Y8
+	VMOVUPS      c42fe000042fe0000<>+0(SB), Y9
+	XORL         DI, DI
+	SUBQ         $+32, AX
+	JLT          single
+
+many:
+	VMOVQ        (BX)(DI*1), X10
+	VPMOVSXBD    X10, Y10
+	VCVTDQ2PS    Y10, Y10
+	VMOVQ        (SI)(DI*1), X11
+	VPMOVSXBD    X11, Y11
+	VCVTDQ2PS    Y11, Y11
+	VFMADD213PS  Y2, Y1, Y11
+	VFMADD213PS  Y11, Y0, Y10
+	VROUNDPS     $0x08, Y10, Y11
+	VSUBPS       Y11, Y10, Y10
+	VPAND        Y6, Y10, Y10
+	VMINPS       Y5, Y10, Y10
+	VCMPPS       $0x0e, Y4, Y10, Y10
+	VEXTRACTI128 $0x01, Y10, X12
+	VPACKSSDW    X12, X10, X10
+	VPACKSSWB    X10, X10, X10
+	VPAND        X7, X10, X10
+	VMOVQ        X10, (DX)(DI*1)
+	VADDPS       Y3, Y11, Y10
+	VMAXPS       Y8, Y10, Y10
+	VMINPS       Y9, Y10, Y10
+	VCVTTPS2DQ   Y10, Y10
+	VEXTRACTI128 $0x01, Y10, X11
+	VPACKSSDW    X11, X10, X10
+	VPACKSSWB    X10, X10, X10
+	VMOVQ        X10, (CX)(DI*1)
+	VMOVQ        8(BX)(DI*1), X10
+	VPMOVSXBD    X10, Y10
+	VCVTDQ2PS    Y10, Y10
+	VMOVQ        8(SI)(DI*1), X11
+	VPMOVSXBD    X11, Y11
+	VCVTDQ2PS    Y11, Y11
+	VFMADD213PS  Y2, Y1, Y11
+	VFMADD213PS  Y11, Y0, Y10
+	VROUNDPS     $0x08, Y10, Y11
+	VSUBPS       Y11, Y10, Y10
+	VPAND        Y6, Y10, Y10
+	VMINPS       Y5, Y10, Y10
+	VCMPPS       $0x0e, Y4, Y10, Y10
+	VEXTRACTI128 $0x01, Y10, X12
+	VPACKSSDW    X12, X10, X10
+	VPACKSSWB    X10, X10, X10
+	VPAND        X7, X10, X10
+	VMOVQ        X10, 8(DX)(DI*1)
+	VADDPS       Y3, Y11, Y10
+	VMAXPS       Y8, Y10, Y10
+	VMINPS       Y9, Y10, Y10
+	VCVTTPS2DQ   Y10, Y10
+	VEXTRACTI128 $0x01, Y10, X11
+	VPACKSSDW    X11, X10, X10
+	VPACKSSWB    X10, X10, X10
+	VMOVQ        X10, 8(CX)(DI*1)
+	VMOVQ        16(BX)(DI*1), X10
+	VPMOVSXBD    X10, Y10
+	VCVTDQ2PS    Y10, Y10
+	VMOVQ        16(SI)(DI*1), X11
+	VPMOVSXBD    X11, Y11
+	VCVTDQ2PS    Y11, Y11
+	VFMADD213PS  Y2, Y1, Y11
+	VFMADD213PS  Y11, Y0, Y10
+	VROUNDPS     $0x08, Y10, Y11
+	VSUBPS       Y11, Y10, Y10
+	VPAND        Y6, Y10, Y10
+	VMINPS       Y5, Y10, Y10
+	VCMPPS       $0x0e, Y4, Y10, Y10
+	VEXTRACTI128 $0x01, Y10, X12
+	VPACKSSDW    X12, X10, X10
+	VPACKSSWB    X10, X10, X10
+	VPAND        X7, X10, X10
+	VMOVQ        X10, 16(DX)(DI*1)
+	VADDPS       Y3, Y11, Y10
+	VMAXPS       Y8, Y10, Y10
+	VMINPS       Y9, Y10, Y10
+	VCVTTPS2DQ   Y10, Y10
+	VEXTRACTI128 $0x01, Y10, X11
+	VPACKSSDW    X11, X10, X10
+	VPACKSSWB    X10, X10, X10
+	VMOVQ        X10, 16(CX)(DI*1)
+	VMOVQ        24(BX)(DI*1), X10
+	VPMOVSXBD    X10, Y10
+	VCVTDQ2PS    Y10, Y10
+	VMOVQ        24(SI)(DI*1), X11
+	VPMOVSXBD    X11, Y11
+	VCVTDQ2PS    Y11, Y11
+	VFMADD213PS  Y2, Y1, Y11
+	VFMADD213PS  Y11, Y0, Y10
+	VROUNDPS     $0x08, Y10, Y11
+	VSUBPS       Y11, Y10, Y10
+	VPAND        Y6, Y10, Y10
+	VMINPS       Y5, Y10, Y10
+	VCMPPS       $0x0e, Y4, Y10, Y10
+	VEXTRACTI128 $0x01, Y10, X12
+	VPACKSSDW    X12, X10, X10
+	VPACKSSWB    X10, X10, X10
+	VPAND        X7, X10, X10
+	VMOVQ        X10, 24(DX)(DI*1)
+	VADDPS       Y3, Y11, Y10
+	VMAXPS       Y8, Y10, Y10
+	VMINPS       Y9, Y10, Y10
+	VCVTTPS2DQ   Y10, Y10
+	VEXTRACTI128 $0x01, Y10, X11
+	VPACKSSDW    X11, X10, X10
+	VPACKSSWB    X10, X10, X10
+	VMOVQ        X10, 24(CX)(DI*1)
+	ADDQ         $+32, DI
+	SUBQ         $+32, AX
+	JGE          many
+
+single:
+	ADDQ $+32, AX
+	JEQ  done
+
+one:
+	SUBQ         $+8, AX
+	JLT          rest
+	VMOVQ        (BX)(DI*1), X10
+	VPMOVSXBD    X10, Y10
+	VCVTDQ2PS    Y10, Y10
+	VMOVQ        (SI)(DI*1), X11
+	VPMOVSXBD    X11, Y11
+	VCVTDQ2PS    Y11, Y11
+	VFMADD213PS  Y2, Y1, Y11
+	VFMADD213PS  Y11, Y0, Y10
+	VROUNDPS     $0x08, Y10, Y11
+	VSUBPS       Y11, Y10, Y10
+	VPAND        Y6, Y10, Y10
+	VMINPS       Y5, Y10, Y10
+	VCMPPS       $0x0e, Y4, Y10, Y10
+	VEXTRACTI128 $0x01, Y10, X12
+	VPACKSSDW    X12, X10, X10
+	VPACKSSWB    X10, X10, X10
+	VPAND        X7, X10, X10
+	VMOVQ        X10, (DX)(DI*1)
+	VADDPS       Y3, Y11, Y10
+	VMAXPS       Y8, Y10, Y10
+	VMINPS       Y9, Y10, Y10
+	VCVTTPS2DQ   Y10, Y10
+	VEXTRACTI128 $0x01, Y10, X11
+	VPACKSSDW    X11, X10, X10
+	VPACKSSWB    X10, X10, X10
+	VMOVQ        X10, (CX)(DI*1)
+	ADDQ         $+8, DI
+	JMP          one
+
+rest:
+	ADDQ $+8, AX
+	JEQ  end
+
+element:
+	MOVBLZX      (BX)(DI*1), R8
+	VMOVD        R8, X10
+	VPMOVSXBD    X10, Y10
+	VCVTDQ2PS    Y10, Y10
+	MOVBLZX      (SI)(DI*1), R8
+	VMOVD        R8, X11
+	VPMOVSXBD    X11, Y11
+	VCVTDQ2PS    Y11, Y11
+	VFMADD213PS  Y2, Y1, Y11
+	VFMADD213PS  Y11, Y0, Y10
+	VROUNDPS     $0x08, Y10, Y11
+	VSUBPS       Y11, Y10, Y10
+	VPAND        Y6, Y10, Y10
+	VMINPS       Y5, Y10, Y10
+	VCMPPS       $0x0e, Y4, Y10, Y10
+	VEXTRACTI128 $0x01, Y10, X12
+	VPACKSSDW    X12, X10, X10
+	VPACKSSWB    X10, X10, X10
+	VPAND        X7, X10, X10
+	VPEXTRB      $0x00, X10, (DX)(DI*1)
+	VADDPS       Y3, Y11, Y10
+	VMAXPS       Y8, Y10, Y10
+	VMINPS       Y9, Y10, Y10
+	VCVTTPS2DQ   Y10, Y10
+	VEXTRACTI128 $0x01, Y10, X11
+	VPACKSSDW    X11, X10, X10
+	VPACKSSWB    X10, X10, X10
+	VPEXTRB      $0x00, X10, (CX)(DI*1)
+	INCQ         DI
+	DECQ         AX
+	JNE          element
+
+end:
+done:
+	VZEROUPPER
+	RET
+
 DATA cc060000000000000<>+0(SB)/8, $0xc060000000000000
 DATA cc060000000000000<>+8(SB)/8, $0xc060000000000000
 DATA cc060000000000000<>+16(SB)/8, $0xc060000000000000
@@ -1559,145 +2309,6 @@ element:
 	VPACKSSWB   X5, X5, X5
 	VPEXTRB     $0x00, X5, (CX)(DI*1)
 	INCQ        DI
-	DECQ        AX
-	JNE         element
-
-end:
-done:
-	VZEROUPPER
-	RET
-
-// func requantizeRowI8AVX2(dst []int8, sums []int32, factor float64, plus float64, scale float64, zero float64)
-// Requires: AVX, AVX2, CMOV
-TEXT ·requantizeRowI8AVX2(SB), NOSPLIT, $0-80
-	MOVQ         dst_len+8(FP), AX
-	MOVQ         dst_base+0(FP), CX
-	MOVQ         sums_base+24(FP), DX
-	MOVQ         sums_len+32(FP), BX
-	CMPQ         BX, AX
-	CMOVQLT      BX, AX
-	VBROADCASTSD factor+48(FP), Y0
-	VBROADCASTSD plus+56(FP), Y1
-	VBROADCASTSD scale+64(FP), Y2
-	VBROADCASTSD zero+72(FP), Y3
-	VMOVUPS      c0<>+0(SB), Y4
-	VMOVUPS      cc060000000000000<>+0(SB), Y5
-	VMOVUPS      c405fc00000000000<>+0(SB), Y6
-	XORL         BX, BX
-	SUBQ         $+16, AX
-	JLT          single
-
-many:
-	VMOVUPS     (DX)(BX*4), X7
-	VMOVUPS     16(DX)(BX*4), X8
-	VCVTDQ2PD   X7, Y7
-	VCVTDQ2PD   X8, Y8
-	VADDPD      Y1, Y7, Y7
-	VADDPD      Y1, Y8, Y8
-	VMULPD      Y0, Y7, Y7
-	VMULPD      Y0, Y8, Y8
-	VDIVPD      Y2, Y7, Y7
-	VDIVPD      Y2, Y8, Y8
-	VROUNDPD    $0x08, Y7, Y7
-	VROUNDPD    $0x08, Y8, Y8
-	VADDPD      Y3, Y7, Y7
-	VADDPD      Y3, Y8, Y9
-	VCMPPD      $0x03, Y7, Y7, Y8
-	VCMPPD      $0x03, Y9, Y9, Y10
-	VPBLENDVB   Y8, Y4, Y7, Y7
-	VPBLENDVB   Y10, Y4, Y9, Y8
-	VMAXPD      Y5, Y7, Y7
-	VMAXPD      Y5, Y8, Y8
-	VMINPD      Y6, Y7, Y7
-	VMINPD      Y6, Y8, Y8
-	VCVTTPD2DQY Y7, X7
-	VCVTTPD2DQY Y8, X8
-	VPACKSSDW   X7, X7, X7
-	VPACKSSDW   X8, X8, X8
-	VPACKSSWB   X7, X7, X7
-	VPACKSSWB   X8, X8, X8
-	VMOVD       X7, (CX)(BX*1)
-	VMOVD       X8, 4(CX)(BX*1)
-	VMOVUPS     32(DX)(BX*4), X7
-	VMOVUPS     48(DX)(BX*4), X8
-	VCVTDQ2PD   X7, Y7
-	VCVTDQ2PD   X8, Y8
-	VADDPD      Y1, Y7, Y7
-	VADDPD      Y1, Y8, Y8
-	VMULPD      Y0, Y7, Y7
-	VMULPD      Y0, Y8, Y8
-	VDIVPD      Y2, Y7, Y7
-	VDIVPD      Y2, Y8, Y8
-	VROUNDPD    $0x08, Y7, Y7
-	VROUNDPD    $0x08, Y8, Y8
-	VADDPD      Y3, Y7, Y7
-	VADDPD      Y3, Y8, Y9
-	VCMPPD      $0x03, Y7, Y7, Y8
-	VCMPPD      $0x03, Y9, Y9, Y10
-	VPBLENDVB   Y8, Y4, Y7, Y7
-	VPBLENDVB   Y10, Y4, Y9, Y8
-	VMAXPD      Y5, Y7, Y7
-	VMAXPD      Y5, Y8, Y8
-	VMINPD      Y6, Y7, Y7
-	VMINPD      Y6, Y8, Y8
-	VCVTTPD2DQY Y7, X7
-	VCVTTPD2DQY Y8, X8
-	VPACKSSDW   X7, X7, X7
-	VPACKSSDW   X8, X8, X8
-	VPACKSSWB   X7, X7, X7
-	VPACKSSWB   X8, X8, X8
-	VMOVD       X7, 8(CX)(BX*1)
-	VMOVD       X8, 12(CX)(BX*1)
-	ADDQ        $+16, BX
-	SUBQ        $+16, AX
-	JGE         many
-
-single:
-	ADDQ $+16, AX
-	JEQ  done
-
-one:
-	SUBQ        $+4, AX
-	JLT         rest
-	VMOVUPS     (DX)(BX*4), X7
-	VCVTDQ2PD   X7, Y7
-	VADDPD      Y1, Y7, Y7
-	VMULPD      Y0, Y7, Y7
-	VDIVPD      Y2, Y7, Y7
-	VROUNDPD    $0x08, Y7, Y7
-	VADDPD      Y3, Y7, Y7
-	VCMPPD      $0x03, Y7, Y7, Y8
-	VPBLENDVB   Y8, Y4, Y7, Y7
-	VMAXPD      Y5, Y7, Y7
-	VMINPD      Y6, Y7, Y7
-	VCVTTPD2DQY Y7, X7
-	VPACKSSDW   X7, X7, X7
-	VPACKSSWB   X7, X7, X7
-	VMOVD       X7, (CX)(BX*1)
-	ADDQ        $+4, BX
-	JMP         one
-
-rest:
-	ADDQ $+4, AX
-	JEQ  end
-
-element:
-	VMOVD       (DX)(BX*4), X7
-	VCVTDQ2PD   X7, Y7
-	VADDPD      Y1, Y7, Y7
-	VMULPD      Y0, Y7, Y7
-	VDIVPD      Y2, Y7, Y7
-	VROUNDPD    $0x08, Y7, Y7
-	VADDPD      Y3, Y7, Y7
-	VCMPPD      $0x03, Y7, Y7, Y8
-	VPBLENDVB   Y8, Y4, Y7, Y7
-	VMAXPD      Y5, Y7, Y7
-	VMINPD      Y6, Y7, Y7
-	VCVTTPD2DQY Y7, X7
-	VPACKSSDW   X7, X7, X7
-	VPACKSSWB   X7, X7, X7
-	VPEXTRB     $0x00, X7, (CX)(BX*1)
-	INCQ        BX
 	DECQ        AX
 	JNE         element
 

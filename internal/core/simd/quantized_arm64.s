@@ -24,17 +24,31 @@ DATA dequantizeRowU8NEONConstants<>+0(SB)/8, $0x7fc000007fc00000
 DATA dequantizeRowU8NEONConstants<>+8(SB)/8, $0x7fc000007fc00000
 GLOBL dequantizeRowU8NEONConstants<>(SB), RODATA|NOPTR, $16
 
+DATA requantizeNearU8NEONConstants<>+0(SB)/8, $0x3f8000003f800000
+DATA requantizeNearU8NEONConstants<>+8(SB)/8, $0x3f8000003f800000
+DATA requantizeNearU8NEONConstants<>+16(SB)/8, $0x0101010101010101
+DATA requantizeNearU8NEONConstants<>+24(SB)/8, $0x0101010101010101
+DATA requantizeNearU8NEONConstants<>+32(SB)/8, $0x0000000000000000
+DATA requantizeNearU8NEONConstants<>+40(SB)/8, $0x0000000000000000
+DATA requantizeNearU8NEONConstants<>+48(SB)/8, $0x437f0000437f0000
+DATA requantizeNearU8NEONConstants<>+56(SB)/8, $0x437f0000437f0000
+GLOBL requantizeNearU8NEONConstants<>(SB), RODATA|NOPTR, $64
+
+DATA sumNearU8NEONConstants<>+0(SB)/8, $0x3f8000003f800000
+DATA sumNearU8NEONConstants<>+8(SB)/8, $0x3f8000003f800000
+DATA sumNearU8NEONConstants<>+16(SB)/8, $0x0101010101010101
+DATA sumNearU8NEONConstants<>+24(SB)/8, $0x0101010101010101
+DATA sumNearU8NEONConstants<>+32(SB)/8, $0x0000000000000000
+DATA sumNearU8NEONConstants<>+40(SB)/8, $0x0000000000000000
+DATA sumNearU8NEONConstants<>+48(SB)/8, $0x437f0000437f0000
+DATA sumNearU8NEONConstants<>+56(SB)/8, $0x437f0000437f0000
+GLOBL sumNearU8NEONConstants<>(SB), RODATA|NOPTR, $64
+
 DATA requantizeU8NEONConstants<>+0(SB)/8, $0x0000000000000000
 DATA requantizeU8NEONConstants<>+8(SB)/8, $0x0000000000000000
 DATA requantizeU8NEONConstants<>+16(SB)/8, $0x406fe00000000000
 DATA requantizeU8NEONConstants<>+24(SB)/8, $0x406fe00000000000
 GLOBL requantizeU8NEONConstants<>(SB), RODATA|NOPTR, $32
-
-DATA requantizeRowU8NEONConstants<>+0(SB)/8, $0x0000000000000000
-DATA requantizeRowU8NEONConstants<>+8(SB)/8, $0x0000000000000000
-DATA requantizeRowU8NEONConstants<>+16(SB)/8, $0x406fe00000000000
-DATA requantizeRowU8NEONConstants<>+24(SB)/8, $0x406fe00000000000
-GLOBL requantizeRowU8NEONConstants<>(SB), RODATA|NOPTR, $32
 
 DATA quantizeI8NEONConstants<>+0(SB)/8, $0x0000000000000000
 DATA quantizeI8NEONConstants<>+8(SB)/8, $0x0000000000000000
@@ -60,6 +74,26 @@ DATA dequantizeRowI8NEONConstants<>+0(SB)/8, $0x7fc000007fc00000
 DATA dequantizeRowI8NEONConstants<>+8(SB)/8, $0x7fc000007fc00000
 GLOBL dequantizeRowI8NEONConstants<>(SB), RODATA|NOPTR, $16
 
+DATA requantizeNearI8NEONConstants<>+0(SB)/8, $0x3f8000003f800000
+DATA requantizeNearI8NEONConstants<>+8(SB)/8, $0x3f8000003f800000
+DATA requantizeNearI8NEONConstants<>+16(SB)/8, $0x0101010101010101
+DATA requantizeNearI8NEONConstants<>+24(SB)/8, $0x0101010101010101
+DATA requantizeNearI8NEONConstants<>+32(SB)/8, $0xc3000000c3000000
+DATA requantizeNearI8NEONConstants<>+40(SB)/8, $0xc3000000c3000000
+DATA requantizeNearI8NEONConstants<>+48(SB)/8, $0x42fe000042fe0000
+DATA requantizeNearI8NEONConstants<>+56(SB)/8, $0x42fe000042fe0000
+GLOBL requantizeNearI8NEONConstants<>(SB), RODATA|NOPTR, $64
+
+DATA sumNearI8NEONConstants<>+0(SB)/8, $0x3f8000003f800000
+DATA sumNearI8NEONConstants<>+8(SB)/8, $0x3f8000003f800000
+DATA sumNearI8NEONConstants<>+16(SB)/8, $0x0101010101010101
+DATA sumNearI8NEONConstants<>+24(SB)/8, $0x0101010101010101
+DATA sumNearI8NEONConstants<>+32(SB)/8, $0xc3000000c3000000
+DATA sumNearI8NEONConstants<>+40(SB)/8, $0xc3000000c3000000
+DATA sumNearI8NEONConstants<>+48(SB)/8, $0x42fe000042fe0000
+DATA sumNearI8NEONConstants<>+56(SB)/8, $0x42fe000042fe0000
+GLOBL sumNearI8NEONConstants<>(SB), RODATA|NOPTR, $64
+
 DATA requantizeI8NEONConstants<>+0(SB)/8, $0x0000000000000000
 DATA requantizeI8NEONConstants<>+8(SB)/8, $0x0000000000000000
 DATA requantizeI8NEONConstants<>+16(SB)/8, $0xc060000000000000
@@ -67,14 +101,6 @@ DATA requantizeI8NEONConstants<>+24(SB)/8, $0xc060000000000000
 DATA requantizeI8NEONConstants<>+32(SB)/8, $0x405fc00000000000
 DATA requantizeI8NEONConstants<>+40(SB)/8, $0x405fc00000000000
 GLOBL requantizeI8NEONConstants<>(SB), RODATA|NOPTR, $48
-
-DATA requantizeRowI8NEONConstants<>+0(SB)/8, $0x0000000000000000
-DATA requantizeRowI8NEONConstants<>+8(SB)/8, $0x0000000000000000
-DATA requantizeRowI8NEONConstants<>+16(SB)/8, $0xc060000000000000
-DATA requantizeRowI8NEONConstants<>+24(SB)/8, $0xc060000000000000
-DATA requantizeRowI8NEONConstants<>+32(SB)/8, $0x405fc00000000000
-DATA requantizeRowI8NEONConstants<>+40(SB)/8, $0x405fc00000000000
-GLOBL requantizeRowI8NEONConstants<>(SB), RODATA|NOPTR, $48
 
 DATA quantizeU16NEONConstants<>+0(SB)/8, $0x0000000000000000
 DATA quantizeU16NEONConstants<>+8(SB)/8, $0x0000000000000000
@@ -652,6 +678,467 @@ element:
 done:
 	RET
 
+// func requantizeNearU8NEON(dst []uint8, doubts []uint8, sums []int32, plus []int32, factor []float32, zero float32, tie float32)
+TEXT ·requantizeNearU8NEON(SB), NOSPLIT, $0-128
+	MOVD dst_len+8(FP), R0
+	MOVD dst_base+0(FP), R1
+	MOVD doubts_base+24(FP), R2
+	MOVD doubts_len+32(FP), R3
+	CMP R0, R3
+	CSEL LT, R3, R0, R0
+	MOVD sums_base+48(FP), R3
+	MOVD sums_len+56(FP), R4
+	CMP R0, R4
+	CSEL LT, R4, R0, R0
+	MOVD plus_base+72(FP), R4
+	MOVD plus_len+80(FP), R5
+	CMP R0, R5
+	CSEL LT, R5, R0, R0
+	MOVD factor_base+96(FP), R5
+	MOVD factor_len+104(FP), R6
+	CMP R0, R6
+	CSEL LT, R6, R0, R0
+	FMOVS zero+120(FP), F0
+	WORD $0x4e040400 // dup v0.4s, v0.s[0]
+	FMOVS tie+124(FP), F1
+	WORD $0x4e040421 // dup v1.4s, v1.s[0]
+	MOVD $requantizeNearU8NEONConstants<>(SB), R6
+	WORD $0x3dc000c2 // ldr q2, [x6]
+	WORD $0x3dc004c3 // ldr q3, [x6, #16]
+	WORD $0x3dc008c4 // ldr q4, [x6, #32]
+	WORD $0x3dc00cc5 // ldr q5, [x6, #48]
+	SUBS $16, R0, R0
+	BLT single
+many:
+	WORD $0x3dc00066 // ldr q6, [x3]
+	WORD $0x3dc00467 // ldr q7, [x3, #16]
+	WORD $0x3dc00868 // ldr q8, [x3, #32]
+	WORD $0x3dc00c69 // ldr q9, [x3, #48]
+	WORD $0x3dc0008a // ldr q10, [x4]
+	WORD $0x3dc0048b // ldr q11, [x4, #16]
+	WORD $0x3dc0088c // ldr q12, [x4, #32]
+	WORD $0x3dc00c8d // ldr q13, [x4, #48]
+	WORD $0x4eaa84ca // add v10.4s, v6.4s, v10.4s
+	WORD $0x4eab84eb // add v11.4s, v7.4s, v11.4s
+	WORD $0x4eac850c // add v12.4s, v8.4s, v12.4s
+	WORD $0x4ead852d // add v13.4s, v9.4s, v13.4s
+	WORD $0x4e21d94a // scvtf v10.4s, v10.4s
+	WORD $0x4e21d96b // scvtf v11.4s, v11.4s
+	WORD $0x4e21d98c // scvtf v12.4s, v12.4s
+	WORD $0x4e21d9ad // scvtf v13.4s, v13.4s
+	WORD $0x3dc000a9 // ldr q9, [x5]
+	WORD $0x3dc004a8 // ldr q8, [x5, #16]
+	WORD $0x3dc008a7 // ldr q7, [x5, #32]
+	WORD $0x3dc00ca6 // ldr q6, [x5, #48]
+	WORD $0x6e29dd49 // fmul v9.4s, v10.4s, v9.4s
+	WORD $0x6e28dd68 // fmul v8.4s, v11.4s, v8.4s
+	WORD $0x6e27dd87 // fmul v7.4s, v12.4s, v7.4s
+	WORD $0x6e26dda6 // fmul v6.4s, v13.4s, v6.4s
+	WORD $0x4e21892d // frintn v13.4s, v9.4s
+	WORD $0x4e21890c // frintn v12.4s, v8.4s
+	WORD $0x4e2188eb // frintn v11.4s, v7.4s
+	WORD $0x4e2188ca // frintn v10.4s, v6.4s
+	WORD $0x4eadd529 // fsub v9.4s, v9.4s, v13.4s
+	WORD $0x4eacd508 // fsub v8.4s, v8.4s, v12.4s
+	WORD $0x4eabd4e7 // fsub v7.4s, v7.4s, v11.4s
+	WORD $0x4eaad4c6 // fsub v6.4s, v6.4s, v10.4s
+	WORD $0x4ea0f929 // fabs v9.4s, v9.4s
+	WORD $0x4ea0f908 // fabs v8.4s, v8.4s
+	WORD $0x4ea0f8e7 // fabs v7.4s, v7.4s
+	WORD $0x4ea0f8c6 // fabs v6.4s, v6.4s
+	WORD $0x6ea9e44e // fcmgt v14.4s, v2.4s, v9.4s
+	WORD $0x6ea8e44f // fcmgt v15.4s, v2.4s, v8.4s
+	WORD $0x6ea7e450 // fcmgt v16.4s, v2.4s, v7.4s
+	WORD $0x6ea6e451 // fcmgt v17.4s, v2.4s, v6.4s
+	WORD $0x6e621d2e // bsl v14.16b, v9.16b, v2.16b
+	WORD $0x6e621d0f // bsl v15.16b, v8.16b, v2.16b
+	WORD $0x6e621cf0 // bsl v16.16b, v7.16b, v2.16b
+	WORD $0x6e621cd1 // bsl v17.16b, v6.16b, v2.16b
+	WORD $0x6ea1e5ce // fcmgt v14.4s, v14.4s, v1.4s
+	WORD $0x6ea1e5ef // fcmgt v15.4s, v15.4s, v1.4s
+	WORD $0x6ea1e610 // fcmgt v16.4s, v16.4s, v1.4s
+	WORD $0x6ea1e631 // fcmgt v17.4s, v17.4s, v1.4s
+	WORD $0x0e6129ce // xtn v14.4h, v14.4s
+	WORD $0x0e6129ef // xtn v15.4h, v15.4s
+	WORD $0x0e612a10 // xtn v16.4h, v16.4s
+	WORD $0x0e612a31 // xtn v17.4h, v17.4s
+	WORD $0x0e2129ce // xtn v14.8b, v14.8h
+	WORD $0x0e2129ef // xtn v15.8b, v15.8h
+	WORD $0x0e212a10 // xtn v16.8b, v16.8h
+	WORD $0x0e212a31 // xtn v17.8b, v17.8h
+	WORD $0x0e2e1c6e // and v14.8b, v3.8b, v14.8b
+	WORD $0x0e2f1c6f // and v15.8b, v3.8b, v15.8b
+	WORD $0x0e301c70 // and v16.8b, v3.8b, v16.8b
+	WORD $0x0e311c71 // and v17.8b, v3.8b, v17.8b
+	WORD $0xbd00004e // str s14, [x2]
+	WORD $0xbd00044f // str s15, [x2, #4]
+	WORD $0xbd000850 // str s16, [x2, #8]
+	WORD $0xbd000c51 // str s17, [x2, #12]
+	WORD $0x4e20d5ad // fadd v13.4s, v13.4s, v0.4s
+	WORD $0x4e20d58c // fadd v12.4s, v12.4s, v0.4s
+	WORD $0x4e20d56b // fadd v11.4s, v11.4s, v0.4s
+	WORD $0x4e20d54a // fadd v10.4s, v10.4s, v0.4s
+	WORD $0x6ea4e5b1 // fcmgt v17.4s, v13.4s, v4.4s
+	WORD $0x6ea4e590 // fcmgt v16.4s, v12.4s, v4.4s
+	WORD $0x6ea4e56f // fcmgt v15.4s, v11.4s, v4.4s
+	WORD $0x6ea4e54e // fcmgt v14.4s, v10.4s, v4.4s
+	WORD $0x6e641db1 // bsl v17.16b, v13.16b, v4.16b
+	WORD $0x6e641d90 // bsl v16.16b, v12.16b, v4.16b
+	WORD $0x6e641d6f // bsl v15.16b, v11.16b, v4.16b
+	WORD $0x6e641d4e // bsl v14.16b, v10.16b, v4.16b
+	WORD $0x6eb1e4aa // fcmgt v10.4s, v5.4s, v17.4s
+	WORD $0x6eb0e4ab // fcmgt v11.4s, v5.4s, v16.4s
+	WORD $0x6eafe4ac // fcmgt v12.4s, v5.4s, v15.4s
+	WORD $0x6eaee4ad // fcmgt v13.4s, v5.4s, v14.4s
+	WORD $0x6e651e2a // bsl v10.16b, v17.16b, v5.16b
+	WORD $0x6e651e0b // bsl v11.16b, v16.16b, v5.16b
+	WORD $0x6e651dec // bsl v12.16b, v15.16b, v5.16b
+	WORD $0x6e651dcd // bsl v13.16b, v14.16b, v5.16b
+	WORD $0x4ea1b94a // fcvtzs v10.4s, v10.4s
+	WORD $0x4ea1b96b // fcvtzs v11.4s, v11.4s
+	WORD $0x4ea1b98c // fcvtzs v12.4s, v12.4s
+	WORD $0x4ea1b9ad // fcvtzs v13.4s, v13.4s
+	WORD $0x0e61294a // xtn v10.4h, v10.4s
+	WORD $0x0e61296b // xtn v11.4h, v11.4s
+	WORD $0x0e61298c // xtn v12.4h, v12.4s
+	WORD $0x0e6129ad // xtn v13.4h, v13.4s
+	WORD $0x0e21294a // xtn v10.8b, v10.8h
+	WORD $0x0e21296b // xtn v11.8b, v11.8h
+	WORD $0x0e21298c // xtn v12.8b, v12.8h
+	WORD $0x0e2129ad // xtn v13.8b, v13.8h
+	WORD $0xbd00002a // str s10, [x1]
+	WORD $0xbd00042b // str s11, [x1, #4]
+	WORD $0xbd00082c // str s12, [x1, #8]
+	WORD $0xbd000c2d // str s13, [x1, #12]
+	ADD $16, R1
+	ADD $16, R2
+	ADD $64, R3
+	ADD $64, R4
+	ADD $64, R5
+	SUBS $16, R0, R0
+	BGE many
+single:
+	ADDS $16, R0, R0
+	BEQ done
+	SUBS $4, R0, R0
+	BLT rest
+one:
+	WORD $0x3dc0006d // ldr q13, [x3]
+	WORD $0x3dc0008c // ldr q12, [x4]
+	WORD $0x4eac85ac // add v12.4s, v13.4s, v12.4s
+	WORD $0x4e21d98c // scvtf v12.4s, v12.4s
+	WORD $0x3dc000ad // ldr q13, [x5]
+	WORD $0x6e2ddd8d // fmul v13.4s, v12.4s, v13.4s
+	WORD $0x4e2189ac // frintn v12.4s, v13.4s
+	WORD $0x4eacd5ad // fsub v13.4s, v13.4s, v12.4s
+	WORD $0x4ea0f9ad // fabs v13.4s, v13.4s
+	WORD $0x6eade44b // fcmgt v11.4s, v2.4s, v13.4s
+	WORD $0x6e621dab // bsl v11.16b, v13.16b, v2.16b
+	WORD $0x6ea1e56b // fcmgt v11.4s, v11.4s, v1.4s
+	WORD $0x0e61296b // xtn v11.4h, v11.4s
+	WORD $0x0e21296b // xtn v11.8b, v11.8h
+	WORD $0x0e2b1c6b // and v11.8b, v3.8b, v11.8b
+	WORD $0xbd00004b // str s11, [x2]
+	WORD $0x4e20d58c // fadd v12.4s, v12.4s, v0.4s
+	WORD $0x6ea4e58b // fcmgt v11.4s, v12.4s, v4.4s
+	WORD $0x6e641d8b // bsl v11.16b, v12.16b, v4.16b
+	WORD $0x6eabe4ac // fcmgt v12.4s, v5.4s, v11.4s
+	WORD $0x6e651d6c // bsl v12.16b, v11.16b, v5.16b
+	WORD $0x4ea1b98c // fcvtzs v12.4s, v12.4s
+	WORD $0x0e61298c // xtn v12.4h, v12.4s
+	WORD $0x0e21298c // xtn v12.8b, v12.8h
+	WORD $0xbd00002c // str s12, [x1]
+	ADD $4, R1
+	ADD $4, R2
+	ADD $16, R3
+	ADD $16, R4
+	ADD $16, R5
+	SUBS $4, R0, R0
+	BGE one
+rest:
+	ADDS $4, R0, R0
+	BEQ done
+element:
+	WORD $0xbd40006c // ldr s12, [x3]
+	WORD $0xbd40008b // ldr s11, [x4]
+	WORD $0x4eab858b // add v11.4s, v12.4s, v11.4s
+	WORD $0x4e21d96b // scvtf v11.4s, v11.4s
+	WORD $0xbd4000ac // ldr s12, [x5]
+	WORD $0x6e2cdd6c // fmul v12.4s, v11.4s, v12.4s
+	WORD $0x4e21898b // frintn v11.4s, v12.4s
+	WORD $0x4eabd58c // fsub v12.4s, v12.4s, v11.4s
+	WORD $0x4ea0f98c // fabs v12.4s, v12.4s
+	WORD $0x6eace44d // fcmgt v13.4s, v2.4s, v12.4s
+	WORD $0x6e621d8d // bsl v13.16b, v12.16b, v2.16b
+	WORD $0x6ea1e5ad // fcmgt v13.4s, v13.4s, v1.4s
+	WORD $0x0e6129ad // xtn v13.4h, v13.4s
+	WORD $0x0e2129ad // xtn v13.8b, v13.8h
+	WORD $0x0e2d1c6d // and v13.8b, v3.8b, v13.8b
+	WORD $0x3d00004d // str b13, [x2]
+	WORD $0x4e20d56b // fadd v11.4s, v11.4s, v0.4s
+	WORD $0x6ea4e56d // fcmgt v13.4s, v11.4s, v4.4s
+	WORD $0x6e641d6d // bsl v13.16b, v11.16b, v4.16b
+	WORD $0x6eade4ab // fcmgt v11.4s, v5.4s, v13.4s
+	WORD $0x6e651dab // bsl v11.16b, v13.16b, v5.16b
+	WORD $0x4ea1b96b // fcvtzs v11.4s, v11.4s
+	WORD $0x0e61296b // xtn v11.4h, v11.4s
+	WORD $0x0e21296b // xtn v11.8b, v11.8h
+	WORD $0x3d00002b // str b11, [x1]
+	ADD $1, R1
+	ADD $1, R2
+	ADD $4, R3
+	ADD $4, R4
+	ADD $4, R5
+	SUBS $1, R0, R0
+	BNE element
+done:
+	RET
+
+// func sumNearU8NEON(dst []uint8, doubts []uint8, a []uint8, b []uint8, byA float32, byB float32, plus float32, zero float32, tie float32)
+TEXT ·sumNearU8NEON(SB), NOSPLIT, $0-116
+	MOVD dst_len+8(FP), R0
+	MOVD dst_base+0(FP), R1
+	MOVD doubts_base+24(FP), R2
+	MOVD doubts_len+32(FP), R3
+	CMP R0, R3
+	CSEL LT, R3, R0, R0
+	MOVD a_base+48(FP), R3
+	MOVD a_len+56(FP), R4
+	CMP R0, R4
+	CSEL LT, R4, R0, R0
+	MOVD b_base+72(FP), R4
+	MOVD b_len+80(FP), R5
+	CMP R0, R5
+	CSEL LT, R5, R0, R0
+	FMOVS byA+96(FP), F0
+	WORD $0x4e040400 // dup v0.4s, v0.s[0]
+	FMOVS byB+100(FP), F1
+	WORD $0x4e040421 // dup v1.4s, v1.s[0]
+	FMOVS plus+104(FP), F2
+	WORD $0x4e040442 // dup v2.4s, v2.s[0]
+	FMOVS zero+108(FP), F3
+	WORD $0x4e040463 // dup v3.4s, v3.s[0]
+	FMOVS tie+112(FP), F4
+	WORD $0x4e040484 // dup v4.4s, v4.s[0]
+	MOVD $sumNearU8NEONConstants<>(SB), R5
+	WORD $0x3dc000a5 // ldr q5, [x5]
+	WORD $0x3dc004a6 // ldr q6, [x5, #16]
+	WORD $0x3dc008a7 // ldr q7, [x5, #32]
+	WORD $0x3dc00ca8 // ldr q8, [x5, #48]
+	SUBS $16, R0, R0
+	BLT single
+many:
+	WORD $0xbd400069 // ldr s9, [x3]
+	WORD $0xbd40046a // ldr s10, [x3, #4]
+	WORD $0xbd40086b // ldr s11, [x3, #8]
+	WORD $0xbd400c6c // ldr s12, [x3, #12]
+	WORD $0x2f08a529 // ushll v9.8h, v9.8b, #0
+	WORD $0x2f08a54a // ushll v10.8h, v10.8b, #0
+	WORD $0x2f08a56b // ushll v11.8h, v11.8b, #0
+	WORD $0x2f08a58c // ushll v12.8h, v12.8b, #0
+	WORD $0x2f10a529 // ushll v9.4s, v9.4h, #0
+	WORD $0x2f10a54a // ushll v10.4s, v10.4h, #0
+	WORD $0x2f10a56b // ushll v11.4s, v11.4h, #0
+	WORD $0x2f10a58c // ushll v12.4s, v12.4h, #0
+	WORD $0x4e21d929 // scvtf v9.4s, v9.4s
+	WORD $0x4e21d94a // scvtf v10.4s, v10.4s
+	WORD $0x4e21d96b // scvtf v11.4s, v11.4s
+	WORD $0x4e21d98c // scvtf v12.4s, v12.4s
+	WORD $0xbd40008d // ldr s13, [x4]
+	WORD $0xbd40048e // ldr s14, [x4, #4]
+	WORD $0xbd40088f // ldr s15, [x4, #8]
+	WORD $0xbd400c90 // ldr s16, [x4, #12]
+	WORD $0x2f08a5ad // ushll v13.8h, v13.8b, #0
+	WORD $0x2f08a5ce // ushll v14.8h, v14.8b, #0
+	WORD $0x2f08a5ef // ushll v15.8h, v15.8b, #0
+	WORD $0x2f08a610 // ushll v16.8h, v16.8b, #0
+	WORD $0x2f10a5ad // ushll v13.4s, v13.4h, #0
+	WORD $0x2f10a5ce // ushll v14.4s, v14.4h, #0
+	WORD $0x2f10a5ef // ushll v15.4s, v15.4h, #0
+	WORD $0x2f10a610 // ushll v16.4s, v16.4h, #0
+	WORD $0x4e21d9ad // scvtf v13.4s, v13.4s
+	WORD $0x4e21d9ce // scvtf v14.4s, v14.4s
+	WORD $0x4e21d9ef // scvtf v15.4s, v15.4s
+	WORD $0x4e21da10 // scvtf v16.4s, v16.4s
+	WORD $0x4ea21c51 // mov v17.16b, v2.16b
+	WORD $0x4ea21c52 // mov v18.16b, v2.16b
+	WORD $0x4ea21c53 // mov v19.16b, v2.16b
+	WORD $0x4ea21c54 // mov v20.16b, v2.16b
+	WORD $0x4e21cdb1 // fmla v17.4s, v13.4s, v1.4s
+	WORD $0x4e21cdd2 // fmla v18.4s, v14.4s, v1.4s
+	WORD $0x4e21cdf3 // fmla v19.4s, v15.4s, v1.4s
+	WORD $0x4e21ce14 // fmla v20.4s, v16.4s, v1.4s
+	WORD $0x4e20cd31 // fmla v17.4s, v9.4s, v0.4s
+	WORD $0x4e20cd52 // fmla v18.4s, v10.4s, v0.4s
+	WORD $0x4e20cd73 // fmla v19.4s, v11.4s, v0.4s
+	WORD $0x4e20cd94 // fmla v20.4s, v12.4s, v0.4s
+	WORD $0x4e218a2c // frintn v12.4s, v17.4s
+	WORD $0x4e218a4b // frintn v11.4s, v18.4s
+	WORD $0x4e218a6a // frintn v10.4s, v19.4s
+	WORD $0x4e218a89 // frintn v9.4s, v20.4s
+	WORD $0x4eacd631 // fsub v17.4s, v17.4s, v12.4s
+	WORD $0x4eabd652 // fsub v18.4s, v18.4s, v11.4s
+	WORD $0x4eaad673 // fsub v19.4s, v19.4s, v10.4s
+	WORD $0x4ea9d694 // fsub v20.4s, v20.4s, v9.4s
+	WORD $0x4ea0fa31 // fabs v17.4s, v17.4s
+	WORD $0x4ea0fa52 // fabs v18.4s, v18.4s
+	WORD $0x4ea0fa73 // fabs v19.4s, v19.4s
+	WORD $0x4ea0fa94 // fabs v20.4s, v20.4s
+	WORD $0x6eb1e4b0 // fcmgt v16.4s, v5.4s, v17.4s
+	WORD $0x6eb2e4af // fcmgt v15.4s, v5.4s, v18.4s
+	WORD $0x6eb3e4ae // fcmgt v14.4s, v5.4s, v19.4s
+	WORD $0x6eb4e4ad // fcmgt v13.4s, v5.4s, v20.4s
+	WORD $0x6e651e30 // bsl v16.16b, v17.16b, v5.16b
+	WORD $0x6e651e4f // bsl v15.16b, v18.16b, v5.16b
+	WORD $0x6e651e6e // bsl v14.16b, v19.16b, v5.16b
+	WORD $0x6e651e8d // bsl v13.16b, v20.16b, v5.16b
+	WORD $0x6ea4e610 // fcmgt v16.4s, v16.4s, v4.4s
+	WORD $0x6ea4e5ef // fcmgt v15.4s, v15.4s, v4.4s
+	WORD $0x6ea4e5ce // fcmgt v14.4s, v14.4s, v4.4s
+	WORD $0x6ea4e5ad // fcmgt v13.4s, v13.4s, v4.4s
+	WORD $0x0e612a10 // xtn v16.4h, v16.4s
+	WORD $0x0e6129ef // xtn v15.4h, v15.4s
+	WORD $0x0e6129ce // xtn v14.4h, v14.4s
+	WORD $0x0e6129ad // xtn v13.4h, v13.4s
+	WORD $0x0e212a10 // xtn v16.8b, v16.8h
+	WORD $0x0e2129ef // xtn v15.8b, v15.8h
+	WORD $0x0e2129ce // xtn v14.8b, v14.8h
+	WORD $0x0e2129ad // xtn v13.8b, v13.8h
+	WORD $0x0e301cd0 // and v16.8b, v6.8b, v16.8b
+	WORD $0x0e2f1ccf // and v15.8b, v6.8b, v15.8b
+	WORD $0x0e2e1cce // and v14.8b, v6.8b, v14.8b
+	WORD $0x0e2d1ccd // and v13.8b, v6.8b, v13.8b
+	WORD $0xbd000050 // str s16, [x2]
+	WORD $0xbd00044f // str s15, [x2, #4]
+	WORD $0xbd00084e // str s14, [x2, #8]
+	WORD $0xbd000c4d // str s13, [x2, #12]
+	WORD $0x4e23d58c // fadd v12.4s, v12.4s, v3.4s
+	WORD $0x4e23d56b // fadd v11.4s, v11.4s, v3.4s
+	WORD $0x4e23d54a // fadd v10.4s, v10.4s, v3.4s
+	WORD $0x4e23d529 // fadd v9.4s, v9.4s, v3.4s
+	WORD $0x6ea7e58d // fcmgt v13.4s, v12.4s, v7.4s
+	WORD $0x6ea7e56e // fcmgt v14.4s, v11.4s, v7.4s
+	WORD $0x6ea7e54f // fcmgt v15.4s, v10.4s, v7.4s
+	WORD $0x6ea7e530 // fcmgt v16.4s, v9.4s, v7.4s
+	WORD $0x6e671d8d // bsl v13.16b, v12.16b, v7.16b
+	WORD $0x6e671d6e // bsl v14.16b, v11.16b, v7.16b
+	WORD $0x6e671d4f // bsl v15.16b, v10.16b, v7.16b
+	WORD $0x6e671d30 // bsl v16.16b, v9.16b, v7.16b
+	WORD $0x6eade509 // fcmgt v9.4s, v8.4s, v13.4s
+	WORD $0x6eaee50a // fcmgt v10.4s, v8.4s, v14.4s
+	WORD $0x6eafe50b // fcmgt v11.4s, v8.4s, v15.4s
+	WORD $0x6eb0e50c // fcmgt v12.4s, v8.4s, v16.4s
+	WORD $0x6e681da9 // bsl v9.16b, v13.16b, v8.16b
+	WORD $0x6e681dca // bsl v10.16b, v14.16b, v8.16b
+	WORD $0x6e681deb // bsl v11.16b, v15.16b, v8.16b
+	WORD $0x6e681e0c // bsl v12.16b, v16.16b, v8.16b
+	WORD $0x4ea1b929 // fcvtzs v9.4s, v9.4s
+	WORD $0x4ea1b94a // fcvtzs v10.4s, v10.4s
+	WORD $0x4ea1b96b // fcvtzs v11.4s, v11.4s
+	WORD $0x4ea1b98c // fcvtzs v12.4s, v12.4s
+	WORD $0x0e612929 // xtn v9.4h, v9.4s
+	WORD $0x0e61294a // xtn v10.4h, v10.4s
+	WORD $0x0e61296b // xtn v11.4h, v11.4s
+	WORD $0x0e61298c // xtn v12.4h, v12.4s
+	WORD $0x0e212929 // xtn v9.8b, v9.8h
+	WORD $0x0e21294a // xtn v10.8b, v10.8h
+	WORD $0x0e21296b // xtn v11.8b, v11.8h
+	WORD $0x0e21298c // xtn v12.8b, v12.8h
+	WORD $0xbd000029 // str s9, [x1]
+	WORD $0xbd00042a // str s10, [x1, #4]
+	WORD $0xbd00082b // str s11, [x1, #8]
+	WORD $0xbd000c2c // str s12, [x1, #12]
+	ADD $16, R1
+	ADD $16, R2
+	ADD $16, R3
+	ADD $16, R4
+	SUBS $16, R0, R0
+	BGE many
+single:
+	ADDS $16, R0, R0
+	BEQ done
+	SUBS $4, R0, R0
+	BLT rest
+one:
+	WORD $0xbd40006c // ldr s12, [x3]
+	WORD $0x2f08a58c // ushll v12.8h, v12.8b, #0
+	WORD $0x2f10a58c // ushll v12.4s, v12.4h, #0
+	WORD $0x4e21d98c // scvtf v12.4s, v12.4s
+	WORD $0xbd40008b // ldr s11, [x4]
+	WORD $0x2f08a56b // ushll v11.8h, v11.8b, #0
+	WORD $0x2f10a56b // ushll v11.4s, v11.4h, #0
+	WORD $0x4e21d96b // scvtf v11.4s, v11.4s
+	WORD $0x4ea21c4a // mov v10.16b, v2.16b
+	WORD $0x4e21cd6a // fmla v10.4s, v11.4s, v1.4s
+	WORD $0x4e20cd8a // fmla v10.4s, v12.4s, v0.4s
+	WORD $0x4e21894c // frintn v12.4s, v10.4s
+	WORD $0x4eacd54a // fsub v10.4s, v10.4s, v12.4s
+	WORD $0x4ea0f94a // fabs v10.4s, v10.4s
+	WORD $0x6eaae4ab // fcmgt v11.4s, v5.4s, v10.4s
+	WORD $0x6e651d4b // bsl v11.16b, v10.16b, v5.16b
+	WORD $0x6ea4e56b // fcmgt v11.4s, v11.4s, v4.4s
+	WORD $0x0e61296b // xtn v11.4h, v11.4s
+	WORD $0x0e21296b // xtn v11.8b, v11.8h
+	WORD $0x0e2b1ccb // and v11.8b, v6.8b, v11.8b
+	WORD $0xbd00004b // str s11, [x2]
+	WORD $0x4e23d58c // fadd v12.4s, v12.4s, v3.4s
+	WORD $0x6ea7e58b // fcmgt v11.4s, v12.4s, v7.4s
+	WORD $0x6e671d8b // bsl v11.16b, v12.16b, v7.16b
+	WORD $0x6eabe50c // fcmgt v12.4s, v8.4s, v11.4s
+	WORD $0x6e681d6c // bsl v12.16b, v11.16b, v8.16b
+	WORD $0x4ea1b98c // fcvtzs v12.4s, v12.4s
+	WORD $0x0e61298c // xtn v12.4h, v12.4s
+	WORD $0x0e21298c // xtn v12.8b, v12.8h
+	WORD $0xbd00002c // str s12, [x1]
+	ADD $4, R1
+	ADD $4, R2
+	ADD $4, R3
+	ADD $4, R4
+	SUBS $4, R0, R0
+	BGE one
+rest:
+	ADDS $4, R0, R0
+	BEQ done
+element:
+	WORD $0x3d40006c // ldr b12, [x3]
+	WORD $0x2f08a58c // ushll v12.8h, v12.8b, #0
+	WORD $0x2f10a58c // ushll v12.4s, v12.4h, #0
+	WORD $0x4e21d98c // scvtf v12.4s, v12.4s
+	WORD $0x3d40008b // ldr b11, [x4]
+	WORD $0x2f08a56b // ushll v11.8h, v11.8b, #0
+	WORD $0x2f10a56b // ushll v11.4s, v11.4h, #0
+	WORD $0x4e21d96b // scvtf v11.4s, v11.4s
+	WORD $0x4ea21c4a // mov v10.16b, v2.16b
+	WORD $0x4e21cd6a // fmla v10.4s, v11.4s, v1.4s
+	WORD $0x4e20cd8a // fmla v10.4s, v12.4s, v0.4s
+	WORD $0x4e21894c // frintn v12.4s, v10.4s
+	WORD $0x4eacd54a // fsub v10.4s, v10.4s, v12.4s
+	WORD $0x4ea0f94a // fabs v10.4s, v10.4s
+	WORD $0x6eaae4ab // fcmgt v11.4s, v5.4s, v10.4s
+	WORD $0x6e651d4b // bsl v11.16b, v10.16b, v5.16b
+	WORD $0x6ea4e56b // fcmgt v11.4s, v11.4s, v4.4s
+	WORD $0x0e61296b // xtn v11.4h, v11.4s
+	WORD $0x0e21296b // xtn v11.8b, v11.8h
+	WORD $0x0e2b1ccb // and v11.8b, v6.8b, v11.8b
+	WORD $0x3d00004b // str b11, [x2]
+	WORD $0x4e23d58c // fadd v12.4s, v12.4s, v3.4s
+	WORD $0x6ea7e58b // fcmgt v11.4s, v12.4s, v7.4s
+	WORD $0x6e671d8b // bsl v11.16b, v12.16b, v7.16b
+	WORD $0x6eabe50c // fcmgt v12.4s, v8.4s, v11.4s
+	WORD $0x6e681d6c // bsl v12.16b, v11.16b, v8.16b
+	WORD $0x4ea1b98c // fcvtzs v12.4s, v12.4s
+	WORD $0x0e61298c // xtn v12.4h, v12.4s
+	WORD $0x0e21298c // xtn v12.8b, v12.8h
+	WORD $0x3d00002c // str b12, [x1]
+	ADD $1, R1
+	ADD $1, R2
+	ADD $1, R3
+	ADD $1, R4
+	SUBS $1, R0, R0
+	BNE element
+done:
+	RET
+
 // func requantizeU8NEON(dst []uint8, sums []int32, factor []float64, plus []float64, scale float64, zero float64)
 TEXT ·requantizeU8NEON(SB), NOSPLIT, $0-112
 	MOVD dst_len+8(FP), R0
@@ -818,155 +1305,6 @@ element:
 	ADD $4, R2
 	ADD $8, R3
 	ADD $8, R4
-	SUBS $1, R0, R0
-	BNE element
-done:
-	RET
-
-// func requantizeRowU8NEON(dst []uint8, sums []int32, factor float64, plus float64, scale float64, zero float64)
-TEXT ·requantizeRowU8NEON(SB), NOSPLIT, $0-80
-	MOVD dst_len+8(FP), R0
-	MOVD dst_base+0(FP), R1
-	MOVD sums_base+24(FP), R2
-	MOVD sums_len+32(FP), R3
-	CMP R0, R3
-	CSEL LT, R3, R0, R0
-	FMOVD factor+48(FP), F0
-	WORD $0x4e080400 // dup v0.2d, v0.d[0]
-	FMOVD plus+56(FP), F1
-	WORD $0x4e080421 // dup v1.2d, v1.d[0]
-	FMOVD scale+64(FP), F2
-	WORD $0x4e080442 // dup v2.2d, v2.d[0]
-	FMOVD zero+72(FP), F3
-	WORD $0x4e080463 // dup v3.2d, v3.d[0]
-	MOVD $requantizeRowU8NEONConstants<>(SB), R3
-	WORD $0x3dc00064 // ldr q4, [x3]
-	WORD $0x3dc00465 // ldr q5, [x3, #16]
-	SUBS $8, R0, R0
-	BLT single
-many:
-	WORD $0xfd400046 // ldr d6, [x2]
-	WORD $0xfd400447 // ldr d7, [x2, #8]
-	WORD $0xfd400848 // ldr d8, [x2, #16]
-	WORD $0xfd400c49 // ldr d9, [x2, #24]
-	WORD $0x0f20a4c6 // sshll v6.2d, v6.2s, #0
-	WORD $0x0f20a4e7 // sshll v7.2d, v7.2s, #0
-	WORD $0x0f20a508 // sshll v8.2d, v8.2s, #0
-	WORD $0x0f20a529 // sshll v9.2d, v9.2s, #0
-	WORD $0x4e61d8c6 // scvtf v6.2d, v6.2d
-	WORD $0x4e61d8e7 // scvtf v7.2d, v7.2d
-	WORD $0x4e61d908 // scvtf v8.2d, v8.2d
-	WORD $0x4e61d929 // scvtf v9.2d, v9.2d
-	WORD $0x4e61d4c6 // fadd v6.2d, v6.2d, v1.2d
-	WORD $0x4e61d4e7 // fadd v7.2d, v7.2d, v1.2d
-	WORD $0x4e61d508 // fadd v8.2d, v8.2d, v1.2d
-	WORD $0x4e61d529 // fadd v9.2d, v9.2d, v1.2d
-	WORD $0x6e60dcc6 // fmul v6.2d, v6.2d, v0.2d
-	WORD $0x6e60dce7 // fmul v7.2d, v7.2d, v0.2d
-	WORD $0x6e60dd08 // fmul v8.2d, v8.2d, v0.2d
-	WORD $0x6e60dd29 // fmul v9.2d, v9.2d, v0.2d
-	WORD $0x6e62fcc6 // fdiv v6.2d, v6.2d, v2.2d
-	WORD $0x6e62fce7 // fdiv v7.2d, v7.2d, v2.2d
-	WORD $0x6e62fd08 // fdiv v8.2d, v8.2d, v2.2d
-	WORD $0x6e62fd29 // fdiv v9.2d, v9.2d, v2.2d
-	WORD $0x4e6188c6 // frintn v6.2d, v6.2d
-	WORD $0x4e6188e7 // frintn v7.2d, v7.2d
-	WORD $0x4e618908 // frintn v8.2d, v8.2d
-	WORD $0x4e618929 // frintn v9.2d, v9.2d
-	WORD $0x4e63d4c6 // fadd v6.2d, v6.2d, v3.2d
-	WORD $0x4e63d4e7 // fadd v7.2d, v7.2d, v3.2d
-	WORD $0x4e63d508 // fadd v8.2d, v8.2d, v3.2d
-	WORD $0x4e63d529 // fadd v9.2d, v9.2d, v3.2d
-	WORD $0x6ee4e4ca // fcmgt v10.2d, v6.2d, v4.2d
-	WORD $0x6ee4e4eb // fcmgt v11.2d, v7.2d, v4.2d
-	WORD $0x6ee4e50c // fcmgt v12.2d, v8.2d, v4.2d
-	WORD $0x6ee4e52d // fcmgt v13.2d, v9.2d, v4.2d
-	WORD $0x6e641cca // bsl v10.16b, v6.16b, v4.16b
-	WORD $0x6e641ceb // bsl v11.16b, v7.16b, v4.16b
-	WORD $0x6e641d0c // bsl v12.16b, v8.16b, v4.16b
-	WORD $0x6e641d2d // bsl v13.16b, v9.16b, v4.16b
-	WORD $0x6eeae4a9 // fcmgt v9.2d, v5.2d, v10.2d
-	WORD $0x6eebe4a8 // fcmgt v8.2d, v5.2d, v11.2d
-	WORD $0x6eece4a7 // fcmgt v7.2d, v5.2d, v12.2d
-	WORD $0x6eede4a6 // fcmgt v6.2d, v5.2d, v13.2d
-	WORD $0x6e651d49 // bsl v9.16b, v10.16b, v5.16b
-	WORD $0x6e651d68 // bsl v8.16b, v11.16b, v5.16b
-	WORD $0x6e651d87 // bsl v7.16b, v12.16b, v5.16b
-	WORD $0x6e651da6 // bsl v6.16b, v13.16b, v5.16b
-	WORD $0x4ee1b929 // fcvtzs v9.2d, v9.2d
-	WORD $0x4ee1b908 // fcvtzs v8.2d, v8.2d
-	WORD $0x4ee1b8e7 // fcvtzs v7.2d, v7.2d
-	WORD $0x4ee1b8c6 // fcvtzs v6.2d, v6.2d
-	WORD $0x0ea12929 // xtn v9.2s, v9.2d
-	WORD $0x0ea12908 // xtn v8.2s, v8.2d
-	WORD $0x0ea128e7 // xtn v7.2s, v7.2d
-	WORD $0x0ea128c6 // xtn v6.2s, v6.2d
-	WORD $0x0e612929 // xtn v9.4h, v9.4s
-	WORD $0x0e612908 // xtn v8.4h, v8.4s
-	WORD $0x0e6128e7 // xtn v7.4h, v7.4s
-	WORD $0x0e6128c6 // xtn v6.4h, v6.4s
-	WORD $0x0e212929 // xtn v9.8b, v9.8h
-	WORD $0x0e212908 // xtn v8.8b, v8.8h
-	WORD $0x0e2128e7 // xtn v7.8b, v7.8h
-	WORD $0x0e2128c6 // xtn v6.8b, v6.8h
-	WORD $0x7d000029 // str h9, [x1]
-	WORD $0x7d000428 // str h8, [x1, #2]
-	WORD $0x7d000827 // str h7, [x1, #4]
-	WORD $0x7d000c26 // str h6, [x1, #6]
-	ADD $8, R1
-	ADD $32, R2
-	SUBS $8, R0, R0
-	BGE many
-single:
-	ADDS $8, R0, R0
-	BEQ done
-	SUBS $2, R0, R0
-	BLT rest
-one:
-	WORD $0xfd400046 // ldr d6, [x2]
-	WORD $0x0f20a4c6 // sshll v6.2d, v6.2s, #0
-	WORD $0x4e61d8c6 // scvtf v6.2d, v6.2d
-	WORD $0x4e61d4c6 // fadd v6.2d, v6.2d, v1.2d
-	WORD $0x6e60dcc6 // fmul v6.2d, v6.2d, v0.2d
-	WORD $0x6e62fcc6 // fdiv v6.2d, v6.2d, v2.2d
-	WORD $0x4e6188c6 // frintn v6.2d, v6.2d
-	WORD $0x4e63d4c6 // fadd v6.2d, v6.2d, v3.2d
-	WORD $0x6ee4e4c7 // fcmgt v7.2d, v6.2d, v4.2d
-	WORD $0x6e641cc7 // bsl v7.16b, v6.16b, v4.16b
-	WORD $0x6ee7e4a6 // fcmgt v6.2d, v5.2d, v7.2d
-	WORD $0x6e651ce6 // bsl v6.16b, v7.16b, v5.16b
-	WORD $0x4ee1b8c6 // fcvtzs v6.2d, v6.2d
-	WORD $0x0ea128c6 // xtn v6.2s, v6.2d
-	WORD $0x0e6128c6 // xtn v6.4h, v6.4s
-	WORD $0x0e2128c6 // xtn v6.8b, v6.8h
-	WORD $0x7d000026 // str h6, [x1]
-	ADD $2, R1
-	ADD $8, R2
-	SUBS $2, R0, R0
-	BGE one
-rest:
-	ADDS $2, R0, R0
-	BEQ done
-element:
-	WORD $0xbd400046 // ldr s6, [x2]
-	WORD $0x0f20a4c6 // sshll v6.2d, v6.2s, #0
-	WORD $0x4e61d8c6 // scvtf v6.2d, v6.2d
-	WORD $0x4e61d4c6 // fadd v6.2d, v6.2d, v1.2d
-	WORD $0x6e60dcc6 // fmul v6.2d, v6.2d, v0.2d
-	WORD $0x6e62fcc6 // fdiv v6.2d, v6.2d, v2.2d
-	WORD $0x4e6188c6 // frintn v6.2d, v6.2d
-	WORD $0x4e63d4c6 // fadd v6.2d, v6.2d, v3.2d
-	WORD $0x6ee4e4c7 // fcmgt v7.2d, v6.2d, v4.2d
-	WORD $0x6e641cc7 // bsl v7.16b, v6.16b, v4.16b
-	WORD $0x6ee7e4a6 // fcmgt v6.2d, v5.2d, v7.2d
-	WORD $0x6e651ce6 // bsl v6.16b, v7.16b, v5.16b
-	WORD $0x4ee1b8c6 // fcvtzs v6.2d, v6.2d
-	WORD $0x0ea128c6 // xtn v6.2s, v6.2d
-	WORD $0x0e6128c6 // xtn v6.4h, v6.4s
-	WORD $0x0e2128c6 // xtn v6.8b, v6.8h
-	WORD $0x3d000026 // str b6, [x1]
-	ADD $1, R1
-	ADD $4, R2
 	SUBS $1, R0, R0
 	BNE element
 done:
@@ -1530,6 +1868,467 @@ element:
 done:
 	RET
 
+// func requantizeNearI8NEON(dst []int8, doubts []uint8, sums []int32, plus []int32, factor []float32, zero float32, tie float32)
+TEXT ·requantizeNearI8NEON(SB), NOSPLIT, $0-128
+	MOVD dst_len+8(FP), R0
+	MOVD dst_base+0(FP), R1
+	MOVD doubts_base+24(FP), R2
+	MOVD doubts_len+32(FP), R3
+	CMP R0, R3
+	CSEL LT, R3, R0, R0
+	MOVD sums_base+48(FP), R3
+	MOVD sums_len+56(FP), R4
+	CMP R0, R4
+	CSEL LT, R4, R0, R0
+	MOVD plus_base+72(FP), R4
+	MOVD plus_len+80(FP), R5
+	CMP R0, R5
+	CSEL LT, R5, R0, R0
+	MOVD factor_base+96(FP), R5
+	MOVD factor_len+104(FP), R6
+	CMP R0, R6
+	CSEL LT, R6, R0, R0
+	FMOVS zero+120(FP), F0
+	WORD $0x4e040400 // dup v0.4s, v0.s[0]
+	FMOVS tie+124(FP), F1
+	WORD $0x4e040421 // dup v1.4s, v1.s[0]
+	MOVD $requantizeNearI8NEONConstants<>(SB), R6
+	WORD $0x3dc000c2 // ldr q2, [x6]
+	WORD $0x3dc004c3 // ldr q3, [x6, #16]
+	WORD $0x3dc008c4 // ldr q4, [x6, #32]
+	WORD $0x3dc00cc5 // ldr q5, [x6, #48]
+	SUBS $16, R0, R0
+	BLT single
+many:
+	WORD $0x3dc00066 // ldr q6, [x3]
+	WORD $0x3dc00467 // ldr q7, [x3, #16]
+	WORD $0x3dc00868 // ldr q8, [x3, #32]
+	WORD $0x3dc00c69 // ldr q9, [x3, #48]
+	WORD $0x3dc0008a // ldr q10, [x4]
+	WORD $0x3dc0048b // ldr q11, [x4, #16]
+	WORD $0x3dc0088c // ldr q12, [x4, #32]
+	WORD $0x3dc00c8d // ldr q13, [x4, #48]
+	WORD $0x4eaa84ca // add v10.4s, v6.4s, v10.4s
+	WORD $0x4eab84eb // add v11.4s, v7.4s, v11.4s
+	WORD $0x4eac850c // add v12.4s, v8.4s, v12.4s
+	WORD $0x4ead852d // add v13.4s, v9.4s, v13.4s
+	WORD $0x4e21d94a // scvtf v10.4s, v10.4s
+	WORD $0x4e21d96b // scvtf v11.4s, v11.4s
+	WORD $0x4e21d98c // scvtf v12.4s, v12.4s
+	WORD $0x4e21d9ad // scvtf v13.4s, v13.4s
+	WORD $0x3dc000a9 // ldr q9, [x5]
+	WORD $0x3dc004a8 // ldr q8, [x5, #16]
+	WORD $0x3dc008a7 // ldr q7, [x5, #32]
+	WORD $0x3dc00ca6 // ldr q6, [x5, #48]
+	WORD $0x6e29dd49 // fmul v9.4s, v10.4s, v9.4s
+	WORD $0x6e28dd68 // fmul v8.4s, v11.4s, v8.4s
+	WORD $0x6e27dd87 // fmul v7.4s, v12.4s, v7.4s
+	WORD $0x6e26dda6 // fmul v6.4s, v13.4s, v6.4s
+	WORD $0x4e21892d // frintn v13.4s, v9.4s
+	WORD $0x4e21890c // frintn v12.4s, v8.4s
+	WORD $0x4e2188eb // frintn v11.4s, v7.4s
+	WORD $0x4e2188ca // frintn v10.4s, v6.4s
+	WORD $0x4eadd529 // fsub v9.4s, v9.4s, v13.4s
+	WORD $0x4eacd508 // fsub v8.4s, v8.4s, v12.4s
+	WORD $0x4eabd4e7 // fsub v7.4s, v7.4s, v11.4s
+	WORD $0x4eaad4c6 // fsub v6.4s, v6.4s, v10.4s
+	WORD $0x4ea0f929 // fabs v9.4s, v9.4s
+	WORD $0x4ea0f908 // fabs v8.4s, v8.4s
+	WORD $0x4ea0f8e7 // fabs v7.4s, v7.4s
+	WORD $0x4ea0f8c6 // fabs v6.4s, v6.4s
+	WORD $0x6ea9e44e // fcmgt v14.4s, v2.4s, v9.4s
+	WORD $0x6ea8e44f // fcmgt v15.4s, v2.4s, v8.4s
+	WORD $0x6ea7e450 // fcmgt v16.4s, v2.4s, v7.4s
+	WORD $0x6ea6e451 // fcmgt v17.4s, v2.4s, v6.4s
+	WORD $0x6e621d2e // bsl v14.16b, v9.16b, v2.16b
+	WORD $0x6e621d0f // bsl v15.16b, v8.16b, v2.16b
+	WORD $0x6e621cf0 // bsl v16.16b, v7.16b, v2.16b
+	WORD $0x6e621cd1 // bsl v17.16b, v6.16b, v2.16b
+	WORD $0x6ea1e5ce // fcmgt v14.4s, v14.4s, v1.4s
+	WORD $0x6ea1e5ef // fcmgt v15.4s, v15.4s, v1.4s
+	WORD $0x6ea1e610 // fcmgt v16.4s, v16.4s, v1.4s
+	WORD $0x6ea1e631 // fcmgt v17.4s, v17.4s, v1.4s
+	WORD $0x0e6129ce // xtn v14.4h, v14.4s
+	WORD $0x0e6129ef // xtn v15.4h, v15.4s
+	WORD $0x0e612a10 // xtn v16.4h, v16.4s
+	WORD $0x0e612a31 // xtn v17.4h, v17.4s
+	WORD $0x0e2129ce // xtn v14.8b, v14.8h
+	WORD $0x0e2129ef // xtn v15.8b, v15.8h
+	WORD $0x0e212a10 // xtn v16.8b, v16.8h
+	WORD $0x0e212a31 // xtn v17.8b, v17.8h
+	WORD $0x0e2e1c6e // and v14.8b, v3.8b, v14.8b
+	WORD $0x0e2f1c6f // and v15.8b, v3.8b, v15.8b
+	WORD $0x0e301c70 // and v16.8b, v3.8b, v16.8b
+	WORD $0x0e311c71 // and v17.8b, v3.8b, v17.8b
+	WORD $0xbd00004e // str s14, [x2]
+	WORD $0xbd00044f // str s15, [x2, #4]
+	WORD $0xbd000850 // str s16, [x2, #8]
+	WORD $0xbd000c51 // str s17, [x2, #12]
+	WORD $0x4e20d5ad // fadd v13.4s, v13.4s, v0.4s
+	WORD $0x4e20d58c // fadd v12.4s, v12.4s, v0.4s
+	WORD $0x4e20d56b // fadd v11.4s, v11.4s, v0.4s
+	WORD $0x4e20d54a // fadd v10.4s, v10.4s, v0.4s
+	WORD $0x6ea4e5b1 // fcmgt v17.4s, v13.4s, v4.4s
+	WORD $0x6ea4e590 // fcmgt v16.4s, v12.4s, v4.4s
+	WORD $0x6ea4e56f // fcmgt v15.4s, v11.4s, v4.4s
+	WORD $0x6ea4e54e // fcmgt v14.4s, v10.4s, v4.4s
+	WORD $0x6e641db1 // bsl v17.16b, v13.16b, v4.16b
+	WORD $0x6e641d90 // bsl v16.16b, v12.16b, v4.16b
+	WORD $0x6e641d6f // bsl v15.16b, v11.16b, v4.16b
+	WORD $0x6e641d4e // bsl v14.16b, v10.16b, v4.16b
+	WORD $0x6eb1e4aa // fcmgt v10.4s, v5.4s, v17.4s
+	WORD $0x6eb0e4ab // fcmgt v11.4s, v5.4s, v16.4s
+	WORD $0x6eafe4ac // fcmgt v12.4s, v5.4s, v15.4s
+	WORD $0x6eaee4ad // fcmgt v13.4s, v5.4s, v14.4s
+	WORD $0x6e651e2a // bsl v10.16b, v17.16b, v5.16b
+	WORD $0x6e651e0b // bsl v11.16b, v16.16b, v5.16b
+	WORD $0x6e651dec // bsl v12.16b, v15.16b, v5.16b
+	WORD $0x6e651dcd // bsl v13.16b, v14.16b, v5.16b
+	WORD $0x4ea1b94a // fcvtzs v10.4s, v10.4s
+	WORD $0x4ea1b96b // fcvtzs v11.4s, v11.4s
+	WORD $0x4ea1b98c // fcvtzs v12.4s, v12.4s
+	WORD $0x4ea1b9ad // fcvtzs v13.4s, v13.4s
+	WORD $0x0e61294a // xtn v10.4h, v10.4s
+	WORD $0x0e61296b // xtn v11.4h, v11.4s
+	WORD $0x0e61298c // xtn v12.4h, v12.4s
+	WORD $0x0e6129ad // xtn v13.4h, v13.4s
+	WORD $0x0e21294a // xtn v10.8b, v10.8h
+	WORD $0x0e21296b // xtn v11.8b, v11.8h
+	WORD $0x0e21298c // xtn v12.8b, v12.8h
+	WORD $0x0e2129ad // xtn v13.8b, v13.8h
+	WORD $0xbd00002a // str s10, [x1]
+	WORD $0xbd00042b // str s11, [x1, #4]
+	WORD $0xbd00082c // str s12, [x1, #8]
+	WORD $0xbd000c2d // str s13, [x1, #12]
+	ADD $16, R1
+	ADD $16, R2
+	ADD $64, R3
+	ADD $64, R4
+	ADD $64, R5
+	SUBS $16, R0, R0
+	BGE many
+single:
+	ADDS $16, R0, R0
+	BEQ done
+	SUBS $4, R0, R0
+	BLT rest
+one:
+	WORD $0x3dc0006d // ldr q13, [x3]
+	WORD $0x3dc0008c // ldr q12, [x4]
+	WORD $0x4eac85ac // add v12.4s, v13.4s, v12.4s
+	WORD $0x4e21d98c // scvtf v12.4s, v12.4s
+	WORD $0x3dc000ad // ldr q13, [x5]
+	WORD $0x6e2ddd8d // fmul v13.4s, v12.4s, v13.4s
+	WORD $0x4e2189ac // frintn v12.4s, v13.4s
+	WORD $0x4eacd5ad // fsub v13.4s, v13.4s, v12.4s
+	WORD $0x4ea0f9ad // fabs v13.4s, v13.4s
+	WORD $0x6eade44b // fcmgt v11.4s, v2.4s, v13.4s
+	WORD $0x6e621dab // bsl v11.16b, v13.16b, v2.16b
+	WORD $0x6ea1e56b // fcmgt v11.4s, v11.4s, v1.4s
+	WORD $0x0e61296b // xtn v11.4h, v11.4s
+	WORD $0x0e21296b // xtn v11.8b, v11.8h
+	WORD $0x0e2b1c6b // and v11.8b, v3.8b, v11.8b
+	WORD $0xbd00004b // str s11, [x2]
+	WORD $0x4e20d58c // fadd v12.4s, v12.4s, v0.4s
+	WORD $0x6ea4e58b // fcmgt v11.4s, v12.4s, v4.4s
+	WORD $0x6e641d8b // bsl v11.16b, v12.16b, v4.16b
+	WORD $0x6eabe4ac // fcmgt v12.4s, v5.4s, v11.4s
+	WORD $0x6e651d6c // bsl v12.16b, v11.16b, v5.16b
+	WORD $0x4ea1b98c // fcvtzs v12.4s, v12.4s
+	WORD $0x0e61298c // xtn v12.4h, v12.4s
+	WORD $0x0e21298c // xtn v12.8b, v12.8h
+	WORD $0xbd00002c // str s12, [x1]
+	ADD $4, R1
+	ADD $4, R2
+	ADD $16, R3
+	ADD $16, R4
+	ADD $16, R5
+	SUBS $4, R0, R0
+	BGE one
+rest:
+	ADDS $4, R0, R0
+	BEQ done
+element:
+	WORD $0xbd40006c // ldr s12, [x3]
+	WORD $0xbd40008b // ldr s11, [x4]
+	WORD $0x4eab858b // add v11.4s, v12.4s, v11.4s
+	WORD $0x4e21d96b // scvtf v11.4s, v11.4s
+	WORD $0xbd4000ac // ldr s12, [x5]
+	WORD $0x6e2cdd6c // fmul v12.4s, v11.4s, v12.4s
+	WORD $0x4e21898b // frintn v11.4s, v12.4s
+	WORD $0x4eabd58c // fsub v12.4s, v12.4s, v11.4s
+	WORD $0x4ea0f98c // fabs v12.4s, v12.4s
+	WORD $0x6eace44d // fcmgt v13.4s, v2.4s, v12.4s
+	WORD $0x6e621d8d // bsl v13.16b, v12.16b, v2.16b
+	WORD $0x6ea1e5ad // fcmgt v13.4s, v13.4s, v1.4s
+	WORD $0x0e6129ad // xtn v13.4h, v13.4s
+	WORD $0x0e2129ad // xtn v13.8b, v13.8h
+	WORD $0x0e2d1c6d // and v13.8b, v3.8b, v13.8b
+	WORD $0x3d00004d // str b13, [x2]
+	WORD $0x4e20d56b // fadd v11.4s, v11.4s, v0.4s
+	WORD $0x6ea4e56d // fcmgt v13.4s, v11.4s, v4.4s
+	WORD $0x6e641d6d // bsl v13.16b, v11.16b, v4.16b
+	WORD $0x6eade4ab // fcmgt v11.4s, v5.4s, v13.4s
+	WORD $0x6e651dab // bsl v11.16b, v13.16b, v5.16b
+	WORD $0x4ea1b96b // fcvtzs v11.4s, v11.4s
+	WORD $0x0e61296b // xtn v11.4h, v11.4s
+	WORD $0x0e21296b // xtn v11.8b, v11.8h
+	WORD $0x3d00002b // str b11, [x1]
+	ADD $1, R1
+	ADD $1, R2
+	ADD $4, R3
+	ADD $4, R4
+	ADD $4, R5
+	SUBS $1, R0, R0
+	BNE element
+done:
+	RET
+
+// func sumNearI8NEON(dst []int8, doubts []uint8, a []int8, b []int8, byA float32, byB float32, plus float32, zero float32, tie float32)
+TEXT ·sumNearI8NEON(SB), NOSPLIT, $0-116
+	MOVD dst_len+8(FP), R0
+	MOVD dst_base+0(FP), R1
+	MOVD doubts_base+24(FP), R2
+	MOVD doubts_len+32(FP), R3
+	CMP R0, R3
+	CSEL LT, R3, R0, R0
+	MOVD a_base+48(FP), R3
+	MOVD a_len+56(FP), R4
+	CMP R0, R4
+	CSEL LT, R4, R0, R0
+	MOVD b_base+72(FP), R4
+	MOVD b_len+80(FP), R5
+	CMP R0, R5
+	CSEL LT, R5, R0, R0
+	FMOVS byA+96(FP), F0
+	WORD $0x4e040400 // dup v0.4s, v0.s[0]
+	FMOVS byB+100(FP), F1
+	WORD $0x4e040421 // dup v1.4s, v1.s[0]
+	FMOVS plus+104(FP), F2
+	WORD $0x4e040442 // dup v2.4s, v2.s[0]
+	FMOVS zero+108(FP), F3
+	WORD $0x4e040463 // dup v3.4s, v3.s[0]
+	FMOVS tie+112(FP), F4
+	WORD $0x4e040484 // dup v4.4s, v4.s[0]
+	MOVD $sumNearI8NEONConstants<>(SB), R5
+	WORD $0x3dc000a5 // ldr q5, [x5]
+	WORD $0x3dc004a6 // ldr q6, [x5, #16]
+	WORD $0x3dc008a7 // ldr q7, [x5, #32]
+	WORD $0x3dc00ca8 // ldr q8, [x5, #48]
+	SUBS $16, R0, R0
+	BLT single
+many:
+	WORD $0xbd400069 // ldr s9, [x3]
+	WORD $0xbd40046a // ldr s10, [x3, #4]
+	WORD $0xbd40086b // ldr s11, [x3, #8]
+	WORD $0xbd400c6c // ldr s12, [x3, #12]
+	WORD $0x0f08a529 // sshll v9.8h, v9.8b, #0
+	WORD $0x0f08a54a // sshll v10.8h, v10.8b, #0
+	WORD $0x0f08a56b // sshll v11.8h, v11.8b, #0
+	WORD $0x0f08a58c // sshll v12.8h, v12.8b, #0
+	WORD $0x0f10a529 // sshll v9.4s, v9.4h, #0
+	WORD $0x0f10a54a // sshll v10.4s, v10.4h, #0
+	WORD $0x0f10a56b // sshll v11.4s, v11.4h, #0
+	WORD $0x0f10a58c // sshll v12.4s, v12.4h, #0
+	WORD $0x4e21d929 // scvtf v9.4s, v9.4s
+	WORD $0x4e21d94a // scvtf v10.4s, v10.4s
+	WORD $0x4e21d96b // scvtf v11.4s, v11.4s
+	WORD $0x4e21d98c // scvtf v12.4s, v12.4s
+	WORD $0xbd40008d // ldr s13, [x4]
+	WORD $0xbd40048e // ldr s14, [x4, #4]
+	WORD $0xbd40088f // ldr s15, [x4, #8]
+	WORD $0xbd400c90 // ldr s16, [x4, #12]
+	WORD $0x0f08a5ad // sshll v13.8h, v13.8b, #0
+	WORD $0x0f08a5ce // sshll v14.8h, v14.8b, #0
+	WORD $0x0f08a5ef // sshll v15.8h, v15.8b, #0
+	WORD $0x0f08a610 // sshll v16.8h, v16.8b, #0
+	WORD $0x0f10a5ad // sshll v13.4s, v13.4h, #0
+	WORD $0x0f10a5ce // sshll v14.4s, v14.4h, #0
+	WORD $0x0f10a5ef // sshll v15.4s, v15.4h, #0
+	WORD $0x0f10a610 // sshll v16.4s, v16.4h, #0
+	WORD $0x4e21d9ad // scvtf v13.4s, v13.4s
+	WORD $0x4e21d9ce // scvtf v14.4s, v14.4s
+	WORD $0x4e21d9ef // scvtf v15.4s, v15.4s
+	WORD $0x4e21da10 // scvtf v16.4s, v16.4s
+	WORD $0x4ea21c51 // mov v17.16b, v2.16b
+	WORD $0x4ea21c52 // mov v18.16b, v2.16b
+	WORD $0x4ea21c53 // mov v19.16b, v2.16b
+	WORD $0x4ea21c54 // mov v20.16b, v2.16b
+	WORD $0x4e21cdb1 // fmla v17.4s, v13.4s, v1.4s
+	WORD $0x4e21cdd2 // fmla v18.4s, v14.4s, v1.4s
+	WORD $0x4e21cdf3 // fmla v19.4s, v15.4s, v1.4s
+	WORD $0x4e21ce14 // fmla v20.4s, v16.4s, v1.4s
+	WORD $0x4e20cd31 // fmla v17.4s, v9.4s, v0.4s
+	WORD $0x4e20cd52 // fmla v18.4s, v10.4s, v0.4s
+	WORD $0x4e20cd73 // fmla v19.4s, v11.4s, v0.4s
+	WORD $0x4e20cd94 // fmla v20.4s, v12.4s, v0.4s
+	WORD $0x4e218a2c // frintn v12.4s, v17.4s
+	WORD $0x4e218a4b // frintn v11.4s, v18.4s
+	WORD $0x4e218a6a // frintn v10.4s, v19.4s
+	WORD $0x4e218a89 // frintn v9.4s, v20.4s
+	WORD $0x4eacd631 // fsub v17.4s, v17.4s, v12.4s
+	WORD $0x4eabd652 // fsub v18.4s, v18.4s, v11.4s
+	WORD $0x4eaad673 // fsub v19.4s, v19.4s, v10.4s
+	WORD $0x4ea9d694 // fsub v20.4s, v20.4s, v9.4s
+	WORD $0x4ea0fa31 // fabs v17.4s, v17.4s
+	WORD $0x4ea0fa52 // fabs v18.4s, v18.4s
+	WORD $0x4ea0fa73 // fabs v19.4s, v19.4s
+	WORD $0x4ea0fa94 // fabs v20.4s, v20.4s
+	WORD $0x6eb1e4b0 // fcmgt v16.4s, v5.4s, v17.4s
+	WORD $0x6eb2e4af // fcmgt v15.4s, v5.4s, v18.4s
+	WORD $0x6eb3e4ae // fcmgt v14.4s, v5.4s, v19.4s
+	WORD $0x6eb4e4ad // fcmgt v13.4s, v5.4s, v20.4s
+	WORD $0x6e651e30 // bsl v16.16b, v17.16b, v5.16b
+	WORD $0x6e651e4f // bsl v15.16b, v18.16b, v5.16b
+	WORD $0x6e651e6e // bsl v14.16b, v19.16b, v5.16b
+	WORD $0x6e651e8d // bsl v13.16b, v20.16b, v5.16b
+	WORD $0x6ea4e610 // fcmgt v16.4s, v16.4s, v4.4s
+	WORD $0x6ea4e5ef // fcmgt v15.4s, v15.4s, v4.4s
+	WORD $0x6ea4e5ce // fcmgt v14.4s, v14.4s, v4.4s
+	WORD $0x6ea4e5ad // fcmgt v13.4s, v13.4s, v4.4s
+	WORD $0x0e612a10 // xtn v16.4h, v16.4s
+	WORD $0x0e6129ef // xtn v15.4h, v15.4s
+	WORD $0x0e6129ce // xtn v14.4h, v14.4s
+	WORD $0x0e6129ad // xtn v13.4h, v13.4s
+	WORD $0x0e212a10 // xtn v16.8b, v16.8h
+	WORD $0x0e2129ef // xtn v15.8b, v15.8h
+	WORD $0x0e2129ce // xtn v14.8b, v14.8h
+	WORD $0x0e2129ad // xtn v13.8b, v13.8h
+	WORD $0x0e301cd0 // and v16.8b, v6.8b, v16.8b
+	WORD $0x0e2f1ccf // and v15.8b, v6.8b, v15.8b
+	WORD $0x0e2e1cce // and v14.8b, v6.8b, v14.8b
+	WORD $0x0e2d1ccd // and v13.8b, v6.8b, v13.8b
+	WORD $0xbd000050 // str s16, [x2]
+	WORD $0xbd00044f // str s15, [x2, #4]
+	WORD $0xbd00084e // str s14, [x2, #8]
+	WORD $0xbd000c4d // str s13, [x2, #12]
+	WORD $0x4e23d58c // fadd v12.4s, v12.4s, v3.4s
+	WORD $0x4e23d56b // fadd v11.4s, v11.4s, v3.4s
+	WORD $0x4e23d54a // fadd v10.4s, v10.4s, v3.4s
+	WORD $0x4e23d529 // fadd v9.4s, v9.4s, v3.4s
+	WORD $0x6ea7e58d // fcmgt v13.4s, v12.4s, v7.4s
+	WORD $0x6ea7e56e // fcmgt v14.4s, v11.4s, v7.4s
+	WORD $0x6ea7e54f // fcmgt v15.4s, v10.4s, v7.4s
+	WORD $0x6ea7e530 // fcmgt v16.4s, v9.4s, v7.4s
+	WORD $0x6e671d8d // bsl v13.16b, v12.16b, v7.16b
+	WORD $0x6e671d6e // bsl v14.16b, v11.16b, v7.16b
+	WORD $0x6e671d4f // bsl v15.16b, v10.16b, v7.16b
+	WORD $0x6e671d30 // bsl v16.16b, v9.16b, v7.16b
+	WORD $0x6eade509 // fcmgt v9.4s, v8.4s, v13.4s
+	WORD $0x6eaee50a // fcmgt v10.4s, v8.4s, v14.4s
+	WORD $0x6eafe50b // fcmgt v11.4s, v8.4s, v15.4s
+	WORD $0x6eb0e50c // fcmgt v12.4s, v8.4s, v16.4s
+	WORD $0x6e681da9 // bsl v9.16b, v13.16b, v8.16b
+	WORD $0x6e681dca // bsl v10.16b, v14.16b, v8.16b
+	WORD $0x6e681deb // bsl v11.16b, v15.16b, v8.16b
+	WORD $0x6e681e0c // bsl v12.16b, v16.16b, v8.16b
+	WORD $0x4ea1b929 // fcvtzs v9.4s, v9.4s
+	WORD $0x4ea1b94a // fcvtzs v10.4s, v10.4s
+	WORD $0x4ea1b96b // fcvtzs v11.4s, v11.4s
+	WORD $0x4ea1b98c // fcvtzs v12.4s, v12.4s
+	WORD $0x0e612929 // xtn v9.4h, v9.4s
+	WORD $0x0e61294a // xtn v10.4h, v10.4s
+	WORD $0x0e61296b // xtn v11.4h, v11.4s
+	WORD $0x0e61298c // xtn v12.4h, v12.4s
+	WORD $0x0e212929 // xtn v9.8b, v9.8h
+	WORD $0x0e21294a // xtn v10.8b, v10.8h
+	WORD $0x0e21296b // xtn v11.8b, v11.8h
+	WORD $0x0e21298c // xtn v12.8b, v12.8h
+	WORD $0xbd000029 // str s9, [x1]
+	WORD $0xbd00042a // str s10, [x1, #4]
+	WORD $0xbd00082b // str s11, [x1, #8]
+	WORD $0xbd000c2c // str s12, [x1, #12]
+	ADD $16, R1
+	ADD $16, R2
+	ADD $16, R3
+	ADD $16, R4
+	SUBS $16, R0, R0
+	BGE many
+single:
+	ADDS $16, R0, R0
+	BEQ done
+	SUBS $4, R0, R0
+	BLT rest
+one:
+	WORD $0xbd40006c // ldr s12, [x3]
+	WORD $0x0f08a58c // sshll v12.8h, v12.8b, #0
+	WORD $0x0f10a58c // sshll v12.4s, v12.4h, #0
+	WORD $0x4e21d98c // scvtf v12.4s, v12.4s
+	WORD $0xbd40008b // ldr s11, [x4]
+	WORD $0x0f08a56b // sshll v11.8h, v11.8b, #0
+	WORD $0x0f10a56b // sshll v11.4s, v11.4h, #0
+	WORD $0x4e21d96b // scvtf v11.4s, v11.4s
+	WORD $0x4ea21c4a // mov v10.16b, v2.16b
+	WORD $0x4e21cd6a // fmla v10.4s, v11.4s, v1.4s
+	WORD $0x4e20cd8a // fmla v10.4s, v12.4s, v0.4s
+	WORD $0x4e21894c // frintn v12.4s, v10.4s
+	WORD $0x4eacd54a // fsub v10.4s, v10.4s, v12.4s
+	WORD $0x4ea0f94a // fabs v10.4s, v10.4s
+	WORD $0x6eaae4ab // fcmgt v11.4s, v5.4s, v10.4s
+	WORD $0x6e651d4b // bsl v11.16b, v10.16b, v5.16b
+	WORD $0x6ea4e56b // fcmgt v11.4s, v11.4s, v4.4s
+	WORD $0x0e61296b // xtn v11.4h, v11.4s
+	WORD $0x0e21296b // xtn v11.8b, v11.8h
+	WORD $0x0e2b1ccb // and v11.8b, v6.8b, v11.8b
+	WORD $0xbd00004b // str s11, [x2]
+	WORD $0x4e23d58c // fadd v12.4s, v12.4s, v3.4s
+	WORD $0x6ea7e58b // fcmgt v11.4s, v12.4s, v7.4s
+	WORD $0x6e671d8b // bsl v11.16b, v12.16b, v7.16b
+	WORD $0x6eabe50c // fcmgt v12.4s, v8.4s, v11.4s
+	WORD $0x6e681d6c // bsl v12.16b, v11.16b, v8.16b
+	WORD $0x4ea1b98c // fcvtzs v12.4s, v12.4s
+	WORD $0x0e61298c // xtn v12.4h, v12.4s
+	WORD $0x0e21298c // xtn v12.8b, v12.8h
+	WORD $0xbd00002c // str s12, [x1]
+	ADD $4, R1
+	ADD $4, R2
+	ADD $4, R3
+	ADD $4, R4
+	SUBS $4, R0, R0
+	BGE one
+rest:
+	ADDS $4, R0, R0
+	BEQ done
+element:
+	WORD $0x3d40006c // ldr b12, [x3]
+	WORD $0x0f08a58c // sshll v12.8h, v12.8b, #0
+	WORD $0x0f10a58c // sshll v12.4s, v12.4h, #0
+	WORD $0x4e21d98c // scvtf v12.4s, v12.4s
+	WORD $0x3d40008b // ldr b11, [x4]
+	WORD $0x0f08a56b // sshll v11.8h, v11.8b, #0
+	WORD $0x0f10a56b // sshll v11.4s, v11.4h, #0
+	WORD $0x4e21d96b // scvtf v11.4s, v11.4s
+	WORD $0x4ea21c4a // mov v10.16b, v2.16b
+	WORD $0x4e21cd6a // fmla v10.4s, v11.4s, v1.4s
+	WORD $0x4e20cd8a // fmla v10.4s, v12.4s, v0.4s
+	WORD $0x4e21894c // frintn v12.4s, v10.4s
+	WORD $0x4eacd54a // fsub v10.4s, v10.4s, v12.4s
+	WORD $0x4ea0f94a // fabs v10.4s, v10.4s
+	WORD $0x6eaae4ab // fcmgt v11.4s, v5.4s, v10.4s
+	WORD $0x6e651d4b // bsl v11.16b, v10.16b, v5.16b
+	WORD $0x6ea4e56b // fcmgt v11.4s, v11.4s, v4.4s
+	WORD $0x0e61296b // xtn v11.4h, v11.4s
+	WORD $0x0e21296b // xtn v11.8b, v11.8h
+	WORD $0x0e2b1ccb // and v11.8b, v6.8b, v11.8b
+	WORD $0x3d00004b // str b11, [x2]
+	WORD $0x4e23d58c // fadd v12.4s, v12.4s, v3.4s
+	WORD $0x6ea7e58b // fcmgt v11.4s, v12.4s, v7.4s
+	WORD $0x6e671d8b // bsl v11.16b, v12.16b, v7.16b
+	WORD $0x6eabe50c // fcmgt v12.4s, v8.4s, v11.4s
+	WORD $0x6e681d6c // bsl v12.16b, v11.16b, v8.16b
+	WORD $0x4ea1b98c // fcvtzs v12.4s, v12.4s
+	WORD $0x0e61298c // xtn v12.4h, v12.4s
+	WORD $0x0e21298c // xtn v12.8b, v12.8h
+	WORD $0x3d00002c // str b12, [x1]
+	ADD $1, R1
+	ADD $1, R2
+	ADD $1, R3
+	ADD $1, R4
+	SUBS $1, R0, R0
+	BNE element
+done:
+	RET
+
 // func requantizeI8NEON(dst []int8, sums []int32, factor []float64, plus []float64, scale float64, zero float64)
 TEXT ·requantizeI8NEON(SB), NOSPLIT, $0-112
 	MOVD dst_len+8(FP), R0
@@ -1709,168 +2508,6 @@ element:
 	ADD $4, R2
 	ADD $8, R3
 	ADD $8, R4
-	SUBS $1, R0, R0
-	BNE element
-done:
-	RET
-
-// func requantizeRowI8NEON(dst []int8, sums []int32, factor float64, plus float64, scale float64, zero float64)
-TEXT ·requantizeRowI8NEON(SB), NOSPLIT, $0-80
-	MOVD dst_len+8(FP), R0
-	MOVD dst_base+0(FP), R1
-	MOVD sums_base+24(FP), R2
-	MOVD sums_len+32(FP), R3
-	CMP R0, R3
-	CSEL LT, R3, R0, R0
-	FMOVD factor+48(FP), F0
-	WORD $0x4e080400 // dup v0.2d, v0.d[0]
-	FMOVD plus+56(FP), F1
-	WORD $0x4e080421 // dup v1.2d, v1.d[0]
-	FMOVD scale+64(FP), F2
-	WORD $0x4e080442 // dup v2.2d, v2.d[0]
-	FMOVD zero+72(FP), F3
-	WORD $0x4e080463 // dup v3.2d, v3.d[0]
-	MOVD $requantizeRowI8NEONConstants<>(SB), R3
-	WORD $0x3dc00064 // ldr q4, [x3]
-	WORD $0x3dc00465 // ldr q5, [x3, #16]
-	WORD $0x3dc00866 // ldr q6, [x3, #32]
-	SUBS $8, R0, R0
-	BLT single
-many:
-	WORD $0xfd400047 // ldr d7, [x2]
-	WORD $0xfd400448 // ldr d8, [x2, #8]
-	WORD $0xfd400849 // ldr d9, [x2, #16]
-	WORD $0xfd400c4a // ldr d10, [x2, #24]
-	WORD $0x0f20a4e7 // sshll v7.2d, v7.2s, #0
-	WORD $0x0f20a508 // sshll v8.2d, v8.2s, #0
-	WORD $0x0f20a529 // sshll v9.2d, v9.2s, #0
-	WORD $0x0f20a54a // sshll v10.2d, v10.2s, #0
-	WORD $0x4e61d8e7 // scvtf v7.2d, v7.2d
-	WORD $0x4e61d908 // scvtf v8.2d, v8.2d
-	WORD $0x4e61d929 // scvtf v9.2d, v9.2d
-	WORD $0x4e61d94a // scvtf v10.2d, v10.2d
-	WORD $0x4e61d4e7 // fadd v7.2d, v7.2d, v1.2d
-	WORD $0x4e61d508 // fadd v8.2d, v8.2d, v1.2d
-	WORD $0x4e61d529 // fadd v9.2d, v9.2d, v1.2d
-	WORD $0x4e61d54a // fadd v10.2d, v10.2d, v1.2d
-	WORD $0x6e60dce7 // fmul v7.2d, v7.2d, v0.2d
-	WORD $0x6e60dd08 // fmul v8.2d, v8.2d, v0.2d
-	WORD $0x6e60dd29 // fmul v9.2d, v9.2d, v0.2d
-	WORD $0x6e60dd4a // fmul v10.2d, v10.2d, v0.2d
-	WORD $0x6e62fce7 // fdiv v7.2d, v7.2d, v2.2d
-	WORD $0x6e62fd08 // fdiv v8.2d, v8.2d, v2.2d
-	WORD $0x6e62fd29 // fdiv v9.2d, v9.2d, v2.2d
-	WORD $0x6e62fd4a // fdiv v10.2d, v10.2d, v2.2d
-	WORD $0x4e6188e7 // frintn v7.2d, v7.2d
-	WORD $0x4e618908 // frintn v8.2d, v8.2d
-	WORD $0x4e618929 // frintn v9.2d, v9.2d
-	WORD $0x4e61894a // frintn v10.2d, v10.2d
-	WORD $0x4e63d4e7 // fadd v7.2d, v7.2d, v3.2d
-	WORD $0x4e63d508 // fadd v8.2d, v8.2d, v3.2d
-	WORD $0x4e63d529 // fadd v9.2d, v9.2d, v3.2d
-	WORD $0x4e63d54a // fadd v10.2d, v10.2d, v3.2d
-	WORD $0x4e67e4eb // fcmeq v11.2d, v7.2d, v7.2d
-	WORD $0x4e68e50c // fcmeq v12.2d, v8.2d, v8.2d
-	WORD $0x4e69e52d // fcmeq v13.2d, v9.2d, v9.2d
-	WORD $0x4e6ae54e // fcmeq v14.2d, v10.2d, v10.2d
-	WORD $0x6e641ceb // bsl v11.16b, v7.16b, v4.16b
-	WORD $0x6e641d0c // bsl v12.16b, v8.16b, v4.16b
-	WORD $0x6e641d2d // bsl v13.16b, v9.16b, v4.16b
-	WORD $0x6e641d4e // bsl v14.16b, v10.16b, v4.16b
-	WORD $0x6ee5e56a // fcmgt v10.2d, v11.2d, v5.2d
-	WORD $0x6ee5e589 // fcmgt v9.2d, v12.2d, v5.2d
-	WORD $0x6ee5e5a8 // fcmgt v8.2d, v13.2d, v5.2d
-	WORD $0x6ee5e5c7 // fcmgt v7.2d, v14.2d, v5.2d
-	WORD $0x6e651d6a // bsl v10.16b, v11.16b, v5.16b
-	WORD $0x6e651d89 // bsl v9.16b, v12.16b, v5.16b
-	WORD $0x6e651da8 // bsl v8.16b, v13.16b, v5.16b
-	WORD $0x6e651dc7 // bsl v7.16b, v14.16b, v5.16b
-	WORD $0x6eeae4ce // fcmgt v14.2d, v6.2d, v10.2d
-	WORD $0x6ee9e4cd // fcmgt v13.2d, v6.2d, v9.2d
-	WORD $0x6ee8e4cc // fcmgt v12.2d, v6.2d, v8.2d
-	WORD $0x6ee7e4cb // fcmgt v11.2d, v6.2d, v7.2d
-	WORD $0x6e661d4e // bsl v14.16b, v10.16b, v6.16b
-	WORD $0x6e661d2d // bsl v13.16b, v9.16b, v6.16b
-	WORD $0x6e661d0c // bsl v12.16b, v8.16b, v6.16b
-	WORD $0x6e661ceb // bsl v11.16b, v7.16b, v6.16b
-	WORD $0x4ee1b9ce // fcvtzs v14.2d, v14.2d
-	WORD $0x4ee1b9ad // fcvtzs v13.2d, v13.2d
-	WORD $0x4ee1b98c // fcvtzs v12.2d, v12.2d
-	WORD $0x4ee1b96b // fcvtzs v11.2d, v11.2d
-	WORD $0x0ea129ce // xtn v14.2s, v14.2d
-	WORD $0x0ea129ad // xtn v13.2s, v13.2d
-	WORD $0x0ea1298c // xtn v12.2s, v12.2d
-	WORD $0x0ea1296b // xtn v11.2s, v11.2d
-	WORD $0x0e6129ce // xtn v14.4h, v14.4s
-	WORD $0x0e6129ad // xtn v13.4h, v13.4s
-	WORD $0x0e61298c // xtn v12.4h, v12.4s
-	WORD $0x0e61296b // xtn v11.4h, v11.4s
-	WORD $0x0e2129ce // xtn v14.8b, v14.8h
-	WORD $0x0e2129ad // xtn v13.8b, v13.8h
-	WORD $0x0e21298c // xtn v12.8b, v12.8h
-	WORD $0x0e21296b // xtn v11.8b, v11.8h
-	WORD $0x7d00002e // str h14, [x1]
-	WORD $0x7d00042d // str h13, [x1, #2]
-	WORD $0x7d00082c // str h12, [x1, #4]
-	WORD $0x7d000c2b // str h11, [x1, #6]
-	ADD $8, R1
-	ADD $32, R2
-	SUBS $8, R0, R0
-	BGE many
-single:
-	ADDS $8, R0, R0
-	BEQ done
-	SUBS $2, R0, R0
-	BLT rest
-one:
-	WORD $0xfd40004b // ldr d11, [x2]
-	WORD $0x0f20a56b // sshll v11.2d, v11.2s, #0
-	WORD $0x4e61d96b // scvtf v11.2d, v11.2d
-	WORD $0x4e61d56b // fadd v11.2d, v11.2d, v1.2d
-	WORD $0x6e60dd6b // fmul v11.2d, v11.2d, v0.2d
-	WORD $0x6e62fd6b // fdiv v11.2d, v11.2d, v2.2d
-	WORD $0x4e61896b // frintn v11.2d, v11.2d
-	WORD $0x4e63d56b // fadd v11.2d, v11.2d, v3.2d
-	WORD $0x4e6be56c // fcmeq v12.2d, v11.2d, v11.2d
-	WORD $0x6e641d6c // bsl v12.16b, v11.16b, v4.16b
-	WORD $0x6ee5e58b // fcmgt v11.2d, v12.2d, v5.2d
-	WORD $0x6e651d8b // bsl v11.16b, v12.16b, v5.16b
-	WORD $0x6eebe4cc // fcmgt v12.2d, v6.2d, v11.2d
-	WORD $0x6e661d6c // bsl v12.16b, v11.16b, v6.16b
-	WORD $0x4ee1b98c // fcvtzs v12.2d, v12.2d
-	WORD $0x0ea1298c // xtn v12.2s, v12.2d
-	WORD $0x0e61298c // xtn v12.4h, v12.4s
-	WORD $0x0e21298c // xtn v12.8b, v12.8h
-	WORD $0x7d00002c // str h12, [x1]
-	ADD $2, R1
-	ADD $8, R2
-	SUBS $2, R0, R0
-	BGE one
-rest:
-	ADDS $2, R0, R0
-	BEQ done
-element:
-	WORD $0xbd40004c // ldr s12, [x2]
-	WORD $0x0f20a58c // sshll v12.2d, v12.2s, #0
-	WORD $0x4e61d98c // scvtf v12.2d, v12.2d
-	WORD $0x4e61d58c // fadd v12.2d, v12.2d, v1.2d
-	WORD $0x6e60dd8c // fmul v12.2d, v12.2d, v0.2d
-	WORD $0x6e62fd8c // fdiv v12.2d, v12.2d, v2.2d
-	WORD $0x4e61898c // frintn v12.2d, v12.2d
-	WORD $0x4e63d58c // fadd v12.2d, v12.2d, v3.2d
-	WORD $0x4e6ce58b // fcmeq v11.2d, v12.2d, v12.2d
-	WORD $0x6e641d8b // bsl v11.16b, v12.16b, v4.16b
-	WORD $0x6ee5e56c // fcmgt v12.2d, v11.2d, v5.2d
-	WORD $0x6e651d6c // bsl v12.16b, v11.16b, v5.16b
-	WORD $0x6eece4cb // fcmgt v11.2d, v6.2d, v12.2d
-	WORD $0x6e661d8b // bsl v11.16b, v12.16b, v6.16b
-	WORD $0x4ee1b96b // fcvtzs v11.2d, v11.2d
-	WORD $0x0ea1296b // xtn v11.2s, v11.2d
-	WORD $0x0e61296b // xtn v11.4h, v11.4s
-	WORD $0x0e21296b // xtn v11.8b, v11.8h
-	WORD $0x3d00002b // str b11, [x1]
-	ADD $1, R1
-	ADD $4, R2
 	SUBS $1, R0, R0
 	BNE element
 done:

@@ -13,7 +13,7 @@ import (
 // quantizedCase compares the rows between numbers and bytes of one type with their definitions, an element at a time.
 func quantizedCase[T int8 | uint8](t *testing.T, least, most float64, quantize func([]T, []float32, []float32, []float32) bool,
 	dequantize func([]float32, []T, []float32, []float32) bool, requantize func([]T, []int32, []float64, []float64, float64, float64) bool,
-	inRow func([]T, []int32, float64, float64, float64, float64) bool) {
+	near func(dst []T, doubts []uint8, sums, plus []int32, factor []float32, zero, tie float32) bool, sum func(dst []T, doubts []uint8, a, b []T, byA, byB, plus, zero, tie float32) bool) {
 	r := rand.New(rand.NewPCG(1, 2))
 	special := []float64{0, math.Copysign(0, -1), 0.5, 1.5, -0.5, 127.5, 254.5, 255.5, 3e38, -3e38, math.Inf(1), math.Inf(-1), math.NaN()}
 	number := func() float64 {
@@ -31,18 +31,16 @@ func quantizedCase[T int8 | uint8](t *testing.T, least, most float64, quantize f
 	for n := range 100 {
 		x, s, z, back := make([]float32, n), make([]float32, n), make([]float32, n), make([]float32, n)
 		sums, factor, plus := make([]int32, n), make([]float64, n), make([]float64, n)
-		q, got, again, row := make([]T, n), make([]T, n), make([]T, n), make([]T, n)
+		q, got, again, other, nearest, doubts := make([]T, n), make([]T, n), make([]T, n), make([]T, n), make([]T, n), make([]uint8, n)
+		more, by := make([]int32, n), make([]float32, n)
 		for i := range n {
 			x[i], s[i], z[i], q[i] = float32(number()), float32(number()), float32(byteOf(number())), T(r.Uint32())
+			more[i], by[i], other[i] = int32(r.IntN(2000)-1000), float32(number()/256), T(r.Uint32())
 			sums[i], factor[i], plus[i] = int32(r.Uint32()), number()/16, float64(r.IntN(1<<30))
 		}
 		scale, zero := number(), float64(byteOf(number()))
 		if !quantize(got, x, s, z) || !dequantize(back, q, s, z) || !requantize(again, sums, factor, plus, scale, zero) {
 			t.Fatal("a processor with kernels has no row")
-		}
-		one, add := number()/16, float64(r.IntN(1<<30))
-		if !inRow(row, sums, one, add, scale, zero) {
-			t.Fatal("a processor with kernels has no row of one factor")
 		}
 		for i := range n {
 			if want := byteOf(math.RoundToEven(float64(float32(x[i]/s[i]))) + float64(z[i])); got[i] != want {
@@ -54,8 +52,35 @@ func quantizedCase[T int8 | uint8](t *testing.T, least, most float64, quantize f
 			if want := byteOf(math.RoundToEven(float64((float64(sums[i])+plus[i])*factor[i])/scale) + zero); again[i] != want {
 				t.Fatalf("(%d + %g)·%g/%g with %g: got %d, want %d", sums[i], plus[i], factor[i], scale, zero, again[i], want)
 			}
-			if want := byteOf(math.RoundToEven(float64((float64(sums[i])+add)*one)/scale) + zero); row[i] != want {
-				t.Fatalf("(%d + %g)·%g/%g with %g: got %d, want %d", sums[i], add, one, scale, zero, row[i], want)
+		}
+		whole, tie := byteOf(number()), float32(0.5-r.Float64()/8)
+		rounded := func(v float32) (want T, doubt uint8) {
+			if d := v - float32(math.RoundToEven(float64(v))); max(d, -d) > tie {
+				doubt = 1
+			}
+			return byteOf(math.RoundToEven(float64(v)) + float64(whole)), doubt
+		}
+		for i := range n {
+			if x[i], by[i] = float32(r.IntN(1<<20)-1<<19), by[i]*float32(r.IntN(2)); by[i] != by[i] || by[i] > 1e9 || by[i] < -1e9 {
+				by[i] = 0
+			}
+			sums[i] = int32(x[i])
+		}
+		if !near(nearest, doubts, sums, more, by, float32(whole), tie) {
+			t.Fatal("a processor with kernels has no row")
+		}
+		for i := range n {
+			if want, doubt := rounded(float32(sums[i]+more[i]) * by[i]); nearest[i] != want || doubts[i] != doubt {
+				t.Fatalf("(%d + %d)·%g with %d: got %d, doubt %d, want %d, %d", sums[i], more[i], by[i], whole, nearest[i], doubts[i], want, doubt)
+			}
+		}
+		byA, byB, plus32 := float32(r.IntN(64))/64, float32(r.IntN(64))/64, float32(r.IntN(999)-499)/4
+		if !sum(nearest, doubts, q, other, byA, byB, plus32, float32(whole), tie) {
+			t.Fatal("a processor with kernels has no row")
+		}
+		for i := range n {
+			if want, doubt := rounded(float32(q[i])*byA + float32(float32(other[i])*byB) + plus32); nearest[i] != want || doubts[i] != doubt {
+				t.Fatalf("%d·%g + %d·%g + %g with %d: got %d, doubt %d, want %d, %d", q[i], byA, other[i], byB, plus32, whole, nearest[i], doubts[i], want, doubt)
 			}
 		}
 	}
@@ -91,11 +116,11 @@ func TestQuantizedRows(t *testing.T) {
 	if cpu.Current() == cpu.Generic {
 		t.Skip("this processor has no instruction set with kernels, or ASHLAR_CPU names none")
 	}
-	for _, name := range []string{"quantize", "dequantize", "requantize", "requantizeRow"} {
+	for _, name := range []string{"quantize", "dequantize", "requantize", "requantizeNear", "sumNear"} {
 		checked[name+"I8"], checked[name+"U8"] = true, true
 	}
-	quantizedCase(t, math.MinInt8, math.MaxInt8, TryQuantizeI8, TryDequantizeI8, TryRequantizeI8, TryRequantizeRowI8)
-	quantizedCase(t, 0, math.MaxUint8, TryQuantizeU8, TryDequantizeU8, TryRequantizeU8, TryRequantizeRowU8)
+	quantizedCase(t, math.MinInt8, math.MaxInt8, TryQuantizeI8, TryDequantizeI8, TryRequantizeI8, TryRequantizeNearI8, TrySumNearI8)
+	quantizedCase(t, 0, math.MaxUint8, TryQuantizeU8, TryDequantizeU8, TryRequantizeU8, TryRequantizeNearU8, TrySumNearU8)
 }
 
 // codesCase compares the rows between numbers and codes of one type with their definitions: with a scale for each element, and with one.

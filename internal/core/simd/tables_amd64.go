@@ -842,24 +842,24 @@ func TryRequantizeI8(dst []int8, sums []int32, factor []float64, plus []float64,
 	return true
 }
 
-func TryRequantizeRowI8(dst []int8, sums []int32, factor float64, plus float64, scale float64, zero float64) bool {
+func TryRequantizeNearI8(dst []int8, doubts []uint8, sums []int32, plus []int32, factor []float32, zero float32, tie float32) bool {
 	switch cpu.Current() {
 	case cpu.AVX2:
-		requantizeRowI8AVX2(dst, sums, factor, plus, scale, zero)
+		requantizeNearI8AVX2(dst, doubts, sums, plus, factor, zero, tie)
 	case cpu.AVX512:
-		requantizeRowI8AVX2(dst, sums, factor, plus, scale, zero)
+		requantizeNearI8AVX2(dst, doubts, sums, plus, factor, zero, tie)
 	default:
 		return false
 	}
 	return true
 }
 
-func TryRequantizeRowU8(dst []uint8, sums []int32, factor float64, plus float64, scale float64, zero float64) bool {
+func TryRequantizeNearU8(dst []uint8, doubts []uint8, sums []int32, plus []int32, factor []float32, zero float32, tie float32) bool {
 	switch cpu.Current() {
 	case cpu.AVX2:
-		requantizeRowU8AVX2(dst, sums, factor, plus, scale, zero)
+		requantizeNearU8AVX2(dst, doubts, sums, plus, factor, zero, tie)
 	case cpu.AVX512:
-		requantizeRowU8AVX2(dst, sums, factor, plus, scale, zero)
+		requantizeNearU8AVX2(dst, doubts, sums, plus, factor, zero, tie)
 	default:
 		return false
 	}
@@ -1008,6 +1008,30 @@ func TrySumLines64(dst []float64, x []float64, step, n int) bool {
 		sumLines64AVX2(dst, x, step, n)
 	case cpu.AVX512:
 		sumLines64AVX512(dst, x, step, n)
+	default:
+		return false
+	}
+	return true
+}
+
+func TrySumNearI8(dst []int8, doubts []uint8, a []int8, b []int8, byA float32, byB float32, plus float32, zero float32, tie float32) bool {
+	switch cpu.Current() {
+	case cpu.AVX2:
+		sumNearI8AVX2(dst, doubts, a, b, byA, byB, plus, zero, tie)
+	case cpu.AVX512:
+		sumNearI8AVX2(dst, doubts, a, b, byA, byB, plus, zero, tie)
+	default:
+		return false
+	}
+	return true
+}
+
+func TrySumNearU8(dst []uint8, doubts []uint8, a []uint8, b []uint8, byA float32, byB float32, plus float32, zero float32, tie float32) bool {
+	switch cpu.Current() {
+	case cpu.AVX2:
+		sumNearU8AVX2(dst, doubts, a, b, byA, byB, plus, zero, tie)
+	case cpu.AVX512:
+		sumNearU8AVX2(dst, doubts, a, b, byA, byB, plus, zero, tie)
 	default:
 		return false
 	}

@@ -694,20 +694,20 @@ func TryRequantizeI8(dst []int8, sums []int32, factor []float64, plus []float64,
 	return true
 }
 
-func TryRequantizeRowI8(dst []int8, sums []int32, factor float64, plus float64, scale float64, zero float64) bool {
+func TryRequantizeNearI8(dst []int8, doubts []uint8, sums []int32, plus []int32, factor []float32, zero float32, tie float32) bool {
 	switch cpu.Current() {
 	case cpu.NEON, cpu.Dot, cpu.I8MM:
-		requantizeRowI8NEON(dst, sums, factor, plus, scale, zero)
+		requantizeNearI8NEON(dst, doubts, sums, plus, factor, zero, tie)
 	default:
 		return false
 	}
 	return true
 }
 
-func TryRequantizeRowU8(dst []uint8, sums []int32, factor float64, plus float64, scale float64, zero float64) bool {
+func TryRequantizeNearU8(dst []uint8, doubts []uint8, sums []int32, plus []int32, factor []float32, zero float32, tie float32) bool {
 	switch cpu.Current() {
 	case cpu.NEON, cpu.Dot, cpu.I8MM:
-		requantizeRowU8NEON(dst, sums, factor, plus, scale, zero)
+		requantizeNearU8NEON(dst, doubts, sums, plus, factor, zero, tie)
 	default:
 		return false
 	}
@@ -832,6 +832,26 @@ func TrySumLines64(dst []float64, x []float64, step, n int) bool {
 	switch cpu.Current() {
 	case cpu.NEON, cpu.Dot, cpu.I8MM:
 		sumLines64NEON(dst, x, step, n)
+	default:
+		return false
+	}
+	return true
+}
+
+func TrySumNearI8(dst []int8, doubts []uint8, a []int8, b []int8, byA float32, byB float32, plus float32, zero float32, tie float32) bool {
+	switch cpu.Current() {
+	case cpu.NEON, cpu.Dot, cpu.I8MM:
+		sumNearI8NEON(dst, doubts, a, b, byA, byB, plus, zero, tie)
+	default:
+		return false
+	}
+	return true
+}
+
+func TrySumNearU8(dst []uint8, doubts []uint8, a []uint8, b []uint8, byA float32, byB float32, plus float32, zero float32, tie float32) bool {
+	switch cpu.Current() {
+	case cpu.NEON, cpu.Dot, cpu.I8MM:
+		sumNearU8NEON(dst, doubts, a, b, byA, byB, plus, zero, tie)
 	default:
 		return false
 	}

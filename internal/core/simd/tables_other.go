@@ -104,10 +104,10 @@ func TryQuantizeU8(dst []uint8, a []float32, scale []float32, zero []float32) bo
 func TryRequantizeI8(dst []int8, sums []int32, factor []float64, plus []float64, scale float64, zero float64) bool {
 	return false
 }
-func TryRequantizeRowI8(dst []int8, sums []int32, factor float64, plus float64, scale float64, zero float64) bool {
+func TryRequantizeNearI8(dst []int8, doubts []uint8, sums []int32, plus []int32, factor []float32, zero float32, tie float32) bool {
 	return false
 }
-func TryRequantizeRowU8(dst []uint8, sums []int32, factor float64, plus float64, scale float64, zero float64) bool {
+func TryRequantizeNearU8(dst []uint8, doubts []uint8, sums []int32, plus []int32, factor []float32, zero float32, tie float32) bool {
 	return false
 }
 func TryRequantizeU8(dst []uint8, sums []int32, factor []float64, plus []float64, scale float64, zero float64) bool {
@@ -130,6 +130,12 @@ func TrySumLanes32(lane *[32]float64, x []float32) bool          { return false 
 func TrySumLanes64(lane *[32]float64, x []float64) bool          { return false }
 func TrySumLines32(dst []float64, x []float32, step, n int) bool { return false }
 func TrySumLines64(dst []float64, x []float64, step, n int) bool { return false }
-func TryWidenBF16(dst []float32, a []uint16) bool                { return false }
-func TryWidenF16(dst []float32, a []uint16) bool                 { return false }
-func TryWidenF32(dst []float64, a []float32, stream bool) bool   { return false }
+func TrySumNearI8(dst []int8, doubts []uint8, a []int8, b []int8, byA float32, byB float32, plus float32, zero float32, tie float32) bool {
+	return false
+}
+func TrySumNearU8(dst []uint8, doubts []uint8, a []uint8, b []uint8, byA float32, byB float32, plus float32, zero float32, tie float32) bool {
+	return false
+}
+func TryWidenBF16(dst []float32, a []uint16) bool              { return false }
+func TryWidenF16(dst []float32, a []uint16) bool               { return false }
+func TryWidenF32(dst []float64, a []float32, stream bool) bool { return false }

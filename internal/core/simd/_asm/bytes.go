@@ -28,6 +28,7 @@ func writeBytes(c *build.Context) {
 	for _, rows := range byteRows {
 		g.byteTile(rows)
 	}
+	g.deepBytes()
 }
 
 func (g *product) begin(name, signature string) {
@@ -129,14 +130,15 @@ func (g *product) paired() {
 	g.RET()
 }
 
-// byteTile writes a loop over tiles, as many as times says, each of rows by 16 sums over as many pairs of products:
+// byteTile writes a loop over tiles, as many as times says, each of rows by 16 sums over runs of as many pairs of products:
 //
-//	c[i·ldc + j] = [c[i·ldc + j] +] Σ a[i·lda + 2·l]·b[2·(l·16 + j)] + a[i·lda + 2·l + 1]·b[2·(l·16 + j) + 1]
+//	c[i·ldc + j] = [c[i·ldc + j] +] Σ a[i·lda + offs[r] + 2·l]·b[2·(g·16 + j)] + a[i·lda + offs[r] + 2·l + 1]·b[2·(g·16 + j) + 1]
 //
-// The next tile begins cStep, aStep and bStep elements later in c, a and b. add is 0 to store, 1 to add to c.
+// where g is r·pairs + l. The next tile begins cStep, aStep and bStep elements later in c, a and b. add is 0 to store, 1 to add to c.
 func (g *product) byteTile(rows int) {
-	g.begin(fmt.Sprintf("tileBytes%d", rows), "c *int32, ldc int, a *int16, lda int, b *int16, pairs, times, add, cStep, aStep, bStep int")
+	g.begin(fmt.Sprintf("tileBytes%d", rows), "c *int32, ldc int, a *int16, lda int, offs *int, runs int, b *int16, pairs, times, add, cStep, aStep, bStep int")
 	c, ldc, a, lda, lda3, b, n, times, at, l, ldc3 := reg.RAX, reg.RBX, reg.RSI, reg.RDI, reg.R11, reg.RDX, reg.RCX, reg.R8, reg.R9, reg.R10, reg.R12
+	offs, runs := reg.R12, reg.R13 // R12 is free until the sums are stored
 	acc := func(i, v int) reg.VecPhysical { return g.vec(i*byteVectors + v) }
 	b0, b1, x, y := g.vec(12), g.vec(13), g.vec(14), g.vec(15)
 	row := func(i int, base, base3, s, s3 reg.GPPhysical) op.Mem {
@@ -160,12 +162,16 @@ func (g *product) byteTile(rows int) {
 	for i := range rows * byteVectors {
 		g.VPXOR(g.vec(i), g.vec(i), g.vec(i))
 	}
-	g.MOVQ(a, at)
+	g.MOVQ(b, l)
+	g.Load(g.Param("offs"), offs)
+	g.Load(g.Param("runs"), runs)
+	g.Label("run")
+	g.MOVQ(op.Mem{Base: offs}, at)
+	g.LEAQ(op.Mem{Base: a, Index: at, Scale: 2}, at)
 	if rows > 3 {
 		g.LEAQ(op.Mem{Base: lda, Index: lda, Scale: 2}, lda3)
-		g.ADDQ(a, lda3)
+		g.ADDQ(at, lda3)
 	}
-	g.MOVQ(b, l)
 	g.Load(g.Param("pairs"), n)
 	g.Label("next")
 	g.VMOVDQU(op.Mem{Base: l}, b0)
@@ -184,6 +190,9 @@ func (g *product) byteTile(rows int) {
 	g.ADDQ(op.I8(64), l)
 	g.DECQ(n)
 	g.JNE(op.LabelRef("next"))
+	g.ADDQ(op.I8(8), offs)
+	g.DECQ(runs)
+	g.JNE(op.LabelRef("run"))
 	if rows > 3 {
 		g.LEAQ(op.Mem{Base: ldc, Index: ldc, Scale: 2}, ldc3)
 		g.ADDQ(c, ldc3)
@@ -215,6 +224,59 @@ func (g *product) byteTile(rows int) {
 	}
 	g.DECQ(times)
 	g.JNE(op.LabelRef("tile"))
+	g.VZEROUPPER()
+	g.RET()
+}
+
+// deepBytes writes n rows of blocks of 16 sums, each over as many pairs of products:
+//
+//	c[16·(i·blocks + b) + j] = Σ a[i·row + offs[2·l] + 16·b + j]·w[32·(b·pairs + l) + 2·p] + a[i·row + offs[2·l + 1] + 16·b + j]·w[32·(b·pairs + l) + 2·p + 1]
+//
+// where p is the place of j that interleaving gives it: DeepOrder of package simd.
+func (g *product) deepBytes() {
+	g.begin("deepBytes", "c *int32, a *int16, row int, offs *int, pairs int, w *int16, n, blocks int")
+	c, a, row, offs, pairs, w, n, blocks := reg.RDI, reg.RSI, reg.RBX, reg.R8, reg.RCX, reg.RDX, reg.RAX, reg.R9
+	at, p, q := reg.R10, reg.R11, reg.R12
+	lo, hi, x, y, u, v := g.vec(0), g.vec(1), g.vec(2), g.vec(3), g.vec(4), g.vec(5)
+	g.Load(g.Param("c"), c)
+	g.Load(g.Param("a"), a)
+	g.Load(g.Param("row"), row)
+	g.Load(g.Param("n"), n)
+	g.Label("output")
+	g.MOVQ(a, at)
+	g.Load(g.Param("w"), w)
+	g.Load(g.Param("blocks"), blocks)
+	g.Label("block")
+	g.Load(g.Param("offs"), offs)
+	g.Load(g.Param("pairs"), pairs)
+	g.VPXOR(lo, lo, lo)
+	g.VPXOR(hi, hi, hi)
+	g.Label("next")
+	g.MOVQ(op.Mem{Base: offs}, p)
+	g.MOVQ(op.Mem{Base: offs, Disp: 8}, q)
+	g.VMOVDQU(op.Mem{Base: at, Index: p, Scale: 2}, x)
+	g.VMOVDQU(op.Mem{Base: at, Index: q, Scale: 2}, y)
+	g.VPUNPCKLWD(y, x, u)
+	g.VPUNPCKHWD(y, x, v)
+	g.VPMADDWD(op.Mem{Base: w}, u, u)
+	g.VPMADDWD(op.Mem{Base: w, Disp: 32}, v, v)
+	g.VPADDD(u, lo, lo)
+	g.VPADDD(v, hi, hi)
+	g.ADDQ(op.I8(16), offs)
+	g.ADDQ(op.I8(64), w)
+	g.DECQ(pairs)
+	g.JNE(op.LabelRef("next"))
+	g.VPERM2I128(op.U8(0x20), hi, lo, x)
+	g.VPERM2I128(op.U8(0x31), hi, lo, y)
+	g.VMOVDQU(x, op.Mem{Base: c})
+	g.VMOVDQU(y, op.Mem{Base: c, Disp: 32})
+	g.ADDQ(op.I8(64), c)
+	g.ADDQ(op.I8(32), at)
+	g.DECQ(blocks)
+	g.JNE(op.LabelRef("block"))
+	g.LEAQ(op.Mem{Base: a, Index: row, Scale: 2}, a)
+	g.DECQ(n)
+	g.JNE(op.LabelRef("output"))
 	g.VZEROUPPER()
 	g.RET()
 }

@@ -47,7 +47,7 @@ var outputs = []struct {
 	{name: "transpose", write: writeTranspose, neon: (*armFile).transposeNEON,
 		notNEON: map[string]string{"transposeStream": unstored}},
 	{name: "bytes", write: writeBytes, neon: (*armFile).bytesNEON,
-		notNEON: map[string]string{"tileBytes": "its tiles have the shapes that 32 registers of 16 bytes hold, neonByteRows"}},
+		notNEON: map[string]string{"tileBytes": "its tiles have the shapes that 32 registers of 16 bytes hold, neonByteRows", "deepBytes": "a plain loop serves"}},
 	{name: "quads", write: writeQuads, notNEON: map[string]string{"": "they need AVX-512 VNNI; NEON's dot products are an extension that not all arm64 have"}},
 	{name: "quantized", rows: quantized},
 	{name: "packed", write: writePacked, neon: (*armFile).packedNEON},

@@ -24,7 +24,7 @@ func (f *armFile) bytesNEON() {
 	}{{2, I16, "pairBytes", neonLevel}, {4, I8, "fourBytes", dotLevel}, {8, I8, "eightBytes", i8mmLevel}} {
 		f.function(form.name, form.kind, "dst:p src:b offs:o groups:i panels:i flip:i zero:p step:i", func(g *armProduct) { g.grouped(form.group) })
 		for _, rows := range neonByteRows[form.group] {
-			f.functionAt(form.level, fmt.Sprintf("tileBytes%d", rows), form.kind, "c:w ldc:i a:p lda:i b:p groups:i times:i add:i cStep:i aStep:i bStep:i", func(g *armProduct) { g.byteTile(rows, form.group) })
+			f.functionAt(form.level, fmt.Sprintf("tileBytes%d", rows), form.kind, "c:w ldc:i a:p lda:i offs:o runs:i b:p groups:i times:i add:i cStep:i aStep:i bStep:i", func(g *armProduct) { g.byteTile(rows, form.group) })
 		}
 	}
 }
@@ -159,7 +159,7 @@ func (g *armProduct) byteTile(rows, group int) {
 	times, cStep, aStep, bStep := g.arg("times"), g.arg("cStep"), g.bytes("aStep"), g.bytes("bStep")
 	g.times(ldc, 4)
 	g.times(cStep, 4)
-	n, at, row := g.pin(g.integer()), g.pin(g.integer()), g.pin(g.integer())
+	n, at, row, offs, runs := g.pin(g.integer()), g.pin(g.integer()), g.pin(g.integer()), g.pin(g.integer()), g.pin(g.integer())
 	g.line("tile:")
 	g.line("MOVD R%d, R%d", a, from[0])
 	for i := range rows - 1 {
@@ -171,7 +171,11 @@ func (g *armProduct) byteTile(rows, group int) {
 		}
 	}
 	g.line("MOVD R%d, R%d", b, row)
-	g.line("MOVD $0, R%d", at)
+	g.read("offs", offs)
+	g.read("runs", runs)
+	g.line("run:")
+	g.line("MOVD (R%d), R%d", offs, at)
+	g.times(at, g.size)
 	g.read("groups", n)
 	g.line("next:")
 	switch group {
@@ -211,6 +215,9 @@ func (g *armProduct) byteTile(rows, group int) {
 	g.change("ADD", 16*loads, row)
 	g.change("SUBS", 1, n)
 	g.line("BNE next")
+	g.change("ADD", 8, offs)
+	g.change("SUBS", 1, runs)
+	g.line("BNE run")
 	out := make([][]virtual, rows)
 	for i := range out {
 		switch group {

@@ -13,7 +13,7 @@ import (
 // int32, and wraps. Four bytes of neighbouring k are a quad.
 
 // quadRows are the numbers of rows of the tiles of sums.
-var quadRows = []int{1, 2, 4, 8, 12}
+var quadRows = []int{1, 2, 3, 4, 5, 6, 7, 8, 12}
 
 // quadPanels is the most panels of byteColumns columns in a tile.
 const quadPanels = 2
@@ -33,8 +33,7 @@ func writeQuads(c *build.Context) {
 	g.summed()
 	for _, rows := range quadRows {
 		for panels := 1; panels <= quadPanels; panels++ {
-			g.quadTile(rows, panels, false)
-			g.quadTile(rows, panels, true)
+			g.quadTile(rows, panels)
 		}
 	}
 }
@@ -166,22 +165,19 @@ func (g *product) summed() {
 	g.RET()
 }
 
-// quadTile writes a tile of rows by panels of 16 sums:
+// quadTile writes a tile of rows by panels of 16 sums over runs of quads of products:
 //
-//	c[i·ldc + 16·p + j] = [that +] Σ a[i·lda + 4·l + h]·b[p·next + 4·(l·16 + j) + h]
+//	c[i·ldc + 16·p + j] = [that +] Σ a[i·lda + offs[r] + 4·l + h]·b[p·next + 4·(g·16 + j) + h]
 //
-// add is 0 to store, 1 to add to c. If signed is true, the bytes of a are signed and those in b unsigned; else a is unsigned and b signed.
-func (g *product) quadTile(rows, panels int, signed bool) {
-	name := "tileQuads"
-	if signed {
-		name = "tileQuadsSigned"
-	}
-	g.beginQuads(fmt.Sprintf("%s%dx%d", name, rows, panels), "c *int32, ldc int, a *uint8, lda int, b *uint8, next, quads, add int")
+// where g is r·quads + l. add is 0 to store, 1 to add to c. The bytes of a are unsigned, those of b signed.
+func (g *product) quadTile(rows, panels int) {
+	g.beginQuads(fmt.Sprintf("tileQuads%dx%d", rows, panels), "c *int32, ldc int, a *uint8, lda int, offs *int, runs int, b *uint8, next, quads, add int")
 	c, c9, a, a9, b, next, n := reg.RAX, reg.RBX, reg.RSI, reg.RDI, reg.RDX, reg.R8, reg.RCX
 	s, s3, s5, s7 := reg.R9, reg.R10, reg.R11, reg.R12
+	from, offs, runs := reg.RAX, reg.R13, reg.RBX // in the registers of c until the sums are stored
 	acc := func(i, p int) reg.VecPhysical { return g.vec(i*panels + p) }
 	bs, x := []reg.VecPhysical{g.vec(28), g.vec(29)}, []reg.VecPhysical{g.vec(30), g.vec(31)}
-	strides := func(base, base9 reg.GPPhysical) {
+	strides := func() {
 		if rows > 3 {
 			g.LEAQ(op.Mem{Base: s, Index: s, Scale: 2}, s3)
 		}
@@ -189,23 +185,31 @@ func (g *product) quadTile(rows, panels int, signed bool) {
 			g.LEAQ(op.Mem{Base: s, Index: s, Scale: 4}, s5)
 			g.LEAQ(op.Mem{Base: s3, Index: s, Scale: 4}, s7)
 		}
+	}
+	ninth := func(base, base9 reg.GPPhysical) {
 		if rows > 9 {
 			g.LEAQ(op.Mem{Base: base, Index: s, Scale: 8}, base9)
 			g.ADDQ(s, base9)
 		}
 	}
 	row := func(i int, base, base9 reg.GPPhysical) op.Mem { return offset(i, base, base9, s, s3, s5, s7) }
-	g.Load(g.Param("a"), a)
+	g.Load(g.Param("a"), from)
 	g.Load(g.Param("lda"), s)
-	strides(a, a9)
+	strides()
 	g.Load(g.Param("b"), b)
 	g.Load(g.Param("next"), next)
-	g.Load(g.Param("quads"), n)
+	g.Load(g.Param("offs"), offs)
+	g.Load(g.Param("runs"), runs)
 	for i := range rows {
 		for p := range panels {
 			g.VPXORD(acc(i, p), acc(i, p), acc(i, p))
 		}
 	}
+	g.Label("run")
+	g.MOVQ(op.Mem{Base: offs}, a)
+	g.ADDQ(from, a)
+	ninth(a, a9)
+	g.Load(g.Param("quads"), n)
 	g.Label("next")
 	g.VMOVDQU64(op.Mem{Base: b}, bs[0])
 	if panels > 1 {
@@ -215,11 +219,7 @@ func (g *product) quadTile(rows, panels int, signed bool) {
 		v := x[i%2]
 		g.VPBROADCASTD(row(i, a, a9), v)
 		for p := range panels {
-			if signed {
-				g.VPDPBUSD(v, bs[p], acc(i, p))
-			} else {
-				g.VPDPBUSD(bs[p], v, acc(i, p))
-			}
+			g.VPDPBUSD(bs[p], v, acc(i, p))
 		}
 	}
 	g.ADDQ(op.I8(4), a)
@@ -229,10 +229,14 @@ func (g *product) quadTile(rows, panels int, signed bool) {
 	g.ADDQ(op.I8(64), b)
 	g.DECQ(n)
 	g.JNE(op.LabelRef("next"))
+	g.ADDQ(op.I8(8), offs)
+	g.DECQ(runs)
+	g.JNE(op.LabelRef("run"))
 	g.Load(g.Param("c"), c)
 	g.Load(g.Param("ldc"), s)
 	g.SHLQ(op.U8(2), s)
-	strides(c, c9)
+	strides()
+	ninth(c, c9)
 	g.CMPQ(g.arg("add"), op.I8(0))
 	g.JEQ(op.LabelRef("store"))
 	for i := range rows {

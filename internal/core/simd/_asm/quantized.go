@@ -40,11 +40,21 @@ func quantized() (l list) {
 		if k.size() > 1 {
 			continue
 		}
-		l.add(kernel{table: "Requantize" + k.String(), only: "AVX2", args: []arg{{"dst", k, false}, {"sums", I32, false}, {"factor", F64, false}, {"plus", F64, false}, {"scale", F64, true}, {"zero", F64, true}}, body: func(m machine) {
-			v := m.mul(m.add(m.convert(F64, m.load(1)), m.load(3)), m.load(2))
-			m.store(0, saturated(m, m.add(m.round(m.div(v, m.load(4)), toEven), m.load(5))))
+		// near stores a whole number next to a quotient, and whether the quotient is so far from it that another one may be the right one.
+		near := func(m machine, q, zero, tie value) {
+			r := m.round(q, toEven)
+			m.store(1, m.as(U8, m.bools(m.cmp(gt, m.magnitude(m.sub(q, r), number(m, F32, 1)), tie))))
+			r = m.limit(m.limit(m.add(r, zero), number(m, F32, lo), true), number(m, F32, hi), false)
+			m.store(0, m.convert(k, m.convert(I32, r)))
+		}
+		l.add(kernel{table: "RequantizeNear" + k.String(), only: "AVX2", args: []arg{{"dst", k, false}, {"doubts", U8, false}, {"sums", I32, false}, {"plus", I32, false}, {"factor", F32, false}, {"zero", F32, true}, {"tie", F32, true}}, body: func(m machine) {
+			near(m, m.mul(m.convert(F32, m.add(m.load(2), m.load(3))), m.load(4)), m.load(5), m.load(6))
 		}})
-		l.add(kernel{table: "RequantizeRow" + k.String(), only: "AVX2", args: []arg{{"dst", k, false}, {"sums", I32, false}, {"factor", F64, true}, {"plus", F64, true}, {"scale", F64, true}, {"zero", F64, true}}, body: func(m machine) {
+		l.add(kernel{table: "SumNear" + k.String(), only: "AVX2", args: []arg{{"dst", k, false}, {"doubts", U8, false}, {"a", k, false}, {"b", k, false}, {"byA", F32, true}, {"byB", F32, true}, {"plus", F32, true}, {"zero", F32, true}, {"tie", F32, true}}, body: func(m machine) {
+			of := func(i int) value { return m.convert(F32, m.convert(I32, m.load(i))) }
+			near(m, m.fma(of(2), m.load(4), m.fma(of(3), m.load(5), m.load(6))), m.load(7), m.load(8))
+		}})
+		l.add(kernel{table: "Requantize" + k.String(), only: "AVX2", args: []arg{{"dst", k, false}, {"sums", I32, false}, {"factor", F64, false}, {"plus", F64, false}, {"scale", F64, true}, {"zero", F64, true}}, body: func(m machine) {
 			v := m.mul(m.add(m.convert(F64, m.load(1)), m.load(3)), m.load(2))
 			m.store(0, saturated(m, m.add(m.round(m.div(v, m.load(4)), toEven), m.load(5))))
 		}})
