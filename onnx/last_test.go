@@ -260,7 +260,22 @@ func (q *quantizedNet) grow() {
 		return list
 	}
 	toScale, toZero := q.quantum(signed)
-	switch r.IntN(12) {
+	switch r.IntN(15) {
+	case 12: // operators that know nothing of scales
+		list := same(func(u picture) bool { return u.c == v.c && u.h == v.h && u.w == v.w })
+		add(b.Node([]string{"Max", "Min"}[r.IntN(2)], []string{v.name, list[r.IntN(len(list))].name}), signed, v.c, v.h, v.w)
+	case 13:
+		list := same(func(u picture) bool { return u.h == v.h && u.w == v.w && u.c+v.c < 90 })
+		if len(list) > 0 {
+			u := list[r.IntN(len(list))]
+			add(b.Node("Concat", []string{v.name, u.name}, IntAttr("axis", 1)), signed, v.c+u.c, v.h, v.w)
+		}
+	case 14:
+		if v.c%2 == 0 {
+			for _, out := range b.Nodes("Split", 2, []string{v.name}, IntAttr("axis", 1)) {
+				add(out, signed, v.c/2, v.h, v.w)
+			}
+		}
 	case 0, 1, 2, 3, 4, 5: // a convolution
 		k, stride, group, m := []int{1, 1, 3, 2}[r.IntN(4)], 1+r.IntN(2), 1, []int{1, 4, 8, 16, 17, 24, 40}[r.IntN(7)]
 		pad := r.IntN(k/2 + 1)

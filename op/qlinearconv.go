@@ -84,12 +84,16 @@ type channelCodes struct {
 }
 
 func codesOfChannels(g *contract.Convolution, s scaling, y quantum, bias move.Words) *channelCodes {
-	r := &channelCodes{factor: make([]float64, g.M), plus: make([]float64, g.M)}
+	n := g.M * g.BytesTogether()
+	r := &channelCodes{factor: make([]float64, n), plus: make([]float64, n)}
 	for i := range r.factor {
-		r.factor[i] = float64(s.rows[i%len(s.rows)] * s.cols[0])
+		r.factor[i] = float64(s.rows[i%g.M%len(s.rows)] * s.cols[0])
+	}
+	for i := 0; i < n && s.bias != nil; i += g.M {
+		copy(r.plus[i:], s.bias)
 	}
 	most := float64(float64(g.K) * 255 * 255)
-	if copy(r.plus, s.bias) > 0 && !slices.ContainsFunc(r.plus, func(v float64) bool { return math.Abs(v)+most > math.MaxInt32 }) {
+	if s.bias != nil && !slices.ContainsFunc(r.plus, func(v float64) bool { return math.Abs(v)+most > math.MaxInt32 }) {
 		r.bias = slices.Clone(move.ElemsOf[int32](bias.Of))
 		clear(r.plus)
 	}

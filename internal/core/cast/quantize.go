@@ -313,48 +313,44 @@ func RequantizerOf(factor, plus []float64, scale, zero float64) *Requantizer {
 
 // RequantizeChannels sets dst to the codes of sums + plus of channels from one on. It may change sums.
 func RequantizeChannels[T int8 | uint8](q *Requantizer, dst []T, sums, plus []int32, channel int) {
-	near := func(dst []T, doubts []uint8, at int) bool {
-		sums, plus, factor := sums[at:], plus[at:], q.near[channel+at:]
-		switch dst := any(dst).(type) {
-		case []int8:
-			return simd.TryRequantizeNearI8(dst, doubts, sums, plus, factor, float32(q.zero), nearTie)
-		case []uint8:
-			return simd.TryRequantizeNearU8(dst, doubts, sums, plus, factor, float32(q.zero), nearTie)
-		}
-		return false
-	}
 	exact := func(from, to int) {
 		for i := from; i < to; i++ {
 			sums[i] += plus[i]
 		}
 		Requantize(dst[from:to], sums[from:], q.factor[channel+from:], q.plus[channel+from:], q.scale, q.zero)
 	}
-	if q.near == nil {
-		exact(0, len(dst))
-	} else {
-		nearly(dst, near, exact)
-	}
-}
-
-// nearly sets dst by near, which reports false where the level has no kernel, and elements in doubt by exact.
-func nearly[T any](dst []T, near func(dst []T, doubts []uint8, at int) bool, exact func(from, to int)) {
-	var doubts [256]uint8
-	for at := 0; at < len(dst); {
-		n := min(len(dst)-at, len(doubts))
-		some := doubts[:n]
-		if !near(dst[at:at+n], some, at) {
+	var doubts [doubtRoom]uint8
+	for at := 0; at < len(dst); at += doubtRoom {
+		n, ok := min(len(dst)-at, doubtRoom), false
+		if some := doubts[:n]; q.near != nil {
+			sums, plus, by, zero := sums[at:], plus[at:], q.near[channel+at:], float32(q.zero)
+			switch dst := any(dst[at : at+n]).(type) {
+			case []int8:
+				ok = simd.TryRequantizeNearI8(dst, some, sums, plus, by, zero, nearTie)
+			case []uint8:
+				ok = simd.TryRequantizeNearU8(dst, some, sums, plus, by, zero, nearTie)
+			}
+		}
+		if !ok {
 			exact(at, len(dst))
 			return
 		}
-		left := n / 16 // with more of them all are computed
-		for i := nextDoubt(some, 0); i < n; i = nextDoubt(some, i+1) {
-			if left--; left < 0 {
-				exact(at+i, at+n)
-				break
-			}
-			exact(at+i, at+i+1)
+		settle(doubts[:n], at, exact)
+	}
+}
+
+// doubtRoom is how many codes are made before those in doubt are made again.
+const doubtRoom = 256
+
+// settle calls exact for the elements in doubt, which are from one on, and for the rest at once from the sixteenth part on.
+func settle(doubts []uint8, at int, exact func(from, to int)) {
+	left := len(doubts) / 16
+	for i := nextDoubt(doubts, 0); i < len(doubts); i = nextDoubt(doubts, i+1) {
+		if left--; left < 0 {
+			exact(at+i, at+len(doubts))
+			return
 		}
-		at += n
+		exact(at+i, at+i+1)
 	}
 }
 
@@ -380,16 +376,24 @@ func SumCodes[T int8 | uint8](dst, a, b []T, qa, qb, q Quantum, exact func(from,
 		exact(0, len(dst))
 		return
 	}
-	plus, tie := float32(-(float64(qa.Zero*byA) + float64(qb.Zero*byB))), float32(0.5-0x1p-20-most)
-	nearly(dst, func(dst []T, doubts []uint8, at int) bool {
-		switch dst := any(dst).(type) {
+	x, y, plus, zero := float32(byA), float32(byB), float32(-(float64(qa.Zero*byA) + float64(qb.Zero*byB))), float32(q.Zero)
+	tie := float32(0.5 - 0x1p-20 - most)
+	var doubts [doubtRoom]uint8
+	for at := 0; at < len(dst); at += doubtRoom {
+		n, ok := min(len(dst)-at, doubtRoom), false
+		some := doubts[:n]
+		switch dst := any(dst[at : at+n]).(type) {
 		case []int8:
-			return simd.TrySumNearI8(dst, doubts, any(a[at:]).([]int8), any(b[at:]).([]int8), float32(byA), float32(byB), plus, float32(q.Zero), tie)
+			ok = simd.TrySumNearI8(dst, some, any(a[at:]).([]int8), any(b[at:]).([]int8), x, y, plus, zero, tie)
 		case []uint8:
-			return simd.TrySumNearU8(dst, doubts, any(a[at:]).([]uint8), any(b[at:]).([]uint8), float32(byA), float32(byB), plus, float32(q.Zero), tie)
+			ok = simd.TrySumNearU8(dst, some, any(a[at:]).([]uint8), any(b[at:]).([]uint8), x, y, plus, zero, tie)
 		}
-		return false
-	}, exact)
+		if !ok {
+			exact(at, len(dst))
+			return
+		}
+		settle(some, at, exact)
+	}
 }
 
 // saturated returns a whole number as a code; NaN is 0.

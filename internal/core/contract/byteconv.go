@@ -20,7 +20,8 @@ type ByteResult[E byte | int32] struct {
 	Last bool // or channels last
 	Bias []int32
 
-	// Row makes elements of the sums of some channels, from one on, of an output, to each of which a number of plus is added. It may change sums.
+	// Row makes elements of the sums of some channels, from one on, of an output, to each of which a number of plus is added. From all channels on follow those
+	// of the next outputs, BytesTogether in all. It may change sums.
 	Row func(dst []E, sums, plus []int32, channel int)
 	// Emit takes sums of a channel of an image, from output at on, where the convolution isn't direct. See ByteProduct. It may change sums.
 	Emit func(image, channel, at int, sums []int32, last bool)
@@ -49,6 +50,15 @@ func (g *Convolution) BytesDirect() bool {
 
 // deepBytes reports whether each output channel is of one input channel, so that a row of channels is a row of sums.
 func (g *Convolution) deepBytes() bool { return g.M == g.Group && g.C == g.Group && g.K <= byteK }
+
+// BytesTogether returns of how many outputs a row of sums may be, so that rows aren't short.
+func (g *Convolution) BytesTogether() int {
+	if g.M%simd.ByteColumns != 0 || g.Group > 1 && !g.deepBytes() {
+		return 1
+	}
+	const least = 256 // sums of a row
+	return max(1, least/max(1, g.M))
+}
 
 // byteSpans returns the axes, of which those that the kernel doesn't reach along are one, and those of one element are none.
 func byteSpans(g *Convolution) []Span {
@@ -262,15 +272,16 @@ func directBytes[T int8 | int16 | uint8, E byte | int32](g *Convolution, j exec.
 	if e.weights.zeros != nil {
 		e.cols++ // a panel of ones
 	}
-	if e.plus = e.to.Bias; left != 0 || e.plus == nil {
-		e.plus = make([]int32, g.M)
-		copy(e.plus, e.to.Bias)
-		for c := range e.plus {
-			e.plus[c] -= left * e.weights.sums[c]
-			if e.weights.zeros != nil {
-				e.plus[c] += left * e.weights.zeros[c] * int32(g.K)
-			}
+	e.plus = make([]int32, g.M*g.BytesTogether())
+	copy(e.plus, e.to.Bias)
+	for c := range g.M {
+		e.plus[c] -= left * e.weights.sums[c]
+		if e.weights.zeros != nil {
+			e.plus[c] += left * e.weights.zeros[c] * int32(g.K)
 		}
+	}
+	for i := g.M; i < len(e.plus); i += g.M {
+		copy(e.plus[i:], e.plus[:g.M])
 	}
 	e.made = !(size == 1 && less == 0 && x.flip() == 0 && last && len(e.runs)*e.run == g.K && g.K == g.C && g.Group == 1 && !e.padded())
 	if !e.made {
@@ -450,19 +461,22 @@ func (e *directByte[T, E]) strip(image, group, l0, n, p0, p1 int) {
 		}
 	}
 	channel := group*mg + m0
-	plus := e.plus[channel:][:m]
-	first := l0 * e.per // of the outputs
-	if e.to.Last {
-		to := e.to.Dst[(image*e.Patch+first)*e.M+channel:]
-		for i := range pixels {
-			e.to.Row(to[i*e.M:][:m], sums[i*ldc:][:m], plus, channel)
-		}
+	to, next := e.to.Dst, e.M
+	if first := l0 * e.per; e.to.Last {
+		to = to[(image*e.Patch+first)*e.M+channel:]
 	} else {
-		made := conv.Carve[E](&rest, pixels*m)
-		for i := range pixels {
-			e.to.Row(made[i*m:][:m], sums[i*ldc:][:m], plus, channel)
-		}
-		conv.Copy2(e.to.Dst, made, conv.Block{Off: (image*e.M+channel)*e.Patch + first, Rows: m, Row: e.Patch, Cols: pixels, Col: 1}, conv.Block{Rows: m, Row: 1, Cols: pixels, Col: m}, false)
+		to, next = conv.Carve[E](&rest, pixels*m), m
+	}
+	together := 1
+	if m == ldc && m == next {
+		together = e.BytesTogether()
+	}
+	for i := 0; i < pixels; i += together {
+		n := min(together, pixels-i) * m
+		e.to.Row(to[i*next:][:n], sums[i*ldc:][:n], e.plus[channel:][:n], channel)
+	}
+	if !e.to.Last {
+		conv.Copy2(e.to.Dst, to, conv.Block{Off: (image*e.M+channel)*e.Patch + l0*e.per, Rows: m, Row: e.Patch, Cols: pixels, Col: 1}, conv.Block{Rows: m, Row: 1, Cols: pixels, Col: m}, false)
 	}
 	runtime.KeepAlive(p)
 }

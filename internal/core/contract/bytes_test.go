@@ -222,7 +222,7 @@ func testByteConvolution(t *testing.T) {
 				got := make([]int32, n*g.M*g.Patch)
 				ConvolveBytes(g, exec.Job{Name: "Test", Ctx: exec.WithThreads(t.Context(), 1+r.IntN(5))}, from, last, k, true, ByteResult[int32]{Dst: got, Last: to, Bias: bias, Row: func(dst, sums, plus []int32, channel int) {
 					for i := range dst {
-						dst[i] = sums[i] + plus[i] - bias[channel+i]
+						dst[i] = sums[i] + plus[i] - bias[(channel+i)%g.M]
 					}
 				}})
 				for u, want := range want {

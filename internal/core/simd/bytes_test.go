@@ -179,6 +179,45 @@ func testTiles[T int8 | int16](t *testing.T, p *Bytes[T]) {
 	refused(t, func() { p.Tiles(make([]int32, 16), 16, one, group, nil, 0, panel, 1, 1, group, false) })
 }
 
+func TestBytesDeep(t *testing.T) {
+	p := ByteProducts.Best()
+	if p == nil || p.deep == nil {
+		t.Skip("this level has no kernel")
+	}
+	r := rand.New(rand.NewPCG(9, 10))
+	ca, aa, wa := guard(t, 1<<14), guard(t, 1<<14), guard(t, 1<<14)
+	for range 300 {
+		n, blocks, taps, row := 1+r.IntN(5), 1+r.IntN(4), 2+2*r.IntN(6), r.IntN(90)
+		offs := make([]int, taps)
+		for i := range offs {
+			offs[i] = r.IntN(60)
+		}
+		most, all := slices.Max(offs), blocks*ByteColumns
+		a, w, c := elements[int16](aa, most+(n-1)*row+all, 0), elements[int16](wa, taps*all, 0), elements[int32](ca, n*all, 0)
+		for _, s := range [][]int16{a, w} {
+			for i := range s {
+				s[i] = []int16{-255, 255, int16(r.IntN(511) - 255)}[r.IntN(3)]
+			}
+		}
+		if !p.Deep(c, a, row, offs, most, w, n, blocks) {
+			t.Fatal("there is a kernel that isn't used")
+		}
+		for i, got := range c {
+			o, j := i/all, i%all
+			var want int32
+			for l, at := range offs {
+				want += int32(a[o*row+at+j]) * int32(w[(j/ByteColumns*taps+l/2*2)*ByteColumns+2*DeepOrder[j%ByteColumns]+l%2])
+			}
+			if got != want {
+				t.Fatalf("%d outputs of %d blocks and %d products: sum %d is %d, want %d", n, blocks, taps, i, got, want)
+			}
+		}
+	}
+	refused(t, func() { p.Deep(make([]int32, 15), make([]int16, 16), 0, []int{0, 0}, 0, make([]int16, 32), 1, 1) })
+	refused(t, func() { p.Deep(make([]int32, 16), make([]int16, 16), 0, []int{0, 1}, 1, make([]int16, 32), 1, 1) })
+	refused(t, func() { p.Deep(make([]int32, 16), make([]int16, 16), 0, []int{0}, 0, make([]int16, 32), 1, 1) })
+}
+
 // The figures are of one thread; a step is a product and a sum.
 func BenchmarkBytes(b *testing.B) {
 	p := ByteProducts.Best()
