@@ -217,8 +217,11 @@ func (l *listing) add(d *drawing, depth int, made map[int]int) {
 			if level := cpu.Current(); level > cpu.Generic && plan.FastFor(o, d.vals[s.in[0]].a.DType(), level) {
 				step.Kernel = level.String()
 			}
-			if step.Kept = d.steps[i].keeps; d.steps[i].by && !d.runsLast(i) {
-				step.Kept = 0
+			if call, _, err := d.c.call(i, d.vals, nil); err == nil && !(d.packs(i) && d.steps[i].by && !d.runsLast(i)) {
+				call.Fixed = d.fixed(i)
+				if p, err := o.Plan(call); err == nil {
+					step.Kept = plan.KeepsLast(p)
+				}
 			}
 		}
 		if o := d.c.ops[i]; o != nil && plan.Convolves(o) && d.steps[i].how != already {

@@ -47,7 +47,9 @@ A model's own line covers its graph and weights, as receipts have it.
 nodes that are one, the way it runs (constant, view, planned, plain or branch), and
 its instructions. The documentation of onnx.Session.Steps says more. Each result has
 its type, its layout or shape, and its bytes. It also has its place in the memory
-that results have in common, or the value that it is a part of. The variable ASHLAR_PASSES leaves
+that results have in common, or the value that it is a part of. Lines after the steps say
+which results lie channels last, by regions and their costs in moved elements, and why
+convolutions stay in planes. The variable ASHLAR_PASSES leaves
 passes out: all, none, or names as in -follow,-join; an unknown one lists them.
 With check, runs are compared with runs without passes. --integers lists the steps
 of ashlar run --integers, and says of each whether it runs on integers.

@@ -138,7 +138,8 @@ func (m *Transfer) Takes() (all, each float64) { return m.Scratch, m.Each }
 func (m *Transfer) Planned(p *plan.Draft, c *plan.Use, move func(c *plan.Use) plan.Mover) {
 	m.orion = c.Orion()
 	p.Gives(m.D, m.Shape...)
-	p.Last, p.ByInput = m.Last != nil || m.Lies != RowMajor, m.Lies != EachLast
+	p.Last = m.Last != nil || m.Lies != RowMajor
+	p.ByInput = p.Last && m.Lies != EachLast
 	p.By(c, 0, func(r *tensor.Any, opts []plan.Option) { m.write(r, opts) })
 	if c.Fixed == nil {
 		return
