@@ -7,14 +7,18 @@ import "math"
 // the exponential and of the sigmoid in 8,000, and one of the hyperbolic tangent in 500. Errors here are in units of half a last place of the
 // result, the largest over all arguments.
 
-// eighths has a column for each j below 8: a small d, a multiple of 2^-28, for which 2^(j/8)·e^d is a float32 but for 2^-42, and that number.
+// eighths has a column for each j below 8: a small d and the number 2^(j/8)·e^d. d is a multiple of 2^-28, for which the number is a float32
+// but for 2^-42.
 var eighths = [2][8]float32{
 	{0, 0x1.183f8p-11, -0x1.0b79p-12, -0x1.ace8p-13, -0x1.18fb8p-11, 0x1.fabp-14, -0x1.2f7ap-11, -0x1.790ap-11},
 	{1, 0x1.1751bap+0, 0x1.305cp+0, 0x1.4bec4cp+0, 0x1.69d83ep+0, 0x1.8ada8ap+0, 0x1.ae4a32p+0, 0x1.d52b26p+0},
 }
 
-// expPair returns n, u and rest so that exp(z) = 2^(n div 8)·t·(1 + u)·(1 + rest), with t from eighths for n mod 8, for |z| up to 90. Its
-// relative error is below 2^-37.9. n lies in the low bits, and rest is below 2^-22.
+// expPair returns n, in the low bits, and u and rest, for |z| up to 90:
+//
+//	exp(z) = 2^(n div 8)·t·(1 + u)·(1 + rest)
+//
+// t is the number of eighths for the last three bits of n. The relative error is below 2^-37.9. rest is below 2^-22.
 func expPair(m machine, z value) (n value, u parts, rest value) {
 	const eighth = 0x1.62e43p-4 // ln2/8
 	k := m.fma(z, f32(m, 0x1.715476p3), f32(m, shifter32))
@@ -67,7 +71,7 @@ func usualExp(m machine, a value) value {
 	return m.as(F32, m.add(m.as(I32, y), m.shl(m.and(n, m.constant(I32, 1<<32-8)), 20)))
 }
 
-// usualSigmoid returns 1/(1+e) with e = exp(−a), and has errors up to 2^-13.3.
+// usualSigmoid returns 1/(1+e) with e = exp(−a). Its errors are up to 2^-13.3.
 func usualSigmoid(m machine, a value) value {
 	within(m, a, 44)
 	n, u, rest := expPair(m, m.xor(a, m.constant(F32, 1<<31)))
@@ -88,7 +92,9 @@ func divided(m machine, a value, e parts) parts {
 	return parts{y, m.mul(rest, inverse)}
 }
 
-// usualGeluTanh returns a/(1+e) with e = exp(−2√(2/π)(a + 0.044715a³)), and has errors up to 2^-9.6, for absolute values from 2^-60 to 8.
+// usualGeluTanh returns a/(1+e) for absolute values from 2^-60 to 8. Its errors are up to 2^-9.6.
+//
+//	e = exp(−2√(2/π)(a + 0.044715a³))
 func usualGeluTanh(m machine, a value) value {
 	between(m, a, 0x1p-60, 8)
 	s := m.mul(a, a)
@@ -104,8 +110,8 @@ func usualGeluTanh(m machine, a value) value {
 	return rounded(m, fastSum(m, y.hi, y.lo), 0x1.8p-10)
 }
 
-// logEighths has inverses and logarithms for eighths of the mantissas from 0.7083 to 1.4167. The inverse is that of about the middle, or 1 in
-// the eighth of 1. Next to it the inverse is nearer to 1, as results near 0 have small units. The other rows have minus the logarithms of the
+// logEighths has inverses and logarithms for eighths of the mantissas from 0.7083 to 1.4167. The inverse is that of about the middle, and 1
+// beside 1. Next to it the inverse is nearer to 1, as results near 0 have small units. The other rows have minus the logarithms of the
 // inverses, to a multiple of 2^-17 and the rest.
 var logEighths = [3][8]float32{
 	{0x1.5a2474p+0, 0x1.3f2b9p+0, 0x1.2818f8p+0, 0x1.1422c6p+0, 1, 0x1.d7e3bp-1, 0x1.a08ad2p-1, 0x1.7a179cp-1},
@@ -120,7 +126,7 @@ var logEighths = [3][8]float32{
 // The largest error beyond 2^-37 of the result is 2^-27.7 of r².
 func usualLog(m machine, a value) value {
 	positiveNormal(m, a)
-	const first, bias = 0x3f355550, 1 << 30 // 0.7083; 128 in the place of an exponent
+	const first, bias = 0x3f355550, 1 << 30 // 0.7083, and 128 in the place of an exponent
 	b := m.sub(m.as(I32, a), m.constant(I32, (first-bias)&(1<<32-1)))
 	index := m.shr(b, 20)
 	k := m.sub(m.as(F32, m.or(m.shr(b, 23), m.constant(I32, 0x4b000000))), f32(m, 0x1p23+128))
