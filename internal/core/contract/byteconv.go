@@ -210,28 +210,6 @@ func shapeBytes(g *Convolution, last bool, group, size int) *byteShape {
 	return e
 }
 
-// byteWeights are packed weights of a direct convolution: of each group and block of runs the panels.
-type byteWeights[T int8 | int16 | uint8] struct {
-	panels []T
-	sums   []int32 // of each output channel: of the elements
-	zeros  []int32 // the zero points that are still in the elements, if there are any
-	zero   []int32 // those of which they were made
-	run    int
-}
-
-// bytesLess returns the number that is subtracted from unsigned bytes of a side for zero point z: of quads 0 from the input.
-func bytesLess[T int8 | int16 | uint8](z int16, weights bool) int16 {
-	switch any(T(0)).(type) {
-	case int16:
-		return z
-	case uint8:
-		if !weights {
-			return 0
-		}
-	}
-	return middle
-}
-
 // directByte is a direct convolution of bytes.
 type directByte[T int8 | int16 | uint8, E byte | int32] struct {
 	*Convolution
@@ -300,76 +278,6 @@ func directBytes[T int8 | int16 | uint8, E byte | int32](g *Convolution, j exec.
 // padded reports whether the input has padding.
 func (e *byteShape) padded() bool {
 	return slices.ContainsFunc(e.s, func(s Span) bool { return s.Begin+s.End > 0 || s.At(s.Out-1, s.Kernel-1) >= s.In })
-}
-
-// weightsOf returns the packed weights.
-func weightsOf[T int8 | int16 | uint8, E byte | int32](e *directByte[T, E], w *ByteSide) *byteWeights[T] {
-	if f := w.Filter; f != nil {
-		f.once.Do(func() { f.packed = packBytes(e, w) })
-		if p, ok := f.packed.(*byteWeights[T]); ok && p.run == e.run && slices.Equal(p.zero, w.Zero) {
-			return p
-		}
-	}
-	return packBytes(e, w)
-}
-
-// packBytes packs weights.
-func packBytes[T int8 | int16 | uint8, E byte | int32](e *directByte[T, E], w *ByteSide) *byteWeights[T] {
-	const cols = simd.ByteColumns
-	p := &byteWeights[T]{sums: make([]int32, e.M), zero: slices.Clone(w.Zero), run: e.run}
-	number := func(m, k int) T {
-		v := T(int16(w.Mem[m*e.K+k]^w.flip()) - bytesLess[T](w.zero(m), true))
-		if _, quads := any(v).(uint8); quads {
-			p.sums[m] += int32(int8(v))
-		} else {
-			p.sums[m] += int32(v)
-		}
-		return v
-	}
-	if e.deep {
-		p.panels = make([]T, roundUp(len(e.runs), 2)*e.panels*cols)
-		for m := range e.M {
-			for k := range e.K {
-				p.panels[deepPlace(len(e.runs), m, k)] = number(m, k)
-			}
-		}
-		return p
-	}
-	for m := range e.M {
-		if z := w.zero(m); z != bytesLess[T](z, true) {
-			p.zeros = make([]int32, e.M)
-			for m := range p.zeros {
-				p.zeros[m] = int32(w.zero(m) - middle)
-			}
-			break
-		}
-	}
-	mg, group := e.M/e.Group, e.tiles.Group()
-	panels, k := e.panels, len(e.taps)
-	if p.zeros != nil {
-		panels++
-	}
-	p.panels = make([]T, e.Group*panels*k*cols)
-	for from := 0; from < k; {
-		n := min(k-from, e.block()*e.run)
-		for i := range e.Group {
-			to := p.panels[(i*k+from)*panels*cols:]
-			for l, tap := range e.taps[from : from+n] {
-				if tap < 0 {
-					continue
-				}
-				at := l/group*group*cols + l%group
-				for c := range mg {
-					to[c/cols*n*cols+at+c%cols*group] = number(i*mg+c, tap)
-				}
-				if p.zeros != nil {
-					to[e.panels*n*cols+at] = 1
-				}
-			}
-		}
-		from += n
-	}
-	return p
 }
 
 // block returns the number of runs of a block.
@@ -558,7 +466,16 @@ func (e *directByte[T, E]) copyLine(dst []T, src, room []byte, cut Cut, from, cg
 	to := dst[cut.Before*e.pitch:]
 	if e.channel != 1 {
 		room = room[:cut.N*cg]
-		conv.Pack(room, src, conv.Block{Off: from, Rows: cut.N, Row: step, Cols: cg, Col: e.channel})
+		const few = 4 // channels, which have no squares to turn
+		if cg > few {
+			conv.Pack(room, src, conv.Block{Off: from, Rows: cut.N, Row: step, Cols: cg, Col: e.channel})
+		}
+		for c := 0; c < cg && cg <= few; c++ {
+			line := src[from+c*e.channel:]
+			for i, at := 0, c; i < cut.N; i, at = i+1, at+cg {
+				room[at] = line[i*step]
+			}
+		}
 		src, from, step = room, 0, cg
 	}
 	if step == cg && e.pitch == cg {
@@ -571,20 +488,6 @@ func (e *directByte[T, E]) copyLine(dst []T, src, room []byte, cut Cut, from, cg
 	if rest := (cut.Before + cut.N) * e.pitch; rest < len(dst) {
 		conv.Fill(dst[rest:], e.pad)
 	}
-}
-
-// BytesKept returns how many bytes the weights of a convolution of bytes take that f keeps: 0 without it, and where the form has none.
-func (g *Convolution) BytesKept(f *Filter) int64 {
-	if f == nil || !g.BytesDirect() {
-		return 0
-	}
-	unit, size := byteUnit()
-	columns := int64(roundUp(g.M/g.Group, simd.ByteColumns)+simd.ByteColumns) * int64(g.Group)
-	if g.deepBytes() {
-		unit, size, columns = 2, 2, int64(roundUp(g.M, simd.ByteColumns))
-	}
-	cg, runs := g.C/g.Group, g.K/(g.C/g.Group)
-	return columns*int64(runs)*int64(roundUp(cg, unit)+unit*(cg/byteK+1))*int64(size) + 8*int64(g.M)
 }
 
 // bytesByParts makes the patches of some outputs at a time.
