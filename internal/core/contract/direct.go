@@ -4,7 +4,6 @@ import (
 	"runtime"
 
 	"github.com/ashlar-go/ashlar/dtype"
-	"github.com/ashlar-go/ashlar/internal/core/cast"
 	"github.com/ashlar-go/ashlar/internal/core/conv"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
 	"github.com/ashlar-go/ashlar/internal/core/plan"
@@ -19,7 +18,7 @@ import (
 
 // A tapper is a tiler that also takes elements of a where a list of offsets has them: see simd.Product.
 type tapper[T num.Native] interface {
-	ChainLines(c, a []T, line, lda int, b []T, ldb, lines, k int)
+	Deep(c []T, ldc int, a []T, aRow int, offs []int, most int, b []T, ldb int, bias []T, m, n int, mode simd.Mode)
 	TilesOfTaps(c []T, ldc int, a []T, aRow int, offs []int, most int, b []T, ldb int, bias, next []T, m, n int, mode simd.Mode) []T
 }
 
@@ -339,8 +338,23 @@ func (e *direct[T]) strip(at, group, l0, n, t0, t1 int) {
 		to = dst[l0*e.to.y:]
 	}
 	weights := e.filter.panels[group*mg*e.K:]
-	for l := 0; e.deep && l < n; l++ {
-		e.chains(to[l*next:], ldc, src[l*step:], m0, m, min(e.width, pixels-l*e.width))
+	if e.deep {
+		mode := simd.StoreSums
+		var bias []T
+		if e.bias != nil {
+			mode |= simd.PlusBias
+			bias = e.bias[m0:]
+		}
+		if e.rectify {
+			mode |= simd.Rectify
+		}
+		some := max(8, 1<<22/(m*e.K)) // outputs, between looks at the context
+		for l := range n {
+			for i, of := 0, min(e.width, pixels-l*e.width); i < of; i += some {
+				exec.Look(e.Name, e.Ctx)
+				e.tiles.Deep(to[l*next+i*ldc:], ldc, src[l*step+i*e.pixel:], e.pixel, e.offs, e.most, weights[m0:], e.M, bias, min(some, of-i), m, mode)
+			}
+		}
 	}
 	for t := t0; t < t1 && !e.deep; t++ {
 		j, w := e.filter.tiles[t], e.filter.tiles[t+1]-e.filter.tiles[t]
@@ -387,37 +401,6 @@ func (e *direct[T]) copied(m int) int {
 		return m
 	}
 	return e.cg
-}
-
-// chains computes n outputs of a line, of m channels from channel c on.
-func (e *direct[T]) chains(dst []T, ldc int, src []T, c, m, n int) {
-	d, canon := dtype.Of[T](), cast.CanonFor[T]()
-	weights := e.filter.panels[c:]
-	rows := func(f func(row []T)) {
-		if ldc == m {
-			f(dst[:n*m])
-			return
-		}
-		for i := range n {
-			f(dst[i*ldc:][:m])
-		}
-	}
-	rows(func(row []T) { clear(row) })
-	for i := range n {
-		e.tiles.ChainLines(dst[i*ldc:][:m], src[i*e.pixel:], e.y.Dilation*e.line, e.x.Dilation*e.pixel/e.x.Stride, weights, e.M, e.y.Kernel, e.x.Kernel)
-	}
-	rows(func(row []T) { canon(row) })
-	if e.bias != nil {
-		sum := exec.As[func(dst, a, b []T)](e.Rows.Sum(d))
-		for i := range n {
-			row := dst[i*ldc:][:m]
-			sum(row, row, e.bias[c:c+m])
-		}
-	}
-	if e.rectify {
-		cut := exec.As[func(dst, a []T)](e.Rows.Cut(d))
-		rows(func(row []T) { cut(row, row) })
-	}
 }
 
 // finish gives the Tail rows of n elements, which are step elements apart. The first is element at of the result, and others follow after next.

@@ -104,35 +104,22 @@ func (p pureTiles[T]) Tiles(c []T, ldc int, a []T, aRow, aCol int, b []T, ldb, m
 	}
 }
 
-// TilesOfTaps and ChainLines are those of simd.Product.
+// TilesOfTaps and Deep are those of simd.Product.
 func (p pureTiles[T]) TilesOfTaps(c []T, ldc int, a []T, aRow int, offs []int, most int, b []T, ldb int, bias, next []T, m, n int, mode simd.Mode) (left []T) {
 	var x [GemmK]T
 	var sums [64]T
-	mac, canon := blockOf[T](), cast.CanonFor[T]()
+	mac := blockOf[T]()
 	for i := range m {
 		for l, at := range offs {
 			x[l] = a[i*aRow+at]
 		}
 		mac(sums[:], n, x[:], 0, 1, b, ldb, 1, n, len(offs))
-		row := c[i*ldc:][:n]
-		for j, v := range sums[:n] {
-			if mode&simd.AddSums != 0 {
-				v += row[j]
-			}
-			if mode&simd.PlusBias != 0 {
-				v += bias[j]
-			}
-			if mode&simd.Rectify != 0 && v <= 0 {
-				v = 0
-			}
-			row[j] = v
-		}
-		canon(row)
+		after(c[i*ldc:][:n], sums[:n], bias, mode)
 	}
 	return next
 }
 
-func (p pureTiles[T]) ChainLines(c, a []T, line, lda int, b []T, ldb, lines, k int) {
+func (p pureTiles[T]) Deep(c []T, ldc int, a []T, aRow int, offs []int, most int, b []T, ldb int, bias []T, m, n int, mode simd.Mode) {
 	var fma func(c, a, b []T)
 	switch any(c).(type) {
 	case []float32:
@@ -140,11 +127,31 @@ func (p pureTiles[T]) ChainLines(c, a []T, line, lda int, b []T, ldb, lines, k i
 	case []float64:
 		fma, _ = any(float.FMARow64).(func(c, a, b []T))
 	}
-	for i := range lines {
-		for l := range k {
-			fma(c, a[i*line+l*lda:], b[(i*k+l)*ldb:])
+	for i := range m {
+		row := c[i*ldc:][:n]
+		clear(row)
+		for l, at := range offs {
+			fma(row, a[i*aRow+at:], b[l*ldb:])
 		}
+		after(row, row, bias, mode)
 	}
+}
+
+// after does the steps after a row of sums that mode has.
+func after[T num.Native](row, sums, bias []T, mode simd.Mode) {
+	for j, v := range sums {
+		if mode&simd.AddSums != 0 {
+			v += row[j]
+		}
+		if mode&simd.PlusBias != 0 {
+			v += bias[j]
+		}
+		if mode&simd.Rectify != 0 && v <= 0 {
+			v = 0
+		}
+		row[j] = v
+	}
+	cast.CanonFor[T]()(row)
 }
 
 // blockOf returns the blockFunc of T; integers wrap.

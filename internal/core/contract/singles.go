@@ -14,8 +14,6 @@ import (
 // waits for itself, so that one alone takes many times as long as some in turns.
 type chainer[T num.Native] interface {
 	Chains(c, a []T, lda int, b []T, ldb, k int)
-	// ChainLines is Chains for lines of k products: c[j] = fma(a[i·line+l·lda+j], b[(i·k+l)·ldb+j], c[j]).
-	ChainLines(c, a []T, line, lda int, b []T, ldb, lines, k int)
 	// Pairs does so for products side by side, some sums and steps of them: c[i] = fma(a[i·lda+l], b[i·ldb+l], c[i]).
 	Pairs(c, a []T, lda int, b []T, ldb, k int) (rows, steps int)
 }

@@ -1,7 +1,6 @@
 package simd
 
 import (
-	"math"
 	mathbits "math/bits"
 	"unsafe"
 )
@@ -15,7 +14,8 @@ type Product[T float32 | float64] struct {
 	windows func(dst *T, ldd int, src *T, lds int, a *T, offs *int, taps, rows, n int) // may be nil
 	dots    func(c, a *T, lda int, x *T, k int)
 	panel   func(c, a *T, aStep int, b *T, n, k, add int)
-	chains  func(c, a *T, line, lda int, b *T, ldb, n, lines, k int)
+	chains  func(c, a *T, lda int, b *T, ldb, n, k int)
+	deep    func(c *T, ldc int, a *T, aRow int, offs *int, taps int, b *T, ldb, m, n, mode int, more *T)
 	pairs   func(c, a *T, lda int, b *T, ldb, k int) // may be nil
 	gather  func(dst *T, ldd int, src *T, offs *int, rows, n int)
 	masks   bool // gather takes any n, else the n of the largest tile
@@ -197,19 +197,32 @@ func (p *Product[T]) Panel(c, a []T, aStep int, b []T, k int, mode Mode) {
 // Chains sets c[j] = fma(a[l*lda+j], b[l*ldb+j], c[j]) for each l < k in order, and j < len(c). NaNs aren't made canonical. It panics when an
 // index is out of range. lda and ldb must not be negative. Nothing interrupts it: len(c)·k must be small.
 func (p *Product[T]) Chains(c, a []T, lda int, b []T, ldb, k int) {
-	p.ChainLines(c, a, 0, lda, b, ldb, 1, k)
-}
-
-// ChainLines is Chains for lines of k products: c[j] = fma(a[i*line+l*lda+j], b[(i*k+l)*ldb+j], c[j]).
-func (p *Product[T]) ChainLines(c, a []T, line, lda int, b []T, ldb, lines, k int) {
 	n := len(c)
-	if n == 0 || k == 0 || lines == 0 {
+	if n == 0 || k == 0 {
 		return
 	}
-	if min(line, lda, ldb, lines, k) < 0 || lines > math.MaxInt/k || exceeds(len(a), lines, line, k, lda, n) || exceeds(len(b), lines*k, ldb, 1, 0, n) {
+	if min(lda, ldb, k) < 0 || exceeds(len(a), k, lda, 1, 0, n) || exceeds(len(b), k, ldb, 1, 0, n) {
 		panic("simd.Product.Chains: extents out of range")
 	}
-	p.chains(&c[0], &a[0], line, lda, &b[0], ldb, n, lines, k)
+	p.chains(&c[0], &a[0], lda, &b[0], ldb, n, k)
+}
+
+// Deep computes m by n sums that lie side by side, each of its own products: c[i*ldc+j] is a chain acc = fma(a[i*aRow+offs[l]+j], b[l*ldb+j], acc)
+// over l in order, from +0. mode is StoreSums with the steps of TilesOfTaps, and bias has n elements if it has PlusBias. c may not share memory
+// with others: some sums are stored twice. The offsets are from 0 to most. It panics when an index is out of range. Strides must not be
+// negative. Nothing interrupts it: m·n·len(offs) must be small.
+func (p *Product[T]) Deep(c []T, ldc int, a []T, aRow int, offs []int, most int, b []T, ldb int, bias []T, m, n int, mode Mode) {
+	taps := len(offs)
+	if n <= 0 || m <= 0 || taps == 0 || min(ldc, aRow, ldb, most) < 0 || mode&(AddSums|StreamSums) != 0 || exceeds(len(c), m, ldc, 1, 0, n) ||
+		exceeds(len(a), m, aRow, 2, most, n) || exceeds(len(b), taps, ldb, 1, 0, n) {
+		panic("simd.Product.Deep: extents out of range")
+	}
+	var more *T
+	if mode&PlusBias != 0 {
+		_ = bias[n-1]
+		more = &bias[0]
+	}
+	p.deep(&c[0], ldc, &a[0], aRow, &offs[0], taps, &b[0], ldb, m, n, int(mode), more)
 }
 
 // Pairs sets c[i] = fma(a[i*lda+l], b[i*ldb+l], c[i]) for each l < steps in order, and i < rows. It takes whole vectors of sums and of columns, and

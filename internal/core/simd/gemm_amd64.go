@@ -59,7 +59,10 @@ func dots_32AVX2(c *float32, a *float32, lda int, x *float32, k int)
 func panel_32AVX2(c *float32, a *float32, aStep int, b *float32, n int, k int, add int)
 
 //go:noescape
-func chains_32AVX2(c *float32, a *float32, line int, lda int, b *float32, ldb int, n int, lines int, k int)
+func chains_32AVX2(c *float32, a *float32, lda int, b *float32, ldb int, n int, k int)
+
+//go:noescape
+func deep_32AVX2(c *float32, ldc int, a *float32, aRow int, offs *int, taps int, b *float32, ldb int, m int, n int, mode int, more *float32)
 
 //go:noescape
 func pairs_32AVX2(c *float32, a *float32, lda int, b *float32, ldb int, k int)
@@ -121,7 +124,10 @@ func dots_64AVX2(c *float64, a *float64, lda int, x *float64, k int)
 func panel_64AVX2(c *float64, a *float64, aStep int, b *float64, n int, k int, add int)
 
 //go:noescape
-func chains_64AVX2(c *float64, a *float64, line int, lda int, b *float64, ldb int, n int, lines int, k int)
+func chains_64AVX2(c *float64, a *float64, lda int, b *float64, ldb int, n int, k int)
+
+//go:noescape
+func deep_64AVX2(c *float64, ldc int, a *float64, aRow int, offs *int, taps int, b *float64, ldb int, m int, n int, mode int, more *float64)
 
 //go:noescape
 func pairs_64AVX2(c *float64, a *float64, lda int, b *float64, ldb int, k int)
@@ -258,7 +264,10 @@ func dots_32AVX512(c *float32, a *float32, lda int, x *float32, k int)
 func panel_32AVX512(c *float32, a *float32, aStep int, b *float32, n int, k int, add int)
 
 //go:noescape
-func chains_32AVX512(c *float32, a *float32, line int, lda int, b *float32, ldb int, n int, lines int, k int)
+func chains_32AVX512(c *float32, a *float32, lda int, b *float32, ldb int, n int, k int)
+
+//go:noescape
+func deep_32AVX512(c *float32, ldc int, a *float32, aRow int, offs *int, taps int, b *float32, ldb int, m int, n int, mode int, more *float32)
 
 //go:noescape
 func pairs_32AVX512(c *float32, a *float32, lda int, b *float32, ldb int, k int)
@@ -395,7 +404,10 @@ func dots_64AVX512(c *float64, a *float64, lda int, x *float64, k int)
 func panel_64AVX512(c *float64, a *float64, aStep int, b *float64, n int, k int, add int)
 
 //go:noescape
-func chains_64AVX512(c *float64, a *float64, line int, lda int, b *float64, ldb int, n int, lines int, k int)
+func chains_64AVX512(c *float64, a *float64, lda int, b *float64, ldb int, n int, k int)
+
+//go:noescape
+func deep_64AVX512(c *float64, ldc int, a *float64, aRow int, offs *int, taps int, b *float64, ldb int, m int, n int, mode int, more *float64)
 
 //go:noescape
 func pairs_64AVX512(c *float64, a *float64, lda int, b *float64, ldb int, k int)

@@ -4372,18 +4372,16 @@ store1:
 	VZEROUPPER
 	RET
 
-// func chains_32AVX2(c *float32, a *float32, line int, lda int, b *float32, ldb int, n int, lines int, k int)
+// func chains_32AVX2(c *float32, a *float32, lda int, b *float32, ldb int, n int, k int)
 // Requires: AVX, FMA3
-TEXT ·chains_32AVX2(SB), NOSPLIT, $0-72
+TEXT ·chains_32AVX2(SB), NOSPLIT, $0-56
 	MOVQ c+0(FP), AX
 	MOVQ a+8(FP), BX
-	MOVQ line+16(FP), R12
-	MOVQ lda+24(FP), DX
-	MOVQ b+32(FP), SI
-	MOVQ ldb+40(FP), DI
-	MOVQ n+48(FP), CX
-	MOVQ k+64(FP), R8
-	SHLQ $0x02, R12
+	MOVQ lda+16(FP), DX
+	MOVQ b+24(FP), SI
+	MOVQ ldb+32(FP), DI
+	MOVQ n+40(FP), CX
+	MOVQ k+48(FP), R8
 	SHLQ $0x02, DX
 	SHLQ $0x02, DI
 
@@ -4394,13 +4392,9 @@ next4:
 	VMOVUPS 32(AX), Y1
 	VMOVUPS 64(AX), Y2
 	VMOVUPS 96(AX), Y3
-	MOVQ    BX, R13
+	MOVQ    BX, R9
 	MOVQ    SI, R10
-	MOVQ    lines+56(FP), R14
-
-step4Line:
-	MOVQ R13, R9
-	MOVQ R8, R11
+	MOVQ    R8, R11
 
 step4:
 	VMOVUPS     (R9), Y4
@@ -4415,9 +4409,6 @@ step4:
 	ADDQ        DI, R10
 	DECQ        R11
 	JNZ         step4
-	ADDQ        R12, R13
-	DECQ        R14
-	JNZ         step4Line
 	VMOVUPS     Y0, (AX)
 	VMOVUPS     Y1, 32(AX)
 	VMOVUPS     Y2, 64(AX)
@@ -4434,13 +4425,9 @@ next1:
 	SUBQ    $+8, CX
 	JL      end1
 	VMOVUPS (AX), Y0
-	MOVQ    BX, R13
+	MOVQ    BX, R9
 	MOVQ    SI, R10
-	MOVQ    lines+56(FP), R14
-
-step1Line:
-	MOVQ R13, R9
-	MOVQ R8, R11
+	MOVQ    R8, R11
 
 step1:
 	VMOVUPS     (R9), Y4
@@ -4449,9 +4436,6 @@ step1:
 	ADDQ        DI, R10
 	DECQ        R11
 	JNZ         step1
-	ADDQ        R12, R13
-	DECQ        R14
-	JNZ         step1Line
 	VMOVUPS     Y0, (AX)
 	ADDQ        $+32, BX
 	ADDQ        $+32, SI
@@ -4466,13 +4450,9 @@ end1:
 	SUBQ       CX, R9
 	VMOVUPS    (R9), Y3
 	VMASKMOVPS (AX), Y3, Y0
-	MOVQ       BX, R13
+	MOVQ       BX, R9
 	MOVQ       SI, R10
-	MOVQ       lines+56(FP), R14
-
-restLine:
-	MOVQ R13, R9
-	MOVQ R8, R11
+	MOVQ       R8, R11
 
 rest:
 	VMASKMOVPS  (R9), Y3, Y1
@@ -4482,10 +4462,547 @@ rest:
 	ADDQ        DI, R10
 	DECQ        R11
 	JNZ         rest
-	ADDQ        R12, R13
-	DECQ        R14
-	JNZ         restLine
 	VMASKMOVPS  Y0, Y3, (AX)
+
+done:
+	VZEROUPPER
+	RET
+
+// func deep_32AVX2(c *float32, ldc int, a *float32, aRow int, offs *int, taps int, b *float32, ldb int, m int, n int, mode int, more *float32)
+// Requires: AVX, AVX2, FMA3
+TEXT ·deep_32AVX2(SB), NOSPLIT, $0-96
+	MOVQ ldc+8(FP), BX
+	SHLQ $0x02, BX
+	MOVQ aRow+24(FP), DI
+	SHLQ $0x02, DI
+	MOVQ ldb+56(FP), R9
+	SHLQ $0x02, R9
+	LEAQ (DI)(DI*2), R11
+
+columns:
+	MOVQ n+72(FP), CX
+	CMPQ CX, $+16
+	JL   block1
+	MOVQ a+16(FP), SI
+	MOVQ c+0(FP), AX
+	MOVQ m+64(FP), R13
+
+rows4x2:
+	SUBQ   $+4, R13
+	JL     end4x2
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	VXORPS X4, X4, X4
+	VXORPS X5, X5, X5
+	VXORPS X6, X6, X6
+	VXORPS X7, X7, X7
+	MOVQ   offs+32(FP), R8
+	MOVQ   b+48(FP), DX
+	MOVQ   taps+40(FP), CX
+
+tap4x2:
+	MOVQ        (R8), R14
+	LEAQ        (SI)(R14*4), R14
+	VMOVUPS     (DX), Y8
+	VMOVUPS     32(DX), Y9
+	VFMADD231PS (R14), Y8, Y0
+	VFMADD231PS 32(R14), Y9, Y1
+	VFMADD231PS (R14)(DI*1), Y8, Y2
+	VFMADD231PS 32(R14)(DI*1), Y9, Y3
+	VFMADD231PS (R14)(DI*2), Y8, Y4
+	VFMADD231PS 32(R14)(DI*2), Y9, Y5
+	VFMADD231PS (R14)(R11*1), Y8, Y6
+	VFMADD231PS 32(R14)(R11*1), Y9, Y7
+	ADDQ        $+8, R8
+	ADDQ        R9, DX
+	DECQ        CX
+	JNZ         tap4x2
+	TESTQ       $0x00000004, mode+80(FP)
+	JZ          alone4x2
+	MOVQ        more+88(FP), R14
+	VMOVUPS     (R14), Y8
+	VADDPS      Y8, Y0, Y0
+	VADDPS      Y8, Y2, Y2
+	VADDPS      Y8, Y4, Y4
+	VADDPS      Y8, Y6, Y6
+	VMOVUPS     32(R14), Y8
+	VADDPS      Y8, Y1, Y1
+	VADDPS      Y8, Y3, Y3
+	VADDPS      Y8, Y5, Y5
+	VADDPS      Y8, Y7, Y7
+
+alone4x2:
+	VCMPPS       $0x03, Y1, Y0, Y9
+	VCMPPS       $0x03, Y3, Y2, Y8
+	VORPS        Y8, Y9, Y9
+	VCMPPS       $0x03, Y5, Y4, Y8
+	VORPS        Y8, Y9, Y9
+	VCMPPS       $0x03, Y7, Y6, Y8
+	VORPS        Y8, Y9, Y9
+	VPTEST       Y9, Y9
+	JZ           numbers4x2
+	MOVL         $0x7fc00000, R14
+	VMOVD        R14, X9
+	VBROADCASTSS X9, Y9
+	VCMPPS       $0x03, Y0, Y0, Y8
+	VBLENDVPS    Y8, Y9, Y0, Y0
+	VCMPPS       $0x03, Y1, Y1, Y8
+	VBLENDVPS    Y8, Y9, Y1, Y1
+	VCMPPS       $0x03, Y2, Y2, Y8
+	VBLENDVPS    Y8, Y9, Y2, Y2
+	VCMPPS       $0x03, Y3, Y3, Y8
+	VBLENDVPS    Y8, Y9, Y3, Y3
+	VCMPPS       $0x03, Y4, Y4, Y8
+	VBLENDVPS    Y8, Y9, Y4, Y4
+	VCMPPS       $0x03, Y5, Y5, Y8
+	VBLENDVPS    Y8, Y9, Y5, Y5
+	VCMPPS       $0x03, Y6, Y6, Y8
+	VBLENDVPS    Y8, Y9, Y6, Y6
+	VCMPPS       $0x03, Y7, Y7, Y8
+	VBLENDVPS    Y8, Y9, Y7, Y7
+
+numbers4x2:
+	TESTQ  $0x00000008, mode+80(FP)
+	JZ     signed4x2
+	VXORPS X8, X8, X8
+	VMAXPS Y0, Y8, Y0
+	VADDPS Y8, Y0, Y0
+	VMAXPS Y1, Y8, Y1
+	VADDPS Y8, Y1, Y1
+	VMAXPS Y2, Y8, Y2
+	VADDPS Y8, Y2, Y2
+	VMAXPS Y3, Y8, Y3
+	VADDPS Y8, Y3, Y3
+	VMAXPS Y4, Y8, Y4
+	VADDPS Y8, Y4, Y4
+	VMAXPS Y5, Y8, Y5
+	VADDPS Y8, Y5, Y5
+	VMAXPS Y6, Y8, Y6
+	VADDPS Y8, Y6, Y6
+	VMAXPS Y7, Y8, Y7
+	VADDPS Y8, Y7, Y7
+
+signed4x2:
+	VMOVUPS Y0, (AX)
+	VMOVUPS Y1, 32(AX)
+	ADDQ    BX, AX
+	VMOVUPS Y2, (AX)
+	VMOVUPS Y3, 32(AX)
+	ADDQ    BX, AX
+	VMOVUPS Y4, (AX)
+	VMOVUPS Y5, 32(AX)
+	ADDQ    BX, AX
+	VMOVUPS Y6, (AX)
+	VMOVUPS Y7, 32(AX)
+	ADDQ    BX, AX
+	LEAQ    (SI)(DI*4), SI
+	JMP     rows4x2
+
+end4x2:
+	ADDQ  $+4, R13
+	JZ    below0x2
+	CMPQ  m+64(FP), $+4
+	JL    rows1x2
+	SUBQ  $+4, R13
+	MOVQ  R13, R14
+	IMULQ DI, R14
+	ADDQ  R14, SI
+	MOVQ  R13, R14
+	IMULQ BX, R14
+	ADDQ  R14, AX
+	MOVQ  $+4, R13
+	JMP   rows4x2
+
+rows1x2:
+	SUBQ   $+1, R13
+	JL     end1x2
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	MOVQ   offs+32(FP), R8
+	MOVQ   b+48(FP), DX
+	MOVQ   taps+40(FP), CX
+
+tap1x2:
+	MOVQ        (R8), R14
+	LEAQ        (SI)(R14*4), R14
+	VMOVUPS     (DX), Y2
+	VMOVUPS     32(DX), Y3
+	VFMADD231PS (R14), Y2, Y0
+	VFMADD231PS 32(R14), Y3, Y1
+	ADDQ        $+8, R8
+	ADDQ        R9, DX
+	DECQ        CX
+	JNZ         tap1x2
+	TESTQ       $0x00000004, mode+80(FP)
+	JZ          alone1x2
+	MOVQ        more+88(FP), R14
+	VMOVUPS     (R14), Y2
+	VADDPS      Y2, Y0, Y0
+	VMOVUPS     32(R14), Y2
+	VADDPS      Y2, Y1, Y1
+
+alone1x2:
+	VCMPPS       $0x03, Y1, Y0, Y3
+	VPTEST       Y3, Y3
+	JZ           numbers1x2
+	MOVL         $0x7fc00000, R14
+	VMOVD        R14, X3
+	VBROADCASTSS X3, Y3
+	VCMPPS       $0x03, Y0, Y0, Y2
+	VBLENDVPS    Y2, Y3, Y0, Y0
+	VCMPPS       $0x03, Y1, Y1, Y2
+	VBLENDVPS    Y2, Y3, Y1, Y1
+
+numbers1x2:
+	TESTQ  $0x00000008, mode+80(FP)
+	JZ     signed1x2
+	VXORPS X2, X2, X2
+	VMAXPS Y0, Y2, Y0
+	VADDPS Y2, Y0, Y0
+	VMAXPS Y1, Y2, Y1
+	VADDPS Y2, Y1, Y1
+
+signed1x2:
+	VMOVUPS Y0, (AX)
+	VMOVUPS Y1, 32(AX)
+	ADDQ    BX, AX
+	LEAQ    (SI)(DI*1), SI
+	JMP     rows1x2
+
+end1x2:
+	ADDQ $+1, R13
+	JZ   below0x2
+
+below0x2:
+	SUBQ $+16, n+72(FP)
+	JLE  done
+	ADDQ $+64, a+16(FP)
+	ADDQ $+64, b+48(FP)
+	ADDQ $+64, c+0(FP)
+	ADDQ $+64, more+88(FP)
+	JMP  columns
+
+block1:
+	MOVQ n+72(FP), CX
+	CMPQ CX, $+8
+	JL   block0
+	MOVQ a+16(FP), SI
+	MOVQ c+0(FP), AX
+	MOVQ m+64(FP), R13
+
+rows4x1:
+	SUBQ   $+4, R13
+	JL     end4x1
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	MOVQ   offs+32(FP), R8
+	MOVQ   b+48(FP), DX
+	MOVQ   taps+40(FP), CX
+
+tap4x1:
+	MOVQ        (R8), R14
+	LEAQ        (SI)(R14*4), R14
+	VMOVUPS     (DX), Y4
+	VFMADD231PS (R14), Y4, Y0
+	VFMADD231PS (R14)(DI*1), Y4, Y1
+	VFMADD231PS (R14)(DI*2), Y4, Y2
+	VFMADD231PS (R14)(R11*1), Y4, Y3
+	ADDQ        $+8, R8
+	ADDQ        R9, DX
+	DECQ        CX
+	JNZ         tap4x1
+	TESTQ       $0x00000004, mode+80(FP)
+	JZ          alone4x1
+	MOVQ        more+88(FP), R14
+	VMOVUPS     (R14), Y4
+	VADDPS      Y4, Y0, Y0
+	VADDPS      Y4, Y1, Y1
+	VADDPS      Y4, Y2, Y2
+	VADDPS      Y4, Y3, Y3
+
+alone4x1:
+	VCMPPS       $0x03, Y1, Y0, Y5
+	VCMPPS       $0x03, Y3, Y2, Y4
+	VORPS        Y4, Y5, Y5
+	VPTEST       Y5, Y5
+	JZ           numbers4x1
+	MOVL         $0x7fc00000, R14
+	VMOVD        R14, X5
+	VBROADCASTSS X5, Y5
+	VCMPPS       $0x03, Y0, Y0, Y4
+	VBLENDVPS    Y4, Y5, Y0, Y0
+	VCMPPS       $0x03, Y1, Y1, Y4
+	VBLENDVPS    Y4, Y5, Y1, Y1
+	VCMPPS       $0x03, Y2, Y2, Y4
+	VBLENDVPS    Y4, Y5, Y2, Y2
+	VCMPPS       $0x03, Y3, Y3, Y4
+	VBLENDVPS    Y4, Y5, Y3, Y3
+
+numbers4x1:
+	TESTQ  $0x00000008, mode+80(FP)
+	JZ     signed4x1
+	VXORPS X4, X4, X4
+	VMAXPS Y0, Y4, Y0
+	VADDPS Y4, Y0, Y0
+	VMAXPS Y1, Y4, Y1
+	VADDPS Y4, Y1, Y1
+	VMAXPS Y2, Y4, Y2
+	VADDPS Y4, Y2, Y2
+	VMAXPS Y3, Y4, Y3
+	VADDPS Y4, Y3, Y3
+
+signed4x1:
+	VMOVUPS Y0, (AX)
+	ADDQ    BX, AX
+	VMOVUPS Y1, (AX)
+	ADDQ    BX, AX
+	VMOVUPS Y2, (AX)
+	ADDQ    BX, AX
+	VMOVUPS Y3, (AX)
+	ADDQ    BX, AX
+	LEAQ    (SI)(DI*4), SI
+	JMP     rows4x1
+
+end4x1:
+	ADDQ  $+4, R13
+	JZ    below0x1
+	CMPQ  m+64(FP), $+4
+	JL    rows1x1
+	SUBQ  $+4, R13
+	MOVQ  R13, R14
+	IMULQ DI, R14
+	ADDQ  R14, SI
+	MOVQ  R13, R14
+	IMULQ BX, R14
+	ADDQ  R14, AX
+	MOVQ  $+4, R13
+	JMP   rows4x1
+
+rows1x1:
+	SUBQ   $+1, R13
+	JL     end1x1
+	VXORPS X0, X0, X0
+	MOVQ   offs+32(FP), R8
+	MOVQ   b+48(FP), DX
+	MOVQ   taps+40(FP), CX
+
+tap1x1:
+	MOVQ        (R8), R14
+	LEAQ        (SI)(R14*4), R14
+	VMOVUPS     (DX), Y1
+	VFMADD231PS (R14), Y1, Y0
+	ADDQ        $+8, R8
+	ADDQ        R9, DX
+	DECQ        CX
+	JNZ         tap1x1
+	TESTQ       $0x00000004, mode+80(FP)
+	JZ          alone1x1
+	MOVQ        more+88(FP), R14
+	VMOVUPS     (R14), Y1
+	VADDPS      Y1, Y0, Y0
+
+alone1x1:
+	VCMPPS       $0x03, Y0, Y0, Y2
+	VPTEST       Y2, Y2
+	JZ           numbers1x1
+	MOVL         $0x7fc00000, R14
+	VMOVD        R14, X2
+	VBROADCASTSS X2, Y2
+	VCMPPS       $0x03, Y0, Y0, Y1
+	VBLENDVPS    Y1, Y2, Y0, Y0
+
+numbers1x1:
+	TESTQ  $0x00000008, mode+80(FP)
+	JZ     signed1x1
+	VXORPS X1, X1, X1
+	VMAXPS Y0, Y1, Y0
+	VADDPS Y1, Y0, Y0
+
+signed1x1:
+	VMOVUPS Y0, (AX)
+	ADDQ    BX, AX
+	LEAQ    (SI)(DI*1), SI
+	JMP     rows1x1
+
+end1x1:
+	ADDQ $+1, R13
+	JZ   below0x1
+
+below0x1:
+	SUBQ $+8, n+72(FP)
+	JLE  done
+	ADDQ $+32, a+16(FP)
+	ADDQ $+32, b+48(FP)
+	ADDQ $+32, c+0(FP)
+	ADDQ $+32, more+88(FP)
+	JMP  columns
+
+block0:
+	MOVQ    n+72(FP), CX
+	LEAQ    gemmMask32AVX2<>+32(SB), R14
+	SHLQ    $0x02, CX
+	SUBQ    CX, R14
+	VMOVUPS (R14), Y15
+	MOVQ    a+16(FP), SI
+	MOVQ    c+0(FP), AX
+	MOVQ    m+64(FP), R13
+
+rows4x0:
+	SUBQ   $+4, R13
+	JL     end4x0
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	MOVQ   offs+32(FP), R8
+	MOVQ   b+48(FP), DX
+	MOVQ   taps+40(FP), CX
+
+tap4x0:
+	MOVQ        (R8), R14
+	LEAQ        (SI)(R14*4), R14
+	VMASKMOVPS  (DX), Y15, Y4
+	VMASKMOVPS  (R14), Y15, Y14
+	VFMADD231PS Y14, Y4, Y0
+	VMASKMOVPS  (R14)(DI*1), Y15, Y14
+	VFMADD231PS Y14, Y4, Y1
+	VMASKMOVPS  (R14)(DI*2), Y15, Y14
+	VFMADD231PS Y14, Y4, Y2
+	VMASKMOVPS  (R14)(R11*1), Y15, Y14
+	VFMADD231PS Y14, Y4, Y3
+	ADDQ        $+8, R8
+	ADDQ        R9, DX
+	DECQ        CX
+	JNZ         tap4x0
+	TESTQ       $0x00000004, mode+80(FP)
+	JZ          alone4x0
+	MOVQ        more+88(FP), R14
+	VMASKMOVPS  (R14), Y15, Y4
+	VADDPS      Y4, Y0, Y0
+	VADDPS      Y4, Y1, Y1
+	VADDPS      Y4, Y2, Y2
+	VADDPS      Y4, Y3, Y3
+
+alone4x0:
+	VCMPPS       $0x03, Y1, Y0, Y5
+	VCMPPS       $0x03, Y3, Y2, Y4
+	VORPS        Y4, Y5, Y5
+	VPTEST       Y5, Y5
+	JZ           numbers4x0
+	MOVL         $0x7fc00000, R14
+	VMOVD        R14, X5
+	VBROADCASTSS X5, Y5
+	VCMPPS       $0x03, Y0, Y0, Y4
+	VBLENDVPS    Y4, Y5, Y0, Y0
+	VCMPPS       $0x03, Y1, Y1, Y4
+	VBLENDVPS    Y4, Y5, Y1, Y1
+	VCMPPS       $0x03, Y2, Y2, Y4
+	VBLENDVPS    Y4, Y5, Y2, Y2
+	VCMPPS       $0x03, Y3, Y3, Y4
+	VBLENDVPS    Y4, Y5, Y3, Y3
+
+numbers4x0:
+	TESTQ  $0x00000008, mode+80(FP)
+	JZ     signed4x0
+	VXORPS X4, X4, X4
+	VMAXPS Y0, Y4, Y0
+	VADDPS Y4, Y0, Y0
+	VMAXPS Y1, Y4, Y1
+	VADDPS Y4, Y1, Y1
+	VMAXPS Y2, Y4, Y2
+	VADDPS Y4, Y2, Y2
+	VMAXPS Y3, Y4, Y3
+	VADDPS Y4, Y3, Y3
+
+signed4x0:
+	VMASKMOVPS Y0, Y15, (AX)
+	ADDQ       BX, AX
+	VMASKMOVPS Y1, Y15, (AX)
+	ADDQ       BX, AX
+	VMASKMOVPS Y2, Y15, (AX)
+	ADDQ       BX, AX
+	VMASKMOVPS Y3, Y15, (AX)
+	ADDQ       BX, AX
+	LEAQ       (SI)(DI*4), SI
+	JMP        rows4x0
+
+end4x0:
+	ADDQ  $+4, R13
+	JZ    below0x0
+	CMPQ  m+64(FP), $+4
+	JL    rows1x0
+	SUBQ  $+4, R13
+	MOVQ  R13, R14
+	IMULQ DI, R14
+	ADDQ  R14, SI
+	MOVQ  R13, R14
+	IMULQ BX, R14
+	ADDQ  R14, AX
+	MOVQ  $+4, R13
+	JMP   rows4x0
+
+rows1x0:
+	SUBQ   $+1, R13
+	JL     end1x0
+	VXORPS X0, X0, X0
+	MOVQ   offs+32(FP), R8
+	MOVQ   b+48(FP), DX
+	MOVQ   taps+40(FP), CX
+
+tap1x0:
+	MOVQ        (R8), R14
+	LEAQ        (SI)(R14*4), R14
+	VMASKMOVPS  (DX), Y15, Y1
+	VMASKMOVPS  (R14), Y15, Y14
+	VFMADD231PS Y14, Y1, Y0
+	ADDQ        $+8, R8
+	ADDQ        R9, DX
+	DECQ        CX
+	JNZ         tap1x0
+	TESTQ       $0x00000004, mode+80(FP)
+	JZ          alone1x0
+	MOVQ        more+88(FP), R14
+	VMASKMOVPS  (R14), Y15, Y1
+	VADDPS      Y1, Y0, Y0
+
+alone1x0:
+	VCMPPS       $0x03, Y0, Y0, Y2
+	VPTEST       Y2, Y2
+	JZ           numbers1x0
+	MOVL         $0x7fc00000, R14
+	VMOVD        R14, X2
+	VBROADCASTSS X2, Y2
+	VCMPPS       $0x03, Y0, Y0, Y1
+	VBLENDVPS    Y1, Y2, Y0, Y0
+
+numbers1x0:
+	TESTQ  $0x00000008, mode+80(FP)
+	JZ     signed1x0
+	VXORPS X1, X1, X1
+	VMAXPS Y0, Y1, Y0
+	VADDPS Y1, Y0, Y0
+
+signed1x0:
+	VMASKMOVPS Y0, Y15, (AX)
+	ADDQ       BX, AX
+	LEAQ       (SI)(DI*1), SI
+	JMP        rows1x0
+
+end1x0:
+	ADDQ $+1, R13
+	JZ   below0x0
+
+below0x0:
+	SUBQ $+8, n+72(FP)
+	JLE  done
+	ADDQ $+32, a+16(FP)
+	ADDQ $+32, b+48(FP)
+	ADDQ $+32, c+0(FP)
+	ADDQ $+32, more+88(FP)
 
 done:
 	VZEROUPPER
@@ -9072,18 +9589,16 @@ store1:
 	VZEROUPPER
 	RET
 
-// func chains_64AVX2(c *float64, a *float64, line int, lda int, b *float64, ldb int, n int, lines int, k int)
+// func chains_64AVX2(c *float64, a *float64, lda int, b *float64, ldb int, n int, k int)
 // Requires: AVX, FMA3
-TEXT ·chains_64AVX2(SB), NOSPLIT, $0-72
+TEXT ·chains_64AVX2(SB), NOSPLIT, $0-56
 	MOVQ c+0(FP), AX
 	MOVQ a+8(FP), BX
-	MOVQ line+16(FP), R12
-	MOVQ lda+24(FP), DX
-	MOVQ b+32(FP), SI
-	MOVQ ldb+40(FP), DI
-	MOVQ n+48(FP), CX
-	MOVQ k+64(FP), R8
-	SHLQ $0x03, R12
+	MOVQ lda+16(FP), DX
+	MOVQ b+24(FP), SI
+	MOVQ ldb+32(FP), DI
+	MOVQ n+40(FP), CX
+	MOVQ k+48(FP), R8
 	SHLQ $0x03, DX
 	SHLQ $0x03, DI
 
@@ -9094,13 +9609,9 @@ next4:
 	VMOVUPD 32(AX), Y1
 	VMOVUPD 64(AX), Y2
 	VMOVUPD 96(AX), Y3
-	MOVQ    BX, R13
+	MOVQ    BX, R9
 	MOVQ    SI, R10
-	MOVQ    lines+56(FP), R14
-
-step4Line:
-	MOVQ R13, R9
-	MOVQ R8, R11
+	MOVQ    R8, R11
 
 step4:
 	VMOVUPD     (R9), Y4
@@ -9115,9 +9626,6 @@ step4:
 	ADDQ        DI, R10
 	DECQ        R11
 	JNZ         step4
-	ADDQ        R12, R13
-	DECQ        R14
-	JNZ         step4Line
 	VMOVUPD     Y0, (AX)
 	VMOVUPD     Y1, 32(AX)
 	VMOVUPD     Y2, 64(AX)
@@ -9134,13 +9642,9 @@ next1:
 	SUBQ    $+4, CX
 	JL      end1
 	VMOVUPD (AX), Y0
-	MOVQ    BX, R13
+	MOVQ    BX, R9
 	MOVQ    SI, R10
-	MOVQ    lines+56(FP), R14
-
-step1Line:
-	MOVQ R13, R9
-	MOVQ R8, R11
+	MOVQ    R8, R11
 
 step1:
 	VMOVUPD     (R9), Y4
@@ -9149,9 +9653,6 @@ step1:
 	ADDQ        DI, R10
 	DECQ        R11
 	JNZ         step1
-	ADDQ        R12, R13
-	DECQ        R14
-	JNZ         step1Line
 	VMOVUPD     Y0, (AX)
 	ADDQ        $+32, BX
 	ADDQ        $+32, SI
@@ -9166,13 +9667,9 @@ end1:
 	SUBQ       CX, R9
 	VMOVUPS    (R9), Y3
 	VMASKMOVPD (AX), Y3, Y0
-	MOVQ       BX, R13
+	MOVQ       BX, R9
 	MOVQ       SI, R10
-	MOVQ       lines+56(FP), R14
-
-restLine:
-	MOVQ R13, R9
-	MOVQ R8, R11
+	MOVQ       R8, R11
 
 rest:
 	VMASKMOVPD  (R9), Y3, Y1
@@ -9182,10 +9679,547 @@ rest:
 	ADDQ        DI, R10
 	DECQ        R11
 	JNZ         rest
-	ADDQ        R12, R13
-	DECQ        R14
-	JNZ         restLine
 	VMASKMOVPD  Y0, Y3, (AX)
+
+done:
+	VZEROUPPER
+	RET
+
+// func deep_64AVX2(c *float64, ldc int, a *float64, aRow int, offs *int, taps int, b *float64, ldb int, m int, n int, mode int, more *float64)
+// Requires: AVX, AVX2, FMA3
+TEXT ·deep_64AVX2(SB), NOSPLIT, $0-96
+	MOVQ ldc+8(FP), BX
+	SHLQ $0x03, BX
+	MOVQ aRow+24(FP), DI
+	SHLQ $0x03, DI
+	MOVQ ldb+56(FP), R9
+	SHLQ $0x03, R9
+	LEAQ (DI)(DI*2), R11
+
+columns:
+	MOVQ n+72(FP), CX
+	CMPQ CX, $+8
+	JL   block1
+	MOVQ a+16(FP), SI
+	MOVQ c+0(FP), AX
+	MOVQ m+64(FP), R13
+
+rows4x2:
+	SUBQ   $+4, R13
+	JL     end4x2
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	VXORPS X4, X4, X4
+	VXORPS X5, X5, X5
+	VXORPS X6, X6, X6
+	VXORPS X7, X7, X7
+	MOVQ   offs+32(FP), R8
+	MOVQ   b+48(FP), DX
+	MOVQ   taps+40(FP), CX
+
+tap4x2:
+	MOVQ        (R8), R14
+	LEAQ        (SI)(R14*8), R14
+	VMOVUPD     (DX), Y8
+	VMOVUPD     32(DX), Y9
+	VFMADD231PD (R14), Y8, Y0
+	VFMADD231PD 32(R14), Y9, Y1
+	VFMADD231PD (R14)(DI*1), Y8, Y2
+	VFMADD231PD 32(R14)(DI*1), Y9, Y3
+	VFMADD231PD (R14)(DI*2), Y8, Y4
+	VFMADD231PD 32(R14)(DI*2), Y9, Y5
+	VFMADD231PD (R14)(R11*1), Y8, Y6
+	VFMADD231PD 32(R14)(R11*1), Y9, Y7
+	ADDQ        $+8, R8
+	ADDQ        R9, DX
+	DECQ        CX
+	JNZ         tap4x2
+	TESTQ       $0x00000004, mode+80(FP)
+	JZ          alone4x2
+	MOVQ        more+88(FP), R14
+	VMOVUPD     (R14), Y8
+	VADDPD      Y8, Y0, Y0
+	VADDPD      Y8, Y2, Y2
+	VADDPD      Y8, Y4, Y4
+	VADDPD      Y8, Y6, Y6
+	VMOVUPD     32(R14), Y8
+	VADDPD      Y8, Y1, Y1
+	VADDPD      Y8, Y3, Y3
+	VADDPD      Y8, Y5, Y5
+	VADDPD      Y8, Y7, Y7
+
+alone4x2:
+	VCMPPD       $0x03, Y1, Y0, Y9
+	VCMPPD       $0x03, Y3, Y2, Y8
+	VORPS        Y8, Y9, Y9
+	VCMPPD       $0x03, Y5, Y4, Y8
+	VORPS        Y8, Y9, Y9
+	VCMPPD       $0x03, Y7, Y6, Y8
+	VORPS        Y8, Y9, Y9
+	VPTEST       Y9, Y9
+	JZ           numbers4x2
+	MOVQ         $0x7ff8000000000000, R14
+	VMOVQ        R14, X9
+	VBROADCASTSD X9, Y9
+	VCMPPD       $0x03, Y0, Y0, Y8
+	VBLENDVPD    Y8, Y9, Y0, Y0
+	VCMPPD       $0x03, Y1, Y1, Y8
+	VBLENDVPD    Y8, Y9, Y1, Y1
+	VCMPPD       $0x03, Y2, Y2, Y8
+	VBLENDVPD    Y8, Y9, Y2, Y2
+	VCMPPD       $0x03, Y3, Y3, Y8
+	VBLENDVPD    Y8, Y9, Y3, Y3
+	VCMPPD       $0x03, Y4, Y4, Y8
+	VBLENDVPD    Y8, Y9, Y4, Y4
+	VCMPPD       $0x03, Y5, Y5, Y8
+	VBLENDVPD    Y8, Y9, Y5, Y5
+	VCMPPD       $0x03, Y6, Y6, Y8
+	VBLENDVPD    Y8, Y9, Y6, Y6
+	VCMPPD       $0x03, Y7, Y7, Y8
+	VBLENDVPD    Y8, Y9, Y7, Y7
+
+numbers4x2:
+	TESTQ  $0x00000008, mode+80(FP)
+	JZ     signed4x2
+	VXORPS X8, X8, X8
+	VMAXPD Y0, Y8, Y0
+	VADDPD Y8, Y0, Y0
+	VMAXPD Y1, Y8, Y1
+	VADDPD Y8, Y1, Y1
+	VMAXPD Y2, Y8, Y2
+	VADDPD Y8, Y2, Y2
+	VMAXPD Y3, Y8, Y3
+	VADDPD Y8, Y3, Y3
+	VMAXPD Y4, Y8, Y4
+	VADDPD Y8, Y4, Y4
+	VMAXPD Y5, Y8, Y5
+	VADDPD Y8, Y5, Y5
+	VMAXPD Y6, Y8, Y6
+	VADDPD Y8, Y6, Y6
+	VMAXPD Y7, Y8, Y7
+	VADDPD Y8, Y7, Y7
+
+signed4x2:
+	VMOVUPD Y0, (AX)
+	VMOVUPD Y1, 32(AX)
+	ADDQ    BX, AX
+	VMOVUPD Y2, (AX)
+	VMOVUPD Y3, 32(AX)
+	ADDQ    BX, AX
+	VMOVUPD Y4, (AX)
+	VMOVUPD Y5, 32(AX)
+	ADDQ    BX, AX
+	VMOVUPD Y6, (AX)
+	VMOVUPD Y7, 32(AX)
+	ADDQ    BX, AX
+	LEAQ    (SI)(DI*4), SI
+	JMP     rows4x2
+
+end4x2:
+	ADDQ  $+4, R13
+	JZ    below0x2
+	CMPQ  m+64(FP), $+4
+	JL    rows1x2
+	SUBQ  $+4, R13
+	MOVQ  R13, R14
+	IMULQ DI, R14
+	ADDQ  R14, SI
+	MOVQ  R13, R14
+	IMULQ BX, R14
+	ADDQ  R14, AX
+	MOVQ  $+4, R13
+	JMP   rows4x2
+
+rows1x2:
+	SUBQ   $+1, R13
+	JL     end1x2
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	MOVQ   offs+32(FP), R8
+	MOVQ   b+48(FP), DX
+	MOVQ   taps+40(FP), CX
+
+tap1x2:
+	MOVQ        (R8), R14
+	LEAQ        (SI)(R14*8), R14
+	VMOVUPD     (DX), Y2
+	VMOVUPD     32(DX), Y3
+	VFMADD231PD (R14), Y2, Y0
+	VFMADD231PD 32(R14), Y3, Y1
+	ADDQ        $+8, R8
+	ADDQ        R9, DX
+	DECQ        CX
+	JNZ         tap1x2
+	TESTQ       $0x00000004, mode+80(FP)
+	JZ          alone1x2
+	MOVQ        more+88(FP), R14
+	VMOVUPD     (R14), Y2
+	VADDPD      Y2, Y0, Y0
+	VMOVUPD     32(R14), Y2
+	VADDPD      Y2, Y1, Y1
+
+alone1x2:
+	VCMPPD       $0x03, Y1, Y0, Y3
+	VPTEST       Y3, Y3
+	JZ           numbers1x2
+	MOVQ         $0x7ff8000000000000, R14
+	VMOVQ        R14, X3
+	VBROADCASTSD X3, Y3
+	VCMPPD       $0x03, Y0, Y0, Y2
+	VBLENDVPD    Y2, Y3, Y0, Y0
+	VCMPPD       $0x03, Y1, Y1, Y2
+	VBLENDVPD    Y2, Y3, Y1, Y1
+
+numbers1x2:
+	TESTQ  $0x00000008, mode+80(FP)
+	JZ     signed1x2
+	VXORPS X2, X2, X2
+	VMAXPD Y0, Y2, Y0
+	VADDPD Y2, Y0, Y0
+	VMAXPD Y1, Y2, Y1
+	VADDPD Y2, Y1, Y1
+
+signed1x2:
+	VMOVUPD Y0, (AX)
+	VMOVUPD Y1, 32(AX)
+	ADDQ    BX, AX
+	LEAQ    (SI)(DI*1), SI
+	JMP     rows1x2
+
+end1x2:
+	ADDQ $+1, R13
+	JZ   below0x2
+
+below0x2:
+	SUBQ $+8, n+72(FP)
+	JLE  done
+	ADDQ $+64, a+16(FP)
+	ADDQ $+64, b+48(FP)
+	ADDQ $+64, c+0(FP)
+	ADDQ $+64, more+88(FP)
+	JMP  columns
+
+block1:
+	MOVQ n+72(FP), CX
+	CMPQ CX, $+4
+	JL   block0
+	MOVQ a+16(FP), SI
+	MOVQ c+0(FP), AX
+	MOVQ m+64(FP), R13
+
+rows4x1:
+	SUBQ   $+4, R13
+	JL     end4x1
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	MOVQ   offs+32(FP), R8
+	MOVQ   b+48(FP), DX
+	MOVQ   taps+40(FP), CX
+
+tap4x1:
+	MOVQ        (R8), R14
+	LEAQ        (SI)(R14*8), R14
+	VMOVUPD     (DX), Y4
+	VFMADD231PD (R14), Y4, Y0
+	VFMADD231PD (R14)(DI*1), Y4, Y1
+	VFMADD231PD (R14)(DI*2), Y4, Y2
+	VFMADD231PD (R14)(R11*1), Y4, Y3
+	ADDQ        $+8, R8
+	ADDQ        R9, DX
+	DECQ        CX
+	JNZ         tap4x1
+	TESTQ       $0x00000004, mode+80(FP)
+	JZ          alone4x1
+	MOVQ        more+88(FP), R14
+	VMOVUPD     (R14), Y4
+	VADDPD      Y4, Y0, Y0
+	VADDPD      Y4, Y1, Y1
+	VADDPD      Y4, Y2, Y2
+	VADDPD      Y4, Y3, Y3
+
+alone4x1:
+	VCMPPD       $0x03, Y1, Y0, Y5
+	VCMPPD       $0x03, Y3, Y2, Y4
+	VORPS        Y4, Y5, Y5
+	VPTEST       Y5, Y5
+	JZ           numbers4x1
+	MOVQ         $0x7ff8000000000000, R14
+	VMOVQ        R14, X5
+	VBROADCASTSD X5, Y5
+	VCMPPD       $0x03, Y0, Y0, Y4
+	VBLENDVPD    Y4, Y5, Y0, Y0
+	VCMPPD       $0x03, Y1, Y1, Y4
+	VBLENDVPD    Y4, Y5, Y1, Y1
+	VCMPPD       $0x03, Y2, Y2, Y4
+	VBLENDVPD    Y4, Y5, Y2, Y2
+	VCMPPD       $0x03, Y3, Y3, Y4
+	VBLENDVPD    Y4, Y5, Y3, Y3
+
+numbers4x1:
+	TESTQ  $0x00000008, mode+80(FP)
+	JZ     signed4x1
+	VXORPS X4, X4, X4
+	VMAXPD Y0, Y4, Y0
+	VADDPD Y4, Y0, Y0
+	VMAXPD Y1, Y4, Y1
+	VADDPD Y4, Y1, Y1
+	VMAXPD Y2, Y4, Y2
+	VADDPD Y4, Y2, Y2
+	VMAXPD Y3, Y4, Y3
+	VADDPD Y4, Y3, Y3
+
+signed4x1:
+	VMOVUPD Y0, (AX)
+	ADDQ    BX, AX
+	VMOVUPD Y1, (AX)
+	ADDQ    BX, AX
+	VMOVUPD Y2, (AX)
+	ADDQ    BX, AX
+	VMOVUPD Y3, (AX)
+	ADDQ    BX, AX
+	LEAQ    (SI)(DI*4), SI
+	JMP     rows4x1
+
+end4x1:
+	ADDQ  $+4, R13
+	JZ    below0x1
+	CMPQ  m+64(FP), $+4
+	JL    rows1x1
+	SUBQ  $+4, R13
+	MOVQ  R13, R14
+	IMULQ DI, R14
+	ADDQ  R14, SI
+	MOVQ  R13, R14
+	IMULQ BX, R14
+	ADDQ  R14, AX
+	MOVQ  $+4, R13
+	JMP   rows4x1
+
+rows1x1:
+	SUBQ   $+1, R13
+	JL     end1x1
+	VXORPS X0, X0, X0
+	MOVQ   offs+32(FP), R8
+	MOVQ   b+48(FP), DX
+	MOVQ   taps+40(FP), CX
+
+tap1x1:
+	MOVQ        (R8), R14
+	LEAQ        (SI)(R14*8), R14
+	VMOVUPD     (DX), Y1
+	VFMADD231PD (R14), Y1, Y0
+	ADDQ        $+8, R8
+	ADDQ        R9, DX
+	DECQ        CX
+	JNZ         tap1x1
+	TESTQ       $0x00000004, mode+80(FP)
+	JZ          alone1x1
+	MOVQ        more+88(FP), R14
+	VMOVUPD     (R14), Y1
+	VADDPD      Y1, Y0, Y0
+
+alone1x1:
+	VCMPPD       $0x03, Y0, Y0, Y2
+	VPTEST       Y2, Y2
+	JZ           numbers1x1
+	MOVQ         $0x7ff8000000000000, R14
+	VMOVQ        R14, X2
+	VBROADCASTSD X2, Y2
+	VCMPPD       $0x03, Y0, Y0, Y1
+	VBLENDVPD    Y1, Y2, Y0, Y0
+
+numbers1x1:
+	TESTQ  $0x00000008, mode+80(FP)
+	JZ     signed1x1
+	VXORPS X1, X1, X1
+	VMAXPD Y0, Y1, Y0
+	VADDPD Y1, Y0, Y0
+
+signed1x1:
+	VMOVUPD Y0, (AX)
+	ADDQ    BX, AX
+	LEAQ    (SI)(DI*1), SI
+	JMP     rows1x1
+
+end1x1:
+	ADDQ $+1, R13
+	JZ   below0x1
+
+below0x1:
+	SUBQ $+4, n+72(FP)
+	JLE  done
+	ADDQ $+32, a+16(FP)
+	ADDQ $+32, b+48(FP)
+	ADDQ $+32, c+0(FP)
+	ADDQ $+32, more+88(FP)
+	JMP  columns
+
+block0:
+	MOVQ    n+72(FP), CX
+	LEAQ    gemmMask64AVX2<>+32(SB), R14
+	SHLQ    $0x03, CX
+	SUBQ    CX, R14
+	VMOVUPS (R14), Y15
+	MOVQ    a+16(FP), SI
+	MOVQ    c+0(FP), AX
+	MOVQ    m+64(FP), R13
+
+rows4x0:
+	SUBQ   $+4, R13
+	JL     end4x0
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	MOVQ   offs+32(FP), R8
+	MOVQ   b+48(FP), DX
+	MOVQ   taps+40(FP), CX
+
+tap4x0:
+	MOVQ        (R8), R14
+	LEAQ        (SI)(R14*8), R14
+	VMASKMOVPD  (DX), Y15, Y4
+	VMASKMOVPD  (R14), Y15, Y14
+	VFMADD231PD Y14, Y4, Y0
+	VMASKMOVPD  (R14)(DI*1), Y15, Y14
+	VFMADD231PD Y14, Y4, Y1
+	VMASKMOVPD  (R14)(DI*2), Y15, Y14
+	VFMADD231PD Y14, Y4, Y2
+	VMASKMOVPD  (R14)(R11*1), Y15, Y14
+	VFMADD231PD Y14, Y4, Y3
+	ADDQ        $+8, R8
+	ADDQ        R9, DX
+	DECQ        CX
+	JNZ         tap4x0
+	TESTQ       $0x00000004, mode+80(FP)
+	JZ          alone4x0
+	MOVQ        more+88(FP), R14
+	VMASKMOVPD  (R14), Y15, Y4
+	VADDPD      Y4, Y0, Y0
+	VADDPD      Y4, Y1, Y1
+	VADDPD      Y4, Y2, Y2
+	VADDPD      Y4, Y3, Y3
+
+alone4x0:
+	VCMPPD       $0x03, Y1, Y0, Y5
+	VCMPPD       $0x03, Y3, Y2, Y4
+	VORPS        Y4, Y5, Y5
+	VPTEST       Y5, Y5
+	JZ           numbers4x0
+	MOVQ         $0x7ff8000000000000, R14
+	VMOVQ        R14, X5
+	VBROADCASTSD X5, Y5
+	VCMPPD       $0x03, Y0, Y0, Y4
+	VBLENDVPD    Y4, Y5, Y0, Y0
+	VCMPPD       $0x03, Y1, Y1, Y4
+	VBLENDVPD    Y4, Y5, Y1, Y1
+	VCMPPD       $0x03, Y2, Y2, Y4
+	VBLENDVPD    Y4, Y5, Y2, Y2
+	VCMPPD       $0x03, Y3, Y3, Y4
+	VBLENDVPD    Y4, Y5, Y3, Y3
+
+numbers4x0:
+	TESTQ  $0x00000008, mode+80(FP)
+	JZ     signed4x0
+	VXORPS X4, X4, X4
+	VMAXPD Y0, Y4, Y0
+	VADDPD Y4, Y0, Y0
+	VMAXPD Y1, Y4, Y1
+	VADDPD Y4, Y1, Y1
+	VMAXPD Y2, Y4, Y2
+	VADDPD Y4, Y2, Y2
+	VMAXPD Y3, Y4, Y3
+	VADDPD Y4, Y3, Y3
+
+signed4x0:
+	VMASKMOVPD Y0, Y15, (AX)
+	ADDQ       BX, AX
+	VMASKMOVPD Y1, Y15, (AX)
+	ADDQ       BX, AX
+	VMASKMOVPD Y2, Y15, (AX)
+	ADDQ       BX, AX
+	VMASKMOVPD Y3, Y15, (AX)
+	ADDQ       BX, AX
+	LEAQ       (SI)(DI*4), SI
+	JMP        rows4x0
+
+end4x0:
+	ADDQ  $+4, R13
+	JZ    below0x0
+	CMPQ  m+64(FP), $+4
+	JL    rows1x0
+	SUBQ  $+4, R13
+	MOVQ  R13, R14
+	IMULQ DI, R14
+	ADDQ  R14, SI
+	MOVQ  R13, R14
+	IMULQ BX, R14
+	ADDQ  R14, AX
+	MOVQ  $+4, R13
+	JMP   rows4x0
+
+rows1x0:
+	SUBQ   $+1, R13
+	JL     end1x0
+	VXORPS X0, X0, X0
+	MOVQ   offs+32(FP), R8
+	MOVQ   b+48(FP), DX
+	MOVQ   taps+40(FP), CX
+
+tap1x0:
+	MOVQ        (R8), R14
+	LEAQ        (SI)(R14*8), R14
+	VMASKMOVPD  (DX), Y15, Y1
+	VMASKMOVPD  (R14), Y15, Y14
+	VFMADD231PD Y14, Y1, Y0
+	ADDQ        $+8, R8
+	ADDQ        R9, DX
+	DECQ        CX
+	JNZ         tap1x0
+	TESTQ       $0x00000004, mode+80(FP)
+	JZ          alone1x0
+	MOVQ        more+88(FP), R14
+	VMASKMOVPD  (R14), Y15, Y1
+	VADDPD      Y1, Y0, Y0
+
+alone1x0:
+	VCMPPD       $0x03, Y0, Y0, Y2
+	VPTEST       Y2, Y2
+	JZ           numbers1x0
+	MOVQ         $0x7ff8000000000000, R14
+	VMOVQ        R14, X2
+	VBROADCASTSD X2, Y2
+	VCMPPD       $0x03, Y0, Y0, Y1
+	VBLENDVPD    Y1, Y2, Y0, Y0
+
+numbers1x0:
+	TESTQ  $0x00000008, mode+80(FP)
+	JZ     signed1x0
+	VXORPS X1, X1, X1
+	VMAXPD Y0, Y1, Y0
+	VADDPD Y1, Y0, Y0
+
+signed1x0:
+	VMASKMOVPD Y0, Y15, (AX)
+	ADDQ       BX, AX
+	LEAQ       (SI)(DI*1), SI
+	JMP        rows1x0
+
+end1x0:
+	ADDQ $+1, R13
+	JZ   below0x0
+
+below0x0:
+	SUBQ $+4, n+72(FP)
+	JLE  done
+	ADDQ $+32, a+16(FP)
+	ADDQ $+32, b+48(FP)
+	ADDQ $+32, c+0(FP)
+	ADDQ $+32, more+88(FP)
 
 done:
 	VZEROUPPER
@@ -23021,18 +24055,16 @@ store1:
 	VZEROUPPER
 	RET
 
-// func chains_32AVX512(c *float32, a *float32, line int, lda int, b *float32, ldb int, n int, lines int, k int)
+// func chains_32AVX512(c *float32, a *float32, lda int, b *float32, ldb int, n int, k int)
 // Requires: AVX, AVX512F
-TEXT ·chains_32AVX512(SB), NOSPLIT, $0-72
+TEXT ·chains_32AVX512(SB), NOSPLIT, $0-56
 	MOVQ c+0(FP), AX
 	MOVQ a+8(FP), BX
-	MOVQ line+16(FP), R12
-	MOVQ lda+24(FP), DX
-	MOVQ b+32(FP), SI
-	MOVQ ldb+40(FP), DI
-	MOVQ n+48(FP), CX
-	MOVQ k+64(FP), R8
-	SHLQ $0x02, R12
+	MOVQ lda+16(FP), DX
+	MOVQ b+24(FP), SI
+	MOVQ ldb+32(FP), DI
+	MOVQ n+40(FP), CX
+	MOVQ k+48(FP), R8
 	SHLQ $0x02, DX
 	SHLQ $0x02, DI
 
@@ -23043,13 +24075,9 @@ next4:
 	VMOVUPS 64(AX), Z1
 	VMOVUPS 128(AX), Z2
 	VMOVUPS 192(AX), Z3
-	MOVQ    BX, R13
+	MOVQ    BX, R9
 	MOVQ    SI, R10
-	MOVQ    lines+56(FP), R14
-
-step4Line:
-	MOVQ R13, R9
-	MOVQ R8, R11
+	MOVQ    R8, R11
 
 step4:
 	VMOVUPS     (R9), Z4
@@ -23064,9 +24092,6 @@ step4:
 	ADDQ        DI, R10
 	DECQ        R11
 	JNZ         step4
-	ADDQ        R12, R13
-	DECQ        R14
-	JNZ         step4Line
 	VMOVUPS     Z0, (AX)
 	VMOVUPS     Z1, 64(AX)
 	VMOVUPS     Z2, 128(AX)
@@ -23083,13 +24108,9 @@ next1:
 	SUBQ    $+16, CX
 	JL      end1
 	VMOVUPS (AX), Z0
-	MOVQ    BX, R13
+	MOVQ    BX, R9
 	MOVQ    SI, R10
-	MOVQ    lines+56(FP), R14
-
-step1Line:
-	MOVQ R13, R9
-	MOVQ R8, R11
+	MOVQ    R8, R11
 
 step1:
 	VMOVUPS     (R9), Z4
@@ -23098,9 +24119,6 @@ step1:
 	ADDQ        DI, R10
 	DECQ        R11
 	JNZ         step1
-	ADDQ        R12, R13
-	DECQ        R14
-	JNZ         step1Line
 	VMOVUPS     Z0, (AX)
 	ADDQ        $+64, BX
 	ADDQ        $+64, SI
@@ -23115,13 +24133,9 @@ end1:
 	NOTQ      R9
 	KMOVW     R9, K1
 	VMOVUPS.Z (AX), K1, Z0
-	MOVQ      BX, R13
+	MOVQ      BX, R9
 	MOVQ      SI, R10
-	MOVQ      lines+56(FP), R14
-
-restLine:
-	MOVQ R13, R9
-	MOVQ R8, R11
+	MOVQ      R8, R11
 
 rest:
 	VMOVUPS.Z   (R9), K1, Z1
@@ -23131,10 +24145,711 @@ rest:
 	ADDQ        DI, R10
 	DECQ        R11
 	JNZ         rest
-	ADDQ        R12, R13
-	DECQ        R14
-	JNZ         restLine
 	VMOVUPS     Z0, K1, (AX)
+
+done:
+	VZEROUPPER
+	RET
+
+// func deep_32AVX512(c *float32, ldc int, a *float32, aRow int, offs *int, taps int, b *float32, ldb int, m int, n int, mode int, more *float32)
+// Requires: AVX, AVX512F, CMOV
+TEXT ·deep_32AVX512(SB), NOSPLIT, $0-96
+	MOVQ ldc+8(FP), BX
+	SHLQ $0x02, BX
+	MOVQ aRow+24(FP), DI
+	SHLQ $0x02, DI
+	MOVQ ldb+56(FP), R9
+	SHLQ $0x02, R9
+	LEAQ (DI)(DI*2), R11
+	LEAQ (DI)(DI*4), R12
+	LEAQ (DI)(R11*2), R10
+
+columns:
+	MOVQ    n+72(FP), CX
+	CMPQ    CX, $+16
+	JLE     block1
+	SUBQ    $+16, CX
+	MOVQ    $+16, R14
+	CMPQ    CX, R14
+	CMOVQGT R14, CX
+	MOVQ    $-1, R14
+	SHLQ    CL, R14
+	NOTQ    R14
+	KMOVW   R14, K1
+	MOVQ    a+16(FP), SI
+	MOVQ    c+0(FP), AX
+	MOVQ    m+64(FP), R13
+
+rows8x2:
+	SUBQ   $+8, R13
+	JL     end8x2
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	VXORPS X4, X4, X4
+	VXORPS X5, X5, X5
+	VXORPS X6, X6, X6
+	VXORPS X7, X7, X7
+	VXORPS X8, X8, X8
+	VXORPS X9, X9, X9
+	VXORPS X10, X10, X10
+	VXORPS X11, X11, X11
+	VXORPS X12, X12, X12
+	VXORPS X13, X13, X13
+	VXORPS X14, X14, X14
+	VXORPS X15, X15, X15
+	MOVQ   offs+32(FP), R8
+	MOVQ   b+48(FP), DX
+	MOVQ   taps+40(FP), CX
+
+tap8x2:
+	MOVQ        (R8), R14
+	LEAQ        (SI)(R14*4), R14
+	VMOVUPS     (DX), Z16
+	VMOVUPS.Z   64(DX), K1, Z17
+	VFMADD231PS (R14), Z16, Z0
+	VFMADD231PS 64(R14), Z17, K1, Z1
+	VFMADD231PS (R14)(DI*1), Z16, Z2
+	VFMADD231PS 64(R14)(DI*1), Z17, K1, Z3
+	VFMADD231PS (R14)(DI*2), Z16, Z4
+	VFMADD231PS 64(R14)(DI*2), Z17, K1, Z5
+	VFMADD231PS (R14)(R11*1), Z16, Z6
+	VFMADD231PS 64(R14)(R11*1), Z17, K1, Z7
+	VFMADD231PS (R14)(DI*4), Z16, Z8
+	VFMADD231PS 64(R14)(DI*4), Z17, K1, Z9
+	VFMADD231PS (R14)(R12*1), Z16, Z10
+	VFMADD231PS 64(R14)(R12*1), Z17, K1, Z11
+	VFMADD231PS (R14)(R11*2), Z16, Z12
+	VFMADD231PS 64(R14)(R11*2), Z17, K1, Z13
+	VFMADD231PS (R14)(R10*1), Z16, Z14
+	VFMADD231PS 64(R14)(R10*1), Z17, K1, Z15
+	ADDQ        $+8, R8
+	ADDQ        R9, DX
+	DECQ        CX
+	JNZ         tap8x2
+	TESTQ       $0x00000004, mode+80(FP)
+	JZ          alone8x2
+	MOVQ        more+88(FP), R14
+	VMOVUPS     (R14), Z16
+	VADDPS      Z16, Z0, Z0
+	VADDPS      Z16, Z2, Z2
+	VADDPS      Z16, Z4, Z4
+	VADDPS      Z16, Z6, Z6
+	VADDPS      Z16, Z8, Z8
+	VADDPS      Z16, Z10, Z10
+	VADDPS      Z16, Z12, Z12
+	VADDPS      Z16, Z14, Z14
+	VMOVUPS.Z   64(R14), K1, Z16
+	VADDPS      Z16, Z1, Z1
+	VADDPS      Z16, Z3, Z3
+	VADDPS      Z16, Z5, Z5
+	VADDPS      Z16, Z7, Z7
+	VADDPS      Z16, Z9, Z9
+	VADDPS      Z16, Z11, Z11
+	VADDPS      Z16, Z13, Z13
+	VADDPS      Z16, Z15, Z15
+
+alone8x2:
+	VCMPPS       $0x03, Z1, Z0, K2
+	VCMPPS       $0x03, Z3, Z2, K3
+	KORW         K3, K2, K2
+	VCMPPS       $0x03, Z5, Z4, K3
+	KORW         K3, K2, K2
+	VCMPPS       $0x03, Z7, Z6, K3
+	KORW         K3, K2, K2
+	VCMPPS       $0x03, Z9, Z8, K3
+	KORW         K3, K2, K2
+	VCMPPS       $0x03, Z11, Z10, K3
+	KORW         K3, K2, K2
+	VCMPPS       $0x03, Z13, Z12, K3
+	KORW         K3, K2, K2
+	VCMPPS       $0x03, Z15, Z14, K3
+	KORW         K3, K2, K2
+	KORTESTW     K2, K2
+	JZ           numbers8x2
+	MOVL         $0x7fc00000, R14
+	VMOVD        R14, X17
+	VBROADCASTSS X17, Z17
+	VCMPPS       $0x03, Z0, Z0, K2
+	VMOVAPS      Z17, K2, Z0
+	VCMPPS       $0x03, Z1, Z1, K2
+	VMOVAPS      Z17, K2, Z1
+	VCMPPS       $0x03, Z2, Z2, K2
+	VMOVAPS      Z17, K2, Z2
+	VCMPPS       $0x03, Z3, Z3, K2
+	VMOVAPS      Z17, K2, Z3
+	VCMPPS       $0x03, Z4, Z4, K2
+	VMOVAPS      Z17, K2, Z4
+	VCMPPS       $0x03, Z5, Z5, K2
+	VMOVAPS      Z17, K2, Z5
+	VCMPPS       $0x03, Z6, Z6, K2
+	VMOVAPS      Z17, K2, Z6
+	VCMPPS       $0x03, Z7, Z7, K2
+	VMOVAPS      Z17, K2, Z7
+	VCMPPS       $0x03, Z8, Z8, K2
+	VMOVAPS      Z17, K2, Z8
+	VCMPPS       $0x03, Z9, Z9, K2
+	VMOVAPS      Z17, K2, Z9
+	VCMPPS       $0x03, Z10, Z10, K2
+	VMOVAPS      Z17, K2, Z10
+	VCMPPS       $0x03, Z11, Z11, K2
+	VMOVAPS      Z17, K2, Z11
+	VCMPPS       $0x03, Z12, Z12, K2
+	VMOVAPS      Z17, K2, Z12
+	VCMPPS       $0x03, Z13, Z13, K2
+	VMOVAPS      Z17, K2, Z13
+	VCMPPS       $0x03, Z14, Z14, K2
+	VMOVAPS      Z17, K2, Z14
+	VCMPPS       $0x03, Z15, Z15, K2
+	VMOVAPS      Z17, K2, Z15
+
+numbers8x2:
+	TESTQ  $0x00000008, mode+80(FP)
+	JZ     signed8x2
+	VXORPS X16, X16, X16
+	VMAXPS Z0, Z16, Z0
+	VADDPS Z16, Z0, Z0
+	VMAXPS Z1, Z16, Z1
+	VADDPS Z16, Z1, Z1
+	VMAXPS Z2, Z16, Z2
+	VADDPS Z16, Z2, Z2
+	VMAXPS Z3, Z16, Z3
+	VADDPS Z16, Z3, Z3
+	VMAXPS Z4, Z16, Z4
+	VADDPS Z16, Z4, Z4
+	VMAXPS Z5, Z16, Z5
+	VADDPS Z16, Z5, Z5
+	VMAXPS Z6, Z16, Z6
+	VADDPS Z16, Z6, Z6
+	VMAXPS Z7, Z16, Z7
+	VADDPS Z16, Z7, Z7
+	VMAXPS Z8, Z16, Z8
+	VADDPS Z16, Z8, Z8
+	VMAXPS Z9, Z16, Z9
+	VADDPS Z16, Z9, Z9
+	VMAXPS Z10, Z16, Z10
+	VADDPS Z16, Z10, Z10
+	VMAXPS Z11, Z16, Z11
+	VADDPS Z16, Z11, Z11
+	VMAXPS Z12, Z16, Z12
+	VADDPS Z16, Z12, Z12
+	VMAXPS Z13, Z16, Z13
+	VADDPS Z16, Z13, Z13
+	VMAXPS Z14, Z16, Z14
+	VADDPS Z16, Z14, Z14
+	VMAXPS Z15, Z16, Z15
+	VADDPS Z16, Z15, Z15
+
+signed8x2:
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, K1, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPS Z2, (AX)
+	VMOVUPS Z3, K1, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPS Z4, (AX)
+	VMOVUPS Z5, K1, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPS Z6, (AX)
+	VMOVUPS Z7, K1, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPS Z8, (AX)
+	VMOVUPS Z9, K1, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPS Z10, (AX)
+	VMOVUPS Z11, K1, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPS Z12, (AX)
+	VMOVUPS Z13, K1, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPS Z14, (AX)
+	VMOVUPS Z15, K1, 64(AX)
+	ADDQ    BX, AX
+	LEAQ    (SI)(DI*8), SI
+	JMP     rows8x2
+
+end8x2:
+	ADDQ $+8, R13
+	JZ   below0x2
+
+rows4x2:
+	SUBQ   $+4, R13
+	JL     end4x2
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	VXORPS X4, X4, X4
+	VXORPS X5, X5, X5
+	VXORPS X6, X6, X6
+	VXORPS X7, X7, X7
+	MOVQ   offs+32(FP), R8
+	MOVQ   b+48(FP), DX
+	MOVQ   taps+40(FP), CX
+
+tap4x2:
+	MOVQ        (R8), R14
+	LEAQ        (SI)(R14*4), R14
+	VMOVUPS     (DX), Z8
+	VMOVUPS.Z   64(DX), K1, Z9
+	VFMADD231PS (R14), Z8, Z0
+	VFMADD231PS 64(R14), Z9, K1, Z1
+	VFMADD231PS (R14)(DI*1), Z8, Z2
+	VFMADD231PS 64(R14)(DI*1), Z9, K1, Z3
+	VFMADD231PS (R14)(DI*2), Z8, Z4
+	VFMADD231PS 64(R14)(DI*2), Z9, K1, Z5
+	VFMADD231PS (R14)(R11*1), Z8, Z6
+	VFMADD231PS 64(R14)(R11*1), Z9, K1, Z7
+	ADDQ        $+8, R8
+	ADDQ        R9, DX
+	DECQ        CX
+	JNZ         tap4x2
+	TESTQ       $0x00000004, mode+80(FP)
+	JZ          alone4x2
+	MOVQ        more+88(FP), R14
+	VMOVUPS     (R14), Z8
+	VADDPS      Z8, Z0, Z0
+	VADDPS      Z8, Z2, Z2
+	VADDPS      Z8, Z4, Z4
+	VADDPS      Z8, Z6, Z6
+	VMOVUPS.Z   64(R14), K1, Z8
+	VADDPS      Z8, Z1, Z1
+	VADDPS      Z8, Z3, Z3
+	VADDPS      Z8, Z5, Z5
+	VADDPS      Z8, Z7, Z7
+
+alone4x2:
+	VCMPPS       $0x03, Z1, Z0, K2
+	VCMPPS       $0x03, Z3, Z2, K3
+	KORW         K3, K2, K2
+	VCMPPS       $0x03, Z5, Z4, K3
+	KORW         K3, K2, K2
+	VCMPPS       $0x03, Z7, Z6, K3
+	KORW         K3, K2, K2
+	KORTESTW     K2, K2
+	JZ           numbers4x2
+	MOVL         $0x7fc00000, R14
+	VMOVD        R14, X9
+	VBROADCASTSS X9, Z9
+	VCMPPS       $0x03, Z0, Z0, K2
+	VMOVAPS      Z9, K2, Z0
+	VCMPPS       $0x03, Z1, Z1, K2
+	VMOVAPS      Z9, K2, Z1
+	VCMPPS       $0x03, Z2, Z2, K2
+	VMOVAPS      Z9, K2, Z2
+	VCMPPS       $0x03, Z3, Z3, K2
+	VMOVAPS      Z9, K2, Z3
+	VCMPPS       $0x03, Z4, Z4, K2
+	VMOVAPS      Z9, K2, Z4
+	VCMPPS       $0x03, Z5, Z5, K2
+	VMOVAPS      Z9, K2, Z5
+	VCMPPS       $0x03, Z6, Z6, K2
+	VMOVAPS      Z9, K2, Z6
+	VCMPPS       $0x03, Z7, Z7, K2
+	VMOVAPS      Z9, K2, Z7
+
+numbers4x2:
+	TESTQ  $0x00000008, mode+80(FP)
+	JZ     signed4x2
+	VXORPS X8, X8, X8
+	VMAXPS Z0, Z8, Z0
+	VADDPS Z8, Z0, Z0
+	VMAXPS Z1, Z8, Z1
+	VADDPS Z8, Z1, Z1
+	VMAXPS Z2, Z8, Z2
+	VADDPS Z8, Z2, Z2
+	VMAXPS Z3, Z8, Z3
+	VADDPS Z8, Z3, Z3
+	VMAXPS Z4, Z8, Z4
+	VADDPS Z8, Z4, Z4
+	VMAXPS Z5, Z8, Z5
+	VADDPS Z8, Z5, Z5
+	VMAXPS Z6, Z8, Z6
+	VADDPS Z8, Z6, Z6
+	VMAXPS Z7, Z8, Z7
+	VADDPS Z8, Z7, Z7
+
+signed4x2:
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, K1, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPS Z2, (AX)
+	VMOVUPS Z3, K1, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPS Z4, (AX)
+	VMOVUPS Z5, K1, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPS Z6, (AX)
+	VMOVUPS Z7, K1, 64(AX)
+	ADDQ    BX, AX
+	LEAQ    (SI)(DI*4), SI
+	JMP     rows4x2
+
+end4x2:
+	ADDQ  $+4, R13
+	JZ    below0x2
+	CMPQ  m+64(FP), $+4
+	JL    rows1x2
+	SUBQ  $+4, R13
+	MOVQ  R13, R14
+	IMULQ DI, R14
+	ADDQ  R14, SI
+	MOVQ  R13, R14
+	IMULQ BX, R14
+	ADDQ  R14, AX
+	MOVQ  $+4, R13
+	JMP   rows4x2
+
+rows1x2:
+	SUBQ   $+1, R13
+	JL     end1x2
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	MOVQ   offs+32(FP), R8
+	MOVQ   b+48(FP), DX
+	MOVQ   taps+40(FP), CX
+
+tap1x2:
+	MOVQ        (R8), R14
+	LEAQ        (SI)(R14*4), R14
+	VMOVUPS     (DX), Z2
+	VMOVUPS.Z   64(DX), K1, Z3
+	VFMADD231PS (R14), Z2, Z0
+	VFMADD231PS 64(R14), Z3, K1, Z1
+	ADDQ        $+8, R8
+	ADDQ        R9, DX
+	DECQ        CX
+	JNZ         tap1x2
+	TESTQ       $0x00000004, mode+80(FP)
+	JZ          alone1x2
+	MOVQ        more+88(FP), R14
+	VMOVUPS     (R14), Z2
+	VADDPS      Z2, Z0, Z0
+	VMOVUPS.Z   64(R14), K1, Z2
+	VADDPS      Z2, Z1, Z1
+
+alone1x2:
+	VCMPPS       $0x03, Z1, Z0, K2
+	KORTESTW     K2, K2
+	JZ           numbers1x2
+	MOVL         $0x7fc00000, R14
+	VMOVD        R14, X3
+	VBROADCASTSS X3, Z3
+	VCMPPS       $0x03, Z0, Z0, K2
+	VMOVAPS      Z3, K2, Z0
+	VCMPPS       $0x03, Z1, Z1, K2
+	VMOVAPS      Z3, K2, Z1
+
+numbers1x2:
+	TESTQ  $0x00000008, mode+80(FP)
+	JZ     signed1x2
+	VXORPS X2, X2, X2
+	VMAXPS Z0, Z2, Z0
+	VADDPS Z2, Z0, Z0
+	VMAXPS Z1, Z2, Z1
+	VADDPS Z2, Z1, Z1
+
+signed1x2:
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, K1, 64(AX)
+	ADDQ    BX, AX
+	LEAQ    (SI)(DI*1), SI
+	JMP     rows1x2
+
+end1x2:
+	ADDQ $+1, R13
+	JZ   below0x2
+
+below0x2:
+	SUBQ $+32, n+72(FP)
+	JLE  done
+	ADDQ $+128, a+16(FP)
+	ADDQ $+128, b+48(FP)
+	ADDQ $+128, c+0(FP)
+	ADDQ $+128, more+88(FP)
+	JMP  columns
+
+block1:
+	MOVQ    n+72(FP), CX
+	SUBQ    $+0, CX
+	MOVQ    $+16, R14
+	CMPQ    CX, R14
+	CMOVQGT R14, CX
+	MOVQ    $-1, R14
+	SHLQ    CL, R14
+	NOTQ    R14
+	KMOVW   R14, K1
+	MOVQ    a+16(FP), SI
+	MOVQ    c+0(FP), AX
+	MOVQ    m+64(FP), R13
+
+rows8x1:
+	SUBQ   $+8, R13
+	JL     end8x1
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	VXORPS X4, X4, X4
+	VXORPS X5, X5, X5
+	VXORPS X6, X6, X6
+	VXORPS X7, X7, X7
+	MOVQ   offs+32(FP), R8
+	MOVQ   b+48(FP), DX
+	MOVQ   taps+40(FP), CX
+
+tap8x1:
+	MOVQ        (R8), R14
+	LEAQ        (SI)(R14*4), R14
+	VMOVUPS.Z   (DX), K1, Z8
+	VFMADD231PS (R14), Z8, K1, Z0
+	VFMADD231PS (R14)(DI*1), Z8, K1, Z1
+	VFMADD231PS (R14)(DI*2), Z8, K1, Z2
+	VFMADD231PS (R14)(R11*1), Z8, K1, Z3
+	VFMADD231PS (R14)(DI*4), Z8, K1, Z4
+	VFMADD231PS (R14)(R12*1), Z8, K1, Z5
+	VFMADD231PS (R14)(R11*2), Z8, K1, Z6
+	VFMADD231PS (R14)(R10*1), Z8, K1, Z7
+	ADDQ        $+8, R8
+	ADDQ        R9, DX
+	DECQ        CX
+	JNZ         tap8x1
+	TESTQ       $0x00000004, mode+80(FP)
+	JZ          alone8x1
+	MOVQ        more+88(FP), R14
+	VMOVUPS.Z   (R14), K1, Z8
+	VADDPS      Z8, Z0, Z0
+	VADDPS      Z8, Z1, Z1
+	VADDPS      Z8, Z2, Z2
+	VADDPS      Z8, Z3, Z3
+	VADDPS      Z8, Z4, Z4
+	VADDPS      Z8, Z5, Z5
+	VADDPS      Z8, Z6, Z6
+	VADDPS      Z8, Z7, Z7
+
+alone8x1:
+	VCMPPS       $0x03, Z1, Z0, K2
+	VCMPPS       $0x03, Z3, Z2, K3
+	KORW         K3, K2, K2
+	VCMPPS       $0x03, Z5, Z4, K3
+	KORW         K3, K2, K2
+	VCMPPS       $0x03, Z7, Z6, K3
+	KORW         K3, K2, K2
+	KORTESTW     K2, K2
+	JZ           numbers8x1
+	MOVL         $0x7fc00000, R14
+	VMOVD        R14, X9
+	VBROADCASTSS X9, Z9
+	VCMPPS       $0x03, Z0, Z0, K2
+	VMOVAPS      Z9, K2, Z0
+	VCMPPS       $0x03, Z1, Z1, K2
+	VMOVAPS      Z9, K2, Z1
+	VCMPPS       $0x03, Z2, Z2, K2
+	VMOVAPS      Z9, K2, Z2
+	VCMPPS       $0x03, Z3, Z3, K2
+	VMOVAPS      Z9, K2, Z3
+	VCMPPS       $0x03, Z4, Z4, K2
+	VMOVAPS      Z9, K2, Z4
+	VCMPPS       $0x03, Z5, Z5, K2
+	VMOVAPS      Z9, K2, Z5
+	VCMPPS       $0x03, Z6, Z6, K2
+	VMOVAPS      Z9, K2, Z6
+	VCMPPS       $0x03, Z7, Z7, K2
+	VMOVAPS      Z9, K2, Z7
+
+numbers8x1:
+	TESTQ  $0x00000008, mode+80(FP)
+	JZ     signed8x1
+	VXORPS X8, X8, X8
+	VMAXPS Z0, Z8, Z0
+	VADDPS Z8, Z0, Z0
+	VMAXPS Z1, Z8, Z1
+	VADDPS Z8, Z1, Z1
+	VMAXPS Z2, Z8, Z2
+	VADDPS Z8, Z2, Z2
+	VMAXPS Z3, Z8, Z3
+	VADDPS Z8, Z3, Z3
+	VMAXPS Z4, Z8, Z4
+	VADDPS Z8, Z4, Z4
+	VMAXPS Z5, Z8, Z5
+	VADDPS Z8, Z5, Z5
+	VMAXPS Z6, Z8, Z6
+	VADDPS Z8, Z6, Z6
+	VMAXPS Z7, Z8, Z7
+	VADDPS Z8, Z7, Z7
+
+signed8x1:
+	VMOVUPS Z0, K1, (AX)
+	ADDQ    BX, AX
+	VMOVUPS Z1, K1, (AX)
+	ADDQ    BX, AX
+	VMOVUPS Z2, K1, (AX)
+	ADDQ    BX, AX
+	VMOVUPS Z3, K1, (AX)
+	ADDQ    BX, AX
+	VMOVUPS Z4, K1, (AX)
+	ADDQ    BX, AX
+	VMOVUPS Z5, K1, (AX)
+	ADDQ    BX, AX
+	VMOVUPS Z6, K1, (AX)
+	ADDQ    BX, AX
+	VMOVUPS Z7, K1, (AX)
+	ADDQ    BX, AX
+	LEAQ    (SI)(DI*8), SI
+	JMP     rows8x1
+
+end8x1:
+	ADDQ $+8, R13
+	JZ   below0x1
+
+rows4x1:
+	SUBQ   $+4, R13
+	JL     end4x1
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	MOVQ   offs+32(FP), R8
+	MOVQ   b+48(FP), DX
+	MOVQ   taps+40(FP), CX
+
+tap4x1:
+	MOVQ        (R8), R14
+	LEAQ        (SI)(R14*4), R14
+	VMOVUPS.Z   (DX), K1, Z4
+	VFMADD231PS (R14), Z4, K1, Z0
+	VFMADD231PS (R14)(DI*1), Z4, K1, Z1
+	VFMADD231PS (R14)(DI*2), Z4, K1, Z2
+	VFMADD231PS (R14)(R11*1), Z4, K1, Z3
+	ADDQ        $+8, R8
+	ADDQ        R9, DX
+	DECQ        CX
+	JNZ         tap4x1
+	TESTQ       $0x00000004, mode+80(FP)
+	JZ          alone4x1
+	MOVQ        more+88(FP), R14
+	VMOVUPS.Z   (R14), K1, Z4
+	VADDPS      Z4, Z0, Z0
+	VADDPS      Z4, Z1, Z1
+	VADDPS      Z4, Z2, Z2
+	VADDPS      Z4, Z3, Z3
+
+alone4x1:
+	VCMPPS       $0x03, Z1, Z0, K2
+	VCMPPS       $0x03, Z3, Z2, K3
+	KORW         K3, K2, K2
+	KORTESTW     K2, K2
+	JZ           numbers4x1
+	MOVL         $0x7fc00000, R14
+	VMOVD        R14, X5
+	VBROADCASTSS X5, Z5
+	VCMPPS       $0x03, Z0, Z0, K2
+	VMOVAPS      Z5, K2, Z0
+	VCMPPS       $0x03, Z1, Z1, K2
+	VMOVAPS      Z5, K2, Z1
+	VCMPPS       $0x03, Z2, Z2, K2
+	VMOVAPS      Z5, K2, Z2
+	VCMPPS       $0x03, Z3, Z3, K2
+	VMOVAPS      Z5, K2, Z3
+
+numbers4x1:
+	TESTQ  $0x00000008, mode+80(FP)
+	JZ     signed4x1
+	VXORPS X4, X4, X4
+	VMAXPS Z0, Z4, Z0
+	VADDPS Z4, Z0, Z0
+	VMAXPS Z1, Z4, Z1
+	VADDPS Z4, Z1, Z1
+	VMAXPS Z2, Z4, Z2
+	VADDPS Z4, Z2, Z2
+	VMAXPS Z3, Z4, Z3
+	VADDPS Z4, Z3, Z3
+
+signed4x1:
+	VMOVUPS Z0, K1, (AX)
+	ADDQ    BX, AX
+	VMOVUPS Z1, K1, (AX)
+	ADDQ    BX, AX
+	VMOVUPS Z2, K1, (AX)
+	ADDQ    BX, AX
+	VMOVUPS Z3, K1, (AX)
+	ADDQ    BX, AX
+	LEAQ    (SI)(DI*4), SI
+	JMP     rows4x1
+
+end4x1:
+	ADDQ  $+4, R13
+	JZ    below0x1
+	CMPQ  m+64(FP), $+4
+	JL    rows1x1
+	SUBQ  $+4, R13
+	MOVQ  R13, R14
+	IMULQ DI, R14
+	ADDQ  R14, SI
+	MOVQ  R13, R14
+	IMULQ BX, R14
+	ADDQ  R14, AX
+	MOVQ  $+4, R13
+	JMP   rows4x1
+
+rows1x1:
+	SUBQ   $+1, R13
+	JL     end1x1
+	VXORPS X0, X0, X0
+	MOVQ   offs+32(FP), R8
+	MOVQ   b+48(FP), DX
+	MOVQ   taps+40(FP), CX
+
+tap1x1:
+	MOVQ        (R8), R14
+	LEAQ        (SI)(R14*4), R14
+	VMOVUPS.Z   (DX), K1, Z1
+	VFMADD231PS (R14), Z1, K1, Z0
+	ADDQ        $+8, R8
+	ADDQ        R9, DX
+	DECQ        CX
+	JNZ         tap1x1
+	TESTQ       $0x00000004, mode+80(FP)
+	JZ          alone1x1
+	MOVQ        more+88(FP), R14
+	VMOVUPS.Z   (R14), K1, Z1
+	VADDPS      Z1, Z0, Z0
+
+alone1x1:
+	VCMPPS       $0x03, Z0, Z0, K2
+	KORTESTW     K2, K2
+	JZ           numbers1x1
+	MOVL         $0x7fc00000, R14
+	VMOVD        R14, X2
+	VBROADCASTSS X2, Z2
+	VCMPPS       $0x03, Z0, Z0, K2
+	VMOVAPS      Z2, K2, Z0
+
+numbers1x1:
+	TESTQ  $0x00000008, mode+80(FP)
+	JZ     signed1x1
+	VXORPS X1, X1, X1
+	VMAXPS Z0, Z1, Z0
+	VADDPS Z1, Z0, Z0
+
+signed1x1:
+	VMOVUPS Z0, K1, (AX)
+	ADDQ    BX, AX
+	LEAQ    (SI)(DI*1), SI
+	JMP     rows1x1
+
+end1x1:
+	ADDQ $+1, R13
+	JZ   below0x1
+
+below0x1:
+	SUBQ $+16, n+72(FP)
+	JLE  done
+	ADDQ $+64, a+16(FP)
+	ADDQ $+64, b+48(FP)
+	ADDQ $+64, c+0(FP)
+	ADDQ $+64, more+88(FP)
 
 done:
 	VZEROUPPER
@@ -37172,18 +38887,16 @@ store1:
 	VZEROUPPER
 	RET
 
-// func chains_64AVX512(c *float64, a *float64, line int, lda int, b *float64, ldb int, n int, lines int, k int)
+// func chains_64AVX512(c *float64, a *float64, lda int, b *float64, ldb int, n int, k int)
 // Requires: AVX, AVX512F
-TEXT ·chains_64AVX512(SB), NOSPLIT, $0-72
+TEXT ·chains_64AVX512(SB), NOSPLIT, $0-56
 	MOVQ c+0(FP), AX
 	MOVQ a+8(FP), BX
-	MOVQ line+16(FP), R12
-	MOVQ lda+24(FP), DX
-	MOVQ b+32(FP), SI
-	MOVQ ldb+40(FP), DI
-	MOVQ n+48(FP), CX
-	MOVQ k+64(FP), R8
-	SHLQ $0x03, R12
+	MOVQ lda+16(FP), DX
+	MOVQ b+24(FP), SI
+	MOVQ ldb+32(FP), DI
+	MOVQ n+40(FP), CX
+	MOVQ k+48(FP), R8
 	SHLQ $0x03, DX
 	SHLQ $0x03, DI
 
@@ -37194,13 +38907,9 @@ next4:
 	VMOVUPD 64(AX), Z1
 	VMOVUPD 128(AX), Z2
 	VMOVUPD 192(AX), Z3
-	MOVQ    BX, R13
+	MOVQ    BX, R9
 	MOVQ    SI, R10
-	MOVQ    lines+56(FP), R14
-
-step4Line:
-	MOVQ R13, R9
-	MOVQ R8, R11
+	MOVQ    R8, R11
 
 step4:
 	VMOVUPD     (R9), Z4
@@ -37215,9 +38924,6 @@ step4:
 	ADDQ        DI, R10
 	DECQ        R11
 	JNZ         step4
-	ADDQ        R12, R13
-	DECQ        R14
-	JNZ         step4Line
 	VMOVUPD     Z0, (AX)
 	VMOVUPD     Z1, 64(AX)
 	VMOVUPD     Z2, 128(AX)
@@ -37234,13 +38940,9 @@ next1:
 	SUBQ    $+8, CX
 	JL      end1
 	VMOVUPD (AX), Z0
-	MOVQ    BX, R13
+	MOVQ    BX, R9
 	MOVQ    SI, R10
-	MOVQ    lines+56(FP), R14
-
-step1Line:
-	MOVQ R13, R9
-	MOVQ R8, R11
+	MOVQ    R8, R11
 
 step1:
 	VMOVUPD     (R9), Z4
@@ -37249,9 +38951,6 @@ step1:
 	ADDQ        DI, R10
 	DECQ        R11
 	JNZ         step1
-	ADDQ        R12, R13
-	DECQ        R14
-	JNZ         step1Line
 	VMOVUPD     Z0, (AX)
 	ADDQ        $+64, BX
 	ADDQ        $+64, SI
@@ -37266,13 +38965,9 @@ end1:
 	NOTQ      R9
 	KMOVW     R9, K1
 	VMOVUPD.Z (AX), K1, Z0
-	MOVQ      BX, R13
+	MOVQ      BX, R9
 	MOVQ      SI, R10
-	MOVQ      lines+56(FP), R14
-
-restLine:
-	MOVQ R13, R9
-	MOVQ R8, R11
+	MOVQ      R8, R11
 
 rest:
 	VMOVUPD.Z   (R9), K1, Z1
@@ -37282,10 +38977,711 @@ rest:
 	ADDQ        DI, R10
 	DECQ        R11
 	JNZ         rest
-	ADDQ        R12, R13
-	DECQ        R14
-	JNZ         restLine
 	VMOVUPD     Z0, K1, (AX)
+
+done:
+	VZEROUPPER
+	RET
+
+// func deep_64AVX512(c *float64, ldc int, a *float64, aRow int, offs *int, taps int, b *float64, ldb int, m int, n int, mode int, more *float64)
+// Requires: AVX, AVX512F, CMOV
+TEXT ·deep_64AVX512(SB), NOSPLIT, $0-96
+	MOVQ ldc+8(FP), BX
+	SHLQ $0x03, BX
+	MOVQ aRow+24(FP), DI
+	SHLQ $0x03, DI
+	MOVQ ldb+56(FP), R9
+	SHLQ $0x03, R9
+	LEAQ (DI)(DI*2), R11
+	LEAQ (DI)(DI*4), R12
+	LEAQ (DI)(R11*2), R10
+
+columns:
+	MOVQ    n+72(FP), CX
+	CMPQ    CX, $+8
+	JLE     block1
+	SUBQ    $+8, CX
+	MOVQ    $+8, R14
+	CMPQ    CX, R14
+	CMOVQGT R14, CX
+	MOVQ    $-1, R14
+	SHLQ    CL, R14
+	NOTQ    R14
+	KMOVW   R14, K1
+	MOVQ    a+16(FP), SI
+	MOVQ    c+0(FP), AX
+	MOVQ    m+64(FP), R13
+
+rows8x2:
+	SUBQ   $+8, R13
+	JL     end8x2
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	VXORPS X4, X4, X4
+	VXORPS X5, X5, X5
+	VXORPS X6, X6, X6
+	VXORPS X7, X7, X7
+	VXORPS X8, X8, X8
+	VXORPS X9, X9, X9
+	VXORPS X10, X10, X10
+	VXORPS X11, X11, X11
+	VXORPS X12, X12, X12
+	VXORPS X13, X13, X13
+	VXORPS X14, X14, X14
+	VXORPS X15, X15, X15
+	MOVQ   offs+32(FP), R8
+	MOVQ   b+48(FP), DX
+	MOVQ   taps+40(FP), CX
+
+tap8x2:
+	MOVQ        (R8), R14
+	LEAQ        (SI)(R14*8), R14
+	VMOVUPD     (DX), Z16
+	VMOVUPD.Z   64(DX), K1, Z17
+	VFMADD231PD (R14), Z16, Z0
+	VFMADD231PD 64(R14), Z17, K1, Z1
+	VFMADD231PD (R14)(DI*1), Z16, Z2
+	VFMADD231PD 64(R14)(DI*1), Z17, K1, Z3
+	VFMADD231PD (R14)(DI*2), Z16, Z4
+	VFMADD231PD 64(R14)(DI*2), Z17, K1, Z5
+	VFMADD231PD (R14)(R11*1), Z16, Z6
+	VFMADD231PD 64(R14)(R11*1), Z17, K1, Z7
+	VFMADD231PD (R14)(DI*4), Z16, Z8
+	VFMADD231PD 64(R14)(DI*4), Z17, K1, Z9
+	VFMADD231PD (R14)(R12*1), Z16, Z10
+	VFMADD231PD 64(R14)(R12*1), Z17, K1, Z11
+	VFMADD231PD (R14)(R11*2), Z16, Z12
+	VFMADD231PD 64(R14)(R11*2), Z17, K1, Z13
+	VFMADD231PD (R14)(R10*1), Z16, Z14
+	VFMADD231PD 64(R14)(R10*1), Z17, K1, Z15
+	ADDQ        $+8, R8
+	ADDQ        R9, DX
+	DECQ        CX
+	JNZ         tap8x2
+	TESTQ       $0x00000004, mode+80(FP)
+	JZ          alone8x2
+	MOVQ        more+88(FP), R14
+	VMOVUPD     (R14), Z16
+	VADDPD      Z16, Z0, Z0
+	VADDPD      Z16, Z2, Z2
+	VADDPD      Z16, Z4, Z4
+	VADDPD      Z16, Z6, Z6
+	VADDPD      Z16, Z8, Z8
+	VADDPD      Z16, Z10, Z10
+	VADDPD      Z16, Z12, Z12
+	VADDPD      Z16, Z14, Z14
+	VMOVUPD.Z   64(R14), K1, Z16
+	VADDPD      Z16, Z1, Z1
+	VADDPD      Z16, Z3, Z3
+	VADDPD      Z16, Z5, Z5
+	VADDPD      Z16, Z7, Z7
+	VADDPD      Z16, Z9, Z9
+	VADDPD      Z16, Z11, Z11
+	VADDPD      Z16, Z13, Z13
+	VADDPD      Z16, Z15, Z15
+
+alone8x2:
+	VCMPPD       $0x03, Z1, Z0, K2
+	VCMPPD       $0x03, Z3, Z2, K3
+	KORW         K3, K2, K2
+	VCMPPD       $0x03, Z5, Z4, K3
+	KORW         K3, K2, K2
+	VCMPPD       $0x03, Z7, Z6, K3
+	KORW         K3, K2, K2
+	VCMPPD       $0x03, Z9, Z8, K3
+	KORW         K3, K2, K2
+	VCMPPD       $0x03, Z11, Z10, K3
+	KORW         K3, K2, K2
+	VCMPPD       $0x03, Z13, Z12, K3
+	KORW         K3, K2, K2
+	VCMPPD       $0x03, Z15, Z14, K3
+	KORW         K3, K2, K2
+	KORTESTW     K2, K2
+	JZ           numbers8x2
+	MOVQ         $0x7ff8000000000000, R14
+	VMOVQ        R14, X17
+	VBROADCASTSD X17, Z17
+	VCMPPD       $0x03, Z0, Z0, K2
+	VMOVAPD      Z17, K2, Z0
+	VCMPPD       $0x03, Z1, Z1, K2
+	VMOVAPD      Z17, K2, Z1
+	VCMPPD       $0x03, Z2, Z2, K2
+	VMOVAPD      Z17, K2, Z2
+	VCMPPD       $0x03, Z3, Z3, K2
+	VMOVAPD      Z17, K2, Z3
+	VCMPPD       $0x03, Z4, Z4, K2
+	VMOVAPD      Z17, K2, Z4
+	VCMPPD       $0x03, Z5, Z5, K2
+	VMOVAPD      Z17, K2, Z5
+	VCMPPD       $0x03, Z6, Z6, K2
+	VMOVAPD      Z17, K2, Z6
+	VCMPPD       $0x03, Z7, Z7, K2
+	VMOVAPD      Z17, K2, Z7
+	VCMPPD       $0x03, Z8, Z8, K2
+	VMOVAPD      Z17, K2, Z8
+	VCMPPD       $0x03, Z9, Z9, K2
+	VMOVAPD      Z17, K2, Z9
+	VCMPPD       $0x03, Z10, Z10, K2
+	VMOVAPD      Z17, K2, Z10
+	VCMPPD       $0x03, Z11, Z11, K2
+	VMOVAPD      Z17, K2, Z11
+	VCMPPD       $0x03, Z12, Z12, K2
+	VMOVAPD      Z17, K2, Z12
+	VCMPPD       $0x03, Z13, Z13, K2
+	VMOVAPD      Z17, K2, Z13
+	VCMPPD       $0x03, Z14, Z14, K2
+	VMOVAPD      Z17, K2, Z14
+	VCMPPD       $0x03, Z15, Z15, K2
+	VMOVAPD      Z17, K2, Z15
+
+numbers8x2:
+	TESTQ  $0x00000008, mode+80(FP)
+	JZ     signed8x2
+	VXORPS X16, X16, X16
+	VMAXPD Z0, Z16, Z0
+	VADDPD Z16, Z0, Z0
+	VMAXPD Z1, Z16, Z1
+	VADDPD Z16, Z1, Z1
+	VMAXPD Z2, Z16, Z2
+	VADDPD Z16, Z2, Z2
+	VMAXPD Z3, Z16, Z3
+	VADDPD Z16, Z3, Z3
+	VMAXPD Z4, Z16, Z4
+	VADDPD Z16, Z4, Z4
+	VMAXPD Z5, Z16, Z5
+	VADDPD Z16, Z5, Z5
+	VMAXPD Z6, Z16, Z6
+	VADDPD Z16, Z6, Z6
+	VMAXPD Z7, Z16, Z7
+	VADDPD Z16, Z7, Z7
+	VMAXPD Z8, Z16, Z8
+	VADDPD Z16, Z8, Z8
+	VMAXPD Z9, Z16, Z9
+	VADDPD Z16, Z9, Z9
+	VMAXPD Z10, Z16, Z10
+	VADDPD Z16, Z10, Z10
+	VMAXPD Z11, Z16, Z11
+	VADDPD Z16, Z11, Z11
+	VMAXPD Z12, Z16, Z12
+	VADDPD Z16, Z12, Z12
+	VMAXPD Z13, Z16, Z13
+	VADDPD Z16, Z13, Z13
+	VMAXPD Z14, Z16, Z14
+	VADDPD Z16, Z14, Z14
+	VMAXPD Z15, Z16, Z15
+	VADDPD Z16, Z15, Z15
+
+signed8x2:
+	VMOVUPD Z0, (AX)
+	VMOVUPD Z1, K1, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPD Z2, (AX)
+	VMOVUPD Z3, K1, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPD Z4, (AX)
+	VMOVUPD Z5, K1, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPD Z6, (AX)
+	VMOVUPD Z7, K1, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPD Z8, (AX)
+	VMOVUPD Z9, K1, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPD Z10, (AX)
+	VMOVUPD Z11, K1, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPD Z12, (AX)
+	VMOVUPD Z13, K1, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPD Z14, (AX)
+	VMOVUPD Z15, K1, 64(AX)
+	ADDQ    BX, AX
+	LEAQ    (SI)(DI*8), SI
+	JMP     rows8x2
+
+end8x2:
+	ADDQ $+8, R13
+	JZ   below0x2
+
+rows4x2:
+	SUBQ   $+4, R13
+	JL     end4x2
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	VXORPS X4, X4, X4
+	VXORPS X5, X5, X5
+	VXORPS X6, X6, X6
+	VXORPS X7, X7, X7
+	MOVQ   offs+32(FP), R8
+	MOVQ   b+48(FP), DX
+	MOVQ   taps+40(FP), CX
+
+tap4x2:
+	MOVQ        (R8), R14
+	LEAQ        (SI)(R14*8), R14
+	VMOVUPD     (DX), Z8
+	VMOVUPD.Z   64(DX), K1, Z9
+	VFMADD231PD (R14), Z8, Z0
+	VFMADD231PD 64(R14), Z9, K1, Z1
+	VFMADD231PD (R14)(DI*1), Z8, Z2
+	VFMADD231PD 64(R14)(DI*1), Z9, K1, Z3
+	VFMADD231PD (R14)(DI*2), Z8, Z4
+	VFMADD231PD 64(R14)(DI*2), Z9, K1, Z5
+	VFMADD231PD (R14)(R11*1), Z8, Z6
+	VFMADD231PD 64(R14)(R11*1), Z9, K1, Z7
+	ADDQ        $+8, R8
+	ADDQ        R9, DX
+	DECQ        CX
+	JNZ         tap4x2
+	TESTQ       $0x00000004, mode+80(FP)
+	JZ          alone4x2
+	MOVQ        more+88(FP), R14
+	VMOVUPD     (R14), Z8
+	VADDPD      Z8, Z0, Z0
+	VADDPD      Z8, Z2, Z2
+	VADDPD      Z8, Z4, Z4
+	VADDPD      Z8, Z6, Z6
+	VMOVUPD.Z   64(R14), K1, Z8
+	VADDPD      Z8, Z1, Z1
+	VADDPD      Z8, Z3, Z3
+	VADDPD      Z8, Z5, Z5
+	VADDPD      Z8, Z7, Z7
+
+alone4x2:
+	VCMPPD       $0x03, Z1, Z0, K2
+	VCMPPD       $0x03, Z3, Z2, K3
+	KORW         K3, K2, K2
+	VCMPPD       $0x03, Z5, Z4, K3
+	KORW         K3, K2, K2
+	VCMPPD       $0x03, Z7, Z6, K3
+	KORW         K3, K2, K2
+	KORTESTW     K2, K2
+	JZ           numbers4x2
+	MOVQ         $0x7ff8000000000000, R14
+	VMOVQ        R14, X9
+	VBROADCASTSD X9, Z9
+	VCMPPD       $0x03, Z0, Z0, K2
+	VMOVAPD      Z9, K2, Z0
+	VCMPPD       $0x03, Z1, Z1, K2
+	VMOVAPD      Z9, K2, Z1
+	VCMPPD       $0x03, Z2, Z2, K2
+	VMOVAPD      Z9, K2, Z2
+	VCMPPD       $0x03, Z3, Z3, K2
+	VMOVAPD      Z9, K2, Z3
+	VCMPPD       $0x03, Z4, Z4, K2
+	VMOVAPD      Z9, K2, Z4
+	VCMPPD       $0x03, Z5, Z5, K2
+	VMOVAPD      Z9, K2, Z5
+	VCMPPD       $0x03, Z6, Z6, K2
+	VMOVAPD      Z9, K2, Z6
+	VCMPPD       $0x03, Z7, Z7, K2
+	VMOVAPD      Z9, K2, Z7
+
+numbers4x2:
+	TESTQ  $0x00000008, mode+80(FP)
+	JZ     signed4x2
+	VXORPS X8, X8, X8
+	VMAXPD Z0, Z8, Z0
+	VADDPD Z8, Z0, Z0
+	VMAXPD Z1, Z8, Z1
+	VADDPD Z8, Z1, Z1
+	VMAXPD Z2, Z8, Z2
+	VADDPD Z8, Z2, Z2
+	VMAXPD Z3, Z8, Z3
+	VADDPD Z8, Z3, Z3
+	VMAXPD Z4, Z8, Z4
+	VADDPD Z8, Z4, Z4
+	VMAXPD Z5, Z8, Z5
+	VADDPD Z8, Z5, Z5
+	VMAXPD Z6, Z8, Z6
+	VADDPD Z8, Z6, Z6
+	VMAXPD Z7, Z8, Z7
+	VADDPD Z8, Z7, Z7
+
+signed4x2:
+	VMOVUPD Z0, (AX)
+	VMOVUPD Z1, K1, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPD Z2, (AX)
+	VMOVUPD Z3, K1, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPD Z4, (AX)
+	VMOVUPD Z5, K1, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPD Z6, (AX)
+	VMOVUPD Z7, K1, 64(AX)
+	ADDQ    BX, AX
+	LEAQ    (SI)(DI*4), SI
+	JMP     rows4x2
+
+end4x2:
+	ADDQ  $+4, R13
+	JZ    below0x2
+	CMPQ  m+64(FP), $+4
+	JL    rows1x2
+	SUBQ  $+4, R13
+	MOVQ  R13, R14
+	IMULQ DI, R14
+	ADDQ  R14, SI
+	MOVQ  R13, R14
+	IMULQ BX, R14
+	ADDQ  R14, AX
+	MOVQ  $+4, R13
+	JMP   rows4x2
+
+rows1x2:
+	SUBQ   $+1, R13
+	JL     end1x2
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	MOVQ   offs+32(FP), R8
+	MOVQ   b+48(FP), DX
+	MOVQ   taps+40(FP), CX
+
+tap1x2:
+	MOVQ        (R8), R14
+	LEAQ        (SI)(R14*8), R14
+	VMOVUPD     (DX), Z2
+	VMOVUPD.Z   64(DX), K1, Z3
+	VFMADD231PD (R14), Z2, Z0
+	VFMADD231PD 64(R14), Z3, K1, Z1
+	ADDQ        $+8, R8
+	ADDQ        R9, DX
+	DECQ        CX
+	JNZ         tap1x2
+	TESTQ       $0x00000004, mode+80(FP)
+	JZ          alone1x2
+	MOVQ        more+88(FP), R14
+	VMOVUPD     (R14), Z2
+	VADDPD      Z2, Z0, Z0
+	VMOVUPD.Z   64(R14), K1, Z2
+	VADDPD      Z2, Z1, Z1
+
+alone1x2:
+	VCMPPD       $0x03, Z1, Z0, K2
+	KORTESTW     K2, K2
+	JZ           numbers1x2
+	MOVQ         $0x7ff8000000000000, R14
+	VMOVQ        R14, X3
+	VBROADCASTSD X3, Z3
+	VCMPPD       $0x03, Z0, Z0, K2
+	VMOVAPD      Z3, K2, Z0
+	VCMPPD       $0x03, Z1, Z1, K2
+	VMOVAPD      Z3, K2, Z1
+
+numbers1x2:
+	TESTQ  $0x00000008, mode+80(FP)
+	JZ     signed1x2
+	VXORPS X2, X2, X2
+	VMAXPD Z0, Z2, Z0
+	VADDPD Z2, Z0, Z0
+	VMAXPD Z1, Z2, Z1
+	VADDPD Z2, Z1, Z1
+
+signed1x2:
+	VMOVUPD Z0, (AX)
+	VMOVUPD Z1, K1, 64(AX)
+	ADDQ    BX, AX
+	LEAQ    (SI)(DI*1), SI
+	JMP     rows1x2
+
+end1x2:
+	ADDQ $+1, R13
+	JZ   below0x2
+
+below0x2:
+	SUBQ $+16, n+72(FP)
+	JLE  done
+	ADDQ $+128, a+16(FP)
+	ADDQ $+128, b+48(FP)
+	ADDQ $+128, c+0(FP)
+	ADDQ $+128, more+88(FP)
+	JMP  columns
+
+block1:
+	MOVQ    n+72(FP), CX
+	SUBQ    $+0, CX
+	MOVQ    $+8, R14
+	CMPQ    CX, R14
+	CMOVQGT R14, CX
+	MOVQ    $-1, R14
+	SHLQ    CL, R14
+	NOTQ    R14
+	KMOVW   R14, K1
+	MOVQ    a+16(FP), SI
+	MOVQ    c+0(FP), AX
+	MOVQ    m+64(FP), R13
+
+rows8x1:
+	SUBQ   $+8, R13
+	JL     end8x1
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	VXORPS X4, X4, X4
+	VXORPS X5, X5, X5
+	VXORPS X6, X6, X6
+	VXORPS X7, X7, X7
+	MOVQ   offs+32(FP), R8
+	MOVQ   b+48(FP), DX
+	MOVQ   taps+40(FP), CX
+
+tap8x1:
+	MOVQ        (R8), R14
+	LEAQ        (SI)(R14*8), R14
+	VMOVUPD.Z   (DX), K1, Z8
+	VFMADD231PD (R14), Z8, K1, Z0
+	VFMADD231PD (R14)(DI*1), Z8, K1, Z1
+	VFMADD231PD (R14)(DI*2), Z8, K1, Z2
+	VFMADD231PD (R14)(R11*1), Z8, K1, Z3
+	VFMADD231PD (R14)(DI*4), Z8, K1, Z4
+	VFMADD231PD (R14)(R12*1), Z8, K1, Z5
+	VFMADD231PD (R14)(R11*2), Z8, K1, Z6
+	VFMADD231PD (R14)(R10*1), Z8, K1, Z7
+	ADDQ        $+8, R8
+	ADDQ        R9, DX
+	DECQ        CX
+	JNZ         tap8x1
+	TESTQ       $0x00000004, mode+80(FP)
+	JZ          alone8x1
+	MOVQ        more+88(FP), R14
+	VMOVUPD.Z   (R14), K1, Z8
+	VADDPD      Z8, Z0, Z0
+	VADDPD      Z8, Z1, Z1
+	VADDPD      Z8, Z2, Z2
+	VADDPD      Z8, Z3, Z3
+	VADDPD      Z8, Z4, Z4
+	VADDPD      Z8, Z5, Z5
+	VADDPD      Z8, Z6, Z6
+	VADDPD      Z8, Z7, Z7
+
+alone8x1:
+	VCMPPD       $0x03, Z1, Z0, K2
+	VCMPPD       $0x03, Z3, Z2, K3
+	KORW         K3, K2, K2
+	VCMPPD       $0x03, Z5, Z4, K3
+	KORW         K3, K2, K2
+	VCMPPD       $0x03, Z7, Z6, K3
+	KORW         K3, K2, K2
+	KORTESTW     K2, K2
+	JZ           numbers8x1
+	MOVQ         $0x7ff8000000000000, R14
+	VMOVQ        R14, X9
+	VBROADCASTSD X9, Z9
+	VCMPPD       $0x03, Z0, Z0, K2
+	VMOVAPD      Z9, K2, Z0
+	VCMPPD       $0x03, Z1, Z1, K2
+	VMOVAPD      Z9, K2, Z1
+	VCMPPD       $0x03, Z2, Z2, K2
+	VMOVAPD      Z9, K2, Z2
+	VCMPPD       $0x03, Z3, Z3, K2
+	VMOVAPD      Z9, K2, Z3
+	VCMPPD       $0x03, Z4, Z4, K2
+	VMOVAPD      Z9, K2, Z4
+	VCMPPD       $0x03, Z5, Z5, K2
+	VMOVAPD      Z9, K2, Z5
+	VCMPPD       $0x03, Z6, Z6, K2
+	VMOVAPD      Z9, K2, Z6
+	VCMPPD       $0x03, Z7, Z7, K2
+	VMOVAPD      Z9, K2, Z7
+
+numbers8x1:
+	TESTQ  $0x00000008, mode+80(FP)
+	JZ     signed8x1
+	VXORPS X8, X8, X8
+	VMAXPD Z0, Z8, Z0
+	VADDPD Z8, Z0, Z0
+	VMAXPD Z1, Z8, Z1
+	VADDPD Z8, Z1, Z1
+	VMAXPD Z2, Z8, Z2
+	VADDPD Z8, Z2, Z2
+	VMAXPD Z3, Z8, Z3
+	VADDPD Z8, Z3, Z3
+	VMAXPD Z4, Z8, Z4
+	VADDPD Z8, Z4, Z4
+	VMAXPD Z5, Z8, Z5
+	VADDPD Z8, Z5, Z5
+	VMAXPD Z6, Z8, Z6
+	VADDPD Z8, Z6, Z6
+	VMAXPD Z7, Z8, Z7
+	VADDPD Z8, Z7, Z7
+
+signed8x1:
+	VMOVUPD Z0, K1, (AX)
+	ADDQ    BX, AX
+	VMOVUPD Z1, K1, (AX)
+	ADDQ    BX, AX
+	VMOVUPD Z2, K1, (AX)
+	ADDQ    BX, AX
+	VMOVUPD Z3, K1, (AX)
+	ADDQ    BX, AX
+	VMOVUPD Z4, K1, (AX)
+	ADDQ    BX, AX
+	VMOVUPD Z5, K1, (AX)
+	ADDQ    BX, AX
+	VMOVUPD Z6, K1, (AX)
+	ADDQ    BX, AX
+	VMOVUPD Z7, K1, (AX)
+	ADDQ    BX, AX
+	LEAQ    (SI)(DI*8), SI
+	JMP     rows8x1
+
+end8x1:
+	ADDQ $+8, R13
+	JZ   below0x1
+
+rows4x1:
+	SUBQ   $+4, R13
+	JL     end4x1
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	MOVQ   offs+32(FP), R8
+	MOVQ   b+48(FP), DX
+	MOVQ   taps+40(FP), CX
+
+tap4x1:
+	MOVQ        (R8), R14
+	LEAQ        (SI)(R14*8), R14
+	VMOVUPD.Z   (DX), K1, Z4
+	VFMADD231PD (R14), Z4, K1, Z0
+	VFMADD231PD (R14)(DI*1), Z4, K1, Z1
+	VFMADD231PD (R14)(DI*2), Z4, K1, Z2
+	VFMADD231PD (R14)(R11*1), Z4, K1, Z3
+	ADDQ        $+8, R8
+	ADDQ        R9, DX
+	DECQ        CX
+	JNZ         tap4x1
+	TESTQ       $0x00000004, mode+80(FP)
+	JZ          alone4x1
+	MOVQ        more+88(FP), R14
+	VMOVUPD.Z   (R14), K1, Z4
+	VADDPD      Z4, Z0, Z0
+	VADDPD      Z4, Z1, Z1
+	VADDPD      Z4, Z2, Z2
+	VADDPD      Z4, Z3, Z3
+
+alone4x1:
+	VCMPPD       $0x03, Z1, Z0, K2
+	VCMPPD       $0x03, Z3, Z2, K3
+	KORW         K3, K2, K2
+	KORTESTW     K2, K2
+	JZ           numbers4x1
+	MOVQ         $0x7ff8000000000000, R14
+	VMOVQ        R14, X5
+	VBROADCASTSD X5, Z5
+	VCMPPD       $0x03, Z0, Z0, K2
+	VMOVAPD      Z5, K2, Z0
+	VCMPPD       $0x03, Z1, Z1, K2
+	VMOVAPD      Z5, K2, Z1
+	VCMPPD       $0x03, Z2, Z2, K2
+	VMOVAPD      Z5, K2, Z2
+	VCMPPD       $0x03, Z3, Z3, K2
+	VMOVAPD      Z5, K2, Z3
+
+numbers4x1:
+	TESTQ  $0x00000008, mode+80(FP)
+	JZ     signed4x1
+	VXORPS X4, X4, X4
+	VMAXPD Z0, Z4, Z0
+	VADDPD Z4, Z0, Z0
+	VMAXPD Z1, Z4, Z1
+	VADDPD Z4, Z1, Z1
+	VMAXPD Z2, Z4, Z2
+	VADDPD Z4, Z2, Z2
+	VMAXPD Z3, Z4, Z3
+	VADDPD Z4, Z3, Z3
+
+signed4x1:
+	VMOVUPD Z0, K1, (AX)
+	ADDQ    BX, AX
+	VMOVUPD Z1, K1, (AX)
+	ADDQ    BX, AX
+	VMOVUPD Z2, K1, (AX)
+	ADDQ    BX, AX
+	VMOVUPD Z3, K1, (AX)
+	ADDQ    BX, AX
+	LEAQ    (SI)(DI*4), SI
+	JMP     rows4x1
+
+end4x1:
+	ADDQ  $+4, R13
+	JZ    below0x1
+	CMPQ  m+64(FP), $+4
+	JL    rows1x1
+	SUBQ  $+4, R13
+	MOVQ  R13, R14
+	IMULQ DI, R14
+	ADDQ  R14, SI
+	MOVQ  R13, R14
+	IMULQ BX, R14
+	ADDQ  R14, AX
+	MOVQ  $+4, R13
+	JMP   rows4x1
+
+rows1x1:
+	SUBQ   $+1, R13
+	JL     end1x1
+	VXORPS X0, X0, X0
+	MOVQ   offs+32(FP), R8
+	MOVQ   b+48(FP), DX
+	MOVQ   taps+40(FP), CX
+
+tap1x1:
+	MOVQ        (R8), R14
+	LEAQ        (SI)(R14*8), R14
+	VMOVUPD.Z   (DX), K1, Z1
+	VFMADD231PD (R14), Z1, K1, Z0
+	ADDQ        $+8, R8
+	ADDQ        R9, DX
+	DECQ        CX
+	JNZ         tap1x1
+	TESTQ       $0x00000004, mode+80(FP)
+	JZ          alone1x1
+	MOVQ        more+88(FP), R14
+	VMOVUPD.Z   (R14), K1, Z1
+	VADDPD      Z1, Z0, Z0
+
+alone1x1:
+	VCMPPD       $0x03, Z0, Z0, K2
+	KORTESTW     K2, K2
+	JZ           numbers1x1
+	MOVQ         $0x7ff8000000000000, R14
+	VMOVQ        R14, X2
+	VBROADCASTSD X2, Z2
+	VCMPPD       $0x03, Z0, Z0, K2
+	VMOVAPD      Z2, K2, Z0
+
+numbers1x1:
+	TESTQ  $0x00000008, mode+80(FP)
+	JZ     signed1x1
+	VXORPS X1, X1, X1
+	VMAXPD Z0, Z1, Z0
+	VADDPD Z1, Z0, Z0
+
+signed1x1:
+	VMOVUPD Z0, K1, (AX)
+	ADDQ    BX, AX
+	LEAQ    (SI)(DI*1), SI
+	JMP     rows1x1
+
+end1x1:
+	ADDQ $+1, R13
+	JZ   below0x1
+
+below0x1:
+	SUBQ $+8, n+72(FP)
+	JLE  done
+	ADDQ $+64, a+16(FP)
+	ADDQ $+64, b+48(FP)
+	ADDQ $+64, c+0(FP)
+	ADDQ $+64, more+88(FP)
 
 done:
 	VZEROUPPER

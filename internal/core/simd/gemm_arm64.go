@@ -119,7 +119,10 @@ func dots_32NEON(c *float32, a *float32, lda int, x *float32, k int)
 func panel_32NEON(c *float32, a *float32, aStep int, b *float32, n int, k int, add int)
 
 //go:noescape
-func chains_32NEON(c *float32, a *float32, line int, lda int, b *float32, ldb int, n int, lines int, k int)
+func chains_32NEON(c *float32, a *float32, lda int, b *float32, ldb int, n int, k int)
+
+//go:noescape
+func deep_32NEON(c *float32, ldc int, a *float32, aRow int, offs *int, taps int, b *float32, ldb int, m int, n int, mode int, more *float32)
 
 //go:noescape
 func fmaPeak_32NEON(n int)
@@ -239,7 +242,10 @@ func dots_64NEON(c *float64, a *float64, lda int, x *float64, k int)
 func panel_64NEON(c *float64, a *float64, aStep int, b *float64, n int, k int, add int)
 
 //go:noescape
-func chains_64NEON(c *float64, a *float64, line int, lda int, b *float64, ldb int, n int, lines int, k int)
+func chains_64NEON(c *float64, a *float64, lda int, b *float64, ldb int, n int, k int)
+
+//go:noescape
+func deep_64NEON(c *float64, ldc int, a *float64, aRow int, offs *int, taps int, b *float64, ldb int, m int, n int, mode int, more *float64)
 
 //go:noescape
 func fmaPeak_64NEON(n int)

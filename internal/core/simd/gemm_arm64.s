@@ -132,6 +132,10 @@ DATA gemm8x3_32NEONNEONConstants<>+0(SB)/8, $0x7fc000007fc00000
 DATA gemm8x3_32NEONNEONConstants<>+8(SB)/8, $0x7fc000007fc00000
 GLOBL gemm8x3_32NEONNEONConstants<>(SB), RODATA|NOPTR, $16
 
+DATA deep_32NEONNEONConstants<>+0(SB)/8, $0x7fc000007fc00000
+DATA deep_32NEONNEONConstants<>+8(SB)/8, $0x7fc000007fc00000
+GLOBL deep_32NEONNEONConstants<>(SB), RODATA|NOPTR, $16
+
 DATA gemm1x1_64NEONNEONConstants<>+0(SB)/8, $0x7ff8000000000000
 DATA gemm1x1_64NEONNEONConstants<>+8(SB)/8, $0x7ff8000000000000
 GLOBL gemm1x1_64NEONNEONConstants<>(SB), RODATA|NOPTR, $16
@@ -259,6 +263,10 @@ GLOBL gemm7x3_64NEONNEONConstants<>(SB), RODATA|NOPTR, $16
 DATA gemm8x3_64NEONNEONConstants<>+0(SB)/8, $0x7ff8000000000000
 DATA gemm8x3_64NEONNEONConstants<>+8(SB)/8, $0x7ff8000000000000
 GLOBL gemm8x3_64NEONNEONConstants<>(SB), RODATA|NOPTR, $16
+
+DATA deep_64NEONNEONConstants<>+0(SB)/8, $0x7ff8000000000000
+DATA deep_64NEONNEONConstants<>+8(SB)/8, $0x7ff8000000000000
+GLOBL deep_64NEONNEONConstants<>(SB), RODATA|NOPTR, $16
 
 // func gemm1x1_32NEON(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
 TEXT ·gemm1x1_32NEON(SB), NOSPLIT, $0-104
@@ -11834,20 +11842,17 @@ not1:
 done:
 	RET
 
-// func chains_32NEON(c *float32, a *float32, line int, lda int, b *float32, ldb int, n int, lines int, k int)
-TEXT ·chains_32NEON(SB), NOSPLIT, $0-72
+// func chains_32NEON(c *float32, a *float32, lda int, b *float32, ldb int, n int, k int)
+TEXT ·chains_32NEON(SB), NOSPLIT, $0-56
 	MOVD c+0(FP), R0
 	MOVD a+8(FP), R1
-	MOVD lda+24(FP), R2
+	MOVD lda+16(FP), R2
 	LSL $2, R2, R2
-	MOVD b+32(FP), R3
-	MOVD ldb+40(FP), R4
+	MOVD b+24(FP), R3
+	MOVD ldb+32(FP), R4
 	LSL $2, R4, R4
-	MOVD n+48(FP), R5
-	MOVD k+64(FP), R6
-	MOVD line+16(FP), R7
-	LSL $2, R7, R7
-	MOVD lines+56(FP), R8
+	MOVD n+40(FP), R5
+	MOVD k+48(FP), R6
 loop4:
 	SUBS $16, R5, R5
 	BLT end4
@@ -11855,32 +11860,26 @@ loop4:
 	WORD $0x3dc00401 // ldr q1, [x0, #16]
 	WORD $0x3dc00802 // ldr q2, [x0, #32]
 	WORD $0x3dc00c03 // ldr q3, [x0, #48]
-	MOVD R1, R9
-	MOVD R3, R10
-	MOVD R8, R11
-step64Line:
-	MOVD R9, R12
-	MOVD R6, R13
+	MOVD R1, R7
+	MOVD R3, R8
+	MOVD R6, R9
 step64:
-	WORD $0x3dc00184 // ldr q4, [x12]
-	WORD $0x3dc00145 // ldr q5, [x10]
+	WORD $0x3dc000e4 // ldr q4, [x7]
+	WORD $0x3dc00105 // ldr q5, [x8]
 	WORD $0x4e25cc80 // fmla v0.4s, v4.4s, v5.4s
-	WORD $0x3dc00585 // ldr q5, [x12, #16]
-	WORD $0x3dc00544 // ldr q4, [x10, #16]
+	WORD $0x3dc004e5 // ldr q5, [x7, #16]
+	WORD $0x3dc00504 // ldr q4, [x8, #16]
 	WORD $0x4e24cca1 // fmla v1.4s, v5.4s, v4.4s
-	WORD $0x3dc00984 // ldr q4, [x12, #32]
-	WORD $0x3dc00945 // ldr q5, [x10, #32]
+	WORD $0x3dc008e4 // ldr q4, [x7, #32]
+	WORD $0x3dc00905 // ldr q5, [x8, #32]
 	WORD $0x4e25cc82 // fmla v2.4s, v4.4s, v5.4s
-	WORD $0x3dc00d85 // ldr q5, [x12, #48]
-	WORD $0x3dc00d44 // ldr q4, [x10, #48]
+	WORD $0x3dc00ce5 // ldr q5, [x7, #48]
+	WORD $0x3dc00d04 // ldr q4, [x8, #48]
 	WORD $0x4e24cca3 // fmla v3.4s, v5.4s, v4.4s
-	ADD R2, R12, R12
-	ADD R4, R10, R10
-	SUBS $1, R13, R13
+	ADD R2, R7, R7
+	ADD R4, R8, R8
+	SUBS $1, R9, R9
 	BNE step64
-	ADD R7, R9, R9
-	SUBS $1, R11, R11
-	BNE step64Line
 	WORD $0x3d800000 // str q0, [x0]
 	WORD $0x3d800401 // str q1, [x0, #16]
 	WORD $0x3d800802 // str q2, [x0, #32]
@@ -11895,23 +11894,17 @@ loop1:
 	SUBS $4, R5, R5
 	BLT end1
 	WORD $0x3dc00000 // ldr q0, [x0]
-	MOVD R1, R9
-	MOVD R3, R10
-	MOVD R8, R11
-step16Line:
-	MOVD R9, R12
-	MOVD R6, R13
+	MOVD R1, R7
+	MOVD R3, R8
+	MOVD R6, R9
 step16:
-	WORD $0x3dc00184 // ldr q4, [x12]
-	WORD $0x3dc00145 // ldr q5, [x10]
+	WORD $0x3dc000e4 // ldr q4, [x7]
+	WORD $0x3dc00105 // ldr q5, [x8]
 	WORD $0x4e25cc80 // fmla v0.4s, v4.4s, v5.4s
-	ADD R2, R12, R12
-	ADD R4, R10, R10
-	SUBS $1, R13, R13
+	ADD R2, R7, R7
+	ADD R4, R8, R8
+	SUBS $1, R9, R9
 	BNE step16
-	ADD R7, R9, R9
-	SUBS $1, R11, R11
-	BNE step16Line
 	WORD $0x3d800000 // str q0, [x0]
 	ADD $16, R1, R1
 	ADD $16, R3, R3
@@ -11923,23 +11916,17 @@ loop0:
 	SUBS $1, R5, R5
 	BLT end0
 	WORD $0xbd400000 // ldr s0, [x0]
-	MOVD R1, R9
-	MOVD R3, R10
-	MOVD R8, R11
-step4Line:
-	MOVD R9, R12
-	MOVD R6, R13
+	MOVD R1, R7
+	MOVD R3, R8
+	MOVD R6, R9
 step4:
-	WORD $0xbd400185 // ldr s5, [x12]
-	WORD $0xbd400144 // ldr s4, [x10]
+	WORD $0xbd4000e5 // ldr s5, [x7]
+	WORD $0xbd400104 // ldr s4, [x8]
 	WORD $0x4e24cca0 // fmla v0.4s, v5.4s, v4.4s
-	ADD R2, R12, R12
-	ADD R4, R10, R10
-	SUBS $1, R13, R13
+	ADD R2, R7, R7
+	ADD R4, R8, R8
+	SUBS $1, R9, R9
 	BNE step4
-	ADD R7, R9, R9
-	SUBS $1, R11, R11
-	BNE step4Line
 	WORD $0xbd000000 // str s0, [x0]
 	ADD $4, R1, R1
 	ADD $4, R3, R3
@@ -11947,6 +11934,535 @@ step4:
 	JMP loop0
 end0:
 	ADD $1, R5, R5
+	RET
+
+// func deep_32NEON(c *float32, ldc int, a *float32, aRow int, offs *int, taps int, b *float32, ldb int, m int, n int, mode int, more *float32)
+TEXT ·deep_32NEON(SB), NOSPLIT, $0-96
+	MOVD $deep_32NEONNEONConstants<>(SB), R0
+	MOVD c+0(FP), R1
+	MOVD ldc+8(FP), R2
+	LSL $2, R2, R2
+	MOVD a+16(FP), R3
+	MOVD aRow+24(FP), R4
+	LSL $2, R4, R4
+	MOVD b+48(FP), R5
+	MOVD ldb+56(FP), R6
+	LSL $2, R6, R6
+	MOVD n+72(FP), R7
+	MOVD more+88(FP), R8
+loop4:
+	SUBS $16, R7, R7
+	BLT end4
+	MOVD R3, R9
+	MOVD R1, R10
+	MOVD m+64(FP), R11
+rows4x64:
+	SUBS $4, R11, R11
+	BLT end4x64
+	WORD $0x6f00e400 // movi v0.2d, #0
+	WORD $0x6f00e401 // movi v1.2d, #0
+	WORD $0x6f00e402 // movi v2.2d, #0
+	WORD $0x6f00e403 // movi v3.2d, #0
+	WORD $0x6f00e404 // movi v4.2d, #0
+	WORD $0x6f00e405 // movi v5.2d, #0
+	WORD $0x6f00e406 // movi v6.2d, #0
+	WORD $0x6f00e407 // movi v7.2d, #0
+	WORD $0x6f00e408 // movi v8.2d, #0
+	WORD $0x6f00e409 // movi v9.2d, #0
+	WORD $0x6f00e40a // movi v10.2d, #0
+	WORD $0x6f00e40b // movi v11.2d, #0
+	WORD $0x6f00e40c // movi v12.2d, #0
+	WORD $0x6f00e40d // movi v13.2d, #0
+	WORD $0x6f00e40e // movi v14.2d, #0
+	WORD $0x6f00e40f // movi v15.2d, #0
+	MOVD R5, R12
+	MOVD offs+32(FP), R13
+	MOVD taps+40(FP), R14
+tap4x64:
+	MOVD.P 8(R13), R15
+	ADD R15<<2, R9, R15
+	WORD $0x3dc00190 // ldr q16, [x12]
+	WORD $0x3dc00591 // ldr q17, [x12, #16]
+	WORD $0x3dc00992 // ldr q18, [x12, #32]
+	WORD $0x3dc00d93 // ldr q19, [x12, #48]
+	ADD R6, R12, R12
+	WORD $0x3dc001f4 // ldr q20, [x15]
+	WORD $0x4e30ce80 // fmla v0.4s, v20.4s, v16.4s
+	WORD $0x3dc005f4 // ldr q20, [x15, #16]
+	WORD $0x4e31ce81 // fmla v1.4s, v20.4s, v17.4s
+	WORD $0x3dc009f4 // ldr q20, [x15, #32]
+	WORD $0x4e32ce82 // fmla v2.4s, v20.4s, v18.4s
+	WORD $0x3dc00df4 // ldr q20, [x15, #48]
+	WORD $0x4e33ce83 // fmla v3.4s, v20.4s, v19.4s
+	ADD R4, R15, R15
+	WORD $0x3dc001f4 // ldr q20, [x15]
+	WORD $0x4e30ce84 // fmla v4.4s, v20.4s, v16.4s
+	WORD $0x3dc005f4 // ldr q20, [x15, #16]
+	WORD $0x4e31ce85 // fmla v5.4s, v20.4s, v17.4s
+	WORD $0x3dc009f4 // ldr q20, [x15, #32]
+	WORD $0x4e32ce86 // fmla v6.4s, v20.4s, v18.4s
+	WORD $0x3dc00df4 // ldr q20, [x15, #48]
+	WORD $0x4e33ce87 // fmla v7.4s, v20.4s, v19.4s
+	ADD R4, R15, R15
+	WORD $0x3dc001f4 // ldr q20, [x15]
+	WORD $0x4e30ce88 // fmla v8.4s, v20.4s, v16.4s
+	WORD $0x3dc005f4 // ldr q20, [x15, #16]
+	WORD $0x4e31ce89 // fmla v9.4s, v20.4s, v17.4s
+	WORD $0x3dc009f4 // ldr q20, [x15, #32]
+	WORD $0x4e32ce8a // fmla v10.4s, v20.4s, v18.4s
+	WORD $0x3dc00df4 // ldr q20, [x15, #48]
+	WORD $0x4e33ce8b // fmla v11.4s, v20.4s, v19.4s
+	ADD R4, R15, R15
+	WORD $0x3dc001f4 // ldr q20, [x15]
+	WORD $0x4e30ce8c // fmla v12.4s, v20.4s, v16.4s
+	WORD $0x3dc005f0 // ldr q16, [x15, #16]
+	WORD $0x4e31ce0d // fmla v13.4s, v16.4s, v17.4s
+	WORD $0x3dc009f1 // ldr q17, [x15, #32]
+	WORD $0x4e32ce2e // fmla v14.4s, v17.4s, v18.4s
+	WORD $0x3dc00df2 // ldr q18, [x15, #48]
+	WORD $0x4e33ce4f // fmla v15.4s, v18.4s, v19.4s
+	SUBS $1, R14, R14
+	BNE tap4x64
+	MOVD mode+80(FP), R15
+	TBZ $2, R15, alone4x64
+	WORD $0x3dc00113 // ldr q19, [x8]
+	WORD $0x4e20d660 // fadd v0.4s, v19.4s, v0.4s
+	WORD $0x4e24d664 // fadd v4.4s, v19.4s, v4.4s
+	WORD $0x4e28d668 // fadd v8.4s, v19.4s, v8.4s
+	WORD $0x4e2cd66c // fadd v12.4s, v19.4s, v12.4s
+	WORD $0x3dc00513 // ldr q19, [x8, #16]
+	WORD $0x4e21d661 // fadd v1.4s, v19.4s, v1.4s
+	WORD $0x4e25d665 // fadd v5.4s, v19.4s, v5.4s
+	WORD $0x4e29d669 // fadd v9.4s, v19.4s, v9.4s
+	WORD $0x4e2dd66d // fadd v13.4s, v19.4s, v13.4s
+	WORD $0x3dc00913 // ldr q19, [x8, #32]
+	WORD $0x4e22d662 // fadd v2.4s, v19.4s, v2.4s
+	WORD $0x4e26d666 // fadd v6.4s, v19.4s, v6.4s
+	WORD $0x4e2ad66a // fadd v10.4s, v19.4s, v10.4s
+	WORD $0x4e2ed66e // fadd v14.4s, v19.4s, v14.4s
+	WORD $0x3dc00d13 // ldr q19, [x8, #48]
+	WORD $0x4e23d663 // fadd v3.4s, v19.4s, v3.4s
+	WORD $0x4e27d667 // fadd v7.4s, v19.4s, v7.4s
+	WORD $0x4e2bd66b // fadd v11.4s, v19.4s, v11.4s
+	WORD $0x4e2fd66f // fadd v15.4s, v19.4s, v15.4s
+alone4x64:
+	TBZ $3, R15, signed4x64
+	WORD $0x6f00e413 // movi v19.2d, #0
+	WORD $0x4e33f400 // fmax v0.4s, v0.4s, v19.4s
+	WORD $0x4e33f421 // fmax v1.4s, v1.4s, v19.4s
+	WORD $0x4e33f442 // fmax v2.4s, v2.4s, v19.4s
+	WORD $0x4e33f463 // fmax v3.4s, v3.4s, v19.4s
+	WORD $0x4e33f484 // fmax v4.4s, v4.4s, v19.4s
+	WORD $0x4e33f4a5 // fmax v5.4s, v5.4s, v19.4s
+	WORD $0x4e33f4c6 // fmax v6.4s, v6.4s, v19.4s
+	WORD $0x4e33f4e7 // fmax v7.4s, v7.4s, v19.4s
+	WORD $0x4e33f508 // fmax v8.4s, v8.4s, v19.4s
+	WORD $0x4e33f529 // fmax v9.4s, v9.4s, v19.4s
+	WORD $0x4e33f54a // fmax v10.4s, v10.4s, v19.4s
+	WORD $0x4e33f56b // fmax v11.4s, v11.4s, v19.4s
+	WORD $0x4e33f58c // fmax v12.4s, v12.4s, v19.4s
+	WORD $0x4e33f5ad // fmax v13.4s, v13.4s, v19.4s
+	WORD $0x4e33f5ce // fmax v14.4s, v14.4s, v19.4s
+	WORD $0x4e33f5ef // fmax v15.4s, v15.4s, v19.4s
+signed4x64:
+	WORD $0x3dc00013 // ldr q19, [x0]
+	WORD $0x4e20e412 // fcmeq v18.4s, v0.4s, v0.4s
+	WORD $0x6ef21e60 // bif v0.16b, v19.16b, v18.16b
+	WORD $0x3d800140 // str q0, [x10]
+	WORD $0x4e21e432 // fcmeq v18.4s, v1.4s, v1.4s
+	WORD $0x6ef21e61 // bif v1.16b, v19.16b, v18.16b
+	WORD $0x3d800541 // str q1, [x10, #16]
+	WORD $0x4e22e452 // fcmeq v18.4s, v2.4s, v2.4s
+	WORD $0x6ef21e62 // bif v2.16b, v19.16b, v18.16b
+	WORD $0x3d800942 // str q2, [x10, #32]
+	WORD $0x4e23e472 // fcmeq v18.4s, v3.4s, v3.4s
+	WORD $0x6ef21e63 // bif v3.16b, v19.16b, v18.16b
+	WORD $0x3d800d43 // str q3, [x10, #48]
+	ADD R2, R10, R10
+	ADD R4, R9, R9
+	WORD $0x4e24e492 // fcmeq v18.4s, v4.4s, v4.4s
+	WORD $0x6ef21e64 // bif v4.16b, v19.16b, v18.16b
+	WORD $0x3d800144 // str q4, [x10]
+	WORD $0x4e25e4b2 // fcmeq v18.4s, v5.4s, v5.4s
+	WORD $0x6ef21e65 // bif v5.16b, v19.16b, v18.16b
+	WORD $0x3d800545 // str q5, [x10, #16]
+	WORD $0x4e26e4d2 // fcmeq v18.4s, v6.4s, v6.4s
+	WORD $0x6ef21e66 // bif v6.16b, v19.16b, v18.16b
+	WORD $0x3d800946 // str q6, [x10, #32]
+	WORD $0x4e27e4f2 // fcmeq v18.4s, v7.4s, v7.4s
+	WORD $0x6ef21e67 // bif v7.16b, v19.16b, v18.16b
+	WORD $0x3d800d47 // str q7, [x10, #48]
+	ADD R2, R10, R10
+	ADD R4, R9, R9
+	WORD $0x4e28e512 // fcmeq v18.4s, v8.4s, v8.4s
+	WORD $0x6ef21e68 // bif v8.16b, v19.16b, v18.16b
+	WORD $0x3d800148 // str q8, [x10]
+	WORD $0x4e29e532 // fcmeq v18.4s, v9.4s, v9.4s
+	WORD $0x6ef21e69 // bif v9.16b, v19.16b, v18.16b
+	WORD $0x3d800549 // str q9, [x10, #16]
+	WORD $0x4e2ae552 // fcmeq v18.4s, v10.4s, v10.4s
+	WORD $0x6ef21e6a // bif v10.16b, v19.16b, v18.16b
+	WORD $0x3d80094a // str q10, [x10, #32]
+	WORD $0x4e2be572 // fcmeq v18.4s, v11.4s, v11.4s
+	WORD $0x6ef21e6b // bif v11.16b, v19.16b, v18.16b
+	WORD $0x3d800d4b // str q11, [x10, #48]
+	ADD R2, R10, R10
+	ADD R4, R9, R9
+	WORD $0x4e2ce592 // fcmeq v18.4s, v12.4s, v12.4s
+	WORD $0x6ef21e6c // bif v12.16b, v19.16b, v18.16b
+	WORD $0x3d80014c // str q12, [x10]
+	WORD $0x4e2de5b2 // fcmeq v18.4s, v13.4s, v13.4s
+	WORD $0x6ef21e6d // bif v13.16b, v19.16b, v18.16b
+	WORD $0x3d80054d // str q13, [x10, #16]
+	WORD $0x4e2ee5d2 // fcmeq v18.4s, v14.4s, v14.4s
+	WORD $0x6ef21e6e // bif v14.16b, v19.16b, v18.16b
+	WORD $0x3d80094e // str q14, [x10, #32]
+	WORD $0x4e2fe5f2 // fcmeq v18.4s, v15.4s, v15.4s
+	WORD $0x6ef21e6f // bif v15.16b, v19.16b, v18.16b
+	WORD $0x3d800d4f // str q15, [x10, #48]
+	ADD R2, R10, R10
+	ADD R4, R9, R9
+	JMP rows4x64
+end4x64:
+	ADD $4, R11, R11
+	CBZ R11, below64
+	MOVD m+64(FP), R15
+	CMP $4, R15
+	BLT rows1x64
+	SUB $4, R11, R11
+	MUL R11, R4, R15
+	ADD R15, R9, R9
+	MUL R11, R2, R15
+	ADD R15, R10, R10
+	MOVD $4, R11
+	JMP rows4x64
+rows1x64:
+	SUBS $1, R11, R11
+	BLT end1x64
+	WORD $0x6f00e400 // movi v0.2d, #0
+	WORD $0x6f00e401 // movi v1.2d, #0
+	WORD $0x6f00e402 // movi v2.2d, #0
+	WORD $0x6f00e403 // movi v3.2d, #0
+	MOVD R5, R12
+	MOVD offs+32(FP), R13
+	MOVD taps+40(FP), R14
+tap1x64:
+	MOVD.P 8(R13), R15
+	ADD R15<<2, R9, R15
+	WORD $0x3dc00192 // ldr q18, [x12]
+	WORD $0x3dc00593 // ldr q19, [x12, #16]
+	WORD $0x3dc00991 // ldr q17, [x12, #32]
+	WORD $0x3dc00d90 // ldr q16, [x12, #48]
+	ADD R6, R12, R12
+	WORD $0x3dc001f4 // ldr q20, [x15]
+	WORD $0x4e32ce80 // fmla v0.4s, v20.4s, v18.4s
+	WORD $0x3dc005f2 // ldr q18, [x15, #16]
+	WORD $0x4e33ce41 // fmla v1.4s, v18.4s, v19.4s
+	WORD $0x3dc009f3 // ldr q19, [x15, #32]
+	WORD $0x4e31ce62 // fmla v2.4s, v19.4s, v17.4s
+	WORD $0x3dc00df1 // ldr q17, [x15, #48]
+	WORD $0x4e30ce23 // fmla v3.4s, v17.4s, v16.4s
+	SUBS $1, R14, R14
+	BNE tap1x64
+	MOVD mode+80(FP), R15
+	TBZ $2, R15, alone1x64
+	WORD $0x3dc00110 // ldr q16, [x8]
+	WORD $0x4e20d600 // fadd v0.4s, v16.4s, v0.4s
+	WORD $0x3dc00510 // ldr q16, [x8, #16]
+	WORD $0x4e21d601 // fadd v1.4s, v16.4s, v1.4s
+	WORD $0x3dc00910 // ldr q16, [x8, #32]
+	WORD $0x4e22d602 // fadd v2.4s, v16.4s, v2.4s
+	WORD $0x3dc00d10 // ldr q16, [x8, #48]
+	WORD $0x4e23d603 // fadd v3.4s, v16.4s, v3.4s
+alone1x64:
+	TBZ $3, R15, signed1x64
+	WORD $0x6f00e410 // movi v16.2d, #0
+	WORD $0x4e30f400 // fmax v0.4s, v0.4s, v16.4s
+	WORD $0x4e30f421 // fmax v1.4s, v1.4s, v16.4s
+	WORD $0x4e30f442 // fmax v2.4s, v2.4s, v16.4s
+	WORD $0x4e30f463 // fmax v3.4s, v3.4s, v16.4s
+signed1x64:
+	WORD $0x3dc00010 // ldr q16, [x0]
+	WORD $0x4e20e411 // fcmeq v17.4s, v0.4s, v0.4s
+	WORD $0x6ef11e00 // bif v0.16b, v16.16b, v17.16b
+	WORD $0x3d800140 // str q0, [x10]
+	WORD $0x4e21e431 // fcmeq v17.4s, v1.4s, v1.4s
+	WORD $0x6ef11e01 // bif v1.16b, v16.16b, v17.16b
+	WORD $0x3d800541 // str q1, [x10, #16]
+	WORD $0x4e22e451 // fcmeq v17.4s, v2.4s, v2.4s
+	WORD $0x6ef11e02 // bif v2.16b, v16.16b, v17.16b
+	WORD $0x3d800942 // str q2, [x10, #32]
+	WORD $0x4e23e471 // fcmeq v17.4s, v3.4s, v3.4s
+	WORD $0x6ef11e03 // bif v3.16b, v16.16b, v17.16b
+	WORD $0x3d800d43 // str q3, [x10, #48]
+	ADD R2, R10, R10
+	ADD R4, R9, R9
+	JMP rows1x64
+end1x64:
+	ADD $1, R11, R11
+	CBZ R11, below64
+below64:
+	ADD $64, R3, R3
+	ADD $64, R5, R5
+	ADD $64, R1, R1
+	ADD $64, R8, R8
+	JMP loop4
+end4:
+	ADD $16, R7, R7
+loop1:
+	SUBS $4, R7, R7
+	BLT end1
+	MOVD R3, R9
+	MOVD R1, R10
+	MOVD m+64(FP), R11
+rows4x16:
+	SUBS $4, R11, R11
+	BLT end4x16
+	WORD $0x6f00e400 // movi v0.2d, #0
+	WORD $0x6f00e401 // movi v1.2d, #0
+	WORD $0x6f00e402 // movi v2.2d, #0
+	WORD $0x6f00e403 // movi v3.2d, #0
+	MOVD R5, R12
+	MOVD offs+32(FP), R13
+	MOVD taps+40(FP), R14
+tap4x16:
+	MOVD.P 8(R13), R15
+	ADD R15<<2, R9, R15
+	WORD $0x3dc00191 // ldr q17, [x12]
+	ADD R6, R12, R12
+	WORD $0x3dc001f0 // ldr q16, [x15]
+	WORD $0x4e31ce00 // fmla v0.4s, v16.4s, v17.4s
+	ADD R4, R15, R15
+	WORD $0x3dc001f0 // ldr q16, [x15]
+	WORD $0x4e31ce01 // fmla v1.4s, v16.4s, v17.4s
+	ADD R4, R15, R15
+	WORD $0x3dc001f0 // ldr q16, [x15]
+	WORD $0x4e31ce02 // fmla v2.4s, v16.4s, v17.4s
+	ADD R4, R15, R15
+	WORD $0x3dc001f0 // ldr q16, [x15]
+	WORD $0x4e31ce03 // fmla v3.4s, v16.4s, v17.4s
+	SUBS $1, R14, R14
+	BNE tap4x16
+	MOVD mode+80(FP), R15
+	TBZ $2, R15, alone4x16
+	WORD $0x3dc00111 // ldr q17, [x8]
+	WORD $0x4e20d620 // fadd v0.4s, v17.4s, v0.4s
+	WORD $0x4e21d621 // fadd v1.4s, v17.4s, v1.4s
+	WORD $0x4e22d622 // fadd v2.4s, v17.4s, v2.4s
+	WORD $0x4e23d623 // fadd v3.4s, v17.4s, v3.4s
+alone4x16:
+	TBZ $3, R15, signed4x16
+	WORD $0x6f00e411 // movi v17.2d, #0
+	WORD $0x4e31f400 // fmax v0.4s, v0.4s, v17.4s
+	WORD $0x4e31f421 // fmax v1.4s, v1.4s, v17.4s
+	WORD $0x4e31f442 // fmax v2.4s, v2.4s, v17.4s
+	WORD $0x4e31f463 // fmax v3.4s, v3.4s, v17.4s
+signed4x16:
+	WORD $0x3dc00011 // ldr q17, [x0]
+	WORD $0x4e20e410 // fcmeq v16.4s, v0.4s, v0.4s
+	WORD $0x6ef01e20 // bif v0.16b, v17.16b, v16.16b
+	WORD $0x3d800140 // str q0, [x10]
+	ADD R2, R10, R10
+	ADD R4, R9, R9
+	WORD $0x4e21e430 // fcmeq v16.4s, v1.4s, v1.4s
+	WORD $0x6ef01e21 // bif v1.16b, v17.16b, v16.16b
+	WORD $0x3d800141 // str q1, [x10]
+	ADD R2, R10, R10
+	ADD R4, R9, R9
+	WORD $0x4e22e450 // fcmeq v16.4s, v2.4s, v2.4s
+	WORD $0x6ef01e22 // bif v2.16b, v17.16b, v16.16b
+	WORD $0x3d800142 // str q2, [x10]
+	ADD R2, R10, R10
+	ADD R4, R9, R9
+	WORD $0x4e23e470 // fcmeq v16.4s, v3.4s, v3.4s
+	WORD $0x6ef01e23 // bif v3.16b, v17.16b, v16.16b
+	WORD $0x3d800143 // str q3, [x10]
+	ADD R2, R10, R10
+	ADD R4, R9, R9
+	JMP rows4x16
+end4x16:
+	ADD $4, R11, R11
+	CBZ R11, below16
+	MOVD m+64(FP), R15
+	CMP $4, R15
+	BLT rows1x16
+	SUB $4, R11, R11
+	MUL R11, R4, R15
+	ADD R15, R9, R9
+	MUL R11, R2, R15
+	ADD R15, R10, R10
+	MOVD $4, R11
+	JMP rows4x16
+rows1x16:
+	SUBS $1, R11, R11
+	BLT end1x16
+	WORD $0x6f00e400 // movi v0.2d, #0
+	MOVD R5, R12
+	MOVD offs+32(FP), R13
+	MOVD taps+40(FP), R14
+tap1x16:
+	MOVD.P 8(R13), R15
+	ADD R15<<2, R9, R15
+	WORD $0x3dc00190 // ldr q16, [x12]
+	ADD R6, R12, R12
+	WORD $0x3dc001f1 // ldr q17, [x15]
+	WORD $0x4e30ce20 // fmla v0.4s, v17.4s, v16.4s
+	SUBS $1, R14, R14
+	BNE tap1x16
+	MOVD mode+80(FP), R15
+	TBZ $2, R15, alone1x16
+	WORD $0x3dc00110 // ldr q16, [x8]
+	WORD $0x4e20d600 // fadd v0.4s, v16.4s, v0.4s
+alone1x16:
+	TBZ $3, R15, signed1x16
+	WORD $0x6f00e410 // movi v16.2d, #0
+	WORD $0x4e30f400 // fmax v0.4s, v0.4s, v16.4s
+signed1x16:
+	WORD $0x3dc00010 // ldr q16, [x0]
+	WORD $0x4e20e411 // fcmeq v17.4s, v0.4s, v0.4s
+	WORD $0x6ef11e00 // bif v0.16b, v16.16b, v17.16b
+	WORD $0x3d800140 // str q0, [x10]
+	ADD R2, R10, R10
+	ADD R4, R9, R9
+	JMP rows1x16
+end1x16:
+	ADD $1, R11, R11
+	CBZ R11, below16
+below16:
+	ADD $16, R3, R3
+	ADD $16, R5, R5
+	ADD $16, R1, R1
+	ADD $16, R8, R8
+	JMP loop1
+end1:
+	ADD $4, R7, R7
+loop0:
+	SUBS $1, R7, R7
+	BLT end0
+	MOVD R3, R9
+	MOVD R1, R10
+	MOVD m+64(FP), R11
+rows4x4:
+	SUBS $4, R11, R11
+	BLT end4x4
+	WORD $0x6f00e400 // movi v0.2d, #0
+	WORD $0x6f00e401 // movi v1.2d, #0
+	WORD $0x6f00e402 // movi v2.2d, #0
+	WORD $0x6f00e403 // movi v3.2d, #0
+	MOVD R5, R12
+	MOVD offs+32(FP), R13
+	MOVD taps+40(FP), R14
+tap4x4:
+	MOVD.P 8(R13), R15
+	ADD R15<<2, R9, R15
+	WORD $0xbd400191 // ldr s17, [x12]
+	ADD R6, R12, R12
+	WORD $0xbd4001f0 // ldr s16, [x15]
+	WORD $0x4e31ce00 // fmla v0.4s, v16.4s, v17.4s
+	ADD R4, R15, R15
+	WORD $0xbd4001f0 // ldr s16, [x15]
+	WORD $0x4e31ce01 // fmla v1.4s, v16.4s, v17.4s
+	ADD R4, R15, R15
+	WORD $0xbd4001f0 // ldr s16, [x15]
+	WORD $0x4e31ce02 // fmla v2.4s, v16.4s, v17.4s
+	ADD R4, R15, R15
+	WORD $0xbd4001f0 // ldr s16, [x15]
+	WORD $0x4e31ce03 // fmla v3.4s, v16.4s, v17.4s
+	SUBS $1, R14, R14
+	BNE tap4x4
+	MOVD mode+80(FP), R15
+	TBZ $2, R15, alone4x4
+	WORD $0xbd400111 // ldr s17, [x8]
+	WORD $0x4e20d620 // fadd v0.4s, v17.4s, v0.4s
+	WORD $0x4e21d621 // fadd v1.4s, v17.4s, v1.4s
+	WORD $0x4e22d622 // fadd v2.4s, v17.4s, v2.4s
+	WORD $0x4e23d623 // fadd v3.4s, v17.4s, v3.4s
+alone4x4:
+	TBZ $3, R15, signed4x4
+	WORD $0x6f00e411 // movi v17.2d, #0
+	WORD $0x4e31f400 // fmax v0.4s, v0.4s, v17.4s
+	WORD $0x4e31f421 // fmax v1.4s, v1.4s, v17.4s
+	WORD $0x4e31f442 // fmax v2.4s, v2.4s, v17.4s
+	WORD $0x4e31f463 // fmax v3.4s, v3.4s, v17.4s
+signed4x4:
+	WORD $0x3dc00011 // ldr q17, [x0]
+	WORD $0x4e20e410 // fcmeq v16.4s, v0.4s, v0.4s
+	WORD $0x6ef01e20 // bif v0.16b, v17.16b, v16.16b
+	WORD $0xbd000140 // str s0, [x10]
+	ADD R2, R10, R10
+	ADD R4, R9, R9
+	WORD $0x4e21e430 // fcmeq v16.4s, v1.4s, v1.4s
+	WORD $0x6ef01e21 // bif v1.16b, v17.16b, v16.16b
+	WORD $0xbd000141 // str s1, [x10]
+	ADD R2, R10, R10
+	ADD R4, R9, R9
+	WORD $0x4e22e450 // fcmeq v16.4s, v2.4s, v2.4s
+	WORD $0x6ef01e22 // bif v2.16b, v17.16b, v16.16b
+	WORD $0xbd000142 // str s2, [x10]
+	ADD R2, R10, R10
+	ADD R4, R9, R9
+	WORD $0x4e23e470 // fcmeq v16.4s, v3.4s, v3.4s
+	WORD $0x6ef01e23 // bif v3.16b, v17.16b, v16.16b
+	WORD $0xbd000143 // str s3, [x10]
+	ADD R2, R10, R10
+	ADD R4, R9, R9
+	JMP rows4x4
+end4x4:
+	ADD $4, R11, R11
+	CBZ R11, below4
+	MOVD m+64(FP), R15
+	CMP $4, R15
+	BLT rows1x4
+	SUB $4, R11, R11
+	MUL R11, R4, R15
+	ADD R15, R9, R9
+	MUL R11, R2, R15
+	ADD R15, R10, R10
+	MOVD $4, R11
+	JMP rows4x4
+rows1x4:
+	SUBS $1, R11, R11
+	BLT end1x4
+	WORD $0x6f00e400 // movi v0.2d, #0
+	MOVD R5, R12
+	MOVD offs+32(FP), R13
+	MOVD taps+40(FP), R14
+tap1x4:
+	MOVD.P 8(R13), R15
+	ADD R15<<2, R9, R15
+	WORD $0xbd400190 // ldr s16, [x12]
+	ADD R6, R12, R12
+	WORD $0xbd4001f1 // ldr s17, [x15]
+	WORD $0x4e30ce20 // fmla v0.4s, v17.4s, v16.4s
+	SUBS $1, R14, R14
+	BNE tap1x4
+	MOVD mode+80(FP), R15
+	TBZ $2, R15, alone1x4
+	WORD $0xbd400110 // ldr s16, [x8]
+	WORD $0x4e20d600 // fadd v0.4s, v16.4s, v0.4s
+alone1x4:
+	TBZ $3, R15, signed1x4
+	WORD $0x6f00e410 // movi v16.2d, #0
+	WORD $0x4e30f400 // fmax v0.4s, v0.4s, v16.4s
+signed1x4:
+	WORD $0x3dc00010 // ldr q16, [x0]
+	WORD $0x4e20e411 // fcmeq v17.4s, v0.4s, v0.4s
+	WORD $0x6ef11e00 // bif v0.16b, v16.16b, v17.16b
+	WORD $0xbd000140 // str s0, [x10]
+	ADD R2, R10, R10
+	ADD R4, R9, R9
+	JMP rows1x4
+end1x4:
+	ADD $1, R11, R11
+	CBZ R11, below4
+below4:
+	ADD $4, R3, R3
+	ADD $4, R5, R5
+	ADD $4, R1, R1
+	ADD $4, R8, R8
+	JMP loop0
+end0:
+	ADD $1, R7, R7
 	RET
 
 // func fmaPeak_32NEON(n int)
@@ -20987,20 +21503,17 @@ not1:
 done:
 	RET
 
-// func chains_64NEON(c *float64, a *float64, line int, lda int, b *float64, ldb int, n int, lines int, k int)
-TEXT ·chains_64NEON(SB), NOSPLIT, $0-72
+// func chains_64NEON(c *float64, a *float64, lda int, b *float64, ldb int, n int, k int)
+TEXT ·chains_64NEON(SB), NOSPLIT, $0-56
 	MOVD c+0(FP), R0
 	MOVD a+8(FP), R1
-	MOVD lda+24(FP), R2
+	MOVD lda+16(FP), R2
 	LSL $3, R2, R2
-	MOVD b+32(FP), R3
-	MOVD ldb+40(FP), R4
+	MOVD b+24(FP), R3
+	MOVD ldb+32(FP), R4
 	LSL $3, R4, R4
-	MOVD n+48(FP), R5
-	MOVD k+64(FP), R6
-	MOVD line+16(FP), R7
-	LSL $3, R7, R7
-	MOVD lines+56(FP), R8
+	MOVD n+40(FP), R5
+	MOVD k+48(FP), R6
 loop4:
 	SUBS $8, R5, R5
 	BLT end4
@@ -21008,32 +21521,26 @@ loop4:
 	WORD $0x3dc00401 // ldr q1, [x0, #16]
 	WORD $0x3dc00802 // ldr q2, [x0, #32]
 	WORD $0x3dc00c03 // ldr q3, [x0, #48]
-	MOVD R1, R9
-	MOVD R3, R10
-	MOVD R8, R11
-step64Line:
-	MOVD R9, R12
-	MOVD R6, R13
+	MOVD R1, R7
+	MOVD R3, R8
+	MOVD R6, R9
 step64:
-	WORD $0x3dc00184 // ldr q4, [x12]
-	WORD $0x3dc00145 // ldr q5, [x10]
+	WORD $0x3dc000e4 // ldr q4, [x7]
+	WORD $0x3dc00105 // ldr q5, [x8]
 	WORD $0x4e65cc80 // fmla v0.2d, v4.2d, v5.2d
-	WORD $0x3dc00585 // ldr q5, [x12, #16]
-	WORD $0x3dc00544 // ldr q4, [x10, #16]
+	WORD $0x3dc004e5 // ldr q5, [x7, #16]
+	WORD $0x3dc00504 // ldr q4, [x8, #16]
 	WORD $0x4e64cca1 // fmla v1.2d, v5.2d, v4.2d
-	WORD $0x3dc00984 // ldr q4, [x12, #32]
-	WORD $0x3dc00945 // ldr q5, [x10, #32]
+	WORD $0x3dc008e4 // ldr q4, [x7, #32]
+	WORD $0x3dc00905 // ldr q5, [x8, #32]
 	WORD $0x4e65cc82 // fmla v2.2d, v4.2d, v5.2d
-	WORD $0x3dc00d85 // ldr q5, [x12, #48]
-	WORD $0x3dc00d44 // ldr q4, [x10, #48]
+	WORD $0x3dc00ce5 // ldr q5, [x7, #48]
+	WORD $0x3dc00d04 // ldr q4, [x8, #48]
 	WORD $0x4e64cca3 // fmla v3.2d, v5.2d, v4.2d
-	ADD R2, R12, R12
-	ADD R4, R10, R10
-	SUBS $1, R13, R13
+	ADD R2, R7, R7
+	ADD R4, R8, R8
+	SUBS $1, R9, R9
 	BNE step64
-	ADD R7, R9, R9
-	SUBS $1, R11, R11
-	BNE step64Line
 	WORD $0x3d800000 // str q0, [x0]
 	WORD $0x3d800401 // str q1, [x0, #16]
 	WORD $0x3d800802 // str q2, [x0, #32]
@@ -21048,23 +21555,17 @@ loop1:
 	SUBS $2, R5, R5
 	BLT end1
 	WORD $0x3dc00000 // ldr q0, [x0]
-	MOVD R1, R9
-	MOVD R3, R10
-	MOVD R8, R11
-step16Line:
-	MOVD R9, R12
-	MOVD R6, R13
+	MOVD R1, R7
+	MOVD R3, R8
+	MOVD R6, R9
 step16:
-	WORD $0x3dc00184 // ldr q4, [x12]
-	WORD $0x3dc00145 // ldr q5, [x10]
+	WORD $0x3dc000e4 // ldr q4, [x7]
+	WORD $0x3dc00105 // ldr q5, [x8]
 	WORD $0x4e65cc80 // fmla v0.2d, v4.2d, v5.2d
-	ADD R2, R12, R12
-	ADD R4, R10, R10
-	SUBS $1, R13, R13
+	ADD R2, R7, R7
+	ADD R4, R8, R8
+	SUBS $1, R9, R9
 	BNE step16
-	ADD R7, R9, R9
-	SUBS $1, R11, R11
-	BNE step16Line
 	WORD $0x3d800000 // str q0, [x0]
 	ADD $16, R1, R1
 	ADD $16, R3, R3
@@ -21076,23 +21577,17 @@ loop0:
 	SUBS $1, R5, R5
 	BLT end0
 	WORD $0xfd400000 // ldr d0, [x0]
-	MOVD R1, R9
-	MOVD R3, R10
-	MOVD R8, R11
-step8Line:
-	MOVD R9, R12
-	MOVD R6, R13
+	MOVD R1, R7
+	MOVD R3, R8
+	MOVD R6, R9
 step8:
-	WORD $0xfd400185 // ldr d5, [x12]
-	WORD $0xfd400144 // ldr d4, [x10]
+	WORD $0xfd4000e5 // ldr d5, [x7]
+	WORD $0xfd400104 // ldr d4, [x8]
 	WORD $0x4e64cca0 // fmla v0.2d, v5.2d, v4.2d
-	ADD R2, R12, R12
-	ADD R4, R10, R10
-	SUBS $1, R13, R13
+	ADD R2, R7, R7
+	ADD R4, R8, R8
+	SUBS $1, R9, R9
 	BNE step8
-	ADD R7, R9, R9
-	SUBS $1, R11, R11
-	BNE step8Line
 	WORD $0xfd000000 // str d0, [x0]
 	ADD $8, R1, R1
 	ADD $8, R3, R3
@@ -21100,6 +21595,535 @@ step8:
 	JMP loop0
 end0:
 	ADD $1, R5, R5
+	RET
+
+// func deep_64NEON(c *float64, ldc int, a *float64, aRow int, offs *int, taps int, b *float64, ldb int, m int, n int, mode int, more *float64)
+TEXT ·deep_64NEON(SB), NOSPLIT, $0-96
+	MOVD $deep_64NEONNEONConstants<>(SB), R0
+	MOVD c+0(FP), R1
+	MOVD ldc+8(FP), R2
+	LSL $3, R2, R2
+	MOVD a+16(FP), R3
+	MOVD aRow+24(FP), R4
+	LSL $3, R4, R4
+	MOVD b+48(FP), R5
+	MOVD ldb+56(FP), R6
+	LSL $3, R6, R6
+	MOVD n+72(FP), R7
+	MOVD more+88(FP), R8
+loop4:
+	SUBS $8, R7, R7
+	BLT end4
+	MOVD R3, R9
+	MOVD R1, R10
+	MOVD m+64(FP), R11
+rows4x64:
+	SUBS $4, R11, R11
+	BLT end4x64
+	WORD $0x6f00e400 // movi v0.2d, #0
+	WORD $0x6f00e401 // movi v1.2d, #0
+	WORD $0x6f00e402 // movi v2.2d, #0
+	WORD $0x6f00e403 // movi v3.2d, #0
+	WORD $0x6f00e404 // movi v4.2d, #0
+	WORD $0x6f00e405 // movi v5.2d, #0
+	WORD $0x6f00e406 // movi v6.2d, #0
+	WORD $0x6f00e407 // movi v7.2d, #0
+	WORD $0x6f00e408 // movi v8.2d, #0
+	WORD $0x6f00e409 // movi v9.2d, #0
+	WORD $0x6f00e40a // movi v10.2d, #0
+	WORD $0x6f00e40b // movi v11.2d, #0
+	WORD $0x6f00e40c // movi v12.2d, #0
+	WORD $0x6f00e40d // movi v13.2d, #0
+	WORD $0x6f00e40e // movi v14.2d, #0
+	WORD $0x6f00e40f // movi v15.2d, #0
+	MOVD R5, R12
+	MOVD offs+32(FP), R13
+	MOVD taps+40(FP), R14
+tap4x64:
+	MOVD.P 8(R13), R15
+	ADD R15<<3, R9, R15
+	WORD $0x3dc00190 // ldr q16, [x12]
+	WORD $0x3dc00591 // ldr q17, [x12, #16]
+	WORD $0x3dc00992 // ldr q18, [x12, #32]
+	WORD $0x3dc00d93 // ldr q19, [x12, #48]
+	ADD R6, R12, R12
+	WORD $0x3dc001f4 // ldr q20, [x15]
+	WORD $0x4e70ce80 // fmla v0.2d, v20.2d, v16.2d
+	WORD $0x3dc005f4 // ldr q20, [x15, #16]
+	WORD $0x4e71ce81 // fmla v1.2d, v20.2d, v17.2d
+	WORD $0x3dc009f4 // ldr q20, [x15, #32]
+	WORD $0x4e72ce82 // fmla v2.2d, v20.2d, v18.2d
+	WORD $0x3dc00df4 // ldr q20, [x15, #48]
+	WORD $0x4e73ce83 // fmla v3.2d, v20.2d, v19.2d
+	ADD R4, R15, R15
+	WORD $0x3dc001f4 // ldr q20, [x15]
+	WORD $0x4e70ce84 // fmla v4.2d, v20.2d, v16.2d
+	WORD $0x3dc005f4 // ldr q20, [x15, #16]
+	WORD $0x4e71ce85 // fmla v5.2d, v20.2d, v17.2d
+	WORD $0x3dc009f4 // ldr q20, [x15, #32]
+	WORD $0x4e72ce86 // fmla v6.2d, v20.2d, v18.2d
+	WORD $0x3dc00df4 // ldr q20, [x15, #48]
+	WORD $0x4e73ce87 // fmla v7.2d, v20.2d, v19.2d
+	ADD R4, R15, R15
+	WORD $0x3dc001f4 // ldr q20, [x15]
+	WORD $0x4e70ce88 // fmla v8.2d, v20.2d, v16.2d
+	WORD $0x3dc005f4 // ldr q20, [x15, #16]
+	WORD $0x4e71ce89 // fmla v9.2d, v20.2d, v17.2d
+	WORD $0x3dc009f4 // ldr q20, [x15, #32]
+	WORD $0x4e72ce8a // fmla v10.2d, v20.2d, v18.2d
+	WORD $0x3dc00df4 // ldr q20, [x15, #48]
+	WORD $0x4e73ce8b // fmla v11.2d, v20.2d, v19.2d
+	ADD R4, R15, R15
+	WORD $0x3dc001f4 // ldr q20, [x15]
+	WORD $0x4e70ce8c // fmla v12.2d, v20.2d, v16.2d
+	WORD $0x3dc005f0 // ldr q16, [x15, #16]
+	WORD $0x4e71ce0d // fmla v13.2d, v16.2d, v17.2d
+	WORD $0x3dc009f1 // ldr q17, [x15, #32]
+	WORD $0x4e72ce2e // fmla v14.2d, v17.2d, v18.2d
+	WORD $0x3dc00df2 // ldr q18, [x15, #48]
+	WORD $0x4e73ce4f // fmla v15.2d, v18.2d, v19.2d
+	SUBS $1, R14, R14
+	BNE tap4x64
+	MOVD mode+80(FP), R15
+	TBZ $2, R15, alone4x64
+	WORD $0x3dc00113 // ldr q19, [x8]
+	WORD $0x4e60d660 // fadd v0.2d, v19.2d, v0.2d
+	WORD $0x4e64d664 // fadd v4.2d, v19.2d, v4.2d
+	WORD $0x4e68d668 // fadd v8.2d, v19.2d, v8.2d
+	WORD $0x4e6cd66c // fadd v12.2d, v19.2d, v12.2d
+	WORD $0x3dc00513 // ldr q19, [x8, #16]
+	WORD $0x4e61d661 // fadd v1.2d, v19.2d, v1.2d
+	WORD $0x4e65d665 // fadd v5.2d, v19.2d, v5.2d
+	WORD $0x4e69d669 // fadd v9.2d, v19.2d, v9.2d
+	WORD $0x4e6dd66d // fadd v13.2d, v19.2d, v13.2d
+	WORD $0x3dc00913 // ldr q19, [x8, #32]
+	WORD $0x4e62d662 // fadd v2.2d, v19.2d, v2.2d
+	WORD $0x4e66d666 // fadd v6.2d, v19.2d, v6.2d
+	WORD $0x4e6ad66a // fadd v10.2d, v19.2d, v10.2d
+	WORD $0x4e6ed66e // fadd v14.2d, v19.2d, v14.2d
+	WORD $0x3dc00d13 // ldr q19, [x8, #48]
+	WORD $0x4e63d663 // fadd v3.2d, v19.2d, v3.2d
+	WORD $0x4e67d667 // fadd v7.2d, v19.2d, v7.2d
+	WORD $0x4e6bd66b // fadd v11.2d, v19.2d, v11.2d
+	WORD $0x4e6fd66f // fadd v15.2d, v19.2d, v15.2d
+alone4x64:
+	TBZ $3, R15, signed4x64
+	WORD $0x6f00e413 // movi v19.2d, #0
+	WORD $0x4e73f400 // fmax v0.2d, v0.2d, v19.2d
+	WORD $0x4e73f421 // fmax v1.2d, v1.2d, v19.2d
+	WORD $0x4e73f442 // fmax v2.2d, v2.2d, v19.2d
+	WORD $0x4e73f463 // fmax v3.2d, v3.2d, v19.2d
+	WORD $0x4e73f484 // fmax v4.2d, v4.2d, v19.2d
+	WORD $0x4e73f4a5 // fmax v5.2d, v5.2d, v19.2d
+	WORD $0x4e73f4c6 // fmax v6.2d, v6.2d, v19.2d
+	WORD $0x4e73f4e7 // fmax v7.2d, v7.2d, v19.2d
+	WORD $0x4e73f508 // fmax v8.2d, v8.2d, v19.2d
+	WORD $0x4e73f529 // fmax v9.2d, v9.2d, v19.2d
+	WORD $0x4e73f54a // fmax v10.2d, v10.2d, v19.2d
+	WORD $0x4e73f56b // fmax v11.2d, v11.2d, v19.2d
+	WORD $0x4e73f58c // fmax v12.2d, v12.2d, v19.2d
+	WORD $0x4e73f5ad // fmax v13.2d, v13.2d, v19.2d
+	WORD $0x4e73f5ce // fmax v14.2d, v14.2d, v19.2d
+	WORD $0x4e73f5ef // fmax v15.2d, v15.2d, v19.2d
+signed4x64:
+	WORD $0x3dc00013 // ldr q19, [x0]
+	WORD $0x4e60e412 // fcmeq v18.2d, v0.2d, v0.2d
+	WORD $0x6ef21e60 // bif v0.16b, v19.16b, v18.16b
+	WORD $0x3d800140 // str q0, [x10]
+	WORD $0x4e61e432 // fcmeq v18.2d, v1.2d, v1.2d
+	WORD $0x6ef21e61 // bif v1.16b, v19.16b, v18.16b
+	WORD $0x3d800541 // str q1, [x10, #16]
+	WORD $0x4e62e452 // fcmeq v18.2d, v2.2d, v2.2d
+	WORD $0x6ef21e62 // bif v2.16b, v19.16b, v18.16b
+	WORD $0x3d800942 // str q2, [x10, #32]
+	WORD $0x4e63e472 // fcmeq v18.2d, v3.2d, v3.2d
+	WORD $0x6ef21e63 // bif v3.16b, v19.16b, v18.16b
+	WORD $0x3d800d43 // str q3, [x10, #48]
+	ADD R2, R10, R10
+	ADD R4, R9, R9
+	WORD $0x4e64e492 // fcmeq v18.2d, v4.2d, v4.2d
+	WORD $0x6ef21e64 // bif v4.16b, v19.16b, v18.16b
+	WORD $0x3d800144 // str q4, [x10]
+	WORD $0x4e65e4b2 // fcmeq v18.2d, v5.2d, v5.2d
+	WORD $0x6ef21e65 // bif v5.16b, v19.16b, v18.16b
+	WORD $0x3d800545 // str q5, [x10, #16]
+	WORD $0x4e66e4d2 // fcmeq v18.2d, v6.2d, v6.2d
+	WORD $0x6ef21e66 // bif v6.16b, v19.16b, v18.16b
+	WORD $0x3d800946 // str q6, [x10, #32]
+	WORD $0x4e67e4f2 // fcmeq v18.2d, v7.2d, v7.2d
+	WORD $0x6ef21e67 // bif v7.16b, v19.16b, v18.16b
+	WORD $0x3d800d47 // str q7, [x10, #48]
+	ADD R2, R10, R10
+	ADD R4, R9, R9
+	WORD $0x4e68e512 // fcmeq v18.2d, v8.2d, v8.2d
+	WORD $0x6ef21e68 // bif v8.16b, v19.16b, v18.16b
+	WORD $0x3d800148 // str q8, [x10]
+	WORD $0x4e69e532 // fcmeq v18.2d, v9.2d, v9.2d
+	WORD $0x6ef21e69 // bif v9.16b, v19.16b, v18.16b
+	WORD $0x3d800549 // str q9, [x10, #16]
+	WORD $0x4e6ae552 // fcmeq v18.2d, v10.2d, v10.2d
+	WORD $0x6ef21e6a // bif v10.16b, v19.16b, v18.16b
+	WORD $0x3d80094a // str q10, [x10, #32]
+	WORD $0x4e6be572 // fcmeq v18.2d, v11.2d, v11.2d
+	WORD $0x6ef21e6b // bif v11.16b, v19.16b, v18.16b
+	WORD $0x3d800d4b // str q11, [x10, #48]
+	ADD R2, R10, R10
+	ADD R4, R9, R9
+	WORD $0x4e6ce592 // fcmeq v18.2d, v12.2d, v12.2d
+	WORD $0x6ef21e6c // bif v12.16b, v19.16b, v18.16b
+	WORD $0x3d80014c // str q12, [x10]
+	WORD $0x4e6de5b2 // fcmeq v18.2d, v13.2d, v13.2d
+	WORD $0x6ef21e6d // bif v13.16b, v19.16b, v18.16b
+	WORD $0x3d80054d // str q13, [x10, #16]
+	WORD $0x4e6ee5d2 // fcmeq v18.2d, v14.2d, v14.2d
+	WORD $0x6ef21e6e // bif v14.16b, v19.16b, v18.16b
+	WORD $0x3d80094e // str q14, [x10, #32]
+	WORD $0x4e6fe5f2 // fcmeq v18.2d, v15.2d, v15.2d
+	WORD $0x6ef21e6f // bif v15.16b, v19.16b, v18.16b
+	WORD $0x3d800d4f // str q15, [x10, #48]
+	ADD R2, R10, R10
+	ADD R4, R9, R9
+	JMP rows4x64
+end4x64:
+	ADD $4, R11, R11
+	CBZ R11, below64
+	MOVD m+64(FP), R15
+	CMP $4, R15
+	BLT rows1x64
+	SUB $4, R11, R11
+	MUL R11, R4, R15
+	ADD R15, R9, R9
+	MUL R11, R2, R15
+	ADD R15, R10, R10
+	MOVD $4, R11
+	JMP rows4x64
+rows1x64:
+	SUBS $1, R11, R11
+	BLT end1x64
+	WORD $0x6f00e400 // movi v0.2d, #0
+	WORD $0x6f00e401 // movi v1.2d, #0
+	WORD $0x6f00e402 // movi v2.2d, #0
+	WORD $0x6f00e403 // movi v3.2d, #0
+	MOVD R5, R12
+	MOVD offs+32(FP), R13
+	MOVD taps+40(FP), R14
+tap1x64:
+	MOVD.P 8(R13), R15
+	ADD R15<<3, R9, R15
+	WORD $0x3dc00192 // ldr q18, [x12]
+	WORD $0x3dc00593 // ldr q19, [x12, #16]
+	WORD $0x3dc00991 // ldr q17, [x12, #32]
+	WORD $0x3dc00d90 // ldr q16, [x12, #48]
+	ADD R6, R12, R12
+	WORD $0x3dc001f4 // ldr q20, [x15]
+	WORD $0x4e72ce80 // fmla v0.2d, v20.2d, v18.2d
+	WORD $0x3dc005f2 // ldr q18, [x15, #16]
+	WORD $0x4e73ce41 // fmla v1.2d, v18.2d, v19.2d
+	WORD $0x3dc009f3 // ldr q19, [x15, #32]
+	WORD $0x4e71ce62 // fmla v2.2d, v19.2d, v17.2d
+	WORD $0x3dc00df1 // ldr q17, [x15, #48]
+	WORD $0x4e70ce23 // fmla v3.2d, v17.2d, v16.2d
+	SUBS $1, R14, R14
+	BNE tap1x64
+	MOVD mode+80(FP), R15
+	TBZ $2, R15, alone1x64
+	WORD $0x3dc00110 // ldr q16, [x8]
+	WORD $0x4e60d600 // fadd v0.2d, v16.2d, v0.2d
+	WORD $0x3dc00510 // ldr q16, [x8, #16]
+	WORD $0x4e61d601 // fadd v1.2d, v16.2d, v1.2d
+	WORD $0x3dc00910 // ldr q16, [x8, #32]
+	WORD $0x4e62d602 // fadd v2.2d, v16.2d, v2.2d
+	WORD $0x3dc00d10 // ldr q16, [x8, #48]
+	WORD $0x4e63d603 // fadd v3.2d, v16.2d, v3.2d
+alone1x64:
+	TBZ $3, R15, signed1x64
+	WORD $0x6f00e410 // movi v16.2d, #0
+	WORD $0x4e70f400 // fmax v0.2d, v0.2d, v16.2d
+	WORD $0x4e70f421 // fmax v1.2d, v1.2d, v16.2d
+	WORD $0x4e70f442 // fmax v2.2d, v2.2d, v16.2d
+	WORD $0x4e70f463 // fmax v3.2d, v3.2d, v16.2d
+signed1x64:
+	WORD $0x3dc00010 // ldr q16, [x0]
+	WORD $0x4e60e411 // fcmeq v17.2d, v0.2d, v0.2d
+	WORD $0x6ef11e00 // bif v0.16b, v16.16b, v17.16b
+	WORD $0x3d800140 // str q0, [x10]
+	WORD $0x4e61e431 // fcmeq v17.2d, v1.2d, v1.2d
+	WORD $0x6ef11e01 // bif v1.16b, v16.16b, v17.16b
+	WORD $0x3d800541 // str q1, [x10, #16]
+	WORD $0x4e62e451 // fcmeq v17.2d, v2.2d, v2.2d
+	WORD $0x6ef11e02 // bif v2.16b, v16.16b, v17.16b
+	WORD $0x3d800942 // str q2, [x10, #32]
+	WORD $0x4e63e471 // fcmeq v17.2d, v3.2d, v3.2d
+	WORD $0x6ef11e03 // bif v3.16b, v16.16b, v17.16b
+	WORD $0x3d800d43 // str q3, [x10, #48]
+	ADD R2, R10, R10
+	ADD R4, R9, R9
+	JMP rows1x64
+end1x64:
+	ADD $1, R11, R11
+	CBZ R11, below64
+below64:
+	ADD $64, R3, R3
+	ADD $64, R5, R5
+	ADD $64, R1, R1
+	ADD $64, R8, R8
+	JMP loop4
+end4:
+	ADD $8, R7, R7
+loop1:
+	SUBS $2, R7, R7
+	BLT end1
+	MOVD R3, R9
+	MOVD R1, R10
+	MOVD m+64(FP), R11
+rows4x16:
+	SUBS $4, R11, R11
+	BLT end4x16
+	WORD $0x6f00e400 // movi v0.2d, #0
+	WORD $0x6f00e401 // movi v1.2d, #0
+	WORD $0x6f00e402 // movi v2.2d, #0
+	WORD $0x6f00e403 // movi v3.2d, #0
+	MOVD R5, R12
+	MOVD offs+32(FP), R13
+	MOVD taps+40(FP), R14
+tap4x16:
+	MOVD.P 8(R13), R15
+	ADD R15<<3, R9, R15
+	WORD $0x3dc00191 // ldr q17, [x12]
+	ADD R6, R12, R12
+	WORD $0x3dc001f0 // ldr q16, [x15]
+	WORD $0x4e71ce00 // fmla v0.2d, v16.2d, v17.2d
+	ADD R4, R15, R15
+	WORD $0x3dc001f0 // ldr q16, [x15]
+	WORD $0x4e71ce01 // fmla v1.2d, v16.2d, v17.2d
+	ADD R4, R15, R15
+	WORD $0x3dc001f0 // ldr q16, [x15]
+	WORD $0x4e71ce02 // fmla v2.2d, v16.2d, v17.2d
+	ADD R4, R15, R15
+	WORD $0x3dc001f0 // ldr q16, [x15]
+	WORD $0x4e71ce03 // fmla v3.2d, v16.2d, v17.2d
+	SUBS $1, R14, R14
+	BNE tap4x16
+	MOVD mode+80(FP), R15
+	TBZ $2, R15, alone4x16
+	WORD $0x3dc00111 // ldr q17, [x8]
+	WORD $0x4e60d620 // fadd v0.2d, v17.2d, v0.2d
+	WORD $0x4e61d621 // fadd v1.2d, v17.2d, v1.2d
+	WORD $0x4e62d622 // fadd v2.2d, v17.2d, v2.2d
+	WORD $0x4e63d623 // fadd v3.2d, v17.2d, v3.2d
+alone4x16:
+	TBZ $3, R15, signed4x16
+	WORD $0x6f00e411 // movi v17.2d, #0
+	WORD $0x4e71f400 // fmax v0.2d, v0.2d, v17.2d
+	WORD $0x4e71f421 // fmax v1.2d, v1.2d, v17.2d
+	WORD $0x4e71f442 // fmax v2.2d, v2.2d, v17.2d
+	WORD $0x4e71f463 // fmax v3.2d, v3.2d, v17.2d
+signed4x16:
+	WORD $0x3dc00011 // ldr q17, [x0]
+	WORD $0x4e60e410 // fcmeq v16.2d, v0.2d, v0.2d
+	WORD $0x6ef01e20 // bif v0.16b, v17.16b, v16.16b
+	WORD $0x3d800140 // str q0, [x10]
+	ADD R2, R10, R10
+	ADD R4, R9, R9
+	WORD $0x4e61e430 // fcmeq v16.2d, v1.2d, v1.2d
+	WORD $0x6ef01e21 // bif v1.16b, v17.16b, v16.16b
+	WORD $0x3d800141 // str q1, [x10]
+	ADD R2, R10, R10
+	ADD R4, R9, R9
+	WORD $0x4e62e450 // fcmeq v16.2d, v2.2d, v2.2d
+	WORD $0x6ef01e22 // bif v2.16b, v17.16b, v16.16b
+	WORD $0x3d800142 // str q2, [x10]
+	ADD R2, R10, R10
+	ADD R4, R9, R9
+	WORD $0x4e63e470 // fcmeq v16.2d, v3.2d, v3.2d
+	WORD $0x6ef01e23 // bif v3.16b, v17.16b, v16.16b
+	WORD $0x3d800143 // str q3, [x10]
+	ADD R2, R10, R10
+	ADD R4, R9, R9
+	JMP rows4x16
+end4x16:
+	ADD $4, R11, R11
+	CBZ R11, below16
+	MOVD m+64(FP), R15
+	CMP $4, R15
+	BLT rows1x16
+	SUB $4, R11, R11
+	MUL R11, R4, R15
+	ADD R15, R9, R9
+	MUL R11, R2, R15
+	ADD R15, R10, R10
+	MOVD $4, R11
+	JMP rows4x16
+rows1x16:
+	SUBS $1, R11, R11
+	BLT end1x16
+	WORD $0x6f00e400 // movi v0.2d, #0
+	MOVD R5, R12
+	MOVD offs+32(FP), R13
+	MOVD taps+40(FP), R14
+tap1x16:
+	MOVD.P 8(R13), R15
+	ADD R15<<3, R9, R15
+	WORD $0x3dc00190 // ldr q16, [x12]
+	ADD R6, R12, R12
+	WORD $0x3dc001f1 // ldr q17, [x15]
+	WORD $0x4e70ce20 // fmla v0.2d, v17.2d, v16.2d
+	SUBS $1, R14, R14
+	BNE tap1x16
+	MOVD mode+80(FP), R15
+	TBZ $2, R15, alone1x16
+	WORD $0x3dc00110 // ldr q16, [x8]
+	WORD $0x4e60d600 // fadd v0.2d, v16.2d, v0.2d
+alone1x16:
+	TBZ $3, R15, signed1x16
+	WORD $0x6f00e410 // movi v16.2d, #0
+	WORD $0x4e70f400 // fmax v0.2d, v0.2d, v16.2d
+signed1x16:
+	WORD $0x3dc00010 // ldr q16, [x0]
+	WORD $0x4e60e411 // fcmeq v17.2d, v0.2d, v0.2d
+	WORD $0x6ef11e00 // bif v0.16b, v16.16b, v17.16b
+	WORD $0x3d800140 // str q0, [x10]
+	ADD R2, R10, R10
+	ADD R4, R9, R9
+	JMP rows1x16
+end1x16:
+	ADD $1, R11, R11
+	CBZ R11, below16
+below16:
+	ADD $16, R3, R3
+	ADD $16, R5, R5
+	ADD $16, R1, R1
+	ADD $16, R8, R8
+	JMP loop1
+end1:
+	ADD $2, R7, R7
+loop0:
+	SUBS $1, R7, R7
+	BLT end0
+	MOVD R3, R9
+	MOVD R1, R10
+	MOVD m+64(FP), R11
+rows4x8:
+	SUBS $4, R11, R11
+	BLT end4x8
+	WORD $0x6f00e400 // movi v0.2d, #0
+	WORD $0x6f00e401 // movi v1.2d, #0
+	WORD $0x6f00e402 // movi v2.2d, #0
+	WORD $0x6f00e403 // movi v3.2d, #0
+	MOVD R5, R12
+	MOVD offs+32(FP), R13
+	MOVD taps+40(FP), R14
+tap4x8:
+	MOVD.P 8(R13), R15
+	ADD R15<<3, R9, R15
+	WORD $0xfd400191 // ldr d17, [x12]
+	ADD R6, R12, R12
+	WORD $0xfd4001f0 // ldr d16, [x15]
+	WORD $0x4e71ce00 // fmla v0.2d, v16.2d, v17.2d
+	ADD R4, R15, R15
+	WORD $0xfd4001f0 // ldr d16, [x15]
+	WORD $0x4e71ce01 // fmla v1.2d, v16.2d, v17.2d
+	ADD R4, R15, R15
+	WORD $0xfd4001f0 // ldr d16, [x15]
+	WORD $0x4e71ce02 // fmla v2.2d, v16.2d, v17.2d
+	ADD R4, R15, R15
+	WORD $0xfd4001f0 // ldr d16, [x15]
+	WORD $0x4e71ce03 // fmla v3.2d, v16.2d, v17.2d
+	SUBS $1, R14, R14
+	BNE tap4x8
+	MOVD mode+80(FP), R15
+	TBZ $2, R15, alone4x8
+	WORD $0xfd400111 // ldr d17, [x8]
+	WORD $0x4e60d620 // fadd v0.2d, v17.2d, v0.2d
+	WORD $0x4e61d621 // fadd v1.2d, v17.2d, v1.2d
+	WORD $0x4e62d622 // fadd v2.2d, v17.2d, v2.2d
+	WORD $0x4e63d623 // fadd v3.2d, v17.2d, v3.2d
+alone4x8:
+	TBZ $3, R15, signed4x8
+	WORD $0x6f00e411 // movi v17.2d, #0
+	WORD $0x4e71f400 // fmax v0.2d, v0.2d, v17.2d
+	WORD $0x4e71f421 // fmax v1.2d, v1.2d, v17.2d
+	WORD $0x4e71f442 // fmax v2.2d, v2.2d, v17.2d
+	WORD $0x4e71f463 // fmax v3.2d, v3.2d, v17.2d
+signed4x8:
+	WORD $0x3dc00011 // ldr q17, [x0]
+	WORD $0x4e60e410 // fcmeq v16.2d, v0.2d, v0.2d
+	WORD $0x6ef01e20 // bif v0.16b, v17.16b, v16.16b
+	WORD $0xfd000140 // str d0, [x10]
+	ADD R2, R10, R10
+	ADD R4, R9, R9
+	WORD $0x4e61e430 // fcmeq v16.2d, v1.2d, v1.2d
+	WORD $0x6ef01e21 // bif v1.16b, v17.16b, v16.16b
+	WORD $0xfd000141 // str d1, [x10]
+	ADD R2, R10, R10
+	ADD R4, R9, R9
+	WORD $0x4e62e450 // fcmeq v16.2d, v2.2d, v2.2d
+	WORD $0x6ef01e22 // bif v2.16b, v17.16b, v16.16b
+	WORD $0xfd000142 // str d2, [x10]
+	ADD R2, R10, R10
+	ADD R4, R9, R9
+	WORD $0x4e63e470 // fcmeq v16.2d, v3.2d, v3.2d
+	WORD $0x6ef01e23 // bif v3.16b, v17.16b, v16.16b
+	WORD $0xfd000143 // str d3, [x10]
+	ADD R2, R10, R10
+	ADD R4, R9, R9
+	JMP rows4x8
+end4x8:
+	ADD $4, R11, R11
+	CBZ R11, below8
+	MOVD m+64(FP), R15
+	CMP $4, R15
+	BLT rows1x8
+	SUB $4, R11, R11
+	MUL R11, R4, R15
+	ADD R15, R9, R9
+	MUL R11, R2, R15
+	ADD R15, R10, R10
+	MOVD $4, R11
+	JMP rows4x8
+rows1x8:
+	SUBS $1, R11, R11
+	BLT end1x8
+	WORD $0x6f00e400 // movi v0.2d, #0
+	MOVD R5, R12
+	MOVD offs+32(FP), R13
+	MOVD taps+40(FP), R14
+tap1x8:
+	MOVD.P 8(R13), R15
+	ADD R15<<3, R9, R15
+	WORD $0xfd400190 // ldr d16, [x12]
+	ADD R6, R12, R12
+	WORD $0xfd4001f1 // ldr d17, [x15]
+	WORD $0x4e70ce20 // fmla v0.2d, v17.2d, v16.2d
+	SUBS $1, R14, R14
+	BNE tap1x8
+	MOVD mode+80(FP), R15
+	TBZ $2, R15, alone1x8
+	WORD $0xfd400110 // ldr d16, [x8]
+	WORD $0x4e60d600 // fadd v0.2d, v16.2d, v0.2d
+alone1x8:
+	TBZ $3, R15, signed1x8
+	WORD $0x6f00e410 // movi v16.2d, #0
+	WORD $0x4e70f400 // fmax v0.2d, v0.2d, v16.2d
+signed1x8:
+	WORD $0x3dc00010 // ldr q16, [x0]
+	WORD $0x4e60e411 // fcmeq v17.2d, v0.2d, v0.2d
+	WORD $0x6ef11e00 // bif v0.16b, v16.16b, v17.16b
+	WORD $0xfd000140 // str d0, [x10]
+	ADD R2, R10, R10
+	ADD R4, R9, R9
+	JMP rows1x8
+end1x8:
+	ADD $1, R11, R11
+	CBZ R11, below8
+below8:
+	ADD $8, R3, R3
+	ADD $8, R5, R5
+	ADD $8, R1, R1
+	ADD $8, R8, R8
+	JMP loop0
+end0:
+	ADD $1, R7, R7
 	RET
 
 // func fmaPeak_64NEON(n int)

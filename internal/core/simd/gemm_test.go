@@ -325,26 +325,19 @@ func TestWindows(t *testing.T) {
 func testChains[T float32 | float64](t *testing.T, p *Product[T], fma func(a, b, c T) T) {
 	r := rand.New(rand.NewPCG(10, 10))
 	for n := 0; n <= 10*p.lanes; n++ {
-		k, lda, ldb, lines, line := r.IntN(20), r.IntN(n+9), n+r.IntN(5), 1+r.IntN(4), r.IntN(3*n+9)
-		if n%2 == 0 {
-			lines, line = 1, 0
-		}
+		k, lda, ldb := r.IntN(20), r.IntN(n+9), n+r.IntN(5)
 		c := atEnd(t, awkward[T](r, n, true))
-		a, b := atEnd(t, awkward[T](r, max(0, (lines-1)*line+(k-1)*lda+n), true)), atEnd(t, awkward[T](r, max(0, (lines*k-1)*ldb+n), true))
+		a, b := atEnd(t, awkward[T](r, max(0, (k-1)*lda+n), true)), atEnd(t, awkward[T](r, max(0, (k-1)*ldb+n), true))
 		want := slices.Clone(c)
 		for j := range want {
-			for l := range lines * k {
-				want[j] = fma(a[l/k*line+l%k*lda+j], b[l*ldb+j], want[j])
+			for l := range k {
+				want[j] = fma(a[l*lda+j], b[l*ldb+j], want[j])
 			}
 		}
-		if lines == 1 {
-			p.Chains(c, a, lda, b, ldb, k)
-		} else {
-			p.ChainLines(c, a, line, lda, b, ldb, lines, k)
-		}
+		p.Chains(c, a, lda, b, ldb, k)
 		for j := range want {
 			if canonBits(c[j]) != canonBits(want[j]) {
-				t.Fatalf("n=%d k=%d strides %d and %d, %d lines %d apart: element %d is %v, want %v", n, k, lda, ldb, lines, line, j, c[j], want[j])
+				t.Fatalf("n=%d k=%d strides %d and %d: element %d is %v, want %v", n, k, lda, ldb, j, c[j], want[j])
 			}
 		}
 	}
@@ -354,6 +347,52 @@ func TestChains(t *testing.T) {
 	eachProduct(t,
 		func(t *testing.T, p *Product[float32]) { testChains(t, p, float.FMA32) },
 		func(t *testing.T, p *Product[float64]) { testChains(t, p, float.FMA64) })
+}
+
+func testDeep[T float32 | float64](t *testing.T, p *Product[T], fma func(a, b, c T) T) {
+	r := rand.New(rand.NewPCG(11, 10))
+	for u := range 30 * p.lanes {
+		m, n, special := 1+r.IntN(30), 1+u%(5*p.lanes), r.IntN(3) > 0
+		row, ldb, ldc := r.IntN(3*n), n+r.IntN(5), n+r.IntN(5)
+		offs, most := make([]int, 1+r.IntN(30)), 0
+		for l := range offs {
+			offs[l] = r.IntN(400)
+			most = max(most, offs[l])
+		}
+		a, b := atEnd(t, awkward[T](r, (m-1)*row+most+n, special)), atEnd(t, awkward[T](r, (len(offs)-1)*ldb+n, special))
+		c, bias := atEnd(t, awkward[T](r, (m-1)*ldc+n, special)), atEnd(t, awkward[T](r, n, special))
+		mode := PlusBias*Mode(r.IntN(2)) | Rectify*Mode(r.IntN(2))
+		want := make([]uint64, len(c))
+		for i := range want {
+			want[i] = bits(c[i])
+			if i%ldc >= n {
+				continue
+			}
+			var v T
+			for l, at := range offs {
+				v = fma(a[i/ldc*row+at+i%ldc], b[l*ldb+i%ldc], v)
+			}
+			if mode&PlusBias != 0 {
+				v += bias[i%ldc]
+			}
+			if mode&Rectify != 0 && v <= 0 {
+				v = 0
+			}
+			want[i] = canonBits(v)
+		}
+		p.Deep(c, ldc, a, row, offs, most, b, ldb, bias, m, n, mode)
+		for i := range want {
+			if bits(c[i]) != want[i] {
+				t.Fatalf("m=%d n=%d strides %d, %d, %d, offsets %v, mode %d: element (%d,%d) is %#x, want %#x", m, n, row, ldb, ldc, offs, mode, i/ldc, i%ldc, bits(c[i]), want[i])
+			}
+		}
+	}
+}
+
+func TestDeep(t *testing.T) {
+	eachProduct(t,
+		func(t *testing.T, p *Product[float32]) { testDeep(t, p, float.FMA32) },
+		func(t *testing.T, p *Product[float64]) { testDeep(t, p, float.FMA64) })
 }
 
 func testPairs[T float32 | float64](t *testing.T, p *Product[T], fma func(a, b, c T) T) {
@@ -481,8 +520,12 @@ func TestTileRefuses(t *testing.T) {
 			"chains":     func() { p.Chains(s[:2], s, -1, s, 1, 1) },
 			"chained a":  func() { p.Chains(s[:2], s[:3], 2, s, 1, 2) },
 			"chained b":  func() { p.Chains(s[:2], s, 1, s[:3], 2, 2) },
-			"lines of a": func() { p.ChainLines(s[:2], s[:4], 1, 1, s, 0, 3, 2) },
-			"lines of b": func() { p.ChainLines(s[:2], s, 0, 0, s[:6], 1, 3, 2) },
+			"deep c":     func() { p.Deep(s[:3], 2, s, 1, []int{0}, 0, s, 1, nil, 2, 2, StoreSums) },
+			"deep a":     func() { p.Deep(s, 2, s[:4], 1, []int{0, 2}, 2, s, 1, nil, 2, 2, StoreSums) },
+			"deep b":     func() { p.Deep(s, 2, s, 1, []int{0, 2}, 2, s[:3], 2, nil, 2, 2, StoreSums) },
+			"deep bias":  func() { p.Deep(s, 2, s, 1, []int{0}, 0, s, 1, s[:1], 2, 2, PlusBias) },
+			"deep mode":  func() { p.Deep(s, 2, s, 1, []int{0}, 0, s, 1, nil, 2, 2, AddSums) },
+			"no depth":   func() { p.Deep(s, 2, s, 1, nil, 0, s, 1, nil, 2, 2, StoreSums) },
 			"paired a":   func() { p.Pairs(s[:p.lanes], s[:p.lanes], 2, s, 0, p.lanes) },
 			"paired b":   func() { p.Pairs(s[:p.lanes], s, 0, s[:p.lanes], 2, p.lanes) },
 			"ragged":     func() { p.Dots(s[:3], s, 1, s[:p.lanes]) },

@@ -140,7 +140,7 @@ func (g *product) panel() {
 
 // chains writes the function for sums side by side, each of its own products:
 //
-//	c[j] = fma(a[i*line+l*lda+j], b[(i*k+l)*ldb+j], c[j]) for each i < lines and l < k in order
+//	c[j] = fma(a[l*lda+j], b[l*ldb+j], c[j]) for each l < k in order
 //
 // for j < n. The sums of four vectors stay in registers, then the sums of one.
 func (g *product) chains() {
@@ -148,25 +148,20 @@ func (g *product) chains() {
 	g.Function("chains_" + g.suffix)
 	g.Attributes(attr.NOSPLIT)
 	g.Pragma("noescape")
-	g.SignatureExpr(fmt.Sprintf("func(c, a *%s, line, lda int, b *%[1]s, ldb, n, lines, k int)", elem))
+	g.SignatureExpr(fmt.Sprintf("func(c, a *%s, lda int, b *%[1]s, ldb, n, k int)", elem))
 	shift := op.U8(map[int]uint64{4: 2, 8: 3}[g.size])
 	lanes := g.width / g.size
 	c, a, lda, b, ldb, n, k, x, y, left := reg.RAX, reg.RBX, reg.RDX, reg.RSI, reg.RDI, reg.RCX, reg.R8, reg.R9, reg.R10, reg.R11
-	line, first, lines := reg.R12, reg.R13, reg.R14
-	for i, name := range []string{"c", "a", "line", "lda", "b", "ldb", "n", "k"} {
-		g.Load(g.Param(name), []reg.GPPhysical{c, a, line, lda, b, ldb, n, k}[i])
+	for i, name := range []string{"c", "a", "lda", "b", "ldb", "n", "k"} {
+		g.Load(g.Param(name), []reg.GPPhysical{c, a, lda, b, ldb, n, k}[i])
 	}
-	g.SHLQ(shift, line)
 	g.SHLQ(shift, lda)
 	g.SHLQ(shift, ldb)
 	load, fused := ps(g, g.VMOVUPS, g.VMOVUPD), ps(g, g.VFMADD231PS, g.VFMADD231PD)
-	// chain writes the loops over lines and k; step writes a step of them.
+	// chain writes the loop over k; step writes a step of it.
 	chain := func(label string, step func()) {
-		g.MOVQ(a, first)
+		g.MOVQ(a, x)
 		g.MOVQ(b, y)
-		g.Load(g.Param("lines"), lines)
-		g.Label(label + "Line")
-		g.MOVQ(first, x)
 		g.MOVQ(k, left)
 		g.Label(label)
 		step()
@@ -174,9 +169,6 @@ func (g *product) chains() {
 		g.ADDQ(ldb, y)
 		g.DECQ(left)
 		g.JNZ(op.LabelRef(label))
-		g.ADDQ(line, first)
-		g.DECQ(lines)
-		g.JNZ(op.LabelRef(label + "Line"))
 	}
 	for _, vectors := range []int{4, 1} {
 		next, end := fmt.Sprintf("next%d", vectors), fmt.Sprintf("end%d", vectors)

@@ -54,6 +54,7 @@ func writeGEMM(c *build.Context) {
 		g.dots()
 		g.panel()
 		g.chains()
+		g.deep()
 		g.pairs()
 		g.peak()
 	}

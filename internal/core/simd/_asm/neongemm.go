@@ -36,7 +36,8 @@ func (f *armFile) gemmNEON() {
 		write("gather", "dst:p ldd:i src:p offs:o rows:i n:i", (*armProduct).gather)
 		write("dots", "c:p a:p lda:i x:p k:i", (*armProduct).dots)
 		write("panel", "c:p a:p aStep:i b:p n:i k:i add:i", (*armProduct).panel)
-		write("chains", "c:p a:p line:i lda:i b:p ldb:i n:i lines:i k:i", (*armProduct).chains)
+		write("chains", "c:p a:p lda:i b:p ldb:i n:i k:i", (*armProduct).chains)
+		write("deep", "c:p ldc:i a:p aRow:i offs:o taps:i b:p ldb:i m:i n:i mode:i more:p", (*armProduct).deep)
 		write("fmaPeak", "n:i", (*armProduct).peak)
 	}
 }
