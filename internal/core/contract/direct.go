@@ -19,6 +19,7 @@ import (
 // A tapper is a tiler that also takes elements of a where a list of offsets has them: see simd.Product.
 type tapper[T num.Native] interface {
 	Deep(c []T, ldc int, a []T, aRow int, offs []int, most int, b []T, ldb int, bias []T, m, n int, mode simd.Mode)
+	TapColumns() int
 	TilesOfTaps(c []T, ldc int, a []T, aRow int, offs []int, most int, b []T, ldb int, bias, next []T, m, n int, mode simd.Mode) []T
 }
 

@@ -47,8 +47,8 @@ const deepTile = 256
 
 // packed returns weights, packed into room. Those of a depthwise convolution become rows of channels, of one group.
 func packed[T num.Native](j exec.Job, room, w []T, groups, channels, k int, deep bool) *filter[T] {
-	cols, lanes := TilesOf[T]().Columns()
-	cols = min(cols, max(32, lanes)) // narrow ones divide evenly among workers
+	_, lanes := TilesOf[T]().Columns()
+	cols := min(TilesOf[T]().(tapper[T]).TapColumns(), max(32, lanes)) // narrow ones divide evenly among workers
 	if deep {
 		groups, cols = 1, deepTile
 	}
@@ -56,16 +56,16 @@ func packed[T num.Native](j exec.Job, room, w []T, groups, channels, k int, deep
 	for c := 0; c < channels; c += TileCols(channels-c, cols, lanes) {
 		p.tiles = append(p.tiles, c)
 	}
-	tiles := len(p.tiles)
+	many := len(p.tiles)
 	p.tiles = append(p.tiles, channels)
 	if deep {
 		conv.Pack(room, w[:channels*k], conv.Block{Rows: k, Row: 1, Cols: channels, Col: k})
 		return p
 	}
-	exec.Split(j.Name, j.Ctx, groups*tiles, min(cols*k, 1<<24), func(from, to int) {
+	exec.Split(j.Name, j.Ctx, groups*many, min(cols*k, 1<<24), func(from, to int) {
 		for u := from; u < to; u++ {
-			i, c := u/tiles*channels, p.tiles[u%tiles]
-			conv.Pack(room[(i+c)*k:], w, conv.Block{Off: (i + c) * k, Rows: k, Row: 1, Cols: p.tiles[u%tiles+1] - c, Col: k})
+			i, c := u/many*channels, p.tiles[u%many]
+			conv.Pack(room[(i+c)*k:], w, conv.Block{Off: (i + c) * k, Rows: k, Row: 1, Cols: p.tiles[u%many+1] - c, Col: k})
 		}
 	})
 	return p

@@ -70,6 +70,8 @@ func (p pureTiles[T]) Columns() (most, lanes int) { return 64, 1 }
 
 func (p pureTiles[T]) Rows(int) int { return 64 }
 
+func (p pureTiles[T]) TapColumns() int { return 64 }
+
 func (p pureTiles[T]) Gather(dst []T, ldd int, src []T, offs []int, most, n int) {
 	for i, at := range offs {
 		copy(dst[i*ldd:i*ldd+n], src[at:at+n])

@@ -10,6 +10,7 @@ import (
 type Product[T float32 | float64] struct {
 	lanes   int                                                                        // of a vector
 	tiles   [][]tileFunc[T]                                                            // by vectors in a row and rows, each less one
+	wide    []tileFunc[T]                                                              // of one vector more, by rows; whole vectors for TilesOfTaps. May be nil
 	stream  [2]rowFunc[T]                                                              // of 8 rows and of 1
 	windows func(dst *T, ldd int, src *T, lds int, a *T, offs *int, taps, rows, n int) // may be nil
 	dots    func(c, a *T, lda int, x *T, k int)
@@ -71,11 +72,19 @@ func (p *Product[T]) Tiles(c []T, ldc int, a []T, aRow, aCol int, b []T, ldb, m,
 	}
 }
 
+// TapColumns returns the number of columns of the widest tile of TilesOfTaps.
+func (p *Product[T]) TapColumns() int {
+	if p.wide == nil {
+		return len(p.tiles) * p.lanes
+	}
+	return (len(p.tiles) + 1) * p.lanes
+}
+
 // TilesOfTaps is Tiles for elements of a that a list says: step l takes a[i*aRow+offs[l]]. The offsets are from 0 to most. bias has n elements if
 // mode has PlusBias. Besides, it prefetches elements from next on, but not for NEON, and returns those that are left.
 func (p *Product[T]) TilesOfTaps(c []T, ldc int, a []T, aRow int, offs []int, most int, b []T, ldb int, bias, next []T, m, n int, mode Mode) (left []T) {
 	k := len(offs)
-	if n <= 0 || n > len(p.tiles)*p.lanes || m <= 0 || k == 0 || min(ldc, aRow, ldb, most) < 0 || exceeds(len(c), m, ldc, 1, 0, n) ||
+	if n <= 0 || n > p.TapColumns() || m <= 0 || k == 0 || min(ldc, aRow, ldb, most) < 0 || exceeds(len(c), m, ldc, 1, 0, n) ||
 		exceeds(len(a), m, aRow, 2, most, 1) || exceeds(len(b), k, ldb, 1, 0, n) {
 		panic("simd.Product.TilesOfTaps: extents out of range")
 	}
@@ -84,8 +93,13 @@ func (p *Product[T]) TilesOfTaps(c []T, ldc int, a []T, aRow int, offs []int, mo
 		_ = bias[n-1]
 		more = &bias[0]
 	}
-	vectors := (n + p.lanes - 1) / p.lanes
-	tiles := p.tiles[vectors-1]
+	vectors, tiles := (n+p.lanes-1)/p.lanes, p.wide
+	if vectors <= len(p.tiles) {
+		tiles = p.tiles[vectors-1]
+	} else if w := len(p.tiles) * p.lanes; n < w+p.lanes { // the last vector isn't whole
+		next = p.TilesOfTaps(c, ldc, a, aRow, offs, most, b, ldb, bias, next, m, w, mode)
+		return p.TilesOfTaps(c[w:], ldc, a, aRow, offs, most, b[w:], ldb, bias[min(w, len(bias)):], next, m, n-w, mode)
+	}
 	rows, times, fewer := inTiles(m, len(tiles))
 	each := 2 * vectors * p.lanes * ((k - 1) / 16) // of a tile
 	ahead := func(tiles int) (at int) {

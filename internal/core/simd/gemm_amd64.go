@@ -41,6 +41,18 @@ func gemm5x2_32AVX2(c *float32, ldc int, a *float32, aRow int, aCol int, b *floa
 func gemm6x2_32AVX2(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
 
 //go:noescape
+func gemm1x3_32AVX2(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
+
+//go:noescape
+func gemm2x3_32AVX2(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
+
+//go:noescape
+func gemm3x3_32AVX2(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
+
+//go:noescape
+func gemm4x3_32AVX2(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
+
+//go:noescape
 func gemv8_32AVX2(c *float32, a *float32, aStep int, b *float32, offs *int, n int)
 
 //go:noescape
@@ -104,6 +116,18 @@ func gemm5x2_64AVX2(c *float64, ldc int, a *float64, aRow int, aCol int, b *floa
 
 //go:noescape
 func gemm6x2_64AVX2(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
+
+//go:noescape
+func gemm1x3_64AVX2(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
+
+//go:noescape
+func gemm2x3_64AVX2(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
+
+//go:noescape
+func gemm3x3_64AVX2(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
+
+//go:noescape
+func gemm4x3_64AVX2(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
 
 //go:noescape
 func gemv8_64AVX2(c *float64, a *float64, aStep int, b *float64, offs *int, n int)

@@ -61,7 +61,7 @@ start:
 	JE     rows
 	MOVQ   offs+96(FP), R8
 	CMPQ   n+56(FP), $+8
-	JE     wholeTaps
+	JE     wholeTap
 
 nextTap:
 	MOVQ         (R8), R14
@@ -90,7 +90,7 @@ nextTapWarm:
 	ADDQ       BX, R13
 	JMP        nextTap
 
-wholeTaps:
+wholeTap:
 nextWholeTap:
 	MOVQ         (R8), R14
 	LEAQ         (SI)(R14*4), R14
@@ -264,7 +264,7 @@ start:
 	JE     rows
 	MOVQ   offs+96(FP), R8
 	CMPQ   n+56(FP), $+8
-	JE     wholeTaps
+	JE     wholeTap
 
 nextTap:
 	MOVQ         (R8), R14
@@ -295,7 +295,7 @@ nextTapWarm:
 	ADDQ       BX, R13
 	JMP        nextTap
 
-wholeTaps:
+wholeTap:
 nextWholeTap:
 	MOVQ         (R8), R14
 	LEAQ         (SI)(R14*4), R14
@@ -492,7 +492,7 @@ start:
 	JE     rows
 	MOVQ   offs+96(FP), R8
 	CMPQ   n+56(FP), $+8
-	JE     wholeTaps
+	JE     wholeTap
 
 nextTap:
 	MOVQ         (R8), R14
@@ -525,7 +525,7 @@ nextTapWarm:
 	ADDQ       BX, R13
 	JMP        nextTap
 
-wholeTaps:
+wholeTap:
 nextWholeTap:
 	MOVQ         (R8), R14
 	LEAQ         (SI)(R14*4), R14
@@ -748,7 +748,7 @@ start:
 	JE     rows
 	MOVQ   offs+96(FP), R8
 	CMPQ   n+56(FP), $+8
-	JE     wholeTaps
+	JE     wholeTap
 
 nextTap:
 	MOVQ         (R8), R14
@@ -783,7 +783,7 @@ nextTapWarm:
 	ADDQ       BX, R13
 	JMP        nextTap
 
-wholeTaps:
+wholeTap:
 nextWholeTap:
 	MOVQ         (R8), R14
 	LEAQ         (SI)(R14*4), R14
@@ -1029,7 +1029,7 @@ start:
 	JE     rows
 	MOVQ   offs+96(FP), R8
 	CMPQ   n+56(FP), $+8
-	JE     wholeTaps
+	JE     wholeTap
 
 nextTap:
 	MOVQ         (R8), R14
@@ -1066,7 +1066,7 @@ nextTapWarm:
 	ADDQ       BX, R13
 	JMP        nextTap
 
-wholeTaps:
+wholeTap:
 nextWholeTap:
 	MOVQ         (R8), R14
 	LEAQ         (SI)(R14*4), R14
@@ -1338,7 +1338,7 @@ start:
 	JE     rows
 	MOVQ   offs+96(FP), R8
 	CMPQ   n+56(FP), $+8
-	JE     wholeTaps
+	JE     wholeTap
 
 nextTap:
 	MOVQ         (R8), R14
@@ -1377,7 +1377,7 @@ nextTapWarm:
 	ADDQ       BX, R13
 	JMP        nextTap
 
-wholeTaps:
+wholeTap:
 nextWholeTap:
 	MOVQ         (R8), R14
 	LEAQ         (SI)(R14*4), R14
@@ -1653,7 +1653,7 @@ start:
 	JE     rows
 	MOVQ   offs+96(FP), R8
 	CMPQ   n+56(FP), $+16
-	JE     wholeTaps
+	JE     wholeTap
 
 nextTap:
 	MOVQ         (R8), R14
@@ -1685,7 +1685,7 @@ nextTapWarm:
 	ADDQ       BX, R13
 	JMP        nextTap
 
-wholeTaps:
+wholeTap:
 nextWholeTap:
 	MOVQ         (R8), R14
 	LEAQ         (SI)(R14*4), R14
@@ -1879,7 +1879,7 @@ start:
 	JE     rows
 	MOVQ   offs+96(FP), R8
 	CMPQ   n+56(FP), $+16
-	JE     wholeTaps
+	JE     wholeTap
 
 nextTap:
 	MOVQ         (R8), R14
@@ -1914,7 +1914,7 @@ nextTapWarm:
 	ADDQ       BX, R13
 	JMP        nextTap
 
-wholeTaps:
+wholeTap:
 nextWholeTap:
 	MOVQ         (R8), R14
 	LEAQ         (SI)(R14*4), R14
@@ -2147,7 +2147,7 @@ start:
 	JE     rows
 	MOVQ   offs+96(FP), R8
 	CMPQ   n+56(FP), $+16
-	JE     wholeTaps
+	JE     wholeTap
 
 nextTap:
 	MOVQ         (R8), R14
@@ -2185,7 +2185,7 @@ nextTapWarm:
 	ADDQ       BX, R13
 	JMP        nextTap
 
-wholeTaps:
+wholeTap:
 nextWholeTap:
 	MOVQ         (R8), R14
 	LEAQ         (SI)(R14*4), R14
@@ -2458,7 +2458,7 @@ start:
 	JE     rows
 	MOVQ   offs+96(FP), R8
 	CMPQ   n+56(FP), $+16
-	JE     wholeTaps
+	JE     wholeTap
 
 nextTap:
 	MOVQ         (R8), R14
@@ -2499,7 +2499,7 @@ nextTapWarm:
 	ADDQ       BX, R13
 	JMP        nextTap
 
-wholeTaps:
+wholeTap:
 nextWholeTap:
 	MOVQ         (R8), R14
 	LEAQ         (SI)(R14*4), R14
@@ -2811,7 +2811,7 @@ start:
 	JE     rows
 	MOVQ   offs+96(FP), R8
 	CMPQ   n+56(FP), $+16
-	JE     wholeTaps
+	JE     wholeTap
 
 nextTap:
 	MOVQ         (R8), R14
@@ -2855,7 +2855,7 @@ nextTapWarm:
 	ADDQ       BX, R13
 	JMP        nextTap
 
-wholeTaps:
+wholeTap:
 nextWholeTap:
 	MOVQ         (R8), R14
 	LEAQ         (SI)(R14*4), R14
@@ -3207,7 +3207,7 @@ start:
 	JE     rows
 	MOVQ   offs+96(FP), R8
 	CMPQ   n+56(FP), $+16
-	JE     wholeTaps
+	JE     wholeTap
 
 nextTap:
 	MOVQ         (R8), R14
@@ -3254,7 +3254,7 @@ nextTapWarm:
 	ADDQ       BX, R13
 	JMP        nextTap
 
-wholeTaps:
+wholeTap:
 nextWholeTap:
 	MOVQ         (R8), R14
 	LEAQ         (SI)(R14*4), R14
@@ -3574,6 +3574,777 @@ below:
 	IMUL3Q $0x06, DI, DI
 	ADDQ   DI, a+16(FP)
 	JMP    tile
+
+last:
+	VZEROUPPER
+	RET
+
+// func gemm1x3_32AVX2(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
+// Requires: AVX, AVX2, FMA3, MMX+
+TEXT ·gemm1x3_32AVX2(SB), NOSPLIT, $0-104
+tile:
+	MOVQ       c+0(FP), AX
+	MOVQ       ldc+8(FP), BX
+	SHLQ       $0x02, BX
+	MOVQ       a+16(FP), SI
+	MOVQ       aRow+24(FP), DI
+	SHLQ       $0x02, DI
+	MOVQ       aCol+32(FP), R8
+	SHLQ       $0x02, R8
+	MOVQ       b+40(FP), DX
+	MOVQ       ldb+48(FP), R9
+	SHLQ       $0x02, R9
+	MOVQ       k+64(FP), CX
+	MOVQ       AX, R13
+	CMPQ       mode+80(FP), $+2
+	JEQ        start
+	CMPQ       CX, $0x00000020
+	JGE        start
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	ADDQ       BX, R13
+
+start:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	TESTQ  CX, CX
+	JZ     done
+	MOVQ   offs+96(FP), R8
+
+nextTap:
+	MOVQ         (R8), R14
+	LEAQ         (SI)(R14*4), R14
+	VMOVUPS      (DX), Y3
+	VMOVUPS      32(DX), Y4
+	VMOVUPS      64(DX), Y5
+	VBROADCASTSS (R14), Y6
+	VFMADD231PS  Y3, Y6, Y0
+	VFMADD231PS  Y4, Y6, Y1
+	VFMADD231PS  Y5, Y6, Y2
+	PREFETCHT0   3072(DX)
+	ADDQ         $+8, R8
+	ADDQ         R9, DX
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          nextTap
+	MOVQ         aCol+32(FP), R14
+	TESTQ        R14, R14
+	JZ           nextTapWarm
+	PREFETCHT1   (R14)
+	PREFETCHT1   64(R14)
+	PREFETCHT1   128(R14)
+	ADDQ         $+192, R14
+	MOVQ         R14, aCol+32(FP)
+
+nextTapWarm:
+	CMPQ       mode+80(FP), $+2
+	JEQ        nextTap
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	ADDQ       BX, R13
+	JMP        nextTap
+
+done:
+	MOVQ    c+0(FP), AX
+	MOVQ    mode+80(FP), CX
+	TESTB   $0x01, CL
+	JZ      alone
+	MOVQ    AX, R13
+	VMOVUPS (R13), Y3
+	VADDPS  Y0, Y3, Y0
+	VMOVUPS 32(R13), Y3
+	VADDPS  Y1, Y3, Y1
+	VMOVUPS 64(R13), Y3
+	VADDPS  Y2, Y3, Y2
+
+alone:
+	TESTB   $0x04, CL
+	JZ      canon
+	MOVQ    more+88(FP), R13
+	VMOVUPS (R13), Y3
+	VADDPS  Y3, Y0, Y0
+	VMOVUPS 32(R13), Y3
+	VADDPS  Y3, Y1, Y1
+	VMOVUPS 64(R13), Y3
+	VADDPS  Y3, Y2, Y2
+
+canon:
+	VCMPPS       $0x03, Y1, Y0, Y4
+	VCMPPS       $0x03, Y2, Y2, Y3
+	VORPS        Y3, Y4, Y4
+	VPTEST       Y4, Y4
+	JZ           numbers
+	MOVL         $0x7fc00000, R13
+	VMOVD        R13, X4
+	VBROADCASTSS X4, Y4
+	VCMPPS       $0x03, Y0, Y0, Y3
+	VBLENDVPS    Y3, Y4, Y0, Y0
+	VCMPPS       $0x03, Y1, Y1, Y3
+	VBLENDVPS    Y3, Y4, Y1, Y1
+	VCMPPS       $0x03, Y2, Y2, Y3
+	VBLENDVPS    Y3, Y4, Y2, Y2
+
+numbers:
+	TESTB  $0x08, CL
+	JZ     signed
+	VXORPS X3, X3, X3
+	VMAXPS Y0, Y3, Y0
+	VADDPS Y3, Y0, Y0
+	VMAXPS Y1, Y3, Y1
+	VADDPS Y3, Y1, Y1
+	VMAXPS Y2, Y3, Y2
+	VADDPS Y3, Y2, Y2
+
+signed:
+	VMOVUPS Y0, (AX)
+	VMOVUPS Y1, 32(AX)
+	VMOVUPS Y2, 64(AX)
+	ADDQ    BX, AX
+	DECQ    times+72(FP)
+	JZ      last
+	MOVQ    AX, c+0(FP)
+	IMUL3Q  $0x01, DI, DI
+	ADDQ    DI, a+16(FP)
+	JMP     tile
+
+last:
+	VZEROUPPER
+	RET
+
+// func gemm2x3_32AVX2(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
+// Requires: AVX, AVX2, FMA3, MMX+
+TEXT ·gemm2x3_32AVX2(SB), NOSPLIT, $0-104
+tile:
+	MOVQ       c+0(FP), AX
+	MOVQ       ldc+8(FP), BX
+	SHLQ       $0x02, BX
+	MOVQ       a+16(FP), SI
+	MOVQ       aRow+24(FP), DI
+	SHLQ       $0x02, DI
+	MOVQ       aCol+32(FP), R8
+	SHLQ       $0x02, R8
+	MOVQ       b+40(FP), DX
+	MOVQ       ldb+48(FP), R9
+	SHLQ       $0x02, R9
+	MOVQ       k+64(FP), CX
+	MOVQ       AX, R13
+	CMPQ       mode+80(FP), $+2
+	JEQ        start
+	CMPQ       CX, $0x00000030
+	JGE        start
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	ADDQ       BX, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	ADDQ       BX, R13
+
+start:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	VXORPS X4, X4, X4
+	VXORPS X5, X5, X5
+	TESTQ  CX, CX
+	JZ     done
+	MOVQ   offs+96(FP), R8
+
+nextTap:
+	MOVQ         (R8), R14
+	LEAQ         (SI)(R14*4), R14
+	VMOVUPS      (DX), Y6
+	VMOVUPS      32(DX), Y7
+	VMOVUPS      64(DX), Y8
+	VBROADCASTSS (R14), Y9
+	VFMADD231PS  Y6, Y9, Y0
+	VFMADD231PS  Y7, Y9, Y1
+	VFMADD231PS  Y8, Y9, Y2
+	PREFETCHT0   3072(DX)
+	VBROADCASTSS (R14)(DI*1), Y10
+	VFMADD231PS  Y6, Y10, Y3
+	VFMADD231PS  Y7, Y10, Y4
+	VFMADD231PS  Y8, Y10, Y5
+	ADDQ         $+8, R8
+	ADDQ         R9, DX
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          nextTap
+	MOVQ         aCol+32(FP), R14
+	TESTQ        R14, R14
+	JZ           nextTapWarm
+	PREFETCHT1   (R14)
+	PREFETCHT1   64(R14)
+	PREFETCHT1   128(R14)
+	ADDQ         $+192, R14
+	MOVQ         R14, aCol+32(FP)
+
+nextTapWarm:
+	CMPQ       mode+80(FP), $+2
+	JEQ        nextTap
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	ADDQ       BX, R13
+	JMP        nextTap
+
+done:
+	MOVQ    c+0(FP), AX
+	MOVQ    mode+80(FP), CX
+	TESTB   $0x01, CL
+	JZ      alone
+	MOVQ    AX, R13
+	VMOVUPS (R13), Y6
+	VADDPS  Y0, Y6, Y0
+	VMOVUPS 32(R13), Y6
+	VADDPS  Y1, Y6, Y1
+	VMOVUPS 64(R13), Y6
+	VADDPS  Y2, Y6, Y2
+	ADDQ    BX, R13
+	VMOVUPS (R13), Y6
+	VADDPS  Y3, Y6, Y3
+	VMOVUPS 32(R13), Y6
+	VADDPS  Y4, Y6, Y4
+	VMOVUPS 64(R13), Y6
+	VADDPS  Y5, Y6, Y5
+
+alone:
+	TESTB   $0x04, CL
+	JZ      canon
+	MOVQ    more+88(FP), R13
+	VMOVUPS (R13), Y6
+	VADDPS  Y6, Y0, Y0
+	VADDPS  Y6, Y3, Y3
+	VMOVUPS 32(R13), Y6
+	VADDPS  Y6, Y1, Y1
+	VADDPS  Y6, Y4, Y4
+	VMOVUPS 64(R13), Y6
+	VADDPS  Y6, Y2, Y2
+	VADDPS  Y6, Y5, Y5
+
+canon:
+	VCMPPS       $0x03, Y1, Y0, Y7
+	VCMPPS       $0x03, Y3, Y2, Y6
+	VORPS        Y6, Y7, Y7
+	VCMPPS       $0x03, Y5, Y4, Y6
+	VORPS        Y6, Y7, Y7
+	VPTEST       Y7, Y7
+	JZ           numbers
+	MOVL         $0x7fc00000, R13
+	VMOVD        R13, X7
+	VBROADCASTSS X7, Y7
+	VCMPPS       $0x03, Y0, Y0, Y6
+	VBLENDVPS    Y6, Y7, Y0, Y0
+	VCMPPS       $0x03, Y1, Y1, Y6
+	VBLENDVPS    Y6, Y7, Y1, Y1
+	VCMPPS       $0x03, Y2, Y2, Y6
+	VBLENDVPS    Y6, Y7, Y2, Y2
+	VCMPPS       $0x03, Y3, Y3, Y6
+	VBLENDVPS    Y6, Y7, Y3, Y3
+	VCMPPS       $0x03, Y4, Y4, Y6
+	VBLENDVPS    Y6, Y7, Y4, Y4
+	VCMPPS       $0x03, Y5, Y5, Y6
+	VBLENDVPS    Y6, Y7, Y5, Y5
+
+numbers:
+	TESTB  $0x08, CL
+	JZ     signed
+	VXORPS X6, X6, X6
+	VMAXPS Y0, Y6, Y0
+	VADDPS Y6, Y0, Y0
+	VMAXPS Y1, Y6, Y1
+	VADDPS Y6, Y1, Y1
+	VMAXPS Y2, Y6, Y2
+	VADDPS Y6, Y2, Y2
+	VMAXPS Y3, Y6, Y3
+	VADDPS Y6, Y3, Y3
+	VMAXPS Y4, Y6, Y4
+	VADDPS Y6, Y4, Y4
+	VMAXPS Y5, Y6, Y5
+	VADDPS Y6, Y5, Y5
+
+signed:
+	VMOVUPS Y0, (AX)
+	VMOVUPS Y1, 32(AX)
+	VMOVUPS Y2, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPS Y3, (AX)
+	VMOVUPS Y4, 32(AX)
+	VMOVUPS Y5, 64(AX)
+	ADDQ    BX, AX
+	DECQ    times+72(FP)
+	JZ      last
+	MOVQ    AX, c+0(FP)
+	IMUL3Q  $0x02, DI, DI
+	ADDQ    DI, a+16(FP)
+	JMP     tile
+
+last:
+	VZEROUPPER
+	RET
+
+// func gemm3x3_32AVX2(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
+// Requires: AVX, AVX2, FMA3, MMX+
+TEXT ·gemm3x3_32AVX2(SB), NOSPLIT, $0-104
+tile:
+	MOVQ       c+0(FP), AX
+	MOVQ       ldc+8(FP), BX
+	SHLQ       $0x02, BX
+	MOVQ       a+16(FP), SI
+	MOVQ       aRow+24(FP), DI
+	SHLQ       $0x02, DI
+	MOVQ       aCol+32(FP), R8
+	SHLQ       $0x02, R8
+	MOVQ       b+40(FP), DX
+	MOVQ       ldb+48(FP), R9
+	SHLQ       $0x02, R9
+	MOVQ       k+64(FP), CX
+	MOVQ       AX, R13
+	CMPQ       mode+80(FP), $+2
+	JEQ        start
+	CMPQ       CX, $0x00000040
+	JGE        start
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	ADDQ       BX, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	ADDQ       BX, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	ADDQ       BX, R13
+
+start:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	VXORPS X4, X4, X4
+	VXORPS X5, X5, X5
+	VXORPS X6, X6, X6
+	VXORPS X7, X7, X7
+	VXORPS X8, X8, X8
+	TESTQ  CX, CX
+	JZ     done
+	MOVQ   offs+96(FP), R8
+
+nextTap:
+	MOVQ         (R8), R14
+	LEAQ         (SI)(R14*4), R14
+	VMOVUPS      (DX), Y9
+	VMOVUPS      32(DX), Y10
+	VMOVUPS      64(DX), Y11
+	VBROADCASTSS (R14), Y12
+	VFMADD231PS  Y9, Y12, Y0
+	VFMADD231PS  Y10, Y12, Y1
+	VFMADD231PS  Y11, Y12, Y2
+	PREFETCHT0   3072(DX)
+	VBROADCASTSS (R14)(DI*1), Y13
+	VFMADD231PS  Y9, Y13, Y3
+	VFMADD231PS  Y10, Y13, Y4
+	VFMADD231PS  Y11, Y13, Y5
+	VBROADCASTSS (R14)(DI*2), Y12
+	VFMADD231PS  Y9, Y12, Y6
+	VFMADD231PS  Y10, Y12, Y7
+	VFMADD231PS  Y11, Y12, Y8
+	PREFETCHT0   3136(DX)
+	ADDQ         $+8, R8
+	ADDQ         R9, DX
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          nextTap
+	MOVQ         aCol+32(FP), R14
+	TESTQ        R14, R14
+	JZ           nextTapWarm
+	PREFETCHT1   (R14)
+	PREFETCHT1   64(R14)
+	PREFETCHT1   128(R14)
+	ADDQ         $+192, R14
+	MOVQ         R14, aCol+32(FP)
+
+nextTapWarm:
+	CMPQ       mode+80(FP), $+2
+	JEQ        nextTap
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	ADDQ       BX, R13
+	JMP        nextTap
+
+done:
+	MOVQ    c+0(FP), AX
+	MOVQ    mode+80(FP), CX
+	TESTB   $0x01, CL
+	JZ      alone
+	MOVQ    AX, R13
+	VMOVUPS (R13), Y9
+	VADDPS  Y0, Y9, Y0
+	VMOVUPS 32(R13), Y9
+	VADDPS  Y1, Y9, Y1
+	VMOVUPS 64(R13), Y9
+	VADDPS  Y2, Y9, Y2
+	ADDQ    BX, R13
+	VMOVUPS (R13), Y9
+	VADDPS  Y3, Y9, Y3
+	VMOVUPS 32(R13), Y9
+	VADDPS  Y4, Y9, Y4
+	VMOVUPS 64(R13), Y9
+	VADDPS  Y5, Y9, Y5
+	ADDQ    BX, R13
+	VMOVUPS (R13), Y9
+	VADDPS  Y6, Y9, Y6
+	VMOVUPS 32(R13), Y9
+	VADDPS  Y7, Y9, Y7
+	VMOVUPS 64(R13), Y9
+	VADDPS  Y8, Y9, Y8
+
+alone:
+	TESTB   $0x04, CL
+	JZ      canon
+	MOVQ    more+88(FP), R13
+	VMOVUPS (R13), Y9
+	VADDPS  Y9, Y0, Y0
+	VADDPS  Y9, Y3, Y3
+	VADDPS  Y9, Y6, Y6
+	VMOVUPS 32(R13), Y9
+	VADDPS  Y9, Y1, Y1
+	VADDPS  Y9, Y4, Y4
+	VADDPS  Y9, Y7, Y7
+	VMOVUPS 64(R13), Y9
+	VADDPS  Y9, Y2, Y2
+	VADDPS  Y9, Y5, Y5
+	VADDPS  Y9, Y8, Y8
+
+canon:
+	VCMPPS       $0x03, Y1, Y0, Y10
+	VCMPPS       $0x03, Y3, Y2, Y9
+	VORPS        Y9, Y10, Y10
+	VCMPPS       $0x03, Y5, Y4, Y9
+	VORPS        Y9, Y10, Y10
+	VCMPPS       $0x03, Y7, Y6, Y9
+	VORPS        Y9, Y10, Y10
+	VCMPPS       $0x03, Y8, Y8, Y9
+	VORPS        Y9, Y10, Y10
+	VPTEST       Y10, Y10
+	JZ           numbers
+	MOVL         $0x7fc00000, R13
+	VMOVD        R13, X10
+	VBROADCASTSS X10, Y10
+	VCMPPS       $0x03, Y0, Y0, Y9
+	VBLENDVPS    Y9, Y10, Y0, Y0
+	VCMPPS       $0x03, Y1, Y1, Y9
+	VBLENDVPS    Y9, Y10, Y1, Y1
+	VCMPPS       $0x03, Y2, Y2, Y9
+	VBLENDVPS    Y9, Y10, Y2, Y2
+	VCMPPS       $0x03, Y3, Y3, Y9
+	VBLENDVPS    Y9, Y10, Y3, Y3
+	VCMPPS       $0x03, Y4, Y4, Y9
+	VBLENDVPS    Y9, Y10, Y4, Y4
+	VCMPPS       $0x03, Y5, Y5, Y9
+	VBLENDVPS    Y9, Y10, Y5, Y5
+	VCMPPS       $0x03, Y6, Y6, Y9
+	VBLENDVPS    Y9, Y10, Y6, Y6
+	VCMPPS       $0x03, Y7, Y7, Y9
+	VBLENDVPS    Y9, Y10, Y7, Y7
+	VCMPPS       $0x03, Y8, Y8, Y9
+	VBLENDVPS    Y9, Y10, Y8, Y8
+
+numbers:
+	TESTB  $0x08, CL
+	JZ     signed
+	VXORPS X9, X9, X9
+	VMAXPS Y0, Y9, Y0
+	VADDPS Y9, Y0, Y0
+	VMAXPS Y1, Y9, Y1
+	VADDPS Y9, Y1, Y1
+	VMAXPS Y2, Y9, Y2
+	VADDPS Y9, Y2, Y2
+	VMAXPS Y3, Y9, Y3
+	VADDPS Y9, Y3, Y3
+	VMAXPS Y4, Y9, Y4
+	VADDPS Y9, Y4, Y4
+	VMAXPS Y5, Y9, Y5
+	VADDPS Y9, Y5, Y5
+	VMAXPS Y6, Y9, Y6
+	VADDPS Y9, Y6, Y6
+	VMAXPS Y7, Y9, Y7
+	VADDPS Y9, Y7, Y7
+	VMAXPS Y8, Y9, Y8
+	VADDPS Y9, Y8, Y8
+
+signed:
+	VMOVUPS Y0, (AX)
+	VMOVUPS Y1, 32(AX)
+	VMOVUPS Y2, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPS Y3, (AX)
+	VMOVUPS Y4, 32(AX)
+	VMOVUPS Y5, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPS Y6, (AX)
+	VMOVUPS Y7, 32(AX)
+	VMOVUPS Y8, 64(AX)
+	ADDQ    BX, AX
+	DECQ    times+72(FP)
+	JZ      last
+	MOVQ    AX, c+0(FP)
+	IMUL3Q  $0x03, DI, DI
+	ADDQ    DI, a+16(FP)
+	JMP     tile
+
+last:
+	VZEROUPPER
+	RET
+
+// func gemm4x3_32AVX2(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
+// Requires: AVX, AVX2, FMA3, MMX+
+TEXT ·gemm4x3_32AVX2(SB), NOSPLIT, $0-104
+tile:
+	MOVQ       c+0(FP), AX
+	MOVQ       ldc+8(FP), BX
+	SHLQ       $0x02, BX
+	MOVQ       a+16(FP), SI
+	MOVQ       aRow+24(FP), DI
+	SHLQ       $0x02, DI
+	MOVQ       aCol+32(FP), R8
+	SHLQ       $0x02, R8
+	MOVQ       b+40(FP), DX
+	MOVQ       ldb+48(FP), R9
+	SHLQ       $0x02, R9
+	MOVQ       k+64(FP), CX
+	LEAQ       (DI)(DI*2), R11
+	MOVQ       AX, R13
+	CMPQ       mode+80(FP), $+2
+	JEQ        start
+	CMPQ       CX, $0x00000050
+	JGE        start
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	ADDQ       BX, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	ADDQ       BX, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	ADDQ       BX, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	ADDQ       BX, R13
+
+start:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	VXORPS X4, X4, X4
+	VXORPS X5, X5, X5
+	VXORPS X6, X6, X6
+	VXORPS X7, X7, X7
+	VXORPS X8, X8, X8
+	VXORPS X9, X9, X9
+	VXORPS X10, X10, X10
+	VXORPS X11, X11, X11
+	TESTQ  CX, CX
+	JZ     done
+	MOVQ   offs+96(FP), R8
+
+nextTap:
+	MOVQ         (R8), R14
+	LEAQ         (SI)(R14*4), R14
+	VMOVUPS      (DX), Y12
+	VMOVUPS      32(DX), Y13
+	VMOVUPS      64(DX), Y14
+	VBROADCASTSS (R14), Y15
+	VFMADD231PS  Y12, Y15, Y0
+	VFMADD231PS  Y13, Y15, Y1
+	VFMADD231PS  Y14, Y15, Y2
+	PREFETCHT0   3072(DX)
+	VBROADCASTSS (R14)(DI*1), Y15
+	VFMADD231PS  Y12, Y15, Y3
+	VFMADD231PS  Y13, Y15, Y4
+	VFMADD231PS  Y14, Y15, Y5
+	VBROADCASTSS (R14)(DI*2), Y15
+	VFMADD231PS  Y12, Y15, Y6
+	VFMADD231PS  Y13, Y15, Y7
+	VFMADD231PS  Y14, Y15, Y8
+	PREFETCHT0   3136(DX)
+	VBROADCASTSS (R14)(R11*1), Y15
+	VFMADD231PS  Y12, Y15, Y9
+	VFMADD231PS  Y13, Y15, Y10
+	VFMADD231PS  Y14, Y15, Y11
+	ADDQ         $+8, R8
+	ADDQ         R9, DX
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          nextTap
+	MOVQ         aCol+32(FP), R14
+	TESTQ        R14, R14
+	JZ           nextTapWarm
+	PREFETCHT1   (R14)
+	PREFETCHT1   64(R14)
+	PREFETCHT1   128(R14)
+	ADDQ         $+192, R14
+	MOVQ         R14, aCol+32(FP)
+
+nextTapWarm:
+	CMPQ       mode+80(FP), $+2
+	JEQ        nextTap
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	ADDQ       BX, R13
+	JMP        nextTap
+
+done:
+	MOVQ    c+0(FP), AX
+	MOVQ    mode+80(FP), CX
+	TESTB   $0x01, CL
+	JZ      alone
+	MOVQ    AX, R13
+	VMOVUPS (R13), Y12
+	VADDPS  Y0, Y12, Y0
+	VMOVUPS 32(R13), Y12
+	VADDPS  Y1, Y12, Y1
+	VMOVUPS 64(R13), Y12
+	VADDPS  Y2, Y12, Y2
+	ADDQ    BX, R13
+	VMOVUPS (R13), Y12
+	VADDPS  Y3, Y12, Y3
+	VMOVUPS 32(R13), Y12
+	VADDPS  Y4, Y12, Y4
+	VMOVUPS 64(R13), Y12
+	VADDPS  Y5, Y12, Y5
+	ADDQ    BX, R13
+	VMOVUPS (R13), Y12
+	VADDPS  Y6, Y12, Y6
+	VMOVUPS 32(R13), Y12
+	VADDPS  Y7, Y12, Y7
+	VMOVUPS 64(R13), Y12
+	VADDPS  Y8, Y12, Y8
+	ADDQ    BX, R13
+	VMOVUPS (R13), Y12
+	VADDPS  Y9, Y12, Y9
+	VMOVUPS 32(R13), Y12
+	VADDPS  Y10, Y12, Y10
+	VMOVUPS 64(R13), Y12
+	VADDPS  Y11, Y12, Y11
+
+alone:
+	TESTB   $0x04, CL
+	JZ      canon
+	MOVQ    more+88(FP), R13
+	VMOVUPS (R13), Y12
+	VADDPS  Y12, Y0, Y0
+	VADDPS  Y12, Y3, Y3
+	VADDPS  Y12, Y6, Y6
+	VADDPS  Y12, Y9, Y9
+	VMOVUPS 32(R13), Y12
+	VADDPS  Y12, Y1, Y1
+	VADDPS  Y12, Y4, Y4
+	VADDPS  Y12, Y7, Y7
+	VADDPS  Y12, Y10, Y10
+	VMOVUPS 64(R13), Y12
+	VADDPS  Y12, Y2, Y2
+	VADDPS  Y12, Y5, Y5
+	VADDPS  Y12, Y8, Y8
+	VADDPS  Y12, Y11, Y11
+
+canon:
+	VCMPPS       $0x03, Y1, Y0, Y13
+	VCMPPS       $0x03, Y3, Y2, Y12
+	VORPS        Y12, Y13, Y13
+	VCMPPS       $0x03, Y5, Y4, Y12
+	VORPS        Y12, Y13, Y13
+	VCMPPS       $0x03, Y7, Y6, Y12
+	VORPS        Y12, Y13, Y13
+	VCMPPS       $0x03, Y9, Y8, Y12
+	VORPS        Y12, Y13, Y13
+	VCMPPS       $0x03, Y11, Y10, Y12
+	VORPS        Y12, Y13, Y13
+	VPTEST       Y13, Y13
+	JZ           numbers
+	MOVL         $0x7fc00000, R13
+	VMOVD        R13, X13
+	VBROADCASTSS X13, Y13
+	VCMPPS       $0x03, Y0, Y0, Y12
+	VBLENDVPS    Y12, Y13, Y0, Y0
+	VCMPPS       $0x03, Y1, Y1, Y12
+	VBLENDVPS    Y12, Y13, Y1, Y1
+	VCMPPS       $0x03, Y2, Y2, Y12
+	VBLENDVPS    Y12, Y13, Y2, Y2
+	VCMPPS       $0x03, Y3, Y3, Y12
+	VBLENDVPS    Y12, Y13, Y3, Y3
+	VCMPPS       $0x03, Y4, Y4, Y12
+	VBLENDVPS    Y12, Y13, Y4, Y4
+	VCMPPS       $0x03, Y5, Y5, Y12
+	VBLENDVPS    Y12, Y13, Y5, Y5
+	VCMPPS       $0x03, Y6, Y6, Y12
+	VBLENDVPS    Y12, Y13, Y6, Y6
+	VCMPPS       $0x03, Y7, Y7, Y12
+	VBLENDVPS    Y12, Y13, Y7, Y7
+	VCMPPS       $0x03, Y8, Y8, Y12
+	VBLENDVPS    Y12, Y13, Y8, Y8
+	VCMPPS       $0x03, Y9, Y9, Y12
+	VBLENDVPS    Y12, Y13, Y9, Y9
+	VCMPPS       $0x03, Y10, Y10, Y12
+	VBLENDVPS    Y12, Y13, Y10, Y10
+	VCMPPS       $0x03, Y11, Y11, Y12
+	VBLENDVPS    Y12, Y13, Y11, Y11
+
+numbers:
+	TESTB  $0x08, CL
+	JZ     signed
+	VXORPS X12, X12, X12
+	VMAXPS Y0, Y12, Y0
+	VADDPS Y12, Y0, Y0
+	VMAXPS Y1, Y12, Y1
+	VADDPS Y12, Y1, Y1
+	VMAXPS Y2, Y12, Y2
+	VADDPS Y12, Y2, Y2
+	VMAXPS Y3, Y12, Y3
+	VADDPS Y12, Y3, Y3
+	VMAXPS Y4, Y12, Y4
+	VADDPS Y12, Y4, Y4
+	VMAXPS Y5, Y12, Y5
+	VADDPS Y12, Y5, Y5
+	VMAXPS Y6, Y12, Y6
+	VADDPS Y12, Y6, Y6
+	VMAXPS Y7, Y12, Y7
+	VADDPS Y12, Y7, Y7
+	VMAXPS Y8, Y12, Y8
+	VADDPS Y12, Y8, Y8
+	VMAXPS Y9, Y12, Y9
+	VADDPS Y12, Y9, Y9
+	VMAXPS Y10, Y12, Y10
+	VADDPS Y12, Y10, Y10
+	VMAXPS Y11, Y12, Y11
+	VADDPS Y12, Y11, Y11
+
+signed:
+	VMOVUPS Y0, (AX)
+	VMOVUPS Y1, 32(AX)
+	VMOVUPS Y2, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPS Y3, (AX)
+	VMOVUPS Y4, 32(AX)
+	VMOVUPS Y5, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPS Y6, (AX)
+	VMOVUPS Y7, 32(AX)
+	VMOVUPS Y8, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPS Y9, (AX)
+	VMOVUPS Y10, 32(AX)
+	VMOVUPS Y11, 64(AX)
+	ADDQ    BX, AX
+	DECQ    times+72(FP)
+	JZ      last
+	MOVQ    AX, c+0(FP)
+	IMUL3Q  $0x04, DI, DI
+	ADDQ    DI, a+16(FP)
+	JMP     tile
 
 last:
 	VZEROUPPER
@@ -5316,7 +6087,7 @@ start:
 	JE     rows
 	MOVQ   offs+96(FP), R8
 	CMPQ   n+56(FP), $+4
-	JE     wholeTaps
+	JE     wholeTap
 
 nextTap:
 	MOVQ         (R8), R14
@@ -5345,7 +6116,7 @@ nextTapWarm:
 	ADDQ       BX, R13
 	JMP        nextTap
 
-wholeTaps:
+wholeTap:
 nextWholeTap:
 	MOVQ         (R8), R14
 	LEAQ         (SI)(R14*8), R14
@@ -5519,7 +6290,7 @@ start:
 	JE     rows
 	MOVQ   offs+96(FP), R8
 	CMPQ   n+56(FP), $+4
-	JE     wholeTaps
+	JE     wholeTap
 
 nextTap:
 	MOVQ         (R8), R14
@@ -5550,7 +6321,7 @@ nextTapWarm:
 	ADDQ       BX, R13
 	JMP        nextTap
 
-wholeTaps:
+wholeTap:
 nextWholeTap:
 	MOVQ         (R8), R14
 	LEAQ         (SI)(R14*8), R14
@@ -5747,7 +6518,7 @@ start:
 	JE     rows
 	MOVQ   offs+96(FP), R8
 	CMPQ   n+56(FP), $+4
-	JE     wholeTaps
+	JE     wholeTap
 
 nextTap:
 	MOVQ         (R8), R14
@@ -5780,7 +6551,7 @@ nextTapWarm:
 	ADDQ       BX, R13
 	JMP        nextTap
 
-wholeTaps:
+wholeTap:
 nextWholeTap:
 	MOVQ         (R8), R14
 	LEAQ         (SI)(R14*8), R14
@@ -6003,7 +6774,7 @@ start:
 	JE     rows
 	MOVQ   offs+96(FP), R8
 	CMPQ   n+56(FP), $+4
-	JE     wholeTaps
+	JE     wholeTap
 
 nextTap:
 	MOVQ         (R8), R14
@@ -6038,7 +6809,7 @@ nextTapWarm:
 	ADDQ       BX, R13
 	JMP        nextTap
 
-wholeTaps:
+wholeTap:
 nextWholeTap:
 	MOVQ         (R8), R14
 	LEAQ         (SI)(R14*8), R14
@@ -6284,7 +7055,7 @@ start:
 	JE     rows
 	MOVQ   offs+96(FP), R8
 	CMPQ   n+56(FP), $+4
-	JE     wholeTaps
+	JE     wholeTap
 
 nextTap:
 	MOVQ         (R8), R14
@@ -6321,7 +7092,7 @@ nextTapWarm:
 	ADDQ       BX, R13
 	JMP        nextTap
 
-wholeTaps:
+wholeTap:
 nextWholeTap:
 	MOVQ         (R8), R14
 	LEAQ         (SI)(R14*8), R14
@@ -6593,7 +7364,7 @@ start:
 	JE     rows
 	MOVQ   offs+96(FP), R8
 	CMPQ   n+56(FP), $+4
-	JE     wholeTaps
+	JE     wholeTap
 
 nextTap:
 	MOVQ         (R8), R14
@@ -6632,7 +7403,7 @@ nextTapWarm:
 	ADDQ       BX, R13
 	JMP        nextTap
 
-wholeTaps:
+wholeTap:
 nextWholeTap:
 	MOVQ         (R8), R14
 	LEAQ         (SI)(R14*8), R14
@@ -6908,7 +7679,7 @@ start:
 	JE     rows
 	MOVQ   offs+96(FP), R8
 	CMPQ   n+56(FP), $+8
-	JE     wholeTaps
+	JE     wholeTap
 
 nextTap:
 	MOVQ         (R8), R14
@@ -6940,7 +7711,7 @@ nextTapWarm:
 	ADDQ       BX, R13
 	JMP        nextTap
 
-wholeTaps:
+wholeTap:
 nextWholeTap:
 	MOVQ         (R8), R14
 	LEAQ         (SI)(R14*8), R14
@@ -7134,7 +7905,7 @@ start:
 	JE     rows
 	MOVQ   offs+96(FP), R8
 	CMPQ   n+56(FP), $+8
-	JE     wholeTaps
+	JE     wholeTap
 
 nextTap:
 	MOVQ         (R8), R14
@@ -7169,7 +7940,7 @@ nextTapWarm:
 	ADDQ       BX, R13
 	JMP        nextTap
 
-wholeTaps:
+wholeTap:
 nextWholeTap:
 	MOVQ         (R8), R14
 	LEAQ         (SI)(R14*8), R14
@@ -7402,7 +8173,7 @@ start:
 	JE     rows
 	MOVQ   offs+96(FP), R8
 	CMPQ   n+56(FP), $+8
-	JE     wholeTaps
+	JE     wholeTap
 
 nextTap:
 	MOVQ         (R8), R14
@@ -7440,7 +8211,7 @@ nextTapWarm:
 	ADDQ       BX, R13
 	JMP        nextTap
 
-wholeTaps:
+wholeTap:
 nextWholeTap:
 	MOVQ         (R8), R14
 	LEAQ         (SI)(R14*8), R14
@@ -7713,7 +8484,7 @@ start:
 	JE     rows
 	MOVQ   offs+96(FP), R8
 	CMPQ   n+56(FP), $+8
-	JE     wholeTaps
+	JE     wholeTap
 
 nextTap:
 	MOVQ         (R8), R14
@@ -7754,7 +8525,7 @@ nextTapWarm:
 	ADDQ       BX, R13
 	JMP        nextTap
 
-wholeTaps:
+wholeTap:
 nextWholeTap:
 	MOVQ         (R8), R14
 	LEAQ         (SI)(R14*8), R14
@@ -8066,7 +8837,7 @@ start:
 	JE     rows
 	MOVQ   offs+96(FP), R8
 	CMPQ   n+56(FP), $+8
-	JE     wholeTaps
+	JE     wholeTap
 
 nextTap:
 	MOVQ         (R8), R14
@@ -8110,7 +8881,7 @@ nextTapWarm:
 	ADDQ       BX, R13
 	JMP        nextTap
 
-wholeTaps:
+wholeTap:
 nextWholeTap:
 	MOVQ         (R8), R14
 	LEAQ         (SI)(R14*8), R14
@@ -8462,7 +9233,7 @@ start:
 	JE     rows
 	MOVQ   offs+96(FP), R8
 	CMPQ   n+56(FP), $+8
-	JE     wholeTaps
+	JE     wholeTap
 
 nextTap:
 	MOVQ         (R8), R14
@@ -8509,7 +9280,7 @@ nextTapWarm:
 	ADDQ       BX, R13
 	JMP        nextTap
 
-wholeTaps:
+wholeTap:
 nextWholeTap:
 	MOVQ         (R8), R14
 	LEAQ         (SI)(R14*8), R14
@@ -8829,6 +9600,777 @@ below:
 	IMUL3Q $0x06, DI, DI
 	ADDQ   DI, a+16(FP)
 	JMP    tile
+
+last:
+	VZEROUPPER
+	RET
+
+// func gemm1x3_64AVX2(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
+// Requires: AVX, AVX2, FMA3, MMX+
+TEXT ·gemm1x3_64AVX2(SB), NOSPLIT, $0-104
+tile:
+	MOVQ       c+0(FP), AX
+	MOVQ       ldc+8(FP), BX
+	SHLQ       $0x03, BX
+	MOVQ       a+16(FP), SI
+	MOVQ       aRow+24(FP), DI
+	SHLQ       $0x03, DI
+	MOVQ       aCol+32(FP), R8
+	SHLQ       $0x03, R8
+	MOVQ       b+40(FP), DX
+	MOVQ       ldb+48(FP), R9
+	SHLQ       $0x03, R9
+	MOVQ       k+64(FP), CX
+	MOVQ       AX, R13
+	CMPQ       mode+80(FP), $+2
+	JEQ        start
+	CMPQ       CX, $0x00000020
+	JGE        start
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	ADDQ       BX, R13
+
+start:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	TESTQ  CX, CX
+	JZ     done
+	MOVQ   offs+96(FP), R8
+
+nextTap:
+	MOVQ         (R8), R14
+	LEAQ         (SI)(R14*8), R14
+	VMOVUPD      (DX), Y3
+	VMOVUPD      32(DX), Y4
+	VMOVUPD      64(DX), Y5
+	VBROADCASTSD (R14), Y6
+	VFMADD231PD  Y3, Y6, Y0
+	VFMADD231PD  Y4, Y6, Y1
+	VFMADD231PD  Y5, Y6, Y2
+	PREFETCHT0   3072(DX)
+	ADDQ         $+8, R8
+	ADDQ         R9, DX
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          nextTap
+	MOVQ         aCol+32(FP), R14
+	TESTQ        R14, R14
+	JZ           nextTapWarm
+	PREFETCHT1   (R14)
+	PREFETCHT1   64(R14)
+	PREFETCHT1   128(R14)
+	ADDQ         $+192, R14
+	MOVQ         R14, aCol+32(FP)
+
+nextTapWarm:
+	CMPQ       mode+80(FP), $+2
+	JEQ        nextTap
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	ADDQ       BX, R13
+	JMP        nextTap
+
+done:
+	MOVQ    c+0(FP), AX
+	MOVQ    mode+80(FP), CX
+	TESTB   $0x01, CL
+	JZ      alone
+	MOVQ    AX, R13
+	VMOVUPD (R13), Y3
+	VADDPD  Y0, Y3, Y0
+	VMOVUPD 32(R13), Y3
+	VADDPD  Y1, Y3, Y1
+	VMOVUPD 64(R13), Y3
+	VADDPD  Y2, Y3, Y2
+
+alone:
+	TESTB   $0x04, CL
+	JZ      canon
+	MOVQ    more+88(FP), R13
+	VMOVUPD (R13), Y3
+	VADDPD  Y3, Y0, Y0
+	VMOVUPD 32(R13), Y3
+	VADDPD  Y3, Y1, Y1
+	VMOVUPD 64(R13), Y3
+	VADDPD  Y3, Y2, Y2
+
+canon:
+	VCMPPD       $0x03, Y1, Y0, Y4
+	VCMPPD       $0x03, Y2, Y2, Y3
+	VORPS        Y3, Y4, Y4
+	VPTEST       Y4, Y4
+	JZ           numbers
+	MOVQ         $0x7ff8000000000000, R13
+	VMOVQ        R13, X4
+	VBROADCASTSD X4, Y4
+	VCMPPD       $0x03, Y0, Y0, Y3
+	VBLENDVPD    Y3, Y4, Y0, Y0
+	VCMPPD       $0x03, Y1, Y1, Y3
+	VBLENDVPD    Y3, Y4, Y1, Y1
+	VCMPPD       $0x03, Y2, Y2, Y3
+	VBLENDVPD    Y3, Y4, Y2, Y2
+
+numbers:
+	TESTB  $0x08, CL
+	JZ     signed
+	VXORPS X3, X3, X3
+	VMAXPD Y0, Y3, Y0
+	VADDPD Y3, Y0, Y0
+	VMAXPD Y1, Y3, Y1
+	VADDPD Y3, Y1, Y1
+	VMAXPD Y2, Y3, Y2
+	VADDPD Y3, Y2, Y2
+
+signed:
+	VMOVUPD Y0, (AX)
+	VMOVUPD Y1, 32(AX)
+	VMOVUPD Y2, 64(AX)
+	ADDQ    BX, AX
+	DECQ    times+72(FP)
+	JZ      last
+	MOVQ    AX, c+0(FP)
+	IMUL3Q  $0x01, DI, DI
+	ADDQ    DI, a+16(FP)
+	JMP     tile
+
+last:
+	VZEROUPPER
+	RET
+
+// func gemm2x3_64AVX2(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
+// Requires: AVX, AVX2, FMA3, MMX+
+TEXT ·gemm2x3_64AVX2(SB), NOSPLIT, $0-104
+tile:
+	MOVQ       c+0(FP), AX
+	MOVQ       ldc+8(FP), BX
+	SHLQ       $0x03, BX
+	MOVQ       a+16(FP), SI
+	MOVQ       aRow+24(FP), DI
+	SHLQ       $0x03, DI
+	MOVQ       aCol+32(FP), R8
+	SHLQ       $0x03, R8
+	MOVQ       b+40(FP), DX
+	MOVQ       ldb+48(FP), R9
+	SHLQ       $0x03, R9
+	MOVQ       k+64(FP), CX
+	MOVQ       AX, R13
+	CMPQ       mode+80(FP), $+2
+	JEQ        start
+	CMPQ       CX, $0x00000030
+	JGE        start
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	ADDQ       BX, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	ADDQ       BX, R13
+
+start:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	VXORPS X4, X4, X4
+	VXORPS X5, X5, X5
+	TESTQ  CX, CX
+	JZ     done
+	MOVQ   offs+96(FP), R8
+
+nextTap:
+	MOVQ         (R8), R14
+	LEAQ         (SI)(R14*8), R14
+	VMOVUPD      (DX), Y6
+	VMOVUPD      32(DX), Y7
+	VMOVUPD      64(DX), Y8
+	VBROADCASTSD (R14), Y9
+	VFMADD231PD  Y6, Y9, Y0
+	VFMADD231PD  Y7, Y9, Y1
+	VFMADD231PD  Y8, Y9, Y2
+	PREFETCHT0   3072(DX)
+	VBROADCASTSD (R14)(DI*1), Y10
+	VFMADD231PD  Y6, Y10, Y3
+	VFMADD231PD  Y7, Y10, Y4
+	VFMADD231PD  Y8, Y10, Y5
+	ADDQ         $+8, R8
+	ADDQ         R9, DX
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          nextTap
+	MOVQ         aCol+32(FP), R14
+	TESTQ        R14, R14
+	JZ           nextTapWarm
+	PREFETCHT1   (R14)
+	PREFETCHT1   64(R14)
+	PREFETCHT1   128(R14)
+	ADDQ         $+192, R14
+	MOVQ         R14, aCol+32(FP)
+
+nextTapWarm:
+	CMPQ       mode+80(FP), $+2
+	JEQ        nextTap
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	ADDQ       BX, R13
+	JMP        nextTap
+
+done:
+	MOVQ    c+0(FP), AX
+	MOVQ    mode+80(FP), CX
+	TESTB   $0x01, CL
+	JZ      alone
+	MOVQ    AX, R13
+	VMOVUPD (R13), Y6
+	VADDPD  Y0, Y6, Y0
+	VMOVUPD 32(R13), Y6
+	VADDPD  Y1, Y6, Y1
+	VMOVUPD 64(R13), Y6
+	VADDPD  Y2, Y6, Y2
+	ADDQ    BX, R13
+	VMOVUPD (R13), Y6
+	VADDPD  Y3, Y6, Y3
+	VMOVUPD 32(R13), Y6
+	VADDPD  Y4, Y6, Y4
+	VMOVUPD 64(R13), Y6
+	VADDPD  Y5, Y6, Y5
+
+alone:
+	TESTB   $0x04, CL
+	JZ      canon
+	MOVQ    more+88(FP), R13
+	VMOVUPD (R13), Y6
+	VADDPD  Y6, Y0, Y0
+	VADDPD  Y6, Y3, Y3
+	VMOVUPD 32(R13), Y6
+	VADDPD  Y6, Y1, Y1
+	VADDPD  Y6, Y4, Y4
+	VMOVUPD 64(R13), Y6
+	VADDPD  Y6, Y2, Y2
+	VADDPD  Y6, Y5, Y5
+
+canon:
+	VCMPPD       $0x03, Y1, Y0, Y7
+	VCMPPD       $0x03, Y3, Y2, Y6
+	VORPS        Y6, Y7, Y7
+	VCMPPD       $0x03, Y5, Y4, Y6
+	VORPS        Y6, Y7, Y7
+	VPTEST       Y7, Y7
+	JZ           numbers
+	MOVQ         $0x7ff8000000000000, R13
+	VMOVQ        R13, X7
+	VBROADCASTSD X7, Y7
+	VCMPPD       $0x03, Y0, Y0, Y6
+	VBLENDVPD    Y6, Y7, Y0, Y0
+	VCMPPD       $0x03, Y1, Y1, Y6
+	VBLENDVPD    Y6, Y7, Y1, Y1
+	VCMPPD       $0x03, Y2, Y2, Y6
+	VBLENDVPD    Y6, Y7, Y2, Y2
+	VCMPPD       $0x03, Y3, Y3, Y6
+	VBLENDVPD    Y6, Y7, Y3, Y3
+	VCMPPD       $0x03, Y4, Y4, Y6
+	VBLENDVPD    Y6, Y7, Y4, Y4
+	VCMPPD       $0x03, Y5, Y5, Y6
+	VBLENDVPD    Y6, Y7, Y5, Y5
+
+numbers:
+	TESTB  $0x08, CL
+	JZ     signed
+	VXORPS X6, X6, X6
+	VMAXPD Y0, Y6, Y0
+	VADDPD Y6, Y0, Y0
+	VMAXPD Y1, Y6, Y1
+	VADDPD Y6, Y1, Y1
+	VMAXPD Y2, Y6, Y2
+	VADDPD Y6, Y2, Y2
+	VMAXPD Y3, Y6, Y3
+	VADDPD Y6, Y3, Y3
+	VMAXPD Y4, Y6, Y4
+	VADDPD Y6, Y4, Y4
+	VMAXPD Y5, Y6, Y5
+	VADDPD Y6, Y5, Y5
+
+signed:
+	VMOVUPD Y0, (AX)
+	VMOVUPD Y1, 32(AX)
+	VMOVUPD Y2, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPD Y3, (AX)
+	VMOVUPD Y4, 32(AX)
+	VMOVUPD Y5, 64(AX)
+	ADDQ    BX, AX
+	DECQ    times+72(FP)
+	JZ      last
+	MOVQ    AX, c+0(FP)
+	IMUL3Q  $0x02, DI, DI
+	ADDQ    DI, a+16(FP)
+	JMP     tile
+
+last:
+	VZEROUPPER
+	RET
+
+// func gemm3x3_64AVX2(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
+// Requires: AVX, AVX2, FMA3, MMX+
+TEXT ·gemm3x3_64AVX2(SB), NOSPLIT, $0-104
+tile:
+	MOVQ       c+0(FP), AX
+	MOVQ       ldc+8(FP), BX
+	SHLQ       $0x03, BX
+	MOVQ       a+16(FP), SI
+	MOVQ       aRow+24(FP), DI
+	SHLQ       $0x03, DI
+	MOVQ       aCol+32(FP), R8
+	SHLQ       $0x03, R8
+	MOVQ       b+40(FP), DX
+	MOVQ       ldb+48(FP), R9
+	SHLQ       $0x03, R9
+	MOVQ       k+64(FP), CX
+	MOVQ       AX, R13
+	CMPQ       mode+80(FP), $+2
+	JEQ        start
+	CMPQ       CX, $0x00000040
+	JGE        start
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	ADDQ       BX, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	ADDQ       BX, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	ADDQ       BX, R13
+
+start:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	VXORPS X4, X4, X4
+	VXORPS X5, X5, X5
+	VXORPS X6, X6, X6
+	VXORPS X7, X7, X7
+	VXORPS X8, X8, X8
+	TESTQ  CX, CX
+	JZ     done
+	MOVQ   offs+96(FP), R8
+
+nextTap:
+	MOVQ         (R8), R14
+	LEAQ         (SI)(R14*8), R14
+	VMOVUPD      (DX), Y9
+	VMOVUPD      32(DX), Y10
+	VMOVUPD      64(DX), Y11
+	VBROADCASTSD (R14), Y12
+	VFMADD231PD  Y9, Y12, Y0
+	VFMADD231PD  Y10, Y12, Y1
+	VFMADD231PD  Y11, Y12, Y2
+	PREFETCHT0   3072(DX)
+	VBROADCASTSD (R14)(DI*1), Y13
+	VFMADD231PD  Y9, Y13, Y3
+	VFMADD231PD  Y10, Y13, Y4
+	VFMADD231PD  Y11, Y13, Y5
+	VBROADCASTSD (R14)(DI*2), Y12
+	VFMADD231PD  Y9, Y12, Y6
+	VFMADD231PD  Y10, Y12, Y7
+	VFMADD231PD  Y11, Y12, Y8
+	PREFETCHT0   3136(DX)
+	ADDQ         $+8, R8
+	ADDQ         R9, DX
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          nextTap
+	MOVQ         aCol+32(FP), R14
+	TESTQ        R14, R14
+	JZ           nextTapWarm
+	PREFETCHT1   (R14)
+	PREFETCHT1   64(R14)
+	PREFETCHT1   128(R14)
+	ADDQ         $+192, R14
+	MOVQ         R14, aCol+32(FP)
+
+nextTapWarm:
+	CMPQ       mode+80(FP), $+2
+	JEQ        nextTap
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	ADDQ       BX, R13
+	JMP        nextTap
+
+done:
+	MOVQ    c+0(FP), AX
+	MOVQ    mode+80(FP), CX
+	TESTB   $0x01, CL
+	JZ      alone
+	MOVQ    AX, R13
+	VMOVUPD (R13), Y9
+	VADDPD  Y0, Y9, Y0
+	VMOVUPD 32(R13), Y9
+	VADDPD  Y1, Y9, Y1
+	VMOVUPD 64(R13), Y9
+	VADDPD  Y2, Y9, Y2
+	ADDQ    BX, R13
+	VMOVUPD (R13), Y9
+	VADDPD  Y3, Y9, Y3
+	VMOVUPD 32(R13), Y9
+	VADDPD  Y4, Y9, Y4
+	VMOVUPD 64(R13), Y9
+	VADDPD  Y5, Y9, Y5
+	ADDQ    BX, R13
+	VMOVUPD (R13), Y9
+	VADDPD  Y6, Y9, Y6
+	VMOVUPD 32(R13), Y9
+	VADDPD  Y7, Y9, Y7
+	VMOVUPD 64(R13), Y9
+	VADDPD  Y8, Y9, Y8
+
+alone:
+	TESTB   $0x04, CL
+	JZ      canon
+	MOVQ    more+88(FP), R13
+	VMOVUPD (R13), Y9
+	VADDPD  Y9, Y0, Y0
+	VADDPD  Y9, Y3, Y3
+	VADDPD  Y9, Y6, Y6
+	VMOVUPD 32(R13), Y9
+	VADDPD  Y9, Y1, Y1
+	VADDPD  Y9, Y4, Y4
+	VADDPD  Y9, Y7, Y7
+	VMOVUPD 64(R13), Y9
+	VADDPD  Y9, Y2, Y2
+	VADDPD  Y9, Y5, Y5
+	VADDPD  Y9, Y8, Y8
+
+canon:
+	VCMPPD       $0x03, Y1, Y0, Y10
+	VCMPPD       $0x03, Y3, Y2, Y9
+	VORPS        Y9, Y10, Y10
+	VCMPPD       $0x03, Y5, Y4, Y9
+	VORPS        Y9, Y10, Y10
+	VCMPPD       $0x03, Y7, Y6, Y9
+	VORPS        Y9, Y10, Y10
+	VCMPPD       $0x03, Y8, Y8, Y9
+	VORPS        Y9, Y10, Y10
+	VPTEST       Y10, Y10
+	JZ           numbers
+	MOVQ         $0x7ff8000000000000, R13
+	VMOVQ        R13, X10
+	VBROADCASTSD X10, Y10
+	VCMPPD       $0x03, Y0, Y0, Y9
+	VBLENDVPD    Y9, Y10, Y0, Y0
+	VCMPPD       $0x03, Y1, Y1, Y9
+	VBLENDVPD    Y9, Y10, Y1, Y1
+	VCMPPD       $0x03, Y2, Y2, Y9
+	VBLENDVPD    Y9, Y10, Y2, Y2
+	VCMPPD       $0x03, Y3, Y3, Y9
+	VBLENDVPD    Y9, Y10, Y3, Y3
+	VCMPPD       $0x03, Y4, Y4, Y9
+	VBLENDVPD    Y9, Y10, Y4, Y4
+	VCMPPD       $0x03, Y5, Y5, Y9
+	VBLENDVPD    Y9, Y10, Y5, Y5
+	VCMPPD       $0x03, Y6, Y6, Y9
+	VBLENDVPD    Y9, Y10, Y6, Y6
+	VCMPPD       $0x03, Y7, Y7, Y9
+	VBLENDVPD    Y9, Y10, Y7, Y7
+	VCMPPD       $0x03, Y8, Y8, Y9
+	VBLENDVPD    Y9, Y10, Y8, Y8
+
+numbers:
+	TESTB  $0x08, CL
+	JZ     signed
+	VXORPS X9, X9, X9
+	VMAXPD Y0, Y9, Y0
+	VADDPD Y9, Y0, Y0
+	VMAXPD Y1, Y9, Y1
+	VADDPD Y9, Y1, Y1
+	VMAXPD Y2, Y9, Y2
+	VADDPD Y9, Y2, Y2
+	VMAXPD Y3, Y9, Y3
+	VADDPD Y9, Y3, Y3
+	VMAXPD Y4, Y9, Y4
+	VADDPD Y9, Y4, Y4
+	VMAXPD Y5, Y9, Y5
+	VADDPD Y9, Y5, Y5
+	VMAXPD Y6, Y9, Y6
+	VADDPD Y9, Y6, Y6
+	VMAXPD Y7, Y9, Y7
+	VADDPD Y9, Y7, Y7
+	VMAXPD Y8, Y9, Y8
+	VADDPD Y9, Y8, Y8
+
+signed:
+	VMOVUPD Y0, (AX)
+	VMOVUPD Y1, 32(AX)
+	VMOVUPD Y2, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPD Y3, (AX)
+	VMOVUPD Y4, 32(AX)
+	VMOVUPD Y5, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPD Y6, (AX)
+	VMOVUPD Y7, 32(AX)
+	VMOVUPD Y8, 64(AX)
+	ADDQ    BX, AX
+	DECQ    times+72(FP)
+	JZ      last
+	MOVQ    AX, c+0(FP)
+	IMUL3Q  $0x03, DI, DI
+	ADDQ    DI, a+16(FP)
+	JMP     tile
+
+last:
+	VZEROUPPER
+	RET
+
+// func gemm4x3_64AVX2(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
+// Requires: AVX, AVX2, FMA3, MMX+
+TEXT ·gemm4x3_64AVX2(SB), NOSPLIT, $0-104
+tile:
+	MOVQ       c+0(FP), AX
+	MOVQ       ldc+8(FP), BX
+	SHLQ       $0x03, BX
+	MOVQ       a+16(FP), SI
+	MOVQ       aRow+24(FP), DI
+	SHLQ       $0x03, DI
+	MOVQ       aCol+32(FP), R8
+	SHLQ       $0x03, R8
+	MOVQ       b+40(FP), DX
+	MOVQ       ldb+48(FP), R9
+	SHLQ       $0x03, R9
+	MOVQ       k+64(FP), CX
+	LEAQ       (DI)(DI*2), R11
+	MOVQ       AX, R13
+	CMPQ       mode+80(FP), $+2
+	JEQ        start
+	CMPQ       CX, $0x00000050
+	JGE        start
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	ADDQ       BX, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	ADDQ       BX, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	ADDQ       BX, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	ADDQ       BX, R13
+
+start:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	VXORPS X4, X4, X4
+	VXORPS X5, X5, X5
+	VXORPS X6, X6, X6
+	VXORPS X7, X7, X7
+	VXORPS X8, X8, X8
+	VXORPS X9, X9, X9
+	VXORPS X10, X10, X10
+	VXORPS X11, X11, X11
+	TESTQ  CX, CX
+	JZ     done
+	MOVQ   offs+96(FP), R8
+
+nextTap:
+	MOVQ         (R8), R14
+	LEAQ         (SI)(R14*8), R14
+	VMOVUPD      (DX), Y12
+	VMOVUPD      32(DX), Y13
+	VMOVUPD      64(DX), Y14
+	VBROADCASTSD (R14), Y15
+	VFMADD231PD  Y12, Y15, Y0
+	VFMADD231PD  Y13, Y15, Y1
+	VFMADD231PD  Y14, Y15, Y2
+	PREFETCHT0   3072(DX)
+	VBROADCASTSD (R14)(DI*1), Y15
+	VFMADD231PD  Y12, Y15, Y3
+	VFMADD231PD  Y13, Y15, Y4
+	VFMADD231PD  Y14, Y15, Y5
+	VBROADCASTSD (R14)(DI*2), Y15
+	VFMADD231PD  Y12, Y15, Y6
+	VFMADD231PD  Y13, Y15, Y7
+	VFMADD231PD  Y14, Y15, Y8
+	PREFETCHT0   3136(DX)
+	VBROADCASTSD (R14)(R11*1), Y15
+	VFMADD231PD  Y12, Y15, Y9
+	VFMADD231PD  Y13, Y15, Y10
+	VFMADD231PD  Y14, Y15, Y11
+	ADDQ         $+8, R8
+	ADDQ         R9, DX
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          nextTap
+	MOVQ         aCol+32(FP), R14
+	TESTQ        R14, R14
+	JZ           nextTapWarm
+	PREFETCHT1   (R14)
+	PREFETCHT1   64(R14)
+	PREFETCHT1   128(R14)
+	ADDQ         $+192, R14
+	MOVQ         R14, aCol+32(FP)
+
+nextTapWarm:
+	CMPQ       mode+80(FP), $+2
+	JEQ        nextTap
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	ADDQ       BX, R13
+	JMP        nextTap
+
+done:
+	MOVQ    c+0(FP), AX
+	MOVQ    mode+80(FP), CX
+	TESTB   $0x01, CL
+	JZ      alone
+	MOVQ    AX, R13
+	VMOVUPD (R13), Y12
+	VADDPD  Y0, Y12, Y0
+	VMOVUPD 32(R13), Y12
+	VADDPD  Y1, Y12, Y1
+	VMOVUPD 64(R13), Y12
+	VADDPD  Y2, Y12, Y2
+	ADDQ    BX, R13
+	VMOVUPD (R13), Y12
+	VADDPD  Y3, Y12, Y3
+	VMOVUPD 32(R13), Y12
+	VADDPD  Y4, Y12, Y4
+	VMOVUPD 64(R13), Y12
+	VADDPD  Y5, Y12, Y5
+	ADDQ    BX, R13
+	VMOVUPD (R13), Y12
+	VADDPD  Y6, Y12, Y6
+	VMOVUPD 32(R13), Y12
+	VADDPD  Y7, Y12, Y7
+	VMOVUPD 64(R13), Y12
+	VADDPD  Y8, Y12, Y8
+	ADDQ    BX, R13
+	VMOVUPD (R13), Y12
+	VADDPD  Y9, Y12, Y9
+	VMOVUPD 32(R13), Y12
+	VADDPD  Y10, Y12, Y10
+	VMOVUPD 64(R13), Y12
+	VADDPD  Y11, Y12, Y11
+
+alone:
+	TESTB   $0x04, CL
+	JZ      canon
+	MOVQ    more+88(FP), R13
+	VMOVUPD (R13), Y12
+	VADDPD  Y12, Y0, Y0
+	VADDPD  Y12, Y3, Y3
+	VADDPD  Y12, Y6, Y6
+	VADDPD  Y12, Y9, Y9
+	VMOVUPD 32(R13), Y12
+	VADDPD  Y12, Y1, Y1
+	VADDPD  Y12, Y4, Y4
+	VADDPD  Y12, Y7, Y7
+	VADDPD  Y12, Y10, Y10
+	VMOVUPD 64(R13), Y12
+	VADDPD  Y12, Y2, Y2
+	VADDPD  Y12, Y5, Y5
+	VADDPD  Y12, Y8, Y8
+	VADDPD  Y12, Y11, Y11
+
+canon:
+	VCMPPD       $0x03, Y1, Y0, Y13
+	VCMPPD       $0x03, Y3, Y2, Y12
+	VORPS        Y12, Y13, Y13
+	VCMPPD       $0x03, Y5, Y4, Y12
+	VORPS        Y12, Y13, Y13
+	VCMPPD       $0x03, Y7, Y6, Y12
+	VORPS        Y12, Y13, Y13
+	VCMPPD       $0x03, Y9, Y8, Y12
+	VORPS        Y12, Y13, Y13
+	VCMPPD       $0x03, Y11, Y10, Y12
+	VORPS        Y12, Y13, Y13
+	VPTEST       Y13, Y13
+	JZ           numbers
+	MOVQ         $0x7ff8000000000000, R13
+	VMOVQ        R13, X13
+	VBROADCASTSD X13, Y13
+	VCMPPD       $0x03, Y0, Y0, Y12
+	VBLENDVPD    Y12, Y13, Y0, Y0
+	VCMPPD       $0x03, Y1, Y1, Y12
+	VBLENDVPD    Y12, Y13, Y1, Y1
+	VCMPPD       $0x03, Y2, Y2, Y12
+	VBLENDVPD    Y12, Y13, Y2, Y2
+	VCMPPD       $0x03, Y3, Y3, Y12
+	VBLENDVPD    Y12, Y13, Y3, Y3
+	VCMPPD       $0x03, Y4, Y4, Y12
+	VBLENDVPD    Y12, Y13, Y4, Y4
+	VCMPPD       $0x03, Y5, Y5, Y12
+	VBLENDVPD    Y12, Y13, Y5, Y5
+	VCMPPD       $0x03, Y6, Y6, Y12
+	VBLENDVPD    Y12, Y13, Y6, Y6
+	VCMPPD       $0x03, Y7, Y7, Y12
+	VBLENDVPD    Y12, Y13, Y7, Y7
+	VCMPPD       $0x03, Y8, Y8, Y12
+	VBLENDVPD    Y12, Y13, Y8, Y8
+	VCMPPD       $0x03, Y9, Y9, Y12
+	VBLENDVPD    Y12, Y13, Y9, Y9
+	VCMPPD       $0x03, Y10, Y10, Y12
+	VBLENDVPD    Y12, Y13, Y10, Y10
+	VCMPPD       $0x03, Y11, Y11, Y12
+	VBLENDVPD    Y12, Y13, Y11, Y11
+
+numbers:
+	TESTB  $0x08, CL
+	JZ     signed
+	VXORPS X12, X12, X12
+	VMAXPD Y0, Y12, Y0
+	VADDPD Y12, Y0, Y0
+	VMAXPD Y1, Y12, Y1
+	VADDPD Y12, Y1, Y1
+	VMAXPD Y2, Y12, Y2
+	VADDPD Y12, Y2, Y2
+	VMAXPD Y3, Y12, Y3
+	VADDPD Y12, Y3, Y3
+	VMAXPD Y4, Y12, Y4
+	VADDPD Y12, Y4, Y4
+	VMAXPD Y5, Y12, Y5
+	VADDPD Y12, Y5, Y5
+	VMAXPD Y6, Y12, Y6
+	VADDPD Y12, Y6, Y6
+	VMAXPD Y7, Y12, Y7
+	VADDPD Y12, Y7, Y7
+	VMAXPD Y8, Y12, Y8
+	VADDPD Y12, Y8, Y8
+	VMAXPD Y9, Y12, Y9
+	VADDPD Y12, Y9, Y9
+	VMAXPD Y10, Y12, Y10
+	VADDPD Y12, Y10, Y10
+	VMAXPD Y11, Y12, Y11
+	VADDPD Y12, Y11, Y11
+
+signed:
+	VMOVUPD Y0, (AX)
+	VMOVUPD Y1, 32(AX)
+	VMOVUPD Y2, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPD Y3, (AX)
+	VMOVUPD Y4, 32(AX)
+	VMOVUPD Y5, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPD Y6, (AX)
+	VMOVUPD Y7, 32(AX)
+	VMOVUPD Y8, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPD Y9, (AX)
+	VMOVUPD Y10, 32(AX)
+	VMOVUPD Y11, 64(AX)
+	ADDQ    BX, AX
+	DECQ    times+72(FP)
+	JZ      last
+	MOVQ    AX, c+0(FP)
+	IMUL3Q  $0x04, DI, DI
+	ADDQ    DI, a+16(FP)
+	JMP     tile
 
 last:
 	VZEROUPPER

@@ -6,7 +6,7 @@ import "github.com/ashlar-go/ashlar/internal/core/cpu"
 
 // Product32 has the kernels of float32 products.
 var Product32 = Levels[*Product[float32]]{
-	cpu.AVX2: {lanes: 8, stream: [2]rowFunc[float32]{gemv8_32AVX2, gemv1_32AVX2}, windows: windows_32AVX2, dots: dots_32AVX2, panel: panel_32AVX2, chains: chains_32AVX2, deep: deep_32AVX2, pairs: pairs_32AVX2, probe: fmaPeak_32AVX2, gather: gather_32AVX2, tiles: [][]tileFunc[float32]{
+	cpu.AVX2: {lanes: 8, stream: [2]rowFunc[float32]{gemv8_32AVX2, gemv1_32AVX2}, windows: windows_32AVX2, dots: dots_32AVX2, panel: panel_32AVX2, chains: chains_32AVX2, deep: deep_32AVX2, pairs: pairs_32AVX2, probe: fmaPeak_32AVX2, gather: gather_32AVX2, wide: []tileFunc[float32]{gemm1x3_32AVX2, gemm2x3_32AVX2, gemm3x3_32AVX2, gemm4x3_32AVX2}, tiles: [][]tileFunc[float32]{
 		{gemm1x1_32AVX2, gemm2x1_32AVX2, gemm3x1_32AVX2, gemm4x1_32AVX2, gemm5x1_32AVX2, gemm6x1_32AVX2},
 		{gemm1x2_32AVX2, gemm2x2_32AVX2, gemm3x2_32AVX2, gemm4x2_32AVX2, gemm5x2_32AVX2, gemm6x2_32AVX2},
 	}},
@@ -22,7 +22,7 @@ var Product32 = Levels[*Product[float32]]{
 
 // Product64 has the kernels of float64 products.
 var Product64 = Levels[*Product[float64]]{
-	cpu.AVX2: {lanes: 4, stream: [2]rowFunc[float64]{gemv8_64AVX2, gemv1_64AVX2}, windows: windows_64AVX2, dots: dots_64AVX2, panel: panel_64AVX2, chains: chains_64AVX2, deep: deep_64AVX2, pairs: pairs_64AVX2, probe: fmaPeak_64AVX2, gather: gather_64AVX2, tiles: [][]tileFunc[float64]{
+	cpu.AVX2: {lanes: 4, stream: [2]rowFunc[float64]{gemv8_64AVX2, gemv1_64AVX2}, windows: windows_64AVX2, dots: dots_64AVX2, panel: panel_64AVX2, chains: chains_64AVX2, deep: deep_64AVX2, pairs: pairs_64AVX2, probe: fmaPeak_64AVX2, gather: gather_64AVX2, wide: []tileFunc[float64]{gemm1x3_64AVX2, gemm2x3_64AVX2, gemm3x3_64AVX2, gemm4x3_64AVX2}, tiles: [][]tileFunc[float64]{
 		{gemm1x1_64AVX2, gemm2x1_64AVX2, gemm3x1_64AVX2, gemm4x1_64AVX2, gemm5x1_64AVX2, gemm6x1_64AVX2},
 		{gemm1x2_64AVX2, gemm2x2_64AVX2, gemm3x2_64AVX2, gemm4x2_64AVX2, gemm5x2_64AVX2, gemm6x2_64AVX2},
 	}},

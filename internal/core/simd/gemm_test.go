@@ -143,8 +143,10 @@ func checkTile[T float32 | float64](t *testing.T, r *rand.Rand, p *Product[T], d
 			}
 		}
 	}
-	p.Tiles(c, ldc, a, aRow, aCol, b, ldb, m, n, k, mode)
-	check("")
+	if most, _ := p.Columns(); n <= most {
+		p.Tiles(c, ldc, a, aRow, aCol, b, ldb, m, n, k, mode)
+		check("")
+	}
 	if k > 0 { // elements of a somewhere
 		row, offs, most := r.IntN(300), make([]int, k), 0
 		for l := range offs {
@@ -185,6 +187,11 @@ func testTile[T float32 | float64](t *testing.T, p *Product[T], def blockOf[T]) 
 	for n := 1; n <= most; n++ {
 		for m := 1; m <= p.Rows(n); m++ {
 			checkTile(t, r, p, def, m, n, r.IntN(20), Mode(r.IntN(2)))
+		}
+	}
+	for n := most + 1; n <= p.TapColumns(); n++ {
+		for m := 1; m <= 14; m++ {
+			t.Run(fmt.Sprint(n, m), func(t *testing.T) { checkTile(t, r, p, def, m, n, 1+r.IntN(40), Mode(r.IntN(2))) })
 		}
 	}
 	for range 60 {
@@ -511,6 +518,7 @@ func TestTileRefuses(t *testing.T) {
 			"no taps":    func() { p.TilesOfTaps(s, 1, s, 1, nil, 0, s, 1, nil, nil, 1, 1, StoreSums) },
 			"short taps": func() { p.TilesOfTaps(s, 1, s[:3], 1, []int{2}, 2, s, 1, nil, nil, 2, 1, StoreSums) },
 			"far tap":    func() { p.TilesOfTaps(s, 1, s, 1, []int{0}, math.MaxInt, s, 1, nil, nil, 2, 1, StoreSums) },
+			"wide taps":  func() { p.TilesOfTaps(s, 1, s, 1, []int{0}, 0, s, 1, nil, nil, 1, p.TapColumns()+1, StoreSums) },
 			"short bias": func() { p.TilesOfTaps(s, 1, s, 1, []int{0}, 0, s, 1, s[:1], nil, 1, 2, PlusBias) },
 			"row stride": func() { p.AddRows(s[:2], s, 1, s, []int{0}, -1) },
 			"short row":  func() { p.AddRows(s[:2], s, 1, s[:3], []int{0, 2}, 2) },

@@ -15,11 +15,12 @@ type target struct {
 	size   int    // bytes of an element
 	width  int    // bytes of a vector
 	rows   []int  // most rows of a tile of one vector, of two and so on
+	wide   int    // of one vector more, without a mask
 }
 
 var targets = []target{
-	{"32AVX2", 4, 32, []int{6, 6}}, {"64AVX2", 8, 32, []int{6, 6}},
-	{"32AVX512", 4, 64, []int{14, 14, 9}}, {"64AVX512", 8, 64, []int{14, 14, 9}},
+	{"32AVX2", 4, 32, []int{6, 6}, 4}, {"64AVX2", 8, 32, []int{6, 6}, 4},
+	{"32AVX512", 4, 64, []int{14, 14, 9}, 0}, {"64AVX512", 8, 64, []int{14, 14, 9}, 0},
 }
 
 // writeGEMM writes the tiles of the matrix product. Each target has a function for each number of rows and of vectors in a
@@ -42,7 +43,7 @@ func writeGEMM(c *build.Context) {
 				}
 			}
 		}
-		for v, most := range t.rows {
+		for v, most := range append(t.rows, t.wide) {
 			for rows := 1; rows <= most; rows++ {
 				g.tile(rows, v+1)
 			}

@@ -15,7 +15,8 @@ import (
 // for i < rows and j < n, where n ends in the last vector. NaNs are stored as the canonical one. mode is 0 to store, 1 to add
 // to c, 2 for non-temporal stores of whole vectors. Besides, 4 adds more[j] to the sum, and 8 makes it 0 unless it is greater, or NaN.
 //
-// If offs isn't nil, step l takes a[i*aRow+offs[l]], and aCol is the address of what is prefetched besides, or 0.
+// If offs isn't nil, step l takes a[i*aRow+offs[l]], and aCol is the address of what is prefetched besides, or 0. The widest
+// tiles for AVX2 have no register for a mask. They take whole vectors, with offs, and no non-temporal stores.
 func (g *product) tile(rows, vectors int) {
 	elem := map[int]string{4: "float32", 8: "float64"}[g.size]
 	g.Function(fmt.Sprintf("gemm%dx%d_%s", rows, vectors, g.suffix))
@@ -29,18 +30,22 @@ func (g *product) tile(rows, vectors int) {
 	used := rows * vectors
 	bv := func(v int) reg.VecPhysical { return g.vec(used + v) }
 	full := g.width == 64 // masks cost nothing
+	bare := vectors > len(g.rows)
+	masked := !full && !bare
 
 	// The mask comes first: n - (vectors-1)·lanes elements.
 	lanes := g.width / g.size
-	g.Load(g.Param("n"), k)
-	g.SUBQ(op.I8(int8((vectors-1)*lanes)), k)
 	var ymask reg.VecPhysical
+	if !bare {
+		g.Load(g.Param("n"), k)
+		g.SUBQ(op.I8(int8((vectors-1)*lanes)), k)
+	}
 	if full {
 		g.MOVQ(op.I32(-1), at)
 		g.SHLQ(reg.CL, at) // k is CX
 		g.NOTQ(at)
 		g.KMOVW(at.As32(), reg.K1)
-	} else {
+	} else if masked {
 		ymask = g.vec(15)
 		g.LEAQ(g.mask.Offset(g.width), at)
 		g.SHLQ(shift, k)
@@ -50,7 +55,7 @@ func (g *product) tile(rows, vectors int) {
 	load := func(v int, from op.Mem, to reg.VecPhysical) {
 		from.Disp += v * g.width
 		switch {
-		case v < vectors-1:
+		case v < vectors-1 || bare:
 			ps(g, g.VMOVUPS, g.VMOVUPD)(from, to)
 		case full:
 			ps(g, g.VMOVUPS_Z, g.VMOVUPD_Z)(from, reg.K1, to)
@@ -113,6 +118,9 @@ func (g *product) tile(rows, vectors int) {
 	// prefetched.
 	const lead = 8
 	spare := 2
+	if bare {
+		spare = min(2, 16-used-vectors)
+	}
 	loop := func(next, done string, load func(v int, from op.Mem, to reg.VecPhysical), taps bool) {
 		cold := full && !taps
 		from9, list, base := a9, aCol, a
@@ -181,31 +189,30 @@ func (g *product) tile(rows, vectors int) {
 		from.Disp += v * g.width
 		ps(g, g.VMOVUPS, g.VMOVUPD)(from, to)
 	}
-	g.CMPQ(g.arg("offs"), op.I8(0))
-	g.JE(op.LabelRef("rows"))
+	loops := func(name string, taps bool) {
+		if masked { // a load under a mask costs a little here, and a register
+			g.CMPQ(g.arg("n"), op.I8(int8(vectors*lanes)))
+			g.JE(op.LabelRef("whole" + name))
+			spare = 1
+		}
+		loop("next"+name, "done", load, taps)
+		if masked {
+			g.Label("whole" + name)
+			spare = 2
+			loop("nextWhole"+name, "wholeDone", whole, taps)
+		}
+	}
+	if !bare {
+		g.CMPQ(g.arg("offs"), op.I8(0))
+		g.JE(op.LabelRef("rows"))
+	}
 	g.Load(g.Param("offs"), aCol)
-	if !full {
-		g.CMPQ(g.arg("n"), op.I8(int8(vectors*lanes)))
-		g.JE(op.LabelRef("wholeTaps"))
-		spare = 1
+	loops("Tap", true)
+	if !bare {
+		g.Label("rows")
+		loops("", false)
 	}
-	loop("nextTap", "done", load, true)
-	if !full {
-		g.Label("wholeTaps")
-		spare = 2
-		loop("nextWholeTap", "wholeDone", whole, true)
-	}
-	g.Label("rows")
-	if !full { // a load under a mask costs a little here, and a register
-		g.CMPQ(g.arg("n"), op.I8(int8(vectors*lanes)))
-		g.JE(op.LabelRef("whole"))
-		spare = 1
-	}
-	loop("next", "done", load, false)
-	if !full {
-		g.Label("whole")
-		spare = 2
-		loop("nextWhole", "wholeDone", whole, false)
+	if masked {
 		g.Label("wholeDone") // and sets the mask again, of a whole vector
 		g.VPCMPEQD(ymask, ymask, ymask)
 	}
@@ -304,9 +311,11 @@ func (g *product) tile(rows, vectors int) {
 			g.ADDQ(ldc, cPtr)
 		}
 	}
-	g.CMPQ(what, op.I8(2))
-	g.JEQ(op.LabelRef("stream"))
-	if !full { // a store under a mask is slow here
+	if !bare {
+		g.CMPQ(what, op.I8(2))
+		g.JEQ(op.LabelRef("stream"))
+	}
+	if masked { // a store under a mask is slow here
 		g.Load(g.Param("n"), what)
 		g.CMPQ(what, op.I8(int8(vectors*lanes)))
 		g.JNE(op.LabelRef("part"))
@@ -314,10 +323,14 @@ func (g *product) tile(rows, vectors int) {
 		g.JMP(op.LabelRef("below"))
 		g.Label("part")
 	}
-	store("part")
-	g.JMP(op.LabelRef("below"))
-	g.Label("stream")
-	store("stream")
+	if bare {
+		store("full")
+	} else {
+		store("part")
+		g.JMP(op.LabelRef("below"))
+		g.Label("stream")
+		store("stream")
+	}
 	g.Label("below") // with the addresses of the next tile in the places of c and a
 	g.DECQ(g.arg("times"))
 	g.JZ(op.LabelRef("last"))
