@@ -20,8 +20,8 @@ type ByteResult[E byte | int32] struct {
 	Last bool // or channels last
 	Bias []int32
 
-	// Row makes elements of the sums of some channels, from one on, of an output, to each of which a number of plus is added. From all channels on follow those
-	// of the next outputs, BytesTogether in all. It may change sums.
+	// Row makes elements of the sums of some channels, from one on, of an output, to each of which a number of plus is added. The channels of the next outputs
+	// may follow, of BytesTogether outputs in all. It may change sums.
 	Row func(dst []E, sums, plus []int32, channel int)
 	// Emit takes sums of a channel of an image, from output at on, where the convolution isn't direct. See ByteProduct. It may change sums.
 	Emit func(image, channel, at int, sums []int32, last bool)
@@ -60,7 +60,7 @@ func (g *Convolution) BytesTogether() int {
 	return max(1, least/max(1, g.M))
 }
 
-// byteSpans returns the axes, of which those that the kernel doesn't reach along are one, and those of one element are none.
+// byteSpans returns the axes. Axes that the kernel doesn't reach along are one, and axes of one element are none.
 func byteSpans(g *Convolution) []Span {
 	s := joined(g.S)
 	for len(s) > 1 && s[0] == (Span{In: 1, Out: 1, Kernel: 1, Stride: s[0].Stride, Dilation: s[0].Dilation}) {
@@ -96,7 +96,7 @@ type byteShape struct {
 	last        bool
 	step        []int // of each axis: from an element of the input to the next
 	channel     int   // and between channels
-	wide        []int // of each axis: elements that are copied; of the first one those that an output meets
+	wide        []int // of each axis: elements that are copied; of the first one, that an output meets
 	pitch, slab int   // between places, and between lines of the first axis
 	lines       []int // where the lines of outputs of a slab begin
 	width, row  int   // outputs of a line, and from one to the next

@@ -77,7 +77,7 @@ type byteWeights[T int8 | int16 | uint8] struct {
 	panels []T
 	sums   []int32 // of each output channel: of the elements
 	zeros  []int32 // the zero points that are still in the elements, if there are any
-	zero   []int32 // those of which they were made
+	zero   []int32 // the zero points of which they were made
 	run    int
 }
 

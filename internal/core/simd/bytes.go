@@ -90,9 +90,11 @@ func checkTiles(c, ldc, a, lda, runs, most, b, m, panels, k, group int) {
 // DeepOrder has the place of each of ByteColumns channels in a block of weights of Deep.
 var DeepOrder = [ByteColumns]int{0, 1, 2, 3, 8, 9, 10, 11, 4, 5, 6, 7, 12, 13, 14, 15}
 
-// Deep sets c[(i·blocks + b)·ByteColumns + j] to the sum of the products of a[i·row + offs[l] + b·ByteColumns + j] and of
-// w[(b·len(offs) + l/2·2)·ByteColumns + 2·DeepOrder[j] + l%2]. There is an even number of offsets, from 0 to most. It reports false where the level has no kernel, and
-// panics when an index is out of range. Nothing interrupts it.
+// Deep makes sums of blocks of channels, for n outputs:
+//
+//	c[(i·blocks + b)·ByteColumns + j] = Σ a[i·row + offs[l] + b·ByteColumns + j]·w[(b·len(offs) + l/2·2)·ByteColumns + 2·DeepOrder[j] + l%2]
+//
+// There is an even number of offsets, from 0 to most. It reports false where the level has no kernel. It panics when an index is out of range. Nothing interrupts it.
 func (p *Bytes[T]) Deep(c []int32, a []T, row int, offs []int, most int, w []T, n, blocks int) bool {
 	switch all := blocks * ByteColumns; {
 	case p == nil || p.deep == nil:
