@@ -936,6 +936,7 @@ var table = []entry{
 	{"onnx.Session.Stream", (*onnx.Session).Stream},
 	{"onnx.Step.String", (*onnx.Step).String},
 	{"onnx.Step.Way", (*onnx.Step).Way},
+	{"onnx.StepValue.Layout", (*onnx.StepValue).Layout},
 	{"onnx.StepValue.Place", (*onnx.StepValue).Place},
 	{"onnx.Stream.Close", (*onnx.Stream).Close},
 	{"onnx.Stream.Kept", (*onnx.Stream).Kept},
