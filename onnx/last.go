@@ -305,7 +305,7 @@ func (l *layings) cost(i int) (n float64) {
 		case differs && want == inPlanes && lies == isOther:
 			n += x
 		case differs:
-			n += turnCost * x
+			n += float64(turnCost * x)
 		}
 	}
 	return n
@@ -316,7 +316,7 @@ func (l *layings) convolves(i int, lies, want lie, x, y float64) (n float64) {
 	s, how := &l.d.c.steps[i], &l.d.steps[i]
 	if how.by { // rules of measured times
 		in, each := l.d.slots[s.in[0]].like.Dim(1), l.d.slots[s.in[plan.AboutOf(l.d.c.ops[i]).Weights]].like.Dim(1)
-		planes := max(0, how.flops/128-y) // what a product of planes loses
+		planes := max(0, float64(how.flops/128)-y) // what a product of planes loses
 		switch {
 		case each < in && each == 1:
 			planes = y
@@ -328,10 +328,10 @@ func (l *layings) convolves(i int, lies, want lie, x, y float64) (n float64) {
 		}
 	}
 	if want == inPlanes {
-		n += turnCost * y
+		n += float64(turnCost * y)
 	}
 	if lies != isLast && lies != isEither {
-		n += x / 2 // lines with padding are copied anyway
+		n += float64(x / 2) // lines with padding are copied anyway
 	}
 	return n
 }

@@ -72,6 +72,8 @@ var convOp = plan.Operator{About: plan.About{Kept: keepInput, Weights: 1, Name: 
 			if p.Last, p.ByInput = true, byInput; keptInput(c, 1) != nil {
 				g.Filter, p.Keeps = keptInput(c, 1), n
 			}
+		} else {
+			p.Stays = g.Stays(x.DType())
 		}
 		p.Gives(x.DType(), g.Shape...)
 		p.By(c, 0, func(r *tensor.Any, opts []Option) {

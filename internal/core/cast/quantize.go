@@ -371,7 +371,7 @@ type Quantum struct{ Scale, Zero float64 }
 // SumCodes sets dst to the codes of the sums of a and b. exact sets a range of them. It is called for those that float32 doesn't tell.
 func SumCodes[T int8 | uint8](dst, a, b []T, qa, qb, q Quantum, exact func(from, to int)) {
 	byA, byB := qa.Scale/q.Scale, qb.Scale/q.Scale
-	most := 510 * (math.Abs(byA) + math.Abs(byB)) * 0x1p-22 // that a quotient is off
+	most := float64(510 * (math.Abs(byA) + math.Abs(byB)) * 0x1p-22) // that a quotient is off
 	if !(most < 1./64) {
 		exact(0, len(dst))
 		return

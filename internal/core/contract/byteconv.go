@@ -15,7 +15,7 @@ import (
 // follow each other. Sums of integers are exact in any order.
 
 // A ByteResult says where the sums of a convolution go.
-type ByteResult[E byte | int32] struct {
+type ByteResult[E uint8 | int32] struct {
 	Dst  []E  // [N, M, …] in row-major order,
 	Last bool // or channels last
 	Bias []int32
@@ -71,7 +71,7 @@ func byteSpans(g *Convolution) []Span {
 
 // ConvolveBytes computes a convolution of bytes, of x and w. There is one zero point of x, and one of w or one for each output channel. x lies channels last if last is
 // true, which only a direct form takes.
-func ConvolveBytes[E byte | int32](g *Convolution, j exec.Job, x ByteSide, last bool, w ByteSide, exact bool, to ByteResult[E]) {
+func ConvolveBytes[E uint8 | int32](g *Convolution, j exec.Job, x ByteSide, last bool, w ByteSide, exact bool, to ByteResult[E]) {
 	switch {
 	case g.N == 0 || g.M == 0 || g.Patch == 0:
 	case !g.BytesDirect():

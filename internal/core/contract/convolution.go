@@ -107,6 +107,15 @@ func (g *Convolution) Packs(d dtype.DType) (bytes int64, byInput bool) {
 	return int64(g.M) * int64(g.K) * int64(d.Size()), to != Direct
 }
 
+// Stays returns why a convolution of a type doesn't write channels last.
+func (g *Convolution) Stays(d dtype.DType) string {
+	if len(g.S) > 2 {
+		return "it has more than two spatial axes"
+	}
+	to, why := g.Route(Case{Type: d, Rows: streams(d), Last: true, Kept: true})
+	return to.String() + ": " + why
+}
+
 // LaysLast reports whether the convolution of x writes r channels last, as it lies.
 func (g *Convolution) LaysLast(x, r *tensor.Any) bool {
 	to, _ := g.Route(g.of(x, r))
