@@ -108,14 +108,16 @@ func (p pureTiles[T]) Tiles(c []T, ldc int, a []T, aRow, aCol int, b []T, ldb, m
 
 // TilesOfTaps and Deep are those of simd.Product.
 func (p pureTiles[T]) TilesOfTaps(c []T, ldc int, a []T, aRow int, offs []int, most int, b []T, ldb int, bias, next []T, m, n int, mode simd.Mode) (left []T) {
-	var x [GemmK]T
-	var sums [64]T
+	room := PanelsOf((GemmK+64)*dtype.Of[T]().Size() + 256) // an array would move to the heap
+	defer PanelPool.Put(room)
+	rest := room.Bytes()
+	x, sums := conv.Carve[T](&rest, GemmK), conv.Carve[T](&rest, 64)
 	mac := blockOf[T]()
 	for i := range m {
 		for l, at := range offs {
 			x[l] = a[i*aRow+at]
 		}
-		mac(sums[:], n, x[:], 0, 1, b, ldb, 1, n, len(offs))
+		mac(sums, n, x, 0, 1, b, ldb, 1, n, len(offs))
 		after(c[i*ldc:][:n], sums[:n], bias, mode)
 	}
 	return next
