@@ -70,7 +70,7 @@ func quantizedCase[T int8 | uint8](t *testing.T, least, most float64, quantize f
 			t.Fatal("a processor with kernels has no row")
 		}
 		for i := range n {
-			if want, doubt := rounded(float32(sums[i]+more[i]) * by[i]); nearest[i] != want || doubts[i] != doubt {
+			if want, doubt := rounded(float32(float32(sums[i]+more[i]) * by[i])); nearest[i] != want || doubts[i] != doubt {
 				t.Fatalf("(%d + %d)·%g with %d: got %d, doubt %d, want %d, %d", sums[i], more[i], by[i], whole, nearest[i], doubts[i], want, doubt)
 			}
 		}
@@ -79,7 +79,7 @@ func quantizedCase[T int8 | uint8](t *testing.T, least, most float64, quantize f
 			t.Fatal("a processor with kernels has no row")
 		}
 		for i := range n {
-			if want, doubt := rounded(float32(q[i])*byA + float32(float32(other[i])*byB) + plus32); nearest[i] != want || doubts[i] != doubt {
+			if want, doubt := rounded(float32(float32(float32(q[i])*byA)+float32(float32(other[i])*byB)) + plus32); nearest[i] != want || doubts[i] != doubt {
 				t.Fatalf("%d·%g + %d·%g + %g with %d: got %d, doubt %d, want %d, %d", q[i], byA, other[i], byB, plus32, whole, nearest[i], doubts[i], want, doubt)
 			}
 		}
