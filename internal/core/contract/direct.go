@@ -189,10 +189,14 @@ func (e *direct[T]) shape() {
 	case e.planes:
 		e.pixel, e.channel, e.line = 1, e.wide, cg*e.wide
 	case e.made:
-		if e.deep {
-			cg = min(cg, deepTile)
-		}
 		e.pixel, e.channel = pitchOf(cg), 1
+		if e.deep {
+			_, lanes := TilesOf[T]().Columns()
+			tile := TileCols(cg, deepTile, lanes)
+			if e.pixel = pitchOf(tile); tile == cg && e.in.c == 1 && e.in.x == cg { // lines are copied as they lie
+				e.pixel = cg
+			}
+		}
 		e.line = e.wide * e.pixel
 	default:
 		e.pixel, e.channel, e.line = e.in.x, 1, e.in.y
@@ -471,6 +475,10 @@ func (e *direct[T]) copyLines(dst, src []T, y, n, l, cg int) {
 			pitch := e.line / e.wide
 			clear(line[:cut.Before*pitch])
 			clear(line[(cut.Before+cut.N)*pitch:])
+			if e.in.c == 1 && e.in.x == pitch && cg == pitch {
+				copy(line[cut.Before*pitch:][:cut.N*pitch], src[at:])
+				continue
+			}
 			conv.Copy2(line, src, conv.Block{Off: cut.Before * pitch, Rows: cut.N, Row: pitch, Cols: cg, Col: 1}, conv.Block{Off: at, Rows: cut.N, Row: e.in.x, Cols: cg, Col: e.in.c}, false)
 		}
 	}
