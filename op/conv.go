@@ -27,7 +27,7 @@ func convolved(r, x, w, bias *tensor.Any, win Window, group int, opts []Option) 
 	convolveBy(contract.ConvOf("Conv", x, w, bias, win, group), r, x, w, bias, opts)
 }
 
-// call computes a convolution.
+// convolveBy computes a convolution into r.
 func convolveBy(g *contract.Convolution, r, x, w, bias *tensor.Any, opts []Option) {
 	g.Rows = &afterProduct
 	const name = "Conv"
@@ -77,7 +77,6 @@ var convOp = plan.Operator{About: plan.About{Kept: keepInput, Weights: 1, Name: 
 		}
 		p.Gives(x.DType(), g.Shape...)
 		p.By(c, 0, func(r *tensor.Any, opts []Option) {
-			g.Keeps = plan.Read("Conv", 0, opts).Into != nil && x.IsContiguous() && !x.DType().IsNarrow() // else each call makes a copy of it
 			convolveBy(g, r, x, w, bias, opts)
 		})
 	}}

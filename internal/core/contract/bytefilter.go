@@ -21,7 +21,7 @@ func keptOf[T any](s *ByteSide, x *ByteProduct, n, unit int, pack func(k *keptBy
 	if f == nil {
 		return nil
 	}
-	f.once.Do(func() {
+	k, _ := f.pack(func() any {
 		k := &keptBytes[T]{packed: make([]T, n*roundUp(x.K, unit)), sums: make([]int32, n*byteBlocks(x.K)), zero: slices.Clone(s.Zero), n: n}
 		p := PanelsOf(byteK * simd.ByteColumns)
 		defer PanelPool.Put(p)
@@ -29,10 +29,9 @@ func keptOf[T any](s *ByteSide, x *ByteProduct, n, unit int, pack func(k *keptBy
 		for k0 := 0; k0 < x.K; k0 += byteK {
 			pack(k, mem, p, k0)
 		}
-		f.packed = k
 		runtime.KeepAlive(p)
-	})
-	k, _ := f.packed.(*keptBytes[T])
+		return k
+	}).(*keptBytes[T])
 	return k
 }
 
@@ -97,8 +96,7 @@ func bytesLess[T int8 | int16 | uint8](z int16, weights bool) int16 {
 // weightsOf returns the packed weights.
 func weightsOf[T int8 | int16 | uint8, E byte | int32](e *directByte[T, E], w *ByteSide) *byteWeights[T] {
 	if f := w.Filter; f != nil {
-		f.once.Do(func() { f.packed = packBytes(e, w) })
-		if p, ok := f.packed.(*byteWeights[T]); ok && p.run == e.run && slices.Equal(p.zero, w.Zero) {
+		if p, ok := f.pack(func() any { return packBytes(e, w) }).(*byteWeights[T]); ok && p.run == e.run && slices.Equal(p.zero, w.Zero) {
 			return p
 		}
 	}

@@ -14,12 +14,11 @@ type Convolution struct {
 	S        []Span
 	Group    int
 	N, C, M  int
-	Patch, K int  // outputs per channel and image; elements that go into each
-	Keeps    bool // the next call is of the same tensors
-	kept     any  // the patches or lines that the last call made of them, if Keeps is set
+	Patch, K int // outputs per channel and image; elements that go into each
+	kept     any // the places that the last call planned, for the next one
 	Rows     *LastRows
 	Tail     plan.Tail
-	Filter   *Filter // of the weights, if the convolution Directs
+	Filter   *Filter // of the weights, if the convolution Packs them
 }
 
 // ConvOf checks the operands of a convolution; bias may be nil or the zero Any.

@@ -15,9 +15,19 @@ import (
 // A Filter keeps the weights of a direct convolution, or of a product of few rows, packed.
 type Filter struct {
 	W      tensor.Any // contiguous
-	once   sync.Once
-	packed any         // filter[T]
+	lock   sync.Mutex
+	packed any         // what the first call made
 	buffer *mem.Buffer // that it is in
+}
+
+// pack returns the packed weights. The first call makes them, or the one after a call that failed.
+func (f *Filter) pack(first func() any) any {
+	f.lock.Lock()
+	defer f.lock.Unlock()
+	if f.packed == nil {
+		f.packed = first()
+	}
+	return f.packed
 }
 
 // Of reports whether w is the weights of the filter.
@@ -35,11 +45,10 @@ type filter[T num.Native] struct {
 
 // filterOf returns the packed weights of a contraction's groups.
 func filterOf[T num.Native](f *Filter, groups, channels, k int, deep bool) *filter[T] {
-	f.once.Do(func() {
+	return f.pack(func() any {
 		w, at := tensor.DataOf[T](&f.W)
-		f.packed = packed(exec.Job{}, keptRoom[T](f, groups*channels*k), w[at:], groups, channels, k, deep)
-	})
-	return f.packed.(*filter[T])
+		return packed(exec.Job{}, keptRoom[T](f, groups*channels*k), w[at:], groups, channels, k, deep)
+	}).(*filter[T])
 }
 
 // deepTile is how many channels of a depthwise convolution go together, whose sums stay in the caches.

@@ -112,12 +112,11 @@ func Packs(d dtype.DType, m, n, k int, runs bool) (bytes int64, ok bool) {
 // packedRows computes rows times the columns of a filter.
 func (e *Gemm[T]) packedRows(g *Contraction) {
 	f, h, d := g.Columns, *g, *e // as in split
-	f.once.Do(func() {
+	p := f.pack(func() any {
 		p := PackedOf[T](h.N, h.K, h.M)
 		p.Pack(keptRoom[T](f, p.Room()), d.B[h.BAt.At(0):], h.BRow, h.BCol)
-		f.packed = &p
-	})
-	p := f.packed.(*Packed[T])
+		return &p
+	}).(*Packed[T])
 	panels := p.Panels()
 	run := func(from, to int) {
 		for u := from; u < to; u++ {

@@ -118,3 +118,21 @@ func BenchmarkFewRows(b *testing.B) {
 		}
 	}
 }
+
+// Weights whose packing fails, as a file that shrinks under a mapping makes it, are packed by the next call.
+func TestFilterFails(t *testing.T) {
+	var f Filter
+	func() {
+		defer func() {
+			if recover() == nil {
+				t.Error("a panic is lost")
+			}
+		}()
+		f.pack(func() any { panic("no memory") })
+	}()
+	for want := range 2 { // the second is not asked
+		if got := f.pack(func() any { return 7 + want }); got != 7 {
+			t.Errorf("call %d got %v, want 7", want, got)
+		}
+	}
+}

@@ -24,8 +24,6 @@ func windowed[T num.Native](g *Convolution, j exec.Job, x, w, bias, dst *tensor.
 	p, _ := g.kept.(*windows[T])
 	if p == nil {
 		p = windowsOf[T](g)
-	}
-	if g.Keeps {
 		g.kept = p
 	}
 	p.x = data[at:]

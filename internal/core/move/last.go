@@ -11,6 +11,8 @@ import (
 
 // lastly is write for an operand and a target that lie channels last.
 func (m *Transfer) lastly(to *tensor.Any, s *plan.Settings) {
+	plan.CheckTarget(m.Name, to, m.Shape)
+	valued(m.Name, 0, m.In[0])
 	if m.Maps != nil && m.Maps[1].At == nil {
 		remapLast(m.Name, s.Ctx(), to, &m.In[0], m.Maps, m.Outside())
 		return

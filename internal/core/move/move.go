@@ -313,7 +313,7 @@ func (m *Transfer) Into(r *tensor.Any, opts []plan.Option) {
 	out := *r
 	if overlap || !ok {
 		out = tensor.EmptyOf(m.D, m.Shape...)
-		if last := to.Last; last {
+		if to.Last {
 			m.drop(in)
 			in, _ = m.operands(Words{})
 		}

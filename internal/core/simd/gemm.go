@@ -221,8 +221,11 @@ func (p *Product[T]) Chains(c, a []T, lda int, b []T, ldb, k int) {
 	p.chains(&c[0], &a[0], lda, &b[0], ldb, n, k)
 }
 
-// Deep computes m by n sums that lie side by side, each of its own products: c[i*ldc+j] is a chain acc = fma(a[i*aRow+offs[l]+j], b[l*ldb+j], acc)
-// over l in order, from +0. mode is StoreSums with the steps of TilesOfTaps, and bias has n elements if it has PlusBias. c may not share memory
+// Deep computes m by n sums that lie side by side, each of its own products.
+//
+//	c[i*ldc+j] = acc: acc = +0, then acc = fma(a[i*aRow+offs[l]+j], b[l*ldb+j], acc) for each l in order
+//
+// mode is StoreSums with the steps of TilesOfTaps. bias has n elements if mode has PlusBias. c may not share memory
 // with others: some sums are stored twice. The offsets are from 0 to most. It panics when an index is out of range. Strides must not be
 // negative. Nothing interrupts it: m·n·len(offs) must be small.
 func (p *Product[T]) Deep(c []T, ldc int, a []T, aRow int, offs []int, most int, b []T, ldb int, bias []T, m, n int, mode Mode) {

@@ -130,7 +130,7 @@ func (g *product) paired() {
 	g.RET()
 }
 
-// byteTile writes a loop over tiles, as many as times says, each of rows by 16 sums over runs of as many pairs of products:
+// byteTile writes a loop over tiles, as many as times says. A tile has rows by 16 sums, over runs of as many pairs of products.
 //
 //	c[i·ldc + j] = [c[i·ldc + j] +] Σ a[i·lda + offs[r] + 2·l]·b[2·(g·16 + j)] + a[i·lda + offs[r] + 2·l + 1]·b[2·(g·16 + j) + 1]
 //
@@ -228,9 +228,10 @@ func (g *product) byteTile(rows int) {
 	g.RET()
 }
 
-// deepBytes writes n rows of blocks of 16 sums, each over as many pairs of products:
+// deepBytes writes n rows of blocks of 16 sums, each over as many pairs of products.
 //
-//	c[16·(i·blocks + b) + j] = Σ a[i·row + offs[2·l] + 16·b + j]·w[32·(b·pairs + l) + 2·p] + a[i·row + offs[2·l + 1] + 16·b + j]·w[32·(b·pairs + l) + 2·p + 1]
+//	c[16·(i·blocks + b) + j] = Σ x[offs[2·l]]·y[0] + x[offs[2·l + 1]]·y[1]
+//	x = a[i·row + 16·b + j:], y = w[32·(b·pairs + l) + 2·p:]
 //
 // where p is the place of j that interleaving gives it: DeepOrder of package simd.
 func (g *product) deepBytes() {

@@ -3,12 +3,12 @@ package main
 import "math"
 
 // Fast paths of float32 whose values are pairs: the sum of two float32, of which the second is at most about half a unit of the first. A
-// vector has twice as many pairs as float64. A pair has some 36 bits, so a rounding in doubt takes the steps of float64: about one result of
-// the exponential and of the sigmoid in 8,000, and one of the hyperbolic tangent in 500. Errors here are in units of half a last place of the
+// vector has twice as many pairs as float64. A pair has some 36 bits, so a rounding in doubt takes the steps of float64. About one result of
+// the exponential in 8,000 is in doubt, and as many of the sigmoid. Errors here are in units of half a last place of the
 // result, the largest over all arguments.
 
-// eighths has a column for each j below 8: a small d and the number 2^(j/8)·e^d. d is a multiple of 2^-28, for which the number is a float32
-// but for 2^-42.
+// eighths has a column for each j below 8: a small d and 2^(j/8)·e^d. d is a multiple of 2^-28. It makes the number a float32, but for an error
+// of 2^-42.
 var eighths = [2][8]float32{
 	{0, 0x1.183f8p-11, -0x1.0b79p-12, -0x1.ace8p-13, -0x1.18fb8p-11, 0x1.fabp-14, -0x1.2f7ap-11, -0x1.790ap-11},
 	{1, 0x1.1751bap+0, 0x1.305cp+0, 0x1.4bec4cp+0, 0x1.69d83ep+0, 0x1.8ada8ap+0, 0x1.ae4a32p+0, 0x1.d52b26p+0},

@@ -165,7 +165,7 @@ func (g *product) summed() {
 	g.RET()
 }
 
-// quadTile writes a tile of rows by panels of 16 sums over runs of quads of products:
+// quadTile writes a tile of rows by panels of 16 sums, over runs of quads of products.
 //
 //	c[i·ldc + 16·p + j] = [that +] Σ a[i·lda + offs[r] + 4·l + h]·b[p·next + 4·(g·16 + j) + h]
 //
