@@ -38,10 +38,11 @@ func (d *drawing) kept(i int, call *op.Call) *op.Op {
 	return d.keeping(i, call)
 }
 
-// keeping returns the operator of step i, which keeps its weights packed, also where they are results of the steps before.
+// keeping returns the operator of step i, which keeps its weights packed, also where they are results of the steps before, or inputs with
+// defaults.
 func (d *drawing) keeping(i int, call *op.Call) *op.Op {
 	how, o := &d.steps[i], d.c.ops[i]
-	if k := plan.AboutOf(o).Weights; how.op == nil && d.packs(i) && k < len(call.Fixed) && call.Fixed[k] && d.c.steps[i].in[k] >= 0 && !d.c.vals[d.c.steps[i].in[k]].known() {
+	if k := plan.AboutOf(o).Weights; how.op == nil && d.packs(i) && k < len(call.Fixed) && call.Fixed[k] && d.c.steps[i].in[k] >= 0 {
 		how.op, _ = plan.WithWeights(o, call)
 	}
 	if how.op != nil {

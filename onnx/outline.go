@@ -268,7 +268,7 @@ func (z *outline) operator(d *drawing, i int) ([]Value, how, error) {
 		}
 		how := &d.steps[i]
 		how.last, how.by = plan.WritesLast(p)
-		if how.keeps = plan.KeepsLast(p); plan.Convolves(o) {
+		if how.keeps = plan.KeepsAs(p, true); plan.Convolves(o) {
 			how.flops, how.stays = float64(d.flops(i, outs)), plan.StaysBy(p)
 		}
 		return outs, planned, nil

@@ -217,10 +217,10 @@ func (l *listing) add(d *drawing, depth int, made map[int]int) {
 			if level := cpu.Current(); level > cpu.Generic && plan.FastFor(o, d.vals[s.in[0]].a.DType(), level) {
 				step.Kernel = level.String()
 			}
-			if call, _, err := d.c.call(i, d.vals, nil); err == nil && !(d.packs(i) && d.steps[i].by && !d.runsLast(i)) {
+			if call, _, err := d.c.call(i, d.vals, nil); err == nil {
 				call.Fixed = d.fixed(i)
 				if p, err := o.Plan(call); err == nil {
-					step.Kept = plan.KeepsLast(p)
+					step.Kept = plan.KeepsAs(p, d.runsLast(i))
 				}
 			}
 		}

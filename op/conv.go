@@ -68,9 +68,9 @@ var convOp = plan.Operator{About: plan.About{Kept: keepInput, Weights: 1, Name: 
 		x, w, bias := c.Like("Conv", 0, 0), c.Like("Conv", 1, 0), c.Like("Conv", 2, 0)
 		g := contract.ConvOf("Conv", x, w, bias, contract.WindowOf(c), plan.AttrInt(c, "group", 1))
 		g.Tail = c.Tail
-		if n, byInput := g.Packs(x.DType()); n > 0 {
+		if last, planes, byInput := g.Packs(x.DType()); last > 0 {
 			if p.Last, p.ByInput = true, byInput; keptInput(c, 1) != nil {
-				g.Filter, p.Keeps = keptInput(c, 1), n
+				g.Filter, p.Keeps, p.Planes = keptInput(c, 1), last, planes
 			}
 		} else {
 			p.Stays = g.Stays(x.DType())

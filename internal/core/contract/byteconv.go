@@ -53,7 +53,7 @@ func (g *Convolution) deepBytes() bool { return g.M == g.Group && g.C == g.Group
 
 // BytesTogether returns of how many outputs a row of sums may be, so that rows aren't short.
 func (g *Convolution) BytesTogether() int {
-	if g.M%simd.ByteColumns != 0 || g.Group > 1 && !g.deepBytes() {
+	if g.Group > 1 && !g.deepBytes() {
 		return 1
 	}
 	const least = 256 // sums of a row
@@ -183,8 +183,10 @@ func shapeBytes(g *Convolution, last bool, group, size int) *byteShape {
 		return e
 	}
 	merged := 1 // kernel positions in a run
-	for merged < len(places) && places[merged] == merged*cg && len(places)%(merged+1) == 0 {
-		merged++
+	for n := 2; n <= len(places) && places[n-1] == (n-1)*cg; n++ {
+		if len(places)%n == 0 {
+			merged = n
+		}
 	}
 	for i, at := range places {
 		if at != places[i/merged*merged]+i%merged*cg {
@@ -361,10 +363,11 @@ func (e *directByte[T, E]) strip(image, group, l0, n, p0, p1 int) {
 		e.multiply(sums, ldc, a, e.weights.panels[group*e.cols*len(e.taps)*cols:], n, p0, p1)
 	}
 	if e.weights.zeros != nil {
+		zeros := e.weights.zeros[group*mg:][:mg]
 		for i := range pixels {
-			row := sums[i*ldc:]
-			for c, of := 0, row[e.panels*cols]; c < mg; c++ {
-				row[c] -= of * e.weights.zeros[group*mg+c]
+			row, of := sums[i*ldc:][:mg], sums[i*ldc+e.panels*cols]
+			for c, zero := range zeros {
+				row[c] -= of * zero
 			}
 		}
 	}
@@ -376,8 +379,14 @@ func (e *directByte[T, E]) strip(image, group, l0, n, p0, p1 int) {
 		to, next = conv.Carve[E](&rest, pixels*m), m
 	}
 	together := 1
-	if m == ldc && m == next {
+	if m == e.M {
 		together = e.BytesTogether()
+	}
+	if together > 1 && m < ldc { // so that the sums of outputs follow each other
+		for i := 1; i < pixels; i++ {
+			copy(sums[i*m:(i+1)*m], sums[i*ldc:])
+		}
+		ldc = m
 	}
 	for i := 0; i < pixels; i += together {
 		n := min(together, pixels-i) * m

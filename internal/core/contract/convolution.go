@@ -94,16 +94,20 @@ func streams(d dtype.DType) (ok bool) {
 	return ok
 }
 
-// Packs returns how many bytes the packed weights take that a convolution of a type keeps, 0 where it keeps none. Then operands may lie
-// channels last, which pays only where the input does if byInput is set.
-func (g *Convolution) Packs(d dtype.DType) (bytes int64, byInput bool) {
+// Packs returns how many bytes the packed weights take that a convolution of a type keeps, with operands channels last and in planes. last
+// is 0 where operands may not lie so. That pays only where the input does, if byInput is set.
+func (g *Convolution) Packs(d dtype.DType) (last, planes int64, byInput bool) {
 	c := Case{Type: d, Rows: streams(d), Last: true, Kept: true}
 	if to, _ := g.Route(c); !g.lays(to) || !d.IsFloat() || d.IsNarrow() {
-		return 0, false
+		return 0, 0, false
 	}
+	last = int64(g.M) * int64(g.K) * int64(d.Size())
 	c.Last = false
 	to, _ := g.Route(c)
-	return int64(g.M) * int64(g.K) * int64(d.Size()), to != Direct
+	if g.lays(to) {
+		planes = last
+	}
+	return last, planes, to != Direct
 }
 
 // Stays returns why a convolution of a type doesn't write channels last.

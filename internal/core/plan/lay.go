@@ -92,8 +92,13 @@ func Last(a tensor.Any, rank int) tensor.Any {
 // WritesLast reports whether Plan.Into may name a tensor that lies channels last, and whether that pays only where the first input lies so.
 func WritesLast(p *Plan) (ok, byInput bool) { return p.draft.Last, p.draft.ByInput }
 
-// KeepsLast is Plan.Keeps where the first input and the result lie channels last.
-func KeepsLast(p *Plan) int64 { return p.draft.Keeps }
+// KeepsAs is Plan.Keeps where the first input or the result lies channels last, or neither.
+func KeepsAs(p *Plan, last bool) int64 {
+	if d := &p.draft; d.Last && d.ByInput && !last {
+		return d.Planes
+	}
+	return p.draft.Keeps
+}
 
 // Laid returns the layouts of the results of a plan that Views, if its first input has layout l: nil where they are copies.
 func Laid(p *Plan, l *layout.Layout) []layout.Layout {

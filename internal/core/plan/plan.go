@@ -228,7 +228,8 @@ type Draft struct {
 	// After returns the Tail that takes elements of input k to the result, which are of its type and shape: in row-major order, or channels last. It
 	// is nil if there is none.
 	After   func(k int, last bool) Tail
-	Keeps   int64        // bytes that the form of WithWeights keeps from the first run on
+	Keeps   int64        // bytes that the form of WithWeights keeps from the first run on,
+	Planes  int64        // and of an operator with Last and ByInput where neither the first input nor the result lies channels last
 	besides float64      // bytes that the call takes besides the bytes of its table
 	apart   apart        // see Followed
 	moved   Mover        // of an operator that moves elements
@@ -274,10 +275,7 @@ func (p *Plan) Joins() (axis int, ok bool) { return p.draft.Along, p.draft.Joins
 // first input that lies channels last keeps them where that input or the target of Into lies so.
 func (p *Plan) Keeps() int64 {
 	d := &p.draft
-	if d.Last && d.ByInput && d.op.says.Kept != nil && !LiesLast(&d.Call.Inputs[0]) && (len(d.opts) == 0 || d.opts[0].into == nil || !LiesLast(d.opts[0].into)) {
-		return 0
-	}
-	return d.Keeps
+	return KeepsAs(p, d.Last && (LiesLast(&d.Call.Inputs[0]) || len(d.opts) > 0 && d.opts[0].into != nil && LiesLast(d.opts[0].into)))
 }
 
 // Into names where a run writes its only result if it can: a tensor of its type and shape, row-major, apart from all inputs
