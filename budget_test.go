@@ -71,7 +71,7 @@ internal/core/jsontext       80       0
 internal/core/move         1310       0
 internal/core/order         600       0
 internal/core/packed        170       0
-internal/core/plan         2410       0
+internal/core/plan         2440       0
 internal/core/pointwise    1550       0
 internal/core/reduce       1830       0
 internal/core/simd         1540  224630

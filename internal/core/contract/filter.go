@@ -16,7 +16,7 @@ import (
 type Filter struct {
 	W      tensor.Any // contiguous
 	lock   sync.Mutex
-	packed any         // what the first call made
+	packed any         // the panels that the first call made
 	buffer *mem.Buffer // that it is in
 }
 
