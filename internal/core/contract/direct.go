@@ -101,14 +101,18 @@ func directly[T num.Native](g *Convolution, to Route, j exec.Job, x, w, bias, ds
 		e.bias = data[at:][:g.M]
 	}
 	var p *Panels
+	groups := g.Group
+	if e.deep {
+		groups = 1
+	}
 	if g.Filter != nil {
-		e.filter = filterOf[T](g.Filter, g.Group, e.mg, g.K, e.deep)
+		e.filter = filterOf[T](g.Filter, groups, e.mg, g.K, e.deep)
 	} else {
 		p = PanelsOf(g.M*g.K*dtype.Of[T]().Size() + 256)
 		defer PanelPool.Put(p)
 		data, at = tensor.DataOf[T](w)
 		rest := p.Bytes()
-		e.filter = packed(j, conv.Carve[T](&rest, g.M*g.K), data[at:], g.Group, e.mg, g.K, e.deep)
+		e.filter = packed(j, conv.Carve[T](&rest, g.M*g.K), data[at:], groups, e.mg, g.K, e.deep)
 	}
 	e.split()
 	e.src, e.dst, e.bias, e.filter = nil, nil, nil, nil

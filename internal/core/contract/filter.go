@@ -59,7 +59,7 @@ func packed[T num.Native](j exec.Job, room, w []T, groups, channels, k int, deep
 	_, lanes := TilesOf[T]().Columns()
 	cols := min(TilesOf[T]().(tapper[T]).TapColumns(), max(32, lanes)) // narrow ones divide evenly among workers
 	if deep {
-		groups, cols = 1, deepTile
+		cols = deepTile
 	}
 	p := &filter[T]{panels: room}
 	for c := 0; c < channels; c += TileCols(channels-c, cols, lanes) {

@@ -1,13 +1,18 @@
 package contract
 
 import (
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"testing"
 
+	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/core/cpu"
+	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/internal/core/simd"
 	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/tensor"
 	"pgregory.net/rapid"
 )
 
@@ -133,6 +138,22 @@ func TestFilterFails(t *testing.T) {
 	for want := range 2 { // the second is not asked
 		if got := f.pack(func() any { return 7 + want }); got != 7 {
 			t.Errorf("call %d got %v, want 7", want, got)
+		}
+	}
+}
+
+// TestFilterRoom keeps weights of each way: they take as many elements as the weights have, as Packs counts.
+func TestFilterRoom(t *testing.T) {
+	for _, c := range []struct{ channels, group, m, k int }{{64, 64, 64, 3}, {64, 1, 24, 3}, {64, 4, 32, 1}, {300, 300, 300, 5}} {
+		x := tensor.RandomNormal[float32](1, 0, 1, 1, 9, 9, c.channels).Permute(0, 3, 1, 2).Any()
+		w := tensor.RandomNormal[float32](1, 0, 1, c.m, c.channels/c.group, c.k, c.k).Any()
+		g := ConvOf("Conv", &x, &w, nil, Window{}, c.group)
+		g.Filter = &Filter{W: w}
+		r := tensor.New[float32](plan.LastShape(g.Shape)...).Permute(0, 3, 1, 2).Any()
+		g.Convolve(exec.Job{Ctx: context.Background()}, &x, &w, nil, &r, false, nil)
+		last, _, _ := g.Packs(dtype.Float32)
+		if f, ok := g.Filter.packed.(*filter[float32]); !ok || len(f.panels) != w.Len() || int64(4*w.Len()) != last {
+			t.Errorf("%+v: %d elements are kept, and %d bytes are counted, want %d weights", c, len(f.panels), last, w.Len())
 		}
 	}
 }
