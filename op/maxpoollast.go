@@ -39,7 +39,7 @@ func poolLast[W num.Elem](p *pooling, x, dst []W, larger func(dst, a, b []W), lo
 		lines *= p.s[i].Out
 		rows *= min(p.s[i].Kernel, p.s[i].In)
 	}
-	exec.Split(p.Name, p.Ctx, lines, p.shape[1]*(rows*l.along.In+l.along.Kernel*l.along.Out)/8, func(from, to int) {
+	exec.Split(p.Name, p.Ctx, lines, p.shape[1]*(rows*l.along.In+l.along.Kernel*l.along.Out)/3, func(from, to int) {
 		panel := contract.PanelsOf(3*poolStrip*8 + 256)
 		defer contract.PanelPool.Put(panel)
 		rest := panel.Bytes()

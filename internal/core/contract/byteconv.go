@@ -301,27 +301,19 @@ func (e *directByte[T, E]) split() {
 		row = e.per*cg + 4*e.per*e.cols*simd.ByteColumns
 	}
 	strips := (out + max(1, room/row) - 1) / max(1, room/row)
-	cost := float64(e.N) * float64(e.Patch) * float64(e.M) * float64(max(1, e.K/rate))
-	workers := 1
-	if cost >= exec.SplitCost {
-		workers = exec.Workers(e.Ctx)
+	cost := float64(e.N) * float64(e.Patch) * float64(e.M) * float64(max(1, e.K/rate)+2)
+	tiles := 1
+	if e.weights.zeros == nil && !e.deep {
+		tiles = (e.panels + 1) / 2
 	}
-	e.parts = 1
-	if images := e.N * groups; images%workers != 0 {
-		if more := roundUp(strips, workers); out >= 4*more {
-			strips = more
-		} else if images*strips%workers != 0 && e.weights.zeros == nil && !e.deep {
-			e.parts = min(workers, (e.panels+1)/2)
-		}
-	}
-	e.each = (out + strips - 1) / strips
-	e.strips = (out + e.each - 1) / e.each
+	e.strips, e.parts = divide(e.Job, cost, e.N*groups, out, strips, tiles)
 	count := e.N * groups * e.strips * e.parts
 	exec.Split(e.Name, e.Ctx, count, int(min(cost/float64(count), 1<<30)), func(from, to int) {
 		for u := from; u < to; u++ {
 			part, s, group := u%e.parts, u/e.parts%e.strips, u/e.parts/e.strips
 			pairs := (e.cols + 1) / 2
-			e.strip(group/groups, group%groups, s*e.each, min(e.each, out-s*e.each), 2*(part*pairs/e.parts), min(e.cols, 2*((part+1)*pairs/e.parts)))
+			first := s * out / e.strips
+			e.strip(group/groups, group%groups, first, (s+1)*out/e.strips-first, 2*(part*pairs/e.parts), min(e.cols, 2*((part+1)*pairs/e.parts)))
 		}
 	})
 }

@@ -148,7 +148,7 @@ func (x *ByteProduct) Run() {
 	n := evenly(x.N, max(128, min(bytePairs/max(1, min(x.K, byteK)), byteSums/m)), simd.ByteColumns)
 	steps := x.K/rate + 8 // for each sum, and to take it away
 	count := func() int { return x.Batch * ((x.M + m - 1) / m) * ((x.N + n - 1) / n) }
-	for count() < 2*exec.Workers(x.Ctx) && m*n*min(steps, 1<<20) > exec.SplitCost {
+	for count() < 2*exec.Workers(x.Ctx) && m*n*min(steps, 1<<20) > exec.Least() {
 		switch {
 		case m >= n && m > 6 || m > 12 && n <= 64:
 			m = roundUp((m+1)/2, 6)

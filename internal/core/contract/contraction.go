@@ -214,7 +214,7 @@ func (e *Gemm[T]) Run(g *Contraction) {
 	}
 	steps = min(steps, 1<<24) // a cost that fits an int
 	p := pieces{1, 1, g.M, g.N}
-	if w := exec.Workers(g.Ctx); w > 1 && float64(g.Batch)*float64(g.M)*float64(g.N)*float64(steps) >= exec.SplitCost {
+	if w := exec.Workers(g.Ctx); w > 1 && float64(g.Batch)*float64(g.M)*float64(g.N)*float64(steps) >= float64(exec.Least()) {
 		p = e.cut(g, w, rows, lanes)
 	}
 	count, cost := g.Batch*p.down*p.across, p.m*p.n*steps

@@ -68,8 +68,7 @@ type direct[T num.Native] struct {
 
 	from, onto strides // of the operands
 	pieces     func(from, to int)
-	strips     int // of an image and group,
-	each       int // of so many lines,
+	strips     int // of lines, of an image and group,
 	parts      int // each in so many parts of the channels
 
 	lines, width int   // of outputs; of pointwise convolutions a line is a part of a plane, and the last one may be shorter
@@ -181,7 +180,7 @@ func (e *direct[T]) shape() {
 	e.lines, e.width = e.y.Out, e.x.Out
 	if e.single() {
 		const most = 64 << 10 // elements of a line of outputs and of what it is made of
-		e.width = min(e.width, max(28, most/(cg*e.x.Stride+e.mg)/28*28))
+		e.width = min(e.width, max(28, min(most/(cg*e.x.Stride+e.mg), (e.width+15)/16+27)/28*28))
 		if e.copies {
 			e.width = min(e.width, max(1, mostLines/cg))
 		}
@@ -250,7 +249,9 @@ func pitchOf(c int) int {
 func (e *direct[T]) split() {
 	room := 48 << 10 // elements of a strip, in and out
 	mg, tiles := e.mg, len(e.filter.tiles)-1
-	if second := 2 * blocks().a / dtype.Of[T]().Size(); mg*e.K > second { // each strip reads all weights again, from beyond the second-level cache
+	second := 2 * blocks().a / dtype.Of[T]().Size()
+	far := mg*e.K > second && !e.deep // each strip reads all weights again, from beyond the second-level cache
+	if far {
 		room = max(room, second/2)
 	}
 	rows := e.width * mg
@@ -260,34 +261,42 @@ func (e *direct[T]) split() {
 		rows += e.y.Stride * e.wide * e.cg
 	}
 	strips := (e.lines + max(1, room/rows) - 1) / max(1, room/rows)
-	workers, parts := 1, 1
-	cost := float64(e.N) * float64(e.Patch) * float64(e.M) * float64(max(1, e.K/20))
-	if workers = exec.Workers(e.Ctx); cost < exec.SplitCost {
-		workers = 1
+	cost, parts := max(1, e.K/20), tiles // additions for an output
+	if e.Tail != nil {
+		cost += 2
 	}
-	groups := e.C / e.cg
-	if images := e.N * e.places * groups; images%workers != 0 {
-		if more := roundUp(strips, workers); e.lines >= 4*more {
-			strips = more
-		} else if images*strips%workers != 0 {
-			parts = min(workers, tiles)
-		}
+	all, images := float64(e.N)*float64(e.Patch)*float64(e.M)*float64(cost), e.N*e.places*(e.C/e.cg)
+	switch {
+	case e.deep:
+		strips, _ = divide(e.Job, all, images*tiles, e.lines, strips, 1)
+	case far:
+		strips, parts = divide(e.Job, all, images, strips, strips, tiles)
+	default:
+		strips, parts = divide(e.Job, all, images, e.lines, strips, tiles)
 	}
-	if e.deep {
-		parts = tiles
-	}
-	each := (e.lines + strips - 1) / strips
-	strips = (e.lines + each - 1) / each
-	count := e.N * e.places * groups * strips * parts
-	e.strips, e.each, e.parts = strips, each, parts
+	each, count := (e.lines+strips-1)/strips, images*strips*parts
+	e.strips, e.parts = strips, parts
 	if lines := (each-1)*e.y.Stride + e.reach; lines != e.tall {
 		e.list(lines)
 	}
 	if count == 1 && exec.Goes(e.Ctx) {
 		e.some(0, 1)
 	} else {
-		exec.Split(e.Name, e.Ctx, count, int(min(cost/float64(count), 1<<30)), e.pieces)
+		exec.Split(e.Name, e.Ctx, count, int(min(all/float64(count), 1<<30)), e.pieces)
 	}
+}
+
+// divide returns in how many strips images of so many lines are computed, and in how many parts of their tiles of channels, so that all workers
+// have as much to do. It is given the strips that fit the caches, and the cost in additions.
+func divide(j exec.Job, cost float64, images, lines, strips, tiles int) (int, int) {
+	workers := exec.Workers(j.Ctx)
+	if cost < float64(exec.Least()) || images*strips%workers == 0 {
+		return strips, 1
+	}
+	if more := roundUp(strips, workers); more <= lines && roundUp(lines, workers)*5 <= lines*6 {
+		return more, 1
+	}
+	return strips, min(workers, tiles)
 }
 
 // some computes pieces [from, to).
@@ -295,7 +304,8 @@ func (e *direct[T]) some(from, to int) {
 	tiles, groups := len(e.filter.tiles)-1, e.C/e.cg
 	for u := from; u < to; u++ {
 		part, s, group := u%e.parts, u/e.parts%e.strips, u/e.parts/e.strips
-		e.strip(group/groups, group%groups, s*e.each, min(e.each, e.lines-s*e.each), part*tiles/e.parts, (part+1)*tiles/e.parts)
+		first := s * e.lines / e.strips
+		e.strip(group/groups, group%groups, first, (s+1)*e.lines/e.strips-first, part*tiles/e.parts, (part+1)*tiles/e.parts)
 	}
 }
 

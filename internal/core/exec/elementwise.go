@@ -94,7 +94,7 @@ var alongOperand simd.Prefetch
 
 // Little reports whether n steps at a cost are too few for threads.
 func (j *Job) Little(n, cost int) bool {
-	return n <= SplitCost/2/max(cost, 1) && Goes(j.Ctx) || Alone(j.Ctx)
+	return n <= Least()/2/max(cost, 1) && Goes(j.Ctx) || Alone(j.Ctx)
 }
 
 // ahead returns the prefetch of the row of a result of size bytes if its stores should be non-temporal; nil if not.
@@ -196,7 +196,7 @@ func Dense(j *Job, dst *tensor.Any, ins []*tensor.Any, k *Kernel) bool {
 	if !same && len(ins) > 0 {
 		return false // the result's shape may be another one
 	}
-	if l.len()*j.Cost <= SplitCost && Goes(j.Ctx) || Alone(j.Ctx) {
+	if l.len()*j.Cost <= Least() && Goes(j.Ctx) || Alone(j.Ctx) {
 		if k.Canon == nil || l.len() <= RunLen {
 			l.compute(k)
 		} else {
@@ -445,7 +445,7 @@ func strided(j *Job, s *strides) {
 	s.cuts = cut(&lays, min(RunLen, packedBytes/size))
 	defer s.nest.Free()
 	n, cost := s.nest.Outer()*s.across*s.down, s.rows*s.cols*j.Cost
-	if n*cost <= SplitCost && Goes(j.Ctx) || Alone(j.Ctx) {
+	if n*cost <= Least() && Goes(j.Ctx) || Alone(j.Ctx) {
 		s.work(0, n)
 	} else {
 		stridedSplit(*j, *s, n, cost)

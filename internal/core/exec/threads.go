@@ -15,6 +15,14 @@ import (
 // about 50 µs.
 const SplitCost = 100_000
 
+// Least is the work from which a call is worth splitting: SplitCost, or less where a helper looks for work and needn't be woken.
+func Least() int {
+	if crew.looking.Load() > 0 {
+		return SplitCost / 4
+	}
+	return SplitCost
+}
+
 // threads is the key under which a context holds how many threads a call may use.
 type threads struct{}
 
@@ -86,9 +94,10 @@ func Split(name string, ctx context.Context, n, cost int, f func(from, to int)) 
 	if cost <= 0 {
 		cost = 1
 	}
-	step := max(1, SplitCost/2/cost) // of a range: some 25 µs
+	least := Least()
+	step := max(1, least/2/cost) // of a range
 	workers = min(workers, (n+step-1)/step)
-	if n < SplitCost/cost {
+	if n < least/cost {
 		workers = 1
 	}
 	if ctx == nil { // of long work larger ranges, so long as each thread has sixteen: the processor prefetches the next elements

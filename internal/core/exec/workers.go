@@ -21,7 +21,7 @@ var crew struct {
 	sync.Mutex
 	open    []*shared    // calls with places for helpers
 	wanting atomic.Int32 // len(open), to be read without the lock
-	looking int          // helpers that look for a call
+	looking atomic.Int32 // helpers that look for a call
 }
 
 // shared is the work of a call in which helpers take part.
@@ -39,7 +39,7 @@ func share(helpers int, work func(helps bool)) {
 	crew.Lock()
 	crew.open = append(crew.open, s)
 	crew.wanting.Store(int32(len(crew.open)))
-	missing := helpers - crew.looking
+	missing := helpers - int(crew.looking.Load())
 	crew.Unlock()
 	for range missing {
 		go help()
@@ -102,12 +102,12 @@ func join() *shared {
 // look is join after a while, if no call wants a helper now.
 func look(limit time.Duration) *shared {
 	crew.Lock()
-	crew.looking++
+	crew.looking.Add(1)
 	crew.Unlock()
 	spin(min(limit, patience), func() bool { return crew.wanting.Load() > 0 })
 	crew.Lock()
 	defer crew.Unlock()
-	crew.looking--
+	crew.looking.Add(-1)
 	return place()
 }
 
