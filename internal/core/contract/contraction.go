@@ -280,117 +280,145 @@ func (e *Gemm[T]) some(g *Contraction, p pieces, from, to int) {
 	}
 }
 
-// block computes c[r:r+m, x:x+n] of a batch entry.
+// block computes c[r:r+m, x:x+n] of a batch entry: by columns that stay in the last cache, by blocks of k, and by rows that stay in the second.
 func (e *Gemm[T]) block(g *Contraction, batch, r, m, x, n int) {
 	cols, lanes := e.Tiles.Columns()
-	rows := e.Tiles.Rows(min(n, cols))
 	runs := m == 1 && g.BRow == 1 && g.BCol != 1 && n >= lanes // a matrix times a vector
 	if s, ok := e.Tiles.(streamer[T]); ok && m <= FewRows && (n > cols || runs) {
 		e.skinny(g, s, batch, r, m, x, n)
 		return
 	}
-	most := blocks()
-	nc, mc := evenly(n, most.b/e.Size/GemmK, cols), evenly(m, most.a/e.Size/GemmK, rows)
-	// The tiles take rows of b and any strides of a. A copy of b pays when it is read often and its original doesn't stay in the caches. A copy of
-	// a pays only when its rows aren't runs: of runs a tile reads a line each, and mostly uses it up before the caches need the place.
-	often := m > 3*rows && n > 3*cols
-	packB := e.narrow != nil || g.BCol != 1 || often && float64(m)*float64(n)*float64(g.K) >= gemmLarge/float64(e.Size)
-	packA := often && lanes > 1 && g.ACol != 1
-	kb := min(g.K, GemmK)
-	var bs, as []T
-	var short []uint16 // a packed tile of narrow floats
-	var p *Panels
-	pitch := 0 // of rows of b that are widened as they lie
-	if packA || packB {
-		room, extra := kb*nc, 0
-		if e.narrow != nil && g.BCol == 1 {
-			pitch = nc + lanes // so that rows aren't apart by a power of two
-			room = kb * pitch
-		} else if e.narrow != nil {
-			extra = kb * cols
-		}
-		if packA {
-			room += kb * mc
-		}
-		p = PanelsOf((room+extra)*e.Size + 256)
-		defer PanelPool.Put(p)
-		rest := p.Bytes()
-		bs = conv.Carve[T](&rest, kb*max(nc, pitch))
-		if packA {
-			as = conv.Carve[T](&rest, kb*mc)
-		}
-		if e.narrow != nil && pitch == 0 {
-			short = conv.Carve[uint16](&rest, kb*cols)
-		}
-		for l := range min(kb, len(p.offs)) {
-			p.offs[l] = l * g.BRow
-		}
+	s := e.sides(g, batch, r, m, x, n)
+	if s.panels != nil {
+		defer PanelPool.Put(s.panels)
 	}
-	c, a, b := e.C[g.CAt.At(batch)+r*g.CRow+x:], e.A, e.B
-	if g.K > 0 {
-		a = a[g.AAt.At(batch)+r*g.ARow:]
-		if e.narrow == nil {
-			b = b[g.BAt.At(batch)+x*g.BCol:]
-		}
-	}
-	stream := g.K <= GemmK && len(e.C)*e.Size >= conv.Large && g.CRow*e.Size%64 == 0 && conv.LineAligned(c)
-	if stream && g.K <= GemmK/4 {
-		mc = rows // c is written in order, and b with so few rows read again from the second-level cache
-	}
-	for x0 := 0; x0 < n; x0 += nc {
-		nn := min(nc, n-x0)
+	for x0 := 0; x0 < n; x0 += s.nc {
+		nn := min(s.nc, n-x0)
 		for k0 := 0; k0 == 0 || k0 < g.K; k0 += GemmK {
 			if x0+k0 > 0 {
 				exec.Look(g.Name, g.Ctx)
 			}
-			kn, mode := min(GemmK, g.K-k0), simd.StoreSums
-			if k0 > 0 {
-				mode = simd.AddSums
-			}
-			if at := g.BAt.At(batch) + k0*g.BRow + (x+x0)*g.BCol; pitch > 0 {
-				e.narrow.rows(exec.RunOf(bs), pitch, at, g.BRow, kn, nn)
-			} else if packB && kn > 0 && g.BCol != 1 {
-				e.packColumns(bs, short, conv.Block{Off: at, Rows: kn, Row: g.BRow, Cols: nn, Col: g.BCol})
-			} else if packB && kn > 0 {
-				e.packRows(g, bs, b[k0*g.BRow+x0:], p.offs[:kn], nn)
-			}
-			for r0 := 0; r0 < m; r0 += mc {
-				mn := min(mc, m-r0)
-				if packA && kn > 0 {
-					conv.Pack(as, a, conv.Block{Off: r0*g.ARow + k0*g.ACol, Rows: mn, Row: g.ARow, Cols: kn, Col: g.ACol})
-				}
-				for j, w := 0, 0; j < nn; j += w {
-					w = TileCols(nn-j, cols, lanes)
-					bj, ldb := b, g.BRow
-					if pitch > 0 {
-						bj, ldb = bs[min(j, len(bs)):], pitch
-					} else if packB {
-						bj, ldb = bs[j*kn:], w
-					} else if kn > 0 {
-						bj = b[k0*g.BRow+x0+j:]
-					}
-					how := mode
-					if stream && w%lanes == 0 {
-						how = simd.StreamSums
-					}
-					ai, aRow, aCol := a, g.ARow, g.ACol
-					if packA {
-						ai, aRow, aCol = as, kn, 1
-					} else if kn > 0 {
-						ai = a[r0*g.ARow+k0*g.ACol:]
-					}
-					e.Tiles.Tiles(c[r0*g.CRow+x0+j:], g.CRow, ai, aRow, aCol, bj, ldb, mn, w, kn, how)
-				}
-				if e.after(g) && k0+GemmK >= g.K {
+			kn := min(GemmK, g.K-k0)
+			b := e.right(g, &s, k0, kn, x0, nn)
+			for r0 := 0; r0 < m; r0 += s.mc {
+				mn := min(s.mc, m-r0)
+				e.multiply(g, &s, r0, mn, x0, nn, k0, s.left(g, r0, mn, k0, kn), b)
+				if e.after(g) && k0+kn == g.K {
 					e.finish(g, batch, r+r0, mn, x+x0, nn)
 				}
 			}
 		}
 	}
-	if stream {
+	if s.stream {
 		simd.Fence()
 	}
-	runtime.KeepAlive(p)
+}
+
+// A side is a block of an operand as the tiles read it: a copy, or the operand as it lies.
+type side[T num.Native] struct {
+	data     []T
+	row, col int // strides. Where row is 0, panels of b as wide as a tile follow each other
+	k        int // rows of a panel
+}
+
+// sides are the operands of a block of c, and room for copies of their parts.
+type sides[T num.Native] struct {
+	mc, nc  int // rows and columns of a part
+	a, b, c []T // from the first element of the block on; of narrow floats b is nil
+	at      int // where b begins
+	stream  bool
+	panels  *Panels // nil without copies
+	as, bs  []T     // nil where tiles read the operand as it lies
+	pitch   int     // of rows of b that are widened as they lie
+	short   []uint16
+}
+
+// sides decides which operands of a block are copied. The tiles take rows of b and any strides of a. A copy of b pays when it is read often and
+// its original doesn't stay in the caches. A copy of a pays only when its rows aren't runs: of runs a tile reads a line each, and mostly uses it
+// up before the caches need the place.
+func (e *Gemm[T]) sides(g *Contraction, batch, r, m, x, n int) sides[T] {
+	cols, lanes := e.Tiles.Columns()
+	rows, most := e.Tiles.Rows(min(n, cols)), blocks()
+	s := sides[T]{mc: evenly(m, most.a/e.Size/GemmK, rows), nc: evenly(n, most.b/e.Size/GemmK, cols), c: e.C[g.CAt.At(batch)+r*g.CRow+x:]}
+	s.stream = g.K <= GemmK && len(e.C)*e.Size >= conv.Large && g.CRow*e.Size%64 == 0 && conv.LineAligned(s.c)
+	if s.stream && g.K <= GemmK/4 {
+		s.mc = rows // c is written in order, and b with so few rows read again from the second-level cache
+	}
+	if g.K == 0 {
+		return s
+	}
+	if s.a, s.at = e.A[g.AAt.At(batch)+r*g.ARow:], g.BAt.At(batch)+x*g.BCol; e.narrow == nil {
+		s.b = e.B[s.at:]
+	}
+	often, kb := m > 3*rows && n > 3*cols, min(g.K, GemmK)
+	var roomA, roomB, short int
+	if often && lanes > 1 && g.ACol != 1 {
+		roomA = kb * s.mc
+	}
+	switch {
+	case e.narrow != nil && g.BCol == 1:
+		s.pitch = s.nc + lanes // so that rows aren't apart by a power of two
+		roomB = kb * s.pitch
+	case e.narrow != nil:
+		roomB, short = kb*s.nc, kb*cols
+	case g.BCol != 1 || often && float64(m)*float64(n)*float64(g.K) >= gemmLarge/float64(e.Size):
+		roomB = kb * s.nc
+	}
+	if roomA+roomB > 0 {
+		s.panels = PanelsOf((roomA+roomB+short)*e.Size + 256)
+		rest := s.panels.Bytes()
+		s.as, s.bs, s.short = conv.Carve[T](&rest, roomA), conv.Carve[T](&rest, roomB), conv.Carve[uint16](&rest, short)
+	}
+	return s
+}
+
+// right returns n columns of b from column x on, of a block of k.
+func (e *Gemm[T]) right(g *Contraction, s *sides[T], k0, k, x, n int) side[T] {
+	switch {
+	case k == 0:
+		return side[T]{}
+	case len(s.bs) == 0:
+		return side[T]{s.b[k0*g.BRow+x:], g.BRow, 1, k}
+	case s.pitch > 0:
+		e.narrow.rows(exec.RunOf(s.bs), s.pitch, s.at+k0*g.BRow+x, g.BRow, k, n)
+		return side[T]{s.bs, s.pitch, 1, k}
+	case g.BCol != 1:
+		e.packColumns(s.bs, s.short, conv.Block{Off: s.at + k0*g.BRow + x*g.BCol, Rows: k, Row: g.BRow, Cols: n, Col: g.BCol})
+	default:
+		e.packRows(g, s.bs, s.b[k0*g.BRow+x:], s.panels.offs[:k], n)
+	}
+	return side[T]{s.bs, 0, k, k}
+}
+
+// left returns m rows of a from row r on, of a block of k.
+func (s *sides[T]) left(g *Contraction, r, m, k0, k int) side[T] {
+	switch {
+	case k == 0:
+		return side[T]{}
+	case len(s.as) == 0:
+		return side[T]{s.a[r*g.ARow+k0*g.ACol:], g.ARow, g.ACol, k}
+	}
+	conv.Pack(s.as, s.a, conv.Block{Off: r*g.ARow + k0*g.ACol, Rows: m, Row: g.ARow, Cols: k, Col: g.ACol})
+	return side[T]{s.as, k, 1, k}
+}
+
+// multiply stores or adds the sums of a block of k, tile by tile.
+func (e *Gemm[T]) multiply(g *Contraction, s *sides[T], r, m, x, n, k0 int, a, b side[T]) {
+	cols, lanes := e.Tiles.Columns()
+	for j, w := 0, 0; j < n; j += w {
+		w = TileCols(n-j, cols, lanes)
+		mode := simd.StoreSums
+		if k0 > 0 {
+			mode = simd.AddSums
+		} else if s.stream && w%lanes == 0 {
+			mode = simd.StreamSums
+		}
+		row := b.row
+		if row == 0 {
+			row = w
+		}
+		e.Tiles.Tiles(s.c[r*g.CRow+x+j:], g.CRow, a.data, a.row, a.col, b.data[min(j*b.col, len(b.data)):], row, m, w, a.k, mode)
+	}
 }
 
 // packRows copies n columns of a block of b, whose rows are at offs, into panels as wide as a
