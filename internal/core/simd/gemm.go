@@ -9,8 +9,8 @@ import (
 // that float.FMABlock32 and FMABlock64 define, and store NaNs as the canonical one.
 type Product[T float32 | float64] struct {
 	lanes   int                                                                        // of a vector
-	tiles   [][]tileFunc[T]                                                            // by vectors in a row and rows, each less one
-	wide    []tileFunc[T]                                                              // of one vector more, by rows; whole vectors for TilesOfTaps. May be nil
+	tiles   []tiles[T]                                                                 // by vectors in a row less one
+	wide    *tiles[T]                                                                  // of one vector more; whole vectors for TilesOfTaps. May be nil
 	stream  [2]rowFunc[T]                                                              // of 8 rows and of 1
 	windows func(dst *T, ldd int, src *T, lds int, a *T, offs *int, taps, rows, n int) // may be nil
 	dots    func(c, a *T, lda int, x *T, k int)
@@ -24,9 +24,15 @@ type Product[T float32 | float64] struct {
 }
 
 type (
-	tileFunc[T any] func(c *T, ldc int, a *T, aRow, aCol int, b *T, ldb, n, k, times, mode int, more *T, offs *int)
+	tileFunc[T any] func(c *T, ldc int, a *T, aRow, aCol int, b *T, ldb, n, k, times, rows, mode int, more *T, offs *int)
 	rowFunc[T any]  func(c *T, a *T, aStep int, b *T, offs *int, n int)
 )
+
+// tiles are tiles of at most some rows.
+type tiles[T any] struct {
+	most int
+	by   tileFunc[T]
+}
 
 // Mode is the use that Tiles makes of its sums.
 type Mode int
@@ -47,7 +53,7 @@ const (
 func (p *Product[T]) Columns() (most, lanes int) { return len(p.tiles) * p.lanes, p.lanes }
 
 // Rows returns the most rows of a tile of n columns.
-func (p *Product[T]) Rows(n int) int { return len(p.tiles[(n-1)/p.lanes]) }
+func (p *Product[T]) Rows(n int) int { return p.tiles[(n-1)/p.lanes].most }
 
 // Tiles computes m by n sums over k products of a[i*aRow+l*aCol] and b[l*ldb+j], into c[i*ldc+j]. n is within the widest tile. It panics when an
 // index is out of range, and reads and writes nothing else. Strides must not be negative. Nothing interrupts it, not even the collector, so m·k
@@ -61,14 +67,14 @@ func (p *Product[T]) Tiles(c []T, ldc int, a []T, aRow, aCol int, b []T, ldb, m,
 	if k > 0 {
 		ap, bp = &a[0], &b[0]
 	}
-	tiles := p.tiles[(n-1)/p.lanes]
-	rows, times, fewer := inTiles(m, len(tiles))
-	tiles[rows-1](&c[0], ldc, ap, aRow, aCol, bp, ldb, n, k, times, int(mode), nil, nil)
+	t := &p.tiles[(n-1)/p.lanes]
+	rows, times, fewer := inTiles(m, t.most)
+	t.by(&c[0], ldc, ap, aRow, aCol, bp, ldb, n, k, times, rows, int(mode), nil, nil)
 	if done := times * rows; fewer > 0 {
 		if k > 0 {
 			ap = &a[done*aRow]
 		}
-		tiles[rows-2](&c[done*ldc], ldc, ap, aRow, aCol, bp, ldb, n, k, fewer, int(mode), nil, nil)
+		t.by(&c[done*ldc], ldc, ap, aRow, aCol, bp, ldb, n, k, fewer, rows-1, int(mode), nil, nil)
 	}
 }
 
@@ -93,14 +99,14 @@ func (p *Product[T]) TilesOfTaps(c []T, ldc int, a []T, aRow int, offs []int, mo
 		_ = bias[n-1]
 		more = &bias[0]
 	}
-	vectors, tiles := (n+p.lanes-1)/p.lanes, p.wide
+	vectors, t := (n+p.lanes-1)/p.lanes, p.wide
 	if vectors <= len(p.tiles) {
-		tiles = p.tiles[vectors-1]
+		t = &p.tiles[vectors-1]
 	} else if w := len(p.tiles) * p.lanes; n < w+p.lanes { // the last vector isn't whole
 		next = p.TilesOfTaps(c, ldc, a, aRow, offs, most, b, ldb, bias, next, m, w, mode)
 		return p.TilesOfTaps(c[w:], ldc, a, aRow, offs, most, b[w:], ldb, bias[min(w, len(bias)):], next, m, n-w, mode)
 	}
-	rows, times, fewer := inTiles(m, len(tiles))
+	rows, times, fewer := inTiles(m, t.most)
 	each := 2 * vectors * p.lanes * ((k - 1) / 16) // of a tile
 	ahead := func(tiles int) (at int) {
 		if len(next) > 0 {
@@ -109,9 +115,9 @@ func (p *Product[T]) TilesOfTaps(c []T, ldc int, a []T, aRow int, offs []int, mo
 		next = next[min(tiles*each, len(next)):]
 		return at
 	}
-	tiles[rows-1](&c[0], ldc, &a[0], aRow, ahead(times), &b[0], ldb, n, k, times, int(mode), more, &offs[0])
+	t.by(&c[0], ldc, &a[0], aRow, ahead(times), &b[0], ldb, n, k, times, rows, int(mode), more, &offs[0])
 	if done := times * rows; fewer > 0 {
-		tiles[rows-2](&c[done*ldc], ldc, &a[done*aRow], aRow, ahead(fewer), &b[0], ldb, n, k, fewer, int(mode), more, &offs[0])
+		t.by(&c[done*ldc], ldc, &a[done*aRow], aRow, ahead(fewer), &b[0], ldb, n, k, fewer, rows-1, int(mode), more, &offs[0])
 	}
 	return next
 }

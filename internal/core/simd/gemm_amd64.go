@@ -5,52 +5,13 @@
 package simd
 
 //go:noescape
-func gemm1x1_32AVX2(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
+func gemm1_32AVX2(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, rows int, mode int, more *float32, offs *int)
 
 //go:noescape
-func gemm2x1_32AVX2(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
+func gemm2_32AVX2(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, rows int, mode int, more *float32, offs *int)
 
 //go:noescape
-func gemm3x1_32AVX2(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
-
-//go:noescape
-func gemm4x1_32AVX2(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
-
-//go:noescape
-func gemm5x1_32AVX2(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
-
-//go:noescape
-func gemm6x1_32AVX2(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
-
-//go:noescape
-func gemm1x2_32AVX2(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
-
-//go:noescape
-func gemm2x2_32AVX2(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
-
-//go:noescape
-func gemm3x2_32AVX2(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
-
-//go:noescape
-func gemm4x2_32AVX2(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
-
-//go:noescape
-func gemm5x2_32AVX2(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
-
-//go:noescape
-func gemm6x2_32AVX2(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
-
-//go:noescape
-func gemm1x3_32AVX2(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
-
-//go:noescape
-func gemm2x3_32AVX2(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
-
-//go:noescape
-func gemm3x3_32AVX2(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
-
-//go:noescape
-func gemm4x3_32AVX2(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
+func gemm3_32AVX2(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, rows int, mode int, more *float32, offs *int)
 
 //go:noescape
 func gemv8_32AVX2(c *float32, a *float32, aStep int, b *float32, offs *int, n int)
@@ -82,52 +43,13 @@ func pairs_32AVX2(c *float32, a *float32, lda int, b *float32, ldb int, k int)
 func fmaPeak_32AVX2(n int)
 
 //go:noescape
-func gemm1x1_64AVX2(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
+func gemm1_64AVX2(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, rows int, mode int, more *float64, offs *int)
 
 //go:noescape
-func gemm2x1_64AVX2(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
+func gemm2_64AVX2(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, rows int, mode int, more *float64, offs *int)
 
 //go:noescape
-func gemm3x1_64AVX2(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
-
-//go:noescape
-func gemm4x1_64AVX2(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
-
-//go:noescape
-func gemm5x1_64AVX2(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
-
-//go:noescape
-func gemm6x1_64AVX2(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
-
-//go:noescape
-func gemm1x2_64AVX2(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
-
-//go:noescape
-func gemm2x2_64AVX2(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
-
-//go:noescape
-func gemm3x2_64AVX2(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
-
-//go:noescape
-func gemm4x2_64AVX2(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
-
-//go:noescape
-func gemm5x2_64AVX2(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
-
-//go:noescape
-func gemm6x2_64AVX2(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
-
-//go:noescape
-func gemm1x3_64AVX2(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
-
-//go:noescape
-func gemm2x3_64AVX2(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
-
-//go:noescape
-func gemm3x3_64AVX2(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
-
-//go:noescape
-func gemm4x3_64AVX2(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
+func gemm3_64AVX2(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, rows int, mode int, more *float64, offs *int)
 
 //go:noescape
 func gemv8_64AVX2(c *float64, a *float64, aStep int, b *float64, offs *int, n int)
@@ -159,115 +81,13 @@ func pairs_64AVX2(c *float64, a *float64, lda int, b *float64, ldb int, k int)
 func fmaPeak_64AVX2(n int)
 
 //go:noescape
-func gemm1x1_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
+func gemm1_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, rows int, mode int, more *float32, offs *int)
 
 //go:noescape
-func gemm2x1_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
+func gemm2_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, rows int, mode int, more *float32, offs *int)
 
 //go:noescape
-func gemm3x1_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
-
-//go:noescape
-func gemm4x1_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
-
-//go:noescape
-func gemm5x1_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
-
-//go:noescape
-func gemm6x1_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
-
-//go:noescape
-func gemm7x1_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
-
-//go:noescape
-func gemm8x1_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
-
-//go:noescape
-func gemm9x1_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
-
-//go:noescape
-func gemm10x1_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
-
-//go:noescape
-func gemm11x1_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
-
-//go:noescape
-func gemm12x1_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
-
-//go:noescape
-func gemm13x1_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
-
-//go:noescape
-func gemm14x1_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
-
-//go:noescape
-func gemm1x2_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
-
-//go:noescape
-func gemm2x2_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
-
-//go:noescape
-func gemm3x2_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
-
-//go:noescape
-func gemm4x2_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
-
-//go:noescape
-func gemm5x2_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
-
-//go:noescape
-func gemm6x2_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
-
-//go:noescape
-func gemm7x2_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
-
-//go:noescape
-func gemm8x2_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
-
-//go:noescape
-func gemm9x2_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
-
-//go:noescape
-func gemm10x2_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
-
-//go:noescape
-func gemm11x2_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
-
-//go:noescape
-func gemm12x2_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
-
-//go:noescape
-func gemm13x2_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
-
-//go:noescape
-func gemm14x2_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
-
-//go:noescape
-func gemm1x3_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
-
-//go:noescape
-func gemm2x3_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
-
-//go:noescape
-func gemm3x3_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
-
-//go:noescape
-func gemm4x3_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
-
-//go:noescape
-func gemm5x3_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
-
-//go:noescape
-func gemm6x3_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
-
-//go:noescape
-func gemm7x3_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
-
-//go:noescape
-func gemm8x3_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
-
-//go:noescape
-func gemm9x3_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
+func gemm3_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, rows int, mode int, more *float32, offs *int)
 
 //go:noescape
 func gemv8_32AVX512(c *float32, a *float32, aStep int, b *float32, offs *int, n int)
@@ -299,115 +119,13 @@ func pairs_32AVX512(c *float32, a *float32, lda int, b *float32, ldb int, k int)
 func fmaPeak_32AVX512(n int)
 
 //go:noescape
-func gemm1x1_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
+func gemm1_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, rows int, mode int, more *float64, offs *int)
 
 //go:noescape
-func gemm2x1_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
+func gemm2_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, rows int, mode int, more *float64, offs *int)
 
 //go:noescape
-func gemm3x1_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
-
-//go:noescape
-func gemm4x1_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
-
-//go:noescape
-func gemm5x1_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
-
-//go:noescape
-func gemm6x1_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
-
-//go:noescape
-func gemm7x1_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
-
-//go:noescape
-func gemm8x1_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
-
-//go:noescape
-func gemm9x1_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
-
-//go:noescape
-func gemm10x1_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
-
-//go:noescape
-func gemm11x1_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
-
-//go:noescape
-func gemm12x1_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
-
-//go:noescape
-func gemm13x1_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
-
-//go:noescape
-func gemm14x1_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
-
-//go:noescape
-func gemm1x2_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
-
-//go:noescape
-func gemm2x2_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
-
-//go:noescape
-func gemm3x2_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
-
-//go:noescape
-func gemm4x2_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
-
-//go:noescape
-func gemm5x2_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
-
-//go:noescape
-func gemm6x2_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
-
-//go:noescape
-func gemm7x2_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
-
-//go:noescape
-func gemm8x2_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
-
-//go:noescape
-func gemm9x2_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
-
-//go:noescape
-func gemm10x2_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
-
-//go:noescape
-func gemm11x2_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
-
-//go:noescape
-func gemm12x2_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
-
-//go:noescape
-func gemm13x2_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
-
-//go:noescape
-func gemm14x2_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
-
-//go:noescape
-func gemm1x3_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
-
-//go:noescape
-func gemm2x3_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
-
-//go:noescape
-func gemm3x3_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
-
-//go:noescape
-func gemm4x3_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
-
-//go:noescape
-func gemm5x3_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
-
-//go:noescape
-func gemm6x3_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
-
-//go:noescape
-func gemm7x3_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
-
-//go:noescape
-func gemm8x3_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
-
-//go:noescape
-func gemm9x3_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
+func gemm3_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, rows int, mode int, more *float64, offs *int)
 
 //go:noescape
 func gemv8_64AVX512(c *float64, a *float64, aStep int, b *float64, offs *int, n int)

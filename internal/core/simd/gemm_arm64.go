@@ -5,100 +5,13 @@
 package simd
 
 //go:noescape
-func gemm1x1_32NEON(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
+func gemm1_32NEON(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, rows int, mode int, more *float32, offs *int)
 
 //go:noescape
-func gemm2x1_32NEON(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
+func gemm2_32NEON(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, rows int, mode int, more *float32, offs *int)
 
 //go:noescape
-func gemm3x1_32NEON(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
-
-//go:noescape
-func gemm4x1_32NEON(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
-
-//go:noescape
-func gemm5x1_32NEON(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
-
-//go:noescape
-func gemm6x1_32NEON(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
-
-//go:noescape
-func gemm7x1_32NEON(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
-
-//go:noescape
-func gemm8x1_32NEON(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
-
-//go:noescape
-func gemm9x1_32NEON(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
-
-//go:noescape
-func gemm10x1_32NEON(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
-
-//go:noescape
-func gemm11x1_32NEON(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
-
-//go:noescape
-func gemm12x1_32NEON(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
-
-//go:noescape
-func gemm1x2_32NEON(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
-
-//go:noescape
-func gemm2x2_32NEON(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
-
-//go:noescape
-func gemm3x2_32NEON(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
-
-//go:noescape
-func gemm4x2_32NEON(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
-
-//go:noescape
-func gemm5x2_32NEON(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
-
-//go:noescape
-func gemm6x2_32NEON(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
-
-//go:noescape
-func gemm7x2_32NEON(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
-
-//go:noescape
-func gemm8x2_32NEON(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
-
-//go:noescape
-func gemm9x2_32NEON(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
-
-//go:noescape
-func gemm10x2_32NEON(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
-
-//go:noescape
-func gemm11x2_32NEON(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
-
-//go:noescape
-func gemm12x2_32NEON(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
-
-//go:noescape
-func gemm1x3_32NEON(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
-
-//go:noescape
-func gemm2x3_32NEON(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
-
-//go:noescape
-func gemm3x3_32NEON(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
-
-//go:noescape
-func gemm4x3_32NEON(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
-
-//go:noescape
-func gemm5x3_32NEON(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
-
-//go:noescape
-func gemm6x3_32NEON(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
-
-//go:noescape
-func gemm7x3_32NEON(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
-
-//go:noescape
-func gemm8x3_32NEON(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
+func gemm3_32NEON(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, rows int, mode int, more *float32, offs *int)
 
 //go:noescape
 func gemv8_32NEON(c *float32, a *float32, aStep int, b *float32, offs *int, n int)
@@ -128,100 +41,13 @@ func deep_32NEON(c *float32, ldc int, a *float32, aRow int, offs *int, taps int,
 func fmaPeak_32NEON(n int)
 
 //go:noescape
-func gemm1x1_64NEON(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
+func gemm1_64NEON(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, rows int, mode int, more *float64, offs *int)
 
 //go:noescape
-func gemm2x1_64NEON(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
+func gemm2_64NEON(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, rows int, mode int, more *float64, offs *int)
 
 //go:noescape
-func gemm3x1_64NEON(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
-
-//go:noescape
-func gemm4x1_64NEON(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
-
-//go:noescape
-func gemm5x1_64NEON(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
-
-//go:noescape
-func gemm6x1_64NEON(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
-
-//go:noescape
-func gemm7x1_64NEON(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
-
-//go:noescape
-func gemm8x1_64NEON(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
-
-//go:noescape
-func gemm9x1_64NEON(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
-
-//go:noescape
-func gemm10x1_64NEON(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
-
-//go:noescape
-func gemm11x1_64NEON(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
-
-//go:noescape
-func gemm12x1_64NEON(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
-
-//go:noescape
-func gemm1x2_64NEON(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
-
-//go:noescape
-func gemm2x2_64NEON(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
-
-//go:noescape
-func gemm3x2_64NEON(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
-
-//go:noescape
-func gemm4x2_64NEON(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
-
-//go:noescape
-func gemm5x2_64NEON(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
-
-//go:noescape
-func gemm6x2_64NEON(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
-
-//go:noescape
-func gemm7x2_64NEON(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
-
-//go:noescape
-func gemm8x2_64NEON(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
-
-//go:noescape
-func gemm9x2_64NEON(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
-
-//go:noescape
-func gemm10x2_64NEON(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
-
-//go:noescape
-func gemm11x2_64NEON(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
-
-//go:noescape
-func gemm12x2_64NEON(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
-
-//go:noescape
-func gemm1x3_64NEON(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
-
-//go:noescape
-func gemm2x3_64NEON(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
-
-//go:noescape
-func gemm3x3_64NEON(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
-
-//go:noescape
-func gemm4x3_64NEON(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
-
-//go:noescape
-func gemm5x3_64NEON(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
-
-//go:noescape
-func gemm6x3_64NEON(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
-
-//go:noescape
-func gemm7x3_64NEON(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
-
-//go:noescape
-func gemm8x3_64NEON(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
+func gemm3_64NEON(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, rows int, mode int, more *float64, offs *int)
 
 //go:noescape
 func gemv8_64NEON(c *float64, a *float64, aStep int, b *float64, offs *int, n int)

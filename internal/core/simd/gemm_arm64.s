@@ -4,273 +4,41 @@
 
 #include "textflag.h"
 
-DATA gemm1x1_32NEONNEONConstants<>+0(SB)/8, $0x7fc000007fc00000
-DATA gemm1x1_32NEONNEONConstants<>+8(SB)/8, $0x7fc000007fc00000
-GLOBL gemm1x1_32NEONNEONConstants<>(SB), RODATA|NOPTR, $16
+DATA gemm1_32NEONNEONConstants<>+0(SB)/8, $0x7fc000007fc00000
+DATA gemm1_32NEONNEONConstants<>+8(SB)/8, $0x7fc000007fc00000
+GLOBL gemm1_32NEONNEONConstants<>(SB), RODATA|NOPTR, $16
 
-DATA gemm2x1_32NEONNEONConstants<>+0(SB)/8, $0x7fc000007fc00000
-DATA gemm2x1_32NEONNEONConstants<>+8(SB)/8, $0x7fc000007fc00000
-GLOBL gemm2x1_32NEONNEONConstants<>(SB), RODATA|NOPTR, $16
+DATA gemm2_32NEONNEONConstants<>+0(SB)/8, $0x7fc000007fc00000
+DATA gemm2_32NEONNEONConstants<>+8(SB)/8, $0x7fc000007fc00000
+GLOBL gemm2_32NEONNEONConstants<>(SB), RODATA|NOPTR, $16
 
-DATA gemm3x1_32NEONNEONConstants<>+0(SB)/8, $0x7fc000007fc00000
-DATA gemm3x1_32NEONNEONConstants<>+8(SB)/8, $0x7fc000007fc00000
-GLOBL gemm3x1_32NEONNEONConstants<>(SB), RODATA|NOPTR, $16
-
-DATA gemm4x1_32NEONNEONConstants<>+0(SB)/8, $0x7fc000007fc00000
-DATA gemm4x1_32NEONNEONConstants<>+8(SB)/8, $0x7fc000007fc00000
-GLOBL gemm4x1_32NEONNEONConstants<>(SB), RODATA|NOPTR, $16
-
-DATA gemm5x1_32NEONNEONConstants<>+0(SB)/8, $0x7fc000007fc00000
-DATA gemm5x1_32NEONNEONConstants<>+8(SB)/8, $0x7fc000007fc00000
-GLOBL gemm5x1_32NEONNEONConstants<>(SB), RODATA|NOPTR, $16
-
-DATA gemm6x1_32NEONNEONConstants<>+0(SB)/8, $0x7fc000007fc00000
-DATA gemm6x1_32NEONNEONConstants<>+8(SB)/8, $0x7fc000007fc00000
-GLOBL gemm6x1_32NEONNEONConstants<>(SB), RODATA|NOPTR, $16
-
-DATA gemm7x1_32NEONNEONConstants<>+0(SB)/8, $0x7fc000007fc00000
-DATA gemm7x1_32NEONNEONConstants<>+8(SB)/8, $0x7fc000007fc00000
-GLOBL gemm7x1_32NEONNEONConstants<>(SB), RODATA|NOPTR, $16
-
-DATA gemm8x1_32NEONNEONConstants<>+0(SB)/8, $0x7fc000007fc00000
-DATA gemm8x1_32NEONNEONConstants<>+8(SB)/8, $0x7fc000007fc00000
-GLOBL gemm8x1_32NEONNEONConstants<>(SB), RODATA|NOPTR, $16
-
-DATA gemm9x1_32NEONNEONConstants<>+0(SB)/8, $0x7fc000007fc00000
-DATA gemm9x1_32NEONNEONConstants<>+8(SB)/8, $0x7fc000007fc00000
-GLOBL gemm9x1_32NEONNEONConstants<>(SB), RODATA|NOPTR, $16
-
-DATA gemm10x1_32NEONNEONConstants<>+0(SB)/8, $0x7fc000007fc00000
-DATA gemm10x1_32NEONNEONConstants<>+8(SB)/8, $0x7fc000007fc00000
-GLOBL gemm10x1_32NEONNEONConstants<>(SB), RODATA|NOPTR, $16
-
-DATA gemm11x1_32NEONNEONConstants<>+0(SB)/8, $0x7fc000007fc00000
-DATA gemm11x1_32NEONNEONConstants<>+8(SB)/8, $0x7fc000007fc00000
-GLOBL gemm11x1_32NEONNEONConstants<>(SB), RODATA|NOPTR, $16
-
-DATA gemm12x1_32NEONNEONConstants<>+0(SB)/8, $0x7fc000007fc00000
-DATA gemm12x1_32NEONNEONConstants<>+8(SB)/8, $0x7fc000007fc00000
-GLOBL gemm12x1_32NEONNEONConstants<>(SB), RODATA|NOPTR, $16
-
-DATA gemm1x2_32NEONNEONConstants<>+0(SB)/8, $0x7fc000007fc00000
-DATA gemm1x2_32NEONNEONConstants<>+8(SB)/8, $0x7fc000007fc00000
-GLOBL gemm1x2_32NEONNEONConstants<>(SB), RODATA|NOPTR, $16
-
-DATA gemm2x2_32NEONNEONConstants<>+0(SB)/8, $0x7fc000007fc00000
-DATA gemm2x2_32NEONNEONConstants<>+8(SB)/8, $0x7fc000007fc00000
-GLOBL gemm2x2_32NEONNEONConstants<>(SB), RODATA|NOPTR, $16
-
-DATA gemm3x2_32NEONNEONConstants<>+0(SB)/8, $0x7fc000007fc00000
-DATA gemm3x2_32NEONNEONConstants<>+8(SB)/8, $0x7fc000007fc00000
-GLOBL gemm3x2_32NEONNEONConstants<>(SB), RODATA|NOPTR, $16
-
-DATA gemm4x2_32NEONNEONConstants<>+0(SB)/8, $0x7fc000007fc00000
-DATA gemm4x2_32NEONNEONConstants<>+8(SB)/8, $0x7fc000007fc00000
-GLOBL gemm4x2_32NEONNEONConstants<>(SB), RODATA|NOPTR, $16
-
-DATA gemm5x2_32NEONNEONConstants<>+0(SB)/8, $0x7fc000007fc00000
-DATA gemm5x2_32NEONNEONConstants<>+8(SB)/8, $0x7fc000007fc00000
-GLOBL gemm5x2_32NEONNEONConstants<>(SB), RODATA|NOPTR, $16
-
-DATA gemm6x2_32NEONNEONConstants<>+0(SB)/8, $0x7fc000007fc00000
-DATA gemm6x2_32NEONNEONConstants<>+8(SB)/8, $0x7fc000007fc00000
-GLOBL gemm6x2_32NEONNEONConstants<>(SB), RODATA|NOPTR, $16
-
-DATA gemm7x2_32NEONNEONConstants<>+0(SB)/8, $0x7fc000007fc00000
-DATA gemm7x2_32NEONNEONConstants<>+8(SB)/8, $0x7fc000007fc00000
-GLOBL gemm7x2_32NEONNEONConstants<>(SB), RODATA|NOPTR, $16
-
-DATA gemm8x2_32NEONNEONConstants<>+0(SB)/8, $0x7fc000007fc00000
-DATA gemm8x2_32NEONNEONConstants<>+8(SB)/8, $0x7fc000007fc00000
-GLOBL gemm8x2_32NEONNEONConstants<>(SB), RODATA|NOPTR, $16
-
-DATA gemm9x2_32NEONNEONConstants<>+0(SB)/8, $0x7fc000007fc00000
-DATA gemm9x2_32NEONNEONConstants<>+8(SB)/8, $0x7fc000007fc00000
-GLOBL gemm9x2_32NEONNEONConstants<>(SB), RODATA|NOPTR, $16
-
-DATA gemm10x2_32NEONNEONConstants<>+0(SB)/8, $0x7fc000007fc00000
-DATA gemm10x2_32NEONNEONConstants<>+8(SB)/8, $0x7fc000007fc00000
-GLOBL gemm10x2_32NEONNEONConstants<>(SB), RODATA|NOPTR, $16
-
-DATA gemm11x2_32NEONNEONConstants<>+0(SB)/8, $0x7fc000007fc00000
-DATA gemm11x2_32NEONNEONConstants<>+8(SB)/8, $0x7fc000007fc00000
-GLOBL gemm11x2_32NEONNEONConstants<>(SB), RODATA|NOPTR, $16
-
-DATA gemm12x2_32NEONNEONConstants<>+0(SB)/8, $0x7fc000007fc00000
-DATA gemm12x2_32NEONNEONConstants<>+8(SB)/8, $0x7fc000007fc00000
-GLOBL gemm12x2_32NEONNEONConstants<>(SB), RODATA|NOPTR, $16
-
-DATA gemm1x3_32NEONNEONConstants<>+0(SB)/8, $0x7fc000007fc00000
-DATA gemm1x3_32NEONNEONConstants<>+8(SB)/8, $0x7fc000007fc00000
-GLOBL gemm1x3_32NEONNEONConstants<>(SB), RODATA|NOPTR, $16
-
-DATA gemm2x3_32NEONNEONConstants<>+0(SB)/8, $0x7fc000007fc00000
-DATA gemm2x3_32NEONNEONConstants<>+8(SB)/8, $0x7fc000007fc00000
-GLOBL gemm2x3_32NEONNEONConstants<>(SB), RODATA|NOPTR, $16
-
-DATA gemm3x3_32NEONNEONConstants<>+0(SB)/8, $0x7fc000007fc00000
-DATA gemm3x3_32NEONNEONConstants<>+8(SB)/8, $0x7fc000007fc00000
-GLOBL gemm3x3_32NEONNEONConstants<>(SB), RODATA|NOPTR, $16
-
-DATA gemm4x3_32NEONNEONConstants<>+0(SB)/8, $0x7fc000007fc00000
-DATA gemm4x3_32NEONNEONConstants<>+8(SB)/8, $0x7fc000007fc00000
-GLOBL gemm4x3_32NEONNEONConstants<>(SB), RODATA|NOPTR, $16
-
-DATA gemm5x3_32NEONNEONConstants<>+0(SB)/8, $0x7fc000007fc00000
-DATA gemm5x3_32NEONNEONConstants<>+8(SB)/8, $0x7fc000007fc00000
-GLOBL gemm5x3_32NEONNEONConstants<>(SB), RODATA|NOPTR, $16
-
-DATA gemm6x3_32NEONNEONConstants<>+0(SB)/8, $0x7fc000007fc00000
-DATA gemm6x3_32NEONNEONConstants<>+8(SB)/8, $0x7fc000007fc00000
-GLOBL gemm6x3_32NEONNEONConstants<>(SB), RODATA|NOPTR, $16
-
-DATA gemm7x3_32NEONNEONConstants<>+0(SB)/8, $0x7fc000007fc00000
-DATA gemm7x3_32NEONNEONConstants<>+8(SB)/8, $0x7fc000007fc00000
-GLOBL gemm7x3_32NEONNEONConstants<>(SB), RODATA|NOPTR, $16
-
-DATA gemm8x3_32NEONNEONConstants<>+0(SB)/8, $0x7fc000007fc00000
-DATA gemm8x3_32NEONNEONConstants<>+8(SB)/8, $0x7fc000007fc00000
-GLOBL gemm8x3_32NEONNEONConstants<>(SB), RODATA|NOPTR, $16
+DATA gemm3_32NEONNEONConstants<>+0(SB)/8, $0x7fc000007fc00000
+DATA gemm3_32NEONNEONConstants<>+8(SB)/8, $0x7fc000007fc00000
+GLOBL gemm3_32NEONNEONConstants<>(SB), RODATA|NOPTR, $16
 
 DATA deep_32NEONNEONConstants<>+0(SB)/8, $0x7fc000007fc00000
 DATA deep_32NEONNEONConstants<>+8(SB)/8, $0x7fc000007fc00000
 GLOBL deep_32NEONNEONConstants<>(SB), RODATA|NOPTR, $16
 
-DATA gemm1x1_64NEONNEONConstants<>+0(SB)/8, $0x7ff8000000000000
-DATA gemm1x1_64NEONNEONConstants<>+8(SB)/8, $0x7ff8000000000000
-GLOBL gemm1x1_64NEONNEONConstants<>(SB), RODATA|NOPTR, $16
+DATA gemm1_64NEONNEONConstants<>+0(SB)/8, $0x7ff8000000000000
+DATA gemm1_64NEONNEONConstants<>+8(SB)/8, $0x7ff8000000000000
+GLOBL gemm1_64NEONNEONConstants<>(SB), RODATA|NOPTR, $16
 
-DATA gemm2x1_64NEONNEONConstants<>+0(SB)/8, $0x7ff8000000000000
-DATA gemm2x1_64NEONNEONConstants<>+8(SB)/8, $0x7ff8000000000000
-GLOBL gemm2x1_64NEONNEONConstants<>(SB), RODATA|NOPTR, $16
+DATA gemm2_64NEONNEONConstants<>+0(SB)/8, $0x7ff8000000000000
+DATA gemm2_64NEONNEONConstants<>+8(SB)/8, $0x7ff8000000000000
+GLOBL gemm2_64NEONNEONConstants<>(SB), RODATA|NOPTR, $16
 
-DATA gemm3x1_64NEONNEONConstants<>+0(SB)/8, $0x7ff8000000000000
-DATA gemm3x1_64NEONNEONConstants<>+8(SB)/8, $0x7ff8000000000000
-GLOBL gemm3x1_64NEONNEONConstants<>(SB), RODATA|NOPTR, $16
-
-DATA gemm4x1_64NEONNEONConstants<>+0(SB)/8, $0x7ff8000000000000
-DATA gemm4x1_64NEONNEONConstants<>+8(SB)/8, $0x7ff8000000000000
-GLOBL gemm4x1_64NEONNEONConstants<>(SB), RODATA|NOPTR, $16
-
-DATA gemm5x1_64NEONNEONConstants<>+0(SB)/8, $0x7ff8000000000000
-DATA gemm5x1_64NEONNEONConstants<>+8(SB)/8, $0x7ff8000000000000
-GLOBL gemm5x1_64NEONNEONConstants<>(SB), RODATA|NOPTR, $16
-
-DATA gemm6x1_64NEONNEONConstants<>+0(SB)/8, $0x7ff8000000000000
-DATA gemm6x1_64NEONNEONConstants<>+8(SB)/8, $0x7ff8000000000000
-GLOBL gemm6x1_64NEONNEONConstants<>(SB), RODATA|NOPTR, $16
-
-DATA gemm7x1_64NEONNEONConstants<>+0(SB)/8, $0x7ff8000000000000
-DATA gemm7x1_64NEONNEONConstants<>+8(SB)/8, $0x7ff8000000000000
-GLOBL gemm7x1_64NEONNEONConstants<>(SB), RODATA|NOPTR, $16
-
-DATA gemm8x1_64NEONNEONConstants<>+0(SB)/8, $0x7ff8000000000000
-DATA gemm8x1_64NEONNEONConstants<>+8(SB)/8, $0x7ff8000000000000
-GLOBL gemm8x1_64NEONNEONConstants<>(SB), RODATA|NOPTR, $16
-
-DATA gemm9x1_64NEONNEONConstants<>+0(SB)/8, $0x7ff8000000000000
-DATA gemm9x1_64NEONNEONConstants<>+8(SB)/8, $0x7ff8000000000000
-GLOBL gemm9x1_64NEONNEONConstants<>(SB), RODATA|NOPTR, $16
-
-DATA gemm10x1_64NEONNEONConstants<>+0(SB)/8, $0x7ff8000000000000
-DATA gemm10x1_64NEONNEONConstants<>+8(SB)/8, $0x7ff8000000000000
-GLOBL gemm10x1_64NEONNEONConstants<>(SB), RODATA|NOPTR, $16
-
-DATA gemm11x1_64NEONNEONConstants<>+0(SB)/8, $0x7ff8000000000000
-DATA gemm11x1_64NEONNEONConstants<>+8(SB)/8, $0x7ff8000000000000
-GLOBL gemm11x1_64NEONNEONConstants<>(SB), RODATA|NOPTR, $16
-
-DATA gemm12x1_64NEONNEONConstants<>+0(SB)/8, $0x7ff8000000000000
-DATA gemm12x1_64NEONNEONConstants<>+8(SB)/8, $0x7ff8000000000000
-GLOBL gemm12x1_64NEONNEONConstants<>(SB), RODATA|NOPTR, $16
-
-DATA gemm1x2_64NEONNEONConstants<>+0(SB)/8, $0x7ff8000000000000
-DATA gemm1x2_64NEONNEONConstants<>+8(SB)/8, $0x7ff8000000000000
-GLOBL gemm1x2_64NEONNEONConstants<>(SB), RODATA|NOPTR, $16
-
-DATA gemm2x2_64NEONNEONConstants<>+0(SB)/8, $0x7ff8000000000000
-DATA gemm2x2_64NEONNEONConstants<>+8(SB)/8, $0x7ff8000000000000
-GLOBL gemm2x2_64NEONNEONConstants<>(SB), RODATA|NOPTR, $16
-
-DATA gemm3x2_64NEONNEONConstants<>+0(SB)/8, $0x7ff8000000000000
-DATA gemm3x2_64NEONNEONConstants<>+8(SB)/8, $0x7ff8000000000000
-GLOBL gemm3x2_64NEONNEONConstants<>(SB), RODATA|NOPTR, $16
-
-DATA gemm4x2_64NEONNEONConstants<>+0(SB)/8, $0x7ff8000000000000
-DATA gemm4x2_64NEONNEONConstants<>+8(SB)/8, $0x7ff8000000000000
-GLOBL gemm4x2_64NEONNEONConstants<>(SB), RODATA|NOPTR, $16
-
-DATA gemm5x2_64NEONNEONConstants<>+0(SB)/8, $0x7ff8000000000000
-DATA gemm5x2_64NEONNEONConstants<>+8(SB)/8, $0x7ff8000000000000
-GLOBL gemm5x2_64NEONNEONConstants<>(SB), RODATA|NOPTR, $16
-
-DATA gemm6x2_64NEONNEONConstants<>+0(SB)/8, $0x7ff8000000000000
-DATA gemm6x2_64NEONNEONConstants<>+8(SB)/8, $0x7ff8000000000000
-GLOBL gemm6x2_64NEONNEONConstants<>(SB), RODATA|NOPTR, $16
-
-DATA gemm7x2_64NEONNEONConstants<>+0(SB)/8, $0x7ff8000000000000
-DATA gemm7x2_64NEONNEONConstants<>+8(SB)/8, $0x7ff8000000000000
-GLOBL gemm7x2_64NEONNEONConstants<>(SB), RODATA|NOPTR, $16
-
-DATA gemm8x2_64NEONNEONConstants<>+0(SB)/8, $0x7ff8000000000000
-DATA gemm8x2_64NEONNEONConstants<>+8(SB)/8, $0x7ff8000000000000
-GLOBL gemm8x2_64NEONNEONConstants<>(SB), RODATA|NOPTR, $16
-
-DATA gemm9x2_64NEONNEONConstants<>+0(SB)/8, $0x7ff8000000000000
-DATA gemm9x2_64NEONNEONConstants<>+8(SB)/8, $0x7ff8000000000000
-GLOBL gemm9x2_64NEONNEONConstants<>(SB), RODATA|NOPTR, $16
-
-DATA gemm10x2_64NEONNEONConstants<>+0(SB)/8, $0x7ff8000000000000
-DATA gemm10x2_64NEONNEONConstants<>+8(SB)/8, $0x7ff8000000000000
-GLOBL gemm10x2_64NEONNEONConstants<>(SB), RODATA|NOPTR, $16
-
-DATA gemm11x2_64NEONNEONConstants<>+0(SB)/8, $0x7ff8000000000000
-DATA gemm11x2_64NEONNEONConstants<>+8(SB)/8, $0x7ff8000000000000
-GLOBL gemm11x2_64NEONNEONConstants<>(SB), RODATA|NOPTR, $16
-
-DATA gemm12x2_64NEONNEONConstants<>+0(SB)/8, $0x7ff8000000000000
-DATA gemm12x2_64NEONNEONConstants<>+8(SB)/8, $0x7ff8000000000000
-GLOBL gemm12x2_64NEONNEONConstants<>(SB), RODATA|NOPTR, $16
-
-DATA gemm1x3_64NEONNEONConstants<>+0(SB)/8, $0x7ff8000000000000
-DATA gemm1x3_64NEONNEONConstants<>+8(SB)/8, $0x7ff8000000000000
-GLOBL gemm1x3_64NEONNEONConstants<>(SB), RODATA|NOPTR, $16
-
-DATA gemm2x3_64NEONNEONConstants<>+0(SB)/8, $0x7ff8000000000000
-DATA gemm2x3_64NEONNEONConstants<>+8(SB)/8, $0x7ff8000000000000
-GLOBL gemm2x3_64NEONNEONConstants<>(SB), RODATA|NOPTR, $16
-
-DATA gemm3x3_64NEONNEONConstants<>+0(SB)/8, $0x7ff8000000000000
-DATA gemm3x3_64NEONNEONConstants<>+8(SB)/8, $0x7ff8000000000000
-GLOBL gemm3x3_64NEONNEONConstants<>(SB), RODATA|NOPTR, $16
-
-DATA gemm4x3_64NEONNEONConstants<>+0(SB)/8, $0x7ff8000000000000
-DATA gemm4x3_64NEONNEONConstants<>+8(SB)/8, $0x7ff8000000000000
-GLOBL gemm4x3_64NEONNEONConstants<>(SB), RODATA|NOPTR, $16
-
-DATA gemm5x3_64NEONNEONConstants<>+0(SB)/8, $0x7ff8000000000000
-DATA gemm5x3_64NEONNEONConstants<>+8(SB)/8, $0x7ff8000000000000
-GLOBL gemm5x3_64NEONNEONConstants<>(SB), RODATA|NOPTR, $16
-
-DATA gemm6x3_64NEONNEONConstants<>+0(SB)/8, $0x7ff8000000000000
-DATA gemm6x3_64NEONNEONConstants<>+8(SB)/8, $0x7ff8000000000000
-GLOBL gemm6x3_64NEONNEONConstants<>(SB), RODATA|NOPTR, $16
-
-DATA gemm7x3_64NEONNEONConstants<>+0(SB)/8, $0x7ff8000000000000
-DATA gemm7x3_64NEONNEONConstants<>+8(SB)/8, $0x7ff8000000000000
-GLOBL gemm7x3_64NEONNEONConstants<>(SB), RODATA|NOPTR, $16
-
-DATA gemm8x3_64NEONNEONConstants<>+0(SB)/8, $0x7ff8000000000000
-DATA gemm8x3_64NEONNEONConstants<>+8(SB)/8, $0x7ff8000000000000
-GLOBL gemm8x3_64NEONNEONConstants<>(SB), RODATA|NOPTR, $16
+DATA gemm3_64NEONNEONConstants<>+0(SB)/8, $0x7ff8000000000000
+DATA gemm3_64NEONNEONConstants<>+8(SB)/8, $0x7ff8000000000000
+GLOBL gemm3_64NEONNEONConstants<>(SB), RODATA|NOPTR, $16
 
 DATA deep_64NEONNEONConstants<>+0(SB)/8, $0x7ff8000000000000
 DATA deep_64NEONNEONConstants<>+8(SB)/8, $0x7ff8000000000000
 GLOBL deep_64NEONNEONConstants<>(SB), RODATA|NOPTR, $16
 
-// func gemm1x1_32NEON(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
-TEXT ·gemm1x1_32NEON(SB), NOSPLIT, $0-104
-	MOVD $gemm1x1_32NEONNEONConstants<>(SB), R0
+// func gemm1_32NEON(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, rows int, mode int, more *float32, offs *int)
+TEXT ·gemm1_32NEON(SB), NOSPLIT, $0-112
+	MOVD $gemm1_32NEONNEONConstants<>(SB), R0
 	MOVD ldc+8(FP), R1
 	LSL $2, R1, R1
 	MOVD aCol+32(FP), R2
@@ -281,3089 +49,26 @@ TEXT ·gemm1x1_32NEON(SB), NOSPLIT, $0-104
 	LSL $2, R4, R4
 	SUB $16, R4, R4
 tile:
-	MOVD a+16(FP), R5
-	MOVD b+40(FP), R6
-	MOVD k+64(FP), R7
-	WORD $0x6f00e400 // movi v0.2d, #0
-	MOVD $0, R8
-	MOVD offs+96(FP), R9
-	CMP $0, R4
-	BNE notSums4
-	CMP $0, R7
-	BEQ doneSums4
-	CMP $0, R9
-	BEQ nextSums4
-tapSums4:
-	MOVD.P 8(R9), R8
-	WORD $0x3dc000c1 // ldr q1, [x6]
-	ADD R3, R6, R6
-	WORD $0xbc6878a2 // ldr s2, [x5, x8, lsl #2]
-	WORD $0x4f821020 // fmla v0.4s, v1.4s, v2.s[0]
-	SUBS $1, R7, R7
-	BNE tapSums4
-	JMP doneSums4
-nextSums4:
-	WORD $0x3dc000c2 // ldr q2, [x6]
-	ADD R3, R6, R6
-	WORD $0xbc6868a1 // ldr s1, [x5, x8]
-	WORD $0x4f811040 // fmla v0.4s, v2.4s, v1.s[0]
-	ADD R2, R8, R8
-	SUBS $1, R7, R7
-	BNE nextSums4
-doneSums4:
-	MOVD mode+80(FP), R10
-	TBZ $0, R10, aloneSums4
-	MOVD c+0(FP), R10
-	WORD $0x3dc00141 // ldr q1, [x10]
-	WORD $0x4e20d420 // fadd v0.4s, v1.4s, v0.4s
-	ADD R1, R10, R10
-aloneSums4:
-	MOVD more+88(FP), R10
-	CBZ R10, unbiasedSums4
-	WORD $0x3dc00141 // ldr q1, [x10]
-unbiasedSums4:
-	JMP allSums
-notSums4:
-	CMP $-4, R4
-	BNE notSums3
-	CMP $0, R7
-	BEQ doneSums3
-	CMP $0, R9
-	BEQ nextSums3
-tapSums3:
-	MOVD.P 8(R9), R8
-	WORD $0xfd4000c2 // ldr d2, [x6]
-	WORD $0xbd4008c3 // ldr s3, [x6, #8]
-	WORD $0x4ec33843 // zip1 v3.2d, v2.2d, v3.2d
-	ADD R3, R6, R6
-	WORD $0xbc6878a2 // ldr s2, [x5, x8, lsl #2]
-	WORD $0x4f821060 // fmla v0.4s, v3.4s, v2.s[0]
-	SUBS $1, R7, R7
-	BNE tapSums3
-	JMP doneSums3
-nextSums3:
-	WORD $0xfd4000c2 // ldr d2, [x6]
-	WORD $0xbd4008c3 // ldr s3, [x6, #8]
-	WORD $0x4ec33843 // zip1 v3.2d, v2.2d, v3.2d
-	ADD R3, R6, R6
-	WORD $0xbc6868a2 // ldr s2, [x5, x8]
-	WORD $0x4f821060 // fmla v0.4s, v3.4s, v2.s[0]
-	ADD R2, R8, R8
-	SUBS $1, R7, R7
-	BNE nextSums3
-doneSums3:
-	MOVD mode+80(FP), R10
-	TBZ $0, R10, aloneSums3
-	MOVD c+0(FP), R10
-	WORD $0xfd400142 // ldr d2, [x10]
-	WORD $0xbd400943 // ldr s3, [x10, #8]
-	WORD $0x4ec33843 // zip1 v3.2d, v2.2d, v3.2d
-	WORD $0x4e20d460 // fadd v0.4s, v3.4s, v0.4s
-	ADD R1, R10, R10
-aloneSums3:
-	MOVD more+88(FP), R10
-	CBZ R10, unbiasedSums3
-	WORD $0xfd400143 // ldr d3, [x10]
-	WORD $0xbd400942 // ldr s2, [x10, #8]
-	WORD $0x4ec23861 // zip1 v1.2d, v3.2d, v2.2d
-unbiasedSums3:
-	JMP allSums
-notSums3:
-	CMP $-8, R4
-	BNE notSums2
-	CMP $0, R7
-	BEQ doneSums2
-	CMP $0, R9
-	BEQ nextSums2
-tapSums2:
-	MOVD.P 8(R9), R8
-	WORD $0xfd4000c2 // ldr d2, [x6]
-	ADD R3, R6, R6
-	WORD $0xbc6878a3 // ldr s3, [x5, x8, lsl #2]
-	WORD $0x4f831040 // fmla v0.4s, v2.4s, v3.s[0]
-	SUBS $1, R7, R7
-	BNE tapSums2
-	JMP doneSums2
-nextSums2:
-	WORD $0xfd4000c3 // ldr d3, [x6]
-	ADD R3, R6, R6
-	WORD $0xbc6868a2 // ldr s2, [x5, x8]
-	WORD $0x4f821060 // fmla v0.4s, v3.4s, v2.s[0]
-	ADD R2, R8, R8
-	SUBS $1, R7, R7
-	BNE nextSums2
-doneSums2:
-	MOVD mode+80(FP), R10
-	TBZ $0, R10, aloneSums2
-	MOVD c+0(FP), R10
-	WORD $0xfd400142 // ldr d2, [x10]
-	WORD $0x4e20d440 // fadd v0.4s, v2.4s, v0.4s
-	ADD R1, R10, R10
-aloneSums2:
-	MOVD more+88(FP), R10
-	CBZ R10, unbiasedSums2
-	WORD $0xfd400141 // ldr d1, [x10]
-unbiasedSums2:
-	JMP allSums
-notSums2:
-	CMP $0, R7
-	BEQ doneSums1
-	CMP $0, R9
-	BEQ nextSums1
-tapSums1:
-	MOVD.P 8(R9), R8
-	WORD $0xbd4000c2 // ldr s2, [x6]
-	ADD R3, R6, R6
-	WORD $0xbc6878a3 // ldr s3, [x5, x8, lsl #2]
-	WORD $0x4f831040 // fmla v0.4s, v2.4s, v3.s[0]
-	SUBS $1, R7, R7
-	BNE tapSums1
-	JMP doneSums1
-nextSums1:
-	WORD $0xbd4000c3 // ldr s3, [x6]
-	ADD R3, R6, R6
-	WORD $0xbc6868a2 // ldr s2, [x5, x8]
-	WORD $0x4f821060 // fmla v0.4s, v3.4s, v2.s[0]
-	ADD R2, R8, R8
-	SUBS $1, R7, R7
-	BNE nextSums1
-doneSums1:
-	MOVD mode+80(FP), R10
-	TBZ $0, R10, aloneSums1
-	MOVD c+0(FP), R10
-	WORD $0xbd400142 // ldr s2, [x10]
-	WORD $0x4e20d440 // fadd v0.4s, v2.4s, v0.4s
-	ADD R1, R10, R10
-aloneSums1:
-	MOVD more+88(FP), R10
-	CBZ R10, unbiasedSums1
-	WORD $0xbd400141 // ldr s1, [x10]
-unbiasedSums1:
-allSums:
-	MOVD mode+80(FP), R10
-	TBZ $2, R10, unbiased
-	WORD $0x4e20d420 // fadd v0.4s, v1.4s, v0.4s
-unbiased:
-	TBZ $3, R10, signed
-	WORD $0x6f00e401 // movi v1.2d, #0
-	WORD $0x4e21f400 // fmax v0.4s, v0.4s, v1.4s
-signed:
-	WORD $0x3dc00001 // ldr q1, [x0]
-	WORD $0x4e20e402 // fcmeq v2.4s, v0.4s, v0.4s
-	WORD $0x6ee21c20 // bif v0.16b, v1.16b, v2.16b
-	MOVD c+0(FP), R10
-	CMP $0, R4
-	BNE notStores4
-	WORD $0x3d800140 // str q0, [x10]
-	ADD R1, R10, R10
-	JMP allStores
-notStores4:
-	CMP $-4, R4
-	BNE notStores3
-	WORD $0x6e004002 // ext v2.16b, v0.16b, v0.16b, #8
-	WORD $0xfd000140 // str d0, [x10]
-	WORD $0xbd000942 // str s2, [x10, #8]
-	ADD R1, R10, R10
-	JMP allStores
-notStores3:
-	CMP $-8, R4
-	BNE notStores2
-	WORD $0xfd000140 // str d0, [x10]
-	ADD R1, R10, R10
-	JMP allStores
-notStores2:
-	WORD $0xbd000140 // str s0, [x10]
-	ADD R1, R10, R10
-allStores:
-below:
-	MOVD times+72(FP), R11
-	SUBS $1, R11, R11
-	BEQ last
-	MOVD R11, times+72(FP)
-	MOVD R10, c+0(FP)
-	MOVD aRow+24(FP), R11
-	LSL $2, R11, R11
-	ADD R5, R11, R11
-	MOVD R11, a+16(FP)
-	JMP tile
-last:
-	RET
-
-// func gemm2x1_32NEON(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
-TEXT ·gemm2x1_32NEON(SB), NOSPLIT, $0-104
-	MOVD $gemm2x1_32NEONNEONConstants<>(SB), R0
-	MOVD ldc+8(FP), R1
-	LSL $2, R1, R1
-	MOVD aCol+32(FP), R2
-	LSL $2, R2, R2
-	MOVD ldb+48(FP), R3
-	LSL $2, R3, R3
-	MOVD n+56(FP), R4
-	LSL $2, R4, R4
-	SUB $16, R4, R4
-tile:
-	MOVD a+16(FP), R5
-	MOVD aRow+24(FP), R6
-	LSL $2, R6, R6
-	ADD R5, R6, R6
-	MOVD b+40(FP), R7
-	MOVD k+64(FP), R8
-	WORD $0x6f00e400 // movi v0.2d, #0
-	WORD $0x6f00e401 // movi v1.2d, #0
-	MOVD $0, R9
-	MOVD offs+96(FP), R10
-	CMP $0, R4
-	BNE notSums4
-	CMP $0, R8
-	BEQ doneSums4
-	CMP $0, R10
-	BEQ nextSums4
-tapSums4:
-	MOVD.P 8(R10), R9
-	WORD $0x3dc000e2 // ldr q2, [x7]
-	ADD R3, R7, R7
-	WORD $0xbc6978a3 // ldr s3, [x5, x9, lsl #2]
-	WORD $0xbc6978c4 // ldr s4, [x6, x9, lsl #2]
-	WORD $0x4f831040 // fmla v0.4s, v2.4s, v3.s[0]
-	WORD $0x4f841041 // fmla v1.4s, v2.4s, v4.s[0]
-	SUBS $1, R8, R8
-	BNE tapSums4
-	JMP doneSums4
-nextSums4:
-	WORD $0x3dc000e4 // ldr q4, [x7]
-	ADD R3, R7, R7
-	WORD $0xbc6968a2 // ldr s2, [x5, x9]
-	WORD $0xbc6968c3 // ldr s3, [x6, x9]
-	WORD $0x4f821080 // fmla v0.4s, v4.4s, v2.s[0]
-	WORD $0x4f831081 // fmla v1.4s, v4.4s, v3.s[0]
-	ADD R2, R9, R9
-	SUBS $1, R8, R8
-	BNE nextSums4
-doneSums4:
-	MOVD mode+80(FP), R11
-	TBZ $0, R11, aloneSums4
-	MOVD c+0(FP), R11
-	WORD $0x3dc00163 // ldr q3, [x11]
-	WORD $0x4e20d460 // fadd v0.4s, v3.4s, v0.4s
-	ADD R1, R11, R11
-	WORD $0x3dc00163 // ldr q3, [x11]
-	WORD $0x4e21d461 // fadd v1.4s, v3.4s, v1.4s
-	ADD R1, R11, R11
-aloneSums4:
-	MOVD more+88(FP), R11
-	CBZ R11, unbiasedSums4
-	WORD $0x3dc00163 // ldr q3, [x11]
-unbiasedSums4:
-	JMP allSums
-notSums4:
-	CMP $-4, R4
-	BNE notSums3
-	CMP $0, R8
-	BEQ doneSums3
-	CMP $0, R10
-	BEQ nextSums3
-tapSums3:
-	MOVD.P 8(R10), R9
-	WORD $0xfd4000e4 // ldr d4, [x7]
-	WORD $0xbd4008e2 // ldr s2, [x7, #8]
-	WORD $0x4ec23882 // zip1 v2.2d, v4.2d, v2.2d
-	ADD R3, R7, R7
-	WORD $0xbc6978a4 // ldr s4, [x5, x9, lsl #2]
-	WORD $0xbc6978c5 // ldr s5, [x6, x9, lsl #2]
-	WORD $0x4f841040 // fmla v0.4s, v2.4s, v4.s[0]
-	WORD $0x4f851041 // fmla v1.4s, v2.4s, v5.s[0]
-	SUBS $1, R8, R8
-	BNE tapSums3
-	JMP doneSums3
-nextSums3:
-	WORD $0xfd4000e5 // ldr d5, [x7]
-	WORD $0xbd4008e2 // ldr s2, [x7, #8]
-	WORD $0x4ec238a2 // zip1 v2.2d, v5.2d, v2.2d
-	ADD R3, R7, R7
-	WORD $0xbc6968a5 // ldr s5, [x5, x9]
-	WORD $0xbc6968c4 // ldr s4, [x6, x9]
-	WORD $0x4f851040 // fmla v0.4s, v2.4s, v5.s[0]
-	WORD $0x4f841041 // fmla v1.4s, v2.4s, v4.s[0]
-	ADD R2, R9, R9
-	SUBS $1, R8, R8
-	BNE nextSums3
-doneSums3:
-	MOVD mode+80(FP), R11
-	TBZ $0, R11, aloneSums3
-	MOVD c+0(FP), R11
-	WORD $0xfd400164 // ldr d4, [x11]
-	WORD $0xbd400962 // ldr s2, [x11, #8]
-	WORD $0x4ec23882 // zip1 v2.2d, v4.2d, v2.2d
-	WORD $0x4e20d440 // fadd v0.4s, v2.4s, v0.4s
-	ADD R1, R11, R11
-	WORD $0xfd400162 // ldr d2, [x11]
-	WORD $0xbd400964 // ldr s4, [x11, #8]
-	WORD $0x4ec43844 // zip1 v4.2d, v2.2d, v4.2d
-	WORD $0x4e21d481 // fadd v1.4s, v4.4s, v1.4s
-	ADD R1, R11, R11
-aloneSums3:
-	MOVD more+88(FP), R11
-	CBZ R11, unbiasedSums3
-	WORD $0xfd400164 // ldr d4, [x11]
-	WORD $0xbd400962 // ldr s2, [x11, #8]
-	WORD $0x4ec23883 // zip1 v3.2d, v4.2d, v2.2d
-unbiasedSums3:
-	JMP allSums
-notSums3:
-	CMP $-8, R4
-	BNE notSums2
-	CMP $0, R8
-	BEQ doneSums2
-	CMP $0, R10
-	BEQ nextSums2
-tapSums2:
-	MOVD.P 8(R10), R9
-	WORD $0xfd4000e2 // ldr d2, [x7]
-	ADD R3, R7, R7
-	WORD $0xbc6978a4 // ldr s4, [x5, x9, lsl #2]
-	WORD $0xbc6978c5 // ldr s5, [x6, x9, lsl #2]
-	WORD $0x4f841040 // fmla v0.4s, v2.4s, v4.s[0]
-	WORD $0x4f851041 // fmla v1.4s, v2.4s, v5.s[0]
-	SUBS $1, R8, R8
-	BNE tapSums2
-	JMP doneSums2
-nextSums2:
-	WORD $0xfd4000e5 // ldr d5, [x7]
-	ADD R3, R7, R7
-	WORD $0xbc6968a2 // ldr s2, [x5, x9]
-	WORD $0xbc6968c4 // ldr s4, [x6, x9]
-	WORD $0x4f8210a0 // fmla v0.4s, v5.4s, v2.s[0]
-	WORD $0x4f8410a1 // fmla v1.4s, v5.4s, v4.s[0]
-	ADD R2, R9, R9
-	SUBS $1, R8, R8
-	BNE nextSums2
-doneSums2:
-	MOVD mode+80(FP), R11
-	TBZ $0, R11, aloneSums2
-	MOVD c+0(FP), R11
-	WORD $0xfd400164 // ldr d4, [x11]
-	WORD $0x4e20d480 // fadd v0.4s, v4.4s, v0.4s
-	ADD R1, R11, R11
-	WORD $0xfd400164 // ldr d4, [x11]
-	WORD $0x4e21d481 // fadd v1.4s, v4.4s, v1.4s
-	ADD R1, R11, R11
-aloneSums2:
-	MOVD more+88(FP), R11
-	CBZ R11, unbiasedSums2
-	WORD $0xfd400163 // ldr d3, [x11]
-unbiasedSums2:
-	JMP allSums
-notSums2:
-	CMP $0, R8
-	BEQ doneSums1
-	CMP $0, R10
-	BEQ nextSums1
-tapSums1:
-	MOVD.P 8(R10), R9
-	WORD $0xbd4000e4 // ldr s4, [x7]
-	ADD R3, R7, R7
-	WORD $0xbc6978a5 // ldr s5, [x5, x9, lsl #2]
-	WORD $0xbc6978c2 // ldr s2, [x6, x9, lsl #2]
-	WORD $0x4f851080 // fmla v0.4s, v4.4s, v5.s[0]
-	WORD $0x4f821081 // fmla v1.4s, v4.4s, v2.s[0]
-	SUBS $1, R8, R8
-	BNE tapSums1
-	JMP doneSums1
-nextSums1:
-	WORD $0xbd4000e2 // ldr s2, [x7]
-	ADD R3, R7, R7
-	WORD $0xbc6968a4 // ldr s4, [x5, x9]
-	WORD $0xbc6968c5 // ldr s5, [x6, x9]
-	WORD $0x4f841040 // fmla v0.4s, v2.4s, v4.s[0]
-	WORD $0x4f851041 // fmla v1.4s, v2.4s, v5.s[0]
-	ADD R2, R9, R9
-	SUBS $1, R8, R8
-	BNE nextSums1
-doneSums1:
-	MOVD mode+80(FP), R11
-	TBZ $0, R11, aloneSums1
-	MOVD c+0(FP), R11
-	WORD $0xbd400165 // ldr s5, [x11]
-	WORD $0x4e20d4a0 // fadd v0.4s, v5.4s, v0.4s
-	ADD R1, R11, R11
-	WORD $0xbd400165 // ldr s5, [x11]
-	WORD $0x4e21d4a1 // fadd v1.4s, v5.4s, v1.4s
-	ADD R1, R11, R11
-aloneSums1:
-	MOVD more+88(FP), R11
-	CBZ R11, unbiasedSums1
-	WORD $0xbd400163 // ldr s3, [x11]
-unbiasedSums1:
-allSums:
-	MOVD mode+80(FP), R11
-	TBZ $2, R11, unbiased
-	WORD $0x4e20d460 // fadd v0.4s, v3.4s, v0.4s
-	WORD $0x4e21d461 // fadd v1.4s, v3.4s, v1.4s
-unbiased:
-	TBZ $3, R11, signed
-	WORD $0x6f00e403 // movi v3.2d, #0
-	WORD $0x4e23f400 // fmax v0.4s, v0.4s, v3.4s
-	WORD $0x4e23f421 // fmax v1.4s, v1.4s, v3.4s
-signed:
-	WORD $0x3dc00003 // ldr q3, [x0]
-	WORD $0x4e20e405 // fcmeq v5.4s, v0.4s, v0.4s
-	WORD $0x6ee51c60 // bif v0.16b, v3.16b, v5.16b
-	WORD $0x4e21e425 // fcmeq v5.4s, v1.4s, v1.4s
-	WORD $0x6ee51c61 // bif v1.16b, v3.16b, v5.16b
-	MOVD c+0(FP), R11
-	CMP $0, R4
-	BNE notStores4
-	WORD $0x3d800160 // str q0, [x11]
-	ADD R1, R11, R11
-	WORD $0x3d800161 // str q1, [x11]
-	ADD R1, R11, R11
-	JMP allStores
-notStores4:
-	CMP $-4, R4
-	BNE notStores3
-	WORD $0x6e004005 // ext v5.16b, v0.16b, v0.16b, #8
-	WORD $0xfd000160 // str d0, [x11]
-	WORD $0xbd000965 // str s5, [x11, #8]
-	ADD R1, R11, R11
-	WORD $0x6e014025 // ext v5.16b, v1.16b, v1.16b, #8
-	WORD $0xfd000161 // str d1, [x11]
-	WORD $0xbd000965 // str s5, [x11, #8]
-	ADD R1, R11, R11
-	JMP allStores
-notStores3:
-	CMP $-8, R4
-	BNE notStores2
-	WORD $0xfd000160 // str d0, [x11]
-	ADD R1, R11, R11
-	WORD $0xfd000161 // str d1, [x11]
-	ADD R1, R11, R11
-	JMP allStores
-notStores2:
-	WORD $0xbd000160 // str s0, [x11]
-	ADD R1, R11, R11
-	WORD $0xbd000161 // str s1, [x11]
-	ADD R1, R11, R11
-allStores:
-below:
-	MOVD times+72(FP), R12
-	SUBS $1, R12, R12
-	BEQ last
-	MOVD R12, times+72(FP)
-	MOVD R11, c+0(FP)
-	MOVD aRow+24(FP), R12
-	LSL $2, R12, R12
-	ADD R6, R12, R12
-	MOVD R12, a+16(FP)
-	JMP tile
-last:
-	RET
-
-// func gemm3x1_32NEON(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
-TEXT ·gemm3x1_32NEON(SB), NOSPLIT, $0-104
-	MOVD $gemm3x1_32NEONNEONConstants<>(SB), R0
-	MOVD ldc+8(FP), R1
-	LSL $2, R1, R1
-	MOVD aCol+32(FP), R2
-	LSL $2, R2, R2
-	MOVD ldb+48(FP), R3
-	LSL $2, R3, R3
-	MOVD n+56(FP), R4
-	LSL $2, R4, R4
-	SUB $16, R4, R4
-tile:
-	MOVD a+16(FP), R5
-	MOVD aRow+24(FP), R6
-	LSL $2, R6, R6
-	ADD R5, R6, R7
-	ADD R7, R6, R6
-	MOVD b+40(FP), R8
-	MOVD k+64(FP), R9
-	WORD $0x6f00e400 // movi v0.2d, #0
-	WORD $0x6f00e401 // movi v1.2d, #0
-	WORD $0x6f00e402 // movi v2.2d, #0
-	MOVD $0, R10
-	MOVD offs+96(FP), R11
-	CMP $0, R4
-	BNE notSums4
-	CMP $0, R9
-	BEQ doneSums4
-	CMP $0, R11
-	BEQ nextSums4
-tapSums4:
-	MOVD.P 8(R11), R10
-	WORD $0x3dc00103 // ldr q3, [x8]
-	ADD R3, R8, R8
-	WORD $0xbc6a78a4 // ldr s4, [x5, x10, lsl #2]
-	WORD $0xbc6a78e5 // ldr s5, [x7, x10, lsl #2]
-	WORD $0xbc6a78c6 // ldr s6, [x6, x10, lsl #2]
-	WORD $0x4f841060 // fmla v0.4s, v3.4s, v4.s[0]
-	WORD $0x4f851061 // fmla v1.4s, v3.4s, v5.s[0]
-	WORD $0x4f861062 // fmla v2.4s, v3.4s, v6.s[0]
-	SUBS $1, R9, R9
-	BNE tapSums4
-	JMP doneSums4
-nextSums4:
-	WORD $0x3dc00106 // ldr q6, [x8]
-	ADD R3, R8, R8
-	WORD $0xbc6a68a3 // ldr s3, [x5, x10]
-	WORD $0xbc6a68e5 // ldr s5, [x7, x10]
-	WORD $0xbc6a68c4 // ldr s4, [x6, x10]
-	WORD $0x4f8310c0 // fmla v0.4s, v6.4s, v3.s[0]
-	WORD $0x4f8510c1 // fmla v1.4s, v6.4s, v5.s[0]
-	WORD $0x4f8410c2 // fmla v2.4s, v6.4s, v4.s[0]
-	ADD R2, R10, R10
-	SUBS $1, R9, R9
-	BNE nextSums4
-doneSums4:
-	MOVD mode+80(FP), R12
-	TBZ $0, R12, aloneSums4
-	MOVD c+0(FP), R12
-	WORD $0x3dc00184 // ldr q4, [x12]
-	WORD $0x4e20d480 // fadd v0.4s, v4.4s, v0.4s
-	ADD R1, R12, R12
-	WORD $0x3dc00184 // ldr q4, [x12]
-	WORD $0x4e21d481 // fadd v1.4s, v4.4s, v1.4s
-	ADD R1, R12, R12
-	WORD $0x3dc00184 // ldr q4, [x12]
-	WORD $0x4e22d482 // fadd v2.4s, v4.4s, v2.4s
-	ADD R1, R12, R12
-aloneSums4:
-	MOVD more+88(FP), R12
-	CBZ R12, unbiasedSums4
-	WORD $0x3dc00184 // ldr q4, [x12]
-unbiasedSums4:
-	JMP allSums
-notSums4:
-	CMP $-4, R4
-	BNE notSums3
-	CMP $0, R9
-	BEQ doneSums3
-	CMP $0, R11
-	BEQ nextSums3
-tapSums3:
-	MOVD.P 8(R11), R10
-	WORD $0xfd400106 // ldr d6, [x8]
-	WORD $0xbd400905 // ldr s5, [x8, #8]
-	WORD $0x4ec538c5 // zip1 v5.2d, v6.2d, v5.2d
-	ADD R3, R8, R8
-	WORD $0xbc6a78a6 // ldr s6, [x5, x10, lsl #2]
-	WORD $0xbc6a78e3 // ldr s3, [x7, x10, lsl #2]
-	WORD $0xbc6a78c7 // ldr s7, [x6, x10, lsl #2]
-	WORD $0x4f8610a0 // fmla v0.4s, v5.4s, v6.s[0]
-	WORD $0x4f8310a1 // fmla v1.4s, v5.4s, v3.s[0]
-	WORD $0x4f8710a2 // fmla v2.4s, v5.4s, v7.s[0]
-	SUBS $1, R9, R9
-	BNE tapSums3
-	JMP doneSums3
-nextSums3:
-	WORD $0xfd400107 // ldr d7, [x8]
-	WORD $0xbd400905 // ldr s5, [x8, #8]
-	WORD $0x4ec538e5 // zip1 v5.2d, v7.2d, v5.2d
-	ADD R3, R8, R8
-	WORD $0xbc6a68a7 // ldr s7, [x5, x10]
-	WORD $0xbc6a68e3 // ldr s3, [x7, x10]
-	WORD $0xbc6a68c6 // ldr s6, [x6, x10]
-	WORD $0x4f8710a0 // fmla v0.4s, v5.4s, v7.s[0]
-	WORD $0x4f8310a1 // fmla v1.4s, v5.4s, v3.s[0]
-	WORD $0x4f8610a2 // fmla v2.4s, v5.4s, v6.s[0]
-	ADD R2, R10, R10
-	SUBS $1, R9, R9
-	BNE nextSums3
-doneSums3:
-	MOVD mode+80(FP), R12
-	TBZ $0, R12, aloneSums3
-	MOVD c+0(FP), R12
-	WORD $0xfd400186 // ldr d6, [x12]
-	WORD $0xbd400985 // ldr s5, [x12, #8]
-	WORD $0x4ec538c5 // zip1 v5.2d, v6.2d, v5.2d
-	WORD $0x4e20d4a0 // fadd v0.4s, v5.4s, v0.4s
-	ADD R1, R12, R12
-	WORD $0xfd400185 // ldr d5, [x12]
-	WORD $0xbd400986 // ldr s6, [x12, #8]
-	WORD $0x4ec638a6 // zip1 v6.2d, v5.2d, v6.2d
-	WORD $0x4e21d4c1 // fadd v1.4s, v6.4s, v1.4s
-	ADD R1, R12, R12
-	WORD $0xfd400186 // ldr d6, [x12]
-	WORD $0xbd400985 // ldr s5, [x12, #8]
-	WORD $0x4ec538c5 // zip1 v5.2d, v6.2d, v5.2d
-	WORD $0x4e22d4a2 // fadd v2.4s, v5.4s, v2.4s
-	ADD R1, R12, R12
-aloneSums3:
-	MOVD more+88(FP), R12
-	CBZ R12, unbiasedSums3
-	WORD $0xfd400185 // ldr d5, [x12]
-	WORD $0xbd400986 // ldr s6, [x12, #8]
-	WORD $0x4ec638a4 // zip1 v4.2d, v5.2d, v6.2d
-unbiasedSums3:
-	JMP allSums
-notSums3:
-	CMP $-8, R4
-	BNE notSums2
-	CMP $0, R9
-	BEQ doneSums2
-	CMP $0, R11
-	BEQ nextSums2
-tapSums2:
-	MOVD.P 8(R11), R10
-	WORD $0xfd400106 // ldr d6, [x8]
-	ADD R3, R8, R8
-	WORD $0xbc6a78a5 // ldr s5, [x5, x10, lsl #2]
-	WORD $0xbc6a78e3 // ldr s3, [x7, x10, lsl #2]
-	WORD $0xbc6a78c7 // ldr s7, [x6, x10, lsl #2]
-	WORD $0x4f8510c0 // fmla v0.4s, v6.4s, v5.s[0]
-	WORD $0x4f8310c1 // fmla v1.4s, v6.4s, v3.s[0]
-	WORD $0x4f8710c2 // fmla v2.4s, v6.4s, v7.s[0]
-	SUBS $1, R9, R9
-	BNE tapSums2
-	JMP doneSums2
-nextSums2:
-	WORD $0xfd400107 // ldr d7, [x8]
-	ADD R3, R8, R8
-	WORD $0xbc6a68a6 // ldr s6, [x5, x10]
-	WORD $0xbc6a68e3 // ldr s3, [x7, x10]
-	WORD $0xbc6a68c5 // ldr s5, [x6, x10]
-	WORD $0x4f8610e0 // fmla v0.4s, v7.4s, v6.s[0]
-	WORD $0x4f8310e1 // fmla v1.4s, v7.4s, v3.s[0]
-	WORD $0x4f8510e2 // fmla v2.4s, v7.4s, v5.s[0]
-	ADD R2, R10, R10
-	SUBS $1, R9, R9
-	BNE nextSums2
-doneSums2:
-	MOVD mode+80(FP), R12
-	TBZ $0, R12, aloneSums2
-	MOVD c+0(FP), R12
-	WORD $0xfd400185 // ldr d5, [x12]
-	WORD $0x4e20d4a0 // fadd v0.4s, v5.4s, v0.4s
-	ADD R1, R12, R12
-	WORD $0xfd400185 // ldr d5, [x12]
-	WORD $0x4e21d4a1 // fadd v1.4s, v5.4s, v1.4s
-	ADD R1, R12, R12
-	WORD $0xfd400185 // ldr d5, [x12]
-	WORD $0x4e22d4a2 // fadd v2.4s, v5.4s, v2.4s
-	ADD R1, R12, R12
-aloneSums2:
-	MOVD more+88(FP), R12
-	CBZ R12, unbiasedSums2
-	WORD $0xfd400184 // ldr d4, [x12]
-unbiasedSums2:
-	JMP allSums
-notSums2:
-	CMP $0, R9
-	BEQ doneSums1
-	CMP $0, R11
-	BEQ nextSums1
-tapSums1:
-	MOVD.P 8(R11), R10
-	WORD $0xbd400105 // ldr s5, [x8]
-	ADD R3, R8, R8
-	WORD $0xbc6a78a7 // ldr s7, [x5, x10, lsl #2]
-	WORD $0xbc6a78e3 // ldr s3, [x7, x10, lsl #2]
-	WORD $0xbc6a78c6 // ldr s6, [x6, x10, lsl #2]
-	WORD $0x4f8710a0 // fmla v0.4s, v5.4s, v7.s[0]
-	WORD $0x4f8310a1 // fmla v1.4s, v5.4s, v3.s[0]
-	WORD $0x4f8610a2 // fmla v2.4s, v5.4s, v6.s[0]
-	SUBS $1, R9, R9
-	BNE tapSums1
-	JMP doneSums1
-nextSums1:
-	WORD $0xbd400106 // ldr s6, [x8]
-	ADD R3, R8, R8
-	WORD $0xbc6a68a5 // ldr s5, [x5, x10]
-	WORD $0xbc6a68e3 // ldr s3, [x7, x10]
-	WORD $0xbc6a68c7 // ldr s7, [x6, x10]
-	WORD $0x4f8510c0 // fmla v0.4s, v6.4s, v5.s[0]
-	WORD $0x4f8310c1 // fmla v1.4s, v6.4s, v3.s[0]
-	WORD $0x4f8710c2 // fmla v2.4s, v6.4s, v7.s[0]
-	ADD R2, R10, R10
-	SUBS $1, R9, R9
-	BNE nextSums1
-doneSums1:
-	MOVD mode+80(FP), R12
-	TBZ $0, R12, aloneSums1
-	MOVD c+0(FP), R12
-	WORD $0xbd400187 // ldr s7, [x12]
-	WORD $0x4e20d4e0 // fadd v0.4s, v7.4s, v0.4s
-	ADD R1, R12, R12
-	WORD $0xbd400187 // ldr s7, [x12]
-	WORD $0x4e21d4e1 // fadd v1.4s, v7.4s, v1.4s
-	ADD R1, R12, R12
-	WORD $0xbd400187 // ldr s7, [x12]
-	WORD $0x4e22d4e2 // fadd v2.4s, v7.4s, v2.4s
-	ADD R1, R12, R12
-aloneSums1:
-	MOVD more+88(FP), R12
-	CBZ R12, unbiasedSums1
-	WORD $0xbd400184 // ldr s4, [x12]
-unbiasedSums1:
-allSums:
-	MOVD mode+80(FP), R12
-	TBZ $2, R12, unbiased
-	WORD $0x4e20d480 // fadd v0.4s, v4.4s, v0.4s
-	WORD $0x4e21d481 // fadd v1.4s, v4.4s, v1.4s
-	WORD $0x4e22d482 // fadd v2.4s, v4.4s, v2.4s
-unbiased:
-	TBZ $3, R12, signed
-	WORD $0x6f00e404 // movi v4.2d, #0
-	WORD $0x4e24f400 // fmax v0.4s, v0.4s, v4.4s
-	WORD $0x4e24f421 // fmax v1.4s, v1.4s, v4.4s
-	WORD $0x4e24f442 // fmax v2.4s, v2.4s, v4.4s
-signed:
-	WORD $0x3dc00004 // ldr q4, [x0]
-	WORD $0x4e20e407 // fcmeq v7.4s, v0.4s, v0.4s
-	WORD $0x6ee71c80 // bif v0.16b, v4.16b, v7.16b
-	WORD $0x4e21e427 // fcmeq v7.4s, v1.4s, v1.4s
-	WORD $0x6ee71c81 // bif v1.16b, v4.16b, v7.16b
-	WORD $0x4e22e447 // fcmeq v7.4s, v2.4s, v2.4s
-	WORD $0x6ee71c82 // bif v2.16b, v4.16b, v7.16b
-	MOVD c+0(FP), R12
-	CMP $0, R4
-	BNE notStores4
-	WORD $0x3d800180 // str q0, [x12]
-	ADD R1, R12, R12
-	WORD $0x3d800181 // str q1, [x12]
-	ADD R1, R12, R12
-	WORD $0x3d800182 // str q2, [x12]
-	ADD R1, R12, R12
-	JMP allStores
-notStores4:
-	CMP $-4, R4
-	BNE notStores3
-	WORD $0x6e004007 // ext v7.16b, v0.16b, v0.16b, #8
-	WORD $0xfd000180 // str d0, [x12]
-	WORD $0xbd000987 // str s7, [x12, #8]
-	ADD R1, R12, R12
-	WORD $0x6e014027 // ext v7.16b, v1.16b, v1.16b, #8
-	WORD $0xfd000181 // str d1, [x12]
-	WORD $0xbd000987 // str s7, [x12, #8]
-	ADD R1, R12, R12
-	WORD $0x6e024047 // ext v7.16b, v2.16b, v2.16b, #8
-	WORD $0xfd000182 // str d2, [x12]
-	WORD $0xbd000987 // str s7, [x12, #8]
-	ADD R1, R12, R12
-	JMP allStores
-notStores3:
-	CMP $-8, R4
-	BNE notStores2
-	WORD $0xfd000180 // str d0, [x12]
-	ADD R1, R12, R12
-	WORD $0xfd000181 // str d1, [x12]
-	ADD R1, R12, R12
-	WORD $0xfd000182 // str d2, [x12]
-	ADD R1, R12, R12
-	JMP allStores
-notStores2:
-	WORD $0xbd000180 // str s0, [x12]
-	ADD R1, R12, R12
-	WORD $0xbd000181 // str s1, [x12]
-	ADD R1, R12, R12
-	WORD $0xbd000182 // str s2, [x12]
-	ADD R1, R12, R12
-allStores:
-below:
-	MOVD times+72(FP), R13
-	SUBS $1, R13, R13
-	BEQ last
-	MOVD R13, times+72(FP)
-	MOVD R12, c+0(FP)
-	MOVD aRow+24(FP), R13
-	LSL $2, R13, R13
-	ADD R6, R13, R13
-	MOVD R13, a+16(FP)
-	JMP tile
-last:
-	RET
-
-// func gemm4x1_32NEON(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
-TEXT ·gemm4x1_32NEON(SB), NOSPLIT, $0-104
-	MOVD $gemm4x1_32NEONNEONConstants<>(SB), R0
-	MOVD ldc+8(FP), R1
-	LSL $2, R1, R1
-	MOVD aCol+32(FP), R2
-	LSL $2, R2, R2
-	MOVD ldb+48(FP), R3
-	LSL $2, R3, R3
-	MOVD n+56(FP), R4
-	LSL $2, R4, R4
-	SUB $16, R4, R4
-tile:
-	MOVD a+16(FP), R5
-	MOVD aRow+24(FP), R6
-	LSL $2, R6, R6
-	ADD R5, R6, R7
-	ADD R7, R6, R8
-	ADD R8, R6, R6
-	MOVD b+40(FP), R9
-	MOVD k+64(FP), R10
-	WORD $0x6f00e400 // movi v0.2d, #0
-	WORD $0x6f00e401 // movi v1.2d, #0
-	WORD $0x6f00e402 // movi v2.2d, #0
-	WORD $0x6f00e403 // movi v3.2d, #0
-	MOVD $0, R11
-	MOVD offs+96(FP), R12
-	CMP $0, R4
-	BNE notSums4
-	CMP $0, R10
-	BEQ doneSums4
-	CMP $0, R12
-	BEQ nextSums4
-tapSums4:
-	MOVD.P 8(R12), R11
-	WORD $0x3dc00124 // ldr q4, [x9]
-	ADD R3, R9, R9
-	WORD $0xbc6b78a5 // ldr s5, [x5, x11, lsl #2]
-	WORD $0xbc6b78e6 // ldr s6, [x7, x11, lsl #2]
-	WORD $0xbc6b7907 // ldr s7, [x8, x11, lsl #2]
-	WORD $0x4f851080 // fmla v0.4s, v4.4s, v5.s[0]
-	WORD $0xbc6b78c5 // ldr s5, [x6, x11, lsl #2]
-	WORD $0x4f861081 // fmla v1.4s, v4.4s, v6.s[0]
-	WORD $0x4f871082 // fmla v2.4s, v4.4s, v7.s[0]
-	WORD $0x4f851083 // fmla v3.4s, v4.4s, v5.s[0]
-	SUBS $1, R10, R10
-	BNE tapSums4
-	JMP doneSums4
-nextSums4:
-	WORD $0x3dc00125 // ldr q5, [x9]
-	ADD R3, R9, R9
-	WORD $0xbc6b68a4 // ldr s4, [x5, x11]
-	WORD $0xbc6b68e7 // ldr s7, [x7, x11]
-	WORD $0xbc6b6906 // ldr s6, [x8, x11]
-	WORD $0x4f8410a0 // fmla v0.4s, v5.4s, v4.s[0]
-	WORD $0xbc6b68c4 // ldr s4, [x6, x11]
-	WORD $0x4f8710a1 // fmla v1.4s, v5.4s, v7.s[0]
-	WORD $0x4f8610a2 // fmla v2.4s, v5.4s, v6.s[0]
-	WORD $0x4f8410a3 // fmla v3.4s, v5.4s, v4.s[0]
-	ADD R2, R11, R11
-	SUBS $1, R10, R10
-	BNE nextSums4
-doneSums4:
-	MOVD mode+80(FP), R13
-	TBZ $0, R13, aloneSums4
-	MOVD c+0(FP), R13
-	WORD $0x3dc001a4 // ldr q4, [x13]
-	WORD $0x4e20d480 // fadd v0.4s, v4.4s, v0.4s
-	ADD R1, R13, R13
-	WORD $0x3dc001a4 // ldr q4, [x13]
-	WORD $0x4e21d481 // fadd v1.4s, v4.4s, v1.4s
-	ADD R1, R13, R13
-	WORD $0x3dc001a4 // ldr q4, [x13]
-	WORD $0x4e22d482 // fadd v2.4s, v4.4s, v2.4s
-	ADD R1, R13, R13
-	WORD $0x3dc001a4 // ldr q4, [x13]
-	WORD $0x4e23d483 // fadd v3.4s, v4.4s, v3.4s
-	ADD R1, R13, R13
-aloneSums4:
-	MOVD more+88(FP), R13
-	CBZ R13, unbiasedSums4
-	WORD $0x3dc001a4 // ldr q4, [x13]
-unbiasedSums4:
-	JMP allSums
-notSums4:
-	CMP $-4, R4
-	BNE notSums3
-	CMP $0, R10
-	BEQ doneSums3
-	CMP $0, R12
-	BEQ nextSums3
-tapSums3:
-	MOVD.P 8(R12), R11
-	WORD $0xfd400125 // ldr d5, [x9]
-	WORD $0xbd400926 // ldr s6, [x9, #8]
-	WORD $0x4ec638a6 // zip1 v6.2d, v5.2d, v6.2d
-	ADD R3, R9, R9
-	WORD $0xbc6b78a5 // ldr s5, [x5, x11, lsl #2]
-	WORD $0xbc6b78e7 // ldr s7, [x7, x11, lsl #2]
-	WORD $0xbc6b7908 // ldr s8, [x8, x11, lsl #2]
-	WORD $0x4f8510c0 // fmla v0.4s, v6.4s, v5.s[0]
-	WORD $0xbc6b78c5 // ldr s5, [x6, x11, lsl #2]
-	WORD $0x4f8710c1 // fmla v1.4s, v6.4s, v7.s[0]
-	WORD $0x4f8810c2 // fmla v2.4s, v6.4s, v8.s[0]
-	WORD $0x4f8510c3 // fmla v3.4s, v6.4s, v5.s[0]
-	SUBS $1, R10, R10
-	BNE tapSums3
-	JMP doneSums3
-nextSums3:
-	WORD $0xfd400125 // ldr d5, [x9]
-	WORD $0xbd400926 // ldr s6, [x9, #8]
-	WORD $0x4ec638a6 // zip1 v6.2d, v5.2d, v6.2d
-	ADD R3, R9, R9
-	WORD $0xbc6b68a5 // ldr s5, [x5, x11]
-	WORD $0xbc6b68e8 // ldr s8, [x7, x11]
-	WORD $0xbc6b6907 // ldr s7, [x8, x11]
-	WORD $0x4f8510c0 // fmla v0.4s, v6.4s, v5.s[0]
-	WORD $0xbc6b68c5 // ldr s5, [x6, x11]
-	WORD $0x4f8810c1 // fmla v1.4s, v6.4s, v8.s[0]
-	WORD $0x4f8710c2 // fmla v2.4s, v6.4s, v7.s[0]
-	WORD $0x4f8510c3 // fmla v3.4s, v6.4s, v5.s[0]
-	ADD R2, R11, R11
-	SUBS $1, R10, R10
-	BNE nextSums3
-doneSums3:
-	MOVD mode+80(FP), R13
-	TBZ $0, R13, aloneSums3
-	MOVD c+0(FP), R13
-	WORD $0xfd4001a5 // ldr d5, [x13]
-	WORD $0xbd4009a6 // ldr s6, [x13, #8]
-	WORD $0x4ec638a6 // zip1 v6.2d, v5.2d, v6.2d
-	WORD $0x4e20d4c0 // fadd v0.4s, v6.4s, v0.4s
-	ADD R1, R13, R13
-	WORD $0xfd4001a6 // ldr d6, [x13]
-	WORD $0xbd4009a5 // ldr s5, [x13, #8]
-	WORD $0x4ec538c5 // zip1 v5.2d, v6.2d, v5.2d
-	WORD $0x4e21d4a1 // fadd v1.4s, v5.4s, v1.4s
-	ADD R1, R13, R13
-	WORD $0xfd4001a5 // ldr d5, [x13]
-	WORD $0xbd4009a6 // ldr s6, [x13, #8]
-	WORD $0x4ec638a6 // zip1 v6.2d, v5.2d, v6.2d
-	WORD $0x4e22d4c2 // fadd v2.4s, v6.4s, v2.4s
-	ADD R1, R13, R13
-	WORD $0xfd4001a6 // ldr d6, [x13]
-	WORD $0xbd4009a5 // ldr s5, [x13, #8]
-	WORD $0x4ec538c5 // zip1 v5.2d, v6.2d, v5.2d
-	WORD $0x4e23d4a3 // fadd v3.4s, v5.4s, v3.4s
-	ADD R1, R13, R13
-aloneSums3:
-	MOVD more+88(FP), R13
-	CBZ R13, unbiasedSums3
-	WORD $0xfd4001a5 // ldr d5, [x13]
-	WORD $0xbd4009a6 // ldr s6, [x13, #8]
-	WORD $0x4ec638a4 // zip1 v4.2d, v5.2d, v6.2d
-unbiasedSums3:
-	JMP allSums
-notSums3:
-	CMP $-8, R4
-	BNE notSums2
-	CMP $0, R10
-	BEQ doneSums2
-	CMP $0, R12
-	BEQ nextSums2
-tapSums2:
-	MOVD.P 8(R12), R11
-	WORD $0xfd400126 // ldr d6, [x9]
-	ADD R3, R9, R9
-	WORD $0xbc6b78a5 // ldr s5, [x5, x11, lsl #2]
-	WORD $0xbc6b78e7 // ldr s7, [x7, x11, lsl #2]
-	WORD $0xbc6b7908 // ldr s8, [x8, x11, lsl #2]
-	WORD $0x4f8510c0 // fmla v0.4s, v6.4s, v5.s[0]
-	WORD $0xbc6b78c5 // ldr s5, [x6, x11, lsl #2]
-	WORD $0x4f8710c1 // fmla v1.4s, v6.4s, v7.s[0]
-	WORD $0x4f8810c2 // fmla v2.4s, v6.4s, v8.s[0]
-	WORD $0x4f8510c3 // fmla v3.4s, v6.4s, v5.s[0]
-	SUBS $1, R10, R10
-	BNE tapSums2
-	JMP doneSums2
-nextSums2:
-	WORD $0xfd400125 // ldr d5, [x9]
-	ADD R3, R9, R9
-	WORD $0xbc6b68a6 // ldr s6, [x5, x11]
-	WORD $0xbc6b68e8 // ldr s8, [x7, x11]
-	WORD $0xbc6b6907 // ldr s7, [x8, x11]
-	WORD $0x4f8610a0 // fmla v0.4s, v5.4s, v6.s[0]
-	WORD $0xbc6b68c6 // ldr s6, [x6, x11]
-	WORD $0x4f8810a1 // fmla v1.4s, v5.4s, v8.s[0]
-	WORD $0x4f8710a2 // fmla v2.4s, v5.4s, v7.s[0]
-	WORD $0x4f8610a3 // fmla v3.4s, v5.4s, v6.s[0]
-	ADD R2, R11, R11
-	SUBS $1, R10, R10
-	BNE nextSums2
-doneSums2:
-	MOVD mode+80(FP), R13
-	TBZ $0, R13, aloneSums2
-	MOVD c+0(FP), R13
-	WORD $0xfd4001a6 // ldr d6, [x13]
-	WORD $0x4e20d4c0 // fadd v0.4s, v6.4s, v0.4s
-	ADD R1, R13, R13
-	WORD $0xfd4001a6 // ldr d6, [x13]
-	WORD $0x4e21d4c1 // fadd v1.4s, v6.4s, v1.4s
-	ADD R1, R13, R13
-	WORD $0xfd4001a6 // ldr d6, [x13]
-	WORD $0x4e22d4c2 // fadd v2.4s, v6.4s, v2.4s
-	ADD R1, R13, R13
-	WORD $0xfd4001a6 // ldr d6, [x13]
-	WORD $0x4e23d4c3 // fadd v3.4s, v6.4s, v3.4s
-	ADD R1, R13, R13
-aloneSums2:
-	MOVD more+88(FP), R13
-	CBZ R13, unbiasedSums2
-	WORD $0xfd4001a4 // ldr d4, [x13]
-unbiasedSums2:
-	JMP allSums
-notSums2:
-	CMP $0, R10
-	BEQ doneSums1
-	CMP $0, R12
-	BEQ nextSums1
-tapSums1:
-	MOVD.P 8(R12), R11
-	WORD $0xbd400126 // ldr s6, [x9]
-	ADD R3, R9, R9
-	WORD $0xbc6b78a5 // ldr s5, [x5, x11, lsl #2]
-	WORD $0xbc6b78e7 // ldr s7, [x7, x11, lsl #2]
-	WORD $0xbc6b7908 // ldr s8, [x8, x11, lsl #2]
-	WORD $0x4f8510c0 // fmla v0.4s, v6.4s, v5.s[0]
-	WORD $0xbc6b78c5 // ldr s5, [x6, x11, lsl #2]
-	WORD $0x4f8710c1 // fmla v1.4s, v6.4s, v7.s[0]
-	WORD $0x4f8810c2 // fmla v2.4s, v6.4s, v8.s[0]
-	WORD $0x4f8510c3 // fmla v3.4s, v6.4s, v5.s[0]
-	SUBS $1, R10, R10
-	BNE tapSums1
-	JMP doneSums1
-nextSums1:
-	WORD $0xbd400125 // ldr s5, [x9]
-	ADD R3, R9, R9
-	WORD $0xbc6b68a6 // ldr s6, [x5, x11]
-	WORD $0xbc6b68e8 // ldr s8, [x7, x11]
-	WORD $0xbc6b6907 // ldr s7, [x8, x11]
-	WORD $0x4f8610a0 // fmla v0.4s, v5.4s, v6.s[0]
-	WORD $0xbc6b68c6 // ldr s6, [x6, x11]
-	WORD $0x4f8810a1 // fmla v1.4s, v5.4s, v8.s[0]
-	WORD $0x4f8710a2 // fmla v2.4s, v5.4s, v7.s[0]
-	WORD $0x4f8610a3 // fmla v3.4s, v5.4s, v6.s[0]
-	ADD R2, R11, R11
-	SUBS $1, R10, R10
-	BNE nextSums1
-doneSums1:
-	MOVD mode+80(FP), R13
-	TBZ $0, R13, aloneSums1
-	MOVD c+0(FP), R13
-	WORD $0xbd4001a6 // ldr s6, [x13]
-	WORD $0x4e20d4c0 // fadd v0.4s, v6.4s, v0.4s
-	ADD R1, R13, R13
-	WORD $0xbd4001a6 // ldr s6, [x13]
-	WORD $0x4e21d4c1 // fadd v1.4s, v6.4s, v1.4s
-	ADD R1, R13, R13
-	WORD $0xbd4001a6 // ldr s6, [x13]
-	WORD $0x4e22d4c2 // fadd v2.4s, v6.4s, v2.4s
-	ADD R1, R13, R13
-	WORD $0xbd4001a6 // ldr s6, [x13]
-	WORD $0x4e23d4c3 // fadd v3.4s, v6.4s, v3.4s
-	ADD R1, R13, R13
-aloneSums1:
-	MOVD more+88(FP), R13
-	CBZ R13, unbiasedSums1
-	WORD $0xbd4001a4 // ldr s4, [x13]
-unbiasedSums1:
-allSums:
-	MOVD mode+80(FP), R13
-	TBZ $2, R13, unbiased
-	WORD $0x4e20d480 // fadd v0.4s, v4.4s, v0.4s
-	WORD $0x4e21d481 // fadd v1.4s, v4.4s, v1.4s
-	WORD $0x4e22d482 // fadd v2.4s, v4.4s, v2.4s
-	WORD $0x4e23d483 // fadd v3.4s, v4.4s, v3.4s
-unbiased:
-	TBZ $3, R13, signed
-	WORD $0x6f00e404 // movi v4.2d, #0
-	WORD $0x4e24f400 // fmax v0.4s, v0.4s, v4.4s
-	WORD $0x4e24f421 // fmax v1.4s, v1.4s, v4.4s
-	WORD $0x4e24f442 // fmax v2.4s, v2.4s, v4.4s
-	WORD $0x4e24f463 // fmax v3.4s, v3.4s, v4.4s
-signed:
-	WORD $0x3dc00004 // ldr q4, [x0]
-	WORD $0x4e20e406 // fcmeq v6.4s, v0.4s, v0.4s
-	WORD $0x6ee61c80 // bif v0.16b, v4.16b, v6.16b
-	WORD $0x4e21e426 // fcmeq v6.4s, v1.4s, v1.4s
-	WORD $0x6ee61c81 // bif v1.16b, v4.16b, v6.16b
-	WORD $0x4e22e446 // fcmeq v6.4s, v2.4s, v2.4s
-	WORD $0x6ee61c82 // bif v2.16b, v4.16b, v6.16b
-	WORD $0x4e23e466 // fcmeq v6.4s, v3.4s, v3.4s
-	WORD $0x6ee61c83 // bif v3.16b, v4.16b, v6.16b
-	MOVD c+0(FP), R13
-	CMP $0, R4
-	BNE notStores4
-	WORD $0x3d8001a0 // str q0, [x13]
-	ADD R1, R13, R13
-	WORD $0x3d8001a1 // str q1, [x13]
-	ADD R1, R13, R13
-	WORD $0x3d8001a2 // str q2, [x13]
-	ADD R1, R13, R13
-	WORD $0x3d8001a3 // str q3, [x13]
-	ADD R1, R13, R13
-	JMP allStores
-notStores4:
-	CMP $-4, R4
-	BNE notStores3
-	WORD $0x6e004006 // ext v6.16b, v0.16b, v0.16b, #8
-	WORD $0xfd0001a0 // str d0, [x13]
-	WORD $0xbd0009a6 // str s6, [x13, #8]
-	ADD R1, R13, R13
-	WORD $0x6e014026 // ext v6.16b, v1.16b, v1.16b, #8
-	WORD $0xfd0001a1 // str d1, [x13]
-	WORD $0xbd0009a6 // str s6, [x13, #8]
-	ADD R1, R13, R13
-	WORD $0x6e024046 // ext v6.16b, v2.16b, v2.16b, #8
-	WORD $0xfd0001a2 // str d2, [x13]
-	WORD $0xbd0009a6 // str s6, [x13, #8]
-	ADD R1, R13, R13
-	WORD $0x6e034066 // ext v6.16b, v3.16b, v3.16b, #8
-	WORD $0xfd0001a3 // str d3, [x13]
-	WORD $0xbd0009a6 // str s6, [x13, #8]
-	ADD R1, R13, R13
-	JMP allStores
-notStores3:
-	CMP $-8, R4
-	BNE notStores2
-	WORD $0xfd0001a0 // str d0, [x13]
-	ADD R1, R13, R13
-	WORD $0xfd0001a1 // str d1, [x13]
-	ADD R1, R13, R13
-	WORD $0xfd0001a2 // str d2, [x13]
-	ADD R1, R13, R13
-	WORD $0xfd0001a3 // str d3, [x13]
-	ADD R1, R13, R13
-	JMP allStores
-notStores2:
-	WORD $0xbd0001a0 // str s0, [x13]
-	ADD R1, R13, R13
-	WORD $0xbd0001a1 // str s1, [x13]
-	ADD R1, R13, R13
-	WORD $0xbd0001a2 // str s2, [x13]
-	ADD R1, R13, R13
-	WORD $0xbd0001a3 // str s3, [x13]
-	ADD R1, R13, R13
-allStores:
-below:
-	MOVD times+72(FP), R14
-	SUBS $1, R14, R14
-	BEQ last
-	MOVD R14, times+72(FP)
-	MOVD R13, c+0(FP)
-	MOVD aRow+24(FP), R14
-	LSL $2, R14, R14
-	ADD R6, R14, R14
-	MOVD R14, a+16(FP)
-	JMP tile
-last:
-	RET
-
-// func gemm5x1_32NEON(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
-TEXT ·gemm5x1_32NEON(SB), NOSPLIT, $0-104
-	MOVD $gemm5x1_32NEONNEONConstants<>(SB), R0
-	MOVD ldc+8(FP), R1
-	LSL $2, R1, R1
-	MOVD aCol+32(FP), R2
-	LSL $2, R2, R2
-	MOVD ldb+48(FP), R3
-	LSL $2, R3, R3
-	MOVD n+56(FP), R4
-	LSL $2, R4, R4
-	SUB $16, R4, R4
-tile:
-	MOVD a+16(FP), R5
-	MOVD aRow+24(FP), R6
-	LSL $2, R6, R6
-	ADD R5, R6, R7
-	ADD R7, R6, R8
-	ADD R8, R6, R9
-	ADD R9, R6, R6
-	MOVD b+40(FP), R10
-	MOVD k+64(FP), R11
-	WORD $0x6f00e400 // movi v0.2d, #0
-	WORD $0x6f00e401 // movi v1.2d, #0
-	WORD $0x6f00e402 // movi v2.2d, #0
-	WORD $0x6f00e403 // movi v3.2d, #0
-	WORD $0x6f00e404 // movi v4.2d, #0
-	MOVD $0, R12
-	MOVD offs+96(FP), R13
-	CMP $0, R4
-	BNE notSums4
-	CMP $0, R11
-	BEQ doneSums4
-	CMP $0, R13
-	BEQ nextSums4
-tapSums4:
-	MOVD.P 8(R13), R12
-	WORD $0x3dc00145 // ldr q5, [x10]
-	ADD R3, R10, R10
-	WORD $0xbc6c78a6 // ldr s6, [x5, x12, lsl #2]
-	WORD $0xbc6c78e7 // ldr s7, [x7, x12, lsl #2]
-	WORD $0xbc6c7908 // ldr s8, [x8, x12, lsl #2]
-	WORD $0x4f8610a0 // fmla v0.4s, v5.4s, v6.s[0]
-	WORD $0xbc6c7926 // ldr s6, [x9, x12, lsl #2]
-	WORD $0x4f8710a1 // fmla v1.4s, v5.4s, v7.s[0]
-	WORD $0xbc6c78c7 // ldr s7, [x6, x12, lsl #2]
-	WORD $0x4f8810a2 // fmla v2.4s, v5.4s, v8.s[0]
-	WORD $0x4f8610a3 // fmla v3.4s, v5.4s, v6.s[0]
-	WORD $0x4f8710a4 // fmla v4.4s, v5.4s, v7.s[0]
-	SUBS $1, R11, R11
-	BNE tapSums4
-	JMP doneSums4
-nextSums4:
-	WORD $0x3dc00147 // ldr q7, [x10]
-	ADD R3, R10, R10
-	WORD $0xbc6c68a5 // ldr s5, [x5, x12]
-	WORD $0xbc6c68e6 // ldr s6, [x7, x12]
-	WORD $0xbc6c6908 // ldr s8, [x8, x12]
-	WORD $0x4f8510e0 // fmla v0.4s, v7.4s, v5.s[0]
-	WORD $0xbc6c6925 // ldr s5, [x9, x12]
-	WORD $0x4f8610e1 // fmla v1.4s, v7.4s, v6.s[0]
-	WORD $0xbc6c68c6 // ldr s6, [x6, x12]
-	WORD $0x4f8810e2 // fmla v2.4s, v7.4s, v8.s[0]
-	WORD $0x4f8510e3 // fmla v3.4s, v7.4s, v5.s[0]
-	WORD $0x4f8610e4 // fmla v4.4s, v7.4s, v6.s[0]
-	ADD R2, R12, R12
-	SUBS $1, R11, R11
-	BNE nextSums4
-doneSums4:
-	MOVD mode+80(FP), R14
-	TBZ $0, R14, aloneSums4
-	MOVD c+0(FP), R14
-	WORD $0x3dc001c6 // ldr q6, [x14]
-	WORD $0x4e20d4c0 // fadd v0.4s, v6.4s, v0.4s
-	ADD R1, R14, R14
-	WORD $0x3dc001c6 // ldr q6, [x14]
-	WORD $0x4e21d4c1 // fadd v1.4s, v6.4s, v1.4s
-	ADD R1, R14, R14
-	WORD $0x3dc001c6 // ldr q6, [x14]
-	WORD $0x4e22d4c2 // fadd v2.4s, v6.4s, v2.4s
-	ADD R1, R14, R14
-	WORD $0x3dc001c6 // ldr q6, [x14]
-	WORD $0x4e23d4c3 // fadd v3.4s, v6.4s, v3.4s
-	ADD R1, R14, R14
-	WORD $0x3dc001c6 // ldr q6, [x14]
-	WORD $0x4e24d4c4 // fadd v4.4s, v6.4s, v4.4s
-	ADD R1, R14, R14
-aloneSums4:
-	MOVD more+88(FP), R14
-	CBZ R14, unbiasedSums4
-	WORD $0x3dc001c6 // ldr q6, [x14]
-unbiasedSums4:
-	JMP allSums
-notSums4:
-	CMP $-4, R4
-	BNE notSums3
-	CMP $0, R11
-	BEQ doneSums3
-	CMP $0, R13
-	BEQ nextSums3
-tapSums3:
-	MOVD.P 8(R13), R12
-	WORD $0xfd400147 // ldr d7, [x10]
-	WORD $0xbd400945 // ldr s5, [x10, #8]
-	WORD $0x4ec538e5 // zip1 v5.2d, v7.2d, v5.2d
-	ADD R3, R10, R10
-	WORD $0xbc6c78a7 // ldr s7, [x5, x12, lsl #2]
-	WORD $0xbc6c78e8 // ldr s8, [x7, x12, lsl #2]
-	WORD $0xbc6c7909 // ldr s9, [x8, x12, lsl #2]
-	WORD $0x4f8710a0 // fmla v0.4s, v5.4s, v7.s[0]
-	WORD $0xbc6c7927 // ldr s7, [x9, x12, lsl #2]
-	WORD $0x4f8810a1 // fmla v1.4s, v5.4s, v8.s[0]
-	WORD $0xbc6c78c8 // ldr s8, [x6, x12, lsl #2]
-	WORD $0x4f8910a2 // fmla v2.4s, v5.4s, v9.s[0]
-	WORD $0x4f8710a3 // fmla v3.4s, v5.4s, v7.s[0]
-	WORD $0x4f8810a4 // fmla v4.4s, v5.4s, v8.s[0]
-	SUBS $1, R11, R11
-	BNE tapSums3
-	JMP doneSums3
-nextSums3:
-	WORD $0xfd400148 // ldr d8, [x10]
-	WORD $0xbd400945 // ldr s5, [x10, #8]
-	WORD $0x4ec53905 // zip1 v5.2d, v8.2d, v5.2d
-	ADD R3, R10, R10
-	WORD $0xbc6c68a8 // ldr s8, [x5, x12]
-	WORD $0xbc6c68e7 // ldr s7, [x7, x12]
-	WORD $0xbc6c6909 // ldr s9, [x8, x12]
-	WORD $0x4f8810a0 // fmla v0.4s, v5.4s, v8.s[0]
-	WORD $0xbc6c6928 // ldr s8, [x9, x12]
-	WORD $0x4f8710a1 // fmla v1.4s, v5.4s, v7.s[0]
-	WORD $0xbc6c68c7 // ldr s7, [x6, x12]
-	WORD $0x4f8910a2 // fmla v2.4s, v5.4s, v9.s[0]
-	WORD $0x4f8810a3 // fmla v3.4s, v5.4s, v8.s[0]
-	WORD $0x4f8710a4 // fmla v4.4s, v5.4s, v7.s[0]
-	ADD R2, R12, R12
-	SUBS $1, R11, R11
-	BNE nextSums3
-doneSums3:
-	MOVD mode+80(FP), R14
-	TBZ $0, R14, aloneSums3
-	MOVD c+0(FP), R14
-	WORD $0xfd4001c7 // ldr d7, [x14]
-	WORD $0xbd4009c5 // ldr s5, [x14, #8]
-	WORD $0x4ec538e5 // zip1 v5.2d, v7.2d, v5.2d
-	WORD $0x4e20d4a0 // fadd v0.4s, v5.4s, v0.4s
-	ADD R1, R14, R14
-	WORD $0xfd4001c5 // ldr d5, [x14]
-	WORD $0xbd4009c7 // ldr s7, [x14, #8]
-	WORD $0x4ec738a7 // zip1 v7.2d, v5.2d, v7.2d
-	WORD $0x4e21d4e1 // fadd v1.4s, v7.4s, v1.4s
-	ADD R1, R14, R14
-	WORD $0xfd4001c7 // ldr d7, [x14]
-	WORD $0xbd4009c5 // ldr s5, [x14, #8]
-	WORD $0x4ec538e5 // zip1 v5.2d, v7.2d, v5.2d
-	WORD $0x4e22d4a2 // fadd v2.4s, v5.4s, v2.4s
-	ADD R1, R14, R14
-	WORD $0xfd4001c5 // ldr d5, [x14]
-	WORD $0xbd4009c7 // ldr s7, [x14, #8]
-	WORD $0x4ec738a7 // zip1 v7.2d, v5.2d, v7.2d
-	WORD $0x4e23d4e3 // fadd v3.4s, v7.4s, v3.4s
-	ADD R1, R14, R14
-	WORD $0xfd4001c7 // ldr d7, [x14]
-	WORD $0xbd4009c5 // ldr s5, [x14, #8]
-	WORD $0x4ec538e5 // zip1 v5.2d, v7.2d, v5.2d
-	WORD $0x4e24d4a4 // fadd v4.4s, v5.4s, v4.4s
-	ADD R1, R14, R14
-aloneSums3:
-	MOVD more+88(FP), R14
-	CBZ R14, unbiasedSums3
-	WORD $0xfd4001c5 // ldr d5, [x14]
-	WORD $0xbd4009c7 // ldr s7, [x14, #8]
-	WORD $0x4ec738a6 // zip1 v6.2d, v5.2d, v7.2d
-unbiasedSums3:
-	JMP allSums
-notSums3:
-	CMP $-8, R4
-	BNE notSums2
-	CMP $0, R11
-	BEQ doneSums2
-	CMP $0, R13
-	BEQ nextSums2
-tapSums2:
-	MOVD.P 8(R13), R12
-	WORD $0xfd400147 // ldr d7, [x10]
-	ADD R3, R10, R10
-	WORD $0xbc6c78a5 // ldr s5, [x5, x12, lsl #2]
-	WORD $0xbc6c78e8 // ldr s8, [x7, x12, lsl #2]
-	WORD $0xbc6c7909 // ldr s9, [x8, x12, lsl #2]
-	WORD $0x4f8510e0 // fmla v0.4s, v7.4s, v5.s[0]
-	WORD $0xbc6c7925 // ldr s5, [x9, x12, lsl #2]
-	WORD $0x4f8810e1 // fmla v1.4s, v7.4s, v8.s[0]
-	WORD $0xbc6c78c8 // ldr s8, [x6, x12, lsl #2]
-	WORD $0x4f8910e2 // fmla v2.4s, v7.4s, v9.s[0]
-	WORD $0x4f8510e3 // fmla v3.4s, v7.4s, v5.s[0]
-	WORD $0x4f8810e4 // fmla v4.4s, v7.4s, v8.s[0]
-	SUBS $1, R11, R11
-	BNE tapSums2
-	JMP doneSums2
-nextSums2:
-	WORD $0xfd400148 // ldr d8, [x10]
-	ADD R3, R10, R10
-	WORD $0xbc6c68a7 // ldr s7, [x5, x12]
-	WORD $0xbc6c68e5 // ldr s5, [x7, x12]
-	WORD $0xbc6c6909 // ldr s9, [x8, x12]
-	WORD $0x4f871100 // fmla v0.4s, v8.4s, v7.s[0]
-	WORD $0xbc6c6927 // ldr s7, [x9, x12]
-	WORD $0x4f851101 // fmla v1.4s, v8.4s, v5.s[0]
-	WORD $0xbc6c68c5 // ldr s5, [x6, x12]
-	WORD $0x4f891102 // fmla v2.4s, v8.4s, v9.s[0]
-	WORD $0x4f871103 // fmla v3.4s, v8.4s, v7.s[0]
-	WORD $0x4f851104 // fmla v4.4s, v8.4s, v5.s[0]
-	ADD R2, R12, R12
-	SUBS $1, R11, R11
-	BNE nextSums2
-doneSums2:
-	MOVD mode+80(FP), R14
-	TBZ $0, R14, aloneSums2
-	MOVD c+0(FP), R14
-	WORD $0xfd4001c5 // ldr d5, [x14]
-	WORD $0x4e20d4a0 // fadd v0.4s, v5.4s, v0.4s
-	ADD R1, R14, R14
-	WORD $0xfd4001c5 // ldr d5, [x14]
-	WORD $0x4e21d4a1 // fadd v1.4s, v5.4s, v1.4s
-	ADD R1, R14, R14
-	WORD $0xfd4001c5 // ldr d5, [x14]
-	WORD $0x4e22d4a2 // fadd v2.4s, v5.4s, v2.4s
-	ADD R1, R14, R14
-	WORD $0xfd4001c5 // ldr d5, [x14]
-	WORD $0x4e23d4a3 // fadd v3.4s, v5.4s, v3.4s
-	ADD R1, R14, R14
-	WORD $0xfd4001c5 // ldr d5, [x14]
-	WORD $0x4e24d4a4 // fadd v4.4s, v5.4s, v4.4s
-	ADD R1, R14, R14
-aloneSums2:
-	MOVD more+88(FP), R14
-	CBZ R14, unbiasedSums2
-	WORD $0xfd4001c6 // ldr d6, [x14]
-unbiasedSums2:
-	JMP allSums
-notSums2:
-	CMP $0, R11
-	BEQ doneSums1
-	CMP $0, R13
-	BEQ nextSums1
-tapSums1:
-	MOVD.P 8(R13), R12
-	WORD $0xbd400145 // ldr s5, [x10]
-	ADD R3, R10, R10
-	WORD $0xbc6c78a8 // ldr s8, [x5, x12, lsl #2]
-	WORD $0xbc6c78e7 // ldr s7, [x7, x12, lsl #2]
-	WORD $0xbc6c7909 // ldr s9, [x8, x12, lsl #2]
-	WORD $0x4f8810a0 // fmla v0.4s, v5.4s, v8.s[0]
-	WORD $0xbc6c7928 // ldr s8, [x9, x12, lsl #2]
-	WORD $0x4f8710a1 // fmla v1.4s, v5.4s, v7.s[0]
-	WORD $0xbc6c78c7 // ldr s7, [x6, x12, lsl #2]
-	WORD $0x4f8910a2 // fmla v2.4s, v5.4s, v9.s[0]
-	WORD $0x4f8810a3 // fmla v3.4s, v5.4s, v8.s[0]
-	WORD $0x4f8710a4 // fmla v4.4s, v5.4s, v7.s[0]
-	SUBS $1, R11, R11
-	BNE tapSums1
-	JMP doneSums1
-nextSums1:
-	WORD $0xbd400147 // ldr s7, [x10]
-	ADD R3, R10, R10
-	WORD $0xbc6c68a5 // ldr s5, [x5, x12]
-	WORD $0xbc6c68e8 // ldr s8, [x7, x12]
-	WORD $0xbc6c6909 // ldr s9, [x8, x12]
-	WORD $0x4f8510e0 // fmla v0.4s, v7.4s, v5.s[0]
-	WORD $0xbc6c6925 // ldr s5, [x9, x12]
-	WORD $0x4f8810e1 // fmla v1.4s, v7.4s, v8.s[0]
-	WORD $0xbc6c68c8 // ldr s8, [x6, x12]
-	WORD $0x4f8910e2 // fmla v2.4s, v7.4s, v9.s[0]
-	WORD $0x4f8510e3 // fmla v3.4s, v7.4s, v5.s[0]
-	WORD $0x4f8810e4 // fmla v4.4s, v7.4s, v8.s[0]
-	ADD R2, R12, R12
-	SUBS $1, R11, R11
-	BNE nextSums1
-doneSums1:
-	MOVD mode+80(FP), R14
-	TBZ $0, R14, aloneSums1
-	MOVD c+0(FP), R14
-	WORD $0xbd4001c8 // ldr s8, [x14]
-	WORD $0x4e20d500 // fadd v0.4s, v8.4s, v0.4s
-	ADD R1, R14, R14
-	WORD $0xbd4001c8 // ldr s8, [x14]
-	WORD $0x4e21d501 // fadd v1.4s, v8.4s, v1.4s
-	ADD R1, R14, R14
-	WORD $0xbd4001c8 // ldr s8, [x14]
-	WORD $0x4e22d502 // fadd v2.4s, v8.4s, v2.4s
-	ADD R1, R14, R14
-	WORD $0xbd4001c8 // ldr s8, [x14]
-	WORD $0x4e23d503 // fadd v3.4s, v8.4s, v3.4s
-	ADD R1, R14, R14
-	WORD $0xbd4001c8 // ldr s8, [x14]
-	WORD $0x4e24d504 // fadd v4.4s, v8.4s, v4.4s
-	ADD R1, R14, R14
-aloneSums1:
-	MOVD more+88(FP), R14
-	CBZ R14, unbiasedSums1
-	WORD $0xbd4001c6 // ldr s6, [x14]
-unbiasedSums1:
-allSums:
-	MOVD mode+80(FP), R14
-	TBZ $2, R14, unbiased
-	WORD $0x4e20d4c0 // fadd v0.4s, v6.4s, v0.4s
-	WORD $0x4e21d4c1 // fadd v1.4s, v6.4s, v1.4s
-	WORD $0x4e22d4c2 // fadd v2.4s, v6.4s, v2.4s
-	WORD $0x4e23d4c3 // fadd v3.4s, v6.4s, v3.4s
-	WORD $0x4e24d4c4 // fadd v4.4s, v6.4s, v4.4s
-unbiased:
-	TBZ $3, R14, signed
-	WORD $0x6f00e406 // movi v6.2d, #0
-	WORD $0x4e26f400 // fmax v0.4s, v0.4s, v6.4s
-	WORD $0x4e26f421 // fmax v1.4s, v1.4s, v6.4s
-	WORD $0x4e26f442 // fmax v2.4s, v2.4s, v6.4s
-	WORD $0x4e26f463 // fmax v3.4s, v3.4s, v6.4s
-	WORD $0x4e26f484 // fmax v4.4s, v4.4s, v6.4s
-signed:
-	WORD $0x3dc00006 // ldr q6, [x0]
-	WORD $0x4e20e408 // fcmeq v8.4s, v0.4s, v0.4s
-	WORD $0x6ee81cc0 // bif v0.16b, v6.16b, v8.16b
-	WORD $0x4e21e428 // fcmeq v8.4s, v1.4s, v1.4s
-	WORD $0x6ee81cc1 // bif v1.16b, v6.16b, v8.16b
-	WORD $0x4e22e448 // fcmeq v8.4s, v2.4s, v2.4s
-	WORD $0x6ee81cc2 // bif v2.16b, v6.16b, v8.16b
-	WORD $0x4e23e468 // fcmeq v8.4s, v3.4s, v3.4s
-	WORD $0x6ee81cc3 // bif v3.16b, v6.16b, v8.16b
-	WORD $0x4e24e488 // fcmeq v8.4s, v4.4s, v4.4s
-	WORD $0x6ee81cc4 // bif v4.16b, v6.16b, v8.16b
-	MOVD c+0(FP), R14
-	CMP $0, R4
-	BNE notStores4
-	WORD $0x3d8001c0 // str q0, [x14]
-	ADD R1, R14, R14
-	WORD $0x3d8001c1 // str q1, [x14]
-	ADD R1, R14, R14
-	WORD $0x3d8001c2 // str q2, [x14]
-	ADD R1, R14, R14
-	WORD $0x3d8001c3 // str q3, [x14]
-	ADD R1, R14, R14
-	WORD $0x3d8001c4 // str q4, [x14]
-	ADD R1, R14, R14
-	JMP allStores
-notStores4:
-	CMP $-4, R4
-	BNE notStores3
-	WORD $0x6e004008 // ext v8.16b, v0.16b, v0.16b, #8
-	WORD $0xfd0001c0 // str d0, [x14]
-	WORD $0xbd0009c8 // str s8, [x14, #8]
-	ADD R1, R14, R14
-	WORD $0x6e014028 // ext v8.16b, v1.16b, v1.16b, #8
-	WORD $0xfd0001c1 // str d1, [x14]
-	WORD $0xbd0009c8 // str s8, [x14, #8]
-	ADD R1, R14, R14
-	WORD $0x6e024048 // ext v8.16b, v2.16b, v2.16b, #8
-	WORD $0xfd0001c2 // str d2, [x14]
-	WORD $0xbd0009c8 // str s8, [x14, #8]
-	ADD R1, R14, R14
-	WORD $0x6e034068 // ext v8.16b, v3.16b, v3.16b, #8
-	WORD $0xfd0001c3 // str d3, [x14]
-	WORD $0xbd0009c8 // str s8, [x14, #8]
-	ADD R1, R14, R14
-	WORD $0x6e044088 // ext v8.16b, v4.16b, v4.16b, #8
-	WORD $0xfd0001c4 // str d4, [x14]
-	WORD $0xbd0009c8 // str s8, [x14, #8]
-	ADD R1, R14, R14
-	JMP allStores
-notStores3:
-	CMP $-8, R4
-	BNE notStores2
-	WORD $0xfd0001c0 // str d0, [x14]
-	ADD R1, R14, R14
-	WORD $0xfd0001c1 // str d1, [x14]
-	ADD R1, R14, R14
-	WORD $0xfd0001c2 // str d2, [x14]
-	ADD R1, R14, R14
-	WORD $0xfd0001c3 // str d3, [x14]
-	ADD R1, R14, R14
-	WORD $0xfd0001c4 // str d4, [x14]
-	ADD R1, R14, R14
-	JMP allStores
-notStores2:
-	WORD $0xbd0001c0 // str s0, [x14]
-	ADD R1, R14, R14
-	WORD $0xbd0001c1 // str s1, [x14]
-	ADD R1, R14, R14
-	WORD $0xbd0001c2 // str s2, [x14]
-	ADD R1, R14, R14
-	WORD $0xbd0001c3 // str s3, [x14]
-	ADD R1, R14, R14
-	WORD $0xbd0001c4 // str s4, [x14]
-	ADD R1, R14, R14
-allStores:
-below:
-	MOVD times+72(FP), R15
-	SUBS $1, R15, R15
-	BEQ last
-	MOVD R15, times+72(FP)
-	MOVD R14, c+0(FP)
-	MOVD aRow+24(FP), R15
-	LSL $2, R15, R15
-	ADD R6, R15, R15
-	MOVD R15, a+16(FP)
-	JMP tile
-last:
-	RET
-
-// func gemm6x1_32NEON(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
-TEXT ·gemm6x1_32NEON(SB), NOSPLIT, $0-104
-	MOVD $gemm6x1_32NEONNEONConstants<>(SB), R0
-	MOVD ldc+8(FP), R1
-	LSL $2, R1, R1
-	MOVD aCol+32(FP), R2
-	LSL $2, R2, R2
-	MOVD ldb+48(FP), R3
-	LSL $2, R3, R3
-	MOVD n+56(FP), R4
-	LSL $2, R4, R4
-	SUB $16, R4, R4
-tile:
-	MOVD a+16(FP), R5
-	MOVD aRow+24(FP), R6
-	LSL $2, R6, R6
-	ADD R5, R6, R7
-	ADD R7, R6, R8
-	ADD R8, R6, R9
-	ADD R9, R6, R10
-	ADD R10, R6, R6
-	MOVD b+40(FP), R11
-	MOVD k+64(FP), R12
-	WORD $0x6f00e400 // movi v0.2d, #0
-	WORD $0x6f00e401 // movi v1.2d, #0
-	WORD $0x6f00e402 // movi v2.2d, #0
-	WORD $0x6f00e403 // movi v3.2d, #0
-	WORD $0x6f00e404 // movi v4.2d, #0
-	WORD $0x6f00e405 // movi v5.2d, #0
-	MOVD $0, R13
-	MOVD offs+96(FP), R14
-	CMP $0, R4
-	BNE notSums4
-	CMP $0, R12
-	BEQ doneSums4
-	CMP $0, R14
-	BEQ nextSums4
-tapSums4:
-	MOVD.P 8(R14), R13
-	WORD $0x3dc00166 // ldr q6, [x11]
-	ADD R3, R11, R11
-	WORD $0xbc6d78a7 // ldr s7, [x5, x13, lsl #2]
-	WORD $0xbc6d78e8 // ldr s8, [x7, x13, lsl #2]
-	WORD $0xbc6d7909 // ldr s9, [x8, x13, lsl #2]
-	WORD $0x4f8710c0 // fmla v0.4s, v6.4s, v7.s[0]
-	WORD $0xbc6d7927 // ldr s7, [x9, x13, lsl #2]
-	WORD $0x4f8810c1 // fmla v1.4s, v6.4s, v8.s[0]
-	WORD $0xbc6d7948 // ldr s8, [x10, x13, lsl #2]
-	WORD $0x4f8910c2 // fmla v2.4s, v6.4s, v9.s[0]
-	WORD $0xbc6d78c9 // ldr s9, [x6, x13, lsl #2]
-	WORD $0x4f8710c3 // fmla v3.4s, v6.4s, v7.s[0]
-	WORD $0x4f8810c4 // fmla v4.4s, v6.4s, v8.s[0]
-	WORD $0x4f8910c5 // fmla v5.4s, v6.4s, v9.s[0]
-	SUBS $1, R12, R12
-	BNE tapSums4
-	JMP doneSums4
-nextSums4:
-	WORD $0x3dc00169 // ldr q9, [x11]
-	ADD R3, R11, R11
-	WORD $0xbc6d68a6 // ldr s6, [x5, x13]
-	WORD $0xbc6d68e8 // ldr s8, [x7, x13]
-	WORD $0xbc6d6907 // ldr s7, [x8, x13]
-	WORD $0x4f861120 // fmla v0.4s, v9.4s, v6.s[0]
-	WORD $0xbc6d6926 // ldr s6, [x9, x13]
-	WORD $0x4f881121 // fmla v1.4s, v9.4s, v8.s[0]
-	WORD $0xbc6d6948 // ldr s8, [x10, x13]
-	WORD $0x4f871122 // fmla v2.4s, v9.4s, v7.s[0]
-	WORD $0xbc6d68c7 // ldr s7, [x6, x13]
-	WORD $0x4f861123 // fmla v3.4s, v9.4s, v6.s[0]
-	WORD $0x4f881124 // fmla v4.4s, v9.4s, v8.s[0]
-	WORD $0x4f871125 // fmla v5.4s, v9.4s, v7.s[0]
-	ADD R2, R13, R13
-	SUBS $1, R12, R12
-	BNE nextSums4
-doneSums4:
-	MOVD mode+80(FP), R15
-	TBZ $0, R15, aloneSums4
-	MOVD c+0(FP), R15
-	WORD $0x3dc001e7 // ldr q7, [x15]
-	WORD $0x4e20d4e0 // fadd v0.4s, v7.4s, v0.4s
-	ADD R1, R15, R15
-	WORD $0x3dc001e7 // ldr q7, [x15]
-	WORD $0x4e21d4e1 // fadd v1.4s, v7.4s, v1.4s
-	ADD R1, R15, R15
-	WORD $0x3dc001e7 // ldr q7, [x15]
-	WORD $0x4e22d4e2 // fadd v2.4s, v7.4s, v2.4s
-	ADD R1, R15, R15
-	WORD $0x3dc001e7 // ldr q7, [x15]
-	WORD $0x4e23d4e3 // fadd v3.4s, v7.4s, v3.4s
-	ADD R1, R15, R15
-	WORD $0x3dc001e7 // ldr q7, [x15]
-	WORD $0x4e24d4e4 // fadd v4.4s, v7.4s, v4.4s
-	ADD R1, R15, R15
-	WORD $0x3dc001e7 // ldr q7, [x15]
-	WORD $0x4e25d4e5 // fadd v5.4s, v7.4s, v5.4s
-	ADD R1, R15, R15
-aloneSums4:
-	MOVD more+88(FP), R15
-	CBZ R15, unbiasedSums4
-	WORD $0x3dc001e7 // ldr q7, [x15]
-unbiasedSums4:
-	JMP allSums
-notSums4:
-	CMP $-4, R4
-	BNE notSums3
-	CMP $0, R12
-	BEQ doneSums3
-	CMP $0, R14
-	BEQ nextSums3
-tapSums3:
-	MOVD.P 8(R14), R13
-	WORD $0xfd400169 // ldr d9, [x11]
-	WORD $0xbd400968 // ldr s8, [x11, #8]
-	WORD $0x4ec83928 // zip1 v8.2d, v9.2d, v8.2d
-	ADD R3, R11, R11
-	WORD $0xbc6d78a9 // ldr s9, [x5, x13, lsl #2]
-	WORD $0xbc6d78e6 // ldr s6, [x7, x13, lsl #2]
-	WORD $0xbc6d790a // ldr s10, [x8, x13, lsl #2]
-	WORD $0x4f891100 // fmla v0.4s, v8.4s, v9.s[0]
-	WORD $0xbc6d7929 // ldr s9, [x9, x13, lsl #2]
-	WORD $0x4f861101 // fmla v1.4s, v8.4s, v6.s[0]
-	WORD $0xbc6d7946 // ldr s6, [x10, x13, lsl #2]
-	WORD $0x4f8a1102 // fmla v2.4s, v8.4s, v10.s[0]
-	WORD $0xbc6d78ca // ldr s10, [x6, x13, lsl #2]
-	WORD $0x4f891103 // fmla v3.4s, v8.4s, v9.s[0]
-	WORD $0x4f861104 // fmla v4.4s, v8.4s, v6.s[0]
-	WORD $0x4f8a1105 // fmla v5.4s, v8.4s, v10.s[0]
-	SUBS $1, R12, R12
-	BNE tapSums3
-	JMP doneSums3
-nextSums3:
-	WORD $0xfd40016a // ldr d10, [x11]
-	WORD $0xbd400968 // ldr s8, [x11, #8]
-	WORD $0x4ec83948 // zip1 v8.2d, v10.2d, v8.2d
-	ADD R3, R11, R11
-	WORD $0xbc6d68aa // ldr s10, [x5, x13]
-	WORD $0xbc6d68e6 // ldr s6, [x7, x13]
-	WORD $0xbc6d6909 // ldr s9, [x8, x13]
-	WORD $0x4f8a1100 // fmla v0.4s, v8.4s, v10.s[0]
-	WORD $0xbc6d692a // ldr s10, [x9, x13]
-	WORD $0x4f861101 // fmla v1.4s, v8.4s, v6.s[0]
-	WORD $0xbc6d6946 // ldr s6, [x10, x13]
-	WORD $0x4f891102 // fmla v2.4s, v8.4s, v9.s[0]
-	WORD $0xbc6d68c9 // ldr s9, [x6, x13]
-	WORD $0x4f8a1103 // fmla v3.4s, v8.4s, v10.s[0]
-	WORD $0x4f861104 // fmla v4.4s, v8.4s, v6.s[0]
-	WORD $0x4f891105 // fmla v5.4s, v8.4s, v9.s[0]
-	ADD R2, R13, R13
-	SUBS $1, R12, R12
-	BNE nextSums3
-doneSums3:
-	MOVD mode+80(FP), R15
-	TBZ $0, R15, aloneSums3
-	MOVD c+0(FP), R15
-	WORD $0xfd4001e9 // ldr d9, [x15]
-	WORD $0xbd4009e8 // ldr s8, [x15, #8]
-	WORD $0x4ec83928 // zip1 v8.2d, v9.2d, v8.2d
-	WORD $0x4e20d500 // fadd v0.4s, v8.4s, v0.4s
-	ADD R1, R15, R15
-	WORD $0xfd4001e8 // ldr d8, [x15]
-	WORD $0xbd4009e9 // ldr s9, [x15, #8]
-	WORD $0x4ec93909 // zip1 v9.2d, v8.2d, v9.2d
-	WORD $0x4e21d521 // fadd v1.4s, v9.4s, v1.4s
-	ADD R1, R15, R15
-	WORD $0xfd4001e9 // ldr d9, [x15]
-	WORD $0xbd4009e8 // ldr s8, [x15, #8]
-	WORD $0x4ec83928 // zip1 v8.2d, v9.2d, v8.2d
-	WORD $0x4e22d502 // fadd v2.4s, v8.4s, v2.4s
-	ADD R1, R15, R15
-	WORD $0xfd4001e8 // ldr d8, [x15]
-	WORD $0xbd4009e9 // ldr s9, [x15, #8]
-	WORD $0x4ec93909 // zip1 v9.2d, v8.2d, v9.2d
-	WORD $0x4e23d523 // fadd v3.4s, v9.4s, v3.4s
-	ADD R1, R15, R15
-	WORD $0xfd4001e9 // ldr d9, [x15]
-	WORD $0xbd4009e8 // ldr s8, [x15, #8]
-	WORD $0x4ec83928 // zip1 v8.2d, v9.2d, v8.2d
-	WORD $0x4e24d504 // fadd v4.4s, v8.4s, v4.4s
-	ADD R1, R15, R15
-	WORD $0xfd4001e8 // ldr d8, [x15]
-	WORD $0xbd4009e9 // ldr s9, [x15, #8]
-	WORD $0x4ec93909 // zip1 v9.2d, v8.2d, v9.2d
-	WORD $0x4e25d525 // fadd v5.4s, v9.4s, v5.4s
-	ADD R1, R15, R15
-aloneSums3:
-	MOVD more+88(FP), R15
-	CBZ R15, unbiasedSums3
-	WORD $0xfd4001e9 // ldr d9, [x15]
-	WORD $0xbd4009e8 // ldr s8, [x15, #8]
-	WORD $0x4ec83927 // zip1 v7.2d, v9.2d, v8.2d
-unbiasedSums3:
-	JMP allSums
-notSums3:
-	CMP $-8, R4
-	BNE notSums2
-	CMP $0, R12
-	BEQ doneSums2
-	CMP $0, R14
-	BEQ nextSums2
-tapSums2:
-	MOVD.P 8(R14), R13
-	WORD $0xfd400168 // ldr d8, [x11]
-	ADD R3, R11, R11
-	WORD $0xbc6d78a9 // ldr s9, [x5, x13, lsl #2]
-	WORD $0xbc6d78e6 // ldr s6, [x7, x13, lsl #2]
-	WORD $0xbc6d790a // ldr s10, [x8, x13, lsl #2]
-	WORD $0x4f891100 // fmla v0.4s, v8.4s, v9.s[0]
-	WORD $0xbc6d7929 // ldr s9, [x9, x13, lsl #2]
-	WORD $0x4f861101 // fmla v1.4s, v8.4s, v6.s[0]
-	WORD $0xbc6d7946 // ldr s6, [x10, x13, lsl #2]
-	WORD $0x4f8a1102 // fmla v2.4s, v8.4s, v10.s[0]
-	WORD $0xbc6d78ca // ldr s10, [x6, x13, lsl #2]
-	WORD $0x4f891103 // fmla v3.4s, v8.4s, v9.s[0]
-	WORD $0x4f861104 // fmla v4.4s, v8.4s, v6.s[0]
-	WORD $0x4f8a1105 // fmla v5.4s, v8.4s, v10.s[0]
-	SUBS $1, R12, R12
-	BNE tapSums2
-	JMP doneSums2
-nextSums2:
-	WORD $0xfd40016a // ldr d10, [x11]
-	ADD R3, R11, R11
-	WORD $0xbc6d68a8 // ldr s8, [x5, x13]
-	WORD $0xbc6d68e6 // ldr s6, [x7, x13]
-	WORD $0xbc6d6909 // ldr s9, [x8, x13]
-	WORD $0x4f881140 // fmla v0.4s, v10.4s, v8.s[0]
-	WORD $0xbc6d6928 // ldr s8, [x9, x13]
-	WORD $0x4f861141 // fmla v1.4s, v10.4s, v6.s[0]
-	WORD $0xbc6d6946 // ldr s6, [x10, x13]
-	WORD $0x4f891142 // fmla v2.4s, v10.4s, v9.s[0]
-	WORD $0xbc6d68c9 // ldr s9, [x6, x13]
-	WORD $0x4f881143 // fmla v3.4s, v10.4s, v8.s[0]
-	WORD $0x4f861144 // fmla v4.4s, v10.4s, v6.s[0]
-	WORD $0x4f891145 // fmla v5.4s, v10.4s, v9.s[0]
-	ADD R2, R13, R13
-	SUBS $1, R12, R12
-	BNE nextSums2
-doneSums2:
-	MOVD mode+80(FP), R15
-	TBZ $0, R15, aloneSums2
-	MOVD c+0(FP), R15
-	WORD $0xfd4001e9 // ldr d9, [x15]
-	WORD $0x4e20d520 // fadd v0.4s, v9.4s, v0.4s
-	ADD R1, R15, R15
-	WORD $0xfd4001e9 // ldr d9, [x15]
-	WORD $0x4e21d521 // fadd v1.4s, v9.4s, v1.4s
-	ADD R1, R15, R15
-	WORD $0xfd4001e9 // ldr d9, [x15]
-	WORD $0x4e22d522 // fadd v2.4s, v9.4s, v2.4s
-	ADD R1, R15, R15
-	WORD $0xfd4001e9 // ldr d9, [x15]
-	WORD $0x4e23d523 // fadd v3.4s, v9.4s, v3.4s
-	ADD R1, R15, R15
-	WORD $0xfd4001e9 // ldr d9, [x15]
-	WORD $0x4e24d524 // fadd v4.4s, v9.4s, v4.4s
-	ADD R1, R15, R15
-	WORD $0xfd4001e9 // ldr d9, [x15]
-	WORD $0x4e25d525 // fadd v5.4s, v9.4s, v5.4s
-	ADD R1, R15, R15
-aloneSums2:
-	MOVD more+88(FP), R15
-	CBZ R15, unbiasedSums2
-	WORD $0xfd4001e7 // ldr d7, [x15]
-unbiasedSums2:
-	JMP allSums
-notSums2:
-	CMP $0, R12
-	BEQ doneSums1
-	CMP $0, R14
-	BEQ nextSums1
-tapSums1:
-	MOVD.P 8(R14), R13
-	WORD $0xbd400169 // ldr s9, [x11]
-	ADD R3, R11, R11
-	WORD $0xbc6d78aa // ldr s10, [x5, x13, lsl #2]
-	WORD $0xbc6d78e6 // ldr s6, [x7, x13, lsl #2]
-	WORD $0xbc6d7908 // ldr s8, [x8, x13, lsl #2]
-	WORD $0x4f8a1120 // fmla v0.4s, v9.4s, v10.s[0]
-	WORD $0xbc6d792a // ldr s10, [x9, x13, lsl #2]
-	WORD $0x4f861121 // fmla v1.4s, v9.4s, v6.s[0]
-	WORD $0xbc6d7946 // ldr s6, [x10, x13, lsl #2]
-	WORD $0x4f881122 // fmla v2.4s, v9.4s, v8.s[0]
-	WORD $0xbc6d78c8 // ldr s8, [x6, x13, lsl #2]
-	WORD $0x4f8a1123 // fmla v3.4s, v9.4s, v10.s[0]
-	WORD $0x4f861124 // fmla v4.4s, v9.4s, v6.s[0]
-	WORD $0x4f881125 // fmla v5.4s, v9.4s, v8.s[0]
-	SUBS $1, R12, R12
-	BNE tapSums1
-	JMP doneSums1
-nextSums1:
-	WORD $0xbd400168 // ldr s8, [x11]
-	ADD R3, R11, R11
-	WORD $0xbc6d68a9 // ldr s9, [x5, x13]
-	WORD $0xbc6d68e6 // ldr s6, [x7, x13]
-	WORD $0xbc6d690a // ldr s10, [x8, x13]
-	WORD $0x4f891100 // fmla v0.4s, v8.4s, v9.s[0]
-	WORD $0xbc6d6929 // ldr s9, [x9, x13]
-	WORD $0x4f861101 // fmla v1.4s, v8.4s, v6.s[0]
-	WORD $0xbc6d6946 // ldr s6, [x10, x13]
-	WORD $0x4f8a1102 // fmla v2.4s, v8.4s, v10.s[0]
-	WORD $0xbc6d68ca // ldr s10, [x6, x13]
-	WORD $0x4f891103 // fmla v3.4s, v8.4s, v9.s[0]
-	WORD $0x4f861104 // fmla v4.4s, v8.4s, v6.s[0]
-	WORD $0x4f8a1105 // fmla v5.4s, v8.4s, v10.s[0]
-	ADD R2, R13, R13
-	SUBS $1, R12, R12
-	BNE nextSums1
-doneSums1:
-	MOVD mode+80(FP), R15
-	TBZ $0, R15, aloneSums1
-	MOVD c+0(FP), R15
-	WORD $0xbd4001ea // ldr s10, [x15]
-	WORD $0x4e20d540 // fadd v0.4s, v10.4s, v0.4s
-	ADD R1, R15, R15
-	WORD $0xbd4001ea // ldr s10, [x15]
-	WORD $0x4e21d541 // fadd v1.4s, v10.4s, v1.4s
-	ADD R1, R15, R15
-	WORD $0xbd4001ea // ldr s10, [x15]
-	WORD $0x4e22d542 // fadd v2.4s, v10.4s, v2.4s
-	ADD R1, R15, R15
-	WORD $0xbd4001ea // ldr s10, [x15]
-	WORD $0x4e23d543 // fadd v3.4s, v10.4s, v3.4s
-	ADD R1, R15, R15
-	WORD $0xbd4001ea // ldr s10, [x15]
-	WORD $0x4e24d544 // fadd v4.4s, v10.4s, v4.4s
-	ADD R1, R15, R15
-	WORD $0xbd4001ea // ldr s10, [x15]
-	WORD $0x4e25d545 // fadd v5.4s, v10.4s, v5.4s
-	ADD R1, R15, R15
-aloneSums1:
-	MOVD more+88(FP), R15
-	CBZ R15, unbiasedSums1
-	WORD $0xbd4001e7 // ldr s7, [x15]
-unbiasedSums1:
-allSums:
-	MOVD mode+80(FP), R15
-	TBZ $2, R15, unbiased
-	WORD $0x4e20d4e0 // fadd v0.4s, v7.4s, v0.4s
-	WORD $0x4e21d4e1 // fadd v1.4s, v7.4s, v1.4s
-	WORD $0x4e22d4e2 // fadd v2.4s, v7.4s, v2.4s
-	WORD $0x4e23d4e3 // fadd v3.4s, v7.4s, v3.4s
-	WORD $0x4e24d4e4 // fadd v4.4s, v7.4s, v4.4s
-	WORD $0x4e25d4e5 // fadd v5.4s, v7.4s, v5.4s
-unbiased:
-	TBZ $3, R15, signed
-	WORD $0x6f00e407 // movi v7.2d, #0
-	WORD $0x4e27f400 // fmax v0.4s, v0.4s, v7.4s
-	WORD $0x4e27f421 // fmax v1.4s, v1.4s, v7.4s
-	WORD $0x4e27f442 // fmax v2.4s, v2.4s, v7.4s
-	WORD $0x4e27f463 // fmax v3.4s, v3.4s, v7.4s
-	WORD $0x4e27f484 // fmax v4.4s, v4.4s, v7.4s
-	WORD $0x4e27f4a5 // fmax v5.4s, v5.4s, v7.4s
-signed:
-	WORD $0x3dc00007 // ldr q7, [x0]
-	WORD $0x4e20e40a // fcmeq v10.4s, v0.4s, v0.4s
-	WORD $0x6eea1ce0 // bif v0.16b, v7.16b, v10.16b
-	WORD $0x4e21e42a // fcmeq v10.4s, v1.4s, v1.4s
-	WORD $0x6eea1ce1 // bif v1.16b, v7.16b, v10.16b
-	WORD $0x4e22e44a // fcmeq v10.4s, v2.4s, v2.4s
-	WORD $0x6eea1ce2 // bif v2.16b, v7.16b, v10.16b
-	WORD $0x4e23e46a // fcmeq v10.4s, v3.4s, v3.4s
-	WORD $0x6eea1ce3 // bif v3.16b, v7.16b, v10.16b
-	WORD $0x4e24e48a // fcmeq v10.4s, v4.4s, v4.4s
-	WORD $0x6eea1ce4 // bif v4.16b, v7.16b, v10.16b
-	WORD $0x4e25e4aa // fcmeq v10.4s, v5.4s, v5.4s
-	WORD $0x6eea1ce5 // bif v5.16b, v7.16b, v10.16b
-	MOVD c+0(FP), R15
-	CMP $0, R4
-	BNE notStores4
-	WORD $0x3d8001e0 // str q0, [x15]
-	ADD R1, R15, R15
-	WORD $0x3d8001e1 // str q1, [x15]
-	ADD R1, R15, R15
-	WORD $0x3d8001e2 // str q2, [x15]
-	ADD R1, R15, R15
-	WORD $0x3d8001e3 // str q3, [x15]
-	ADD R1, R15, R15
-	WORD $0x3d8001e4 // str q4, [x15]
-	ADD R1, R15, R15
-	WORD $0x3d8001e5 // str q5, [x15]
-	ADD R1, R15, R15
-	JMP allStores
-notStores4:
-	CMP $-4, R4
-	BNE notStores3
-	WORD $0x6e00400a // ext v10.16b, v0.16b, v0.16b, #8
-	WORD $0xfd0001e0 // str d0, [x15]
-	WORD $0xbd0009ea // str s10, [x15, #8]
-	ADD R1, R15, R15
-	WORD $0x6e01402a // ext v10.16b, v1.16b, v1.16b, #8
-	WORD $0xfd0001e1 // str d1, [x15]
-	WORD $0xbd0009ea // str s10, [x15, #8]
-	ADD R1, R15, R15
-	WORD $0x6e02404a // ext v10.16b, v2.16b, v2.16b, #8
-	WORD $0xfd0001e2 // str d2, [x15]
-	WORD $0xbd0009ea // str s10, [x15, #8]
-	ADD R1, R15, R15
-	WORD $0x6e03406a // ext v10.16b, v3.16b, v3.16b, #8
-	WORD $0xfd0001e3 // str d3, [x15]
-	WORD $0xbd0009ea // str s10, [x15, #8]
-	ADD R1, R15, R15
-	WORD $0x6e04408a // ext v10.16b, v4.16b, v4.16b, #8
-	WORD $0xfd0001e4 // str d4, [x15]
-	WORD $0xbd0009ea // str s10, [x15, #8]
-	ADD R1, R15, R15
-	WORD $0x6e0540aa // ext v10.16b, v5.16b, v5.16b, #8
-	WORD $0xfd0001e5 // str d5, [x15]
-	WORD $0xbd0009ea // str s10, [x15, #8]
-	ADD R1, R15, R15
-	JMP allStores
-notStores3:
-	CMP $-8, R4
-	BNE notStores2
-	WORD $0xfd0001e0 // str d0, [x15]
-	ADD R1, R15, R15
-	WORD $0xfd0001e1 // str d1, [x15]
-	ADD R1, R15, R15
-	WORD $0xfd0001e2 // str d2, [x15]
-	ADD R1, R15, R15
-	WORD $0xfd0001e3 // str d3, [x15]
-	ADD R1, R15, R15
-	WORD $0xfd0001e4 // str d4, [x15]
-	ADD R1, R15, R15
-	WORD $0xfd0001e5 // str d5, [x15]
-	ADD R1, R15, R15
-	JMP allStores
-notStores2:
-	WORD $0xbd0001e0 // str s0, [x15]
-	ADD R1, R15, R15
-	WORD $0xbd0001e1 // str s1, [x15]
-	ADD R1, R15, R15
-	WORD $0xbd0001e2 // str s2, [x15]
-	ADD R1, R15, R15
-	WORD $0xbd0001e3 // str s3, [x15]
-	ADD R1, R15, R15
-	WORD $0xbd0001e4 // str s4, [x15]
-	ADD R1, R15, R15
-	WORD $0xbd0001e5 // str s5, [x15]
-	ADD R1, R15, R15
-allStores:
-below:
-	MOVD times+72(FP), R19
-	SUBS $1, R19, R19
-	BEQ last
-	MOVD R19, times+72(FP)
-	MOVD R15, c+0(FP)
-	MOVD aRow+24(FP), R19
-	LSL $2, R19, R19
-	ADD R6, R19, R19
-	MOVD R19, a+16(FP)
-	JMP tile
-last:
-	RET
-
-// func gemm7x1_32NEON(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
-TEXT ·gemm7x1_32NEON(SB), NOSPLIT, $0-104
-	MOVD $gemm7x1_32NEONNEONConstants<>(SB), R0
-	MOVD ldc+8(FP), R1
-	LSL $2, R1, R1
-	MOVD aCol+32(FP), R2
-	LSL $2, R2, R2
-	MOVD ldb+48(FP), R3
-	LSL $2, R3, R3
-	MOVD n+56(FP), R4
-	LSL $2, R4, R4
-	SUB $16, R4, R4
-tile:
-	MOVD a+16(FP), R5
-	MOVD aRow+24(FP), R6
-	LSL $2, R6, R6
-	ADD R5, R6, R7
-	ADD R7, R6, R8
-	ADD R8, R6, R9
-	ADD R9, R6, R10
-	ADD R10, R6, R11
-	ADD R11, R6, R6
-	MOVD b+40(FP), R12
-	MOVD k+64(FP), R13
-	WORD $0x6f00e400 // movi v0.2d, #0
-	WORD $0x6f00e401 // movi v1.2d, #0
-	WORD $0x6f00e402 // movi v2.2d, #0
-	WORD $0x6f00e403 // movi v3.2d, #0
-	WORD $0x6f00e404 // movi v4.2d, #0
-	WORD $0x6f00e405 // movi v5.2d, #0
-	WORD $0x6f00e406 // movi v6.2d, #0
-	MOVD $0, R14
-	MOVD offs+96(FP), R15
-	CMP $0, R4
-	BNE notSums4
-	CMP $0, R13
-	BEQ doneSums4
-	CMP $0, R15
-	BEQ nextSums4
-tapSums4:
-	MOVD.P 8(R15), R14
-	WORD $0x3dc00187 // ldr q7, [x12]
-	ADD R3, R12, R12
-	WORD $0xbc6e78a8 // ldr s8, [x5, x14, lsl #2]
-	WORD $0xbc6e78e9 // ldr s9, [x7, x14, lsl #2]
-	WORD $0xbc6e790a // ldr s10, [x8, x14, lsl #2]
-	WORD $0x4f8810e0 // fmla v0.4s, v7.4s, v8.s[0]
-	WORD $0xbc6e7928 // ldr s8, [x9, x14, lsl #2]
-	WORD $0x4f8910e1 // fmla v1.4s, v7.4s, v9.s[0]
-	WORD $0xbc6e7949 // ldr s9, [x10, x14, lsl #2]
-	WORD $0x4f8a10e2 // fmla v2.4s, v7.4s, v10.s[0]
-	WORD $0xbc6e796a // ldr s10, [x11, x14, lsl #2]
-	WORD $0x4f8810e3 // fmla v3.4s, v7.4s, v8.s[0]
-	WORD $0xbc6e78c8 // ldr s8, [x6, x14, lsl #2]
-	WORD $0x4f8910e4 // fmla v4.4s, v7.4s, v9.s[0]
-	WORD $0x4f8a10e5 // fmla v5.4s, v7.4s, v10.s[0]
-	WORD $0x4f8810e6 // fmla v6.4s, v7.4s, v8.s[0]
-	SUBS $1, R13, R13
-	BNE tapSums4
-	JMP doneSums4
-nextSums4:
-	WORD $0x3dc00188 // ldr q8, [x12]
-	ADD R3, R12, R12
-	WORD $0xbc6e68a7 // ldr s7, [x5, x14]
-	WORD $0xbc6e68ea // ldr s10, [x7, x14]
-	WORD $0xbc6e6909 // ldr s9, [x8, x14]
-	WORD $0x4f871100 // fmla v0.4s, v8.4s, v7.s[0]
-	WORD $0xbc6e6927 // ldr s7, [x9, x14]
-	WORD $0x4f8a1101 // fmla v1.4s, v8.4s, v10.s[0]
-	WORD $0xbc6e694a // ldr s10, [x10, x14]
-	WORD $0x4f891102 // fmla v2.4s, v8.4s, v9.s[0]
-	WORD $0xbc6e6969 // ldr s9, [x11, x14]
-	WORD $0x4f871103 // fmla v3.4s, v8.4s, v7.s[0]
-	WORD $0xbc6e68c7 // ldr s7, [x6, x14]
-	WORD $0x4f8a1104 // fmla v4.4s, v8.4s, v10.s[0]
-	WORD $0x4f891105 // fmla v5.4s, v8.4s, v9.s[0]
-	WORD $0x4f871106 // fmla v6.4s, v8.4s, v7.s[0]
-	ADD R2, R14, R14
-	SUBS $1, R13, R13
-	BNE nextSums4
-doneSums4:
-	MOVD mode+80(FP), R19
-	TBZ $0, R19, aloneSums4
-	MOVD c+0(FP), R19
-	WORD $0x3dc00267 // ldr q7, [x19]
-	WORD $0x4e20d4e0 // fadd v0.4s, v7.4s, v0.4s
-	ADD R1, R19, R19
-	WORD $0x3dc00267 // ldr q7, [x19]
-	WORD $0x4e21d4e1 // fadd v1.4s, v7.4s, v1.4s
-	ADD R1, R19, R19
-	WORD $0x3dc00267 // ldr q7, [x19]
-	WORD $0x4e22d4e2 // fadd v2.4s, v7.4s, v2.4s
-	ADD R1, R19, R19
-	WORD $0x3dc00267 // ldr q7, [x19]
-	WORD $0x4e23d4e3 // fadd v3.4s, v7.4s, v3.4s
-	ADD R1, R19, R19
-	WORD $0x3dc00267 // ldr q7, [x19]
-	WORD $0x4e24d4e4 // fadd v4.4s, v7.4s, v4.4s
-	ADD R1, R19, R19
-	WORD $0x3dc00267 // ldr q7, [x19]
-	WORD $0x4e25d4e5 // fadd v5.4s, v7.4s, v5.4s
-	ADD R1, R19, R19
-	WORD $0x3dc00267 // ldr q7, [x19]
-	WORD $0x4e26d4e6 // fadd v6.4s, v7.4s, v6.4s
-	ADD R1, R19, R19
-aloneSums4:
-	MOVD more+88(FP), R19
-	CBZ R19, unbiasedSums4
-	WORD $0x3dc00267 // ldr q7, [x19]
-unbiasedSums4:
-	JMP allSums
-notSums4:
-	CMP $-4, R4
-	BNE notSums3
-	CMP $0, R13
-	BEQ doneSums3
-	CMP $0, R15
-	BEQ nextSums3
-tapSums3:
-	MOVD.P 8(R15), R14
-	WORD $0xfd400188 // ldr d8, [x12]
-	WORD $0xbd400989 // ldr s9, [x12, #8]
-	WORD $0x4ec93909 // zip1 v9.2d, v8.2d, v9.2d
-	ADD R3, R12, R12
-	WORD $0xbc6e78a8 // ldr s8, [x5, x14, lsl #2]
-	WORD $0xbc6e78ea // ldr s10, [x7, x14, lsl #2]
-	WORD $0xbc6e790b // ldr s11, [x8, x14, lsl #2]
-	WORD $0x4f881120 // fmla v0.4s, v9.4s, v8.s[0]
-	WORD $0xbc6e7928 // ldr s8, [x9, x14, lsl #2]
-	WORD $0x4f8a1121 // fmla v1.4s, v9.4s, v10.s[0]
-	WORD $0xbc6e794a // ldr s10, [x10, x14, lsl #2]
-	WORD $0x4f8b1122 // fmla v2.4s, v9.4s, v11.s[0]
-	WORD $0xbc6e796b // ldr s11, [x11, x14, lsl #2]
-	WORD $0x4f881123 // fmla v3.4s, v9.4s, v8.s[0]
-	WORD $0xbc6e78c8 // ldr s8, [x6, x14, lsl #2]
-	WORD $0x4f8a1124 // fmla v4.4s, v9.4s, v10.s[0]
-	WORD $0x4f8b1125 // fmla v5.4s, v9.4s, v11.s[0]
-	WORD $0x4f881126 // fmla v6.4s, v9.4s, v8.s[0]
-	SUBS $1, R13, R13
-	BNE tapSums3
-	JMP doneSums3
-nextSums3:
-	WORD $0xfd400188 // ldr d8, [x12]
-	WORD $0xbd400989 // ldr s9, [x12, #8]
-	WORD $0x4ec93909 // zip1 v9.2d, v8.2d, v9.2d
-	ADD R3, R12, R12
-	WORD $0xbc6e68a8 // ldr s8, [x5, x14]
-	WORD $0xbc6e68eb // ldr s11, [x7, x14]
-	WORD $0xbc6e690a // ldr s10, [x8, x14]
-	WORD $0x4f881120 // fmla v0.4s, v9.4s, v8.s[0]
-	WORD $0xbc6e6928 // ldr s8, [x9, x14]
-	WORD $0x4f8b1121 // fmla v1.4s, v9.4s, v11.s[0]
-	WORD $0xbc6e694b // ldr s11, [x10, x14]
-	WORD $0x4f8a1122 // fmla v2.4s, v9.4s, v10.s[0]
-	WORD $0xbc6e696a // ldr s10, [x11, x14]
-	WORD $0x4f881123 // fmla v3.4s, v9.4s, v8.s[0]
-	WORD $0xbc6e68c8 // ldr s8, [x6, x14]
-	WORD $0x4f8b1124 // fmla v4.4s, v9.4s, v11.s[0]
-	WORD $0x4f8a1125 // fmla v5.4s, v9.4s, v10.s[0]
-	WORD $0x4f881126 // fmla v6.4s, v9.4s, v8.s[0]
-	ADD R2, R14, R14
-	SUBS $1, R13, R13
-	BNE nextSums3
-doneSums3:
-	MOVD mode+80(FP), R19
-	TBZ $0, R19, aloneSums3
-	MOVD c+0(FP), R19
-	WORD $0xfd400268 // ldr d8, [x19]
-	WORD $0xbd400a69 // ldr s9, [x19, #8]
-	WORD $0x4ec93909 // zip1 v9.2d, v8.2d, v9.2d
-	WORD $0x4e20d520 // fadd v0.4s, v9.4s, v0.4s
-	ADD R1, R19, R19
-	WORD $0xfd400269 // ldr d9, [x19]
-	WORD $0xbd400a68 // ldr s8, [x19, #8]
-	WORD $0x4ec83928 // zip1 v8.2d, v9.2d, v8.2d
-	WORD $0x4e21d501 // fadd v1.4s, v8.4s, v1.4s
-	ADD R1, R19, R19
-	WORD $0xfd400268 // ldr d8, [x19]
-	WORD $0xbd400a69 // ldr s9, [x19, #8]
-	WORD $0x4ec93909 // zip1 v9.2d, v8.2d, v9.2d
-	WORD $0x4e22d522 // fadd v2.4s, v9.4s, v2.4s
-	ADD R1, R19, R19
-	WORD $0xfd400269 // ldr d9, [x19]
-	WORD $0xbd400a68 // ldr s8, [x19, #8]
-	WORD $0x4ec83928 // zip1 v8.2d, v9.2d, v8.2d
-	WORD $0x4e23d503 // fadd v3.4s, v8.4s, v3.4s
-	ADD R1, R19, R19
-	WORD $0xfd400268 // ldr d8, [x19]
-	WORD $0xbd400a69 // ldr s9, [x19, #8]
-	WORD $0x4ec93909 // zip1 v9.2d, v8.2d, v9.2d
-	WORD $0x4e24d524 // fadd v4.4s, v9.4s, v4.4s
-	ADD R1, R19, R19
-	WORD $0xfd400269 // ldr d9, [x19]
-	WORD $0xbd400a68 // ldr s8, [x19, #8]
-	WORD $0x4ec83928 // zip1 v8.2d, v9.2d, v8.2d
-	WORD $0x4e25d505 // fadd v5.4s, v8.4s, v5.4s
-	ADD R1, R19, R19
-	WORD $0xfd400268 // ldr d8, [x19]
-	WORD $0xbd400a69 // ldr s9, [x19, #8]
-	WORD $0x4ec93909 // zip1 v9.2d, v8.2d, v9.2d
-	WORD $0x4e26d526 // fadd v6.4s, v9.4s, v6.4s
-	ADD R1, R19, R19
-aloneSums3:
-	MOVD more+88(FP), R19
-	CBZ R19, unbiasedSums3
-	WORD $0xfd400269 // ldr d9, [x19]
-	WORD $0xbd400a68 // ldr s8, [x19, #8]
-	WORD $0x4ec83927 // zip1 v7.2d, v9.2d, v8.2d
-unbiasedSums3:
-	JMP allSums
-notSums3:
-	CMP $-8, R4
-	BNE notSums2
-	CMP $0, R13
-	BEQ doneSums2
-	CMP $0, R15
-	BEQ nextSums2
-tapSums2:
-	MOVD.P 8(R15), R14
-	WORD $0xfd400188 // ldr d8, [x12]
-	ADD R3, R12, R12
-	WORD $0xbc6e78a9 // ldr s9, [x5, x14, lsl #2]
-	WORD $0xbc6e78ea // ldr s10, [x7, x14, lsl #2]
-	WORD $0xbc6e790b // ldr s11, [x8, x14, lsl #2]
-	WORD $0x4f891100 // fmla v0.4s, v8.4s, v9.s[0]
-	WORD $0xbc6e7929 // ldr s9, [x9, x14, lsl #2]
-	WORD $0x4f8a1101 // fmla v1.4s, v8.4s, v10.s[0]
-	WORD $0xbc6e794a // ldr s10, [x10, x14, lsl #2]
-	WORD $0x4f8b1102 // fmla v2.4s, v8.4s, v11.s[0]
-	WORD $0xbc6e796b // ldr s11, [x11, x14, lsl #2]
-	WORD $0x4f891103 // fmla v3.4s, v8.4s, v9.s[0]
-	WORD $0xbc6e78c9 // ldr s9, [x6, x14, lsl #2]
-	WORD $0x4f8a1104 // fmla v4.4s, v8.4s, v10.s[0]
-	WORD $0x4f8b1105 // fmla v5.4s, v8.4s, v11.s[0]
-	WORD $0x4f891106 // fmla v6.4s, v8.4s, v9.s[0]
-	SUBS $1, R13, R13
-	BNE tapSums2
-	JMP doneSums2
-nextSums2:
-	WORD $0xfd400189 // ldr d9, [x12]
-	ADD R3, R12, R12
-	WORD $0xbc6e68a8 // ldr s8, [x5, x14]
-	WORD $0xbc6e68eb // ldr s11, [x7, x14]
-	WORD $0xbc6e690a // ldr s10, [x8, x14]
-	WORD $0x4f881120 // fmla v0.4s, v9.4s, v8.s[0]
-	WORD $0xbc6e6928 // ldr s8, [x9, x14]
-	WORD $0x4f8b1121 // fmla v1.4s, v9.4s, v11.s[0]
-	WORD $0xbc6e694b // ldr s11, [x10, x14]
-	WORD $0x4f8a1122 // fmla v2.4s, v9.4s, v10.s[0]
-	WORD $0xbc6e696a // ldr s10, [x11, x14]
-	WORD $0x4f881123 // fmla v3.4s, v9.4s, v8.s[0]
-	WORD $0xbc6e68c8 // ldr s8, [x6, x14]
-	WORD $0x4f8b1124 // fmla v4.4s, v9.4s, v11.s[0]
-	WORD $0x4f8a1125 // fmla v5.4s, v9.4s, v10.s[0]
-	WORD $0x4f881126 // fmla v6.4s, v9.4s, v8.s[0]
-	ADD R2, R14, R14
-	SUBS $1, R13, R13
-	BNE nextSums2
-doneSums2:
-	MOVD mode+80(FP), R19
-	TBZ $0, R19, aloneSums2
-	MOVD c+0(FP), R19
-	WORD $0xfd400268 // ldr d8, [x19]
-	WORD $0x4e20d500 // fadd v0.4s, v8.4s, v0.4s
-	ADD R1, R19, R19
-	WORD $0xfd400268 // ldr d8, [x19]
-	WORD $0x4e21d501 // fadd v1.4s, v8.4s, v1.4s
-	ADD R1, R19, R19
-	WORD $0xfd400268 // ldr d8, [x19]
-	WORD $0x4e22d502 // fadd v2.4s, v8.4s, v2.4s
-	ADD R1, R19, R19
-	WORD $0xfd400268 // ldr d8, [x19]
-	WORD $0x4e23d503 // fadd v3.4s, v8.4s, v3.4s
-	ADD R1, R19, R19
-	WORD $0xfd400268 // ldr d8, [x19]
-	WORD $0x4e24d504 // fadd v4.4s, v8.4s, v4.4s
-	ADD R1, R19, R19
-	WORD $0xfd400268 // ldr d8, [x19]
-	WORD $0x4e25d505 // fadd v5.4s, v8.4s, v5.4s
-	ADD R1, R19, R19
-	WORD $0xfd400268 // ldr d8, [x19]
-	WORD $0x4e26d506 // fadd v6.4s, v8.4s, v6.4s
-	ADD R1, R19, R19
-aloneSums2:
-	MOVD more+88(FP), R19
-	CBZ R19, unbiasedSums2
-	WORD $0xfd400267 // ldr d7, [x19]
-unbiasedSums2:
-	JMP allSums
-notSums2:
-	CMP $0, R13
-	BEQ doneSums1
-	CMP $0, R15
-	BEQ nextSums1
-tapSums1:
-	MOVD.P 8(R15), R14
-	WORD $0xbd400188 // ldr s8, [x12]
-	ADD R3, R12, R12
-	WORD $0xbc6e78a9 // ldr s9, [x5, x14, lsl #2]
-	WORD $0xbc6e78ea // ldr s10, [x7, x14, lsl #2]
-	WORD $0xbc6e790b // ldr s11, [x8, x14, lsl #2]
-	WORD $0x4f891100 // fmla v0.4s, v8.4s, v9.s[0]
-	WORD $0xbc6e7929 // ldr s9, [x9, x14, lsl #2]
-	WORD $0x4f8a1101 // fmla v1.4s, v8.4s, v10.s[0]
-	WORD $0xbc6e794a // ldr s10, [x10, x14, lsl #2]
-	WORD $0x4f8b1102 // fmla v2.4s, v8.4s, v11.s[0]
-	WORD $0xbc6e796b // ldr s11, [x11, x14, lsl #2]
-	WORD $0x4f891103 // fmla v3.4s, v8.4s, v9.s[0]
-	WORD $0xbc6e78c9 // ldr s9, [x6, x14, lsl #2]
-	WORD $0x4f8a1104 // fmla v4.4s, v8.4s, v10.s[0]
-	WORD $0x4f8b1105 // fmla v5.4s, v8.4s, v11.s[0]
-	WORD $0x4f891106 // fmla v6.4s, v8.4s, v9.s[0]
-	SUBS $1, R13, R13
-	BNE tapSums1
-	JMP doneSums1
-nextSums1:
-	WORD $0xbd400189 // ldr s9, [x12]
-	ADD R3, R12, R12
-	WORD $0xbc6e68a8 // ldr s8, [x5, x14]
-	WORD $0xbc6e68eb // ldr s11, [x7, x14]
-	WORD $0xbc6e690a // ldr s10, [x8, x14]
-	WORD $0x4f881120 // fmla v0.4s, v9.4s, v8.s[0]
-	WORD $0xbc6e6928 // ldr s8, [x9, x14]
-	WORD $0x4f8b1121 // fmla v1.4s, v9.4s, v11.s[0]
-	WORD $0xbc6e694b // ldr s11, [x10, x14]
-	WORD $0x4f8a1122 // fmla v2.4s, v9.4s, v10.s[0]
-	WORD $0xbc6e696a // ldr s10, [x11, x14]
-	WORD $0x4f881123 // fmla v3.4s, v9.4s, v8.s[0]
-	WORD $0xbc6e68c8 // ldr s8, [x6, x14]
-	WORD $0x4f8b1124 // fmla v4.4s, v9.4s, v11.s[0]
-	WORD $0x4f8a1125 // fmla v5.4s, v9.4s, v10.s[0]
-	WORD $0x4f881126 // fmla v6.4s, v9.4s, v8.s[0]
-	ADD R2, R14, R14
-	SUBS $1, R13, R13
-	BNE nextSums1
-doneSums1:
-	MOVD mode+80(FP), R19
-	TBZ $0, R19, aloneSums1
-	MOVD c+0(FP), R19
-	WORD $0xbd400268 // ldr s8, [x19]
-	WORD $0x4e20d500 // fadd v0.4s, v8.4s, v0.4s
-	ADD R1, R19, R19
-	WORD $0xbd400268 // ldr s8, [x19]
-	WORD $0x4e21d501 // fadd v1.4s, v8.4s, v1.4s
-	ADD R1, R19, R19
-	WORD $0xbd400268 // ldr s8, [x19]
-	WORD $0x4e22d502 // fadd v2.4s, v8.4s, v2.4s
-	ADD R1, R19, R19
-	WORD $0xbd400268 // ldr s8, [x19]
-	WORD $0x4e23d503 // fadd v3.4s, v8.4s, v3.4s
-	ADD R1, R19, R19
-	WORD $0xbd400268 // ldr s8, [x19]
-	WORD $0x4e24d504 // fadd v4.4s, v8.4s, v4.4s
-	ADD R1, R19, R19
-	WORD $0xbd400268 // ldr s8, [x19]
-	WORD $0x4e25d505 // fadd v5.4s, v8.4s, v5.4s
-	ADD R1, R19, R19
-	WORD $0xbd400268 // ldr s8, [x19]
-	WORD $0x4e26d506 // fadd v6.4s, v8.4s, v6.4s
-	ADD R1, R19, R19
-aloneSums1:
-	MOVD more+88(FP), R19
-	CBZ R19, unbiasedSums1
-	WORD $0xbd400267 // ldr s7, [x19]
-unbiasedSums1:
-allSums:
-	MOVD mode+80(FP), R19
-	TBZ $2, R19, unbiased
-	WORD $0x4e20d4e0 // fadd v0.4s, v7.4s, v0.4s
-	WORD $0x4e21d4e1 // fadd v1.4s, v7.4s, v1.4s
-	WORD $0x4e22d4e2 // fadd v2.4s, v7.4s, v2.4s
-	WORD $0x4e23d4e3 // fadd v3.4s, v7.4s, v3.4s
-	WORD $0x4e24d4e4 // fadd v4.4s, v7.4s, v4.4s
-	WORD $0x4e25d4e5 // fadd v5.4s, v7.4s, v5.4s
-	WORD $0x4e26d4e6 // fadd v6.4s, v7.4s, v6.4s
-unbiased:
-	TBZ $3, R19, signed
-	WORD $0x6f00e407 // movi v7.2d, #0
-	WORD $0x4e27f400 // fmax v0.4s, v0.4s, v7.4s
-	WORD $0x4e27f421 // fmax v1.4s, v1.4s, v7.4s
-	WORD $0x4e27f442 // fmax v2.4s, v2.4s, v7.4s
-	WORD $0x4e27f463 // fmax v3.4s, v3.4s, v7.4s
-	WORD $0x4e27f484 // fmax v4.4s, v4.4s, v7.4s
-	WORD $0x4e27f4a5 // fmax v5.4s, v5.4s, v7.4s
-	WORD $0x4e27f4c6 // fmax v6.4s, v6.4s, v7.4s
-signed:
-	WORD $0x3dc00007 // ldr q7, [x0]
-	WORD $0x4e20e408 // fcmeq v8.4s, v0.4s, v0.4s
-	WORD $0x6ee81ce0 // bif v0.16b, v7.16b, v8.16b
-	WORD $0x4e21e428 // fcmeq v8.4s, v1.4s, v1.4s
-	WORD $0x6ee81ce1 // bif v1.16b, v7.16b, v8.16b
-	WORD $0x4e22e448 // fcmeq v8.4s, v2.4s, v2.4s
-	WORD $0x6ee81ce2 // bif v2.16b, v7.16b, v8.16b
-	WORD $0x4e23e468 // fcmeq v8.4s, v3.4s, v3.4s
-	WORD $0x6ee81ce3 // bif v3.16b, v7.16b, v8.16b
-	WORD $0x4e24e488 // fcmeq v8.4s, v4.4s, v4.4s
-	WORD $0x6ee81ce4 // bif v4.16b, v7.16b, v8.16b
-	WORD $0x4e25e4a8 // fcmeq v8.4s, v5.4s, v5.4s
-	WORD $0x6ee81ce5 // bif v5.16b, v7.16b, v8.16b
-	WORD $0x4e26e4c8 // fcmeq v8.4s, v6.4s, v6.4s
-	WORD $0x6ee81ce6 // bif v6.16b, v7.16b, v8.16b
-	MOVD c+0(FP), R19
-	CMP $0, R4
-	BNE notStores4
-	WORD $0x3d800260 // str q0, [x19]
-	ADD R1, R19, R19
-	WORD $0x3d800261 // str q1, [x19]
-	ADD R1, R19, R19
-	WORD $0x3d800262 // str q2, [x19]
-	ADD R1, R19, R19
-	WORD $0x3d800263 // str q3, [x19]
-	ADD R1, R19, R19
-	WORD $0x3d800264 // str q4, [x19]
-	ADD R1, R19, R19
-	WORD $0x3d800265 // str q5, [x19]
-	ADD R1, R19, R19
-	WORD $0x3d800266 // str q6, [x19]
-	ADD R1, R19, R19
-	JMP allStores
-notStores4:
-	CMP $-4, R4
-	BNE notStores3
-	WORD $0x6e004008 // ext v8.16b, v0.16b, v0.16b, #8
-	WORD $0xfd000260 // str d0, [x19]
-	WORD $0xbd000a68 // str s8, [x19, #8]
-	ADD R1, R19, R19
-	WORD $0x6e014028 // ext v8.16b, v1.16b, v1.16b, #8
-	WORD $0xfd000261 // str d1, [x19]
-	WORD $0xbd000a68 // str s8, [x19, #8]
-	ADD R1, R19, R19
-	WORD $0x6e024048 // ext v8.16b, v2.16b, v2.16b, #8
-	WORD $0xfd000262 // str d2, [x19]
-	WORD $0xbd000a68 // str s8, [x19, #8]
-	ADD R1, R19, R19
-	WORD $0x6e034068 // ext v8.16b, v3.16b, v3.16b, #8
-	WORD $0xfd000263 // str d3, [x19]
-	WORD $0xbd000a68 // str s8, [x19, #8]
-	ADD R1, R19, R19
-	WORD $0x6e044088 // ext v8.16b, v4.16b, v4.16b, #8
-	WORD $0xfd000264 // str d4, [x19]
-	WORD $0xbd000a68 // str s8, [x19, #8]
-	ADD R1, R19, R19
-	WORD $0x6e0540a8 // ext v8.16b, v5.16b, v5.16b, #8
-	WORD $0xfd000265 // str d5, [x19]
-	WORD $0xbd000a68 // str s8, [x19, #8]
-	ADD R1, R19, R19
-	WORD $0x6e0640c8 // ext v8.16b, v6.16b, v6.16b, #8
-	WORD $0xfd000266 // str d6, [x19]
-	WORD $0xbd000a68 // str s8, [x19, #8]
-	ADD R1, R19, R19
-	JMP allStores
-notStores3:
-	CMP $-8, R4
-	BNE notStores2
-	WORD $0xfd000260 // str d0, [x19]
-	ADD R1, R19, R19
-	WORD $0xfd000261 // str d1, [x19]
-	ADD R1, R19, R19
-	WORD $0xfd000262 // str d2, [x19]
-	ADD R1, R19, R19
-	WORD $0xfd000263 // str d3, [x19]
-	ADD R1, R19, R19
-	WORD $0xfd000264 // str d4, [x19]
-	ADD R1, R19, R19
-	WORD $0xfd000265 // str d5, [x19]
-	ADD R1, R19, R19
-	WORD $0xfd000266 // str d6, [x19]
-	ADD R1, R19, R19
-	JMP allStores
-notStores2:
-	WORD $0xbd000260 // str s0, [x19]
-	ADD R1, R19, R19
-	WORD $0xbd000261 // str s1, [x19]
-	ADD R1, R19, R19
-	WORD $0xbd000262 // str s2, [x19]
-	ADD R1, R19, R19
-	WORD $0xbd000263 // str s3, [x19]
-	ADD R1, R19, R19
-	WORD $0xbd000264 // str s4, [x19]
-	ADD R1, R19, R19
-	WORD $0xbd000265 // str s5, [x19]
-	ADD R1, R19, R19
-	WORD $0xbd000266 // str s6, [x19]
-	ADD R1, R19, R19
-allStores:
-below:
-	MOVD times+72(FP), R20
-	SUBS $1, R20, R20
-	BEQ last
-	MOVD R20, times+72(FP)
-	MOVD R19, c+0(FP)
-	MOVD aRow+24(FP), R20
-	LSL $2, R20, R20
-	ADD R6, R20, R20
-	MOVD R20, a+16(FP)
-	JMP tile
-last:
-	RET
-
-// func gemm8x1_32NEON(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
-TEXT ·gemm8x1_32NEON(SB), NOSPLIT, $0-104
-	MOVD $gemm8x1_32NEONNEONConstants<>(SB), R0
-	MOVD ldc+8(FP), R1
-	LSL $2, R1, R1
-	MOVD aCol+32(FP), R2
-	LSL $2, R2, R2
-	MOVD ldb+48(FP), R3
-	LSL $2, R3, R3
-	MOVD n+56(FP), R4
-	LSL $2, R4, R4
-	SUB $16, R4, R4
-tile:
-	MOVD a+16(FP), R5
-	MOVD aRow+24(FP), R6
-	LSL $2, R6, R6
-	ADD R5, R6, R7
-	ADD R7, R6, R8
-	ADD R8, R6, R9
-	ADD R9, R6, R10
-	ADD R10, R6, R11
-	ADD R11, R6, R12
-	ADD R12, R6, R6
-	MOVD b+40(FP), R13
-	MOVD k+64(FP), R14
-	WORD $0x6f00e400 // movi v0.2d, #0
-	WORD $0x6f00e401 // movi v1.2d, #0
-	WORD $0x6f00e402 // movi v2.2d, #0
-	WORD $0x6f00e403 // movi v3.2d, #0
-	WORD $0x6f00e404 // movi v4.2d, #0
-	WORD $0x6f00e405 // movi v5.2d, #0
-	WORD $0x6f00e406 // movi v6.2d, #0
-	WORD $0x6f00e407 // movi v7.2d, #0
-	MOVD $0, R15
-	MOVD offs+96(FP), R19
-	CMP $0, R4
-	BNE notSums4
-	CMP $0, R14
-	BEQ doneSums4
-	CMP $0, R19
-	BEQ nextSums4
-tapSums4:
-	MOVD.P 8(R19), R15
-	WORD $0x3dc001a8 // ldr q8, [x13]
-	ADD R3, R13, R13
-	WORD $0xbc6f78a9 // ldr s9, [x5, x15, lsl #2]
-	WORD $0xbc6f78ea // ldr s10, [x7, x15, lsl #2]
-	WORD $0xbc6f790b // ldr s11, [x8, x15, lsl #2]
-	WORD $0x4f891100 // fmla v0.4s, v8.4s, v9.s[0]
-	WORD $0xbc6f7929 // ldr s9, [x9, x15, lsl #2]
-	WORD $0x4f8a1101 // fmla v1.4s, v8.4s, v10.s[0]
-	WORD $0xbc6f794a // ldr s10, [x10, x15, lsl #2]
-	WORD $0x4f8b1102 // fmla v2.4s, v8.4s, v11.s[0]
-	WORD $0xbc6f796b // ldr s11, [x11, x15, lsl #2]
-	WORD $0x4f891103 // fmla v3.4s, v8.4s, v9.s[0]
-	WORD $0xbc6f7989 // ldr s9, [x12, x15, lsl #2]
-	WORD $0x4f8a1104 // fmla v4.4s, v8.4s, v10.s[0]
-	WORD $0xbc6f78ca // ldr s10, [x6, x15, lsl #2]
-	WORD $0x4f8b1105 // fmla v5.4s, v8.4s, v11.s[0]
-	WORD $0x4f891106 // fmla v6.4s, v8.4s, v9.s[0]
-	WORD $0x4f8a1107 // fmla v7.4s, v8.4s, v10.s[0]
-	SUBS $1, R14, R14
-	BNE tapSums4
-	JMP doneSums4
-nextSums4:
-	WORD $0x3dc001aa // ldr q10, [x13]
-	ADD R3, R13, R13
-	WORD $0xbc6f68a8 // ldr s8, [x5, x15]
-	WORD $0xbc6f68e9 // ldr s9, [x7, x15]
-	WORD $0xbc6f690b // ldr s11, [x8, x15]
-	WORD $0x4f881140 // fmla v0.4s, v10.4s, v8.s[0]
-	WORD $0xbc6f6928 // ldr s8, [x9, x15]
-	WORD $0x4f891141 // fmla v1.4s, v10.4s, v9.s[0]
-	WORD $0xbc6f6949 // ldr s9, [x10, x15]
-	WORD $0x4f8b1142 // fmla v2.4s, v10.4s, v11.s[0]
-	WORD $0xbc6f696b // ldr s11, [x11, x15]
-	WORD $0x4f881143 // fmla v3.4s, v10.4s, v8.s[0]
-	WORD $0xbc6f6988 // ldr s8, [x12, x15]
-	WORD $0x4f891144 // fmla v4.4s, v10.4s, v9.s[0]
-	WORD $0xbc6f68c9 // ldr s9, [x6, x15]
-	WORD $0x4f8b1145 // fmla v5.4s, v10.4s, v11.s[0]
-	WORD $0x4f881146 // fmla v6.4s, v10.4s, v8.s[0]
-	WORD $0x4f891147 // fmla v7.4s, v10.4s, v9.s[0]
-	ADD R2, R15, R15
-	SUBS $1, R14, R14
-	BNE nextSums4
-doneSums4:
-	MOVD mode+80(FP), R20
-	TBZ $0, R20, aloneSums4
-	MOVD c+0(FP), R20
-	WORD $0x3dc00289 // ldr q9, [x20]
-	WORD $0x4e20d520 // fadd v0.4s, v9.4s, v0.4s
-	ADD R1, R20, R20
-	WORD $0x3dc00289 // ldr q9, [x20]
-	WORD $0x4e21d521 // fadd v1.4s, v9.4s, v1.4s
-	ADD R1, R20, R20
-	WORD $0x3dc00289 // ldr q9, [x20]
-	WORD $0x4e22d522 // fadd v2.4s, v9.4s, v2.4s
-	ADD R1, R20, R20
-	WORD $0x3dc00289 // ldr q9, [x20]
-	WORD $0x4e23d523 // fadd v3.4s, v9.4s, v3.4s
-	ADD R1, R20, R20
-	WORD $0x3dc00289 // ldr q9, [x20]
-	WORD $0x4e24d524 // fadd v4.4s, v9.4s, v4.4s
-	ADD R1, R20, R20
-	WORD $0x3dc00289 // ldr q9, [x20]
-	WORD $0x4e25d525 // fadd v5.4s, v9.4s, v5.4s
-	ADD R1, R20, R20
-	WORD $0x3dc00289 // ldr q9, [x20]
-	WORD $0x4e26d526 // fadd v6.4s, v9.4s, v6.4s
-	ADD R1, R20, R20
-	WORD $0x3dc00289 // ldr q9, [x20]
-	WORD $0x4e27d527 // fadd v7.4s, v9.4s, v7.4s
-	ADD R1, R20, R20
-aloneSums4:
-	MOVD more+88(FP), R20
-	CBZ R20, unbiasedSums4
-	WORD $0x3dc00289 // ldr q9, [x20]
-unbiasedSums4:
-	JMP allSums
-notSums4:
-	CMP $-4, R4
-	BNE notSums3
-	CMP $0, R14
-	BEQ doneSums3
-	CMP $0, R19
-	BEQ nextSums3
-tapSums3:
-	MOVD.P 8(R19), R15
-	WORD $0xfd4001aa // ldr d10, [x13]
-	WORD $0xbd4009a8 // ldr s8, [x13, #8]
-	WORD $0x4ec83948 // zip1 v8.2d, v10.2d, v8.2d
-	ADD R3, R13, R13
-	WORD $0xbc6f78aa // ldr s10, [x5, x15, lsl #2]
-	WORD $0xbc6f78eb // ldr s11, [x7, x15, lsl #2]
-	WORD $0xbc6f790c // ldr s12, [x8, x15, lsl #2]
-	WORD $0x4f8a1100 // fmla v0.4s, v8.4s, v10.s[0]
-	WORD $0xbc6f792a // ldr s10, [x9, x15, lsl #2]
-	WORD $0x4f8b1101 // fmla v1.4s, v8.4s, v11.s[0]
-	WORD $0xbc6f794b // ldr s11, [x10, x15, lsl #2]
-	WORD $0x4f8c1102 // fmla v2.4s, v8.4s, v12.s[0]
-	WORD $0xbc6f796c // ldr s12, [x11, x15, lsl #2]
-	WORD $0x4f8a1103 // fmla v3.4s, v8.4s, v10.s[0]
-	WORD $0xbc6f798a // ldr s10, [x12, x15, lsl #2]
-	WORD $0x4f8b1104 // fmla v4.4s, v8.4s, v11.s[0]
-	WORD $0xbc6f78cb // ldr s11, [x6, x15, lsl #2]
-	WORD $0x4f8c1105 // fmla v5.4s, v8.4s, v12.s[0]
-	WORD $0x4f8a1106 // fmla v6.4s, v8.4s, v10.s[0]
-	WORD $0x4f8b1107 // fmla v7.4s, v8.4s, v11.s[0]
-	SUBS $1, R14, R14
-	BNE tapSums3
-	JMP doneSums3
-nextSums3:
-	WORD $0xfd4001ab // ldr d11, [x13]
-	WORD $0xbd4009a8 // ldr s8, [x13, #8]
-	WORD $0x4ec83968 // zip1 v8.2d, v11.2d, v8.2d
-	ADD R3, R13, R13
-	WORD $0xbc6f68ab // ldr s11, [x5, x15]
-	WORD $0xbc6f68ea // ldr s10, [x7, x15]
-	WORD $0xbc6f690c // ldr s12, [x8, x15]
-	WORD $0x4f8b1100 // fmla v0.4s, v8.4s, v11.s[0]
-	WORD $0xbc6f692b // ldr s11, [x9, x15]
-	WORD $0x4f8a1101 // fmla v1.4s, v8.4s, v10.s[0]
-	WORD $0xbc6f694a // ldr s10, [x10, x15]
-	WORD $0x4f8c1102 // fmla v2.4s, v8.4s, v12.s[0]
-	WORD $0xbc6f696c // ldr s12, [x11, x15]
-	WORD $0x4f8b1103 // fmla v3.4s, v8.4s, v11.s[0]
-	WORD $0xbc6f698b // ldr s11, [x12, x15]
-	WORD $0x4f8a1104 // fmla v4.4s, v8.4s, v10.s[0]
-	WORD $0xbc6f68ca // ldr s10, [x6, x15]
-	WORD $0x4f8c1105 // fmla v5.4s, v8.4s, v12.s[0]
-	WORD $0x4f8b1106 // fmla v6.4s, v8.4s, v11.s[0]
-	WORD $0x4f8a1107 // fmla v7.4s, v8.4s, v10.s[0]
-	ADD R2, R15, R15
-	SUBS $1, R14, R14
-	BNE nextSums3
-doneSums3:
-	MOVD mode+80(FP), R20
-	TBZ $0, R20, aloneSums3
-	MOVD c+0(FP), R20
-	WORD $0xfd40028a // ldr d10, [x20]
-	WORD $0xbd400a88 // ldr s8, [x20, #8]
-	WORD $0x4ec83948 // zip1 v8.2d, v10.2d, v8.2d
-	WORD $0x4e20d500 // fadd v0.4s, v8.4s, v0.4s
-	ADD R1, R20, R20
-	WORD $0xfd400288 // ldr d8, [x20]
-	WORD $0xbd400a8a // ldr s10, [x20, #8]
-	WORD $0x4eca390a // zip1 v10.2d, v8.2d, v10.2d
-	WORD $0x4e21d541 // fadd v1.4s, v10.4s, v1.4s
-	ADD R1, R20, R20
-	WORD $0xfd40028a // ldr d10, [x20]
-	WORD $0xbd400a88 // ldr s8, [x20, #8]
-	WORD $0x4ec83948 // zip1 v8.2d, v10.2d, v8.2d
-	WORD $0x4e22d502 // fadd v2.4s, v8.4s, v2.4s
-	ADD R1, R20, R20
-	WORD $0xfd400288 // ldr d8, [x20]
-	WORD $0xbd400a8a // ldr s10, [x20, #8]
-	WORD $0x4eca390a // zip1 v10.2d, v8.2d, v10.2d
-	WORD $0x4e23d543 // fadd v3.4s, v10.4s, v3.4s
-	ADD R1, R20, R20
-	WORD $0xfd40028a // ldr d10, [x20]
-	WORD $0xbd400a88 // ldr s8, [x20, #8]
-	WORD $0x4ec83948 // zip1 v8.2d, v10.2d, v8.2d
-	WORD $0x4e24d504 // fadd v4.4s, v8.4s, v4.4s
-	ADD R1, R20, R20
-	WORD $0xfd400288 // ldr d8, [x20]
-	WORD $0xbd400a8a // ldr s10, [x20, #8]
-	WORD $0x4eca390a // zip1 v10.2d, v8.2d, v10.2d
-	WORD $0x4e25d545 // fadd v5.4s, v10.4s, v5.4s
-	ADD R1, R20, R20
-	WORD $0xfd40028a // ldr d10, [x20]
-	WORD $0xbd400a88 // ldr s8, [x20, #8]
-	WORD $0x4ec83948 // zip1 v8.2d, v10.2d, v8.2d
-	WORD $0x4e26d506 // fadd v6.4s, v8.4s, v6.4s
-	ADD R1, R20, R20
-	WORD $0xfd400288 // ldr d8, [x20]
-	WORD $0xbd400a8a // ldr s10, [x20, #8]
-	WORD $0x4eca390a // zip1 v10.2d, v8.2d, v10.2d
-	WORD $0x4e27d547 // fadd v7.4s, v10.4s, v7.4s
-	ADD R1, R20, R20
-aloneSums3:
-	MOVD more+88(FP), R20
-	CBZ R20, unbiasedSums3
-	WORD $0xfd40028a // ldr d10, [x20]
-	WORD $0xbd400a88 // ldr s8, [x20, #8]
-	WORD $0x4ec83949 // zip1 v9.2d, v10.2d, v8.2d
-unbiasedSums3:
-	JMP allSums
-notSums3:
-	CMP $-8, R4
-	BNE notSums2
-	CMP $0, R14
-	BEQ doneSums2
-	CMP $0, R19
-	BEQ nextSums2
-tapSums2:
-	MOVD.P 8(R19), R15
-	WORD $0xfd4001a8 // ldr d8, [x13]
-	ADD R3, R13, R13
-	WORD $0xbc6f78aa // ldr s10, [x5, x15, lsl #2]
-	WORD $0xbc6f78eb // ldr s11, [x7, x15, lsl #2]
-	WORD $0xbc6f790c // ldr s12, [x8, x15, lsl #2]
-	WORD $0x4f8a1100 // fmla v0.4s, v8.4s, v10.s[0]
-	WORD $0xbc6f792a // ldr s10, [x9, x15, lsl #2]
-	WORD $0x4f8b1101 // fmla v1.4s, v8.4s, v11.s[0]
-	WORD $0xbc6f794b // ldr s11, [x10, x15, lsl #2]
-	WORD $0x4f8c1102 // fmla v2.4s, v8.4s, v12.s[0]
-	WORD $0xbc6f796c // ldr s12, [x11, x15, lsl #2]
-	WORD $0x4f8a1103 // fmla v3.4s, v8.4s, v10.s[0]
-	WORD $0xbc6f798a // ldr s10, [x12, x15, lsl #2]
-	WORD $0x4f8b1104 // fmla v4.4s, v8.4s, v11.s[0]
-	WORD $0xbc6f78cb // ldr s11, [x6, x15, lsl #2]
-	WORD $0x4f8c1105 // fmla v5.4s, v8.4s, v12.s[0]
-	WORD $0x4f8a1106 // fmla v6.4s, v8.4s, v10.s[0]
-	WORD $0x4f8b1107 // fmla v7.4s, v8.4s, v11.s[0]
-	SUBS $1, R14, R14
-	BNE tapSums2
-	JMP doneSums2
-nextSums2:
-	WORD $0xfd4001ab // ldr d11, [x13]
-	ADD R3, R13, R13
-	WORD $0xbc6f68a8 // ldr s8, [x5, x15]
-	WORD $0xbc6f68ea // ldr s10, [x7, x15]
-	WORD $0xbc6f690c // ldr s12, [x8, x15]
-	WORD $0x4f881160 // fmla v0.4s, v11.4s, v8.s[0]
-	WORD $0xbc6f6928 // ldr s8, [x9, x15]
-	WORD $0x4f8a1161 // fmla v1.4s, v11.4s, v10.s[0]
-	WORD $0xbc6f694a // ldr s10, [x10, x15]
-	WORD $0x4f8c1162 // fmla v2.4s, v11.4s, v12.s[0]
-	WORD $0xbc6f696c // ldr s12, [x11, x15]
-	WORD $0x4f881163 // fmla v3.4s, v11.4s, v8.s[0]
-	WORD $0xbc6f6988 // ldr s8, [x12, x15]
-	WORD $0x4f8a1164 // fmla v4.4s, v11.4s, v10.s[0]
-	WORD $0xbc6f68ca // ldr s10, [x6, x15]
-	WORD $0x4f8c1165 // fmla v5.4s, v11.4s, v12.s[0]
-	WORD $0x4f881166 // fmla v6.4s, v11.4s, v8.s[0]
-	WORD $0x4f8a1167 // fmla v7.4s, v11.4s, v10.s[0]
-	ADD R2, R15, R15
-	SUBS $1, R14, R14
-	BNE nextSums2
-doneSums2:
-	MOVD mode+80(FP), R20
-	TBZ $0, R20, aloneSums2
-	MOVD c+0(FP), R20
-	WORD $0xfd40028a // ldr d10, [x20]
-	WORD $0x4e20d540 // fadd v0.4s, v10.4s, v0.4s
-	ADD R1, R20, R20
-	WORD $0xfd40028a // ldr d10, [x20]
-	WORD $0x4e21d541 // fadd v1.4s, v10.4s, v1.4s
-	ADD R1, R20, R20
-	WORD $0xfd40028a // ldr d10, [x20]
-	WORD $0x4e22d542 // fadd v2.4s, v10.4s, v2.4s
-	ADD R1, R20, R20
-	WORD $0xfd40028a // ldr d10, [x20]
-	WORD $0x4e23d543 // fadd v3.4s, v10.4s, v3.4s
-	ADD R1, R20, R20
-	WORD $0xfd40028a // ldr d10, [x20]
-	WORD $0x4e24d544 // fadd v4.4s, v10.4s, v4.4s
-	ADD R1, R20, R20
-	WORD $0xfd40028a // ldr d10, [x20]
-	WORD $0x4e25d545 // fadd v5.4s, v10.4s, v5.4s
-	ADD R1, R20, R20
-	WORD $0xfd40028a // ldr d10, [x20]
-	WORD $0x4e26d546 // fadd v6.4s, v10.4s, v6.4s
-	ADD R1, R20, R20
-	WORD $0xfd40028a // ldr d10, [x20]
-	WORD $0x4e27d547 // fadd v7.4s, v10.4s, v7.4s
-	ADD R1, R20, R20
-aloneSums2:
-	MOVD more+88(FP), R20
-	CBZ R20, unbiasedSums2
-	WORD $0xfd400289 // ldr d9, [x20]
-unbiasedSums2:
-	JMP allSums
-notSums2:
-	CMP $0, R14
-	BEQ doneSums1
-	CMP $0, R19
-	BEQ nextSums1
-tapSums1:
-	MOVD.P 8(R19), R15
-	WORD $0xbd4001aa // ldr s10, [x13]
-	ADD R3, R13, R13
-	WORD $0xbc6f78ab // ldr s11, [x5, x15, lsl #2]
-	WORD $0xbc6f78e8 // ldr s8, [x7, x15, lsl #2]
-	WORD $0xbc6f790c // ldr s12, [x8, x15, lsl #2]
-	WORD $0x4f8b1140 // fmla v0.4s, v10.4s, v11.s[0]
-	WORD $0xbc6f792b // ldr s11, [x9, x15, lsl #2]
-	WORD $0x4f881141 // fmla v1.4s, v10.4s, v8.s[0]
-	WORD $0xbc6f7948 // ldr s8, [x10, x15, lsl #2]
-	WORD $0x4f8c1142 // fmla v2.4s, v10.4s, v12.s[0]
-	WORD $0xbc6f796c // ldr s12, [x11, x15, lsl #2]
-	WORD $0x4f8b1143 // fmla v3.4s, v10.4s, v11.s[0]
-	WORD $0xbc6f798b // ldr s11, [x12, x15, lsl #2]
-	WORD $0x4f881144 // fmla v4.4s, v10.4s, v8.s[0]
-	WORD $0xbc6f78c8 // ldr s8, [x6, x15, lsl #2]
-	WORD $0x4f8c1145 // fmla v5.4s, v10.4s, v12.s[0]
-	WORD $0x4f8b1146 // fmla v6.4s, v10.4s, v11.s[0]
-	WORD $0x4f881147 // fmla v7.4s, v10.4s, v8.s[0]
-	SUBS $1, R14, R14
-	BNE tapSums1
-	JMP doneSums1
-nextSums1:
-	WORD $0xbd4001a8 // ldr s8, [x13]
-	ADD R3, R13, R13
-	WORD $0xbc6f68aa // ldr s10, [x5, x15]
-	WORD $0xbc6f68eb // ldr s11, [x7, x15]
-	WORD $0xbc6f690c // ldr s12, [x8, x15]
-	WORD $0x4f8a1100 // fmla v0.4s, v8.4s, v10.s[0]
-	WORD $0xbc6f692a // ldr s10, [x9, x15]
-	WORD $0x4f8b1101 // fmla v1.4s, v8.4s, v11.s[0]
-	WORD $0xbc6f694b // ldr s11, [x10, x15]
-	WORD $0x4f8c1102 // fmla v2.4s, v8.4s, v12.s[0]
-	WORD $0xbc6f696c // ldr s12, [x11, x15]
-	WORD $0x4f8a1103 // fmla v3.4s, v8.4s, v10.s[0]
-	WORD $0xbc6f698a // ldr s10, [x12, x15]
-	WORD $0x4f8b1104 // fmla v4.4s, v8.4s, v11.s[0]
-	WORD $0xbc6f68cb // ldr s11, [x6, x15]
-	WORD $0x4f8c1105 // fmla v5.4s, v8.4s, v12.s[0]
-	WORD $0x4f8a1106 // fmla v6.4s, v8.4s, v10.s[0]
-	WORD $0x4f8b1107 // fmla v7.4s, v8.4s, v11.s[0]
-	ADD R2, R15, R15
-	SUBS $1, R14, R14
-	BNE nextSums1
-doneSums1:
-	MOVD mode+80(FP), R20
-	TBZ $0, R20, aloneSums1
-	MOVD c+0(FP), R20
-	WORD $0xbd40028b // ldr s11, [x20]
-	WORD $0x4e20d560 // fadd v0.4s, v11.4s, v0.4s
-	ADD R1, R20, R20
-	WORD $0xbd40028b // ldr s11, [x20]
-	WORD $0x4e21d561 // fadd v1.4s, v11.4s, v1.4s
-	ADD R1, R20, R20
-	WORD $0xbd40028b // ldr s11, [x20]
-	WORD $0x4e22d562 // fadd v2.4s, v11.4s, v2.4s
-	ADD R1, R20, R20
-	WORD $0xbd40028b // ldr s11, [x20]
-	WORD $0x4e23d563 // fadd v3.4s, v11.4s, v3.4s
-	ADD R1, R20, R20
-	WORD $0xbd40028b // ldr s11, [x20]
-	WORD $0x4e24d564 // fadd v4.4s, v11.4s, v4.4s
-	ADD R1, R20, R20
-	WORD $0xbd40028b // ldr s11, [x20]
-	WORD $0x4e25d565 // fadd v5.4s, v11.4s, v5.4s
-	ADD R1, R20, R20
-	WORD $0xbd40028b // ldr s11, [x20]
-	WORD $0x4e26d566 // fadd v6.4s, v11.4s, v6.4s
-	ADD R1, R20, R20
-	WORD $0xbd40028b // ldr s11, [x20]
-	WORD $0x4e27d567 // fadd v7.4s, v11.4s, v7.4s
-	ADD R1, R20, R20
-aloneSums1:
-	MOVD more+88(FP), R20
-	CBZ R20, unbiasedSums1
-	WORD $0xbd400289 // ldr s9, [x20]
-unbiasedSums1:
-allSums:
-	MOVD mode+80(FP), R20
-	TBZ $2, R20, unbiased
-	WORD $0x4e20d520 // fadd v0.4s, v9.4s, v0.4s
-	WORD $0x4e21d521 // fadd v1.4s, v9.4s, v1.4s
-	WORD $0x4e22d522 // fadd v2.4s, v9.4s, v2.4s
-	WORD $0x4e23d523 // fadd v3.4s, v9.4s, v3.4s
-	WORD $0x4e24d524 // fadd v4.4s, v9.4s, v4.4s
-	WORD $0x4e25d525 // fadd v5.4s, v9.4s, v5.4s
-	WORD $0x4e26d526 // fadd v6.4s, v9.4s, v6.4s
-	WORD $0x4e27d527 // fadd v7.4s, v9.4s, v7.4s
-unbiased:
-	TBZ $3, R20, signed
-	WORD $0x6f00e409 // movi v9.2d, #0
-	WORD $0x4e29f400 // fmax v0.4s, v0.4s, v9.4s
-	WORD $0x4e29f421 // fmax v1.4s, v1.4s, v9.4s
-	WORD $0x4e29f442 // fmax v2.4s, v2.4s, v9.4s
-	WORD $0x4e29f463 // fmax v3.4s, v3.4s, v9.4s
-	WORD $0x4e29f484 // fmax v4.4s, v4.4s, v9.4s
-	WORD $0x4e29f4a5 // fmax v5.4s, v5.4s, v9.4s
-	WORD $0x4e29f4c6 // fmax v6.4s, v6.4s, v9.4s
-	WORD $0x4e29f4e7 // fmax v7.4s, v7.4s, v9.4s
-signed:
-	WORD $0x3dc00009 // ldr q9, [x0]
-	WORD $0x4e20e40b // fcmeq v11.4s, v0.4s, v0.4s
-	WORD $0x6eeb1d20 // bif v0.16b, v9.16b, v11.16b
-	WORD $0x4e21e42b // fcmeq v11.4s, v1.4s, v1.4s
-	WORD $0x6eeb1d21 // bif v1.16b, v9.16b, v11.16b
-	WORD $0x4e22e44b // fcmeq v11.4s, v2.4s, v2.4s
-	WORD $0x6eeb1d22 // bif v2.16b, v9.16b, v11.16b
-	WORD $0x4e23e46b // fcmeq v11.4s, v3.4s, v3.4s
-	WORD $0x6eeb1d23 // bif v3.16b, v9.16b, v11.16b
-	WORD $0x4e24e48b // fcmeq v11.4s, v4.4s, v4.4s
-	WORD $0x6eeb1d24 // bif v4.16b, v9.16b, v11.16b
-	WORD $0x4e25e4ab // fcmeq v11.4s, v5.4s, v5.4s
-	WORD $0x6eeb1d25 // bif v5.16b, v9.16b, v11.16b
-	WORD $0x4e26e4cb // fcmeq v11.4s, v6.4s, v6.4s
-	WORD $0x6eeb1d26 // bif v6.16b, v9.16b, v11.16b
-	WORD $0x4e27e4eb // fcmeq v11.4s, v7.4s, v7.4s
-	WORD $0x6eeb1d27 // bif v7.16b, v9.16b, v11.16b
-	MOVD c+0(FP), R20
-	CMP $0, R4
-	BNE notStores4
-	WORD $0x3d800280 // str q0, [x20]
-	ADD R1, R20, R20
-	WORD $0x3d800281 // str q1, [x20]
-	ADD R1, R20, R20
-	WORD $0x3d800282 // str q2, [x20]
-	ADD R1, R20, R20
-	WORD $0x3d800283 // str q3, [x20]
-	ADD R1, R20, R20
-	WORD $0x3d800284 // str q4, [x20]
-	ADD R1, R20, R20
-	WORD $0x3d800285 // str q5, [x20]
-	ADD R1, R20, R20
-	WORD $0x3d800286 // str q6, [x20]
-	ADD R1, R20, R20
-	WORD $0x3d800287 // str q7, [x20]
-	ADD R1, R20, R20
-	JMP allStores
-notStores4:
-	CMP $-4, R4
-	BNE notStores3
-	WORD $0x6e00400b // ext v11.16b, v0.16b, v0.16b, #8
-	WORD $0xfd000280 // str d0, [x20]
-	WORD $0xbd000a8b // str s11, [x20, #8]
-	ADD R1, R20, R20
-	WORD $0x6e01402b // ext v11.16b, v1.16b, v1.16b, #8
-	WORD $0xfd000281 // str d1, [x20]
-	WORD $0xbd000a8b // str s11, [x20, #8]
-	ADD R1, R20, R20
-	WORD $0x6e02404b // ext v11.16b, v2.16b, v2.16b, #8
-	WORD $0xfd000282 // str d2, [x20]
-	WORD $0xbd000a8b // str s11, [x20, #8]
-	ADD R1, R20, R20
-	WORD $0x6e03406b // ext v11.16b, v3.16b, v3.16b, #8
-	WORD $0xfd000283 // str d3, [x20]
-	WORD $0xbd000a8b // str s11, [x20, #8]
-	ADD R1, R20, R20
-	WORD $0x6e04408b // ext v11.16b, v4.16b, v4.16b, #8
-	WORD $0xfd000284 // str d4, [x20]
-	WORD $0xbd000a8b // str s11, [x20, #8]
-	ADD R1, R20, R20
-	WORD $0x6e0540ab // ext v11.16b, v5.16b, v5.16b, #8
-	WORD $0xfd000285 // str d5, [x20]
-	WORD $0xbd000a8b // str s11, [x20, #8]
-	ADD R1, R20, R20
-	WORD $0x6e0640cb // ext v11.16b, v6.16b, v6.16b, #8
-	WORD $0xfd000286 // str d6, [x20]
-	WORD $0xbd000a8b // str s11, [x20, #8]
-	ADD R1, R20, R20
-	WORD $0x6e0740eb // ext v11.16b, v7.16b, v7.16b, #8
-	WORD $0xfd000287 // str d7, [x20]
-	WORD $0xbd000a8b // str s11, [x20, #8]
-	ADD R1, R20, R20
-	JMP allStores
-notStores3:
-	CMP $-8, R4
-	BNE notStores2
-	WORD $0xfd000280 // str d0, [x20]
-	ADD R1, R20, R20
-	WORD $0xfd000281 // str d1, [x20]
-	ADD R1, R20, R20
-	WORD $0xfd000282 // str d2, [x20]
-	ADD R1, R20, R20
-	WORD $0xfd000283 // str d3, [x20]
-	ADD R1, R20, R20
-	WORD $0xfd000284 // str d4, [x20]
-	ADD R1, R20, R20
-	WORD $0xfd000285 // str d5, [x20]
-	ADD R1, R20, R20
-	WORD $0xfd000286 // str d6, [x20]
-	ADD R1, R20, R20
-	WORD $0xfd000287 // str d7, [x20]
-	ADD R1, R20, R20
-	JMP allStores
-notStores2:
-	WORD $0xbd000280 // str s0, [x20]
-	ADD R1, R20, R20
-	WORD $0xbd000281 // str s1, [x20]
-	ADD R1, R20, R20
-	WORD $0xbd000282 // str s2, [x20]
-	ADD R1, R20, R20
-	WORD $0xbd000283 // str s3, [x20]
-	ADD R1, R20, R20
-	WORD $0xbd000284 // str s4, [x20]
-	ADD R1, R20, R20
-	WORD $0xbd000285 // str s5, [x20]
-	ADD R1, R20, R20
-	WORD $0xbd000286 // str s6, [x20]
-	ADD R1, R20, R20
-	WORD $0xbd000287 // str s7, [x20]
-	ADD R1, R20, R20
-allStores:
-below:
-	MOVD times+72(FP), R21
-	SUBS $1, R21, R21
-	BEQ last
-	MOVD R21, times+72(FP)
-	MOVD R20, c+0(FP)
-	MOVD aRow+24(FP), R21
-	LSL $2, R21, R21
-	ADD R6, R21, R21
-	MOVD R21, a+16(FP)
-	JMP tile
-last:
-	RET
-
-// func gemm9x1_32NEON(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
-TEXT ·gemm9x1_32NEON(SB), NOSPLIT, $0-104
-	MOVD $gemm9x1_32NEONNEONConstants<>(SB), R0
-	MOVD ldc+8(FP), R1
-	LSL $2, R1, R1
-	MOVD aCol+32(FP), R2
-	LSL $2, R2, R2
-	MOVD ldb+48(FP), R3
-	LSL $2, R3, R3
-	MOVD n+56(FP), R4
-	LSL $2, R4, R4
-	SUB $16, R4, R4
-tile:
-	MOVD a+16(FP), R5
-	MOVD aRow+24(FP), R6
-	LSL $2, R6, R6
-	ADD R5, R6, R7
-	ADD R7, R6, R8
-	ADD R8, R6, R9
-	ADD R9, R6, R10
-	ADD R10, R6, R11
-	ADD R11, R6, R12
-	ADD R12, R6, R13
-	ADD R13, R6, R6
-	MOVD b+40(FP), R14
-	MOVD k+64(FP), R15
+	MOVD aRow+24(FP), R5
+	LSL $2, R5, R5
+	MOVD rows+80(FP), R6
+	SUB $1, R6, R6
+	MUL R5, R6, R6
+	MOVD a+16(FP), R7
+	ADD R6, R7, R7
+	SUB R5, R7, R6
+	SUB R5, R6, R8
+	SUB R5, R8, R9
+	SUB R5, R9, R10
+	SUB R5, R10, R11
+	SUB R5, R11, R12
+	SUB R5, R12, R13
+	SUB R5, R13, R14
+	SUB R5, R14, R15
+	SUB R5, R15, R19
+	SUB R5, R19, R5
+	MOVD b+40(FP), R20
+	MOVD k+64(FP), R21
 	WORD $0x6f00e400 // movi v0.2d, #0
 	WORD $0x6f00e401 // movi v1.2d, #0
 	WORD $0x6f00e402 // movi v2.2d, #0
@@ -3373,1722 +78,2431 @@ tile:
 	WORD $0x6f00e406 // movi v6.2d, #0
 	WORD $0x6f00e407 // movi v7.2d, #0
 	WORD $0x6f00e408 // movi v8.2d, #0
-	MOVD $0, R19
-	MOVD offs+96(FP), R20
-	CMP $0, R4
-	BNE notSums4
-	CMP $0, R15
-	BEQ doneSums4
-	CMP $0, R20
-	BEQ nextSums4
-tapSums4:
-	MOVD.P 8(R20), R19
-	WORD $0x3dc001c9 // ldr q9, [x14]
-	ADD R3, R14, R14
-	WORD $0xbc7378aa // ldr s10, [x5, x19, lsl #2]
-	WORD $0xbc7378eb // ldr s11, [x7, x19, lsl #2]
-	WORD $0xbc73790c // ldr s12, [x8, x19, lsl #2]
-	WORD $0x4f8a1120 // fmla v0.4s, v9.4s, v10.s[0]
-	WORD $0xbc73792a // ldr s10, [x9, x19, lsl #2]
-	WORD $0x4f8b1121 // fmla v1.4s, v9.4s, v11.s[0]
-	WORD $0xbc73794b // ldr s11, [x10, x19, lsl #2]
-	WORD $0x4f8c1122 // fmla v2.4s, v9.4s, v12.s[0]
-	WORD $0xbc73796c // ldr s12, [x11, x19, lsl #2]
-	WORD $0x4f8a1123 // fmla v3.4s, v9.4s, v10.s[0]
-	WORD $0xbc73798a // ldr s10, [x12, x19, lsl #2]
-	WORD $0x4f8b1124 // fmla v4.4s, v9.4s, v11.s[0]
-	WORD $0xbc7379ab // ldr s11, [x13, x19, lsl #2]
-	WORD $0x4f8c1125 // fmla v5.4s, v9.4s, v12.s[0]
-	WORD $0xbc7378cc // ldr s12, [x6, x19, lsl #2]
-	WORD $0x4f8a1126 // fmla v6.4s, v9.4s, v10.s[0]
-	WORD $0x4f8b1127 // fmla v7.4s, v9.4s, v11.s[0]
-	WORD $0x4f8c1128 // fmla v8.4s, v9.4s, v12.s[0]
-	SUBS $1, R15, R15
-	BNE tapSums4
-	JMP doneSums4
-nextSums4:
-	WORD $0x3dc001cc // ldr q12, [x14]
-	ADD R3, R14, R14
-	WORD $0xbc7368a9 // ldr s9, [x5, x19]
-	WORD $0xbc7368eb // ldr s11, [x7, x19]
-	WORD $0xbc73690a // ldr s10, [x8, x19]
-	WORD $0x4f891180 // fmla v0.4s, v12.4s, v9.s[0]
-	WORD $0xbc736929 // ldr s9, [x9, x19]
-	WORD $0x4f8b1181 // fmla v1.4s, v12.4s, v11.s[0]
-	WORD $0xbc73694b // ldr s11, [x10, x19]
-	WORD $0x4f8a1182 // fmla v2.4s, v12.4s, v10.s[0]
-	WORD $0xbc73696a // ldr s10, [x11, x19]
-	WORD $0x4f891183 // fmla v3.4s, v12.4s, v9.s[0]
-	WORD $0xbc736989 // ldr s9, [x12, x19]
-	WORD $0x4f8b1184 // fmla v4.4s, v12.4s, v11.s[0]
-	WORD $0xbc7369ab // ldr s11, [x13, x19]
-	WORD $0x4f8a1185 // fmla v5.4s, v12.4s, v10.s[0]
-	WORD $0xbc7368ca // ldr s10, [x6, x19]
-	WORD $0x4f891186 // fmla v6.4s, v12.4s, v9.s[0]
-	WORD $0x4f8b1187 // fmla v7.4s, v12.4s, v11.s[0]
-	WORD $0x4f8a1188 // fmla v8.4s, v12.4s, v10.s[0]
-	ADD R2, R19, R19
-	SUBS $1, R15, R15
-	BNE nextSums4
-doneSums4:
-	MOVD mode+80(FP), R21
-	TBZ $0, R21, aloneSums4
-	MOVD c+0(FP), R21
-	WORD $0x3dc002aa // ldr q10, [x21]
-	WORD $0x4e20d540 // fadd v0.4s, v10.4s, v0.4s
-	ADD R1, R21, R21
-	WORD $0x3dc002aa // ldr q10, [x21]
-	WORD $0x4e21d541 // fadd v1.4s, v10.4s, v1.4s
-	ADD R1, R21, R21
-	WORD $0x3dc002aa // ldr q10, [x21]
-	WORD $0x4e22d542 // fadd v2.4s, v10.4s, v2.4s
-	ADD R1, R21, R21
-	WORD $0x3dc002aa // ldr q10, [x21]
-	WORD $0x4e23d543 // fadd v3.4s, v10.4s, v3.4s
-	ADD R1, R21, R21
-	WORD $0x3dc002aa // ldr q10, [x21]
-	WORD $0x4e24d544 // fadd v4.4s, v10.4s, v4.4s
-	ADD R1, R21, R21
-	WORD $0x3dc002aa // ldr q10, [x21]
-	WORD $0x4e25d545 // fadd v5.4s, v10.4s, v5.4s
-	ADD R1, R21, R21
-	WORD $0x3dc002aa // ldr q10, [x21]
-	WORD $0x4e26d546 // fadd v6.4s, v10.4s, v6.4s
-	ADD R1, R21, R21
-	WORD $0x3dc002aa // ldr q10, [x21]
-	WORD $0x4e27d547 // fadd v7.4s, v10.4s, v7.4s
-	ADD R1, R21, R21
-	WORD $0x3dc002aa // ldr q10, [x21]
-	WORD $0x4e28d548 // fadd v8.4s, v10.4s, v8.4s
-	ADD R1, R21, R21
-aloneSums4:
-	MOVD more+88(FP), R21
-	CBZ R21, unbiasedSums4
-	WORD $0x3dc002aa // ldr q10, [x21]
-unbiasedSums4:
-	JMP allSums
-notSums4:
-	CMP $-4, R4
-	BNE notSums3
-	CMP $0, R15
-	BEQ doneSums3
-	CMP $0, R20
-	BEQ nextSums3
-tapSums3:
-	MOVD.P 8(R20), R19
-	WORD $0xfd4001cc // ldr d12, [x14]
-	WORD $0xbd4009cb // ldr s11, [x14, #8]
-	WORD $0x4ecb398b // zip1 v11.2d, v12.2d, v11.2d
-	ADD R3, R14, R14
-	WORD $0xbc7378ac // ldr s12, [x5, x19, lsl #2]
-	WORD $0xbc7378e9 // ldr s9, [x7, x19, lsl #2]
-	WORD $0xbc73790d // ldr s13, [x8, x19, lsl #2]
-	WORD $0x4f8c1160 // fmla v0.4s, v11.4s, v12.s[0]
-	WORD $0xbc73792c // ldr s12, [x9, x19, lsl #2]
-	WORD $0x4f891161 // fmla v1.4s, v11.4s, v9.s[0]
-	WORD $0xbc737949 // ldr s9, [x10, x19, lsl #2]
-	WORD $0x4f8d1162 // fmla v2.4s, v11.4s, v13.s[0]
-	WORD $0xbc73796d // ldr s13, [x11, x19, lsl #2]
-	WORD $0x4f8c1163 // fmla v3.4s, v11.4s, v12.s[0]
-	WORD $0xbc73798c // ldr s12, [x12, x19, lsl #2]
-	WORD $0x4f891164 // fmla v4.4s, v11.4s, v9.s[0]
-	WORD $0xbc7379a9 // ldr s9, [x13, x19, lsl #2]
-	WORD $0x4f8d1165 // fmla v5.4s, v11.4s, v13.s[0]
-	WORD $0xbc7378cd // ldr s13, [x6, x19, lsl #2]
-	WORD $0x4f8c1166 // fmla v6.4s, v11.4s, v12.s[0]
-	WORD $0x4f891167 // fmla v7.4s, v11.4s, v9.s[0]
-	WORD $0x4f8d1168 // fmla v8.4s, v11.4s, v13.s[0]
-	SUBS $1, R15, R15
-	BNE tapSums3
-	JMP doneSums3
-nextSums3:
-	WORD $0xfd4001cd // ldr d13, [x14]
-	WORD $0xbd4009cb // ldr s11, [x14, #8]
-	WORD $0x4ecb39ab // zip1 v11.2d, v13.2d, v11.2d
-	ADD R3, R14, R14
-	WORD $0xbc7368ad // ldr s13, [x5, x19]
-	WORD $0xbc7368e9 // ldr s9, [x7, x19]
-	WORD $0xbc73690c // ldr s12, [x8, x19]
-	WORD $0x4f8d1160 // fmla v0.4s, v11.4s, v13.s[0]
-	WORD $0xbc73692d // ldr s13, [x9, x19]
-	WORD $0x4f891161 // fmla v1.4s, v11.4s, v9.s[0]
-	WORD $0xbc736949 // ldr s9, [x10, x19]
-	WORD $0x4f8c1162 // fmla v2.4s, v11.4s, v12.s[0]
-	WORD $0xbc73696c // ldr s12, [x11, x19]
-	WORD $0x4f8d1163 // fmla v3.4s, v11.4s, v13.s[0]
-	WORD $0xbc73698d // ldr s13, [x12, x19]
-	WORD $0x4f891164 // fmla v4.4s, v11.4s, v9.s[0]
-	WORD $0xbc7369a9 // ldr s9, [x13, x19]
-	WORD $0x4f8c1165 // fmla v5.4s, v11.4s, v12.s[0]
-	WORD $0xbc7368cc // ldr s12, [x6, x19]
-	WORD $0x4f8d1166 // fmla v6.4s, v11.4s, v13.s[0]
-	WORD $0x4f891167 // fmla v7.4s, v11.4s, v9.s[0]
-	WORD $0x4f8c1168 // fmla v8.4s, v11.4s, v12.s[0]
-	ADD R2, R19, R19
-	SUBS $1, R15, R15
-	BNE nextSums3
-doneSums3:
-	MOVD mode+80(FP), R21
-	TBZ $0, R21, aloneSums3
-	MOVD c+0(FP), R21
-	WORD $0xfd4002ac // ldr d12, [x21]
-	WORD $0xbd400aab // ldr s11, [x21, #8]
-	WORD $0x4ecb398b // zip1 v11.2d, v12.2d, v11.2d
-	WORD $0x4e20d560 // fadd v0.4s, v11.4s, v0.4s
-	ADD R1, R21, R21
-	WORD $0xfd4002ab // ldr d11, [x21]
-	WORD $0xbd400aac // ldr s12, [x21, #8]
-	WORD $0x4ecc396c // zip1 v12.2d, v11.2d, v12.2d
-	WORD $0x4e21d581 // fadd v1.4s, v12.4s, v1.4s
-	ADD R1, R21, R21
-	WORD $0xfd4002ac // ldr d12, [x21]
-	WORD $0xbd400aab // ldr s11, [x21, #8]
-	WORD $0x4ecb398b // zip1 v11.2d, v12.2d, v11.2d
-	WORD $0x4e22d562 // fadd v2.4s, v11.4s, v2.4s
-	ADD R1, R21, R21
-	WORD $0xfd4002ab // ldr d11, [x21]
-	WORD $0xbd400aac // ldr s12, [x21, #8]
-	WORD $0x4ecc396c // zip1 v12.2d, v11.2d, v12.2d
-	WORD $0x4e23d583 // fadd v3.4s, v12.4s, v3.4s
-	ADD R1, R21, R21
-	WORD $0xfd4002ac // ldr d12, [x21]
-	WORD $0xbd400aab // ldr s11, [x21, #8]
-	WORD $0x4ecb398b // zip1 v11.2d, v12.2d, v11.2d
-	WORD $0x4e24d564 // fadd v4.4s, v11.4s, v4.4s
-	ADD R1, R21, R21
-	WORD $0xfd4002ab // ldr d11, [x21]
-	WORD $0xbd400aac // ldr s12, [x21, #8]
-	WORD $0x4ecc396c // zip1 v12.2d, v11.2d, v12.2d
-	WORD $0x4e25d585 // fadd v5.4s, v12.4s, v5.4s
-	ADD R1, R21, R21
-	WORD $0xfd4002ac // ldr d12, [x21]
-	WORD $0xbd400aab // ldr s11, [x21, #8]
-	WORD $0x4ecb398b // zip1 v11.2d, v12.2d, v11.2d
-	WORD $0x4e26d566 // fadd v6.4s, v11.4s, v6.4s
-	ADD R1, R21, R21
-	WORD $0xfd4002ab // ldr d11, [x21]
-	WORD $0xbd400aac // ldr s12, [x21, #8]
-	WORD $0x4ecc396c // zip1 v12.2d, v11.2d, v12.2d
-	WORD $0x4e27d587 // fadd v7.4s, v12.4s, v7.4s
-	ADD R1, R21, R21
-	WORD $0xfd4002ac // ldr d12, [x21]
-	WORD $0xbd400aab // ldr s11, [x21, #8]
-	WORD $0x4ecb398b // zip1 v11.2d, v12.2d, v11.2d
-	WORD $0x4e28d568 // fadd v8.4s, v11.4s, v8.4s
-	ADD R1, R21, R21
-aloneSums3:
-	MOVD more+88(FP), R21
-	CBZ R21, unbiasedSums3
-	WORD $0xfd4002ab // ldr d11, [x21]
-	WORD $0xbd400aac // ldr s12, [x21, #8]
-	WORD $0x4ecc396a // zip1 v10.2d, v11.2d, v12.2d
-unbiasedSums3:
-	JMP allSums
-notSums3:
-	CMP $-8, R4
-	BNE notSums2
-	CMP $0, R15
-	BEQ doneSums2
-	CMP $0, R20
-	BEQ nextSums2
-tapSums2:
-	MOVD.P 8(R20), R19
-	WORD $0xfd4001cc // ldr d12, [x14]
-	ADD R3, R14, R14
-	WORD $0xbc7378ab // ldr s11, [x5, x19, lsl #2]
-	WORD $0xbc7378e9 // ldr s9, [x7, x19, lsl #2]
-	WORD $0xbc73790d // ldr s13, [x8, x19, lsl #2]
-	WORD $0x4f8b1180 // fmla v0.4s, v12.4s, v11.s[0]
-	WORD $0xbc73792b // ldr s11, [x9, x19, lsl #2]
-	WORD $0x4f891181 // fmla v1.4s, v12.4s, v9.s[0]
-	WORD $0xbc737949 // ldr s9, [x10, x19, lsl #2]
-	WORD $0x4f8d1182 // fmla v2.4s, v12.4s, v13.s[0]
-	WORD $0xbc73796d // ldr s13, [x11, x19, lsl #2]
-	WORD $0x4f8b1183 // fmla v3.4s, v12.4s, v11.s[0]
-	WORD $0xbc73798b // ldr s11, [x12, x19, lsl #2]
-	WORD $0x4f891184 // fmla v4.4s, v12.4s, v9.s[0]
-	WORD $0xbc7379a9 // ldr s9, [x13, x19, lsl #2]
-	WORD $0x4f8d1185 // fmla v5.4s, v12.4s, v13.s[0]
-	WORD $0xbc7378cd // ldr s13, [x6, x19, lsl #2]
-	WORD $0x4f8b1186 // fmla v6.4s, v12.4s, v11.s[0]
-	WORD $0x4f891187 // fmla v7.4s, v12.4s, v9.s[0]
-	WORD $0x4f8d1188 // fmla v8.4s, v12.4s, v13.s[0]
-	SUBS $1, R15, R15
-	BNE tapSums2
-	JMP doneSums2
-nextSums2:
-	WORD $0xfd4001cd // ldr d13, [x14]
-	ADD R3, R14, R14
-	WORD $0xbc7368ac // ldr s12, [x5, x19]
-	WORD $0xbc7368e9 // ldr s9, [x7, x19]
-	WORD $0xbc73690b // ldr s11, [x8, x19]
-	WORD $0x4f8c11a0 // fmla v0.4s, v13.4s, v12.s[0]
-	WORD $0xbc73692c // ldr s12, [x9, x19]
-	WORD $0x4f8911a1 // fmla v1.4s, v13.4s, v9.s[0]
-	WORD $0xbc736949 // ldr s9, [x10, x19]
-	WORD $0x4f8b11a2 // fmla v2.4s, v13.4s, v11.s[0]
-	WORD $0xbc73696b // ldr s11, [x11, x19]
-	WORD $0x4f8c11a3 // fmla v3.4s, v13.4s, v12.s[0]
-	WORD $0xbc73698c // ldr s12, [x12, x19]
-	WORD $0x4f8911a4 // fmla v4.4s, v13.4s, v9.s[0]
-	WORD $0xbc7369a9 // ldr s9, [x13, x19]
-	WORD $0x4f8b11a5 // fmla v5.4s, v13.4s, v11.s[0]
-	WORD $0xbc7368cb // ldr s11, [x6, x19]
-	WORD $0x4f8c11a6 // fmla v6.4s, v13.4s, v12.s[0]
-	WORD $0x4f8911a7 // fmla v7.4s, v13.4s, v9.s[0]
-	WORD $0x4f8b11a8 // fmla v8.4s, v13.4s, v11.s[0]
-	ADD R2, R19, R19
-	SUBS $1, R15, R15
-	BNE nextSums2
-doneSums2:
-	MOVD mode+80(FP), R21
-	TBZ $0, R21, aloneSums2
-	MOVD c+0(FP), R21
-	WORD $0xfd4002ab // ldr d11, [x21]
-	WORD $0x4e20d560 // fadd v0.4s, v11.4s, v0.4s
-	ADD R1, R21, R21
-	WORD $0xfd4002ab // ldr d11, [x21]
-	WORD $0x4e21d561 // fadd v1.4s, v11.4s, v1.4s
-	ADD R1, R21, R21
-	WORD $0xfd4002ab // ldr d11, [x21]
-	WORD $0x4e22d562 // fadd v2.4s, v11.4s, v2.4s
-	ADD R1, R21, R21
-	WORD $0xfd4002ab // ldr d11, [x21]
-	WORD $0x4e23d563 // fadd v3.4s, v11.4s, v3.4s
-	ADD R1, R21, R21
-	WORD $0xfd4002ab // ldr d11, [x21]
-	WORD $0x4e24d564 // fadd v4.4s, v11.4s, v4.4s
-	ADD R1, R21, R21
-	WORD $0xfd4002ab // ldr d11, [x21]
-	WORD $0x4e25d565 // fadd v5.4s, v11.4s, v5.4s
-	ADD R1, R21, R21
-	WORD $0xfd4002ab // ldr d11, [x21]
-	WORD $0x4e26d566 // fadd v6.4s, v11.4s, v6.4s
-	ADD R1, R21, R21
-	WORD $0xfd4002ab // ldr d11, [x21]
-	WORD $0x4e27d567 // fadd v7.4s, v11.4s, v7.4s
-	ADD R1, R21, R21
-	WORD $0xfd4002ab // ldr d11, [x21]
-	WORD $0x4e28d568 // fadd v8.4s, v11.4s, v8.4s
-	ADD R1, R21, R21
-aloneSums2:
-	MOVD more+88(FP), R21
-	CBZ R21, unbiasedSums2
-	WORD $0xfd4002aa // ldr d10, [x21]
-unbiasedSums2:
-	JMP allSums
-notSums2:
-	CMP $0, R15
-	BEQ doneSums1
-	CMP $0, R20
-	BEQ nextSums1
-tapSums1:
-	MOVD.P 8(R20), R19
-	WORD $0xbd4001cb // ldr s11, [x14]
-	ADD R3, R14, R14
-	WORD $0xbc7378ad // ldr s13, [x5, x19, lsl #2]
-	WORD $0xbc7378e9 // ldr s9, [x7, x19, lsl #2]
-	WORD $0xbc73790c // ldr s12, [x8, x19, lsl #2]
-	WORD $0x4f8d1160 // fmla v0.4s, v11.4s, v13.s[0]
-	WORD $0xbc73792d // ldr s13, [x9, x19, lsl #2]
-	WORD $0x4f891161 // fmla v1.4s, v11.4s, v9.s[0]
-	WORD $0xbc737949 // ldr s9, [x10, x19, lsl #2]
-	WORD $0x4f8c1162 // fmla v2.4s, v11.4s, v12.s[0]
-	WORD $0xbc73796c // ldr s12, [x11, x19, lsl #2]
-	WORD $0x4f8d1163 // fmla v3.4s, v11.4s, v13.s[0]
-	WORD $0xbc73798d // ldr s13, [x12, x19, lsl #2]
-	WORD $0x4f891164 // fmla v4.4s, v11.4s, v9.s[0]
-	WORD $0xbc7379a9 // ldr s9, [x13, x19, lsl #2]
-	WORD $0x4f8c1165 // fmla v5.4s, v11.4s, v12.s[0]
-	WORD $0xbc7378cc // ldr s12, [x6, x19, lsl #2]
-	WORD $0x4f8d1166 // fmla v6.4s, v11.4s, v13.s[0]
-	WORD $0x4f891167 // fmla v7.4s, v11.4s, v9.s[0]
-	WORD $0x4f8c1168 // fmla v8.4s, v11.4s, v12.s[0]
-	SUBS $1, R15, R15
-	BNE tapSums1
-	JMP doneSums1
-nextSums1:
-	WORD $0xbd4001cc // ldr s12, [x14]
-	ADD R3, R14, R14
-	WORD $0xbc7368ab // ldr s11, [x5, x19]
-	WORD $0xbc7368e9 // ldr s9, [x7, x19]
-	WORD $0xbc73690d // ldr s13, [x8, x19]
-	WORD $0x4f8b1180 // fmla v0.4s, v12.4s, v11.s[0]
-	WORD $0xbc73692b // ldr s11, [x9, x19]
-	WORD $0x4f891181 // fmla v1.4s, v12.4s, v9.s[0]
-	WORD $0xbc736949 // ldr s9, [x10, x19]
-	WORD $0x4f8d1182 // fmla v2.4s, v12.4s, v13.s[0]
-	WORD $0xbc73696d // ldr s13, [x11, x19]
-	WORD $0x4f8b1183 // fmla v3.4s, v12.4s, v11.s[0]
-	WORD $0xbc73698b // ldr s11, [x12, x19]
-	WORD $0x4f891184 // fmla v4.4s, v12.4s, v9.s[0]
-	WORD $0xbc7369a9 // ldr s9, [x13, x19]
-	WORD $0x4f8d1185 // fmla v5.4s, v12.4s, v13.s[0]
-	WORD $0xbc7368cd // ldr s13, [x6, x19]
-	WORD $0x4f8b1186 // fmla v6.4s, v12.4s, v11.s[0]
-	WORD $0x4f891187 // fmla v7.4s, v12.4s, v9.s[0]
-	WORD $0x4f8d1188 // fmla v8.4s, v12.4s, v13.s[0]
-	ADD R2, R19, R19
-	SUBS $1, R15, R15
-	BNE nextSums1
-doneSums1:
-	MOVD mode+80(FP), R21
-	TBZ $0, R21, aloneSums1
-	MOVD c+0(FP), R21
-	WORD $0xbd4002ad // ldr s13, [x21]
-	WORD $0x4e20d5a0 // fadd v0.4s, v13.4s, v0.4s
-	ADD R1, R21, R21
-	WORD $0xbd4002ad // ldr s13, [x21]
-	WORD $0x4e21d5a1 // fadd v1.4s, v13.4s, v1.4s
-	ADD R1, R21, R21
-	WORD $0xbd4002ad // ldr s13, [x21]
-	WORD $0x4e22d5a2 // fadd v2.4s, v13.4s, v2.4s
-	ADD R1, R21, R21
-	WORD $0xbd4002ad // ldr s13, [x21]
-	WORD $0x4e23d5a3 // fadd v3.4s, v13.4s, v3.4s
-	ADD R1, R21, R21
-	WORD $0xbd4002ad // ldr s13, [x21]
-	WORD $0x4e24d5a4 // fadd v4.4s, v13.4s, v4.4s
-	ADD R1, R21, R21
-	WORD $0xbd4002ad // ldr s13, [x21]
-	WORD $0x4e25d5a5 // fadd v5.4s, v13.4s, v5.4s
-	ADD R1, R21, R21
-	WORD $0xbd4002ad // ldr s13, [x21]
-	WORD $0x4e26d5a6 // fadd v6.4s, v13.4s, v6.4s
-	ADD R1, R21, R21
-	WORD $0xbd4002ad // ldr s13, [x21]
-	WORD $0x4e27d5a7 // fadd v7.4s, v13.4s, v7.4s
-	ADD R1, R21, R21
-	WORD $0xbd4002ad // ldr s13, [x21]
-	WORD $0x4e28d5a8 // fadd v8.4s, v13.4s, v8.4s
-	ADD R1, R21, R21
-aloneSums1:
-	MOVD more+88(FP), R21
-	CBZ R21, unbiasedSums1
-	WORD $0xbd4002aa // ldr s10, [x21]
-unbiasedSums1:
-allSums:
-	MOVD mode+80(FP), R21
-	TBZ $2, R21, unbiased
-	WORD $0x4e20d540 // fadd v0.4s, v10.4s, v0.4s
-	WORD $0x4e21d541 // fadd v1.4s, v10.4s, v1.4s
-	WORD $0x4e22d542 // fadd v2.4s, v10.4s, v2.4s
-	WORD $0x4e23d543 // fadd v3.4s, v10.4s, v3.4s
-	WORD $0x4e24d544 // fadd v4.4s, v10.4s, v4.4s
-	WORD $0x4e25d545 // fadd v5.4s, v10.4s, v5.4s
-	WORD $0x4e26d546 // fadd v6.4s, v10.4s, v6.4s
-	WORD $0x4e27d547 // fadd v7.4s, v10.4s, v7.4s
-	WORD $0x4e28d548 // fadd v8.4s, v10.4s, v8.4s
-unbiased:
-	TBZ $3, R21, signed
+	WORD $0x6f00e409 // movi v9.2d, #0
 	WORD $0x6f00e40a // movi v10.2d, #0
-	WORD $0x4e2af400 // fmax v0.4s, v0.4s, v10.4s
-	WORD $0x4e2af421 // fmax v1.4s, v1.4s, v10.4s
-	WORD $0x4e2af442 // fmax v2.4s, v2.4s, v10.4s
-	WORD $0x4e2af463 // fmax v3.4s, v3.4s, v10.4s
-	WORD $0x4e2af484 // fmax v4.4s, v4.4s, v10.4s
-	WORD $0x4e2af4a5 // fmax v5.4s, v5.4s, v10.4s
-	WORD $0x4e2af4c6 // fmax v6.4s, v6.4s, v10.4s
-	WORD $0x4e2af4e7 // fmax v7.4s, v7.4s, v10.4s
-	WORD $0x4e2af508 // fmax v8.4s, v8.4s, v10.4s
-signed:
-	WORD $0x3dc0000a // ldr q10, [x0]
-	WORD $0x4e20e40d // fcmeq v13.4s, v0.4s, v0.4s
-	WORD $0x6eed1d40 // bif v0.16b, v10.16b, v13.16b
-	WORD $0x4e21e42d // fcmeq v13.4s, v1.4s, v1.4s
-	WORD $0x6eed1d41 // bif v1.16b, v10.16b, v13.16b
-	WORD $0x4e22e44d // fcmeq v13.4s, v2.4s, v2.4s
-	WORD $0x6eed1d42 // bif v2.16b, v10.16b, v13.16b
-	WORD $0x4e23e46d // fcmeq v13.4s, v3.4s, v3.4s
-	WORD $0x6eed1d43 // bif v3.16b, v10.16b, v13.16b
-	WORD $0x4e24e48d // fcmeq v13.4s, v4.4s, v4.4s
-	WORD $0x6eed1d44 // bif v4.16b, v10.16b, v13.16b
-	WORD $0x4e25e4ad // fcmeq v13.4s, v5.4s, v5.4s
-	WORD $0x6eed1d45 // bif v5.16b, v10.16b, v13.16b
-	WORD $0x4e26e4cd // fcmeq v13.4s, v6.4s, v6.4s
-	WORD $0x6eed1d46 // bif v6.16b, v10.16b, v13.16b
-	WORD $0x4e27e4ed // fcmeq v13.4s, v7.4s, v7.4s
-	WORD $0x6eed1d47 // bif v7.16b, v10.16b, v13.16b
-	WORD $0x4e28e50d // fcmeq v13.4s, v8.4s, v8.4s
-	WORD $0x6eed1d48 // bif v8.16b, v10.16b, v13.16b
-	MOVD c+0(FP), R21
-	CMP $0, R4
-	BNE notStores4
-	WORD $0x3d8002a0 // str q0, [x21]
-	ADD R1, R21, R21
-	WORD $0x3d8002a1 // str q1, [x21]
-	ADD R1, R21, R21
-	WORD $0x3d8002a2 // str q2, [x21]
-	ADD R1, R21, R21
-	WORD $0x3d8002a3 // str q3, [x21]
-	ADD R1, R21, R21
-	WORD $0x3d8002a4 // str q4, [x21]
-	ADD R1, R21, R21
-	WORD $0x3d8002a5 // str q5, [x21]
-	ADD R1, R21, R21
-	WORD $0x3d8002a6 // str q6, [x21]
-	ADD R1, R21, R21
-	WORD $0x3d8002a7 // str q7, [x21]
-	ADD R1, R21, R21
-	WORD $0x3d8002a8 // str q8, [x21]
-	ADD R1, R21, R21
-	JMP allStores
-notStores4:
-	CMP $-4, R4
-	BNE notStores3
-	WORD $0x6e00400d // ext v13.16b, v0.16b, v0.16b, #8
-	WORD $0xfd0002a0 // str d0, [x21]
-	WORD $0xbd000aad // str s13, [x21, #8]
-	ADD R1, R21, R21
-	WORD $0x6e01402d // ext v13.16b, v1.16b, v1.16b, #8
-	WORD $0xfd0002a1 // str d1, [x21]
-	WORD $0xbd000aad // str s13, [x21, #8]
-	ADD R1, R21, R21
-	WORD $0x6e02404d // ext v13.16b, v2.16b, v2.16b, #8
-	WORD $0xfd0002a2 // str d2, [x21]
-	WORD $0xbd000aad // str s13, [x21, #8]
-	ADD R1, R21, R21
-	WORD $0x6e03406d // ext v13.16b, v3.16b, v3.16b, #8
-	WORD $0xfd0002a3 // str d3, [x21]
-	WORD $0xbd000aad // str s13, [x21, #8]
-	ADD R1, R21, R21
-	WORD $0x6e04408d // ext v13.16b, v4.16b, v4.16b, #8
-	WORD $0xfd0002a4 // str d4, [x21]
-	WORD $0xbd000aad // str s13, [x21, #8]
-	ADD R1, R21, R21
-	WORD $0x6e0540ad // ext v13.16b, v5.16b, v5.16b, #8
-	WORD $0xfd0002a5 // str d5, [x21]
-	WORD $0xbd000aad // str s13, [x21, #8]
-	ADD R1, R21, R21
-	WORD $0x6e0640cd // ext v13.16b, v6.16b, v6.16b, #8
-	WORD $0xfd0002a6 // str d6, [x21]
-	WORD $0xbd000aad // str s13, [x21, #8]
-	ADD R1, R21, R21
-	WORD $0x6e0740ed // ext v13.16b, v7.16b, v7.16b, #8
-	WORD $0xfd0002a7 // str d7, [x21]
-	WORD $0xbd000aad // str s13, [x21, #8]
-	ADD R1, R21, R21
-	WORD $0x6e08410d // ext v13.16b, v8.16b, v8.16b, #8
-	WORD $0xfd0002a8 // str d8, [x21]
-	WORD $0xbd000aad // str s13, [x21, #8]
-	ADD R1, R21, R21
-	JMP allStores
-notStores3:
-	CMP $-8, R4
-	BNE notStores2
-	WORD $0xfd0002a0 // str d0, [x21]
-	ADD R1, R21, R21
-	WORD $0xfd0002a1 // str d1, [x21]
-	ADD R1, R21, R21
-	WORD $0xfd0002a2 // str d2, [x21]
-	ADD R1, R21, R21
-	WORD $0xfd0002a3 // str d3, [x21]
-	ADD R1, R21, R21
-	WORD $0xfd0002a4 // str d4, [x21]
-	ADD R1, R21, R21
-	WORD $0xfd0002a5 // str d5, [x21]
-	ADD R1, R21, R21
-	WORD $0xfd0002a6 // str d6, [x21]
-	ADD R1, R21, R21
-	WORD $0xfd0002a7 // str d7, [x21]
-	ADD R1, R21, R21
-	WORD $0xfd0002a8 // str d8, [x21]
-	ADD R1, R21, R21
-	JMP allStores
-notStores2:
-	WORD $0xbd0002a0 // str s0, [x21]
-	ADD R1, R21, R21
-	WORD $0xbd0002a1 // str s1, [x21]
-	ADD R1, R21, R21
-	WORD $0xbd0002a2 // str s2, [x21]
-	ADD R1, R21, R21
-	WORD $0xbd0002a3 // str s3, [x21]
-	ADD R1, R21, R21
-	WORD $0xbd0002a4 // str s4, [x21]
-	ADD R1, R21, R21
-	WORD $0xbd0002a5 // str s5, [x21]
-	ADD R1, R21, R21
-	WORD $0xbd0002a6 // str s6, [x21]
-	ADD R1, R21, R21
-	WORD $0xbd0002a7 // str s7, [x21]
-	ADD R1, R21, R21
-	WORD $0xbd0002a8 // str s8, [x21]
-	ADD R1, R21, R21
-allStores:
-below:
-	MOVD times+72(FP), R22
-	SUBS $1, R22, R22
-	BEQ last
-	MOVD R22, times+72(FP)
-	MOVD R21, c+0(FP)
-	MOVD aRow+24(FP), R22
-	LSL $2, R22, R22
-	ADD R6, R22, R22
-	MOVD R22, a+16(FP)
-	JMP tile
-last:
-	RET
-
-// func gemm10x1_32NEON(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
-TEXT ·gemm10x1_32NEON(SB), NOSPLIT, $0-104
-	MOVD $gemm10x1_32NEONNEONConstants<>(SB), R0
-	MOVD ldc+8(FP), R1
-	LSL $2, R1, R1
-	MOVD aCol+32(FP), R2
-	LSL $2, R2, R2
-	MOVD ldb+48(FP), R3
-	LSL $2, R3, R3
-	MOVD n+56(FP), R4
-	LSL $2, R4, R4
-	SUB $16, R4, R4
-tile:
-	MOVD a+16(FP), R5
-	MOVD aRow+24(FP), R6
-	LSL $2, R6, R6
-	ADD R5, R6, R7
-	ADD R7, R6, R8
-	ADD R8, R6, R9
-	ADD R9, R6, R10
-	ADD R10, R6, R11
-	ADD R11, R6, R12
-	ADD R12, R6, R13
-	ADD R13, R6, R14
-	ADD R14, R6, R6
-	MOVD b+40(FP), R15
-	MOVD k+64(FP), R19
-	WORD $0x6f00e400 // movi v0.2d, #0
-	WORD $0x6f00e401 // movi v1.2d, #0
-	WORD $0x6f00e402 // movi v2.2d, #0
-	WORD $0x6f00e403 // movi v3.2d, #0
-	WORD $0x6f00e404 // movi v4.2d, #0
-	WORD $0x6f00e405 // movi v5.2d, #0
-	WORD $0x6f00e406 // movi v6.2d, #0
-	WORD $0x6f00e407 // movi v7.2d, #0
-	WORD $0x6f00e408 // movi v8.2d, #0
-	WORD $0x6f00e409 // movi v9.2d, #0
-	MOVD $0, R20
-	MOVD offs+96(FP), R21
+	WORD $0x6f00e40b // movi v11.2d, #0
+	MOVD $0, R22
+	MOVD offs+104(FP), R23
 	CMP $0, R4
 	BNE notSums4
-	CMP $0, R19
-	BEQ doneSums4
 	CMP $0, R21
+	BEQ doneSums4
+	CMP $0, R23
 	BEQ nextSums4
 tapSums4:
-	MOVD.P 8(R21), R20
-	WORD $0x3dc001ea // ldr q10, [x15]
-	ADD R3, R15, R15
-	WORD $0xbc7478ab // ldr s11, [x5, x20, lsl #2]
-	WORD $0xbc7478ec // ldr s12, [x7, x20, lsl #2]
-	WORD $0xbc74790d // ldr s13, [x8, x20, lsl #2]
-	WORD $0x4f8b1140 // fmla v0.4s, v10.4s, v11.s[0]
-	WORD $0xbc74792b // ldr s11, [x9, x20, lsl #2]
-	WORD $0x4f8c1141 // fmla v1.4s, v10.4s, v12.s[0]
-	WORD $0xbc74794c // ldr s12, [x10, x20, lsl #2]
-	WORD $0x4f8d1142 // fmla v2.4s, v10.4s, v13.s[0]
-	WORD $0xbc74796d // ldr s13, [x11, x20, lsl #2]
-	WORD $0x4f8b1143 // fmla v3.4s, v10.4s, v11.s[0]
-	WORD $0xbc74798b // ldr s11, [x12, x20, lsl #2]
-	WORD $0x4f8c1144 // fmla v4.4s, v10.4s, v12.s[0]
-	WORD $0xbc7479ac // ldr s12, [x13, x20, lsl #2]
-	WORD $0x4f8d1145 // fmla v5.4s, v10.4s, v13.s[0]
-	WORD $0xbc7479cd // ldr s13, [x14, x20, lsl #2]
-	WORD $0x4f8b1146 // fmla v6.4s, v10.4s, v11.s[0]
-	WORD $0xbc7478cb // ldr s11, [x6, x20, lsl #2]
-	WORD $0x4f8c1147 // fmla v7.4s, v10.4s, v12.s[0]
-	WORD $0x4f8d1148 // fmla v8.4s, v10.4s, v13.s[0]
-	WORD $0x4f8b1149 // fmla v9.4s, v10.4s, v11.s[0]
-	SUBS $1, R19, R19
-	BNE tapSums4
-	JMP doneSums4
-nextSums4:
-	WORD $0x3dc001eb // ldr q11, [x15]
-	ADD R3, R15, R15
-	WORD $0xbc7468aa // ldr s10, [x5, x20]
-	WORD $0xbc7468ed // ldr s13, [x7, x20]
-	WORD $0xbc74690c // ldr s12, [x8, x20]
-	WORD $0x4f8a1160 // fmla v0.4s, v11.4s, v10.s[0]
-	WORD $0xbc74692a // ldr s10, [x9, x20]
-	WORD $0x4f8d1161 // fmla v1.4s, v11.4s, v13.s[0]
-	WORD $0xbc74694d // ldr s13, [x10, x20]
-	WORD $0x4f8c1162 // fmla v2.4s, v11.4s, v12.s[0]
-	WORD $0xbc74696c // ldr s12, [x11, x20]
-	WORD $0x4f8a1163 // fmla v3.4s, v11.4s, v10.s[0]
-	WORD $0xbc74698a // ldr s10, [x12, x20]
-	WORD $0x4f8d1164 // fmla v4.4s, v11.4s, v13.s[0]
-	WORD $0xbc7469ad // ldr s13, [x13, x20]
-	WORD $0x4f8c1165 // fmla v5.4s, v11.4s, v12.s[0]
-	WORD $0xbc7469cc // ldr s12, [x14, x20]
-	WORD $0x4f8a1166 // fmla v6.4s, v11.4s, v10.s[0]
-	WORD $0xbc7468ca // ldr s10, [x6, x20]
-	WORD $0x4f8d1167 // fmla v7.4s, v11.4s, v13.s[0]
-	WORD $0x4f8c1168 // fmla v8.4s, v11.4s, v12.s[0]
-	WORD $0x4f8a1169 // fmla v9.4s, v11.4s, v10.s[0]
-	ADD R2, R20, R20
-	SUBS $1, R19, R19
-	BNE nextSums4
-doneSums4:
-	MOVD mode+80(FP), R22
-	TBZ $0, R22, aloneSums4
-	MOVD c+0(FP), R22
-	WORD $0x3dc002ca // ldr q10, [x22]
-	WORD $0x4e20d540 // fadd v0.4s, v10.4s, v0.4s
-	ADD R1, R22, R22
-	WORD $0x3dc002ca // ldr q10, [x22]
-	WORD $0x4e21d541 // fadd v1.4s, v10.4s, v1.4s
-	ADD R1, R22, R22
-	WORD $0x3dc002ca // ldr q10, [x22]
-	WORD $0x4e22d542 // fadd v2.4s, v10.4s, v2.4s
-	ADD R1, R22, R22
-	WORD $0x3dc002ca // ldr q10, [x22]
-	WORD $0x4e23d543 // fadd v3.4s, v10.4s, v3.4s
-	ADD R1, R22, R22
-	WORD $0x3dc002ca // ldr q10, [x22]
-	WORD $0x4e24d544 // fadd v4.4s, v10.4s, v4.4s
-	ADD R1, R22, R22
-	WORD $0x3dc002ca // ldr q10, [x22]
-	WORD $0x4e25d545 // fadd v5.4s, v10.4s, v5.4s
-	ADD R1, R22, R22
-	WORD $0x3dc002ca // ldr q10, [x22]
-	WORD $0x4e26d546 // fadd v6.4s, v10.4s, v6.4s
-	ADD R1, R22, R22
-	WORD $0x3dc002ca // ldr q10, [x22]
-	WORD $0x4e27d547 // fadd v7.4s, v10.4s, v7.4s
-	ADD R1, R22, R22
-	WORD $0x3dc002ca // ldr q10, [x22]
-	WORD $0x4e28d548 // fadd v8.4s, v10.4s, v8.4s
-	ADD R1, R22, R22
-	WORD $0x3dc002ca // ldr q10, [x22]
-	WORD $0x4e29d549 // fadd v9.4s, v10.4s, v9.4s
-	ADD R1, R22, R22
-aloneSums4:
-	MOVD more+88(FP), R22
-	CBZ R22, unbiasedSums4
-	WORD $0x3dc002ca // ldr q10, [x22]
-unbiasedSums4:
-	JMP allSums
-notSums4:
-	CMP $-4, R4
-	BNE notSums3
-	CMP $0, R19
-	BEQ doneSums3
-	CMP $0, R21
-	BEQ nextSums3
-tapSums3:
-	MOVD.P 8(R21), R20
-	WORD $0xfd4001eb // ldr d11, [x15]
-	WORD $0xbd4009ec // ldr s12, [x15, #8]
-	WORD $0x4ecc396c // zip1 v12.2d, v11.2d, v12.2d
-	ADD R3, R15, R15
-	WORD $0xbc7478ab // ldr s11, [x5, x20, lsl #2]
-	WORD $0xbc7478ed // ldr s13, [x7, x20, lsl #2]
-	WORD $0xbc74790e // ldr s14, [x8, x20, lsl #2]
-	WORD $0x4f8b1180 // fmla v0.4s, v12.4s, v11.s[0]
-	WORD $0xbc74792b // ldr s11, [x9, x20, lsl #2]
-	WORD $0x4f8d1181 // fmla v1.4s, v12.4s, v13.s[0]
-	WORD $0xbc74794d // ldr s13, [x10, x20, lsl #2]
-	WORD $0x4f8e1182 // fmla v2.4s, v12.4s, v14.s[0]
-	WORD $0xbc74796e // ldr s14, [x11, x20, lsl #2]
-	WORD $0x4f8b1183 // fmla v3.4s, v12.4s, v11.s[0]
-	WORD $0xbc74798b // ldr s11, [x12, x20, lsl #2]
-	WORD $0x4f8d1184 // fmla v4.4s, v12.4s, v13.s[0]
-	WORD $0xbc7479ad // ldr s13, [x13, x20, lsl #2]
-	WORD $0x4f8e1185 // fmla v5.4s, v12.4s, v14.s[0]
-	WORD $0xbc7479ce // ldr s14, [x14, x20, lsl #2]
-	WORD $0x4f8b1186 // fmla v6.4s, v12.4s, v11.s[0]
-	WORD $0xbc7478cb // ldr s11, [x6, x20, lsl #2]
-	WORD $0x4f8d1187 // fmla v7.4s, v12.4s, v13.s[0]
-	WORD $0x4f8e1188 // fmla v8.4s, v12.4s, v14.s[0]
-	WORD $0x4f8b1189 // fmla v9.4s, v12.4s, v11.s[0]
-	SUBS $1, R19, R19
-	BNE tapSums3
-	JMP doneSums3
-nextSums3:
-	WORD $0xfd4001eb // ldr d11, [x15]
-	WORD $0xbd4009ec // ldr s12, [x15, #8]
-	WORD $0x4ecc396c // zip1 v12.2d, v11.2d, v12.2d
-	ADD R3, R15, R15
-	WORD $0xbc7468ab // ldr s11, [x5, x20]
-	WORD $0xbc7468ee // ldr s14, [x7, x20]
-	WORD $0xbc74690d // ldr s13, [x8, x20]
-	WORD $0x4f8b1180 // fmla v0.4s, v12.4s, v11.s[0]
-	WORD $0xbc74692b // ldr s11, [x9, x20]
+	MOVD rows+80(FP), R24
+	CMP $6, R24
+	BLE tapSums4xUpTo6
+	CMP $9, R24
+	BLE tapSums4xUpTo9
+	CMP $10, R24
+	BLE tapSums4xUpTo10
+	CMP $11, R24
+	BLE tapSums4xUpTo11
+tapSums4x12:
+	MOVD.P 8(R23), R22
+	WORD $0x3dc0028c // ldr q12, [x20]
+	ADD R3, R20, R20
+	WORD $0xbc7678ad // ldr s13, [x5, x22, lsl #2]
+	WORD $0xbc767a6e // ldr s14, [x19, x22, lsl #2]
+	WORD $0xbc7679ef // ldr s15, [x15, x22, lsl #2]
+	WORD $0x4f8d1180 // fmla v0.4s, v12.4s, v13.s[0]
+	WORD $0xbc7679cd // ldr s13, [x14, x22, lsl #2]
 	WORD $0x4f8e1181 // fmla v1.4s, v12.4s, v14.s[0]
-	WORD $0xbc74694e // ldr s14, [x10, x20]
-	WORD $0x4f8d1182 // fmla v2.4s, v12.4s, v13.s[0]
-	WORD $0xbc74696d // ldr s13, [x11, x20]
-	WORD $0x4f8b1183 // fmla v3.4s, v12.4s, v11.s[0]
-	WORD $0xbc74698b // ldr s11, [x12, x20]
+	WORD $0xbc7679ae // ldr s14, [x13, x22, lsl #2]
+	WORD $0x4f8f1182 // fmla v2.4s, v12.4s, v15.s[0]
+	WORD $0xbc76798f // ldr s15, [x12, x22, lsl #2]
+	WORD $0x4f8d1183 // fmla v3.4s, v12.4s, v13.s[0]
+	WORD $0xbc76796d // ldr s13, [x11, x22, lsl #2]
 	WORD $0x4f8e1184 // fmla v4.4s, v12.4s, v14.s[0]
-	WORD $0xbc7469ae // ldr s14, [x13, x20]
-	WORD $0x4f8d1185 // fmla v5.4s, v12.4s, v13.s[0]
-	WORD $0xbc7469cd // ldr s13, [x14, x20]
-	WORD $0x4f8b1186 // fmla v6.4s, v12.4s, v11.s[0]
-	WORD $0xbc7468cb // ldr s11, [x6, x20]
+	WORD $0xbc76794e // ldr s14, [x10, x22, lsl #2]
+	WORD $0x4f8f1185 // fmla v5.4s, v12.4s, v15.s[0]
+	WORD $0xbc76792f // ldr s15, [x9, x22, lsl #2]
+	WORD $0x4f8d1186 // fmla v6.4s, v12.4s, v13.s[0]
+	WORD $0xbc76790d // ldr s13, [x8, x22, lsl #2]
 	WORD $0x4f8e1187 // fmla v7.4s, v12.4s, v14.s[0]
+	WORD $0xbc7678ce // ldr s14, [x6, x22, lsl #2]
+	WORD $0x4f8f1188 // fmla v8.4s, v12.4s, v15.s[0]
+	WORD $0xbc7678ef // ldr s15, [x7, x22, lsl #2]
+	WORD $0x4f8d1189 // fmla v9.4s, v12.4s, v13.s[0]
+	WORD $0x4f8e118a // fmla v10.4s, v12.4s, v14.s[0]
+	WORD $0x4f8f118b // fmla v11.4s, v12.4s, v15.s[0]
+	SUBS $1, R21, R21
+	BNE tapSums4x12
+	JMP doneSums4
+tapSums4x11:
+	MOVD.P 8(R23), R22
+	WORD $0x3dc0028f // ldr q15, [x20]
+	ADD R3, R20, R20
+	WORD $0xbc767a6c // ldr s12, [x19, x22, lsl #2]
+	WORD $0xbc7679ee // ldr s14, [x15, x22, lsl #2]
+	WORD $0xbc7679cd // ldr s13, [x14, x22, lsl #2]
+	WORD $0x4f8c11e1 // fmla v1.4s, v15.4s, v12.s[0]
+	WORD $0xbc7679ac // ldr s12, [x13, x22, lsl #2]
+	WORD $0x4f8e11e2 // fmla v2.4s, v15.4s, v14.s[0]
+	WORD $0xbc76798e // ldr s14, [x12, x22, lsl #2]
+	WORD $0x4f8d11e3 // fmla v3.4s, v15.4s, v13.s[0]
+	WORD $0xbc76796d // ldr s13, [x11, x22, lsl #2]
+	WORD $0x4f8c11e4 // fmla v4.4s, v15.4s, v12.s[0]
+	WORD $0xbc76794c // ldr s12, [x10, x22, lsl #2]
+	WORD $0x4f8e11e5 // fmla v5.4s, v15.4s, v14.s[0]
+	WORD $0xbc76792e // ldr s14, [x9, x22, lsl #2]
+	WORD $0x4f8d11e6 // fmla v6.4s, v15.4s, v13.s[0]
+	WORD $0xbc76790d // ldr s13, [x8, x22, lsl #2]
+	WORD $0x4f8c11e7 // fmla v7.4s, v15.4s, v12.s[0]
+	WORD $0xbc7678cc // ldr s12, [x6, x22, lsl #2]
+	WORD $0x4f8e11e8 // fmla v8.4s, v15.4s, v14.s[0]
+	WORD $0xbc7678ee // ldr s14, [x7, x22, lsl #2]
+	WORD $0x4f8d11e9 // fmla v9.4s, v15.4s, v13.s[0]
+	WORD $0x4f8c11ea // fmla v10.4s, v15.4s, v12.s[0]
+	WORD $0x4f8e11eb // fmla v11.4s, v15.4s, v14.s[0]
+	SUBS $1, R21, R21
+	BNE tapSums4x11
+	JMP doneSums4
+tapSums4x10:
+	MOVD.P 8(R23), R22
+	WORD $0x3dc0028e // ldr q14, [x20]
+	ADD R3, R20, R20
+	WORD $0xbc7679ef // ldr s15, [x15, x22, lsl #2]
+	WORD $0xbc7679cc // ldr s12, [x14, x22, lsl #2]
+	WORD $0xbc7679ad // ldr s13, [x13, x22, lsl #2]
+	WORD $0x4f8f11c2 // fmla v2.4s, v14.4s, v15.s[0]
+	WORD $0xbc76798f // ldr s15, [x12, x22, lsl #2]
+	WORD $0x4f8c11c3 // fmla v3.4s, v14.4s, v12.s[0]
+	WORD $0xbc76796c // ldr s12, [x11, x22, lsl #2]
+	WORD $0x4f8d11c4 // fmla v4.4s, v14.4s, v13.s[0]
+	WORD $0xbc76794d // ldr s13, [x10, x22, lsl #2]
+	WORD $0x4f8f11c5 // fmla v5.4s, v14.4s, v15.s[0]
+	WORD $0xbc76792f // ldr s15, [x9, x22, lsl #2]
+	WORD $0x4f8c11c6 // fmla v6.4s, v14.4s, v12.s[0]
+	WORD $0xbc76790c // ldr s12, [x8, x22, lsl #2]
+	WORD $0x4f8d11c7 // fmla v7.4s, v14.4s, v13.s[0]
+	WORD $0xbc7678cd // ldr s13, [x6, x22, lsl #2]
+	WORD $0x4f8f11c8 // fmla v8.4s, v14.4s, v15.s[0]
+	WORD $0xbc7678ef // ldr s15, [x7, x22, lsl #2]
+	WORD $0x4f8c11c9 // fmla v9.4s, v14.4s, v12.s[0]
+	WORD $0x4f8d11ca // fmla v10.4s, v14.4s, v13.s[0]
+	WORD $0x4f8f11cb // fmla v11.4s, v14.4s, v15.s[0]
+	SUBS $1, R21, R21
+	BNE tapSums4x10
+	JMP doneSums4
+tapSums4x9:
+	MOVD.P 8(R23), R22
+	WORD $0x3dc0028f // ldr q15, [x20]
+	ADD R3, R20, R20
+	WORD $0xbc7679ce // ldr s14, [x14, x22, lsl #2]
+	WORD $0xbc7679ad // ldr s13, [x13, x22, lsl #2]
+	WORD $0xbc76798c // ldr s12, [x12, x22, lsl #2]
+	WORD $0x4f8e11e3 // fmla v3.4s, v15.4s, v14.s[0]
+	WORD $0xbc76796e // ldr s14, [x11, x22, lsl #2]
+	WORD $0x4f8d11e4 // fmla v4.4s, v15.4s, v13.s[0]
+	WORD $0xbc76794d // ldr s13, [x10, x22, lsl #2]
+	WORD $0x4f8c11e5 // fmla v5.4s, v15.4s, v12.s[0]
+	WORD $0xbc76792c // ldr s12, [x9, x22, lsl #2]
+	WORD $0x4f8e11e6 // fmla v6.4s, v15.4s, v14.s[0]
+	WORD $0xbc76790e // ldr s14, [x8, x22, lsl #2]
+	WORD $0x4f8d11e7 // fmla v7.4s, v15.4s, v13.s[0]
+	WORD $0xbc7678cd // ldr s13, [x6, x22, lsl #2]
+	WORD $0x4f8c11e8 // fmla v8.4s, v15.4s, v12.s[0]
+	WORD $0xbc7678ec // ldr s12, [x7, x22, lsl #2]
+	WORD $0x4f8e11e9 // fmla v9.4s, v15.4s, v14.s[0]
+	WORD $0x4f8d11ea // fmla v10.4s, v15.4s, v13.s[0]
+	WORD $0x4f8c11eb // fmla v11.4s, v15.4s, v12.s[0]
+	SUBS $1, R21, R21
+	BNE tapSums4x9
+	JMP doneSums4
+tapSums4x8:
+	MOVD.P 8(R23), R22
+	WORD $0x3dc0028c // ldr q12, [x20]
+	ADD R3, R20, R20
+	WORD $0xbc7679af // ldr s15, [x13, x22, lsl #2]
+	WORD $0xbc76798d // ldr s13, [x12, x22, lsl #2]
+	WORD $0xbc76796e // ldr s14, [x11, x22, lsl #2]
+	WORD $0x4f8f1184 // fmla v4.4s, v12.4s, v15.s[0]
+	WORD $0xbc76794f // ldr s15, [x10, x22, lsl #2]
+	WORD $0x4f8d1185 // fmla v5.4s, v12.4s, v13.s[0]
+	WORD $0xbc76792d // ldr s13, [x9, x22, lsl #2]
+	WORD $0x4f8e1186 // fmla v6.4s, v12.4s, v14.s[0]
+	WORD $0xbc76790e // ldr s14, [x8, x22, lsl #2]
+	WORD $0x4f8f1187 // fmla v7.4s, v12.4s, v15.s[0]
+	WORD $0xbc7678cf // ldr s15, [x6, x22, lsl #2]
 	WORD $0x4f8d1188 // fmla v8.4s, v12.4s, v13.s[0]
-	WORD $0x4f8b1189 // fmla v9.4s, v12.4s, v11.s[0]
-	ADD R2, R20, R20
-	SUBS $1, R19, R19
-	BNE nextSums3
-doneSums3:
-	MOVD mode+80(FP), R22
-	TBZ $0, R22, aloneSums3
-	MOVD c+0(FP), R22
-	WORD $0xfd4002cb // ldr d11, [x22]
-	WORD $0xbd400acc // ldr s12, [x22, #8]
-	WORD $0x4ecc396c // zip1 v12.2d, v11.2d, v12.2d
-	WORD $0x4e20d580 // fadd v0.4s, v12.4s, v0.4s
-	ADD R1, R22, R22
-	WORD $0xfd4002cc // ldr d12, [x22]
-	WORD $0xbd400acb // ldr s11, [x22, #8]
-	WORD $0x4ecb398b // zip1 v11.2d, v12.2d, v11.2d
-	WORD $0x4e21d561 // fadd v1.4s, v11.4s, v1.4s
-	ADD R1, R22, R22
-	WORD $0xfd4002cb // ldr d11, [x22]
-	WORD $0xbd400acc // ldr s12, [x22, #8]
-	WORD $0x4ecc396c // zip1 v12.2d, v11.2d, v12.2d
-	WORD $0x4e22d582 // fadd v2.4s, v12.4s, v2.4s
-	ADD R1, R22, R22
-	WORD $0xfd4002cc // ldr d12, [x22]
-	WORD $0xbd400acb // ldr s11, [x22, #8]
-	WORD $0x4ecb398b // zip1 v11.2d, v12.2d, v11.2d
-	WORD $0x4e23d563 // fadd v3.4s, v11.4s, v3.4s
-	ADD R1, R22, R22
-	WORD $0xfd4002cb // ldr d11, [x22]
-	WORD $0xbd400acc // ldr s12, [x22, #8]
-	WORD $0x4ecc396c // zip1 v12.2d, v11.2d, v12.2d
-	WORD $0x4e24d584 // fadd v4.4s, v12.4s, v4.4s
-	ADD R1, R22, R22
-	WORD $0xfd4002cc // ldr d12, [x22]
-	WORD $0xbd400acb // ldr s11, [x22, #8]
-	WORD $0x4ecb398b // zip1 v11.2d, v12.2d, v11.2d
-	WORD $0x4e25d565 // fadd v5.4s, v11.4s, v5.4s
-	ADD R1, R22, R22
-	WORD $0xfd4002cb // ldr d11, [x22]
-	WORD $0xbd400acc // ldr s12, [x22, #8]
-	WORD $0x4ecc396c // zip1 v12.2d, v11.2d, v12.2d
-	WORD $0x4e26d586 // fadd v6.4s, v12.4s, v6.4s
-	ADD R1, R22, R22
-	WORD $0xfd4002cc // ldr d12, [x22]
-	WORD $0xbd400acb // ldr s11, [x22, #8]
-	WORD $0x4ecb398b // zip1 v11.2d, v12.2d, v11.2d
-	WORD $0x4e27d567 // fadd v7.4s, v11.4s, v7.4s
-	ADD R1, R22, R22
-	WORD $0xfd4002cb // ldr d11, [x22]
-	WORD $0xbd400acc // ldr s12, [x22, #8]
-	WORD $0x4ecc396c // zip1 v12.2d, v11.2d, v12.2d
-	WORD $0x4e28d588 // fadd v8.4s, v12.4s, v8.4s
-	ADD R1, R22, R22
-	WORD $0xfd4002cc // ldr d12, [x22]
-	WORD $0xbd400acb // ldr s11, [x22, #8]
-	WORD $0x4ecb398b // zip1 v11.2d, v12.2d, v11.2d
-	WORD $0x4e29d569 // fadd v9.4s, v11.4s, v9.4s
-	ADD R1, R22, R22
-aloneSums3:
-	MOVD more+88(FP), R22
-	CBZ R22, unbiasedSums3
-	WORD $0xfd4002cb // ldr d11, [x22]
-	WORD $0xbd400acc // ldr s12, [x22, #8]
-	WORD $0x4ecc396a // zip1 v10.2d, v11.2d, v12.2d
-unbiasedSums3:
-	JMP allSums
-notSums3:
-	CMP $-8, R4
-	BNE notSums2
-	CMP $0, R19
-	BEQ doneSums2
-	CMP $0, R21
-	BEQ nextSums2
-tapSums2:
-	MOVD.P 8(R21), R20
-	WORD $0xfd4001ec // ldr d12, [x15]
-	ADD R3, R15, R15
-	WORD $0xbc7478ab // ldr s11, [x5, x20, lsl #2]
-	WORD $0xbc7478ed // ldr s13, [x7, x20, lsl #2]
-	WORD $0xbc74790e // ldr s14, [x8, x20, lsl #2]
-	WORD $0x4f8b1180 // fmla v0.4s, v12.4s, v11.s[0]
-	WORD $0xbc74792b // ldr s11, [x9, x20, lsl #2]
-	WORD $0x4f8d1181 // fmla v1.4s, v12.4s, v13.s[0]
-	WORD $0xbc74794d // ldr s13, [x10, x20, lsl #2]
-	WORD $0x4f8e1182 // fmla v2.4s, v12.4s, v14.s[0]
-	WORD $0xbc74796e // ldr s14, [x11, x20, lsl #2]
-	WORD $0x4f8b1183 // fmla v3.4s, v12.4s, v11.s[0]
-	WORD $0xbc74798b // ldr s11, [x12, x20, lsl #2]
-	WORD $0x4f8d1184 // fmla v4.4s, v12.4s, v13.s[0]
-	WORD $0xbc7479ad // ldr s13, [x13, x20, lsl #2]
-	WORD $0x4f8e1185 // fmla v5.4s, v12.4s, v14.s[0]
-	WORD $0xbc7479ce // ldr s14, [x14, x20, lsl #2]
-	WORD $0x4f8b1186 // fmla v6.4s, v12.4s, v11.s[0]
-	WORD $0xbc7478cb // ldr s11, [x6, x20, lsl #2]
-	WORD $0x4f8d1187 // fmla v7.4s, v12.4s, v13.s[0]
-	WORD $0x4f8e1188 // fmla v8.4s, v12.4s, v14.s[0]
-	WORD $0x4f8b1189 // fmla v9.4s, v12.4s, v11.s[0]
-	SUBS $1, R19, R19
-	BNE tapSums2
-	JMP doneSums2
-nextSums2:
-	WORD $0xfd4001eb // ldr d11, [x15]
-	ADD R3, R15, R15
-	WORD $0xbc7468ac // ldr s12, [x5, x20]
-	WORD $0xbc7468ee // ldr s14, [x7, x20]
-	WORD $0xbc74690d // ldr s13, [x8, x20]
-	WORD $0x4f8c1160 // fmla v0.4s, v11.4s, v12.s[0]
-	WORD $0xbc74692c // ldr s12, [x9, x20]
-	WORD $0x4f8e1161 // fmla v1.4s, v11.4s, v14.s[0]
-	WORD $0xbc74694e // ldr s14, [x10, x20]
-	WORD $0x4f8d1162 // fmla v2.4s, v11.4s, v13.s[0]
-	WORD $0xbc74696d // ldr s13, [x11, x20]
-	WORD $0x4f8c1163 // fmla v3.4s, v11.4s, v12.s[0]
-	WORD $0xbc74698c // ldr s12, [x12, x20]
-	WORD $0x4f8e1164 // fmla v4.4s, v11.4s, v14.s[0]
-	WORD $0xbc7469ae // ldr s14, [x13, x20]
-	WORD $0x4f8d1165 // fmla v5.4s, v11.4s, v13.s[0]
-	WORD $0xbc7469cd // ldr s13, [x14, x20]
-	WORD $0x4f8c1166 // fmla v6.4s, v11.4s, v12.s[0]
-	WORD $0xbc7468cc // ldr s12, [x6, x20]
-	WORD $0x4f8e1167 // fmla v7.4s, v11.4s, v14.s[0]
-	WORD $0x4f8d1168 // fmla v8.4s, v11.4s, v13.s[0]
-	WORD $0x4f8c1169 // fmla v9.4s, v11.4s, v12.s[0]
-	ADD R2, R20, R20
-	SUBS $1, R19, R19
-	BNE nextSums2
-doneSums2:
-	MOVD mode+80(FP), R22
-	TBZ $0, R22, aloneSums2
-	MOVD c+0(FP), R22
-	WORD $0xfd4002cc // ldr d12, [x22]
-	WORD $0x4e20d580 // fadd v0.4s, v12.4s, v0.4s
-	ADD R1, R22, R22
-	WORD $0xfd4002cc // ldr d12, [x22]
-	WORD $0x4e21d581 // fadd v1.4s, v12.4s, v1.4s
-	ADD R1, R22, R22
-	WORD $0xfd4002cc // ldr d12, [x22]
-	WORD $0x4e22d582 // fadd v2.4s, v12.4s, v2.4s
-	ADD R1, R22, R22
-	WORD $0xfd4002cc // ldr d12, [x22]
-	WORD $0x4e23d583 // fadd v3.4s, v12.4s, v3.4s
-	ADD R1, R22, R22
-	WORD $0xfd4002cc // ldr d12, [x22]
-	WORD $0x4e24d584 // fadd v4.4s, v12.4s, v4.4s
-	ADD R1, R22, R22
-	WORD $0xfd4002cc // ldr d12, [x22]
-	WORD $0x4e25d585 // fadd v5.4s, v12.4s, v5.4s
-	ADD R1, R22, R22
-	WORD $0xfd4002cc // ldr d12, [x22]
-	WORD $0x4e26d586 // fadd v6.4s, v12.4s, v6.4s
-	ADD R1, R22, R22
-	WORD $0xfd4002cc // ldr d12, [x22]
-	WORD $0x4e27d587 // fadd v7.4s, v12.4s, v7.4s
-	ADD R1, R22, R22
-	WORD $0xfd4002cc // ldr d12, [x22]
-	WORD $0x4e28d588 // fadd v8.4s, v12.4s, v8.4s
-	ADD R1, R22, R22
-	WORD $0xfd4002cc // ldr d12, [x22]
-	WORD $0x4e29d589 // fadd v9.4s, v12.4s, v9.4s
-	ADD R1, R22, R22
-aloneSums2:
-	MOVD more+88(FP), R22
-	CBZ R22, unbiasedSums2
-	WORD $0xfd4002ca // ldr d10, [x22]
-unbiasedSums2:
-	JMP allSums
-notSums2:
-	CMP $0, R19
-	BEQ doneSums1
-	CMP $0, R21
-	BEQ nextSums1
-tapSums1:
-	MOVD.P 8(R21), R20
-	WORD $0xbd4001ec // ldr s12, [x15]
-	ADD R3, R15, R15
-	WORD $0xbc7478ab // ldr s11, [x5, x20, lsl #2]
-	WORD $0xbc7478ed // ldr s13, [x7, x20, lsl #2]
-	WORD $0xbc74790e // ldr s14, [x8, x20, lsl #2]
-	WORD $0x4f8b1180 // fmla v0.4s, v12.4s, v11.s[0]
-	WORD $0xbc74792b // ldr s11, [x9, x20, lsl #2]
-	WORD $0x4f8d1181 // fmla v1.4s, v12.4s, v13.s[0]
-	WORD $0xbc74794d // ldr s13, [x10, x20, lsl #2]
-	WORD $0x4f8e1182 // fmla v2.4s, v12.4s, v14.s[0]
-	WORD $0xbc74796e // ldr s14, [x11, x20, lsl #2]
-	WORD $0x4f8b1183 // fmla v3.4s, v12.4s, v11.s[0]
-	WORD $0xbc74798b // ldr s11, [x12, x20, lsl #2]
-	WORD $0x4f8d1184 // fmla v4.4s, v12.4s, v13.s[0]
-	WORD $0xbc7479ad // ldr s13, [x13, x20, lsl #2]
-	WORD $0x4f8e1185 // fmla v5.4s, v12.4s, v14.s[0]
-	WORD $0xbc7479ce // ldr s14, [x14, x20, lsl #2]
-	WORD $0x4f8b1186 // fmla v6.4s, v12.4s, v11.s[0]
-	WORD $0xbc7478cb // ldr s11, [x6, x20, lsl #2]
-	WORD $0x4f8d1187 // fmla v7.4s, v12.4s, v13.s[0]
-	WORD $0x4f8e1188 // fmla v8.4s, v12.4s, v14.s[0]
-	WORD $0x4f8b1189 // fmla v9.4s, v12.4s, v11.s[0]
-	SUBS $1, R19, R19
-	BNE tapSums1
-	JMP doneSums1
-nextSums1:
-	WORD $0xbd4001eb // ldr s11, [x15]
-	ADD R3, R15, R15
-	WORD $0xbc7468ac // ldr s12, [x5, x20]
-	WORD $0xbc7468ee // ldr s14, [x7, x20]
-	WORD $0xbc74690d // ldr s13, [x8, x20]
-	WORD $0x4f8c1160 // fmla v0.4s, v11.4s, v12.s[0]
-	WORD $0xbc74692c // ldr s12, [x9, x20]
-	WORD $0x4f8e1161 // fmla v1.4s, v11.4s, v14.s[0]
-	WORD $0xbc74694e // ldr s14, [x10, x20]
-	WORD $0x4f8d1162 // fmla v2.4s, v11.4s, v13.s[0]
-	WORD $0xbc74696d // ldr s13, [x11, x20]
-	WORD $0x4f8c1163 // fmla v3.4s, v11.4s, v12.s[0]
-	WORD $0xbc74698c // ldr s12, [x12, x20]
-	WORD $0x4f8e1164 // fmla v4.4s, v11.4s, v14.s[0]
-	WORD $0xbc7469ae // ldr s14, [x13, x20]
-	WORD $0x4f8d1165 // fmla v5.4s, v11.4s, v13.s[0]
-	WORD $0xbc7469cd // ldr s13, [x14, x20]
-	WORD $0x4f8c1166 // fmla v6.4s, v11.4s, v12.s[0]
-	WORD $0xbc7468cc // ldr s12, [x6, x20]
-	WORD $0x4f8e1167 // fmla v7.4s, v11.4s, v14.s[0]
-	WORD $0x4f8d1168 // fmla v8.4s, v11.4s, v13.s[0]
-	WORD $0x4f8c1169 // fmla v9.4s, v11.4s, v12.s[0]
-	ADD R2, R20, R20
-	SUBS $1, R19, R19
-	BNE nextSums1
-doneSums1:
-	MOVD mode+80(FP), R22
-	TBZ $0, R22, aloneSums1
-	MOVD c+0(FP), R22
-	WORD $0xbd4002cc // ldr s12, [x22]
-	WORD $0x4e20d580 // fadd v0.4s, v12.4s, v0.4s
-	ADD R1, R22, R22
-	WORD $0xbd4002cc // ldr s12, [x22]
-	WORD $0x4e21d581 // fadd v1.4s, v12.4s, v1.4s
-	ADD R1, R22, R22
-	WORD $0xbd4002cc // ldr s12, [x22]
-	WORD $0x4e22d582 // fadd v2.4s, v12.4s, v2.4s
-	ADD R1, R22, R22
-	WORD $0xbd4002cc // ldr s12, [x22]
-	WORD $0x4e23d583 // fadd v3.4s, v12.4s, v3.4s
-	ADD R1, R22, R22
-	WORD $0xbd4002cc // ldr s12, [x22]
-	WORD $0x4e24d584 // fadd v4.4s, v12.4s, v4.4s
-	ADD R1, R22, R22
-	WORD $0xbd4002cc // ldr s12, [x22]
-	WORD $0x4e25d585 // fadd v5.4s, v12.4s, v5.4s
-	ADD R1, R22, R22
-	WORD $0xbd4002cc // ldr s12, [x22]
-	WORD $0x4e26d586 // fadd v6.4s, v12.4s, v6.4s
-	ADD R1, R22, R22
-	WORD $0xbd4002cc // ldr s12, [x22]
-	WORD $0x4e27d587 // fadd v7.4s, v12.4s, v7.4s
-	ADD R1, R22, R22
-	WORD $0xbd4002cc // ldr s12, [x22]
-	WORD $0x4e28d588 // fadd v8.4s, v12.4s, v8.4s
-	ADD R1, R22, R22
-	WORD $0xbd4002cc // ldr s12, [x22]
-	WORD $0x4e29d589 // fadd v9.4s, v12.4s, v9.4s
-	ADD R1, R22, R22
-aloneSums1:
-	MOVD more+88(FP), R22
-	CBZ R22, unbiasedSums1
-	WORD $0xbd4002ca // ldr s10, [x22]
-unbiasedSums1:
-allSums:
-	MOVD mode+80(FP), R22
-	TBZ $2, R22, unbiased
-	WORD $0x4e20d540 // fadd v0.4s, v10.4s, v0.4s
-	WORD $0x4e21d541 // fadd v1.4s, v10.4s, v1.4s
-	WORD $0x4e22d542 // fadd v2.4s, v10.4s, v2.4s
-	WORD $0x4e23d543 // fadd v3.4s, v10.4s, v3.4s
-	WORD $0x4e24d544 // fadd v4.4s, v10.4s, v4.4s
-	WORD $0x4e25d545 // fadd v5.4s, v10.4s, v5.4s
-	WORD $0x4e26d546 // fadd v6.4s, v10.4s, v6.4s
-	WORD $0x4e27d547 // fadd v7.4s, v10.4s, v7.4s
-	WORD $0x4e28d548 // fadd v8.4s, v10.4s, v8.4s
-	WORD $0x4e29d549 // fadd v9.4s, v10.4s, v9.4s
-unbiased:
-	TBZ $3, R22, signed
-	WORD $0x6f00e40a // movi v10.2d, #0
-	WORD $0x4e2af400 // fmax v0.4s, v0.4s, v10.4s
-	WORD $0x4e2af421 // fmax v1.4s, v1.4s, v10.4s
-	WORD $0x4e2af442 // fmax v2.4s, v2.4s, v10.4s
-	WORD $0x4e2af463 // fmax v3.4s, v3.4s, v10.4s
-	WORD $0x4e2af484 // fmax v4.4s, v4.4s, v10.4s
-	WORD $0x4e2af4a5 // fmax v5.4s, v5.4s, v10.4s
-	WORD $0x4e2af4c6 // fmax v6.4s, v6.4s, v10.4s
-	WORD $0x4e2af4e7 // fmax v7.4s, v7.4s, v10.4s
-	WORD $0x4e2af508 // fmax v8.4s, v8.4s, v10.4s
-	WORD $0x4e2af529 // fmax v9.4s, v9.4s, v10.4s
-signed:
-	WORD $0x3dc0000a // ldr q10, [x0]
-	WORD $0x4e20e40c // fcmeq v12.4s, v0.4s, v0.4s
-	WORD $0x6eec1d40 // bif v0.16b, v10.16b, v12.16b
-	WORD $0x4e21e42c // fcmeq v12.4s, v1.4s, v1.4s
-	WORD $0x6eec1d41 // bif v1.16b, v10.16b, v12.16b
-	WORD $0x4e22e44c // fcmeq v12.4s, v2.4s, v2.4s
-	WORD $0x6eec1d42 // bif v2.16b, v10.16b, v12.16b
-	WORD $0x4e23e46c // fcmeq v12.4s, v3.4s, v3.4s
-	WORD $0x6eec1d43 // bif v3.16b, v10.16b, v12.16b
-	WORD $0x4e24e48c // fcmeq v12.4s, v4.4s, v4.4s
-	WORD $0x6eec1d44 // bif v4.16b, v10.16b, v12.16b
-	WORD $0x4e25e4ac // fcmeq v12.4s, v5.4s, v5.4s
-	WORD $0x6eec1d45 // bif v5.16b, v10.16b, v12.16b
-	WORD $0x4e26e4cc // fcmeq v12.4s, v6.4s, v6.4s
-	WORD $0x6eec1d46 // bif v6.16b, v10.16b, v12.16b
-	WORD $0x4e27e4ec // fcmeq v12.4s, v7.4s, v7.4s
-	WORD $0x6eec1d47 // bif v7.16b, v10.16b, v12.16b
-	WORD $0x4e28e50c // fcmeq v12.4s, v8.4s, v8.4s
-	WORD $0x6eec1d48 // bif v8.16b, v10.16b, v12.16b
-	WORD $0x4e29e52c // fcmeq v12.4s, v9.4s, v9.4s
-	WORD $0x6eec1d49 // bif v9.16b, v10.16b, v12.16b
-	MOVD c+0(FP), R22
-	CMP $0, R4
-	BNE notStores4
-	WORD $0x3d8002c0 // str q0, [x22]
-	ADD R1, R22, R22
-	WORD $0x3d8002c1 // str q1, [x22]
-	ADD R1, R22, R22
-	WORD $0x3d8002c2 // str q2, [x22]
-	ADD R1, R22, R22
-	WORD $0x3d8002c3 // str q3, [x22]
-	ADD R1, R22, R22
-	WORD $0x3d8002c4 // str q4, [x22]
-	ADD R1, R22, R22
-	WORD $0x3d8002c5 // str q5, [x22]
-	ADD R1, R22, R22
-	WORD $0x3d8002c6 // str q6, [x22]
-	ADD R1, R22, R22
-	WORD $0x3d8002c7 // str q7, [x22]
-	ADD R1, R22, R22
-	WORD $0x3d8002c8 // str q8, [x22]
-	ADD R1, R22, R22
-	WORD $0x3d8002c9 // str q9, [x22]
-	ADD R1, R22, R22
-	JMP allStores
-notStores4:
-	CMP $-4, R4
-	BNE notStores3
-	WORD $0x6e00400c // ext v12.16b, v0.16b, v0.16b, #8
-	WORD $0xfd0002c0 // str d0, [x22]
-	WORD $0xbd000acc // str s12, [x22, #8]
-	ADD R1, R22, R22
-	WORD $0x6e01402c // ext v12.16b, v1.16b, v1.16b, #8
-	WORD $0xfd0002c1 // str d1, [x22]
-	WORD $0xbd000acc // str s12, [x22, #8]
-	ADD R1, R22, R22
-	WORD $0x6e02404c // ext v12.16b, v2.16b, v2.16b, #8
-	WORD $0xfd0002c2 // str d2, [x22]
-	WORD $0xbd000acc // str s12, [x22, #8]
-	ADD R1, R22, R22
-	WORD $0x6e03406c // ext v12.16b, v3.16b, v3.16b, #8
-	WORD $0xfd0002c3 // str d3, [x22]
-	WORD $0xbd000acc // str s12, [x22, #8]
-	ADD R1, R22, R22
-	WORD $0x6e04408c // ext v12.16b, v4.16b, v4.16b, #8
-	WORD $0xfd0002c4 // str d4, [x22]
-	WORD $0xbd000acc // str s12, [x22, #8]
-	ADD R1, R22, R22
-	WORD $0x6e0540ac // ext v12.16b, v5.16b, v5.16b, #8
-	WORD $0xfd0002c5 // str d5, [x22]
-	WORD $0xbd000acc // str s12, [x22, #8]
-	ADD R1, R22, R22
-	WORD $0x6e0640cc // ext v12.16b, v6.16b, v6.16b, #8
-	WORD $0xfd0002c6 // str d6, [x22]
-	WORD $0xbd000acc // str s12, [x22, #8]
-	ADD R1, R22, R22
-	WORD $0x6e0740ec // ext v12.16b, v7.16b, v7.16b, #8
-	WORD $0xfd0002c7 // str d7, [x22]
-	WORD $0xbd000acc // str s12, [x22, #8]
-	ADD R1, R22, R22
-	WORD $0x6e08410c // ext v12.16b, v8.16b, v8.16b, #8
-	WORD $0xfd0002c8 // str d8, [x22]
-	WORD $0xbd000acc // str s12, [x22, #8]
-	ADD R1, R22, R22
-	WORD $0x6e09412c // ext v12.16b, v9.16b, v9.16b, #8
-	WORD $0xfd0002c9 // str d9, [x22]
-	WORD $0xbd000acc // str s12, [x22, #8]
-	ADD R1, R22, R22
-	JMP allStores
-notStores3:
-	CMP $-8, R4
-	BNE notStores2
-	WORD $0xfd0002c0 // str d0, [x22]
-	ADD R1, R22, R22
-	WORD $0xfd0002c1 // str d1, [x22]
-	ADD R1, R22, R22
-	WORD $0xfd0002c2 // str d2, [x22]
-	ADD R1, R22, R22
-	WORD $0xfd0002c3 // str d3, [x22]
-	ADD R1, R22, R22
-	WORD $0xfd0002c4 // str d4, [x22]
-	ADD R1, R22, R22
-	WORD $0xfd0002c5 // str d5, [x22]
-	ADD R1, R22, R22
-	WORD $0xfd0002c6 // str d6, [x22]
-	ADD R1, R22, R22
-	WORD $0xfd0002c7 // str d7, [x22]
-	ADD R1, R22, R22
-	WORD $0xfd0002c8 // str d8, [x22]
-	ADD R1, R22, R22
-	WORD $0xfd0002c9 // str d9, [x22]
-	ADD R1, R22, R22
-	JMP allStores
-notStores2:
-	WORD $0xbd0002c0 // str s0, [x22]
-	ADD R1, R22, R22
-	WORD $0xbd0002c1 // str s1, [x22]
-	ADD R1, R22, R22
-	WORD $0xbd0002c2 // str s2, [x22]
-	ADD R1, R22, R22
-	WORD $0xbd0002c3 // str s3, [x22]
-	ADD R1, R22, R22
-	WORD $0xbd0002c4 // str s4, [x22]
-	ADD R1, R22, R22
-	WORD $0xbd0002c5 // str s5, [x22]
-	ADD R1, R22, R22
-	WORD $0xbd0002c6 // str s6, [x22]
-	ADD R1, R22, R22
-	WORD $0xbd0002c7 // str s7, [x22]
-	ADD R1, R22, R22
-	WORD $0xbd0002c8 // str s8, [x22]
-	ADD R1, R22, R22
-	WORD $0xbd0002c9 // str s9, [x22]
-	ADD R1, R22, R22
-allStores:
-below:
-	MOVD times+72(FP), R23
-	SUBS $1, R23, R23
-	BEQ last
-	MOVD R23, times+72(FP)
-	MOVD R22, c+0(FP)
-	MOVD aRow+24(FP), R23
-	LSL $2, R23, R23
-	ADD R6, R23, R23
-	MOVD R23, a+16(FP)
-	JMP tile
-last:
-	RET
-
-// func gemm11x1_32NEON(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
-TEXT ·gemm11x1_32NEON(SB), NOSPLIT, $0-104
-	MOVD $gemm11x1_32NEONNEONConstants<>(SB), R0
-	MOVD ldc+8(FP), R1
-	LSL $2, R1, R1
-	MOVD aCol+32(FP), R2
-	LSL $2, R2, R2
-	MOVD ldb+48(FP), R3
-	LSL $2, R3, R3
-	MOVD n+56(FP), R4
-	LSL $2, R4, R4
-	SUB $16, R4, R4
-tile:
-	MOVD a+16(FP), R5
-	MOVD aRow+24(FP), R6
-	LSL $2, R6, R6
-	ADD R5, R6, R7
-	ADD R7, R6, R8
-	ADD R8, R6, R9
-	ADD R9, R6, R10
-	ADD R10, R6, R11
-	ADD R11, R6, R12
-	ADD R12, R6, R13
-	ADD R13, R6, R14
-	ADD R14, R6, R15
-	ADD R15, R6, R6
-	MOVD b+40(FP), R19
-	MOVD k+64(FP), R20
-	WORD $0x6f00e400 // movi v0.2d, #0
-	WORD $0x6f00e401 // movi v1.2d, #0
-	WORD $0x6f00e402 // movi v2.2d, #0
-	WORD $0x6f00e403 // movi v3.2d, #0
-	WORD $0x6f00e404 // movi v4.2d, #0
-	WORD $0x6f00e405 // movi v5.2d, #0
-	WORD $0x6f00e406 // movi v6.2d, #0
-	WORD $0x6f00e407 // movi v7.2d, #0
-	WORD $0x6f00e408 // movi v8.2d, #0
-	WORD $0x6f00e409 // movi v9.2d, #0
-	WORD $0x6f00e40a // movi v10.2d, #0
-	MOVD $0, R21
-	MOVD offs+96(FP), R22
-	CMP $0, R4
-	BNE notSums4
-	CMP $0, R20
-	BEQ doneSums4
-	CMP $0, R22
-	BEQ nextSums4
-tapSums4:
-	MOVD.P 8(R22), R21
-	WORD $0x3dc0026b // ldr q11, [x19]
-	ADD R3, R19, R19
-	WORD $0xbc7578ac // ldr s12, [x5, x21, lsl #2]
-	WORD $0xbc7578ed // ldr s13, [x7, x21, lsl #2]
-	WORD $0xbc75790e // ldr s14, [x8, x21, lsl #2]
-	WORD $0x4f8c1160 // fmla v0.4s, v11.4s, v12.s[0]
-	WORD $0xbc75792c // ldr s12, [x9, x21, lsl #2]
-	WORD $0x4f8d1161 // fmla v1.4s, v11.4s, v13.s[0]
-	WORD $0xbc75794d // ldr s13, [x10, x21, lsl #2]
-	WORD $0x4f8e1162 // fmla v2.4s, v11.4s, v14.s[0]
-	WORD $0xbc75796e // ldr s14, [x11, x21, lsl #2]
-	WORD $0x4f8c1163 // fmla v3.4s, v11.4s, v12.s[0]
-	WORD $0xbc75798c // ldr s12, [x12, x21, lsl #2]
-	WORD $0x4f8d1164 // fmla v4.4s, v11.4s, v13.s[0]
-	WORD $0xbc7579ad // ldr s13, [x13, x21, lsl #2]
-	WORD $0x4f8e1165 // fmla v5.4s, v11.4s, v14.s[0]
-	WORD $0xbc7579ce // ldr s14, [x14, x21, lsl #2]
-	WORD $0x4f8c1166 // fmla v6.4s, v11.4s, v12.s[0]
-	WORD $0xbc7579ec // ldr s12, [x15, x21, lsl #2]
-	WORD $0x4f8d1167 // fmla v7.4s, v11.4s, v13.s[0]
-	WORD $0xbc7578cd // ldr s13, [x6, x21, lsl #2]
-	WORD $0x4f8e1168 // fmla v8.4s, v11.4s, v14.s[0]
-	WORD $0x4f8c1169 // fmla v9.4s, v11.4s, v12.s[0]
-	WORD $0x4f8d116a // fmla v10.4s, v11.4s, v13.s[0]
-	SUBS $1, R20, R20
-	BNE tapSums4
+	WORD $0xbc7678ed // ldr s13, [x7, x22, lsl #2]
+	WORD $0x4f8e1189 // fmla v9.4s, v12.4s, v14.s[0]
+	WORD $0x4f8f118a // fmla v10.4s, v12.4s, v15.s[0]
+	WORD $0x4f8d118b // fmla v11.4s, v12.4s, v13.s[0]
+	SUBS $1, R21, R21
+	BNE tapSums4x8
+	JMP doneSums4
+tapSums4x7:
+	MOVD.P 8(R23), R22
+	WORD $0x3dc0028d // ldr q13, [x20]
+	ADD R3, R20, R20
+	WORD $0xbc76798c // ldr s12, [x12, x22, lsl #2]
+	WORD $0xbc76796f // ldr s15, [x11, x22, lsl #2]
+	WORD $0xbc76794e // ldr s14, [x10, x22, lsl #2]
+	WORD $0x4f8c11a5 // fmla v5.4s, v13.4s, v12.s[0]
+	WORD $0xbc76792c // ldr s12, [x9, x22, lsl #2]
+	WORD $0x4f8f11a6 // fmla v6.4s, v13.4s, v15.s[0]
+	WORD $0xbc76790f // ldr s15, [x8, x22, lsl #2]
+	WORD $0x4f8e11a7 // fmla v7.4s, v13.4s, v14.s[0]
+	WORD $0xbc7678ce // ldr s14, [x6, x22, lsl #2]
+	WORD $0x4f8c11a8 // fmla v8.4s, v13.4s, v12.s[0]
+	WORD $0xbc7678ec // ldr s12, [x7, x22, lsl #2]
+	WORD $0x4f8f11a9 // fmla v9.4s, v13.4s, v15.s[0]
+	WORD $0x4f8e11aa // fmla v10.4s, v13.4s, v14.s[0]
+	WORD $0x4f8c11ab // fmla v11.4s, v13.4s, v12.s[0]
+	SUBS $1, R21, R21
+	BNE tapSums4x7
+	JMP doneSums4
+tapSums4x6:
+	MOVD.P 8(R23), R22
+	WORD $0x3dc0028c // ldr q12, [x20]
+	ADD R3, R20, R20
+	WORD $0xbc76796d // ldr s13, [x11, x22, lsl #2]
+	WORD $0xbc76794e // ldr s14, [x10, x22, lsl #2]
+	WORD $0xbc76792f // ldr s15, [x9, x22, lsl #2]
+	WORD $0x4f8d1186 // fmla v6.4s, v12.4s, v13.s[0]
+	WORD $0xbc76790d // ldr s13, [x8, x22, lsl #2]
+	WORD $0x4f8e1187 // fmla v7.4s, v12.4s, v14.s[0]
+	WORD $0xbc7678ce // ldr s14, [x6, x22, lsl #2]
+	WORD $0x4f8f1188 // fmla v8.4s, v12.4s, v15.s[0]
+	WORD $0xbc7678ef // ldr s15, [x7, x22, lsl #2]
+	WORD $0x4f8d1189 // fmla v9.4s, v12.4s, v13.s[0]
+	WORD $0x4f8e118a // fmla v10.4s, v12.4s, v14.s[0]
+	WORD $0x4f8f118b // fmla v11.4s, v12.4s, v15.s[0]
+	SUBS $1, R21, R21
+	BNE tapSums4x6
+	JMP doneSums4
+tapSums4x5:
+	MOVD.P 8(R23), R22
+	WORD $0x3dc0028f // ldr q15, [x20]
+	ADD R3, R20, R20
+	WORD $0xbc76794c // ldr s12, [x10, x22, lsl #2]
+	WORD $0xbc76792e // ldr s14, [x9, x22, lsl #2]
+	WORD $0xbc76790d // ldr s13, [x8, x22, lsl #2]
+	WORD $0x4f8c11e7 // fmla v7.4s, v15.4s, v12.s[0]
+	WORD $0xbc7678cc // ldr s12, [x6, x22, lsl #2]
+	WORD $0x4f8e11e8 // fmla v8.4s, v15.4s, v14.s[0]
+	WORD $0xbc7678ee // ldr s14, [x7, x22, lsl #2]
+	WORD $0x4f8d11e9 // fmla v9.4s, v15.4s, v13.s[0]
+	WORD $0x4f8c11ea // fmla v10.4s, v15.4s, v12.s[0]
+	WORD $0x4f8e11eb // fmla v11.4s, v15.4s, v14.s[0]
+	SUBS $1, R21, R21
+	BNE tapSums4x5
+	JMP doneSums4
+tapSums4x4:
+	MOVD.P 8(R23), R22
+	WORD $0x3dc0028e // ldr q14, [x20]
+	ADD R3, R20, R20
+	WORD $0xbc76792f // ldr s15, [x9, x22, lsl #2]
+	WORD $0xbc76790c // ldr s12, [x8, x22, lsl #2]
+	WORD $0xbc7678cd // ldr s13, [x6, x22, lsl #2]
+	WORD $0x4f8f11c8 // fmla v8.4s, v14.4s, v15.s[0]
+	WORD $0xbc7678ef // ldr s15, [x7, x22, lsl #2]
+	WORD $0x4f8c11c9 // fmla v9.4s, v14.4s, v12.s[0]
+	WORD $0x4f8d11ca // fmla v10.4s, v14.4s, v13.s[0]
+	WORD $0x4f8f11cb // fmla v11.4s, v14.4s, v15.s[0]
+	SUBS $1, R21, R21
+	BNE tapSums4x4
+	JMP doneSums4
+tapSums4x3:
+	MOVD.P 8(R23), R22
+	WORD $0x3dc0028f // ldr q15, [x20]
+	ADD R3, R20, R20
+	WORD $0xbc76790e // ldr s14, [x8, x22, lsl #2]
+	WORD $0xbc7678cd // ldr s13, [x6, x22, lsl #2]
+	WORD $0xbc7678ec // ldr s12, [x7, x22, lsl #2]
+	WORD $0x4f8e11e9 // fmla v9.4s, v15.4s, v14.s[0]
+	WORD $0x4f8d11ea // fmla v10.4s, v15.4s, v13.s[0]
+	WORD $0x4f8c11eb // fmla v11.4s, v15.4s, v12.s[0]
+	SUBS $1, R21, R21
+	BNE tapSums4x3
+	JMP doneSums4
+tapSums4x2:
+	MOVD.P 8(R23), R22
+	WORD $0x3dc0028c // ldr q12, [x20]
+	ADD R3, R20, R20
+	WORD $0xbc7678cf // ldr s15, [x6, x22, lsl #2]
+	WORD $0xbc7678ed // ldr s13, [x7, x22, lsl #2]
+	WORD $0x4f8f118a // fmla v10.4s, v12.4s, v15.s[0]
+	WORD $0x4f8d118b // fmla v11.4s, v12.4s, v13.s[0]
+	SUBS $1, R21, R21
+	BNE tapSums4x2
+	JMP doneSums4
+tapSums4x1:
+	MOVD.P 8(R23), R22
+	WORD $0x3dc0028d // ldr q13, [x20]
+	ADD R3, R20, R20
+	WORD $0xbc7678ec // ldr s12, [x7, x22, lsl #2]
+	WORD $0x4f8c11ab // fmla v11.4s, v13.4s, v12.s[0]
+	SUBS $1, R21, R21
+	BNE tapSums4x1
 	JMP doneSums4
 nextSums4:
-	WORD $0x3dc0026d // ldr q13, [x19]
-	ADD R3, R19, R19
-	WORD $0xbc7568ab // ldr s11, [x5, x21]
-	WORD $0xbc7568ec // ldr s12, [x7, x21]
-	WORD $0xbc75690e // ldr s14, [x8, x21]
-	WORD $0x4f8b11a0 // fmla v0.4s, v13.4s, v11.s[0]
-	WORD $0xbc75692b // ldr s11, [x9, x21]
-	WORD $0x4f8c11a1 // fmla v1.4s, v13.4s, v12.s[0]
-	WORD $0xbc75694c // ldr s12, [x10, x21]
-	WORD $0x4f8e11a2 // fmla v2.4s, v13.4s, v14.s[0]
-	WORD $0xbc75696e // ldr s14, [x11, x21]
-	WORD $0x4f8b11a3 // fmla v3.4s, v13.4s, v11.s[0]
-	WORD $0xbc75698b // ldr s11, [x12, x21]
-	WORD $0x4f8c11a4 // fmla v4.4s, v13.4s, v12.s[0]
-	WORD $0xbc7569ac // ldr s12, [x13, x21]
-	WORD $0x4f8e11a5 // fmla v5.4s, v13.4s, v14.s[0]
-	WORD $0xbc7569ce // ldr s14, [x14, x21]
-	WORD $0x4f8b11a6 // fmla v6.4s, v13.4s, v11.s[0]
-	WORD $0xbc7569eb // ldr s11, [x15, x21]
-	WORD $0x4f8c11a7 // fmla v7.4s, v13.4s, v12.s[0]
-	WORD $0xbc7568cc // ldr s12, [x6, x21]
-	WORD $0x4f8e11a8 // fmla v8.4s, v13.4s, v14.s[0]
-	WORD $0x4f8b11a9 // fmla v9.4s, v13.4s, v11.s[0]
-	WORD $0x4f8c11aa // fmla v10.4s, v13.4s, v12.s[0]
-	ADD R2, R21, R21
-	SUBS $1, R20, R20
-	BNE nextSums4
+	MOVD rows+80(FP), R24
+	CMP $6, R24
+	BLE nextSums4xUpTo6
+	CMP $9, R24
+	BLE nextSums4xUpTo9
+	CMP $10, R24
+	BLE nextSums4xUpTo10
+	CMP $11, R24
+	BLE nextSums4xUpTo11
+nextSums4x12:
+	WORD $0x3dc0028c // ldr q12, [x20]
+	ADD R3, R20, R20
+	WORD $0xbc7668ad // ldr s13, [x5, x22]
+	WORD $0xbc766a6f // ldr s15, [x19, x22]
+	WORD $0xbc7669ee // ldr s14, [x15, x22]
+	WORD $0x4f8d1180 // fmla v0.4s, v12.4s, v13.s[0]
+	WORD $0xbc7669cd // ldr s13, [x14, x22]
+	WORD $0x4f8f1181 // fmla v1.4s, v12.4s, v15.s[0]
+	WORD $0xbc7669af // ldr s15, [x13, x22]
+	WORD $0x4f8e1182 // fmla v2.4s, v12.4s, v14.s[0]
+	WORD $0xbc76698e // ldr s14, [x12, x22]
+	WORD $0x4f8d1183 // fmla v3.4s, v12.4s, v13.s[0]
+	WORD $0xbc76696d // ldr s13, [x11, x22]
+	WORD $0x4f8f1184 // fmla v4.4s, v12.4s, v15.s[0]
+	WORD $0xbc76694f // ldr s15, [x10, x22]
+	WORD $0x4f8e1185 // fmla v5.4s, v12.4s, v14.s[0]
+	WORD $0xbc76692e // ldr s14, [x9, x22]
+	WORD $0x4f8d1186 // fmla v6.4s, v12.4s, v13.s[0]
+	WORD $0xbc76690d // ldr s13, [x8, x22]
+	WORD $0x4f8f1187 // fmla v7.4s, v12.4s, v15.s[0]
+	WORD $0xbc7668cf // ldr s15, [x6, x22]
+	WORD $0x4f8e1188 // fmla v8.4s, v12.4s, v14.s[0]
+	WORD $0xbc7668ee // ldr s14, [x7, x22]
+	WORD $0x4f8d1189 // fmla v9.4s, v12.4s, v13.s[0]
+	WORD $0x4f8f118a // fmla v10.4s, v12.4s, v15.s[0]
+	WORD $0x4f8e118b // fmla v11.4s, v12.4s, v14.s[0]
+	ADD R2, R22, R22
+	SUBS $1, R21, R21
+	BNE nextSums4x12
+	JMP doneSums4
+nextSums4x11:
+	WORD $0x3dc0028e // ldr q14, [x20]
+	ADD R3, R20, R20
+	WORD $0xbc766a6c // ldr s12, [x19, x22]
+	WORD $0xbc7669ef // ldr s15, [x15, x22]
+	WORD $0xbc7669cd // ldr s13, [x14, x22]
+	WORD $0x4f8c11c1 // fmla v1.4s, v14.4s, v12.s[0]
+	WORD $0xbc7669ac // ldr s12, [x13, x22]
+	WORD $0x4f8f11c2 // fmla v2.4s, v14.4s, v15.s[0]
+	WORD $0xbc76698f // ldr s15, [x12, x22]
+	WORD $0x4f8d11c3 // fmla v3.4s, v14.4s, v13.s[0]
+	WORD $0xbc76696d // ldr s13, [x11, x22]
+	WORD $0x4f8c11c4 // fmla v4.4s, v14.4s, v12.s[0]
+	WORD $0xbc76694c // ldr s12, [x10, x22]
+	WORD $0x4f8f11c5 // fmla v5.4s, v14.4s, v15.s[0]
+	WORD $0xbc76692f // ldr s15, [x9, x22]
+	WORD $0x4f8d11c6 // fmla v6.4s, v14.4s, v13.s[0]
+	WORD $0xbc76690d // ldr s13, [x8, x22]
+	WORD $0x4f8c11c7 // fmla v7.4s, v14.4s, v12.s[0]
+	WORD $0xbc7668cc // ldr s12, [x6, x22]
+	WORD $0x4f8f11c8 // fmla v8.4s, v14.4s, v15.s[0]
+	WORD $0xbc7668ef // ldr s15, [x7, x22]
+	WORD $0x4f8d11c9 // fmla v9.4s, v14.4s, v13.s[0]
+	WORD $0x4f8c11ca // fmla v10.4s, v14.4s, v12.s[0]
+	WORD $0x4f8f11cb // fmla v11.4s, v14.4s, v15.s[0]
+	ADD R2, R22, R22
+	SUBS $1, R21, R21
+	BNE nextSums4x11
+	JMP doneSums4
+nextSums4x10:
+	WORD $0x3dc0028f // ldr q15, [x20]
+	ADD R3, R20, R20
+	WORD $0xbc7669ee // ldr s14, [x15, x22]
+	WORD $0xbc7669cc // ldr s12, [x14, x22]
+	WORD $0xbc7669ad // ldr s13, [x13, x22]
+	WORD $0x4f8e11e2 // fmla v2.4s, v15.4s, v14.s[0]
+	WORD $0xbc76698e // ldr s14, [x12, x22]
+	WORD $0x4f8c11e3 // fmla v3.4s, v15.4s, v12.s[0]
+	WORD $0xbc76696c // ldr s12, [x11, x22]
+	WORD $0x4f8d11e4 // fmla v4.4s, v15.4s, v13.s[0]
+	WORD $0xbc76694d // ldr s13, [x10, x22]
+	WORD $0x4f8e11e5 // fmla v5.4s, v15.4s, v14.s[0]
+	WORD $0xbc76692e // ldr s14, [x9, x22]
+	WORD $0x4f8c11e6 // fmla v6.4s, v15.4s, v12.s[0]
+	WORD $0xbc76690c // ldr s12, [x8, x22]
+	WORD $0x4f8d11e7 // fmla v7.4s, v15.4s, v13.s[0]
+	WORD $0xbc7668cd // ldr s13, [x6, x22]
+	WORD $0x4f8e11e8 // fmla v8.4s, v15.4s, v14.s[0]
+	WORD $0xbc7668ee // ldr s14, [x7, x22]
+	WORD $0x4f8c11e9 // fmla v9.4s, v15.4s, v12.s[0]
+	WORD $0x4f8d11ea // fmla v10.4s, v15.4s, v13.s[0]
+	WORD $0x4f8e11eb // fmla v11.4s, v15.4s, v14.s[0]
+	ADD R2, R22, R22
+	SUBS $1, R21, R21
+	BNE nextSums4x10
+	JMP doneSums4
+nextSums4x9:
+	WORD $0x3dc0028e // ldr q14, [x20]
+	ADD R3, R20, R20
+	WORD $0xbc7669cf // ldr s15, [x14, x22]
+	WORD $0xbc7669ad // ldr s13, [x13, x22]
+	WORD $0xbc76698c // ldr s12, [x12, x22]
+	WORD $0x4f8f11c3 // fmla v3.4s, v14.4s, v15.s[0]
+	WORD $0xbc76696f // ldr s15, [x11, x22]
+	WORD $0x4f8d11c4 // fmla v4.4s, v14.4s, v13.s[0]
+	WORD $0xbc76694d // ldr s13, [x10, x22]
+	WORD $0x4f8c11c5 // fmla v5.4s, v14.4s, v12.s[0]
+	WORD $0xbc76692c // ldr s12, [x9, x22]
+	WORD $0x4f8f11c6 // fmla v6.4s, v14.4s, v15.s[0]
+	WORD $0xbc76690f // ldr s15, [x8, x22]
+	WORD $0x4f8d11c7 // fmla v7.4s, v14.4s, v13.s[0]
+	WORD $0xbc7668cd // ldr s13, [x6, x22]
+	WORD $0x4f8c11c8 // fmla v8.4s, v14.4s, v12.s[0]
+	WORD $0xbc7668ec // ldr s12, [x7, x22]
+	WORD $0x4f8f11c9 // fmla v9.4s, v14.4s, v15.s[0]
+	WORD $0x4f8d11ca // fmla v10.4s, v14.4s, v13.s[0]
+	WORD $0x4f8c11cb // fmla v11.4s, v14.4s, v12.s[0]
+	ADD R2, R22, R22
+	SUBS $1, R21, R21
+	BNE nextSums4x9
+	JMP doneSums4
+nextSums4x8:
+	WORD $0x3dc0028c // ldr q12, [x20]
+	ADD R3, R20, R20
+	WORD $0xbc7669ae // ldr s14, [x13, x22]
+	WORD $0xbc76698d // ldr s13, [x12, x22]
+	WORD $0xbc76696f // ldr s15, [x11, x22]
+	WORD $0x4f8e1184 // fmla v4.4s, v12.4s, v14.s[0]
+	WORD $0xbc76694e // ldr s14, [x10, x22]
+	WORD $0x4f8d1185 // fmla v5.4s, v12.4s, v13.s[0]
+	WORD $0xbc76692d // ldr s13, [x9, x22]
+	WORD $0x4f8f1186 // fmla v6.4s, v12.4s, v15.s[0]
+	WORD $0xbc76690f // ldr s15, [x8, x22]
+	WORD $0x4f8e1187 // fmla v7.4s, v12.4s, v14.s[0]
+	WORD $0xbc7668ce // ldr s14, [x6, x22]
+	WORD $0x4f8d1188 // fmla v8.4s, v12.4s, v13.s[0]
+	WORD $0xbc7668ed // ldr s13, [x7, x22]
+	WORD $0x4f8f1189 // fmla v9.4s, v12.4s, v15.s[0]
+	WORD $0x4f8e118a // fmla v10.4s, v12.4s, v14.s[0]
+	WORD $0x4f8d118b // fmla v11.4s, v12.4s, v13.s[0]
+	ADD R2, R22, R22
+	SUBS $1, R21, R21
+	BNE nextSums4x8
+	JMP doneSums4
+nextSums4x7:
+	WORD $0x3dc0028d // ldr q13, [x20]
+	ADD R3, R20, R20
+	WORD $0xbc76698c // ldr s12, [x12, x22]
+	WORD $0xbc76696e // ldr s14, [x11, x22]
+	WORD $0xbc76694f // ldr s15, [x10, x22]
+	WORD $0x4f8c11a5 // fmla v5.4s, v13.4s, v12.s[0]
+	WORD $0xbc76692c // ldr s12, [x9, x22]
+	WORD $0x4f8e11a6 // fmla v6.4s, v13.4s, v14.s[0]
+	WORD $0xbc76690e // ldr s14, [x8, x22]
+	WORD $0x4f8f11a7 // fmla v7.4s, v13.4s, v15.s[0]
+	WORD $0xbc7668cf // ldr s15, [x6, x22]
+	WORD $0x4f8c11a8 // fmla v8.4s, v13.4s, v12.s[0]
+	WORD $0xbc7668ec // ldr s12, [x7, x22]
+	WORD $0x4f8e11a9 // fmla v9.4s, v13.4s, v14.s[0]
+	WORD $0x4f8f11aa // fmla v10.4s, v13.4s, v15.s[0]
+	WORD $0x4f8c11ab // fmla v11.4s, v13.4s, v12.s[0]
+	ADD R2, R22, R22
+	SUBS $1, R21, R21
+	BNE nextSums4x7
+	JMP doneSums4
+nextSums4x6:
+	WORD $0x3dc0028c // ldr q12, [x20]
+	ADD R3, R20, R20
+	WORD $0xbc76696d // ldr s13, [x11, x22]
+	WORD $0xbc76694f // ldr s15, [x10, x22]
+	WORD $0xbc76692e // ldr s14, [x9, x22]
+	WORD $0x4f8d1186 // fmla v6.4s, v12.4s, v13.s[0]
+	WORD $0xbc76690d // ldr s13, [x8, x22]
+	WORD $0x4f8f1187 // fmla v7.4s, v12.4s, v15.s[0]
+	WORD $0xbc7668cf // ldr s15, [x6, x22]
+	WORD $0x4f8e1188 // fmla v8.4s, v12.4s, v14.s[0]
+	WORD $0xbc7668ee // ldr s14, [x7, x22]
+	WORD $0x4f8d1189 // fmla v9.4s, v12.4s, v13.s[0]
+	WORD $0x4f8f118a // fmla v10.4s, v12.4s, v15.s[0]
+	WORD $0x4f8e118b // fmla v11.4s, v12.4s, v14.s[0]
+	ADD R2, R22, R22
+	SUBS $1, R21, R21
+	BNE nextSums4x6
+	JMP doneSums4
+nextSums4x5:
+	WORD $0x3dc0028e // ldr q14, [x20]
+	ADD R3, R20, R20
+	WORD $0xbc76694c // ldr s12, [x10, x22]
+	WORD $0xbc76692f // ldr s15, [x9, x22]
+	WORD $0xbc76690d // ldr s13, [x8, x22]
+	WORD $0x4f8c11c7 // fmla v7.4s, v14.4s, v12.s[0]
+	WORD $0xbc7668cc // ldr s12, [x6, x22]
+	WORD $0x4f8f11c8 // fmla v8.4s, v14.4s, v15.s[0]
+	WORD $0xbc7668ef // ldr s15, [x7, x22]
+	WORD $0x4f8d11c9 // fmla v9.4s, v14.4s, v13.s[0]
+	WORD $0x4f8c11ca // fmla v10.4s, v14.4s, v12.s[0]
+	WORD $0x4f8f11cb // fmla v11.4s, v14.4s, v15.s[0]
+	ADD R2, R22, R22
+	SUBS $1, R21, R21
+	BNE nextSums4x5
+	JMP doneSums4
+nextSums4x4:
+	WORD $0x3dc0028f // ldr q15, [x20]
+	ADD R3, R20, R20
+	WORD $0xbc76692e // ldr s14, [x9, x22]
+	WORD $0xbc76690c // ldr s12, [x8, x22]
+	WORD $0xbc7668cd // ldr s13, [x6, x22]
+	WORD $0x4f8e11e8 // fmla v8.4s, v15.4s, v14.s[0]
+	WORD $0xbc7668ee // ldr s14, [x7, x22]
+	WORD $0x4f8c11e9 // fmla v9.4s, v15.4s, v12.s[0]
+	WORD $0x4f8d11ea // fmla v10.4s, v15.4s, v13.s[0]
+	WORD $0x4f8e11eb // fmla v11.4s, v15.4s, v14.s[0]
+	ADD R2, R22, R22
+	SUBS $1, R21, R21
+	BNE nextSums4x4
+	JMP doneSums4
+nextSums4x3:
+	WORD $0x3dc0028e // ldr q14, [x20]
+	ADD R3, R20, R20
+	WORD $0xbc76690f // ldr s15, [x8, x22]
+	WORD $0xbc7668cd // ldr s13, [x6, x22]
+	WORD $0xbc7668ec // ldr s12, [x7, x22]
+	WORD $0x4f8f11c9 // fmla v9.4s, v14.4s, v15.s[0]
+	WORD $0x4f8d11ca // fmla v10.4s, v14.4s, v13.s[0]
+	WORD $0x4f8c11cb // fmla v11.4s, v14.4s, v12.s[0]
+	ADD R2, R22, R22
+	SUBS $1, R21, R21
+	BNE nextSums4x3
+	JMP doneSums4
+nextSums4x2:
+	WORD $0x3dc0028c // ldr q12, [x20]
+	ADD R3, R20, R20
+	WORD $0xbc7668ce // ldr s14, [x6, x22]
+	WORD $0xbc7668ed // ldr s13, [x7, x22]
+	WORD $0x4f8e118a // fmla v10.4s, v12.4s, v14.s[0]
+	WORD $0x4f8d118b // fmla v11.4s, v12.4s, v13.s[0]
+	ADD R2, R22, R22
+	SUBS $1, R21, R21
+	BNE nextSums4x2
+	JMP doneSums4
+nextSums4x1:
+	WORD $0x3dc0028d // ldr q13, [x20]
+	ADD R3, R20, R20
+	WORD $0xbc7668ec // ldr s12, [x7, x22]
+	WORD $0x4f8c11ab // fmla v11.4s, v13.4s, v12.s[0]
+	ADD R2, R22, R22
+	SUBS $1, R21, R21
+	BNE nextSums4x1
+	JMP doneSums4
 doneSums4:
-	MOVD mode+80(FP), R23
-	TBZ $0, R23, aloneSums4
-	MOVD c+0(FP), R23
-	WORD $0x3dc002ec // ldr q12, [x23]
+	MOVD mode+88(FP), R24
+	TBZ $0, R24, aloneSums4
+	MOVD c+0(FP), R24
+	MOVD rows+80(FP), R25
+	CMP $6, R25
+	BLE addSums4xUpTo6
+	CMP $9, R25
+	BLE addSums4xUpTo9
+	CMP $10, R25
+	BLE addSums4xUpTo10
+	CMP $11, R25
+	BLE addSums4xUpTo11
+addSums4x12:
+	WORD $0x3dc0030c // ldr q12, [x24]
 	WORD $0x4e20d580 // fadd v0.4s, v12.4s, v0.4s
-	ADD R1, R23, R23
-	WORD $0x3dc002ec // ldr q12, [x23]
+	ADD R1, R24, R24
+addSums4x11:
+	WORD $0x3dc0030c // ldr q12, [x24]
 	WORD $0x4e21d581 // fadd v1.4s, v12.4s, v1.4s
-	ADD R1, R23, R23
-	WORD $0x3dc002ec // ldr q12, [x23]
+	ADD R1, R24, R24
+addSums4x10:
+	WORD $0x3dc0030c // ldr q12, [x24]
 	WORD $0x4e22d582 // fadd v2.4s, v12.4s, v2.4s
-	ADD R1, R23, R23
-	WORD $0x3dc002ec // ldr q12, [x23]
+	ADD R1, R24, R24
+addSums4x9:
+	WORD $0x3dc0030c // ldr q12, [x24]
 	WORD $0x4e23d583 // fadd v3.4s, v12.4s, v3.4s
-	ADD R1, R23, R23
-	WORD $0x3dc002ec // ldr q12, [x23]
+	ADD R1, R24, R24
+addSums4x8:
+	WORD $0x3dc0030c // ldr q12, [x24]
 	WORD $0x4e24d584 // fadd v4.4s, v12.4s, v4.4s
-	ADD R1, R23, R23
-	WORD $0x3dc002ec // ldr q12, [x23]
+	ADD R1, R24, R24
+addSums4x7:
+	WORD $0x3dc0030c // ldr q12, [x24]
 	WORD $0x4e25d585 // fadd v5.4s, v12.4s, v5.4s
-	ADD R1, R23, R23
-	WORD $0x3dc002ec // ldr q12, [x23]
+	ADD R1, R24, R24
+addSums4x6:
+	WORD $0x3dc0030c // ldr q12, [x24]
 	WORD $0x4e26d586 // fadd v6.4s, v12.4s, v6.4s
-	ADD R1, R23, R23
-	WORD $0x3dc002ec // ldr q12, [x23]
+	ADD R1, R24, R24
+addSums4x5:
+	WORD $0x3dc0030c // ldr q12, [x24]
 	WORD $0x4e27d587 // fadd v7.4s, v12.4s, v7.4s
-	ADD R1, R23, R23
-	WORD $0x3dc002ec // ldr q12, [x23]
+	ADD R1, R24, R24
+addSums4x4:
+	WORD $0x3dc0030c // ldr q12, [x24]
 	WORD $0x4e28d588 // fadd v8.4s, v12.4s, v8.4s
-	ADD R1, R23, R23
-	WORD $0x3dc002ec // ldr q12, [x23]
+	ADD R1, R24, R24
+addSums4x3:
+	WORD $0x3dc0030c // ldr q12, [x24]
 	WORD $0x4e29d589 // fadd v9.4s, v12.4s, v9.4s
-	ADD R1, R23, R23
-	WORD $0x3dc002ec // ldr q12, [x23]
+	ADD R1, R24, R24
+addSums4x2:
+	WORD $0x3dc0030c // ldr q12, [x24]
 	WORD $0x4e2ad58a // fadd v10.4s, v12.4s, v10.4s
-	ADD R1, R23, R23
+	ADD R1, R24, R24
+addSums4x1:
+	WORD $0x3dc0030c // ldr q12, [x24]
+	WORD $0x4e2bd58b // fadd v11.4s, v12.4s, v11.4s
+	ADD R1, R24, R24
 aloneSums4:
-	MOVD more+88(FP), R23
-	CBZ R23, unbiasedSums4
-	WORD $0x3dc002ec // ldr q12, [x23]
+	MOVD more+96(FP), R24
+	CBZ R24, unbiasedSums4
+	WORD $0x3dc0030c // ldr q12, [x24]
 unbiasedSums4:
 	JMP allSums
 notSums4:
 	CMP $-4, R4
 	BNE notSums3
-	CMP $0, R20
+	CMP $0, R21
 	BEQ doneSums3
-	CMP $0, R22
+	CMP $0, R23
 	BEQ nextSums3
 tapSums3:
-	MOVD.P 8(R22), R21
-	WORD $0xfd40026d // ldr d13, [x19]
-	WORD $0xbd400a6b // ldr s11, [x19, #8]
-	WORD $0x4ecb39ab // zip1 v11.2d, v13.2d, v11.2d
-	ADD R3, R19, R19
-	WORD $0xbc7578ad // ldr s13, [x5, x21, lsl #2]
-	WORD $0xbc7578ee // ldr s14, [x7, x21, lsl #2]
-	WORD $0xbc75790f // ldr s15, [x8, x21, lsl #2]
-	WORD $0x4f8d1160 // fmla v0.4s, v11.4s, v13.s[0]
-	WORD $0xbc75792d // ldr s13, [x9, x21, lsl #2]
-	WORD $0x4f8e1161 // fmla v1.4s, v11.4s, v14.s[0]
-	WORD $0xbc75794e // ldr s14, [x10, x21, lsl #2]
-	WORD $0x4f8f1162 // fmla v2.4s, v11.4s, v15.s[0]
-	WORD $0xbc75796f // ldr s15, [x11, x21, lsl #2]
-	WORD $0x4f8d1163 // fmla v3.4s, v11.4s, v13.s[0]
-	WORD $0xbc75798d // ldr s13, [x12, x21, lsl #2]
-	WORD $0x4f8e1164 // fmla v4.4s, v11.4s, v14.s[0]
-	WORD $0xbc7579ae // ldr s14, [x13, x21, lsl #2]
-	WORD $0x4f8f1165 // fmla v5.4s, v11.4s, v15.s[0]
-	WORD $0xbc7579cf // ldr s15, [x14, x21, lsl #2]
-	WORD $0x4f8d1166 // fmla v6.4s, v11.4s, v13.s[0]
-	WORD $0xbc7579ed // ldr s13, [x15, x21, lsl #2]
-	WORD $0x4f8e1167 // fmla v7.4s, v11.4s, v14.s[0]
-	WORD $0xbc7578ce // ldr s14, [x6, x21, lsl #2]
-	WORD $0x4f8f1168 // fmla v8.4s, v11.4s, v15.s[0]
-	WORD $0x4f8d1169 // fmla v9.4s, v11.4s, v13.s[0]
-	WORD $0x4f8e116a // fmla v10.4s, v11.4s, v14.s[0]
-	SUBS $1, R20, R20
-	BNE tapSums3
+	MOVD rows+80(FP), R24
+	CMP $6, R24
+	BLE tapSums3xUpTo6
+	CMP $9, R24
+	BLE tapSums3xUpTo9
+	CMP $10, R24
+	BLE tapSums3xUpTo10
+	CMP $11, R24
+	BLE tapSums3xUpTo11
+tapSums3x12:
+	MOVD.P 8(R23), R22
+	WORD $0xfd40028d // ldr d13, [x20]
+	WORD $0xbd400a8e // ldr s14, [x20, #8]
+	WORD $0x4ece39ae // zip1 v14.2d, v13.2d, v14.2d
+	ADD R3, R20, R20
+	WORD $0xbc7678ad // ldr s13, [x5, x22, lsl #2]
+	WORD $0xbc767a6f // ldr s15, [x19, x22, lsl #2]
+	WORD $0xbc7679f0 // ldr s16, [x15, x22, lsl #2]
+	WORD $0x4f8d11c0 // fmla v0.4s, v14.4s, v13.s[0]
+	WORD $0xbc7679cd // ldr s13, [x14, x22, lsl #2]
+	WORD $0x4f8f11c1 // fmla v1.4s, v14.4s, v15.s[0]
+	WORD $0xbc7679af // ldr s15, [x13, x22, lsl #2]
+	WORD $0x4f9011c2 // fmla v2.4s, v14.4s, v16.s[0]
+	WORD $0xbc767990 // ldr s16, [x12, x22, lsl #2]
+	WORD $0x4f8d11c3 // fmla v3.4s, v14.4s, v13.s[0]
+	WORD $0xbc76796d // ldr s13, [x11, x22, lsl #2]
+	WORD $0x4f8f11c4 // fmla v4.4s, v14.4s, v15.s[0]
+	WORD $0xbc76794f // ldr s15, [x10, x22, lsl #2]
+	WORD $0x4f9011c5 // fmla v5.4s, v14.4s, v16.s[0]
+	WORD $0xbc767930 // ldr s16, [x9, x22, lsl #2]
+	WORD $0x4f8d11c6 // fmla v6.4s, v14.4s, v13.s[0]
+	WORD $0xbc76790d // ldr s13, [x8, x22, lsl #2]
+	WORD $0x4f8f11c7 // fmla v7.4s, v14.4s, v15.s[0]
+	WORD $0xbc7678cf // ldr s15, [x6, x22, lsl #2]
+	WORD $0x4f9011c8 // fmla v8.4s, v14.4s, v16.s[0]
+	WORD $0xbc7678f0 // ldr s16, [x7, x22, lsl #2]
+	WORD $0x4f8d11c9 // fmla v9.4s, v14.4s, v13.s[0]
+	WORD $0x4f8f11ca // fmla v10.4s, v14.4s, v15.s[0]
+	WORD $0x4f9011cb // fmla v11.4s, v14.4s, v16.s[0]
+	SUBS $1, R21, R21
+	BNE tapSums3x12
+	JMP doneSums3
+tapSums3x11:
+	MOVD.P 8(R23), R22
+	WORD $0xfd400290 // ldr d16, [x20]
+	WORD $0xbd400a8e // ldr s14, [x20, #8]
+	WORD $0x4ece3a0e // zip1 v14.2d, v16.2d, v14.2d
+	ADD R3, R20, R20
+	WORD $0xbc767a70 // ldr s16, [x19, x22, lsl #2]
+	WORD $0xbc7679ef // ldr s15, [x15, x22, lsl #2]
+	WORD $0xbc7679cd // ldr s13, [x14, x22, lsl #2]
+	WORD $0x4f9011c1 // fmla v1.4s, v14.4s, v16.s[0]
+	WORD $0xbc7679b0 // ldr s16, [x13, x22, lsl #2]
+	WORD $0x4f8f11c2 // fmla v2.4s, v14.4s, v15.s[0]
+	WORD $0xbc76798f // ldr s15, [x12, x22, lsl #2]
+	WORD $0x4f8d11c3 // fmla v3.4s, v14.4s, v13.s[0]
+	WORD $0xbc76796d // ldr s13, [x11, x22, lsl #2]
+	WORD $0x4f9011c4 // fmla v4.4s, v14.4s, v16.s[0]
+	WORD $0xbc767950 // ldr s16, [x10, x22, lsl #2]
+	WORD $0x4f8f11c5 // fmla v5.4s, v14.4s, v15.s[0]
+	WORD $0xbc76792f // ldr s15, [x9, x22, lsl #2]
+	WORD $0x4f8d11c6 // fmla v6.4s, v14.4s, v13.s[0]
+	WORD $0xbc76790d // ldr s13, [x8, x22, lsl #2]
+	WORD $0x4f9011c7 // fmla v7.4s, v14.4s, v16.s[0]
+	WORD $0xbc7678d0 // ldr s16, [x6, x22, lsl #2]
+	WORD $0x4f8f11c8 // fmla v8.4s, v14.4s, v15.s[0]
+	WORD $0xbc7678ef // ldr s15, [x7, x22, lsl #2]
+	WORD $0x4f8d11c9 // fmla v9.4s, v14.4s, v13.s[0]
+	WORD $0x4f9011ca // fmla v10.4s, v14.4s, v16.s[0]
+	WORD $0x4f8f11cb // fmla v11.4s, v14.4s, v15.s[0]
+	SUBS $1, R21, R21
+	BNE tapSums3x11
+	JMP doneSums3
+tapSums3x10:
+	MOVD.P 8(R23), R22
+	WORD $0xfd40028f // ldr d15, [x20]
+	WORD $0xbd400a8e // ldr s14, [x20, #8]
+	WORD $0x4ece39ee // zip1 v14.2d, v15.2d, v14.2d
+	ADD R3, R20, R20
+	WORD $0xbc7679ef // ldr s15, [x15, x22, lsl #2]
+	WORD $0xbc7679d0 // ldr s16, [x14, x22, lsl #2]
+	WORD $0xbc7679ad // ldr s13, [x13, x22, lsl #2]
+	WORD $0x4f8f11c2 // fmla v2.4s, v14.4s, v15.s[0]
+	WORD $0xbc76798f // ldr s15, [x12, x22, lsl #2]
+	WORD $0x4f9011c3 // fmla v3.4s, v14.4s, v16.s[0]
+	WORD $0xbc767970 // ldr s16, [x11, x22, lsl #2]
+	WORD $0x4f8d11c4 // fmla v4.4s, v14.4s, v13.s[0]
+	WORD $0xbc76794d // ldr s13, [x10, x22, lsl #2]
+	WORD $0x4f8f11c5 // fmla v5.4s, v14.4s, v15.s[0]
+	WORD $0xbc76792f // ldr s15, [x9, x22, lsl #2]
+	WORD $0x4f9011c6 // fmla v6.4s, v14.4s, v16.s[0]
+	WORD $0xbc767910 // ldr s16, [x8, x22, lsl #2]
+	WORD $0x4f8d11c7 // fmla v7.4s, v14.4s, v13.s[0]
+	WORD $0xbc7678cd // ldr s13, [x6, x22, lsl #2]
+	WORD $0x4f8f11c8 // fmla v8.4s, v14.4s, v15.s[0]
+	WORD $0xbc7678ef // ldr s15, [x7, x22, lsl #2]
+	WORD $0x4f9011c9 // fmla v9.4s, v14.4s, v16.s[0]
+	WORD $0x4f8d11ca // fmla v10.4s, v14.4s, v13.s[0]
+	WORD $0x4f8f11cb // fmla v11.4s, v14.4s, v15.s[0]
+	SUBS $1, R21, R21
+	BNE tapSums3x10
+	JMP doneSums3
+tapSums3x9:
+	MOVD.P 8(R23), R22
+	WORD $0xfd40028f // ldr d15, [x20]
+	WORD $0xbd400a8e // ldr s14, [x20, #8]
+	WORD $0x4ece39ee // zip1 v14.2d, v15.2d, v14.2d
+	ADD R3, R20, R20
+	WORD $0xbc7679cf // ldr s15, [x14, x22, lsl #2]
+	WORD $0xbc7679ad // ldr s13, [x13, x22, lsl #2]
+	WORD $0xbc767990 // ldr s16, [x12, x22, lsl #2]
+	WORD $0x4f8f11c3 // fmla v3.4s, v14.4s, v15.s[0]
+	WORD $0xbc76796f // ldr s15, [x11, x22, lsl #2]
+	WORD $0x4f8d11c4 // fmla v4.4s, v14.4s, v13.s[0]
+	WORD $0xbc76794d // ldr s13, [x10, x22, lsl #2]
+	WORD $0x4f9011c5 // fmla v5.4s, v14.4s, v16.s[0]
+	WORD $0xbc767930 // ldr s16, [x9, x22, lsl #2]
+	WORD $0x4f8f11c6 // fmla v6.4s, v14.4s, v15.s[0]
+	WORD $0xbc76790f // ldr s15, [x8, x22, lsl #2]
+	WORD $0x4f8d11c7 // fmla v7.4s, v14.4s, v13.s[0]
+	WORD $0xbc7678cd // ldr s13, [x6, x22, lsl #2]
+	WORD $0x4f9011c8 // fmla v8.4s, v14.4s, v16.s[0]
+	WORD $0xbc7678f0 // ldr s16, [x7, x22, lsl #2]
+	WORD $0x4f8f11c9 // fmla v9.4s, v14.4s, v15.s[0]
+	WORD $0x4f8d11ca // fmla v10.4s, v14.4s, v13.s[0]
+	WORD $0x4f9011cb // fmla v11.4s, v14.4s, v16.s[0]
+	SUBS $1, R21, R21
+	BNE tapSums3x9
+	JMP doneSums3
+tapSums3x8:
+	MOVD.P 8(R23), R22
+	WORD $0xfd400290 // ldr d16, [x20]
+	WORD $0xbd400a8e // ldr s14, [x20, #8]
+	WORD $0x4ece3a0e // zip1 v14.2d, v16.2d, v14.2d
+	ADD R3, R20, R20
+	WORD $0xbc7679b0 // ldr s16, [x13, x22, lsl #2]
+	WORD $0xbc76798d // ldr s13, [x12, x22, lsl #2]
+	WORD $0xbc76796f // ldr s15, [x11, x22, lsl #2]
+	WORD $0x4f9011c4 // fmla v4.4s, v14.4s, v16.s[0]
+	WORD $0xbc767950 // ldr s16, [x10, x22, lsl #2]
+	WORD $0x4f8d11c5 // fmla v5.4s, v14.4s, v13.s[0]
+	WORD $0xbc76792d // ldr s13, [x9, x22, lsl #2]
+	WORD $0x4f8f11c6 // fmla v6.4s, v14.4s, v15.s[0]
+	WORD $0xbc76790f // ldr s15, [x8, x22, lsl #2]
+	WORD $0x4f9011c7 // fmla v7.4s, v14.4s, v16.s[0]
+	WORD $0xbc7678d0 // ldr s16, [x6, x22, lsl #2]
+	WORD $0x4f8d11c8 // fmla v8.4s, v14.4s, v13.s[0]
+	WORD $0xbc7678ed // ldr s13, [x7, x22, lsl #2]
+	WORD $0x4f8f11c9 // fmla v9.4s, v14.4s, v15.s[0]
+	WORD $0x4f9011ca // fmla v10.4s, v14.4s, v16.s[0]
+	WORD $0x4f8d11cb // fmla v11.4s, v14.4s, v13.s[0]
+	SUBS $1, R21, R21
+	BNE tapSums3x8
+	JMP doneSums3
+tapSums3x7:
+	MOVD.P 8(R23), R22
+	WORD $0xfd40028d // ldr d13, [x20]
+	WORD $0xbd400a8e // ldr s14, [x20, #8]
+	WORD $0x4ece39ae // zip1 v14.2d, v13.2d, v14.2d
+	ADD R3, R20, R20
+	WORD $0xbc76798d // ldr s13, [x12, x22, lsl #2]
+	WORD $0xbc767970 // ldr s16, [x11, x22, lsl #2]
+	WORD $0xbc76794f // ldr s15, [x10, x22, lsl #2]
+	WORD $0x4f8d11c5 // fmla v5.4s, v14.4s, v13.s[0]
+	WORD $0xbc76792d // ldr s13, [x9, x22, lsl #2]
+	WORD $0x4f9011c6 // fmla v6.4s, v14.4s, v16.s[0]
+	WORD $0xbc767910 // ldr s16, [x8, x22, lsl #2]
+	WORD $0x4f8f11c7 // fmla v7.4s, v14.4s, v15.s[0]
+	WORD $0xbc7678cf // ldr s15, [x6, x22, lsl #2]
+	WORD $0x4f8d11c8 // fmla v8.4s, v14.4s, v13.s[0]
+	WORD $0xbc7678ed // ldr s13, [x7, x22, lsl #2]
+	WORD $0x4f9011c9 // fmla v9.4s, v14.4s, v16.s[0]
+	WORD $0x4f8f11ca // fmla v10.4s, v14.4s, v15.s[0]
+	WORD $0x4f8d11cb // fmla v11.4s, v14.4s, v13.s[0]
+	SUBS $1, R21, R21
+	BNE tapSums3x7
+	JMP doneSums3
+tapSums3x6:
+	MOVD.P 8(R23), R22
+	WORD $0xfd40028d // ldr d13, [x20]
+	WORD $0xbd400a8e // ldr s14, [x20, #8]
+	WORD $0x4ece39ae // zip1 v14.2d, v13.2d, v14.2d
+	ADD R3, R20, R20
+	WORD $0xbc76796d // ldr s13, [x11, x22, lsl #2]
+	WORD $0xbc76794f // ldr s15, [x10, x22, lsl #2]
+	WORD $0xbc767930 // ldr s16, [x9, x22, lsl #2]
+	WORD $0x4f8d11c6 // fmla v6.4s, v14.4s, v13.s[0]
+	WORD $0xbc76790d // ldr s13, [x8, x22, lsl #2]
+	WORD $0x4f8f11c7 // fmla v7.4s, v14.4s, v15.s[0]
+	WORD $0xbc7678cf // ldr s15, [x6, x22, lsl #2]
+	WORD $0x4f9011c8 // fmla v8.4s, v14.4s, v16.s[0]
+	WORD $0xbc7678f0 // ldr s16, [x7, x22, lsl #2]
+	WORD $0x4f8d11c9 // fmla v9.4s, v14.4s, v13.s[0]
+	WORD $0x4f8f11ca // fmla v10.4s, v14.4s, v15.s[0]
+	WORD $0x4f9011cb // fmla v11.4s, v14.4s, v16.s[0]
+	SUBS $1, R21, R21
+	BNE tapSums3x6
+	JMP doneSums3
+tapSums3x5:
+	MOVD.P 8(R23), R22
+	WORD $0xfd400290 // ldr d16, [x20]
+	WORD $0xbd400a8e // ldr s14, [x20, #8]
+	WORD $0x4ece3a0e // zip1 v14.2d, v16.2d, v14.2d
+	ADD R3, R20, R20
+	WORD $0xbc767950 // ldr s16, [x10, x22, lsl #2]
+	WORD $0xbc76792f // ldr s15, [x9, x22, lsl #2]
+	WORD $0xbc76790d // ldr s13, [x8, x22, lsl #2]
+	WORD $0x4f9011c7 // fmla v7.4s, v14.4s, v16.s[0]
+	WORD $0xbc7678d0 // ldr s16, [x6, x22, lsl #2]
+	WORD $0x4f8f11c8 // fmla v8.4s, v14.4s, v15.s[0]
+	WORD $0xbc7678ef // ldr s15, [x7, x22, lsl #2]
+	WORD $0x4f8d11c9 // fmla v9.4s, v14.4s, v13.s[0]
+	WORD $0x4f9011ca // fmla v10.4s, v14.4s, v16.s[0]
+	WORD $0x4f8f11cb // fmla v11.4s, v14.4s, v15.s[0]
+	SUBS $1, R21, R21
+	BNE tapSums3x5
+	JMP doneSums3
+tapSums3x4:
+	MOVD.P 8(R23), R22
+	WORD $0xfd40028f // ldr d15, [x20]
+	WORD $0xbd400a8e // ldr s14, [x20, #8]
+	WORD $0x4ece39ee // zip1 v14.2d, v15.2d, v14.2d
+	ADD R3, R20, R20
+	WORD $0xbc76792f // ldr s15, [x9, x22, lsl #2]
+	WORD $0xbc767910 // ldr s16, [x8, x22, lsl #2]
+	WORD $0xbc7678cd // ldr s13, [x6, x22, lsl #2]
+	WORD $0x4f8f11c8 // fmla v8.4s, v14.4s, v15.s[0]
+	WORD $0xbc7678ef // ldr s15, [x7, x22, lsl #2]
+	WORD $0x4f9011c9 // fmla v9.4s, v14.4s, v16.s[0]
+	WORD $0x4f8d11ca // fmla v10.4s, v14.4s, v13.s[0]
+	WORD $0x4f8f11cb // fmla v11.4s, v14.4s, v15.s[0]
+	SUBS $1, R21, R21
+	BNE tapSums3x4
+	JMP doneSums3
+tapSums3x3:
+	MOVD.P 8(R23), R22
+	WORD $0xfd40028f // ldr d15, [x20]
+	WORD $0xbd400a8e // ldr s14, [x20, #8]
+	WORD $0x4ece39ee // zip1 v14.2d, v15.2d, v14.2d
+	ADD R3, R20, R20
+	WORD $0xbc76790f // ldr s15, [x8, x22, lsl #2]
+	WORD $0xbc7678cd // ldr s13, [x6, x22, lsl #2]
+	WORD $0xbc7678f0 // ldr s16, [x7, x22, lsl #2]
+	WORD $0x4f8f11c9 // fmla v9.4s, v14.4s, v15.s[0]
+	WORD $0x4f8d11ca // fmla v10.4s, v14.4s, v13.s[0]
+	WORD $0x4f9011cb // fmla v11.4s, v14.4s, v16.s[0]
+	SUBS $1, R21, R21
+	BNE tapSums3x3
+	JMP doneSums3
+tapSums3x2:
+	MOVD.P 8(R23), R22
+	WORD $0xfd400290 // ldr d16, [x20]
+	WORD $0xbd400a8e // ldr s14, [x20, #8]
+	WORD $0x4ece3a0e // zip1 v14.2d, v16.2d, v14.2d
+	ADD R3, R20, R20
+	WORD $0xbc7678d0 // ldr s16, [x6, x22, lsl #2]
+	WORD $0xbc7678ed // ldr s13, [x7, x22, lsl #2]
+	WORD $0x4f9011ca // fmla v10.4s, v14.4s, v16.s[0]
+	WORD $0x4f8d11cb // fmla v11.4s, v14.4s, v13.s[0]
+	SUBS $1, R21, R21
+	BNE tapSums3x2
+	JMP doneSums3
+tapSums3x1:
+	MOVD.P 8(R23), R22
+	WORD $0xfd40028d // ldr d13, [x20]
+	WORD $0xbd400a8e // ldr s14, [x20, #8]
+	WORD $0x4ece39ae // zip1 v14.2d, v13.2d, v14.2d
+	ADD R3, R20, R20
+	WORD $0xbc7678ed // ldr s13, [x7, x22, lsl #2]
+	WORD $0x4f8d11cb // fmla v11.4s, v14.4s, v13.s[0]
+	SUBS $1, R21, R21
+	BNE tapSums3x1
 	JMP doneSums3
 nextSums3:
-	WORD $0xfd40026e // ldr d14, [x19]
-	WORD $0xbd400a6b // ldr s11, [x19, #8]
-	WORD $0x4ecb39cb // zip1 v11.2d, v14.2d, v11.2d
-	ADD R3, R19, R19
-	WORD $0xbc7568ae // ldr s14, [x5, x21]
-	WORD $0xbc7568ed // ldr s13, [x7, x21]
-	WORD $0xbc75690f // ldr s15, [x8, x21]
-	WORD $0x4f8e1160 // fmla v0.4s, v11.4s, v14.s[0]
-	WORD $0xbc75692e // ldr s14, [x9, x21]
-	WORD $0x4f8d1161 // fmla v1.4s, v11.4s, v13.s[0]
-	WORD $0xbc75694d // ldr s13, [x10, x21]
-	WORD $0x4f8f1162 // fmla v2.4s, v11.4s, v15.s[0]
-	WORD $0xbc75696f // ldr s15, [x11, x21]
-	WORD $0x4f8e1163 // fmla v3.4s, v11.4s, v14.s[0]
-	WORD $0xbc75698e // ldr s14, [x12, x21]
-	WORD $0x4f8d1164 // fmla v4.4s, v11.4s, v13.s[0]
-	WORD $0xbc7569ad // ldr s13, [x13, x21]
-	WORD $0x4f8f1165 // fmla v5.4s, v11.4s, v15.s[0]
-	WORD $0xbc7569cf // ldr s15, [x14, x21]
-	WORD $0x4f8e1166 // fmla v6.4s, v11.4s, v14.s[0]
-	WORD $0xbc7569ee // ldr s14, [x15, x21]
-	WORD $0x4f8d1167 // fmla v7.4s, v11.4s, v13.s[0]
-	WORD $0xbc7568cd // ldr s13, [x6, x21]
-	WORD $0x4f8f1168 // fmla v8.4s, v11.4s, v15.s[0]
-	WORD $0x4f8e1169 // fmla v9.4s, v11.4s, v14.s[0]
-	WORD $0x4f8d116a // fmla v10.4s, v11.4s, v13.s[0]
-	ADD R2, R21, R21
-	SUBS $1, R20, R20
-	BNE nextSums3
+	MOVD rows+80(FP), R24
+	CMP $6, R24
+	BLE nextSums3xUpTo6
+	CMP $9, R24
+	BLE nextSums3xUpTo9
+	CMP $10, R24
+	BLE nextSums3xUpTo10
+	CMP $11, R24
+	BLE nextSums3xUpTo11
+nextSums3x12:
+	WORD $0xfd40028d // ldr d13, [x20]
+	WORD $0xbd400a8e // ldr s14, [x20, #8]
+	WORD $0x4ece39ae // zip1 v14.2d, v13.2d, v14.2d
+	ADD R3, R20, R20
+	WORD $0xbc7668ad // ldr s13, [x5, x22]
+	WORD $0xbc766a70 // ldr s16, [x19, x22]
+	WORD $0xbc7669ef // ldr s15, [x15, x22]
+	WORD $0x4f8d11c0 // fmla v0.4s, v14.4s, v13.s[0]
+	WORD $0xbc7669cd // ldr s13, [x14, x22]
+	WORD $0x4f9011c1 // fmla v1.4s, v14.4s, v16.s[0]
+	WORD $0xbc7669b0 // ldr s16, [x13, x22]
+	WORD $0x4f8f11c2 // fmla v2.4s, v14.4s, v15.s[0]
+	WORD $0xbc76698f // ldr s15, [x12, x22]
+	WORD $0x4f8d11c3 // fmla v3.4s, v14.4s, v13.s[0]
+	WORD $0xbc76696d // ldr s13, [x11, x22]
+	WORD $0x4f9011c4 // fmla v4.4s, v14.4s, v16.s[0]
+	WORD $0xbc766950 // ldr s16, [x10, x22]
+	WORD $0x4f8f11c5 // fmla v5.4s, v14.4s, v15.s[0]
+	WORD $0xbc76692f // ldr s15, [x9, x22]
+	WORD $0x4f8d11c6 // fmla v6.4s, v14.4s, v13.s[0]
+	WORD $0xbc76690d // ldr s13, [x8, x22]
+	WORD $0x4f9011c7 // fmla v7.4s, v14.4s, v16.s[0]
+	WORD $0xbc7668d0 // ldr s16, [x6, x22]
+	WORD $0x4f8f11c8 // fmla v8.4s, v14.4s, v15.s[0]
+	WORD $0xbc7668ef // ldr s15, [x7, x22]
+	WORD $0x4f8d11c9 // fmla v9.4s, v14.4s, v13.s[0]
+	WORD $0x4f9011ca // fmla v10.4s, v14.4s, v16.s[0]
+	WORD $0x4f8f11cb // fmla v11.4s, v14.4s, v15.s[0]
+	ADD R2, R22, R22
+	SUBS $1, R21, R21
+	BNE nextSums3x12
+	JMP doneSums3
+nextSums3x11:
+	WORD $0xfd40028f // ldr d15, [x20]
+	WORD $0xbd400a8e // ldr s14, [x20, #8]
+	WORD $0x4ece39ee // zip1 v14.2d, v15.2d, v14.2d
+	ADD R3, R20, R20
+	WORD $0xbc766a6f // ldr s15, [x19, x22]
+	WORD $0xbc7669f0 // ldr s16, [x15, x22]
+	WORD $0xbc7669cd // ldr s13, [x14, x22]
+	WORD $0x4f8f11c1 // fmla v1.4s, v14.4s, v15.s[0]
+	WORD $0xbc7669af // ldr s15, [x13, x22]
+	WORD $0x4f9011c2 // fmla v2.4s, v14.4s, v16.s[0]
+	WORD $0xbc766990 // ldr s16, [x12, x22]
+	WORD $0x4f8d11c3 // fmla v3.4s, v14.4s, v13.s[0]
+	WORD $0xbc76696d // ldr s13, [x11, x22]
+	WORD $0x4f8f11c4 // fmla v4.4s, v14.4s, v15.s[0]
+	WORD $0xbc76694f // ldr s15, [x10, x22]
+	WORD $0x4f9011c5 // fmla v5.4s, v14.4s, v16.s[0]
+	WORD $0xbc766930 // ldr s16, [x9, x22]
+	WORD $0x4f8d11c6 // fmla v6.4s, v14.4s, v13.s[0]
+	WORD $0xbc76690d // ldr s13, [x8, x22]
+	WORD $0x4f8f11c7 // fmla v7.4s, v14.4s, v15.s[0]
+	WORD $0xbc7668cf // ldr s15, [x6, x22]
+	WORD $0x4f9011c8 // fmla v8.4s, v14.4s, v16.s[0]
+	WORD $0xbc7668f0 // ldr s16, [x7, x22]
+	WORD $0x4f8d11c9 // fmla v9.4s, v14.4s, v13.s[0]
+	WORD $0x4f8f11ca // fmla v10.4s, v14.4s, v15.s[0]
+	WORD $0x4f9011cb // fmla v11.4s, v14.4s, v16.s[0]
+	ADD R2, R22, R22
+	SUBS $1, R21, R21
+	BNE nextSums3x11
+	JMP doneSums3
+nextSums3x10:
+	WORD $0xfd400290 // ldr d16, [x20]
+	WORD $0xbd400a8e // ldr s14, [x20, #8]
+	WORD $0x4ece3a0e // zip1 v14.2d, v16.2d, v14.2d
+	ADD R3, R20, R20
+	WORD $0xbc7669f0 // ldr s16, [x15, x22]
+	WORD $0xbc7669cf // ldr s15, [x14, x22]
+	WORD $0xbc7669ad // ldr s13, [x13, x22]
+	WORD $0x4f9011c2 // fmla v2.4s, v14.4s, v16.s[0]
+	WORD $0xbc766990 // ldr s16, [x12, x22]
+	WORD $0x4f8f11c3 // fmla v3.4s, v14.4s, v15.s[0]
+	WORD $0xbc76696f // ldr s15, [x11, x22]
+	WORD $0x4f8d11c4 // fmla v4.4s, v14.4s, v13.s[0]
+	WORD $0xbc76694d // ldr s13, [x10, x22]
+	WORD $0x4f9011c5 // fmla v5.4s, v14.4s, v16.s[0]
+	WORD $0xbc766930 // ldr s16, [x9, x22]
+	WORD $0x4f8f11c6 // fmla v6.4s, v14.4s, v15.s[0]
+	WORD $0xbc76690f // ldr s15, [x8, x22]
+	WORD $0x4f8d11c7 // fmla v7.4s, v14.4s, v13.s[0]
+	WORD $0xbc7668cd // ldr s13, [x6, x22]
+	WORD $0x4f9011c8 // fmla v8.4s, v14.4s, v16.s[0]
+	WORD $0xbc7668f0 // ldr s16, [x7, x22]
+	WORD $0x4f8f11c9 // fmla v9.4s, v14.4s, v15.s[0]
+	WORD $0x4f8d11ca // fmla v10.4s, v14.4s, v13.s[0]
+	WORD $0x4f9011cb // fmla v11.4s, v14.4s, v16.s[0]
+	ADD R2, R22, R22
+	SUBS $1, R21, R21
+	BNE nextSums3x10
+	JMP doneSums3
+nextSums3x9:
+	WORD $0xfd400290 // ldr d16, [x20]
+	WORD $0xbd400a8e // ldr s14, [x20, #8]
+	WORD $0x4ece3a0e // zip1 v14.2d, v16.2d, v14.2d
+	ADD R3, R20, R20
+	WORD $0xbc7669d0 // ldr s16, [x14, x22]
+	WORD $0xbc7669ad // ldr s13, [x13, x22]
+	WORD $0xbc76698f // ldr s15, [x12, x22]
+	WORD $0x4f9011c3 // fmla v3.4s, v14.4s, v16.s[0]
+	WORD $0xbc766970 // ldr s16, [x11, x22]
+	WORD $0x4f8d11c4 // fmla v4.4s, v14.4s, v13.s[0]
+	WORD $0xbc76694d // ldr s13, [x10, x22]
+	WORD $0x4f8f11c5 // fmla v5.4s, v14.4s, v15.s[0]
+	WORD $0xbc76692f // ldr s15, [x9, x22]
+	WORD $0x4f9011c6 // fmla v6.4s, v14.4s, v16.s[0]
+	WORD $0xbc766910 // ldr s16, [x8, x22]
+	WORD $0x4f8d11c7 // fmla v7.4s, v14.4s, v13.s[0]
+	WORD $0xbc7668cd // ldr s13, [x6, x22]
+	WORD $0x4f8f11c8 // fmla v8.4s, v14.4s, v15.s[0]
+	WORD $0xbc7668ef // ldr s15, [x7, x22]
+	WORD $0x4f9011c9 // fmla v9.4s, v14.4s, v16.s[0]
+	WORD $0x4f8d11ca // fmla v10.4s, v14.4s, v13.s[0]
+	WORD $0x4f8f11cb // fmla v11.4s, v14.4s, v15.s[0]
+	ADD R2, R22, R22
+	SUBS $1, R21, R21
+	BNE nextSums3x9
+	JMP doneSums3
+nextSums3x8:
+	WORD $0xfd40028f // ldr d15, [x20]
+	WORD $0xbd400a8e // ldr s14, [x20, #8]
+	WORD $0x4ece39ee // zip1 v14.2d, v15.2d, v14.2d
+	ADD R3, R20, R20
+	WORD $0xbc7669af // ldr s15, [x13, x22]
+	WORD $0xbc76698d // ldr s13, [x12, x22]
+	WORD $0xbc766970 // ldr s16, [x11, x22]
+	WORD $0x4f8f11c4 // fmla v4.4s, v14.4s, v15.s[0]
+	WORD $0xbc76694f // ldr s15, [x10, x22]
+	WORD $0x4f8d11c5 // fmla v5.4s, v14.4s, v13.s[0]
+	WORD $0xbc76692d // ldr s13, [x9, x22]
+	WORD $0x4f9011c6 // fmla v6.4s, v14.4s, v16.s[0]
+	WORD $0xbc766910 // ldr s16, [x8, x22]
+	WORD $0x4f8f11c7 // fmla v7.4s, v14.4s, v15.s[0]
+	WORD $0xbc7668cf // ldr s15, [x6, x22]
+	WORD $0x4f8d11c8 // fmla v8.4s, v14.4s, v13.s[0]
+	WORD $0xbc7668ed // ldr s13, [x7, x22]
+	WORD $0x4f9011c9 // fmla v9.4s, v14.4s, v16.s[0]
+	WORD $0x4f8f11ca // fmla v10.4s, v14.4s, v15.s[0]
+	WORD $0x4f8d11cb // fmla v11.4s, v14.4s, v13.s[0]
+	ADD R2, R22, R22
+	SUBS $1, R21, R21
+	BNE nextSums3x8
+	JMP doneSums3
+nextSums3x7:
+	WORD $0xfd40028d // ldr d13, [x20]
+	WORD $0xbd400a8e // ldr s14, [x20, #8]
+	WORD $0x4ece39ae // zip1 v14.2d, v13.2d, v14.2d
+	ADD R3, R20, R20
+	WORD $0xbc76698d // ldr s13, [x12, x22]
+	WORD $0xbc76696f // ldr s15, [x11, x22]
+	WORD $0xbc766950 // ldr s16, [x10, x22]
+	WORD $0x4f8d11c5 // fmla v5.4s, v14.4s, v13.s[0]
+	WORD $0xbc76692d // ldr s13, [x9, x22]
+	WORD $0x4f8f11c6 // fmla v6.4s, v14.4s, v15.s[0]
+	WORD $0xbc76690f // ldr s15, [x8, x22]
+	WORD $0x4f9011c7 // fmla v7.4s, v14.4s, v16.s[0]
+	WORD $0xbc7668d0 // ldr s16, [x6, x22]
+	WORD $0x4f8d11c8 // fmla v8.4s, v14.4s, v13.s[0]
+	WORD $0xbc7668ed // ldr s13, [x7, x22]
+	WORD $0x4f8f11c9 // fmla v9.4s, v14.4s, v15.s[0]
+	WORD $0x4f9011ca // fmla v10.4s, v14.4s, v16.s[0]
+	WORD $0x4f8d11cb // fmla v11.4s, v14.4s, v13.s[0]
+	ADD R2, R22, R22
+	SUBS $1, R21, R21
+	BNE nextSums3x7
+	JMP doneSums3
+nextSums3x6:
+	WORD $0xfd40028d // ldr d13, [x20]
+	WORD $0xbd400a8e // ldr s14, [x20, #8]
+	WORD $0x4ece39ae // zip1 v14.2d, v13.2d, v14.2d
+	ADD R3, R20, R20
+	WORD $0xbc76696d // ldr s13, [x11, x22]
+	WORD $0xbc766950 // ldr s16, [x10, x22]
+	WORD $0xbc76692f // ldr s15, [x9, x22]
+	WORD $0x4f8d11c6 // fmla v6.4s, v14.4s, v13.s[0]
+	WORD $0xbc76690d // ldr s13, [x8, x22]
+	WORD $0x4f9011c7 // fmla v7.4s, v14.4s, v16.s[0]
+	WORD $0xbc7668d0 // ldr s16, [x6, x22]
+	WORD $0x4f8f11c8 // fmla v8.4s, v14.4s, v15.s[0]
+	WORD $0xbc7668ef // ldr s15, [x7, x22]
+	WORD $0x4f8d11c9 // fmla v9.4s, v14.4s, v13.s[0]
+	WORD $0x4f9011ca // fmla v10.4s, v14.4s, v16.s[0]
+	WORD $0x4f8f11cb // fmla v11.4s, v14.4s, v15.s[0]
+	ADD R2, R22, R22
+	SUBS $1, R21, R21
+	BNE nextSums3x6
+	JMP doneSums3
+nextSums3x5:
+	WORD $0xfd40028f // ldr d15, [x20]
+	WORD $0xbd400a8e // ldr s14, [x20, #8]
+	WORD $0x4ece39ee // zip1 v14.2d, v15.2d, v14.2d
+	ADD R3, R20, R20
+	WORD $0xbc76694f // ldr s15, [x10, x22]
+	WORD $0xbc766930 // ldr s16, [x9, x22]
+	WORD $0xbc76690d // ldr s13, [x8, x22]
+	WORD $0x4f8f11c7 // fmla v7.4s, v14.4s, v15.s[0]
+	WORD $0xbc7668cf // ldr s15, [x6, x22]
+	WORD $0x4f9011c8 // fmla v8.4s, v14.4s, v16.s[0]
+	WORD $0xbc7668f0 // ldr s16, [x7, x22]
+	WORD $0x4f8d11c9 // fmla v9.4s, v14.4s, v13.s[0]
+	WORD $0x4f8f11ca // fmla v10.4s, v14.4s, v15.s[0]
+	WORD $0x4f9011cb // fmla v11.4s, v14.4s, v16.s[0]
+	ADD R2, R22, R22
+	SUBS $1, R21, R21
+	BNE nextSums3x5
+	JMP doneSums3
+nextSums3x4:
+	WORD $0xfd400290 // ldr d16, [x20]
+	WORD $0xbd400a8e // ldr s14, [x20, #8]
+	WORD $0x4ece3a0e // zip1 v14.2d, v16.2d, v14.2d
+	ADD R3, R20, R20
+	WORD $0xbc766930 // ldr s16, [x9, x22]
+	WORD $0xbc76690f // ldr s15, [x8, x22]
+	WORD $0xbc7668cd // ldr s13, [x6, x22]
+	WORD $0x4f9011c8 // fmla v8.4s, v14.4s, v16.s[0]
+	WORD $0xbc7668f0 // ldr s16, [x7, x22]
+	WORD $0x4f8f11c9 // fmla v9.4s, v14.4s, v15.s[0]
+	WORD $0x4f8d11ca // fmla v10.4s, v14.4s, v13.s[0]
+	WORD $0x4f9011cb // fmla v11.4s, v14.4s, v16.s[0]
+	ADD R2, R22, R22
+	SUBS $1, R21, R21
+	BNE nextSums3x4
+	JMP doneSums3
+nextSums3x3:
+	WORD $0xfd400290 // ldr d16, [x20]
+	WORD $0xbd400a8e // ldr s14, [x20, #8]
+	WORD $0x4ece3a0e // zip1 v14.2d, v16.2d, v14.2d
+	ADD R3, R20, R20
+	WORD $0xbc766910 // ldr s16, [x8, x22]
+	WORD $0xbc7668cd // ldr s13, [x6, x22]
+	WORD $0xbc7668ef // ldr s15, [x7, x22]
+	WORD $0x4f9011c9 // fmla v9.4s, v14.4s, v16.s[0]
+	WORD $0x4f8d11ca // fmla v10.4s, v14.4s, v13.s[0]
+	WORD $0x4f8f11cb // fmla v11.4s, v14.4s, v15.s[0]
+	ADD R2, R22, R22
+	SUBS $1, R21, R21
+	BNE nextSums3x3
+	JMP doneSums3
+nextSums3x2:
+	WORD $0xfd40028f // ldr d15, [x20]
+	WORD $0xbd400a8e // ldr s14, [x20, #8]
+	WORD $0x4ece39ee // zip1 v14.2d, v15.2d, v14.2d
+	ADD R3, R20, R20
+	WORD $0xbc7668cf // ldr s15, [x6, x22]
+	WORD $0xbc7668ed // ldr s13, [x7, x22]
+	WORD $0x4f8f11ca // fmla v10.4s, v14.4s, v15.s[0]
+	WORD $0x4f8d11cb // fmla v11.4s, v14.4s, v13.s[0]
+	ADD R2, R22, R22
+	SUBS $1, R21, R21
+	BNE nextSums3x2
+	JMP doneSums3
+nextSums3x1:
+	WORD $0xfd40028d // ldr d13, [x20]
+	WORD $0xbd400a8e // ldr s14, [x20, #8]
+	WORD $0x4ece39ae // zip1 v14.2d, v13.2d, v14.2d
+	ADD R3, R20, R20
+	WORD $0xbc7668ed // ldr s13, [x7, x22]
+	WORD $0x4f8d11cb // fmla v11.4s, v14.4s, v13.s[0]
+	ADD R2, R22, R22
+	SUBS $1, R21, R21
+	BNE nextSums3x1
+	JMP doneSums3
 doneSums3:
-	MOVD mode+80(FP), R23
-	TBZ $0, R23, aloneSums3
-	MOVD c+0(FP), R23
-	WORD $0xfd4002ed // ldr d13, [x23]
-	WORD $0xbd400aeb // ldr s11, [x23, #8]
-	WORD $0x4ecb39ab // zip1 v11.2d, v13.2d, v11.2d
-	WORD $0x4e20d560 // fadd v0.4s, v11.4s, v0.4s
-	ADD R1, R23, R23
-	WORD $0xfd4002eb // ldr d11, [x23]
-	WORD $0xbd400aed // ldr s13, [x23, #8]
-	WORD $0x4ecd396d // zip1 v13.2d, v11.2d, v13.2d
+	MOVD mode+88(FP), R24
+	TBZ $0, R24, aloneSums3
+	MOVD c+0(FP), R24
+	MOVD rows+80(FP), R25
+	CMP $6, R25
+	BLE addSums3xUpTo6
+	CMP $9, R25
+	BLE addSums3xUpTo9
+	CMP $10, R25
+	BLE addSums3xUpTo10
+	CMP $11, R25
+	BLE addSums3xUpTo11
+addSums3x12:
+	WORD $0xfd40030d // ldr d13, [x24]
+	WORD $0xbd400b0e // ldr s14, [x24, #8]
+	WORD $0x4ece39ae // zip1 v14.2d, v13.2d, v14.2d
+	WORD $0x4e20d5c0 // fadd v0.4s, v14.4s, v0.4s
+	ADD R1, R24, R24
+addSums3x11:
+	WORD $0xfd40030e // ldr d14, [x24]
+	WORD $0xbd400b0d // ldr s13, [x24, #8]
+	WORD $0x4ecd39cd // zip1 v13.2d, v14.2d, v13.2d
 	WORD $0x4e21d5a1 // fadd v1.4s, v13.4s, v1.4s
-	ADD R1, R23, R23
-	WORD $0xfd4002ed // ldr d13, [x23]
-	WORD $0xbd400aeb // ldr s11, [x23, #8]
-	WORD $0x4ecb39ab // zip1 v11.2d, v13.2d, v11.2d
-	WORD $0x4e22d562 // fadd v2.4s, v11.4s, v2.4s
-	ADD R1, R23, R23
-	WORD $0xfd4002eb // ldr d11, [x23]
-	WORD $0xbd400aed // ldr s13, [x23, #8]
-	WORD $0x4ecd396d // zip1 v13.2d, v11.2d, v13.2d
+	ADD R1, R24, R24
+addSums3x10:
+	WORD $0xfd40030d // ldr d13, [x24]
+	WORD $0xbd400b0e // ldr s14, [x24, #8]
+	WORD $0x4ece39ae // zip1 v14.2d, v13.2d, v14.2d
+	WORD $0x4e22d5c2 // fadd v2.4s, v14.4s, v2.4s
+	ADD R1, R24, R24
+addSums3x9:
+	WORD $0xfd40030e // ldr d14, [x24]
+	WORD $0xbd400b0d // ldr s13, [x24, #8]
+	WORD $0x4ecd39cd // zip1 v13.2d, v14.2d, v13.2d
 	WORD $0x4e23d5a3 // fadd v3.4s, v13.4s, v3.4s
-	ADD R1, R23, R23
-	WORD $0xfd4002ed // ldr d13, [x23]
-	WORD $0xbd400aeb // ldr s11, [x23, #8]
-	WORD $0x4ecb39ab // zip1 v11.2d, v13.2d, v11.2d
-	WORD $0x4e24d564 // fadd v4.4s, v11.4s, v4.4s
-	ADD R1, R23, R23
-	WORD $0xfd4002eb // ldr d11, [x23]
-	WORD $0xbd400aed // ldr s13, [x23, #8]
-	WORD $0x4ecd396d // zip1 v13.2d, v11.2d, v13.2d
+	ADD R1, R24, R24
+addSums3x8:
+	WORD $0xfd40030d // ldr d13, [x24]
+	WORD $0xbd400b0e // ldr s14, [x24, #8]
+	WORD $0x4ece39ae // zip1 v14.2d, v13.2d, v14.2d
+	WORD $0x4e24d5c4 // fadd v4.4s, v14.4s, v4.4s
+	ADD R1, R24, R24
+addSums3x7:
+	WORD $0xfd40030e // ldr d14, [x24]
+	WORD $0xbd400b0d // ldr s13, [x24, #8]
+	WORD $0x4ecd39cd // zip1 v13.2d, v14.2d, v13.2d
 	WORD $0x4e25d5a5 // fadd v5.4s, v13.4s, v5.4s
-	ADD R1, R23, R23
-	WORD $0xfd4002ed // ldr d13, [x23]
-	WORD $0xbd400aeb // ldr s11, [x23, #8]
-	WORD $0x4ecb39ab // zip1 v11.2d, v13.2d, v11.2d
-	WORD $0x4e26d566 // fadd v6.4s, v11.4s, v6.4s
-	ADD R1, R23, R23
-	WORD $0xfd4002eb // ldr d11, [x23]
-	WORD $0xbd400aed // ldr s13, [x23, #8]
-	WORD $0x4ecd396d // zip1 v13.2d, v11.2d, v13.2d
+	ADD R1, R24, R24
+addSums3x6:
+	WORD $0xfd40030d // ldr d13, [x24]
+	WORD $0xbd400b0e // ldr s14, [x24, #8]
+	WORD $0x4ece39ae // zip1 v14.2d, v13.2d, v14.2d
+	WORD $0x4e26d5c6 // fadd v6.4s, v14.4s, v6.4s
+	ADD R1, R24, R24
+addSums3x5:
+	WORD $0xfd40030e // ldr d14, [x24]
+	WORD $0xbd400b0d // ldr s13, [x24, #8]
+	WORD $0x4ecd39cd // zip1 v13.2d, v14.2d, v13.2d
 	WORD $0x4e27d5a7 // fadd v7.4s, v13.4s, v7.4s
-	ADD R1, R23, R23
-	WORD $0xfd4002ed // ldr d13, [x23]
-	WORD $0xbd400aeb // ldr s11, [x23, #8]
-	WORD $0x4ecb39ab // zip1 v11.2d, v13.2d, v11.2d
-	WORD $0x4e28d568 // fadd v8.4s, v11.4s, v8.4s
-	ADD R1, R23, R23
-	WORD $0xfd4002eb // ldr d11, [x23]
-	WORD $0xbd400aed // ldr s13, [x23, #8]
-	WORD $0x4ecd396d // zip1 v13.2d, v11.2d, v13.2d
+	ADD R1, R24, R24
+addSums3x4:
+	WORD $0xfd40030d // ldr d13, [x24]
+	WORD $0xbd400b0e // ldr s14, [x24, #8]
+	WORD $0x4ece39ae // zip1 v14.2d, v13.2d, v14.2d
+	WORD $0x4e28d5c8 // fadd v8.4s, v14.4s, v8.4s
+	ADD R1, R24, R24
+addSums3x3:
+	WORD $0xfd40030e // ldr d14, [x24]
+	WORD $0xbd400b0d // ldr s13, [x24, #8]
+	WORD $0x4ecd39cd // zip1 v13.2d, v14.2d, v13.2d
 	WORD $0x4e29d5a9 // fadd v9.4s, v13.4s, v9.4s
-	ADD R1, R23, R23
-	WORD $0xfd4002ed // ldr d13, [x23]
-	WORD $0xbd400aeb // ldr s11, [x23, #8]
-	WORD $0x4ecb39ab // zip1 v11.2d, v13.2d, v11.2d
-	WORD $0x4e2ad56a // fadd v10.4s, v11.4s, v10.4s
-	ADD R1, R23, R23
+	ADD R1, R24, R24
+addSums3x2:
+	WORD $0xfd40030d // ldr d13, [x24]
+	WORD $0xbd400b0e // ldr s14, [x24, #8]
+	WORD $0x4ece39ae // zip1 v14.2d, v13.2d, v14.2d
+	WORD $0x4e2ad5ca // fadd v10.4s, v14.4s, v10.4s
+	ADD R1, R24, R24
+addSums3x1:
+	WORD $0xfd40030e // ldr d14, [x24]
+	WORD $0xbd400b0d // ldr s13, [x24, #8]
+	WORD $0x4ecd39cd // zip1 v13.2d, v14.2d, v13.2d
+	WORD $0x4e2bd5ab // fadd v11.4s, v13.4s, v11.4s
+	ADD R1, R24, R24
 aloneSums3:
-	MOVD more+88(FP), R23
-	CBZ R23, unbiasedSums3
-	WORD $0xfd4002eb // ldr d11, [x23]
-	WORD $0xbd400aed // ldr s13, [x23, #8]
-	WORD $0x4ecd396c // zip1 v12.2d, v11.2d, v13.2d
+	MOVD more+96(FP), R24
+	CBZ R24, unbiasedSums3
+	WORD $0xfd40030d // ldr d13, [x24]
+	WORD $0xbd400b0e // ldr s14, [x24, #8]
+	WORD $0x4ece39ac // zip1 v12.2d, v13.2d, v14.2d
 unbiasedSums3:
 	JMP allSums
 notSums3:
 	CMP $-8, R4
 	BNE notSums2
-	CMP $0, R20
+	CMP $0, R21
 	BEQ doneSums2
-	CMP $0, R22
+	CMP $0, R23
 	BEQ nextSums2
 tapSums2:
-	MOVD.P 8(R22), R21
-	WORD $0xfd40026d // ldr d13, [x19]
-	ADD R3, R19, R19
-	WORD $0xbc7578ab // ldr s11, [x5, x21, lsl #2]
-	WORD $0xbc7578ee // ldr s14, [x7, x21, lsl #2]
-	WORD $0xbc75790f // ldr s15, [x8, x21, lsl #2]
-	WORD $0x4f8b11a0 // fmla v0.4s, v13.4s, v11.s[0]
-	WORD $0xbc75792b // ldr s11, [x9, x21, lsl #2]
-	WORD $0x4f8e11a1 // fmla v1.4s, v13.4s, v14.s[0]
-	WORD $0xbc75794e // ldr s14, [x10, x21, lsl #2]
-	WORD $0x4f8f11a2 // fmla v2.4s, v13.4s, v15.s[0]
-	WORD $0xbc75796f // ldr s15, [x11, x21, lsl #2]
-	WORD $0x4f8b11a3 // fmla v3.4s, v13.4s, v11.s[0]
-	WORD $0xbc75798b // ldr s11, [x12, x21, lsl #2]
-	WORD $0x4f8e11a4 // fmla v4.4s, v13.4s, v14.s[0]
-	WORD $0xbc7579ae // ldr s14, [x13, x21, lsl #2]
-	WORD $0x4f8f11a5 // fmla v5.4s, v13.4s, v15.s[0]
-	WORD $0xbc7579cf // ldr s15, [x14, x21, lsl #2]
-	WORD $0x4f8b11a6 // fmla v6.4s, v13.4s, v11.s[0]
-	WORD $0xbc7579eb // ldr s11, [x15, x21, lsl #2]
-	WORD $0x4f8e11a7 // fmla v7.4s, v13.4s, v14.s[0]
-	WORD $0xbc7578ce // ldr s14, [x6, x21, lsl #2]
-	WORD $0x4f8f11a8 // fmla v8.4s, v13.4s, v15.s[0]
-	WORD $0x4f8b11a9 // fmla v9.4s, v13.4s, v11.s[0]
-	WORD $0x4f8e11aa // fmla v10.4s, v13.4s, v14.s[0]
-	SUBS $1, R20, R20
-	BNE tapSums2
+	MOVD rows+80(FP), R24
+	CMP $6, R24
+	BLE tapSums2xUpTo6
+	CMP $9, R24
+	BLE tapSums2xUpTo9
+	CMP $10, R24
+	BLE tapSums2xUpTo10
+	CMP $11, R24
+	BLE tapSums2xUpTo11
+tapSums2x12:
+	MOVD.P 8(R23), R22
+	WORD $0xfd40028e // ldr d14, [x20]
+	ADD R3, R20, R20
+	WORD $0xbc7678ad // ldr s13, [x5, x22, lsl #2]
+	WORD $0xbc767a6f // ldr s15, [x19, x22, lsl #2]
+	WORD $0xbc7679f0 // ldr s16, [x15, x22, lsl #2]
+	WORD $0x4f8d11c0 // fmla v0.4s, v14.4s, v13.s[0]
+	WORD $0xbc7679cd // ldr s13, [x14, x22, lsl #2]
+	WORD $0x4f8f11c1 // fmla v1.4s, v14.4s, v15.s[0]
+	WORD $0xbc7679af // ldr s15, [x13, x22, lsl #2]
+	WORD $0x4f9011c2 // fmla v2.4s, v14.4s, v16.s[0]
+	WORD $0xbc767990 // ldr s16, [x12, x22, lsl #2]
+	WORD $0x4f8d11c3 // fmla v3.4s, v14.4s, v13.s[0]
+	WORD $0xbc76796d // ldr s13, [x11, x22, lsl #2]
+	WORD $0x4f8f11c4 // fmla v4.4s, v14.4s, v15.s[0]
+	WORD $0xbc76794f // ldr s15, [x10, x22, lsl #2]
+	WORD $0x4f9011c5 // fmla v5.4s, v14.4s, v16.s[0]
+	WORD $0xbc767930 // ldr s16, [x9, x22, lsl #2]
+	WORD $0x4f8d11c6 // fmla v6.4s, v14.4s, v13.s[0]
+	WORD $0xbc76790d // ldr s13, [x8, x22, lsl #2]
+	WORD $0x4f8f11c7 // fmla v7.4s, v14.4s, v15.s[0]
+	WORD $0xbc7678cf // ldr s15, [x6, x22, lsl #2]
+	WORD $0x4f9011c8 // fmla v8.4s, v14.4s, v16.s[0]
+	WORD $0xbc7678f0 // ldr s16, [x7, x22, lsl #2]
+	WORD $0x4f8d11c9 // fmla v9.4s, v14.4s, v13.s[0]
+	WORD $0x4f8f11ca // fmla v10.4s, v14.4s, v15.s[0]
+	WORD $0x4f9011cb // fmla v11.4s, v14.4s, v16.s[0]
+	SUBS $1, R21, R21
+	BNE tapSums2x12
+	JMP doneSums2
+tapSums2x11:
+	MOVD.P 8(R23), R22
+	WORD $0xfd400290 // ldr d16, [x20]
+	ADD R3, R20, R20
+	WORD $0xbc767a6e // ldr s14, [x19, x22, lsl #2]
+	WORD $0xbc7679ef // ldr s15, [x15, x22, lsl #2]
+	WORD $0xbc7679cd // ldr s13, [x14, x22, lsl #2]
+	WORD $0x4f8e1201 // fmla v1.4s, v16.4s, v14.s[0]
+	WORD $0xbc7679ae // ldr s14, [x13, x22, lsl #2]
+	WORD $0x4f8f1202 // fmla v2.4s, v16.4s, v15.s[0]
+	WORD $0xbc76798f // ldr s15, [x12, x22, lsl #2]
+	WORD $0x4f8d1203 // fmla v3.4s, v16.4s, v13.s[0]
+	WORD $0xbc76796d // ldr s13, [x11, x22, lsl #2]
+	WORD $0x4f8e1204 // fmla v4.4s, v16.4s, v14.s[0]
+	WORD $0xbc76794e // ldr s14, [x10, x22, lsl #2]
+	WORD $0x4f8f1205 // fmla v5.4s, v16.4s, v15.s[0]
+	WORD $0xbc76792f // ldr s15, [x9, x22, lsl #2]
+	WORD $0x4f8d1206 // fmla v6.4s, v16.4s, v13.s[0]
+	WORD $0xbc76790d // ldr s13, [x8, x22, lsl #2]
+	WORD $0x4f8e1207 // fmla v7.4s, v16.4s, v14.s[0]
+	WORD $0xbc7678ce // ldr s14, [x6, x22, lsl #2]
+	WORD $0x4f8f1208 // fmla v8.4s, v16.4s, v15.s[0]
+	WORD $0xbc7678ef // ldr s15, [x7, x22, lsl #2]
+	WORD $0x4f8d1209 // fmla v9.4s, v16.4s, v13.s[0]
+	WORD $0x4f8e120a // fmla v10.4s, v16.4s, v14.s[0]
+	WORD $0x4f8f120b // fmla v11.4s, v16.4s, v15.s[0]
+	SUBS $1, R21, R21
+	BNE tapSums2x11
+	JMP doneSums2
+tapSums2x10:
+	MOVD.P 8(R23), R22
+	WORD $0xfd40028f // ldr d15, [x20]
+	ADD R3, R20, R20
+	WORD $0xbc7679f0 // ldr s16, [x15, x22, lsl #2]
+	WORD $0xbc7679ce // ldr s14, [x14, x22, lsl #2]
+	WORD $0xbc7679ad // ldr s13, [x13, x22, lsl #2]
+	WORD $0x4f9011e2 // fmla v2.4s, v15.4s, v16.s[0]
+	WORD $0xbc767990 // ldr s16, [x12, x22, lsl #2]
+	WORD $0x4f8e11e3 // fmla v3.4s, v15.4s, v14.s[0]
+	WORD $0xbc76796e // ldr s14, [x11, x22, lsl #2]
+	WORD $0x4f8d11e4 // fmla v4.4s, v15.4s, v13.s[0]
+	WORD $0xbc76794d // ldr s13, [x10, x22, lsl #2]
+	WORD $0x4f9011e5 // fmla v5.4s, v15.4s, v16.s[0]
+	WORD $0xbc767930 // ldr s16, [x9, x22, lsl #2]
+	WORD $0x4f8e11e6 // fmla v6.4s, v15.4s, v14.s[0]
+	WORD $0xbc76790e // ldr s14, [x8, x22, lsl #2]
+	WORD $0x4f8d11e7 // fmla v7.4s, v15.4s, v13.s[0]
+	WORD $0xbc7678cd // ldr s13, [x6, x22, lsl #2]
+	WORD $0x4f9011e8 // fmla v8.4s, v15.4s, v16.s[0]
+	WORD $0xbc7678f0 // ldr s16, [x7, x22, lsl #2]
+	WORD $0x4f8e11e9 // fmla v9.4s, v15.4s, v14.s[0]
+	WORD $0x4f8d11ea // fmla v10.4s, v15.4s, v13.s[0]
+	WORD $0x4f9011eb // fmla v11.4s, v15.4s, v16.s[0]
+	SUBS $1, R21, R21
+	BNE tapSums2x10
+	JMP doneSums2
+tapSums2x9:
+	MOVD.P 8(R23), R22
+	WORD $0xfd400290 // ldr d16, [x20]
+	ADD R3, R20, R20
+	WORD $0xbc7679cf // ldr s15, [x14, x22, lsl #2]
+	WORD $0xbc7679ad // ldr s13, [x13, x22, lsl #2]
+	WORD $0xbc76798e // ldr s14, [x12, x22, lsl #2]
+	WORD $0x4f8f1203 // fmla v3.4s, v16.4s, v15.s[0]
+	WORD $0xbc76796f // ldr s15, [x11, x22, lsl #2]
+	WORD $0x4f8d1204 // fmla v4.4s, v16.4s, v13.s[0]
+	WORD $0xbc76794d // ldr s13, [x10, x22, lsl #2]
+	WORD $0x4f8e1205 // fmla v5.4s, v16.4s, v14.s[0]
+	WORD $0xbc76792e // ldr s14, [x9, x22, lsl #2]
+	WORD $0x4f8f1206 // fmla v6.4s, v16.4s, v15.s[0]
+	WORD $0xbc76790f // ldr s15, [x8, x22, lsl #2]
+	WORD $0x4f8d1207 // fmla v7.4s, v16.4s, v13.s[0]
+	WORD $0xbc7678cd // ldr s13, [x6, x22, lsl #2]
+	WORD $0x4f8e1208 // fmla v8.4s, v16.4s, v14.s[0]
+	WORD $0xbc7678ee // ldr s14, [x7, x22, lsl #2]
+	WORD $0x4f8f1209 // fmla v9.4s, v16.4s, v15.s[0]
+	WORD $0x4f8d120a // fmla v10.4s, v16.4s, v13.s[0]
+	WORD $0x4f8e120b // fmla v11.4s, v16.4s, v14.s[0]
+	SUBS $1, R21, R21
+	BNE tapSums2x9
+	JMP doneSums2
+tapSums2x8:
+	MOVD.P 8(R23), R22
+	WORD $0xfd40028e // ldr d14, [x20]
+	ADD R3, R20, R20
+	WORD $0xbc7679b0 // ldr s16, [x13, x22, lsl #2]
+	WORD $0xbc76798d // ldr s13, [x12, x22, lsl #2]
+	WORD $0xbc76796f // ldr s15, [x11, x22, lsl #2]
+	WORD $0x4f9011c4 // fmla v4.4s, v14.4s, v16.s[0]
+	WORD $0xbc767950 // ldr s16, [x10, x22, lsl #2]
+	WORD $0x4f8d11c5 // fmla v5.4s, v14.4s, v13.s[0]
+	WORD $0xbc76792d // ldr s13, [x9, x22, lsl #2]
+	WORD $0x4f8f11c6 // fmla v6.4s, v14.4s, v15.s[0]
+	WORD $0xbc76790f // ldr s15, [x8, x22, lsl #2]
+	WORD $0x4f9011c7 // fmla v7.4s, v14.4s, v16.s[0]
+	WORD $0xbc7678d0 // ldr s16, [x6, x22, lsl #2]
+	WORD $0x4f8d11c8 // fmla v8.4s, v14.4s, v13.s[0]
+	WORD $0xbc7678ed // ldr s13, [x7, x22, lsl #2]
+	WORD $0x4f8f11c9 // fmla v9.4s, v14.4s, v15.s[0]
+	WORD $0x4f9011ca // fmla v10.4s, v14.4s, v16.s[0]
+	WORD $0x4f8d11cb // fmla v11.4s, v14.4s, v13.s[0]
+	SUBS $1, R21, R21
+	BNE tapSums2x8
+	JMP doneSums2
+tapSums2x7:
+	MOVD.P 8(R23), R22
+	WORD $0xfd40028d // ldr d13, [x20]
+	ADD R3, R20, R20
+	WORD $0xbc76798e // ldr s14, [x12, x22, lsl #2]
+	WORD $0xbc767970 // ldr s16, [x11, x22, lsl #2]
+	WORD $0xbc76794f // ldr s15, [x10, x22, lsl #2]
+	WORD $0x4f8e11a5 // fmla v5.4s, v13.4s, v14.s[0]
+	WORD $0xbc76792e // ldr s14, [x9, x22, lsl #2]
+	WORD $0x4f9011a6 // fmla v6.4s, v13.4s, v16.s[0]
+	WORD $0xbc767910 // ldr s16, [x8, x22, lsl #2]
+	WORD $0x4f8f11a7 // fmla v7.4s, v13.4s, v15.s[0]
+	WORD $0xbc7678cf // ldr s15, [x6, x22, lsl #2]
+	WORD $0x4f8e11a8 // fmla v8.4s, v13.4s, v14.s[0]
+	WORD $0xbc7678ee // ldr s14, [x7, x22, lsl #2]
+	WORD $0x4f9011a9 // fmla v9.4s, v13.4s, v16.s[0]
+	WORD $0x4f8f11aa // fmla v10.4s, v13.4s, v15.s[0]
+	WORD $0x4f8e11ab // fmla v11.4s, v13.4s, v14.s[0]
+	SUBS $1, R21, R21
+	BNE tapSums2x7
+	JMP doneSums2
+tapSums2x6:
+	MOVD.P 8(R23), R22
+	WORD $0xfd40028e // ldr d14, [x20]
+	ADD R3, R20, R20
+	WORD $0xbc76796d // ldr s13, [x11, x22, lsl #2]
+	WORD $0xbc76794f // ldr s15, [x10, x22, lsl #2]
+	WORD $0xbc767930 // ldr s16, [x9, x22, lsl #2]
+	WORD $0x4f8d11c6 // fmla v6.4s, v14.4s, v13.s[0]
+	WORD $0xbc76790d // ldr s13, [x8, x22, lsl #2]
+	WORD $0x4f8f11c7 // fmla v7.4s, v14.4s, v15.s[0]
+	WORD $0xbc7678cf // ldr s15, [x6, x22, lsl #2]
+	WORD $0x4f9011c8 // fmla v8.4s, v14.4s, v16.s[0]
+	WORD $0xbc7678f0 // ldr s16, [x7, x22, lsl #2]
+	WORD $0x4f8d11c9 // fmla v9.4s, v14.4s, v13.s[0]
+	WORD $0x4f8f11ca // fmla v10.4s, v14.4s, v15.s[0]
+	WORD $0x4f9011cb // fmla v11.4s, v14.4s, v16.s[0]
+	SUBS $1, R21, R21
+	BNE tapSums2x6
+	JMP doneSums2
+tapSums2x5:
+	MOVD.P 8(R23), R22
+	WORD $0xfd400290 // ldr d16, [x20]
+	ADD R3, R20, R20
+	WORD $0xbc76794e // ldr s14, [x10, x22, lsl #2]
+	WORD $0xbc76792f // ldr s15, [x9, x22, lsl #2]
+	WORD $0xbc76790d // ldr s13, [x8, x22, lsl #2]
+	WORD $0x4f8e1207 // fmla v7.4s, v16.4s, v14.s[0]
+	WORD $0xbc7678ce // ldr s14, [x6, x22, lsl #2]
+	WORD $0x4f8f1208 // fmla v8.4s, v16.4s, v15.s[0]
+	WORD $0xbc7678ef // ldr s15, [x7, x22, lsl #2]
+	WORD $0x4f8d1209 // fmla v9.4s, v16.4s, v13.s[0]
+	WORD $0x4f8e120a // fmla v10.4s, v16.4s, v14.s[0]
+	WORD $0x4f8f120b // fmla v11.4s, v16.4s, v15.s[0]
+	SUBS $1, R21, R21
+	BNE tapSums2x5
+	JMP doneSums2
+tapSums2x4:
+	MOVD.P 8(R23), R22
+	WORD $0xfd40028f // ldr d15, [x20]
+	ADD R3, R20, R20
+	WORD $0xbc767930 // ldr s16, [x9, x22, lsl #2]
+	WORD $0xbc76790e // ldr s14, [x8, x22, lsl #2]
+	WORD $0xbc7678cd // ldr s13, [x6, x22, lsl #2]
+	WORD $0x4f9011e8 // fmla v8.4s, v15.4s, v16.s[0]
+	WORD $0xbc7678f0 // ldr s16, [x7, x22, lsl #2]
+	WORD $0x4f8e11e9 // fmla v9.4s, v15.4s, v14.s[0]
+	WORD $0x4f8d11ea // fmla v10.4s, v15.4s, v13.s[0]
+	WORD $0x4f9011eb // fmla v11.4s, v15.4s, v16.s[0]
+	SUBS $1, R21, R21
+	BNE tapSums2x4
+	JMP doneSums2
+tapSums2x3:
+	MOVD.P 8(R23), R22
+	WORD $0xfd400290 // ldr d16, [x20]
+	ADD R3, R20, R20
+	WORD $0xbc76790f // ldr s15, [x8, x22, lsl #2]
+	WORD $0xbc7678cd // ldr s13, [x6, x22, lsl #2]
+	WORD $0xbc7678ee // ldr s14, [x7, x22, lsl #2]
+	WORD $0x4f8f1209 // fmla v9.4s, v16.4s, v15.s[0]
+	WORD $0x4f8d120a // fmla v10.4s, v16.4s, v13.s[0]
+	WORD $0x4f8e120b // fmla v11.4s, v16.4s, v14.s[0]
+	SUBS $1, R21, R21
+	BNE tapSums2x3
+	JMP doneSums2
+tapSums2x2:
+	MOVD.P 8(R23), R22
+	WORD $0xfd40028e // ldr d14, [x20]
+	ADD R3, R20, R20
+	WORD $0xbc7678d0 // ldr s16, [x6, x22, lsl #2]
+	WORD $0xbc7678ed // ldr s13, [x7, x22, lsl #2]
+	WORD $0x4f9011ca // fmla v10.4s, v14.4s, v16.s[0]
+	WORD $0x4f8d11cb // fmla v11.4s, v14.4s, v13.s[0]
+	SUBS $1, R21, R21
+	BNE tapSums2x2
+	JMP doneSums2
+tapSums2x1:
+	MOVD.P 8(R23), R22
+	WORD $0xfd40028d // ldr d13, [x20]
+	ADD R3, R20, R20
+	WORD $0xbc7678ee // ldr s14, [x7, x22, lsl #2]
+	WORD $0x4f8e11ab // fmla v11.4s, v13.4s, v14.s[0]
+	SUBS $1, R21, R21
+	BNE tapSums2x1
 	JMP doneSums2
 nextSums2:
-	WORD $0xfd40026e // ldr d14, [x19]
-	ADD R3, R19, R19
-	WORD $0xbc7568ad // ldr s13, [x5, x21]
-	WORD $0xbc7568eb // ldr s11, [x7, x21]
-	WORD $0xbc75690f // ldr s15, [x8, x21]
+	MOVD rows+80(FP), R24
+	CMP $6, R24
+	BLE nextSums2xUpTo6
+	CMP $9, R24
+	BLE nextSums2xUpTo9
+	CMP $10, R24
+	BLE nextSums2xUpTo10
+	CMP $11, R24
+	BLE nextSums2xUpTo11
+nextSums2x12:
+	WORD $0xfd40028e // ldr d14, [x20]
+	ADD R3, R20, R20
+	WORD $0xbc7668ad // ldr s13, [x5, x22]
+	WORD $0xbc766a70 // ldr s16, [x19, x22]
+	WORD $0xbc7669ef // ldr s15, [x15, x22]
 	WORD $0x4f8d11c0 // fmla v0.4s, v14.4s, v13.s[0]
-	WORD $0xbc75692d // ldr s13, [x9, x21]
-	WORD $0x4f8b11c1 // fmla v1.4s, v14.4s, v11.s[0]
-	WORD $0xbc75694b // ldr s11, [x10, x21]
+	WORD $0xbc7669cd // ldr s13, [x14, x22]
+	WORD $0x4f9011c1 // fmla v1.4s, v14.4s, v16.s[0]
+	WORD $0xbc7669b0 // ldr s16, [x13, x22]
 	WORD $0x4f8f11c2 // fmla v2.4s, v14.4s, v15.s[0]
-	WORD $0xbc75696f // ldr s15, [x11, x21]
+	WORD $0xbc76698f // ldr s15, [x12, x22]
 	WORD $0x4f8d11c3 // fmla v3.4s, v14.4s, v13.s[0]
-	WORD $0xbc75698d // ldr s13, [x12, x21]
-	WORD $0x4f8b11c4 // fmla v4.4s, v14.4s, v11.s[0]
-	WORD $0xbc7569ab // ldr s11, [x13, x21]
+	WORD $0xbc76696d // ldr s13, [x11, x22]
+	WORD $0x4f9011c4 // fmla v4.4s, v14.4s, v16.s[0]
+	WORD $0xbc766950 // ldr s16, [x10, x22]
 	WORD $0x4f8f11c5 // fmla v5.4s, v14.4s, v15.s[0]
-	WORD $0xbc7569cf // ldr s15, [x14, x21]
+	WORD $0xbc76692f // ldr s15, [x9, x22]
 	WORD $0x4f8d11c6 // fmla v6.4s, v14.4s, v13.s[0]
-	WORD $0xbc7569ed // ldr s13, [x15, x21]
-	WORD $0x4f8b11c7 // fmla v7.4s, v14.4s, v11.s[0]
-	WORD $0xbc7568cb // ldr s11, [x6, x21]
+	WORD $0xbc76690d // ldr s13, [x8, x22]
+	WORD $0x4f9011c7 // fmla v7.4s, v14.4s, v16.s[0]
+	WORD $0xbc7668d0 // ldr s16, [x6, x22]
 	WORD $0x4f8f11c8 // fmla v8.4s, v14.4s, v15.s[0]
+	WORD $0xbc7668ef // ldr s15, [x7, x22]
 	WORD $0x4f8d11c9 // fmla v9.4s, v14.4s, v13.s[0]
-	WORD $0x4f8b11ca // fmla v10.4s, v14.4s, v11.s[0]
-	ADD R2, R21, R21
-	SUBS $1, R20, R20
-	BNE nextSums2
+	WORD $0x4f9011ca // fmla v10.4s, v14.4s, v16.s[0]
+	WORD $0x4f8f11cb // fmla v11.4s, v14.4s, v15.s[0]
+	ADD R2, R22, R22
+	SUBS $1, R21, R21
+	BNE nextSums2x12
+	JMP doneSums2
+nextSums2x11:
+	WORD $0xfd40028f // ldr d15, [x20]
+	ADD R3, R20, R20
+	WORD $0xbc766a6e // ldr s14, [x19, x22]
+	WORD $0xbc7669f0 // ldr s16, [x15, x22]
+	WORD $0xbc7669cd // ldr s13, [x14, x22]
+	WORD $0x4f8e11e1 // fmla v1.4s, v15.4s, v14.s[0]
+	WORD $0xbc7669ae // ldr s14, [x13, x22]
+	WORD $0x4f9011e2 // fmla v2.4s, v15.4s, v16.s[0]
+	WORD $0xbc766990 // ldr s16, [x12, x22]
+	WORD $0x4f8d11e3 // fmla v3.4s, v15.4s, v13.s[0]
+	WORD $0xbc76696d // ldr s13, [x11, x22]
+	WORD $0x4f8e11e4 // fmla v4.4s, v15.4s, v14.s[0]
+	WORD $0xbc76694e // ldr s14, [x10, x22]
+	WORD $0x4f9011e5 // fmla v5.4s, v15.4s, v16.s[0]
+	WORD $0xbc766930 // ldr s16, [x9, x22]
+	WORD $0x4f8d11e6 // fmla v6.4s, v15.4s, v13.s[0]
+	WORD $0xbc76690d // ldr s13, [x8, x22]
+	WORD $0x4f8e11e7 // fmla v7.4s, v15.4s, v14.s[0]
+	WORD $0xbc7668ce // ldr s14, [x6, x22]
+	WORD $0x4f9011e8 // fmla v8.4s, v15.4s, v16.s[0]
+	WORD $0xbc7668f0 // ldr s16, [x7, x22]
+	WORD $0x4f8d11e9 // fmla v9.4s, v15.4s, v13.s[0]
+	WORD $0x4f8e11ea // fmla v10.4s, v15.4s, v14.s[0]
+	WORD $0x4f9011eb // fmla v11.4s, v15.4s, v16.s[0]
+	ADD R2, R22, R22
+	SUBS $1, R21, R21
+	BNE nextSums2x11
+	JMP doneSums2
+nextSums2x10:
+	WORD $0xfd400290 // ldr d16, [x20]
+	ADD R3, R20, R20
+	WORD $0xbc7669ef // ldr s15, [x15, x22]
+	WORD $0xbc7669ce // ldr s14, [x14, x22]
+	WORD $0xbc7669ad // ldr s13, [x13, x22]
+	WORD $0x4f8f1202 // fmla v2.4s, v16.4s, v15.s[0]
+	WORD $0xbc76698f // ldr s15, [x12, x22]
+	WORD $0x4f8e1203 // fmla v3.4s, v16.4s, v14.s[0]
+	WORD $0xbc76696e // ldr s14, [x11, x22]
+	WORD $0x4f8d1204 // fmla v4.4s, v16.4s, v13.s[0]
+	WORD $0xbc76694d // ldr s13, [x10, x22]
+	WORD $0x4f8f1205 // fmla v5.4s, v16.4s, v15.s[0]
+	WORD $0xbc76692f // ldr s15, [x9, x22]
+	WORD $0x4f8e1206 // fmla v6.4s, v16.4s, v14.s[0]
+	WORD $0xbc76690e // ldr s14, [x8, x22]
+	WORD $0x4f8d1207 // fmla v7.4s, v16.4s, v13.s[0]
+	WORD $0xbc7668cd // ldr s13, [x6, x22]
+	WORD $0x4f8f1208 // fmla v8.4s, v16.4s, v15.s[0]
+	WORD $0xbc7668ef // ldr s15, [x7, x22]
+	WORD $0x4f8e1209 // fmla v9.4s, v16.4s, v14.s[0]
+	WORD $0x4f8d120a // fmla v10.4s, v16.4s, v13.s[0]
+	WORD $0x4f8f120b // fmla v11.4s, v16.4s, v15.s[0]
+	ADD R2, R22, R22
+	SUBS $1, R21, R21
+	BNE nextSums2x10
+	JMP doneSums2
+nextSums2x9:
+	WORD $0xfd40028f // ldr d15, [x20]
+	ADD R3, R20, R20
+	WORD $0xbc7669d0 // ldr s16, [x14, x22]
+	WORD $0xbc7669ad // ldr s13, [x13, x22]
+	WORD $0xbc76698e // ldr s14, [x12, x22]
+	WORD $0x4f9011e3 // fmla v3.4s, v15.4s, v16.s[0]
+	WORD $0xbc766970 // ldr s16, [x11, x22]
+	WORD $0x4f8d11e4 // fmla v4.4s, v15.4s, v13.s[0]
+	WORD $0xbc76694d // ldr s13, [x10, x22]
+	WORD $0x4f8e11e5 // fmla v5.4s, v15.4s, v14.s[0]
+	WORD $0xbc76692e // ldr s14, [x9, x22]
+	WORD $0x4f9011e6 // fmla v6.4s, v15.4s, v16.s[0]
+	WORD $0xbc766910 // ldr s16, [x8, x22]
+	WORD $0x4f8d11e7 // fmla v7.4s, v15.4s, v13.s[0]
+	WORD $0xbc7668cd // ldr s13, [x6, x22]
+	WORD $0x4f8e11e8 // fmla v8.4s, v15.4s, v14.s[0]
+	WORD $0xbc7668ee // ldr s14, [x7, x22]
+	WORD $0x4f9011e9 // fmla v9.4s, v15.4s, v16.s[0]
+	WORD $0x4f8d11ea // fmla v10.4s, v15.4s, v13.s[0]
+	WORD $0x4f8e11eb // fmla v11.4s, v15.4s, v14.s[0]
+	ADD R2, R22, R22
+	SUBS $1, R21, R21
+	BNE nextSums2x9
+	JMP doneSums2
+nextSums2x8:
+	WORD $0xfd40028e // ldr d14, [x20]
+	ADD R3, R20, R20
+	WORD $0xbc7669af // ldr s15, [x13, x22]
+	WORD $0xbc76698d // ldr s13, [x12, x22]
+	WORD $0xbc766970 // ldr s16, [x11, x22]
+	WORD $0x4f8f11c4 // fmla v4.4s, v14.4s, v15.s[0]
+	WORD $0xbc76694f // ldr s15, [x10, x22]
+	WORD $0x4f8d11c5 // fmla v5.4s, v14.4s, v13.s[0]
+	WORD $0xbc76692d // ldr s13, [x9, x22]
+	WORD $0x4f9011c6 // fmla v6.4s, v14.4s, v16.s[0]
+	WORD $0xbc766910 // ldr s16, [x8, x22]
+	WORD $0x4f8f11c7 // fmla v7.4s, v14.4s, v15.s[0]
+	WORD $0xbc7668cf // ldr s15, [x6, x22]
+	WORD $0x4f8d11c8 // fmla v8.4s, v14.4s, v13.s[0]
+	WORD $0xbc7668ed // ldr s13, [x7, x22]
+	WORD $0x4f9011c9 // fmla v9.4s, v14.4s, v16.s[0]
+	WORD $0x4f8f11ca // fmla v10.4s, v14.4s, v15.s[0]
+	WORD $0x4f8d11cb // fmla v11.4s, v14.4s, v13.s[0]
+	ADD R2, R22, R22
+	SUBS $1, R21, R21
+	BNE nextSums2x8
+	JMP doneSums2
+nextSums2x7:
+	WORD $0xfd40028d // ldr d13, [x20]
+	ADD R3, R20, R20
+	WORD $0xbc76698e // ldr s14, [x12, x22]
+	WORD $0xbc76696f // ldr s15, [x11, x22]
+	WORD $0xbc766950 // ldr s16, [x10, x22]
+	WORD $0x4f8e11a5 // fmla v5.4s, v13.4s, v14.s[0]
+	WORD $0xbc76692e // ldr s14, [x9, x22]
+	WORD $0x4f8f11a6 // fmla v6.4s, v13.4s, v15.s[0]
+	WORD $0xbc76690f // ldr s15, [x8, x22]
+	WORD $0x4f9011a7 // fmla v7.4s, v13.4s, v16.s[0]
+	WORD $0xbc7668d0 // ldr s16, [x6, x22]
+	WORD $0x4f8e11a8 // fmla v8.4s, v13.4s, v14.s[0]
+	WORD $0xbc7668ee // ldr s14, [x7, x22]
+	WORD $0x4f8f11a9 // fmla v9.4s, v13.4s, v15.s[0]
+	WORD $0x4f9011aa // fmla v10.4s, v13.4s, v16.s[0]
+	WORD $0x4f8e11ab // fmla v11.4s, v13.4s, v14.s[0]
+	ADD R2, R22, R22
+	SUBS $1, R21, R21
+	BNE nextSums2x7
+	JMP doneSums2
+nextSums2x6:
+	WORD $0xfd40028e // ldr d14, [x20]
+	ADD R3, R20, R20
+	WORD $0xbc76696d // ldr s13, [x11, x22]
+	WORD $0xbc766950 // ldr s16, [x10, x22]
+	WORD $0xbc76692f // ldr s15, [x9, x22]
+	WORD $0x4f8d11c6 // fmla v6.4s, v14.4s, v13.s[0]
+	WORD $0xbc76690d // ldr s13, [x8, x22]
+	WORD $0x4f9011c7 // fmla v7.4s, v14.4s, v16.s[0]
+	WORD $0xbc7668d0 // ldr s16, [x6, x22]
+	WORD $0x4f8f11c8 // fmla v8.4s, v14.4s, v15.s[0]
+	WORD $0xbc7668ef // ldr s15, [x7, x22]
+	WORD $0x4f8d11c9 // fmla v9.4s, v14.4s, v13.s[0]
+	WORD $0x4f9011ca // fmla v10.4s, v14.4s, v16.s[0]
+	WORD $0x4f8f11cb // fmla v11.4s, v14.4s, v15.s[0]
+	ADD R2, R22, R22
+	SUBS $1, R21, R21
+	BNE nextSums2x6
+	JMP doneSums2
+nextSums2x5:
+	WORD $0xfd40028f // ldr d15, [x20]
+	ADD R3, R20, R20
+	WORD $0xbc76694e // ldr s14, [x10, x22]
+	WORD $0xbc766930 // ldr s16, [x9, x22]
+	WORD $0xbc76690d // ldr s13, [x8, x22]
+	WORD $0x4f8e11e7 // fmla v7.4s, v15.4s, v14.s[0]
+	WORD $0xbc7668ce // ldr s14, [x6, x22]
+	WORD $0x4f9011e8 // fmla v8.4s, v15.4s, v16.s[0]
+	WORD $0xbc7668f0 // ldr s16, [x7, x22]
+	WORD $0x4f8d11e9 // fmla v9.4s, v15.4s, v13.s[0]
+	WORD $0x4f8e11ea // fmla v10.4s, v15.4s, v14.s[0]
+	WORD $0x4f9011eb // fmla v11.4s, v15.4s, v16.s[0]
+	ADD R2, R22, R22
+	SUBS $1, R21, R21
+	BNE nextSums2x5
+	JMP doneSums2
+nextSums2x4:
+	WORD $0xfd400290 // ldr d16, [x20]
+	ADD R3, R20, R20
+	WORD $0xbc76692f // ldr s15, [x9, x22]
+	WORD $0xbc76690e // ldr s14, [x8, x22]
+	WORD $0xbc7668cd // ldr s13, [x6, x22]
+	WORD $0x4f8f1208 // fmla v8.4s, v16.4s, v15.s[0]
+	WORD $0xbc7668ef // ldr s15, [x7, x22]
+	WORD $0x4f8e1209 // fmla v9.4s, v16.4s, v14.s[0]
+	WORD $0x4f8d120a // fmla v10.4s, v16.4s, v13.s[0]
+	WORD $0x4f8f120b // fmla v11.4s, v16.4s, v15.s[0]
+	ADD R2, R22, R22
+	SUBS $1, R21, R21
+	BNE nextSums2x4
+	JMP doneSums2
+nextSums2x3:
+	WORD $0xfd40028f // ldr d15, [x20]
+	ADD R3, R20, R20
+	WORD $0xbc766910 // ldr s16, [x8, x22]
+	WORD $0xbc7668cd // ldr s13, [x6, x22]
+	WORD $0xbc7668ee // ldr s14, [x7, x22]
+	WORD $0x4f9011e9 // fmla v9.4s, v15.4s, v16.s[0]
+	WORD $0x4f8d11ea // fmla v10.4s, v15.4s, v13.s[0]
+	WORD $0x4f8e11eb // fmla v11.4s, v15.4s, v14.s[0]
+	ADD R2, R22, R22
+	SUBS $1, R21, R21
+	BNE nextSums2x3
+	JMP doneSums2
+nextSums2x2:
+	WORD $0xfd40028e // ldr d14, [x20]
+	ADD R3, R20, R20
+	WORD $0xbc7668cf // ldr s15, [x6, x22]
+	WORD $0xbc7668ed // ldr s13, [x7, x22]
+	WORD $0x4f8f11ca // fmla v10.4s, v14.4s, v15.s[0]
+	WORD $0x4f8d11cb // fmla v11.4s, v14.4s, v13.s[0]
+	ADD R2, R22, R22
+	SUBS $1, R21, R21
+	BNE nextSums2x2
+	JMP doneSums2
+nextSums2x1:
+	WORD $0xfd40028d // ldr d13, [x20]
+	ADD R3, R20, R20
+	WORD $0xbc7668ee // ldr s14, [x7, x22]
+	WORD $0x4f8e11ab // fmla v11.4s, v13.4s, v14.s[0]
+	ADD R2, R22, R22
+	SUBS $1, R21, R21
+	BNE nextSums2x1
+	JMP doneSums2
 doneSums2:
-	MOVD mode+80(FP), R23
-	TBZ $0, R23, aloneSums2
-	MOVD c+0(FP), R23
-	WORD $0xfd4002eb // ldr d11, [x23]
-	WORD $0x4e20d560 // fadd v0.4s, v11.4s, v0.4s
-	ADD R1, R23, R23
-	WORD $0xfd4002eb // ldr d11, [x23]
-	WORD $0x4e21d561 // fadd v1.4s, v11.4s, v1.4s
-	ADD R1, R23, R23
-	WORD $0xfd4002eb // ldr d11, [x23]
-	WORD $0x4e22d562 // fadd v2.4s, v11.4s, v2.4s
-	ADD R1, R23, R23
-	WORD $0xfd4002eb // ldr d11, [x23]
-	WORD $0x4e23d563 // fadd v3.4s, v11.4s, v3.4s
-	ADD R1, R23, R23
-	WORD $0xfd4002eb // ldr d11, [x23]
-	WORD $0x4e24d564 // fadd v4.4s, v11.4s, v4.4s
-	ADD R1, R23, R23
-	WORD $0xfd4002eb // ldr d11, [x23]
-	WORD $0x4e25d565 // fadd v5.4s, v11.4s, v5.4s
-	ADD R1, R23, R23
-	WORD $0xfd4002eb // ldr d11, [x23]
-	WORD $0x4e26d566 // fadd v6.4s, v11.4s, v6.4s
-	ADD R1, R23, R23
-	WORD $0xfd4002eb // ldr d11, [x23]
-	WORD $0x4e27d567 // fadd v7.4s, v11.4s, v7.4s
-	ADD R1, R23, R23
-	WORD $0xfd4002eb // ldr d11, [x23]
-	WORD $0x4e28d568 // fadd v8.4s, v11.4s, v8.4s
-	ADD R1, R23, R23
-	WORD $0xfd4002eb // ldr d11, [x23]
-	WORD $0x4e29d569 // fadd v9.4s, v11.4s, v9.4s
-	ADD R1, R23, R23
-	WORD $0xfd4002eb // ldr d11, [x23]
-	WORD $0x4e2ad56a // fadd v10.4s, v11.4s, v10.4s
-	ADD R1, R23, R23
+	MOVD mode+88(FP), R24
+	TBZ $0, R24, aloneSums2
+	MOVD c+0(FP), R24
+	MOVD rows+80(FP), R25
+	CMP $6, R25
+	BLE addSums2xUpTo6
+	CMP $9, R25
+	BLE addSums2xUpTo9
+	CMP $10, R25
+	BLE addSums2xUpTo10
+	CMP $11, R25
+	BLE addSums2xUpTo11
+addSums2x12:
+	WORD $0xfd40030e // ldr d14, [x24]
+	WORD $0x4e20d5c0 // fadd v0.4s, v14.4s, v0.4s
+	ADD R1, R24, R24
+addSums2x11:
+	WORD $0xfd40030e // ldr d14, [x24]
+	WORD $0x4e21d5c1 // fadd v1.4s, v14.4s, v1.4s
+	ADD R1, R24, R24
+addSums2x10:
+	WORD $0xfd40030e // ldr d14, [x24]
+	WORD $0x4e22d5c2 // fadd v2.4s, v14.4s, v2.4s
+	ADD R1, R24, R24
+addSums2x9:
+	WORD $0xfd40030e // ldr d14, [x24]
+	WORD $0x4e23d5c3 // fadd v3.4s, v14.4s, v3.4s
+	ADD R1, R24, R24
+addSums2x8:
+	WORD $0xfd40030e // ldr d14, [x24]
+	WORD $0x4e24d5c4 // fadd v4.4s, v14.4s, v4.4s
+	ADD R1, R24, R24
+addSums2x7:
+	WORD $0xfd40030e // ldr d14, [x24]
+	WORD $0x4e25d5c5 // fadd v5.4s, v14.4s, v5.4s
+	ADD R1, R24, R24
+addSums2x6:
+	WORD $0xfd40030e // ldr d14, [x24]
+	WORD $0x4e26d5c6 // fadd v6.4s, v14.4s, v6.4s
+	ADD R1, R24, R24
+addSums2x5:
+	WORD $0xfd40030e // ldr d14, [x24]
+	WORD $0x4e27d5c7 // fadd v7.4s, v14.4s, v7.4s
+	ADD R1, R24, R24
+addSums2x4:
+	WORD $0xfd40030e // ldr d14, [x24]
+	WORD $0x4e28d5c8 // fadd v8.4s, v14.4s, v8.4s
+	ADD R1, R24, R24
+addSums2x3:
+	WORD $0xfd40030e // ldr d14, [x24]
+	WORD $0x4e29d5c9 // fadd v9.4s, v14.4s, v9.4s
+	ADD R1, R24, R24
+addSums2x2:
+	WORD $0xfd40030e // ldr d14, [x24]
+	WORD $0x4e2ad5ca // fadd v10.4s, v14.4s, v10.4s
+	ADD R1, R24, R24
+addSums2x1:
+	WORD $0xfd40030e // ldr d14, [x24]
+	WORD $0x4e2bd5cb // fadd v11.4s, v14.4s, v11.4s
+	ADD R1, R24, R24
 aloneSums2:
-	MOVD more+88(FP), R23
-	CBZ R23, unbiasedSums2
-	WORD $0xfd4002ec // ldr d12, [x23]
+	MOVD more+96(FP), R24
+	CBZ R24, unbiasedSums2
+	WORD $0xfd40030c // ldr d12, [x24]
 unbiasedSums2:
 	JMP allSums
 notSums2:
-	CMP $0, R20
+	CMP $0, R21
 	BEQ doneSums1
-	CMP $0, R22
+	CMP $0, R23
 	BEQ nextSums1
 tapSums1:
-	MOVD.P 8(R22), R21
-	WORD $0xbd40026b // ldr s11, [x19]
-	ADD R3, R19, R19
-	WORD $0xbc7578ae // ldr s14, [x5, x21, lsl #2]
-	WORD $0xbc7578ed // ldr s13, [x7, x21, lsl #2]
-	WORD $0xbc75790f // ldr s15, [x8, x21, lsl #2]
-	WORD $0x4f8e1160 // fmla v0.4s, v11.4s, v14.s[0]
-	WORD $0xbc75792e // ldr s14, [x9, x21, lsl #2]
-	WORD $0x4f8d1161 // fmla v1.4s, v11.4s, v13.s[0]
-	WORD $0xbc75794d // ldr s13, [x10, x21, lsl #2]
-	WORD $0x4f8f1162 // fmla v2.4s, v11.4s, v15.s[0]
-	WORD $0xbc75796f // ldr s15, [x11, x21, lsl #2]
-	WORD $0x4f8e1163 // fmla v3.4s, v11.4s, v14.s[0]
-	WORD $0xbc75798e // ldr s14, [x12, x21, lsl #2]
-	WORD $0x4f8d1164 // fmla v4.4s, v11.4s, v13.s[0]
-	WORD $0xbc7579ad // ldr s13, [x13, x21, lsl #2]
-	WORD $0x4f8f1165 // fmla v5.4s, v11.4s, v15.s[0]
-	WORD $0xbc7579cf // ldr s15, [x14, x21, lsl #2]
-	WORD $0x4f8e1166 // fmla v6.4s, v11.4s, v14.s[0]
-	WORD $0xbc7579ee // ldr s14, [x15, x21, lsl #2]
-	WORD $0x4f8d1167 // fmla v7.4s, v11.4s, v13.s[0]
-	WORD $0xbc7578cd // ldr s13, [x6, x21, lsl #2]
-	WORD $0x4f8f1168 // fmla v8.4s, v11.4s, v15.s[0]
-	WORD $0x4f8e1169 // fmla v9.4s, v11.4s, v14.s[0]
-	WORD $0x4f8d116a // fmla v10.4s, v11.4s, v13.s[0]
-	SUBS $1, R20, R20
-	BNE tapSums1
+	MOVD rows+80(FP), R24
+	CMP $6, R24
+	BLE tapSums1xUpTo6
+	CMP $9, R24
+	BLE tapSums1xUpTo9
+	CMP $10, R24
+	BLE tapSums1xUpTo10
+	CMP $11, R24
+	BLE tapSums1xUpTo11
+tapSums1x12:
+	MOVD.P 8(R23), R22
+	WORD $0xbd40028e // ldr s14, [x20]
+	ADD R3, R20, R20
+	WORD $0xbc7678ad // ldr s13, [x5, x22, lsl #2]
+	WORD $0xbc767a6f // ldr s15, [x19, x22, lsl #2]
+	WORD $0xbc7679f0 // ldr s16, [x15, x22, lsl #2]
+	WORD $0x4f8d11c0 // fmla v0.4s, v14.4s, v13.s[0]
+	WORD $0xbc7679cd // ldr s13, [x14, x22, lsl #2]
+	WORD $0x4f8f11c1 // fmla v1.4s, v14.4s, v15.s[0]
+	WORD $0xbc7679af // ldr s15, [x13, x22, lsl #2]
+	WORD $0x4f9011c2 // fmla v2.4s, v14.4s, v16.s[0]
+	WORD $0xbc767990 // ldr s16, [x12, x22, lsl #2]
+	WORD $0x4f8d11c3 // fmla v3.4s, v14.4s, v13.s[0]
+	WORD $0xbc76796d // ldr s13, [x11, x22, lsl #2]
+	WORD $0x4f8f11c4 // fmla v4.4s, v14.4s, v15.s[0]
+	WORD $0xbc76794f // ldr s15, [x10, x22, lsl #2]
+	WORD $0x4f9011c5 // fmla v5.4s, v14.4s, v16.s[0]
+	WORD $0xbc767930 // ldr s16, [x9, x22, lsl #2]
+	WORD $0x4f8d11c6 // fmla v6.4s, v14.4s, v13.s[0]
+	WORD $0xbc76790d // ldr s13, [x8, x22, lsl #2]
+	WORD $0x4f8f11c7 // fmla v7.4s, v14.4s, v15.s[0]
+	WORD $0xbc7678cf // ldr s15, [x6, x22, lsl #2]
+	WORD $0x4f9011c8 // fmla v8.4s, v14.4s, v16.s[0]
+	WORD $0xbc7678f0 // ldr s16, [x7, x22, lsl #2]
+	WORD $0x4f8d11c9 // fmla v9.4s, v14.4s, v13.s[0]
+	WORD $0x4f8f11ca // fmla v10.4s, v14.4s, v15.s[0]
+	WORD $0x4f9011cb // fmla v11.4s, v14.4s, v16.s[0]
+	SUBS $1, R21, R21
+	BNE tapSums1x12
+	JMP doneSums1
+tapSums1x11:
+	MOVD.P 8(R23), R22
+	WORD $0xbd400290 // ldr s16, [x20]
+	ADD R3, R20, R20
+	WORD $0xbc767a6e // ldr s14, [x19, x22, lsl #2]
+	WORD $0xbc7679ef // ldr s15, [x15, x22, lsl #2]
+	WORD $0xbc7679cd // ldr s13, [x14, x22, lsl #2]
+	WORD $0x4f8e1201 // fmla v1.4s, v16.4s, v14.s[0]
+	WORD $0xbc7679ae // ldr s14, [x13, x22, lsl #2]
+	WORD $0x4f8f1202 // fmla v2.4s, v16.4s, v15.s[0]
+	WORD $0xbc76798f // ldr s15, [x12, x22, lsl #2]
+	WORD $0x4f8d1203 // fmla v3.4s, v16.4s, v13.s[0]
+	WORD $0xbc76796d // ldr s13, [x11, x22, lsl #2]
+	WORD $0x4f8e1204 // fmla v4.4s, v16.4s, v14.s[0]
+	WORD $0xbc76794e // ldr s14, [x10, x22, lsl #2]
+	WORD $0x4f8f1205 // fmla v5.4s, v16.4s, v15.s[0]
+	WORD $0xbc76792f // ldr s15, [x9, x22, lsl #2]
+	WORD $0x4f8d1206 // fmla v6.4s, v16.4s, v13.s[0]
+	WORD $0xbc76790d // ldr s13, [x8, x22, lsl #2]
+	WORD $0x4f8e1207 // fmla v7.4s, v16.4s, v14.s[0]
+	WORD $0xbc7678ce // ldr s14, [x6, x22, lsl #2]
+	WORD $0x4f8f1208 // fmla v8.4s, v16.4s, v15.s[0]
+	WORD $0xbc7678ef // ldr s15, [x7, x22, lsl #2]
+	WORD $0x4f8d1209 // fmla v9.4s, v16.4s, v13.s[0]
+	WORD $0x4f8e120a // fmla v10.4s, v16.4s, v14.s[0]
+	WORD $0x4f8f120b // fmla v11.4s, v16.4s, v15.s[0]
+	SUBS $1, R21, R21
+	BNE tapSums1x11
+	JMP doneSums1
+tapSums1x10:
+	MOVD.P 8(R23), R22
+	WORD $0xbd40028f // ldr s15, [x20]
+	ADD R3, R20, R20
+	WORD $0xbc7679f0 // ldr s16, [x15, x22, lsl #2]
+	WORD $0xbc7679ce // ldr s14, [x14, x22, lsl #2]
+	WORD $0xbc7679ad // ldr s13, [x13, x22, lsl #2]
+	WORD $0x4f9011e2 // fmla v2.4s, v15.4s, v16.s[0]
+	WORD $0xbc767990 // ldr s16, [x12, x22, lsl #2]
+	WORD $0x4f8e11e3 // fmla v3.4s, v15.4s, v14.s[0]
+	WORD $0xbc76796e // ldr s14, [x11, x22, lsl #2]
+	WORD $0x4f8d11e4 // fmla v4.4s, v15.4s, v13.s[0]
+	WORD $0xbc76794d // ldr s13, [x10, x22, lsl #2]
+	WORD $0x4f9011e5 // fmla v5.4s, v15.4s, v16.s[0]
+	WORD $0xbc767930 // ldr s16, [x9, x22, lsl #2]
+	WORD $0x4f8e11e6 // fmla v6.4s, v15.4s, v14.s[0]
+	WORD $0xbc76790e // ldr s14, [x8, x22, lsl #2]
+	WORD $0x4f8d11e7 // fmla v7.4s, v15.4s, v13.s[0]
+	WORD $0xbc7678cd // ldr s13, [x6, x22, lsl #2]
+	WORD $0x4f9011e8 // fmla v8.4s, v15.4s, v16.s[0]
+	WORD $0xbc7678f0 // ldr s16, [x7, x22, lsl #2]
+	WORD $0x4f8e11e9 // fmla v9.4s, v15.4s, v14.s[0]
+	WORD $0x4f8d11ea // fmla v10.4s, v15.4s, v13.s[0]
+	WORD $0x4f9011eb // fmla v11.4s, v15.4s, v16.s[0]
+	SUBS $1, R21, R21
+	BNE tapSums1x10
+	JMP doneSums1
+tapSums1x9:
+	MOVD.P 8(R23), R22
+	WORD $0xbd400290 // ldr s16, [x20]
+	ADD R3, R20, R20
+	WORD $0xbc7679cf // ldr s15, [x14, x22, lsl #2]
+	WORD $0xbc7679ad // ldr s13, [x13, x22, lsl #2]
+	WORD $0xbc76798e // ldr s14, [x12, x22, lsl #2]
+	WORD $0x4f8f1203 // fmla v3.4s, v16.4s, v15.s[0]
+	WORD $0xbc76796f // ldr s15, [x11, x22, lsl #2]
+	WORD $0x4f8d1204 // fmla v4.4s, v16.4s, v13.s[0]
+	WORD $0xbc76794d // ldr s13, [x10, x22, lsl #2]
+	WORD $0x4f8e1205 // fmla v5.4s, v16.4s, v14.s[0]
+	WORD $0xbc76792e // ldr s14, [x9, x22, lsl #2]
+	WORD $0x4f8f1206 // fmla v6.4s, v16.4s, v15.s[0]
+	WORD $0xbc76790f // ldr s15, [x8, x22, lsl #2]
+	WORD $0x4f8d1207 // fmla v7.4s, v16.4s, v13.s[0]
+	WORD $0xbc7678cd // ldr s13, [x6, x22, lsl #2]
+	WORD $0x4f8e1208 // fmla v8.4s, v16.4s, v14.s[0]
+	WORD $0xbc7678ee // ldr s14, [x7, x22, lsl #2]
+	WORD $0x4f8f1209 // fmla v9.4s, v16.4s, v15.s[0]
+	WORD $0x4f8d120a // fmla v10.4s, v16.4s, v13.s[0]
+	WORD $0x4f8e120b // fmla v11.4s, v16.4s, v14.s[0]
+	SUBS $1, R21, R21
+	BNE tapSums1x9
+	JMP doneSums1
+tapSums1x8:
+	MOVD.P 8(R23), R22
+	WORD $0xbd40028e // ldr s14, [x20]
+	ADD R3, R20, R20
+	WORD $0xbc7679b0 // ldr s16, [x13, x22, lsl #2]
+	WORD $0xbc76798d // ldr s13, [x12, x22, lsl #2]
+	WORD $0xbc76796f // ldr s15, [x11, x22, lsl #2]
+	WORD $0x4f9011c4 // fmla v4.4s, v14.4s, v16.s[0]
+	WORD $0xbc767950 // ldr s16, [x10, x22, lsl #2]
+	WORD $0x4f8d11c5 // fmla v5.4s, v14.4s, v13.s[0]
+	WORD $0xbc76792d // ldr s13, [x9, x22, lsl #2]
+	WORD $0x4f8f11c6 // fmla v6.4s, v14.4s, v15.s[0]
+	WORD $0xbc76790f // ldr s15, [x8, x22, lsl #2]
+	WORD $0x4f9011c7 // fmla v7.4s, v14.4s, v16.s[0]
+	WORD $0xbc7678d0 // ldr s16, [x6, x22, lsl #2]
+	WORD $0x4f8d11c8 // fmla v8.4s, v14.4s, v13.s[0]
+	WORD $0xbc7678ed // ldr s13, [x7, x22, lsl #2]
+	WORD $0x4f8f11c9 // fmla v9.4s, v14.4s, v15.s[0]
+	WORD $0x4f9011ca // fmla v10.4s, v14.4s, v16.s[0]
+	WORD $0x4f8d11cb // fmla v11.4s, v14.4s, v13.s[0]
+	SUBS $1, R21, R21
+	BNE tapSums1x8
+	JMP doneSums1
+tapSums1x7:
+	MOVD.P 8(R23), R22
+	WORD $0xbd40028d // ldr s13, [x20]
+	ADD R3, R20, R20
+	WORD $0xbc76798e // ldr s14, [x12, x22, lsl #2]
+	WORD $0xbc767970 // ldr s16, [x11, x22, lsl #2]
+	WORD $0xbc76794f // ldr s15, [x10, x22, lsl #2]
+	WORD $0x4f8e11a5 // fmla v5.4s, v13.4s, v14.s[0]
+	WORD $0xbc76792e // ldr s14, [x9, x22, lsl #2]
+	WORD $0x4f9011a6 // fmla v6.4s, v13.4s, v16.s[0]
+	WORD $0xbc767910 // ldr s16, [x8, x22, lsl #2]
+	WORD $0x4f8f11a7 // fmla v7.4s, v13.4s, v15.s[0]
+	WORD $0xbc7678cf // ldr s15, [x6, x22, lsl #2]
+	WORD $0x4f8e11a8 // fmla v8.4s, v13.4s, v14.s[0]
+	WORD $0xbc7678ee // ldr s14, [x7, x22, lsl #2]
+	WORD $0x4f9011a9 // fmla v9.4s, v13.4s, v16.s[0]
+	WORD $0x4f8f11aa // fmla v10.4s, v13.4s, v15.s[0]
+	WORD $0x4f8e11ab // fmla v11.4s, v13.4s, v14.s[0]
+	SUBS $1, R21, R21
+	BNE tapSums1x7
+	JMP doneSums1
+tapSums1x6:
+	MOVD.P 8(R23), R22
+	WORD $0xbd40028e // ldr s14, [x20]
+	ADD R3, R20, R20
+	WORD $0xbc76796d // ldr s13, [x11, x22, lsl #2]
+	WORD $0xbc76794f // ldr s15, [x10, x22, lsl #2]
+	WORD $0xbc767930 // ldr s16, [x9, x22, lsl #2]
+	WORD $0x4f8d11c6 // fmla v6.4s, v14.4s, v13.s[0]
+	WORD $0xbc76790d // ldr s13, [x8, x22, lsl #2]
+	WORD $0x4f8f11c7 // fmla v7.4s, v14.4s, v15.s[0]
+	WORD $0xbc7678cf // ldr s15, [x6, x22, lsl #2]
+	WORD $0x4f9011c8 // fmla v8.4s, v14.4s, v16.s[0]
+	WORD $0xbc7678f0 // ldr s16, [x7, x22, lsl #2]
+	WORD $0x4f8d11c9 // fmla v9.4s, v14.4s, v13.s[0]
+	WORD $0x4f8f11ca // fmla v10.4s, v14.4s, v15.s[0]
+	WORD $0x4f9011cb // fmla v11.4s, v14.4s, v16.s[0]
+	SUBS $1, R21, R21
+	BNE tapSums1x6
+	JMP doneSums1
+tapSums1x5:
+	MOVD.P 8(R23), R22
+	WORD $0xbd400290 // ldr s16, [x20]
+	ADD R3, R20, R20
+	WORD $0xbc76794e // ldr s14, [x10, x22, lsl #2]
+	WORD $0xbc76792f // ldr s15, [x9, x22, lsl #2]
+	WORD $0xbc76790d // ldr s13, [x8, x22, lsl #2]
+	WORD $0x4f8e1207 // fmla v7.4s, v16.4s, v14.s[0]
+	WORD $0xbc7678ce // ldr s14, [x6, x22, lsl #2]
+	WORD $0x4f8f1208 // fmla v8.4s, v16.4s, v15.s[0]
+	WORD $0xbc7678ef // ldr s15, [x7, x22, lsl #2]
+	WORD $0x4f8d1209 // fmla v9.4s, v16.4s, v13.s[0]
+	WORD $0x4f8e120a // fmla v10.4s, v16.4s, v14.s[0]
+	WORD $0x4f8f120b // fmla v11.4s, v16.4s, v15.s[0]
+	SUBS $1, R21, R21
+	BNE tapSums1x5
+	JMP doneSums1
+tapSums1x4:
+	MOVD.P 8(R23), R22
+	WORD $0xbd40028f // ldr s15, [x20]
+	ADD R3, R20, R20
+	WORD $0xbc767930 // ldr s16, [x9, x22, lsl #2]
+	WORD $0xbc76790e // ldr s14, [x8, x22, lsl #2]
+	WORD $0xbc7678cd // ldr s13, [x6, x22, lsl #2]
+	WORD $0x4f9011e8 // fmla v8.4s, v15.4s, v16.s[0]
+	WORD $0xbc7678f0 // ldr s16, [x7, x22, lsl #2]
+	WORD $0x4f8e11e9 // fmla v9.4s, v15.4s, v14.s[0]
+	WORD $0x4f8d11ea // fmla v10.4s, v15.4s, v13.s[0]
+	WORD $0x4f9011eb // fmla v11.4s, v15.4s, v16.s[0]
+	SUBS $1, R21, R21
+	BNE tapSums1x4
+	JMP doneSums1
+tapSums1x3:
+	MOVD.P 8(R23), R22
+	WORD $0xbd400290 // ldr s16, [x20]
+	ADD R3, R20, R20
+	WORD $0xbc76790f // ldr s15, [x8, x22, lsl #2]
+	WORD $0xbc7678cd // ldr s13, [x6, x22, lsl #2]
+	WORD $0xbc7678ee // ldr s14, [x7, x22, lsl #2]
+	WORD $0x4f8f1209 // fmla v9.4s, v16.4s, v15.s[0]
+	WORD $0x4f8d120a // fmla v10.4s, v16.4s, v13.s[0]
+	WORD $0x4f8e120b // fmla v11.4s, v16.4s, v14.s[0]
+	SUBS $1, R21, R21
+	BNE tapSums1x3
+	JMP doneSums1
+tapSums1x2:
+	MOVD.P 8(R23), R22
+	WORD $0xbd40028e // ldr s14, [x20]
+	ADD R3, R20, R20
+	WORD $0xbc7678d0 // ldr s16, [x6, x22, lsl #2]
+	WORD $0xbc7678ed // ldr s13, [x7, x22, lsl #2]
+	WORD $0x4f9011ca // fmla v10.4s, v14.4s, v16.s[0]
+	WORD $0x4f8d11cb // fmla v11.4s, v14.4s, v13.s[0]
+	SUBS $1, R21, R21
+	BNE tapSums1x2
+	JMP doneSums1
+tapSums1x1:
+	MOVD.P 8(R23), R22
+	WORD $0xbd40028d // ldr s13, [x20]
+	ADD R3, R20, R20
+	WORD $0xbc7678ee // ldr s14, [x7, x22, lsl #2]
+	WORD $0x4f8e11ab // fmla v11.4s, v13.4s, v14.s[0]
+	SUBS $1, R21, R21
+	BNE tapSums1x1
 	JMP doneSums1
 nextSums1:
-	WORD $0xbd40026d // ldr s13, [x19]
-	ADD R3, R19, R19
-	WORD $0xbc7568ab // ldr s11, [x5, x21]
-	WORD $0xbc7568ee // ldr s14, [x7, x21]
-	WORD $0xbc75690f // ldr s15, [x8, x21]
-	WORD $0x4f8b11a0 // fmla v0.4s, v13.4s, v11.s[0]
-	WORD $0xbc75692b // ldr s11, [x9, x21]
-	WORD $0x4f8e11a1 // fmla v1.4s, v13.4s, v14.s[0]
-	WORD $0xbc75694e // ldr s14, [x10, x21]
-	WORD $0x4f8f11a2 // fmla v2.4s, v13.4s, v15.s[0]
-	WORD $0xbc75696f // ldr s15, [x11, x21]
-	WORD $0x4f8b11a3 // fmla v3.4s, v13.4s, v11.s[0]
-	WORD $0xbc75698b // ldr s11, [x12, x21]
-	WORD $0x4f8e11a4 // fmla v4.4s, v13.4s, v14.s[0]
-	WORD $0xbc7569ae // ldr s14, [x13, x21]
-	WORD $0x4f8f11a5 // fmla v5.4s, v13.4s, v15.s[0]
-	WORD $0xbc7569cf // ldr s15, [x14, x21]
-	WORD $0x4f8b11a6 // fmla v6.4s, v13.4s, v11.s[0]
-	WORD $0xbc7569eb // ldr s11, [x15, x21]
-	WORD $0x4f8e11a7 // fmla v7.4s, v13.4s, v14.s[0]
-	WORD $0xbc7568ce // ldr s14, [x6, x21]
-	WORD $0x4f8f11a8 // fmla v8.4s, v13.4s, v15.s[0]
-	WORD $0x4f8b11a9 // fmla v9.4s, v13.4s, v11.s[0]
-	WORD $0x4f8e11aa // fmla v10.4s, v13.4s, v14.s[0]
-	ADD R2, R21, R21
-	SUBS $1, R20, R20
-	BNE nextSums1
+	MOVD rows+80(FP), R24
+	CMP $6, R24
+	BLE nextSums1xUpTo6
+	CMP $9, R24
+	BLE nextSums1xUpTo9
+	CMP $10, R24
+	BLE nextSums1xUpTo10
+	CMP $11, R24
+	BLE nextSums1xUpTo11
+nextSums1x12:
+	WORD $0xbd40028e // ldr s14, [x20]
+	ADD R3, R20, R20
+	WORD $0xbc7668ad // ldr s13, [x5, x22]
+	WORD $0xbc766a70 // ldr s16, [x19, x22]
+	WORD $0xbc7669ef // ldr s15, [x15, x22]
+	WORD $0x4f8d11c0 // fmla v0.4s, v14.4s, v13.s[0]
+	WORD $0xbc7669cd // ldr s13, [x14, x22]
+	WORD $0x4f9011c1 // fmla v1.4s, v14.4s, v16.s[0]
+	WORD $0xbc7669b0 // ldr s16, [x13, x22]
+	WORD $0x4f8f11c2 // fmla v2.4s, v14.4s, v15.s[0]
+	WORD $0xbc76698f // ldr s15, [x12, x22]
+	WORD $0x4f8d11c3 // fmla v3.4s, v14.4s, v13.s[0]
+	WORD $0xbc76696d // ldr s13, [x11, x22]
+	WORD $0x4f9011c4 // fmla v4.4s, v14.4s, v16.s[0]
+	WORD $0xbc766950 // ldr s16, [x10, x22]
+	WORD $0x4f8f11c5 // fmla v5.4s, v14.4s, v15.s[0]
+	WORD $0xbc76692f // ldr s15, [x9, x22]
+	WORD $0x4f8d11c6 // fmla v6.4s, v14.4s, v13.s[0]
+	WORD $0xbc76690d // ldr s13, [x8, x22]
+	WORD $0x4f9011c7 // fmla v7.4s, v14.4s, v16.s[0]
+	WORD $0xbc7668d0 // ldr s16, [x6, x22]
+	WORD $0x4f8f11c8 // fmla v8.4s, v14.4s, v15.s[0]
+	WORD $0xbc7668ef // ldr s15, [x7, x22]
+	WORD $0x4f8d11c9 // fmla v9.4s, v14.4s, v13.s[0]
+	WORD $0x4f9011ca // fmla v10.4s, v14.4s, v16.s[0]
+	WORD $0x4f8f11cb // fmla v11.4s, v14.4s, v15.s[0]
+	ADD R2, R22, R22
+	SUBS $1, R21, R21
+	BNE nextSums1x12
+	JMP doneSums1
+nextSums1x11:
+	WORD $0xbd40028f // ldr s15, [x20]
+	ADD R3, R20, R20
+	WORD $0xbc766a6e // ldr s14, [x19, x22]
+	WORD $0xbc7669f0 // ldr s16, [x15, x22]
+	WORD $0xbc7669cd // ldr s13, [x14, x22]
+	WORD $0x4f8e11e1 // fmla v1.4s, v15.4s, v14.s[0]
+	WORD $0xbc7669ae // ldr s14, [x13, x22]
+	WORD $0x4f9011e2 // fmla v2.4s, v15.4s, v16.s[0]
+	WORD $0xbc766990 // ldr s16, [x12, x22]
+	WORD $0x4f8d11e3 // fmla v3.4s, v15.4s, v13.s[0]
+	WORD $0xbc76696d // ldr s13, [x11, x22]
+	WORD $0x4f8e11e4 // fmla v4.4s, v15.4s, v14.s[0]
+	WORD $0xbc76694e // ldr s14, [x10, x22]
+	WORD $0x4f9011e5 // fmla v5.4s, v15.4s, v16.s[0]
+	WORD $0xbc766930 // ldr s16, [x9, x22]
+	WORD $0x4f8d11e6 // fmla v6.4s, v15.4s, v13.s[0]
+	WORD $0xbc76690d // ldr s13, [x8, x22]
+	WORD $0x4f8e11e7 // fmla v7.4s, v15.4s, v14.s[0]
+	WORD $0xbc7668ce // ldr s14, [x6, x22]
+	WORD $0x4f9011e8 // fmla v8.4s, v15.4s, v16.s[0]
+	WORD $0xbc7668f0 // ldr s16, [x7, x22]
+	WORD $0x4f8d11e9 // fmla v9.4s, v15.4s, v13.s[0]
+	WORD $0x4f8e11ea // fmla v10.4s, v15.4s, v14.s[0]
+	WORD $0x4f9011eb // fmla v11.4s, v15.4s, v16.s[0]
+	ADD R2, R22, R22
+	SUBS $1, R21, R21
+	BNE nextSums1x11
+	JMP doneSums1
+nextSums1x10:
+	WORD $0xbd400290 // ldr s16, [x20]
+	ADD R3, R20, R20
+	WORD $0xbc7669ef // ldr s15, [x15, x22]
+	WORD $0xbc7669ce // ldr s14, [x14, x22]
+	WORD $0xbc7669ad // ldr s13, [x13, x22]
+	WORD $0x4f8f1202 // fmla v2.4s, v16.4s, v15.s[0]
+	WORD $0xbc76698f // ldr s15, [x12, x22]
+	WORD $0x4f8e1203 // fmla v3.4s, v16.4s, v14.s[0]
+	WORD $0xbc76696e // ldr s14, [x11, x22]
+	WORD $0x4f8d1204 // fmla v4.4s, v16.4s, v13.s[0]
+	WORD $0xbc76694d // ldr s13, [x10, x22]
+	WORD $0x4f8f1205 // fmla v5.4s, v16.4s, v15.s[0]
+	WORD $0xbc76692f // ldr s15, [x9, x22]
+	WORD $0x4f8e1206 // fmla v6.4s, v16.4s, v14.s[0]
+	WORD $0xbc76690e // ldr s14, [x8, x22]
+	WORD $0x4f8d1207 // fmla v7.4s, v16.4s, v13.s[0]
+	WORD $0xbc7668cd // ldr s13, [x6, x22]
+	WORD $0x4f8f1208 // fmla v8.4s, v16.4s, v15.s[0]
+	WORD $0xbc7668ef // ldr s15, [x7, x22]
+	WORD $0x4f8e1209 // fmla v9.4s, v16.4s, v14.s[0]
+	WORD $0x4f8d120a // fmla v10.4s, v16.4s, v13.s[0]
+	WORD $0x4f8f120b // fmla v11.4s, v16.4s, v15.s[0]
+	ADD R2, R22, R22
+	SUBS $1, R21, R21
+	BNE nextSums1x10
+	JMP doneSums1
+nextSums1x9:
+	WORD $0xbd40028f // ldr s15, [x20]
+	ADD R3, R20, R20
+	WORD $0xbc7669d0 // ldr s16, [x14, x22]
+	WORD $0xbc7669ad // ldr s13, [x13, x22]
+	WORD $0xbc76698e // ldr s14, [x12, x22]
+	WORD $0x4f9011e3 // fmla v3.4s, v15.4s, v16.s[0]
+	WORD $0xbc766970 // ldr s16, [x11, x22]
+	WORD $0x4f8d11e4 // fmla v4.4s, v15.4s, v13.s[0]
+	WORD $0xbc76694d // ldr s13, [x10, x22]
+	WORD $0x4f8e11e5 // fmla v5.4s, v15.4s, v14.s[0]
+	WORD $0xbc76692e // ldr s14, [x9, x22]
+	WORD $0x4f9011e6 // fmla v6.4s, v15.4s, v16.s[0]
+	WORD $0xbc766910 // ldr s16, [x8, x22]
+	WORD $0x4f8d11e7 // fmla v7.4s, v15.4s, v13.s[0]
+	WORD $0xbc7668cd // ldr s13, [x6, x22]
+	WORD $0x4f8e11e8 // fmla v8.4s, v15.4s, v14.s[0]
+	WORD $0xbc7668ee // ldr s14, [x7, x22]
+	WORD $0x4f9011e9 // fmla v9.4s, v15.4s, v16.s[0]
+	WORD $0x4f8d11ea // fmla v10.4s, v15.4s, v13.s[0]
+	WORD $0x4f8e11eb // fmla v11.4s, v15.4s, v14.s[0]
+	ADD R2, R22, R22
+	SUBS $1, R21, R21
+	BNE nextSums1x9
+	JMP doneSums1
+nextSums1x8:
+	WORD $0xbd40028e // ldr s14, [x20]
+	ADD R3, R20, R20
+	WORD $0xbc7669af // ldr s15, [x13, x22]
+	WORD $0xbc76698d // ldr s13, [x12, x22]
+	WORD $0xbc766970 // ldr s16, [x11, x22]
+	WORD $0x4f8f11c4 // fmla v4.4s, v14.4s, v15.s[0]
+	WORD $0xbc76694f // ldr s15, [x10, x22]
+	WORD $0x4f8d11c5 // fmla v5.4s, v14.4s, v13.s[0]
+	WORD $0xbc76692d // ldr s13, [x9, x22]
+	WORD $0x4f9011c6 // fmla v6.4s, v14.4s, v16.s[0]
+	WORD $0xbc766910 // ldr s16, [x8, x22]
+	WORD $0x4f8f11c7 // fmla v7.4s, v14.4s, v15.s[0]
+	WORD $0xbc7668cf // ldr s15, [x6, x22]
+	WORD $0x4f8d11c8 // fmla v8.4s, v14.4s, v13.s[0]
+	WORD $0xbc7668ed // ldr s13, [x7, x22]
+	WORD $0x4f9011c9 // fmla v9.4s, v14.4s, v16.s[0]
+	WORD $0x4f8f11ca // fmla v10.4s, v14.4s, v15.s[0]
+	WORD $0x4f8d11cb // fmla v11.4s, v14.4s, v13.s[0]
+	ADD R2, R22, R22
+	SUBS $1, R21, R21
+	BNE nextSums1x8
+	JMP doneSums1
+nextSums1x7:
+	WORD $0xbd40028d // ldr s13, [x20]
+	ADD R3, R20, R20
+	WORD $0xbc76698e // ldr s14, [x12, x22]
+	WORD $0xbc76696f // ldr s15, [x11, x22]
+	WORD $0xbc766950 // ldr s16, [x10, x22]
+	WORD $0x4f8e11a5 // fmla v5.4s, v13.4s, v14.s[0]
+	WORD $0xbc76692e // ldr s14, [x9, x22]
+	WORD $0x4f8f11a6 // fmla v6.4s, v13.4s, v15.s[0]
+	WORD $0xbc76690f // ldr s15, [x8, x22]
+	WORD $0x4f9011a7 // fmla v7.4s, v13.4s, v16.s[0]
+	WORD $0xbc7668d0 // ldr s16, [x6, x22]
+	WORD $0x4f8e11a8 // fmla v8.4s, v13.4s, v14.s[0]
+	WORD $0xbc7668ee // ldr s14, [x7, x22]
+	WORD $0x4f8f11a9 // fmla v9.4s, v13.4s, v15.s[0]
+	WORD $0x4f9011aa // fmla v10.4s, v13.4s, v16.s[0]
+	WORD $0x4f8e11ab // fmla v11.4s, v13.4s, v14.s[0]
+	ADD R2, R22, R22
+	SUBS $1, R21, R21
+	BNE nextSums1x7
+	JMP doneSums1
+nextSums1x6:
+	WORD $0xbd40028e // ldr s14, [x20]
+	ADD R3, R20, R20
+	WORD $0xbc76696d // ldr s13, [x11, x22]
+	WORD $0xbc766950 // ldr s16, [x10, x22]
+	WORD $0xbc76692f // ldr s15, [x9, x22]
+	WORD $0x4f8d11c6 // fmla v6.4s, v14.4s, v13.s[0]
+	WORD $0xbc76690d // ldr s13, [x8, x22]
+	WORD $0x4f9011c7 // fmla v7.4s, v14.4s, v16.s[0]
+	WORD $0xbc7668d0 // ldr s16, [x6, x22]
+	WORD $0x4f8f11c8 // fmla v8.4s, v14.4s, v15.s[0]
+	WORD $0xbc7668ef // ldr s15, [x7, x22]
+	WORD $0x4f8d11c9 // fmla v9.4s, v14.4s, v13.s[0]
+	WORD $0x4f9011ca // fmla v10.4s, v14.4s, v16.s[0]
+	WORD $0x4f8f11cb // fmla v11.4s, v14.4s, v15.s[0]
+	ADD R2, R22, R22
+	SUBS $1, R21, R21
+	BNE nextSums1x6
+	JMP doneSums1
+nextSums1x5:
+	WORD $0xbd40028f // ldr s15, [x20]
+	ADD R3, R20, R20
+	WORD $0xbc76694e // ldr s14, [x10, x22]
+	WORD $0xbc766930 // ldr s16, [x9, x22]
+	WORD $0xbc76690d // ldr s13, [x8, x22]
+	WORD $0x4f8e11e7 // fmla v7.4s, v15.4s, v14.s[0]
+	WORD $0xbc7668ce // ldr s14, [x6, x22]
+	WORD $0x4f9011e8 // fmla v8.4s, v15.4s, v16.s[0]
+	WORD $0xbc7668f0 // ldr s16, [x7, x22]
+	WORD $0x4f8d11e9 // fmla v9.4s, v15.4s, v13.s[0]
+	WORD $0x4f8e11ea // fmla v10.4s, v15.4s, v14.s[0]
+	WORD $0x4f9011eb // fmla v11.4s, v15.4s, v16.s[0]
+	ADD R2, R22, R22
+	SUBS $1, R21, R21
+	BNE nextSums1x5
+	JMP doneSums1
+nextSums1x4:
+	WORD $0xbd400290 // ldr s16, [x20]
+	ADD R3, R20, R20
+	WORD $0xbc76692f // ldr s15, [x9, x22]
+	WORD $0xbc76690e // ldr s14, [x8, x22]
+	WORD $0xbc7668cd // ldr s13, [x6, x22]
+	WORD $0x4f8f1208 // fmla v8.4s, v16.4s, v15.s[0]
+	WORD $0xbc7668ef // ldr s15, [x7, x22]
+	WORD $0x4f8e1209 // fmla v9.4s, v16.4s, v14.s[0]
+	WORD $0x4f8d120a // fmla v10.4s, v16.4s, v13.s[0]
+	WORD $0x4f8f120b // fmla v11.4s, v16.4s, v15.s[0]
+	ADD R2, R22, R22
+	SUBS $1, R21, R21
+	BNE nextSums1x4
+	JMP doneSums1
+nextSums1x3:
+	WORD $0xbd40028f // ldr s15, [x20]
+	ADD R3, R20, R20
+	WORD $0xbc766910 // ldr s16, [x8, x22]
+	WORD $0xbc7668cd // ldr s13, [x6, x22]
+	WORD $0xbc7668ee // ldr s14, [x7, x22]
+	WORD $0x4f9011e9 // fmla v9.4s, v15.4s, v16.s[0]
+	WORD $0x4f8d11ea // fmla v10.4s, v15.4s, v13.s[0]
+	WORD $0x4f8e11eb // fmla v11.4s, v15.4s, v14.s[0]
+	ADD R2, R22, R22
+	SUBS $1, R21, R21
+	BNE nextSums1x3
+	JMP doneSums1
+nextSums1x2:
+	WORD $0xbd40028e // ldr s14, [x20]
+	ADD R3, R20, R20
+	WORD $0xbc7668cf // ldr s15, [x6, x22]
+	WORD $0xbc7668ed // ldr s13, [x7, x22]
+	WORD $0x4f8f11ca // fmla v10.4s, v14.4s, v15.s[0]
+	WORD $0x4f8d11cb // fmla v11.4s, v14.4s, v13.s[0]
+	ADD R2, R22, R22
+	SUBS $1, R21, R21
+	BNE nextSums1x2
+	JMP doneSums1
+nextSums1x1:
+	WORD $0xbd40028d // ldr s13, [x20]
+	ADD R3, R20, R20
+	WORD $0xbc7668ee // ldr s14, [x7, x22]
+	WORD $0x4f8e11ab // fmla v11.4s, v13.4s, v14.s[0]
+	ADD R2, R22, R22
+	SUBS $1, R21, R21
+	BNE nextSums1x1
+	JMP doneSums1
 doneSums1:
-	MOVD mode+80(FP), R23
-	TBZ $0, R23, aloneSums1
-	MOVD c+0(FP), R23
-	WORD $0xbd4002ee // ldr s14, [x23]
+	MOVD mode+88(FP), R24
+	TBZ $0, R24, aloneSums1
+	MOVD c+0(FP), R24
+	MOVD rows+80(FP), R25
+	CMP $6, R25
+	BLE addSums1xUpTo6
+	CMP $9, R25
+	BLE addSums1xUpTo9
+	CMP $10, R25
+	BLE addSums1xUpTo10
+	CMP $11, R25
+	BLE addSums1xUpTo11
+addSums1x12:
+	WORD $0xbd40030e // ldr s14, [x24]
 	WORD $0x4e20d5c0 // fadd v0.4s, v14.4s, v0.4s
-	ADD R1, R23, R23
-	WORD $0xbd4002ee // ldr s14, [x23]
+	ADD R1, R24, R24
+addSums1x11:
+	WORD $0xbd40030e // ldr s14, [x24]
 	WORD $0x4e21d5c1 // fadd v1.4s, v14.4s, v1.4s
-	ADD R1, R23, R23
-	WORD $0xbd4002ee // ldr s14, [x23]
+	ADD R1, R24, R24
+addSums1x10:
+	WORD $0xbd40030e // ldr s14, [x24]
 	WORD $0x4e22d5c2 // fadd v2.4s, v14.4s, v2.4s
-	ADD R1, R23, R23
-	WORD $0xbd4002ee // ldr s14, [x23]
+	ADD R1, R24, R24
+addSums1x9:
+	WORD $0xbd40030e // ldr s14, [x24]
 	WORD $0x4e23d5c3 // fadd v3.4s, v14.4s, v3.4s
-	ADD R1, R23, R23
-	WORD $0xbd4002ee // ldr s14, [x23]
+	ADD R1, R24, R24
+addSums1x8:
+	WORD $0xbd40030e // ldr s14, [x24]
 	WORD $0x4e24d5c4 // fadd v4.4s, v14.4s, v4.4s
-	ADD R1, R23, R23
-	WORD $0xbd4002ee // ldr s14, [x23]
+	ADD R1, R24, R24
+addSums1x7:
+	WORD $0xbd40030e // ldr s14, [x24]
 	WORD $0x4e25d5c5 // fadd v5.4s, v14.4s, v5.4s
-	ADD R1, R23, R23
-	WORD $0xbd4002ee // ldr s14, [x23]
+	ADD R1, R24, R24
+addSums1x6:
+	WORD $0xbd40030e // ldr s14, [x24]
 	WORD $0x4e26d5c6 // fadd v6.4s, v14.4s, v6.4s
-	ADD R1, R23, R23
-	WORD $0xbd4002ee // ldr s14, [x23]
+	ADD R1, R24, R24
+addSums1x5:
+	WORD $0xbd40030e // ldr s14, [x24]
 	WORD $0x4e27d5c7 // fadd v7.4s, v14.4s, v7.4s
-	ADD R1, R23, R23
-	WORD $0xbd4002ee // ldr s14, [x23]
+	ADD R1, R24, R24
+addSums1x4:
+	WORD $0xbd40030e // ldr s14, [x24]
 	WORD $0x4e28d5c8 // fadd v8.4s, v14.4s, v8.4s
-	ADD R1, R23, R23
-	WORD $0xbd4002ee // ldr s14, [x23]
+	ADD R1, R24, R24
+addSums1x3:
+	WORD $0xbd40030e // ldr s14, [x24]
 	WORD $0x4e29d5c9 // fadd v9.4s, v14.4s, v9.4s
-	ADD R1, R23, R23
-	WORD $0xbd4002ee // ldr s14, [x23]
+	ADD R1, R24, R24
+addSums1x2:
+	WORD $0xbd40030e // ldr s14, [x24]
 	WORD $0x4e2ad5ca // fadd v10.4s, v14.4s, v10.4s
-	ADD R1, R23, R23
+	ADD R1, R24, R24
+addSums1x1:
+	WORD $0xbd40030e // ldr s14, [x24]
+	WORD $0x4e2bd5cb // fadd v11.4s, v14.4s, v11.4s
+	ADD R1, R24, R24
 aloneSums1:
-	MOVD more+88(FP), R23
-	CBZ R23, unbiasedSums1
-	WORD $0xbd4002ec // ldr s12, [x23]
+	MOVD more+96(FP), R24
+	CBZ R24, unbiasedSums1
+	WORD $0xbd40030c // ldr s12, [x24]
 unbiasedSums1:
 allSums:
-	MOVD mode+80(FP), R23
-	TBZ $2, R23, unbiased
+	MOVD mode+88(FP), R24
+	TBZ $2, R24, unbiased
+	MOVD rows+80(FP), R25
+	CMP $3, R25
+	BLE biasUpTo3
+	CMP $6, R25
+	BLE biasUpTo6
+bias12:
 	WORD $0x4e20d580 // fadd v0.4s, v12.4s, v0.4s
 	WORD $0x4e21d581 // fadd v1.4s, v12.4s, v1.4s
 	WORD $0x4e22d582 // fadd v2.4s, v12.4s, v2.4s
 	WORD $0x4e23d583 // fadd v3.4s, v12.4s, v3.4s
 	WORD $0x4e24d584 // fadd v4.4s, v12.4s, v4.4s
 	WORD $0x4e25d585 // fadd v5.4s, v12.4s, v5.4s
+bias6:
 	WORD $0x4e26d586 // fadd v6.4s, v12.4s, v6.4s
 	WORD $0x4e27d587 // fadd v7.4s, v12.4s, v7.4s
 	WORD $0x4e28d588 // fadd v8.4s, v12.4s, v8.4s
+bias3:
 	WORD $0x4e29d589 // fadd v9.4s, v12.4s, v9.4s
 	WORD $0x4e2ad58a // fadd v10.4s, v12.4s, v10.4s
+	WORD $0x4e2bd58b // fadd v11.4s, v12.4s, v11.4s
 unbiased:
-	TBZ $3, R23, signed
+	TBZ $3, R24, signed
 	WORD $0x6f00e40c // movi v12.2d, #0
+	MOVD rows+80(FP), R24
+	CMP $3, R24
+	BLE maxUpTo3
+	CMP $6, R24
+	BLE maxUpTo6
+max12:
 	WORD $0x4e2cf400 // fmax v0.4s, v0.4s, v12.4s
 	WORD $0x4e2cf421 // fmax v1.4s, v1.4s, v12.4s
 	WORD $0x4e2cf442 // fmax v2.4s, v2.4s, v12.4s
 	WORD $0x4e2cf463 // fmax v3.4s, v3.4s, v12.4s
 	WORD $0x4e2cf484 // fmax v4.4s, v4.4s, v12.4s
 	WORD $0x4e2cf4a5 // fmax v5.4s, v5.4s, v12.4s
+max6:
 	WORD $0x4e2cf4c6 // fmax v6.4s, v6.4s, v12.4s
 	WORD $0x4e2cf4e7 // fmax v7.4s, v7.4s, v12.4s
 	WORD $0x4e2cf508 // fmax v8.4s, v8.4s, v12.4s
+max3:
 	WORD $0x4e2cf529 // fmax v9.4s, v9.4s, v12.4s
 	WORD $0x4e2cf54a // fmax v10.4s, v10.4s, v12.4s
+	WORD $0x4e2cf56b // fmax v11.4s, v11.4s, v12.4s
 signed:
 	WORD $0x3dc0000c // ldr q12, [x0]
+	MOVD rows+80(FP), R24
+	CMP $3, R24
+	BLE canonUpTo3
+	CMP $6, R24
+	BLE canonUpTo6
+canon12:
 	WORD $0x4e20e40e // fcmeq v14.4s, v0.4s, v0.4s
 	WORD $0x6eee1d80 // bif v0.16b, v12.16b, v14.16b
 	WORD $0x4e21e42e // fcmeq v14.4s, v1.4s, v1.4s
@@ -5101,866 +2515,235 @@ signed:
 	WORD $0x6eee1d84 // bif v4.16b, v12.16b, v14.16b
 	WORD $0x4e25e4ae // fcmeq v14.4s, v5.4s, v5.4s
 	WORD $0x6eee1d85 // bif v5.16b, v12.16b, v14.16b
+canon6:
 	WORD $0x4e26e4ce // fcmeq v14.4s, v6.4s, v6.4s
 	WORD $0x6eee1d86 // bif v6.16b, v12.16b, v14.16b
 	WORD $0x4e27e4ee // fcmeq v14.4s, v7.4s, v7.4s
 	WORD $0x6eee1d87 // bif v7.16b, v12.16b, v14.16b
 	WORD $0x4e28e50e // fcmeq v14.4s, v8.4s, v8.4s
 	WORD $0x6eee1d88 // bif v8.16b, v12.16b, v14.16b
+canon3:
 	WORD $0x4e29e52e // fcmeq v14.4s, v9.4s, v9.4s
 	WORD $0x6eee1d89 // bif v9.16b, v12.16b, v14.16b
 	WORD $0x4e2ae54e // fcmeq v14.4s, v10.4s, v10.4s
 	WORD $0x6eee1d8a // bif v10.16b, v12.16b, v14.16b
-	MOVD c+0(FP), R23
-	CMP $0, R4
-	BNE notStores4
-	WORD $0x3d8002e0 // str q0, [x23]
-	ADD R1, R23, R23
-	WORD $0x3d8002e1 // str q1, [x23]
-	ADD R1, R23, R23
-	WORD $0x3d8002e2 // str q2, [x23]
-	ADD R1, R23, R23
-	WORD $0x3d8002e3 // str q3, [x23]
-	ADD R1, R23, R23
-	WORD $0x3d8002e4 // str q4, [x23]
-	ADD R1, R23, R23
-	WORD $0x3d8002e5 // str q5, [x23]
-	ADD R1, R23, R23
-	WORD $0x3d8002e6 // str q6, [x23]
-	ADD R1, R23, R23
-	WORD $0x3d8002e7 // str q7, [x23]
-	ADD R1, R23, R23
-	WORD $0x3d8002e8 // str q8, [x23]
-	ADD R1, R23, R23
-	WORD $0x3d8002e9 // str q9, [x23]
-	ADD R1, R23, R23
-	WORD $0x3d8002ea // str q10, [x23]
-	ADD R1, R23, R23
-	JMP allStores
-notStores4:
-	CMP $-4, R4
-	BNE notStores3
-	WORD $0x6e00400e // ext v14.16b, v0.16b, v0.16b, #8
-	WORD $0xfd0002e0 // str d0, [x23]
-	WORD $0xbd000aee // str s14, [x23, #8]
-	ADD R1, R23, R23
-	WORD $0x6e01402e // ext v14.16b, v1.16b, v1.16b, #8
-	WORD $0xfd0002e1 // str d1, [x23]
-	WORD $0xbd000aee // str s14, [x23, #8]
-	ADD R1, R23, R23
-	WORD $0x6e02404e // ext v14.16b, v2.16b, v2.16b, #8
-	WORD $0xfd0002e2 // str d2, [x23]
-	WORD $0xbd000aee // str s14, [x23, #8]
-	ADD R1, R23, R23
-	WORD $0x6e03406e // ext v14.16b, v3.16b, v3.16b, #8
-	WORD $0xfd0002e3 // str d3, [x23]
-	WORD $0xbd000aee // str s14, [x23, #8]
-	ADD R1, R23, R23
-	WORD $0x6e04408e // ext v14.16b, v4.16b, v4.16b, #8
-	WORD $0xfd0002e4 // str d4, [x23]
-	WORD $0xbd000aee // str s14, [x23, #8]
-	ADD R1, R23, R23
-	WORD $0x6e0540ae // ext v14.16b, v5.16b, v5.16b, #8
-	WORD $0xfd0002e5 // str d5, [x23]
-	WORD $0xbd000aee // str s14, [x23, #8]
-	ADD R1, R23, R23
-	WORD $0x6e0640ce // ext v14.16b, v6.16b, v6.16b, #8
-	WORD $0xfd0002e6 // str d6, [x23]
-	WORD $0xbd000aee // str s14, [x23, #8]
-	ADD R1, R23, R23
-	WORD $0x6e0740ee // ext v14.16b, v7.16b, v7.16b, #8
-	WORD $0xfd0002e7 // str d7, [x23]
-	WORD $0xbd000aee // str s14, [x23, #8]
-	ADD R1, R23, R23
-	WORD $0x6e08410e // ext v14.16b, v8.16b, v8.16b, #8
-	WORD $0xfd0002e8 // str d8, [x23]
-	WORD $0xbd000aee // str s14, [x23, #8]
-	ADD R1, R23, R23
-	WORD $0x6e09412e // ext v14.16b, v9.16b, v9.16b, #8
-	WORD $0xfd0002e9 // str d9, [x23]
-	WORD $0xbd000aee // str s14, [x23, #8]
-	ADD R1, R23, R23
-	WORD $0x6e0a414e // ext v14.16b, v10.16b, v10.16b, #8
-	WORD $0xfd0002ea // str d10, [x23]
-	WORD $0xbd000aee // str s14, [x23, #8]
-	ADD R1, R23, R23
-	JMP allStores
-notStores3:
-	CMP $-8, R4
-	BNE notStores2
-	WORD $0xfd0002e0 // str d0, [x23]
-	ADD R1, R23, R23
-	WORD $0xfd0002e1 // str d1, [x23]
-	ADD R1, R23, R23
-	WORD $0xfd0002e2 // str d2, [x23]
-	ADD R1, R23, R23
-	WORD $0xfd0002e3 // str d3, [x23]
-	ADD R1, R23, R23
-	WORD $0xfd0002e4 // str d4, [x23]
-	ADD R1, R23, R23
-	WORD $0xfd0002e5 // str d5, [x23]
-	ADD R1, R23, R23
-	WORD $0xfd0002e6 // str d6, [x23]
-	ADD R1, R23, R23
-	WORD $0xfd0002e7 // str d7, [x23]
-	ADD R1, R23, R23
-	WORD $0xfd0002e8 // str d8, [x23]
-	ADD R1, R23, R23
-	WORD $0xfd0002e9 // str d9, [x23]
-	ADD R1, R23, R23
-	WORD $0xfd0002ea // str d10, [x23]
-	ADD R1, R23, R23
-	JMP allStores
-notStores2:
-	WORD $0xbd0002e0 // str s0, [x23]
-	ADD R1, R23, R23
-	WORD $0xbd0002e1 // str s1, [x23]
-	ADD R1, R23, R23
-	WORD $0xbd0002e2 // str s2, [x23]
-	ADD R1, R23, R23
-	WORD $0xbd0002e3 // str s3, [x23]
-	ADD R1, R23, R23
-	WORD $0xbd0002e4 // str s4, [x23]
-	ADD R1, R23, R23
-	WORD $0xbd0002e5 // str s5, [x23]
-	ADD R1, R23, R23
-	WORD $0xbd0002e6 // str s6, [x23]
-	ADD R1, R23, R23
-	WORD $0xbd0002e7 // str s7, [x23]
-	ADD R1, R23, R23
-	WORD $0xbd0002e8 // str s8, [x23]
-	ADD R1, R23, R23
-	WORD $0xbd0002e9 // str s9, [x23]
-	ADD R1, R23, R23
-	WORD $0xbd0002ea // str s10, [x23]
-	ADD R1, R23, R23
-allStores:
-below:
-	MOVD times+72(FP), R24
-	SUBS $1, R24, R24
-	BEQ last
-	MOVD R24, times+72(FP)
-	MOVD R23, c+0(FP)
-	MOVD aRow+24(FP), R24
-	LSL $2, R24, R24
-	ADD R6, R24, R24
-	MOVD R24, a+16(FP)
-	JMP tile
-last:
-	RET
-
-// func gemm12x1_32NEON(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
-TEXT ·gemm12x1_32NEON(SB), NOSPLIT, $0-104
-	MOVD $gemm12x1_32NEONNEONConstants<>(SB), R0
-	MOVD ldc+8(FP), R1
-	LSL $2, R1, R1
-	MOVD aCol+32(FP), R2
-	LSL $2, R2, R2
-	MOVD ldb+48(FP), R3
-	LSL $2, R3, R3
-	MOVD n+56(FP), R4
-	LSL $2, R4, R4
-	SUB $16, R4, R4
-tile:
-	MOVD a+16(FP), R5
-	MOVD aRow+24(FP), R6
-	LSL $2, R6, R6
-	ADD R5, R6, R7
-	ADD R7, R6, R8
-	ADD R8, R6, R9
-	ADD R9, R6, R10
-	ADD R10, R6, R11
-	ADD R11, R6, R12
-	ADD R12, R6, R13
-	ADD R13, R6, R14
-	ADD R14, R6, R15
-	ADD R15, R6, R19
-	ADD R19, R6, R6
-	MOVD b+40(FP), R20
-	MOVD k+64(FP), R21
-	WORD $0x6f00e400 // movi v0.2d, #0
-	WORD $0x6f00e401 // movi v1.2d, #0
-	WORD $0x6f00e402 // movi v2.2d, #0
-	WORD $0x6f00e403 // movi v3.2d, #0
-	WORD $0x6f00e404 // movi v4.2d, #0
-	WORD $0x6f00e405 // movi v5.2d, #0
-	WORD $0x6f00e406 // movi v6.2d, #0
-	WORD $0x6f00e407 // movi v7.2d, #0
-	WORD $0x6f00e408 // movi v8.2d, #0
-	WORD $0x6f00e409 // movi v9.2d, #0
-	WORD $0x6f00e40a // movi v10.2d, #0
-	WORD $0x6f00e40b // movi v11.2d, #0
-	MOVD $0, R22
-	MOVD offs+96(FP), R23
-	CMP $0, R4
-	BNE notSums4
-	CMP $0, R21
-	BEQ doneSums4
-	CMP $0, R23
-	BEQ nextSums4
-tapSums4:
-	MOVD.P 8(R23), R22
-	WORD $0x3dc0028c // ldr q12, [x20]
-	ADD R3, R20, R20
-	WORD $0xbc7678ad // ldr s13, [x5, x22, lsl #2]
-	WORD $0xbc7678ee // ldr s14, [x7, x22, lsl #2]
-	WORD $0xbc76790f // ldr s15, [x8, x22, lsl #2]
-	WORD $0x4f8d1180 // fmla v0.4s, v12.4s, v13.s[0]
-	WORD $0xbc76792d // ldr s13, [x9, x22, lsl #2]
-	WORD $0x4f8e1181 // fmla v1.4s, v12.4s, v14.s[0]
-	WORD $0xbc76794e // ldr s14, [x10, x22, lsl #2]
-	WORD $0x4f8f1182 // fmla v2.4s, v12.4s, v15.s[0]
-	WORD $0xbc76796f // ldr s15, [x11, x22, lsl #2]
-	WORD $0x4f8d1183 // fmla v3.4s, v12.4s, v13.s[0]
-	WORD $0xbc76798d // ldr s13, [x12, x22, lsl #2]
-	WORD $0x4f8e1184 // fmla v4.4s, v12.4s, v14.s[0]
-	WORD $0xbc7679ae // ldr s14, [x13, x22, lsl #2]
-	WORD $0x4f8f1185 // fmla v5.4s, v12.4s, v15.s[0]
-	WORD $0xbc7679cf // ldr s15, [x14, x22, lsl #2]
-	WORD $0x4f8d1186 // fmla v6.4s, v12.4s, v13.s[0]
-	WORD $0xbc7679ed // ldr s13, [x15, x22, lsl #2]
-	WORD $0x4f8e1187 // fmla v7.4s, v12.4s, v14.s[0]
-	WORD $0xbc767a6e // ldr s14, [x19, x22, lsl #2]
-	WORD $0x4f8f1188 // fmla v8.4s, v12.4s, v15.s[0]
-	WORD $0xbc7678cf // ldr s15, [x6, x22, lsl #2]
-	WORD $0x4f8d1189 // fmla v9.4s, v12.4s, v13.s[0]
-	WORD $0x4f8e118a // fmla v10.4s, v12.4s, v14.s[0]
-	WORD $0x4f8f118b // fmla v11.4s, v12.4s, v15.s[0]
-	SUBS $1, R21, R21
-	BNE tapSums4
-	JMP doneSums4
-nextSums4:
-	WORD $0x3dc0028f // ldr q15, [x20]
-	ADD R3, R20, R20
-	WORD $0xbc7668ac // ldr s12, [x5, x22]
-	WORD $0xbc7668ee // ldr s14, [x7, x22]
-	WORD $0xbc76690d // ldr s13, [x8, x22]
-	WORD $0x4f8c11e0 // fmla v0.4s, v15.4s, v12.s[0]
-	WORD $0xbc76692c // ldr s12, [x9, x22]
-	WORD $0x4f8e11e1 // fmla v1.4s, v15.4s, v14.s[0]
-	WORD $0xbc76694e // ldr s14, [x10, x22]
-	WORD $0x4f8d11e2 // fmla v2.4s, v15.4s, v13.s[0]
-	WORD $0xbc76696d // ldr s13, [x11, x22]
-	WORD $0x4f8c11e3 // fmla v3.4s, v15.4s, v12.s[0]
-	WORD $0xbc76698c // ldr s12, [x12, x22]
-	WORD $0x4f8e11e4 // fmla v4.4s, v15.4s, v14.s[0]
-	WORD $0xbc7669ae // ldr s14, [x13, x22]
-	WORD $0x4f8d11e5 // fmla v5.4s, v15.4s, v13.s[0]
-	WORD $0xbc7669cd // ldr s13, [x14, x22]
-	WORD $0x4f8c11e6 // fmla v6.4s, v15.4s, v12.s[0]
-	WORD $0xbc7669ec // ldr s12, [x15, x22]
-	WORD $0x4f8e11e7 // fmla v7.4s, v15.4s, v14.s[0]
-	WORD $0xbc766a6e // ldr s14, [x19, x22]
-	WORD $0x4f8d11e8 // fmla v8.4s, v15.4s, v13.s[0]
-	WORD $0xbc7668cd // ldr s13, [x6, x22]
-	WORD $0x4f8c11e9 // fmla v9.4s, v15.4s, v12.s[0]
-	WORD $0x4f8e11ea // fmla v10.4s, v15.4s, v14.s[0]
-	WORD $0x4f8d11eb // fmla v11.4s, v15.4s, v13.s[0]
-	ADD R2, R22, R22
-	SUBS $1, R21, R21
-	BNE nextSums4
-doneSums4:
-	MOVD mode+80(FP), R24
-	TBZ $0, R24, aloneSums4
-	MOVD c+0(FP), R24
-	WORD $0x3dc0030d // ldr q13, [x24]
-	WORD $0x4e20d5a0 // fadd v0.4s, v13.4s, v0.4s
-	ADD R1, R24, R24
-	WORD $0x3dc0030d // ldr q13, [x24]
-	WORD $0x4e21d5a1 // fadd v1.4s, v13.4s, v1.4s
-	ADD R1, R24, R24
-	WORD $0x3dc0030d // ldr q13, [x24]
-	WORD $0x4e22d5a2 // fadd v2.4s, v13.4s, v2.4s
-	ADD R1, R24, R24
-	WORD $0x3dc0030d // ldr q13, [x24]
-	WORD $0x4e23d5a3 // fadd v3.4s, v13.4s, v3.4s
-	ADD R1, R24, R24
-	WORD $0x3dc0030d // ldr q13, [x24]
-	WORD $0x4e24d5a4 // fadd v4.4s, v13.4s, v4.4s
-	ADD R1, R24, R24
-	WORD $0x3dc0030d // ldr q13, [x24]
-	WORD $0x4e25d5a5 // fadd v5.4s, v13.4s, v5.4s
-	ADD R1, R24, R24
-	WORD $0x3dc0030d // ldr q13, [x24]
-	WORD $0x4e26d5a6 // fadd v6.4s, v13.4s, v6.4s
-	ADD R1, R24, R24
-	WORD $0x3dc0030d // ldr q13, [x24]
-	WORD $0x4e27d5a7 // fadd v7.4s, v13.4s, v7.4s
-	ADD R1, R24, R24
-	WORD $0x3dc0030d // ldr q13, [x24]
-	WORD $0x4e28d5a8 // fadd v8.4s, v13.4s, v8.4s
-	ADD R1, R24, R24
-	WORD $0x3dc0030d // ldr q13, [x24]
-	WORD $0x4e29d5a9 // fadd v9.4s, v13.4s, v9.4s
-	ADD R1, R24, R24
-	WORD $0x3dc0030d // ldr q13, [x24]
-	WORD $0x4e2ad5aa // fadd v10.4s, v13.4s, v10.4s
-	ADD R1, R24, R24
-	WORD $0x3dc0030d // ldr q13, [x24]
-	WORD $0x4e2bd5ab // fadd v11.4s, v13.4s, v11.4s
-	ADD R1, R24, R24
-aloneSums4:
-	MOVD more+88(FP), R24
-	CBZ R24, unbiasedSums4
-	WORD $0x3dc0030d // ldr q13, [x24]
-unbiasedSums4:
-	JMP allSums
-notSums4:
-	CMP $-4, R4
-	BNE notSums3
-	CMP $0, R21
-	BEQ doneSums3
-	CMP $0, R23
-	BEQ nextSums3
-tapSums3:
-	MOVD.P 8(R23), R22
-	WORD $0xfd40028f // ldr d15, [x20]
-	WORD $0xbd400a8e // ldr s14, [x20, #8]
-	WORD $0x4ece39ee // zip1 v14.2d, v15.2d, v14.2d
-	ADD R3, R20, R20
-	WORD $0xbc7678af // ldr s15, [x5, x22, lsl #2]
-	WORD $0xbc7678ec // ldr s12, [x7, x22, lsl #2]
-	WORD $0xbc767910 // ldr s16, [x8, x22, lsl #2]
-	WORD $0x4f8f11c0 // fmla v0.4s, v14.4s, v15.s[0]
-	WORD $0xbc76792f // ldr s15, [x9, x22, lsl #2]
-	WORD $0x4f8c11c1 // fmla v1.4s, v14.4s, v12.s[0]
-	WORD $0xbc76794c // ldr s12, [x10, x22, lsl #2]
-	WORD $0x4f9011c2 // fmla v2.4s, v14.4s, v16.s[0]
-	WORD $0xbc767970 // ldr s16, [x11, x22, lsl #2]
-	WORD $0x4f8f11c3 // fmla v3.4s, v14.4s, v15.s[0]
-	WORD $0xbc76798f // ldr s15, [x12, x22, lsl #2]
-	WORD $0x4f8c11c4 // fmla v4.4s, v14.4s, v12.s[0]
-	WORD $0xbc7679ac // ldr s12, [x13, x22, lsl #2]
-	WORD $0x4f9011c5 // fmla v5.4s, v14.4s, v16.s[0]
-	WORD $0xbc7679d0 // ldr s16, [x14, x22, lsl #2]
-	WORD $0x4f8f11c6 // fmla v6.4s, v14.4s, v15.s[0]
-	WORD $0xbc7679ef // ldr s15, [x15, x22, lsl #2]
-	WORD $0x4f8c11c7 // fmla v7.4s, v14.4s, v12.s[0]
-	WORD $0xbc767a6c // ldr s12, [x19, x22, lsl #2]
-	WORD $0x4f9011c8 // fmla v8.4s, v14.4s, v16.s[0]
-	WORD $0xbc7678d0 // ldr s16, [x6, x22, lsl #2]
-	WORD $0x4f8f11c9 // fmla v9.4s, v14.4s, v15.s[0]
-	WORD $0x4f8c11ca // fmla v10.4s, v14.4s, v12.s[0]
-	WORD $0x4f9011cb // fmla v11.4s, v14.4s, v16.s[0]
-	SUBS $1, R21, R21
-	BNE tapSums3
-	JMP doneSums3
-nextSums3:
-	WORD $0xfd400290 // ldr d16, [x20]
-	WORD $0xbd400a8e // ldr s14, [x20, #8]
-	WORD $0x4ece3a0e // zip1 v14.2d, v16.2d, v14.2d
-	ADD R3, R20, R20
-	WORD $0xbc7668b0 // ldr s16, [x5, x22]
-	WORD $0xbc7668ec // ldr s12, [x7, x22]
-	WORD $0xbc76690f // ldr s15, [x8, x22]
-	WORD $0x4f9011c0 // fmla v0.4s, v14.4s, v16.s[0]
-	WORD $0xbc766930 // ldr s16, [x9, x22]
-	WORD $0x4f8c11c1 // fmla v1.4s, v14.4s, v12.s[0]
-	WORD $0xbc76694c // ldr s12, [x10, x22]
-	WORD $0x4f8f11c2 // fmla v2.4s, v14.4s, v15.s[0]
-	WORD $0xbc76696f // ldr s15, [x11, x22]
-	WORD $0x4f9011c3 // fmla v3.4s, v14.4s, v16.s[0]
-	WORD $0xbc766990 // ldr s16, [x12, x22]
-	WORD $0x4f8c11c4 // fmla v4.4s, v14.4s, v12.s[0]
-	WORD $0xbc7669ac // ldr s12, [x13, x22]
-	WORD $0x4f8f11c5 // fmla v5.4s, v14.4s, v15.s[0]
-	WORD $0xbc7669cf // ldr s15, [x14, x22]
-	WORD $0x4f9011c6 // fmla v6.4s, v14.4s, v16.s[0]
-	WORD $0xbc7669f0 // ldr s16, [x15, x22]
-	WORD $0x4f8c11c7 // fmla v7.4s, v14.4s, v12.s[0]
-	WORD $0xbc766a6c // ldr s12, [x19, x22]
-	WORD $0x4f8f11c8 // fmla v8.4s, v14.4s, v15.s[0]
-	WORD $0xbc7668cf // ldr s15, [x6, x22]
-	WORD $0x4f9011c9 // fmla v9.4s, v14.4s, v16.s[0]
-	WORD $0x4f8c11ca // fmla v10.4s, v14.4s, v12.s[0]
-	WORD $0x4f8f11cb // fmla v11.4s, v14.4s, v15.s[0]
-	ADD R2, R22, R22
-	SUBS $1, R21, R21
-	BNE nextSums3
-doneSums3:
-	MOVD mode+80(FP), R24
-	TBZ $0, R24, aloneSums3
-	MOVD c+0(FP), R24
-	WORD $0xfd40030f // ldr d15, [x24]
-	WORD $0xbd400b0e // ldr s14, [x24, #8]
-	WORD $0x4ece39ee // zip1 v14.2d, v15.2d, v14.2d
-	WORD $0x4e20d5c0 // fadd v0.4s, v14.4s, v0.4s
-	ADD R1, R24, R24
-	WORD $0xfd40030e // ldr d14, [x24]
-	WORD $0xbd400b0f // ldr s15, [x24, #8]
-	WORD $0x4ecf39cf // zip1 v15.2d, v14.2d, v15.2d
-	WORD $0x4e21d5e1 // fadd v1.4s, v15.4s, v1.4s
-	ADD R1, R24, R24
-	WORD $0xfd40030f // ldr d15, [x24]
-	WORD $0xbd400b0e // ldr s14, [x24, #8]
-	WORD $0x4ece39ee // zip1 v14.2d, v15.2d, v14.2d
-	WORD $0x4e22d5c2 // fadd v2.4s, v14.4s, v2.4s
-	ADD R1, R24, R24
-	WORD $0xfd40030e // ldr d14, [x24]
-	WORD $0xbd400b0f // ldr s15, [x24, #8]
-	WORD $0x4ecf39cf // zip1 v15.2d, v14.2d, v15.2d
-	WORD $0x4e23d5e3 // fadd v3.4s, v15.4s, v3.4s
-	ADD R1, R24, R24
-	WORD $0xfd40030f // ldr d15, [x24]
-	WORD $0xbd400b0e // ldr s14, [x24, #8]
-	WORD $0x4ece39ee // zip1 v14.2d, v15.2d, v14.2d
-	WORD $0x4e24d5c4 // fadd v4.4s, v14.4s, v4.4s
-	ADD R1, R24, R24
-	WORD $0xfd40030e // ldr d14, [x24]
-	WORD $0xbd400b0f // ldr s15, [x24, #8]
-	WORD $0x4ecf39cf // zip1 v15.2d, v14.2d, v15.2d
-	WORD $0x4e25d5e5 // fadd v5.4s, v15.4s, v5.4s
-	ADD R1, R24, R24
-	WORD $0xfd40030f // ldr d15, [x24]
-	WORD $0xbd400b0e // ldr s14, [x24, #8]
-	WORD $0x4ece39ee // zip1 v14.2d, v15.2d, v14.2d
-	WORD $0x4e26d5c6 // fadd v6.4s, v14.4s, v6.4s
-	ADD R1, R24, R24
-	WORD $0xfd40030e // ldr d14, [x24]
-	WORD $0xbd400b0f // ldr s15, [x24, #8]
-	WORD $0x4ecf39cf // zip1 v15.2d, v14.2d, v15.2d
-	WORD $0x4e27d5e7 // fadd v7.4s, v15.4s, v7.4s
-	ADD R1, R24, R24
-	WORD $0xfd40030f // ldr d15, [x24]
-	WORD $0xbd400b0e // ldr s14, [x24, #8]
-	WORD $0x4ece39ee // zip1 v14.2d, v15.2d, v14.2d
-	WORD $0x4e28d5c8 // fadd v8.4s, v14.4s, v8.4s
-	ADD R1, R24, R24
-	WORD $0xfd40030e // ldr d14, [x24]
-	WORD $0xbd400b0f // ldr s15, [x24, #8]
-	WORD $0x4ecf39cf // zip1 v15.2d, v14.2d, v15.2d
-	WORD $0x4e29d5e9 // fadd v9.4s, v15.4s, v9.4s
-	ADD R1, R24, R24
-	WORD $0xfd40030f // ldr d15, [x24]
-	WORD $0xbd400b0e // ldr s14, [x24, #8]
-	WORD $0x4ece39ee // zip1 v14.2d, v15.2d, v14.2d
-	WORD $0x4e2ad5ca // fadd v10.4s, v14.4s, v10.4s
-	ADD R1, R24, R24
-	WORD $0xfd40030e // ldr d14, [x24]
-	WORD $0xbd400b0f // ldr s15, [x24, #8]
-	WORD $0x4ecf39cf // zip1 v15.2d, v14.2d, v15.2d
-	WORD $0x4e2bd5eb // fadd v11.4s, v15.4s, v11.4s
-	ADD R1, R24, R24
-aloneSums3:
-	MOVD more+88(FP), R24
-	CBZ R24, unbiasedSums3
-	WORD $0xfd40030f // ldr d15, [x24]
-	WORD $0xbd400b0e // ldr s14, [x24, #8]
-	WORD $0x4ece39ed // zip1 v13.2d, v15.2d, v14.2d
-unbiasedSums3:
-	JMP allSums
-notSums3:
-	CMP $-8, R4
-	BNE notSums2
-	CMP $0, R21
-	BEQ doneSums2
-	CMP $0, R23
-	BEQ nextSums2
-tapSums2:
-	MOVD.P 8(R23), R22
-	WORD $0xfd40028e // ldr d14, [x20]
-	ADD R3, R20, R20
-	WORD $0xbc7678af // ldr s15, [x5, x22, lsl #2]
-	WORD $0xbc7678ec // ldr s12, [x7, x22, lsl #2]
-	WORD $0xbc767910 // ldr s16, [x8, x22, lsl #2]
-	WORD $0x4f8f11c0 // fmla v0.4s, v14.4s, v15.s[0]
-	WORD $0xbc76792f // ldr s15, [x9, x22, lsl #2]
-	WORD $0x4f8c11c1 // fmla v1.4s, v14.4s, v12.s[0]
-	WORD $0xbc76794c // ldr s12, [x10, x22, lsl #2]
-	WORD $0x4f9011c2 // fmla v2.4s, v14.4s, v16.s[0]
-	WORD $0xbc767970 // ldr s16, [x11, x22, lsl #2]
-	WORD $0x4f8f11c3 // fmla v3.4s, v14.4s, v15.s[0]
-	WORD $0xbc76798f // ldr s15, [x12, x22, lsl #2]
-	WORD $0x4f8c11c4 // fmla v4.4s, v14.4s, v12.s[0]
-	WORD $0xbc7679ac // ldr s12, [x13, x22, lsl #2]
-	WORD $0x4f9011c5 // fmla v5.4s, v14.4s, v16.s[0]
-	WORD $0xbc7679d0 // ldr s16, [x14, x22, lsl #2]
-	WORD $0x4f8f11c6 // fmla v6.4s, v14.4s, v15.s[0]
-	WORD $0xbc7679ef // ldr s15, [x15, x22, lsl #2]
-	WORD $0x4f8c11c7 // fmla v7.4s, v14.4s, v12.s[0]
-	WORD $0xbc767a6c // ldr s12, [x19, x22, lsl #2]
-	WORD $0x4f9011c8 // fmla v8.4s, v14.4s, v16.s[0]
-	WORD $0xbc7678d0 // ldr s16, [x6, x22, lsl #2]
-	WORD $0x4f8f11c9 // fmla v9.4s, v14.4s, v15.s[0]
-	WORD $0x4f8c11ca // fmla v10.4s, v14.4s, v12.s[0]
-	WORD $0x4f9011cb // fmla v11.4s, v14.4s, v16.s[0]
-	SUBS $1, R21, R21
-	BNE tapSums2
-	JMP doneSums2
-nextSums2:
-	WORD $0xfd400290 // ldr d16, [x20]
-	ADD R3, R20, R20
-	WORD $0xbc7668ae // ldr s14, [x5, x22]
-	WORD $0xbc7668ec // ldr s12, [x7, x22]
-	WORD $0xbc76690f // ldr s15, [x8, x22]
-	WORD $0x4f8e1200 // fmla v0.4s, v16.4s, v14.s[0]
-	WORD $0xbc76692e // ldr s14, [x9, x22]
-	WORD $0x4f8c1201 // fmla v1.4s, v16.4s, v12.s[0]
-	WORD $0xbc76694c // ldr s12, [x10, x22]
-	WORD $0x4f8f1202 // fmla v2.4s, v16.4s, v15.s[0]
-	WORD $0xbc76696f // ldr s15, [x11, x22]
-	WORD $0x4f8e1203 // fmla v3.4s, v16.4s, v14.s[0]
-	WORD $0xbc76698e // ldr s14, [x12, x22]
-	WORD $0x4f8c1204 // fmla v4.4s, v16.4s, v12.s[0]
-	WORD $0xbc7669ac // ldr s12, [x13, x22]
-	WORD $0x4f8f1205 // fmla v5.4s, v16.4s, v15.s[0]
-	WORD $0xbc7669cf // ldr s15, [x14, x22]
-	WORD $0x4f8e1206 // fmla v6.4s, v16.4s, v14.s[0]
-	WORD $0xbc7669ee // ldr s14, [x15, x22]
-	WORD $0x4f8c1207 // fmla v7.4s, v16.4s, v12.s[0]
-	WORD $0xbc766a6c // ldr s12, [x19, x22]
-	WORD $0x4f8f1208 // fmla v8.4s, v16.4s, v15.s[0]
-	WORD $0xbc7668cf // ldr s15, [x6, x22]
-	WORD $0x4f8e1209 // fmla v9.4s, v16.4s, v14.s[0]
-	WORD $0x4f8c120a // fmla v10.4s, v16.4s, v12.s[0]
-	WORD $0x4f8f120b // fmla v11.4s, v16.4s, v15.s[0]
-	ADD R2, R22, R22
-	SUBS $1, R21, R21
-	BNE nextSums2
-doneSums2:
-	MOVD mode+80(FP), R24
-	TBZ $0, R24, aloneSums2
-	MOVD c+0(FP), R24
-	WORD $0xfd40030f // ldr d15, [x24]
-	WORD $0x4e20d5e0 // fadd v0.4s, v15.4s, v0.4s
-	ADD R1, R24, R24
-	WORD $0xfd40030f // ldr d15, [x24]
-	WORD $0x4e21d5e1 // fadd v1.4s, v15.4s, v1.4s
-	ADD R1, R24, R24
-	WORD $0xfd40030f // ldr d15, [x24]
-	WORD $0x4e22d5e2 // fadd v2.4s, v15.4s, v2.4s
-	ADD R1, R24, R24
-	WORD $0xfd40030f // ldr d15, [x24]
-	WORD $0x4e23d5e3 // fadd v3.4s, v15.4s, v3.4s
-	ADD R1, R24, R24
-	WORD $0xfd40030f // ldr d15, [x24]
-	WORD $0x4e24d5e4 // fadd v4.4s, v15.4s, v4.4s
-	ADD R1, R24, R24
-	WORD $0xfd40030f // ldr d15, [x24]
-	WORD $0x4e25d5e5 // fadd v5.4s, v15.4s, v5.4s
-	ADD R1, R24, R24
-	WORD $0xfd40030f // ldr d15, [x24]
-	WORD $0x4e26d5e6 // fadd v6.4s, v15.4s, v6.4s
-	ADD R1, R24, R24
-	WORD $0xfd40030f // ldr d15, [x24]
-	WORD $0x4e27d5e7 // fadd v7.4s, v15.4s, v7.4s
-	ADD R1, R24, R24
-	WORD $0xfd40030f // ldr d15, [x24]
-	WORD $0x4e28d5e8 // fadd v8.4s, v15.4s, v8.4s
-	ADD R1, R24, R24
-	WORD $0xfd40030f // ldr d15, [x24]
-	WORD $0x4e29d5e9 // fadd v9.4s, v15.4s, v9.4s
-	ADD R1, R24, R24
-	WORD $0xfd40030f // ldr d15, [x24]
-	WORD $0x4e2ad5ea // fadd v10.4s, v15.4s, v10.4s
-	ADD R1, R24, R24
-	WORD $0xfd40030f // ldr d15, [x24]
-	WORD $0x4e2bd5eb // fadd v11.4s, v15.4s, v11.4s
-	ADD R1, R24, R24
-aloneSums2:
-	MOVD more+88(FP), R24
-	CBZ R24, unbiasedSums2
-	WORD $0xfd40030d // ldr d13, [x24]
-unbiasedSums2:
-	JMP allSums
-notSums2:
-	CMP $0, R21
-	BEQ doneSums1
-	CMP $0, R23
-	BEQ nextSums1
-tapSums1:
-	MOVD.P 8(R23), R22
-	WORD $0xbd40028f // ldr s15, [x20]
-	ADD R3, R20, R20
-	WORD $0xbc7678b0 // ldr s16, [x5, x22, lsl #2]
-	WORD $0xbc7678ec // ldr s12, [x7, x22, lsl #2]
-	WORD $0xbc76790e // ldr s14, [x8, x22, lsl #2]
-	WORD $0x4f9011e0 // fmla v0.4s, v15.4s, v16.s[0]
-	WORD $0xbc767930 // ldr s16, [x9, x22, lsl #2]
-	WORD $0x4f8c11e1 // fmla v1.4s, v15.4s, v12.s[0]
-	WORD $0xbc76794c // ldr s12, [x10, x22, lsl #2]
-	WORD $0x4f8e11e2 // fmla v2.4s, v15.4s, v14.s[0]
-	WORD $0xbc76796e // ldr s14, [x11, x22, lsl #2]
-	WORD $0x4f9011e3 // fmla v3.4s, v15.4s, v16.s[0]
-	WORD $0xbc767990 // ldr s16, [x12, x22, lsl #2]
-	WORD $0x4f8c11e4 // fmla v4.4s, v15.4s, v12.s[0]
-	WORD $0xbc7679ac // ldr s12, [x13, x22, lsl #2]
-	WORD $0x4f8e11e5 // fmla v5.4s, v15.4s, v14.s[0]
-	WORD $0xbc7679ce // ldr s14, [x14, x22, lsl #2]
-	WORD $0x4f9011e6 // fmla v6.4s, v15.4s, v16.s[0]
-	WORD $0xbc7679f0 // ldr s16, [x15, x22, lsl #2]
-	WORD $0x4f8c11e7 // fmla v7.4s, v15.4s, v12.s[0]
-	WORD $0xbc767a6c // ldr s12, [x19, x22, lsl #2]
-	WORD $0x4f8e11e8 // fmla v8.4s, v15.4s, v14.s[0]
-	WORD $0xbc7678ce // ldr s14, [x6, x22, lsl #2]
-	WORD $0x4f9011e9 // fmla v9.4s, v15.4s, v16.s[0]
-	WORD $0x4f8c11ea // fmla v10.4s, v15.4s, v12.s[0]
-	WORD $0x4f8e11eb // fmla v11.4s, v15.4s, v14.s[0]
-	SUBS $1, R21, R21
-	BNE tapSums1
-	JMP doneSums1
-nextSums1:
-	WORD $0xbd40028e // ldr s14, [x20]
-	ADD R3, R20, R20
-	WORD $0xbc7668af // ldr s15, [x5, x22]
-	WORD $0xbc7668ec // ldr s12, [x7, x22]
-	WORD $0xbc766910 // ldr s16, [x8, x22]
-	WORD $0x4f8f11c0 // fmla v0.4s, v14.4s, v15.s[0]
-	WORD $0xbc76692f // ldr s15, [x9, x22]
-	WORD $0x4f8c11c1 // fmla v1.4s, v14.4s, v12.s[0]
-	WORD $0xbc76694c // ldr s12, [x10, x22]
-	WORD $0x4f9011c2 // fmla v2.4s, v14.4s, v16.s[0]
-	WORD $0xbc766970 // ldr s16, [x11, x22]
-	WORD $0x4f8f11c3 // fmla v3.4s, v14.4s, v15.s[0]
-	WORD $0xbc76698f // ldr s15, [x12, x22]
-	WORD $0x4f8c11c4 // fmla v4.4s, v14.4s, v12.s[0]
-	WORD $0xbc7669ac // ldr s12, [x13, x22]
-	WORD $0x4f9011c5 // fmla v5.4s, v14.4s, v16.s[0]
-	WORD $0xbc7669d0 // ldr s16, [x14, x22]
-	WORD $0x4f8f11c6 // fmla v6.4s, v14.4s, v15.s[0]
-	WORD $0xbc7669ef // ldr s15, [x15, x22]
-	WORD $0x4f8c11c7 // fmla v7.4s, v14.4s, v12.s[0]
-	WORD $0xbc766a6c // ldr s12, [x19, x22]
-	WORD $0x4f9011c8 // fmla v8.4s, v14.4s, v16.s[0]
-	WORD $0xbc7668d0 // ldr s16, [x6, x22]
-	WORD $0x4f8f11c9 // fmla v9.4s, v14.4s, v15.s[0]
-	WORD $0x4f8c11ca // fmla v10.4s, v14.4s, v12.s[0]
-	WORD $0x4f9011cb // fmla v11.4s, v14.4s, v16.s[0]
-	ADD R2, R22, R22
-	SUBS $1, R21, R21
-	BNE nextSums1
-doneSums1:
-	MOVD mode+80(FP), R24
-	TBZ $0, R24, aloneSums1
-	MOVD c+0(FP), R24
-	WORD $0xbd400310 // ldr s16, [x24]
-	WORD $0x4e20d600 // fadd v0.4s, v16.4s, v0.4s
-	ADD R1, R24, R24
-	WORD $0xbd400310 // ldr s16, [x24]
-	WORD $0x4e21d601 // fadd v1.4s, v16.4s, v1.4s
-	ADD R1, R24, R24
-	WORD $0xbd400310 // ldr s16, [x24]
-	WORD $0x4e22d602 // fadd v2.4s, v16.4s, v2.4s
-	ADD R1, R24, R24
-	WORD $0xbd400310 // ldr s16, [x24]
-	WORD $0x4e23d603 // fadd v3.4s, v16.4s, v3.4s
-	ADD R1, R24, R24
-	WORD $0xbd400310 // ldr s16, [x24]
-	WORD $0x4e24d604 // fadd v4.4s, v16.4s, v4.4s
-	ADD R1, R24, R24
-	WORD $0xbd400310 // ldr s16, [x24]
-	WORD $0x4e25d605 // fadd v5.4s, v16.4s, v5.4s
-	ADD R1, R24, R24
-	WORD $0xbd400310 // ldr s16, [x24]
-	WORD $0x4e26d606 // fadd v6.4s, v16.4s, v6.4s
-	ADD R1, R24, R24
-	WORD $0xbd400310 // ldr s16, [x24]
-	WORD $0x4e27d607 // fadd v7.4s, v16.4s, v7.4s
-	ADD R1, R24, R24
-	WORD $0xbd400310 // ldr s16, [x24]
-	WORD $0x4e28d608 // fadd v8.4s, v16.4s, v8.4s
-	ADD R1, R24, R24
-	WORD $0xbd400310 // ldr s16, [x24]
-	WORD $0x4e29d609 // fadd v9.4s, v16.4s, v9.4s
-	ADD R1, R24, R24
-	WORD $0xbd400310 // ldr s16, [x24]
-	WORD $0x4e2ad60a // fadd v10.4s, v16.4s, v10.4s
-	ADD R1, R24, R24
-	WORD $0xbd400310 // ldr s16, [x24]
-	WORD $0x4e2bd60b // fadd v11.4s, v16.4s, v11.4s
-	ADD R1, R24, R24
-aloneSums1:
-	MOVD more+88(FP), R24
-	CBZ R24, unbiasedSums1
-	WORD $0xbd40030d // ldr s13, [x24]
-unbiasedSums1:
-allSums:
-	MOVD mode+80(FP), R24
-	TBZ $2, R24, unbiased
-	WORD $0x4e20d5a0 // fadd v0.4s, v13.4s, v0.4s
-	WORD $0x4e21d5a1 // fadd v1.4s, v13.4s, v1.4s
-	WORD $0x4e22d5a2 // fadd v2.4s, v13.4s, v2.4s
-	WORD $0x4e23d5a3 // fadd v3.4s, v13.4s, v3.4s
-	WORD $0x4e24d5a4 // fadd v4.4s, v13.4s, v4.4s
-	WORD $0x4e25d5a5 // fadd v5.4s, v13.4s, v5.4s
-	WORD $0x4e26d5a6 // fadd v6.4s, v13.4s, v6.4s
-	WORD $0x4e27d5a7 // fadd v7.4s, v13.4s, v7.4s
-	WORD $0x4e28d5a8 // fadd v8.4s, v13.4s, v8.4s
-	WORD $0x4e29d5a9 // fadd v9.4s, v13.4s, v9.4s
-	WORD $0x4e2ad5aa // fadd v10.4s, v13.4s, v10.4s
-	WORD $0x4e2bd5ab // fadd v11.4s, v13.4s, v11.4s
-unbiased:
-	TBZ $3, R24, signed
-	WORD $0x6f00e40d // movi v13.2d, #0
-	WORD $0x4e2df400 // fmax v0.4s, v0.4s, v13.4s
-	WORD $0x4e2df421 // fmax v1.4s, v1.4s, v13.4s
-	WORD $0x4e2df442 // fmax v2.4s, v2.4s, v13.4s
-	WORD $0x4e2df463 // fmax v3.4s, v3.4s, v13.4s
-	WORD $0x4e2df484 // fmax v4.4s, v4.4s, v13.4s
-	WORD $0x4e2df4a5 // fmax v5.4s, v5.4s, v13.4s
-	WORD $0x4e2df4c6 // fmax v6.4s, v6.4s, v13.4s
-	WORD $0x4e2df4e7 // fmax v7.4s, v7.4s, v13.4s
-	WORD $0x4e2df508 // fmax v8.4s, v8.4s, v13.4s
-	WORD $0x4e2df529 // fmax v9.4s, v9.4s, v13.4s
-	WORD $0x4e2df54a // fmax v10.4s, v10.4s, v13.4s
-	WORD $0x4e2df56b // fmax v11.4s, v11.4s, v13.4s
-signed:
-	WORD $0x3dc0000d // ldr q13, [x0]
-	WORD $0x4e20e410 // fcmeq v16.4s, v0.4s, v0.4s
-	WORD $0x6ef01da0 // bif v0.16b, v13.16b, v16.16b
-	WORD $0x4e21e430 // fcmeq v16.4s, v1.4s, v1.4s
-	WORD $0x6ef01da1 // bif v1.16b, v13.16b, v16.16b
-	WORD $0x4e22e450 // fcmeq v16.4s, v2.4s, v2.4s
-	WORD $0x6ef01da2 // bif v2.16b, v13.16b, v16.16b
-	WORD $0x4e23e470 // fcmeq v16.4s, v3.4s, v3.4s
-	WORD $0x6ef01da3 // bif v3.16b, v13.16b, v16.16b
-	WORD $0x4e24e490 // fcmeq v16.4s, v4.4s, v4.4s
-	WORD $0x6ef01da4 // bif v4.16b, v13.16b, v16.16b
-	WORD $0x4e25e4b0 // fcmeq v16.4s, v5.4s, v5.4s
-	WORD $0x6ef01da5 // bif v5.16b, v13.16b, v16.16b
-	WORD $0x4e26e4d0 // fcmeq v16.4s, v6.4s, v6.4s
-	WORD $0x6ef01da6 // bif v6.16b, v13.16b, v16.16b
-	WORD $0x4e27e4f0 // fcmeq v16.4s, v7.4s, v7.4s
-	WORD $0x6ef01da7 // bif v7.16b, v13.16b, v16.16b
-	WORD $0x4e28e510 // fcmeq v16.4s, v8.4s, v8.4s
-	WORD $0x6ef01da8 // bif v8.16b, v13.16b, v16.16b
-	WORD $0x4e29e530 // fcmeq v16.4s, v9.4s, v9.4s
-	WORD $0x6ef01da9 // bif v9.16b, v13.16b, v16.16b
-	WORD $0x4e2ae550 // fcmeq v16.4s, v10.4s, v10.4s
-	WORD $0x6ef01daa // bif v10.16b, v13.16b, v16.16b
-	WORD $0x4e2be570 // fcmeq v16.4s, v11.4s, v11.4s
-	WORD $0x6ef01dab // bif v11.16b, v13.16b, v16.16b
+	WORD $0x4e2be56e // fcmeq v14.4s, v11.4s, v11.4s
+	WORD $0x6eee1d8b // bif v11.16b, v12.16b, v14.16b
 	MOVD c+0(FP), R24
 	CMP $0, R4
 	BNE notStores4
+	MOVD rows+80(FP), R25
+	CMP $6, R25
+	BLE storeStores4xUpTo6
+	CMP $9, R25
+	BLE storeStores4xUpTo9
+	CMP $10, R25
+	BLE storeStores4xUpTo10
+	CMP $11, R25
+	BLE storeStores4xUpTo11
+storeStores4x12:
 	WORD $0x3d800300 // str q0, [x24]
 	ADD R1, R24, R24
+storeStores4x11:
 	WORD $0x3d800301 // str q1, [x24]
 	ADD R1, R24, R24
+storeStores4x10:
 	WORD $0x3d800302 // str q2, [x24]
 	ADD R1, R24, R24
+storeStores4x9:
 	WORD $0x3d800303 // str q3, [x24]
 	ADD R1, R24, R24
+storeStores4x8:
 	WORD $0x3d800304 // str q4, [x24]
 	ADD R1, R24, R24
+storeStores4x7:
 	WORD $0x3d800305 // str q5, [x24]
 	ADD R1, R24, R24
+storeStores4x6:
 	WORD $0x3d800306 // str q6, [x24]
 	ADD R1, R24, R24
+storeStores4x5:
 	WORD $0x3d800307 // str q7, [x24]
 	ADD R1, R24, R24
+storeStores4x4:
 	WORD $0x3d800308 // str q8, [x24]
 	ADD R1, R24, R24
+storeStores4x3:
 	WORD $0x3d800309 // str q9, [x24]
 	ADD R1, R24, R24
+storeStores4x2:
 	WORD $0x3d80030a // str q10, [x24]
 	ADD R1, R24, R24
+storeStores4x1:
 	WORD $0x3d80030b // str q11, [x24]
 	ADD R1, R24, R24
 	JMP allStores
 notStores4:
 	CMP $-4, R4
 	BNE notStores3
-	WORD $0x6e004010 // ext v16.16b, v0.16b, v0.16b, #8
+	MOVD rows+80(FP), R25
+	CMP $6, R25
+	BLE storeStores3xUpTo6
+	CMP $9, R25
+	BLE storeStores3xUpTo9
+	CMP $10, R25
+	BLE storeStores3xUpTo10
+	CMP $11, R25
+	BLE storeStores3xUpTo11
+storeStores3x12:
+	WORD $0x6e00400e // ext v14.16b, v0.16b, v0.16b, #8
 	WORD $0xfd000300 // str d0, [x24]
-	WORD $0xbd000b10 // str s16, [x24, #8]
+	WORD $0xbd000b0e // str s14, [x24, #8]
 	ADD R1, R24, R24
-	WORD $0x6e014030 // ext v16.16b, v1.16b, v1.16b, #8
+storeStores3x11:
+	WORD $0x6e01402e // ext v14.16b, v1.16b, v1.16b, #8
 	WORD $0xfd000301 // str d1, [x24]
-	WORD $0xbd000b10 // str s16, [x24, #8]
+	WORD $0xbd000b0e // str s14, [x24, #8]
 	ADD R1, R24, R24
-	WORD $0x6e024050 // ext v16.16b, v2.16b, v2.16b, #8
+storeStores3x10:
+	WORD $0x6e02404e // ext v14.16b, v2.16b, v2.16b, #8
 	WORD $0xfd000302 // str d2, [x24]
-	WORD $0xbd000b10 // str s16, [x24, #8]
+	WORD $0xbd000b0e // str s14, [x24, #8]
 	ADD R1, R24, R24
-	WORD $0x6e034070 // ext v16.16b, v3.16b, v3.16b, #8
+storeStores3x9:
+	WORD $0x6e03406e // ext v14.16b, v3.16b, v3.16b, #8
 	WORD $0xfd000303 // str d3, [x24]
-	WORD $0xbd000b10 // str s16, [x24, #8]
+	WORD $0xbd000b0e // str s14, [x24, #8]
 	ADD R1, R24, R24
-	WORD $0x6e044090 // ext v16.16b, v4.16b, v4.16b, #8
+storeStores3x8:
+	WORD $0x6e04408e // ext v14.16b, v4.16b, v4.16b, #8
 	WORD $0xfd000304 // str d4, [x24]
-	WORD $0xbd000b10 // str s16, [x24, #8]
+	WORD $0xbd000b0e // str s14, [x24, #8]
 	ADD R1, R24, R24
-	WORD $0x6e0540b0 // ext v16.16b, v5.16b, v5.16b, #8
+storeStores3x7:
+	WORD $0x6e0540ae // ext v14.16b, v5.16b, v5.16b, #8
 	WORD $0xfd000305 // str d5, [x24]
-	WORD $0xbd000b10 // str s16, [x24, #8]
+	WORD $0xbd000b0e // str s14, [x24, #8]
 	ADD R1, R24, R24
-	WORD $0x6e0640d0 // ext v16.16b, v6.16b, v6.16b, #8
+storeStores3x6:
+	WORD $0x6e0640ce // ext v14.16b, v6.16b, v6.16b, #8
 	WORD $0xfd000306 // str d6, [x24]
-	WORD $0xbd000b10 // str s16, [x24, #8]
+	WORD $0xbd000b0e // str s14, [x24, #8]
 	ADD R1, R24, R24
-	WORD $0x6e0740f0 // ext v16.16b, v7.16b, v7.16b, #8
+storeStores3x5:
+	WORD $0x6e0740ee // ext v14.16b, v7.16b, v7.16b, #8
 	WORD $0xfd000307 // str d7, [x24]
-	WORD $0xbd000b10 // str s16, [x24, #8]
+	WORD $0xbd000b0e // str s14, [x24, #8]
 	ADD R1, R24, R24
-	WORD $0x6e084110 // ext v16.16b, v8.16b, v8.16b, #8
+storeStores3x4:
+	WORD $0x6e08410e // ext v14.16b, v8.16b, v8.16b, #8
 	WORD $0xfd000308 // str d8, [x24]
-	WORD $0xbd000b10 // str s16, [x24, #8]
+	WORD $0xbd000b0e // str s14, [x24, #8]
 	ADD R1, R24, R24
-	WORD $0x6e094130 // ext v16.16b, v9.16b, v9.16b, #8
+storeStores3x3:
+	WORD $0x6e09412e // ext v14.16b, v9.16b, v9.16b, #8
 	WORD $0xfd000309 // str d9, [x24]
-	WORD $0xbd000b10 // str s16, [x24, #8]
+	WORD $0xbd000b0e // str s14, [x24, #8]
 	ADD R1, R24, R24
-	WORD $0x6e0a4150 // ext v16.16b, v10.16b, v10.16b, #8
+storeStores3x2:
+	WORD $0x6e0a414e // ext v14.16b, v10.16b, v10.16b, #8
 	WORD $0xfd00030a // str d10, [x24]
-	WORD $0xbd000b10 // str s16, [x24, #8]
+	WORD $0xbd000b0e // str s14, [x24, #8]
 	ADD R1, R24, R24
-	WORD $0x6e0b4170 // ext v16.16b, v11.16b, v11.16b, #8
+storeStores3x1:
+	WORD $0x6e0b416e // ext v14.16b, v11.16b, v11.16b, #8
 	WORD $0xfd00030b // str d11, [x24]
-	WORD $0xbd000b10 // str s16, [x24, #8]
+	WORD $0xbd000b0e // str s14, [x24, #8]
 	ADD R1, R24, R24
 	JMP allStores
 notStores3:
 	CMP $-8, R4
 	BNE notStores2
+	MOVD rows+80(FP), R25
+	CMP $6, R25
+	BLE storeStores2xUpTo6
+	CMP $9, R25
+	BLE storeStores2xUpTo9
+	CMP $10, R25
+	BLE storeStores2xUpTo10
+	CMP $11, R25
+	BLE storeStores2xUpTo11
+storeStores2x12:
 	WORD $0xfd000300 // str d0, [x24]
 	ADD R1, R24, R24
+storeStores2x11:
 	WORD $0xfd000301 // str d1, [x24]
 	ADD R1, R24, R24
+storeStores2x10:
 	WORD $0xfd000302 // str d2, [x24]
 	ADD R1, R24, R24
+storeStores2x9:
 	WORD $0xfd000303 // str d3, [x24]
 	ADD R1, R24, R24
+storeStores2x8:
 	WORD $0xfd000304 // str d4, [x24]
 	ADD R1, R24, R24
+storeStores2x7:
 	WORD $0xfd000305 // str d5, [x24]
 	ADD R1, R24, R24
+storeStores2x6:
 	WORD $0xfd000306 // str d6, [x24]
 	ADD R1, R24, R24
+storeStores2x5:
 	WORD $0xfd000307 // str d7, [x24]
 	ADD R1, R24, R24
+storeStores2x4:
 	WORD $0xfd000308 // str d8, [x24]
 	ADD R1, R24, R24
+storeStores2x3:
 	WORD $0xfd000309 // str d9, [x24]
 	ADD R1, R24, R24
+storeStores2x2:
 	WORD $0xfd00030a // str d10, [x24]
 	ADD R1, R24, R24
+storeStores2x1:
 	WORD $0xfd00030b // str d11, [x24]
 	ADD R1, R24, R24
 	JMP allStores
 notStores2:
+	MOVD rows+80(FP), R25
+	CMP $6, R25
+	BLE storeStores1xUpTo6
+	CMP $9, R25
+	BLE storeStores1xUpTo9
+	CMP $10, R25
+	BLE storeStores1xUpTo10
+	CMP $11, R25
+	BLE storeStores1xUpTo11
+storeStores1x12:
 	WORD $0xbd000300 // str s0, [x24]
 	ADD R1, R24, R24
+storeStores1x11:
 	WORD $0xbd000301 // str s1, [x24]
 	ADD R1, R24, R24
+storeStores1x10:
 	WORD $0xbd000302 // str s2, [x24]
 	ADD R1, R24, R24
+storeStores1x9:
 	WORD $0xbd000303 // str s3, [x24]
 	ADD R1, R24, R24
+storeStores1x8:
 	WORD $0xbd000304 // str s4, [x24]
 	ADD R1, R24, R24
+storeStores1x7:
 	WORD $0xbd000305 // str s5, [x24]
 	ADD R1, R24, R24
+storeStores1x6:
 	WORD $0xbd000306 // str s6, [x24]
 	ADD R1, R24, R24
+storeStores1x5:
 	WORD $0xbd000307 // str s7, [x24]
 	ADD R1, R24, R24
+storeStores1x4:
 	WORD $0xbd000308 // str s8, [x24]
 	ADD R1, R24, R24
+storeStores1x3:
 	WORD $0xbd000309 // str s9, [x24]
 	ADD R1, R24, R24
+storeStores1x2:
 	WORD $0xbd00030a // str s10, [x24]
 	ADD R1, R24, R24
+storeStores1x1:
 	WORD $0xbd00030b // str s11, [x24]
 	ADD R1, R24, R24
 allStores:
@@ -5972,15 +2755,785 @@ below:
 	MOVD R24, c+0(FP)
 	MOVD aRow+24(FP), R25
 	LSL $2, R25, R25
-	ADD R6, R25, R25
+	ADD R7, R25, R25
 	MOVD R25, a+16(FP)
 	JMP tile
+tapSums4xUpTo6:
+	MOVD rows+80(FP), R25
+	CMP $3, R25
+	BLE tapSums4xUpTo3
+	CMP $4, R25
+	BLE tapSums4xUpTo4
+	CMP $5, R25
+	BLE tapSums4xUpTo5
+	JMP tapSums4x6
+tapSums4xUpTo9:
+	MOVD rows+80(FP), R25
+	CMP $7, R25
+	BLE tapSums4xUpTo7
+	CMP $8, R25
+	BLE tapSums4xUpTo8
+	JMP tapSums4x9
+tapSums4xUpTo10:
+	MOVD rows+80(FP), R25
+	JMP tapSums4x10
+tapSums4xUpTo11:
+	MOVD rows+80(FP), R25
+	JMP tapSums4x11
+nextSums4xUpTo6:
+	MOVD rows+80(FP), R25
+	CMP $3, R25
+	BLE nextSums4xUpTo3
+	CMP $4, R25
+	BLE nextSums4xUpTo4
+	CMP $5, R25
+	BLE nextSums4xUpTo5
+	JMP nextSums4x6
+nextSums4xUpTo9:
+	MOVD rows+80(FP), R25
+	CMP $7, R25
+	BLE nextSums4xUpTo7
+	CMP $8, R25
+	BLE nextSums4xUpTo8
+	JMP nextSums4x9
+nextSums4xUpTo10:
+	MOVD rows+80(FP), R25
+	JMP nextSums4x10
+nextSums4xUpTo11:
+	MOVD rows+80(FP), R25
+	JMP nextSums4x11
+addSums4xUpTo6:
+	MOVD rows+80(FP), R25
+	CMP $3, R25
+	BLE addSums4xUpTo3
+	CMP $4, R25
+	BLE addSums4xUpTo4
+	CMP $5, R25
+	BLE addSums4xUpTo5
+	JMP addSums4x6
+addSums4xUpTo9:
+	MOVD rows+80(FP), R25
+	CMP $7, R25
+	BLE addSums4xUpTo7
+	CMP $8, R25
+	BLE addSums4xUpTo8
+	JMP addSums4x9
+addSums4xUpTo10:
+	MOVD rows+80(FP), R25
+	JMP addSums4x10
+addSums4xUpTo11:
+	MOVD rows+80(FP), R25
+	JMP addSums4x11
+tapSums3xUpTo6:
+	MOVD rows+80(FP), R25
+	CMP $3, R25
+	BLE tapSums3xUpTo3
+	CMP $4, R25
+	BLE tapSums3xUpTo4
+	CMP $5, R25
+	BLE tapSums3xUpTo5
+	JMP tapSums3x6
+tapSums3xUpTo9:
+	MOVD rows+80(FP), R25
+	CMP $7, R25
+	BLE tapSums3xUpTo7
+	CMP $8, R25
+	BLE tapSums3xUpTo8
+	JMP tapSums3x9
+tapSums3xUpTo10:
+	MOVD rows+80(FP), R25
+	JMP tapSums3x10
+tapSums3xUpTo11:
+	MOVD rows+80(FP), R25
+	JMP tapSums3x11
+nextSums3xUpTo6:
+	MOVD rows+80(FP), R25
+	CMP $3, R25
+	BLE nextSums3xUpTo3
+	CMP $4, R25
+	BLE nextSums3xUpTo4
+	CMP $5, R25
+	BLE nextSums3xUpTo5
+	JMP nextSums3x6
+nextSums3xUpTo9:
+	MOVD rows+80(FP), R25
+	CMP $7, R25
+	BLE nextSums3xUpTo7
+	CMP $8, R25
+	BLE nextSums3xUpTo8
+	JMP nextSums3x9
+nextSums3xUpTo10:
+	MOVD rows+80(FP), R25
+	JMP nextSums3x10
+nextSums3xUpTo11:
+	MOVD rows+80(FP), R25
+	JMP nextSums3x11
+addSums3xUpTo6:
+	MOVD rows+80(FP), R25
+	CMP $3, R25
+	BLE addSums3xUpTo3
+	CMP $4, R25
+	BLE addSums3xUpTo4
+	CMP $5, R25
+	BLE addSums3xUpTo5
+	JMP addSums3x6
+addSums3xUpTo9:
+	MOVD rows+80(FP), R25
+	CMP $7, R25
+	BLE addSums3xUpTo7
+	CMP $8, R25
+	BLE addSums3xUpTo8
+	JMP addSums3x9
+addSums3xUpTo10:
+	MOVD rows+80(FP), R25
+	JMP addSums3x10
+addSums3xUpTo11:
+	MOVD rows+80(FP), R25
+	JMP addSums3x11
+tapSums2xUpTo6:
+	MOVD rows+80(FP), R25
+	CMP $3, R25
+	BLE tapSums2xUpTo3
+	CMP $4, R25
+	BLE tapSums2xUpTo4
+	CMP $5, R25
+	BLE tapSums2xUpTo5
+	JMP tapSums2x6
+tapSums2xUpTo9:
+	MOVD rows+80(FP), R25
+	CMP $7, R25
+	BLE tapSums2xUpTo7
+	CMP $8, R25
+	BLE tapSums2xUpTo8
+	JMP tapSums2x9
+tapSums2xUpTo10:
+	MOVD rows+80(FP), R25
+	JMP tapSums2x10
+tapSums2xUpTo11:
+	MOVD rows+80(FP), R25
+	JMP tapSums2x11
+nextSums2xUpTo6:
+	MOVD rows+80(FP), R25
+	CMP $3, R25
+	BLE nextSums2xUpTo3
+	CMP $4, R25
+	BLE nextSums2xUpTo4
+	CMP $5, R25
+	BLE nextSums2xUpTo5
+	JMP nextSums2x6
+nextSums2xUpTo9:
+	MOVD rows+80(FP), R25
+	CMP $7, R25
+	BLE nextSums2xUpTo7
+	CMP $8, R25
+	BLE nextSums2xUpTo8
+	JMP nextSums2x9
+nextSums2xUpTo10:
+	MOVD rows+80(FP), R25
+	JMP nextSums2x10
+nextSums2xUpTo11:
+	MOVD rows+80(FP), R25
+	JMP nextSums2x11
+addSums2xUpTo6:
+	MOVD rows+80(FP), R25
+	CMP $3, R25
+	BLE addSums2xUpTo3
+	CMP $4, R25
+	BLE addSums2xUpTo4
+	CMP $5, R25
+	BLE addSums2xUpTo5
+	JMP addSums2x6
+addSums2xUpTo9:
+	MOVD rows+80(FP), R25
+	CMP $7, R25
+	BLE addSums2xUpTo7
+	CMP $8, R25
+	BLE addSums2xUpTo8
+	JMP addSums2x9
+addSums2xUpTo10:
+	MOVD rows+80(FP), R25
+	JMP addSums2x10
+addSums2xUpTo11:
+	MOVD rows+80(FP), R25
+	JMP addSums2x11
+tapSums1xUpTo6:
+	MOVD rows+80(FP), R25
+	CMP $3, R25
+	BLE tapSums1xUpTo3
+	CMP $4, R25
+	BLE tapSums1xUpTo4
+	CMP $5, R25
+	BLE tapSums1xUpTo5
+	JMP tapSums1x6
+tapSums1xUpTo9:
+	MOVD rows+80(FP), R25
+	CMP $7, R25
+	BLE tapSums1xUpTo7
+	CMP $8, R25
+	BLE tapSums1xUpTo8
+	JMP tapSums1x9
+tapSums1xUpTo10:
+	MOVD rows+80(FP), R25
+	JMP tapSums1x10
+tapSums1xUpTo11:
+	MOVD rows+80(FP), R25
+	JMP tapSums1x11
+nextSums1xUpTo6:
+	MOVD rows+80(FP), R25
+	CMP $3, R25
+	BLE nextSums1xUpTo3
+	CMP $4, R25
+	BLE nextSums1xUpTo4
+	CMP $5, R25
+	BLE nextSums1xUpTo5
+	JMP nextSums1x6
+nextSums1xUpTo9:
+	MOVD rows+80(FP), R25
+	CMP $7, R25
+	BLE nextSums1xUpTo7
+	CMP $8, R25
+	BLE nextSums1xUpTo8
+	JMP nextSums1x9
+nextSums1xUpTo10:
+	MOVD rows+80(FP), R25
+	JMP nextSums1x10
+nextSums1xUpTo11:
+	MOVD rows+80(FP), R25
+	JMP nextSums1x11
+addSums1xUpTo6:
+	MOVD rows+80(FP), R25
+	CMP $3, R25
+	BLE addSums1xUpTo3
+	CMP $4, R25
+	BLE addSums1xUpTo4
+	CMP $5, R25
+	BLE addSums1xUpTo5
+	JMP addSums1x6
+addSums1xUpTo9:
+	MOVD rows+80(FP), R25
+	CMP $7, R25
+	BLE addSums1xUpTo7
+	CMP $8, R25
+	BLE addSums1xUpTo8
+	JMP addSums1x9
+addSums1xUpTo10:
+	MOVD rows+80(FP), R25
+	JMP addSums1x10
+addSums1xUpTo11:
+	MOVD rows+80(FP), R25
+	JMP addSums1x11
+biasUpTo3:
+	MOVD rows+80(FP), R25
+	JMP bias3
+biasUpTo6:
+	MOVD rows+80(FP), R25
+	JMP bias6
+maxUpTo3:
+	MOVD rows+80(FP), R25
+	JMP max3
+maxUpTo6:
+	MOVD rows+80(FP), R25
+	JMP max6
+canonUpTo3:
+	MOVD rows+80(FP), R25
+	JMP canon3
+canonUpTo6:
+	MOVD rows+80(FP), R25
+	JMP canon6
+storeStores4xUpTo6:
+	MOVD rows+80(FP), R25
+	CMP $3, R25
+	BLE storeStores4xUpTo3
+	CMP $4, R25
+	BLE storeStores4xUpTo4
+	CMP $5, R25
+	BLE storeStores4xUpTo5
+	JMP storeStores4x6
+storeStores4xUpTo9:
+	MOVD rows+80(FP), R25
+	CMP $7, R25
+	BLE storeStores4xUpTo7
+	CMP $8, R25
+	BLE storeStores4xUpTo8
+	JMP storeStores4x9
+storeStores4xUpTo10:
+	MOVD rows+80(FP), R25
+	JMP storeStores4x10
+storeStores4xUpTo11:
+	MOVD rows+80(FP), R25
+	JMP storeStores4x11
+storeStores3xUpTo6:
+	MOVD rows+80(FP), R25
+	CMP $3, R25
+	BLE storeStores3xUpTo3
+	CMP $4, R25
+	BLE storeStores3xUpTo4
+	CMP $5, R25
+	BLE storeStores3xUpTo5
+	JMP storeStores3x6
+storeStores3xUpTo9:
+	MOVD rows+80(FP), R25
+	CMP $7, R25
+	BLE storeStores3xUpTo7
+	CMP $8, R25
+	BLE storeStores3xUpTo8
+	JMP storeStores3x9
+storeStores3xUpTo10:
+	MOVD rows+80(FP), R25
+	JMP storeStores3x10
+storeStores3xUpTo11:
+	MOVD rows+80(FP), R25
+	JMP storeStores3x11
+storeStores2xUpTo6:
+	MOVD rows+80(FP), R25
+	CMP $3, R25
+	BLE storeStores2xUpTo3
+	CMP $4, R25
+	BLE storeStores2xUpTo4
+	CMP $5, R25
+	BLE storeStores2xUpTo5
+	JMP storeStores2x6
+storeStores2xUpTo9:
+	MOVD rows+80(FP), R25
+	CMP $7, R25
+	BLE storeStores2xUpTo7
+	CMP $8, R25
+	BLE storeStores2xUpTo8
+	JMP storeStores2x9
+storeStores2xUpTo10:
+	MOVD rows+80(FP), R25
+	JMP storeStores2x10
+storeStores2xUpTo11:
+	MOVD rows+80(FP), R25
+	JMP storeStores2x11
+storeStores1xUpTo6:
+	MOVD rows+80(FP), R25
+	CMP $3, R25
+	BLE storeStores1xUpTo3
+	CMP $4, R25
+	BLE storeStores1xUpTo4
+	CMP $5, R25
+	BLE storeStores1xUpTo5
+	JMP storeStores1x6
+storeStores1xUpTo9:
+	MOVD rows+80(FP), R25
+	CMP $7, R25
+	BLE storeStores1xUpTo7
+	CMP $8, R25
+	BLE storeStores1xUpTo8
+	JMP storeStores1x9
+storeStores1xUpTo10:
+	MOVD rows+80(FP), R25
+	JMP storeStores1x10
+storeStores1xUpTo11:
+	MOVD rows+80(FP), R25
+	JMP storeStores1x11
+tapSums4xUpTo3:
+	MOVD rows+80(FP), R25
+	CMP $1, R25
+	BLE tapSums4xUpTo1
+	CMP $2, R25
+	BLE tapSums4xUpTo2
+	JMP tapSums4x3
+tapSums4xUpTo4:
+	MOVD rows+80(FP), R25
+	JMP tapSums4x4
+tapSums4xUpTo5:
+	MOVD rows+80(FP), R25
+	JMP tapSums4x5
+tapSums4xUpTo7:
+	MOVD rows+80(FP), R25
+	JMP tapSums4x7
+tapSums4xUpTo8:
+	MOVD rows+80(FP), R25
+	JMP tapSums4x8
+nextSums4xUpTo3:
+	MOVD rows+80(FP), R25
+	CMP $1, R25
+	BLE nextSums4xUpTo1
+	CMP $2, R25
+	BLE nextSums4xUpTo2
+	JMP nextSums4x3
+nextSums4xUpTo4:
+	MOVD rows+80(FP), R25
+	JMP nextSums4x4
+nextSums4xUpTo5:
+	MOVD rows+80(FP), R25
+	JMP nextSums4x5
+nextSums4xUpTo7:
+	MOVD rows+80(FP), R25
+	JMP nextSums4x7
+nextSums4xUpTo8:
+	MOVD rows+80(FP), R25
+	JMP nextSums4x8
+addSums4xUpTo3:
+	MOVD rows+80(FP), R25
+	CMP $1, R25
+	BLE addSums4xUpTo1
+	CMP $2, R25
+	BLE addSums4xUpTo2
+	JMP addSums4x3
+addSums4xUpTo4:
+	MOVD rows+80(FP), R25
+	JMP addSums4x4
+addSums4xUpTo5:
+	MOVD rows+80(FP), R25
+	JMP addSums4x5
+addSums4xUpTo7:
+	MOVD rows+80(FP), R25
+	JMP addSums4x7
+addSums4xUpTo8:
+	MOVD rows+80(FP), R25
+	JMP addSums4x8
+tapSums3xUpTo3:
+	MOVD rows+80(FP), R25
+	CMP $1, R25
+	BLE tapSums3xUpTo1
+	CMP $2, R25
+	BLE tapSums3xUpTo2
+	JMP tapSums3x3
+tapSums3xUpTo4:
+	MOVD rows+80(FP), R25
+	JMP tapSums3x4
+tapSums3xUpTo5:
+	MOVD rows+80(FP), R25
+	JMP tapSums3x5
+tapSums3xUpTo7:
+	MOVD rows+80(FP), R25
+	JMP tapSums3x7
+tapSums3xUpTo8:
+	MOVD rows+80(FP), R25
+	JMP tapSums3x8
+nextSums3xUpTo3:
+	MOVD rows+80(FP), R25
+	CMP $1, R25
+	BLE nextSums3xUpTo1
+	CMP $2, R25
+	BLE nextSums3xUpTo2
+	JMP nextSums3x3
+nextSums3xUpTo4:
+	MOVD rows+80(FP), R25
+	JMP nextSums3x4
+nextSums3xUpTo5:
+	MOVD rows+80(FP), R25
+	JMP nextSums3x5
+nextSums3xUpTo7:
+	MOVD rows+80(FP), R25
+	JMP nextSums3x7
+nextSums3xUpTo8:
+	MOVD rows+80(FP), R25
+	JMP nextSums3x8
+addSums3xUpTo3:
+	MOVD rows+80(FP), R25
+	CMP $1, R25
+	BLE addSums3xUpTo1
+	CMP $2, R25
+	BLE addSums3xUpTo2
+	JMP addSums3x3
+addSums3xUpTo4:
+	MOVD rows+80(FP), R25
+	JMP addSums3x4
+addSums3xUpTo5:
+	MOVD rows+80(FP), R25
+	JMP addSums3x5
+addSums3xUpTo7:
+	MOVD rows+80(FP), R25
+	JMP addSums3x7
+addSums3xUpTo8:
+	MOVD rows+80(FP), R25
+	JMP addSums3x8
+tapSums2xUpTo3:
+	MOVD rows+80(FP), R25
+	CMP $1, R25
+	BLE tapSums2xUpTo1
+	CMP $2, R25
+	BLE tapSums2xUpTo2
+	JMP tapSums2x3
+tapSums2xUpTo4:
+	MOVD rows+80(FP), R25
+	JMP tapSums2x4
+tapSums2xUpTo5:
+	MOVD rows+80(FP), R25
+	JMP tapSums2x5
+tapSums2xUpTo7:
+	MOVD rows+80(FP), R25
+	JMP tapSums2x7
+tapSums2xUpTo8:
+	MOVD rows+80(FP), R25
+	JMP tapSums2x8
+nextSums2xUpTo3:
+	MOVD rows+80(FP), R25
+	CMP $1, R25
+	BLE nextSums2xUpTo1
+	CMP $2, R25
+	BLE nextSums2xUpTo2
+	JMP nextSums2x3
+nextSums2xUpTo4:
+	MOVD rows+80(FP), R25
+	JMP nextSums2x4
+nextSums2xUpTo5:
+	MOVD rows+80(FP), R25
+	JMP nextSums2x5
+nextSums2xUpTo7:
+	MOVD rows+80(FP), R25
+	JMP nextSums2x7
+nextSums2xUpTo8:
+	MOVD rows+80(FP), R25
+	JMP nextSums2x8
+addSums2xUpTo3:
+	MOVD rows+80(FP), R25
+	CMP $1, R25
+	BLE addSums2xUpTo1
+	CMP $2, R25
+	BLE addSums2xUpTo2
+	JMP addSums2x3
+addSums2xUpTo4:
+	MOVD rows+80(FP), R25
+	JMP addSums2x4
+addSums2xUpTo5:
+	MOVD rows+80(FP), R25
+	JMP addSums2x5
+addSums2xUpTo7:
+	MOVD rows+80(FP), R25
+	JMP addSums2x7
+addSums2xUpTo8:
+	MOVD rows+80(FP), R25
+	JMP addSums2x8
+tapSums1xUpTo3:
+	MOVD rows+80(FP), R25
+	CMP $1, R25
+	BLE tapSums1xUpTo1
+	CMP $2, R25
+	BLE tapSums1xUpTo2
+	JMP tapSums1x3
+tapSums1xUpTo4:
+	MOVD rows+80(FP), R25
+	JMP tapSums1x4
+tapSums1xUpTo5:
+	MOVD rows+80(FP), R25
+	JMP tapSums1x5
+tapSums1xUpTo7:
+	MOVD rows+80(FP), R25
+	JMP tapSums1x7
+tapSums1xUpTo8:
+	MOVD rows+80(FP), R25
+	JMP tapSums1x8
+nextSums1xUpTo3:
+	MOVD rows+80(FP), R25
+	CMP $1, R25
+	BLE nextSums1xUpTo1
+	CMP $2, R25
+	BLE nextSums1xUpTo2
+	JMP nextSums1x3
+nextSums1xUpTo4:
+	MOVD rows+80(FP), R25
+	JMP nextSums1x4
+nextSums1xUpTo5:
+	MOVD rows+80(FP), R25
+	JMP nextSums1x5
+nextSums1xUpTo7:
+	MOVD rows+80(FP), R25
+	JMP nextSums1x7
+nextSums1xUpTo8:
+	MOVD rows+80(FP), R25
+	JMP nextSums1x8
+addSums1xUpTo3:
+	MOVD rows+80(FP), R25
+	CMP $1, R25
+	BLE addSums1xUpTo1
+	CMP $2, R25
+	BLE addSums1xUpTo2
+	JMP addSums1x3
+addSums1xUpTo4:
+	MOVD rows+80(FP), R25
+	JMP addSums1x4
+addSums1xUpTo5:
+	MOVD rows+80(FP), R25
+	JMP addSums1x5
+addSums1xUpTo7:
+	MOVD rows+80(FP), R25
+	JMP addSums1x7
+addSums1xUpTo8:
+	MOVD rows+80(FP), R25
+	JMP addSums1x8
+storeStores4xUpTo3:
+	MOVD rows+80(FP), R25
+	CMP $1, R25
+	BLE storeStores4xUpTo1
+	CMP $2, R25
+	BLE storeStores4xUpTo2
+	JMP storeStores4x3
+storeStores4xUpTo4:
+	MOVD rows+80(FP), R25
+	JMP storeStores4x4
+storeStores4xUpTo5:
+	MOVD rows+80(FP), R25
+	JMP storeStores4x5
+storeStores4xUpTo7:
+	MOVD rows+80(FP), R25
+	JMP storeStores4x7
+storeStores4xUpTo8:
+	MOVD rows+80(FP), R25
+	JMP storeStores4x8
+storeStores3xUpTo3:
+	MOVD rows+80(FP), R25
+	CMP $1, R25
+	BLE storeStores3xUpTo1
+	CMP $2, R25
+	BLE storeStores3xUpTo2
+	JMP storeStores3x3
+storeStores3xUpTo4:
+	MOVD rows+80(FP), R25
+	JMP storeStores3x4
+storeStores3xUpTo5:
+	MOVD rows+80(FP), R25
+	JMP storeStores3x5
+storeStores3xUpTo7:
+	MOVD rows+80(FP), R25
+	JMP storeStores3x7
+storeStores3xUpTo8:
+	MOVD rows+80(FP), R25
+	JMP storeStores3x8
+storeStores2xUpTo3:
+	MOVD rows+80(FP), R25
+	CMP $1, R25
+	BLE storeStores2xUpTo1
+	CMP $2, R25
+	BLE storeStores2xUpTo2
+	JMP storeStores2x3
+storeStores2xUpTo4:
+	MOVD rows+80(FP), R25
+	JMP storeStores2x4
+storeStores2xUpTo5:
+	MOVD rows+80(FP), R25
+	JMP storeStores2x5
+storeStores2xUpTo7:
+	MOVD rows+80(FP), R25
+	JMP storeStores2x7
+storeStores2xUpTo8:
+	MOVD rows+80(FP), R25
+	JMP storeStores2x8
+storeStores1xUpTo3:
+	MOVD rows+80(FP), R25
+	CMP $1, R25
+	BLE storeStores1xUpTo1
+	CMP $2, R25
+	BLE storeStores1xUpTo2
+	JMP storeStores1x3
+storeStores1xUpTo4:
+	MOVD rows+80(FP), R25
+	JMP storeStores1x4
+storeStores1xUpTo5:
+	MOVD rows+80(FP), R25
+	JMP storeStores1x5
+storeStores1xUpTo7:
+	MOVD rows+80(FP), R25
+	JMP storeStores1x7
+storeStores1xUpTo8:
+	MOVD rows+80(FP), R25
+	JMP storeStores1x8
+tapSums4xUpTo1:
+	MOVD rows+80(FP), R25
+	JMP tapSums4x1
+tapSums4xUpTo2:
+	MOVD rows+80(FP), R25
+	JMP tapSums4x2
+nextSums4xUpTo1:
+	MOVD rows+80(FP), R25
+	JMP nextSums4x1
+nextSums4xUpTo2:
+	MOVD rows+80(FP), R25
+	JMP nextSums4x2
+addSums4xUpTo1:
+	MOVD rows+80(FP), R25
+	JMP addSums4x1
+addSums4xUpTo2:
+	MOVD rows+80(FP), R25
+	JMP addSums4x2
+tapSums3xUpTo1:
+	MOVD rows+80(FP), R25
+	JMP tapSums3x1
+tapSums3xUpTo2:
+	MOVD rows+80(FP), R25
+	JMP tapSums3x2
+nextSums3xUpTo1:
+	MOVD rows+80(FP), R25
+	JMP nextSums3x1
+nextSums3xUpTo2:
+	MOVD rows+80(FP), R25
+	JMP nextSums3x2
+addSums3xUpTo1:
+	MOVD rows+80(FP), R25
+	JMP addSums3x1
+addSums3xUpTo2:
+	MOVD rows+80(FP), R25
+	JMP addSums3x2
+tapSums2xUpTo1:
+	MOVD rows+80(FP), R25
+	JMP tapSums2x1
+tapSums2xUpTo2:
+	MOVD rows+80(FP), R25
+	JMP tapSums2x2
+nextSums2xUpTo1:
+	MOVD rows+80(FP), R25
+	JMP nextSums2x1
+nextSums2xUpTo2:
+	MOVD rows+80(FP), R25
+	JMP nextSums2x2
+addSums2xUpTo1:
+	MOVD rows+80(FP), R25
+	JMP addSums2x1
+addSums2xUpTo2:
+	MOVD rows+80(FP), R25
+	JMP addSums2x2
+tapSums1xUpTo1:
+	MOVD rows+80(FP), R25
+	JMP tapSums1x1
+tapSums1xUpTo2:
+	MOVD rows+80(FP), R25
+	JMP tapSums1x2
+nextSums1xUpTo1:
+	MOVD rows+80(FP), R25
+	JMP nextSums1x1
+nextSums1xUpTo2:
+	MOVD rows+80(FP), R25
+	JMP nextSums1x2
+addSums1xUpTo1:
+	MOVD rows+80(FP), R25
+	JMP addSums1x1
+addSums1xUpTo2:
+	MOVD rows+80(FP), R25
+	JMP addSums1x2
+storeStores4xUpTo1:
+	MOVD rows+80(FP), R25
+	JMP storeStores4x1
+storeStores4xUpTo2:
+	MOVD rows+80(FP), R25
+	JMP storeStores4x2
+storeStores3xUpTo1:
+	MOVD rows+80(FP), R25
+	JMP storeStores3x1
+storeStores3xUpTo2:
+	MOVD rows+80(FP), R25
+	JMP storeStores3x2
+storeStores2xUpTo1:
+	MOVD rows+80(FP), R25
+	JMP storeStores2x1
+storeStores2xUpTo2:
+	MOVD rows+80(FP), R25
+	JMP storeStores2x2
+storeStores1xUpTo1:
+	MOVD rows+80(FP), R25
+	JMP storeStores1x1
+storeStores1xUpTo2:
+	MOVD rows+80(FP), R25
+	JMP storeStores1x2
 last:
 	RET
 
-// func gemm1x2_32NEON(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
-TEXT ·gemm1x2_32NEON(SB), NOSPLIT, $0-104
-	MOVD $gemm1x2_32NEONNEONConstants<>(SB), R0
+// func gemm2_32NEON(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, rows int, mode int, more *float32, offs *int)
+TEXT ·gemm2_32NEON(SB), NOSPLIT, $0-112
+	MOVD $gemm2_32NEONNEONConstants<>(SB), R0
 	MOVD ldc+8(FP), R1
 	LSL $2, R1, R1
 	MOVD aCol+32(FP), R2
@@ -5991,2460 +3544,24 @@ TEXT ·gemm1x2_32NEON(SB), NOSPLIT, $0-104
 	LSL $2, R4, R4
 	SUB $16, R4, R4
 tile:
-	MOVD a+16(FP), R5
-	MOVD b+40(FP), R6
-	MOVD k+64(FP), R7
-	WORD $0x6f00e400 // movi v0.2d, #0
-	WORD $0x6f00e401 // movi v1.2d, #0
-	MOVD $0, R8
-	MOVD offs+96(FP), R9
-	CMP $0, R7
-	BEQ doneSums4
-	CMP $0, R9
-	BEQ nextSums4
-tapSums4:
-	MOVD.P 8(R9), R8
-	WORD $0x3dc000c2 // ldr q2, [x6]
-	WORD $0x3ce468c3 // ldr q3, [x6, x4]
-	ADD R3, R6, R6
-	WORD $0xbc6878a4 // ldr s4, [x5, x8, lsl #2]
-	WORD $0x4f841040 // fmla v0.4s, v2.4s, v4.s[0]
-	WORD $0x4f841061 // fmla v1.4s, v3.4s, v4.s[0]
-	SUBS $1, R7, R7
-	BNE tapSums4
-	JMP doneSums4
-nextSums4:
-	WORD $0x3dc000c4 // ldr q4, [x6]
-	WORD $0x3ce468c3 // ldr q3, [x6, x4]
-	ADD R3, R6, R6
-	WORD $0xbc6868a2 // ldr s2, [x5, x8]
-	WORD $0x4f821080 // fmla v0.4s, v4.4s, v2.s[0]
-	WORD $0x4f821061 // fmla v1.4s, v3.4s, v2.s[0]
-	ADD R2, R8, R8
-	SUBS $1, R7, R7
-	BNE nextSums4
-doneSums4:
-	MOVD mode+80(FP), R10
-	TBZ $0, R10, aloneSums4
-	MOVD c+0(FP), R10
-	WORD $0x3dc00142 // ldr q2, [x10]
-	WORD $0x3ce46943 // ldr q3, [x10, x4]
-	WORD $0x4e20d440 // fadd v0.4s, v2.4s, v0.4s
-	WORD $0x4e21d461 // fadd v1.4s, v3.4s, v1.4s
-	ADD R1, R10, R10
-aloneSums4:
-	MOVD more+88(FP), R10
-	CBZ R10, unbiasedSums4
-	WORD $0x3dc00143 // ldr q3, [x10]
-	WORD $0x3ce46942 // ldr q2, [x10, x4]
-unbiasedSums4:
-allSums:
-	MOVD mode+80(FP), R10
-	TBZ $2, R10, unbiased
-	WORD $0x4e20d460 // fadd v0.4s, v3.4s, v0.4s
-	WORD $0x4e21d441 // fadd v1.4s, v2.4s, v1.4s
-unbiased:
-	TBZ $3, R10, signed
-	WORD $0x6f00e402 // movi v2.2d, #0
-	WORD $0x4e22f400 // fmax v0.4s, v0.4s, v2.4s
-	WORD $0x4e22f421 // fmax v1.4s, v1.4s, v2.4s
-signed:
-	WORD $0x3dc00002 // ldr q2, [x0]
-	WORD $0x4e20e403 // fcmeq v3.4s, v0.4s, v0.4s
-	WORD $0x6ee31c40 // bif v0.16b, v2.16b, v3.16b
-	WORD $0x4e21e423 // fcmeq v3.4s, v1.4s, v1.4s
-	WORD $0x6ee31c41 // bif v1.16b, v2.16b, v3.16b
-	MOVD c+0(FP), R10
-	WORD $0x3d800140 // str q0, [x10]
-	WORD $0x3ca46941 // str q1, [x10, x4]
-	ADD R1, R10, R10
-allStores:
-below:
-	MOVD times+72(FP), R11
-	SUBS $1, R11, R11
-	BEQ last
-	MOVD R11, times+72(FP)
-	MOVD R10, c+0(FP)
-	MOVD aRow+24(FP), R11
-	LSL $2, R11, R11
-	ADD R5, R11, R11
-	MOVD R11, a+16(FP)
-	JMP tile
-last:
-	RET
-
-// func gemm2x2_32NEON(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
-TEXT ·gemm2x2_32NEON(SB), NOSPLIT, $0-104
-	MOVD $gemm2x2_32NEONNEONConstants<>(SB), R0
-	MOVD ldc+8(FP), R1
-	LSL $2, R1, R1
-	MOVD aCol+32(FP), R2
-	LSL $2, R2, R2
-	MOVD ldb+48(FP), R3
-	LSL $2, R3, R3
-	MOVD n+56(FP), R4
-	LSL $2, R4, R4
-	SUB $16, R4, R4
-tile:
-	MOVD a+16(FP), R5
-	MOVD aRow+24(FP), R6
-	LSL $2, R6, R6
-	ADD R5, R6, R6
-	MOVD b+40(FP), R7
-	MOVD k+64(FP), R8
-	WORD $0x6f00e400 // movi v0.2d, #0
-	WORD $0x6f00e401 // movi v1.2d, #0
-	WORD $0x6f00e402 // movi v2.2d, #0
-	WORD $0x6f00e403 // movi v3.2d, #0
-	MOVD $0, R9
-	MOVD offs+96(FP), R10
-	CMP $0, R8
-	BEQ doneSums4
-	CMP $0, R10
-	BEQ nextSums4
-tapSums4:
-	MOVD.P 8(R10), R9
-	WORD $0x3dc000e4 // ldr q4, [x7]
-	WORD $0x3ce468e5 // ldr q5, [x7, x4]
-	ADD R3, R7, R7
-	WORD $0xbc6978a6 // ldr s6, [x5, x9, lsl #2]
-	WORD $0xbc6978c7 // ldr s7, [x6, x9, lsl #2]
-	WORD $0x4f861080 // fmla v0.4s, v4.4s, v6.s[0]
-	WORD $0x4f8610a1 // fmla v1.4s, v5.4s, v6.s[0]
-	WORD $0x4f871082 // fmla v2.4s, v4.4s, v7.s[0]
-	WORD $0x4f8710a3 // fmla v3.4s, v5.4s, v7.s[0]
-	SUBS $1, R8, R8
-	BNE tapSums4
-	JMP doneSums4
-nextSums4:
-	WORD $0x3dc000e7 // ldr q7, [x7]
-	WORD $0x3ce468e5 // ldr q5, [x7, x4]
-	ADD R3, R7, R7
-	WORD $0xbc6968a4 // ldr s4, [x5, x9]
-	WORD $0xbc6968c6 // ldr s6, [x6, x9]
-	WORD $0x4f8410e0 // fmla v0.4s, v7.4s, v4.s[0]
-	WORD $0x4f8410a1 // fmla v1.4s, v5.4s, v4.s[0]
-	WORD $0x4f8610e2 // fmla v2.4s, v7.4s, v6.s[0]
-	WORD $0x4f8610a3 // fmla v3.4s, v5.4s, v6.s[0]
-	ADD R2, R9, R9
-	SUBS $1, R8, R8
-	BNE nextSums4
-doneSums4:
-	MOVD mode+80(FP), R11
-	TBZ $0, R11, aloneSums4
-	MOVD c+0(FP), R11
-	WORD $0x3dc00166 // ldr q6, [x11]
-	WORD $0x3ce46965 // ldr q5, [x11, x4]
-	WORD $0x4e20d4c0 // fadd v0.4s, v6.4s, v0.4s
-	WORD $0x4e21d4a1 // fadd v1.4s, v5.4s, v1.4s
-	ADD R1, R11, R11
-	WORD $0x3dc00165 // ldr q5, [x11]
-	WORD $0x3ce46966 // ldr q6, [x11, x4]
-	WORD $0x4e22d4a2 // fadd v2.4s, v5.4s, v2.4s
-	WORD $0x4e23d4c3 // fadd v3.4s, v6.4s, v3.4s
-	ADD R1, R11, R11
-aloneSums4:
-	MOVD more+88(FP), R11
-	CBZ R11, unbiasedSums4
-	WORD $0x3dc00166 // ldr q6, [x11]
-	WORD $0x3ce46965 // ldr q5, [x11, x4]
-unbiasedSums4:
-allSums:
-	MOVD mode+80(FP), R11
-	TBZ $2, R11, unbiased
-	WORD $0x4e20d4c0 // fadd v0.4s, v6.4s, v0.4s
-	WORD $0x4e21d4a1 // fadd v1.4s, v5.4s, v1.4s
-	WORD $0x4e22d4c2 // fadd v2.4s, v6.4s, v2.4s
-	WORD $0x4e23d4a3 // fadd v3.4s, v5.4s, v3.4s
-unbiased:
-	TBZ $3, R11, signed
-	WORD $0x6f00e405 // movi v5.2d, #0
-	WORD $0x4e25f400 // fmax v0.4s, v0.4s, v5.4s
-	WORD $0x4e25f421 // fmax v1.4s, v1.4s, v5.4s
-	WORD $0x4e25f442 // fmax v2.4s, v2.4s, v5.4s
-	WORD $0x4e25f463 // fmax v3.4s, v3.4s, v5.4s
-signed:
-	WORD $0x3dc00005 // ldr q5, [x0]
-	WORD $0x4e20e406 // fcmeq v6.4s, v0.4s, v0.4s
-	WORD $0x6ee61ca0 // bif v0.16b, v5.16b, v6.16b
-	WORD $0x4e21e426 // fcmeq v6.4s, v1.4s, v1.4s
-	WORD $0x6ee61ca1 // bif v1.16b, v5.16b, v6.16b
-	WORD $0x4e22e446 // fcmeq v6.4s, v2.4s, v2.4s
-	WORD $0x6ee61ca2 // bif v2.16b, v5.16b, v6.16b
-	WORD $0x4e23e466 // fcmeq v6.4s, v3.4s, v3.4s
-	WORD $0x6ee61ca3 // bif v3.16b, v5.16b, v6.16b
-	MOVD c+0(FP), R11
-	WORD $0x3d800160 // str q0, [x11]
-	WORD $0x3ca46961 // str q1, [x11, x4]
-	ADD R1, R11, R11
-	WORD $0x3d800162 // str q2, [x11]
-	WORD $0x3ca46963 // str q3, [x11, x4]
-	ADD R1, R11, R11
-allStores:
-below:
-	MOVD times+72(FP), R12
-	SUBS $1, R12, R12
-	BEQ last
-	MOVD R12, times+72(FP)
-	MOVD R11, c+0(FP)
-	MOVD aRow+24(FP), R12
-	LSL $2, R12, R12
-	ADD R6, R12, R12
-	MOVD R12, a+16(FP)
-	JMP tile
-last:
-	RET
-
-// func gemm3x2_32NEON(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
-TEXT ·gemm3x2_32NEON(SB), NOSPLIT, $0-104
-	MOVD $gemm3x2_32NEONNEONConstants<>(SB), R0
-	MOVD ldc+8(FP), R1
-	LSL $2, R1, R1
-	MOVD aCol+32(FP), R2
-	LSL $2, R2, R2
-	MOVD ldb+48(FP), R3
-	LSL $2, R3, R3
-	MOVD n+56(FP), R4
-	LSL $2, R4, R4
-	SUB $16, R4, R4
-tile:
-	MOVD a+16(FP), R5
-	MOVD aRow+24(FP), R6
-	LSL $2, R6, R6
-	ADD R5, R6, R7
-	ADD R7, R6, R6
-	MOVD b+40(FP), R8
-	MOVD k+64(FP), R9
-	WORD $0x6f00e400 // movi v0.2d, #0
-	WORD $0x6f00e401 // movi v1.2d, #0
-	WORD $0x6f00e402 // movi v2.2d, #0
-	WORD $0x6f00e403 // movi v3.2d, #0
-	WORD $0x6f00e404 // movi v4.2d, #0
-	WORD $0x6f00e405 // movi v5.2d, #0
-	MOVD $0, R10
-	MOVD offs+96(FP), R11
-	CMP $0, R9
-	BEQ doneSums4
-	CMP $0, R11
-	BEQ nextSums4
-tapSums4:
-	MOVD.P 8(R11), R10
-	WORD $0x3dc00106 // ldr q6, [x8]
-	WORD $0x3ce46907 // ldr q7, [x8, x4]
-	ADD R3, R8, R8
-	WORD $0xbc6a78a8 // ldr s8, [x5, x10, lsl #2]
-	WORD $0xbc6a78e9 // ldr s9, [x7, x10, lsl #2]
-	WORD $0xbc6a78ca // ldr s10, [x6, x10, lsl #2]
-	WORD $0x4f8810c0 // fmla v0.4s, v6.4s, v8.s[0]
-	WORD $0x4f8810e1 // fmla v1.4s, v7.4s, v8.s[0]
-	WORD $0x4f8910c2 // fmla v2.4s, v6.4s, v9.s[0]
-	WORD $0x4f8910e3 // fmla v3.4s, v7.4s, v9.s[0]
-	WORD $0x4f8a10c4 // fmla v4.4s, v6.4s, v10.s[0]
-	WORD $0x4f8a10e5 // fmla v5.4s, v7.4s, v10.s[0]
-	SUBS $1, R9, R9
-	BNE tapSums4
-	JMP doneSums4
-nextSums4:
-	WORD $0x3dc0010a // ldr q10, [x8]
-	WORD $0x3ce46907 // ldr q7, [x8, x4]
-	ADD R3, R8, R8
-	WORD $0xbc6a68a6 // ldr s6, [x5, x10]
-	WORD $0xbc6a68e9 // ldr s9, [x7, x10]
-	WORD $0xbc6a68c8 // ldr s8, [x6, x10]
-	WORD $0x4f861140 // fmla v0.4s, v10.4s, v6.s[0]
-	WORD $0x4f8610e1 // fmla v1.4s, v7.4s, v6.s[0]
-	WORD $0x4f891142 // fmla v2.4s, v10.4s, v9.s[0]
-	WORD $0x4f8910e3 // fmla v3.4s, v7.4s, v9.s[0]
-	WORD $0x4f881144 // fmla v4.4s, v10.4s, v8.s[0]
-	WORD $0x4f8810e5 // fmla v5.4s, v7.4s, v8.s[0]
-	ADD R2, R10, R10
-	SUBS $1, R9, R9
-	BNE nextSums4
-doneSums4:
-	MOVD mode+80(FP), R12
-	TBZ $0, R12, aloneSums4
-	MOVD c+0(FP), R12
-	WORD $0x3dc00188 // ldr q8, [x12]
-	WORD $0x3ce46987 // ldr q7, [x12, x4]
-	WORD $0x4e20d500 // fadd v0.4s, v8.4s, v0.4s
-	WORD $0x4e21d4e1 // fadd v1.4s, v7.4s, v1.4s
-	ADD R1, R12, R12
-	WORD $0x3dc00187 // ldr q7, [x12]
-	WORD $0x3ce46988 // ldr q8, [x12, x4]
-	WORD $0x4e22d4e2 // fadd v2.4s, v7.4s, v2.4s
-	WORD $0x4e23d503 // fadd v3.4s, v8.4s, v3.4s
-	ADD R1, R12, R12
-	WORD $0x3dc00188 // ldr q8, [x12]
-	WORD $0x3ce46987 // ldr q7, [x12, x4]
-	WORD $0x4e24d504 // fadd v4.4s, v8.4s, v4.4s
-	WORD $0x4e25d4e5 // fadd v5.4s, v7.4s, v5.4s
-	ADD R1, R12, R12
-aloneSums4:
-	MOVD more+88(FP), R12
-	CBZ R12, unbiasedSums4
-	WORD $0x3dc00187 // ldr q7, [x12]
-	WORD $0x3ce46988 // ldr q8, [x12, x4]
-unbiasedSums4:
-allSums:
-	MOVD mode+80(FP), R12
-	TBZ $2, R12, unbiased
-	WORD $0x4e20d4e0 // fadd v0.4s, v7.4s, v0.4s
-	WORD $0x4e21d501 // fadd v1.4s, v8.4s, v1.4s
-	WORD $0x4e22d4e2 // fadd v2.4s, v7.4s, v2.4s
-	WORD $0x4e23d503 // fadd v3.4s, v8.4s, v3.4s
-	WORD $0x4e24d4e4 // fadd v4.4s, v7.4s, v4.4s
-	WORD $0x4e25d505 // fadd v5.4s, v8.4s, v5.4s
-unbiased:
-	TBZ $3, R12, signed
-	WORD $0x6f00e408 // movi v8.2d, #0
-	WORD $0x4e28f400 // fmax v0.4s, v0.4s, v8.4s
-	WORD $0x4e28f421 // fmax v1.4s, v1.4s, v8.4s
-	WORD $0x4e28f442 // fmax v2.4s, v2.4s, v8.4s
-	WORD $0x4e28f463 // fmax v3.4s, v3.4s, v8.4s
-	WORD $0x4e28f484 // fmax v4.4s, v4.4s, v8.4s
-	WORD $0x4e28f4a5 // fmax v5.4s, v5.4s, v8.4s
-signed:
-	WORD $0x3dc00008 // ldr q8, [x0]
-	WORD $0x4e20e407 // fcmeq v7.4s, v0.4s, v0.4s
-	WORD $0x6ee71d00 // bif v0.16b, v8.16b, v7.16b
-	WORD $0x4e21e427 // fcmeq v7.4s, v1.4s, v1.4s
-	WORD $0x6ee71d01 // bif v1.16b, v8.16b, v7.16b
-	WORD $0x4e22e447 // fcmeq v7.4s, v2.4s, v2.4s
-	WORD $0x6ee71d02 // bif v2.16b, v8.16b, v7.16b
-	WORD $0x4e23e467 // fcmeq v7.4s, v3.4s, v3.4s
-	WORD $0x6ee71d03 // bif v3.16b, v8.16b, v7.16b
-	WORD $0x4e24e487 // fcmeq v7.4s, v4.4s, v4.4s
-	WORD $0x6ee71d04 // bif v4.16b, v8.16b, v7.16b
-	WORD $0x4e25e4a7 // fcmeq v7.4s, v5.4s, v5.4s
-	WORD $0x6ee71d05 // bif v5.16b, v8.16b, v7.16b
-	MOVD c+0(FP), R12
-	WORD $0x3d800180 // str q0, [x12]
-	WORD $0x3ca46981 // str q1, [x12, x4]
-	ADD R1, R12, R12
-	WORD $0x3d800182 // str q2, [x12]
-	WORD $0x3ca46983 // str q3, [x12, x4]
-	ADD R1, R12, R12
-	WORD $0x3d800184 // str q4, [x12]
-	WORD $0x3ca46985 // str q5, [x12, x4]
-	ADD R1, R12, R12
-allStores:
-below:
-	MOVD times+72(FP), R13
-	SUBS $1, R13, R13
-	BEQ last
-	MOVD R13, times+72(FP)
-	MOVD R12, c+0(FP)
-	MOVD aRow+24(FP), R13
-	LSL $2, R13, R13
-	ADD R6, R13, R13
-	MOVD R13, a+16(FP)
-	JMP tile
-last:
-	RET
-
-// func gemm4x2_32NEON(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
-TEXT ·gemm4x2_32NEON(SB), NOSPLIT, $0-104
-	MOVD $gemm4x2_32NEONNEONConstants<>(SB), R0
-	MOVD ldc+8(FP), R1
-	LSL $2, R1, R1
-	MOVD aCol+32(FP), R2
-	LSL $2, R2, R2
-	MOVD ldb+48(FP), R3
-	LSL $2, R3, R3
-	MOVD n+56(FP), R4
-	LSL $2, R4, R4
-	SUB $16, R4, R4
-tile:
-	MOVD a+16(FP), R5
-	MOVD aRow+24(FP), R6
-	LSL $2, R6, R6
-	ADD R5, R6, R7
-	ADD R7, R6, R8
-	ADD R8, R6, R6
-	MOVD b+40(FP), R9
-	MOVD k+64(FP), R10
-	WORD $0x6f00e400 // movi v0.2d, #0
-	WORD $0x6f00e401 // movi v1.2d, #0
-	WORD $0x6f00e402 // movi v2.2d, #0
-	WORD $0x6f00e403 // movi v3.2d, #0
-	WORD $0x6f00e404 // movi v4.2d, #0
-	WORD $0x6f00e405 // movi v5.2d, #0
-	WORD $0x6f00e406 // movi v6.2d, #0
-	WORD $0x6f00e407 // movi v7.2d, #0
-	MOVD $0, R11
-	MOVD offs+96(FP), R12
-	CMP $0, R10
-	BEQ doneSums4
-	CMP $0, R12
-	BEQ nextSums4
-tapSums4:
-	MOVD.P 8(R12), R11
-	WORD $0x3dc00128 // ldr q8, [x9]
-	WORD $0x3ce46929 // ldr q9, [x9, x4]
-	ADD R3, R9, R9
-	WORD $0xbc6b78aa // ldr s10, [x5, x11, lsl #2]
-	WORD $0xbc6b78eb // ldr s11, [x7, x11, lsl #2]
-	WORD $0xbc6b790c // ldr s12, [x8, x11, lsl #2]
-	WORD $0x4f8a1100 // fmla v0.4s, v8.4s, v10.s[0]
-	WORD $0x4f8a1121 // fmla v1.4s, v9.4s, v10.s[0]
-	WORD $0xbc6b78ca // ldr s10, [x6, x11, lsl #2]
-	WORD $0x4f8b1102 // fmla v2.4s, v8.4s, v11.s[0]
-	WORD $0x4f8b1123 // fmla v3.4s, v9.4s, v11.s[0]
-	WORD $0x4f8c1104 // fmla v4.4s, v8.4s, v12.s[0]
-	WORD $0x4f8c1125 // fmla v5.4s, v9.4s, v12.s[0]
-	WORD $0x4f8a1106 // fmla v6.4s, v8.4s, v10.s[0]
-	WORD $0x4f8a1127 // fmla v7.4s, v9.4s, v10.s[0]
-	SUBS $1, R10, R10
-	BNE tapSums4
-	JMP doneSums4
-nextSums4:
-	WORD $0x3dc0012a // ldr q10, [x9]
-	WORD $0x3ce46929 // ldr q9, [x9, x4]
-	ADD R3, R9, R9
-	WORD $0xbc6b68a8 // ldr s8, [x5, x11]
-	WORD $0xbc6b68ec // ldr s12, [x7, x11]
-	WORD $0xbc6b690b // ldr s11, [x8, x11]
-	WORD $0x4f881140 // fmla v0.4s, v10.4s, v8.s[0]
-	WORD $0x4f881121 // fmla v1.4s, v9.4s, v8.s[0]
-	WORD $0xbc6b68c8 // ldr s8, [x6, x11]
-	WORD $0x4f8c1142 // fmla v2.4s, v10.4s, v12.s[0]
-	WORD $0x4f8c1123 // fmla v3.4s, v9.4s, v12.s[0]
-	WORD $0x4f8b1144 // fmla v4.4s, v10.4s, v11.s[0]
-	WORD $0x4f8b1125 // fmla v5.4s, v9.4s, v11.s[0]
-	WORD $0x4f881146 // fmla v6.4s, v10.4s, v8.s[0]
-	WORD $0x4f881127 // fmla v7.4s, v9.4s, v8.s[0]
-	ADD R2, R11, R11
-	SUBS $1, R10, R10
-	BNE nextSums4
-doneSums4:
-	MOVD mode+80(FP), R13
-	TBZ $0, R13, aloneSums4
-	MOVD c+0(FP), R13
-	WORD $0x3dc001a8 // ldr q8, [x13]
-	WORD $0x3ce469a9 // ldr q9, [x13, x4]
-	WORD $0x4e20d500 // fadd v0.4s, v8.4s, v0.4s
-	WORD $0x4e21d521 // fadd v1.4s, v9.4s, v1.4s
-	ADD R1, R13, R13
-	WORD $0x3dc001a9 // ldr q9, [x13]
-	WORD $0x3ce469a8 // ldr q8, [x13, x4]
-	WORD $0x4e22d522 // fadd v2.4s, v9.4s, v2.4s
-	WORD $0x4e23d503 // fadd v3.4s, v8.4s, v3.4s
-	ADD R1, R13, R13
-	WORD $0x3dc001a8 // ldr q8, [x13]
-	WORD $0x3ce469a9 // ldr q9, [x13, x4]
-	WORD $0x4e24d504 // fadd v4.4s, v8.4s, v4.4s
-	WORD $0x4e25d525 // fadd v5.4s, v9.4s, v5.4s
-	ADD R1, R13, R13
-	WORD $0x3dc001a9 // ldr q9, [x13]
-	WORD $0x3ce469a8 // ldr q8, [x13, x4]
-	WORD $0x4e26d526 // fadd v6.4s, v9.4s, v6.4s
-	WORD $0x4e27d507 // fadd v7.4s, v8.4s, v7.4s
-	ADD R1, R13, R13
-aloneSums4:
-	MOVD more+88(FP), R13
-	CBZ R13, unbiasedSums4
-	WORD $0x3dc001a8 // ldr q8, [x13]
-	WORD $0x3ce469a9 // ldr q9, [x13, x4]
-unbiasedSums4:
-allSums:
-	MOVD mode+80(FP), R13
-	TBZ $2, R13, unbiased
-	WORD $0x4e20d500 // fadd v0.4s, v8.4s, v0.4s
-	WORD $0x4e21d521 // fadd v1.4s, v9.4s, v1.4s
-	WORD $0x4e22d502 // fadd v2.4s, v8.4s, v2.4s
-	WORD $0x4e23d523 // fadd v3.4s, v9.4s, v3.4s
-	WORD $0x4e24d504 // fadd v4.4s, v8.4s, v4.4s
-	WORD $0x4e25d525 // fadd v5.4s, v9.4s, v5.4s
-	WORD $0x4e26d506 // fadd v6.4s, v8.4s, v6.4s
-	WORD $0x4e27d527 // fadd v7.4s, v9.4s, v7.4s
-unbiased:
-	TBZ $3, R13, signed
-	WORD $0x6f00e409 // movi v9.2d, #0
-	WORD $0x4e29f400 // fmax v0.4s, v0.4s, v9.4s
-	WORD $0x4e29f421 // fmax v1.4s, v1.4s, v9.4s
-	WORD $0x4e29f442 // fmax v2.4s, v2.4s, v9.4s
-	WORD $0x4e29f463 // fmax v3.4s, v3.4s, v9.4s
-	WORD $0x4e29f484 // fmax v4.4s, v4.4s, v9.4s
-	WORD $0x4e29f4a5 // fmax v5.4s, v5.4s, v9.4s
-	WORD $0x4e29f4c6 // fmax v6.4s, v6.4s, v9.4s
-	WORD $0x4e29f4e7 // fmax v7.4s, v7.4s, v9.4s
-signed:
-	WORD $0x3dc00009 // ldr q9, [x0]
-	WORD $0x4e20e408 // fcmeq v8.4s, v0.4s, v0.4s
-	WORD $0x6ee81d20 // bif v0.16b, v9.16b, v8.16b
-	WORD $0x4e21e428 // fcmeq v8.4s, v1.4s, v1.4s
-	WORD $0x6ee81d21 // bif v1.16b, v9.16b, v8.16b
-	WORD $0x4e22e448 // fcmeq v8.4s, v2.4s, v2.4s
-	WORD $0x6ee81d22 // bif v2.16b, v9.16b, v8.16b
-	WORD $0x4e23e468 // fcmeq v8.4s, v3.4s, v3.4s
-	WORD $0x6ee81d23 // bif v3.16b, v9.16b, v8.16b
-	WORD $0x4e24e488 // fcmeq v8.4s, v4.4s, v4.4s
-	WORD $0x6ee81d24 // bif v4.16b, v9.16b, v8.16b
-	WORD $0x4e25e4a8 // fcmeq v8.4s, v5.4s, v5.4s
-	WORD $0x6ee81d25 // bif v5.16b, v9.16b, v8.16b
-	WORD $0x4e26e4c8 // fcmeq v8.4s, v6.4s, v6.4s
-	WORD $0x6ee81d26 // bif v6.16b, v9.16b, v8.16b
-	WORD $0x4e27e4e8 // fcmeq v8.4s, v7.4s, v7.4s
-	WORD $0x6ee81d27 // bif v7.16b, v9.16b, v8.16b
-	MOVD c+0(FP), R13
-	WORD $0x3d8001a0 // str q0, [x13]
-	WORD $0x3ca469a1 // str q1, [x13, x4]
-	ADD R1, R13, R13
-	WORD $0x3d8001a2 // str q2, [x13]
-	WORD $0x3ca469a3 // str q3, [x13, x4]
-	ADD R1, R13, R13
-	WORD $0x3d8001a4 // str q4, [x13]
-	WORD $0x3ca469a5 // str q5, [x13, x4]
-	ADD R1, R13, R13
-	WORD $0x3d8001a6 // str q6, [x13]
-	WORD $0x3ca469a7 // str q7, [x13, x4]
-	ADD R1, R13, R13
-allStores:
-below:
-	MOVD times+72(FP), R14
-	SUBS $1, R14, R14
-	BEQ last
-	MOVD R14, times+72(FP)
-	MOVD R13, c+0(FP)
-	MOVD aRow+24(FP), R14
-	LSL $2, R14, R14
-	ADD R6, R14, R14
-	MOVD R14, a+16(FP)
-	JMP tile
-last:
-	RET
-
-// func gemm5x2_32NEON(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
-TEXT ·gemm5x2_32NEON(SB), NOSPLIT, $0-104
-	MOVD $gemm5x2_32NEONNEONConstants<>(SB), R0
-	MOVD ldc+8(FP), R1
-	LSL $2, R1, R1
-	MOVD aCol+32(FP), R2
-	LSL $2, R2, R2
-	MOVD ldb+48(FP), R3
-	LSL $2, R3, R3
-	MOVD n+56(FP), R4
-	LSL $2, R4, R4
-	SUB $16, R4, R4
-tile:
-	MOVD a+16(FP), R5
-	MOVD aRow+24(FP), R6
-	LSL $2, R6, R6
-	ADD R5, R6, R7
-	ADD R7, R6, R8
-	ADD R8, R6, R9
-	ADD R9, R6, R6
-	MOVD b+40(FP), R10
-	MOVD k+64(FP), R11
-	WORD $0x6f00e400 // movi v0.2d, #0
-	WORD $0x6f00e401 // movi v1.2d, #0
-	WORD $0x6f00e402 // movi v2.2d, #0
-	WORD $0x6f00e403 // movi v3.2d, #0
-	WORD $0x6f00e404 // movi v4.2d, #0
-	WORD $0x6f00e405 // movi v5.2d, #0
-	WORD $0x6f00e406 // movi v6.2d, #0
-	WORD $0x6f00e407 // movi v7.2d, #0
-	WORD $0x6f00e408 // movi v8.2d, #0
-	WORD $0x6f00e409 // movi v9.2d, #0
-	MOVD $0, R12
-	MOVD offs+96(FP), R13
-	CMP $0, R11
-	BEQ doneSums4
-	CMP $0, R13
-	BEQ nextSums4
-tapSums4:
-	MOVD.P 8(R13), R12
-	WORD $0x3dc0014a // ldr q10, [x10]
-	WORD $0x3ce4694b // ldr q11, [x10, x4]
-	ADD R3, R10, R10
-	WORD $0xbc6c78ac // ldr s12, [x5, x12, lsl #2]
-	WORD $0xbc6c78ed // ldr s13, [x7, x12, lsl #2]
-	WORD $0xbc6c790e // ldr s14, [x8, x12, lsl #2]
-	WORD $0x4f8c1140 // fmla v0.4s, v10.4s, v12.s[0]
-	WORD $0x4f8c1161 // fmla v1.4s, v11.4s, v12.s[0]
-	WORD $0xbc6c792c // ldr s12, [x9, x12, lsl #2]
-	WORD $0x4f8d1142 // fmla v2.4s, v10.4s, v13.s[0]
-	WORD $0x4f8d1163 // fmla v3.4s, v11.4s, v13.s[0]
-	WORD $0xbc6c78cd // ldr s13, [x6, x12, lsl #2]
-	WORD $0x4f8e1144 // fmla v4.4s, v10.4s, v14.s[0]
-	WORD $0x4f8e1165 // fmla v5.4s, v11.4s, v14.s[0]
-	WORD $0x4f8c1146 // fmla v6.4s, v10.4s, v12.s[0]
-	WORD $0x4f8c1167 // fmla v7.4s, v11.4s, v12.s[0]
-	WORD $0x4f8d1148 // fmla v8.4s, v10.4s, v13.s[0]
-	WORD $0x4f8d1169 // fmla v9.4s, v11.4s, v13.s[0]
-	SUBS $1, R11, R11
-	BNE tapSums4
-	JMP doneSums4
-nextSums4:
-	WORD $0x3dc0014d // ldr q13, [x10]
-	WORD $0x3ce4694b // ldr q11, [x10, x4]
-	ADD R3, R10, R10
-	WORD $0xbc6c68aa // ldr s10, [x5, x12]
-	WORD $0xbc6c68ec // ldr s12, [x7, x12]
-	WORD $0xbc6c690e // ldr s14, [x8, x12]
-	WORD $0x4f8a11a0 // fmla v0.4s, v13.4s, v10.s[0]
-	WORD $0x4f8a1161 // fmla v1.4s, v11.4s, v10.s[0]
-	WORD $0xbc6c692a // ldr s10, [x9, x12]
-	WORD $0x4f8c11a2 // fmla v2.4s, v13.4s, v12.s[0]
-	WORD $0x4f8c1163 // fmla v3.4s, v11.4s, v12.s[0]
-	WORD $0xbc6c68cc // ldr s12, [x6, x12]
-	WORD $0x4f8e11a4 // fmla v4.4s, v13.4s, v14.s[0]
-	WORD $0x4f8e1165 // fmla v5.4s, v11.4s, v14.s[0]
-	WORD $0x4f8a11a6 // fmla v6.4s, v13.4s, v10.s[0]
-	WORD $0x4f8a1167 // fmla v7.4s, v11.4s, v10.s[0]
-	WORD $0x4f8c11a8 // fmla v8.4s, v13.4s, v12.s[0]
-	WORD $0x4f8c1169 // fmla v9.4s, v11.4s, v12.s[0]
-	ADD R2, R12, R12
-	SUBS $1, R11, R11
-	BNE nextSums4
-doneSums4:
-	MOVD mode+80(FP), R14
-	TBZ $0, R14, aloneSums4
-	MOVD c+0(FP), R14
-	WORD $0x3dc001cc // ldr q12, [x14]
-	WORD $0x3ce469cb // ldr q11, [x14, x4]
-	WORD $0x4e20d580 // fadd v0.4s, v12.4s, v0.4s
-	WORD $0x4e21d561 // fadd v1.4s, v11.4s, v1.4s
-	ADD R1, R14, R14
-	WORD $0x3dc001cb // ldr q11, [x14]
-	WORD $0x3ce469cc // ldr q12, [x14, x4]
-	WORD $0x4e22d562 // fadd v2.4s, v11.4s, v2.4s
-	WORD $0x4e23d583 // fadd v3.4s, v12.4s, v3.4s
-	ADD R1, R14, R14
-	WORD $0x3dc001cc // ldr q12, [x14]
-	WORD $0x3ce469cb // ldr q11, [x14, x4]
-	WORD $0x4e24d584 // fadd v4.4s, v12.4s, v4.4s
-	WORD $0x4e25d565 // fadd v5.4s, v11.4s, v5.4s
-	ADD R1, R14, R14
-	WORD $0x3dc001cb // ldr q11, [x14]
-	WORD $0x3ce469cc // ldr q12, [x14, x4]
-	WORD $0x4e26d566 // fadd v6.4s, v11.4s, v6.4s
-	WORD $0x4e27d587 // fadd v7.4s, v12.4s, v7.4s
-	ADD R1, R14, R14
-	WORD $0x3dc001cc // ldr q12, [x14]
-	WORD $0x3ce469cb // ldr q11, [x14, x4]
-	WORD $0x4e28d588 // fadd v8.4s, v12.4s, v8.4s
-	WORD $0x4e29d569 // fadd v9.4s, v11.4s, v9.4s
-	ADD R1, R14, R14
-aloneSums4:
-	MOVD more+88(FP), R14
-	CBZ R14, unbiasedSums4
-	WORD $0x3dc001cb // ldr q11, [x14]
-	WORD $0x3ce469cc // ldr q12, [x14, x4]
-unbiasedSums4:
-allSums:
-	MOVD mode+80(FP), R14
-	TBZ $2, R14, unbiased
-	WORD $0x4e20d560 // fadd v0.4s, v11.4s, v0.4s
-	WORD $0x4e21d581 // fadd v1.4s, v12.4s, v1.4s
-	WORD $0x4e22d562 // fadd v2.4s, v11.4s, v2.4s
-	WORD $0x4e23d583 // fadd v3.4s, v12.4s, v3.4s
-	WORD $0x4e24d564 // fadd v4.4s, v11.4s, v4.4s
-	WORD $0x4e25d585 // fadd v5.4s, v12.4s, v5.4s
-	WORD $0x4e26d566 // fadd v6.4s, v11.4s, v6.4s
-	WORD $0x4e27d587 // fadd v7.4s, v12.4s, v7.4s
-	WORD $0x4e28d568 // fadd v8.4s, v11.4s, v8.4s
-	WORD $0x4e29d589 // fadd v9.4s, v12.4s, v9.4s
-unbiased:
-	TBZ $3, R14, signed
-	WORD $0x6f00e40c // movi v12.2d, #0
-	WORD $0x4e2cf400 // fmax v0.4s, v0.4s, v12.4s
-	WORD $0x4e2cf421 // fmax v1.4s, v1.4s, v12.4s
-	WORD $0x4e2cf442 // fmax v2.4s, v2.4s, v12.4s
-	WORD $0x4e2cf463 // fmax v3.4s, v3.4s, v12.4s
-	WORD $0x4e2cf484 // fmax v4.4s, v4.4s, v12.4s
-	WORD $0x4e2cf4a5 // fmax v5.4s, v5.4s, v12.4s
-	WORD $0x4e2cf4c6 // fmax v6.4s, v6.4s, v12.4s
-	WORD $0x4e2cf4e7 // fmax v7.4s, v7.4s, v12.4s
-	WORD $0x4e2cf508 // fmax v8.4s, v8.4s, v12.4s
-	WORD $0x4e2cf529 // fmax v9.4s, v9.4s, v12.4s
-signed:
-	WORD $0x3dc0000c // ldr q12, [x0]
-	WORD $0x4e20e40b // fcmeq v11.4s, v0.4s, v0.4s
-	WORD $0x6eeb1d80 // bif v0.16b, v12.16b, v11.16b
-	WORD $0x4e21e42b // fcmeq v11.4s, v1.4s, v1.4s
-	WORD $0x6eeb1d81 // bif v1.16b, v12.16b, v11.16b
-	WORD $0x4e22e44b // fcmeq v11.4s, v2.4s, v2.4s
-	WORD $0x6eeb1d82 // bif v2.16b, v12.16b, v11.16b
-	WORD $0x4e23e46b // fcmeq v11.4s, v3.4s, v3.4s
-	WORD $0x6eeb1d83 // bif v3.16b, v12.16b, v11.16b
-	WORD $0x4e24e48b // fcmeq v11.4s, v4.4s, v4.4s
-	WORD $0x6eeb1d84 // bif v4.16b, v12.16b, v11.16b
-	WORD $0x4e25e4ab // fcmeq v11.4s, v5.4s, v5.4s
-	WORD $0x6eeb1d85 // bif v5.16b, v12.16b, v11.16b
-	WORD $0x4e26e4cb // fcmeq v11.4s, v6.4s, v6.4s
-	WORD $0x6eeb1d86 // bif v6.16b, v12.16b, v11.16b
-	WORD $0x4e27e4eb // fcmeq v11.4s, v7.4s, v7.4s
-	WORD $0x6eeb1d87 // bif v7.16b, v12.16b, v11.16b
-	WORD $0x4e28e50b // fcmeq v11.4s, v8.4s, v8.4s
-	WORD $0x6eeb1d88 // bif v8.16b, v12.16b, v11.16b
-	WORD $0x4e29e52b // fcmeq v11.4s, v9.4s, v9.4s
-	WORD $0x6eeb1d89 // bif v9.16b, v12.16b, v11.16b
-	MOVD c+0(FP), R14
-	WORD $0x3d8001c0 // str q0, [x14]
-	WORD $0x3ca469c1 // str q1, [x14, x4]
-	ADD R1, R14, R14
-	WORD $0x3d8001c2 // str q2, [x14]
-	WORD $0x3ca469c3 // str q3, [x14, x4]
-	ADD R1, R14, R14
-	WORD $0x3d8001c4 // str q4, [x14]
-	WORD $0x3ca469c5 // str q5, [x14, x4]
-	ADD R1, R14, R14
-	WORD $0x3d8001c6 // str q6, [x14]
-	WORD $0x3ca469c7 // str q7, [x14, x4]
-	ADD R1, R14, R14
-	WORD $0x3d8001c8 // str q8, [x14]
-	WORD $0x3ca469c9 // str q9, [x14, x4]
-	ADD R1, R14, R14
-allStores:
-below:
-	MOVD times+72(FP), R15
-	SUBS $1, R15, R15
-	BEQ last
-	MOVD R15, times+72(FP)
-	MOVD R14, c+0(FP)
-	MOVD aRow+24(FP), R15
-	LSL $2, R15, R15
-	ADD R6, R15, R15
-	MOVD R15, a+16(FP)
-	JMP tile
-last:
-	RET
-
-// func gemm6x2_32NEON(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
-TEXT ·gemm6x2_32NEON(SB), NOSPLIT, $0-104
-	MOVD $gemm6x2_32NEONNEONConstants<>(SB), R0
-	MOVD ldc+8(FP), R1
-	LSL $2, R1, R1
-	MOVD aCol+32(FP), R2
-	LSL $2, R2, R2
-	MOVD ldb+48(FP), R3
-	LSL $2, R3, R3
-	MOVD n+56(FP), R4
-	LSL $2, R4, R4
-	SUB $16, R4, R4
-tile:
-	MOVD a+16(FP), R5
-	MOVD aRow+24(FP), R6
-	LSL $2, R6, R6
-	ADD R5, R6, R7
-	ADD R7, R6, R8
-	ADD R8, R6, R9
-	ADD R9, R6, R10
-	ADD R10, R6, R6
-	MOVD b+40(FP), R11
-	MOVD k+64(FP), R12
-	WORD $0x6f00e400 // movi v0.2d, #0
-	WORD $0x6f00e401 // movi v1.2d, #0
-	WORD $0x6f00e402 // movi v2.2d, #0
-	WORD $0x6f00e403 // movi v3.2d, #0
-	WORD $0x6f00e404 // movi v4.2d, #0
-	WORD $0x6f00e405 // movi v5.2d, #0
-	WORD $0x6f00e406 // movi v6.2d, #0
-	WORD $0x6f00e407 // movi v7.2d, #0
-	WORD $0x6f00e408 // movi v8.2d, #0
-	WORD $0x6f00e409 // movi v9.2d, #0
-	WORD $0x6f00e40a // movi v10.2d, #0
-	WORD $0x6f00e40b // movi v11.2d, #0
-	MOVD $0, R13
-	MOVD offs+96(FP), R14
-	CMP $0, R12
-	BEQ doneSums4
-	CMP $0, R14
-	BEQ nextSums4
-tapSums4:
-	MOVD.P 8(R14), R13
-	WORD $0x3dc0016c // ldr q12, [x11]
-	WORD $0x3ce4696d // ldr q13, [x11, x4]
-	ADD R3, R11, R11
-	WORD $0xbc6d78ae // ldr s14, [x5, x13, lsl #2]
-	WORD $0xbc6d78ef // ldr s15, [x7, x13, lsl #2]
-	WORD $0xbc6d7910 // ldr s16, [x8, x13, lsl #2]
-	WORD $0x4f8e1180 // fmla v0.4s, v12.4s, v14.s[0]
-	WORD $0x4f8e11a1 // fmla v1.4s, v13.4s, v14.s[0]
-	WORD $0xbc6d792e // ldr s14, [x9, x13, lsl #2]
-	WORD $0x4f8f1182 // fmla v2.4s, v12.4s, v15.s[0]
-	WORD $0x4f8f11a3 // fmla v3.4s, v13.4s, v15.s[0]
-	WORD $0xbc6d794f // ldr s15, [x10, x13, lsl #2]
-	WORD $0x4f901184 // fmla v4.4s, v12.4s, v16.s[0]
-	WORD $0x4f9011a5 // fmla v5.4s, v13.4s, v16.s[0]
-	WORD $0xbc6d78d0 // ldr s16, [x6, x13, lsl #2]
-	WORD $0x4f8e1186 // fmla v6.4s, v12.4s, v14.s[0]
-	WORD $0x4f8e11a7 // fmla v7.4s, v13.4s, v14.s[0]
-	WORD $0x4f8f1188 // fmla v8.4s, v12.4s, v15.s[0]
-	WORD $0x4f8f11a9 // fmla v9.4s, v13.4s, v15.s[0]
-	WORD $0x4f90118a // fmla v10.4s, v12.4s, v16.s[0]
-	WORD $0x4f9011ab // fmla v11.4s, v13.4s, v16.s[0]
-	SUBS $1, R12, R12
-	BNE tapSums4
-	JMP doneSums4
-nextSums4:
-	WORD $0x3dc00170 // ldr q16, [x11]
-	WORD $0x3ce4696d // ldr q13, [x11, x4]
-	ADD R3, R11, R11
-	WORD $0xbc6d68ac // ldr s12, [x5, x13]
-	WORD $0xbc6d68ef // ldr s15, [x7, x13]
-	WORD $0xbc6d690e // ldr s14, [x8, x13]
-	WORD $0x4f8c1200 // fmla v0.4s, v16.4s, v12.s[0]
-	WORD $0x4f8c11a1 // fmla v1.4s, v13.4s, v12.s[0]
-	WORD $0xbc6d692c // ldr s12, [x9, x13]
-	WORD $0x4f8f1202 // fmla v2.4s, v16.4s, v15.s[0]
-	WORD $0x4f8f11a3 // fmla v3.4s, v13.4s, v15.s[0]
-	WORD $0xbc6d694f // ldr s15, [x10, x13]
-	WORD $0x4f8e1204 // fmla v4.4s, v16.4s, v14.s[0]
-	WORD $0x4f8e11a5 // fmla v5.4s, v13.4s, v14.s[0]
-	WORD $0xbc6d68ce // ldr s14, [x6, x13]
-	WORD $0x4f8c1206 // fmla v6.4s, v16.4s, v12.s[0]
-	WORD $0x4f8c11a7 // fmla v7.4s, v13.4s, v12.s[0]
-	WORD $0x4f8f1208 // fmla v8.4s, v16.4s, v15.s[0]
-	WORD $0x4f8f11a9 // fmla v9.4s, v13.4s, v15.s[0]
-	WORD $0x4f8e120a // fmla v10.4s, v16.4s, v14.s[0]
-	WORD $0x4f8e11ab // fmla v11.4s, v13.4s, v14.s[0]
-	ADD R2, R13, R13
-	SUBS $1, R12, R12
-	BNE nextSums4
-doneSums4:
-	MOVD mode+80(FP), R15
-	TBZ $0, R15, aloneSums4
-	MOVD c+0(FP), R15
-	WORD $0x3dc001ee // ldr q14, [x15]
-	WORD $0x3ce469ed // ldr q13, [x15, x4]
-	WORD $0x4e20d5c0 // fadd v0.4s, v14.4s, v0.4s
-	WORD $0x4e21d5a1 // fadd v1.4s, v13.4s, v1.4s
-	ADD R1, R15, R15
-	WORD $0x3dc001ed // ldr q13, [x15]
-	WORD $0x3ce469ee // ldr q14, [x15, x4]
-	WORD $0x4e22d5a2 // fadd v2.4s, v13.4s, v2.4s
-	WORD $0x4e23d5c3 // fadd v3.4s, v14.4s, v3.4s
-	ADD R1, R15, R15
-	WORD $0x3dc001ee // ldr q14, [x15]
-	WORD $0x3ce469ed // ldr q13, [x15, x4]
-	WORD $0x4e24d5c4 // fadd v4.4s, v14.4s, v4.4s
-	WORD $0x4e25d5a5 // fadd v5.4s, v13.4s, v5.4s
-	ADD R1, R15, R15
-	WORD $0x3dc001ed // ldr q13, [x15]
-	WORD $0x3ce469ee // ldr q14, [x15, x4]
-	WORD $0x4e26d5a6 // fadd v6.4s, v13.4s, v6.4s
-	WORD $0x4e27d5c7 // fadd v7.4s, v14.4s, v7.4s
-	ADD R1, R15, R15
-	WORD $0x3dc001ee // ldr q14, [x15]
-	WORD $0x3ce469ed // ldr q13, [x15, x4]
-	WORD $0x4e28d5c8 // fadd v8.4s, v14.4s, v8.4s
-	WORD $0x4e29d5a9 // fadd v9.4s, v13.4s, v9.4s
-	ADD R1, R15, R15
-	WORD $0x3dc001ed // ldr q13, [x15]
-	WORD $0x3ce469ee // ldr q14, [x15, x4]
-	WORD $0x4e2ad5aa // fadd v10.4s, v13.4s, v10.4s
-	WORD $0x4e2bd5cb // fadd v11.4s, v14.4s, v11.4s
-	ADD R1, R15, R15
-aloneSums4:
-	MOVD more+88(FP), R15
-	CBZ R15, unbiasedSums4
-	WORD $0x3dc001ee // ldr q14, [x15]
-	WORD $0x3ce469ed // ldr q13, [x15, x4]
-unbiasedSums4:
-allSums:
-	MOVD mode+80(FP), R15
-	TBZ $2, R15, unbiased
-	WORD $0x4e20d5c0 // fadd v0.4s, v14.4s, v0.4s
-	WORD $0x4e21d5a1 // fadd v1.4s, v13.4s, v1.4s
-	WORD $0x4e22d5c2 // fadd v2.4s, v14.4s, v2.4s
-	WORD $0x4e23d5a3 // fadd v3.4s, v13.4s, v3.4s
-	WORD $0x4e24d5c4 // fadd v4.4s, v14.4s, v4.4s
-	WORD $0x4e25d5a5 // fadd v5.4s, v13.4s, v5.4s
-	WORD $0x4e26d5c6 // fadd v6.4s, v14.4s, v6.4s
-	WORD $0x4e27d5a7 // fadd v7.4s, v13.4s, v7.4s
-	WORD $0x4e28d5c8 // fadd v8.4s, v14.4s, v8.4s
-	WORD $0x4e29d5a9 // fadd v9.4s, v13.4s, v9.4s
-	WORD $0x4e2ad5ca // fadd v10.4s, v14.4s, v10.4s
-	WORD $0x4e2bd5ab // fadd v11.4s, v13.4s, v11.4s
-unbiased:
-	TBZ $3, R15, signed
-	WORD $0x6f00e40d // movi v13.2d, #0
-	WORD $0x4e2df400 // fmax v0.4s, v0.4s, v13.4s
-	WORD $0x4e2df421 // fmax v1.4s, v1.4s, v13.4s
-	WORD $0x4e2df442 // fmax v2.4s, v2.4s, v13.4s
-	WORD $0x4e2df463 // fmax v3.4s, v3.4s, v13.4s
-	WORD $0x4e2df484 // fmax v4.4s, v4.4s, v13.4s
-	WORD $0x4e2df4a5 // fmax v5.4s, v5.4s, v13.4s
-	WORD $0x4e2df4c6 // fmax v6.4s, v6.4s, v13.4s
-	WORD $0x4e2df4e7 // fmax v7.4s, v7.4s, v13.4s
-	WORD $0x4e2df508 // fmax v8.4s, v8.4s, v13.4s
-	WORD $0x4e2df529 // fmax v9.4s, v9.4s, v13.4s
-	WORD $0x4e2df54a // fmax v10.4s, v10.4s, v13.4s
-	WORD $0x4e2df56b // fmax v11.4s, v11.4s, v13.4s
-signed:
-	WORD $0x3dc0000d // ldr q13, [x0]
-	WORD $0x4e20e40e // fcmeq v14.4s, v0.4s, v0.4s
-	WORD $0x6eee1da0 // bif v0.16b, v13.16b, v14.16b
-	WORD $0x4e21e42e // fcmeq v14.4s, v1.4s, v1.4s
-	WORD $0x6eee1da1 // bif v1.16b, v13.16b, v14.16b
-	WORD $0x4e22e44e // fcmeq v14.4s, v2.4s, v2.4s
-	WORD $0x6eee1da2 // bif v2.16b, v13.16b, v14.16b
-	WORD $0x4e23e46e // fcmeq v14.4s, v3.4s, v3.4s
-	WORD $0x6eee1da3 // bif v3.16b, v13.16b, v14.16b
-	WORD $0x4e24e48e // fcmeq v14.4s, v4.4s, v4.4s
-	WORD $0x6eee1da4 // bif v4.16b, v13.16b, v14.16b
-	WORD $0x4e25e4ae // fcmeq v14.4s, v5.4s, v5.4s
-	WORD $0x6eee1da5 // bif v5.16b, v13.16b, v14.16b
-	WORD $0x4e26e4ce // fcmeq v14.4s, v6.4s, v6.4s
-	WORD $0x6eee1da6 // bif v6.16b, v13.16b, v14.16b
-	WORD $0x4e27e4ee // fcmeq v14.4s, v7.4s, v7.4s
-	WORD $0x6eee1da7 // bif v7.16b, v13.16b, v14.16b
-	WORD $0x4e28e50e // fcmeq v14.4s, v8.4s, v8.4s
-	WORD $0x6eee1da8 // bif v8.16b, v13.16b, v14.16b
-	WORD $0x4e29e52e // fcmeq v14.4s, v9.4s, v9.4s
-	WORD $0x6eee1da9 // bif v9.16b, v13.16b, v14.16b
-	WORD $0x4e2ae54e // fcmeq v14.4s, v10.4s, v10.4s
-	WORD $0x6eee1daa // bif v10.16b, v13.16b, v14.16b
-	WORD $0x4e2be56e // fcmeq v14.4s, v11.4s, v11.4s
-	WORD $0x6eee1dab // bif v11.16b, v13.16b, v14.16b
-	MOVD c+0(FP), R15
-	WORD $0x3d8001e0 // str q0, [x15]
-	WORD $0x3ca469e1 // str q1, [x15, x4]
-	ADD R1, R15, R15
-	WORD $0x3d8001e2 // str q2, [x15]
-	WORD $0x3ca469e3 // str q3, [x15, x4]
-	ADD R1, R15, R15
-	WORD $0x3d8001e4 // str q4, [x15]
-	WORD $0x3ca469e5 // str q5, [x15, x4]
-	ADD R1, R15, R15
-	WORD $0x3d8001e6 // str q6, [x15]
-	WORD $0x3ca469e7 // str q7, [x15, x4]
-	ADD R1, R15, R15
-	WORD $0x3d8001e8 // str q8, [x15]
-	WORD $0x3ca469e9 // str q9, [x15, x4]
-	ADD R1, R15, R15
-	WORD $0x3d8001ea // str q10, [x15]
-	WORD $0x3ca469eb // str q11, [x15, x4]
-	ADD R1, R15, R15
-allStores:
-below:
-	MOVD times+72(FP), R19
-	SUBS $1, R19, R19
-	BEQ last
-	MOVD R19, times+72(FP)
-	MOVD R15, c+0(FP)
-	MOVD aRow+24(FP), R19
-	LSL $2, R19, R19
-	ADD R6, R19, R19
-	MOVD R19, a+16(FP)
-	JMP tile
-last:
-	RET
-
-// func gemm7x2_32NEON(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
-TEXT ·gemm7x2_32NEON(SB), NOSPLIT, $0-104
-	MOVD $gemm7x2_32NEONNEONConstants<>(SB), R0
-	MOVD ldc+8(FP), R1
-	LSL $2, R1, R1
-	MOVD aCol+32(FP), R2
-	LSL $2, R2, R2
-	MOVD ldb+48(FP), R3
-	LSL $2, R3, R3
-	MOVD n+56(FP), R4
-	LSL $2, R4, R4
-	SUB $16, R4, R4
-tile:
-	MOVD a+16(FP), R5
-	MOVD aRow+24(FP), R6
-	LSL $2, R6, R6
-	ADD R5, R6, R7
-	ADD R7, R6, R8
-	ADD R8, R6, R9
-	ADD R9, R6, R10
-	ADD R10, R6, R11
-	ADD R11, R6, R6
-	MOVD b+40(FP), R12
-	MOVD k+64(FP), R13
-	WORD $0x6f00e400 // movi v0.2d, #0
-	WORD $0x6f00e401 // movi v1.2d, #0
-	WORD $0x6f00e402 // movi v2.2d, #0
-	WORD $0x6f00e403 // movi v3.2d, #0
-	WORD $0x6f00e404 // movi v4.2d, #0
-	WORD $0x6f00e405 // movi v5.2d, #0
-	WORD $0x6f00e406 // movi v6.2d, #0
-	WORD $0x6f00e407 // movi v7.2d, #0
-	WORD $0x6f00e408 // movi v8.2d, #0
-	WORD $0x6f00e409 // movi v9.2d, #0
-	WORD $0x6f00e40a // movi v10.2d, #0
-	WORD $0x6f00e40b // movi v11.2d, #0
-	WORD $0x6f00e40c // movi v12.2d, #0
-	WORD $0x6f00e40d // movi v13.2d, #0
-	MOVD $0, R14
-	MOVD offs+96(FP), R15
-	CMP $0, R13
-	BEQ doneSums4
-	CMP $0, R15
-	BEQ nextSums4
-tapSums4:
-	MOVD.P 8(R15), R14
-	WORD $0x3dc0018e // ldr q14, [x12]
-	WORD $0x3ce4698f // ldr q15, [x12, x4]
-	ADD R3, R12, R12
-	WORD $0xbc6e78b0 // ldr s16, [x5, x14, lsl #2]
-	WORD $0xbc6e78f1 // ldr s17, [x7, x14, lsl #2]
-	WORD $0xbc6e7912 // ldr s18, [x8, x14, lsl #2]
-	WORD $0x4f9011c0 // fmla v0.4s, v14.4s, v16.s[0]
-	WORD $0x4f9011e1 // fmla v1.4s, v15.4s, v16.s[0]
-	WORD $0xbc6e7930 // ldr s16, [x9, x14, lsl #2]
-	WORD $0x4f9111c2 // fmla v2.4s, v14.4s, v17.s[0]
-	WORD $0x4f9111e3 // fmla v3.4s, v15.4s, v17.s[0]
-	WORD $0xbc6e7951 // ldr s17, [x10, x14, lsl #2]
-	WORD $0x4f9211c4 // fmla v4.4s, v14.4s, v18.s[0]
-	WORD $0x4f9211e5 // fmla v5.4s, v15.4s, v18.s[0]
-	WORD $0xbc6e7972 // ldr s18, [x11, x14, lsl #2]
-	WORD $0x4f9011c6 // fmla v6.4s, v14.4s, v16.s[0]
-	WORD $0x4f9011e7 // fmla v7.4s, v15.4s, v16.s[0]
-	WORD $0xbc6e78d0 // ldr s16, [x6, x14, lsl #2]
-	WORD $0x4f9111c8 // fmla v8.4s, v14.4s, v17.s[0]
-	WORD $0x4f9111e9 // fmla v9.4s, v15.4s, v17.s[0]
-	WORD $0x4f9211ca // fmla v10.4s, v14.4s, v18.s[0]
-	WORD $0x4f9211eb // fmla v11.4s, v15.4s, v18.s[0]
-	WORD $0x4f9011cc // fmla v12.4s, v14.4s, v16.s[0]
-	WORD $0x4f9011ed // fmla v13.4s, v15.4s, v16.s[0]
-	SUBS $1, R13, R13
-	BNE tapSums4
-	JMP doneSums4
-nextSums4:
-	WORD $0x3dc00190 // ldr q16, [x12]
-	WORD $0x3ce4698f // ldr q15, [x12, x4]
-	ADD R3, R12, R12
-	WORD $0xbc6e68ae // ldr s14, [x5, x14]
-	WORD $0xbc6e68f2 // ldr s18, [x7, x14]
-	WORD $0xbc6e6911 // ldr s17, [x8, x14]
-	WORD $0x4f8e1200 // fmla v0.4s, v16.4s, v14.s[0]
-	WORD $0x4f8e11e1 // fmla v1.4s, v15.4s, v14.s[0]
-	WORD $0xbc6e692e // ldr s14, [x9, x14]
-	WORD $0x4f921202 // fmla v2.4s, v16.4s, v18.s[0]
-	WORD $0x4f9211e3 // fmla v3.4s, v15.4s, v18.s[0]
-	WORD $0xbc6e6952 // ldr s18, [x10, x14]
-	WORD $0x4f911204 // fmla v4.4s, v16.4s, v17.s[0]
-	WORD $0x4f9111e5 // fmla v5.4s, v15.4s, v17.s[0]
-	WORD $0xbc6e6971 // ldr s17, [x11, x14]
-	WORD $0x4f8e1206 // fmla v6.4s, v16.4s, v14.s[0]
-	WORD $0x4f8e11e7 // fmla v7.4s, v15.4s, v14.s[0]
-	WORD $0xbc6e68ce // ldr s14, [x6, x14]
-	WORD $0x4f921208 // fmla v8.4s, v16.4s, v18.s[0]
-	WORD $0x4f9211e9 // fmla v9.4s, v15.4s, v18.s[0]
-	WORD $0x4f91120a // fmla v10.4s, v16.4s, v17.s[0]
-	WORD $0x4f9111eb // fmla v11.4s, v15.4s, v17.s[0]
-	WORD $0x4f8e120c // fmla v12.4s, v16.4s, v14.s[0]
-	WORD $0x4f8e11ed // fmla v13.4s, v15.4s, v14.s[0]
-	ADD R2, R14, R14
-	SUBS $1, R13, R13
-	BNE nextSums4
-doneSums4:
-	MOVD mode+80(FP), R19
-	TBZ $0, R19, aloneSums4
-	MOVD c+0(FP), R19
-	WORD $0x3dc0026e // ldr q14, [x19]
-	WORD $0x3ce46a6f // ldr q15, [x19, x4]
-	WORD $0x4e20d5c0 // fadd v0.4s, v14.4s, v0.4s
-	WORD $0x4e21d5e1 // fadd v1.4s, v15.4s, v1.4s
-	ADD R1, R19, R19
-	WORD $0x3dc0026f // ldr q15, [x19]
-	WORD $0x3ce46a6e // ldr q14, [x19, x4]
-	WORD $0x4e22d5e2 // fadd v2.4s, v15.4s, v2.4s
-	WORD $0x4e23d5c3 // fadd v3.4s, v14.4s, v3.4s
-	ADD R1, R19, R19
-	WORD $0x3dc0026e // ldr q14, [x19]
-	WORD $0x3ce46a6f // ldr q15, [x19, x4]
-	WORD $0x4e24d5c4 // fadd v4.4s, v14.4s, v4.4s
-	WORD $0x4e25d5e5 // fadd v5.4s, v15.4s, v5.4s
-	ADD R1, R19, R19
-	WORD $0x3dc0026f // ldr q15, [x19]
-	WORD $0x3ce46a6e // ldr q14, [x19, x4]
-	WORD $0x4e26d5e6 // fadd v6.4s, v15.4s, v6.4s
-	WORD $0x4e27d5c7 // fadd v7.4s, v14.4s, v7.4s
-	ADD R1, R19, R19
-	WORD $0x3dc0026e // ldr q14, [x19]
-	WORD $0x3ce46a6f // ldr q15, [x19, x4]
-	WORD $0x4e28d5c8 // fadd v8.4s, v14.4s, v8.4s
-	WORD $0x4e29d5e9 // fadd v9.4s, v15.4s, v9.4s
-	ADD R1, R19, R19
-	WORD $0x3dc0026f // ldr q15, [x19]
-	WORD $0x3ce46a6e // ldr q14, [x19, x4]
-	WORD $0x4e2ad5ea // fadd v10.4s, v15.4s, v10.4s
-	WORD $0x4e2bd5cb // fadd v11.4s, v14.4s, v11.4s
-	ADD R1, R19, R19
-	WORD $0x3dc0026e // ldr q14, [x19]
-	WORD $0x3ce46a6f // ldr q15, [x19, x4]
-	WORD $0x4e2cd5cc // fadd v12.4s, v14.4s, v12.4s
-	WORD $0x4e2dd5ed // fadd v13.4s, v15.4s, v13.4s
-	ADD R1, R19, R19
-aloneSums4:
-	MOVD more+88(FP), R19
-	CBZ R19, unbiasedSums4
-	WORD $0x3dc0026f // ldr q15, [x19]
-	WORD $0x3ce46a6e // ldr q14, [x19, x4]
-unbiasedSums4:
-allSums:
-	MOVD mode+80(FP), R19
-	TBZ $2, R19, unbiased
-	WORD $0x4e20d5e0 // fadd v0.4s, v15.4s, v0.4s
-	WORD $0x4e21d5c1 // fadd v1.4s, v14.4s, v1.4s
-	WORD $0x4e22d5e2 // fadd v2.4s, v15.4s, v2.4s
-	WORD $0x4e23d5c3 // fadd v3.4s, v14.4s, v3.4s
-	WORD $0x4e24d5e4 // fadd v4.4s, v15.4s, v4.4s
-	WORD $0x4e25d5c5 // fadd v5.4s, v14.4s, v5.4s
-	WORD $0x4e26d5e6 // fadd v6.4s, v15.4s, v6.4s
-	WORD $0x4e27d5c7 // fadd v7.4s, v14.4s, v7.4s
-	WORD $0x4e28d5e8 // fadd v8.4s, v15.4s, v8.4s
-	WORD $0x4e29d5c9 // fadd v9.4s, v14.4s, v9.4s
-	WORD $0x4e2ad5ea // fadd v10.4s, v15.4s, v10.4s
-	WORD $0x4e2bd5cb // fadd v11.4s, v14.4s, v11.4s
-	WORD $0x4e2cd5ec // fadd v12.4s, v15.4s, v12.4s
-	WORD $0x4e2dd5cd // fadd v13.4s, v14.4s, v13.4s
-unbiased:
-	TBZ $3, R19, signed
-	WORD $0x6f00e40e // movi v14.2d, #0
-	WORD $0x4e2ef400 // fmax v0.4s, v0.4s, v14.4s
-	WORD $0x4e2ef421 // fmax v1.4s, v1.4s, v14.4s
-	WORD $0x4e2ef442 // fmax v2.4s, v2.4s, v14.4s
-	WORD $0x4e2ef463 // fmax v3.4s, v3.4s, v14.4s
-	WORD $0x4e2ef484 // fmax v4.4s, v4.4s, v14.4s
-	WORD $0x4e2ef4a5 // fmax v5.4s, v5.4s, v14.4s
-	WORD $0x4e2ef4c6 // fmax v6.4s, v6.4s, v14.4s
-	WORD $0x4e2ef4e7 // fmax v7.4s, v7.4s, v14.4s
-	WORD $0x4e2ef508 // fmax v8.4s, v8.4s, v14.4s
-	WORD $0x4e2ef529 // fmax v9.4s, v9.4s, v14.4s
-	WORD $0x4e2ef54a // fmax v10.4s, v10.4s, v14.4s
-	WORD $0x4e2ef56b // fmax v11.4s, v11.4s, v14.4s
-	WORD $0x4e2ef58c // fmax v12.4s, v12.4s, v14.4s
-	WORD $0x4e2ef5ad // fmax v13.4s, v13.4s, v14.4s
-signed:
-	WORD $0x3dc0000e // ldr q14, [x0]
-	WORD $0x4e20e40f // fcmeq v15.4s, v0.4s, v0.4s
-	WORD $0x6eef1dc0 // bif v0.16b, v14.16b, v15.16b
-	WORD $0x4e21e42f // fcmeq v15.4s, v1.4s, v1.4s
-	WORD $0x6eef1dc1 // bif v1.16b, v14.16b, v15.16b
-	WORD $0x4e22e44f // fcmeq v15.4s, v2.4s, v2.4s
-	WORD $0x6eef1dc2 // bif v2.16b, v14.16b, v15.16b
-	WORD $0x4e23e46f // fcmeq v15.4s, v3.4s, v3.4s
-	WORD $0x6eef1dc3 // bif v3.16b, v14.16b, v15.16b
-	WORD $0x4e24e48f // fcmeq v15.4s, v4.4s, v4.4s
-	WORD $0x6eef1dc4 // bif v4.16b, v14.16b, v15.16b
-	WORD $0x4e25e4af // fcmeq v15.4s, v5.4s, v5.4s
-	WORD $0x6eef1dc5 // bif v5.16b, v14.16b, v15.16b
-	WORD $0x4e26e4cf // fcmeq v15.4s, v6.4s, v6.4s
-	WORD $0x6eef1dc6 // bif v6.16b, v14.16b, v15.16b
-	WORD $0x4e27e4ef // fcmeq v15.4s, v7.4s, v7.4s
-	WORD $0x6eef1dc7 // bif v7.16b, v14.16b, v15.16b
-	WORD $0x4e28e50f // fcmeq v15.4s, v8.4s, v8.4s
-	WORD $0x6eef1dc8 // bif v8.16b, v14.16b, v15.16b
-	WORD $0x4e29e52f // fcmeq v15.4s, v9.4s, v9.4s
-	WORD $0x6eef1dc9 // bif v9.16b, v14.16b, v15.16b
-	WORD $0x4e2ae54f // fcmeq v15.4s, v10.4s, v10.4s
-	WORD $0x6eef1dca // bif v10.16b, v14.16b, v15.16b
-	WORD $0x4e2be56f // fcmeq v15.4s, v11.4s, v11.4s
-	WORD $0x6eef1dcb // bif v11.16b, v14.16b, v15.16b
-	WORD $0x4e2ce58f // fcmeq v15.4s, v12.4s, v12.4s
-	WORD $0x6eef1dcc // bif v12.16b, v14.16b, v15.16b
-	WORD $0x4e2de5af // fcmeq v15.4s, v13.4s, v13.4s
-	WORD $0x6eef1dcd // bif v13.16b, v14.16b, v15.16b
-	MOVD c+0(FP), R19
-	WORD $0x3d800260 // str q0, [x19]
-	WORD $0x3ca46a61 // str q1, [x19, x4]
-	ADD R1, R19, R19
-	WORD $0x3d800262 // str q2, [x19]
-	WORD $0x3ca46a63 // str q3, [x19, x4]
-	ADD R1, R19, R19
-	WORD $0x3d800264 // str q4, [x19]
-	WORD $0x3ca46a65 // str q5, [x19, x4]
-	ADD R1, R19, R19
-	WORD $0x3d800266 // str q6, [x19]
-	WORD $0x3ca46a67 // str q7, [x19, x4]
-	ADD R1, R19, R19
-	WORD $0x3d800268 // str q8, [x19]
-	WORD $0x3ca46a69 // str q9, [x19, x4]
-	ADD R1, R19, R19
-	WORD $0x3d80026a // str q10, [x19]
-	WORD $0x3ca46a6b // str q11, [x19, x4]
-	ADD R1, R19, R19
-	WORD $0x3d80026c // str q12, [x19]
-	WORD $0x3ca46a6d // str q13, [x19, x4]
-	ADD R1, R19, R19
-allStores:
-below:
-	MOVD times+72(FP), R20
-	SUBS $1, R20, R20
-	BEQ last
-	MOVD R20, times+72(FP)
-	MOVD R19, c+0(FP)
-	MOVD aRow+24(FP), R20
-	LSL $2, R20, R20
-	ADD R6, R20, R20
-	MOVD R20, a+16(FP)
-	JMP tile
-last:
-	RET
-
-// func gemm8x2_32NEON(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
-TEXT ·gemm8x2_32NEON(SB), NOSPLIT, $0-104
-	MOVD $gemm8x2_32NEONNEONConstants<>(SB), R0
-	MOVD ldc+8(FP), R1
-	LSL $2, R1, R1
-	MOVD aCol+32(FP), R2
-	LSL $2, R2, R2
-	MOVD ldb+48(FP), R3
-	LSL $2, R3, R3
-	MOVD n+56(FP), R4
-	LSL $2, R4, R4
-	SUB $16, R4, R4
-tile:
-	MOVD a+16(FP), R5
-	MOVD aRow+24(FP), R6
-	LSL $2, R6, R6
-	ADD R5, R6, R7
-	ADD R7, R6, R8
-	ADD R8, R6, R9
-	ADD R9, R6, R10
-	ADD R10, R6, R11
-	ADD R11, R6, R12
-	ADD R12, R6, R6
-	MOVD b+40(FP), R13
-	MOVD k+64(FP), R14
-	WORD $0x6f00e400 // movi v0.2d, #0
-	WORD $0x6f00e401 // movi v1.2d, #0
-	WORD $0x6f00e402 // movi v2.2d, #0
-	WORD $0x6f00e403 // movi v3.2d, #0
-	WORD $0x6f00e404 // movi v4.2d, #0
-	WORD $0x6f00e405 // movi v5.2d, #0
-	WORD $0x6f00e406 // movi v6.2d, #0
-	WORD $0x6f00e407 // movi v7.2d, #0
-	WORD $0x6f00e408 // movi v8.2d, #0
-	WORD $0x6f00e409 // movi v9.2d, #0
-	WORD $0x6f00e40a // movi v10.2d, #0
-	WORD $0x6f00e40b // movi v11.2d, #0
-	WORD $0x6f00e40c // movi v12.2d, #0
-	WORD $0x6f00e40d // movi v13.2d, #0
-	WORD $0x6f00e40e // movi v14.2d, #0
-	WORD $0x6f00e40f // movi v15.2d, #0
-	MOVD $0, R15
-	MOVD offs+96(FP), R19
-	CMP $0, R14
-	BEQ doneSums4
-	CMP $0, R19
-	BEQ nextSums4
-tapSums4:
-	MOVD.P 8(R19), R15
-	WORD $0x3dc001b0 // ldr q16, [x13]
-	WORD $0x3ce469b1 // ldr q17, [x13, x4]
-	ADD R3, R13, R13
-	WORD $0xbc6f78b2 // ldr s18, [x5, x15, lsl #2]
-	WORD $0xbc6f78f3 // ldr s19, [x7, x15, lsl #2]
-	WORD $0xbc6f7914 // ldr s20, [x8, x15, lsl #2]
-	WORD $0x4f921200 // fmla v0.4s, v16.4s, v18.s[0]
-	WORD $0x4f921221 // fmla v1.4s, v17.4s, v18.s[0]
-	WORD $0xbc6f7932 // ldr s18, [x9, x15, lsl #2]
-	WORD $0x4f931202 // fmla v2.4s, v16.4s, v19.s[0]
-	WORD $0x4f931223 // fmla v3.4s, v17.4s, v19.s[0]
-	WORD $0xbc6f7953 // ldr s19, [x10, x15, lsl #2]
-	WORD $0x4f941204 // fmla v4.4s, v16.4s, v20.s[0]
-	WORD $0x4f941225 // fmla v5.4s, v17.4s, v20.s[0]
-	WORD $0xbc6f7974 // ldr s20, [x11, x15, lsl #2]
-	WORD $0x4f921206 // fmla v6.4s, v16.4s, v18.s[0]
-	WORD $0x4f921227 // fmla v7.4s, v17.4s, v18.s[0]
-	WORD $0xbc6f7992 // ldr s18, [x12, x15, lsl #2]
-	WORD $0x4f931208 // fmla v8.4s, v16.4s, v19.s[0]
-	WORD $0x4f931229 // fmla v9.4s, v17.4s, v19.s[0]
-	WORD $0xbc6f78d3 // ldr s19, [x6, x15, lsl #2]
-	WORD $0x4f94120a // fmla v10.4s, v16.4s, v20.s[0]
-	WORD $0x4f94122b // fmla v11.4s, v17.4s, v20.s[0]
-	WORD $0x4f92120c // fmla v12.4s, v16.4s, v18.s[0]
-	WORD $0x4f92122d // fmla v13.4s, v17.4s, v18.s[0]
-	WORD $0x4f93120e // fmla v14.4s, v16.4s, v19.s[0]
-	WORD $0x4f93122f // fmla v15.4s, v17.4s, v19.s[0]
-	SUBS $1, R14, R14
-	BNE tapSums4
-	JMP doneSums4
-nextSums4:
-	WORD $0x3dc001b3 // ldr q19, [x13]
-	WORD $0x3ce469b1 // ldr q17, [x13, x4]
-	ADD R3, R13, R13
-	WORD $0xbc6f68b0 // ldr s16, [x5, x15]
-	WORD $0xbc6f68f2 // ldr s18, [x7, x15]
-	WORD $0xbc6f6914 // ldr s20, [x8, x15]
-	WORD $0x4f901260 // fmla v0.4s, v19.4s, v16.s[0]
-	WORD $0x4f901221 // fmla v1.4s, v17.4s, v16.s[0]
-	WORD $0xbc6f6930 // ldr s16, [x9, x15]
-	WORD $0x4f921262 // fmla v2.4s, v19.4s, v18.s[0]
-	WORD $0x4f921223 // fmla v3.4s, v17.4s, v18.s[0]
-	WORD $0xbc6f6952 // ldr s18, [x10, x15]
-	WORD $0x4f941264 // fmla v4.4s, v19.4s, v20.s[0]
-	WORD $0x4f941225 // fmla v5.4s, v17.4s, v20.s[0]
-	WORD $0xbc6f6974 // ldr s20, [x11, x15]
-	WORD $0x4f901266 // fmla v6.4s, v19.4s, v16.s[0]
-	WORD $0x4f901227 // fmla v7.4s, v17.4s, v16.s[0]
-	WORD $0xbc6f6990 // ldr s16, [x12, x15]
-	WORD $0x4f921268 // fmla v8.4s, v19.4s, v18.s[0]
-	WORD $0x4f921229 // fmla v9.4s, v17.4s, v18.s[0]
-	WORD $0xbc6f68d2 // ldr s18, [x6, x15]
-	WORD $0x4f94126a // fmla v10.4s, v19.4s, v20.s[0]
-	WORD $0x4f94122b // fmla v11.4s, v17.4s, v20.s[0]
-	WORD $0x4f90126c // fmla v12.4s, v19.4s, v16.s[0]
-	WORD $0x4f90122d // fmla v13.4s, v17.4s, v16.s[0]
-	WORD $0x4f92126e // fmla v14.4s, v19.4s, v18.s[0]
-	WORD $0x4f92122f // fmla v15.4s, v17.4s, v18.s[0]
-	ADD R2, R15, R15
-	SUBS $1, R14, R14
-	BNE nextSums4
-doneSums4:
-	MOVD mode+80(FP), R20
-	TBZ $0, R20, aloneSums4
-	MOVD c+0(FP), R20
-	WORD $0x3dc00292 // ldr q18, [x20]
-	WORD $0x3ce46a91 // ldr q17, [x20, x4]
-	WORD $0x4e20d640 // fadd v0.4s, v18.4s, v0.4s
-	WORD $0x4e21d621 // fadd v1.4s, v17.4s, v1.4s
-	ADD R1, R20, R20
-	WORD $0x3dc00291 // ldr q17, [x20]
-	WORD $0x3ce46a92 // ldr q18, [x20, x4]
-	WORD $0x4e22d622 // fadd v2.4s, v17.4s, v2.4s
-	WORD $0x4e23d643 // fadd v3.4s, v18.4s, v3.4s
-	ADD R1, R20, R20
-	WORD $0x3dc00292 // ldr q18, [x20]
-	WORD $0x3ce46a91 // ldr q17, [x20, x4]
-	WORD $0x4e24d644 // fadd v4.4s, v18.4s, v4.4s
-	WORD $0x4e25d625 // fadd v5.4s, v17.4s, v5.4s
-	ADD R1, R20, R20
-	WORD $0x3dc00291 // ldr q17, [x20]
-	WORD $0x3ce46a92 // ldr q18, [x20, x4]
-	WORD $0x4e26d626 // fadd v6.4s, v17.4s, v6.4s
-	WORD $0x4e27d647 // fadd v7.4s, v18.4s, v7.4s
-	ADD R1, R20, R20
-	WORD $0x3dc00292 // ldr q18, [x20]
-	WORD $0x3ce46a91 // ldr q17, [x20, x4]
-	WORD $0x4e28d648 // fadd v8.4s, v18.4s, v8.4s
-	WORD $0x4e29d629 // fadd v9.4s, v17.4s, v9.4s
-	ADD R1, R20, R20
-	WORD $0x3dc00291 // ldr q17, [x20]
-	WORD $0x3ce46a92 // ldr q18, [x20, x4]
-	WORD $0x4e2ad62a // fadd v10.4s, v17.4s, v10.4s
-	WORD $0x4e2bd64b // fadd v11.4s, v18.4s, v11.4s
-	ADD R1, R20, R20
-	WORD $0x3dc00292 // ldr q18, [x20]
-	WORD $0x3ce46a91 // ldr q17, [x20, x4]
-	WORD $0x4e2cd64c // fadd v12.4s, v18.4s, v12.4s
-	WORD $0x4e2dd62d // fadd v13.4s, v17.4s, v13.4s
-	ADD R1, R20, R20
-	WORD $0x3dc00291 // ldr q17, [x20]
-	WORD $0x3ce46a92 // ldr q18, [x20, x4]
-	WORD $0x4e2ed62e // fadd v14.4s, v17.4s, v14.4s
-	WORD $0x4e2fd64f // fadd v15.4s, v18.4s, v15.4s
-	ADD R1, R20, R20
-aloneSums4:
-	MOVD more+88(FP), R20
-	CBZ R20, unbiasedSums4
-	WORD $0x3dc00292 // ldr q18, [x20]
-	WORD $0x3ce46a91 // ldr q17, [x20, x4]
-unbiasedSums4:
-allSums:
-	MOVD mode+80(FP), R20
-	TBZ $2, R20, unbiased
-	WORD $0x4e20d640 // fadd v0.4s, v18.4s, v0.4s
-	WORD $0x4e21d621 // fadd v1.4s, v17.4s, v1.4s
-	WORD $0x4e22d642 // fadd v2.4s, v18.4s, v2.4s
-	WORD $0x4e23d623 // fadd v3.4s, v17.4s, v3.4s
-	WORD $0x4e24d644 // fadd v4.4s, v18.4s, v4.4s
-	WORD $0x4e25d625 // fadd v5.4s, v17.4s, v5.4s
-	WORD $0x4e26d646 // fadd v6.4s, v18.4s, v6.4s
-	WORD $0x4e27d627 // fadd v7.4s, v17.4s, v7.4s
-	WORD $0x4e28d648 // fadd v8.4s, v18.4s, v8.4s
-	WORD $0x4e29d629 // fadd v9.4s, v17.4s, v9.4s
-	WORD $0x4e2ad64a // fadd v10.4s, v18.4s, v10.4s
-	WORD $0x4e2bd62b // fadd v11.4s, v17.4s, v11.4s
-	WORD $0x4e2cd64c // fadd v12.4s, v18.4s, v12.4s
-	WORD $0x4e2dd62d // fadd v13.4s, v17.4s, v13.4s
-	WORD $0x4e2ed64e // fadd v14.4s, v18.4s, v14.4s
-	WORD $0x4e2fd62f // fadd v15.4s, v17.4s, v15.4s
-unbiased:
-	TBZ $3, R20, signed
-	WORD $0x6f00e411 // movi v17.2d, #0
-	WORD $0x4e31f400 // fmax v0.4s, v0.4s, v17.4s
-	WORD $0x4e31f421 // fmax v1.4s, v1.4s, v17.4s
-	WORD $0x4e31f442 // fmax v2.4s, v2.4s, v17.4s
-	WORD $0x4e31f463 // fmax v3.4s, v3.4s, v17.4s
-	WORD $0x4e31f484 // fmax v4.4s, v4.4s, v17.4s
-	WORD $0x4e31f4a5 // fmax v5.4s, v5.4s, v17.4s
-	WORD $0x4e31f4c6 // fmax v6.4s, v6.4s, v17.4s
-	WORD $0x4e31f4e7 // fmax v7.4s, v7.4s, v17.4s
-	WORD $0x4e31f508 // fmax v8.4s, v8.4s, v17.4s
-	WORD $0x4e31f529 // fmax v9.4s, v9.4s, v17.4s
-	WORD $0x4e31f54a // fmax v10.4s, v10.4s, v17.4s
-	WORD $0x4e31f56b // fmax v11.4s, v11.4s, v17.4s
-	WORD $0x4e31f58c // fmax v12.4s, v12.4s, v17.4s
-	WORD $0x4e31f5ad // fmax v13.4s, v13.4s, v17.4s
-	WORD $0x4e31f5ce // fmax v14.4s, v14.4s, v17.4s
-	WORD $0x4e31f5ef // fmax v15.4s, v15.4s, v17.4s
-signed:
-	WORD $0x3dc00011 // ldr q17, [x0]
-	WORD $0x4e20e412 // fcmeq v18.4s, v0.4s, v0.4s
-	WORD $0x6ef21e20 // bif v0.16b, v17.16b, v18.16b
-	WORD $0x4e21e432 // fcmeq v18.4s, v1.4s, v1.4s
-	WORD $0x6ef21e21 // bif v1.16b, v17.16b, v18.16b
-	WORD $0x4e22e452 // fcmeq v18.4s, v2.4s, v2.4s
-	WORD $0x6ef21e22 // bif v2.16b, v17.16b, v18.16b
-	WORD $0x4e23e472 // fcmeq v18.4s, v3.4s, v3.4s
-	WORD $0x6ef21e23 // bif v3.16b, v17.16b, v18.16b
-	WORD $0x4e24e492 // fcmeq v18.4s, v4.4s, v4.4s
-	WORD $0x6ef21e24 // bif v4.16b, v17.16b, v18.16b
-	WORD $0x4e25e4b2 // fcmeq v18.4s, v5.4s, v5.4s
-	WORD $0x6ef21e25 // bif v5.16b, v17.16b, v18.16b
-	WORD $0x4e26e4d2 // fcmeq v18.4s, v6.4s, v6.4s
-	WORD $0x6ef21e26 // bif v6.16b, v17.16b, v18.16b
-	WORD $0x4e27e4f2 // fcmeq v18.4s, v7.4s, v7.4s
-	WORD $0x6ef21e27 // bif v7.16b, v17.16b, v18.16b
-	WORD $0x4e28e512 // fcmeq v18.4s, v8.4s, v8.4s
-	WORD $0x6ef21e28 // bif v8.16b, v17.16b, v18.16b
-	WORD $0x4e29e532 // fcmeq v18.4s, v9.4s, v9.4s
-	WORD $0x6ef21e29 // bif v9.16b, v17.16b, v18.16b
-	WORD $0x4e2ae552 // fcmeq v18.4s, v10.4s, v10.4s
-	WORD $0x6ef21e2a // bif v10.16b, v17.16b, v18.16b
-	WORD $0x4e2be572 // fcmeq v18.4s, v11.4s, v11.4s
-	WORD $0x6ef21e2b // bif v11.16b, v17.16b, v18.16b
-	WORD $0x4e2ce592 // fcmeq v18.4s, v12.4s, v12.4s
-	WORD $0x6ef21e2c // bif v12.16b, v17.16b, v18.16b
-	WORD $0x4e2de5b2 // fcmeq v18.4s, v13.4s, v13.4s
-	WORD $0x6ef21e2d // bif v13.16b, v17.16b, v18.16b
-	WORD $0x4e2ee5d2 // fcmeq v18.4s, v14.4s, v14.4s
-	WORD $0x6ef21e2e // bif v14.16b, v17.16b, v18.16b
-	WORD $0x4e2fe5f2 // fcmeq v18.4s, v15.4s, v15.4s
-	WORD $0x6ef21e2f // bif v15.16b, v17.16b, v18.16b
-	MOVD c+0(FP), R20
-	WORD $0x3d800280 // str q0, [x20]
-	WORD $0x3ca46a81 // str q1, [x20, x4]
-	ADD R1, R20, R20
-	WORD $0x3d800282 // str q2, [x20]
-	WORD $0x3ca46a83 // str q3, [x20, x4]
-	ADD R1, R20, R20
-	WORD $0x3d800284 // str q4, [x20]
-	WORD $0x3ca46a85 // str q5, [x20, x4]
-	ADD R1, R20, R20
-	WORD $0x3d800286 // str q6, [x20]
-	WORD $0x3ca46a87 // str q7, [x20, x4]
-	ADD R1, R20, R20
-	WORD $0x3d800288 // str q8, [x20]
-	WORD $0x3ca46a89 // str q9, [x20, x4]
-	ADD R1, R20, R20
-	WORD $0x3d80028a // str q10, [x20]
-	WORD $0x3ca46a8b // str q11, [x20, x4]
-	ADD R1, R20, R20
-	WORD $0x3d80028c // str q12, [x20]
-	WORD $0x3ca46a8d // str q13, [x20, x4]
-	ADD R1, R20, R20
-	WORD $0x3d80028e // str q14, [x20]
-	WORD $0x3ca46a8f // str q15, [x20, x4]
-	ADD R1, R20, R20
-allStores:
-below:
-	MOVD times+72(FP), R21
-	SUBS $1, R21, R21
-	BEQ last
-	MOVD R21, times+72(FP)
-	MOVD R20, c+0(FP)
-	MOVD aRow+24(FP), R21
-	LSL $2, R21, R21
-	ADD R6, R21, R21
-	MOVD R21, a+16(FP)
-	JMP tile
-last:
-	RET
-
-// func gemm9x2_32NEON(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
-TEXT ·gemm9x2_32NEON(SB), NOSPLIT, $0-104
-	MOVD $gemm9x2_32NEONNEONConstants<>(SB), R0
-	MOVD ldc+8(FP), R1
-	LSL $2, R1, R1
-	MOVD aCol+32(FP), R2
-	LSL $2, R2, R2
-	MOVD ldb+48(FP), R3
-	LSL $2, R3, R3
-	MOVD n+56(FP), R4
-	LSL $2, R4, R4
-	SUB $16, R4, R4
-tile:
-	MOVD a+16(FP), R5
-	MOVD aRow+24(FP), R6
-	LSL $2, R6, R6
-	ADD R5, R6, R7
-	ADD R7, R6, R8
-	ADD R8, R6, R9
-	ADD R9, R6, R10
-	ADD R10, R6, R11
-	ADD R11, R6, R12
-	ADD R12, R6, R13
-	ADD R13, R6, R6
-	MOVD b+40(FP), R14
-	MOVD k+64(FP), R15
-	WORD $0x6f00e400 // movi v0.2d, #0
-	WORD $0x6f00e401 // movi v1.2d, #0
-	WORD $0x6f00e402 // movi v2.2d, #0
-	WORD $0x6f00e403 // movi v3.2d, #0
-	WORD $0x6f00e404 // movi v4.2d, #0
-	WORD $0x6f00e405 // movi v5.2d, #0
-	WORD $0x6f00e406 // movi v6.2d, #0
-	WORD $0x6f00e407 // movi v7.2d, #0
-	WORD $0x6f00e408 // movi v8.2d, #0
-	WORD $0x6f00e409 // movi v9.2d, #0
-	WORD $0x6f00e40a // movi v10.2d, #0
-	WORD $0x6f00e40b // movi v11.2d, #0
-	WORD $0x6f00e40c // movi v12.2d, #0
-	WORD $0x6f00e40d // movi v13.2d, #0
-	WORD $0x6f00e40e // movi v14.2d, #0
-	WORD $0x6f00e40f // movi v15.2d, #0
-	WORD $0x6f00e410 // movi v16.2d, #0
-	WORD $0x6f00e411 // movi v17.2d, #0
-	MOVD $0, R19
-	MOVD offs+96(FP), R20
-	CMP $0, R15
-	BEQ doneSums4
-	CMP $0, R20
-	BEQ nextSums4
-tapSums4:
-	MOVD.P 8(R20), R19
-	WORD $0x3dc001d2 // ldr q18, [x14]
-	WORD $0x3ce469d3 // ldr q19, [x14, x4]
-	ADD R3, R14, R14
-	WORD $0xbc7378b4 // ldr s20, [x5, x19, lsl #2]
-	WORD $0xbc7378f5 // ldr s21, [x7, x19, lsl #2]
-	WORD $0xbc737916 // ldr s22, [x8, x19, lsl #2]
-	WORD $0x4f941240 // fmla v0.4s, v18.4s, v20.s[0]
-	WORD $0x4f941261 // fmla v1.4s, v19.4s, v20.s[0]
-	WORD $0xbc737934 // ldr s20, [x9, x19, lsl #2]
-	WORD $0x4f951242 // fmla v2.4s, v18.4s, v21.s[0]
-	WORD $0x4f951263 // fmla v3.4s, v19.4s, v21.s[0]
-	WORD $0xbc737955 // ldr s21, [x10, x19, lsl #2]
-	WORD $0x4f961244 // fmla v4.4s, v18.4s, v22.s[0]
-	WORD $0x4f961265 // fmla v5.4s, v19.4s, v22.s[0]
-	WORD $0xbc737976 // ldr s22, [x11, x19, lsl #2]
-	WORD $0x4f941246 // fmla v6.4s, v18.4s, v20.s[0]
-	WORD $0x4f941267 // fmla v7.4s, v19.4s, v20.s[0]
-	WORD $0xbc737994 // ldr s20, [x12, x19, lsl #2]
-	WORD $0x4f951248 // fmla v8.4s, v18.4s, v21.s[0]
-	WORD $0x4f951269 // fmla v9.4s, v19.4s, v21.s[0]
-	WORD $0xbc7379b5 // ldr s21, [x13, x19, lsl #2]
-	WORD $0x4f96124a // fmla v10.4s, v18.4s, v22.s[0]
-	WORD $0x4f96126b // fmla v11.4s, v19.4s, v22.s[0]
-	WORD $0xbc7378d6 // ldr s22, [x6, x19, lsl #2]
-	WORD $0x4f94124c // fmla v12.4s, v18.4s, v20.s[0]
-	WORD $0x4f94126d // fmla v13.4s, v19.4s, v20.s[0]
-	WORD $0x4f95124e // fmla v14.4s, v18.4s, v21.s[0]
-	WORD $0x4f95126f // fmla v15.4s, v19.4s, v21.s[0]
-	WORD $0x4f961250 // fmla v16.4s, v18.4s, v22.s[0]
-	WORD $0x4f961271 // fmla v17.4s, v19.4s, v22.s[0]
-	SUBS $1, R15, R15
-	BNE tapSums4
-	JMP doneSums4
-nextSums4:
-	WORD $0x3dc001d6 // ldr q22, [x14]
-	WORD $0x3ce469d3 // ldr q19, [x14, x4]
-	ADD R3, R14, R14
-	WORD $0xbc7368b2 // ldr s18, [x5, x19]
-	WORD $0xbc7368f5 // ldr s21, [x7, x19]
-	WORD $0xbc736914 // ldr s20, [x8, x19]
-	WORD $0x4f9212c0 // fmla v0.4s, v22.4s, v18.s[0]
-	WORD $0x4f921261 // fmla v1.4s, v19.4s, v18.s[0]
-	WORD $0xbc736932 // ldr s18, [x9, x19]
-	WORD $0x4f9512c2 // fmla v2.4s, v22.4s, v21.s[0]
-	WORD $0x4f951263 // fmla v3.4s, v19.4s, v21.s[0]
-	WORD $0xbc736955 // ldr s21, [x10, x19]
-	WORD $0x4f9412c4 // fmla v4.4s, v22.4s, v20.s[0]
-	WORD $0x4f941265 // fmla v5.4s, v19.4s, v20.s[0]
-	WORD $0xbc736974 // ldr s20, [x11, x19]
-	WORD $0x4f9212c6 // fmla v6.4s, v22.4s, v18.s[0]
-	WORD $0x4f921267 // fmla v7.4s, v19.4s, v18.s[0]
-	WORD $0xbc736992 // ldr s18, [x12, x19]
-	WORD $0x4f9512c8 // fmla v8.4s, v22.4s, v21.s[0]
-	WORD $0x4f951269 // fmla v9.4s, v19.4s, v21.s[0]
-	WORD $0xbc7369b5 // ldr s21, [x13, x19]
-	WORD $0x4f9412ca // fmla v10.4s, v22.4s, v20.s[0]
-	WORD $0x4f94126b // fmla v11.4s, v19.4s, v20.s[0]
-	WORD $0xbc7368d4 // ldr s20, [x6, x19]
-	WORD $0x4f9212cc // fmla v12.4s, v22.4s, v18.s[0]
-	WORD $0x4f92126d // fmla v13.4s, v19.4s, v18.s[0]
-	WORD $0x4f9512ce // fmla v14.4s, v22.4s, v21.s[0]
-	WORD $0x4f95126f // fmla v15.4s, v19.4s, v21.s[0]
-	WORD $0x4f9412d0 // fmla v16.4s, v22.4s, v20.s[0]
-	WORD $0x4f941271 // fmla v17.4s, v19.4s, v20.s[0]
-	ADD R2, R19, R19
-	SUBS $1, R15, R15
-	BNE nextSums4
-doneSums4:
-	MOVD mode+80(FP), R21
-	TBZ $0, R21, aloneSums4
-	MOVD c+0(FP), R21
-	WORD $0x3dc002b4 // ldr q20, [x21]
-	WORD $0x3ce46ab3 // ldr q19, [x21, x4]
-	WORD $0x4e20d680 // fadd v0.4s, v20.4s, v0.4s
-	WORD $0x4e21d661 // fadd v1.4s, v19.4s, v1.4s
-	ADD R1, R21, R21
-	WORD $0x3dc002b3 // ldr q19, [x21]
-	WORD $0x3ce46ab4 // ldr q20, [x21, x4]
-	WORD $0x4e22d662 // fadd v2.4s, v19.4s, v2.4s
-	WORD $0x4e23d683 // fadd v3.4s, v20.4s, v3.4s
-	ADD R1, R21, R21
-	WORD $0x3dc002b4 // ldr q20, [x21]
-	WORD $0x3ce46ab3 // ldr q19, [x21, x4]
-	WORD $0x4e24d684 // fadd v4.4s, v20.4s, v4.4s
-	WORD $0x4e25d665 // fadd v5.4s, v19.4s, v5.4s
-	ADD R1, R21, R21
-	WORD $0x3dc002b3 // ldr q19, [x21]
-	WORD $0x3ce46ab4 // ldr q20, [x21, x4]
-	WORD $0x4e26d666 // fadd v6.4s, v19.4s, v6.4s
-	WORD $0x4e27d687 // fadd v7.4s, v20.4s, v7.4s
-	ADD R1, R21, R21
-	WORD $0x3dc002b4 // ldr q20, [x21]
-	WORD $0x3ce46ab3 // ldr q19, [x21, x4]
-	WORD $0x4e28d688 // fadd v8.4s, v20.4s, v8.4s
-	WORD $0x4e29d669 // fadd v9.4s, v19.4s, v9.4s
-	ADD R1, R21, R21
-	WORD $0x3dc002b3 // ldr q19, [x21]
-	WORD $0x3ce46ab4 // ldr q20, [x21, x4]
-	WORD $0x4e2ad66a // fadd v10.4s, v19.4s, v10.4s
-	WORD $0x4e2bd68b // fadd v11.4s, v20.4s, v11.4s
-	ADD R1, R21, R21
-	WORD $0x3dc002b4 // ldr q20, [x21]
-	WORD $0x3ce46ab3 // ldr q19, [x21, x4]
-	WORD $0x4e2cd68c // fadd v12.4s, v20.4s, v12.4s
-	WORD $0x4e2dd66d // fadd v13.4s, v19.4s, v13.4s
-	ADD R1, R21, R21
-	WORD $0x3dc002b3 // ldr q19, [x21]
-	WORD $0x3ce46ab4 // ldr q20, [x21, x4]
-	WORD $0x4e2ed66e // fadd v14.4s, v19.4s, v14.4s
-	WORD $0x4e2fd68f // fadd v15.4s, v20.4s, v15.4s
-	ADD R1, R21, R21
-	WORD $0x3dc002b4 // ldr q20, [x21]
-	WORD $0x3ce46ab3 // ldr q19, [x21, x4]
-	WORD $0x4e30d690 // fadd v16.4s, v20.4s, v16.4s
-	WORD $0x4e31d671 // fadd v17.4s, v19.4s, v17.4s
-	ADD R1, R21, R21
-aloneSums4:
-	MOVD more+88(FP), R21
-	CBZ R21, unbiasedSums4
-	WORD $0x3dc002b3 // ldr q19, [x21]
-	WORD $0x3ce46ab4 // ldr q20, [x21, x4]
-unbiasedSums4:
-allSums:
-	MOVD mode+80(FP), R21
-	TBZ $2, R21, unbiased
-	WORD $0x4e20d660 // fadd v0.4s, v19.4s, v0.4s
-	WORD $0x4e21d681 // fadd v1.4s, v20.4s, v1.4s
-	WORD $0x4e22d662 // fadd v2.4s, v19.4s, v2.4s
-	WORD $0x4e23d683 // fadd v3.4s, v20.4s, v3.4s
-	WORD $0x4e24d664 // fadd v4.4s, v19.4s, v4.4s
-	WORD $0x4e25d685 // fadd v5.4s, v20.4s, v5.4s
-	WORD $0x4e26d666 // fadd v6.4s, v19.4s, v6.4s
-	WORD $0x4e27d687 // fadd v7.4s, v20.4s, v7.4s
-	WORD $0x4e28d668 // fadd v8.4s, v19.4s, v8.4s
-	WORD $0x4e29d689 // fadd v9.4s, v20.4s, v9.4s
-	WORD $0x4e2ad66a // fadd v10.4s, v19.4s, v10.4s
-	WORD $0x4e2bd68b // fadd v11.4s, v20.4s, v11.4s
-	WORD $0x4e2cd66c // fadd v12.4s, v19.4s, v12.4s
-	WORD $0x4e2dd68d // fadd v13.4s, v20.4s, v13.4s
-	WORD $0x4e2ed66e // fadd v14.4s, v19.4s, v14.4s
-	WORD $0x4e2fd68f // fadd v15.4s, v20.4s, v15.4s
-	WORD $0x4e30d670 // fadd v16.4s, v19.4s, v16.4s
-	WORD $0x4e31d691 // fadd v17.4s, v20.4s, v17.4s
-unbiased:
-	TBZ $3, R21, signed
-	WORD $0x6f00e414 // movi v20.2d, #0
-	WORD $0x4e34f400 // fmax v0.4s, v0.4s, v20.4s
-	WORD $0x4e34f421 // fmax v1.4s, v1.4s, v20.4s
-	WORD $0x4e34f442 // fmax v2.4s, v2.4s, v20.4s
-	WORD $0x4e34f463 // fmax v3.4s, v3.4s, v20.4s
-	WORD $0x4e34f484 // fmax v4.4s, v4.4s, v20.4s
-	WORD $0x4e34f4a5 // fmax v5.4s, v5.4s, v20.4s
-	WORD $0x4e34f4c6 // fmax v6.4s, v6.4s, v20.4s
-	WORD $0x4e34f4e7 // fmax v7.4s, v7.4s, v20.4s
-	WORD $0x4e34f508 // fmax v8.4s, v8.4s, v20.4s
-	WORD $0x4e34f529 // fmax v9.4s, v9.4s, v20.4s
-	WORD $0x4e34f54a // fmax v10.4s, v10.4s, v20.4s
-	WORD $0x4e34f56b // fmax v11.4s, v11.4s, v20.4s
-	WORD $0x4e34f58c // fmax v12.4s, v12.4s, v20.4s
-	WORD $0x4e34f5ad // fmax v13.4s, v13.4s, v20.4s
-	WORD $0x4e34f5ce // fmax v14.4s, v14.4s, v20.4s
-	WORD $0x4e34f5ef // fmax v15.4s, v15.4s, v20.4s
-	WORD $0x4e34f610 // fmax v16.4s, v16.4s, v20.4s
-	WORD $0x4e34f631 // fmax v17.4s, v17.4s, v20.4s
-signed:
-	WORD $0x3dc00014 // ldr q20, [x0]
-	WORD $0x4e20e413 // fcmeq v19.4s, v0.4s, v0.4s
-	WORD $0x6ef31e80 // bif v0.16b, v20.16b, v19.16b
-	WORD $0x4e21e433 // fcmeq v19.4s, v1.4s, v1.4s
-	WORD $0x6ef31e81 // bif v1.16b, v20.16b, v19.16b
-	WORD $0x4e22e453 // fcmeq v19.4s, v2.4s, v2.4s
-	WORD $0x6ef31e82 // bif v2.16b, v20.16b, v19.16b
-	WORD $0x4e23e473 // fcmeq v19.4s, v3.4s, v3.4s
-	WORD $0x6ef31e83 // bif v3.16b, v20.16b, v19.16b
-	WORD $0x4e24e493 // fcmeq v19.4s, v4.4s, v4.4s
-	WORD $0x6ef31e84 // bif v4.16b, v20.16b, v19.16b
-	WORD $0x4e25e4b3 // fcmeq v19.4s, v5.4s, v5.4s
-	WORD $0x6ef31e85 // bif v5.16b, v20.16b, v19.16b
-	WORD $0x4e26e4d3 // fcmeq v19.4s, v6.4s, v6.4s
-	WORD $0x6ef31e86 // bif v6.16b, v20.16b, v19.16b
-	WORD $0x4e27e4f3 // fcmeq v19.4s, v7.4s, v7.4s
-	WORD $0x6ef31e87 // bif v7.16b, v20.16b, v19.16b
-	WORD $0x4e28e513 // fcmeq v19.4s, v8.4s, v8.4s
-	WORD $0x6ef31e88 // bif v8.16b, v20.16b, v19.16b
-	WORD $0x4e29e533 // fcmeq v19.4s, v9.4s, v9.4s
-	WORD $0x6ef31e89 // bif v9.16b, v20.16b, v19.16b
-	WORD $0x4e2ae553 // fcmeq v19.4s, v10.4s, v10.4s
-	WORD $0x6ef31e8a // bif v10.16b, v20.16b, v19.16b
-	WORD $0x4e2be573 // fcmeq v19.4s, v11.4s, v11.4s
-	WORD $0x6ef31e8b // bif v11.16b, v20.16b, v19.16b
-	WORD $0x4e2ce593 // fcmeq v19.4s, v12.4s, v12.4s
-	WORD $0x6ef31e8c // bif v12.16b, v20.16b, v19.16b
-	WORD $0x4e2de5b3 // fcmeq v19.4s, v13.4s, v13.4s
-	WORD $0x6ef31e8d // bif v13.16b, v20.16b, v19.16b
-	WORD $0x4e2ee5d3 // fcmeq v19.4s, v14.4s, v14.4s
-	WORD $0x6ef31e8e // bif v14.16b, v20.16b, v19.16b
-	WORD $0x4e2fe5f3 // fcmeq v19.4s, v15.4s, v15.4s
-	WORD $0x6ef31e8f // bif v15.16b, v20.16b, v19.16b
-	WORD $0x4e30e613 // fcmeq v19.4s, v16.4s, v16.4s
-	WORD $0x6ef31e90 // bif v16.16b, v20.16b, v19.16b
-	WORD $0x4e31e633 // fcmeq v19.4s, v17.4s, v17.4s
-	WORD $0x6ef31e91 // bif v17.16b, v20.16b, v19.16b
-	MOVD c+0(FP), R21
-	WORD $0x3d8002a0 // str q0, [x21]
-	WORD $0x3ca46aa1 // str q1, [x21, x4]
-	ADD R1, R21, R21
-	WORD $0x3d8002a2 // str q2, [x21]
-	WORD $0x3ca46aa3 // str q3, [x21, x4]
-	ADD R1, R21, R21
-	WORD $0x3d8002a4 // str q4, [x21]
-	WORD $0x3ca46aa5 // str q5, [x21, x4]
-	ADD R1, R21, R21
-	WORD $0x3d8002a6 // str q6, [x21]
-	WORD $0x3ca46aa7 // str q7, [x21, x4]
-	ADD R1, R21, R21
-	WORD $0x3d8002a8 // str q8, [x21]
-	WORD $0x3ca46aa9 // str q9, [x21, x4]
-	ADD R1, R21, R21
-	WORD $0x3d8002aa // str q10, [x21]
-	WORD $0x3ca46aab // str q11, [x21, x4]
-	ADD R1, R21, R21
-	WORD $0x3d8002ac // str q12, [x21]
-	WORD $0x3ca46aad // str q13, [x21, x4]
-	ADD R1, R21, R21
-	WORD $0x3d8002ae // str q14, [x21]
-	WORD $0x3ca46aaf // str q15, [x21, x4]
-	ADD R1, R21, R21
-	WORD $0x3d8002b0 // str q16, [x21]
-	WORD $0x3ca46ab1 // str q17, [x21, x4]
-	ADD R1, R21, R21
-allStores:
-below:
-	MOVD times+72(FP), R22
-	SUBS $1, R22, R22
-	BEQ last
-	MOVD R22, times+72(FP)
-	MOVD R21, c+0(FP)
-	MOVD aRow+24(FP), R22
-	LSL $2, R22, R22
-	ADD R6, R22, R22
-	MOVD R22, a+16(FP)
-	JMP tile
-last:
-	RET
-
-// func gemm10x2_32NEON(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
-TEXT ·gemm10x2_32NEON(SB), NOSPLIT, $0-104
-	MOVD $gemm10x2_32NEONNEONConstants<>(SB), R0
-	MOVD ldc+8(FP), R1
-	LSL $2, R1, R1
-	MOVD aCol+32(FP), R2
-	LSL $2, R2, R2
-	MOVD ldb+48(FP), R3
-	LSL $2, R3, R3
-	MOVD n+56(FP), R4
-	LSL $2, R4, R4
-	SUB $16, R4, R4
-tile:
-	MOVD a+16(FP), R5
-	MOVD aRow+24(FP), R6
-	LSL $2, R6, R6
-	ADD R5, R6, R7
-	ADD R7, R6, R8
-	ADD R8, R6, R9
-	ADD R9, R6, R10
-	ADD R10, R6, R11
-	ADD R11, R6, R12
-	ADD R12, R6, R13
-	ADD R13, R6, R14
-	ADD R14, R6, R6
-	MOVD b+40(FP), R15
-	MOVD k+64(FP), R19
-	WORD $0x6f00e400 // movi v0.2d, #0
-	WORD $0x6f00e401 // movi v1.2d, #0
-	WORD $0x6f00e402 // movi v2.2d, #0
-	WORD $0x6f00e403 // movi v3.2d, #0
-	WORD $0x6f00e404 // movi v4.2d, #0
-	WORD $0x6f00e405 // movi v5.2d, #0
-	WORD $0x6f00e406 // movi v6.2d, #0
-	WORD $0x6f00e407 // movi v7.2d, #0
-	WORD $0x6f00e408 // movi v8.2d, #0
-	WORD $0x6f00e409 // movi v9.2d, #0
-	WORD $0x6f00e40a // movi v10.2d, #0
-	WORD $0x6f00e40b // movi v11.2d, #0
-	WORD $0x6f00e40c // movi v12.2d, #0
-	WORD $0x6f00e40d // movi v13.2d, #0
-	WORD $0x6f00e40e // movi v14.2d, #0
-	WORD $0x6f00e40f // movi v15.2d, #0
-	WORD $0x6f00e410 // movi v16.2d, #0
-	WORD $0x6f00e411 // movi v17.2d, #0
-	WORD $0x6f00e412 // movi v18.2d, #0
-	WORD $0x6f00e413 // movi v19.2d, #0
-	MOVD $0, R20
-	MOVD offs+96(FP), R21
-	CMP $0, R19
-	BEQ doneSums4
-	CMP $0, R21
-	BEQ nextSums4
-tapSums4:
-	MOVD.P 8(R21), R20
-	WORD $0x3dc001f4 // ldr q20, [x15]
-	WORD $0x3ce469f5 // ldr q21, [x15, x4]
-	ADD R3, R15, R15
-	WORD $0xbc7478b6 // ldr s22, [x5, x20, lsl #2]
-	WORD $0xbc7478f7 // ldr s23, [x7, x20, lsl #2]
-	WORD $0xbc747918 // ldr s24, [x8, x20, lsl #2]
-	WORD $0x4f961280 // fmla v0.4s, v20.4s, v22.s[0]
-	WORD $0x4f9612a1 // fmla v1.4s, v21.4s, v22.s[0]
-	WORD $0xbc747936 // ldr s22, [x9, x20, lsl #2]
-	WORD $0x4f971282 // fmla v2.4s, v20.4s, v23.s[0]
-	WORD $0x4f9712a3 // fmla v3.4s, v21.4s, v23.s[0]
-	WORD $0xbc747957 // ldr s23, [x10, x20, lsl #2]
-	WORD $0x4f981284 // fmla v4.4s, v20.4s, v24.s[0]
-	WORD $0x4f9812a5 // fmla v5.4s, v21.4s, v24.s[0]
-	WORD $0xbc747978 // ldr s24, [x11, x20, lsl #2]
-	WORD $0x4f961286 // fmla v6.4s, v20.4s, v22.s[0]
-	WORD $0x4f9612a7 // fmla v7.4s, v21.4s, v22.s[0]
-	WORD $0xbc747996 // ldr s22, [x12, x20, lsl #2]
-	WORD $0x4f971288 // fmla v8.4s, v20.4s, v23.s[0]
-	WORD $0x4f9712a9 // fmla v9.4s, v21.4s, v23.s[0]
-	WORD $0xbc7479b7 // ldr s23, [x13, x20, lsl #2]
-	WORD $0x4f98128a // fmla v10.4s, v20.4s, v24.s[0]
-	WORD $0x4f9812ab // fmla v11.4s, v21.4s, v24.s[0]
-	WORD $0xbc7479d8 // ldr s24, [x14, x20, lsl #2]
-	WORD $0x4f96128c // fmla v12.4s, v20.4s, v22.s[0]
-	WORD $0x4f9612ad // fmla v13.4s, v21.4s, v22.s[0]
-	WORD $0xbc7478d6 // ldr s22, [x6, x20, lsl #2]
-	WORD $0x4f97128e // fmla v14.4s, v20.4s, v23.s[0]
-	WORD $0x4f9712af // fmla v15.4s, v21.4s, v23.s[0]
-	WORD $0x4f981290 // fmla v16.4s, v20.4s, v24.s[0]
-	WORD $0x4f9812b1 // fmla v17.4s, v21.4s, v24.s[0]
-	WORD $0x4f961292 // fmla v18.4s, v20.4s, v22.s[0]
-	WORD $0x4f9612b3 // fmla v19.4s, v21.4s, v22.s[0]
-	SUBS $1, R19, R19
-	BNE tapSums4
-	JMP doneSums4
-nextSums4:
-	WORD $0x3dc001f6 // ldr q22, [x15]
-	WORD $0x3ce469f5 // ldr q21, [x15, x4]
-	ADD R3, R15, R15
-	WORD $0xbc7468b4 // ldr s20, [x5, x20]
-	WORD $0xbc7468f8 // ldr s24, [x7, x20]
-	WORD $0xbc746917 // ldr s23, [x8, x20]
-	WORD $0x4f9412c0 // fmla v0.4s, v22.4s, v20.s[0]
-	WORD $0x4f9412a1 // fmla v1.4s, v21.4s, v20.s[0]
-	WORD $0xbc746934 // ldr s20, [x9, x20]
-	WORD $0x4f9812c2 // fmla v2.4s, v22.4s, v24.s[0]
-	WORD $0x4f9812a3 // fmla v3.4s, v21.4s, v24.s[0]
-	WORD $0xbc746958 // ldr s24, [x10, x20]
-	WORD $0x4f9712c4 // fmla v4.4s, v22.4s, v23.s[0]
-	WORD $0x4f9712a5 // fmla v5.4s, v21.4s, v23.s[0]
-	WORD $0xbc746977 // ldr s23, [x11, x20]
-	WORD $0x4f9412c6 // fmla v6.4s, v22.4s, v20.s[0]
-	WORD $0x4f9412a7 // fmla v7.4s, v21.4s, v20.s[0]
-	WORD $0xbc746994 // ldr s20, [x12, x20]
-	WORD $0x4f9812c8 // fmla v8.4s, v22.4s, v24.s[0]
-	WORD $0x4f9812a9 // fmla v9.4s, v21.4s, v24.s[0]
-	WORD $0xbc7469b8 // ldr s24, [x13, x20]
-	WORD $0x4f9712ca // fmla v10.4s, v22.4s, v23.s[0]
-	WORD $0x4f9712ab // fmla v11.4s, v21.4s, v23.s[0]
-	WORD $0xbc7469d7 // ldr s23, [x14, x20]
-	WORD $0x4f9412cc // fmla v12.4s, v22.4s, v20.s[0]
-	WORD $0x4f9412ad // fmla v13.4s, v21.4s, v20.s[0]
-	WORD $0xbc7468d4 // ldr s20, [x6, x20]
-	WORD $0x4f9812ce // fmla v14.4s, v22.4s, v24.s[0]
-	WORD $0x4f9812af // fmla v15.4s, v21.4s, v24.s[0]
-	WORD $0x4f9712d0 // fmla v16.4s, v22.4s, v23.s[0]
-	WORD $0x4f9712b1 // fmla v17.4s, v21.4s, v23.s[0]
-	WORD $0x4f9412d2 // fmla v18.4s, v22.4s, v20.s[0]
-	WORD $0x4f9412b3 // fmla v19.4s, v21.4s, v20.s[0]
-	ADD R2, R20, R20
-	SUBS $1, R19, R19
-	BNE nextSums4
-doneSums4:
-	MOVD mode+80(FP), R22
-	TBZ $0, R22, aloneSums4
-	MOVD c+0(FP), R22
-	WORD $0x3dc002d4 // ldr q20, [x22]
-	WORD $0x3ce46ad5 // ldr q21, [x22, x4]
-	WORD $0x4e20d680 // fadd v0.4s, v20.4s, v0.4s
-	WORD $0x4e21d6a1 // fadd v1.4s, v21.4s, v1.4s
-	ADD R1, R22, R22
-	WORD $0x3dc002d5 // ldr q21, [x22]
-	WORD $0x3ce46ad4 // ldr q20, [x22, x4]
-	WORD $0x4e22d6a2 // fadd v2.4s, v21.4s, v2.4s
-	WORD $0x4e23d683 // fadd v3.4s, v20.4s, v3.4s
-	ADD R1, R22, R22
-	WORD $0x3dc002d4 // ldr q20, [x22]
-	WORD $0x3ce46ad5 // ldr q21, [x22, x4]
-	WORD $0x4e24d684 // fadd v4.4s, v20.4s, v4.4s
-	WORD $0x4e25d6a5 // fadd v5.4s, v21.4s, v5.4s
-	ADD R1, R22, R22
-	WORD $0x3dc002d5 // ldr q21, [x22]
-	WORD $0x3ce46ad4 // ldr q20, [x22, x4]
-	WORD $0x4e26d6a6 // fadd v6.4s, v21.4s, v6.4s
-	WORD $0x4e27d687 // fadd v7.4s, v20.4s, v7.4s
-	ADD R1, R22, R22
-	WORD $0x3dc002d4 // ldr q20, [x22]
-	WORD $0x3ce46ad5 // ldr q21, [x22, x4]
-	WORD $0x4e28d688 // fadd v8.4s, v20.4s, v8.4s
-	WORD $0x4e29d6a9 // fadd v9.4s, v21.4s, v9.4s
-	ADD R1, R22, R22
-	WORD $0x3dc002d5 // ldr q21, [x22]
-	WORD $0x3ce46ad4 // ldr q20, [x22, x4]
-	WORD $0x4e2ad6aa // fadd v10.4s, v21.4s, v10.4s
-	WORD $0x4e2bd68b // fadd v11.4s, v20.4s, v11.4s
-	ADD R1, R22, R22
-	WORD $0x3dc002d4 // ldr q20, [x22]
-	WORD $0x3ce46ad5 // ldr q21, [x22, x4]
-	WORD $0x4e2cd68c // fadd v12.4s, v20.4s, v12.4s
-	WORD $0x4e2dd6ad // fadd v13.4s, v21.4s, v13.4s
-	ADD R1, R22, R22
-	WORD $0x3dc002d5 // ldr q21, [x22]
-	WORD $0x3ce46ad4 // ldr q20, [x22, x4]
-	WORD $0x4e2ed6ae // fadd v14.4s, v21.4s, v14.4s
-	WORD $0x4e2fd68f // fadd v15.4s, v20.4s, v15.4s
-	ADD R1, R22, R22
-	WORD $0x3dc002d4 // ldr q20, [x22]
-	WORD $0x3ce46ad5 // ldr q21, [x22, x4]
-	WORD $0x4e30d690 // fadd v16.4s, v20.4s, v16.4s
-	WORD $0x4e31d6b1 // fadd v17.4s, v21.4s, v17.4s
-	ADD R1, R22, R22
-	WORD $0x3dc002d5 // ldr q21, [x22]
-	WORD $0x3ce46ad4 // ldr q20, [x22, x4]
-	WORD $0x4e32d6b2 // fadd v18.4s, v21.4s, v18.4s
-	WORD $0x4e33d693 // fadd v19.4s, v20.4s, v19.4s
-	ADD R1, R22, R22
-aloneSums4:
-	MOVD more+88(FP), R22
-	CBZ R22, unbiasedSums4
-	WORD $0x3dc002d4 // ldr q20, [x22]
-	WORD $0x3ce46ad5 // ldr q21, [x22, x4]
-unbiasedSums4:
-allSums:
-	MOVD mode+80(FP), R22
-	TBZ $2, R22, unbiased
-	WORD $0x4e20d680 // fadd v0.4s, v20.4s, v0.4s
-	WORD $0x4e21d6a1 // fadd v1.4s, v21.4s, v1.4s
-	WORD $0x4e22d682 // fadd v2.4s, v20.4s, v2.4s
-	WORD $0x4e23d6a3 // fadd v3.4s, v21.4s, v3.4s
-	WORD $0x4e24d684 // fadd v4.4s, v20.4s, v4.4s
-	WORD $0x4e25d6a5 // fadd v5.4s, v21.4s, v5.4s
-	WORD $0x4e26d686 // fadd v6.4s, v20.4s, v6.4s
-	WORD $0x4e27d6a7 // fadd v7.4s, v21.4s, v7.4s
-	WORD $0x4e28d688 // fadd v8.4s, v20.4s, v8.4s
-	WORD $0x4e29d6a9 // fadd v9.4s, v21.4s, v9.4s
-	WORD $0x4e2ad68a // fadd v10.4s, v20.4s, v10.4s
-	WORD $0x4e2bd6ab // fadd v11.4s, v21.4s, v11.4s
-	WORD $0x4e2cd68c // fadd v12.4s, v20.4s, v12.4s
-	WORD $0x4e2dd6ad // fadd v13.4s, v21.4s, v13.4s
-	WORD $0x4e2ed68e // fadd v14.4s, v20.4s, v14.4s
-	WORD $0x4e2fd6af // fadd v15.4s, v21.4s, v15.4s
-	WORD $0x4e30d690 // fadd v16.4s, v20.4s, v16.4s
-	WORD $0x4e31d6b1 // fadd v17.4s, v21.4s, v17.4s
-	WORD $0x4e32d692 // fadd v18.4s, v20.4s, v18.4s
-	WORD $0x4e33d6b3 // fadd v19.4s, v21.4s, v19.4s
-unbiased:
-	TBZ $3, R22, signed
-	WORD $0x6f00e415 // movi v21.2d, #0
-	WORD $0x4e35f400 // fmax v0.4s, v0.4s, v21.4s
-	WORD $0x4e35f421 // fmax v1.4s, v1.4s, v21.4s
-	WORD $0x4e35f442 // fmax v2.4s, v2.4s, v21.4s
-	WORD $0x4e35f463 // fmax v3.4s, v3.4s, v21.4s
-	WORD $0x4e35f484 // fmax v4.4s, v4.4s, v21.4s
-	WORD $0x4e35f4a5 // fmax v5.4s, v5.4s, v21.4s
-	WORD $0x4e35f4c6 // fmax v6.4s, v6.4s, v21.4s
-	WORD $0x4e35f4e7 // fmax v7.4s, v7.4s, v21.4s
-	WORD $0x4e35f508 // fmax v8.4s, v8.4s, v21.4s
-	WORD $0x4e35f529 // fmax v9.4s, v9.4s, v21.4s
-	WORD $0x4e35f54a // fmax v10.4s, v10.4s, v21.4s
-	WORD $0x4e35f56b // fmax v11.4s, v11.4s, v21.4s
-	WORD $0x4e35f58c // fmax v12.4s, v12.4s, v21.4s
-	WORD $0x4e35f5ad // fmax v13.4s, v13.4s, v21.4s
-	WORD $0x4e35f5ce // fmax v14.4s, v14.4s, v21.4s
-	WORD $0x4e35f5ef // fmax v15.4s, v15.4s, v21.4s
-	WORD $0x4e35f610 // fmax v16.4s, v16.4s, v21.4s
-	WORD $0x4e35f631 // fmax v17.4s, v17.4s, v21.4s
-	WORD $0x4e35f652 // fmax v18.4s, v18.4s, v21.4s
-	WORD $0x4e35f673 // fmax v19.4s, v19.4s, v21.4s
-signed:
-	WORD $0x3dc00015 // ldr q21, [x0]
-	WORD $0x4e20e414 // fcmeq v20.4s, v0.4s, v0.4s
-	WORD $0x6ef41ea0 // bif v0.16b, v21.16b, v20.16b
-	WORD $0x4e21e434 // fcmeq v20.4s, v1.4s, v1.4s
-	WORD $0x6ef41ea1 // bif v1.16b, v21.16b, v20.16b
-	WORD $0x4e22e454 // fcmeq v20.4s, v2.4s, v2.4s
-	WORD $0x6ef41ea2 // bif v2.16b, v21.16b, v20.16b
-	WORD $0x4e23e474 // fcmeq v20.4s, v3.4s, v3.4s
-	WORD $0x6ef41ea3 // bif v3.16b, v21.16b, v20.16b
-	WORD $0x4e24e494 // fcmeq v20.4s, v4.4s, v4.4s
-	WORD $0x6ef41ea4 // bif v4.16b, v21.16b, v20.16b
-	WORD $0x4e25e4b4 // fcmeq v20.4s, v5.4s, v5.4s
-	WORD $0x6ef41ea5 // bif v5.16b, v21.16b, v20.16b
-	WORD $0x4e26e4d4 // fcmeq v20.4s, v6.4s, v6.4s
-	WORD $0x6ef41ea6 // bif v6.16b, v21.16b, v20.16b
-	WORD $0x4e27e4f4 // fcmeq v20.4s, v7.4s, v7.4s
-	WORD $0x6ef41ea7 // bif v7.16b, v21.16b, v20.16b
-	WORD $0x4e28e514 // fcmeq v20.4s, v8.4s, v8.4s
-	WORD $0x6ef41ea8 // bif v8.16b, v21.16b, v20.16b
-	WORD $0x4e29e534 // fcmeq v20.4s, v9.4s, v9.4s
-	WORD $0x6ef41ea9 // bif v9.16b, v21.16b, v20.16b
-	WORD $0x4e2ae554 // fcmeq v20.4s, v10.4s, v10.4s
-	WORD $0x6ef41eaa // bif v10.16b, v21.16b, v20.16b
-	WORD $0x4e2be574 // fcmeq v20.4s, v11.4s, v11.4s
-	WORD $0x6ef41eab // bif v11.16b, v21.16b, v20.16b
-	WORD $0x4e2ce594 // fcmeq v20.4s, v12.4s, v12.4s
-	WORD $0x6ef41eac // bif v12.16b, v21.16b, v20.16b
-	WORD $0x4e2de5b4 // fcmeq v20.4s, v13.4s, v13.4s
-	WORD $0x6ef41ead // bif v13.16b, v21.16b, v20.16b
-	WORD $0x4e2ee5d4 // fcmeq v20.4s, v14.4s, v14.4s
-	WORD $0x6ef41eae // bif v14.16b, v21.16b, v20.16b
-	WORD $0x4e2fe5f4 // fcmeq v20.4s, v15.4s, v15.4s
-	WORD $0x6ef41eaf // bif v15.16b, v21.16b, v20.16b
-	WORD $0x4e30e614 // fcmeq v20.4s, v16.4s, v16.4s
-	WORD $0x6ef41eb0 // bif v16.16b, v21.16b, v20.16b
-	WORD $0x4e31e634 // fcmeq v20.4s, v17.4s, v17.4s
-	WORD $0x6ef41eb1 // bif v17.16b, v21.16b, v20.16b
-	WORD $0x4e32e654 // fcmeq v20.4s, v18.4s, v18.4s
-	WORD $0x6ef41eb2 // bif v18.16b, v21.16b, v20.16b
-	WORD $0x4e33e674 // fcmeq v20.4s, v19.4s, v19.4s
-	WORD $0x6ef41eb3 // bif v19.16b, v21.16b, v20.16b
-	MOVD c+0(FP), R22
-	WORD $0x3d8002c0 // str q0, [x22]
-	WORD $0x3ca46ac1 // str q1, [x22, x4]
-	ADD R1, R22, R22
-	WORD $0x3d8002c2 // str q2, [x22]
-	WORD $0x3ca46ac3 // str q3, [x22, x4]
-	ADD R1, R22, R22
-	WORD $0x3d8002c4 // str q4, [x22]
-	WORD $0x3ca46ac5 // str q5, [x22, x4]
-	ADD R1, R22, R22
-	WORD $0x3d8002c6 // str q6, [x22]
-	WORD $0x3ca46ac7 // str q7, [x22, x4]
-	ADD R1, R22, R22
-	WORD $0x3d8002c8 // str q8, [x22]
-	WORD $0x3ca46ac9 // str q9, [x22, x4]
-	ADD R1, R22, R22
-	WORD $0x3d8002ca // str q10, [x22]
-	WORD $0x3ca46acb // str q11, [x22, x4]
-	ADD R1, R22, R22
-	WORD $0x3d8002cc // str q12, [x22]
-	WORD $0x3ca46acd // str q13, [x22, x4]
-	ADD R1, R22, R22
-	WORD $0x3d8002ce // str q14, [x22]
-	WORD $0x3ca46acf // str q15, [x22, x4]
-	ADD R1, R22, R22
-	WORD $0x3d8002d0 // str q16, [x22]
-	WORD $0x3ca46ad1 // str q17, [x22, x4]
-	ADD R1, R22, R22
-	WORD $0x3d8002d2 // str q18, [x22]
-	WORD $0x3ca46ad3 // str q19, [x22, x4]
-	ADD R1, R22, R22
-allStores:
-below:
-	MOVD times+72(FP), R23
-	SUBS $1, R23, R23
-	BEQ last
-	MOVD R23, times+72(FP)
-	MOVD R22, c+0(FP)
-	MOVD aRow+24(FP), R23
-	LSL $2, R23, R23
-	ADD R6, R23, R23
-	MOVD R23, a+16(FP)
-	JMP tile
-last:
-	RET
-
-// func gemm11x2_32NEON(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
-TEXT ·gemm11x2_32NEON(SB), NOSPLIT, $0-104
-	MOVD $gemm11x2_32NEONNEONConstants<>(SB), R0
-	MOVD ldc+8(FP), R1
-	LSL $2, R1, R1
-	MOVD aCol+32(FP), R2
-	LSL $2, R2, R2
-	MOVD ldb+48(FP), R3
-	LSL $2, R3, R3
-	MOVD n+56(FP), R4
-	LSL $2, R4, R4
-	SUB $16, R4, R4
-tile:
-	MOVD a+16(FP), R5
-	MOVD aRow+24(FP), R6
-	LSL $2, R6, R6
-	ADD R5, R6, R7
-	ADD R7, R6, R8
-	ADD R8, R6, R9
-	ADD R9, R6, R10
-	ADD R10, R6, R11
-	ADD R11, R6, R12
-	ADD R12, R6, R13
-	ADD R13, R6, R14
-	ADD R14, R6, R15
-	ADD R15, R6, R6
-	MOVD b+40(FP), R19
-	MOVD k+64(FP), R20
-	WORD $0x6f00e400 // movi v0.2d, #0
-	WORD $0x6f00e401 // movi v1.2d, #0
-	WORD $0x6f00e402 // movi v2.2d, #0
-	WORD $0x6f00e403 // movi v3.2d, #0
-	WORD $0x6f00e404 // movi v4.2d, #0
-	WORD $0x6f00e405 // movi v5.2d, #0
-	WORD $0x6f00e406 // movi v6.2d, #0
-	WORD $0x6f00e407 // movi v7.2d, #0
-	WORD $0x6f00e408 // movi v8.2d, #0
-	WORD $0x6f00e409 // movi v9.2d, #0
-	WORD $0x6f00e40a // movi v10.2d, #0
-	WORD $0x6f00e40b // movi v11.2d, #0
-	WORD $0x6f00e40c // movi v12.2d, #0
-	WORD $0x6f00e40d // movi v13.2d, #0
-	WORD $0x6f00e40e // movi v14.2d, #0
-	WORD $0x6f00e40f // movi v15.2d, #0
-	WORD $0x6f00e410 // movi v16.2d, #0
-	WORD $0x6f00e411 // movi v17.2d, #0
-	WORD $0x6f00e412 // movi v18.2d, #0
-	WORD $0x6f00e413 // movi v19.2d, #0
-	WORD $0x6f00e414 // movi v20.2d, #0
-	WORD $0x6f00e415 // movi v21.2d, #0
-	MOVD $0, R21
-	MOVD offs+96(FP), R22
-	CMP $0, R20
-	BEQ doneSums4
-	CMP $0, R22
-	BEQ nextSums4
-tapSums4:
-	MOVD.P 8(R22), R21
-	WORD $0x3dc00276 // ldr q22, [x19]
-	WORD $0x3ce46a77 // ldr q23, [x19, x4]
-	ADD R3, R19, R19
-	WORD $0xbc7578b8 // ldr s24, [x5, x21, lsl #2]
-	WORD $0xbc7578f9 // ldr s25, [x7, x21, lsl #2]
-	WORD $0xbc75791a // ldr s26, [x8, x21, lsl #2]
-	WORD $0x4f9812c0 // fmla v0.4s, v22.4s, v24.s[0]
-	WORD $0x4f9812e1 // fmla v1.4s, v23.4s, v24.s[0]
-	WORD $0xbc757938 // ldr s24, [x9, x21, lsl #2]
-	WORD $0x4f9912c2 // fmla v2.4s, v22.4s, v25.s[0]
-	WORD $0x4f9912e3 // fmla v3.4s, v23.4s, v25.s[0]
-	WORD $0xbc757959 // ldr s25, [x10, x21, lsl #2]
-	WORD $0x4f9a12c4 // fmla v4.4s, v22.4s, v26.s[0]
-	WORD $0x4f9a12e5 // fmla v5.4s, v23.4s, v26.s[0]
-	WORD $0xbc75797a // ldr s26, [x11, x21, lsl #2]
-	WORD $0x4f9812c6 // fmla v6.4s, v22.4s, v24.s[0]
-	WORD $0x4f9812e7 // fmla v7.4s, v23.4s, v24.s[0]
-	WORD $0xbc757998 // ldr s24, [x12, x21, lsl #2]
-	WORD $0x4f9912c8 // fmla v8.4s, v22.4s, v25.s[0]
-	WORD $0x4f9912e9 // fmla v9.4s, v23.4s, v25.s[0]
-	WORD $0xbc7579b9 // ldr s25, [x13, x21, lsl #2]
-	WORD $0x4f9a12ca // fmla v10.4s, v22.4s, v26.s[0]
-	WORD $0x4f9a12eb // fmla v11.4s, v23.4s, v26.s[0]
-	WORD $0xbc7579da // ldr s26, [x14, x21, lsl #2]
-	WORD $0x4f9812cc // fmla v12.4s, v22.4s, v24.s[0]
-	WORD $0x4f9812ed // fmla v13.4s, v23.4s, v24.s[0]
-	WORD $0xbc7579f8 // ldr s24, [x15, x21, lsl #2]
-	WORD $0x4f9912ce // fmla v14.4s, v22.4s, v25.s[0]
-	WORD $0x4f9912ef // fmla v15.4s, v23.4s, v25.s[0]
-	WORD $0xbc7578d9 // ldr s25, [x6, x21, lsl #2]
-	WORD $0x4f9a12d0 // fmla v16.4s, v22.4s, v26.s[0]
-	WORD $0x4f9a12f1 // fmla v17.4s, v23.4s, v26.s[0]
-	WORD $0x4f9812d2 // fmla v18.4s, v22.4s, v24.s[0]
-	WORD $0x4f9812f3 // fmla v19.4s, v23.4s, v24.s[0]
-	WORD $0x4f9912d4 // fmla v20.4s, v22.4s, v25.s[0]
-	WORD $0x4f9912f5 // fmla v21.4s, v23.4s, v25.s[0]
-	SUBS $1, R20, R20
-	BNE tapSums4
-	JMP doneSums4
-nextSums4:
-	WORD $0x3dc00279 // ldr q25, [x19]
-	WORD $0x3ce46a77 // ldr q23, [x19, x4]
-	ADD R3, R19, R19
-	WORD $0xbc7568b6 // ldr s22, [x5, x21]
-	WORD $0xbc7568f8 // ldr s24, [x7, x21]
-	WORD $0xbc75691a // ldr s26, [x8, x21]
-	WORD $0x4f961320 // fmla v0.4s, v25.4s, v22.s[0]
-	WORD $0x4f9612e1 // fmla v1.4s, v23.4s, v22.s[0]
-	WORD $0xbc756936 // ldr s22, [x9, x21]
-	WORD $0x4f981322 // fmla v2.4s, v25.4s, v24.s[0]
-	WORD $0x4f9812e3 // fmla v3.4s, v23.4s, v24.s[0]
-	WORD $0xbc756958 // ldr s24, [x10, x21]
-	WORD $0x4f9a1324 // fmla v4.4s, v25.4s, v26.s[0]
-	WORD $0x4f9a12e5 // fmla v5.4s, v23.4s, v26.s[0]
-	WORD $0xbc75697a // ldr s26, [x11, x21]
-	WORD $0x4f961326 // fmla v6.4s, v25.4s, v22.s[0]
-	WORD $0x4f9612e7 // fmla v7.4s, v23.4s, v22.s[0]
-	WORD $0xbc756996 // ldr s22, [x12, x21]
-	WORD $0x4f981328 // fmla v8.4s, v25.4s, v24.s[0]
-	WORD $0x4f9812e9 // fmla v9.4s, v23.4s, v24.s[0]
-	WORD $0xbc7569b8 // ldr s24, [x13, x21]
-	WORD $0x4f9a132a // fmla v10.4s, v25.4s, v26.s[0]
-	WORD $0x4f9a12eb // fmla v11.4s, v23.4s, v26.s[0]
-	WORD $0xbc7569da // ldr s26, [x14, x21]
-	WORD $0x4f96132c // fmla v12.4s, v25.4s, v22.s[0]
-	WORD $0x4f9612ed // fmla v13.4s, v23.4s, v22.s[0]
-	WORD $0xbc7569f6 // ldr s22, [x15, x21]
-	WORD $0x4f98132e // fmla v14.4s, v25.4s, v24.s[0]
-	WORD $0x4f9812ef // fmla v15.4s, v23.4s, v24.s[0]
-	WORD $0xbc7568d8 // ldr s24, [x6, x21]
-	WORD $0x4f9a1330 // fmla v16.4s, v25.4s, v26.s[0]
-	WORD $0x4f9a12f1 // fmla v17.4s, v23.4s, v26.s[0]
-	WORD $0x4f961332 // fmla v18.4s, v25.4s, v22.s[0]
-	WORD $0x4f9612f3 // fmla v19.4s, v23.4s, v22.s[0]
-	WORD $0x4f981334 // fmla v20.4s, v25.4s, v24.s[0]
-	WORD $0x4f9812f5 // fmla v21.4s, v23.4s, v24.s[0]
-	ADD R2, R21, R21
-	SUBS $1, R20, R20
-	BNE nextSums4
-doneSums4:
-	MOVD mode+80(FP), R23
-	TBZ $0, R23, aloneSums4
-	MOVD c+0(FP), R23
-	WORD $0x3dc002f8 // ldr q24, [x23]
-	WORD $0x3ce46af7 // ldr q23, [x23, x4]
-	WORD $0x4e20d700 // fadd v0.4s, v24.4s, v0.4s
-	WORD $0x4e21d6e1 // fadd v1.4s, v23.4s, v1.4s
-	ADD R1, R23, R23
-	WORD $0x3dc002f7 // ldr q23, [x23]
-	WORD $0x3ce46af8 // ldr q24, [x23, x4]
-	WORD $0x4e22d6e2 // fadd v2.4s, v23.4s, v2.4s
-	WORD $0x4e23d703 // fadd v3.4s, v24.4s, v3.4s
-	ADD R1, R23, R23
-	WORD $0x3dc002f8 // ldr q24, [x23]
-	WORD $0x3ce46af7 // ldr q23, [x23, x4]
-	WORD $0x4e24d704 // fadd v4.4s, v24.4s, v4.4s
-	WORD $0x4e25d6e5 // fadd v5.4s, v23.4s, v5.4s
-	ADD R1, R23, R23
-	WORD $0x3dc002f7 // ldr q23, [x23]
-	WORD $0x3ce46af8 // ldr q24, [x23, x4]
-	WORD $0x4e26d6e6 // fadd v6.4s, v23.4s, v6.4s
-	WORD $0x4e27d707 // fadd v7.4s, v24.4s, v7.4s
-	ADD R1, R23, R23
-	WORD $0x3dc002f8 // ldr q24, [x23]
-	WORD $0x3ce46af7 // ldr q23, [x23, x4]
-	WORD $0x4e28d708 // fadd v8.4s, v24.4s, v8.4s
-	WORD $0x4e29d6e9 // fadd v9.4s, v23.4s, v9.4s
-	ADD R1, R23, R23
-	WORD $0x3dc002f7 // ldr q23, [x23]
-	WORD $0x3ce46af8 // ldr q24, [x23, x4]
-	WORD $0x4e2ad6ea // fadd v10.4s, v23.4s, v10.4s
-	WORD $0x4e2bd70b // fadd v11.4s, v24.4s, v11.4s
-	ADD R1, R23, R23
-	WORD $0x3dc002f8 // ldr q24, [x23]
-	WORD $0x3ce46af7 // ldr q23, [x23, x4]
-	WORD $0x4e2cd70c // fadd v12.4s, v24.4s, v12.4s
-	WORD $0x4e2dd6ed // fadd v13.4s, v23.4s, v13.4s
-	ADD R1, R23, R23
-	WORD $0x3dc002f7 // ldr q23, [x23]
-	WORD $0x3ce46af8 // ldr q24, [x23, x4]
-	WORD $0x4e2ed6ee // fadd v14.4s, v23.4s, v14.4s
-	WORD $0x4e2fd70f // fadd v15.4s, v24.4s, v15.4s
-	ADD R1, R23, R23
-	WORD $0x3dc002f8 // ldr q24, [x23]
-	WORD $0x3ce46af7 // ldr q23, [x23, x4]
-	WORD $0x4e30d710 // fadd v16.4s, v24.4s, v16.4s
-	WORD $0x4e31d6f1 // fadd v17.4s, v23.4s, v17.4s
-	ADD R1, R23, R23
-	WORD $0x3dc002f7 // ldr q23, [x23]
-	WORD $0x3ce46af8 // ldr q24, [x23, x4]
-	WORD $0x4e32d6f2 // fadd v18.4s, v23.4s, v18.4s
-	WORD $0x4e33d713 // fadd v19.4s, v24.4s, v19.4s
-	ADD R1, R23, R23
-	WORD $0x3dc002f8 // ldr q24, [x23]
-	WORD $0x3ce46af7 // ldr q23, [x23, x4]
-	WORD $0x4e34d714 // fadd v20.4s, v24.4s, v20.4s
-	WORD $0x4e35d6f5 // fadd v21.4s, v23.4s, v21.4s
-	ADD R1, R23, R23
-aloneSums4:
-	MOVD more+88(FP), R23
-	CBZ R23, unbiasedSums4
-	WORD $0x3dc002f7 // ldr q23, [x23]
-	WORD $0x3ce46af8 // ldr q24, [x23, x4]
-unbiasedSums4:
-allSums:
-	MOVD mode+80(FP), R23
-	TBZ $2, R23, unbiased
-	WORD $0x4e20d6e0 // fadd v0.4s, v23.4s, v0.4s
-	WORD $0x4e21d701 // fadd v1.4s, v24.4s, v1.4s
-	WORD $0x4e22d6e2 // fadd v2.4s, v23.4s, v2.4s
-	WORD $0x4e23d703 // fadd v3.4s, v24.4s, v3.4s
-	WORD $0x4e24d6e4 // fadd v4.4s, v23.4s, v4.4s
-	WORD $0x4e25d705 // fadd v5.4s, v24.4s, v5.4s
-	WORD $0x4e26d6e6 // fadd v6.4s, v23.4s, v6.4s
-	WORD $0x4e27d707 // fadd v7.4s, v24.4s, v7.4s
-	WORD $0x4e28d6e8 // fadd v8.4s, v23.4s, v8.4s
-	WORD $0x4e29d709 // fadd v9.4s, v24.4s, v9.4s
-	WORD $0x4e2ad6ea // fadd v10.4s, v23.4s, v10.4s
-	WORD $0x4e2bd70b // fadd v11.4s, v24.4s, v11.4s
-	WORD $0x4e2cd6ec // fadd v12.4s, v23.4s, v12.4s
-	WORD $0x4e2dd70d // fadd v13.4s, v24.4s, v13.4s
-	WORD $0x4e2ed6ee // fadd v14.4s, v23.4s, v14.4s
-	WORD $0x4e2fd70f // fadd v15.4s, v24.4s, v15.4s
-	WORD $0x4e30d6f0 // fadd v16.4s, v23.4s, v16.4s
-	WORD $0x4e31d711 // fadd v17.4s, v24.4s, v17.4s
-	WORD $0x4e32d6f2 // fadd v18.4s, v23.4s, v18.4s
-	WORD $0x4e33d713 // fadd v19.4s, v24.4s, v19.4s
-	WORD $0x4e34d6f4 // fadd v20.4s, v23.4s, v20.4s
-	WORD $0x4e35d715 // fadd v21.4s, v24.4s, v21.4s
-unbiased:
-	TBZ $3, R23, signed
-	WORD $0x6f00e418 // movi v24.2d, #0
-	WORD $0x4e38f400 // fmax v0.4s, v0.4s, v24.4s
-	WORD $0x4e38f421 // fmax v1.4s, v1.4s, v24.4s
-	WORD $0x4e38f442 // fmax v2.4s, v2.4s, v24.4s
-	WORD $0x4e38f463 // fmax v3.4s, v3.4s, v24.4s
-	WORD $0x4e38f484 // fmax v4.4s, v4.4s, v24.4s
-	WORD $0x4e38f4a5 // fmax v5.4s, v5.4s, v24.4s
-	WORD $0x4e38f4c6 // fmax v6.4s, v6.4s, v24.4s
-	WORD $0x4e38f4e7 // fmax v7.4s, v7.4s, v24.4s
-	WORD $0x4e38f508 // fmax v8.4s, v8.4s, v24.4s
-	WORD $0x4e38f529 // fmax v9.4s, v9.4s, v24.4s
-	WORD $0x4e38f54a // fmax v10.4s, v10.4s, v24.4s
-	WORD $0x4e38f56b // fmax v11.4s, v11.4s, v24.4s
-	WORD $0x4e38f58c // fmax v12.4s, v12.4s, v24.4s
-	WORD $0x4e38f5ad // fmax v13.4s, v13.4s, v24.4s
-	WORD $0x4e38f5ce // fmax v14.4s, v14.4s, v24.4s
-	WORD $0x4e38f5ef // fmax v15.4s, v15.4s, v24.4s
-	WORD $0x4e38f610 // fmax v16.4s, v16.4s, v24.4s
-	WORD $0x4e38f631 // fmax v17.4s, v17.4s, v24.4s
-	WORD $0x4e38f652 // fmax v18.4s, v18.4s, v24.4s
-	WORD $0x4e38f673 // fmax v19.4s, v19.4s, v24.4s
-	WORD $0x4e38f694 // fmax v20.4s, v20.4s, v24.4s
-	WORD $0x4e38f6b5 // fmax v21.4s, v21.4s, v24.4s
-signed:
-	WORD $0x3dc00018 // ldr q24, [x0]
-	WORD $0x4e20e417 // fcmeq v23.4s, v0.4s, v0.4s
-	WORD $0x6ef71f00 // bif v0.16b, v24.16b, v23.16b
-	WORD $0x4e21e437 // fcmeq v23.4s, v1.4s, v1.4s
-	WORD $0x6ef71f01 // bif v1.16b, v24.16b, v23.16b
-	WORD $0x4e22e457 // fcmeq v23.4s, v2.4s, v2.4s
-	WORD $0x6ef71f02 // bif v2.16b, v24.16b, v23.16b
-	WORD $0x4e23e477 // fcmeq v23.4s, v3.4s, v3.4s
-	WORD $0x6ef71f03 // bif v3.16b, v24.16b, v23.16b
-	WORD $0x4e24e497 // fcmeq v23.4s, v4.4s, v4.4s
-	WORD $0x6ef71f04 // bif v4.16b, v24.16b, v23.16b
-	WORD $0x4e25e4b7 // fcmeq v23.4s, v5.4s, v5.4s
-	WORD $0x6ef71f05 // bif v5.16b, v24.16b, v23.16b
-	WORD $0x4e26e4d7 // fcmeq v23.4s, v6.4s, v6.4s
-	WORD $0x6ef71f06 // bif v6.16b, v24.16b, v23.16b
-	WORD $0x4e27e4f7 // fcmeq v23.4s, v7.4s, v7.4s
-	WORD $0x6ef71f07 // bif v7.16b, v24.16b, v23.16b
-	WORD $0x4e28e517 // fcmeq v23.4s, v8.4s, v8.4s
-	WORD $0x6ef71f08 // bif v8.16b, v24.16b, v23.16b
-	WORD $0x4e29e537 // fcmeq v23.4s, v9.4s, v9.4s
-	WORD $0x6ef71f09 // bif v9.16b, v24.16b, v23.16b
-	WORD $0x4e2ae557 // fcmeq v23.4s, v10.4s, v10.4s
-	WORD $0x6ef71f0a // bif v10.16b, v24.16b, v23.16b
-	WORD $0x4e2be577 // fcmeq v23.4s, v11.4s, v11.4s
-	WORD $0x6ef71f0b // bif v11.16b, v24.16b, v23.16b
-	WORD $0x4e2ce597 // fcmeq v23.4s, v12.4s, v12.4s
-	WORD $0x6ef71f0c // bif v12.16b, v24.16b, v23.16b
-	WORD $0x4e2de5b7 // fcmeq v23.4s, v13.4s, v13.4s
-	WORD $0x6ef71f0d // bif v13.16b, v24.16b, v23.16b
-	WORD $0x4e2ee5d7 // fcmeq v23.4s, v14.4s, v14.4s
-	WORD $0x6ef71f0e // bif v14.16b, v24.16b, v23.16b
-	WORD $0x4e2fe5f7 // fcmeq v23.4s, v15.4s, v15.4s
-	WORD $0x6ef71f0f // bif v15.16b, v24.16b, v23.16b
-	WORD $0x4e30e617 // fcmeq v23.4s, v16.4s, v16.4s
-	WORD $0x6ef71f10 // bif v16.16b, v24.16b, v23.16b
-	WORD $0x4e31e637 // fcmeq v23.4s, v17.4s, v17.4s
-	WORD $0x6ef71f11 // bif v17.16b, v24.16b, v23.16b
-	WORD $0x4e32e657 // fcmeq v23.4s, v18.4s, v18.4s
-	WORD $0x6ef71f12 // bif v18.16b, v24.16b, v23.16b
-	WORD $0x4e33e677 // fcmeq v23.4s, v19.4s, v19.4s
-	WORD $0x6ef71f13 // bif v19.16b, v24.16b, v23.16b
-	WORD $0x4e34e697 // fcmeq v23.4s, v20.4s, v20.4s
-	WORD $0x6ef71f14 // bif v20.16b, v24.16b, v23.16b
-	WORD $0x4e35e6b7 // fcmeq v23.4s, v21.4s, v21.4s
-	WORD $0x6ef71f15 // bif v21.16b, v24.16b, v23.16b
-	MOVD c+0(FP), R23
-	WORD $0x3d8002e0 // str q0, [x23]
-	WORD $0x3ca46ae1 // str q1, [x23, x4]
-	ADD R1, R23, R23
-	WORD $0x3d8002e2 // str q2, [x23]
-	WORD $0x3ca46ae3 // str q3, [x23, x4]
-	ADD R1, R23, R23
-	WORD $0x3d8002e4 // str q4, [x23]
-	WORD $0x3ca46ae5 // str q5, [x23, x4]
-	ADD R1, R23, R23
-	WORD $0x3d8002e6 // str q6, [x23]
-	WORD $0x3ca46ae7 // str q7, [x23, x4]
-	ADD R1, R23, R23
-	WORD $0x3d8002e8 // str q8, [x23]
-	WORD $0x3ca46ae9 // str q9, [x23, x4]
-	ADD R1, R23, R23
-	WORD $0x3d8002ea // str q10, [x23]
-	WORD $0x3ca46aeb // str q11, [x23, x4]
-	ADD R1, R23, R23
-	WORD $0x3d8002ec // str q12, [x23]
-	WORD $0x3ca46aed // str q13, [x23, x4]
-	ADD R1, R23, R23
-	WORD $0x3d8002ee // str q14, [x23]
-	WORD $0x3ca46aef // str q15, [x23, x4]
-	ADD R1, R23, R23
-	WORD $0x3d8002f0 // str q16, [x23]
-	WORD $0x3ca46af1 // str q17, [x23, x4]
-	ADD R1, R23, R23
-	WORD $0x3d8002f2 // str q18, [x23]
-	WORD $0x3ca46af3 // str q19, [x23, x4]
-	ADD R1, R23, R23
-	WORD $0x3d8002f4 // str q20, [x23]
-	WORD $0x3ca46af5 // str q21, [x23, x4]
-	ADD R1, R23, R23
-allStores:
-below:
-	MOVD times+72(FP), R24
-	SUBS $1, R24, R24
-	BEQ last
-	MOVD R24, times+72(FP)
-	MOVD R23, c+0(FP)
-	MOVD aRow+24(FP), R24
-	LSL $2, R24, R24
-	ADD R6, R24, R24
-	MOVD R24, a+16(FP)
-	JMP tile
-last:
-	RET
-
-// func gemm12x2_32NEON(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
-TEXT ·gemm12x2_32NEON(SB), NOSPLIT, $0-104
-	MOVD $gemm12x2_32NEONNEONConstants<>(SB), R0
-	MOVD ldc+8(FP), R1
-	LSL $2, R1, R1
-	MOVD aCol+32(FP), R2
-	LSL $2, R2, R2
-	MOVD ldb+48(FP), R3
-	LSL $2, R3, R3
-	MOVD n+56(FP), R4
-	LSL $2, R4, R4
-	SUB $16, R4, R4
-tile:
-	MOVD a+16(FP), R5
-	MOVD aRow+24(FP), R6
-	LSL $2, R6, R6
-	ADD R5, R6, R7
-	ADD R7, R6, R8
-	ADD R8, R6, R9
-	ADD R9, R6, R10
-	ADD R10, R6, R11
-	ADD R11, R6, R12
-	ADD R12, R6, R13
-	ADD R13, R6, R14
-	ADD R14, R6, R15
-	ADD R15, R6, R19
-	ADD R19, R6, R6
+	MOVD aRow+24(FP), R5
+	LSL $2, R5, R5
+	MOVD rows+80(FP), R6
+	SUB $1, R6, R6
+	MUL R5, R6, R6
+	MOVD a+16(FP), R7
+	ADD R6, R7, R7
+	SUB R5, R7, R6
+	SUB R5, R6, R8
+	SUB R5, R8, R9
+	SUB R5, R9, R10
+	SUB R5, R10, R11
+	SUB R5, R11, R12
+	SUB R5, R12, R13
+	SUB R5, R13, R14
+	SUB R5, R14, R15
+	SUB R5, R15, R19
+	SUB R5, R19, R5
 	MOVD b+40(FP), R20
 	MOVD k+64(FP), R21
 	WORD $0x6f00e400 // movi v0.2d, #0
@@ -8472,46 +3589,56 @@ tile:
 	WORD $0x6f00e416 // movi v22.2d, #0
 	WORD $0x6f00e417 // movi v23.2d, #0
 	MOVD $0, R22
-	MOVD offs+96(FP), R23
+	MOVD offs+104(FP), R23
 	CMP $0, R21
 	BEQ doneSums4
 	CMP $0, R23
 	BEQ nextSums4
 tapSums4:
+	MOVD rows+80(FP), R24
+	CMP $6, R24
+	BLE tapSums4xUpTo6
+	CMP $9, R24
+	BLE tapSums4xUpTo9
+	CMP $10, R24
+	BLE tapSums4xUpTo10
+	CMP $11, R24
+	BLE tapSums4xUpTo11
+tapSums4x12:
 	MOVD.P 8(R23), R22
 	WORD $0x3dc00298 // ldr q24, [x20]
 	WORD $0x3ce46a99 // ldr q25, [x20, x4]
 	ADD R3, R20, R20
 	WORD $0xbc7678ba // ldr s26, [x5, x22, lsl #2]
-	WORD $0xbc7678fb // ldr s27, [x7, x22, lsl #2]
-	WORD $0xbc76791c // ldr s28, [x8, x22, lsl #2]
+	WORD $0xbc767a7b // ldr s27, [x19, x22, lsl #2]
+	WORD $0xbc7679fc // ldr s28, [x15, x22, lsl #2]
 	WORD $0x4f9a1300 // fmla v0.4s, v24.4s, v26.s[0]
 	WORD $0x4f9a1321 // fmla v1.4s, v25.4s, v26.s[0]
-	WORD $0xbc76793a // ldr s26, [x9, x22, lsl #2]
+	WORD $0xbc7679da // ldr s26, [x14, x22, lsl #2]
 	WORD $0x4f9b1302 // fmla v2.4s, v24.4s, v27.s[0]
 	WORD $0x4f9b1323 // fmla v3.4s, v25.4s, v27.s[0]
-	WORD $0xbc76795b // ldr s27, [x10, x22, lsl #2]
+	WORD $0xbc7679bb // ldr s27, [x13, x22, lsl #2]
 	WORD $0x4f9c1304 // fmla v4.4s, v24.4s, v28.s[0]
 	WORD $0x4f9c1325 // fmla v5.4s, v25.4s, v28.s[0]
-	WORD $0xbc76797c // ldr s28, [x11, x22, lsl #2]
+	WORD $0xbc76799c // ldr s28, [x12, x22, lsl #2]
 	WORD $0x4f9a1306 // fmla v6.4s, v24.4s, v26.s[0]
 	WORD $0x4f9a1327 // fmla v7.4s, v25.4s, v26.s[0]
-	WORD $0xbc76799a // ldr s26, [x12, x22, lsl #2]
+	WORD $0xbc76797a // ldr s26, [x11, x22, lsl #2]
 	WORD $0x4f9b1308 // fmla v8.4s, v24.4s, v27.s[0]
 	WORD $0x4f9b1329 // fmla v9.4s, v25.4s, v27.s[0]
-	WORD $0xbc7679bb // ldr s27, [x13, x22, lsl #2]
+	WORD $0xbc76795b // ldr s27, [x10, x22, lsl #2]
 	WORD $0x4f9c130a // fmla v10.4s, v24.4s, v28.s[0]
 	WORD $0x4f9c132b // fmla v11.4s, v25.4s, v28.s[0]
-	WORD $0xbc7679dc // ldr s28, [x14, x22, lsl #2]
+	WORD $0xbc76793c // ldr s28, [x9, x22, lsl #2]
 	WORD $0x4f9a130c // fmla v12.4s, v24.4s, v26.s[0]
 	WORD $0x4f9a132d // fmla v13.4s, v25.4s, v26.s[0]
-	WORD $0xbc7679fa // ldr s26, [x15, x22, lsl #2]
+	WORD $0xbc76791a // ldr s26, [x8, x22, lsl #2]
 	WORD $0x4f9b130e // fmla v14.4s, v24.4s, v27.s[0]
 	WORD $0x4f9b132f // fmla v15.4s, v25.4s, v27.s[0]
-	WORD $0xbc767a7b // ldr s27, [x19, x22, lsl #2]
+	WORD $0xbc7678db // ldr s27, [x6, x22, lsl #2]
 	WORD $0x4f9c1310 // fmla v16.4s, v24.4s, v28.s[0]
 	WORD $0x4f9c1331 // fmla v17.4s, v25.4s, v28.s[0]
-	WORD $0xbc7678dc // ldr s28, [x6, x22, lsl #2]
+	WORD $0xbc7678fc // ldr s28, [x7, x22, lsl #2]
 	WORD $0x4f9a1312 // fmla v18.4s, v24.4s, v26.s[0]
 	WORD $0x4f9a1333 // fmla v19.4s, v25.4s, v26.s[0]
 	WORD $0x4f9b1314 // fmla v20.4s, v24.4s, v27.s[0]
@@ -8519,151 +3646,769 @@ tapSums4:
 	WORD $0x4f9c1316 // fmla v22.4s, v24.4s, v28.s[0]
 	WORD $0x4f9c1337 // fmla v23.4s, v25.4s, v28.s[0]
 	SUBS $1, R21, R21
-	BNE tapSums4
+	BNE tapSums4x12
 	JMP doneSums4
-nextSums4:
+tapSums4x11:
+	MOVD.P 8(R23), R22
 	WORD $0x3dc0029c // ldr q28, [x20]
 	WORD $0x3ce46a99 // ldr q25, [x20, x4]
 	ADD R3, R20, R20
-	WORD $0xbc7668b8 // ldr s24, [x5, x22]
-	WORD $0xbc7668fb // ldr s27, [x7, x22]
-	WORD $0xbc76691a // ldr s26, [x8, x22]
-	WORD $0x4f981380 // fmla v0.4s, v28.4s, v24.s[0]
-	WORD $0x4f981321 // fmla v1.4s, v25.4s, v24.s[0]
-	WORD $0xbc766938 // ldr s24, [x9, x22]
-	WORD $0x4f9b1382 // fmla v2.4s, v28.4s, v27.s[0]
-	WORD $0x4f9b1323 // fmla v3.4s, v25.4s, v27.s[0]
-	WORD $0xbc76695b // ldr s27, [x10, x22]
-	WORD $0x4f9a1384 // fmla v4.4s, v28.4s, v26.s[0]
-	WORD $0x4f9a1325 // fmla v5.4s, v25.4s, v26.s[0]
+	WORD $0xbc767a78 // ldr s24, [x19, x22, lsl #2]
+	WORD $0xbc7679fb // ldr s27, [x15, x22, lsl #2]
+	WORD $0xbc7679da // ldr s26, [x14, x22, lsl #2]
+	WORD $0x4f981382 // fmla v2.4s, v28.4s, v24.s[0]
+	WORD $0x4f981323 // fmla v3.4s, v25.4s, v24.s[0]
+	WORD $0xbc7679b8 // ldr s24, [x13, x22, lsl #2]
+	WORD $0x4f9b1384 // fmla v4.4s, v28.4s, v27.s[0]
+	WORD $0x4f9b1325 // fmla v5.4s, v25.4s, v27.s[0]
+	WORD $0xbc76799b // ldr s27, [x12, x22, lsl #2]
+	WORD $0x4f9a1386 // fmla v6.4s, v28.4s, v26.s[0]
+	WORD $0x4f9a1327 // fmla v7.4s, v25.4s, v26.s[0]
+	WORD $0xbc76797a // ldr s26, [x11, x22, lsl #2]
+	WORD $0x4f981388 // fmla v8.4s, v28.4s, v24.s[0]
+	WORD $0x4f981329 // fmla v9.4s, v25.4s, v24.s[0]
+	WORD $0xbc767958 // ldr s24, [x10, x22, lsl #2]
+	WORD $0x4f9b138a // fmla v10.4s, v28.4s, v27.s[0]
+	WORD $0x4f9b132b // fmla v11.4s, v25.4s, v27.s[0]
+	WORD $0xbc76793b // ldr s27, [x9, x22, lsl #2]
+	WORD $0x4f9a138c // fmla v12.4s, v28.4s, v26.s[0]
+	WORD $0x4f9a132d // fmla v13.4s, v25.4s, v26.s[0]
+	WORD $0xbc76791a // ldr s26, [x8, x22, lsl #2]
+	WORD $0x4f98138e // fmla v14.4s, v28.4s, v24.s[0]
+	WORD $0x4f98132f // fmla v15.4s, v25.4s, v24.s[0]
+	WORD $0xbc7678d8 // ldr s24, [x6, x22, lsl #2]
+	WORD $0x4f9b1390 // fmla v16.4s, v28.4s, v27.s[0]
+	WORD $0x4f9b1331 // fmla v17.4s, v25.4s, v27.s[0]
+	WORD $0xbc7678fb // ldr s27, [x7, x22, lsl #2]
+	WORD $0x4f9a1392 // fmla v18.4s, v28.4s, v26.s[0]
+	WORD $0x4f9a1333 // fmla v19.4s, v25.4s, v26.s[0]
+	WORD $0x4f981394 // fmla v20.4s, v28.4s, v24.s[0]
+	WORD $0x4f981335 // fmla v21.4s, v25.4s, v24.s[0]
+	WORD $0x4f9b1396 // fmla v22.4s, v28.4s, v27.s[0]
+	WORD $0x4f9b1337 // fmla v23.4s, v25.4s, v27.s[0]
+	SUBS $1, R21, R21
+	BNE tapSums4x11
+	JMP doneSums4
+tapSums4x10:
+	MOVD.P 8(R23), R22
+	WORD $0x3dc0029b // ldr q27, [x20]
+	WORD $0x3ce46a99 // ldr q25, [x20, x4]
+	ADD R3, R20, R20
+	WORD $0xbc7679fc // ldr s28, [x15, x22, lsl #2]
+	WORD $0xbc7679d8 // ldr s24, [x14, x22, lsl #2]
+	WORD $0xbc7679ba // ldr s26, [x13, x22, lsl #2]
+	WORD $0x4f9c1364 // fmla v4.4s, v27.4s, v28.s[0]
+	WORD $0x4f9c1325 // fmla v5.4s, v25.4s, v28.s[0]
+	WORD $0xbc76799c // ldr s28, [x12, x22, lsl #2]
+	WORD $0x4f981366 // fmla v6.4s, v27.4s, v24.s[0]
+	WORD $0x4f981327 // fmla v7.4s, v25.4s, v24.s[0]
+	WORD $0xbc767978 // ldr s24, [x11, x22, lsl #2]
+	WORD $0x4f9a1368 // fmla v8.4s, v27.4s, v26.s[0]
+	WORD $0x4f9a1329 // fmla v9.4s, v25.4s, v26.s[0]
+	WORD $0xbc76795a // ldr s26, [x10, x22, lsl #2]
+	WORD $0x4f9c136a // fmla v10.4s, v27.4s, v28.s[0]
+	WORD $0x4f9c132b // fmla v11.4s, v25.4s, v28.s[0]
+	WORD $0xbc76793c // ldr s28, [x9, x22, lsl #2]
+	WORD $0x4f98136c // fmla v12.4s, v27.4s, v24.s[0]
+	WORD $0x4f98132d // fmla v13.4s, v25.4s, v24.s[0]
+	WORD $0xbc767918 // ldr s24, [x8, x22, lsl #2]
+	WORD $0x4f9a136e // fmla v14.4s, v27.4s, v26.s[0]
+	WORD $0x4f9a132f // fmla v15.4s, v25.4s, v26.s[0]
+	WORD $0xbc7678da // ldr s26, [x6, x22, lsl #2]
+	WORD $0x4f9c1370 // fmla v16.4s, v27.4s, v28.s[0]
+	WORD $0x4f9c1331 // fmla v17.4s, v25.4s, v28.s[0]
+	WORD $0xbc7678fc // ldr s28, [x7, x22, lsl #2]
+	WORD $0x4f981372 // fmla v18.4s, v27.4s, v24.s[0]
+	WORD $0x4f981333 // fmla v19.4s, v25.4s, v24.s[0]
+	WORD $0x4f9a1374 // fmla v20.4s, v27.4s, v26.s[0]
+	WORD $0x4f9a1335 // fmla v21.4s, v25.4s, v26.s[0]
+	WORD $0x4f9c1376 // fmla v22.4s, v27.4s, v28.s[0]
+	WORD $0x4f9c1337 // fmla v23.4s, v25.4s, v28.s[0]
+	SUBS $1, R21, R21
+	BNE tapSums4x10
+	JMP doneSums4
+tapSums4x9:
+	MOVD.P 8(R23), R22
+	WORD $0x3dc0029c // ldr q28, [x20]
+	WORD $0x3ce46a99 // ldr q25, [x20, x4]
+	ADD R3, R20, R20
+	WORD $0xbc7679db // ldr s27, [x14, x22, lsl #2]
+	WORD $0xbc7679ba // ldr s26, [x13, x22, lsl #2]
+	WORD $0xbc767998 // ldr s24, [x12, x22, lsl #2]
+	WORD $0x4f9b1386 // fmla v6.4s, v28.4s, v27.s[0]
+	WORD $0x4f9b1327 // fmla v7.4s, v25.4s, v27.s[0]
+	WORD $0xbc76797b // ldr s27, [x11, x22, lsl #2]
+	WORD $0x4f9a1388 // fmla v8.4s, v28.4s, v26.s[0]
+	WORD $0x4f9a1329 // fmla v9.4s, v25.4s, v26.s[0]
+	WORD $0xbc76795a // ldr s26, [x10, x22, lsl #2]
+	WORD $0x4f98138a // fmla v10.4s, v28.4s, v24.s[0]
+	WORD $0x4f98132b // fmla v11.4s, v25.4s, v24.s[0]
+	WORD $0xbc767938 // ldr s24, [x9, x22, lsl #2]
+	WORD $0x4f9b138c // fmla v12.4s, v28.4s, v27.s[0]
+	WORD $0x4f9b132d // fmla v13.4s, v25.4s, v27.s[0]
+	WORD $0xbc76791b // ldr s27, [x8, x22, lsl #2]
+	WORD $0x4f9a138e // fmla v14.4s, v28.4s, v26.s[0]
+	WORD $0x4f9a132f // fmla v15.4s, v25.4s, v26.s[0]
+	WORD $0xbc7678da // ldr s26, [x6, x22, lsl #2]
+	WORD $0x4f981390 // fmla v16.4s, v28.4s, v24.s[0]
+	WORD $0x4f981331 // fmla v17.4s, v25.4s, v24.s[0]
+	WORD $0xbc7678f8 // ldr s24, [x7, x22, lsl #2]
+	WORD $0x4f9b1392 // fmla v18.4s, v28.4s, v27.s[0]
+	WORD $0x4f9b1333 // fmla v19.4s, v25.4s, v27.s[0]
+	WORD $0x4f9a1394 // fmla v20.4s, v28.4s, v26.s[0]
+	WORD $0x4f9a1335 // fmla v21.4s, v25.4s, v26.s[0]
+	WORD $0x4f981396 // fmla v22.4s, v28.4s, v24.s[0]
+	WORD $0x4f981337 // fmla v23.4s, v25.4s, v24.s[0]
+	SUBS $1, R21, R21
+	BNE tapSums4x9
+	JMP doneSums4
+tapSums4x8:
+	MOVD.P 8(R23), R22
+	WORD $0x3dc00298 // ldr q24, [x20]
+	WORD $0x3ce46a99 // ldr q25, [x20, x4]
+	ADD R3, R20, R20
+	WORD $0xbc7679bc // ldr s28, [x13, x22, lsl #2]
+	WORD $0xbc76799a // ldr s26, [x12, x22, lsl #2]
+	WORD $0xbc76797b // ldr s27, [x11, x22, lsl #2]
+	WORD $0x4f9c1308 // fmla v8.4s, v24.4s, v28.s[0]
+	WORD $0x4f9c1329 // fmla v9.4s, v25.4s, v28.s[0]
+	WORD $0xbc76795c // ldr s28, [x10, x22, lsl #2]
+	WORD $0x4f9a130a // fmla v10.4s, v24.4s, v26.s[0]
+	WORD $0x4f9a132b // fmla v11.4s, v25.4s, v26.s[0]
+	WORD $0xbc76793a // ldr s26, [x9, x22, lsl #2]
+	WORD $0x4f9b130c // fmla v12.4s, v24.4s, v27.s[0]
+	WORD $0x4f9b132d // fmla v13.4s, v25.4s, v27.s[0]
+	WORD $0xbc76791b // ldr s27, [x8, x22, lsl #2]
+	WORD $0x4f9c130e // fmla v14.4s, v24.4s, v28.s[0]
+	WORD $0x4f9c132f // fmla v15.4s, v25.4s, v28.s[0]
+	WORD $0xbc7678dc // ldr s28, [x6, x22, lsl #2]
+	WORD $0x4f9a1310 // fmla v16.4s, v24.4s, v26.s[0]
+	WORD $0x4f9a1331 // fmla v17.4s, v25.4s, v26.s[0]
+	WORD $0xbc7678fa // ldr s26, [x7, x22, lsl #2]
+	WORD $0x4f9b1312 // fmla v18.4s, v24.4s, v27.s[0]
+	WORD $0x4f9b1333 // fmla v19.4s, v25.4s, v27.s[0]
+	WORD $0x4f9c1314 // fmla v20.4s, v24.4s, v28.s[0]
+	WORD $0x4f9c1335 // fmla v21.4s, v25.4s, v28.s[0]
+	WORD $0x4f9a1316 // fmla v22.4s, v24.4s, v26.s[0]
+	WORD $0x4f9a1337 // fmla v23.4s, v25.4s, v26.s[0]
+	SUBS $1, R21, R21
+	BNE tapSums4x8
+	JMP doneSums4
+tapSums4x7:
+	MOVD.P 8(R23), R22
+	WORD $0x3dc0029a // ldr q26, [x20]
+	WORD $0x3ce46a99 // ldr q25, [x20, x4]
+	ADD R3, R20, R20
+	WORD $0xbc767998 // ldr s24, [x12, x22, lsl #2]
+	WORD $0xbc76797c // ldr s28, [x11, x22, lsl #2]
+	WORD $0xbc76795b // ldr s27, [x10, x22, lsl #2]
+	WORD $0x4f98134a // fmla v10.4s, v26.4s, v24.s[0]
+	WORD $0x4f98132b // fmla v11.4s, v25.4s, v24.s[0]
+	WORD $0xbc767938 // ldr s24, [x9, x22, lsl #2]
+	WORD $0x4f9c134c // fmla v12.4s, v26.4s, v28.s[0]
+	WORD $0x4f9c132d // fmla v13.4s, v25.4s, v28.s[0]
+	WORD $0xbc76791c // ldr s28, [x8, x22, lsl #2]
+	WORD $0x4f9b134e // fmla v14.4s, v26.4s, v27.s[0]
+	WORD $0x4f9b132f // fmla v15.4s, v25.4s, v27.s[0]
+	WORD $0xbc7678db // ldr s27, [x6, x22, lsl #2]
+	WORD $0x4f981350 // fmla v16.4s, v26.4s, v24.s[0]
+	WORD $0x4f981331 // fmla v17.4s, v25.4s, v24.s[0]
+	WORD $0xbc7678f8 // ldr s24, [x7, x22, lsl #2]
+	WORD $0x4f9c1352 // fmla v18.4s, v26.4s, v28.s[0]
+	WORD $0x4f9c1333 // fmla v19.4s, v25.4s, v28.s[0]
+	WORD $0x4f9b1354 // fmla v20.4s, v26.4s, v27.s[0]
+	WORD $0x4f9b1335 // fmla v21.4s, v25.4s, v27.s[0]
+	WORD $0x4f981356 // fmla v22.4s, v26.4s, v24.s[0]
+	WORD $0x4f981337 // fmla v23.4s, v25.4s, v24.s[0]
+	SUBS $1, R21, R21
+	BNE tapSums4x7
+	JMP doneSums4
+tapSums4x6:
+	MOVD.P 8(R23), R22
+	WORD $0x3dc00298 // ldr q24, [x20]
+	WORD $0x3ce46a99 // ldr q25, [x20, x4]
+	ADD R3, R20, R20
+	WORD $0xbc76797a // ldr s26, [x11, x22, lsl #2]
+	WORD $0xbc76795b // ldr s27, [x10, x22, lsl #2]
+	WORD $0xbc76793c // ldr s28, [x9, x22, lsl #2]
+	WORD $0x4f9a130c // fmla v12.4s, v24.4s, v26.s[0]
+	WORD $0x4f9a132d // fmla v13.4s, v25.4s, v26.s[0]
+	WORD $0xbc76791a // ldr s26, [x8, x22, lsl #2]
+	WORD $0x4f9b130e // fmla v14.4s, v24.4s, v27.s[0]
+	WORD $0x4f9b132f // fmla v15.4s, v25.4s, v27.s[0]
+	WORD $0xbc7678db // ldr s27, [x6, x22, lsl #2]
+	WORD $0x4f9c1310 // fmla v16.4s, v24.4s, v28.s[0]
+	WORD $0x4f9c1331 // fmla v17.4s, v25.4s, v28.s[0]
+	WORD $0xbc7678fc // ldr s28, [x7, x22, lsl #2]
+	WORD $0x4f9a1312 // fmla v18.4s, v24.4s, v26.s[0]
+	WORD $0x4f9a1333 // fmla v19.4s, v25.4s, v26.s[0]
+	WORD $0x4f9b1314 // fmla v20.4s, v24.4s, v27.s[0]
+	WORD $0x4f9b1335 // fmla v21.4s, v25.4s, v27.s[0]
+	WORD $0x4f9c1316 // fmla v22.4s, v24.4s, v28.s[0]
+	WORD $0x4f9c1337 // fmla v23.4s, v25.4s, v28.s[0]
+	SUBS $1, R21, R21
+	BNE tapSums4x6
+	JMP doneSums4
+tapSums4x5:
+	MOVD.P 8(R23), R22
+	WORD $0x3dc0029c // ldr q28, [x20]
+	WORD $0x3ce46a99 // ldr q25, [x20, x4]
+	ADD R3, R20, R20
+	WORD $0xbc767958 // ldr s24, [x10, x22, lsl #2]
+	WORD $0xbc76793b // ldr s27, [x9, x22, lsl #2]
+	WORD $0xbc76791a // ldr s26, [x8, x22, lsl #2]
+	WORD $0x4f98138e // fmla v14.4s, v28.4s, v24.s[0]
+	WORD $0x4f98132f // fmla v15.4s, v25.4s, v24.s[0]
+	WORD $0xbc7678d8 // ldr s24, [x6, x22, lsl #2]
+	WORD $0x4f9b1390 // fmla v16.4s, v28.4s, v27.s[0]
+	WORD $0x4f9b1331 // fmla v17.4s, v25.4s, v27.s[0]
+	WORD $0xbc7678fb // ldr s27, [x7, x22, lsl #2]
+	WORD $0x4f9a1392 // fmla v18.4s, v28.4s, v26.s[0]
+	WORD $0x4f9a1333 // fmla v19.4s, v25.4s, v26.s[0]
+	WORD $0x4f981394 // fmla v20.4s, v28.4s, v24.s[0]
+	WORD $0x4f981335 // fmla v21.4s, v25.4s, v24.s[0]
+	WORD $0x4f9b1396 // fmla v22.4s, v28.4s, v27.s[0]
+	WORD $0x4f9b1337 // fmla v23.4s, v25.4s, v27.s[0]
+	SUBS $1, R21, R21
+	BNE tapSums4x5
+	JMP doneSums4
+tapSums4x4:
+	MOVD.P 8(R23), R22
+	WORD $0x3dc0029b // ldr q27, [x20]
+	WORD $0x3ce46a99 // ldr q25, [x20, x4]
+	ADD R3, R20, R20
+	WORD $0xbc76793c // ldr s28, [x9, x22, lsl #2]
+	WORD $0xbc767918 // ldr s24, [x8, x22, lsl #2]
+	WORD $0xbc7678da // ldr s26, [x6, x22, lsl #2]
+	WORD $0x4f9c1370 // fmla v16.4s, v27.4s, v28.s[0]
+	WORD $0x4f9c1331 // fmla v17.4s, v25.4s, v28.s[0]
+	WORD $0xbc7678fc // ldr s28, [x7, x22, lsl #2]
+	WORD $0x4f981372 // fmla v18.4s, v27.4s, v24.s[0]
+	WORD $0x4f981333 // fmla v19.4s, v25.4s, v24.s[0]
+	WORD $0x4f9a1374 // fmla v20.4s, v27.4s, v26.s[0]
+	WORD $0x4f9a1335 // fmla v21.4s, v25.4s, v26.s[0]
+	WORD $0x4f9c1376 // fmla v22.4s, v27.4s, v28.s[0]
+	WORD $0x4f9c1337 // fmla v23.4s, v25.4s, v28.s[0]
+	SUBS $1, R21, R21
+	BNE tapSums4x4
+	JMP doneSums4
+tapSums4x3:
+	MOVD.P 8(R23), R22
+	WORD $0x3dc0029c // ldr q28, [x20]
+	WORD $0x3ce46a99 // ldr q25, [x20, x4]
+	ADD R3, R20, R20
+	WORD $0xbc76791b // ldr s27, [x8, x22, lsl #2]
+	WORD $0xbc7678da // ldr s26, [x6, x22, lsl #2]
+	WORD $0xbc7678f8 // ldr s24, [x7, x22, lsl #2]
+	WORD $0x4f9b1392 // fmla v18.4s, v28.4s, v27.s[0]
+	WORD $0x4f9b1333 // fmla v19.4s, v25.4s, v27.s[0]
+	WORD $0x4f9a1394 // fmla v20.4s, v28.4s, v26.s[0]
+	WORD $0x4f9a1335 // fmla v21.4s, v25.4s, v26.s[0]
+	WORD $0x4f981396 // fmla v22.4s, v28.4s, v24.s[0]
+	WORD $0x4f981337 // fmla v23.4s, v25.4s, v24.s[0]
+	SUBS $1, R21, R21
+	BNE tapSums4x3
+	JMP doneSums4
+tapSums4x2:
+	MOVD.P 8(R23), R22
+	WORD $0x3dc00298 // ldr q24, [x20]
+	WORD $0x3ce46a99 // ldr q25, [x20, x4]
+	ADD R3, R20, R20
+	WORD $0xbc7678dc // ldr s28, [x6, x22, lsl #2]
+	WORD $0xbc7678fa // ldr s26, [x7, x22, lsl #2]
+	WORD $0x4f9c1314 // fmla v20.4s, v24.4s, v28.s[0]
+	WORD $0x4f9c1335 // fmla v21.4s, v25.4s, v28.s[0]
+	WORD $0x4f9a1316 // fmla v22.4s, v24.4s, v26.s[0]
+	WORD $0x4f9a1337 // fmla v23.4s, v25.4s, v26.s[0]
+	SUBS $1, R21, R21
+	BNE tapSums4x2
+	JMP doneSums4
+tapSums4x1:
+	MOVD.P 8(R23), R22
+	WORD $0x3dc0029a // ldr q26, [x20]
+	WORD $0x3ce46a99 // ldr q25, [x20, x4]
+	ADD R3, R20, R20
+	WORD $0xbc7678f8 // ldr s24, [x7, x22, lsl #2]
+	WORD $0x4f981356 // fmla v22.4s, v26.4s, v24.s[0]
+	WORD $0x4f981337 // fmla v23.4s, v25.4s, v24.s[0]
+	SUBS $1, R21, R21
+	BNE tapSums4x1
+	JMP doneSums4
+nextSums4:
+	MOVD rows+80(FP), R24
+	CMP $6, R24
+	BLE nextSums4xUpTo6
+	CMP $9, R24
+	BLE nextSums4xUpTo9
+	CMP $10, R24
+	BLE nextSums4xUpTo10
+	CMP $11, R24
+	BLE nextSums4xUpTo11
+nextSums4x12:
+	WORD $0x3dc00298 // ldr q24, [x20]
+	WORD $0x3ce46a99 // ldr q25, [x20, x4]
+	ADD R3, R20, R20
+	WORD $0xbc7668ba // ldr s26, [x5, x22]
+	WORD $0xbc766a7c // ldr s28, [x19, x22]
+	WORD $0xbc7669fb // ldr s27, [x15, x22]
+	WORD $0x4f9a1300 // fmla v0.4s, v24.4s, v26.s[0]
+	WORD $0x4f9a1321 // fmla v1.4s, v25.4s, v26.s[0]
+	WORD $0xbc7669da // ldr s26, [x14, x22]
+	WORD $0x4f9c1302 // fmla v2.4s, v24.4s, v28.s[0]
+	WORD $0x4f9c1323 // fmla v3.4s, v25.4s, v28.s[0]
+	WORD $0xbc7669bc // ldr s28, [x13, x22]
+	WORD $0x4f9b1304 // fmla v4.4s, v24.4s, v27.s[0]
+	WORD $0x4f9b1325 // fmla v5.4s, v25.4s, v27.s[0]
+	WORD $0xbc76699b // ldr s27, [x12, x22]
+	WORD $0x4f9a1306 // fmla v6.4s, v24.4s, v26.s[0]
+	WORD $0x4f9a1327 // fmla v7.4s, v25.4s, v26.s[0]
 	WORD $0xbc76697a // ldr s26, [x11, x22]
+	WORD $0x4f9c1308 // fmla v8.4s, v24.4s, v28.s[0]
+	WORD $0x4f9c1329 // fmla v9.4s, v25.4s, v28.s[0]
+	WORD $0xbc76695c // ldr s28, [x10, x22]
+	WORD $0x4f9b130a // fmla v10.4s, v24.4s, v27.s[0]
+	WORD $0x4f9b132b // fmla v11.4s, v25.4s, v27.s[0]
+	WORD $0xbc76693b // ldr s27, [x9, x22]
+	WORD $0x4f9a130c // fmla v12.4s, v24.4s, v26.s[0]
+	WORD $0x4f9a132d // fmla v13.4s, v25.4s, v26.s[0]
+	WORD $0xbc76691a // ldr s26, [x8, x22]
+	WORD $0x4f9c130e // fmla v14.4s, v24.4s, v28.s[0]
+	WORD $0x4f9c132f // fmla v15.4s, v25.4s, v28.s[0]
+	WORD $0xbc7668dc // ldr s28, [x6, x22]
+	WORD $0x4f9b1310 // fmla v16.4s, v24.4s, v27.s[0]
+	WORD $0x4f9b1331 // fmla v17.4s, v25.4s, v27.s[0]
+	WORD $0xbc7668fb // ldr s27, [x7, x22]
+	WORD $0x4f9a1312 // fmla v18.4s, v24.4s, v26.s[0]
+	WORD $0x4f9a1333 // fmla v19.4s, v25.4s, v26.s[0]
+	WORD $0x4f9c1314 // fmla v20.4s, v24.4s, v28.s[0]
+	WORD $0x4f9c1335 // fmla v21.4s, v25.4s, v28.s[0]
+	WORD $0x4f9b1316 // fmla v22.4s, v24.4s, v27.s[0]
+	WORD $0x4f9b1337 // fmla v23.4s, v25.4s, v27.s[0]
+	ADD R2, R22, R22
+	SUBS $1, R21, R21
+	BNE nextSums4x12
+	JMP doneSums4
+nextSums4x11:
+	WORD $0x3dc0029b // ldr q27, [x20]
+	WORD $0x3ce46a99 // ldr q25, [x20, x4]
+	ADD R3, R20, R20
+	WORD $0xbc766a78 // ldr s24, [x19, x22]
+	WORD $0xbc7669fc // ldr s28, [x15, x22]
+	WORD $0xbc7669da // ldr s26, [x14, x22]
+	WORD $0x4f981362 // fmla v2.4s, v27.4s, v24.s[0]
+	WORD $0x4f981323 // fmla v3.4s, v25.4s, v24.s[0]
+	WORD $0xbc7669b8 // ldr s24, [x13, x22]
+	WORD $0x4f9c1364 // fmla v4.4s, v27.4s, v28.s[0]
+	WORD $0x4f9c1325 // fmla v5.4s, v25.4s, v28.s[0]
+	WORD $0xbc76699c // ldr s28, [x12, x22]
+	WORD $0x4f9a1366 // fmla v6.4s, v27.4s, v26.s[0]
+	WORD $0x4f9a1327 // fmla v7.4s, v25.4s, v26.s[0]
+	WORD $0xbc76697a // ldr s26, [x11, x22]
+	WORD $0x4f981368 // fmla v8.4s, v27.4s, v24.s[0]
+	WORD $0x4f981329 // fmla v9.4s, v25.4s, v24.s[0]
+	WORD $0xbc766958 // ldr s24, [x10, x22]
+	WORD $0x4f9c136a // fmla v10.4s, v27.4s, v28.s[0]
+	WORD $0x4f9c132b // fmla v11.4s, v25.4s, v28.s[0]
+	WORD $0xbc76693c // ldr s28, [x9, x22]
+	WORD $0x4f9a136c // fmla v12.4s, v27.4s, v26.s[0]
+	WORD $0x4f9a132d // fmla v13.4s, v25.4s, v26.s[0]
+	WORD $0xbc76691a // ldr s26, [x8, x22]
+	WORD $0x4f98136e // fmla v14.4s, v27.4s, v24.s[0]
+	WORD $0x4f98132f // fmla v15.4s, v25.4s, v24.s[0]
+	WORD $0xbc7668d8 // ldr s24, [x6, x22]
+	WORD $0x4f9c1370 // fmla v16.4s, v27.4s, v28.s[0]
+	WORD $0x4f9c1331 // fmla v17.4s, v25.4s, v28.s[0]
+	WORD $0xbc7668fc // ldr s28, [x7, x22]
+	WORD $0x4f9a1372 // fmla v18.4s, v27.4s, v26.s[0]
+	WORD $0x4f9a1333 // fmla v19.4s, v25.4s, v26.s[0]
+	WORD $0x4f981374 // fmla v20.4s, v27.4s, v24.s[0]
+	WORD $0x4f981335 // fmla v21.4s, v25.4s, v24.s[0]
+	WORD $0x4f9c1376 // fmla v22.4s, v27.4s, v28.s[0]
+	WORD $0x4f9c1337 // fmla v23.4s, v25.4s, v28.s[0]
+	ADD R2, R22, R22
+	SUBS $1, R21, R21
+	BNE nextSums4x11
+	JMP doneSums4
+nextSums4x10:
+	WORD $0x3dc0029c // ldr q28, [x20]
+	WORD $0x3ce46a99 // ldr q25, [x20, x4]
+	ADD R3, R20, R20
+	WORD $0xbc7669fb // ldr s27, [x15, x22]
+	WORD $0xbc7669d8 // ldr s24, [x14, x22]
+	WORD $0xbc7669ba // ldr s26, [x13, x22]
+	WORD $0x4f9b1384 // fmla v4.4s, v28.4s, v27.s[0]
+	WORD $0x4f9b1325 // fmla v5.4s, v25.4s, v27.s[0]
+	WORD $0xbc76699b // ldr s27, [x12, x22]
 	WORD $0x4f981386 // fmla v6.4s, v28.4s, v24.s[0]
 	WORD $0x4f981327 // fmla v7.4s, v25.4s, v24.s[0]
-	WORD $0xbc766998 // ldr s24, [x12, x22]
-	WORD $0x4f9b1388 // fmla v8.4s, v28.4s, v27.s[0]
-	WORD $0x4f9b1329 // fmla v9.4s, v25.4s, v27.s[0]
-	WORD $0xbc7669bb // ldr s27, [x13, x22]
-	WORD $0x4f9a138a // fmla v10.4s, v28.4s, v26.s[0]
-	WORD $0x4f9a132b // fmla v11.4s, v25.4s, v26.s[0]
-	WORD $0xbc7669da // ldr s26, [x14, x22]
+	WORD $0xbc766978 // ldr s24, [x11, x22]
+	WORD $0x4f9a1388 // fmla v8.4s, v28.4s, v26.s[0]
+	WORD $0x4f9a1329 // fmla v9.4s, v25.4s, v26.s[0]
+	WORD $0xbc76695a // ldr s26, [x10, x22]
+	WORD $0x4f9b138a // fmla v10.4s, v28.4s, v27.s[0]
+	WORD $0x4f9b132b // fmla v11.4s, v25.4s, v27.s[0]
+	WORD $0xbc76693b // ldr s27, [x9, x22]
 	WORD $0x4f98138c // fmla v12.4s, v28.4s, v24.s[0]
 	WORD $0x4f98132d // fmla v13.4s, v25.4s, v24.s[0]
-	WORD $0xbc7669f8 // ldr s24, [x15, x22]
-	WORD $0x4f9b138e // fmla v14.4s, v28.4s, v27.s[0]
-	WORD $0x4f9b132f // fmla v15.4s, v25.4s, v27.s[0]
-	WORD $0xbc766a7b // ldr s27, [x19, x22]
-	WORD $0x4f9a1390 // fmla v16.4s, v28.4s, v26.s[0]
-	WORD $0x4f9a1331 // fmla v17.4s, v25.4s, v26.s[0]
+	WORD $0xbc766918 // ldr s24, [x8, x22]
+	WORD $0x4f9a138e // fmla v14.4s, v28.4s, v26.s[0]
+	WORD $0x4f9a132f // fmla v15.4s, v25.4s, v26.s[0]
 	WORD $0xbc7668da // ldr s26, [x6, x22]
+	WORD $0x4f9b1390 // fmla v16.4s, v28.4s, v27.s[0]
+	WORD $0x4f9b1331 // fmla v17.4s, v25.4s, v27.s[0]
+	WORD $0xbc7668fb // ldr s27, [x7, x22]
 	WORD $0x4f981392 // fmla v18.4s, v28.4s, v24.s[0]
 	WORD $0x4f981333 // fmla v19.4s, v25.4s, v24.s[0]
-	WORD $0x4f9b1394 // fmla v20.4s, v28.4s, v27.s[0]
+	WORD $0x4f9a1394 // fmla v20.4s, v28.4s, v26.s[0]
+	WORD $0x4f9a1335 // fmla v21.4s, v25.4s, v26.s[0]
+	WORD $0x4f9b1396 // fmla v22.4s, v28.4s, v27.s[0]
+	WORD $0x4f9b1337 // fmla v23.4s, v25.4s, v27.s[0]
+	ADD R2, R22, R22
+	SUBS $1, R21, R21
+	BNE nextSums4x10
+	JMP doneSums4
+nextSums4x9:
+	WORD $0x3dc0029b // ldr q27, [x20]
+	WORD $0x3ce46a99 // ldr q25, [x20, x4]
+	ADD R3, R20, R20
+	WORD $0xbc7669dc // ldr s28, [x14, x22]
+	WORD $0xbc7669ba // ldr s26, [x13, x22]
+	WORD $0xbc766998 // ldr s24, [x12, x22]
+	WORD $0x4f9c1366 // fmla v6.4s, v27.4s, v28.s[0]
+	WORD $0x4f9c1327 // fmla v7.4s, v25.4s, v28.s[0]
+	WORD $0xbc76697c // ldr s28, [x11, x22]
+	WORD $0x4f9a1368 // fmla v8.4s, v27.4s, v26.s[0]
+	WORD $0x4f9a1329 // fmla v9.4s, v25.4s, v26.s[0]
+	WORD $0xbc76695a // ldr s26, [x10, x22]
+	WORD $0x4f98136a // fmla v10.4s, v27.4s, v24.s[0]
+	WORD $0x4f98132b // fmla v11.4s, v25.4s, v24.s[0]
+	WORD $0xbc766938 // ldr s24, [x9, x22]
+	WORD $0x4f9c136c // fmla v12.4s, v27.4s, v28.s[0]
+	WORD $0x4f9c132d // fmla v13.4s, v25.4s, v28.s[0]
+	WORD $0xbc76691c // ldr s28, [x8, x22]
+	WORD $0x4f9a136e // fmla v14.4s, v27.4s, v26.s[0]
+	WORD $0x4f9a132f // fmla v15.4s, v25.4s, v26.s[0]
+	WORD $0xbc7668da // ldr s26, [x6, x22]
+	WORD $0x4f981370 // fmla v16.4s, v27.4s, v24.s[0]
+	WORD $0x4f981331 // fmla v17.4s, v25.4s, v24.s[0]
+	WORD $0xbc7668f8 // ldr s24, [x7, x22]
+	WORD $0x4f9c1372 // fmla v18.4s, v27.4s, v28.s[0]
+	WORD $0x4f9c1333 // fmla v19.4s, v25.4s, v28.s[0]
+	WORD $0x4f9a1374 // fmla v20.4s, v27.4s, v26.s[0]
+	WORD $0x4f9a1335 // fmla v21.4s, v25.4s, v26.s[0]
+	WORD $0x4f981376 // fmla v22.4s, v27.4s, v24.s[0]
+	WORD $0x4f981337 // fmla v23.4s, v25.4s, v24.s[0]
+	ADD R2, R22, R22
+	SUBS $1, R21, R21
+	BNE nextSums4x9
+	JMP doneSums4
+nextSums4x8:
+	WORD $0x3dc00298 // ldr q24, [x20]
+	WORD $0x3ce46a99 // ldr q25, [x20, x4]
+	ADD R3, R20, R20
+	WORD $0xbc7669bb // ldr s27, [x13, x22]
+	WORD $0xbc76699a // ldr s26, [x12, x22]
+	WORD $0xbc76697c // ldr s28, [x11, x22]
+	WORD $0x4f9b1308 // fmla v8.4s, v24.4s, v27.s[0]
+	WORD $0x4f9b1329 // fmla v9.4s, v25.4s, v27.s[0]
+	WORD $0xbc76695b // ldr s27, [x10, x22]
+	WORD $0x4f9a130a // fmla v10.4s, v24.4s, v26.s[0]
+	WORD $0x4f9a132b // fmla v11.4s, v25.4s, v26.s[0]
+	WORD $0xbc76693a // ldr s26, [x9, x22]
+	WORD $0x4f9c130c // fmla v12.4s, v24.4s, v28.s[0]
+	WORD $0x4f9c132d // fmla v13.4s, v25.4s, v28.s[0]
+	WORD $0xbc76691c // ldr s28, [x8, x22]
+	WORD $0x4f9b130e // fmla v14.4s, v24.4s, v27.s[0]
+	WORD $0x4f9b132f // fmla v15.4s, v25.4s, v27.s[0]
+	WORD $0xbc7668db // ldr s27, [x6, x22]
+	WORD $0x4f9a1310 // fmla v16.4s, v24.4s, v26.s[0]
+	WORD $0x4f9a1331 // fmla v17.4s, v25.4s, v26.s[0]
+	WORD $0xbc7668fa // ldr s26, [x7, x22]
+	WORD $0x4f9c1312 // fmla v18.4s, v24.4s, v28.s[0]
+	WORD $0x4f9c1333 // fmla v19.4s, v25.4s, v28.s[0]
+	WORD $0x4f9b1314 // fmla v20.4s, v24.4s, v27.s[0]
 	WORD $0x4f9b1335 // fmla v21.4s, v25.4s, v27.s[0]
-	WORD $0x4f9a1396 // fmla v22.4s, v28.4s, v26.s[0]
+	WORD $0x4f9a1316 // fmla v22.4s, v24.4s, v26.s[0]
 	WORD $0x4f9a1337 // fmla v23.4s, v25.4s, v26.s[0]
 	ADD R2, R22, R22
 	SUBS $1, R21, R21
-	BNE nextSums4
+	BNE nextSums4x8
+	JMP doneSums4
+nextSums4x7:
+	WORD $0x3dc0029a // ldr q26, [x20]
+	WORD $0x3ce46a99 // ldr q25, [x20, x4]
+	ADD R3, R20, R20
+	WORD $0xbc766998 // ldr s24, [x12, x22]
+	WORD $0xbc76697b // ldr s27, [x11, x22]
+	WORD $0xbc76695c // ldr s28, [x10, x22]
+	WORD $0x4f98134a // fmla v10.4s, v26.4s, v24.s[0]
+	WORD $0x4f98132b // fmla v11.4s, v25.4s, v24.s[0]
+	WORD $0xbc766938 // ldr s24, [x9, x22]
+	WORD $0x4f9b134c // fmla v12.4s, v26.4s, v27.s[0]
+	WORD $0x4f9b132d // fmla v13.4s, v25.4s, v27.s[0]
+	WORD $0xbc76691b // ldr s27, [x8, x22]
+	WORD $0x4f9c134e // fmla v14.4s, v26.4s, v28.s[0]
+	WORD $0x4f9c132f // fmla v15.4s, v25.4s, v28.s[0]
+	WORD $0xbc7668dc // ldr s28, [x6, x22]
+	WORD $0x4f981350 // fmla v16.4s, v26.4s, v24.s[0]
+	WORD $0x4f981331 // fmla v17.4s, v25.4s, v24.s[0]
+	WORD $0xbc7668f8 // ldr s24, [x7, x22]
+	WORD $0x4f9b1352 // fmla v18.4s, v26.4s, v27.s[0]
+	WORD $0x4f9b1333 // fmla v19.4s, v25.4s, v27.s[0]
+	WORD $0x4f9c1354 // fmla v20.4s, v26.4s, v28.s[0]
+	WORD $0x4f9c1335 // fmla v21.4s, v25.4s, v28.s[0]
+	WORD $0x4f981356 // fmla v22.4s, v26.4s, v24.s[0]
+	WORD $0x4f981337 // fmla v23.4s, v25.4s, v24.s[0]
+	ADD R2, R22, R22
+	SUBS $1, R21, R21
+	BNE nextSums4x7
+	JMP doneSums4
+nextSums4x6:
+	WORD $0x3dc00298 // ldr q24, [x20]
+	WORD $0x3ce46a99 // ldr q25, [x20, x4]
+	ADD R3, R20, R20
+	WORD $0xbc76697a // ldr s26, [x11, x22]
+	WORD $0xbc76695c // ldr s28, [x10, x22]
+	WORD $0xbc76693b // ldr s27, [x9, x22]
+	WORD $0x4f9a130c // fmla v12.4s, v24.4s, v26.s[0]
+	WORD $0x4f9a132d // fmla v13.4s, v25.4s, v26.s[0]
+	WORD $0xbc76691a // ldr s26, [x8, x22]
+	WORD $0x4f9c130e // fmla v14.4s, v24.4s, v28.s[0]
+	WORD $0x4f9c132f // fmla v15.4s, v25.4s, v28.s[0]
+	WORD $0xbc7668dc // ldr s28, [x6, x22]
+	WORD $0x4f9b1310 // fmla v16.4s, v24.4s, v27.s[0]
+	WORD $0x4f9b1331 // fmla v17.4s, v25.4s, v27.s[0]
+	WORD $0xbc7668fb // ldr s27, [x7, x22]
+	WORD $0x4f9a1312 // fmla v18.4s, v24.4s, v26.s[0]
+	WORD $0x4f9a1333 // fmla v19.4s, v25.4s, v26.s[0]
+	WORD $0x4f9c1314 // fmla v20.4s, v24.4s, v28.s[0]
+	WORD $0x4f9c1335 // fmla v21.4s, v25.4s, v28.s[0]
+	WORD $0x4f9b1316 // fmla v22.4s, v24.4s, v27.s[0]
+	WORD $0x4f9b1337 // fmla v23.4s, v25.4s, v27.s[0]
+	ADD R2, R22, R22
+	SUBS $1, R21, R21
+	BNE nextSums4x6
+	JMP doneSums4
+nextSums4x5:
+	WORD $0x3dc0029b // ldr q27, [x20]
+	WORD $0x3ce46a99 // ldr q25, [x20, x4]
+	ADD R3, R20, R20
+	WORD $0xbc766958 // ldr s24, [x10, x22]
+	WORD $0xbc76693c // ldr s28, [x9, x22]
+	WORD $0xbc76691a // ldr s26, [x8, x22]
+	WORD $0x4f98136e // fmla v14.4s, v27.4s, v24.s[0]
+	WORD $0x4f98132f // fmla v15.4s, v25.4s, v24.s[0]
+	WORD $0xbc7668d8 // ldr s24, [x6, x22]
+	WORD $0x4f9c1370 // fmla v16.4s, v27.4s, v28.s[0]
+	WORD $0x4f9c1331 // fmla v17.4s, v25.4s, v28.s[0]
+	WORD $0xbc7668fc // ldr s28, [x7, x22]
+	WORD $0x4f9a1372 // fmla v18.4s, v27.4s, v26.s[0]
+	WORD $0x4f9a1333 // fmla v19.4s, v25.4s, v26.s[0]
+	WORD $0x4f981374 // fmla v20.4s, v27.4s, v24.s[0]
+	WORD $0x4f981335 // fmla v21.4s, v25.4s, v24.s[0]
+	WORD $0x4f9c1376 // fmla v22.4s, v27.4s, v28.s[0]
+	WORD $0x4f9c1337 // fmla v23.4s, v25.4s, v28.s[0]
+	ADD R2, R22, R22
+	SUBS $1, R21, R21
+	BNE nextSums4x5
+	JMP doneSums4
+nextSums4x4:
+	WORD $0x3dc0029c // ldr q28, [x20]
+	WORD $0x3ce46a99 // ldr q25, [x20, x4]
+	ADD R3, R20, R20
+	WORD $0xbc76693b // ldr s27, [x9, x22]
+	WORD $0xbc766918 // ldr s24, [x8, x22]
+	WORD $0xbc7668da // ldr s26, [x6, x22]
+	WORD $0x4f9b1390 // fmla v16.4s, v28.4s, v27.s[0]
+	WORD $0x4f9b1331 // fmla v17.4s, v25.4s, v27.s[0]
+	WORD $0xbc7668fb // ldr s27, [x7, x22]
+	WORD $0x4f981392 // fmla v18.4s, v28.4s, v24.s[0]
+	WORD $0x4f981333 // fmla v19.4s, v25.4s, v24.s[0]
+	WORD $0x4f9a1394 // fmla v20.4s, v28.4s, v26.s[0]
+	WORD $0x4f9a1335 // fmla v21.4s, v25.4s, v26.s[0]
+	WORD $0x4f9b1396 // fmla v22.4s, v28.4s, v27.s[0]
+	WORD $0x4f9b1337 // fmla v23.4s, v25.4s, v27.s[0]
+	ADD R2, R22, R22
+	SUBS $1, R21, R21
+	BNE nextSums4x4
+	JMP doneSums4
+nextSums4x3:
+	WORD $0x3dc0029b // ldr q27, [x20]
+	WORD $0x3ce46a99 // ldr q25, [x20, x4]
+	ADD R3, R20, R20
+	WORD $0xbc76691c // ldr s28, [x8, x22]
+	WORD $0xbc7668da // ldr s26, [x6, x22]
+	WORD $0xbc7668f8 // ldr s24, [x7, x22]
+	WORD $0x4f9c1372 // fmla v18.4s, v27.4s, v28.s[0]
+	WORD $0x4f9c1333 // fmla v19.4s, v25.4s, v28.s[0]
+	WORD $0x4f9a1374 // fmla v20.4s, v27.4s, v26.s[0]
+	WORD $0x4f9a1335 // fmla v21.4s, v25.4s, v26.s[0]
+	WORD $0x4f981376 // fmla v22.4s, v27.4s, v24.s[0]
+	WORD $0x4f981337 // fmla v23.4s, v25.4s, v24.s[0]
+	ADD R2, R22, R22
+	SUBS $1, R21, R21
+	BNE nextSums4x3
+	JMP doneSums4
+nextSums4x2:
+	WORD $0x3dc00298 // ldr q24, [x20]
+	WORD $0x3ce46a99 // ldr q25, [x20, x4]
+	ADD R3, R20, R20
+	WORD $0xbc7668db // ldr s27, [x6, x22]
+	WORD $0xbc7668fa // ldr s26, [x7, x22]
+	WORD $0x4f9b1314 // fmla v20.4s, v24.4s, v27.s[0]
+	WORD $0x4f9b1335 // fmla v21.4s, v25.4s, v27.s[0]
+	WORD $0x4f9a1316 // fmla v22.4s, v24.4s, v26.s[0]
+	WORD $0x4f9a1337 // fmla v23.4s, v25.4s, v26.s[0]
+	ADD R2, R22, R22
+	SUBS $1, R21, R21
+	BNE nextSums4x2
+	JMP doneSums4
+nextSums4x1:
+	WORD $0x3dc0029a // ldr q26, [x20]
+	WORD $0x3ce46a99 // ldr q25, [x20, x4]
+	ADD R3, R20, R20
+	WORD $0xbc7668f8 // ldr s24, [x7, x22]
+	WORD $0x4f981356 // fmla v22.4s, v26.4s, v24.s[0]
+	WORD $0x4f981337 // fmla v23.4s, v25.4s, v24.s[0]
+	ADD R2, R22, R22
+	SUBS $1, R21, R21
+	BNE nextSums4x1
+	JMP doneSums4
 doneSums4:
-	MOVD mode+80(FP), R24
+	MOVD mode+88(FP), R24
 	TBZ $0, R24, aloneSums4
 	MOVD c+0(FP), R24
-	WORD $0x3dc0031a // ldr q26, [x24]
+	MOVD rows+80(FP), R25
+	CMP $6, R25
+	BLE addSums4xUpTo6
+	CMP $9, R25
+	BLE addSums4xUpTo9
+	CMP $10, R25
+	BLE addSums4xUpTo10
+	CMP $11, R25
+	BLE addSums4xUpTo11
+addSums4x12:
+	WORD $0x3dc00318 // ldr q24, [x24]
 	WORD $0x3ce46b19 // ldr q25, [x24, x4]
-	WORD $0x4e20d740 // fadd v0.4s, v26.4s, v0.4s
+	WORD $0x4e20d700 // fadd v0.4s, v24.4s, v0.4s
 	WORD $0x4e21d721 // fadd v1.4s, v25.4s, v1.4s
 	ADD R1, R24, R24
+addSums4x11:
 	WORD $0x3dc00319 // ldr q25, [x24]
-	WORD $0x3ce46b1a // ldr q26, [x24, x4]
+	WORD $0x3ce46b18 // ldr q24, [x24, x4]
 	WORD $0x4e22d722 // fadd v2.4s, v25.4s, v2.4s
-	WORD $0x4e23d743 // fadd v3.4s, v26.4s, v3.4s
+	WORD $0x4e23d703 // fadd v3.4s, v24.4s, v3.4s
 	ADD R1, R24, R24
-	WORD $0x3dc0031a // ldr q26, [x24]
+addSums4x10:
+	WORD $0x3dc00318 // ldr q24, [x24]
 	WORD $0x3ce46b19 // ldr q25, [x24, x4]
-	WORD $0x4e24d744 // fadd v4.4s, v26.4s, v4.4s
+	WORD $0x4e24d704 // fadd v4.4s, v24.4s, v4.4s
 	WORD $0x4e25d725 // fadd v5.4s, v25.4s, v5.4s
 	ADD R1, R24, R24
+addSums4x9:
 	WORD $0x3dc00319 // ldr q25, [x24]
-	WORD $0x3ce46b1a // ldr q26, [x24, x4]
+	WORD $0x3ce46b18 // ldr q24, [x24, x4]
 	WORD $0x4e26d726 // fadd v6.4s, v25.4s, v6.4s
-	WORD $0x4e27d747 // fadd v7.4s, v26.4s, v7.4s
+	WORD $0x4e27d707 // fadd v7.4s, v24.4s, v7.4s
 	ADD R1, R24, R24
-	WORD $0x3dc0031a // ldr q26, [x24]
+addSums4x8:
+	WORD $0x3dc00318 // ldr q24, [x24]
 	WORD $0x3ce46b19 // ldr q25, [x24, x4]
-	WORD $0x4e28d748 // fadd v8.4s, v26.4s, v8.4s
+	WORD $0x4e28d708 // fadd v8.4s, v24.4s, v8.4s
 	WORD $0x4e29d729 // fadd v9.4s, v25.4s, v9.4s
 	ADD R1, R24, R24
+addSums4x7:
 	WORD $0x3dc00319 // ldr q25, [x24]
-	WORD $0x3ce46b1a // ldr q26, [x24, x4]
+	WORD $0x3ce46b18 // ldr q24, [x24, x4]
 	WORD $0x4e2ad72a // fadd v10.4s, v25.4s, v10.4s
-	WORD $0x4e2bd74b // fadd v11.4s, v26.4s, v11.4s
+	WORD $0x4e2bd70b // fadd v11.4s, v24.4s, v11.4s
 	ADD R1, R24, R24
-	WORD $0x3dc0031a // ldr q26, [x24]
+addSums4x6:
+	WORD $0x3dc00318 // ldr q24, [x24]
 	WORD $0x3ce46b19 // ldr q25, [x24, x4]
-	WORD $0x4e2cd74c // fadd v12.4s, v26.4s, v12.4s
+	WORD $0x4e2cd70c // fadd v12.4s, v24.4s, v12.4s
 	WORD $0x4e2dd72d // fadd v13.4s, v25.4s, v13.4s
 	ADD R1, R24, R24
+addSums4x5:
 	WORD $0x3dc00319 // ldr q25, [x24]
-	WORD $0x3ce46b1a // ldr q26, [x24, x4]
+	WORD $0x3ce46b18 // ldr q24, [x24, x4]
 	WORD $0x4e2ed72e // fadd v14.4s, v25.4s, v14.4s
-	WORD $0x4e2fd74f // fadd v15.4s, v26.4s, v15.4s
+	WORD $0x4e2fd70f // fadd v15.4s, v24.4s, v15.4s
 	ADD R1, R24, R24
-	WORD $0x3dc0031a // ldr q26, [x24]
+addSums4x4:
+	WORD $0x3dc00318 // ldr q24, [x24]
 	WORD $0x3ce46b19 // ldr q25, [x24, x4]
-	WORD $0x4e30d750 // fadd v16.4s, v26.4s, v16.4s
+	WORD $0x4e30d710 // fadd v16.4s, v24.4s, v16.4s
 	WORD $0x4e31d731 // fadd v17.4s, v25.4s, v17.4s
 	ADD R1, R24, R24
+addSums4x3:
 	WORD $0x3dc00319 // ldr q25, [x24]
-	WORD $0x3ce46b1a // ldr q26, [x24, x4]
+	WORD $0x3ce46b18 // ldr q24, [x24, x4]
 	WORD $0x4e32d732 // fadd v18.4s, v25.4s, v18.4s
-	WORD $0x4e33d753 // fadd v19.4s, v26.4s, v19.4s
+	WORD $0x4e33d713 // fadd v19.4s, v24.4s, v19.4s
 	ADD R1, R24, R24
-	WORD $0x3dc0031a // ldr q26, [x24]
+addSums4x2:
+	WORD $0x3dc00318 // ldr q24, [x24]
 	WORD $0x3ce46b19 // ldr q25, [x24, x4]
-	WORD $0x4e34d754 // fadd v20.4s, v26.4s, v20.4s
+	WORD $0x4e34d714 // fadd v20.4s, v24.4s, v20.4s
 	WORD $0x4e35d735 // fadd v21.4s, v25.4s, v21.4s
 	ADD R1, R24, R24
+addSums4x1:
 	WORD $0x3dc00319 // ldr q25, [x24]
-	WORD $0x3ce46b1a // ldr q26, [x24, x4]
+	WORD $0x3ce46b18 // ldr q24, [x24, x4]
 	WORD $0x4e36d736 // fadd v22.4s, v25.4s, v22.4s
-	WORD $0x4e37d757 // fadd v23.4s, v26.4s, v23.4s
+	WORD $0x4e37d717 // fadd v23.4s, v24.4s, v23.4s
 	ADD R1, R24, R24
 aloneSums4:
-	MOVD more+88(FP), R24
+	MOVD more+96(FP), R24
 	CBZ R24, unbiasedSums4
-	WORD $0x3dc0031a // ldr q26, [x24]
+	WORD $0x3dc00318 // ldr q24, [x24]
 	WORD $0x3ce46b19 // ldr q25, [x24, x4]
 unbiasedSums4:
 allSums:
-	MOVD mode+80(FP), R24
+	MOVD mode+88(FP), R24
 	TBZ $2, R24, unbiased
-	WORD $0x4e20d740 // fadd v0.4s, v26.4s, v0.4s
+	MOVD rows+80(FP), R25
+	CMP $3, R25
+	BLE biasUpTo3
+	CMP $6, R25
+	BLE biasUpTo6
+bias12:
+	WORD $0x4e20d700 // fadd v0.4s, v24.4s, v0.4s
 	WORD $0x4e21d721 // fadd v1.4s, v25.4s, v1.4s
-	WORD $0x4e22d742 // fadd v2.4s, v26.4s, v2.4s
+	WORD $0x4e22d702 // fadd v2.4s, v24.4s, v2.4s
 	WORD $0x4e23d723 // fadd v3.4s, v25.4s, v3.4s
-	WORD $0x4e24d744 // fadd v4.4s, v26.4s, v4.4s
+	WORD $0x4e24d704 // fadd v4.4s, v24.4s, v4.4s
 	WORD $0x4e25d725 // fadd v5.4s, v25.4s, v5.4s
-	WORD $0x4e26d746 // fadd v6.4s, v26.4s, v6.4s
+	WORD $0x4e26d706 // fadd v6.4s, v24.4s, v6.4s
 	WORD $0x4e27d727 // fadd v7.4s, v25.4s, v7.4s
-	WORD $0x4e28d748 // fadd v8.4s, v26.4s, v8.4s
+	WORD $0x4e28d708 // fadd v8.4s, v24.4s, v8.4s
 	WORD $0x4e29d729 // fadd v9.4s, v25.4s, v9.4s
-	WORD $0x4e2ad74a // fadd v10.4s, v26.4s, v10.4s
+	WORD $0x4e2ad70a // fadd v10.4s, v24.4s, v10.4s
 	WORD $0x4e2bd72b // fadd v11.4s, v25.4s, v11.4s
-	WORD $0x4e2cd74c // fadd v12.4s, v26.4s, v12.4s
+bias6:
+	WORD $0x4e2cd70c // fadd v12.4s, v24.4s, v12.4s
 	WORD $0x4e2dd72d // fadd v13.4s, v25.4s, v13.4s
-	WORD $0x4e2ed74e // fadd v14.4s, v26.4s, v14.4s
+	WORD $0x4e2ed70e // fadd v14.4s, v24.4s, v14.4s
 	WORD $0x4e2fd72f // fadd v15.4s, v25.4s, v15.4s
-	WORD $0x4e30d750 // fadd v16.4s, v26.4s, v16.4s
+	WORD $0x4e30d710 // fadd v16.4s, v24.4s, v16.4s
 	WORD $0x4e31d731 // fadd v17.4s, v25.4s, v17.4s
-	WORD $0x4e32d752 // fadd v18.4s, v26.4s, v18.4s
+bias3:
+	WORD $0x4e32d712 // fadd v18.4s, v24.4s, v18.4s
 	WORD $0x4e33d733 // fadd v19.4s, v25.4s, v19.4s
-	WORD $0x4e34d754 // fadd v20.4s, v26.4s, v20.4s
+	WORD $0x4e34d714 // fadd v20.4s, v24.4s, v20.4s
 	WORD $0x4e35d735 // fadd v21.4s, v25.4s, v21.4s
-	WORD $0x4e36d756 // fadd v22.4s, v26.4s, v22.4s
+	WORD $0x4e36d716 // fadd v22.4s, v24.4s, v22.4s
 	WORD $0x4e37d737 // fadd v23.4s, v25.4s, v23.4s
 unbiased:
 	TBZ $3, R24, signed
 	WORD $0x6f00e419 // movi v25.2d, #0
+	MOVD rows+80(FP), R24
+	CMP $3, R24
+	BLE maxUpTo3
+	CMP $6, R24
+	BLE maxUpTo6
+max12:
 	WORD $0x4e39f400 // fmax v0.4s, v0.4s, v25.4s
 	WORD $0x4e39f421 // fmax v1.4s, v1.4s, v25.4s
 	WORD $0x4e39f442 // fmax v2.4s, v2.4s, v25.4s
@@ -8676,12 +4421,14 @@ unbiased:
 	WORD $0x4e39f529 // fmax v9.4s, v9.4s, v25.4s
 	WORD $0x4e39f54a // fmax v10.4s, v10.4s, v25.4s
 	WORD $0x4e39f56b // fmax v11.4s, v11.4s, v25.4s
+max6:
 	WORD $0x4e39f58c // fmax v12.4s, v12.4s, v25.4s
 	WORD $0x4e39f5ad // fmax v13.4s, v13.4s, v25.4s
 	WORD $0x4e39f5ce // fmax v14.4s, v14.4s, v25.4s
 	WORD $0x4e39f5ef // fmax v15.4s, v15.4s, v25.4s
 	WORD $0x4e39f610 // fmax v16.4s, v16.4s, v25.4s
 	WORD $0x4e39f631 // fmax v17.4s, v17.4s, v25.4s
+max3:
 	WORD $0x4e39f652 // fmax v18.4s, v18.4s, v25.4s
 	WORD $0x4e39f673 // fmax v19.4s, v19.4s, v25.4s
 	WORD $0x4e39f694 // fmax v20.4s, v20.4s, v25.4s
@@ -8690,88 +4437,117 @@ unbiased:
 	WORD $0x4e39f6f7 // fmax v23.4s, v23.4s, v25.4s
 signed:
 	WORD $0x3dc00019 // ldr q25, [x0]
-	WORD $0x4e20e41a // fcmeq v26.4s, v0.4s, v0.4s
-	WORD $0x6efa1f20 // bif v0.16b, v25.16b, v26.16b
-	WORD $0x4e21e43a // fcmeq v26.4s, v1.4s, v1.4s
-	WORD $0x6efa1f21 // bif v1.16b, v25.16b, v26.16b
-	WORD $0x4e22e45a // fcmeq v26.4s, v2.4s, v2.4s
-	WORD $0x6efa1f22 // bif v2.16b, v25.16b, v26.16b
-	WORD $0x4e23e47a // fcmeq v26.4s, v3.4s, v3.4s
-	WORD $0x6efa1f23 // bif v3.16b, v25.16b, v26.16b
-	WORD $0x4e24e49a // fcmeq v26.4s, v4.4s, v4.4s
-	WORD $0x6efa1f24 // bif v4.16b, v25.16b, v26.16b
-	WORD $0x4e25e4ba // fcmeq v26.4s, v5.4s, v5.4s
-	WORD $0x6efa1f25 // bif v5.16b, v25.16b, v26.16b
-	WORD $0x4e26e4da // fcmeq v26.4s, v6.4s, v6.4s
-	WORD $0x6efa1f26 // bif v6.16b, v25.16b, v26.16b
-	WORD $0x4e27e4fa // fcmeq v26.4s, v7.4s, v7.4s
-	WORD $0x6efa1f27 // bif v7.16b, v25.16b, v26.16b
-	WORD $0x4e28e51a // fcmeq v26.4s, v8.4s, v8.4s
-	WORD $0x6efa1f28 // bif v8.16b, v25.16b, v26.16b
-	WORD $0x4e29e53a // fcmeq v26.4s, v9.4s, v9.4s
-	WORD $0x6efa1f29 // bif v9.16b, v25.16b, v26.16b
-	WORD $0x4e2ae55a // fcmeq v26.4s, v10.4s, v10.4s
-	WORD $0x6efa1f2a // bif v10.16b, v25.16b, v26.16b
-	WORD $0x4e2be57a // fcmeq v26.4s, v11.4s, v11.4s
-	WORD $0x6efa1f2b // bif v11.16b, v25.16b, v26.16b
-	WORD $0x4e2ce59a // fcmeq v26.4s, v12.4s, v12.4s
-	WORD $0x6efa1f2c // bif v12.16b, v25.16b, v26.16b
-	WORD $0x4e2de5ba // fcmeq v26.4s, v13.4s, v13.4s
-	WORD $0x6efa1f2d // bif v13.16b, v25.16b, v26.16b
-	WORD $0x4e2ee5da // fcmeq v26.4s, v14.4s, v14.4s
-	WORD $0x6efa1f2e // bif v14.16b, v25.16b, v26.16b
-	WORD $0x4e2fe5fa // fcmeq v26.4s, v15.4s, v15.4s
-	WORD $0x6efa1f2f // bif v15.16b, v25.16b, v26.16b
-	WORD $0x4e30e61a // fcmeq v26.4s, v16.4s, v16.4s
-	WORD $0x6efa1f30 // bif v16.16b, v25.16b, v26.16b
-	WORD $0x4e31e63a // fcmeq v26.4s, v17.4s, v17.4s
-	WORD $0x6efa1f31 // bif v17.16b, v25.16b, v26.16b
-	WORD $0x4e32e65a // fcmeq v26.4s, v18.4s, v18.4s
-	WORD $0x6efa1f32 // bif v18.16b, v25.16b, v26.16b
-	WORD $0x4e33e67a // fcmeq v26.4s, v19.4s, v19.4s
-	WORD $0x6efa1f33 // bif v19.16b, v25.16b, v26.16b
-	WORD $0x4e34e69a // fcmeq v26.4s, v20.4s, v20.4s
-	WORD $0x6efa1f34 // bif v20.16b, v25.16b, v26.16b
-	WORD $0x4e35e6ba // fcmeq v26.4s, v21.4s, v21.4s
-	WORD $0x6efa1f35 // bif v21.16b, v25.16b, v26.16b
-	WORD $0x4e36e6da // fcmeq v26.4s, v22.4s, v22.4s
-	WORD $0x6efa1f36 // bif v22.16b, v25.16b, v26.16b
-	WORD $0x4e37e6fa // fcmeq v26.4s, v23.4s, v23.4s
-	WORD $0x6efa1f37 // bif v23.16b, v25.16b, v26.16b
+	MOVD rows+80(FP), R24
+	CMP $3, R24
+	BLE canonUpTo3
+	CMP $6, R24
+	BLE canonUpTo6
+canon12:
+	WORD $0x4e20e418 // fcmeq v24.4s, v0.4s, v0.4s
+	WORD $0x6ef81f20 // bif v0.16b, v25.16b, v24.16b
+	WORD $0x4e21e438 // fcmeq v24.4s, v1.4s, v1.4s
+	WORD $0x6ef81f21 // bif v1.16b, v25.16b, v24.16b
+	WORD $0x4e22e458 // fcmeq v24.4s, v2.4s, v2.4s
+	WORD $0x6ef81f22 // bif v2.16b, v25.16b, v24.16b
+	WORD $0x4e23e478 // fcmeq v24.4s, v3.4s, v3.4s
+	WORD $0x6ef81f23 // bif v3.16b, v25.16b, v24.16b
+	WORD $0x4e24e498 // fcmeq v24.4s, v4.4s, v4.4s
+	WORD $0x6ef81f24 // bif v4.16b, v25.16b, v24.16b
+	WORD $0x4e25e4b8 // fcmeq v24.4s, v5.4s, v5.4s
+	WORD $0x6ef81f25 // bif v5.16b, v25.16b, v24.16b
+	WORD $0x4e26e4d8 // fcmeq v24.4s, v6.4s, v6.4s
+	WORD $0x6ef81f26 // bif v6.16b, v25.16b, v24.16b
+	WORD $0x4e27e4f8 // fcmeq v24.4s, v7.4s, v7.4s
+	WORD $0x6ef81f27 // bif v7.16b, v25.16b, v24.16b
+	WORD $0x4e28e518 // fcmeq v24.4s, v8.4s, v8.4s
+	WORD $0x6ef81f28 // bif v8.16b, v25.16b, v24.16b
+	WORD $0x4e29e538 // fcmeq v24.4s, v9.4s, v9.4s
+	WORD $0x6ef81f29 // bif v9.16b, v25.16b, v24.16b
+	WORD $0x4e2ae558 // fcmeq v24.4s, v10.4s, v10.4s
+	WORD $0x6ef81f2a // bif v10.16b, v25.16b, v24.16b
+	WORD $0x4e2be578 // fcmeq v24.4s, v11.4s, v11.4s
+	WORD $0x6ef81f2b // bif v11.16b, v25.16b, v24.16b
+canon6:
+	WORD $0x4e2ce598 // fcmeq v24.4s, v12.4s, v12.4s
+	WORD $0x6ef81f2c // bif v12.16b, v25.16b, v24.16b
+	WORD $0x4e2de5b8 // fcmeq v24.4s, v13.4s, v13.4s
+	WORD $0x6ef81f2d // bif v13.16b, v25.16b, v24.16b
+	WORD $0x4e2ee5d8 // fcmeq v24.4s, v14.4s, v14.4s
+	WORD $0x6ef81f2e // bif v14.16b, v25.16b, v24.16b
+	WORD $0x4e2fe5f8 // fcmeq v24.4s, v15.4s, v15.4s
+	WORD $0x6ef81f2f // bif v15.16b, v25.16b, v24.16b
+	WORD $0x4e30e618 // fcmeq v24.4s, v16.4s, v16.4s
+	WORD $0x6ef81f30 // bif v16.16b, v25.16b, v24.16b
+	WORD $0x4e31e638 // fcmeq v24.4s, v17.4s, v17.4s
+	WORD $0x6ef81f31 // bif v17.16b, v25.16b, v24.16b
+canon3:
+	WORD $0x4e32e658 // fcmeq v24.4s, v18.4s, v18.4s
+	WORD $0x6ef81f32 // bif v18.16b, v25.16b, v24.16b
+	WORD $0x4e33e678 // fcmeq v24.4s, v19.4s, v19.4s
+	WORD $0x6ef81f33 // bif v19.16b, v25.16b, v24.16b
+	WORD $0x4e34e698 // fcmeq v24.4s, v20.4s, v20.4s
+	WORD $0x6ef81f34 // bif v20.16b, v25.16b, v24.16b
+	WORD $0x4e35e6b8 // fcmeq v24.4s, v21.4s, v21.4s
+	WORD $0x6ef81f35 // bif v21.16b, v25.16b, v24.16b
+	WORD $0x4e36e6d8 // fcmeq v24.4s, v22.4s, v22.4s
+	WORD $0x6ef81f36 // bif v22.16b, v25.16b, v24.16b
+	WORD $0x4e37e6f8 // fcmeq v24.4s, v23.4s, v23.4s
+	WORD $0x6ef81f37 // bif v23.16b, v25.16b, v24.16b
 	MOVD c+0(FP), R24
+	MOVD rows+80(FP), R25
+	CMP $6, R25
+	BLE storeStores4xUpTo6
+	CMP $9, R25
+	BLE storeStores4xUpTo9
+	CMP $10, R25
+	BLE storeStores4xUpTo10
+	CMP $11, R25
+	BLE storeStores4xUpTo11
+storeStores4x12:
 	WORD $0x3d800300 // str q0, [x24]
 	WORD $0x3ca46b01 // str q1, [x24, x4]
 	ADD R1, R24, R24
+storeStores4x11:
 	WORD $0x3d800302 // str q2, [x24]
 	WORD $0x3ca46b03 // str q3, [x24, x4]
 	ADD R1, R24, R24
+storeStores4x10:
 	WORD $0x3d800304 // str q4, [x24]
 	WORD $0x3ca46b05 // str q5, [x24, x4]
 	ADD R1, R24, R24
+storeStores4x9:
 	WORD $0x3d800306 // str q6, [x24]
 	WORD $0x3ca46b07 // str q7, [x24, x4]
 	ADD R1, R24, R24
+storeStores4x8:
 	WORD $0x3d800308 // str q8, [x24]
 	WORD $0x3ca46b09 // str q9, [x24, x4]
 	ADD R1, R24, R24
+storeStores4x7:
 	WORD $0x3d80030a // str q10, [x24]
 	WORD $0x3ca46b0b // str q11, [x24, x4]
 	ADD R1, R24, R24
+storeStores4x6:
 	WORD $0x3d80030c // str q12, [x24]
 	WORD $0x3ca46b0d // str q13, [x24, x4]
 	ADD R1, R24, R24
+storeStores4x5:
 	WORD $0x3d80030e // str q14, [x24]
 	WORD $0x3ca46b0f // str q15, [x24, x4]
 	ADD R1, R24, R24
+storeStores4x4:
 	WORD $0x3d800310 // str q16, [x24]
 	WORD $0x3ca46b11 // str q17, [x24, x4]
 	ADD R1, R24, R24
+storeStores4x3:
 	WORD $0x3d800312 // str q18, [x24]
 	WORD $0x3ca46b13 // str q19, [x24, x4]
 	ADD R1, R24, R24
+storeStores4x2:
 	WORD $0x3d800314 // str q20, [x24]
 	WORD $0x3ca46b15 // str q21, [x24, x4]
 	ADD R1, R24, R24
+storeStores4x1:
 	WORD $0x3d800316 // str q22, [x24]
 	WORD $0x3ca46b17 // str q23, [x24, x4]
 	ADD R1, R24, R24
@@ -8784,15 +4560,221 @@ below:
 	MOVD R24, c+0(FP)
 	MOVD aRow+24(FP), R25
 	LSL $2, R25, R25
-	ADD R6, R25, R25
+	ADD R7, R25, R25
 	MOVD R25, a+16(FP)
 	JMP tile
+tapSums4xUpTo6:
+	MOVD rows+80(FP), R25
+	CMP $3, R25
+	BLE tapSums4xUpTo3
+	CMP $4, R25
+	BLE tapSums4xUpTo4
+	CMP $5, R25
+	BLE tapSums4xUpTo5
+	JMP tapSums4x6
+tapSums4xUpTo9:
+	MOVD rows+80(FP), R25
+	CMP $7, R25
+	BLE tapSums4xUpTo7
+	CMP $8, R25
+	BLE tapSums4xUpTo8
+	JMP tapSums4x9
+tapSums4xUpTo10:
+	MOVD rows+80(FP), R25
+	JMP tapSums4x10
+tapSums4xUpTo11:
+	MOVD rows+80(FP), R25
+	JMP tapSums4x11
+nextSums4xUpTo6:
+	MOVD rows+80(FP), R25
+	CMP $3, R25
+	BLE nextSums4xUpTo3
+	CMP $4, R25
+	BLE nextSums4xUpTo4
+	CMP $5, R25
+	BLE nextSums4xUpTo5
+	JMP nextSums4x6
+nextSums4xUpTo9:
+	MOVD rows+80(FP), R25
+	CMP $7, R25
+	BLE nextSums4xUpTo7
+	CMP $8, R25
+	BLE nextSums4xUpTo8
+	JMP nextSums4x9
+nextSums4xUpTo10:
+	MOVD rows+80(FP), R25
+	JMP nextSums4x10
+nextSums4xUpTo11:
+	MOVD rows+80(FP), R25
+	JMP nextSums4x11
+addSums4xUpTo6:
+	MOVD rows+80(FP), R25
+	CMP $3, R25
+	BLE addSums4xUpTo3
+	CMP $4, R25
+	BLE addSums4xUpTo4
+	CMP $5, R25
+	BLE addSums4xUpTo5
+	JMP addSums4x6
+addSums4xUpTo9:
+	MOVD rows+80(FP), R25
+	CMP $7, R25
+	BLE addSums4xUpTo7
+	CMP $8, R25
+	BLE addSums4xUpTo8
+	JMP addSums4x9
+addSums4xUpTo10:
+	MOVD rows+80(FP), R25
+	JMP addSums4x10
+addSums4xUpTo11:
+	MOVD rows+80(FP), R25
+	JMP addSums4x11
+biasUpTo3:
+	MOVD rows+80(FP), R25
+	JMP bias3
+biasUpTo6:
+	MOVD rows+80(FP), R25
+	JMP bias6
+maxUpTo3:
+	MOVD rows+80(FP), R25
+	JMP max3
+maxUpTo6:
+	MOVD rows+80(FP), R25
+	JMP max6
+canonUpTo3:
+	MOVD rows+80(FP), R25
+	JMP canon3
+canonUpTo6:
+	MOVD rows+80(FP), R25
+	JMP canon6
+storeStores4xUpTo6:
+	MOVD rows+80(FP), R25
+	CMP $3, R25
+	BLE storeStores4xUpTo3
+	CMP $4, R25
+	BLE storeStores4xUpTo4
+	CMP $5, R25
+	BLE storeStores4xUpTo5
+	JMP storeStores4x6
+storeStores4xUpTo9:
+	MOVD rows+80(FP), R25
+	CMP $7, R25
+	BLE storeStores4xUpTo7
+	CMP $8, R25
+	BLE storeStores4xUpTo8
+	JMP storeStores4x9
+storeStores4xUpTo10:
+	MOVD rows+80(FP), R25
+	JMP storeStores4x10
+storeStores4xUpTo11:
+	MOVD rows+80(FP), R25
+	JMP storeStores4x11
+tapSums4xUpTo3:
+	MOVD rows+80(FP), R25
+	CMP $1, R25
+	BLE tapSums4xUpTo1
+	CMP $2, R25
+	BLE tapSums4xUpTo2
+	JMP tapSums4x3
+tapSums4xUpTo4:
+	MOVD rows+80(FP), R25
+	JMP tapSums4x4
+tapSums4xUpTo5:
+	MOVD rows+80(FP), R25
+	JMP tapSums4x5
+tapSums4xUpTo7:
+	MOVD rows+80(FP), R25
+	JMP tapSums4x7
+tapSums4xUpTo8:
+	MOVD rows+80(FP), R25
+	JMP tapSums4x8
+nextSums4xUpTo3:
+	MOVD rows+80(FP), R25
+	CMP $1, R25
+	BLE nextSums4xUpTo1
+	CMP $2, R25
+	BLE nextSums4xUpTo2
+	JMP nextSums4x3
+nextSums4xUpTo4:
+	MOVD rows+80(FP), R25
+	JMP nextSums4x4
+nextSums4xUpTo5:
+	MOVD rows+80(FP), R25
+	JMP nextSums4x5
+nextSums4xUpTo7:
+	MOVD rows+80(FP), R25
+	JMP nextSums4x7
+nextSums4xUpTo8:
+	MOVD rows+80(FP), R25
+	JMP nextSums4x8
+addSums4xUpTo3:
+	MOVD rows+80(FP), R25
+	CMP $1, R25
+	BLE addSums4xUpTo1
+	CMP $2, R25
+	BLE addSums4xUpTo2
+	JMP addSums4x3
+addSums4xUpTo4:
+	MOVD rows+80(FP), R25
+	JMP addSums4x4
+addSums4xUpTo5:
+	MOVD rows+80(FP), R25
+	JMP addSums4x5
+addSums4xUpTo7:
+	MOVD rows+80(FP), R25
+	JMP addSums4x7
+addSums4xUpTo8:
+	MOVD rows+80(FP), R25
+	JMP addSums4x8
+storeStores4xUpTo3:
+	MOVD rows+80(FP), R25
+	CMP $1, R25
+	BLE storeStores4xUpTo1
+	CMP $2, R25
+	BLE storeStores4xUpTo2
+	JMP storeStores4x3
+storeStores4xUpTo4:
+	MOVD rows+80(FP), R25
+	JMP storeStores4x4
+storeStores4xUpTo5:
+	MOVD rows+80(FP), R25
+	JMP storeStores4x5
+storeStores4xUpTo7:
+	MOVD rows+80(FP), R25
+	JMP storeStores4x7
+storeStores4xUpTo8:
+	MOVD rows+80(FP), R25
+	JMP storeStores4x8
+tapSums4xUpTo1:
+	MOVD rows+80(FP), R25
+	JMP tapSums4x1
+tapSums4xUpTo2:
+	MOVD rows+80(FP), R25
+	JMP tapSums4x2
+nextSums4xUpTo1:
+	MOVD rows+80(FP), R25
+	JMP nextSums4x1
+nextSums4xUpTo2:
+	MOVD rows+80(FP), R25
+	JMP nextSums4x2
+addSums4xUpTo1:
+	MOVD rows+80(FP), R25
+	JMP addSums4x1
+addSums4xUpTo2:
+	MOVD rows+80(FP), R25
+	JMP addSums4x2
+storeStores4xUpTo1:
+	MOVD rows+80(FP), R25
+	JMP storeStores4x1
+storeStores4xUpTo2:
+	MOVD rows+80(FP), R25
+	JMP storeStores4x2
 last:
 	RET
 
-// func gemm1x3_32NEON(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
-TEXT ·gemm1x3_32NEON(SB), NOSPLIT, $0-104
-	MOVD $gemm1x3_32NEONNEONConstants<>(SB), R0
+// func gemm3_32NEON(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, rows int, mode int, more *float32, offs *int)
+TEXT ·gemm3_32NEON(SB), NOSPLIT, $0-112
+	MOVD $gemm3_32NEONNEONConstants<>(SB), R0
 	MOVD ldc+8(FP), R1
 	LSL $2, R1, R1
 	MOVD aCol+32(FP), R2
@@ -8803,1519 +4785,20 @@ TEXT ·gemm1x3_32NEON(SB), NOSPLIT, $0-104
 	LSL $2, R4, R4
 	SUB $16, R4, R4
 tile:
-	MOVD a+16(FP), R5
-	MOVD b+40(FP), R6
-	MOVD k+64(FP), R7
-	WORD $0x6f00e400 // movi v0.2d, #0
-	WORD $0x6f00e401 // movi v1.2d, #0
-	WORD $0x6f00e402 // movi v2.2d, #0
-	MOVD $0, R8
-	MOVD offs+96(FP), R9
-	CMP $0, R7
-	BEQ doneSums4
-	CMP $0, R9
-	BEQ nextSums4
-tapSums4:
-	MOVD.P 8(R9), R8
-	WORD $0x3dc000c3 // ldr q3, [x6]
-	WORD $0x3dc004c4 // ldr q4, [x6, #16]
-	WORD $0x3ce468c5 // ldr q5, [x6, x4]
-	ADD R3, R6, R6
-	WORD $0xbc6878a6 // ldr s6, [x5, x8, lsl #2]
-	WORD $0x4f861060 // fmla v0.4s, v3.4s, v6.s[0]
-	WORD $0x4f861081 // fmla v1.4s, v4.4s, v6.s[0]
-	WORD $0x4f8610a2 // fmla v2.4s, v5.4s, v6.s[0]
-	SUBS $1, R7, R7
-	BNE tapSums4
-	JMP doneSums4
-nextSums4:
-	WORD $0x3dc000c6 // ldr q6, [x6]
-	WORD $0x3dc004c5 // ldr q5, [x6, #16]
-	WORD $0x3ce468c4 // ldr q4, [x6, x4]
-	ADD R3, R6, R6
-	WORD $0xbc6868a3 // ldr s3, [x5, x8]
-	WORD $0x4f8310c0 // fmla v0.4s, v6.4s, v3.s[0]
-	WORD $0x4f8310a1 // fmla v1.4s, v5.4s, v3.s[0]
-	WORD $0x4f831082 // fmla v2.4s, v4.4s, v3.s[0]
-	ADD R2, R8, R8
-	SUBS $1, R7, R7
-	BNE nextSums4
-doneSums4:
-	MOVD mode+80(FP), R10
-	TBZ $0, R10, aloneSums4
-	MOVD c+0(FP), R10
-	WORD $0x3dc00143 // ldr q3, [x10]
-	WORD $0x3dc00544 // ldr q4, [x10, #16]
-	WORD $0x3ce46945 // ldr q5, [x10, x4]
-	WORD $0x4e20d460 // fadd v0.4s, v3.4s, v0.4s
-	WORD $0x4e21d481 // fadd v1.4s, v4.4s, v1.4s
-	WORD $0x4e22d4a2 // fadd v2.4s, v5.4s, v2.4s
-	ADD R1, R10, R10
-aloneSums4:
-	MOVD more+88(FP), R10
-	CBZ R10, unbiasedSums4
-	WORD $0x3dc00145 // ldr q5, [x10]
-	WORD $0x3dc00544 // ldr q4, [x10, #16]
-	WORD $0x3ce46943 // ldr q3, [x10, x4]
-unbiasedSums4:
-allSums:
-	MOVD mode+80(FP), R10
-	TBZ $2, R10, unbiased
-	WORD $0x4e20d4a0 // fadd v0.4s, v5.4s, v0.4s
-	WORD $0x4e21d481 // fadd v1.4s, v4.4s, v1.4s
-	WORD $0x4e22d462 // fadd v2.4s, v3.4s, v2.4s
-unbiased:
-	TBZ $3, R10, signed
-	WORD $0x6f00e403 // movi v3.2d, #0
-	WORD $0x4e23f400 // fmax v0.4s, v0.4s, v3.4s
-	WORD $0x4e23f421 // fmax v1.4s, v1.4s, v3.4s
-	WORD $0x4e23f442 // fmax v2.4s, v2.4s, v3.4s
-signed:
-	WORD $0x3dc00003 // ldr q3, [x0]
-	WORD $0x4e20e404 // fcmeq v4.4s, v0.4s, v0.4s
-	WORD $0x6ee41c60 // bif v0.16b, v3.16b, v4.16b
-	WORD $0x4e21e424 // fcmeq v4.4s, v1.4s, v1.4s
-	WORD $0x6ee41c61 // bif v1.16b, v3.16b, v4.16b
-	WORD $0x4e22e444 // fcmeq v4.4s, v2.4s, v2.4s
-	WORD $0x6ee41c62 // bif v2.16b, v3.16b, v4.16b
-	MOVD c+0(FP), R10
-	WORD $0x3d800140 // str q0, [x10]
-	WORD $0x3d800541 // str q1, [x10, #16]
-	WORD $0x3ca46942 // str q2, [x10, x4]
-	ADD R1, R10, R10
-allStores:
-below:
-	MOVD times+72(FP), R11
-	SUBS $1, R11, R11
-	BEQ last
-	MOVD R11, times+72(FP)
-	MOVD R10, c+0(FP)
-	MOVD aRow+24(FP), R11
-	LSL $2, R11, R11
-	ADD R5, R11, R11
-	MOVD R11, a+16(FP)
-	JMP tile
-last:
-	RET
-
-// func gemm2x3_32NEON(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
-TEXT ·gemm2x3_32NEON(SB), NOSPLIT, $0-104
-	MOVD $gemm2x3_32NEONNEONConstants<>(SB), R0
-	MOVD ldc+8(FP), R1
-	LSL $2, R1, R1
-	MOVD aCol+32(FP), R2
-	LSL $2, R2, R2
-	MOVD ldb+48(FP), R3
-	LSL $2, R3, R3
-	MOVD n+56(FP), R4
-	LSL $2, R4, R4
-	SUB $16, R4, R4
-tile:
-	MOVD a+16(FP), R5
-	MOVD aRow+24(FP), R6
-	LSL $2, R6, R6
-	ADD R5, R6, R6
-	MOVD b+40(FP), R7
-	MOVD k+64(FP), R8
-	WORD $0x6f00e400 // movi v0.2d, #0
-	WORD $0x6f00e401 // movi v1.2d, #0
-	WORD $0x6f00e402 // movi v2.2d, #0
-	WORD $0x6f00e403 // movi v3.2d, #0
-	WORD $0x6f00e404 // movi v4.2d, #0
-	WORD $0x6f00e405 // movi v5.2d, #0
-	MOVD $0, R9
-	MOVD offs+96(FP), R10
-	CMP $0, R8
-	BEQ doneSums4
-	CMP $0, R10
-	BEQ nextSums4
-tapSums4:
-	MOVD.P 8(R10), R9
-	WORD $0x3dc000e6 // ldr q6, [x7]
-	WORD $0x3dc004e7 // ldr q7, [x7, #16]
-	WORD $0x3ce468e8 // ldr q8, [x7, x4]
-	ADD R3, R7, R7
-	WORD $0xbc6978a9 // ldr s9, [x5, x9, lsl #2]
-	WORD $0xbc6978ca // ldr s10, [x6, x9, lsl #2]
-	WORD $0x4f8910c0 // fmla v0.4s, v6.4s, v9.s[0]
-	WORD $0x4f8910e1 // fmla v1.4s, v7.4s, v9.s[0]
-	WORD $0x4f891102 // fmla v2.4s, v8.4s, v9.s[0]
-	WORD $0x4f8a10c3 // fmla v3.4s, v6.4s, v10.s[0]
-	WORD $0x4f8a10e4 // fmla v4.4s, v7.4s, v10.s[0]
-	WORD $0x4f8a1105 // fmla v5.4s, v8.4s, v10.s[0]
-	SUBS $1, R8, R8
-	BNE tapSums4
-	JMP doneSums4
-nextSums4:
-	WORD $0x3dc000ea // ldr q10, [x7]
-	WORD $0x3dc004e8 // ldr q8, [x7, #16]
-	WORD $0x3ce468e7 // ldr q7, [x7, x4]
-	ADD R3, R7, R7
-	WORD $0xbc6968a6 // ldr s6, [x5, x9]
-	WORD $0xbc6968c9 // ldr s9, [x6, x9]
-	WORD $0x4f861140 // fmla v0.4s, v10.4s, v6.s[0]
-	WORD $0x4f861101 // fmla v1.4s, v8.4s, v6.s[0]
-	WORD $0x4f8610e2 // fmla v2.4s, v7.4s, v6.s[0]
-	WORD $0x4f891143 // fmla v3.4s, v10.4s, v9.s[0]
-	WORD $0x4f891104 // fmla v4.4s, v8.4s, v9.s[0]
-	WORD $0x4f8910e5 // fmla v5.4s, v7.4s, v9.s[0]
-	ADD R2, R9, R9
-	SUBS $1, R8, R8
-	BNE nextSums4
-doneSums4:
-	MOVD mode+80(FP), R11
-	TBZ $0, R11, aloneSums4
-	MOVD c+0(FP), R11
-	WORD $0x3dc00169 // ldr q9, [x11]
-	WORD $0x3dc00567 // ldr q7, [x11, #16]
-	WORD $0x3ce46968 // ldr q8, [x11, x4]
-	WORD $0x4e20d520 // fadd v0.4s, v9.4s, v0.4s
-	WORD $0x4e21d4e1 // fadd v1.4s, v7.4s, v1.4s
-	WORD $0x4e22d502 // fadd v2.4s, v8.4s, v2.4s
-	ADD R1, R11, R11
-	WORD $0x3dc00168 // ldr q8, [x11]
-	WORD $0x3dc00567 // ldr q7, [x11, #16]
-	WORD $0x3ce46969 // ldr q9, [x11, x4]
-	WORD $0x4e23d503 // fadd v3.4s, v8.4s, v3.4s
-	WORD $0x4e24d4e4 // fadd v4.4s, v7.4s, v4.4s
-	WORD $0x4e25d525 // fadd v5.4s, v9.4s, v5.4s
-	ADD R1, R11, R11
-aloneSums4:
-	MOVD more+88(FP), R11
-	CBZ R11, unbiasedSums4
-	WORD $0x3dc00169 // ldr q9, [x11]
-	WORD $0x3dc00567 // ldr q7, [x11, #16]
-	WORD $0x3ce46968 // ldr q8, [x11, x4]
-unbiasedSums4:
-allSums:
-	MOVD mode+80(FP), R11
-	TBZ $2, R11, unbiased
-	WORD $0x4e20d520 // fadd v0.4s, v9.4s, v0.4s
-	WORD $0x4e21d4e1 // fadd v1.4s, v7.4s, v1.4s
-	WORD $0x4e22d502 // fadd v2.4s, v8.4s, v2.4s
-	WORD $0x4e23d523 // fadd v3.4s, v9.4s, v3.4s
-	WORD $0x4e24d4e4 // fadd v4.4s, v7.4s, v4.4s
-	WORD $0x4e25d505 // fadd v5.4s, v8.4s, v5.4s
-unbiased:
-	TBZ $3, R11, signed
-	WORD $0x6f00e408 // movi v8.2d, #0
-	WORD $0x4e28f400 // fmax v0.4s, v0.4s, v8.4s
-	WORD $0x4e28f421 // fmax v1.4s, v1.4s, v8.4s
-	WORD $0x4e28f442 // fmax v2.4s, v2.4s, v8.4s
-	WORD $0x4e28f463 // fmax v3.4s, v3.4s, v8.4s
-	WORD $0x4e28f484 // fmax v4.4s, v4.4s, v8.4s
-	WORD $0x4e28f4a5 // fmax v5.4s, v5.4s, v8.4s
-signed:
-	WORD $0x3dc00008 // ldr q8, [x0]
-	WORD $0x4e20e407 // fcmeq v7.4s, v0.4s, v0.4s
-	WORD $0x6ee71d00 // bif v0.16b, v8.16b, v7.16b
-	WORD $0x4e21e427 // fcmeq v7.4s, v1.4s, v1.4s
-	WORD $0x6ee71d01 // bif v1.16b, v8.16b, v7.16b
-	WORD $0x4e22e447 // fcmeq v7.4s, v2.4s, v2.4s
-	WORD $0x6ee71d02 // bif v2.16b, v8.16b, v7.16b
-	WORD $0x4e23e467 // fcmeq v7.4s, v3.4s, v3.4s
-	WORD $0x6ee71d03 // bif v3.16b, v8.16b, v7.16b
-	WORD $0x4e24e487 // fcmeq v7.4s, v4.4s, v4.4s
-	WORD $0x6ee71d04 // bif v4.16b, v8.16b, v7.16b
-	WORD $0x4e25e4a7 // fcmeq v7.4s, v5.4s, v5.4s
-	WORD $0x6ee71d05 // bif v5.16b, v8.16b, v7.16b
-	MOVD c+0(FP), R11
-	WORD $0x3d800160 // str q0, [x11]
-	WORD $0x3d800561 // str q1, [x11, #16]
-	WORD $0x3ca46962 // str q2, [x11, x4]
-	ADD R1, R11, R11
-	WORD $0x3d800163 // str q3, [x11]
-	WORD $0x3d800564 // str q4, [x11, #16]
-	WORD $0x3ca46965 // str q5, [x11, x4]
-	ADD R1, R11, R11
-allStores:
-below:
-	MOVD times+72(FP), R12
-	SUBS $1, R12, R12
-	BEQ last
-	MOVD R12, times+72(FP)
-	MOVD R11, c+0(FP)
-	MOVD aRow+24(FP), R12
-	LSL $2, R12, R12
-	ADD R6, R12, R12
-	MOVD R12, a+16(FP)
-	JMP tile
-last:
-	RET
-
-// func gemm3x3_32NEON(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
-TEXT ·gemm3x3_32NEON(SB), NOSPLIT, $0-104
-	MOVD $gemm3x3_32NEONNEONConstants<>(SB), R0
-	MOVD ldc+8(FP), R1
-	LSL $2, R1, R1
-	MOVD aCol+32(FP), R2
-	LSL $2, R2, R2
-	MOVD ldb+48(FP), R3
-	LSL $2, R3, R3
-	MOVD n+56(FP), R4
-	LSL $2, R4, R4
-	SUB $16, R4, R4
-tile:
-	MOVD a+16(FP), R5
-	MOVD aRow+24(FP), R6
-	LSL $2, R6, R6
-	ADD R5, R6, R7
-	ADD R7, R6, R6
-	MOVD b+40(FP), R8
-	MOVD k+64(FP), R9
-	WORD $0x6f00e400 // movi v0.2d, #0
-	WORD $0x6f00e401 // movi v1.2d, #0
-	WORD $0x6f00e402 // movi v2.2d, #0
-	WORD $0x6f00e403 // movi v3.2d, #0
-	WORD $0x6f00e404 // movi v4.2d, #0
-	WORD $0x6f00e405 // movi v5.2d, #0
-	WORD $0x6f00e406 // movi v6.2d, #0
-	WORD $0x6f00e407 // movi v7.2d, #0
-	WORD $0x6f00e408 // movi v8.2d, #0
-	MOVD $0, R10
-	MOVD offs+96(FP), R11
-	CMP $0, R9
-	BEQ doneSums4
-	CMP $0, R11
-	BEQ nextSums4
-tapSums4:
-	MOVD.P 8(R11), R10
-	WORD $0x3dc00109 // ldr q9, [x8]
-	WORD $0x3dc0050a // ldr q10, [x8, #16]
-	WORD $0x3ce4690b // ldr q11, [x8, x4]
-	ADD R3, R8, R8
-	WORD $0xbc6a78ac // ldr s12, [x5, x10, lsl #2]
-	WORD $0xbc6a78ed // ldr s13, [x7, x10, lsl #2]
-	WORD $0xbc6a78ce // ldr s14, [x6, x10, lsl #2]
-	WORD $0x4f8c1120 // fmla v0.4s, v9.4s, v12.s[0]
-	WORD $0x4f8c1141 // fmla v1.4s, v10.4s, v12.s[0]
-	WORD $0x4f8c1162 // fmla v2.4s, v11.4s, v12.s[0]
-	WORD $0x4f8d1123 // fmla v3.4s, v9.4s, v13.s[0]
-	WORD $0x4f8d1144 // fmla v4.4s, v10.4s, v13.s[0]
-	WORD $0x4f8d1165 // fmla v5.4s, v11.4s, v13.s[0]
-	WORD $0x4f8e1126 // fmla v6.4s, v9.4s, v14.s[0]
-	WORD $0x4f8e1147 // fmla v7.4s, v10.4s, v14.s[0]
-	WORD $0x4f8e1168 // fmla v8.4s, v11.4s, v14.s[0]
-	SUBS $1, R9, R9
-	BNE tapSums4
-	JMP doneSums4
-nextSums4:
-	WORD $0x3dc0010e // ldr q14, [x8]
-	WORD $0x3dc0050b // ldr q11, [x8, #16]
-	WORD $0x3ce4690a // ldr q10, [x8, x4]
-	ADD R3, R8, R8
-	WORD $0xbc6a68a9 // ldr s9, [x5, x10]
-	WORD $0xbc6a68ed // ldr s13, [x7, x10]
-	WORD $0xbc6a68cc // ldr s12, [x6, x10]
-	WORD $0x4f8911c0 // fmla v0.4s, v14.4s, v9.s[0]
-	WORD $0x4f891161 // fmla v1.4s, v11.4s, v9.s[0]
-	WORD $0x4f891142 // fmla v2.4s, v10.4s, v9.s[0]
-	WORD $0x4f8d11c3 // fmla v3.4s, v14.4s, v13.s[0]
-	WORD $0x4f8d1164 // fmla v4.4s, v11.4s, v13.s[0]
-	WORD $0x4f8d1145 // fmla v5.4s, v10.4s, v13.s[0]
-	WORD $0x4f8c11c6 // fmla v6.4s, v14.4s, v12.s[0]
-	WORD $0x4f8c1167 // fmla v7.4s, v11.4s, v12.s[0]
-	WORD $0x4f8c1148 // fmla v8.4s, v10.4s, v12.s[0]
-	ADD R2, R10, R10
-	SUBS $1, R9, R9
-	BNE nextSums4
-doneSums4:
-	MOVD mode+80(FP), R12
-	TBZ $0, R12, aloneSums4
-	MOVD c+0(FP), R12
-	WORD $0x3dc0018c // ldr q12, [x12]
-	WORD $0x3dc0058a // ldr q10, [x12, #16]
-	WORD $0x3ce4698b // ldr q11, [x12, x4]
-	WORD $0x4e20d580 // fadd v0.4s, v12.4s, v0.4s
-	WORD $0x4e21d541 // fadd v1.4s, v10.4s, v1.4s
-	WORD $0x4e22d562 // fadd v2.4s, v11.4s, v2.4s
-	ADD R1, R12, R12
-	WORD $0x3dc0018b // ldr q11, [x12]
-	WORD $0x3dc0058a // ldr q10, [x12, #16]
-	WORD $0x3ce4698c // ldr q12, [x12, x4]
-	WORD $0x4e23d563 // fadd v3.4s, v11.4s, v3.4s
-	WORD $0x4e24d544 // fadd v4.4s, v10.4s, v4.4s
-	WORD $0x4e25d585 // fadd v5.4s, v12.4s, v5.4s
-	ADD R1, R12, R12
-	WORD $0x3dc0018c // ldr q12, [x12]
-	WORD $0x3dc0058a // ldr q10, [x12, #16]
-	WORD $0x3ce4698b // ldr q11, [x12, x4]
-	WORD $0x4e26d586 // fadd v6.4s, v12.4s, v6.4s
-	WORD $0x4e27d547 // fadd v7.4s, v10.4s, v7.4s
-	WORD $0x4e28d568 // fadd v8.4s, v11.4s, v8.4s
-	ADD R1, R12, R12
-aloneSums4:
-	MOVD more+88(FP), R12
-	CBZ R12, unbiasedSums4
-	WORD $0x3dc0018b // ldr q11, [x12]
-	WORD $0x3dc0058a // ldr q10, [x12, #16]
-	WORD $0x3ce4698c // ldr q12, [x12, x4]
-unbiasedSums4:
-allSums:
-	MOVD mode+80(FP), R12
-	TBZ $2, R12, unbiased
-	WORD $0x4e20d560 // fadd v0.4s, v11.4s, v0.4s
-	WORD $0x4e21d541 // fadd v1.4s, v10.4s, v1.4s
-	WORD $0x4e22d582 // fadd v2.4s, v12.4s, v2.4s
-	WORD $0x4e23d563 // fadd v3.4s, v11.4s, v3.4s
-	WORD $0x4e24d544 // fadd v4.4s, v10.4s, v4.4s
-	WORD $0x4e25d585 // fadd v5.4s, v12.4s, v5.4s
-	WORD $0x4e26d566 // fadd v6.4s, v11.4s, v6.4s
-	WORD $0x4e27d547 // fadd v7.4s, v10.4s, v7.4s
-	WORD $0x4e28d588 // fadd v8.4s, v12.4s, v8.4s
-unbiased:
-	TBZ $3, R12, signed
-	WORD $0x6f00e40c // movi v12.2d, #0
-	WORD $0x4e2cf400 // fmax v0.4s, v0.4s, v12.4s
-	WORD $0x4e2cf421 // fmax v1.4s, v1.4s, v12.4s
-	WORD $0x4e2cf442 // fmax v2.4s, v2.4s, v12.4s
-	WORD $0x4e2cf463 // fmax v3.4s, v3.4s, v12.4s
-	WORD $0x4e2cf484 // fmax v4.4s, v4.4s, v12.4s
-	WORD $0x4e2cf4a5 // fmax v5.4s, v5.4s, v12.4s
-	WORD $0x4e2cf4c6 // fmax v6.4s, v6.4s, v12.4s
-	WORD $0x4e2cf4e7 // fmax v7.4s, v7.4s, v12.4s
-	WORD $0x4e2cf508 // fmax v8.4s, v8.4s, v12.4s
-signed:
-	WORD $0x3dc0000c // ldr q12, [x0]
-	WORD $0x4e20e40a // fcmeq v10.4s, v0.4s, v0.4s
-	WORD $0x6eea1d80 // bif v0.16b, v12.16b, v10.16b
-	WORD $0x4e21e42a // fcmeq v10.4s, v1.4s, v1.4s
-	WORD $0x6eea1d81 // bif v1.16b, v12.16b, v10.16b
-	WORD $0x4e22e44a // fcmeq v10.4s, v2.4s, v2.4s
-	WORD $0x6eea1d82 // bif v2.16b, v12.16b, v10.16b
-	WORD $0x4e23e46a // fcmeq v10.4s, v3.4s, v3.4s
-	WORD $0x6eea1d83 // bif v3.16b, v12.16b, v10.16b
-	WORD $0x4e24e48a // fcmeq v10.4s, v4.4s, v4.4s
-	WORD $0x6eea1d84 // bif v4.16b, v12.16b, v10.16b
-	WORD $0x4e25e4aa // fcmeq v10.4s, v5.4s, v5.4s
-	WORD $0x6eea1d85 // bif v5.16b, v12.16b, v10.16b
-	WORD $0x4e26e4ca // fcmeq v10.4s, v6.4s, v6.4s
-	WORD $0x6eea1d86 // bif v6.16b, v12.16b, v10.16b
-	WORD $0x4e27e4ea // fcmeq v10.4s, v7.4s, v7.4s
-	WORD $0x6eea1d87 // bif v7.16b, v12.16b, v10.16b
-	WORD $0x4e28e50a // fcmeq v10.4s, v8.4s, v8.4s
-	WORD $0x6eea1d88 // bif v8.16b, v12.16b, v10.16b
-	MOVD c+0(FP), R12
-	WORD $0x3d800180 // str q0, [x12]
-	WORD $0x3d800581 // str q1, [x12, #16]
-	WORD $0x3ca46982 // str q2, [x12, x4]
-	ADD R1, R12, R12
-	WORD $0x3d800183 // str q3, [x12]
-	WORD $0x3d800584 // str q4, [x12, #16]
-	WORD $0x3ca46985 // str q5, [x12, x4]
-	ADD R1, R12, R12
-	WORD $0x3d800186 // str q6, [x12]
-	WORD $0x3d800587 // str q7, [x12, #16]
-	WORD $0x3ca46988 // str q8, [x12, x4]
-	ADD R1, R12, R12
-allStores:
-below:
-	MOVD times+72(FP), R13
-	SUBS $1, R13, R13
-	BEQ last
-	MOVD R13, times+72(FP)
-	MOVD R12, c+0(FP)
-	MOVD aRow+24(FP), R13
-	LSL $2, R13, R13
-	ADD R6, R13, R13
-	MOVD R13, a+16(FP)
-	JMP tile
-last:
-	RET
-
-// func gemm4x3_32NEON(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
-TEXT ·gemm4x3_32NEON(SB), NOSPLIT, $0-104
-	MOVD $gemm4x3_32NEONNEONConstants<>(SB), R0
-	MOVD ldc+8(FP), R1
-	LSL $2, R1, R1
-	MOVD aCol+32(FP), R2
-	LSL $2, R2, R2
-	MOVD ldb+48(FP), R3
-	LSL $2, R3, R3
-	MOVD n+56(FP), R4
-	LSL $2, R4, R4
-	SUB $16, R4, R4
-tile:
-	MOVD a+16(FP), R5
-	MOVD aRow+24(FP), R6
-	LSL $2, R6, R6
-	ADD R5, R6, R7
-	ADD R7, R6, R8
-	ADD R8, R6, R6
-	MOVD b+40(FP), R9
-	MOVD k+64(FP), R10
-	WORD $0x6f00e400 // movi v0.2d, #0
-	WORD $0x6f00e401 // movi v1.2d, #0
-	WORD $0x6f00e402 // movi v2.2d, #0
-	WORD $0x6f00e403 // movi v3.2d, #0
-	WORD $0x6f00e404 // movi v4.2d, #0
-	WORD $0x6f00e405 // movi v5.2d, #0
-	WORD $0x6f00e406 // movi v6.2d, #0
-	WORD $0x6f00e407 // movi v7.2d, #0
-	WORD $0x6f00e408 // movi v8.2d, #0
-	WORD $0x6f00e409 // movi v9.2d, #0
-	WORD $0x6f00e40a // movi v10.2d, #0
-	WORD $0x6f00e40b // movi v11.2d, #0
-	MOVD $0, R11
-	MOVD offs+96(FP), R12
-	CMP $0, R10
-	BEQ doneSums4
-	CMP $0, R12
-	BEQ nextSums4
-tapSums4:
-	MOVD.P 8(R12), R11
-	WORD $0x3dc0012c // ldr q12, [x9]
-	WORD $0x3dc0052d // ldr q13, [x9, #16]
-	WORD $0x3ce4692e // ldr q14, [x9, x4]
-	ADD R3, R9, R9
-	WORD $0xbc6b78af // ldr s15, [x5, x11, lsl #2]
-	WORD $0xbc6b78f0 // ldr s16, [x7, x11, lsl #2]
-	WORD $0xbc6b7911 // ldr s17, [x8, x11, lsl #2]
-	WORD $0x4f8f1180 // fmla v0.4s, v12.4s, v15.s[0]
-	WORD $0x4f8f11a1 // fmla v1.4s, v13.4s, v15.s[0]
-	WORD $0x4f8f11c2 // fmla v2.4s, v14.4s, v15.s[0]
-	WORD $0xbc6b78cf // ldr s15, [x6, x11, lsl #2]
-	WORD $0x4f901183 // fmla v3.4s, v12.4s, v16.s[0]
-	WORD $0x4f9011a4 // fmla v4.4s, v13.4s, v16.s[0]
-	WORD $0x4f9011c5 // fmla v5.4s, v14.4s, v16.s[0]
-	WORD $0x4f911186 // fmla v6.4s, v12.4s, v17.s[0]
-	WORD $0x4f9111a7 // fmla v7.4s, v13.4s, v17.s[0]
-	WORD $0x4f9111c8 // fmla v8.4s, v14.4s, v17.s[0]
-	WORD $0x4f8f1189 // fmla v9.4s, v12.4s, v15.s[0]
-	WORD $0x4f8f11aa // fmla v10.4s, v13.4s, v15.s[0]
-	WORD $0x4f8f11cb // fmla v11.4s, v14.4s, v15.s[0]
-	SUBS $1, R10, R10
-	BNE tapSums4
-	JMP doneSums4
-nextSums4:
-	WORD $0x3dc0012f // ldr q15, [x9]
-	WORD $0x3dc0052e // ldr q14, [x9, #16]
-	WORD $0x3ce4692d // ldr q13, [x9, x4]
-	ADD R3, R9, R9
-	WORD $0xbc6b68ac // ldr s12, [x5, x11]
-	WORD $0xbc6b68f1 // ldr s17, [x7, x11]
-	WORD $0xbc6b6910 // ldr s16, [x8, x11]
-	WORD $0x4f8c11e0 // fmla v0.4s, v15.4s, v12.s[0]
-	WORD $0x4f8c11c1 // fmla v1.4s, v14.4s, v12.s[0]
-	WORD $0x4f8c11a2 // fmla v2.4s, v13.4s, v12.s[0]
-	WORD $0xbc6b68cc // ldr s12, [x6, x11]
-	WORD $0x4f9111e3 // fmla v3.4s, v15.4s, v17.s[0]
-	WORD $0x4f9111c4 // fmla v4.4s, v14.4s, v17.s[0]
-	WORD $0x4f9111a5 // fmla v5.4s, v13.4s, v17.s[0]
-	WORD $0x4f9011e6 // fmla v6.4s, v15.4s, v16.s[0]
-	WORD $0x4f9011c7 // fmla v7.4s, v14.4s, v16.s[0]
-	WORD $0x4f9011a8 // fmla v8.4s, v13.4s, v16.s[0]
-	WORD $0x4f8c11e9 // fmla v9.4s, v15.4s, v12.s[0]
-	WORD $0x4f8c11ca // fmla v10.4s, v14.4s, v12.s[0]
-	WORD $0x4f8c11ab // fmla v11.4s, v13.4s, v12.s[0]
-	ADD R2, R11, R11
-	SUBS $1, R10, R10
-	BNE nextSums4
-doneSums4:
-	MOVD mode+80(FP), R13
-	TBZ $0, R13, aloneSums4
-	MOVD c+0(FP), R13
-	WORD $0x3dc001ac // ldr q12, [x13]
-	WORD $0x3dc005ad // ldr q13, [x13, #16]
-	WORD $0x3ce469ae // ldr q14, [x13, x4]
-	WORD $0x4e20d580 // fadd v0.4s, v12.4s, v0.4s
-	WORD $0x4e21d5a1 // fadd v1.4s, v13.4s, v1.4s
-	WORD $0x4e22d5c2 // fadd v2.4s, v14.4s, v2.4s
-	ADD R1, R13, R13
-	WORD $0x3dc001ae // ldr q14, [x13]
-	WORD $0x3dc005ad // ldr q13, [x13, #16]
-	WORD $0x3ce469ac // ldr q12, [x13, x4]
-	WORD $0x4e23d5c3 // fadd v3.4s, v14.4s, v3.4s
-	WORD $0x4e24d5a4 // fadd v4.4s, v13.4s, v4.4s
-	WORD $0x4e25d585 // fadd v5.4s, v12.4s, v5.4s
-	ADD R1, R13, R13
-	WORD $0x3dc001ac // ldr q12, [x13]
-	WORD $0x3dc005ad // ldr q13, [x13, #16]
-	WORD $0x3ce469ae // ldr q14, [x13, x4]
-	WORD $0x4e26d586 // fadd v6.4s, v12.4s, v6.4s
-	WORD $0x4e27d5a7 // fadd v7.4s, v13.4s, v7.4s
-	WORD $0x4e28d5c8 // fadd v8.4s, v14.4s, v8.4s
-	ADD R1, R13, R13
-	WORD $0x3dc001ae // ldr q14, [x13]
-	WORD $0x3dc005ad // ldr q13, [x13, #16]
-	WORD $0x3ce469ac // ldr q12, [x13, x4]
-	WORD $0x4e29d5c9 // fadd v9.4s, v14.4s, v9.4s
-	WORD $0x4e2ad5aa // fadd v10.4s, v13.4s, v10.4s
-	WORD $0x4e2bd58b // fadd v11.4s, v12.4s, v11.4s
-	ADD R1, R13, R13
-aloneSums4:
-	MOVD more+88(FP), R13
-	CBZ R13, unbiasedSums4
-	WORD $0x3dc001ac // ldr q12, [x13]
-	WORD $0x3dc005ad // ldr q13, [x13, #16]
-	WORD $0x3ce469ae // ldr q14, [x13, x4]
-unbiasedSums4:
-allSums:
-	MOVD mode+80(FP), R13
-	TBZ $2, R13, unbiased
-	WORD $0x4e20d580 // fadd v0.4s, v12.4s, v0.4s
-	WORD $0x4e21d5a1 // fadd v1.4s, v13.4s, v1.4s
-	WORD $0x4e22d5c2 // fadd v2.4s, v14.4s, v2.4s
-	WORD $0x4e23d583 // fadd v3.4s, v12.4s, v3.4s
-	WORD $0x4e24d5a4 // fadd v4.4s, v13.4s, v4.4s
-	WORD $0x4e25d5c5 // fadd v5.4s, v14.4s, v5.4s
-	WORD $0x4e26d586 // fadd v6.4s, v12.4s, v6.4s
-	WORD $0x4e27d5a7 // fadd v7.4s, v13.4s, v7.4s
-	WORD $0x4e28d5c8 // fadd v8.4s, v14.4s, v8.4s
-	WORD $0x4e29d589 // fadd v9.4s, v12.4s, v9.4s
-	WORD $0x4e2ad5aa // fadd v10.4s, v13.4s, v10.4s
-	WORD $0x4e2bd5cb // fadd v11.4s, v14.4s, v11.4s
-unbiased:
-	TBZ $3, R13, signed
-	WORD $0x6f00e40e // movi v14.2d, #0
-	WORD $0x4e2ef400 // fmax v0.4s, v0.4s, v14.4s
-	WORD $0x4e2ef421 // fmax v1.4s, v1.4s, v14.4s
-	WORD $0x4e2ef442 // fmax v2.4s, v2.4s, v14.4s
-	WORD $0x4e2ef463 // fmax v3.4s, v3.4s, v14.4s
-	WORD $0x4e2ef484 // fmax v4.4s, v4.4s, v14.4s
-	WORD $0x4e2ef4a5 // fmax v5.4s, v5.4s, v14.4s
-	WORD $0x4e2ef4c6 // fmax v6.4s, v6.4s, v14.4s
-	WORD $0x4e2ef4e7 // fmax v7.4s, v7.4s, v14.4s
-	WORD $0x4e2ef508 // fmax v8.4s, v8.4s, v14.4s
-	WORD $0x4e2ef529 // fmax v9.4s, v9.4s, v14.4s
-	WORD $0x4e2ef54a // fmax v10.4s, v10.4s, v14.4s
-	WORD $0x4e2ef56b // fmax v11.4s, v11.4s, v14.4s
-signed:
-	WORD $0x3dc0000e // ldr q14, [x0]
-	WORD $0x4e20e40d // fcmeq v13.4s, v0.4s, v0.4s
-	WORD $0x6eed1dc0 // bif v0.16b, v14.16b, v13.16b
-	WORD $0x4e21e42d // fcmeq v13.4s, v1.4s, v1.4s
-	WORD $0x6eed1dc1 // bif v1.16b, v14.16b, v13.16b
-	WORD $0x4e22e44d // fcmeq v13.4s, v2.4s, v2.4s
-	WORD $0x6eed1dc2 // bif v2.16b, v14.16b, v13.16b
-	WORD $0x4e23e46d // fcmeq v13.4s, v3.4s, v3.4s
-	WORD $0x6eed1dc3 // bif v3.16b, v14.16b, v13.16b
-	WORD $0x4e24e48d // fcmeq v13.4s, v4.4s, v4.4s
-	WORD $0x6eed1dc4 // bif v4.16b, v14.16b, v13.16b
-	WORD $0x4e25e4ad // fcmeq v13.4s, v5.4s, v5.4s
-	WORD $0x6eed1dc5 // bif v5.16b, v14.16b, v13.16b
-	WORD $0x4e26e4cd // fcmeq v13.4s, v6.4s, v6.4s
-	WORD $0x6eed1dc6 // bif v6.16b, v14.16b, v13.16b
-	WORD $0x4e27e4ed // fcmeq v13.4s, v7.4s, v7.4s
-	WORD $0x6eed1dc7 // bif v7.16b, v14.16b, v13.16b
-	WORD $0x4e28e50d // fcmeq v13.4s, v8.4s, v8.4s
-	WORD $0x6eed1dc8 // bif v8.16b, v14.16b, v13.16b
-	WORD $0x4e29e52d // fcmeq v13.4s, v9.4s, v9.4s
-	WORD $0x6eed1dc9 // bif v9.16b, v14.16b, v13.16b
-	WORD $0x4e2ae54d // fcmeq v13.4s, v10.4s, v10.4s
-	WORD $0x6eed1dca // bif v10.16b, v14.16b, v13.16b
-	WORD $0x4e2be56d // fcmeq v13.4s, v11.4s, v11.4s
-	WORD $0x6eed1dcb // bif v11.16b, v14.16b, v13.16b
-	MOVD c+0(FP), R13
-	WORD $0x3d8001a0 // str q0, [x13]
-	WORD $0x3d8005a1 // str q1, [x13, #16]
-	WORD $0x3ca469a2 // str q2, [x13, x4]
-	ADD R1, R13, R13
-	WORD $0x3d8001a3 // str q3, [x13]
-	WORD $0x3d8005a4 // str q4, [x13, #16]
-	WORD $0x3ca469a5 // str q5, [x13, x4]
-	ADD R1, R13, R13
-	WORD $0x3d8001a6 // str q6, [x13]
-	WORD $0x3d8005a7 // str q7, [x13, #16]
-	WORD $0x3ca469a8 // str q8, [x13, x4]
-	ADD R1, R13, R13
-	WORD $0x3d8001a9 // str q9, [x13]
-	WORD $0x3d8005aa // str q10, [x13, #16]
-	WORD $0x3ca469ab // str q11, [x13, x4]
-	ADD R1, R13, R13
-allStores:
-below:
-	MOVD times+72(FP), R14
-	SUBS $1, R14, R14
-	BEQ last
-	MOVD R14, times+72(FP)
-	MOVD R13, c+0(FP)
-	MOVD aRow+24(FP), R14
-	LSL $2, R14, R14
-	ADD R6, R14, R14
-	MOVD R14, a+16(FP)
-	JMP tile
-last:
-	RET
-
-// func gemm5x3_32NEON(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
-TEXT ·gemm5x3_32NEON(SB), NOSPLIT, $0-104
-	MOVD $gemm5x3_32NEONNEONConstants<>(SB), R0
-	MOVD ldc+8(FP), R1
-	LSL $2, R1, R1
-	MOVD aCol+32(FP), R2
-	LSL $2, R2, R2
-	MOVD ldb+48(FP), R3
-	LSL $2, R3, R3
-	MOVD n+56(FP), R4
-	LSL $2, R4, R4
-	SUB $16, R4, R4
-tile:
-	MOVD a+16(FP), R5
-	MOVD aRow+24(FP), R6
-	LSL $2, R6, R6
-	ADD R5, R6, R7
-	ADD R7, R6, R8
-	ADD R8, R6, R9
-	ADD R9, R6, R6
-	MOVD b+40(FP), R10
-	MOVD k+64(FP), R11
-	WORD $0x6f00e400 // movi v0.2d, #0
-	WORD $0x6f00e401 // movi v1.2d, #0
-	WORD $0x6f00e402 // movi v2.2d, #0
-	WORD $0x6f00e403 // movi v3.2d, #0
-	WORD $0x6f00e404 // movi v4.2d, #0
-	WORD $0x6f00e405 // movi v5.2d, #0
-	WORD $0x6f00e406 // movi v6.2d, #0
-	WORD $0x6f00e407 // movi v7.2d, #0
-	WORD $0x6f00e408 // movi v8.2d, #0
-	WORD $0x6f00e409 // movi v9.2d, #0
-	WORD $0x6f00e40a // movi v10.2d, #0
-	WORD $0x6f00e40b // movi v11.2d, #0
-	WORD $0x6f00e40c // movi v12.2d, #0
-	WORD $0x6f00e40d // movi v13.2d, #0
-	WORD $0x6f00e40e // movi v14.2d, #0
-	MOVD $0, R12
-	MOVD offs+96(FP), R13
-	CMP $0, R11
-	BEQ doneSums4
-	CMP $0, R13
-	BEQ nextSums4
-tapSums4:
-	MOVD.P 8(R13), R12
-	WORD $0x3dc0014f // ldr q15, [x10]
-	WORD $0x3dc00550 // ldr q16, [x10, #16]
-	WORD $0x3ce46951 // ldr q17, [x10, x4]
-	ADD R3, R10, R10
-	WORD $0xbc6c78b2 // ldr s18, [x5, x12, lsl #2]
-	WORD $0xbc6c78f3 // ldr s19, [x7, x12, lsl #2]
-	WORD $0xbc6c7914 // ldr s20, [x8, x12, lsl #2]
-	WORD $0x4f9211e0 // fmla v0.4s, v15.4s, v18.s[0]
-	WORD $0x4f921201 // fmla v1.4s, v16.4s, v18.s[0]
-	WORD $0x4f921222 // fmla v2.4s, v17.4s, v18.s[0]
-	WORD $0xbc6c7932 // ldr s18, [x9, x12, lsl #2]
-	WORD $0x4f9311e3 // fmla v3.4s, v15.4s, v19.s[0]
-	WORD $0x4f931204 // fmla v4.4s, v16.4s, v19.s[0]
-	WORD $0x4f931225 // fmla v5.4s, v17.4s, v19.s[0]
-	WORD $0xbc6c78d3 // ldr s19, [x6, x12, lsl #2]
-	WORD $0x4f9411e6 // fmla v6.4s, v15.4s, v20.s[0]
-	WORD $0x4f941207 // fmla v7.4s, v16.4s, v20.s[0]
-	WORD $0x4f941228 // fmla v8.4s, v17.4s, v20.s[0]
-	WORD $0x4f9211e9 // fmla v9.4s, v15.4s, v18.s[0]
-	WORD $0x4f92120a // fmla v10.4s, v16.4s, v18.s[0]
-	WORD $0x4f92122b // fmla v11.4s, v17.4s, v18.s[0]
-	WORD $0x4f9311ec // fmla v12.4s, v15.4s, v19.s[0]
-	WORD $0x4f93120d // fmla v13.4s, v16.4s, v19.s[0]
-	WORD $0x4f93122e // fmla v14.4s, v17.4s, v19.s[0]
-	SUBS $1, R11, R11
-	BNE tapSums4
-	JMP doneSums4
-nextSums4:
-	WORD $0x3dc00153 // ldr q19, [x10]
-	WORD $0x3dc00551 // ldr q17, [x10, #16]
-	WORD $0x3ce46950 // ldr q16, [x10, x4]
-	ADD R3, R10, R10
-	WORD $0xbc6c68af // ldr s15, [x5, x12]
-	WORD $0xbc6c68f2 // ldr s18, [x7, x12]
-	WORD $0xbc6c6914 // ldr s20, [x8, x12]
-	WORD $0x4f8f1260 // fmla v0.4s, v19.4s, v15.s[0]
-	WORD $0x4f8f1221 // fmla v1.4s, v17.4s, v15.s[0]
-	WORD $0x4f8f1202 // fmla v2.4s, v16.4s, v15.s[0]
-	WORD $0xbc6c692f // ldr s15, [x9, x12]
-	WORD $0x4f921263 // fmla v3.4s, v19.4s, v18.s[0]
-	WORD $0x4f921224 // fmla v4.4s, v17.4s, v18.s[0]
-	WORD $0x4f921205 // fmla v5.4s, v16.4s, v18.s[0]
-	WORD $0xbc6c68d2 // ldr s18, [x6, x12]
-	WORD $0x4f941266 // fmla v6.4s, v19.4s, v20.s[0]
-	WORD $0x4f941227 // fmla v7.4s, v17.4s, v20.s[0]
-	WORD $0x4f941208 // fmla v8.4s, v16.4s, v20.s[0]
-	WORD $0x4f8f1269 // fmla v9.4s, v19.4s, v15.s[0]
-	WORD $0x4f8f122a // fmla v10.4s, v17.4s, v15.s[0]
-	WORD $0x4f8f120b // fmla v11.4s, v16.4s, v15.s[0]
-	WORD $0x4f92126c // fmla v12.4s, v19.4s, v18.s[0]
-	WORD $0x4f92122d // fmla v13.4s, v17.4s, v18.s[0]
-	WORD $0x4f92120e // fmla v14.4s, v16.4s, v18.s[0]
-	ADD R2, R12, R12
-	SUBS $1, R11, R11
-	BNE nextSums4
-doneSums4:
-	MOVD mode+80(FP), R14
-	TBZ $0, R14, aloneSums4
-	MOVD c+0(FP), R14
-	WORD $0x3dc001d2 // ldr q18, [x14]
-	WORD $0x3dc005d0 // ldr q16, [x14, #16]
-	WORD $0x3ce469d1 // ldr q17, [x14, x4]
-	WORD $0x4e20d640 // fadd v0.4s, v18.4s, v0.4s
-	WORD $0x4e21d601 // fadd v1.4s, v16.4s, v1.4s
-	WORD $0x4e22d622 // fadd v2.4s, v17.4s, v2.4s
-	ADD R1, R14, R14
-	WORD $0x3dc001d1 // ldr q17, [x14]
-	WORD $0x3dc005d0 // ldr q16, [x14, #16]
-	WORD $0x3ce469d2 // ldr q18, [x14, x4]
-	WORD $0x4e23d623 // fadd v3.4s, v17.4s, v3.4s
-	WORD $0x4e24d604 // fadd v4.4s, v16.4s, v4.4s
-	WORD $0x4e25d645 // fadd v5.4s, v18.4s, v5.4s
-	ADD R1, R14, R14
-	WORD $0x3dc001d2 // ldr q18, [x14]
-	WORD $0x3dc005d0 // ldr q16, [x14, #16]
-	WORD $0x3ce469d1 // ldr q17, [x14, x4]
-	WORD $0x4e26d646 // fadd v6.4s, v18.4s, v6.4s
-	WORD $0x4e27d607 // fadd v7.4s, v16.4s, v7.4s
-	WORD $0x4e28d628 // fadd v8.4s, v17.4s, v8.4s
-	ADD R1, R14, R14
-	WORD $0x3dc001d1 // ldr q17, [x14]
-	WORD $0x3dc005d0 // ldr q16, [x14, #16]
-	WORD $0x3ce469d2 // ldr q18, [x14, x4]
-	WORD $0x4e29d629 // fadd v9.4s, v17.4s, v9.4s
-	WORD $0x4e2ad60a // fadd v10.4s, v16.4s, v10.4s
-	WORD $0x4e2bd64b // fadd v11.4s, v18.4s, v11.4s
-	ADD R1, R14, R14
-	WORD $0x3dc001d2 // ldr q18, [x14]
-	WORD $0x3dc005d0 // ldr q16, [x14, #16]
-	WORD $0x3ce469d1 // ldr q17, [x14, x4]
-	WORD $0x4e2cd64c // fadd v12.4s, v18.4s, v12.4s
-	WORD $0x4e2dd60d // fadd v13.4s, v16.4s, v13.4s
-	WORD $0x4e2ed62e // fadd v14.4s, v17.4s, v14.4s
-	ADD R1, R14, R14
-aloneSums4:
-	MOVD more+88(FP), R14
-	CBZ R14, unbiasedSums4
-	WORD $0x3dc001d1 // ldr q17, [x14]
-	WORD $0x3dc005d0 // ldr q16, [x14, #16]
-	WORD $0x3ce469d2 // ldr q18, [x14, x4]
-unbiasedSums4:
-allSums:
-	MOVD mode+80(FP), R14
-	TBZ $2, R14, unbiased
-	WORD $0x4e20d620 // fadd v0.4s, v17.4s, v0.4s
-	WORD $0x4e21d601 // fadd v1.4s, v16.4s, v1.4s
-	WORD $0x4e22d642 // fadd v2.4s, v18.4s, v2.4s
-	WORD $0x4e23d623 // fadd v3.4s, v17.4s, v3.4s
-	WORD $0x4e24d604 // fadd v4.4s, v16.4s, v4.4s
-	WORD $0x4e25d645 // fadd v5.4s, v18.4s, v5.4s
-	WORD $0x4e26d626 // fadd v6.4s, v17.4s, v6.4s
-	WORD $0x4e27d607 // fadd v7.4s, v16.4s, v7.4s
-	WORD $0x4e28d648 // fadd v8.4s, v18.4s, v8.4s
-	WORD $0x4e29d629 // fadd v9.4s, v17.4s, v9.4s
-	WORD $0x4e2ad60a // fadd v10.4s, v16.4s, v10.4s
-	WORD $0x4e2bd64b // fadd v11.4s, v18.4s, v11.4s
-	WORD $0x4e2cd62c // fadd v12.4s, v17.4s, v12.4s
-	WORD $0x4e2dd60d // fadd v13.4s, v16.4s, v13.4s
-	WORD $0x4e2ed64e // fadd v14.4s, v18.4s, v14.4s
-unbiased:
-	TBZ $3, R14, signed
-	WORD $0x6f00e412 // movi v18.2d, #0
-	WORD $0x4e32f400 // fmax v0.4s, v0.4s, v18.4s
-	WORD $0x4e32f421 // fmax v1.4s, v1.4s, v18.4s
-	WORD $0x4e32f442 // fmax v2.4s, v2.4s, v18.4s
-	WORD $0x4e32f463 // fmax v3.4s, v3.4s, v18.4s
-	WORD $0x4e32f484 // fmax v4.4s, v4.4s, v18.4s
-	WORD $0x4e32f4a5 // fmax v5.4s, v5.4s, v18.4s
-	WORD $0x4e32f4c6 // fmax v6.4s, v6.4s, v18.4s
-	WORD $0x4e32f4e7 // fmax v7.4s, v7.4s, v18.4s
-	WORD $0x4e32f508 // fmax v8.4s, v8.4s, v18.4s
-	WORD $0x4e32f529 // fmax v9.4s, v9.4s, v18.4s
-	WORD $0x4e32f54a // fmax v10.4s, v10.4s, v18.4s
-	WORD $0x4e32f56b // fmax v11.4s, v11.4s, v18.4s
-	WORD $0x4e32f58c // fmax v12.4s, v12.4s, v18.4s
-	WORD $0x4e32f5ad // fmax v13.4s, v13.4s, v18.4s
-	WORD $0x4e32f5ce // fmax v14.4s, v14.4s, v18.4s
-signed:
-	WORD $0x3dc00012 // ldr q18, [x0]
-	WORD $0x4e20e410 // fcmeq v16.4s, v0.4s, v0.4s
-	WORD $0x6ef01e40 // bif v0.16b, v18.16b, v16.16b
-	WORD $0x4e21e430 // fcmeq v16.4s, v1.4s, v1.4s
-	WORD $0x6ef01e41 // bif v1.16b, v18.16b, v16.16b
-	WORD $0x4e22e450 // fcmeq v16.4s, v2.4s, v2.4s
-	WORD $0x6ef01e42 // bif v2.16b, v18.16b, v16.16b
-	WORD $0x4e23e470 // fcmeq v16.4s, v3.4s, v3.4s
-	WORD $0x6ef01e43 // bif v3.16b, v18.16b, v16.16b
-	WORD $0x4e24e490 // fcmeq v16.4s, v4.4s, v4.4s
-	WORD $0x6ef01e44 // bif v4.16b, v18.16b, v16.16b
-	WORD $0x4e25e4b0 // fcmeq v16.4s, v5.4s, v5.4s
-	WORD $0x6ef01e45 // bif v5.16b, v18.16b, v16.16b
-	WORD $0x4e26e4d0 // fcmeq v16.4s, v6.4s, v6.4s
-	WORD $0x6ef01e46 // bif v6.16b, v18.16b, v16.16b
-	WORD $0x4e27e4f0 // fcmeq v16.4s, v7.4s, v7.4s
-	WORD $0x6ef01e47 // bif v7.16b, v18.16b, v16.16b
-	WORD $0x4e28e510 // fcmeq v16.4s, v8.4s, v8.4s
-	WORD $0x6ef01e48 // bif v8.16b, v18.16b, v16.16b
-	WORD $0x4e29e530 // fcmeq v16.4s, v9.4s, v9.4s
-	WORD $0x6ef01e49 // bif v9.16b, v18.16b, v16.16b
-	WORD $0x4e2ae550 // fcmeq v16.4s, v10.4s, v10.4s
-	WORD $0x6ef01e4a // bif v10.16b, v18.16b, v16.16b
-	WORD $0x4e2be570 // fcmeq v16.4s, v11.4s, v11.4s
-	WORD $0x6ef01e4b // bif v11.16b, v18.16b, v16.16b
-	WORD $0x4e2ce590 // fcmeq v16.4s, v12.4s, v12.4s
-	WORD $0x6ef01e4c // bif v12.16b, v18.16b, v16.16b
-	WORD $0x4e2de5b0 // fcmeq v16.4s, v13.4s, v13.4s
-	WORD $0x6ef01e4d // bif v13.16b, v18.16b, v16.16b
-	WORD $0x4e2ee5d0 // fcmeq v16.4s, v14.4s, v14.4s
-	WORD $0x6ef01e4e // bif v14.16b, v18.16b, v16.16b
-	MOVD c+0(FP), R14
-	WORD $0x3d8001c0 // str q0, [x14]
-	WORD $0x3d8005c1 // str q1, [x14, #16]
-	WORD $0x3ca469c2 // str q2, [x14, x4]
-	ADD R1, R14, R14
-	WORD $0x3d8001c3 // str q3, [x14]
-	WORD $0x3d8005c4 // str q4, [x14, #16]
-	WORD $0x3ca469c5 // str q5, [x14, x4]
-	ADD R1, R14, R14
-	WORD $0x3d8001c6 // str q6, [x14]
-	WORD $0x3d8005c7 // str q7, [x14, #16]
-	WORD $0x3ca469c8 // str q8, [x14, x4]
-	ADD R1, R14, R14
-	WORD $0x3d8001c9 // str q9, [x14]
-	WORD $0x3d8005ca // str q10, [x14, #16]
-	WORD $0x3ca469cb // str q11, [x14, x4]
-	ADD R1, R14, R14
-	WORD $0x3d8001cc // str q12, [x14]
-	WORD $0x3d8005cd // str q13, [x14, #16]
-	WORD $0x3ca469ce // str q14, [x14, x4]
-	ADD R1, R14, R14
-allStores:
-below:
-	MOVD times+72(FP), R15
-	SUBS $1, R15, R15
-	BEQ last
-	MOVD R15, times+72(FP)
-	MOVD R14, c+0(FP)
-	MOVD aRow+24(FP), R15
-	LSL $2, R15, R15
-	ADD R6, R15, R15
-	MOVD R15, a+16(FP)
-	JMP tile
-last:
-	RET
-
-// func gemm6x3_32NEON(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
-TEXT ·gemm6x3_32NEON(SB), NOSPLIT, $0-104
-	MOVD $gemm6x3_32NEONNEONConstants<>(SB), R0
-	MOVD ldc+8(FP), R1
-	LSL $2, R1, R1
-	MOVD aCol+32(FP), R2
-	LSL $2, R2, R2
-	MOVD ldb+48(FP), R3
-	LSL $2, R3, R3
-	MOVD n+56(FP), R4
-	LSL $2, R4, R4
-	SUB $16, R4, R4
-tile:
-	MOVD a+16(FP), R5
-	MOVD aRow+24(FP), R6
-	LSL $2, R6, R6
-	ADD R5, R6, R7
-	ADD R7, R6, R8
-	ADD R8, R6, R9
-	ADD R9, R6, R10
-	ADD R10, R6, R6
-	MOVD b+40(FP), R11
-	MOVD k+64(FP), R12
-	WORD $0x6f00e400 // movi v0.2d, #0
-	WORD $0x6f00e401 // movi v1.2d, #0
-	WORD $0x6f00e402 // movi v2.2d, #0
-	WORD $0x6f00e403 // movi v3.2d, #0
-	WORD $0x6f00e404 // movi v4.2d, #0
-	WORD $0x6f00e405 // movi v5.2d, #0
-	WORD $0x6f00e406 // movi v6.2d, #0
-	WORD $0x6f00e407 // movi v7.2d, #0
-	WORD $0x6f00e408 // movi v8.2d, #0
-	WORD $0x6f00e409 // movi v9.2d, #0
-	WORD $0x6f00e40a // movi v10.2d, #0
-	WORD $0x6f00e40b // movi v11.2d, #0
-	WORD $0x6f00e40c // movi v12.2d, #0
-	WORD $0x6f00e40d // movi v13.2d, #0
-	WORD $0x6f00e40e // movi v14.2d, #0
-	WORD $0x6f00e40f // movi v15.2d, #0
-	WORD $0x6f00e410 // movi v16.2d, #0
-	WORD $0x6f00e411 // movi v17.2d, #0
-	MOVD $0, R13
-	MOVD offs+96(FP), R14
-	CMP $0, R12
-	BEQ doneSums4
-	CMP $0, R14
-	BEQ nextSums4
-tapSums4:
-	MOVD.P 8(R14), R13
-	WORD $0x3dc00172 // ldr q18, [x11]
-	WORD $0x3dc00573 // ldr q19, [x11, #16]
-	WORD $0x3ce46974 // ldr q20, [x11, x4]
-	ADD R3, R11, R11
-	WORD $0xbc6d78b5 // ldr s21, [x5, x13, lsl #2]
-	WORD $0xbc6d78f6 // ldr s22, [x7, x13, lsl #2]
-	WORD $0xbc6d7917 // ldr s23, [x8, x13, lsl #2]
-	WORD $0x4f951240 // fmla v0.4s, v18.4s, v21.s[0]
-	WORD $0x4f951261 // fmla v1.4s, v19.4s, v21.s[0]
-	WORD $0x4f951282 // fmla v2.4s, v20.4s, v21.s[0]
-	WORD $0xbc6d7935 // ldr s21, [x9, x13, lsl #2]
-	WORD $0x4f961243 // fmla v3.4s, v18.4s, v22.s[0]
-	WORD $0x4f961264 // fmla v4.4s, v19.4s, v22.s[0]
-	WORD $0x4f961285 // fmla v5.4s, v20.4s, v22.s[0]
-	WORD $0xbc6d7956 // ldr s22, [x10, x13, lsl #2]
-	WORD $0x4f971246 // fmla v6.4s, v18.4s, v23.s[0]
-	WORD $0x4f971267 // fmla v7.4s, v19.4s, v23.s[0]
-	WORD $0x4f971288 // fmla v8.4s, v20.4s, v23.s[0]
-	WORD $0xbc6d78d7 // ldr s23, [x6, x13, lsl #2]
-	WORD $0x4f951249 // fmla v9.4s, v18.4s, v21.s[0]
-	WORD $0x4f95126a // fmla v10.4s, v19.4s, v21.s[0]
-	WORD $0x4f95128b // fmla v11.4s, v20.4s, v21.s[0]
-	WORD $0x4f96124c // fmla v12.4s, v18.4s, v22.s[0]
-	WORD $0x4f96126d // fmla v13.4s, v19.4s, v22.s[0]
-	WORD $0x4f96128e // fmla v14.4s, v20.4s, v22.s[0]
-	WORD $0x4f97124f // fmla v15.4s, v18.4s, v23.s[0]
-	WORD $0x4f971270 // fmla v16.4s, v19.4s, v23.s[0]
-	WORD $0x4f971291 // fmla v17.4s, v20.4s, v23.s[0]
-	SUBS $1, R12, R12
-	BNE tapSums4
-	JMP doneSums4
-nextSums4:
-	WORD $0x3dc00177 // ldr q23, [x11]
-	WORD $0x3dc00574 // ldr q20, [x11, #16]
-	WORD $0x3ce46973 // ldr q19, [x11, x4]
-	ADD R3, R11, R11
-	WORD $0xbc6d68b2 // ldr s18, [x5, x13]
-	WORD $0xbc6d68f6 // ldr s22, [x7, x13]
-	WORD $0xbc6d6915 // ldr s21, [x8, x13]
-	WORD $0x4f9212e0 // fmla v0.4s, v23.4s, v18.s[0]
-	WORD $0x4f921281 // fmla v1.4s, v20.4s, v18.s[0]
-	WORD $0x4f921262 // fmla v2.4s, v19.4s, v18.s[0]
-	WORD $0xbc6d6932 // ldr s18, [x9, x13]
-	WORD $0x4f9612e3 // fmla v3.4s, v23.4s, v22.s[0]
-	WORD $0x4f961284 // fmla v4.4s, v20.4s, v22.s[0]
-	WORD $0x4f961265 // fmla v5.4s, v19.4s, v22.s[0]
-	WORD $0xbc6d6956 // ldr s22, [x10, x13]
-	WORD $0x4f9512e6 // fmla v6.4s, v23.4s, v21.s[0]
-	WORD $0x4f951287 // fmla v7.4s, v20.4s, v21.s[0]
-	WORD $0x4f951268 // fmla v8.4s, v19.4s, v21.s[0]
-	WORD $0xbc6d68d5 // ldr s21, [x6, x13]
-	WORD $0x4f9212e9 // fmla v9.4s, v23.4s, v18.s[0]
-	WORD $0x4f92128a // fmla v10.4s, v20.4s, v18.s[0]
-	WORD $0x4f92126b // fmla v11.4s, v19.4s, v18.s[0]
-	WORD $0x4f9612ec // fmla v12.4s, v23.4s, v22.s[0]
-	WORD $0x4f96128d // fmla v13.4s, v20.4s, v22.s[0]
-	WORD $0x4f96126e // fmla v14.4s, v19.4s, v22.s[0]
-	WORD $0x4f9512ef // fmla v15.4s, v23.4s, v21.s[0]
-	WORD $0x4f951290 // fmla v16.4s, v20.4s, v21.s[0]
-	WORD $0x4f951271 // fmla v17.4s, v19.4s, v21.s[0]
-	ADD R2, R13, R13
-	SUBS $1, R12, R12
-	BNE nextSums4
-doneSums4:
-	MOVD mode+80(FP), R15
-	TBZ $0, R15, aloneSums4
-	MOVD c+0(FP), R15
-	WORD $0x3dc001f5 // ldr q21, [x15]
-	WORD $0x3dc005f3 // ldr q19, [x15, #16]
-	WORD $0x3ce469f4 // ldr q20, [x15, x4]
-	WORD $0x4e20d6a0 // fadd v0.4s, v21.4s, v0.4s
-	WORD $0x4e21d661 // fadd v1.4s, v19.4s, v1.4s
-	WORD $0x4e22d682 // fadd v2.4s, v20.4s, v2.4s
-	ADD R1, R15, R15
-	WORD $0x3dc001f4 // ldr q20, [x15]
-	WORD $0x3dc005f3 // ldr q19, [x15, #16]
-	WORD $0x3ce469f5 // ldr q21, [x15, x4]
-	WORD $0x4e23d683 // fadd v3.4s, v20.4s, v3.4s
-	WORD $0x4e24d664 // fadd v4.4s, v19.4s, v4.4s
-	WORD $0x4e25d6a5 // fadd v5.4s, v21.4s, v5.4s
-	ADD R1, R15, R15
-	WORD $0x3dc001f5 // ldr q21, [x15]
-	WORD $0x3dc005f3 // ldr q19, [x15, #16]
-	WORD $0x3ce469f4 // ldr q20, [x15, x4]
-	WORD $0x4e26d6a6 // fadd v6.4s, v21.4s, v6.4s
-	WORD $0x4e27d667 // fadd v7.4s, v19.4s, v7.4s
-	WORD $0x4e28d688 // fadd v8.4s, v20.4s, v8.4s
-	ADD R1, R15, R15
-	WORD $0x3dc001f4 // ldr q20, [x15]
-	WORD $0x3dc005f3 // ldr q19, [x15, #16]
-	WORD $0x3ce469f5 // ldr q21, [x15, x4]
-	WORD $0x4e29d689 // fadd v9.4s, v20.4s, v9.4s
-	WORD $0x4e2ad66a // fadd v10.4s, v19.4s, v10.4s
-	WORD $0x4e2bd6ab // fadd v11.4s, v21.4s, v11.4s
-	ADD R1, R15, R15
-	WORD $0x3dc001f5 // ldr q21, [x15]
-	WORD $0x3dc005f3 // ldr q19, [x15, #16]
-	WORD $0x3ce469f4 // ldr q20, [x15, x4]
-	WORD $0x4e2cd6ac // fadd v12.4s, v21.4s, v12.4s
-	WORD $0x4e2dd66d // fadd v13.4s, v19.4s, v13.4s
-	WORD $0x4e2ed68e // fadd v14.4s, v20.4s, v14.4s
-	ADD R1, R15, R15
-	WORD $0x3dc001f4 // ldr q20, [x15]
-	WORD $0x3dc005f3 // ldr q19, [x15, #16]
-	WORD $0x3ce469f5 // ldr q21, [x15, x4]
-	WORD $0x4e2fd68f // fadd v15.4s, v20.4s, v15.4s
-	WORD $0x4e30d670 // fadd v16.4s, v19.4s, v16.4s
-	WORD $0x4e31d6b1 // fadd v17.4s, v21.4s, v17.4s
-	ADD R1, R15, R15
-aloneSums4:
-	MOVD more+88(FP), R15
-	CBZ R15, unbiasedSums4
-	WORD $0x3dc001f5 // ldr q21, [x15]
-	WORD $0x3dc005f3 // ldr q19, [x15, #16]
-	WORD $0x3ce469f4 // ldr q20, [x15, x4]
-unbiasedSums4:
-allSums:
-	MOVD mode+80(FP), R15
-	TBZ $2, R15, unbiased
-	WORD $0x4e20d6a0 // fadd v0.4s, v21.4s, v0.4s
-	WORD $0x4e21d661 // fadd v1.4s, v19.4s, v1.4s
-	WORD $0x4e22d682 // fadd v2.4s, v20.4s, v2.4s
-	WORD $0x4e23d6a3 // fadd v3.4s, v21.4s, v3.4s
-	WORD $0x4e24d664 // fadd v4.4s, v19.4s, v4.4s
-	WORD $0x4e25d685 // fadd v5.4s, v20.4s, v5.4s
-	WORD $0x4e26d6a6 // fadd v6.4s, v21.4s, v6.4s
-	WORD $0x4e27d667 // fadd v7.4s, v19.4s, v7.4s
-	WORD $0x4e28d688 // fadd v8.4s, v20.4s, v8.4s
-	WORD $0x4e29d6a9 // fadd v9.4s, v21.4s, v9.4s
-	WORD $0x4e2ad66a // fadd v10.4s, v19.4s, v10.4s
-	WORD $0x4e2bd68b // fadd v11.4s, v20.4s, v11.4s
-	WORD $0x4e2cd6ac // fadd v12.4s, v21.4s, v12.4s
-	WORD $0x4e2dd66d // fadd v13.4s, v19.4s, v13.4s
-	WORD $0x4e2ed68e // fadd v14.4s, v20.4s, v14.4s
-	WORD $0x4e2fd6af // fadd v15.4s, v21.4s, v15.4s
-	WORD $0x4e30d670 // fadd v16.4s, v19.4s, v16.4s
-	WORD $0x4e31d691 // fadd v17.4s, v20.4s, v17.4s
-unbiased:
-	TBZ $3, R15, signed
-	WORD $0x6f00e414 // movi v20.2d, #0
-	WORD $0x4e34f400 // fmax v0.4s, v0.4s, v20.4s
-	WORD $0x4e34f421 // fmax v1.4s, v1.4s, v20.4s
-	WORD $0x4e34f442 // fmax v2.4s, v2.4s, v20.4s
-	WORD $0x4e34f463 // fmax v3.4s, v3.4s, v20.4s
-	WORD $0x4e34f484 // fmax v4.4s, v4.4s, v20.4s
-	WORD $0x4e34f4a5 // fmax v5.4s, v5.4s, v20.4s
-	WORD $0x4e34f4c6 // fmax v6.4s, v6.4s, v20.4s
-	WORD $0x4e34f4e7 // fmax v7.4s, v7.4s, v20.4s
-	WORD $0x4e34f508 // fmax v8.4s, v8.4s, v20.4s
-	WORD $0x4e34f529 // fmax v9.4s, v9.4s, v20.4s
-	WORD $0x4e34f54a // fmax v10.4s, v10.4s, v20.4s
-	WORD $0x4e34f56b // fmax v11.4s, v11.4s, v20.4s
-	WORD $0x4e34f58c // fmax v12.4s, v12.4s, v20.4s
-	WORD $0x4e34f5ad // fmax v13.4s, v13.4s, v20.4s
-	WORD $0x4e34f5ce // fmax v14.4s, v14.4s, v20.4s
-	WORD $0x4e34f5ef // fmax v15.4s, v15.4s, v20.4s
-	WORD $0x4e34f610 // fmax v16.4s, v16.4s, v20.4s
-	WORD $0x4e34f631 // fmax v17.4s, v17.4s, v20.4s
-signed:
-	WORD $0x3dc00014 // ldr q20, [x0]
-	WORD $0x4e20e413 // fcmeq v19.4s, v0.4s, v0.4s
-	WORD $0x6ef31e80 // bif v0.16b, v20.16b, v19.16b
-	WORD $0x4e21e433 // fcmeq v19.4s, v1.4s, v1.4s
-	WORD $0x6ef31e81 // bif v1.16b, v20.16b, v19.16b
-	WORD $0x4e22e453 // fcmeq v19.4s, v2.4s, v2.4s
-	WORD $0x6ef31e82 // bif v2.16b, v20.16b, v19.16b
-	WORD $0x4e23e473 // fcmeq v19.4s, v3.4s, v3.4s
-	WORD $0x6ef31e83 // bif v3.16b, v20.16b, v19.16b
-	WORD $0x4e24e493 // fcmeq v19.4s, v4.4s, v4.4s
-	WORD $0x6ef31e84 // bif v4.16b, v20.16b, v19.16b
-	WORD $0x4e25e4b3 // fcmeq v19.4s, v5.4s, v5.4s
-	WORD $0x6ef31e85 // bif v5.16b, v20.16b, v19.16b
-	WORD $0x4e26e4d3 // fcmeq v19.4s, v6.4s, v6.4s
-	WORD $0x6ef31e86 // bif v6.16b, v20.16b, v19.16b
-	WORD $0x4e27e4f3 // fcmeq v19.4s, v7.4s, v7.4s
-	WORD $0x6ef31e87 // bif v7.16b, v20.16b, v19.16b
-	WORD $0x4e28e513 // fcmeq v19.4s, v8.4s, v8.4s
-	WORD $0x6ef31e88 // bif v8.16b, v20.16b, v19.16b
-	WORD $0x4e29e533 // fcmeq v19.4s, v9.4s, v9.4s
-	WORD $0x6ef31e89 // bif v9.16b, v20.16b, v19.16b
-	WORD $0x4e2ae553 // fcmeq v19.4s, v10.4s, v10.4s
-	WORD $0x6ef31e8a // bif v10.16b, v20.16b, v19.16b
-	WORD $0x4e2be573 // fcmeq v19.4s, v11.4s, v11.4s
-	WORD $0x6ef31e8b // bif v11.16b, v20.16b, v19.16b
-	WORD $0x4e2ce593 // fcmeq v19.4s, v12.4s, v12.4s
-	WORD $0x6ef31e8c // bif v12.16b, v20.16b, v19.16b
-	WORD $0x4e2de5b3 // fcmeq v19.4s, v13.4s, v13.4s
-	WORD $0x6ef31e8d // bif v13.16b, v20.16b, v19.16b
-	WORD $0x4e2ee5d3 // fcmeq v19.4s, v14.4s, v14.4s
-	WORD $0x6ef31e8e // bif v14.16b, v20.16b, v19.16b
-	WORD $0x4e2fe5f3 // fcmeq v19.4s, v15.4s, v15.4s
-	WORD $0x6ef31e8f // bif v15.16b, v20.16b, v19.16b
-	WORD $0x4e30e613 // fcmeq v19.4s, v16.4s, v16.4s
-	WORD $0x6ef31e90 // bif v16.16b, v20.16b, v19.16b
-	WORD $0x4e31e633 // fcmeq v19.4s, v17.4s, v17.4s
-	WORD $0x6ef31e91 // bif v17.16b, v20.16b, v19.16b
-	MOVD c+0(FP), R15
-	WORD $0x3d8001e0 // str q0, [x15]
-	WORD $0x3d8005e1 // str q1, [x15, #16]
-	WORD $0x3ca469e2 // str q2, [x15, x4]
-	ADD R1, R15, R15
-	WORD $0x3d8001e3 // str q3, [x15]
-	WORD $0x3d8005e4 // str q4, [x15, #16]
-	WORD $0x3ca469e5 // str q5, [x15, x4]
-	ADD R1, R15, R15
-	WORD $0x3d8001e6 // str q6, [x15]
-	WORD $0x3d8005e7 // str q7, [x15, #16]
-	WORD $0x3ca469e8 // str q8, [x15, x4]
-	ADD R1, R15, R15
-	WORD $0x3d8001e9 // str q9, [x15]
-	WORD $0x3d8005ea // str q10, [x15, #16]
-	WORD $0x3ca469eb // str q11, [x15, x4]
-	ADD R1, R15, R15
-	WORD $0x3d8001ec // str q12, [x15]
-	WORD $0x3d8005ed // str q13, [x15, #16]
-	WORD $0x3ca469ee // str q14, [x15, x4]
-	ADD R1, R15, R15
-	WORD $0x3d8001ef // str q15, [x15]
-	WORD $0x3d8005f0 // str q16, [x15, #16]
-	WORD $0x3ca469f1 // str q17, [x15, x4]
-	ADD R1, R15, R15
-allStores:
-below:
-	MOVD times+72(FP), R19
-	SUBS $1, R19, R19
-	BEQ last
-	MOVD R19, times+72(FP)
-	MOVD R15, c+0(FP)
-	MOVD aRow+24(FP), R19
-	LSL $2, R19, R19
-	ADD R6, R19, R19
-	MOVD R19, a+16(FP)
-	JMP tile
-last:
-	RET
-
-// func gemm7x3_32NEON(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
-TEXT ·gemm7x3_32NEON(SB), NOSPLIT, $0-104
-	MOVD $gemm7x3_32NEONNEONConstants<>(SB), R0
-	MOVD ldc+8(FP), R1
-	LSL $2, R1, R1
-	MOVD aCol+32(FP), R2
-	LSL $2, R2, R2
-	MOVD ldb+48(FP), R3
-	LSL $2, R3, R3
-	MOVD n+56(FP), R4
-	LSL $2, R4, R4
-	SUB $16, R4, R4
-tile:
-	MOVD a+16(FP), R5
-	MOVD aRow+24(FP), R6
-	LSL $2, R6, R6
-	ADD R5, R6, R7
-	ADD R7, R6, R8
-	ADD R8, R6, R9
-	ADD R9, R6, R10
-	ADD R10, R6, R11
-	ADD R11, R6, R6
-	MOVD b+40(FP), R12
-	MOVD k+64(FP), R13
-	WORD $0x6f00e400 // movi v0.2d, #0
-	WORD $0x6f00e401 // movi v1.2d, #0
-	WORD $0x6f00e402 // movi v2.2d, #0
-	WORD $0x6f00e403 // movi v3.2d, #0
-	WORD $0x6f00e404 // movi v4.2d, #0
-	WORD $0x6f00e405 // movi v5.2d, #0
-	WORD $0x6f00e406 // movi v6.2d, #0
-	WORD $0x6f00e407 // movi v7.2d, #0
-	WORD $0x6f00e408 // movi v8.2d, #0
-	WORD $0x6f00e409 // movi v9.2d, #0
-	WORD $0x6f00e40a // movi v10.2d, #0
-	WORD $0x6f00e40b // movi v11.2d, #0
-	WORD $0x6f00e40c // movi v12.2d, #0
-	WORD $0x6f00e40d // movi v13.2d, #0
-	WORD $0x6f00e40e // movi v14.2d, #0
-	WORD $0x6f00e40f // movi v15.2d, #0
-	WORD $0x6f00e410 // movi v16.2d, #0
-	WORD $0x6f00e411 // movi v17.2d, #0
-	WORD $0x6f00e412 // movi v18.2d, #0
-	WORD $0x6f00e413 // movi v19.2d, #0
-	WORD $0x6f00e414 // movi v20.2d, #0
-	MOVD $0, R14
-	MOVD offs+96(FP), R15
-	CMP $0, R13
-	BEQ doneSums4
-	CMP $0, R15
-	BEQ nextSums4
-tapSums4:
-	MOVD.P 8(R15), R14
-	WORD $0x3dc00195 // ldr q21, [x12]
-	WORD $0x3dc00596 // ldr q22, [x12, #16]
-	WORD $0x3ce46997 // ldr q23, [x12, x4]
-	ADD R3, R12, R12
-	WORD $0xbc6e78b8 // ldr s24, [x5, x14, lsl #2]
-	WORD $0xbc6e78f9 // ldr s25, [x7, x14, lsl #2]
-	WORD $0xbc6e791a // ldr s26, [x8, x14, lsl #2]
-	WORD $0x4f9812a0 // fmla v0.4s, v21.4s, v24.s[0]
-	WORD $0x4f9812c1 // fmla v1.4s, v22.4s, v24.s[0]
-	WORD $0x4f9812e2 // fmla v2.4s, v23.4s, v24.s[0]
-	WORD $0xbc6e7938 // ldr s24, [x9, x14, lsl #2]
-	WORD $0x4f9912a3 // fmla v3.4s, v21.4s, v25.s[0]
-	WORD $0x4f9912c4 // fmla v4.4s, v22.4s, v25.s[0]
-	WORD $0x4f9912e5 // fmla v5.4s, v23.4s, v25.s[0]
-	WORD $0xbc6e7959 // ldr s25, [x10, x14, lsl #2]
-	WORD $0x4f9a12a6 // fmla v6.4s, v21.4s, v26.s[0]
-	WORD $0x4f9a12c7 // fmla v7.4s, v22.4s, v26.s[0]
-	WORD $0x4f9a12e8 // fmla v8.4s, v23.4s, v26.s[0]
-	WORD $0xbc6e797a // ldr s26, [x11, x14, lsl #2]
-	WORD $0x4f9812a9 // fmla v9.4s, v21.4s, v24.s[0]
-	WORD $0x4f9812ca // fmla v10.4s, v22.4s, v24.s[0]
-	WORD $0x4f9812eb // fmla v11.4s, v23.4s, v24.s[0]
-	WORD $0xbc6e78d8 // ldr s24, [x6, x14, lsl #2]
-	WORD $0x4f9912ac // fmla v12.4s, v21.4s, v25.s[0]
-	WORD $0x4f9912cd // fmla v13.4s, v22.4s, v25.s[0]
-	WORD $0x4f9912ee // fmla v14.4s, v23.4s, v25.s[0]
-	WORD $0x4f9a12af // fmla v15.4s, v21.4s, v26.s[0]
-	WORD $0x4f9a12d0 // fmla v16.4s, v22.4s, v26.s[0]
-	WORD $0x4f9a12f1 // fmla v17.4s, v23.4s, v26.s[0]
-	WORD $0x4f9812b2 // fmla v18.4s, v21.4s, v24.s[0]
-	WORD $0x4f9812d3 // fmla v19.4s, v22.4s, v24.s[0]
-	WORD $0x4f9812f4 // fmla v20.4s, v23.4s, v24.s[0]
-	SUBS $1, R13, R13
-	BNE tapSums4
-	JMP doneSums4
-nextSums4:
-	WORD $0x3dc00198 // ldr q24, [x12]
-	WORD $0x3dc00597 // ldr q23, [x12, #16]
-	WORD $0x3ce46996 // ldr q22, [x12, x4]
-	ADD R3, R12, R12
-	WORD $0xbc6e68b5 // ldr s21, [x5, x14]
-	WORD $0xbc6e68fa // ldr s26, [x7, x14]
-	WORD $0xbc6e6919 // ldr s25, [x8, x14]
-	WORD $0x4f951300 // fmla v0.4s, v24.4s, v21.s[0]
-	WORD $0x4f9512e1 // fmla v1.4s, v23.4s, v21.s[0]
-	WORD $0x4f9512c2 // fmla v2.4s, v22.4s, v21.s[0]
-	WORD $0xbc6e6935 // ldr s21, [x9, x14]
-	WORD $0x4f9a1303 // fmla v3.4s, v24.4s, v26.s[0]
-	WORD $0x4f9a12e4 // fmla v4.4s, v23.4s, v26.s[0]
-	WORD $0x4f9a12c5 // fmla v5.4s, v22.4s, v26.s[0]
-	WORD $0xbc6e695a // ldr s26, [x10, x14]
-	WORD $0x4f991306 // fmla v6.4s, v24.4s, v25.s[0]
-	WORD $0x4f9912e7 // fmla v7.4s, v23.4s, v25.s[0]
-	WORD $0x4f9912c8 // fmla v8.4s, v22.4s, v25.s[0]
-	WORD $0xbc6e6979 // ldr s25, [x11, x14]
-	WORD $0x4f951309 // fmla v9.4s, v24.4s, v21.s[0]
-	WORD $0x4f9512ea // fmla v10.4s, v23.4s, v21.s[0]
-	WORD $0x4f9512cb // fmla v11.4s, v22.4s, v21.s[0]
-	WORD $0xbc6e68d5 // ldr s21, [x6, x14]
-	WORD $0x4f9a130c // fmla v12.4s, v24.4s, v26.s[0]
-	WORD $0x4f9a12ed // fmla v13.4s, v23.4s, v26.s[0]
-	WORD $0x4f9a12ce // fmla v14.4s, v22.4s, v26.s[0]
-	WORD $0x4f99130f // fmla v15.4s, v24.4s, v25.s[0]
-	WORD $0x4f9912f0 // fmla v16.4s, v23.4s, v25.s[0]
-	WORD $0x4f9912d1 // fmla v17.4s, v22.4s, v25.s[0]
-	WORD $0x4f951312 // fmla v18.4s, v24.4s, v21.s[0]
-	WORD $0x4f9512f3 // fmla v19.4s, v23.4s, v21.s[0]
-	WORD $0x4f9512d4 // fmla v20.4s, v22.4s, v21.s[0]
-	ADD R2, R14, R14
-	SUBS $1, R13, R13
-	BNE nextSums4
-doneSums4:
-	MOVD mode+80(FP), R19
-	TBZ $0, R19, aloneSums4
-	MOVD c+0(FP), R19
-	WORD $0x3dc00275 // ldr q21, [x19]
-	WORD $0x3dc00676 // ldr q22, [x19, #16]
-	WORD $0x3ce46a77 // ldr q23, [x19, x4]
-	WORD $0x4e20d6a0 // fadd v0.4s, v21.4s, v0.4s
-	WORD $0x4e21d6c1 // fadd v1.4s, v22.4s, v1.4s
-	WORD $0x4e22d6e2 // fadd v2.4s, v23.4s, v2.4s
-	ADD R1, R19, R19
-	WORD $0x3dc00277 // ldr q23, [x19]
-	WORD $0x3dc00676 // ldr q22, [x19, #16]
-	WORD $0x3ce46a75 // ldr q21, [x19, x4]
-	WORD $0x4e23d6e3 // fadd v3.4s, v23.4s, v3.4s
-	WORD $0x4e24d6c4 // fadd v4.4s, v22.4s, v4.4s
-	WORD $0x4e25d6a5 // fadd v5.4s, v21.4s, v5.4s
-	ADD R1, R19, R19
-	WORD $0x3dc00275 // ldr q21, [x19]
-	WORD $0x3dc00676 // ldr q22, [x19, #16]
-	WORD $0x3ce46a77 // ldr q23, [x19, x4]
-	WORD $0x4e26d6a6 // fadd v6.4s, v21.4s, v6.4s
-	WORD $0x4e27d6c7 // fadd v7.4s, v22.4s, v7.4s
-	WORD $0x4e28d6e8 // fadd v8.4s, v23.4s, v8.4s
-	ADD R1, R19, R19
-	WORD $0x3dc00277 // ldr q23, [x19]
-	WORD $0x3dc00676 // ldr q22, [x19, #16]
-	WORD $0x3ce46a75 // ldr q21, [x19, x4]
-	WORD $0x4e29d6e9 // fadd v9.4s, v23.4s, v9.4s
-	WORD $0x4e2ad6ca // fadd v10.4s, v22.4s, v10.4s
-	WORD $0x4e2bd6ab // fadd v11.4s, v21.4s, v11.4s
-	ADD R1, R19, R19
-	WORD $0x3dc00275 // ldr q21, [x19]
-	WORD $0x3dc00676 // ldr q22, [x19, #16]
-	WORD $0x3ce46a77 // ldr q23, [x19, x4]
-	WORD $0x4e2cd6ac // fadd v12.4s, v21.4s, v12.4s
-	WORD $0x4e2dd6cd // fadd v13.4s, v22.4s, v13.4s
-	WORD $0x4e2ed6ee // fadd v14.4s, v23.4s, v14.4s
-	ADD R1, R19, R19
-	WORD $0x3dc00277 // ldr q23, [x19]
-	WORD $0x3dc00676 // ldr q22, [x19, #16]
-	WORD $0x3ce46a75 // ldr q21, [x19, x4]
-	WORD $0x4e2fd6ef // fadd v15.4s, v23.4s, v15.4s
-	WORD $0x4e30d6d0 // fadd v16.4s, v22.4s, v16.4s
-	WORD $0x4e31d6b1 // fadd v17.4s, v21.4s, v17.4s
-	ADD R1, R19, R19
-	WORD $0x3dc00275 // ldr q21, [x19]
-	WORD $0x3dc00676 // ldr q22, [x19, #16]
-	WORD $0x3ce46a77 // ldr q23, [x19, x4]
-	WORD $0x4e32d6b2 // fadd v18.4s, v21.4s, v18.4s
-	WORD $0x4e33d6d3 // fadd v19.4s, v22.4s, v19.4s
-	WORD $0x4e34d6f4 // fadd v20.4s, v23.4s, v20.4s
-	ADD R1, R19, R19
-aloneSums4:
-	MOVD more+88(FP), R19
-	CBZ R19, unbiasedSums4
-	WORD $0x3dc00277 // ldr q23, [x19]
-	WORD $0x3dc00676 // ldr q22, [x19, #16]
-	WORD $0x3ce46a75 // ldr q21, [x19, x4]
-unbiasedSums4:
-allSums:
-	MOVD mode+80(FP), R19
-	TBZ $2, R19, unbiased
-	WORD $0x4e20d6e0 // fadd v0.4s, v23.4s, v0.4s
-	WORD $0x4e21d6c1 // fadd v1.4s, v22.4s, v1.4s
-	WORD $0x4e22d6a2 // fadd v2.4s, v21.4s, v2.4s
-	WORD $0x4e23d6e3 // fadd v3.4s, v23.4s, v3.4s
-	WORD $0x4e24d6c4 // fadd v4.4s, v22.4s, v4.4s
-	WORD $0x4e25d6a5 // fadd v5.4s, v21.4s, v5.4s
-	WORD $0x4e26d6e6 // fadd v6.4s, v23.4s, v6.4s
-	WORD $0x4e27d6c7 // fadd v7.4s, v22.4s, v7.4s
-	WORD $0x4e28d6a8 // fadd v8.4s, v21.4s, v8.4s
-	WORD $0x4e29d6e9 // fadd v9.4s, v23.4s, v9.4s
-	WORD $0x4e2ad6ca // fadd v10.4s, v22.4s, v10.4s
-	WORD $0x4e2bd6ab // fadd v11.4s, v21.4s, v11.4s
-	WORD $0x4e2cd6ec // fadd v12.4s, v23.4s, v12.4s
-	WORD $0x4e2dd6cd // fadd v13.4s, v22.4s, v13.4s
-	WORD $0x4e2ed6ae // fadd v14.4s, v21.4s, v14.4s
-	WORD $0x4e2fd6ef // fadd v15.4s, v23.4s, v15.4s
-	WORD $0x4e30d6d0 // fadd v16.4s, v22.4s, v16.4s
-	WORD $0x4e31d6b1 // fadd v17.4s, v21.4s, v17.4s
-	WORD $0x4e32d6f2 // fadd v18.4s, v23.4s, v18.4s
-	WORD $0x4e33d6d3 // fadd v19.4s, v22.4s, v19.4s
-	WORD $0x4e34d6b4 // fadd v20.4s, v21.4s, v20.4s
-unbiased:
-	TBZ $3, R19, signed
-	WORD $0x6f00e415 // movi v21.2d, #0
-	WORD $0x4e35f400 // fmax v0.4s, v0.4s, v21.4s
-	WORD $0x4e35f421 // fmax v1.4s, v1.4s, v21.4s
-	WORD $0x4e35f442 // fmax v2.4s, v2.4s, v21.4s
-	WORD $0x4e35f463 // fmax v3.4s, v3.4s, v21.4s
-	WORD $0x4e35f484 // fmax v4.4s, v4.4s, v21.4s
-	WORD $0x4e35f4a5 // fmax v5.4s, v5.4s, v21.4s
-	WORD $0x4e35f4c6 // fmax v6.4s, v6.4s, v21.4s
-	WORD $0x4e35f4e7 // fmax v7.4s, v7.4s, v21.4s
-	WORD $0x4e35f508 // fmax v8.4s, v8.4s, v21.4s
-	WORD $0x4e35f529 // fmax v9.4s, v9.4s, v21.4s
-	WORD $0x4e35f54a // fmax v10.4s, v10.4s, v21.4s
-	WORD $0x4e35f56b // fmax v11.4s, v11.4s, v21.4s
-	WORD $0x4e35f58c // fmax v12.4s, v12.4s, v21.4s
-	WORD $0x4e35f5ad // fmax v13.4s, v13.4s, v21.4s
-	WORD $0x4e35f5ce // fmax v14.4s, v14.4s, v21.4s
-	WORD $0x4e35f5ef // fmax v15.4s, v15.4s, v21.4s
-	WORD $0x4e35f610 // fmax v16.4s, v16.4s, v21.4s
-	WORD $0x4e35f631 // fmax v17.4s, v17.4s, v21.4s
-	WORD $0x4e35f652 // fmax v18.4s, v18.4s, v21.4s
-	WORD $0x4e35f673 // fmax v19.4s, v19.4s, v21.4s
-	WORD $0x4e35f694 // fmax v20.4s, v20.4s, v21.4s
-signed:
-	WORD $0x3dc00015 // ldr q21, [x0]
-	WORD $0x4e20e416 // fcmeq v22.4s, v0.4s, v0.4s
-	WORD $0x6ef61ea0 // bif v0.16b, v21.16b, v22.16b
-	WORD $0x4e21e436 // fcmeq v22.4s, v1.4s, v1.4s
-	WORD $0x6ef61ea1 // bif v1.16b, v21.16b, v22.16b
-	WORD $0x4e22e456 // fcmeq v22.4s, v2.4s, v2.4s
-	WORD $0x6ef61ea2 // bif v2.16b, v21.16b, v22.16b
-	WORD $0x4e23e476 // fcmeq v22.4s, v3.4s, v3.4s
-	WORD $0x6ef61ea3 // bif v3.16b, v21.16b, v22.16b
-	WORD $0x4e24e496 // fcmeq v22.4s, v4.4s, v4.4s
-	WORD $0x6ef61ea4 // bif v4.16b, v21.16b, v22.16b
-	WORD $0x4e25e4b6 // fcmeq v22.4s, v5.4s, v5.4s
-	WORD $0x6ef61ea5 // bif v5.16b, v21.16b, v22.16b
-	WORD $0x4e26e4d6 // fcmeq v22.4s, v6.4s, v6.4s
-	WORD $0x6ef61ea6 // bif v6.16b, v21.16b, v22.16b
-	WORD $0x4e27e4f6 // fcmeq v22.4s, v7.4s, v7.4s
-	WORD $0x6ef61ea7 // bif v7.16b, v21.16b, v22.16b
-	WORD $0x4e28e516 // fcmeq v22.4s, v8.4s, v8.4s
-	WORD $0x6ef61ea8 // bif v8.16b, v21.16b, v22.16b
-	WORD $0x4e29e536 // fcmeq v22.4s, v9.4s, v9.4s
-	WORD $0x6ef61ea9 // bif v9.16b, v21.16b, v22.16b
-	WORD $0x4e2ae556 // fcmeq v22.4s, v10.4s, v10.4s
-	WORD $0x6ef61eaa // bif v10.16b, v21.16b, v22.16b
-	WORD $0x4e2be576 // fcmeq v22.4s, v11.4s, v11.4s
-	WORD $0x6ef61eab // bif v11.16b, v21.16b, v22.16b
-	WORD $0x4e2ce596 // fcmeq v22.4s, v12.4s, v12.4s
-	WORD $0x6ef61eac // bif v12.16b, v21.16b, v22.16b
-	WORD $0x4e2de5b6 // fcmeq v22.4s, v13.4s, v13.4s
-	WORD $0x6ef61ead // bif v13.16b, v21.16b, v22.16b
-	WORD $0x4e2ee5d6 // fcmeq v22.4s, v14.4s, v14.4s
-	WORD $0x6ef61eae // bif v14.16b, v21.16b, v22.16b
-	WORD $0x4e2fe5f6 // fcmeq v22.4s, v15.4s, v15.4s
-	WORD $0x6ef61eaf // bif v15.16b, v21.16b, v22.16b
-	WORD $0x4e30e616 // fcmeq v22.4s, v16.4s, v16.4s
-	WORD $0x6ef61eb0 // bif v16.16b, v21.16b, v22.16b
-	WORD $0x4e31e636 // fcmeq v22.4s, v17.4s, v17.4s
-	WORD $0x6ef61eb1 // bif v17.16b, v21.16b, v22.16b
-	WORD $0x4e32e656 // fcmeq v22.4s, v18.4s, v18.4s
-	WORD $0x6ef61eb2 // bif v18.16b, v21.16b, v22.16b
-	WORD $0x4e33e676 // fcmeq v22.4s, v19.4s, v19.4s
-	WORD $0x6ef61eb3 // bif v19.16b, v21.16b, v22.16b
-	WORD $0x4e34e696 // fcmeq v22.4s, v20.4s, v20.4s
-	WORD $0x6ef61eb4 // bif v20.16b, v21.16b, v22.16b
-	MOVD c+0(FP), R19
-	WORD $0x3d800260 // str q0, [x19]
-	WORD $0x3d800661 // str q1, [x19, #16]
-	WORD $0x3ca46a62 // str q2, [x19, x4]
-	ADD R1, R19, R19
-	WORD $0x3d800263 // str q3, [x19]
-	WORD $0x3d800664 // str q4, [x19, #16]
-	WORD $0x3ca46a65 // str q5, [x19, x4]
-	ADD R1, R19, R19
-	WORD $0x3d800266 // str q6, [x19]
-	WORD $0x3d800667 // str q7, [x19, #16]
-	WORD $0x3ca46a68 // str q8, [x19, x4]
-	ADD R1, R19, R19
-	WORD $0x3d800269 // str q9, [x19]
-	WORD $0x3d80066a // str q10, [x19, #16]
-	WORD $0x3ca46a6b // str q11, [x19, x4]
-	ADD R1, R19, R19
-	WORD $0x3d80026c // str q12, [x19]
-	WORD $0x3d80066d // str q13, [x19, #16]
-	WORD $0x3ca46a6e // str q14, [x19, x4]
-	ADD R1, R19, R19
-	WORD $0x3d80026f // str q15, [x19]
-	WORD $0x3d800670 // str q16, [x19, #16]
-	WORD $0x3ca46a71 // str q17, [x19, x4]
-	ADD R1, R19, R19
-	WORD $0x3d800272 // str q18, [x19]
-	WORD $0x3d800673 // str q19, [x19, #16]
-	WORD $0x3ca46a74 // str q20, [x19, x4]
-	ADD R1, R19, R19
-allStores:
-below:
-	MOVD times+72(FP), R20
-	SUBS $1, R20, R20
-	BEQ last
-	MOVD R20, times+72(FP)
-	MOVD R19, c+0(FP)
-	MOVD aRow+24(FP), R20
-	LSL $2, R20, R20
-	ADD R6, R20, R20
-	MOVD R20, a+16(FP)
-	JMP tile
-last:
-	RET
-
-// func gemm8x3_32NEON(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, offs *int)
-TEXT ·gemm8x3_32NEON(SB), NOSPLIT, $0-104
-	MOVD $gemm8x3_32NEONNEONConstants<>(SB), R0
-	MOVD ldc+8(FP), R1
-	LSL $2, R1, R1
-	MOVD aCol+32(FP), R2
-	LSL $2, R2, R2
-	MOVD ldb+48(FP), R3
-	LSL $2, R3, R3
-	MOVD n+56(FP), R4
-	LSL $2, R4, R4
-	SUB $16, R4, R4
-tile:
-	MOVD a+16(FP), R5
-	MOVD aRow+24(FP), R6
-	LSL $2, R6, R6
-	ADD R5, R6, R7
-	ADD R7, R6, R8
-	ADD R8, R6, R9
-	ADD R9, R6, R10
-	ADD R10, R6, R11
-	ADD R11, R6, R12
-	ADD R12, R6, R6
+	MOVD aRow+24(FP), R5
+	LSL $2, R5, R5
+	MOVD rows+80(FP), R6
+	SUB $1, R6, R6
+	MUL R5, R6, R6
+	MOVD a+16(FP), R7
+	ADD R6, R7, R7
+	SUB R5, R7, R6
+	SUB R5, R6, R8
+	SUB R5, R8, R9
+	SUB R5, R9, R10
+	SUB R5, R10, R11
+	SUB R5, R11, R12
+	SUB R5, R12, R5
 	MOVD b+40(FP), R13
 	MOVD k+64(FP), R14
 	WORD $0x6f00e400 // movi v0.2d, #0
@@ -10343,40 +4826,48 @@ tile:
 	WORD $0x6f00e416 // movi v22.2d, #0
 	WORD $0x6f00e417 // movi v23.2d, #0
 	MOVD $0, R15
-	MOVD offs+96(FP), R19
+	MOVD offs+104(FP), R19
 	CMP $0, R14
 	BEQ doneSums4
 	CMP $0, R19
 	BEQ nextSums4
 tapSums4:
+	MOVD rows+80(FP), R20
+	CMP $4, R20
+	BLE tapSums4xUpTo4
+	CMP $6, R20
+	BLE tapSums4xUpTo6
+	CMP $7, R20
+	BLE tapSums4xUpTo7
+tapSums4x8:
 	MOVD.P 8(R19), R15
 	WORD $0x3dc001b8 // ldr q24, [x13]
 	WORD $0x3dc005b9 // ldr q25, [x13, #16]
 	WORD $0x3ce469ba // ldr q26, [x13, x4]
 	ADD R3, R13, R13
 	WORD $0xbc6f78bb // ldr s27, [x5, x15, lsl #2]
-	WORD $0xbc6f78fc // ldr s28, [x7, x15, lsl #2]
-	WORD $0xbc6f791d // ldr s29, [x8, x15, lsl #2]
+	WORD $0xbc6f799c // ldr s28, [x12, x15, lsl #2]
+	WORD $0xbc6f797d // ldr s29, [x11, x15, lsl #2]
 	WORD $0x4f9b1300 // fmla v0.4s, v24.4s, v27.s[0]
 	WORD $0x4f9b1321 // fmla v1.4s, v25.4s, v27.s[0]
 	WORD $0x4f9b1342 // fmla v2.4s, v26.4s, v27.s[0]
-	WORD $0xbc6f793b // ldr s27, [x9, x15, lsl #2]
+	WORD $0xbc6f795b // ldr s27, [x10, x15, lsl #2]
 	WORD $0x4f9c1303 // fmla v3.4s, v24.4s, v28.s[0]
 	WORD $0x4f9c1324 // fmla v4.4s, v25.4s, v28.s[0]
 	WORD $0x4f9c1345 // fmla v5.4s, v26.4s, v28.s[0]
-	WORD $0xbc6f795c // ldr s28, [x10, x15, lsl #2]
+	WORD $0xbc6f793c // ldr s28, [x9, x15, lsl #2]
 	WORD $0x4f9d1306 // fmla v6.4s, v24.4s, v29.s[0]
 	WORD $0x4f9d1327 // fmla v7.4s, v25.4s, v29.s[0]
 	WORD $0x4f9d1348 // fmla v8.4s, v26.4s, v29.s[0]
-	WORD $0xbc6f797d // ldr s29, [x11, x15, lsl #2]
+	WORD $0xbc6f791d // ldr s29, [x8, x15, lsl #2]
 	WORD $0x4f9b1309 // fmla v9.4s, v24.4s, v27.s[0]
 	WORD $0x4f9b132a // fmla v10.4s, v25.4s, v27.s[0]
 	WORD $0x4f9b134b // fmla v11.4s, v26.4s, v27.s[0]
-	WORD $0xbc6f799b // ldr s27, [x12, x15, lsl #2]
+	WORD $0xbc6f78db // ldr s27, [x6, x15, lsl #2]
 	WORD $0x4f9c130c // fmla v12.4s, v24.4s, v28.s[0]
 	WORD $0x4f9c132d // fmla v13.4s, v25.4s, v28.s[0]
 	WORD $0x4f9c134e // fmla v14.4s, v26.4s, v28.s[0]
-	WORD $0xbc6f78dc // ldr s28, [x6, x15, lsl #2]
+	WORD $0xbc6f78fc // ldr s28, [x7, x15, lsl #2]
 	WORD $0x4f9d130f // fmla v15.4s, v24.4s, v29.s[0]
 	WORD $0x4f9d1330 // fmla v16.4s, v25.4s, v29.s[0]
 	WORD $0x4f9d1351 // fmla v17.4s, v26.4s, v29.s[0]
@@ -10387,145 +4878,533 @@ tapSums4:
 	WORD $0x4f9c1336 // fmla v22.4s, v25.4s, v28.s[0]
 	WORD $0x4f9c1357 // fmla v23.4s, v26.4s, v28.s[0]
 	SUBS $1, R14, R14
-	BNE tapSums4
+	BNE tapSums4x8
 	JMP doneSums4
-nextSums4:
+tapSums4x7:
+	MOVD.P 8(R19), R15
 	WORD $0x3dc001bc // ldr q28, [x13]
 	WORD $0x3dc005ba // ldr q26, [x13, #16]
 	WORD $0x3ce469b9 // ldr q25, [x13, x4]
 	ADD R3, R13, R13
-	WORD $0xbc6f68b8 // ldr s24, [x5, x15]
-	WORD $0xbc6f68fb // ldr s27, [x7, x15]
-	WORD $0xbc6f691d // ldr s29, [x8, x15]
-	WORD $0x4f981380 // fmla v0.4s, v28.4s, v24.s[0]
-	WORD $0x4f981341 // fmla v1.4s, v26.4s, v24.s[0]
-	WORD $0x4f981322 // fmla v2.4s, v25.4s, v24.s[0]
-	WORD $0xbc6f6938 // ldr s24, [x9, x15]
-	WORD $0x4f9b1383 // fmla v3.4s, v28.4s, v27.s[0]
-	WORD $0x4f9b1344 // fmla v4.4s, v26.4s, v27.s[0]
-	WORD $0x4f9b1325 // fmla v5.4s, v25.4s, v27.s[0]
-	WORD $0xbc6f695b // ldr s27, [x10, x15]
-	WORD $0x4f9d1386 // fmla v6.4s, v28.4s, v29.s[0]
-	WORD $0x4f9d1347 // fmla v7.4s, v26.4s, v29.s[0]
-	WORD $0x4f9d1328 // fmla v8.4s, v25.4s, v29.s[0]
+	WORD $0xbc6f7998 // ldr s24, [x12, x15, lsl #2]
+	WORD $0xbc6f797b // ldr s27, [x11, x15, lsl #2]
+	WORD $0xbc6f795d // ldr s29, [x10, x15, lsl #2]
+	WORD $0x4f981383 // fmla v3.4s, v28.4s, v24.s[0]
+	WORD $0x4f981344 // fmla v4.4s, v26.4s, v24.s[0]
+	WORD $0x4f981325 // fmla v5.4s, v25.4s, v24.s[0]
+	WORD $0xbc6f7938 // ldr s24, [x9, x15, lsl #2]
+	WORD $0x4f9b1386 // fmla v6.4s, v28.4s, v27.s[0]
+	WORD $0x4f9b1347 // fmla v7.4s, v26.4s, v27.s[0]
+	WORD $0x4f9b1328 // fmla v8.4s, v25.4s, v27.s[0]
+	WORD $0xbc6f791b // ldr s27, [x8, x15, lsl #2]
+	WORD $0x4f9d1389 // fmla v9.4s, v28.4s, v29.s[0]
+	WORD $0x4f9d134a // fmla v10.4s, v26.4s, v29.s[0]
+	WORD $0x4f9d132b // fmla v11.4s, v25.4s, v29.s[0]
+	WORD $0xbc6f78dd // ldr s29, [x6, x15, lsl #2]
+	WORD $0x4f98138c // fmla v12.4s, v28.4s, v24.s[0]
+	WORD $0x4f98134d // fmla v13.4s, v26.4s, v24.s[0]
+	WORD $0x4f98132e // fmla v14.4s, v25.4s, v24.s[0]
+	WORD $0xbc6f78f8 // ldr s24, [x7, x15, lsl #2]
+	WORD $0x4f9b138f // fmla v15.4s, v28.4s, v27.s[0]
+	WORD $0x4f9b1350 // fmla v16.4s, v26.4s, v27.s[0]
+	WORD $0x4f9b1331 // fmla v17.4s, v25.4s, v27.s[0]
+	WORD $0x4f9d1392 // fmla v18.4s, v28.4s, v29.s[0]
+	WORD $0x4f9d1353 // fmla v19.4s, v26.4s, v29.s[0]
+	WORD $0x4f9d1334 // fmla v20.4s, v25.4s, v29.s[0]
+	WORD $0x4f981395 // fmla v21.4s, v28.4s, v24.s[0]
+	WORD $0x4f981356 // fmla v22.4s, v26.4s, v24.s[0]
+	WORD $0x4f981337 // fmla v23.4s, v25.4s, v24.s[0]
+	SUBS $1, R14, R14
+	BNE tapSums4x7
+	JMP doneSums4
+tapSums4x6:
+	MOVD.P 8(R19), R15
+	WORD $0x3dc001b8 // ldr q24, [x13]
+	WORD $0x3dc005b9 // ldr q25, [x13, #16]
+	WORD $0x3ce469ba // ldr q26, [x13, x4]
+	ADD R3, R13, R13
+	WORD $0xbc6f797c // ldr s28, [x11, x15, lsl #2]
+	WORD $0xbc6f795d // ldr s29, [x10, x15, lsl #2]
+	WORD $0xbc6f793b // ldr s27, [x9, x15, lsl #2]
+	WORD $0x4f9c1306 // fmla v6.4s, v24.4s, v28.s[0]
+	WORD $0x4f9c1327 // fmla v7.4s, v25.4s, v28.s[0]
+	WORD $0x4f9c1348 // fmla v8.4s, v26.4s, v28.s[0]
+	WORD $0xbc6f791c // ldr s28, [x8, x15, lsl #2]
+	WORD $0x4f9d1309 // fmla v9.4s, v24.4s, v29.s[0]
+	WORD $0x4f9d132a // fmla v10.4s, v25.4s, v29.s[0]
+	WORD $0x4f9d134b // fmla v11.4s, v26.4s, v29.s[0]
+	WORD $0xbc6f78dd // ldr s29, [x6, x15, lsl #2]
+	WORD $0x4f9b130c // fmla v12.4s, v24.4s, v27.s[0]
+	WORD $0x4f9b132d // fmla v13.4s, v25.4s, v27.s[0]
+	WORD $0x4f9b134e // fmla v14.4s, v26.4s, v27.s[0]
+	WORD $0xbc6f78fb // ldr s27, [x7, x15, lsl #2]
+	WORD $0x4f9c130f // fmla v15.4s, v24.4s, v28.s[0]
+	WORD $0x4f9c1330 // fmla v16.4s, v25.4s, v28.s[0]
+	WORD $0x4f9c1351 // fmla v17.4s, v26.4s, v28.s[0]
+	WORD $0x4f9d1312 // fmla v18.4s, v24.4s, v29.s[0]
+	WORD $0x4f9d1333 // fmla v19.4s, v25.4s, v29.s[0]
+	WORD $0x4f9d1354 // fmla v20.4s, v26.4s, v29.s[0]
+	WORD $0x4f9b1315 // fmla v21.4s, v24.4s, v27.s[0]
+	WORD $0x4f9b1336 // fmla v22.4s, v25.4s, v27.s[0]
+	WORD $0x4f9b1357 // fmla v23.4s, v26.4s, v27.s[0]
+	SUBS $1, R14, R14
+	BNE tapSums4x6
+	JMP doneSums4
+tapSums4x5:
+	MOVD.P 8(R19), R15
+	WORD $0x3dc001bb // ldr q27, [x13]
+	WORD $0x3dc005ba // ldr q26, [x13, #16]
+	WORD $0x3ce469b9 // ldr q25, [x13, x4]
+	ADD R3, R13, R13
+	WORD $0xbc6f7958 // ldr s24, [x10, x15, lsl #2]
+	WORD $0xbc6f793d // ldr s29, [x9, x15, lsl #2]
+	WORD $0xbc6f791c // ldr s28, [x8, x15, lsl #2]
+	WORD $0x4f981369 // fmla v9.4s, v27.4s, v24.s[0]
+	WORD $0x4f98134a // fmla v10.4s, v26.4s, v24.s[0]
+	WORD $0x4f98132b // fmla v11.4s, v25.4s, v24.s[0]
+	WORD $0xbc6f78d8 // ldr s24, [x6, x15, lsl #2]
+	WORD $0x4f9d136c // fmla v12.4s, v27.4s, v29.s[0]
+	WORD $0x4f9d134d // fmla v13.4s, v26.4s, v29.s[0]
+	WORD $0x4f9d132e // fmla v14.4s, v25.4s, v29.s[0]
+	WORD $0xbc6f78fd // ldr s29, [x7, x15, lsl #2]
+	WORD $0x4f9c136f // fmla v15.4s, v27.4s, v28.s[0]
+	WORD $0x4f9c1350 // fmla v16.4s, v26.4s, v28.s[0]
+	WORD $0x4f9c1331 // fmla v17.4s, v25.4s, v28.s[0]
+	WORD $0x4f981372 // fmla v18.4s, v27.4s, v24.s[0]
+	WORD $0x4f981353 // fmla v19.4s, v26.4s, v24.s[0]
+	WORD $0x4f981334 // fmla v20.4s, v25.4s, v24.s[0]
+	WORD $0x4f9d1375 // fmla v21.4s, v27.4s, v29.s[0]
+	WORD $0x4f9d1356 // fmla v22.4s, v26.4s, v29.s[0]
+	WORD $0x4f9d1337 // fmla v23.4s, v25.4s, v29.s[0]
+	SUBS $1, R14, R14
+	BNE tapSums4x5
+	JMP doneSums4
+tapSums4x4:
+	MOVD.P 8(R19), R15
+	WORD $0x3dc001bd // ldr q29, [x13]
+	WORD $0x3dc005b9 // ldr q25, [x13, #16]
+	WORD $0x3ce469ba // ldr q26, [x13, x4]
+	ADD R3, R13, R13
+	WORD $0xbc6f793b // ldr s27, [x9, x15, lsl #2]
+	WORD $0xbc6f7918 // ldr s24, [x8, x15, lsl #2]
+	WORD $0xbc6f78dc // ldr s28, [x6, x15, lsl #2]
+	WORD $0x4f9b13ac // fmla v12.4s, v29.4s, v27.s[0]
+	WORD $0x4f9b132d // fmla v13.4s, v25.4s, v27.s[0]
+	WORD $0x4f9b134e // fmla v14.4s, v26.4s, v27.s[0]
+	WORD $0xbc6f78fb // ldr s27, [x7, x15, lsl #2]
+	WORD $0x4f9813af // fmla v15.4s, v29.4s, v24.s[0]
+	WORD $0x4f981330 // fmla v16.4s, v25.4s, v24.s[0]
+	WORD $0x4f981351 // fmla v17.4s, v26.4s, v24.s[0]
+	WORD $0x4f9c13b2 // fmla v18.4s, v29.4s, v28.s[0]
+	WORD $0x4f9c1333 // fmla v19.4s, v25.4s, v28.s[0]
+	WORD $0x4f9c1354 // fmla v20.4s, v26.4s, v28.s[0]
+	WORD $0x4f9b13b5 // fmla v21.4s, v29.4s, v27.s[0]
+	WORD $0x4f9b1336 // fmla v22.4s, v25.4s, v27.s[0]
+	WORD $0x4f9b1357 // fmla v23.4s, v26.4s, v27.s[0]
+	SUBS $1, R14, R14
+	BNE tapSums4x4
+	JMP doneSums4
+tapSums4x3:
+	MOVD.P 8(R19), R15
+	WORD $0x3dc001bb // ldr q27, [x13]
+	WORD $0x3dc005ba // ldr q26, [x13, #16]
+	WORD $0x3ce469b9 // ldr q25, [x13, x4]
+	ADD R3, R13, R13
+	WORD $0xbc6f791d // ldr s29, [x8, x15, lsl #2]
+	WORD $0xbc6f78dc // ldr s28, [x6, x15, lsl #2]
+	WORD $0xbc6f78f8 // ldr s24, [x7, x15, lsl #2]
+	WORD $0x4f9d136f // fmla v15.4s, v27.4s, v29.s[0]
+	WORD $0x4f9d1350 // fmla v16.4s, v26.4s, v29.s[0]
+	WORD $0x4f9d1331 // fmla v17.4s, v25.4s, v29.s[0]
+	WORD $0x4f9c1372 // fmla v18.4s, v27.4s, v28.s[0]
+	WORD $0x4f9c1353 // fmla v19.4s, v26.4s, v28.s[0]
+	WORD $0x4f9c1334 // fmla v20.4s, v25.4s, v28.s[0]
+	WORD $0x4f981375 // fmla v21.4s, v27.4s, v24.s[0]
+	WORD $0x4f981356 // fmla v22.4s, v26.4s, v24.s[0]
+	WORD $0x4f981337 // fmla v23.4s, v25.4s, v24.s[0]
+	SUBS $1, R14, R14
+	BNE tapSums4x3
+	JMP doneSums4
+tapSums4x2:
+	MOVD.P 8(R19), R15
+	WORD $0x3dc001b8 // ldr q24, [x13]
+	WORD $0x3dc005b9 // ldr q25, [x13, #16]
+	WORD $0x3ce469ba // ldr q26, [x13, x4]
+	ADD R3, R13, R13
+	WORD $0xbc6f78db // ldr s27, [x6, x15, lsl #2]
+	WORD $0xbc6f78fc // ldr s28, [x7, x15, lsl #2]
+	WORD $0x4f9b1312 // fmla v18.4s, v24.4s, v27.s[0]
+	WORD $0x4f9b1333 // fmla v19.4s, v25.4s, v27.s[0]
+	WORD $0x4f9b1354 // fmla v20.4s, v26.4s, v27.s[0]
+	WORD $0x4f9c1315 // fmla v21.4s, v24.4s, v28.s[0]
+	WORD $0x4f9c1336 // fmla v22.4s, v25.4s, v28.s[0]
+	WORD $0x4f9c1357 // fmla v23.4s, v26.4s, v28.s[0]
+	SUBS $1, R14, R14
+	BNE tapSums4x2
+	JMP doneSums4
+tapSums4x1:
+	MOVD.P 8(R19), R15
+	WORD $0x3dc001bc // ldr q28, [x13]
+	WORD $0x3dc005ba // ldr q26, [x13, #16]
+	WORD $0x3ce469b9 // ldr q25, [x13, x4]
+	ADD R3, R13, R13
+	WORD $0xbc6f78f8 // ldr s24, [x7, x15, lsl #2]
+	WORD $0x4f981395 // fmla v21.4s, v28.4s, v24.s[0]
+	WORD $0x4f981356 // fmla v22.4s, v26.4s, v24.s[0]
+	WORD $0x4f981337 // fmla v23.4s, v25.4s, v24.s[0]
+	SUBS $1, R14, R14
+	BNE tapSums4x1
+	JMP doneSums4
+nextSums4:
+	MOVD rows+80(FP), R20
+	CMP $4, R20
+	BLE nextSums4xUpTo4
+	CMP $6, R20
+	BLE nextSums4xUpTo6
+	CMP $7, R20
+	BLE nextSums4xUpTo7
+nextSums4x8:
+	WORD $0x3dc001b8 // ldr q24, [x13]
+	WORD $0x3dc005b9 // ldr q25, [x13, #16]
+	WORD $0x3ce469ba // ldr q26, [x13, x4]
+	ADD R3, R13, R13
+	WORD $0xbc6f68bc // ldr s28, [x5, x15]
+	WORD $0xbc6f699b // ldr s27, [x12, x15]
 	WORD $0xbc6f697d // ldr s29, [x11, x15]
+	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
+	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
+	WORD $0x4f9c1342 // fmla v2.4s, v26.4s, v28.s[0]
+	WORD $0xbc6f695c // ldr s28, [x10, x15]
+	WORD $0x4f9b1303 // fmla v3.4s, v24.4s, v27.s[0]
+	WORD $0x4f9b1324 // fmla v4.4s, v25.4s, v27.s[0]
+	WORD $0x4f9b1345 // fmla v5.4s, v26.4s, v27.s[0]
+	WORD $0xbc6f693b // ldr s27, [x9, x15]
+	WORD $0x4f9d1306 // fmla v6.4s, v24.4s, v29.s[0]
+	WORD $0x4f9d1327 // fmla v7.4s, v25.4s, v29.s[0]
+	WORD $0x4f9d1348 // fmla v8.4s, v26.4s, v29.s[0]
+	WORD $0xbc6f691d // ldr s29, [x8, x15]
+	WORD $0x4f9c1309 // fmla v9.4s, v24.4s, v28.s[0]
+	WORD $0x4f9c132a // fmla v10.4s, v25.4s, v28.s[0]
+	WORD $0x4f9c134b // fmla v11.4s, v26.4s, v28.s[0]
+	WORD $0xbc6f68dc // ldr s28, [x6, x15]
+	WORD $0x4f9b130c // fmla v12.4s, v24.4s, v27.s[0]
+	WORD $0x4f9b132d // fmla v13.4s, v25.4s, v27.s[0]
+	WORD $0x4f9b134e // fmla v14.4s, v26.4s, v27.s[0]
+	WORD $0xbc6f68fb // ldr s27, [x7, x15]
+	WORD $0x4f9d130f // fmla v15.4s, v24.4s, v29.s[0]
+	WORD $0x4f9d1330 // fmla v16.4s, v25.4s, v29.s[0]
+	WORD $0x4f9d1351 // fmla v17.4s, v26.4s, v29.s[0]
+	WORD $0x4f9c1312 // fmla v18.4s, v24.4s, v28.s[0]
+	WORD $0x4f9c1333 // fmla v19.4s, v25.4s, v28.s[0]
+	WORD $0x4f9c1354 // fmla v20.4s, v26.4s, v28.s[0]
+	WORD $0x4f9b1315 // fmla v21.4s, v24.4s, v27.s[0]
+	WORD $0x4f9b1336 // fmla v22.4s, v25.4s, v27.s[0]
+	WORD $0x4f9b1357 // fmla v23.4s, v26.4s, v27.s[0]
+	ADD R2, R15, R15
+	SUBS $1, R14, R14
+	BNE nextSums4x8
+	JMP doneSums4
+nextSums4x7:
+	WORD $0x3dc001bb // ldr q27, [x13]
+	WORD $0x3dc005ba // ldr q26, [x13, #16]
+	WORD $0x3ce469b9 // ldr q25, [x13, x4]
+	ADD R3, R13, R13
+	WORD $0xbc6f6998 // ldr s24, [x12, x15]
+	WORD $0xbc6f697c // ldr s28, [x11, x15]
+	WORD $0xbc6f695d // ldr s29, [x10, x15]
+	WORD $0x4f981363 // fmla v3.4s, v27.4s, v24.s[0]
+	WORD $0x4f981344 // fmla v4.4s, v26.4s, v24.s[0]
+	WORD $0x4f981325 // fmla v5.4s, v25.4s, v24.s[0]
+	WORD $0xbc6f6938 // ldr s24, [x9, x15]
+	WORD $0x4f9c1366 // fmla v6.4s, v27.4s, v28.s[0]
+	WORD $0x4f9c1347 // fmla v7.4s, v26.4s, v28.s[0]
+	WORD $0x4f9c1328 // fmla v8.4s, v25.4s, v28.s[0]
+	WORD $0xbc6f691c // ldr s28, [x8, x15]
+	WORD $0x4f9d1369 // fmla v9.4s, v27.4s, v29.s[0]
+	WORD $0x4f9d134a // fmla v10.4s, v26.4s, v29.s[0]
+	WORD $0x4f9d132b // fmla v11.4s, v25.4s, v29.s[0]
+	WORD $0xbc6f68dd // ldr s29, [x6, x15]
+	WORD $0x4f98136c // fmla v12.4s, v27.4s, v24.s[0]
+	WORD $0x4f98134d // fmla v13.4s, v26.4s, v24.s[0]
+	WORD $0x4f98132e // fmla v14.4s, v25.4s, v24.s[0]
+	WORD $0xbc6f68f8 // ldr s24, [x7, x15]
+	WORD $0x4f9c136f // fmla v15.4s, v27.4s, v28.s[0]
+	WORD $0x4f9c1350 // fmla v16.4s, v26.4s, v28.s[0]
+	WORD $0x4f9c1331 // fmla v17.4s, v25.4s, v28.s[0]
+	WORD $0x4f9d1372 // fmla v18.4s, v27.4s, v29.s[0]
+	WORD $0x4f9d1353 // fmla v19.4s, v26.4s, v29.s[0]
+	WORD $0x4f9d1334 // fmla v20.4s, v25.4s, v29.s[0]
+	WORD $0x4f981375 // fmla v21.4s, v27.4s, v24.s[0]
+	WORD $0x4f981356 // fmla v22.4s, v26.4s, v24.s[0]
+	WORD $0x4f981337 // fmla v23.4s, v25.4s, v24.s[0]
+	ADD R2, R15, R15
+	SUBS $1, R14, R14
+	BNE nextSums4x7
+	JMP doneSums4
+nextSums4x6:
+	WORD $0x3dc001b8 // ldr q24, [x13]
+	WORD $0x3dc005b9 // ldr q25, [x13, #16]
+	WORD $0x3ce469ba // ldr q26, [x13, x4]
+	ADD R3, R13, R13
+	WORD $0xbc6f697b // ldr s27, [x11, x15]
+	WORD $0xbc6f695d // ldr s29, [x10, x15]
+	WORD $0xbc6f693c // ldr s28, [x9, x15]
+	WORD $0x4f9b1306 // fmla v6.4s, v24.4s, v27.s[0]
+	WORD $0x4f9b1327 // fmla v7.4s, v25.4s, v27.s[0]
+	WORD $0x4f9b1348 // fmla v8.4s, v26.4s, v27.s[0]
+	WORD $0xbc6f691b // ldr s27, [x8, x15]
+	WORD $0x4f9d1309 // fmla v9.4s, v24.4s, v29.s[0]
+	WORD $0x4f9d132a // fmla v10.4s, v25.4s, v29.s[0]
+	WORD $0x4f9d134b // fmla v11.4s, v26.4s, v29.s[0]
+	WORD $0xbc6f68dd // ldr s29, [x6, x15]
+	WORD $0x4f9c130c // fmla v12.4s, v24.4s, v28.s[0]
+	WORD $0x4f9c132d // fmla v13.4s, v25.4s, v28.s[0]
+	WORD $0x4f9c134e // fmla v14.4s, v26.4s, v28.s[0]
+	WORD $0xbc6f68fc // ldr s28, [x7, x15]
+	WORD $0x4f9b130f // fmla v15.4s, v24.4s, v27.s[0]
+	WORD $0x4f9b1330 // fmla v16.4s, v25.4s, v27.s[0]
+	WORD $0x4f9b1351 // fmla v17.4s, v26.4s, v27.s[0]
+	WORD $0x4f9d1312 // fmla v18.4s, v24.4s, v29.s[0]
+	WORD $0x4f9d1333 // fmla v19.4s, v25.4s, v29.s[0]
+	WORD $0x4f9d1354 // fmla v20.4s, v26.4s, v29.s[0]
+	WORD $0x4f9c1315 // fmla v21.4s, v24.4s, v28.s[0]
+	WORD $0x4f9c1336 // fmla v22.4s, v25.4s, v28.s[0]
+	WORD $0x4f9c1357 // fmla v23.4s, v26.4s, v28.s[0]
+	ADD R2, R15, R15
+	SUBS $1, R14, R14
+	BNE nextSums4x6
+	JMP doneSums4
+nextSums4x5:
+	WORD $0x3dc001bc // ldr q28, [x13]
+	WORD $0x3dc005ba // ldr q26, [x13, #16]
+	WORD $0x3ce469b9 // ldr q25, [x13, x4]
+	ADD R3, R13, R13
+	WORD $0xbc6f6958 // ldr s24, [x10, x15]
+	WORD $0xbc6f693d // ldr s29, [x9, x15]
+	WORD $0xbc6f691b // ldr s27, [x8, x15]
 	WORD $0x4f981389 // fmla v9.4s, v28.4s, v24.s[0]
 	WORD $0x4f98134a // fmla v10.4s, v26.4s, v24.s[0]
 	WORD $0x4f98132b // fmla v11.4s, v25.4s, v24.s[0]
-	WORD $0xbc6f6998 // ldr s24, [x12, x15]
-	WORD $0x4f9b138c // fmla v12.4s, v28.4s, v27.s[0]
-	WORD $0x4f9b134d // fmla v13.4s, v26.4s, v27.s[0]
-	WORD $0x4f9b132e // fmla v14.4s, v25.4s, v27.s[0]
-	WORD $0xbc6f68db // ldr s27, [x6, x15]
-	WORD $0x4f9d138f // fmla v15.4s, v28.4s, v29.s[0]
-	WORD $0x4f9d1350 // fmla v16.4s, v26.4s, v29.s[0]
-	WORD $0x4f9d1331 // fmla v17.4s, v25.4s, v29.s[0]
+	WORD $0xbc6f68d8 // ldr s24, [x6, x15]
+	WORD $0x4f9d138c // fmla v12.4s, v28.4s, v29.s[0]
+	WORD $0x4f9d134d // fmla v13.4s, v26.4s, v29.s[0]
+	WORD $0x4f9d132e // fmla v14.4s, v25.4s, v29.s[0]
+	WORD $0xbc6f68fd // ldr s29, [x7, x15]
+	WORD $0x4f9b138f // fmla v15.4s, v28.4s, v27.s[0]
+	WORD $0x4f9b1350 // fmla v16.4s, v26.4s, v27.s[0]
+	WORD $0x4f9b1331 // fmla v17.4s, v25.4s, v27.s[0]
 	WORD $0x4f981392 // fmla v18.4s, v28.4s, v24.s[0]
 	WORD $0x4f981353 // fmla v19.4s, v26.4s, v24.s[0]
 	WORD $0x4f981334 // fmla v20.4s, v25.4s, v24.s[0]
-	WORD $0x4f9b1395 // fmla v21.4s, v28.4s, v27.s[0]
-	WORD $0x4f9b1356 // fmla v22.4s, v26.4s, v27.s[0]
-	WORD $0x4f9b1337 // fmla v23.4s, v25.4s, v27.s[0]
+	WORD $0x4f9d1395 // fmla v21.4s, v28.4s, v29.s[0]
+	WORD $0x4f9d1356 // fmla v22.4s, v26.4s, v29.s[0]
+	WORD $0x4f9d1337 // fmla v23.4s, v25.4s, v29.s[0]
 	ADD R2, R15, R15
 	SUBS $1, R14, R14
-	BNE nextSums4
+	BNE nextSums4x5
+	JMP doneSums4
+nextSums4x4:
+	WORD $0x3dc001bd // ldr q29, [x13]
+	WORD $0x3dc005b9 // ldr q25, [x13, #16]
+	WORD $0x3ce469ba // ldr q26, [x13, x4]
+	ADD R3, R13, R13
+	WORD $0xbc6f693c // ldr s28, [x9, x15]
+	WORD $0xbc6f6918 // ldr s24, [x8, x15]
+	WORD $0xbc6f68db // ldr s27, [x6, x15]
+	WORD $0x4f9c13ac // fmla v12.4s, v29.4s, v28.s[0]
+	WORD $0x4f9c132d // fmla v13.4s, v25.4s, v28.s[0]
+	WORD $0x4f9c134e // fmla v14.4s, v26.4s, v28.s[0]
+	WORD $0xbc6f68fc // ldr s28, [x7, x15]
+	WORD $0x4f9813af // fmla v15.4s, v29.4s, v24.s[0]
+	WORD $0x4f981330 // fmla v16.4s, v25.4s, v24.s[0]
+	WORD $0x4f981351 // fmla v17.4s, v26.4s, v24.s[0]
+	WORD $0x4f9b13b2 // fmla v18.4s, v29.4s, v27.s[0]
+	WORD $0x4f9b1333 // fmla v19.4s, v25.4s, v27.s[0]
+	WORD $0x4f9b1354 // fmla v20.4s, v26.4s, v27.s[0]
+	WORD $0x4f9c13b5 // fmla v21.4s, v29.4s, v28.s[0]
+	WORD $0x4f9c1336 // fmla v22.4s, v25.4s, v28.s[0]
+	WORD $0x4f9c1357 // fmla v23.4s, v26.4s, v28.s[0]
+	ADD R2, R15, R15
+	SUBS $1, R14, R14
+	BNE nextSums4x4
+	JMP doneSums4
+nextSums4x3:
+	WORD $0x3dc001bc // ldr q28, [x13]
+	WORD $0x3dc005ba // ldr q26, [x13, #16]
+	WORD $0x3ce469b9 // ldr q25, [x13, x4]
+	ADD R3, R13, R13
+	WORD $0xbc6f691d // ldr s29, [x8, x15]
+	WORD $0xbc6f68db // ldr s27, [x6, x15]
+	WORD $0xbc6f68f8 // ldr s24, [x7, x15]
+	WORD $0x4f9d138f // fmla v15.4s, v28.4s, v29.s[0]
+	WORD $0x4f9d1350 // fmla v16.4s, v26.4s, v29.s[0]
+	WORD $0x4f9d1331 // fmla v17.4s, v25.4s, v29.s[0]
+	WORD $0x4f9b1392 // fmla v18.4s, v28.4s, v27.s[0]
+	WORD $0x4f9b1353 // fmla v19.4s, v26.4s, v27.s[0]
+	WORD $0x4f9b1334 // fmla v20.4s, v25.4s, v27.s[0]
+	WORD $0x4f981395 // fmla v21.4s, v28.4s, v24.s[0]
+	WORD $0x4f981356 // fmla v22.4s, v26.4s, v24.s[0]
+	WORD $0x4f981337 // fmla v23.4s, v25.4s, v24.s[0]
+	ADD R2, R15, R15
+	SUBS $1, R14, R14
+	BNE nextSums4x3
+	JMP doneSums4
+nextSums4x2:
+	WORD $0x3dc001b8 // ldr q24, [x13]
+	WORD $0x3dc005b9 // ldr q25, [x13, #16]
+	WORD $0x3ce469ba // ldr q26, [x13, x4]
+	ADD R3, R13, R13
+	WORD $0xbc6f68dc // ldr s28, [x6, x15]
+	WORD $0xbc6f68fb // ldr s27, [x7, x15]
+	WORD $0x4f9c1312 // fmla v18.4s, v24.4s, v28.s[0]
+	WORD $0x4f9c1333 // fmla v19.4s, v25.4s, v28.s[0]
+	WORD $0x4f9c1354 // fmla v20.4s, v26.4s, v28.s[0]
+	WORD $0x4f9b1315 // fmla v21.4s, v24.4s, v27.s[0]
+	WORD $0x4f9b1336 // fmla v22.4s, v25.4s, v27.s[0]
+	WORD $0x4f9b1357 // fmla v23.4s, v26.4s, v27.s[0]
+	ADD R2, R15, R15
+	SUBS $1, R14, R14
+	BNE nextSums4x2
+	JMP doneSums4
+nextSums4x1:
+	WORD $0x3dc001bb // ldr q27, [x13]
+	WORD $0x3dc005ba // ldr q26, [x13, #16]
+	WORD $0x3ce469b9 // ldr q25, [x13, x4]
+	ADD R3, R13, R13
+	WORD $0xbc6f68f8 // ldr s24, [x7, x15]
+	WORD $0x4f981375 // fmla v21.4s, v27.4s, v24.s[0]
+	WORD $0x4f981356 // fmla v22.4s, v26.4s, v24.s[0]
+	WORD $0x4f981337 // fmla v23.4s, v25.4s, v24.s[0]
+	ADD R2, R15, R15
+	SUBS $1, R14, R14
+	BNE nextSums4x1
+	JMP doneSums4
 doneSums4:
-	MOVD mode+80(FP), R20
+	MOVD mode+88(FP), R20
 	TBZ $0, R20, aloneSums4
 	MOVD c+0(FP), R20
-	WORD $0x3dc0029b // ldr q27, [x20]
+	MOVD rows+80(FP), R21
+	CMP $4, R21
+	BLE addSums4xUpTo4
+	CMP $6, R21
+	BLE addSums4xUpTo6
+	CMP $7, R21
+	BLE addSums4xUpTo7
+addSums4x8:
+	WORD $0x3dc00298 // ldr q24, [x20]
 	WORD $0x3dc00699 // ldr q25, [x20, #16]
 	WORD $0x3ce46a9a // ldr q26, [x20, x4]
-	WORD $0x4e20d760 // fadd v0.4s, v27.4s, v0.4s
+	WORD $0x4e20d700 // fadd v0.4s, v24.4s, v0.4s
 	WORD $0x4e21d721 // fadd v1.4s, v25.4s, v1.4s
 	WORD $0x4e22d742 // fadd v2.4s, v26.4s, v2.4s
 	ADD R1, R20, R20
+addSums4x7:
 	WORD $0x3dc0029a // ldr q26, [x20]
 	WORD $0x3dc00699 // ldr q25, [x20, #16]
-	WORD $0x3ce46a9b // ldr q27, [x20, x4]
+	WORD $0x3ce46a98 // ldr q24, [x20, x4]
 	WORD $0x4e23d743 // fadd v3.4s, v26.4s, v3.4s
 	WORD $0x4e24d724 // fadd v4.4s, v25.4s, v4.4s
-	WORD $0x4e25d765 // fadd v5.4s, v27.4s, v5.4s
+	WORD $0x4e25d705 // fadd v5.4s, v24.4s, v5.4s
 	ADD R1, R20, R20
-	WORD $0x3dc0029b // ldr q27, [x20]
+addSums4x6:
+	WORD $0x3dc00298 // ldr q24, [x20]
 	WORD $0x3dc00699 // ldr q25, [x20, #16]
 	WORD $0x3ce46a9a // ldr q26, [x20, x4]
-	WORD $0x4e26d766 // fadd v6.4s, v27.4s, v6.4s
+	WORD $0x4e26d706 // fadd v6.4s, v24.4s, v6.4s
 	WORD $0x4e27d727 // fadd v7.4s, v25.4s, v7.4s
 	WORD $0x4e28d748 // fadd v8.4s, v26.4s, v8.4s
 	ADD R1, R20, R20
+addSums4x5:
 	WORD $0x3dc0029a // ldr q26, [x20]
 	WORD $0x3dc00699 // ldr q25, [x20, #16]
-	WORD $0x3ce46a9b // ldr q27, [x20, x4]
+	WORD $0x3ce46a98 // ldr q24, [x20, x4]
 	WORD $0x4e29d749 // fadd v9.4s, v26.4s, v9.4s
 	WORD $0x4e2ad72a // fadd v10.4s, v25.4s, v10.4s
-	WORD $0x4e2bd76b // fadd v11.4s, v27.4s, v11.4s
+	WORD $0x4e2bd70b // fadd v11.4s, v24.4s, v11.4s
 	ADD R1, R20, R20
-	WORD $0x3dc0029b // ldr q27, [x20]
+addSums4x4:
+	WORD $0x3dc00298 // ldr q24, [x20]
 	WORD $0x3dc00699 // ldr q25, [x20, #16]
 	WORD $0x3ce46a9a // ldr q26, [x20, x4]
-	WORD $0x4e2cd76c // fadd v12.4s, v27.4s, v12.4s
+	WORD $0x4e2cd70c // fadd v12.4s, v24.4s, v12.4s
 	WORD $0x4e2dd72d // fadd v13.4s, v25.4s, v13.4s
 	WORD $0x4e2ed74e // fadd v14.4s, v26.4s, v14.4s
 	ADD R1, R20, R20
+addSums4x3:
 	WORD $0x3dc0029a // ldr q26, [x20]
 	WORD $0x3dc00699 // ldr q25, [x20, #16]
-	WORD $0x3ce46a9b // ldr q27, [x20, x4]
+	WORD $0x3ce46a98 // ldr q24, [x20, x4]
 	WORD $0x4e2fd74f // fadd v15.4s, v26.4s, v15.4s
 	WORD $0x4e30d730 // fadd v16.4s, v25.4s, v16.4s
-	WORD $0x4e31d771 // fadd v17.4s, v27.4s, v17.4s
+	WORD $0x4e31d711 // fadd v17.4s, v24.4s, v17.4s
 	ADD R1, R20, R20
-	WORD $0x3dc0029b // ldr q27, [x20]
+addSums4x2:
+	WORD $0x3dc00298 // ldr q24, [x20]
 	WORD $0x3dc00699 // ldr q25, [x20, #16]
 	WORD $0x3ce46a9a // ldr q26, [x20, x4]
-	WORD $0x4e32d772 // fadd v18.4s, v27.4s, v18.4s
+	WORD $0x4e32d712 // fadd v18.4s, v24.4s, v18.4s
 	WORD $0x4e33d733 // fadd v19.4s, v25.4s, v19.4s
 	WORD $0x4e34d754 // fadd v20.4s, v26.4s, v20.4s
 	ADD R1, R20, R20
+addSums4x1:
 	WORD $0x3dc0029a // ldr q26, [x20]
 	WORD $0x3dc00699 // ldr q25, [x20, #16]
-	WORD $0x3ce46a9b // ldr q27, [x20, x4]
+	WORD $0x3ce46a98 // ldr q24, [x20, x4]
 	WORD $0x4e35d755 // fadd v21.4s, v26.4s, v21.4s
 	WORD $0x4e36d736 // fadd v22.4s, v25.4s, v22.4s
-	WORD $0x4e37d777 // fadd v23.4s, v27.4s, v23.4s
+	WORD $0x4e37d717 // fadd v23.4s, v24.4s, v23.4s
 	ADD R1, R20, R20
 aloneSums4:
-	MOVD more+88(FP), R20
+	MOVD more+96(FP), R20
 	CBZ R20, unbiasedSums4
-	WORD $0x3dc0029b // ldr q27, [x20]
+	WORD $0x3dc00298 // ldr q24, [x20]
 	WORD $0x3dc00699 // ldr q25, [x20, #16]
 	WORD $0x3ce46a9a // ldr q26, [x20, x4]
 unbiasedSums4:
 allSums:
-	MOVD mode+80(FP), R20
+	MOVD mode+88(FP), R20
 	TBZ $2, R20, unbiased
-	WORD $0x4e20d760 // fadd v0.4s, v27.4s, v0.4s
+	MOVD rows+80(FP), R21
+	CMP $2, R21
+	BLE biasUpTo2
+	CMP $4, R21
+	BLE biasUpTo4
+bias8:
+	WORD $0x4e20d700 // fadd v0.4s, v24.4s, v0.4s
 	WORD $0x4e21d721 // fadd v1.4s, v25.4s, v1.4s
 	WORD $0x4e22d742 // fadd v2.4s, v26.4s, v2.4s
-	WORD $0x4e23d763 // fadd v3.4s, v27.4s, v3.4s
+	WORD $0x4e23d703 // fadd v3.4s, v24.4s, v3.4s
 	WORD $0x4e24d724 // fadd v4.4s, v25.4s, v4.4s
 	WORD $0x4e25d745 // fadd v5.4s, v26.4s, v5.4s
-	WORD $0x4e26d766 // fadd v6.4s, v27.4s, v6.4s
+	WORD $0x4e26d706 // fadd v6.4s, v24.4s, v6.4s
 	WORD $0x4e27d727 // fadd v7.4s, v25.4s, v7.4s
 	WORD $0x4e28d748 // fadd v8.4s, v26.4s, v8.4s
-	WORD $0x4e29d769 // fadd v9.4s, v27.4s, v9.4s
+	WORD $0x4e29d709 // fadd v9.4s, v24.4s, v9.4s
 	WORD $0x4e2ad72a // fadd v10.4s, v25.4s, v10.4s
 	WORD $0x4e2bd74b // fadd v11.4s, v26.4s, v11.4s
-	WORD $0x4e2cd76c // fadd v12.4s, v27.4s, v12.4s
+bias4:
+	WORD $0x4e2cd70c // fadd v12.4s, v24.4s, v12.4s
 	WORD $0x4e2dd72d // fadd v13.4s, v25.4s, v13.4s
 	WORD $0x4e2ed74e // fadd v14.4s, v26.4s, v14.4s
-	WORD $0x4e2fd76f // fadd v15.4s, v27.4s, v15.4s
+	WORD $0x4e2fd70f // fadd v15.4s, v24.4s, v15.4s
 	WORD $0x4e30d730 // fadd v16.4s, v25.4s, v16.4s
 	WORD $0x4e31d751 // fadd v17.4s, v26.4s, v17.4s
-	WORD $0x4e32d772 // fadd v18.4s, v27.4s, v18.4s
+bias2:
+	WORD $0x4e32d712 // fadd v18.4s, v24.4s, v18.4s
 	WORD $0x4e33d733 // fadd v19.4s, v25.4s, v19.4s
 	WORD $0x4e34d754 // fadd v20.4s, v26.4s, v20.4s
-	WORD $0x4e35d775 // fadd v21.4s, v27.4s, v21.4s
+	WORD $0x4e35d715 // fadd v21.4s, v24.4s, v21.4s
 	WORD $0x4e36d736 // fadd v22.4s, v25.4s, v22.4s
 	WORD $0x4e37d757 // fadd v23.4s, v26.4s, v23.4s
 unbiased:
 	TBZ $3, R20, signed
 	WORD $0x6f00e41a // movi v26.2d, #0
+	MOVD rows+80(FP), R20
+	CMP $2, R20
+	BLE maxUpTo2
+	CMP $4, R20
+	BLE maxUpTo4
+max8:
 	WORD $0x4e3af400 // fmax v0.4s, v0.4s, v26.4s
 	WORD $0x4e3af421 // fmax v1.4s, v1.4s, v26.4s
 	WORD $0x4e3af442 // fmax v2.4s, v2.4s, v26.4s
@@ -10538,12 +5417,14 @@ unbiased:
 	WORD $0x4e3af529 // fmax v9.4s, v9.4s, v26.4s
 	WORD $0x4e3af54a // fmax v10.4s, v10.4s, v26.4s
 	WORD $0x4e3af56b // fmax v11.4s, v11.4s, v26.4s
+max4:
 	WORD $0x4e3af58c // fmax v12.4s, v12.4s, v26.4s
 	WORD $0x4e3af5ad // fmax v13.4s, v13.4s, v26.4s
 	WORD $0x4e3af5ce // fmax v14.4s, v14.4s, v26.4s
 	WORD $0x4e3af5ef // fmax v15.4s, v15.4s, v26.4s
 	WORD $0x4e3af610 // fmax v16.4s, v16.4s, v26.4s
 	WORD $0x4e3af631 // fmax v17.4s, v17.4s, v26.4s
+max2:
 	WORD $0x4e3af652 // fmax v18.4s, v18.4s, v26.4s
 	WORD $0x4e3af673 // fmax v19.4s, v19.4s, v26.4s
 	WORD $0x4e3af694 // fmax v20.4s, v20.4s, v26.4s
@@ -10552,6 +5433,12 @@ unbiased:
 	WORD $0x4e3af6f7 // fmax v23.4s, v23.4s, v26.4s
 signed:
 	WORD $0x3dc0001a // ldr q26, [x0]
+	MOVD rows+80(FP), R20
+	CMP $2, R20
+	BLE canonUpTo2
+	CMP $4, R20
+	BLE canonUpTo4
+canon8:
 	WORD $0x4e20e419 // fcmeq v25.4s, v0.4s, v0.4s
 	WORD $0x6ef91f40 // bif v0.16b, v26.16b, v25.16b
 	WORD $0x4e21e439 // fcmeq v25.4s, v1.4s, v1.4s
@@ -10576,6 +5463,7 @@ signed:
 	WORD $0x6ef91f4a // bif v10.16b, v26.16b, v25.16b
 	WORD $0x4e2be579 // fcmeq v25.4s, v11.4s, v11.4s
 	WORD $0x6ef91f4b // bif v11.16b, v26.16b, v25.16b
+canon4:
 	WORD $0x4e2ce599 // fcmeq v25.4s, v12.4s, v12.4s
 	WORD $0x6ef91f4c // bif v12.16b, v26.16b, v25.16b
 	WORD $0x4e2de5b9 // fcmeq v25.4s, v13.4s, v13.4s
@@ -10588,6 +5476,7 @@ signed:
 	WORD $0x6ef91f50 // bif v16.16b, v26.16b, v25.16b
 	WORD $0x4e31e639 // fcmeq v25.4s, v17.4s, v17.4s
 	WORD $0x6ef91f51 // bif v17.16b, v26.16b, v25.16b
+canon2:
 	WORD $0x4e32e659 // fcmeq v25.4s, v18.4s, v18.4s
 	WORD $0x6ef91f52 // bif v18.16b, v26.16b, v25.16b
 	WORD $0x4e33e679 // fcmeq v25.4s, v19.4s, v19.4s
@@ -10601,34 +5490,49 @@ signed:
 	WORD $0x4e37e6f9 // fcmeq v25.4s, v23.4s, v23.4s
 	WORD $0x6ef91f57 // bif v23.16b, v26.16b, v25.16b
 	MOVD c+0(FP), R20
+	MOVD rows+80(FP), R21
+	CMP $4, R21
+	BLE storeStores4xUpTo4
+	CMP $6, R21
+	BLE storeStores4xUpTo6
+	CMP $7, R21
+	BLE storeStores4xUpTo7
+storeStores4x8:
 	WORD $0x3d800280 // str q0, [x20]
 	WORD $0x3d800681 // str q1, [x20, #16]
 	WORD $0x3ca46a82 // str q2, [x20, x4]
 	ADD R1, R20, R20
+storeStores4x7:
 	WORD $0x3d800283 // str q3, [x20]
 	WORD $0x3d800684 // str q4, [x20, #16]
 	WORD $0x3ca46a85 // str q5, [x20, x4]
 	ADD R1, R20, R20
+storeStores4x6:
 	WORD $0x3d800286 // str q6, [x20]
 	WORD $0x3d800687 // str q7, [x20, #16]
 	WORD $0x3ca46a88 // str q8, [x20, x4]
 	ADD R1, R20, R20
+storeStores4x5:
 	WORD $0x3d800289 // str q9, [x20]
 	WORD $0x3d80068a // str q10, [x20, #16]
 	WORD $0x3ca46a8b // str q11, [x20, x4]
 	ADD R1, R20, R20
+storeStores4x4:
 	WORD $0x3d80028c // str q12, [x20]
 	WORD $0x3d80068d // str q13, [x20, #16]
 	WORD $0x3ca46a8e // str q14, [x20, x4]
 	ADD R1, R20, R20
+storeStores4x3:
 	WORD $0x3d80028f // str q15, [x20]
 	WORD $0x3d800690 // str q16, [x20, #16]
 	WORD $0x3ca46a91 // str q17, [x20, x4]
 	ADD R1, R20, R20
+storeStores4x2:
 	WORD $0x3d800292 // str q18, [x20]
 	WORD $0x3d800693 // str q19, [x20, #16]
 	WORD $0x3ca46a94 // str q20, [x20, x4]
 	ADD R1, R20, R20
+storeStores4x1:
 	WORD $0x3d800295 // str q21, [x20]
 	WORD $0x3d800696 // str q22, [x20, #16]
 	WORD $0x3ca46a97 // str q23, [x20, x4]
@@ -10642,9 +5546,143 @@ below:
 	MOVD R20, c+0(FP)
 	MOVD aRow+24(FP), R21
 	LSL $2, R21, R21
-	ADD R6, R21, R21
+	ADD R7, R21, R21
 	MOVD R21, a+16(FP)
 	JMP tile
+tapSums4xUpTo4:
+	MOVD rows+80(FP), R21
+	CMP $2, R21
+	BLE tapSums4xUpTo2
+	CMP $3, R21
+	BLE tapSums4xUpTo3
+	JMP tapSums4x4
+tapSums4xUpTo6:
+	MOVD rows+80(FP), R21
+	CMP $5, R21
+	BLE tapSums4xUpTo5
+	JMP tapSums4x6
+tapSums4xUpTo7:
+	MOVD rows+80(FP), R21
+	JMP tapSums4x7
+nextSums4xUpTo4:
+	MOVD rows+80(FP), R21
+	CMP $2, R21
+	BLE nextSums4xUpTo2
+	CMP $3, R21
+	BLE nextSums4xUpTo3
+	JMP nextSums4x4
+nextSums4xUpTo6:
+	MOVD rows+80(FP), R21
+	CMP $5, R21
+	BLE nextSums4xUpTo5
+	JMP nextSums4x6
+nextSums4xUpTo7:
+	MOVD rows+80(FP), R21
+	JMP nextSums4x7
+addSums4xUpTo4:
+	MOVD rows+80(FP), R21
+	CMP $2, R21
+	BLE addSums4xUpTo2
+	CMP $3, R21
+	BLE addSums4xUpTo3
+	JMP addSums4x4
+addSums4xUpTo6:
+	MOVD rows+80(FP), R21
+	CMP $5, R21
+	BLE addSums4xUpTo5
+	JMP addSums4x6
+addSums4xUpTo7:
+	MOVD rows+80(FP), R21
+	JMP addSums4x7
+biasUpTo2:
+	MOVD rows+80(FP), R21
+	JMP bias2
+biasUpTo4:
+	MOVD rows+80(FP), R21
+	JMP bias4
+maxUpTo2:
+	MOVD rows+80(FP), R21
+	JMP max2
+maxUpTo4:
+	MOVD rows+80(FP), R21
+	JMP max4
+canonUpTo2:
+	MOVD rows+80(FP), R21
+	JMP canon2
+canonUpTo4:
+	MOVD rows+80(FP), R21
+	JMP canon4
+storeStores4xUpTo4:
+	MOVD rows+80(FP), R21
+	CMP $2, R21
+	BLE storeStores4xUpTo2
+	CMP $3, R21
+	BLE storeStores4xUpTo3
+	JMP storeStores4x4
+storeStores4xUpTo6:
+	MOVD rows+80(FP), R21
+	CMP $5, R21
+	BLE storeStores4xUpTo5
+	JMP storeStores4x6
+storeStores4xUpTo7:
+	MOVD rows+80(FP), R21
+	JMP storeStores4x7
+tapSums4xUpTo2:
+	MOVD rows+80(FP), R21
+	CMP $1, R21
+	BLE tapSums4xUpTo1
+	JMP tapSums4x2
+tapSums4xUpTo3:
+	MOVD rows+80(FP), R21
+	JMP tapSums4x3
+tapSums4xUpTo5:
+	MOVD rows+80(FP), R21
+	JMP tapSums4x5
+nextSums4xUpTo2:
+	MOVD rows+80(FP), R21
+	CMP $1, R21
+	BLE nextSums4xUpTo1
+	JMP nextSums4x2
+nextSums4xUpTo3:
+	MOVD rows+80(FP), R21
+	JMP nextSums4x3
+nextSums4xUpTo5:
+	MOVD rows+80(FP), R21
+	JMP nextSums4x5
+addSums4xUpTo2:
+	MOVD rows+80(FP), R21
+	CMP $1, R21
+	BLE addSums4xUpTo1
+	JMP addSums4x2
+addSums4xUpTo3:
+	MOVD rows+80(FP), R21
+	JMP addSums4x3
+addSums4xUpTo5:
+	MOVD rows+80(FP), R21
+	JMP addSums4x5
+storeStores4xUpTo2:
+	MOVD rows+80(FP), R21
+	CMP $1, R21
+	BLE storeStores4xUpTo1
+	JMP storeStores4x2
+storeStores4xUpTo3:
+	MOVD rows+80(FP), R21
+	JMP storeStores4x3
+storeStores4xUpTo5:
+	MOVD rows+80(FP), R21
+	JMP storeStores4x5
+tapSums4xUpTo1:
+	MOVD rows+80(FP), R21
+	JMP tapSums4x1
+nextSums4xUpTo1:
+	MOVD rows+80(FP), R21
+	JMP nextSums4x1
+addSums4xUpTo1:
+	MOVD rows+80(FP), R21
+	JMP addSums4x1
+storeStores4xUpTo1:
+	MOVD rows+80(FP), R21
+	JMP storeStores4x1
 last:
 	RET
 
@@ -12545,9 +7583,9 @@ next:
 	BNE next
 	RET
 
-// func gemm1x1_64NEON(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
-TEXT ·gemm1x1_64NEON(SB), NOSPLIT, $0-104
-	MOVD $gemm1x1_64NEONNEONConstants<>(SB), R0
+// func gemm1_64NEON(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, rows int, mode int, more *float64, offs *int)
+TEXT ·gemm1_64NEON(SB), NOSPLIT, $0-112
+	MOVD $gemm1_64NEONNEONConstants<>(SB), R0
 	MOVD ldc+8(FP), R1
 	LSL $3, R1, R1
 	MOVD aCol+32(FP), R2
@@ -12558,2735 +7596,24 @@ TEXT ·gemm1x1_64NEON(SB), NOSPLIT, $0-104
 	LSL $3, R4, R4
 	SUB $16, R4, R4
 tile:
-	MOVD a+16(FP), R5
-	MOVD b+40(FP), R6
-	MOVD k+64(FP), R7
-	WORD $0x6f00e400 // movi v0.2d, #0
-	MOVD $0, R8
-	MOVD offs+96(FP), R9
-	CMP $0, R4
-	BNE notSums2
-	CMP $0, R7
-	BEQ doneSums2
-	CMP $0, R9
-	BEQ nextSums2
-tapSums2:
-	MOVD.P 8(R9), R8
-	WORD $0x3dc000c1 // ldr q1, [x6]
-	ADD R3, R6, R6
-	WORD $0xfc6878a2 // ldr d2, [x5, x8, lsl #3]
-	WORD $0x4fc21020 // fmla v0.2d, v1.2d, v2.d[0]
-	SUBS $1, R7, R7
-	BNE tapSums2
-	JMP doneSums2
-nextSums2:
-	WORD $0x3dc000c2 // ldr q2, [x6]
-	ADD R3, R6, R6
-	WORD $0xfc6868a1 // ldr d1, [x5, x8]
-	WORD $0x4fc11040 // fmla v0.2d, v2.2d, v1.d[0]
-	ADD R2, R8, R8
-	SUBS $1, R7, R7
-	BNE nextSums2
-doneSums2:
-	MOVD mode+80(FP), R10
-	TBZ $0, R10, aloneSums2
-	MOVD c+0(FP), R10
-	WORD $0x3dc00141 // ldr q1, [x10]
-	WORD $0x4e60d420 // fadd v0.2d, v1.2d, v0.2d
-	ADD R1, R10, R10
-aloneSums2:
-	MOVD more+88(FP), R10
-	CBZ R10, unbiasedSums2
-	WORD $0x3dc00141 // ldr q1, [x10]
-unbiasedSums2:
-	JMP allSums
-notSums2:
-	CMP $0, R7
-	BEQ doneSums1
-	CMP $0, R9
-	BEQ nextSums1
-tapSums1:
-	MOVD.P 8(R9), R8
-	WORD $0xfd4000c2 // ldr d2, [x6]
-	ADD R3, R6, R6
-	WORD $0xfc6878a3 // ldr d3, [x5, x8, lsl #3]
-	WORD $0x4fc31040 // fmla v0.2d, v2.2d, v3.d[0]
-	SUBS $1, R7, R7
-	BNE tapSums1
-	JMP doneSums1
-nextSums1:
-	WORD $0xfd4000c3 // ldr d3, [x6]
-	ADD R3, R6, R6
-	WORD $0xfc6868a2 // ldr d2, [x5, x8]
-	WORD $0x4fc21060 // fmla v0.2d, v3.2d, v2.d[0]
-	ADD R2, R8, R8
-	SUBS $1, R7, R7
-	BNE nextSums1
-doneSums1:
-	MOVD mode+80(FP), R10
-	TBZ $0, R10, aloneSums1
-	MOVD c+0(FP), R10
-	WORD $0xfd400142 // ldr d2, [x10]
-	WORD $0x4e60d440 // fadd v0.2d, v2.2d, v0.2d
-	ADD R1, R10, R10
-aloneSums1:
-	MOVD more+88(FP), R10
-	CBZ R10, unbiasedSums1
-	WORD $0xfd400141 // ldr d1, [x10]
-unbiasedSums1:
-allSums:
-	MOVD mode+80(FP), R10
-	TBZ $2, R10, unbiased
-	WORD $0x4e60d420 // fadd v0.2d, v1.2d, v0.2d
-unbiased:
-	TBZ $3, R10, signed
-	WORD $0x6f00e401 // movi v1.2d, #0
-	WORD $0x4e61f400 // fmax v0.2d, v0.2d, v1.2d
-signed:
-	WORD $0x3dc00001 // ldr q1, [x0]
-	WORD $0x4e60e402 // fcmeq v2.2d, v0.2d, v0.2d
-	WORD $0x6ee21c20 // bif v0.16b, v1.16b, v2.16b
-	MOVD c+0(FP), R10
-	CMP $0, R4
-	BNE notStores2
-	WORD $0x3d800140 // str q0, [x10]
-	ADD R1, R10, R10
-	JMP allStores
-notStores2:
-	WORD $0xfd000140 // str d0, [x10]
-	ADD R1, R10, R10
-allStores:
-below:
-	MOVD times+72(FP), R11
-	SUBS $1, R11, R11
-	BEQ last
-	MOVD R11, times+72(FP)
-	MOVD R10, c+0(FP)
-	MOVD aRow+24(FP), R11
-	LSL $3, R11, R11
-	ADD R5, R11, R11
-	MOVD R11, a+16(FP)
-	JMP tile
-last:
-	RET
-
-// func gemm2x1_64NEON(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
-TEXT ·gemm2x1_64NEON(SB), NOSPLIT, $0-104
-	MOVD $gemm2x1_64NEONNEONConstants<>(SB), R0
-	MOVD ldc+8(FP), R1
-	LSL $3, R1, R1
-	MOVD aCol+32(FP), R2
-	LSL $3, R2, R2
-	MOVD ldb+48(FP), R3
-	LSL $3, R3, R3
-	MOVD n+56(FP), R4
-	LSL $3, R4, R4
-	SUB $16, R4, R4
-tile:
-	MOVD a+16(FP), R5
-	MOVD aRow+24(FP), R6
-	LSL $3, R6, R6
-	ADD R5, R6, R6
-	MOVD b+40(FP), R7
-	MOVD k+64(FP), R8
-	WORD $0x6f00e400 // movi v0.2d, #0
-	WORD $0x6f00e401 // movi v1.2d, #0
-	MOVD $0, R9
-	MOVD offs+96(FP), R10
-	CMP $0, R4
-	BNE notSums2
-	CMP $0, R8
-	BEQ doneSums2
-	CMP $0, R10
-	BEQ nextSums2
-tapSums2:
-	MOVD.P 8(R10), R9
-	WORD $0x3dc000e2 // ldr q2, [x7]
-	ADD R3, R7, R7
-	WORD $0xfc6978a3 // ldr d3, [x5, x9, lsl #3]
-	WORD $0xfc6978c4 // ldr d4, [x6, x9, lsl #3]
-	WORD $0x4fc31040 // fmla v0.2d, v2.2d, v3.d[0]
-	WORD $0x4fc41041 // fmla v1.2d, v2.2d, v4.d[0]
-	SUBS $1, R8, R8
-	BNE tapSums2
-	JMP doneSums2
-nextSums2:
-	WORD $0x3dc000e4 // ldr q4, [x7]
-	ADD R3, R7, R7
-	WORD $0xfc6968a2 // ldr d2, [x5, x9]
-	WORD $0xfc6968c3 // ldr d3, [x6, x9]
-	WORD $0x4fc21080 // fmla v0.2d, v4.2d, v2.d[0]
-	WORD $0x4fc31081 // fmla v1.2d, v4.2d, v3.d[0]
-	ADD R2, R9, R9
-	SUBS $1, R8, R8
-	BNE nextSums2
-doneSums2:
-	MOVD mode+80(FP), R11
-	TBZ $0, R11, aloneSums2
-	MOVD c+0(FP), R11
-	WORD $0x3dc00163 // ldr q3, [x11]
-	WORD $0x4e60d460 // fadd v0.2d, v3.2d, v0.2d
-	ADD R1, R11, R11
-	WORD $0x3dc00163 // ldr q3, [x11]
-	WORD $0x4e61d461 // fadd v1.2d, v3.2d, v1.2d
-	ADD R1, R11, R11
-aloneSums2:
-	MOVD more+88(FP), R11
-	CBZ R11, unbiasedSums2
-	WORD $0x3dc00163 // ldr q3, [x11]
-unbiasedSums2:
-	JMP allSums
-notSums2:
-	CMP $0, R8
-	BEQ doneSums1
-	CMP $0, R10
-	BEQ nextSums1
-tapSums1:
-	MOVD.P 8(R10), R9
-	WORD $0xfd4000e4 // ldr d4, [x7]
-	ADD R3, R7, R7
-	WORD $0xfc6978a2 // ldr d2, [x5, x9, lsl #3]
-	WORD $0xfc6978c5 // ldr d5, [x6, x9, lsl #3]
-	WORD $0x4fc21080 // fmla v0.2d, v4.2d, v2.d[0]
-	WORD $0x4fc51081 // fmla v1.2d, v4.2d, v5.d[0]
-	SUBS $1, R8, R8
-	BNE tapSums1
-	JMP doneSums1
-nextSums1:
-	WORD $0xfd4000e5 // ldr d5, [x7]
-	ADD R3, R7, R7
-	WORD $0xfc6968a4 // ldr d4, [x5, x9]
-	WORD $0xfc6968c2 // ldr d2, [x6, x9]
-	WORD $0x4fc410a0 // fmla v0.2d, v5.2d, v4.d[0]
-	WORD $0x4fc210a1 // fmla v1.2d, v5.2d, v2.d[0]
-	ADD R2, R9, R9
-	SUBS $1, R8, R8
-	BNE nextSums1
-doneSums1:
-	MOVD mode+80(FP), R11
-	TBZ $0, R11, aloneSums1
-	MOVD c+0(FP), R11
-	WORD $0xfd400162 // ldr d2, [x11]
-	WORD $0x4e60d440 // fadd v0.2d, v2.2d, v0.2d
-	ADD R1, R11, R11
-	WORD $0xfd400162 // ldr d2, [x11]
-	WORD $0x4e61d441 // fadd v1.2d, v2.2d, v1.2d
-	ADD R1, R11, R11
-aloneSums1:
-	MOVD more+88(FP), R11
-	CBZ R11, unbiasedSums1
-	WORD $0xfd400163 // ldr d3, [x11]
-unbiasedSums1:
-allSums:
-	MOVD mode+80(FP), R11
-	TBZ $2, R11, unbiased
-	WORD $0x4e60d460 // fadd v0.2d, v3.2d, v0.2d
-	WORD $0x4e61d461 // fadd v1.2d, v3.2d, v1.2d
-unbiased:
-	TBZ $3, R11, signed
-	WORD $0x6f00e403 // movi v3.2d, #0
-	WORD $0x4e63f400 // fmax v0.2d, v0.2d, v3.2d
-	WORD $0x4e63f421 // fmax v1.2d, v1.2d, v3.2d
-signed:
-	WORD $0x3dc00003 // ldr q3, [x0]
-	WORD $0x4e60e402 // fcmeq v2.2d, v0.2d, v0.2d
-	WORD $0x6ee21c60 // bif v0.16b, v3.16b, v2.16b
-	WORD $0x4e61e422 // fcmeq v2.2d, v1.2d, v1.2d
-	WORD $0x6ee21c61 // bif v1.16b, v3.16b, v2.16b
-	MOVD c+0(FP), R11
-	CMP $0, R4
-	BNE notStores2
-	WORD $0x3d800160 // str q0, [x11]
-	ADD R1, R11, R11
-	WORD $0x3d800161 // str q1, [x11]
-	ADD R1, R11, R11
-	JMP allStores
-notStores2:
-	WORD $0xfd000160 // str d0, [x11]
-	ADD R1, R11, R11
-	WORD $0xfd000161 // str d1, [x11]
-	ADD R1, R11, R11
-allStores:
-below:
-	MOVD times+72(FP), R12
-	SUBS $1, R12, R12
-	BEQ last
-	MOVD R12, times+72(FP)
-	MOVD R11, c+0(FP)
-	MOVD aRow+24(FP), R12
-	LSL $3, R12, R12
-	ADD R6, R12, R12
-	MOVD R12, a+16(FP)
-	JMP tile
-last:
-	RET
-
-// func gemm3x1_64NEON(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
-TEXT ·gemm3x1_64NEON(SB), NOSPLIT, $0-104
-	MOVD $gemm3x1_64NEONNEONConstants<>(SB), R0
-	MOVD ldc+8(FP), R1
-	LSL $3, R1, R1
-	MOVD aCol+32(FP), R2
-	LSL $3, R2, R2
-	MOVD ldb+48(FP), R3
-	LSL $3, R3, R3
-	MOVD n+56(FP), R4
-	LSL $3, R4, R4
-	SUB $16, R4, R4
-tile:
-	MOVD a+16(FP), R5
-	MOVD aRow+24(FP), R6
-	LSL $3, R6, R6
-	ADD R5, R6, R7
-	ADD R7, R6, R6
-	MOVD b+40(FP), R8
-	MOVD k+64(FP), R9
-	WORD $0x6f00e400 // movi v0.2d, #0
-	WORD $0x6f00e401 // movi v1.2d, #0
-	WORD $0x6f00e402 // movi v2.2d, #0
-	MOVD $0, R10
-	MOVD offs+96(FP), R11
-	CMP $0, R4
-	BNE notSums2
-	CMP $0, R9
-	BEQ doneSums2
-	CMP $0, R11
-	BEQ nextSums2
-tapSums2:
-	MOVD.P 8(R11), R10
-	WORD $0x3dc00103 // ldr q3, [x8]
-	ADD R3, R8, R8
-	WORD $0xfc6a78a4 // ldr d4, [x5, x10, lsl #3]
-	WORD $0xfc6a78e5 // ldr d5, [x7, x10, lsl #3]
-	WORD $0xfc6a78c6 // ldr d6, [x6, x10, lsl #3]
-	WORD $0x4fc41060 // fmla v0.2d, v3.2d, v4.d[0]
-	WORD $0x4fc51061 // fmla v1.2d, v3.2d, v5.d[0]
-	WORD $0x4fc61062 // fmla v2.2d, v3.2d, v6.d[0]
-	SUBS $1, R9, R9
-	BNE tapSums2
-	JMP doneSums2
-nextSums2:
-	WORD $0x3dc00106 // ldr q6, [x8]
-	ADD R3, R8, R8
-	WORD $0xfc6a68a3 // ldr d3, [x5, x10]
-	WORD $0xfc6a68e5 // ldr d5, [x7, x10]
-	WORD $0xfc6a68c4 // ldr d4, [x6, x10]
-	WORD $0x4fc310c0 // fmla v0.2d, v6.2d, v3.d[0]
-	WORD $0x4fc510c1 // fmla v1.2d, v6.2d, v5.d[0]
-	WORD $0x4fc410c2 // fmla v2.2d, v6.2d, v4.d[0]
-	ADD R2, R10, R10
-	SUBS $1, R9, R9
-	BNE nextSums2
-doneSums2:
-	MOVD mode+80(FP), R12
-	TBZ $0, R12, aloneSums2
-	MOVD c+0(FP), R12
-	WORD $0x3dc00184 // ldr q4, [x12]
-	WORD $0x4e60d480 // fadd v0.2d, v4.2d, v0.2d
-	ADD R1, R12, R12
-	WORD $0x3dc00184 // ldr q4, [x12]
-	WORD $0x4e61d481 // fadd v1.2d, v4.2d, v1.2d
-	ADD R1, R12, R12
-	WORD $0x3dc00184 // ldr q4, [x12]
-	WORD $0x4e62d482 // fadd v2.2d, v4.2d, v2.2d
-	ADD R1, R12, R12
-aloneSums2:
-	MOVD more+88(FP), R12
-	CBZ R12, unbiasedSums2
-	WORD $0x3dc00184 // ldr q4, [x12]
-unbiasedSums2:
-	JMP allSums
-notSums2:
-	CMP $0, R9
-	BEQ doneSums1
-	CMP $0, R11
-	BEQ nextSums1
-tapSums1:
-	MOVD.P 8(R11), R10
-	WORD $0xfd400106 // ldr d6, [x8]
-	ADD R3, R8, R8
-	WORD $0xfc6a78a5 // ldr d5, [x5, x10, lsl #3]
-	WORD $0xfc6a78e3 // ldr d3, [x7, x10, lsl #3]
-	WORD $0xfc6a78c7 // ldr d7, [x6, x10, lsl #3]
-	WORD $0x4fc510c0 // fmla v0.2d, v6.2d, v5.d[0]
-	WORD $0x4fc310c1 // fmla v1.2d, v6.2d, v3.d[0]
-	WORD $0x4fc710c2 // fmla v2.2d, v6.2d, v7.d[0]
-	SUBS $1, R9, R9
-	BNE tapSums1
-	JMP doneSums1
-nextSums1:
-	WORD $0xfd400107 // ldr d7, [x8]
-	ADD R3, R8, R8
-	WORD $0xfc6a68a6 // ldr d6, [x5, x10]
-	WORD $0xfc6a68e3 // ldr d3, [x7, x10]
-	WORD $0xfc6a68c5 // ldr d5, [x6, x10]
-	WORD $0x4fc610e0 // fmla v0.2d, v7.2d, v6.d[0]
-	WORD $0x4fc310e1 // fmla v1.2d, v7.2d, v3.d[0]
-	WORD $0x4fc510e2 // fmla v2.2d, v7.2d, v5.d[0]
-	ADD R2, R10, R10
-	SUBS $1, R9, R9
-	BNE nextSums1
-doneSums1:
-	MOVD mode+80(FP), R12
-	TBZ $0, R12, aloneSums1
-	MOVD c+0(FP), R12
-	WORD $0xfd400185 // ldr d5, [x12]
-	WORD $0x4e60d4a0 // fadd v0.2d, v5.2d, v0.2d
-	ADD R1, R12, R12
-	WORD $0xfd400185 // ldr d5, [x12]
-	WORD $0x4e61d4a1 // fadd v1.2d, v5.2d, v1.2d
-	ADD R1, R12, R12
-	WORD $0xfd400185 // ldr d5, [x12]
-	WORD $0x4e62d4a2 // fadd v2.2d, v5.2d, v2.2d
-	ADD R1, R12, R12
-aloneSums1:
-	MOVD more+88(FP), R12
-	CBZ R12, unbiasedSums1
-	WORD $0xfd400184 // ldr d4, [x12]
-unbiasedSums1:
-allSums:
-	MOVD mode+80(FP), R12
-	TBZ $2, R12, unbiased
-	WORD $0x4e60d480 // fadd v0.2d, v4.2d, v0.2d
-	WORD $0x4e61d481 // fadd v1.2d, v4.2d, v1.2d
-	WORD $0x4e62d482 // fadd v2.2d, v4.2d, v2.2d
-unbiased:
-	TBZ $3, R12, signed
-	WORD $0x6f00e404 // movi v4.2d, #0
-	WORD $0x4e64f400 // fmax v0.2d, v0.2d, v4.2d
-	WORD $0x4e64f421 // fmax v1.2d, v1.2d, v4.2d
-	WORD $0x4e64f442 // fmax v2.2d, v2.2d, v4.2d
-signed:
-	WORD $0x3dc00004 // ldr q4, [x0]
-	WORD $0x4e60e405 // fcmeq v5.2d, v0.2d, v0.2d
-	WORD $0x6ee51c80 // bif v0.16b, v4.16b, v5.16b
-	WORD $0x4e61e425 // fcmeq v5.2d, v1.2d, v1.2d
-	WORD $0x6ee51c81 // bif v1.16b, v4.16b, v5.16b
-	WORD $0x4e62e445 // fcmeq v5.2d, v2.2d, v2.2d
-	WORD $0x6ee51c82 // bif v2.16b, v4.16b, v5.16b
-	MOVD c+0(FP), R12
-	CMP $0, R4
-	BNE notStores2
-	WORD $0x3d800180 // str q0, [x12]
-	ADD R1, R12, R12
-	WORD $0x3d800181 // str q1, [x12]
-	ADD R1, R12, R12
-	WORD $0x3d800182 // str q2, [x12]
-	ADD R1, R12, R12
-	JMP allStores
-notStores2:
-	WORD $0xfd000180 // str d0, [x12]
-	ADD R1, R12, R12
-	WORD $0xfd000181 // str d1, [x12]
-	ADD R1, R12, R12
-	WORD $0xfd000182 // str d2, [x12]
-	ADD R1, R12, R12
-allStores:
-below:
-	MOVD times+72(FP), R13
-	SUBS $1, R13, R13
-	BEQ last
-	MOVD R13, times+72(FP)
-	MOVD R12, c+0(FP)
-	MOVD aRow+24(FP), R13
-	LSL $3, R13, R13
-	ADD R6, R13, R13
-	MOVD R13, a+16(FP)
-	JMP tile
-last:
-	RET
-
-// func gemm4x1_64NEON(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
-TEXT ·gemm4x1_64NEON(SB), NOSPLIT, $0-104
-	MOVD $gemm4x1_64NEONNEONConstants<>(SB), R0
-	MOVD ldc+8(FP), R1
-	LSL $3, R1, R1
-	MOVD aCol+32(FP), R2
-	LSL $3, R2, R2
-	MOVD ldb+48(FP), R3
-	LSL $3, R3, R3
-	MOVD n+56(FP), R4
-	LSL $3, R4, R4
-	SUB $16, R4, R4
-tile:
-	MOVD a+16(FP), R5
-	MOVD aRow+24(FP), R6
-	LSL $3, R6, R6
-	ADD R5, R6, R7
-	ADD R7, R6, R8
-	ADD R8, R6, R6
-	MOVD b+40(FP), R9
-	MOVD k+64(FP), R10
-	WORD $0x6f00e400 // movi v0.2d, #0
-	WORD $0x6f00e401 // movi v1.2d, #0
-	WORD $0x6f00e402 // movi v2.2d, #0
-	WORD $0x6f00e403 // movi v3.2d, #0
-	MOVD $0, R11
-	MOVD offs+96(FP), R12
-	CMP $0, R4
-	BNE notSums2
-	CMP $0, R10
-	BEQ doneSums2
-	CMP $0, R12
-	BEQ nextSums2
-tapSums2:
-	MOVD.P 8(R12), R11
-	WORD $0x3dc00124 // ldr q4, [x9]
-	ADD R3, R9, R9
-	WORD $0xfc6b78a5 // ldr d5, [x5, x11, lsl #3]
-	WORD $0xfc6b78e6 // ldr d6, [x7, x11, lsl #3]
-	WORD $0xfc6b7907 // ldr d7, [x8, x11, lsl #3]
-	WORD $0x4fc51080 // fmla v0.2d, v4.2d, v5.d[0]
-	WORD $0xfc6b78c5 // ldr d5, [x6, x11, lsl #3]
-	WORD $0x4fc61081 // fmla v1.2d, v4.2d, v6.d[0]
-	WORD $0x4fc71082 // fmla v2.2d, v4.2d, v7.d[0]
-	WORD $0x4fc51083 // fmla v3.2d, v4.2d, v5.d[0]
-	SUBS $1, R10, R10
-	BNE tapSums2
-	JMP doneSums2
-nextSums2:
-	WORD $0x3dc00125 // ldr q5, [x9]
-	ADD R3, R9, R9
-	WORD $0xfc6b68a4 // ldr d4, [x5, x11]
-	WORD $0xfc6b68e7 // ldr d7, [x7, x11]
-	WORD $0xfc6b6906 // ldr d6, [x8, x11]
-	WORD $0x4fc410a0 // fmla v0.2d, v5.2d, v4.d[0]
-	WORD $0xfc6b68c4 // ldr d4, [x6, x11]
-	WORD $0x4fc710a1 // fmla v1.2d, v5.2d, v7.d[0]
-	WORD $0x4fc610a2 // fmla v2.2d, v5.2d, v6.d[0]
-	WORD $0x4fc410a3 // fmla v3.2d, v5.2d, v4.d[0]
-	ADD R2, R11, R11
-	SUBS $1, R10, R10
-	BNE nextSums2
-doneSums2:
-	MOVD mode+80(FP), R13
-	TBZ $0, R13, aloneSums2
-	MOVD c+0(FP), R13
-	WORD $0x3dc001a4 // ldr q4, [x13]
-	WORD $0x4e60d480 // fadd v0.2d, v4.2d, v0.2d
-	ADD R1, R13, R13
-	WORD $0x3dc001a4 // ldr q4, [x13]
-	WORD $0x4e61d481 // fadd v1.2d, v4.2d, v1.2d
-	ADD R1, R13, R13
-	WORD $0x3dc001a4 // ldr q4, [x13]
-	WORD $0x4e62d482 // fadd v2.2d, v4.2d, v2.2d
-	ADD R1, R13, R13
-	WORD $0x3dc001a4 // ldr q4, [x13]
-	WORD $0x4e63d483 // fadd v3.2d, v4.2d, v3.2d
-	ADD R1, R13, R13
-aloneSums2:
-	MOVD more+88(FP), R13
-	CBZ R13, unbiasedSums2
-	WORD $0x3dc001a4 // ldr q4, [x13]
-unbiasedSums2:
-	JMP allSums
-notSums2:
-	CMP $0, R10
-	BEQ doneSums1
-	CMP $0, R12
-	BEQ nextSums1
-tapSums1:
-	MOVD.P 8(R12), R11
-	WORD $0xfd400125 // ldr d5, [x9]
-	ADD R3, R9, R9
-	WORD $0xfc6b78a6 // ldr d6, [x5, x11, lsl #3]
-	WORD $0xfc6b78e7 // ldr d7, [x7, x11, lsl #3]
-	WORD $0xfc6b7908 // ldr d8, [x8, x11, lsl #3]
-	WORD $0x4fc610a0 // fmla v0.2d, v5.2d, v6.d[0]
-	WORD $0xfc6b78c6 // ldr d6, [x6, x11, lsl #3]
-	WORD $0x4fc710a1 // fmla v1.2d, v5.2d, v7.d[0]
-	WORD $0x4fc810a2 // fmla v2.2d, v5.2d, v8.d[0]
-	WORD $0x4fc610a3 // fmla v3.2d, v5.2d, v6.d[0]
-	SUBS $1, R10, R10
-	BNE tapSums1
-	JMP doneSums1
-nextSums1:
-	WORD $0xfd400126 // ldr d6, [x9]
-	ADD R3, R9, R9
-	WORD $0xfc6b68a5 // ldr d5, [x5, x11]
-	WORD $0xfc6b68e8 // ldr d8, [x7, x11]
-	WORD $0xfc6b6907 // ldr d7, [x8, x11]
-	WORD $0x4fc510c0 // fmla v0.2d, v6.2d, v5.d[0]
-	WORD $0xfc6b68c5 // ldr d5, [x6, x11]
-	WORD $0x4fc810c1 // fmla v1.2d, v6.2d, v8.d[0]
-	WORD $0x4fc710c2 // fmla v2.2d, v6.2d, v7.d[0]
-	WORD $0x4fc510c3 // fmla v3.2d, v6.2d, v5.d[0]
-	ADD R2, R11, R11
-	SUBS $1, R10, R10
-	BNE nextSums1
-doneSums1:
-	MOVD mode+80(FP), R13
-	TBZ $0, R13, aloneSums1
-	MOVD c+0(FP), R13
-	WORD $0xfd4001a5 // ldr d5, [x13]
-	WORD $0x4e60d4a0 // fadd v0.2d, v5.2d, v0.2d
-	ADD R1, R13, R13
-	WORD $0xfd4001a5 // ldr d5, [x13]
-	WORD $0x4e61d4a1 // fadd v1.2d, v5.2d, v1.2d
-	ADD R1, R13, R13
-	WORD $0xfd4001a5 // ldr d5, [x13]
-	WORD $0x4e62d4a2 // fadd v2.2d, v5.2d, v2.2d
-	ADD R1, R13, R13
-	WORD $0xfd4001a5 // ldr d5, [x13]
-	WORD $0x4e63d4a3 // fadd v3.2d, v5.2d, v3.2d
-	ADD R1, R13, R13
-aloneSums1:
-	MOVD more+88(FP), R13
-	CBZ R13, unbiasedSums1
-	WORD $0xfd4001a4 // ldr d4, [x13]
-unbiasedSums1:
-allSums:
-	MOVD mode+80(FP), R13
-	TBZ $2, R13, unbiased
-	WORD $0x4e60d480 // fadd v0.2d, v4.2d, v0.2d
-	WORD $0x4e61d481 // fadd v1.2d, v4.2d, v1.2d
-	WORD $0x4e62d482 // fadd v2.2d, v4.2d, v2.2d
-	WORD $0x4e63d483 // fadd v3.2d, v4.2d, v3.2d
-unbiased:
-	TBZ $3, R13, signed
-	WORD $0x6f00e404 // movi v4.2d, #0
-	WORD $0x4e64f400 // fmax v0.2d, v0.2d, v4.2d
-	WORD $0x4e64f421 // fmax v1.2d, v1.2d, v4.2d
-	WORD $0x4e64f442 // fmax v2.2d, v2.2d, v4.2d
-	WORD $0x4e64f463 // fmax v3.2d, v3.2d, v4.2d
-signed:
-	WORD $0x3dc00004 // ldr q4, [x0]
-	WORD $0x4e60e405 // fcmeq v5.2d, v0.2d, v0.2d
-	WORD $0x6ee51c80 // bif v0.16b, v4.16b, v5.16b
-	WORD $0x4e61e425 // fcmeq v5.2d, v1.2d, v1.2d
-	WORD $0x6ee51c81 // bif v1.16b, v4.16b, v5.16b
-	WORD $0x4e62e445 // fcmeq v5.2d, v2.2d, v2.2d
-	WORD $0x6ee51c82 // bif v2.16b, v4.16b, v5.16b
-	WORD $0x4e63e465 // fcmeq v5.2d, v3.2d, v3.2d
-	WORD $0x6ee51c83 // bif v3.16b, v4.16b, v5.16b
-	MOVD c+0(FP), R13
-	CMP $0, R4
-	BNE notStores2
-	WORD $0x3d8001a0 // str q0, [x13]
-	ADD R1, R13, R13
-	WORD $0x3d8001a1 // str q1, [x13]
-	ADD R1, R13, R13
-	WORD $0x3d8001a2 // str q2, [x13]
-	ADD R1, R13, R13
-	WORD $0x3d8001a3 // str q3, [x13]
-	ADD R1, R13, R13
-	JMP allStores
-notStores2:
-	WORD $0xfd0001a0 // str d0, [x13]
-	ADD R1, R13, R13
-	WORD $0xfd0001a1 // str d1, [x13]
-	ADD R1, R13, R13
-	WORD $0xfd0001a2 // str d2, [x13]
-	ADD R1, R13, R13
-	WORD $0xfd0001a3 // str d3, [x13]
-	ADD R1, R13, R13
-allStores:
-below:
-	MOVD times+72(FP), R14
-	SUBS $1, R14, R14
-	BEQ last
-	MOVD R14, times+72(FP)
-	MOVD R13, c+0(FP)
-	MOVD aRow+24(FP), R14
-	LSL $3, R14, R14
-	ADD R6, R14, R14
-	MOVD R14, a+16(FP)
-	JMP tile
-last:
-	RET
-
-// func gemm5x1_64NEON(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
-TEXT ·gemm5x1_64NEON(SB), NOSPLIT, $0-104
-	MOVD $gemm5x1_64NEONNEONConstants<>(SB), R0
-	MOVD ldc+8(FP), R1
-	LSL $3, R1, R1
-	MOVD aCol+32(FP), R2
-	LSL $3, R2, R2
-	MOVD ldb+48(FP), R3
-	LSL $3, R3, R3
-	MOVD n+56(FP), R4
-	LSL $3, R4, R4
-	SUB $16, R4, R4
-tile:
-	MOVD a+16(FP), R5
-	MOVD aRow+24(FP), R6
-	LSL $3, R6, R6
-	ADD R5, R6, R7
-	ADD R7, R6, R8
-	ADD R8, R6, R9
-	ADD R9, R6, R6
-	MOVD b+40(FP), R10
-	MOVD k+64(FP), R11
-	WORD $0x6f00e400 // movi v0.2d, #0
-	WORD $0x6f00e401 // movi v1.2d, #0
-	WORD $0x6f00e402 // movi v2.2d, #0
-	WORD $0x6f00e403 // movi v3.2d, #0
-	WORD $0x6f00e404 // movi v4.2d, #0
-	MOVD $0, R12
-	MOVD offs+96(FP), R13
-	CMP $0, R4
-	BNE notSums2
-	CMP $0, R11
-	BEQ doneSums2
-	CMP $0, R13
-	BEQ nextSums2
-tapSums2:
-	MOVD.P 8(R13), R12
-	WORD $0x3dc00145 // ldr q5, [x10]
-	ADD R3, R10, R10
-	WORD $0xfc6c78a6 // ldr d6, [x5, x12, lsl #3]
-	WORD $0xfc6c78e7 // ldr d7, [x7, x12, lsl #3]
-	WORD $0xfc6c7908 // ldr d8, [x8, x12, lsl #3]
-	WORD $0x4fc610a0 // fmla v0.2d, v5.2d, v6.d[0]
-	WORD $0xfc6c7926 // ldr d6, [x9, x12, lsl #3]
-	WORD $0x4fc710a1 // fmla v1.2d, v5.2d, v7.d[0]
-	WORD $0xfc6c78c7 // ldr d7, [x6, x12, lsl #3]
-	WORD $0x4fc810a2 // fmla v2.2d, v5.2d, v8.d[0]
-	WORD $0x4fc610a3 // fmla v3.2d, v5.2d, v6.d[0]
-	WORD $0x4fc710a4 // fmla v4.2d, v5.2d, v7.d[0]
-	SUBS $1, R11, R11
-	BNE tapSums2
-	JMP doneSums2
-nextSums2:
-	WORD $0x3dc00147 // ldr q7, [x10]
-	ADD R3, R10, R10
-	WORD $0xfc6c68a5 // ldr d5, [x5, x12]
-	WORD $0xfc6c68e6 // ldr d6, [x7, x12]
-	WORD $0xfc6c6908 // ldr d8, [x8, x12]
-	WORD $0x4fc510e0 // fmla v0.2d, v7.2d, v5.d[0]
-	WORD $0xfc6c6925 // ldr d5, [x9, x12]
-	WORD $0x4fc610e1 // fmla v1.2d, v7.2d, v6.d[0]
-	WORD $0xfc6c68c6 // ldr d6, [x6, x12]
-	WORD $0x4fc810e2 // fmla v2.2d, v7.2d, v8.d[0]
-	WORD $0x4fc510e3 // fmla v3.2d, v7.2d, v5.d[0]
-	WORD $0x4fc610e4 // fmla v4.2d, v7.2d, v6.d[0]
-	ADD R2, R12, R12
-	SUBS $1, R11, R11
-	BNE nextSums2
-doneSums2:
-	MOVD mode+80(FP), R14
-	TBZ $0, R14, aloneSums2
-	MOVD c+0(FP), R14
-	WORD $0x3dc001c6 // ldr q6, [x14]
-	WORD $0x4e60d4c0 // fadd v0.2d, v6.2d, v0.2d
-	ADD R1, R14, R14
-	WORD $0x3dc001c6 // ldr q6, [x14]
-	WORD $0x4e61d4c1 // fadd v1.2d, v6.2d, v1.2d
-	ADD R1, R14, R14
-	WORD $0x3dc001c6 // ldr q6, [x14]
-	WORD $0x4e62d4c2 // fadd v2.2d, v6.2d, v2.2d
-	ADD R1, R14, R14
-	WORD $0x3dc001c6 // ldr q6, [x14]
-	WORD $0x4e63d4c3 // fadd v3.2d, v6.2d, v3.2d
-	ADD R1, R14, R14
-	WORD $0x3dc001c6 // ldr q6, [x14]
-	WORD $0x4e64d4c4 // fadd v4.2d, v6.2d, v4.2d
-	ADD R1, R14, R14
-aloneSums2:
-	MOVD more+88(FP), R14
-	CBZ R14, unbiasedSums2
-	WORD $0x3dc001c6 // ldr q6, [x14]
-unbiasedSums2:
-	JMP allSums
-notSums2:
-	CMP $0, R11
-	BEQ doneSums1
-	CMP $0, R13
-	BEQ nextSums1
-tapSums1:
-	MOVD.P 8(R13), R12
-	WORD $0xfd400147 // ldr d7, [x10]
-	ADD R3, R10, R10
-	WORD $0xfc6c78a5 // ldr d5, [x5, x12, lsl #3]
-	WORD $0xfc6c78e8 // ldr d8, [x7, x12, lsl #3]
-	WORD $0xfc6c7909 // ldr d9, [x8, x12, lsl #3]
-	WORD $0x4fc510e0 // fmla v0.2d, v7.2d, v5.d[0]
-	WORD $0xfc6c7925 // ldr d5, [x9, x12, lsl #3]
-	WORD $0x4fc810e1 // fmla v1.2d, v7.2d, v8.d[0]
-	WORD $0xfc6c78c8 // ldr d8, [x6, x12, lsl #3]
-	WORD $0x4fc910e2 // fmla v2.2d, v7.2d, v9.d[0]
-	WORD $0x4fc510e3 // fmla v3.2d, v7.2d, v5.d[0]
-	WORD $0x4fc810e4 // fmla v4.2d, v7.2d, v8.d[0]
-	SUBS $1, R11, R11
-	BNE tapSums1
-	JMP doneSums1
-nextSums1:
-	WORD $0xfd400148 // ldr d8, [x10]
-	ADD R3, R10, R10
-	WORD $0xfc6c68a7 // ldr d7, [x5, x12]
-	WORD $0xfc6c68e5 // ldr d5, [x7, x12]
-	WORD $0xfc6c6909 // ldr d9, [x8, x12]
-	WORD $0x4fc71100 // fmla v0.2d, v8.2d, v7.d[0]
-	WORD $0xfc6c6927 // ldr d7, [x9, x12]
-	WORD $0x4fc51101 // fmla v1.2d, v8.2d, v5.d[0]
-	WORD $0xfc6c68c5 // ldr d5, [x6, x12]
-	WORD $0x4fc91102 // fmla v2.2d, v8.2d, v9.d[0]
-	WORD $0x4fc71103 // fmla v3.2d, v8.2d, v7.d[0]
-	WORD $0x4fc51104 // fmla v4.2d, v8.2d, v5.d[0]
-	ADD R2, R12, R12
-	SUBS $1, R11, R11
-	BNE nextSums1
-doneSums1:
-	MOVD mode+80(FP), R14
-	TBZ $0, R14, aloneSums1
-	MOVD c+0(FP), R14
-	WORD $0xfd4001c5 // ldr d5, [x14]
-	WORD $0x4e60d4a0 // fadd v0.2d, v5.2d, v0.2d
-	ADD R1, R14, R14
-	WORD $0xfd4001c5 // ldr d5, [x14]
-	WORD $0x4e61d4a1 // fadd v1.2d, v5.2d, v1.2d
-	ADD R1, R14, R14
-	WORD $0xfd4001c5 // ldr d5, [x14]
-	WORD $0x4e62d4a2 // fadd v2.2d, v5.2d, v2.2d
-	ADD R1, R14, R14
-	WORD $0xfd4001c5 // ldr d5, [x14]
-	WORD $0x4e63d4a3 // fadd v3.2d, v5.2d, v3.2d
-	ADD R1, R14, R14
-	WORD $0xfd4001c5 // ldr d5, [x14]
-	WORD $0x4e64d4a4 // fadd v4.2d, v5.2d, v4.2d
-	ADD R1, R14, R14
-aloneSums1:
-	MOVD more+88(FP), R14
-	CBZ R14, unbiasedSums1
-	WORD $0xfd4001c6 // ldr d6, [x14]
-unbiasedSums1:
-allSums:
-	MOVD mode+80(FP), R14
-	TBZ $2, R14, unbiased
-	WORD $0x4e60d4c0 // fadd v0.2d, v6.2d, v0.2d
-	WORD $0x4e61d4c1 // fadd v1.2d, v6.2d, v1.2d
-	WORD $0x4e62d4c2 // fadd v2.2d, v6.2d, v2.2d
-	WORD $0x4e63d4c3 // fadd v3.2d, v6.2d, v3.2d
-	WORD $0x4e64d4c4 // fadd v4.2d, v6.2d, v4.2d
-unbiased:
-	TBZ $3, R14, signed
-	WORD $0x6f00e406 // movi v6.2d, #0
-	WORD $0x4e66f400 // fmax v0.2d, v0.2d, v6.2d
-	WORD $0x4e66f421 // fmax v1.2d, v1.2d, v6.2d
-	WORD $0x4e66f442 // fmax v2.2d, v2.2d, v6.2d
-	WORD $0x4e66f463 // fmax v3.2d, v3.2d, v6.2d
-	WORD $0x4e66f484 // fmax v4.2d, v4.2d, v6.2d
-signed:
-	WORD $0x3dc00006 // ldr q6, [x0]
-	WORD $0x4e60e405 // fcmeq v5.2d, v0.2d, v0.2d
-	WORD $0x6ee51cc0 // bif v0.16b, v6.16b, v5.16b
-	WORD $0x4e61e425 // fcmeq v5.2d, v1.2d, v1.2d
-	WORD $0x6ee51cc1 // bif v1.16b, v6.16b, v5.16b
-	WORD $0x4e62e445 // fcmeq v5.2d, v2.2d, v2.2d
-	WORD $0x6ee51cc2 // bif v2.16b, v6.16b, v5.16b
-	WORD $0x4e63e465 // fcmeq v5.2d, v3.2d, v3.2d
-	WORD $0x6ee51cc3 // bif v3.16b, v6.16b, v5.16b
-	WORD $0x4e64e485 // fcmeq v5.2d, v4.2d, v4.2d
-	WORD $0x6ee51cc4 // bif v4.16b, v6.16b, v5.16b
-	MOVD c+0(FP), R14
-	CMP $0, R4
-	BNE notStores2
-	WORD $0x3d8001c0 // str q0, [x14]
-	ADD R1, R14, R14
-	WORD $0x3d8001c1 // str q1, [x14]
-	ADD R1, R14, R14
-	WORD $0x3d8001c2 // str q2, [x14]
-	ADD R1, R14, R14
-	WORD $0x3d8001c3 // str q3, [x14]
-	ADD R1, R14, R14
-	WORD $0x3d8001c4 // str q4, [x14]
-	ADD R1, R14, R14
-	JMP allStores
-notStores2:
-	WORD $0xfd0001c0 // str d0, [x14]
-	ADD R1, R14, R14
-	WORD $0xfd0001c1 // str d1, [x14]
-	ADD R1, R14, R14
-	WORD $0xfd0001c2 // str d2, [x14]
-	ADD R1, R14, R14
-	WORD $0xfd0001c3 // str d3, [x14]
-	ADD R1, R14, R14
-	WORD $0xfd0001c4 // str d4, [x14]
-	ADD R1, R14, R14
-allStores:
-below:
-	MOVD times+72(FP), R15
-	SUBS $1, R15, R15
-	BEQ last
-	MOVD R15, times+72(FP)
-	MOVD R14, c+0(FP)
-	MOVD aRow+24(FP), R15
-	LSL $3, R15, R15
-	ADD R6, R15, R15
-	MOVD R15, a+16(FP)
-	JMP tile
-last:
-	RET
-
-// func gemm6x1_64NEON(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
-TEXT ·gemm6x1_64NEON(SB), NOSPLIT, $0-104
-	MOVD $gemm6x1_64NEONNEONConstants<>(SB), R0
-	MOVD ldc+8(FP), R1
-	LSL $3, R1, R1
-	MOVD aCol+32(FP), R2
-	LSL $3, R2, R2
-	MOVD ldb+48(FP), R3
-	LSL $3, R3, R3
-	MOVD n+56(FP), R4
-	LSL $3, R4, R4
-	SUB $16, R4, R4
-tile:
-	MOVD a+16(FP), R5
-	MOVD aRow+24(FP), R6
-	LSL $3, R6, R6
-	ADD R5, R6, R7
-	ADD R7, R6, R8
-	ADD R8, R6, R9
-	ADD R9, R6, R10
-	ADD R10, R6, R6
-	MOVD b+40(FP), R11
-	MOVD k+64(FP), R12
-	WORD $0x6f00e400 // movi v0.2d, #0
-	WORD $0x6f00e401 // movi v1.2d, #0
-	WORD $0x6f00e402 // movi v2.2d, #0
-	WORD $0x6f00e403 // movi v3.2d, #0
-	WORD $0x6f00e404 // movi v4.2d, #0
-	WORD $0x6f00e405 // movi v5.2d, #0
-	MOVD $0, R13
-	MOVD offs+96(FP), R14
-	CMP $0, R4
-	BNE notSums2
-	CMP $0, R12
-	BEQ doneSums2
-	CMP $0, R14
-	BEQ nextSums2
-tapSums2:
-	MOVD.P 8(R14), R13
-	WORD $0x3dc00166 // ldr q6, [x11]
-	ADD R3, R11, R11
-	WORD $0xfc6d78a7 // ldr d7, [x5, x13, lsl #3]
-	WORD $0xfc6d78e8 // ldr d8, [x7, x13, lsl #3]
-	WORD $0xfc6d7909 // ldr d9, [x8, x13, lsl #3]
-	WORD $0x4fc710c0 // fmla v0.2d, v6.2d, v7.d[0]
-	WORD $0xfc6d7927 // ldr d7, [x9, x13, lsl #3]
-	WORD $0x4fc810c1 // fmla v1.2d, v6.2d, v8.d[0]
-	WORD $0xfc6d7948 // ldr d8, [x10, x13, lsl #3]
-	WORD $0x4fc910c2 // fmla v2.2d, v6.2d, v9.d[0]
-	WORD $0xfc6d78c9 // ldr d9, [x6, x13, lsl #3]
-	WORD $0x4fc710c3 // fmla v3.2d, v6.2d, v7.d[0]
-	WORD $0x4fc810c4 // fmla v4.2d, v6.2d, v8.d[0]
-	WORD $0x4fc910c5 // fmla v5.2d, v6.2d, v9.d[0]
-	SUBS $1, R12, R12
-	BNE tapSums2
-	JMP doneSums2
-nextSums2:
-	WORD $0x3dc00169 // ldr q9, [x11]
-	ADD R3, R11, R11
-	WORD $0xfc6d68a6 // ldr d6, [x5, x13]
-	WORD $0xfc6d68e8 // ldr d8, [x7, x13]
-	WORD $0xfc6d6907 // ldr d7, [x8, x13]
-	WORD $0x4fc61120 // fmla v0.2d, v9.2d, v6.d[0]
-	WORD $0xfc6d6926 // ldr d6, [x9, x13]
-	WORD $0x4fc81121 // fmla v1.2d, v9.2d, v8.d[0]
-	WORD $0xfc6d6948 // ldr d8, [x10, x13]
-	WORD $0x4fc71122 // fmla v2.2d, v9.2d, v7.d[0]
-	WORD $0xfc6d68c7 // ldr d7, [x6, x13]
-	WORD $0x4fc61123 // fmla v3.2d, v9.2d, v6.d[0]
-	WORD $0x4fc81124 // fmla v4.2d, v9.2d, v8.d[0]
-	WORD $0x4fc71125 // fmla v5.2d, v9.2d, v7.d[0]
-	ADD R2, R13, R13
-	SUBS $1, R12, R12
-	BNE nextSums2
-doneSums2:
-	MOVD mode+80(FP), R15
-	TBZ $0, R15, aloneSums2
-	MOVD c+0(FP), R15
-	WORD $0x3dc001e7 // ldr q7, [x15]
-	WORD $0x4e60d4e0 // fadd v0.2d, v7.2d, v0.2d
-	ADD R1, R15, R15
-	WORD $0x3dc001e7 // ldr q7, [x15]
-	WORD $0x4e61d4e1 // fadd v1.2d, v7.2d, v1.2d
-	ADD R1, R15, R15
-	WORD $0x3dc001e7 // ldr q7, [x15]
-	WORD $0x4e62d4e2 // fadd v2.2d, v7.2d, v2.2d
-	ADD R1, R15, R15
-	WORD $0x3dc001e7 // ldr q7, [x15]
-	WORD $0x4e63d4e3 // fadd v3.2d, v7.2d, v3.2d
-	ADD R1, R15, R15
-	WORD $0x3dc001e7 // ldr q7, [x15]
-	WORD $0x4e64d4e4 // fadd v4.2d, v7.2d, v4.2d
-	ADD R1, R15, R15
-	WORD $0x3dc001e7 // ldr q7, [x15]
-	WORD $0x4e65d4e5 // fadd v5.2d, v7.2d, v5.2d
-	ADD R1, R15, R15
-aloneSums2:
-	MOVD more+88(FP), R15
-	CBZ R15, unbiasedSums2
-	WORD $0x3dc001e7 // ldr q7, [x15]
-unbiasedSums2:
-	JMP allSums
-notSums2:
-	CMP $0, R12
-	BEQ doneSums1
-	CMP $0, R14
-	BEQ nextSums1
-tapSums1:
-	MOVD.P 8(R14), R13
-	WORD $0xfd400169 // ldr d9, [x11]
-	ADD R3, R11, R11
-	WORD $0xfc6d78a8 // ldr d8, [x5, x13, lsl #3]
-	WORD $0xfc6d78e6 // ldr d6, [x7, x13, lsl #3]
-	WORD $0xfc6d790a // ldr d10, [x8, x13, lsl #3]
-	WORD $0x4fc81120 // fmla v0.2d, v9.2d, v8.d[0]
-	WORD $0xfc6d7928 // ldr d8, [x9, x13, lsl #3]
-	WORD $0x4fc61121 // fmla v1.2d, v9.2d, v6.d[0]
-	WORD $0xfc6d7946 // ldr d6, [x10, x13, lsl #3]
-	WORD $0x4fca1122 // fmla v2.2d, v9.2d, v10.d[0]
-	WORD $0xfc6d78ca // ldr d10, [x6, x13, lsl #3]
-	WORD $0x4fc81123 // fmla v3.2d, v9.2d, v8.d[0]
-	WORD $0x4fc61124 // fmla v4.2d, v9.2d, v6.d[0]
-	WORD $0x4fca1125 // fmla v5.2d, v9.2d, v10.d[0]
-	SUBS $1, R12, R12
-	BNE tapSums1
-	JMP doneSums1
-nextSums1:
-	WORD $0xfd40016a // ldr d10, [x11]
-	ADD R3, R11, R11
-	WORD $0xfc6d68a9 // ldr d9, [x5, x13]
-	WORD $0xfc6d68e6 // ldr d6, [x7, x13]
-	WORD $0xfc6d6908 // ldr d8, [x8, x13]
-	WORD $0x4fc91140 // fmla v0.2d, v10.2d, v9.d[0]
-	WORD $0xfc6d6929 // ldr d9, [x9, x13]
-	WORD $0x4fc61141 // fmla v1.2d, v10.2d, v6.d[0]
-	WORD $0xfc6d6946 // ldr d6, [x10, x13]
-	WORD $0x4fc81142 // fmla v2.2d, v10.2d, v8.d[0]
-	WORD $0xfc6d68c8 // ldr d8, [x6, x13]
-	WORD $0x4fc91143 // fmla v3.2d, v10.2d, v9.d[0]
-	WORD $0x4fc61144 // fmla v4.2d, v10.2d, v6.d[0]
-	WORD $0x4fc81145 // fmla v5.2d, v10.2d, v8.d[0]
-	ADD R2, R13, R13
-	SUBS $1, R12, R12
-	BNE nextSums1
-doneSums1:
-	MOVD mode+80(FP), R15
-	TBZ $0, R15, aloneSums1
-	MOVD c+0(FP), R15
-	WORD $0xfd4001e8 // ldr d8, [x15]
-	WORD $0x4e60d500 // fadd v0.2d, v8.2d, v0.2d
-	ADD R1, R15, R15
-	WORD $0xfd4001e8 // ldr d8, [x15]
-	WORD $0x4e61d501 // fadd v1.2d, v8.2d, v1.2d
-	ADD R1, R15, R15
-	WORD $0xfd4001e8 // ldr d8, [x15]
-	WORD $0x4e62d502 // fadd v2.2d, v8.2d, v2.2d
-	ADD R1, R15, R15
-	WORD $0xfd4001e8 // ldr d8, [x15]
-	WORD $0x4e63d503 // fadd v3.2d, v8.2d, v3.2d
-	ADD R1, R15, R15
-	WORD $0xfd4001e8 // ldr d8, [x15]
-	WORD $0x4e64d504 // fadd v4.2d, v8.2d, v4.2d
-	ADD R1, R15, R15
-	WORD $0xfd4001e8 // ldr d8, [x15]
-	WORD $0x4e65d505 // fadd v5.2d, v8.2d, v5.2d
-	ADD R1, R15, R15
-aloneSums1:
-	MOVD more+88(FP), R15
-	CBZ R15, unbiasedSums1
-	WORD $0xfd4001e7 // ldr d7, [x15]
-unbiasedSums1:
-allSums:
-	MOVD mode+80(FP), R15
-	TBZ $2, R15, unbiased
-	WORD $0x4e60d4e0 // fadd v0.2d, v7.2d, v0.2d
-	WORD $0x4e61d4e1 // fadd v1.2d, v7.2d, v1.2d
-	WORD $0x4e62d4e2 // fadd v2.2d, v7.2d, v2.2d
-	WORD $0x4e63d4e3 // fadd v3.2d, v7.2d, v3.2d
-	WORD $0x4e64d4e4 // fadd v4.2d, v7.2d, v4.2d
-	WORD $0x4e65d4e5 // fadd v5.2d, v7.2d, v5.2d
-unbiased:
-	TBZ $3, R15, signed
-	WORD $0x6f00e407 // movi v7.2d, #0
-	WORD $0x4e67f400 // fmax v0.2d, v0.2d, v7.2d
-	WORD $0x4e67f421 // fmax v1.2d, v1.2d, v7.2d
-	WORD $0x4e67f442 // fmax v2.2d, v2.2d, v7.2d
-	WORD $0x4e67f463 // fmax v3.2d, v3.2d, v7.2d
-	WORD $0x4e67f484 // fmax v4.2d, v4.2d, v7.2d
-	WORD $0x4e67f4a5 // fmax v5.2d, v5.2d, v7.2d
-signed:
-	WORD $0x3dc00007 // ldr q7, [x0]
-	WORD $0x4e60e408 // fcmeq v8.2d, v0.2d, v0.2d
-	WORD $0x6ee81ce0 // bif v0.16b, v7.16b, v8.16b
-	WORD $0x4e61e428 // fcmeq v8.2d, v1.2d, v1.2d
-	WORD $0x6ee81ce1 // bif v1.16b, v7.16b, v8.16b
-	WORD $0x4e62e448 // fcmeq v8.2d, v2.2d, v2.2d
-	WORD $0x6ee81ce2 // bif v2.16b, v7.16b, v8.16b
-	WORD $0x4e63e468 // fcmeq v8.2d, v3.2d, v3.2d
-	WORD $0x6ee81ce3 // bif v3.16b, v7.16b, v8.16b
-	WORD $0x4e64e488 // fcmeq v8.2d, v4.2d, v4.2d
-	WORD $0x6ee81ce4 // bif v4.16b, v7.16b, v8.16b
-	WORD $0x4e65e4a8 // fcmeq v8.2d, v5.2d, v5.2d
-	WORD $0x6ee81ce5 // bif v5.16b, v7.16b, v8.16b
-	MOVD c+0(FP), R15
-	CMP $0, R4
-	BNE notStores2
-	WORD $0x3d8001e0 // str q0, [x15]
-	ADD R1, R15, R15
-	WORD $0x3d8001e1 // str q1, [x15]
-	ADD R1, R15, R15
-	WORD $0x3d8001e2 // str q2, [x15]
-	ADD R1, R15, R15
-	WORD $0x3d8001e3 // str q3, [x15]
-	ADD R1, R15, R15
-	WORD $0x3d8001e4 // str q4, [x15]
-	ADD R1, R15, R15
-	WORD $0x3d8001e5 // str q5, [x15]
-	ADD R1, R15, R15
-	JMP allStores
-notStores2:
-	WORD $0xfd0001e0 // str d0, [x15]
-	ADD R1, R15, R15
-	WORD $0xfd0001e1 // str d1, [x15]
-	ADD R1, R15, R15
-	WORD $0xfd0001e2 // str d2, [x15]
-	ADD R1, R15, R15
-	WORD $0xfd0001e3 // str d3, [x15]
-	ADD R1, R15, R15
-	WORD $0xfd0001e4 // str d4, [x15]
-	ADD R1, R15, R15
-	WORD $0xfd0001e5 // str d5, [x15]
-	ADD R1, R15, R15
-allStores:
-below:
-	MOVD times+72(FP), R19
-	SUBS $1, R19, R19
-	BEQ last
-	MOVD R19, times+72(FP)
-	MOVD R15, c+0(FP)
-	MOVD aRow+24(FP), R19
-	LSL $3, R19, R19
-	ADD R6, R19, R19
-	MOVD R19, a+16(FP)
-	JMP tile
-last:
-	RET
-
-// func gemm7x1_64NEON(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
-TEXT ·gemm7x1_64NEON(SB), NOSPLIT, $0-104
-	MOVD $gemm7x1_64NEONNEONConstants<>(SB), R0
-	MOVD ldc+8(FP), R1
-	LSL $3, R1, R1
-	MOVD aCol+32(FP), R2
-	LSL $3, R2, R2
-	MOVD ldb+48(FP), R3
-	LSL $3, R3, R3
-	MOVD n+56(FP), R4
-	LSL $3, R4, R4
-	SUB $16, R4, R4
-tile:
-	MOVD a+16(FP), R5
-	MOVD aRow+24(FP), R6
-	LSL $3, R6, R6
-	ADD R5, R6, R7
-	ADD R7, R6, R8
-	ADD R8, R6, R9
-	ADD R9, R6, R10
-	ADD R10, R6, R11
-	ADD R11, R6, R6
-	MOVD b+40(FP), R12
-	MOVD k+64(FP), R13
-	WORD $0x6f00e400 // movi v0.2d, #0
-	WORD $0x6f00e401 // movi v1.2d, #0
-	WORD $0x6f00e402 // movi v2.2d, #0
-	WORD $0x6f00e403 // movi v3.2d, #0
-	WORD $0x6f00e404 // movi v4.2d, #0
-	WORD $0x6f00e405 // movi v5.2d, #0
-	WORD $0x6f00e406 // movi v6.2d, #0
-	MOVD $0, R14
-	MOVD offs+96(FP), R15
-	CMP $0, R4
-	BNE notSums2
-	CMP $0, R13
-	BEQ doneSums2
-	CMP $0, R15
-	BEQ nextSums2
-tapSums2:
-	MOVD.P 8(R15), R14
-	WORD $0x3dc00187 // ldr q7, [x12]
-	ADD R3, R12, R12
-	WORD $0xfc6e78a8 // ldr d8, [x5, x14, lsl #3]
-	WORD $0xfc6e78e9 // ldr d9, [x7, x14, lsl #3]
-	WORD $0xfc6e790a // ldr d10, [x8, x14, lsl #3]
-	WORD $0x4fc810e0 // fmla v0.2d, v7.2d, v8.d[0]
-	WORD $0xfc6e7928 // ldr d8, [x9, x14, lsl #3]
-	WORD $0x4fc910e1 // fmla v1.2d, v7.2d, v9.d[0]
-	WORD $0xfc6e7949 // ldr d9, [x10, x14, lsl #3]
-	WORD $0x4fca10e2 // fmla v2.2d, v7.2d, v10.d[0]
-	WORD $0xfc6e796a // ldr d10, [x11, x14, lsl #3]
-	WORD $0x4fc810e3 // fmla v3.2d, v7.2d, v8.d[0]
-	WORD $0xfc6e78c8 // ldr d8, [x6, x14, lsl #3]
-	WORD $0x4fc910e4 // fmla v4.2d, v7.2d, v9.d[0]
-	WORD $0x4fca10e5 // fmla v5.2d, v7.2d, v10.d[0]
-	WORD $0x4fc810e6 // fmla v6.2d, v7.2d, v8.d[0]
-	SUBS $1, R13, R13
-	BNE tapSums2
-	JMP doneSums2
-nextSums2:
-	WORD $0x3dc00188 // ldr q8, [x12]
-	ADD R3, R12, R12
-	WORD $0xfc6e68a7 // ldr d7, [x5, x14]
-	WORD $0xfc6e68ea // ldr d10, [x7, x14]
-	WORD $0xfc6e6909 // ldr d9, [x8, x14]
-	WORD $0x4fc71100 // fmla v0.2d, v8.2d, v7.d[0]
-	WORD $0xfc6e6927 // ldr d7, [x9, x14]
-	WORD $0x4fca1101 // fmla v1.2d, v8.2d, v10.d[0]
-	WORD $0xfc6e694a // ldr d10, [x10, x14]
-	WORD $0x4fc91102 // fmla v2.2d, v8.2d, v9.d[0]
-	WORD $0xfc6e6969 // ldr d9, [x11, x14]
-	WORD $0x4fc71103 // fmla v3.2d, v8.2d, v7.d[0]
-	WORD $0xfc6e68c7 // ldr d7, [x6, x14]
-	WORD $0x4fca1104 // fmla v4.2d, v8.2d, v10.d[0]
-	WORD $0x4fc91105 // fmla v5.2d, v8.2d, v9.d[0]
-	WORD $0x4fc71106 // fmla v6.2d, v8.2d, v7.d[0]
-	ADD R2, R14, R14
-	SUBS $1, R13, R13
-	BNE nextSums2
-doneSums2:
-	MOVD mode+80(FP), R19
-	TBZ $0, R19, aloneSums2
-	MOVD c+0(FP), R19
-	WORD $0x3dc00267 // ldr q7, [x19]
-	WORD $0x4e60d4e0 // fadd v0.2d, v7.2d, v0.2d
-	ADD R1, R19, R19
-	WORD $0x3dc00267 // ldr q7, [x19]
-	WORD $0x4e61d4e1 // fadd v1.2d, v7.2d, v1.2d
-	ADD R1, R19, R19
-	WORD $0x3dc00267 // ldr q7, [x19]
-	WORD $0x4e62d4e2 // fadd v2.2d, v7.2d, v2.2d
-	ADD R1, R19, R19
-	WORD $0x3dc00267 // ldr q7, [x19]
-	WORD $0x4e63d4e3 // fadd v3.2d, v7.2d, v3.2d
-	ADD R1, R19, R19
-	WORD $0x3dc00267 // ldr q7, [x19]
-	WORD $0x4e64d4e4 // fadd v4.2d, v7.2d, v4.2d
-	ADD R1, R19, R19
-	WORD $0x3dc00267 // ldr q7, [x19]
-	WORD $0x4e65d4e5 // fadd v5.2d, v7.2d, v5.2d
-	ADD R1, R19, R19
-	WORD $0x3dc00267 // ldr q7, [x19]
-	WORD $0x4e66d4e6 // fadd v6.2d, v7.2d, v6.2d
-	ADD R1, R19, R19
-aloneSums2:
-	MOVD more+88(FP), R19
-	CBZ R19, unbiasedSums2
-	WORD $0x3dc00267 // ldr q7, [x19]
-unbiasedSums2:
-	JMP allSums
-notSums2:
-	CMP $0, R13
-	BEQ doneSums1
-	CMP $0, R15
-	BEQ nextSums1
-tapSums1:
-	MOVD.P 8(R15), R14
-	WORD $0xfd400188 // ldr d8, [x12]
-	ADD R3, R12, R12
-	WORD $0xfc6e78a9 // ldr d9, [x5, x14, lsl #3]
-	WORD $0xfc6e78ea // ldr d10, [x7, x14, lsl #3]
-	WORD $0xfc6e790b // ldr d11, [x8, x14, lsl #3]
-	WORD $0x4fc91100 // fmla v0.2d, v8.2d, v9.d[0]
-	WORD $0xfc6e7929 // ldr d9, [x9, x14, lsl #3]
-	WORD $0x4fca1101 // fmla v1.2d, v8.2d, v10.d[0]
-	WORD $0xfc6e794a // ldr d10, [x10, x14, lsl #3]
-	WORD $0x4fcb1102 // fmla v2.2d, v8.2d, v11.d[0]
-	WORD $0xfc6e796b // ldr d11, [x11, x14, lsl #3]
-	WORD $0x4fc91103 // fmla v3.2d, v8.2d, v9.d[0]
-	WORD $0xfc6e78c9 // ldr d9, [x6, x14, lsl #3]
-	WORD $0x4fca1104 // fmla v4.2d, v8.2d, v10.d[0]
-	WORD $0x4fcb1105 // fmla v5.2d, v8.2d, v11.d[0]
-	WORD $0x4fc91106 // fmla v6.2d, v8.2d, v9.d[0]
-	SUBS $1, R13, R13
-	BNE tapSums1
-	JMP doneSums1
-nextSums1:
-	WORD $0xfd400189 // ldr d9, [x12]
-	ADD R3, R12, R12
-	WORD $0xfc6e68a8 // ldr d8, [x5, x14]
-	WORD $0xfc6e68eb // ldr d11, [x7, x14]
-	WORD $0xfc6e690a // ldr d10, [x8, x14]
-	WORD $0x4fc81120 // fmla v0.2d, v9.2d, v8.d[0]
-	WORD $0xfc6e6928 // ldr d8, [x9, x14]
-	WORD $0x4fcb1121 // fmla v1.2d, v9.2d, v11.d[0]
-	WORD $0xfc6e694b // ldr d11, [x10, x14]
-	WORD $0x4fca1122 // fmla v2.2d, v9.2d, v10.d[0]
-	WORD $0xfc6e696a // ldr d10, [x11, x14]
-	WORD $0x4fc81123 // fmla v3.2d, v9.2d, v8.d[0]
-	WORD $0xfc6e68c8 // ldr d8, [x6, x14]
-	WORD $0x4fcb1124 // fmla v4.2d, v9.2d, v11.d[0]
-	WORD $0x4fca1125 // fmla v5.2d, v9.2d, v10.d[0]
-	WORD $0x4fc81126 // fmla v6.2d, v9.2d, v8.d[0]
-	ADD R2, R14, R14
-	SUBS $1, R13, R13
-	BNE nextSums1
-doneSums1:
-	MOVD mode+80(FP), R19
-	TBZ $0, R19, aloneSums1
-	MOVD c+0(FP), R19
-	WORD $0xfd400268 // ldr d8, [x19]
-	WORD $0x4e60d500 // fadd v0.2d, v8.2d, v0.2d
-	ADD R1, R19, R19
-	WORD $0xfd400268 // ldr d8, [x19]
-	WORD $0x4e61d501 // fadd v1.2d, v8.2d, v1.2d
-	ADD R1, R19, R19
-	WORD $0xfd400268 // ldr d8, [x19]
-	WORD $0x4e62d502 // fadd v2.2d, v8.2d, v2.2d
-	ADD R1, R19, R19
-	WORD $0xfd400268 // ldr d8, [x19]
-	WORD $0x4e63d503 // fadd v3.2d, v8.2d, v3.2d
-	ADD R1, R19, R19
-	WORD $0xfd400268 // ldr d8, [x19]
-	WORD $0x4e64d504 // fadd v4.2d, v8.2d, v4.2d
-	ADD R1, R19, R19
-	WORD $0xfd400268 // ldr d8, [x19]
-	WORD $0x4e65d505 // fadd v5.2d, v8.2d, v5.2d
-	ADD R1, R19, R19
-	WORD $0xfd400268 // ldr d8, [x19]
-	WORD $0x4e66d506 // fadd v6.2d, v8.2d, v6.2d
-	ADD R1, R19, R19
-aloneSums1:
-	MOVD more+88(FP), R19
-	CBZ R19, unbiasedSums1
-	WORD $0xfd400267 // ldr d7, [x19]
-unbiasedSums1:
-allSums:
-	MOVD mode+80(FP), R19
-	TBZ $2, R19, unbiased
-	WORD $0x4e60d4e0 // fadd v0.2d, v7.2d, v0.2d
-	WORD $0x4e61d4e1 // fadd v1.2d, v7.2d, v1.2d
-	WORD $0x4e62d4e2 // fadd v2.2d, v7.2d, v2.2d
-	WORD $0x4e63d4e3 // fadd v3.2d, v7.2d, v3.2d
-	WORD $0x4e64d4e4 // fadd v4.2d, v7.2d, v4.2d
-	WORD $0x4e65d4e5 // fadd v5.2d, v7.2d, v5.2d
-	WORD $0x4e66d4e6 // fadd v6.2d, v7.2d, v6.2d
-unbiased:
-	TBZ $3, R19, signed
-	WORD $0x6f00e407 // movi v7.2d, #0
-	WORD $0x4e67f400 // fmax v0.2d, v0.2d, v7.2d
-	WORD $0x4e67f421 // fmax v1.2d, v1.2d, v7.2d
-	WORD $0x4e67f442 // fmax v2.2d, v2.2d, v7.2d
-	WORD $0x4e67f463 // fmax v3.2d, v3.2d, v7.2d
-	WORD $0x4e67f484 // fmax v4.2d, v4.2d, v7.2d
-	WORD $0x4e67f4a5 // fmax v5.2d, v5.2d, v7.2d
-	WORD $0x4e67f4c6 // fmax v6.2d, v6.2d, v7.2d
-signed:
-	WORD $0x3dc00007 // ldr q7, [x0]
-	WORD $0x4e60e408 // fcmeq v8.2d, v0.2d, v0.2d
-	WORD $0x6ee81ce0 // bif v0.16b, v7.16b, v8.16b
-	WORD $0x4e61e428 // fcmeq v8.2d, v1.2d, v1.2d
-	WORD $0x6ee81ce1 // bif v1.16b, v7.16b, v8.16b
-	WORD $0x4e62e448 // fcmeq v8.2d, v2.2d, v2.2d
-	WORD $0x6ee81ce2 // bif v2.16b, v7.16b, v8.16b
-	WORD $0x4e63e468 // fcmeq v8.2d, v3.2d, v3.2d
-	WORD $0x6ee81ce3 // bif v3.16b, v7.16b, v8.16b
-	WORD $0x4e64e488 // fcmeq v8.2d, v4.2d, v4.2d
-	WORD $0x6ee81ce4 // bif v4.16b, v7.16b, v8.16b
-	WORD $0x4e65e4a8 // fcmeq v8.2d, v5.2d, v5.2d
-	WORD $0x6ee81ce5 // bif v5.16b, v7.16b, v8.16b
-	WORD $0x4e66e4c8 // fcmeq v8.2d, v6.2d, v6.2d
-	WORD $0x6ee81ce6 // bif v6.16b, v7.16b, v8.16b
-	MOVD c+0(FP), R19
-	CMP $0, R4
-	BNE notStores2
-	WORD $0x3d800260 // str q0, [x19]
-	ADD R1, R19, R19
-	WORD $0x3d800261 // str q1, [x19]
-	ADD R1, R19, R19
-	WORD $0x3d800262 // str q2, [x19]
-	ADD R1, R19, R19
-	WORD $0x3d800263 // str q3, [x19]
-	ADD R1, R19, R19
-	WORD $0x3d800264 // str q4, [x19]
-	ADD R1, R19, R19
-	WORD $0x3d800265 // str q5, [x19]
-	ADD R1, R19, R19
-	WORD $0x3d800266 // str q6, [x19]
-	ADD R1, R19, R19
-	JMP allStores
-notStores2:
-	WORD $0xfd000260 // str d0, [x19]
-	ADD R1, R19, R19
-	WORD $0xfd000261 // str d1, [x19]
-	ADD R1, R19, R19
-	WORD $0xfd000262 // str d2, [x19]
-	ADD R1, R19, R19
-	WORD $0xfd000263 // str d3, [x19]
-	ADD R1, R19, R19
-	WORD $0xfd000264 // str d4, [x19]
-	ADD R1, R19, R19
-	WORD $0xfd000265 // str d5, [x19]
-	ADD R1, R19, R19
-	WORD $0xfd000266 // str d6, [x19]
-	ADD R1, R19, R19
-allStores:
-below:
-	MOVD times+72(FP), R20
-	SUBS $1, R20, R20
-	BEQ last
-	MOVD R20, times+72(FP)
-	MOVD R19, c+0(FP)
-	MOVD aRow+24(FP), R20
-	LSL $3, R20, R20
-	ADD R6, R20, R20
-	MOVD R20, a+16(FP)
-	JMP tile
-last:
-	RET
-
-// func gemm8x1_64NEON(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
-TEXT ·gemm8x1_64NEON(SB), NOSPLIT, $0-104
-	MOVD $gemm8x1_64NEONNEONConstants<>(SB), R0
-	MOVD ldc+8(FP), R1
-	LSL $3, R1, R1
-	MOVD aCol+32(FP), R2
-	LSL $3, R2, R2
-	MOVD ldb+48(FP), R3
-	LSL $3, R3, R3
-	MOVD n+56(FP), R4
-	LSL $3, R4, R4
-	SUB $16, R4, R4
-tile:
-	MOVD a+16(FP), R5
-	MOVD aRow+24(FP), R6
-	LSL $3, R6, R6
-	ADD R5, R6, R7
-	ADD R7, R6, R8
-	ADD R8, R6, R9
-	ADD R9, R6, R10
-	ADD R10, R6, R11
-	ADD R11, R6, R12
-	ADD R12, R6, R6
-	MOVD b+40(FP), R13
-	MOVD k+64(FP), R14
-	WORD $0x6f00e400 // movi v0.2d, #0
-	WORD $0x6f00e401 // movi v1.2d, #0
-	WORD $0x6f00e402 // movi v2.2d, #0
-	WORD $0x6f00e403 // movi v3.2d, #0
-	WORD $0x6f00e404 // movi v4.2d, #0
-	WORD $0x6f00e405 // movi v5.2d, #0
-	WORD $0x6f00e406 // movi v6.2d, #0
-	WORD $0x6f00e407 // movi v7.2d, #0
-	MOVD $0, R15
-	MOVD offs+96(FP), R19
-	CMP $0, R4
-	BNE notSums2
-	CMP $0, R14
-	BEQ doneSums2
-	CMP $0, R19
-	BEQ nextSums2
-tapSums2:
-	MOVD.P 8(R19), R15
-	WORD $0x3dc001a8 // ldr q8, [x13]
-	ADD R3, R13, R13
-	WORD $0xfc6f78a9 // ldr d9, [x5, x15, lsl #3]
-	WORD $0xfc6f78ea // ldr d10, [x7, x15, lsl #3]
-	WORD $0xfc6f790b // ldr d11, [x8, x15, lsl #3]
-	WORD $0x4fc91100 // fmla v0.2d, v8.2d, v9.d[0]
-	WORD $0xfc6f7929 // ldr d9, [x9, x15, lsl #3]
-	WORD $0x4fca1101 // fmla v1.2d, v8.2d, v10.d[0]
-	WORD $0xfc6f794a // ldr d10, [x10, x15, lsl #3]
-	WORD $0x4fcb1102 // fmla v2.2d, v8.2d, v11.d[0]
-	WORD $0xfc6f796b // ldr d11, [x11, x15, lsl #3]
-	WORD $0x4fc91103 // fmla v3.2d, v8.2d, v9.d[0]
-	WORD $0xfc6f7989 // ldr d9, [x12, x15, lsl #3]
-	WORD $0x4fca1104 // fmla v4.2d, v8.2d, v10.d[0]
-	WORD $0xfc6f78ca // ldr d10, [x6, x15, lsl #3]
-	WORD $0x4fcb1105 // fmla v5.2d, v8.2d, v11.d[0]
-	WORD $0x4fc91106 // fmla v6.2d, v8.2d, v9.d[0]
-	WORD $0x4fca1107 // fmla v7.2d, v8.2d, v10.d[0]
-	SUBS $1, R14, R14
-	BNE tapSums2
-	JMP doneSums2
-nextSums2:
-	WORD $0x3dc001aa // ldr q10, [x13]
-	ADD R3, R13, R13
-	WORD $0xfc6f68a8 // ldr d8, [x5, x15]
-	WORD $0xfc6f68e9 // ldr d9, [x7, x15]
-	WORD $0xfc6f690b // ldr d11, [x8, x15]
-	WORD $0x4fc81140 // fmla v0.2d, v10.2d, v8.d[0]
-	WORD $0xfc6f6928 // ldr d8, [x9, x15]
-	WORD $0x4fc91141 // fmla v1.2d, v10.2d, v9.d[0]
-	WORD $0xfc6f6949 // ldr d9, [x10, x15]
-	WORD $0x4fcb1142 // fmla v2.2d, v10.2d, v11.d[0]
-	WORD $0xfc6f696b // ldr d11, [x11, x15]
-	WORD $0x4fc81143 // fmla v3.2d, v10.2d, v8.d[0]
-	WORD $0xfc6f6988 // ldr d8, [x12, x15]
-	WORD $0x4fc91144 // fmla v4.2d, v10.2d, v9.d[0]
-	WORD $0xfc6f68c9 // ldr d9, [x6, x15]
-	WORD $0x4fcb1145 // fmla v5.2d, v10.2d, v11.d[0]
-	WORD $0x4fc81146 // fmla v6.2d, v10.2d, v8.d[0]
-	WORD $0x4fc91147 // fmla v7.2d, v10.2d, v9.d[0]
-	ADD R2, R15, R15
-	SUBS $1, R14, R14
-	BNE nextSums2
-doneSums2:
-	MOVD mode+80(FP), R20
-	TBZ $0, R20, aloneSums2
-	MOVD c+0(FP), R20
-	WORD $0x3dc00289 // ldr q9, [x20]
-	WORD $0x4e60d520 // fadd v0.2d, v9.2d, v0.2d
-	ADD R1, R20, R20
-	WORD $0x3dc00289 // ldr q9, [x20]
-	WORD $0x4e61d521 // fadd v1.2d, v9.2d, v1.2d
-	ADD R1, R20, R20
-	WORD $0x3dc00289 // ldr q9, [x20]
-	WORD $0x4e62d522 // fadd v2.2d, v9.2d, v2.2d
-	ADD R1, R20, R20
-	WORD $0x3dc00289 // ldr q9, [x20]
-	WORD $0x4e63d523 // fadd v3.2d, v9.2d, v3.2d
-	ADD R1, R20, R20
-	WORD $0x3dc00289 // ldr q9, [x20]
-	WORD $0x4e64d524 // fadd v4.2d, v9.2d, v4.2d
-	ADD R1, R20, R20
-	WORD $0x3dc00289 // ldr q9, [x20]
-	WORD $0x4e65d525 // fadd v5.2d, v9.2d, v5.2d
-	ADD R1, R20, R20
-	WORD $0x3dc00289 // ldr q9, [x20]
-	WORD $0x4e66d526 // fadd v6.2d, v9.2d, v6.2d
-	ADD R1, R20, R20
-	WORD $0x3dc00289 // ldr q9, [x20]
-	WORD $0x4e67d527 // fadd v7.2d, v9.2d, v7.2d
-	ADD R1, R20, R20
-aloneSums2:
-	MOVD more+88(FP), R20
-	CBZ R20, unbiasedSums2
-	WORD $0x3dc00289 // ldr q9, [x20]
-unbiasedSums2:
-	JMP allSums
-notSums2:
-	CMP $0, R14
-	BEQ doneSums1
-	CMP $0, R19
-	BEQ nextSums1
-tapSums1:
-	MOVD.P 8(R19), R15
-	WORD $0xfd4001aa // ldr d10, [x13]
-	ADD R3, R13, R13
-	WORD $0xfc6f78a8 // ldr d8, [x5, x15, lsl #3]
-	WORD $0xfc6f78eb // ldr d11, [x7, x15, lsl #3]
-	WORD $0xfc6f790c // ldr d12, [x8, x15, lsl #3]
-	WORD $0x4fc81140 // fmla v0.2d, v10.2d, v8.d[0]
-	WORD $0xfc6f7928 // ldr d8, [x9, x15, lsl #3]
-	WORD $0x4fcb1141 // fmla v1.2d, v10.2d, v11.d[0]
-	WORD $0xfc6f794b // ldr d11, [x10, x15, lsl #3]
-	WORD $0x4fcc1142 // fmla v2.2d, v10.2d, v12.d[0]
-	WORD $0xfc6f796c // ldr d12, [x11, x15, lsl #3]
-	WORD $0x4fc81143 // fmla v3.2d, v10.2d, v8.d[0]
-	WORD $0xfc6f7988 // ldr d8, [x12, x15, lsl #3]
-	WORD $0x4fcb1144 // fmla v4.2d, v10.2d, v11.d[0]
-	WORD $0xfc6f78cb // ldr d11, [x6, x15, lsl #3]
-	WORD $0x4fcc1145 // fmla v5.2d, v10.2d, v12.d[0]
-	WORD $0x4fc81146 // fmla v6.2d, v10.2d, v8.d[0]
-	WORD $0x4fcb1147 // fmla v7.2d, v10.2d, v11.d[0]
-	SUBS $1, R14, R14
-	BNE tapSums1
-	JMP doneSums1
-nextSums1:
-	WORD $0xfd4001ab // ldr d11, [x13]
-	ADD R3, R13, R13
-	WORD $0xfc6f68aa // ldr d10, [x5, x15]
-	WORD $0xfc6f68e8 // ldr d8, [x7, x15]
-	WORD $0xfc6f690c // ldr d12, [x8, x15]
-	WORD $0x4fca1160 // fmla v0.2d, v11.2d, v10.d[0]
-	WORD $0xfc6f692a // ldr d10, [x9, x15]
-	WORD $0x4fc81161 // fmla v1.2d, v11.2d, v8.d[0]
-	WORD $0xfc6f6948 // ldr d8, [x10, x15]
-	WORD $0x4fcc1162 // fmla v2.2d, v11.2d, v12.d[0]
-	WORD $0xfc6f696c // ldr d12, [x11, x15]
-	WORD $0x4fca1163 // fmla v3.2d, v11.2d, v10.d[0]
-	WORD $0xfc6f698a // ldr d10, [x12, x15]
-	WORD $0x4fc81164 // fmla v4.2d, v11.2d, v8.d[0]
-	WORD $0xfc6f68c8 // ldr d8, [x6, x15]
-	WORD $0x4fcc1165 // fmla v5.2d, v11.2d, v12.d[0]
-	WORD $0x4fca1166 // fmla v6.2d, v11.2d, v10.d[0]
-	WORD $0x4fc81167 // fmla v7.2d, v11.2d, v8.d[0]
-	ADD R2, R15, R15
-	SUBS $1, R14, R14
-	BNE nextSums1
-doneSums1:
-	MOVD mode+80(FP), R20
-	TBZ $0, R20, aloneSums1
-	MOVD c+0(FP), R20
-	WORD $0xfd400288 // ldr d8, [x20]
-	WORD $0x4e60d500 // fadd v0.2d, v8.2d, v0.2d
-	ADD R1, R20, R20
-	WORD $0xfd400288 // ldr d8, [x20]
-	WORD $0x4e61d501 // fadd v1.2d, v8.2d, v1.2d
-	ADD R1, R20, R20
-	WORD $0xfd400288 // ldr d8, [x20]
-	WORD $0x4e62d502 // fadd v2.2d, v8.2d, v2.2d
-	ADD R1, R20, R20
-	WORD $0xfd400288 // ldr d8, [x20]
-	WORD $0x4e63d503 // fadd v3.2d, v8.2d, v3.2d
-	ADD R1, R20, R20
-	WORD $0xfd400288 // ldr d8, [x20]
-	WORD $0x4e64d504 // fadd v4.2d, v8.2d, v4.2d
-	ADD R1, R20, R20
-	WORD $0xfd400288 // ldr d8, [x20]
-	WORD $0x4e65d505 // fadd v5.2d, v8.2d, v5.2d
-	ADD R1, R20, R20
-	WORD $0xfd400288 // ldr d8, [x20]
-	WORD $0x4e66d506 // fadd v6.2d, v8.2d, v6.2d
-	ADD R1, R20, R20
-	WORD $0xfd400288 // ldr d8, [x20]
-	WORD $0x4e67d507 // fadd v7.2d, v8.2d, v7.2d
-	ADD R1, R20, R20
-aloneSums1:
-	MOVD more+88(FP), R20
-	CBZ R20, unbiasedSums1
-	WORD $0xfd400289 // ldr d9, [x20]
-unbiasedSums1:
-allSums:
-	MOVD mode+80(FP), R20
-	TBZ $2, R20, unbiased
-	WORD $0x4e60d520 // fadd v0.2d, v9.2d, v0.2d
-	WORD $0x4e61d521 // fadd v1.2d, v9.2d, v1.2d
-	WORD $0x4e62d522 // fadd v2.2d, v9.2d, v2.2d
-	WORD $0x4e63d523 // fadd v3.2d, v9.2d, v3.2d
-	WORD $0x4e64d524 // fadd v4.2d, v9.2d, v4.2d
-	WORD $0x4e65d525 // fadd v5.2d, v9.2d, v5.2d
-	WORD $0x4e66d526 // fadd v6.2d, v9.2d, v6.2d
-	WORD $0x4e67d527 // fadd v7.2d, v9.2d, v7.2d
-unbiased:
-	TBZ $3, R20, signed
-	WORD $0x6f00e409 // movi v9.2d, #0
-	WORD $0x4e69f400 // fmax v0.2d, v0.2d, v9.2d
-	WORD $0x4e69f421 // fmax v1.2d, v1.2d, v9.2d
-	WORD $0x4e69f442 // fmax v2.2d, v2.2d, v9.2d
-	WORD $0x4e69f463 // fmax v3.2d, v3.2d, v9.2d
-	WORD $0x4e69f484 // fmax v4.2d, v4.2d, v9.2d
-	WORD $0x4e69f4a5 // fmax v5.2d, v5.2d, v9.2d
-	WORD $0x4e69f4c6 // fmax v6.2d, v6.2d, v9.2d
-	WORD $0x4e69f4e7 // fmax v7.2d, v7.2d, v9.2d
-signed:
-	WORD $0x3dc00009 // ldr q9, [x0]
-	WORD $0x4e60e408 // fcmeq v8.2d, v0.2d, v0.2d
-	WORD $0x6ee81d20 // bif v0.16b, v9.16b, v8.16b
-	WORD $0x4e61e428 // fcmeq v8.2d, v1.2d, v1.2d
-	WORD $0x6ee81d21 // bif v1.16b, v9.16b, v8.16b
-	WORD $0x4e62e448 // fcmeq v8.2d, v2.2d, v2.2d
-	WORD $0x6ee81d22 // bif v2.16b, v9.16b, v8.16b
-	WORD $0x4e63e468 // fcmeq v8.2d, v3.2d, v3.2d
-	WORD $0x6ee81d23 // bif v3.16b, v9.16b, v8.16b
-	WORD $0x4e64e488 // fcmeq v8.2d, v4.2d, v4.2d
-	WORD $0x6ee81d24 // bif v4.16b, v9.16b, v8.16b
-	WORD $0x4e65e4a8 // fcmeq v8.2d, v5.2d, v5.2d
-	WORD $0x6ee81d25 // bif v5.16b, v9.16b, v8.16b
-	WORD $0x4e66e4c8 // fcmeq v8.2d, v6.2d, v6.2d
-	WORD $0x6ee81d26 // bif v6.16b, v9.16b, v8.16b
-	WORD $0x4e67e4e8 // fcmeq v8.2d, v7.2d, v7.2d
-	WORD $0x6ee81d27 // bif v7.16b, v9.16b, v8.16b
-	MOVD c+0(FP), R20
-	CMP $0, R4
-	BNE notStores2
-	WORD $0x3d800280 // str q0, [x20]
-	ADD R1, R20, R20
-	WORD $0x3d800281 // str q1, [x20]
-	ADD R1, R20, R20
-	WORD $0x3d800282 // str q2, [x20]
-	ADD R1, R20, R20
-	WORD $0x3d800283 // str q3, [x20]
-	ADD R1, R20, R20
-	WORD $0x3d800284 // str q4, [x20]
-	ADD R1, R20, R20
-	WORD $0x3d800285 // str q5, [x20]
-	ADD R1, R20, R20
-	WORD $0x3d800286 // str q6, [x20]
-	ADD R1, R20, R20
-	WORD $0x3d800287 // str q7, [x20]
-	ADD R1, R20, R20
-	JMP allStores
-notStores2:
-	WORD $0xfd000280 // str d0, [x20]
-	ADD R1, R20, R20
-	WORD $0xfd000281 // str d1, [x20]
-	ADD R1, R20, R20
-	WORD $0xfd000282 // str d2, [x20]
-	ADD R1, R20, R20
-	WORD $0xfd000283 // str d3, [x20]
-	ADD R1, R20, R20
-	WORD $0xfd000284 // str d4, [x20]
-	ADD R1, R20, R20
-	WORD $0xfd000285 // str d5, [x20]
-	ADD R1, R20, R20
-	WORD $0xfd000286 // str d6, [x20]
-	ADD R1, R20, R20
-	WORD $0xfd000287 // str d7, [x20]
-	ADD R1, R20, R20
-allStores:
-below:
-	MOVD times+72(FP), R21
-	SUBS $1, R21, R21
-	BEQ last
-	MOVD R21, times+72(FP)
-	MOVD R20, c+0(FP)
-	MOVD aRow+24(FP), R21
-	LSL $3, R21, R21
-	ADD R6, R21, R21
-	MOVD R21, a+16(FP)
-	JMP tile
-last:
-	RET
-
-// func gemm9x1_64NEON(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
-TEXT ·gemm9x1_64NEON(SB), NOSPLIT, $0-104
-	MOVD $gemm9x1_64NEONNEONConstants<>(SB), R0
-	MOVD ldc+8(FP), R1
-	LSL $3, R1, R1
-	MOVD aCol+32(FP), R2
-	LSL $3, R2, R2
-	MOVD ldb+48(FP), R3
-	LSL $3, R3, R3
-	MOVD n+56(FP), R4
-	LSL $3, R4, R4
-	SUB $16, R4, R4
-tile:
-	MOVD a+16(FP), R5
-	MOVD aRow+24(FP), R6
-	LSL $3, R6, R6
-	ADD R5, R6, R7
-	ADD R7, R6, R8
-	ADD R8, R6, R9
-	ADD R9, R6, R10
-	ADD R10, R6, R11
-	ADD R11, R6, R12
-	ADD R12, R6, R13
-	ADD R13, R6, R6
-	MOVD b+40(FP), R14
-	MOVD k+64(FP), R15
-	WORD $0x6f00e400 // movi v0.2d, #0
-	WORD $0x6f00e401 // movi v1.2d, #0
-	WORD $0x6f00e402 // movi v2.2d, #0
-	WORD $0x6f00e403 // movi v3.2d, #0
-	WORD $0x6f00e404 // movi v4.2d, #0
-	WORD $0x6f00e405 // movi v5.2d, #0
-	WORD $0x6f00e406 // movi v6.2d, #0
-	WORD $0x6f00e407 // movi v7.2d, #0
-	WORD $0x6f00e408 // movi v8.2d, #0
-	MOVD $0, R19
-	MOVD offs+96(FP), R20
-	CMP $0, R4
-	BNE notSums2
-	CMP $0, R15
-	BEQ doneSums2
-	CMP $0, R20
-	BEQ nextSums2
-tapSums2:
-	MOVD.P 8(R20), R19
-	WORD $0x3dc001c9 // ldr q9, [x14]
-	ADD R3, R14, R14
-	WORD $0xfc7378aa // ldr d10, [x5, x19, lsl #3]
-	WORD $0xfc7378eb // ldr d11, [x7, x19, lsl #3]
-	WORD $0xfc73790c // ldr d12, [x8, x19, lsl #3]
-	WORD $0x4fca1120 // fmla v0.2d, v9.2d, v10.d[0]
-	WORD $0xfc73792a // ldr d10, [x9, x19, lsl #3]
-	WORD $0x4fcb1121 // fmla v1.2d, v9.2d, v11.d[0]
-	WORD $0xfc73794b // ldr d11, [x10, x19, lsl #3]
-	WORD $0x4fcc1122 // fmla v2.2d, v9.2d, v12.d[0]
-	WORD $0xfc73796c // ldr d12, [x11, x19, lsl #3]
-	WORD $0x4fca1123 // fmla v3.2d, v9.2d, v10.d[0]
-	WORD $0xfc73798a // ldr d10, [x12, x19, lsl #3]
-	WORD $0x4fcb1124 // fmla v4.2d, v9.2d, v11.d[0]
-	WORD $0xfc7379ab // ldr d11, [x13, x19, lsl #3]
-	WORD $0x4fcc1125 // fmla v5.2d, v9.2d, v12.d[0]
-	WORD $0xfc7378cc // ldr d12, [x6, x19, lsl #3]
-	WORD $0x4fca1126 // fmla v6.2d, v9.2d, v10.d[0]
-	WORD $0x4fcb1127 // fmla v7.2d, v9.2d, v11.d[0]
-	WORD $0x4fcc1128 // fmla v8.2d, v9.2d, v12.d[0]
-	SUBS $1, R15, R15
-	BNE tapSums2
-	JMP doneSums2
-nextSums2:
-	WORD $0x3dc001cc // ldr q12, [x14]
-	ADD R3, R14, R14
-	WORD $0xfc7368a9 // ldr d9, [x5, x19]
-	WORD $0xfc7368eb // ldr d11, [x7, x19]
-	WORD $0xfc73690a // ldr d10, [x8, x19]
-	WORD $0x4fc91180 // fmla v0.2d, v12.2d, v9.d[0]
-	WORD $0xfc736929 // ldr d9, [x9, x19]
-	WORD $0x4fcb1181 // fmla v1.2d, v12.2d, v11.d[0]
-	WORD $0xfc73694b // ldr d11, [x10, x19]
-	WORD $0x4fca1182 // fmla v2.2d, v12.2d, v10.d[0]
-	WORD $0xfc73696a // ldr d10, [x11, x19]
-	WORD $0x4fc91183 // fmla v3.2d, v12.2d, v9.d[0]
-	WORD $0xfc736989 // ldr d9, [x12, x19]
-	WORD $0x4fcb1184 // fmla v4.2d, v12.2d, v11.d[0]
-	WORD $0xfc7369ab // ldr d11, [x13, x19]
-	WORD $0x4fca1185 // fmla v5.2d, v12.2d, v10.d[0]
-	WORD $0xfc7368ca // ldr d10, [x6, x19]
-	WORD $0x4fc91186 // fmla v6.2d, v12.2d, v9.d[0]
-	WORD $0x4fcb1187 // fmla v7.2d, v12.2d, v11.d[0]
-	WORD $0x4fca1188 // fmla v8.2d, v12.2d, v10.d[0]
-	ADD R2, R19, R19
-	SUBS $1, R15, R15
-	BNE nextSums2
-doneSums2:
-	MOVD mode+80(FP), R21
-	TBZ $0, R21, aloneSums2
-	MOVD c+0(FP), R21
-	WORD $0x3dc002aa // ldr q10, [x21]
-	WORD $0x4e60d540 // fadd v0.2d, v10.2d, v0.2d
-	ADD R1, R21, R21
-	WORD $0x3dc002aa // ldr q10, [x21]
-	WORD $0x4e61d541 // fadd v1.2d, v10.2d, v1.2d
-	ADD R1, R21, R21
-	WORD $0x3dc002aa // ldr q10, [x21]
-	WORD $0x4e62d542 // fadd v2.2d, v10.2d, v2.2d
-	ADD R1, R21, R21
-	WORD $0x3dc002aa // ldr q10, [x21]
-	WORD $0x4e63d543 // fadd v3.2d, v10.2d, v3.2d
-	ADD R1, R21, R21
-	WORD $0x3dc002aa // ldr q10, [x21]
-	WORD $0x4e64d544 // fadd v4.2d, v10.2d, v4.2d
-	ADD R1, R21, R21
-	WORD $0x3dc002aa // ldr q10, [x21]
-	WORD $0x4e65d545 // fadd v5.2d, v10.2d, v5.2d
-	ADD R1, R21, R21
-	WORD $0x3dc002aa // ldr q10, [x21]
-	WORD $0x4e66d546 // fadd v6.2d, v10.2d, v6.2d
-	ADD R1, R21, R21
-	WORD $0x3dc002aa // ldr q10, [x21]
-	WORD $0x4e67d547 // fadd v7.2d, v10.2d, v7.2d
-	ADD R1, R21, R21
-	WORD $0x3dc002aa // ldr q10, [x21]
-	WORD $0x4e68d548 // fadd v8.2d, v10.2d, v8.2d
-	ADD R1, R21, R21
-aloneSums2:
-	MOVD more+88(FP), R21
-	CBZ R21, unbiasedSums2
-	WORD $0x3dc002aa // ldr q10, [x21]
-unbiasedSums2:
-	JMP allSums
-notSums2:
-	CMP $0, R15
-	BEQ doneSums1
-	CMP $0, R20
-	BEQ nextSums1
-tapSums1:
-	MOVD.P 8(R20), R19
-	WORD $0xfd4001cc // ldr d12, [x14]
-	ADD R3, R14, R14
-	WORD $0xfc7378ab // ldr d11, [x5, x19, lsl #3]
-	WORD $0xfc7378e9 // ldr d9, [x7, x19, lsl #3]
-	WORD $0xfc73790d // ldr d13, [x8, x19, lsl #3]
-	WORD $0x4fcb1180 // fmla v0.2d, v12.2d, v11.d[0]
-	WORD $0xfc73792b // ldr d11, [x9, x19, lsl #3]
-	WORD $0x4fc91181 // fmla v1.2d, v12.2d, v9.d[0]
-	WORD $0xfc737949 // ldr d9, [x10, x19, lsl #3]
-	WORD $0x4fcd1182 // fmla v2.2d, v12.2d, v13.d[0]
-	WORD $0xfc73796d // ldr d13, [x11, x19, lsl #3]
-	WORD $0x4fcb1183 // fmla v3.2d, v12.2d, v11.d[0]
-	WORD $0xfc73798b // ldr d11, [x12, x19, lsl #3]
-	WORD $0x4fc91184 // fmla v4.2d, v12.2d, v9.d[0]
-	WORD $0xfc7379a9 // ldr d9, [x13, x19, lsl #3]
-	WORD $0x4fcd1185 // fmla v5.2d, v12.2d, v13.d[0]
-	WORD $0xfc7378cd // ldr d13, [x6, x19, lsl #3]
-	WORD $0x4fcb1186 // fmla v6.2d, v12.2d, v11.d[0]
-	WORD $0x4fc91187 // fmla v7.2d, v12.2d, v9.d[0]
-	WORD $0x4fcd1188 // fmla v8.2d, v12.2d, v13.d[0]
-	SUBS $1, R15, R15
-	BNE tapSums1
-	JMP doneSums1
-nextSums1:
-	WORD $0xfd4001cd // ldr d13, [x14]
-	ADD R3, R14, R14
-	WORD $0xfc7368ac // ldr d12, [x5, x19]
-	WORD $0xfc7368e9 // ldr d9, [x7, x19]
-	WORD $0xfc73690b // ldr d11, [x8, x19]
-	WORD $0x4fcc11a0 // fmla v0.2d, v13.2d, v12.d[0]
-	WORD $0xfc73692c // ldr d12, [x9, x19]
-	WORD $0x4fc911a1 // fmla v1.2d, v13.2d, v9.d[0]
-	WORD $0xfc736949 // ldr d9, [x10, x19]
-	WORD $0x4fcb11a2 // fmla v2.2d, v13.2d, v11.d[0]
-	WORD $0xfc73696b // ldr d11, [x11, x19]
-	WORD $0x4fcc11a3 // fmla v3.2d, v13.2d, v12.d[0]
-	WORD $0xfc73698c // ldr d12, [x12, x19]
-	WORD $0x4fc911a4 // fmla v4.2d, v13.2d, v9.d[0]
-	WORD $0xfc7369a9 // ldr d9, [x13, x19]
-	WORD $0x4fcb11a5 // fmla v5.2d, v13.2d, v11.d[0]
-	WORD $0xfc7368cb // ldr d11, [x6, x19]
-	WORD $0x4fcc11a6 // fmla v6.2d, v13.2d, v12.d[0]
-	WORD $0x4fc911a7 // fmla v7.2d, v13.2d, v9.d[0]
-	WORD $0x4fcb11a8 // fmla v8.2d, v13.2d, v11.d[0]
-	ADD R2, R19, R19
-	SUBS $1, R15, R15
-	BNE nextSums1
-doneSums1:
-	MOVD mode+80(FP), R21
-	TBZ $0, R21, aloneSums1
-	MOVD c+0(FP), R21
-	WORD $0xfd4002ab // ldr d11, [x21]
-	WORD $0x4e60d560 // fadd v0.2d, v11.2d, v0.2d
-	ADD R1, R21, R21
-	WORD $0xfd4002ab // ldr d11, [x21]
-	WORD $0x4e61d561 // fadd v1.2d, v11.2d, v1.2d
-	ADD R1, R21, R21
-	WORD $0xfd4002ab // ldr d11, [x21]
-	WORD $0x4e62d562 // fadd v2.2d, v11.2d, v2.2d
-	ADD R1, R21, R21
-	WORD $0xfd4002ab // ldr d11, [x21]
-	WORD $0x4e63d563 // fadd v3.2d, v11.2d, v3.2d
-	ADD R1, R21, R21
-	WORD $0xfd4002ab // ldr d11, [x21]
-	WORD $0x4e64d564 // fadd v4.2d, v11.2d, v4.2d
-	ADD R1, R21, R21
-	WORD $0xfd4002ab // ldr d11, [x21]
-	WORD $0x4e65d565 // fadd v5.2d, v11.2d, v5.2d
-	ADD R1, R21, R21
-	WORD $0xfd4002ab // ldr d11, [x21]
-	WORD $0x4e66d566 // fadd v6.2d, v11.2d, v6.2d
-	ADD R1, R21, R21
-	WORD $0xfd4002ab // ldr d11, [x21]
-	WORD $0x4e67d567 // fadd v7.2d, v11.2d, v7.2d
-	ADD R1, R21, R21
-	WORD $0xfd4002ab // ldr d11, [x21]
-	WORD $0x4e68d568 // fadd v8.2d, v11.2d, v8.2d
-	ADD R1, R21, R21
-aloneSums1:
-	MOVD more+88(FP), R21
-	CBZ R21, unbiasedSums1
-	WORD $0xfd4002aa // ldr d10, [x21]
-unbiasedSums1:
-allSums:
-	MOVD mode+80(FP), R21
-	TBZ $2, R21, unbiased
-	WORD $0x4e60d540 // fadd v0.2d, v10.2d, v0.2d
-	WORD $0x4e61d541 // fadd v1.2d, v10.2d, v1.2d
-	WORD $0x4e62d542 // fadd v2.2d, v10.2d, v2.2d
-	WORD $0x4e63d543 // fadd v3.2d, v10.2d, v3.2d
-	WORD $0x4e64d544 // fadd v4.2d, v10.2d, v4.2d
-	WORD $0x4e65d545 // fadd v5.2d, v10.2d, v5.2d
-	WORD $0x4e66d546 // fadd v6.2d, v10.2d, v6.2d
-	WORD $0x4e67d547 // fadd v7.2d, v10.2d, v7.2d
-	WORD $0x4e68d548 // fadd v8.2d, v10.2d, v8.2d
-unbiased:
-	TBZ $3, R21, signed
-	WORD $0x6f00e40a // movi v10.2d, #0
-	WORD $0x4e6af400 // fmax v0.2d, v0.2d, v10.2d
-	WORD $0x4e6af421 // fmax v1.2d, v1.2d, v10.2d
-	WORD $0x4e6af442 // fmax v2.2d, v2.2d, v10.2d
-	WORD $0x4e6af463 // fmax v3.2d, v3.2d, v10.2d
-	WORD $0x4e6af484 // fmax v4.2d, v4.2d, v10.2d
-	WORD $0x4e6af4a5 // fmax v5.2d, v5.2d, v10.2d
-	WORD $0x4e6af4c6 // fmax v6.2d, v6.2d, v10.2d
-	WORD $0x4e6af4e7 // fmax v7.2d, v7.2d, v10.2d
-	WORD $0x4e6af508 // fmax v8.2d, v8.2d, v10.2d
-signed:
-	WORD $0x3dc0000a // ldr q10, [x0]
-	WORD $0x4e60e40b // fcmeq v11.2d, v0.2d, v0.2d
-	WORD $0x6eeb1d40 // bif v0.16b, v10.16b, v11.16b
-	WORD $0x4e61e42b // fcmeq v11.2d, v1.2d, v1.2d
-	WORD $0x6eeb1d41 // bif v1.16b, v10.16b, v11.16b
-	WORD $0x4e62e44b // fcmeq v11.2d, v2.2d, v2.2d
-	WORD $0x6eeb1d42 // bif v2.16b, v10.16b, v11.16b
-	WORD $0x4e63e46b // fcmeq v11.2d, v3.2d, v3.2d
-	WORD $0x6eeb1d43 // bif v3.16b, v10.16b, v11.16b
-	WORD $0x4e64e48b // fcmeq v11.2d, v4.2d, v4.2d
-	WORD $0x6eeb1d44 // bif v4.16b, v10.16b, v11.16b
-	WORD $0x4e65e4ab // fcmeq v11.2d, v5.2d, v5.2d
-	WORD $0x6eeb1d45 // bif v5.16b, v10.16b, v11.16b
-	WORD $0x4e66e4cb // fcmeq v11.2d, v6.2d, v6.2d
-	WORD $0x6eeb1d46 // bif v6.16b, v10.16b, v11.16b
-	WORD $0x4e67e4eb // fcmeq v11.2d, v7.2d, v7.2d
-	WORD $0x6eeb1d47 // bif v7.16b, v10.16b, v11.16b
-	WORD $0x4e68e50b // fcmeq v11.2d, v8.2d, v8.2d
-	WORD $0x6eeb1d48 // bif v8.16b, v10.16b, v11.16b
-	MOVD c+0(FP), R21
-	CMP $0, R4
-	BNE notStores2
-	WORD $0x3d8002a0 // str q0, [x21]
-	ADD R1, R21, R21
-	WORD $0x3d8002a1 // str q1, [x21]
-	ADD R1, R21, R21
-	WORD $0x3d8002a2 // str q2, [x21]
-	ADD R1, R21, R21
-	WORD $0x3d8002a3 // str q3, [x21]
-	ADD R1, R21, R21
-	WORD $0x3d8002a4 // str q4, [x21]
-	ADD R1, R21, R21
-	WORD $0x3d8002a5 // str q5, [x21]
-	ADD R1, R21, R21
-	WORD $0x3d8002a6 // str q6, [x21]
-	ADD R1, R21, R21
-	WORD $0x3d8002a7 // str q7, [x21]
-	ADD R1, R21, R21
-	WORD $0x3d8002a8 // str q8, [x21]
-	ADD R1, R21, R21
-	JMP allStores
-notStores2:
-	WORD $0xfd0002a0 // str d0, [x21]
-	ADD R1, R21, R21
-	WORD $0xfd0002a1 // str d1, [x21]
-	ADD R1, R21, R21
-	WORD $0xfd0002a2 // str d2, [x21]
-	ADD R1, R21, R21
-	WORD $0xfd0002a3 // str d3, [x21]
-	ADD R1, R21, R21
-	WORD $0xfd0002a4 // str d4, [x21]
-	ADD R1, R21, R21
-	WORD $0xfd0002a5 // str d5, [x21]
-	ADD R1, R21, R21
-	WORD $0xfd0002a6 // str d6, [x21]
-	ADD R1, R21, R21
-	WORD $0xfd0002a7 // str d7, [x21]
-	ADD R1, R21, R21
-	WORD $0xfd0002a8 // str d8, [x21]
-	ADD R1, R21, R21
-allStores:
-below:
-	MOVD times+72(FP), R22
-	SUBS $1, R22, R22
-	BEQ last
-	MOVD R22, times+72(FP)
-	MOVD R21, c+0(FP)
-	MOVD aRow+24(FP), R22
-	LSL $3, R22, R22
-	ADD R6, R22, R22
-	MOVD R22, a+16(FP)
-	JMP tile
-last:
-	RET
-
-// func gemm10x1_64NEON(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
-TEXT ·gemm10x1_64NEON(SB), NOSPLIT, $0-104
-	MOVD $gemm10x1_64NEONNEONConstants<>(SB), R0
-	MOVD ldc+8(FP), R1
-	LSL $3, R1, R1
-	MOVD aCol+32(FP), R2
-	LSL $3, R2, R2
-	MOVD ldb+48(FP), R3
-	LSL $3, R3, R3
-	MOVD n+56(FP), R4
-	LSL $3, R4, R4
-	SUB $16, R4, R4
-tile:
-	MOVD a+16(FP), R5
-	MOVD aRow+24(FP), R6
-	LSL $3, R6, R6
-	ADD R5, R6, R7
-	ADD R7, R6, R8
-	ADD R8, R6, R9
-	ADD R9, R6, R10
-	ADD R10, R6, R11
-	ADD R11, R6, R12
-	ADD R12, R6, R13
-	ADD R13, R6, R14
-	ADD R14, R6, R6
-	MOVD b+40(FP), R15
-	MOVD k+64(FP), R19
-	WORD $0x6f00e400 // movi v0.2d, #0
-	WORD $0x6f00e401 // movi v1.2d, #0
-	WORD $0x6f00e402 // movi v2.2d, #0
-	WORD $0x6f00e403 // movi v3.2d, #0
-	WORD $0x6f00e404 // movi v4.2d, #0
-	WORD $0x6f00e405 // movi v5.2d, #0
-	WORD $0x6f00e406 // movi v6.2d, #0
-	WORD $0x6f00e407 // movi v7.2d, #0
-	WORD $0x6f00e408 // movi v8.2d, #0
-	WORD $0x6f00e409 // movi v9.2d, #0
-	MOVD $0, R20
-	MOVD offs+96(FP), R21
-	CMP $0, R4
-	BNE notSums2
-	CMP $0, R19
-	BEQ doneSums2
-	CMP $0, R21
-	BEQ nextSums2
-tapSums2:
-	MOVD.P 8(R21), R20
-	WORD $0x3dc001ea // ldr q10, [x15]
-	ADD R3, R15, R15
-	WORD $0xfc7478ab // ldr d11, [x5, x20, lsl #3]
-	WORD $0xfc7478ec // ldr d12, [x7, x20, lsl #3]
-	WORD $0xfc74790d // ldr d13, [x8, x20, lsl #3]
-	WORD $0x4fcb1140 // fmla v0.2d, v10.2d, v11.d[0]
-	WORD $0xfc74792b // ldr d11, [x9, x20, lsl #3]
-	WORD $0x4fcc1141 // fmla v1.2d, v10.2d, v12.d[0]
-	WORD $0xfc74794c // ldr d12, [x10, x20, lsl #3]
-	WORD $0x4fcd1142 // fmla v2.2d, v10.2d, v13.d[0]
-	WORD $0xfc74796d // ldr d13, [x11, x20, lsl #3]
-	WORD $0x4fcb1143 // fmla v3.2d, v10.2d, v11.d[0]
-	WORD $0xfc74798b // ldr d11, [x12, x20, lsl #3]
-	WORD $0x4fcc1144 // fmla v4.2d, v10.2d, v12.d[0]
-	WORD $0xfc7479ac // ldr d12, [x13, x20, lsl #3]
-	WORD $0x4fcd1145 // fmla v5.2d, v10.2d, v13.d[0]
-	WORD $0xfc7479cd // ldr d13, [x14, x20, lsl #3]
-	WORD $0x4fcb1146 // fmla v6.2d, v10.2d, v11.d[0]
-	WORD $0xfc7478cb // ldr d11, [x6, x20, lsl #3]
-	WORD $0x4fcc1147 // fmla v7.2d, v10.2d, v12.d[0]
-	WORD $0x4fcd1148 // fmla v8.2d, v10.2d, v13.d[0]
-	WORD $0x4fcb1149 // fmla v9.2d, v10.2d, v11.d[0]
-	SUBS $1, R19, R19
-	BNE tapSums2
-	JMP doneSums2
-nextSums2:
-	WORD $0x3dc001eb // ldr q11, [x15]
-	ADD R3, R15, R15
-	WORD $0xfc7468aa // ldr d10, [x5, x20]
-	WORD $0xfc7468ed // ldr d13, [x7, x20]
-	WORD $0xfc74690c // ldr d12, [x8, x20]
-	WORD $0x4fca1160 // fmla v0.2d, v11.2d, v10.d[0]
-	WORD $0xfc74692a // ldr d10, [x9, x20]
-	WORD $0x4fcd1161 // fmla v1.2d, v11.2d, v13.d[0]
-	WORD $0xfc74694d // ldr d13, [x10, x20]
-	WORD $0x4fcc1162 // fmla v2.2d, v11.2d, v12.d[0]
-	WORD $0xfc74696c // ldr d12, [x11, x20]
-	WORD $0x4fca1163 // fmla v3.2d, v11.2d, v10.d[0]
-	WORD $0xfc74698a // ldr d10, [x12, x20]
-	WORD $0x4fcd1164 // fmla v4.2d, v11.2d, v13.d[0]
-	WORD $0xfc7469ad // ldr d13, [x13, x20]
-	WORD $0x4fcc1165 // fmla v5.2d, v11.2d, v12.d[0]
-	WORD $0xfc7469cc // ldr d12, [x14, x20]
-	WORD $0x4fca1166 // fmla v6.2d, v11.2d, v10.d[0]
-	WORD $0xfc7468ca // ldr d10, [x6, x20]
-	WORD $0x4fcd1167 // fmla v7.2d, v11.2d, v13.d[0]
-	WORD $0x4fcc1168 // fmla v8.2d, v11.2d, v12.d[0]
-	WORD $0x4fca1169 // fmla v9.2d, v11.2d, v10.d[0]
-	ADD R2, R20, R20
-	SUBS $1, R19, R19
-	BNE nextSums2
-doneSums2:
-	MOVD mode+80(FP), R22
-	TBZ $0, R22, aloneSums2
-	MOVD c+0(FP), R22
-	WORD $0x3dc002ca // ldr q10, [x22]
-	WORD $0x4e60d540 // fadd v0.2d, v10.2d, v0.2d
-	ADD R1, R22, R22
-	WORD $0x3dc002ca // ldr q10, [x22]
-	WORD $0x4e61d541 // fadd v1.2d, v10.2d, v1.2d
-	ADD R1, R22, R22
-	WORD $0x3dc002ca // ldr q10, [x22]
-	WORD $0x4e62d542 // fadd v2.2d, v10.2d, v2.2d
-	ADD R1, R22, R22
-	WORD $0x3dc002ca // ldr q10, [x22]
-	WORD $0x4e63d543 // fadd v3.2d, v10.2d, v3.2d
-	ADD R1, R22, R22
-	WORD $0x3dc002ca // ldr q10, [x22]
-	WORD $0x4e64d544 // fadd v4.2d, v10.2d, v4.2d
-	ADD R1, R22, R22
-	WORD $0x3dc002ca // ldr q10, [x22]
-	WORD $0x4e65d545 // fadd v5.2d, v10.2d, v5.2d
-	ADD R1, R22, R22
-	WORD $0x3dc002ca // ldr q10, [x22]
-	WORD $0x4e66d546 // fadd v6.2d, v10.2d, v6.2d
-	ADD R1, R22, R22
-	WORD $0x3dc002ca // ldr q10, [x22]
-	WORD $0x4e67d547 // fadd v7.2d, v10.2d, v7.2d
-	ADD R1, R22, R22
-	WORD $0x3dc002ca // ldr q10, [x22]
-	WORD $0x4e68d548 // fadd v8.2d, v10.2d, v8.2d
-	ADD R1, R22, R22
-	WORD $0x3dc002ca // ldr q10, [x22]
-	WORD $0x4e69d549 // fadd v9.2d, v10.2d, v9.2d
-	ADD R1, R22, R22
-aloneSums2:
-	MOVD more+88(FP), R22
-	CBZ R22, unbiasedSums2
-	WORD $0x3dc002ca // ldr q10, [x22]
-unbiasedSums2:
-	JMP allSums
-notSums2:
-	CMP $0, R19
-	BEQ doneSums1
-	CMP $0, R21
-	BEQ nextSums1
-tapSums1:
-	MOVD.P 8(R21), R20
-	WORD $0xfd4001eb // ldr d11, [x15]
-	ADD R3, R15, R15
-	WORD $0xfc7478ac // ldr d12, [x5, x20, lsl #3]
-	WORD $0xfc7478ed // ldr d13, [x7, x20, lsl #3]
-	WORD $0xfc74790e // ldr d14, [x8, x20, lsl #3]
-	WORD $0x4fcc1160 // fmla v0.2d, v11.2d, v12.d[0]
-	WORD $0xfc74792c // ldr d12, [x9, x20, lsl #3]
-	WORD $0x4fcd1161 // fmla v1.2d, v11.2d, v13.d[0]
-	WORD $0xfc74794d // ldr d13, [x10, x20, lsl #3]
-	WORD $0x4fce1162 // fmla v2.2d, v11.2d, v14.d[0]
-	WORD $0xfc74796e // ldr d14, [x11, x20, lsl #3]
-	WORD $0x4fcc1163 // fmla v3.2d, v11.2d, v12.d[0]
-	WORD $0xfc74798c // ldr d12, [x12, x20, lsl #3]
-	WORD $0x4fcd1164 // fmla v4.2d, v11.2d, v13.d[0]
-	WORD $0xfc7479ad // ldr d13, [x13, x20, lsl #3]
-	WORD $0x4fce1165 // fmla v5.2d, v11.2d, v14.d[0]
-	WORD $0xfc7479ce // ldr d14, [x14, x20, lsl #3]
-	WORD $0x4fcc1166 // fmla v6.2d, v11.2d, v12.d[0]
-	WORD $0xfc7478cc // ldr d12, [x6, x20, lsl #3]
-	WORD $0x4fcd1167 // fmla v7.2d, v11.2d, v13.d[0]
-	WORD $0x4fce1168 // fmla v8.2d, v11.2d, v14.d[0]
-	WORD $0x4fcc1169 // fmla v9.2d, v11.2d, v12.d[0]
-	SUBS $1, R19, R19
-	BNE tapSums1
-	JMP doneSums1
-nextSums1:
-	WORD $0xfd4001ec // ldr d12, [x15]
-	ADD R3, R15, R15
-	WORD $0xfc7468ab // ldr d11, [x5, x20]
-	WORD $0xfc7468ee // ldr d14, [x7, x20]
-	WORD $0xfc74690d // ldr d13, [x8, x20]
-	WORD $0x4fcb1180 // fmla v0.2d, v12.2d, v11.d[0]
-	WORD $0xfc74692b // ldr d11, [x9, x20]
-	WORD $0x4fce1181 // fmla v1.2d, v12.2d, v14.d[0]
-	WORD $0xfc74694e // ldr d14, [x10, x20]
-	WORD $0x4fcd1182 // fmla v2.2d, v12.2d, v13.d[0]
-	WORD $0xfc74696d // ldr d13, [x11, x20]
-	WORD $0x4fcb1183 // fmla v3.2d, v12.2d, v11.d[0]
-	WORD $0xfc74698b // ldr d11, [x12, x20]
-	WORD $0x4fce1184 // fmla v4.2d, v12.2d, v14.d[0]
-	WORD $0xfc7469ae // ldr d14, [x13, x20]
-	WORD $0x4fcd1185 // fmla v5.2d, v12.2d, v13.d[0]
-	WORD $0xfc7469cd // ldr d13, [x14, x20]
-	WORD $0x4fcb1186 // fmla v6.2d, v12.2d, v11.d[0]
-	WORD $0xfc7468cb // ldr d11, [x6, x20]
-	WORD $0x4fce1187 // fmla v7.2d, v12.2d, v14.d[0]
-	WORD $0x4fcd1188 // fmla v8.2d, v12.2d, v13.d[0]
-	WORD $0x4fcb1189 // fmla v9.2d, v12.2d, v11.d[0]
-	ADD R2, R20, R20
-	SUBS $1, R19, R19
-	BNE nextSums1
-doneSums1:
-	MOVD mode+80(FP), R22
-	TBZ $0, R22, aloneSums1
-	MOVD c+0(FP), R22
-	WORD $0xfd4002cb // ldr d11, [x22]
-	WORD $0x4e60d560 // fadd v0.2d, v11.2d, v0.2d
-	ADD R1, R22, R22
-	WORD $0xfd4002cb // ldr d11, [x22]
-	WORD $0x4e61d561 // fadd v1.2d, v11.2d, v1.2d
-	ADD R1, R22, R22
-	WORD $0xfd4002cb // ldr d11, [x22]
-	WORD $0x4e62d562 // fadd v2.2d, v11.2d, v2.2d
-	ADD R1, R22, R22
-	WORD $0xfd4002cb // ldr d11, [x22]
-	WORD $0x4e63d563 // fadd v3.2d, v11.2d, v3.2d
-	ADD R1, R22, R22
-	WORD $0xfd4002cb // ldr d11, [x22]
-	WORD $0x4e64d564 // fadd v4.2d, v11.2d, v4.2d
-	ADD R1, R22, R22
-	WORD $0xfd4002cb // ldr d11, [x22]
-	WORD $0x4e65d565 // fadd v5.2d, v11.2d, v5.2d
-	ADD R1, R22, R22
-	WORD $0xfd4002cb // ldr d11, [x22]
-	WORD $0x4e66d566 // fadd v6.2d, v11.2d, v6.2d
-	ADD R1, R22, R22
-	WORD $0xfd4002cb // ldr d11, [x22]
-	WORD $0x4e67d567 // fadd v7.2d, v11.2d, v7.2d
-	ADD R1, R22, R22
-	WORD $0xfd4002cb // ldr d11, [x22]
-	WORD $0x4e68d568 // fadd v8.2d, v11.2d, v8.2d
-	ADD R1, R22, R22
-	WORD $0xfd4002cb // ldr d11, [x22]
-	WORD $0x4e69d569 // fadd v9.2d, v11.2d, v9.2d
-	ADD R1, R22, R22
-aloneSums1:
-	MOVD more+88(FP), R22
-	CBZ R22, unbiasedSums1
-	WORD $0xfd4002ca // ldr d10, [x22]
-unbiasedSums1:
-allSums:
-	MOVD mode+80(FP), R22
-	TBZ $2, R22, unbiased
-	WORD $0x4e60d540 // fadd v0.2d, v10.2d, v0.2d
-	WORD $0x4e61d541 // fadd v1.2d, v10.2d, v1.2d
-	WORD $0x4e62d542 // fadd v2.2d, v10.2d, v2.2d
-	WORD $0x4e63d543 // fadd v3.2d, v10.2d, v3.2d
-	WORD $0x4e64d544 // fadd v4.2d, v10.2d, v4.2d
-	WORD $0x4e65d545 // fadd v5.2d, v10.2d, v5.2d
-	WORD $0x4e66d546 // fadd v6.2d, v10.2d, v6.2d
-	WORD $0x4e67d547 // fadd v7.2d, v10.2d, v7.2d
-	WORD $0x4e68d548 // fadd v8.2d, v10.2d, v8.2d
-	WORD $0x4e69d549 // fadd v9.2d, v10.2d, v9.2d
-unbiased:
-	TBZ $3, R22, signed
-	WORD $0x6f00e40a // movi v10.2d, #0
-	WORD $0x4e6af400 // fmax v0.2d, v0.2d, v10.2d
-	WORD $0x4e6af421 // fmax v1.2d, v1.2d, v10.2d
-	WORD $0x4e6af442 // fmax v2.2d, v2.2d, v10.2d
-	WORD $0x4e6af463 // fmax v3.2d, v3.2d, v10.2d
-	WORD $0x4e6af484 // fmax v4.2d, v4.2d, v10.2d
-	WORD $0x4e6af4a5 // fmax v5.2d, v5.2d, v10.2d
-	WORD $0x4e6af4c6 // fmax v6.2d, v6.2d, v10.2d
-	WORD $0x4e6af4e7 // fmax v7.2d, v7.2d, v10.2d
-	WORD $0x4e6af508 // fmax v8.2d, v8.2d, v10.2d
-	WORD $0x4e6af529 // fmax v9.2d, v9.2d, v10.2d
-signed:
-	WORD $0x3dc0000a // ldr q10, [x0]
-	WORD $0x4e60e40b // fcmeq v11.2d, v0.2d, v0.2d
-	WORD $0x6eeb1d40 // bif v0.16b, v10.16b, v11.16b
-	WORD $0x4e61e42b // fcmeq v11.2d, v1.2d, v1.2d
-	WORD $0x6eeb1d41 // bif v1.16b, v10.16b, v11.16b
-	WORD $0x4e62e44b // fcmeq v11.2d, v2.2d, v2.2d
-	WORD $0x6eeb1d42 // bif v2.16b, v10.16b, v11.16b
-	WORD $0x4e63e46b // fcmeq v11.2d, v3.2d, v3.2d
-	WORD $0x6eeb1d43 // bif v3.16b, v10.16b, v11.16b
-	WORD $0x4e64e48b // fcmeq v11.2d, v4.2d, v4.2d
-	WORD $0x6eeb1d44 // bif v4.16b, v10.16b, v11.16b
-	WORD $0x4e65e4ab // fcmeq v11.2d, v5.2d, v5.2d
-	WORD $0x6eeb1d45 // bif v5.16b, v10.16b, v11.16b
-	WORD $0x4e66e4cb // fcmeq v11.2d, v6.2d, v6.2d
-	WORD $0x6eeb1d46 // bif v6.16b, v10.16b, v11.16b
-	WORD $0x4e67e4eb // fcmeq v11.2d, v7.2d, v7.2d
-	WORD $0x6eeb1d47 // bif v7.16b, v10.16b, v11.16b
-	WORD $0x4e68e50b // fcmeq v11.2d, v8.2d, v8.2d
-	WORD $0x6eeb1d48 // bif v8.16b, v10.16b, v11.16b
-	WORD $0x4e69e52b // fcmeq v11.2d, v9.2d, v9.2d
-	WORD $0x6eeb1d49 // bif v9.16b, v10.16b, v11.16b
-	MOVD c+0(FP), R22
-	CMP $0, R4
-	BNE notStores2
-	WORD $0x3d8002c0 // str q0, [x22]
-	ADD R1, R22, R22
-	WORD $0x3d8002c1 // str q1, [x22]
-	ADD R1, R22, R22
-	WORD $0x3d8002c2 // str q2, [x22]
-	ADD R1, R22, R22
-	WORD $0x3d8002c3 // str q3, [x22]
-	ADD R1, R22, R22
-	WORD $0x3d8002c4 // str q4, [x22]
-	ADD R1, R22, R22
-	WORD $0x3d8002c5 // str q5, [x22]
-	ADD R1, R22, R22
-	WORD $0x3d8002c6 // str q6, [x22]
-	ADD R1, R22, R22
-	WORD $0x3d8002c7 // str q7, [x22]
-	ADD R1, R22, R22
-	WORD $0x3d8002c8 // str q8, [x22]
-	ADD R1, R22, R22
-	WORD $0x3d8002c9 // str q9, [x22]
-	ADD R1, R22, R22
-	JMP allStores
-notStores2:
-	WORD $0xfd0002c0 // str d0, [x22]
-	ADD R1, R22, R22
-	WORD $0xfd0002c1 // str d1, [x22]
-	ADD R1, R22, R22
-	WORD $0xfd0002c2 // str d2, [x22]
-	ADD R1, R22, R22
-	WORD $0xfd0002c3 // str d3, [x22]
-	ADD R1, R22, R22
-	WORD $0xfd0002c4 // str d4, [x22]
-	ADD R1, R22, R22
-	WORD $0xfd0002c5 // str d5, [x22]
-	ADD R1, R22, R22
-	WORD $0xfd0002c6 // str d6, [x22]
-	ADD R1, R22, R22
-	WORD $0xfd0002c7 // str d7, [x22]
-	ADD R1, R22, R22
-	WORD $0xfd0002c8 // str d8, [x22]
-	ADD R1, R22, R22
-	WORD $0xfd0002c9 // str d9, [x22]
-	ADD R1, R22, R22
-allStores:
-below:
-	MOVD times+72(FP), R23
-	SUBS $1, R23, R23
-	BEQ last
-	MOVD R23, times+72(FP)
-	MOVD R22, c+0(FP)
-	MOVD aRow+24(FP), R23
-	LSL $3, R23, R23
-	ADD R6, R23, R23
-	MOVD R23, a+16(FP)
-	JMP tile
-last:
-	RET
-
-// func gemm11x1_64NEON(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
-TEXT ·gemm11x1_64NEON(SB), NOSPLIT, $0-104
-	MOVD $gemm11x1_64NEONNEONConstants<>(SB), R0
-	MOVD ldc+8(FP), R1
-	LSL $3, R1, R1
-	MOVD aCol+32(FP), R2
-	LSL $3, R2, R2
-	MOVD ldb+48(FP), R3
-	LSL $3, R3, R3
-	MOVD n+56(FP), R4
-	LSL $3, R4, R4
-	SUB $16, R4, R4
-tile:
-	MOVD a+16(FP), R5
-	MOVD aRow+24(FP), R6
-	LSL $3, R6, R6
-	ADD R5, R6, R7
-	ADD R7, R6, R8
-	ADD R8, R6, R9
-	ADD R9, R6, R10
-	ADD R10, R6, R11
-	ADD R11, R6, R12
-	ADD R12, R6, R13
-	ADD R13, R6, R14
-	ADD R14, R6, R15
-	ADD R15, R6, R6
-	MOVD b+40(FP), R19
-	MOVD k+64(FP), R20
-	WORD $0x6f00e400 // movi v0.2d, #0
-	WORD $0x6f00e401 // movi v1.2d, #0
-	WORD $0x6f00e402 // movi v2.2d, #0
-	WORD $0x6f00e403 // movi v3.2d, #0
-	WORD $0x6f00e404 // movi v4.2d, #0
-	WORD $0x6f00e405 // movi v5.2d, #0
-	WORD $0x6f00e406 // movi v6.2d, #0
-	WORD $0x6f00e407 // movi v7.2d, #0
-	WORD $0x6f00e408 // movi v8.2d, #0
-	WORD $0x6f00e409 // movi v9.2d, #0
-	WORD $0x6f00e40a // movi v10.2d, #0
-	MOVD $0, R21
-	MOVD offs+96(FP), R22
-	CMP $0, R4
-	BNE notSums2
-	CMP $0, R20
-	BEQ doneSums2
-	CMP $0, R22
-	BEQ nextSums2
-tapSums2:
-	MOVD.P 8(R22), R21
-	WORD $0x3dc0026b // ldr q11, [x19]
-	ADD R3, R19, R19
-	WORD $0xfc7578ac // ldr d12, [x5, x21, lsl #3]
-	WORD $0xfc7578ed // ldr d13, [x7, x21, lsl #3]
-	WORD $0xfc75790e // ldr d14, [x8, x21, lsl #3]
-	WORD $0x4fcc1160 // fmla v0.2d, v11.2d, v12.d[0]
-	WORD $0xfc75792c // ldr d12, [x9, x21, lsl #3]
-	WORD $0x4fcd1161 // fmla v1.2d, v11.2d, v13.d[0]
-	WORD $0xfc75794d // ldr d13, [x10, x21, lsl #3]
-	WORD $0x4fce1162 // fmla v2.2d, v11.2d, v14.d[0]
-	WORD $0xfc75796e // ldr d14, [x11, x21, lsl #3]
-	WORD $0x4fcc1163 // fmla v3.2d, v11.2d, v12.d[0]
-	WORD $0xfc75798c // ldr d12, [x12, x21, lsl #3]
-	WORD $0x4fcd1164 // fmla v4.2d, v11.2d, v13.d[0]
-	WORD $0xfc7579ad // ldr d13, [x13, x21, lsl #3]
-	WORD $0x4fce1165 // fmla v5.2d, v11.2d, v14.d[0]
-	WORD $0xfc7579ce // ldr d14, [x14, x21, lsl #3]
-	WORD $0x4fcc1166 // fmla v6.2d, v11.2d, v12.d[0]
-	WORD $0xfc7579ec // ldr d12, [x15, x21, lsl #3]
-	WORD $0x4fcd1167 // fmla v7.2d, v11.2d, v13.d[0]
-	WORD $0xfc7578cd // ldr d13, [x6, x21, lsl #3]
-	WORD $0x4fce1168 // fmla v8.2d, v11.2d, v14.d[0]
-	WORD $0x4fcc1169 // fmla v9.2d, v11.2d, v12.d[0]
-	WORD $0x4fcd116a // fmla v10.2d, v11.2d, v13.d[0]
-	SUBS $1, R20, R20
-	BNE tapSums2
-	JMP doneSums2
-nextSums2:
-	WORD $0x3dc0026d // ldr q13, [x19]
-	ADD R3, R19, R19
-	WORD $0xfc7568ab // ldr d11, [x5, x21]
-	WORD $0xfc7568ec // ldr d12, [x7, x21]
-	WORD $0xfc75690e // ldr d14, [x8, x21]
-	WORD $0x4fcb11a0 // fmla v0.2d, v13.2d, v11.d[0]
-	WORD $0xfc75692b // ldr d11, [x9, x21]
-	WORD $0x4fcc11a1 // fmla v1.2d, v13.2d, v12.d[0]
-	WORD $0xfc75694c // ldr d12, [x10, x21]
-	WORD $0x4fce11a2 // fmla v2.2d, v13.2d, v14.d[0]
-	WORD $0xfc75696e // ldr d14, [x11, x21]
-	WORD $0x4fcb11a3 // fmla v3.2d, v13.2d, v11.d[0]
-	WORD $0xfc75698b // ldr d11, [x12, x21]
-	WORD $0x4fcc11a4 // fmla v4.2d, v13.2d, v12.d[0]
-	WORD $0xfc7569ac // ldr d12, [x13, x21]
-	WORD $0x4fce11a5 // fmla v5.2d, v13.2d, v14.d[0]
-	WORD $0xfc7569ce // ldr d14, [x14, x21]
-	WORD $0x4fcb11a6 // fmla v6.2d, v13.2d, v11.d[0]
-	WORD $0xfc7569eb // ldr d11, [x15, x21]
-	WORD $0x4fcc11a7 // fmla v7.2d, v13.2d, v12.d[0]
-	WORD $0xfc7568cc // ldr d12, [x6, x21]
-	WORD $0x4fce11a8 // fmla v8.2d, v13.2d, v14.d[0]
-	WORD $0x4fcb11a9 // fmla v9.2d, v13.2d, v11.d[0]
-	WORD $0x4fcc11aa // fmla v10.2d, v13.2d, v12.d[0]
-	ADD R2, R21, R21
-	SUBS $1, R20, R20
-	BNE nextSums2
-doneSums2:
-	MOVD mode+80(FP), R23
-	TBZ $0, R23, aloneSums2
-	MOVD c+0(FP), R23
-	WORD $0x3dc002ec // ldr q12, [x23]
-	WORD $0x4e60d580 // fadd v0.2d, v12.2d, v0.2d
-	ADD R1, R23, R23
-	WORD $0x3dc002ec // ldr q12, [x23]
-	WORD $0x4e61d581 // fadd v1.2d, v12.2d, v1.2d
-	ADD R1, R23, R23
-	WORD $0x3dc002ec // ldr q12, [x23]
-	WORD $0x4e62d582 // fadd v2.2d, v12.2d, v2.2d
-	ADD R1, R23, R23
-	WORD $0x3dc002ec // ldr q12, [x23]
-	WORD $0x4e63d583 // fadd v3.2d, v12.2d, v3.2d
-	ADD R1, R23, R23
-	WORD $0x3dc002ec // ldr q12, [x23]
-	WORD $0x4e64d584 // fadd v4.2d, v12.2d, v4.2d
-	ADD R1, R23, R23
-	WORD $0x3dc002ec // ldr q12, [x23]
-	WORD $0x4e65d585 // fadd v5.2d, v12.2d, v5.2d
-	ADD R1, R23, R23
-	WORD $0x3dc002ec // ldr q12, [x23]
-	WORD $0x4e66d586 // fadd v6.2d, v12.2d, v6.2d
-	ADD R1, R23, R23
-	WORD $0x3dc002ec // ldr q12, [x23]
-	WORD $0x4e67d587 // fadd v7.2d, v12.2d, v7.2d
-	ADD R1, R23, R23
-	WORD $0x3dc002ec // ldr q12, [x23]
-	WORD $0x4e68d588 // fadd v8.2d, v12.2d, v8.2d
-	ADD R1, R23, R23
-	WORD $0x3dc002ec // ldr q12, [x23]
-	WORD $0x4e69d589 // fadd v9.2d, v12.2d, v9.2d
-	ADD R1, R23, R23
-	WORD $0x3dc002ec // ldr q12, [x23]
-	WORD $0x4e6ad58a // fadd v10.2d, v12.2d, v10.2d
-	ADD R1, R23, R23
-aloneSums2:
-	MOVD more+88(FP), R23
-	CBZ R23, unbiasedSums2
-	WORD $0x3dc002ec // ldr q12, [x23]
-unbiasedSums2:
-	JMP allSums
-notSums2:
-	CMP $0, R20
-	BEQ doneSums1
-	CMP $0, R22
-	BEQ nextSums1
-tapSums1:
-	MOVD.P 8(R22), R21
-	WORD $0xfd40026d // ldr d13, [x19]
-	ADD R3, R19, R19
-	WORD $0xfc7578ab // ldr d11, [x5, x21, lsl #3]
-	WORD $0xfc7578ee // ldr d14, [x7, x21, lsl #3]
-	WORD $0xfc75790f // ldr d15, [x8, x21, lsl #3]
-	WORD $0x4fcb11a0 // fmla v0.2d, v13.2d, v11.d[0]
-	WORD $0xfc75792b // ldr d11, [x9, x21, lsl #3]
-	WORD $0x4fce11a1 // fmla v1.2d, v13.2d, v14.d[0]
-	WORD $0xfc75794e // ldr d14, [x10, x21, lsl #3]
-	WORD $0x4fcf11a2 // fmla v2.2d, v13.2d, v15.d[0]
-	WORD $0xfc75796f // ldr d15, [x11, x21, lsl #3]
-	WORD $0x4fcb11a3 // fmla v3.2d, v13.2d, v11.d[0]
-	WORD $0xfc75798b // ldr d11, [x12, x21, lsl #3]
-	WORD $0x4fce11a4 // fmla v4.2d, v13.2d, v14.d[0]
-	WORD $0xfc7579ae // ldr d14, [x13, x21, lsl #3]
-	WORD $0x4fcf11a5 // fmla v5.2d, v13.2d, v15.d[0]
-	WORD $0xfc7579cf // ldr d15, [x14, x21, lsl #3]
-	WORD $0x4fcb11a6 // fmla v6.2d, v13.2d, v11.d[0]
-	WORD $0xfc7579eb // ldr d11, [x15, x21, lsl #3]
-	WORD $0x4fce11a7 // fmla v7.2d, v13.2d, v14.d[0]
-	WORD $0xfc7578ce // ldr d14, [x6, x21, lsl #3]
-	WORD $0x4fcf11a8 // fmla v8.2d, v13.2d, v15.d[0]
-	WORD $0x4fcb11a9 // fmla v9.2d, v13.2d, v11.d[0]
-	WORD $0x4fce11aa // fmla v10.2d, v13.2d, v14.d[0]
-	SUBS $1, R20, R20
-	BNE tapSums1
-	JMP doneSums1
-nextSums1:
-	WORD $0xfd40026e // ldr d14, [x19]
-	ADD R3, R19, R19
-	WORD $0xfc7568ad // ldr d13, [x5, x21]
-	WORD $0xfc7568eb // ldr d11, [x7, x21]
-	WORD $0xfc75690f // ldr d15, [x8, x21]
-	WORD $0x4fcd11c0 // fmla v0.2d, v14.2d, v13.d[0]
-	WORD $0xfc75692d // ldr d13, [x9, x21]
-	WORD $0x4fcb11c1 // fmla v1.2d, v14.2d, v11.d[0]
-	WORD $0xfc75694b // ldr d11, [x10, x21]
-	WORD $0x4fcf11c2 // fmla v2.2d, v14.2d, v15.d[0]
-	WORD $0xfc75696f // ldr d15, [x11, x21]
-	WORD $0x4fcd11c3 // fmla v3.2d, v14.2d, v13.d[0]
-	WORD $0xfc75698d // ldr d13, [x12, x21]
-	WORD $0x4fcb11c4 // fmla v4.2d, v14.2d, v11.d[0]
-	WORD $0xfc7569ab // ldr d11, [x13, x21]
-	WORD $0x4fcf11c5 // fmla v5.2d, v14.2d, v15.d[0]
-	WORD $0xfc7569cf // ldr d15, [x14, x21]
-	WORD $0x4fcd11c6 // fmla v6.2d, v14.2d, v13.d[0]
-	WORD $0xfc7569ed // ldr d13, [x15, x21]
-	WORD $0x4fcb11c7 // fmla v7.2d, v14.2d, v11.d[0]
-	WORD $0xfc7568cb // ldr d11, [x6, x21]
-	WORD $0x4fcf11c8 // fmla v8.2d, v14.2d, v15.d[0]
-	WORD $0x4fcd11c9 // fmla v9.2d, v14.2d, v13.d[0]
-	WORD $0x4fcb11ca // fmla v10.2d, v14.2d, v11.d[0]
-	ADD R2, R21, R21
-	SUBS $1, R20, R20
-	BNE nextSums1
-doneSums1:
-	MOVD mode+80(FP), R23
-	TBZ $0, R23, aloneSums1
-	MOVD c+0(FP), R23
-	WORD $0xfd4002eb // ldr d11, [x23]
-	WORD $0x4e60d560 // fadd v0.2d, v11.2d, v0.2d
-	ADD R1, R23, R23
-	WORD $0xfd4002eb // ldr d11, [x23]
-	WORD $0x4e61d561 // fadd v1.2d, v11.2d, v1.2d
-	ADD R1, R23, R23
-	WORD $0xfd4002eb // ldr d11, [x23]
-	WORD $0x4e62d562 // fadd v2.2d, v11.2d, v2.2d
-	ADD R1, R23, R23
-	WORD $0xfd4002eb // ldr d11, [x23]
-	WORD $0x4e63d563 // fadd v3.2d, v11.2d, v3.2d
-	ADD R1, R23, R23
-	WORD $0xfd4002eb // ldr d11, [x23]
-	WORD $0x4e64d564 // fadd v4.2d, v11.2d, v4.2d
-	ADD R1, R23, R23
-	WORD $0xfd4002eb // ldr d11, [x23]
-	WORD $0x4e65d565 // fadd v5.2d, v11.2d, v5.2d
-	ADD R1, R23, R23
-	WORD $0xfd4002eb // ldr d11, [x23]
-	WORD $0x4e66d566 // fadd v6.2d, v11.2d, v6.2d
-	ADD R1, R23, R23
-	WORD $0xfd4002eb // ldr d11, [x23]
-	WORD $0x4e67d567 // fadd v7.2d, v11.2d, v7.2d
-	ADD R1, R23, R23
-	WORD $0xfd4002eb // ldr d11, [x23]
-	WORD $0x4e68d568 // fadd v8.2d, v11.2d, v8.2d
-	ADD R1, R23, R23
-	WORD $0xfd4002eb // ldr d11, [x23]
-	WORD $0x4e69d569 // fadd v9.2d, v11.2d, v9.2d
-	ADD R1, R23, R23
-	WORD $0xfd4002eb // ldr d11, [x23]
-	WORD $0x4e6ad56a // fadd v10.2d, v11.2d, v10.2d
-	ADD R1, R23, R23
-aloneSums1:
-	MOVD more+88(FP), R23
-	CBZ R23, unbiasedSums1
-	WORD $0xfd4002ec // ldr d12, [x23]
-unbiasedSums1:
-allSums:
-	MOVD mode+80(FP), R23
-	TBZ $2, R23, unbiased
-	WORD $0x4e60d580 // fadd v0.2d, v12.2d, v0.2d
-	WORD $0x4e61d581 // fadd v1.2d, v12.2d, v1.2d
-	WORD $0x4e62d582 // fadd v2.2d, v12.2d, v2.2d
-	WORD $0x4e63d583 // fadd v3.2d, v12.2d, v3.2d
-	WORD $0x4e64d584 // fadd v4.2d, v12.2d, v4.2d
-	WORD $0x4e65d585 // fadd v5.2d, v12.2d, v5.2d
-	WORD $0x4e66d586 // fadd v6.2d, v12.2d, v6.2d
-	WORD $0x4e67d587 // fadd v7.2d, v12.2d, v7.2d
-	WORD $0x4e68d588 // fadd v8.2d, v12.2d, v8.2d
-	WORD $0x4e69d589 // fadd v9.2d, v12.2d, v9.2d
-	WORD $0x4e6ad58a // fadd v10.2d, v12.2d, v10.2d
-unbiased:
-	TBZ $3, R23, signed
-	WORD $0x6f00e40c // movi v12.2d, #0
-	WORD $0x4e6cf400 // fmax v0.2d, v0.2d, v12.2d
-	WORD $0x4e6cf421 // fmax v1.2d, v1.2d, v12.2d
-	WORD $0x4e6cf442 // fmax v2.2d, v2.2d, v12.2d
-	WORD $0x4e6cf463 // fmax v3.2d, v3.2d, v12.2d
-	WORD $0x4e6cf484 // fmax v4.2d, v4.2d, v12.2d
-	WORD $0x4e6cf4a5 // fmax v5.2d, v5.2d, v12.2d
-	WORD $0x4e6cf4c6 // fmax v6.2d, v6.2d, v12.2d
-	WORD $0x4e6cf4e7 // fmax v7.2d, v7.2d, v12.2d
-	WORD $0x4e6cf508 // fmax v8.2d, v8.2d, v12.2d
-	WORD $0x4e6cf529 // fmax v9.2d, v9.2d, v12.2d
-	WORD $0x4e6cf54a // fmax v10.2d, v10.2d, v12.2d
-signed:
-	WORD $0x3dc0000c // ldr q12, [x0]
-	WORD $0x4e60e40b // fcmeq v11.2d, v0.2d, v0.2d
-	WORD $0x6eeb1d80 // bif v0.16b, v12.16b, v11.16b
-	WORD $0x4e61e42b // fcmeq v11.2d, v1.2d, v1.2d
-	WORD $0x6eeb1d81 // bif v1.16b, v12.16b, v11.16b
-	WORD $0x4e62e44b // fcmeq v11.2d, v2.2d, v2.2d
-	WORD $0x6eeb1d82 // bif v2.16b, v12.16b, v11.16b
-	WORD $0x4e63e46b // fcmeq v11.2d, v3.2d, v3.2d
-	WORD $0x6eeb1d83 // bif v3.16b, v12.16b, v11.16b
-	WORD $0x4e64e48b // fcmeq v11.2d, v4.2d, v4.2d
-	WORD $0x6eeb1d84 // bif v4.16b, v12.16b, v11.16b
-	WORD $0x4e65e4ab // fcmeq v11.2d, v5.2d, v5.2d
-	WORD $0x6eeb1d85 // bif v5.16b, v12.16b, v11.16b
-	WORD $0x4e66e4cb // fcmeq v11.2d, v6.2d, v6.2d
-	WORD $0x6eeb1d86 // bif v6.16b, v12.16b, v11.16b
-	WORD $0x4e67e4eb // fcmeq v11.2d, v7.2d, v7.2d
-	WORD $0x6eeb1d87 // bif v7.16b, v12.16b, v11.16b
-	WORD $0x4e68e50b // fcmeq v11.2d, v8.2d, v8.2d
-	WORD $0x6eeb1d88 // bif v8.16b, v12.16b, v11.16b
-	WORD $0x4e69e52b // fcmeq v11.2d, v9.2d, v9.2d
-	WORD $0x6eeb1d89 // bif v9.16b, v12.16b, v11.16b
-	WORD $0x4e6ae54b // fcmeq v11.2d, v10.2d, v10.2d
-	WORD $0x6eeb1d8a // bif v10.16b, v12.16b, v11.16b
-	MOVD c+0(FP), R23
-	CMP $0, R4
-	BNE notStores2
-	WORD $0x3d8002e0 // str q0, [x23]
-	ADD R1, R23, R23
-	WORD $0x3d8002e1 // str q1, [x23]
-	ADD R1, R23, R23
-	WORD $0x3d8002e2 // str q2, [x23]
-	ADD R1, R23, R23
-	WORD $0x3d8002e3 // str q3, [x23]
-	ADD R1, R23, R23
-	WORD $0x3d8002e4 // str q4, [x23]
-	ADD R1, R23, R23
-	WORD $0x3d8002e5 // str q5, [x23]
-	ADD R1, R23, R23
-	WORD $0x3d8002e6 // str q6, [x23]
-	ADD R1, R23, R23
-	WORD $0x3d8002e7 // str q7, [x23]
-	ADD R1, R23, R23
-	WORD $0x3d8002e8 // str q8, [x23]
-	ADD R1, R23, R23
-	WORD $0x3d8002e9 // str q9, [x23]
-	ADD R1, R23, R23
-	WORD $0x3d8002ea // str q10, [x23]
-	ADD R1, R23, R23
-	JMP allStores
-notStores2:
-	WORD $0xfd0002e0 // str d0, [x23]
-	ADD R1, R23, R23
-	WORD $0xfd0002e1 // str d1, [x23]
-	ADD R1, R23, R23
-	WORD $0xfd0002e2 // str d2, [x23]
-	ADD R1, R23, R23
-	WORD $0xfd0002e3 // str d3, [x23]
-	ADD R1, R23, R23
-	WORD $0xfd0002e4 // str d4, [x23]
-	ADD R1, R23, R23
-	WORD $0xfd0002e5 // str d5, [x23]
-	ADD R1, R23, R23
-	WORD $0xfd0002e6 // str d6, [x23]
-	ADD R1, R23, R23
-	WORD $0xfd0002e7 // str d7, [x23]
-	ADD R1, R23, R23
-	WORD $0xfd0002e8 // str d8, [x23]
-	ADD R1, R23, R23
-	WORD $0xfd0002e9 // str d9, [x23]
-	ADD R1, R23, R23
-	WORD $0xfd0002ea // str d10, [x23]
-	ADD R1, R23, R23
-allStores:
-below:
-	MOVD times+72(FP), R24
-	SUBS $1, R24, R24
-	BEQ last
-	MOVD R24, times+72(FP)
-	MOVD R23, c+0(FP)
-	MOVD aRow+24(FP), R24
-	LSL $3, R24, R24
-	ADD R6, R24, R24
-	MOVD R24, a+16(FP)
-	JMP tile
-last:
-	RET
-
-// func gemm12x1_64NEON(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
-TEXT ·gemm12x1_64NEON(SB), NOSPLIT, $0-104
-	MOVD $gemm12x1_64NEONNEONConstants<>(SB), R0
-	MOVD ldc+8(FP), R1
-	LSL $3, R1, R1
-	MOVD aCol+32(FP), R2
-	LSL $3, R2, R2
-	MOVD ldb+48(FP), R3
-	LSL $3, R3, R3
-	MOVD n+56(FP), R4
-	LSL $3, R4, R4
-	SUB $16, R4, R4
-tile:
-	MOVD a+16(FP), R5
-	MOVD aRow+24(FP), R6
-	LSL $3, R6, R6
-	ADD R5, R6, R7
-	ADD R7, R6, R8
-	ADD R8, R6, R9
-	ADD R9, R6, R10
-	ADD R10, R6, R11
-	ADD R11, R6, R12
-	ADD R12, R6, R13
-	ADD R13, R6, R14
-	ADD R14, R6, R15
-	ADD R15, R6, R19
-	ADD R19, R6, R6
+	MOVD aRow+24(FP), R5
+	LSL $3, R5, R5
+	MOVD rows+80(FP), R6
+	SUB $1, R6, R6
+	MUL R5, R6, R6
+	MOVD a+16(FP), R7
+	ADD R6, R7, R7
+	SUB R5, R7, R6
+	SUB R5, R6, R8
+	SUB R5, R8, R9
+	SUB R5, R9, R10
+	SUB R5, R10, R11
+	SUB R5, R11, R12
+	SUB R5, R12, R13
+	SUB R5, R13, R14
+	SUB R5, R14, R15
+	SUB R5, R15, R19
+	SUB R5, R19, R5
 	MOVD b+40(FP), R20
 	MOVD k+64(FP), R21
 	WORD $0x6f00e400 // movi v0.2d, #0
@@ -15302,7 +7629,7 @@ tile:
 	WORD $0x6f00e40a // movi v10.2d, #0
 	WORD $0x6f00e40b // movi v11.2d, #0
 	MOVD $0, R22
-	MOVD offs+96(FP), R23
+	MOVD offs+104(FP), R23
 	CMP $0, R4
 	BNE notSums2
 	CMP $0, R21
@@ -15310,110 +7637,570 @@ tile:
 	CMP $0, R23
 	BEQ nextSums2
 tapSums2:
+	MOVD rows+80(FP), R24
+	CMP $6, R24
+	BLE tapSums2xUpTo6
+	CMP $9, R24
+	BLE tapSums2xUpTo9
+	CMP $10, R24
+	BLE tapSums2xUpTo10
+	CMP $11, R24
+	BLE tapSums2xUpTo11
+tapSums2x12:
 	MOVD.P 8(R23), R22
 	WORD $0x3dc0028c // ldr q12, [x20]
 	ADD R3, R20, R20
 	WORD $0xfc7678ad // ldr d13, [x5, x22, lsl #3]
-	WORD $0xfc7678ee // ldr d14, [x7, x22, lsl #3]
-	WORD $0xfc76790f // ldr d15, [x8, x22, lsl #3]
-	WORD $0x4fcd1180 // fmla v0.2d, v12.2d, v13.d[0]
-	WORD $0xfc76792d // ldr d13, [x9, x22, lsl #3]
-	WORD $0x4fce1181 // fmla v1.2d, v12.2d, v14.d[0]
-	WORD $0xfc76794e // ldr d14, [x10, x22, lsl #3]
-	WORD $0x4fcf1182 // fmla v2.2d, v12.2d, v15.d[0]
-	WORD $0xfc76796f // ldr d15, [x11, x22, lsl #3]
-	WORD $0x4fcd1183 // fmla v3.2d, v12.2d, v13.d[0]
-	WORD $0xfc76798d // ldr d13, [x12, x22, lsl #3]
-	WORD $0x4fce1184 // fmla v4.2d, v12.2d, v14.d[0]
-	WORD $0xfc7679ae // ldr d14, [x13, x22, lsl #3]
-	WORD $0x4fcf1185 // fmla v5.2d, v12.2d, v15.d[0]
-	WORD $0xfc7679cf // ldr d15, [x14, x22, lsl #3]
-	WORD $0x4fcd1186 // fmla v6.2d, v12.2d, v13.d[0]
-	WORD $0xfc7679ed // ldr d13, [x15, x22, lsl #3]
-	WORD $0x4fce1187 // fmla v7.2d, v12.2d, v14.d[0]
 	WORD $0xfc767a6e // ldr d14, [x19, x22, lsl #3]
+	WORD $0xfc7679ef // ldr d15, [x15, x22, lsl #3]
+	WORD $0x4fcd1180 // fmla v0.2d, v12.2d, v13.d[0]
+	WORD $0xfc7679cd // ldr d13, [x14, x22, lsl #3]
+	WORD $0x4fce1181 // fmla v1.2d, v12.2d, v14.d[0]
+	WORD $0xfc7679ae // ldr d14, [x13, x22, lsl #3]
+	WORD $0x4fcf1182 // fmla v2.2d, v12.2d, v15.d[0]
+	WORD $0xfc76798f // ldr d15, [x12, x22, lsl #3]
+	WORD $0x4fcd1183 // fmla v3.2d, v12.2d, v13.d[0]
+	WORD $0xfc76796d // ldr d13, [x11, x22, lsl #3]
+	WORD $0x4fce1184 // fmla v4.2d, v12.2d, v14.d[0]
+	WORD $0xfc76794e // ldr d14, [x10, x22, lsl #3]
+	WORD $0x4fcf1185 // fmla v5.2d, v12.2d, v15.d[0]
+	WORD $0xfc76792f // ldr d15, [x9, x22, lsl #3]
+	WORD $0x4fcd1186 // fmla v6.2d, v12.2d, v13.d[0]
+	WORD $0xfc76790d // ldr d13, [x8, x22, lsl #3]
+	WORD $0x4fce1187 // fmla v7.2d, v12.2d, v14.d[0]
+	WORD $0xfc7678ce // ldr d14, [x6, x22, lsl #3]
 	WORD $0x4fcf1188 // fmla v8.2d, v12.2d, v15.d[0]
-	WORD $0xfc7678cf // ldr d15, [x6, x22, lsl #3]
+	WORD $0xfc7678ef // ldr d15, [x7, x22, lsl #3]
 	WORD $0x4fcd1189 // fmla v9.2d, v12.2d, v13.d[0]
 	WORD $0x4fce118a // fmla v10.2d, v12.2d, v14.d[0]
 	WORD $0x4fcf118b // fmla v11.2d, v12.2d, v15.d[0]
 	SUBS $1, R21, R21
-	BNE tapSums2
+	BNE tapSums2x12
 	JMP doneSums2
-nextSums2:
+tapSums2x11:
+	MOVD.P 8(R23), R22
 	WORD $0x3dc0028f // ldr q15, [x20]
 	ADD R3, R20, R20
-	WORD $0xfc7668ac // ldr d12, [x5, x22]
-	WORD $0xfc7668ee // ldr d14, [x7, x22]
-	WORD $0xfc76690d // ldr d13, [x8, x22]
-	WORD $0x4fcc11e0 // fmla v0.2d, v15.2d, v12.d[0]
-	WORD $0xfc76692c // ldr d12, [x9, x22]
-	WORD $0x4fce11e1 // fmla v1.2d, v15.2d, v14.d[0]
-	WORD $0xfc76694e // ldr d14, [x10, x22]
-	WORD $0x4fcd11e2 // fmla v2.2d, v15.2d, v13.d[0]
-	WORD $0xfc76696d // ldr d13, [x11, x22]
-	WORD $0x4fcc11e3 // fmla v3.2d, v15.2d, v12.d[0]
-	WORD $0xfc76698c // ldr d12, [x12, x22]
-	WORD $0x4fce11e4 // fmla v4.2d, v15.2d, v14.d[0]
-	WORD $0xfc7669ae // ldr d14, [x13, x22]
-	WORD $0x4fcd11e5 // fmla v5.2d, v15.2d, v13.d[0]
+	WORD $0xfc767a6c // ldr d12, [x19, x22, lsl #3]
+	WORD $0xfc7679ee // ldr d14, [x15, x22, lsl #3]
+	WORD $0xfc7679cd // ldr d13, [x14, x22, lsl #3]
+	WORD $0x4fcc11e1 // fmla v1.2d, v15.2d, v12.d[0]
+	WORD $0xfc7679ac // ldr d12, [x13, x22, lsl #3]
+	WORD $0x4fce11e2 // fmla v2.2d, v15.2d, v14.d[0]
+	WORD $0xfc76798e // ldr d14, [x12, x22, lsl #3]
+	WORD $0x4fcd11e3 // fmla v3.2d, v15.2d, v13.d[0]
+	WORD $0xfc76796d // ldr d13, [x11, x22, lsl #3]
+	WORD $0x4fcc11e4 // fmla v4.2d, v15.2d, v12.d[0]
+	WORD $0xfc76794c // ldr d12, [x10, x22, lsl #3]
+	WORD $0x4fce11e5 // fmla v5.2d, v15.2d, v14.d[0]
+	WORD $0xfc76792e // ldr d14, [x9, x22, lsl #3]
+	WORD $0x4fcd11e6 // fmla v6.2d, v15.2d, v13.d[0]
+	WORD $0xfc76790d // ldr d13, [x8, x22, lsl #3]
+	WORD $0x4fcc11e7 // fmla v7.2d, v15.2d, v12.d[0]
+	WORD $0xfc7678cc // ldr d12, [x6, x22, lsl #3]
+	WORD $0x4fce11e8 // fmla v8.2d, v15.2d, v14.d[0]
+	WORD $0xfc7678ee // ldr d14, [x7, x22, lsl #3]
+	WORD $0x4fcd11e9 // fmla v9.2d, v15.2d, v13.d[0]
+	WORD $0x4fcc11ea // fmla v10.2d, v15.2d, v12.d[0]
+	WORD $0x4fce11eb // fmla v11.2d, v15.2d, v14.d[0]
+	SUBS $1, R21, R21
+	BNE tapSums2x11
+	JMP doneSums2
+tapSums2x10:
+	MOVD.P 8(R23), R22
+	WORD $0x3dc0028e // ldr q14, [x20]
+	ADD R3, R20, R20
+	WORD $0xfc7679ef // ldr d15, [x15, x22, lsl #3]
+	WORD $0xfc7679cc // ldr d12, [x14, x22, lsl #3]
+	WORD $0xfc7679ad // ldr d13, [x13, x22, lsl #3]
+	WORD $0x4fcf11c2 // fmla v2.2d, v14.2d, v15.d[0]
+	WORD $0xfc76798f // ldr d15, [x12, x22, lsl #3]
+	WORD $0x4fcc11c3 // fmla v3.2d, v14.2d, v12.d[0]
+	WORD $0xfc76796c // ldr d12, [x11, x22, lsl #3]
+	WORD $0x4fcd11c4 // fmla v4.2d, v14.2d, v13.d[0]
+	WORD $0xfc76794d // ldr d13, [x10, x22, lsl #3]
+	WORD $0x4fcf11c5 // fmla v5.2d, v14.2d, v15.d[0]
+	WORD $0xfc76792f // ldr d15, [x9, x22, lsl #3]
+	WORD $0x4fcc11c6 // fmla v6.2d, v14.2d, v12.d[0]
+	WORD $0xfc76790c // ldr d12, [x8, x22, lsl #3]
+	WORD $0x4fcd11c7 // fmla v7.2d, v14.2d, v13.d[0]
+	WORD $0xfc7678cd // ldr d13, [x6, x22, lsl #3]
+	WORD $0x4fcf11c8 // fmla v8.2d, v14.2d, v15.d[0]
+	WORD $0xfc7678ef // ldr d15, [x7, x22, lsl #3]
+	WORD $0x4fcc11c9 // fmla v9.2d, v14.2d, v12.d[0]
+	WORD $0x4fcd11ca // fmla v10.2d, v14.2d, v13.d[0]
+	WORD $0x4fcf11cb // fmla v11.2d, v14.2d, v15.d[0]
+	SUBS $1, R21, R21
+	BNE tapSums2x10
+	JMP doneSums2
+tapSums2x9:
+	MOVD.P 8(R23), R22
+	WORD $0x3dc0028f // ldr q15, [x20]
+	ADD R3, R20, R20
+	WORD $0xfc7679ce // ldr d14, [x14, x22, lsl #3]
+	WORD $0xfc7679ad // ldr d13, [x13, x22, lsl #3]
+	WORD $0xfc76798c // ldr d12, [x12, x22, lsl #3]
+	WORD $0x4fce11e3 // fmla v3.2d, v15.2d, v14.d[0]
+	WORD $0xfc76796e // ldr d14, [x11, x22, lsl #3]
+	WORD $0x4fcd11e4 // fmla v4.2d, v15.2d, v13.d[0]
+	WORD $0xfc76794d // ldr d13, [x10, x22, lsl #3]
+	WORD $0x4fcc11e5 // fmla v5.2d, v15.2d, v12.d[0]
+	WORD $0xfc76792c // ldr d12, [x9, x22, lsl #3]
+	WORD $0x4fce11e6 // fmla v6.2d, v15.2d, v14.d[0]
+	WORD $0xfc76790e // ldr d14, [x8, x22, lsl #3]
+	WORD $0x4fcd11e7 // fmla v7.2d, v15.2d, v13.d[0]
+	WORD $0xfc7678cd // ldr d13, [x6, x22, lsl #3]
+	WORD $0x4fcc11e8 // fmla v8.2d, v15.2d, v12.d[0]
+	WORD $0xfc7678ec // ldr d12, [x7, x22, lsl #3]
+	WORD $0x4fce11e9 // fmla v9.2d, v15.2d, v14.d[0]
+	WORD $0x4fcd11ea // fmla v10.2d, v15.2d, v13.d[0]
+	WORD $0x4fcc11eb // fmla v11.2d, v15.2d, v12.d[0]
+	SUBS $1, R21, R21
+	BNE tapSums2x9
+	JMP doneSums2
+tapSums2x8:
+	MOVD.P 8(R23), R22
+	WORD $0x3dc0028c // ldr q12, [x20]
+	ADD R3, R20, R20
+	WORD $0xfc7679af // ldr d15, [x13, x22, lsl #3]
+	WORD $0xfc76798d // ldr d13, [x12, x22, lsl #3]
+	WORD $0xfc76796e // ldr d14, [x11, x22, lsl #3]
+	WORD $0x4fcf1184 // fmla v4.2d, v12.2d, v15.d[0]
+	WORD $0xfc76794f // ldr d15, [x10, x22, lsl #3]
+	WORD $0x4fcd1185 // fmla v5.2d, v12.2d, v13.d[0]
+	WORD $0xfc76792d // ldr d13, [x9, x22, lsl #3]
+	WORD $0x4fce1186 // fmla v6.2d, v12.2d, v14.d[0]
+	WORD $0xfc76790e // ldr d14, [x8, x22, lsl #3]
+	WORD $0x4fcf1187 // fmla v7.2d, v12.2d, v15.d[0]
+	WORD $0xfc7678cf // ldr d15, [x6, x22, lsl #3]
+	WORD $0x4fcd1188 // fmla v8.2d, v12.2d, v13.d[0]
+	WORD $0xfc7678ed // ldr d13, [x7, x22, lsl #3]
+	WORD $0x4fce1189 // fmla v9.2d, v12.2d, v14.d[0]
+	WORD $0x4fcf118a // fmla v10.2d, v12.2d, v15.d[0]
+	WORD $0x4fcd118b // fmla v11.2d, v12.2d, v13.d[0]
+	SUBS $1, R21, R21
+	BNE tapSums2x8
+	JMP doneSums2
+tapSums2x7:
+	MOVD.P 8(R23), R22
+	WORD $0x3dc0028d // ldr q13, [x20]
+	ADD R3, R20, R20
+	WORD $0xfc76798c // ldr d12, [x12, x22, lsl #3]
+	WORD $0xfc76796f // ldr d15, [x11, x22, lsl #3]
+	WORD $0xfc76794e // ldr d14, [x10, x22, lsl #3]
+	WORD $0x4fcc11a5 // fmla v5.2d, v13.2d, v12.d[0]
+	WORD $0xfc76792c // ldr d12, [x9, x22, lsl #3]
+	WORD $0x4fcf11a6 // fmla v6.2d, v13.2d, v15.d[0]
+	WORD $0xfc76790f // ldr d15, [x8, x22, lsl #3]
+	WORD $0x4fce11a7 // fmla v7.2d, v13.2d, v14.d[0]
+	WORD $0xfc7678ce // ldr d14, [x6, x22, lsl #3]
+	WORD $0x4fcc11a8 // fmla v8.2d, v13.2d, v12.d[0]
+	WORD $0xfc7678ec // ldr d12, [x7, x22, lsl #3]
+	WORD $0x4fcf11a9 // fmla v9.2d, v13.2d, v15.d[0]
+	WORD $0x4fce11aa // fmla v10.2d, v13.2d, v14.d[0]
+	WORD $0x4fcc11ab // fmla v11.2d, v13.2d, v12.d[0]
+	SUBS $1, R21, R21
+	BNE tapSums2x7
+	JMP doneSums2
+tapSums2x6:
+	MOVD.P 8(R23), R22
+	WORD $0x3dc0028c // ldr q12, [x20]
+	ADD R3, R20, R20
+	WORD $0xfc76796d // ldr d13, [x11, x22, lsl #3]
+	WORD $0xfc76794e // ldr d14, [x10, x22, lsl #3]
+	WORD $0xfc76792f // ldr d15, [x9, x22, lsl #3]
+	WORD $0x4fcd1186 // fmla v6.2d, v12.2d, v13.d[0]
+	WORD $0xfc76790d // ldr d13, [x8, x22, lsl #3]
+	WORD $0x4fce1187 // fmla v7.2d, v12.2d, v14.d[0]
+	WORD $0xfc7678ce // ldr d14, [x6, x22, lsl #3]
+	WORD $0x4fcf1188 // fmla v8.2d, v12.2d, v15.d[0]
+	WORD $0xfc7678ef // ldr d15, [x7, x22, lsl #3]
+	WORD $0x4fcd1189 // fmla v9.2d, v12.2d, v13.d[0]
+	WORD $0x4fce118a // fmla v10.2d, v12.2d, v14.d[0]
+	WORD $0x4fcf118b // fmla v11.2d, v12.2d, v15.d[0]
+	SUBS $1, R21, R21
+	BNE tapSums2x6
+	JMP doneSums2
+tapSums2x5:
+	MOVD.P 8(R23), R22
+	WORD $0x3dc0028f // ldr q15, [x20]
+	ADD R3, R20, R20
+	WORD $0xfc76794c // ldr d12, [x10, x22, lsl #3]
+	WORD $0xfc76792e // ldr d14, [x9, x22, lsl #3]
+	WORD $0xfc76790d // ldr d13, [x8, x22, lsl #3]
+	WORD $0x4fcc11e7 // fmla v7.2d, v15.2d, v12.d[0]
+	WORD $0xfc7678cc // ldr d12, [x6, x22, lsl #3]
+	WORD $0x4fce11e8 // fmla v8.2d, v15.2d, v14.d[0]
+	WORD $0xfc7678ee // ldr d14, [x7, x22, lsl #3]
+	WORD $0x4fcd11e9 // fmla v9.2d, v15.2d, v13.d[0]
+	WORD $0x4fcc11ea // fmla v10.2d, v15.2d, v12.d[0]
+	WORD $0x4fce11eb // fmla v11.2d, v15.2d, v14.d[0]
+	SUBS $1, R21, R21
+	BNE tapSums2x5
+	JMP doneSums2
+tapSums2x4:
+	MOVD.P 8(R23), R22
+	WORD $0x3dc0028e // ldr q14, [x20]
+	ADD R3, R20, R20
+	WORD $0xfc76792f // ldr d15, [x9, x22, lsl #3]
+	WORD $0xfc76790c // ldr d12, [x8, x22, lsl #3]
+	WORD $0xfc7678cd // ldr d13, [x6, x22, lsl #3]
+	WORD $0x4fcf11c8 // fmla v8.2d, v14.2d, v15.d[0]
+	WORD $0xfc7678ef // ldr d15, [x7, x22, lsl #3]
+	WORD $0x4fcc11c9 // fmla v9.2d, v14.2d, v12.d[0]
+	WORD $0x4fcd11ca // fmla v10.2d, v14.2d, v13.d[0]
+	WORD $0x4fcf11cb // fmla v11.2d, v14.2d, v15.d[0]
+	SUBS $1, R21, R21
+	BNE tapSums2x4
+	JMP doneSums2
+tapSums2x3:
+	MOVD.P 8(R23), R22
+	WORD $0x3dc0028f // ldr q15, [x20]
+	ADD R3, R20, R20
+	WORD $0xfc76790e // ldr d14, [x8, x22, lsl #3]
+	WORD $0xfc7678cd // ldr d13, [x6, x22, lsl #3]
+	WORD $0xfc7678ec // ldr d12, [x7, x22, lsl #3]
+	WORD $0x4fce11e9 // fmla v9.2d, v15.2d, v14.d[0]
+	WORD $0x4fcd11ea // fmla v10.2d, v15.2d, v13.d[0]
+	WORD $0x4fcc11eb // fmla v11.2d, v15.2d, v12.d[0]
+	SUBS $1, R21, R21
+	BNE tapSums2x3
+	JMP doneSums2
+tapSums2x2:
+	MOVD.P 8(R23), R22
+	WORD $0x3dc0028c // ldr q12, [x20]
+	ADD R3, R20, R20
+	WORD $0xfc7678cf // ldr d15, [x6, x22, lsl #3]
+	WORD $0xfc7678ed // ldr d13, [x7, x22, lsl #3]
+	WORD $0x4fcf118a // fmla v10.2d, v12.2d, v15.d[0]
+	WORD $0x4fcd118b // fmla v11.2d, v12.2d, v13.d[0]
+	SUBS $1, R21, R21
+	BNE tapSums2x2
+	JMP doneSums2
+tapSums2x1:
+	MOVD.P 8(R23), R22
+	WORD $0x3dc0028d // ldr q13, [x20]
+	ADD R3, R20, R20
+	WORD $0xfc7678ec // ldr d12, [x7, x22, lsl #3]
+	WORD $0x4fcc11ab // fmla v11.2d, v13.2d, v12.d[0]
+	SUBS $1, R21, R21
+	BNE tapSums2x1
+	JMP doneSums2
+nextSums2:
+	MOVD rows+80(FP), R24
+	CMP $6, R24
+	BLE nextSums2xUpTo6
+	CMP $9, R24
+	BLE nextSums2xUpTo9
+	CMP $10, R24
+	BLE nextSums2xUpTo10
+	CMP $11, R24
+	BLE nextSums2xUpTo11
+nextSums2x12:
+	WORD $0x3dc0028c // ldr q12, [x20]
+	ADD R3, R20, R20
+	WORD $0xfc7668ad // ldr d13, [x5, x22]
+	WORD $0xfc766a6f // ldr d15, [x19, x22]
+	WORD $0xfc7669ee // ldr d14, [x15, x22]
+	WORD $0x4fcd1180 // fmla v0.2d, v12.2d, v13.d[0]
 	WORD $0xfc7669cd // ldr d13, [x14, x22]
-	WORD $0x4fcc11e6 // fmla v6.2d, v15.2d, v12.d[0]
-	WORD $0xfc7669ec // ldr d12, [x15, x22]
-	WORD $0x4fce11e7 // fmla v7.2d, v15.2d, v14.d[0]
-	WORD $0xfc766a6e // ldr d14, [x19, x22]
-	WORD $0x4fcd11e8 // fmla v8.2d, v15.2d, v13.d[0]
-	WORD $0xfc7668cd // ldr d13, [x6, x22]
-	WORD $0x4fcc11e9 // fmla v9.2d, v15.2d, v12.d[0]
-	WORD $0x4fce11ea // fmla v10.2d, v15.2d, v14.d[0]
-	WORD $0x4fcd11eb // fmla v11.2d, v15.2d, v13.d[0]
+	WORD $0x4fcf1181 // fmla v1.2d, v12.2d, v15.d[0]
+	WORD $0xfc7669af // ldr d15, [x13, x22]
+	WORD $0x4fce1182 // fmla v2.2d, v12.2d, v14.d[0]
+	WORD $0xfc76698e // ldr d14, [x12, x22]
+	WORD $0x4fcd1183 // fmla v3.2d, v12.2d, v13.d[0]
+	WORD $0xfc76696d // ldr d13, [x11, x22]
+	WORD $0x4fcf1184 // fmla v4.2d, v12.2d, v15.d[0]
+	WORD $0xfc76694f // ldr d15, [x10, x22]
+	WORD $0x4fce1185 // fmla v5.2d, v12.2d, v14.d[0]
+	WORD $0xfc76692e // ldr d14, [x9, x22]
+	WORD $0x4fcd1186 // fmla v6.2d, v12.2d, v13.d[0]
+	WORD $0xfc76690d // ldr d13, [x8, x22]
+	WORD $0x4fcf1187 // fmla v7.2d, v12.2d, v15.d[0]
+	WORD $0xfc7668cf // ldr d15, [x6, x22]
+	WORD $0x4fce1188 // fmla v8.2d, v12.2d, v14.d[0]
+	WORD $0xfc7668ee // ldr d14, [x7, x22]
+	WORD $0x4fcd1189 // fmla v9.2d, v12.2d, v13.d[0]
+	WORD $0x4fcf118a // fmla v10.2d, v12.2d, v15.d[0]
+	WORD $0x4fce118b // fmla v11.2d, v12.2d, v14.d[0]
 	ADD R2, R22, R22
 	SUBS $1, R21, R21
-	BNE nextSums2
+	BNE nextSums2x12
+	JMP doneSums2
+nextSums2x11:
+	WORD $0x3dc0028e // ldr q14, [x20]
+	ADD R3, R20, R20
+	WORD $0xfc766a6c // ldr d12, [x19, x22]
+	WORD $0xfc7669ef // ldr d15, [x15, x22]
+	WORD $0xfc7669cd // ldr d13, [x14, x22]
+	WORD $0x4fcc11c1 // fmla v1.2d, v14.2d, v12.d[0]
+	WORD $0xfc7669ac // ldr d12, [x13, x22]
+	WORD $0x4fcf11c2 // fmla v2.2d, v14.2d, v15.d[0]
+	WORD $0xfc76698f // ldr d15, [x12, x22]
+	WORD $0x4fcd11c3 // fmla v3.2d, v14.2d, v13.d[0]
+	WORD $0xfc76696d // ldr d13, [x11, x22]
+	WORD $0x4fcc11c4 // fmla v4.2d, v14.2d, v12.d[0]
+	WORD $0xfc76694c // ldr d12, [x10, x22]
+	WORD $0x4fcf11c5 // fmla v5.2d, v14.2d, v15.d[0]
+	WORD $0xfc76692f // ldr d15, [x9, x22]
+	WORD $0x4fcd11c6 // fmla v6.2d, v14.2d, v13.d[0]
+	WORD $0xfc76690d // ldr d13, [x8, x22]
+	WORD $0x4fcc11c7 // fmla v7.2d, v14.2d, v12.d[0]
+	WORD $0xfc7668cc // ldr d12, [x6, x22]
+	WORD $0x4fcf11c8 // fmla v8.2d, v14.2d, v15.d[0]
+	WORD $0xfc7668ef // ldr d15, [x7, x22]
+	WORD $0x4fcd11c9 // fmla v9.2d, v14.2d, v13.d[0]
+	WORD $0x4fcc11ca // fmla v10.2d, v14.2d, v12.d[0]
+	WORD $0x4fcf11cb // fmla v11.2d, v14.2d, v15.d[0]
+	ADD R2, R22, R22
+	SUBS $1, R21, R21
+	BNE nextSums2x11
+	JMP doneSums2
+nextSums2x10:
+	WORD $0x3dc0028f // ldr q15, [x20]
+	ADD R3, R20, R20
+	WORD $0xfc7669ee // ldr d14, [x15, x22]
+	WORD $0xfc7669cc // ldr d12, [x14, x22]
+	WORD $0xfc7669ad // ldr d13, [x13, x22]
+	WORD $0x4fce11e2 // fmla v2.2d, v15.2d, v14.d[0]
+	WORD $0xfc76698e // ldr d14, [x12, x22]
+	WORD $0x4fcc11e3 // fmla v3.2d, v15.2d, v12.d[0]
+	WORD $0xfc76696c // ldr d12, [x11, x22]
+	WORD $0x4fcd11e4 // fmla v4.2d, v15.2d, v13.d[0]
+	WORD $0xfc76694d // ldr d13, [x10, x22]
+	WORD $0x4fce11e5 // fmla v5.2d, v15.2d, v14.d[0]
+	WORD $0xfc76692e // ldr d14, [x9, x22]
+	WORD $0x4fcc11e6 // fmla v6.2d, v15.2d, v12.d[0]
+	WORD $0xfc76690c // ldr d12, [x8, x22]
+	WORD $0x4fcd11e7 // fmla v7.2d, v15.2d, v13.d[0]
+	WORD $0xfc7668cd // ldr d13, [x6, x22]
+	WORD $0x4fce11e8 // fmla v8.2d, v15.2d, v14.d[0]
+	WORD $0xfc7668ee // ldr d14, [x7, x22]
+	WORD $0x4fcc11e9 // fmla v9.2d, v15.2d, v12.d[0]
+	WORD $0x4fcd11ea // fmla v10.2d, v15.2d, v13.d[0]
+	WORD $0x4fce11eb // fmla v11.2d, v15.2d, v14.d[0]
+	ADD R2, R22, R22
+	SUBS $1, R21, R21
+	BNE nextSums2x10
+	JMP doneSums2
+nextSums2x9:
+	WORD $0x3dc0028e // ldr q14, [x20]
+	ADD R3, R20, R20
+	WORD $0xfc7669cf // ldr d15, [x14, x22]
+	WORD $0xfc7669ad // ldr d13, [x13, x22]
+	WORD $0xfc76698c // ldr d12, [x12, x22]
+	WORD $0x4fcf11c3 // fmla v3.2d, v14.2d, v15.d[0]
+	WORD $0xfc76696f // ldr d15, [x11, x22]
+	WORD $0x4fcd11c4 // fmla v4.2d, v14.2d, v13.d[0]
+	WORD $0xfc76694d // ldr d13, [x10, x22]
+	WORD $0x4fcc11c5 // fmla v5.2d, v14.2d, v12.d[0]
+	WORD $0xfc76692c // ldr d12, [x9, x22]
+	WORD $0x4fcf11c6 // fmla v6.2d, v14.2d, v15.d[0]
+	WORD $0xfc76690f // ldr d15, [x8, x22]
+	WORD $0x4fcd11c7 // fmla v7.2d, v14.2d, v13.d[0]
+	WORD $0xfc7668cd // ldr d13, [x6, x22]
+	WORD $0x4fcc11c8 // fmla v8.2d, v14.2d, v12.d[0]
+	WORD $0xfc7668ec // ldr d12, [x7, x22]
+	WORD $0x4fcf11c9 // fmla v9.2d, v14.2d, v15.d[0]
+	WORD $0x4fcd11ca // fmla v10.2d, v14.2d, v13.d[0]
+	WORD $0x4fcc11cb // fmla v11.2d, v14.2d, v12.d[0]
+	ADD R2, R22, R22
+	SUBS $1, R21, R21
+	BNE nextSums2x9
+	JMP doneSums2
+nextSums2x8:
+	WORD $0x3dc0028c // ldr q12, [x20]
+	ADD R3, R20, R20
+	WORD $0xfc7669ae // ldr d14, [x13, x22]
+	WORD $0xfc76698d // ldr d13, [x12, x22]
+	WORD $0xfc76696f // ldr d15, [x11, x22]
+	WORD $0x4fce1184 // fmla v4.2d, v12.2d, v14.d[0]
+	WORD $0xfc76694e // ldr d14, [x10, x22]
+	WORD $0x4fcd1185 // fmla v5.2d, v12.2d, v13.d[0]
+	WORD $0xfc76692d // ldr d13, [x9, x22]
+	WORD $0x4fcf1186 // fmla v6.2d, v12.2d, v15.d[0]
+	WORD $0xfc76690f // ldr d15, [x8, x22]
+	WORD $0x4fce1187 // fmla v7.2d, v12.2d, v14.d[0]
+	WORD $0xfc7668ce // ldr d14, [x6, x22]
+	WORD $0x4fcd1188 // fmla v8.2d, v12.2d, v13.d[0]
+	WORD $0xfc7668ed // ldr d13, [x7, x22]
+	WORD $0x4fcf1189 // fmla v9.2d, v12.2d, v15.d[0]
+	WORD $0x4fce118a // fmla v10.2d, v12.2d, v14.d[0]
+	WORD $0x4fcd118b // fmla v11.2d, v12.2d, v13.d[0]
+	ADD R2, R22, R22
+	SUBS $1, R21, R21
+	BNE nextSums2x8
+	JMP doneSums2
+nextSums2x7:
+	WORD $0x3dc0028d // ldr q13, [x20]
+	ADD R3, R20, R20
+	WORD $0xfc76698c // ldr d12, [x12, x22]
+	WORD $0xfc76696e // ldr d14, [x11, x22]
+	WORD $0xfc76694f // ldr d15, [x10, x22]
+	WORD $0x4fcc11a5 // fmla v5.2d, v13.2d, v12.d[0]
+	WORD $0xfc76692c // ldr d12, [x9, x22]
+	WORD $0x4fce11a6 // fmla v6.2d, v13.2d, v14.d[0]
+	WORD $0xfc76690e // ldr d14, [x8, x22]
+	WORD $0x4fcf11a7 // fmla v7.2d, v13.2d, v15.d[0]
+	WORD $0xfc7668cf // ldr d15, [x6, x22]
+	WORD $0x4fcc11a8 // fmla v8.2d, v13.2d, v12.d[0]
+	WORD $0xfc7668ec // ldr d12, [x7, x22]
+	WORD $0x4fce11a9 // fmla v9.2d, v13.2d, v14.d[0]
+	WORD $0x4fcf11aa // fmla v10.2d, v13.2d, v15.d[0]
+	WORD $0x4fcc11ab // fmla v11.2d, v13.2d, v12.d[0]
+	ADD R2, R22, R22
+	SUBS $1, R21, R21
+	BNE nextSums2x7
+	JMP doneSums2
+nextSums2x6:
+	WORD $0x3dc0028c // ldr q12, [x20]
+	ADD R3, R20, R20
+	WORD $0xfc76696d // ldr d13, [x11, x22]
+	WORD $0xfc76694f // ldr d15, [x10, x22]
+	WORD $0xfc76692e // ldr d14, [x9, x22]
+	WORD $0x4fcd1186 // fmla v6.2d, v12.2d, v13.d[0]
+	WORD $0xfc76690d // ldr d13, [x8, x22]
+	WORD $0x4fcf1187 // fmla v7.2d, v12.2d, v15.d[0]
+	WORD $0xfc7668cf // ldr d15, [x6, x22]
+	WORD $0x4fce1188 // fmla v8.2d, v12.2d, v14.d[0]
+	WORD $0xfc7668ee // ldr d14, [x7, x22]
+	WORD $0x4fcd1189 // fmla v9.2d, v12.2d, v13.d[0]
+	WORD $0x4fcf118a // fmla v10.2d, v12.2d, v15.d[0]
+	WORD $0x4fce118b // fmla v11.2d, v12.2d, v14.d[0]
+	ADD R2, R22, R22
+	SUBS $1, R21, R21
+	BNE nextSums2x6
+	JMP doneSums2
+nextSums2x5:
+	WORD $0x3dc0028e // ldr q14, [x20]
+	ADD R3, R20, R20
+	WORD $0xfc76694c // ldr d12, [x10, x22]
+	WORD $0xfc76692f // ldr d15, [x9, x22]
+	WORD $0xfc76690d // ldr d13, [x8, x22]
+	WORD $0x4fcc11c7 // fmla v7.2d, v14.2d, v12.d[0]
+	WORD $0xfc7668cc // ldr d12, [x6, x22]
+	WORD $0x4fcf11c8 // fmla v8.2d, v14.2d, v15.d[0]
+	WORD $0xfc7668ef // ldr d15, [x7, x22]
+	WORD $0x4fcd11c9 // fmla v9.2d, v14.2d, v13.d[0]
+	WORD $0x4fcc11ca // fmla v10.2d, v14.2d, v12.d[0]
+	WORD $0x4fcf11cb // fmla v11.2d, v14.2d, v15.d[0]
+	ADD R2, R22, R22
+	SUBS $1, R21, R21
+	BNE nextSums2x5
+	JMP doneSums2
+nextSums2x4:
+	WORD $0x3dc0028f // ldr q15, [x20]
+	ADD R3, R20, R20
+	WORD $0xfc76692e // ldr d14, [x9, x22]
+	WORD $0xfc76690c // ldr d12, [x8, x22]
+	WORD $0xfc7668cd // ldr d13, [x6, x22]
+	WORD $0x4fce11e8 // fmla v8.2d, v15.2d, v14.d[0]
+	WORD $0xfc7668ee // ldr d14, [x7, x22]
+	WORD $0x4fcc11e9 // fmla v9.2d, v15.2d, v12.d[0]
+	WORD $0x4fcd11ea // fmla v10.2d, v15.2d, v13.d[0]
+	WORD $0x4fce11eb // fmla v11.2d, v15.2d, v14.d[0]
+	ADD R2, R22, R22
+	SUBS $1, R21, R21
+	BNE nextSums2x4
+	JMP doneSums2
+nextSums2x3:
+	WORD $0x3dc0028e // ldr q14, [x20]
+	ADD R3, R20, R20
+	WORD $0xfc76690f // ldr d15, [x8, x22]
+	WORD $0xfc7668cd // ldr d13, [x6, x22]
+	WORD $0xfc7668ec // ldr d12, [x7, x22]
+	WORD $0x4fcf11c9 // fmla v9.2d, v14.2d, v15.d[0]
+	WORD $0x4fcd11ca // fmla v10.2d, v14.2d, v13.d[0]
+	WORD $0x4fcc11cb // fmla v11.2d, v14.2d, v12.d[0]
+	ADD R2, R22, R22
+	SUBS $1, R21, R21
+	BNE nextSums2x3
+	JMP doneSums2
+nextSums2x2:
+	WORD $0x3dc0028c // ldr q12, [x20]
+	ADD R3, R20, R20
+	WORD $0xfc7668ce // ldr d14, [x6, x22]
+	WORD $0xfc7668ed // ldr d13, [x7, x22]
+	WORD $0x4fce118a // fmla v10.2d, v12.2d, v14.d[0]
+	WORD $0x4fcd118b // fmla v11.2d, v12.2d, v13.d[0]
+	ADD R2, R22, R22
+	SUBS $1, R21, R21
+	BNE nextSums2x2
+	JMP doneSums2
+nextSums2x1:
+	WORD $0x3dc0028d // ldr q13, [x20]
+	ADD R3, R20, R20
+	WORD $0xfc7668ec // ldr d12, [x7, x22]
+	WORD $0x4fcc11ab // fmla v11.2d, v13.2d, v12.d[0]
+	ADD R2, R22, R22
+	SUBS $1, R21, R21
+	BNE nextSums2x1
+	JMP doneSums2
 doneSums2:
-	MOVD mode+80(FP), R24
+	MOVD mode+88(FP), R24
 	TBZ $0, R24, aloneSums2
 	MOVD c+0(FP), R24
-	WORD $0x3dc0030d // ldr q13, [x24]
-	WORD $0x4e60d5a0 // fadd v0.2d, v13.2d, v0.2d
+	MOVD rows+80(FP), R25
+	CMP $6, R25
+	BLE addSums2xUpTo6
+	CMP $9, R25
+	BLE addSums2xUpTo9
+	CMP $10, R25
+	BLE addSums2xUpTo10
+	CMP $11, R25
+	BLE addSums2xUpTo11
+addSums2x12:
+	WORD $0x3dc0030c // ldr q12, [x24]
+	WORD $0x4e60d580 // fadd v0.2d, v12.2d, v0.2d
 	ADD R1, R24, R24
-	WORD $0x3dc0030d // ldr q13, [x24]
-	WORD $0x4e61d5a1 // fadd v1.2d, v13.2d, v1.2d
+addSums2x11:
+	WORD $0x3dc0030c // ldr q12, [x24]
+	WORD $0x4e61d581 // fadd v1.2d, v12.2d, v1.2d
 	ADD R1, R24, R24
-	WORD $0x3dc0030d // ldr q13, [x24]
-	WORD $0x4e62d5a2 // fadd v2.2d, v13.2d, v2.2d
+addSums2x10:
+	WORD $0x3dc0030c // ldr q12, [x24]
+	WORD $0x4e62d582 // fadd v2.2d, v12.2d, v2.2d
 	ADD R1, R24, R24
-	WORD $0x3dc0030d // ldr q13, [x24]
-	WORD $0x4e63d5a3 // fadd v3.2d, v13.2d, v3.2d
+addSums2x9:
+	WORD $0x3dc0030c // ldr q12, [x24]
+	WORD $0x4e63d583 // fadd v3.2d, v12.2d, v3.2d
 	ADD R1, R24, R24
-	WORD $0x3dc0030d // ldr q13, [x24]
-	WORD $0x4e64d5a4 // fadd v4.2d, v13.2d, v4.2d
+addSums2x8:
+	WORD $0x3dc0030c // ldr q12, [x24]
+	WORD $0x4e64d584 // fadd v4.2d, v12.2d, v4.2d
 	ADD R1, R24, R24
-	WORD $0x3dc0030d // ldr q13, [x24]
-	WORD $0x4e65d5a5 // fadd v5.2d, v13.2d, v5.2d
+addSums2x7:
+	WORD $0x3dc0030c // ldr q12, [x24]
+	WORD $0x4e65d585 // fadd v5.2d, v12.2d, v5.2d
 	ADD R1, R24, R24
-	WORD $0x3dc0030d // ldr q13, [x24]
-	WORD $0x4e66d5a6 // fadd v6.2d, v13.2d, v6.2d
+addSums2x6:
+	WORD $0x3dc0030c // ldr q12, [x24]
+	WORD $0x4e66d586 // fadd v6.2d, v12.2d, v6.2d
 	ADD R1, R24, R24
-	WORD $0x3dc0030d // ldr q13, [x24]
-	WORD $0x4e67d5a7 // fadd v7.2d, v13.2d, v7.2d
+addSums2x5:
+	WORD $0x3dc0030c // ldr q12, [x24]
+	WORD $0x4e67d587 // fadd v7.2d, v12.2d, v7.2d
 	ADD R1, R24, R24
-	WORD $0x3dc0030d // ldr q13, [x24]
-	WORD $0x4e68d5a8 // fadd v8.2d, v13.2d, v8.2d
+addSums2x4:
+	WORD $0x3dc0030c // ldr q12, [x24]
+	WORD $0x4e68d588 // fadd v8.2d, v12.2d, v8.2d
 	ADD R1, R24, R24
-	WORD $0x3dc0030d // ldr q13, [x24]
-	WORD $0x4e69d5a9 // fadd v9.2d, v13.2d, v9.2d
+addSums2x3:
+	WORD $0x3dc0030c // ldr q12, [x24]
+	WORD $0x4e69d589 // fadd v9.2d, v12.2d, v9.2d
 	ADD R1, R24, R24
-	WORD $0x3dc0030d // ldr q13, [x24]
-	WORD $0x4e6ad5aa // fadd v10.2d, v13.2d, v10.2d
+addSums2x2:
+	WORD $0x3dc0030c // ldr q12, [x24]
+	WORD $0x4e6ad58a // fadd v10.2d, v12.2d, v10.2d
 	ADD R1, R24, R24
-	WORD $0x3dc0030d // ldr q13, [x24]
-	WORD $0x4e6bd5ab // fadd v11.2d, v13.2d, v11.2d
+addSums2x1:
+	WORD $0x3dc0030c // ldr q12, [x24]
+	WORD $0x4e6bd58b // fadd v11.2d, v12.2d, v11.2d
 	ADD R1, R24, R24
 aloneSums2:
-	MOVD more+88(FP), R24
+	MOVD more+96(FP), R24
 	CBZ R24, unbiasedSums2
-	WORD $0x3dc0030d // ldr q13, [x24]
+	WORD $0x3dc0030c // ldr q12, [x24]
 unbiasedSums2:
 	JMP allSums
 notSums2:
@@ -15422,218 +8209,744 @@ notSums2:
 	CMP $0, R23
 	BEQ nextSums1
 tapSums1:
+	MOVD rows+80(FP), R24
+	CMP $6, R24
+	BLE tapSums1xUpTo6
+	CMP $9, R24
+	BLE tapSums1xUpTo9
+	CMP $10, R24
+	BLE tapSums1xUpTo10
+	CMP $11, R24
+	BLE tapSums1xUpTo11
+tapSums1x12:
+	MOVD.P 8(R23), R22
+	WORD $0xfd40028d // ldr d13, [x20]
+	ADD R3, R20, R20
+	WORD $0xfc7678ae // ldr d14, [x5, x22, lsl #3]
+	WORD $0xfc767a6f // ldr d15, [x19, x22, lsl #3]
+	WORD $0xfc7679f0 // ldr d16, [x15, x22, lsl #3]
+	WORD $0x4fce11a0 // fmla v0.2d, v13.2d, v14.d[0]
+	WORD $0xfc7679ce // ldr d14, [x14, x22, lsl #3]
+	WORD $0x4fcf11a1 // fmla v1.2d, v13.2d, v15.d[0]
+	WORD $0xfc7679af // ldr d15, [x13, x22, lsl #3]
+	WORD $0x4fd011a2 // fmla v2.2d, v13.2d, v16.d[0]
+	WORD $0xfc767990 // ldr d16, [x12, x22, lsl #3]
+	WORD $0x4fce11a3 // fmla v3.2d, v13.2d, v14.d[0]
+	WORD $0xfc76796e // ldr d14, [x11, x22, lsl #3]
+	WORD $0x4fcf11a4 // fmla v4.2d, v13.2d, v15.d[0]
+	WORD $0xfc76794f // ldr d15, [x10, x22, lsl #3]
+	WORD $0x4fd011a5 // fmla v5.2d, v13.2d, v16.d[0]
+	WORD $0xfc767930 // ldr d16, [x9, x22, lsl #3]
+	WORD $0x4fce11a6 // fmla v6.2d, v13.2d, v14.d[0]
+	WORD $0xfc76790e // ldr d14, [x8, x22, lsl #3]
+	WORD $0x4fcf11a7 // fmla v7.2d, v13.2d, v15.d[0]
+	WORD $0xfc7678cf // ldr d15, [x6, x22, lsl #3]
+	WORD $0x4fd011a8 // fmla v8.2d, v13.2d, v16.d[0]
+	WORD $0xfc7678f0 // ldr d16, [x7, x22, lsl #3]
+	WORD $0x4fce11a9 // fmla v9.2d, v13.2d, v14.d[0]
+	WORD $0x4fcf11aa // fmla v10.2d, v13.2d, v15.d[0]
+	WORD $0x4fd011ab // fmla v11.2d, v13.2d, v16.d[0]
+	SUBS $1, R21, R21
+	BNE tapSums1x12
+	JMP doneSums1
+tapSums1x11:
+	MOVD.P 8(R23), R22
+	WORD $0xfd400290 // ldr d16, [x20]
+	ADD R3, R20, R20
+	WORD $0xfc767a6d // ldr d13, [x19, x22, lsl #3]
+	WORD $0xfc7679ef // ldr d15, [x15, x22, lsl #3]
+	WORD $0xfc7679ce // ldr d14, [x14, x22, lsl #3]
+	WORD $0x4fcd1201 // fmla v1.2d, v16.2d, v13.d[0]
+	WORD $0xfc7679ad // ldr d13, [x13, x22, lsl #3]
+	WORD $0x4fcf1202 // fmla v2.2d, v16.2d, v15.d[0]
+	WORD $0xfc76798f // ldr d15, [x12, x22, lsl #3]
+	WORD $0x4fce1203 // fmla v3.2d, v16.2d, v14.d[0]
+	WORD $0xfc76796e // ldr d14, [x11, x22, lsl #3]
+	WORD $0x4fcd1204 // fmla v4.2d, v16.2d, v13.d[0]
+	WORD $0xfc76794d // ldr d13, [x10, x22, lsl #3]
+	WORD $0x4fcf1205 // fmla v5.2d, v16.2d, v15.d[0]
+	WORD $0xfc76792f // ldr d15, [x9, x22, lsl #3]
+	WORD $0x4fce1206 // fmla v6.2d, v16.2d, v14.d[0]
+	WORD $0xfc76790e // ldr d14, [x8, x22, lsl #3]
+	WORD $0x4fcd1207 // fmla v7.2d, v16.2d, v13.d[0]
+	WORD $0xfc7678cd // ldr d13, [x6, x22, lsl #3]
+	WORD $0x4fcf1208 // fmla v8.2d, v16.2d, v15.d[0]
+	WORD $0xfc7678ef // ldr d15, [x7, x22, lsl #3]
+	WORD $0x4fce1209 // fmla v9.2d, v16.2d, v14.d[0]
+	WORD $0x4fcd120a // fmla v10.2d, v16.2d, v13.d[0]
+	WORD $0x4fcf120b // fmla v11.2d, v16.2d, v15.d[0]
+	SUBS $1, R21, R21
+	BNE tapSums1x11
+	JMP doneSums1
+tapSums1x10:
 	MOVD.P 8(R23), R22
 	WORD $0xfd40028f // ldr d15, [x20]
 	ADD R3, R20, R20
-	WORD $0xfc7678ae // ldr d14, [x5, x22, lsl #3]
-	WORD $0xfc7678ec // ldr d12, [x7, x22, lsl #3]
-	WORD $0xfc767910 // ldr d16, [x8, x22, lsl #3]
-	WORD $0x4fce11e0 // fmla v0.2d, v15.2d, v14.d[0]
-	WORD $0xfc76792e // ldr d14, [x9, x22, lsl #3]
-	WORD $0x4fcc11e1 // fmla v1.2d, v15.2d, v12.d[0]
-	WORD $0xfc76794c // ldr d12, [x10, x22, lsl #3]
+	WORD $0xfc7679f0 // ldr d16, [x15, x22, lsl #3]
+	WORD $0xfc7679cd // ldr d13, [x14, x22, lsl #3]
+	WORD $0xfc7679ae // ldr d14, [x13, x22, lsl #3]
 	WORD $0x4fd011e2 // fmla v2.2d, v15.2d, v16.d[0]
-	WORD $0xfc767970 // ldr d16, [x11, x22, lsl #3]
-	WORD $0x4fce11e3 // fmla v3.2d, v15.2d, v14.d[0]
-	WORD $0xfc76798e // ldr d14, [x12, x22, lsl #3]
-	WORD $0x4fcc11e4 // fmla v4.2d, v15.2d, v12.d[0]
-	WORD $0xfc7679ac // ldr d12, [x13, x22, lsl #3]
+	WORD $0xfc767990 // ldr d16, [x12, x22, lsl #3]
+	WORD $0x4fcd11e3 // fmla v3.2d, v15.2d, v13.d[0]
+	WORD $0xfc76796d // ldr d13, [x11, x22, lsl #3]
+	WORD $0x4fce11e4 // fmla v4.2d, v15.2d, v14.d[0]
+	WORD $0xfc76794e // ldr d14, [x10, x22, lsl #3]
 	WORD $0x4fd011e5 // fmla v5.2d, v15.2d, v16.d[0]
-	WORD $0xfc7679d0 // ldr d16, [x14, x22, lsl #3]
-	WORD $0x4fce11e6 // fmla v6.2d, v15.2d, v14.d[0]
-	WORD $0xfc7679ee // ldr d14, [x15, x22, lsl #3]
-	WORD $0x4fcc11e7 // fmla v7.2d, v15.2d, v12.d[0]
-	WORD $0xfc767a6c // ldr d12, [x19, x22, lsl #3]
+	WORD $0xfc767930 // ldr d16, [x9, x22, lsl #3]
+	WORD $0x4fcd11e6 // fmla v6.2d, v15.2d, v13.d[0]
+	WORD $0xfc76790d // ldr d13, [x8, x22, lsl #3]
+	WORD $0x4fce11e7 // fmla v7.2d, v15.2d, v14.d[0]
+	WORD $0xfc7678ce // ldr d14, [x6, x22, lsl #3]
 	WORD $0x4fd011e8 // fmla v8.2d, v15.2d, v16.d[0]
-	WORD $0xfc7678d0 // ldr d16, [x6, x22, lsl #3]
-	WORD $0x4fce11e9 // fmla v9.2d, v15.2d, v14.d[0]
-	WORD $0x4fcc11ea // fmla v10.2d, v15.2d, v12.d[0]
+	WORD $0xfc7678f0 // ldr d16, [x7, x22, lsl #3]
+	WORD $0x4fcd11e9 // fmla v9.2d, v15.2d, v13.d[0]
+	WORD $0x4fce11ea // fmla v10.2d, v15.2d, v14.d[0]
 	WORD $0x4fd011eb // fmla v11.2d, v15.2d, v16.d[0]
 	SUBS $1, R21, R21
-	BNE tapSums1
+	BNE tapSums1x10
 	JMP doneSums1
-nextSums1:
+tapSums1x9:
+	MOVD.P 8(R23), R22
 	WORD $0xfd400290 // ldr d16, [x20]
 	ADD R3, R20, R20
-	WORD $0xfc7668af // ldr d15, [x5, x22]
-	WORD $0xfc7668ec // ldr d12, [x7, x22]
-	WORD $0xfc76690e // ldr d14, [x8, x22]
-	WORD $0x4fcf1200 // fmla v0.2d, v16.2d, v15.d[0]
-	WORD $0xfc76692f // ldr d15, [x9, x22]
-	WORD $0x4fcc1201 // fmla v1.2d, v16.2d, v12.d[0]
-	WORD $0xfc76694c // ldr d12, [x10, x22]
-	WORD $0x4fce1202 // fmla v2.2d, v16.2d, v14.d[0]
-	WORD $0xfc76696e // ldr d14, [x11, x22]
+	WORD $0xfc7679cf // ldr d15, [x14, x22, lsl #3]
+	WORD $0xfc7679ae // ldr d14, [x13, x22, lsl #3]
+	WORD $0xfc76798d // ldr d13, [x12, x22, lsl #3]
 	WORD $0x4fcf1203 // fmla v3.2d, v16.2d, v15.d[0]
-	WORD $0xfc76698f // ldr d15, [x12, x22]
-	WORD $0x4fcc1204 // fmla v4.2d, v16.2d, v12.d[0]
-	WORD $0xfc7669ac // ldr d12, [x13, x22]
-	WORD $0x4fce1205 // fmla v5.2d, v16.2d, v14.d[0]
-	WORD $0xfc7669ce // ldr d14, [x14, x22]
+	WORD $0xfc76796f // ldr d15, [x11, x22, lsl #3]
+	WORD $0x4fce1204 // fmla v4.2d, v16.2d, v14.d[0]
+	WORD $0xfc76794e // ldr d14, [x10, x22, lsl #3]
+	WORD $0x4fcd1205 // fmla v5.2d, v16.2d, v13.d[0]
+	WORD $0xfc76792d // ldr d13, [x9, x22, lsl #3]
 	WORD $0x4fcf1206 // fmla v6.2d, v16.2d, v15.d[0]
-	WORD $0xfc7669ef // ldr d15, [x15, x22]
-	WORD $0x4fcc1207 // fmla v7.2d, v16.2d, v12.d[0]
-	WORD $0xfc766a6c // ldr d12, [x19, x22]
-	WORD $0x4fce1208 // fmla v8.2d, v16.2d, v14.d[0]
-	WORD $0xfc7668ce // ldr d14, [x6, x22]
+	WORD $0xfc76790f // ldr d15, [x8, x22, lsl #3]
+	WORD $0x4fce1207 // fmla v7.2d, v16.2d, v14.d[0]
+	WORD $0xfc7678ce // ldr d14, [x6, x22, lsl #3]
+	WORD $0x4fcd1208 // fmla v8.2d, v16.2d, v13.d[0]
+	WORD $0xfc7678ed // ldr d13, [x7, x22, lsl #3]
 	WORD $0x4fcf1209 // fmla v9.2d, v16.2d, v15.d[0]
-	WORD $0x4fcc120a // fmla v10.2d, v16.2d, v12.d[0]
-	WORD $0x4fce120b // fmla v11.2d, v16.2d, v14.d[0]
+	WORD $0x4fce120a // fmla v10.2d, v16.2d, v14.d[0]
+	WORD $0x4fcd120b // fmla v11.2d, v16.2d, v13.d[0]
+	SUBS $1, R21, R21
+	BNE tapSums1x9
+	JMP doneSums1
+tapSums1x8:
+	MOVD.P 8(R23), R22
+	WORD $0xfd40028d // ldr d13, [x20]
+	ADD R3, R20, R20
+	WORD $0xfc7679b0 // ldr d16, [x13, x22, lsl #3]
+	WORD $0xfc76798e // ldr d14, [x12, x22, lsl #3]
+	WORD $0xfc76796f // ldr d15, [x11, x22, lsl #3]
+	WORD $0x4fd011a4 // fmla v4.2d, v13.2d, v16.d[0]
+	WORD $0xfc767950 // ldr d16, [x10, x22, lsl #3]
+	WORD $0x4fce11a5 // fmla v5.2d, v13.2d, v14.d[0]
+	WORD $0xfc76792e // ldr d14, [x9, x22, lsl #3]
+	WORD $0x4fcf11a6 // fmla v6.2d, v13.2d, v15.d[0]
+	WORD $0xfc76790f // ldr d15, [x8, x22, lsl #3]
+	WORD $0x4fd011a7 // fmla v7.2d, v13.2d, v16.d[0]
+	WORD $0xfc7678d0 // ldr d16, [x6, x22, lsl #3]
+	WORD $0x4fce11a8 // fmla v8.2d, v13.2d, v14.d[0]
+	WORD $0xfc7678ee // ldr d14, [x7, x22, lsl #3]
+	WORD $0x4fcf11a9 // fmla v9.2d, v13.2d, v15.d[0]
+	WORD $0x4fd011aa // fmla v10.2d, v13.2d, v16.d[0]
+	WORD $0x4fce11ab // fmla v11.2d, v13.2d, v14.d[0]
+	SUBS $1, R21, R21
+	BNE tapSums1x8
+	JMP doneSums1
+tapSums1x7:
+	MOVD.P 8(R23), R22
+	WORD $0xfd40028e // ldr d14, [x20]
+	ADD R3, R20, R20
+	WORD $0xfc76798d // ldr d13, [x12, x22, lsl #3]
+	WORD $0xfc767970 // ldr d16, [x11, x22, lsl #3]
+	WORD $0xfc76794f // ldr d15, [x10, x22, lsl #3]
+	WORD $0x4fcd11c5 // fmla v5.2d, v14.2d, v13.d[0]
+	WORD $0xfc76792d // ldr d13, [x9, x22, lsl #3]
+	WORD $0x4fd011c6 // fmla v6.2d, v14.2d, v16.d[0]
+	WORD $0xfc767910 // ldr d16, [x8, x22, lsl #3]
+	WORD $0x4fcf11c7 // fmla v7.2d, v14.2d, v15.d[0]
+	WORD $0xfc7678cf // ldr d15, [x6, x22, lsl #3]
+	WORD $0x4fcd11c8 // fmla v8.2d, v14.2d, v13.d[0]
+	WORD $0xfc7678ed // ldr d13, [x7, x22, lsl #3]
+	WORD $0x4fd011c9 // fmla v9.2d, v14.2d, v16.d[0]
+	WORD $0x4fcf11ca // fmla v10.2d, v14.2d, v15.d[0]
+	WORD $0x4fcd11cb // fmla v11.2d, v14.2d, v13.d[0]
+	SUBS $1, R21, R21
+	BNE tapSums1x7
+	JMP doneSums1
+tapSums1x6:
+	MOVD.P 8(R23), R22
+	WORD $0xfd40028d // ldr d13, [x20]
+	ADD R3, R20, R20
+	WORD $0xfc76796e // ldr d14, [x11, x22, lsl #3]
+	WORD $0xfc76794f // ldr d15, [x10, x22, lsl #3]
+	WORD $0xfc767930 // ldr d16, [x9, x22, lsl #3]
+	WORD $0x4fce11a6 // fmla v6.2d, v13.2d, v14.d[0]
+	WORD $0xfc76790e // ldr d14, [x8, x22, lsl #3]
+	WORD $0x4fcf11a7 // fmla v7.2d, v13.2d, v15.d[0]
+	WORD $0xfc7678cf // ldr d15, [x6, x22, lsl #3]
+	WORD $0x4fd011a8 // fmla v8.2d, v13.2d, v16.d[0]
+	WORD $0xfc7678f0 // ldr d16, [x7, x22, lsl #3]
+	WORD $0x4fce11a9 // fmla v9.2d, v13.2d, v14.d[0]
+	WORD $0x4fcf11aa // fmla v10.2d, v13.2d, v15.d[0]
+	WORD $0x4fd011ab // fmla v11.2d, v13.2d, v16.d[0]
+	SUBS $1, R21, R21
+	BNE tapSums1x6
+	JMP doneSums1
+tapSums1x5:
+	MOVD.P 8(R23), R22
+	WORD $0xfd400290 // ldr d16, [x20]
+	ADD R3, R20, R20
+	WORD $0xfc76794d // ldr d13, [x10, x22, lsl #3]
+	WORD $0xfc76792f // ldr d15, [x9, x22, lsl #3]
+	WORD $0xfc76790e // ldr d14, [x8, x22, lsl #3]
+	WORD $0x4fcd1207 // fmla v7.2d, v16.2d, v13.d[0]
+	WORD $0xfc7678cd // ldr d13, [x6, x22, lsl #3]
+	WORD $0x4fcf1208 // fmla v8.2d, v16.2d, v15.d[0]
+	WORD $0xfc7678ef // ldr d15, [x7, x22, lsl #3]
+	WORD $0x4fce1209 // fmla v9.2d, v16.2d, v14.d[0]
+	WORD $0x4fcd120a // fmla v10.2d, v16.2d, v13.d[0]
+	WORD $0x4fcf120b // fmla v11.2d, v16.2d, v15.d[0]
+	SUBS $1, R21, R21
+	BNE tapSums1x5
+	JMP doneSums1
+tapSums1x4:
+	MOVD.P 8(R23), R22
+	WORD $0xfd40028f // ldr d15, [x20]
+	ADD R3, R20, R20
+	WORD $0xfc767930 // ldr d16, [x9, x22, lsl #3]
+	WORD $0xfc76790d // ldr d13, [x8, x22, lsl #3]
+	WORD $0xfc7678ce // ldr d14, [x6, x22, lsl #3]
+	WORD $0x4fd011e8 // fmla v8.2d, v15.2d, v16.d[0]
+	WORD $0xfc7678f0 // ldr d16, [x7, x22, lsl #3]
+	WORD $0x4fcd11e9 // fmla v9.2d, v15.2d, v13.d[0]
+	WORD $0x4fce11ea // fmla v10.2d, v15.2d, v14.d[0]
+	WORD $0x4fd011eb // fmla v11.2d, v15.2d, v16.d[0]
+	SUBS $1, R21, R21
+	BNE tapSums1x4
+	JMP doneSums1
+tapSums1x3:
+	MOVD.P 8(R23), R22
+	WORD $0xfd400290 // ldr d16, [x20]
+	ADD R3, R20, R20
+	WORD $0xfc76790f // ldr d15, [x8, x22, lsl #3]
+	WORD $0xfc7678ce // ldr d14, [x6, x22, lsl #3]
+	WORD $0xfc7678ed // ldr d13, [x7, x22, lsl #3]
+	WORD $0x4fcf1209 // fmla v9.2d, v16.2d, v15.d[0]
+	WORD $0x4fce120a // fmla v10.2d, v16.2d, v14.d[0]
+	WORD $0x4fcd120b // fmla v11.2d, v16.2d, v13.d[0]
+	SUBS $1, R21, R21
+	BNE tapSums1x3
+	JMP doneSums1
+tapSums1x2:
+	MOVD.P 8(R23), R22
+	WORD $0xfd40028d // ldr d13, [x20]
+	ADD R3, R20, R20
+	WORD $0xfc7678d0 // ldr d16, [x6, x22, lsl #3]
+	WORD $0xfc7678ee // ldr d14, [x7, x22, lsl #3]
+	WORD $0x4fd011aa // fmla v10.2d, v13.2d, v16.d[0]
+	WORD $0x4fce11ab // fmla v11.2d, v13.2d, v14.d[0]
+	SUBS $1, R21, R21
+	BNE tapSums1x2
+	JMP doneSums1
+tapSums1x1:
+	MOVD.P 8(R23), R22
+	WORD $0xfd40028e // ldr d14, [x20]
+	ADD R3, R20, R20
+	WORD $0xfc7678ed // ldr d13, [x7, x22, lsl #3]
+	WORD $0x4fcd11cb // fmla v11.2d, v14.2d, v13.d[0]
+	SUBS $1, R21, R21
+	BNE tapSums1x1
+	JMP doneSums1
+nextSums1:
+	MOVD rows+80(FP), R24
+	CMP $6, R24
+	BLE nextSums1xUpTo6
+	CMP $9, R24
+	BLE nextSums1xUpTo9
+	CMP $10, R24
+	BLE nextSums1xUpTo10
+	CMP $11, R24
+	BLE nextSums1xUpTo11
+nextSums1x12:
+	WORD $0xfd40028d // ldr d13, [x20]
+	ADD R3, R20, R20
+	WORD $0xfc7668ae // ldr d14, [x5, x22]
+	WORD $0xfc766a70 // ldr d16, [x19, x22]
+	WORD $0xfc7669ef // ldr d15, [x15, x22]
+	WORD $0x4fce11a0 // fmla v0.2d, v13.2d, v14.d[0]
+	WORD $0xfc7669ce // ldr d14, [x14, x22]
+	WORD $0x4fd011a1 // fmla v1.2d, v13.2d, v16.d[0]
+	WORD $0xfc7669b0 // ldr d16, [x13, x22]
+	WORD $0x4fcf11a2 // fmla v2.2d, v13.2d, v15.d[0]
+	WORD $0xfc76698f // ldr d15, [x12, x22]
+	WORD $0x4fce11a3 // fmla v3.2d, v13.2d, v14.d[0]
+	WORD $0xfc76696e // ldr d14, [x11, x22]
+	WORD $0x4fd011a4 // fmla v4.2d, v13.2d, v16.d[0]
+	WORD $0xfc766950 // ldr d16, [x10, x22]
+	WORD $0x4fcf11a5 // fmla v5.2d, v13.2d, v15.d[0]
+	WORD $0xfc76692f // ldr d15, [x9, x22]
+	WORD $0x4fce11a6 // fmla v6.2d, v13.2d, v14.d[0]
+	WORD $0xfc76690e // ldr d14, [x8, x22]
+	WORD $0x4fd011a7 // fmla v7.2d, v13.2d, v16.d[0]
+	WORD $0xfc7668d0 // ldr d16, [x6, x22]
+	WORD $0x4fcf11a8 // fmla v8.2d, v13.2d, v15.d[0]
+	WORD $0xfc7668ef // ldr d15, [x7, x22]
+	WORD $0x4fce11a9 // fmla v9.2d, v13.2d, v14.d[0]
+	WORD $0x4fd011aa // fmla v10.2d, v13.2d, v16.d[0]
+	WORD $0x4fcf11ab // fmla v11.2d, v13.2d, v15.d[0]
 	ADD R2, R22, R22
 	SUBS $1, R21, R21
-	BNE nextSums1
+	BNE nextSums1x12
+	JMP doneSums1
+nextSums1x11:
+	WORD $0xfd40028f // ldr d15, [x20]
+	ADD R3, R20, R20
+	WORD $0xfc766a6d // ldr d13, [x19, x22]
+	WORD $0xfc7669f0 // ldr d16, [x15, x22]
+	WORD $0xfc7669ce // ldr d14, [x14, x22]
+	WORD $0x4fcd11e1 // fmla v1.2d, v15.2d, v13.d[0]
+	WORD $0xfc7669ad // ldr d13, [x13, x22]
+	WORD $0x4fd011e2 // fmla v2.2d, v15.2d, v16.d[0]
+	WORD $0xfc766990 // ldr d16, [x12, x22]
+	WORD $0x4fce11e3 // fmla v3.2d, v15.2d, v14.d[0]
+	WORD $0xfc76696e // ldr d14, [x11, x22]
+	WORD $0x4fcd11e4 // fmla v4.2d, v15.2d, v13.d[0]
+	WORD $0xfc76694d // ldr d13, [x10, x22]
+	WORD $0x4fd011e5 // fmla v5.2d, v15.2d, v16.d[0]
+	WORD $0xfc766930 // ldr d16, [x9, x22]
+	WORD $0x4fce11e6 // fmla v6.2d, v15.2d, v14.d[0]
+	WORD $0xfc76690e // ldr d14, [x8, x22]
+	WORD $0x4fcd11e7 // fmla v7.2d, v15.2d, v13.d[0]
+	WORD $0xfc7668cd // ldr d13, [x6, x22]
+	WORD $0x4fd011e8 // fmla v8.2d, v15.2d, v16.d[0]
+	WORD $0xfc7668f0 // ldr d16, [x7, x22]
+	WORD $0x4fce11e9 // fmla v9.2d, v15.2d, v14.d[0]
+	WORD $0x4fcd11ea // fmla v10.2d, v15.2d, v13.d[0]
+	WORD $0x4fd011eb // fmla v11.2d, v15.2d, v16.d[0]
+	ADD R2, R22, R22
+	SUBS $1, R21, R21
+	BNE nextSums1x11
+	JMP doneSums1
+nextSums1x10:
+	WORD $0xfd400290 // ldr d16, [x20]
+	ADD R3, R20, R20
+	WORD $0xfc7669ef // ldr d15, [x15, x22]
+	WORD $0xfc7669cd // ldr d13, [x14, x22]
+	WORD $0xfc7669ae // ldr d14, [x13, x22]
+	WORD $0x4fcf1202 // fmla v2.2d, v16.2d, v15.d[0]
+	WORD $0xfc76698f // ldr d15, [x12, x22]
+	WORD $0x4fcd1203 // fmla v3.2d, v16.2d, v13.d[0]
+	WORD $0xfc76696d // ldr d13, [x11, x22]
+	WORD $0x4fce1204 // fmla v4.2d, v16.2d, v14.d[0]
+	WORD $0xfc76694e // ldr d14, [x10, x22]
+	WORD $0x4fcf1205 // fmla v5.2d, v16.2d, v15.d[0]
+	WORD $0xfc76692f // ldr d15, [x9, x22]
+	WORD $0x4fcd1206 // fmla v6.2d, v16.2d, v13.d[0]
+	WORD $0xfc76690d // ldr d13, [x8, x22]
+	WORD $0x4fce1207 // fmla v7.2d, v16.2d, v14.d[0]
+	WORD $0xfc7668ce // ldr d14, [x6, x22]
+	WORD $0x4fcf1208 // fmla v8.2d, v16.2d, v15.d[0]
+	WORD $0xfc7668ef // ldr d15, [x7, x22]
+	WORD $0x4fcd1209 // fmla v9.2d, v16.2d, v13.d[0]
+	WORD $0x4fce120a // fmla v10.2d, v16.2d, v14.d[0]
+	WORD $0x4fcf120b // fmla v11.2d, v16.2d, v15.d[0]
+	ADD R2, R22, R22
+	SUBS $1, R21, R21
+	BNE nextSums1x10
+	JMP doneSums1
+nextSums1x9:
+	WORD $0xfd40028f // ldr d15, [x20]
+	ADD R3, R20, R20
+	WORD $0xfc7669d0 // ldr d16, [x14, x22]
+	WORD $0xfc7669ae // ldr d14, [x13, x22]
+	WORD $0xfc76698d // ldr d13, [x12, x22]
+	WORD $0x4fd011e3 // fmla v3.2d, v15.2d, v16.d[0]
+	WORD $0xfc766970 // ldr d16, [x11, x22]
+	WORD $0x4fce11e4 // fmla v4.2d, v15.2d, v14.d[0]
+	WORD $0xfc76694e // ldr d14, [x10, x22]
+	WORD $0x4fcd11e5 // fmla v5.2d, v15.2d, v13.d[0]
+	WORD $0xfc76692d // ldr d13, [x9, x22]
+	WORD $0x4fd011e6 // fmla v6.2d, v15.2d, v16.d[0]
+	WORD $0xfc766910 // ldr d16, [x8, x22]
+	WORD $0x4fce11e7 // fmla v7.2d, v15.2d, v14.d[0]
+	WORD $0xfc7668ce // ldr d14, [x6, x22]
+	WORD $0x4fcd11e8 // fmla v8.2d, v15.2d, v13.d[0]
+	WORD $0xfc7668ed // ldr d13, [x7, x22]
+	WORD $0x4fd011e9 // fmla v9.2d, v15.2d, v16.d[0]
+	WORD $0x4fce11ea // fmla v10.2d, v15.2d, v14.d[0]
+	WORD $0x4fcd11eb // fmla v11.2d, v15.2d, v13.d[0]
+	ADD R2, R22, R22
+	SUBS $1, R21, R21
+	BNE nextSums1x9
+	JMP doneSums1
+nextSums1x8:
+	WORD $0xfd40028d // ldr d13, [x20]
+	ADD R3, R20, R20
+	WORD $0xfc7669af // ldr d15, [x13, x22]
+	WORD $0xfc76698e // ldr d14, [x12, x22]
+	WORD $0xfc766970 // ldr d16, [x11, x22]
+	WORD $0x4fcf11a4 // fmla v4.2d, v13.2d, v15.d[0]
+	WORD $0xfc76694f // ldr d15, [x10, x22]
+	WORD $0x4fce11a5 // fmla v5.2d, v13.2d, v14.d[0]
+	WORD $0xfc76692e // ldr d14, [x9, x22]
+	WORD $0x4fd011a6 // fmla v6.2d, v13.2d, v16.d[0]
+	WORD $0xfc766910 // ldr d16, [x8, x22]
+	WORD $0x4fcf11a7 // fmla v7.2d, v13.2d, v15.d[0]
+	WORD $0xfc7668cf // ldr d15, [x6, x22]
+	WORD $0x4fce11a8 // fmla v8.2d, v13.2d, v14.d[0]
+	WORD $0xfc7668ee // ldr d14, [x7, x22]
+	WORD $0x4fd011a9 // fmla v9.2d, v13.2d, v16.d[0]
+	WORD $0x4fcf11aa // fmla v10.2d, v13.2d, v15.d[0]
+	WORD $0x4fce11ab // fmla v11.2d, v13.2d, v14.d[0]
+	ADD R2, R22, R22
+	SUBS $1, R21, R21
+	BNE nextSums1x8
+	JMP doneSums1
+nextSums1x7:
+	WORD $0xfd40028e // ldr d14, [x20]
+	ADD R3, R20, R20
+	WORD $0xfc76698d // ldr d13, [x12, x22]
+	WORD $0xfc76696f // ldr d15, [x11, x22]
+	WORD $0xfc766950 // ldr d16, [x10, x22]
+	WORD $0x4fcd11c5 // fmla v5.2d, v14.2d, v13.d[0]
+	WORD $0xfc76692d // ldr d13, [x9, x22]
+	WORD $0x4fcf11c6 // fmla v6.2d, v14.2d, v15.d[0]
+	WORD $0xfc76690f // ldr d15, [x8, x22]
+	WORD $0x4fd011c7 // fmla v7.2d, v14.2d, v16.d[0]
+	WORD $0xfc7668d0 // ldr d16, [x6, x22]
+	WORD $0x4fcd11c8 // fmla v8.2d, v14.2d, v13.d[0]
+	WORD $0xfc7668ed // ldr d13, [x7, x22]
+	WORD $0x4fcf11c9 // fmla v9.2d, v14.2d, v15.d[0]
+	WORD $0x4fd011ca // fmla v10.2d, v14.2d, v16.d[0]
+	WORD $0x4fcd11cb // fmla v11.2d, v14.2d, v13.d[0]
+	ADD R2, R22, R22
+	SUBS $1, R21, R21
+	BNE nextSums1x7
+	JMP doneSums1
+nextSums1x6:
+	WORD $0xfd40028d // ldr d13, [x20]
+	ADD R3, R20, R20
+	WORD $0xfc76696e // ldr d14, [x11, x22]
+	WORD $0xfc766950 // ldr d16, [x10, x22]
+	WORD $0xfc76692f // ldr d15, [x9, x22]
+	WORD $0x4fce11a6 // fmla v6.2d, v13.2d, v14.d[0]
+	WORD $0xfc76690e // ldr d14, [x8, x22]
+	WORD $0x4fd011a7 // fmla v7.2d, v13.2d, v16.d[0]
+	WORD $0xfc7668d0 // ldr d16, [x6, x22]
+	WORD $0x4fcf11a8 // fmla v8.2d, v13.2d, v15.d[0]
+	WORD $0xfc7668ef // ldr d15, [x7, x22]
+	WORD $0x4fce11a9 // fmla v9.2d, v13.2d, v14.d[0]
+	WORD $0x4fd011aa // fmla v10.2d, v13.2d, v16.d[0]
+	WORD $0x4fcf11ab // fmla v11.2d, v13.2d, v15.d[0]
+	ADD R2, R22, R22
+	SUBS $1, R21, R21
+	BNE nextSums1x6
+	JMP doneSums1
+nextSums1x5:
+	WORD $0xfd40028f // ldr d15, [x20]
+	ADD R3, R20, R20
+	WORD $0xfc76694d // ldr d13, [x10, x22]
+	WORD $0xfc766930 // ldr d16, [x9, x22]
+	WORD $0xfc76690e // ldr d14, [x8, x22]
+	WORD $0x4fcd11e7 // fmla v7.2d, v15.2d, v13.d[0]
+	WORD $0xfc7668cd // ldr d13, [x6, x22]
+	WORD $0x4fd011e8 // fmla v8.2d, v15.2d, v16.d[0]
+	WORD $0xfc7668f0 // ldr d16, [x7, x22]
+	WORD $0x4fce11e9 // fmla v9.2d, v15.2d, v14.d[0]
+	WORD $0x4fcd11ea // fmla v10.2d, v15.2d, v13.d[0]
+	WORD $0x4fd011eb // fmla v11.2d, v15.2d, v16.d[0]
+	ADD R2, R22, R22
+	SUBS $1, R21, R21
+	BNE nextSums1x5
+	JMP doneSums1
+nextSums1x4:
+	WORD $0xfd400290 // ldr d16, [x20]
+	ADD R3, R20, R20
+	WORD $0xfc76692f // ldr d15, [x9, x22]
+	WORD $0xfc76690d // ldr d13, [x8, x22]
+	WORD $0xfc7668ce // ldr d14, [x6, x22]
+	WORD $0x4fcf1208 // fmla v8.2d, v16.2d, v15.d[0]
+	WORD $0xfc7668ef // ldr d15, [x7, x22]
+	WORD $0x4fcd1209 // fmla v9.2d, v16.2d, v13.d[0]
+	WORD $0x4fce120a // fmla v10.2d, v16.2d, v14.d[0]
+	WORD $0x4fcf120b // fmla v11.2d, v16.2d, v15.d[0]
+	ADD R2, R22, R22
+	SUBS $1, R21, R21
+	BNE nextSums1x4
+	JMP doneSums1
+nextSums1x3:
+	WORD $0xfd40028f // ldr d15, [x20]
+	ADD R3, R20, R20
+	WORD $0xfc766910 // ldr d16, [x8, x22]
+	WORD $0xfc7668ce // ldr d14, [x6, x22]
+	WORD $0xfc7668ed // ldr d13, [x7, x22]
+	WORD $0x4fd011e9 // fmla v9.2d, v15.2d, v16.d[0]
+	WORD $0x4fce11ea // fmla v10.2d, v15.2d, v14.d[0]
+	WORD $0x4fcd11eb // fmla v11.2d, v15.2d, v13.d[0]
+	ADD R2, R22, R22
+	SUBS $1, R21, R21
+	BNE nextSums1x3
+	JMP doneSums1
+nextSums1x2:
+	WORD $0xfd40028d // ldr d13, [x20]
+	ADD R3, R20, R20
+	WORD $0xfc7668cf // ldr d15, [x6, x22]
+	WORD $0xfc7668ee // ldr d14, [x7, x22]
+	WORD $0x4fcf11aa // fmla v10.2d, v13.2d, v15.d[0]
+	WORD $0x4fce11ab // fmla v11.2d, v13.2d, v14.d[0]
+	ADD R2, R22, R22
+	SUBS $1, R21, R21
+	BNE nextSums1x2
+	JMP doneSums1
+nextSums1x1:
+	WORD $0xfd40028e // ldr d14, [x20]
+	ADD R3, R20, R20
+	WORD $0xfc7668ed // ldr d13, [x7, x22]
+	WORD $0x4fcd11cb // fmla v11.2d, v14.2d, v13.d[0]
+	ADD R2, R22, R22
+	SUBS $1, R21, R21
+	BNE nextSums1x1
+	JMP doneSums1
 doneSums1:
-	MOVD mode+80(FP), R24
+	MOVD mode+88(FP), R24
 	TBZ $0, R24, aloneSums1
 	MOVD c+0(FP), R24
-	WORD $0xfd40030e // ldr d14, [x24]
-	WORD $0x4e60d5c0 // fadd v0.2d, v14.2d, v0.2d
+	MOVD rows+80(FP), R25
+	CMP $6, R25
+	BLE addSums1xUpTo6
+	CMP $9, R25
+	BLE addSums1xUpTo9
+	CMP $10, R25
+	BLE addSums1xUpTo10
+	CMP $11, R25
+	BLE addSums1xUpTo11
+addSums1x12:
+	WORD $0xfd40030d // ldr d13, [x24]
+	WORD $0x4e60d5a0 // fadd v0.2d, v13.2d, v0.2d
 	ADD R1, R24, R24
-	WORD $0xfd40030e // ldr d14, [x24]
-	WORD $0x4e61d5c1 // fadd v1.2d, v14.2d, v1.2d
+addSums1x11:
+	WORD $0xfd40030d // ldr d13, [x24]
+	WORD $0x4e61d5a1 // fadd v1.2d, v13.2d, v1.2d
 	ADD R1, R24, R24
-	WORD $0xfd40030e // ldr d14, [x24]
-	WORD $0x4e62d5c2 // fadd v2.2d, v14.2d, v2.2d
+addSums1x10:
+	WORD $0xfd40030d // ldr d13, [x24]
+	WORD $0x4e62d5a2 // fadd v2.2d, v13.2d, v2.2d
 	ADD R1, R24, R24
-	WORD $0xfd40030e // ldr d14, [x24]
-	WORD $0x4e63d5c3 // fadd v3.2d, v14.2d, v3.2d
+addSums1x9:
+	WORD $0xfd40030d // ldr d13, [x24]
+	WORD $0x4e63d5a3 // fadd v3.2d, v13.2d, v3.2d
 	ADD R1, R24, R24
-	WORD $0xfd40030e // ldr d14, [x24]
-	WORD $0x4e64d5c4 // fadd v4.2d, v14.2d, v4.2d
+addSums1x8:
+	WORD $0xfd40030d // ldr d13, [x24]
+	WORD $0x4e64d5a4 // fadd v4.2d, v13.2d, v4.2d
 	ADD R1, R24, R24
-	WORD $0xfd40030e // ldr d14, [x24]
-	WORD $0x4e65d5c5 // fadd v5.2d, v14.2d, v5.2d
+addSums1x7:
+	WORD $0xfd40030d // ldr d13, [x24]
+	WORD $0x4e65d5a5 // fadd v5.2d, v13.2d, v5.2d
 	ADD R1, R24, R24
-	WORD $0xfd40030e // ldr d14, [x24]
-	WORD $0x4e66d5c6 // fadd v6.2d, v14.2d, v6.2d
+addSums1x6:
+	WORD $0xfd40030d // ldr d13, [x24]
+	WORD $0x4e66d5a6 // fadd v6.2d, v13.2d, v6.2d
 	ADD R1, R24, R24
-	WORD $0xfd40030e // ldr d14, [x24]
-	WORD $0x4e67d5c7 // fadd v7.2d, v14.2d, v7.2d
+addSums1x5:
+	WORD $0xfd40030d // ldr d13, [x24]
+	WORD $0x4e67d5a7 // fadd v7.2d, v13.2d, v7.2d
 	ADD R1, R24, R24
-	WORD $0xfd40030e // ldr d14, [x24]
-	WORD $0x4e68d5c8 // fadd v8.2d, v14.2d, v8.2d
+addSums1x4:
+	WORD $0xfd40030d // ldr d13, [x24]
+	WORD $0x4e68d5a8 // fadd v8.2d, v13.2d, v8.2d
 	ADD R1, R24, R24
-	WORD $0xfd40030e // ldr d14, [x24]
-	WORD $0x4e69d5c9 // fadd v9.2d, v14.2d, v9.2d
+addSums1x3:
+	WORD $0xfd40030d // ldr d13, [x24]
+	WORD $0x4e69d5a9 // fadd v9.2d, v13.2d, v9.2d
 	ADD R1, R24, R24
-	WORD $0xfd40030e // ldr d14, [x24]
-	WORD $0x4e6ad5ca // fadd v10.2d, v14.2d, v10.2d
+addSums1x2:
+	WORD $0xfd40030d // ldr d13, [x24]
+	WORD $0x4e6ad5aa // fadd v10.2d, v13.2d, v10.2d
 	ADD R1, R24, R24
-	WORD $0xfd40030e // ldr d14, [x24]
-	WORD $0x4e6bd5cb // fadd v11.2d, v14.2d, v11.2d
+addSums1x1:
+	WORD $0xfd40030d // ldr d13, [x24]
+	WORD $0x4e6bd5ab // fadd v11.2d, v13.2d, v11.2d
 	ADD R1, R24, R24
 aloneSums1:
-	MOVD more+88(FP), R24
+	MOVD more+96(FP), R24
 	CBZ R24, unbiasedSums1
-	WORD $0xfd40030d // ldr d13, [x24]
+	WORD $0xfd40030c // ldr d12, [x24]
 unbiasedSums1:
 allSums:
-	MOVD mode+80(FP), R24
+	MOVD mode+88(FP), R24
 	TBZ $2, R24, unbiased
-	WORD $0x4e60d5a0 // fadd v0.2d, v13.2d, v0.2d
-	WORD $0x4e61d5a1 // fadd v1.2d, v13.2d, v1.2d
-	WORD $0x4e62d5a2 // fadd v2.2d, v13.2d, v2.2d
-	WORD $0x4e63d5a3 // fadd v3.2d, v13.2d, v3.2d
-	WORD $0x4e64d5a4 // fadd v4.2d, v13.2d, v4.2d
-	WORD $0x4e65d5a5 // fadd v5.2d, v13.2d, v5.2d
-	WORD $0x4e66d5a6 // fadd v6.2d, v13.2d, v6.2d
-	WORD $0x4e67d5a7 // fadd v7.2d, v13.2d, v7.2d
-	WORD $0x4e68d5a8 // fadd v8.2d, v13.2d, v8.2d
-	WORD $0x4e69d5a9 // fadd v9.2d, v13.2d, v9.2d
-	WORD $0x4e6ad5aa // fadd v10.2d, v13.2d, v10.2d
-	WORD $0x4e6bd5ab // fadd v11.2d, v13.2d, v11.2d
+	MOVD rows+80(FP), R25
+	CMP $3, R25
+	BLE biasUpTo3
+	CMP $6, R25
+	BLE biasUpTo6
+bias12:
+	WORD $0x4e60d580 // fadd v0.2d, v12.2d, v0.2d
+	WORD $0x4e61d581 // fadd v1.2d, v12.2d, v1.2d
+	WORD $0x4e62d582 // fadd v2.2d, v12.2d, v2.2d
+	WORD $0x4e63d583 // fadd v3.2d, v12.2d, v3.2d
+	WORD $0x4e64d584 // fadd v4.2d, v12.2d, v4.2d
+	WORD $0x4e65d585 // fadd v5.2d, v12.2d, v5.2d
+bias6:
+	WORD $0x4e66d586 // fadd v6.2d, v12.2d, v6.2d
+	WORD $0x4e67d587 // fadd v7.2d, v12.2d, v7.2d
+	WORD $0x4e68d588 // fadd v8.2d, v12.2d, v8.2d
+bias3:
+	WORD $0x4e69d589 // fadd v9.2d, v12.2d, v9.2d
+	WORD $0x4e6ad58a // fadd v10.2d, v12.2d, v10.2d
+	WORD $0x4e6bd58b // fadd v11.2d, v12.2d, v11.2d
 unbiased:
 	TBZ $3, R24, signed
-	WORD $0x6f00e40d // movi v13.2d, #0
-	WORD $0x4e6df400 // fmax v0.2d, v0.2d, v13.2d
-	WORD $0x4e6df421 // fmax v1.2d, v1.2d, v13.2d
-	WORD $0x4e6df442 // fmax v2.2d, v2.2d, v13.2d
-	WORD $0x4e6df463 // fmax v3.2d, v3.2d, v13.2d
-	WORD $0x4e6df484 // fmax v4.2d, v4.2d, v13.2d
-	WORD $0x4e6df4a5 // fmax v5.2d, v5.2d, v13.2d
-	WORD $0x4e6df4c6 // fmax v6.2d, v6.2d, v13.2d
-	WORD $0x4e6df4e7 // fmax v7.2d, v7.2d, v13.2d
-	WORD $0x4e6df508 // fmax v8.2d, v8.2d, v13.2d
-	WORD $0x4e6df529 // fmax v9.2d, v9.2d, v13.2d
-	WORD $0x4e6df54a // fmax v10.2d, v10.2d, v13.2d
-	WORD $0x4e6df56b // fmax v11.2d, v11.2d, v13.2d
+	WORD $0x6f00e40c // movi v12.2d, #0
+	MOVD rows+80(FP), R24
+	CMP $3, R24
+	BLE maxUpTo3
+	CMP $6, R24
+	BLE maxUpTo6
+max12:
+	WORD $0x4e6cf400 // fmax v0.2d, v0.2d, v12.2d
+	WORD $0x4e6cf421 // fmax v1.2d, v1.2d, v12.2d
+	WORD $0x4e6cf442 // fmax v2.2d, v2.2d, v12.2d
+	WORD $0x4e6cf463 // fmax v3.2d, v3.2d, v12.2d
+	WORD $0x4e6cf484 // fmax v4.2d, v4.2d, v12.2d
+	WORD $0x4e6cf4a5 // fmax v5.2d, v5.2d, v12.2d
+max6:
+	WORD $0x4e6cf4c6 // fmax v6.2d, v6.2d, v12.2d
+	WORD $0x4e6cf4e7 // fmax v7.2d, v7.2d, v12.2d
+	WORD $0x4e6cf508 // fmax v8.2d, v8.2d, v12.2d
+max3:
+	WORD $0x4e6cf529 // fmax v9.2d, v9.2d, v12.2d
+	WORD $0x4e6cf54a // fmax v10.2d, v10.2d, v12.2d
+	WORD $0x4e6cf56b // fmax v11.2d, v11.2d, v12.2d
 signed:
-	WORD $0x3dc0000d // ldr q13, [x0]
-	WORD $0x4e60e40e // fcmeq v14.2d, v0.2d, v0.2d
-	WORD $0x6eee1da0 // bif v0.16b, v13.16b, v14.16b
-	WORD $0x4e61e42e // fcmeq v14.2d, v1.2d, v1.2d
-	WORD $0x6eee1da1 // bif v1.16b, v13.16b, v14.16b
-	WORD $0x4e62e44e // fcmeq v14.2d, v2.2d, v2.2d
-	WORD $0x6eee1da2 // bif v2.16b, v13.16b, v14.16b
-	WORD $0x4e63e46e // fcmeq v14.2d, v3.2d, v3.2d
-	WORD $0x6eee1da3 // bif v3.16b, v13.16b, v14.16b
-	WORD $0x4e64e48e // fcmeq v14.2d, v4.2d, v4.2d
-	WORD $0x6eee1da4 // bif v4.16b, v13.16b, v14.16b
-	WORD $0x4e65e4ae // fcmeq v14.2d, v5.2d, v5.2d
-	WORD $0x6eee1da5 // bif v5.16b, v13.16b, v14.16b
-	WORD $0x4e66e4ce // fcmeq v14.2d, v6.2d, v6.2d
-	WORD $0x6eee1da6 // bif v6.16b, v13.16b, v14.16b
-	WORD $0x4e67e4ee // fcmeq v14.2d, v7.2d, v7.2d
-	WORD $0x6eee1da7 // bif v7.16b, v13.16b, v14.16b
-	WORD $0x4e68e50e // fcmeq v14.2d, v8.2d, v8.2d
-	WORD $0x6eee1da8 // bif v8.16b, v13.16b, v14.16b
-	WORD $0x4e69e52e // fcmeq v14.2d, v9.2d, v9.2d
-	WORD $0x6eee1da9 // bif v9.16b, v13.16b, v14.16b
-	WORD $0x4e6ae54e // fcmeq v14.2d, v10.2d, v10.2d
-	WORD $0x6eee1daa // bif v10.16b, v13.16b, v14.16b
-	WORD $0x4e6be56e // fcmeq v14.2d, v11.2d, v11.2d
-	WORD $0x6eee1dab // bif v11.16b, v13.16b, v14.16b
+	WORD $0x3dc0000c // ldr q12, [x0]
+	MOVD rows+80(FP), R24
+	CMP $3, R24
+	BLE canonUpTo3
+	CMP $6, R24
+	BLE canonUpTo6
+canon12:
+	WORD $0x4e60e40d // fcmeq v13.2d, v0.2d, v0.2d
+	WORD $0x6eed1d80 // bif v0.16b, v12.16b, v13.16b
+	WORD $0x4e61e42d // fcmeq v13.2d, v1.2d, v1.2d
+	WORD $0x6eed1d81 // bif v1.16b, v12.16b, v13.16b
+	WORD $0x4e62e44d // fcmeq v13.2d, v2.2d, v2.2d
+	WORD $0x6eed1d82 // bif v2.16b, v12.16b, v13.16b
+	WORD $0x4e63e46d // fcmeq v13.2d, v3.2d, v3.2d
+	WORD $0x6eed1d83 // bif v3.16b, v12.16b, v13.16b
+	WORD $0x4e64e48d // fcmeq v13.2d, v4.2d, v4.2d
+	WORD $0x6eed1d84 // bif v4.16b, v12.16b, v13.16b
+	WORD $0x4e65e4ad // fcmeq v13.2d, v5.2d, v5.2d
+	WORD $0x6eed1d85 // bif v5.16b, v12.16b, v13.16b
+canon6:
+	WORD $0x4e66e4cd // fcmeq v13.2d, v6.2d, v6.2d
+	WORD $0x6eed1d86 // bif v6.16b, v12.16b, v13.16b
+	WORD $0x4e67e4ed // fcmeq v13.2d, v7.2d, v7.2d
+	WORD $0x6eed1d87 // bif v7.16b, v12.16b, v13.16b
+	WORD $0x4e68e50d // fcmeq v13.2d, v8.2d, v8.2d
+	WORD $0x6eed1d88 // bif v8.16b, v12.16b, v13.16b
+canon3:
+	WORD $0x4e69e52d // fcmeq v13.2d, v9.2d, v9.2d
+	WORD $0x6eed1d89 // bif v9.16b, v12.16b, v13.16b
+	WORD $0x4e6ae54d // fcmeq v13.2d, v10.2d, v10.2d
+	WORD $0x6eed1d8a // bif v10.16b, v12.16b, v13.16b
+	WORD $0x4e6be56d // fcmeq v13.2d, v11.2d, v11.2d
+	WORD $0x6eed1d8b // bif v11.16b, v12.16b, v13.16b
 	MOVD c+0(FP), R24
 	CMP $0, R4
 	BNE notStores2
+	MOVD rows+80(FP), R25
+	CMP $6, R25
+	BLE storeStores2xUpTo6
+	CMP $9, R25
+	BLE storeStores2xUpTo9
+	CMP $10, R25
+	BLE storeStores2xUpTo10
+	CMP $11, R25
+	BLE storeStores2xUpTo11
+storeStores2x12:
 	WORD $0x3d800300 // str q0, [x24]
 	ADD R1, R24, R24
+storeStores2x11:
 	WORD $0x3d800301 // str q1, [x24]
 	ADD R1, R24, R24
+storeStores2x10:
 	WORD $0x3d800302 // str q2, [x24]
 	ADD R1, R24, R24
+storeStores2x9:
 	WORD $0x3d800303 // str q3, [x24]
 	ADD R1, R24, R24
+storeStores2x8:
 	WORD $0x3d800304 // str q4, [x24]
 	ADD R1, R24, R24
+storeStores2x7:
 	WORD $0x3d800305 // str q5, [x24]
 	ADD R1, R24, R24
+storeStores2x6:
 	WORD $0x3d800306 // str q6, [x24]
 	ADD R1, R24, R24
+storeStores2x5:
 	WORD $0x3d800307 // str q7, [x24]
 	ADD R1, R24, R24
+storeStores2x4:
 	WORD $0x3d800308 // str q8, [x24]
 	ADD R1, R24, R24
+storeStores2x3:
 	WORD $0x3d800309 // str q9, [x24]
 	ADD R1, R24, R24
+storeStores2x2:
 	WORD $0x3d80030a // str q10, [x24]
 	ADD R1, R24, R24
+storeStores2x1:
 	WORD $0x3d80030b // str q11, [x24]
 	ADD R1, R24, R24
 	JMP allStores
 notStores2:
+	MOVD rows+80(FP), R25
+	CMP $6, R25
+	BLE storeStores1xUpTo6
+	CMP $9, R25
+	BLE storeStores1xUpTo9
+	CMP $10, R25
+	BLE storeStores1xUpTo10
+	CMP $11, R25
+	BLE storeStores1xUpTo11
+storeStores1x12:
 	WORD $0xfd000300 // str d0, [x24]
 	ADD R1, R24, R24
+storeStores1x11:
 	WORD $0xfd000301 // str d1, [x24]
 	ADD R1, R24, R24
+storeStores1x10:
 	WORD $0xfd000302 // str d2, [x24]
 	ADD R1, R24, R24
+storeStores1x9:
 	WORD $0xfd000303 // str d3, [x24]
 	ADD R1, R24, R24
+storeStores1x8:
 	WORD $0xfd000304 // str d4, [x24]
 	ADD R1, R24, R24
+storeStores1x7:
 	WORD $0xfd000305 // str d5, [x24]
 	ADD R1, R24, R24
+storeStores1x6:
 	WORD $0xfd000306 // str d6, [x24]
 	ADD R1, R24, R24
+storeStores1x5:
 	WORD $0xfd000307 // str d7, [x24]
 	ADD R1, R24, R24
+storeStores1x4:
 	WORD $0xfd000308 // str d8, [x24]
 	ADD R1, R24, R24
+storeStores1x3:
 	WORD $0xfd000309 // str d9, [x24]
 	ADD R1, R24, R24
+storeStores1x2:
 	WORD $0xfd00030a // str d10, [x24]
 	ADD R1, R24, R24
+storeStores1x1:
 	WORD $0xfd00030b // str d11, [x24]
 	ADD R1, R24, R24
 allStores:
@@ -15645,15 +8958,409 @@ below:
 	MOVD R24, c+0(FP)
 	MOVD aRow+24(FP), R25
 	LSL $3, R25, R25
-	ADD R6, R25, R25
+	ADD R7, R25, R25
 	MOVD R25, a+16(FP)
 	JMP tile
+tapSums2xUpTo6:
+	MOVD rows+80(FP), R25
+	CMP $3, R25
+	BLE tapSums2xUpTo3
+	CMP $4, R25
+	BLE tapSums2xUpTo4
+	CMP $5, R25
+	BLE tapSums2xUpTo5
+	JMP tapSums2x6
+tapSums2xUpTo9:
+	MOVD rows+80(FP), R25
+	CMP $7, R25
+	BLE tapSums2xUpTo7
+	CMP $8, R25
+	BLE tapSums2xUpTo8
+	JMP tapSums2x9
+tapSums2xUpTo10:
+	MOVD rows+80(FP), R25
+	JMP tapSums2x10
+tapSums2xUpTo11:
+	MOVD rows+80(FP), R25
+	JMP tapSums2x11
+nextSums2xUpTo6:
+	MOVD rows+80(FP), R25
+	CMP $3, R25
+	BLE nextSums2xUpTo3
+	CMP $4, R25
+	BLE nextSums2xUpTo4
+	CMP $5, R25
+	BLE nextSums2xUpTo5
+	JMP nextSums2x6
+nextSums2xUpTo9:
+	MOVD rows+80(FP), R25
+	CMP $7, R25
+	BLE nextSums2xUpTo7
+	CMP $8, R25
+	BLE nextSums2xUpTo8
+	JMP nextSums2x9
+nextSums2xUpTo10:
+	MOVD rows+80(FP), R25
+	JMP nextSums2x10
+nextSums2xUpTo11:
+	MOVD rows+80(FP), R25
+	JMP nextSums2x11
+addSums2xUpTo6:
+	MOVD rows+80(FP), R25
+	CMP $3, R25
+	BLE addSums2xUpTo3
+	CMP $4, R25
+	BLE addSums2xUpTo4
+	CMP $5, R25
+	BLE addSums2xUpTo5
+	JMP addSums2x6
+addSums2xUpTo9:
+	MOVD rows+80(FP), R25
+	CMP $7, R25
+	BLE addSums2xUpTo7
+	CMP $8, R25
+	BLE addSums2xUpTo8
+	JMP addSums2x9
+addSums2xUpTo10:
+	MOVD rows+80(FP), R25
+	JMP addSums2x10
+addSums2xUpTo11:
+	MOVD rows+80(FP), R25
+	JMP addSums2x11
+tapSums1xUpTo6:
+	MOVD rows+80(FP), R25
+	CMP $3, R25
+	BLE tapSums1xUpTo3
+	CMP $4, R25
+	BLE tapSums1xUpTo4
+	CMP $5, R25
+	BLE tapSums1xUpTo5
+	JMP tapSums1x6
+tapSums1xUpTo9:
+	MOVD rows+80(FP), R25
+	CMP $7, R25
+	BLE tapSums1xUpTo7
+	CMP $8, R25
+	BLE tapSums1xUpTo8
+	JMP tapSums1x9
+tapSums1xUpTo10:
+	MOVD rows+80(FP), R25
+	JMP tapSums1x10
+tapSums1xUpTo11:
+	MOVD rows+80(FP), R25
+	JMP tapSums1x11
+nextSums1xUpTo6:
+	MOVD rows+80(FP), R25
+	CMP $3, R25
+	BLE nextSums1xUpTo3
+	CMP $4, R25
+	BLE nextSums1xUpTo4
+	CMP $5, R25
+	BLE nextSums1xUpTo5
+	JMP nextSums1x6
+nextSums1xUpTo9:
+	MOVD rows+80(FP), R25
+	CMP $7, R25
+	BLE nextSums1xUpTo7
+	CMP $8, R25
+	BLE nextSums1xUpTo8
+	JMP nextSums1x9
+nextSums1xUpTo10:
+	MOVD rows+80(FP), R25
+	JMP nextSums1x10
+nextSums1xUpTo11:
+	MOVD rows+80(FP), R25
+	JMP nextSums1x11
+addSums1xUpTo6:
+	MOVD rows+80(FP), R25
+	CMP $3, R25
+	BLE addSums1xUpTo3
+	CMP $4, R25
+	BLE addSums1xUpTo4
+	CMP $5, R25
+	BLE addSums1xUpTo5
+	JMP addSums1x6
+addSums1xUpTo9:
+	MOVD rows+80(FP), R25
+	CMP $7, R25
+	BLE addSums1xUpTo7
+	CMP $8, R25
+	BLE addSums1xUpTo8
+	JMP addSums1x9
+addSums1xUpTo10:
+	MOVD rows+80(FP), R25
+	JMP addSums1x10
+addSums1xUpTo11:
+	MOVD rows+80(FP), R25
+	JMP addSums1x11
+biasUpTo3:
+	MOVD rows+80(FP), R25
+	JMP bias3
+biasUpTo6:
+	MOVD rows+80(FP), R25
+	JMP bias6
+maxUpTo3:
+	MOVD rows+80(FP), R25
+	JMP max3
+maxUpTo6:
+	MOVD rows+80(FP), R25
+	JMP max6
+canonUpTo3:
+	MOVD rows+80(FP), R25
+	JMP canon3
+canonUpTo6:
+	MOVD rows+80(FP), R25
+	JMP canon6
+storeStores2xUpTo6:
+	MOVD rows+80(FP), R25
+	CMP $3, R25
+	BLE storeStores2xUpTo3
+	CMP $4, R25
+	BLE storeStores2xUpTo4
+	CMP $5, R25
+	BLE storeStores2xUpTo5
+	JMP storeStores2x6
+storeStores2xUpTo9:
+	MOVD rows+80(FP), R25
+	CMP $7, R25
+	BLE storeStores2xUpTo7
+	CMP $8, R25
+	BLE storeStores2xUpTo8
+	JMP storeStores2x9
+storeStores2xUpTo10:
+	MOVD rows+80(FP), R25
+	JMP storeStores2x10
+storeStores2xUpTo11:
+	MOVD rows+80(FP), R25
+	JMP storeStores2x11
+storeStores1xUpTo6:
+	MOVD rows+80(FP), R25
+	CMP $3, R25
+	BLE storeStores1xUpTo3
+	CMP $4, R25
+	BLE storeStores1xUpTo4
+	CMP $5, R25
+	BLE storeStores1xUpTo5
+	JMP storeStores1x6
+storeStores1xUpTo9:
+	MOVD rows+80(FP), R25
+	CMP $7, R25
+	BLE storeStores1xUpTo7
+	CMP $8, R25
+	BLE storeStores1xUpTo8
+	JMP storeStores1x9
+storeStores1xUpTo10:
+	MOVD rows+80(FP), R25
+	JMP storeStores1x10
+storeStores1xUpTo11:
+	MOVD rows+80(FP), R25
+	JMP storeStores1x11
+tapSums2xUpTo3:
+	MOVD rows+80(FP), R25
+	CMP $1, R25
+	BLE tapSums2xUpTo1
+	CMP $2, R25
+	BLE tapSums2xUpTo2
+	JMP tapSums2x3
+tapSums2xUpTo4:
+	MOVD rows+80(FP), R25
+	JMP tapSums2x4
+tapSums2xUpTo5:
+	MOVD rows+80(FP), R25
+	JMP tapSums2x5
+tapSums2xUpTo7:
+	MOVD rows+80(FP), R25
+	JMP tapSums2x7
+tapSums2xUpTo8:
+	MOVD rows+80(FP), R25
+	JMP tapSums2x8
+nextSums2xUpTo3:
+	MOVD rows+80(FP), R25
+	CMP $1, R25
+	BLE nextSums2xUpTo1
+	CMP $2, R25
+	BLE nextSums2xUpTo2
+	JMP nextSums2x3
+nextSums2xUpTo4:
+	MOVD rows+80(FP), R25
+	JMP nextSums2x4
+nextSums2xUpTo5:
+	MOVD rows+80(FP), R25
+	JMP nextSums2x5
+nextSums2xUpTo7:
+	MOVD rows+80(FP), R25
+	JMP nextSums2x7
+nextSums2xUpTo8:
+	MOVD rows+80(FP), R25
+	JMP nextSums2x8
+addSums2xUpTo3:
+	MOVD rows+80(FP), R25
+	CMP $1, R25
+	BLE addSums2xUpTo1
+	CMP $2, R25
+	BLE addSums2xUpTo2
+	JMP addSums2x3
+addSums2xUpTo4:
+	MOVD rows+80(FP), R25
+	JMP addSums2x4
+addSums2xUpTo5:
+	MOVD rows+80(FP), R25
+	JMP addSums2x5
+addSums2xUpTo7:
+	MOVD rows+80(FP), R25
+	JMP addSums2x7
+addSums2xUpTo8:
+	MOVD rows+80(FP), R25
+	JMP addSums2x8
+tapSums1xUpTo3:
+	MOVD rows+80(FP), R25
+	CMP $1, R25
+	BLE tapSums1xUpTo1
+	CMP $2, R25
+	BLE tapSums1xUpTo2
+	JMP tapSums1x3
+tapSums1xUpTo4:
+	MOVD rows+80(FP), R25
+	JMP tapSums1x4
+tapSums1xUpTo5:
+	MOVD rows+80(FP), R25
+	JMP tapSums1x5
+tapSums1xUpTo7:
+	MOVD rows+80(FP), R25
+	JMP tapSums1x7
+tapSums1xUpTo8:
+	MOVD rows+80(FP), R25
+	JMP tapSums1x8
+nextSums1xUpTo3:
+	MOVD rows+80(FP), R25
+	CMP $1, R25
+	BLE nextSums1xUpTo1
+	CMP $2, R25
+	BLE nextSums1xUpTo2
+	JMP nextSums1x3
+nextSums1xUpTo4:
+	MOVD rows+80(FP), R25
+	JMP nextSums1x4
+nextSums1xUpTo5:
+	MOVD rows+80(FP), R25
+	JMP nextSums1x5
+nextSums1xUpTo7:
+	MOVD rows+80(FP), R25
+	JMP nextSums1x7
+nextSums1xUpTo8:
+	MOVD rows+80(FP), R25
+	JMP nextSums1x8
+addSums1xUpTo3:
+	MOVD rows+80(FP), R25
+	CMP $1, R25
+	BLE addSums1xUpTo1
+	CMP $2, R25
+	BLE addSums1xUpTo2
+	JMP addSums1x3
+addSums1xUpTo4:
+	MOVD rows+80(FP), R25
+	JMP addSums1x4
+addSums1xUpTo5:
+	MOVD rows+80(FP), R25
+	JMP addSums1x5
+addSums1xUpTo7:
+	MOVD rows+80(FP), R25
+	JMP addSums1x7
+addSums1xUpTo8:
+	MOVD rows+80(FP), R25
+	JMP addSums1x8
+storeStores2xUpTo3:
+	MOVD rows+80(FP), R25
+	CMP $1, R25
+	BLE storeStores2xUpTo1
+	CMP $2, R25
+	BLE storeStores2xUpTo2
+	JMP storeStores2x3
+storeStores2xUpTo4:
+	MOVD rows+80(FP), R25
+	JMP storeStores2x4
+storeStores2xUpTo5:
+	MOVD rows+80(FP), R25
+	JMP storeStores2x5
+storeStores2xUpTo7:
+	MOVD rows+80(FP), R25
+	JMP storeStores2x7
+storeStores2xUpTo8:
+	MOVD rows+80(FP), R25
+	JMP storeStores2x8
+storeStores1xUpTo3:
+	MOVD rows+80(FP), R25
+	CMP $1, R25
+	BLE storeStores1xUpTo1
+	CMP $2, R25
+	BLE storeStores1xUpTo2
+	JMP storeStores1x3
+storeStores1xUpTo4:
+	MOVD rows+80(FP), R25
+	JMP storeStores1x4
+storeStores1xUpTo5:
+	MOVD rows+80(FP), R25
+	JMP storeStores1x5
+storeStores1xUpTo7:
+	MOVD rows+80(FP), R25
+	JMP storeStores1x7
+storeStores1xUpTo8:
+	MOVD rows+80(FP), R25
+	JMP storeStores1x8
+tapSums2xUpTo1:
+	MOVD rows+80(FP), R25
+	JMP tapSums2x1
+tapSums2xUpTo2:
+	MOVD rows+80(FP), R25
+	JMP tapSums2x2
+nextSums2xUpTo1:
+	MOVD rows+80(FP), R25
+	JMP nextSums2x1
+nextSums2xUpTo2:
+	MOVD rows+80(FP), R25
+	JMP nextSums2x2
+addSums2xUpTo1:
+	MOVD rows+80(FP), R25
+	JMP addSums2x1
+addSums2xUpTo2:
+	MOVD rows+80(FP), R25
+	JMP addSums2x2
+tapSums1xUpTo1:
+	MOVD rows+80(FP), R25
+	JMP tapSums1x1
+tapSums1xUpTo2:
+	MOVD rows+80(FP), R25
+	JMP tapSums1x2
+nextSums1xUpTo1:
+	MOVD rows+80(FP), R25
+	JMP nextSums1x1
+nextSums1xUpTo2:
+	MOVD rows+80(FP), R25
+	JMP nextSums1x2
+addSums1xUpTo1:
+	MOVD rows+80(FP), R25
+	JMP addSums1x1
+addSums1xUpTo2:
+	MOVD rows+80(FP), R25
+	JMP addSums1x2
+storeStores2xUpTo1:
+	MOVD rows+80(FP), R25
+	JMP storeStores2x1
+storeStores2xUpTo2:
+	MOVD rows+80(FP), R25
+	JMP storeStores2x2
+storeStores1xUpTo1:
+	MOVD rows+80(FP), R25
+	JMP storeStores1x1
+storeStores1xUpTo2:
+	MOVD rows+80(FP), R25
+	JMP storeStores1x2
 last:
 	RET
 
-// func gemm1x2_64NEON(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
-TEXT ·gemm1x2_64NEON(SB), NOSPLIT, $0-104
-	MOVD $gemm1x2_64NEONNEONConstants<>(SB), R0
+// func gemm2_64NEON(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, rows int, mode int, more *float64, offs *int)
+TEXT ·gemm2_64NEON(SB), NOSPLIT, $0-112
+	MOVD $gemm2_64NEONNEONConstants<>(SB), R0
 	MOVD ldc+8(FP), R1
 	LSL $3, R1, R1
 	MOVD aCol+32(FP), R2
@@ -15664,2460 +9371,24 @@ TEXT ·gemm1x2_64NEON(SB), NOSPLIT, $0-104
 	LSL $3, R4, R4
 	SUB $16, R4, R4
 tile:
-	MOVD a+16(FP), R5
-	MOVD b+40(FP), R6
-	MOVD k+64(FP), R7
-	WORD $0x6f00e400 // movi v0.2d, #0
-	WORD $0x6f00e401 // movi v1.2d, #0
-	MOVD $0, R8
-	MOVD offs+96(FP), R9
-	CMP $0, R7
-	BEQ doneSums2
-	CMP $0, R9
-	BEQ nextSums2
-tapSums2:
-	MOVD.P 8(R9), R8
-	WORD $0x3dc000c2 // ldr q2, [x6]
-	WORD $0x3ce468c3 // ldr q3, [x6, x4]
-	ADD R3, R6, R6
-	WORD $0xfc6878a4 // ldr d4, [x5, x8, lsl #3]
-	WORD $0x4fc41040 // fmla v0.2d, v2.2d, v4.d[0]
-	WORD $0x4fc41061 // fmla v1.2d, v3.2d, v4.d[0]
-	SUBS $1, R7, R7
-	BNE tapSums2
-	JMP doneSums2
-nextSums2:
-	WORD $0x3dc000c4 // ldr q4, [x6]
-	WORD $0x3ce468c3 // ldr q3, [x6, x4]
-	ADD R3, R6, R6
-	WORD $0xfc6868a2 // ldr d2, [x5, x8]
-	WORD $0x4fc21080 // fmla v0.2d, v4.2d, v2.d[0]
-	WORD $0x4fc21061 // fmla v1.2d, v3.2d, v2.d[0]
-	ADD R2, R8, R8
-	SUBS $1, R7, R7
-	BNE nextSums2
-doneSums2:
-	MOVD mode+80(FP), R10
-	TBZ $0, R10, aloneSums2
-	MOVD c+0(FP), R10
-	WORD $0x3dc00142 // ldr q2, [x10]
-	WORD $0x3ce46943 // ldr q3, [x10, x4]
-	WORD $0x4e60d440 // fadd v0.2d, v2.2d, v0.2d
-	WORD $0x4e61d461 // fadd v1.2d, v3.2d, v1.2d
-	ADD R1, R10, R10
-aloneSums2:
-	MOVD more+88(FP), R10
-	CBZ R10, unbiasedSums2
-	WORD $0x3dc00143 // ldr q3, [x10]
-	WORD $0x3ce46942 // ldr q2, [x10, x4]
-unbiasedSums2:
-allSums:
-	MOVD mode+80(FP), R10
-	TBZ $2, R10, unbiased
-	WORD $0x4e60d460 // fadd v0.2d, v3.2d, v0.2d
-	WORD $0x4e61d441 // fadd v1.2d, v2.2d, v1.2d
-unbiased:
-	TBZ $3, R10, signed
-	WORD $0x6f00e402 // movi v2.2d, #0
-	WORD $0x4e62f400 // fmax v0.2d, v0.2d, v2.2d
-	WORD $0x4e62f421 // fmax v1.2d, v1.2d, v2.2d
-signed:
-	WORD $0x3dc00002 // ldr q2, [x0]
-	WORD $0x4e60e403 // fcmeq v3.2d, v0.2d, v0.2d
-	WORD $0x6ee31c40 // bif v0.16b, v2.16b, v3.16b
-	WORD $0x4e61e423 // fcmeq v3.2d, v1.2d, v1.2d
-	WORD $0x6ee31c41 // bif v1.16b, v2.16b, v3.16b
-	MOVD c+0(FP), R10
-	WORD $0x3d800140 // str q0, [x10]
-	WORD $0x3ca46941 // str q1, [x10, x4]
-	ADD R1, R10, R10
-allStores:
-below:
-	MOVD times+72(FP), R11
-	SUBS $1, R11, R11
-	BEQ last
-	MOVD R11, times+72(FP)
-	MOVD R10, c+0(FP)
-	MOVD aRow+24(FP), R11
-	LSL $3, R11, R11
-	ADD R5, R11, R11
-	MOVD R11, a+16(FP)
-	JMP tile
-last:
-	RET
-
-// func gemm2x2_64NEON(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
-TEXT ·gemm2x2_64NEON(SB), NOSPLIT, $0-104
-	MOVD $gemm2x2_64NEONNEONConstants<>(SB), R0
-	MOVD ldc+8(FP), R1
-	LSL $3, R1, R1
-	MOVD aCol+32(FP), R2
-	LSL $3, R2, R2
-	MOVD ldb+48(FP), R3
-	LSL $3, R3, R3
-	MOVD n+56(FP), R4
-	LSL $3, R4, R4
-	SUB $16, R4, R4
-tile:
-	MOVD a+16(FP), R5
-	MOVD aRow+24(FP), R6
-	LSL $3, R6, R6
-	ADD R5, R6, R6
-	MOVD b+40(FP), R7
-	MOVD k+64(FP), R8
-	WORD $0x6f00e400 // movi v0.2d, #0
-	WORD $0x6f00e401 // movi v1.2d, #0
-	WORD $0x6f00e402 // movi v2.2d, #0
-	WORD $0x6f00e403 // movi v3.2d, #0
-	MOVD $0, R9
-	MOVD offs+96(FP), R10
-	CMP $0, R8
-	BEQ doneSums2
-	CMP $0, R10
-	BEQ nextSums2
-tapSums2:
-	MOVD.P 8(R10), R9
-	WORD $0x3dc000e4 // ldr q4, [x7]
-	WORD $0x3ce468e5 // ldr q5, [x7, x4]
-	ADD R3, R7, R7
-	WORD $0xfc6978a6 // ldr d6, [x5, x9, lsl #3]
-	WORD $0xfc6978c7 // ldr d7, [x6, x9, lsl #3]
-	WORD $0x4fc61080 // fmla v0.2d, v4.2d, v6.d[0]
-	WORD $0x4fc610a1 // fmla v1.2d, v5.2d, v6.d[0]
-	WORD $0x4fc71082 // fmla v2.2d, v4.2d, v7.d[0]
-	WORD $0x4fc710a3 // fmla v3.2d, v5.2d, v7.d[0]
-	SUBS $1, R8, R8
-	BNE tapSums2
-	JMP doneSums2
-nextSums2:
-	WORD $0x3dc000e7 // ldr q7, [x7]
-	WORD $0x3ce468e5 // ldr q5, [x7, x4]
-	ADD R3, R7, R7
-	WORD $0xfc6968a4 // ldr d4, [x5, x9]
-	WORD $0xfc6968c6 // ldr d6, [x6, x9]
-	WORD $0x4fc410e0 // fmla v0.2d, v7.2d, v4.d[0]
-	WORD $0x4fc410a1 // fmla v1.2d, v5.2d, v4.d[0]
-	WORD $0x4fc610e2 // fmla v2.2d, v7.2d, v6.d[0]
-	WORD $0x4fc610a3 // fmla v3.2d, v5.2d, v6.d[0]
-	ADD R2, R9, R9
-	SUBS $1, R8, R8
-	BNE nextSums2
-doneSums2:
-	MOVD mode+80(FP), R11
-	TBZ $0, R11, aloneSums2
-	MOVD c+0(FP), R11
-	WORD $0x3dc00166 // ldr q6, [x11]
-	WORD $0x3ce46965 // ldr q5, [x11, x4]
-	WORD $0x4e60d4c0 // fadd v0.2d, v6.2d, v0.2d
-	WORD $0x4e61d4a1 // fadd v1.2d, v5.2d, v1.2d
-	ADD R1, R11, R11
-	WORD $0x3dc00165 // ldr q5, [x11]
-	WORD $0x3ce46966 // ldr q6, [x11, x4]
-	WORD $0x4e62d4a2 // fadd v2.2d, v5.2d, v2.2d
-	WORD $0x4e63d4c3 // fadd v3.2d, v6.2d, v3.2d
-	ADD R1, R11, R11
-aloneSums2:
-	MOVD more+88(FP), R11
-	CBZ R11, unbiasedSums2
-	WORD $0x3dc00166 // ldr q6, [x11]
-	WORD $0x3ce46965 // ldr q5, [x11, x4]
-unbiasedSums2:
-allSums:
-	MOVD mode+80(FP), R11
-	TBZ $2, R11, unbiased
-	WORD $0x4e60d4c0 // fadd v0.2d, v6.2d, v0.2d
-	WORD $0x4e61d4a1 // fadd v1.2d, v5.2d, v1.2d
-	WORD $0x4e62d4c2 // fadd v2.2d, v6.2d, v2.2d
-	WORD $0x4e63d4a3 // fadd v3.2d, v5.2d, v3.2d
-unbiased:
-	TBZ $3, R11, signed
-	WORD $0x6f00e405 // movi v5.2d, #0
-	WORD $0x4e65f400 // fmax v0.2d, v0.2d, v5.2d
-	WORD $0x4e65f421 // fmax v1.2d, v1.2d, v5.2d
-	WORD $0x4e65f442 // fmax v2.2d, v2.2d, v5.2d
-	WORD $0x4e65f463 // fmax v3.2d, v3.2d, v5.2d
-signed:
-	WORD $0x3dc00005 // ldr q5, [x0]
-	WORD $0x4e60e406 // fcmeq v6.2d, v0.2d, v0.2d
-	WORD $0x6ee61ca0 // bif v0.16b, v5.16b, v6.16b
-	WORD $0x4e61e426 // fcmeq v6.2d, v1.2d, v1.2d
-	WORD $0x6ee61ca1 // bif v1.16b, v5.16b, v6.16b
-	WORD $0x4e62e446 // fcmeq v6.2d, v2.2d, v2.2d
-	WORD $0x6ee61ca2 // bif v2.16b, v5.16b, v6.16b
-	WORD $0x4e63e466 // fcmeq v6.2d, v3.2d, v3.2d
-	WORD $0x6ee61ca3 // bif v3.16b, v5.16b, v6.16b
-	MOVD c+0(FP), R11
-	WORD $0x3d800160 // str q0, [x11]
-	WORD $0x3ca46961 // str q1, [x11, x4]
-	ADD R1, R11, R11
-	WORD $0x3d800162 // str q2, [x11]
-	WORD $0x3ca46963 // str q3, [x11, x4]
-	ADD R1, R11, R11
-allStores:
-below:
-	MOVD times+72(FP), R12
-	SUBS $1, R12, R12
-	BEQ last
-	MOVD R12, times+72(FP)
-	MOVD R11, c+0(FP)
-	MOVD aRow+24(FP), R12
-	LSL $3, R12, R12
-	ADD R6, R12, R12
-	MOVD R12, a+16(FP)
-	JMP tile
-last:
-	RET
-
-// func gemm3x2_64NEON(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
-TEXT ·gemm3x2_64NEON(SB), NOSPLIT, $0-104
-	MOVD $gemm3x2_64NEONNEONConstants<>(SB), R0
-	MOVD ldc+8(FP), R1
-	LSL $3, R1, R1
-	MOVD aCol+32(FP), R2
-	LSL $3, R2, R2
-	MOVD ldb+48(FP), R3
-	LSL $3, R3, R3
-	MOVD n+56(FP), R4
-	LSL $3, R4, R4
-	SUB $16, R4, R4
-tile:
-	MOVD a+16(FP), R5
-	MOVD aRow+24(FP), R6
-	LSL $3, R6, R6
-	ADD R5, R6, R7
-	ADD R7, R6, R6
-	MOVD b+40(FP), R8
-	MOVD k+64(FP), R9
-	WORD $0x6f00e400 // movi v0.2d, #0
-	WORD $0x6f00e401 // movi v1.2d, #0
-	WORD $0x6f00e402 // movi v2.2d, #0
-	WORD $0x6f00e403 // movi v3.2d, #0
-	WORD $0x6f00e404 // movi v4.2d, #0
-	WORD $0x6f00e405 // movi v5.2d, #0
-	MOVD $0, R10
-	MOVD offs+96(FP), R11
-	CMP $0, R9
-	BEQ doneSums2
-	CMP $0, R11
-	BEQ nextSums2
-tapSums2:
-	MOVD.P 8(R11), R10
-	WORD $0x3dc00106 // ldr q6, [x8]
-	WORD $0x3ce46907 // ldr q7, [x8, x4]
-	ADD R3, R8, R8
-	WORD $0xfc6a78a8 // ldr d8, [x5, x10, lsl #3]
-	WORD $0xfc6a78e9 // ldr d9, [x7, x10, lsl #3]
-	WORD $0xfc6a78ca // ldr d10, [x6, x10, lsl #3]
-	WORD $0x4fc810c0 // fmla v0.2d, v6.2d, v8.d[0]
-	WORD $0x4fc810e1 // fmla v1.2d, v7.2d, v8.d[0]
-	WORD $0x4fc910c2 // fmla v2.2d, v6.2d, v9.d[0]
-	WORD $0x4fc910e3 // fmla v3.2d, v7.2d, v9.d[0]
-	WORD $0x4fca10c4 // fmla v4.2d, v6.2d, v10.d[0]
-	WORD $0x4fca10e5 // fmla v5.2d, v7.2d, v10.d[0]
-	SUBS $1, R9, R9
-	BNE tapSums2
-	JMP doneSums2
-nextSums2:
-	WORD $0x3dc0010a // ldr q10, [x8]
-	WORD $0x3ce46907 // ldr q7, [x8, x4]
-	ADD R3, R8, R8
-	WORD $0xfc6a68a6 // ldr d6, [x5, x10]
-	WORD $0xfc6a68e9 // ldr d9, [x7, x10]
-	WORD $0xfc6a68c8 // ldr d8, [x6, x10]
-	WORD $0x4fc61140 // fmla v0.2d, v10.2d, v6.d[0]
-	WORD $0x4fc610e1 // fmla v1.2d, v7.2d, v6.d[0]
-	WORD $0x4fc91142 // fmla v2.2d, v10.2d, v9.d[0]
-	WORD $0x4fc910e3 // fmla v3.2d, v7.2d, v9.d[0]
-	WORD $0x4fc81144 // fmla v4.2d, v10.2d, v8.d[0]
-	WORD $0x4fc810e5 // fmla v5.2d, v7.2d, v8.d[0]
-	ADD R2, R10, R10
-	SUBS $1, R9, R9
-	BNE nextSums2
-doneSums2:
-	MOVD mode+80(FP), R12
-	TBZ $0, R12, aloneSums2
-	MOVD c+0(FP), R12
-	WORD $0x3dc00188 // ldr q8, [x12]
-	WORD $0x3ce46987 // ldr q7, [x12, x4]
-	WORD $0x4e60d500 // fadd v0.2d, v8.2d, v0.2d
-	WORD $0x4e61d4e1 // fadd v1.2d, v7.2d, v1.2d
-	ADD R1, R12, R12
-	WORD $0x3dc00187 // ldr q7, [x12]
-	WORD $0x3ce46988 // ldr q8, [x12, x4]
-	WORD $0x4e62d4e2 // fadd v2.2d, v7.2d, v2.2d
-	WORD $0x4e63d503 // fadd v3.2d, v8.2d, v3.2d
-	ADD R1, R12, R12
-	WORD $0x3dc00188 // ldr q8, [x12]
-	WORD $0x3ce46987 // ldr q7, [x12, x4]
-	WORD $0x4e64d504 // fadd v4.2d, v8.2d, v4.2d
-	WORD $0x4e65d4e5 // fadd v5.2d, v7.2d, v5.2d
-	ADD R1, R12, R12
-aloneSums2:
-	MOVD more+88(FP), R12
-	CBZ R12, unbiasedSums2
-	WORD $0x3dc00187 // ldr q7, [x12]
-	WORD $0x3ce46988 // ldr q8, [x12, x4]
-unbiasedSums2:
-allSums:
-	MOVD mode+80(FP), R12
-	TBZ $2, R12, unbiased
-	WORD $0x4e60d4e0 // fadd v0.2d, v7.2d, v0.2d
-	WORD $0x4e61d501 // fadd v1.2d, v8.2d, v1.2d
-	WORD $0x4e62d4e2 // fadd v2.2d, v7.2d, v2.2d
-	WORD $0x4e63d503 // fadd v3.2d, v8.2d, v3.2d
-	WORD $0x4e64d4e4 // fadd v4.2d, v7.2d, v4.2d
-	WORD $0x4e65d505 // fadd v5.2d, v8.2d, v5.2d
-unbiased:
-	TBZ $3, R12, signed
-	WORD $0x6f00e408 // movi v8.2d, #0
-	WORD $0x4e68f400 // fmax v0.2d, v0.2d, v8.2d
-	WORD $0x4e68f421 // fmax v1.2d, v1.2d, v8.2d
-	WORD $0x4e68f442 // fmax v2.2d, v2.2d, v8.2d
-	WORD $0x4e68f463 // fmax v3.2d, v3.2d, v8.2d
-	WORD $0x4e68f484 // fmax v4.2d, v4.2d, v8.2d
-	WORD $0x4e68f4a5 // fmax v5.2d, v5.2d, v8.2d
-signed:
-	WORD $0x3dc00008 // ldr q8, [x0]
-	WORD $0x4e60e407 // fcmeq v7.2d, v0.2d, v0.2d
-	WORD $0x6ee71d00 // bif v0.16b, v8.16b, v7.16b
-	WORD $0x4e61e427 // fcmeq v7.2d, v1.2d, v1.2d
-	WORD $0x6ee71d01 // bif v1.16b, v8.16b, v7.16b
-	WORD $0x4e62e447 // fcmeq v7.2d, v2.2d, v2.2d
-	WORD $0x6ee71d02 // bif v2.16b, v8.16b, v7.16b
-	WORD $0x4e63e467 // fcmeq v7.2d, v3.2d, v3.2d
-	WORD $0x6ee71d03 // bif v3.16b, v8.16b, v7.16b
-	WORD $0x4e64e487 // fcmeq v7.2d, v4.2d, v4.2d
-	WORD $0x6ee71d04 // bif v4.16b, v8.16b, v7.16b
-	WORD $0x4e65e4a7 // fcmeq v7.2d, v5.2d, v5.2d
-	WORD $0x6ee71d05 // bif v5.16b, v8.16b, v7.16b
-	MOVD c+0(FP), R12
-	WORD $0x3d800180 // str q0, [x12]
-	WORD $0x3ca46981 // str q1, [x12, x4]
-	ADD R1, R12, R12
-	WORD $0x3d800182 // str q2, [x12]
-	WORD $0x3ca46983 // str q3, [x12, x4]
-	ADD R1, R12, R12
-	WORD $0x3d800184 // str q4, [x12]
-	WORD $0x3ca46985 // str q5, [x12, x4]
-	ADD R1, R12, R12
-allStores:
-below:
-	MOVD times+72(FP), R13
-	SUBS $1, R13, R13
-	BEQ last
-	MOVD R13, times+72(FP)
-	MOVD R12, c+0(FP)
-	MOVD aRow+24(FP), R13
-	LSL $3, R13, R13
-	ADD R6, R13, R13
-	MOVD R13, a+16(FP)
-	JMP tile
-last:
-	RET
-
-// func gemm4x2_64NEON(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
-TEXT ·gemm4x2_64NEON(SB), NOSPLIT, $0-104
-	MOVD $gemm4x2_64NEONNEONConstants<>(SB), R0
-	MOVD ldc+8(FP), R1
-	LSL $3, R1, R1
-	MOVD aCol+32(FP), R2
-	LSL $3, R2, R2
-	MOVD ldb+48(FP), R3
-	LSL $3, R3, R3
-	MOVD n+56(FP), R4
-	LSL $3, R4, R4
-	SUB $16, R4, R4
-tile:
-	MOVD a+16(FP), R5
-	MOVD aRow+24(FP), R6
-	LSL $3, R6, R6
-	ADD R5, R6, R7
-	ADD R7, R6, R8
-	ADD R8, R6, R6
-	MOVD b+40(FP), R9
-	MOVD k+64(FP), R10
-	WORD $0x6f00e400 // movi v0.2d, #0
-	WORD $0x6f00e401 // movi v1.2d, #0
-	WORD $0x6f00e402 // movi v2.2d, #0
-	WORD $0x6f00e403 // movi v3.2d, #0
-	WORD $0x6f00e404 // movi v4.2d, #0
-	WORD $0x6f00e405 // movi v5.2d, #0
-	WORD $0x6f00e406 // movi v6.2d, #0
-	WORD $0x6f00e407 // movi v7.2d, #0
-	MOVD $0, R11
-	MOVD offs+96(FP), R12
-	CMP $0, R10
-	BEQ doneSums2
-	CMP $0, R12
-	BEQ nextSums2
-tapSums2:
-	MOVD.P 8(R12), R11
-	WORD $0x3dc00128 // ldr q8, [x9]
-	WORD $0x3ce46929 // ldr q9, [x9, x4]
-	ADD R3, R9, R9
-	WORD $0xfc6b78aa // ldr d10, [x5, x11, lsl #3]
-	WORD $0xfc6b78eb // ldr d11, [x7, x11, lsl #3]
-	WORD $0xfc6b790c // ldr d12, [x8, x11, lsl #3]
-	WORD $0x4fca1100 // fmla v0.2d, v8.2d, v10.d[0]
-	WORD $0x4fca1121 // fmla v1.2d, v9.2d, v10.d[0]
-	WORD $0xfc6b78ca // ldr d10, [x6, x11, lsl #3]
-	WORD $0x4fcb1102 // fmla v2.2d, v8.2d, v11.d[0]
-	WORD $0x4fcb1123 // fmla v3.2d, v9.2d, v11.d[0]
-	WORD $0x4fcc1104 // fmla v4.2d, v8.2d, v12.d[0]
-	WORD $0x4fcc1125 // fmla v5.2d, v9.2d, v12.d[0]
-	WORD $0x4fca1106 // fmla v6.2d, v8.2d, v10.d[0]
-	WORD $0x4fca1127 // fmla v7.2d, v9.2d, v10.d[0]
-	SUBS $1, R10, R10
-	BNE tapSums2
-	JMP doneSums2
-nextSums2:
-	WORD $0x3dc0012a // ldr q10, [x9]
-	WORD $0x3ce46929 // ldr q9, [x9, x4]
-	ADD R3, R9, R9
-	WORD $0xfc6b68a8 // ldr d8, [x5, x11]
-	WORD $0xfc6b68ec // ldr d12, [x7, x11]
-	WORD $0xfc6b690b // ldr d11, [x8, x11]
-	WORD $0x4fc81140 // fmla v0.2d, v10.2d, v8.d[0]
-	WORD $0x4fc81121 // fmla v1.2d, v9.2d, v8.d[0]
-	WORD $0xfc6b68c8 // ldr d8, [x6, x11]
-	WORD $0x4fcc1142 // fmla v2.2d, v10.2d, v12.d[0]
-	WORD $0x4fcc1123 // fmla v3.2d, v9.2d, v12.d[0]
-	WORD $0x4fcb1144 // fmla v4.2d, v10.2d, v11.d[0]
-	WORD $0x4fcb1125 // fmla v5.2d, v9.2d, v11.d[0]
-	WORD $0x4fc81146 // fmla v6.2d, v10.2d, v8.d[0]
-	WORD $0x4fc81127 // fmla v7.2d, v9.2d, v8.d[0]
-	ADD R2, R11, R11
-	SUBS $1, R10, R10
-	BNE nextSums2
-doneSums2:
-	MOVD mode+80(FP), R13
-	TBZ $0, R13, aloneSums2
-	MOVD c+0(FP), R13
-	WORD $0x3dc001a8 // ldr q8, [x13]
-	WORD $0x3ce469a9 // ldr q9, [x13, x4]
-	WORD $0x4e60d500 // fadd v0.2d, v8.2d, v0.2d
-	WORD $0x4e61d521 // fadd v1.2d, v9.2d, v1.2d
-	ADD R1, R13, R13
-	WORD $0x3dc001a9 // ldr q9, [x13]
-	WORD $0x3ce469a8 // ldr q8, [x13, x4]
-	WORD $0x4e62d522 // fadd v2.2d, v9.2d, v2.2d
-	WORD $0x4e63d503 // fadd v3.2d, v8.2d, v3.2d
-	ADD R1, R13, R13
-	WORD $0x3dc001a8 // ldr q8, [x13]
-	WORD $0x3ce469a9 // ldr q9, [x13, x4]
-	WORD $0x4e64d504 // fadd v4.2d, v8.2d, v4.2d
-	WORD $0x4e65d525 // fadd v5.2d, v9.2d, v5.2d
-	ADD R1, R13, R13
-	WORD $0x3dc001a9 // ldr q9, [x13]
-	WORD $0x3ce469a8 // ldr q8, [x13, x4]
-	WORD $0x4e66d526 // fadd v6.2d, v9.2d, v6.2d
-	WORD $0x4e67d507 // fadd v7.2d, v8.2d, v7.2d
-	ADD R1, R13, R13
-aloneSums2:
-	MOVD more+88(FP), R13
-	CBZ R13, unbiasedSums2
-	WORD $0x3dc001a8 // ldr q8, [x13]
-	WORD $0x3ce469a9 // ldr q9, [x13, x4]
-unbiasedSums2:
-allSums:
-	MOVD mode+80(FP), R13
-	TBZ $2, R13, unbiased
-	WORD $0x4e60d500 // fadd v0.2d, v8.2d, v0.2d
-	WORD $0x4e61d521 // fadd v1.2d, v9.2d, v1.2d
-	WORD $0x4e62d502 // fadd v2.2d, v8.2d, v2.2d
-	WORD $0x4e63d523 // fadd v3.2d, v9.2d, v3.2d
-	WORD $0x4e64d504 // fadd v4.2d, v8.2d, v4.2d
-	WORD $0x4e65d525 // fadd v5.2d, v9.2d, v5.2d
-	WORD $0x4e66d506 // fadd v6.2d, v8.2d, v6.2d
-	WORD $0x4e67d527 // fadd v7.2d, v9.2d, v7.2d
-unbiased:
-	TBZ $3, R13, signed
-	WORD $0x6f00e409 // movi v9.2d, #0
-	WORD $0x4e69f400 // fmax v0.2d, v0.2d, v9.2d
-	WORD $0x4e69f421 // fmax v1.2d, v1.2d, v9.2d
-	WORD $0x4e69f442 // fmax v2.2d, v2.2d, v9.2d
-	WORD $0x4e69f463 // fmax v3.2d, v3.2d, v9.2d
-	WORD $0x4e69f484 // fmax v4.2d, v4.2d, v9.2d
-	WORD $0x4e69f4a5 // fmax v5.2d, v5.2d, v9.2d
-	WORD $0x4e69f4c6 // fmax v6.2d, v6.2d, v9.2d
-	WORD $0x4e69f4e7 // fmax v7.2d, v7.2d, v9.2d
-signed:
-	WORD $0x3dc00009 // ldr q9, [x0]
-	WORD $0x4e60e408 // fcmeq v8.2d, v0.2d, v0.2d
-	WORD $0x6ee81d20 // bif v0.16b, v9.16b, v8.16b
-	WORD $0x4e61e428 // fcmeq v8.2d, v1.2d, v1.2d
-	WORD $0x6ee81d21 // bif v1.16b, v9.16b, v8.16b
-	WORD $0x4e62e448 // fcmeq v8.2d, v2.2d, v2.2d
-	WORD $0x6ee81d22 // bif v2.16b, v9.16b, v8.16b
-	WORD $0x4e63e468 // fcmeq v8.2d, v3.2d, v3.2d
-	WORD $0x6ee81d23 // bif v3.16b, v9.16b, v8.16b
-	WORD $0x4e64e488 // fcmeq v8.2d, v4.2d, v4.2d
-	WORD $0x6ee81d24 // bif v4.16b, v9.16b, v8.16b
-	WORD $0x4e65e4a8 // fcmeq v8.2d, v5.2d, v5.2d
-	WORD $0x6ee81d25 // bif v5.16b, v9.16b, v8.16b
-	WORD $0x4e66e4c8 // fcmeq v8.2d, v6.2d, v6.2d
-	WORD $0x6ee81d26 // bif v6.16b, v9.16b, v8.16b
-	WORD $0x4e67e4e8 // fcmeq v8.2d, v7.2d, v7.2d
-	WORD $0x6ee81d27 // bif v7.16b, v9.16b, v8.16b
-	MOVD c+0(FP), R13
-	WORD $0x3d8001a0 // str q0, [x13]
-	WORD $0x3ca469a1 // str q1, [x13, x4]
-	ADD R1, R13, R13
-	WORD $0x3d8001a2 // str q2, [x13]
-	WORD $0x3ca469a3 // str q3, [x13, x4]
-	ADD R1, R13, R13
-	WORD $0x3d8001a4 // str q4, [x13]
-	WORD $0x3ca469a5 // str q5, [x13, x4]
-	ADD R1, R13, R13
-	WORD $0x3d8001a6 // str q6, [x13]
-	WORD $0x3ca469a7 // str q7, [x13, x4]
-	ADD R1, R13, R13
-allStores:
-below:
-	MOVD times+72(FP), R14
-	SUBS $1, R14, R14
-	BEQ last
-	MOVD R14, times+72(FP)
-	MOVD R13, c+0(FP)
-	MOVD aRow+24(FP), R14
-	LSL $3, R14, R14
-	ADD R6, R14, R14
-	MOVD R14, a+16(FP)
-	JMP tile
-last:
-	RET
-
-// func gemm5x2_64NEON(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
-TEXT ·gemm5x2_64NEON(SB), NOSPLIT, $0-104
-	MOVD $gemm5x2_64NEONNEONConstants<>(SB), R0
-	MOVD ldc+8(FP), R1
-	LSL $3, R1, R1
-	MOVD aCol+32(FP), R2
-	LSL $3, R2, R2
-	MOVD ldb+48(FP), R3
-	LSL $3, R3, R3
-	MOVD n+56(FP), R4
-	LSL $3, R4, R4
-	SUB $16, R4, R4
-tile:
-	MOVD a+16(FP), R5
-	MOVD aRow+24(FP), R6
-	LSL $3, R6, R6
-	ADD R5, R6, R7
-	ADD R7, R6, R8
-	ADD R8, R6, R9
-	ADD R9, R6, R6
-	MOVD b+40(FP), R10
-	MOVD k+64(FP), R11
-	WORD $0x6f00e400 // movi v0.2d, #0
-	WORD $0x6f00e401 // movi v1.2d, #0
-	WORD $0x6f00e402 // movi v2.2d, #0
-	WORD $0x6f00e403 // movi v3.2d, #0
-	WORD $0x6f00e404 // movi v4.2d, #0
-	WORD $0x6f00e405 // movi v5.2d, #0
-	WORD $0x6f00e406 // movi v6.2d, #0
-	WORD $0x6f00e407 // movi v7.2d, #0
-	WORD $0x6f00e408 // movi v8.2d, #0
-	WORD $0x6f00e409 // movi v9.2d, #0
-	MOVD $0, R12
-	MOVD offs+96(FP), R13
-	CMP $0, R11
-	BEQ doneSums2
-	CMP $0, R13
-	BEQ nextSums2
-tapSums2:
-	MOVD.P 8(R13), R12
-	WORD $0x3dc0014a // ldr q10, [x10]
-	WORD $0x3ce4694b // ldr q11, [x10, x4]
-	ADD R3, R10, R10
-	WORD $0xfc6c78ac // ldr d12, [x5, x12, lsl #3]
-	WORD $0xfc6c78ed // ldr d13, [x7, x12, lsl #3]
-	WORD $0xfc6c790e // ldr d14, [x8, x12, lsl #3]
-	WORD $0x4fcc1140 // fmla v0.2d, v10.2d, v12.d[0]
-	WORD $0x4fcc1161 // fmla v1.2d, v11.2d, v12.d[0]
-	WORD $0xfc6c792c // ldr d12, [x9, x12, lsl #3]
-	WORD $0x4fcd1142 // fmla v2.2d, v10.2d, v13.d[0]
-	WORD $0x4fcd1163 // fmla v3.2d, v11.2d, v13.d[0]
-	WORD $0xfc6c78cd // ldr d13, [x6, x12, lsl #3]
-	WORD $0x4fce1144 // fmla v4.2d, v10.2d, v14.d[0]
-	WORD $0x4fce1165 // fmla v5.2d, v11.2d, v14.d[0]
-	WORD $0x4fcc1146 // fmla v6.2d, v10.2d, v12.d[0]
-	WORD $0x4fcc1167 // fmla v7.2d, v11.2d, v12.d[0]
-	WORD $0x4fcd1148 // fmla v8.2d, v10.2d, v13.d[0]
-	WORD $0x4fcd1169 // fmla v9.2d, v11.2d, v13.d[0]
-	SUBS $1, R11, R11
-	BNE tapSums2
-	JMP doneSums2
-nextSums2:
-	WORD $0x3dc0014d // ldr q13, [x10]
-	WORD $0x3ce4694b // ldr q11, [x10, x4]
-	ADD R3, R10, R10
-	WORD $0xfc6c68aa // ldr d10, [x5, x12]
-	WORD $0xfc6c68ec // ldr d12, [x7, x12]
-	WORD $0xfc6c690e // ldr d14, [x8, x12]
-	WORD $0x4fca11a0 // fmla v0.2d, v13.2d, v10.d[0]
-	WORD $0x4fca1161 // fmla v1.2d, v11.2d, v10.d[0]
-	WORD $0xfc6c692a // ldr d10, [x9, x12]
-	WORD $0x4fcc11a2 // fmla v2.2d, v13.2d, v12.d[0]
-	WORD $0x4fcc1163 // fmla v3.2d, v11.2d, v12.d[0]
-	WORD $0xfc6c68cc // ldr d12, [x6, x12]
-	WORD $0x4fce11a4 // fmla v4.2d, v13.2d, v14.d[0]
-	WORD $0x4fce1165 // fmla v5.2d, v11.2d, v14.d[0]
-	WORD $0x4fca11a6 // fmla v6.2d, v13.2d, v10.d[0]
-	WORD $0x4fca1167 // fmla v7.2d, v11.2d, v10.d[0]
-	WORD $0x4fcc11a8 // fmla v8.2d, v13.2d, v12.d[0]
-	WORD $0x4fcc1169 // fmla v9.2d, v11.2d, v12.d[0]
-	ADD R2, R12, R12
-	SUBS $1, R11, R11
-	BNE nextSums2
-doneSums2:
-	MOVD mode+80(FP), R14
-	TBZ $0, R14, aloneSums2
-	MOVD c+0(FP), R14
-	WORD $0x3dc001cc // ldr q12, [x14]
-	WORD $0x3ce469cb // ldr q11, [x14, x4]
-	WORD $0x4e60d580 // fadd v0.2d, v12.2d, v0.2d
-	WORD $0x4e61d561 // fadd v1.2d, v11.2d, v1.2d
-	ADD R1, R14, R14
-	WORD $0x3dc001cb // ldr q11, [x14]
-	WORD $0x3ce469cc // ldr q12, [x14, x4]
-	WORD $0x4e62d562 // fadd v2.2d, v11.2d, v2.2d
-	WORD $0x4e63d583 // fadd v3.2d, v12.2d, v3.2d
-	ADD R1, R14, R14
-	WORD $0x3dc001cc // ldr q12, [x14]
-	WORD $0x3ce469cb // ldr q11, [x14, x4]
-	WORD $0x4e64d584 // fadd v4.2d, v12.2d, v4.2d
-	WORD $0x4e65d565 // fadd v5.2d, v11.2d, v5.2d
-	ADD R1, R14, R14
-	WORD $0x3dc001cb // ldr q11, [x14]
-	WORD $0x3ce469cc // ldr q12, [x14, x4]
-	WORD $0x4e66d566 // fadd v6.2d, v11.2d, v6.2d
-	WORD $0x4e67d587 // fadd v7.2d, v12.2d, v7.2d
-	ADD R1, R14, R14
-	WORD $0x3dc001cc // ldr q12, [x14]
-	WORD $0x3ce469cb // ldr q11, [x14, x4]
-	WORD $0x4e68d588 // fadd v8.2d, v12.2d, v8.2d
-	WORD $0x4e69d569 // fadd v9.2d, v11.2d, v9.2d
-	ADD R1, R14, R14
-aloneSums2:
-	MOVD more+88(FP), R14
-	CBZ R14, unbiasedSums2
-	WORD $0x3dc001cb // ldr q11, [x14]
-	WORD $0x3ce469cc // ldr q12, [x14, x4]
-unbiasedSums2:
-allSums:
-	MOVD mode+80(FP), R14
-	TBZ $2, R14, unbiased
-	WORD $0x4e60d560 // fadd v0.2d, v11.2d, v0.2d
-	WORD $0x4e61d581 // fadd v1.2d, v12.2d, v1.2d
-	WORD $0x4e62d562 // fadd v2.2d, v11.2d, v2.2d
-	WORD $0x4e63d583 // fadd v3.2d, v12.2d, v3.2d
-	WORD $0x4e64d564 // fadd v4.2d, v11.2d, v4.2d
-	WORD $0x4e65d585 // fadd v5.2d, v12.2d, v5.2d
-	WORD $0x4e66d566 // fadd v6.2d, v11.2d, v6.2d
-	WORD $0x4e67d587 // fadd v7.2d, v12.2d, v7.2d
-	WORD $0x4e68d568 // fadd v8.2d, v11.2d, v8.2d
-	WORD $0x4e69d589 // fadd v9.2d, v12.2d, v9.2d
-unbiased:
-	TBZ $3, R14, signed
-	WORD $0x6f00e40c // movi v12.2d, #0
-	WORD $0x4e6cf400 // fmax v0.2d, v0.2d, v12.2d
-	WORD $0x4e6cf421 // fmax v1.2d, v1.2d, v12.2d
-	WORD $0x4e6cf442 // fmax v2.2d, v2.2d, v12.2d
-	WORD $0x4e6cf463 // fmax v3.2d, v3.2d, v12.2d
-	WORD $0x4e6cf484 // fmax v4.2d, v4.2d, v12.2d
-	WORD $0x4e6cf4a5 // fmax v5.2d, v5.2d, v12.2d
-	WORD $0x4e6cf4c6 // fmax v6.2d, v6.2d, v12.2d
-	WORD $0x4e6cf4e7 // fmax v7.2d, v7.2d, v12.2d
-	WORD $0x4e6cf508 // fmax v8.2d, v8.2d, v12.2d
-	WORD $0x4e6cf529 // fmax v9.2d, v9.2d, v12.2d
-signed:
-	WORD $0x3dc0000c // ldr q12, [x0]
-	WORD $0x4e60e40b // fcmeq v11.2d, v0.2d, v0.2d
-	WORD $0x6eeb1d80 // bif v0.16b, v12.16b, v11.16b
-	WORD $0x4e61e42b // fcmeq v11.2d, v1.2d, v1.2d
-	WORD $0x6eeb1d81 // bif v1.16b, v12.16b, v11.16b
-	WORD $0x4e62e44b // fcmeq v11.2d, v2.2d, v2.2d
-	WORD $0x6eeb1d82 // bif v2.16b, v12.16b, v11.16b
-	WORD $0x4e63e46b // fcmeq v11.2d, v3.2d, v3.2d
-	WORD $0x6eeb1d83 // bif v3.16b, v12.16b, v11.16b
-	WORD $0x4e64e48b // fcmeq v11.2d, v4.2d, v4.2d
-	WORD $0x6eeb1d84 // bif v4.16b, v12.16b, v11.16b
-	WORD $0x4e65e4ab // fcmeq v11.2d, v5.2d, v5.2d
-	WORD $0x6eeb1d85 // bif v5.16b, v12.16b, v11.16b
-	WORD $0x4e66e4cb // fcmeq v11.2d, v6.2d, v6.2d
-	WORD $0x6eeb1d86 // bif v6.16b, v12.16b, v11.16b
-	WORD $0x4e67e4eb // fcmeq v11.2d, v7.2d, v7.2d
-	WORD $0x6eeb1d87 // bif v7.16b, v12.16b, v11.16b
-	WORD $0x4e68e50b // fcmeq v11.2d, v8.2d, v8.2d
-	WORD $0x6eeb1d88 // bif v8.16b, v12.16b, v11.16b
-	WORD $0x4e69e52b // fcmeq v11.2d, v9.2d, v9.2d
-	WORD $0x6eeb1d89 // bif v9.16b, v12.16b, v11.16b
-	MOVD c+0(FP), R14
-	WORD $0x3d8001c0 // str q0, [x14]
-	WORD $0x3ca469c1 // str q1, [x14, x4]
-	ADD R1, R14, R14
-	WORD $0x3d8001c2 // str q2, [x14]
-	WORD $0x3ca469c3 // str q3, [x14, x4]
-	ADD R1, R14, R14
-	WORD $0x3d8001c4 // str q4, [x14]
-	WORD $0x3ca469c5 // str q5, [x14, x4]
-	ADD R1, R14, R14
-	WORD $0x3d8001c6 // str q6, [x14]
-	WORD $0x3ca469c7 // str q7, [x14, x4]
-	ADD R1, R14, R14
-	WORD $0x3d8001c8 // str q8, [x14]
-	WORD $0x3ca469c9 // str q9, [x14, x4]
-	ADD R1, R14, R14
-allStores:
-below:
-	MOVD times+72(FP), R15
-	SUBS $1, R15, R15
-	BEQ last
-	MOVD R15, times+72(FP)
-	MOVD R14, c+0(FP)
-	MOVD aRow+24(FP), R15
-	LSL $3, R15, R15
-	ADD R6, R15, R15
-	MOVD R15, a+16(FP)
-	JMP tile
-last:
-	RET
-
-// func gemm6x2_64NEON(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
-TEXT ·gemm6x2_64NEON(SB), NOSPLIT, $0-104
-	MOVD $gemm6x2_64NEONNEONConstants<>(SB), R0
-	MOVD ldc+8(FP), R1
-	LSL $3, R1, R1
-	MOVD aCol+32(FP), R2
-	LSL $3, R2, R2
-	MOVD ldb+48(FP), R3
-	LSL $3, R3, R3
-	MOVD n+56(FP), R4
-	LSL $3, R4, R4
-	SUB $16, R4, R4
-tile:
-	MOVD a+16(FP), R5
-	MOVD aRow+24(FP), R6
-	LSL $3, R6, R6
-	ADD R5, R6, R7
-	ADD R7, R6, R8
-	ADD R8, R6, R9
-	ADD R9, R6, R10
-	ADD R10, R6, R6
-	MOVD b+40(FP), R11
-	MOVD k+64(FP), R12
-	WORD $0x6f00e400 // movi v0.2d, #0
-	WORD $0x6f00e401 // movi v1.2d, #0
-	WORD $0x6f00e402 // movi v2.2d, #0
-	WORD $0x6f00e403 // movi v3.2d, #0
-	WORD $0x6f00e404 // movi v4.2d, #0
-	WORD $0x6f00e405 // movi v5.2d, #0
-	WORD $0x6f00e406 // movi v6.2d, #0
-	WORD $0x6f00e407 // movi v7.2d, #0
-	WORD $0x6f00e408 // movi v8.2d, #0
-	WORD $0x6f00e409 // movi v9.2d, #0
-	WORD $0x6f00e40a // movi v10.2d, #0
-	WORD $0x6f00e40b // movi v11.2d, #0
-	MOVD $0, R13
-	MOVD offs+96(FP), R14
-	CMP $0, R12
-	BEQ doneSums2
-	CMP $0, R14
-	BEQ nextSums2
-tapSums2:
-	MOVD.P 8(R14), R13
-	WORD $0x3dc0016c // ldr q12, [x11]
-	WORD $0x3ce4696d // ldr q13, [x11, x4]
-	ADD R3, R11, R11
-	WORD $0xfc6d78ae // ldr d14, [x5, x13, lsl #3]
-	WORD $0xfc6d78ef // ldr d15, [x7, x13, lsl #3]
-	WORD $0xfc6d7910 // ldr d16, [x8, x13, lsl #3]
-	WORD $0x4fce1180 // fmla v0.2d, v12.2d, v14.d[0]
-	WORD $0x4fce11a1 // fmla v1.2d, v13.2d, v14.d[0]
-	WORD $0xfc6d792e // ldr d14, [x9, x13, lsl #3]
-	WORD $0x4fcf1182 // fmla v2.2d, v12.2d, v15.d[0]
-	WORD $0x4fcf11a3 // fmla v3.2d, v13.2d, v15.d[0]
-	WORD $0xfc6d794f // ldr d15, [x10, x13, lsl #3]
-	WORD $0x4fd01184 // fmla v4.2d, v12.2d, v16.d[0]
-	WORD $0x4fd011a5 // fmla v5.2d, v13.2d, v16.d[0]
-	WORD $0xfc6d78d0 // ldr d16, [x6, x13, lsl #3]
-	WORD $0x4fce1186 // fmla v6.2d, v12.2d, v14.d[0]
-	WORD $0x4fce11a7 // fmla v7.2d, v13.2d, v14.d[0]
-	WORD $0x4fcf1188 // fmla v8.2d, v12.2d, v15.d[0]
-	WORD $0x4fcf11a9 // fmla v9.2d, v13.2d, v15.d[0]
-	WORD $0x4fd0118a // fmla v10.2d, v12.2d, v16.d[0]
-	WORD $0x4fd011ab // fmla v11.2d, v13.2d, v16.d[0]
-	SUBS $1, R12, R12
-	BNE tapSums2
-	JMP doneSums2
-nextSums2:
-	WORD $0x3dc00170 // ldr q16, [x11]
-	WORD $0x3ce4696d // ldr q13, [x11, x4]
-	ADD R3, R11, R11
-	WORD $0xfc6d68ac // ldr d12, [x5, x13]
-	WORD $0xfc6d68ef // ldr d15, [x7, x13]
-	WORD $0xfc6d690e // ldr d14, [x8, x13]
-	WORD $0x4fcc1200 // fmla v0.2d, v16.2d, v12.d[0]
-	WORD $0x4fcc11a1 // fmla v1.2d, v13.2d, v12.d[0]
-	WORD $0xfc6d692c // ldr d12, [x9, x13]
-	WORD $0x4fcf1202 // fmla v2.2d, v16.2d, v15.d[0]
-	WORD $0x4fcf11a3 // fmla v3.2d, v13.2d, v15.d[0]
-	WORD $0xfc6d694f // ldr d15, [x10, x13]
-	WORD $0x4fce1204 // fmla v4.2d, v16.2d, v14.d[0]
-	WORD $0x4fce11a5 // fmla v5.2d, v13.2d, v14.d[0]
-	WORD $0xfc6d68ce // ldr d14, [x6, x13]
-	WORD $0x4fcc1206 // fmla v6.2d, v16.2d, v12.d[0]
-	WORD $0x4fcc11a7 // fmla v7.2d, v13.2d, v12.d[0]
-	WORD $0x4fcf1208 // fmla v8.2d, v16.2d, v15.d[0]
-	WORD $0x4fcf11a9 // fmla v9.2d, v13.2d, v15.d[0]
-	WORD $0x4fce120a // fmla v10.2d, v16.2d, v14.d[0]
-	WORD $0x4fce11ab // fmla v11.2d, v13.2d, v14.d[0]
-	ADD R2, R13, R13
-	SUBS $1, R12, R12
-	BNE nextSums2
-doneSums2:
-	MOVD mode+80(FP), R15
-	TBZ $0, R15, aloneSums2
-	MOVD c+0(FP), R15
-	WORD $0x3dc001ee // ldr q14, [x15]
-	WORD $0x3ce469ed // ldr q13, [x15, x4]
-	WORD $0x4e60d5c0 // fadd v0.2d, v14.2d, v0.2d
-	WORD $0x4e61d5a1 // fadd v1.2d, v13.2d, v1.2d
-	ADD R1, R15, R15
-	WORD $0x3dc001ed // ldr q13, [x15]
-	WORD $0x3ce469ee // ldr q14, [x15, x4]
-	WORD $0x4e62d5a2 // fadd v2.2d, v13.2d, v2.2d
-	WORD $0x4e63d5c3 // fadd v3.2d, v14.2d, v3.2d
-	ADD R1, R15, R15
-	WORD $0x3dc001ee // ldr q14, [x15]
-	WORD $0x3ce469ed // ldr q13, [x15, x4]
-	WORD $0x4e64d5c4 // fadd v4.2d, v14.2d, v4.2d
-	WORD $0x4e65d5a5 // fadd v5.2d, v13.2d, v5.2d
-	ADD R1, R15, R15
-	WORD $0x3dc001ed // ldr q13, [x15]
-	WORD $0x3ce469ee // ldr q14, [x15, x4]
-	WORD $0x4e66d5a6 // fadd v6.2d, v13.2d, v6.2d
-	WORD $0x4e67d5c7 // fadd v7.2d, v14.2d, v7.2d
-	ADD R1, R15, R15
-	WORD $0x3dc001ee // ldr q14, [x15]
-	WORD $0x3ce469ed // ldr q13, [x15, x4]
-	WORD $0x4e68d5c8 // fadd v8.2d, v14.2d, v8.2d
-	WORD $0x4e69d5a9 // fadd v9.2d, v13.2d, v9.2d
-	ADD R1, R15, R15
-	WORD $0x3dc001ed // ldr q13, [x15]
-	WORD $0x3ce469ee // ldr q14, [x15, x4]
-	WORD $0x4e6ad5aa // fadd v10.2d, v13.2d, v10.2d
-	WORD $0x4e6bd5cb // fadd v11.2d, v14.2d, v11.2d
-	ADD R1, R15, R15
-aloneSums2:
-	MOVD more+88(FP), R15
-	CBZ R15, unbiasedSums2
-	WORD $0x3dc001ee // ldr q14, [x15]
-	WORD $0x3ce469ed // ldr q13, [x15, x4]
-unbiasedSums2:
-allSums:
-	MOVD mode+80(FP), R15
-	TBZ $2, R15, unbiased
-	WORD $0x4e60d5c0 // fadd v0.2d, v14.2d, v0.2d
-	WORD $0x4e61d5a1 // fadd v1.2d, v13.2d, v1.2d
-	WORD $0x4e62d5c2 // fadd v2.2d, v14.2d, v2.2d
-	WORD $0x4e63d5a3 // fadd v3.2d, v13.2d, v3.2d
-	WORD $0x4e64d5c4 // fadd v4.2d, v14.2d, v4.2d
-	WORD $0x4e65d5a5 // fadd v5.2d, v13.2d, v5.2d
-	WORD $0x4e66d5c6 // fadd v6.2d, v14.2d, v6.2d
-	WORD $0x4e67d5a7 // fadd v7.2d, v13.2d, v7.2d
-	WORD $0x4e68d5c8 // fadd v8.2d, v14.2d, v8.2d
-	WORD $0x4e69d5a9 // fadd v9.2d, v13.2d, v9.2d
-	WORD $0x4e6ad5ca // fadd v10.2d, v14.2d, v10.2d
-	WORD $0x4e6bd5ab // fadd v11.2d, v13.2d, v11.2d
-unbiased:
-	TBZ $3, R15, signed
-	WORD $0x6f00e40d // movi v13.2d, #0
-	WORD $0x4e6df400 // fmax v0.2d, v0.2d, v13.2d
-	WORD $0x4e6df421 // fmax v1.2d, v1.2d, v13.2d
-	WORD $0x4e6df442 // fmax v2.2d, v2.2d, v13.2d
-	WORD $0x4e6df463 // fmax v3.2d, v3.2d, v13.2d
-	WORD $0x4e6df484 // fmax v4.2d, v4.2d, v13.2d
-	WORD $0x4e6df4a5 // fmax v5.2d, v5.2d, v13.2d
-	WORD $0x4e6df4c6 // fmax v6.2d, v6.2d, v13.2d
-	WORD $0x4e6df4e7 // fmax v7.2d, v7.2d, v13.2d
-	WORD $0x4e6df508 // fmax v8.2d, v8.2d, v13.2d
-	WORD $0x4e6df529 // fmax v9.2d, v9.2d, v13.2d
-	WORD $0x4e6df54a // fmax v10.2d, v10.2d, v13.2d
-	WORD $0x4e6df56b // fmax v11.2d, v11.2d, v13.2d
-signed:
-	WORD $0x3dc0000d // ldr q13, [x0]
-	WORD $0x4e60e40e // fcmeq v14.2d, v0.2d, v0.2d
-	WORD $0x6eee1da0 // bif v0.16b, v13.16b, v14.16b
-	WORD $0x4e61e42e // fcmeq v14.2d, v1.2d, v1.2d
-	WORD $0x6eee1da1 // bif v1.16b, v13.16b, v14.16b
-	WORD $0x4e62e44e // fcmeq v14.2d, v2.2d, v2.2d
-	WORD $0x6eee1da2 // bif v2.16b, v13.16b, v14.16b
-	WORD $0x4e63e46e // fcmeq v14.2d, v3.2d, v3.2d
-	WORD $0x6eee1da3 // bif v3.16b, v13.16b, v14.16b
-	WORD $0x4e64e48e // fcmeq v14.2d, v4.2d, v4.2d
-	WORD $0x6eee1da4 // bif v4.16b, v13.16b, v14.16b
-	WORD $0x4e65e4ae // fcmeq v14.2d, v5.2d, v5.2d
-	WORD $0x6eee1da5 // bif v5.16b, v13.16b, v14.16b
-	WORD $0x4e66e4ce // fcmeq v14.2d, v6.2d, v6.2d
-	WORD $0x6eee1da6 // bif v6.16b, v13.16b, v14.16b
-	WORD $0x4e67e4ee // fcmeq v14.2d, v7.2d, v7.2d
-	WORD $0x6eee1da7 // bif v7.16b, v13.16b, v14.16b
-	WORD $0x4e68e50e // fcmeq v14.2d, v8.2d, v8.2d
-	WORD $0x6eee1da8 // bif v8.16b, v13.16b, v14.16b
-	WORD $0x4e69e52e // fcmeq v14.2d, v9.2d, v9.2d
-	WORD $0x6eee1da9 // bif v9.16b, v13.16b, v14.16b
-	WORD $0x4e6ae54e // fcmeq v14.2d, v10.2d, v10.2d
-	WORD $0x6eee1daa // bif v10.16b, v13.16b, v14.16b
-	WORD $0x4e6be56e // fcmeq v14.2d, v11.2d, v11.2d
-	WORD $0x6eee1dab // bif v11.16b, v13.16b, v14.16b
-	MOVD c+0(FP), R15
-	WORD $0x3d8001e0 // str q0, [x15]
-	WORD $0x3ca469e1 // str q1, [x15, x4]
-	ADD R1, R15, R15
-	WORD $0x3d8001e2 // str q2, [x15]
-	WORD $0x3ca469e3 // str q3, [x15, x4]
-	ADD R1, R15, R15
-	WORD $0x3d8001e4 // str q4, [x15]
-	WORD $0x3ca469e5 // str q5, [x15, x4]
-	ADD R1, R15, R15
-	WORD $0x3d8001e6 // str q6, [x15]
-	WORD $0x3ca469e7 // str q7, [x15, x4]
-	ADD R1, R15, R15
-	WORD $0x3d8001e8 // str q8, [x15]
-	WORD $0x3ca469e9 // str q9, [x15, x4]
-	ADD R1, R15, R15
-	WORD $0x3d8001ea // str q10, [x15]
-	WORD $0x3ca469eb // str q11, [x15, x4]
-	ADD R1, R15, R15
-allStores:
-below:
-	MOVD times+72(FP), R19
-	SUBS $1, R19, R19
-	BEQ last
-	MOVD R19, times+72(FP)
-	MOVD R15, c+0(FP)
-	MOVD aRow+24(FP), R19
-	LSL $3, R19, R19
-	ADD R6, R19, R19
-	MOVD R19, a+16(FP)
-	JMP tile
-last:
-	RET
-
-// func gemm7x2_64NEON(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
-TEXT ·gemm7x2_64NEON(SB), NOSPLIT, $0-104
-	MOVD $gemm7x2_64NEONNEONConstants<>(SB), R0
-	MOVD ldc+8(FP), R1
-	LSL $3, R1, R1
-	MOVD aCol+32(FP), R2
-	LSL $3, R2, R2
-	MOVD ldb+48(FP), R3
-	LSL $3, R3, R3
-	MOVD n+56(FP), R4
-	LSL $3, R4, R4
-	SUB $16, R4, R4
-tile:
-	MOVD a+16(FP), R5
-	MOVD aRow+24(FP), R6
-	LSL $3, R6, R6
-	ADD R5, R6, R7
-	ADD R7, R6, R8
-	ADD R8, R6, R9
-	ADD R9, R6, R10
-	ADD R10, R6, R11
-	ADD R11, R6, R6
-	MOVD b+40(FP), R12
-	MOVD k+64(FP), R13
-	WORD $0x6f00e400 // movi v0.2d, #0
-	WORD $0x6f00e401 // movi v1.2d, #0
-	WORD $0x6f00e402 // movi v2.2d, #0
-	WORD $0x6f00e403 // movi v3.2d, #0
-	WORD $0x6f00e404 // movi v4.2d, #0
-	WORD $0x6f00e405 // movi v5.2d, #0
-	WORD $0x6f00e406 // movi v6.2d, #0
-	WORD $0x6f00e407 // movi v7.2d, #0
-	WORD $0x6f00e408 // movi v8.2d, #0
-	WORD $0x6f00e409 // movi v9.2d, #0
-	WORD $0x6f00e40a // movi v10.2d, #0
-	WORD $0x6f00e40b // movi v11.2d, #0
-	WORD $0x6f00e40c // movi v12.2d, #0
-	WORD $0x6f00e40d // movi v13.2d, #0
-	MOVD $0, R14
-	MOVD offs+96(FP), R15
-	CMP $0, R13
-	BEQ doneSums2
-	CMP $0, R15
-	BEQ nextSums2
-tapSums2:
-	MOVD.P 8(R15), R14
-	WORD $0x3dc0018e // ldr q14, [x12]
-	WORD $0x3ce4698f // ldr q15, [x12, x4]
-	ADD R3, R12, R12
-	WORD $0xfc6e78b0 // ldr d16, [x5, x14, lsl #3]
-	WORD $0xfc6e78f1 // ldr d17, [x7, x14, lsl #3]
-	WORD $0xfc6e7912 // ldr d18, [x8, x14, lsl #3]
-	WORD $0x4fd011c0 // fmla v0.2d, v14.2d, v16.d[0]
-	WORD $0x4fd011e1 // fmla v1.2d, v15.2d, v16.d[0]
-	WORD $0xfc6e7930 // ldr d16, [x9, x14, lsl #3]
-	WORD $0x4fd111c2 // fmla v2.2d, v14.2d, v17.d[0]
-	WORD $0x4fd111e3 // fmla v3.2d, v15.2d, v17.d[0]
-	WORD $0xfc6e7951 // ldr d17, [x10, x14, lsl #3]
-	WORD $0x4fd211c4 // fmla v4.2d, v14.2d, v18.d[0]
-	WORD $0x4fd211e5 // fmla v5.2d, v15.2d, v18.d[0]
-	WORD $0xfc6e7972 // ldr d18, [x11, x14, lsl #3]
-	WORD $0x4fd011c6 // fmla v6.2d, v14.2d, v16.d[0]
-	WORD $0x4fd011e7 // fmla v7.2d, v15.2d, v16.d[0]
-	WORD $0xfc6e78d0 // ldr d16, [x6, x14, lsl #3]
-	WORD $0x4fd111c8 // fmla v8.2d, v14.2d, v17.d[0]
-	WORD $0x4fd111e9 // fmla v9.2d, v15.2d, v17.d[0]
-	WORD $0x4fd211ca // fmla v10.2d, v14.2d, v18.d[0]
-	WORD $0x4fd211eb // fmla v11.2d, v15.2d, v18.d[0]
-	WORD $0x4fd011cc // fmla v12.2d, v14.2d, v16.d[0]
-	WORD $0x4fd011ed // fmla v13.2d, v15.2d, v16.d[0]
-	SUBS $1, R13, R13
-	BNE tapSums2
-	JMP doneSums2
-nextSums2:
-	WORD $0x3dc00190 // ldr q16, [x12]
-	WORD $0x3ce4698f // ldr q15, [x12, x4]
-	ADD R3, R12, R12
-	WORD $0xfc6e68ae // ldr d14, [x5, x14]
-	WORD $0xfc6e68f2 // ldr d18, [x7, x14]
-	WORD $0xfc6e6911 // ldr d17, [x8, x14]
-	WORD $0x4fce1200 // fmla v0.2d, v16.2d, v14.d[0]
-	WORD $0x4fce11e1 // fmla v1.2d, v15.2d, v14.d[0]
-	WORD $0xfc6e692e // ldr d14, [x9, x14]
-	WORD $0x4fd21202 // fmla v2.2d, v16.2d, v18.d[0]
-	WORD $0x4fd211e3 // fmla v3.2d, v15.2d, v18.d[0]
-	WORD $0xfc6e6952 // ldr d18, [x10, x14]
-	WORD $0x4fd11204 // fmla v4.2d, v16.2d, v17.d[0]
-	WORD $0x4fd111e5 // fmla v5.2d, v15.2d, v17.d[0]
-	WORD $0xfc6e6971 // ldr d17, [x11, x14]
-	WORD $0x4fce1206 // fmla v6.2d, v16.2d, v14.d[0]
-	WORD $0x4fce11e7 // fmla v7.2d, v15.2d, v14.d[0]
-	WORD $0xfc6e68ce // ldr d14, [x6, x14]
-	WORD $0x4fd21208 // fmla v8.2d, v16.2d, v18.d[0]
-	WORD $0x4fd211e9 // fmla v9.2d, v15.2d, v18.d[0]
-	WORD $0x4fd1120a // fmla v10.2d, v16.2d, v17.d[0]
-	WORD $0x4fd111eb // fmla v11.2d, v15.2d, v17.d[0]
-	WORD $0x4fce120c // fmla v12.2d, v16.2d, v14.d[0]
-	WORD $0x4fce11ed // fmla v13.2d, v15.2d, v14.d[0]
-	ADD R2, R14, R14
-	SUBS $1, R13, R13
-	BNE nextSums2
-doneSums2:
-	MOVD mode+80(FP), R19
-	TBZ $0, R19, aloneSums2
-	MOVD c+0(FP), R19
-	WORD $0x3dc0026e // ldr q14, [x19]
-	WORD $0x3ce46a6f // ldr q15, [x19, x4]
-	WORD $0x4e60d5c0 // fadd v0.2d, v14.2d, v0.2d
-	WORD $0x4e61d5e1 // fadd v1.2d, v15.2d, v1.2d
-	ADD R1, R19, R19
-	WORD $0x3dc0026f // ldr q15, [x19]
-	WORD $0x3ce46a6e // ldr q14, [x19, x4]
-	WORD $0x4e62d5e2 // fadd v2.2d, v15.2d, v2.2d
-	WORD $0x4e63d5c3 // fadd v3.2d, v14.2d, v3.2d
-	ADD R1, R19, R19
-	WORD $0x3dc0026e // ldr q14, [x19]
-	WORD $0x3ce46a6f // ldr q15, [x19, x4]
-	WORD $0x4e64d5c4 // fadd v4.2d, v14.2d, v4.2d
-	WORD $0x4e65d5e5 // fadd v5.2d, v15.2d, v5.2d
-	ADD R1, R19, R19
-	WORD $0x3dc0026f // ldr q15, [x19]
-	WORD $0x3ce46a6e // ldr q14, [x19, x4]
-	WORD $0x4e66d5e6 // fadd v6.2d, v15.2d, v6.2d
-	WORD $0x4e67d5c7 // fadd v7.2d, v14.2d, v7.2d
-	ADD R1, R19, R19
-	WORD $0x3dc0026e // ldr q14, [x19]
-	WORD $0x3ce46a6f // ldr q15, [x19, x4]
-	WORD $0x4e68d5c8 // fadd v8.2d, v14.2d, v8.2d
-	WORD $0x4e69d5e9 // fadd v9.2d, v15.2d, v9.2d
-	ADD R1, R19, R19
-	WORD $0x3dc0026f // ldr q15, [x19]
-	WORD $0x3ce46a6e // ldr q14, [x19, x4]
-	WORD $0x4e6ad5ea // fadd v10.2d, v15.2d, v10.2d
-	WORD $0x4e6bd5cb // fadd v11.2d, v14.2d, v11.2d
-	ADD R1, R19, R19
-	WORD $0x3dc0026e // ldr q14, [x19]
-	WORD $0x3ce46a6f // ldr q15, [x19, x4]
-	WORD $0x4e6cd5cc // fadd v12.2d, v14.2d, v12.2d
-	WORD $0x4e6dd5ed // fadd v13.2d, v15.2d, v13.2d
-	ADD R1, R19, R19
-aloneSums2:
-	MOVD more+88(FP), R19
-	CBZ R19, unbiasedSums2
-	WORD $0x3dc0026f // ldr q15, [x19]
-	WORD $0x3ce46a6e // ldr q14, [x19, x4]
-unbiasedSums2:
-allSums:
-	MOVD mode+80(FP), R19
-	TBZ $2, R19, unbiased
-	WORD $0x4e60d5e0 // fadd v0.2d, v15.2d, v0.2d
-	WORD $0x4e61d5c1 // fadd v1.2d, v14.2d, v1.2d
-	WORD $0x4e62d5e2 // fadd v2.2d, v15.2d, v2.2d
-	WORD $0x4e63d5c3 // fadd v3.2d, v14.2d, v3.2d
-	WORD $0x4e64d5e4 // fadd v4.2d, v15.2d, v4.2d
-	WORD $0x4e65d5c5 // fadd v5.2d, v14.2d, v5.2d
-	WORD $0x4e66d5e6 // fadd v6.2d, v15.2d, v6.2d
-	WORD $0x4e67d5c7 // fadd v7.2d, v14.2d, v7.2d
-	WORD $0x4e68d5e8 // fadd v8.2d, v15.2d, v8.2d
-	WORD $0x4e69d5c9 // fadd v9.2d, v14.2d, v9.2d
-	WORD $0x4e6ad5ea // fadd v10.2d, v15.2d, v10.2d
-	WORD $0x4e6bd5cb // fadd v11.2d, v14.2d, v11.2d
-	WORD $0x4e6cd5ec // fadd v12.2d, v15.2d, v12.2d
-	WORD $0x4e6dd5cd // fadd v13.2d, v14.2d, v13.2d
-unbiased:
-	TBZ $3, R19, signed
-	WORD $0x6f00e40e // movi v14.2d, #0
-	WORD $0x4e6ef400 // fmax v0.2d, v0.2d, v14.2d
-	WORD $0x4e6ef421 // fmax v1.2d, v1.2d, v14.2d
-	WORD $0x4e6ef442 // fmax v2.2d, v2.2d, v14.2d
-	WORD $0x4e6ef463 // fmax v3.2d, v3.2d, v14.2d
-	WORD $0x4e6ef484 // fmax v4.2d, v4.2d, v14.2d
-	WORD $0x4e6ef4a5 // fmax v5.2d, v5.2d, v14.2d
-	WORD $0x4e6ef4c6 // fmax v6.2d, v6.2d, v14.2d
-	WORD $0x4e6ef4e7 // fmax v7.2d, v7.2d, v14.2d
-	WORD $0x4e6ef508 // fmax v8.2d, v8.2d, v14.2d
-	WORD $0x4e6ef529 // fmax v9.2d, v9.2d, v14.2d
-	WORD $0x4e6ef54a // fmax v10.2d, v10.2d, v14.2d
-	WORD $0x4e6ef56b // fmax v11.2d, v11.2d, v14.2d
-	WORD $0x4e6ef58c // fmax v12.2d, v12.2d, v14.2d
-	WORD $0x4e6ef5ad // fmax v13.2d, v13.2d, v14.2d
-signed:
-	WORD $0x3dc0000e // ldr q14, [x0]
-	WORD $0x4e60e40f // fcmeq v15.2d, v0.2d, v0.2d
-	WORD $0x6eef1dc0 // bif v0.16b, v14.16b, v15.16b
-	WORD $0x4e61e42f // fcmeq v15.2d, v1.2d, v1.2d
-	WORD $0x6eef1dc1 // bif v1.16b, v14.16b, v15.16b
-	WORD $0x4e62e44f // fcmeq v15.2d, v2.2d, v2.2d
-	WORD $0x6eef1dc2 // bif v2.16b, v14.16b, v15.16b
-	WORD $0x4e63e46f // fcmeq v15.2d, v3.2d, v3.2d
-	WORD $0x6eef1dc3 // bif v3.16b, v14.16b, v15.16b
-	WORD $0x4e64e48f // fcmeq v15.2d, v4.2d, v4.2d
-	WORD $0x6eef1dc4 // bif v4.16b, v14.16b, v15.16b
-	WORD $0x4e65e4af // fcmeq v15.2d, v5.2d, v5.2d
-	WORD $0x6eef1dc5 // bif v5.16b, v14.16b, v15.16b
-	WORD $0x4e66e4cf // fcmeq v15.2d, v6.2d, v6.2d
-	WORD $0x6eef1dc6 // bif v6.16b, v14.16b, v15.16b
-	WORD $0x4e67e4ef // fcmeq v15.2d, v7.2d, v7.2d
-	WORD $0x6eef1dc7 // bif v7.16b, v14.16b, v15.16b
-	WORD $0x4e68e50f // fcmeq v15.2d, v8.2d, v8.2d
-	WORD $0x6eef1dc8 // bif v8.16b, v14.16b, v15.16b
-	WORD $0x4e69e52f // fcmeq v15.2d, v9.2d, v9.2d
-	WORD $0x6eef1dc9 // bif v9.16b, v14.16b, v15.16b
-	WORD $0x4e6ae54f // fcmeq v15.2d, v10.2d, v10.2d
-	WORD $0x6eef1dca // bif v10.16b, v14.16b, v15.16b
-	WORD $0x4e6be56f // fcmeq v15.2d, v11.2d, v11.2d
-	WORD $0x6eef1dcb // bif v11.16b, v14.16b, v15.16b
-	WORD $0x4e6ce58f // fcmeq v15.2d, v12.2d, v12.2d
-	WORD $0x6eef1dcc // bif v12.16b, v14.16b, v15.16b
-	WORD $0x4e6de5af // fcmeq v15.2d, v13.2d, v13.2d
-	WORD $0x6eef1dcd // bif v13.16b, v14.16b, v15.16b
-	MOVD c+0(FP), R19
-	WORD $0x3d800260 // str q0, [x19]
-	WORD $0x3ca46a61 // str q1, [x19, x4]
-	ADD R1, R19, R19
-	WORD $0x3d800262 // str q2, [x19]
-	WORD $0x3ca46a63 // str q3, [x19, x4]
-	ADD R1, R19, R19
-	WORD $0x3d800264 // str q4, [x19]
-	WORD $0x3ca46a65 // str q5, [x19, x4]
-	ADD R1, R19, R19
-	WORD $0x3d800266 // str q6, [x19]
-	WORD $0x3ca46a67 // str q7, [x19, x4]
-	ADD R1, R19, R19
-	WORD $0x3d800268 // str q8, [x19]
-	WORD $0x3ca46a69 // str q9, [x19, x4]
-	ADD R1, R19, R19
-	WORD $0x3d80026a // str q10, [x19]
-	WORD $0x3ca46a6b // str q11, [x19, x4]
-	ADD R1, R19, R19
-	WORD $0x3d80026c // str q12, [x19]
-	WORD $0x3ca46a6d // str q13, [x19, x4]
-	ADD R1, R19, R19
-allStores:
-below:
-	MOVD times+72(FP), R20
-	SUBS $1, R20, R20
-	BEQ last
-	MOVD R20, times+72(FP)
-	MOVD R19, c+0(FP)
-	MOVD aRow+24(FP), R20
-	LSL $3, R20, R20
-	ADD R6, R20, R20
-	MOVD R20, a+16(FP)
-	JMP tile
-last:
-	RET
-
-// func gemm8x2_64NEON(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
-TEXT ·gemm8x2_64NEON(SB), NOSPLIT, $0-104
-	MOVD $gemm8x2_64NEONNEONConstants<>(SB), R0
-	MOVD ldc+8(FP), R1
-	LSL $3, R1, R1
-	MOVD aCol+32(FP), R2
-	LSL $3, R2, R2
-	MOVD ldb+48(FP), R3
-	LSL $3, R3, R3
-	MOVD n+56(FP), R4
-	LSL $3, R4, R4
-	SUB $16, R4, R4
-tile:
-	MOVD a+16(FP), R5
-	MOVD aRow+24(FP), R6
-	LSL $3, R6, R6
-	ADD R5, R6, R7
-	ADD R7, R6, R8
-	ADD R8, R6, R9
-	ADD R9, R6, R10
-	ADD R10, R6, R11
-	ADD R11, R6, R12
-	ADD R12, R6, R6
-	MOVD b+40(FP), R13
-	MOVD k+64(FP), R14
-	WORD $0x6f00e400 // movi v0.2d, #0
-	WORD $0x6f00e401 // movi v1.2d, #0
-	WORD $0x6f00e402 // movi v2.2d, #0
-	WORD $0x6f00e403 // movi v3.2d, #0
-	WORD $0x6f00e404 // movi v4.2d, #0
-	WORD $0x6f00e405 // movi v5.2d, #0
-	WORD $0x6f00e406 // movi v6.2d, #0
-	WORD $0x6f00e407 // movi v7.2d, #0
-	WORD $0x6f00e408 // movi v8.2d, #0
-	WORD $0x6f00e409 // movi v9.2d, #0
-	WORD $0x6f00e40a // movi v10.2d, #0
-	WORD $0x6f00e40b // movi v11.2d, #0
-	WORD $0x6f00e40c // movi v12.2d, #0
-	WORD $0x6f00e40d // movi v13.2d, #0
-	WORD $0x6f00e40e // movi v14.2d, #0
-	WORD $0x6f00e40f // movi v15.2d, #0
-	MOVD $0, R15
-	MOVD offs+96(FP), R19
-	CMP $0, R14
-	BEQ doneSums2
-	CMP $0, R19
-	BEQ nextSums2
-tapSums2:
-	MOVD.P 8(R19), R15
-	WORD $0x3dc001b0 // ldr q16, [x13]
-	WORD $0x3ce469b1 // ldr q17, [x13, x4]
-	ADD R3, R13, R13
-	WORD $0xfc6f78b2 // ldr d18, [x5, x15, lsl #3]
-	WORD $0xfc6f78f3 // ldr d19, [x7, x15, lsl #3]
-	WORD $0xfc6f7914 // ldr d20, [x8, x15, lsl #3]
-	WORD $0x4fd21200 // fmla v0.2d, v16.2d, v18.d[0]
-	WORD $0x4fd21221 // fmla v1.2d, v17.2d, v18.d[0]
-	WORD $0xfc6f7932 // ldr d18, [x9, x15, lsl #3]
-	WORD $0x4fd31202 // fmla v2.2d, v16.2d, v19.d[0]
-	WORD $0x4fd31223 // fmla v3.2d, v17.2d, v19.d[0]
-	WORD $0xfc6f7953 // ldr d19, [x10, x15, lsl #3]
-	WORD $0x4fd41204 // fmla v4.2d, v16.2d, v20.d[0]
-	WORD $0x4fd41225 // fmla v5.2d, v17.2d, v20.d[0]
-	WORD $0xfc6f7974 // ldr d20, [x11, x15, lsl #3]
-	WORD $0x4fd21206 // fmla v6.2d, v16.2d, v18.d[0]
-	WORD $0x4fd21227 // fmla v7.2d, v17.2d, v18.d[0]
-	WORD $0xfc6f7992 // ldr d18, [x12, x15, lsl #3]
-	WORD $0x4fd31208 // fmla v8.2d, v16.2d, v19.d[0]
-	WORD $0x4fd31229 // fmla v9.2d, v17.2d, v19.d[0]
-	WORD $0xfc6f78d3 // ldr d19, [x6, x15, lsl #3]
-	WORD $0x4fd4120a // fmla v10.2d, v16.2d, v20.d[0]
-	WORD $0x4fd4122b // fmla v11.2d, v17.2d, v20.d[0]
-	WORD $0x4fd2120c // fmla v12.2d, v16.2d, v18.d[0]
-	WORD $0x4fd2122d // fmla v13.2d, v17.2d, v18.d[0]
-	WORD $0x4fd3120e // fmla v14.2d, v16.2d, v19.d[0]
-	WORD $0x4fd3122f // fmla v15.2d, v17.2d, v19.d[0]
-	SUBS $1, R14, R14
-	BNE tapSums2
-	JMP doneSums2
-nextSums2:
-	WORD $0x3dc001b3 // ldr q19, [x13]
-	WORD $0x3ce469b1 // ldr q17, [x13, x4]
-	ADD R3, R13, R13
-	WORD $0xfc6f68b0 // ldr d16, [x5, x15]
-	WORD $0xfc6f68f2 // ldr d18, [x7, x15]
-	WORD $0xfc6f6914 // ldr d20, [x8, x15]
-	WORD $0x4fd01260 // fmla v0.2d, v19.2d, v16.d[0]
-	WORD $0x4fd01221 // fmla v1.2d, v17.2d, v16.d[0]
-	WORD $0xfc6f6930 // ldr d16, [x9, x15]
-	WORD $0x4fd21262 // fmla v2.2d, v19.2d, v18.d[0]
-	WORD $0x4fd21223 // fmla v3.2d, v17.2d, v18.d[0]
-	WORD $0xfc6f6952 // ldr d18, [x10, x15]
-	WORD $0x4fd41264 // fmla v4.2d, v19.2d, v20.d[0]
-	WORD $0x4fd41225 // fmla v5.2d, v17.2d, v20.d[0]
-	WORD $0xfc6f6974 // ldr d20, [x11, x15]
-	WORD $0x4fd01266 // fmla v6.2d, v19.2d, v16.d[0]
-	WORD $0x4fd01227 // fmla v7.2d, v17.2d, v16.d[0]
-	WORD $0xfc6f6990 // ldr d16, [x12, x15]
-	WORD $0x4fd21268 // fmla v8.2d, v19.2d, v18.d[0]
-	WORD $0x4fd21229 // fmla v9.2d, v17.2d, v18.d[0]
-	WORD $0xfc6f68d2 // ldr d18, [x6, x15]
-	WORD $0x4fd4126a // fmla v10.2d, v19.2d, v20.d[0]
-	WORD $0x4fd4122b // fmla v11.2d, v17.2d, v20.d[0]
-	WORD $0x4fd0126c // fmla v12.2d, v19.2d, v16.d[0]
-	WORD $0x4fd0122d // fmla v13.2d, v17.2d, v16.d[0]
-	WORD $0x4fd2126e // fmla v14.2d, v19.2d, v18.d[0]
-	WORD $0x4fd2122f // fmla v15.2d, v17.2d, v18.d[0]
-	ADD R2, R15, R15
-	SUBS $1, R14, R14
-	BNE nextSums2
-doneSums2:
-	MOVD mode+80(FP), R20
-	TBZ $0, R20, aloneSums2
-	MOVD c+0(FP), R20
-	WORD $0x3dc00292 // ldr q18, [x20]
-	WORD $0x3ce46a91 // ldr q17, [x20, x4]
-	WORD $0x4e60d640 // fadd v0.2d, v18.2d, v0.2d
-	WORD $0x4e61d621 // fadd v1.2d, v17.2d, v1.2d
-	ADD R1, R20, R20
-	WORD $0x3dc00291 // ldr q17, [x20]
-	WORD $0x3ce46a92 // ldr q18, [x20, x4]
-	WORD $0x4e62d622 // fadd v2.2d, v17.2d, v2.2d
-	WORD $0x4e63d643 // fadd v3.2d, v18.2d, v3.2d
-	ADD R1, R20, R20
-	WORD $0x3dc00292 // ldr q18, [x20]
-	WORD $0x3ce46a91 // ldr q17, [x20, x4]
-	WORD $0x4e64d644 // fadd v4.2d, v18.2d, v4.2d
-	WORD $0x4e65d625 // fadd v5.2d, v17.2d, v5.2d
-	ADD R1, R20, R20
-	WORD $0x3dc00291 // ldr q17, [x20]
-	WORD $0x3ce46a92 // ldr q18, [x20, x4]
-	WORD $0x4e66d626 // fadd v6.2d, v17.2d, v6.2d
-	WORD $0x4e67d647 // fadd v7.2d, v18.2d, v7.2d
-	ADD R1, R20, R20
-	WORD $0x3dc00292 // ldr q18, [x20]
-	WORD $0x3ce46a91 // ldr q17, [x20, x4]
-	WORD $0x4e68d648 // fadd v8.2d, v18.2d, v8.2d
-	WORD $0x4e69d629 // fadd v9.2d, v17.2d, v9.2d
-	ADD R1, R20, R20
-	WORD $0x3dc00291 // ldr q17, [x20]
-	WORD $0x3ce46a92 // ldr q18, [x20, x4]
-	WORD $0x4e6ad62a // fadd v10.2d, v17.2d, v10.2d
-	WORD $0x4e6bd64b // fadd v11.2d, v18.2d, v11.2d
-	ADD R1, R20, R20
-	WORD $0x3dc00292 // ldr q18, [x20]
-	WORD $0x3ce46a91 // ldr q17, [x20, x4]
-	WORD $0x4e6cd64c // fadd v12.2d, v18.2d, v12.2d
-	WORD $0x4e6dd62d // fadd v13.2d, v17.2d, v13.2d
-	ADD R1, R20, R20
-	WORD $0x3dc00291 // ldr q17, [x20]
-	WORD $0x3ce46a92 // ldr q18, [x20, x4]
-	WORD $0x4e6ed62e // fadd v14.2d, v17.2d, v14.2d
-	WORD $0x4e6fd64f // fadd v15.2d, v18.2d, v15.2d
-	ADD R1, R20, R20
-aloneSums2:
-	MOVD more+88(FP), R20
-	CBZ R20, unbiasedSums2
-	WORD $0x3dc00292 // ldr q18, [x20]
-	WORD $0x3ce46a91 // ldr q17, [x20, x4]
-unbiasedSums2:
-allSums:
-	MOVD mode+80(FP), R20
-	TBZ $2, R20, unbiased
-	WORD $0x4e60d640 // fadd v0.2d, v18.2d, v0.2d
-	WORD $0x4e61d621 // fadd v1.2d, v17.2d, v1.2d
-	WORD $0x4e62d642 // fadd v2.2d, v18.2d, v2.2d
-	WORD $0x4e63d623 // fadd v3.2d, v17.2d, v3.2d
-	WORD $0x4e64d644 // fadd v4.2d, v18.2d, v4.2d
-	WORD $0x4e65d625 // fadd v5.2d, v17.2d, v5.2d
-	WORD $0x4e66d646 // fadd v6.2d, v18.2d, v6.2d
-	WORD $0x4e67d627 // fadd v7.2d, v17.2d, v7.2d
-	WORD $0x4e68d648 // fadd v8.2d, v18.2d, v8.2d
-	WORD $0x4e69d629 // fadd v9.2d, v17.2d, v9.2d
-	WORD $0x4e6ad64a // fadd v10.2d, v18.2d, v10.2d
-	WORD $0x4e6bd62b // fadd v11.2d, v17.2d, v11.2d
-	WORD $0x4e6cd64c // fadd v12.2d, v18.2d, v12.2d
-	WORD $0x4e6dd62d // fadd v13.2d, v17.2d, v13.2d
-	WORD $0x4e6ed64e // fadd v14.2d, v18.2d, v14.2d
-	WORD $0x4e6fd62f // fadd v15.2d, v17.2d, v15.2d
-unbiased:
-	TBZ $3, R20, signed
-	WORD $0x6f00e411 // movi v17.2d, #0
-	WORD $0x4e71f400 // fmax v0.2d, v0.2d, v17.2d
-	WORD $0x4e71f421 // fmax v1.2d, v1.2d, v17.2d
-	WORD $0x4e71f442 // fmax v2.2d, v2.2d, v17.2d
-	WORD $0x4e71f463 // fmax v3.2d, v3.2d, v17.2d
-	WORD $0x4e71f484 // fmax v4.2d, v4.2d, v17.2d
-	WORD $0x4e71f4a5 // fmax v5.2d, v5.2d, v17.2d
-	WORD $0x4e71f4c6 // fmax v6.2d, v6.2d, v17.2d
-	WORD $0x4e71f4e7 // fmax v7.2d, v7.2d, v17.2d
-	WORD $0x4e71f508 // fmax v8.2d, v8.2d, v17.2d
-	WORD $0x4e71f529 // fmax v9.2d, v9.2d, v17.2d
-	WORD $0x4e71f54a // fmax v10.2d, v10.2d, v17.2d
-	WORD $0x4e71f56b // fmax v11.2d, v11.2d, v17.2d
-	WORD $0x4e71f58c // fmax v12.2d, v12.2d, v17.2d
-	WORD $0x4e71f5ad // fmax v13.2d, v13.2d, v17.2d
-	WORD $0x4e71f5ce // fmax v14.2d, v14.2d, v17.2d
-	WORD $0x4e71f5ef // fmax v15.2d, v15.2d, v17.2d
-signed:
-	WORD $0x3dc00011 // ldr q17, [x0]
-	WORD $0x4e60e412 // fcmeq v18.2d, v0.2d, v0.2d
-	WORD $0x6ef21e20 // bif v0.16b, v17.16b, v18.16b
-	WORD $0x4e61e432 // fcmeq v18.2d, v1.2d, v1.2d
-	WORD $0x6ef21e21 // bif v1.16b, v17.16b, v18.16b
-	WORD $0x4e62e452 // fcmeq v18.2d, v2.2d, v2.2d
-	WORD $0x6ef21e22 // bif v2.16b, v17.16b, v18.16b
-	WORD $0x4e63e472 // fcmeq v18.2d, v3.2d, v3.2d
-	WORD $0x6ef21e23 // bif v3.16b, v17.16b, v18.16b
-	WORD $0x4e64e492 // fcmeq v18.2d, v4.2d, v4.2d
-	WORD $0x6ef21e24 // bif v4.16b, v17.16b, v18.16b
-	WORD $0x4e65e4b2 // fcmeq v18.2d, v5.2d, v5.2d
-	WORD $0x6ef21e25 // bif v5.16b, v17.16b, v18.16b
-	WORD $0x4e66e4d2 // fcmeq v18.2d, v6.2d, v6.2d
-	WORD $0x6ef21e26 // bif v6.16b, v17.16b, v18.16b
-	WORD $0x4e67e4f2 // fcmeq v18.2d, v7.2d, v7.2d
-	WORD $0x6ef21e27 // bif v7.16b, v17.16b, v18.16b
-	WORD $0x4e68e512 // fcmeq v18.2d, v8.2d, v8.2d
-	WORD $0x6ef21e28 // bif v8.16b, v17.16b, v18.16b
-	WORD $0x4e69e532 // fcmeq v18.2d, v9.2d, v9.2d
-	WORD $0x6ef21e29 // bif v9.16b, v17.16b, v18.16b
-	WORD $0x4e6ae552 // fcmeq v18.2d, v10.2d, v10.2d
-	WORD $0x6ef21e2a // bif v10.16b, v17.16b, v18.16b
-	WORD $0x4e6be572 // fcmeq v18.2d, v11.2d, v11.2d
-	WORD $0x6ef21e2b // bif v11.16b, v17.16b, v18.16b
-	WORD $0x4e6ce592 // fcmeq v18.2d, v12.2d, v12.2d
-	WORD $0x6ef21e2c // bif v12.16b, v17.16b, v18.16b
-	WORD $0x4e6de5b2 // fcmeq v18.2d, v13.2d, v13.2d
-	WORD $0x6ef21e2d // bif v13.16b, v17.16b, v18.16b
-	WORD $0x4e6ee5d2 // fcmeq v18.2d, v14.2d, v14.2d
-	WORD $0x6ef21e2e // bif v14.16b, v17.16b, v18.16b
-	WORD $0x4e6fe5f2 // fcmeq v18.2d, v15.2d, v15.2d
-	WORD $0x6ef21e2f // bif v15.16b, v17.16b, v18.16b
-	MOVD c+0(FP), R20
-	WORD $0x3d800280 // str q0, [x20]
-	WORD $0x3ca46a81 // str q1, [x20, x4]
-	ADD R1, R20, R20
-	WORD $0x3d800282 // str q2, [x20]
-	WORD $0x3ca46a83 // str q3, [x20, x4]
-	ADD R1, R20, R20
-	WORD $0x3d800284 // str q4, [x20]
-	WORD $0x3ca46a85 // str q5, [x20, x4]
-	ADD R1, R20, R20
-	WORD $0x3d800286 // str q6, [x20]
-	WORD $0x3ca46a87 // str q7, [x20, x4]
-	ADD R1, R20, R20
-	WORD $0x3d800288 // str q8, [x20]
-	WORD $0x3ca46a89 // str q9, [x20, x4]
-	ADD R1, R20, R20
-	WORD $0x3d80028a // str q10, [x20]
-	WORD $0x3ca46a8b // str q11, [x20, x4]
-	ADD R1, R20, R20
-	WORD $0x3d80028c // str q12, [x20]
-	WORD $0x3ca46a8d // str q13, [x20, x4]
-	ADD R1, R20, R20
-	WORD $0x3d80028e // str q14, [x20]
-	WORD $0x3ca46a8f // str q15, [x20, x4]
-	ADD R1, R20, R20
-allStores:
-below:
-	MOVD times+72(FP), R21
-	SUBS $1, R21, R21
-	BEQ last
-	MOVD R21, times+72(FP)
-	MOVD R20, c+0(FP)
-	MOVD aRow+24(FP), R21
-	LSL $3, R21, R21
-	ADD R6, R21, R21
-	MOVD R21, a+16(FP)
-	JMP tile
-last:
-	RET
-
-// func gemm9x2_64NEON(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
-TEXT ·gemm9x2_64NEON(SB), NOSPLIT, $0-104
-	MOVD $gemm9x2_64NEONNEONConstants<>(SB), R0
-	MOVD ldc+8(FP), R1
-	LSL $3, R1, R1
-	MOVD aCol+32(FP), R2
-	LSL $3, R2, R2
-	MOVD ldb+48(FP), R3
-	LSL $3, R3, R3
-	MOVD n+56(FP), R4
-	LSL $3, R4, R4
-	SUB $16, R4, R4
-tile:
-	MOVD a+16(FP), R5
-	MOVD aRow+24(FP), R6
-	LSL $3, R6, R6
-	ADD R5, R6, R7
-	ADD R7, R6, R8
-	ADD R8, R6, R9
-	ADD R9, R6, R10
-	ADD R10, R6, R11
-	ADD R11, R6, R12
-	ADD R12, R6, R13
-	ADD R13, R6, R6
-	MOVD b+40(FP), R14
-	MOVD k+64(FP), R15
-	WORD $0x6f00e400 // movi v0.2d, #0
-	WORD $0x6f00e401 // movi v1.2d, #0
-	WORD $0x6f00e402 // movi v2.2d, #0
-	WORD $0x6f00e403 // movi v3.2d, #0
-	WORD $0x6f00e404 // movi v4.2d, #0
-	WORD $0x6f00e405 // movi v5.2d, #0
-	WORD $0x6f00e406 // movi v6.2d, #0
-	WORD $0x6f00e407 // movi v7.2d, #0
-	WORD $0x6f00e408 // movi v8.2d, #0
-	WORD $0x6f00e409 // movi v9.2d, #0
-	WORD $0x6f00e40a // movi v10.2d, #0
-	WORD $0x6f00e40b // movi v11.2d, #0
-	WORD $0x6f00e40c // movi v12.2d, #0
-	WORD $0x6f00e40d // movi v13.2d, #0
-	WORD $0x6f00e40e // movi v14.2d, #0
-	WORD $0x6f00e40f // movi v15.2d, #0
-	WORD $0x6f00e410 // movi v16.2d, #0
-	WORD $0x6f00e411 // movi v17.2d, #0
-	MOVD $0, R19
-	MOVD offs+96(FP), R20
-	CMP $0, R15
-	BEQ doneSums2
-	CMP $0, R20
-	BEQ nextSums2
-tapSums2:
-	MOVD.P 8(R20), R19
-	WORD $0x3dc001d2 // ldr q18, [x14]
-	WORD $0x3ce469d3 // ldr q19, [x14, x4]
-	ADD R3, R14, R14
-	WORD $0xfc7378b4 // ldr d20, [x5, x19, lsl #3]
-	WORD $0xfc7378f5 // ldr d21, [x7, x19, lsl #3]
-	WORD $0xfc737916 // ldr d22, [x8, x19, lsl #3]
-	WORD $0x4fd41240 // fmla v0.2d, v18.2d, v20.d[0]
-	WORD $0x4fd41261 // fmla v1.2d, v19.2d, v20.d[0]
-	WORD $0xfc737934 // ldr d20, [x9, x19, lsl #3]
-	WORD $0x4fd51242 // fmla v2.2d, v18.2d, v21.d[0]
-	WORD $0x4fd51263 // fmla v3.2d, v19.2d, v21.d[0]
-	WORD $0xfc737955 // ldr d21, [x10, x19, lsl #3]
-	WORD $0x4fd61244 // fmla v4.2d, v18.2d, v22.d[0]
-	WORD $0x4fd61265 // fmla v5.2d, v19.2d, v22.d[0]
-	WORD $0xfc737976 // ldr d22, [x11, x19, lsl #3]
-	WORD $0x4fd41246 // fmla v6.2d, v18.2d, v20.d[0]
-	WORD $0x4fd41267 // fmla v7.2d, v19.2d, v20.d[0]
-	WORD $0xfc737994 // ldr d20, [x12, x19, lsl #3]
-	WORD $0x4fd51248 // fmla v8.2d, v18.2d, v21.d[0]
-	WORD $0x4fd51269 // fmla v9.2d, v19.2d, v21.d[0]
-	WORD $0xfc7379b5 // ldr d21, [x13, x19, lsl #3]
-	WORD $0x4fd6124a // fmla v10.2d, v18.2d, v22.d[0]
-	WORD $0x4fd6126b // fmla v11.2d, v19.2d, v22.d[0]
-	WORD $0xfc7378d6 // ldr d22, [x6, x19, lsl #3]
-	WORD $0x4fd4124c // fmla v12.2d, v18.2d, v20.d[0]
-	WORD $0x4fd4126d // fmla v13.2d, v19.2d, v20.d[0]
-	WORD $0x4fd5124e // fmla v14.2d, v18.2d, v21.d[0]
-	WORD $0x4fd5126f // fmla v15.2d, v19.2d, v21.d[0]
-	WORD $0x4fd61250 // fmla v16.2d, v18.2d, v22.d[0]
-	WORD $0x4fd61271 // fmla v17.2d, v19.2d, v22.d[0]
-	SUBS $1, R15, R15
-	BNE tapSums2
-	JMP doneSums2
-nextSums2:
-	WORD $0x3dc001d6 // ldr q22, [x14]
-	WORD $0x3ce469d3 // ldr q19, [x14, x4]
-	ADD R3, R14, R14
-	WORD $0xfc7368b2 // ldr d18, [x5, x19]
-	WORD $0xfc7368f5 // ldr d21, [x7, x19]
-	WORD $0xfc736914 // ldr d20, [x8, x19]
-	WORD $0x4fd212c0 // fmla v0.2d, v22.2d, v18.d[0]
-	WORD $0x4fd21261 // fmla v1.2d, v19.2d, v18.d[0]
-	WORD $0xfc736932 // ldr d18, [x9, x19]
-	WORD $0x4fd512c2 // fmla v2.2d, v22.2d, v21.d[0]
-	WORD $0x4fd51263 // fmla v3.2d, v19.2d, v21.d[0]
-	WORD $0xfc736955 // ldr d21, [x10, x19]
-	WORD $0x4fd412c4 // fmla v4.2d, v22.2d, v20.d[0]
-	WORD $0x4fd41265 // fmla v5.2d, v19.2d, v20.d[0]
-	WORD $0xfc736974 // ldr d20, [x11, x19]
-	WORD $0x4fd212c6 // fmla v6.2d, v22.2d, v18.d[0]
-	WORD $0x4fd21267 // fmla v7.2d, v19.2d, v18.d[0]
-	WORD $0xfc736992 // ldr d18, [x12, x19]
-	WORD $0x4fd512c8 // fmla v8.2d, v22.2d, v21.d[0]
-	WORD $0x4fd51269 // fmla v9.2d, v19.2d, v21.d[0]
-	WORD $0xfc7369b5 // ldr d21, [x13, x19]
-	WORD $0x4fd412ca // fmla v10.2d, v22.2d, v20.d[0]
-	WORD $0x4fd4126b // fmla v11.2d, v19.2d, v20.d[0]
-	WORD $0xfc7368d4 // ldr d20, [x6, x19]
-	WORD $0x4fd212cc // fmla v12.2d, v22.2d, v18.d[0]
-	WORD $0x4fd2126d // fmla v13.2d, v19.2d, v18.d[0]
-	WORD $0x4fd512ce // fmla v14.2d, v22.2d, v21.d[0]
-	WORD $0x4fd5126f // fmla v15.2d, v19.2d, v21.d[0]
-	WORD $0x4fd412d0 // fmla v16.2d, v22.2d, v20.d[0]
-	WORD $0x4fd41271 // fmla v17.2d, v19.2d, v20.d[0]
-	ADD R2, R19, R19
-	SUBS $1, R15, R15
-	BNE nextSums2
-doneSums2:
-	MOVD mode+80(FP), R21
-	TBZ $0, R21, aloneSums2
-	MOVD c+0(FP), R21
-	WORD $0x3dc002b4 // ldr q20, [x21]
-	WORD $0x3ce46ab3 // ldr q19, [x21, x4]
-	WORD $0x4e60d680 // fadd v0.2d, v20.2d, v0.2d
-	WORD $0x4e61d661 // fadd v1.2d, v19.2d, v1.2d
-	ADD R1, R21, R21
-	WORD $0x3dc002b3 // ldr q19, [x21]
-	WORD $0x3ce46ab4 // ldr q20, [x21, x4]
-	WORD $0x4e62d662 // fadd v2.2d, v19.2d, v2.2d
-	WORD $0x4e63d683 // fadd v3.2d, v20.2d, v3.2d
-	ADD R1, R21, R21
-	WORD $0x3dc002b4 // ldr q20, [x21]
-	WORD $0x3ce46ab3 // ldr q19, [x21, x4]
-	WORD $0x4e64d684 // fadd v4.2d, v20.2d, v4.2d
-	WORD $0x4e65d665 // fadd v5.2d, v19.2d, v5.2d
-	ADD R1, R21, R21
-	WORD $0x3dc002b3 // ldr q19, [x21]
-	WORD $0x3ce46ab4 // ldr q20, [x21, x4]
-	WORD $0x4e66d666 // fadd v6.2d, v19.2d, v6.2d
-	WORD $0x4e67d687 // fadd v7.2d, v20.2d, v7.2d
-	ADD R1, R21, R21
-	WORD $0x3dc002b4 // ldr q20, [x21]
-	WORD $0x3ce46ab3 // ldr q19, [x21, x4]
-	WORD $0x4e68d688 // fadd v8.2d, v20.2d, v8.2d
-	WORD $0x4e69d669 // fadd v9.2d, v19.2d, v9.2d
-	ADD R1, R21, R21
-	WORD $0x3dc002b3 // ldr q19, [x21]
-	WORD $0x3ce46ab4 // ldr q20, [x21, x4]
-	WORD $0x4e6ad66a // fadd v10.2d, v19.2d, v10.2d
-	WORD $0x4e6bd68b // fadd v11.2d, v20.2d, v11.2d
-	ADD R1, R21, R21
-	WORD $0x3dc002b4 // ldr q20, [x21]
-	WORD $0x3ce46ab3 // ldr q19, [x21, x4]
-	WORD $0x4e6cd68c // fadd v12.2d, v20.2d, v12.2d
-	WORD $0x4e6dd66d // fadd v13.2d, v19.2d, v13.2d
-	ADD R1, R21, R21
-	WORD $0x3dc002b3 // ldr q19, [x21]
-	WORD $0x3ce46ab4 // ldr q20, [x21, x4]
-	WORD $0x4e6ed66e // fadd v14.2d, v19.2d, v14.2d
-	WORD $0x4e6fd68f // fadd v15.2d, v20.2d, v15.2d
-	ADD R1, R21, R21
-	WORD $0x3dc002b4 // ldr q20, [x21]
-	WORD $0x3ce46ab3 // ldr q19, [x21, x4]
-	WORD $0x4e70d690 // fadd v16.2d, v20.2d, v16.2d
-	WORD $0x4e71d671 // fadd v17.2d, v19.2d, v17.2d
-	ADD R1, R21, R21
-aloneSums2:
-	MOVD more+88(FP), R21
-	CBZ R21, unbiasedSums2
-	WORD $0x3dc002b3 // ldr q19, [x21]
-	WORD $0x3ce46ab4 // ldr q20, [x21, x4]
-unbiasedSums2:
-allSums:
-	MOVD mode+80(FP), R21
-	TBZ $2, R21, unbiased
-	WORD $0x4e60d660 // fadd v0.2d, v19.2d, v0.2d
-	WORD $0x4e61d681 // fadd v1.2d, v20.2d, v1.2d
-	WORD $0x4e62d662 // fadd v2.2d, v19.2d, v2.2d
-	WORD $0x4e63d683 // fadd v3.2d, v20.2d, v3.2d
-	WORD $0x4e64d664 // fadd v4.2d, v19.2d, v4.2d
-	WORD $0x4e65d685 // fadd v5.2d, v20.2d, v5.2d
-	WORD $0x4e66d666 // fadd v6.2d, v19.2d, v6.2d
-	WORD $0x4e67d687 // fadd v7.2d, v20.2d, v7.2d
-	WORD $0x4e68d668 // fadd v8.2d, v19.2d, v8.2d
-	WORD $0x4e69d689 // fadd v9.2d, v20.2d, v9.2d
-	WORD $0x4e6ad66a // fadd v10.2d, v19.2d, v10.2d
-	WORD $0x4e6bd68b // fadd v11.2d, v20.2d, v11.2d
-	WORD $0x4e6cd66c // fadd v12.2d, v19.2d, v12.2d
-	WORD $0x4e6dd68d // fadd v13.2d, v20.2d, v13.2d
-	WORD $0x4e6ed66e // fadd v14.2d, v19.2d, v14.2d
-	WORD $0x4e6fd68f // fadd v15.2d, v20.2d, v15.2d
-	WORD $0x4e70d670 // fadd v16.2d, v19.2d, v16.2d
-	WORD $0x4e71d691 // fadd v17.2d, v20.2d, v17.2d
-unbiased:
-	TBZ $3, R21, signed
-	WORD $0x6f00e414 // movi v20.2d, #0
-	WORD $0x4e74f400 // fmax v0.2d, v0.2d, v20.2d
-	WORD $0x4e74f421 // fmax v1.2d, v1.2d, v20.2d
-	WORD $0x4e74f442 // fmax v2.2d, v2.2d, v20.2d
-	WORD $0x4e74f463 // fmax v3.2d, v3.2d, v20.2d
-	WORD $0x4e74f484 // fmax v4.2d, v4.2d, v20.2d
-	WORD $0x4e74f4a5 // fmax v5.2d, v5.2d, v20.2d
-	WORD $0x4e74f4c6 // fmax v6.2d, v6.2d, v20.2d
-	WORD $0x4e74f4e7 // fmax v7.2d, v7.2d, v20.2d
-	WORD $0x4e74f508 // fmax v8.2d, v8.2d, v20.2d
-	WORD $0x4e74f529 // fmax v9.2d, v9.2d, v20.2d
-	WORD $0x4e74f54a // fmax v10.2d, v10.2d, v20.2d
-	WORD $0x4e74f56b // fmax v11.2d, v11.2d, v20.2d
-	WORD $0x4e74f58c // fmax v12.2d, v12.2d, v20.2d
-	WORD $0x4e74f5ad // fmax v13.2d, v13.2d, v20.2d
-	WORD $0x4e74f5ce // fmax v14.2d, v14.2d, v20.2d
-	WORD $0x4e74f5ef // fmax v15.2d, v15.2d, v20.2d
-	WORD $0x4e74f610 // fmax v16.2d, v16.2d, v20.2d
-	WORD $0x4e74f631 // fmax v17.2d, v17.2d, v20.2d
-signed:
-	WORD $0x3dc00014 // ldr q20, [x0]
-	WORD $0x4e60e413 // fcmeq v19.2d, v0.2d, v0.2d
-	WORD $0x6ef31e80 // bif v0.16b, v20.16b, v19.16b
-	WORD $0x4e61e433 // fcmeq v19.2d, v1.2d, v1.2d
-	WORD $0x6ef31e81 // bif v1.16b, v20.16b, v19.16b
-	WORD $0x4e62e453 // fcmeq v19.2d, v2.2d, v2.2d
-	WORD $0x6ef31e82 // bif v2.16b, v20.16b, v19.16b
-	WORD $0x4e63e473 // fcmeq v19.2d, v3.2d, v3.2d
-	WORD $0x6ef31e83 // bif v3.16b, v20.16b, v19.16b
-	WORD $0x4e64e493 // fcmeq v19.2d, v4.2d, v4.2d
-	WORD $0x6ef31e84 // bif v4.16b, v20.16b, v19.16b
-	WORD $0x4e65e4b3 // fcmeq v19.2d, v5.2d, v5.2d
-	WORD $0x6ef31e85 // bif v5.16b, v20.16b, v19.16b
-	WORD $0x4e66e4d3 // fcmeq v19.2d, v6.2d, v6.2d
-	WORD $0x6ef31e86 // bif v6.16b, v20.16b, v19.16b
-	WORD $0x4e67e4f3 // fcmeq v19.2d, v7.2d, v7.2d
-	WORD $0x6ef31e87 // bif v7.16b, v20.16b, v19.16b
-	WORD $0x4e68e513 // fcmeq v19.2d, v8.2d, v8.2d
-	WORD $0x6ef31e88 // bif v8.16b, v20.16b, v19.16b
-	WORD $0x4e69e533 // fcmeq v19.2d, v9.2d, v9.2d
-	WORD $0x6ef31e89 // bif v9.16b, v20.16b, v19.16b
-	WORD $0x4e6ae553 // fcmeq v19.2d, v10.2d, v10.2d
-	WORD $0x6ef31e8a // bif v10.16b, v20.16b, v19.16b
-	WORD $0x4e6be573 // fcmeq v19.2d, v11.2d, v11.2d
-	WORD $0x6ef31e8b // bif v11.16b, v20.16b, v19.16b
-	WORD $0x4e6ce593 // fcmeq v19.2d, v12.2d, v12.2d
-	WORD $0x6ef31e8c // bif v12.16b, v20.16b, v19.16b
-	WORD $0x4e6de5b3 // fcmeq v19.2d, v13.2d, v13.2d
-	WORD $0x6ef31e8d // bif v13.16b, v20.16b, v19.16b
-	WORD $0x4e6ee5d3 // fcmeq v19.2d, v14.2d, v14.2d
-	WORD $0x6ef31e8e // bif v14.16b, v20.16b, v19.16b
-	WORD $0x4e6fe5f3 // fcmeq v19.2d, v15.2d, v15.2d
-	WORD $0x6ef31e8f // bif v15.16b, v20.16b, v19.16b
-	WORD $0x4e70e613 // fcmeq v19.2d, v16.2d, v16.2d
-	WORD $0x6ef31e90 // bif v16.16b, v20.16b, v19.16b
-	WORD $0x4e71e633 // fcmeq v19.2d, v17.2d, v17.2d
-	WORD $0x6ef31e91 // bif v17.16b, v20.16b, v19.16b
-	MOVD c+0(FP), R21
-	WORD $0x3d8002a0 // str q0, [x21]
-	WORD $0x3ca46aa1 // str q1, [x21, x4]
-	ADD R1, R21, R21
-	WORD $0x3d8002a2 // str q2, [x21]
-	WORD $0x3ca46aa3 // str q3, [x21, x4]
-	ADD R1, R21, R21
-	WORD $0x3d8002a4 // str q4, [x21]
-	WORD $0x3ca46aa5 // str q5, [x21, x4]
-	ADD R1, R21, R21
-	WORD $0x3d8002a6 // str q6, [x21]
-	WORD $0x3ca46aa7 // str q7, [x21, x4]
-	ADD R1, R21, R21
-	WORD $0x3d8002a8 // str q8, [x21]
-	WORD $0x3ca46aa9 // str q9, [x21, x4]
-	ADD R1, R21, R21
-	WORD $0x3d8002aa // str q10, [x21]
-	WORD $0x3ca46aab // str q11, [x21, x4]
-	ADD R1, R21, R21
-	WORD $0x3d8002ac // str q12, [x21]
-	WORD $0x3ca46aad // str q13, [x21, x4]
-	ADD R1, R21, R21
-	WORD $0x3d8002ae // str q14, [x21]
-	WORD $0x3ca46aaf // str q15, [x21, x4]
-	ADD R1, R21, R21
-	WORD $0x3d8002b0 // str q16, [x21]
-	WORD $0x3ca46ab1 // str q17, [x21, x4]
-	ADD R1, R21, R21
-allStores:
-below:
-	MOVD times+72(FP), R22
-	SUBS $1, R22, R22
-	BEQ last
-	MOVD R22, times+72(FP)
-	MOVD R21, c+0(FP)
-	MOVD aRow+24(FP), R22
-	LSL $3, R22, R22
-	ADD R6, R22, R22
-	MOVD R22, a+16(FP)
-	JMP tile
-last:
-	RET
-
-// func gemm10x2_64NEON(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
-TEXT ·gemm10x2_64NEON(SB), NOSPLIT, $0-104
-	MOVD $gemm10x2_64NEONNEONConstants<>(SB), R0
-	MOVD ldc+8(FP), R1
-	LSL $3, R1, R1
-	MOVD aCol+32(FP), R2
-	LSL $3, R2, R2
-	MOVD ldb+48(FP), R3
-	LSL $3, R3, R3
-	MOVD n+56(FP), R4
-	LSL $3, R4, R4
-	SUB $16, R4, R4
-tile:
-	MOVD a+16(FP), R5
-	MOVD aRow+24(FP), R6
-	LSL $3, R6, R6
-	ADD R5, R6, R7
-	ADD R7, R6, R8
-	ADD R8, R6, R9
-	ADD R9, R6, R10
-	ADD R10, R6, R11
-	ADD R11, R6, R12
-	ADD R12, R6, R13
-	ADD R13, R6, R14
-	ADD R14, R6, R6
-	MOVD b+40(FP), R15
-	MOVD k+64(FP), R19
-	WORD $0x6f00e400 // movi v0.2d, #0
-	WORD $0x6f00e401 // movi v1.2d, #0
-	WORD $0x6f00e402 // movi v2.2d, #0
-	WORD $0x6f00e403 // movi v3.2d, #0
-	WORD $0x6f00e404 // movi v4.2d, #0
-	WORD $0x6f00e405 // movi v5.2d, #0
-	WORD $0x6f00e406 // movi v6.2d, #0
-	WORD $0x6f00e407 // movi v7.2d, #0
-	WORD $0x6f00e408 // movi v8.2d, #0
-	WORD $0x6f00e409 // movi v9.2d, #0
-	WORD $0x6f00e40a // movi v10.2d, #0
-	WORD $0x6f00e40b // movi v11.2d, #0
-	WORD $0x6f00e40c // movi v12.2d, #0
-	WORD $0x6f00e40d // movi v13.2d, #0
-	WORD $0x6f00e40e // movi v14.2d, #0
-	WORD $0x6f00e40f // movi v15.2d, #0
-	WORD $0x6f00e410 // movi v16.2d, #0
-	WORD $0x6f00e411 // movi v17.2d, #0
-	WORD $0x6f00e412 // movi v18.2d, #0
-	WORD $0x6f00e413 // movi v19.2d, #0
-	MOVD $0, R20
-	MOVD offs+96(FP), R21
-	CMP $0, R19
-	BEQ doneSums2
-	CMP $0, R21
-	BEQ nextSums2
-tapSums2:
-	MOVD.P 8(R21), R20
-	WORD $0x3dc001f4 // ldr q20, [x15]
-	WORD $0x3ce469f5 // ldr q21, [x15, x4]
-	ADD R3, R15, R15
-	WORD $0xfc7478b6 // ldr d22, [x5, x20, lsl #3]
-	WORD $0xfc7478f7 // ldr d23, [x7, x20, lsl #3]
-	WORD $0xfc747918 // ldr d24, [x8, x20, lsl #3]
-	WORD $0x4fd61280 // fmla v0.2d, v20.2d, v22.d[0]
-	WORD $0x4fd612a1 // fmla v1.2d, v21.2d, v22.d[0]
-	WORD $0xfc747936 // ldr d22, [x9, x20, lsl #3]
-	WORD $0x4fd71282 // fmla v2.2d, v20.2d, v23.d[0]
-	WORD $0x4fd712a3 // fmla v3.2d, v21.2d, v23.d[0]
-	WORD $0xfc747957 // ldr d23, [x10, x20, lsl #3]
-	WORD $0x4fd81284 // fmla v4.2d, v20.2d, v24.d[0]
-	WORD $0x4fd812a5 // fmla v5.2d, v21.2d, v24.d[0]
-	WORD $0xfc747978 // ldr d24, [x11, x20, lsl #3]
-	WORD $0x4fd61286 // fmla v6.2d, v20.2d, v22.d[0]
-	WORD $0x4fd612a7 // fmla v7.2d, v21.2d, v22.d[0]
-	WORD $0xfc747996 // ldr d22, [x12, x20, lsl #3]
-	WORD $0x4fd71288 // fmla v8.2d, v20.2d, v23.d[0]
-	WORD $0x4fd712a9 // fmla v9.2d, v21.2d, v23.d[0]
-	WORD $0xfc7479b7 // ldr d23, [x13, x20, lsl #3]
-	WORD $0x4fd8128a // fmla v10.2d, v20.2d, v24.d[0]
-	WORD $0x4fd812ab // fmla v11.2d, v21.2d, v24.d[0]
-	WORD $0xfc7479d8 // ldr d24, [x14, x20, lsl #3]
-	WORD $0x4fd6128c // fmla v12.2d, v20.2d, v22.d[0]
-	WORD $0x4fd612ad // fmla v13.2d, v21.2d, v22.d[0]
-	WORD $0xfc7478d6 // ldr d22, [x6, x20, lsl #3]
-	WORD $0x4fd7128e // fmla v14.2d, v20.2d, v23.d[0]
-	WORD $0x4fd712af // fmla v15.2d, v21.2d, v23.d[0]
-	WORD $0x4fd81290 // fmla v16.2d, v20.2d, v24.d[0]
-	WORD $0x4fd812b1 // fmla v17.2d, v21.2d, v24.d[0]
-	WORD $0x4fd61292 // fmla v18.2d, v20.2d, v22.d[0]
-	WORD $0x4fd612b3 // fmla v19.2d, v21.2d, v22.d[0]
-	SUBS $1, R19, R19
-	BNE tapSums2
-	JMP doneSums2
-nextSums2:
-	WORD $0x3dc001f6 // ldr q22, [x15]
-	WORD $0x3ce469f5 // ldr q21, [x15, x4]
-	ADD R3, R15, R15
-	WORD $0xfc7468b4 // ldr d20, [x5, x20]
-	WORD $0xfc7468f8 // ldr d24, [x7, x20]
-	WORD $0xfc746917 // ldr d23, [x8, x20]
-	WORD $0x4fd412c0 // fmla v0.2d, v22.2d, v20.d[0]
-	WORD $0x4fd412a1 // fmla v1.2d, v21.2d, v20.d[0]
-	WORD $0xfc746934 // ldr d20, [x9, x20]
-	WORD $0x4fd812c2 // fmla v2.2d, v22.2d, v24.d[0]
-	WORD $0x4fd812a3 // fmla v3.2d, v21.2d, v24.d[0]
-	WORD $0xfc746958 // ldr d24, [x10, x20]
-	WORD $0x4fd712c4 // fmla v4.2d, v22.2d, v23.d[0]
-	WORD $0x4fd712a5 // fmla v5.2d, v21.2d, v23.d[0]
-	WORD $0xfc746977 // ldr d23, [x11, x20]
-	WORD $0x4fd412c6 // fmla v6.2d, v22.2d, v20.d[0]
-	WORD $0x4fd412a7 // fmla v7.2d, v21.2d, v20.d[0]
-	WORD $0xfc746994 // ldr d20, [x12, x20]
-	WORD $0x4fd812c8 // fmla v8.2d, v22.2d, v24.d[0]
-	WORD $0x4fd812a9 // fmla v9.2d, v21.2d, v24.d[0]
-	WORD $0xfc7469b8 // ldr d24, [x13, x20]
-	WORD $0x4fd712ca // fmla v10.2d, v22.2d, v23.d[0]
-	WORD $0x4fd712ab // fmla v11.2d, v21.2d, v23.d[0]
-	WORD $0xfc7469d7 // ldr d23, [x14, x20]
-	WORD $0x4fd412cc // fmla v12.2d, v22.2d, v20.d[0]
-	WORD $0x4fd412ad // fmla v13.2d, v21.2d, v20.d[0]
-	WORD $0xfc7468d4 // ldr d20, [x6, x20]
-	WORD $0x4fd812ce // fmla v14.2d, v22.2d, v24.d[0]
-	WORD $0x4fd812af // fmla v15.2d, v21.2d, v24.d[0]
-	WORD $0x4fd712d0 // fmla v16.2d, v22.2d, v23.d[0]
-	WORD $0x4fd712b1 // fmla v17.2d, v21.2d, v23.d[0]
-	WORD $0x4fd412d2 // fmla v18.2d, v22.2d, v20.d[0]
-	WORD $0x4fd412b3 // fmla v19.2d, v21.2d, v20.d[0]
-	ADD R2, R20, R20
-	SUBS $1, R19, R19
-	BNE nextSums2
-doneSums2:
-	MOVD mode+80(FP), R22
-	TBZ $0, R22, aloneSums2
-	MOVD c+0(FP), R22
-	WORD $0x3dc002d4 // ldr q20, [x22]
-	WORD $0x3ce46ad5 // ldr q21, [x22, x4]
-	WORD $0x4e60d680 // fadd v0.2d, v20.2d, v0.2d
-	WORD $0x4e61d6a1 // fadd v1.2d, v21.2d, v1.2d
-	ADD R1, R22, R22
-	WORD $0x3dc002d5 // ldr q21, [x22]
-	WORD $0x3ce46ad4 // ldr q20, [x22, x4]
-	WORD $0x4e62d6a2 // fadd v2.2d, v21.2d, v2.2d
-	WORD $0x4e63d683 // fadd v3.2d, v20.2d, v3.2d
-	ADD R1, R22, R22
-	WORD $0x3dc002d4 // ldr q20, [x22]
-	WORD $0x3ce46ad5 // ldr q21, [x22, x4]
-	WORD $0x4e64d684 // fadd v4.2d, v20.2d, v4.2d
-	WORD $0x4e65d6a5 // fadd v5.2d, v21.2d, v5.2d
-	ADD R1, R22, R22
-	WORD $0x3dc002d5 // ldr q21, [x22]
-	WORD $0x3ce46ad4 // ldr q20, [x22, x4]
-	WORD $0x4e66d6a6 // fadd v6.2d, v21.2d, v6.2d
-	WORD $0x4e67d687 // fadd v7.2d, v20.2d, v7.2d
-	ADD R1, R22, R22
-	WORD $0x3dc002d4 // ldr q20, [x22]
-	WORD $0x3ce46ad5 // ldr q21, [x22, x4]
-	WORD $0x4e68d688 // fadd v8.2d, v20.2d, v8.2d
-	WORD $0x4e69d6a9 // fadd v9.2d, v21.2d, v9.2d
-	ADD R1, R22, R22
-	WORD $0x3dc002d5 // ldr q21, [x22]
-	WORD $0x3ce46ad4 // ldr q20, [x22, x4]
-	WORD $0x4e6ad6aa // fadd v10.2d, v21.2d, v10.2d
-	WORD $0x4e6bd68b // fadd v11.2d, v20.2d, v11.2d
-	ADD R1, R22, R22
-	WORD $0x3dc002d4 // ldr q20, [x22]
-	WORD $0x3ce46ad5 // ldr q21, [x22, x4]
-	WORD $0x4e6cd68c // fadd v12.2d, v20.2d, v12.2d
-	WORD $0x4e6dd6ad // fadd v13.2d, v21.2d, v13.2d
-	ADD R1, R22, R22
-	WORD $0x3dc002d5 // ldr q21, [x22]
-	WORD $0x3ce46ad4 // ldr q20, [x22, x4]
-	WORD $0x4e6ed6ae // fadd v14.2d, v21.2d, v14.2d
-	WORD $0x4e6fd68f // fadd v15.2d, v20.2d, v15.2d
-	ADD R1, R22, R22
-	WORD $0x3dc002d4 // ldr q20, [x22]
-	WORD $0x3ce46ad5 // ldr q21, [x22, x4]
-	WORD $0x4e70d690 // fadd v16.2d, v20.2d, v16.2d
-	WORD $0x4e71d6b1 // fadd v17.2d, v21.2d, v17.2d
-	ADD R1, R22, R22
-	WORD $0x3dc002d5 // ldr q21, [x22]
-	WORD $0x3ce46ad4 // ldr q20, [x22, x4]
-	WORD $0x4e72d6b2 // fadd v18.2d, v21.2d, v18.2d
-	WORD $0x4e73d693 // fadd v19.2d, v20.2d, v19.2d
-	ADD R1, R22, R22
-aloneSums2:
-	MOVD more+88(FP), R22
-	CBZ R22, unbiasedSums2
-	WORD $0x3dc002d4 // ldr q20, [x22]
-	WORD $0x3ce46ad5 // ldr q21, [x22, x4]
-unbiasedSums2:
-allSums:
-	MOVD mode+80(FP), R22
-	TBZ $2, R22, unbiased
-	WORD $0x4e60d680 // fadd v0.2d, v20.2d, v0.2d
-	WORD $0x4e61d6a1 // fadd v1.2d, v21.2d, v1.2d
-	WORD $0x4e62d682 // fadd v2.2d, v20.2d, v2.2d
-	WORD $0x4e63d6a3 // fadd v3.2d, v21.2d, v3.2d
-	WORD $0x4e64d684 // fadd v4.2d, v20.2d, v4.2d
-	WORD $0x4e65d6a5 // fadd v5.2d, v21.2d, v5.2d
-	WORD $0x4e66d686 // fadd v6.2d, v20.2d, v6.2d
-	WORD $0x4e67d6a7 // fadd v7.2d, v21.2d, v7.2d
-	WORD $0x4e68d688 // fadd v8.2d, v20.2d, v8.2d
-	WORD $0x4e69d6a9 // fadd v9.2d, v21.2d, v9.2d
-	WORD $0x4e6ad68a // fadd v10.2d, v20.2d, v10.2d
-	WORD $0x4e6bd6ab // fadd v11.2d, v21.2d, v11.2d
-	WORD $0x4e6cd68c // fadd v12.2d, v20.2d, v12.2d
-	WORD $0x4e6dd6ad // fadd v13.2d, v21.2d, v13.2d
-	WORD $0x4e6ed68e // fadd v14.2d, v20.2d, v14.2d
-	WORD $0x4e6fd6af // fadd v15.2d, v21.2d, v15.2d
-	WORD $0x4e70d690 // fadd v16.2d, v20.2d, v16.2d
-	WORD $0x4e71d6b1 // fadd v17.2d, v21.2d, v17.2d
-	WORD $0x4e72d692 // fadd v18.2d, v20.2d, v18.2d
-	WORD $0x4e73d6b3 // fadd v19.2d, v21.2d, v19.2d
-unbiased:
-	TBZ $3, R22, signed
-	WORD $0x6f00e415 // movi v21.2d, #0
-	WORD $0x4e75f400 // fmax v0.2d, v0.2d, v21.2d
-	WORD $0x4e75f421 // fmax v1.2d, v1.2d, v21.2d
-	WORD $0x4e75f442 // fmax v2.2d, v2.2d, v21.2d
-	WORD $0x4e75f463 // fmax v3.2d, v3.2d, v21.2d
-	WORD $0x4e75f484 // fmax v4.2d, v4.2d, v21.2d
-	WORD $0x4e75f4a5 // fmax v5.2d, v5.2d, v21.2d
-	WORD $0x4e75f4c6 // fmax v6.2d, v6.2d, v21.2d
-	WORD $0x4e75f4e7 // fmax v7.2d, v7.2d, v21.2d
-	WORD $0x4e75f508 // fmax v8.2d, v8.2d, v21.2d
-	WORD $0x4e75f529 // fmax v9.2d, v9.2d, v21.2d
-	WORD $0x4e75f54a // fmax v10.2d, v10.2d, v21.2d
-	WORD $0x4e75f56b // fmax v11.2d, v11.2d, v21.2d
-	WORD $0x4e75f58c // fmax v12.2d, v12.2d, v21.2d
-	WORD $0x4e75f5ad // fmax v13.2d, v13.2d, v21.2d
-	WORD $0x4e75f5ce // fmax v14.2d, v14.2d, v21.2d
-	WORD $0x4e75f5ef // fmax v15.2d, v15.2d, v21.2d
-	WORD $0x4e75f610 // fmax v16.2d, v16.2d, v21.2d
-	WORD $0x4e75f631 // fmax v17.2d, v17.2d, v21.2d
-	WORD $0x4e75f652 // fmax v18.2d, v18.2d, v21.2d
-	WORD $0x4e75f673 // fmax v19.2d, v19.2d, v21.2d
-signed:
-	WORD $0x3dc00015 // ldr q21, [x0]
-	WORD $0x4e60e414 // fcmeq v20.2d, v0.2d, v0.2d
-	WORD $0x6ef41ea0 // bif v0.16b, v21.16b, v20.16b
-	WORD $0x4e61e434 // fcmeq v20.2d, v1.2d, v1.2d
-	WORD $0x6ef41ea1 // bif v1.16b, v21.16b, v20.16b
-	WORD $0x4e62e454 // fcmeq v20.2d, v2.2d, v2.2d
-	WORD $0x6ef41ea2 // bif v2.16b, v21.16b, v20.16b
-	WORD $0x4e63e474 // fcmeq v20.2d, v3.2d, v3.2d
-	WORD $0x6ef41ea3 // bif v3.16b, v21.16b, v20.16b
-	WORD $0x4e64e494 // fcmeq v20.2d, v4.2d, v4.2d
-	WORD $0x6ef41ea4 // bif v4.16b, v21.16b, v20.16b
-	WORD $0x4e65e4b4 // fcmeq v20.2d, v5.2d, v5.2d
-	WORD $0x6ef41ea5 // bif v5.16b, v21.16b, v20.16b
-	WORD $0x4e66e4d4 // fcmeq v20.2d, v6.2d, v6.2d
-	WORD $0x6ef41ea6 // bif v6.16b, v21.16b, v20.16b
-	WORD $0x4e67e4f4 // fcmeq v20.2d, v7.2d, v7.2d
-	WORD $0x6ef41ea7 // bif v7.16b, v21.16b, v20.16b
-	WORD $0x4e68e514 // fcmeq v20.2d, v8.2d, v8.2d
-	WORD $0x6ef41ea8 // bif v8.16b, v21.16b, v20.16b
-	WORD $0x4e69e534 // fcmeq v20.2d, v9.2d, v9.2d
-	WORD $0x6ef41ea9 // bif v9.16b, v21.16b, v20.16b
-	WORD $0x4e6ae554 // fcmeq v20.2d, v10.2d, v10.2d
-	WORD $0x6ef41eaa // bif v10.16b, v21.16b, v20.16b
-	WORD $0x4e6be574 // fcmeq v20.2d, v11.2d, v11.2d
-	WORD $0x6ef41eab // bif v11.16b, v21.16b, v20.16b
-	WORD $0x4e6ce594 // fcmeq v20.2d, v12.2d, v12.2d
-	WORD $0x6ef41eac // bif v12.16b, v21.16b, v20.16b
-	WORD $0x4e6de5b4 // fcmeq v20.2d, v13.2d, v13.2d
-	WORD $0x6ef41ead // bif v13.16b, v21.16b, v20.16b
-	WORD $0x4e6ee5d4 // fcmeq v20.2d, v14.2d, v14.2d
-	WORD $0x6ef41eae // bif v14.16b, v21.16b, v20.16b
-	WORD $0x4e6fe5f4 // fcmeq v20.2d, v15.2d, v15.2d
-	WORD $0x6ef41eaf // bif v15.16b, v21.16b, v20.16b
-	WORD $0x4e70e614 // fcmeq v20.2d, v16.2d, v16.2d
-	WORD $0x6ef41eb0 // bif v16.16b, v21.16b, v20.16b
-	WORD $0x4e71e634 // fcmeq v20.2d, v17.2d, v17.2d
-	WORD $0x6ef41eb1 // bif v17.16b, v21.16b, v20.16b
-	WORD $0x4e72e654 // fcmeq v20.2d, v18.2d, v18.2d
-	WORD $0x6ef41eb2 // bif v18.16b, v21.16b, v20.16b
-	WORD $0x4e73e674 // fcmeq v20.2d, v19.2d, v19.2d
-	WORD $0x6ef41eb3 // bif v19.16b, v21.16b, v20.16b
-	MOVD c+0(FP), R22
-	WORD $0x3d8002c0 // str q0, [x22]
-	WORD $0x3ca46ac1 // str q1, [x22, x4]
-	ADD R1, R22, R22
-	WORD $0x3d8002c2 // str q2, [x22]
-	WORD $0x3ca46ac3 // str q3, [x22, x4]
-	ADD R1, R22, R22
-	WORD $0x3d8002c4 // str q4, [x22]
-	WORD $0x3ca46ac5 // str q5, [x22, x4]
-	ADD R1, R22, R22
-	WORD $0x3d8002c6 // str q6, [x22]
-	WORD $0x3ca46ac7 // str q7, [x22, x4]
-	ADD R1, R22, R22
-	WORD $0x3d8002c8 // str q8, [x22]
-	WORD $0x3ca46ac9 // str q9, [x22, x4]
-	ADD R1, R22, R22
-	WORD $0x3d8002ca // str q10, [x22]
-	WORD $0x3ca46acb // str q11, [x22, x4]
-	ADD R1, R22, R22
-	WORD $0x3d8002cc // str q12, [x22]
-	WORD $0x3ca46acd // str q13, [x22, x4]
-	ADD R1, R22, R22
-	WORD $0x3d8002ce // str q14, [x22]
-	WORD $0x3ca46acf // str q15, [x22, x4]
-	ADD R1, R22, R22
-	WORD $0x3d8002d0 // str q16, [x22]
-	WORD $0x3ca46ad1 // str q17, [x22, x4]
-	ADD R1, R22, R22
-	WORD $0x3d8002d2 // str q18, [x22]
-	WORD $0x3ca46ad3 // str q19, [x22, x4]
-	ADD R1, R22, R22
-allStores:
-below:
-	MOVD times+72(FP), R23
-	SUBS $1, R23, R23
-	BEQ last
-	MOVD R23, times+72(FP)
-	MOVD R22, c+0(FP)
-	MOVD aRow+24(FP), R23
-	LSL $3, R23, R23
-	ADD R6, R23, R23
-	MOVD R23, a+16(FP)
-	JMP tile
-last:
-	RET
-
-// func gemm11x2_64NEON(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
-TEXT ·gemm11x2_64NEON(SB), NOSPLIT, $0-104
-	MOVD $gemm11x2_64NEONNEONConstants<>(SB), R0
-	MOVD ldc+8(FP), R1
-	LSL $3, R1, R1
-	MOVD aCol+32(FP), R2
-	LSL $3, R2, R2
-	MOVD ldb+48(FP), R3
-	LSL $3, R3, R3
-	MOVD n+56(FP), R4
-	LSL $3, R4, R4
-	SUB $16, R4, R4
-tile:
-	MOVD a+16(FP), R5
-	MOVD aRow+24(FP), R6
-	LSL $3, R6, R6
-	ADD R5, R6, R7
-	ADD R7, R6, R8
-	ADD R8, R6, R9
-	ADD R9, R6, R10
-	ADD R10, R6, R11
-	ADD R11, R6, R12
-	ADD R12, R6, R13
-	ADD R13, R6, R14
-	ADD R14, R6, R15
-	ADD R15, R6, R6
-	MOVD b+40(FP), R19
-	MOVD k+64(FP), R20
-	WORD $0x6f00e400 // movi v0.2d, #0
-	WORD $0x6f00e401 // movi v1.2d, #0
-	WORD $0x6f00e402 // movi v2.2d, #0
-	WORD $0x6f00e403 // movi v3.2d, #0
-	WORD $0x6f00e404 // movi v4.2d, #0
-	WORD $0x6f00e405 // movi v5.2d, #0
-	WORD $0x6f00e406 // movi v6.2d, #0
-	WORD $0x6f00e407 // movi v7.2d, #0
-	WORD $0x6f00e408 // movi v8.2d, #0
-	WORD $0x6f00e409 // movi v9.2d, #0
-	WORD $0x6f00e40a // movi v10.2d, #0
-	WORD $0x6f00e40b // movi v11.2d, #0
-	WORD $0x6f00e40c // movi v12.2d, #0
-	WORD $0x6f00e40d // movi v13.2d, #0
-	WORD $0x6f00e40e // movi v14.2d, #0
-	WORD $0x6f00e40f // movi v15.2d, #0
-	WORD $0x6f00e410 // movi v16.2d, #0
-	WORD $0x6f00e411 // movi v17.2d, #0
-	WORD $0x6f00e412 // movi v18.2d, #0
-	WORD $0x6f00e413 // movi v19.2d, #0
-	WORD $0x6f00e414 // movi v20.2d, #0
-	WORD $0x6f00e415 // movi v21.2d, #0
-	MOVD $0, R21
-	MOVD offs+96(FP), R22
-	CMP $0, R20
-	BEQ doneSums2
-	CMP $0, R22
-	BEQ nextSums2
-tapSums2:
-	MOVD.P 8(R22), R21
-	WORD $0x3dc00276 // ldr q22, [x19]
-	WORD $0x3ce46a77 // ldr q23, [x19, x4]
-	ADD R3, R19, R19
-	WORD $0xfc7578b8 // ldr d24, [x5, x21, lsl #3]
-	WORD $0xfc7578f9 // ldr d25, [x7, x21, lsl #3]
-	WORD $0xfc75791a // ldr d26, [x8, x21, lsl #3]
-	WORD $0x4fd812c0 // fmla v0.2d, v22.2d, v24.d[0]
-	WORD $0x4fd812e1 // fmla v1.2d, v23.2d, v24.d[0]
-	WORD $0xfc757938 // ldr d24, [x9, x21, lsl #3]
-	WORD $0x4fd912c2 // fmla v2.2d, v22.2d, v25.d[0]
-	WORD $0x4fd912e3 // fmla v3.2d, v23.2d, v25.d[0]
-	WORD $0xfc757959 // ldr d25, [x10, x21, lsl #3]
-	WORD $0x4fda12c4 // fmla v4.2d, v22.2d, v26.d[0]
-	WORD $0x4fda12e5 // fmla v5.2d, v23.2d, v26.d[0]
-	WORD $0xfc75797a // ldr d26, [x11, x21, lsl #3]
-	WORD $0x4fd812c6 // fmla v6.2d, v22.2d, v24.d[0]
-	WORD $0x4fd812e7 // fmla v7.2d, v23.2d, v24.d[0]
-	WORD $0xfc757998 // ldr d24, [x12, x21, lsl #3]
-	WORD $0x4fd912c8 // fmla v8.2d, v22.2d, v25.d[0]
-	WORD $0x4fd912e9 // fmla v9.2d, v23.2d, v25.d[0]
-	WORD $0xfc7579b9 // ldr d25, [x13, x21, lsl #3]
-	WORD $0x4fda12ca // fmla v10.2d, v22.2d, v26.d[0]
-	WORD $0x4fda12eb // fmla v11.2d, v23.2d, v26.d[0]
-	WORD $0xfc7579da // ldr d26, [x14, x21, lsl #3]
-	WORD $0x4fd812cc // fmla v12.2d, v22.2d, v24.d[0]
-	WORD $0x4fd812ed // fmla v13.2d, v23.2d, v24.d[0]
-	WORD $0xfc7579f8 // ldr d24, [x15, x21, lsl #3]
-	WORD $0x4fd912ce // fmla v14.2d, v22.2d, v25.d[0]
-	WORD $0x4fd912ef // fmla v15.2d, v23.2d, v25.d[0]
-	WORD $0xfc7578d9 // ldr d25, [x6, x21, lsl #3]
-	WORD $0x4fda12d0 // fmla v16.2d, v22.2d, v26.d[0]
-	WORD $0x4fda12f1 // fmla v17.2d, v23.2d, v26.d[0]
-	WORD $0x4fd812d2 // fmla v18.2d, v22.2d, v24.d[0]
-	WORD $0x4fd812f3 // fmla v19.2d, v23.2d, v24.d[0]
-	WORD $0x4fd912d4 // fmla v20.2d, v22.2d, v25.d[0]
-	WORD $0x4fd912f5 // fmla v21.2d, v23.2d, v25.d[0]
-	SUBS $1, R20, R20
-	BNE tapSums2
-	JMP doneSums2
-nextSums2:
-	WORD $0x3dc00279 // ldr q25, [x19]
-	WORD $0x3ce46a77 // ldr q23, [x19, x4]
-	ADD R3, R19, R19
-	WORD $0xfc7568b6 // ldr d22, [x5, x21]
-	WORD $0xfc7568f8 // ldr d24, [x7, x21]
-	WORD $0xfc75691a // ldr d26, [x8, x21]
-	WORD $0x4fd61320 // fmla v0.2d, v25.2d, v22.d[0]
-	WORD $0x4fd612e1 // fmla v1.2d, v23.2d, v22.d[0]
-	WORD $0xfc756936 // ldr d22, [x9, x21]
-	WORD $0x4fd81322 // fmla v2.2d, v25.2d, v24.d[0]
-	WORD $0x4fd812e3 // fmla v3.2d, v23.2d, v24.d[0]
-	WORD $0xfc756958 // ldr d24, [x10, x21]
-	WORD $0x4fda1324 // fmla v4.2d, v25.2d, v26.d[0]
-	WORD $0x4fda12e5 // fmla v5.2d, v23.2d, v26.d[0]
-	WORD $0xfc75697a // ldr d26, [x11, x21]
-	WORD $0x4fd61326 // fmla v6.2d, v25.2d, v22.d[0]
-	WORD $0x4fd612e7 // fmla v7.2d, v23.2d, v22.d[0]
-	WORD $0xfc756996 // ldr d22, [x12, x21]
-	WORD $0x4fd81328 // fmla v8.2d, v25.2d, v24.d[0]
-	WORD $0x4fd812e9 // fmla v9.2d, v23.2d, v24.d[0]
-	WORD $0xfc7569b8 // ldr d24, [x13, x21]
-	WORD $0x4fda132a // fmla v10.2d, v25.2d, v26.d[0]
-	WORD $0x4fda12eb // fmla v11.2d, v23.2d, v26.d[0]
-	WORD $0xfc7569da // ldr d26, [x14, x21]
-	WORD $0x4fd6132c // fmla v12.2d, v25.2d, v22.d[0]
-	WORD $0x4fd612ed // fmla v13.2d, v23.2d, v22.d[0]
-	WORD $0xfc7569f6 // ldr d22, [x15, x21]
-	WORD $0x4fd8132e // fmla v14.2d, v25.2d, v24.d[0]
-	WORD $0x4fd812ef // fmla v15.2d, v23.2d, v24.d[0]
-	WORD $0xfc7568d8 // ldr d24, [x6, x21]
-	WORD $0x4fda1330 // fmla v16.2d, v25.2d, v26.d[0]
-	WORD $0x4fda12f1 // fmla v17.2d, v23.2d, v26.d[0]
-	WORD $0x4fd61332 // fmla v18.2d, v25.2d, v22.d[0]
-	WORD $0x4fd612f3 // fmla v19.2d, v23.2d, v22.d[0]
-	WORD $0x4fd81334 // fmla v20.2d, v25.2d, v24.d[0]
-	WORD $0x4fd812f5 // fmla v21.2d, v23.2d, v24.d[0]
-	ADD R2, R21, R21
-	SUBS $1, R20, R20
-	BNE nextSums2
-doneSums2:
-	MOVD mode+80(FP), R23
-	TBZ $0, R23, aloneSums2
-	MOVD c+0(FP), R23
-	WORD $0x3dc002f8 // ldr q24, [x23]
-	WORD $0x3ce46af7 // ldr q23, [x23, x4]
-	WORD $0x4e60d700 // fadd v0.2d, v24.2d, v0.2d
-	WORD $0x4e61d6e1 // fadd v1.2d, v23.2d, v1.2d
-	ADD R1, R23, R23
-	WORD $0x3dc002f7 // ldr q23, [x23]
-	WORD $0x3ce46af8 // ldr q24, [x23, x4]
-	WORD $0x4e62d6e2 // fadd v2.2d, v23.2d, v2.2d
-	WORD $0x4e63d703 // fadd v3.2d, v24.2d, v3.2d
-	ADD R1, R23, R23
-	WORD $0x3dc002f8 // ldr q24, [x23]
-	WORD $0x3ce46af7 // ldr q23, [x23, x4]
-	WORD $0x4e64d704 // fadd v4.2d, v24.2d, v4.2d
-	WORD $0x4e65d6e5 // fadd v5.2d, v23.2d, v5.2d
-	ADD R1, R23, R23
-	WORD $0x3dc002f7 // ldr q23, [x23]
-	WORD $0x3ce46af8 // ldr q24, [x23, x4]
-	WORD $0x4e66d6e6 // fadd v6.2d, v23.2d, v6.2d
-	WORD $0x4e67d707 // fadd v7.2d, v24.2d, v7.2d
-	ADD R1, R23, R23
-	WORD $0x3dc002f8 // ldr q24, [x23]
-	WORD $0x3ce46af7 // ldr q23, [x23, x4]
-	WORD $0x4e68d708 // fadd v8.2d, v24.2d, v8.2d
-	WORD $0x4e69d6e9 // fadd v9.2d, v23.2d, v9.2d
-	ADD R1, R23, R23
-	WORD $0x3dc002f7 // ldr q23, [x23]
-	WORD $0x3ce46af8 // ldr q24, [x23, x4]
-	WORD $0x4e6ad6ea // fadd v10.2d, v23.2d, v10.2d
-	WORD $0x4e6bd70b // fadd v11.2d, v24.2d, v11.2d
-	ADD R1, R23, R23
-	WORD $0x3dc002f8 // ldr q24, [x23]
-	WORD $0x3ce46af7 // ldr q23, [x23, x4]
-	WORD $0x4e6cd70c // fadd v12.2d, v24.2d, v12.2d
-	WORD $0x4e6dd6ed // fadd v13.2d, v23.2d, v13.2d
-	ADD R1, R23, R23
-	WORD $0x3dc002f7 // ldr q23, [x23]
-	WORD $0x3ce46af8 // ldr q24, [x23, x4]
-	WORD $0x4e6ed6ee // fadd v14.2d, v23.2d, v14.2d
-	WORD $0x4e6fd70f // fadd v15.2d, v24.2d, v15.2d
-	ADD R1, R23, R23
-	WORD $0x3dc002f8 // ldr q24, [x23]
-	WORD $0x3ce46af7 // ldr q23, [x23, x4]
-	WORD $0x4e70d710 // fadd v16.2d, v24.2d, v16.2d
-	WORD $0x4e71d6f1 // fadd v17.2d, v23.2d, v17.2d
-	ADD R1, R23, R23
-	WORD $0x3dc002f7 // ldr q23, [x23]
-	WORD $0x3ce46af8 // ldr q24, [x23, x4]
-	WORD $0x4e72d6f2 // fadd v18.2d, v23.2d, v18.2d
-	WORD $0x4e73d713 // fadd v19.2d, v24.2d, v19.2d
-	ADD R1, R23, R23
-	WORD $0x3dc002f8 // ldr q24, [x23]
-	WORD $0x3ce46af7 // ldr q23, [x23, x4]
-	WORD $0x4e74d714 // fadd v20.2d, v24.2d, v20.2d
-	WORD $0x4e75d6f5 // fadd v21.2d, v23.2d, v21.2d
-	ADD R1, R23, R23
-aloneSums2:
-	MOVD more+88(FP), R23
-	CBZ R23, unbiasedSums2
-	WORD $0x3dc002f7 // ldr q23, [x23]
-	WORD $0x3ce46af8 // ldr q24, [x23, x4]
-unbiasedSums2:
-allSums:
-	MOVD mode+80(FP), R23
-	TBZ $2, R23, unbiased
-	WORD $0x4e60d6e0 // fadd v0.2d, v23.2d, v0.2d
-	WORD $0x4e61d701 // fadd v1.2d, v24.2d, v1.2d
-	WORD $0x4e62d6e2 // fadd v2.2d, v23.2d, v2.2d
-	WORD $0x4e63d703 // fadd v3.2d, v24.2d, v3.2d
-	WORD $0x4e64d6e4 // fadd v4.2d, v23.2d, v4.2d
-	WORD $0x4e65d705 // fadd v5.2d, v24.2d, v5.2d
-	WORD $0x4e66d6e6 // fadd v6.2d, v23.2d, v6.2d
-	WORD $0x4e67d707 // fadd v7.2d, v24.2d, v7.2d
-	WORD $0x4e68d6e8 // fadd v8.2d, v23.2d, v8.2d
-	WORD $0x4e69d709 // fadd v9.2d, v24.2d, v9.2d
-	WORD $0x4e6ad6ea // fadd v10.2d, v23.2d, v10.2d
-	WORD $0x4e6bd70b // fadd v11.2d, v24.2d, v11.2d
-	WORD $0x4e6cd6ec // fadd v12.2d, v23.2d, v12.2d
-	WORD $0x4e6dd70d // fadd v13.2d, v24.2d, v13.2d
-	WORD $0x4e6ed6ee // fadd v14.2d, v23.2d, v14.2d
-	WORD $0x4e6fd70f // fadd v15.2d, v24.2d, v15.2d
-	WORD $0x4e70d6f0 // fadd v16.2d, v23.2d, v16.2d
-	WORD $0x4e71d711 // fadd v17.2d, v24.2d, v17.2d
-	WORD $0x4e72d6f2 // fadd v18.2d, v23.2d, v18.2d
-	WORD $0x4e73d713 // fadd v19.2d, v24.2d, v19.2d
-	WORD $0x4e74d6f4 // fadd v20.2d, v23.2d, v20.2d
-	WORD $0x4e75d715 // fadd v21.2d, v24.2d, v21.2d
-unbiased:
-	TBZ $3, R23, signed
-	WORD $0x6f00e418 // movi v24.2d, #0
-	WORD $0x4e78f400 // fmax v0.2d, v0.2d, v24.2d
-	WORD $0x4e78f421 // fmax v1.2d, v1.2d, v24.2d
-	WORD $0x4e78f442 // fmax v2.2d, v2.2d, v24.2d
-	WORD $0x4e78f463 // fmax v3.2d, v3.2d, v24.2d
-	WORD $0x4e78f484 // fmax v4.2d, v4.2d, v24.2d
-	WORD $0x4e78f4a5 // fmax v5.2d, v5.2d, v24.2d
-	WORD $0x4e78f4c6 // fmax v6.2d, v6.2d, v24.2d
-	WORD $0x4e78f4e7 // fmax v7.2d, v7.2d, v24.2d
-	WORD $0x4e78f508 // fmax v8.2d, v8.2d, v24.2d
-	WORD $0x4e78f529 // fmax v9.2d, v9.2d, v24.2d
-	WORD $0x4e78f54a // fmax v10.2d, v10.2d, v24.2d
-	WORD $0x4e78f56b // fmax v11.2d, v11.2d, v24.2d
-	WORD $0x4e78f58c // fmax v12.2d, v12.2d, v24.2d
-	WORD $0x4e78f5ad // fmax v13.2d, v13.2d, v24.2d
-	WORD $0x4e78f5ce // fmax v14.2d, v14.2d, v24.2d
-	WORD $0x4e78f5ef // fmax v15.2d, v15.2d, v24.2d
-	WORD $0x4e78f610 // fmax v16.2d, v16.2d, v24.2d
-	WORD $0x4e78f631 // fmax v17.2d, v17.2d, v24.2d
-	WORD $0x4e78f652 // fmax v18.2d, v18.2d, v24.2d
-	WORD $0x4e78f673 // fmax v19.2d, v19.2d, v24.2d
-	WORD $0x4e78f694 // fmax v20.2d, v20.2d, v24.2d
-	WORD $0x4e78f6b5 // fmax v21.2d, v21.2d, v24.2d
-signed:
-	WORD $0x3dc00018 // ldr q24, [x0]
-	WORD $0x4e60e417 // fcmeq v23.2d, v0.2d, v0.2d
-	WORD $0x6ef71f00 // bif v0.16b, v24.16b, v23.16b
-	WORD $0x4e61e437 // fcmeq v23.2d, v1.2d, v1.2d
-	WORD $0x6ef71f01 // bif v1.16b, v24.16b, v23.16b
-	WORD $0x4e62e457 // fcmeq v23.2d, v2.2d, v2.2d
-	WORD $0x6ef71f02 // bif v2.16b, v24.16b, v23.16b
-	WORD $0x4e63e477 // fcmeq v23.2d, v3.2d, v3.2d
-	WORD $0x6ef71f03 // bif v3.16b, v24.16b, v23.16b
-	WORD $0x4e64e497 // fcmeq v23.2d, v4.2d, v4.2d
-	WORD $0x6ef71f04 // bif v4.16b, v24.16b, v23.16b
-	WORD $0x4e65e4b7 // fcmeq v23.2d, v5.2d, v5.2d
-	WORD $0x6ef71f05 // bif v5.16b, v24.16b, v23.16b
-	WORD $0x4e66e4d7 // fcmeq v23.2d, v6.2d, v6.2d
-	WORD $0x6ef71f06 // bif v6.16b, v24.16b, v23.16b
-	WORD $0x4e67e4f7 // fcmeq v23.2d, v7.2d, v7.2d
-	WORD $0x6ef71f07 // bif v7.16b, v24.16b, v23.16b
-	WORD $0x4e68e517 // fcmeq v23.2d, v8.2d, v8.2d
-	WORD $0x6ef71f08 // bif v8.16b, v24.16b, v23.16b
-	WORD $0x4e69e537 // fcmeq v23.2d, v9.2d, v9.2d
-	WORD $0x6ef71f09 // bif v9.16b, v24.16b, v23.16b
-	WORD $0x4e6ae557 // fcmeq v23.2d, v10.2d, v10.2d
-	WORD $0x6ef71f0a // bif v10.16b, v24.16b, v23.16b
-	WORD $0x4e6be577 // fcmeq v23.2d, v11.2d, v11.2d
-	WORD $0x6ef71f0b // bif v11.16b, v24.16b, v23.16b
-	WORD $0x4e6ce597 // fcmeq v23.2d, v12.2d, v12.2d
-	WORD $0x6ef71f0c // bif v12.16b, v24.16b, v23.16b
-	WORD $0x4e6de5b7 // fcmeq v23.2d, v13.2d, v13.2d
-	WORD $0x6ef71f0d // bif v13.16b, v24.16b, v23.16b
-	WORD $0x4e6ee5d7 // fcmeq v23.2d, v14.2d, v14.2d
-	WORD $0x6ef71f0e // bif v14.16b, v24.16b, v23.16b
-	WORD $0x4e6fe5f7 // fcmeq v23.2d, v15.2d, v15.2d
-	WORD $0x6ef71f0f // bif v15.16b, v24.16b, v23.16b
-	WORD $0x4e70e617 // fcmeq v23.2d, v16.2d, v16.2d
-	WORD $0x6ef71f10 // bif v16.16b, v24.16b, v23.16b
-	WORD $0x4e71e637 // fcmeq v23.2d, v17.2d, v17.2d
-	WORD $0x6ef71f11 // bif v17.16b, v24.16b, v23.16b
-	WORD $0x4e72e657 // fcmeq v23.2d, v18.2d, v18.2d
-	WORD $0x6ef71f12 // bif v18.16b, v24.16b, v23.16b
-	WORD $0x4e73e677 // fcmeq v23.2d, v19.2d, v19.2d
-	WORD $0x6ef71f13 // bif v19.16b, v24.16b, v23.16b
-	WORD $0x4e74e697 // fcmeq v23.2d, v20.2d, v20.2d
-	WORD $0x6ef71f14 // bif v20.16b, v24.16b, v23.16b
-	WORD $0x4e75e6b7 // fcmeq v23.2d, v21.2d, v21.2d
-	WORD $0x6ef71f15 // bif v21.16b, v24.16b, v23.16b
-	MOVD c+0(FP), R23
-	WORD $0x3d8002e0 // str q0, [x23]
-	WORD $0x3ca46ae1 // str q1, [x23, x4]
-	ADD R1, R23, R23
-	WORD $0x3d8002e2 // str q2, [x23]
-	WORD $0x3ca46ae3 // str q3, [x23, x4]
-	ADD R1, R23, R23
-	WORD $0x3d8002e4 // str q4, [x23]
-	WORD $0x3ca46ae5 // str q5, [x23, x4]
-	ADD R1, R23, R23
-	WORD $0x3d8002e6 // str q6, [x23]
-	WORD $0x3ca46ae7 // str q7, [x23, x4]
-	ADD R1, R23, R23
-	WORD $0x3d8002e8 // str q8, [x23]
-	WORD $0x3ca46ae9 // str q9, [x23, x4]
-	ADD R1, R23, R23
-	WORD $0x3d8002ea // str q10, [x23]
-	WORD $0x3ca46aeb // str q11, [x23, x4]
-	ADD R1, R23, R23
-	WORD $0x3d8002ec // str q12, [x23]
-	WORD $0x3ca46aed // str q13, [x23, x4]
-	ADD R1, R23, R23
-	WORD $0x3d8002ee // str q14, [x23]
-	WORD $0x3ca46aef // str q15, [x23, x4]
-	ADD R1, R23, R23
-	WORD $0x3d8002f0 // str q16, [x23]
-	WORD $0x3ca46af1 // str q17, [x23, x4]
-	ADD R1, R23, R23
-	WORD $0x3d8002f2 // str q18, [x23]
-	WORD $0x3ca46af3 // str q19, [x23, x4]
-	ADD R1, R23, R23
-	WORD $0x3d8002f4 // str q20, [x23]
-	WORD $0x3ca46af5 // str q21, [x23, x4]
-	ADD R1, R23, R23
-allStores:
-below:
-	MOVD times+72(FP), R24
-	SUBS $1, R24, R24
-	BEQ last
-	MOVD R24, times+72(FP)
-	MOVD R23, c+0(FP)
-	MOVD aRow+24(FP), R24
-	LSL $3, R24, R24
-	ADD R6, R24, R24
-	MOVD R24, a+16(FP)
-	JMP tile
-last:
-	RET
-
-// func gemm12x2_64NEON(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
-TEXT ·gemm12x2_64NEON(SB), NOSPLIT, $0-104
-	MOVD $gemm12x2_64NEONNEONConstants<>(SB), R0
-	MOVD ldc+8(FP), R1
-	LSL $3, R1, R1
-	MOVD aCol+32(FP), R2
-	LSL $3, R2, R2
-	MOVD ldb+48(FP), R3
-	LSL $3, R3, R3
-	MOVD n+56(FP), R4
-	LSL $3, R4, R4
-	SUB $16, R4, R4
-tile:
-	MOVD a+16(FP), R5
-	MOVD aRow+24(FP), R6
-	LSL $3, R6, R6
-	ADD R5, R6, R7
-	ADD R7, R6, R8
-	ADD R8, R6, R9
-	ADD R9, R6, R10
-	ADD R10, R6, R11
-	ADD R11, R6, R12
-	ADD R12, R6, R13
-	ADD R13, R6, R14
-	ADD R14, R6, R15
-	ADD R15, R6, R19
-	ADD R19, R6, R6
+	MOVD aRow+24(FP), R5
+	LSL $3, R5, R5
+	MOVD rows+80(FP), R6
+	SUB $1, R6, R6
+	MUL R5, R6, R6
+	MOVD a+16(FP), R7
+	ADD R6, R7, R7
+	SUB R5, R7, R6
+	SUB R5, R6, R8
+	SUB R5, R8, R9
+	SUB R5, R9, R10
+	SUB R5, R10, R11
+	SUB R5, R11, R12
+	SUB R5, R12, R13
+	SUB R5, R13, R14
+	SUB R5, R14, R15
+	SUB R5, R15, R19
+	SUB R5, R19, R5
 	MOVD b+40(FP), R20
 	MOVD k+64(FP), R21
 	WORD $0x6f00e400 // movi v0.2d, #0
@@ -18145,46 +9416,56 @@ tile:
 	WORD $0x6f00e416 // movi v22.2d, #0
 	WORD $0x6f00e417 // movi v23.2d, #0
 	MOVD $0, R22
-	MOVD offs+96(FP), R23
+	MOVD offs+104(FP), R23
 	CMP $0, R21
 	BEQ doneSums2
 	CMP $0, R23
 	BEQ nextSums2
 tapSums2:
+	MOVD rows+80(FP), R24
+	CMP $6, R24
+	BLE tapSums2xUpTo6
+	CMP $9, R24
+	BLE tapSums2xUpTo9
+	CMP $10, R24
+	BLE tapSums2xUpTo10
+	CMP $11, R24
+	BLE tapSums2xUpTo11
+tapSums2x12:
 	MOVD.P 8(R23), R22
 	WORD $0x3dc00298 // ldr q24, [x20]
 	WORD $0x3ce46a99 // ldr q25, [x20, x4]
 	ADD R3, R20, R20
 	WORD $0xfc7678ba // ldr d26, [x5, x22, lsl #3]
-	WORD $0xfc7678fb // ldr d27, [x7, x22, lsl #3]
-	WORD $0xfc76791c // ldr d28, [x8, x22, lsl #3]
+	WORD $0xfc767a7b // ldr d27, [x19, x22, lsl #3]
+	WORD $0xfc7679fc // ldr d28, [x15, x22, lsl #3]
 	WORD $0x4fda1300 // fmla v0.2d, v24.2d, v26.d[0]
 	WORD $0x4fda1321 // fmla v1.2d, v25.2d, v26.d[0]
-	WORD $0xfc76793a // ldr d26, [x9, x22, lsl #3]
+	WORD $0xfc7679da // ldr d26, [x14, x22, lsl #3]
 	WORD $0x4fdb1302 // fmla v2.2d, v24.2d, v27.d[0]
 	WORD $0x4fdb1323 // fmla v3.2d, v25.2d, v27.d[0]
-	WORD $0xfc76795b // ldr d27, [x10, x22, lsl #3]
+	WORD $0xfc7679bb // ldr d27, [x13, x22, lsl #3]
 	WORD $0x4fdc1304 // fmla v4.2d, v24.2d, v28.d[0]
 	WORD $0x4fdc1325 // fmla v5.2d, v25.2d, v28.d[0]
-	WORD $0xfc76797c // ldr d28, [x11, x22, lsl #3]
+	WORD $0xfc76799c // ldr d28, [x12, x22, lsl #3]
 	WORD $0x4fda1306 // fmla v6.2d, v24.2d, v26.d[0]
 	WORD $0x4fda1327 // fmla v7.2d, v25.2d, v26.d[0]
-	WORD $0xfc76799a // ldr d26, [x12, x22, lsl #3]
+	WORD $0xfc76797a // ldr d26, [x11, x22, lsl #3]
 	WORD $0x4fdb1308 // fmla v8.2d, v24.2d, v27.d[0]
 	WORD $0x4fdb1329 // fmla v9.2d, v25.2d, v27.d[0]
-	WORD $0xfc7679bb // ldr d27, [x13, x22, lsl #3]
+	WORD $0xfc76795b // ldr d27, [x10, x22, lsl #3]
 	WORD $0x4fdc130a // fmla v10.2d, v24.2d, v28.d[0]
 	WORD $0x4fdc132b // fmla v11.2d, v25.2d, v28.d[0]
-	WORD $0xfc7679dc // ldr d28, [x14, x22, lsl #3]
+	WORD $0xfc76793c // ldr d28, [x9, x22, lsl #3]
 	WORD $0x4fda130c // fmla v12.2d, v24.2d, v26.d[0]
 	WORD $0x4fda132d // fmla v13.2d, v25.2d, v26.d[0]
-	WORD $0xfc7679fa // ldr d26, [x15, x22, lsl #3]
+	WORD $0xfc76791a // ldr d26, [x8, x22, lsl #3]
 	WORD $0x4fdb130e // fmla v14.2d, v24.2d, v27.d[0]
 	WORD $0x4fdb132f // fmla v15.2d, v25.2d, v27.d[0]
-	WORD $0xfc767a7b // ldr d27, [x19, x22, lsl #3]
+	WORD $0xfc7678db // ldr d27, [x6, x22, lsl #3]
 	WORD $0x4fdc1310 // fmla v16.2d, v24.2d, v28.d[0]
 	WORD $0x4fdc1331 // fmla v17.2d, v25.2d, v28.d[0]
-	WORD $0xfc7678dc // ldr d28, [x6, x22, lsl #3]
+	WORD $0xfc7678fc // ldr d28, [x7, x22, lsl #3]
 	WORD $0x4fda1312 // fmla v18.2d, v24.2d, v26.d[0]
 	WORD $0x4fda1333 // fmla v19.2d, v25.2d, v26.d[0]
 	WORD $0x4fdb1314 // fmla v20.2d, v24.2d, v27.d[0]
@@ -18192,151 +9473,769 @@ tapSums2:
 	WORD $0x4fdc1316 // fmla v22.2d, v24.2d, v28.d[0]
 	WORD $0x4fdc1337 // fmla v23.2d, v25.2d, v28.d[0]
 	SUBS $1, R21, R21
-	BNE tapSums2
+	BNE tapSums2x12
 	JMP doneSums2
-nextSums2:
+tapSums2x11:
+	MOVD.P 8(R23), R22
 	WORD $0x3dc0029c // ldr q28, [x20]
 	WORD $0x3ce46a99 // ldr q25, [x20, x4]
 	ADD R3, R20, R20
-	WORD $0xfc7668b8 // ldr d24, [x5, x22]
-	WORD $0xfc7668fb // ldr d27, [x7, x22]
-	WORD $0xfc76691a // ldr d26, [x8, x22]
-	WORD $0x4fd81380 // fmla v0.2d, v28.2d, v24.d[0]
-	WORD $0x4fd81321 // fmla v1.2d, v25.2d, v24.d[0]
-	WORD $0xfc766938 // ldr d24, [x9, x22]
-	WORD $0x4fdb1382 // fmla v2.2d, v28.2d, v27.d[0]
-	WORD $0x4fdb1323 // fmla v3.2d, v25.2d, v27.d[0]
-	WORD $0xfc76695b // ldr d27, [x10, x22]
-	WORD $0x4fda1384 // fmla v4.2d, v28.2d, v26.d[0]
-	WORD $0x4fda1325 // fmla v5.2d, v25.2d, v26.d[0]
+	WORD $0xfc767a78 // ldr d24, [x19, x22, lsl #3]
+	WORD $0xfc7679fb // ldr d27, [x15, x22, lsl #3]
+	WORD $0xfc7679da // ldr d26, [x14, x22, lsl #3]
+	WORD $0x4fd81382 // fmla v2.2d, v28.2d, v24.d[0]
+	WORD $0x4fd81323 // fmla v3.2d, v25.2d, v24.d[0]
+	WORD $0xfc7679b8 // ldr d24, [x13, x22, lsl #3]
+	WORD $0x4fdb1384 // fmla v4.2d, v28.2d, v27.d[0]
+	WORD $0x4fdb1325 // fmla v5.2d, v25.2d, v27.d[0]
+	WORD $0xfc76799b // ldr d27, [x12, x22, lsl #3]
+	WORD $0x4fda1386 // fmla v6.2d, v28.2d, v26.d[0]
+	WORD $0x4fda1327 // fmla v7.2d, v25.2d, v26.d[0]
+	WORD $0xfc76797a // ldr d26, [x11, x22, lsl #3]
+	WORD $0x4fd81388 // fmla v8.2d, v28.2d, v24.d[0]
+	WORD $0x4fd81329 // fmla v9.2d, v25.2d, v24.d[0]
+	WORD $0xfc767958 // ldr d24, [x10, x22, lsl #3]
+	WORD $0x4fdb138a // fmla v10.2d, v28.2d, v27.d[0]
+	WORD $0x4fdb132b // fmla v11.2d, v25.2d, v27.d[0]
+	WORD $0xfc76793b // ldr d27, [x9, x22, lsl #3]
+	WORD $0x4fda138c // fmla v12.2d, v28.2d, v26.d[0]
+	WORD $0x4fda132d // fmla v13.2d, v25.2d, v26.d[0]
+	WORD $0xfc76791a // ldr d26, [x8, x22, lsl #3]
+	WORD $0x4fd8138e // fmla v14.2d, v28.2d, v24.d[0]
+	WORD $0x4fd8132f // fmla v15.2d, v25.2d, v24.d[0]
+	WORD $0xfc7678d8 // ldr d24, [x6, x22, lsl #3]
+	WORD $0x4fdb1390 // fmla v16.2d, v28.2d, v27.d[0]
+	WORD $0x4fdb1331 // fmla v17.2d, v25.2d, v27.d[0]
+	WORD $0xfc7678fb // ldr d27, [x7, x22, lsl #3]
+	WORD $0x4fda1392 // fmla v18.2d, v28.2d, v26.d[0]
+	WORD $0x4fda1333 // fmla v19.2d, v25.2d, v26.d[0]
+	WORD $0x4fd81394 // fmla v20.2d, v28.2d, v24.d[0]
+	WORD $0x4fd81335 // fmla v21.2d, v25.2d, v24.d[0]
+	WORD $0x4fdb1396 // fmla v22.2d, v28.2d, v27.d[0]
+	WORD $0x4fdb1337 // fmla v23.2d, v25.2d, v27.d[0]
+	SUBS $1, R21, R21
+	BNE tapSums2x11
+	JMP doneSums2
+tapSums2x10:
+	MOVD.P 8(R23), R22
+	WORD $0x3dc0029b // ldr q27, [x20]
+	WORD $0x3ce46a99 // ldr q25, [x20, x4]
+	ADD R3, R20, R20
+	WORD $0xfc7679fc // ldr d28, [x15, x22, lsl #3]
+	WORD $0xfc7679d8 // ldr d24, [x14, x22, lsl #3]
+	WORD $0xfc7679ba // ldr d26, [x13, x22, lsl #3]
+	WORD $0x4fdc1364 // fmla v4.2d, v27.2d, v28.d[0]
+	WORD $0x4fdc1325 // fmla v5.2d, v25.2d, v28.d[0]
+	WORD $0xfc76799c // ldr d28, [x12, x22, lsl #3]
+	WORD $0x4fd81366 // fmla v6.2d, v27.2d, v24.d[0]
+	WORD $0x4fd81327 // fmla v7.2d, v25.2d, v24.d[0]
+	WORD $0xfc767978 // ldr d24, [x11, x22, lsl #3]
+	WORD $0x4fda1368 // fmla v8.2d, v27.2d, v26.d[0]
+	WORD $0x4fda1329 // fmla v9.2d, v25.2d, v26.d[0]
+	WORD $0xfc76795a // ldr d26, [x10, x22, lsl #3]
+	WORD $0x4fdc136a // fmla v10.2d, v27.2d, v28.d[0]
+	WORD $0x4fdc132b // fmla v11.2d, v25.2d, v28.d[0]
+	WORD $0xfc76793c // ldr d28, [x9, x22, lsl #3]
+	WORD $0x4fd8136c // fmla v12.2d, v27.2d, v24.d[0]
+	WORD $0x4fd8132d // fmla v13.2d, v25.2d, v24.d[0]
+	WORD $0xfc767918 // ldr d24, [x8, x22, lsl #3]
+	WORD $0x4fda136e // fmla v14.2d, v27.2d, v26.d[0]
+	WORD $0x4fda132f // fmla v15.2d, v25.2d, v26.d[0]
+	WORD $0xfc7678da // ldr d26, [x6, x22, lsl #3]
+	WORD $0x4fdc1370 // fmla v16.2d, v27.2d, v28.d[0]
+	WORD $0x4fdc1331 // fmla v17.2d, v25.2d, v28.d[0]
+	WORD $0xfc7678fc // ldr d28, [x7, x22, lsl #3]
+	WORD $0x4fd81372 // fmla v18.2d, v27.2d, v24.d[0]
+	WORD $0x4fd81333 // fmla v19.2d, v25.2d, v24.d[0]
+	WORD $0x4fda1374 // fmla v20.2d, v27.2d, v26.d[0]
+	WORD $0x4fda1335 // fmla v21.2d, v25.2d, v26.d[0]
+	WORD $0x4fdc1376 // fmla v22.2d, v27.2d, v28.d[0]
+	WORD $0x4fdc1337 // fmla v23.2d, v25.2d, v28.d[0]
+	SUBS $1, R21, R21
+	BNE tapSums2x10
+	JMP doneSums2
+tapSums2x9:
+	MOVD.P 8(R23), R22
+	WORD $0x3dc0029c // ldr q28, [x20]
+	WORD $0x3ce46a99 // ldr q25, [x20, x4]
+	ADD R3, R20, R20
+	WORD $0xfc7679db // ldr d27, [x14, x22, lsl #3]
+	WORD $0xfc7679ba // ldr d26, [x13, x22, lsl #3]
+	WORD $0xfc767998 // ldr d24, [x12, x22, lsl #3]
+	WORD $0x4fdb1386 // fmla v6.2d, v28.2d, v27.d[0]
+	WORD $0x4fdb1327 // fmla v7.2d, v25.2d, v27.d[0]
+	WORD $0xfc76797b // ldr d27, [x11, x22, lsl #3]
+	WORD $0x4fda1388 // fmla v8.2d, v28.2d, v26.d[0]
+	WORD $0x4fda1329 // fmla v9.2d, v25.2d, v26.d[0]
+	WORD $0xfc76795a // ldr d26, [x10, x22, lsl #3]
+	WORD $0x4fd8138a // fmla v10.2d, v28.2d, v24.d[0]
+	WORD $0x4fd8132b // fmla v11.2d, v25.2d, v24.d[0]
+	WORD $0xfc767938 // ldr d24, [x9, x22, lsl #3]
+	WORD $0x4fdb138c // fmla v12.2d, v28.2d, v27.d[0]
+	WORD $0x4fdb132d // fmla v13.2d, v25.2d, v27.d[0]
+	WORD $0xfc76791b // ldr d27, [x8, x22, lsl #3]
+	WORD $0x4fda138e // fmla v14.2d, v28.2d, v26.d[0]
+	WORD $0x4fda132f // fmla v15.2d, v25.2d, v26.d[0]
+	WORD $0xfc7678da // ldr d26, [x6, x22, lsl #3]
+	WORD $0x4fd81390 // fmla v16.2d, v28.2d, v24.d[0]
+	WORD $0x4fd81331 // fmla v17.2d, v25.2d, v24.d[0]
+	WORD $0xfc7678f8 // ldr d24, [x7, x22, lsl #3]
+	WORD $0x4fdb1392 // fmla v18.2d, v28.2d, v27.d[0]
+	WORD $0x4fdb1333 // fmla v19.2d, v25.2d, v27.d[0]
+	WORD $0x4fda1394 // fmla v20.2d, v28.2d, v26.d[0]
+	WORD $0x4fda1335 // fmla v21.2d, v25.2d, v26.d[0]
+	WORD $0x4fd81396 // fmla v22.2d, v28.2d, v24.d[0]
+	WORD $0x4fd81337 // fmla v23.2d, v25.2d, v24.d[0]
+	SUBS $1, R21, R21
+	BNE tapSums2x9
+	JMP doneSums2
+tapSums2x8:
+	MOVD.P 8(R23), R22
+	WORD $0x3dc00298 // ldr q24, [x20]
+	WORD $0x3ce46a99 // ldr q25, [x20, x4]
+	ADD R3, R20, R20
+	WORD $0xfc7679bc // ldr d28, [x13, x22, lsl #3]
+	WORD $0xfc76799a // ldr d26, [x12, x22, lsl #3]
+	WORD $0xfc76797b // ldr d27, [x11, x22, lsl #3]
+	WORD $0x4fdc1308 // fmla v8.2d, v24.2d, v28.d[0]
+	WORD $0x4fdc1329 // fmla v9.2d, v25.2d, v28.d[0]
+	WORD $0xfc76795c // ldr d28, [x10, x22, lsl #3]
+	WORD $0x4fda130a // fmla v10.2d, v24.2d, v26.d[0]
+	WORD $0x4fda132b // fmla v11.2d, v25.2d, v26.d[0]
+	WORD $0xfc76793a // ldr d26, [x9, x22, lsl #3]
+	WORD $0x4fdb130c // fmla v12.2d, v24.2d, v27.d[0]
+	WORD $0x4fdb132d // fmla v13.2d, v25.2d, v27.d[0]
+	WORD $0xfc76791b // ldr d27, [x8, x22, lsl #3]
+	WORD $0x4fdc130e // fmla v14.2d, v24.2d, v28.d[0]
+	WORD $0x4fdc132f // fmla v15.2d, v25.2d, v28.d[0]
+	WORD $0xfc7678dc // ldr d28, [x6, x22, lsl #3]
+	WORD $0x4fda1310 // fmla v16.2d, v24.2d, v26.d[0]
+	WORD $0x4fda1331 // fmla v17.2d, v25.2d, v26.d[0]
+	WORD $0xfc7678fa // ldr d26, [x7, x22, lsl #3]
+	WORD $0x4fdb1312 // fmla v18.2d, v24.2d, v27.d[0]
+	WORD $0x4fdb1333 // fmla v19.2d, v25.2d, v27.d[0]
+	WORD $0x4fdc1314 // fmla v20.2d, v24.2d, v28.d[0]
+	WORD $0x4fdc1335 // fmla v21.2d, v25.2d, v28.d[0]
+	WORD $0x4fda1316 // fmla v22.2d, v24.2d, v26.d[0]
+	WORD $0x4fda1337 // fmla v23.2d, v25.2d, v26.d[0]
+	SUBS $1, R21, R21
+	BNE tapSums2x8
+	JMP doneSums2
+tapSums2x7:
+	MOVD.P 8(R23), R22
+	WORD $0x3dc0029a // ldr q26, [x20]
+	WORD $0x3ce46a99 // ldr q25, [x20, x4]
+	ADD R3, R20, R20
+	WORD $0xfc767998 // ldr d24, [x12, x22, lsl #3]
+	WORD $0xfc76797c // ldr d28, [x11, x22, lsl #3]
+	WORD $0xfc76795b // ldr d27, [x10, x22, lsl #3]
+	WORD $0x4fd8134a // fmla v10.2d, v26.2d, v24.d[0]
+	WORD $0x4fd8132b // fmla v11.2d, v25.2d, v24.d[0]
+	WORD $0xfc767938 // ldr d24, [x9, x22, lsl #3]
+	WORD $0x4fdc134c // fmla v12.2d, v26.2d, v28.d[0]
+	WORD $0x4fdc132d // fmla v13.2d, v25.2d, v28.d[0]
+	WORD $0xfc76791c // ldr d28, [x8, x22, lsl #3]
+	WORD $0x4fdb134e // fmla v14.2d, v26.2d, v27.d[0]
+	WORD $0x4fdb132f // fmla v15.2d, v25.2d, v27.d[0]
+	WORD $0xfc7678db // ldr d27, [x6, x22, lsl #3]
+	WORD $0x4fd81350 // fmla v16.2d, v26.2d, v24.d[0]
+	WORD $0x4fd81331 // fmla v17.2d, v25.2d, v24.d[0]
+	WORD $0xfc7678f8 // ldr d24, [x7, x22, lsl #3]
+	WORD $0x4fdc1352 // fmla v18.2d, v26.2d, v28.d[0]
+	WORD $0x4fdc1333 // fmla v19.2d, v25.2d, v28.d[0]
+	WORD $0x4fdb1354 // fmla v20.2d, v26.2d, v27.d[0]
+	WORD $0x4fdb1335 // fmla v21.2d, v25.2d, v27.d[0]
+	WORD $0x4fd81356 // fmla v22.2d, v26.2d, v24.d[0]
+	WORD $0x4fd81337 // fmla v23.2d, v25.2d, v24.d[0]
+	SUBS $1, R21, R21
+	BNE tapSums2x7
+	JMP doneSums2
+tapSums2x6:
+	MOVD.P 8(R23), R22
+	WORD $0x3dc00298 // ldr q24, [x20]
+	WORD $0x3ce46a99 // ldr q25, [x20, x4]
+	ADD R3, R20, R20
+	WORD $0xfc76797a // ldr d26, [x11, x22, lsl #3]
+	WORD $0xfc76795b // ldr d27, [x10, x22, lsl #3]
+	WORD $0xfc76793c // ldr d28, [x9, x22, lsl #3]
+	WORD $0x4fda130c // fmla v12.2d, v24.2d, v26.d[0]
+	WORD $0x4fda132d // fmla v13.2d, v25.2d, v26.d[0]
+	WORD $0xfc76791a // ldr d26, [x8, x22, lsl #3]
+	WORD $0x4fdb130e // fmla v14.2d, v24.2d, v27.d[0]
+	WORD $0x4fdb132f // fmla v15.2d, v25.2d, v27.d[0]
+	WORD $0xfc7678db // ldr d27, [x6, x22, lsl #3]
+	WORD $0x4fdc1310 // fmla v16.2d, v24.2d, v28.d[0]
+	WORD $0x4fdc1331 // fmla v17.2d, v25.2d, v28.d[0]
+	WORD $0xfc7678fc // ldr d28, [x7, x22, lsl #3]
+	WORD $0x4fda1312 // fmla v18.2d, v24.2d, v26.d[0]
+	WORD $0x4fda1333 // fmla v19.2d, v25.2d, v26.d[0]
+	WORD $0x4fdb1314 // fmla v20.2d, v24.2d, v27.d[0]
+	WORD $0x4fdb1335 // fmla v21.2d, v25.2d, v27.d[0]
+	WORD $0x4fdc1316 // fmla v22.2d, v24.2d, v28.d[0]
+	WORD $0x4fdc1337 // fmla v23.2d, v25.2d, v28.d[0]
+	SUBS $1, R21, R21
+	BNE tapSums2x6
+	JMP doneSums2
+tapSums2x5:
+	MOVD.P 8(R23), R22
+	WORD $0x3dc0029c // ldr q28, [x20]
+	WORD $0x3ce46a99 // ldr q25, [x20, x4]
+	ADD R3, R20, R20
+	WORD $0xfc767958 // ldr d24, [x10, x22, lsl #3]
+	WORD $0xfc76793b // ldr d27, [x9, x22, lsl #3]
+	WORD $0xfc76791a // ldr d26, [x8, x22, lsl #3]
+	WORD $0x4fd8138e // fmla v14.2d, v28.2d, v24.d[0]
+	WORD $0x4fd8132f // fmla v15.2d, v25.2d, v24.d[0]
+	WORD $0xfc7678d8 // ldr d24, [x6, x22, lsl #3]
+	WORD $0x4fdb1390 // fmla v16.2d, v28.2d, v27.d[0]
+	WORD $0x4fdb1331 // fmla v17.2d, v25.2d, v27.d[0]
+	WORD $0xfc7678fb // ldr d27, [x7, x22, lsl #3]
+	WORD $0x4fda1392 // fmla v18.2d, v28.2d, v26.d[0]
+	WORD $0x4fda1333 // fmla v19.2d, v25.2d, v26.d[0]
+	WORD $0x4fd81394 // fmla v20.2d, v28.2d, v24.d[0]
+	WORD $0x4fd81335 // fmla v21.2d, v25.2d, v24.d[0]
+	WORD $0x4fdb1396 // fmla v22.2d, v28.2d, v27.d[0]
+	WORD $0x4fdb1337 // fmla v23.2d, v25.2d, v27.d[0]
+	SUBS $1, R21, R21
+	BNE tapSums2x5
+	JMP doneSums2
+tapSums2x4:
+	MOVD.P 8(R23), R22
+	WORD $0x3dc0029b // ldr q27, [x20]
+	WORD $0x3ce46a99 // ldr q25, [x20, x4]
+	ADD R3, R20, R20
+	WORD $0xfc76793c // ldr d28, [x9, x22, lsl #3]
+	WORD $0xfc767918 // ldr d24, [x8, x22, lsl #3]
+	WORD $0xfc7678da // ldr d26, [x6, x22, lsl #3]
+	WORD $0x4fdc1370 // fmla v16.2d, v27.2d, v28.d[0]
+	WORD $0x4fdc1331 // fmla v17.2d, v25.2d, v28.d[0]
+	WORD $0xfc7678fc // ldr d28, [x7, x22, lsl #3]
+	WORD $0x4fd81372 // fmla v18.2d, v27.2d, v24.d[0]
+	WORD $0x4fd81333 // fmla v19.2d, v25.2d, v24.d[0]
+	WORD $0x4fda1374 // fmla v20.2d, v27.2d, v26.d[0]
+	WORD $0x4fda1335 // fmla v21.2d, v25.2d, v26.d[0]
+	WORD $0x4fdc1376 // fmla v22.2d, v27.2d, v28.d[0]
+	WORD $0x4fdc1337 // fmla v23.2d, v25.2d, v28.d[0]
+	SUBS $1, R21, R21
+	BNE tapSums2x4
+	JMP doneSums2
+tapSums2x3:
+	MOVD.P 8(R23), R22
+	WORD $0x3dc0029c // ldr q28, [x20]
+	WORD $0x3ce46a99 // ldr q25, [x20, x4]
+	ADD R3, R20, R20
+	WORD $0xfc76791b // ldr d27, [x8, x22, lsl #3]
+	WORD $0xfc7678da // ldr d26, [x6, x22, lsl #3]
+	WORD $0xfc7678f8 // ldr d24, [x7, x22, lsl #3]
+	WORD $0x4fdb1392 // fmla v18.2d, v28.2d, v27.d[0]
+	WORD $0x4fdb1333 // fmla v19.2d, v25.2d, v27.d[0]
+	WORD $0x4fda1394 // fmla v20.2d, v28.2d, v26.d[0]
+	WORD $0x4fda1335 // fmla v21.2d, v25.2d, v26.d[0]
+	WORD $0x4fd81396 // fmla v22.2d, v28.2d, v24.d[0]
+	WORD $0x4fd81337 // fmla v23.2d, v25.2d, v24.d[0]
+	SUBS $1, R21, R21
+	BNE tapSums2x3
+	JMP doneSums2
+tapSums2x2:
+	MOVD.P 8(R23), R22
+	WORD $0x3dc00298 // ldr q24, [x20]
+	WORD $0x3ce46a99 // ldr q25, [x20, x4]
+	ADD R3, R20, R20
+	WORD $0xfc7678dc // ldr d28, [x6, x22, lsl #3]
+	WORD $0xfc7678fa // ldr d26, [x7, x22, lsl #3]
+	WORD $0x4fdc1314 // fmla v20.2d, v24.2d, v28.d[0]
+	WORD $0x4fdc1335 // fmla v21.2d, v25.2d, v28.d[0]
+	WORD $0x4fda1316 // fmla v22.2d, v24.2d, v26.d[0]
+	WORD $0x4fda1337 // fmla v23.2d, v25.2d, v26.d[0]
+	SUBS $1, R21, R21
+	BNE tapSums2x2
+	JMP doneSums2
+tapSums2x1:
+	MOVD.P 8(R23), R22
+	WORD $0x3dc0029a // ldr q26, [x20]
+	WORD $0x3ce46a99 // ldr q25, [x20, x4]
+	ADD R3, R20, R20
+	WORD $0xfc7678f8 // ldr d24, [x7, x22, lsl #3]
+	WORD $0x4fd81356 // fmla v22.2d, v26.2d, v24.d[0]
+	WORD $0x4fd81337 // fmla v23.2d, v25.2d, v24.d[0]
+	SUBS $1, R21, R21
+	BNE tapSums2x1
+	JMP doneSums2
+nextSums2:
+	MOVD rows+80(FP), R24
+	CMP $6, R24
+	BLE nextSums2xUpTo6
+	CMP $9, R24
+	BLE nextSums2xUpTo9
+	CMP $10, R24
+	BLE nextSums2xUpTo10
+	CMP $11, R24
+	BLE nextSums2xUpTo11
+nextSums2x12:
+	WORD $0x3dc00298 // ldr q24, [x20]
+	WORD $0x3ce46a99 // ldr q25, [x20, x4]
+	ADD R3, R20, R20
+	WORD $0xfc7668ba // ldr d26, [x5, x22]
+	WORD $0xfc766a7c // ldr d28, [x19, x22]
+	WORD $0xfc7669fb // ldr d27, [x15, x22]
+	WORD $0x4fda1300 // fmla v0.2d, v24.2d, v26.d[0]
+	WORD $0x4fda1321 // fmla v1.2d, v25.2d, v26.d[0]
+	WORD $0xfc7669da // ldr d26, [x14, x22]
+	WORD $0x4fdc1302 // fmla v2.2d, v24.2d, v28.d[0]
+	WORD $0x4fdc1323 // fmla v3.2d, v25.2d, v28.d[0]
+	WORD $0xfc7669bc // ldr d28, [x13, x22]
+	WORD $0x4fdb1304 // fmla v4.2d, v24.2d, v27.d[0]
+	WORD $0x4fdb1325 // fmla v5.2d, v25.2d, v27.d[0]
+	WORD $0xfc76699b // ldr d27, [x12, x22]
+	WORD $0x4fda1306 // fmla v6.2d, v24.2d, v26.d[0]
+	WORD $0x4fda1327 // fmla v7.2d, v25.2d, v26.d[0]
 	WORD $0xfc76697a // ldr d26, [x11, x22]
+	WORD $0x4fdc1308 // fmla v8.2d, v24.2d, v28.d[0]
+	WORD $0x4fdc1329 // fmla v9.2d, v25.2d, v28.d[0]
+	WORD $0xfc76695c // ldr d28, [x10, x22]
+	WORD $0x4fdb130a // fmla v10.2d, v24.2d, v27.d[0]
+	WORD $0x4fdb132b // fmla v11.2d, v25.2d, v27.d[0]
+	WORD $0xfc76693b // ldr d27, [x9, x22]
+	WORD $0x4fda130c // fmla v12.2d, v24.2d, v26.d[0]
+	WORD $0x4fda132d // fmla v13.2d, v25.2d, v26.d[0]
+	WORD $0xfc76691a // ldr d26, [x8, x22]
+	WORD $0x4fdc130e // fmla v14.2d, v24.2d, v28.d[0]
+	WORD $0x4fdc132f // fmla v15.2d, v25.2d, v28.d[0]
+	WORD $0xfc7668dc // ldr d28, [x6, x22]
+	WORD $0x4fdb1310 // fmla v16.2d, v24.2d, v27.d[0]
+	WORD $0x4fdb1331 // fmla v17.2d, v25.2d, v27.d[0]
+	WORD $0xfc7668fb // ldr d27, [x7, x22]
+	WORD $0x4fda1312 // fmla v18.2d, v24.2d, v26.d[0]
+	WORD $0x4fda1333 // fmla v19.2d, v25.2d, v26.d[0]
+	WORD $0x4fdc1314 // fmla v20.2d, v24.2d, v28.d[0]
+	WORD $0x4fdc1335 // fmla v21.2d, v25.2d, v28.d[0]
+	WORD $0x4fdb1316 // fmla v22.2d, v24.2d, v27.d[0]
+	WORD $0x4fdb1337 // fmla v23.2d, v25.2d, v27.d[0]
+	ADD R2, R22, R22
+	SUBS $1, R21, R21
+	BNE nextSums2x12
+	JMP doneSums2
+nextSums2x11:
+	WORD $0x3dc0029b // ldr q27, [x20]
+	WORD $0x3ce46a99 // ldr q25, [x20, x4]
+	ADD R3, R20, R20
+	WORD $0xfc766a78 // ldr d24, [x19, x22]
+	WORD $0xfc7669fc // ldr d28, [x15, x22]
+	WORD $0xfc7669da // ldr d26, [x14, x22]
+	WORD $0x4fd81362 // fmla v2.2d, v27.2d, v24.d[0]
+	WORD $0x4fd81323 // fmla v3.2d, v25.2d, v24.d[0]
+	WORD $0xfc7669b8 // ldr d24, [x13, x22]
+	WORD $0x4fdc1364 // fmla v4.2d, v27.2d, v28.d[0]
+	WORD $0x4fdc1325 // fmla v5.2d, v25.2d, v28.d[0]
+	WORD $0xfc76699c // ldr d28, [x12, x22]
+	WORD $0x4fda1366 // fmla v6.2d, v27.2d, v26.d[0]
+	WORD $0x4fda1327 // fmla v7.2d, v25.2d, v26.d[0]
+	WORD $0xfc76697a // ldr d26, [x11, x22]
+	WORD $0x4fd81368 // fmla v8.2d, v27.2d, v24.d[0]
+	WORD $0x4fd81329 // fmla v9.2d, v25.2d, v24.d[0]
+	WORD $0xfc766958 // ldr d24, [x10, x22]
+	WORD $0x4fdc136a // fmla v10.2d, v27.2d, v28.d[0]
+	WORD $0x4fdc132b // fmla v11.2d, v25.2d, v28.d[0]
+	WORD $0xfc76693c // ldr d28, [x9, x22]
+	WORD $0x4fda136c // fmla v12.2d, v27.2d, v26.d[0]
+	WORD $0x4fda132d // fmla v13.2d, v25.2d, v26.d[0]
+	WORD $0xfc76691a // ldr d26, [x8, x22]
+	WORD $0x4fd8136e // fmla v14.2d, v27.2d, v24.d[0]
+	WORD $0x4fd8132f // fmla v15.2d, v25.2d, v24.d[0]
+	WORD $0xfc7668d8 // ldr d24, [x6, x22]
+	WORD $0x4fdc1370 // fmla v16.2d, v27.2d, v28.d[0]
+	WORD $0x4fdc1331 // fmla v17.2d, v25.2d, v28.d[0]
+	WORD $0xfc7668fc // ldr d28, [x7, x22]
+	WORD $0x4fda1372 // fmla v18.2d, v27.2d, v26.d[0]
+	WORD $0x4fda1333 // fmla v19.2d, v25.2d, v26.d[0]
+	WORD $0x4fd81374 // fmla v20.2d, v27.2d, v24.d[0]
+	WORD $0x4fd81335 // fmla v21.2d, v25.2d, v24.d[0]
+	WORD $0x4fdc1376 // fmla v22.2d, v27.2d, v28.d[0]
+	WORD $0x4fdc1337 // fmla v23.2d, v25.2d, v28.d[0]
+	ADD R2, R22, R22
+	SUBS $1, R21, R21
+	BNE nextSums2x11
+	JMP doneSums2
+nextSums2x10:
+	WORD $0x3dc0029c // ldr q28, [x20]
+	WORD $0x3ce46a99 // ldr q25, [x20, x4]
+	ADD R3, R20, R20
+	WORD $0xfc7669fb // ldr d27, [x15, x22]
+	WORD $0xfc7669d8 // ldr d24, [x14, x22]
+	WORD $0xfc7669ba // ldr d26, [x13, x22]
+	WORD $0x4fdb1384 // fmla v4.2d, v28.2d, v27.d[0]
+	WORD $0x4fdb1325 // fmla v5.2d, v25.2d, v27.d[0]
+	WORD $0xfc76699b // ldr d27, [x12, x22]
 	WORD $0x4fd81386 // fmla v6.2d, v28.2d, v24.d[0]
 	WORD $0x4fd81327 // fmla v7.2d, v25.2d, v24.d[0]
-	WORD $0xfc766998 // ldr d24, [x12, x22]
-	WORD $0x4fdb1388 // fmla v8.2d, v28.2d, v27.d[0]
-	WORD $0x4fdb1329 // fmla v9.2d, v25.2d, v27.d[0]
-	WORD $0xfc7669bb // ldr d27, [x13, x22]
-	WORD $0x4fda138a // fmla v10.2d, v28.2d, v26.d[0]
-	WORD $0x4fda132b // fmla v11.2d, v25.2d, v26.d[0]
-	WORD $0xfc7669da // ldr d26, [x14, x22]
+	WORD $0xfc766978 // ldr d24, [x11, x22]
+	WORD $0x4fda1388 // fmla v8.2d, v28.2d, v26.d[0]
+	WORD $0x4fda1329 // fmla v9.2d, v25.2d, v26.d[0]
+	WORD $0xfc76695a // ldr d26, [x10, x22]
+	WORD $0x4fdb138a // fmla v10.2d, v28.2d, v27.d[0]
+	WORD $0x4fdb132b // fmla v11.2d, v25.2d, v27.d[0]
+	WORD $0xfc76693b // ldr d27, [x9, x22]
 	WORD $0x4fd8138c // fmla v12.2d, v28.2d, v24.d[0]
 	WORD $0x4fd8132d // fmla v13.2d, v25.2d, v24.d[0]
-	WORD $0xfc7669f8 // ldr d24, [x15, x22]
-	WORD $0x4fdb138e // fmla v14.2d, v28.2d, v27.d[0]
-	WORD $0x4fdb132f // fmla v15.2d, v25.2d, v27.d[0]
-	WORD $0xfc766a7b // ldr d27, [x19, x22]
-	WORD $0x4fda1390 // fmla v16.2d, v28.2d, v26.d[0]
-	WORD $0x4fda1331 // fmla v17.2d, v25.2d, v26.d[0]
+	WORD $0xfc766918 // ldr d24, [x8, x22]
+	WORD $0x4fda138e // fmla v14.2d, v28.2d, v26.d[0]
+	WORD $0x4fda132f // fmla v15.2d, v25.2d, v26.d[0]
 	WORD $0xfc7668da // ldr d26, [x6, x22]
+	WORD $0x4fdb1390 // fmla v16.2d, v28.2d, v27.d[0]
+	WORD $0x4fdb1331 // fmla v17.2d, v25.2d, v27.d[0]
+	WORD $0xfc7668fb // ldr d27, [x7, x22]
 	WORD $0x4fd81392 // fmla v18.2d, v28.2d, v24.d[0]
 	WORD $0x4fd81333 // fmla v19.2d, v25.2d, v24.d[0]
-	WORD $0x4fdb1394 // fmla v20.2d, v28.2d, v27.d[0]
+	WORD $0x4fda1394 // fmla v20.2d, v28.2d, v26.d[0]
+	WORD $0x4fda1335 // fmla v21.2d, v25.2d, v26.d[0]
+	WORD $0x4fdb1396 // fmla v22.2d, v28.2d, v27.d[0]
+	WORD $0x4fdb1337 // fmla v23.2d, v25.2d, v27.d[0]
+	ADD R2, R22, R22
+	SUBS $1, R21, R21
+	BNE nextSums2x10
+	JMP doneSums2
+nextSums2x9:
+	WORD $0x3dc0029b // ldr q27, [x20]
+	WORD $0x3ce46a99 // ldr q25, [x20, x4]
+	ADD R3, R20, R20
+	WORD $0xfc7669dc // ldr d28, [x14, x22]
+	WORD $0xfc7669ba // ldr d26, [x13, x22]
+	WORD $0xfc766998 // ldr d24, [x12, x22]
+	WORD $0x4fdc1366 // fmla v6.2d, v27.2d, v28.d[0]
+	WORD $0x4fdc1327 // fmla v7.2d, v25.2d, v28.d[0]
+	WORD $0xfc76697c // ldr d28, [x11, x22]
+	WORD $0x4fda1368 // fmla v8.2d, v27.2d, v26.d[0]
+	WORD $0x4fda1329 // fmla v9.2d, v25.2d, v26.d[0]
+	WORD $0xfc76695a // ldr d26, [x10, x22]
+	WORD $0x4fd8136a // fmla v10.2d, v27.2d, v24.d[0]
+	WORD $0x4fd8132b // fmla v11.2d, v25.2d, v24.d[0]
+	WORD $0xfc766938 // ldr d24, [x9, x22]
+	WORD $0x4fdc136c // fmla v12.2d, v27.2d, v28.d[0]
+	WORD $0x4fdc132d // fmla v13.2d, v25.2d, v28.d[0]
+	WORD $0xfc76691c // ldr d28, [x8, x22]
+	WORD $0x4fda136e // fmla v14.2d, v27.2d, v26.d[0]
+	WORD $0x4fda132f // fmla v15.2d, v25.2d, v26.d[0]
+	WORD $0xfc7668da // ldr d26, [x6, x22]
+	WORD $0x4fd81370 // fmla v16.2d, v27.2d, v24.d[0]
+	WORD $0x4fd81331 // fmla v17.2d, v25.2d, v24.d[0]
+	WORD $0xfc7668f8 // ldr d24, [x7, x22]
+	WORD $0x4fdc1372 // fmla v18.2d, v27.2d, v28.d[0]
+	WORD $0x4fdc1333 // fmla v19.2d, v25.2d, v28.d[0]
+	WORD $0x4fda1374 // fmla v20.2d, v27.2d, v26.d[0]
+	WORD $0x4fda1335 // fmla v21.2d, v25.2d, v26.d[0]
+	WORD $0x4fd81376 // fmla v22.2d, v27.2d, v24.d[0]
+	WORD $0x4fd81337 // fmla v23.2d, v25.2d, v24.d[0]
+	ADD R2, R22, R22
+	SUBS $1, R21, R21
+	BNE nextSums2x9
+	JMP doneSums2
+nextSums2x8:
+	WORD $0x3dc00298 // ldr q24, [x20]
+	WORD $0x3ce46a99 // ldr q25, [x20, x4]
+	ADD R3, R20, R20
+	WORD $0xfc7669bb // ldr d27, [x13, x22]
+	WORD $0xfc76699a // ldr d26, [x12, x22]
+	WORD $0xfc76697c // ldr d28, [x11, x22]
+	WORD $0x4fdb1308 // fmla v8.2d, v24.2d, v27.d[0]
+	WORD $0x4fdb1329 // fmla v9.2d, v25.2d, v27.d[0]
+	WORD $0xfc76695b // ldr d27, [x10, x22]
+	WORD $0x4fda130a // fmla v10.2d, v24.2d, v26.d[0]
+	WORD $0x4fda132b // fmla v11.2d, v25.2d, v26.d[0]
+	WORD $0xfc76693a // ldr d26, [x9, x22]
+	WORD $0x4fdc130c // fmla v12.2d, v24.2d, v28.d[0]
+	WORD $0x4fdc132d // fmla v13.2d, v25.2d, v28.d[0]
+	WORD $0xfc76691c // ldr d28, [x8, x22]
+	WORD $0x4fdb130e // fmla v14.2d, v24.2d, v27.d[0]
+	WORD $0x4fdb132f // fmla v15.2d, v25.2d, v27.d[0]
+	WORD $0xfc7668db // ldr d27, [x6, x22]
+	WORD $0x4fda1310 // fmla v16.2d, v24.2d, v26.d[0]
+	WORD $0x4fda1331 // fmla v17.2d, v25.2d, v26.d[0]
+	WORD $0xfc7668fa // ldr d26, [x7, x22]
+	WORD $0x4fdc1312 // fmla v18.2d, v24.2d, v28.d[0]
+	WORD $0x4fdc1333 // fmla v19.2d, v25.2d, v28.d[0]
+	WORD $0x4fdb1314 // fmla v20.2d, v24.2d, v27.d[0]
 	WORD $0x4fdb1335 // fmla v21.2d, v25.2d, v27.d[0]
-	WORD $0x4fda1396 // fmla v22.2d, v28.2d, v26.d[0]
+	WORD $0x4fda1316 // fmla v22.2d, v24.2d, v26.d[0]
 	WORD $0x4fda1337 // fmla v23.2d, v25.2d, v26.d[0]
 	ADD R2, R22, R22
 	SUBS $1, R21, R21
-	BNE nextSums2
+	BNE nextSums2x8
+	JMP doneSums2
+nextSums2x7:
+	WORD $0x3dc0029a // ldr q26, [x20]
+	WORD $0x3ce46a99 // ldr q25, [x20, x4]
+	ADD R3, R20, R20
+	WORD $0xfc766998 // ldr d24, [x12, x22]
+	WORD $0xfc76697b // ldr d27, [x11, x22]
+	WORD $0xfc76695c // ldr d28, [x10, x22]
+	WORD $0x4fd8134a // fmla v10.2d, v26.2d, v24.d[0]
+	WORD $0x4fd8132b // fmla v11.2d, v25.2d, v24.d[0]
+	WORD $0xfc766938 // ldr d24, [x9, x22]
+	WORD $0x4fdb134c // fmla v12.2d, v26.2d, v27.d[0]
+	WORD $0x4fdb132d // fmla v13.2d, v25.2d, v27.d[0]
+	WORD $0xfc76691b // ldr d27, [x8, x22]
+	WORD $0x4fdc134e // fmla v14.2d, v26.2d, v28.d[0]
+	WORD $0x4fdc132f // fmla v15.2d, v25.2d, v28.d[0]
+	WORD $0xfc7668dc // ldr d28, [x6, x22]
+	WORD $0x4fd81350 // fmla v16.2d, v26.2d, v24.d[0]
+	WORD $0x4fd81331 // fmla v17.2d, v25.2d, v24.d[0]
+	WORD $0xfc7668f8 // ldr d24, [x7, x22]
+	WORD $0x4fdb1352 // fmla v18.2d, v26.2d, v27.d[0]
+	WORD $0x4fdb1333 // fmla v19.2d, v25.2d, v27.d[0]
+	WORD $0x4fdc1354 // fmla v20.2d, v26.2d, v28.d[0]
+	WORD $0x4fdc1335 // fmla v21.2d, v25.2d, v28.d[0]
+	WORD $0x4fd81356 // fmla v22.2d, v26.2d, v24.d[0]
+	WORD $0x4fd81337 // fmla v23.2d, v25.2d, v24.d[0]
+	ADD R2, R22, R22
+	SUBS $1, R21, R21
+	BNE nextSums2x7
+	JMP doneSums2
+nextSums2x6:
+	WORD $0x3dc00298 // ldr q24, [x20]
+	WORD $0x3ce46a99 // ldr q25, [x20, x4]
+	ADD R3, R20, R20
+	WORD $0xfc76697a // ldr d26, [x11, x22]
+	WORD $0xfc76695c // ldr d28, [x10, x22]
+	WORD $0xfc76693b // ldr d27, [x9, x22]
+	WORD $0x4fda130c // fmla v12.2d, v24.2d, v26.d[0]
+	WORD $0x4fda132d // fmla v13.2d, v25.2d, v26.d[0]
+	WORD $0xfc76691a // ldr d26, [x8, x22]
+	WORD $0x4fdc130e // fmla v14.2d, v24.2d, v28.d[0]
+	WORD $0x4fdc132f // fmla v15.2d, v25.2d, v28.d[0]
+	WORD $0xfc7668dc // ldr d28, [x6, x22]
+	WORD $0x4fdb1310 // fmla v16.2d, v24.2d, v27.d[0]
+	WORD $0x4fdb1331 // fmla v17.2d, v25.2d, v27.d[0]
+	WORD $0xfc7668fb // ldr d27, [x7, x22]
+	WORD $0x4fda1312 // fmla v18.2d, v24.2d, v26.d[0]
+	WORD $0x4fda1333 // fmla v19.2d, v25.2d, v26.d[0]
+	WORD $0x4fdc1314 // fmla v20.2d, v24.2d, v28.d[0]
+	WORD $0x4fdc1335 // fmla v21.2d, v25.2d, v28.d[0]
+	WORD $0x4fdb1316 // fmla v22.2d, v24.2d, v27.d[0]
+	WORD $0x4fdb1337 // fmla v23.2d, v25.2d, v27.d[0]
+	ADD R2, R22, R22
+	SUBS $1, R21, R21
+	BNE nextSums2x6
+	JMP doneSums2
+nextSums2x5:
+	WORD $0x3dc0029b // ldr q27, [x20]
+	WORD $0x3ce46a99 // ldr q25, [x20, x4]
+	ADD R3, R20, R20
+	WORD $0xfc766958 // ldr d24, [x10, x22]
+	WORD $0xfc76693c // ldr d28, [x9, x22]
+	WORD $0xfc76691a // ldr d26, [x8, x22]
+	WORD $0x4fd8136e // fmla v14.2d, v27.2d, v24.d[0]
+	WORD $0x4fd8132f // fmla v15.2d, v25.2d, v24.d[0]
+	WORD $0xfc7668d8 // ldr d24, [x6, x22]
+	WORD $0x4fdc1370 // fmla v16.2d, v27.2d, v28.d[0]
+	WORD $0x4fdc1331 // fmla v17.2d, v25.2d, v28.d[0]
+	WORD $0xfc7668fc // ldr d28, [x7, x22]
+	WORD $0x4fda1372 // fmla v18.2d, v27.2d, v26.d[0]
+	WORD $0x4fda1333 // fmla v19.2d, v25.2d, v26.d[0]
+	WORD $0x4fd81374 // fmla v20.2d, v27.2d, v24.d[0]
+	WORD $0x4fd81335 // fmla v21.2d, v25.2d, v24.d[0]
+	WORD $0x4fdc1376 // fmla v22.2d, v27.2d, v28.d[0]
+	WORD $0x4fdc1337 // fmla v23.2d, v25.2d, v28.d[0]
+	ADD R2, R22, R22
+	SUBS $1, R21, R21
+	BNE nextSums2x5
+	JMP doneSums2
+nextSums2x4:
+	WORD $0x3dc0029c // ldr q28, [x20]
+	WORD $0x3ce46a99 // ldr q25, [x20, x4]
+	ADD R3, R20, R20
+	WORD $0xfc76693b // ldr d27, [x9, x22]
+	WORD $0xfc766918 // ldr d24, [x8, x22]
+	WORD $0xfc7668da // ldr d26, [x6, x22]
+	WORD $0x4fdb1390 // fmla v16.2d, v28.2d, v27.d[0]
+	WORD $0x4fdb1331 // fmla v17.2d, v25.2d, v27.d[0]
+	WORD $0xfc7668fb // ldr d27, [x7, x22]
+	WORD $0x4fd81392 // fmla v18.2d, v28.2d, v24.d[0]
+	WORD $0x4fd81333 // fmla v19.2d, v25.2d, v24.d[0]
+	WORD $0x4fda1394 // fmla v20.2d, v28.2d, v26.d[0]
+	WORD $0x4fda1335 // fmla v21.2d, v25.2d, v26.d[0]
+	WORD $0x4fdb1396 // fmla v22.2d, v28.2d, v27.d[0]
+	WORD $0x4fdb1337 // fmla v23.2d, v25.2d, v27.d[0]
+	ADD R2, R22, R22
+	SUBS $1, R21, R21
+	BNE nextSums2x4
+	JMP doneSums2
+nextSums2x3:
+	WORD $0x3dc0029b // ldr q27, [x20]
+	WORD $0x3ce46a99 // ldr q25, [x20, x4]
+	ADD R3, R20, R20
+	WORD $0xfc76691c // ldr d28, [x8, x22]
+	WORD $0xfc7668da // ldr d26, [x6, x22]
+	WORD $0xfc7668f8 // ldr d24, [x7, x22]
+	WORD $0x4fdc1372 // fmla v18.2d, v27.2d, v28.d[0]
+	WORD $0x4fdc1333 // fmla v19.2d, v25.2d, v28.d[0]
+	WORD $0x4fda1374 // fmla v20.2d, v27.2d, v26.d[0]
+	WORD $0x4fda1335 // fmla v21.2d, v25.2d, v26.d[0]
+	WORD $0x4fd81376 // fmla v22.2d, v27.2d, v24.d[0]
+	WORD $0x4fd81337 // fmla v23.2d, v25.2d, v24.d[0]
+	ADD R2, R22, R22
+	SUBS $1, R21, R21
+	BNE nextSums2x3
+	JMP doneSums2
+nextSums2x2:
+	WORD $0x3dc00298 // ldr q24, [x20]
+	WORD $0x3ce46a99 // ldr q25, [x20, x4]
+	ADD R3, R20, R20
+	WORD $0xfc7668db // ldr d27, [x6, x22]
+	WORD $0xfc7668fa // ldr d26, [x7, x22]
+	WORD $0x4fdb1314 // fmla v20.2d, v24.2d, v27.d[0]
+	WORD $0x4fdb1335 // fmla v21.2d, v25.2d, v27.d[0]
+	WORD $0x4fda1316 // fmla v22.2d, v24.2d, v26.d[0]
+	WORD $0x4fda1337 // fmla v23.2d, v25.2d, v26.d[0]
+	ADD R2, R22, R22
+	SUBS $1, R21, R21
+	BNE nextSums2x2
+	JMP doneSums2
+nextSums2x1:
+	WORD $0x3dc0029a // ldr q26, [x20]
+	WORD $0x3ce46a99 // ldr q25, [x20, x4]
+	ADD R3, R20, R20
+	WORD $0xfc7668f8 // ldr d24, [x7, x22]
+	WORD $0x4fd81356 // fmla v22.2d, v26.2d, v24.d[0]
+	WORD $0x4fd81337 // fmla v23.2d, v25.2d, v24.d[0]
+	ADD R2, R22, R22
+	SUBS $1, R21, R21
+	BNE nextSums2x1
+	JMP doneSums2
 doneSums2:
-	MOVD mode+80(FP), R24
+	MOVD mode+88(FP), R24
 	TBZ $0, R24, aloneSums2
 	MOVD c+0(FP), R24
-	WORD $0x3dc0031a // ldr q26, [x24]
+	MOVD rows+80(FP), R25
+	CMP $6, R25
+	BLE addSums2xUpTo6
+	CMP $9, R25
+	BLE addSums2xUpTo9
+	CMP $10, R25
+	BLE addSums2xUpTo10
+	CMP $11, R25
+	BLE addSums2xUpTo11
+addSums2x12:
+	WORD $0x3dc00318 // ldr q24, [x24]
 	WORD $0x3ce46b19 // ldr q25, [x24, x4]
-	WORD $0x4e60d740 // fadd v0.2d, v26.2d, v0.2d
+	WORD $0x4e60d700 // fadd v0.2d, v24.2d, v0.2d
 	WORD $0x4e61d721 // fadd v1.2d, v25.2d, v1.2d
 	ADD R1, R24, R24
+addSums2x11:
 	WORD $0x3dc00319 // ldr q25, [x24]
-	WORD $0x3ce46b1a // ldr q26, [x24, x4]
+	WORD $0x3ce46b18 // ldr q24, [x24, x4]
 	WORD $0x4e62d722 // fadd v2.2d, v25.2d, v2.2d
-	WORD $0x4e63d743 // fadd v3.2d, v26.2d, v3.2d
+	WORD $0x4e63d703 // fadd v3.2d, v24.2d, v3.2d
 	ADD R1, R24, R24
-	WORD $0x3dc0031a // ldr q26, [x24]
+addSums2x10:
+	WORD $0x3dc00318 // ldr q24, [x24]
 	WORD $0x3ce46b19 // ldr q25, [x24, x4]
-	WORD $0x4e64d744 // fadd v4.2d, v26.2d, v4.2d
+	WORD $0x4e64d704 // fadd v4.2d, v24.2d, v4.2d
 	WORD $0x4e65d725 // fadd v5.2d, v25.2d, v5.2d
 	ADD R1, R24, R24
+addSums2x9:
 	WORD $0x3dc00319 // ldr q25, [x24]
-	WORD $0x3ce46b1a // ldr q26, [x24, x4]
+	WORD $0x3ce46b18 // ldr q24, [x24, x4]
 	WORD $0x4e66d726 // fadd v6.2d, v25.2d, v6.2d
-	WORD $0x4e67d747 // fadd v7.2d, v26.2d, v7.2d
+	WORD $0x4e67d707 // fadd v7.2d, v24.2d, v7.2d
 	ADD R1, R24, R24
-	WORD $0x3dc0031a // ldr q26, [x24]
+addSums2x8:
+	WORD $0x3dc00318 // ldr q24, [x24]
 	WORD $0x3ce46b19 // ldr q25, [x24, x4]
-	WORD $0x4e68d748 // fadd v8.2d, v26.2d, v8.2d
+	WORD $0x4e68d708 // fadd v8.2d, v24.2d, v8.2d
 	WORD $0x4e69d729 // fadd v9.2d, v25.2d, v9.2d
 	ADD R1, R24, R24
+addSums2x7:
 	WORD $0x3dc00319 // ldr q25, [x24]
-	WORD $0x3ce46b1a // ldr q26, [x24, x4]
+	WORD $0x3ce46b18 // ldr q24, [x24, x4]
 	WORD $0x4e6ad72a // fadd v10.2d, v25.2d, v10.2d
-	WORD $0x4e6bd74b // fadd v11.2d, v26.2d, v11.2d
+	WORD $0x4e6bd70b // fadd v11.2d, v24.2d, v11.2d
 	ADD R1, R24, R24
-	WORD $0x3dc0031a // ldr q26, [x24]
+addSums2x6:
+	WORD $0x3dc00318 // ldr q24, [x24]
 	WORD $0x3ce46b19 // ldr q25, [x24, x4]
-	WORD $0x4e6cd74c // fadd v12.2d, v26.2d, v12.2d
+	WORD $0x4e6cd70c // fadd v12.2d, v24.2d, v12.2d
 	WORD $0x4e6dd72d // fadd v13.2d, v25.2d, v13.2d
 	ADD R1, R24, R24
+addSums2x5:
 	WORD $0x3dc00319 // ldr q25, [x24]
-	WORD $0x3ce46b1a // ldr q26, [x24, x4]
+	WORD $0x3ce46b18 // ldr q24, [x24, x4]
 	WORD $0x4e6ed72e // fadd v14.2d, v25.2d, v14.2d
-	WORD $0x4e6fd74f // fadd v15.2d, v26.2d, v15.2d
+	WORD $0x4e6fd70f // fadd v15.2d, v24.2d, v15.2d
 	ADD R1, R24, R24
-	WORD $0x3dc0031a // ldr q26, [x24]
+addSums2x4:
+	WORD $0x3dc00318 // ldr q24, [x24]
 	WORD $0x3ce46b19 // ldr q25, [x24, x4]
-	WORD $0x4e70d750 // fadd v16.2d, v26.2d, v16.2d
+	WORD $0x4e70d710 // fadd v16.2d, v24.2d, v16.2d
 	WORD $0x4e71d731 // fadd v17.2d, v25.2d, v17.2d
 	ADD R1, R24, R24
+addSums2x3:
 	WORD $0x3dc00319 // ldr q25, [x24]
-	WORD $0x3ce46b1a // ldr q26, [x24, x4]
+	WORD $0x3ce46b18 // ldr q24, [x24, x4]
 	WORD $0x4e72d732 // fadd v18.2d, v25.2d, v18.2d
-	WORD $0x4e73d753 // fadd v19.2d, v26.2d, v19.2d
+	WORD $0x4e73d713 // fadd v19.2d, v24.2d, v19.2d
 	ADD R1, R24, R24
-	WORD $0x3dc0031a // ldr q26, [x24]
+addSums2x2:
+	WORD $0x3dc00318 // ldr q24, [x24]
 	WORD $0x3ce46b19 // ldr q25, [x24, x4]
-	WORD $0x4e74d754 // fadd v20.2d, v26.2d, v20.2d
+	WORD $0x4e74d714 // fadd v20.2d, v24.2d, v20.2d
 	WORD $0x4e75d735 // fadd v21.2d, v25.2d, v21.2d
 	ADD R1, R24, R24
+addSums2x1:
 	WORD $0x3dc00319 // ldr q25, [x24]
-	WORD $0x3ce46b1a // ldr q26, [x24, x4]
+	WORD $0x3ce46b18 // ldr q24, [x24, x4]
 	WORD $0x4e76d736 // fadd v22.2d, v25.2d, v22.2d
-	WORD $0x4e77d757 // fadd v23.2d, v26.2d, v23.2d
+	WORD $0x4e77d717 // fadd v23.2d, v24.2d, v23.2d
 	ADD R1, R24, R24
 aloneSums2:
-	MOVD more+88(FP), R24
+	MOVD more+96(FP), R24
 	CBZ R24, unbiasedSums2
-	WORD $0x3dc0031a // ldr q26, [x24]
+	WORD $0x3dc00318 // ldr q24, [x24]
 	WORD $0x3ce46b19 // ldr q25, [x24, x4]
 unbiasedSums2:
 allSums:
-	MOVD mode+80(FP), R24
+	MOVD mode+88(FP), R24
 	TBZ $2, R24, unbiased
-	WORD $0x4e60d740 // fadd v0.2d, v26.2d, v0.2d
+	MOVD rows+80(FP), R25
+	CMP $3, R25
+	BLE biasUpTo3
+	CMP $6, R25
+	BLE biasUpTo6
+bias12:
+	WORD $0x4e60d700 // fadd v0.2d, v24.2d, v0.2d
 	WORD $0x4e61d721 // fadd v1.2d, v25.2d, v1.2d
-	WORD $0x4e62d742 // fadd v2.2d, v26.2d, v2.2d
+	WORD $0x4e62d702 // fadd v2.2d, v24.2d, v2.2d
 	WORD $0x4e63d723 // fadd v3.2d, v25.2d, v3.2d
-	WORD $0x4e64d744 // fadd v4.2d, v26.2d, v4.2d
+	WORD $0x4e64d704 // fadd v4.2d, v24.2d, v4.2d
 	WORD $0x4e65d725 // fadd v5.2d, v25.2d, v5.2d
-	WORD $0x4e66d746 // fadd v6.2d, v26.2d, v6.2d
+	WORD $0x4e66d706 // fadd v6.2d, v24.2d, v6.2d
 	WORD $0x4e67d727 // fadd v7.2d, v25.2d, v7.2d
-	WORD $0x4e68d748 // fadd v8.2d, v26.2d, v8.2d
+	WORD $0x4e68d708 // fadd v8.2d, v24.2d, v8.2d
 	WORD $0x4e69d729 // fadd v9.2d, v25.2d, v9.2d
-	WORD $0x4e6ad74a // fadd v10.2d, v26.2d, v10.2d
+	WORD $0x4e6ad70a // fadd v10.2d, v24.2d, v10.2d
 	WORD $0x4e6bd72b // fadd v11.2d, v25.2d, v11.2d
-	WORD $0x4e6cd74c // fadd v12.2d, v26.2d, v12.2d
+bias6:
+	WORD $0x4e6cd70c // fadd v12.2d, v24.2d, v12.2d
 	WORD $0x4e6dd72d // fadd v13.2d, v25.2d, v13.2d
-	WORD $0x4e6ed74e // fadd v14.2d, v26.2d, v14.2d
+	WORD $0x4e6ed70e // fadd v14.2d, v24.2d, v14.2d
 	WORD $0x4e6fd72f // fadd v15.2d, v25.2d, v15.2d
-	WORD $0x4e70d750 // fadd v16.2d, v26.2d, v16.2d
+	WORD $0x4e70d710 // fadd v16.2d, v24.2d, v16.2d
 	WORD $0x4e71d731 // fadd v17.2d, v25.2d, v17.2d
-	WORD $0x4e72d752 // fadd v18.2d, v26.2d, v18.2d
+bias3:
+	WORD $0x4e72d712 // fadd v18.2d, v24.2d, v18.2d
 	WORD $0x4e73d733 // fadd v19.2d, v25.2d, v19.2d
-	WORD $0x4e74d754 // fadd v20.2d, v26.2d, v20.2d
+	WORD $0x4e74d714 // fadd v20.2d, v24.2d, v20.2d
 	WORD $0x4e75d735 // fadd v21.2d, v25.2d, v21.2d
-	WORD $0x4e76d756 // fadd v22.2d, v26.2d, v22.2d
+	WORD $0x4e76d716 // fadd v22.2d, v24.2d, v22.2d
 	WORD $0x4e77d737 // fadd v23.2d, v25.2d, v23.2d
 unbiased:
 	TBZ $3, R24, signed
 	WORD $0x6f00e419 // movi v25.2d, #0
+	MOVD rows+80(FP), R24
+	CMP $3, R24
+	BLE maxUpTo3
+	CMP $6, R24
+	BLE maxUpTo6
+max12:
 	WORD $0x4e79f400 // fmax v0.2d, v0.2d, v25.2d
 	WORD $0x4e79f421 // fmax v1.2d, v1.2d, v25.2d
 	WORD $0x4e79f442 // fmax v2.2d, v2.2d, v25.2d
@@ -18349,12 +10248,14 @@ unbiased:
 	WORD $0x4e79f529 // fmax v9.2d, v9.2d, v25.2d
 	WORD $0x4e79f54a // fmax v10.2d, v10.2d, v25.2d
 	WORD $0x4e79f56b // fmax v11.2d, v11.2d, v25.2d
+max6:
 	WORD $0x4e79f58c // fmax v12.2d, v12.2d, v25.2d
 	WORD $0x4e79f5ad // fmax v13.2d, v13.2d, v25.2d
 	WORD $0x4e79f5ce // fmax v14.2d, v14.2d, v25.2d
 	WORD $0x4e79f5ef // fmax v15.2d, v15.2d, v25.2d
 	WORD $0x4e79f610 // fmax v16.2d, v16.2d, v25.2d
 	WORD $0x4e79f631 // fmax v17.2d, v17.2d, v25.2d
+max3:
 	WORD $0x4e79f652 // fmax v18.2d, v18.2d, v25.2d
 	WORD $0x4e79f673 // fmax v19.2d, v19.2d, v25.2d
 	WORD $0x4e79f694 // fmax v20.2d, v20.2d, v25.2d
@@ -18363,88 +10264,117 @@ unbiased:
 	WORD $0x4e79f6f7 // fmax v23.2d, v23.2d, v25.2d
 signed:
 	WORD $0x3dc00019 // ldr q25, [x0]
-	WORD $0x4e60e41a // fcmeq v26.2d, v0.2d, v0.2d
-	WORD $0x6efa1f20 // bif v0.16b, v25.16b, v26.16b
-	WORD $0x4e61e43a // fcmeq v26.2d, v1.2d, v1.2d
-	WORD $0x6efa1f21 // bif v1.16b, v25.16b, v26.16b
-	WORD $0x4e62e45a // fcmeq v26.2d, v2.2d, v2.2d
-	WORD $0x6efa1f22 // bif v2.16b, v25.16b, v26.16b
-	WORD $0x4e63e47a // fcmeq v26.2d, v3.2d, v3.2d
-	WORD $0x6efa1f23 // bif v3.16b, v25.16b, v26.16b
-	WORD $0x4e64e49a // fcmeq v26.2d, v4.2d, v4.2d
-	WORD $0x6efa1f24 // bif v4.16b, v25.16b, v26.16b
-	WORD $0x4e65e4ba // fcmeq v26.2d, v5.2d, v5.2d
-	WORD $0x6efa1f25 // bif v5.16b, v25.16b, v26.16b
-	WORD $0x4e66e4da // fcmeq v26.2d, v6.2d, v6.2d
-	WORD $0x6efa1f26 // bif v6.16b, v25.16b, v26.16b
-	WORD $0x4e67e4fa // fcmeq v26.2d, v7.2d, v7.2d
-	WORD $0x6efa1f27 // bif v7.16b, v25.16b, v26.16b
-	WORD $0x4e68e51a // fcmeq v26.2d, v8.2d, v8.2d
-	WORD $0x6efa1f28 // bif v8.16b, v25.16b, v26.16b
-	WORD $0x4e69e53a // fcmeq v26.2d, v9.2d, v9.2d
-	WORD $0x6efa1f29 // bif v9.16b, v25.16b, v26.16b
-	WORD $0x4e6ae55a // fcmeq v26.2d, v10.2d, v10.2d
-	WORD $0x6efa1f2a // bif v10.16b, v25.16b, v26.16b
-	WORD $0x4e6be57a // fcmeq v26.2d, v11.2d, v11.2d
-	WORD $0x6efa1f2b // bif v11.16b, v25.16b, v26.16b
-	WORD $0x4e6ce59a // fcmeq v26.2d, v12.2d, v12.2d
-	WORD $0x6efa1f2c // bif v12.16b, v25.16b, v26.16b
-	WORD $0x4e6de5ba // fcmeq v26.2d, v13.2d, v13.2d
-	WORD $0x6efa1f2d // bif v13.16b, v25.16b, v26.16b
-	WORD $0x4e6ee5da // fcmeq v26.2d, v14.2d, v14.2d
-	WORD $0x6efa1f2e // bif v14.16b, v25.16b, v26.16b
-	WORD $0x4e6fe5fa // fcmeq v26.2d, v15.2d, v15.2d
-	WORD $0x6efa1f2f // bif v15.16b, v25.16b, v26.16b
-	WORD $0x4e70e61a // fcmeq v26.2d, v16.2d, v16.2d
-	WORD $0x6efa1f30 // bif v16.16b, v25.16b, v26.16b
-	WORD $0x4e71e63a // fcmeq v26.2d, v17.2d, v17.2d
-	WORD $0x6efa1f31 // bif v17.16b, v25.16b, v26.16b
-	WORD $0x4e72e65a // fcmeq v26.2d, v18.2d, v18.2d
-	WORD $0x6efa1f32 // bif v18.16b, v25.16b, v26.16b
-	WORD $0x4e73e67a // fcmeq v26.2d, v19.2d, v19.2d
-	WORD $0x6efa1f33 // bif v19.16b, v25.16b, v26.16b
-	WORD $0x4e74e69a // fcmeq v26.2d, v20.2d, v20.2d
-	WORD $0x6efa1f34 // bif v20.16b, v25.16b, v26.16b
-	WORD $0x4e75e6ba // fcmeq v26.2d, v21.2d, v21.2d
-	WORD $0x6efa1f35 // bif v21.16b, v25.16b, v26.16b
-	WORD $0x4e76e6da // fcmeq v26.2d, v22.2d, v22.2d
-	WORD $0x6efa1f36 // bif v22.16b, v25.16b, v26.16b
-	WORD $0x4e77e6fa // fcmeq v26.2d, v23.2d, v23.2d
-	WORD $0x6efa1f37 // bif v23.16b, v25.16b, v26.16b
+	MOVD rows+80(FP), R24
+	CMP $3, R24
+	BLE canonUpTo3
+	CMP $6, R24
+	BLE canonUpTo6
+canon12:
+	WORD $0x4e60e418 // fcmeq v24.2d, v0.2d, v0.2d
+	WORD $0x6ef81f20 // bif v0.16b, v25.16b, v24.16b
+	WORD $0x4e61e438 // fcmeq v24.2d, v1.2d, v1.2d
+	WORD $0x6ef81f21 // bif v1.16b, v25.16b, v24.16b
+	WORD $0x4e62e458 // fcmeq v24.2d, v2.2d, v2.2d
+	WORD $0x6ef81f22 // bif v2.16b, v25.16b, v24.16b
+	WORD $0x4e63e478 // fcmeq v24.2d, v3.2d, v3.2d
+	WORD $0x6ef81f23 // bif v3.16b, v25.16b, v24.16b
+	WORD $0x4e64e498 // fcmeq v24.2d, v4.2d, v4.2d
+	WORD $0x6ef81f24 // bif v4.16b, v25.16b, v24.16b
+	WORD $0x4e65e4b8 // fcmeq v24.2d, v5.2d, v5.2d
+	WORD $0x6ef81f25 // bif v5.16b, v25.16b, v24.16b
+	WORD $0x4e66e4d8 // fcmeq v24.2d, v6.2d, v6.2d
+	WORD $0x6ef81f26 // bif v6.16b, v25.16b, v24.16b
+	WORD $0x4e67e4f8 // fcmeq v24.2d, v7.2d, v7.2d
+	WORD $0x6ef81f27 // bif v7.16b, v25.16b, v24.16b
+	WORD $0x4e68e518 // fcmeq v24.2d, v8.2d, v8.2d
+	WORD $0x6ef81f28 // bif v8.16b, v25.16b, v24.16b
+	WORD $0x4e69e538 // fcmeq v24.2d, v9.2d, v9.2d
+	WORD $0x6ef81f29 // bif v9.16b, v25.16b, v24.16b
+	WORD $0x4e6ae558 // fcmeq v24.2d, v10.2d, v10.2d
+	WORD $0x6ef81f2a // bif v10.16b, v25.16b, v24.16b
+	WORD $0x4e6be578 // fcmeq v24.2d, v11.2d, v11.2d
+	WORD $0x6ef81f2b // bif v11.16b, v25.16b, v24.16b
+canon6:
+	WORD $0x4e6ce598 // fcmeq v24.2d, v12.2d, v12.2d
+	WORD $0x6ef81f2c // bif v12.16b, v25.16b, v24.16b
+	WORD $0x4e6de5b8 // fcmeq v24.2d, v13.2d, v13.2d
+	WORD $0x6ef81f2d // bif v13.16b, v25.16b, v24.16b
+	WORD $0x4e6ee5d8 // fcmeq v24.2d, v14.2d, v14.2d
+	WORD $0x6ef81f2e // bif v14.16b, v25.16b, v24.16b
+	WORD $0x4e6fe5f8 // fcmeq v24.2d, v15.2d, v15.2d
+	WORD $0x6ef81f2f // bif v15.16b, v25.16b, v24.16b
+	WORD $0x4e70e618 // fcmeq v24.2d, v16.2d, v16.2d
+	WORD $0x6ef81f30 // bif v16.16b, v25.16b, v24.16b
+	WORD $0x4e71e638 // fcmeq v24.2d, v17.2d, v17.2d
+	WORD $0x6ef81f31 // bif v17.16b, v25.16b, v24.16b
+canon3:
+	WORD $0x4e72e658 // fcmeq v24.2d, v18.2d, v18.2d
+	WORD $0x6ef81f32 // bif v18.16b, v25.16b, v24.16b
+	WORD $0x4e73e678 // fcmeq v24.2d, v19.2d, v19.2d
+	WORD $0x6ef81f33 // bif v19.16b, v25.16b, v24.16b
+	WORD $0x4e74e698 // fcmeq v24.2d, v20.2d, v20.2d
+	WORD $0x6ef81f34 // bif v20.16b, v25.16b, v24.16b
+	WORD $0x4e75e6b8 // fcmeq v24.2d, v21.2d, v21.2d
+	WORD $0x6ef81f35 // bif v21.16b, v25.16b, v24.16b
+	WORD $0x4e76e6d8 // fcmeq v24.2d, v22.2d, v22.2d
+	WORD $0x6ef81f36 // bif v22.16b, v25.16b, v24.16b
+	WORD $0x4e77e6f8 // fcmeq v24.2d, v23.2d, v23.2d
+	WORD $0x6ef81f37 // bif v23.16b, v25.16b, v24.16b
 	MOVD c+0(FP), R24
+	MOVD rows+80(FP), R25
+	CMP $6, R25
+	BLE storeStores2xUpTo6
+	CMP $9, R25
+	BLE storeStores2xUpTo9
+	CMP $10, R25
+	BLE storeStores2xUpTo10
+	CMP $11, R25
+	BLE storeStores2xUpTo11
+storeStores2x12:
 	WORD $0x3d800300 // str q0, [x24]
 	WORD $0x3ca46b01 // str q1, [x24, x4]
 	ADD R1, R24, R24
+storeStores2x11:
 	WORD $0x3d800302 // str q2, [x24]
 	WORD $0x3ca46b03 // str q3, [x24, x4]
 	ADD R1, R24, R24
+storeStores2x10:
 	WORD $0x3d800304 // str q4, [x24]
 	WORD $0x3ca46b05 // str q5, [x24, x4]
 	ADD R1, R24, R24
+storeStores2x9:
 	WORD $0x3d800306 // str q6, [x24]
 	WORD $0x3ca46b07 // str q7, [x24, x4]
 	ADD R1, R24, R24
+storeStores2x8:
 	WORD $0x3d800308 // str q8, [x24]
 	WORD $0x3ca46b09 // str q9, [x24, x4]
 	ADD R1, R24, R24
+storeStores2x7:
 	WORD $0x3d80030a // str q10, [x24]
 	WORD $0x3ca46b0b // str q11, [x24, x4]
 	ADD R1, R24, R24
+storeStores2x6:
 	WORD $0x3d80030c // str q12, [x24]
 	WORD $0x3ca46b0d // str q13, [x24, x4]
 	ADD R1, R24, R24
+storeStores2x5:
 	WORD $0x3d80030e // str q14, [x24]
 	WORD $0x3ca46b0f // str q15, [x24, x4]
 	ADD R1, R24, R24
+storeStores2x4:
 	WORD $0x3d800310 // str q16, [x24]
 	WORD $0x3ca46b11 // str q17, [x24, x4]
 	ADD R1, R24, R24
+storeStores2x3:
 	WORD $0x3d800312 // str q18, [x24]
 	WORD $0x3ca46b13 // str q19, [x24, x4]
 	ADD R1, R24, R24
+storeStores2x2:
 	WORD $0x3d800314 // str q20, [x24]
 	WORD $0x3ca46b15 // str q21, [x24, x4]
 	ADD R1, R24, R24
+storeStores2x1:
 	WORD $0x3d800316 // str q22, [x24]
 	WORD $0x3ca46b17 // str q23, [x24, x4]
 	ADD R1, R24, R24
@@ -18457,15 +10387,221 @@ below:
 	MOVD R24, c+0(FP)
 	MOVD aRow+24(FP), R25
 	LSL $3, R25, R25
-	ADD R6, R25, R25
+	ADD R7, R25, R25
 	MOVD R25, a+16(FP)
 	JMP tile
+tapSums2xUpTo6:
+	MOVD rows+80(FP), R25
+	CMP $3, R25
+	BLE tapSums2xUpTo3
+	CMP $4, R25
+	BLE tapSums2xUpTo4
+	CMP $5, R25
+	BLE tapSums2xUpTo5
+	JMP tapSums2x6
+tapSums2xUpTo9:
+	MOVD rows+80(FP), R25
+	CMP $7, R25
+	BLE tapSums2xUpTo7
+	CMP $8, R25
+	BLE tapSums2xUpTo8
+	JMP tapSums2x9
+tapSums2xUpTo10:
+	MOVD rows+80(FP), R25
+	JMP tapSums2x10
+tapSums2xUpTo11:
+	MOVD rows+80(FP), R25
+	JMP tapSums2x11
+nextSums2xUpTo6:
+	MOVD rows+80(FP), R25
+	CMP $3, R25
+	BLE nextSums2xUpTo3
+	CMP $4, R25
+	BLE nextSums2xUpTo4
+	CMP $5, R25
+	BLE nextSums2xUpTo5
+	JMP nextSums2x6
+nextSums2xUpTo9:
+	MOVD rows+80(FP), R25
+	CMP $7, R25
+	BLE nextSums2xUpTo7
+	CMP $8, R25
+	BLE nextSums2xUpTo8
+	JMP nextSums2x9
+nextSums2xUpTo10:
+	MOVD rows+80(FP), R25
+	JMP nextSums2x10
+nextSums2xUpTo11:
+	MOVD rows+80(FP), R25
+	JMP nextSums2x11
+addSums2xUpTo6:
+	MOVD rows+80(FP), R25
+	CMP $3, R25
+	BLE addSums2xUpTo3
+	CMP $4, R25
+	BLE addSums2xUpTo4
+	CMP $5, R25
+	BLE addSums2xUpTo5
+	JMP addSums2x6
+addSums2xUpTo9:
+	MOVD rows+80(FP), R25
+	CMP $7, R25
+	BLE addSums2xUpTo7
+	CMP $8, R25
+	BLE addSums2xUpTo8
+	JMP addSums2x9
+addSums2xUpTo10:
+	MOVD rows+80(FP), R25
+	JMP addSums2x10
+addSums2xUpTo11:
+	MOVD rows+80(FP), R25
+	JMP addSums2x11
+biasUpTo3:
+	MOVD rows+80(FP), R25
+	JMP bias3
+biasUpTo6:
+	MOVD rows+80(FP), R25
+	JMP bias6
+maxUpTo3:
+	MOVD rows+80(FP), R25
+	JMP max3
+maxUpTo6:
+	MOVD rows+80(FP), R25
+	JMP max6
+canonUpTo3:
+	MOVD rows+80(FP), R25
+	JMP canon3
+canonUpTo6:
+	MOVD rows+80(FP), R25
+	JMP canon6
+storeStores2xUpTo6:
+	MOVD rows+80(FP), R25
+	CMP $3, R25
+	BLE storeStores2xUpTo3
+	CMP $4, R25
+	BLE storeStores2xUpTo4
+	CMP $5, R25
+	BLE storeStores2xUpTo5
+	JMP storeStores2x6
+storeStores2xUpTo9:
+	MOVD rows+80(FP), R25
+	CMP $7, R25
+	BLE storeStores2xUpTo7
+	CMP $8, R25
+	BLE storeStores2xUpTo8
+	JMP storeStores2x9
+storeStores2xUpTo10:
+	MOVD rows+80(FP), R25
+	JMP storeStores2x10
+storeStores2xUpTo11:
+	MOVD rows+80(FP), R25
+	JMP storeStores2x11
+tapSums2xUpTo3:
+	MOVD rows+80(FP), R25
+	CMP $1, R25
+	BLE tapSums2xUpTo1
+	CMP $2, R25
+	BLE tapSums2xUpTo2
+	JMP tapSums2x3
+tapSums2xUpTo4:
+	MOVD rows+80(FP), R25
+	JMP tapSums2x4
+tapSums2xUpTo5:
+	MOVD rows+80(FP), R25
+	JMP tapSums2x5
+tapSums2xUpTo7:
+	MOVD rows+80(FP), R25
+	JMP tapSums2x7
+tapSums2xUpTo8:
+	MOVD rows+80(FP), R25
+	JMP tapSums2x8
+nextSums2xUpTo3:
+	MOVD rows+80(FP), R25
+	CMP $1, R25
+	BLE nextSums2xUpTo1
+	CMP $2, R25
+	BLE nextSums2xUpTo2
+	JMP nextSums2x3
+nextSums2xUpTo4:
+	MOVD rows+80(FP), R25
+	JMP nextSums2x4
+nextSums2xUpTo5:
+	MOVD rows+80(FP), R25
+	JMP nextSums2x5
+nextSums2xUpTo7:
+	MOVD rows+80(FP), R25
+	JMP nextSums2x7
+nextSums2xUpTo8:
+	MOVD rows+80(FP), R25
+	JMP nextSums2x8
+addSums2xUpTo3:
+	MOVD rows+80(FP), R25
+	CMP $1, R25
+	BLE addSums2xUpTo1
+	CMP $2, R25
+	BLE addSums2xUpTo2
+	JMP addSums2x3
+addSums2xUpTo4:
+	MOVD rows+80(FP), R25
+	JMP addSums2x4
+addSums2xUpTo5:
+	MOVD rows+80(FP), R25
+	JMP addSums2x5
+addSums2xUpTo7:
+	MOVD rows+80(FP), R25
+	JMP addSums2x7
+addSums2xUpTo8:
+	MOVD rows+80(FP), R25
+	JMP addSums2x8
+storeStores2xUpTo3:
+	MOVD rows+80(FP), R25
+	CMP $1, R25
+	BLE storeStores2xUpTo1
+	CMP $2, R25
+	BLE storeStores2xUpTo2
+	JMP storeStores2x3
+storeStores2xUpTo4:
+	MOVD rows+80(FP), R25
+	JMP storeStores2x4
+storeStores2xUpTo5:
+	MOVD rows+80(FP), R25
+	JMP storeStores2x5
+storeStores2xUpTo7:
+	MOVD rows+80(FP), R25
+	JMP storeStores2x7
+storeStores2xUpTo8:
+	MOVD rows+80(FP), R25
+	JMP storeStores2x8
+tapSums2xUpTo1:
+	MOVD rows+80(FP), R25
+	JMP tapSums2x1
+tapSums2xUpTo2:
+	MOVD rows+80(FP), R25
+	JMP tapSums2x2
+nextSums2xUpTo1:
+	MOVD rows+80(FP), R25
+	JMP nextSums2x1
+nextSums2xUpTo2:
+	MOVD rows+80(FP), R25
+	JMP nextSums2x2
+addSums2xUpTo1:
+	MOVD rows+80(FP), R25
+	JMP addSums2x1
+addSums2xUpTo2:
+	MOVD rows+80(FP), R25
+	JMP addSums2x2
+storeStores2xUpTo1:
+	MOVD rows+80(FP), R25
+	JMP storeStores2x1
+storeStores2xUpTo2:
+	MOVD rows+80(FP), R25
+	JMP storeStores2x2
 last:
 	RET
 
-// func gemm1x3_64NEON(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
-TEXT ·gemm1x3_64NEON(SB), NOSPLIT, $0-104
-	MOVD $gemm1x3_64NEONNEONConstants<>(SB), R0
+// func gemm3_64NEON(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, rows int, mode int, more *float64, offs *int)
+TEXT ·gemm3_64NEON(SB), NOSPLIT, $0-112
+	MOVD $gemm3_64NEONNEONConstants<>(SB), R0
 	MOVD ldc+8(FP), R1
 	LSL $3, R1, R1
 	MOVD aCol+32(FP), R2
@@ -18476,1519 +10612,20 @@ TEXT ·gemm1x3_64NEON(SB), NOSPLIT, $0-104
 	LSL $3, R4, R4
 	SUB $16, R4, R4
 tile:
-	MOVD a+16(FP), R5
-	MOVD b+40(FP), R6
-	MOVD k+64(FP), R7
-	WORD $0x6f00e400 // movi v0.2d, #0
-	WORD $0x6f00e401 // movi v1.2d, #0
-	WORD $0x6f00e402 // movi v2.2d, #0
-	MOVD $0, R8
-	MOVD offs+96(FP), R9
-	CMP $0, R7
-	BEQ doneSums2
-	CMP $0, R9
-	BEQ nextSums2
-tapSums2:
-	MOVD.P 8(R9), R8
-	WORD $0x3dc000c3 // ldr q3, [x6]
-	WORD $0x3dc004c4 // ldr q4, [x6, #16]
-	WORD $0x3ce468c5 // ldr q5, [x6, x4]
-	ADD R3, R6, R6
-	WORD $0xfc6878a6 // ldr d6, [x5, x8, lsl #3]
-	WORD $0x4fc61060 // fmla v0.2d, v3.2d, v6.d[0]
-	WORD $0x4fc61081 // fmla v1.2d, v4.2d, v6.d[0]
-	WORD $0x4fc610a2 // fmla v2.2d, v5.2d, v6.d[0]
-	SUBS $1, R7, R7
-	BNE tapSums2
-	JMP doneSums2
-nextSums2:
-	WORD $0x3dc000c6 // ldr q6, [x6]
-	WORD $0x3dc004c5 // ldr q5, [x6, #16]
-	WORD $0x3ce468c4 // ldr q4, [x6, x4]
-	ADD R3, R6, R6
-	WORD $0xfc6868a3 // ldr d3, [x5, x8]
-	WORD $0x4fc310c0 // fmla v0.2d, v6.2d, v3.d[0]
-	WORD $0x4fc310a1 // fmla v1.2d, v5.2d, v3.d[0]
-	WORD $0x4fc31082 // fmla v2.2d, v4.2d, v3.d[0]
-	ADD R2, R8, R8
-	SUBS $1, R7, R7
-	BNE nextSums2
-doneSums2:
-	MOVD mode+80(FP), R10
-	TBZ $0, R10, aloneSums2
-	MOVD c+0(FP), R10
-	WORD $0x3dc00143 // ldr q3, [x10]
-	WORD $0x3dc00544 // ldr q4, [x10, #16]
-	WORD $0x3ce46945 // ldr q5, [x10, x4]
-	WORD $0x4e60d460 // fadd v0.2d, v3.2d, v0.2d
-	WORD $0x4e61d481 // fadd v1.2d, v4.2d, v1.2d
-	WORD $0x4e62d4a2 // fadd v2.2d, v5.2d, v2.2d
-	ADD R1, R10, R10
-aloneSums2:
-	MOVD more+88(FP), R10
-	CBZ R10, unbiasedSums2
-	WORD $0x3dc00145 // ldr q5, [x10]
-	WORD $0x3dc00544 // ldr q4, [x10, #16]
-	WORD $0x3ce46943 // ldr q3, [x10, x4]
-unbiasedSums2:
-allSums:
-	MOVD mode+80(FP), R10
-	TBZ $2, R10, unbiased
-	WORD $0x4e60d4a0 // fadd v0.2d, v5.2d, v0.2d
-	WORD $0x4e61d481 // fadd v1.2d, v4.2d, v1.2d
-	WORD $0x4e62d462 // fadd v2.2d, v3.2d, v2.2d
-unbiased:
-	TBZ $3, R10, signed
-	WORD $0x6f00e403 // movi v3.2d, #0
-	WORD $0x4e63f400 // fmax v0.2d, v0.2d, v3.2d
-	WORD $0x4e63f421 // fmax v1.2d, v1.2d, v3.2d
-	WORD $0x4e63f442 // fmax v2.2d, v2.2d, v3.2d
-signed:
-	WORD $0x3dc00003 // ldr q3, [x0]
-	WORD $0x4e60e404 // fcmeq v4.2d, v0.2d, v0.2d
-	WORD $0x6ee41c60 // bif v0.16b, v3.16b, v4.16b
-	WORD $0x4e61e424 // fcmeq v4.2d, v1.2d, v1.2d
-	WORD $0x6ee41c61 // bif v1.16b, v3.16b, v4.16b
-	WORD $0x4e62e444 // fcmeq v4.2d, v2.2d, v2.2d
-	WORD $0x6ee41c62 // bif v2.16b, v3.16b, v4.16b
-	MOVD c+0(FP), R10
-	WORD $0x3d800140 // str q0, [x10]
-	WORD $0x3d800541 // str q1, [x10, #16]
-	WORD $0x3ca46942 // str q2, [x10, x4]
-	ADD R1, R10, R10
-allStores:
-below:
-	MOVD times+72(FP), R11
-	SUBS $1, R11, R11
-	BEQ last
-	MOVD R11, times+72(FP)
-	MOVD R10, c+0(FP)
-	MOVD aRow+24(FP), R11
-	LSL $3, R11, R11
-	ADD R5, R11, R11
-	MOVD R11, a+16(FP)
-	JMP tile
-last:
-	RET
-
-// func gemm2x3_64NEON(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
-TEXT ·gemm2x3_64NEON(SB), NOSPLIT, $0-104
-	MOVD $gemm2x3_64NEONNEONConstants<>(SB), R0
-	MOVD ldc+8(FP), R1
-	LSL $3, R1, R1
-	MOVD aCol+32(FP), R2
-	LSL $3, R2, R2
-	MOVD ldb+48(FP), R3
-	LSL $3, R3, R3
-	MOVD n+56(FP), R4
-	LSL $3, R4, R4
-	SUB $16, R4, R4
-tile:
-	MOVD a+16(FP), R5
-	MOVD aRow+24(FP), R6
-	LSL $3, R6, R6
-	ADD R5, R6, R6
-	MOVD b+40(FP), R7
-	MOVD k+64(FP), R8
-	WORD $0x6f00e400 // movi v0.2d, #0
-	WORD $0x6f00e401 // movi v1.2d, #0
-	WORD $0x6f00e402 // movi v2.2d, #0
-	WORD $0x6f00e403 // movi v3.2d, #0
-	WORD $0x6f00e404 // movi v4.2d, #0
-	WORD $0x6f00e405 // movi v5.2d, #0
-	MOVD $0, R9
-	MOVD offs+96(FP), R10
-	CMP $0, R8
-	BEQ doneSums2
-	CMP $0, R10
-	BEQ nextSums2
-tapSums2:
-	MOVD.P 8(R10), R9
-	WORD $0x3dc000e6 // ldr q6, [x7]
-	WORD $0x3dc004e7 // ldr q7, [x7, #16]
-	WORD $0x3ce468e8 // ldr q8, [x7, x4]
-	ADD R3, R7, R7
-	WORD $0xfc6978a9 // ldr d9, [x5, x9, lsl #3]
-	WORD $0xfc6978ca // ldr d10, [x6, x9, lsl #3]
-	WORD $0x4fc910c0 // fmla v0.2d, v6.2d, v9.d[0]
-	WORD $0x4fc910e1 // fmla v1.2d, v7.2d, v9.d[0]
-	WORD $0x4fc91102 // fmla v2.2d, v8.2d, v9.d[0]
-	WORD $0x4fca10c3 // fmla v3.2d, v6.2d, v10.d[0]
-	WORD $0x4fca10e4 // fmla v4.2d, v7.2d, v10.d[0]
-	WORD $0x4fca1105 // fmla v5.2d, v8.2d, v10.d[0]
-	SUBS $1, R8, R8
-	BNE tapSums2
-	JMP doneSums2
-nextSums2:
-	WORD $0x3dc000ea // ldr q10, [x7]
-	WORD $0x3dc004e8 // ldr q8, [x7, #16]
-	WORD $0x3ce468e7 // ldr q7, [x7, x4]
-	ADD R3, R7, R7
-	WORD $0xfc6968a6 // ldr d6, [x5, x9]
-	WORD $0xfc6968c9 // ldr d9, [x6, x9]
-	WORD $0x4fc61140 // fmla v0.2d, v10.2d, v6.d[0]
-	WORD $0x4fc61101 // fmla v1.2d, v8.2d, v6.d[0]
-	WORD $0x4fc610e2 // fmla v2.2d, v7.2d, v6.d[0]
-	WORD $0x4fc91143 // fmla v3.2d, v10.2d, v9.d[0]
-	WORD $0x4fc91104 // fmla v4.2d, v8.2d, v9.d[0]
-	WORD $0x4fc910e5 // fmla v5.2d, v7.2d, v9.d[0]
-	ADD R2, R9, R9
-	SUBS $1, R8, R8
-	BNE nextSums2
-doneSums2:
-	MOVD mode+80(FP), R11
-	TBZ $0, R11, aloneSums2
-	MOVD c+0(FP), R11
-	WORD $0x3dc00169 // ldr q9, [x11]
-	WORD $0x3dc00567 // ldr q7, [x11, #16]
-	WORD $0x3ce46968 // ldr q8, [x11, x4]
-	WORD $0x4e60d520 // fadd v0.2d, v9.2d, v0.2d
-	WORD $0x4e61d4e1 // fadd v1.2d, v7.2d, v1.2d
-	WORD $0x4e62d502 // fadd v2.2d, v8.2d, v2.2d
-	ADD R1, R11, R11
-	WORD $0x3dc00168 // ldr q8, [x11]
-	WORD $0x3dc00567 // ldr q7, [x11, #16]
-	WORD $0x3ce46969 // ldr q9, [x11, x4]
-	WORD $0x4e63d503 // fadd v3.2d, v8.2d, v3.2d
-	WORD $0x4e64d4e4 // fadd v4.2d, v7.2d, v4.2d
-	WORD $0x4e65d525 // fadd v5.2d, v9.2d, v5.2d
-	ADD R1, R11, R11
-aloneSums2:
-	MOVD more+88(FP), R11
-	CBZ R11, unbiasedSums2
-	WORD $0x3dc00169 // ldr q9, [x11]
-	WORD $0x3dc00567 // ldr q7, [x11, #16]
-	WORD $0x3ce46968 // ldr q8, [x11, x4]
-unbiasedSums2:
-allSums:
-	MOVD mode+80(FP), R11
-	TBZ $2, R11, unbiased
-	WORD $0x4e60d520 // fadd v0.2d, v9.2d, v0.2d
-	WORD $0x4e61d4e1 // fadd v1.2d, v7.2d, v1.2d
-	WORD $0x4e62d502 // fadd v2.2d, v8.2d, v2.2d
-	WORD $0x4e63d523 // fadd v3.2d, v9.2d, v3.2d
-	WORD $0x4e64d4e4 // fadd v4.2d, v7.2d, v4.2d
-	WORD $0x4e65d505 // fadd v5.2d, v8.2d, v5.2d
-unbiased:
-	TBZ $3, R11, signed
-	WORD $0x6f00e408 // movi v8.2d, #0
-	WORD $0x4e68f400 // fmax v0.2d, v0.2d, v8.2d
-	WORD $0x4e68f421 // fmax v1.2d, v1.2d, v8.2d
-	WORD $0x4e68f442 // fmax v2.2d, v2.2d, v8.2d
-	WORD $0x4e68f463 // fmax v3.2d, v3.2d, v8.2d
-	WORD $0x4e68f484 // fmax v4.2d, v4.2d, v8.2d
-	WORD $0x4e68f4a5 // fmax v5.2d, v5.2d, v8.2d
-signed:
-	WORD $0x3dc00008 // ldr q8, [x0]
-	WORD $0x4e60e407 // fcmeq v7.2d, v0.2d, v0.2d
-	WORD $0x6ee71d00 // bif v0.16b, v8.16b, v7.16b
-	WORD $0x4e61e427 // fcmeq v7.2d, v1.2d, v1.2d
-	WORD $0x6ee71d01 // bif v1.16b, v8.16b, v7.16b
-	WORD $0x4e62e447 // fcmeq v7.2d, v2.2d, v2.2d
-	WORD $0x6ee71d02 // bif v2.16b, v8.16b, v7.16b
-	WORD $0x4e63e467 // fcmeq v7.2d, v3.2d, v3.2d
-	WORD $0x6ee71d03 // bif v3.16b, v8.16b, v7.16b
-	WORD $0x4e64e487 // fcmeq v7.2d, v4.2d, v4.2d
-	WORD $0x6ee71d04 // bif v4.16b, v8.16b, v7.16b
-	WORD $0x4e65e4a7 // fcmeq v7.2d, v5.2d, v5.2d
-	WORD $0x6ee71d05 // bif v5.16b, v8.16b, v7.16b
-	MOVD c+0(FP), R11
-	WORD $0x3d800160 // str q0, [x11]
-	WORD $0x3d800561 // str q1, [x11, #16]
-	WORD $0x3ca46962 // str q2, [x11, x4]
-	ADD R1, R11, R11
-	WORD $0x3d800163 // str q3, [x11]
-	WORD $0x3d800564 // str q4, [x11, #16]
-	WORD $0x3ca46965 // str q5, [x11, x4]
-	ADD R1, R11, R11
-allStores:
-below:
-	MOVD times+72(FP), R12
-	SUBS $1, R12, R12
-	BEQ last
-	MOVD R12, times+72(FP)
-	MOVD R11, c+0(FP)
-	MOVD aRow+24(FP), R12
-	LSL $3, R12, R12
-	ADD R6, R12, R12
-	MOVD R12, a+16(FP)
-	JMP tile
-last:
-	RET
-
-// func gemm3x3_64NEON(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
-TEXT ·gemm3x3_64NEON(SB), NOSPLIT, $0-104
-	MOVD $gemm3x3_64NEONNEONConstants<>(SB), R0
-	MOVD ldc+8(FP), R1
-	LSL $3, R1, R1
-	MOVD aCol+32(FP), R2
-	LSL $3, R2, R2
-	MOVD ldb+48(FP), R3
-	LSL $3, R3, R3
-	MOVD n+56(FP), R4
-	LSL $3, R4, R4
-	SUB $16, R4, R4
-tile:
-	MOVD a+16(FP), R5
-	MOVD aRow+24(FP), R6
-	LSL $3, R6, R6
-	ADD R5, R6, R7
-	ADD R7, R6, R6
-	MOVD b+40(FP), R8
-	MOVD k+64(FP), R9
-	WORD $0x6f00e400 // movi v0.2d, #0
-	WORD $0x6f00e401 // movi v1.2d, #0
-	WORD $0x6f00e402 // movi v2.2d, #0
-	WORD $0x6f00e403 // movi v3.2d, #0
-	WORD $0x6f00e404 // movi v4.2d, #0
-	WORD $0x6f00e405 // movi v5.2d, #0
-	WORD $0x6f00e406 // movi v6.2d, #0
-	WORD $0x6f00e407 // movi v7.2d, #0
-	WORD $0x6f00e408 // movi v8.2d, #0
-	MOVD $0, R10
-	MOVD offs+96(FP), R11
-	CMP $0, R9
-	BEQ doneSums2
-	CMP $0, R11
-	BEQ nextSums2
-tapSums2:
-	MOVD.P 8(R11), R10
-	WORD $0x3dc00109 // ldr q9, [x8]
-	WORD $0x3dc0050a // ldr q10, [x8, #16]
-	WORD $0x3ce4690b // ldr q11, [x8, x4]
-	ADD R3, R8, R8
-	WORD $0xfc6a78ac // ldr d12, [x5, x10, lsl #3]
-	WORD $0xfc6a78ed // ldr d13, [x7, x10, lsl #3]
-	WORD $0xfc6a78ce // ldr d14, [x6, x10, lsl #3]
-	WORD $0x4fcc1120 // fmla v0.2d, v9.2d, v12.d[0]
-	WORD $0x4fcc1141 // fmla v1.2d, v10.2d, v12.d[0]
-	WORD $0x4fcc1162 // fmla v2.2d, v11.2d, v12.d[0]
-	WORD $0x4fcd1123 // fmla v3.2d, v9.2d, v13.d[0]
-	WORD $0x4fcd1144 // fmla v4.2d, v10.2d, v13.d[0]
-	WORD $0x4fcd1165 // fmla v5.2d, v11.2d, v13.d[0]
-	WORD $0x4fce1126 // fmla v6.2d, v9.2d, v14.d[0]
-	WORD $0x4fce1147 // fmla v7.2d, v10.2d, v14.d[0]
-	WORD $0x4fce1168 // fmla v8.2d, v11.2d, v14.d[0]
-	SUBS $1, R9, R9
-	BNE tapSums2
-	JMP doneSums2
-nextSums2:
-	WORD $0x3dc0010e // ldr q14, [x8]
-	WORD $0x3dc0050b // ldr q11, [x8, #16]
-	WORD $0x3ce4690a // ldr q10, [x8, x4]
-	ADD R3, R8, R8
-	WORD $0xfc6a68a9 // ldr d9, [x5, x10]
-	WORD $0xfc6a68ed // ldr d13, [x7, x10]
-	WORD $0xfc6a68cc // ldr d12, [x6, x10]
-	WORD $0x4fc911c0 // fmla v0.2d, v14.2d, v9.d[0]
-	WORD $0x4fc91161 // fmla v1.2d, v11.2d, v9.d[0]
-	WORD $0x4fc91142 // fmla v2.2d, v10.2d, v9.d[0]
-	WORD $0x4fcd11c3 // fmla v3.2d, v14.2d, v13.d[0]
-	WORD $0x4fcd1164 // fmla v4.2d, v11.2d, v13.d[0]
-	WORD $0x4fcd1145 // fmla v5.2d, v10.2d, v13.d[0]
-	WORD $0x4fcc11c6 // fmla v6.2d, v14.2d, v12.d[0]
-	WORD $0x4fcc1167 // fmla v7.2d, v11.2d, v12.d[0]
-	WORD $0x4fcc1148 // fmla v8.2d, v10.2d, v12.d[0]
-	ADD R2, R10, R10
-	SUBS $1, R9, R9
-	BNE nextSums2
-doneSums2:
-	MOVD mode+80(FP), R12
-	TBZ $0, R12, aloneSums2
-	MOVD c+0(FP), R12
-	WORD $0x3dc0018c // ldr q12, [x12]
-	WORD $0x3dc0058a // ldr q10, [x12, #16]
-	WORD $0x3ce4698b // ldr q11, [x12, x4]
-	WORD $0x4e60d580 // fadd v0.2d, v12.2d, v0.2d
-	WORD $0x4e61d541 // fadd v1.2d, v10.2d, v1.2d
-	WORD $0x4e62d562 // fadd v2.2d, v11.2d, v2.2d
-	ADD R1, R12, R12
-	WORD $0x3dc0018b // ldr q11, [x12]
-	WORD $0x3dc0058a // ldr q10, [x12, #16]
-	WORD $0x3ce4698c // ldr q12, [x12, x4]
-	WORD $0x4e63d563 // fadd v3.2d, v11.2d, v3.2d
-	WORD $0x4e64d544 // fadd v4.2d, v10.2d, v4.2d
-	WORD $0x4e65d585 // fadd v5.2d, v12.2d, v5.2d
-	ADD R1, R12, R12
-	WORD $0x3dc0018c // ldr q12, [x12]
-	WORD $0x3dc0058a // ldr q10, [x12, #16]
-	WORD $0x3ce4698b // ldr q11, [x12, x4]
-	WORD $0x4e66d586 // fadd v6.2d, v12.2d, v6.2d
-	WORD $0x4e67d547 // fadd v7.2d, v10.2d, v7.2d
-	WORD $0x4e68d568 // fadd v8.2d, v11.2d, v8.2d
-	ADD R1, R12, R12
-aloneSums2:
-	MOVD more+88(FP), R12
-	CBZ R12, unbiasedSums2
-	WORD $0x3dc0018b // ldr q11, [x12]
-	WORD $0x3dc0058a // ldr q10, [x12, #16]
-	WORD $0x3ce4698c // ldr q12, [x12, x4]
-unbiasedSums2:
-allSums:
-	MOVD mode+80(FP), R12
-	TBZ $2, R12, unbiased
-	WORD $0x4e60d560 // fadd v0.2d, v11.2d, v0.2d
-	WORD $0x4e61d541 // fadd v1.2d, v10.2d, v1.2d
-	WORD $0x4e62d582 // fadd v2.2d, v12.2d, v2.2d
-	WORD $0x4e63d563 // fadd v3.2d, v11.2d, v3.2d
-	WORD $0x4e64d544 // fadd v4.2d, v10.2d, v4.2d
-	WORD $0x4e65d585 // fadd v5.2d, v12.2d, v5.2d
-	WORD $0x4e66d566 // fadd v6.2d, v11.2d, v6.2d
-	WORD $0x4e67d547 // fadd v7.2d, v10.2d, v7.2d
-	WORD $0x4e68d588 // fadd v8.2d, v12.2d, v8.2d
-unbiased:
-	TBZ $3, R12, signed
-	WORD $0x6f00e40c // movi v12.2d, #0
-	WORD $0x4e6cf400 // fmax v0.2d, v0.2d, v12.2d
-	WORD $0x4e6cf421 // fmax v1.2d, v1.2d, v12.2d
-	WORD $0x4e6cf442 // fmax v2.2d, v2.2d, v12.2d
-	WORD $0x4e6cf463 // fmax v3.2d, v3.2d, v12.2d
-	WORD $0x4e6cf484 // fmax v4.2d, v4.2d, v12.2d
-	WORD $0x4e6cf4a5 // fmax v5.2d, v5.2d, v12.2d
-	WORD $0x4e6cf4c6 // fmax v6.2d, v6.2d, v12.2d
-	WORD $0x4e6cf4e7 // fmax v7.2d, v7.2d, v12.2d
-	WORD $0x4e6cf508 // fmax v8.2d, v8.2d, v12.2d
-signed:
-	WORD $0x3dc0000c // ldr q12, [x0]
-	WORD $0x4e60e40a // fcmeq v10.2d, v0.2d, v0.2d
-	WORD $0x6eea1d80 // bif v0.16b, v12.16b, v10.16b
-	WORD $0x4e61e42a // fcmeq v10.2d, v1.2d, v1.2d
-	WORD $0x6eea1d81 // bif v1.16b, v12.16b, v10.16b
-	WORD $0x4e62e44a // fcmeq v10.2d, v2.2d, v2.2d
-	WORD $0x6eea1d82 // bif v2.16b, v12.16b, v10.16b
-	WORD $0x4e63e46a // fcmeq v10.2d, v3.2d, v3.2d
-	WORD $0x6eea1d83 // bif v3.16b, v12.16b, v10.16b
-	WORD $0x4e64e48a // fcmeq v10.2d, v4.2d, v4.2d
-	WORD $0x6eea1d84 // bif v4.16b, v12.16b, v10.16b
-	WORD $0x4e65e4aa // fcmeq v10.2d, v5.2d, v5.2d
-	WORD $0x6eea1d85 // bif v5.16b, v12.16b, v10.16b
-	WORD $0x4e66e4ca // fcmeq v10.2d, v6.2d, v6.2d
-	WORD $0x6eea1d86 // bif v6.16b, v12.16b, v10.16b
-	WORD $0x4e67e4ea // fcmeq v10.2d, v7.2d, v7.2d
-	WORD $0x6eea1d87 // bif v7.16b, v12.16b, v10.16b
-	WORD $0x4e68e50a // fcmeq v10.2d, v8.2d, v8.2d
-	WORD $0x6eea1d88 // bif v8.16b, v12.16b, v10.16b
-	MOVD c+0(FP), R12
-	WORD $0x3d800180 // str q0, [x12]
-	WORD $0x3d800581 // str q1, [x12, #16]
-	WORD $0x3ca46982 // str q2, [x12, x4]
-	ADD R1, R12, R12
-	WORD $0x3d800183 // str q3, [x12]
-	WORD $0x3d800584 // str q4, [x12, #16]
-	WORD $0x3ca46985 // str q5, [x12, x4]
-	ADD R1, R12, R12
-	WORD $0x3d800186 // str q6, [x12]
-	WORD $0x3d800587 // str q7, [x12, #16]
-	WORD $0x3ca46988 // str q8, [x12, x4]
-	ADD R1, R12, R12
-allStores:
-below:
-	MOVD times+72(FP), R13
-	SUBS $1, R13, R13
-	BEQ last
-	MOVD R13, times+72(FP)
-	MOVD R12, c+0(FP)
-	MOVD aRow+24(FP), R13
-	LSL $3, R13, R13
-	ADD R6, R13, R13
-	MOVD R13, a+16(FP)
-	JMP tile
-last:
-	RET
-
-// func gemm4x3_64NEON(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
-TEXT ·gemm4x3_64NEON(SB), NOSPLIT, $0-104
-	MOVD $gemm4x3_64NEONNEONConstants<>(SB), R0
-	MOVD ldc+8(FP), R1
-	LSL $3, R1, R1
-	MOVD aCol+32(FP), R2
-	LSL $3, R2, R2
-	MOVD ldb+48(FP), R3
-	LSL $3, R3, R3
-	MOVD n+56(FP), R4
-	LSL $3, R4, R4
-	SUB $16, R4, R4
-tile:
-	MOVD a+16(FP), R5
-	MOVD aRow+24(FP), R6
-	LSL $3, R6, R6
-	ADD R5, R6, R7
-	ADD R7, R6, R8
-	ADD R8, R6, R6
-	MOVD b+40(FP), R9
-	MOVD k+64(FP), R10
-	WORD $0x6f00e400 // movi v0.2d, #0
-	WORD $0x6f00e401 // movi v1.2d, #0
-	WORD $0x6f00e402 // movi v2.2d, #0
-	WORD $0x6f00e403 // movi v3.2d, #0
-	WORD $0x6f00e404 // movi v4.2d, #0
-	WORD $0x6f00e405 // movi v5.2d, #0
-	WORD $0x6f00e406 // movi v6.2d, #0
-	WORD $0x6f00e407 // movi v7.2d, #0
-	WORD $0x6f00e408 // movi v8.2d, #0
-	WORD $0x6f00e409 // movi v9.2d, #0
-	WORD $0x6f00e40a // movi v10.2d, #0
-	WORD $0x6f00e40b // movi v11.2d, #0
-	MOVD $0, R11
-	MOVD offs+96(FP), R12
-	CMP $0, R10
-	BEQ doneSums2
-	CMP $0, R12
-	BEQ nextSums2
-tapSums2:
-	MOVD.P 8(R12), R11
-	WORD $0x3dc0012c // ldr q12, [x9]
-	WORD $0x3dc0052d // ldr q13, [x9, #16]
-	WORD $0x3ce4692e // ldr q14, [x9, x4]
-	ADD R3, R9, R9
-	WORD $0xfc6b78af // ldr d15, [x5, x11, lsl #3]
-	WORD $0xfc6b78f0 // ldr d16, [x7, x11, lsl #3]
-	WORD $0xfc6b7911 // ldr d17, [x8, x11, lsl #3]
-	WORD $0x4fcf1180 // fmla v0.2d, v12.2d, v15.d[0]
-	WORD $0x4fcf11a1 // fmla v1.2d, v13.2d, v15.d[0]
-	WORD $0x4fcf11c2 // fmla v2.2d, v14.2d, v15.d[0]
-	WORD $0xfc6b78cf // ldr d15, [x6, x11, lsl #3]
-	WORD $0x4fd01183 // fmla v3.2d, v12.2d, v16.d[0]
-	WORD $0x4fd011a4 // fmla v4.2d, v13.2d, v16.d[0]
-	WORD $0x4fd011c5 // fmla v5.2d, v14.2d, v16.d[0]
-	WORD $0x4fd11186 // fmla v6.2d, v12.2d, v17.d[0]
-	WORD $0x4fd111a7 // fmla v7.2d, v13.2d, v17.d[0]
-	WORD $0x4fd111c8 // fmla v8.2d, v14.2d, v17.d[0]
-	WORD $0x4fcf1189 // fmla v9.2d, v12.2d, v15.d[0]
-	WORD $0x4fcf11aa // fmla v10.2d, v13.2d, v15.d[0]
-	WORD $0x4fcf11cb // fmla v11.2d, v14.2d, v15.d[0]
-	SUBS $1, R10, R10
-	BNE tapSums2
-	JMP doneSums2
-nextSums2:
-	WORD $0x3dc0012f // ldr q15, [x9]
-	WORD $0x3dc0052e // ldr q14, [x9, #16]
-	WORD $0x3ce4692d // ldr q13, [x9, x4]
-	ADD R3, R9, R9
-	WORD $0xfc6b68ac // ldr d12, [x5, x11]
-	WORD $0xfc6b68f1 // ldr d17, [x7, x11]
-	WORD $0xfc6b6910 // ldr d16, [x8, x11]
-	WORD $0x4fcc11e0 // fmla v0.2d, v15.2d, v12.d[0]
-	WORD $0x4fcc11c1 // fmla v1.2d, v14.2d, v12.d[0]
-	WORD $0x4fcc11a2 // fmla v2.2d, v13.2d, v12.d[0]
-	WORD $0xfc6b68cc // ldr d12, [x6, x11]
-	WORD $0x4fd111e3 // fmla v3.2d, v15.2d, v17.d[0]
-	WORD $0x4fd111c4 // fmla v4.2d, v14.2d, v17.d[0]
-	WORD $0x4fd111a5 // fmla v5.2d, v13.2d, v17.d[0]
-	WORD $0x4fd011e6 // fmla v6.2d, v15.2d, v16.d[0]
-	WORD $0x4fd011c7 // fmla v7.2d, v14.2d, v16.d[0]
-	WORD $0x4fd011a8 // fmla v8.2d, v13.2d, v16.d[0]
-	WORD $0x4fcc11e9 // fmla v9.2d, v15.2d, v12.d[0]
-	WORD $0x4fcc11ca // fmla v10.2d, v14.2d, v12.d[0]
-	WORD $0x4fcc11ab // fmla v11.2d, v13.2d, v12.d[0]
-	ADD R2, R11, R11
-	SUBS $1, R10, R10
-	BNE nextSums2
-doneSums2:
-	MOVD mode+80(FP), R13
-	TBZ $0, R13, aloneSums2
-	MOVD c+0(FP), R13
-	WORD $0x3dc001ac // ldr q12, [x13]
-	WORD $0x3dc005ad // ldr q13, [x13, #16]
-	WORD $0x3ce469ae // ldr q14, [x13, x4]
-	WORD $0x4e60d580 // fadd v0.2d, v12.2d, v0.2d
-	WORD $0x4e61d5a1 // fadd v1.2d, v13.2d, v1.2d
-	WORD $0x4e62d5c2 // fadd v2.2d, v14.2d, v2.2d
-	ADD R1, R13, R13
-	WORD $0x3dc001ae // ldr q14, [x13]
-	WORD $0x3dc005ad // ldr q13, [x13, #16]
-	WORD $0x3ce469ac // ldr q12, [x13, x4]
-	WORD $0x4e63d5c3 // fadd v3.2d, v14.2d, v3.2d
-	WORD $0x4e64d5a4 // fadd v4.2d, v13.2d, v4.2d
-	WORD $0x4e65d585 // fadd v5.2d, v12.2d, v5.2d
-	ADD R1, R13, R13
-	WORD $0x3dc001ac // ldr q12, [x13]
-	WORD $0x3dc005ad // ldr q13, [x13, #16]
-	WORD $0x3ce469ae // ldr q14, [x13, x4]
-	WORD $0x4e66d586 // fadd v6.2d, v12.2d, v6.2d
-	WORD $0x4e67d5a7 // fadd v7.2d, v13.2d, v7.2d
-	WORD $0x4e68d5c8 // fadd v8.2d, v14.2d, v8.2d
-	ADD R1, R13, R13
-	WORD $0x3dc001ae // ldr q14, [x13]
-	WORD $0x3dc005ad // ldr q13, [x13, #16]
-	WORD $0x3ce469ac // ldr q12, [x13, x4]
-	WORD $0x4e69d5c9 // fadd v9.2d, v14.2d, v9.2d
-	WORD $0x4e6ad5aa // fadd v10.2d, v13.2d, v10.2d
-	WORD $0x4e6bd58b // fadd v11.2d, v12.2d, v11.2d
-	ADD R1, R13, R13
-aloneSums2:
-	MOVD more+88(FP), R13
-	CBZ R13, unbiasedSums2
-	WORD $0x3dc001ac // ldr q12, [x13]
-	WORD $0x3dc005ad // ldr q13, [x13, #16]
-	WORD $0x3ce469ae // ldr q14, [x13, x4]
-unbiasedSums2:
-allSums:
-	MOVD mode+80(FP), R13
-	TBZ $2, R13, unbiased
-	WORD $0x4e60d580 // fadd v0.2d, v12.2d, v0.2d
-	WORD $0x4e61d5a1 // fadd v1.2d, v13.2d, v1.2d
-	WORD $0x4e62d5c2 // fadd v2.2d, v14.2d, v2.2d
-	WORD $0x4e63d583 // fadd v3.2d, v12.2d, v3.2d
-	WORD $0x4e64d5a4 // fadd v4.2d, v13.2d, v4.2d
-	WORD $0x4e65d5c5 // fadd v5.2d, v14.2d, v5.2d
-	WORD $0x4e66d586 // fadd v6.2d, v12.2d, v6.2d
-	WORD $0x4e67d5a7 // fadd v7.2d, v13.2d, v7.2d
-	WORD $0x4e68d5c8 // fadd v8.2d, v14.2d, v8.2d
-	WORD $0x4e69d589 // fadd v9.2d, v12.2d, v9.2d
-	WORD $0x4e6ad5aa // fadd v10.2d, v13.2d, v10.2d
-	WORD $0x4e6bd5cb // fadd v11.2d, v14.2d, v11.2d
-unbiased:
-	TBZ $3, R13, signed
-	WORD $0x6f00e40e // movi v14.2d, #0
-	WORD $0x4e6ef400 // fmax v0.2d, v0.2d, v14.2d
-	WORD $0x4e6ef421 // fmax v1.2d, v1.2d, v14.2d
-	WORD $0x4e6ef442 // fmax v2.2d, v2.2d, v14.2d
-	WORD $0x4e6ef463 // fmax v3.2d, v3.2d, v14.2d
-	WORD $0x4e6ef484 // fmax v4.2d, v4.2d, v14.2d
-	WORD $0x4e6ef4a5 // fmax v5.2d, v5.2d, v14.2d
-	WORD $0x4e6ef4c6 // fmax v6.2d, v6.2d, v14.2d
-	WORD $0x4e6ef4e7 // fmax v7.2d, v7.2d, v14.2d
-	WORD $0x4e6ef508 // fmax v8.2d, v8.2d, v14.2d
-	WORD $0x4e6ef529 // fmax v9.2d, v9.2d, v14.2d
-	WORD $0x4e6ef54a // fmax v10.2d, v10.2d, v14.2d
-	WORD $0x4e6ef56b // fmax v11.2d, v11.2d, v14.2d
-signed:
-	WORD $0x3dc0000e // ldr q14, [x0]
-	WORD $0x4e60e40d // fcmeq v13.2d, v0.2d, v0.2d
-	WORD $0x6eed1dc0 // bif v0.16b, v14.16b, v13.16b
-	WORD $0x4e61e42d // fcmeq v13.2d, v1.2d, v1.2d
-	WORD $0x6eed1dc1 // bif v1.16b, v14.16b, v13.16b
-	WORD $0x4e62e44d // fcmeq v13.2d, v2.2d, v2.2d
-	WORD $0x6eed1dc2 // bif v2.16b, v14.16b, v13.16b
-	WORD $0x4e63e46d // fcmeq v13.2d, v3.2d, v3.2d
-	WORD $0x6eed1dc3 // bif v3.16b, v14.16b, v13.16b
-	WORD $0x4e64e48d // fcmeq v13.2d, v4.2d, v4.2d
-	WORD $0x6eed1dc4 // bif v4.16b, v14.16b, v13.16b
-	WORD $0x4e65e4ad // fcmeq v13.2d, v5.2d, v5.2d
-	WORD $0x6eed1dc5 // bif v5.16b, v14.16b, v13.16b
-	WORD $0x4e66e4cd // fcmeq v13.2d, v6.2d, v6.2d
-	WORD $0x6eed1dc6 // bif v6.16b, v14.16b, v13.16b
-	WORD $0x4e67e4ed // fcmeq v13.2d, v7.2d, v7.2d
-	WORD $0x6eed1dc7 // bif v7.16b, v14.16b, v13.16b
-	WORD $0x4e68e50d // fcmeq v13.2d, v8.2d, v8.2d
-	WORD $0x6eed1dc8 // bif v8.16b, v14.16b, v13.16b
-	WORD $0x4e69e52d // fcmeq v13.2d, v9.2d, v9.2d
-	WORD $0x6eed1dc9 // bif v9.16b, v14.16b, v13.16b
-	WORD $0x4e6ae54d // fcmeq v13.2d, v10.2d, v10.2d
-	WORD $0x6eed1dca // bif v10.16b, v14.16b, v13.16b
-	WORD $0x4e6be56d // fcmeq v13.2d, v11.2d, v11.2d
-	WORD $0x6eed1dcb // bif v11.16b, v14.16b, v13.16b
-	MOVD c+0(FP), R13
-	WORD $0x3d8001a0 // str q0, [x13]
-	WORD $0x3d8005a1 // str q1, [x13, #16]
-	WORD $0x3ca469a2 // str q2, [x13, x4]
-	ADD R1, R13, R13
-	WORD $0x3d8001a3 // str q3, [x13]
-	WORD $0x3d8005a4 // str q4, [x13, #16]
-	WORD $0x3ca469a5 // str q5, [x13, x4]
-	ADD R1, R13, R13
-	WORD $0x3d8001a6 // str q6, [x13]
-	WORD $0x3d8005a7 // str q7, [x13, #16]
-	WORD $0x3ca469a8 // str q8, [x13, x4]
-	ADD R1, R13, R13
-	WORD $0x3d8001a9 // str q9, [x13]
-	WORD $0x3d8005aa // str q10, [x13, #16]
-	WORD $0x3ca469ab // str q11, [x13, x4]
-	ADD R1, R13, R13
-allStores:
-below:
-	MOVD times+72(FP), R14
-	SUBS $1, R14, R14
-	BEQ last
-	MOVD R14, times+72(FP)
-	MOVD R13, c+0(FP)
-	MOVD aRow+24(FP), R14
-	LSL $3, R14, R14
-	ADD R6, R14, R14
-	MOVD R14, a+16(FP)
-	JMP tile
-last:
-	RET
-
-// func gemm5x3_64NEON(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
-TEXT ·gemm5x3_64NEON(SB), NOSPLIT, $0-104
-	MOVD $gemm5x3_64NEONNEONConstants<>(SB), R0
-	MOVD ldc+8(FP), R1
-	LSL $3, R1, R1
-	MOVD aCol+32(FP), R2
-	LSL $3, R2, R2
-	MOVD ldb+48(FP), R3
-	LSL $3, R3, R3
-	MOVD n+56(FP), R4
-	LSL $3, R4, R4
-	SUB $16, R4, R4
-tile:
-	MOVD a+16(FP), R5
-	MOVD aRow+24(FP), R6
-	LSL $3, R6, R6
-	ADD R5, R6, R7
-	ADD R7, R6, R8
-	ADD R8, R6, R9
-	ADD R9, R6, R6
-	MOVD b+40(FP), R10
-	MOVD k+64(FP), R11
-	WORD $0x6f00e400 // movi v0.2d, #0
-	WORD $0x6f00e401 // movi v1.2d, #0
-	WORD $0x6f00e402 // movi v2.2d, #0
-	WORD $0x6f00e403 // movi v3.2d, #0
-	WORD $0x6f00e404 // movi v4.2d, #0
-	WORD $0x6f00e405 // movi v5.2d, #0
-	WORD $0x6f00e406 // movi v6.2d, #0
-	WORD $0x6f00e407 // movi v7.2d, #0
-	WORD $0x6f00e408 // movi v8.2d, #0
-	WORD $0x6f00e409 // movi v9.2d, #0
-	WORD $0x6f00e40a // movi v10.2d, #0
-	WORD $0x6f00e40b // movi v11.2d, #0
-	WORD $0x6f00e40c // movi v12.2d, #0
-	WORD $0x6f00e40d // movi v13.2d, #0
-	WORD $0x6f00e40e // movi v14.2d, #0
-	MOVD $0, R12
-	MOVD offs+96(FP), R13
-	CMP $0, R11
-	BEQ doneSums2
-	CMP $0, R13
-	BEQ nextSums2
-tapSums2:
-	MOVD.P 8(R13), R12
-	WORD $0x3dc0014f // ldr q15, [x10]
-	WORD $0x3dc00550 // ldr q16, [x10, #16]
-	WORD $0x3ce46951 // ldr q17, [x10, x4]
-	ADD R3, R10, R10
-	WORD $0xfc6c78b2 // ldr d18, [x5, x12, lsl #3]
-	WORD $0xfc6c78f3 // ldr d19, [x7, x12, lsl #3]
-	WORD $0xfc6c7914 // ldr d20, [x8, x12, lsl #3]
-	WORD $0x4fd211e0 // fmla v0.2d, v15.2d, v18.d[0]
-	WORD $0x4fd21201 // fmla v1.2d, v16.2d, v18.d[0]
-	WORD $0x4fd21222 // fmla v2.2d, v17.2d, v18.d[0]
-	WORD $0xfc6c7932 // ldr d18, [x9, x12, lsl #3]
-	WORD $0x4fd311e3 // fmla v3.2d, v15.2d, v19.d[0]
-	WORD $0x4fd31204 // fmla v4.2d, v16.2d, v19.d[0]
-	WORD $0x4fd31225 // fmla v5.2d, v17.2d, v19.d[0]
-	WORD $0xfc6c78d3 // ldr d19, [x6, x12, lsl #3]
-	WORD $0x4fd411e6 // fmla v6.2d, v15.2d, v20.d[0]
-	WORD $0x4fd41207 // fmla v7.2d, v16.2d, v20.d[0]
-	WORD $0x4fd41228 // fmla v8.2d, v17.2d, v20.d[0]
-	WORD $0x4fd211e9 // fmla v9.2d, v15.2d, v18.d[0]
-	WORD $0x4fd2120a // fmla v10.2d, v16.2d, v18.d[0]
-	WORD $0x4fd2122b // fmla v11.2d, v17.2d, v18.d[0]
-	WORD $0x4fd311ec // fmla v12.2d, v15.2d, v19.d[0]
-	WORD $0x4fd3120d // fmla v13.2d, v16.2d, v19.d[0]
-	WORD $0x4fd3122e // fmla v14.2d, v17.2d, v19.d[0]
-	SUBS $1, R11, R11
-	BNE tapSums2
-	JMP doneSums2
-nextSums2:
-	WORD $0x3dc00153 // ldr q19, [x10]
-	WORD $0x3dc00551 // ldr q17, [x10, #16]
-	WORD $0x3ce46950 // ldr q16, [x10, x4]
-	ADD R3, R10, R10
-	WORD $0xfc6c68af // ldr d15, [x5, x12]
-	WORD $0xfc6c68f2 // ldr d18, [x7, x12]
-	WORD $0xfc6c6914 // ldr d20, [x8, x12]
-	WORD $0x4fcf1260 // fmla v0.2d, v19.2d, v15.d[0]
-	WORD $0x4fcf1221 // fmla v1.2d, v17.2d, v15.d[0]
-	WORD $0x4fcf1202 // fmla v2.2d, v16.2d, v15.d[0]
-	WORD $0xfc6c692f // ldr d15, [x9, x12]
-	WORD $0x4fd21263 // fmla v3.2d, v19.2d, v18.d[0]
-	WORD $0x4fd21224 // fmla v4.2d, v17.2d, v18.d[0]
-	WORD $0x4fd21205 // fmla v5.2d, v16.2d, v18.d[0]
-	WORD $0xfc6c68d2 // ldr d18, [x6, x12]
-	WORD $0x4fd41266 // fmla v6.2d, v19.2d, v20.d[0]
-	WORD $0x4fd41227 // fmla v7.2d, v17.2d, v20.d[0]
-	WORD $0x4fd41208 // fmla v8.2d, v16.2d, v20.d[0]
-	WORD $0x4fcf1269 // fmla v9.2d, v19.2d, v15.d[0]
-	WORD $0x4fcf122a // fmla v10.2d, v17.2d, v15.d[0]
-	WORD $0x4fcf120b // fmla v11.2d, v16.2d, v15.d[0]
-	WORD $0x4fd2126c // fmla v12.2d, v19.2d, v18.d[0]
-	WORD $0x4fd2122d // fmla v13.2d, v17.2d, v18.d[0]
-	WORD $0x4fd2120e // fmla v14.2d, v16.2d, v18.d[0]
-	ADD R2, R12, R12
-	SUBS $1, R11, R11
-	BNE nextSums2
-doneSums2:
-	MOVD mode+80(FP), R14
-	TBZ $0, R14, aloneSums2
-	MOVD c+0(FP), R14
-	WORD $0x3dc001d2 // ldr q18, [x14]
-	WORD $0x3dc005d0 // ldr q16, [x14, #16]
-	WORD $0x3ce469d1 // ldr q17, [x14, x4]
-	WORD $0x4e60d640 // fadd v0.2d, v18.2d, v0.2d
-	WORD $0x4e61d601 // fadd v1.2d, v16.2d, v1.2d
-	WORD $0x4e62d622 // fadd v2.2d, v17.2d, v2.2d
-	ADD R1, R14, R14
-	WORD $0x3dc001d1 // ldr q17, [x14]
-	WORD $0x3dc005d0 // ldr q16, [x14, #16]
-	WORD $0x3ce469d2 // ldr q18, [x14, x4]
-	WORD $0x4e63d623 // fadd v3.2d, v17.2d, v3.2d
-	WORD $0x4e64d604 // fadd v4.2d, v16.2d, v4.2d
-	WORD $0x4e65d645 // fadd v5.2d, v18.2d, v5.2d
-	ADD R1, R14, R14
-	WORD $0x3dc001d2 // ldr q18, [x14]
-	WORD $0x3dc005d0 // ldr q16, [x14, #16]
-	WORD $0x3ce469d1 // ldr q17, [x14, x4]
-	WORD $0x4e66d646 // fadd v6.2d, v18.2d, v6.2d
-	WORD $0x4e67d607 // fadd v7.2d, v16.2d, v7.2d
-	WORD $0x4e68d628 // fadd v8.2d, v17.2d, v8.2d
-	ADD R1, R14, R14
-	WORD $0x3dc001d1 // ldr q17, [x14]
-	WORD $0x3dc005d0 // ldr q16, [x14, #16]
-	WORD $0x3ce469d2 // ldr q18, [x14, x4]
-	WORD $0x4e69d629 // fadd v9.2d, v17.2d, v9.2d
-	WORD $0x4e6ad60a // fadd v10.2d, v16.2d, v10.2d
-	WORD $0x4e6bd64b // fadd v11.2d, v18.2d, v11.2d
-	ADD R1, R14, R14
-	WORD $0x3dc001d2 // ldr q18, [x14]
-	WORD $0x3dc005d0 // ldr q16, [x14, #16]
-	WORD $0x3ce469d1 // ldr q17, [x14, x4]
-	WORD $0x4e6cd64c // fadd v12.2d, v18.2d, v12.2d
-	WORD $0x4e6dd60d // fadd v13.2d, v16.2d, v13.2d
-	WORD $0x4e6ed62e // fadd v14.2d, v17.2d, v14.2d
-	ADD R1, R14, R14
-aloneSums2:
-	MOVD more+88(FP), R14
-	CBZ R14, unbiasedSums2
-	WORD $0x3dc001d1 // ldr q17, [x14]
-	WORD $0x3dc005d0 // ldr q16, [x14, #16]
-	WORD $0x3ce469d2 // ldr q18, [x14, x4]
-unbiasedSums2:
-allSums:
-	MOVD mode+80(FP), R14
-	TBZ $2, R14, unbiased
-	WORD $0x4e60d620 // fadd v0.2d, v17.2d, v0.2d
-	WORD $0x4e61d601 // fadd v1.2d, v16.2d, v1.2d
-	WORD $0x4e62d642 // fadd v2.2d, v18.2d, v2.2d
-	WORD $0x4e63d623 // fadd v3.2d, v17.2d, v3.2d
-	WORD $0x4e64d604 // fadd v4.2d, v16.2d, v4.2d
-	WORD $0x4e65d645 // fadd v5.2d, v18.2d, v5.2d
-	WORD $0x4e66d626 // fadd v6.2d, v17.2d, v6.2d
-	WORD $0x4e67d607 // fadd v7.2d, v16.2d, v7.2d
-	WORD $0x4e68d648 // fadd v8.2d, v18.2d, v8.2d
-	WORD $0x4e69d629 // fadd v9.2d, v17.2d, v9.2d
-	WORD $0x4e6ad60a // fadd v10.2d, v16.2d, v10.2d
-	WORD $0x4e6bd64b // fadd v11.2d, v18.2d, v11.2d
-	WORD $0x4e6cd62c // fadd v12.2d, v17.2d, v12.2d
-	WORD $0x4e6dd60d // fadd v13.2d, v16.2d, v13.2d
-	WORD $0x4e6ed64e // fadd v14.2d, v18.2d, v14.2d
-unbiased:
-	TBZ $3, R14, signed
-	WORD $0x6f00e412 // movi v18.2d, #0
-	WORD $0x4e72f400 // fmax v0.2d, v0.2d, v18.2d
-	WORD $0x4e72f421 // fmax v1.2d, v1.2d, v18.2d
-	WORD $0x4e72f442 // fmax v2.2d, v2.2d, v18.2d
-	WORD $0x4e72f463 // fmax v3.2d, v3.2d, v18.2d
-	WORD $0x4e72f484 // fmax v4.2d, v4.2d, v18.2d
-	WORD $0x4e72f4a5 // fmax v5.2d, v5.2d, v18.2d
-	WORD $0x4e72f4c6 // fmax v6.2d, v6.2d, v18.2d
-	WORD $0x4e72f4e7 // fmax v7.2d, v7.2d, v18.2d
-	WORD $0x4e72f508 // fmax v8.2d, v8.2d, v18.2d
-	WORD $0x4e72f529 // fmax v9.2d, v9.2d, v18.2d
-	WORD $0x4e72f54a // fmax v10.2d, v10.2d, v18.2d
-	WORD $0x4e72f56b // fmax v11.2d, v11.2d, v18.2d
-	WORD $0x4e72f58c // fmax v12.2d, v12.2d, v18.2d
-	WORD $0x4e72f5ad // fmax v13.2d, v13.2d, v18.2d
-	WORD $0x4e72f5ce // fmax v14.2d, v14.2d, v18.2d
-signed:
-	WORD $0x3dc00012 // ldr q18, [x0]
-	WORD $0x4e60e410 // fcmeq v16.2d, v0.2d, v0.2d
-	WORD $0x6ef01e40 // bif v0.16b, v18.16b, v16.16b
-	WORD $0x4e61e430 // fcmeq v16.2d, v1.2d, v1.2d
-	WORD $0x6ef01e41 // bif v1.16b, v18.16b, v16.16b
-	WORD $0x4e62e450 // fcmeq v16.2d, v2.2d, v2.2d
-	WORD $0x6ef01e42 // bif v2.16b, v18.16b, v16.16b
-	WORD $0x4e63e470 // fcmeq v16.2d, v3.2d, v3.2d
-	WORD $0x6ef01e43 // bif v3.16b, v18.16b, v16.16b
-	WORD $0x4e64e490 // fcmeq v16.2d, v4.2d, v4.2d
-	WORD $0x6ef01e44 // bif v4.16b, v18.16b, v16.16b
-	WORD $0x4e65e4b0 // fcmeq v16.2d, v5.2d, v5.2d
-	WORD $0x6ef01e45 // bif v5.16b, v18.16b, v16.16b
-	WORD $0x4e66e4d0 // fcmeq v16.2d, v6.2d, v6.2d
-	WORD $0x6ef01e46 // bif v6.16b, v18.16b, v16.16b
-	WORD $0x4e67e4f0 // fcmeq v16.2d, v7.2d, v7.2d
-	WORD $0x6ef01e47 // bif v7.16b, v18.16b, v16.16b
-	WORD $0x4e68e510 // fcmeq v16.2d, v8.2d, v8.2d
-	WORD $0x6ef01e48 // bif v8.16b, v18.16b, v16.16b
-	WORD $0x4e69e530 // fcmeq v16.2d, v9.2d, v9.2d
-	WORD $0x6ef01e49 // bif v9.16b, v18.16b, v16.16b
-	WORD $0x4e6ae550 // fcmeq v16.2d, v10.2d, v10.2d
-	WORD $0x6ef01e4a // bif v10.16b, v18.16b, v16.16b
-	WORD $0x4e6be570 // fcmeq v16.2d, v11.2d, v11.2d
-	WORD $0x6ef01e4b // bif v11.16b, v18.16b, v16.16b
-	WORD $0x4e6ce590 // fcmeq v16.2d, v12.2d, v12.2d
-	WORD $0x6ef01e4c // bif v12.16b, v18.16b, v16.16b
-	WORD $0x4e6de5b0 // fcmeq v16.2d, v13.2d, v13.2d
-	WORD $0x6ef01e4d // bif v13.16b, v18.16b, v16.16b
-	WORD $0x4e6ee5d0 // fcmeq v16.2d, v14.2d, v14.2d
-	WORD $0x6ef01e4e // bif v14.16b, v18.16b, v16.16b
-	MOVD c+0(FP), R14
-	WORD $0x3d8001c0 // str q0, [x14]
-	WORD $0x3d8005c1 // str q1, [x14, #16]
-	WORD $0x3ca469c2 // str q2, [x14, x4]
-	ADD R1, R14, R14
-	WORD $0x3d8001c3 // str q3, [x14]
-	WORD $0x3d8005c4 // str q4, [x14, #16]
-	WORD $0x3ca469c5 // str q5, [x14, x4]
-	ADD R1, R14, R14
-	WORD $0x3d8001c6 // str q6, [x14]
-	WORD $0x3d8005c7 // str q7, [x14, #16]
-	WORD $0x3ca469c8 // str q8, [x14, x4]
-	ADD R1, R14, R14
-	WORD $0x3d8001c9 // str q9, [x14]
-	WORD $0x3d8005ca // str q10, [x14, #16]
-	WORD $0x3ca469cb // str q11, [x14, x4]
-	ADD R1, R14, R14
-	WORD $0x3d8001cc // str q12, [x14]
-	WORD $0x3d8005cd // str q13, [x14, #16]
-	WORD $0x3ca469ce // str q14, [x14, x4]
-	ADD R1, R14, R14
-allStores:
-below:
-	MOVD times+72(FP), R15
-	SUBS $1, R15, R15
-	BEQ last
-	MOVD R15, times+72(FP)
-	MOVD R14, c+0(FP)
-	MOVD aRow+24(FP), R15
-	LSL $3, R15, R15
-	ADD R6, R15, R15
-	MOVD R15, a+16(FP)
-	JMP tile
-last:
-	RET
-
-// func gemm6x3_64NEON(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
-TEXT ·gemm6x3_64NEON(SB), NOSPLIT, $0-104
-	MOVD $gemm6x3_64NEONNEONConstants<>(SB), R0
-	MOVD ldc+8(FP), R1
-	LSL $3, R1, R1
-	MOVD aCol+32(FP), R2
-	LSL $3, R2, R2
-	MOVD ldb+48(FP), R3
-	LSL $3, R3, R3
-	MOVD n+56(FP), R4
-	LSL $3, R4, R4
-	SUB $16, R4, R4
-tile:
-	MOVD a+16(FP), R5
-	MOVD aRow+24(FP), R6
-	LSL $3, R6, R6
-	ADD R5, R6, R7
-	ADD R7, R6, R8
-	ADD R8, R6, R9
-	ADD R9, R6, R10
-	ADD R10, R6, R6
-	MOVD b+40(FP), R11
-	MOVD k+64(FP), R12
-	WORD $0x6f00e400 // movi v0.2d, #0
-	WORD $0x6f00e401 // movi v1.2d, #0
-	WORD $0x6f00e402 // movi v2.2d, #0
-	WORD $0x6f00e403 // movi v3.2d, #0
-	WORD $0x6f00e404 // movi v4.2d, #0
-	WORD $0x6f00e405 // movi v5.2d, #0
-	WORD $0x6f00e406 // movi v6.2d, #0
-	WORD $0x6f00e407 // movi v7.2d, #0
-	WORD $0x6f00e408 // movi v8.2d, #0
-	WORD $0x6f00e409 // movi v9.2d, #0
-	WORD $0x6f00e40a // movi v10.2d, #0
-	WORD $0x6f00e40b // movi v11.2d, #0
-	WORD $0x6f00e40c // movi v12.2d, #0
-	WORD $0x6f00e40d // movi v13.2d, #0
-	WORD $0x6f00e40e // movi v14.2d, #0
-	WORD $0x6f00e40f // movi v15.2d, #0
-	WORD $0x6f00e410 // movi v16.2d, #0
-	WORD $0x6f00e411 // movi v17.2d, #0
-	MOVD $0, R13
-	MOVD offs+96(FP), R14
-	CMP $0, R12
-	BEQ doneSums2
-	CMP $0, R14
-	BEQ nextSums2
-tapSums2:
-	MOVD.P 8(R14), R13
-	WORD $0x3dc00172 // ldr q18, [x11]
-	WORD $0x3dc00573 // ldr q19, [x11, #16]
-	WORD $0x3ce46974 // ldr q20, [x11, x4]
-	ADD R3, R11, R11
-	WORD $0xfc6d78b5 // ldr d21, [x5, x13, lsl #3]
-	WORD $0xfc6d78f6 // ldr d22, [x7, x13, lsl #3]
-	WORD $0xfc6d7917 // ldr d23, [x8, x13, lsl #3]
-	WORD $0x4fd51240 // fmla v0.2d, v18.2d, v21.d[0]
-	WORD $0x4fd51261 // fmla v1.2d, v19.2d, v21.d[0]
-	WORD $0x4fd51282 // fmla v2.2d, v20.2d, v21.d[0]
-	WORD $0xfc6d7935 // ldr d21, [x9, x13, lsl #3]
-	WORD $0x4fd61243 // fmla v3.2d, v18.2d, v22.d[0]
-	WORD $0x4fd61264 // fmla v4.2d, v19.2d, v22.d[0]
-	WORD $0x4fd61285 // fmla v5.2d, v20.2d, v22.d[0]
-	WORD $0xfc6d7956 // ldr d22, [x10, x13, lsl #3]
-	WORD $0x4fd71246 // fmla v6.2d, v18.2d, v23.d[0]
-	WORD $0x4fd71267 // fmla v7.2d, v19.2d, v23.d[0]
-	WORD $0x4fd71288 // fmla v8.2d, v20.2d, v23.d[0]
-	WORD $0xfc6d78d7 // ldr d23, [x6, x13, lsl #3]
-	WORD $0x4fd51249 // fmla v9.2d, v18.2d, v21.d[0]
-	WORD $0x4fd5126a // fmla v10.2d, v19.2d, v21.d[0]
-	WORD $0x4fd5128b // fmla v11.2d, v20.2d, v21.d[0]
-	WORD $0x4fd6124c // fmla v12.2d, v18.2d, v22.d[0]
-	WORD $0x4fd6126d // fmla v13.2d, v19.2d, v22.d[0]
-	WORD $0x4fd6128e // fmla v14.2d, v20.2d, v22.d[0]
-	WORD $0x4fd7124f // fmla v15.2d, v18.2d, v23.d[0]
-	WORD $0x4fd71270 // fmla v16.2d, v19.2d, v23.d[0]
-	WORD $0x4fd71291 // fmla v17.2d, v20.2d, v23.d[0]
-	SUBS $1, R12, R12
-	BNE tapSums2
-	JMP doneSums2
-nextSums2:
-	WORD $0x3dc00177 // ldr q23, [x11]
-	WORD $0x3dc00574 // ldr q20, [x11, #16]
-	WORD $0x3ce46973 // ldr q19, [x11, x4]
-	ADD R3, R11, R11
-	WORD $0xfc6d68b2 // ldr d18, [x5, x13]
-	WORD $0xfc6d68f6 // ldr d22, [x7, x13]
-	WORD $0xfc6d6915 // ldr d21, [x8, x13]
-	WORD $0x4fd212e0 // fmla v0.2d, v23.2d, v18.d[0]
-	WORD $0x4fd21281 // fmla v1.2d, v20.2d, v18.d[0]
-	WORD $0x4fd21262 // fmla v2.2d, v19.2d, v18.d[0]
-	WORD $0xfc6d6932 // ldr d18, [x9, x13]
-	WORD $0x4fd612e3 // fmla v3.2d, v23.2d, v22.d[0]
-	WORD $0x4fd61284 // fmla v4.2d, v20.2d, v22.d[0]
-	WORD $0x4fd61265 // fmla v5.2d, v19.2d, v22.d[0]
-	WORD $0xfc6d6956 // ldr d22, [x10, x13]
-	WORD $0x4fd512e6 // fmla v6.2d, v23.2d, v21.d[0]
-	WORD $0x4fd51287 // fmla v7.2d, v20.2d, v21.d[0]
-	WORD $0x4fd51268 // fmla v8.2d, v19.2d, v21.d[0]
-	WORD $0xfc6d68d5 // ldr d21, [x6, x13]
-	WORD $0x4fd212e9 // fmla v9.2d, v23.2d, v18.d[0]
-	WORD $0x4fd2128a // fmla v10.2d, v20.2d, v18.d[0]
-	WORD $0x4fd2126b // fmla v11.2d, v19.2d, v18.d[0]
-	WORD $0x4fd612ec // fmla v12.2d, v23.2d, v22.d[0]
-	WORD $0x4fd6128d // fmla v13.2d, v20.2d, v22.d[0]
-	WORD $0x4fd6126e // fmla v14.2d, v19.2d, v22.d[0]
-	WORD $0x4fd512ef // fmla v15.2d, v23.2d, v21.d[0]
-	WORD $0x4fd51290 // fmla v16.2d, v20.2d, v21.d[0]
-	WORD $0x4fd51271 // fmla v17.2d, v19.2d, v21.d[0]
-	ADD R2, R13, R13
-	SUBS $1, R12, R12
-	BNE nextSums2
-doneSums2:
-	MOVD mode+80(FP), R15
-	TBZ $0, R15, aloneSums2
-	MOVD c+0(FP), R15
-	WORD $0x3dc001f5 // ldr q21, [x15]
-	WORD $0x3dc005f3 // ldr q19, [x15, #16]
-	WORD $0x3ce469f4 // ldr q20, [x15, x4]
-	WORD $0x4e60d6a0 // fadd v0.2d, v21.2d, v0.2d
-	WORD $0x4e61d661 // fadd v1.2d, v19.2d, v1.2d
-	WORD $0x4e62d682 // fadd v2.2d, v20.2d, v2.2d
-	ADD R1, R15, R15
-	WORD $0x3dc001f4 // ldr q20, [x15]
-	WORD $0x3dc005f3 // ldr q19, [x15, #16]
-	WORD $0x3ce469f5 // ldr q21, [x15, x4]
-	WORD $0x4e63d683 // fadd v3.2d, v20.2d, v3.2d
-	WORD $0x4e64d664 // fadd v4.2d, v19.2d, v4.2d
-	WORD $0x4e65d6a5 // fadd v5.2d, v21.2d, v5.2d
-	ADD R1, R15, R15
-	WORD $0x3dc001f5 // ldr q21, [x15]
-	WORD $0x3dc005f3 // ldr q19, [x15, #16]
-	WORD $0x3ce469f4 // ldr q20, [x15, x4]
-	WORD $0x4e66d6a6 // fadd v6.2d, v21.2d, v6.2d
-	WORD $0x4e67d667 // fadd v7.2d, v19.2d, v7.2d
-	WORD $0x4e68d688 // fadd v8.2d, v20.2d, v8.2d
-	ADD R1, R15, R15
-	WORD $0x3dc001f4 // ldr q20, [x15]
-	WORD $0x3dc005f3 // ldr q19, [x15, #16]
-	WORD $0x3ce469f5 // ldr q21, [x15, x4]
-	WORD $0x4e69d689 // fadd v9.2d, v20.2d, v9.2d
-	WORD $0x4e6ad66a // fadd v10.2d, v19.2d, v10.2d
-	WORD $0x4e6bd6ab // fadd v11.2d, v21.2d, v11.2d
-	ADD R1, R15, R15
-	WORD $0x3dc001f5 // ldr q21, [x15]
-	WORD $0x3dc005f3 // ldr q19, [x15, #16]
-	WORD $0x3ce469f4 // ldr q20, [x15, x4]
-	WORD $0x4e6cd6ac // fadd v12.2d, v21.2d, v12.2d
-	WORD $0x4e6dd66d // fadd v13.2d, v19.2d, v13.2d
-	WORD $0x4e6ed68e // fadd v14.2d, v20.2d, v14.2d
-	ADD R1, R15, R15
-	WORD $0x3dc001f4 // ldr q20, [x15]
-	WORD $0x3dc005f3 // ldr q19, [x15, #16]
-	WORD $0x3ce469f5 // ldr q21, [x15, x4]
-	WORD $0x4e6fd68f // fadd v15.2d, v20.2d, v15.2d
-	WORD $0x4e70d670 // fadd v16.2d, v19.2d, v16.2d
-	WORD $0x4e71d6b1 // fadd v17.2d, v21.2d, v17.2d
-	ADD R1, R15, R15
-aloneSums2:
-	MOVD more+88(FP), R15
-	CBZ R15, unbiasedSums2
-	WORD $0x3dc001f5 // ldr q21, [x15]
-	WORD $0x3dc005f3 // ldr q19, [x15, #16]
-	WORD $0x3ce469f4 // ldr q20, [x15, x4]
-unbiasedSums2:
-allSums:
-	MOVD mode+80(FP), R15
-	TBZ $2, R15, unbiased
-	WORD $0x4e60d6a0 // fadd v0.2d, v21.2d, v0.2d
-	WORD $0x4e61d661 // fadd v1.2d, v19.2d, v1.2d
-	WORD $0x4e62d682 // fadd v2.2d, v20.2d, v2.2d
-	WORD $0x4e63d6a3 // fadd v3.2d, v21.2d, v3.2d
-	WORD $0x4e64d664 // fadd v4.2d, v19.2d, v4.2d
-	WORD $0x4e65d685 // fadd v5.2d, v20.2d, v5.2d
-	WORD $0x4e66d6a6 // fadd v6.2d, v21.2d, v6.2d
-	WORD $0x4e67d667 // fadd v7.2d, v19.2d, v7.2d
-	WORD $0x4e68d688 // fadd v8.2d, v20.2d, v8.2d
-	WORD $0x4e69d6a9 // fadd v9.2d, v21.2d, v9.2d
-	WORD $0x4e6ad66a // fadd v10.2d, v19.2d, v10.2d
-	WORD $0x4e6bd68b // fadd v11.2d, v20.2d, v11.2d
-	WORD $0x4e6cd6ac // fadd v12.2d, v21.2d, v12.2d
-	WORD $0x4e6dd66d // fadd v13.2d, v19.2d, v13.2d
-	WORD $0x4e6ed68e // fadd v14.2d, v20.2d, v14.2d
-	WORD $0x4e6fd6af // fadd v15.2d, v21.2d, v15.2d
-	WORD $0x4e70d670 // fadd v16.2d, v19.2d, v16.2d
-	WORD $0x4e71d691 // fadd v17.2d, v20.2d, v17.2d
-unbiased:
-	TBZ $3, R15, signed
-	WORD $0x6f00e414 // movi v20.2d, #0
-	WORD $0x4e74f400 // fmax v0.2d, v0.2d, v20.2d
-	WORD $0x4e74f421 // fmax v1.2d, v1.2d, v20.2d
-	WORD $0x4e74f442 // fmax v2.2d, v2.2d, v20.2d
-	WORD $0x4e74f463 // fmax v3.2d, v3.2d, v20.2d
-	WORD $0x4e74f484 // fmax v4.2d, v4.2d, v20.2d
-	WORD $0x4e74f4a5 // fmax v5.2d, v5.2d, v20.2d
-	WORD $0x4e74f4c6 // fmax v6.2d, v6.2d, v20.2d
-	WORD $0x4e74f4e7 // fmax v7.2d, v7.2d, v20.2d
-	WORD $0x4e74f508 // fmax v8.2d, v8.2d, v20.2d
-	WORD $0x4e74f529 // fmax v9.2d, v9.2d, v20.2d
-	WORD $0x4e74f54a // fmax v10.2d, v10.2d, v20.2d
-	WORD $0x4e74f56b // fmax v11.2d, v11.2d, v20.2d
-	WORD $0x4e74f58c // fmax v12.2d, v12.2d, v20.2d
-	WORD $0x4e74f5ad // fmax v13.2d, v13.2d, v20.2d
-	WORD $0x4e74f5ce // fmax v14.2d, v14.2d, v20.2d
-	WORD $0x4e74f5ef // fmax v15.2d, v15.2d, v20.2d
-	WORD $0x4e74f610 // fmax v16.2d, v16.2d, v20.2d
-	WORD $0x4e74f631 // fmax v17.2d, v17.2d, v20.2d
-signed:
-	WORD $0x3dc00014 // ldr q20, [x0]
-	WORD $0x4e60e413 // fcmeq v19.2d, v0.2d, v0.2d
-	WORD $0x6ef31e80 // bif v0.16b, v20.16b, v19.16b
-	WORD $0x4e61e433 // fcmeq v19.2d, v1.2d, v1.2d
-	WORD $0x6ef31e81 // bif v1.16b, v20.16b, v19.16b
-	WORD $0x4e62e453 // fcmeq v19.2d, v2.2d, v2.2d
-	WORD $0x6ef31e82 // bif v2.16b, v20.16b, v19.16b
-	WORD $0x4e63e473 // fcmeq v19.2d, v3.2d, v3.2d
-	WORD $0x6ef31e83 // bif v3.16b, v20.16b, v19.16b
-	WORD $0x4e64e493 // fcmeq v19.2d, v4.2d, v4.2d
-	WORD $0x6ef31e84 // bif v4.16b, v20.16b, v19.16b
-	WORD $0x4e65e4b3 // fcmeq v19.2d, v5.2d, v5.2d
-	WORD $0x6ef31e85 // bif v5.16b, v20.16b, v19.16b
-	WORD $0x4e66e4d3 // fcmeq v19.2d, v6.2d, v6.2d
-	WORD $0x6ef31e86 // bif v6.16b, v20.16b, v19.16b
-	WORD $0x4e67e4f3 // fcmeq v19.2d, v7.2d, v7.2d
-	WORD $0x6ef31e87 // bif v7.16b, v20.16b, v19.16b
-	WORD $0x4e68e513 // fcmeq v19.2d, v8.2d, v8.2d
-	WORD $0x6ef31e88 // bif v8.16b, v20.16b, v19.16b
-	WORD $0x4e69e533 // fcmeq v19.2d, v9.2d, v9.2d
-	WORD $0x6ef31e89 // bif v9.16b, v20.16b, v19.16b
-	WORD $0x4e6ae553 // fcmeq v19.2d, v10.2d, v10.2d
-	WORD $0x6ef31e8a // bif v10.16b, v20.16b, v19.16b
-	WORD $0x4e6be573 // fcmeq v19.2d, v11.2d, v11.2d
-	WORD $0x6ef31e8b // bif v11.16b, v20.16b, v19.16b
-	WORD $0x4e6ce593 // fcmeq v19.2d, v12.2d, v12.2d
-	WORD $0x6ef31e8c // bif v12.16b, v20.16b, v19.16b
-	WORD $0x4e6de5b3 // fcmeq v19.2d, v13.2d, v13.2d
-	WORD $0x6ef31e8d // bif v13.16b, v20.16b, v19.16b
-	WORD $0x4e6ee5d3 // fcmeq v19.2d, v14.2d, v14.2d
-	WORD $0x6ef31e8e // bif v14.16b, v20.16b, v19.16b
-	WORD $0x4e6fe5f3 // fcmeq v19.2d, v15.2d, v15.2d
-	WORD $0x6ef31e8f // bif v15.16b, v20.16b, v19.16b
-	WORD $0x4e70e613 // fcmeq v19.2d, v16.2d, v16.2d
-	WORD $0x6ef31e90 // bif v16.16b, v20.16b, v19.16b
-	WORD $0x4e71e633 // fcmeq v19.2d, v17.2d, v17.2d
-	WORD $0x6ef31e91 // bif v17.16b, v20.16b, v19.16b
-	MOVD c+0(FP), R15
-	WORD $0x3d8001e0 // str q0, [x15]
-	WORD $0x3d8005e1 // str q1, [x15, #16]
-	WORD $0x3ca469e2 // str q2, [x15, x4]
-	ADD R1, R15, R15
-	WORD $0x3d8001e3 // str q3, [x15]
-	WORD $0x3d8005e4 // str q4, [x15, #16]
-	WORD $0x3ca469e5 // str q5, [x15, x4]
-	ADD R1, R15, R15
-	WORD $0x3d8001e6 // str q6, [x15]
-	WORD $0x3d8005e7 // str q7, [x15, #16]
-	WORD $0x3ca469e8 // str q8, [x15, x4]
-	ADD R1, R15, R15
-	WORD $0x3d8001e9 // str q9, [x15]
-	WORD $0x3d8005ea // str q10, [x15, #16]
-	WORD $0x3ca469eb // str q11, [x15, x4]
-	ADD R1, R15, R15
-	WORD $0x3d8001ec // str q12, [x15]
-	WORD $0x3d8005ed // str q13, [x15, #16]
-	WORD $0x3ca469ee // str q14, [x15, x4]
-	ADD R1, R15, R15
-	WORD $0x3d8001ef // str q15, [x15]
-	WORD $0x3d8005f0 // str q16, [x15, #16]
-	WORD $0x3ca469f1 // str q17, [x15, x4]
-	ADD R1, R15, R15
-allStores:
-below:
-	MOVD times+72(FP), R19
-	SUBS $1, R19, R19
-	BEQ last
-	MOVD R19, times+72(FP)
-	MOVD R15, c+0(FP)
-	MOVD aRow+24(FP), R19
-	LSL $3, R19, R19
-	ADD R6, R19, R19
-	MOVD R19, a+16(FP)
-	JMP tile
-last:
-	RET
-
-// func gemm7x3_64NEON(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
-TEXT ·gemm7x3_64NEON(SB), NOSPLIT, $0-104
-	MOVD $gemm7x3_64NEONNEONConstants<>(SB), R0
-	MOVD ldc+8(FP), R1
-	LSL $3, R1, R1
-	MOVD aCol+32(FP), R2
-	LSL $3, R2, R2
-	MOVD ldb+48(FP), R3
-	LSL $3, R3, R3
-	MOVD n+56(FP), R4
-	LSL $3, R4, R4
-	SUB $16, R4, R4
-tile:
-	MOVD a+16(FP), R5
-	MOVD aRow+24(FP), R6
-	LSL $3, R6, R6
-	ADD R5, R6, R7
-	ADD R7, R6, R8
-	ADD R8, R6, R9
-	ADD R9, R6, R10
-	ADD R10, R6, R11
-	ADD R11, R6, R6
-	MOVD b+40(FP), R12
-	MOVD k+64(FP), R13
-	WORD $0x6f00e400 // movi v0.2d, #0
-	WORD $0x6f00e401 // movi v1.2d, #0
-	WORD $0x6f00e402 // movi v2.2d, #0
-	WORD $0x6f00e403 // movi v3.2d, #0
-	WORD $0x6f00e404 // movi v4.2d, #0
-	WORD $0x6f00e405 // movi v5.2d, #0
-	WORD $0x6f00e406 // movi v6.2d, #0
-	WORD $0x6f00e407 // movi v7.2d, #0
-	WORD $0x6f00e408 // movi v8.2d, #0
-	WORD $0x6f00e409 // movi v9.2d, #0
-	WORD $0x6f00e40a // movi v10.2d, #0
-	WORD $0x6f00e40b // movi v11.2d, #0
-	WORD $0x6f00e40c // movi v12.2d, #0
-	WORD $0x6f00e40d // movi v13.2d, #0
-	WORD $0x6f00e40e // movi v14.2d, #0
-	WORD $0x6f00e40f // movi v15.2d, #0
-	WORD $0x6f00e410 // movi v16.2d, #0
-	WORD $0x6f00e411 // movi v17.2d, #0
-	WORD $0x6f00e412 // movi v18.2d, #0
-	WORD $0x6f00e413 // movi v19.2d, #0
-	WORD $0x6f00e414 // movi v20.2d, #0
-	MOVD $0, R14
-	MOVD offs+96(FP), R15
-	CMP $0, R13
-	BEQ doneSums2
-	CMP $0, R15
-	BEQ nextSums2
-tapSums2:
-	MOVD.P 8(R15), R14
-	WORD $0x3dc00195 // ldr q21, [x12]
-	WORD $0x3dc00596 // ldr q22, [x12, #16]
-	WORD $0x3ce46997 // ldr q23, [x12, x4]
-	ADD R3, R12, R12
-	WORD $0xfc6e78b8 // ldr d24, [x5, x14, lsl #3]
-	WORD $0xfc6e78f9 // ldr d25, [x7, x14, lsl #3]
-	WORD $0xfc6e791a // ldr d26, [x8, x14, lsl #3]
-	WORD $0x4fd812a0 // fmla v0.2d, v21.2d, v24.d[0]
-	WORD $0x4fd812c1 // fmla v1.2d, v22.2d, v24.d[0]
-	WORD $0x4fd812e2 // fmla v2.2d, v23.2d, v24.d[0]
-	WORD $0xfc6e7938 // ldr d24, [x9, x14, lsl #3]
-	WORD $0x4fd912a3 // fmla v3.2d, v21.2d, v25.d[0]
-	WORD $0x4fd912c4 // fmla v4.2d, v22.2d, v25.d[0]
-	WORD $0x4fd912e5 // fmla v5.2d, v23.2d, v25.d[0]
-	WORD $0xfc6e7959 // ldr d25, [x10, x14, lsl #3]
-	WORD $0x4fda12a6 // fmla v6.2d, v21.2d, v26.d[0]
-	WORD $0x4fda12c7 // fmla v7.2d, v22.2d, v26.d[0]
-	WORD $0x4fda12e8 // fmla v8.2d, v23.2d, v26.d[0]
-	WORD $0xfc6e797a // ldr d26, [x11, x14, lsl #3]
-	WORD $0x4fd812a9 // fmla v9.2d, v21.2d, v24.d[0]
-	WORD $0x4fd812ca // fmla v10.2d, v22.2d, v24.d[0]
-	WORD $0x4fd812eb // fmla v11.2d, v23.2d, v24.d[0]
-	WORD $0xfc6e78d8 // ldr d24, [x6, x14, lsl #3]
-	WORD $0x4fd912ac // fmla v12.2d, v21.2d, v25.d[0]
-	WORD $0x4fd912cd // fmla v13.2d, v22.2d, v25.d[0]
-	WORD $0x4fd912ee // fmla v14.2d, v23.2d, v25.d[0]
-	WORD $0x4fda12af // fmla v15.2d, v21.2d, v26.d[0]
-	WORD $0x4fda12d0 // fmla v16.2d, v22.2d, v26.d[0]
-	WORD $0x4fda12f1 // fmla v17.2d, v23.2d, v26.d[0]
-	WORD $0x4fd812b2 // fmla v18.2d, v21.2d, v24.d[0]
-	WORD $0x4fd812d3 // fmla v19.2d, v22.2d, v24.d[0]
-	WORD $0x4fd812f4 // fmla v20.2d, v23.2d, v24.d[0]
-	SUBS $1, R13, R13
-	BNE tapSums2
-	JMP doneSums2
-nextSums2:
-	WORD $0x3dc00198 // ldr q24, [x12]
-	WORD $0x3dc00597 // ldr q23, [x12, #16]
-	WORD $0x3ce46996 // ldr q22, [x12, x4]
-	ADD R3, R12, R12
-	WORD $0xfc6e68b5 // ldr d21, [x5, x14]
-	WORD $0xfc6e68fa // ldr d26, [x7, x14]
-	WORD $0xfc6e6919 // ldr d25, [x8, x14]
-	WORD $0x4fd51300 // fmla v0.2d, v24.2d, v21.d[0]
-	WORD $0x4fd512e1 // fmla v1.2d, v23.2d, v21.d[0]
-	WORD $0x4fd512c2 // fmla v2.2d, v22.2d, v21.d[0]
-	WORD $0xfc6e6935 // ldr d21, [x9, x14]
-	WORD $0x4fda1303 // fmla v3.2d, v24.2d, v26.d[0]
-	WORD $0x4fda12e4 // fmla v4.2d, v23.2d, v26.d[0]
-	WORD $0x4fda12c5 // fmla v5.2d, v22.2d, v26.d[0]
-	WORD $0xfc6e695a // ldr d26, [x10, x14]
-	WORD $0x4fd91306 // fmla v6.2d, v24.2d, v25.d[0]
-	WORD $0x4fd912e7 // fmla v7.2d, v23.2d, v25.d[0]
-	WORD $0x4fd912c8 // fmla v8.2d, v22.2d, v25.d[0]
-	WORD $0xfc6e6979 // ldr d25, [x11, x14]
-	WORD $0x4fd51309 // fmla v9.2d, v24.2d, v21.d[0]
-	WORD $0x4fd512ea // fmla v10.2d, v23.2d, v21.d[0]
-	WORD $0x4fd512cb // fmla v11.2d, v22.2d, v21.d[0]
-	WORD $0xfc6e68d5 // ldr d21, [x6, x14]
-	WORD $0x4fda130c // fmla v12.2d, v24.2d, v26.d[0]
-	WORD $0x4fda12ed // fmla v13.2d, v23.2d, v26.d[0]
-	WORD $0x4fda12ce // fmla v14.2d, v22.2d, v26.d[0]
-	WORD $0x4fd9130f // fmla v15.2d, v24.2d, v25.d[0]
-	WORD $0x4fd912f0 // fmla v16.2d, v23.2d, v25.d[0]
-	WORD $0x4fd912d1 // fmla v17.2d, v22.2d, v25.d[0]
-	WORD $0x4fd51312 // fmla v18.2d, v24.2d, v21.d[0]
-	WORD $0x4fd512f3 // fmla v19.2d, v23.2d, v21.d[0]
-	WORD $0x4fd512d4 // fmla v20.2d, v22.2d, v21.d[0]
-	ADD R2, R14, R14
-	SUBS $1, R13, R13
-	BNE nextSums2
-doneSums2:
-	MOVD mode+80(FP), R19
-	TBZ $0, R19, aloneSums2
-	MOVD c+0(FP), R19
-	WORD $0x3dc00275 // ldr q21, [x19]
-	WORD $0x3dc00676 // ldr q22, [x19, #16]
-	WORD $0x3ce46a77 // ldr q23, [x19, x4]
-	WORD $0x4e60d6a0 // fadd v0.2d, v21.2d, v0.2d
-	WORD $0x4e61d6c1 // fadd v1.2d, v22.2d, v1.2d
-	WORD $0x4e62d6e2 // fadd v2.2d, v23.2d, v2.2d
-	ADD R1, R19, R19
-	WORD $0x3dc00277 // ldr q23, [x19]
-	WORD $0x3dc00676 // ldr q22, [x19, #16]
-	WORD $0x3ce46a75 // ldr q21, [x19, x4]
-	WORD $0x4e63d6e3 // fadd v3.2d, v23.2d, v3.2d
-	WORD $0x4e64d6c4 // fadd v4.2d, v22.2d, v4.2d
-	WORD $0x4e65d6a5 // fadd v5.2d, v21.2d, v5.2d
-	ADD R1, R19, R19
-	WORD $0x3dc00275 // ldr q21, [x19]
-	WORD $0x3dc00676 // ldr q22, [x19, #16]
-	WORD $0x3ce46a77 // ldr q23, [x19, x4]
-	WORD $0x4e66d6a6 // fadd v6.2d, v21.2d, v6.2d
-	WORD $0x4e67d6c7 // fadd v7.2d, v22.2d, v7.2d
-	WORD $0x4e68d6e8 // fadd v8.2d, v23.2d, v8.2d
-	ADD R1, R19, R19
-	WORD $0x3dc00277 // ldr q23, [x19]
-	WORD $0x3dc00676 // ldr q22, [x19, #16]
-	WORD $0x3ce46a75 // ldr q21, [x19, x4]
-	WORD $0x4e69d6e9 // fadd v9.2d, v23.2d, v9.2d
-	WORD $0x4e6ad6ca // fadd v10.2d, v22.2d, v10.2d
-	WORD $0x4e6bd6ab // fadd v11.2d, v21.2d, v11.2d
-	ADD R1, R19, R19
-	WORD $0x3dc00275 // ldr q21, [x19]
-	WORD $0x3dc00676 // ldr q22, [x19, #16]
-	WORD $0x3ce46a77 // ldr q23, [x19, x4]
-	WORD $0x4e6cd6ac // fadd v12.2d, v21.2d, v12.2d
-	WORD $0x4e6dd6cd // fadd v13.2d, v22.2d, v13.2d
-	WORD $0x4e6ed6ee // fadd v14.2d, v23.2d, v14.2d
-	ADD R1, R19, R19
-	WORD $0x3dc00277 // ldr q23, [x19]
-	WORD $0x3dc00676 // ldr q22, [x19, #16]
-	WORD $0x3ce46a75 // ldr q21, [x19, x4]
-	WORD $0x4e6fd6ef // fadd v15.2d, v23.2d, v15.2d
-	WORD $0x4e70d6d0 // fadd v16.2d, v22.2d, v16.2d
-	WORD $0x4e71d6b1 // fadd v17.2d, v21.2d, v17.2d
-	ADD R1, R19, R19
-	WORD $0x3dc00275 // ldr q21, [x19]
-	WORD $0x3dc00676 // ldr q22, [x19, #16]
-	WORD $0x3ce46a77 // ldr q23, [x19, x4]
-	WORD $0x4e72d6b2 // fadd v18.2d, v21.2d, v18.2d
-	WORD $0x4e73d6d3 // fadd v19.2d, v22.2d, v19.2d
-	WORD $0x4e74d6f4 // fadd v20.2d, v23.2d, v20.2d
-	ADD R1, R19, R19
-aloneSums2:
-	MOVD more+88(FP), R19
-	CBZ R19, unbiasedSums2
-	WORD $0x3dc00277 // ldr q23, [x19]
-	WORD $0x3dc00676 // ldr q22, [x19, #16]
-	WORD $0x3ce46a75 // ldr q21, [x19, x4]
-unbiasedSums2:
-allSums:
-	MOVD mode+80(FP), R19
-	TBZ $2, R19, unbiased
-	WORD $0x4e60d6e0 // fadd v0.2d, v23.2d, v0.2d
-	WORD $0x4e61d6c1 // fadd v1.2d, v22.2d, v1.2d
-	WORD $0x4e62d6a2 // fadd v2.2d, v21.2d, v2.2d
-	WORD $0x4e63d6e3 // fadd v3.2d, v23.2d, v3.2d
-	WORD $0x4e64d6c4 // fadd v4.2d, v22.2d, v4.2d
-	WORD $0x4e65d6a5 // fadd v5.2d, v21.2d, v5.2d
-	WORD $0x4e66d6e6 // fadd v6.2d, v23.2d, v6.2d
-	WORD $0x4e67d6c7 // fadd v7.2d, v22.2d, v7.2d
-	WORD $0x4e68d6a8 // fadd v8.2d, v21.2d, v8.2d
-	WORD $0x4e69d6e9 // fadd v9.2d, v23.2d, v9.2d
-	WORD $0x4e6ad6ca // fadd v10.2d, v22.2d, v10.2d
-	WORD $0x4e6bd6ab // fadd v11.2d, v21.2d, v11.2d
-	WORD $0x4e6cd6ec // fadd v12.2d, v23.2d, v12.2d
-	WORD $0x4e6dd6cd // fadd v13.2d, v22.2d, v13.2d
-	WORD $0x4e6ed6ae // fadd v14.2d, v21.2d, v14.2d
-	WORD $0x4e6fd6ef // fadd v15.2d, v23.2d, v15.2d
-	WORD $0x4e70d6d0 // fadd v16.2d, v22.2d, v16.2d
-	WORD $0x4e71d6b1 // fadd v17.2d, v21.2d, v17.2d
-	WORD $0x4e72d6f2 // fadd v18.2d, v23.2d, v18.2d
-	WORD $0x4e73d6d3 // fadd v19.2d, v22.2d, v19.2d
-	WORD $0x4e74d6b4 // fadd v20.2d, v21.2d, v20.2d
-unbiased:
-	TBZ $3, R19, signed
-	WORD $0x6f00e415 // movi v21.2d, #0
-	WORD $0x4e75f400 // fmax v0.2d, v0.2d, v21.2d
-	WORD $0x4e75f421 // fmax v1.2d, v1.2d, v21.2d
-	WORD $0x4e75f442 // fmax v2.2d, v2.2d, v21.2d
-	WORD $0x4e75f463 // fmax v3.2d, v3.2d, v21.2d
-	WORD $0x4e75f484 // fmax v4.2d, v4.2d, v21.2d
-	WORD $0x4e75f4a5 // fmax v5.2d, v5.2d, v21.2d
-	WORD $0x4e75f4c6 // fmax v6.2d, v6.2d, v21.2d
-	WORD $0x4e75f4e7 // fmax v7.2d, v7.2d, v21.2d
-	WORD $0x4e75f508 // fmax v8.2d, v8.2d, v21.2d
-	WORD $0x4e75f529 // fmax v9.2d, v9.2d, v21.2d
-	WORD $0x4e75f54a // fmax v10.2d, v10.2d, v21.2d
-	WORD $0x4e75f56b // fmax v11.2d, v11.2d, v21.2d
-	WORD $0x4e75f58c // fmax v12.2d, v12.2d, v21.2d
-	WORD $0x4e75f5ad // fmax v13.2d, v13.2d, v21.2d
-	WORD $0x4e75f5ce // fmax v14.2d, v14.2d, v21.2d
-	WORD $0x4e75f5ef // fmax v15.2d, v15.2d, v21.2d
-	WORD $0x4e75f610 // fmax v16.2d, v16.2d, v21.2d
-	WORD $0x4e75f631 // fmax v17.2d, v17.2d, v21.2d
-	WORD $0x4e75f652 // fmax v18.2d, v18.2d, v21.2d
-	WORD $0x4e75f673 // fmax v19.2d, v19.2d, v21.2d
-	WORD $0x4e75f694 // fmax v20.2d, v20.2d, v21.2d
-signed:
-	WORD $0x3dc00015 // ldr q21, [x0]
-	WORD $0x4e60e416 // fcmeq v22.2d, v0.2d, v0.2d
-	WORD $0x6ef61ea0 // bif v0.16b, v21.16b, v22.16b
-	WORD $0x4e61e436 // fcmeq v22.2d, v1.2d, v1.2d
-	WORD $0x6ef61ea1 // bif v1.16b, v21.16b, v22.16b
-	WORD $0x4e62e456 // fcmeq v22.2d, v2.2d, v2.2d
-	WORD $0x6ef61ea2 // bif v2.16b, v21.16b, v22.16b
-	WORD $0x4e63e476 // fcmeq v22.2d, v3.2d, v3.2d
-	WORD $0x6ef61ea3 // bif v3.16b, v21.16b, v22.16b
-	WORD $0x4e64e496 // fcmeq v22.2d, v4.2d, v4.2d
-	WORD $0x6ef61ea4 // bif v4.16b, v21.16b, v22.16b
-	WORD $0x4e65e4b6 // fcmeq v22.2d, v5.2d, v5.2d
-	WORD $0x6ef61ea5 // bif v5.16b, v21.16b, v22.16b
-	WORD $0x4e66e4d6 // fcmeq v22.2d, v6.2d, v6.2d
-	WORD $0x6ef61ea6 // bif v6.16b, v21.16b, v22.16b
-	WORD $0x4e67e4f6 // fcmeq v22.2d, v7.2d, v7.2d
-	WORD $0x6ef61ea7 // bif v7.16b, v21.16b, v22.16b
-	WORD $0x4e68e516 // fcmeq v22.2d, v8.2d, v8.2d
-	WORD $0x6ef61ea8 // bif v8.16b, v21.16b, v22.16b
-	WORD $0x4e69e536 // fcmeq v22.2d, v9.2d, v9.2d
-	WORD $0x6ef61ea9 // bif v9.16b, v21.16b, v22.16b
-	WORD $0x4e6ae556 // fcmeq v22.2d, v10.2d, v10.2d
-	WORD $0x6ef61eaa // bif v10.16b, v21.16b, v22.16b
-	WORD $0x4e6be576 // fcmeq v22.2d, v11.2d, v11.2d
-	WORD $0x6ef61eab // bif v11.16b, v21.16b, v22.16b
-	WORD $0x4e6ce596 // fcmeq v22.2d, v12.2d, v12.2d
-	WORD $0x6ef61eac // bif v12.16b, v21.16b, v22.16b
-	WORD $0x4e6de5b6 // fcmeq v22.2d, v13.2d, v13.2d
-	WORD $0x6ef61ead // bif v13.16b, v21.16b, v22.16b
-	WORD $0x4e6ee5d6 // fcmeq v22.2d, v14.2d, v14.2d
-	WORD $0x6ef61eae // bif v14.16b, v21.16b, v22.16b
-	WORD $0x4e6fe5f6 // fcmeq v22.2d, v15.2d, v15.2d
-	WORD $0x6ef61eaf // bif v15.16b, v21.16b, v22.16b
-	WORD $0x4e70e616 // fcmeq v22.2d, v16.2d, v16.2d
-	WORD $0x6ef61eb0 // bif v16.16b, v21.16b, v22.16b
-	WORD $0x4e71e636 // fcmeq v22.2d, v17.2d, v17.2d
-	WORD $0x6ef61eb1 // bif v17.16b, v21.16b, v22.16b
-	WORD $0x4e72e656 // fcmeq v22.2d, v18.2d, v18.2d
-	WORD $0x6ef61eb2 // bif v18.16b, v21.16b, v22.16b
-	WORD $0x4e73e676 // fcmeq v22.2d, v19.2d, v19.2d
-	WORD $0x6ef61eb3 // bif v19.16b, v21.16b, v22.16b
-	WORD $0x4e74e696 // fcmeq v22.2d, v20.2d, v20.2d
-	WORD $0x6ef61eb4 // bif v20.16b, v21.16b, v22.16b
-	MOVD c+0(FP), R19
-	WORD $0x3d800260 // str q0, [x19]
-	WORD $0x3d800661 // str q1, [x19, #16]
-	WORD $0x3ca46a62 // str q2, [x19, x4]
-	ADD R1, R19, R19
-	WORD $0x3d800263 // str q3, [x19]
-	WORD $0x3d800664 // str q4, [x19, #16]
-	WORD $0x3ca46a65 // str q5, [x19, x4]
-	ADD R1, R19, R19
-	WORD $0x3d800266 // str q6, [x19]
-	WORD $0x3d800667 // str q7, [x19, #16]
-	WORD $0x3ca46a68 // str q8, [x19, x4]
-	ADD R1, R19, R19
-	WORD $0x3d800269 // str q9, [x19]
-	WORD $0x3d80066a // str q10, [x19, #16]
-	WORD $0x3ca46a6b // str q11, [x19, x4]
-	ADD R1, R19, R19
-	WORD $0x3d80026c // str q12, [x19]
-	WORD $0x3d80066d // str q13, [x19, #16]
-	WORD $0x3ca46a6e // str q14, [x19, x4]
-	ADD R1, R19, R19
-	WORD $0x3d80026f // str q15, [x19]
-	WORD $0x3d800670 // str q16, [x19, #16]
-	WORD $0x3ca46a71 // str q17, [x19, x4]
-	ADD R1, R19, R19
-	WORD $0x3d800272 // str q18, [x19]
-	WORD $0x3d800673 // str q19, [x19, #16]
-	WORD $0x3ca46a74 // str q20, [x19, x4]
-	ADD R1, R19, R19
-allStores:
-below:
-	MOVD times+72(FP), R20
-	SUBS $1, R20, R20
-	BEQ last
-	MOVD R20, times+72(FP)
-	MOVD R19, c+0(FP)
-	MOVD aRow+24(FP), R20
-	LSL $3, R20, R20
-	ADD R6, R20, R20
-	MOVD R20, a+16(FP)
-	JMP tile
-last:
-	RET
-
-// func gemm8x3_64NEON(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, offs *int)
-TEXT ·gemm8x3_64NEON(SB), NOSPLIT, $0-104
-	MOVD $gemm8x3_64NEONNEONConstants<>(SB), R0
-	MOVD ldc+8(FP), R1
-	LSL $3, R1, R1
-	MOVD aCol+32(FP), R2
-	LSL $3, R2, R2
-	MOVD ldb+48(FP), R3
-	LSL $3, R3, R3
-	MOVD n+56(FP), R4
-	LSL $3, R4, R4
-	SUB $16, R4, R4
-tile:
-	MOVD a+16(FP), R5
-	MOVD aRow+24(FP), R6
-	LSL $3, R6, R6
-	ADD R5, R6, R7
-	ADD R7, R6, R8
-	ADD R8, R6, R9
-	ADD R9, R6, R10
-	ADD R10, R6, R11
-	ADD R11, R6, R12
-	ADD R12, R6, R6
+	MOVD aRow+24(FP), R5
+	LSL $3, R5, R5
+	MOVD rows+80(FP), R6
+	SUB $1, R6, R6
+	MUL R5, R6, R6
+	MOVD a+16(FP), R7
+	ADD R6, R7, R7
+	SUB R5, R7, R6
+	SUB R5, R6, R8
+	SUB R5, R8, R9
+	SUB R5, R9, R10
+	SUB R5, R10, R11
+	SUB R5, R11, R12
+	SUB R5, R12, R5
 	MOVD b+40(FP), R13
 	MOVD k+64(FP), R14
 	WORD $0x6f00e400 // movi v0.2d, #0
@@ -20016,40 +10653,48 @@ tile:
 	WORD $0x6f00e416 // movi v22.2d, #0
 	WORD $0x6f00e417 // movi v23.2d, #0
 	MOVD $0, R15
-	MOVD offs+96(FP), R19
+	MOVD offs+104(FP), R19
 	CMP $0, R14
 	BEQ doneSums2
 	CMP $0, R19
 	BEQ nextSums2
 tapSums2:
+	MOVD rows+80(FP), R20
+	CMP $4, R20
+	BLE tapSums2xUpTo4
+	CMP $6, R20
+	BLE tapSums2xUpTo6
+	CMP $7, R20
+	BLE tapSums2xUpTo7
+tapSums2x8:
 	MOVD.P 8(R19), R15
 	WORD $0x3dc001b8 // ldr q24, [x13]
 	WORD $0x3dc005b9 // ldr q25, [x13, #16]
 	WORD $0x3ce469ba // ldr q26, [x13, x4]
 	ADD R3, R13, R13
 	WORD $0xfc6f78bb // ldr d27, [x5, x15, lsl #3]
-	WORD $0xfc6f78fc // ldr d28, [x7, x15, lsl #3]
-	WORD $0xfc6f791d // ldr d29, [x8, x15, lsl #3]
+	WORD $0xfc6f799c // ldr d28, [x12, x15, lsl #3]
+	WORD $0xfc6f797d // ldr d29, [x11, x15, lsl #3]
 	WORD $0x4fdb1300 // fmla v0.2d, v24.2d, v27.d[0]
 	WORD $0x4fdb1321 // fmla v1.2d, v25.2d, v27.d[0]
 	WORD $0x4fdb1342 // fmla v2.2d, v26.2d, v27.d[0]
-	WORD $0xfc6f793b // ldr d27, [x9, x15, lsl #3]
+	WORD $0xfc6f795b // ldr d27, [x10, x15, lsl #3]
 	WORD $0x4fdc1303 // fmla v3.2d, v24.2d, v28.d[0]
 	WORD $0x4fdc1324 // fmla v4.2d, v25.2d, v28.d[0]
 	WORD $0x4fdc1345 // fmla v5.2d, v26.2d, v28.d[0]
-	WORD $0xfc6f795c // ldr d28, [x10, x15, lsl #3]
+	WORD $0xfc6f793c // ldr d28, [x9, x15, lsl #3]
 	WORD $0x4fdd1306 // fmla v6.2d, v24.2d, v29.d[0]
 	WORD $0x4fdd1327 // fmla v7.2d, v25.2d, v29.d[0]
 	WORD $0x4fdd1348 // fmla v8.2d, v26.2d, v29.d[0]
-	WORD $0xfc6f797d // ldr d29, [x11, x15, lsl #3]
+	WORD $0xfc6f791d // ldr d29, [x8, x15, lsl #3]
 	WORD $0x4fdb1309 // fmla v9.2d, v24.2d, v27.d[0]
 	WORD $0x4fdb132a // fmla v10.2d, v25.2d, v27.d[0]
 	WORD $0x4fdb134b // fmla v11.2d, v26.2d, v27.d[0]
-	WORD $0xfc6f799b // ldr d27, [x12, x15, lsl #3]
+	WORD $0xfc6f78db // ldr d27, [x6, x15, lsl #3]
 	WORD $0x4fdc130c // fmla v12.2d, v24.2d, v28.d[0]
 	WORD $0x4fdc132d // fmla v13.2d, v25.2d, v28.d[0]
 	WORD $0x4fdc134e // fmla v14.2d, v26.2d, v28.d[0]
-	WORD $0xfc6f78dc // ldr d28, [x6, x15, lsl #3]
+	WORD $0xfc6f78fc // ldr d28, [x7, x15, lsl #3]
 	WORD $0x4fdd130f // fmla v15.2d, v24.2d, v29.d[0]
 	WORD $0x4fdd1330 // fmla v16.2d, v25.2d, v29.d[0]
 	WORD $0x4fdd1351 // fmla v17.2d, v26.2d, v29.d[0]
@@ -20060,145 +10705,533 @@ tapSums2:
 	WORD $0x4fdc1336 // fmla v22.2d, v25.2d, v28.d[0]
 	WORD $0x4fdc1357 // fmla v23.2d, v26.2d, v28.d[0]
 	SUBS $1, R14, R14
-	BNE tapSums2
+	BNE tapSums2x8
 	JMP doneSums2
-nextSums2:
+tapSums2x7:
+	MOVD.P 8(R19), R15
 	WORD $0x3dc001bc // ldr q28, [x13]
 	WORD $0x3dc005ba // ldr q26, [x13, #16]
 	WORD $0x3ce469b9 // ldr q25, [x13, x4]
 	ADD R3, R13, R13
-	WORD $0xfc6f68b8 // ldr d24, [x5, x15]
-	WORD $0xfc6f68fb // ldr d27, [x7, x15]
-	WORD $0xfc6f691d // ldr d29, [x8, x15]
-	WORD $0x4fd81380 // fmla v0.2d, v28.2d, v24.d[0]
-	WORD $0x4fd81341 // fmla v1.2d, v26.2d, v24.d[0]
-	WORD $0x4fd81322 // fmla v2.2d, v25.2d, v24.d[0]
-	WORD $0xfc6f6938 // ldr d24, [x9, x15]
-	WORD $0x4fdb1383 // fmla v3.2d, v28.2d, v27.d[0]
-	WORD $0x4fdb1344 // fmla v4.2d, v26.2d, v27.d[0]
-	WORD $0x4fdb1325 // fmla v5.2d, v25.2d, v27.d[0]
-	WORD $0xfc6f695b // ldr d27, [x10, x15]
-	WORD $0x4fdd1386 // fmla v6.2d, v28.2d, v29.d[0]
-	WORD $0x4fdd1347 // fmla v7.2d, v26.2d, v29.d[0]
-	WORD $0x4fdd1328 // fmla v8.2d, v25.2d, v29.d[0]
+	WORD $0xfc6f7998 // ldr d24, [x12, x15, lsl #3]
+	WORD $0xfc6f797b // ldr d27, [x11, x15, lsl #3]
+	WORD $0xfc6f795d // ldr d29, [x10, x15, lsl #3]
+	WORD $0x4fd81383 // fmla v3.2d, v28.2d, v24.d[0]
+	WORD $0x4fd81344 // fmla v4.2d, v26.2d, v24.d[0]
+	WORD $0x4fd81325 // fmla v5.2d, v25.2d, v24.d[0]
+	WORD $0xfc6f7938 // ldr d24, [x9, x15, lsl #3]
+	WORD $0x4fdb1386 // fmla v6.2d, v28.2d, v27.d[0]
+	WORD $0x4fdb1347 // fmla v7.2d, v26.2d, v27.d[0]
+	WORD $0x4fdb1328 // fmla v8.2d, v25.2d, v27.d[0]
+	WORD $0xfc6f791b // ldr d27, [x8, x15, lsl #3]
+	WORD $0x4fdd1389 // fmla v9.2d, v28.2d, v29.d[0]
+	WORD $0x4fdd134a // fmla v10.2d, v26.2d, v29.d[0]
+	WORD $0x4fdd132b // fmla v11.2d, v25.2d, v29.d[0]
+	WORD $0xfc6f78dd // ldr d29, [x6, x15, lsl #3]
+	WORD $0x4fd8138c // fmla v12.2d, v28.2d, v24.d[0]
+	WORD $0x4fd8134d // fmla v13.2d, v26.2d, v24.d[0]
+	WORD $0x4fd8132e // fmla v14.2d, v25.2d, v24.d[0]
+	WORD $0xfc6f78f8 // ldr d24, [x7, x15, lsl #3]
+	WORD $0x4fdb138f // fmla v15.2d, v28.2d, v27.d[0]
+	WORD $0x4fdb1350 // fmla v16.2d, v26.2d, v27.d[0]
+	WORD $0x4fdb1331 // fmla v17.2d, v25.2d, v27.d[0]
+	WORD $0x4fdd1392 // fmla v18.2d, v28.2d, v29.d[0]
+	WORD $0x4fdd1353 // fmla v19.2d, v26.2d, v29.d[0]
+	WORD $0x4fdd1334 // fmla v20.2d, v25.2d, v29.d[0]
+	WORD $0x4fd81395 // fmla v21.2d, v28.2d, v24.d[0]
+	WORD $0x4fd81356 // fmla v22.2d, v26.2d, v24.d[0]
+	WORD $0x4fd81337 // fmla v23.2d, v25.2d, v24.d[0]
+	SUBS $1, R14, R14
+	BNE tapSums2x7
+	JMP doneSums2
+tapSums2x6:
+	MOVD.P 8(R19), R15
+	WORD $0x3dc001b8 // ldr q24, [x13]
+	WORD $0x3dc005b9 // ldr q25, [x13, #16]
+	WORD $0x3ce469ba // ldr q26, [x13, x4]
+	ADD R3, R13, R13
+	WORD $0xfc6f797c // ldr d28, [x11, x15, lsl #3]
+	WORD $0xfc6f795d // ldr d29, [x10, x15, lsl #3]
+	WORD $0xfc6f793b // ldr d27, [x9, x15, lsl #3]
+	WORD $0x4fdc1306 // fmla v6.2d, v24.2d, v28.d[0]
+	WORD $0x4fdc1327 // fmla v7.2d, v25.2d, v28.d[0]
+	WORD $0x4fdc1348 // fmla v8.2d, v26.2d, v28.d[0]
+	WORD $0xfc6f791c // ldr d28, [x8, x15, lsl #3]
+	WORD $0x4fdd1309 // fmla v9.2d, v24.2d, v29.d[0]
+	WORD $0x4fdd132a // fmla v10.2d, v25.2d, v29.d[0]
+	WORD $0x4fdd134b // fmla v11.2d, v26.2d, v29.d[0]
+	WORD $0xfc6f78dd // ldr d29, [x6, x15, lsl #3]
+	WORD $0x4fdb130c // fmla v12.2d, v24.2d, v27.d[0]
+	WORD $0x4fdb132d // fmla v13.2d, v25.2d, v27.d[0]
+	WORD $0x4fdb134e // fmla v14.2d, v26.2d, v27.d[0]
+	WORD $0xfc6f78fb // ldr d27, [x7, x15, lsl #3]
+	WORD $0x4fdc130f // fmla v15.2d, v24.2d, v28.d[0]
+	WORD $0x4fdc1330 // fmla v16.2d, v25.2d, v28.d[0]
+	WORD $0x4fdc1351 // fmla v17.2d, v26.2d, v28.d[0]
+	WORD $0x4fdd1312 // fmla v18.2d, v24.2d, v29.d[0]
+	WORD $0x4fdd1333 // fmla v19.2d, v25.2d, v29.d[0]
+	WORD $0x4fdd1354 // fmla v20.2d, v26.2d, v29.d[0]
+	WORD $0x4fdb1315 // fmla v21.2d, v24.2d, v27.d[0]
+	WORD $0x4fdb1336 // fmla v22.2d, v25.2d, v27.d[0]
+	WORD $0x4fdb1357 // fmla v23.2d, v26.2d, v27.d[0]
+	SUBS $1, R14, R14
+	BNE tapSums2x6
+	JMP doneSums2
+tapSums2x5:
+	MOVD.P 8(R19), R15
+	WORD $0x3dc001bb // ldr q27, [x13]
+	WORD $0x3dc005ba // ldr q26, [x13, #16]
+	WORD $0x3ce469b9 // ldr q25, [x13, x4]
+	ADD R3, R13, R13
+	WORD $0xfc6f7958 // ldr d24, [x10, x15, lsl #3]
+	WORD $0xfc6f793d // ldr d29, [x9, x15, lsl #3]
+	WORD $0xfc6f791c // ldr d28, [x8, x15, lsl #3]
+	WORD $0x4fd81369 // fmla v9.2d, v27.2d, v24.d[0]
+	WORD $0x4fd8134a // fmla v10.2d, v26.2d, v24.d[0]
+	WORD $0x4fd8132b // fmla v11.2d, v25.2d, v24.d[0]
+	WORD $0xfc6f78d8 // ldr d24, [x6, x15, lsl #3]
+	WORD $0x4fdd136c // fmla v12.2d, v27.2d, v29.d[0]
+	WORD $0x4fdd134d // fmla v13.2d, v26.2d, v29.d[0]
+	WORD $0x4fdd132e // fmla v14.2d, v25.2d, v29.d[0]
+	WORD $0xfc6f78fd // ldr d29, [x7, x15, lsl #3]
+	WORD $0x4fdc136f // fmla v15.2d, v27.2d, v28.d[0]
+	WORD $0x4fdc1350 // fmla v16.2d, v26.2d, v28.d[0]
+	WORD $0x4fdc1331 // fmla v17.2d, v25.2d, v28.d[0]
+	WORD $0x4fd81372 // fmla v18.2d, v27.2d, v24.d[0]
+	WORD $0x4fd81353 // fmla v19.2d, v26.2d, v24.d[0]
+	WORD $0x4fd81334 // fmla v20.2d, v25.2d, v24.d[0]
+	WORD $0x4fdd1375 // fmla v21.2d, v27.2d, v29.d[0]
+	WORD $0x4fdd1356 // fmla v22.2d, v26.2d, v29.d[0]
+	WORD $0x4fdd1337 // fmla v23.2d, v25.2d, v29.d[0]
+	SUBS $1, R14, R14
+	BNE tapSums2x5
+	JMP doneSums2
+tapSums2x4:
+	MOVD.P 8(R19), R15
+	WORD $0x3dc001bd // ldr q29, [x13]
+	WORD $0x3dc005b9 // ldr q25, [x13, #16]
+	WORD $0x3ce469ba // ldr q26, [x13, x4]
+	ADD R3, R13, R13
+	WORD $0xfc6f793b // ldr d27, [x9, x15, lsl #3]
+	WORD $0xfc6f7918 // ldr d24, [x8, x15, lsl #3]
+	WORD $0xfc6f78dc // ldr d28, [x6, x15, lsl #3]
+	WORD $0x4fdb13ac // fmla v12.2d, v29.2d, v27.d[0]
+	WORD $0x4fdb132d // fmla v13.2d, v25.2d, v27.d[0]
+	WORD $0x4fdb134e // fmla v14.2d, v26.2d, v27.d[0]
+	WORD $0xfc6f78fb // ldr d27, [x7, x15, lsl #3]
+	WORD $0x4fd813af // fmla v15.2d, v29.2d, v24.d[0]
+	WORD $0x4fd81330 // fmla v16.2d, v25.2d, v24.d[0]
+	WORD $0x4fd81351 // fmla v17.2d, v26.2d, v24.d[0]
+	WORD $0x4fdc13b2 // fmla v18.2d, v29.2d, v28.d[0]
+	WORD $0x4fdc1333 // fmla v19.2d, v25.2d, v28.d[0]
+	WORD $0x4fdc1354 // fmla v20.2d, v26.2d, v28.d[0]
+	WORD $0x4fdb13b5 // fmla v21.2d, v29.2d, v27.d[0]
+	WORD $0x4fdb1336 // fmla v22.2d, v25.2d, v27.d[0]
+	WORD $0x4fdb1357 // fmla v23.2d, v26.2d, v27.d[0]
+	SUBS $1, R14, R14
+	BNE tapSums2x4
+	JMP doneSums2
+tapSums2x3:
+	MOVD.P 8(R19), R15
+	WORD $0x3dc001bb // ldr q27, [x13]
+	WORD $0x3dc005ba // ldr q26, [x13, #16]
+	WORD $0x3ce469b9 // ldr q25, [x13, x4]
+	ADD R3, R13, R13
+	WORD $0xfc6f791d // ldr d29, [x8, x15, lsl #3]
+	WORD $0xfc6f78dc // ldr d28, [x6, x15, lsl #3]
+	WORD $0xfc6f78f8 // ldr d24, [x7, x15, lsl #3]
+	WORD $0x4fdd136f // fmla v15.2d, v27.2d, v29.d[0]
+	WORD $0x4fdd1350 // fmla v16.2d, v26.2d, v29.d[0]
+	WORD $0x4fdd1331 // fmla v17.2d, v25.2d, v29.d[0]
+	WORD $0x4fdc1372 // fmla v18.2d, v27.2d, v28.d[0]
+	WORD $0x4fdc1353 // fmla v19.2d, v26.2d, v28.d[0]
+	WORD $0x4fdc1334 // fmla v20.2d, v25.2d, v28.d[0]
+	WORD $0x4fd81375 // fmla v21.2d, v27.2d, v24.d[0]
+	WORD $0x4fd81356 // fmla v22.2d, v26.2d, v24.d[0]
+	WORD $0x4fd81337 // fmla v23.2d, v25.2d, v24.d[0]
+	SUBS $1, R14, R14
+	BNE tapSums2x3
+	JMP doneSums2
+tapSums2x2:
+	MOVD.P 8(R19), R15
+	WORD $0x3dc001b8 // ldr q24, [x13]
+	WORD $0x3dc005b9 // ldr q25, [x13, #16]
+	WORD $0x3ce469ba // ldr q26, [x13, x4]
+	ADD R3, R13, R13
+	WORD $0xfc6f78db // ldr d27, [x6, x15, lsl #3]
+	WORD $0xfc6f78fc // ldr d28, [x7, x15, lsl #3]
+	WORD $0x4fdb1312 // fmla v18.2d, v24.2d, v27.d[0]
+	WORD $0x4fdb1333 // fmla v19.2d, v25.2d, v27.d[0]
+	WORD $0x4fdb1354 // fmla v20.2d, v26.2d, v27.d[0]
+	WORD $0x4fdc1315 // fmla v21.2d, v24.2d, v28.d[0]
+	WORD $0x4fdc1336 // fmla v22.2d, v25.2d, v28.d[0]
+	WORD $0x4fdc1357 // fmla v23.2d, v26.2d, v28.d[0]
+	SUBS $1, R14, R14
+	BNE tapSums2x2
+	JMP doneSums2
+tapSums2x1:
+	MOVD.P 8(R19), R15
+	WORD $0x3dc001bc // ldr q28, [x13]
+	WORD $0x3dc005ba // ldr q26, [x13, #16]
+	WORD $0x3ce469b9 // ldr q25, [x13, x4]
+	ADD R3, R13, R13
+	WORD $0xfc6f78f8 // ldr d24, [x7, x15, lsl #3]
+	WORD $0x4fd81395 // fmla v21.2d, v28.2d, v24.d[0]
+	WORD $0x4fd81356 // fmla v22.2d, v26.2d, v24.d[0]
+	WORD $0x4fd81337 // fmla v23.2d, v25.2d, v24.d[0]
+	SUBS $1, R14, R14
+	BNE tapSums2x1
+	JMP doneSums2
+nextSums2:
+	MOVD rows+80(FP), R20
+	CMP $4, R20
+	BLE nextSums2xUpTo4
+	CMP $6, R20
+	BLE nextSums2xUpTo6
+	CMP $7, R20
+	BLE nextSums2xUpTo7
+nextSums2x8:
+	WORD $0x3dc001b8 // ldr q24, [x13]
+	WORD $0x3dc005b9 // ldr q25, [x13, #16]
+	WORD $0x3ce469ba // ldr q26, [x13, x4]
+	ADD R3, R13, R13
+	WORD $0xfc6f68bc // ldr d28, [x5, x15]
+	WORD $0xfc6f699b // ldr d27, [x12, x15]
 	WORD $0xfc6f697d // ldr d29, [x11, x15]
+	WORD $0x4fdc1300 // fmla v0.2d, v24.2d, v28.d[0]
+	WORD $0x4fdc1321 // fmla v1.2d, v25.2d, v28.d[0]
+	WORD $0x4fdc1342 // fmla v2.2d, v26.2d, v28.d[0]
+	WORD $0xfc6f695c // ldr d28, [x10, x15]
+	WORD $0x4fdb1303 // fmla v3.2d, v24.2d, v27.d[0]
+	WORD $0x4fdb1324 // fmla v4.2d, v25.2d, v27.d[0]
+	WORD $0x4fdb1345 // fmla v5.2d, v26.2d, v27.d[0]
+	WORD $0xfc6f693b // ldr d27, [x9, x15]
+	WORD $0x4fdd1306 // fmla v6.2d, v24.2d, v29.d[0]
+	WORD $0x4fdd1327 // fmla v7.2d, v25.2d, v29.d[0]
+	WORD $0x4fdd1348 // fmla v8.2d, v26.2d, v29.d[0]
+	WORD $0xfc6f691d // ldr d29, [x8, x15]
+	WORD $0x4fdc1309 // fmla v9.2d, v24.2d, v28.d[0]
+	WORD $0x4fdc132a // fmla v10.2d, v25.2d, v28.d[0]
+	WORD $0x4fdc134b // fmla v11.2d, v26.2d, v28.d[0]
+	WORD $0xfc6f68dc // ldr d28, [x6, x15]
+	WORD $0x4fdb130c // fmla v12.2d, v24.2d, v27.d[0]
+	WORD $0x4fdb132d // fmla v13.2d, v25.2d, v27.d[0]
+	WORD $0x4fdb134e // fmla v14.2d, v26.2d, v27.d[0]
+	WORD $0xfc6f68fb // ldr d27, [x7, x15]
+	WORD $0x4fdd130f // fmla v15.2d, v24.2d, v29.d[0]
+	WORD $0x4fdd1330 // fmla v16.2d, v25.2d, v29.d[0]
+	WORD $0x4fdd1351 // fmla v17.2d, v26.2d, v29.d[0]
+	WORD $0x4fdc1312 // fmla v18.2d, v24.2d, v28.d[0]
+	WORD $0x4fdc1333 // fmla v19.2d, v25.2d, v28.d[0]
+	WORD $0x4fdc1354 // fmla v20.2d, v26.2d, v28.d[0]
+	WORD $0x4fdb1315 // fmla v21.2d, v24.2d, v27.d[0]
+	WORD $0x4fdb1336 // fmla v22.2d, v25.2d, v27.d[0]
+	WORD $0x4fdb1357 // fmla v23.2d, v26.2d, v27.d[0]
+	ADD R2, R15, R15
+	SUBS $1, R14, R14
+	BNE nextSums2x8
+	JMP doneSums2
+nextSums2x7:
+	WORD $0x3dc001bb // ldr q27, [x13]
+	WORD $0x3dc005ba // ldr q26, [x13, #16]
+	WORD $0x3ce469b9 // ldr q25, [x13, x4]
+	ADD R3, R13, R13
+	WORD $0xfc6f6998 // ldr d24, [x12, x15]
+	WORD $0xfc6f697c // ldr d28, [x11, x15]
+	WORD $0xfc6f695d // ldr d29, [x10, x15]
+	WORD $0x4fd81363 // fmla v3.2d, v27.2d, v24.d[0]
+	WORD $0x4fd81344 // fmla v4.2d, v26.2d, v24.d[0]
+	WORD $0x4fd81325 // fmla v5.2d, v25.2d, v24.d[0]
+	WORD $0xfc6f6938 // ldr d24, [x9, x15]
+	WORD $0x4fdc1366 // fmla v6.2d, v27.2d, v28.d[0]
+	WORD $0x4fdc1347 // fmla v7.2d, v26.2d, v28.d[0]
+	WORD $0x4fdc1328 // fmla v8.2d, v25.2d, v28.d[0]
+	WORD $0xfc6f691c // ldr d28, [x8, x15]
+	WORD $0x4fdd1369 // fmla v9.2d, v27.2d, v29.d[0]
+	WORD $0x4fdd134a // fmla v10.2d, v26.2d, v29.d[0]
+	WORD $0x4fdd132b // fmla v11.2d, v25.2d, v29.d[0]
+	WORD $0xfc6f68dd // ldr d29, [x6, x15]
+	WORD $0x4fd8136c // fmla v12.2d, v27.2d, v24.d[0]
+	WORD $0x4fd8134d // fmla v13.2d, v26.2d, v24.d[0]
+	WORD $0x4fd8132e // fmla v14.2d, v25.2d, v24.d[0]
+	WORD $0xfc6f68f8 // ldr d24, [x7, x15]
+	WORD $0x4fdc136f // fmla v15.2d, v27.2d, v28.d[0]
+	WORD $0x4fdc1350 // fmla v16.2d, v26.2d, v28.d[0]
+	WORD $0x4fdc1331 // fmla v17.2d, v25.2d, v28.d[0]
+	WORD $0x4fdd1372 // fmla v18.2d, v27.2d, v29.d[0]
+	WORD $0x4fdd1353 // fmla v19.2d, v26.2d, v29.d[0]
+	WORD $0x4fdd1334 // fmla v20.2d, v25.2d, v29.d[0]
+	WORD $0x4fd81375 // fmla v21.2d, v27.2d, v24.d[0]
+	WORD $0x4fd81356 // fmla v22.2d, v26.2d, v24.d[0]
+	WORD $0x4fd81337 // fmla v23.2d, v25.2d, v24.d[0]
+	ADD R2, R15, R15
+	SUBS $1, R14, R14
+	BNE nextSums2x7
+	JMP doneSums2
+nextSums2x6:
+	WORD $0x3dc001b8 // ldr q24, [x13]
+	WORD $0x3dc005b9 // ldr q25, [x13, #16]
+	WORD $0x3ce469ba // ldr q26, [x13, x4]
+	ADD R3, R13, R13
+	WORD $0xfc6f697b // ldr d27, [x11, x15]
+	WORD $0xfc6f695d // ldr d29, [x10, x15]
+	WORD $0xfc6f693c // ldr d28, [x9, x15]
+	WORD $0x4fdb1306 // fmla v6.2d, v24.2d, v27.d[0]
+	WORD $0x4fdb1327 // fmla v7.2d, v25.2d, v27.d[0]
+	WORD $0x4fdb1348 // fmla v8.2d, v26.2d, v27.d[0]
+	WORD $0xfc6f691b // ldr d27, [x8, x15]
+	WORD $0x4fdd1309 // fmla v9.2d, v24.2d, v29.d[0]
+	WORD $0x4fdd132a // fmla v10.2d, v25.2d, v29.d[0]
+	WORD $0x4fdd134b // fmla v11.2d, v26.2d, v29.d[0]
+	WORD $0xfc6f68dd // ldr d29, [x6, x15]
+	WORD $0x4fdc130c // fmla v12.2d, v24.2d, v28.d[0]
+	WORD $0x4fdc132d // fmla v13.2d, v25.2d, v28.d[0]
+	WORD $0x4fdc134e // fmla v14.2d, v26.2d, v28.d[0]
+	WORD $0xfc6f68fc // ldr d28, [x7, x15]
+	WORD $0x4fdb130f // fmla v15.2d, v24.2d, v27.d[0]
+	WORD $0x4fdb1330 // fmla v16.2d, v25.2d, v27.d[0]
+	WORD $0x4fdb1351 // fmla v17.2d, v26.2d, v27.d[0]
+	WORD $0x4fdd1312 // fmla v18.2d, v24.2d, v29.d[0]
+	WORD $0x4fdd1333 // fmla v19.2d, v25.2d, v29.d[0]
+	WORD $0x4fdd1354 // fmla v20.2d, v26.2d, v29.d[0]
+	WORD $0x4fdc1315 // fmla v21.2d, v24.2d, v28.d[0]
+	WORD $0x4fdc1336 // fmla v22.2d, v25.2d, v28.d[0]
+	WORD $0x4fdc1357 // fmla v23.2d, v26.2d, v28.d[0]
+	ADD R2, R15, R15
+	SUBS $1, R14, R14
+	BNE nextSums2x6
+	JMP doneSums2
+nextSums2x5:
+	WORD $0x3dc001bc // ldr q28, [x13]
+	WORD $0x3dc005ba // ldr q26, [x13, #16]
+	WORD $0x3ce469b9 // ldr q25, [x13, x4]
+	ADD R3, R13, R13
+	WORD $0xfc6f6958 // ldr d24, [x10, x15]
+	WORD $0xfc6f693d // ldr d29, [x9, x15]
+	WORD $0xfc6f691b // ldr d27, [x8, x15]
 	WORD $0x4fd81389 // fmla v9.2d, v28.2d, v24.d[0]
 	WORD $0x4fd8134a // fmla v10.2d, v26.2d, v24.d[0]
 	WORD $0x4fd8132b // fmla v11.2d, v25.2d, v24.d[0]
-	WORD $0xfc6f6998 // ldr d24, [x12, x15]
-	WORD $0x4fdb138c // fmla v12.2d, v28.2d, v27.d[0]
-	WORD $0x4fdb134d // fmla v13.2d, v26.2d, v27.d[0]
-	WORD $0x4fdb132e // fmla v14.2d, v25.2d, v27.d[0]
-	WORD $0xfc6f68db // ldr d27, [x6, x15]
-	WORD $0x4fdd138f // fmla v15.2d, v28.2d, v29.d[0]
-	WORD $0x4fdd1350 // fmla v16.2d, v26.2d, v29.d[0]
-	WORD $0x4fdd1331 // fmla v17.2d, v25.2d, v29.d[0]
+	WORD $0xfc6f68d8 // ldr d24, [x6, x15]
+	WORD $0x4fdd138c // fmla v12.2d, v28.2d, v29.d[0]
+	WORD $0x4fdd134d // fmla v13.2d, v26.2d, v29.d[0]
+	WORD $0x4fdd132e // fmla v14.2d, v25.2d, v29.d[0]
+	WORD $0xfc6f68fd // ldr d29, [x7, x15]
+	WORD $0x4fdb138f // fmla v15.2d, v28.2d, v27.d[0]
+	WORD $0x4fdb1350 // fmla v16.2d, v26.2d, v27.d[0]
+	WORD $0x4fdb1331 // fmla v17.2d, v25.2d, v27.d[0]
 	WORD $0x4fd81392 // fmla v18.2d, v28.2d, v24.d[0]
 	WORD $0x4fd81353 // fmla v19.2d, v26.2d, v24.d[0]
 	WORD $0x4fd81334 // fmla v20.2d, v25.2d, v24.d[0]
-	WORD $0x4fdb1395 // fmla v21.2d, v28.2d, v27.d[0]
-	WORD $0x4fdb1356 // fmla v22.2d, v26.2d, v27.d[0]
-	WORD $0x4fdb1337 // fmla v23.2d, v25.2d, v27.d[0]
+	WORD $0x4fdd1395 // fmla v21.2d, v28.2d, v29.d[0]
+	WORD $0x4fdd1356 // fmla v22.2d, v26.2d, v29.d[0]
+	WORD $0x4fdd1337 // fmla v23.2d, v25.2d, v29.d[0]
 	ADD R2, R15, R15
 	SUBS $1, R14, R14
-	BNE nextSums2
+	BNE nextSums2x5
+	JMP doneSums2
+nextSums2x4:
+	WORD $0x3dc001bd // ldr q29, [x13]
+	WORD $0x3dc005b9 // ldr q25, [x13, #16]
+	WORD $0x3ce469ba // ldr q26, [x13, x4]
+	ADD R3, R13, R13
+	WORD $0xfc6f693c // ldr d28, [x9, x15]
+	WORD $0xfc6f6918 // ldr d24, [x8, x15]
+	WORD $0xfc6f68db // ldr d27, [x6, x15]
+	WORD $0x4fdc13ac // fmla v12.2d, v29.2d, v28.d[0]
+	WORD $0x4fdc132d // fmla v13.2d, v25.2d, v28.d[0]
+	WORD $0x4fdc134e // fmla v14.2d, v26.2d, v28.d[0]
+	WORD $0xfc6f68fc // ldr d28, [x7, x15]
+	WORD $0x4fd813af // fmla v15.2d, v29.2d, v24.d[0]
+	WORD $0x4fd81330 // fmla v16.2d, v25.2d, v24.d[0]
+	WORD $0x4fd81351 // fmla v17.2d, v26.2d, v24.d[0]
+	WORD $0x4fdb13b2 // fmla v18.2d, v29.2d, v27.d[0]
+	WORD $0x4fdb1333 // fmla v19.2d, v25.2d, v27.d[0]
+	WORD $0x4fdb1354 // fmla v20.2d, v26.2d, v27.d[0]
+	WORD $0x4fdc13b5 // fmla v21.2d, v29.2d, v28.d[0]
+	WORD $0x4fdc1336 // fmla v22.2d, v25.2d, v28.d[0]
+	WORD $0x4fdc1357 // fmla v23.2d, v26.2d, v28.d[0]
+	ADD R2, R15, R15
+	SUBS $1, R14, R14
+	BNE nextSums2x4
+	JMP doneSums2
+nextSums2x3:
+	WORD $0x3dc001bc // ldr q28, [x13]
+	WORD $0x3dc005ba // ldr q26, [x13, #16]
+	WORD $0x3ce469b9 // ldr q25, [x13, x4]
+	ADD R3, R13, R13
+	WORD $0xfc6f691d // ldr d29, [x8, x15]
+	WORD $0xfc6f68db // ldr d27, [x6, x15]
+	WORD $0xfc6f68f8 // ldr d24, [x7, x15]
+	WORD $0x4fdd138f // fmla v15.2d, v28.2d, v29.d[0]
+	WORD $0x4fdd1350 // fmla v16.2d, v26.2d, v29.d[0]
+	WORD $0x4fdd1331 // fmla v17.2d, v25.2d, v29.d[0]
+	WORD $0x4fdb1392 // fmla v18.2d, v28.2d, v27.d[0]
+	WORD $0x4fdb1353 // fmla v19.2d, v26.2d, v27.d[0]
+	WORD $0x4fdb1334 // fmla v20.2d, v25.2d, v27.d[0]
+	WORD $0x4fd81395 // fmla v21.2d, v28.2d, v24.d[0]
+	WORD $0x4fd81356 // fmla v22.2d, v26.2d, v24.d[0]
+	WORD $0x4fd81337 // fmla v23.2d, v25.2d, v24.d[0]
+	ADD R2, R15, R15
+	SUBS $1, R14, R14
+	BNE nextSums2x3
+	JMP doneSums2
+nextSums2x2:
+	WORD $0x3dc001b8 // ldr q24, [x13]
+	WORD $0x3dc005b9 // ldr q25, [x13, #16]
+	WORD $0x3ce469ba // ldr q26, [x13, x4]
+	ADD R3, R13, R13
+	WORD $0xfc6f68dc // ldr d28, [x6, x15]
+	WORD $0xfc6f68fb // ldr d27, [x7, x15]
+	WORD $0x4fdc1312 // fmla v18.2d, v24.2d, v28.d[0]
+	WORD $0x4fdc1333 // fmla v19.2d, v25.2d, v28.d[0]
+	WORD $0x4fdc1354 // fmla v20.2d, v26.2d, v28.d[0]
+	WORD $0x4fdb1315 // fmla v21.2d, v24.2d, v27.d[0]
+	WORD $0x4fdb1336 // fmla v22.2d, v25.2d, v27.d[0]
+	WORD $0x4fdb1357 // fmla v23.2d, v26.2d, v27.d[0]
+	ADD R2, R15, R15
+	SUBS $1, R14, R14
+	BNE nextSums2x2
+	JMP doneSums2
+nextSums2x1:
+	WORD $0x3dc001bb // ldr q27, [x13]
+	WORD $0x3dc005ba // ldr q26, [x13, #16]
+	WORD $0x3ce469b9 // ldr q25, [x13, x4]
+	ADD R3, R13, R13
+	WORD $0xfc6f68f8 // ldr d24, [x7, x15]
+	WORD $0x4fd81375 // fmla v21.2d, v27.2d, v24.d[0]
+	WORD $0x4fd81356 // fmla v22.2d, v26.2d, v24.d[0]
+	WORD $0x4fd81337 // fmla v23.2d, v25.2d, v24.d[0]
+	ADD R2, R15, R15
+	SUBS $1, R14, R14
+	BNE nextSums2x1
+	JMP doneSums2
 doneSums2:
-	MOVD mode+80(FP), R20
+	MOVD mode+88(FP), R20
 	TBZ $0, R20, aloneSums2
 	MOVD c+0(FP), R20
-	WORD $0x3dc0029b // ldr q27, [x20]
+	MOVD rows+80(FP), R21
+	CMP $4, R21
+	BLE addSums2xUpTo4
+	CMP $6, R21
+	BLE addSums2xUpTo6
+	CMP $7, R21
+	BLE addSums2xUpTo7
+addSums2x8:
+	WORD $0x3dc00298 // ldr q24, [x20]
 	WORD $0x3dc00699 // ldr q25, [x20, #16]
 	WORD $0x3ce46a9a // ldr q26, [x20, x4]
-	WORD $0x4e60d760 // fadd v0.2d, v27.2d, v0.2d
+	WORD $0x4e60d700 // fadd v0.2d, v24.2d, v0.2d
 	WORD $0x4e61d721 // fadd v1.2d, v25.2d, v1.2d
 	WORD $0x4e62d742 // fadd v2.2d, v26.2d, v2.2d
 	ADD R1, R20, R20
+addSums2x7:
 	WORD $0x3dc0029a // ldr q26, [x20]
 	WORD $0x3dc00699 // ldr q25, [x20, #16]
-	WORD $0x3ce46a9b // ldr q27, [x20, x4]
+	WORD $0x3ce46a98 // ldr q24, [x20, x4]
 	WORD $0x4e63d743 // fadd v3.2d, v26.2d, v3.2d
 	WORD $0x4e64d724 // fadd v4.2d, v25.2d, v4.2d
-	WORD $0x4e65d765 // fadd v5.2d, v27.2d, v5.2d
+	WORD $0x4e65d705 // fadd v5.2d, v24.2d, v5.2d
 	ADD R1, R20, R20
-	WORD $0x3dc0029b // ldr q27, [x20]
+addSums2x6:
+	WORD $0x3dc00298 // ldr q24, [x20]
 	WORD $0x3dc00699 // ldr q25, [x20, #16]
 	WORD $0x3ce46a9a // ldr q26, [x20, x4]
-	WORD $0x4e66d766 // fadd v6.2d, v27.2d, v6.2d
+	WORD $0x4e66d706 // fadd v6.2d, v24.2d, v6.2d
 	WORD $0x4e67d727 // fadd v7.2d, v25.2d, v7.2d
 	WORD $0x4e68d748 // fadd v8.2d, v26.2d, v8.2d
 	ADD R1, R20, R20
+addSums2x5:
 	WORD $0x3dc0029a // ldr q26, [x20]
 	WORD $0x3dc00699 // ldr q25, [x20, #16]
-	WORD $0x3ce46a9b // ldr q27, [x20, x4]
+	WORD $0x3ce46a98 // ldr q24, [x20, x4]
 	WORD $0x4e69d749 // fadd v9.2d, v26.2d, v9.2d
 	WORD $0x4e6ad72a // fadd v10.2d, v25.2d, v10.2d
-	WORD $0x4e6bd76b // fadd v11.2d, v27.2d, v11.2d
+	WORD $0x4e6bd70b // fadd v11.2d, v24.2d, v11.2d
 	ADD R1, R20, R20
-	WORD $0x3dc0029b // ldr q27, [x20]
+addSums2x4:
+	WORD $0x3dc00298 // ldr q24, [x20]
 	WORD $0x3dc00699 // ldr q25, [x20, #16]
 	WORD $0x3ce46a9a // ldr q26, [x20, x4]
-	WORD $0x4e6cd76c // fadd v12.2d, v27.2d, v12.2d
+	WORD $0x4e6cd70c // fadd v12.2d, v24.2d, v12.2d
 	WORD $0x4e6dd72d // fadd v13.2d, v25.2d, v13.2d
 	WORD $0x4e6ed74e // fadd v14.2d, v26.2d, v14.2d
 	ADD R1, R20, R20
+addSums2x3:
 	WORD $0x3dc0029a // ldr q26, [x20]
 	WORD $0x3dc00699 // ldr q25, [x20, #16]
-	WORD $0x3ce46a9b // ldr q27, [x20, x4]
+	WORD $0x3ce46a98 // ldr q24, [x20, x4]
 	WORD $0x4e6fd74f // fadd v15.2d, v26.2d, v15.2d
 	WORD $0x4e70d730 // fadd v16.2d, v25.2d, v16.2d
-	WORD $0x4e71d771 // fadd v17.2d, v27.2d, v17.2d
+	WORD $0x4e71d711 // fadd v17.2d, v24.2d, v17.2d
 	ADD R1, R20, R20
-	WORD $0x3dc0029b // ldr q27, [x20]
+addSums2x2:
+	WORD $0x3dc00298 // ldr q24, [x20]
 	WORD $0x3dc00699 // ldr q25, [x20, #16]
 	WORD $0x3ce46a9a // ldr q26, [x20, x4]
-	WORD $0x4e72d772 // fadd v18.2d, v27.2d, v18.2d
+	WORD $0x4e72d712 // fadd v18.2d, v24.2d, v18.2d
 	WORD $0x4e73d733 // fadd v19.2d, v25.2d, v19.2d
 	WORD $0x4e74d754 // fadd v20.2d, v26.2d, v20.2d
 	ADD R1, R20, R20
+addSums2x1:
 	WORD $0x3dc0029a // ldr q26, [x20]
 	WORD $0x3dc00699 // ldr q25, [x20, #16]
-	WORD $0x3ce46a9b // ldr q27, [x20, x4]
+	WORD $0x3ce46a98 // ldr q24, [x20, x4]
 	WORD $0x4e75d755 // fadd v21.2d, v26.2d, v21.2d
 	WORD $0x4e76d736 // fadd v22.2d, v25.2d, v22.2d
-	WORD $0x4e77d777 // fadd v23.2d, v27.2d, v23.2d
+	WORD $0x4e77d717 // fadd v23.2d, v24.2d, v23.2d
 	ADD R1, R20, R20
 aloneSums2:
-	MOVD more+88(FP), R20
+	MOVD more+96(FP), R20
 	CBZ R20, unbiasedSums2
-	WORD $0x3dc0029b // ldr q27, [x20]
+	WORD $0x3dc00298 // ldr q24, [x20]
 	WORD $0x3dc00699 // ldr q25, [x20, #16]
 	WORD $0x3ce46a9a // ldr q26, [x20, x4]
 unbiasedSums2:
 allSums:
-	MOVD mode+80(FP), R20
+	MOVD mode+88(FP), R20
 	TBZ $2, R20, unbiased
-	WORD $0x4e60d760 // fadd v0.2d, v27.2d, v0.2d
+	MOVD rows+80(FP), R21
+	CMP $2, R21
+	BLE biasUpTo2
+	CMP $4, R21
+	BLE biasUpTo4
+bias8:
+	WORD $0x4e60d700 // fadd v0.2d, v24.2d, v0.2d
 	WORD $0x4e61d721 // fadd v1.2d, v25.2d, v1.2d
 	WORD $0x4e62d742 // fadd v2.2d, v26.2d, v2.2d
-	WORD $0x4e63d763 // fadd v3.2d, v27.2d, v3.2d
+	WORD $0x4e63d703 // fadd v3.2d, v24.2d, v3.2d
 	WORD $0x4e64d724 // fadd v4.2d, v25.2d, v4.2d
 	WORD $0x4e65d745 // fadd v5.2d, v26.2d, v5.2d
-	WORD $0x4e66d766 // fadd v6.2d, v27.2d, v6.2d
+	WORD $0x4e66d706 // fadd v6.2d, v24.2d, v6.2d
 	WORD $0x4e67d727 // fadd v7.2d, v25.2d, v7.2d
 	WORD $0x4e68d748 // fadd v8.2d, v26.2d, v8.2d
-	WORD $0x4e69d769 // fadd v9.2d, v27.2d, v9.2d
+	WORD $0x4e69d709 // fadd v9.2d, v24.2d, v9.2d
 	WORD $0x4e6ad72a // fadd v10.2d, v25.2d, v10.2d
 	WORD $0x4e6bd74b // fadd v11.2d, v26.2d, v11.2d
-	WORD $0x4e6cd76c // fadd v12.2d, v27.2d, v12.2d
+bias4:
+	WORD $0x4e6cd70c // fadd v12.2d, v24.2d, v12.2d
 	WORD $0x4e6dd72d // fadd v13.2d, v25.2d, v13.2d
 	WORD $0x4e6ed74e // fadd v14.2d, v26.2d, v14.2d
-	WORD $0x4e6fd76f // fadd v15.2d, v27.2d, v15.2d
+	WORD $0x4e6fd70f // fadd v15.2d, v24.2d, v15.2d
 	WORD $0x4e70d730 // fadd v16.2d, v25.2d, v16.2d
 	WORD $0x4e71d751 // fadd v17.2d, v26.2d, v17.2d
-	WORD $0x4e72d772 // fadd v18.2d, v27.2d, v18.2d
+bias2:
+	WORD $0x4e72d712 // fadd v18.2d, v24.2d, v18.2d
 	WORD $0x4e73d733 // fadd v19.2d, v25.2d, v19.2d
 	WORD $0x4e74d754 // fadd v20.2d, v26.2d, v20.2d
-	WORD $0x4e75d775 // fadd v21.2d, v27.2d, v21.2d
+	WORD $0x4e75d715 // fadd v21.2d, v24.2d, v21.2d
 	WORD $0x4e76d736 // fadd v22.2d, v25.2d, v22.2d
 	WORD $0x4e77d757 // fadd v23.2d, v26.2d, v23.2d
 unbiased:
 	TBZ $3, R20, signed
 	WORD $0x6f00e41a // movi v26.2d, #0
+	MOVD rows+80(FP), R20
+	CMP $2, R20
+	BLE maxUpTo2
+	CMP $4, R20
+	BLE maxUpTo4
+max8:
 	WORD $0x4e7af400 // fmax v0.2d, v0.2d, v26.2d
 	WORD $0x4e7af421 // fmax v1.2d, v1.2d, v26.2d
 	WORD $0x4e7af442 // fmax v2.2d, v2.2d, v26.2d
@@ -20211,12 +11244,14 @@ unbiased:
 	WORD $0x4e7af529 // fmax v9.2d, v9.2d, v26.2d
 	WORD $0x4e7af54a // fmax v10.2d, v10.2d, v26.2d
 	WORD $0x4e7af56b // fmax v11.2d, v11.2d, v26.2d
+max4:
 	WORD $0x4e7af58c // fmax v12.2d, v12.2d, v26.2d
 	WORD $0x4e7af5ad // fmax v13.2d, v13.2d, v26.2d
 	WORD $0x4e7af5ce // fmax v14.2d, v14.2d, v26.2d
 	WORD $0x4e7af5ef // fmax v15.2d, v15.2d, v26.2d
 	WORD $0x4e7af610 // fmax v16.2d, v16.2d, v26.2d
 	WORD $0x4e7af631 // fmax v17.2d, v17.2d, v26.2d
+max2:
 	WORD $0x4e7af652 // fmax v18.2d, v18.2d, v26.2d
 	WORD $0x4e7af673 // fmax v19.2d, v19.2d, v26.2d
 	WORD $0x4e7af694 // fmax v20.2d, v20.2d, v26.2d
@@ -20225,6 +11260,12 @@ unbiased:
 	WORD $0x4e7af6f7 // fmax v23.2d, v23.2d, v26.2d
 signed:
 	WORD $0x3dc0001a // ldr q26, [x0]
+	MOVD rows+80(FP), R20
+	CMP $2, R20
+	BLE canonUpTo2
+	CMP $4, R20
+	BLE canonUpTo4
+canon8:
 	WORD $0x4e60e419 // fcmeq v25.2d, v0.2d, v0.2d
 	WORD $0x6ef91f40 // bif v0.16b, v26.16b, v25.16b
 	WORD $0x4e61e439 // fcmeq v25.2d, v1.2d, v1.2d
@@ -20249,6 +11290,7 @@ signed:
 	WORD $0x6ef91f4a // bif v10.16b, v26.16b, v25.16b
 	WORD $0x4e6be579 // fcmeq v25.2d, v11.2d, v11.2d
 	WORD $0x6ef91f4b // bif v11.16b, v26.16b, v25.16b
+canon4:
 	WORD $0x4e6ce599 // fcmeq v25.2d, v12.2d, v12.2d
 	WORD $0x6ef91f4c // bif v12.16b, v26.16b, v25.16b
 	WORD $0x4e6de5b9 // fcmeq v25.2d, v13.2d, v13.2d
@@ -20261,6 +11303,7 @@ signed:
 	WORD $0x6ef91f50 // bif v16.16b, v26.16b, v25.16b
 	WORD $0x4e71e639 // fcmeq v25.2d, v17.2d, v17.2d
 	WORD $0x6ef91f51 // bif v17.16b, v26.16b, v25.16b
+canon2:
 	WORD $0x4e72e659 // fcmeq v25.2d, v18.2d, v18.2d
 	WORD $0x6ef91f52 // bif v18.16b, v26.16b, v25.16b
 	WORD $0x4e73e679 // fcmeq v25.2d, v19.2d, v19.2d
@@ -20274,34 +11317,49 @@ signed:
 	WORD $0x4e77e6f9 // fcmeq v25.2d, v23.2d, v23.2d
 	WORD $0x6ef91f57 // bif v23.16b, v26.16b, v25.16b
 	MOVD c+0(FP), R20
+	MOVD rows+80(FP), R21
+	CMP $4, R21
+	BLE storeStores2xUpTo4
+	CMP $6, R21
+	BLE storeStores2xUpTo6
+	CMP $7, R21
+	BLE storeStores2xUpTo7
+storeStores2x8:
 	WORD $0x3d800280 // str q0, [x20]
 	WORD $0x3d800681 // str q1, [x20, #16]
 	WORD $0x3ca46a82 // str q2, [x20, x4]
 	ADD R1, R20, R20
+storeStores2x7:
 	WORD $0x3d800283 // str q3, [x20]
 	WORD $0x3d800684 // str q4, [x20, #16]
 	WORD $0x3ca46a85 // str q5, [x20, x4]
 	ADD R1, R20, R20
+storeStores2x6:
 	WORD $0x3d800286 // str q6, [x20]
 	WORD $0x3d800687 // str q7, [x20, #16]
 	WORD $0x3ca46a88 // str q8, [x20, x4]
 	ADD R1, R20, R20
+storeStores2x5:
 	WORD $0x3d800289 // str q9, [x20]
 	WORD $0x3d80068a // str q10, [x20, #16]
 	WORD $0x3ca46a8b // str q11, [x20, x4]
 	ADD R1, R20, R20
+storeStores2x4:
 	WORD $0x3d80028c // str q12, [x20]
 	WORD $0x3d80068d // str q13, [x20, #16]
 	WORD $0x3ca46a8e // str q14, [x20, x4]
 	ADD R1, R20, R20
+storeStores2x3:
 	WORD $0x3d80028f // str q15, [x20]
 	WORD $0x3d800690 // str q16, [x20, #16]
 	WORD $0x3ca46a91 // str q17, [x20, x4]
 	ADD R1, R20, R20
+storeStores2x2:
 	WORD $0x3d800292 // str q18, [x20]
 	WORD $0x3d800693 // str q19, [x20, #16]
 	WORD $0x3ca46a94 // str q20, [x20, x4]
 	ADD R1, R20, R20
+storeStores2x1:
 	WORD $0x3d800295 // str q21, [x20]
 	WORD $0x3d800696 // str q22, [x20, #16]
 	WORD $0x3ca46a97 // str q23, [x20, x4]
@@ -20315,9 +11373,143 @@ below:
 	MOVD R20, c+0(FP)
 	MOVD aRow+24(FP), R21
 	LSL $3, R21, R21
-	ADD R6, R21, R21
+	ADD R7, R21, R21
 	MOVD R21, a+16(FP)
 	JMP tile
+tapSums2xUpTo4:
+	MOVD rows+80(FP), R21
+	CMP $2, R21
+	BLE tapSums2xUpTo2
+	CMP $3, R21
+	BLE tapSums2xUpTo3
+	JMP tapSums2x4
+tapSums2xUpTo6:
+	MOVD rows+80(FP), R21
+	CMP $5, R21
+	BLE tapSums2xUpTo5
+	JMP tapSums2x6
+tapSums2xUpTo7:
+	MOVD rows+80(FP), R21
+	JMP tapSums2x7
+nextSums2xUpTo4:
+	MOVD rows+80(FP), R21
+	CMP $2, R21
+	BLE nextSums2xUpTo2
+	CMP $3, R21
+	BLE nextSums2xUpTo3
+	JMP nextSums2x4
+nextSums2xUpTo6:
+	MOVD rows+80(FP), R21
+	CMP $5, R21
+	BLE nextSums2xUpTo5
+	JMP nextSums2x6
+nextSums2xUpTo7:
+	MOVD rows+80(FP), R21
+	JMP nextSums2x7
+addSums2xUpTo4:
+	MOVD rows+80(FP), R21
+	CMP $2, R21
+	BLE addSums2xUpTo2
+	CMP $3, R21
+	BLE addSums2xUpTo3
+	JMP addSums2x4
+addSums2xUpTo6:
+	MOVD rows+80(FP), R21
+	CMP $5, R21
+	BLE addSums2xUpTo5
+	JMP addSums2x6
+addSums2xUpTo7:
+	MOVD rows+80(FP), R21
+	JMP addSums2x7
+biasUpTo2:
+	MOVD rows+80(FP), R21
+	JMP bias2
+biasUpTo4:
+	MOVD rows+80(FP), R21
+	JMP bias4
+maxUpTo2:
+	MOVD rows+80(FP), R21
+	JMP max2
+maxUpTo4:
+	MOVD rows+80(FP), R21
+	JMP max4
+canonUpTo2:
+	MOVD rows+80(FP), R21
+	JMP canon2
+canonUpTo4:
+	MOVD rows+80(FP), R21
+	JMP canon4
+storeStores2xUpTo4:
+	MOVD rows+80(FP), R21
+	CMP $2, R21
+	BLE storeStores2xUpTo2
+	CMP $3, R21
+	BLE storeStores2xUpTo3
+	JMP storeStores2x4
+storeStores2xUpTo6:
+	MOVD rows+80(FP), R21
+	CMP $5, R21
+	BLE storeStores2xUpTo5
+	JMP storeStores2x6
+storeStores2xUpTo7:
+	MOVD rows+80(FP), R21
+	JMP storeStores2x7
+tapSums2xUpTo2:
+	MOVD rows+80(FP), R21
+	CMP $1, R21
+	BLE tapSums2xUpTo1
+	JMP tapSums2x2
+tapSums2xUpTo3:
+	MOVD rows+80(FP), R21
+	JMP tapSums2x3
+tapSums2xUpTo5:
+	MOVD rows+80(FP), R21
+	JMP tapSums2x5
+nextSums2xUpTo2:
+	MOVD rows+80(FP), R21
+	CMP $1, R21
+	BLE nextSums2xUpTo1
+	JMP nextSums2x2
+nextSums2xUpTo3:
+	MOVD rows+80(FP), R21
+	JMP nextSums2x3
+nextSums2xUpTo5:
+	MOVD rows+80(FP), R21
+	JMP nextSums2x5
+addSums2xUpTo2:
+	MOVD rows+80(FP), R21
+	CMP $1, R21
+	BLE addSums2xUpTo1
+	JMP addSums2x2
+addSums2xUpTo3:
+	MOVD rows+80(FP), R21
+	JMP addSums2x3
+addSums2xUpTo5:
+	MOVD rows+80(FP), R21
+	JMP addSums2x5
+storeStores2xUpTo2:
+	MOVD rows+80(FP), R21
+	CMP $1, R21
+	BLE storeStores2xUpTo1
+	JMP storeStores2x2
+storeStores2xUpTo3:
+	MOVD rows+80(FP), R21
+	JMP storeStores2x3
+storeStores2xUpTo5:
+	MOVD rows+80(FP), R21
+	JMP storeStores2x5
+tapSums2xUpTo1:
+	MOVD rows+80(FP), R21
+	JMP tapSums2x1
+nextSums2xUpTo1:
+	MOVD rows+80(FP), R21
+	JMP nextSums2x1
+addSums2xUpTo1:
+	MOVD rows+80(FP), R21
+	JMP addSums2x1
+storeStores2xUpTo1:
+	MOVD rows+80(FP), R21
+	JMP storeStores2x1
 last:
 	RET
 

@@ -6,34 +6,14 @@ import "github.com/ashlar-go/ashlar/internal/core/cpu"
 
 // Product32 has the kernels of float32 products.
 var Product32 = Levels[*Product[float32]]{
-	cpu.AVX2: {lanes: 8, stream: [2]rowFunc[float32]{gemv8_32AVX2, gemv1_32AVX2}, windows: windows_32AVX2, dots: dots_32AVX2, panel: panel_32AVX2, chains: chains_32AVX2, deep: deep_32AVX2, pairs: pairs_32AVX2, probe: fmaPeak_32AVX2, gather: gather_32AVX2, wide: []tileFunc[float32]{gemm1x3_32AVX2, gemm2x3_32AVX2, gemm3x3_32AVX2, gemm4x3_32AVX2}, tiles: [][]tileFunc[float32]{
-		{gemm1x1_32AVX2, gemm2x1_32AVX2, gemm3x1_32AVX2, gemm4x1_32AVX2, gemm5x1_32AVX2, gemm6x1_32AVX2},
-		{gemm1x2_32AVX2, gemm2x2_32AVX2, gemm3x2_32AVX2, gemm4x2_32AVX2, gemm5x2_32AVX2, gemm6x2_32AVX2},
-	}},
-	cpu.AVX512: {lanes: 16, stream: [2]rowFunc[float32]{gemv8_32AVX512, gemv1_32AVX512}, windows: windows_32AVX512, dots: dots_32AVX512, panel: panel_32AVX512, chains: chains_32AVX512, deep: deep_32AVX512, pairs: pairs_32AVX512, probe: fmaPeak_32AVX512, gather: gather_32AVX512, masks: true, tiles: [][]tileFunc[float32]{
-		{gemm1x1_32AVX512, gemm2x1_32AVX512, gemm3x1_32AVX512, gemm4x1_32AVX512, gemm5x1_32AVX512, gemm6x1_32AVX512, gemm7x1_32AVX512,
-			gemm8x1_32AVX512, gemm9x1_32AVX512, gemm10x1_32AVX512, gemm11x1_32AVX512, gemm12x1_32AVX512, gemm13x1_32AVX512, gemm14x1_32AVX512},
-		{gemm1x2_32AVX512, gemm2x2_32AVX512, gemm3x2_32AVX512, gemm4x2_32AVX512, gemm5x2_32AVX512, gemm6x2_32AVX512, gemm7x2_32AVX512,
-			gemm8x2_32AVX512, gemm9x2_32AVX512, gemm10x2_32AVX512, gemm11x2_32AVX512, gemm12x2_32AVX512, gemm13x2_32AVX512, gemm14x2_32AVX512},
-		{gemm1x3_32AVX512, gemm2x3_32AVX512, gemm3x3_32AVX512, gemm4x3_32AVX512, gemm5x3_32AVX512, gemm6x3_32AVX512, gemm7x3_32AVX512,
-			gemm8x3_32AVX512, gemm9x3_32AVX512},
-	}},
+	cpu.AVX2:   {lanes: 8, stream: [2]rowFunc[float32]{gemv8_32AVX2, gemv1_32AVX2}, windows: windows_32AVX2, dots: dots_32AVX2, panel: panel_32AVX2, chains: chains_32AVX2, deep: deep_32AVX2, pairs: pairs_32AVX2, probe: fmaPeak_32AVX2, gather: gather_32AVX2, wide: &tiles[float32]{4, gemm3_32AVX2}, tiles: []tiles[float32]{{6, gemm1_32AVX2}, {6, gemm2_32AVX2}}},
+	cpu.AVX512: {lanes: 16, stream: [2]rowFunc[float32]{gemv8_32AVX512, gemv1_32AVX512}, windows: windows_32AVX512, dots: dots_32AVX512, panel: panel_32AVX512, chains: chains_32AVX512, deep: deep_32AVX512, pairs: pairs_32AVX512, probe: fmaPeak_32AVX512, gather: gather_32AVX512, masks: true, tiles: []tiles[float32]{{14, gemm1_32AVX512}, {14, gemm2_32AVX512}, {9, gemm3_32AVX512}}},
 }
 
 // Product64 has the kernels of float64 products.
 var Product64 = Levels[*Product[float64]]{
-	cpu.AVX2: {lanes: 4, stream: [2]rowFunc[float64]{gemv8_64AVX2, gemv1_64AVX2}, windows: windows_64AVX2, dots: dots_64AVX2, panel: panel_64AVX2, chains: chains_64AVX2, deep: deep_64AVX2, pairs: pairs_64AVX2, probe: fmaPeak_64AVX2, gather: gather_64AVX2, wide: []tileFunc[float64]{gemm1x3_64AVX2, gemm2x3_64AVX2, gemm3x3_64AVX2, gemm4x3_64AVX2}, tiles: [][]tileFunc[float64]{
-		{gemm1x1_64AVX2, gemm2x1_64AVX2, gemm3x1_64AVX2, gemm4x1_64AVX2, gemm5x1_64AVX2, gemm6x1_64AVX2},
-		{gemm1x2_64AVX2, gemm2x2_64AVX2, gemm3x2_64AVX2, gemm4x2_64AVX2, gemm5x2_64AVX2, gemm6x2_64AVX2},
-	}},
-	cpu.AVX512: {lanes: 8, stream: [2]rowFunc[float64]{gemv8_64AVX512, gemv1_64AVX512}, windows: windows_64AVX512, dots: dots_64AVX512, panel: panel_64AVX512, chains: chains_64AVX512, deep: deep_64AVX512, pairs: pairs_64AVX512, probe: fmaPeak_64AVX512, gather: gather_64AVX512, masks: true, tiles: [][]tileFunc[float64]{
-		{gemm1x1_64AVX512, gemm2x1_64AVX512, gemm3x1_64AVX512, gemm4x1_64AVX512, gemm5x1_64AVX512, gemm6x1_64AVX512, gemm7x1_64AVX512,
-			gemm8x1_64AVX512, gemm9x1_64AVX512, gemm10x1_64AVX512, gemm11x1_64AVX512, gemm12x1_64AVX512, gemm13x1_64AVX512, gemm14x1_64AVX512},
-		{gemm1x2_64AVX512, gemm2x2_64AVX512, gemm3x2_64AVX512, gemm4x2_64AVX512, gemm5x2_64AVX512, gemm6x2_64AVX512, gemm7x2_64AVX512,
-			gemm8x2_64AVX512, gemm9x2_64AVX512, gemm10x2_64AVX512, gemm11x2_64AVX512, gemm12x2_64AVX512, gemm13x2_64AVX512, gemm14x2_64AVX512},
-		{gemm1x3_64AVX512, gemm2x3_64AVX512, gemm3x3_64AVX512, gemm4x3_64AVX512, gemm5x3_64AVX512, gemm6x3_64AVX512, gemm7x3_64AVX512,
-			gemm8x3_64AVX512, gemm9x3_64AVX512},
-	}},
+	cpu.AVX2:   {lanes: 4, stream: [2]rowFunc[float64]{gemv8_64AVX2, gemv1_64AVX2}, windows: windows_64AVX2, dots: dots_64AVX2, panel: panel_64AVX2, chains: chains_64AVX2, deep: deep_64AVX2, pairs: pairs_64AVX2, probe: fmaPeak_64AVX2, gather: gather_64AVX2, wide: &tiles[float64]{4, gemm3_64AVX2}, tiles: []tiles[float64]{{6, gemm1_64AVX2}, {6, gemm2_64AVX2}}},
+	cpu.AVX512: {lanes: 8, stream: [2]rowFunc[float64]{gemv8_64AVX512, gemv1_64AVX512}, windows: windows_64AVX512, dots: dots_64AVX512, panel: panel_64AVX512, chains: chains_64AVX512, deep: deep_64AVX512, pairs: pairs_64AVX512, probe: fmaPeak_64AVX512, gather: gather_64AVX512, masks: true, tiles: []tiles[float64]{{14, gemm1_64AVX512}, {14, gemm2_64AVX512}, {9, gemm3_64AVX512}}},
 }
 
 // ByteProducts has the kernels of products of bytes.

@@ -199,7 +199,7 @@ func testTile[T float32 | float64](t *testing.T, p *Product[T], def blockOf[T]) 
 		checkTile(t, r, p, def, 1+r.IntN(4*p.Rows(n)), n, r.IntN(257), Mode(r.IntN(2)))
 	}
 	for v, tiles := range p.tiles { // every kernel that may go on to another tile
-		for m := len(tiles) + 1; m <= 3*len(tiles)+1; m++ {
+		for m := tiles.most + 1; m <= 3*tiles.most+1; m++ {
 			t.Run(fmt.Sprint(v, m), func(t *testing.T) { // what is guarded goes with it
 				for mode := range StreamSums {
 					checkTile(t, r, p, def, m, (v+1)*p.lanes, r.IntN(40), mode)
@@ -220,7 +220,7 @@ func testStream[T float32 | float64](t *testing.T, p *Product[T], def blockOf[T]
 	r := rand.New(rand.NewPCG(8, 8))
 	_, lanes := p.Columns()
 	for v, tiles := range p.tiles {
-		for m := 1; m <= 3*len(tiles)+1; m++ {
+		for m := 1; m <= 3*tiles.most+1; m++ {
 			k, n := 16*r.IntN(2), (v+1)*lanes
 			ldc := n + r.IntN(2)*64
 			a, b := awkward[T](r, m*k, true), awkward[T](r, k*n, true)

@@ -14,7 +14,6 @@ var notAVX2 = map[string]string{
 	`^mul[IU]64`:                                 "AVX2 has no product of 64-bit integers, and a plain loop has one in an instruction",
 	`^(exp|log|tanh|sigmoid)MulAddF32`:           "the function of a sum leaves AVX2 too few registers, and gained nothing over two steps",
 	`^(tileQuads|quadBytes|mendQuads|sumQuads)`:  "they need AVX-512 VNNI",
-	`^gemm(7|8|9|10|11|12|13|14)x|^gemm\dx3`:     "AVX2 has registers for tiles of six rows by two vectors",
 	`^(turnPacked|dotsQ|dotsNibbles)`:            "a block of codes fills a register of 64 bytes; AVX2 has dotQ4 and dotQ8 for one column",
 	`^(keys|elements|reverse|partition|network)`: "a quicksort compresses vectors by masks, which takes AVX2 a table and a permutation for each",
 	`^(places|replace|filter)`:                   "they compress or expand vectors by masks",

@@ -43,10 +43,11 @@ func writeGEMM(c *build.Context) {
 				}
 			}
 		}
-		for v, most := range append(t.rows, t.wide) {
-			for rows := 1; rows <= most; rows++ {
-				g.tile(rows, v+1)
-			}
+		for v, most := range t.rows {
+			g.tile(most, v+1)
+		}
+		if t.wide > 0 {
+			g.tile(t.wide, len(t.rows)+1)
 		}
 		g.streamed(8)
 		g.streamed(1)
@@ -66,8 +67,9 @@ func writeGEMM(c *build.Context) {
 type product struct {
 	*build.Context
 	target
-	mask  op.Mem // for AVX2: all ones in the first half, zeros in the second
-	order op.Mem // of the bytes of quads
+	mask  op.Mem   // for AVX2: all ones in the first half, zeros in the second
+	order op.Mem   // of the bytes of quads
+	later []func() // write the jumps that lower tiles take
 }
 
 // vec returns vector register i.

@@ -2,32 +2,34 @@ package main
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/mmcloughlin/avo/attr"
 	op "github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// tile writes the function for a column of tiles. It keeps all sums of one tile in registers:
+// tile writes the function for a column of tiles of at most some rows. It keeps all sums of one tile in registers:
 //
 //	c[i*ldc+j] = [c[i*ldc+j] +] acc, acc = +0, then acc = fma(a[i*aRow+l*aCol], b[l*ldb+j], acc) for each l < k in order
 //
 // for i < rows and j < n, where n ends in the last vector. NaNs are stored as the canonical one. mode is 0 to store, 1 to add
 // to c, 2 for non-temporal stores of whole vectors. Besides, 4 adds more[j] to the sum, and 8 makes it 0 unless it is greater, or NaN.
 //
+// Each number of rows has loops of its own. The steps after them are one for all, where lower tiles enter later: their sums are in the last registers.
+//
 // If offs isn't nil, step l takes a[i*aRow+offs[l]], and aCol is the address of what is prefetched besides, or 0. The widest
 // tiles for AVX2 have no register for a mask. They take whole vectors, with offs, and no non-temporal stores.
-func (g *product) tile(rows, vectors int) {
+func (g *product) tile(most, vectors int) {
 	elem := map[int]string{4: "float32", 8: "float64"}[g.size]
-	g.Function(fmt.Sprintf("gemm%dx%d_%s", rows, vectors, g.suffix))
+	g.Function(fmt.Sprintf("gemm%d_%s", vectors, g.suffix))
 	g.Attributes(attr.NOSPLIT)
 	g.Pragma("noescape")
-	g.SignatureExpr(fmt.Sprintf("func(c *%s, ldc int, a *%[1]s, aRow, aCol int, b *%[1]s, ldb, n, k, times, mode int, more *%[1]s, offs *int)", elem))
+	g.SignatureExpr(fmt.Sprintf("func(c *%s, ldc int, a *%[1]s, aRow, aCol int, b *%[1]s, ldb, n, k, times, rows, mode int, more *%[1]s, offs *int)", elem))
 	shift := op.U8(map[int]uint64{4: 2, 8: 3}[g.size])
 	cPtr, ldc, a, a9, aRow, a3, a5, a7, aCol, b, ldb, k, at := reg.RAX, reg.RBX, reg.RSI, reg.R15, reg.RDI, reg.R11, reg.R12, reg.R10, reg.R8, reg.RDX, reg.R9, reg.RCX, reg.R13
 	off, ahead := reg.R14, reg.R14
-	acc := func(i, v int) reg.VecPhysical { return g.vec(i*vectors + v) }
-	used := rows * vectors
+	used := most * vectors
 	bv := func(v int) reg.VecPhysical { return g.vec(used + v) }
 	full := g.width == 64 // masks cost nothing
 	bare := vectors > len(g.rows)
@@ -77,16 +79,16 @@ func (g *product) tile(rows, vectors int) {
 	g.Load(g.Param("ldb"), ldb)
 	g.SHLQ(shift, ldb)
 	g.Load(g.Param("k"), k)
-	if rows > 3 {
+	if most > 3 {
 		g.LEAQ(op.Mem{Base: aRow, Index: aRow, Scale: 2}, a3)
 	}
-	if rows > 5 {
+	if most > 5 {
 		g.LEAQ(op.Mem{Base: aRow, Index: aRow, Scale: 4}, a5)
 	}
-	if rows > 7 {
+	if most > 7 {
 		g.LEAQ(op.Mem{Base: aRow, Index: a3, Scale: 2}, a7)
 	}
-	if rows > 9 {
+	if most > 9 {
 		g.LEAQ(op.Mem{Base: a, Index: aRow, Scale: 8}, a9)
 		g.ADDQ(aRow, a9)
 	}
@@ -103,11 +105,16 @@ func (g *product) tile(rows, vectors int) {
 	g.MOVQ(cPtr, at)
 	g.CMPQ(mode, op.I8(2))
 	g.JEQ(op.LabelRef("start"))
-	g.CMPQ(k, op.U32(uint32(apart*(rows+1))))
+	g.Load(g.Param("rows"), off)
+	g.INCQ(off)
+	g.IMUL3Q(op.U8(apart), off, off)
+	g.CMPQ(k, off)
+	g.Load(g.Param("rows"), off)
 	g.JGE(op.LabelRef("start"))
-	for range rows {
-		fetch()
-	}
+	g.Label("rows")
+	fetch()
+	g.DECQ(off)
+	g.JNZ(op.LabelRef("rows"))
 	g.Label("start")
 	for i := range used {
 		g.VXORPS(g.vec(i).AsX(), g.vec(i).AsX(), g.vec(i).AsX())
@@ -121,7 +128,7 @@ func (g *product) tile(rows, vectors int) {
 	if bare {
 		spare = min(2, 16-used-vectors)
 	}
-	loop := func(next, done string, load func(v int, from op.Mem, to reg.VecPhysical), taps bool) {
+	loop := func(next, done string, load func(v int, from op.Mem, to reg.VecPhysical), taps bool, rows int) {
 		cold := full && !taps
 		from9, list, base := a9, aCol, a
 		if cold {
@@ -144,7 +151,7 @@ func (g *product) tile(rows, vectors int) {
 			x := g.vec(used + vectors + i%spare)
 			ps(g, g.VBROADCASTSS, g.VBROADCASTSD)(offset(i, base, from9, aRow, a3, a5, a7), x)
 			for v := range vectors {
-				ps(g, g.VFMADD231PS, g.VFMADD231PD)(bv(v), x, acc(i, v))
+				ps(g, g.VFMADD231PS, g.VFMADD231PD)(bv(v), x, g.vec((most-rows+i)*vectors+v))
 			}
 			if cold && i < vectors {
 				g.PREFETCHT0(op.Mem{Base: ahead, Disp: i * g.width})
@@ -189,27 +196,38 @@ func (g *product) tile(rows, vectors int) {
 		from.Disp += v * g.width
 		ps(g, g.VMOVUPS, g.VMOVUPD)(from, to)
 	}
+	all := make([]int, most) // numbers of rows
+	for i := range all {
+		all[i] = i + 1
+	}
+	heights := func(name, done string, load func(v int, from op.Mem, to reg.VecPhysical), taps bool) {
+		g.Load(g.Param("rows"), off)
+		g.enter(off, name, all)
+		for _, rows := range slices.Backward(all) {
+			loop(fmt.Sprint(name, rows), done, load, taps, rows)
+		}
+	}
 	loops := func(name string, taps bool) {
 		if masked { // a load under a mask costs a little here, and a register
 			g.CMPQ(g.arg("n"), op.I8(int8(vectors*lanes)))
 			g.JE(op.LabelRef("whole" + name))
 			spare = 1
 		}
-		loop("next"+name, "done", load, taps)
+		heights("next"+name, "done", load, taps)
 		if masked {
 			g.Label("whole" + name)
 			spare = 2
-			loop("nextWhole"+name, "wholeDone", whole, taps)
+			heights("nextWhole"+name, "wholeDone", whole, taps)
 		}
 	}
 	if !bare {
 		g.CMPQ(g.arg("offs"), op.I8(0))
-		g.JE(op.LabelRef("rows"))
+		g.JE(op.LabelRef("strides"))
 	}
 	g.Load(g.Param("offs"), aCol)
 	loops("Tap", true)
 	if !bare {
-		g.Label("rows")
+		g.Label("strides")
 		loops("", false)
 	}
 	if masked {
@@ -221,46 +239,57 @@ func (g *product) tile(rows, vectors int) {
 
 	what := k
 	g.Load(g.Param("mode"), what)
-	t1, t2 := g.vec(used), g.vec(used+1) // free by now
+	height := off
+	g.Load(g.Param("rows"), height)
+	// slots writes a step for registers from the first one of a tile on, some at a time, which tiles of some numbers of rows enter there.
+	slots := func(name string, heights []int, each int, body func(i int)) {
+		g.enter(height, name, heights)
+		for i := 0; i < used; i += each {
+			for _, h := range slices.Backward(heights) {
+				if (most-h)*vectors/each == i/each {
+					g.Label(fmt.Sprint(name, h))
+				}
+			}
+			body(i)
+		}
+	}
+	some := slices.Compact([]int{(most + 3) / 4, (most + 1) / 2, most}) // of steps that may take registers without sums, which are 0
+	t1, t2 := g.vec(used), g.vec(used+1)                                // free by now
 	g.TESTB(op.U8(1), what.As8())
 	g.JZ(op.LabelRef("alone"))
 	g.MOVQ(cPtr, at)
-	for i := range rows {
+	slots("add", all, vectors, func(i int) {
 		for v := range vectors {
 			load(v, op.Mem{Base: at}, t1)
-			ps(g, g.VADDPS, g.VADDPD)(acc(i, v), t1, acc(i, v))
+			ps(g, g.VADDPS, g.VADDPD)(g.vec(i+v), t1, g.vec(i+v))
 		}
-		if i < rows-1 {
-			g.ADDQ(ldc, at)
-		}
-	}
+		g.ADDQ(ldc, at)
+	})
 	g.Label("alone")
 	g.TESTB(op.U8(4), what.As8())
 	g.JZ(op.LabelRef("canon"))
 	g.Load(g.Param("more"), at)
 	for v := range vectors {
-		load(v, op.Mem{Base: at}, t1)
-		for i := range rows {
-			ps(g, g.VADDPS, g.VADDPD)(t1, acc(i, v), acc(i, v))
-		}
+		load(v, op.Mem{Base: at}, bv(v))
 	}
+	slots("bias", some, 1, func(i int) { ps(g, g.VADDPS, g.VADDPD)(bv(i%vectors), g.vec(i), g.vec(i)) })
 	g.Label("canon")
 	// Sums are compared two at a time. NaNs are rare, so they are looked for one by one only where there are some.
-	for i := 0; i < used; i += 2 {
+	if full {
+		g.KXORW(reg.K2, reg.K2, reg.K2)
+	} else {
+		g.VXORPS(t2.AsX(), t2.AsX(), t2.AsX())
+	}
+	slots("pair", some, 2, func(i int) {
 		x, y := g.vec(i), g.vec(min(i+1, used-1))
-		switch {
-		case full && i == 0:
-			ps(g, g.VCMPPS, g.VCMPPD)(op.U8(3), y, x, reg.K2)
-		case full:
+		if full {
 			ps(g, g.VCMPPS, g.VCMPPD)(op.U8(3), y, x, reg.K3)
 			g.KORW(reg.K3, reg.K2, reg.K2)
-		case i == 0:
-			ps(g, g.VCMPPS, g.VCMPPD)(op.U8(3), y, x, t2)
-		default:
+		} else {
 			ps(g, g.VCMPPS, g.VCMPPD)(op.U8(3), y, x, t1)
 			g.VORPS(t1, t2, t2)
 		}
-	}
+	})
 	if full {
 		g.KORTESTW(reg.K2, reg.K2)
 	} else {
@@ -288,28 +317,28 @@ func (g *product) tile(rows, vectors int) {
 	g.TESTB(op.U8(8), what.As8())
 	g.JZ(op.LabelRef("signed"))
 	g.VXORPS(t1.AsX(), t1.AsX(), t1.AsX())
-	for i := range used { // NaNs stay; of two zeros the second is taken, so −0 + 0 follows
+	slots("max", some, 1, func(i int) { // NaNs stay; of two zeros the second is taken, so −0 + 0 follows
 		ps(g, g.VMAXPS, g.VMAXPD)(g.vec(i), t1, g.vec(i))
 		ps(g, g.VADDPS, g.VADDPD)(t1, g.vec(i), g.vec(i))
-	}
+	})
 	g.Label("signed")
 	store := func(kind string) {
-		for i := range rows {
+		slots(kind, all, vectors, func(i int) {
 			for v := range vectors {
-				to := op.Mem{Base: cPtr, Disp: v * g.width}
+				sums, to := g.vec(i+v), op.Mem{Base: cPtr, Disp: v * g.width}
 				switch {
 				case kind == "stream":
-					ps(g, g.VMOVNTPS, g.VMOVNTPD)(acc(i, v), to)
+					ps(g, g.VMOVNTPS, g.VMOVNTPD)(sums, to)
 				case v < vectors-1 || kind == "full":
-					ps(g, g.VMOVUPS, g.VMOVUPD)(acc(i, v), to)
+					ps(g, g.VMOVUPS, g.VMOVUPD)(sums, to)
 				case full:
-					ps(g, g.VMOVUPS, g.VMOVUPD)(acc(i, v), reg.K1, to)
+					ps(g, g.VMOVUPS, g.VMOVUPD)(sums, reg.K1, to)
 				default:
-					ps(g, g.VMASKMOVPS, g.VMASKMOVPD)(acc(i, v), ymask, to)
+					ps(g, g.VMASKMOVPS, g.VMASKMOVPD)(sums, ymask, to)
 				}
 			}
 			g.ADDQ(ldc, cPtr)
-		}
+		})
 	}
 	if !bare {
 		g.CMPQ(what, op.I8(2))
@@ -335,10 +364,31 @@ func (g *product) tile(rows, vectors int) {
 	g.DECQ(g.arg("times"))
 	g.JZ(op.LabelRef("last"))
 	g.MOVQ(cPtr, g.arg("c"))
-	g.IMUL3Q(op.U8(uint64(rows)), aRow, aRow)
+	g.IMULQ(height, aRow)
 	g.ADDQ(aRow, g.arg("a"))
 	g.JMP(op.LabelRef("tile"))
 	g.Label("last")
 	g.VZEROUPPER()
 	g.RET()
+	for len(g.later) > 0 {
+		write := g.later[0]
+		g.later = g.later[1:]
+		write()
+	}
+}
+
+// enter jumps to the label that begins with name and ends with the least of some numbers, in order, that isn't below h. The greatest one follows.
+func (g *product) enter(h reg.GPPhysical, name string, numbers []int) {
+	for len(numbers) > 1 {
+		half := len(numbers) / 2
+		some, below := numbers[:half], fmt.Sprintf("%sUpTo%d", name, numbers[half-1])
+		g.CMPQ(h, op.I8(int8(numbers[half-1])))
+		g.JLE(op.LabelRef(below))
+		g.later = append(g.later, func() {
+			g.Label(below)
+			g.enter(h, name, some)
+			g.JMP(op.LabelRef(fmt.Sprint(name, some[half-1])))
+		})
+		numbers = numbers[half:]
+	}
 }

@@ -18,6 +18,7 @@ type armProduct struct {
 	kind        kind
 	size, lanes int
 	args        []string // the parameters of the function, each of 8 bytes
+	later       []func() // write the jumps that lower tiles take
 }
 
 // gemmNEON writes all kernels of the matrix product.
@@ -25,9 +26,7 @@ func (f *armFile) gemmNEON() {
 	for _, kind := range []kind{F32, F64} {
 		write := func(name, args string, body func(g *armProduct)) { f.function(name+"_", kind, args, body) }
 		for v, most := range neonRows {
-			for rows := 1; rows <= most; rows++ {
-				write(fmt.Sprintf("gemm%dx%d", rows, v+1), "c:p ldc:i a:p aRow:i aCol:i b:p ldb:i n:i k:i times:i mode:i more:p offs:o", func(g *armProduct) { g.tile(rows, v+1) })
-			}
+			write(fmt.Sprintf("gemm%d", v+1), "c:p ldc:i a:p aRow:i aCol:i b:p ldb:i n:i k:i times:i rows:i mode:i more:p offs:o", func(g *armProduct) { g.tile(most, v+1) })
 		}
 		for _, rows := range []int{8, 1} {
 			write(fmt.Sprintf("gemv%d", rows), "c:p a:p aStep:i b:p offs:o n:i", func(g *armProduct) { g.streamed(rows) })
@@ -122,11 +121,11 @@ func (g *armProduct) all() string  { return g.of(g.kind, 16) }
 
 func (g *armProduct) zero(v virtual) { g.op("movi", "2d", 0, v) }
 
-// tile keeps the sums in registers and takes one element of a at a time, from a list of offsets if there is one. It prefetches nothing. Where the last vector isn't whole, it begins earlier and computes
+// tile keeps the sums of at most some rows in registers, those of fewer in the last ones, and takes one element of a at a time, from a list of offsets if there is one. It prefetches nothing. Where the last vector isn't whole, it begins earlier and computes
 // some columns of the vector before again. So loads and stores need no mask, unless the row has one vector only.
-func (g *armProduct) tile(rows, vectors int) {
-	acc := make([][]virtual, rows)
-	from := make([]virtual, rows) // rows of a
+func (g *armProduct) tile(most, vectors int) {
+	acc := make([][]virtual, most)
+	from := make([]virtual, most) // rows of a
 	for i := range acc {
 		from[i] = g.pin(g.integer())
 		for range vectors {
@@ -137,14 +136,16 @@ func (g *armProduct) tile(rows, vectors int) {
 	last := g.bytes("n")
 	g.change("SUB", 16, last)
 	g.line("tile:")
-	g.read("a", from[0])
-	if rows > 1 {
-		row := g.integer()
-		g.read("aRow", row)
-		g.times(row, g.size)
-		for i := range rows - 1 {
-			g.line("ADD R%d, R%d, R%d", from[i], row, from[i+1])
-		}
+	row, high := g.integer(), g.integer()
+	g.read("aRow", row)
+	g.times(row, g.size)
+	g.read("rows", high)
+	g.change("SUB", 1, high)
+	g.modify("MUL R%[2]d, R%[1]d, R%[1]d", high, row)
+	g.read("a", from[most-1])
+	g.plus(from[most-1], high)
+	for i := most - 1; i > 0; i-- {
+		g.line("SUB R%d, R%d, R%d", row, from[i], from[i-1])
 	}
 	g.read("b", b)
 	g.read("k", k)
@@ -197,6 +198,21 @@ func (g *armProduct) tile(rows, vectors int) {
 		}
 		g.line("all" + part + ":")
 	}
+	all := make([]int, most) // numbers of rows
+	for i := range all {
+		all[i] = i + 1
+	}
+	some := slices.Compact([]int{(most + 3) / 4, (most + 1) / 2, most}) // of steps that may take registers without sums, which are 0
+	// slots writes a step for the registers of a row after those of another, where tiles of some numbers of rows enter.
+	slots := func(name string, heights []int, body func(sums []virtual)) {
+		g.enter(name, heights)
+		for i, sums := range acc {
+			if slices.Contains(heights, most-i) {
+				g.line(fmt.Sprint(name, most-i, ":"))
+			}
+			body(sums)
+		}
+	}
 	bias := make([]virtual, vectors)
 	for v := range bias {
 		bias[v] = g.vector()
@@ -208,37 +224,40 @@ func (g *armProduct) tile(rows, vectors int) {
 		g.line("BEQ next" + label)
 		for _, loop := range []string{"tap", "next"} {
 			g.line(loop + label + ":")
-			element := "ldr indexed"
-			if loop == "tap" {
-				element = "ldr scaled"
-				g.line("MOVD.P 8(R%d), R%d", offs, at)
-			}
-			bv, x := make([]virtual, vectors), make([]virtual, rows)
-			load := func(i int) {
-				if i < rows {
-					x[i] = g.vector()
-					g.op(element, g.part(), 0, x[i], from[i], at)
+			g.enter(loop+label+"x", all)
+			for _, rows := range slices.Backward(all) {
+				this := fmt.Sprint(loop, label, "x", rows)
+				g.line(this + ":")
+				element := "ldr indexed"
+				if loop == "tap" {
+					element = "ldr scaled"
+					g.line("MOVD.P 8(R%d), R%d", offs, at)
 				}
-			}
-			for v := range bv {
-				bv[v] = g.vector()
-				move("ldr", v, width, bv[v], b)
-			}
-			g.plus(b, ldb)
-			load(0)
-			load(1)
-			for i := range rows {
-				load(i + 2)
-				for v, r := range bv {
-					g.op("fmla by element", g.all(), 0, acc[i][v], r, x[i])
+				bv, x := make([]virtual, vectors), make([]virtual, rows)
+				load := func(i int) {
+					if i < rows {
+						x[i] = g.vector()
+						g.op(element, g.part(), 0, x[i], from[most-rows+i], at)
+					}
 				}
-			}
-			if loop == "next" {
-				g.plus(at, aCol)
-			}
-			g.change("SUBS", 1, k)
-			g.line("BNE " + loop + label)
-			if loop == "tap" {
+				for v := range bv {
+					bv[v] = g.vector()
+					move("ldr", v, width, bv[v], b)
+				}
+				g.plus(b, ldb)
+				load(0)
+				load(1)
+				for i := range rows {
+					load(i + 2)
+					for v, r := range bv {
+						g.op("fmla by element", g.all(), 0, acc[most-rows+i][v], r, x[i])
+					}
+				}
+				if loop == "next" {
+					g.plus(at, aCol)
+				}
+				g.change("SUBS", 1, k)
+				g.line("BNE " + this)
 				g.line("JMP done" + label)
 			}
 		}
@@ -247,7 +266,7 @@ func (g *armProduct) tile(rows, vectors int) {
 		g.read("mode", row)
 		g.line("TBZ $0, R%d, alone"+label, row)
 		g.read("c", row)
-		for _, sums := range acc {
+		slots("add"+label+"x", all, func(sums []virtual) {
 			old := make([]virtual, vectors)
 			for v := range old {
 				old[v] = g.vector()
@@ -257,7 +276,7 @@ func (g *armProduct) tile(rows, vectors int) {
 				g.op("fadd", g.all(), 0, s, old[v], s)
 			}
 			g.plus(row, ldc)
-		}
+		})
 		g.line("alone" + label + ":")
 		g.read("more", row)
 		g.line("CBZ R%d, unbiased"+label, row)
@@ -269,40 +288,41 @@ func (g *armProduct) tile(rows, vectors int) {
 	mode := g.integer()
 	g.read("mode", mode)
 	g.line("TBZ $2, R%d, unbiased", mode)
-	for _, sums := range acc {
+	slots("bias", some, func(sums []virtual) {
 		for v, s := range sums {
 			g.op("fadd", g.all(), 0, s, bias[v], s)
 		}
-	}
+	})
 	g.line("unbiased:")
 	g.line("TBZ $3, R%d, signed", mode)
 	zero := g.vector()
 	g.zero(zero)
-	for _, sums := range acc { // NaNs stay; of two zeros the positive one is greater
+	slots("max", some, func(sums []virtual) { // NaNs stay; of two zeros the positive one is greater
 		for _, s := range sums {
 			g.op("fmax", g.all(), 0, s, s, zero)
 		}
-	}
+	})
 	g.line("signed:")
 	none := g.reg(nan(g.neon, g.kind))
-	for _, sums := range acc {
+	slots("canon", some, func(sums []virtual) {
 		for _, s := range sums {
 			number := g.vector()
 			g.op("fcmeq", g.all(), 0, number, s, s)
 			g.op("bif", "16b", 0, s, none, number)
 		}
-	}
+	})
 	g.read("c", c)
-	each("Stores", func(width int, _ string) {
-		for _, sums := range acc {
+	each("Stores", func(width int, label string) {
+		slots("store"+label+"x", all, func(sums []virtual) {
 			for v, s := range sums {
 				move("str", v, width, s, c)
 			}
 			g.plus(c, ldc)
-		}
+		})
 	})
 	g.line("below:") // with the addresses of the next tile in the places of c and a
-	left, row := g.integer(), g.integer()
+	left := g.integer()
+	row = g.integer()
 	g.read("times", left)
 	g.change("SUBS", 1, left)
 	g.line("BEQ last")
@@ -310,10 +330,34 @@ func (g *armProduct) tile(rows, vectors int) {
 	g.write("c", c)
 	g.read("aRow", row)
 	g.times(row, g.size)
-	g.plus(row, from[rows-1])
+	g.plus(row, from[most-1])
 	g.write("a", row)
 	g.line("JMP tile")
+	for len(g.later) > 0 {
+		write := g.later[0]
+		g.later = g.later[1:]
+		write()
+	}
 	g.line("last:")
+}
+
+// enter jumps to the label that begins with name and ends with the least of some numbers, in order, that isn't below the rows of a tile.
+// The greatest one follows.
+func (g *armProduct) enter(name string, numbers []int) {
+	rows := g.integer()
+	g.read("rows", rows)
+	for len(numbers) > 1 {
+		half := len(numbers) / 2
+		some, below := numbers[:half], fmt.Sprintf("%sUpTo%d", name, numbers[half-1])
+		g.line(fmt.Sprintf("CMP $%d, R%%d", numbers[half-1]), rows)
+		g.line("BLE " + below)
+		g.later = append(g.later, func() {
+			g.line(below + ":")
+			g.enter(name, some)
+			g.line(fmt.Sprint("JMP ", name, some[half-1]))
+		})
+		numbers = numbers[half:]
+	}
 }
 
 // streamed keeps the elements of a in registers. It takes four vectors of c at a time, then one, then one element.
