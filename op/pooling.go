@@ -125,7 +125,6 @@ func pooled[T any](p *pooling, data []T, places bool, f func(o int, window []T, 
 const (
 	besidePlanes = 512      // most planes side by side
 	besideAxes   = 8        // most axes of what lies channels last
-	besideLeast  = 64       // and least where lines alone can be rows
 	besideRoom   = 64 << 10 // about how many elements of them are turned at a time
 )
 

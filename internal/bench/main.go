@@ -3,12 +3,13 @@
 //	{"case": "gemm/f32/256x256x256", "dtype": "f32", "size": "256x256x256", "threads": 1, "peer": "ashlar",
 //	 "seconds": 1.6e-4, "min_seconds": 1.5e-4, "gflops": 209.7}
 //
-//	go run ./internal/bench [-f FILTER] [-t 1|2] [-cpu LEVEL] [-fast] [-b SECONDS]
+//	go run ./internal/bench [-f FILTER] [-t 1|2] [-cpu LEVEL] [-fast] [-b SECONDS] [-calibrate]
 //
 // seconds is the median over repeated calls, and min_seconds the least time. gflops counts 2 operations for
 // each multiply-add. gbps counts the least traffic: every input read once, every output written once.
 // Outputs exist before the clock starts. A single figure says little: the machine's clock and memory change
-// by themselves. So compare ratios within one run.
+// by themselves. So compare ratios within one run. With -calibrate it prints, for each number that package
+// contract chooses by, the times of both ways on either side of it.
 package main
 
 import (
@@ -48,6 +49,7 @@ func main() {
 	level := flag.String("cpu", "", "highest instruction set: generic; avx2 or avx512 on amd64; neon, dot or i8mm on arm64")
 	fast := flag.Bool("fast", false, "functions of float32 with op.Fast")
 	budget := flag.Float64("b", 0.06, "seconds for each case")
+	numbers := flag.Bool("calibrate", false, "print the times around the numbers that package contract chooses by")
 	npys := flag.String("npy", "", "a folder of inputs for the cases sel/…, which bench/select.py names on standard input")
 	flag.Parse()
 	if *fast {
@@ -67,6 +69,10 @@ func main() {
 		fatal(fmt.Errorf("-t %d: want at least one thread", *threads))
 	}
 	runtime.GOMAXPROCS(*threads)
+	if *numbers {
+		calibrate(os.Stdout, *budget)
+		return
+	}
 	if *npys != "" {
 		if err := serve(*npys, os.Stdin, os.Stdout); err != nil {
 			fatal(err)

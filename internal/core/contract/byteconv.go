@@ -29,11 +29,8 @@ type ByteResult[E uint8 | int32] struct {
 
 // BytesDirect reports whether a convolution of bytes has a direct form.
 func (g *Convolution) BytesDirect() bool {
-	const (
-		least = 4       // output channels of a group: fewer leave most of a panel empty
-		most  = 1 << 23 // elements that a line of outputs meets, or has
-	)
-	if g.K < 1 || g.K > ByteExact || g.M/g.Group < least && !g.deepBytes() {
+	const most = 1 << 23 // elements that a line of outputs meets, or has
+	if g.K < 1 || g.K > ByteExact || g.M/g.Group < byteChannels && !g.deepBytes() {
 		return false
 	}
 	in, out := float64(g.C/g.Group), float64(roundUp(g.M/g.Group, simd.ByteColumns))
@@ -56,8 +53,7 @@ func (g *Convolution) BytesTogether() int {
 	if g.Group > 1 && !g.deepBytes() {
 		return 1
 	}
-	const least = 256 // sums of a row
-	return max(1, least/max(1, g.M))
+	return max(1, byteTogether/max(1, g.M))
 }
 
 // byteSpans returns the axes. Axes that the kernel doesn't reach along are one, and axes of one element are none.
@@ -287,7 +283,6 @@ func (e *byteShape) block() int { return max(1, byteK/e.run) }
 
 // split computes the convolution, by strips of lines of the first axis and by panels.
 func (e *directByte[T, E]) split() {
-	const room = 96 << 10 // elements of a strip and bytes of its sums
 	groups, cg, rate := e.Group, e.C/e.Group, byteRate
 	if e.deep {
 		groups, cg = 1, e.C
@@ -300,7 +295,7 @@ func (e *directByte[T, E]) split() {
 	if !e.made {
 		row = e.per*cg + 4*e.per*e.cols*simd.ByteColumns
 	}
-	strips := (out + max(1, room/row) - 1) / max(1, room/row)
+	strips := (out + max(1, byteRoom/row) - 1) / max(1, byteRoom/row)
 	cost := float64(e.N) * float64(e.Patch) * float64(e.M) * float64(max(1, e.K/rate)+2)
 	tiles := 1
 	if e.weights.zeros == nil && !e.deep {

@@ -12,14 +12,11 @@ import (
 // ByteExact is how many products of two bytes less their zero points an int32 has room for, whatever they are, as a power of two.
 const ByteExact = 1 << 15
 
-// The sizes of packed blocks of bytes, for a core with 512 KiB of its own.
+// The rest of a block of bytes stands in measured.go.
 const (
-	byteK     = 512      // k of a block
-	byteRows  = 192      // most rows of a block
-	bytePairs = 64 << 10 // int16s of b in a block
-	byteSums  = 32 << 10 // sums of a block
-	byteRate  = 50       // steps in the time of an addition of exec.Split, with instructions for it
-	quadRate  = 200      // and with instructions for quads
+	byteK    = 512 // k of a block
+	byteRate = 50  // steps in the time of an addition of exec.Split, with instructions for it
+	quadRate = 200 // and with instructions for quads
 )
 
 // A ByteSide is an operand of bytes less zero points.

@@ -23,12 +23,6 @@ import (
 
 const GemmK = 256 // k of a block: the rule, not a tuning
 
-const (
-	FewRows = 4 // rows of a product for which b isn't packed unless it must be
-
-	gemmLarge = 512 << 20 // steps times bytes of an element from which on b is packed
-)
-
 // A Contraction is c[m,n] = Σₖ a[m,k]·b[k,n] per batch entry, and the steps after it. Of entries
 // the origin counts from element 0 of the operand.
 type Contraction struct {
@@ -361,12 +355,15 @@ func (e *Gemm[T]) sides(g *Contraction, batch, r, m, x, n int) sides[T] {
 		roomB = kb * s.pitch
 	case e.narrow != nil:
 		roomB, short = kb*s.nc, kb*cols
-	case g.BCol != 1 || often && float64(m)*float64(n)*float64(g.K) >= gemmLarge/float64(e.Size):
+	case g.BCol != 1 || often && float64(m)*float64(n)*float64(g.K) >= float64(gemmLarge)/float64(e.Size):
 		roomB = kb * s.nc
 	}
 	if roomA+roomB > 0 {
 		s.panels = PanelsOf((roomA+roomB+short)*e.Size + 256)
 		rest := s.panels.Bytes()
+		for l := range kb {
+			s.panels.offs[l] = l * g.BRow
+		}
 		s.as, s.bs, s.short = conv.Carve[T](&rest, roomA), conv.Carve[T](&rest, roomB), conv.Carve[uint16](&rest, short)
 	}
 	return s

@@ -179,8 +179,7 @@ func (e *direct[T]) shape() {
 	}
 	e.lines, e.width = e.y.Out, e.x.Out
 	if e.single() {
-		const most = 64 << 10 // elements of a line of outputs and of what it is made of
-		e.width = min(e.width, max(28, min(most/(cg*e.x.Stride+e.mg), (e.width+15)/16+27)/28*28))
+		e.width = min(e.width, max(28, min(directLine/(cg*e.x.Stride+e.mg), (e.width+15)/16+27)/28*28))
 		if e.copies {
 			e.width = min(e.width, max(1, mostLines/cg))
 		}
@@ -247,7 +246,7 @@ func pitchOf(c int) int {
 
 // split computes the convolution, by strips of lines and by tiles of channels.
 func (e *direct[T]) split() {
-	room := 48 << 10 // elements of a strip, in and out
+	room := directRoom
 	mg, tiles := e.mg, len(e.filter.tiles)-1
 	second := 2 * blocks().a / dtype.Of[T]().Size()
 	far := mg*e.K > second && !e.deep // each strip reads all weights again, from beyond the second-level cache

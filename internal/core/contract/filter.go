@@ -51,13 +51,10 @@ func filterOf[T num.Native](f *Filter, groups, channels, k int, deep bool) *filt
 	}).(*filter[T])
 }
 
-// deepTile is how many channels of a depthwise convolution go together, whose sums stay in the caches.
-const deepTile = 256
-
 // packed returns weights, packed into room. Those of a depthwise convolution become rows of channels, of one group.
 func packed[T num.Native](j exec.Job, room, w []T, groups, channels, k int, deep bool) *filter[T] {
 	_, lanes := TilesOf[T]().Columns()
-	cols := min(TilesOf[T]().(tapper[T]).TapColumns(), max(32, lanes)) // narrow ones divide evenly among workers
+	cols := min(TilesOf[T]().(tapper[T]).TapColumns(), max(directPanel, lanes))
 	if deep {
 		cols = deepTile
 	}

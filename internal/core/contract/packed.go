@@ -82,21 +82,14 @@ func (p *Packed[T]) Times(dst []T, ldd int, a []T, aRow, aCol, m, from, to int) 
 	}
 }
 
-// A product of so many rows or fewer is faster with a packed matrix. If its columns are runs, that holds for up to four times as many rows:
-// such a matrix is packed for each product otherwise. A matrix of more bytes comes from memory, which is slower than the sums of few rows.
-const (
-	rowsPacked = 32
-	mostPacked = 16 << 20
-)
-
 // Packs reports whether a product of m rows is faster with a packed matrix of k by n, and the bytes of that. runs says whether columns of
-// the matrix are runs.
+// the matrix are runs: such a matrix is packed for each product otherwise.
 func Packs(d dtype.DType, m, n, k int, runs bool) (bytes int64, ok bool) {
 	most := rowsPacked
 	if runs {
 		most *= 4
 	}
-	if m < 1 || m > most || n <= FewRows || k < 1 || int64(n) > mostPacked/int64(k)/int64(d.Size()) {
+	if m < 1 || m > most || n <= FewRows || k < 1 || int64(n) > int64(mostPacked)/int64(k)/int64(d.Size()) {
 		return 0, false
 	}
 	lanes := 1

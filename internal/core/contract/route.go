@@ -46,7 +46,7 @@ var routes = [...]struct {
 		return g.depthwise() && c.Last && g.meets(min(g.C, deepTile)) <= mostLines
 	}},
 	{Deep, "depthwise, and lines are shorter than vectors of channels", func(g *Convolution, c Case) bool {
-		return g.depthwise() && g.S[len(g.S)-1].Out <= shortLine && g.C >= deepChannels && g.meets(min(g.C, deepTile)) <= deepRoom
+		return g.depthwise() && g.S[len(g.S)-1].Out <= ShortLine && g.C >= DeepChannels && g.meets(min(g.C, deepTile)) <= deepRoom
 	}},
 	{Windows, "few output channels", func(g *Convolution, c Case) bool {
 		return c.Rows && g.M/g.Group < leastChannels && !(c.Last && g.pointwise()) && g.lined()
@@ -60,16 +60,10 @@ var routes = [...]struct {
 	{Direct, "output channels fill vectors", func(g *Convolution, c Case) bool { return true }},
 }
 
-// Constants of the table that were measured.
+// Limits of memory.
 const (
-	turnedPlane    = 64      // outputs of a plane up to which turning it takes less time than a product with few columns
-	leastChannels  = 8       // output channels of a group: fewer leave most of a vector empty
-	singleChannels = 16      // output channels that read one channel
-	singleLine     = 16      // outputs of a line, of these
-	shortLine      = 16      // outputs of a line: longer ones are rows of sums as they lie
-	deepChannels   = 64      // channels side by side
-	deepRoom       = 4 << 20 // elements of the lines of deepTile channels that a line of outputs meets
-	mostLines      = 1 << 23 // the same of all channels
+	deepRoom  = 4 << 20 // elements of the lines of deepTile channels that a line of outputs meets
+	mostLines = 1 << 23 // the same of all channels
 )
 
 // Route returns the way to compute the convolution, and the reason.

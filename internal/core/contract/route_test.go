@@ -142,6 +142,9 @@ func TestRoutes(t *testing.T) {
 func TestOneTable(t *testing.T) {
 	extents := []string{"N", "C", "M", "K", "Patch", "Group", "In", "Out", "Kernel", "Stride", "Dilation", "cg", "mg", "DType"}
 	named := map[string]bool{} // constants
+	for name := range Measured() {
+		named[name] = true
+	}
 	check := func(name, text string) (found []string) {
 		set := token.NewFileSet()
 		f, err := parser.ParseFile(set, name, text, 0)
@@ -202,5 +205,39 @@ func TestOneTable(t *testing.T) {
 	}
 	if n := len(check("x.go", "package x\nconst small = 9\nfunc f(g *G) bool { return g.M < 8 || small > g.S[0].Out || g.K == 2 || x.DType() == dtype.Int8 }")); n != 3 {
 		t.Errorf("%d comparisons found in an example of 3", n)
+	}
+}
+
+// TestMeasured wants each number of measured.go in the map that a calibration takes, under its name.
+func TestMeasured(t *testing.T) {
+	f, err := parser.ParseFile(token.NewFileSet(), "measured.go", nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := make(map[*int]string)
+	for name, n := range Measured() {
+		all[n] = name
+	}
+	if len(all) != len(Measured()) {
+		t.Error("two names of one number")
+	}
+	names := 0
+	ast.Inspect(f, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.ValueSpec:
+			for _, id := range n.Names {
+				if names++; Measured()[id.Name] == nil {
+					t.Errorf("Measured has no %s", id.Name)
+				}
+			}
+		case *ast.KeyValueExpr:
+			if of, ok := n.Value.(*ast.UnaryExpr); ok && n.Key.(*ast.BasicLit).Value != strconv.Quote(of.X.(*ast.Ident).Name) {
+				t.Errorf("%s is another's name", n.Key.(*ast.BasicLit).Value)
+			}
+		}
+		return true
+	})
+	if names != len(all) {
+		t.Errorf("%d numbers in the file, %d in the map", names, len(all))
 	}
 }

@@ -40,7 +40,7 @@ func (e *Gemm[T]) singles(g *Contraction) bool {
 	}
 	blocks := g.K / GemmK
 	switch {
-	case g.Batch < singleRows/4 && blocks >= 4:
+	case g.Batch < singleRows/4 && blocks >= longBlocks:
 		for i := range g.Batch {
 			e.long(g, s, i, blocks)
 		}

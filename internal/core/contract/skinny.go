@@ -17,13 +17,10 @@ func (e *Gemm[T]) skinny(g *Contraction, s streamer[T], batch, r, m, x, n int) {
 			return
 		}
 	}
-	const (
-		strip = 4096 // columns whose sums stay in the first-level cache
-		few   = 8    // rows of b that are added together
-	)
-	width := min(n, strip)
+	const few = 8 // rows of b that are added together
+	width := min(n, skinnyStrip)
 	if e.narrow != nil {
-		width = min(n, strip/few) // their float32s stay there, too
+		width = min(n, max(1, skinnyStrip/few)) // their float32s stay there, too
 	}
 	if g.BCol != 1 {
 		width = min(n, 128)

@@ -267,10 +267,9 @@ func (p *windows[T]) fill(dst []T, width int, src []T, cuts []Cut, b *copied[T])
 // run computes the contraction.
 func (p *windows[T]) run(g *Contraction, e *Gemm[T]) {
 	s := e.Tiles.(streamer[T])
-	const strip = 4096 // sums that stay in the first-level cache
 	out := p.S[len(p.S)-1].Out
 	lines := g.N / out
-	most := max(1, strip/p.line/p.S[max(len(p.S)-2, 0)].Stride)
+	most := max(1, windowStrip/p.line/p.S[max(len(p.S)-2, 0)].Stride)
 	most = min(most, lines)
 	pieces := (lines + most - 1) / most
 	room := 0
