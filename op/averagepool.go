@@ -124,7 +124,7 @@ func meansByRows[T num.Float](p *pooling, x []T, includePad bool, res []T, canon
 		lines *= s[i].Out
 		plane *= s[i].In
 	}
-	least := contract.DeepChannels
+	least := contract.PoolPlanes
 	if volume > reduce.SumLanes { // too many for lines
 		least = 4
 	}
@@ -417,7 +417,7 @@ var averagePool = plan.Operator{About: plan.About{Name: "AveragePool", TakesUp: 
 		if x.DType().IsNarrow() {
 			size = 8
 		}
-		return 0, float64(float64(size)*max(p.room(contract.DeepChannels/16), linesRoom(p.s))) + 8*reduce.SumLanes*meansStrip
+		return 0, float64(float64(size)*max(p.room(contract.PoolPlanes/16), linesRoom(p.s))) + 8*reduce.SumLanes*meansStrip
 	},
 	Planned: func(c *plan.Use, p *plan.Draft) {
 		x, win, pads := c.With("AveragePool", 0), contract.WindowOf(c), c.Attrs.Int("count_include_pad", 0) != 0

@@ -219,7 +219,7 @@ func poolRows[W num.Elem](p *pooling, x, dst []W, larger func(dst, a, b []W), lo
 	if p.last && poolLast(p, x, dst, larger, low, canon) {
 		return
 	}
-	if (p.last || p.s[n].Out <= contract.ShortLine*min(p.s[n].Stride, 1<<20)) && beside(p, x, dst, contract.DeepChannels, func() func(dst, near []W, at int, window *exec.Sequence, padded int) {
+	if (p.last || p.s[n].Out <= contract.PoolLine*min(p.s[n].Stride, 1<<20)) && beside(p, x, dst, contract.PoolPlanes, func() func(dst, near []W, at int, window *exec.Sequence, padded int) {
 		return func(dst, near []W, at int, window *exec.Sequence, _ int) {
 			switch window.N {
 			case 0:
@@ -389,7 +389,7 @@ var maxPool = plan.Operator{About: plan.About{Name: "MaxPool", Trims: true, FLOP
 	Room: func(c *plan.Use, _ []tensor.Any) (_, each float64) {
 		x, win := c.Inputs[0], contract.WindowOf(c)
 		p := poolOf(exec.Job{Name: "MaxPool"}, &x, win)
-		n, size := p.room(contract.DeepChannels), float64(max(4, x.DType().Size())) // narrow floats are single ones
+		n, size := p.room(contract.PoolPlanes), float64(max(4, x.DType().Size())) // narrow floats are single ones
 		if c.Outputs > 1 {
 			size += 8 // and the places
 		} else if p.byRows(false) {

@@ -26,15 +26,17 @@ var thresholds = []threshold{
 	{"FewRows", [2]string{"in order", "tiles"}, func(v int) func() tensor.Any { return matmul(v, 256, 1024) }},
 	{"gemmLarge", [2]string{"in place", "copied"}, func(v int) func() tensor.Any { n := int(math.Cbrt(float64(v / 4))); return matmul(n, n, n) }},
 	{"rowsPacked", [2]string{"packed", "in place"}, func(v int) func() tensor.Any { return keptProduct(v, 512, 512) }},
-	{"mostPacked", [2]string{"packed", "in place"}, func(v int) func() tensor.Any { n := int(math.Sqrt(float64(v / 4))); return keptProduct(4, n, n) }},
+	{"mostPacked", [2]string{"packed", "in place"}, func(v int) func() tensor.Any { n := int(math.Sqrt(float64(v))); return keptProduct(4, n, n) }},
 	{"longBlocks", [2]string{"in order", "side by side"}, func(v int) func() tensor.Any { return matmul(1, 256*v, 1) }},
 	{"skinnyStrip", [2]string{}, func(int) func() tensor.Any { return matmul(3, 256, 16384) }},
-	{"turnedPlane", [2]string{"direct", "planes"}, func(v int) func() tensor.Any { return convolution(256, 256, 1, 1, v, 1) }},
+	{"turnedPlane", [2]string{"direct", "planes"}, func(v int) func() tensor.Any { return cold(func() func() tensor.Any { return convolution(512, 512, 1, 1, v, 1) }) }},
 	{"leastChannels", [2]string{"windows", "direct"}, func(v int) func() tensor.Any { return convolution(16, v, 1, 56, 56, 3) }},
 	{"singleChannels", [2]string{"windows", "direct"}, func(v int) func() tensor.Any { return convolution(1, v, 1, 56, 56, 3) }},
 	{"singleLine", [2]string{"direct", "windows"}, func(v int) func() tensor.Any { return convolution(1, 12, 1, 64, v, 3) }},
-	{"ShortLine", [2]string{"deep", "windows"}, func(v int) func() tensor.Any { return convolution(128, 128, 128, v, v, 3) }},
-	{"DeepChannels", [2]string{"windows", "deep"}, func(v int) func() tensor.Any { return convolution(v, v, v, 14, 14, 3) }},
+	{"shortLine", [2]string{"deep", "windows"}, func(v int) func() tensor.Any { return convolution(128, 128, 128, v, v, 3) }},
+	{"deepChannels", [2]string{"windows", "deep"}, func(v int) func() tensor.Any { return convolution(v, v, v, 14, 14, 3) }},
+	{"PoolLine", [2]string{"by planes", "by lines"}, func(v int) func() tensor.Any { return pool(256, v) }},
+	{"PoolPlanes", [2]string{"by lines", "by planes"}, func(v int) func() tensor.Any { return pool(v, 10) }},
 	{"directRoom", [2]string{}, func(int) func() tensor.Any { return convolution(64, 64, 1, 56, 56, 3) }},
 	{"directLine", [2]string{}, func(int) func() tensor.Any { return convolution(64, 64, 1, 1, 3136, 3) }},
 	{"directPanel", [2]string{}, func(int) func() tensor.Any { return convolution(96, 96, 1, 28, 28, 3) }},
@@ -112,14 +114,38 @@ func keptProduct(m, k, n int) func() tensor.Any {
 
 // convolution is a convolution whose weights a session keeps.
 func convolution(in, out, group, h, w, kernel int) func() tensor.Any {
-	x, weights, r := values[float32](true, 1, in, h, w).Any(), values[float32](true, out, in/group, min(kernel, h), kernel).Any(), tensor.Empty[float32](1, out, h, w).Any()
-	down, along := min(kernel, h)/2, kernel/2
+	high := kernel
+	if h < kernel {
+		high = 1
+	}
+	x, weights, r := values[float32](true, 1, in, h, w).Any(), values[float32](true, out, in/group, high, kernel).Any(), tensor.Empty[float32](1, out, h, w).Any()
+	down, along := high/2, kernel/2
 	g := contract.ConvOf("Conv", &x, &weights, nil, contract.Window{Pads: []int{down, along, down, along}}, group)
 	g.Filter = &contract.Filter{W: weights}
 	return func() tensor.Any {
 		g.Convolve(exec.Job{Name: "Conv"}, &x, &weights, nil, &r, false, nil)
 		return r
 	}
+}
+
+// cold makes several calls of one, whose operands leave the second-level cache to each other, as those of a model's nodes do.
+func cold(one func() func() tensor.Any) func() tensor.Any {
+	var calls [8]func() tensor.Any
+	for i := range calls {
+		calls[i] = one()
+	}
+	return func() (r tensor.Any) {
+		for _, call := range calls {
+			r = call()
+		}
+		return r
+	}
+}
+
+func pool(channels, side int) func() tensor.Any {
+	x, r := values[float32](true, 1, channels, side, side), tensor.Empty[float32](1, channels, side, side)
+	win := op.Window{Kernel: []int{3, 3}, Pads: slices.Repeat([]int{1}, 4)}
+	return func() tensor.Any { op.MaxPool(x, win, op.Into(r)); return r.Any() }
 }
 
 func bytesProduct(n int) func() tensor.Any {

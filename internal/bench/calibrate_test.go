@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"maps"
 	"math"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -32,11 +33,12 @@ func TestThresholds(t *testing.T) {
 			got := c.call(v)()
 			bits, _ := tensor.Bytes(got)
 			if want == nil {
-				want = bits
+				want = bytes.Clone(bits)
 			}
 			if len(bits) == 0 || !bytes.Equal(bits, want) {
 				t.Errorf("%s = %d gives other bits than %d", c.name, s, set[0])
 			}
+			runtime.KeepAlive(got)
 		}
 		*n = was
 	}
@@ -51,7 +53,7 @@ func TestCalibrate(t *testing.T) {
 	all := thresholds
 	defer func() { thresholds = all }()
 	thresholds = []threshold{
-		{"ShortLine", [2]string{"deep", "windows"}, func(v int) func() tensor.Any { return convolution(2, 2, 2, v, v, 3) }},
+		{"shortLine", [2]string{"deep", "windows"}, func(v int) func() tensor.Any { return convolution(2, 2, 2, v, v, 3) }},
 		{"deepTile", [2]string{}, func(int) func() tensor.Any { return convolution(2, 2, 2, 4, 4, 3) }},
 	}
 	was := make(map[string]int)
@@ -61,7 +63,7 @@ func TestCalibrate(t *testing.T) {
 	var out strings.Builder
 	calibrate(&out, 0)
 	lines := strings.Split(strings.TrimSpace(out.String()), "\n")
-	if len(lines) != 6 || !strings.HasPrefix(lines[1], "ShortLine               16 ") || !strings.Contains(lines[0], "µs windows") || strings.Count(lines[5], "µs") != 1 {
+	if len(lines) != 6 || !strings.HasPrefix(lines[1], "shortLine               16 ") || !strings.Contains(lines[0], "µs windows") || strings.Count(lines[5], "µs") != 1 {
 		t.Errorf("%s", out.String())
 	}
 	for name, n := range contract.Measured() {

@@ -7,17 +7,19 @@ var (
 	FewRows     = 4         // rows of a product for which b isn't packed unless it must be
 	gemmLarge   = 512 << 20 // steps times bytes of an element from which on b is packed
 	rowsPacked  = 32        // rows for which a matrix that stays packed is faster; four times as many if its columns are runs
-	mostPacked  = 16 << 20  // bytes of such a matrix: a larger one comes from memory, which is slower than the sums of few rows
+	mostPacked  = 16 << 20  // bytes of such a matrix for each of up to four rows: a larger one comes from memory, which is slower than the sums of few rows
 	longBlocks  = 4         // blocks of k from which on those of a single sum go side by side
 	skinnyStrip = 4096      // columns of few rows whose sums stay in the first-level cache
 
 	// Ways of a convolution: see route.go.
-	turnedPlane    = 64 // outputs of a plane up to which turning it takes less time than a product with few columns
+	turnedPlane    = 60 // outputs of a plane up to which turning it takes less time than a product with few columns
 	leastChannels  = 8  // output channels of a group: fewer leave most of a vector empty
 	singleChannels = 16 // output channels that read one channel
 	singleLine     = 16 // outputs of a line, of these
-	ShortLine      = 16 // outputs of a line: longer ones are rows as they lie, of sums or of a pool
-	DeepChannels   = 64 // channels, or planes of a pool, side by side
+	shortLine      = 16 // outputs of a line: longer ones are rows of sums as they lie
+	deepChannels   = 32 // channels side by side
+	PoolLine       = 16 // outputs of a line of a pool with a stride of 1, up to which planes go side by side
+	PoolPlanes     = 64 // planes side by side, at least
 
 	// Sizes of convolutions.
 	directRoom  = 48 << 10 // elements of a strip, in and out
@@ -40,7 +42,7 @@ func Measured() map[string]*int {
 	return map[string]*int{
 		"FewRows": &FewRows, "gemmLarge": &gemmLarge, "rowsPacked": &rowsPacked, "mostPacked": &mostPacked, "longBlocks": &longBlocks, "skinnyStrip": &skinnyStrip,
 		"turnedPlane": &turnedPlane, "leastChannels": &leastChannels, "singleChannels": &singleChannels, "singleLine": &singleLine,
-		"ShortLine": &ShortLine, "DeepChannels": &DeepChannels,
+		"shortLine": &shortLine, "deepChannels": &deepChannels, "PoolLine": &PoolLine, "PoolPlanes": &PoolPlanes,
 		"directRoom": &directRoom, "directLine": &directLine, "directPanel": &directPanel, "deepTile": &deepTile, "windowStrip": &windowStrip,
 		"byteRows": &byteRows, "bytePairs": &bytePairs, "byteSums": &byteSums, "byteRoom": &byteRoom, "byteTogether": &byteTogether, "byteChannels": &byteChannels,
 	}

@@ -89,7 +89,7 @@ func Packs(d dtype.DType, m, n, k int, runs bool) (bytes int64, ok bool) {
 	if runs {
 		most *= 4
 	}
-	if m < 1 || m > most || n <= FewRows || k < 1 || int64(n) > int64(mostPacked)/int64(k)/int64(d.Size()) {
+	if m < 1 || m > most || n <= FewRows || k < 1 || int64(n) > int64(mostPacked*min(m, 4))/int64(k)/int64(d.Size()) {
 		return 0, false
 	}
 	lanes := 1

@@ -46,7 +46,7 @@ var routes = [...]struct {
 		return g.depthwise() && c.Last && g.meets(min(g.C, deepTile)) <= mostLines
 	}},
 	{Deep, "depthwise, and lines are shorter than vectors of channels", func(g *Convolution, c Case) bool {
-		return g.depthwise() && g.S[len(g.S)-1].Out <= ShortLine && g.C >= DeepChannels && g.meets(min(g.C, deepTile)) <= deepRoom
+		return g.depthwise() && g.S[len(g.S)-1].Out <= shortLine && g.C >= deepChannels && g.meets(min(g.C, deepTile)) <= deepRoom
 	}},
 	{Windows, "few output channels", func(g *Convolution, c Case) bool {
 		return c.Rows && g.M/g.Group < leastChannels && !(c.Last && g.pointwise()) && g.lined()
