@@ -2,12 +2,14 @@ package onnx
 
 import (
 	"context"
+	"slices"
 
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// A session computes results of weights alone once, when it is made: exporters cut, join and turn the weights of
-// recurrent layers in the graph. The results take at most the bytes of the weights, or foldable if that is more; each node may
+// A session computes results of weights alone once, when it is made, before the other passes: exporters cut, join and turn the weights of
+// recurrent layers in the graph, and compute bounds, pads and sizes. Shapes count as known where an input without a default declares
+// all its extents. The results take at most the bytes of the weights, or foldable if that is more; each node may
 // give foldSlack bytes more than it reads. Together the nodes read and write up to foldWork bytes, so that a session of large
 // weights begins as fast, and take up to patience. Each run computes the nodes beyond these bounds.
 const (
@@ -29,8 +31,56 @@ func (s *Session) fold() int64 {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	f := folding{ctx: ctx, left: max(s.weights, foldable), work: foldWork}
+	f.shapes(s.c)
 	f.graph(s.c, nil, nil)
 	return f.bytes
+}
+
+// shapes notes results of the model's graph that follow from the shapes of its inputs.
+func (f *folding) shapes(c *compiled) {
+	vals := slices.Clone(c.vals)
+	for i, id := range c.inputs {
+		vals[id] = Value{} // a run may give another value
+		if t := &c.g.Inputs[i].Type; !c.given[id] && t.whole() {
+			vals[id] = guess(t)
+		}
+	}
+	x := new(inference)
+	x.seen = func(b *compiled, i int, vals []Value) {
+		if b == c {
+			f.note(c, i, vals, x)
+		}
+	}
+	_ = x.within(f.ctx, f.left, func() error { return x.graph(c, vals, new(Plan)) }) // what it finds is there when it ends early
+}
+
+// note keeps the results of step i of an inference that are elements. It forgets shapes that an operator of package op doesn't say: a run
+// may have others.
+func (f *folding) note(c *compiled, i int, vals []Value, x *inference) {
+	s := &c.steps[i]
+	outs := slices.DeleteFunc(slices.Clone(s.out), func(id int) bool { return id < 0 })
+	if s.own || s.form(vals) != nil {
+		for _, id := range outs {
+			x.release(&vals[id])
+			vals[id] = Value{}
+		}
+		return
+	}
+	need := int64(0)
+	for _, id := range outs {
+		if v := &vals[id]; !v.isTensor() || v.text != nil || !hasValue(v.a) {
+			return
+		}
+		need = add(need, size(vals[id].a))
+	}
+	if !s.shapes(c.ops[i]) || len(outs) == 0 || need > f.left {
+		return
+	}
+	for _, id := range outs {
+		c.vals[id] = Value{a: vals[id].a.Clone()}
+	}
+	s.folded = true
+	f.left, f.bytes = f.left-need, add(f.bytes, need)
 }
 
 // graph computes the steps of a graph, and of the graphs inside its nodes. The graph around has the values around. The values
@@ -50,7 +100,12 @@ func (f *folding) graph(c *compiled, around []Value, fixed []bool) {
 	}
 	for i := range c.steps {
 		s := &c.steps[i]
-		s.folded = f.step(c, i, known)
+		s.folded = s.folded || f.step(c, i, known)
+		for _, id := range s.out {
+			if s.folded && id >= 0 {
+				known[id] = true
+			}
+		}
 		for _, b := range s.bodies {
 			f.graph(b, c.vals, known)
 		}
@@ -105,7 +160,7 @@ func (f *folding) step(c *compiled, i int, known []bool) bool {
 		if err != nil || list[j].IsZero() {
 			return false
 		}
-		c.vals[id], known[id] = Value{a: a}, true
+		c.vals[id] = Value{a: a}
 	}
 	f.left, f.bytes = f.left-need, add(f.bytes, need)
 	return true

@@ -20,13 +20,13 @@ type pass struct {
 
 // passes are all of them, in the order in which a session makes them.
 var passes = []pass{
+	{"fold", nil}, // nodes that read constants alone run once: Session.fold
 	{"trim", (*compiled).trim},
 	{"pad", (*compiled).pad},
 	{"swish", (*compiled).swish},
 	{"rectify", (*compiled).rectify},
 	{"follow", (*compiled).follow},
 	{"weigh", (*compiled).weigh},
-	{"fold", nil}, // nodes that read constants alone run once: Session.fold
 	{"last", nil}, // results lie channels last: outline.lastly
 	{"join", nil}, // the inputs of a Concat are made where its result has them: outline.joined
 }
@@ -98,8 +98,8 @@ const passesVar, checkPasses = "ASHLAR_PASSES", "check"
 // passesSet is passesOf for the environment.
 func passesSet() (passSet, error) { return passesOf(os.Getenv(passesVar)) }
 
-// uses counts the readers of each value: steps, graphs inside them, and the outputs. maker has the step that makes a value, if it has
-// no other result.
+// uses counts the readers of each value: steps, graphs inside them, and the outputs. maker has the step that makes a value in runs, if it
+// has no other result.
 func (c *compiled) uses() (reads []int, maker map[int]int) {
 	reads, maker = make([]int, len(c.names)), make(map[int]int)
 	for _, id := range c.outputs {
@@ -109,7 +109,7 @@ func (c *compiled) uses() (reads []int, maker map[int]int) {
 		for id := range c.steps[i].reads() {
 			reads[id]++
 		}
-		if s := &c.steps[i]; len(s.out) == 1 && s.out[0] >= 0 && c.ops[i] != nil && !s.own && s.text == nil && s.value == nil {
+		if s := &c.steps[i]; len(s.out) == 1 && s.out[0] >= 0 && c.ops[i] != nil && !s.own && !s.folded && s.text == nil && s.value == nil {
 			maker[s.out[0]] = i
 		}
 	}
@@ -152,7 +152,7 @@ func (c *compiled) pad() {
 	gone := make([]bool, len(c.steps))
 	for i := range c.steps {
 		s := &c.steps[i]
-		if c.isOp(i, "Pad") {
+		if c.isOp(i, "Pad") && !s.folded {
 			maker[s.out[0]] = i
 		}
 		if !c.isOp(i, "Conv") || len(s.in) < 2 || s.in[0] < 0 || reads[s.in[0]] != 1 {

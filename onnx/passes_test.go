@@ -259,7 +259,7 @@ func TestPassesNamed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err = NewSession(m); err == nil || !strings.Contains(err.Error(), `there is no pass "fuse"; there are trim, pad, swish, rectify, follow, weigh, fold, last, join, all, none and check`) {
+	if _, err = NewSession(m); err == nil || !strings.Contains(err.Error(), `there is no pass "fuse"; there are fold, trim, pad, swish, rectify, follow, weigh, last, join, all, none and check`) {
 		t.Error(err)
 	}
 }

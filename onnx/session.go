@@ -93,7 +93,7 @@ type NodeRun struct {
 }
 
 // NewSession checks the model and loads its weights: in place where the file has them as memory wants them, else copied
-// once. It computes the nodes that read nothing but weights and constants. Their results count as weights. Runs compute
+// once. It computes the nodes that read nothing but weights, constants and shapes that inputs without defaults fix. Their results count as weights. Runs compute
 // these nodes where that would take more than a second, results of more bytes than the weights and 1 MiB have, or
 // more than 64 MiB to be read and written. It makes one step of several nodes where that keeps the bits; the variable
 // ASHLAR_PASSES, as in "none" or "-follow,-join", leaves such passes out. With "check" each run is compared with one without passes, and
@@ -145,9 +145,6 @@ func (m *Model) sessionBy(f form, set passSet) (*Session, error) {
 	}
 	fixed := f.fixed
 	s := &Session{c: c, fixed: fixed, integers: f.integers, passes: set}
-	if !f.integers {
-		c.improve(set)
-	}
 	loaded := make(map[loading]Value)
 	c.all(func(b *compiled) bool {
 		if b.fixed = fixed; fixed != dtype.Invalid {
@@ -174,11 +171,11 @@ func (m *Model) sessionBy(f form, set passSet) (*Session, error) {
 			b.quantized()
 			return true
 		})
-		c.improve(set)
 	}
 	if set.has("fold") {
 		s.weights = add(s.weights, s.fold())
 	}
+	c.improve(set)
 	c.all(func(b *compiled) bool {
 		for i, o := range b.ops {
 			if b.steps[i].folded {

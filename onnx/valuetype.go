@@ -46,6 +46,11 @@ func (t *Type) isMap() bool {
 		slices.Contains([]ElemType{ElemInt64, ElemFloat32, ElemFloat64, ElemString}, t.Of.Elem)
 }
 
+// whole reports whether t is of tensors and fixes all their extents.
+func (t *Type) whole() bool {
+	return t.Kind == KindTensor && t.HasShape && !slices.ContainsFunc(t.Shape, func(d Dim) bool { return d.Value < 0 || d.Value > 1<<30 })
+}
+
 // guess describes a value of type t, the zero Value if it isn't a tensor, or the rank or the element type is open.
 func guess(t *Type) Value {
 	e := t.elem()

@@ -62,7 +62,7 @@ func wideWord(d dtype.DType, w exec.Word) exec.Word {
 	return w
 }
 
-var clip = plan.Operator{About: plan.About{Name: "Clip", Shapes: true, FLOPs: plan.FLOPs{Each: 2}, Orion: &inOrion{input: orionClip}, Versions: []int{6, 11, 12, 13}, Attrs: []string{"min", "max"}}, Least: 1, Most: 3, Fast: clipFast, Takes: plan.Reals | plan.Fixeds,
+var clip = plan.Operator{About: plan.About{Name: "Clip", Shapes: true, Follows: true, FLOPs: plan.FLOPs{Each: 2}, Orion: &inOrion{input: orionClip}, Versions: []int{6, 11, 12, 13}, Attrs: []string{"min", "max"}}, Least: 1, Most: 3, Fast: clipFast, Takes: plan.Reals | plan.Fixeds,
 	Planned: planClip}
 
 // planClip takes the bounds from inputs, from opset 11 on, or from attributes.
@@ -84,6 +84,9 @@ func planClip(c *plan.Use, p *plan.Draft) {
 			}
 		}
 		p.By(c, 0, func(r *tensor.Any, opts []Option) { limit(r, a, lo, hi, opts) })
+		p.After = func(int, bool) plan.Tail {
+			return clipping.Tail(a, func() [2]exec.Word { return [2]exec.Word{lo, hi} })
+		}
 		return
 	}
 	plan.OneType("Clip", c.Inputs...)
@@ -96,13 +99,23 @@ func planClip(c *plan.Use, p *plan.Draft) {
 			bounds[i] = c.With("Clip", i+1)
 		}
 	}
+	ends := func() [2]exec.Word {
+		w := [2]exec.Word{lo, hi}
+		for i, b := range bounds {
+			if b != nil {
+				w[i] = exec.Item(b)
+			}
+		}
+		return w
+	}
 	p.By(c, 0, func(r *tensor.Any, opts []Option) {
-		if bounds[0] != nil {
-			lo = exec.Item(bounds[0])
-		}
-		if bounds[1] != nil {
-			hi = exec.Item(bounds[1])
-		}
-		limit(r, a, lo, hi, opts)
+		w := ends()
+		limit(r, a, w[0], w[1], opts)
 	})
+	p.After = func(k int, _ bool) plan.Tail {
+		if k > 0 { // the result is a bound
+			return nil
+		}
+		return clipping.Tail(a, ends)
+	}
 }

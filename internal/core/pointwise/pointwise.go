@@ -228,13 +228,13 @@ func (o *Operator) Plan(c *plan.Use, p *plan.Draft) {
 		}
 		p.Last, p.ByInput = true, true
 		p.By(c, 0, func(r *tensor.Any, opts []plan.Option) { o.Formula(r, ins[0], float64(v[0]), float64(v[1]), opts) })
-		p.After = func(k int, last bool) plan.Tail {
-			return o.tail(ins, k, last, [2]exec.Word{floatWord(d, float64(v[0])), floatWord(d, float64(v[1]))})
+		p.After = func(int, bool) plan.Tail {
+			return o.Tail(ins[0], func() [2]exec.Word { return [2]exec.Word{floatWord(d, float64(v[0])), floatWord(d, float64(v[1]))} })
 		}
 	case n == o.Rows.Operands():
 		p.Last, p.ByInput = true, true
 		p.By(c, 0, func(r *tensor.Any, opts []plan.Option) { o.Compute(r, nil, opts, ins) })
-		p.After = func(k int, last bool) plan.Tail { return o.tail(ins, k, last, [2]exec.Word{}) }
+		p.After = func(k int, last bool) plan.Tail { return o.tail(ins, k, last) }
 	case n == 1:
 		p.View(func() tensor.Any { return *ins[0] })
 	case o.Once != nil:
@@ -297,20 +297,43 @@ func zeroIn[W uint16 | uint32 | uint64](a *tensor.Any) int {
 	return slices.Index(data[off:off+a.Len()], 0)
 }
 
+// Tail returns the Tail that computes the result from the only operand, and from numbers if the operator has some. It returns nil for a
+// type that isn't computed in itself.
+func (o *Operator) Tail(x *tensor.Any, numbers func() [2]exec.Word) plan.Tail {
+	kernel, ok := o.follows(x.DType())
+	if !ok {
+		return nil
+	}
+	return func(lines exec.Run, _ int, _ bool) {
+		k := kernel
+		if numbers != nil {
+			w := numbers()
+			k.P, k.Q = w[0], w[1]
+		}
+		k.Apply(lines, [3]exec.Run{lines})
+	}
+}
+
+// follows returns the kernel of a Tail for a type that is computed in itself.
+func (o *Operator) follows(d dtype.DType) (k exec.Kernel, ok bool) {
+	if d != dtype.Float32 && d != dtype.Float64 || o.gives(d) != d {
+		return k, false
+	}
+	k = o.Kernel(d)
+	return k, !k.Row.None()
+}
+
 // tail returns the Tail that computes the result from operand k. It returns nil for a type that isn't computed in itself, and if the other
 // operand isn't contiguous.
-func (o *Operator) tail(ins []*tensor.Any, k int, last bool, numbers [2]exec.Word) plan.Tail {
+func (o *Operator) tail(ins []*tensor.Any, k int, last bool) plan.Tail {
+	if len(ins) == 1 {
+		return o.Tail(ins[0], nil)
+	}
 	x := ins[k]
 	d := x.DType()
-	if d != dtype.Float32 && d != dtype.Float64 || o.gives(d) != d || len(ins) > 2 {
+	kernel, ok := o.follows(d)
+	if !ok || len(ins) > 2 {
 		return nil
-	}
-	kernel := o.Kernel(d)
-	if kernel.P, kernel.Q = numbers[0], numbers[1]; kernel.Row.None() {
-		return nil
-	}
-	if len(ins) == 1 {
-		return func(lines exec.Run, _ int, _ bool) { kernel.Apply(lines, [3]exec.Run{lines}) }
 	}
 	other := ins[1-k]
 	if other.IsSpec() {
