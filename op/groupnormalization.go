@@ -47,10 +47,9 @@ func groupNormalized(name string, x, scale, bias tensor.Any, groups int, epsilon
 	return &move.Transfer{Name: name, D: x.DType(), Shape: shape, In: move.OperandsOf(x, scale, bias), Fill: func(ctx context.Context, dst move.Words, in []move.Words) {
 		_, _, plane := move.Around(shape, 1)
 		n := channels / groups * plane
-		z := normalization{name: name, lines: [][2]int{{shape[0] * groups, n}}, line: [][2]int{{n, 1}}, f: func(line []float64, _ int) { standardize(line, epsilon) }}
-		z.place, z.every = func(at int) int { return at / plane % channels }, plane
+		z := normalization{name: name, n: n, epsilon: epsilon, every: plane, place: func(at int) int { return at / plane % channels }}
 		if perGroup {
-			z.place, z.every = func(at int) int { return at / n % groups }, n
+			z.every, z.place = n, func(at int) int { return at / n % groups }
 		}
 		z.fill(ctx, dst, in[0], in[1], in[2])
 	}}

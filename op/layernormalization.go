@@ -40,16 +40,13 @@ func layerNormal(r, x, scale, bias *tensor.Any, axis int, epsilon float64, opts 
 }
 
 func layerNormalized(x, scale, bias tensor.Any, axis int, epsilon float64, also func(k int, mean, factor float64)) *move.Transfer {
-	return linesNormalized("LayerNormalization", x, scale, bias, axis, func(line []float64, k int) {
-		if mean, factor := standardize(line, epsilon); also != nil {
-			also(k, mean, factor)
-		}
-	})
+	return linesNormalized(normalization{name: "LayerNormalization", epsilon: epsilon, also: also}, x, scale, bias, axis)
 }
 
 // linesNormalized is a normalization over the axes from axis on, with a scale and a bias
 // that stretch.
-func linesNormalized(name string, x, scale, bias tensor.Any, axis int, f func(line []float64, k int)) *move.Transfer {
+func linesNormalized(z normalization, x, scale, bias tensor.Any, axis int) *move.Transfer {
+	name := z.name
 	d := scale.DType() // of the result
 	if name != "RMSNormalization" || !plan.Floats.Has(d) || !plan.Floats.Has(x.DType()) {
 		checkFloats(name, x, scale, bias)
@@ -65,12 +62,10 @@ func linesNormalized(name string, x, scale, bias tensor.Any, axis int, f func(li
 		}
 	}
 	return &move.Transfer{Name: name, D: d, Shape: shape, In: move.OperandsOf(x, scale, bias), Fill: func(ctx context.Context, dst move.Words, in []move.Words) {
-		z := normalization{name: name, f: f, place: func(at int) int { return at }}
-		z.lines, z.line = over(shape, lastAxes(len(shape), axis))
-		to := shape
-		if !slices.ContainsFunc(in[1:], func(w move.Words) bool { return !w.Absent() && w.Of.Rank() > len(shape)-axis }) { // every line has the same
-			n := countOf(z.line)
-			to, z.place = shape[axis:], func(at int) int { return at % n }
+		z, to := z, shape
+		z.n = plan.Elements(shape[axis:])
+		if z.alike = !slices.ContainsFunc(in[1:], func(w move.Words) bool { return !w.Absent() && w.Of.Rank() > len(shape)-axis }); z.alike {
+			to = shape[axis:]
 		}
 		for i := range in[1:] {
 			if !in[1+i].Absent() {

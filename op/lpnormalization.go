@@ -31,26 +31,25 @@ func lpNormalized(x tensor.Any, axis, p int) *move.Transfer {
 	if p != 1 && p != 2 {
 		panic(plan.Fail(name, tensor.ErrValue, "p is %d; want 1 or 2", p))
 	}
-	return &move.Transfer{Name: name, D: x.DType(), Shape: shape, In: move.OperandsOf(x, tensor.Any{}), Fill: func(ctx context.Context, dst move.Words, in []move.Words) {
+	return &move.Transfer{Name: name, D: x.DType(), Shape: shape, In: move.OperandsOf(x), Fill: func(ctx context.Context, dst move.Words, in []move.Words) {
 		gone := make([]bool, len(shape))
 		gone[axis] = true
-		z := normalization{name: name, f: func(line []float64, _ int) {
+		lines, line := over(shape, gone)
+		lineByLine(name, ctx, dst, in[0], lines, line, func(line []float64) {
 			norm := lpNorm(line, float64(p))
 			for i, v := range line {
 				if line[i] = v / norm; norm == 0 {
 					line[i] = 0
 				}
 			}
-		}}
-		z.lines, z.line = over(shape, gone)
-		z.fill(ctx, dst, in[0], in[1], in[1])
+		})
 	}}
 }
 
 // lpNorm returns (Σ|x|ᵖ)^(1/p), the powers in float64, added in the fixed order.
 func lpNorm(x []float64, p float64) float64 {
 	if p == 2 {
-		return math.Sqrt(sumSquares(x, 0))
+		return math.Sqrt(reduce.SumSquares(x, 0))
 	}
 	powers := make([]float64, len(x))
 	for i, v := range x {

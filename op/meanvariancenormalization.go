@@ -33,17 +33,16 @@ func varianceNormalized(x tensor.Any, axes []int) *move.Transfer {
 		}
 		gone[i] = true
 	}
-	return &move.Transfer{Name: name, D: x.DType(), Shape: shape, In: move.OperandsOf(x, tensor.Any{}), Fill: func(ctx context.Context, dst move.Words, in []move.Words) {
-		z := normalization{name: name, f: func(line []float64, _ int) {
+	return &move.Transfer{Name: name, D: x.DType(), Shape: shape, In: move.OperandsOf(x), Fill: func(ctx context.Context, dst move.Words, in []move.Words) {
+		lines, line := over(shape, gone)
+		lineByLine(name, ctx, dst, in[0], lines, line, func(line []float64) {
 			n := float64(len(line))
 			mean := reduce.SumRow(line) / n
-			d := math.Sqrt(sumSquares(line, mean)/n) + 1e-9
+			d := math.Sqrt(reduce.SumSquares(line, mean)/n) + 1e-9
 			for i, v := range line {
 				line[i] = (v - mean) / d
 			}
-		}}
-		z.lines, z.line = over(shape, gone)
-		z.fill(ctx, dst, in[0], in[1], in[1])
+		})
 	}}
 }
 

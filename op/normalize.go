@@ -4,11 +4,15 @@ import (
 	"context"
 	"math"
 
+	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/core/cast"
+	"github.com/ashlar-go/ashlar/internal/core/conv"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
 	"github.com/ashlar-go/ashlar/internal/core/move"
 	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/internal/core/reduce"
 	"github.com/ashlar-go/ashlar/internal/core/simd"
+	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -16,15 +20,17 @@ import (
 // into float64; sums are in the fixed order of this package; every further step is
 // rounded in float64, and the result once to its type.
 
-// A normalization is a transfer: f changes line k, which then is scaled and shifted,
-// if there are such numbers, by those at the place of each element.
+// A normalization standardizes lines that follow each other: it subtracts the mean of a line and multiplies by a factor. Then it multiplies and adds
+// the numbers of scale and bias at the place of each element, if there are such.
 type normalization struct {
-	name  string
-	lines [][2]int // of the loops over lines, and over a line, the slowest first: extents and steps
-	line  [][2]int
-	f     func(line []float64, k int)
-	place func(at int) int // of the scale and the bias of element at
-	every int              // as many neighbours have the same, counted from 0 on; 0: places are apart as elements are, in a line
+	name    string
+	n       int     // of elements in a line
+	epsilon float64 // added to the mean of the squares
+	rms     bool    // no mean is subtracted
+	also    func(k int, mean, factor float64)
+	every   int              // as many neighbours have the same scale and bias, counted from 0 on; 0: each element has its own
+	place   func(at int) int // of the scale and the bias of element at, with every
+	alike   bool             // all lines have the same scale and bias
 }
 
 // over returns the loops over the axes of a shape that are in gone, and over the others.
@@ -38,15 +44,6 @@ func over(shape []int, gone []bool) (kept, line [][2]int) {
 		}
 	}
 	return kept, line
-}
-
-// lastAxes are those from axis on.
-func lastAxes(rank, axis int) []bool {
-	gone := make([]bool, rank)
-	for i := axis; i < rank; i++ {
-		gone[i] = true
-	}
-	return gone
 }
 
 func countOf(loops [][2]int) int {
@@ -67,73 +64,196 @@ func placeIn(loops [][2]int, i int) int {
 	return at
 }
 
-// run reports whether the elements of a line follow each other.
-func (z *normalization) run() bool {
+// isRun reports whether the elements of a line follow each other.
+func isRun(line [][2]int) bool {
 	step := 1
-	for i := len(z.line) - 1; i >= 0; i-- {
-		if z.line[i][1] != step {
+	for i := len(line) - 1; i >= 0; i-- {
+		if line[i][1] != step {
 			return false
 		}
-		step *= z.line[i][0]
+		step *= line[i][0]
 	}
 	return true
 }
 
 func (z *normalization) fill(ctx context.Context, dst, x, scale, bias move.Words) {
-	lines, n := countOf(z.lines), countOf(z.line)
 	if dst.Len() == 0 {
 		return
 	}
-	src, to, by, plus, run := move.NumericOf(x), move.NumericOf(dst), move.NumericOf(scale), move.NumericOf(bias), z.run()
-	exec.Split(z.name, ctx, lines, 4*n, func(from, till int) {
-		line, own := plan.RoomFor[float64](z.name, n), plan.RoomFor[float64](z.name, n)
-		for k := from; k < till; k++ {
-			base := placeIn(z.lines, k)
-			if run {
-				src.Floats(line, base)
-			} else {
-				for i := range line {
-					line[i] = src.Float(base + placeIn(z.line, i))
-				}
-			}
-			z.f(line, k)
+	src, to := move.NumericOf(x), move.NumericOf(dst)
+	shared := z.affinesOf(scale, bias)
+	if z.alike {
+		shared.read(0)
+	}
+	exec.Split(z.name, ctx, dst.Len()/z.n, 4*z.n, func(from, till int) {
+		by := shared
+		if !z.alike {
+			by = z.affinesOf(scale, bias)
+		}
+		var line []float64
+		together := min(max(1, lineBlock/z.n), linesTogether)
+		if src.D != to.D || to.Size < 4 {
+			line, together = plan.RoomFor[float64](z.name, z.n), 1
+		}
+		for k := from; k < till; k += together {
+			at, next := k*z.n, min(k+together, till)*z.n
 			switch {
-			case !run:
-				for i, v := range line {
-					at := base + placeIn(z.line, i)
-					if !scale.Absent() {
-						v = float64(v * by.Float(z.place(at)))
-					}
-					if !bias.Absent() {
-						v += plus.Float(z.place(at))
-					}
-					to.SetFloat(at, v)
-				}
-				continue
-			case z.every == 0:
-				if !scale.Absent() {
-					by.Floats(own, z.place(base))
-					multiply(line, own)
-				}
-				if !bias.Absent() {
-					plus.Floats(own, z.place(base))
-					reduce.AddRows(line, line, own)
-				}
+			case line != nil:
+				src.Floats(line, at)
+				normalizeLines(z, line, line, k, by, false)
+				to.SetFloats(at, line)
+			case to.D == dtype.Float32:
+				normalizeLines(z, move.ElemsOf[float32](dst.Of)[at:next], move.ElemsOf[float32](x.Of)[at:next], k, by, dst.Stream)
 			default:
-				for i := 0; i < n; i += z.every {
-					at := z.place(base + i)
-					factor, more := 1.0, math.Copysign(0, -1) // which change nothing
-					if !scale.Absent() {
-						factor = by.Float(at)
-					}
-					if !bias.Absent() {
-						more = plus.Float(at)
-					}
-					part := line[i : i+z.every]
-					affine(part, part, affinity{0, factor, more})
-				}
+				normalizeLines(z, move.ElemsOf[float64](dst.Of)[at:next], move.ElemsOf[float64](x.Of)[at:next], k, by, dst.Stream)
 			}
-			to.SetFloats(base, line)
+		}
+	})
+}
+
+// Short lines are taken together, up to so many and to a number of elements: their sums don't wait for each other.
+const (
+	linesTogether = 16
+	lineBlock     = 4096
+)
+
+// affines are what a line is multiplied by and what is added to it: numbers of runs of neighbours, or rows.
+type affines struct {
+	of   [2]move.Numeric
+	rows [2][]float64
+}
+
+// neutral are the scale and the bias that change nothing.
+var neutral = [2]float64{1, math.Copysign(0, -1)}
+
+func (z *normalization) affinesOf(scale, bias move.Words) (by affines) {
+	for i, w := range []move.Words{scale, bias} {
+		by.of[i].Words = w
+		if !w.Absent() {
+			by.of[i] = move.NumericOf(w)
+		}
+		if z.every > 0 {
+			continue
+		}
+		by.rows[i] = plan.RoomFor[float64](z.name, z.n)
+		for k := range by.rows[i] {
+			by.rows[i][k] = neutral[i]
+		}
+	}
+	return by
+}
+
+// read sets the rows to the numbers from an element on.
+func (by *affines) read(at int) {
+	for i := range by.of {
+		if w := &by.of[i]; !w.Absent() && by.rows[i] != nil {
+			w.Floats(by.rows[i], at)
+		}
+	}
+}
+
+// at returns the scale or the bias that an element has.
+func (by *affines) at(i, place int) float64 {
+	if by.of[i].Absent() {
+		return neutral[i]
+	}
+	return by.of[i].Float(place)
+}
+
+// normalizeLines normalizes lines from k on. dst may be x.
+func normalizeLines[T num.Float](z *normalization, dst, x []T, k int, by affines, stream bool) {
+	var means, factors [linesTogether]float64
+	lines, n := len(x)/z.n, float64(z.n)
+	switch {
+	case z.rms:
+	case lines == 1: // SumEach would prefetch the next line, though this one is read twice more
+		means[0] = reduce.SumRow(x)
+	default:
+		reduce.SumEach(means[:lines], x, z.n, z.n)
+	}
+	for i := range lines {
+		means[i] /= n
+		factors[i] = reduce.SumSquares(x[i*z.n:(i+1)*z.n], means[i])
+	}
+	for i := range lines {
+		line, to, at, mean, factor := x[i*z.n:(i+1)*z.n], dst[i*z.n:(i+1)*z.n], (k+i)*z.n, means[i], 1/math.Sqrt(factors[i]/n+z.epsilon)
+		if z.also != nil {
+			z.also(k+i, mean, factor)
+		}
+		if z.every == 0 {
+			if !z.alike {
+				by.read(at)
+			}
+			normalizeRow(to, line, mean, factor, by.rows[0], by.rows[1], stream)
+			continue
+		}
+		for j := 0; j < z.n; j += z.every {
+			place := z.place(at + j)
+			normalizeRun(to[j:j+z.every], line[j:j+z.every], mean, factor, by.at(0, place), by.at(1, place), stream)
+		}
+	}
+}
+
+// normalizeRow sets dst to (x − mean)·factor·scale + bias, each step in float64, rounded once.
+func normalizeRow[T num.Float](dst, x []T, mean, factor float64, scale, bias []float64, stream bool) {
+	switch d := any(dst).(type) {
+	case []float32:
+		if simd.TryNormalizeRow32(d, conv.As[float32](x), mean, factor, scale, bias, stream) {
+			return
+		}
+	case []float64:
+		if simd.TryNormalizeRow64(d, conv.As[float64](x), mean, factor, scale, bias, stream) {
+			return
+		}
+	}
+	for i, v := range x {
+		dst[i] = T(float64((float64(v)-mean)*factor*scale[i]) + bias[i])
+	}
+	cast.CanonicalRow(dst)
+}
+
+// normalizeRun is normalizeRow with one scale and one bias.
+func normalizeRun[T num.Float](dst, x []T, mean, factor, scale, bias float64, stream bool) {
+	switch d := any(dst).(type) {
+	case []float32:
+		if simd.TryNormalize32(d, conv.As[float32](x), mean, factor, scale, bias, stream) {
+			return
+		}
+	case []float64:
+		if simd.TryNormalize64(d, conv.As[float64](x), mean, factor, scale, bias, stream) {
+			return
+		}
+	}
+	for i, v := range x {
+		dst[i] = T(float64((float64(v)-mean)*factor*scale) + bias)
+	}
+	cast.CanonicalRow(dst)
+}
+
+// lineByLine computes lines of float64 in place, and rounds them once. A line is one of the loops over a contiguous operand.
+func lineByLine(name string, ctx context.Context, dst, x move.Words, lines, line [][2]int, f func(line []float64)) {
+	if dst.Len() == 0 {
+		return
+	}
+	src, to, n := move.NumericOf(x), move.NumericOf(dst), countOf(line)
+	run := isRun(line)
+	exec.Split(name, ctx, countOf(lines), 4*n, func(from, till int) {
+		row := plan.RoomFor[float64](name, n)
+		for k := from; k < till; k++ {
+			base := placeIn(lines, k)
+			if run {
+				src.Floats(row, base)
+				f(row)
+				to.SetFloats(base, row)
+				continue
+			}
+			for i := range row {
+				row[i] = src.Float(base + placeIn(line, i))
+			}
+			f(row)
+			for i, v := range row {
+				to.SetFloat(base+placeIn(line, i), v)
+			}
 		}
 	})
 }
@@ -147,23 +267,6 @@ func multiply(dst, x []float64) {
 	for i, v := range x[:len(dst)] {
 		dst[i] *= v
 	}
-}
-
-// sumSquares returns the sum of (x−shift)² in the fixed order.
-func sumSquares(x []float64, shift float64) float64 {
-	var s reduce.Summer
-	s.Begin()
-	reduce.AddSquares(&s, x, shift)
-	return s.Total()
-}
-
-// standardize makes a line (x − μ)/√(σ² + epsilon), and returns μ and that factor.
-func standardize(line []float64, epsilon float64) (mean, factor float64) {
-	n := float64(len(line))
-	mean = reduce.SumRow(line) / n
-	factor = 1 / math.Sqrt(sumSquares(line, mean)/n+epsilon)
-	affine(line, line, affinity{mean, factor, math.Copysign(0, -1)})
-	return mean, factor
 }
 
 // checkFloats panics unless the operands of a normalization that are there hold one

@@ -144,6 +144,26 @@ func TestDynamicQuantizeLinear(t *testing.T) {
 	}
 }
 
+// normalizedOnce compares normalizations with those of the same numbers in float64, rounded once. Lines have one block of sums, several, and few elements.
+func normalizedOnce[T num.Floating](t *testing.T, r *rand.Rand) {
+	for _, n := range []int{1, 3, 31, 64, 100, 1000, 4096, 4100} {
+		x := tensor.New[float32](37, n)
+		for i := range x.Elems() {
+			x.Elems()[i] = float32(r.NormFloat64())
+		}
+		x.Elems()[r.IntN(x.Len())] = num.NaN32()
+		narrow := Cast[T](x)
+		row, all := narrow.Slice(tensor.I(5)), Cast[T](Mul(x, x))
+		of := func(a tensor.Tensor[T]) tensor.Tensor[float64] { return Cast[float64](a) }
+		wide := of(narrow)
+		same(t, "layer", LayerNormalization(narrow, row, tensor.Tensor[T]{}, 1, 1e-5), Cast[T](LayerNormalization(wide, of(row), tensor.Tensor[float64]{}, 1, 1e-5)))
+		same(t, "scales of each line", LayerNormalization(narrow, all, row, 1, 1e-5), Cast[T](LayerNormalization(wide, of(all), of(row), 1, 1e-5)))
+		same(t, "rms", RMSNormalization(narrow, all, -1, 1e-5), Cast[T](RMSNormalization(wide, of(all), -1, 1e-5)))
+		planes, column := func(a tensor.Tensor[T]) tensor.Tensor[T] { return a.Reshape(1, 37, n) }, all.Slice(tensor.R(0, 37), tensor.I(0)).Contiguous()
+		same(t, "instance", InstanceNormalization(planes(narrow), column, column, 1e-5), Cast[T](InstanceNormalization(of(planes(narrow)), of(column), of(column), 1e-5)))
+	}
+}
+
 // In float64 a normalization equals its formula in operators.
 func TestNormalizationLaws(t *testing.T) {
 	r := rand.New(rand.NewPCG(10, 10))
@@ -170,6 +190,9 @@ func TestNormalizationLaws(t *testing.T) {
 		squares := Div(ReduceSumSquare(x, []int{3}, KeepDims()), tensor.Scalar(50.0))
 		same(t, "rms", RMSNormalization(x, bias, -1, 0.5), Mul(Mul(x, Div(tensor.Scalar(1.0), Sqrt(Add(squares, tensor.Scalar(0.5))))), bias))
 	}
+	normalizedOnce[float32](t, r)
+	normalizedOnce[num.F16](t, r)
+	normalizedOnce[num.BF16](t, r)
 	x := tensor.New[float32](2, 4)
 	fails(t, func() { LayerNormalization(x, tensor.New[float32](3), tensor.Tensor[float32]{}, -1, 0) }, "doesn't stretch")
 	fails(t, func() { LayerNormalization(x, tensor.New[float32](4), tensor.Tensor[float32]{}, 2, 0) }, "axis 2")

@@ -1,8 +1,6 @@
 package op
 
 import (
-	"math"
-
 	"github.com/ashlar-go/ashlar/internal/core/exec"
 	"github.com/ashlar-go/ashlar/internal/core/move"
 	"github.com/ashlar-go/ashlar/internal/core/plan"
@@ -32,13 +30,8 @@ func rmsNormal(r, x, scale *tensor.Any, axis int, epsilon float64, opts []Option
 	rmsNormalized(*x, *scale, axis, epsilon, nil).Into(r, opts)
 }
 
-func rmsNormalized(x, scale tensor.Any, axis int, epsilon float64, also func(k int, factor float64)) *move.Transfer {
-	return linesNormalized("RMSNormalization", x, scale, tensor.Any{}, axis, func(line []float64, k int) {
-		factor := 1 / math.Sqrt(sumSquares(line, 0)/float64(len(line))+epsilon)
-		if affine(line, line, affinity{0, factor, math.Copysign(0, -1)}); also != nil {
-			also(k, factor)
-		}
-	})
+func rmsNormalized(x, scale tensor.Any, axis int, epsilon float64, also func(k int, mean, factor float64)) *move.Transfer {
+	return linesNormalized(normalization{name: "RMSNormalization", epsilon: epsilon, rms: true, also: also}, x, scale, tensor.Any{}, axis)
 }
 
 var rmsNormalization = plan.Operator{About: plan.About{Name: "RMSNormalization", TakesUp: plan.InTailLine, FLOPs: plan.FLOPs{Each: 4}, Versions: []int{23}, Attrs: []string{"axis", "epsilon", "stash_type"}}, Least: 2, Takes: plan.Floats | plan.Fixeds,

@@ -23,7 +23,7 @@ var simplifiedLayerNormalization = plan.Operator{About: plan.About{Name: "Simpli
 		}
 		p.List(c, 2, func(to []tensor.Any, opts []Option) {
 			factor := tensor.New[float32](perLine(x, axis)...)
-			rmsNormalized(*x, *scale, axis, epsilon, func(k int, f float64) { factor.Elems()[k] = float32(f) }).Into(&to[0], opts)
+			rmsNormalized(*x, *scale, axis, epsilon, func(k int, _, f float64) { factor.Elems()[k] = float32(f) }).Into(&to[0], opts)
 			conv.Canon32(factor.Elems())
 			to[1] = factor.Any()
 		})

@@ -183,6 +183,27 @@ func trySquares[T num.Float](lane *[SumLanes]float64, x []T, shift float64) bool
 	}
 }
 
+// SumSquares returns the sum of (x−shift)², as AddSquares adds it.
+func SumSquares[T num.Float](x []T, shift float64) float64 {
+	if n := len(x); n > 0 && n <= sumBlock {
+		var sum [1]float64
+		switch v := any(x).(type) {
+		case []float32:
+			if simd.TrySquareLines32(sum[:], v, shift, 0, n) {
+				return sum[0]
+			}
+		case []float64:
+			if simd.TrySquareLines64(sum[:], v, shift, 0, n) {
+				return sum[0]
+			}
+		}
+	}
+	var s Summer
+	s.Begin()
+	AddSquares(&s, x, shift)
+	return s.Total()
+}
+
 // SumLines stores the sums of lines, in the order above. It is for float32 and float64 with an instruction set.
 func SumLines(d dtype.DType, out, x exec.Run, step, n int) bool {
 	return sumOrMeanLines(d, out, x, step, n, false)

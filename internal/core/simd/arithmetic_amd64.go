@@ -737,6 +737,30 @@ func affineRow64AVX2(dst []float64, a []float64, mean []float64, factor []float6
 func affineRow64AVX512(dst []float64, a []float64, mean []float64, factor []float64, bias []float64)
 
 //go:noescape
+func normalize32AVX2(dst []float32, a []float32, mean float64, factor float64, scale float64, bias float64, stream bool)
+
+//go:noescape
+func normalize32AVX512(dst []float32, a []float32, mean float64, factor float64, scale float64, bias float64, stream bool)
+
+//go:noescape
+func normalizeRow32AVX2(dst []float32, a []float32, mean float64, factor float64, scale []float64, bias []float64, stream bool)
+
+//go:noescape
+func normalizeRow32AVX512(dst []float32, a []float32, mean float64, factor float64, scale []float64, bias []float64, stream bool)
+
+//go:noescape
+func normalize64AVX2(dst []float64, a []float64, mean float64, factor float64, scale float64, bias float64, stream bool)
+
+//go:noescape
+func normalize64AVX512(dst []float64, a []float64, mean float64, factor float64, scale float64, bias float64, stream bool)
+
+//go:noescape
+func normalizeRow64AVX2(dst []float64, a []float64, mean float64, factor float64, scale []float64, bias []float64, stream bool)
+
+//go:noescape
+func normalizeRow64AVX512(dst []float64, a []float64, mean float64, factor float64, scale []float64, bias []float64, stream bool)
+
+//go:noescape
 func affineOddAVX2(dst []float32, a []float32, mean float64, factor float64, bias float64)
 
 //go:noescape

@@ -13150,6 +13150,1230 @@ done:
 	VZEROUPPER
 	RET
 
+// func normalize32AVX2(dst []float32, a []float32, mean float64, factor float64, scale float64, bias float64, stream bool)
+// Requires: AVX, AVX2, CMOV
+TEXT ·normalize32AVX2(SB), NOSPLIT, $0-81
+	MOVBQZX      stream+80(FP), AX
+	MOVQ         dst_len+8(FP), CX
+	MOVQ         dst_base+0(FP), DX
+	MOVQ         a_base+24(FP), BX
+	MOVQ         a_len+32(FP), SI
+	CMPQ         SI, CX
+	CMOVQLT      SI, CX
+	VBROADCASTSD mean+48(FP), Y0
+	VBROADCASTSD factor+56(FP), Y1
+	VBROADCASTSD scale+64(FP), Y2
+	VBROADCASTSD bias+72(FP), Y3
+	VMOVUPS      c7fc000007fc00000<>+0(SB), Y4
+	XORL         SI, SI
+	SUBQ         $+16, CX
+	JLT          single
+	TESTQ        AX, AX
+	JEQ          many
+	TESTQ        $0x0000001f, DX
+	JNE          many
+
+past:
+	VMOVUPS     (BX)(SI*4), X5
+	VMOVUPS     16(BX)(SI*4), X6
+	VMOVUPS     32(BX)(SI*4), X7
+	VMOVUPS     48(BX)(SI*4), X8
+	VCVTPS2PD   X5, Y5
+	VCVTPS2PD   X6, Y6
+	VCVTPS2PD   X7, Y7
+	VCVTPS2PD   X8, Y10
+	VSUBPD      Y0, Y5, Y5
+	VSUBPD      Y0, Y6, Y6
+	VSUBPD      Y0, Y7, Y7
+	VSUBPD      Y0, Y10, Y10
+	VMULPD      Y1, Y5, Y5
+	VMULPD      Y1, Y6, Y6
+	VMULPD      Y1, Y7, Y7
+	VMULPD      Y1, Y10, Y10
+	VMULPD      Y2, Y5, Y5
+	VMULPD      Y2, Y6, Y6
+	VMULPD      Y2, Y7, Y7
+	VMULPD      Y2, Y10, Y10
+	VADDPD      Y3, Y5, Y5
+	VADDPD      Y3, Y6, Y6
+	VADDPD      Y3, Y7, Y7
+	VADDPD      Y3, Y10, Y10
+	VCVTPD2PSY  Y5, X5
+	VCVTPD2PSY  Y6, X6
+	VCVTPD2PSY  Y7, X7
+	VCVTPD2PSY  Y10, X10
+	VCMPPS      $0x03, X5, X5, X8
+	VCMPPS      $0x03, X6, X6, X9
+	VCMPPS      $0x03, X7, X7, X12
+	VCMPPS      $0x03, X10, X10, X11
+	VPBLENDVB   X8, X4, X5, X8
+	VPBLENDVB   X9, X4, X6, X5
+	VPBLENDVB   X12, X4, X7, X9
+	VPBLENDVB   X11, X4, X10, X6
+	VINSERTI128 $0x01, X5, Y8, Y5
+	VMOVNTDQ    Y5, (DX)(SI*4)
+	VINSERTI128 $0x01, X6, Y9, Y5
+	VMOVNTDQ    Y5, 32(DX)(SI*4)
+	ADDQ        $+16, SI
+	SUBQ        $+16, CX
+	JGE         past
+	JMP         single
+
+many:
+	VMOVUPS    (BX)(SI*4), X5
+	VMOVUPS    16(BX)(SI*4), X6
+	VMOVUPS    32(BX)(SI*4), X7
+	VMOVUPS    48(BX)(SI*4), X8
+	VCVTPS2PD  X5, Y5
+	VCVTPS2PD  X6, Y6
+	VCVTPS2PD  X7, Y7
+	VCVTPS2PD  X8, Y8
+	VSUBPD     Y0, Y5, Y5
+	VSUBPD     Y0, Y6, Y6
+	VSUBPD     Y0, Y7, Y7
+	VSUBPD     Y0, Y8, Y8
+	VMULPD     Y1, Y5, Y5
+	VMULPD     Y1, Y6, Y6
+	VMULPD     Y1, Y7, Y7
+	VMULPD     Y1, Y8, Y8
+	VMULPD     Y2, Y5, Y5
+	VMULPD     Y2, Y6, Y6
+	VMULPD     Y2, Y7, Y7
+	VMULPD     Y2, Y8, Y8
+	VADDPD     Y3, Y5, Y5
+	VADDPD     Y3, Y6, Y6
+	VADDPD     Y3, Y7, Y7
+	VADDPD     Y3, Y8, Y8
+	VCVTPD2PSY Y5, X5
+	VCVTPD2PSY Y6, X6
+	VCVTPD2PSY Y7, X7
+	VCVTPD2PSY Y8, X11
+	VCMPPS     $0x03, X5, X5, X8
+	VCMPPS     $0x03, X6, X6, X9
+	VCMPPS     $0x03, X7, X7, X10
+	VCMPPS     $0x03, X11, X11, X12
+	VPBLENDVB  X8, X4, X5, X5
+	VPBLENDVB  X9, X4, X6, X6
+	VPBLENDVB  X10, X4, X7, X7
+	VPBLENDVB  X12, X4, X11, X8
+	VMOVUPS    X5, (DX)(SI*4)
+	VMOVUPS    X6, 16(DX)(SI*4)
+	VMOVUPS    X7, 32(DX)(SI*4)
+	VMOVUPS    X8, 48(DX)(SI*4)
+	ADDQ       $+16, SI
+	SUBQ       $+16, CX
+	JGE        many
+
+single:
+	ADDQ $+16, CX
+	JEQ  done
+
+one:
+	SUBQ       $+4, CX
+	JLT        rest
+	VMOVUPS    (BX)(SI*4), X5
+	VCVTPS2PD  X5, Y5
+	VSUBPD     Y0, Y5, Y5
+	VMULPD     Y1, Y5, Y5
+	VMULPD     Y2, Y5, Y5
+	VADDPD     Y3, Y5, Y5
+	VCVTPD2PSY Y5, X5
+	VCMPPS     $0x03, X5, X5, X6
+	VPBLENDVB  X6, X4, X5, X5
+	VMOVUPS    X5, (DX)(SI*4)
+	ADDQ       $+4, SI
+	JMP        one
+
+rest:
+	ADDQ $+4, CX
+	JEQ  end
+
+element:
+	VMOVD      (BX)(SI*4), X5
+	VCVTPS2PD  X5, Y5
+	VSUBPD     Y0, Y5, Y5
+	VMULPD     Y1, Y5, Y5
+	VMULPD     Y2, Y5, Y5
+	VADDPD     Y3, Y5, Y5
+	VCVTPD2PSY Y5, X5
+	VCMPPS     $0x03, X5, X5, X6
+	VPBLENDVB  X6, X4, X5, X5
+	VMOVD      X5, (DX)(SI*4)
+	INCQ       SI
+	DECQ       CX
+	JNE        element
+
+end:
+done:
+	VZEROUPPER
+	RET
+
+// func normalize32AVX512(dst []float32, a []float32, mean float64, factor float64, scale float64, bias float64, stream bool)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
+TEXT ·normalize32AVX512(SB), NOSPLIT, $0-81
+	MOVBQZX      stream+80(FP), AX
+	MOVQ         dst_len+8(FP), CX
+	MOVQ         dst_base+0(FP), DX
+	MOVQ         a_base+24(FP), BX
+	MOVQ         a_len+32(FP), SI
+	CMPQ         SI, CX
+	CMOVQLT      SI, CX
+	VBROADCASTSD mean+48(FP), Z0
+	VBROADCASTSD factor+56(FP), Z1
+	VBROADCASTSD scale+64(FP), Z2
+	VBROADCASTSD bias+72(FP), Z3
+	VPBROADCASTQ c7fc000007fc00000<>+0(SB), Z4
+	XORL         SI, SI
+	SUBQ         $+32, CX
+	JLT          single
+	TESTQ        AX, AX
+	JEQ          many
+	TESTQ        $0x0000003f, DX
+	JNE          many
+
+past:
+	VMOVDQU64    (BX)(SI*4), Y5
+	VMOVDQU64    32(BX)(SI*4), Y6
+	VMOVDQU64    64(BX)(SI*4), Y7
+	VMOVDQU64    96(BX)(SI*4), Y8
+	VCVTPS2PD    Y5, Z5
+	VCVTPS2PD    Y6, Z6
+	VCVTPS2PD    Y7, Z7
+	VCVTPS2PD    Y8, Z10
+	VSUBPD       Z0, Z5, Z5
+	VSUBPD       Z0, Z6, Z6
+	VSUBPD       Z0, Z7, Z7
+	VSUBPD       Z0, Z10, Z10
+	VMULPD       Z1, Z5, Z5
+	VMULPD       Z1, Z6, Z6
+	VMULPD       Z1, Z7, Z7
+	VMULPD       Z1, Z10, Z10
+	VMULPD       Z2, Z5, Z5
+	VMULPD       Z2, Z6, Z6
+	VMULPD       Z2, Z7, Z7
+	VMULPD       Z2, Z10, Z10
+	VADDPD       Z3, Z5, Z5
+	VADDPD       Z3, Z6, Z6
+	VADDPD       Z3, Z7, Z7
+	VADDPD       Z3, Z10, Z10
+	VCVTPD2PS    Z5, Y5
+	VCVTPD2PS    Z6, Y6
+	VCVTPD2PS    Z7, Y7
+	VCVTPD2PS    Z10, Y10
+	VCMPPS       $0x03, Y5, Y5, K1
+	VCMPPS       $0x03, Y6, Y6, K2
+	VCMPPS       $0x03, Y7, Y7, K3
+	VCMPPS       $0x03, Y10, Y10, K4
+	VMOVDQU64    Y5, Y8
+	VMOVDQU64    Y6, Y5
+	VMOVDQU64    Y7, Y9
+	VMOVDQU64    Y10, Y6
+	VMOVDQU32    Y4, K1, Y8
+	VMOVDQU32    Y4, K2, Y5
+	VMOVDQU32    Y4, K3, Y9
+	VMOVDQU32    Y4, K4, Y6
+	VINSERTI64X4 $0x01, Y5, Z8, Z5
+	VMOVNTDQ     Z5, (DX)(SI*4)
+	VINSERTI64X4 $0x01, Y6, Z9, Z5
+	VMOVNTDQ     Z5, 64(DX)(SI*4)
+	ADDQ         $+32, SI
+	SUBQ         $+32, CX
+	JGE          past
+	JMP          single
+
+many:
+	VMOVDQU64 (BX)(SI*4), Y5
+	VMOVDQU64 32(BX)(SI*4), Y6
+	VMOVDQU64 64(BX)(SI*4), Y7
+	VMOVDQU64 96(BX)(SI*4), Y8
+	VCVTPS2PD Y5, Z5
+	VCVTPS2PD Y6, Z6
+	VCVTPS2PD Y7, Z7
+	VCVTPS2PD Y8, Z8
+	VSUBPD    Z0, Z5, Z5
+	VSUBPD    Z0, Z6, Z6
+	VSUBPD    Z0, Z7, Z7
+	VSUBPD    Z0, Z8, Z8
+	VMULPD    Z1, Z5, Z5
+	VMULPD    Z1, Z6, Z6
+	VMULPD    Z1, Z7, Z7
+	VMULPD    Z1, Z8, Z8
+	VMULPD    Z2, Z5, Z5
+	VMULPD    Z2, Z6, Z6
+	VMULPD    Z2, Z7, Z7
+	VMULPD    Z2, Z8, Z8
+	VADDPD    Z3, Z5, Z5
+	VADDPD    Z3, Z6, Z6
+	VADDPD    Z3, Z7, Z7
+	VADDPD    Z3, Z8, Z8
+	VCVTPD2PS Z5, Y5
+	VCVTPD2PS Z6, Y6
+	VCVTPD2PS Z7, Y7
+	VCVTPD2PS Z8, Y8
+	VCMPPS    $0x03, Y5, Y5, K1
+	VCMPPS    $0x03, Y6, Y6, K2
+	VCMPPS    $0x03, Y7, Y7, K3
+	VCMPPS    $0x03, Y8, Y8, K4
+	VMOVDQU32 Y4, K1, Y5
+	VMOVDQU32 Y4, K2, Y6
+	VMOVDQU32 Y4, K3, Y7
+	VMOVDQU32 Y4, K4, Y8
+	VMOVDQU64 Y5, (DX)(SI*4)
+	VMOVDQU64 Y6, 32(DX)(SI*4)
+	VMOVDQU64 Y7, 64(DX)(SI*4)
+	VMOVDQU64 Y8, 96(DX)(SI*4)
+	ADDQ      $+32, SI
+	SUBQ      $+32, CX
+	JGE       many
+
+single:
+	ADDQ $+32, CX
+	JEQ  done
+
+one:
+	MOVQ        $-1, AX
+	BZHIQ       CX, AX, AX
+	KMOVQ       AX, K1
+	VMOVDQU32.Z (BX)(SI*4), K1, Y5
+	VCVTPS2PD   Y5, Z5
+	VSUBPD      Z0, Z5, Z5
+	VMULPD      Z1, Z5, Z5
+	VMULPD      Z2, Z5, Z5
+	VADDPD      Z3, Z5, Z5
+	VCVTPD2PS   Z5, Y5
+	VCMPPS      $0x03, Y5, Y5, K2
+	VMOVDQU32   Y4, K2, Y5
+	VMOVDQU32   Y5, K1, (DX)(SI*4)
+	ADDQ        $+8, SI
+	SUBQ        $+8, CX
+	JG          one
+
+done:
+	VZEROUPPER
+	RET
+
+// func normalizeRow32AVX2(dst []float32, a []float32, mean float64, factor float64, scale []float64, bias []float64, stream bool)
+// Requires: AVX, AVX2, CMOV
+TEXT ·normalizeRow32AVX2(SB), NOSPLIT, $0-113
+	MOVBQZX      stream+112(FP), AX
+	MOVQ         dst_len+8(FP), CX
+	MOVQ         dst_base+0(FP), DX
+	MOVQ         a_base+24(FP), BX
+	MOVQ         a_len+32(FP), SI
+	CMPQ         SI, CX
+	CMOVQLT      SI, CX
+	VBROADCASTSD mean+48(FP), Y0
+	VBROADCASTSD factor+56(FP), Y1
+	MOVQ         scale_base+64(FP), SI
+	MOVQ         scale_len+72(FP), DI
+	CMPQ         DI, CX
+	CMOVQLT      DI, CX
+	MOVQ         bias_base+88(FP), DI
+	MOVQ         bias_len+96(FP), R8
+	CMPQ         R8, CX
+	CMOVQLT      R8, CX
+	VMOVUPS      c7fc000007fc00000<>+0(SB), Y2
+	XORL         R8, R8
+	SUBQ         $+16, CX
+	JLT          single
+	TESTQ        AX, AX
+	JEQ          many
+	TESTQ        $0x0000001f, DX
+	JNE          many
+
+past:
+	VMOVUPS     (BX)(R8*4), X3
+	VMOVUPS     16(BX)(R8*4), X4
+	VMOVUPS     32(BX)(R8*4), X5
+	VMOVUPS     48(BX)(R8*4), X6
+	VCVTPS2PD   X3, Y3
+	VCVTPS2PD   X4, Y4
+	VCVTPS2PD   X5, Y5
+	VCVTPS2PD   X6, Y8
+	VSUBPD      Y0, Y3, Y3
+	VSUBPD      Y0, Y4, Y4
+	VSUBPD      Y0, Y5, Y5
+	VSUBPD      Y0, Y8, Y8
+	VMULPD      Y1, Y3, Y3
+	VMULPD      Y1, Y4, Y4
+	VMULPD      Y1, Y5, Y5
+	VMULPD      Y1, Y8, Y11
+	VMOVUPS     (SI)(R8*8), Y8
+	VMOVUPS     32(SI)(R8*8), Y9
+	VMOVUPS     64(SI)(R8*8), Y10
+	VMOVUPS     96(SI)(R8*8), Y12
+	VMULPD      Y8, Y3, Y3
+	VMULPD      Y9, Y4, Y4
+	VMULPD      Y10, Y5, Y5
+	VMULPD      Y12, Y11, Y11
+	VMOVUPS     (DI)(R8*8), Y8
+	VMOVUPS     32(DI)(R8*8), Y9
+	VMOVUPS     64(DI)(R8*8), Y10
+	VMOVUPS     96(DI)(R8*8), Y12
+	VADDPD      Y8, Y3, Y3
+	VADDPD      Y9, Y4, Y4
+	VADDPD      Y10, Y5, Y5
+	VADDPD      Y12, Y11, Y8
+	VCVTPD2PSY  Y3, X3
+	VCVTPD2PSY  Y4, X4
+	VCVTPD2PSY  Y5, X5
+	VCVTPD2PSY  Y8, X8
+	VCMPPS      $0x03, X3, X3, X6
+	VCMPPS      $0x03, X4, X4, X7
+	VCMPPS      $0x03, X5, X5, X10
+	VCMPPS      $0x03, X8, X8, X9
+	VPBLENDVB   X6, X2, X3, X6
+	VPBLENDVB   X7, X2, X4, X3
+	VPBLENDVB   X10, X2, X5, X7
+	VPBLENDVB   X9, X2, X8, X4
+	VINSERTI128 $0x01, X3, Y6, Y3
+	VMOVNTDQ    Y3, (DX)(R8*4)
+	VINSERTI128 $0x01, X4, Y7, Y3
+	VMOVNTDQ    Y3, 32(DX)(R8*4)
+	ADDQ        $+16, R8
+	SUBQ        $+16, CX
+	JGE         past
+	JMP         single
+
+many:
+	VMOVUPS    (BX)(R8*4), X3
+	VMOVUPS    16(BX)(R8*4), X4
+	VMOVUPS    32(BX)(R8*4), X5
+	VMOVUPS    48(BX)(R8*4), X6
+	VCVTPS2PD  X3, Y3
+	VCVTPS2PD  X4, Y4
+	VCVTPS2PD  X5, Y5
+	VCVTPS2PD  X6, Y7
+	VSUBPD     Y0, Y3, Y3
+	VSUBPD     Y0, Y4, Y4
+	VSUBPD     Y0, Y5, Y5
+	VSUBPD     Y0, Y7, Y7
+	VMULPD     Y1, Y3, Y3
+	VMULPD     Y1, Y4, Y4
+	VMULPD     Y1, Y5, Y5
+	VMULPD     Y1, Y7, Y10
+	VMOVUPS    (SI)(R8*8), Y7
+	VMOVUPS    32(SI)(R8*8), Y8
+	VMOVUPS    64(SI)(R8*8), Y9
+	VMOVUPS    96(SI)(R8*8), Y11
+	VMULPD     Y7, Y3, Y3
+	VMULPD     Y8, Y4, Y4
+	VMULPD     Y9, Y5, Y5
+	VMULPD     Y11, Y10, Y10
+	VMOVUPS    (DI)(R8*8), Y7
+	VMOVUPS    32(DI)(R8*8), Y8
+	VMOVUPS    64(DI)(R8*8), Y9
+	VMOVUPS    96(DI)(R8*8), Y11
+	VADDPD     Y7, Y3, Y3
+	VADDPD     Y8, Y4, Y4
+	VADDPD     Y9, Y5, Y5
+	VADDPD     Y11, Y10, Y7
+	VCVTPD2PSY Y3, X3
+	VCVTPD2PSY Y4, X4
+	VCVTPD2PSY Y5, X5
+	VCVTPD2PSY Y7, X9
+	VCMPPS     $0x03, X3, X3, X6
+	VCMPPS     $0x03, X4, X4, X7
+	VCMPPS     $0x03, X5, X5, X8
+	VCMPPS     $0x03, X9, X9, X10
+	VPBLENDVB  X6, X2, X3, X3
+	VPBLENDVB  X7, X2, X4, X4
+	VPBLENDVB  X8, X2, X5, X5
+	VPBLENDVB  X10, X2, X9, X6
+	VMOVUPS    X3, (DX)(R8*4)
+	VMOVUPS    X4, 16(DX)(R8*4)
+	VMOVUPS    X5, 32(DX)(R8*4)
+	VMOVUPS    X6, 48(DX)(R8*4)
+	ADDQ       $+16, R8
+	SUBQ       $+16, CX
+	JGE        many
+
+single:
+	ADDQ $+16, CX
+	JEQ  done
+
+one:
+	SUBQ       $+4, CX
+	JLT        rest
+	VMOVUPS    (BX)(R8*4), X3
+	VCVTPS2PD  X3, Y3
+	VSUBPD     Y0, Y3, Y3
+	VMULPD     Y1, Y3, Y3
+	VMOVUPS    (SI)(R8*8), Y4
+	VMULPD     Y4, Y3, Y3
+	VMOVUPS    (DI)(R8*8), Y4
+	VADDPD     Y4, Y3, Y3
+	VCVTPD2PSY Y3, X3
+	VCMPPS     $0x03, X3, X3, X4
+	VPBLENDVB  X4, X2, X3, X3
+	VMOVUPS    X3, (DX)(R8*4)
+	ADDQ       $+4, R8
+	JMP        one
+
+rest:
+	ADDQ $+4, CX
+	JEQ  end
+
+element:
+	VMOVD      (BX)(R8*4), X3
+	VCVTPS2PD  X3, Y3
+	VSUBPD     Y0, Y3, Y3
+	VMULPD     Y1, Y3, Y3
+	VMOVQ      (SI)(R8*8), X6
+	VMULPD     Y6, Y3, Y3
+	VMOVQ      (DI)(R8*8), X6
+	VADDPD     Y6, Y3, Y3
+	VCVTPD2PSY Y3, X3
+	VCMPPS     $0x03, X3, X3, X4
+	VPBLENDVB  X4, X2, X3, X3
+	VMOVD      X3, (DX)(R8*4)
+	INCQ       R8
+	DECQ       CX
+	JNE        element
+
+end:
+done:
+	VZEROUPPER
+	RET
+
+// func normalizeRow32AVX512(dst []float32, a []float32, mean float64, factor float64, scale []float64, bias []float64, stream bool)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
+TEXT ·normalizeRow32AVX512(SB), NOSPLIT, $0-113
+	MOVBQZX      stream+112(FP), AX
+	MOVQ         dst_len+8(FP), CX
+	MOVQ         dst_base+0(FP), DX
+	MOVQ         a_base+24(FP), BX
+	MOVQ         a_len+32(FP), SI
+	CMPQ         SI, CX
+	CMOVQLT      SI, CX
+	VBROADCASTSD mean+48(FP), Z0
+	VBROADCASTSD factor+56(FP), Z1
+	MOVQ         scale_base+64(FP), SI
+	MOVQ         scale_len+72(FP), DI
+	CMPQ         DI, CX
+	CMOVQLT      DI, CX
+	MOVQ         bias_base+88(FP), DI
+	MOVQ         bias_len+96(FP), R8
+	CMPQ         R8, CX
+	CMOVQLT      R8, CX
+	VPBROADCASTQ c7fc000007fc00000<>+0(SB), Z2
+	XORL         R8, R8
+	SUBQ         $+32, CX
+	JLT          single
+	TESTQ        AX, AX
+	JEQ          many
+	TESTQ        $0x0000003f, DX
+	JNE          many
+
+past:
+	VMOVDQU64    (BX)(R8*4), Y3
+	VMOVDQU64    32(BX)(R8*4), Y4
+	VMOVDQU64    64(BX)(R8*4), Y5
+	VMOVDQU64    96(BX)(R8*4), Y6
+	VCVTPS2PD    Y3, Z3
+	VCVTPS2PD    Y4, Z4
+	VCVTPS2PD    Y5, Z5
+	VCVTPS2PD    Y6, Z8
+	VSUBPD       Z0, Z3, Z3
+	VSUBPD       Z0, Z4, Z4
+	VSUBPD       Z0, Z5, Z5
+	VSUBPD       Z0, Z8, Z8
+	VMULPD       Z1, Z3, Z3
+	VMULPD       Z1, Z4, Z4
+	VMULPD       Z1, Z5, Z5
+	VMULPD       Z1, Z8, Z11
+	VMOVDQU64    (SI)(R8*8), Z8
+	VMOVDQU64    64(SI)(R8*8), Z9
+	VMOVDQU64    128(SI)(R8*8), Z10
+	VMOVDQU64    192(SI)(R8*8), Z12
+	VMULPD       Z8, Z3, Z3
+	VMULPD       Z9, Z4, Z4
+	VMULPD       Z10, Z5, Z5
+	VMULPD       Z12, Z11, Z11
+	VMOVDQU64    (DI)(R8*8), Z8
+	VMOVDQU64    64(DI)(R8*8), Z9
+	VMOVDQU64    128(DI)(R8*8), Z10
+	VMOVDQU64    192(DI)(R8*8), Z12
+	VADDPD       Z8, Z3, Z3
+	VADDPD       Z9, Z4, Z4
+	VADDPD       Z10, Z5, Z5
+	VADDPD       Z12, Z11, Z8
+	VCVTPD2PS    Z3, Y3
+	VCVTPD2PS    Z4, Y4
+	VCVTPD2PS    Z5, Y5
+	VCVTPD2PS    Z8, Y8
+	VCMPPS       $0x03, Y3, Y3, K1
+	VCMPPS       $0x03, Y4, Y4, K2
+	VCMPPS       $0x03, Y5, Y5, K3
+	VCMPPS       $0x03, Y8, Y8, K4
+	VMOVDQU64    Y3, Y6
+	VMOVDQU64    Y4, Y3
+	VMOVDQU64    Y5, Y7
+	VMOVDQU64    Y8, Y4
+	VMOVDQU32    Y2, K1, Y6
+	VMOVDQU32    Y2, K2, Y3
+	VMOVDQU32    Y2, K3, Y7
+	VMOVDQU32    Y2, K4, Y4
+	VINSERTI64X4 $0x01, Y3, Z6, Z3
+	VMOVNTDQ     Z3, (DX)(R8*4)
+	VINSERTI64X4 $0x01, Y4, Z7, Z3
+	VMOVNTDQ     Z3, 64(DX)(R8*4)
+	ADDQ         $+32, R8
+	SUBQ         $+32, CX
+	JGE          past
+	JMP          single
+
+many:
+	VMOVDQU64 (BX)(R8*4), Y3
+	VMOVDQU64 32(BX)(R8*4), Y4
+	VMOVDQU64 64(BX)(R8*4), Y5
+	VMOVDQU64 96(BX)(R8*4), Y6
+	VCVTPS2PD Y3, Z3
+	VCVTPS2PD Y4, Z4
+	VCVTPS2PD Y5, Z5
+	VCVTPS2PD Y6, Z6
+	VSUBPD    Z0, Z3, Z3
+	VSUBPD    Z0, Z4, Z4
+	VSUBPD    Z0, Z5, Z5
+	VSUBPD    Z0, Z6, Z6
+	VMULPD    Z1, Z3, Z3
+	VMULPD    Z1, Z4, Z4
+	VMULPD    Z1, Z5, Z5
+	VMULPD    Z1, Z6, Z9
+	VMOVDQU64 (SI)(R8*8), Z6
+	VMOVDQU64 64(SI)(R8*8), Z7
+	VMOVDQU64 128(SI)(R8*8), Z8
+	VMOVDQU64 192(SI)(R8*8), Z10
+	VMULPD    Z6, Z3, Z3
+	VMULPD    Z7, Z4, Z4
+	VMULPD    Z8, Z5, Z5
+	VMULPD    Z10, Z9, Z9
+	VMOVDQU64 (DI)(R8*8), Z6
+	VMOVDQU64 64(DI)(R8*8), Z7
+	VMOVDQU64 128(DI)(R8*8), Z8
+	VMOVDQU64 192(DI)(R8*8), Z10
+	VADDPD    Z6, Z3, Z3
+	VADDPD    Z7, Z4, Z4
+	VADDPD    Z8, Z5, Z5
+	VADDPD    Z10, Z9, Z6
+	VCVTPD2PS Z3, Y3
+	VCVTPD2PS Z4, Y4
+	VCVTPD2PS Z5, Y5
+	VCVTPD2PS Z6, Y6
+	VCMPPS    $0x03, Y3, Y3, K1
+	VCMPPS    $0x03, Y4, Y4, K2
+	VCMPPS    $0x03, Y5, Y5, K3
+	VCMPPS    $0x03, Y6, Y6, K4
+	VMOVDQU32 Y2, K1, Y3
+	VMOVDQU32 Y2, K2, Y4
+	VMOVDQU32 Y2, K3, Y5
+	VMOVDQU32 Y2, K4, Y6
+	VMOVDQU64 Y3, (DX)(R8*4)
+	VMOVDQU64 Y4, 32(DX)(R8*4)
+	VMOVDQU64 Y5, 64(DX)(R8*4)
+	VMOVDQU64 Y6, 96(DX)(R8*4)
+	ADDQ      $+32, R8
+	SUBQ      $+32, CX
+	JGE       many
+
+single:
+	ADDQ $+32, CX
+	JEQ  done
+
+one:
+	MOVQ        $-1, AX
+	BZHIQ       CX, AX, AX
+	KMOVQ       AX, K1
+	VMOVDQU32.Z (BX)(R8*4), K1, Y3
+	VCVTPS2PD   Y3, Z3
+	VSUBPD      Z0, Z3, Z3
+	VMULPD      Z1, Z3, Z3
+	VMOVDQU64.Z (SI)(R8*8), K1, Z4
+	VMULPD      Z4, Z3, Z3
+	VMOVDQU64.Z (DI)(R8*8), K1, Z4
+	VADDPD      Z4, Z3, Z3
+	VCVTPD2PS   Z3, Y3
+	VCMPPS      $0x03, Y3, Y3, K2
+	VMOVDQU32   Y2, K2, Y3
+	VMOVDQU32   Y3, K1, (DX)(R8*4)
+	ADDQ        $+8, R8
+	SUBQ        $+8, CX
+	JG          one
+
+done:
+	VZEROUPPER
+	RET
+
+// func normalize64AVX2(dst []float64, a []float64, mean float64, factor float64, scale float64, bias float64, stream bool)
+// Requires: AVX, AVX2, CMOV
+TEXT ·normalize64AVX2(SB), NOSPLIT, $0-81
+	MOVBQZX      stream+80(FP), AX
+	MOVQ         dst_len+8(FP), CX
+	MOVQ         dst_base+0(FP), DX
+	MOVQ         a_base+24(FP), BX
+	MOVQ         a_len+32(FP), SI
+	CMPQ         SI, CX
+	CMOVQLT      SI, CX
+	VBROADCASTSD mean+48(FP), Y0
+	VBROADCASTSD factor+56(FP), Y1
+	VBROADCASTSD scale+64(FP), Y2
+	VBROADCASTSD bias+72(FP), Y3
+	VMOVUPS      c7ff8000000000000<>+0(SB), Y4
+	XORL         SI, SI
+	SUBQ         $+16, CX
+	JLT          single
+	TESTQ        AX, AX
+	JEQ          many
+	TESTQ        $0x0000001f, DX
+	JNE          many
+
+past:
+	VMOVUPS   (BX)(SI*8), Y5
+	VMOVUPS   32(BX)(SI*8), Y6
+	VMOVUPS   64(BX)(SI*8), Y7
+	VMOVUPS   96(BX)(SI*8), Y8
+	VSUBPD    Y0, Y5, Y5
+	VSUBPD    Y0, Y6, Y6
+	VSUBPD    Y0, Y7, Y7
+	VSUBPD    Y0, Y8, Y8
+	VMULPD    Y1, Y5, Y5
+	VMULPD    Y1, Y6, Y6
+	VMULPD    Y1, Y7, Y7
+	VMULPD    Y1, Y8, Y8
+	VMULPD    Y2, Y5, Y5
+	VMULPD    Y2, Y6, Y6
+	VMULPD    Y2, Y7, Y7
+	VMULPD    Y2, Y8, Y8
+	VADDPD    Y3, Y5, Y5
+	VADDPD    Y3, Y6, Y6
+	VADDPD    Y3, Y7, Y7
+	VADDPD    Y3, Y8, Y12
+	VCMPPD    $0x03, Y5, Y5, Y8
+	VCMPPD    $0x03, Y6, Y6, Y10
+	VCMPPD    $0x03, Y7, Y7, Y11
+	VCMPPD    $0x03, Y12, Y12, Y13
+	VPBLENDVB Y8, Y4, Y5, Y5
+	VPBLENDVB Y10, Y4, Y6, Y6
+	VPBLENDVB Y11, Y4, Y7, Y7
+	VPBLENDVB Y13, Y4, Y12, Y8
+	VMOVNTDQ  Y5, (DX)(SI*8)
+	VMOVNTDQ  Y6, 32(DX)(SI*8)
+	VMOVNTDQ  Y7, 64(DX)(SI*8)
+	VMOVNTDQ  Y8, 96(DX)(SI*8)
+	ADDQ      $+16, SI
+	SUBQ      $+16, CX
+	JGE       past
+	JMP       single
+
+many:
+	VMOVUPS   (BX)(SI*8), Y5
+	VMOVUPS   32(BX)(SI*8), Y6
+	VMOVUPS   64(BX)(SI*8), Y7
+	VMOVUPS   96(BX)(SI*8), Y8
+	VSUBPD    Y0, Y5, Y5
+	VSUBPD    Y0, Y6, Y6
+	VSUBPD    Y0, Y7, Y7
+	VSUBPD    Y0, Y8, Y8
+	VMULPD    Y1, Y5, Y5
+	VMULPD    Y1, Y6, Y6
+	VMULPD    Y1, Y7, Y7
+	VMULPD    Y1, Y8, Y8
+	VMULPD    Y2, Y5, Y5
+	VMULPD    Y2, Y6, Y6
+	VMULPD    Y2, Y7, Y7
+	VMULPD    Y2, Y8, Y8
+	VADDPD    Y3, Y5, Y5
+	VADDPD    Y3, Y6, Y6
+	VADDPD    Y3, Y7, Y7
+	VADDPD    Y3, Y8, Y12
+	VCMPPD    $0x03, Y5, Y5, Y8
+	VCMPPD    $0x03, Y6, Y6, Y10
+	VCMPPD    $0x03, Y7, Y7, Y11
+	VCMPPD    $0x03, Y12, Y12, Y13
+	VPBLENDVB Y8, Y4, Y5, Y5
+	VPBLENDVB Y10, Y4, Y6, Y6
+	VPBLENDVB Y11, Y4, Y7, Y7
+	VPBLENDVB Y13, Y4, Y12, Y8
+	VMOVUPS   Y5, (DX)(SI*8)
+	VMOVUPS   Y6, 32(DX)(SI*8)
+	VMOVUPS   Y7, 64(DX)(SI*8)
+	VMOVUPS   Y8, 96(DX)(SI*8)
+	ADDQ      $+16, SI
+	SUBQ      $+16, CX
+	JGE       many
+
+single:
+	ADDQ $+16, CX
+	JEQ  done
+
+one:
+	SUBQ      $+4, CX
+	JLT       rest
+	VMOVUPS   (BX)(SI*8), Y5
+	VSUBPD    Y0, Y5, Y5
+	VMULPD    Y1, Y5, Y5
+	VMULPD    Y2, Y5, Y5
+	VADDPD    Y3, Y5, Y5
+	VCMPPD    $0x03, Y5, Y5, Y6
+	VPBLENDVB Y6, Y4, Y5, Y5
+	VMOVUPS   Y5, (DX)(SI*8)
+	ADDQ      $+4, SI
+	JMP       one
+
+rest:
+	ADDQ $+4, CX
+	JEQ  end
+
+element:
+	VMOVQ     (BX)(SI*8), X9
+	VSUBPD    Y0, Y9, Y5
+	VMULPD    Y1, Y5, Y5
+	VMULPD    Y2, Y5, Y5
+	VADDPD    Y3, Y5, Y5
+	VCMPPD    $0x03, Y5, Y5, Y6
+	VPBLENDVB Y6, Y4, Y5, Y5
+	VMOVQ     X5, (DX)(SI*8)
+	INCQ      SI
+	DECQ      CX
+	JNE       element
+
+end:
+done:
+	VZEROUPPER
+	RET
+
+// func normalize64AVX512(dst []float64, a []float64, mean float64, factor float64, scale float64, bias float64, stream bool)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·normalize64AVX512(SB), NOSPLIT, $0-81
+	MOVBQZX      stream+80(FP), AX
+	MOVQ         dst_len+8(FP), CX
+	MOVQ         dst_base+0(FP), DX
+	MOVQ         a_base+24(FP), BX
+	MOVQ         a_len+32(FP), SI
+	CMPQ         SI, CX
+	CMOVQLT      SI, CX
+	VBROADCASTSD mean+48(FP), Z0
+	VBROADCASTSD factor+56(FP), Z1
+	VBROADCASTSD scale+64(FP), Z2
+	VBROADCASTSD bias+72(FP), Z3
+	VPBROADCASTQ c7ff8000000000000<>+0(SB), Z4
+	XORL         SI, SI
+	SUBQ         $+32, CX
+	JLT          single
+	TESTQ        AX, AX
+	JEQ          many
+	TESTQ        $0x0000003f, DX
+	JNE          many
+
+past:
+	VMOVDQU64 (BX)(SI*8), Z5
+	VMOVDQU64 64(BX)(SI*8), Z6
+	VMOVDQU64 128(BX)(SI*8), Z7
+	VMOVDQU64 192(BX)(SI*8), Z8
+	VSUBPD    Z0, Z5, Z5
+	VSUBPD    Z0, Z6, Z6
+	VSUBPD    Z0, Z7, Z7
+	VSUBPD    Z0, Z8, Z8
+	VMULPD    Z1, Z5, Z5
+	VMULPD    Z1, Z6, Z6
+	VMULPD    Z1, Z7, Z7
+	VMULPD    Z1, Z8, Z8
+	VMULPD    Z2, Z5, Z5
+	VMULPD    Z2, Z6, Z6
+	VMULPD    Z2, Z7, Z7
+	VMULPD    Z2, Z8, Z8
+	VADDPD    Z3, Z5, Z5
+	VADDPD    Z3, Z6, Z6
+	VADDPD    Z3, Z7, Z7
+	VADDPD    Z3, Z8, Z8
+	VCMPPD    $0x03, Z5, Z5, K1
+	VCMPPD    $0x03, Z6, Z6, K2
+	VCMPPD    $0x03, Z7, Z7, K3
+	VCMPPD    $0x03, Z8, Z8, K4
+	VMOVDQU64 Z4, K1, Z5
+	VMOVDQU64 Z4, K2, Z6
+	VMOVDQU64 Z4, K3, Z7
+	VMOVDQU64 Z4, K4, Z8
+	VMOVNTDQ  Z5, (DX)(SI*8)
+	VMOVNTDQ  Z6, 64(DX)(SI*8)
+	VMOVNTDQ  Z7, 128(DX)(SI*8)
+	VMOVNTDQ  Z8, 192(DX)(SI*8)
+	ADDQ      $+32, SI
+	SUBQ      $+32, CX
+	JGE       past
+	JMP       single
+
+many:
+	VMOVDQU64 (BX)(SI*8), Z5
+	VMOVDQU64 64(BX)(SI*8), Z6
+	VMOVDQU64 128(BX)(SI*8), Z7
+	VMOVDQU64 192(BX)(SI*8), Z8
+	VSUBPD    Z0, Z5, Z5
+	VSUBPD    Z0, Z6, Z6
+	VSUBPD    Z0, Z7, Z7
+	VSUBPD    Z0, Z8, Z8
+	VMULPD    Z1, Z5, Z5
+	VMULPD    Z1, Z6, Z6
+	VMULPD    Z1, Z7, Z7
+	VMULPD    Z1, Z8, Z8
+	VMULPD    Z2, Z5, Z5
+	VMULPD    Z2, Z6, Z6
+	VMULPD    Z2, Z7, Z7
+	VMULPD    Z2, Z8, Z8
+	VADDPD    Z3, Z5, Z5
+	VADDPD    Z3, Z6, Z6
+	VADDPD    Z3, Z7, Z7
+	VADDPD    Z3, Z8, Z8
+	VCMPPD    $0x03, Z5, Z5, K1
+	VCMPPD    $0x03, Z6, Z6, K2
+	VCMPPD    $0x03, Z7, Z7, K3
+	VCMPPD    $0x03, Z8, Z8, K4
+	VMOVDQU64 Z4, K1, Z5
+	VMOVDQU64 Z4, K2, Z6
+	VMOVDQU64 Z4, K3, Z7
+	VMOVDQU64 Z4, K4, Z8
+	VMOVDQU64 Z5, (DX)(SI*8)
+	VMOVDQU64 Z6, 64(DX)(SI*8)
+	VMOVDQU64 Z7, 128(DX)(SI*8)
+	VMOVDQU64 Z8, 192(DX)(SI*8)
+	ADDQ      $+32, SI
+	SUBQ      $+32, CX
+	JGE       many
+
+single:
+	ADDQ $+32, CX
+	JEQ  done
+
+one:
+	MOVQ        $-1, AX
+	BZHIQ       CX, AX, AX
+	KMOVQ       AX, K1
+	VMOVDQU64.Z (BX)(SI*8), K1, Z5
+	VSUBPD      Z0, Z5, Z5
+	VMULPD      Z1, Z5, Z5
+	VMULPD      Z2, Z5, Z5
+	VADDPD      Z3, Z5, Z5
+	VCMPPD      $0x03, Z5, Z5, K2
+	VMOVDQU64   Z4, K2, Z5
+	VMOVDQU64   Z5, K1, (DX)(SI*8)
+	ADDQ        $+8, SI
+	SUBQ        $+8, CX
+	JG          one
+
+done:
+	VZEROUPPER
+	RET
+
+// func normalizeRow64AVX2(dst []float64, a []float64, mean float64, factor float64, scale []float64, bias []float64, stream bool)
+// Requires: AVX, AVX2, CMOV
+TEXT ·normalizeRow64AVX2(SB), NOSPLIT, $0-113
+	MOVBQZX      stream+112(FP), AX
+	MOVQ         dst_len+8(FP), CX
+	MOVQ         dst_base+0(FP), DX
+	MOVQ         a_base+24(FP), BX
+	MOVQ         a_len+32(FP), SI
+	CMPQ         SI, CX
+	CMOVQLT      SI, CX
+	VBROADCASTSD mean+48(FP), Y0
+	VBROADCASTSD factor+56(FP), Y1
+	MOVQ         scale_base+64(FP), SI
+	MOVQ         scale_len+72(FP), DI
+	CMPQ         DI, CX
+	CMOVQLT      DI, CX
+	MOVQ         bias_base+88(FP), DI
+	MOVQ         bias_len+96(FP), R8
+	CMPQ         R8, CX
+	CMOVQLT      R8, CX
+	VMOVUPS      c7ff8000000000000<>+0(SB), Y2
+	XORL         R8, R8
+	SUBQ         $+16, CX
+	JLT          single
+	TESTQ        AX, AX
+	JEQ          many
+	TESTQ        $0x0000001f, DX
+	JNE          many
+
+past:
+	VMOVUPS   (BX)(R8*8), Y3
+	VMOVUPS   32(BX)(R8*8), Y4
+	VMOVUPS   64(BX)(R8*8), Y5
+	VMOVUPS   96(BX)(R8*8), Y6
+	VSUBPD    Y0, Y3, Y3
+	VSUBPD    Y0, Y4, Y4
+	VSUBPD    Y0, Y5, Y5
+	VSUBPD    Y0, Y6, Y6
+	VMULPD    Y1, Y3, Y3
+	VMULPD    Y1, Y4, Y4
+	VMULPD    Y1, Y5, Y5
+	VMULPD    Y1, Y6, Y10
+	VMOVUPS   (SI)(R8*8), Y6
+	VMOVUPS   32(SI)(R8*8), Y8
+	VMOVUPS   64(SI)(R8*8), Y9
+	VMOVUPS   96(SI)(R8*8), Y11
+	VMULPD    Y6, Y3, Y3
+	VMULPD    Y8, Y4, Y4
+	VMULPD    Y9, Y5, Y5
+	VMULPD    Y11, Y10, Y10
+	VMOVUPS   (DI)(R8*8), Y6
+	VMOVUPS   32(DI)(R8*8), Y8
+	VMOVUPS   64(DI)(R8*8), Y9
+	VMOVUPS   96(DI)(R8*8), Y11
+	VADDPD    Y6, Y3, Y3
+	VADDPD    Y8, Y4, Y4
+	VADDPD    Y9, Y5, Y5
+	VADDPD    Y11, Y10, Y10
+	VCMPPD    $0x03, Y3, Y3, Y6
+	VCMPPD    $0x03, Y4, Y4, Y8
+	VCMPPD    $0x03, Y5, Y5, Y9
+	VCMPPD    $0x03, Y10, Y10, Y11
+	VPBLENDVB Y6, Y2, Y3, Y3
+	VPBLENDVB Y8, Y2, Y4, Y4
+	VPBLENDVB Y9, Y2, Y5, Y5
+	VPBLENDVB Y11, Y2, Y10, Y6
+	VMOVNTDQ  Y3, (DX)(R8*8)
+	VMOVNTDQ  Y4, 32(DX)(R8*8)
+	VMOVNTDQ  Y5, 64(DX)(R8*8)
+	VMOVNTDQ  Y6, 96(DX)(R8*8)
+	ADDQ      $+16, R8
+	SUBQ      $+16, CX
+	JGE       past
+	JMP       single
+
+many:
+	VMOVUPS   (BX)(R8*8), Y3
+	VMOVUPS   32(BX)(R8*8), Y4
+	VMOVUPS   64(BX)(R8*8), Y5
+	VMOVUPS   96(BX)(R8*8), Y6
+	VSUBPD    Y0, Y3, Y3
+	VSUBPD    Y0, Y4, Y4
+	VSUBPD    Y0, Y5, Y5
+	VSUBPD    Y0, Y6, Y6
+	VMULPD    Y1, Y3, Y3
+	VMULPD    Y1, Y4, Y4
+	VMULPD    Y1, Y5, Y5
+	VMULPD    Y1, Y6, Y10
+	VMOVUPS   (SI)(R8*8), Y6
+	VMOVUPS   32(SI)(R8*8), Y8
+	VMOVUPS   64(SI)(R8*8), Y9
+	VMOVUPS   96(SI)(R8*8), Y11
+	VMULPD    Y6, Y3, Y3
+	VMULPD    Y8, Y4, Y4
+	VMULPD    Y9, Y5, Y5
+	VMULPD    Y11, Y10, Y10
+	VMOVUPS   (DI)(R8*8), Y6
+	VMOVUPS   32(DI)(R8*8), Y8
+	VMOVUPS   64(DI)(R8*8), Y9
+	VMOVUPS   96(DI)(R8*8), Y11
+	VADDPD    Y6, Y3, Y3
+	VADDPD    Y8, Y4, Y4
+	VADDPD    Y9, Y5, Y5
+	VADDPD    Y11, Y10, Y10
+	VCMPPD    $0x03, Y3, Y3, Y6
+	VCMPPD    $0x03, Y4, Y4, Y8
+	VCMPPD    $0x03, Y5, Y5, Y9
+	VCMPPD    $0x03, Y10, Y10, Y11
+	VPBLENDVB Y6, Y2, Y3, Y3
+	VPBLENDVB Y8, Y2, Y4, Y4
+	VPBLENDVB Y9, Y2, Y5, Y5
+	VPBLENDVB Y11, Y2, Y10, Y6
+	VMOVUPS   Y3, (DX)(R8*8)
+	VMOVUPS   Y4, 32(DX)(R8*8)
+	VMOVUPS   Y5, 64(DX)(R8*8)
+	VMOVUPS   Y6, 96(DX)(R8*8)
+	ADDQ      $+16, R8
+	SUBQ      $+16, CX
+	JGE       many
+
+single:
+	ADDQ $+16, CX
+	JEQ  done
+
+one:
+	SUBQ      $+4, CX
+	JLT       rest
+	VMOVUPS   (BX)(R8*8), Y3
+	VSUBPD    Y0, Y3, Y3
+	VMULPD    Y1, Y3, Y3
+	VMOVUPS   (SI)(R8*8), Y4
+	VMULPD    Y4, Y3, Y3
+	VMOVUPS   (DI)(R8*8), Y4
+	VADDPD    Y4, Y3, Y3
+	VCMPPD    $0x03, Y3, Y3, Y4
+	VPBLENDVB Y4, Y2, Y3, Y3
+	VMOVUPS   Y3, (DX)(R8*8)
+	ADDQ      $+4, R8
+	JMP       one
+
+rest:
+	ADDQ $+4, CX
+	JEQ  end
+
+element:
+	VMOVQ     (BX)(R8*8), X7
+	VSUBPD    Y0, Y7, Y3
+	VMULPD    Y1, Y3, Y3
+	VMOVQ     (SI)(R8*8), X7
+	VMULPD    Y7, Y3, Y3
+	VMOVQ     (DI)(R8*8), X7
+	VADDPD    Y7, Y3, Y3
+	VCMPPD    $0x03, Y3, Y3, Y4
+	VPBLENDVB Y4, Y2, Y3, Y3
+	VMOVQ     X3, (DX)(R8*8)
+	INCQ      R8
+	DECQ      CX
+	JNE       element
+
+end:
+done:
+	VZEROUPPER
+	RET
+
+// func normalizeRow64AVX512(dst []float64, a []float64, mean float64, factor float64, scale []float64, bias []float64, stream bool)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·normalizeRow64AVX512(SB), NOSPLIT, $0-113
+	MOVBQZX      stream+112(FP), AX
+	MOVQ         dst_len+8(FP), CX
+	MOVQ         dst_base+0(FP), DX
+	MOVQ         a_base+24(FP), BX
+	MOVQ         a_len+32(FP), SI
+	CMPQ         SI, CX
+	CMOVQLT      SI, CX
+	VBROADCASTSD mean+48(FP), Z0
+	VBROADCASTSD factor+56(FP), Z1
+	MOVQ         scale_base+64(FP), SI
+	MOVQ         scale_len+72(FP), DI
+	CMPQ         DI, CX
+	CMOVQLT      DI, CX
+	MOVQ         bias_base+88(FP), DI
+	MOVQ         bias_len+96(FP), R8
+	CMPQ         R8, CX
+	CMOVQLT      R8, CX
+	VPBROADCASTQ c7ff8000000000000<>+0(SB), Z2
+	XORL         R8, R8
+	SUBQ         $+32, CX
+	JLT          single
+	TESTQ        AX, AX
+	JEQ          many
+	TESTQ        $0x0000003f, DX
+	JNE          many
+
+past:
+	VMOVDQU64 (BX)(R8*8), Z3
+	VMOVDQU64 64(BX)(R8*8), Z4
+	VMOVDQU64 128(BX)(R8*8), Z5
+	VMOVDQU64 192(BX)(R8*8), Z6
+	VSUBPD    Z0, Z3, Z3
+	VSUBPD    Z0, Z4, Z4
+	VSUBPD    Z0, Z5, Z5
+	VSUBPD    Z0, Z6, Z6
+	VMULPD    Z1, Z3, Z3
+	VMULPD    Z1, Z4, Z4
+	VMULPD    Z1, Z5, Z5
+	VMULPD    Z1, Z6, Z9
+	VMOVDQU64 (SI)(R8*8), Z6
+	VMOVDQU64 64(SI)(R8*8), Z7
+	VMOVDQU64 128(SI)(R8*8), Z8
+	VMOVDQU64 192(SI)(R8*8), Z10
+	VMULPD    Z6, Z3, Z3
+	VMULPD    Z7, Z4, Z4
+	VMULPD    Z8, Z5, Z5
+	VMULPD    Z10, Z9, Z9
+	VMOVDQU64 (DI)(R8*8), Z6
+	VMOVDQU64 64(DI)(R8*8), Z7
+	VMOVDQU64 128(DI)(R8*8), Z8
+	VMOVDQU64 192(DI)(R8*8), Z10
+	VADDPD    Z6, Z3, Z3
+	VADDPD    Z7, Z4, Z4
+	VADDPD    Z8, Z5, Z5
+	VADDPD    Z10, Z9, Z6
+	VCMPPD    $0x03, Z3, Z3, K1
+	VCMPPD    $0x03, Z4, Z4, K2
+	VCMPPD    $0x03, Z5, Z5, K3
+	VCMPPD    $0x03, Z6, Z6, K4
+	VMOVDQU64 Z2, K1, Z3
+	VMOVDQU64 Z2, K2, Z4
+	VMOVDQU64 Z2, K3, Z5
+	VMOVDQU64 Z2, K4, Z6
+	VMOVNTDQ  Z3, (DX)(R8*8)
+	VMOVNTDQ  Z4, 64(DX)(R8*8)
+	VMOVNTDQ  Z5, 128(DX)(R8*8)
+	VMOVNTDQ  Z6, 192(DX)(R8*8)
+	ADDQ      $+32, R8
+	SUBQ      $+32, CX
+	JGE       past
+	JMP       single
+
+many:
+	VMOVDQU64 (BX)(R8*8), Z3
+	VMOVDQU64 64(BX)(R8*8), Z4
+	VMOVDQU64 128(BX)(R8*8), Z5
+	VMOVDQU64 192(BX)(R8*8), Z6
+	VSUBPD    Z0, Z3, Z3
+	VSUBPD    Z0, Z4, Z4
+	VSUBPD    Z0, Z5, Z5
+	VSUBPD    Z0, Z6, Z6
+	VMULPD    Z1, Z3, Z3
+	VMULPD    Z1, Z4, Z4
+	VMULPD    Z1, Z5, Z5
+	VMULPD    Z1, Z6, Z9
+	VMOVDQU64 (SI)(R8*8), Z6
+	VMOVDQU64 64(SI)(R8*8), Z7
+	VMOVDQU64 128(SI)(R8*8), Z8
+	VMOVDQU64 192(SI)(R8*8), Z10
+	VMULPD    Z6, Z3, Z3
+	VMULPD    Z7, Z4, Z4
+	VMULPD    Z8, Z5, Z5
+	VMULPD    Z10, Z9, Z9
+	VMOVDQU64 (DI)(R8*8), Z6
+	VMOVDQU64 64(DI)(R8*8), Z7
+	VMOVDQU64 128(DI)(R8*8), Z8
+	VMOVDQU64 192(DI)(R8*8), Z10
+	VADDPD    Z6, Z3, Z3
+	VADDPD    Z7, Z4, Z4
+	VADDPD    Z8, Z5, Z5
+	VADDPD    Z10, Z9, Z6
+	VCMPPD    $0x03, Z3, Z3, K1
+	VCMPPD    $0x03, Z4, Z4, K2
+	VCMPPD    $0x03, Z5, Z5, K3
+	VCMPPD    $0x03, Z6, Z6, K4
+	VMOVDQU64 Z2, K1, Z3
+	VMOVDQU64 Z2, K2, Z4
+	VMOVDQU64 Z2, K3, Z5
+	VMOVDQU64 Z2, K4, Z6
+	VMOVDQU64 Z3, (DX)(R8*8)
+	VMOVDQU64 Z4, 64(DX)(R8*8)
+	VMOVDQU64 Z5, 128(DX)(R8*8)
+	VMOVDQU64 Z6, 192(DX)(R8*8)
+	ADDQ      $+32, R8
+	SUBQ      $+32, CX
+	JGE       many
+
+single:
+	ADDQ $+32, CX
+	JEQ  done
+
+one:
+	MOVQ        $-1, AX
+	BZHIQ       CX, AX, AX
+	KMOVQ       AX, K1
+	VMOVDQU64.Z (BX)(R8*8), K1, Z3
+	VSUBPD      Z0, Z3, Z3
+	VMULPD      Z1, Z3, Z3
+	VMOVDQU64.Z (SI)(R8*8), K1, Z4
+	VMULPD      Z4, Z3, Z3
+	VMOVDQU64.Z (DI)(R8*8), K1, Z4
+	VADDPD      Z4, Z3, Z3
+	VCMPPD      $0x03, Z3, Z3, K2
+	VMOVDQU64   Z2, K2, Z3
+	VMOVDQU64   Z3, K1, (DX)(R8*8)
+	ADDQ        $+8, R8
+	SUBQ        $+8, CX
+	JG          one
+
+done:
+	VZEROUPPER
+	RET
+
 DATA c7fffffffffffffff<>+0(SB)/8, $0x7fffffffffffffff
 DATA c7fffffffffffffff<>+8(SB)/8, $0x7fffffffffffffff
 DATA c7fffffffffffffff<>+16(SB)/8, $0x7fffffffffffffff

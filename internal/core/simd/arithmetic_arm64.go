@@ -377,6 +377,18 @@ func affineRow32NEON(dst []float32, a []float32, mean []float64, factor []float6
 func affineRow64NEON(dst []float64, a []float64, mean []float64, factor []float64, bias []float64)
 
 //go:noescape
+func normalize32NEON(dst []float32, a []float32, mean float64, factor float64, scale float64, bias float64, stream bool)
+
+//go:noescape
+func normalizeRow32NEON(dst []float32, a []float32, mean float64, factor float64, scale []float64, bias []float64, stream bool)
+
+//go:noescape
+func normalize64NEON(dst []float64, a []float64, mean float64, factor float64, scale float64, bias float64, stream bool)
+
+//go:noescape
+func normalizeRow64NEON(dst []float64, a []float64, mean float64, factor float64, scale []float64, bias []float64, stream bool)
+
+//go:noescape
 func affineOddNEON(dst []float32, a []float32, mean float64, factor float64, bias float64)
 
 //go:noescape

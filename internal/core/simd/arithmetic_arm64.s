@@ -156,6 +156,22 @@ DATA affineRow64NEONConstants<>+0(SB)/8, $0x7ff8000000000000
 DATA affineRow64NEONConstants<>+8(SB)/8, $0x7ff8000000000000
 GLOBL affineRow64NEONConstants<>(SB), RODATA|NOPTR, $16
 
+DATA normalize32NEONConstants<>+0(SB)/8, $0x7fc000007fc00000
+DATA normalize32NEONConstants<>+8(SB)/8, $0x7fc000007fc00000
+GLOBL normalize32NEONConstants<>(SB), RODATA|NOPTR, $16
+
+DATA normalizeRow32NEONConstants<>+0(SB)/8, $0x7fc000007fc00000
+DATA normalizeRow32NEONConstants<>+8(SB)/8, $0x7fc000007fc00000
+GLOBL normalizeRow32NEONConstants<>(SB), RODATA|NOPTR, $16
+
+DATA normalize64NEONConstants<>+0(SB)/8, $0x7ff8000000000000
+DATA normalize64NEONConstants<>+8(SB)/8, $0x7ff8000000000000
+GLOBL normalize64NEONConstants<>(SB), RODATA|NOPTR, $16
+
+DATA normalizeRow64NEONConstants<>+0(SB)/8, $0x7ff8000000000000
+DATA normalizeRow64NEONConstants<>+8(SB)/8, $0x7ff8000000000000
+GLOBL normalizeRow64NEONConstants<>(SB), RODATA|NOPTR, $16
+
 DATA affineOddNEONConstants<>+0(SB)/8, $0x7fffffffffffffff
 DATA affineOddNEONConstants<>+8(SB)/8, $0x7fffffffffffffff
 GLOBL affineOddNEONConstants<>(SB), RODATA|NOPTR, $16
@@ -5079,6 +5095,450 @@ element:
 	ADD $8, R3
 	ADD $8, R4
 	ADD $8, R5
+	SUBS $1, R0, R0
+	BNE element
+done:
+	RET
+
+// func normalize32NEON(dst []float32, a []float32, mean float64, factor float64, scale float64, bias float64, stream bool)
+TEXT ·normalize32NEON(SB), NOSPLIT, $0-81
+	MOVD dst_len+8(FP), R0
+	MOVD dst_base+0(FP), R1
+	MOVD a_base+24(FP), R2
+	MOVD a_len+32(FP), R3
+	CMP R0, R3
+	CSEL LT, R3, R0, R0
+	FMOVD mean+48(FP), F0
+	WORD $0x4e080400 // dup v0.2d, v0.d[0]
+	FMOVD factor+56(FP), F1
+	WORD $0x4e080421 // dup v1.2d, v1.d[0]
+	FMOVD scale+64(FP), F2
+	WORD $0x4e080442 // dup v2.2d, v2.d[0]
+	FMOVD bias+72(FP), F3
+	WORD $0x4e080463 // dup v3.2d, v3.d[0]
+	MOVD $normalize32NEONConstants<>(SB), R3
+	WORD $0x3dc00064 // ldr q4, [x3]
+	SUBS $8, R0, R0
+	BLT single
+many:
+	WORD $0xfd400045 // ldr d5, [x2]
+	WORD $0xfd400446 // ldr d6, [x2, #8]
+	WORD $0xfd400847 // ldr d7, [x2, #16]
+	WORD $0xfd400c48 // ldr d8, [x2, #24]
+	WORD $0x0e6178a5 // fcvtl v5.2d, v5.2s
+	WORD $0x0e6178c6 // fcvtl v6.2d, v6.2s
+	WORD $0x0e6178e7 // fcvtl v7.2d, v7.2s
+	WORD $0x0e617908 // fcvtl v8.2d, v8.2s
+	WORD $0x4ee0d4a5 // fsub v5.2d, v5.2d, v0.2d
+	WORD $0x4ee0d4c6 // fsub v6.2d, v6.2d, v0.2d
+	WORD $0x4ee0d4e7 // fsub v7.2d, v7.2d, v0.2d
+	WORD $0x4ee0d508 // fsub v8.2d, v8.2d, v0.2d
+	WORD $0x6e61dca5 // fmul v5.2d, v5.2d, v1.2d
+	WORD $0x6e61dcc6 // fmul v6.2d, v6.2d, v1.2d
+	WORD $0x6e61dce7 // fmul v7.2d, v7.2d, v1.2d
+	WORD $0x6e61dd08 // fmul v8.2d, v8.2d, v1.2d
+	WORD $0x6e62dca5 // fmul v5.2d, v5.2d, v2.2d
+	WORD $0x6e62dcc6 // fmul v6.2d, v6.2d, v2.2d
+	WORD $0x6e62dce7 // fmul v7.2d, v7.2d, v2.2d
+	WORD $0x6e62dd08 // fmul v8.2d, v8.2d, v2.2d
+	WORD $0x4e63d4a5 // fadd v5.2d, v5.2d, v3.2d
+	WORD $0x4e63d4c6 // fadd v6.2d, v6.2d, v3.2d
+	WORD $0x4e63d4e7 // fadd v7.2d, v7.2d, v3.2d
+	WORD $0x4e63d508 // fadd v8.2d, v8.2d, v3.2d
+	WORD $0x0e6168a5 // fcvtn v5.2s, v5.2d
+	WORD $0x0e6168c6 // fcvtn v6.2s, v6.2d
+	WORD $0x0e6168e7 // fcvtn v7.2s, v7.2d
+	WORD $0x0e616908 // fcvtn v8.2s, v8.2d
+	WORD $0x0e25e4a9 // fcmeq v9.2s, v5.2s, v5.2s
+	WORD $0x0e26e4ca // fcmeq v10.2s, v6.2s, v6.2s
+	WORD $0x0e27e4eb // fcmeq v11.2s, v7.2s, v7.2s
+	WORD $0x0e28e50c // fcmeq v12.2s, v8.2s, v8.2s
+	WORD $0x2e641ca9 // bsl v9.8b, v5.8b, v4.8b
+	WORD $0x2e641cca // bsl v10.8b, v6.8b, v4.8b
+	WORD $0x2e641ceb // bsl v11.8b, v7.8b, v4.8b
+	WORD $0x2e641d0c // bsl v12.8b, v8.8b, v4.8b
+	WORD $0xfd000029 // str d9, [x1]
+	WORD $0xfd00042a // str d10, [x1, #8]
+	WORD $0xfd00082b // str d11, [x1, #16]
+	WORD $0xfd000c2c // str d12, [x1, #24]
+	ADD $32, R1
+	ADD $32, R2
+	SUBS $8, R0, R0
+	BGE many
+single:
+	ADDS $8, R0, R0
+	BEQ done
+	SUBS $2, R0, R0
+	BLT rest
+one:
+	WORD $0xfd40004c // ldr d12, [x2]
+	WORD $0x0e61798c // fcvtl v12.2d, v12.2s
+	WORD $0x4ee0d58c // fsub v12.2d, v12.2d, v0.2d
+	WORD $0x6e61dd8c // fmul v12.2d, v12.2d, v1.2d
+	WORD $0x6e62dd8c // fmul v12.2d, v12.2d, v2.2d
+	WORD $0x4e63d58c // fadd v12.2d, v12.2d, v3.2d
+	WORD $0x0e61698c // fcvtn v12.2s, v12.2d
+	WORD $0x0e2ce58b // fcmeq v11.2s, v12.2s, v12.2s
+	WORD $0x2e641d8b // bsl v11.8b, v12.8b, v4.8b
+	WORD $0xfd00002b // str d11, [x1]
+	ADD $8, R1
+	ADD $8, R2
+	SUBS $2, R0, R0
+	BGE one
+rest:
+	ADDS $2, R0, R0
+	BEQ done
+element:
+	WORD $0xbd40004b // ldr s11, [x2]
+	WORD $0x0e61796b // fcvtl v11.2d, v11.2s
+	WORD $0x4ee0d56b // fsub v11.2d, v11.2d, v0.2d
+	WORD $0x6e61dd6b // fmul v11.2d, v11.2d, v1.2d
+	WORD $0x6e62dd6b // fmul v11.2d, v11.2d, v2.2d
+	WORD $0x4e63d56b // fadd v11.2d, v11.2d, v3.2d
+	WORD $0x0e61696b // fcvtn v11.2s, v11.2d
+	WORD $0x0e2be56c // fcmeq v12.2s, v11.2s, v11.2s
+	WORD $0x2e641d6c // bsl v12.8b, v11.8b, v4.8b
+	WORD $0xbd00002c // str s12, [x1]
+	ADD $4, R1
+	ADD $4, R2
+	SUBS $1, R0, R0
+	BNE element
+done:
+	RET
+
+// func normalizeRow32NEON(dst []float32, a []float32, mean float64, factor float64, scale []float64, bias []float64, stream bool)
+TEXT ·normalizeRow32NEON(SB), NOSPLIT, $0-113
+	MOVD dst_len+8(FP), R0
+	MOVD dst_base+0(FP), R1
+	MOVD a_base+24(FP), R2
+	MOVD a_len+32(FP), R3
+	CMP R0, R3
+	CSEL LT, R3, R0, R0
+	FMOVD mean+48(FP), F0
+	WORD $0x4e080400 // dup v0.2d, v0.d[0]
+	FMOVD factor+56(FP), F1
+	WORD $0x4e080421 // dup v1.2d, v1.d[0]
+	MOVD scale_base+64(FP), R3
+	MOVD scale_len+72(FP), R4
+	CMP R0, R4
+	CSEL LT, R4, R0, R0
+	MOVD bias_base+88(FP), R4
+	MOVD bias_len+96(FP), R5
+	CMP R0, R5
+	CSEL LT, R5, R0, R0
+	MOVD $normalizeRow32NEONConstants<>(SB), R5
+	WORD $0x3dc000a2 // ldr q2, [x5]
+	SUBS $8, R0, R0
+	BLT single
+many:
+	WORD $0xfd400043 // ldr d3, [x2]
+	WORD $0xfd400444 // ldr d4, [x2, #8]
+	WORD $0xfd400845 // ldr d5, [x2, #16]
+	WORD $0xfd400c46 // ldr d6, [x2, #24]
+	WORD $0x0e617863 // fcvtl v3.2d, v3.2s
+	WORD $0x0e617884 // fcvtl v4.2d, v4.2s
+	WORD $0x0e6178a5 // fcvtl v5.2d, v5.2s
+	WORD $0x0e6178c6 // fcvtl v6.2d, v6.2s
+	WORD $0x4ee0d463 // fsub v3.2d, v3.2d, v0.2d
+	WORD $0x4ee0d484 // fsub v4.2d, v4.2d, v0.2d
+	WORD $0x4ee0d4a5 // fsub v5.2d, v5.2d, v0.2d
+	WORD $0x4ee0d4c6 // fsub v6.2d, v6.2d, v0.2d
+	WORD $0x6e61dc63 // fmul v3.2d, v3.2d, v1.2d
+	WORD $0x6e61dc84 // fmul v4.2d, v4.2d, v1.2d
+	WORD $0x6e61dca5 // fmul v5.2d, v5.2d, v1.2d
+	WORD $0x6e61dcc6 // fmul v6.2d, v6.2d, v1.2d
+	WORD $0x3dc00067 // ldr q7, [x3]
+	WORD $0x3dc00468 // ldr q8, [x3, #16]
+	WORD $0x3dc00869 // ldr q9, [x3, #32]
+	WORD $0x3dc00c6a // ldr q10, [x3, #48]
+	WORD $0x6e67dc67 // fmul v7.2d, v3.2d, v7.2d
+	WORD $0x6e68dc88 // fmul v8.2d, v4.2d, v8.2d
+	WORD $0x6e69dca9 // fmul v9.2d, v5.2d, v9.2d
+	WORD $0x6e6adcca // fmul v10.2d, v6.2d, v10.2d
+	WORD $0x3dc00086 // ldr q6, [x4]
+	WORD $0x3dc00485 // ldr q5, [x4, #16]
+	WORD $0x3dc00884 // ldr q4, [x4, #32]
+	WORD $0x3dc00c83 // ldr q3, [x4, #48]
+	WORD $0x4e66d4e6 // fadd v6.2d, v7.2d, v6.2d
+	WORD $0x4e65d505 // fadd v5.2d, v8.2d, v5.2d
+	WORD $0x4e64d524 // fadd v4.2d, v9.2d, v4.2d
+	WORD $0x4e63d543 // fadd v3.2d, v10.2d, v3.2d
+	WORD $0x0e6168c6 // fcvtn v6.2s, v6.2d
+	WORD $0x0e6168a5 // fcvtn v5.2s, v5.2d
+	WORD $0x0e616884 // fcvtn v4.2s, v4.2d
+	WORD $0x0e616863 // fcvtn v3.2s, v3.2d
+	WORD $0x0e26e4ca // fcmeq v10.2s, v6.2s, v6.2s
+	WORD $0x0e25e4a9 // fcmeq v9.2s, v5.2s, v5.2s
+	WORD $0x0e24e488 // fcmeq v8.2s, v4.2s, v4.2s
+	WORD $0x0e23e467 // fcmeq v7.2s, v3.2s, v3.2s
+	WORD $0x2e621cca // bsl v10.8b, v6.8b, v2.8b
+	WORD $0x2e621ca9 // bsl v9.8b, v5.8b, v2.8b
+	WORD $0x2e621c88 // bsl v8.8b, v4.8b, v2.8b
+	WORD $0x2e621c67 // bsl v7.8b, v3.8b, v2.8b
+	WORD $0xfd00002a // str d10, [x1]
+	WORD $0xfd000429 // str d9, [x1, #8]
+	WORD $0xfd000828 // str d8, [x1, #16]
+	WORD $0xfd000c27 // str d7, [x1, #24]
+	ADD $32, R1
+	ADD $32, R2
+	ADD $64, R3
+	ADD $64, R4
+	SUBS $8, R0, R0
+	BGE many
+single:
+	ADDS $8, R0, R0
+	BEQ done
+	SUBS $2, R0, R0
+	BLT rest
+one:
+	WORD $0xfd400047 // ldr d7, [x2]
+	WORD $0x0e6178e7 // fcvtl v7.2d, v7.2s
+	WORD $0x4ee0d4e7 // fsub v7.2d, v7.2d, v0.2d
+	WORD $0x6e61dce7 // fmul v7.2d, v7.2d, v1.2d
+	WORD $0x3dc00068 // ldr q8, [x3]
+	WORD $0x6e68dce8 // fmul v8.2d, v7.2d, v8.2d
+	WORD $0x3dc00087 // ldr q7, [x4]
+	WORD $0x4e67d507 // fadd v7.2d, v8.2d, v7.2d
+	WORD $0x0e6168e7 // fcvtn v7.2s, v7.2d
+	WORD $0x0e27e4e8 // fcmeq v8.2s, v7.2s, v7.2s
+	WORD $0x2e621ce8 // bsl v8.8b, v7.8b, v2.8b
+	WORD $0xfd000028 // str d8, [x1]
+	ADD $8, R1
+	ADD $8, R2
+	ADD $16, R3
+	ADD $16, R4
+	SUBS $2, R0, R0
+	BGE one
+rest:
+	ADDS $2, R0, R0
+	BEQ done
+element:
+	WORD $0xbd400048 // ldr s8, [x2]
+	WORD $0x0e617908 // fcvtl v8.2d, v8.2s
+	WORD $0x4ee0d508 // fsub v8.2d, v8.2d, v0.2d
+	WORD $0x6e61dd08 // fmul v8.2d, v8.2d, v1.2d
+	WORD $0xfd400067 // ldr d7, [x3]
+	WORD $0x6e67dd07 // fmul v7.2d, v8.2d, v7.2d
+	WORD $0xfd400088 // ldr d8, [x4]
+	WORD $0x4e68d4e8 // fadd v8.2d, v7.2d, v8.2d
+	WORD $0x0e616908 // fcvtn v8.2s, v8.2d
+	WORD $0x0e28e507 // fcmeq v7.2s, v8.2s, v8.2s
+	WORD $0x2e621d07 // bsl v7.8b, v8.8b, v2.8b
+	WORD $0xbd000027 // str s7, [x1]
+	ADD $4, R1
+	ADD $4, R2
+	ADD $8, R3
+	ADD $8, R4
+	SUBS $1, R0, R0
+	BNE element
+done:
+	RET
+
+// func normalize64NEON(dst []float64, a []float64, mean float64, factor float64, scale float64, bias float64, stream bool)
+TEXT ·normalize64NEON(SB), NOSPLIT, $0-81
+	MOVD dst_len+8(FP), R0
+	MOVD dst_base+0(FP), R1
+	MOVD a_base+24(FP), R2
+	MOVD a_len+32(FP), R3
+	CMP R0, R3
+	CSEL LT, R3, R0, R0
+	FMOVD mean+48(FP), F0
+	WORD $0x4e080400 // dup v0.2d, v0.d[0]
+	FMOVD factor+56(FP), F1
+	WORD $0x4e080421 // dup v1.2d, v1.d[0]
+	FMOVD scale+64(FP), F2
+	WORD $0x4e080442 // dup v2.2d, v2.d[0]
+	FMOVD bias+72(FP), F3
+	WORD $0x4e080463 // dup v3.2d, v3.d[0]
+	MOVD $normalize64NEONConstants<>(SB), R3
+	WORD $0x3dc00064 // ldr q4, [x3]
+	SUBS $8, R0, R0
+	BLT single
+many:
+	WORD $0x3dc00045 // ldr q5, [x2]
+	WORD $0x3dc00446 // ldr q6, [x2, #16]
+	WORD $0x3dc00847 // ldr q7, [x2, #32]
+	WORD $0x3dc00c48 // ldr q8, [x2, #48]
+	WORD $0x4ee0d4a5 // fsub v5.2d, v5.2d, v0.2d
+	WORD $0x4ee0d4c6 // fsub v6.2d, v6.2d, v0.2d
+	WORD $0x4ee0d4e7 // fsub v7.2d, v7.2d, v0.2d
+	WORD $0x4ee0d508 // fsub v8.2d, v8.2d, v0.2d
+	WORD $0x6e61dca5 // fmul v5.2d, v5.2d, v1.2d
+	WORD $0x6e61dcc6 // fmul v6.2d, v6.2d, v1.2d
+	WORD $0x6e61dce7 // fmul v7.2d, v7.2d, v1.2d
+	WORD $0x6e61dd08 // fmul v8.2d, v8.2d, v1.2d
+	WORD $0x6e62dca5 // fmul v5.2d, v5.2d, v2.2d
+	WORD $0x6e62dcc6 // fmul v6.2d, v6.2d, v2.2d
+	WORD $0x6e62dce7 // fmul v7.2d, v7.2d, v2.2d
+	WORD $0x6e62dd08 // fmul v8.2d, v8.2d, v2.2d
+	WORD $0x4e63d4a5 // fadd v5.2d, v5.2d, v3.2d
+	WORD $0x4e63d4c6 // fadd v6.2d, v6.2d, v3.2d
+	WORD $0x4e63d4e7 // fadd v7.2d, v7.2d, v3.2d
+	WORD $0x4e63d508 // fadd v8.2d, v8.2d, v3.2d
+	WORD $0x4e65e4a9 // fcmeq v9.2d, v5.2d, v5.2d
+	WORD $0x4e66e4ca // fcmeq v10.2d, v6.2d, v6.2d
+	WORD $0x4e67e4eb // fcmeq v11.2d, v7.2d, v7.2d
+	WORD $0x4e68e50c // fcmeq v12.2d, v8.2d, v8.2d
+	WORD $0x6e641ca9 // bsl v9.16b, v5.16b, v4.16b
+	WORD $0x6e641cca // bsl v10.16b, v6.16b, v4.16b
+	WORD $0x6e641ceb // bsl v11.16b, v7.16b, v4.16b
+	WORD $0x6e641d0c // bsl v12.16b, v8.16b, v4.16b
+	WORD $0x3d800029 // str q9, [x1]
+	WORD $0x3d80042a // str q10, [x1, #16]
+	WORD $0x3d80082b // str q11, [x1, #32]
+	WORD $0x3d800c2c // str q12, [x1, #48]
+	ADD $64, R1
+	ADD $64, R2
+	SUBS $8, R0, R0
+	BGE many
+single:
+	ADDS $8, R0, R0
+	BEQ done
+	SUBS $2, R0, R0
+	BLT rest
+one:
+	WORD $0x3dc0004c // ldr q12, [x2]
+	WORD $0x4ee0d58c // fsub v12.2d, v12.2d, v0.2d
+	WORD $0x6e61dd8c // fmul v12.2d, v12.2d, v1.2d
+	WORD $0x6e62dd8c // fmul v12.2d, v12.2d, v2.2d
+	WORD $0x4e63d58c // fadd v12.2d, v12.2d, v3.2d
+	WORD $0x4e6ce58b // fcmeq v11.2d, v12.2d, v12.2d
+	WORD $0x6e641d8b // bsl v11.16b, v12.16b, v4.16b
+	WORD $0x3d80002b // str q11, [x1]
+	ADD $16, R1
+	ADD $16, R2
+	SUBS $2, R0, R0
+	BGE one
+rest:
+	ADDS $2, R0, R0
+	BEQ done
+element:
+	WORD $0xfd40004b // ldr d11, [x2]
+	WORD $0x4ee0d56b // fsub v11.2d, v11.2d, v0.2d
+	WORD $0x6e61dd6b // fmul v11.2d, v11.2d, v1.2d
+	WORD $0x6e62dd6b // fmul v11.2d, v11.2d, v2.2d
+	WORD $0x4e63d56b // fadd v11.2d, v11.2d, v3.2d
+	WORD $0x4e6be56c // fcmeq v12.2d, v11.2d, v11.2d
+	WORD $0x6e641d6c // bsl v12.16b, v11.16b, v4.16b
+	WORD $0xfd00002c // str d12, [x1]
+	ADD $8, R1
+	ADD $8, R2
+	SUBS $1, R0, R0
+	BNE element
+done:
+	RET
+
+// func normalizeRow64NEON(dst []float64, a []float64, mean float64, factor float64, scale []float64, bias []float64, stream bool)
+TEXT ·normalizeRow64NEON(SB), NOSPLIT, $0-113
+	MOVD dst_len+8(FP), R0
+	MOVD dst_base+0(FP), R1
+	MOVD a_base+24(FP), R2
+	MOVD a_len+32(FP), R3
+	CMP R0, R3
+	CSEL LT, R3, R0, R0
+	FMOVD mean+48(FP), F0
+	WORD $0x4e080400 // dup v0.2d, v0.d[0]
+	FMOVD factor+56(FP), F1
+	WORD $0x4e080421 // dup v1.2d, v1.d[0]
+	MOVD scale_base+64(FP), R3
+	MOVD scale_len+72(FP), R4
+	CMP R0, R4
+	CSEL LT, R4, R0, R0
+	MOVD bias_base+88(FP), R4
+	MOVD bias_len+96(FP), R5
+	CMP R0, R5
+	CSEL LT, R5, R0, R0
+	MOVD $normalizeRow64NEONConstants<>(SB), R5
+	WORD $0x3dc000a2 // ldr q2, [x5]
+	SUBS $8, R0, R0
+	BLT single
+many:
+	WORD $0x3dc00043 // ldr q3, [x2]
+	WORD $0x3dc00444 // ldr q4, [x2, #16]
+	WORD $0x3dc00845 // ldr q5, [x2, #32]
+	WORD $0x3dc00c46 // ldr q6, [x2, #48]
+	WORD $0x4ee0d463 // fsub v3.2d, v3.2d, v0.2d
+	WORD $0x4ee0d484 // fsub v4.2d, v4.2d, v0.2d
+	WORD $0x4ee0d4a5 // fsub v5.2d, v5.2d, v0.2d
+	WORD $0x4ee0d4c6 // fsub v6.2d, v6.2d, v0.2d
+	WORD $0x6e61dc63 // fmul v3.2d, v3.2d, v1.2d
+	WORD $0x6e61dc84 // fmul v4.2d, v4.2d, v1.2d
+	WORD $0x6e61dca5 // fmul v5.2d, v5.2d, v1.2d
+	WORD $0x6e61dcc6 // fmul v6.2d, v6.2d, v1.2d
+	WORD $0x3dc00067 // ldr q7, [x3]
+	WORD $0x3dc00468 // ldr q8, [x3, #16]
+	WORD $0x3dc00869 // ldr q9, [x3, #32]
+	WORD $0x3dc00c6a // ldr q10, [x3, #48]
+	WORD $0x6e67dc67 // fmul v7.2d, v3.2d, v7.2d
+	WORD $0x6e68dc88 // fmul v8.2d, v4.2d, v8.2d
+	WORD $0x6e69dca9 // fmul v9.2d, v5.2d, v9.2d
+	WORD $0x6e6adcca // fmul v10.2d, v6.2d, v10.2d
+	WORD $0x3dc00086 // ldr q6, [x4]
+	WORD $0x3dc00485 // ldr q5, [x4, #16]
+	WORD $0x3dc00884 // ldr q4, [x4, #32]
+	WORD $0x3dc00c83 // ldr q3, [x4, #48]
+	WORD $0x4e66d4e6 // fadd v6.2d, v7.2d, v6.2d
+	WORD $0x4e65d505 // fadd v5.2d, v8.2d, v5.2d
+	WORD $0x4e64d524 // fadd v4.2d, v9.2d, v4.2d
+	WORD $0x4e63d543 // fadd v3.2d, v10.2d, v3.2d
+	WORD $0x4e66e4ca // fcmeq v10.2d, v6.2d, v6.2d
+	WORD $0x4e65e4a9 // fcmeq v9.2d, v5.2d, v5.2d
+	WORD $0x4e64e488 // fcmeq v8.2d, v4.2d, v4.2d
+	WORD $0x4e63e467 // fcmeq v7.2d, v3.2d, v3.2d
+	WORD $0x6e621cca // bsl v10.16b, v6.16b, v2.16b
+	WORD $0x6e621ca9 // bsl v9.16b, v5.16b, v2.16b
+	WORD $0x6e621c88 // bsl v8.16b, v4.16b, v2.16b
+	WORD $0x6e621c67 // bsl v7.16b, v3.16b, v2.16b
+	WORD $0x3d80002a // str q10, [x1]
+	WORD $0x3d800429 // str q9, [x1, #16]
+	WORD $0x3d800828 // str q8, [x1, #32]
+	WORD $0x3d800c27 // str q7, [x1, #48]
+	ADD $64, R1
+	ADD $64, R2
+	ADD $64, R3
+	ADD $64, R4
+	SUBS $8, R0, R0
+	BGE many
+single:
+	ADDS $8, R0, R0
+	BEQ done
+	SUBS $2, R0, R0
+	BLT rest
+one:
+	WORD $0x3dc00047 // ldr q7, [x2]
+	WORD $0x4ee0d4e7 // fsub v7.2d, v7.2d, v0.2d
+	WORD $0x6e61dce7 // fmul v7.2d, v7.2d, v1.2d
+	WORD $0x3dc00068 // ldr q8, [x3]
+	WORD $0x6e68dce8 // fmul v8.2d, v7.2d, v8.2d
+	WORD $0x3dc00087 // ldr q7, [x4]
+	WORD $0x4e67d507 // fadd v7.2d, v8.2d, v7.2d
+	WORD $0x4e67e4e8 // fcmeq v8.2d, v7.2d, v7.2d
+	WORD $0x6e621ce8 // bsl v8.16b, v7.16b, v2.16b
+	WORD $0x3d800028 // str q8, [x1]
+	ADD $16, R1
+	ADD $16, R2
+	ADD $16, R3
+	ADD $16, R4
+	SUBS $2, R0, R0
+	BGE one
+rest:
+	ADDS $2, R0, R0
+	BEQ done
+element:
+	WORD $0xfd400048 // ldr d8, [x2]
+	WORD $0x4ee0d508 // fsub v8.2d, v8.2d, v0.2d
+	WORD $0x6e61dd08 // fmul v8.2d, v8.2d, v1.2d
+	WORD $0xfd400067 // ldr d7, [x3]
+	WORD $0x6e67dd07 // fmul v7.2d, v8.2d, v7.2d
+	WORD $0xfd400088 // ldr d8, [x4]
+	WORD $0x4e68d4e8 // fadd v8.2d, v7.2d, v8.2d
+	WORD $0x4e68e507 // fcmeq v7.2d, v8.2d, v8.2d
+	WORD $0x6e621d07 // bsl v7.16b, v8.16b, v2.16b
+	WORD $0xfd000027 // str d7, [x1]
+	ADD $8, R1
+	ADD $8, R2
+	ADD $8, R3
+	ADD $8, R4
 	SUBS $1, R0, R0
 	BNE element
 done:

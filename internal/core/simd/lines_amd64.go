@@ -11,6 +11,12 @@ func sumLines32AVX2(dst []float64, x []float32, step int, n int)
 func sumLines32AVX512(dst []float64, x []float32, step int, n int)
 
 //go:noescape
+func squareLines32AVX2(dst []float64, x []float32, shift float64, step int, n int)
+
+//go:noescape
+func squareLines32AVX512(dst []float64, x []float32, shift float64, step int, n int)
+
+//go:noescape
 func maxLines32AVX2(dst []float32, x []float32, step int, n int)
 
 //go:noescape
@@ -33,6 +39,12 @@ func sumLines64AVX2(dst []float64, x []float64, step int, n int)
 
 //go:noescape
 func sumLines64AVX512(dst []float64, x []float64, step int, n int)
+
+//go:noescape
+func squareLines64AVX2(dst []float64, x []float64, shift float64, step int, n int)
+
+//go:noescape
+func squareLines64AVX512(dst []float64, x []float64, shift float64, step int, n int)
 
 //go:noescape
 func maxLines64AVX2(dst []float64, x []float64, step int, n int)

@@ -8,6 +8,9 @@ package simd
 func sumLines32NEON(dst []float64, x []float32, step, n int)
 
 //go:noescape
+func squareLines32NEON(dst []float64, x []float32, shift float64, step, n int)
+
+//go:noescape
 func maxLines32NEON(dst []float32, x []float32, step, n int)
 
 //go:noescape
@@ -18,6 +21,9 @@ func firstLines32NEON(dst []int64, best []float32, x []float32, step, n int)
 
 //go:noescape
 func sumLines64NEON(dst []float64, x []float64, step, n int)
+
+//go:noescape
+func squareLines64NEON(dst []float64, x []float64, shift float64, step, n int)
 
 //go:noescape
 func maxLines64NEON(dst []float64, x []float64, step, n int)

@@ -10,6 +10,12 @@ DATA sumLines32NEONConstants<>+16(SB)/8, $0xffffffffffffffff
 DATA sumLines32NEONConstants<>+24(SB)/8, $0x0000000000000000
 GLOBL sumLines32NEONConstants<>(SB), RODATA|NOPTR, $32
 
+DATA squareLines32NEONConstants<>+0(SB)/8, $0x8000000000000000
+DATA squareLines32NEONConstants<>+8(SB)/8, $0x8000000000000000
+DATA squareLines32NEONConstants<>+16(SB)/8, $0xffffffffffffffff
+DATA squareLines32NEONConstants<>+24(SB)/8, $0x0000000000000000
+GLOBL squareLines32NEONConstants<>(SB), RODATA|NOPTR, $32
+
 DATA maxLines32NEONConstants<>+0(SB)/8, $0xff800000ff800000
 DATA maxLines32NEONConstants<>+8(SB)/8, $0xff800000ff800000
 DATA maxLines32NEONConstants<>+16(SB)/8, $0xffffffffffffffff
@@ -39,6 +45,12 @@ DATA sumLines64NEONConstants<>+8(SB)/8, $0x8000000000000000
 DATA sumLines64NEONConstants<>+16(SB)/8, $0xffffffffffffffff
 DATA sumLines64NEONConstants<>+24(SB)/8, $0x0000000000000000
 GLOBL sumLines64NEONConstants<>(SB), RODATA|NOPTR, $32
+
+DATA squareLines64NEONConstants<>+0(SB)/8, $0x8000000000000000
+DATA squareLines64NEONConstants<>+8(SB)/8, $0x8000000000000000
+DATA squareLines64NEONConstants<>+16(SB)/8, $0xffffffffffffffff
+DATA squareLines64NEONConstants<>+24(SB)/8, $0x0000000000000000
+GLOBL squareLines64NEONConstants<>(SB), RODATA|NOPTR, $32
 
 DATA maxLines64NEONConstants<>+0(SB)/8, $0xfff0000000000000
 DATA maxLines64NEONConstants<>+8(SB)/8, $0xfff0000000000000
@@ -357,6 +369,380 @@ whole:
 	WORD $0x6e194338 // ext v24.16b, v25.16b, v25.16b, #8
 	WORD $0x4e78d738 // fadd v24.2d, v25.2d, v24.2d
 	WORD $0xfd000038 // str d24, [x1]
+	ADD $8, R1, R1
+	ADD R4, R2, R2
+	SUBS $1, R0, R0
+	BNE line
+done:
+	RET
+
+// func squareLines32NEON(dst []float64, x []float32, shift float64, step, n int)
+TEXT ·squareLines32NEON(SB), NOSPLIT, $0-72
+	MOVD dst_len+8(FP), R0
+	MOVD dst_base+0(FP), R1
+	MOVD x_base+24(FP), R2
+	FMOVD shift+48(FP), F0
+	WORD $0x4e080400 // dup v0.2d, v0.d[0]
+	MOVD $squareLines32NEONConstants<>(SB), R3
+	WORD $0x3dc00061 // ldr q1, [x3]
+	WORD $0x3dc00462 // ldr q2, [x3, #16]
+	MOVD step+56(FP), R4
+	MOVD n+64(FP), R5
+	LSL $2, R4, R4
+	CMP $0, R0
+	BLE done
+line:
+	MOVD R2, R6
+	MOVD R5, R7
+	WORD $0x4ea11c23 // mov v3.16b, v1.16b
+	WORD $0x4ea11c24 // mov v4.16b, v1.16b
+	WORD $0x4ea11c25 // mov v5.16b, v1.16b
+	WORD $0x4ea11c26 // mov v6.16b, v1.16b
+	WORD $0x4ea11c27 // mov v7.16b, v1.16b
+	WORD $0x4ea11c28 // mov v8.16b, v1.16b
+	WORD $0x4ea11c29 // mov v9.16b, v1.16b
+	WORD $0x4ea11c2a // mov v10.16b, v1.16b
+	WORD $0x4ea11c2b // mov v11.16b, v1.16b
+	WORD $0x4ea11c2c // mov v12.16b, v1.16b
+	WORD $0x4ea11c2d // mov v13.16b, v1.16b
+	WORD $0x4ea11c2e // mov v14.16b, v1.16b
+	WORD $0x4ea11c2f // mov v15.16b, v1.16b
+	WORD $0x4ea11c30 // mov v16.16b, v1.16b
+	WORD $0x4ea11c31 // mov v17.16b, v1.16b
+	WORD $0x4ea11c32 // mov v18.16b, v1.16b
+	SUBS $32, R7, R7
+	BLT rest
+many:
+	WORD $0xfd4000d3 // ldr d19, [x6]
+	WORD $0x0e617a73 // fcvtl v19.2d, v19.2s
+	WORD $0x4ee0d673 // fsub v19.2d, v19.2d, v0.2d
+	WORD $0x4e73ce63 // fmla v3.2d, v19.2d, v19.2d
+	WORD $0xfd4004d3 // ldr d19, [x6, #8]
+	WORD $0x0e617a73 // fcvtl v19.2d, v19.2s
+	WORD $0x4ee0d673 // fsub v19.2d, v19.2d, v0.2d
+	WORD $0x4e73ce64 // fmla v4.2d, v19.2d, v19.2d
+	WORD $0xfd4008d3 // ldr d19, [x6, #16]
+	WORD $0x0e617a73 // fcvtl v19.2d, v19.2s
+	WORD $0x4ee0d673 // fsub v19.2d, v19.2d, v0.2d
+	WORD $0x4e73ce65 // fmla v5.2d, v19.2d, v19.2d
+	WORD $0xfd400cd3 // ldr d19, [x6, #24]
+	WORD $0x0e617a73 // fcvtl v19.2d, v19.2s
+	WORD $0x4ee0d673 // fsub v19.2d, v19.2d, v0.2d
+	WORD $0x4e73ce66 // fmla v6.2d, v19.2d, v19.2d
+	WORD $0xfd4010d3 // ldr d19, [x6, #32]
+	WORD $0x0e617a73 // fcvtl v19.2d, v19.2s
+	WORD $0x4ee0d673 // fsub v19.2d, v19.2d, v0.2d
+	WORD $0x4e73ce67 // fmla v7.2d, v19.2d, v19.2d
+	WORD $0xfd4014d3 // ldr d19, [x6, #40]
+	WORD $0x0e617a73 // fcvtl v19.2d, v19.2s
+	WORD $0x4ee0d673 // fsub v19.2d, v19.2d, v0.2d
+	WORD $0x4e73ce68 // fmla v8.2d, v19.2d, v19.2d
+	WORD $0xfd4018d3 // ldr d19, [x6, #48]
+	WORD $0x0e617a73 // fcvtl v19.2d, v19.2s
+	WORD $0x4ee0d673 // fsub v19.2d, v19.2d, v0.2d
+	WORD $0x4e73ce69 // fmla v9.2d, v19.2d, v19.2d
+	WORD $0xfd401cd3 // ldr d19, [x6, #56]
+	WORD $0x0e617a73 // fcvtl v19.2d, v19.2s
+	WORD $0x4ee0d673 // fsub v19.2d, v19.2d, v0.2d
+	WORD $0x4e73ce6a // fmla v10.2d, v19.2d, v19.2d
+	WORD $0xfd4020d3 // ldr d19, [x6, #64]
+	WORD $0x0e617a73 // fcvtl v19.2d, v19.2s
+	WORD $0x4ee0d673 // fsub v19.2d, v19.2d, v0.2d
+	WORD $0x4e73ce6b // fmla v11.2d, v19.2d, v19.2d
+	WORD $0xfd4024d3 // ldr d19, [x6, #72]
+	WORD $0x0e617a73 // fcvtl v19.2d, v19.2s
+	WORD $0x4ee0d673 // fsub v19.2d, v19.2d, v0.2d
+	WORD $0x4e73ce6c // fmla v12.2d, v19.2d, v19.2d
+	WORD $0xfd4028d3 // ldr d19, [x6, #80]
+	WORD $0x0e617a73 // fcvtl v19.2d, v19.2s
+	WORD $0x4ee0d673 // fsub v19.2d, v19.2d, v0.2d
+	WORD $0x4e73ce6d // fmla v13.2d, v19.2d, v19.2d
+	WORD $0xfd402cd3 // ldr d19, [x6, #88]
+	WORD $0x0e617a73 // fcvtl v19.2d, v19.2s
+	WORD $0x4ee0d673 // fsub v19.2d, v19.2d, v0.2d
+	WORD $0x4e73ce6e // fmla v14.2d, v19.2d, v19.2d
+	WORD $0xfd4030d3 // ldr d19, [x6, #96]
+	WORD $0x0e617a73 // fcvtl v19.2d, v19.2s
+	WORD $0x4ee0d673 // fsub v19.2d, v19.2d, v0.2d
+	WORD $0x4e73ce6f // fmla v15.2d, v19.2d, v19.2d
+	WORD $0xfd4034d3 // ldr d19, [x6, #104]
+	WORD $0x0e617a73 // fcvtl v19.2d, v19.2s
+	WORD $0x4ee0d673 // fsub v19.2d, v19.2d, v0.2d
+	WORD $0x4e73ce70 // fmla v16.2d, v19.2d, v19.2d
+	WORD $0xfd4038d3 // ldr d19, [x6, #112]
+	WORD $0x0e617a73 // fcvtl v19.2d, v19.2s
+	WORD $0x4ee0d673 // fsub v19.2d, v19.2d, v0.2d
+	WORD $0x4e73ce71 // fmla v17.2d, v19.2d, v19.2d
+	WORD $0xfd403cd3 // ldr d19, [x6, #120]
+	WORD $0x0e617a73 // fcvtl v19.2d, v19.2s
+	WORD $0x4ee0d673 // fsub v19.2d, v19.2d, v0.2d
+	WORD $0x4e73ce72 // fmla v18.2d, v19.2d, v19.2d
+	ADD $128, R6, R6
+	SUBS $32, R7, R7
+	BGE many
+rest:
+	ADDS $32, R7, R7
+	BEQ whole
+	SUBS $2, R7, R7
+	BLT part0
+	WORD $0xfd4000d3 // ldr d19, [x6]
+	WORD $0x0e617a73 // fcvtl v19.2d, v19.2s
+	WORD $0x4ee0d673 // fsub v19.2d, v19.2d, v0.2d
+	WORD $0x4e73ce63 // fmla v3.2d, v19.2d, v19.2d
+	BEQ whole
+	SUBS $2, R7, R7
+	BLT part2
+	WORD $0xfd4004d3 // ldr d19, [x6, #8]
+	WORD $0x0e617a73 // fcvtl v19.2d, v19.2s
+	WORD $0x4ee0d673 // fsub v19.2d, v19.2d, v0.2d
+	WORD $0x4e73ce64 // fmla v4.2d, v19.2d, v19.2d
+	BEQ whole
+	SUBS $2, R7, R7
+	BLT part4
+	WORD $0xfd4008d3 // ldr d19, [x6, #16]
+	WORD $0x0e617a73 // fcvtl v19.2d, v19.2s
+	WORD $0x4ee0d673 // fsub v19.2d, v19.2d, v0.2d
+	WORD $0x4e73ce65 // fmla v5.2d, v19.2d, v19.2d
+	BEQ whole
+	SUBS $2, R7, R7
+	BLT part6
+	WORD $0xfd400cd3 // ldr d19, [x6, #24]
+	WORD $0x0e617a73 // fcvtl v19.2d, v19.2s
+	WORD $0x4ee0d673 // fsub v19.2d, v19.2d, v0.2d
+	WORD $0x4e73ce66 // fmla v6.2d, v19.2d, v19.2d
+	BEQ whole
+	SUBS $2, R7, R7
+	BLT part8
+	WORD $0xfd4010d3 // ldr d19, [x6, #32]
+	WORD $0x0e617a73 // fcvtl v19.2d, v19.2s
+	WORD $0x4ee0d673 // fsub v19.2d, v19.2d, v0.2d
+	WORD $0x4e73ce67 // fmla v7.2d, v19.2d, v19.2d
+	BEQ whole
+	SUBS $2, R7, R7
+	BLT part10
+	WORD $0xfd4014d3 // ldr d19, [x6, #40]
+	WORD $0x0e617a73 // fcvtl v19.2d, v19.2s
+	WORD $0x4ee0d673 // fsub v19.2d, v19.2d, v0.2d
+	WORD $0x4e73ce68 // fmla v8.2d, v19.2d, v19.2d
+	BEQ whole
+	SUBS $2, R7, R7
+	BLT part12
+	WORD $0xfd4018d3 // ldr d19, [x6, #48]
+	WORD $0x0e617a73 // fcvtl v19.2d, v19.2s
+	WORD $0x4ee0d673 // fsub v19.2d, v19.2d, v0.2d
+	WORD $0x4e73ce69 // fmla v9.2d, v19.2d, v19.2d
+	BEQ whole
+	SUBS $2, R7, R7
+	BLT part14
+	WORD $0xfd401cd3 // ldr d19, [x6, #56]
+	WORD $0x0e617a73 // fcvtl v19.2d, v19.2s
+	WORD $0x4ee0d673 // fsub v19.2d, v19.2d, v0.2d
+	WORD $0x4e73ce6a // fmla v10.2d, v19.2d, v19.2d
+	BEQ whole
+	SUBS $2, R7, R7
+	BLT part16
+	WORD $0xfd4020d3 // ldr d19, [x6, #64]
+	WORD $0x0e617a73 // fcvtl v19.2d, v19.2s
+	WORD $0x4ee0d673 // fsub v19.2d, v19.2d, v0.2d
+	WORD $0x4e73ce6b // fmla v11.2d, v19.2d, v19.2d
+	BEQ whole
+	SUBS $2, R7, R7
+	BLT part18
+	WORD $0xfd4024d3 // ldr d19, [x6, #72]
+	WORD $0x0e617a73 // fcvtl v19.2d, v19.2s
+	WORD $0x4ee0d673 // fsub v19.2d, v19.2d, v0.2d
+	WORD $0x4e73ce6c // fmla v12.2d, v19.2d, v19.2d
+	BEQ whole
+	SUBS $2, R7, R7
+	BLT part20
+	WORD $0xfd4028d3 // ldr d19, [x6, #80]
+	WORD $0x0e617a73 // fcvtl v19.2d, v19.2s
+	WORD $0x4ee0d673 // fsub v19.2d, v19.2d, v0.2d
+	WORD $0x4e73ce6d // fmla v13.2d, v19.2d, v19.2d
+	BEQ whole
+	SUBS $2, R7, R7
+	BLT part22
+	WORD $0xfd402cd3 // ldr d19, [x6, #88]
+	WORD $0x0e617a73 // fcvtl v19.2d, v19.2s
+	WORD $0x4ee0d673 // fsub v19.2d, v19.2d, v0.2d
+	WORD $0x4e73ce6e // fmla v14.2d, v19.2d, v19.2d
+	BEQ whole
+	SUBS $2, R7, R7
+	BLT part24
+	WORD $0xfd4030d3 // ldr d19, [x6, #96]
+	WORD $0x0e617a73 // fcvtl v19.2d, v19.2s
+	WORD $0x4ee0d673 // fsub v19.2d, v19.2d, v0.2d
+	WORD $0x4e73ce6f // fmla v15.2d, v19.2d, v19.2d
+	BEQ whole
+	SUBS $2, R7, R7
+	BLT part26
+	WORD $0xfd4034d3 // ldr d19, [x6, #104]
+	WORD $0x0e617a73 // fcvtl v19.2d, v19.2s
+	WORD $0x4ee0d673 // fsub v19.2d, v19.2d, v0.2d
+	WORD $0x4e73ce70 // fmla v16.2d, v19.2d, v19.2d
+	BEQ whole
+	SUBS $2, R7, R7
+	BLT part28
+	WORD $0xfd4038d3 // ldr d19, [x6, #112]
+	WORD $0x0e617a73 // fcvtl v19.2d, v19.2s
+	WORD $0x4ee0d673 // fsub v19.2d, v19.2d, v0.2d
+	WORD $0x4e73ce71 // fmla v17.2d, v19.2d, v19.2d
+	BEQ whole
+	SUBS $2, R7, R7
+	BLT part30
+	WORD $0xfd403cd3 // ldr d19, [x6, #120]
+	WORD $0x0e617a73 // fcvtl v19.2d, v19.2s
+	WORD $0x4ee0d673 // fsub v19.2d, v19.2d, v0.2d
+	WORD $0x4e73ce72 // fmla v18.2d, v19.2d, v19.2d
+	BEQ whole
+	JMP whole
+part0:
+	WORD $0xbd4000d3 // ldr s19, [x6]
+	WORD $0x0e617a73 // fcvtl v19.2d, v19.2s
+	WORD $0x4ee0d673 // fsub v19.2d, v19.2d, v0.2d
+	WORD $0x4ea31c74 // mov v20.16b, v3.16b
+	WORD $0x4e73ce74 // fmla v20.2d, v19.2d, v19.2d
+	WORD $0x6ea21e83 // bit v3.16b, v20.16b, v2.16b
+	JMP whole
+part2:
+	WORD $0xbd4008d4 // ldr s20, [x6, #8]
+	WORD $0x0e617a94 // fcvtl v20.2d, v20.2s
+	WORD $0x4ee0d694 // fsub v20.2d, v20.2d, v0.2d
+	WORD $0x4ea41c93 // mov v19.16b, v4.16b
+	WORD $0x4e74ce93 // fmla v19.2d, v20.2d, v20.2d
+	WORD $0x6ea21e64 // bit v4.16b, v19.16b, v2.16b
+	JMP whole
+part4:
+	WORD $0xbd4010d3 // ldr s19, [x6, #16]
+	WORD $0x0e617a73 // fcvtl v19.2d, v19.2s
+	WORD $0x4ee0d673 // fsub v19.2d, v19.2d, v0.2d
+	WORD $0x4ea51cb4 // mov v20.16b, v5.16b
+	WORD $0x4e73ce74 // fmla v20.2d, v19.2d, v19.2d
+	WORD $0x6ea21e85 // bit v5.16b, v20.16b, v2.16b
+	JMP whole
+part6:
+	WORD $0xbd4018d4 // ldr s20, [x6, #24]
+	WORD $0x0e617a94 // fcvtl v20.2d, v20.2s
+	WORD $0x4ee0d694 // fsub v20.2d, v20.2d, v0.2d
+	WORD $0x4ea61cd3 // mov v19.16b, v6.16b
+	WORD $0x4e74ce93 // fmla v19.2d, v20.2d, v20.2d
+	WORD $0x6ea21e66 // bit v6.16b, v19.16b, v2.16b
+	JMP whole
+part8:
+	WORD $0xbd4020d3 // ldr s19, [x6, #32]
+	WORD $0x0e617a73 // fcvtl v19.2d, v19.2s
+	WORD $0x4ee0d673 // fsub v19.2d, v19.2d, v0.2d
+	WORD $0x4ea71cf4 // mov v20.16b, v7.16b
+	WORD $0x4e73ce74 // fmla v20.2d, v19.2d, v19.2d
+	WORD $0x6ea21e87 // bit v7.16b, v20.16b, v2.16b
+	JMP whole
+part10:
+	WORD $0xbd4028d4 // ldr s20, [x6, #40]
+	WORD $0x0e617a94 // fcvtl v20.2d, v20.2s
+	WORD $0x4ee0d694 // fsub v20.2d, v20.2d, v0.2d
+	WORD $0x4ea81d13 // mov v19.16b, v8.16b
+	WORD $0x4e74ce93 // fmla v19.2d, v20.2d, v20.2d
+	WORD $0x6ea21e68 // bit v8.16b, v19.16b, v2.16b
+	JMP whole
+part12:
+	WORD $0xbd4030d3 // ldr s19, [x6, #48]
+	WORD $0x0e617a73 // fcvtl v19.2d, v19.2s
+	WORD $0x4ee0d673 // fsub v19.2d, v19.2d, v0.2d
+	WORD $0x4ea91d34 // mov v20.16b, v9.16b
+	WORD $0x4e73ce74 // fmla v20.2d, v19.2d, v19.2d
+	WORD $0x6ea21e89 // bit v9.16b, v20.16b, v2.16b
+	JMP whole
+part14:
+	WORD $0xbd4038d4 // ldr s20, [x6, #56]
+	WORD $0x0e617a94 // fcvtl v20.2d, v20.2s
+	WORD $0x4ee0d694 // fsub v20.2d, v20.2d, v0.2d
+	WORD $0x4eaa1d53 // mov v19.16b, v10.16b
+	WORD $0x4e74ce93 // fmla v19.2d, v20.2d, v20.2d
+	WORD $0x6ea21e6a // bit v10.16b, v19.16b, v2.16b
+	JMP whole
+part16:
+	WORD $0xbd4040d3 // ldr s19, [x6, #64]
+	WORD $0x0e617a73 // fcvtl v19.2d, v19.2s
+	WORD $0x4ee0d673 // fsub v19.2d, v19.2d, v0.2d
+	WORD $0x4eab1d74 // mov v20.16b, v11.16b
+	WORD $0x4e73ce74 // fmla v20.2d, v19.2d, v19.2d
+	WORD $0x6ea21e8b // bit v11.16b, v20.16b, v2.16b
+	JMP whole
+part18:
+	WORD $0xbd4048d4 // ldr s20, [x6, #72]
+	WORD $0x0e617a94 // fcvtl v20.2d, v20.2s
+	WORD $0x4ee0d694 // fsub v20.2d, v20.2d, v0.2d
+	WORD $0x4eac1d93 // mov v19.16b, v12.16b
+	WORD $0x4e74ce93 // fmla v19.2d, v20.2d, v20.2d
+	WORD $0x6ea21e6c // bit v12.16b, v19.16b, v2.16b
+	JMP whole
+part20:
+	WORD $0xbd4050d3 // ldr s19, [x6, #80]
+	WORD $0x0e617a73 // fcvtl v19.2d, v19.2s
+	WORD $0x4ee0d673 // fsub v19.2d, v19.2d, v0.2d
+	WORD $0x4ead1db4 // mov v20.16b, v13.16b
+	WORD $0x4e73ce74 // fmla v20.2d, v19.2d, v19.2d
+	WORD $0x6ea21e8d // bit v13.16b, v20.16b, v2.16b
+	JMP whole
+part22:
+	WORD $0xbd4058d4 // ldr s20, [x6, #88]
+	WORD $0x0e617a94 // fcvtl v20.2d, v20.2s
+	WORD $0x4ee0d694 // fsub v20.2d, v20.2d, v0.2d
+	WORD $0x4eae1dd3 // mov v19.16b, v14.16b
+	WORD $0x4e74ce93 // fmla v19.2d, v20.2d, v20.2d
+	WORD $0x6ea21e6e // bit v14.16b, v19.16b, v2.16b
+	JMP whole
+part24:
+	WORD $0xbd4060d3 // ldr s19, [x6, #96]
+	WORD $0x0e617a73 // fcvtl v19.2d, v19.2s
+	WORD $0x4ee0d673 // fsub v19.2d, v19.2d, v0.2d
+	WORD $0x4eaf1df4 // mov v20.16b, v15.16b
+	WORD $0x4e73ce74 // fmla v20.2d, v19.2d, v19.2d
+	WORD $0x6ea21e8f // bit v15.16b, v20.16b, v2.16b
+	JMP whole
+part26:
+	WORD $0xbd4068d4 // ldr s20, [x6, #104]
+	WORD $0x0e617a94 // fcvtl v20.2d, v20.2s
+	WORD $0x4ee0d694 // fsub v20.2d, v20.2d, v0.2d
+	WORD $0x4eb01e13 // mov v19.16b, v16.16b
+	WORD $0x4e74ce93 // fmla v19.2d, v20.2d, v20.2d
+	WORD $0x6ea21e70 // bit v16.16b, v19.16b, v2.16b
+	JMP whole
+part28:
+	WORD $0xbd4070d3 // ldr s19, [x6, #112]
+	WORD $0x0e617a73 // fcvtl v19.2d, v19.2s
+	WORD $0x4ee0d673 // fsub v19.2d, v19.2d, v0.2d
+	WORD $0x4eb11e34 // mov v20.16b, v17.16b
+	WORD $0x4e73ce74 // fmla v20.2d, v19.2d, v19.2d
+	WORD $0x6ea21e91 // bit v17.16b, v20.16b, v2.16b
+	JMP whole
+part30:
+	WORD $0xbd4078d4 // ldr s20, [x6, #120]
+	WORD $0x0e617a94 // fcvtl v20.2d, v20.2s
+	WORD $0x4ee0d694 // fsub v20.2d, v20.2d, v0.2d
+	WORD $0x4eb21e53 // mov v19.16b, v18.16b
+	WORD $0x4e74ce93 // fmla v19.2d, v20.2d, v20.2d
+	WORD $0x6ea21e72 // bit v18.16b, v19.16b, v2.16b
+	JMP whole
+whole:
+	WORD $0x4e6bd473 // fadd v19.2d, v3.2d, v11.2d
+	WORD $0x4e6cd494 // fadd v20.2d, v4.2d, v12.2d
+	WORD $0x4e6dd4b5 // fadd v21.2d, v5.2d, v13.2d
+	WORD $0x4e6ed4d6 // fadd v22.2d, v6.2d, v14.2d
+	WORD $0x4e6fd4f7 // fadd v23.2d, v7.2d, v15.2d
+	WORD $0x4e70d518 // fadd v24.2d, v8.2d, v16.2d
+	WORD $0x4e71d539 // fadd v25.2d, v9.2d, v17.2d
+	WORD $0x4e72d55a // fadd v26.2d, v10.2d, v18.2d
+	WORD $0x4e77d677 // fadd v23.2d, v19.2d, v23.2d
+	WORD $0x4e78d698 // fadd v24.2d, v20.2d, v24.2d
+	WORD $0x4e79d6b9 // fadd v25.2d, v21.2d, v25.2d
+	WORD $0x4e7ad6da // fadd v26.2d, v22.2d, v26.2d
+	WORD $0x4e79d6f9 // fadd v25.2d, v23.2d, v25.2d
+	WORD $0x4e7ad71a // fadd v26.2d, v24.2d, v26.2d
+	WORD $0x4e7ad73a // fadd v26.2d, v25.2d, v26.2d
+	WORD $0x6e1a4359 // ext v25.16b, v26.16b, v26.16b, #8
+	WORD $0x4e79d759 // fadd v25.2d, v26.2d, v25.2d
+	WORD $0xfd000039 // str d25, [x1]
 	ADD $8, R1, R1
 	ADD R4, R2, R2
 	SUBS $1, R0, R0
@@ -1762,6 +2148,332 @@ whole:
 	WORD $0x6e194338 // ext v24.16b, v25.16b, v25.16b, #8
 	WORD $0x4e78d738 // fadd v24.2d, v25.2d, v24.2d
 	WORD $0xfd000038 // str d24, [x1]
+	ADD $8, R1, R1
+	ADD R4, R2, R2
+	SUBS $1, R0, R0
+	BNE line
+done:
+	RET
+
+// func squareLines64NEON(dst []float64, x []float64, shift float64, step, n int)
+TEXT ·squareLines64NEON(SB), NOSPLIT, $0-72
+	MOVD dst_len+8(FP), R0
+	MOVD dst_base+0(FP), R1
+	MOVD x_base+24(FP), R2
+	FMOVD shift+48(FP), F0
+	WORD $0x4e080400 // dup v0.2d, v0.d[0]
+	MOVD $squareLines64NEONConstants<>(SB), R3
+	WORD $0x3dc00061 // ldr q1, [x3]
+	WORD $0x3dc00462 // ldr q2, [x3, #16]
+	MOVD step+56(FP), R4
+	MOVD n+64(FP), R5
+	LSL $3, R4, R4
+	CMP $0, R0
+	BLE done
+line:
+	MOVD R2, R6
+	MOVD R5, R7
+	WORD $0x4ea11c23 // mov v3.16b, v1.16b
+	WORD $0x4ea11c24 // mov v4.16b, v1.16b
+	WORD $0x4ea11c25 // mov v5.16b, v1.16b
+	WORD $0x4ea11c26 // mov v6.16b, v1.16b
+	WORD $0x4ea11c27 // mov v7.16b, v1.16b
+	WORD $0x4ea11c28 // mov v8.16b, v1.16b
+	WORD $0x4ea11c29 // mov v9.16b, v1.16b
+	WORD $0x4ea11c2a // mov v10.16b, v1.16b
+	WORD $0x4ea11c2b // mov v11.16b, v1.16b
+	WORD $0x4ea11c2c // mov v12.16b, v1.16b
+	WORD $0x4ea11c2d // mov v13.16b, v1.16b
+	WORD $0x4ea11c2e // mov v14.16b, v1.16b
+	WORD $0x4ea11c2f // mov v15.16b, v1.16b
+	WORD $0x4ea11c30 // mov v16.16b, v1.16b
+	WORD $0x4ea11c31 // mov v17.16b, v1.16b
+	WORD $0x4ea11c32 // mov v18.16b, v1.16b
+	SUBS $32, R7, R7
+	BLT rest
+many:
+	WORD $0x3dc000d3 // ldr q19, [x6]
+	WORD $0x4ee0d673 // fsub v19.2d, v19.2d, v0.2d
+	WORD $0x4e73ce63 // fmla v3.2d, v19.2d, v19.2d
+	WORD $0x3dc004d3 // ldr q19, [x6, #16]
+	WORD $0x4ee0d673 // fsub v19.2d, v19.2d, v0.2d
+	WORD $0x4e73ce64 // fmla v4.2d, v19.2d, v19.2d
+	WORD $0x3dc008d3 // ldr q19, [x6, #32]
+	WORD $0x4ee0d673 // fsub v19.2d, v19.2d, v0.2d
+	WORD $0x4e73ce65 // fmla v5.2d, v19.2d, v19.2d
+	WORD $0x3dc00cd3 // ldr q19, [x6, #48]
+	WORD $0x4ee0d673 // fsub v19.2d, v19.2d, v0.2d
+	WORD $0x4e73ce66 // fmla v6.2d, v19.2d, v19.2d
+	WORD $0x3dc010d3 // ldr q19, [x6, #64]
+	WORD $0x4ee0d673 // fsub v19.2d, v19.2d, v0.2d
+	WORD $0x4e73ce67 // fmla v7.2d, v19.2d, v19.2d
+	WORD $0x3dc014d3 // ldr q19, [x6, #80]
+	WORD $0x4ee0d673 // fsub v19.2d, v19.2d, v0.2d
+	WORD $0x4e73ce68 // fmla v8.2d, v19.2d, v19.2d
+	WORD $0x3dc018d3 // ldr q19, [x6, #96]
+	WORD $0x4ee0d673 // fsub v19.2d, v19.2d, v0.2d
+	WORD $0x4e73ce69 // fmla v9.2d, v19.2d, v19.2d
+	WORD $0x3dc01cd3 // ldr q19, [x6, #112]
+	WORD $0x4ee0d673 // fsub v19.2d, v19.2d, v0.2d
+	WORD $0x4e73ce6a // fmla v10.2d, v19.2d, v19.2d
+	WORD $0x3dc020d3 // ldr q19, [x6, #128]
+	WORD $0x4ee0d673 // fsub v19.2d, v19.2d, v0.2d
+	WORD $0x4e73ce6b // fmla v11.2d, v19.2d, v19.2d
+	WORD $0x3dc024d3 // ldr q19, [x6, #144]
+	WORD $0x4ee0d673 // fsub v19.2d, v19.2d, v0.2d
+	WORD $0x4e73ce6c // fmla v12.2d, v19.2d, v19.2d
+	WORD $0x3dc028d3 // ldr q19, [x6, #160]
+	WORD $0x4ee0d673 // fsub v19.2d, v19.2d, v0.2d
+	WORD $0x4e73ce6d // fmla v13.2d, v19.2d, v19.2d
+	WORD $0x3dc02cd3 // ldr q19, [x6, #176]
+	WORD $0x4ee0d673 // fsub v19.2d, v19.2d, v0.2d
+	WORD $0x4e73ce6e // fmla v14.2d, v19.2d, v19.2d
+	WORD $0x3dc030d3 // ldr q19, [x6, #192]
+	WORD $0x4ee0d673 // fsub v19.2d, v19.2d, v0.2d
+	WORD $0x4e73ce6f // fmla v15.2d, v19.2d, v19.2d
+	WORD $0x3dc034d3 // ldr q19, [x6, #208]
+	WORD $0x4ee0d673 // fsub v19.2d, v19.2d, v0.2d
+	WORD $0x4e73ce70 // fmla v16.2d, v19.2d, v19.2d
+	WORD $0x3dc038d3 // ldr q19, [x6, #224]
+	WORD $0x4ee0d673 // fsub v19.2d, v19.2d, v0.2d
+	WORD $0x4e73ce71 // fmla v17.2d, v19.2d, v19.2d
+	WORD $0x3dc03cd3 // ldr q19, [x6, #240]
+	WORD $0x4ee0d673 // fsub v19.2d, v19.2d, v0.2d
+	WORD $0x4e73ce72 // fmla v18.2d, v19.2d, v19.2d
+	ADD $256, R6, R6
+	SUBS $32, R7, R7
+	BGE many
+rest:
+	ADDS $32, R7, R7
+	BEQ whole
+	SUBS $2, R7, R7
+	BLT part0
+	WORD $0x3dc000d3 // ldr q19, [x6]
+	WORD $0x4ee0d673 // fsub v19.2d, v19.2d, v0.2d
+	WORD $0x4e73ce63 // fmla v3.2d, v19.2d, v19.2d
+	BEQ whole
+	SUBS $2, R7, R7
+	BLT part2
+	WORD $0x3dc004d3 // ldr q19, [x6, #16]
+	WORD $0x4ee0d673 // fsub v19.2d, v19.2d, v0.2d
+	WORD $0x4e73ce64 // fmla v4.2d, v19.2d, v19.2d
+	BEQ whole
+	SUBS $2, R7, R7
+	BLT part4
+	WORD $0x3dc008d3 // ldr q19, [x6, #32]
+	WORD $0x4ee0d673 // fsub v19.2d, v19.2d, v0.2d
+	WORD $0x4e73ce65 // fmla v5.2d, v19.2d, v19.2d
+	BEQ whole
+	SUBS $2, R7, R7
+	BLT part6
+	WORD $0x3dc00cd3 // ldr q19, [x6, #48]
+	WORD $0x4ee0d673 // fsub v19.2d, v19.2d, v0.2d
+	WORD $0x4e73ce66 // fmla v6.2d, v19.2d, v19.2d
+	BEQ whole
+	SUBS $2, R7, R7
+	BLT part8
+	WORD $0x3dc010d3 // ldr q19, [x6, #64]
+	WORD $0x4ee0d673 // fsub v19.2d, v19.2d, v0.2d
+	WORD $0x4e73ce67 // fmla v7.2d, v19.2d, v19.2d
+	BEQ whole
+	SUBS $2, R7, R7
+	BLT part10
+	WORD $0x3dc014d3 // ldr q19, [x6, #80]
+	WORD $0x4ee0d673 // fsub v19.2d, v19.2d, v0.2d
+	WORD $0x4e73ce68 // fmla v8.2d, v19.2d, v19.2d
+	BEQ whole
+	SUBS $2, R7, R7
+	BLT part12
+	WORD $0x3dc018d3 // ldr q19, [x6, #96]
+	WORD $0x4ee0d673 // fsub v19.2d, v19.2d, v0.2d
+	WORD $0x4e73ce69 // fmla v9.2d, v19.2d, v19.2d
+	BEQ whole
+	SUBS $2, R7, R7
+	BLT part14
+	WORD $0x3dc01cd3 // ldr q19, [x6, #112]
+	WORD $0x4ee0d673 // fsub v19.2d, v19.2d, v0.2d
+	WORD $0x4e73ce6a // fmla v10.2d, v19.2d, v19.2d
+	BEQ whole
+	SUBS $2, R7, R7
+	BLT part16
+	WORD $0x3dc020d3 // ldr q19, [x6, #128]
+	WORD $0x4ee0d673 // fsub v19.2d, v19.2d, v0.2d
+	WORD $0x4e73ce6b // fmla v11.2d, v19.2d, v19.2d
+	BEQ whole
+	SUBS $2, R7, R7
+	BLT part18
+	WORD $0x3dc024d3 // ldr q19, [x6, #144]
+	WORD $0x4ee0d673 // fsub v19.2d, v19.2d, v0.2d
+	WORD $0x4e73ce6c // fmla v12.2d, v19.2d, v19.2d
+	BEQ whole
+	SUBS $2, R7, R7
+	BLT part20
+	WORD $0x3dc028d3 // ldr q19, [x6, #160]
+	WORD $0x4ee0d673 // fsub v19.2d, v19.2d, v0.2d
+	WORD $0x4e73ce6d // fmla v13.2d, v19.2d, v19.2d
+	BEQ whole
+	SUBS $2, R7, R7
+	BLT part22
+	WORD $0x3dc02cd3 // ldr q19, [x6, #176]
+	WORD $0x4ee0d673 // fsub v19.2d, v19.2d, v0.2d
+	WORD $0x4e73ce6e // fmla v14.2d, v19.2d, v19.2d
+	BEQ whole
+	SUBS $2, R7, R7
+	BLT part24
+	WORD $0x3dc030d3 // ldr q19, [x6, #192]
+	WORD $0x4ee0d673 // fsub v19.2d, v19.2d, v0.2d
+	WORD $0x4e73ce6f // fmla v15.2d, v19.2d, v19.2d
+	BEQ whole
+	SUBS $2, R7, R7
+	BLT part26
+	WORD $0x3dc034d3 // ldr q19, [x6, #208]
+	WORD $0x4ee0d673 // fsub v19.2d, v19.2d, v0.2d
+	WORD $0x4e73ce70 // fmla v16.2d, v19.2d, v19.2d
+	BEQ whole
+	SUBS $2, R7, R7
+	BLT part28
+	WORD $0x3dc038d3 // ldr q19, [x6, #224]
+	WORD $0x4ee0d673 // fsub v19.2d, v19.2d, v0.2d
+	WORD $0x4e73ce71 // fmla v17.2d, v19.2d, v19.2d
+	BEQ whole
+	SUBS $2, R7, R7
+	BLT part30
+	WORD $0x3dc03cd3 // ldr q19, [x6, #240]
+	WORD $0x4ee0d673 // fsub v19.2d, v19.2d, v0.2d
+	WORD $0x4e73ce72 // fmla v18.2d, v19.2d, v19.2d
+	BEQ whole
+	JMP whole
+part0:
+	WORD $0xfd4000d3 // ldr d19, [x6]
+	WORD $0x4ee0d673 // fsub v19.2d, v19.2d, v0.2d
+	WORD $0x4ea31c74 // mov v20.16b, v3.16b
+	WORD $0x4e73ce74 // fmla v20.2d, v19.2d, v19.2d
+	WORD $0x6ea21e83 // bit v3.16b, v20.16b, v2.16b
+	JMP whole
+part2:
+	WORD $0xfd4008d4 // ldr d20, [x6, #16]
+	WORD $0x4ee0d694 // fsub v20.2d, v20.2d, v0.2d
+	WORD $0x4ea41c93 // mov v19.16b, v4.16b
+	WORD $0x4e74ce93 // fmla v19.2d, v20.2d, v20.2d
+	WORD $0x6ea21e64 // bit v4.16b, v19.16b, v2.16b
+	JMP whole
+part4:
+	WORD $0xfd4010d3 // ldr d19, [x6, #32]
+	WORD $0x4ee0d673 // fsub v19.2d, v19.2d, v0.2d
+	WORD $0x4ea51cb4 // mov v20.16b, v5.16b
+	WORD $0x4e73ce74 // fmla v20.2d, v19.2d, v19.2d
+	WORD $0x6ea21e85 // bit v5.16b, v20.16b, v2.16b
+	JMP whole
+part6:
+	WORD $0xfd4018d4 // ldr d20, [x6, #48]
+	WORD $0x4ee0d694 // fsub v20.2d, v20.2d, v0.2d
+	WORD $0x4ea61cd3 // mov v19.16b, v6.16b
+	WORD $0x4e74ce93 // fmla v19.2d, v20.2d, v20.2d
+	WORD $0x6ea21e66 // bit v6.16b, v19.16b, v2.16b
+	JMP whole
+part8:
+	WORD $0xfd4020d3 // ldr d19, [x6, #64]
+	WORD $0x4ee0d673 // fsub v19.2d, v19.2d, v0.2d
+	WORD $0x4ea71cf4 // mov v20.16b, v7.16b
+	WORD $0x4e73ce74 // fmla v20.2d, v19.2d, v19.2d
+	WORD $0x6ea21e87 // bit v7.16b, v20.16b, v2.16b
+	JMP whole
+part10:
+	WORD $0xfd4028d4 // ldr d20, [x6, #80]
+	WORD $0x4ee0d694 // fsub v20.2d, v20.2d, v0.2d
+	WORD $0x4ea81d13 // mov v19.16b, v8.16b
+	WORD $0x4e74ce93 // fmla v19.2d, v20.2d, v20.2d
+	WORD $0x6ea21e68 // bit v8.16b, v19.16b, v2.16b
+	JMP whole
+part12:
+	WORD $0xfd4030d3 // ldr d19, [x6, #96]
+	WORD $0x4ee0d673 // fsub v19.2d, v19.2d, v0.2d
+	WORD $0x4ea91d34 // mov v20.16b, v9.16b
+	WORD $0x4e73ce74 // fmla v20.2d, v19.2d, v19.2d
+	WORD $0x6ea21e89 // bit v9.16b, v20.16b, v2.16b
+	JMP whole
+part14:
+	WORD $0xfd4038d4 // ldr d20, [x6, #112]
+	WORD $0x4ee0d694 // fsub v20.2d, v20.2d, v0.2d
+	WORD $0x4eaa1d53 // mov v19.16b, v10.16b
+	WORD $0x4e74ce93 // fmla v19.2d, v20.2d, v20.2d
+	WORD $0x6ea21e6a // bit v10.16b, v19.16b, v2.16b
+	JMP whole
+part16:
+	WORD $0xfd4040d3 // ldr d19, [x6, #128]
+	WORD $0x4ee0d673 // fsub v19.2d, v19.2d, v0.2d
+	WORD $0x4eab1d74 // mov v20.16b, v11.16b
+	WORD $0x4e73ce74 // fmla v20.2d, v19.2d, v19.2d
+	WORD $0x6ea21e8b // bit v11.16b, v20.16b, v2.16b
+	JMP whole
+part18:
+	WORD $0xfd4048d4 // ldr d20, [x6, #144]
+	WORD $0x4ee0d694 // fsub v20.2d, v20.2d, v0.2d
+	WORD $0x4eac1d93 // mov v19.16b, v12.16b
+	WORD $0x4e74ce93 // fmla v19.2d, v20.2d, v20.2d
+	WORD $0x6ea21e6c // bit v12.16b, v19.16b, v2.16b
+	JMP whole
+part20:
+	WORD $0xfd4050d3 // ldr d19, [x6, #160]
+	WORD $0x4ee0d673 // fsub v19.2d, v19.2d, v0.2d
+	WORD $0x4ead1db4 // mov v20.16b, v13.16b
+	WORD $0x4e73ce74 // fmla v20.2d, v19.2d, v19.2d
+	WORD $0x6ea21e8d // bit v13.16b, v20.16b, v2.16b
+	JMP whole
+part22:
+	WORD $0xfd4058d4 // ldr d20, [x6, #176]
+	WORD $0x4ee0d694 // fsub v20.2d, v20.2d, v0.2d
+	WORD $0x4eae1dd3 // mov v19.16b, v14.16b
+	WORD $0x4e74ce93 // fmla v19.2d, v20.2d, v20.2d
+	WORD $0x6ea21e6e // bit v14.16b, v19.16b, v2.16b
+	JMP whole
+part24:
+	WORD $0xfd4060d3 // ldr d19, [x6, #192]
+	WORD $0x4ee0d673 // fsub v19.2d, v19.2d, v0.2d
+	WORD $0x4eaf1df4 // mov v20.16b, v15.16b
+	WORD $0x4e73ce74 // fmla v20.2d, v19.2d, v19.2d
+	WORD $0x6ea21e8f // bit v15.16b, v20.16b, v2.16b
+	JMP whole
+part26:
+	WORD $0xfd4068d4 // ldr d20, [x6, #208]
+	WORD $0x4ee0d694 // fsub v20.2d, v20.2d, v0.2d
+	WORD $0x4eb01e13 // mov v19.16b, v16.16b
+	WORD $0x4e74ce93 // fmla v19.2d, v20.2d, v20.2d
+	WORD $0x6ea21e70 // bit v16.16b, v19.16b, v2.16b
+	JMP whole
+part28:
+	WORD $0xfd4070d3 // ldr d19, [x6, #224]
+	WORD $0x4ee0d673 // fsub v19.2d, v19.2d, v0.2d
+	WORD $0x4eb11e34 // mov v20.16b, v17.16b
+	WORD $0x4e73ce74 // fmla v20.2d, v19.2d, v19.2d
+	WORD $0x6ea21e91 // bit v17.16b, v20.16b, v2.16b
+	JMP whole
+part30:
+	WORD $0xfd4078d4 // ldr d20, [x6, #240]
+	WORD $0x4ee0d694 // fsub v20.2d, v20.2d, v0.2d
+	WORD $0x4eb21e53 // mov v19.16b, v18.16b
+	WORD $0x4e74ce93 // fmla v19.2d, v20.2d, v20.2d
+	WORD $0x6ea21e72 // bit v18.16b, v19.16b, v2.16b
+	JMP whole
+whole:
+	WORD $0x4e6bd473 // fadd v19.2d, v3.2d, v11.2d
+	WORD $0x4e6cd494 // fadd v20.2d, v4.2d, v12.2d
+	WORD $0x4e6dd4b5 // fadd v21.2d, v5.2d, v13.2d
+	WORD $0x4e6ed4d6 // fadd v22.2d, v6.2d, v14.2d
+	WORD $0x4e6fd4f7 // fadd v23.2d, v7.2d, v15.2d
+	WORD $0x4e70d518 // fadd v24.2d, v8.2d, v16.2d
+	WORD $0x4e71d539 // fadd v25.2d, v9.2d, v17.2d
+	WORD $0x4e72d55a // fadd v26.2d, v10.2d, v18.2d
+	WORD $0x4e77d677 // fadd v23.2d, v19.2d, v23.2d
+	WORD $0x4e78d698 // fadd v24.2d, v20.2d, v24.2d
+	WORD $0x4e79d6b9 // fadd v25.2d, v21.2d, v25.2d
+	WORD $0x4e7ad6da // fadd v26.2d, v22.2d, v26.2d
+	WORD $0x4e79d6f9 // fadd v25.2d, v23.2d, v25.2d
+	WORD $0x4e7ad71a // fadd v26.2d, v24.2d, v26.2d
+	WORD $0x4e7ad73a // fadd v26.2d, v25.2d, v26.2d
+	WORD $0x6e1a4359 // ext v25.16b, v26.16b, v26.16b, #8
+	WORD $0x4e79d759 // fadd v25.2d, v26.2d, v25.2d
+	WORD $0xfd000039 // str d25, [x1]
 	ADD $8, R1, R1
 	ADD R4, R2, R2
 	SUBS $1, R0, R0

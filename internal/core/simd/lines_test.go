@@ -106,6 +106,12 @@ func TestLines(t *testing.T) {
 		levels(t, func(t *testing.T, l cpu.Level) {
 			checkFolds(t, "sumLines32", 32, negZero, at(l, sumLines32s), func(s float64, x float32) float64 { return s + float64(x) }, plus)
 			checkFolds(t, "sumLines64", 32, negZero, at(l, sumLines64s), plus[float64], plus[float64])
+			for _, shift := range []float64{0, 0.7, -1e300, inf} {
+				checkFolds(t, "squareLines32", 32, negZero, func(dst []float64, x []float32, step, n int) { at(l, squareLines32s)(dst, x, shift, step, n) },
+					func(s float64, x float32) float64 { return math.FMA(float64(x)-shift, float64(x)-shift, s) }, plus)
+				checkFolds(t, "squareLines64", 32, negZero, func(dst, x []float64, step, n int) { at(l, squareLines64s)(dst, x, shift, step, n) },
+					func(s, x float64) float64 { return math.FMA(x-shift, x-shift, s) }, plus[float64])
+			}
 			checkFolds(t, "maxLines32", 64, -inf32, at(l, maxLines32s), larger[float32], larger[float32])
 			checkFolds(t, "maxLines64", 32, -inf, at(l, maxLines64s), larger[float64], larger[float64])
 			checkFolds(t, "minLines32", 64, inf32, at(l, minLines32s), smaller[float32], smaller[float32])

@@ -485,6 +485,39 @@ func affineRows[T float32 | float64](t *testing.T, f func(dst, a []T, mean, fact
 	}
 }
 
+func TestNormalize(t *testing.T) {
+	levels(t, func(t *testing.T, l cpu.Level) {
+		checked["normalize32"], checked["normalize64"], checked["normalizeRow32"], checked["normalizeRow64"] = true, true, true, true
+		normalized(t, at(l, normalize32s), at(l, normalizeRow32s))
+		normalized(t, at(l, normalize64s), at(l, normalizeRow64s))
+	})
+}
+
+func normalized[T float32 | float64](t *testing.T, run func(dst, a []T, mean, factor, scale, bias float64, stream bool), row func(dst, a []T, mean, factor float64, scale, bias []float64, stream bool)) {
+	r := rand.New(rand.NewPCG(14, 15))
+	for n := range 70 {
+		a, dst := atEnd(t, awkward[T](r, n, n%2 == 0)), atEnd(t, make([]T, n))
+		scale, bias := atEnd(t, awkward[float64](r, n, n%3 == 0)), atEnd(t, awkward[float64](r, n, n%5 == 0))
+		numbers := awkward[float64](r, 4, n%7 == 0)
+		check := func(name string, of func(i int) (scale, bias float64)) {
+			for i, v := range a {
+				scale, bias := of(i)
+				if got, want := bits(dst[i]), canonBits(T(float64((float64(v)-numbers[0])*numbers[1]*scale)+bias)); got != want {
+					t.Fatalf("%s of %T, element %d of %d: %#x, want %#x", name, v, i, n, got, want)
+				}
+				dst[i] = 0
+			}
+		}
+		for _, stream := range []bool{false, true} {
+			row(dst, a, numbers[0], numbers[1], scale, bias, stream)
+			check("row", func(i int) (float64, float64) { return scale[i], bias[i] })
+			run(dst, a, numbers[0], numbers[1], numbers[2], numbers[3], stream)
+			check("run", func(int) (float64, float64) { return numbers[2], numbers[3] })
+		}
+		Fence()
+	}
+}
+
 // TestMeans compares the means of rows with sums of their elements in the order of package reduce.
 func TestMeans(t *testing.T) {
 	levels(t, func(t *testing.T, l cpu.Level) {

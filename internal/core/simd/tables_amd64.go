@@ -722,6 +722,54 @@ func TryNarrowF64(dst []float32, a []float64, stream bool) bool {
 	return true
 }
 
+func TryNormalize32(dst []float32, a []float32, mean float64, factor float64, scale float64, bias float64, stream bool) bool {
+	switch cpu.Current() {
+	case cpu.AVX2:
+		normalize32AVX2(dst, a, mean, factor, scale, bias, stream)
+	case cpu.AVX512:
+		normalize32AVX512(dst, a, mean, factor, scale, bias, stream)
+	default:
+		return false
+	}
+	return true
+}
+
+func TryNormalize64(dst []float64, a []float64, mean float64, factor float64, scale float64, bias float64, stream bool) bool {
+	switch cpu.Current() {
+	case cpu.AVX2:
+		normalize64AVX2(dst, a, mean, factor, scale, bias, stream)
+	case cpu.AVX512:
+		normalize64AVX512(dst, a, mean, factor, scale, bias, stream)
+	default:
+		return false
+	}
+	return true
+}
+
+func TryNormalizeRow32(dst []float32, a []float32, mean float64, factor float64, scale []float64, bias []float64, stream bool) bool {
+	switch cpu.Current() {
+	case cpu.AVX2:
+		normalizeRow32AVX2(dst, a, mean, factor, scale, bias, stream)
+	case cpu.AVX512:
+		normalizeRow32AVX512(dst, a, mean, factor, scale, bias, stream)
+	default:
+		return false
+	}
+	return true
+}
+
+func TryNormalizeRow64(dst []float64, a []float64, mean float64, factor float64, scale []float64, bias []float64, stream bool) bool {
+	switch cpu.Current() {
+	case cpu.AVX2:
+		normalizeRow64AVX2(dst, a, mean, factor, scale, bias, stream)
+	case cpu.AVX512:
+		normalizeRow64AVX512(dst, a, mean, factor, scale, bias, stream)
+	default:
+		return false
+	}
+	return true
+}
+
 func TryOddF64(dst []float32, a []float64) bool {
 	switch cpu.Current() {
 	case cpu.AVX2:
@@ -908,6 +956,32 @@ func TrySquareLanes64(lane *[32]float64, x []float64, shift float64) bool {
 		squareLanes64AVX2(lane, x, shift)
 	case cpu.AVX512:
 		squareLanes64AVX512(lane, x, shift)
+	default:
+		return false
+	}
+	return true
+}
+
+func TrySquareLines32(dst []float64, x []float32, shift float64, step, n int) bool {
+	linesWithin(len(dst), len(x), step, n)
+	switch cpu.Current() {
+	case cpu.AVX2:
+		squareLines32AVX2(dst, x, shift, step, n)
+	case cpu.AVX512:
+		squareLines32AVX512(dst, x, shift, step, n)
+	default:
+		return false
+	}
+	return true
+}
+
+func TrySquareLines64(dst []float64, x []float64, shift float64, step, n int) bool {
+	linesWithin(len(dst), len(x), step, n)
+	switch cpu.Current() {
+	case cpu.AVX2:
+		squareLines64AVX2(dst, x, shift, step, n)
+	case cpu.AVX512:
+		squareLines64AVX512(dst, x, shift, step, n)
 	default:
 		return false
 	}

@@ -594,6 +594,46 @@ func TryNarrowF64(dst []float32, a []float64, stream bool) bool {
 	return true
 }
 
+func TryNormalize32(dst []float32, a []float32, mean float64, factor float64, scale float64, bias float64, stream bool) bool {
+	switch cpu.Current() {
+	case cpu.NEON, cpu.Dot, cpu.I8MM:
+		normalize32NEON(dst, a, mean, factor, scale, bias, stream)
+	default:
+		return false
+	}
+	return true
+}
+
+func TryNormalize64(dst []float64, a []float64, mean float64, factor float64, scale float64, bias float64, stream bool) bool {
+	switch cpu.Current() {
+	case cpu.NEON, cpu.Dot, cpu.I8MM:
+		normalize64NEON(dst, a, mean, factor, scale, bias, stream)
+	default:
+		return false
+	}
+	return true
+}
+
+func TryNormalizeRow32(dst []float32, a []float32, mean float64, factor float64, scale []float64, bias []float64, stream bool) bool {
+	switch cpu.Current() {
+	case cpu.NEON, cpu.Dot, cpu.I8MM:
+		normalizeRow32NEON(dst, a, mean, factor, scale, bias, stream)
+	default:
+		return false
+	}
+	return true
+}
+
+func TryNormalizeRow64(dst []float64, a []float64, mean float64, factor float64, scale []float64, bias []float64, stream bool) bool {
+	switch cpu.Current() {
+	case cpu.NEON, cpu.Dot, cpu.I8MM:
+		normalizeRow64NEON(dst, a, mean, factor, scale, bias, stream)
+	default:
+		return false
+	}
+	return true
+}
+
 func TryOddF64(dst []float32, a []float64) bool {
 	switch cpu.Current() {
 	case cpu.NEON, cpu.Dot, cpu.I8MM:
@@ -748,6 +788,28 @@ func TrySquareLanes64(lane *[32]float64, x []float64, shift float64) bool {
 	switch cpu.Current() {
 	case cpu.NEON, cpu.Dot, cpu.I8MM:
 		squareLanes64NEON(lane, x, shift)
+	default:
+		return false
+	}
+	return true
+}
+
+func TrySquareLines32(dst []float64, x []float32, shift float64, step, n int) bool {
+	linesWithin(len(dst), len(x), step, n)
+	switch cpu.Current() {
+	case cpu.NEON, cpu.Dot, cpu.I8MM:
+		squareLines32NEON(dst, x, shift, step, n)
+	default:
+		return false
+	}
+	return true
+}
+
+func TrySquareLines64(dst []float64, x []float64, shift float64, step, n int) bool {
+	linesWithin(len(dst), len(x), step, n)
+	switch cpu.Current() {
+	case cpu.NEON, cpu.Dot, cpu.I8MM:
+		squareLines64NEON(dst, x, shift, step, n)
 	default:
 		return false
 	}

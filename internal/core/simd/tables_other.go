@@ -87,11 +87,23 @@ func TryMinColumns32(dst []float32, x []float32, rows []int64, ends []int64, w i
 func TryMinColumns64(dst []float64, x []float64, rows []int64, ends []int64, w int) bool {
 	return false
 }
-func TryMinLines32(dst []float32, x []float32, step, n int) bool                     { return false }
-func TryMinLines64(dst []float64, x []float64, step, n int) bool                     { return false }
-func TryNarrowBF16(dst []uint16, a []float32, stream bool) bool                      { return false }
-func TryNarrowF16(dst []uint16, a []float32, stream bool) bool                       { return false }
-func TryNarrowF64(dst []float32, a []float64, stream bool) bool                      { return false }
+func TryMinLines32(dst []float32, x []float32, step, n int) bool { return false }
+func TryMinLines64(dst []float64, x []float64, step, n int) bool { return false }
+func TryNarrowBF16(dst []uint16, a []float32, stream bool) bool  { return false }
+func TryNarrowF16(dst []uint16, a []float32, stream bool) bool   { return false }
+func TryNarrowF64(dst []float32, a []float64, stream bool) bool  { return false }
+func TryNormalize32(dst []float32, a []float32, mean float64, factor float64, scale float64, bias float64, stream bool) bool {
+	return false
+}
+func TryNormalize64(dst []float64, a []float64, mean float64, factor float64, scale float64, bias float64, stream bool) bool {
+	return false
+}
+func TryNormalizeRow32(dst []float32, a []float32, mean float64, factor float64, scale []float64, bias []float64, stream bool) bool {
+	return false
+}
+func TryNormalizeRow64(dst []float64, a []float64, mean float64, factor float64, scale []float64, bias []float64, stream bool) bool {
+	return false
+}
 func TryOddF64(dst []float32, a []float64) bool                                      { return false }
 func TryQuantizeI16(dst []int16, a []float32, scale []float32, zero []float32) bool  { return false }
 func TryQuantizeI8(dst []int8, a []float32, scale []float32, zero []float32) bool    { return false }
@@ -116,10 +128,12 @@ func TryRequantizeU8(dst []uint8, sums []int32, factor []float64, plus []float64
 func TrySoftmax32(dst []float32, a []float32, p float32, before []float32, b []float32, q float32, most *[32]float32, next []float32, stream bool) bool {
 	return false
 }
-func TrySquareLanes32(lane *[32]float64, x []float32, shift float64) bool    { return false }
-func TrySquareLanes64(lane *[32]float64, x []float64, shift float64) bool    { return false }
-func TrySubNumber32(dst []float32, a []float32, p float32, stream bool) bool { return false }
-func TrySubNumber64(dst []float64, a []float64, p float64, stream bool) bool { return false }
+func TrySquareLanes32(lane *[32]float64, x []float32, shift float64) bool          { return false }
+func TrySquareLanes64(lane *[32]float64, x []float64, shift float64) bool          { return false }
+func TrySquareLines32(dst []float64, x []float32, shift float64, step, n int) bool { return false }
+func TrySquareLines64(dst []float64, x []float64, shift float64, step, n int) bool { return false }
+func TrySubNumber32(dst []float32, a []float32, p float32, stream bool) bool       { return false }
+func TrySubNumber64(dst []float64, a []float64, p float64, stream bool) bool       { return false }
 func TrySumColumns32(dst []float64, x []float32, rows []int64, ends []int64, w int) bool {
 	return false
 }

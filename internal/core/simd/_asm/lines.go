@@ -19,6 +19,12 @@ func lines() (l list) {
 		l.add(kernel{table: "SumLines" + bits, fold: 32, args: []arg{{"dst", F64, false}, x},
 			start: func(m machine) value { return f64(m, math.Copysign(0, -1)) }, join: machine.add,
 			body: func(m machine) { m.store(0, m.accumulate(m.load(0), wide(m, m.load(1)))) }})
+		l.add(kernel{table: "SquareLines" + bits, fold: 32, args: []arg{{"dst", F64, false}, x, {"shift", F64, true}},
+			start: func(m machine) value { return f64(m, math.Copysign(0, -1)) }, join: machine.add,
+			body: func(m machine) {
+				d := m.sub(wide(m, m.load(1)), m.load(2))
+				m.store(0, m.fma(d, d, m.load(0)))
+			}})
 		for _, f := range []struct {
 			table string
 			up    bool

@@ -23,7 +23,7 @@ func (k *kernel) streams() bool {
 	if k.beside != nil {
 		return true
 	}
-	for _, name := range []string{"WidenF32", "Narrow", "SubNumber", "DivNumber"} {
+	for _, name := range []string{"WidenF32", "Narrow", "SubNumber", "DivNumber", "Normalize"} {
 		if strings.HasPrefix(k.table, name) {
 			return true
 		}

@@ -245,6 +245,22 @@ func arithmetic() (l list) {
 			m.store(0, canon(m, v))
 		}})
 	}
+	for _, k := range []kind{F32, F64} { // a normalization: (a − mean) · factor · scale + bias, rounded once
+		for _, by := range []struct {
+			table  string
+			number bool
+		}{{"Normalize", true}, {"NormalizeRow", false}} {
+			args := append(one(k, k), arg{"mean", F64, true}, arg{"factor", F64, true}, arg{"scale", F64, by.number}, arg{"bias", F64, by.number})
+			l.add(kernel{table: by.table + k.String()[1:], args: args, body: func(m machine) {
+				v := m.mul(m.sub(wide(m, m.load(1)), m.load(2)), m.load(3))
+				v = m.add(m.mul(v, m.load(4)), m.load(5))
+				if k == F32 {
+					v = m.convert(F32, v)
+				}
+				m.store(0, canon(m, v))
+			}})
+		}
+	}
 	l.add(kernel{table: "AffineOdd", args: append(one(F32, F32), numbers...), body: func(m machine) { m.store(0, toOdd(m, affine(m))) }}) // to odd
 
 	for _, terms := range meanTerms { // in the order of package reduce
