@@ -196,6 +196,26 @@ func TestMatMulAlone(t *testing.T) {
 	same(t, "one matrix for all", MatMul(a.S("1"), b).S("1"), all.S("1"))
 }
 
+// testMatMulAgain multiplies by a matrix whose rows are one row in memory, and by one whose columns are one column.
+func testMatMulAgain[T num.Native](t *testing.T) {
+	r := rand.New(rand.NewPCG(4, 4))
+	for _, n := range []int{1, 2, 5, 40, 300} {
+		for _, m := range []int{1, 3, 40} {
+			a := random[T](r, m, 7)
+			for _, b := range []tensor.Tensor[T]{random[T](r, 1, n).BroadcastTo(7, n), random[T](r, 7, 1).BroadcastTo(7, n)} {
+				same(t, fmt.Sprint(m, " rows, ", n, " columns"), MatMul(a, b), MatMul(a, b.Clone()))
+			}
+		}
+	}
+}
+
+func TestMatMulAgain(t *testing.T) {
+	t.Run("float32", testMatMulAgain[float32])
+	t.Run("float64", testMatMulAgain[float64])
+	t.Run("int8", testMatMulAgain[int8])
+	t.Run("int64", testMatMulAgain[int64])
+}
+
 func TestMatMulOverlap(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 3))
 	a, b := random[float32](r, 5, 5), random[float32](r, 5, 5)

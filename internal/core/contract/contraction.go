@@ -311,8 +311,9 @@ func (e *Gemm[T]) block(g *Contraction, batch, r, m, x, n int) {
 // A side is a block of an operand as the tiles read it: a copy, or the operand as it lies.
 type side[T num.Native] struct {
 	data     []T
-	row, col int // strides. Where row is 0, panels of b as wide as a tile follow each other
-	k        int // rows of a panel
+	row, col int  // strides
+	k        int  // of the block
+	panels   bool // of b, each as wide as a tile, follow each other: its columns are its rows' stride
 }
 
 // sides are the operands of a block of c, and room for copies of their parts.
@@ -375,16 +376,16 @@ func (e *Gemm[T]) right(g *Contraction, s *sides[T], k0, k, x, n int) side[T] {
 	case k == 0:
 		return side[T]{}
 	case len(s.bs) == 0:
-		return side[T]{s.b[k0*g.BRow+x:], g.BRow, 1, k}
+		return side[T]{s.b[k0*g.BRow+x:], g.BRow, 1, k, false}
 	case s.pitch > 0:
 		e.narrow.rows(exec.RunOf(s.bs), s.pitch, s.at+k0*g.BRow+x, g.BRow, k, n)
-		return side[T]{s.bs, s.pitch, 1, k}
+		return side[T]{s.bs, s.pitch, 1, k, false}
 	case g.BCol != 1:
 		e.packColumns(s.bs, s.short, conv.Block{Off: s.at + k0*g.BRow + x*g.BCol, Rows: k, Row: g.BRow, Cols: n, Col: g.BCol})
 	default:
 		e.packRows(g, s.bs, s.b[k0*g.BRow+x:], s.panels.offs[:k], n)
 	}
-	return side[T]{s.bs, 0, k, k}
+	return side[T]{s.bs, 0, k, k, true}
 }
 
 // left returns m rows of a from row r on, of a block of k.
@@ -393,10 +394,10 @@ func (s *sides[T]) left(g *Contraction, r, m, k0, k int) side[T] {
 	case k == 0:
 		return side[T]{}
 	case len(s.as) == 0:
-		return side[T]{s.a[r*g.ARow+k0*g.ACol:], g.ARow, g.ACol, k}
+		return side[T]{s.a[r*g.ARow+k0*g.ACol:], g.ARow, g.ACol, k, false}
 	}
 	conv.Pack(s.as, s.a, conv.Block{Off: r*g.ARow + k0*g.ACol, Rows: m, Row: g.ARow, Cols: k, Col: g.ACol})
-	return side[T]{s.as, k, 1, k}
+	return side[T]{s.as, k, 1, k, false}
 }
 
 // multiply stores or adds the sums of a block of k, tile by tile.
@@ -411,7 +412,7 @@ func (e *Gemm[T]) multiply(g *Contraction, s *sides[T], r, m, x, n, k0 int, a, b
 			mode = simd.StreamSums
 		}
 		row := b.row
-		if row == 0 {
+		if b.panels {
 			row = w
 		}
 		e.Tiles.Tiles(s.c[r*g.CRow+x+j:], g.CRow, a.data, a.row, a.col, b.data[min(j*b.col, len(b.data)):], row, m, w, a.k, mode)
