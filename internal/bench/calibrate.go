@@ -27,6 +27,7 @@ var thresholds = []threshold{
 	{"gemmLarge", [2]string{"in place", "copied"}, func(v int) func() tensor.Any { n := int(math.Cbrt(float64(v / 4))); return matmul(n, n, n) }},
 	{"rowsPacked", [2]string{"packed", "in place"}, func(v int) func() tensor.Any { return keptProduct(v, 512, 512) }},
 	{"mostPacked", [2]string{"packed", "in place"}, func(v int) func() tensor.Any { n := int(math.Sqrt(float64(v))); return keptProduct(4, n, n) }},
+	{"copiedOnce", [2]string{}, func(int) func() tensor.Any { return turned(4, 768, 768) }},
 	{"longBlocks", [2]string{"in order", "side by side"}, func(v int) func() tensor.Any { return matmul(1, 256*v, 1) }},
 	{"skinnyStrip", [2]string{}, func(int) func() tensor.Any { return matmul(3, 256, 16384) }},
 	{"turnedPlane", [2]string{"direct", "planes"}, func(v int) func() tensor.Any { return cold(func() func() tensor.Any { return convolution(512, 512, 1, 1, v, 1) }) }},
@@ -94,6 +95,13 @@ func (t *threshold) times(n *int, set [2]int, v int, seconds float64) (least [2]
 
 func matmul(m, k, n int) func() tensor.Any {
 	a, b, c := values[float32](true, m, k), values[float32](true, k, n), tensor.Empty[float32](m, n)
+	return func() tensor.Any { op.MatMul(a, b, op.Into(c)); return c.Any() }
+}
+
+// turned is a product with the transpose of a matrix.
+func turned(m, k, n int) func() tensor.Any {
+	a, b, c := values[float32](true, m, k), values[float32](true, n, k), tensor.Empty[float32](m, n)
+	b = b.Transpose()
 	return func() tensor.Any { op.MatMul(a, b, op.Into(c)); return c.Any() }
 }
 

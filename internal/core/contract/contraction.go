@@ -277,10 +277,17 @@ func (e *Gemm[T]) some(g *Contraction, p pieces, from, to int) {
 // block computes c[r:r+m, x:x+n] of a batch entry: by columns that stay in the last cache, by blocks of k, and by rows that stay in the second.
 func (e *Gemm[T]) block(g *Contraction, batch, r, m, x, n int) {
 	cols, lanes := e.Tiles.Columns()
-	runs := m == 1 && g.BRow == 1 && g.BCol != 1 && n >= lanes // a matrix times a vector
-	if s, ok := e.Tiles.(streamer[T]); ok && m <= FewRows && (n > cols || runs) {
-		e.skinny(g, s, batch, r, m, x, n)
-		return
+	if s, ok := e.Tiles.(streamer[T]); ok && m <= FewRows {
+		switch whole := n - n%lanes; {
+		case g.BCol == 1 && n > cols:
+			e.skinny(g, s, batch, r, m, x, n)
+			return
+		case m == 1 && g.BRow == 1 && g.BCol != 1 && min(n, g.K) >= lanes: // a matrix times a vector
+			if e.dots(g, s, batch, r, x, whole); whole == n {
+				return
+			}
+			x, n = x+whole, n-whole
+		}
 	}
 	s := e.sides(g, batch, r, m, x, n)
 	if s.panels != nil {
@@ -344,6 +351,9 @@ func (e *Gemm[T]) sides(g *Contraction, batch, r, m, x, n int) sides[T] {
 	}
 	if s.a, s.at = e.A[g.AAt.At(batch)+r*g.ARow:], g.BAt.At(batch)+x*g.BCol; e.narrow == nil {
 		s.b = e.B[s.at:]
+	}
+	if m <= rows && g.BCol != 1 {
+		s.nc = evenly(n, copiedOnce/min(g.K, GemmK), cols) // while the copy is in the caches
 	}
 	often, kb := m > 3*rows && n > 3*cols, min(g.K, GemmK)
 	var roomA, roomB, short int

@@ -8,6 +8,7 @@ var (
 	gemmLarge   = 512 << 20 // steps times bytes of an element from which on b is packed
 	rowsPacked  = 32        // rows for which a matrix that stays packed is faster; four times as many if its columns are runs
 	mostPacked  = 16 << 20  // bytes of such a matrix for each of up to four rows: a larger one comes from memory, which is slower than the sums of few rows
+	copiedOnce  = 32 << 10  // elements of a copy of b that one tile reads
 	longBlocks  = 4         // blocks of k from which on those of a single sum go side by side
 	skinnyStrip = 4096      // columns of few rows whose sums stay in the first-level cache
 
@@ -40,7 +41,7 @@ var (
 // Measured returns the numbers by name. Only a calibration sets them, and while nothing else runs.
 func Measured() map[string]*int {
 	return map[string]*int{
-		"FewRows": &FewRows, "gemmLarge": &gemmLarge, "rowsPacked": &rowsPacked, "mostPacked": &mostPacked, "longBlocks": &longBlocks, "skinnyStrip": &skinnyStrip,
+		"FewRows": &FewRows, "gemmLarge": &gemmLarge, "rowsPacked": &rowsPacked, "mostPacked": &mostPacked, "copiedOnce": &copiedOnce, "longBlocks": &longBlocks, "skinnyStrip": &skinnyStrip,
 		"turnedPlane": &turnedPlane, "leastChannels": &leastChannels, "singleChannels": &singleChannels, "singleLine": &singleLine,
 		"shortLine": &shortLine, "deepChannels": &deepChannels, "PoolLine": &PoolLine, "PoolPlanes": &PoolPlanes,
 		"directRoom": &directRoom, "directLine": &directLine, "directPanel": &directPanel, "deepTile": &deepTile, "windowStrip": &windowStrip,

@@ -8,34 +8,17 @@ import (
 	"github.com/ashlar-go/ashlar/internal/core/exec"
 )
 
-// skinny is block for so few rows that packing b would cost more than the product: b goes by once, in order.
+// skinny is block for so few rows that packing b would cost more than the product: the rows of b go by once, in order.
 func (e *Gemm[T]) skinny(g *Contraction, s streamer[T], batch, r, m, x, n int) {
-	if _, lanes := e.Tiles.Columns(); m == 1 && g.BRow == 1 && g.BCol != 1 && g.K >= lanes {
-		whole := n - n%lanes
-		e.dots(g, s, batch, r, x, whole)
-		if x, n = x+whole, n-whole; n == 0 {
-			return
-		}
-	}
 	const few = 8 // rows of b that are added together
 	width := min(n, skinnyStrip)
 	if e.narrow != nil {
 		width = min(n, max(1, skinnyStrip/few)) // their float32s stay there, too
 	}
-	if g.BCol != 1 {
-		width = min(n, 128)
-	}
-	kb := min(g.K, GemmK)
-	need := m * width
-	if g.BCol != 1 {
-		need += 2 * kb * width
-	} else if e.narrow != nil {
-		need += few * width
-	}
-	p := PanelsOf((need)*e.Size + 256)
+	p := PanelsOf((m+few)*width*e.Size + 256)
 	defer PanelPool.Put(p)
 	rest := p.Bytes()
-	acc := conv.Carve[T](&rest, m*width)
+	acc, wide := conv.Carve[T](&rest, m*width), conv.Carve[T](&rest, few*width)
 	canon := cast.CanonFor[T]()
 	for x0 := 0; x0 < n; x0 += width {
 		w := min(width, n-x0)
@@ -46,16 +29,9 @@ func (e *Gemm[T]) skinny(g *Contraction, s streamer[T], batch, r, m, x, n int) {
 			kn := min(GemmK, g.K-k0)
 			clear(acc[:m*w])
 			if kn > 0 {
-				a, at, packed := e.A[g.AAt.At(batch)+r*g.ARow+k0*g.ACol:], g.BAt.At(batch)+k0*g.BRow+(x+x0)*g.BCol, rest
-				var b []T
-				ldb := w
-				switch {
-				case e.narrow != nil && g.BCol == 1:
-					b = conv.Carve[T](&packed, few*w)
-				case g.BCol != 1:
-					b = conv.Carve[T](&packed, kn*w)
-					e.turn(b, conv.Carve[uint16](&packed, kn*w), conv.Block{Off: at, Rows: kn, Row: g.BRow, Cols: w, Col: g.BCol})
-				default:
+				a, at := e.A[g.AAt.At(batch)+r*g.ARow+k0*g.ACol:], g.BAt.At(batch)+k0*g.BRow+x+x0
+				b, ldb := wide, w
+				if e.narrow == nil {
 					b, ldb = e.B[at:], g.BRow
 				}
 				for l := range kn {
@@ -63,7 +39,7 @@ func (e *Gemm[T]) skinny(g *Contraction, s streamer[T], batch, r, m, x, n int) {
 				}
 				for l := 0; l < kn; l += few {
 					offs := p.offs[l:min(l+few, kn)]
-					if e.narrow != nil && g.BCol == 1 {
+					if e.narrow != nil {
 						e.narrow.rows(exec.RunOf(b), w, at+l*g.BRow, g.BRow, len(offs), w)
 						offs = p.offs[:len(offs)]
 					}
