@@ -30,7 +30,9 @@ var thresholds = []threshold{
 	{"copiedOnce", [2]string{}, func(int) func() tensor.Any { return turned(4, 768, 768) }},
 	{"longBlocks", [2]string{"in order", "side by side"}, func(v int) func() tensor.Any { return matmul(1, 256*v, 1) }},
 	{"skinnyStrip", [2]string{}, func(int) func() tensor.Any { return matmul(3, 256, 16384) }},
-	{"turnedPlane", [2]string{"direct", "planes"}, func(v int) func() tensor.Any { return cold(func() func() tensor.Any { return convolution(512, 512, 1, 1, v, 1) }) }},
+	{"turnedPlane", [2]string{"direct", "planes"}, func(v int) func() tensor.Any {
+		return cold(func() func() tensor.Any { return convolution(512, 512, 1, 1, v, 1) })
+	}},
 	{"leastChannels", [2]string{"windows", "direct"}, func(v int) func() tensor.Any { return convolution(16, v, 1, 56, 56, 3) }},
 	{"singleChannels", [2]string{"windows", "direct"}, func(v int) func() tensor.Any { return convolution(1, v, 1, 56, 56, 3) }},
 	{"singleLine", [2]string{"direct", "windows"}, func(v int) func() tensor.Any { return convolution(1, 12, 1, 64, v, 3) }},

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 
+	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/op"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -66,6 +67,8 @@ func allCases() []benchCase {
 		convolved("std", 1, 64, 56, 56, 64, 3, 1), convolved("std", 8, 64, 56, 56, 64, 3, 1), convolved("std", 1, 256, 56, 56, 64, 1, 1),
 		convolved("std", 1, 3, 224, 224, 64, 7, 2), convolved("dw", 1, 144, 56, 56, 144, 3, 1))
 }
+
+func dtypeSize[T num.Elem]() int { return dtype.Of[T]().Size() }
 
 // values makes a tensor of random numbers. They are in [−1, 1) if signed is true. Else they are in (0, 2).
 func values[T number](signed bool, shape ...int) tensor.Tensor[T] {

@@ -24,9 +24,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/core/cpu"
-	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/op"
 )
 
@@ -134,8 +132,6 @@ func rerun(level string) {
 	}
 	os.Exit(0)
 }
-
-func dtypeSize[T num.Elem]() int { return dtype.Of[T]().Size() }
 
 func round3(v float64) float64 { return math.Round(v*1000) / 1000 }
 

@@ -9,7 +9,7 @@ var (
 	rowsPacked  = 32        // rows for which a matrix that stays packed is faster; four times as many if its columns are runs
 	mostPacked  = 16 << 20  // bytes of such a matrix for each of up to four rows: a larger one comes from memory, which is slower than the sums of few rows
 	copiedOnce  = 32 << 10  // elements of a copy of b that one tile reads
-	longBlocks  = 4         // blocks of k from which on those of a single sum go side by side
+	longBlocks  = 4         // blocks of k from which on a single sum has them side by side
 	skinnyStrip = 4096      // columns of few rows whose sums stay in the first-level cache
 
 	// Ways of a convolution: see route.go.

@@ -121,7 +121,7 @@ func (g *armProduct) all() string  { return g.of(g.kind, 16) }
 
 func (g *armProduct) zero(v virtual) { g.op("movi", "2d", 0, v) }
 
-// tile keeps the sums of at most some rows in registers, those of fewer in the last ones, and takes one element of a at a time, from a list of offsets if there is one. It prefetches nothing. Where the last vector isn't whole, it begins earlier and computes
+// tile keeps the sums of at most some rows in registers, those of fewer in the last ones. It takes one element of a at a time, from a list of offsets if there is one. It prefetches nothing. Where the last vector isn't whole, it begins earlier and computes
 // some columns of the vector before again. So loads and stores need no mask, unless the row has one vector only.
 func (g *armProduct) tile(most, vectors int) {
 	acc := make([][]virtual, most)
