@@ -344,7 +344,7 @@ func (e *Gemm[T]) sides(g *Contraction, batch, r, m, x, n int) sides[T] {
 	s := sides[T]{mc: evenly(m, most.a/e.Size/GemmK, rows), nc: evenly(n, most.b/e.Size/GemmK, cols), c: e.C[g.CAt.At(batch)+r*g.CRow+x:]}
 	s.stream = g.K <= GemmK && len(e.C)*e.Size >= conv.Large && g.CRow*e.Size%64 == 0 && conv.LineAligned(s.c)
 	if s.stream && g.K <= GemmK/4 {
-		s.mc = rows // c is written in order, and b with so few rows read again from the second-level cache
+		s.mc = min(s.mc, 8*rows) // c is written nearly in order; with one tile for each call, calls would take a third of the time
 	}
 	if g.K == 0 {
 		return s
