@@ -4,11 +4,13 @@ import (
 	"context"
 	"math"
 	"slices"
-	"sync"
 
+	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
 	"github.com/ashlar-go/ashlar/internal/core/move"
 	"github.com/ashlar-go/ashlar/internal/core/plan"
+	"github.com/ashlar-go/ashlar/internal/core/reduce"
+	"github.com/ashlar-go/ashlar/internal/core/simd"
 )
 
 // taps is which elements go into one of the result, and their weights.
@@ -106,54 +108,25 @@ func cubicKernel(x, a float64) float64 {
 	return 0
 }
 
-// interpolate resamples one axis after the other, from the last to the first. Axes before the first that changes count
-// images. A thread has an image at a time where there are enough of them.
+// interpolate resamples one axis after the other, from the last to the first: by lines, or whole images where the neighbours of an axis
+// don't fit the memory for them.
 func interpolate(name string, ctx context.Context, dst, src move.Words, by []resample, how *ResizeOptions) {
-	images, axes := separate(by, how)
-	if images < exec.Workers(ctx) {
-		images, axes = 1, by
-	}
+	images, axes, lines := separate(by, how)
 	from, to := move.NumericOf(src), move.NumericOf(dst)
-	first := resampler{by: axes, how: how, name: name, taps: make([][]taps, len(axes)), split: func(n, cost int, f func(from, to int)) { exec.Split(name, ctx, n, cost, f) }}
-	if images == 1 {
-		first.image(to, from, 0)
-		return
+	g := resampler{by: axes, how: how, name: name, taps: make([][]taps, len(axes)), split: func(n, cost int, f func(from, to int)) { exec.Split(name, ctx, n, cost, f) }}
+	switch {
+	case !lines:
+		g.image(to, from)
+	case from.D == dtype.Float32 && sideBySide(images, axes) > 0:
+		g.beside(to, from, images)
+	default:
+		g.lines(to, from, images)
 	}
-	first.split = func(n, cost int, f func(from, to int)) { // by one thread
-		step := max(1, exec.SplitCost/max(1, cost))
-		for at := 0; at < n; at += step {
-			exec.Look(name, ctx)
-			f(at, min(at+step, n))
-		}
-	}
-	cost := 1
-	for i := range axes {
-		if cost *= axes[i].out; !axes[i].plain(how.Coordinates) {
-			first.neighbours(i, 0)
-		}
-	}
-	var lock sync.Mutex
-	var idle []*resampler
-	exec.Split(name, ctx, images, 4*cost, func(begin, end int) {
-		lock.Lock()
-		g := first // with rooms of its own
-		mine := &g
-		if n := len(idle); n > 0 {
-			mine, idle = idle[n-1], idle[:n-1]
-		}
-		lock.Unlock()
-		for i := begin; i < end; i++ {
-			mine.image(to, from, i)
-		}
-		lock.Lock()
-		idle = append(idle, mine)
-		lock.Unlock()
-	})
 }
 
-// separate returns how many images the first axes count, and the axes of an image. It is one image where no axis changes, or where
-// the neighbours of an axis don't fit the memory for them.
-func separate(by []resample, how *ResizeOptions) (images int, axes []resample) {
+// separate returns how many images the axes before the first that changes count, and the axes of an image. lines reports whether it can be
+// resampled by lines. If not it is one image of all axes.
+func separate(by []resample, how *ResizeOptions) (images int, axes []resample, lines bool) {
 	images = 1
 	for i := range by {
 		if !by[i].plain(how.Coordinates) {
@@ -164,13 +137,14 @@ func separate(by []resample, how *ResizeOptions) (images int, axes []resample) {
 	}
 	for i := range axes {
 		if most, _ := axes[i].tapsAtATime(how); most < axes[i].out {
-			return 1, by
+			axes = nil
+			break
 		}
 	}
-	if axes == nil {
-		return 1, by
+	if axes == nil || how.Coordinates == "tf_crop_and_resize" {
+		return 1, by, false
 	}
-	return images, axes
+	return images, axes, true
 }
 
 // A resampler resamples images of one shape.
@@ -210,15 +184,15 @@ func (g *resampler) neighbours(axis, first int) []taps {
 	return ts
 }
 
-// image resamples image i.
-func (g *resampler) image(to, from move.Numeric, i int) {
+// image resamples one image as a whole.
+func (g *resampler) image(to, from move.Numeric) {
 	shape, n := make([]int, len(g.by)), 1
 	for i := range g.by {
 		shape[i] = g.by[i].in
 		n *= shape[i]
 	}
 	v, next := g.room(0, n), 1
-	g.split(n, 1, func(a, b int) { from.Reals(v[a:b], i*n+a) })
+	g.split(n, 1, func(a, b int) { from.Reals(v[a:b], a) })
 	for axis := range slices.Backward(g.by) {
 		r := &g.by[axis]
 		if r.plain(g.how.Coordinates) {
@@ -229,10 +203,11 @@ func (g *resampler) image(to, from move.Numeric, i int) {
 		for first := 0; first < r.out; {
 			ts := g.neighbours(axis, first)
 			g.split(before*len(ts), 4*after, func(from, to int) {
+				room := make([]float64, weighed)
 				for from < to {
 					b, x := from/len(ts), from%len(ts)
 					m := min(len(ts)-x, to-from)
-					weighLines(out[(b*r.out+first+x)*after:], v[b*n*after:], ts[x:x+m], after)
+					weighLines(out[(b*r.out+first+x)*after:], v[b*n*after:], ts[x:x+m], after, room)
 					from += m
 				}
 			})
@@ -253,63 +228,102 @@ func (g *resampler) image(to, from move.Numeric, i int) {
 			}
 		}
 	}
-	g.split(len(v), 1, func(a, b int) { to.SetReals(i*len(v)+a, v[a:b]) })
+	g.split(len(v), 1, func(a, b int) { to.SetReals(a, v[a:b]) })
 }
 
-// weighLines sets the lines of dst, after elements each, to the sums of weights times lines of src. A sum begins with −0.
-func weighLines(dst, src []float64, ts []taps, after int) {
+// weighLines sets the lines of dst, after elements each, to the sums of weights times lines of src. room is memory for some elements.
+func weighLines(dst, src []float64, ts []taps, after int, room []float64) {
 	for x := range ts {
-		t, line := &ts[x], dst[x*after:][:after]
-		if len(t.at) == 0 {
-			for k := range line {
-				line[k] = math.Copysign(0, -1)
-			}
-			continue
-		}
-		w := t.weight[:len(t.at)]
-		if after == 1 {
+		t := &ts[x]
+		if after == 1 && len(t.at) > 0 {
+			w := t.weight[:len(t.at)]
 			acc := float64(w[0] * src[t.at[0]])
 			for j, at := range t.at[1:] {
 				acc += float64(w[1+j] * src[at])
 			}
-			line[0] = acc
+			dst[x] = acc
 			continue
 		}
-		a, wa := src[t.at[0]*after:][:after], w[0]
-		if len(w) == 1 {
-			for k := range line {
-				line[k] = float64(wa * a[k])
-			}
-			continue
-		}
-		b, wb := src[t.at[1]*after:][:after], w[1]
-		for k := range line {
-			line[k] = float64(wa*a[k]) + float64(wb*b[k])
-		}
-		for j, at := range t.at[2:] {
-			a, wa := src[at*after:][:after], w[2+j]
-			for k := range line {
-				line[k] += float64(wa * a[k])
-			}
+		line := dst[x*after:][:after]
+		noSum(line, t)
+		for j, at := range t.at {
+			addLine(line, src[at*after:], t.weight[j], j == 0, room)
 		}
 	}
 }
 
-// interpolateScratch returns how many bytes interpolate takes: the elements of the images of all threads as float64, after
-// each axis again, and neighbours with their weights.
+// noSum sets a line without neighbours to −0, with which a sum begins.
+func noSum(line []float64, t *taps) {
+	if len(t.at) == 0 {
+		for k := range line {
+			line[k] = math.Copysign(0, -1)
+		}
+	}
+}
+
+// addLine adds w times the elements of src to line, which has nothing before the first time.
+func addLine(line, src []float64, w float64, first bool, room []float64) {
+	src = src[:len(line)]
+	switch {
+	case len(line) < 8 && first:
+		for k, v := range src {
+			line[k] = float64(w * v)
+		}
+	case first:
+		scaled(line, src, w)
+	case len(line) < 8:
+		for k, v := range src {
+			line[k] += float64(w * v)
+		}
+	default:
+		for k := 0; k < len(line); k += len(room) {
+			part := line[k:min(k+len(room), len(line))]
+			scaled(room[:len(part)], src[k:], w)
+			reduce.AddRows(part, part, room[:len(part)])
+		}
+	}
+}
+
+// scaled sets dst to w times the elements of src.
+func scaled(dst, src []float64, w float64) {
+	src = src[:len(dst)]
+	if simd.TryAffine64(dst, src, 0, w, math.Copysign(0, -1)) {
+		return
+	}
+	for k, v := range src {
+		dst[k] = float64(w * v)
+	}
+}
+
+// interpolateScratch returns how many bytes interpolate takes: neighbours with their weights, and lines of all threads or images, as float64.
 func interpolateScratch(by []resample, how *ResizeOptions) float64 {
-	images, by := separate(by, how)
-	elements := 1.0
+	images, by, lines := separate(by, how)
+	elements, n := 1.0, 0.0
 	for i := range by {
 		elements *= float64(by[i].in)
 	}
-	n := float64(8 * elements)
+	if !lines {
+		n = float64(8 * elements)
+	}
 	for i := range slices.Backward(by) {
 		if r := &by[i]; r.in > 0 && !r.plain(how.Coordinates) {
 			elements = float64(elements / float64(r.in) * float64(r.out))
 			most, each := r.tapsAtATime(how)
-			n += float64(8*elements) + float64(float64(most)*float64(64+24*each))
+			n += float64(float64(most) * float64(64+24*each))
+			if !lines {
+				n += float64(8 * elements)
+			}
 		}
 	}
-	return n * float64(max(1, min(images, exec.Workers(context.Background()))))
+	if lines && sideBySide(images, by) > 0 {
+		n += 64 * besideSome * float64(exec.Workers(context.Background()))
+	}
+	if lines {
+		units, room := newBand(by, how, nil).room()
+		if wide := sideBySide(images, by); wide > 0 {
+			units, room = 1, amongRoom(by, how, wide)
+		}
+		n += float64(max(1, min(float64(images)*float64(units), float64(exec.Workers(context.Background())))) * float64(8*room))
+	}
+	return n
 }

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/ashlar-go/ashlar/internal/core/move"
 	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -321,5 +322,38 @@ func TestResizeImages(t *testing.T) {
 		if !errors.Is(err, context.Canceled) {
 			t.Errorf("%v: %v", shape, err)
 		}
+	}
+}
+
+// Lines, and small images side by side, have the sums of whole images.
+func TestResizeLines(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	for k := range 400 {
+		shape := make([]int, 1+r.IntN(5))
+		sizes := make([]int, len(shape))
+		for i := range shape {
+			most := []int{3, 9, 40}[r.IntN(3)]
+			if len(shape) > 3 {
+				most = []int{9, 60}[min(1, r.IntN(4)/3)] >> i
+			}
+			if shape[i] = 1 + r.IntN(most+1); r.IntN(2) == 0 {
+				sizes[i] = 1 + r.IntN(2*shape[i])
+			} else {
+				sizes[i] = shape[i]
+			}
+		}
+		how := ResizeOptions{Sizes: sizes, Mode: []string{"linear", "cubic"}[r.IntN(2)], Antialias: r.IntN(3) == 0, ExcludeOutside: r.IntN(3) == 0, CubicA: -0.75,
+			Coordinates: []string{"half_pixel", "align_corners", "asymmetric"}[r.IntN(3)]}
+		a := tensor.RandomNormal[float32](uint64(k), 0, 1, shape...)
+		for _, v := range []float64{math.Inf(1), math.NaN(), math.Copysign(0, -1)} {
+			a.Elems()[r.IntN(a.Len())] = float32(v)
+		}
+		want := tensor.New[float32](sizes...)
+		by, to, from := resamples("Resize", shape, &how), want.Any(), a.Any()
+		g := resampler{by: by, how: &how, name: "Resize", taps: make([][]taps, len(by)), split: func(n, _ int, f func(from, to int)) { f(0, n) }}
+		g.image(move.NumericOf(move.WordsOf(to)), move.NumericOf(move.WordsOf(from)))
+		same(t, fmt.Sprint(shape, how), Resize(a, how), want)
+		ctx := WithThreads(context.Background(), 1+r.IntN(4))
+		same(t, fmt.Sprint(shape, how), Resize(a, how, Context(ctx)), want)
 	}
 }
