@@ -26,7 +26,8 @@ type cf struct {
 	offset   float64
 	scaled   bool
 	missing  []uint64 // by their bits
-	fill     uint64   // missing if it can't be decoded, since it also stands beyond the array
+	fill     uint64   // missing if it can't be decoded,
+	beyond   bool     // where chunks reach beyond the array, and have it there
 	nan      bool     // floats become times, and NaN becomes NaT
 	// For times: the stored numbers count units since base, which is in units of the result.
 	time bool
@@ -83,8 +84,12 @@ func cfOf(m *Metadata, e *element) (*cf, error) {
 	default:
 		c.to = dtype.Float32
 	}
-	c.fill = word(m.fillBytes())
+	c.fill, c.beyond = word(m.fillBytes()), true // also of absent chunks
 	out, err := c.apply(nil, append([]byte{}, m.fillBytes()...), math.MaxInt)
+	c.beyond = false
+	for i, n := range m.Shape {
+		c.beyond = c.beyond || n%m.Chunks[i] != 0 || m.Inner != nil && m.Chunks[i]%m.Inner[i] != 0
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -410,14 +415,14 @@ func (c *cf) apply(dst, b []byte, most int) ([]byte, error) {
 			t, err := c.unixOf(w, v)
 			if err == nil {
 				r = uint64(t)
-			} else if w != c.fill {
+			} else if w != c.fill || !c.beyond {
 				return nil, err
 			}
 		default:
 			if c.scaled {
 				v = float64(c.scale*v) + c.offset
 			} else if whole && size == 8 && !exact(w, v, sign) {
-				if w == c.fill {
+				if w == c.fill && c.beyond {
 					break
 				}
 				return nil, fail(ErrLimit, "CF: float64 has no %s; without CF the integers are read", decimal(w, sign))

@@ -2,7 +2,7 @@
 
 STORE is an object of JSON with the values of a store in base64. RESULTS has, for each array, the kind of the decoded elements by
 NumPy's letter and a list of them: numbers, with null for NaN and NaT, and times in nanoseconds since 1970. An array that xarray
-refuses has the kind "error".
+refuses has the kind "error", and dates that NumPy hasn't have "O".
 """
 import base64
 import json
@@ -27,6 +27,8 @@ for name, array in group.arrays():
             results[name] = ["M", [None if x == -(2**63) else int(x) for x in n]]
         elif v.dtype.kind == "f":
             results[name] = ["f", [None if x != x else repr(float(x)) for x in v.ravel()]]
+        elif v.dtype.kind == "O":
+            results[name] = ["O", []]
         else:
             results[name] = [v.dtype.kind, [str(int(x)) for x in v.ravel()]]
     except Exception as e:
