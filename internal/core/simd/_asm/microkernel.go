@@ -16,7 +16,7 @@ import (
 // for i < rows and j < n, where n ends in the last vector. NaNs are stored as the canonical one. mode is 0 to store, 1 to add
 // to c, 2 for non-temporal stores of whole vectors. Besides, 4 adds more[j] to the sum, and 8 makes it 0 unless it is greater, or NaN.
 //
-// Each number of rows has loops of its own. The steps after them are one for all, where lower tiles enter later: their sums are in the last registers.
+// Each number of rows has loops of its own. The steps after them are one for all, where lower tiles enter later.
 //
 // If offs isn't nil, step l takes a[i*aRow+offs[l]], and aCol is the address of what is prefetched besides, or 0. The widest
 // tiles for AVX2 have no register for a mask. They take whole vectors, with offs, and no non-temporal stores.
@@ -28,7 +28,7 @@ func (g *product) tile(most, vectors int) {
 	g.SignatureExpr(fmt.Sprintf("func(c *%s, ldc int, a *%[1]s, aRow, aCol int, b *%[1]s, ldb, n, k, times, rows, mode int, more *%[1]s, offs *int)", elem))
 	shift := op.U8(map[int]uint64{4: 2, 8: 3}[g.size])
 	cPtr, ldc, a, a9, aRow, a3, a5, a7, aCol, b, ldb, k, at := reg.RAX, reg.RBX, reg.RSI, reg.R15, reg.RDI, reg.R11, reg.R12, reg.R10, reg.R8, reg.RDX, reg.R9, reg.RCX, reg.R13
-	off, ahead := reg.R14, reg.R14
+	off := reg.R14
 	used := most * vectors
 	bv := func(v int) reg.VecPhysical { return g.vec(used + v) }
 	full := g.width == 64 // masks cost nothing
@@ -131,9 +131,6 @@ func (g *product) tile(most, vectors int) {
 	loop := func(next, done string, load func(v int, from op.Mem, to reg.VecPhysical), taps bool, rows int) {
 		cold := full && !taps
 		from9, list, base := a9, aCol, a
-		if cold {
-			g.LEAQ(op.Mem{Base: b, Index: ldb, Scale: lead}, ahead)
-		}
 		g.Label(next)
 		if taps {
 			g.MOVQ(op.Mem{Base: list}, off)
@@ -151,10 +148,10 @@ func (g *product) tile(most, vectors int) {
 			x := g.vec(used + vectors + i%spare)
 			ps(g, g.VBROADCASTSS, g.VBROADCASTSD)(offset(i, base, from9, aRow, a3, a5, a7), x)
 			for v := range vectors {
-				ps(g, g.VFMADD231PS, g.VFMADD231PD)(bv(v), x, g.vec((most-rows+i)*vectors+v))
+				ps(g, g.VFMADD231PS, g.VFMADD231PD)(bv(v), x, g.vec((rows-1-i)*vectors+v))
 			}
 			if cold && i < vectors {
-				g.PREFETCHT0(op.Mem{Base: ahead, Disp: i * g.width})
+				g.PREFETCHT0(op.Mem{Base: b, Index: ldb, Scale: lead, Disp: i * g.width})
 			}
 			if taps && i < vectors && (full || i%2 == 0) { // rows to come
 				g.PREFETCHT0(op.Mem{Base: b, Disp: 32*vectors*g.width + i*g.width})
@@ -169,13 +166,11 @@ func (g *product) tile(most, vectors int) {
 			}
 		}
 		g.ADDQ(ldb, b)
-		if cold {
-			g.ADDQ(ldb, ahead)
-		}
 		g.DECQ(k)
-		g.JZ(op.LabelRef(done))
 		g.TESTB(op.U8(apart-1), k.As8())
 		g.JNZ(op.LabelRef(next))
+		g.TESTQ(k, k)
+		g.JZ(op.LabelRef(done))
 		if taps { // a part of later rows of b comes nearer
 			g.MOVQ(g.arg("aCol"), off)
 			g.TESTQ(off, off)
@@ -241,12 +236,12 @@ func (g *product) tile(most, vectors int) {
 	g.Load(g.Param("mode"), what)
 	height := off
 	g.Load(g.Param("rows"), height)
-	// slots writes a step for registers from the first one of a tile on, some at a time, which tiles of some numbers of rows enter there.
+	// slots writes a step for registers from the last one on, where row 0 is, some at a time. Tiles of some numbers of rows enter at their row 0.
 	slots := func(name string, heights []int, each int, body func(i int)) {
 		g.enter(height, name, heights)
-		for i := 0; i < used; i += each {
+		for i := (used - 1) / each * each; i >= 0; i -= each {
 			for _, h := range slices.Backward(heights) {
-				if (most-h)*vectors/each == i/each {
+				if (h*vectors-1)/each == i/each {
 					g.Label(fmt.Sprint(name, h))
 				}
 			}
