@@ -298,6 +298,7 @@ func (c *compiled) follow() {
 		}
 	}
 	reads, maker := c.uses()
+	pixels := c.pixels()
 	gone := make([]bool, len(c.steps))
 	for i := range c.steps {
 		s, next := &c.steps[i], c.ops[i]
@@ -310,7 +311,7 @@ func (c *compiled) follow() {
 				first, at = j, k
 			}
 		}
-		if first < 0 {
+		if first < 0 || pixels[s.in[at]] && !pixels[s.out[0]] {
 			continue
 		}
 		lead := c.steps[first]
@@ -326,6 +327,26 @@ func (c *compiled) follow() {
 		c.steps[i], gone[first] = lead, true
 	}
 	c.without(gone)
+}
+
+// pixels marks values whose planes have one element, as the weights of squeeze-and-excite: results of pools of whole planes, and of products,
+// convolutions and elementwise operators of such values and constants. One that meets whole planes stretches.
+func (c *compiled) pixels() []bool {
+	is := make([]bool, len(c.names))
+	for i := range c.steps {
+		s, o := &c.steps[i], c.ops[i]
+		if o == nil || s.own || len(s.out) != 1 || s.out[0] < 0 {
+			continue
+		}
+		about, all, some := plan.AboutOf(o), true, false
+		for id := range s.reads() {
+			known := c.vals[id].known()
+			all, some = all && (is[id] || known), some || is[id]
+		}
+		is[s.out[0]] = all && some && (about.Follows || about.Leads) ||
+			slices.Contains([]string{"GlobalAveragePool", "GlobalMaxPool", "GlobalLpPool"}, o.Name())
+	}
+	return is
 }
 
 // weigh makes one step of a product of matrices, a Softmax of its lines, and a product of these with another matrix, if nothing else reads

@@ -539,3 +539,27 @@ func dims(shape []int) (list []any) {
 	}
 	return list
 }
+
+// The gate of squeeze-and-excite is no part of the convolution of one element in each plane: the step would stretch.
+func TestFollowStretches(t *testing.T) {
+	for _, pool := range []string{"GlobalAveragePool", "MaxPool"} {
+		s := session(t, func(b *Builder) {
+			x := b.Input("x", dtype.Float32, 1, 8, 6, 6)
+			attrs := []Attribute{}
+			if pool == "MaxPool" {
+				attrs = append(attrs, IntsAttr("kernel_shape", 1, 1))
+			}
+			v := b.Node(pool, []string{x}, attrs...)
+			v = b.Node("Relu", []string{b.Node("Conv", []string{v, b.Weight("w", tensor.New[float32](8, 8, 1, 1).Any())})})
+			v = b.Node("HardSigmoid", []string{b.Node("Conv", []string{v, b.Weight("u", tensor.New[float32](8, 8, 1, 1).Any())})})
+			b.Output(b.Rename(b.Node("Mul", []string{v, x}), "y"), dtype.Float32, 1, 8, 6, 6)
+		})
+		steps := 3
+		if pool == "GlobalAveragePool" {
+			steps++
+		}
+		if len(s.c.steps) != steps {
+			t.Errorf("%s: %d steps, want %d", pool, len(s.c.steps), steps)
+		}
+	}
+}
