@@ -316,7 +316,7 @@ func interpolateScratch(by []resample, how *ResizeOptions) float64 {
 		}
 	}
 	if lines && sideBySide(images, by) > 0 {
-		n += 64 * besideSome * float64(exec.Workers(context.Background()))
+		n += float64(64 * besideSome * float64(exec.Workers(context.Background())))
 	}
 	if lines {
 		units, room := newBand(by, how, nil).room()
