@@ -111,3 +111,50 @@ func receiver(e ast.Expr) string {
 	}
 	return ""
 }
+
+// TestFirstWords wants a comment over a function, a method or a type to begin with its name. A type may have an article before it.
+func TestFirstWords(t *testing.T) {
+	tr, err := load(os.DirFS("."))
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	for _, f := range tr.files {
+		if f.test || ast.IsGenerated(f.ast) {
+			continue
+		}
+		for _, d := range f.ast.Decls {
+			for name, doc := range documented(d) {
+				if n++; !regexp.MustCompile(`^(An? |The )?` + name + `\b`).MatchString(doc.Text()) {
+					t.Errorf("%s: the comment over %s doesn't begin with it", tr.fset.Position(doc.Pos()), name)
+				}
+			}
+		}
+	}
+	if n < 5_000 {
+		t.Errorf("%d comments", n)
+	}
+}
+
+// documented returns the names of a declaration that have a comment of their own.
+func documented(d ast.Decl) map[string]*ast.CommentGroup {
+	docs := make(map[string]*ast.CommentGroup)
+	switch d := d.(type) {
+	case *ast.FuncDecl:
+		docs[d.Name.Name] = d.Doc
+	case *ast.GenDecl:
+		for _, s := range d.Specs {
+			if s, ok := s.(*ast.TypeSpec); ok {
+				if docs[s.Name.Name] = s.Doc; s.Doc == nil && len(d.Specs) == 1 {
+					docs[s.Name.Name] = d.Doc
+				}
+			}
+		}
+	}
+	for name, doc := range docs {
+		if doc == nil || strings.TrimSpace(doc.Text()) == "" {
+			delete(docs, name)
+		}
+	}
+	return docs
+}

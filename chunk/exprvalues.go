@@ -272,7 +272,7 @@ func (t *term) near(d dtype.DType) int {
 	return new(bigint.Float).SetFloat64(r).Cmp(new(bigint.Float).SetInt(i))
 }
 
-// mapped applies an elementwise operator; constants take the type of the first array.
+// mapWith applies an elementwise operator; constants take the type of the first array.
 func mapWith(at int, name string, attrs op.AttrMap, ts ...term) (term, error) {
 	in := make([]Array, len(ts))
 	d := dtype.Invalid

@@ -209,7 +209,7 @@ func (p *onDevice) expect(what string, bank, offset int, want []byte) error {
 
 func first32(b []byte) []byte { return b[:min(len(b), 32)] }
 
-// holes says that a slot's bytes are unwritten but for the bytes of its page.
+// slot says that a slot's bytes are unwritten but for the bytes of its page.
 func (p *onDevice) slot(bank, slot, slotBytes int, page []byte) error {
 	want := bytes.Repeat([]byte{unwritten}, slotBytes)
 	copy(want, page)

@@ -410,23 +410,23 @@ func hostBytes(op string, a tensor.Any, written bool) (b []byte, first int, err 
 }
 
 // queue queues the moves to d.
-func (d *side) queue(q Queue, moves []Move) (Event, error) {
-	if d.t != nil {
+func (s *side) queue(q Queue, moves []Move) (Event, error) {
+	if s.t != nil {
 		return q.Copy(moves, nil)
 	}
 	return q.Copy(moves, func() error {
-		b, err := d.bytes() // it may have been closed since
+		b, err := s.bytes() // it may have been closed since
 		if err != nil {
 			return err
 		}
 		for i := range moves {
 			to := &moves[i].To
 			part := b[to.Offset : to.Offset+moves[i].N]
-			if copy(part, to.Host[to.Offset:]); d.spec.DType().IsPartial() {
-				d.spec.DType().Mend(part) // no Go program can hold another bool
+			if copy(part, to.Host[to.Offset:]); s.spec.DType().IsPartial() {
+				s.spec.DType().Mend(part) // no Go program can hold another bool
 			}
 		}
-		runtime.KeepAlive(d)
+		runtime.KeepAlive(s)
 		return nil
 	})
 }

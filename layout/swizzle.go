@@ -37,9 +37,13 @@ func NewSwizzle(b, m, s int) (Swizzle, error) {
 	return w, nil
 }
 
-// Bits, Base and Shift return the three numbers.
-func (w Swizzle) Bits() int  { return w.bits }
-func (w Swizzle) Base() int  { return w.base }
+// Bits returns how many bits of an offset change.
+func (w Swizzle) Bits() int { return w.bits }
+
+// Base returns the lowest bit that is read or changes.
+func (w Swizzle) Base() int { return w.base }
+
+// Shift returns how far the bits that are read lie above the bits that change.
 func (w Swizzle) Shift() int { return w.shift }
 
 // Size returns how many offsets are permuted among each other: 2^(b+m+|s|).

@@ -260,28 +260,28 @@ func irOf(opset int64) int64 {
 	return int64(len(last))
 }
 
-// Int is an attribute that holds an integer.
+// IntAttr is an attribute that holds an integer.
 func IntAttr(name string, v int64) Attribute { return Attribute{Name: name, Type: AttrInt, Value: v} }
 
-// Ints is an attribute that holds a list of integers.
+// IntsAttr is an attribute that holds a list of integers.
 func IntsAttr(name string, v ...int64) Attribute {
 	return Attribute{Name: name, Type: AttrInts, Value: v}
 }
 
-// Float is an attribute that holds a float32.
+// FloatAttr is an attribute that holds a float32.
 func FloatAttr(name string, v float32) Attribute {
 	return Attribute{Name: name, Type: AttrFloat, Value: v}
 }
 
-// Floats is an attribute that holds a list of float32.
+// FloatsAttr is an attribute that holds a list of float32.
 func FloatsAttr(name string, v ...float32) Attribute {
 	return Attribute{Name: name, Type: AttrFloats, Value: v}
 }
 
-// String is an attribute that holds a string.
+// StringAttr is an attribute that holds a string.
 func StringAttr(name, v string) Attribute { return Attribute{Name: name, Type: AttrString, Value: v} }
 
-// Strings is an attribute that holds a list of strings.
+// StringsAttr is an attribute that holds a list of strings.
 func StringsAttr(name string, v ...string) Attribute {
 	return Attribute{Name: name, Type: AttrStrings, Value: v}
 }

@@ -315,9 +315,9 @@ func (fr *frame) iterate(i int64, around, args []Value) ([]Value, error) {
 }
 
 // changed refuses a value that a loop carries when its type changes.
-func (b *compiled) changed(k int, from elem, to *Value) error {
+func (c *compiled) changed(k int, from elem, to *Value) error {
 	if d := to.elem(); from != noElem && d != noElem && d != from {
-		return b.wants("%w: %s is %v, it began as %v; a value that a loop carries keeps its type", tensor.ErrDType, b.output(k), *to, from)
+		return c.wants("%w: %s is %v, it began as %v; a value that a loop carries keeps its type", tensor.ErrDType, c.output(k), *to, from)
 	}
 	return nil
 }

@@ -74,7 +74,7 @@ var elems = [...]struct {
 	ElemInt2:           {"int2", dtype.Int2},
 }
 
-// StringAttr returns the name, as dtype writes it where both know the type.
+// String returns the name, as dtype writes it where both know the type.
 func (e ElemType) String() string {
 	if e < 0 || int(e) >= len(elems) {
 		return fmt.Sprintf("element type %d", int32(e))

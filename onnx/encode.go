@@ -147,7 +147,7 @@ func place(at int, t *TensorProto, head int) (end, pad int) {
 	}
 }
 
-// Padding is a doc_string of spaces, followed by the real one: of a field that comes twice the last one counts.
+// minPadding is the least padding in bytes. Padding is a doc_string of spaces, followed by the real one: of a field that comes twice the last one counts.
 func minPadding(t *TensorProto) int {
 	if t.Doc == "" {
 		return 4

@@ -105,7 +105,7 @@ type Unsupported struct {
 	Reason string
 }
 
-// StringAttr returns the place and the reason.
+// String returns the place and the reason.
 func (u Unsupported) String() string { return u.Place + ": " + u.Reason }
 
 // An UnsupportedError lists everything in a model that this library doesn't have.

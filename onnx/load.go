@@ -174,7 +174,7 @@ func (m *Model) strings(t *TensorProto) (list []string, err error) {
 	return list, nil
 }
 
-// StringsAttr returns the elements of the tensor of strings that t describes, in row-major order.
+// Strings returns the elements of the tensor of strings that t describes, in row-major order.
 func (m *Model) Strings(t *TensorProto) (list []string, err error) {
 	err = m.use(func() (err error) {
 		if t == nil || t.Type != ElemString {

@@ -88,10 +88,10 @@ func (k *valueCall) mapInput() (keys, vals *Value, err error) {
 }
 
 // places are where the keys of a map stand.
-func (keys *Value) places() map[any]int64 {
-	m := make(map[any]int64, keys.a.Len())
+func (v *Value) places() map[any]int64 {
+	m := make(map[any]int64, v.a.Len())
 	i := int64(0)
-	keys.eachKey(func(key any) {
+	v.eachKey(func(key any) {
 		m[key] = i
 		i++
 	})

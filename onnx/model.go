@@ -167,7 +167,7 @@ const (
 var attrNames = [...]string{"undefined", "float", "int", "string", "tensor", "graph", "floats", "ints", "strings", "tensors", "graphs",
 	"sparse tensor", "sparse tensors", "type", "types"}
 
-// StringAttr returns the kind in words: ints, sparse tensor.
+// String returns the kind in words: ints, sparse tensor.
 func (t AttrType) String() string {
 	if t < 0 || int(t) >= len(attrNames) {
 		return fmt.Sprintf("attribute type %d", int32(t))

@@ -181,25 +181,25 @@ func (p *program) label(s *step) string {
 }
 
 // wants is an error about the graph that an attribute holds.
-func (b *compiled) wants(format string, args ...any) error {
-	return inAttr(b.attr, failf(format, args...))
+func (c *compiled) wants(format string, args ...any) error {
+	return inAttr(c.attr, failf(format, args...))
 }
 
 // output names output k of a graph inside a node.
-func (b *compiled) output(k int) string {
-	return fmt.Sprintf("output %d %.100q", k, b.g.Outputs[k].Name)
+func (c *compiled) output(k int) string {
+	return fmt.Sprintf("output %d %.100q", k, c.g.Outputs[k].Name)
 }
 
 // at puts err at output k of the graph that an attribute holds.
-func (b *compiled) at(k int, err error) error {
-	return inAttr(b.attr, in(b.output(k), err))
+func (c *compiled) at(k int, err error) error {
+	return inAttr(c.attr, in(c.output(k), err))
 }
 
 // declared is the element type that the graph declares for output k, noElem if it doesn't.
-func (b *compiled) declared(k int) elem {
-	e := b.g.Outputs[k].Type.elem()
-	if dtype.DType(e).IsFloat() && b.fixed != dtype.Invalid {
-		return elem(b.fixed)
+func (c *compiled) declared(k int) elem {
+	e := c.g.Outputs[k].Type.elem()
+	if dtype.DType(e).IsFloat() && c.fixed != dtype.Invalid {
+		return elem(c.fixed)
 	}
 	return e
 }

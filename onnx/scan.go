@@ -172,8 +172,8 @@ func (fr *frame) described(around, args []Value) (outs []Value, err error) {
 }
 
 // emptyOutput describes output k by its declaration, with 0 for every size that isn't fixed.
-func (b *compiled) emptyOutput(k int) Value {
-	d, t := b.declared(k), &b.g.Outputs[k].Type
+func (c *compiled) emptyOutput(k int) Value {
+	d, t := c.declared(k), &c.g.Outputs[k].Type
 	if d == noElem || t.Kind != KindTensor {
 		return Value{}
 	}

@@ -29,7 +29,7 @@ type Step struct {
 	Results  []StepValue // the results that something reads
 }
 
-// StringAttr returns the operators of the nodes, as Conv+Relu. Several of one operator in a row have a number, as 3 DequantizeLinear.
+// String returns the operators of the nodes, as Conv+Relu. Several of one operator in a row have a number, as 3 DequantizeLinear.
 func (s *Step) String() string {
 	var ops, names []string
 	for _, n := range s.Nodes {

@@ -40,7 +40,7 @@ func StringsValue(shape []int, list ...string) Value {
 	return Value{a: shaped(v, shape), text: t}
 }
 
-// StringsAttr returns the elements of a tensor of strings in row-major order, nil for other values.
+// Strings returns the elements of a tensor of strings in row-major order, nil for other values.
 func (v Value) Strings() []string {
 	if v.text == nil || v.a.IsSpec() {
 		return nil

@@ -117,7 +117,7 @@ func (t *TensorProto) Shape() ([]int, error) {
 	return shape, nil
 }
 
-// StringAttr returns type and shape: float32[8,1,5,5].
+// String returns type and shape: float32[8,1,5,5].
 func (t *TensorProto) String() string {
 	if t == nil {
 		return "no tensor"

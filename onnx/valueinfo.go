@@ -13,7 +13,7 @@ type ValueInfo struct {
 	Metadata []Entry
 }
 
-// StringAttr returns the name and type: image float32[batch,1,28,28].
+// String returns the name and type: image float32[batch,1,28,28].
 func (v ValueInfo) String() string { return v.Name + " " + v.Type.String() }
 
 // Kind tells the kinds of value apart.
@@ -40,7 +40,7 @@ type Type struct {
 	Denotation string
 }
 
-// StringAttr returns the type as text: float32[batch,1,28,28], sequence(int64[]), float32[...] when the rank is unknown.
+// String returns the type as text: float32[batch,1,28,28], sequence(int64[]), float32[...] when the rank is unknown.
 func (t Type) String() string {
 	switch t.Kind {
 	case KindTensor, KindSparse:
@@ -92,7 +92,7 @@ type Dim struct {
 	Denotation string
 }
 
-// StringAttr returns the number, the name, or "?".
+// String returns the number, the name, or "?".
 func (d Dim) String() string {
 	switch {
 	case d.Value >= 0:

@@ -62,7 +62,7 @@ func summation(r *tensor.Any, equation string, operands []*tensor.Any, opts []Op
 	r.CopyFrom(last.t.Permute(order...))
 }
 
-// An axis of an equation is a letter, or a negative number for one that an ellipsis
+// A letter is an axis of an equation, or a negative number for one that an ellipsis
 // stands for: -1 is the last.
 type letter = int
 

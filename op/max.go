@@ -33,5 +33,5 @@ func maxRow[T num.Native](dst, a, b []T) {
 	}
 }
 
-// The rows of integers order words, too.
+// maxWords is the row of integers, whose words it orders, too.
 func maxWords[T pointwise.FixedWords](dst, a, b []T, _ *cast.State) { maxRow(dst, a, b) }

@@ -10,13 +10,11 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// MultiHeadAttention and Attention of the domain com.microsoft are Attention with as many heads of queries as of keys. The products
+// A multiHead is a call of one of two operators. MultiHeadAttention and Attention of the domain com.microsoft are Attention with as many heads of queries as of keys. The products
 // are multiplied by the scale, not queries and keys by its root, and a mask adds mask_filter_value, −10000 unless the node says otherwise, not
 // −∞. The steps before the products, a bias of queries, keys and values, and of Attention their product with the weights, are rounded as in Add and
 // MatMul. All after that is computed in float32 of narrow floats, and the result rounded once. Typed programs call Attention. Source:
 // docs/ContribOperators.md of github.com/microsoft/onnxruntime.
-//
-// multiHead is a call of one of them.
 type multiHead struct {
 	heads
 	name           string

@@ -189,55 +189,55 @@ func (q *recurrence) row(step, b int) int {
 }
 
 // call computes the states of all steps, the last ones and, of LSTM, the last cells.
-func (of *recurrence) call(out [3]*tensor.Any, opts []Option) {
-	q, s := *of, plan.Read(of.name, 0, opts)
-	d := q.in[0].DType()
-	plan.AimShape(out[0], q.name, &s, d, q.shape())
-	for _, o := range out[1:q.outputs] {
-		*o = tensor.EmptyOf(d, q.stateShape()...)
+func (q *recurrence) call(out [3]*tensor.Any, opts []Option) {
+	run, s := *q, plan.Read(q.name, 0, opts)
+	d := run.in[0].DType()
+	plan.AimShape(out[0], run.name, &s, d, run.shape())
+	for _, o := range out[1:run.outputs] {
+		*o = tensor.EmptyOf(d, run.stateShape()...)
 	}
-	if q.batch == 0 || q.units == 0 { // no state has an element, and only the lengths are looked at
-		if q.in[4] = nil; !of.absent(4) {
-			lengths := of.in[4].Contiguous()
-			q.in[4] = &lengths
+	if run.batch == 0 || run.units == 0 { // no state has an element, and only the lengths are looked at
+		if run.in[4] = nil; !q.absent(4) {
+			lengths := q.in[4].Contiguous()
+			run.in[4] = &lengths
 		}
-		q.lengths()
+		run.lengths()
 		return
 	}
 	results := [3]tensor.Any{*out[0], *out[1], *out[2]}
 	beside := results[0].IsContiguous()
 	var held [8]tensor.Any // the inputs, contiguous and of the type that is computed in
-	for i, x := range q.in {
-		if q.absent(i) {
-			q.in[i] = nil
+	for i, x := range run.in {
+		if run.absent(i) {
+			run.in[i] = nil
 			continue
 		}
 		beside = beside && !results[0].Overlaps(*x)
 		if d.IsNarrow() && i != 4 {
-			held[i] = inSingle(q.name, x)
+			held[i] = inSingle(run.name, x)
 		} else {
 			held[i] = x.Contiguous()
 		}
-		q.in[i] = &held[i]
+		run.in[i] = &held[i]
 	}
 	if !beside {
-		results[0] = tensor.EmptyOf(d, q.shape()...)
+		results[0] = tensor.EmptyOf(d, run.shape()...)
 	}
-	lengths := q.lengths()
-	q.ctx = s.Ctx()
-	cost := int(min(1<<40, float64(q.steps)*float64(q.batch)*float64(q.gates*q.units)*(4+float64(q.input+q.units)/20)))
-	exec.Split(q.name, q.ctx, q.directions, cost, func(from, to int) {
+	lengths := run.lengths()
+	run.ctx = s.Ctx()
+	cost := int(min(1<<40, float64(run.steps)*float64(run.batch)*float64(run.gates*run.units)*(4+float64(run.input+run.units)/20)))
+	exec.Split(run.name, run.ctx, run.directions, cost, func(from, to int) {
 		for i := from; i < to; i++ {
 			if d == dtype.Float64 {
-				unroll(&q, i, lengths, &results, q.f64)
+				unroll(&run, i, lengths, &results, run.f64)
 			} else {
-				unroll(&q, i, lengths, &results, q.f32)
+				unroll(&run, i, lengths, &results, run.f32)
 			}
 		}
 	})
 	for i := range held {
-		if q.in[i] != nil {
-			plan.Drop(&held[i], of.in[i])
+		if run.in[i] != nil {
+			plan.Drop(&held[i], q.in[i])
 		}
 	}
 	runtime.KeepAlive(&results)

@@ -27,32 +27,32 @@ const binaryMagic = "ASHLAR\x00\x01"
 // programs read use format/npy or format/safetensors.
 func (t Tensor[T]) MarshalBinary() ([]byte, error) { return t.a.MarshalBinary() }
 
-// MarshalBinary writes the form of Tensor.MarshalBinary. It fails also when t has no
+// MarshalBinary writes the form of Tensor.MarshalBinary. It fails also when a has no
 // elements.
-func (t Any) MarshalBinary() ([]byte, error) {
-	if err := Try(func() { t.pointer("tensor.MarshalBinary") }); err != nil {
+func (a Any) MarshalBinary() ([]byte, error) {
+	if err := Try(func() { a.pointer("tensor.MarshalBinary") }); err != nil {
 		return nil, err
 	}
 	out := new(bytes.Buffer)
-	out.Grow(64 + 8*t.Rank() + t.Len()*t.DType().Size())
-	if err := t.writeBinary(out); err != nil {
+	out.Grow(64 + 8*a.Rank() + a.Len()*a.DType().Size())
+	if err := a.writeBinary(out); err != nil {
 		return nil, err
 	}
 	return out.Bytes(), nil
 }
 
 // writeBinary writes the bytes that MarshalBinary returns.
-func (t Any) writeBinary(w io.Writer) error {
-	name := t.DType().String()
+func (a Any) writeBinary(w io.Writer) error {
+	name := a.DType().String()
 	b := append(append([]byte(binaryMagic), byte(len(name))), name...)
-	b = binary.LittleEndian.AppendUint32(b, uint32(t.Rank()))
-	for i := range t.Rank() {
-		b = binary.LittleEndian.AppendUint64(b, uint64(t.Dim(i)))
+	b = binary.LittleEndian.AppendUint32(b, uint32(a.Rank()))
+	for i := range a.Rank() {
+		b = binary.LittleEndian.AppendUint64(b, uint64(a.Dim(i)))
 	}
 	if _, err := w.Write(b); err != nil {
 		return err
 	}
-	return Encode(w, t)
+	return Encode(w, a)
 }
 
 // UnmarshalBinary reads the bytes of MarshalBinary and makes t a new row-major tensor of

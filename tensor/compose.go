@@ -8,9 +8,9 @@ import (
 // Stride returns the distance in elements between neighbours along an axis. Negative
 // axes count from the end. It panics when there is no such axis, or it is nested and
 // has no single stride.
-func (t Any) Stride(axis int) int {
+func (a Any) Stride(axis int) int {
 	const op = "tensor.Stride"
-	return strideOf(op, &t.lay, axisOf(op, axis, t.lay.Ref().Rank()))
+	return strideOf(op, &a.lay, axisOf(op, axis, a.lay.Ref().Rank()))
 }
 
 // Coalesce returns the view with the fewest axes that has the elements of t in the same

@@ -79,7 +79,7 @@ func emptyLike(op string, d dtype.DType, lay *layout.Layout) Any {
 }
 
 // CloneLayout returns the layout that Clone gives.
-func (t Any) CloneLayout() layout.Layout { return cloned(&t.lay) }
+func (a Any) CloneLayout() layout.Layout { return cloned(&a.lay) }
 
 func cloned(lay *layout.Layout) layout.Layout {
 	if lay.IsCompact() {

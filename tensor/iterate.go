@@ -109,7 +109,7 @@ func step(idx, shape []int) bool {
 
 // Indices enumerates the indices of all elements in row-major order, the last axis
 // fastest. The slice is the same one in every round: clone it to keep it.
-func (t Any) Indices() iter.Seq[[]int] { return positions(t.lay.Shape()) }
+func (a Any) Indices() iter.Seq[[]int] { return positions(a.lay.Shape()) }
 
 // positions enumerates the indices of a shape in row-major order.
 func positions(shape []int) iter.Seq[[]int] {

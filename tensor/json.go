@@ -21,17 +21,17 @@ import (
 // more than 2^20 lists.
 func (t Tensor[T]) MarshalJSON() (b []byte, err error) { return t.a.MarshalJSON() }
 
-// MarshalJSON writes the text of Tensor.MarshalJSON. It fails also when t has no
+// MarshalJSON writes the text of Tensor.MarshalJSON. It fails also when a has no
 // elements.
-func (t Any) MarshalJSON() (b []byte, err error) {
+func (a Any) MarshalJSON() (b []byte, err error) {
 	const op = "tensor.MarshalJSON"
 	err = Try(func() {
-		t.pointer(op)
-		checkLists(op, &t.lay)
-		contiguous(&t)
-		all, i := t.st.boxed(), t.origin()-1
-		b = appendNest(b, t.lay.Shape(), func() any { i++; return all.at(i) })
-		runtime.KeepAlive(t.st)
+		a.pointer(op)
+		checkLists(op, &a.lay)
+		contiguous(&a)
+		all, i := a.st.boxed(), a.origin()-1
+		b = appendNest(b, a.lay.Shape(), func() any { i++; return all.at(i) })
+		runtime.KeepAlive(a.st)
 	})
 	return b, err
 }

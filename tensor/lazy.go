@@ -20,11 +20,11 @@ func Lazy(by any, d dtype.DType, shape ...int) Any {
 }
 
 // LazyBy returns the argument by of Lazy, nil for every other tensor,
-// and whether t is that tensor itself, no view of it.
-func (t *Any) LazyBy() (by any, whole bool) {
-	if t.st == nil || t.st.lazy == nil {
+// and whether a is that tensor itself, no view of it.
+func (a *Any) LazyBy() (by any, whole bool) {
+	if a.st == nil || a.st.lazy == nil {
 		return nil, false
 	}
-	l := t.st.lazy
-	return l.by, t.off == 0 && t.lay.Ref().Equal(&l.lay)
+	l := a.st.lazy
+	return l.by, a.off == 0 && a.lay.Ref().Equal(&l.lay)
 }

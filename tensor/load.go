@@ -145,9 +145,9 @@ func checkRow(op string, lay *layout.Layout, first unsafe.Pointer, size, width i
 // Prefetch says that the element at idx will be read soon. It checks idx as At does;
 // beyond that it is a hint, and this implementation leaves fetching to the processor,
 // because Go programs have no instruction for it.
-func (t Any) Prefetch(idx ...int) {
-	offsetAt("tensor.Prefetch", &t.where, idx)
-	t.pointer("tensor.Prefetch")
+func (a Any) Prefetch(idx ...int) {
+	offsetAt("tensor.Prefetch", &a.where, idx)
+	a.pointer("tensor.Prefetch")
 }
 
 // AtCoord is At with a coordinate that may nest as the layout does. An integer in place of

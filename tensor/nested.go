@@ -188,15 +188,15 @@ func indexPath(path []int) string {
 // so on up to rank 8; from there on the outer levels are []any. So Nested().([][]float32)
 // is a matrix of float32. FromNested is its inverse, except for extents after an extent of
 // 0. It panics when the extents before that 0 ask for more than 2^20 slices.
-func (t Any) Nested() any {
+func (a Any) Nested() any {
 	const op = "tensor.Nested"
-	t.pointer(op)
-	checkLists(op, &t.lay)
-	whole := t.st
-	contiguous(&t)
-	nest := t.st.boxed().nest(t.origin(), t.lay.Shape())
-	if t.st != whole { // a copy
-		t.Close()
+	a.pointer(op)
+	checkLists(op, &a.lay)
+	whole := a.st
+	contiguous(&a)
+	nest := a.st.boxed().nest(a.origin(), a.lay.Shape())
+	if a.st != whole { // a copy
+		a.Close()
 	}
 	runtime.KeepAlive(whole)
 	return nest

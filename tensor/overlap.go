@@ -11,11 +11,11 @@ import (
 // take a few dozen steps.
 const overlapSteps = 4096
 
-// Overlaps reports whether some element of t and some element of u are the same
+// Overlaps reports whether some element of a and some element of u are the same
 // memory, whether or not they share a storage. Slices that interleave without
 // meeting don't overlap. The answer is exact, but that in the general case takes
 // time exponential in the rank; after 4096 steps of the search it is true.
-func (t Any) Overlaps(u Any) bool { return overlaps("tensor.Overlaps", &t, &u) }
+func (a Any) Overlaps(u Any) bool { return overlaps("tensor.Overlaps", &a, &u) }
 
 func overlaps(op string, t, u *Any) bool {
 	t.pointer(op)

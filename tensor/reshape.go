@@ -25,8 +25,8 @@ func viewAs(op string, lay *layout.Layout, shape []int) {
 }
 
 // CanView reports whether View of that shape would succeed.
-func (t Any) CanView(shape ...int) bool {
-	_, err := viewLayout(&t.lay, shape)
+func (a Any) CanView(shape ...int) bool {
+	_, err := viewLayout(&a.lay, shape)
 	return err == nil
 }
 

@@ -41,13 +41,13 @@ func newStorage[T num.Elem](data []T) *storage {
 }
 
 // set makes data the elements, a whole number of them.
-func (s *storage) set(data []byte) {
+func (m *storage) set(data []byte) {
 	p := unsafe.SliceData(data)
 	if p == nil {
 		p = &nothing // nil is for a closed storage
 	}
-	s.n = len(data) / s.dtype.Size()
-	s.first.Store(p)
+	m.n = len(data) / m.dtype.Size()
+	m.first.Store(p)
 }
 
 // nothing is where storages without elements begin.
@@ -220,14 +220,14 @@ func (m *storage) gone() bool { return m.foreign == nil && m.lazy == nil && m.cl
 // Close gives the storage back at once, as Tensor.Close does. Of a foreign tensor it is the
 // Close of the value it was made of, if that has one. A Spec and the zero value have nothing to
 // close.
-func (t Any) Close() error {
-	if t.st == nil {
+func (a Any) Close() error {
+	if a.st == nil {
 		return nil
 	}
-	if c, ok := t.st.foreign.(io.Closer); ok {
+	if c, ok := a.st.foreign.(io.Closer); ok {
 		return c.Close()
 	}
-	return t.st.close()
+	return a.st.close()
 }
 
 // A Storage describes the memory of a tensor's elements.
@@ -238,28 +238,28 @@ type Storage struct {
 	ReadOnly bool     // mapped read-only: no handle can write
 }
 
-// Storage describes the memory behind t. It panics when there is none any more.
-func (t Any) Storage() Storage {
-	first := t.pointer("tensor.Storage")
-	s := Storage{Kind: mem.Owned, Bytes: t.st.n * t.st.dtype.Size(), ReadOnly: t.st.readOnly}
+// Storage describes the memory behind a. It panics when there is none any more.
+func (a Any) Storage() Storage {
+	first := a.pointer("tensor.Storage")
+	s := Storage{Kind: mem.Owned, Bytes: a.st.n * a.st.dtype.Size(), ReadOnly: a.st.readOnly}
 	switch {
-	case t.st.buf != nil:
-		s.Kind, s.Bytes = t.st.buf.Kind(), t.st.buf.Len()
-	case t.st.borrowed:
+	case a.st.buf != nil:
+		s.Kind, s.Bytes = a.st.buf.Kind(), a.st.buf.Len()
+	case a.st.borrowed:
 		s.Kind = mem.Borrowed
 	}
 	s.Align = mem.AlignOf(first)
-	runtime.KeepAlive(t.st)
+	runtime.KeepAlive(a.st)
 	return s
 }
 
-// RetainedBytes returns how much memory t keeps in use: a view keeps the whole
+// RetainedBytes returns how much memory a keeps in use: a view keeps the whole
 // storage, and a tensor from FromBytes the whole buffer. 0 when there is none.
-func (t Any) RetainedBytes() int {
-	if !t.open() {
+func (a Any) RetainedBytes() int {
+	if !a.open() {
 		return 0
 	}
-	return t.Storage().Bytes
+	return a.Storage().Bytes
 }
 
 // Detach returns t itself when its elements are all that its storage holds, else a
@@ -278,14 +278,14 @@ func detach(a *Any) {
 	mem.AddCopied(a.Len() * a.st.dtype.Size())
 }
 
-// Pin keeps the memory of t where it is until release is called, whatever happens
-// to t meanwhile. A Close, of t or of any tensor on the same memory, refuses further use
+// Pin keeps the memory of a where it is until release is called, whatever happens
+// to a meanwhile. A Close, of a or of any tensor on the same memory, refuses further use
 // at once, and takes the memory back at the release. A slice from Elems or Data obtained
 // between Pin and Close is valid until the release, and Close may run in another goroutine
 // while it is used. A second call of release does nothing.
-func (t Any) Pin() (release func()) {
-	t.pointer("tensor.Pin")
-	return t.st.pin()
+func (a Any) Pin() (release func()) {
+	a.pointer("tensor.Pin")
+	return a.st.pin()
 }
 
 // An Export is a tensor's memory for code that isn't Go's or doesn't know tensors.
@@ -301,19 +301,19 @@ type Export struct {
 }
 
 // Export returns where the elements are. They stay there until Release, also when
-// t is closed before: see Pin. It panics when a nested axis has no single stride;
+// a is closed before: see Pin. It panics when a nested axis has no single stride;
 // Contiguous has one.
-func (t Any) Export() *Export {
+func (a Any) Export() *Export {
 	const op = "tensor.Export"
-	p := t.pointer(op)
-	e := &Export{DType: t.DType(), Shape: t.Shape(), Strides: make([]int, t.Rank()), ReadOnly: t.IsReadOnly(), Owner: t.Storage()}
+	p := a.pointer(op)
+	e := &Export{DType: a.DType(), Shape: a.Shape(), Strides: make([]int, a.Rank()), ReadOnly: a.IsReadOnly(), Owner: a.Storage()}
 	for i := range e.Strides {
-		e.Strides[i] = strideOf(op, &t.lay, i)
+		e.Strides[i] = strideOf(op, &a.lay, i)
 	}
-	e.release = t.Pin()
-	e.keep = t.st
-	if t.Len() > 0 {
-		e.Pointer = unsafe.Add(p, t.origin()*t.st.dtype.Size())
+	e.release = a.Pin()
+	e.keep = a.st
+	if a.Len() > 0 {
+		e.Pointer = unsafe.Add(p, a.origin()*a.st.dtype.Size())
 	}
 	return e
 }
@@ -327,8 +327,8 @@ func (e *Export) Release() {
 	e.Pointer, e.keep = nil, nil
 }
 
-// SameData reports whether t and u share a storage. They may still have no
+// SameData reports whether a and u share a storage. They may still have no
 // element in common: Overlaps says that.
-func (t Any) SameData(u Any) bool {
-	return t.st != nil && u.st != nil && t.st.id() == u.st.id()
+func (a Any) SameData(u Any) bool {
+	return a.st != nil && u.st != nil && a.st.id() == u.st.id()
 }

@@ -71,10 +71,10 @@ func checkSizes(op string, lay *layout.Layout, size []int) {
 	}
 }
 
-// Clipped reports whether t is smaller along some axis than size: whether the edge
+// Clipped reports whether a is smaller along some axis than size: whether the edge
 // has cut a tile of that size. It panics when there isn't one size per axis.
-func (t Any) Clipped(size ...int) bool {
-	return clipped("tensor.Clipped", &t.lay, size)
+func (a Any) Clipped(size ...int) bool {
+	return clipped("tensor.Clipped", &a.lay, size)
 }
 
 func clipped(op string, lay *layout.Layout, size []int) bool {

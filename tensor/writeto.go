@@ -16,12 +16,12 @@ import (
 // axis fastest, separated by spaces. Nothing is left out, and of no elements nothing is written. Numbers are
 // written as Sprint writes one alone: floats with the fewest digits that tell them
 // from their neighbours, and always a point or an exponent. It fails as w fails.
-func (t Any) WriteTo(w io.Writer) (int64, error) {
+func (a Any) WriteTo(w io.Writer) (int64, error) {
 	const op = "tensor.WriteTo"
-	t.pointer(op)
-	all := t.st.boxed()
-	defer runtime.KeepAlive(t.st)
-	return writeGrid(op, w, &t.lay, func(b *strings.Builder, off int, _ []int) { b.WriteString(alone(t.DType(), all.at(t.origin()+off))) })
+	a.pointer(op)
+	all := a.st.boxed()
+	defer runtime.KeepAlive(a.st)
+	return writeGrid(op, w, &a.lay, func(b *strings.Builder, off int, _ []int) { b.WriteString(alone(a.DType(), all.at(a.origin()+off))) })
 }
 
 // WriteNested writes the elements in brackets, one pair per axis, in row-major order, on
@@ -32,18 +32,18 @@ func (t Any) WriteTo(w io.Writer) (int64, error) {
 // Rank 0 has no brackets, and an axis without elements is []. Numbers are as WriteTo writes
 // them. It fails as w fails, and panics when extents before one that is 0 ask for more than
 // 2^20 brackets.
-func (t Any) WriteNested(w io.Writer) (int64, error) {
+func (a Any) WriteNested(w io.Writer) (int64, error) {
 	const op = "tensor.WriteNested"
-	t.pointer(op)
-	lay, all := &t.lay, t.st.boxed()
+	a.pointer(op)
+	lay, all := &a.lay, a.st.boxed()
 	checkLists(op, lay)
-	defer runtime.KeepAlive(t.st)
+	defer runtime.KeepAlive(a.st)
 	var b strings.Builder
 	at := make([]int, lay.Ref().Rank())
 	var nest func(axis int)
 	nest = func(axis int) {
 		if axis == len(at) {
-			b.WriteString(alone(t.DType(), all.at(offsetAt(op, &t.where, at))))
+			b.WriteString(alone(a.DType(), all.at(offsetAt(op, &a.where, at))))
 			return
 		}
 		b.WriteByte('[')

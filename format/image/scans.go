@@ -2,7 +2,7 @@ package image
 
 import "io"
 
-// A JPEG file is read through scans. It closes two ways in which a small file could claim more time or memory than readJPEG
+// The scans of a JPEG file are read through this reader. It closes two ways in which a small file could claim more time or memory than readJPEG
 // counted:
 //
 //   - Each scan of a progressive picture passes over all its blocks, however few bytes the scan has. Encoders write about ten

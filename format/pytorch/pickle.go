@@ -253,7 +253,7 @@ func (m *machine) add(list []any) {
 	}
 }
 
-// put items into the dictionary on the stack.
+// setItems puts items into the dictionary on the stack.
 func (m *machine) setItems(list []any) {
 	var d *dict
 	switch to := m.top().(type) {

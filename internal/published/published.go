@@ -381,8 +381,8 @@ func (r Rules) product(a, b node) (node, error) {
 	return list(a, c), nil
 }
 
-// Compose, Coalesce, Complement, RightInverse, LeftInverse, Divide and Product apply the
-// rules. They fail with ErrRefused where the rules do, with ErrMalformed, and with ErrLimit.
+// Compose applies the rules, as the functions after it do. They fail with ErrRefused where the rules do, with ErrMalformed, and with
+// ErrLimit.
 func (r Rules) Compose(a, b layout.Layout) (layout.Layout, error) {
 	return run(a, b, func(x, y node) (node, error) { return r.compose(x, y) })
 }

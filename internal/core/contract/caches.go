@@ -8,7 +8,7 @@ import (
 	"sync"
 )
 
-// The sizes in bytes of packed operands. A block of a and a panel of b as wide as a tile stay in a core's second-level cache, from where the
+// blocking is the sizes in bytes of packed operands. A block of a and a panel of b as wide as a tile stay in a core's second-level cache, from where the
 // tile fetches them. A block of b stays in the core's share of the last cache. A wider b is less reading of a.
 type blocking struct{ a, b int }
 

@@ -25,8 +25,8 @@ const (
 	singleSteps = 32
 )
 
-// One operand of sums side by side. Product l of sum i is at first + i·lane + l·step.
-type strand[T num.Native] struct {
+// The factors are one operand of sums side by side. Product l of sum i is at first + i·lane + l·step.
+type factors[T num.Native] struct {
 	data              []T
 	first, lane, step int
 }
@@ -48,7 +48,7 @@ func (e *Gemm[T]) singles(g *Contraction) bool {
 	case g.Batch < 4 || !g.AAt.Single() || !g.BAt.Single():
 		return false
 	}
-	a, b := strand[T]{e.A, g.AAt.Origin, g.AAt.Offset(1), g.ACol}, strand[T]{e.B, g.BAt.Origin, g.BAt.Offset(1), g.BRow}
+	a, b := factors[T]{e.A, g.AAt.Origin, g.AAt.Offset(1), g.ACol}, factors[T]{e.B, g.BAt.Origin, g.BAt.Offset(1), g.BRow}
 	h, d := *g, *e
 	exec.Split(g.Name, g.Ctx, (g.Batch+singleRows-1)/singleRows, singleRows*(1+g.K/8), func(from, to int) {
 		var sums, c [singleRows]T
@@ -77,8 +77,8 @@ func (e *Gemm[T]) singles(g *Contraction) bool {
 
 // long computes one sum, whose whole blocks of products are side by side, and the rest of it.
 func (e *Gemm[T]) long(g *Contraction, s chainer[T], entry, blocks int) {
-	a := strand[T]{e.A, g.AAt.At(entry), GemmK * g.ACol, g.ACol}
-	b := strand[T]{e.B, g.BAt.At(entry), GemmK * g.BRow, g.BRow}
+	a := factors[T]{e.A, g.AAt.At(entry), GemmK * g.ACol, g.ACol}
+	b := factors[T]{e.B, g.BAt.At(entry), GemmK * g.BRow, g.BRow}
 	var sums [singleRows]T
 	c := e.C[g.CAt.At(entry):][:1]
 	for i := 0; i <= blocks; i += singleRows {
@@ -102,13 +102,13 @@ func (e *Gemm[T]) long(g *Contraction, s chainer[T], entry, blocks int) {
 }
 
 // at moves an operand on by a number of sums and of products.
-func (x strand[T]) at(sum, product int) strand[T] {
+func (x factors[T]) at(sum, product int) factors[T] {
 	x.first += sum*x.lane + product*x.step
 	return x
 }
 
 // chains adds k products to each of at most singleRows sums.
-func chains[T num.Native](s chainer[T], sums []T, a, b strand[T], k int) {
+func chains[T num.Native](s chainer[T], sums []T, a, b factors[T], k int) {
 	n := len(sums)
 	if n == 0 {
 		return
@@ -128,7 +128,7 @@ func chains[T num.Native](s chainer[T], sums []T, a, b strand[T], k int) {
 }
 
 // laid is chains where the products of neighbouring sums are copied, to lie side by side.
-func laid[T num.Native](s chainer[T], sums []T, a, b strand[T], k int) {
+func laid[T num.Native](s chainer[T], sums []T, a, b factors[T], k int) {
 	n := len(sums)
 	if n == 0 || k == 0 {
 		return
@@ -151,7 +151,7 @@ func laid[T num.Native](s chainer[T], sums []T, a, b strand[T], k int) {
 }
 
 // side returns m products from l on of n sums where sums lie side by side, if need be a copy, and how far apart products are.
-func (x strand[T]) side(room []T, l, m, n int) (data []T, step int) {
+func (x factors[T]) side(room []T, l, m, n int) (data []T, step int) {
 	first := x.first + l*x.step
 	if x.lane == 1 && x.step >= 0 {
 		return x.data[first:], x.step

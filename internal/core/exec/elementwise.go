@@ -398,7 +398,7 @@ func spread(dst, src []byte, b conv.Block, d dtype.DType) {
 	}
 }
 
-// move is conv.Copy2 of elements of a type, by their size.
+// CopyBlock is conv.Copy2 of elements of a type, by their size.
 func CopyBlock(dst, src []byte, to, from conv.Block, d dtype.DType) {
 	switch {
 	case d.Size() == 1:

@@ -109,7 +109,8 @@ func (p *packed) dot(f packedFormat) {
 	p.RET()
 }
 
-// Each half has four registers of codes, the first ones. Then come the sums of both halves, the scales of both, and two free registers.
+// sum is the register of the sums of a half. Each half has four registers of codes, the first ones. Then come the sums of both halves, the scales
+// of both, and two free registers.
 func (p *packed) sum(h int) reg.VecPhysical   { return p.vec(8 + h) }
 func (p *packed) scale(h int) reg.VecPhysical { return p.vec(10 + h) }
 func (p *packed) free(h int) reg.VecPhysical  { return p.vec(12 + h) }
