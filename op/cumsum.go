@@ -124,17 +124,12 @@ func cumulated(name string, a tensor.Any, axis int, exclusive, reverse bool, by 
 		f32, is32 := elems[float32](dst, in[0])
 		f64, is64 := elems[float64](dst, in[0])
 		exec.Split(name, ctx, before*after, 4*n, func(from, to int) {
-			step := after
+			step, last := after, 0
 			if reverse {
-				step = -after
+				step, last = -after, (n-1)*after
 			}
-			first := func(l int) int { // where line l begins
-				at := l/after*n*after + l%after
-				if reverse {
-					at += (n - 1) * after
-				}
-				return at
-			}
+			// first is where line l begins. It has no branch: for ppc64le, Go 1.26 keeps a condition over a division, which changes it.
+			first := func(l int) int { return l/after*n*after + l%after + last }
 			l := from
 			for ; (is32 || is64) && l+4 <= to; l += 4 {
 				at := [4]int{first(l), first(l + 1), first(l + 2), first(l + 3)}

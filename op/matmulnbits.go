@@ -216,19 +216,19 @@ func (u *unpacking) beside(kernel *simd.Packed, room, scales []float32, column, 
 
 // column unpacks column i from a block on.
 func (u *unpacking) column(dst []float32, i, first int) {
-	per, mask := 8/u.Bits, byte(1<<u.Bits-1)
+	per, mask := 8/uint(u.Bits), byte(1<<u.Bits-1) // unsigned: see grain.at
 	for block := first; block < u.blocks && (block-first)*u.Block < len(dst); block++ {
 		at := i*u.blocks + block
 		scale, zero := u.scales.Float(at), float64(int(1)<<(u.Bits-1))
 		switch {
 		case u.zero.Absent():
 		case u.zero.D == dtype.Uint8:
-			b := u.zero.Mem[i*u.rowBytes(u.blocks)+block/per]
-			zero = float64(b >> (block % per * u.Bits) & mask)
+			b := u.zero.Mem[i*u.rowBytes(u.blocks)+int(uint(block)/per)]
+			zero = float64(b >> (uint(block) % per * uint(u.Bits)) & mask)
 		default:
 			zero = u.zero.Float(at)
 		}
-		packed := u.b[at*u.Block/per:]
+		packed := u.b[uint(at*u.Block)/per:]
 		row := dst[(block-first)*u.Block : min((block-first+1)*u.Block, len(dst))]
 		switch u.Bits {
 		case 8:
@@ -241,7 +241,7 @@ func (u *unpacking) column(dst []float32, i, first int) {
 				value[q] = float32(float64((float64(q) - zero) * scale))
 			}
 			for l := range row {
-				row[l] = value[packed[l/per]>>(l%per*u.Bits)&mask]
+				row[l] = value[packed[uint(l)/per]>>(uint(l)%per*uint(u.Bits))&mask]
 			}
 		}
 	}

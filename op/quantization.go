@@ -312,18 +312,19 @@ func (g *grain) lies() move.Lies {
 	return move.RowMajor
 }
 
-// at returns the index of the scale of element i.
+// at returns the index of the scale of element i. Divisions are unsigned: for ppc64le, Go 1.26 keeps a condition over signed ones, which change it.
 func (g *grain) at(i int) int {
-	j := i / g.after % g.n
+	after, n := uint(g.after), uint(g.n)
+	line, j := uint(i)/after/n, uint(i)/after%n
 	if g.blocks == 0 {
-		return j
+		return int(j)
 	}
-	return (i/g.after/g.n*g.blocks+j/g.block)*g.after + i%g.after
+	return int((line*uint(g.blocks)+j/uint(g.block))*after + uint(i)%after)
 }
 
 // run returns which scale element i has: at the index at, and the n elements from it on have that and those step further on each, 0 or 1.
 func (g *grain) run(i int) (at, step, n int) {
-	switch j := i / g.after % g.n; {
+	switch j := int(uint(i) / uint(g.after) % uint(g.n)); {
 	case g.n == 1 && g.blocks == 0:
 		return 0, 0, math.MaxInt
 	case g.blocks > 0 && g.after == 1:

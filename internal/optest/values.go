@@ -138,13 +138,13 @@ func fillFixed[T num.Fixed](rng *rand.Rand, dst []T) {
 	}
 }
 
-func fillFloats[T, B any](rng *rand.Rand, dst []T, edges []B, special int, fromBits func(B) T, round func(float64) T) {
+func fillFloats[T any, B uint8 | uint16 | uint32 | uint64](rng *rand.Rand, dst []T, edges []B, special int, fromBits func(B) T, round func(float64) T) {
 	for i := range dst {
 		switch p := rng.IntN(256); {
 		case p < special/2:
 			dst[i] = fromBits(edges[rng.IntN(len(edges))])
 		case p < special:
-			dst[i] = fromBits(*(*B)(unsafe.Pointer(&[]uint64{rng.Uint64()}[0])))
+			dst[i] = fromBits(B(rng.Uint64()))
 		default:
 			// Not normally distributed: math's functions differ between platforms.
 			dst[i] = round(float64(rng.IntN(1<<20)+rng.IntN(1<<20)-1<<20) / (1 << 18))
@@ -170,17 +170,11 @@ func poison(b []byte, d dtype.DType) {
 	d.Mend(b)
 }
 
-// content returns a copy of the bits of a's elements in row-major order.
+// content returns the bits of a's elements in row-major order, each in ascending byte order.
 func content(a tensor.Any) []byte {
-	c, err := tensor.Contiguous(a)
-	if err != nil {
+	var b bytes.Buffer
+	if err := tensor.Encode(&b, a); err != nil {
 		panic(err)
 	}
-	b, ok := tensor.Bytes(c)
-	if !ok {
-		panic("a contiguous tensor has no bytes")
-	}
-	b = bytes.Clone(b)
-	runtime.KeepAlive(c)
-	return b
+	return b.Bytes()
 }
