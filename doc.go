@@ -55,7 +55,7 @@
 //	internal/core/reduce/ sums, extremes and lines along axes
 //	internal/core/contract/ products of matrices and convolutions, by packed panels
 //	internal/core/packed/ products of vectors with matrices in blocks of codes
-//	internal/core/simd/  rows with an instruction set: AVX2 and AVX-512; its generator is a module of its own
+//	internal/core/simd/  rows with an instruction set: AVX2, AVX-512 and NEON; its generator is a module of its own
 //	internal/published/  layouts by the published rules of pycute and cutegen, faults included
 //	internal/confined/   calls functions where 1 GiB is the most that they may take, for tests
 //	internal/exact/      elementary functions with 384 bits, for tests of package internal/core/float

@@ -15,13 +15,13 @@ type slot struct {
 	like   tensor.Any // describes it; if it is fixed it is this
 	fixed  bool       // it is the same in every run: a weight, or a result of weights and shapes alone
 	loose  bool       // it is a value that a run alone can describe, and that the frame holds as any other
-	whole  []*slot    // whose memory it is a view of; of a loose one, may be a view of
-	as     *slot      // whose place it has, as the result of a branch
+	whole  []*slot    // the slots that it is a view of; of a loose one, may be a view of
+	as     *slot      // the result of an If that has the same place, if it is a branch's result
 	last   bool       // it lies channels last
 	region *Region    // of results that may, if it is one of them
-	part   *slot      // of whose memory it has a part, as an input of a step that joins its inputs,
-	axis   int        // along this axis,
-	from   int        // from here on
+	part   *slot      // the slot that it is a part of, if a step joins it with others
+	axis   int        // the axis along which they are joined
+	from   int        // where its part begins there
 	apart  bool       // it has memory that no other slot ever has
 	turned bool       // it has another place in each turn
 	made   int        // the tick at which it gets its elements; 0 for an input

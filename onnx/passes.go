@@ -284,7 +284,7 @@ func (c *compiled) rectify() {
 // mostFollowers is how many nodes a step has besides its own at most: each of them goes over those before it.
 const mostFollowers = 64
 
-// follow makes elementwise operators part of the Conv or BatchNormalization before them, if nothing else reads its result. Graphs of
+// follow makes elementwise operators part of the product, the convolution or the BatchNormalization before them, if nothing else reads its result. Graphs of
 // narrow floats stay as they are, since these are computed in float32.
 func (c *compiled) follow() {
 	for id := range c.vals {

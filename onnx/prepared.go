@@ -12,8 +12,8 @@ import (
 )
 
 // A prepared is a run made ready for inputs of some types and shapes: its tensors have their places, in two turns. Each turn
-// has memory of its own for the outputs, none of which is a view. So the outputs of the last run stay as they are while the next
-// one reads them as its inputs, and after one that fails.
+// has memory of its own for the outputs, none of which is a view. So the next run may read the last outputs as its inputs, and a run that fails
+// leaves them as they are.
 type prepared struct {
 	run
 	key    string // the inputs that it was prepared for: see Stream.describe

@@ -16,8 +16,8 @@ import (
 
 // MelWeightMatrix returns the matrix that takes a spectrum of length/2 + 1 bins, of a signal of
 // rate samples a second, to bands of the mel scale: the product of the spectrum and it has one
-// number for each band. The edges of the bands, bands + 2 of them, are low, and those after it
-// a (bands + 2)-th of the way to high apart, on the scale
+// number for each band. There are bands + 2 edges of bands. The first is low, and they are a
+// (bands + 2)-th of the way to high apart, on the scale
 //
 //	mel = 2595·log10(1 + f/700)
 //

@@ -15,9 +15,9 @@ import (
 )
 
 // Multinomial draws samples from distributions over classes: of x [batch, classes], the
-// logarithms of weights, the result is [batch, samples] of classes. With w the exponentials of a
-// row less its maximum, a sample is the first class up to which they add up to more than u times
-// their sum, from the left in float64; u is the element of tensor.RandomUniform of float64 from 0
+// logarithms of weights, the result is [batch, samples] of classes. The weights of a row are the
+// exponentials of its elements less its maximum. A sample is the first class whose cumulative
+// weight, added from the left in float64, exceeds u times the sum of all; u is the element of tensor.RandomUniform of float64 from 0
 // to 1 with that seed. So the same seed gives the same result always. It panics when x is no
 // matrix, samples is negative, or the maximum of a row isn't finite or an element is NaN.
 // ONNX Multinomial.

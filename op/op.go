@@ -69,7 +69,7 @@ func WithThreads(ctx context.Context, n int) context.Context {
 func Threads(ctx context.Context) int { return exec.Workers(contextOf("Threads", ctx)) }
 
 // Fast lets Exp, Log, Tanh and Sigmoid of float32 be off by up to 2 units in the last
-// place, where the processor has AVX2 or AVX-512 that makes them faster. Their
+// place, where the processor has kernels that are faster so: AVX2, AVX-512 or NEON. Their
 // result then isn't promised to be the same on another processor. Special values are
 // as without it. Other operators and types don't change.
 func Fast() Option { return plan.WithFlags(plan.Fast) }

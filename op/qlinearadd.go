@@ -127,7 +127,7 @@ func placesIn(shape, of []int) places {
 	return p
 }
 
-// from returns which element the result's element i has, and that the n elements from it on have that one, or with step 1 those after it.
+// from maps element i of the result to an element of the operand. It and the next n - 1 elements follow with a step of 0 or 1.
 func (p places) from(i int) (at, step, n int) {
 	switch {
 	case p.n == 0:

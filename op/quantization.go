@@ -322,7 +322,7 @@ func (g *grain) at(i int) int {
 	return int((line*uint(g.blocks)+j/uint(g.block))*after + uint(i)%after)
 }
 
-// run returns which scale element i has: at the index at, and the n elements from it on have that and those step further on each, 0 or 1.
+// run maps element i to the index at of its scale. It and the next n - 1 elements follow with a step of 0 or 1.
 func (g *grain) run(i int) (at, step, n int) {
 	switch j := int(uint(i) / uint(g.after) % uint(g.n)); {
 	case g.n == 1 && g.blocks == 0:

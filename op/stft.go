@@ -13,8 +13,8 @@ import (
 // STFT returns the short-time Fourier transform of signals [batch, length], [batch, length, 1]
 // or, of complex numbers, [batch, length, 2]: the transforms of frames that begin step elements
 // apart, each multiplied by a window. The result has the shape [batch, frames, bins, 2]. The
-// frames are as long as the window; if it is the zero Tensor they have frame elements and there
-// is no window, and if frame is 0, too, there is one frame. A frame that reaches past the end
+// frames are as long as the window. Without one (the zero Tensor) they have frame elements. If
+// frame is 0, too, there is one frame. A frame that reaches past the end
 // is left out. Bins are half the frame's length and one, or with TwoSided the frame's length. A complex signal needs TwoSided.
 //
 // The products are rounded to float64, the transforms are as in DFT. It panics when shapes

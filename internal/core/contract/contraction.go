@@ -42,8 +42,8 @@ type Contraction struct {
 }
 
 // Run computes c, which overlaps no operand, from a and b, all of one type. plus is nil or the
-// addend. Integers wrap, so that signs don't matter to them. A product in float32 Widens b of narrow
-// floats, or a where b is one column and plus nil.
+// addend. Integers wrap, so that signs don't matter to them. In a product of float32,
+// b may hold narrow floats, or a where b is one column and plus nil.
 func (x *Contraction) Run(a, b, c, plus *tensor.Any) {
 	switch d := c.DType(); {
 	case d == dtype.Float32:

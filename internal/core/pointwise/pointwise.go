@@ -16,11 +16,8 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// An elementwise operator is a pointwise: a table of rows and of their special properties. Its method call finds the row
-// of the element type and the instruction set, and gives it to a driver of package exec. The typed function is a façade of
-// call, and a plan calls it too.
-
-// A Operator is an operator that makes each element of its result from the operands' elements there.
+// An Operator makes each element of its result from the operands' elements there. It is a table of rows and of their special properties. Call finds
+// the row of the element type and the instruction set, and gives it to a driver of package exec. Typed functions and plans call it.
 type Operator struct {
 	plan.About
 	Rows       exec.Rows
@@ -43,7 +40,7 @@ func (o *Operator) Call(r *tensor.Any, opts []plan.Option, ins ...*tensor.Any) {
 	o.Compute(r, nil, opts, ins)
 }
 
-// Formula is call with numbers, which are rounded to the type that is computed in.
+// Formula is Call with numbers, which are rounded to the type that is computed in.
 func (o *Operator) Formula(r, a *tensor.Any, p, q float64, opts []plan.Option) {
 	d := a.DType()
 	if !d.IsFixed() {
@@ -54,7 +51,7 @@ func (o *Operator) Formula(r, a *tensor.Any, p, q float64, opts []plan.Option) {
 	o.Compute(r, &[2]exec.Word{FixedWord(o.Name, d, p), FixedWord(o.Name, d, q)}, opts, []*tensor.Any{a})
 }
 
-// Compute is call with numbers of the type that is computed in, float32 for narrow floats. They may be nil.
+// Compute is Call with numbers of the type that is computed in, float32 for narrow floats. They may be nil.
 func (o *Operator) Compute(r *tensor.Any, numbers *[2]exec.Word, opts []plan.Option, ins []*tensor.Any) {
 	var k exec.Kernel
 	if numbers != nil {

@@ -75,7 +75,7 @@ func (o *Operator) OverPlanes(r, a *tensor.Any, opts []plan.Option) {
 	o.Call(r, a, PlaneAxes(o.Name, *a), 0, opts)
 }
 
-// general is call for all other cases. Its frame is large, so it stays out of call's.
+// general is Call for all other cases. Its frame is large, so it stays out of Call's.
 //
 //go:noinline
 func (o *Operator) general(r, a *tensor.Any, list []int, by *exec.Reducer, opts []plan.Option) {
