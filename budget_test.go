@@ -30,7 +30,6 @@ chunk                      4820       0
 chunk/internal/expr         570       0
 chunk/job                   510       0
 cmd/ashlar                10080       0
-cmd/zz                       40       0
 conformance                7620       0
 conformance/verify         2400       0
 device                     3020       0

@@ -223,8 +223,7 @@ type directByte[T int8 | int16 | uint8, E byte | int32] struct {
 	made    bool
 	per     int // outputs of a line of the first axis
 	cols    int // of panels
-	strips  int // of an image and group,
-	each    int // of so many lines,
+	strips  int // of lines, of an image and group,
 	parts   int // each in so many parts of the panels
 }
 
