@@ -104,9 +104,10 @@ func directly[T num.Native](g *Convolution, to Route, j exec.Job, x, w, bias, ds
 	if e.deep {
 		groups = 1
 	}
-	if g.Filter != nil {
+	if e.filter = nil; g.Filter != nil {
 		e.filter = filterOf[T](g.Filter, groups, e.mg, g.K, e.deep)
-	} else {
+	}
+	if e.filter == nil {
 		p = PanelsOf(g.M*g.K*dtype.Of[T]().Size() + 256)
 		defer PanelPool.Put(p)
 		data, at = tensor.DataOf[T](w)

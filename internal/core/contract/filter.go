@@ -41,14 +41,20 @@ func (f *Filter) Of(w *tensor.Any) bool {
 type filter[T num.Native] struct {
 	panels []T
 	tiles  []int // the channel of a group with which each tile begins, and how many there are
+	deep   bool  // the panels are rows of channels
 }
 
-// filterOf returns the packed weights of a contraction's groups.
+// filterOf returns the packed weights of a convolution's groups. It returns nil if the first call packed them for the other of Deep and Direct: which
+// of them computes a depthwise convolution depends on the shape of the input and on how it lies.
 func filterOf[T num.Native](f *Filter, groups, channels, k int, deep bool) *filter[T] {
-	return f.pack(func() any {
+	p := f.pack(func() any {
 		w, at := tensor.DataOf[T](&f.W)
 		return packed(exec.Job{}, keptRoom[T](f, groups*channels*k), w[at:], groups, channels, k, deep)
 	}).(*filter[T])
+	if p.deep != deep {
+		return nil
+	}
+	return p
 }
 
 // packed returns weights, packed into room. Those of a depthwise convolution become rows of channels, of one group.
@@ -58,7 +64,7 @@ func packed[T num.Native](j exec.Job, room, w []T, groups, channels, k int, deep
 	if deep {
 		cols = deepTile
 	}
-	p := &filter[T]{panels: room}
+	p := &filter[T]{panels: room, deep: deep}
 	for c := 0; c < channels; c += TileCols(channels-c, cols, lanes) {
 		p.tiles = append(p.tiles, c)
 	}

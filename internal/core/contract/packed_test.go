@@ -1,9 +1,11 @@
 package contract
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/ashlar-go/ashlar/dtype"
@@ -154,6 +156,49 @@ func TestFilterRoom(t *testing.T) {
 		last, _, _ := g.Packs(dtype.Float32)
 		if f, ok := g.Filter.packed.(*filter[float32]); !ok || len(f.panels) != w.Len() || int64(4*w.Len()) != last {
 			t.Errorf("%+v: %d elements are kept, and %d bytes are counted, want %d weights", c, len(f.panels), last, w.Len())
+		}
+	}
+}
+
+// TestFilterWays computes with weights that the first call packed for another way than the call at hand has: for another shape or layout.
+func TestFilterWays(t *testing.T) {
+	for _, c := range []struct {
+		win    Window
+		shapes [][]int
+	}{
+		{Window{}, [][]int{{1, 64, 9, 9}, {1, 64, 40, 40}}},
+		{Window{Pads: []int{40_000, 40_000}, Dilations: []int{40_000}}, [][]int{{1, 64, 20}}}, // lines that no other way takes
+	} {
+		shape := []int{64, 1, 3, 3}[:len(c.shapes[0])]
+		w := tensor.RandomNormal[float32](1, 0, 1, shape...).Any()
+		var xs []tensor.Any
+		for _, s := range c.shapes {
+			x := tensor.RandomNormal[float32](1, 0, 1, s...)
+			last := tensor.New[float32](plan.LastShape(s)...).Permute([]int{0, len(s) - 1, 1, 2}[:len(s)]...)
+			last.CopyFrom(x)
+			xs = append(xs, x.Any(), last.Any())
+		}
+		for range 2 {
+			kept, ways := &Filter{W: w}, make(map[Route]bool)
+			for _, x := range xs {
+				var got [2][]byte
+				for i, f := range []*Filter{nil, kept} {
+					g := ConvOf("Conv", &x, &w, nil, c.win, 64)
+					g.Filter = f
+					r := tensor.New[float32](g.Shape...).Any()
+					to, _ := g.Route(g.of(&x, &r))
+					ways[to] = true
+					g.Convolve(exec.Job{Ctx: context.Background()}, &x, &w, nil, &r, false, nil)
+					got[i], _ = tensor.Bytes(r)
+				}
+				if !bytes.Equal(got[0], got[1]) {
+					t.Errorf("%s: kept weights give another result", tensor.Describe(x))
+				}
+			}
+			if len(ways) < 2 {
+				t.Errorf("%v: all calls go the way %v", c.shapes, ways)
+			}
+			slices.Reverse(xs)
 		}
 	}
 }
