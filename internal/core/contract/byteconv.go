@@ -306,8 +306,8 @@ func (e *directByte[T, E]) split() {
 		for u := from; u < to; u++ {
 			part, s, group := u%e.parts, u/e.parts%e.strips, u/e.parts/e.strips
 			pairs := (e.cols + 1) / 2
-			first := s * out / e.strips
-			e.strip(group/groups, group%groups, first, (s+1)*out/e.strips-first, 2*(part*pairs/e.parts), min(e.cols, 2*((part+1)*pairs/e.parts)))
+			first, n := stripOf(s, out, e.strips)
+			e.strip(group/groups, group%groups, first, n, 2*(part*pairs/e.parts), min(e.cols, 2*((part+1)*pairs/e.parts)))
 		}
 	})
 }

@@ -299,13 +299,22 @@ func divide(j exec.Job, cost float64, images, lines, strips, tiles int) (int, in
 	return strips, min(workers, tiles)
 }
 
+// stripOf returns the first line of strip i, and its number of lines, where lines are divided among strips as evenly as they can be.
+func stripOf(i, lines, strips int) (first, n int) {
+	n, more := lines/strips, lines%strips // i times lines may be no int
+	if first = i*n + min(i, more); i < more {
+		n++
+	}
+	return first, n
+}
+
 // some computes pieces [from, to).
 func (e *direct[T]) some(from, to int) {
 	tiles, groups := len(e.filter.tiles)-1, e.C/e.cg
 	for u := from; u < to; u++ {
 		part, s, group := u%e.parts, u/e.parts%e.strips, u/e.parts/e.strips
-		first := s * e.lines / e.strips
-		e.strip(group/groups, group%groups, first, (s+1)*e.lines/e.strips-first, part*tiles/e.parts, (part+1)*tiles/e.parts)
+		first, n := stripOf(s, e.lines, e.strips)
+		e.strip(group/groups, group%groups, first, n, part*tiles/e.parts, (part+1)*tiles/e.parts)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -200,5 +201,28 @@ func TestFilterWays(t *testing.T) {
 			}
 			slices.Reverse(xs)
 		}
+	}
+}
+
+// TestStripOf wants strips that follow each other, differ by one line at most and have all lines, also where a product of both numbers is no int.
+func TestStripOf(t *testing.T) {
+	for lines := 1; lines < 20; lines++ {
+		for strips := 1; strips <= lines; strips++ {
+			at := 0
+			for i := range strips {
+				first, n := stripOf(i, lines, strips)
+				if first != at || n != lines/strips && n != (lines+strips-1)/strips {
+					t.Errorf("strip %d of %d, of %d lines, has %d lines from %d on; the strip before ends at %d", i, strips, lines, n, first, at)
+				}
+				at += n
+			}
+			if at != lines {
+				t.Errorf("%d strips have %d lines of %d", strips, at, lines)
+			}
+		}
+	}
+	const all, strips = math.MaxInt, math.MaxInt / 2
+	if first, n := stripOf(strips-1, all, strips); first != all-2 || n != 2 {
+		t.Errorf("the last strip has %d lines from %d on, want 2 from %d on", n, first, all-2)
 	}
 }
