@@ -170,3 +170,36 @@ func TestFoldFailsInTheRun(t *testing.T) {
 		}
 	}
 }
+
+// A value goes after the last node that computes with it, also where a node after that only asks for its shape, which is known.
+func TestFoldLetsGo(t *testing.T) {
+	build := func(shape bool) *Session {
+		return session(t, func(b *Builder) {
+			x := b.Node("Exp", []string{b.Input("x", dtype.Float32, 100, 1000)})
+			y := b.Node("Sin", []string{x})
+			extents := b.Weight("extents", tensor.FromSlice([]int64{100, 1000}, 2).Any())
+			if shape {
+				extents = b.Node("Shape", []string{x})
+			}
+			for range 3 {
+				y = b.Node("Cos", []string{b.Node("Sin", []string{y})})
+			}
+			b.OutputOf(b.Rename(b.Node("Reshape", []string{y, extents}), "y"), Type{})
+		})
+	}
+	in := vals{"x": tensor.New[float32](100, 1000).Any()}
+	var plans [2]*Plan
+	for i := range plans {
+		s := build(i == 1)
+		var err error
+		if plans[i], err = s.Plan(in); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.Run(context.Background(), in, &Options{MaxMemory: s.weights + plans[i].Live + 1<<10}); err != nil {
+			t.Error(err)
+		}
+	}
+	if plans[0].Live != plans[1].Live {
+		t.Errorf("the run needs %d bytes, and %d with a Shape", plans[0].Live, plans[1].Live)
+	}
+}

@@ -158,6 +158,9 @@ func (fr *frame) steps(progress func(done, total int, n *Node)) error {
 	}
 	for i := range fr.c.steps {
 		if skip(i) {
+			if s := &fr.c.steps[i]; s.folded { // of a value whose shape is known it may be the last reader
+				fr.let(s)
+			}
 			continue
 		}
 		fr.at = i

@@ -211,6 +211,8 @@ func (f *inference) graph(c *compiled, vals []Value, p *Plan) error {
 			if most := max(f.live-base, inside.live); most > p.Live {
 				p.Live, peak = most, s
 			}
+		}
+		if s.folded || !c.idle(i, vals) {
 			for _, id := range s.drop {
 				f.release(&vals[id])
 			}
