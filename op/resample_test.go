@@ -357,3 +357,13 @@ func TestResizeLines(t *testing.T) {
 		same(t, fmt.Sprint(shape, how), Resize(a, how, Context(ctx)), want)
 	}
 }
+
+// A description may have more elements than an int counts, also one of 32 bits. Two such numbers have a sum.
+func TestMultiplied(t *testing.T) {
+	if n := multiplied(math.MaxInt, math.MaxInt); n < math.MaxInt/4 || n+n < n || multiplied(n, n) != n {
+		t.Errorf("the large number is %d", n)
+	}
+	if n := multiplied(3, 5); n != 15 {
+		t.Errorf("3 times 5 is %d", n)
+	}
+}

@@ -1,6 +1,7 @@
 package op
 
 import (
+	"math"
 	"runtime"
 	"sync"
 
@@ -57,7 +58,7 @@ func newBand(by []resample, how *ResizeOptions, taps [][]taps) *band {
 }
 
 // multiplied returns a · b, or some large number: descriptions may have more elements than tensors.
-func multiplied(a, b int) int { return int(min(float64(a)*float64(b), 1<<60)) }
+func multiplied(a, b int) int { return int(min(float64(a)*float64(b), math.MaxInt/4)) }
 
 // room returns how many units of an image there are, and how many elements a thread keeps.
 func (b *band) room() (units int, elements float64) {
@@ -83,7 +84,7 @@ func (g *resampler) lines(to, from move.Numeric, images int) {
 	}
 	first := newBand(g.by, g.how, g.taps)
 	units, elements := first.room()
-	plan.Fits(g.name, int(min(elements, 1<<59)), 8)
+	plan.Fits(g.name, int(min(elements, math.MaxInt/8)), 8)
 	var lock sync.Mutex
 	var idle []*band
 	var panels []*contract.Panels
