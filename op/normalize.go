@@ -81,8 +81,9 @@ func (z *normalization) fill(ctx context.Context, dst, x, scale, bias move.Words
 		return
 	}
 	src, to := move.NumericOf(x), move.NumericOf(dst)
-	shared := z.affinesOf(scale, bias)
+	var shared affines
 	if z.alike {
+		shared = z.affinesOf(scale, bias)
 		shared.read(0)
 	}
 	exec.Split(z.name, ctx, dst.Len()/z.n, 4*z.n, func(from, till int) {
