@@ -146,8 +146,11 @@ func (o *Operator) Scratch(p *Draft, out []tensor.Any) (n float64) {
 		n += float64(width * float64(x.Dim(1)) * volume * plane(y))
 	}
 	if each, work := o.blocks(in, y, volume); each > 0 {
-		threads := 1.0
-		if work >= exec.SplitCost/2 { // a little less than threads are woken for
+		threads, least := 1.0, float64(exec.SplitCost/4) // where a helper looks for work: see exec.Least
+		if is(InWindows) {
+			least /= 3 // a convolution counts at least two additions more for an output
+		}
+		if work >= least {
 			threads = float64(exec.Workers(c.Context))
 		}
 		n += float64(threads * min(4<<20, width*each))
