@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
+	"runtime"
 	"testing"
 
 	"github.com/ashlar-go/ashlar/dtype"
@@ -127,6 +128,7 @@ func TestLastInputsOfTheirOwn(t *testing.T) {
 
 // A run that just fits MaxMemory, and ones with less and more room: without room for all packed weights no value lies channels last.
 func TestLastJustFits(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1)) // a plan is of as many threads
 	build := func(p *pictureNet) {
 		p.b.OutputOf(p.tower(p.b.Input("x", dtype.Float32, 1, 3, 8, 8), 3, 30)[29], Type{})
 	}
