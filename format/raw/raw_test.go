@@ -196,7 +196,7 @@ func FuzzRead(f *testing.F) {
 			t.Errorf("%v with layout %v, not %v with %v", a.DType(), got, dtype.DType(d), lay)
 		}
 		var b bytes.Buffer
-		if a.DType() != dtype.Bool && lay.IsRowMajor() { // of bools any byte but 0 is true
+		if !a.DType().IsPartial() && lay.IsRowMajor() { // some bytes are no bool and no number of 4 bits, and are read as one
 			if err := tensor.Encode(&b, a); err != nil || !bytes.Equal(b.Bytes(), data) {
 				t.Errorf("% x written again is % x, %v", data, b.Bytes(), err)
 			}
