@@ -94,6 +94,65 @@ p var V`
 	}
 }
 
+// TestAliases refuses an exported alias of a type that other modules can't import: no documentation shows its fields and
+// methods.
+func TestAliases(t *testing.T) {
+	tr, err := load(os.DirFS("."))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, bad := range hiddenAliases(tr) {
+		t.Errorf("%s: declare the type where its users find it", bad)
+	}
+}
+
+// The test must see an alias of an internal type.
+func TestAliasesCanFail(t *testing.T) {
+	tr, err := load(fstest.MapFS{"p/p.go": {Data: []byte("package p\nimport (\n\tx \"m/internal/q\"\n\t\"m/r\"\n)\ntype A = x.T\ntype B = r.T\ntype c = x.T\ntype D x.T\ntype E = []x.T\n")}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"p.A is an alias of x.T", "p.E is an alias of []x.T"}
+	if got := hiddenAliases(tr); !slices.Equal(got, want) {
+		t.Errorf("found %q, want %q", got, want)
+	}
+}
+
+// hiddenAliases returns the exported aliases that name a type of an internal package.
+func hiddenAliases(tr *tree) (bad []string) {
+	for _, f := range tr.files {
+		if f.test || f.ast.Name.Name == "main" || slices.Contains(strings.Split(f.dir, "/"), "internal") {
+			continue
+		}
+		hidden := make(map[string]bool) // names of imports
+		for _, i := range f.ast.Imports {
+			path := strings.Trim(i.Path.Value, `"`)
+			name := path[strings.LastIndexByte(path, '/')+1:]
+			if i.Name != nil {
+				name = i.Name.Name
+			}
+			hidden[name] = slices.Contains(strings.Split(path, "/"), "internal")
+		}
+		ast.Inspect(f.ast, func(n ast.Node) bool {
+			s, ok := n.(*ast.TypeSpec)
+			if !ok || s.Assign == token.NoPos || !s.Name.IsExported() {
+				return true
+			}
+			ast.Inspect(s.Type, func(n ast.Node) bool {
+				if x, ok := n.(*ast.SelectorExpr); ok {
+					if id, ok := x.X.(*ast.Ident); ok && hidden[id.Name] {
+						bad = append(bad, f.dir+"."+s.Name.Name+" is an alias of "+printed(s.Type))
+					}
+				}
+				return true
+			})
+			return false
+		})
+	}
+	slices.Sort(bad)
+	return bad
+}
+
 // api returns a line for each exported name of the packages that others can import, sorted.
 func api(tr *tree) []string {
 	var lines []string

@@ -71,7 +71,7 @@ internal/core/jsontext       80       0
 internal/core/move         1310       0
 internal/core/order         600       0
 internal/core/packed        170       0
-internal/core/plan         2440       0
+internal/core/plan         2190       0
 internal/core/pointwise    1570       0
 internal/core/reduce       1860       0
 internal/core/simd         1520  202010
@@ -98,9 +98,10 @@ onnx/internal/wire          720       0
 onnx/picture                350       0
 onnx/serve                 2900       0
 onnx/weights                140       0
-op                        23060       0
+op                        23430       0
 op/all                       40       0
 op/ml                      2000       0
+op/option                    20       0
 op/train                    290       0
 pack                       3120       0
 receipt                     820       0

@@ -15,6 +15,7 @@
 //	pack/                what is not a []T: padded tiles, block floats, integers of a few bits
 //	tensortest/          Equal, AllClose, ULP and Digest for tests
 //	op/                  one file per operator: doc comment, function, table, loop
+//	op/option/           the type of options, for packages that hand them on
 //	device/              memory configs, shards, queues; an accelerator in software
 //	receipt/             receipts: the digests of a run, for anyone to run it again and compare
 //	onnx/                decodes a graph, checks it, runs it through op's table

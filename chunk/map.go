@@ -185,7 +185,7 @@ func (m *mapped) eval(e *evaluator, n *node, b box) (tensor.Any, error) {
 			}
 		}
 		m := n.kind.(*mapped)
-		if plan.AboutOf(m.op).Divides && n.dtype.IsInteger() {
+		if plan.AboutOf((*plan.Op)(m.op)).Divides && n.dtype.IsInteger() {
 			divisors = append(divisors, divisor{m.name, in[1], part(n.in[1], b).from})
 		}
 		t, err := run(m.op, m.attributes(), in...)

@@ -5,7 +5,6 @@ import (
 	"math"
 	"slices"
 
-	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/layout"
 	"github.com/ashlar-go/ashlar/op"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -133,7 +132,7 @@ func (f *inference) views(p *op.Plan, in *Value, outs []Value) bool {
 	default:
 		lay = in.a.Layout()
 	}
-	list := plan.Laid(p, &lay)
+	list := draftOf(p).Laid(&lay)
 	if len(list) < len(outs) {
 		return false
 	}
@@ -174,11 +173,11 @@ func (f *inference) besides(p *op.Plan, s *step, vals []Value) (all, alone int64
 			strided[j] = true
 		}
 	}
-	if all = plan.ScratchOf(p, strided); all == 0 || f.single == nil {
+	if all = draftOf(p).ScratchAs(strided); all == 0 || f.single == nil {
 		return all, all
 	}
 	p.Under(f.single)
-	alone = plan.ScratchOf(p, strided)
+	alone = draftOf(p).ScratchAs(strided)
 	p.Under(f.ctx)
 	return all, alone
 }

@@ -236,17 +236,30 @@ func (c *compiled) nodeCost(i int, vals []Value) NodeCost {
 	} else if o := c.ops[i]; o == nil && isDefault(s.node.Domain) {
 		n.FLOPs = 0 // sequences and strings
 	} else if o != nil {
-		if call, _, err := c.call(i, vals, nil); err == nil {
-			outs := make([]tensor.Any, len(s.out))
-			for j, id := range s.out {
-				if id >= 0 {
-					outs[j] = vals[id].a
-				}
-			}
-			n.FLOPs = o.FLOPs(call, outs)
-		}
+		n.FLOPs = c.operations(i, vals)
 	}
 	return n
+}
+
+// operations counts those of step i: by its plan, or where inputs aren't known by what is known of its results.
+func (c *compiled) operations(i int, vals []Value) int64 {
+	s := &c.steps[i]
+	call, _, err := c.call(i, vals, nil)
+	if err != nil {
+		return -1
+	}
+	if !slices.ContainsFunc(s.in, func(id int) bool { return id >= 0 && !vals[id].known() }) {
+		if p, err := c.ops[i].Plan(call); err == nil {
+			return p.FLOPs()
+		}
+	}
+	outs := make([]tensor.Any, len(s.out))
+	for j, id := range s.out {
+		if id >= 0 {
+			outs[j] = vals[id].a
+		}
+	}
+	return about(c.ops[i]).FLOPs.Of(call.Inputs, outs)
 }
 
 // typeOf is the type of a value, the zero Type where it isn't known.

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/onnx/internal/text"
 	"github.com/ashlar-go/ashlar/op"
 	"github.com/ashlar-go/ashlar/op/all"
@@ -85,7 +84,7 @@ var operators = sync.OnceValue(func() map[opKey]*op.Op {
 	m := make(map[opKey]*op.Op)
 	for _, o := range all.Operators() {
 		m[keyOf(o.Domain(), o.Name(), "")] = o
-		if plan.AboutOf(o).Shared {
+		if about(o).Shared {
 			a := o.As(microsoftDomain, o.Name(), 1)
 			m[keyOf(a.Domain(), a.Name(), "")] = a
 		}

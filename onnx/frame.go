@@ -8,7 +8,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/layout"
 	"github.com/ashlar-go/ashlar/onnx/internal/text"
 	"github.com/ashlar-go/ashlar/op"
@@ -344,7 +343,7 @@ func (fr *frame) roomFor(i int, call *op.Call) error {
 		return nil
 	}
 	if p.Views() {
-		if lay := call.Inputs[0].Layout(); plan.Laid(p, &lay) != nil {
+		if lay := call.Inputs[0].Layout(); draftOf(p).Laid(&lay) != nil {
 			return nil
 		}
 	}

@@ -34,7 +34,7 @@ const maxAxes = 1 << 20
 
 // shapes reports whether the results of a step are computed while shapes are inferred.
 func (s *step) shapes(o *op.Op) bool {
-	return o != nil && !s.own && plan.AboutOf(o).Shapes
+	return o != nil && !s.own && about(o).Shapes
 }
 
 // axial lists the attributes that have an element, or two, for each axis of a tensor.
@@ -70,7 +70,13 @@ func checkAxes(n *Node, o *op.Op, inputs []tensor.Any) error {
 }
 
 // perAxis reports whether input j of an operator has an element, or two, for each axis of a tensor.
-func perAxis(o *op.Op, j int) bool { return plan.AboutOf(o).PerAxis>>j&1 == 1 }
+func perAxis(o *op.Op, j int) bool { return about(o).PerAxis>>j&1 == 1 }
+
+// about returns the facts about an operator that this module knows.
+func about(o *op.Op) *plan.About { return plan.AboutOf((*plan.Op)(o)) }
+
+// draftOf returns a plan as the operator filled it in.
+func draftOf(p *op.Plan) *plan.Draft { return plan.DraftOf((*plan.Plan)(p)) }
 
 // checkRanks refuses results with more axes than a tensor may have.
 func checkRanks(outs []tensor.Any) error {

@@ -7,7 +7,6 @@ import (
 	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/layout"
 	"github.com/ashlar-go/ashlar/op"
-	"github.com/ashlar-go/ashlar/tensor"
 )
 
 // layoutLast returns the layout of a tensor [N, C, D1, …] that lies channels last. It reports false for another shape, and for one whose
@@ -42,8 +41,9 @@ func (d *drawing) kept(i int, call *op.Call) *op.Op {
 // defaults.
 func (d *drawing) keeping(i int, call *op.Call) *op.Op {
 	how, o := &d.steps[i], d.c.ops[i]
-	if k := plan.AboutOf(o).Weights; how.op == nil && d.packs(i) && k < len(call.Fixed) && call.Fixed[k] && d.c.steps[i].in[k] >= 0 {
-		how.op, _ = plan.WithWeights(o, call)
+	if k := about(o).Weights; how.op == nil && d.packs(i) && k < len(call.Fixed) && call.Fixed[k] && d.c.steps[i].in[k] >= 0 {
+		kept, _ := plan.WithWeights((*plan.Op)(o), (*plan.Call)(call))
+		how.op = (*op.Op)(kept)
 	}
 	if how.op != nil {
 		return how.op
@@ -217,7 +217,7 @@ func (l *layings) view(i int) {
 	var lists [2][]layout.Layout
 	for k, lay := range in.lays {
 		if lay != nil {
-			lists[k] = plan.Laid(how.plan, lay)
+			lists[k] = draftOf(how.plan).Laid(lay)
 		}
 	}
 	for j, id := range s.out {
@@ -316,7 +316,7 @@ func (l *layings) cost(i int) (n float64) {
 func (l *layings) convolves(i int, lies, want lie, x, y float64) (n float64) {
 	s, how := &l.d.c.steps[i], &l.d.steps[i]
 	if how.by { // rules of measured times
-		in, each := l.d.slots[s.in[0]].like.Dim(1), l.d.slots[s.in[plan.AboutOf(l.d.c.ops[i]).Weights]].like.Dim(1)
+		in, each := l.d.slots[s.in[0]].like.Dim(1), l.d.slots[s.in[about(l.d.c.ops[i]).Weights]].like.Dim(1)
 		planes := max(0, float64(how.flops/128)-y) // what a product of planes loses
 		switch {
 		case each < in && each == 1:
@@ -435,7 +435,7 @@ func (l *layings) turn(list []*root) {
 }
 
 // packs reports whether step i may keep packed weights.
-func (d *drawing) packs(i int) bool { return plan.AboutOf(d.c.ops[i]).Kept != nil }
+func (d *drawing) packs(i int) bool { return about(d.c.ops[i]).Kept != nil }
 
 // runsLast reports whether a value that step i reads first, or its result, lies channels last.
 func (d *drawing) runsLast(i int) bool {
@@ -464,20 +464,10 @@ func (d *drawing) stays(i int) string {
 		return how.stays
 	case !d.packs(i):
 		return "the operator works in planes alone"
-	case !d.fixed(i)[plan.AboutOf(d.c.ops[i]).Weights]:
+	case !d.fixed(i)[about(d.c.ops[i]).Weights]:
 		return "its weights may change"
 	}
 	return "there are no kernels for its type and shape at this level"
-}
-
-// flops counts the operations of the first node of a step whose results are outs.
-func (d *drawing) flops(i int, outs []Value) int64 {
-	call, _, err := d.c.call(i, d.vals, nil)
-	o, ok := op.Lookup(d.c.steps[i].node.Op)
-	if err != nil || !ok {
-		return 0
-	}
-	return max(0, o.FLOPs(call, []tensor.Any{outs[0].a}))
 }
 
 // numbers reports whether a value is a tensor of floats, or of quantized numbers.

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"slices"
 
-	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/op"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -267,9 +266,10 @@ func (z *outline) operator(d *drawing, i int) ([]Value, how, error) {
 			d.steps[i].join = axis + 1
 		}
 		how := &d.steps[i]
-		how.last, how.by = plan.WritesLast(p)
-		if how.keeps = plan.KeepsAs(p, true); plan.Convolves(o) {
-			how.flops, how.stays = float64(d.flops(i, outs)), plan.StaysBy(p)
+		said := draftOf(p)
+		how.last, how.by = said.Last, said.ByInput
+		if how.keeps = said.KeepsAs(true); about(o).Convolves {
+			how.flops, how.stays = float64(max(0, said.Operations())), said.Stays
 		}
 		return outs, planned, nil
 	}

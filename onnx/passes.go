@@ -135,7 +135,7 @@ func (c *compiled) trim() {
 	reads, _ := c.uses()
 	for i := range c.steps {
 		s := &c.steps[i]
-		if c.ops[i] == nil || s.own || s.text != nil || s.value != nil || !plan.AboutOf(c.ops[i]).Trims {
+		if c.ops[i] == nil || s.own || s.text != nil || s.value != nil || !about(c.ops[i]).Trims {
 			continue
 		}
 		for n := len(s.out); n > 1 && (s.out[n-1] < 0 || reads[s.out[n-1]] == 0); n-- {
@@ -174,12 +174,12 @@ func (c *compiled) pad() {
 		for k := range around {
 			around[k] += own[k]
 		}
-		conv := c.ops[i]
-		c.ops[i] = plan.VariantOf(conv, dtype.Invalid, nil, func(u *plan.Use, p *plan.Draft) {
+		conv := (*plan.Op)(c.ops[i])
+		c.ops[i] = (*op.Op)(plan.VariantOf(conv, dtype.Invalid, nil, func(u *plan.Use, p *plan.Draft) {
 			d := *u
 			d.Attrs = padding{u.Attrs, around}
 			plan.Planned(conv, &d, p)
-		})
+		}))
 		s.in = slices.Clone(s.in)
 		s.in[0], gone[j] = c.steps[j].in[0], true
 		s.also = slices.Concat([]*Node{c.steps[j].node}, c.steps[j].also, s.also)
@@ -268,12 +268,12 @@ func (c *compiled) rectify() {
 	gone := make([]bool, len(c.steps))
 	for i := range c.steps {
 		s, o := &c.steps[i], c.ops[i]
-		if o == nil || s.own || !plan.AboutOf(o).Rectifier || len(s.in) != 1 || s.in[0] < 0 || reads[s.in[0]] != 1 {
+		if o == nil || s.own || !about(o).Rectifier || len(s.in) != 1 || s.in[0] < 0 || reads[s.in[0]] != 1 {
 			continue
 		}
 		if j, ok := maker[s.in[0]]; ok && !gone[j] {
-			if both, ok := plan.Rectified(c.ops[j]); ok {
-				c.ops[j], c.steps[j].out, gone[i] = both, s.out, true
+			if both, ok := plan.Rectified((*plan.Op)(c.ops[j])); ok {
+				c.ops[j], c.steps[j].out, gone[i] = (*op.Op)(both), s.out, true
 				c.steps[j].also = slices.Concat(c.steps[j].also, []*Node{s.node}, s.also)
 			}
 		}
@@ -302,12 +302,12 @@ func (c *compiled) follow() {
 	gone := make([]bool, len(c.steps))
 	for i := range c.steps {
 		s, next := &c.steps[i], c.ops[i]
-		if next == nil || s.own || s.text != nil || s.value != nil || len(s.out) != 1 || s.out[0] < 0 || !plan.AboutOf(next).Follows {
+		if next == nil || s.own || s.text != nil || s.value != nil || len(s.out) != 1 || s.out[0] < 0 || !about(next).Follows {
 			continue
 		}
 		first, at := -1, 0 // the last of the steps that it may be part of, and as which input
 		for k, id := range s.in {
-			if j, ok := maker[id]; ok && reads[id] == 1 && j > first && plan.AboutOf(c.ops[j]).Leads && len(c.steps[j].also) < mostFollowers {
+			if j, ok := maker[id]; ok && reads[id] == 1 && j > first && about(c.ops[j]).Leads && len(c.steps[j].also) < mostFollowers {
 				first, at = j, k
 			}
 		}
@@ -316,11 +316,11 @@ func (c *compiled) follow() {
 		}
 		lead := c.steps[first]
 		n, tensors, outer := len(lead.in), c.attrs[i], *s
-		call := func() op.Call {
-			return op.Call{Attrs: &attrs{node: outer.node, tensors: tensors, kept: outer.kept}, Opset: int(outer.opset), Outputs: 1}
+		call := func() plan.Call {
+			return plan.Call{Attrs: &attrs{node: outer.node, tensors: tensors, kept: outer.kept}, Opset: int(outer.opset), Outputs: 1}
 		}
 		// The step stands where the later node stood: all that it reads is made before.
-		c.ops[i], c.attrs[i] = plan.Followed(c.ops[first], n, next, at, call, &outer), c.attrs[first]
+		c.ops[i], c.attrs[i] = (*op.Op)(plan.Followed((*plan.Op)(c.ops[first]), n, (*plan.Op)(next), at, call, &outer)), c.attrs[first]
 		others := slices.Delete(slices.Clone(s.in), at, at+1)
 		lead.in, lead.out = slices.Concat(lead.in, others), s.out
 		lead.also = slices.Concat(lead.also, []*Node{s.node}, s.also)
@@ -338,12 +338,12 @@ func (c *compiled) pixels() []bool {
 		if o == nil || s.own || len(s.out) != 1 || s.out[0] < 0 {
 			continue
 		}
-		about, all, some := plan.AboutOf(o), true, false
+		facts, all, some := about(o), true, false
 		for id := range s.reads() {
 			known := c.vals[id].known()
 			all, some = all && (is[id] || known), some || is[id]
 		}
-		is[s.out[0]] = all && some && (about.Follows || about.Leads) ||
+		is[s.out[0]] = all && some && (facts.Follows || facts.Leads) ||
 			slices.Contains([]string{"GlobalAveragePool", "GlobalMaxPool", "GlobalLpPool"}, o.Name())
 	}
 	return is
@@ -361,7 +361,7 @@ func (c *compiled) weigh() {
 			return false
 		}
 		for _, n := range s.also {
-			if o, ok := op.Lookup(n.Op); !ok || !plan.AboutOf(o).Follows || plan.AboutOf(o).Leads { // scales of channels aren't stretched
+			if o, ok := op.Lookup(n.Op); !ok || !about(o).Follows || about(o).Leads { // scales of channels aren't stretched
 				return false
 			}
 		}
@@ -381,16 +381,17 @@ func (c *compiled) weigh() {
 			continue
 		}
 		first, along := c.steps[k], c.steps[j]
-		var calls [3]func() op.Call
+		var calls [3]func() plan.Call
 		var parts [3]any
 		for n, at := range []int{k, j, i} {
 			step, tensors := c.steps[at], c.attrs[at]
 			parts[n] = &step
-			calls[n] = func() op.Call {
-				return op.Call{Attrs: &attrs{node: step.node, tensors: tensors, kept: step.kept}, Opset: int(step.opset), Outputs: 1}
+			calls[n] = func() plan.Call {
+				return plan.Call{Attrs: &attrs{node: step.node, tensors: tensors, kept: step.kept}, Opset: int(step.opset), Outputs: 1}
 			}
 		}
-		c.ops[i] = plan.Weighed(c.ops[k], len(first.in), c.ops[j], c.ops[i], calls, parts)
+		scores, softmax, product := (*plan.Op)(c.ops[k]), (*plan.Op)(c.ops[j]), (*plan.Op)(c.ops[i])
+		c.ops[i] = (*op.Op)(plan.Weighed(scores, len(first.in), softmax, product, calls, parts))
 		first.also = slices.Concat(first.also, []*Node{along.node}, along.also, []*Node{s.node}, s.also)
 		first.in, first.out = slices.Concat(first.in, s.in[1:]), s.out
 		c.attrs[i], c.steps[i] = c.attrs[k], first

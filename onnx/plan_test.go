@@ -86,6 +86,9 @@ func TestPlanIsKept(t *testing.T) {
 		if c.again {
 			want = 1
 		}
+		if !c.plan { // a run of a program's operator compares its results with them
+			want++
+		}
 		for k := range n {
 			if got := n[k].Load(); got != want {
 				t.Errorf("call %d: node %d is inferred %d times, want %d", i, k, got, want)

@@ -181,14 +181,14 @@ func (m *Model) sessionBy(f form, set passSet) (*Session, error) {
 			if b.steps[i].folded {
 				continue
 			}
-			call := op.Call{Inputs: make([]tensor.Any, len(b.steps[i].in)), Attrs: op.AttrMap(nil)}
+			call := plan.Call{Inputs: make([]tensor.Any, len(b.steps[i].in)), Attrs: op.AttrMap(nil)}
 			for j, id := range b.steps[i].in {
 				if id >= 0 && !slices.Contains(b.inputs, id) {
 					call.Inputs[j] = b.vals[id].a
 				}
 			}
-			form, bytes := plan.WithWeights(o, &call)
-			b.ops[i], s.weights = form, add(s.weights, bytes)
+			form, bytes := plan.WithWeights((*plan.Op)(o), &call)
+			b.ops[i], s.weights = (*op.Op)(form), add(s.weights, bytes)
 		}
 		return true
 	})

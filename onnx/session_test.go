@@ -293,7 +293,7 @@ func TestErrorsOfNodes(t *testing.T) {
 	}
 	s.c.ops[1] = spy(relu, nil, func(*op.Call, []tensor.Any, error) ([]tensor.Any, error) { return nil, nil })
 	_, err = s.Run(context.Background(), vals{"x": vec(1, 2, 3)}, nil)
-	if want := `onnx: node 1 "relu1" (Relu, opset 13): the operator gave no output 0`; err == nil || err.Error() != want {
+	if want := `onnx: node 1 "relu1" (Relu, opset 13): op.Relu: its run returns 0 results, its infer says 1`; err == nil || err.Error() != want {
 		t.Errorf("got  %v\nwant %s", err, want)
 	}
 	ctx, cancel := context.WithCancel(context.Background())

@@ -214,17 +214,17 @@ func (l *listing) add(d *drawing, depth int, made map[int]int) {
 			}
 		}
 		if o := d.c.ops[i]; d.steps[i].how == planned && len(s.in) > 0 && s.in[0] >= 0 && d.vals[s.in[0]].isTensor() {
-			if level := cpu.Current(); level > cpu.Generic && plan.FastFor(o, d.vals[s.in[0]].a.DType(), level) {
+			if level := cpu.Current(); level > cpu.Generic && plan.FastFor((*plan.Op)(o), d.vals[s.in[0]].a.DType(), level) {
 				step.Kernel = level.String()
 			}
 			if call, _, err := d.c.call(i, d.vals, nil); err == nil {
 				call.Fixed = d.fixed(i)
 				if p, err := o.Plan(call); err == nil {
-					step.Kept = plan.KeepsAs(p, d.runsLast(i))
+					step.Kept = draftOf(p).KeepsAs(d.runsLast(i))
 				}
 			}
 		}
-		if o := d.c.ops[i]; o != nil && plan.Convolves(o) && d.steps[i].how != already {
+		if o := d.c.ops[i]; o != nil && about(o).Convolves && d.steps[i].how != already {
 			step.FLOPs, step.Last = int64(d.steps[i].flops), d.steps[i].how == planned && d.runsLast(i)
 			step.Why = d.stays(i)
 		}

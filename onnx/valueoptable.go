@@ -40,7 +40,7 @@ func init() {
 func textOps() (list []*valueOp) {
 	never := func(*Node) bool { return false }
 	for _, o := range all.Operators() {
-		if m := plan.AboutOf(o).Moves; m != (plan.Moves{}) {
+		if m := about(o).Moves; m != (plan.Moves{}) {
 			f := computed(o.Name(), 0, -1, func(k *valueCall) ([]Value, error) { return k.move(m) }, nil)
 			f.domain, f.asks = o.Domain(), never
 			list = append(list, f)

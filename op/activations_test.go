@@ -171,7 +171,7 @@ func TestPow(t *testing.T) {
 		}
 	}
 	run := func(x, y tensor.Any) tensor.Any {
-		return must1(plan.OpOf(&powOp).Run(&Call{Inputs: []tensor.Any{x, y}, Opset: 15}))
+		return must1(as(plan.OpOf(&powOp)).Run(&Call{Inputs: []tensor.Any{x, y}, Opset: 15}))
 	}
 	if got := asOf[float32](run(tensor.FromSlice([]float32{2, 3}).Any(), tensor.FromSlice([]int64{3, 2}).Any())).Elems(); !reflect.DeepEqual(got, []float32{8, 9}) {
 		t.Errorf("float32 to int64: %v", got)
@@ -185,7 +185,7 @@ func TestPow(t *testing.T) {
 	if got := asOf[int32](run(tensor.FromSlice([]int32{70000, 2}).Any(), tensor.FromSlice([]int64{2, 1 << 33}).Any())).Elems(); !reflect.DeepEqual(got, []int32{605032704, 0}) {
 		t.Errorf("int32 to int64: %v", got)
 	}
-	_, err := plan.OpOf(&powOp).Run(&Call{Inputs: []tensor.Any{tensor.Scalar(uint64(2)).Any(), tensor.Scalar(int8(-1)).Any()}})
+	_, err := as(plan.OpOf(&powOp)).Run(&Call{Inputs: []tensor.Any{tensor.Scalar(uint64(2)).Any(), tensor.Scalar(int8(-1)).Any()}})
 	if !errors.Is(err, tensor.ErrDType) {
 		t.Errorf("uint64 to int8: %v", err)
 	}
@@ -228,11 +228,11 @@ func TestMod(t *testing.T) {
 		}
 	}
 	call := &Call{Inputs: []tensor.Any{tensor.Scalar(float32(5)).Any(), tensor.Scalar(float32(3)).Any()}, Opset: 13}
-	if _, err := plan.OpOf(&modOp).Run(call); !errors.Is(err, tensor.ErrDType) {
+	if _, err := as(plan.OpOf(&modOp)).Run(call); !errors.Is(err, tensor.ErrDType) {
 		t.Errorf("floats with fmod 0: %v", err)
 	}
 	call.Attrs = attrMap{"fmod": int64(1)}
-	if got := asOf[float32](must1(plan.OpOf(&modOp).Run(call))).Item(); got != 2 {
+	if got := asOf[float32](must1(as(plan.OpOf(&modOp)).Run(call))).Item(); got != 2 {
 		t.Errorf("floats with fmod 1: %v", got)
 	}
 }
@@ -281,7 +281,7 @@ func TestBits(t *testing.T) {
 			t.Errorf("%s: %v, want %v", name, c.got, c.want)
 		}
 	}
-	_, err := plan.OpOf(&bitShift).Run(&Call{Inputs: []tensor.Any{a.Any(), b.Any()}, Attrs: attrMap{"direction": "UP"}})
+	_, err := as(plan.OpOf(&bitShift)).Run(&Call{Inputs: []tensor.Any{a.Any(), b.Any()}, Attrs: attrMap{"direction": "UP"}})
 	if !errors.Is(err, tensor.ErrValue) {
 		t.Errorf("direction UP: %v", err)
 	}

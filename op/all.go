@@ -5,12 +5,14 @@ import "github.com/ashlar-go/ashlar/internal/core/plan"
 // Operators returns the operators of this package in their run-time form, in alphabetical order. Package op/all has the
 // operators of ONNX's other domains, too. Only graphs, listings and tests call it: a program that names its operators
 // links no others.
-func Operators() []*Op { return index.All(tables) }
+func Operators() []*Op { return index.All(tables, as) }
+
+func as(o *plan.Op) *Op { return (*Op)(o) }
 
 // Lookup returns the operator of this package that ONNX calls name. Of two of one name it is ONNX's own.
-func Lookup(name string) (*Op, bool) { return index.Lookup(name, tables) }
+func Lookup(name string) (*Op, bool) { return index.Lookup(name, tables, as) }
 
-var index plan.Index // no literal with a call, which every program would link
+var index plan.Index[Op] // no literal with a call, which every program would link
 
 func tables() []plan.Table {
 	return []plan.Table{

@@ -44,6 +44,17 @@ type heads struct {
 	width, wide      int // of a query and a key, and of a value
 }
 
+// mostWeights is how many weights are computed at once, unless the weights of one query of each sequence and head are more:
+// then queries go by a few at a time. The bits don't depend on it.
+const mostWeights = 2 << 20
+
+// price says the memory of attention, whose queries and keys are copied.
+func (h *heads) price(p *plan.Price) {
+	one := float64(h.batch) * float64(h.kv) * float64(h.group) * float64(h.keys) // weights of a query of each sequence and head
+	p.Copies(0, 2, 0)
+	p.Takes(12*min(max(mostWeights, one), one*float64(h.queries)), 0)
+}
+
 // attending is one call. The operands are views of one element type, which is that of the result.
 type attending struct {
 	heads
@@ -87,7 +98,7 @@ func (a *attending) into(r *tensor.Any, quiet []Option) {
 	if a.kept != nil {
 		*a.kept = tensor.EmptyOf(d, a.batch, a.kv, a.group, a.queries, a.keys)
 	}
-	rows := max(1, plan.MostWeights/max(1, a.batch*a.kv*a.group*max(1, a.keys)))
+	rows := max(1, mostWeights/max(1, a.batch*a.kv*a.group*max(1, a.keys)))
 	for from := 0; from < a.queries; from += rows {
 		a.some(r, from, min(a.queries, from+rows), quiet)
 	}

@@ -265,7 +265,7 @@ func maskOf(mask *tensor.Any, d dtype.DType, keys int, quiet []Option) (r tensor
 	return r
 }
 
-var attention = plan.Operator{About: plan.About{Name: "Attention", TakesUp: plan.InHeads, FLOPs: plan.FLOPs{Rule: attentionFLOPs}, Versions: []int{23, 24, 25},
+var attention = plan.Operator{About: plan.About{Name: "Attention", Versions: []int{23, 24, 25},
 	Attrs: []string{"is_causal", "kv_num_heads", "left_window_size", "q_num_heads", "qk_matmul_output_mode", "right_window_size", "scale", "softcap", "softmax_precision"}, Why: whyAttended},
 	Least: 3, Most: 7, Takes: attended, Fast: productFast,
 	Planned: func(c *plan.Use, p *plan.Draft) {
@@ -276,6 +276,10 @@ var attention = plan.Operator{About: plan.About{Name: "Attention", TakesUp: plan
 		if !p.Brief {
 			h, _, flat := attentionOf(&in, &o)
 			d := in[0].DType()
+			h.price(&p.Price)
+			if in[4].IsZero() && in[5].IsZero() { // with a cache the keys are more
+				p.Costs(plan.ProductOfAll(2, int64(h.batch), int64(h.kv*h.group), int64(h.queries), int64(h.keys), int64(h.width+h.wide)))
+			}
 			p.Out = []tensor.Any{plan.Spec(name, d, h.shape(flat)...), plan.Spec(name, d, h.batch, h.kv, h.keys, h.width), plan.Spec(name, d, h.batch, h.kv, h.keys, h.wide),
 				plan.Spec(name, d, h.batch, h.kv*h.group, h.queries, h.keys)}[:n]
 		}
@@ -312,20 +316,4 @@ func attentionCall(c *plan.Use) (in [7]*tensor.Any, o attentionAttrs) {
 		o.precise = pointwise.TypeOf("Attention", c.Attrs.Int("softmax_precision", 1))
 	}
 	return in, o
-}
-
-// attentionFLOPs counts the products of queries and keys, and of their weights and values, masked ones included.
-func attentionFLOPs(c *plan.Use, _ []tensor.Any) int64 {
-	q, key, v := c.In(0), c.In(1), c.In(2)
-	if q.IsZero() || key.IsZero() || v.IsZero() || !c.In(4).IsZero() || !c.In(5).IsZero() { // with a cache the keys are more
-		return -1
-	}
-	if q.Rank() == 4 {
-		return plan.ProductOfAll(2, plan.SizeOf(q, 0), plan.SizeOf(q, 1), plan.SizeOf(q, 2), plan.SizeOf(key, 2), plan.SumOfAll(plan.SizeOf(key, 3), plan.SizeOf(v, 3)))
-	}
-	heads, pairs := c.Attrs.Int("q_num_heads", 0), c.Attrs.Int("kv_num_heads", 0)
-	if q.Rank() != 3 || heads < 1 || pairs < 1 {
-		return -1
-	}
-	return plan.ProductOfAll(2, plan.SizeOf(q, 0), heads, plan.SizeOf(q, 1), plan.SizeOf(key, 1), plan.SumOfAll(plan.SizeOf(key, 2)/pairs, plan.SizeOf(v, 2)/pairs))
 }

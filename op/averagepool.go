@@ -26,7 +26,7 @@ import (
 // to divide by gives NaN. Fixed point is added exactly and rounded once; there such a
 // window is an error. ONNX AveragePool.
 func AveragePool[T num.Fractional](x tensor.Tensor[T], win Window, opts ...Option) (r tensor.Tensor[T]) {
-	averagePooled(exec.Ref(&r), exec.Ref(&x), win, plan.Has(opts, plan.CountIncludePad), opts)
+	averagePooled(exec.Ref(&r), exec.Ref(&x), contract.Window(win), plan.Has(opts, plan.CountIncludePad), opts)
 	return r
 }
 
@@ -34,7 +34,7 @@ func AveragePool[T num.Fractional](x tensor.Tensor[T], win Window, opts ...Optio
 func CountIncludePad() Option { return plan.WithFlags(plan.CountIncludePad) }
 
 // averagePooled is AveragePool for a run-time element type.
-func averagePooled(r, x *tensor.Any, win Window, includePad bool, opts []Option) {
+func averagePooled(r, x *tensor.Any, win contract.Window, includePad bool, opts []Option) {
 	const name = "AveragePool"
 	plan.Present(name, x)
 	d, s := x.DType(), plan.Read(name, plan.CountIncludePad, opts)
@@ -409,19 +409,18 @@ func (m *meanRow[T]) narrow(dst []T, sums []float64, n float64) {
 	}
 }
 
-var averagePool = plan.Operator{About: plan.About{Name: "AveragePool", TakesUp: plan.InDouble, FLOPs: plan.FLOPs{Rule: contract.PoolFLOPs}, Versions: []int{1, 7, 10, 11, 19, 22},
+var averagePool = plan.Operator{About: plan.About{Name: "AveragePool", Versions: []int{1, 7, 10, 11, 19, 22},
 	Attrs: []string{"auto_pad", "ceil_mode", "count_include_pad", "dilations", "kernel_shape", "pads", "strides"}}, Least: 1, Takes: plan.Floats | plan.Fixeds,
-	Room: func(c *plan.Use, _ []tensor.Any) (_, each float64) {
-		x, win := c.Inputs[0], contract.WindowOf(c)
-		p, size := poolOf(exec.Job{Name: "AveragePool"}, &x, win), x.DType().Size()
-		if x.DType().IsNarrow() {
-			size = 8
-		}
-		return 0, float64(float64(size)*max(p.room(contract.PoolPlanes/16), linesRoom(p.s))) + 8*reduce.SumLanes*meansStrip
-	},
 	Planned: func(c *plan.Use, p *plan.Draft) {
 		x, win, pads := c.With("AveragePool", 0), contract.WindowOf(c), c.Attrs.Int("count_include_pad", 0) != 0
-		p.Gives(x.DType(), poolOf(exec.Job{Name: "AveragePool"}, x, win).shape...)
+		q, size := poolOf(exec.Job{Name: "AveragePool"}, x, win), x.DType().Size()
+		p.Gives(x.DType(), q.shape...)
+		if x.DType().IsNarrow() {
+			size = 8
+			p.Copies(4, 1, 1)
+		}
+		p.Takes(0, float64(float64(size)*max(q.room(contract.PoolPlanes/16), linesRoom(q.s)))+8*reduce.SumLanes*meansStrip)
+		p.Costs(plan.ProductOfAll(plan.Count(q.shape), plan.Count(win.Kernel)))
 		p.Last, p.ByInput = true, true
-		p.By(c, 0, func(r *tensor.Any, opts []Option) { averagePooled(r, x, win, pads, opts) })
+		p.By(c, 0, func(r *tensor.Any, opts []Option) { averagePooled(r, x, contract.Window(win), pads, opts) })
 	}}

@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"testing"
 
+	"github.com/ashlar-go/ashlar/internal/core/contract"
 	"github.com/ashlar-go/ashlar/internal/core/conv"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -33,7 +34,7 @@ func TestMeansByRows(t *testing.T) {
 			}
 		}
 		x := random[float32](r, shape...)
-		p := poolOf(exec.Job{Name: "AveragePool"}, exec.Ref(&x), win)
+		p := poolOf(exec.Job{Name: "AveragePool"}, exec.Ref(&x), contract.Window(win))
 		for _, pad := range []bool{false, true} {
 			got, want := tensor.New[float32](p.shape...), tensor.New[float32](p.shape...)
 			meansByRows(p, x.Elems(), pad, got.Elems(), conv.Canon32)

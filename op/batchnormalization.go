@@ -289,13 +289,6 @@ func checkNorm(name string, x tensor.Any, params ...tensor.Any) {
 
 var batchNormalization = plan.Operator{About: plan.About{Name: "BatchNormalization", Leads: true, Follows: true, FLOPs: plan.FLOPs{Each: 2}, Versions: []int{6, 7, 9, 14, 15},
 	Attrs: []string{"epsilon", "is_test", "momentum", "spatial", "training_mode"}}, Least: 5, Takes: plan.Floats | plan.Fixeds,
-	Room: func(c *plan.Use, _ []tensor.Any) (all, _ float64) {
-		all = plan.Room(24, c.Inputs[1:2]) // the step of each channel
-		if batchCall("BatchNormalization", c) {
-			all += plan.Room(8, c.Inputs[:3]) // x in float64, and its mean and variance
-		}
-		return all, 0
-	},
 	Planned: func(c *plan.Use, p *plan.Draft) {
 		const name = "BatchNormalization"
 		trains := batchCall(name, c)
@@ -305,6 +298,10 @@ var batchNormalization = plan.Operator{About: plan.About{Name: "BatchNormalizati
 		}
 		checkNorm(name, *in[0], c.Inputs[1:5]...)
 		p.Stretched(in[0].DType(), c, 1)
+		p.Takes(plan.Room(24, c.Inputs[1:2]), 0) // the step of each channel
+		if trains {
+			p.Takes(plan.Room(8, c.Inputs[:3]), 0) // x in float64, and its mean and variance
+		}
 		epsilon, momentum := float64(c.Attrs.Float("epsilon", 1e-5)), float64(c.Attrs.Float("momentum", 0.9))
 		if !trains {
 			stay := in[0].DType().IsFloat() && c.Fixed != nil && c.Known(1) && c.Known(2) && c.Known(3) && c.Known(4)

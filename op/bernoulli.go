@@ -27,7 +27,7 @@ func flipped(p tensor.Any, d dtype.DType, seed uint64) *move.Transfer {
 	plan.Present(name, &p)
 	checkFloats(name, p)
 	plan.Must(name, (plan.Bools | plan.Reals).Has(d), d)
-	return &move.Transfer{Name: name, D: d, Shape: p.Shape(), In: move.OperandsOf(p), Scratch: plan.BytesIn(8, p.Shape()), Fill: func(ctx context.Context, dst move.Words, in []move.Words) {
+	return &move.Transfer{Name: name, D: d, Shape: p.Shape(), In: move.OperandsOf(p), Price: plan.Taking(plan.BytesIn(8, p.Shape()), 0), Fill: func(ctx context.Context, dst move.Words, in []move.Words) {
 		u := tensor.RandomUniform[float64](seed, 0, 1, dst.Len())
 		src, to, yes := move.NumericOf(in[0]), move.NumericOf(dst), move.Numeric{Words: move.Words{Mem: unit(d), Size: d.Size()}, D: d}.Bits(0)
 		exec.Split(name, ctx, dst.Len(), 10, func(from, till int) {

@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/ashlar-go/ashlar/dtype"
-	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/tensor"
 	"pgregory.net/rapid"
 )
@@ -117,7 +116,7 @@ func TestBytesKept(t *testing.T) {
 			rapid.Check(t, func(t *rapid.T) {
 				r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
 				c, weights := bytesCase(t, r, name)
-				form, _ := plan.WithWeights(o, c)
+				form, _ := withWeights(o, c)
 				kept := *c
 				kept.Fixed = make([]bool, len(c.Inputs))
 				all := rapid.Bool().Draw(t, "all else is fixed")

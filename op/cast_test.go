@@ -149,7 +149,7 @@ func TestCastLayout(t *testing.T) {
 				t.Errorf("%v: %v at %v, want %v", a.Layout(), got.At(i...), i, v)
 			}
 		}
-		run := asOf[int32](must1(plan.OpOf(&castOp).Run(&Call{Inputs: []tensor.Any{a.Any()}, Attrs: attrMap{"to": int64(6)}, Opset: 19})))
+		run := asOf[int32](must1(as(plan.OpOf(&castOp)).Run(&Call{Inputs: []tensor.Any{a.Any()}, Attrs: attrMap{"to": int64(6)}, Opset: 19})))
 		if rl := run.Layout(); !rl.Equal(wl) || !slices.Equal(slices.Collect(run.Values()), slices.Collect(got.Values())) {
 			t.Errorf("%v: the run-time form has layout %v, Clone %v; elements %v, not %v", a.Layout(), rl, wl, run, got)
 		}
@@ -173,7 +173,7 @@ func TestCastAllPairs(t *testing.T) {
 		if from.IsFixed() { // see TestFixedCast
 			continue
 		}
-		a := must1(plan.OpOf(&castLike).Run(&Call{Inputs: []tensor.Any{base.Any(), must1x(tensor.Make(from))}}))
+		a := must1(as(plan.OpOf(&castLike)).Run(&Call{Inputs: []tensor.Any{base.Any(), must1x(tensor.Make(from))}}))
 		view := must1x(tensor.Permute(a, 1, 0))
 		for _, to := range dtype.All() {
 			if to.IsFixed() {
@@ -186,11 +186,11 @@ func TestCastAllPairs(t *testing.T) {
 				}
 			}
 			c := &Call{Inputs: []tensor.Any{view}, Attrs: attrMap{"to": int64(code)}, Opset: 19}
-			got := must1(plan.OpOf(&castOp).Run(c))
-			if info := must1(plan.OpOf(&castOp).Infer(c)); info.DType() != got.DType() || !reflect.DeepEqual(info.Shape(), got.Shape()) {
+			got := must1(as(plan.OpOf(&castOp)).Run(c))
+			if info := must1(as(plan.OpOf(&castOp)).Infer(c)); info.DType() != got.DType() || !reflect.DeepEqual(info.Shape(), got.Shape()) {
 				t.Errorf("%v to %v: inferred %v, got %v", from, to, info, tensor.Describe(got))
 			}
-			flat := must1(plan.OpOf(&castOp).Run(&Call{Inputs: []tensor.Any{must1x(tensor.Contiguous(view))}, Attrs: c.Attrs, Opset: 19}))
+			flat := must1(as(plan.OpOf(&castOp)).Run(&Call{Inputs: []tensor.Any{must1x(tensor.Contiguous(view))}, Attrs: c.Attrs, Opset: 19}))
 			gb, _ := tensor.Bytes(must1x(tensor.Contiguous(got))) // it has the view's layout
 			fb, _ := tensor.Bytes(flat)
 			if !reflect.DeepEqual(gb, fb) && from != to {
@@ -219,7 +219,7 @@ func castTyped(t *testing.T, a tensor.Any, to dtype.DType) tensor.Any {
 		return castFrom(asOf[bool](a), to)
 	}
 	like := must1x(tensor.Make(to))
-	return must1(plan.OpOf(&castLike).Run(&Call{Inputs: []tensor.Any{a, like}}))
+	return must1(as(plan.OpOf(&castLike)).Run(&Call{Inputs: []tensor.Any{a, like}}))
 }
 
 func castFrom[From num.Elem](a tensor.Tensor[From], to dtype.DType) tensor.Any {
@@ -239,12 +239,12 @@ func castFrom[From num.Elem](a tensor.Tensor[From], to dtype.DType) tensor.Any {
 	case dtype.Complex64:
 		return Cast[complex64](a).Any()
 	}
-	return must1(plan.OpOf(&castLike).Run(&Call{Inputs: []tensor.Any{a.Any(), must1x(tensor.Make(to))}}))
+	return must1(as(plan.OpOf(&castLike)).Run(&Call{Inputs: []tensor.Any{a.Any(), must1x(tensor.Make(to))}}))
 }
 
 func TestCastUnknownCode(t *testing.T) {
 	for _, code := range []int64{-1, 0, 8, 27, 99} {
-		_, err := plan.OpOf(&castOp).Run(&Call{Inputs: []tensor.Any{tensor.Scalar(float32(1)).Any()}, Attrs: attrMap{"to": code}})
+		_, err := as(plan.OpOf(&castOp)).Run(&Call{Inputs: []tensor.Any{tensor.Scalar(float32(1)).Any()}, Attrs: attrMap{"to": code}})
 		if !errors.Is(err, tensor.ErrDType) {
 			t.Errorf("code %d: %v", code, err)
 		}

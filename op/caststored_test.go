@@ -263,7 +263,7 @@ func TestCastToStored(t *testing.T) {
 				if mode > 1 && to != dtype.Float8E8M0 {
 					break
 				}
-				got := must1(plan.OpOf(&castLike).Run(&Call{Inputs: []tensor.Any{a, must1x(tensor.Make(to))}, Attrs: attrMap{"saturate": saturate, "round_mode": setRounding(rounding)}}))
+				got := must1(as(plan.OpOf(&castLike)).Run(&Call{Inputs: []tensor.Any{a, must1x(tensor.Make(to))}, Attrs: attrMap{"saturate": saturate, "round_mode": setRounding(rounding)}}))
 				b, _ := tensor.Bytes(got)
 				if at := to.Misfit(b); at >= 0 {
 					t.Fatalf("%v to %v: the byte %#x is no element", from, to, b[at])

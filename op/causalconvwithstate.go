@@ -1,6 +1,7 @@
 package op
 
 import (
+	"github.com/ashlar-go/ashlar/internal/core/contract"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
 	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/num"
@@ -65,7 +66,7 @@ func convolvedCausally(y, next *tensor.Any, in [4]*tensor.Any, silu bool, opts [
 	if y.Len() == 0 {
 		return
 	}
-	convolved(y, &all, in[1], in[2], Window{}, x.Dim(1), onto(y, quiet))
+	convolved(y, &all, in[1], in[2], contract.Window{}, x.Dim(1), onto(y, quiet))
 	if !silu {
 		return
 	}
@@ -85,7 +86,7 @@ func convolvedCausally(y, next *tensor.Any, in [4]*tensor.Any, silu bool, opts [
 	}
 }
 
-var causalConvWithState = plan.Operator{About: plan.About{Name: "CausalConvWithState", Shared: true, TakesUp: plan.InWindows | plan.InStepwise, Versions: []int{27}, Attrs: []string{"activation"}, Why: whyAttended}, Least: 2, Most: 4, Takes: attended, Fast: productFast,
+var causalConvWithState = plan.Operator{About: plan.About{Name: "CausalConvWithState", Convolves: true, Shared: true, Versions: []int{27}, Attrs: []string{"activation"}, Why: whyAttended}, Least: 2, Most: 4, Takes: attended, Fast: productFast,
 	Planned: func(c *plan.Use, p *plan.Draft) {
 		const name = "CausalConvWithState"
 		in, silu := causalCall(c)
@@ -94,6 +95,9 @@ var causalConvWithState = plan.Operator{About: plan.About{Name: "CausalConvWithS
 		if !p.Brief {
 			d, shape := in[0].DType(), causalOf(&in)
 			p.Out = []tensor.Any{plan.Spec(name, d, in[0].Shape()...), plan.Spec(name, d, shape...)}[:n]
+			x, w := float64(in[0].Len()), float64(in[1].Len())
+			p.Price = contract.PriceOf(d, []contract.Span{{Kernel: in[1].Dim(2)}}, x, w, float64(in[1].Dim(2)), x)
+			p.Copies(0, 2, 1)
 		}
 		p.List(c, n, func(to []tensor.Any, opts []Option) {
 			var outs [2]tensor.Any

@@ -51,7 +51,7 @@ func centered(a tensor.Any, extents, axes []int) *move.Transfer {
 			maps[i] = move.Mapping{N: out[i], At: func(place int) move.Piece { return padPiece(PadConstant, place+first, n) }}
 		}
 	}
-	return &move.Transfer{Name: name, D: a.DType(), Shape: out, In: []tensor.Any{a}, Scratch: move.RemapScratch(maps), Fill: func(ctx context.Context, dst move.Words, in []move.Words) {
+	return &move.Transfer{Name: name, D: a.DType(), Shape: out, In: []tensor.Any{a}, Price: plan.Taking(move.RemapScratch(maps), 0), Fill: func(ctx context.Context, dst move.Words, in []move.Words) {
 		move.Remap(name, ctx, dst, in[0], shape, maps, make([]byte, dst.Size))
 	}}
 }

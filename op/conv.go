@@ -17,12 +17,12 @@ import (
 // after, rounded for itself. Narrow floats are computed in float32 and rounded
 // once, and so is fixed point, from exact sums with the bias. It panics when extents don't fit. ONNX Conv.
 func Conv[T num.Fractional](x, w, bias tensor.Tensor[T], win Window, group int, opts ...Option) (r tensor.Tensor[T]) {
-	convolved(exec.Ref(&r), exec.Ref(&x), exec.Ref(&w), exec.Ref(&bias), win, group, opts)
+	convolved(exec.Ref(&r), exec.Ref(&x), exec.Ref(&w), exec.Ref(&bias), contract.Window(win), group, opts)
 	return r
 }
 
 // convolved is Conv for operands of one run-time element type.
-func convolved(r, x, w, bias *tensor.Any, win Window, group int, opts []Option) {
+func convolved(r, x, w, bias *tensor.Any, win contract.Window, group int, opts []Option) {
 	plan.Present("Conv", x, w)
 	convolveBy(contract.ConvOf("Conv", x, w, bias, win, group), r, x, w, bias, opts)
 }
@@ -61,7 +61,7 @@ func convolveBy(g *contract.Convolution, r, x, w, bias *tensor.Any, opts []Optio
 	}
 }
 
-var convOp = plan.Operator{About: plan.About{Kept: keepInput, Weights: 1, Name: "Conv", TakesUp: plan.InWindows, FLOPs: plan.FLOPs{Rule: convFLOPs}, Rectifies: true, Leads: true, Versions: []int{1, 11, 22}, Attrs: []string{"auto_pad", "dilations", "group", "kernel_shape", "pads", "strides"}}, Least: 2, Most: 3, Fast: productFast,
+var convOp = plan.Operator{About: plan.About{Kept: keepInput, Weights: 1, Name: "Conv", Convolves: true, Rectifies: true, Leads: true, Versions: []int{1, 11, 22}, Attrs: []string{"auto_pad", "dilations", "group", "kernel_shape", "pads", "strides"}}, Least: 2, Most: 3, Fast: productFast,
 	Takes: plan.Floats | plan.Fixeds,
 	Planned: func(c *plan.Use, p *plan.Draft) {
 		plan.OneType("Conv", c.Inputs...)
@@ -76,13 +76,16 @@ var convOp = plan.Operator{About: plan.About{Kept: keepInput, Weights: 1, Name: 
 			p.Stays = g.Stays(x.DType())
 		}
 		p.Gives(x.DType(), g.Shape...)
+		if !p.Brief {
+			p.Price = g.Price(x, w, bias)
+		}
 		p.By(c, 0, func(r *tensor.Any, opts []Option) {
 			convolveBy(g, r, x, w, bias, opts)
 		})
 	}}
 
 // keepInput is WithWeights of a product or a convolution of bytes, or of a convolution of float32 or float64.
-func keepInput(o *Op, c *Call) (form *Op, bytes int64) {
+func keepInput(o *plan.Op, c *plan.Call) (form *plan.Op, bytes int64) {
 	i := plan.AboutOf(o).Weights
 	if i >= len(c.Inputs) {
 		return o, 0
@@ -100,8 +103,4 @@ func keptInput(c *plan.Use, i int) *contract.Filter {
 		return f
 	}
 	return nil
-}
-
-func convFLOPs(c *plan.Use, out []tensor.Any) int64 {
-	return plan.WithBias(plan.ProductOfAll(2, plan.LengthOf(plan.Nth(out, 0)), plan.FilterOf(c.In(1))), c, 2, out)
 }

@@ -9,7 +9,6 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/internal/core/simd"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -75,7 +74,7 @@ func convKept[T num.Float](t *rapid.T) int {
 	}
 	rectify := rapid.Bool().Draw(t, "rectify")
 	if rectify {
-		o, _ = plan.Rectified(o)
+		o, _ = withRelu(o)
 	}
 	longs := func(list []int) (l []int64) {
 		for _, v := range list {
@@ -87,7 +86,7 @@ func convKept[T num.Float](t *rapid.T) int {
 		return &Call{Inputs: []tensor.Any{x.Any(), w.Any(), bias.Any()}, Opset: 22, Attrs: AttrMap{
 			"strides": longs(win.Strides), "dilations": longs(win.Dilations), "pads": longs(win.Pads), "group": int64(group)}}
 	}
-	form, _ := plan.WithWeights(o, call(data[0], weights))
+	form, _ := withWeights(o, call(data[0], weights))
 	into := tensor.EmptyLike[T](data[0])
 	switch rapid.IntRange(0, 4).Draw(t, "input lies") {
 	case 0, 1:
@@ -104,7 +103,7 @@ func convKept[T num.Float](t *rapid.T) int {
 	}
 	if list, err := p.Results(); err != nil {
 		t.Fatal(err)
-	} else if ok, _ := plan.WritesLast(p); ok && rapid.Bool().Draw(t, "result last") {
+	} else if p.draft().Last && rapid.Bool().Draw(t, "result last") {
 		p.Into(lastLike(tensor.Empty[T](list[0].Shape()...), rapid.IntRange(0, 20).Draw(t, "more results")).Any())
 	}
 	for i, x := range data {

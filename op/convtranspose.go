@@ -65,7 +65,10 @@ func transposedConv(x, w, bias tensor.Any, win ConvTransposeWindow, group int) *
 	}
 	s := win.reaches(name, in, w.Shape()[2:])
 	shape := contract.OutShape(n, m, s)
-	return &move.Transfer{Name: name, D: x.DType(), Shape: shape, In: move.OperandsOf(x, w, bias), Fill: func(ctx context.Context, dst move.Words, in []move.Words) {
+	price := contract.PriceOf(x.DType(), s, float64(x.Len()), float64(w.Len()), float64(plan.FilterOf(w)), plan.BytesIn(1, shape))
+	price.Takes(float64(max(4, x.DType().Size()))*plan.BytesIn(m, in)*plan.BytesIn(1, w.Shape()[2:]), 0) // the columns
+	price.Costs(plan.WithBias(plan.ProductOfAll(2, plan.LengthOf(x), plan.FilterOf(w)), &bias, plan.Count(shape)))
+	return &move.Transfer{Name: name, D: x.DType(), Shape: shape, In: move.OperandsOf(x, w, bias), Price: price, Fill: func(ctx context.Context, dst move.Words, in []move.Words) {
 		g := &spreading{n: n, c: c, m: m, group: group, s: s}
 		inFloat(name, dst, in, func(d *tensor.Any, in []*tensor.Any) {
 			g.spread(exec.Job{Name: name, Ctx: ctx}, in[0], in[1], in[2], d)
@@ -253,16 +256,11 @@ func overlaid[T num.Float](sums []float64, cols []T, s []contract.Span) {
 	}
 }
 
-var convTranspose = plan.Operator{About: plan.About{Name: "ConvTranspose", TakesUp: plan.InWindows | plan.InColumns, FLOPs: plan.FLOPs{Rule: transposedFLOPs}, Versions: []int{1, 11, 22},
+var convTranspose = plan.Operator{About: plan.About{Name: "ConvTranspose", Convolves: true, Versions: []int{1, 11, 22},
 	Attrs: []string{"auto_pad", "dilations", "group", "kernel_shape", "output_padding", "output_shape", "pads", "strides"}}, Least: 2, Most: 3, Takes: plan.Floats, Fast: productFast,
 	Move: func(c *plan.Use) plan.Mover {
-		w := ConvTransposeWindow{Window: contract.WindowOf(c)}
+		w := ConvTransposeWindow{Window: Window(contract.WindowOf(c))}
 		w.OutputPadding, _ = plan.AttrInts(c, "output_padding")
 		w.OutputShape, _ = plan.AttrInts(c, "output_shape")
 		return transposedConv(c.In(0), c.In(1), c.In(2), w, plan.AttrInt(c, "group", 1))
 	}}
-
-// transposedFLOPs counts the products of each element of the data with a filter, which go into the result.
-func transposedFLOPs(c *plan.Use, out []tensor.Any) int64 {
-	return plan.WithBias(plan.ProductOfAll(2, plan.LengthOf(c.In(0)), plan.FilterOf(c.In(1))), c, 2, out)
-}

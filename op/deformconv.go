@@ -32,11 +32,11 @@ import (
 // rest is Conv. DeformConv panics if extents don't fit. ONNX DeformConv, of two spatial
 // axes. The patches of an image exist as a whole.
 func DeformConv[T num.Floating](x, w, offset, bias, mask tensor.Tensor[T], win Window, group, offsetGroup int, opts ...Option) (r tensor.Tensor[T]) {
-	deformedConv(x.Any(), w.Any(), offset.Any(), bias.Any(), mask.Any(), win, group, offsetGroup).Into(exec.Ref(&r), opts)
+	deformedConv(x.Any(), w.Any(), offset.Any(), bias.Any(), mask.Any(), contract.Window(win), group, offsetGroup).Into(exec.Ref(&r), opts)
 	return r
 }
 
-func deformedConv(x, w, offset, bias, mask tensor.Any, win Window, group, runs int) *move.Transfer {
+func deformedConv(x, w, offset, bias, mask tensor.Any, win contract.Window, group, runs int) *move.Transfer {
 	const name = "DeformConv"
 	plan.Present(name, &x, &w, &offset)
 	plan.OneType(name, x, w, offset, bias, mask)
@@ -58,7 +58,9 @@ func deformedConv(x, w, offset, bias, mask tensor.Any, win Window, group, runs i
 			panic(plan.Fail(name, tensor.ErrShape, "the %s is %s, want %s", []string{"offset", "mask"}[i], tensor.Describe(a), plan.ShapeText(want)))
 		}
 	}
-	return &move.Transfer{Name: name, D: x.DType(), Shape: g.Shape, In: move.OperandsOf(x, w, offset, bias, mask), Fill: func(ctx context.Context, dst move.Words, in []move.Words) {
+	price := g.Price(&x, &w, &bias)
+	price.Takes(float64(max(4, x.DType().Size()))*float64(g.C)*float64(volume)*plan.BytesIn(1, g.Shape[2:]), 0) // the patches
+	return &move.Transfer{Name: name, D: x.DType(), Shape: g.Shape, In: move.OperandsOf(x, w, offset, bias, mask), Price: price, Fill: func(ctx context.Context, dst move.Words, in []move.Words) {
 		inFloat(name, dst, in, func(d *tensor.Any, in []*tensor.Any) { deform(g, exec.Job{Name: name, Ctx: ctx}, runs, in, d) })
 	}}
 }
@@ -135,7 +137,7 @@ func between[T num.Float](image []T, h, w int, y, x float64) float64 {
 	return (a + b) + (c + d)
 }
 
-var deformConv = plan.Operator{About: plan.About{Name: "DeformConv", TakesUp: plan.InWindows | plan.InPatches, Versions: []int{19, 22},
+var deformConv = plan.Operator{About: plan.About{Name: "DeformConv", Convolves: true, Versions: []int{19, 22},
 	Attrs: []string{"dilations", "group", "kernel_shape", "offset_group", "pads", "strides"}}, Least: 3, Most: 5, Takes: plan.Floats, Fast: productFast,
 	Move: func(c *plan.Use) plan.Mover {
 		return deformedConv(c.In(0), c.In(1), c.In(2), c.In(3), c.In(4), contract.WindowOf(c), plan.AttrInt(c, "group", 1), plan.AttrInt(c, "offset_group", 1))

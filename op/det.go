@@ -29,7 +29,7 @@ func determinants(x tensor.Any) *move.Transfer {
 		panic(plan.Fail("Det", tensor.ErrShape, "the operand is %s; want square matrices in the last two axes", tensor.Describe(x)))
 	}
 	n := shape[r-1]
-	return &move.Transfer{Name: "Det", D: x.DType(), Shape: shape[:r-2], In: move.OperandsOf(x), Each: plan.BytesIn(8, shape[r-2:]), Fill: func(ctx context.Context, dst move.Words, in []move.Words) {
+	return &move.Transfer{Name: "Det", D: x.DType(), Shape: shape[:r-2], In: move.OperandsOf(x), Price: plan.Taking(0, plan.BytesIn(8, shape[r-2:])), Fill: func(ctx context.Context, dst move.Words, in []move.Words) {
 		src, to := move.NumericOf(in[0]), move.NumericOf(dst)
 		exec.Split("Det", ctx, dst.Len(), n*n*max(n, 1), func(from, till int) {
 			m := plan.RoomFor[float64]("Det", n, n)

@@ -79,7 +79,7 @@ func fourierOf(x tensor.Any, axis int, o DFTOptions) *move.Transfer {
 		shape[axis] = bins
 	}
 	scratch, each := fourierScratch(n, before*after)
-	return &move.Transfer{Name: name, D: x.DType(), Shape: shape, In: move.OperandsOf(x), Scratch: scratch, Each: each, Fill: func(ctx context.Context, dst move.Words, in []move.Words) {
+	return &move.Transfer{Name: name, D: x.DType(), Shape: shape, In: move.OperandsOf(x), Price: plan.Taking(scratch, each), Fill: func(ctx context.Context, dst move.Words, in []move.Words) {
 		f := newFourier(name, n)
 		src, to := move.NumericOf(in[0]), move.NumericOf(dst)
 		exec.Split(name, ctx, before*after, f.cost(), func(from, till int) {

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -22,7 +21,7 @@ func BenchmarkDirect(b *testing.B) {
 		pad := int64(c.kernel / 2)
 		attrs := AttrMap{"strides": []int64{int64(c.stride), int64(c.stride)}, "pads": []int64{pad, pad, pad, pad}, "group": int64(c.group)}
 		o, _ := Lookup("Conv")
-		o, _ = plan.Rectified(o)
+		o, _ = withRelu(o)
 		out := (c.side+2*int(pad)-c.kernel)/c.stride + 1
 		flops := 2 * float64(out*out*c.m) * float64(c.c/c.group*c.kernel*c.kernel)
 		name := fmt.Sprintf("%dto%d@%d/%dx%d/s%dg%d", c.c, c.m, c.side, c.kernel, c.kernel, c.stride, c.group)
@@ -37,7 +36,7 @@ func BenchmarkDirect(b *testing.B) {
 				call := &Call{Inputs: []tensor.Any{x, w.Any(), bias.Any()}, Opset: 22, Attrs: attrs, Fixed: []bool{false, true, true}}
 				form := o
 				if way != "planes" {
-					form, _ = plan.WithWeights(o, call)
+					form, _ = withWeights(o, call)
 				}
 				p, err := form.Plan(call)
 				if err != nil {

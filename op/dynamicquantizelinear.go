@@ -68,12 +68,13 @@ func ends(ctx context.Context, x tensor.Any) (lo, hi float32) {
 	return lo, hi
 }
 
-var dynamicQuantizeLinear = plan.Operator{About: plan.About{Name: "DynamicQuantizeLinear", TakesUp: plan.InDoubles, Versions: []int{11}, Why: "of float32 alone: Cast first"}, Fast: quantizeFast, Least: 1, Takes: 1 << dtype.Float32,
+var dynamicQuantizeLinear = plan.Operator{About: plan.About{Name: "DynamicQuantizeLinear", Versions: []int{11}, Why: "of float32 alone: Cast first"}, Fast: quantizeFast, Least: 1, Takes: 1 << dtype.Float32,
 	Planned: func(c *plan.Use, p *plan.Draft) {
 		const name = "DynamicQuantizeLinear"
 		a := c.With(name, 0)
 		if !p.Brief {
 			p.Out = []tensor.Any{plan.Spec(name, dtype.Uint8, a.Shape()...), plan.Spec(name, dtype.Float32), plan.Spec(name, dtype.Uint8)}
 		}
+		p.Copies(8, 2, 1)
 		p.List(c, 3, func(to []tensor.Any, opts []Option) { quantizedDynamically(&to[0], &to[1], &to[2], a, opts) })
 	}}

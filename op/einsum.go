@@ -73,6 +73,15 @@ type einsum struct {
 	extent map[letter]int
 }
 
+// flops counts, for each combination of indices, a product for each operand but one and the sum.
+func (e *einsum) flops() int64 {
+	n := int64(len(e.in))
+	for _, size := range e.extent {
+		n = plan.ProductOfAll(n, int64(size))
+	}
+	return n
+}
+
 func einsumOf(equation string, operands []*tensor.Any) *einsum {
 	plan.Present("Einsum", operands...)
 	text := strings.ReplaceAll(equation, " ", "")
@@ -319,7 +328,7 @@ func pointers(in []tensor.Any) []*tensor.Any {
 	return refs
 }
 
-var einsumOp = plan.Operator{About: plan.About{Name: "Einsum", TakesUp: plan.InBlocks | plan.InStepwise, FLOPs: plan.FLOPs{Rule: einsumFLOPs}, Versions: []int{12}, Attrs: []string{"equation"}}, Least: 1, Most: -1, Takes: plan.Numbers,
+var einsumOp = plan.Operator{About: plan.About{Name: "Einsum", Versions: []int{12}, Attrs: []string{"equation"}}, Least: 1, Most: -1, Takes: plan.Numbers,
 	Planned: func(c *plan.Use, p *plan.Draft) {
 		plan.OneType("Einsum", c.Inputs...)
 		equation, ins := c.Attrs.Str("equation", ""), pointers(c.Inputs)
@@ -327,29 +336,11 @@ var einsumOp = plan.Operator{About: plan.About{Name: "Einsum", TakesUp: plan.InB
 			c.Like("Einsum", i, 0)
 		}
 		if !p.Brief {
-			p.Gives(c.In(0).DType(), einsumOf(equation, ins).shape()...)
+			e := einsumOf(equation, ins)
+			p.Gives(c.In(0).DType(), e.shape()...)
+			blocksOf(&p.Price, c.Inputs)
+			p.Copies(0, 2, 1)
+			p.Costs(e.flops())
 		}
 		p.By(c, 0, func(r *tensor.Any, opts []Option) { summation(r, equation, ins, opts) })
 	}}
-
-// einsumFLOPs counts, for each combination of indices, a product for each operand but one and the sum. An ellipsis isn't
-// followed.
-func einsumFLOPs(c *plan.Use, out []tensor.Any) int64 {
-	text, _, _ := strings.Cut(strings.ReplaceAll(c.Attrs.Str("equation", "..."), " ", ""), "->")
-	terms := strings.Split(text, ",")
-	sizes := make(map[rune]int64)
-	for j, term := range terms {
-		a := c.In(j)
-		if strings.Contains(term, ".") || a.IsZero() || a.Rank() != len([]rune(term)) {
-			return -1
-		}
-		for axis, letter := range []rune(term) {
-			sizes[letter] = max(sizes[letter], int64(a.Dim(axis)))
-		}
-	}
-	n := int64(len(terms))
-	for _, size := range sizes {
-		n = plan.ProductOfAll(n, size)
-	}
-	return n
-}

@@ -378,15 +378,15 @@ func TestDropout(t *testing.T) {
 		t.Errorf("Dropout: %v %v", out, mask)
 	}
 	train := &Call{Inputs: []tensor.Any{a.Any(), tensor.Scalar(float32(0.5)).Any(), tensor.Scalar(true).Any()}, Opset: 13, Outputs: 2}
-	if got, err := plan.OpOf(&dropout).Run(train); err != nil || len(got) != 2 {
+	if got, err := as(plan.OpOf(&dropout)).Run(train); err != nil || len(got) != 2 {
 		t.Errorf("training: %v %v", got, err)
 	}
 	train.Inputs[1] = tensor.Scalar(float32(0)).Any()
-	if got, err := plan.OpOf(&dropout).Run(train); err != nil || len(got) != 2 {
+	if got, err := as(plan.OpOf(&dropout)).Run(train); err != nil || len(got) != 2 {
 		t.Errorf("training with ratio 0: %v %v", got, err)
 	}
 	old := &Call{Inputs: []tensor.Any{a.Any()}, Opset: 7, Outputs: 2}
-	got, err := plan.OpOf(&dropout).Run(old)
+	got, err := as(plan.OpOf(&dropout)).Run(old)
 	if err != nil || got[1].DType() != dtype.Float32 {
 		t.Fatalf("opset 7: %v %v", got, err)
 	}

@@ -12,7 +12,7 @@ import (
 // 6 are the scale and the bias of the normalization. A second output is the number of ones in each sequence of input 7, a mask, 0 without it;
 // a third is the sums. They are rounded as Add rounds them. Typed programs call Gather, Add and LayerNormalization. Source:
 // docs/ContribOperators.md of github.com/microsoft/onnxruntime.
-var embedLayerNormalization = plan.Operator{About: plan.About{Name: "EmbedLayerNormalization", TakesUp: plan.InLastLine, Domain: "com.microsoft", Versions: []int{1}, Attrs: []string{"epsilon", "mask_index_type"}, Why: whyAttended},
+var embedLayerNormalization = plan.Operator{About: plan.About{Name: "EmbedLayerNormalization", Domain: "com.microsoft", Versions: []int{1}, Attrs: []string{"epsilon", "mask_index_type"}, Why: whyAttended},
 	Least: 1, Most: 9, By: 2, Takes: attended,
 	Planned: func(c *plan.Use, p *plan.Draft) {
 		const name = "EmbedLayerNormalization"
@@ -22,6 +22,7 @@ var embedLayerNormalization = plan.Operator{About: plan.About{Name: "EmbedLayerN
 		if !p.Brief {
 			sum := plan.Spec(name, c.In(2).DType(), batch, long, width)
 			p.Out = []tensor.Any{sum, plan.Spec(name, dtype.Int32, batch), sum}[:n]
+			p.Takes(0, 24*float64(width))
 		}
 		p.List(c, n, func(to []tensor.Any, opts []Option) {
 			if batch == 0 || long == 0 { // the tables have no part in it

@@ -297,7 +297,7 @@ func fixedCasts[T num.Fixed](t *testing.T) {
 	if err := tensor.Try(func() { Cast[T](in.S("::-1"), Saturate()) }); !errors.Is(err, fixed.ErrDomain) || !strings.Contains(err.Error(), "at index (0)") {
 		t.Errorf("NaN: %v", err)
 	}
-	if _, err := plan.OpOf(&castLike).Run(&Call{Inputs: []tensor.Any{in.Any(), x.Any()}}); !errors.Is(err, fixed.ErrOverflow) || !strings.Contains(err.Error(), "at index (2)") {
+	if _, err := as(plan.OpOf(&castLike)).Run(&Call{Inputs: []tensor.Any{in.Any(), x.Any()}}); !errors.Is(err, fixed.ErrOverflow) || !strings.Contains(err.Error(), "at index (2)") {
 		t.Errorf("1e300 at run time: %v", err)
 	}
 	got, want := Cast[T](in.S(":2")), tensor.New[T](2)
@@ -370,7 +370,7 @@ func TestFixedSumOfMany(t *testing.T) {
 	check("eager", Sum(ts))
 	check("saturated", Sum(ts, Saturate()))
 	check("fused", Fuse(Sum([]tensor.Tensor[fixed.FP16x16]{Lazy(ts[0]), ts[1], ts[2]})))
-	out, err := plan.OpOf(&sum).Run(&Call{Inputs: []tensor.Any{ts[0].Any(), ts[1].Any(), ts[2].Any()}, Attrs: plan.NoAttrs{}, Opset: 13, Outputs: 1})
+	out, err := as(plan.OpOf(&sum)).Run(&Call{Inputs: []tensor.Any{ts[0].Any(), ts[1].Any(), ts[2].Any()}, Attrs: plan.NoAttrs{}, Opset: 13, Outputs: 1})
 	if err != nil {
 		t.Fatal(err)
 	}

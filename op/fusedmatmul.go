@@ -12,7 +12,7 @@ import (
 // the first axis before the last instead. The product is rounded, and the multiple of it again. Typed programs
 // call tensor.Permute, MatMul and Mul. Source: docs/ContribOperators.md of
 // github.com/microsoft/onnxruntime.
-var fusedMatMul = plan.Operator{About: plan.About{Name: "FusedMatMul", TakesUp: plan.InMatrices, FLOPs: plan.FLOPs{Rule: productFLOPs}, Domain: "com.microsoft", Versions: []int{1}, Attrs: []string{"alpha", "transA", "transB", "transBatchA", "transBatchB"}}, Least: 2, Takes: plan.Floats, Fast: productFast,
+var fusedMatMul = plan.Operator{About: plan.About{Name: "FusedMatMul", Domain: "com.microsoft", Versions: []int{1}, Attrs: []string{"alpha", "transA", "transB", "transBatchA", "transBatchB"}}, Least: 2, Takes: plan.Floats, Fast: productFast,
 	Planned: func(c *plan.Use, p *plan.Draft) {
 		const name = "FusedMatMul"
 		plan.OneType(name, c.Inputs...)
@@ -20,7 +20,9 @@ var fusedMatMul = plan.Operator{About: plan.About{Name: "FusedMatMul", TakesUp: 
 		c.With(name, 1)
 		a, b, alpha := turnedSide(c, 0, "A"), turnedSide(c, 1, "B"), c.Attrs.Float("alpha", 1)
 		if !p.Brief {
-			p.Gives(a.DType(), productOf(name, nil, a.LayoutRef(), b.LayoutRef()).shape...)
+			x := productOf(name, nil, a.LayoutRef(), b.LayoutRef())
+			p.Gives(a.DType(), x.shape...)
+			x.price(&p.Price, a.DType())
 		}
 		p.By(c, 0, func(r *tensor.Any, opts []Option) {
 			matrixProduct(r, &a, &b, opts)

@@ -28,7 +28,7 @@ func gatheredND(a, indices tensor.Any, batch int) *move.Transfer {
 	shape, by := a.Shape(), indices.Shape()
 	k := ndWidth("GatherND", shape, indices, batch)
 	out := append(append([]int{}, by[:len(by)-1]...), shape[batch+k:]...)
-	return &move.Transfer{Name: "GatherND", D: a.DType(), Shape: out, In: []tensor.Any{a, indices}, Picky: true, Scratch: plan.BytesIn(8, by[:len(by)-1]), Fill: func(ctx context.Context, dst move.Words, in []move.Words) {
+	return &move.Transfer{Name: "GatherND", D: a.DType(), Shape: out, In: []tensor.Any{a, indices}, Picky: true, Price: plan.Taking(plan.BytesIn(8, by[:len(by)-1]), 0), Fill: func(ctx context.Context, dst move.Words, in []move.Words) {
 		at, block := ndOffsets("GatherND", shape, by, in[1], batch, k, func(c *coordinates, n int) bool { // elements, a few at a time
 			if !dst.Fresh {
 				return false

@@ -162,7 +162,7 @@ func gemmShape(shape []int, a, b, c *layout.Layout, transA, transB bool) []int {
 	return append(shape, m, n)
 }
 
-var gemmOp = plan.Operator{About: plan.About{Kept: keepInput, Weights: 1, Name: "Gemm", TakesUp: plan.InMatrices, FLOPs: plan.FLOPs{Rule: gemmFLOPs}, Rectifies: true, Leads: true, Versions: []int{6, 7, 9, 11, 13}, Attrs: []string{"alpha", "beta", "broadcast", "transA", "transB"}}, Least: 2, Most: 3, Fast: productFast,
+var gemmOp = plan.Operator{About: plan.About{Kept: keepInput, Weights: 1, Name: "Gemm", Rectifies: true, Leads: true, Versions: []int{6, 7, 9, 11, 13}, Attrs: []string{"alpha", "beta", "broadcast", "transA", "transB"}}, Least: 2, Most: 3, Fast: productFast,
 	Takes: plan.Floats | plan.Fixeds,
 	Planned: func(c *plan.Use, p *plan.Draft) {
 		plan.OneType("Gemm", c.Inputs...)
@@ -176,7 +176,7 @@ var gemmOp = plan.Operator{About: plan.About{Kept: keepInput, Weights: 1, Name: 
 			p.Gives(a.DType(), gemmShape(nil, a.LayoutRef(), b.LayoutRef(), third, transA, transB)...)
 		}
 		f := keptInput(c, 1)
-		if f != nil {
+		if f != nil || !p.Brief {
 			x := product{n: b.Dim(1), k: b.Dim(0)}
 			if transB {
 				x.n, x.k = x.k, x.n
@@ -185,16 +185,13 @@ var gemmOp = plan.Operator{About: plan.About{Kept: keepInput, Weights: 1, Name: 
 				x.m = a.Dim(1)
 			}
 			f, p.Keeps = x.keeps(f, b, transB)
+			x.shape = []int{x.m, x.n}
+			x.price(&p.Price, a.DType())
+			if size := plan.Count(x.shape); !plus.IsZero() {
+				p.Costs(plan.SumOfAll(plan.ProductOfAll(2, size, int64(x.k)), size))
+			}
 		}
 		p.By(c, 0, func(r *tensor.Any, opts []Option) {
 			generalProduct(r, a, b, plus, alpha, beta, transA, transB, f, c.Tail, opts)
 		})
 	}}
-
-func gemmFLOPs(c *plan.Use, out []tensor.Any) int64 {
-	axis := 1
-	if c.Attrs.Int("transA", 0) != 0 {
-		axis = 0
-	}
-	return plan.WithBias(plan.ProductOfAll(2, plan.LengthOf(plan.Nth(out, 0)), plan.SizeOf(c.In(0), axis)), c, 2, out)
-}

@@ -1,6 +1,7 @@
 package op
 
 import (
+	"github.com/ashlar-go/ashlar/internal/core/contract"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
 	"github.com/ashlar-go/ashlar/internal/core/move"
 	"github.com/ashlar-go/ashlar/internal/core/plan"
@@ -23,10 +24,10 @@ func globalLpPooled(x tensor.Any, power int) *move.Transfer {
 	if x.Rank() < 3 {
 		panic(plan.Fail(name, tensor.ErrShape, "x is %s; want [N, C, D1, …]", tensor.Describe(x)))
 	}
-	t := lpPooled(x, Window{Kernel: x.Shape()[2:]}, power)
+	t := lpPooled(x, contract.Window{Kernel: x.Shape()[2:]}, power)
 	t.Name = name
 	return t
 }
 
-var globalLpPool = plan.Operator{About: plan.About{Name: "GlobalLpPool", TakesUp: plan.InDoubles, FLOPs: plan.FLOPs{Read: 2}, Versions: []int{2, 22}, Attrs: []string{"p"}}, Least: 1, Takes: plan.Floats,
+var globalLpPool = plan.Operator{About: plan.About{Name: "GlobalLpPool", FLOPs: plan.FLOPs{Read: 2}, Versions: []int{2, 22}, Attrs: []string{"p"}}, Least: 1, Takes: plan.Floats,
 	Move: func(c *plan.Use) plan.Mover { return globalLpPooled(c.In(0), plan.AttrInt(c, "p", 2)) }}

@@ -50,6 +50,7 @@ func sampled(a, grid tensor.Any, how GridSampleOptions) *move.Transfer {
 	shape := a.Shape()
 	out := append([]int{shape[0], shape[1]}, grid.Shape()[1:grid.Rank()-1]...)
 	m := &move.Transfer{Name: name, D: a.DType(), Shape: out, In: []tensor.Any{a, grid}}
+	blocksOf(&m.Price, m.In)
 	m.Fill = func(ctx context.Context, dst move.Words, in []move.Words) {
 		g := sampler{grid: move.NumericOf(in[1]), how: how, axes: shape[2:], steps: move.Steps(shape[2:]), nearest: how.Mode == "nearest", linear: how.Mode == "linear"}
 		to, channels, points := move.NumericOf(dst), shape[1], plan.Elements(out[2:])
@@ -246,7 +247,7 @@ func reflected(v, low, high float64) float64 {
 	return low + min(d, 2*size-d)
 }
 
-var gridSample = plan.Operator{About: plan.About{Name: "GridSample", TakesUp: plan.InBlocks, Versions: []int{16, 20, 22}, Attrs: []string{"align_corners", "mode", "padding_mode"}}, Least: 2, Takes: plan.Reals,
+var gridSample = plan.Operator{About: plan.About{Name: "GridSample", Versions: []int{16, 20, 22}, Attrs: []string{"align_corners", "mode", "padding_mode"}}, Least: 2, Takes: plan.Reals,
 	Move: func(c *plan.Use) plan.Mover {
 		mode := c.Attrs.Str("mode", "linear")
 		if c.Opset < 20 {

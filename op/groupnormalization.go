@@ -44,7 +44,7 @@ func groupNormalized(name string, x, scale, bias tensor.Any, groups int, epsilon
 			panic(plan.Fail(name, tensor.ErrShape, "input %d is %s; want %d numbers", i+1, tensor.Describe(p), want))
 		}
 	}
-	return &move.Transfer{Name: name, D: x.DType(), Shape: shape, In: move.OperandsOf(x, scale, bias), Fill: func(ctx context.Context, dst move.Words, in []move.Words) {
+	return &move.Transfer{Name: name, D: x.DType(), Shape: shape, In: move.OperandsOf(x, scale, bias), Price: plan.Taking(0, 24*plan.BytesIn(channels/groups, shape[2:])), Fill: func(ctx context.Context, dst move.Words, in []move.Words) {
 		_, _, plane := move.Around(shape, 1)
 		n := channels / groups * plane
 		z := normalization{name: name, n: n, epsilon: epsilon, every: plane, place: func(at int) int { return at / plane % channels }}
@@ -55,7 +55,7 @@ func groupNormalized(name string, x, scale, bias tensor.Any, groups int, epsilon
 	}}
 }
 
-var groupNormalization = plan.Operator{About: plan.About{Name: "GroupNormalization", TakesUp: plan.InGroupLine, FLOPs: plan.FLOPs{Each: 7}, Versions: []int{18, 21}, Attrs: []string{"epsilon", "num_groups", "stash_type"}}, Least: 3, Takes: plan.Floats,
+var groupNormalization = plan.Operator{About: plan.About{Name: "GroupNormalization", FLOPs: plan.FLOPs{Each: 7}, Versions: []int{18, 21}, Attrs: []string{"epsilon", "num_groups", "stash_type"}}, Least: 3, Takes: plan.Floats,
 	Move: func(c *plan.Use) plan.Mover {
 		return groupNormalized("GroupNormalization", c.In(0), c.In(1), c.In(2), plan.AttrInt(c, "num_groups", 0), float64(c.Attrs.Float("epsilon", 1e-5)), c.Opset < 21)
 	}}

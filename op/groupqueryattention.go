@@ -16,13 +16,20 @@ import (
 // The rotation is rounded to T; all after it is computed in float32 of narrow floats, and the result rounded once. A query
 // without a key of its own, as a sequence is shorter than others, sees the keys there are. Typed programs call RotaryEmbedding and Attention. Source:
 // docs/ContribOperators.md of github.com/microsoft/onnxruntime.
-var groupQueryAttention = plan.Operator{About: plan.About{Name: "GroupQueryAttention", TakesUp: plan.InHeads, Domain: "com.microsoft", Versions: []int{1}, Why: whyAttended,
+var groupQueryAttention = plan.Operator{About: plan.About{Name: "GroupQueryAttention", Domain: "com.microsoft", Versions: []int{1}, Why: whyAttended,
 	Attrs: []string{"causal", "do_rotary", "k_quant_type", "kv_cache_bit_width", "kv_num_heads", "local_window_size", "num_heads", "qk_norm_epsilon", "qk_output", "rotary_interleaved", "scale",
 		"sliding_window_cache", "smooth_softmax", "softcap", "v_quant_type"}},
 	Least: 1, Most: 12, Takes: attended, Fast: productFast,
 	Planned: func(c *plan.Use, p *plan.Draft) {
 		g, n := groupedOf(c), min(max(c.Outputs, 1), 3)
 		allThere(g.name, c)
+		if !p.Brief {
+			h := g.heads
+			if h.keys = max(h.keys, h.queries); c.Known(6) && !c.In(6).IsSpec() {
+				h.keys = max(h.keys, g.totals(c).keys)
+			}
+			h.price(&p.Price)
+		}
 		if d := c.In(0).DType(); !p.Brief && n == 1 {
 			p.Gives(d, g.shape(true)...)
 		} else if !p.Brief {

@@ -26,21 +26,21 @@ func InFixed(o *Op, d dtype.DType) *Op {
 	if !d.IsFixed() {
 		panic(plan.Fail("InFixed", tensor.ErrDType, "%v isn't a fixed-point format", d))
 	}
-	plan.Some("InFixed", o)
+	in := o.some("InFixed")
 	inFloat64 := d.Size() < 8 // which holds the numbers of the format
 	takes := func(x dtype.DType) bool { return o.Supports(x) || x == d && inFloat64 && o.Supports(dtype.Float64) }
-	return plan.VariantOf(o, d, takes, func(c *plan.Use, p *plan.Draft) {
+	return (*Op)(plan.VariantOf(in, d, takes, func(c *plan.Use, p *plan.Draft) {
 		f := *c
-		if to := c.Attrs.Int("to", 0); plan.AboutOf(o).Converts && len(c.Inputs) == 1 && isFloatCode(to) {
+		if to := c.Attrs.Int("to", 0); plan.AboutOf(in).Converts && len(c.Inputs) == 1 && isFloatCode(to) {
 			f.Inputs, f.Attrs = []tensor.Any{c.Inputs[0], plan.Spec("CastLike", d)}, plan.NoAttrs{}
 			castLike.Plan(&f, p)
 			return
 		}
 		f.Attrs = wideAttrs{c.Attrs}
-		results := func(call func(o *Op, c *plan.Use) ([]tensor.Any, error)) (out []tensor.Any) {
-			out, err := call(o, &f)
+		results := func(call func(o *plan.Op, c *plan.Use) ([]tensor.Any, error)) (out []tensor.Any) {
+			out, err := call(in, &f)
 			if errors.Is(err, tensor.ErrDType) && inFloat64 {
-				out, p.Err = inWider(o, &f, d, call, err)
+				out, p.Err = inWider(in, &f, d, call, err)
 				return out
 			}
 			if p.Err = err; err == nil {
@@ -48,14 +48,22 @@ func InFixed(o *Op, d dtype.DType) *Op {
 			}
 			return out
 		}
-		p.Late = func() []tensor.Any { return results(plan.Inferred) }
+		p.Late = func() []tensor.Any {
+			return results(func(o *plan.Op, c *plan.Use) ([]tensor.Any, error) {
+				out, price, err := plan.Inferred(o, c)
+				if err == nil {
+					p.Price = *price
+				}
+				return out, err
+			})
+		}
 		p.Run = func() { p.To = results(plan.Ran) }
-	})
+	}))
 }
 
 // inWider makes a call with fixed point in float64. If that isn't one of the operator's types
 // either, the error is refused.
-func inWider(o *Op, c *plan.Use, d dtype.DType, call func(o *Op, c *plan.Use) ([]tensor.Any, error), refused error) (out []tensor.Any, err error) {
+func inWider(o *plan.Op, c *plan.Use, d dtype.DType, call func(o *plan.Op, c *plan.Use) ([]tensor.Any, error), refused error) (out []tensor.Any, err error) {
 	e := *c
 	e.Inputs = slices.Clone(c.Inputs)
 	var spent []tensor.Any
@@ -89,7 +97,7 @@ func inWider(o *Op, c *plan.Use, d dtype.DType, call func(o *Op, c *plan.Use) ([
 			spent = append(spent, a)
 		}
 	}
-	return inFormat(d, o.Name(), out)
+	return inFormat(d, plan.AboutOf(o).Name, out)
 }
 
 // inFormat returns results with the floats among them in a format.

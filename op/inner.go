@@ -29,7 +29,7 @@ func innerProduct(r, a, b *tensor.Any, opts []Option) {
 	}
 }
 
-var innerOp = plan.Operator{About: plan.About{Name: "Inner", TakesUp: plan.InBlocks | plan.InStepwise}, Least: 2, Takes: plan.Every,
+var innerOp = plan.Operator{About: plan.About{Name: "Inner"}, Least: 2, Takes: plan.Every,
 	Planned: func(c *plan.Use, p *plan.Draft) {
 		plan.OneType("Inner", c.Inputs[:2]...)
 		a, b := c.Like("Inner", 0, 0), c.Like("Inner", 1, 0)
@@ -39,5 +39,7 @@ var innerOp = plan.Operator{About: plan.About{Name: "Inner", TakesUp: plan.InBlo
 		case !p.Brief:
 			p.Gives(a.DType(), dotOf("Inner", a, b, []int{-1}, []int{-1}).shape...)
 		}
+		blocksOf(&p.Price, c.Inputs)
+		p.Copies(0, 2, 1)
 		p.By(c, 0, func(r *tensor.Any, opts []Option) { innerProduct(r, a, b, opts) })
 	}}

@@ -24,7 +24,7 @@ func instanceNormalized(x, scale, bias tensor.Any, epsilon float64) *move.Transf
 	return groupNormalized(name, x, scale, bias, max(1, x.Dim(1)), epsilon, false)
 }
 
-var instanceNormalization = plan.Operator{About: plan.About{Name: "InstanceNormalization", TakesUp: plan.InGroupLine, FLOPs: plan.FLOPs{Each: 7}, Versions: []int{6, 22}, Attrs: []string{"epsilon"}}, Least: 3, Takes: plan.Floats,
+var instanceNormalization = plan.Operator{About: plan.About{Name: "InstanceNormalization", FLOPs: plan.FLOPs{Each: 7}, Versions: []int{6, 22}, Attrs: []string{"epsilon"}}, Least: 3, Takes: plan.Floats,
 	Move: func(c *plan.Use) plan.Mover {
 		return instanceNormalized(c.In(0), c.In(1), c.In(2), float64(c.Attrs.Float("epsilon", 1e-5)))
 	}}

@@ -76,7 +76,7 @@ func linesNormalized(z normalization, x, scale, bias tensor.Any, axis int) *move
 	}}
 }
 
-var layerNormalization = plan.Operator{About: plan.About{Name: "LayerNormalization", TakesUp: plan.InTailLine, FLOPs: plan.FLOPs{Each: 7}, Versions: []int{1, 17}, Attrs: []string{"axis", "epsilon", "stash_type"}}, Least: 2, Most: 3, Takes: plan.Floats | plan.Fixeds,
+var layerNormalization = plan.Operator{About: plan.About{Name: "LayerNormalization", FLOPs: plan.FLOPs{Each: 7}, Versions: []int{1, 17}, Attrs: []string{"axis", "epsilon", "stash_type"}}, Least: 2, Most: 3, Takes: plan.Floats | plan.Fixeds,
 	Planned: func(c *plan.Use, p *plan.Draft) {
 		const name = "LayerNormalization"
 		axis, epsilon, n := plan.AttrInt(c, "axis", -1), float64(c.Attrs.Float("epsilon", 1e-5)), min(max(c.Outputs, 1), 3)
@@ -84,6 +84,7 @@ var layerNormalization = plan.Operator{About: plan.About{Name: "LayerNormalizati
 		if !p.Brief {
 			t := layerNormalized(*x, *scale, *bias, axis, 0, nil)
 			stat := plan.Spec(name, dtype.Float32, perLine(x, axis)...)
+			takesLine(&p.Price, x, axis)
 			p.Out = []tensor.Any{plan.Spec(name, t.D, t.Shape...), stat, stat}[:n]
 		}
 		if n == 1 {
@@ -110,6 +111,12 @@ func layerAndStats(to []tensor.Any, x, scale, bias *tensor.Any, axis int, epsilo
 	conv.Canon32(mean.Elems())
 	conv.Canon32(factor.Elems())
 	copy(to[1:], []tensor.Any{mean.Any(), factor.Any()})
+}
+
+// takesLine says that each thread normalizes a line of x from an axis on in float64, and its scales.
+func takesLine(p *plan.Price, x *tensor.Any, axis int) {
+	shape := x.Shape()
+	p.Takes(0, 24*plan.BytesIn(1, shape[plan.AxisOf("LayerNormalization", axis, len(shape)):]))
 }
 
 // perLine is the shape of the mean and the factor of each line of LayerNormalization.

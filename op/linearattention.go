@@ -187,7 +187,7 @@ func attendLinear(y, state *tensor.Any, in [7]*tensor.Any, o linearAttrs, opts [
 	plan.Put(y, out)
 }
 
-var linearAttention = plan.Operator{About: plan.About{Name: "LinearAttention", Shared: true, TakesUp: plan.InBlocks | plan.InStepwise, Versions: []int{27}, Attrs: []string{"chunk_size", "kv_num_heads", "q_num_heads", "scale", "update_rule"}, Why: whyAttended}, Least: 3, Most: 7, Takes: attended, Fast: productFast,
+var linearAttention = plan.Operator{About: plan.About{Name: "LinearAttention", Shared: true, Versions: []int{27}, Attrs: []string{"chunk_size", "kv_num_heads", "q_num_heads", "scale", "update_rule"}, Why: whyAttended}, Least: 3, Most: 7, Takes: attended, Fast: productFast,
 	Planned: func(c *plan.Use, p *plan.Draft) {
 		const name = "LinearAttention"
 		in, o := linearCall(c)
@@ -196,6 +196,8 @@ var linearAttention = plan.Operator{About: plan.About{Name: "LinearAttention", S
 		if !p.Brief {
 			h, d := linearHeads(&in, o), in[0].DType()
 			p.Out = []tensor.Any{plan.Spec(name, d, h.shape(true)...), plan.Spec(name, stateOf(&in), h.state()...)}[:n]
+			blocksOf(&p.Price, c.Inputs)
+			p.Copies(0, 2, 1)
 		}
 		p.List(c, n, func(to []tensor.Any, opts []Option) {
 			var outs [2]tensor.Any

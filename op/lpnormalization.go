@@ -31,7 +31,7 @@ func lpNormalized(x tensor.Any, axis, p int) *move.Transfer {
 	if p != 1 && p != 2 {
 		panic(plan.Fail(name, tensor.ErrValue, "p is %d; want 1 or 2", p))
 	}
-	return &move.Transfer{Name: name, D: x.DType(), Shape: shape, In: move.OperandsOf(x), Fill: func(ctx context.Context, dst move.Words, in []move.Words) {
+	return &move.Transfer{Name: name, D: x.DType(), Shape: shape, In: move.OperandsOf(x), Price: plan.Taking(0, 24*float64(shape[axis])), Fill: func(ctx context.Context, dst move.Words, in []move.Words) {
 		gone := make([]bool, len(shape))
 		gone[axis] = true
 		lines, line := over(shape, gone)
@@ -63,7 +63,7 @@ func lpNorm(x []float64, p float64) float64 {
 	return float.Pow64(reduce.SumRow(powers), 1/p)
 }
 
-var lpNormalization = plan.Operator{About: plan.About{Name: "LpNormalization", TakesUp: plan.InAxisLine, Versions: []int{1, 22}, Attrs: []string{"axis", "p"}}, Least: 1, Takes: plan.Floats,
+var lpNormalization = plan.Operator{About: plan.About{Name: "LpNormalization", Versions: []int{1, 22}, Attrs: []string{"axis", "p"}}, Least: 1, Takes: plan.Floats,
 	Move: func(c *plan.Use) plan.Mover {
 		return lpNormalized(c.In(0), plan.AttrInt(c, "axis", -1), plan.AttrInt(c, "p", 2))
 	}}

@@ -16,18 +16,20 @@ import (
 // float64 and added in the fixed order of this package, and the result is rounded once.
 // It panics unless p is 1 or more. ONNX LpPool, whose p is 2 by default.
 func LpPool[T num.Floating](x tensor.Tensor[T], win Window, p int, opts ...Option) (r tensor.Tensor[T]) {
-	lpPooled(x.Any(), win, p).Into(exec.Ref(&r), opts)
+	lpPooled(x.Any(), contract.Window(win), p).Into(exec.Ref(&r), opts)
 	return r
 }
 
-func lpPooled(x tensor.Any, win Window, power int) *move.Transfer {
+func lpPooled(x tensor.Any, win contract.Window, power int) *move.Transfer {
 	const name = "LpPool"
 	plan.Present(name, &x)
 	p := poolOf(exec.Job{Name: name, Cost: 8}, &x, win)
 	if power < 1 {
 		panic(plan.Fail(name, tensor.ErrValue, "p is %d; it must be 1 or more", power))
 	}
-	return &move.Transfer{Name: name, D: x.DType(), Shape: p.shape, In: move.OperandsOf(x), Fill: func(ctx context.Context, dst move.Words, in []move.Words) {
+	price := plan.Copying(8, 2, 1)
+	price.Costs(plan.ProductOfAll(2, plan.Count(p.shape), plan.Count(win.Kernel)))
+	return &move.Transfer{Name: name, D: x.DType(), Shape: p.shape, In: move.OperandsOf(x), Price: price, Fill: func(ctx context.Context, dst move.Words, in []move.Words) {
 		p.Ctx = ctx
 		to, src := move.NumericOf(dst), plan.RoomFor[float64](name, in[0].Len())
 		move.NumericOf(in[0]).Floats(src, 0)
@@ -37,10 +39,6 @@ func lpPooled(x tensor.Any, win Window, power int) *move.Transfer {
 	}}
 }
 
-var lpPool = plan.Operator{About: plan.About{Name: "LpPool", TakesUp: plan.InDoubles, FLOPs: plan.FLOPs{Rule: lpPoolFLOPs}, Versions: []int{2, 11, 18, 22},
+var lpPool = plan.Operator{About: plan.About{Name: "LpPool", Versions: []int{2, 11, 18, 22},
 	Attrs: []string{"auto_pad", "ceil_mode", "dilations", "kernel_shape", "p", "pads", "strides"}}, Least: 1, Takes: plan.Floats,
 	Move: func(c *plan.Use) plan.Mover { return lpPooled(c.In(0), contract.WindowOf(c), plan.AttrInt(c, "p", 2)) }}
-
-func lpPoolFLOPs(c *plan.Use, out []tensor.Any) int64 {
-	return plan.ProductOfAll(2, contract.PoolFLOPs(c, out))
-}

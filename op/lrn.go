@@ -158,16 +158,13 @@ func checkLRN(x tensor.Any, size int) {
 	}
 }
 
-var lrn = plan.Operator{About: plan.About{Name: "LRN", FLOPs: plan.FLOPs{Rule: lrnFLOPs}, Versions: []int{1, 13}, Attrs: []string{"alpha", "beta", "bias", "size"}}, Least: 1, Takes: plan.Floats,
+var lrn = plan.Operator{About: plan.About{Name: "LRN", Versions: []int{1, 13}, Attrs: []string{"alpha", "beta", "bias", "size"}}, Least: 1, Takes: plan.Floats,
 	Planned: func(c *plan.Use, p *plan.Draft) {
 		a, size := c.With("LRN", 0), plan.AttrInt(c, "size", 0)
 		checkLRN(*a, size)
 		p.Stretched(a.DType(), c, 1)
+		p.Costs(plan.ProductOfAll(plan.SumOfAll(int64(size), 4), int64(a.Len())))
 		f := func(name string, def float32) float64 { return float64(c.Attrs.Float(name, def)) }
 		alpha, beta, bias := f("alpha", 1e-4), f("beta", 0.75), f("bias", 1)
 		p.By(c, 0, func(r *tensor.Any, opts []Option) { responseNormalized(r, a, size, alpha, beta, bias, opts) })
 	}}
-
-func lrnFLOPs(c *plan.Use, out []tensor.Any) int64 {
-	return plan.ProductOfAll(plan.SumOfAll(c.Attrs.Int("size", -1), 4), plan.LengthOf(plan.Nth(out, 0)))
-}

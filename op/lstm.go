@@ -81,9 +81,7 @@ func lstmStep[T num.Float](u *unrolled[T], step int) {
 	}
 }
 
-var lstm = plan.Operator{About: plan.About{Kept: func(o *Op, c *Call) (*Op, int64) { return lstmCell.keep(o, c) }, Name: "LSTM", TakesUp: plan.InBlocks | plan.InStepwise, FLOPs: plan.FLOPs{Rule: lstmFLOPs}, Versions: []int{1, 7, 14, 22},
+var lstm = plan.Operator{About: plan.About{Kept: func(o *plan.Op, c *plan.Call) (*plan.Op, int64) { return lstmCell.keep(o, c) }, Name: "LSTM", Versions: []int{1, 7, 14, 22},
 	Attrs: []string{"activation_alpha", "activation_beta", "activations", "clip", "direction", "hidden_size", "input_forget", "layout", "output_sequence"},
 	Why:   "of floats alone: Cast first"}, Least: 3, Most: 8, Takes: plan.Floats, Fast: productFast,
 	Planned: func(c *plan.Use, p *plan.Draft) { planRecurrent(p, &lstmCell, c) }}
-
-func lstmFLOPs(c *plan.Use, _ []tensor.Any) int64 { return lstmCell.flops(c) }

@@ -98,6 +98,41 @@ type product struct {
 	m, n, k int
 }
 
+// price says the price of a product of elements of d.
+func (x product) price(p *plan.Price, d dtype.DType) {
+	m, n, k := float64(x.m), float64(x.n), float64(x.k)
+	p.Packs(float64(max(4, d.Size()))*(float64(m*k)+float64(k*n)), float64(plan.BytesIn(1, x.shape)*k))
+	switch {
+	case d == dtype.Bool: // a product of int64
+		p.Copies(8, 1, 1)
+	case d.IsComplex(): // products of parts, and a sum of two
+		p.Copies(0, 1, 2)
+	}
+	p.Costs(plan.ProductOfAll(2, plan.Count(x.shape), int64(x.k)))
+}
+
+// bytesPrice is the price of a product of bytes.
+func (x product) bytesPrice() (p plan.Price) {
+	p.Copies(8, 1, 1)
+	x.price(&p, dtype.Int8)
+	return p
+}
+
+// blocksOf says the memory of a product of parts of the operands, which packs them whole on each thread.
+func blocksOf(p *plan.Price, ins []tensor.Any) {
+	if len(ins) < 2 || ins[1].IsZero() {
+		return
+	}
+	d := ins[0].DType()
+	p.Packs(float64(float64(max(4, d.Size()))*plan.Room(1, ins)), exec.SplitCost)
+	switch {
+	case d == dtype.Bool: // a product of int64
+		p.Copies(8, 1, 1)
+	case d.IsComplex(): // products of parts, and a sum of two
+		p.Copies(0, 1, 2)
+	}
+}
+
 // batch returns the extents of the axes before the last two.
 func (x product) batch() []int { return x.shape[:x.lead] }
 
@@ -217,7 +252,7 @@ func forward(lay *layout.Layout) bool {
 	return true
 }
 
-var matMul = plan.Operator{About: plan.About{Kept: keepInput, Weights: 1, Name: "MatMul", TakesUp: plan.InMatrices, FLOPs: plan.FLOPs{Rule: productFLOPs}, Leads: true, Orion: &orionVector, Versions: []int{1, 9, 13}}, Least: 2, Takes: plan.Every, Fast: productFast,
+var matMul = plan.Operator{About: plan.About{Kept: keepInput, Weights: 1, Name: "MatMul", Leads: true, Orion: &orionVector, Versions: []int{1, 9, 13}}, Least: 2, Takes: plan.Every, Fast: productFast,
 	Planned: func(c *plan.Use, p *plan.Draft) {
 		plan.OneType("MatMul", c.Inputs...)
 		a, b := c.With("MatMul", 0), c.With("MatMul", 1)
@@ -226,19 +261,7 @@ var matMul = plan.Operator{About: plan.About{Kept: keepInput, Weights: 1, Name: 
 			x := productOf("MatMul", nil, a.LayoutRef(), b.LayoutRef())
 			f, p.Keeps = x.keeps(f, b, false)
 			p.Gives(a.DType(), x.shape...)
+			x.price(&p.Price, a.DType())
 		}
 		p.By(c, 0, func(r *tensor.Any, opts []Option) { productThen(r, a, b, f, c.Tail, opts) })
 	}}
-
-// productFLOPs counts the products of matrices, or vectors: the axis that is summed is the last of the first input, or
-// the one before where that is transposed.
-func productFLOPs(c *plan.Use, out []tensor.Any) int64 {
-	axis := -1
-	if c.Attrs.Int("transA", 0) != 0 && c.In(0).Rank() > 1 {
-		axis = -2
-	}
-	if c.Attrs.Int("transBatchA", 0) != 0 {
-		return -1
-	}
-	return plan.ProductOfAll(2, plan.LengthOf(plan.Nth(out, 0)), plan.SizeOf(c.In(0), axis))
-}

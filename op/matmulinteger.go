@@ -34,7 +34,7 @@ func integerProduct(a, b, aZero, bZero tensor.Any, f *contract.Filter) *move.Tra
 	move.CheckZero(name, 3, plain(bZero, b, columns), b, columns)
 	many := manyRanked(aZero, bZero)
 	p := x.bytes(a, aZero, b, bZero, f)
-	return &move.Transfer{Name: name, D: dtype.Int32, Shape: x.shape, Keeps: p.keeps, In: move.OperandsOf(a, b, aZero, bZero), Fill: func(ctx context.Context, dst move.Words, in []move.Words) {
+	return &move.Transfer{Name: name, D: dtype.Int32, Shape: x.shape, Keeps: p.keeps, In: move.OperandsOf(a, b, aZero, bZero), Price: x.bytesPrice(), Fill: func(ctx context.Context, dst move.Words, in []move.Words) {
 		to := move.ElemsOf[int32](dst.Of)
 		if many {
 			p.byMatrix(&x, in[0], in[2], in[1], in[3], func(one *byteProduct, _, first int, a, b contract.ByteSide) {
@@ -84,7 +84,7 @@ func (p *byteProduct) run(j exec.Job, a, b contract.ByteSide, exact bool, emit f
 	q.Run()
 }
 
-var matMulInteger = plan.Operator{About: plan.About{Kept: keepInput, Weights: 1, Name: "MatMulInteger", TakesUp: plan.InMatrices | plan.InWhole, FLOPs: plan.FLOPs{Rule: productFLOPs}, Versions: []int{10}, Why: "of integers of 8 bits alone"}, Fast: bytesFast, Least: 2, Most: 4, Takes: plan.Bytes8,
+var matMulInteger = plan.Operator{About: plan.About{Kept: keepInput, Weights: 1, Name: "MatMulInteger", Versions: []int{10}, Why: "of integers of 8 bits alone"}, Fast: bytesFast, Least: 2, Most: 4, Takes: plan.Bytes8,
 	Move: func(c *plan.Use) plan.Mover {
 		return integerProduct(c.In(0), c.In(1), c.In(2), c.In(3), keptInput(c, 1))
 	}}

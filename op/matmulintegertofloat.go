@@ -24,7 +24,7 @@ import (
 // quantizes a as DynamicQuantizeLinear does: its inputs are a, of float32, b, the scale and the
 // zero point of b, and the bias. Typed programs call QLinearMatMul's relatives: MatMulInteger, Cast,
 // Mul and Add. Source: docs/ContribOperators.md of github.com/microsoft/onnxruntime.
-var matMulIntegerToFloat = plan.Operator{About: plan.About{Kept: keepInput, Weights: 1, Name: "MatMulIntegerToFloat", TakesUp: plan.InBlocks | plan.InWhole, Domain: "com.microsoft", Versions: []int{1}, Why: "of integers of 8 bits alone"}, Fast: bytesFast, Least: 4, Most: 7, Takes: plan.Bytes8,
+var matMulIntegerToFloat = plan.Operator{About: plan.About{Kept: keepInput, Weights: 1, Name: "MatMulIntegerToFloat", Domain: "com.microsoft", Versions: []int{1}, Why: "of integers of 8 bits alone"}, Fast: bytesFast, Least: 4, Most: 7, Takes: plan.Bytes8,
 	Move: func(c *plan.Use) plan.Mover {
 		const name = "MatMulIntegerToFloat"
 		checkQuantum(name, 2, c.In(2), tensor.Any{}, c.In(0).DType())
@@ -34,7 +34,7 @@ var matMulIntegerToFloat = plan.Operator{About: plan.About{Kept: keepInput, Weig
 		})
 	}}
 
-var dynamicQuantizeMatMul = plan.Operator{About: plan.About{Kept: keepInput, Weights: 1, Name: "DynamicQuantizeMatMul", TakesUp: plan.InBlocks | plan.InWhole, Domain: "com.microsoft", Versions: []int{1}, Why: "of float32 alone: Cast first"}, Least: 3, Most: 5, Takes: 1 << dtype.Float32,
+var dynamicQuantizeMatMul = plan.Operator{About: plan.About{Kept: keepInput, Weights: 1, Name: "DynamicQuantizeMatMul", Domain: "com.microsoft", Versions: []int{1}, Why: "of float32 alone: Cast first"}, Least: 3, Most: 5, Takes: 1 << dtype.Float32,
 	Move: func(c *plan.Use) plan.Mover {
 		return scaledProduct("DynamicQuantizeMatMul", c, c.In(0), c.In(1), c.In(2), c.In(3), c.In(4), nil, [3]int{2, 3, 4}, func(ctx context.Context, in []move.Words) (a, scale, zero move.Words) {
 			var y, s, z tensor.Any
@@ -68,7 +68,7 @@ func scaledProduct(name string, c *plan.Use, a, b, scale, zero, bias tensor.Any,
 		}
 		return scalesOf(in[0])
 	}, bias)
-	return &move.Transfer{Name: name, D: d, Shape: x.shape, Keeps: p.keeps, In: move.OperandsOf(append([]tensor.Any{a, b, scale, zero, bias}, more...)...), Fill: func(ctx context.Context, dst move.Words, in []move.Words) {
+	return &move.Transfer{Name: name, D: d, Shape: x.shape, Keeps: p.keeps, In: move.OperandsOf(append([]tensor.Any{a, b, scale, zero, bias}, more...)...), Price: x.bytesPrice(), Fill: func(ctx context.Context, dst move.Words, in []move.Words) {
 		a, scale, zero := left(ctx, in)
 		s, plus, to := scaling{rows: scalesOf(scale), cols: column(in[2])}, addends(in[4]), move.NumericOf(dst)
 		then := s.begun(x.k, dst.Len())

@@ -90,7 +90,9 @@ func unpackedProduct(in []tensor.Any, p MatMulNBitsOptions, k int) *move.Transfe
 	}
 	shape := a.Shape()
 	shape[len(shape)-1] = p.Columns
-	return &move.Transfer{Name: name, D: a.DType(), Shape: shape, In: move.OperandsOf(in...), Fill: func(ctx context.Context, dst move.Words, in []move.Words) {
+	var price plan.Price
+	blocksOf(&price, in)
+	return &move.Transfer{Name: name, D: a.DType(), Shape: shape, In: move.OperandsOf(in...), Price: price, Fill: func(ctx context.Context, dst move.Words, in []move.Words) {
 		u := unpacking{MatMulNBitsOptions: p, k: k, blocks: blocks, b: in[1].Mem, scales: move.NumericOf(in[2]), zero: move.NumericOf(in[3])}
 		inFloat(name, dst, []move.Words{in[0], in[4]}, func(r *tensor.Any, ab []*tensor.Any) {
 			u.times(exec.Job{Name: name, Ctx: ctx}, r, ab[0], ab[1])
@@ -247,7 +249,7 @@ func (u *unpacking) column(dst []float32, i, first int) {
 	}
 }
 
-var matMulNBits = plan.Operator{About: plan.About{Name: "MatMulNBits", TakesUp: plan.InBlocks, Domain: "com.microsoft", Versions: []int{1}, Attrs: []string{"K", "N", "accuracy_level", "bits", "block_size", "weight_prepacked"},
+var matMulNBits = plan.Operator{About: plan.About{Name: "MatMulNBits", Domain: "com.microsoft", Versions: []int{1}, Attrs: []string{"K", "N", "accuracy_level", "bits", "block_size", "weight_prepacked"},
 	Why: "of the floats that weights are multiplied in: float32, float16 and bfloat16"}, Least: 3, Most: 6, Takes: 1<<dtype.Float32 | 1<<dtype.Float16 | 1<<dtype.BFloat16, Fast: productFast,
 	Move: func(c *plan.Use) plan.Mover {
 		const name = "MatMulNBits"

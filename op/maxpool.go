@@ -21,13 +21,13 @@ import (
 // −0 < +0. A window with no element inside gives the type's smallest value. ONNX
 // MaxPool.
 func MaxPool[T num.Real](x tensor.Tensor[T], win Window, opts ...Option) (r tensor.Tensor[T]) {
-	maxPooled(exec.Ref(&r), nil, exec.Ref(&x), win, false, opts)
+	maxPooled(exec.Ref(&r), nil, exec.Ref(&x), contract.Window(win), false, opts)
 	return r
 }
 
 // maxPooled is MaxPool for a run-time element type. index, unless nil, becomes the place of each
 // largest element among all of x in row-major order, or with columns in column-major order of the spatial axes.
-func maxPooled(r, index, x *tensor.Any, win Window, columns bool, opts []Option) {
+func maxPooled(r, index, x *tensor.Any, win contract.Window, columns bool, opts []Option) {
 	const name = "MaxPool"
 	plan.Present(name, x)
 	d, s := x.DType(), plan.Read(name, 0, opts)
@@ -384,25 +384,28 @@ func fill[W any](dst []W, v W) {
 	}
 }
 
-var maxPool = plan.Operator{About: plan.About{Name: "MaxPool", Trims: true, FLOPs: plan.FLOPs{Rule: contract.PoolFLOPs}, Versions: []int{1, 8, 10, 11, 12, 22},
+// maxRoom returns how many bytes each thread of a MaxPool takes.
+func (p *pooling) maxRoom(d dtype.DType, places bool) float64 {
+	n, size := p.room(contract.PoolPlanes), float64(max(4, d.Size())) // narrow floats are single ones
+	if places {
+		size += 8
+	} else if p.byRows(false) {
+		last := &p.s[len(p.s)-1]
+		_, pitch := pitchOf(last)
+		n = max(n, 3*poolStrip, float64(last.In)+float64(2*float64(pitch)))
+	}
+	return float64(size * n)
+}
+
+var maxPool = plan.Operator{About: plan.About{Name: "MaxPool", Trims: true, Versions: []int{1, 8, 10, 11, 12, 22},
 	Attrs: []string{"auto_pad", "ceil_mode", "dilations", "kernel_shape", "pads", "storage_order", "strides"}}, Least: 1, Takes: plan.Reals | plan.Fixeds,
-	Room: func(c *plan.Use, _ []tensor.Any) (_, each float64) {
-		x, win := c.Inputs[0], contract.WindowOf(c)
-		p := poolOf(exec.Job{Name: "MaxPool"}, &x, win)
-		n, size := p.room(contract.PoolPlanes), float64(max(4, x.DType().Size())) // narrow floats are single ones
-		if c.Outputs > 1 {
-			size += 8 // and the places
-		} else if p.byRows(false) {
-			last := &p.s[len(p.s)-1]
-			_, pitch := pitchOf(last)
-			n = max(n, 3*poolStrip, float64(last.In)+2*float64(pitch))
-		}
-		return 0, size * n
-	},
 	Planned: func(c *plan.Use, p *plan.Draft) {
 		x, win := c.With("MaxPool", 0), contract.WindowOf(c)
-		shape := poolOf(exec.Job{Name: "MaxPool"}, x, win).shape
+		q := poolOf(exec.Job{Name: "MaxPool"}, x, win)
+		shape := q.shape
 		p.Gives(x.DType(), shape...)
+		p.Takes(0, q.maxRoom(x.DType(), c.Outputs > 1))
+		p.Costs(plan.ProductOfAll(plan.Count(shape), plan.Count(win.Kernel)))
 		if c.Outputs < 2 {
 			p.Last, p.ByInput = true, true
 			p.By(c, 0, func(r *tensor.Any, opts []Option) { maxPooled(r, nil, x, win, false, opts) })

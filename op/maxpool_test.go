@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/ashlar-go/ashlar/internal/core/contract"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -40,7 +41,7 @@ func TestLargestByRows(t *testing.T) {
 				x.Elems()[i] = []float32{float32(math.Inf(-1)), float32(math.Inf(1)), float32(math.NaN()), 0, float32(math.Copysign(0, -1))}[r.IntN(5)]
 			}
 		}
-		p := poolOf(exec.Job{Name: "MaxPool", Ctx: context.Background()}, exec.Ref(&x), win)
+		p := poolOf(exec.Job{Name: "MaxPool", Ctx: context.Background()}, exec.Ref(&x), contract.Window(win))
 		if p.byRows(false) {
 			rows++
 		}

@@ -40,7 +40,7 @@ func roiPooled(x, rois tensor.Any, height, width int, scale float64) *move.Trans
 	if c == 0 {
 		oneRow(&rois)
 	}
-	return &move.Transfer{Name: name, D: x.DType(), Shape: out, In: move.OperandsOf(x, rois), Picky: true, Scratch: plan.Room(8, []tensor.Any{x}) + plan.BytesIn(40, rois.Shape()[:1]), Fill: func(ctx context.Context, dst move.Words, in []move.Words) {
+	return &move.Transfer{Name: name, D: x.DType(), Shape: out, In: move.OperandsOf(x, rois), Picky: true, Price: plan.Taking(plan.Room(8, []tensor.Any{x})+plan.BytesIn(40, rois.Shape()[:1]), 0), Fill: func(ctx context.Context, dst move.Words, in []move.Words) {
 		to, data, box := move.NumericOf(dst), move.NumericOf(in[0]).Float64s(name), move.NumericOf(in[1])
 		type region struct{ image, y, x, h, w int }
 		list := make([]region, rois.Dim(0))

@@ -78,5 +78,5 @@ func unpooled(x, index tensor.Any, win Window, shape []int) *move.Transfer {
 var maxUnpool = plan.Operator{About: plan.About{Name: "MaxUnpool", PerAxis: 0b100, Versions: []int{9, 11, 22}, Attrs: []string{"kernel_shape", "pads", "strides"}}, Least: 2, Most: 3, Takes: plan.Reals,
 	Move: func(c *plan.Use) plan.Mover {
 		shape, _ := move.Ints("MaxUnpool", c, 2)
-		return unpooled(c.In(0), c.In(1), contract.WindowOf(c), shape)
+		return unpooled(c.In(0), c.In(1), Window(contract.WindowOf(c)), shape)
 	}}

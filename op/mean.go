@@ -35,7 +35,7 @@ func averaged(r *tensor.Any, ts []*tensor.Any, opts []Option) {
 	}
 }
 
-var mean = plan.Operator{About: plan.About{Name: "Mean", TakesUp: plan.InStepwise, FLOPs: plan.FLOPs{Rule: meanFLOPs}, Versions: []int{6, 8, 13}}, Least: 1, Most: -1, Takes: plan.Floats,
+var mean = plan.Operator{About: plan.About{Name: "Mean", Versions: []int{6, 8, 13}}, Least: 1, Most: -1, Takes: plan.Floats,
 	Planned: func(c *plan.Use, p *plan.Draft) {
 		plan.Needs("Mean", c, len(c.Inputs))
 		plan.OneType("Mean", c.Inputs...)
@@ -44,9 +44,7 @@ var mean = plan.Operator{About: plan.About{Name: "Mean", TakesUp: plan.InStepwis
 			ts[i] = c.With("Mean", i)
 		}
 		p.Stretched(c.In(0).DType(), c, len(c.Inputs))
+		p.Copies(0, 2, 1)
+		p.Costs(plan.ProductOfAll(int64(len(ts)), plan.LengthOf(plan.Nth(p.Out, 0))))
 		p.By(c, 0, func(r *tensor.Any, opts []Option) { averaged(r, ts, opts) })
 	}}
-
-func meanFLOPs(c *plan.Use, out []tensor.Any) int64 {
-	return plan.ProductOfAll(int64(len(c.Inputs)), plan.LengthOf(plan.Nth(out, 0)))
-}

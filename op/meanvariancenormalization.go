@@ -33,7 +33,7 @@ func varianceNormalized(x tensor.Any, axes []int) *move.Transfer {
 		}
 		gone[i] = true
 	}
-	return &move.Transfer{Name: name, D: x.DType(), Shape: shape, In: move.OperandsOf(x), Fill: func(ctx context.Context, dst move.Words, in []move.Words) {
+	return &move.Transfer{Name: name, D: x.DType(), Shape: shape, In: move.OperandsOf(x), Price: plan.Taking(0, 24*plan.BytesIn(1, shape)), Fill: func(ctx context.Context, dst move.Words, in []move.Words) {
 		lines, line := over(shape, gone)
 		lineByLine(name, ctx, dst, in[0], lines, line, func(line []float64) {
 			n := float64(len(line))
@@ -46,7 +46,7 @@ func varianceNormalized(x tensor.Any, axes []int) *move.Transfer {
 	}}
 }
 
-var meanVarianceNormalization = plan.Operator{About: plan.About{Name: "MeanVarianceNormalization", TakesUp: plan.InAllLine, Versions: []int{9, 13}, Attrs: []string{"axes"}}, Least: 1, Takes: plan.Floats,
+var meanVarianceNormalization = plan.Operator{About: plan.About{Name: "MeanVarianceNormalization", Versions: []int{9, 13}, Attrs: []string{"axes"}}, Least: 1, Takes: plan.Floats,
 	Move: func(c *plan.Use) plan.Mover {
 		axes, ok := plan.AttrInts(c, "axes")
 		if !ok {

@@ -170,13 +170,14 @@ func biasedBy(a tensor.Any, bias *tensor.Any, from int, quiet []Option) (r tenso
 	return r
 }
 
-var multiHeadAttention = plan.Operator{About: plan.About{Name: "MultiHeadAttention", TakesUp: plan.InHeads, Domain: "com.microsoft", Versions: []int{1}, Attrs: []string{"mask_filter_value", "num_heads", "scale", "unidirectional"}, Why: whyAttended},
+var multiHeadAttention = plan.Operator{About: plan.About{Name: "MultiHeadAttention", Domain: "com.microsoft", Versions: []int{1}, Attrs: []string{"mask_filter_value", "num_heads", "scale", "unidirectional"}, Why: whyAttended},
 	Least: 1, Most: 8, Takes: attended, Fast: productFast,
 	Planned: func(c *plan.Use, p *plan.Draft) {
 		m, n := multiHeadOf(c), min(max(c.Outputs, 1), 4)
 		allThere(m.name, c)
 		if !p.Brief {
 			p.Out = m.outputs(c)[:n]
+			m.price(&p.Price)
 		}
 		p.List(c, n, func(to []tensor.Any, opts []Option) {
 			q, k, v, bias := c.In(0), c.In(1), c.In(2), c.Or(3)
@@ -255,7 +256,7 @@ func (m *multiHead) outputs(c *plan.Use) []tensor.Any {
 		plan.Spec(m.name, d, m.batch, n, m.queries, m.keys)}
 }
 
-var attentionContributed = plan.Operator{About: plan.About{Name: "Attention", TakesUp: plan.InHeads, Domain: "com.microsoft", Versions: []int{1},
+var attentionContributed = plan.Operator{About: plan.About{Name: "Attention", Domain: "com.microsoft", Versions: []int{1},
 	Attrs: []string{"do_rotary", "mask_filter_value", "num_heads", "past_present_share_buffer", "qkv_hidden_sizes", "rotary_embedding_dim", "scale", "unidirectional"}, Why: whyAttended},
 	Least: 2, Most: 6, Takes: attended, Fast: productFast,
 	Planned: func(c *plan.Use, p *plan.Draft) {
@@ -264,6 +265,8 @@ var attentionContributed = plan.Operator{About: plan.About{Name: "Attention", Ta
 		n := m.wanted(c)
 		if !p.Brief {
 			p.Out = []tensor.Any{m.outputs(c)[0], plan.Spec(m.name, c.In(0).DType(), 2, m.batch, m.kv, m.keys, m.width)}[:n]
+			m.price(&p.Price)
+			p.Takes(plan.BytesIn(24, []int{m.batch, m.queries, c.In(1).Dim(-1)}), 0) // queries, keys and values
 		}
 		p.List(c, n, func(to []tensor.Any, opts []Option) {
 			var all tensor.Any

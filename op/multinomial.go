@@ -37,7 +37,7 @@ func sampledFrom(x tensor.Any, d dtype.DType, samples int, seed uint64) *move.Tr
 	}
 	batch, classes := x.Dim(0), x.Dim(1)
 	scratch := plan.BytesIn(8, []int{batch, classes}) + plan.BytesIn(8, []int{batch, samples})
-	return &move.Transfer{Name: name, D: d, Shape: []int{batch, samples}, In: move.OperandsOf(x), Picky: true, Scratch: scratch, Fill: func(ctx context.Context, dst move.Words, in []move.Words) {
+	return &move.Transfer{Name: name, D: d, Shape: []int{batch, samples}, In: move.OperandsOf(x), Picky: true, Price: plan.Taking(scratch, 0), Fill: func(ctx context.Context, dst move.Words, in []move.Words) {
 		w := plan.RoomFor[float64](name, batch, classes)
 		move.NumericOf(in[0]).Floats(w, 0)
 		for b := range batch {

@@ -51,10 +51,10 @@ func testBetween[T num.Floating](t *testing.T) {
 		typed, _ := tensor.As[T](x)
 		got := []tensor.Any{Quantile(typed, q, nil).Any()}
 		if q == 0.5 {
-			got = append(got, Median(typed, nil).Any(), must1(plan.OpOf(&medianOp).Run(&Call{Inputs: []tensor.Any{x}, Attrs: given{"keepdims": int64(0)}, Opset: 18})))
+			got = append(got, Median(typed, nil).Any(), must1(as(plan.OpOf(&medianOp)).Run(&Call{Inputs: []tensor.Any{x}, Attrs: given{"keepdims": int64(0)}, Opset: 18})))
 		}
 		if float64(float32(q)) == q {
-			got = append(got, must1(plan.OpOf(&quantileOp).Run(&Call{Inputs: []tensor.Any{x}, Attrs: given{"keepdims": int64(0), "q": float32(q)}, Opset: 18})))
+			got = append(got, must1(as(plan.OpOf(&quantileOp)).Run(&Call{Inputs: []tensor.Any{x}, Attrs: given{"keepdims": int64(0), "q": float32(q)}, Opset: 18})))
 		}
 		for _, g := range got {
 			g, _ := tensor.As[float64](pointwise.InType(g, dtype.Float64))
@@ -196,7 +196,7 @@ func TestUnpoolToShape(t *testing.T) {
 		if win.Ceil {
 			attrs["ceil_mode"] = int64(1)
 		}
-		out, err := plan.OpOf(&maxPool).Run(&Call{Inputs: []tensor.Any{x.Any()}, Attrs: attrs, Outputs: 2, Opset: 22})
+		out, err := as(plan.OpOf(&maxPool)).Run(&Call{Inputs: []tensor.Any{x.Any()}, Attrs: attrs, Outputs: 2, Opset: 22})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -205,7 +205,7 @@ func TestUnpoolToShape(t *testing.T) {
 		for _, i := range at.Elems() {
 			want.Elems()[i] = x.Elems()[i]
 		}
-		back, err := plan.OpOf(&maxUnpool).Run(&Call{Inputs: append(slices.Clone(out), tensor.FromSlice(list(shape)).Any()), Attrs: attrs, Opset: 22})
+		back, err := as(plan.OpOf(&maxUnpool)).Run(&Call{Inputs: append(slices.Clone(out), tensor.FromSlice(list(shape)).Any()), Attrs: attrs, Opset: 22})
 		if err != nil {
 			t.Fatalf("%v %+v: %v", shape, win, err)
 		}
@@ -221,7 +221,7 @@ func TestUnpoolToShape(t *testing.T) {
 func TestCubicCoefficientZero(t *testing.T) {
 	x := tensor.FromSlice([]float64{3, -1, 7, 2}, 4)
 	in := []tensor.Any{x.Any(), {}, tensor.FromSlice([]float32{4}, 1).Any()}
-	out, err := plan.OpOf(&resize).Run(&Call{Inputs: in, Attrs: given{"mode": "cubic", "cubic_coeff_a": float32(0), "coordinate_transformation_mode": "asymmetric"}, Opset: 19})
+	out, err := as(plan.OpOf(&resize)).Run(&Call{Inputs: in, Attrs: given{"mode": "cubic", "cubic_coeff_a": float32(0), "coordinate_transformation_mode": "asymmetric"}, Opset: 19})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -33,7 +33,7 @@ func oneHotOf(indices tensor.Any, depth, axis int, values tensor.Any) *move.Tran
 	by := indices.Shape()
 	axis = plan.AxisOf("OneHot", axis, len(by)+1)
 	shape := append(append(append([]int{}, by[:axis]...), depth), by[axis:]...)
-	return &move.Transfer{Name: "OneHot", D: values.DType(), Shape: shape, In: []tensor.Any{indices, values}, Scratch: plan.BytesIn(24, by), Fill: func(ctx context.Context, dst move.Words, in []move.Words) {
+	return &move.Transfer{Name: "OneHot", D: values.DType(), Shape: shape, In: []tensor.Any{indices, values}, Price: plan.Taking(plan.BytesIn(24, by), 0), Fill: func(ctx context.Context, dst move.Words, in []move.Words) {
 		v := in[1].Mem
 		dst.Fill(0, dst.Len(), v[:dst.Size])
 		_, _, after := move.Around(shape, axis)

@@ -76,18 +76,18 @@ func orionClippedFixed[T num.Fixed](x, lo, hi T, mode ...fixed.Mode) (T, error) 
 //     DequantizeLinear with a scale of fixed point gives such numbers, the product cut off;
 //   - IsInf takes int8 and int32; ± the largest number are their infinities, ±127 for int8.
 func InOrion(o *Op) *Op {
-	in, f := plan.Some("InOrion", o), new(inOrion)
-	if v := plan.AboutOf(o).Orion; v != nil {
+	in, f := o.some("InOrion"), new(inOrion)
+	if v := plan.AboutOf(in).Orion; v != nil {
 		f = v.(*inOrion)
 	}
 	if f.op != nil {
 		in = plan.OpOf(f.op)
-		if d := plan.FixedOf(o); d != dtype.Invalid {
-			in = InFixed(in, d)
+		if d := plan.FixedOf(o.of()); d != dtype.Invalid {
+			in = InFixed((*Op)(in), d).of()
 		}
 	}
 	takes := func(d dtype.DType) bool { return o.Supports(d) || f.also.Has(d) }
-	return plan.VariantOf(o, dtype.Invalid, takes, func(c *plan.Use, p *plan.Draft) {
+	return (*Op)(plan.VariantOf(o.of(), dtype.Invalid, takes, func(c *plan.Use, p *plan.Draft) {
 		if f.instead != nil && f.instead(c, p) {
 			return
 		}
@@ -100,7 +100,7 @@ func InOrion(o *Op) *Op {
 			return
 		}
 		p.Through(in, d, func(out []tensor.Any) []tensor.Any { return f.results(c, out) })
-	})
+	}))
 }
 
 // inOrion is the difference that InOrion makes to an operator.

@@ -91,7 +91,7 @@ func padded(a tensor.Any, before, after []int, mode PadMode, value tensor.Any) *
 		}
 		return move.WordsOf(value).Mem
 	}
-	return &move.Transfer{Name: "Pad", D: a.DType(), Shape: out, In: in, Last: last, Maps: maps, Outside: outside, Scratch: move.RemapScratch(maps), Fill: func(ctx context.Context, dst move.Words, in []move.Words) {
+	return &move.Transfer{Name: "Pad", D: a.DType(), Shape: out, In: in, Last: last, Maps: maps, Outside: outside, Price: plan.Taking(move.RemapScratch(maps), 0), Fill: func(ctx context.Context, dst move.Words, in []move.Words) {
 		pad := make([]byte, dst.Size)
 		if len(in) > 1 {
 			pad = in[1].Mem

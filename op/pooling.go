@@ -23,7 +23,7 @@ type pooling struct {
 }
 
 // poolOf checks a window that moves over x.
-func poolOf(j exec.Job, x *tensor.Any, win Window) *pooling {
+func poolOf(j exec.Job, x *tensor.Any, win contract.Window) *pooling {
 	s := contract.SpansOf(&win, j.Name, plan.Spatial(j.Name, x.LayoutRef()))
 	return &pooling{j, s, contract.OutShape(x.Dim(0), x.Dim(1), s), x.Dim(0) * x.Dim(1), false, [2][besideAxes]int{}}
 }

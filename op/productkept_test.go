@@ -6,7 +6,6 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/internal/core/simd"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -77,7 +76,7 @@ func productKept[T num.Float](t *rapid.T) int {
 		}
 		return in
 	}
-	form, _ := plan.WithWeights(o, &Call{Inputs: inputs(data[0], weights), Opset: 13, Attrs: attrs})
+	form, _ := withWeights(o, &Call{Inputs: inputs(data[0], weights), Opset: 13, Attrs: attrs})
 	into := tensor.EmptyLike[T](data[0])
 	compare := func(what string, got []tensor.Any, err error, x, w tensor.Tensor[T]) {
 		if err != nil {

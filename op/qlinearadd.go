@@ -59,7 +59,7 @@ func quantizedPair(name string, in []tensor.Any, f pairRow, sum bool) *move.Tran
 	realsA, realsB, result := steady(reals, in[1], in[2]), steady(reals, in[4], in[5]), steady(quantumIn, in[6], in[7])
 	lies := lieAlike(shape, a, b)
 	placesA, placesB := placesIn(shape, a.Shape()), placesIn(shape, b.Shape())
-	return &move.Transfer{Name: name, D: a.DType(), Shape: shape, Lies: lies, In: move.OperandsOf(in...), Fill: func(ctx context.Context, dst move.Words, in []move.Words) {
+	return &move.Transfer{Name: name, D: a.DType(), Shape: shape, Lies: lies, In: move.OperandsOf(in...), Price: plan.Copying(8, 2, 1), Fill: func(ctx context.Context, dst move.Words, in []move.Words) {
 		ofA, ofB, qy := realsA(in[1], in[2]), realsB(in[4], in[5]), result(in[6], in[7])
 		x, y := in[0], in[3]
 		if placesA.n == 0 {
@@ -140,7 +140,7 @@ func (p places) from(i int) (at, step, n int) {
 	return i / p.after % p.n, 0, p.after - i%p.after
 }
 
-var qLinearAdd = plan.Operator{About: plan.About{Name: "QLinearAdd", TakesUp: plan.InDoubles, Domain: "com.microsoft", Versions: []int{1}, Why: "of integers of 8 bits alone"}, Least: 2, Most: 8, Takes: plan.Bytes8,
+var qLinearAdd = plan.Operator{About: plan.About{Name: "QLinearAdd", Domain: "com.microsoft", Versions: []int{1}, Why: "of integers of 8 bits alone"}, Least: 2, Most: 8, Takes: plan.Bytes8,
 	Move: func(c *plan.Use) plan.Mover { return pairOf("QLinearAdd", c, sumOf2, true) }}
 
 // pairOf reads a node: a, its scale and zero point, b and its, and the scale and zero point of the result.

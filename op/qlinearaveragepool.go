@@ -20,7 +20,7 @@ import (
 // rounded, so of two integers at the same distance the result is the even one. Source:
 // docs/ContribOperators.md and onnxruntime/contrib_ops/cpu/quantization/qlinear_pool.cc of
 // github.com/microsoft/onnxruntime.
-var qLinearAveragePool = plan.Operator{About: plan.About{Name: "QLinearAveragePool", TakesUp: plan.InDoubles, Domain: "com.microsoft", Versions: []int{1},
+var qLinearAveragePool = plan.Operator{About: plan.About{Name: "QLinearAveragePool", Domain: "com.microsoft", Versions: []int{1},
 	Attrs: []string{"auto_pad", "ceil_mode", "channels_last", "count_include_pad", "dilations", "kernel_shape", "pads", "strides"}, Why: "of integers of 8 bits alone"}, Least: 2, Most: 5, Takes: plan.Bytes8,
 	Move: func(c *plan.Use) plan.Mover {
 		const name = "QLinearAveragePool"
@@ -33,9 +33,9 @@ var qLinearAveragePool = plan.Operator{About: plan.About{Name: "QLinearAveragePo
 	}}
 
 // paddedWindow returns the window with explicit pads that reach to the end of its last position over the spatial extents in.
-func paddedWindow(w *Window, name string, in []int) Window {
+func paddedWindow(w *contract.Window, name string, in []int) contract.Window {
 	n := len(in)
-	p := Window{Kernel: w.Kernel, Strides: w.Strides, Dilations: w.Dilations, Pads: make([]int, 2*n)}
+	p := contract.Window{Kernel: w.Kernel, Strides: w.Strides, Dilations: w.Dilations, Pads: make([]int, 2*n)}
 	for i, s := range contract.SpansOf(w, name, in) {
 		end := s.End
 		if s.Out > 0 {
@@ -46,7 +46,7 @@ func paddedWindow(w *Window, name string, in []int) Window {
 	return p
 }
 
-var qLinearGlobalAveragePool = plan.Operator{About: plan.About{Name: "QLinearGlobalAveragePool", TakesUp: plan.InDoubles, Domain: "com.microsoft", Versions: []int{1}, Attrs: []string{"channels_last"}, Why: "of integers of 8 bits alone"}, Least: 2, Most: 5, Takes: plan.Bytes8,
+var qLinearGlobalAveragePool = plan.Operator{About: plan.About{Name: "QLinearGlobalAveragePool", Domain: "com.microsoft", Versions: []int{1}, Attrs: []string{"channels_last"}, Why: "of integers of 8 bits alone"}, Least: 2, Most: 5, Takes: plan.Bytes8,
 	Move: func(c *plan.Use) plan.Mover {
 		const name = "QLinearGlobalAveragePool"
 		return quantizedPool(name, c, byMeans, func(planes tensor.Any) []int {

@@ -68,7 +68,7 @@ func quantizedJoin(in []tensor.Any, axis int) *move.Transfer {
 	}}
 }
 
-var qLinearConcat = plan.Operator{About: plan.About{Name: "QLinearConcat", TakesUp: plan.InDoubles, Domain: "com.microsoft", Versions: []int{1}, Attrs: []string{"axis"}, Why: "of integers of 8 bits alone"}, Least: 3, Most: -1, By: 2, Takes: plan.Bytes8,
+var qLinearConcat = plan.Operator{About: plan.About{Name: "QLinearConcat", Domain: "com.microsoft", Versions: []int{1}, Attrs: []string{"axis"}, Why: "of integers of 8 bits alone"}, Least: 3, Most: -1, By: 2, Takes: plan.Bytes8,
 	Move: func(c *plan.Use) plan.Mover {
 		in := append([]tensor.Any{}, c.Inputs...)
 		for len(in) < 5 || len(in)%3 != 2 {

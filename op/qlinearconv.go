@@ -22,11 +22,11 @@ import (
 // of x. The scale and the zero point of w may be one for each of M; the others are one.
 // It panics when extents don't fit. ONNX QLinearConv.
 func QLinearConv[S num.Floating, X, W, Y int8 | uint8](x tensor.Tensor[X], qx Quantization[S, X], w tensor.Tensor[W], qw Quantization[S, W], qy Quantization[S, Y], bias tensor.Tensor[int32], win Window, group int, opts ...Option) (r tensor.Tensor[Y]) {
-	quantizedConv([]tensor.Any{x.Any(), qx.Scale.Any(), qx.Zero.Any(), w.Any(), qw.Scale.Any(), qw.Zero.Any(), qy.Scale.Any(), qy.Zero.Any(), bias.Any()}, dtype.Of[Y](), win, group, nil).Into(exec.Ref(&r), opts)
+	quantizedConv([]tensor.Any{x.Any(), qx.Scale.Any(), qx.Zero.Any(), w.Any(), qw.Scale.Any(), qw.Zero.Any(), qy.Scale.Any(), qy.Zero.Any(), bias.Any()}, dtype.Of[Y](), contract.Window(win), group, nil).Into(exec.Ref(&r), opts)
 	return r
 }
 
-func quantizedConv(in []tensor.Any, d dtype.DType, win Window, group int, f *contract.Filter) *move.Transfer {
+func quantizedConv(in []tensor.Any, d dtype.DType, win contract.Window, group int, f *contract.Filter) *move.Transfer {
 	const name = "QLinearConv"
 	x, w, bias := in[0], in[3], in[8]
 	plan.Present(name, &x, nil, nil, &w)
@@ -51,7 +51,7 @@ func quantizedConv(in []tensor.Any, d dtype.DType, win Window, group int, f *con
 	channels := steady(func(in []move.Words) *channelCodes {
 		return codesOfChannels(g, scales(in[0], in[1], in[2]), quantumOf(in[3], in[4]), in[2])
 	}, in[4], in[1], bias, in[6], in[7])
-	return &move.Transfer{Name: name, D: d, Shape: g.Shape, Keeps: g.BytesKept(f), Lies: lastBytes(g), In: move.OperandsOf(in...), Fill: func(ctx context.Context, dst move.Words, in []move.Words) {
+	return &move.Transfer{Name: name, D: d, Shape: g.Shape, Keeps: g.BytesKept(f), Lies: lastBytes(g), In: move.OperandsOf(in...), Price: bytesPrice(g, &x, &w, &bias), Fill: func(ctx context.Context, dst move.Words, in []move.Words) {
 		then, y := scales(in[4], in[1], in[8]).begun(g.K, dst.Len()), result(in[6], in[7])
 		all := channels(in[4], in[1], in[8], in[6], in[7])
 		to := contract.ByteResult[byte]{Dst: dst.Mem, Last: dst.Last, Bias: all.bias, Emit: func(image, channel, at int, sums []int32, last bool) {
@@ -101,7 +101,7 @@ func codesOfChannels(g *contract.Convolution, s scaling, y quantum, bias move.Wo
 	return r
 }
 
-var qLinearConv = plan.Operator{About: plan.About{Kept: keepInput, Weights: 3, Name: "QLinearConv", Shared: true, TakesUp: plan.InBlocks | plan.InWhole, FLOPs: plan.FLOPs{Rule: qLinearConvFLOPs}, Versions: []int{10}, Why: "of integers of 8 bits alone",
+var qLinearConv = plan.Operator{About: plan.About{Kept: keepInput, Weights: 3, Name: "QLinearConv", Shared: true, Versions: []int{10}, Why: "of integers of 8 bits alone",
 	Attrs: []string{"auto_pad", "dilations", "group", "kernel_shape", "pads", "strides"}}, Fast: bytesFast, Least: 8, Most: 9, Takes: plan.Bytes8,
 	Move: func(c *plan.Use) plan.Mover {
 		return quantizedConv(append(append([]tensor.Any{}, c.Inputs[:8]...), c.In(8)), c.In(7).DType(), contract.WindowOf(c), plan.AttrInt(c, "group", 1), keptInput(c, 3))

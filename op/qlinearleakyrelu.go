@@ -62,7 +62,7 @@ func quantizedBy(name string, in []tensor.Any, shape []int, how requantizing, f 
 	d := in[0].DType()
 	checkQuantum(name, 1, in[1], in[2], d)
 	checkQuantum(name, 3, in[3], in[4], d)
-	return &move.Transfer{Name: name, D: d, Shape: shape, In: move.OperandsOf(in...), Fill: func(ctx context.Context, dst move.Words, in []move.Words) {
+	return &move.Transfer{Name: name, D: d, Shape: shape, In: move.OperandsOf(in...), Price: plan.Copying(8, 2, 1), Fill: func(ctx context.Context, dst move.Words, in []move.Words) {
 		qx, qy := quantumOf(in[1], in[2]), quantumOf(in[3], in[4])
 		wide := tensor.EmptyOf(dtype.Float64, in[0].Of.Shape()...)
 		x, scale, added := move.ElemsOf[float64](&wide), 1.0, 0.0
@@ -104,7 +104,7 @@ func unaryQuantized(name string, c *plan.Use) []tensor.Any {
 	return []tensor.Any{c.In(0), c.In(1), c.In(2), c.In(3), c.In(4)}
 }
 
-var qLinearLeakyRelu = plan.Operator{About: plan.About{Name: "QLinearLeakyRelu", TakesUp: plan.InDoubles, Domain: "com.microsoft", Versions: []int{1}, Attrs: []string{"alpha"}, Why: "of integers of 8 bits alone"}, Least: 2, Most: 5, Takes: plan.Bytes8,
+var qLinearLeakyRelu = plan.Operator{About: plan.About{Name: "QLinearLeakyRelu", Domain: "com.microsoft", Versions: []int{1}, Attrs: []string{"alpha"}, Why: "of integers of 8 bits alone"}, Least: 2, Most: 5, Takes: plan.Bytes8,
 	Move: func(c *plan.Use) plan.Mover {
 		return quantizedLeaky(unaryQuantized("QLinearLeakyRelu", c), float64(c.Attrs.Float("alpha", 0.01)))
 	}}

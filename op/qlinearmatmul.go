@@ -43,7 +43,7 @@ func quantizedProduct(in []tensor.Any, d dtype.DType, f *contract.Filter) *move.
 	p := x.bytes(a, in[2], b, in[5], f)
 	scales, result := steady(x.scaling, in[1], in[4]), steady(quantumIn, in[6], in[7])
 	many := manyRanked(in[1], in[2], in[4], in[5])
-	return &move.Transfer{Name: name, D: d, Shape: x.shape, Keeps: p.keeps, In: move.OperandsOf(in...), Fill: func(ctx context.Context, dst move.Words, in []move.Words) {
+	return &move.Transfer{Name: name, D: d, Shape: x.shape, Keeps: p.keeps, In: move.OperandsOf(in...), Price: x.bytesPrice(), Fill: func(ctx context.Context, dst move.Words, in []move.Words) {
 		if many {
 			rows, cols, y := perRowOf(&x, in[1], scalesOf), perRowOf(&x, in[4], scalesOf), result(in[6], in[7])
 			before := scaling{}.begun(x.k, dst.Len()).before
@@ -84,11 +84,7 @@ func checkScales(name string, i int, scale, zero, a tensor.Any, axis int) {
 	move.CheckZero(name, i+1, zero, a, axis)
 }
 
-var qLinearMatMul = plan.Operator{About: plan.About{Kept: keepInput, Weights: 3, Name: "QLinearMatMul", TakesUp: plan.InBlocks | plan.InWhole, FLOPs: plan.FLOPs{Rule: productFLOPs}, Versions: []int{10, 21}, Why: "of integers of 8 bits alone"}, Fast: bytesFast, Least: 8, Takes: plan.Bytes8,
+var qLinearMatMul = plan.Operator{About: plan.About{Kept: keepInput, Weights: 3, Name: "QLinearMatMul", Versions: []int{10, 21}, Why: "of integers of 8 bits alone"}, Fast: bytesFast, Least: 8, Takes: plan.Bytes8,
 	Move: func(c *plan.Use) plan.Mover {
 		return quantizedProduct(append([]tensor.Any{}, c.Inputs[:8]...), c.In(7).DType(), keptInput(c, 3))
 	}}
-
-func qLinearConvFLOPs(c *plan.Use, out []tensor.Any) int64 {
-	return plan.WithBias(plan.ProductOfAll(2, plan.LengthOf(plan.Nth(out, 0)), plan.FilterOf(c.In(3))), c, 8, out)
-}

@@ -19,5 +19,5 @@ func QLinearMul[S num.Floating, Q int8 | uint8](a tensor.Tensor[Q], qa Quantizat
 	return r
 }
 
-var qLinearMul = plan.Operator{About: plan.About{Name: "QLinearMul", TakesUp: plan.InDoubles, Domain: "com.microsoft", Versions: []int{1}, Why: "of integers of 8 bits alone"}, Least: 2, Most: 8, Takes: plan.Bytes8,
+var qLinearMul = plan.Operator{About: plan.About{Name: "QLinearMul", Domain: "com.microsoft", Versions: []int{1}, Why: "of integers of 8 bits alone"}, Least: 2, Most: 8, Takes: plan.Bytes8,
 	Move: func(c *plan.Use) plan.Mover { return pairOf("QLinearMul", c, productOf2, false) }}

@@ -14,7 +14,7 @@ import (
 // Each scale and zero point is one number; a zero point may be absent. Typed programs call
 // DequantizeLinear, Sigmoid and QuantizeLinear. Source: docs/ContribOperators.md of
 // github.com/microsoft/onnxruntime.
-var qLinearSigmoid = plan.Operator{About: plan.About{Name: "QLinearSigmoid", TakesUp: plan.InDoubles, Domain: "com.microsoft", Versions: []int{1}, Why: "of integers of 8 bits alone"}, Least: 2, Most: 5, Takes: plan.Bytes8,
+var qLinearSigmoid = plan.Operator{About: plan.About{Name: "QLinearSigmoid", Domain: "com.microsoft", Versions: []int{1}, Why: "of integers of 8 bits alone"}, Least: 2, Most: 5, Takes: plan.Bytes8,
 	Move: func(c *plan.Use) plan.Mover {
 		return quantizedMap("QLinearSigmoid", unaryQuantized("QLinearSigmoid", c), float.Sigmoid64)
 	}}

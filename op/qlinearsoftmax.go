@@ -11,7 +11,7 @@ import (
 // rounded once. ONNX Runtime 1.30.0 differs by 1 where 1 / scale of y isn't an integer, which it rounds
 // down. Typed programs call DequantizeLinear, Softmax and QuantizeLinear. Source: docs/ContribOperators.md of
 // github.com/microsoft/onnxruntime.
-var qLinearSoftmax = plan.Operator{About: plan.About{Name: "QLinearSoftmax", TakesUp: plan.InDoubles, Domain: "com.microsoft", Versions: []int{1}, Attrs: []string{"axis", "opset"}, Why: "of integers of 8 bits alone"}, Least: 2, Most: 5, Takes: plan.Bytes8,
+var qLinearSoftmax = plan.Operator{About: plan.About{Name: "QLinearSoftmax", Domain: "com.microsoft", Versions: []int{1}, Attrs: []string{"axis", "opset"}, Why: "of integers of 8 bits alone"}, Least: 2, Most: 5, Takes: plan.Bytes8,
 	Move: func(c *plan.Use) plan.Mover {
 		const name = "QLinearSoftmax"
 		in, rank := unaryQuantized(name, c), c.In(0).Rank()

@@ -19,7 +19,7 @@ import (
 //
 // Typed programs call DequantizeLinear, Where and QuantizeLinear. Source: docs/ContribOperators.md
 // of github.com/microsoft/onnxruntime.
-var qLinearWhere = plan.Operator{About: plan.About{Name: "QLinearWhere", TakesUp: plan.InDoubles, Domain: "com.microsoft", Versions: []int{1}, Why: "of integers of 8 bits alone"}, Least: 8, Most: 9, By: 1, Takes: plan.Bytes8,
+var qLinearWhere = plan.Operator{About: plan.About{Name: "QLinearWhere", Domain: "com.microsoft", Versions: []int{1}, Why: "of integers of 8 bits alone"}, Least: 8, Most: 9, By: 1, Takes: plan.Bytes8,
 	Move: func(c *plan.Use) plan.Mover {
 		const name = "QLinearWhere"
 		cond, x, y := c.In(0), c.In(1), c.In(4)
@@ -31,7 +31,7 @@ var qLinearWhere = plan.Operator{About: plan.About{Name: "QLinearWhere", TakesUp
 			checkQuantum(name, i, c.In(i), c.In(i+1), x.DType())
 		}
 		shape := plan.BroadcastShape(name, nil, cond.LayoutRef(), x.LayoutRef(), y.LayoutRef())
-		return &move.Transfer{Name: name, D: x.DType(), Shape: shape, In: move.OperandsOf(cond, x, c.In(2), c.In(3), y, c.In(5), c.In(6), c.In(7), c.In(8)), Fill: func(ctx context.Context, dst move.Words, in []move.Words) {
+		return &move.Transfer{Name: name, D: x.DType(), Shape: shape, Price: plan.Taking(plan.BytesIn(3, shape), 0), In: move.OperandsOf(cond, x, c.In(2), c.In(3), y, c.In(5), c.In(6), c.In(7), c.In(8)), Fill: func(ctx context.Context, dst move.Words, in []move.Words) {
 			qx, qy, qz := quantumOf(in[2], in[3]), quantumOf(in[5], in[6]), quantumOf(in[7], in[8])
 			which, a, b := in[0].Stretched(shape), in[1].Stretched(shape), in[4].Stretched(shape)
 			ta, tb := qx.table(dst, x.DType(), qz, unchanged), qy.table(dst, x.DType(), qz, unchanged)

@@ -34,7 +34,7 @@ func quantizing(x, scale, zero tensor.Any, d, precision dtype.DType, axis, block
 	const name = "QuantizeLinear"
 	plan.Present(name, &x, &scale)
 	g := grainOf(name, x, scale, zero, axis, block)
-	return &move.Transfer{Name: name, D: d, Shape: x.Shape(), Lies: g.lies(), In: move.OperandsOf(x, scale, zero), Fill: func(ctx context.Context, dst move.Words, in []move.Words) {
+	return &move.Transfer{Name: name, D: d, Shape: x.Shape(), Lies: g.lies(), In: move.OperandsOf(x, scale, zero), Price: plan.Copying(4, 1, 1), Fill: func(ctx context.Context, dst move.Words, in []move.Words) {
 		if !dst.Orion && quantizedToCodes(name, ctx, &g, dst, in, precision) {
 			return
 		}
@@ -150,7 +150,7 @@ func wholesTo[T int8 | uint8 | int16 | uint16](dst []T) func(at int, v, zero []f
 	}
 }
 
-var quantizeLinear = plan.Operator{About: plan.About{Name: "QuantizeLinear", Shared: true, TakesUp: plan.InWidened, FLOPs: plan.FLOPs{Each: 2}, Orion: &inOrion{also: plan.Fixeds, instead: orionQuantize}, Versions: []int{10, 13, 19, 21, 23, 24, 25},
+var quantizeLinear = plan.Operator{About: plan.About{Name: "QuantizeLinear", Shared: true, FLOPs: plan.FLOPs{Each: 2}, Orion: &inOrion{also: plan.Fixeds, instead: orionQuantize}, Versions: []int{10, 13, 19, 21, 23, 24, 25},
 	Attrs: []string{"axis", "block_size", "output_dtype", "precision", "saturate"}}, Fast: quantizeFast, Least: 2, Most: 3, Takes: plan.Reals,
 	Move: func(c *plan.Use) plan.Mover {
 		const name = "QuantizeLinear"

@@ -61,7 +61,7 @@ func randomOf(name string, c *plan.Use, like []tensor.Any, numbers func(seed uin
 	}
 	plan.Must(name, plan.Floats.Has(d), d)
 	plan.Spec(name, d, shape...) // refuses a negative extent
-	return &move.Transfer{Name: name, D: d, Shape: shape, In: like, Scratch: plan.BytesIn(8, shape), Fill: func(ctx context.Context, dst move.Words, _ []move.Words) {
+	return &move.Transfer{Name: name, D: d, Shape: shape, In: like, Price: plan.Taking(plan.BytesIn(8, shape), 0), Fill: func(ctx context.Context, dst move.Words, _ []move.Words) {
 		u := numbers(seed, dst.Len())
 		to := move.NumericOf(dst)
 		exec.Split(name, ctx, dst.Len(), 10, func(from, till int) {

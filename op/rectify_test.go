@@ -61,7 +61,7 @@ func TestRectify(t *testing.T) {
 	same(t, "float16", Conv(h, hw, tensor.Tensor[num.F16]{}, Window{}, 1, Rectify()), Relu(Conv(h, hw, tensor.Tensor[num.F16]{}, Window{}, 1)))
 	p, q := fp16s(1, -2, 3, 4).Reshape(2, 2), fp16s(-1, 2, 3, -4).Reshape(2, 2)
 	same(t, "fixed point", Gemm(p, q, tensor.Tensor[fixed.FP16x16]{}, 1, 0, Rectify()), Relu(MatMul(p, q)))
-	if _, ok := plan.Rectified(plan.OpOf(&add)); ok {
+	if _, ok := withRelu(as(plan.OpOf(&add))); ok {
 		t.Error("Add is Rectified")
 	}
 }

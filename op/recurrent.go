@@ -470,6 +470,9 @@ func planRecurrent(p *plan.Draft, k *cell, c *plan.Use) {
 	if !p.Brief {
 		d, state := in[0].DType(), q.stateShape()
 		p.Out = []tensor.Any{plan.Spec(k.name, d, q.shape()...), plan.Spec(k.name, d, state...), plan.Spec(k.name, d, state...)}[:k.outputs]
+		blocksOf(&p.Price, c.Inputs)
+		p.Copies(0, 2, 1)
+		p.Costs(k.flops(c))
 	}
 	p.List(c, k.outputs, func(to []tensor.Any, opts []Option) { q.call([3]*tensor.Any{&to[0], &to[1], &to[k.outputs-1]}, opts) })
 }

@@ -13,7 +13,7 @@ import (
 )
 
 // keep is WithWeights of a cell's operator.
-func (k *cell) keep(o *Op, c *Call) (form *Op, bytes int64) {
+func (k *cell) keep(o *plan.Op, c *plan.Call) (form *plan.Op, bytes int64) {
 	if len(c.Inputs) < 3 {
 		return o, 0
 	}

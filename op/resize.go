@@ -65,7 +65,11 @@ func resized(name string, a tensor.Any, how ResizeOptions) *move.Transfer {
 	plan.OneOf(name, "mode", how.Mode, "nearest", "linear", "cubic")
 	plan.OneOf(name, "nearest mode", how.Nearest, "round_prefer_floor", "round_prefer_ceil", "floor", "ceil")
 	plan.OneOf(name, "coordinate mode", how.Coordinates, "half_pixel", "half_pixel_symmetric", "pytorch_half_pixel", "align_corners", "asymmetric", "tf_crop_and_resize", "tf_half_pixel_for_nn")
-	return resampled(name, a, how, resamples(name, a.Shape(), &how))
+	t := resampled(name, a, how, resamples(name, a.Shape(), &how))
+	if how.Mode == "nearest" {
+		t.Costs(0) // a copy
+	}
+	return t
 }
 
 // resampled is resized where by says how each axis is resampled.
@@ -91,7 +95,8 @@ func resampled(name string, a tensor.Any, how ResizeOptions, by []resample) *mov
 				maps[i] = move.MappingOf(by[i].out, func(place int) int { return by[i].nearest(place, &how) })
 			}
 		}
-		t.Scratch, t.Maps = move.RemapScratch(maps), maps
+		t.Takes(move.RemapScratch(maps), 0)
+		t.Maps = maps
 		t.Outside = func() []byte {
 			outside := move.Words{Of: &a, Mem: make([]byte, a.DType().Size()), Size: a.DType().Size()}
 			if how.Outside != 0 && plan.Reals.Has(a.DType()) {
@@ -104,7 +109,7 @@ func resampled(name string, a tensor.Any, how ResizeOptions, by []resample) *mov
 		}
 		return t
 	}
-	t.Scratch = interpolateScratch(by, &how)
+	t.Takes(interpolateScratch(by, &how), 0)
 	t.Fill = func(ctx context.Context, dst move.Words, in []move.Words) {
 		if dst.Len() > 0 {
 			interpolate(name, ctx, dst, in[0], by, &how)
@@ -283,7 +288,7 @@ func floatsOf(name string, c *plan.Use, i int) []float64 {
 	return v
 }
 
-var resize = plan.Operator{About: plan.About{Name: "Resize", PerAxis: 0b1110, FLOPs: plan.FLOPs{Rule: resizeFLOPs}, Versions: []int{10, 11, 13, 18, 19}, Attrs: []string{"antialias", "axes", "coordinate_transformation_mode", "cubic_coeff_a",
+var resize = plan.Operator{About: plan.About{Name: "Resize", PerAxis: 0b1110, Versions: []int{10, 11, 13, 18, 19}, Attrs: []string{"antialias", "axes", "coordinate_transformation_mode", "cubic_coeff_a",
 	"exclude_outside", "extrapolation_value", "keep_aspect_ratio_policy", "mode", "nearest_mode"}}, Least: 1, Most: 4,
 	Move: func(c *plan.Use) plan.Mover {
 		how := ResizeOptions{Mode: c.Attrs.Str("mode", "nearest")}

@@ -34,13 +34,14 @@ func rmsNormalized(x, scale tensor.Any, axis int, epsilon float64, also func(k i
 	return linesNormalized(normalization{name: "RMSNormalization", epsilon: epsilon, rms: true, also: also}, x, scale, tensor.Any{}, axis)
 }
 
-var rmsNormalization = plan.Operator{About: plan.About{Name: "RMSNormalization", TakesUp: plan.InTailLine, FLOPs: plan.FLOPs{Each: 4}, Versions: []int{23}, Attrs: []string{"axis", "epsilon", "stash_type"}}, Least: 2, Takes: plan.Floats | plan.Fixeds,
+var rmsNormalization = plan.Operator{About: plan.About{Name: "RMSNormalization", FLOPs: plan.FLOPs{Each: 4}, Versions: []int{23}, Attrs: []string{"axis", "epsilon", "stash_type"}}, Least: 2, Takes: plan.Floats | plan.Fixeds,
 	Planned: func(c *plan.Use, p *plan.Draft) {
 		const name = "RMSNormalization"
 		x, scale, axis, epsilon := c.With(name, 0), c.With(name, 1), plan.AttrInt(c, "axis", -1), float64(c.Attrs.Float("epsilon", 1e-5))
 		if !p.Brief {
 			t := rmsNormalized(*x, *scale, axis, 0, nil)
 			p.Gives(t.D, t.Shape...)
+			takesLine(&p.Price, x, axis)
 		}
 		p.By(c, 0, func(r *tensor.Any, opts []Option) { rmsNormal(r, x, scale, axis, epsilon, opts) })
 	}}

@@ -51,7 +51,7 @@ func regions(x, rois, image tensor.Any, r RoiAlignOptions) *move.Transfer {
 	if c == 0 {
 		oneRow(&rois, &image)
 	}
-	return &move.Transfer{Name: name, D: x.DType(), Shape: out, In: move.OperandsOf(x, rois, image), Picky: true, Scratch: plan.Room(8, []tensor.Any{x}) + plan.BytesIn(48, rois.Shape()[:1]), Fill: func(ctx context.Context, dst move.Words, in []move.Words) {
+	return &move.Transfer{Name: name, D: x.DType(), Shape: out, In: move.OperandsOf(x, rois, image), Picky: true, Price: plan.Taking(plan.Room(8, []tensor.Any{x})+plan.BytesIn(48, rois.Shape()[:1]), 0), Fill: func(ctx context.Context, dst move.Words, in []move.Words) {
 		to, data, box := move.NumericOf(dst), move.NumericOf(in[0]).Float64s(name), move.NumericOf(in[1])
 		of := in[2].Int64s(name)
 		offset := 0.0

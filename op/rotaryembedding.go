@@ -122,7 +122,7 @@ func pairs(x tensor.Any, o *RotaryEmbeddingOptions) (a, b tensor.Any) {
 	return x.Slice(tensor.Ellipsis, tensor.R(0, o.Width/2)), x.Slice(tensor.Ellipsis, tensor.R(o.Width/2, o.Width))
 }
 
-var rotaryEmbedding = plan.Operator{About: plan.About{Name: "RotaryEmbedding", TakesUp: plan.InStepwise, Versions: []int{23}, Attrs: []string{"interleaved", "num_heads", "rotary_embedding_dim"}, Why: whyAttended}, Least: 3, Most: 4, Takes: attended,
+var rotaryEmbedding = plan.Operator{About: plan.About{Name: "RotaryEmbedding", Versions: []int{23}, Attrs: []string{"interleaved", "num_heads", "rotary_embedding_dim"}, Why: whyAttended}, Least: 3, Most: 4, Takes: attended,
 	Planned: func(c *plan.Use, p *plan.Draft) { planRotary(p, c, c.Or(1), c.Or(2), c.Or(3), rotaryAttrs(c)) }}
 
 // planRotary plans RotaryEmbedding. at is the Spec of positions where input 1 is the first of them.
@@ -132,6 +132,7 @@ func planRotary(p *plan.Draft, c *plan.Use, cos, sin, at *tensor.Any, o RotaryEm
 	x, all := c.Or(0), o
 	rotaryOf(x, cos, sin, at, &all)
 	p.Gives(x.DType(), x.Shape()...)
+	p.Copies(0, 2, 1)
 	p.By(c, 0, func(r *tensor.Any, opts []Option) {
 		at := at
 		if at.IsSpec() {
@@ -150,7 +151,7 @@ func rotaryAttrs(c *plan.Use) RotaryEmbeddingOptions {
 	return RotaryEmbeddingOptions{Heads: plan.AttrInt(c, "num_heads", 0), Width: plan.AttrInt(c, "rotary_embedding_dim", 0), Interleaved: c.Attrs.Int("interleaved", 0) != 0}
 }
 
-var rotaryContributed = plan.Operator{About: plan.About{Name: "RotaryEmbedding", TakesUp: plan.InStepwise, Domain: "com.microsoft", Versions: []int{1}, Attrs: []string{"interleaved", "is_packed_batching", "num_heads", "rotary_embedding_dim", "scale"}, Why: whyAttended},
+var rotaryContributed = plan.Operator{About: plan.About{Name: "RotaryEmbedding", Domain: "com.microsoft", Versions: []int{1}, Attrs: []string{"interleaved", "is_packed_batching", "num_heads", "rotary_embedding_dim", "scale"}, Why: whyAttended},
 	Least: 4, Takes: attended,
 	Planned: func(c *plan.Use, p *plan.Draft) {
 		o, at := rotaryContributedAttrs(c)

@@ -105,9 +105,8 @@ func described(as []tensor.Any) []string {
 
 // A number of operations is unknown or 0, never wrong, while nothing is known.
 func TestFLOPsOfNothing(t *testing.T) {
-	c := &Call{Inputs: make([]tensor.Any, 2), Attrs: AttrMap{"kernel_shape": []int64{2, 2}, "size": int64(3), "equation": "ij,jk->ik"}}
 	for _, o := range Operators() {
-		if got := o.FLOPs(c, nil); got != -1 && got != 0 {
+		if got := plan.AboutOf(o.of()).FLOPs.Of(make([]tensor.Any, 2), nil); got != -1 && got != 0 {
 			t.Errorf("%s counts %d of nothing", o.Name(), got)
 		}
 	}
@@ -116,11 +115,23 @@ func TestFLOPsOfNothing(t *testing.T) {
 // An operand whose type alone counts may be a Spec.
 func TestLikeSpec(t *testing.T) {
 	a, like := tensor.FromSlice([]float32{1, 2}, 2).Any(), plan.Spec("CastLike", dtype.Int64, 2)
-	out, err := plan.OpOf(&castLike).Run(&Call{Inputs: []tensor.Any{a, like}, Opset: 15})
+	out, err := as(plan.OpOf(&castLike)).Run(&Call{Inputs: []tensor.Any{a, like}, Opset: 15})
 	if err != nil || out[0].DType() != dtype.Int64 {
 		t.Errorf("CastLike: %v, %v", out, err)
 	}
-	if _, err := plan.OpOf(&castLike).Run(&Call{Inputs: []tensor.Any{plan.Spec("CastLike", dtype.Float32, 2), like}, Opset: 15}); !errors.Is(err, ErrUnknown) {
+	if _, err := as(plan.OpOf(&castLike)).Run(&Call{Inputs: []tensor.Any{plan.Spec("CastLike", dtype.Float32, 2), like}, Opset: 15}); !errors.Is(err, ErrUnknown) {
 		t.Errorf("a Spec cast: %v", err)
 	}
+}
+
+// withWeights is plan.WithWeights for operators and calls as programs see them.
+func withWeights(o *Op, c *Call) (form *Op, bytes int64) {
+	in, bytes := plan.WithWeights(o.of(), (*plan.Call)(c))
+	return as(in), bytes
+}
+
+// withRelu is plan.Rectified.
+func withRelu(o *Op) (*Op, bool) {
+	in, ok := plan.Rectified(o.of())
+	return as(in), ok
 }

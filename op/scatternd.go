@@ -30,7 +30,7 @@ func scatteredND(a, indices, updates tensor.Any, mode ScatterMode) *move.Transfe
 		updates = a // none of them has a place
 	}
 	return &move.Transfer{Name: "ScatterND", D: a.DType(), Shape: shape, In: []tensor.Any{a, indices, updates}, Picky: true,
-		Scratch: plan.BytesIn(8, by[:len(by)-1]), Fill: func(_ context.Context, dst move.Words, in []move.Words) {
+		Price: plan.Taking(plan.BytesIn(8, by[:len(by)-1]), 0), Fill: func(_ context.Context, dst move.Words, in []move.Words) {
 			at, block := ndOffsets("ScatterND", shape, by, in[1], 0, k, nil)
 			dst.Copy(0, in[0], 0, dst.Len())
 			if block == 1 {

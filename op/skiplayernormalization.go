@@ -14,14 +14,14 @@ import (
 // RMSNormalization of such a sum, and its bias is input 3; it has no statistics. The sums are rounded as Add rounds
 // them. Typed programs call Add and LayerNormalization or RMSNormalization. Source:
 // docs/ContribOperators.md of github.com/microsoft/onnxruntime.
-var skipLayerNormalization = plan.Operator{About: plan.About{Name: "SkipLayerNormalization", TakesUp: plan.InLastLine, FLOPs: plan.FLOPs{Each: 8}, Domain: "com.microsoft", Versions: []int{1}, Attrs: []string{"epsilon"}}, Least: 3, Most: 5, Takes: plan.Floats,
+var skipLayerNormalization = plan.Operator{About: plan.About{Name: "SkipLayerNormalization", FLOPs: plan.FLOPs{Each: 8}, Domain: "com.microsoft", Versions: []int{1}, Attrs: []string{"epsilon"}}, Least: 3, Most: 5, Takes: plan.Floats,
 	Planned: func(c *plan.Use, p *plan.Draft) {
 		planSkip(p, "SkipLayerNormalization", c, 4, func(to []tensor.Any, sum *tensor.Any, epsilon float64, opts []Option) {
 			layerAndStats(to, sum, c.Or(2), c.Or(3), -1, epsilon, opts)
 		})
 	}}
 
-var skipSimplifiedLayerNormalization = plan.Operator{About: plan.About{Name: "SkipSimplifiedLayerNormalization", TakesUp: plan.InLastLine, FLOPs: plan.FLOPs{Each: 5}, Domain: "com.microsoft", Versions: []int{1}, Attrs: []string{"epsilon"}}, Least: 3, Most: 4, Takes: plan.Floats,
+var skipSimplifiedLayerNormalization = plan.Operator{About: plan.About{Name: "SkipSimplifiedLayerNormalization", FLOPs: plan.FLOPs{Each: 5}, Domain: "com.microsoft", Versions: []int{1}, Attrs: []string{"epsilon"}}, Least: 3, Most: 4, Takes: plan.Floats,
 	Planned: func(c *plan.Use, p *plan.Draft) {
 		planSkip(p, "SkipSimplifiedLayerNormalization", c, 3, func(to []tensor.Any, sum *tensor.Any, epsilon float64, opts []Option) {
 			rmsNormal(&to[0], sum, c.Or(2), -1, epsilon, opts)
@@ -48,6 +48,7 @@ func planSkip(p *plan.Draft, name string, c *plan.Use, bias int, normal func(to 
 	if !p.Brief {
 		all, stat := plan.Spec(name, x.DType(), shape...), plan.Spec(name, dtype.Float32, perLine(x, -1)...)
 		p.Out = []tensor.Any{all, stat, stat, all}[:n]
+		takesLine(&p.Price, x, -1)
 	}
 	p.List(c, n, func(to []tensor.Any, opts []Option) {
 		var sum tensor.Any

@@ -62,7 +62,7 @@ func framesOf(signal tensor.Any, step int, window tensor.Any, frame int, oneside
 		bins = frame/2 + 1
 	}
 	scratch, each := fourierScratch(frame, batch*frames)
-	return &move.Transfer{Name: name, D: signal.DType(), Own: plan.TwoSided, Shape: []int{batch, frames, bins, 2}, In: move.OperandsOf(signal, window), Scratch: scratch, Each: each, Fill: func(ctx context.Context, dst move.Words, in []move.Words) {
+	return &move.Transfer{Name: name, D: signal.DType(), Own: plan.TwoSided, Shape: []int{batch, frames, bins, 2}, In: move.OperandsOf(signal, window), Price: plan.Taking(scratch, each), Fill: func(ctx context.Context, dst move.Words, in []move.Words) {
 		f := newFourier(name, frame)
 		src, by, to := move.NumericOf(in[0]), move.NumericOf(in[1]), move.NumericOf(dst)
 		exec.Split(name, ctx, batch*frames, f.cost(), func(from, till int) {

@@ -74,7 +74,7 @@ func dotOf(name string, a, b *tensor.Any, axesA, axesB []int) dot {
 	return x
 }
 
-var tensorDotOp = plan.Operator{About: plan.About{Name: "TensorDot", TakesUp: plan.InBlocks | plan.InStepwise, Attrs: []string{"axes_a", "axes_b"}}, Least: 2, Takes: plan.Every,
+var tensorDotOp = plan.Operator{About: plan.About{Name: "TensorDot", Attrs: []string{"axes_a", "axes_b"}}, Least: 2, Takes: plan.Every,
 	Planned: func(c *plan.Use, p *plan.Draft) {
 		const name = "TensorDot"
 		plan.OneType(name, c.Inputs[:2]...)
@@ -83,6 +83,8 @@ var tensorDotOp = plan.Operator{About: plan.About{Name: "TensorDot", TakesUp: pl
 		if !p.Brief {
 			p.Gives(a.DType(), dotOf(name, a, b, axesA, axesB).shape...)
 		}
+		blocksOf(&p.Price, c.Inputs)
+		p.Copies(0, 2, 1)
 		p.By(c, 0, func(r *tensor.Any, opts []Option) { dotProduct(r, a, b, axesA, axesB, opts) })
 	}}
 

@@ -99,7 +99,7 @@ func (g *TfIdfVectorizerOptions) counted(x tensor.Any, t *gramTable) *move.Trans
 	}
 	least, most, skip := g.Least, g.Most, g.Skip
 	mode, outputs, weights := g.Mode, g.Outputs, g.Weights
-	return &move.Transfer{Name: name, D: dtype.Float32, Shape: shape, In: []tensor.Any{x, plan.ListOf(weights)}, Each: 8 * float64(wide+len(outputs)), Fill: func(ctx context.Context, dst move.Words, in []move.Words) {
+	return &move.Transfer{Name: name, D: dtype.Float32, Shape: shape, In: []tensor.Any{x, plan.ListOf(weights)}, Price: plan.Taking(0, 8*float64(wide+len(outputs))), Fill: func(ctx context.Context, dst move.Words, in []move.Words) {
 		src, to := move.NumericOf(in[0]), move.NumericOf(dst)
 		exec.Split(name, ctx, rows, 50*min(n, 1<<20)*(most-least+1)+4*min(wide, 1<<20), func(from, till int) {
 			v, times := plan.RoomFor[float64](name, wide), make([]int, len(outputs))

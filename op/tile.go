@@ -39,7 +39,7 @@ func tiled(a tensor.Any, repeats []int) *move.Transfer {
 			maps[i] = move.Mapping{N: out[i], At: func(place int) move.Piece { return move.Piece{From: place % n, N: n - place%n, Step: 1} }}
 		}
 	}
-	return &move.Transfer{Name: "Tile", D: a.DType(), Shape: out, In: []tensor.Any{a}, Scratch: move.RemapScratch(maps), Fill: func(ctx context.Context, dst move.Words, in []move.Words) {
+	return &move.Transfer{Name: "Tile", D: a.DType(), Shape: out, In: []tensor.Any{a}, Price: plan.Taking(move.RemapScratch(maps), 0), Fill: func(ctx context.Context, dst move.Words, in []move.Words) {
 		move.Remap("Tile", ctx, dst, in[0], shape, maps, nil)
 	}}
 }

@@ -91,7 +91,7 @@ func topOf(c *plan.Use) (k, axis int, largest bool) {
 	return k, plan.AttrInt(c, "axis", -1), c.Attrs.Int("largest", 1) != 0
 }
 
-var topK = plan.Operator{About: plan.About{Name: "TopK", TakesUp: plan.InStepwise, Versions: []int{1, 10, 11, 24}, Attrs: []string{"axis", "k", "largest", "sorted"}}, Least: 1, Most: 2, Takes: plan.Reals,
+var topK = plan.Operator{About: plan.About{Name: "TopK", Versions: []int{1, 10, 11, 24}, Attrs: []string{"axis", "k", "largest", "sorted"}}, Least: 1, Most: 2, Takes: plan.Reals,
 	Planned: func(c *plan.Use, p *plan.Draft) {
 		k, axis, largest := topOf(c)
 		a := c.With("TopK", 0)
@@ -99,5 +99,6 @@ var topK = plan.Operator{About: plan.About{Name: "TopK", TakesUp: plan.InStepwis
 			shape := topAt(*a, k, axis, largest).Shape
 			p.Out = []tensor.Any{plan.Spec("TopK", a.DType(), shape...), plan.Spec("TopK", dtype.Int64, shape...)}
 		}
+		p.Copies(0, 2, 1)
 		p.List(c, 2, func(to []tensor.Any, opts []Option) { topped(&to[0], &to[1], *a, k, axis, largest, opts) })
 	}}

@@ -141,12 +141,13 @@ func inTurn(heads []int, counts, inverse []int64) ([]int, []int64) {
 	return first, times
 }
 
-var unique = plan.Operator{About: plan.About{Name: "Unique", TakesUp: plan.InStepwise, Orion: &inOrion{gives: dtype.Int32, first: 1}, Versions: []int{11}, Attrs: []string{"axis", "sorted"}}, Least: 1, Takes: plan.Every &^ plan.Complexes,
+var unique = plan.Operator{About: plan.About{Name: "Unique", Orion: &inOrion{gives: dtype.Int32, first: 1}, Versions: []int{11}, Attrs: []string{"axis", "sorted"}}, Least: 1, Takes: plan.Every &^ plan.Complexes,
 	Planned: func(c *plan.Use, p *plan.Draft) {
 		a, axis, flat, sorted := c.With("Unique", 0), 0, !c.Attrs.Has("axis"), c.Attrs.Int("sorted", 1) != 0
 		if !flat {
 			axis = plan.AxisOf("Unique", plan.AttrInt(c, "axis", 0), a.Rank())
 		}
+		p.Copies(0, 2, 1)
 		p.Run = func() {
 			x := *a
 			if flat {

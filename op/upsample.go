@@ -8,7 +8,7 @@ import (
 // Upsample is ONNX's: Resize with coordinates x/scale, rounded down for the mode
 // nearest. The scales are an attribute before opset 9, an input in opset 9, and
 // opset 10 gave the operator up for Resize. Typed programs call Resize.
-var upsample = plan.Operator{About: plan.About{Name: "Upsample", PerAxis: 0b10, FLOPs: plan.FLOPs{Rule: resizeFLOPs}, Versions: []int{7, 9}, Attrs: []string{"mode", "scales"}}, Least: 1, Most: 2,
+var upsample = plan.Operator{About: plan.About{Name: "Upsample", PerAxis: 0b10, Versions: []int{7, 9}, Attrs: []string{"mode", "scales"}}, Least: 1, Most: 2,
 	Move: func(c *plan.Use) plan.Mover {
 		var scales []float64
 		if c.Opset < 9 {
@@ -28,11 +28,3 @@ var upsample = plan.Operator{About: plan.About{Name: "Upsample", PerAxis: 0b10, 
 		}
 		return resized("Upsample", c.In(0), oldResampling("Upsample", c.Attrs.Str("mode", "nearest"), scales))
 	}}
-
-// resizeFLOPs knows that the nearest element is a copy.
-func resizeFLOPs(c *plan.Use, _ []tensor.Any) int64 {
-	if c.Attrs.Str("mode", "nearest") == "nearest" {
-		return 0
-	}
-	return -1
-}

@@ -84,11 +84,11 @@ func (p *program) opsGrid() error {
 func (p *program) opsOf(d dtype.DType) error {
 	w := tabwriter.NewWriter(p.out, 0, 0, 2, ' ', 0)
 	for _, o := range all.Operators() {
-		if why := plan.Why(o, d); why != "" {
+		if why := plan.Why((*plan.Op)(o), d); why != "" {
 			fmt.Fprintf(w, "%s\t-\t%s\n", o.Name(), why)
 			continue
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\n", o.Name(), cell(o, d), strings.Join(append([]string{"go"}, plan.Kernels(o, d)...), ", "))
+		fmt.Fprintf(w, "%s\t%s\t%s\n", o.Name(), cell(o, d), strings.Join(append([]string{"go"}, plan.Kernels((*plan.Op)(o), d)...), ", "))
 	}
 	return w.Flush()
 }
@@ -174,7 +174,7 @@ type reason struct {
 // reasonsOf returns why an operator's cells are empty, and which.
 func reasonsOf(o *op.Op) (rs []reason) {
 	for _, d := range dtype.All() {
-		why := plan.Why(o, d)
+		why := plan.Why((*plan.Op)(o), d)
 		if why == "" {
 			continue
 		}

@@ -104,10 +104,10 @@ func TestOps(t *testing.T) {
 			t.Errorf("no column for %v", d)
 		}
 		for _, o := range all.Operators() {
-			if o.Supports(d) != (plan.Why(o, d) == "") {
-				t.Errorf("%s of %v: supported %v, reason %q", o.Name(), d, o.Supports(d), plan.Why(o, d))
+			if o.Supports(d) != (plan.Why((*plan.Op)(o), d) == "") {
+				t.Errorf("%s of %v: supported %v, reason %q", o.Name(), d, o.Supports(d), plan.Why((*plan.Op)(o), d))
 			}
-			if !o.Supports(d) && plan.Kernels(o, d) != nil {
+			if !o.Supports(d) && plan.Kernels((*plan.Op)(o), d) != nil {
 				t.Errorf("%s of %v has kernels but isn't defined", o.Name(), d)
 			}
 		}

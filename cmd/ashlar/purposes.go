@@ -103,7 +103,7 @@ func cell(o *op.Op, d dtype.DType) string {
 	if !o.Supports(d) {
 		return "-"
 	}
-	switch k := plan.Kernels(o, d); {
+	switch k := plan.Kernels((*plan.Op)(o), d); {
 	case slices.Contains(k, "avx2"):
 		return "avx"
 	case slices.Contains(k, "avx512"):

@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"github.com/ashlar-go/ashlar/dtype"
-	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/internal/ended"
 	"github.com/ashlar-go/ashlar/op/all"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -134,9 +133,9 @@ func (r *run) end(t *testing.T) (calls, stopped int) {
 		r.op, r.ctx = plain, ctx
 		return r.result(r.in)
 	})
-	if _, n := plan.WithWeights(plain, r.call(r.in)); n > 0 {
+	if _, n := withWeights(plain, r.call(r.in)); n > 0 {
 		try(" with weights", func(ctx context.Context) ([]tensor.Any, [][]byte, error) {
-			r.op, _ = plan.WithWeights(plain, r.call(r.in))
+			r.op, _ = withWeights(plain, r.call(r.in))
 			r.ctx = ctx
 			return r.result(r.in)
 		})

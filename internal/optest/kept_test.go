@@ -6,6 +6,7 @@ import (
 
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/core/plan"
+	"github.com/ashlar-go/ashlar/op"
 	"github.com/ashlar-go/ashlar/op/all"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -30,7 +31,7 @@ func TestWithWeights(t *testing.T) {
 						given.Inputs[k] = r.in[k]
 					}
 				}
-				form, size := plan.WithWeights(o, given)
+				form, size := withWeights(o, given)
 				if size == 0 {
 					continue
 				}
@@ -77,4 +78,10 @@ func TestWithWeights(t *testing.T) {
 			t.Errorf("no case of %s keeps its weights", name)
 		}
 	}
+}
+
+// withWeights is plan.WithWeights for operators and calls as programs see them.
+func withWeights(o *op.Op, c *op.Call) (form *op.Op, bytes int64) {
+	in, bytes := plan.WithWeights((*plan.Op)(o), (*plan.Call)(c))
+	return (*op.Op)(in), bytes
 }

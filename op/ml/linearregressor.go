@@ -80,7 +80,7 @@ func scoreTable(name string, x tensor.Any, rows, wide, cost int, f func(src move
 // scoreTables is scoreTable for a function that sets the scores of several rows, from one on.
 func scoreTables(name string, x tensor.Any, rows, wide, cost int, f func(src move.Numeric, row int, v []float64), lists ...tensor.Any) *move.Transfer {
 	most := max(1, min(rows, 16, 1<<12/max(wide, 1))) // rows at a time
-	return &move.Transfer{Name: name, D: dtype.Float32, Shape: []int{rows, wide}, In: append([]tensor.Any{x}, lists...), Each: 8 * float64(most) * float64(wide), Fill: func(ctx context.Context, dst move.Words, in []move.Words) {
+	return &move.Transfer{Name: name, D: dtype.Float32, Shape: []int{rows, wide}, In: append([]tensor.Any{x}, lists...), Price: plan.Taking(0, 8*float64(most)*float64(wide)), Fill: func(ctx context.Context, dst move.Words, in []move.Words) {
 		src, to := move.NumericOf(in[0]), move.NumericOf(dst)
 		exec.Split(name, ctx, rows, cost, func(from, till int) {
 			room := plan.RoomFor[float64](name, min(most, till-from)*wide)

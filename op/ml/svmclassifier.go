@@ -126,7 +126,7 @@ func (m *SVMClassifierOptions) classes(x tensor.Any, labels []int64) *classifica
 			v[0], v[1] = 1-score[0], score[0]
 		}
 	}, plan.ListOf(coefficients), plan.ListOf(m.SupportVectors), plan.ListOf(rho), plan.ListOf(a), plan.ListOf(b), plan.ListOf(labels))
-	k.scores.Each += float64(8 * float64(vectors+pairs+classes))
+	k.scores.Takes(0, 8*float64(vectors+pairs+classes))
 	return k
 }
 

@@ -75,7 +75,7 @@ func singlesTable(name string, x tensor.Any, rows, features, wide, cost int, f f
 			row++
 		}
 	}, lists...)
-	t.Each += float64(8 * float64(features))
+	t.Takes(0, 8*float64(features))
 	return t
 }
 

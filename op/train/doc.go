@@ -10,12 +10,14 @@ import (
 )
 
 // Operators returns the operators of this package in their run-time form, in alphabetical order.
-func Operators() []*op.Op { return index.All(tables) }
+func Operators() []*op.Op { return index.All(tables, as) }
 
 // Lookup returns the operator of this package that ONNX calls name.
-func Lookup(name string) (*op.Op, bool) { return index.Lookup(name, tables) }
+func Lookup(name string) (*op.Op, bool) { return index.Lookup(name, tables, as) }
 
-var index plan.Index
+var index plan.Index[op.Op]
+
+func as(o *plan.Op) *op.Op { return (*op.Op)(o) }
 
 func tables() []plan.Table {
 	return []plan.Table{

@@ -21,6 +21,26 @@ type Convolution struct {
 	Filter   *Filter // of the weights, if the convolution Packs them
 }
 
+// PriceOf returns the price of the blocks of a window's patches and its weights: for x, w and y elements of operands and
+// result of type d, of which each takes part in so many products.
+func PriceOf(d dtype.DType, window []Span, x, w, each, y float64) (p plan.Price) {
+	volume := 1.0
+	for _, s := range window {
+		volume *= float64(s.Kernel)
+	}
+	// Work is thrice the products, as a convolution counts at least two additions more for an output.
+	p.Packs(float64(max(4, d.Size()))*(float64(volume*x)+w), 3*max(x, y)*each)
+	return p
+}
+
+// Price returns the price of a convolution of x.
+func (g *Convolution) Price(x, w, bias *tensor.Any) plan.Price {
+	p := PriceOf(x.DType(), g.S, float64(x.Len()), float64(w.Len()), float64(g.K), plan.BytesIn(1, g.Shape))
+	size := plan.Count(g.Shape)
+	p.Costs(plan.WithBias(plan.ProductOfAll(2, size, int64(g.K)), bias, size))
+	return p
+}
+
 // ConvOf checks the operands of a convolution; bias may be nil or the zero Any.
 func ConvOf(name string, x, w, bias *tensor.Any, win Window, group int) *Convolution {
 	lx, lw := x.LayoutRef(), w.LayoutRef()

@@ -126,15 +126,6 @@ func OutShape(n, c int, s []Span) []int {
 	return shape
 }
 
-// PoolFLOPs counts one for each element of the kernel and of the result.
-func PoolFLOPs(c *plan.Use, out []tensor.Any) int64 {
-	kernel, ok := c.Attrs.Ints("kernel_shape")
-	if !ok {
-		return -1
-	}
-	return plan.ProductOfAll(plan.ProductOfAll(kernel...), plan.LengthOf(plan.Nth(out, 0)))
-}
-
 // Reach returns which kernel steps [lo, hi) of output o lie inside the input, and
 // how many lie inside the padded input.
 func (s *Span) Reach(o int) (lo, hi, padded int) {

@@ -124,16 +124,14 @@ type Transfer struct {
 	to    Words // of a plan: see layOut
 	from  []Words
 
-	Scratch, Each float64 // bytes that Fill takes besides, and that each of its threads takes
-	Keeps         int64   // bytes of packed weights that Fill keeps
-	Fill          func(ctx context.Context, dst Words, in []Words)
-	Last          func(a tensor.Any) *Transfer // the same move of a, which is the first operand as [N, D1, …, C]; nil if there is none
-	aside         *Transfer                    // of a plan: what Last gave
-	Maps          []Mapping                    // of a Remap, whose places without an entry get Outside
-	Outside       func() []byte
+	plan.Price       // what Fill takes
+	Keeps      int64 // bytes of packed weights that Fill keeps
+	Fill       func(ctx context.Context, dst Words, in []Words)
+	Last       func(a tensor.Any) *Transfer // the same move of a, which is the first operand as [N, D1, …, C]; nil if there is none
+	aside      *Transfer                    // of a plan: what Last gave
+	Maps       []Mapping                    // of a Remap, whose places without an entry get Outside
+	Outside    func() []byte
 }
-
-func (m *Transfer) Takes() (all, each float64) { return m.Scratch, m.Each }
 
 func (m *Transfer) Planned(p *plan.Draft, c *plan.Use, move func(c *plan.Use) plan.Mover) {
 	m.orion = c.Orion()

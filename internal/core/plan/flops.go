@@ -6,33 +6,37 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// FLOPs is how many floating-point operations an operator does: so many for each element of the first result, or of the first
-// input. The zero value is a number that nobody has said.
+// FLOPs is how many floating-point operations an operator does where its plan doesn't say: so many for each element of the
+// first result, or of the first input. The zero value is a number that nobody has said.
 type FLOPs struct {
 	Each, Read int64
+	Fold       bool // for each element of the result, one less than there are inputs
 	Free       bool // none: it moves elements
-	Rule       func(c *Use, out []tensor.Any) int64
 }
 
-// FLOPs counts the floating-point operations of a call, a product and a sum being two, from inputs and results of which the
-// types and shapes are known at most: an unknown one is the zero Any. It returns -1 for a number that isn't known.
-func (o *Op) FLOPs(c *Call, out []tensor.Any) int64 {
-	f := o.says.FLOPs
+// Of counts the operations of a call by types and shapes. An input or result that isn't known is the zero Any. It returns
+// -1 for a number that isn't known.
+func (f FLOPs) Of(in, out []tensor.Any) int64 {
 	switch {
-	case c == nil:
-		return -1
-	case f.Rule != nil:
-		d := &Use{Call: *c}
-		d.complete()
-		return f.Rule(d, out)
+	case f.Fold:
+		return ProductOfAll(int64(len(in))-1, LengthOf(Nth(out, 0)))
 	case f.Each > 0:
 		return ProductOfAll(f.Each, LengthOf(Nth(out, 0)))
 	case f.Read > 0:
-		return ProductOfAll(f.Read, LengthOf(Nth(c.Inputs, 0)))
+		return ProductOfAll(f.Read, LengthOf(Nth(in, 0)))
 	case f.Free:
 		return 0
 	}
 	return -1
+}
+
+// Operations is op.Plan.FLOPs.
+func (p *Draft) Operations() int64 {
+	out := p.known()
+	if p.flops != 0 {
+		return p.flops - 1
+	}
+	return p.op.says.FLOPs.Of(p.Call.Inputs, out)
 }
 
 // Nth returns element i of a list, or the zero Any.
@@ -49,6 +53,15 @@ func LengthOf(a tensor.Any) int64 {
 		return -1
 	}
 	return int64(a.Len())
+}
+
+// Count is the number of elements of a shape, -1 if it is beyond an int64.
+func Count(shape []int) int64 {
+	n := int64(1)
+	for _, e := range shape {
+		n = ProductOfAll(n, int64(e))
+	}
+	return n
 }
 
 // SizeOf is the size of an axis, counted from the end where it is negative; -1 if it is unknown.
@@ -89,11 +102,6 @@ func SumOfAll(list ...int64) int64 {
 	return s
 }
 
-// FoldFLOPs counts, for each element of the result, one less than there are inputs.
-func FoldFLOPs(c *Use, out []tensor.Any) int64 {
-	return ProductOfAll(int64(len(c.Inputs))-1, LengthOf(Nth(out, 0)))
-}
-
 // FilterOf is the number of elements of w that belong to one entry of its first axis.
 func FilterOf(w tensor.Any) int64 {
 	n := SizeOf(w, 0)
@@ -103,10 +111,10 @@ func FilterOf(w tensor.Any) int64 {
 	return n
 }
 
-// WithBias is n, and one for each element of the result if there is an input i.
-func WithBias(n int64, c *Use, i int, out []tensor.Any) int64 {
-	if !c.In(i).IsZero() {
-		return SumOfAll(n, LengthOf(Nth(out, 0)))
+// WithBias is n, and one for each of size elements if there is a bias.
+func WithBias(n int64, bias *tensor.Any, size int64) int64 {
+	if bias == nil || bias.IsZero() {
+		return n
 	}
-	return n
+	return SumOfAll(n, size)
 }

@@ -93,7 +93,7 @@ func (f *following) plan(c *Use, p *Draft) {
 	err := q.begin(f.next, b)
 	var out []tensor.Any
 	if err == nil {
-		out, err = q.results()
+		out, err = q.Results()
 	}
 	if err != nil {
 		p.Err = &Blame{f.part, err}
@@ -108,7 +108,7 @@ func (f *following) plan(c *Use, p *Draft) {
 	one := func(r *tensor.Any, opts []Option) { f.apart(a, b, c.Tail, out[0], r, opts) }
 	if p.Out = out; tails[0] == nil && tails[1] == nil {
 		p.Last = false
-		p.besides += Room(0, mid, out)
+		p.all += Room(0, mid, out)
 		p.Late, p.Run, p.several = nil, nil, false // of a first that has several results
 		p.By(c, 0, one)
 		return
@@ -116,7 +116,7 @@ func (f *following) plan(c *Use, p *Draft) {
 	p.apart = apart{f.n, Room(0, mid, out)}
 	body, others := p.body, c.Inputs[f.n:]
 	p.body = func(r *tensor.Any, opts []Option) {
-		s := Read(f.first.Name(), 0, opts)
+		s := Read(f.first.says.Name, 0, opts)
 		now := tails[0]
 		if p.Last && s.Into != nil && LiesLast(s.Into) {
 			now = tails[1]
@@ -131,8 +131,8 @@ func (f *following) plan(c *Use, p *Draft) {
 
 // apart runs one operator after the other, and then the Tail of both.
 func (f *following) apart(a, b *Use, then Tail, like tensor.Any, r *tensor.Any, opts []Option) {
-	s := Read(f.first.Name(), 0, opts)
-	AimShape(r, f.first.Name(), &s, like.DType(), like.Shape())
+	s := Read(f.first.says.Name, 0, opts)
+	AimShape(r, f.first.says.Name, &s, like.DType(), like.Shape())
 	e, d := *a, *b
 	e.Context, d.Context = s.Ctx(), s.Ctx()
 	made, err := Ran(f.first, &e)

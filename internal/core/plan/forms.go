@@ -38,7 +38,7 @@ func WithWeights(o *Op, c *Call) (form *Op, bytes int64) {
 // Why says in a few words why an operator isn't defined for an element type of its
 // deciding operand, and the way out. It is empty where the operator is.
 func Why(o *Op, d dtype.DType) string {
-	if Some("Why", o).Supports(d) {
+	if Supports(Some("Why", o), d) {
 		return ""
 	}
 	if why := o.says.Why; why != "" && !d.IsComplex() && d != dtype.Bool {
@@ -49,11 +49,11 @@ func Why(o *Op, d dtype.DType) string {
 		return "complex numbers have arithmetic, equality, sums and products of matrices; no order, and no functions here"
 	case d == dtype.Bool:
 		return "truth values are no numbers: Cast them first"
-	case !o.Supports(dtype.Float32) && !o.Supports(dtype.Int32):
+	case !Supports(o, dtype.Float32) && !Supports(o, dtype.Int32):
 		return "of truth values alone: compare with 0 first"
 	case d.IsInteger():
 		return "of floats alone: Cast first"
-	case d.IsFixed() && o.Supports(dtype.Float32):
+	case d.IsFixed() && Supports(o, dtype.Float32):
 		return "not of fixed point: Cast first"
 	}
 	return "of integers alone: Cast first"
@@ -63,7 +63,7 @@ func Why(o *Op, d dtype.DType) string {
 // rows of its own for, such as [avx2 avx512], for an element type of its deciding
 // operand. Narrow floats are computed by the rows of float32.
 func Kernels(o *Op, d dtype.DType) (levels []string) {
-	if !Some("Kernels", o).Supports(d) {
+	if !Supports(Some("Kernels", o), d) {
 		return nil
 	}
 	for l := cpu.Generic + 1; l <= simd.Top; l++ {

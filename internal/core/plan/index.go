@@ -5,21 +5,21 @@ import (
 	"sync"
 )
 
-// An Index holds the operators of some tables. It makes them when it is first asked, so that a program links the tables
-// only where it asks.
-type Index struct {
+// An Index holds the operators of some tables, each as an O of its Op. It makes them when it is first asked, so that a
+// program links the tables only where it asks.
+type Index[O any] struct {
 	once   sync.Once
-	list   []*Op
-	byName map[string]*Op // the first of each name
+	list   []*O
+	byName map[string]*O // the first of each name
 }
 
-func (x *Index) made(tables func() []Table) *Index {
+func (x *Index[O]) made(tables func() []Table, as func(o *Op) *O) *Index[O] {
 	x.once.Do(func() {
-		x.byName = make(map[string]*Op)
+		x.byName = make(map[string]*O)
 		for _, t := range tables() {
-			o := OpOf(t)
-			if _, ok := x.byName[o.Name()]; !ok {
-				x.byName[o.Name()] = o
+			o := as(OpOf(t))
+			if name := t.say().Name; x.byName[name] == nil {
+				x.byName[name] = o
 			}
 			x.list = append(x.list, o)
 		}
@@ -28,10 +28,12 @@ func (x *Index) made(tables func() []Table) *Index {
 }
 
 // All returns the operators in the order of the tables, in a slice of the caller's.
-func (x *Index) All(tables func() []Table) []*Op { return slices.Clone(x.made(tables).list) }
+func (x *Index[O]) All(tables func() []Table, as func(o *Op) *O) []*O {
+	return slices.Clone(x.made(tables, as).list)
+}
 
 // Lookup returns the first operator of a name.
-func (x *Index) Lookup(name string, tables func() []Table) (*Op, bool) {
-	o, ok := x.made(tables).byName[name]
+func (x *Index[O]) Lookup(name string, tables func() []Table, as func(o *Op) *O) (*O, bool) {
+	o, ok := x.made(tables, as).byName[name]
 	return o, ok
 }

@@ -89,40 +89,25 @@ func Last(a tensor.Any, rank int) tensor.Any {
 	return a.Reshape(shape...).Permute(axes...)
 }
 
-// WritesLast reports whether Plan.Into may name a tensor that lies channels last, and whether that pays only where the first input lies so.
-func WritesLast(p *Plan) (ok, byInput bool) { return p.draft.Last, p.draft.ByInput }
-
-// KeepsAs is Plan.Keeps where the first input or the result lies channels last, or neither.
-func KeepsAs(p *Plan, last bool) int64 {
-	if d := &p.draft; d.Last && d.ByInput && !last {
-		return d.Planes
+// KeepsAs is Keeps where the first input or the result lies channels last, or neither.
+func (p *Draft) KeepsAs(last bool) int64 {
+	if p.Last && p.ByInput && !last {
+		return p.Planes
 	}
-	return p.draft.Keeps
+	return p.Keeps
 }
 
 // Laid returns the layouts of the results of a plan that Views, if its first input has layout l: nil where they are copies.
-func Laid(p *Plan, l *layout.Layout) []layout.Layout {
-	if !p.draft.Views {
+func (p *Draft) Laid(l *layout.Layout) []layout.Layout {
+	if !p.Views {
 		return nil
 	}
-	if p.draft.Lay == nil {
+	if p.Lay == nil {
 		return []layout.Layout{*l}
 	}
-	list, err := p.draft.Lay(l)
+	list, err := p.Lay(l)
 	if err != nil {
 		return nil
 	}
 	return list
 }
-
-// ScratchOf is Plan.Scratch where inputs that are Specs stand for tensors that may not be contiguous.
-func ScratchOf(p *Plan, strided []bool) int64 {
-	p.draft.Call.strided = strided
-	return p.Scratch()
-}
-
-// Convolves reports whether an operator is a convolution.
-func Convolves(o *Op) bool { return o.says.TakesUp&InWindows != 0 }
-
-// StaysBy returns why a plan doesn't write channels last, "" if it says nothing.
-func StaysBy(p *Plan) string { return p.draft.Stays }

@@ -12,20 +12,15 @@ import (
 	"github.com/ashlar-go/ashlar/internal/core/exec"
 	"github.com/ashlar-go/ashlar/internal/core/simd"
 	"github.com/ashlar-go/ashlar/layout"
+	"github.com/ashlar-go/ashlar/op/option"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// Option changes how an operator runs. Options are plain values, so that passing them allocates nothing.
-type Option struct {
-	// Four fields of four words at most: such a struct lives in registers, a
-	// larger one is copied through memory, which stalls the processor.
-	into  *tensor.Any
-	more  *more
-	flags Flags
-}
+// Option is the type that op shows.
+type Option = option.Option
 
-// Flags are the options of a call that are yes or no, a bit for each.
-type Flags uint32
+// Flags are the options of a call that are yes or no.
+type Flags = exec.Flags
 
 // The flags. op documents the option that sets each.
 const (
@@ -91,25 +86,17 @@ var owned = [...][2]string{
 // Ahead adds a Prefetch to an option of a target, and returns it. The rows of the target follow it.
 func Ahead(o *Option) *simd.Prefetch {
 	p := new(simd.Prefetch)
-	o.more = &more{ahead: p}
+	o.More = &exec.More{Ahead: p}
 	return p
 }
 
 // Heed notes the Prefetch that the options have for an Into target.
 func Heed(j *exec.Job, opts []Option) {
 	for i := range opts {
-		if m := opts[i].more; m != nil && m.ahead != nil {
-			j.Ahead = m.ahead
+		if m := opts[i].More; m != nil && m.Ahead != nil {
+			j.Ahead = m.Ahead
 		}
 	}
-}
-
-// more has the options that must stay one pointer further away than into. A context is handed
-// to other threads, and escape analysis doesn't tell fields apart, so beside it
-// every Into target would move to the heap.
-type more struct {
-	ctx   context.Context
-	ahead *simd.Prefetch // the Into target is part of a tensor that is too large for the caches: the prefetch of its row
 }
 
 // WithoutInto returns the options without the target, and nothing that would move it to
@@ -117,8 +104,8 @@ type more struct {
 func WithoutInto(opts []Option) []Option {
 	out := make([]Option, len(opts))
 	for i := range opts {
-		if out[i].flags = opts[i].flags; opts[i].more != nil {
-			out[i] = Option{more: &more{ctx: opts[i].more.ctx}, flags: opts[i].flags}
+		if out[i].Flags = opts[i].Flags; opts[i].More != nil {
+			out[i].More = &exec.More{Ctx: opts[i].More.Ctx}
 		}
 	}
 	return out
@@ -127,7 +114,7 @@ func WithoutInto(opts []Option) []Option {
 // FlagsOf returns the flags of all options.
 func FlagsOf(opts []Option) (f Flags) {
 	for i := range opts {
-		f |= opts[i].flags
+		f |= opts[i].Flags
 	}
 	return f
 }
@@ -139,24 +126,33 @@ func Has(opts []Option, f Flags) bool { return FlagsOf(opts)&f != 0 }
 func Without(opts []Option, f Flags) []Option {
 	opts = slices.Clone(opts)
 	for i := range opts {
-		opts[i].flags &^= f
+		opts[i].Flags &^= f
 	}
 	return opts
 }
 
 // Under returns the option that runs a call under a context.
-func Under(ctx context.Context) Option { return Option{more: &more{ctx: ctx}} }
+func Under(ctx context.Context) (o Option) {
+	o.More = &exec.More{Ctx: ctx}
+	return o
+}
 
 // WithFlags returns the option that sets flags.
-func WithFlags(f Flags) Option { return Option{flags: f} }
+func WithFlags(f Flags) (o Option) {
+	o.Flags = f
+	return o
+}
 
 // WriteTo returns the option that writes the result to dst.
-func WriteTo(dst *tensor.Any) Option { return Option{into: dst} }
+func WriteTo(dst *tensor.Any) (o Option) {
+	o.Into = dst
+	return o
+}
 
 // Settings is the options of one call, read.
 type Settings struct {
 	Into                                  *tensor.Any
-	More                                  *more
+	More                                  *exec.More
 	KeepDims, Saturate, Orion, Fast, Wrap bool
 	Rectify                               bool
 }
@@ -166,13 +162,13 @@ type Settings struct {
 func Read(name string, own Flags, opts []Option) (s Settings) {
 	var f Flags
 	for i := range opts {
-		if opts[i].into != nil {
-			s.Into = opts[i].into
+		if opts[i].Into != nil {
+			s.Into = opts[i].Into
 		}
-		if opts[i].more != nil {
-			s.More = opts[i].more
+		if opts[i].More != nil {
+			s.More = opts[i].More
 		}
-		f |= opts[i].flags
+		f |= opts[i].Flags
 	}
 	if f&^own >= KeepDims {
 		refuse(name, f&^own)
@@ -192,28 +188,31 @@ func (s *Settings) Ctx() context.Context {
 	if s.More == nil {
 		return nil
 	}
-	return s.More.ctx
+	return s.More.Ctx
 }
 
 // Target returns the options of a step that writes to dst, under the context of the call.
-func (s *Settings) Target(dst *tensor.Any) Option { return Option{into: dst, more: s.More} }
+func (s *Settings) Target(dst *tensor.Any) (o Option) {
+	o.Into, o.More = dst, s.More
+	return o
+}
 
 // Quiet returns the options of a step on the way to a result: the context alone.
 func (s *Settings) Quiet() []Option {
 	if s.Ctx() == nil {
 		return nil
 	}
-	return []Option{{more: s.More}}
+	return []Option{s.Target(nil)}
 }
 
 // Ready returns the Into target when it is the only option and a run of elements of
 // type d that may be written: then exec.Dense is tried before anything else is looked at,
 // as shapes are right when layouts are equal. This makes a call cheap.
 func Ready(opts []Option, d dtype.DType) *tensor.Any {
-	if len(opts) != 1 || opts[0].more != nil {
+	if len(opts) != 1 || opts[0].More != nil {
 		return nil
 	}
-	dst := opts[0].into
+	dst := opts[0].Into
 	if dst == nil || dst.DType() != d || dst.IsReadOnly() || dst.Closed() || !dst.LayoutRef().Ref().IsRowMajor() {
 		return nil
 	}
@@ -223,8 +222,8 @@ func Ready(opts []Option, d dtype.DType) *tensor.Any {
 // Kept returns the options that change the results.
 func Kept(opts []Option) (keep []Option) {
 	for _, o := range opts {
-		if o.flags != 0 {
-			keep = append(keep, WithFlags(o.flags))
+		if o.Flags != 0 {
+			keep = append(keep, WithFlags(o.Flags))
 		}
 	}
 	return keep

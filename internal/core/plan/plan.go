@@ -6,6 +6,7 @@ import (
 
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/core/cpu"
+	"github.com/ashlar-go/ashlar/internal/core/exec"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -32,7 +33,7 @@ type Table interface {
 // OpOf returns the operator of a table.
 func OpOf(t Table) *Op {
 	o := &Op{says: *t.say(), takes: t.Supports, fast: t.Has, plan: t.Plan, table: t}
-	if f := &o.says.FLOPs; f.Each == 0 && f.Read == 0 && !f.Free && f.Rule == nil {
+	if f := &o.says.FLOPs; *f == (FLOPs{}) {
 		*f = t.Effort()
 	}
 	if t, ok := t.(interface{ Follows() bool }); ok {
@@ -41,44 +42,24 @@ func OpOf(t Table) *Op {
 	return o
 }
 
-// An Info describes an operator of a program.
-type Info struct {
-	Name, Domain string
-	Versions     []int    // the opsets that (re)defined it and whose meaning this is
-	Attributes   []string // the attributes it understands
-	Supports     func(d dtype.DType) bool
-}
-
-// New returns an operator of a program. infer returns the types and shapes of the outputs as tensor.Specs, from inputs that
-// may be Specs, too; its error wraps ErrUnknown when a value that it needs is missing. run computes the outputs, and may
-// return inputs or views of them. A nil function of Supports is all types.
-// It panics with a *tensor.Error without a name or a function.
-func New(info Info, infer, run func(c *Call) ([]tensor.Any, error)) *Op {
-	if info.Name == "" || infer == nil || run == nil {
-		panic(Fail("New", tensor.ErrValue, "an operator needs a name, infer and run"))
-	}
-	o := &Op{says: About{Name: info.Name, Domain: info.Domain, Versions: info.Versions, Attrs: info.Attributes, Unsteady: true}, takes: info.Supports}
-	o.plan = func(c *Use, p *Draft) {
-		p.Late = func() (out []tensor.Any) { out, p.Err = infer(&c.Call); return out }
-		p.Run = func() { p.To, p.Err = run(&c.Call) }
-	}
-	return o
-}
-
-// As returns the operator under the name that another operator set has for it.
-// It panics with a *tensor.Error when o is nil.
-func (o *Op) As(domain, name string, versions ...int) *Op {
-	e := *Some("Op.As", o)
-	e.says.Domain, e.says.Name, e.says.Versions = domain, name, versions
-	return &e
-}
-
 // Some returns an operator that isn't nil.
 func Some(name string, o *Op) *Op {
 	if o == nil {
 		panic(Fail(name, ErrUnsupported, "the operator is nil; Lookup reports whether it found one"))
 	}
 	return o
+}
+
+// Own returns an operator of a program, with its own infer and run.
+func Own(says About, supports func(d dtype.DType) bool, planned func(c *Use, p *Draft)) *Op {
+	return &Op{says: says, takes: supports, plan: planned}
+}
+
+// Named returns the operator under the name that another operator set has for it.
+func Named(o *Op, domain, name string, versions []int) *Op {
+	e := *o
+	e.says.Domain, e.says.Name, e.says.Versions = domain, name, versions
+	return &e
 }
 
 // VariantOf returns o with another plan, and for further types if takes isn't nil. fixed is the format of InFixed, if any.
@@ -114,36 +95,11 @@ func Planned(o *Op, c *Use, p *Draft) { o.plan(c, p) }
 // FastFor reports whether package simd has rows of an operator.
 func FastFor(o *Op, d dtype.DType, l cpu.Level) bool { return o.fast != nil && o.fast(d, l) }
 
-// Name returns the name as ONNX spells it.
-func (o *Op) Name() string { return o.says.Name }
-
-// Versions returns the opsets that (re)defined the operator and whose meaning this is.
-func (o *Op) Versions() []int { return o.says.Versions }
-
-// Attributes returns the names of the attributes that the operator understands.
-func (o *Op) Attributes() []string { return o.says.Attrs }
-
-// Domain returns the operator set that defines it: empty for ONNX's own, and without one.
-func (o *Op) Domain() string { return o.says.Domain }
-
-// Unsteady reports whether results may differ from call to call with the same operands.
-func (o *Op) Unsteady() bool { return o.says.Unsteady }
-
 // Supports reports whether the deciding operand may hold d.
-func (o *Op) Supports(d dtype.DType) bool { return o.takes == nil || o.takes(d) }
+func Supports(o *Op, d dtype.DType) bool { return o.takes == nil || o.takes(d) }
 
-// Plan works a call out, whose inputs may be tensor.Specs. The error is that of Run, or wraps ErrUnknown when a value is
-// missing that decides more than elements.
-func (o *Op) Plan(c *Call) (*Plan, error) {
-	p := new(Plan)
-	if err := begun(o, c, &p.draft); err != nil {
-		return nil, err
-	}
-	return p, nil
-}
-
-// begun plans a call into p.
-func begun(o *Op, c *Call, p *Draft) error {
+// Begin plans a call into p.
+func Begin(o *Op, c *Call, p *Draft) error {
 	if c == nil {
 		return Fail(o.says.Name, tensor.ErrValue, "there is no call: it is nil")
 	}
@@ -166,13 +122,14 @@ func (p *Draft) begin(o *Op, c *Use) error {
 	return p.Err
 }
 
-// Inferred returns the specs of the results of a call.
-func Inferred(o *Op, c *Use) ([]tensor.Any, error) {
+// Inferred returns the specs of the results of a call, and its price.
+func Inferred(o *Op, c *Use) ([]tensor.Any, *Price, error) {
 	p := new(Draft)
 	if err := p.begin(o, c); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return p.results()
+	out, err := p.Results()
+	return out, &p.Price, err
 }
 
 // Ran runs a call once and returns its results.
@@ -181,32 +138,14 @@ func Ran(o *Op, c *Use) ([]tensor.Any, error) {
 	if err := p.begin(o, c); err != nil {
 		return nil, err
 	}
-	return p.result()
+	return p.Ran()
 }
 
-// Infer returns the outputs' types and shapes from inputs that may be tensor.Specs. An output whose value follows from
-// shapes alone is returned as a tensor. The error wraps ErrUnknown when a value it needs is missing.
-func (o *Op) Infer(c *Call) ([]tensor.Any, error) {
-	p, err := o.Plan(c)
-	if err != nil {
-		return nil, err
-	}
-	return p.Results()
-}
-
-// Run computes the outputs. They may share elements with the inputs.
-func (o *Op) Run(c *Call) ([]tensor.Any, error) {
-	p := new(Draft)
-	p.Brief = true
-	if err := begun(o, c, p); err != nil {
-		return nil, err
-	}
-	return p.result()
-}
-
-// A Plan is a call that is worked out: its results, the memory that it takes, and the function that computes them. One
-// goroutine at a time may use it.
+// A Plan is a call that is worked out, whose Draft callers don't see: op.Plan.
 type Plan struct{ draft Draft }
+
+// DraftOf returns the Draft of a plan.
+func DraftOf(p *Plan) *Draft { return &p.draft }
 
 // A Draft is a Plan as an operator fills it in.
 type Draft struct {
@@ -230,29 +169,25 @@ type Draft struct {
 	After   func(k int, last bool) Tail
 	Keeps   int64        // bytes that the form of WithWeights keeps from the first run on,
 	Planes  int64        // and of an operator with Last and ByInput where neither the first input nor the result lies channels last
-	besides float64      // bytes that the call takes besides the bytes of its table
+	Price                // that the operator says
 	apart   apart        // see Followed
-	moved   Mover        // of an operator that moves elements
 	several bool         // there is no only result, or it goes nowhere that a caller says
 	To      []tensor.Any // the results of Run
 	opts    []Option     // of the body: the first has the target and the context
 	few     [1]Option
-	more    more
+	more    exec.More
 	body    func(r *tensor.Any, opts []Option) // computes the only result
 	Run     func()                             // instead; without both out has the results themselves
 	Err     error
 }
 
-// Results returns the types and shapes of the results, and those themselves that follow from shapes and known elements.
-// Where only a run can tell it runs, if all inputs have elements; else the error wraps ErrUnknown.
-func (p *Plan) Results() ([]tensor.Any, error) { return p.draft.results() }
-
-func (p *Draft) results() ([]tensor.Any, error) {
+// Results returns the types and shapes of the results, as op.Plan.Results.
+func (p *Draft) Results() ([]tensor.Any, error) {
 	if p.Out != nil {
 		return p.Out, nil
 	}
 	if p.Late == nil {
-		return p.result()
+		return p.Ran()
 	}
 	if err := tensor.Try(func() { p.Out = p.Late() }); err != nil {
 		return nil, err
@@ -260,62 +195,40 @@ func (p *Draft) results() ([]tensor.Any, error) {
 	return p.Out, p.Err
 }
 
-// Steady reports whether Run may be called again and again, and reads the elements that operands have then.
-func (p *Plan) Steady() bool { return p.draft.Steady }
-
-// Views reports whether the results are views of the first input, or copies where its layout has no such view. A copy has
-// the elements of the input in row-major order.
-func (p *Plan) Views() bool { return p.draft.Views }
-
-// Joins reports whether the only result has the inputs one after the other along an axis. An input that is that part of the target of
-// Into isn't copied.
-func (p *Plan) Joins() (axis int, ok bool) { return p.draft.Along, p.draft.Joins }
-
-// Keeps returns how many bytes of packed weights the operator keeps from the first run of such a plan on. An operator that gains by a
-// first input that lies channels last keeps them where that input or the target of Into lies so.
-func (p *Plan) Keeps() int64 {
-	d := &p.draft
-	return KeepsAs(p, d.Last && (LiesLast(&d.Call.Inputs[0]) || len(d.opts) > 0 && d.opts[0].into != nil && LiesLast(d.opts[0].into)))
+// KeepsNow is Keeps for the first input and the target as they lie.
+func (d *Draft) KeepsNow() int64 {
+	return d.KeepsAs(d.Last && (LiesLast(&d.Call.Inputs[0]) || len(d.opts) > 0 && d.opts[0].Into != nil && LiesLast(d.opts[0].Into)))
 }
 
-// Into names where a run writes its only result if it can: a tensor of its type and shape, row-major, apart from all inputs
-// unless it Joins them.
-// Run returns that tensor then, or another.
-func (p *Plan) Into(a tensor.Any) {
-	if d := &p.draft; len(d.opts) > 0 && !d.several {
-		d.opts[0].into = &a
+// Into names where a run writes its only result.
+func (p *Draft) Into(a tensor.Any) {
+	if len(p.opts) > 0 && !p.several {
+		p.opts[0].Into = &a
 	}
 }
 
-// Under sets the context of the runs from now on, in place of the call's.
-func (p *Plan) Under(ctx context.Context) {
-	p.draft.under(ctx)
-}
-
-func (p *Draft) under(ctx context.Context) {
-	p.Call.Context, p.more.ctx = ctx, ctx
+// Under sets the context of the runs from now on.
+func (p *Draft) Under(ctx context.Context) {
+	p.Call.Context, p.more.Ctx = ctx, ctx
 	if len(p.opts) > 0 {
-		p.opts[0].more = &p.more
+		p.opts[0].More = &p.more
 	}
 }
 
-// Run computes the results. They may share elements with the inputs. The list is the Plan's: the next run writes it.
-func (p *Plan) Run() ([]tensor.Any, error) { return p.draft.result() }
-
-func (p *Draft) result() ([]tensor.Any, error) {
+// Ran computes the results.
+func (p *Draft) Ran() ([]tensor.Any, error) {
 	if err := tensor.Try(p.compute); err != nil {
 		return nil, err
 	}
 	return p.To, p.Err
 }
 
-// Do is Run that panics with a *tensor.Error where Run returns one.
-func (p *Plan) Do() []tensor.Any {
-	d := &p.draft
-	if d.compute(); d.Err != nil {
-		panic(Fail(d.op.says.Name, d.Err, "%v", d.Err))
+// Do is Ran that panics with a *tensor.Error where Ran returns one.
+func (p *Draft) Do() []tensor.Any {
+	if p.compute(); p.Err != nil {
+		panic(Fail(p.op.says.Name, p.Err, "%v", p.Err))
 	}
-	return d.To
+	return p.To
 }
 
 func (p *Draft) compute() {
@@ -347,9 +260,9 @@ func (p *Draft) Gives(d dtype.DType, shape ...int) {
 
 // By says how the only result is computed: f writes to r, under options with flags beside the call's.
 func (p *Draft) By(c *Use, flags Flags, f func(r *tensor.Any, opts []Option)) {
-	p.opts = append(p.few[:0], Option{flags: flags | c.Flags})
+	p.opts = append(p.few[:0], WithFlags(flags|c.Flags))
 	if c.Context != nil {
-		p.more.ctx, p.opts[0].more = c.Context, &p.more
+		p.more.Ctx, p.opts[0].More = c.Context, &p.more
 	}
 	p.Steady, p.To, p.body = true, make([]tensor.Any, 1), f
 }
@@ -360,16 +273,16 @@ func (p *Draft) Through(o *Op, c *Use, then func(out []tensor.Any) []tensor.Any)
 	if p.Err = q.begin(o, c); p.Err != nil {
 		return
 	}
-	if q.Late != nil || q.Out != nil {
+	if p.Price = q.Price; q.Late != nil || q.Out != nil {
 		p.Late = func() (out []tensor.Any) {
-			if out, p.Err = q.results(); p.Err == nil {
+			if out, p.Err = q.Results(); p.Err == nil {
 				out = then(slices.Clone(out))
 			}
 			return out
 		}
 	}
 	p.Run = func() {
-		if p.To, p.Err = q.result(); p.Err == nil {
+		if p.To, p.Err = q.Ran(); p.Err == nil {
 			p.To = then(slices.Clone(p.To))
 		}
 	}
@@ -442,7 +355,7 @@ type About struct {
 	PerAxis   uint  // a bit for each input with an element, or two, for each axis of a tensor
 	Moves     Moves
 	FLOPs     FLOPs
-	TakesUp   takesUp
+	Convolves bool
 	Kept      func(o *Op, c *Call) (form *Op, bytes int64) // WithWeights, for the operators that have it
 	Weights   int                                          // of Kept: the input that has them
 }
@@ -468,9 +381,6 @@ type Operator struct {
 	Takes   Types // the types that this input may hold; 0 is every type
 	Planned func(c *Use, p *Draft)
 	Move    func(c *Use) Mover // instead, for operators that move elements
-
-	// Room returns the bytes that a call with enough inputs takes besides TakesUp, in all and for each thread. It may panic with an error.
-	Room func(c *Use, out []tensor.Any) (all, each float64)
 
 	Fast func(d dtype.DType, l cpu.Level) bool // whether package simd has rows for it; nil is no
 }
@@ -502,8 +412,9 @@ func (o *Operator) Plan(c *Use, p *Draft) {
 		Must(o.Name, o.Supports(d), d)
 	}
 	if o.Move != nil {
-		p.moved = o.Move(c)
-		p.moved.Planned(p, c, o.Move)
+		m := o.Move(c)
+		m.Planned(p, c, o.Move)
+		p.Price = *m.Priced()
 		return
 	}
 	o.Planned(c, p)
@@ -513,6 +424,6 @@ func (o *Operator) Plan(c *Use, p *Draft) {
 type Mover interface {
 	// planned fills in the plan of a call; move makes the mover of another one.
 	Planned(p *Draft, c *Use, move func(c *Use) Mover)
-	// takes returns how many bytes it takes besides, and each thread of it.
-	Takes() (all, each float64)
+	// priced returns its price.
+	Priced() *Price
 }

@@ -79,7 +79,7 @@ func (w *weighing) plan(c *Use, p *Draft) {
 		err := made[i].begin(o, &uses[i])
 		var out []tensor.Any
 		if err == nil {
-			out, err = made[i].results()
+			out, err = made[i].Results()
 		}
 		if err != nil {
 			if p.Err = err; !isBlame(err) {
@@ -102,14 +102,14 @@ func (w *weighing) plan(c *Use, p *Draft) {
 			left /= q.part[i]
 		}
 	}
-	p.besides += BytesIn(q.scores.DType().Size(), q.part)
+	p.all += BytesIn(q.scores.DType().Size(), q.part)
 	p.Out = One(last)
 	p.By(c, 0, q.run)
 }
 
 // run computes the result part by part.
 func (q *weighed) run(r *tensor.Any, opts []Option) {
-	name, d := q.ops[0].Name(), q.scores.DType()
+	name, d := q.ops[0].says.Name, q.scores.DType()
 	s := Read(name, 0, opts)
 	AimShape(r, name, &s, d, q.result)
 	if r.Len() == 0 {
@@ -204,11 +204,11 @@ func (q *weighed) some(room *tensor.Any, from, till []int, r *tensor.Any, ctx co
 				panic(err)
 			}
 		}
-		d.under(ctx)
+		d.Under(ctx)
 		if len(d.opts) > 0 {
-			d.opts[0].into = &p.at[i]
+			d.opts[0].Into = &p.at[i]
 		}
-		made, err := d.result()
+		made, err := d.Ran()
 		if err != nil {
 			panic(err)
 		}

@@ -180,14 +180,14 @@ func (o *Operator) Has(d dtype.DType, l cpu.Level) bool { return o.Rows.Has(cast
 
 func (o *Operator) Effort() plan.FLOPs {
 	if o.Fold {
-		return plan.FLOPs{Rule: plan.FoldFLOPs}
+		return plan.FLOPs{Fold: true}
 	}
 	return plan.FLOPs{Each: 1}
 }
 
 func (o *Operator) Scratch(p *plan.Draft, _ []tensor.Any) float64 {
 	if o.Divides { // a divisor of 0 is looked for
-		return p.Copies()
+		return p.Strided()
 	}
 	return 0 // operands are taken as they are laid out
 }
