@@ -4,7 +4,10 @@ go 1.26.0
 
 require github.com/ashlar-go/ashlar v0.1.0
 
-require github.com/shopspring/decimal v1.4.0
+require (
+	github.com/shopspring/decimal v1.4.0
+	github.com/yalue/onnxruntime_go v1.27.0
+)
 
 require (
 	github.com/klauspost/compress v1.20.4 // indirect
