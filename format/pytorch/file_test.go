@@ -15,6 +15,7 @@ import (
 
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/format"
+	"github.com/ashlar-go/ashlar/internal/core/conv"
 	"github.com/ashlar-go/ashlar/layout"
 	"github.com/ashlar-go/ashlar/mem"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -78,6 +79,9 @@ func TestRecorded(t *testing.T) {
 
 // TestShared changes a byte of a storage in memory: all its tensors show it, so none is a copy.
 func TestShared(t *testing.T) {
+	if conv.BigEndian {
+		t.Skip("skipped: the file's numbers are in the other byte order, and copied")
+	}
 	b := unzipped(t, torchZip)
 	buf, err := mem.Alloc(len(b))
 	if err != nil {

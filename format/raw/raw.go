@@ -64,10 +64,10 @@ func size(path string, d dtype.DType, lay layout.Layout) (int, error) {
 }
 
 // Open returns the elements of a file. It maps the file. The tensor uses the mapped
-// elements, read-only. Open copies them on a big-endian machine, and if a byte is no
-// valid element. A bool other than 0 and 1 counts as true. An element of 2 or 4 bits
-// takes a byte, of which only the low bits count. tensor.Close releases the
-// mapping. A mapped file must not be truncated while the tensor is in use: an access
+// elements, read-only. Open copies them on a big-endian machine, and bools if a byte
+// is neither 0 nor 1; such a byte counts as true. An element of 2 or 4 bits takes a
+// byte, and bits beyond it are an error that wraps tensor.ErrValue, as packed elements
+// have them. tensor.Close releases the mapping. A mapped file must not be truncated while the tensor is in use: an access
 // beyond its new end is an error inside tensor.Try, and ends the program outside. A
 // pipe, which can't be mapped, is read.
 //
@@ -100,6 +100,10 @@ func Open(path string, d dtype.DType, lay layout.Layout, idx ...tensor.Index) (t
 		buf.Close()
 		return tensor.Any{}, fail(path, ErrSize, "the file has %d bytes, %v of %v wants %d", have, lay, d, want)
 	}
+	if err = fits(path, buf, d, lay, idx...); err != nil {
+		buf.Close()
+		return tensor.Any{}, err
+	}
 	a, shared, err := tensor.SliceBytes(d, buf, 0, lay, conv.BigEndian, idx...)
 	if !shared {
 		buf.Close()
@@ -119,8 +123,8 @@ func WriteFile(path string, t tensor.Any) error {
 	return format.PutFile(path, func(w io.Writer) error { return tensor.Encode(w, t) })
 }
 
-// Read reads elements from r, which must end after them. Memory grows with the bytes
-// that have arrived, to at most about twice the elements' size.
+// Read reads elements from r, which must end after them, as Open does. Memory grows with
+// the bytes that have arrived, to at most about twice the elements' size.
 func Read(r io.Reader, d dtype.DType, lay layout.Layout) (tensor.Any, error) {
 	if r == nil {
 		return tensor.Any{}, fail("", ErrSize, "the reader is nil")
@@ -155,17 +159,47 @@ func read(path string, r io.Reader, d dtype.DType, lay layout.Layout, want int) 
 // place makes a tensor of the bytes of a file. If they aren't valid elements in the
 // machine's byte order, it may change them.
 func place(path string, buf *mem.Buffer, d dtype.DType, lay layout.Layout) (tensor.Any, error) {
+	if err := fits(path, buf, d, lay); err != nil {
+		buf.Close()
+		return tensor.Any{}, err
+	}
 	b := buf.Bytes()
 	if conv.BigEndian {
 		conv.Reverse(b, conv.Unit(d))
 	}
-	if d.Misfit(b) >= 0 {
-		d.Mend(b)
-	}
+	d.Mend(b) // bools, and bytes between elements
 	a, err := tensor.FromBytes(d, buf, 0, lay)
 	if err != nil {
 		buf.Close()
 		return tensor.Any{}, fail(path, err, "%v", err)
 	}
 	return a, nil
+}
+
+// fits returns an error where an element of 2 or 4 bits has bits beyond it.
+func fits(path string, buf *mem.Buffer, d dtype.DType, lay layout.Layout, idx ...tensor.Index) error {
+	if d.PerByte() == 1 {
+		return nil
+	}
+	bytes, _, err := tensor.SliceBytes(dtype.Uint8, buf, 0, lay, false, idx...)
+	if err != nil {
+		return nil // the elements have the same error
+	}
+	return tensor.Encode(&fitting{path: path, d: d}, bytes)
+}
+
+// A fitting is a writer for elements. It fails at the first byte that is none.
+type fitting struct {
+	path string
+	d    dtype.DType
+	n    int // elements before
+}
+
+func (f *fitting) Write(b []byte) (int, error) {
+	if i := f.d.Misfit(b); i >= 0 {
+		return i, fail(f.path, tensor.ErrValue, "element %d is the byte 0x%02x, no %v, which has %d bits in a byte of its own; read packed elements as uint8, and give them to DType.Unpack",
+			f.n+i, b[i], f.d, f.d.Bits())
+	}
+	f.n += len(b)
+	return len(b), nil
 }

@@ -21,7 +21,7 @@ func TestFixed(t *testing.T) {
 		tensor.Scalar(words(9)).Any(), tensor.New[fixed.FP64x64](0, 3).Any(),
 	}
 	defer func(v bool) { conv.BigEndian = v }(conv.BigEndian)
-	for range 2 {
+	for i := range 2 {
 		text := written(t, names, ts, map[string]string{TypeKey + "gone": "fp8x23", "note": "mine"})
 		for _, part := range []string{
 			`"__metadata__":{"ashlar.dtype:a":"fp8x23","ashlar.dtype:b":"fp16x16","ashlar.dtype:c":"fp32x32","ashlar.dtype:d":"fp64x64","ashlar.dtype:none":"fp64x64","ashlar.dtype:scalar":"fp64x64","note":"mine"}`,
@@ -32,7 +32,7 @@ func TestFixed(t *testing.T) {
 				t.Errorf("%s isn't in %q", part, text)
 			}
 		}
-		if !conv.BigEndian {
+		if i == 0 { // then the machine has its own order
 			const d = "\x07\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x80\xf8\xff\xff\xff\xff\xff\xff\xff\x00\x00\x00\x00\x00\x00\x00\x80"
 			if !strings.Contains(text, d) {
 				t.Errorf("the words of d aren't in %q", text)
