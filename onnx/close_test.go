@@ -75,7 +75,13 @@ func TestClosedModel(t *testing.T) {
 		"other's session": func() error { _, err := NewSession(other); return err },
 		"other's tensor":  func() error { _, err := other.Tensor(&w); return err },
 		"other's file":    func() error { _, err := Encode(other); return err },
-		"clone":           func() error { _, err := tensor.Clone(a); return err },
+		"clone": func() error {
+			if !littleEndian { // then the tensor was a copy
+				return tensor.ErrClosed
+			}
+			_, err := tensor.Clone(a)
+			return err
+		},
 	} {
 		if err := f(); !errors.Is(err, tensor.ErrClosed) {
 			t.Errorf("%s: %v", name, err)
