@@ -2,6 +2,7 @@ package ashlar_test
 
 import (
 	"bytes"
+	"debug/elf"
 	"encoding/json"
 	"os"
 	"os/exec"
@@ -94,6 +95,44 @@ func TestAddOnlyProgramCanFail(t *testing.T) {
 	if !slices.Equal(linked, []string{"Add", "Relu"}) {
 		t.Errorf("found the operators %v, want Add and Relu", linked)
 	}
+}
+
+// TestNoSharedLibrary wants a program without cgo to ask for no library and no loader. So it runs in Alpine, and in an image FROM scratch.
+func TestNoSharedLibrary(t *testing.T) {
+	t.Setenv("GOOS", "linux")
+	t.Setenv("GOARCH", "amd64")
+	programs := []string{"./testdata/addonly"}
+	if !testing.Short() {
+		programs = append(programs, "./cmd/ashlar")
+	}
+	for _, pkg := range programs {
+		if wants := libraries(t, build(t, pkg)); len(wants) > 0 {
+			t.Errorf("%s asks for %s", pkg, wants)
+		}
+	}
+	if wants := libraries(t, build(t, "./testdata/addonly", "-buildmode=pie")); len(wants) == 0 {
+		t.Error("a program that asks for a loader isn't seen as one")
+	}
+}
+
+// libraries returns the loader and the shared libraries that a program asks for.
+func libraries(t *testing.T, exe string) (wants []string) {
+	t.Helper()
+	f, err := elf.Open(exe)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	for _, p := range f.Progs {
+		if p.Type == elf.PT_INTERP {
+			wants = append(wants, "a loader")
+		}
+	}
+	names, err := f.ImportedLibraries()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return append(wants, names...)
 }
 
 // overlay returns the flag that makes the go command see other contents at paths of this module, without writing there.

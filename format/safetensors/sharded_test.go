@@ -14,6 +14,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ashlar-go/ashlar/internal/core/conv"
 	"github.com/ashlar-go/ashlar/mem"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -90,7 +91,7 @@ func TestOpenIndex(t *testing.T) {
 	if _, err := x.Tensor("a"); !errors.Is(err, tensor.ErrClosed) {
 		t.Errorf("after Close: %v", err)
 	}
-	if err := tensor.Try(func() { held[int64](c).At(0, 0) }); !errors.Is(err, tensor.ErrClosed) {
+	if err := tensor.Try(func() { held[int64](c).At(0, 0) }); !errors.Is(err, tensor.ErrClosed) && !conv.BigEndian { // then it is a copy
 		t.Errorf("a tensor after Close: %v", err)
 	}
 }
