@@ -15,12 +15,13 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/ashlar-go/ashlar/draw"
 )
 
-var pages = []string{"README.md", "docs/performance.md", "docs/kernels.md"}
+var pages = []string{"README.md", "docs/performance.md", "docs/kernels.md", "docs/platforms.md"}
 
 func main() {
 	log.SetFlags(0)
@@ -106,6 +107,15 @@ func (r *results) charts() map[string]draw.Bars {
 	for _, b := range all {
 		slices.SortStableFunc(b.Rows, func(a, b draw.Bar) int { return b.Value - a.Value })
 	}
+	memory := draw.Bars{Title: "Resident memory in KiB after rounds of load, run and close"}
+	for _, o := range r.others {
+		for _, cells := range o.Rows {
+			if mib, err := strconv.ParseFloat(cells[1], 64); err == nil && o.Name == "rounds" {
+				memory.Rows = append(memory.Rows, draw.Bar{Label: cells[0], Value: int(mib * 1024)})
+			}
+		}
+	}
+	all["docs/performance/rounds.svg"] = memory
 	return all
 }
 

@@ -151,4 +151,13 @@ func (m *mean) add(v float64) { m.sum, m.n = m.sum+math.Log(v), m.n+1 }
 
 func (m mean) value() float64 { return math.Exp(m.sum / float64(m.n)) }
 
-func (m mean) String() string { return fmt.Sprintf("%.2f", m.value()) }
+func (m mean) String() string { return m.format("%.2f") }
+
+func (m mean) whole() string { return m.format("%.0f") }
+
+func (m mean) format(format string) string {
+	if m.n == 0 {
+		return ""
+	}
+	return fmt.Sprintf(format, m.value())
+}
