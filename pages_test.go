@@ -1,6 +1,8 @@
 package ashlar_test
 
 import (
+	"bytes"
+	"errors"
 	"fmt"
 	"go/ast"
 	"go/parser"
@@ -179,6 +181,22 @@ func TestKinds(t *testing.T) {
 				t.Errorf("%s: the link %s leads nowhere", page, m[1])
 			}
 		}
+	}
+}
+
+// README.md and CHANGELOG.md agree on the version that isn't released.
+func TestReleased(t *testing.T) {
+	readme, err1 := os.ReadFile("README.md")
+	changes, err2 := os.ReadFile("CHANGELOG.md")
+	if err := errors.Join(err1, err2); err != nil {
+		t.Fatal(err)
+	}
+	open := regexp.MustCompile(`(?m)^## (v\S+)\n\n[Nn]ot released yet`).FindSubmatch(changes)
+	said := regexp.MustCompile(`(v[\d.]+) is not released yet`).FindSubmatch(readme)
+	switch {
+	case open == nil && said == nil:
+	case open == nil || said == nil || !bytes.Equal(open[1], said[1]):
+		t.Errorf("not released: %q in CHANGELOG.md, %q in README.md", open, said)
 	}
 }
 
