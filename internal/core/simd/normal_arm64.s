@@ -6,115 +6,179 @@
 
 DATA erfMarkedNEONConstants<>+0(SB)/8, $0x7fffffff7fffffff
 DATA erfMarkedNEONConstants<>+8(SB)/8, $0x7fffffff7fffffff
-DATA erfMarkedNEONConstants<>+16(SB)/8, $0x0d8000000d800000
-DATA erfMarkedNEONConstants<>+24(SB)/8, $0x0d8000000d800000
-DATA erfMarkedNEONConstants<>+32(SB)/8, $0x3ff6a09e667f3bcd
-DATA erfMarkedNEONConstants<>+40(SB)/8, $0x3ff6a09e667f3bcd
-DATA erfMarkedNEONConstants<>+48(SB)/8, $0x8000000000000000
-DATA erfMarkedNEONConstants<>+56(SB)/8, $0x8000000000000000
-DATA erfMarkedNEONConstants<>+64(SB)/8, $0x3ff0000000000000
-DATA erfMarkedNEONConstants<>+72(SB)/8, $0x3ff0000000000000
-DATA erfMarkedNEONConstants<>+80(SB)/8, $0x4014000000000000
-DATA erfMarkedNEONConstants<>+88(SB)/8, $0x4014000000000000
-DATA erfMarkedNEONConstants<>+96(SB)/8, $0xc024000000000000
-DATA erfMarkedNEONConstants<>+104(SB)/8, $0xc024000000000000
-DATA erfMarkedNEONConstants<>+112(SB)/8, $0x3e529cb66839a2c3
-DATA erfMarkedNEONConstants<>+120(SB)/8, $0x3e529cb66839a2c3
-DATA erfMarkedNEONConstants<>+128(SB)/8, $0x3e8856b98baec467
-DATA erfMarkedNEONConstants<>+136(SB)/8, $0x3e8856b98baec467
-DATA erfMarkedNEONConstants<>+144(SB)/8, $0x3ea06788cd3f862a
-DATA erfMarkedNEONConstants<>+152(SB)/8, $0x3ea06788cd3f862a
-DATA erfMarkedNEONConstants<>+160(SB)/8, $0xbe9c2bc1aa29938d
-DATA erfMarkedNEONConstants<>+168(SB)/8, $0xbe9c2bc1aa29938d
-DATA erfMarkedNEONConstants<>+176(SB)/8, $0xbec7fdf6aec2426c
-DATA erfMarkedNEONConstants<>+184(SB)/8, $0xbec7fdf6aec2426c
-DATA erfMarkedNEONConstants<>+192(SB)/8, $0x3ed0b2b515f3a51f
-DATA erfMarkedNEONConstants<>+200(SB)/8, $0x3ed0b2b515f3a51f
-DATA erfMarkedNEONConstants<>+208(SB)/8, $0x3ef187b909554ed3
-DATA erfMarkedNEONConstants<>+216(SB)/8, $0x3ef187b909554ed3
-DATA erfMarkedNEONConstants<>+224(SB)/8, $0xbf0a15a5ae84adbf
-DATA erfMarkedNEONConstants<>+232(SB)/8, $0xbf0a15a5ae84adbf
-DATA erfMarkedNEONConstants<>+240(SB)/8, $0xbf0f222f19f6825c
-DATA erfMarkedNEONConstants<>+248(SB)/8, $0xbf0f222f19f6825c
-DATA erfMarkedNEONConstants<>+256(SB)/8, $0x3f41daeb017be115
-DATA erfMarkedNEONConstants<>+264(SB)/8, $0x3f41daeb017be115
-DATA erfMarkedNEONConstants<>+272(SB)/8, $0xbf4a250238505708
-DATA erfMarkedNEONConstants<>+280(SB)/8, $0xbf4a250238505708
-DATA erfMarkedNEONConstants<>+288(SB)/8, $0xbf688590b0f069c6
-DATA erfMarkedNEONConstants<>+296(SB)/8, $0xbf688590b0f069c6
-DATA erfMarkedNEONConstants<>+304(SB)/8, $0x3f954b4d4ef59cb3
-DATA erfMarkedNEONConstants<>+312(SB)/8, $0x3f954b4d4ef59cb3
-DATA erfMarkedNEONConstants<>+320(SB)/8, $0xbfb1b1c254e75b89
-DATA erfMarkedNEONConstants<>+328(SB)/8, $0xbfb1b1c254e75b89
-DATA erfMarkedNEONConstants<>+336(SB)/8, $0x3fc51f6329f0093b
-DATA erfMarkedNEONConstants<>+344(SB)/8, $0x3fc51f6329f0093b
-DATA erfMarkedNEONConstants<>+352(SB)/8, $0xbfd410ed5f8724e4
-DATA erfMarkedNEONConstants<>+360(SB)/8, $0xbfd410ed5f8724e4
-DATA erfMarkedNEONConstants<>+368(SB)/8, $0x3fdfb31653877056
-DATA erfMarkedNEONConstants<>+376(SB)/8, $0x3fdfb31653877056
-DATA erfMarkedNEONConstants<>+384(SB)/8, $0xbfe54ad03f27ca4f
-DATA erfMarkedNEONConstants<>+392(SB)/8, $0xbfe54ad03f27ca4f
-DATA erfMarkedNEONConstants<>+400(SB)/8, $0x3fe89d3abe1f95ad
-DATA erfMarkedNEONConstants<>+408(SB)/8, $0x3fe89d3abe1f95ad
-DATA erfMarkedNEONConstants<>+416(SB)/8, $0x40371547652b82fe
-DATA erfMarkedNEONConstants<>+424(SB)/8, $0x40371547652b82fe
-DATA erfMarkedNEONConstants<>+432(SB)/8, $0x4338000000000000
-DATA erfMarkedNEONConstants<>+440(SB)/8, $0x4338000000000000
-DATA erfMarkedNEONConstants<>+448(SB)/8, $0x3fa62e42fefa0000
-DATA erfMarkedNEONConstants<>+456(SB)/8, $0x3fa62e42fefa0000
-DATA erfMarkedNEONConstants<>+464(SB)/8, $0x3d3cf79abc9e3b3a
-DATA erfMarkedNEONConstants<>+472(SB)/8, $0x3d3cf79abc9e3b3a
-DATA erfMarkedNEONConstants<>+480(SB)/8, $0x3f56c1f6f10350d8
-DATA erfMarkedNEONConstants<>+488(SB)/8, $0x3f56c1f6f10350d8
-DATA erfMarkedNEONConstants<>+496(SB)/8, $0x3f811123c84d772d
-DATA erfMarkedNEONConstants<>+504(SB)/8, $0x3f811123c84d772d
-DATA erfMarkedNEONConstants<>+512(SB)/8, $0x3fa5555554f3c29d
-DATA erfMarkedNEONConstants<>+520(SB)/8, $0x3fa5555554f3c29d
-DATA erfMarkedNEONConstants<>+528(SB)/8, $0x3fc555555548d8ba
-DATA erfMarkedNEONConstants<>+536(SB)/8, $0x3fc555555548d8ba
-DATA erfMarkedNEONConstants<>+544(SB)/8, $0x3fe0000000000000
-DATA erfMarkedNEONConstants<>+552(SB)/8, $0x3fe0000000000000
-DATA erfMarkedNEONConstants<>+560(SB)/8, $0x000000000000000f
-DATA erfMarkedNEONConstants<>+568(SB)/8, $0x000000000000000f
-DATA erfMarkedNEONConstants<>+576(SB)/8, $0xc000000000000000
-DATA erfMarkedNEONConstants<>+584(SB)/8, $0xc000000000000000
-DATA erfMarkedNEONConstants<>+592(SB)/8, $0x3eb8b4b60851826b
-DATA erfMarkedNEONConstants<>+600(SB)/8, $0x3eb8b4b60851826b
-DATA erfMarkedNEONConstants<>+608(SB)/8, $0xbeef224dfc5409af
-DATA erfMarkedNEONConstants<>+616(SB)/8, $0xbeef224dfc5409af
-DATA erfMarkedNEONConstants<>+624(SB)/8, $0x3f1f98db34e8872e
-DATA erfMarkedNEONConstants<>+632(SB)/8, $0x3f1f98db34e8872e
-DATA erfMarkedNEONConstants<>+640(SB)/8, $0xbf4c02d4f6e4921a
-DATA erfMarkedNEONConstants<>+648(SB)/8, $0xbf4c02d4f6e4921a
-DATA erfMarkedNEONConstants<>+656(SB)/8, $0x3f7565bcbf8e0365
-DATA erfMarkedNEONConstants<>+664(SB)/8, $0x3f7565bcbf8e0365
-DATA erfMarkedNEONConstants<>+672(SB)/8, $0xbf9b82ce30f2b28f
-DATA erfMarkedNEONConstants<>+680(SB)/8, $0xbf9b82ce30f2b28f
-DATA erfMarkedNEONConstants<>+688(SB)/8, $0x3fbce2f21a03d814
-DATA erfMarkedNEONConstants<>+696(SB)/8, $0x3fbce2f21a03d814
-DATA erfMarkedNEONConstants<>+704(SB)/8, $0xbfd812746b0379b5
-DATA erfMarkedNEONConstants<>+712(SB)/8, $0xbfd812746b0379b5
-DATA erfMarkedNEONConstants<>+720(SB)/8, $0x3ff20dd750429b6d
-DATA erfMarkedNEONConstants<>+728(SB)/8, $0x3ff20dd750429b6d
-DATA erfMarkedNEONConstants<>+736(SB)/8, $0x000000000ffffe00
-DATA erfMarkedNEONConstants<>+744(SB)/8, $0x000000000ffffe00
-DATA erfMarkedNEONConstants<>+752(SB)/8, $0x000000001fffffff
-DATA erfMarkedNEONConstants<>+760(SB)/8, $0x000000001fffffff
-DATA erfMarkedNEONConstants<>+768(SB)/8, $0x8000000080000000
-DATA erfMarkedNEONConstants<>+776(SB)/8, $0x8000000080000000
-DATA erfMarkedNEONConstants<>+784(SB)/8, $0x3300000033000000
-DATA erfMarkedNEONConstants<>+792(SB)/8, $0x3300000033000000
-DATA erfMarkedNEONConstants<>+800(SB)/8, $0x1ffffbff1ffffbff
-DATA erfMarkedNEONConstants<>+808(SB)/8, $0x1ffffbff1ffffbff
-DATA erfMarkedNEONConstants<>+816(SB)/8, $0x4010000000000000
-DATA erfMarkedNEONConstants<>+824(SB)/8, $0x4010000000000000
-DATA erfMarkedNEONConstants<>+832(SB)/8, $0x3d40000000000000
-DATA erfMarkedNEONConstants<>+840(SB)/8, $0x3d40000000000000
-DATA erfMarkedNEONConstants<>+848(SB)/8, $0x7fc000017fc00001
-DATA erfMarkedNEONConstants<>+856(SB)/8, $0x7fc000017fc00001
-DATA erfMarkedNEONConstants<>+864(SB)/8, $0x7fc000007fc00000
-DATA erfMarkedNEONConstants<>+872(SB)/8, $0x7fc000007fc00000
-GLOBL erfMarkedNEONConstants<>(SB), RODATA|NOPTR, $880
+DATA erfMarkedNEONConstants<>+16(SB)/8, $0x1280000012800000
+DATA erfMarkedNEONConstants<>+24(SB)/8, $0x1280000012800000
+DATA erfMarkedNEONConstants<>+32(SB)/8, $0x407f5c29407f5c29
+DATA erfMarkedNEONConstants<>+40(SB)/8, $0x407f5c29407f5c29
+DATA erfMarkedNEONConstants<>+48(SB)/8, $0x3f4000003f400000
+DATA erfMarkedNEONConstants<>+56(SB)/8, $0x3f4000003f400000
+DATA erfMarkedNEONConstants<>+64(SB)/8, $0x3f8000003f800000
+DATA erfMarkedNEONConstants<>+72(SB)/8, $0x3f8000003f800000
+DATA erfMarkedNEONConstants<>+80(SB)/8, $0x0000000700000007
+DATA erfMarkedNEONConstants<>+88(SB)/8, $0x0000000700000007
+DATA erfMarkedNEONConstants<>+96(SB)/8, $0x0404040404040404
+DATA erfMarkedNEONConstants<>+104(SB)/8, $0x0404040404040404
+DATA erfMarkedNEONConstants<>+112(SB)/8, $0x0302010003020100
+DATA erfMarkedNEONConstants<>+120(SB)/8, $0x0302010003020100
+DATA erfMarkedNEONConstants<>+128(SB)/8, $0x1010101010101010
+DATA erfMarkedNEONConstants<>+136(SB)/8, $0x1010101010101010
+DATA erfMarkedNEONConstants<>+144(SB)/8, $0x401869503fd10828
+DATA erfMarkedNEONConstants<>+152(SB)/8, $0x406c3c404040197c
+DATA erfMarkedNEONConstants<>+160(SB)/8, $0x3ee6a22000000000
+DATA erfMarkedNEONConstants<>+168(SB)/8, $0x3f9865503f52bb90
+DATA erfMarkedNEONConstants<>+176(SB)/8, $0xb9b469843a9fcfea
+DATA erfMarkedNEONConstants<>+184(SB)/8, $0x37149ef737323952
+DATA erfMarkedNEONConstants<>+192(SB)/8, $0xbb1e300a3b83900f
+DATA erfMarkedNEONConstants<>+200(SB)/8, $0x390dade8bb729ce0
+DATA erfMarkedNEONConstants<>+208(SB)/8, $0x3a195a9fba110a56
+DATA erfMarkedNEONConstants<>+216(SB)/8, $0xb782950fb9089276
+DATA erfMarkedNEONConstants<>+224(SB)/8, $0x3c34ecf83a8b41c6
+DATA erfMarkedNEONConstants<>+232(SB)/8, $0xbbc49ea6b94b5e69
+DATA erfMarkedNEONConstants<>+240(SB)/8, $0x39239da2bbcac10e
+DATA erfMarkedNEONConstants<>+248(SB)/8, $0x37b9afd039cc1ce0
+DATA erfMarkedNEONConstants<>+256(SB)/8, $0x3aa502fdbcdf9258
+DATA erfMarkedNEONConstants<>+264(SB)/8, $0x3bd2ace53c9bf58a
+DATA erfMarkedNEONConstants<>+272(SB)/8, $0xbb4bb8543c66894e
+DATA erfMarkedNEONConstants<>+280(SB)/8, $0xb7e34c3bba4077e2
+DATA erfMarkedNEONConstants<>+288(SB)/8, $0xbd51c35d38c404a6
+DATA erfMarkedNEONConstants<>+296(SB)/8, $0x3c9d6cc5bc8d03e9
+DATA erfMarkedNEONConstants<>+304(SB)/8, $0x3c06f564babdd266
+DATA erfMarkedNEONConstants<>+312(SB)/8, $0x37de594e3a84567d
+DATA erfMarkedNEONConstants<>+320(SB)/8, $0x3cb7910e3de71184
+DATA erfMarkedNEONConstants<>+328(SB)/8, $0xbd5ef94abd80e276
+DATA erfMarkedNEONConstants<>+336(SB)/8, $0xbc52ce21bd4bf1d3
+DATA erfMarkedNEONConstants<>+344(SB)/8, $0xb7aae686ba87db49
+DATA erfMarkedNEONConstants<>+352(SB)/8, $0x3e37b5cb354800c6
+DATA erfMarkedNEONConstants<>+360(SB)/8, $0x3c12a89a3e046886
+DATA erfMarkedNEONConstants<>+368(SB)/8, $0x3c5b7c2e3de7e864
+DATA erfMarkedNEONConstants<>+376(SB)/8, $0x374871883a4d2940
+DATA erfMarkedNEONConstants<>+384(SB)/8, $0xbe3ad27dbec093a4
+DATA erfMarkedNEONConstants<>+392(SB)/8, $0x3e2b42be3d8af5e4
+DATA erfMarkedNEONConstants<>+400(SB)/8, $0xbc179d74be0314eb
+DATA erfMarkedNEONConstants<>+408(SB)/8, $0xb6a91ed4b9d91a85
+DATA erfMarkedNEONConstants<>+416(SB)/8, $0xbed472e300000000
+DATA erfMarkedNEONConstants<>+424(SB)/8, $0xbea6aceabef1821b
+DATA erfMarkedNEONConstants<>+432(SB)/8, $0xafd39d08b02a48eb
+DATA erfMarkedNEONConstants<>+440(SB)/8, $0x29b94023ad5191d5
+DATA erfMarkedNEONConstants<>+448(SB)/8, $0xb2607d8a00000000
+DATA erfMarkedNEONConstants<>+456(SB)/8, $0xb1fa54a6b1f5149d
+DATA erfMarkedNEONConstants<>+464(SB)/8, $0x3b7ea9963da088f2
+DATA erfMarkedNEONConstants<>+472(SB)/8, $0x35b745733910a921
+DATA erfMarkedNEONConstants<>+480(SB)/8, $0x3f6bd0bf3f906ebb
+DATA erfMarkedNEONConstants<>+488(SB)/8, $0x3e8bfe683f12b177
+DATA erfMarkedNEONConstants<>+496(SB)/8, $0xada305bd30fe6509
+DATA erfMarkedNEONConstants<>+504(SB)/8, $0x28c2377b2c97e94b
+DATA erfMarkedNEONConstants<>+512(SB)/8, $0x32942dd3b37bd3d1
+DATA erfMarkedNEONConstants<>+520(SB)/8, $0x325a14feb2325b2f
+DATA erfMarkedNEONConstants<>+528(SB)/8, $0x3f7fce5a3f7aa540
+DATA erfMarkedNEONConstants<>+536(SB)/8, $0x3f7ffffd3f7ffe91
+DATA erfMarkedNEONConstants<>+544(SB)/8, $0x3ef3a95e00000000
+DATA erfMarkedNEONConstants<>+552(SB)/8, $0x3f6863a13f417144
+DATA erfMarkedNEONConstants<>+560(SB)/8, $0x3f7f40003f7f4000
+DATA erfMarkedNEONConstants<>+568(SB)/8, $0x3f7f40003f7f4000
+DATA erfMarkedNEONConstants<>+576(SB)/8, $0x3f8060003f806000
+DATA erfMarkedNEONConstants<>+584(SB)/8, $0x3f8060003f806000
+DATA erfMarkedNEONConstants<>+592(SB)/8, $0x8000000080000000
+DATA erfMarkedNEONConstants<>+600(SB)/8, $0x8000000080000000
+DATA erfMarkedNEONConstants<>+608(SB)/8, $0x6d0000006d000000
+DATA erfMarkedNEONConstants<>+616(SB)/8, $0x6d0000006d000000
+DATA erfMarkedNEONConstants<>+624(SB)/8, $0x4010000000000000
+DATA erfMarkedNEONConstants<>+632(SB)/8, $0x4010000000000000
+DATA erfMarkedNEONConstants<>+640(SB)/8, $0x3ff6a09e667f3bcd
+DATA erfMarkedNEONConstants<>+648(SB)/8, $0x3ff6a09e667f3bcd
+DATA erfMarkedNEONConstants<>+656(SB)/8, $0x8000000000000000
+DATA erfMarkedNEONConstants<>+664(SB)/8, $0x8000000000000000
+DATA erfMarkedNEONConstants<>+672(SB)/8, $0x3ff0000000000000
+DATA erfMarkedNEONConstants<>+680(SB)/8, $0x3ff0000000000000
+DATA erfMarkedNEONConstants<>+688(SB)/8, $0x4014000000000000
+DATA erfMarkedNEONConstants<>+696(SB)/8, $0x4014000000000000
+DATA erfMarkedNEONConstants<>+704(SB)/8, $0xc024000000000000
+DATA erfMarkedNEONConstants<>+712(SB)/8, $0xc024000000000000
+DATA erfMarkedNEONConstants<>+720(SB)/8, $0x3e529cb66839a2c3
+DATA erfMarkedNEONConstants<>+728(SB)/8, $0x3e529cb66839a2c3
+DATA erfMarkedNEONConstants<>+736(SB)/8, $0x3e8856b98baec467
+DATA erfMarkedNEONConstants<>+744(SB)/8, $0x3e8856b98baec467
+DATA erfMarkedNEONConstants<>+752(SB)/8, $0x3ea06788cd3f862a
+DATA erfMarkedNEONConstants<>+760(SB)/8, $0x3ea06788cd3f862a
+DATA erfMarkedNEONConstants<>+768(SB)/8, $0xbe9c2bc1aa29938d
+DATA erfMarkedNEONConstants<>+776(SB)/8, $0xbe9c2bc1aa29938d
+DATA erfMarkedNEONConstants<>+784(SB)/8, $0xbec7fdf6aec2426c
+DATA erfMarkedNEONConstants<>+792(SB)/8, $0xbec7fdf6aec2426c
+DATA erfMarkedNEONConstants<>+800(SB)/8, $0x3ed0b2b515f3a51f
+DATA erfMarkedNEONConstants<>+808(SB)/8, $0x3ed0b2b515f3a51f
+DATA erfMarkedNEONConstants<>+816(SB)/8, $0x3ef187b909554ed3
+DATA erfMarkedNEONConstants<>+824(SB)/8, $0x3ef187b909554ed3
+DATA erfMarkedNEONConstants<>+832(SB)/8, $0xbf0a15a5ae84adbf
+DATA erfMarkedNEONConstants<>+840(SB)/8, $0xbf0a15a5ae84adbf
+DATA erfMarkedNEONConstants<>+848(SB)/8, $0xbf0f222f19f6825c
+DATA erfMarkedNEONConstants<>+856(SB)/8, $0xbf0f222f19f6825c
+DATA erfMarkedNEONConstants<>+864(SB)/8, $0x3f41daeb017be115
+DATA erfMarkedNEONConstants<>+872(SB)/8, $0x3f41daeb017be115
+DATA erfMarkedNEONConstants<>+880(SB)/8, $0xbf4a250238505708
+DATA erfMarkedNEONConstants<>+888(SB)/8, $0xbf4a250238505708
+DATA erfMarkedNEONConstants<>+896(SB)/8, $0xbf688590b0f069c6
+DATA erfMarkedNEONConstants<>+904(SB)/8, $0xbf688590b0f069c6
+DATA erfMarkedNEONConstants<>+912(SB)/8, $0x3f954b4d4ef59cb3
+DATA erfMarkedNEONConstants<>+920(SB)/8, $0x3f954b4d4ef59cb3
+DATA erfMarkedNEONConstants<>+928(SB)/8, $0xbfb1b1c254e75b89
+DATA erfMarkedNEONConstants<>+936(SB)/8, $0xbfb1b1c254e75b89
+DATA erfMarkedNEONConstants<>+944(SB)/8, $0x3fc51f6329f0093b
+DATA erfMarkedNEONConstants<>+952(SB)/8, $0x3fc51f6329f0093b
+DATA erfMarkedNEONConstants<>+960(SB)/8, $0xbfd410ed5f8724e4
+DATA erfMarkedNEONConstants<>+968(SB)/8, $0xbfd410ed5f8724e4
+DATA erfMarkedNEONConstants<>+976(SB)/8, $0x3fdfb31653877056
+DATA erfMarkedNEONConstants<>+984(SB)/8, $0x3fdfb31653877056
+DATA erfMarkedNEONConstants<>+992(SB)/8, $0xbfe54ad03f27ca4f
+DATA erfMarkedNEONConstants<>+1000(SB)/8, $0xbfe54ad03f27ca4f
+DATA erfMarkedNEONConstants<>+1008(SB)/8, $0x3fe89d3abe1f95ad
+DATA erfMarkedNEONConstants<>+1016(SB)/8, $0x3fe89d3abe1f95ad
+DATA erfMarkedNEONConstants<>+1024(SB)/8, $0x40371547652b82fe
+DATA erfMarkedNEONConstants<>+1032(SB)/8, $0x40371547652b82fe
+DATA erfMarkedNEONConstants<>+1040(SB)/8, $0x4338000000000000
+DATA erfMarkedNEONConstants<>+1048(SB)/8, $0x4338000000000000
+DATA erfMarkedNEONConstants<>+1056(SB)/8, $0x3fa62e42fefa0000
+DATA erfMarkedNEONConstants<>+1064(SB)/8, $0x3fa62e42fefa0000
+DATA erfMarkedNEONConstants<>+1072(SB)/8, $0x3d3cf79abc9e3b3a
+DATA erfMarkedNEONConstants<>+1080(SB)/8, $0x3d3cf79abc9e3b3a
+DATA erfMarkedNEONConstants<>+1088(SB)/8, $0x3f56c1f6f10350d8
+DATA erfMarkedNEONConstants<>+1096(SB)/8, $0x3f56c1f6f10350d8
+DATA erfMarkedNEONConstants<>+1104(SB)/8, $0x3f811123c84d772d
+DATA erfMarkedNEONConstants<>+1112(SB)/8, $0x3f811123c84d772d
+DATA erfMarkedNEONConstants<>+1120(SB)/8, $0x3fa5555554f3c29d
+DATA erfMarkedNEONConstants<>+1128(SB)/8, $0x3fa5555554f3c29d
+DATA erfMarkedNEONConstants<>+1136(SB)/8, $0x3fc555555548d8ba
+DATA erfMarkedNEONConstants<>+1144(SB)/8, $0x3fc555555548d8ba
+DATA erfMarkedNEONConstants<>+1152(SB)/8, $0x3fe0000000000000
+DATA erfMarkedNEONConstants<>+1160(SB)/8, $0x3fe0000000000000
+DATA erfMarkedNEONConstants<>+1168(SB)/8, $0x000000000000000f
+DATA erfMarkedNEONConstants<>+1176(SB)/8, $0x000000000000000f
+DATA erfMarkedNEONConstants<>+1184(SB)/8, $0xc000000000000000
+DATA erfMarkedNEONConstants<>+1192(SB)/8, $0xc000000000000000
+DATA erfMarkedNEONConstants<>+1200(SB)/8, $0x3eb8b4b60851826b
+DATA erfMarkedNEONConstants<>+1208(SB)/8, $0x3eb8b4b60851826b
+DATA erfMarkedNEONConstants<>+1216(SB)/8, $0xbeef224dfc5409af
+DATA erfMarkedNEONConstants<>+1224(SB)/8, $0xbeef224dfc5409af
+DATA erfMarkedNEONConstants<>+1232(SB)/8, $0x3f1f98db34e8872e
+DATA erfMarkedNEONConstants<>+1240(SB)/8, $0x3f1f98db34e8872e
+DATA erfMarkedNEONConstants<>+1248(SB)/8, $0xbf4c02d4f6e4921a
+DATA erfMarkedNEONConstants<>+1256(SB)/8, $0xbf4c02d4f6e4921a
+DATA erfMarkedNEONConstants<>+1264(SB)/8, $0x3f7565bcbf8e0365
+DATA erfMarkedNEONConstants<>+1272(SB)/8, $0x3f7565bcbf8e0365
+DATA erfMarkedNEONConstants<>+1280(SB)/8, $0xbf9b82ce30f2b28f
+DATA erfMarkedNEONConstants<>+1288(SB)/8, $0xbf9b82ce30f2b28f
+DATA erfMarkedNEONConstants<>+1296(SB)/8, $0x3fbce2f21a03d814
+DATA erfMarkedNEONConstants<>+1304(SB)/8, $0x3fbce2f21a03d814
+DATA erfMarkedNEONConstants<>+1312(SB)/8, $0xbfd812746b0379b5
+DATA erfMarkedNEONConstants<>+1320(SB)/8, $0xbfd812746b0379b5
+DATA erfMarkedNEONConstants<>+1328(SB)/8, $0x3ff20dd750429b6d
+DATA erfMarkedNEONConstants<>+1336(SB)/8, $0x3ff20dd750429b6d
+DATA erfMarkedNEONConstants<>+1344(SB)/8, $0x3d40000000000000
+DATA erfMarkedNEONConstants<>+1352(SB)/8, $0x3d40000000000000
+DATA erfMarkedNEONConstants<>+1360(SB)/8, $0x7fc000017fc00001
+DATA erfMarkedNEONConstants<>+1368(SB)/8, $0x7fc000017fc00001
+DATA erfMarkedNEONConstants<>+1376(SB)/8, $0x7fc000007fc00000
+DATA erfMarkedNEONConstants<>+1384(SB)/8, $0x7fc000007fc00000
+GLOBL erfMarkedNEONConstants<>(SB), RODATA|NOPTR, $1392
 
 DATA c3ff0000000000000_16_3fefb5586cf9890f<>+0(SB)/8, $0x3ff0000000000000
 DATA c3ff0000000000000_16_3fefb5586cf9890f<>+8(SB)/8, $0x3fefb5586cf9890f
@@ -404,476 +468,309 @@ TEXT ·erfMarkedNEON(SB), NOSPLIT, $0-48
 	WORD $0x3dc01c87 // ldr q7, [x4, #112]
 	WORD $0x3dc02088 // ldr q8, [x4, #128]
 	WORD $0x3dc02489 // ldr q9, [x4, #144]
+	WORD $0x3dc0288a // ldr q10, [x4, #160]
+	WORD $0x3dc02c8b // ldr q11, [x4, #176]
+	WORD $0x3dc0308c // ldr q12, [x4, #192]
 	SUBS $8, R0, R0
 	BLT single
 many:
-	WORD $0xfd40004a // ldr d10, [x2]
-	WORD $0xfd40044b // ldr d11, [x2, #8]
-	WORD $0x0e201d4c // and v12.8b, v10.8b, v0.8b
-	WORD $0x0e201d6d // and v13.8b, v11.8b, v0.8b
-	WORD $0x2ea1858e // sub v14.2s, v12.2s, v1.2s
-	WORD $0x2ea185af // sub v15.2s, v13.2s, v1.2s
-	WORD $0x6eaf65ce // umax v14.4s, v14.4s, v15.4s
-	WORD $0x0e61798c // fcvtl v12.2d, v12.2s
-	WORD $0x0e6179ad // fcvtl v13.2d, v13.2s
-	WORD $0x6e6cdd8f // fmul v15.2d, v12.2d, v12.2d
-	WORD $0x6e6dddb0 // fmul v16.2d, v13.2d, v13.2d
-	WORD $0x6e62dd91 // fmul v17.2d, v12.2d, v2.2d
-	WORD $0x6e62ddb2 // fmul v18.2d, v13.2d, v2.2d
-	WORD $0x6e231df3 // eor v19.16b, v15.16b, v3.16b
-	WORD $0x6e231e14 // eor v20.16b, v16.16b, v3.16b
-	WORD $0x4e65d631 // fadd v17.2d, v17.2d, v5.2d
-	WORD $0x4e65d652 // fadd v18.2d, v18.2d, v5.2d
-	WORD $0x6e71fc91 // fdiv v17.2d, v4.2d, v17.2d
-	WORD $0x6e72fc92 // fdiv v18.2d, v4.2d, v18.2d
-	WORD $0x4ea41c95 // mov v21.16b, v4.16b
-	WORD $0x4ea41c96 // mov v22.16b, v4.16b
-	WORD $0x4e66ce35 // fmla v21.2d, v17.2d, v6.2d
-	WORD $0x4e66ce56 // fmla v22.2d, v18.2d, v6.2d
-	WORD $0x4ea81d17 // mov v23.16b, v8.16b
-	WORD $0x4ea81d18 // mov v24.16b, v8.16b
-	WORD $0x4e75ccf7 // fmla v23.2d, v7.2d, v21.2d
-	WORD $0x4e76ccf8 // fmla v24.2d, v7.2d, v22.2d
-	WORD $0x4ea91d39 // mov v25.16b, v9.16b
-	WORD $0x4ea91d3a // mov v26.16b, v9.16b
-	WORD $0x4e75cef9 // fmla v25.2d, v23.2d, v21.2d
-	WORD $0x4e76cf1a // fmla v26.2d, v24.2d, v22.2d
-	WORD $0x3dc02898 // ldr q24, [x4, #160]
-	WORD $0x3dc02897 // ldr q23, [x4, #160]
-	WORD $0x4e75cf38 // fmla v24.2d, v25.2d, v21.2d
-	WORD $0x4e76cf57 // fmla v23.2d, v26.2d, v22.2d
-	WORD $0x3dc02c9a // ldr q26, [x4, #176]
-	WORD $0x3dc02c99 // ldr q25, [x4, #176]
-	WORD $0x4e75cf1a // fmla v26.2d, v24.2d, v21.2d
-	WORD $0x4e76cef9 // fmla v25.2d, v23.2d, v22.2d
-	WORD $0x3dc03097 // ldr q23, [x4, #192]
-	WORD $0x3dc03098 // ldr q24, [x4, #192]
-	WORD $0x4e75cf57 // fmla v23.2d, v26.2d, v21.2d
-	WORD $0x4e76cf38 // fmla v24.2d, v25.2d, v22.2d
-	WORD $0x3dc03499 // ldr q25, [x4, #208]
+	WORD $0x3dc0004d // ldr q13, [x2]
+	WORD $0x3dc0044e // ldr q14, [x2, #16]
+	WORD $0x4e201daf // and v15.16b, v13.16b, v0.16b
+	WORD $0x4e201dd0 // and v16.16b, v14.16b, v0.16b
+	WORD $0x6ea185f1 // sub v17.4s, v15.4s, v1.4s
+	WORD $0x6ea18612 // sub v18.4s, v16.4s, v1.4s
+	WORD $0x6eb26631 // umax v17.4s, v17.4s, v18.4s
+	WORD $0x6eafe452 // fcmgt v18.4s, v2.4s, v15.4s
+	WORD $0x6eb0e453 // fcmgt v19.4s, v2.4s, v16.4s
+	WORD $0x6e621df2 // bsl v18.16b, v15.16b, v2.16b
+	WORD $0x6e621e13 // bsl v19.16b, v16.16b, v2.16b
+	WORD $0x4ea41c90 // mov v16.16b, v4.16b
+	WORD $0x4ea41c8f // mov v15.16b, v4.16b
+	WORD $0x4e23ce50 // fmla v16.4s, v18.4s, v3.4s
+	WORD $0x4e23ce6f // fmla v15.4s, v19.4s, v3.4s
+	WORD $0x6f2b0610 // ushr v16.4s, v16.4s, #21
+	WORD $0x6f2b05ef // ushr v15.4s, v15.4s, #21
+	WORD $0x4e251e14 // and v20.16b, v16.16b, v5.16b
+	WORD $0x4e251df5 // and v21.16b, v15.16b, v5.16b
+	WORD $0x4ea69e94 // mul v20.4s, v20.4s, v6.4s
+	WORD $0x4ea69eb5 // mul v21.4s, v21.4s, v6.4s
+	WORD $0x4ea78694 // add v20.4s, v20.4s, v7.4s
+	WORD $0x4ea786b5 // add v21.4s, v21.4s, v7.4s
+	WORD $0x6e288696 // sub v22.16b, v20.16b, v8.16b
+	WORD $0x6e2886b7 // sub v23.16b, v21.16b, v8.16b
+	WORD $0x4e140134 // tbl v20.16b, {v9.16b}, v20.16b
+	WORD $0x4e150135 // tbl v21.16b, {v9.16b}, v21.16b
+	WORD $0x4e161154 // tbx v20.16b, {v10.16b}, v22.16b
+	WORD $0x4e171155 // tbx v21.16b, {v10.16b}, v23.16b
+	WORD $0x4eb4d654 // fsub v20.4s, v18.4s, v20.4s
+	WORD $0x4eb5d675 // fsub v21.4s, v19.4s, v21.4s
+	WORD $0x4e251e13 // and v19.16b, v16.16b, v5.16b
+	WORD $0x4e251df2 // and v18.16b, v15.16b, v5.16b
+	WORD $0x4ea69e73 // mul v19.4s, v19.4s, v6.4s
+	WORD $0x4ea69e52 // mul v18.4s, v18.4s, v6.4s
+	WORD $0x4ea78673 // add v19.4s, v19.4s, v7.4s
+	WORD $0x4ea78652 // add v18.4s, v18.4s, v7.4s
+	WORD $0x6e288677 // sub v23.16b, v19.16b, v8.16b
+	WORD $0x6e288656 // sub v22.16b, v18.16b, v8.16b
+	WORD $0x4e130173 // tbl v19.16b, {v11.16b}, v19.16b
+	WORD $0x4e120172 // tbl v18.16b, {v11.16b}, v18.16b
+	WORD $0x4e171193 // tbx v19.16b, {v12.16b}, v23.16b
+	WORD $0x4e161192 // tbx v18.16b, {v12.16b}, v22.16b
+	WORD $0x4e251e16 // and v22.16b, v16.16b, v5.16b
+	WORD $0x4e251df7 // and v23.16b, v15.16b, v5.16b
+	WORD $0x4ea69ed6 // mul v22.4s, v22.4s, v6.4s
+	WORD $0x4ea69ef7 // mul v23.4s, v23.4s, v6.4s
+	WORD $0x4ea786d6 // add v22.4s, v22.4s, v7.4s
+	WORD $0x4ea786f7 // add v23.4s, v23.4s, v7.4s
+	WORD $0x6e2886d8 // sub v24.16b, v22.16b, v8.16b
+	WORD $0x6e2886f9 // sub v25.16b, v23.16b, v8.16b
 	WORD $0x3dc0349a // ldr q26, [x4, #208]
-	WORD $0x4e75cef9 // fmla v25.2d, v23.2d, v21.2d
-	WORD $0x4e76cf1a // fmla v26.2d, v24.2d, v22.2d
-	WORD $0x3dc03898 // ldr q24, [x4, #224]
-	WORD $0x3dc03897 // ldr q23, [x4, #224]
-	WORD $0x4e75cf38 // fmla v24.2d, v25.2d, v21.2d
-	WORD $0x4e76cf57 // fmla v23.2d, v26.2d, v22.2d
-	WORD $0x3dc03c9a // ldr q26, [x4, #240]
-	WORD $0x3dc03c99 // ldr q25, [x4, #240]
-	WORD $0x4e75cf1a // fmla v26.2d, v24.2d, v21.2d
-	WORD $0x4e76cef9 // fmla v25.2d, v23.2d, v22.2d
-	WORD $0x3dc04097 // ldr q23, [x4, #256]
-	WORD $0x3dc04098 // ldr q24, [x4, #256]
-	WORD $0x4e75cf57 // fmla v23.2d, v26.2d, v21.2d
-	WORD $0x4e76cf38 // fmla v24.2d, v25.2d, v22.2d
-	WORD $0x3dc04499 // ldr q25, [x4, #272]
-	WORD $0x3dc0449a // ldr q26, [x4, #272]
-	WORD $0x4e75cef9 // fmla v25.2d, v23.2d, v21.2d
-	WORD $0x4e76cf1a // fmla v26.2d, v24.2d, v22.2d
-	WORD $0x3dc04898 // ldr q24, [x4, #288]
-	WORD $0x3dc04897 // ldr q23, [x4, #288]
-	WORD $0x4e75cf38 // fmla v24.2d, v25.2d, v21.2d
-	WORD $0x4e76cf57 // fmla v23.2d, v26.2d, v22.2d
-	WORD $0x3dc04c9a // ldr q26, [x4, #304]
-	WORD $0x3dc04c99 // ldr q25, [x4, #304]
-	WORD $0x4e75cf1a // fmla v26.2d, v24.2d, v21.2d
-	WORD $0x4e76cef9 // fmla v25.2d, v23.2d, v22.2d
-	WORD $0x3dc05097 // ldr q23, [x4, #320]
-	WORD $0x3dc05098 // ldr q24, [x4, #320]
-	WORD $0x4e75cf57 // fmla v23.2d, v26.2d, v21.2d
-	WORD $0x4e76cf38 // fmla v24.2d, v25.2d, v22.2d
-	WORD $0x3dc05499 // ldr q25, [x4, #336]
-	WORD $0x3dc0549a // ldr q26, [x4, #336]
-	WORD $0x4e75cef9 // fmla v25.2d, v23.2d, v21.2d
-	WORD $0x4e76cf1a // fmla v26.2d, v24.2d, v22.2d
-	WORD $0x3dc05898 // ldr q24, [x4, #352]
-	WORD $0x3dc05897 // ldr q23, [x4, #352]
-	WORD $0x4e75cf38 // fmla v24.2d, v25.2d, v21.2d
-	WORD $0x4e76cf57 // fmla v23.2d, v26.2d, v22.2d
-	WORD $0x3dc05c9a // ldr q26, [x4, #368]
-	WORD $0x3dc05c99 // ldr q25, [x4, #368]
-	WORD $0x4e75cf1a // fmla v26.2d, v24.2d, v21.2d
-	WORD $0x4e76cef9 // fmla v25.2d, v23.2d, v22.2d
-	WORD $0x3dc06097 // ldr q23, [x4, #384]
-	WORD $0x3dc06098 // ldr q24, [x4, #384]
-	WORD $0x4e75cf57 // fmla v23.2d, v26.2d, v21.2d
-	WORD $0x4e76cf38 // fmla v24.2d, v25.2d, v22.2d
-	WORD $0x3dc06499 // ldr q25, [x4, #400]
-	WORD $0x3dc0649a // ldr q26, [x4, #400]
-	WORD $0x4e75cef9 // fmla v25.2d, v23.2d, v21.2d
-	WORD $0x4e76cf1a // fmla v26.2d, v24.2d, v22.2d
-	WORD $0x3dc06896 // ldr q22, [x4, #416]
-	WORD $0x3dc06898 // ldr q24, [x4, #416]
-	WORD $0x3dc06c95 // ldr q21, [x4, #432]
-	WORD $0x3dc06c97 // ldr q23, [x4, #432]
-	WORD $0x4e76ce75 // fmla v21.2d, v19.2d, v22.2d
-	WORD $0x4e78ce97 // fmla v23.2d, v20.2d, v24.2d
-	WORD $0x3dc06c98 // ldr q24, [x4, #432]
-	WORD $0x3dc06c96 // ldr q22, [x4, #432]
-	WORD $0x4ef8d6b8 // fsub v24.2d, v21.2d, v24.2d
-	WORD $0x4ef6d6f6 // fsub v22.2d, v23.2d, v22.2d
-	WORD $0x3dc0709b // ldr q27, [x4, #448]
-	WORD $0x3dc0709c // ldr q28, [x4, #448]
-	WORD $0x4efbcf13 // fmls v19.2d, v24.2d, v27.2d
-	WORD $0x4efcced4 // fmls v20.2d, v22.2d, v28.2d
-	WORD $0x3dc0749c // ldr q28, [x4, #464]
-	WORD $0x3dc0749b // ldr q27, [x4, #464]
-	WORD $0x4efccf13 // fmls v19.2d, v24.2d, v28.2d
-	WORD $0x4efbced4 // fmls v20.2d, v22.2d, v27.2d
-	WORD $0x3dc0789b // ldr q27, [x4, #480]
-	WORD $0x3dc07896 // ldr q22, [x4, #480]
-	WORD $0x3dc07c9c // ldr q28, [x4, #496]
-	WORD $0x3dc07c98 // ldr q24, [x4, #496]
-	WORD $0x4e73cf7c // fmla v28.2d, v27.2d, v19.2d
-	WORD $0x4e74ced8 // fmla v24.2d, v22.2d, v20.2d
-	WORD $0x3dc08096 // ldr q22, [x4, #512]
-	WORD $0x3dc0809b // ldr q27, [x4, #512]
-	WORD $0x4e73cf96 // fmla v22.2d, v28.2d, v19.2d
-	WORD $0x4e74cf1b // fmla v27.2d, v24.2d, v20.2d
-	WORD $0x3dc08498 // ldr q24, [x4, #528]
-	WORD $0x3dc0849c // ldr q28, [x4, #528]
-	WORD $0x4e73ced8 // fmla v24.2d, v22.2d, v19.2d
-	WORD $0x4e74cf7c // fmla v28.2d, v27.2d, v20.2d
-	WORD $0x3dc0889b // ldr q27, [x4, #544]
-	WORD $0x3dc08896 // ldr q22, [x4, #544]
-	WORD $0x4e73cf1b // fmla v27.2d, v24.2d, v19.2d
-	WORD $0x4e74cf96 // fmla v22.2d, v28.2d, v20.2d
-	WORD $0x6e73de7c // fmul v28.2d, v19.2d, v19.2d
-	WORD $0x6e74de98 // fmul v24.2d, v20.2d, v20.2d
-	WORD $0x4e7bcf93 // fmla v19.2d, v28.2d, v27.2d
-	WORD $0x4e76cf14 // fmla v20.2d, v24.2d, v22.2d
-	WORD $0x3dc08c96 // ldr q22, [x4, #560]
-	WORD $0x3dc08c98 // ldr q24, [x4, #560]
-	WORD $0x4e361eb6 // and v22.16b, v21.16b, v22.16b
-	WORD $0x4e381ef8 // and v24.16b, v23.16b, v24.16b
-	WORD $0x4e083ec5 // mov x5, v22.d[0]
-	WORD $0x4e083f06 // mov x6, v24.d[0]
-	WORD $0x4e183ec7 // mov x7, v22.d[1]
-	WORD $0x4e183f08 // mov x8, v24.d[1]
-	WORD $0xfc657878 // ldr d24, [x3, x5, lsl #3]
-	WORD $0xfc667876 // ldr d22, [x3, x6, lsl #3]
-	WORD $0xfc67787b // ldr d27, [x3, x7, lsl #3]
-	WORD $0xfc68787c // ldr d28, [x3, x8, lsl #3]
-	WORD $0x4edb3b1b // zip1 v27.2d, v24.2d, v27.2d
-	WORD $0x4edc3adc // zip1 v28.2d, v22.2d, v28.2d
-	WORD $0x4f7056b5 // shl v21.2d, v21.2d, #48
-	WORD $0x4f7056f7 // shl v23.2d, v23.2d, #48
-	WORD $0x4ef58775 // add v21.2d, v27.2d, v21.2d
-	WORD $0x4ef78797 // add v23.2d, v28.2d, v23.2d
-	WORD $0x4eb51ebc // mov v28.16b, v21.16b
-	WORD $0x4eb71efb // mov v27.16b, v23.16b
-	WORD $0x4e73cebc // fmla v28.2d, v21.2d, v19.2d
-	WORD $0x4e74cefb // fmla v27.2d, v23.2d, v20.2d
-	WORD $0x6e71df31 // fmul v17.2d, v25.2d, v17.2d
-	WORD $0x6e72df52 // fmul v18.2d, v26.2d, v18.2d
-	WORD $0x6e71df91 // fmul v17.2d, v28.2d, v17.2d
-	WORD $0x6e72df72 // fmul v18.2d, v27.2d, v18.2d
-	WORD $0x3dc0909b // ldr q27, [x4, #576]
-	WORD $0x3dc0909c // ldr q28, [x4, #576]
-	WORD $0x4ea41c9a // mov v26.16b, v4.16b
-	WORD $0x4ea41c99 // mov v25.16b, v4.16b
-	WORD $0x4e7bce3a // fmla v26.2d, v17.2d, v27.2d
-	WORD $0x4e7cce59 // fmla v25.2d, v18.2d, v28.2d
-	WORD $0x3dc0949c // ldr q28, [x4, #592]
-	WORD $0x3dc09492 // ldr q18, [x4, #592]
-	WORD $0x3dc0989b // ldr q27, [x4, #608]
-	WORD $0x3dc09891 // ldr q17, [x4, #608]
-	WORD $0x4e6fcf9b // fmla v27.2d, v28.2d, v15.2d
-	WORD $0x4e70ce51 // fmla v17.2d, v18.2d, v16.2d
-	WORD $0x3dc09c92 // ldr q18, [x4, #624]
-	WORD $0x3dc09c9c // ldr q28, [x4, #624]
-	WORD $0x4e6fcf72 // fmla v18.2d, v27.2d, v15.2d
-	WORD $0x4e70ce3c // fmla v28.2d, v17.2d, v16.2d
-	WORD $0x3dc0a091 // ldr q17, [x4, #640]
-	WORD $0x3dc0a09b // ldr q27, [x4, #640]
-	WORD $0x4e6fce51 // fmla v17.2d, v18.2d, v15.2d
-	WORD $0x4e70cf9b // fmla v27.2d, v28.2d, v16.2d
-	WORD $0x3dc0a49c // ldr q28, [x4, #656]
-	WORD $0x3dc0a492 // ldr q18, [x4, #656]
-	WORD $0x4e6fce3c // fmla v28.2d, v17.2d, v15.2d
-	WORD $0x4e70cf72 // fmla v18.2d, v27.2d, v16.2d
-	WORD $0x3dc0a89b // ldr q27, [x4, #672]
-	WORD $0x3dc0a891 // ldr q17, [x4, #672]
-	WORD $0x4e6fcf9b // fmla v27.2d, v28.2d, v15.2d
-	WORD $0x4e70ce51 // fmla v17.2d, v18.2d, v16.2d
-	WORD $0x3dc0ac92 // ldr q18, [x4, #688]
-	WORD $0x3dc0ac9c // ldr q28, [x4, #688]
-	WORD $0x4e6fcf72 // fmla v18.2d, v27.2d, v15.2d
-	WORD $0x4e70ce3c // fmla v28.2d, v17.2d, v16.2d
-	WORD $0x3dc0b091 // ldr q17, [x4, #704]
-	WORD $0x3dc0b09b // ldr q27, [x4, #704]
-	WORD $0x4e6fce51 // fmla v17.2d, v18.2d, v15.2d
-	WORD $0x4e70cf9b // fmla v27.2d, v28.2d, v16.2d
-	WORD $0x3dc0b49c // ldr q28, [x4, #720]
-	WORD $0x3dc0b492 // ldr q18, [x4, #720]
-	WORD $0x4e6fce3c // fmla v28.2d, v17.2d, v15.2d
-	WORD $0x4e70cf72 // fmla v18.2d, v27.2d, v16.2d
-	WORD $0x6e7cdd9c // fmul v28.2d, v12.2d, v28.2d
-	WORD $0x6e72ddb2 // fmul v18.2d, v13.2d, v18.2d
-	WORD $0x3dc08890 // ldr q16, [x4, #544]
-	WORD $0x3dc0889b // ldr q27, [x4, #544]
-	WORD $0x6eece60c // fcmgt v12.2d, v16.2d, v12.2d
-	WORD $0x6eede76d // fcmgt v13.2d, v27.2d, v13.2d
-	WORD $0x6e7a1f8c // bsl v12.16b, v28.16b, v26.16b
-	WORD $0x6e791e4d // bsl v13.16b, v18.16b, v25.16b
-	WORD $0x3dc0b899 // ldr q25, [x4, #736]
-	WORD $0x3dc0b892 // ldr q18, [x4, #736]
-	WORD $0x4ef98599 // add v25.2d, v12.2d, v25.2d
-	WORD $0x4ef285b2 // add v18.2d, v13.2d, v18.2d
-	WORD $0x3dc0bc9a // ldr q26, [x4, #752]
-	WORD $0x3dc0bc9c // ldr q28, [x4, #752]
-	WORD $0x4e3a1f3a // and v26.16b, v25.16b, v26.16b
-	WORD $0x4e3c1e5c // and v28.16b, v18.16b, v28.16b
-	WORD $0x6ebc675a // umax v26.4s, v26.4s, v28.4s
-	WORD $0x0e61698c // fcvtn v12.2s, v12.2d
-	WORD $0x0e6169ad // fcvtn v13.2s, v13.2d
-	WORD $0x3dc0c09c // ldr q28, [x4, #768]
-	WORD $0x3dc0c092 // ldr q18, [x4, #768]
-	WORD $0x0e3c1d5c // and v28.8b, v10.8b, v28.8b
-	WORD $0x0e321d72 // and v18.8b, v11.8b, v18.8b
-	WORD $0x0ebc1d9c // orr v28.8b, v12.8b, v28.8b
-	WORD $0x0eb21db2 // orr v18.8b, v13.8b, v18.8b
-	WORD $0xfd40084d // ldr d13, [x2, #16]
-	WORD $0xfd400c4c // ldr d12, [x2, #24]
-	WORD $0x0e201dab // and v11.8b, v13.8b, v0.8b
-	WORD $0x0e201d8a // and v10.8b, v12.8b, v0.8b
-	WORD $0x2ea18579 // sub v25.2s, v11.2s, v1.2s
-	WORD $0x2ea1855b // sub v27.2s, v10.2s, v1.2s
-	WORD $0x6eb965ce // umax v14.4s, v14.4s, v25.4s
-	WORD $0x6ebb65ce // umax v14.4s, v14.4s, v27.4s
-	WORD $0x0e61796b // fcvtl v11.2d, v11.2s
-	WORD $0x0e61794a // fcvtl v10.2d, v10.2s
-	WORD $0x6e6bdd7b // fmul v27.2d, v11.2d, v11.2d
-	WORD $0x6e6add59 // fmul v25.2d, v10.2d, v10.2d
-	WORD $0x6e62dd70 // fmul v16.2d, v11.2d, v2.2d
-	WORD $0x6e62dd4f // fmul v15.2d, v10.2d, v2.2d
-	WORD $0x6e231f71 // eor v17.16b, v27.16b, v3.16b
-	WORD $0x6e231f34 // eor v20.16b, v25.16b, v3.16b
-	WORD $0x4e65d610 // fadd v16.2d, v16.2d, v5.2d
-	WORD $0x4e65d5ef // fadd v15.2d, v15.2d, v5.2d
-	WORD $0x6e70fc90 // fdiv v16.2d, v4.2d, v16.2d
-	WORD $0x6e6ffc8f // fdiv v15.2d, v4.2d, v15.2d
-	WORD $0x4ea41c97 // mov v23.16b, v4.16b
-	WORD $0x4ea41c93 // mov v19.16b, v4.16b
-	WORD $0x4e66ce17 // fmla v23.2d, v16.2d, v6.2d
-	WORD $0x4e66cdf3 // fmla v19.2d, v15.2d, v6.2d
-	WORD $0x4ea81d15 // mov v21.16b, v8.16b
-	WORD $0x4ea81d16 // mov v22.16b, v8.16b
-	WORD $0x4e77ccf5 // fmla v21.2d, v7.2d, v23.2d
-	WORD $0x4e73ccf6 // fmla v22.2d, v7.2d, v19.2d
-	WORD $0x4ea91d38 // mov v24.16b, v9.16b
-	WORD $0x4ea91d3d // mov v29.16b, v9.16b
-	WORD $0x4e77ceb8 // fmla v24.2d, v21.2d, v23.2d
-	WORD $0x4e73cedd // fmla v29.2d, v22.2d, v19.2d
-	WORD $0x3dc02896 // ldr q22, [x4, #160]
-	WORD $0x3dc02895 // ldr q21, [x4, #160]
-	WORD $0x4e77cf16 // fmla v22.2d, v24.2d, v23.2d
-	WORD $0x4e73cfb5 // fmla v21.2d, v29.2d, v19.2d
-	WORD $0x3dc02c9d // ldr q29, [x4, #176]
-	WORD $0x3dc02c98 // ldr q24, [x4, #176]
-	WORD $0x4e77cedd // fmla v29.2d, v22.2d, v23.2d
-	WORD $0x4e73ceb8 // fmla v24.2d, v21.2d, v19.2d
-	WORD $0x3dc03095 // ldr q21, [x4, #192]
-	WORD $0x3dc03096 // ldr q22, [x4, #192]
-	WORD $0x4e77cfb5 // fmla v21.2d, v29.2d, v23.2d
-	WORD $0x4e73cf16 // fmla v22.2d, v24.2d, v19.2d
-	WORD $0x3dc03498 // ldr q24, [x4, #208]
-	WORD $0x3dc0349d // ldr q29, [x4, #208]
-	WORD $0x4e77ceb8 // fmla v24.2d, v21.2d, v23.2d
-	WORD $0x4e73cedd // fmla v29.2d, v22.2d, v19.2d
-	WORD $0x3dc03896 // ldr q22, [x4, #224]
-	WORD $0x3dc03895 // ldr q21, [x4, #224]
-	WORD $0x4e77cf16 // fmla v22.2d, v24.2d, v23.2d
-	WORD $0x4e73cfb5 // fmla v21.2d, v29.2d, v19.2d
-	WORD $0x3dc03c9d // ldr q29, [x4, #240]
+	WORD $0x3dc0349b // ldr q27, [x4, #208]
+	WORD $0x4e160356 // tbl v22.16b, {v26.16b}, v22.16b
+	WORD $0x4e170377 // tbl v23.16b, {v27.16b}, v23.16b
+	WORD $0x3dc0389b // ldr q27, [x4, #224]
+	WORD $0x3dc0389a // ldr q26, [x4, #224]
+	WORD $0x4e181376 // tbx v22.16b, {v27.16b}, v24.16b
+	WORD $0x4e191357 // tbx v23.16b, {v26.16b}, v25.16b
+	WORD $0x4e34ce76 // fmla v22.4s, v19.4s, v20.4s
+	WORD $0x4e35ce57 // fmla v23.4s, v18.4s, v21.4s
+	WORD $0x4e251e12 // and v18.16b, v16.16b, v5.16b
+	WORD $0x4e251df3 // and v19.16b, v15.16b, v5.16b
+	WORD $0x4ea69e52 // mul v18.4s, v18.4s, v6.4s
+	WORD $0x4ea69e73 // mul v19.4s, v19.4s, v6.4s
+	WORD $0x4ea78652 // add v18.4s, v18.4s, v7.4s
+	WORD $0x4ea78673 // add v19.4s, v19.4s, v7.4s
+	WORD $0x6e288659 // sub v25.16b, v18.16b, v8.16b
+	WORD $0x6e28867a // sub v26.16b, v19.16b, v8.16b
 	WORD $0x3dc03c98 // ldr q24, [x4, #240]
-	WORD $0x4e77cedd // fmla v29.2d, v22.2d, v23.2d
-	WORD $0x4e73ceb8 // fmla v24.2d, v21.2d, v19.2d
-	WORD $0x3dc04095 // ldr q21, [x4, #256]
-	WORD $0x3dc04096 // ldr q22, [x4, #256]
-	WORD $0x4e77cfb5 // fmla v21.2d, v29.2d, v23.2d
-	WORD $0x4e73cf16 // fmla v22.2d, v24.2d, v19.2d
-	WORD $0x3dc04498 // ldr q24, [x4, #272]
-	WORD $0x3dc0449d // ldr q29, [x4, #272]
-	WORD $0x4e77ceb8 // fmla v24.2d, v21.2d, v23.2d
-	WORD $0x4e73cedd // fmla v29.2d, v22.2d, v19.2d
-	WORD $0x3dc04896 // ldr q22, [x4, #288]
-	WORD $0x3dc04895 // ldr q21, [x4, #288]
-	WORD $0x4e77cf16 // fmla v22.2d, v24.2d, v23.2d
-	WORD $0x4e73cfb5 // fmla v21.2d, v29.2d, v19.2d
-	WORD $0x3dc04c9d // ldr q29, [x4, #304]
-	WORD $0x3dc04c98 // ldr q24, [x4, #304]
-	WORD $0x4e77cedd // fmla v29.2d, v22.2d, v23.2d
-	WORD $0x4e73ceb8 // fmla v24.2d, v21.2d, v19.2d
-	WORD $0x3dc05095 // ldr q21, [x4, #320]
-	WORD $0x3dc05096 // ldr q22, [x4, #320]
-	WORD $0x4e77cfb5 // fmla v21.2d, v29.2d, v23.2d
-	WORD $0x4e73cf16 // fmla v22.2d, v24.2d, v19.2d
+	WORD $0x3dc03c9b // ldr q27, [x4, #240]
+	WORD $0x4e120312 // tbl v18.16b, {v24.16b}, v18.16b
+	WORD $0x4e130373 // tbl v19.16b, {v27.16b}, v19.16b
+	WORD $0x3dc0409b // ldr q27, [x4, #256]
+	WORD $0x3dc04098 // ldr q24, [x4, #256]
+	WORD $0x4e191372 // tbx v18.16b, {v27.16b}, v25.16b
+	WORD $0x4e1a1313 // tbx v19.16b, {v24.16b}, v26.16b
+	WORD $0x4e34ced2 // fmla v18.4s, v22.4s, v20.4s
+	WORD $0x4e35cef3 // fmla v19.4s, v23.4s, v21.4s
+	WORD $0x4e251e17 // and v23.16b, v16.16b, v5.16b
+	WORD $0x4e251df6 // and v22.16b, v15.16b, v5.16b
+	WORD $0x4ea69ef7 // mul v23.4s, v23.4s, v6.4s
+	WORD $0x4ea69ed6 // mul v22.4s, v22.4s, v6.4s
+	WORD $0x4ea786f7 // add v23.4s, v23.4s, v7.4s
+	WORD $0x4ea786d6 // add v22.4s, v22.4s, v7.4s
+	WORD $0x6e2886fa // sub v26.16b, v23.16b, v8.16b
+	WORD $0x6e2886d8 // sub v24.16b, v22.16b, v8.16b
+	WORD $0x3dc04499 // ldr q25, [x4, #272]
+	WORD $0x3dc0449b // ldr q27, [x4, #272]
+	WORD $0x4e170337 // tbl v23.16b, {v25.16b}, v23.16b
+	WORD $0x4e160376 // tbl v22.16b, {v27.16b}, v22.16b
+	WORD $0x3dc0489b // ldr q27, [x4, #288]
+	WORD $0x3dc04899 // ldr q25, [x4, #288]
+	WORD $0x4e1a1377 // tbx v23.16b, {v27.16b}, v26.16b
+	WORD $0x4e181336 // tbx v22.16b, {v25.16b}, v24.16b
+	WORD $0x4e34ce57 // fmla v23.4s, v18.4s, v20.4s
+	WORD $0x4e35ce76 // fmla v22.4s, v19.4s, v21.4s
+	WORD $0x4e251e13 // and v19.16b, v16.16b, v5.16b
+	WORD $0x4e251df2 // and v18.16b, v15.16b, v5.16b
+	WORD $0x4ea69e73 // mul v19.4s, v19.4s, v6.4s
+	WORD $0x4ea69e52 // mul v18.4s, v18.4s, v6.4s
+	WORD $0x4ea78673 // add v19.4s, v19.4s, v7.4s
+	WORD $0x4ea78652 // add v18.4s, v18.4s, v7.4s
+	WORD $0x6e288678 // sub v24.16b, v19.16b, v8.16b
+	WORD $0x6e288659 // sub v25.16b, v18.16b, v8.16b
+	WORD $0x3dc04c9a // ldr q26, [x4, #304]
+	WORD $0x3dc04c9b // ldr q27, [x4, #304]
+	WORD $0x4e130353 // tbl v19.16b, {v26.16b}, v19.16b
+	WORD $0x4e120372 // tbl v18.16b, {v27.16b}, v18.16b
+	WORD $0x3dc0509b // ldr q27, [x4, #320]
+	WORD $0x3dc0509a // ldr q26, [x4, #320]
+	WORD $0x4e181373 // tbx v19.16b, {v27.16b}, v24.16b
+	WORD $0x4e191352 // tbx v18.16b, {v26.16b}, v25.16b
+	WORD $0x4e34cef3 // fmla v19.4s, v23.4s, v20.4s
+	WORD $0x4e35ced2 // fmla v18.4s, v22.4s, v21.4s
+	WORD $0x4e251e16 // and v22.16b, v16.16b, v5.16b
+	WORD $0x4e251df7 // and v23.16b, v15.16b, v5.16b
+	WORD $0x4ea69ed6 // mul v22.4s, v22.4s, v6.4s
+	WORD $0x4ea69ef7 // mul v23.4s, v23.4s, v6.4s
+	WORD $0x4ea786d6 // add v22.4s, v22.4s, v7.4s
+	WORD $0x4ea786f7 // add v23.4s, v23.4s, v7.4s
+	WORD $0x6e2886d9 // sub v25.16b, v22.16b, v8.16b
+	WORD $0x6e2886fa // sub v26.16b, v23.16b, v8.16b
 	WORD $0x3dc05498 // ldr q24, [x4, #336]
-	WORD $0x3dc0549d // ldr q29, [x4, #336]
-	WORD $0x4e77ceb8 // fmla v24.2d, v21.2d, v23.2d
-	WORD $0x4e73cedd // fmla v29.2d, v22.2d, v19.2d
-	WORD $0x3dc05896 // ldr q22, [x4, #352]
-	WORD $0x3dc05895 // ldr q21, [x4, #352]
-	WORD $0x4e77cf16 // fmla v22.2d, v24.2d, v23.2d
-	WORD $0x4e73cfb5 // fmla v21.2d, v29.2d, v19.2d
-	WORD $0x3dc05c9d // ldr q29, [x4, #368]
-	WORD $0x3dc05c98 // ldr q24, [x4, #368]
-	WORD $0x4e77cedd // fmla v29.2d, v22.2d, v23.2d
-	WORD $0x4e73ceb8 // fmla v24.2d, v21.2d, v19.2d
-	WORD $0x3dc06095 // ldr q21, [x4, #384]
-	WORD $0x3dc06096 // ldr q22, [x4, #384]
-	WORD $0x4e77cfb5 // fmla v21.2d, v29.2d, v23.2d
-	WORD $0x4e73cf16 // fmla v22.2d, v24.2d, v19.2d
-	WORD $0x3dc06498 // ldr q24, [x4, #400]
+	WORD $0x3dc0549b // ldr q27, [x4, #336]
+	WORD $0x4e160316 // tbl v22.16b, {v24.16b}, v22.16b
+	WORD $0x4e170377 // tbl v23.16b, {v27.16b}, v23.16b
+	WORD $0x3dc0589b // ldr q27, [x4, #352]
+	WORD $0x3dc05898 // ldr q24, [x4, #352]
+	WORD $0x4e191376 // tbx v22.16b, {v27.16b}, v25.16b
+	WORD $0x4e1a1317 // tbx v23.16b, {v24.16b}, v26.16b
+	WORD $0x4e34ce76 // fmla v22.4s, v19.4s, v20.4s
+	WORD $0x4e35ce57 // fmla v23.4s, v18.4s, v21.4s
+	WORD $0x4e251e12 // and v18.16b, v16.16b, v5.16b
+	WORD $0x4e251df3 // and v19.16b, v15.16b, v5.16b
+	WORD $0x4ea69e52 // mul v18.4s, v18.4s, v6.4s
+	WORD $0x4ea69e73 // mul v19.4s, v19.4s, v6.4s
+	WORD $0x4ea78652 // add v18.4s, v18.4s, v7.4s
+	WORD $0x4ea78673 // add v19.4s, v19.4s, v7.4s
+	WORD $0x6e28865a // sub v26.16b, v18.16b, v8.16b
+	WORD $0x6e288678 // sub v24.16b, v19.16b, v8.16b
+	WORD $0x3dc05c99 // ldr q25, [x4, #368]
+	WORD $0x3dc05c9b // ldr q27, [x4, #368]
+	WORD $0x4e120332 // tbl v18.16b, {v25.16b}, v18.16b
+	WORD $0x4e130373 // tbl v19.16b, {v27.16b}, v19.16b
+	WORD $0x3dc0609b // ldr q27, [x4, #384]
+	WORD $0x3dc06099 // ldr q25, [x4, #384]
+	WORD $0x4e1a1372 // tbx v18.16b, {v27.16b}, v26.16b
+	WORD $0x4e181333 // tbx v19.16b, {v25.16b}, v24.16b
+	WORD $0x4eb21e58 // mov v24.16b, v18.16b
+	WORD $0x4eb31e79 // mov v25.16b, v19.16b
+	WORD $0x4e36ce98 // fmla v24.4s, v20.4s, v22.4s
+	WORD $0x4e37ceb9 // fmla v25.4s, v21.4s, v23.4s
+	WORD $0x4eb8d652 // fsub v18.4s, v18.4s, v24.4s
+	WORD $0x4eb9d673 // fsub v19.4s, v19.4s, v25.4s
+	WORD $0x4e36ce92 // fmla v18.4s, v20.4s, v22.4s
+	WORD $0x4e37ceb3 // fmla v19.4s, v21.4s, v23.4s
+	WORD $0x4e251e17 // and v23.16b, v16.16b, v5.16b
+	WORD $0x4e251df6 // and v22.16b, v15.16b, v5.16b
+	WORD $0x4ea69ef7 // mul v23.4s, v23.4s, v6.4s
+	WORD $0x4ea69ed6 // mul v22.4s, v22.4s, v6.4s
+	WORD $0x4ea786f7 // add v23.4s, v23.4s, v7.4s
+	WORD $0x4ea786d6 // add v22.4s, v22.4s, v7.4s
+	WORD $0x6e2886fa // sub v26.16b, v23.16b, v8.16b
+	WORD $0x6e2886db // sub v27.16b, v22.16b, v8.16b
+	WORD $0x3dc0649c // ldr q28, [x4, #400]
 	WORD $0x3dc0649d // ldr q29, [x4, #400]
-	WORD $0x4e77ceb8 // fmla v24.2d, v21.2d, v23.2d
-	WORD $0x4e73cedd // fmla v29.2d, v22.2d, v19.2d
-	WORD $0x3dc06893 // ldr q19, [x4, #416]
-	WORD $0x3dc06896 // ldr q22, [x4, #416]
-	WORD $0x3dc06c97 // ldr q23, [x4, #432]
-	WORD $0x3dc06c95 // ldr q21, [x4, #432]
-	WORD $0x4e73ce37 // fmla v23.2d, v17.2d, v19.2d
-	WORD $0x4e76ce95 // fmla v21.2d, v20.2d, v22.2d
-	WORD $0x3dc06c96 // ldr q22, [x4, #432]
-	WORD $0x3dc06c93 // ldr q19, [x4, #432]
-	WORD $0x4ef6d6f6 // fsub v22.2d, v23.2d, v22.2d
-	WORD $0x4ef3d6b3 // fsub v19.2d, v21.2d, v19.2d
-	WORD $0x3dc0709e // ldr q30, [x4, #448]
+	WORD $0x4e170397 // tbl v23.16b, {v28.16b}, v23.16b
+	WORD $0x4e1603b6 // tbl v22.16b, {v29.16b}, v22.16b
+	WORD $0x3dc0689d // ldr q29, [x4, #416]
+	WORD $0x3dc0689c // ldr q28, [x4, #416]
+	WORD $0x4e1a13b7 // tbx v23.16b, {v29.16b}, v26.16b
+	WORD $0x4e1b1396 // tbx v22.16b, {v28.16b}, v27.16b
+	WORD $0x4e251e1b // and v27.16b, v16.16b, v5.16b
+	WORD $0x4e251dfc // and v28.16b, v15.16b, v5.16b
+	WORD $0x4ea69f7b // mul v27.4s, v27.4s, v6.4s
+	WORD $0x4ea69f9c // mul v28.4s, v28.4s, v6.4s
+	WORD $0x4ea7877b // add v27.4s, v27.4s, v7.4s
+	WORD $0x4ea7879c // add v28.4s, v28.4s, v7.4s
+	WORD $0x6e28877a // sub v26.16b, v27.16b, v8.16b
+	WORD $0x6e28879d // sub v29.16b, v28.16b, v8.16b
+	WORD $0x3dc06c9e // ldr q30, [x4, #432]
+	WORD $0x3dc06c9f // ldr q31, [x4, #432]
+	WORD $0x4e1b03db // tbl v27.16b, {v30.16b}, v27.16b
+	WORD $0x4e1c03fc // tbl v28.16b, {v31.16b}, v28.16b
 	WORD $0x3dc0709f // ldr q31, [x4, #448]
-	WORD $0x4efeced1 // fmls v17.2d, v22.2d, v30.2d
-	WORD $0x4effce74 // fmls v20.2d, v19.2d, v31.2d
-	WORD $0x3dc0749f // ldr q31, [x4, #464]
-	WORD $0x3dc0749e // ldr q30, [x4, #464]
-	WORD $0x4effced1 // fmls v17.2d, v22.2d, v31.2d
-	WORD $0x4efece74 // fmls v20.2d, v19.2d, v30.2d
-	WORD $0x3dc0789e // ldr q30, [x4, #480]
-	WORD $0x3dc07893 // ldr q19, [x4, #480]
+	WORD $0x3dc0709e // ldr q30, [x4, #448]
+	WORD $0x4e1a13fb // tbx v27.16b, {v31.16b}, v26.16b
+	WORD $0x4e1d13dc // tbx v28.16b, {v30.16b}, v29.16b
+	WORD $0x4eb71efd // mov v29.16b, v23.16b
+	WORD $0x4eb61ede // mov v30.16b, v22.16b
+	WORD $0x4e38ce9d // fmla v29.4s, v20.4s, v24.4s
+	WORD $0x4e39cebe // fmla v30.4s, v21.4s, v25.4s
+	WORD $0x4ebdd6f7 // fsub v23.4s, v23.4s, v29.4s
+	WORD $0x4ebed6d6 // fsub v22.4s, v22.4s, v30.4s
+	WORD $0x4e38ce97 // fmla v23.4s, v20.4s, v24.4s
+	WORD $0x4e39ceb6 // fmla v22.4s, v21.4s, v25.4s
+	WORD $0x4e32ce9b // fmla v27.4s, v20.4s, v18.4s
+	WORD $0x4e33cebc // fmla v28.4s, v21.4s, v19.4s
+	WORD $0x4e37d777 // fadd v23.4s, v27.4s, v23.4s
+	WORD $0x4e36d796 // fadd v22.4s, v28.4s, v22.4s
+	WORD $0x4e251e1c // and v28.16b, v16.16b, v5.16b
+	WORD $0x4e251dfb // and v27.16b, v15.16b, v5.16b
+	WORD $0x4ea69f9c // mul v28.4s, v28.4s, v6.4s
+	WORD $0x4ea69f7b // mul v27.4s, v27.4s, v6.4s
+	WORD $0x4ea7879c // add v28.4s, v28.4s, v7.4s
+	WORD $0x4ea7877b // add v27.4s, v27.4s, v7.4s
+	WORD $0x6e288793 // sub v19.16b, v28.16b, v8.16b
+	WORD $0x6e288772 // sub v18.16b, v27.16b, v8.16b
+	WORD $0x3dc07499 // ldr q25, [x4, #464]
+	WORD $0x3dc07498 // ldr q24, [x4, #464]
+	WORD $0x4e1c033c // tbl v28.16b, {v25.16b}, v28.16b
+	WORD $0x4e1b031b // tbl v27.16b, {v24.16b}, v27.16b
+	WORD $0x3dc07898 // ldr q24, [x4, #480]
+	WORD $0x3dc07899 // ldr q25, [x4, #480]
+	WORD $0x4e13131c // tbx v28.16b, {v24.16b}, v19.16b
+	WORD $0x4e12133b // tbx v27.16b, {v25.16b}, v18.16b
+	WORD $0x4e251e12 // and v18.16b, v16.16b, v5.16b
+	WORD $0x4e251df9 // and v25.16b, v15.16b, v5.16b
+	WORD $0x4ea69e52 // mul v18.4s, v18.4s, v6.4s
+	WORD $0x4ea69f39 // mul v25.4s, v25.4s, v6.4s
+	WORD $0x4ea78652 // add v18.4s, v18.4s, v7.4s
+	WORD $0x4ea78739 // add v25.4s, v25.4s, v7.4s
+	WORD $0x6e288653 // sub v19.16b, v18.16b, v8.16b
+	WORD $0x6e288738 // sub v24.16b, v25.16b, v8.16b
+	WORD $0x3dc07c9a // ldr q26, [x4, #496]
 	WORD $0x3dc07c9f // ldr q31, [x4, #496]
-	WORD $0x3dc07c96 // ldr q22, [x4, #496]
-	WORD $0x4e71cfdf // fmla v31.2d, v30.2d, v17.2d
-	WORD $0x4e74ce76 // fmla v22.2d, v19.2d, v20.2d
-	WORD $0x3dc08093 // ldr q19, [x4, #512]
-	WORD $0x3dc0809e // ldr q30, [x4, #512]
-	WORD $0x4e71cff3 // fmla v19.2d, v31.2d, v17.2d
-	WORD $0x4e74cede // fmla v30.2d, v22.2d, v20.2d
+	WORD $0x4e120352 // tbl v18.16b, {v26.16b}, v18.16b
+	WORD $0x4e1903f9 // tbl v25.16b, {v31.16b}, v25.16b
+	WORD $0x3dc0809f // ldr q31, [x4, #512]
+	WORD $0x3dc0809a // ldr q26, [x4, #512]
+	WORD $0x4e1313f2 // tbx v18.16b, {v31.16b}, v19.16b
+	WORD $0x4e181359 // tbx v25.16b, {v26.16b}, v24.16b
+	WORD $0x4ebc1f98 // mov v24.16b, v28.16b
+	WORD $0x4ebb1f7a // mov v26.16b, v27.16b
+	WORD $0x4e3dce98 // fmla v24.4s, v20.4s, v29.4s
+	WORD $0x4e3eceba // fmla v26.4s, v21.4s, v30.4s
+	WORD $0x4eb8d79c // fsub v28.4s, v28.4s, v24.4s
+	WORD $0x4ebad77b // fsub v27.4s, v27.4s, v26.4s
+	WORD $0x4e3dce9c // fmla v28.4s, v20.4s, v29.4s
+	WORD $0x4e3ecebb // fmla v27.4s, v21.4s, v30.4s
+	WORD $0x4e37ce92 // fmla v18.4s, v20.4s, v23.4s
+	WORD $0x4e36ceb9 // fmla v25.4s, v21.4s, v22.4s
+	WORD $0x4e3cd65c // fadd v28.4s, v18.4s, v28.4s
+	WORD $0x4e3bd73b // fadd v27.4s, v25.4s, v27.4s
+	WORD $0x4e251e10 // and v16.16b, v16.16b, v5.16b
+	WORD $0x4e251def // and v15.16b, v15.16b, v5.16b
+	WORD $0x4ea69e10 // mul v16.4s, v16.4s, v6.4s
+	WORD $0x4ea69def // mul v15.4s, v15.4s, v6.4s
+	WORD $0x4ea78610 // add v16.4s, v16.4s, v7.4s
+	WORD $0x4ea785ef // add v15.4s, v15.4s, v7.4s
+	WORD $0x6e288619 // sub v25.16b, v16.16b, v8.16b
+	WORD $0x6e2885f2 // sub v18.16b, v15.16b, v8.16b
 	WORD $0x3dc08496 // ldr q22, [x4, #528]
-	WORD $0x3dc0849f // ldr q31, [x4, #528]
-	WORD $0x4e71ce76 // fmla v22.2d, v19.2d, v17.2d
-	WORD $0x4e74cfdf // fmla v31.2d, v30.2d, v20.2d
-	WORD $0x3dc0889e // ldr q30, [x4, #544]
-	WORD $0x3dc08893 // ldr q19, [x4, #544]
-	WORD $0x4e71cede // fmla v30.2d, v22.2d, v17.2d
-	WORD $0x4e74cff3 // fmla v19.2d, v31.2d, v20.2d
-	WORD $0x6e71de3f // fmul v31.2d, v17.2d, v17.2d
-	WORD $0x6e74de96 // fmul v22.2d, v20.2d, v20.2d
-	WORD $0x4e7ecff1 // fmla v17.2d, v31.2d, v30.2d
-	WORD $0x4e73ced4 // fmla v20.2d, v22.2d, v19.2d
-	WORD $0x3dc08c93 // ldr q19, [x4, #560]
-	WORD $0x3dc08c96 // ldr q22, [x4, #560]
-	WORD $0x4e331ef3 // and v19.16b, v23.16b, v19.16b
-	WORD $0x4e361eb6 // and v22.16b, v21.16b, v22.16b
-	WORD $0x4e083e68 // mov x8, v19.d[0]
-	WORD $0x4e083ec7 // mov x7, v22.d[0]
-	WORD $0x4e183e66 // mov x6, v19.d[1]
-	WORD $0x4e183ec5 // mov x5, v22.d[1]
-	WORD $0xfc687876 // ldr d22, [x3, x8, lsl #3]
-	WORD $0xfc677873 // ldr d19, [x3, x7, lsl #3]
-	WORD $0xfc66787e // ldr d30, [x3, x6, lsl #3]
-	WORD $0xfc65787f // ldr d31, [x3, x5, lsl #3]
-	WORD $0x4ede3ade // zip1 v30.2d, v22.2d, v30.2d
-	WORD $0x4edf3a7f // zip1 v31.2d, v19.2d, v31.2d
-	WORD $0x4f7056f7 // shl v23.2d, v23.2d, #48
-	WORD $0x4f7056b5 // shl v21.2d, v21.2d, #48
-	WORD $0x4ef787d7 // add v23.2d, v30.2d, v23.2d
-	WORD $0x4ef587f5 // add v21.2d, v31.2d, v21.2d
-	WORD $0x4eb71eff // mov v31.16b, v23.16b
-	WORD $0x4eb51ebe // mov v30.16b, v21.16b
-	WORD $0x4e71ceff // fmla v31.2d, v23.2d, v17.2d
-	WORD $0x4e74cebe // fmla v30.2d, v21.2d, v20.2d
-	WORD $0x6e70df10 // fmul v16.2d, v24.2d, v16.2d
-	WORD $0x6e6fdfaf // fmul v15.2d, v29.2d, v15.2d
-	WORD $0x6e70dff0 // fmul v16.2d, v31.2d, v16.2d
-	WORD $0x6e6fdfcf // fmul v15.2d, v30.2d, v15.2d
-	WORD $0x3dc0909e // ldr q30, [x4, #576]
-	WORD $0x3dc0909f // ldr q31, [x4, #576]
-	WORD $0x4ea41c9d // mov v29.16b, v4.16b
-	WORD $0x4ea41c98 // mov v24.16b, v4.16b
-	WORD $0x4e7ece1d // fmla v29.2d, v16.2d, v30.2d
-	WORD $0x4e7fcdf8 // fmla v24.2d, v15.2d, v31.2d
-	WORD $0x3dc0949f // ldr q31, [x4, #592]
-	WORD $0x3dc0948f // ldr q15, [x4, #592]
-	WORD $0x3dc0989e // ldr q30, [x4, #608]
-	WORD $0x3dc09890 // ldr q16, [x4, #608]
-	WORD $0x4e7bcffe // fmla v30.2d, v31.2d, v27.2d
-	WORD $0x4e79cdf0 // fmla v16.2d, v15.2d, v25.2d
-	WORD $0x3dc09c8f // ldr q15, [x4, #624]
-	WORD $0x3dc09c9f // ldr q31, [x4, #624]
-	WORD $0x4e7bcfcf // fmla v15.2d, v30.2d, v27.2d
-	WORD $0x4e79ce1f // fmla v31.2d, v16.2d, v25.2d
-	WORD $0x3dc0a090 // ldr q16, [x4, #640]
-	WORD $0x3dc0a09e // ldr q30, [x4, #640]
-	WORD $0x4e7bcdf0 // fmla v16.2d, v15.2d, v27.2d
-	WORD $0x4e79cffe // fmla v30.2d, v31.2d, v25.2d
-	WORD $0x3dc0a49f // ldr q31, [x4, #656]
-	WORD $0x3dc0a48f // ldr q15, [x4, #656]
-	WORD $0x4e7bce1f // fmla v31.2d, v16.2d, v27.2d
-	WORD $0x4e79cfcf // fmla v15.2d, v30.2d, v25.2d
-	WORD $0x3dc0a89e // ldr q30, [x4, #672]
-	WORD $0x3dc0a890 // ldr q16, [x4, #672]
-	WORD $0x4e7bcffe // fmla v30.2d, v31.2d, v27.2d
-	WORD $0x4e79cdf0 // fmla v16.2d, v15.2d, v25.2d
-	WORD $0x3dc0ac8f // ldr q15, [x4, #688]
-	WORD $0x3dc0ac9f // ldr q31, [x4, #688]
-	WORD $0x4e7bcfcf // fmla v15.2d, v30.2d, v27.2d
-	WORD $0x4e79ce1f // fmla v31.2d, v16.2d, v25.2d
-	WORD $0x3dc0b090 // ldr q16, [x4, #704]
-	WORD $0x3dc0b09e // ldr q30, [x4, #704]
-	WORD $0x4e7bcdf0 // fmla v16.2d, v15.2d, v27.2d
-	WORD $0x4e79cffe // fmla v30.2d, v31.2d, v25.2d
-	WORD $0x3dc0b49f // ldr q31, [x4, #720]
-	WORD $0x3dc0b48f // ldr q15, [x4, #720]
-	WORD $0x4e7bce1f // fmla v31.2d, v16.2d, v27.2d
-	WORD $0x4e79cfcf // fmla v15.2d, v30.2d, v25.2d
-	WORD $0x6e7fdd7f // fmul v31.2d, v11.2d, v31.2d
-	WORD $0x6e6fdd4f // fmul v15.2d, v10.2d, v15.2d
-	WORD $0x3dc08899 // ldr q25, [x4, #544]
-	WORD $0x3dc0889e // ldr q30, [x4, #544]
-	WORD $0x6eebe72b // fcmgt v11.2d, v25.2d, v11.2d
-	WORD $0x6eeae7ca // fcmgt v10.2d, v30.2d, v10.2d
-	WORD $0x6e7d1feb // bsl v11.16b, v31.16b, v29.16b
-	WORD $0x6e781dea // bsl v10.16b, v15.16b, v24.16b
-	WORD $0x3dc0b898 // ldr q24, [x4, #736]
-	WORD $0x3dc0b88f // ldr q15, [x4, #736]
-	WORD $0x4ef88578 // add v24.2d, v11.2d, v24.2d
-	WORD $0x4eef854f // add v15.2d, v10.2d, v15.2d
-	WORD $0x3dc0bc9d // ldr q29, [x4, #752]
-	WORD $0x3dc0bc9f // ldr q31, [x4, #752]
-	WORD $0x4e3d1f1d // and v29.16b, v24.16b, v29.16b
-	WORD $0x4e3f1dff // and v31.16b, v15.16b, v31.16b
-	WORD $0x6ebd675a // umax v26.4s, v26.4s, v29.4s
-	WORD $0x6ebf675a // umax v26.4s, v26.4s, v31.4s
-	WORD $0x0e61696b // fcvtn v11.2s, v11.2d
-	WORD $0x0e61694a // fcvtn v10.2s, v10.2d
-	WORD $0x3dc0c09f // ldr q31, [x4, #768]
-	WORD $0x3dc0c09d // ldr q29, [x4, #768]
-	WORD $0x0e3f1dbf // and v31.8b, v13.8b, v31.8b
-	WORD $0x0e3d1d9d // and v29.8b, v12.8b, v29.8b
-	WORD $0x0ebf1d7f // orr v31.8b, v11.8b, v31.8b
-	WORD $0x0ebd1d5d // orr v29.8b, v10.8b, v29.8b
-	WORD $0x3dc0c48a // ldr q10, [x4, #784]
-	WORD $0x6eaa35ca // cmhi v10.4s, v14.4s, v10.4s
-	WORD $0x3dc0c88e // ldr q14, [x4, #800]
-	WORD $0x6eae374e // cmhi v14.4s, v26.4s, v14.4s
-	WORD $0x4eaa1dce // orr v14.16b, v14.16b, v10.16b
-	WORD $0x6eb0a9ce // umaxv s14, v14.4s
-	WORD $0x0e043dc5 // mov w5, v14.s[0]
+	WORD $0x3dc08497 // ldr q23, [x4, #528]
+	WORD $0x4e1002d0 // tbl v16.16b, {v22.16b}, v16.16b
+	WORD $0x4e0f02ef // tbl v15.16b, {v23.16b}, v15.16b
+	WORD $0x3dc08897 // ldr q23, [x4, #544]
+	WORD $0x3dc08896 // ldr q22, [x4, #544]
+	WORD $0x4e1912f0 // tbx v16.16b, {v23.16b}, v25.16b
+	WORD $0x4e1212cf // tbx v15.16b, {v22.16b}, v18.16b
+	WORD $0x4eb01e12 // mov v18.16b, v16.16b
+	WORD $0x4eaf1df6 // mov v22.16b, v15.16b
+	WORD $0x4e38ce92 // fmla v18.4s, v20.4s, v24.4s
+	WORD $0x4e3aceb6 // fmla v22.4s, v21.4s, v26.4s
+	WORD $0x4eb2d610 // fsub v16.4s, v16.4s, v18.4s
+	WORD $0x4eb6d5ef // fsub v15.4s, v15.4s, v22.4s
+	WORD $0x4e38ce90 // fmla v16.4s, v20.4s, v24.4s
+	WORD $0x4e3aceaf // fmla v15.4s, v21.4s, v26.4s
+	WORD $0x4e3cce90 // fmla v16.4s, v20.4s, v28.4s
+	WORD $0x4e3bceaf // fmla v15.4s, v21.4s, v27.4s
+	WORD $0x3dc08c9b // ldr q27, [x4, #560]
+	WORD $0x3dc08c95 // ldr q21, [x4, #560]
+	WORD $0x4eb21e5c // mov v28.16b, v18.16b
+	WORD $0x4eb61ed4 // mov v20.16b, v22.16b
+	WORD $0x4e3bce1c // fmla v28.4s, v16.4s, v27.4s
+	WORD $0x4e35cdf4 // fmla v20.4s, v15.4s, v21.4s
+	WORD $0x3dc09095 // ldr q21, [x4, #576]
+	WORD $0x3dc0909b // ldr q27, [x4, #576]
+	WORD $0x4e35ce12 // fmla v18.4s, v16.4s, v21.4s
+	WORD $0x4e3bcdf6 // fmla v22.4s, v15.4s, v27.4s
+	WORD $0x6e321f9c // eor v28.16b, v28.16b, v18.16b
+	WORD $0x6e361e94 // eor v20.16b, v20.16b, v22.16b
+	WORD $0x4eb41f9c // orr v28.16b, v28.16b, v20.16b
+	WORD $0x3dc09494 // ldr q20, [x4, #592]
+	WORD $0x3dc0949b // ldr q27, [x4, #592]
+	WORD $0x6e721db4 // bsl v20.16b, v13.16b, v18.16b
+	WORD $0x6e761ddb // bsl v27.16b, v14.16b, v22.16b
+	WORD $0x3dc09896 // ldr q22, [x4, #608]
+	WORD $0x6eb63636 // cmhi v22.4s, v17.4s, v22.4s
+	WORD $0x4eb61f9c // orr v28.16b, v28.16b, v22.16b
+	WORD $0x6eb0ab9c // umaxv s28, v28.4s
+	WORD $0x0e043f85 // mov w5, v28.s[0]
 	CMPW $0, R5
 	BNE doubtful
-	WORD $0xfd00003c // str d28, [x1]
-	WORD $0xfd000432 // str d18, [x1, #8]
-	WORD $0xfd00083f // str d31, [x1, #16]
-	WORD $0xfd000c3d // str d29, [x1, #24]
+	WORD $0x3d800034 // str q20, [x1]
+	WORD $0x3d80043b // str q27, [x1, #16]
 going:
 	ADD $32, R1
 	ADD $32, R2
@@ -881,494 +778,518 @@ going:
 	BGE many
 	JMP single
 doubtful:
-	WORD $0xfd40005d // ldr d29, [x2]
-	WORD $0xfd40045f // ldr d31, [x2, #8]
-	WORD $0x3dc0cc92 // ldr q18, [x4, #816]
-	WORD $0x3dc0cc9c // ldr q28, [x4, #816]
-	WORD $0x0e201fae // and v14.8b, v29.8b, v0.8b
-	WORD $0x0e201fea // and v10.8b, v31.8b, v0.8b
+	WORD $0xfd40005b // ldr d27, [x2]
+	WORD $0xfd400454 // ldr d20, [x2, #8]
+	WORD $0x3dc09c9c // ldr q28, [x4, #624]
+	WORD $0x3dc09c96 // ldr q22, [x4, #624]
+	WORD $0x0e201f71 // and v17.8b, v27.8b, v0.8b
+	WORD $0x0e201e8e // and v14.8b, v20.8b, v0.8b
+	WORD $0x0e617a31 // fcvtl v17.2d, v17.2s
 	WORD $0x0e6179ce // fcvtl v14.2d, v14.2s
-	WORD $0x0e61794a // fcvtl v10.2d, v10.2s
-	WORD $0x6ef2e5da // fcmgt v26.2d, v14.2d, v18.2d
-	WORD $0x6efce54b // fcmgt v11.2d, v10.2d, v28.2d
-	WORD $0x6e6e1e5a // bsl v26.16b, v18.16b, v14.16b
-	WORD $0x6e6a1f8b // bsl v11.16b, v28.16b, v10.16b
-	WORD $0x6e7adf4a // fmul v10.2d, v26.2d, v26.2d
-	WORD $0x6e6bdd7c // fmul v28.2d, v11.2d, v11.2d
-	WORD $0x6e62df4e // fmul v14.2d, v26.2d, v2.2d
-	WORD $0x6e62dd72 // fmul v18.2d, v11.2d, v2.2d
-	WORD $0x6e231d4c // eor v12.16b, v10.16b, v3.16b
-	WORD $0x6e231f8d // eor v13.16b, v28.16b, v3.16b
-	WORD $0x4e65d5ce // fadd v14.2d, v14.2d, v5.2d
-	WORD $0x4e65d652 // fadd v18.2d, v18.2d, v5.2d
-	WORD $0x6e6efc8e // fdiv v14.2d, v4.2d, v14.2d
-	WORD $0x6e72fc92 // fdiv v18.2d, v4.2d, v18.2d
-	WORD $0x4ea41c8f // mov v15.16b, v4.16b
-	WORD $0x4ea41c98 // mov v24.16b, v4.16b
-	WORD $0x4e66cdcf // fmla v15.2d, v14.2d, v6.2d
-	WORD $0x4e66ce58 // fmla v24.2d, v18.2d, v6.2d
-	WORD $0x4ea81d1e // mov v30.16b, v8.16b
-	WORD $0x4ea81d19 // mov v25.16b, v8.16b
-	WORD $0x4e6fccfe // fmla v30.2d, v7.2d, v15.2d
-	WORD $0x4e78ccf9 // fmla v25.2d, v7.2d, v24.2d
-	WORD $0x4ea91d3b // mov v27.16b, v9.16b
-	WORD $0x4ea91d30 // mov v16.16b, v9.16b
-	WORD $0x4e6fcfdb // fmla v27.2d, v30.2d, v15.2d
-	WORD $0x4e78cf30 // fmla v16.2d, v25.2d, v24.2d
-	WORD $0x3dc02899 // ldr q25, [x4, #160]
-	WORD $0x3dc0289e // ldr q30, [x4, #160]
-	WORD $0x4e6fcf79 // fmla v25.2d, v27.2d, v15.2d
-	WORD $0x4e78ce1e // fmla v30.2d, v16.2d, v24.2d
-	WORD $0x3dc02c90 // ldr q16, [x4, #176]
-	WORD $0x3dc02c9b // ldr q27, [x4, #176]
-	WORD $0x4e6fcf30 // fmla v16.2d, v25.2d, v15.2d
-	WORD $0x4e78cfdb // fmla v27.2d, v30.2d, v24.2d
-	WORD $0x3dc0309e // ldr q30, [x4, #192]
-	WORD $0x3dc03099 // ldr q25, [x4, #192]
-	WORD $0x4e6fce1e // fmla v30.2d, v16.2d, v15.2d
-	WORD $0x4e78cf79 // fmla v25.2d, v27.2d, v24.2d
-	WORD $0x3dc0349b // ldr q27, [x4, #208]
-	WORD $0x3dc03490 // ldr q16, [x4, #208]
-	WORD $0x4e6fcfdb // fmla v27.2d, v30.2d, v15.2d
-	WORD $0x4e78cf30 // fmla v16.2d, v25.2d, v24.2d
-	WORD $0x3dc03899 // ldr q25, [x4, #224]
-	WORD $0x3dc0389e // ldr q30, [x4, #224]
-	WORD $0x4e6fcf79 // fmla v25.2d, v27.2d, v15.2d
-	WORD $0x4e78ce1e // fmla v30.2d, v16.2d, v24.2d
-	WORD $0x3dc03c90 // ldr q16, [x4, #240]
-	WORD $0x3dc03c9b // ldr q27, [x4, #240]
-	WORD $0x4e6fcf30 // fmla v16.2d, v25.2d, v15.2d
-	WORD $0x4e78cfdb // fmla v27.2d, v30.2d, v24.2d
-	WORD $0x3dc0409e // ldr q30, [x4, #256]
-	WORD $0x3dc04099 // ldr q25, [x4, #256]
-	WORD $0x4e6fce1e // fmla v30.2d, v16.2d, v15.2d
-	WORD $0x4e78cf79 // fmla v25.2d, v27.2d, v24.2d
-	WORD $0x3dc0449b // ldr q27, [x4, #272]
-	WORD $0x3dc04490 // ldr q16, [x4, #272]
-	WORD $0x4e6fcfdb // fmla v27.2d, v30.2d, v15.2d
-	WORD $0x4e78cf30 // fmla v16.2d, v25.2d, v24.2d
-	WORD $0x3dc04899 // ldr q25, [x4, #288]
-	WORD $0x3dc0489e // ldr q30, [x4, #288]
-	WORD $0x4e6fcf79 // fmla v25.2d, v27.2d, v15.2d
-	WORD $0x4e78ce1e // fmla v30.2d, v16.2d, v24.2d
-	WORD $0x3dc04c90 // ldr q16, [x4, #304]
-	WORD $0x3dc04c9b // ldr q27, [x4, #304]
-	WORD $0x4e6fcf30 // fmla v16.2d, v25.2d, v15.2d
-	WORD $0x4e78cfdb // fmla v27.2d, v30.2d, v24.2d
-	WORD $0x3dc0509e // ldr q30, [x4, #320]
-	WORD $0x3dc05099 // ldr q25, [x4, #320]
-	WORD $0x4e6fce1e // fmla v30.2d, v16.2d, v15.2d
-	WORD $0x4e78cf79 // fmla v25.2d, v27.2d, v24.2d
-	WORD $0x3dc0549b // ldr q27, [x4, #336]
-	WORD $0x3dc05490 // ldr q16, [x4, #336]
-	WORD $0x4e6fcfdb // fmla v27.2d, v30.2d, v15.2d
-	WORD $0x4e78cf30 // fmla v16.2d, v25.2d, v24.2d
-	WORD $0x3dc05899 // ldr q25, [x4, #352]
-	WORD $0x3dc0589e // ldr q30, [x4, #352]
-	WORD $0x4e6fcf79 // fmla v25.2d, v27.2d, v15.2d
-	WORD $0x4e78ce1e // fmla v30.2d, v16.2d, v24.2d
-	WORD $0x3dc05c90 // ldr q16, [x4, #368]
-	WORD $0x3dc05c9b // ldr q27, [x4, #368]
-	WORD $0x4e6fcf30 // fmla v16.2d, v25.2d, v15.2d
-	WORD $0x4e78cfdb // fmla v27.2d, v30.2d, v24.2d
-	WORD $0x3dc0609e // ldr q30, [x4, #384]
-	WORD $0x3dc06099 // ldr q25, [x4, #384]
-	WORD $0x4e6fce1e // fmla v30.2d, v16.2d, v15.2d
-	WORD $0x4e78cf79 // fmla v25.2d, v27.2d, v24.2d
-	WORD $0x3dc0649b // ldr q27, [x4, #400]
-	WORD $0x3dc06490 // ldr q16, [x4, #400]
-	WORD $0x4e6fcfdb // fmla v27.2d, v30.2d, v15.2d
-	WORD $0x4e78cf30 // fmla v16.2d, v25.2d, v24.2d
-	WORD $0x3dc06898 // ldr q24, [x4, #416]
-	WORD $0x3dc06899 // ldr q25, [x4, #416]
-	WORD $0x3dc06c8f // ldr q15, [x4, #432]
-	WORD $0x3dc06c9e // ldr q30, [x4, #432]
-	WORD $0x4e78cd8f // fmla v15.2d, v12.2d, v24.2d
-	WORD $0x4e79cdbe // fmla v30.2d, v13.2d, v25.2d
-	WORD $0x3dc06c99 // ldr q25, [x4, #432]
-	WORD $0x3dc06c98 // ldr q24, [x4, #432]
-	WORD $0x4ef9d5f9 // fsub v25.2d, v15.2d, v25.2d
-	WORD $0x4ef8d7d8 // fsub v24.2d, v30.2d, v24.2d
-	WORD $0x3dc07094 // ldr q20, [x4, #448]
-	WORD $0x3dc07095 // ldr q21, [x4, #448]
-	WORD $0x4ef4cf2c // fmls v12.2d, v25.2d, v20.2d
-	WORD $0x4ef5cf0d // fmls v13.2d, v24.2d, v21.2d
-	WORD $0x3dc07495 // ldr q21, [x4, #464]
-	WORD $0x3dc07494 // ldr q20, [x4, #464]
-	WORD $0x4ef5cf2c // fmls v12.2d, v25.2d, v21.2d
-	WORD $0x4ef4cf0d // fmls v13.2d, v24.2d, v20.2d
-	WORD $0x3dc07894 // ldr q20, [x4, #480]
-	WORD $0x3dc07898 // ldr q24, [x4, #480]
-	WORD $0x3dc07c95 // ldr q21, [x4, #496]
-	WORD $0x3dc07c99 // ldr q25, [x4, #496]
-	WORD $0x4e6cce95 // fmla v21.2d, v20.2d, v12.2d
-	WORD $0x4e6dcf19 // fmla v25.2d, v24.2d, v13.2d
-	WORD $0x3dc08098 // ldr q24, [x4, #512]
-	WORD $0x3dc08094 // ldr q20, [x4, #512]
-	WORD $0x4e6cceb8 // fmla v24.2d, v21.2d, v12.2d
-	WORD $0x4e6dcf34 // fmla v20.2d, v25.2d, v13.2d
-	WORD $0x3dc08499 // ldr q25, [x4, #528]
-	WORD $0x3dc08495 // ldr q21, [x4, #528]
-	WORD $0x4e6ccf19 // fmla v25.2d, v24.2d, v12.2d
-	WORD $0x4e6dce95 // fmla v21.2d, v20.2d, v13.2d
-	WORD $0x3dc08894 // ldr q20, [x4, #544]
-	WORD $0x3dc08898 // ldr q24, [x4, #544]
-	WORD $0x4e6ccf34 // fmla v20.2d, v25.2d, v12.2d
-	WORD $0x4e6dceb8 // fmla v24.2d, v21.2d, v13.2d
-	WORD $0x6e6cdd95 // fmul v21.2d, v12.2d, v12.2d
-	WORD $0x6e6dddb9 // fmul v25.2d, v13.2d, v13.2d
-	WORD $0x4e74ceac // fmla v12.2d, v21.2d, v20.2d
-	WORD $0x4e78cf2d // fmla v13.2d, v25.2d, v24.2d
-	WORD $0x3dc08c98 // ldr q24, [x4, #560]
-	WORD $0x3dc08c99 // ldr q25, [x4, #560]
-	WORD $0x4e381df8 // and v24.16b, v15.16b, v24.16b
-	WORD $0x4e391fd9 // and v25.16b, v30.16b, v25.16b
-	WORD $0x4e083f05 // mov x5, v24.d[0]
-	WORD $0x4e083f26 // mov x6, v25.d[0]
-	WORD $0x4e183f07 // mov x7, v24.d[1]
-	WORD $0x4e183f28 // mov x8, v25.d[1]
-	WORD $0xfc657879 // ldr d25, [x3, x5, lsl #3]
-	WORD $0xfc667878 // ldr d24, [x3, x6, lsl #3]
-	WORD $0xfc677874 // ldr d20, [x3, x7, lsl #3]
-	WORD $0xfc687875 // ldr d21, [x3, x8, lsl #3]
-	WORD $0x4ed43b34 // zip1 v20.2d, v25.2d, v20.2d
-	WORD $0x4ed53b15 // zip1 v21.2d, v24.2d, v21.2d
-	WORD $0x4f7055ef // shl v15.2d, v15.2d, #48
-	WORD $0x4f7057de // shl v30.2d, v30.2d, #48
-	WORD $0x4eef868f // add v15.2d, v20.2d, v15.2d
-	WORD $0x4efe86be // add v30.2d, v21.2d, v30.2d
-	WORD $0x4eaf1df5 // mov v21.16b, v15.16b
-	WORD $0x4ebe1fd4 // mov v20.16b, v30.16b
-	WORD $0x4e6ccdf5 // fmla v21.2d, v15.2d, v12.2d
-	WORD $0x4e6dcfd4 // fmla v20.2d, v30.2d, v13.2d
-	WORD $0x6e6edf6e // fmul v14.2d, v27.2d, v14.2d
-	WORD $0x6e72de12 // fmul v18.2d, v16.2d, v18.2d
-	WORD $0x6e6edeae // fmul v14.2d, v21.2d, v14.2d
-	WORD $0x6e72de92 // fmul v18.2d, v20.2d, v18.2d
-	WORD $0x3dc09094 // ldr q20, [x4, #576]
-	WORD $0x3dc09095 // ldr q21, [x4, #576]
-	WORD $0x4ea41c90 // mov v16.16b, v4.16b
-	WORD $0x4ea41c9b // mov v27.16b, v4.16b
-	WORD $0x4e74cdd0 // fmla v16.2d, v14.2d, v20.2d
-	WORD $0x4e75ce5b // fmla v27.2d, v18.2d, v21.2d
-	WORD $0x3dc09495 // ldr q21, [x4, #592]
-	WORD $0x3dc09492 // ldr q18, [x4, #592]
-	WORD $0x3dc09894 // ldr q20, [x4, #608]
-	WORD $0x3dc0988e // ldr q14, [x4, #608]
-	WORD $0x4e6aceb4 // fmla v20.2d, v21.2d, v10.2d
-	WORD $0x4e7cce4e // fmla v14.2d, v18.2d, v28.2d
-	WORD $0x3dc09c92 // ldr q18, [x4, #624]
-	WORD $0x3dc09c95 // ldr q21, [x4, #624]
-	WORD $0x4e6ace92 // fmla v18.2d, v20.2d, v10.2d
-	WORD $0x4e7ccdd5 // fmla v21.2d, v14.2d, v28.2d
-	WORD $0x3dc0a08e // ldr q14, [x4, #640]
-	WORD $0x3dc0a094 // ldr q20, [x4, #640]
-	WORD $0x4e6ace4e // fmla v14.2d, v18.2d, v10.2d
-	WORD $0x4e7cceb4 // fmla v20.2d, v21.2d, v28.2d
+	WORD $0x6efce632 // fcmgt v18.2d, v17.2d, v28.2d
+	WORD $0x6ef6e5cd // fcmgt v13.2d, v14.2d, v22.2d
+	WORD $0x6e711f92 // bsl v18.16b, v28.16b, v17.16b
+	WORD $0x6e6e1ecd // bsl v13.16b, v22.16b, v14.16b
+	WORD $0x6e72de4e // fmul v14.2d, v18.2d, v18.2d
+	WORD $0x6e6dddb6 // fmul v22.2d, v13.2d, v13.2d
+	WORD $0x3dc0a091 // ldr q17, [x4, #640]
+	WORD $0x3dc0a09c // ldr q28, [x4, #640]
+	WORD $0x6e71de51 // fmul v17.2d, v18.2d, v17.2d
+	WORD $0x6e7cddbc // fmul v28.2d, v13.2d, v28.2d
+	WORD $0x3dc0a48f // ldr q15, [x4, #656]
 	WORD $0x3dc0a495 // ldr q21, [x4, #656]
-	WORD $0x3dc0a492 // ldr q18, [x4, #656]
-	WORD $0x4e6acdd5 // fmla v21.2d, v14.2d, v10.2d
-	WORD $0x4e7cce92 // fmla v18.2d, v20.2d, v28.2d
-	WORD $0x3dc0a894 // ldr q20, [x4, #672]
-	WORD $0x3dc0a88e // ldr q14, [x4, #672]
-	WORD $0x4e6aceb4 // fmla v20.2d, v21.2d, v10.2d
-	WORD $0x4e7cce4e // fmla v14.2d, v18.2d, v28.2d
-	WORD $0x3dc0ac92 // ldr q18, [x4, #688]
-	WORD $0x3dc0ac95 // ldr q21, [x4, #688]
-	WORD $0x4e6ace92 // fmla v18.2d, v20.2d, v10.2d
-	WORD $0x4e7ccdd5 // fmla v21.2d, v14.2d, v28.2d
-	WORD $0x3dc0b08e // ldr q14, [x4, #704]
-	WORD $0x3dc0b094 // ldr q20, [x4, #704]
-	WORD $0x4e6ace4e // fmla v14.2d, v18.2d, v10.2d
-	WORD $0x4e7cceb4 // fmla v20.2d, v21.2d, v28.2d
-	WORD $0x3dc0b495 // ldr q21, [x4, #720]
-	WORD $0x3dc0b492 // ldr q18, [x4, #720]
-	WORD $0x4e6acdd5 // fmla v21.2d, v14.2d, v10.2d
-	WORD $0x4e7cce92 // fmla v18.2d, v20.2d, v28.2d
-	WORD $0x6e75df55 // fmul v21.2d, v26.2d, v21.2d
-	WORD $0x6e72dd72 // fmul v18.2d, v11.2d, v18.2d
-	WORD $0x3dc0889c // ldr q28, [x4, #544]
-	WORD $0x3dc08894 // ldr q20, [x4, #544]
-	WORD $0x6efae79a // fcmgt v26.2d, v28.2d, v26.2d
-	WORD $0x6eebe68b // fcmgt v11.2d, v20.2d, v11.2d
-	WORD $0x6e701eba // bsl v26.16b, v21.16b, v16.16b
-	WORD $0x6e7b1e4b // bsl v11.16b, v18.16b, v27.16b
-	WORD $0x3dc0c09b // ldr q27, [x4, #768]
-	WORD $0x3dc0c092 // ldr q18, [x4, #768]
-	WORD $0x0e3b1fbb // and v27.8b, v29.8b, v27.8b
-	WORD $0x0e321ff2 // and v18.8b, v31.8b, v18.8b
-	WORD $0x3dc0d090 // ldr q16, [x4, #832]
-	WORD $0x3dc0d095 // ldr q21, [x4, #832]
-	WORD $0x6e70df50 // fmul v16.2d, v26.2d, v16.2d
-	WORD $0x6e75dd75 // fmul v21.2d, v11.2d, v21.2d
-	WORD $0x4ef0d754 // fsub v20.2d, v26.2d, v16.2d
-	WORD $0x4ef5d57c // fsub v28.2d, v11.2d, v21.2d
-	WORD $0x0e616a94 // fcvtn v20.2s, v20.2d
-	WORD $0x0e616b9c // fcvtn v28.2s, v28.2d
-	WORD $0x4e70d750 // fadd v16.2d, v26.2d, v16.2d
-	WORD $0x4e75d575 // fadd v21.2d, v11.2d, v21.2d
-	WORD $0x0e616a10 // fcvtn v16.2s, v16.2d
-	WORD $0x0e616ab5 // fcvtn v21.2s, v21.2d
-	WORD $0x2eb08e90 // cmeq v16.2s, v20.2s, v16.2s
-	WORD $0x2eb58f95 // cmeq v21.2s, v28.2s, v21.2s
-	WORD $0x0ebb1e9b // orr v27.8b, v20.8b, v27.8b
-	WORD $0x0eb21f92 // orr v18.8b, v28.8b, v18.8b
-	WORD $0x3dc0d49c // ldr q28, [x4, #848]
-	WORD $0x3dc0d494 // ldr q20, [x4, #848]
-	WORD $0x2e7c1f70 // bsl v16.8b, v27.8b, v28.8b
-	WORD $0x2e741e55 // bsl v21.8b, v18.8b, v20.8b
-	WORD $0x0e3de7bd // fcmeq v29.2s, v29.2s, v29.2s
-	WORD $0x0e3fe7ff // fcmeq v31.2s, v31.2s, v31.2s
-	WORD $0x3dc0d894 // ldr q20, [x4, #864]
-	WORD $0x3dc0d892 // ldr q18, [x4, #864]
-	WORD $0x2e741e1d // bsl v29.8b, v16.8b, v20.8b
-	WORD $0x2e721ebf // bsl v31.8b, v21.8b, v18.8b
-	WORD $0xfd00003d // str d29, [x1]
-	WORD $0xfd00043f // str d31, [x1, #8]
-	WORD $0xfd40085f // ldr d31, [x2, #16]
-	WORD $0xfd400c5d // ldr d29, [x2, #24]
-	WORD $0x3dc0cc92 // ldr q18, [x4, #816]
-	WORD $0x3dc0cc95 // ldr q21, [x4, #816]
-	WORD $0x0e201ff4 // and v20.8b, v31.8b, v0.8b
-	WORD $0x0e201fb0 // and v16.8b, v29.8b, v0.8b
-	WORD $0x0e617a94 // fcvtl v20.2d, v20.2s
-	WORD $0x0e617a10 // fcvtl v16.2d, v16.2s
-	WORD $0x6ef2e69c // fcmgt v28.2d, v20.2d, v18.2d
-	WORD $0x6ef5e61b // fcmgt v27.2d, v16.2d, v21.2d
-	WORD $0x6e741e5c // bsl v28.16b, v18.16b, v20.16b
-	WORD $0x6e701ebb // bsl v27.16b, v21.16b, v16.16b
-	WORD $0x6e7cdf90 // fmul v16.2d, v28.2d, v28.2d
-	WORD $0x6e7bdf75 // fmul v21.2d, v27.2d, v27.2d
-	WORD $0x6e62df94 // fmul v20.2d, v28.2d, v2.2d
-	WORD $0x6e62df72 // fmul v18.2d, v27.2d, v2.2d
-	WORD $0x6e231e0b // eor v11.16b, v16.16b, v3.16b
-	WORD $0x6e231eba // eor v26.16b, v21.16b, v3.16b
-	WORD $0x4e65d694 // fadd v20.2d, v20.2d, v5.2d
-	WORD $0x4e65d652 // fadd v18.2d, v18.2d, v5.2d
-	WORD $0x6e74fc94 // fdiv v20.2d, v4.2d, v20.2d
-	WORD $0x6e72fc92 // fdiv v18.2d, v4.2d, v18.2d
-	WORD $0x4ea41c8a // mov v10.16b, v4.16b
-	WORD $0x4ea41c8e // mov v14.16b, v4.16b
-	WORD $0x4e66ce8a // fmla v10.2d, v20.2d, v6.2d
-	WORD $0x4e66ce4e // fmla v14.2d, v18.2d, v6.2d
-	WORD $0x4ea81d0d // mov v13.16b, v8.16b
-	WORD $0x4ea81d1e // mov v30.16b, v8.16b
-	WORD $0x4e6acced // fmla v13.2d, v7.2d, v10.2d
-	WORD $0x4e6eccfe // fmla v30.2d, v7.2d, v14.2d
-	WORD $0x4ea91d2c // mov v12.16b, v9.16b
-	WORD $0x4ea91d2f // mov v15.16b, v9.16b
-	WORD $0x4e6acdac // fmla v12.2d, v13.2d, v10.2d
-	WORD $0x4e6ecfcf // fmla v15.2d, v30.2d, v14.2d
-	WORD $0x3dc0289e // ldr q30, [x4, #160]
-	WORD $0x3dc0288d // ldr q13, [x4, #160]
-	WORD $0x4e6acd9e // fmla v30.2d, v12.2d, v10.2d
-	WORD $0x4e6ecded // fmla v13.2d, v15.2d, v14.2d
-	WORD $0x3dc02c8f // ldr q15, [x4, #176]
-	WORD $0x3dc02c8c // ldr q12, [x4, #176]
-	WORD $0x4e6acfcf // fmla v15.2d, v30.2d, v10.2d
-	WORD $0x4e6ecdac // fmla v12.2d, v13.2d, v14.2d
-	WORD $0x3dc0308d // ldr q13, [x4, #192]
-	WORD $0x3dc0309e // ldr q30, [x4, #192]
-	WORD $0x4e6acded // fmla v13.2d, v15.2d, v10.2d
-	WORD $0x4e6ecd9e // fmla v30.2d, v12.2d, v14.2d
-	WORD $0x3dc0348c // ldr q12, [x4, #208]
-	WORD $0x3dc0348f // ldr q15, [x4, #208]
-	WORD $0x4e6acdac // fmla v12.2d, v13.2d, v10.2d
-	WORD $0x4e6ecfcf // fmla v15.2d, v30.2d, v14.2d
-	WORD $0x3dc0389e // ldr q30, [x4, #224]
-	WORD $0x3dc0388d // ldr q13, [x4, #224]
-	WORD $0x4e6acd9e // fmla v30.2d, v12.2d, v10.2d
-	WORD $0x4e6ecded // fmla v13.2d, v15.2d, v14.2d
-	WORD $0x3dc03c8f // ldr q15, [x4, #240]
-	WORD $0x3dc03c8c // ldr q12, [x4, #240]
-	WORD $0x4e6acfcf // fmla v15.2d, v30.2d, v10.2d
-	WORD $0x4e6ecdac // fmla v12.2d, v13.2d, v14.2d
-	WORD $0x3dc0408d // ldr q13, [x4, #256]
-	WORD $0x3dc0409e // ldr q30, [x4, #256]
-	WORD $0x4e6acded // fmla v13.2d, v15.2d, v10.2d
-	WORD $0x4e6ecd9e // fmla v30.2d, v12.2d, v14.2d
-	WORD $0x3dc0448c // ldr q12, [x4, #272]
-	WORD $0x3dc0448f // ldr q15, [x4, #272]
-	WORD $0x4e6acdac // fmla v12.2d, v13.2d, v10.2d
-	WORD $0x4e6ecfcf // fmla v15.2d, v30.2d, v14.2d
-	WORD $0x3dc0489e // ldr q30, [x4, #288]
-	WORD $0x3dc0488d // ldr q13, [x4, #288]
-	WORD $0x4e6acd9e // fmla v30.2d, v12.2d, v10.2d
-	WORD $0x4e6ecded // fmla v13.2d, v15.2d, v14.2d
-	WORD $0x3dc04c8f // ldr q15, [x4, #304]
-	WORD $0x3dc04c8c // ldr q12, [x4, #304]
-	WORD $0x4e6acfcf // fmla v15.2d, v30.2d, v10.2d
-	WORD $0x4e6ecdac // fmla v12.2d, v13.2d, v14.2d
-	WORD $0x3dc0508d // ldr q13, [x4, #320]
-	WORD $0x3dc0509e // ldr q30, [x4, #320]
-	WORD $0x4e6acded // fmla v13.2d, v15.2d, v10.2d
-	WORD $0x4e6ecd9e // fmla v30.2d, v12.2d, v14.2d
-	WORD $0x3dc0548c // ldr q12, [x4, #336]
-	WORD $0x3dc0548f // ldr q15, [x4, #336]
-	WORD $0x4e6acdac // fmla v12.2d, v13.2d, v10.2d
-	WORD $0x4e6ecfcf // fmla v15.2d, v30.2d, v14.2d
-	WORD $0x3dc0589e // ldr q30, [x4, #352]
-	WORD $0x3dc0588d // ldr q13, [x4, #352]
-	WORD $0x4e6acd9e // fmla v30.2d, v12.2d, v10.2d
-	WORD $0x4e6ecded // fmla v13.2d, v15.2d, v14.2d
-	WORD $0x3dc05c8f // ldr q15, [x4, #368]
-	WORD $0x3dc05c8c // ldr q12, [x4, #368]
-	WORD $0x4e6acfcf // fmla v15.2d, v30.2d, v10.2d
-	WORD $0x4e6ecdac // fmla v12.2d, v13.2d, v14.2d
-	WORD $0x3dc0608d // ldr q13, [x4, #384]
-	WORD $0x3dc0609e // ldr q30, [x4, #384]
-	WORD $0x4e6acded // fmla v13.2d, v15.2d, v10.2d
-	WORD $0x4e6ecd9e // fmla v30.2d, v12.2d, v14.2d
-	WORD $0x3dc0648c // ldr q12, [x4, #400]
-	WORD $0x3dc0648f // ldr q15, [x4, #400]
-	WORD $0x4e6acdac // fmla v12.2d, v13.2d, v10.2d
-	WORD $0x4e6ecfcf // fmla v15.2d, v30.2d, v14.2d
-	WORD $0x3dc0688e // ldr q14, [x4, #416]
-	WORD $0x3dc0689e // ldr q30, [x4, #416]
-	WORD $0x3dc06c8a // ldr q10, [x4, #432]
-	WORD $0x3dc06c8d // ldr q13, [x4, #432]
-	WORD $0x4e6ecd6a // fmla v10.2d, v11.2d, v14.2d
-	WORD $0x4e7ecf4d // fmla v13.2d, v26.2d, v30.2d
-	WORD $0x3dc06c9e // ldr q30, [x4, #432]
-	WORD $0x3dc06c8e // ldr q14, [x4, #432]
-	WORD $0x4efed55e // fsub v30.2d, v10.2d, v30.2d
-	WORD $0x4eeed5ae // fsub v14.2d, v13.2d, v14.2d
-	WORD $0x3dc07098 // ldr q24, [x4, #448]
-	WORD $0x3dc07099 // ldr q25, [x4, #448]
-	WORD $0x4ef8cfcb // fmls v11.2d, v30.2d, v24.2d
-	WORD $0x4ef9cdda // fmls v26.2d, v14.2d, v25.2d
-	WORD $0x3dc07499 // ldr q25, [x4, #464]
-	WORD $0x3dc07498 // ldr q24, [x4, #464]
-	WORD $0x4ef9cfcb // fmls v11.2d, v30.2d, v25.2d
-	WORD $0x4ef8cdda // fmls v26.2d, v14.2d, v24.2d
-	WORD $0x3dc07898 // ldr q24, [x4, #480]
-	WORD $0x3dc0788e // ldr q14, [x4, #480]
-	WORD $0x3dc07c99 // ldr q25, [x4, #496]
-	WORD $0x3dc07c9e // ldr q30, [x4, #496]
-	WORD $0x4e6bcf19 // fmla v25.2d, v24.2d, v11.2d
-	WORD $0x4e7acdde // fmla v30.2d, v14.2d, v26.2d
-	WORD $0x3dc0808e // ldr q14, [x4, #512]
-	WORD $0x3dc08098 // ldr q24, [x4, #512]
-	WORD $0x4e6bcf2e // fmla v14.2d, v25.2d, v11.2d
-	WORD $0x4e7acfd8 // fmla v24.2d, v30.2d, v26.2d
-	WORD $0x3dc0849e // ldr q30, [x4, #528]
-	WORD $0x3dc08499 // ldr q25, [x4, #528]
-	WORD $0x4e6bcdde // fmla v30.2d, v14.2d, v11.2d
-	WORD $0x4e7acf19 // fmla v25.2d, v24.2d, v26.2d
-	WORD $0x3dc08898 // ldr q24, [x4, #544]
-	WORD $0x3dc0888e // ldr q14, [x4, #544]
-	WORD $0x4e6bcfd8 // fmla v24.2d, v30.2d, v11.2d
-	WORD $0x4e7acf2e // fmla v14.2d, v25.2d, v26.2d
-	WORD $0x6e6bdd79 // fmul v25.2d, v11.2d, v11.2d
-	WORD $0x6e7adf5e // fmul v30.2d, v26.2d, v26.2d
-	WORD $0x4e78cf2b // fmla v11.2d, v25.2d, v24.2d
-	WORD $0x4e6ecfda // fmla v26.2d, v30.2d, v14.2d
-	WORD $0x3dc08c8e // ldr q14, [x4, #560]
-	WORD $0x3dc08c9e // ldr q30, [x4, #560]
-	WORD $0x4e2e1d4e // and v14.16b, v10.16b, v14.16b
-	WORD $0x4e3e1dbe // and v30.16b, v13.16b, v30.16b
-	WORD $0x4e083dc8 // mov x8, v14.d[0]
-	WORD $0x4e083fc7 // mov x7, v30.d[0]
-	WORD $0x4e183dc6 // mov x6, v14.d[1]
-	WORD $0x4e183fc5 // mov x5, v30.d[1]
-	WORD $0xfc68787e // ldr d30, [x3, x8, lsl #3]
-	WORD $0xfc67786e // ldr d14, [x3, x7, lsl #3]
-	WORD $0xfc667878 // ldr d24, [x3, x6, lsl #3]
-	WORD $0xfc657879 // ldr d25, [x3, x5, lsl #3]
-	WORD $0x4ed83bd8 // zip1 v24.2d, v30.2d, v24.2d
-	WORD $0x4ed939d9 // zip1 v25.2d, v14.2d, v25.2d
-	WORD $0x4f70554a // shl v10.2d, v10.2d, #48
-	WORD $0x4f7055ad // shl v13.2d, v13.2d, #48
-	WORD $0x4eea870a // add v10.2d, v24.2d, v10.2d
-	WORD $0x4eed872d // add v13.2d, v25.2d, v13.2d
-	WORD $0x4eaa1d59 // mov v25.16b, v10.16b
-	WORD $0x4ead1db8 // mov v24.16b, v13.16b
-	WORD $0x4e6bcd59 // fmla v25.2d, v10.2d, v11.2d
-	WORD $0x4e7acdb8 // fmla v24.2d, v13.2d, v26.2d
-	WORD $0x6e74dd94 // fmul v20.2d, v12.2d, v20.2d
-	WORD $0x6e72ddf2 // fmul v18.2d, v15.2d, v18.2d
-	WORD $0x6e74df34 // fmul v20.2d, v25.2d, v20.2d
-	WORD $0x6e72df12 // fmul v18.2d, v24.2d, v18.2d
-	WORD $0x3dc09098 // ldr q24, [x4, #576]
-	WORD $0x3dc09099 // ldr q25, [x4, #576]
-	WORD $0x4ea41c8f // mov v15.16b, v4.16b
-	WORD $0x4ea41c8c // mov v12.16b, v4.16b
-	WORD $0x4e78ce8f // fmla v15.2d, v20.2d, v24.2d
-	WORD $0x4e79ce4c // fmla v12.2d, v18.2d, v25.2d
-	WORD $0x3dc09499 // ldr q25, [x4, #592]
-	WORD $0x3dc09492 // ldr q18, [x4, #592]
-	WORD $0x3dc09898 // ldr q24, [x4, #608]
-	WORD $0x3dc09894 // ldr q20, [x4, #608]
-	WORD $0x4e70cf38 // fmla v24.2d, v25.2d, v16.2d
-	WORD $0x4e75ce54 // fmla v20.2d, v18.2d, v21.2d
-	WORD $0x3dc09c92 // ldr q18, [x4, #624]
-	WORD $0x3dc09c99 // ldr q25, [x4, #624]
-	WORD $0x4e70cf12 // fmla v18.2d, v24.2d, v16.2d
-	WORD $0x4e75ce99 // fmla v25.2d, v20.2d, v21.2d
-	WORD $0x3dc0a094 // ldr q20, [x4, #640]
-	WORD $0x3dc0a098 // ldr q24, [x4, #640]
-	WORD $0x4e70ce54 // fmla v20.2d, v18.2d, v16.2d
-	WORD $0x4e75cf38 // fmla v24.2d, v25.2d, v21.2d
-	WORD $0x3dc0a499 // ldr q25, [x4, #656]
-	WORD $0x3dc0a492 // ldr q18, [x4, #656]
-	WORD $0x4e70ce99 // fmla v25.2d, v20.2d, v16.2d
-	WORD $0x4e75cf12 // fmla v18.2d, v24.2d, v21.2d
-	WORD $0x3dc0a898 // ldr q24, [x4, #672]
-	WORD $0x3dc0a894 // ldr q20, [x4, #672]
-	WORD $0x4e70cf38 // fmla v24.2d, v25.2d, v16.2d
-	WORD $0x4e75ce54 // fmla v20.2d, v18.2d, v21.2d
-	WORD $0x3dc0ac92 // ldr q18, [x4, #688]
+	WORD $0x6e2f1dcf // eor v15.16b, v14.16b, v15.16b
+	WORD $0x6e351ed5 // eor v21.16b, v22.16b, v21.16b
+	WORD $0x3dc0a890 // ldr q16, [x4, #672]
+	WORD $0x3dc0a89a // ldr q26, [x4, #672]
+	WORD $0x3dc0ac98 // ldr q24, [x4, #688]
 	WORD $0x3dc0ac99 // ldr q25, [x4, #688]
-	WORD $0x4e70cf12 // fmla v18.2d, v24.2d, v16.2d
-	WORD $0x4e75ce99 // fmla v25.2d, v20.2d, v21.2d
-	WORD $0x3dc0b094 // ldr q20, [x4, #704]
+	WORD $0x4e78d638 // fadd v24.2d, v17.2d, v24.2d
+	WORD $0x4e79d799 // fadd v25.2d, v28.2d, v25.2d
+	WORD $0x6e78fe18 // fdiv v24.2d, v16.2d, v24.2d
+	WORD $0x6e79ff59 // fdiv v25.2d, v26.2d, v25.2d
+	WORD $0x3dc0b09a // ldr q26, [x4, #704]
+	WORD $0x3dc0b090 // ldr q16, [x4, #704]
+	WORD $0x3dc0a89c // ldr q28, [x4, #672]
+	WORD $0x3dc0a891 // ldr q17, [x4, #672]
+	WORD $0x4e7acf1c // fmla v28.2d, v24.2d, v26.2d
+	WORD $0x4e70cf31 // fmla v17.2d, v25.2d, v16.2d
+	WORD $0x3dc0b490 // ldr q16, [x4, #720]
+	WORD $0x3dc0b49a // ldr q26, [x4, #720]
+	WORD $0x3dc0b897 // ldr q23, [x4, #736]
+	WORD $0x3dc0b89e // ldr q30, [x4, #736]
+	WORD $0x4e7cce17 // fmla v23.2d, v16.2d, v28.2d
+	WORD $0x4e71cf5e // fmla v30.2d, v26.2d, v17.2d
+	WORD $0x3dc0bc9a // ldr q26, [x4, #752]
+	WORD $0x3dc0bc90 // ldr q16, [x4, #752]
+	WORD $0x4e7ccefa // fmla v26.2d, v23.2d, v28.2d
+	WORD $0x4e71cfd0 // fmla v16.2d, v30.2d, v17.2d
+	WORD $0x3dc0c09e // ldr q30, [x4, #768]
+	WORD $0x3dc0c097 // ldr q23, [x4, #768]
+	WORD $0x4e7ccf5e // fmla v30.2d, v26.2d, v28.2d
+	WORD $0x4e71ce17 // fmla v23.2d, v16.2d, v17.2d
+	WORD $0x3dc0c490 // ldr q16, [x4, #784]
+	WORD $0x3dc0c49a // ldr q26, [x4, #784]
+	WORD $0x4e7ccfd0 // fmla v16.2d, v30.2d, v28.2d
+	WORD $0x4e71cefa // fmla v26.2d, v23.2d, v17.2d
+	WORD $0x3dc0c897 // ldr q23, [x4, #800]
+	WORD $0x3dc0c89e // ldr q30, [x4, #800]
+	WORD $0x4e7cce17 // fmla v23.2d, v16.2d, v28.2d
+	WORD $0x4e71cf5e // fmla v30.2d, v26.2d, v17.2d
+	WORD $0x3dc0cc9a // ldr q26, [x4, #816]
+	WORD $0x3dc0cc90 // ldr q16, [x4, #816]
+	WORD $0x4e7ccefa // fmla v26.2d, v23.2d, v28.2d
+	WORD $0x4e71cfd0 // fmla v16.2d, v30.2d, v17.2d
+	WORD $0x3dc0d09e // ldr q30, [x4, #832]
+	WORD $0x3dc0d097 // ldr q23, [x4, #832]
+	WORD $0x4e7ccf5e // fmla v30.2d, v26.2d, v28.2d
+	WORD $0x4e71ce17 // fmla v23.2d, v16.2d, v17.2d
+	WORD $0x3dc0d490 // ldr q16, [x4, #848]
+	WORD $0x3dc0d49a // ldr q26, [x4, #848]
+	WORD $0x4e7ccfd0 // fmla v16.2d, v30.2d, v28.2d
+	WORD $0x4e71cefa // fmla v26.2d, v23.2d, v17.2d
+	WORD $0x3dc0d897 // ldr q23, [x4, #864]
+	WORD $0x3dc0d89e // ldr q30, [x4, #864]
+	WORD $0x4e7cce17 // fmla v23.2d, v16.2d, v28.2d
+	WORD $0x4e71cf5e // fmla v30.2d, v26.2d, v17.2d
+	WORD $0x3dc0dc9a // ldr q26, [x4, #880]
+	WORD $0x3dc0dc90 // ldr q16, [x4, #880]
+	WORD $0x4e7ccefa // fmla v26.2d, v23.2d, v28.2d
+	WORD $0x4e71cfd0 // fmla v16.2d, v30.2d, v17.2d
+	WORD $0x3dc0e09e // ldr q30, [x4, #896]
+	WORD $0x3dc0e097 // ldr q23, [x4, #896]
+	WORD $0x4e7ccf5e // fmla v30.2d, v26.2d, v28.2d
+	WORD $0x4e71ce17 // fmla v23.2d, v16.2d, v17.2d
+	WORD $0x3dc0e490 // ldr q16, [x4, #912]
+	WORD $0x3dc0e49a // ldr q26, [x4, #912]
+	WORD $0x4e7ccfd0 // fmla v16.2d, v30.2d, v28.2d
+	WORD $0x4e71cefa // fmla v26.2d, v23.2d, v17.2d
+	WORD $0x3dc0e897 // ldr q23, [x4, #928]
+	WORD $0x3dc0e89e // ldr q30, [x4, #928]
+	WORD $0x4e7cce17 // fmla v23.2d, v16.2d, v28.2d
+	WORD $0x4e71cf5e // fmla v30.2d, v26.2d, v17.2d
+	WORD $0x3dc0ec9a // ldr q26, [x4, #944]
+	WORD $0x3dc0ec90 // ldr q16, [x4, #944]
+	WORD $0x4e7ccefa // fmla v26.2d, v23.2d, v28.2d
+	WORD $0x4e71cfd0 // fmla v16.2d, v30.2d, v17.2d
+	WORD $0x3dc0f09e // ldr q30, [x4, #960]
+	WORD $0x3dc0f097 // ldr q23, [x4, #960]
+	WORD $0x4e7ccf5e // fmla v30.2d, v26.2d, v28.2d
+	WORD $0x4e71ce17 // fmla v23.2d, v16.2d, v17.2d
+	WORD $0x3dc0f490 // ldr q16, [x4, #976]
+	WORD $0x3dc0f49a // ldr q26, [x4, #976]
+	WORD $0x4e7ccfd0 // fmla v16.2d, v30.2d, v28.2d
+	WORD $0x4e71cefa // fmla v26.2d, v23.2d, v17.2d
+	WORD $0x3dc0f897 // ldr q23, [x4, #992]
+	WORD $0x3dc0f89e // ldr q30, [x4, #992]
+	WORD $0x4e7cce17 // fmla v23.2d, v16.2d, v28.2d
+	WORD $0x4e71cf5e // fmla v30.2d, v26.2d, v17.2d
+	WORD $0x3dc0fc9a // ldr q26, [x4, #1008]
+	WORD $0x3dc0fc90 // ldr q16, [x4, #1008]
+	WORD $0x4e7ccefa // fmla v26.2d, v23.2d, v28.2d
+	WORD $0x4e71cfd0 // fmla v16.2d, v30.2d, v17.2d
+	WORD $0x3dc10091 // ldr q17, [x4, #1024]
+	WORD $0x3dc1009e // ldr q30, [x4, #1024]
+	WORD $0x3dc1049c // ldr q28, [x4, #1040]
+	WORD $0x3dc10497 // ldr q23, [x4, #1040]
+	WORD $0x4e71cdfc // fmla v28.2d, v15.2d, v17.2d
+	WORD $0x4e7eceb7 // fmla v23.2d, v21.2d, v30.2d
+	WORD $0x3dc1049e // ldr q30, [x4, #1040]
+	WORD $0x3dc10491 // ldr q17, [x4, #1040]
+	WORD $0x4efed79e // fsub v30.2d, v28.2d, v30.2d
+	WORD $0x4ef1d6f1 // fsub v17.2d, v23.2d, v17.2d
+	WORD $0x3dc1089d // ldr q29, [x4, #1056]
+	WORD $0x3dc10893 // ldr q19, [x4, #1056]
+	WORD $0x4efdcfcf // fmls v15.2d, v30.2d, v29.2d
+	WORD $0x4ef3ce35 // fmls v21.2d, v17.2d, v19.2d
+	WORD $0x3dc10c93 // ldr q19, [x4, #1072]
+	WORD $0x3dc10c9d // ldr q29, [x4, #1072]
+	WORD $0x4ef3cfcf // fmls v15.2d, v30.2d, v19.2d
+	WORD $0x4efdce35 // fmls v21.2d, v17.2d, v29.2d
+	WORD $0x3dc1109d // ldr q29, [x4, #1088]
+	WORD $0x3dc11091 // ldr q17, [x4, #1088]
+	WORD $0x3dc11493 // ldr q19, [x4, #1104]
+	WORD $0x3dc1149e // ldr q30, [x4, #1104]
+	WORD $0x4e6fcfb3 // fmla v19.2d, v29.2d, v15.2d
+	WORD $0x4e75ce3e // fmla v30.2d, v17.2d, v21.2d
+	WORD $0x3dc11891 // ldr q17, [x4, #1120]
+	WORD $0x3dc1189d // ldr q29, [x4, #1120]
+	WORD $0x4e6fce71 // fmla v17.2d, v19.2d, v15.2d
+	WORD $0x4e75cfdd // fmla v29.2d, v30.2d, v21.2d
+	WORD $0x3dc11c9e // ldr q30, [x4, #1136]
+	WORD $0x3dc11c93 // ldr q19, [x4, #1136]
+	WORD $0x4e6fce3e // fmla v30.2d, v17.2d, v15.2d
+	WORD $0x4e75cfb3 // fmla v19.2d, v29.2d, v21.2d
+	WORD $0x3dc1209d // ldr q29, [x4, #1152]
+	WORD $0x3dc12091 // ldr q17, [x4, #1152]
+	WORD $0x4e6fcfdd // fmla v29.2d, v30.2d, v15.2d
+	WORD $0x4e75ce71 // fmla v17.2d, v19.2d, v21.2d
+	WORD $0x6e6fddf3 // fmul v19.2d, v15.2d, v15.2d
+	WORD $0x6e75debe // fmul v30.2d, v21.2d, v21.2d
+	WORD $0x4e7dce6f // fmla v15.2d, v19.2d, v29.2d
+	WORD $0x4e71cfd5 // fmla v21.2d, v30.2d, v17.2d
+	WORD $0x3dc12491 // ldr q17, [x4, #1168]
+	WORD $0x3dc1249e // ldr q30, [x4, #1168]
+	WORD $0x4e311f91 // and v17.16b, v28.16b, v17.16b
+	WORD $0x4e3e1efe // and v30.16b, v23.16b, v30.16b
+	WORD $0x4e083e25 // mov x5, v17.d[0]
+	WORD $0x4e083fc6 // mov x6, v30.d[0]
+	WORD $0x4e183e27 // mov x7, v17.d[1]
+	WORD $0x4e183fc8 // mov x8, v30.d[1]
+	WORD $0xfc65787e // ldr d30, [x3, x5, lsl #3]
+	WORD $0xfc667871 // ldr d17, [x3, x6, lsl #3]
+	WORD $0xfc67787d // ldr d29, [x3, x7, lsl #3]
+	WORD $0xfc687873 // ldr d19, [x3, x8, lsl #3]
+	WORD $0x4edd3bdd // zip1 v29.2d, v30.2d, v29.2d
+	WORD $0x4ed33a33 // zip1 v19.2d, v17.2d, v19.2d
+	WORD $0x4f70579c // shl v28.2d, v28.2d, #48
+	WORD $0x4f7056f7 // shl v23.2d, v23.2d, #48
+	WORD $0x4efc87bc // add v28.2d, v29.2d, v28.2d
+	WORD $0x4ef78677 // add v23.2d, v19.2d, v23.2d
+	WORD $0x4ebc1f93 // mov v19.16b, v28.16b
+	WORD $0x4eb71efd // mov v29.16b, v23.16b
+	WORD $0x4e6fcf93 // fmla v19.2d, v28.2d, v15.2d
+	WORD $0x4e75cefd // fmla v29.2d, v23.2d, v21.2d
+	WORD $0x6e78df58 // fmul v24.2d, v26.2d, v24.2d
+	WORD $0x6e79de19 // fmul v25.2d, v16.2d, v25.2d
+	WORD $0x6e78de78 // fmul v24.2d, v19.2d, v24.2d
+	WORD $0x6e79dfb9 // fmul v25.2d, v29.2d, v25.2d
+	WORD $0x3dc1289d // ldr q29, [x4, #1184]
+	WORD $0x3dc12893 // ldr q19, [x4, #1184]
+	WORD $0x3dc0a890 // ldr q16, [x4, #672]
+	WORD $0x3dc0a89a // ldr q26, [x4, #672]
+	WORD $0x4e7dcf10 // fmla v16.2d, v24.2d, v29.2d
+	WORD $0x4e73cf3a // fmla v26.2d, v25.2d, v19.2d
+	WORD $0x3dc12c93 // ldr q19, [x4, #1200]
+	WORD $0x3dc12c99 // ldr q25, [x4, #1200]
+	WORD $0x3dc1309d // ldr q29, [x4, #1216]
+	WORD $0x3dc13098 // ldr q24, [x4, #1216]
+	WORD $0x4e6ece7d // fmla v29.2d, v19.2d, v14.2d
+	WORD $0x4e76cf38 // fmla v24.2d, v25.2d, v22.2d
+	WORD $0x3dc13499 // ldr q25, [x4, #1232]
+	WORD $0x3dc13493 // ldr q19, [x4, #1232]
+	WORD $0x4e6ecfb9 // fmla v25.2d, v29.2d, v14.2d
+	WORD $0x4e76cf13 // fmla v19.2d, v24.2d, v22.2d
+	WORD $0x3dc13898 // ldr q24, [x4, #1248]
+	WORD $0x3dc1389d // ldr q29, [x4, #1248]
+	WORD $0x4e6ecf38 // fmla v24.2d, v25.2d, v14.2d
+	WORD $0x4e76ce7d // fmla v29.2d, v19.2d, v22.2d
+	WORD $0x3dc13c93 // ldr q19, [x4, #1264]
+	WORD $0x3dc13c99 // ldr q25, [x4, #1264]
+	WORD $0x4e6ecf13 // fmla v19.2d, v24.2d, v14.2d
+	WORD $0x4e76cfb9 // fmla v25.2d, v29.2d, v22.2d
+	WORD $0x3dc1409d // ldr q29, [x4, #1280]
+	WORD $0x3dc14098 // ldr q24, [x4, #1280]
+	WORD $0x4e6ece7d // fmla v29.2d, v19.2d, v14.2d
+	WORD $0x4e76cf38 // fmla v24.2d, v25.2d, v22.2d
+	WORD $0x3dc14499 // ldr q25, [x4, #1296]
+	WORD $0x3dc14493 // ldr q19, [x4, #1296]
+	WORD $0x4e6ecfb9 // fmla v25.2d, v29.2d, v14.2d
+	WORD $0x4e76cf13 // fmla v19.2d, v24.2d, v22.2d
+	WORD $0x3dc14898 // ldr q24, [x4, #1312]
+	WORD $0x3dc1489d // ldr q29, [x4, #1312]
+	WORD $0x4e6ecf38 // fmla v24.2d, v25.2d, v14.2d
+	WORD $0x4e76ce7d // fmla v29.2d, v19.2d, v22.2d
+	WORD $0x3dc14c93 // ldr q19, [x4, #1328]
+	WORD $0x3dc14c99 // ldr q25, [x4, #1328]
+	WORD $0x4e6ecf13 // fmla v19.2d, v24.2d, v14.2d
+	WORD $0x4e76cfb9 // fmla v25.2d, v29.2d, v22.2d
+	WORD $0x6e73de53 // fmul v19.2d, v18.2d, v19.2d
+	WORD $0x6e79ddb9 // fmul v25.2d, v13.2d, v25.2d
+	WORD $0x3dc12096 // ldr q22, [x4, #1152]
+	WORD $0x3dc1209d // ldr q29, [x4, #1152]
+	WORD $0x6ef2e6d2 // fcmgt v18.2d, v22.2d, v18.2d
+	WORD $0x6eede7ad // fcmgt v13.2d, v29.2d, v13.2d
+	WORD $0x6e701e72 // bsl v18.16b, v19.16b, v16.16b
+	WORD $0x6e7a1f2d // bsl v13.16b, v25.16b, v26.16b
+	WORD $0x3dc0949a // ldr q26, [x4, #592]
+	WORD $0x3dc09499 // ldr q25, [x4, #592]
+	WORD $0x0e3a1f7a // and v26.8b, v27.8b, v26.8b
+	WORD $0x0e391e99 // and v25.8b, v20.8b, v25.8b
+	WORD $0x3dc15090 // ldr q16, [x4, #1344]
+	WORD $0x3dc15093 // ldr q19, [x4, #1344]
+	WORD $0x6e70de50 // fmul v16.2d, v18.2d, v16.2d
+	WORD $0x6e73ddb3 // fmul v19.2d, v13.2d, v19.2d
+	WORD $0x4ef0d65d // fsub v29.2d, v18.2d, v16.2d
+	WORD $0x4ef3d5b6 // fsub v22.2d, v13.2d, v19.2d
+	WORD $0x0e616bbd // fcvtn v29.2s, v29.2d
+	WORD $0x0e616ad6 // fcvtn v22.2s, v22.2d
+	WORD $0x4e70d650 // fadd v16.2d, v18.2d, v16.2d
+	WORD $0x4e73d5b3 // fadd v19.2d, v13.2d, v19.2d
+	WORD $0x0e616a10 // fcvtn v16.2s, v16.2d
+	WORD $0x0e616a73 // fcvtn v19.2s, v19.2d
+	WORD $0x2eb08fb0 // cmeq v16.2s, v29.2s, v16.2s
+	WORD $0x2eb38ed3 // cmeq v19.2s, v22.2s, v19.2s
+	WORD $0x0eba1fba // orr v26.8b, v29.8b, v26.8b
+	WORD $0x0eb91ed9 // orr v25.8b, v22.8b, v25.8b
+	WORD $0x3dc15496 // ldr q22, [x4, #1360]
+	WORD $0x3dc1549d // ldr q29, [x4, #1360]
+	WORD $0x2e761f50 // bsl v16.8b, v26.8b, v22.8b
+	WORD $0x2e7d1f33 // bsl v19.8b, v25.8b, v29.8b
+	WORD $0x0e3be77b // fcmeq v27.2s, v27.2s, v27.2s
+	WORD $0x0e34e694 // fcmeq v20.2s, v20.2s, v20.2s
+	WORD $0x3dc1589d // ldr q29, [x4, #1376]
+	WORD $0x3dc15899 // ldr q25, [x4, #1376]
+	WORD $0x2e7d1e1b // bsl v27.8b, v16.8b, v29.8b
+	WORD $0x2e791e74 // bsl v20.8b, v19.8b, v25.8b
+	WORD $0xfd00003b // str d27, [x1]
+	WORD $0xfd000434 // str d20, [x1, #8]
+	WORD $0xfd400854 // ldr d20, [x2, #16]
+	WORD $0xfd400c5b // ldr d27, [x2, #24]
+	WORD $0x3dc09c99 // ldr q25, [x4, #624]
+	WORD $0x3dc09c93 // ldr q19, [x4, #624]
+	WORD $0x0e201e9d // and v29.8b, v20.8b, v0.8b
+	WORD $0x0e201f70 // and v16.8b, v27.8b, v0.8b
+	WORD $0x0e617bbd // fcvtl v29.2d, v29.2s
+	WORD $0x0e617a10 // fcvtl v16.2d, v16.2s
+	WORD $0x6ef9e7b6 // fcmgt v22.2d, v29.2d, v25.2d
+	WORD $0x6ef3e61a // fcmgt v26.2d, v16.2d, v19.2d
+	WORD $0x6e7d1f36 // bsl v22.16b, v25.16b, v29.16b
+	WORD $0x6e701e7a // bsl v26.16b, v19.16b, v16.16b
+	WORD $0x6e76ded0 // fmul v16.2d, v22.2d, v22.2d
+	WORD $0x6e7adf53 // fmul v19.2d, v26.2d, v26.2d
+	WORD $0x3dc0a09d // ldr q29, [x4, #640]
+	WORD $0x3dc0a099 // ldr q25, [x4, #640]
+	WORD $0x6e7ddedd // fmul v29.2d, v22.2d, v29.2d
+	WORD $0x6e79df59 // fmul v25.2d, v26.2d, v25.2d
+	WORD $0x3dc0a48d // ldr q13, [x4, #656]
+	WORD $0x3dc0a492 // ldr q18, [x4, #656]
+	WORD $0x6e2d1e0d // eor v13.16b, v16.16b, v13.16b
+	WORD $0x6e321e72 // eor v18.16b, v19.16b, v18.16b
+	WORD $0x3dc0a88e // ldr q14, [x4, #672]
+	WORD $0x3dc0a898 // ldr q24, [x4, #672]
+	WORD $0x3dc0ac95 // ldr q21, [x4, #688]
+	WORD $0x3dc0ac97 // ldr q23, [x4, #688]
+	WORD $0x4e75d7b5 // fadd v21.2d, v29.2d, v21.2d
+	WORD $0x4e77d737 // fadd v23.2d, v25.2d, v23.2d
+	WORD $0x6e75fdd5 // fdiv v21.2d, v14.2d, v21.2d
+	WORD $0x6e77ff17 // fdiv v23.2d, v24.2d, v23.2d
 	WORD $0x3dc0b098 // ldr q24, [x4, #704]
-	WORD $0x4e70ce54 // fmla v20.2d, v18.2d, v16.2d
-	WORD $0x4e75cf38 // fmla v24.2d, v25.2d, v21.2d
-	WORD $0x3dc0b499 // ldr q25, [x4, #720]
-	WORD $0x3dc0b492 // ldr q18, [x4, #720]
-	WORD $0x4e70ce99 // fmla v25.2d, v20.2d, v16.2d
-	WORD $0x4e75cf12 // fmla v18.2d, v24.2d, v21.2d
-	WORD $0x6e79df99 // fmul v25.2d, v28.2d, v25.2d
-	WORD $0x6e72df72 // fmul v18.2d, v27.2d, v18.2d
-	WORD $0x3dc08895 // ldr q21, [x4, #544]
-	WORD $0x3dc08898 // ldr q24, [x4, #544]
-	WORD $0x6efce6bc // fcmgt v28.2d, v21.2d, v28.2d
-	WORD $0x6efbe71b // fcmgt v27.2d, v24.2d, v27.2d
-	WORD $0x6e6f1f3c // bsl v28.16b, v25.16b, v15.16b
-	WORD $0x6e6c1e5b // bsl v27.16b, v18.16b, v12.16b
-	WORD $0x3dc0c08c // ldr q12, [x4, #768]
-	WORD $0x3dc0c092 // ldr q18, [x4, #768]
-	WORD $0x0e2c1fec // and v12.8b, v31.8b, v12.8b
-	WORD $0x0e321fb2 // and v18.8b, v29.8b, v18.8b
+	WORD $0x3dc0b08e // ldr q14, [x4, #704]
+	WORD $0x3dc0a899 // ldr q25, [x4, #672]
+	WORD $0x3dc0a89d // ldr q29, [x4, #672]
+	WORD $0x4e78ceb9 // fmla v25.2d, v21.2d, v24.2d
+	WORD $0x4e6ecefd // fmla v29.2d, v23.2d, v14.2d
+	WORD $0x3dc0b48e // ldr q14, [x4, #720]
+	WORD $0x3dc0b498 // ldr q24, [x4, #720]
+	WORD $0x3dc0b88f // ldr q15, [x4, #736]
+	WORD $0x3dc0b89c // ldr q28, [x4, #736]
+	WORD $0x4e79cdcf // fmla v15.2d, v14.2d, v25.2d
+	WORD $0x4e7dcf1c // fmla v28.2d, v24.2d, v29.2d
+	WORD $0x3dc0bc98 // ldr q24, [x4, #752]
+	WORD $0x3dc0bc8e // ldr q14, [x4, #752]
+	WORD $0x4e79cdf8 // fmla v24.2d, v15.2d, v25.2d
+	WORD $0x4e7dcf8e // fmla v14.2d, v28.2d, v29.2d
+	WORD $0x3dc0c09c // ldr q28, [x4, #768]
+	WORD $0x3dc0c08f // ldr q15, [x4, #768]
+	WORD $0x4e79cf1c // fmla v28.2d, v24.2d, v25.2d
+	WORD $0x4e7dcdcf // fmla v15.2d, v14.2d, v29.2d
+	WORD $0x3dc0c48e // ldr q14, [x4, #784]
+	WORD $0x3dc0c498 // ldr q24, [x4, #784]
+	WORD $0x4e79cf8e // fmla v14.2d, v28.2d, v25.2d
+	WORD $0x4e7dcdf8 // fmla v24.2d, v15.2d, v29.2d
+	WORD $0x3dc0c88f // ldr q15, [x4, #800]
+	WORD $0x3dc0c89c // ldr q28, [x4, #800]
+	WORD $0x4e79cdcf // fmla v15.2d, v14.2d, v25.2d
+	WORD $0x4e7dcf1c // fmla v28.2d, v24.2d, v29.2d
+	WORD $0x3dc0cc98 // ldr q24, [x4, #816]
+	WORD $0x3dc0cc8e // ldr q14, [x4, #816]
+	WORD $0x4e79cdf8 // fmla v24.2d, v15.2d, v25.2d
+	WORD $0x4e7dcf8e // fmla v14.2d, v28.2d, v29.2d
+	WORD $0x3dc0d09c // ldr q28, [x4, #832]
 	WORD $0x3dc0d08f // ldr q15, [x4, #832]
-	WORD $0x3dc0d099 // ldr q25, [x4, #832]
-	WORD $0x6e6fdf8f // fmul v15.2d, v28.2d, v15.2d
-	WORD $0x6e79df79 // fmul v25.2d, v27.2d, v25.2d
-	WORD $0x4eefd798 // fsub v24.2d, v28.2d, v15.2d
-	WORD $0x4ef9d775 // fsub v21.2d, v27.2d, v25.2d
-	WORD $0x0e616b18 // fcvtn v24.2s, v24.2d
-	WORD $0x0e616ab5 // fcvtn v21.2s, v21.2d
-	WORD $0x4e6fd78f // fadd v15.2d, v28.2d, v15.2d
-	WORD $0x4e79d779 // fadd v25.2d, v27.2d, v25.2d
-	WORD $0x0e6169ef // fcvtn v15.2s, v15.2d
-	WORD $0x0e616b39 // fcvtn v25.2s, v25.2d
-	WORD $0x2eaf8f0f // cmeq v15.2s, v24.2s, v15.2s
-	WORD $0x2eb98eb9 // cmeq v25.2s, v21.2s, v25.2s
-	WORD $0x0eac1f0c // orr v12.8b, v24.8b, v12.8b
-	WORD $0x0eb21eb2 // orr v18.8b, v21.8b, v18.8b
-	WORD $0x3dc0d495 // ldr q21, [x4, #848]
+	WORD $0x4e79cf1c // fmla v28.2d, v24.2d, v25.2d
+	WORD $0x4e7dcdcf // fmla v15.2d, v14.2d, v29.2d
+	WORD $0x3dc0d48e // ldr q14, [x4, #848]
 	WORD $0x3dc0d498 // ldr q24, [x4, #848]
-	WORD $0x2e751d8f // bsl v15.8b, v12.8b, v21.8b
-	WORD $0x2e781e59 // bsl v25.8b, v18.8b, v24.8b
-	WORD $0x0e3fe7ff // fcmeq v31.2s, v31.2s, v31.2s
-	WORD $0x0e3de7bd // fcmeq v29.2s, v29.2s, v29.2s
-	WORD $0x3dc0d898 // ldr q24, [x4, #864]
-	WORD $0x3dc0d892 // ldr q18, [x4, #864]
-	WORD $0x2e781dff // bsl v31.8b, v15.8b, v24.8b
-	WORD $0x2e721f3d // bsl v29.8b, v25.8b, v18.8b
-	WORD $0xfd00083f // str d31, [x1, #16]
-	WORD $0xfd000c3d // str d29, [x1, #24]
+	WORD $0x4e79cf8e // fmla v14.2d, v28.2d, v25.2d
+	WORD $0x4e7dcdf8 // fmla v24.2d, v15.2d, v29.2d
+	WORD $0x3dc0d88f // ldr q15, [x4, #864]
+	WORD $0x3dc0d89c // ldr q28, [x4, #864]
+	WORD $0x4e79cdcf // fmla v15.2d, v14.2d, v25.2d
+	WORD $0x4e7dcf1c // fmla v28.2d, v24.2d, v29.2d
+	WORD $0x3dc0dc98 // ldr q24, [x4, #880]
+	WORD $0x3dc0dc8e // ldr q14, [x4, #880]
+	WORD $0x4e79cdf8 // fmla v24.2d, v15.2d, v25.2d
+	WORD $0x4e7dcf8e // fmla v14.2d, v28.2d, v29.2d
+	WORD $0x3dc0e09c // ldr q28, [x4, #896]
+	WORD $0x3dc0e08f // ldr q15, [x4, #896]
+	WORD $0x4e79cf1c // fmla v28.2d, v24.2d, v25.2d
+	WORD $0x4e7dcdcf // fmla v15.2d, v14.2d, v29.2d
+	WORD $0x3dc0e48e // ldr q14, [x4, #912]
+	WORD $0x3dc0e498 // ldr q24, [x4, #912]
+	WORD $0x4e79cf8e // fmla v14.2d, v28.2d, v25.2d
+	WORD $0x4e7dcdf8 // fmla v24.2d, v15.2d, v29.2d
+	WORD $0x3dc0e88f // ldr q15, [x4, #928]
+	WORD $0x3dc0e89c // ldr q28, [x4, #928]
+	WORD $0x4e79cdcf // fmla v15.2d, v14.2d, v25.2d
+	WORD $0x4e7dcf1c // fmla v28.2d, v24.2d, v29.2d
+	WORD $0x3dc0ec98 // ldr q24, [x4, #944]
+	WORD $0x3dc0ec8e // ldr q14, [x4, #944]
+	WORD $0x4e79cdf8 // fmla v24.2d, v15.2d, v25.2d
+	WORD $0x4e7dcf8e // fmla v14.2d, v28.2d, v29.2d
+	WORD $0x3dc0f09c // ldr q28, [x4, #960]
+	WORD $0x3dc0f08f // ldr q15, [x4, #960]
+	WORD $0x4e79cf1c // fmla v28.2d, v24.2d, v25.2d
+	WORD $0x4e7dcdcf // fmla v15.2d, v14.2d, v29.2d
+	WORD $0x3dc0f48e // ldr q14, [x4, #976]
+	WORD $0x3dc0f498 // ldr q24, [x4, #976]
+	WORD $0x4e79cf8e // fmla v14.2d, v28.2d, v25.2d
+	WORD $0x4e7dcdf8 // fmla v24.2d, v15.2d, v29.2d
+	WORD $0x3dc0f88f // ldr q15, [x4, #992]
+	WORD $0x3dc0f89c // ldr q28, [x4, #992]
+	WORD $0x4e79cdcf // fmla v15.2d, v14.2d, v25.2d
+	WORD $0x4e7dcf1c // fmla v28.2d, v24.2d, v29.2d
+	WORD $0x3dc0fc98 // ldr q24, [x4, #1008]
+	WORD $0x3dc0fc8e // ldr q14, [x4, #1008]
+	WORD $0x4e79cdf8 // fmla v24.2d, v15.2d, v25.2d
+	WORD $0x4e7dcf8e // fmla v14.2d, v28.2d, v29.2d
+	WORD $0x3dc1009d // ldr q29, [x4, #1024]
+	WORD $0x3dc1009c // ldr q28, [x4, #1024]
+	WORD $0x3dc10499 // ldr q25, [x4, #1040]
+	WORD $0x3dc1048f // ldr q15, [x4, #1040]
+	WORD $0x4e7dcdb9 // fmla v25.2d, v13.2d, v29.2d
+	WORD $0x4e7cce4f // fmla v15.2d, v18.2d, v28.2d
+	WORD $0x3dc1049c // ldr q28, [x4, #1040]
+	WORD $0x3dc1049d // ldr q29, [x4, #1040]
+	WORD $0x4efcd73c // fsub v28.2d, v25.2d, v28.2d
+	WORD $0x4efdd5fd // fsub v29.2d, v15.2d, v29.2d
+	WORD $0x3dc10891 // ldr q17, [x4, #1056]
+	WORD $0x3dc1089e // ldr q30, [x4, #1056]
+	WORD $0x4ef1cf8d // fmls v13.2d, v28.2d, v17.2d
+	WORD $0x4efecfb2 // fmls v18.2d, v29.2d, v30.2d
+	WORD $0x3dc10c9e // ldr q30, [x4, #1072]
+	WORD $0x3dc10c91 // ldr q17, [x4, #1072]
+	WORD $0x4efecf8d // fmls v13.2d, v28.2d, v30.2d
+	WORD $0x4ef1cfb2 // fmls v18.2d, v29.2d, v17.2d
+	WORD $0x3dc11091 // ldr q17, [x4, #1088]
+	WORD $0x3dc1109d // ldr q29, [x4, #1088]
+	WORD $0x3dc1149e // ldr q30, [x4, #1104]
+	WORD $0x3dc1149c // ldr q28, [x4, #1104]
+	WORD $0x4e6dce3e // fmla v30.2d, v17.2d, v13.2d
+	WORD $0x4e72cfbc // fmla v28.2d, v29.2d, v18.2d
+	WORD $0x3dc1189d // ldr q29, [x4, #1120]
+	WORD $0x3dc11891 // ldr q17, [x4, #1120]
+	WORD $0x4e6dcfdd // fmla v29.2d, v30.2d, v13.2d
+	WORD $0x4e72cf91 // fmla v17.2d, v28.2d, v18.2d
+	WORD $0x3dc11c9c // ldr q28, [x4, #1136]
+	WORD $0x3dc11c9e // ldr q30, [x4, #1136]
+	WORD $0x4e6dcfbc // fmla v28.2d, v29.2d, v13.2d
+	WORD $0x4e72ce3e // fmla v30.2d, v17.2d, v18.2d
+	WORD $0x3dc12091 // ldr q17, [x4, #1152]
+	WORD $0x3dc1209d // ldr q29, [x4, #1152]
+	WORD $0x4e6dcf91 // fmla v17.2d, v28.2d, v13.2d
+	WORD $0x4e72cfdd // fmla v29.2d, v30.2d, v18.2d
+	WORD $0x6e6dddbe // fmul v30.2d, v13.2d, v13.2d
+	WORD $0x6e72de5c // fmul v28.2d, v18.2d, v18.2d
+	WORD $0x4e71cfcd // fmla v13.2d, v30.2d, v17.2d
+	WORD $0x4e7dcf92 // fmla v18.2d, v28.2d, v29.2d
+	WORD $0x3dc1249d // ldr q29, [x4, #1168]
+	WORD $0x3dc1249c // ldr q28, [x4, #1168]
+	WORD $0x4e3d1f3d // and v29.16b, v25.16b, v29.16b
+	WORD $0x4e3c1dfc // and v28.16b, v15.16b, v28.16b
+	WORD $0x4e083fa8 // mov x8, v29.d[0]
+	WORD $0x4e083f87 // mov x7, v28.d[0]
+	WORD $0x4e183fa6 // mov x6, v29.d[1]
+	WORD $0x4e183f85 // mov x5, v28.d[1]
+	WORD $0xfc68787c // ldr d28, [x3, x8, lsl #3]
+	WORD $0xfc67787d // ldr d29, [x3, x7, lsl #3]
+	WORD $0xfc667871 // ldr d17, [x3, x6, lsl #3]
+	WORD $0xfc65787e // ldr d30, [x3, x5, lsl #3]
+	WORD $0x4ed13b91 // zip1 v17.2d, v28.2d, v17.2d
+	WORD $0x4ede3bbe // zip1 v30.2d, v29.2d, v30.2d
+	WORD $0x4f705739 // shl v25.2d, v25.2d, #48
+	WORD $0x4f7055ef // shl v15.2d, v15.2d, #48
+	WORD $0x4ef98639 // add v25.2d, v17.2d, v25.2d
+	WORD $0x4eef87cf // add v15.2d, v30.2d, v15.2d
+	WORD $0x4eb91f3e // mov v30.16b, v25.16b
+	WORD $0x4eaf1df1 // mov v17.16b, v15.16b
+	WORD $0x4e6dcf3e // fmla v30.2d, v25.2d, v13.2d
+	WORD $0x4e72cdf1 // fmla v17.2d, v15.2d, v18.2d
+	WORD $0x6e75df15 // fmul v21.2d, v24.2d, v21.2d
+	WORD $0x6e77ddd7 // fmul v23.2d, v14.2d, v23.2d
+	WORD $0x6e75dfd5 // fmul v21.2d, v30.2d, v21.2d
+	WORD $0x6e77de37 // fmul v23.2d, v17.2d, v23.2d
+	WORD $0x3dc12891 // ldr q17, [x4, #1184]
+	WORD $0x3dc1289e // ldr q30, [x4, #1184]
+	WORD $0x3dc0a88e // ldr q14, [x4, #672]
+	WORD $0x3dc0a898 // ldr q24, [x4, #672]
+	WORD $0x4e71ceae // fmla v14.2d, v21.2d, v17.2d
+	WORD $0x4e7ecef8 // fmla v24.2d, v23.2d, v30.2d
+	WORD $0x3dc12c9e // ldr q30, [x4, #1200]
+	WORD $0x3dc12c97 // ldr q23, [x4, #1200]
+	WORD $0x3dc13091 // ldr q17, [x4, #1216]
+	WORD $0x3dc13095 // ldr q21, [x4, #1216]
+	WORD $0x4e70cfd1 // fmla v17.2d, v30.2d, v16.2d
+	WORD $0x4e73cef5 // fmla v21.2d, v23.2d, v19.2d
+	WORD $0x3dc13497 // ldr q23, [x4, #1232]
+	WORD $0x3dc1349e // ldr q30, [x4, #1232]
+	WORD $0x4e70ce37 // fmla v23.2d, v17.2d, v16.2d
+	WORD $0x4e73cebe // fmla v30.2d, v21.2d, v19.2d
+	WORD $0x3dc13895 // ldr q21, [x4, #1248]
+	WORD $0x3dc13891 // ldr q17, [x4, #1248]
+	WORD $0x4e70cef5 // fmla v21.2d, v23.2d, v16.2d
+	WORD $0x4e73cfd1 // fmla v17.2d, v30.2d, v19.2d
+	WORD $0x3dc13c9e // ldr q30, [x4, #1264]
+	WORD $0x3dc13c97 // ldr q23, [x4, #1264]
+	WORD $0x4e70cebe // fmla v30.2d, v21.2d, v16.2d
+	WORD $0x4e73ce37 // fmla v23.2d, v17.2d, v19.2d
+	WORD $0x3dc14091 // ldr q17, [x4, #1280]
+	WORD $0x3dc14095 // ldr q21, [x4, #1280]
+	WORD $0x4e70cfd1 // fmla v17.2d, v30.2d, v16.2d
+	WORD $0x4e73cef5 // fmla v21.2d, v23.2d, v19.2d
+	WORD $0x3dc14497 // ldr q23, [x4, #1296]
+	WORD $0x3dc1449e // ldr q30, [x4, #1296]
+	WORD $0x4e70ce37 // fmla v23.2d, v17.2d, v16.2d
+	WORD $0x4e73cebe // fmla v30.2d, v21.2d, v19.2d
+	WORD $0x3dc14895 // ldr q21, [x4, #1312]
+	WORD $0x3dc14891 // ldr q17, [x4, #1312]
+	WORD $0x4e70cef5 // fmla v21.2d, v23.2d, v16.2d
+	WORD $0x4e73cfd1 // fmla v17.2d, v30.2d, v19.2d
+	WORD $0x3dc14c9e // ldr q30, [x4, #1328]
+	WORD $0x3dc14c97 // ldr q23, [x4, #1328]
+	WORD $0x4e70cebe // fmla v30.2d, v21.2d, v16.2d
+	WORD $0x4e73ce37 // fmla v23.2d, v17.2d, v19.2d
+	WORD $0x6e7edede // fmul v30.2d, v22.2d, v30.2d
+	WORD $0x6e77df57 // fmul v23.2d, v26.2d, v23.2d
+	WORD $0x3dc12093 // ldr q19, [x4, #1152]
+	WORD $0x3dc12091 // ldr q17, [x4, #1152]
+	WORD $0x6ef6e676 // fcmgt v22.2d, v19.2d, v22.2d
+	WORD $0x6efae63a // fcmgt v26.2d, v17.2d, v26.2d
+	WORD $0x6e6e1fd6 // bsl v22.16b, v30.16b, v14.16b
+	WORD $0x6e781efa // bsl v26.16b, v23.16b, v24.16b
+	WORD $0x3dc09498 // ldr q24, [x4, #592]
+	WORD $0x3dc09497 // ldr q23, [x4, #592]
+	WORD $0x0e381e98 // and v24.8b, v20.8b, v24.8b
+	WORD $0x0e371f77 // and v23.8b, v27.8b, v23.8b
+	WORD $0x3dc1508e // ldr q14, [x4, #1344]
+	WORD $0x3dc1509e // ldr q30, [x4, #1344]
+	WORD $0x6e6edece // fmul v14.2d, v22.2d, v14.2d
+	WORD $0x6e7edf5e // fmul v30.2d, v26.2d, v30.2d
+	WORD $0x4eeed6d1 // fsub v17.2d, v22.2d, v14.2d
+	WORD $0x4efed753 // fsub v19.2d, v26.2d, v30.2d
+	WORD $0x0e616a31 // fcvtn v17.2s, v17.2d
+	WORD $0x0e616a73 // fcvtn v19.2s, v19.2d
+	WORD $0x4e6ed6ce // fadd v14.2d, v22.2d, v14.2d
+	WORD $0x4e7ed75e // fadd v30.2d, v26.2d, v30.2d
+	WORD $0x0e6169ce // fcvtn v14.2s, v14.2d
+	WORD $0x0e616bde // fcvtn v30.2s, v30.2d
+	WORD $0x2eae8e2e // cmeq v14.2s, v17.2s, v14.2s
+	WORD $0x2ebe8e7e // cmeq v30.2s, v19.2s, v30.2s
+	WORD $0x0eb81e38 // orr v24.8b, v17.8b, v24.8b
+	WORD $0x0eb71e77 // orr v23.8b, v19.8b, v23.8b
+	WORD $0x3dc15493 // ldr q19, [x4, #1360]
+	WORD $0x3dc15491 // ldr q17, [x4, #1360]
+	WORD $0x2e731f0e // bsl v14.8b, v24.8b, v19.8b
+	WORD $0x2e711efe // bsl v30.8b, v23.8b, v17.8b
+	WORD $0x0e34e694 // fcmeq v20.2s, v20.2s, v20.2s
+	WORD $0x0e3be77b // fcmeq v27.2s, v27.2s, v27.2s
+	WORD $0x3dc15891 // ldr q17, [x4, #1376]
+	WORD $0x3dc15897 // ldr q23, [x4, #1376]
+	WORD $0x2e711dd4 // bsl v20.8b, v14.8b, v17.8b
+	WORD $0x2e771fdb // bsl v27.8b, v30.8b, v23.8b
+	WORD $0xfd000834 // str d20, [x1, #16]
+	WORD $0xfd000c3b // str d27, [x1, #24]
 	JMP going
 single:
 	ADDS $8, R0, R0
@@ -1376,128 +1297,134 @@ single:
 	SUBS $2, R0, R0
 	BLT rest
 one:
-	WORD $0xfd40005d // ldr d29, [x2]
-	WORD $0x3dc0cc9f // ldr q31, [x4, #816]
-	WORD $0x0e201fb2 // and v18.8b, v29.8b, v0.8b
-	WORD $0x0e617a52 // fcvtl v18.2d, v18.2s
-	WORD $0x6effe659 // fcmgt v25.2d, v18.2d, v31.2d
-	WORD $0x6e721ff9 // bsl v25.16b, v31.16b, v18.16b
-	WORD $0x6e79df32 // fmul v18.2d, v25.2d, v25.2d
-	WORD $0x6e62df3f // fmul v31.2d, v25.2d, v2.2d
-	WORD $0x6e231e58 // eor v24.16b, v18.16b, v3.16b
-	WORD $0x4e65d7ff // fadd v31.2d, v31.2d, v5.2d
-	WORD $0x6e7ffc9f // fdiv v31.2d, v4.2d, v31.2d
-	WORD $0x4ea41c8f // mov v15.16b, v4.16b
-	WORD $0x4e66cfef // fmla v15.2d, v31.2d, v6.2d
-	WORD $0x4ea81d15 // mov v21.16b, v8.16b
-	WORD $0x4e6fccf5 // fmla v21.2d, v7.2d, v15.2d
-	WORD $0x4ea91d2c // mov v12.16b, v9.16b
-	WORD $0x4e6fceac // fmla v12.2d, v21.2d, v15.2d
-	WORD $0x3dc02895 // ldr q21, [x4, #160]
-	WORD $0x4e6fcd95 // fmla v21.2d, v12.2d, v15.2d
-	WORD $0x3dc02c8c // ldr q12, [x4, #176]
-	WORD $0x4e6fceac // fmla v12.2d, v21.2d, v15.2d
-	WORD $0x3dc03095 // ldr q21, [x4, #192]
-	WORD $0x4e6fcd95 // fmla v21.2d, v12.2d, v15.2d
-	WORD $0x3dc0348c // ldr q12, [x4, #208]
-	WORD $0x4e6fceac // fmla v12.2d, v21.2d, v15.2d
-	WORD $0x3dc03895 // ldr q21, [x4, #224]
-	WORD $0x4e6fcd95 // fmla v21.2d, v12.2d, v15.2d
-	WORD $0x3dc03c8c // ldr q12, [x4, #240]
-	WORD $0x4e6fceac // fmla v12.2d, v21.2d, v15.2d
-	WORD $0x3dc04095 // ldr q21, [x4, #256]
-	WORD $0x4e6fcd95 // fmla v21.2d, v12.2d, v15.2d
-	WORD $0x3dc0448c // ldr q12, [x4, #272]
-	WORD $0x4e6fceac // fmla v12.2d, v21.2d, v15.2d
-	WORD $0x3dc04895 // ldr q21, [x4, #288]
-	WORD $0x4e6fcd95 // fmla v21.2d, v12.2d, v15.2d
-	WORD $0x3dc04c8c // ldr q12, [x4, #304]
-	WORD $0x4e6fceac // fmla v12.2d, v21.2d, v15.2d
-	WORD $0x3dc05095 // ldr q21, [x4, #320]
-	WORD $0x4e6fcd95 // fmla v21.2d, v12.2d, v15.2d
-	WORD $0x3dc0548c // ldr q12, [x4, #336]
-	WORD $0x4e6fceac // fmla v12.2d, v21.2d, v15.2d
-	WORD $0x3dc05895 // ldr q21, [x4, #352]
-	WORD $0x4e6fcd95 // fmla v21.2d, v12.2d, v15.2d
-	WORD $0x3dc05c8c // ldr q12, [x4, #368]
-	WORD $0x4e6fceac // fmla v12.2d, v21.2d, v15.2d
-	WORD $0x3dc06095 // ldr q21, [x4, #384]
-	WORD $0x4e6fcd95 // fmla v21.2d, v12.2d, v15.2d
-	WORD $0x3dc0648c // ldr q12, [x4, #400]
-	WORD $0x4e6fceac // fmla v12.2d, v21.2d, v15.2d
-	WORD $0x3dc0688f // ldr q15, [x4, #416]
-	WORD $0x3dc06c95 // ldr q21, [x4, #432]
-	WORD $0x4e6fcf15 // fmla v21.2d, v24.2d, v15.2d
-	WORD $0x3dc06c8f // ldr q15, [x4, #432]
-	WORD $0x4eefd6af // fsub v15.2d, v21.2d, v15.2d
-	WORD $0x3dc0709b // ldr q27, [x4, #448]
-	WORD $0x4efbcdf8 // fmls v24.2d, v15.2d, v27.2d
-	WORD $0x3dc0749b // ldr q27, [x4, #464]
-	WORD $0x4efbcdf8 // fmls v24.2d, v15.2d, v27.2d
-	WORD $0x3dc0789b // ldr q27, [x4, #480]
-	WORD $0x3dc07c8f // ldr q15, [x4, #496]
-	WORD $0x4e78cf6f // fmla v15.2d, v27.2d, v24.2d
-	WORD $0x3dc0809b // ldr q27, [x4, #512]
-	WORD $0x4e78cdfb // fmla v27.2d, v15.2d, v24.2d
-	WORD $0x3dc0848f // ldr q15, [x4, #528]
-	WORD $0x4e78cf6f // fmla v15.2d, v27.2d, v24.2d
-	WORD $0x3dc0889b // ldr q27, [x4, #544]
-	WORD $0x4e78cdfb // fmla v27.2d, v15.2d, v24.2d
-	WORD $0x6e78df0f // fmul v15.2d, v24.2d, v24.2d
-	WORD $0x4e7bcdf8 // fmla v24.2d, v15.2d, v27.2d
-	WORD $0x3dc08c9b // ldr q27, [x4, #560]
-	WORD $0x4e3b1ebb // and v27.16b, v21.16b, v27.16b
-	WORD $0x4e083f65 // mov x5, v27.d[0]
-	WORD $0x4e183f66 // mov x6, v27.d[1]
-	WORD $0xfc65787b // ldr d27, [x3, x5, lsl #3]
-	WORD $0xfc66786f // ldr d15, [x3, x6, lsl #3]
-	WORD $0x4ecf3b6f // zip1 v15.2d, v27.2d, v15.2d
-	WORD $0x4f7056b5 // shl v21.2d, v21.2d, #48
-	WORD $0x4ef585f5 // add v21.2d, v15.2d, v21.2d
-	WORD $0x4eb51eaf // mov v15.16b, v21.16b
-	WORD $0x4e78ceaf // fmla v15.2d, v21.2d, v24.2d
-	WORD $0x6e7fdd9f // fmul v31.2d, v12.2d, v31.2d
-	WORD $0x6e7fddff // fmul v31.2d, v15.2d, v31.2d
-	WORD $0x3dc0908f // ldr q15, [x4, #576]
-	WORD $0x4ea41c8c // mov v12.16b, v4.16b
-	WORD $0x4e6fcfec // fmla v12.2d, v31.2d, v15.2d
-	WORD $0x3dc0948f // ldr q15, [x4, #592]
-	WORD $0x3dc0989f // ldr q31, [x4, #608]
-	WORD $0x4e72cdff // fmla v31.2d, v15.2d, v18.2d
-	WORD $0x3dc09c8f // ldr q15, [x4, #624]
-	WORD $0x4e72cfef // fmla v15.2d, v31.2d, v18.2d
-	WORD $0x3dc0a09f // ldr q31, [x4, #640]
-	WORD $0x4e72cdff // fmla v31.2d, v15.2d, v18.2d
-	WORD $0x3dc0a48f // ldr q15, [x4, #656]
-	WORD $0x4e72cfef // fmla v15.2d, v31.2d, v18.2d
-	WORD $0x3dc0a89f // ldr q31, [x4, #672]
-	WORD $0x4e72cdff // fmla v31.2d, v15.2d, v18.2d
-	WORD $0x3dc0ac8f // ldr q15, [x4, #688]
-	WORD $0x4e72cfef // fmla v15.2d, v31.2d, v18.2d
-	WORD $0x3dc0b09f // ldr q31, [x4, #704]
-	WORD $0x4e72cdff // fmla v31.2d, v15.2d, v18.2d
-	WORD $0x3dc0b48f // ldr q15, [x4, #720]
-	WORD $0x4e72cfef // fmla v15.2d, v31.2d, v18.2d
-	WORD $0x6e6fdf2f // fmul v15.2d, v25.2d, v15.2d
-	WORD $0x3dc08892 // ldr q18, [x4, #544]
-	WORD $0x6ef9e659 // fcmgt v25.2d, v18.2d, v25.2d
-	WORD $0x6e6c1df9 // bsl v25.16b, v15.16b, v12.16b
-	WORD $0x3dc0c08c // ldr q12, [x4, #768]
-	WORD $0x0e2c1fac // and v12.8b, v29.8b, v12.8b
-	WORD $0x3dc0d08f // ldr q15, [x4, #832]
-	WORD $0x6e6fdf2f // fmul v15.2d, v25.2d, v15.2d
-	WORD $0x4eefd732 // fsub v18.2d, v25.2d, v15.2d
-	WORD $0x0e616a52 // fcvtn v18.2s, v18.2d
-	WORD $0x4e6fd72f // fadd v15.2d, v25.2d, v15.2d
-	WORD $0x0e6169ef // fcvtn v15.2s, v15.2d
-	WORD $0x2eaf8e4f // cmeq v15.2s, v18.2s, v15.2s
-	WORD $0x0eac1e4c // orr v12.8b, v18.8b, v12.8b
-	WORD $0x3dc0d492 // ldr q18, [x4, #848]
-	WORD $0x2e721d8f // bsl v15.8b, v12.8b, v18.8b
-	WORD $0x0e3de7bd // fcmeq v29.2s, v29.2s, v29.2s
-	WORD $0x3dc0d892 // ldr q18, [x4, #864]
-	WORD $0x2e721dfd // bsl v29.8b, v15.8b, v18.8b
-	WORD $0xfd00003d // str d29, [x1]
+	WORD $0xfd40005b // ldr d27, [x2]
+	WORD $0x3dc09c94 // ldr q20, [x4, #624]
+	WORD $0x0e201f77 // and v23.8b, v27.8b, v0.8b
+	WORD $0x0e617af7 // fcvtl v23.2d, v23.2s
+	WORD $0x6ef4e6fe // fcmgt v30.2d, v23.2d, v20.2d
+	WORD $0x6e771e9e // bsl v30.16b, v20.16b, v23.16b
+	WORD $0x6e7edfd7 // fmul v23.2d, v30.2d, v30.2d
+	WORD $0x3dc0a094 // ldr q20, [x4, #640]
+	WORD $0x6e74dfd4 // fmul v20.2d, v30.2d, v20.2d
+	WORD $0x3dc0a491 // ldr q17, [x4, #656]
+	WORD $0x6e311ef1 // eor v17.16b, v23.16b, v17.16b
+	WORD $0x3dc0a88e // ldr q14, [x4, #672]
+	WORD $0x3dc0ac93 // ldr q19, [x4, #688]
+	WORD $0x4e73d693 // fadd v19.2d, v20.2d, v19.2d
+	WORD $0x6e73fdd3 // fdiv v19.2d, v14.2d, v19.2d
+	WORD $0x3dc0b08e // ldr q14, [x4, #704]
+	WORD $0x3dc0a894 // ldr q20, [x4, #672]
+	WORD $0x4e6ece74 // fmla v20.2d, v19.2d, v14.2d
+	WORD $0x3dc0b48e // ldr q14, [x4, #720]
+	WORD $0x3dc0b898 // ldr q24, [x4, #736]
+	WORD $0x4e74cdd8 // fmla v24.2d, v14.2d, v20.2d
+	WORD $0x3dc0bc8e // ldr q14, [x4, #752]
+	WORD $0x4e74cf0e // fmla v14.2d, v24.2d, v20.2d
+	WORD $0x3dc0c098 // ldr q24, [x4, #768]
+	WORD $0x4e74cdd8 // fmla v24.2d, v14.2d, v20.2d
+	WORD $0x3dc0c48e // ldr q14, [x4, #784]
+	WORD $0x4e74cf0e // fmla v14.2d, v24.2d, v20.2d
+	WORD $0x3dc0c898 // ldr q24, [x4, #800]
+	WORD $0x4e74cdd8 // fmla v24.2d, v14.2d, v20.2d
+	WORD $0x3dc0cc8e // ldr q14, [x4, #816]
+	WORD $0x4e74cf0e // fmla v14.2d, v24.2d, v20.2d
+	WORD $0x3dc0d098 // ldr q24, [x4, #832]
+	WORD $0x4e74cdd8 // fmla v24.2d, v14.2d, v20.2d
+	WORD $0x3dc0d48e // ldr q14, [x4, #848]
+	WORD $0x4e74cf0e // fmla v14.2d, v24.2d, v20.2d
+	WORD $0x3dc0d898 // ldr q24, [x4, #864]
+	WORD $0x4e74cdd8 // fmla v24.2d, v14.2d, v20.2d
+	WORD $0x3dc0dc8e // ldr q14, [x4, #880]
+	WORD $0x4e74cf0e // fmla v14.2d, v24.2d, v20.2d
+	WORD $0x3dc0e098 // ldr q24, [x4, #896]
+	WORD $0x4e74cdd8 // fmla v24.2d, v14.2d, v20.2d
+	WORD $0x3dc0e48e // ldr q14, [x4, #912]
+	WORD $0x4e74cf0e // fmla v14.2d, v24.2d, v20.2d
+	WORD $0x3dc0e898 // ldr q24, [x4, #928]
+	WORD $0x4e74cdd8 // fmla v24.2d, v14.2d, v20.2d
+	WORD $0x3dc0ec8e // ldr q14, [x4, #944]
+	WORD $0x4e74cf0e // fmla v14.2d, v24.2d, v20.2d
+	WORD $0x3dc0f098 // ldr q24, [x4, #960]
+	WORD $0x4e74cdd8 // fmla v24.2d, v14.2d, v20.2d
+	WORD $0x3dc0f48e // ldr q14, [x4, #976]
+	WORD $0x4e74cf0e // fmla v14.2d, v24.2d, v20.2d
+	WORD $0x3dc0f898 // ldr q24, [x4, #992]
+	WORD $0x4e74cdd8 // fmla v24.2d, v14.2d, v20.2d
+	WORD $0x3dc0fc8e // ldr q14, [x4, #1008]
+	WORD $0x4e74cf0e // fmla v14.2d, v24.2d, v20.2d
+	WORD $0x3dc10094 // ldr q20, [x4, #1024]
+	WORD $0x3dc10498 // ldr q24, [x4, #1040]
+	WORD $0x4e74ce38 // fmla v24.2d, v17.2d, v20.2d
+	WORD $0x3dc10494 // ldr q20, [x4, #1040]
+	WORD $0x4ef4d714 // fsub v20.2d, v24.2d, v20.2d
+	WORD $0x3dc1089a // ldr q26, [x4, #1056]
+	WORD $0x4eface91 // fmls v17.2d, v20.2d, v26.2d
+	WORD $0x3dc10c9a // ldr q26, [x4, #1072]
+	WORD $0x4eface91 // fmls v17.2d, v20.2d, v26.2d
+	WORD $0x3dc1109a // ldr q26, [x4, #1088]
+	WORD $0x3dc11494 // ldr q20, [x4, #1104]
+	WORD $0x4e71cf54 // fmla v20.2d, v26.2d, v17.2d
+	WORD $0x3dc1189a // ldr q26, [x4, #1120]
+	WORD $0x4e71ce9a // fmla v26.2d, v20.2d, v17.2d
+	WORD $0x3dc11c94 // ldr q20, [x4, #1136]
+	WORD $0x4e71cf54 // fmla v20.2d, v26.2d, v17.2d
+	WORD $0x3dc1209a // ldr q26, [x4, #1152]
+	WORD $0x4e71ce9a // fmla v26.2d, v20.2d, v17.2d
+	WORD $0x6e71de34 // fmul v20.2d, v17.2d, v17.2d
+	WORD $0x4e7ace91 // fmla v17.2d, v20.2d, v26.2d
+	WORD $0x3dc1249a // ldr q26, [x4, #1168]
+	WORD $0x4e3a1f1a // and v26.16b, v24.16b, v26.16b
+	WORD $0x4e083f45 // mov x5, v26.d[0]
+	WORD $0x4e183f46 // mov x6, v26.d[1]
+	WORD $0xfc65787a // ldr d26, [x3, x5, lsl #3]
+	WORD $0xfc667874 // ldr d20, [x3, x6, lsl #3]
+	WORD $0x4ed43b54 // zip1 v20.2d, v26.2d, v20.2d
+	WORD $0x4f705718 // shl v24.2d, v24.2d, #48
+	WORD $0x4ef88698 // add v24.2d, v20.2d, v24.2d
+	WORD $0x4eb81f14 // mov v20.16b, v24.16b
+	WORD $0x4e71cf14 // fmla v20.2d, v24.2d, v17.2d
+	WORD $0x6e73ddd3 // fmul v19.2d, v14.2d, v19.2d
+	WORD $0x6e73de93 // fmul v19.2d, v20.2d, v19.2d
+	WORD $0x3dc12894 // ldr q20, [x4, #1184]
+	WORD $0x3dc0a88e // ldr q14, [x4, #672]
+	WORD $0x4e74ce6e // fmla v14.2d, v19.2d, v20.2d
+	WORD $0x3dc12c94 // ldr q20, [x4, #1200]
+	WORD $0x3dc13093 // ldr q19, [x4, #1216]
+	WORD $0x4e77ce93 // fmla v19.2d, v20.2d, v23.2d
+	WORD $0x3dc13494 // ldr q20, [x4, #1232]
+	WORD $0x4e77ce74 // fmla v20.2d, v19.2d, v23.2d
+	WORD $0x3dc13893 // ldr q19, [x4, #1248]
+	WORD $0x4e77ce93 // fmla v19.2d, v20.2d, v23.2d
+	WORD $0x3dc13c94 // ldr q20, [x4, #1264]
+	WORD $0x4e77ce74 // fmla v20.2d, v19.2d, v23.2d
+	WORD $0x3dc14093 // ldr q19, [x4, #1280]
+	WORD $0x4e77ce93 // fmla v19.2d, v20.2d, v23.2d
+	WORD $0x3dc14494 // ldr q20, [x4, #1296]
+	WORD $0x4e77ce74 // fmla v20.2d, v19.2d, v23.2d
+	WORD $0x3dc14893 // ldr q19, [x4, #1312]
+	WORD $0x4e77ce93 // fmla v19.2d, v20.2d, v23.2d
+	WORD $0x3dc14c94 // ldr q20, [x4, #1328]
+	WORD $0x4e77ce74 // fmla v20.2d, v19.2d, v23.2d
+	WORD $0x6e74dfd4 // fmul v20.2d, v30.2d, v20.2d
+	WORD $0x3dc12097 // ldr q23, [x4, #1152]
+	WORD $0x6efee6fe // fcmgt v30.2d, v23.2d, v30.2d
+	WORD $0x6e6e1e9e // bsl v30.16b, v20.16b, v14.16b
+	WORD $0x3dc0948e // ldr q14, [x4, #592]
+	WORD $0x0e2e1f6e // and v14.8b, v27.8b, v14.8b
+	WORD $0x3dc15094 // ldr q20, [x4, #1344]
+	WORD $0x6e74dfd4 // fmul v20.2d, v30.2d, v20.2d
+	WORD $0x4ef4d7d7 // fsub v23.2d, v30.2d, v20.2d
+	WORD $0x0e616af7 // fcvtn v23.2s, v23.2d
+	WORD $0x4e74d7d4 // fadd v20.2d, v30.2d, v20.2d
+	WORD $0x0e616a94 // fcvtn v20.2s, v20.2d
+	WORD $0x2eb48ef4 // cmeq v20.2s, v23.2s, v20.2s
+	WORD $0x0eae1eee // orr v14.8b, v23.8b, v14.8b
+	WORD $0x3dc15497 // ldr q23, [x4, #1360]
+	WORD $0x2e771dd4 // bsl v20.8b, v14.8b, v23.8b
+	WORD $0x0e3be77b // fcmeq v27.2s, v27.2s, v27.2s
+	WORD $0x3dc15897 // ldr q23, [x4, #1376]
+	WORD $0x2e771e9b // bsl v27.8b, v20.8b, v23.8b
+	WORD $0xfd00003b // str d27, [x1]
 	ADD $8, R1
 	ADD $8, R2
 	SUBS $2, R0, R0
@@ -1506,128 +1433,134 @@ rest:
 	ADDS $2, R0, R0
 	BEQ done
 element:
-	WORD $0xbd40005d // ldr s29, [x2]
-	WORD $0x3dc0cc92 // ldr q18, [x4, #816]
-	WORD $0x0e201faf // and v15.8b, v29.8b, v0.8b
-	WORD $0x0e6179ef // fcvtl v15.2d, v15.2s
-	WORD $0x6ef2e5ec // fcmgt v12.2d, v15.2d, v18.2d
-	WORD $0x6e6f1e4c // bsl v12.16b, v18.16b, v15.16b
-	WORD $0x6e6cdd8f // fmul v15.2d, v12.2d, v12.2d
-	WORD $0x6e62dd92 // fmul v18.2d, v12.2d, v2.2d
-	WORD $0x6e231df9 // eor v25.16b, v15.16b, v3.16b
-	WORD $0x4e65d652 // fadd v18.2d, v18.2d, v5.2d
-	WORD $0x6e72fc92 // fdiv v18.2d, v4.2d, v18.2d
-	WORD $0x4ea41c9f // mov v31.16b, v4.16b
-	WORD $0x4e66ce5f // fmla v31.2d, v18.2d, v6.2d
-	WORD $0x4ea81d18 // mov v24.16b, v8.16b
-	WORD $0x4e7fccf8 // fmla v24.2d, v7.2d, v31.2d
-	WORD $0x4ea91d35 // mov v21.16b, v9.16b
-	WORD $0x4e7fcf15 // fmla v21.2d, v24.2d, v31.2d
-	WORD $0x3dc02898 // ldr q24, [x4, #160]
-	WORD $0x4e7fceb8 // fmla v24.2d, v21.2d, v31.2d
-	WORD $0x3dc02c95 // ldr q21, [x4, #176]
-	WORD $0x4e7fcf15 // fmla v21.2d, v24.2d, v31.2d
-	WORD $0x3dc03098 // ldr q24, [x4, #192]
-	WORD $0x4e7fceb8 // fmla v24.2d, v21.2d, v31.2d
-	WORD $0x3dc03495 // ldr q21, [x4, #208]
-	WORD $0x4e7fcf15 // fmla v21.2d, v24.2d, v31.2d
-	WORD $0x3dc03898 // ldr q24, [x4, #224]
-	WORD $0x4e7fceb8 // fmla v24.2d, v21.2d, v31.2d
-	WORD $0x3dc03c95 // ldr q21, [x4, #240]
-	WORD $0x4e7fcf15 // fmla v21.2d, v24.2d, v31.2d
-	WORD $0x3dc04098 // ldr q24, [x4, #256]
-	WORD $0x4e7fceb8 // fmla v24.2d, v21.2d, v31.2d
-	WORD $0x3dc04495 // ldr q21, [x4, #272]
-	WORD $0x4e7fcf15 // fmla v21.2d, v24.2d, v31.2d
-	WORD $0x3dc04898 // ldr q24, [x4, #288]
-	WORD $0x4e7fceb8 // fmla v24.2d, v21.2d, v31.2d
-	WORD $0x3dc04c95 // ldr q21, [x4, #304]
-	WORD $0x4e7fcf15 // fmla v21.2d, v24.2d, v31.2d
-	WORD $0x3dc05098 // ldr q24, [x4, #320]
-	WORD $0x4e7fceb8 // fmla v24.2d, v21.2d, v31.2d
-	WORD $0x3dc05495 // ldr q21, [x4, #336]
-	WORD $0x4e7fcf15 // fmla v21.2d, v24.2d, v31.2d
-	WORD $0x3dc05898 // ldr q24, [x4, #352]
-	WORD $0x4e7fceb8 // fmla v24.2d, v21.2d, v31.2d
-	WORD $0x3dc05c95 // ldr q21, [x4, #368]
-	WORD $0x4e7fcf15 // fmla v21.2d, v24.2d, v31.2d
-	WORD $0x3dc06098 // ldr q24, [x4, #384]
-	WORD $0x4e7fceb8 // fmla v24.2d, v21.2d, v31.2d
-	WORD $0x3dc06495 // ldr q21, [x4, #400]
-	WORD $0x4e7fcf15 // fmla v21.2d, v24.2d, v31.2d
-	WORD $0x3dc0689f // ldr q31, [x4, #416]
-	WORD $0x3dc06c98 // ldr q24, [x4, #432]
-	WORD $0x4e7fcf38 // fmla v24.2d, v25.2d, v31.2d
-	WORD $0x3dc06c9f // ldr q31, [x4, #432]
-	WORD $0x4effd71f // fsub v31.2d, v24.2d, v31.2d
-	WORD $0x3dc0709b // ldr q27, [x4, #448]
-	WORD $0x4efbcff9 // fmls v25.2d, v31.2d, v27.2d
-	WORD $0x3dc0749b // ldr q27, [x4, #464]
-	WORD $0x4efbcff9 // fmls v25.2d, v31.2d, v27.2d
-	WORD $0x3dc0789b // ldr q27, [x4, #480]
-	WORD $0x3dc07c9f // ldr q31, [x4, #496]
-	WORD $0x4e79cf7f // fmla v31.2d, v27.2d, v25.2d
-	WORD $0x3dc0809b // ldr q27, [x4, #512]
-	WORD $0x4e79cffb // fmla v27.2d, v31.2d, v25.2d
-	WORD $0x3dc0849f // ldr q31, [x4, #528]
-	WORD $0x4e79cf7f // fmla v31.2d, v27.2d, v25.2d
-	WORD $0x3dc0889b // ldr q27, [x4, #544]
-	WORD $0x4e79cffb // fmla v27.2d, v31.2d, v25.2d
-	WORD $0x6e79df3f // fmul v31.2d, v25.2d, v25.2d
-	WORD $0x4e7bcff9 // fmla v25.2d, v31.2d, v27.2d
-	WORD $0x3dc08c9b // ldr q27, [x4, #560]
-	WORD $0x4e3b1f1b // and v27.16b, v24.16b, v27.16b
-	WORD $0x4e083f66 // mov x6, v27.d[0]
-	WORD $0x4e183f65 // mov x5, v27.d[1]
-	WORD $0xfc66787b // ldr d27, [x3, x6, lsl #3]
-	WORD $0xfc65787f // ldr d31, [x3, x5, lsl #3]
-	WORD $0x4edf3b7f // zip1 v31.2d, v27.2d, v31.2d
+	WORD $0xbd40005b // ldr s27, [x2]
+	WORD $0x3dc09c97 // ldr q23, [x4, #624]
+	WORD $0x0e201f74 // and v20.8b, v27.8b, v0.8b
+	WORD $0x0e617a94 // fcvtl v20.2d, v20.2s
+	WORD $0x6ef7e68e // fcmgt v14.2d, v20.2d, v23.2d
+	WORD $0x6e741eee // bsl v14.16b, v23.16b, v20.16b
+	WORD $0x6e6eddd4 // fmul v20.2d, v14.2d, v14.2d
+	WORD $0x3dc0a097 // ldr q23, [x4, #640]
+	WORD $0x6e77ddd7 // fmul v23.2d, v14.2d, v23.2d
+	WORD $0x3dc0a49e // ldr q30, [x4, #656]
+	WORD $0x6e3e1e9e // eor v30.16b, v20.16b, v30.16b
+	WORD $0x3dc0a893 // ldr q19, [x4, #672]
+	WORD $0x3dc0ac91 // ldr q17, [x4, #688]
+	WORD $0x4e71d6f1 // fadd v17.2d, v23.2d, v17.2d
+	WORD $0x6e71fe71 // fdiv v17.2d, v19.2d, v17.2d
+	WORD $0x3dc0b093 // ldr q19, [x4, #704]
+	WORD $0x3dc0a897 // ldr q23, [x4, #672]
+	WORD $0x4e73ce37 // fmla v23.2d, v17.2d, v19.2d
+	WORD $0x3dc0b493 // ldr q19, [x4, #720]
+	WORD $0x3dc0b898 // ldr q24, [x4, #736]
+	WORD $0x4e77ce78 // fmla v24.2d, v19.2d, v23.2d
+	WORD $0x3dc0bc93 // ldr q19, [x4, #752]
+	WORD $0x4e77cf13 // fmla v19.2d, v24.2d, v23.2d
+	WORD $0x3dc0c098 // ldr q24, [x4, #768]
+	WORD $0x4e77ce78 // fmla v24.2d, v19.2d, v23.2d
+	WORD $0x3dc0c493 // ldr q19, [x4, #784]
+	WORD $0x4e77cf13 // fmla v19.2d, v24.2d, v23.2d
+	WORD $0x3dc0c898 // ldr q24, [x4, #800]
+	WORD $0x4e77ce78 // fmla v24.2d, v19.2d, v23.2d
+	WORD $0x3dc0cc93 // ldr q19, [x4, #816]
+	WORD $0x4e77cf13 // fmla v19.2d, v24.2d, v23.2d
+	WORD $0x3dc0d098 // ldr q24, [x4, #832]
+	WORD $0x4e77ce78 // fmla v24.2d, v19.2d, v23.2d
+	WORD $0x3dc0d493 // ldr q19, [x4, #848]
+	WORD $0x4e77cf13 // fmla v19.2d, v24.2d, v23.2d
+	WORD $0x3dc0d898 // ldr q24, [x4, #864]
+	WORD $0x4e77ce78 // fmla v24.2d, v19.2d, v23.2d
+	WORD $0x3dc0dc93 // ldr q19, [x4, #880]
+	WORD $0x4e77cf13 // fmla v19.2d, v24.2d, v23.2d
+	WORD $0x3dc0e098 // ldr q24, [x4, #896]
+	WORD $0x4e77ce78 // fmla v24.2d, v19.2d, v23.2d
+	WORD $0x3dc0e493 // ldr q19, [x4, #912]
+	WORD $0x4e77cf13 // fmla v19.2d, v24.2d, v23.2d
+	WORD $0x3dc0e898 // ldr q24, [x4, #928]
+	WORD $0x4e77ce78 // fmla v24.2d, v19.2d, v23.2d
+	WORD $0x3dc0ec93 // ldr q19, [x4, #944]
+	WORD $0x4e77cf13 // fmla v19.2d, v24.2d, v23.2d
+	WORD $0x3dc0f098 // ldr q24, [x4, #960]
+	WORD $0x4e77ce78 // fmla v24.2d, v19.2d, v23.2d
+	WORD $0x3dc0f493 // ldr q19, [x4, #976]
+	WORD $0x4e77cf13 // fmla v19.2d, v24.2d, v23.2d
+	WORD $0x3dc0f898 // ldr q24, [x4, #992]
+	WORD $0x4e77ce78 // fmla v24.2d, v19.2d, v23.2d
+	WORD $0x3dc0fc93 // ldr q19, [x4, #1008]
+	WORD $0x4e77cf13 // fmla v19.2d, v24.2d, v23.2d
+	WORD $0x3dc10097 // ldr q23, [x4, #1024]
+	WORD $0x3dc10498 // ldr q24, [x4, #1040]
+	WORD $0x4e77cfd8 // fmla v24.2d, v30.2d, v23.2d
+	WORD $0x3dc10497 // ldr q23, [x4, #1040]
+	WORD $0x4ef7d717 // fsub v23.2d, v24.2d, v23.2d
+	WORD $0x3dc1089a // ldr q26, [x4, #1056]
+	WORD $0x4efacefe // fmls v30.2d, v23.2d, v26.2d
+	WORD $0x3dc10c9a // ldr q26, [x4, #1072]
+	WORD $0x4efacefe // fmls v30.2d, v23.2d, v26.2d
+	WORD $0x3dc1109a // ldr q26, [x4, #1088]
+	WORD $0x3dc11497 // ldr q23, [x4, #1104]
+	WORD $0x4e7ecf57 // fmla v23.2d, v26.2d, v30.2d
+	WORD $0x3dc1189a // ldr q26, [x4, #1120]
+	WORD $0x4e7ecefa // fmla v26.2d, v23.2d, v30.2d
+	WORD $0x3dc11c97 // ldr q23, [x4, #1136]
+	WORD $0x4e7ecf57 // fmla v23.2d, v26.2d, v30.2d
+	WORD $0x3dc1209a // ldr q26, [x4, #1152]
+	WORD $0x4e7ecefa // fmla v26.2d, v23.2d, v30.2d
+	WORD $0x6e7edfd7 // fmul v23.2d, v30.2d, v30.2d
+	WORD $0x4e7acefe // fmla v30.2d, v23.2d, v26.2d
+	WORD $0x3dc1249a // ldr q26, [x4, #1168]
+	WORD $0x4e3a1f1a // and v26.16b, v24.16b, v26.16b
+	WORD $0x4e083f46 // mov x6, v26.d[0]
+	WORD $0x4e183f45 // mov x5, v26.d[1]
+	WORD $0xfc66787a // ldr d26, [x3, x6, lsl #3]
+	WORD $0xfc657877 // ldr d23, [x3, x5, lsl #3]
+	WORD $0x4ed73b57 // zip1 v23.2d, v26.2d, v23.2d
 	WORD $0x4f705718 // shl v24.2d, v24.2d, #48
-	WORD $0x4ef887f8 // add v24.2d, v31.2d, v24.2d
-	WORD $0x4eb81f1f // mov v31.16b, v24.16b
-	WORD $0x4e79cf1f // fmla v31.2d, v24.2d, v25.2d
-	WORD $0x6e72deb2 // fmul v18.2d, v21.2d, v18.2d
-	WORD $0x6e72dff2 // fmul v18.2d, v31.2d, v18.2d
-	WORD $0x3dc0909f // ldr q31, [x4, #576]
-	WORD $0x4ea41c95 // mov v21.16b, v4.16b
-	WORD $0x4e7fce55 // fmla v21.2d, v18.2d, v31.2d
-	WORD $0x3dc0949f // ldr q31, [x4, #592]
-	WORD $0x3dc09892 // ldr q18, [x4, #608]
-	WORD $0x4e6fcff2 // fmla v18.2d, v31.2d, v15.2d
-	WORD $0x3dc09c9f // ldr q31, [x4, #624]
-	WORD $0x4e6fce5f // fmla v31.2d, v18.2d, v15.2d
-	WORD $0x3dc0a092 // ldr q18, [x4, #640]
-	WORD $0x4e6fcff2 // fmla v18.2d, v31.2d, v15.2d
-	WORD $0x3dc0a49f // ldr q31, [x4, #656]
-	WORD $0x4e6fce5f // fmla v31.2d, v18.2d, v15.2d
-	WORD $0x3dc0a892 // ldr q18, [x4, #672]
-	WORD $0x4e6fcff2 // fmla v18.2d, v31.2d, v15.2d
-	WORD $0x3dc0ac9f // ldr q31, [x4, #688]
-	WORD $0x4e6fce5f // fmla v31.2d, v18.2d, v15.2d
-	WORD $0x3dc0b092 // ldr q18, [x4, #704]
-	WORD $0x4e6fcff2 // fmla v18.2d, v31.2d, v15.2d
-	WORD $0x3dc0b49f // ldr q31, [x4, #720]
-	WORD $0x4e6fce5f // fmla v31.2d, v18.2d, v15.2d
-	WORD $0x6e7fdd9f // fmul v31.2d, v12.2d, v31.2d
-	WORD $0x3dc0888f // ldr q15, [x4, #544]
-	WORD $0x6eece5ec // fcmgt v12.2d, v15.2d, v12.2d
-	WORD $0x6e751fec // bsl v12.16b, v31.16b, v21.16b
-	WORD $0x3dc0c095 // ldr q21, [x4, #768]
-	WORD $0x0e351fb5 // and v21.8b, v29.8b, v21.8b
-	WORD $0x3dc0d09f // ldr q31, [x4, #832]
-	WORD $0x6e7fdd9f // fmul v31.2d, v12.2d, v31.2d
-	WORD $0x4effd58f // fsub v15.2d, v12.2d, v31.2d
-	WORD $0x0e6169ef // fcvtn v15.2s, v15.2d
-	WORD $0x4e7fd59f // fadd v31.2d, v12.2d, v31.2d
-	WORD $0x0e616bff // fcvtn v31.2s, v31.2d
-	WORD $0x2ebf8dff // cmeq v31.2s, v15.2s, v31.2s
-	WORD $0x0eb51df5 // orr v21.8b, v15.8b, v21.8b
-	WORD $0x3dc0d48f // ldr q15, [x4, #848]
-	WORD $0x2e6f1ebf // bsl v31.8b, v21.8b, v15.8b
-	WORD $0x0e3de7bd // fcmeq v29.2s, v29.2s, v29.2s
-	WORD $0x3dc0d88f // ldr q15, [x4, #864]
-	WORD $0x2e6f1ffd // bsl v29.8b, v31.8b, v15.8b
-	WORD $0xbd00003d // str s29, [x1]
+	WORD $0x4ef886f8 // add v24.2d, v23.2d, v24.2d
+	WORD $0x4eb81f17 // mov v23.16b, v24.16b
+	WORD $0x4e7ecf17 // fmla v23.2d, v24.2d, v30.2d
+	WORD $0x6e71de71 // fmul v17.2d, v19.2d, v17.2d
+	WORD $0x6e71def1 // fmul v17.2d, v23.2d, v17.2d
+	WORD $0x3dc12897 // ldr q23, [x4, #1184]
+	WORD $0x3dc0a893 // ldr q19, [x4, #672]
+	WORD $0x4e77ce33 // fmla v19.2d, v17.2d, v23.2d
+	WORD $0x3dc12c97 // ldr q23, [x4, #1200]
+	WORD $0x3dc13091 // ldr q17, [x4, #1216]
+	WORD $0x4e74cef1 // fmla v17.2d, v23.2d, v20.2d
+	WORD $0x3dc13497 // ldr q23, [x4, #1232]
+	WORD $0x4e74ce37 // fmla v23.2d, v17.2d, v20.2d
+	WORD $0x3dc13891 // ldr q17, [x4, #1248]
+	WORD $0x4e74cef1 // fmla v17.2d, v23.2d, v20.2d
+	WORD $0x3dc13c97 // ldr q23, [x4, #1264]
+	WORD $0x4e74ce37 // fmla v23.2d, v17.2d, v20.2d
+	WORD $0x3dc14091 // ldr q17, [x4, #1280]
+	WORD $0x4e74cef1 // fmla v17.2d, v23.2d, v20.2d
+	WORD $0x3dc14497 // ldr q23, [x4, #1296]
+	WORD $0x4e74ce37 // fmla v23.2d, v17.2d, v20.2d
+	WORD $0x3dc14891 // ldr q17, [x4, #1312]
+	WORD $0x4e74cef1 // fmla v17.2d, v23.2d, v20.2d
+	WORD $0x3dc14c97 // ldr q23, [x4, #1328]
+	WORD $0x4e74ce37 // fmla v23.2d, v17.2d, v20.2d
+	WORD $0x6e77ddd7 // fmul v23.2d, v14.2d, v23.2d
+	WORD $0x3dc12094 // ldr q20, [x4, #1152]
+	WORD $0x6eeee68e // fcmgt v14.2d, v20.2d, v14.2d
+	WORD $0x6e731eee // bsl v14.16b, v23.16b, v19.16b
+	WORD $0x3dc09493 // ldr q19, [x4, #592]
+	WORD $0x0e331f73 // and v19.8b, v27.8b, v19.8b
+	WORD $0x3dc15097 // ldr q23, [x4, #1344]
+	WORD $0x6e77ddd7 // fmul v23.2d, v14.2d, v23.2d
+	WORD $0x4ef7d5d4 // fsub v20.2d, v14.2d, v23.2d
+	WORD $0x0e616a94 // fcvtn v20.2s, v20.2d
+	WORD $0x4e77d5d7 // fadd v23.2d, v14.2d, v23.2d
+	WORD $0x0e616af7 // fcvtn v23.2s, v23.2d
+	WORD $0x2eb78e97 // cmeq v23.2s, v20.2s, v23.2s
+	WORD $0x0eb31e93 // orr v19.8b, v20.8b, v19.8b
+	WORD $0x3dc15494 // ldr q20, [x4, #1360]
+	WORD $0x2e741e77 // bsl v23.8b, v19.8b, v20.8b
+	WORD $0x0e3be77b // fcmeq v27.2s, v27.2s, v27.2s
+	WORD $0x3dc15894 // ldr q20, [x4, #1376]
+	WORD $0x2e741efb // bsl v27.8b, v23.8b, v20.8b
+	WORD $0xbd00003b // str s27, [x1]
 	ADD $4, R1
 	ADD $4, R2
 	SUBS $1, R0, R0

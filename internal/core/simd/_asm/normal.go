@@ -11,7 +11,7 @@ const mark = 0x7fc00001
 
 func normals() (l list) {
 	f := func(table string, body, usual func(m machine, a value) value) {
-		l.add(kernel{table: table, args: one(F32, F32), inner: F64, pairs: table == "GeluTanhMarked",
+		l.add(kernel{table: table, args: one(F32, F32), inner: F64, pairs: table == "GeluTanhMarked" || table == "ErfMarked",
 			body:  func(m machine) { m.store(0, body(m, m.load(1))) },
 			usual: func(m machine) { m.store(0, usual(m, m.load(1))) },
 		})
@@ -81,12 +81,6 @@ func gelu(m machine, a value) value {
 	y := m.limit(f64(m, 15), m.and(x, m.constant(F64, 1<<63-1)), false)
 	z := marked(m, geluOf(m, x, y), m.and(a, m.constant(F32, 1<<31)))
 	return activated(m, a, z, -15, 14)
-}
-
-// usualErf is the fast path of erf, for absolute values that aren't so small that the result isn't a normal float32.
-func usualErf(m machine, a value) value {
-	magnitude := between(m, a, 0x1p-100, 4)
-	return m.or(settled(m, erfOf(m, m.convert(F64, m.as(F32, magnitude)))), m.and(a, m.constant(F32, 1<<31)))
 }
 
 // erfOf returns erf(y), for y from 0 to 4:
