@@ -200,101 +200,191 @@ GLOBL c3ff0000000000000_16_3fefb5586cf9890f<>(SB), RODATA|NOPTR, $128
 
 DATA geluMarkedNEONConstants<>+0(SB)/8, $0x7fffffff7fffffff
 DATA geluMarkedNEONConstants<>+8(SB)/8, $0x7fffffff7fffffff
-DATA geluMarkedNEONConstants<>+16(SB)/8, $0x0d8000000d800000
-DATA geluMarkedNEONConstants<>+24(SB)/8, $0x0d8000000d800000
-DATA geluMarkedNEONConstants<>+32(SB)/8, $0x7fffffffffffffff
-DATA geluMarkedNEONConstants<>+40(SB)/8, $0x7fffffffffffffff
-DATA geluMarkedNEONConstants<>+48(SB)/8, $0xbfe0000000000000
-DATA geluMarkedNEONConstants<>+56(SB)/8, $0xbfe0000000000000
-DATA geluMarkedNEONConstants<>+64(SB)/8, $0x3ff0000000000000
-DATA geluMarkedNEONConstants<>+72(SB)/8, $0x3ff0000000000000
-DATA geluMarkedNEONConstants<>+80(SB)/8, $0x4014000000000000
-DATA geluMarkedNEONConstants<>+88(SB)/8, $0x4014000000000000
-DATA geluMarkedNEONConstants<>+96(SB)/8, $0xc024000000000000
-DATA geluMarkedNEONConstants<>+104(SB)/8, $0xc024000000000000
-DATA geluMarkedNEONConstants<>+112(SB)/8, $0x3e529cb66839a2c3
-DATA geluMarkedNEONConstants<>+120(SB)/8, $0x3e529cb66839a2c3
-DATA geluMarkedNEONConstants<>+128(SB)/8, $0x3e8856b98baec467
-DATA geluMarkedNEONConstants<>+136(SB)/8, $0x3e8856b98baec467
-DATA geluMarkedNEONConstants<>+144(SB)/8, $0x3ea06788cd3f862a
-DATA geluMarkedNEONConstants<>+152(SB)/8, $0x3ea06788cd3f862a
-DATA geluMarkedNEONConstants<>+160(SB)/8, $0xbe9c2bc1aa29938d
-DATA geluMarkedNEONConstants<>+168(SB)/8, $0xbe9c2bc1aa29938d
-DATA geluMarkedNEONConstants<>+176(SB)/8, $0xbec7fdf6aec2426c
-DATA geluMarkedNEONConstants<>+184(SB)/8, $0xbec7fdf6aec2426c
-DATA geluMarkedNEONConstants<>+192(SB)/8, $0x3ed0b2b515f3a51f
-DATA geluMarkedNEONConstants<>+200(SB)/8, $0x3ed0b2b515f3a51f
-DATA geluMarkedNEONConstants<>+208(SB)/8, $0x3ef187b909554ed3
-DATA geluMarkedNEONConstants<>+216(SB)/8, $0x3ef187b909554ed3
-DATA geluMarkedNEONConstants<>+224(SB)/8, $0xbf0a15a5ae84adbf
-DATA geluMarkedNEONConstants<>+232(SB)/8, $0xbf0a15a5ae84adbf
-DATA geluMarkedNEONConstants<>+240(SB)/8, $0xbf0f222f19f6825c
-DATA geluMarkedNEONConstants<>+248(SB)/8, $0xbf0f222f19f6825c
-DATA geluMarkedNEONConstants<>+256(SB)/8, $0x3f41daeb017be115
-DATA geluMarkedNEONConstants<>+264(SB)/8, $0x3f41daeb017be115
-DATA geluMarkedNEONConstants<>+272(SB)/8, $0xbf4a250238505708
-DATA geluMarkedNEONConstants<>+280(SB)/8, $0xbf4a250238505708
-DATA geluMarkedNEONConstants<>+288(SB)/8, $0xbf688590b0f069c6
-DATA geluMarkedNEONConstants<>+296(SB)/8, $0xbf688590b0f069c6
-DATA geluMarkedNEONConstants<>+304(SB)/8, $0x3f954b4d4ef59cb3
-DATA geluMarkedNEONConstants<>+312(SB)/8, $0x3f954b4d4ef59cb3
-DATA geluMarkedNEONConstants<>+320(SB)/8, $0xbfb1b1c254e75b89
-DATA geluMarkedNEONConstants<>+328(SB)/8, $0xbfb1b1c254e75b89
-DATA geluMarkedNEONConstants<>+336(SB)/8, $0x3fc51f6329f0093b
-DATA geluMarkedNEONConstants<>+344(SB)/8, $0x3fc51f6329f0093b
-DATA geluMarkedNEONConstants<>+352(SB)/8, $0xbfd410ed5f8724e4
-DATA geluMarkedNEONConstants<>+360(SB)/8, $0xbfd410ed5f8724e4
-DATA geluMarkedNEONConstants<>+368(SB)/8, $0x3fdfb31653877056
-DATA geluMarkedNEONConstants<>+376(SB)/8, $0x3fdfb31653877056
-DATA geluMarkedNEONConstants<>+384(SB)/8, $0xbfe54ad03f27ca4f
-DATA geluMarkedNEONConstants<>+392(SB)/8, $0xbfe54ad03f27ca4f
-DATA geluMarkedNEONConstants<>+400(SB)/8, $0x3fe89d3abe1f95ad
-DATA geluMarkedNEONConstants<>+408(SB)/8, $0x3fe89d3abe1f95ad
-DATA geluMarkedNEONConstants<>+416(SB)/8, $0x40371547652b82fe
-DATA geluMarkedNEONConstants<>+424(SB)/8, $0x40371547652b82fe
-DATA geluMarkedNEONConstants<>+432(SB)/8, $0x4338000000000000
-DATA geluMarkedNEONConstants<>+440(SB)/8, $0x4338000000000000
-DATA geluMarkedNEONConstants<>+448(SB)/8, $0x3fa62e42fefa0000
-DATA geluMarkedNEONConstants<>+456(SB)/8, $0x3fa62e42fefa0000
-DATA geluMarkedNEONConstants<>+464(SB)/8, $0x3d3cf79abc9e3b3a
-DATA geluMarkedNEONConstants<>+472(SB)/8, $0x3d3cf79abc9e3b3a
-DATA geluMarkedNEONConstants<>+480(SB)/8, $0x3f56c1f6f10350d8
-DATA geluMarkedNEONConstants<>+488(SB)/8, $0x3f56c1f6f10350d8
-DATA geluMarkedNEONConstants<>+496(SB)/8, $0x3f811123c84d772d
-DATA geluMarkedNEONConstants<>+504(SB)/8, $0x3f811123c84d772d
-DATA geluMarkedNEONConstants<>+512(SB)/8, $0x3fa5555554f3c29d
-DATA geluMarkedNEONConstants<>+520(SB)/8, $0x3fa5555554f3c29d
-DATA geluMarkedNEONConstants<>+528(SB)/8, $0x3fc555555548d8ba
-DATA geluMarkedNEONConstants<>+536(SB)/8, $0x3fc555555548d8ba
-DATA geluMarkedNEONConstants<>+544(SB)/8, $0x3fe0000000000000
-DATA geluMarkedNEONConstants<>+552(SB)/8, $0x3fe0000000000000
-DATA geluMarkedNEONConstants<>+560(SB)/8, $0x000000000000000f
-DATA geluMarkedNEONConstants<>+568(SB)/8, $0x000000000000000f
-DATA geluMarkedNEONConstants<>+576(SB)/8, $0x0000000000000000
-DATA geluMarkedNEONConstants<>+584(SB)/8, $0x0000000000000000
-DATA geluMarkedNEONConstants<>+592(SB)/8, $0x000000000ffffe00
-DATA geluMarkedNEONConstants<>+600(SB)/8, $0x000000000ffffe00
-DATA geluMarkedNEONConstants<>+608(SB)/8, $0x000000001fffffff
-DATA geluMarkedNEONConstants<>+616(SB)/8, $0x000000001fffffff
-DATA geluMarkedNEONConstants<>+624(SB)/8, $0x8000000080000000
-DATA geluMarkedNEONConstants<>+632(SB)/8, $0x8000000080000000
-DATA geluMarkedNEONConstants<>+640(SB)/8, $0x33c0000033c00000
-DATA geluMarkedNEONConstants<>+648(SB)/8, $0x33c0000033c00000
-DATA geluMarkedNEONConstants<>+656(SB)/8, $0x1ffffbff1ffffbff
-DATA geluMarkedNEONConstants<>+664(SB)/8, $0x1ffffbff1ffffbff
-DATA geluMarkedNEONConstants<>+672(SB)/8, $0x402e000000000000
-DATA geluMarkedNEONConstants<>+680(SB)/8, $0x402e000000000000
-DATA geluMarkedNEONConstants<>+688(SB)/8, $0x3d40000000000000
-DATA geluMarkedNEONConstants<>+696(SB)/8, $0x3d40000000000000
-DATA geluMarkedNEONConstants<>+704(SB)/8, $0x7fc000017fc00001
-DATA geluMarkedNEONConstants<>+712(SB)/8, $0x7fc000017fc00001
-DATA geluMarkedNEONConstants<>+720(SB)/8, $0x4160000041600000
-DATA geluMarkedNEONConstants<>+728(SB)/8, $0x4160000041600000
-DATA geluMarkedNEONConstants<>+736(SB)/8, $0xc1700000c1700000
-DATA geluMarkedNEONConstants<>+744(SB)/8, $0xc1700000c1700000
-DATA geluMarkedNEONConstants<>+752(SB)/8, $0x7fc000007fc00000
-DATA geluMarkedNEONConstants<>+760(SB)/8, $0x7fc000007fc00000
-GLOBL geluMarkedNEONConstants<>(SB), RODATA|NOPTR, $768
+DATA geluMarkedNEONConstants<>+16(SB)/8, $0x40afae1440afae14
+DATA geluMarkedNEONConstants<>+24(SB)/8, $0x40afae1440afae14
+DATA geluMarkedNEONConstants<>+32(SB)/8, $0x2180000021800000
+DATA geluMarkedNEONConstants<>+40(SB)/8, $0x2180000021800000
+DATA geluMarkedNEONConstants<>+48(SB)/8, $0xbf000000bf000000
+DATA geluMarkedNEONConstants<>+56(SB)/8, $0xbf000000bf000000
+DATA geluMarkedNEONConstants<>+64(SB)/8, $0x4138aa3b4138aa3b
+DATA geluMarkedNEONConstants<>+72(SB)/8, $0x4138aa3b4138aa3b
+DATA geluMarkedNEONConstants<>+80(SB)/8, $0x4b4000004b400000
+DATA geluMarkedNEONConstants<>+88(SB)/8, $0x4b4000004b400000
+DATA geluMarkedNEONConstants<>+96(SB)/8, $0x3db172183db17218
+DATA geluMarkedNEONConstants<>+104(SB)/8, $0x3db172183db17218
+DATA geluMarkedNEONConstants<>+112(SB)/8, $0x0000000700000007
+DATA geluMarkedNEONConstants<>+120(SB)/8, $0x0000000700000007
+DATA geluMarkedNEONConstants<>+128(SB)/8, $0x0404040404040404
+DATA geluMarkedNEONConstants<>+136(SB)/8, $0x0404040404040404
+DATA geluMarkedNEONConstants<>+144(SB)/8, $0x0302010003020100
+DATA geluMarkedNEONConstants<>+152(SB)/8, $0x0302010003020100
+DATA geluMarkedNEONConstants<>+160(SB)/8, $0x1010101010101010
+DATA geluMarkedNEONConstants<>+168(SB)/8, $0x1010101010101010
+DATA geluMarkedNEONConstants<>+176(SB)/8, $0x3a0c1fc000000000
+DATA geluMarkedNEONConstants<>+184(SB)/8, $0xb9567400b985bc80
+DATA geluMarkedNEONConstants<>+192(SB)/8, $0x38fd5800ba0c7dc0
+DATA geluMarkedNEONConstants<>+200(SB)/8, $0xba3c8500ba17bd00
+DATA geluMarkedNEONConstants<>+208(SB)/8, $0x3c088a043c088a04
+DATA geluMarkedNEONConstants<>+216(SB)/8, $0x3c088a043c088a04
+DATA geluMarkedNEONConstants<>+224(SB)/8, $0x3d2aad0e3d2aad0e
+DATA geluMarkedNEONConstants<>+232(SB)/8, $0x3d2aad0e3d2aad0e
+DATA geluMarkedNEONConstants<>+240(SB)/8, $0x3e2aaaab3e2aaaab
+DATA geluMarkedNEONConstants<>+248(SB)/8, $0x3e2aaaab3e2aaaab
+DATA geluMarkedNEONConstants<>+256(SB)/8, $0x3f0000003f000000
+DATA geluMarkedNEONConstants<>+264(SB)/8, $0x3f0000003f000000
+DATA geluMarkedNEONConstants<>+272(SB)/8, $0x2f82e3082f82e308
+DATA geluMarkedNEONConstants<>+280(SB)/8, $0x2f82e3082f82e308
+DATA geluMarkedNEONConstants<>+288(SB)/8, $0x3f7ba8dd3f800000
+DATA geluMarkedNEONConstants<>+296(SB)/8, $0x3f75f6263f782e00
+DATA geluMarkedNEONConstants<>+304(SB)/8, $0x3f756d453f74ec1f
+DATA geluMarkedNEONConstants<>+312(SB)/8, $0x3f7a95933f772519
+DATA geluMarkedNEONConstants<>+320(SB)/8, $0x3f0ba2e93f0ba2e9
+DATA geluMarkedNEONConstants<>+328(SB)/8, $0x3f0ba2e93f0ba2e9
+DATA geluMarkedNEONConstants<>+336(SB)/8, $0x3f8000003f800000
+DATA geluMarkedNEONConstants<>+344(SB)/8, $0x3f8000003f800000
+DATA geluMarkedNEONConstants<>+352(SB)/8, $0x404bc64040182e10
+DATA geluMarkedNEONConstants<>+360(SB)/8, $0x40a17bd44086ff14
+DATA geluMarkedNEONConstants<>+368(SB)/8, $0x3f1ef06000000000
+DATA geluMarkedNEONConstants<>+376(SB)/8, $0x3fcd84c03f9e3910
+DATA geluMarkedNEONConstants<>+384(SB)/8, $0x356fc15c36a7bfbd
+DATA geluMarkedNEONConstants<>+392(SB)/8, $0x335c1346345165ef
+DATA geluMarkedNEONConstants<>+400(SB)/8, $0x39503fa53a33126e
+DATA geluMarkedNEONConstants<>+408(SB)/8, $0x37b1f7e73883b4c0
+DATA geluMarkedNEONConstants<>+416(SB)/8, $0xb69a922eb7997e88
+DATA geluMarkedNEONConstants<>+424(SB)/8, $0xb4af16c6b5812ebd
+DATA geluMarkedNEONConstants<>+432(SB)/8, $0xba4637dfbb5a4237
+DATA geluMarkedNEONConstants<>+440(SB)/8, $0xb8aced0fb93a04f9
+DATA geluMarkedNEONConstants<>+448(SB)/8, $0x37b64a54389f5d4b
+DATA geluMarkedNEONConstants<>+456(SB)/8, $0x36082d8f36b44c10
+DATA geluMarkedNEONConstants<>+464(SB)/8, $0x3b19009e3c2753c0
+DATA geluMarkedNEONConstants<>+472(SB)/8, $0x399dc45c3a22efe2
+DATA geluMarkedNEONConstants<>+480(SB)/8, $0xb8d36f13b9a17e44
+DATA geluMarkedNEONConstants<>+488(SB)/8, $0xb751b19cb7f6bb2d
+DATA geluMarkedNEONConstants<>+496(SB)/8, $0xbbdd397ebcd9715d
+DATA geluMarkedNEONConstants<>+504(SB)/8, $0xba8a4674bb0521ef
+DATA geluMarkedNEONConstants<>+512(SB)/8, $0x39eca55a3a9bf43d
+DATA geluMarkedNEONConstants<>+520(SB)/8, $0x389dd1113923f5bf
+DATA geluMarkedNEONConstants<>+528(SB)/8, $0x3c95001d3d7ff77f
+DATA geluMarkedNEONConstants<>+536(SB)/8, $0x3b6555033bcc893a
+DATA geluMarkedNEONConstants<>+544(SB)/8, $0xbafe7354bb8f2c73
+DATA geluMarkedNEONConstants<>+552(SB)/8, $0xb9e7ddbfba5378fc
+DATA geluMarkedNEONConstants<>+560(SB)/8, $0xbd3883fdbe082bed
+DATA geluMarkedNEONConstants<>+568(SB)/8, $0xbc327ad5bc9268d0
+DATA geluMarkedNEONConstants<>+576(SB)/8, $0x3c02d9ee3c783211
+DATA geluMarkedNEONConstants<>+584(SB)/8, $0x3b25fcbe3b8402bd
+DATA geluMarkedNEONConstants<>+592(SB)/8, $0x3dce47893e7ffffe
+DATA geluMarkedNEONConstants<>+600(SB)/8, $0x3d00f9b63d40c1f3
+DATA geluMarkedNEONConstants<>+608(SB)/8, $0x2fb83d9a2fe82904
+DATA geluMarkedNEONConstants<>+616(SB)/8, $0xaec5aa2d2daaeb06
+DATA geluMarkedNEONConstants<>+624(SB)/8, $0xb11bbebe3018a592
+DATA geluMarkedNEONConstants<>+632(SB)/8, $0x301dd347ac8faa8b
+DATA geluMarkedNEONConstants<>+640(SB)/8, $0xbd0002f5bd493b0e
+DATA geluMarkedNEONConstants<>+648(SB)/8, $0xbc672544bc9f0d48
+DATA geluMarkedNEONConstants<>+656(SB)/8, $0xbe4a6beabecc422a
+DATA geluMarkedNEONConstants<>+664(SB)/8, $0xbdaa78e8bde4f148
+DATA geluMarkedNEONConstants<>+672(SB)/8, $0x30e731f5b0d131ff
+DATA geluMarkedNEONConstants<>+680(SB)/8, $0xaec44fbc301abcb1
+DATA geluMarkedNEONConstants<>+688(SB)/8, $0x318dce5a324a0cdc
+DATA geluMarkedNEONConstants<>+696(SB)/8, $0x30083a73b0036153
+DATA geluMarkedNEONConstants<>+704(SB)/8, $0x3dec81703e16a588
+DATA geluMarkedNEONConstants<>+712(SB)/8, $0x3d9c2e0a3db83f34
+DATA geluMarkedNEONConstants<>+720(SB)/8, $0x3ea5fa1a3f000000
+DATA geluMarkedNEONConstants<>+728(SB)/8, $0x3e4958133e6de0ec
+DATA geluMarkedNEONConstants<>+736(SB)/8, $0x8000000080000000
+DATA geluMarkedNEONConstants<>+744(SB)/8, $0x8000000080000000
+DATA geluMarkedNEONConstants<>+752(SB)/8, $0x0000000100000001
+DATA geluMarkedNEONConstants<>+760(SB)/8, $0x0000000100000001
+DATA geluMarkedNEONConstants<>+768(SB)/8, $0x3f7fa4003f7fa400
+DATA geluMarkedNEONConstants<>+776(SB)/8, $0x3f7fa4003f7fa400
+DATA geluMarkedNEONConstants<>+784(SB)/8, $0x3f802e003f802e00
+DATA geluMarkedNEONConstants<>+792(SB)/8, $0x3f802e003f802e00
+DATA geluMarkedNEONConstants<>+800(SB)/8, $0x7180000071800000
+DATA geluMarkedNEONConstants<>+808(SB)/8, $0x7180000071800000
+DATA geluMarkedNEONConstants<>+816(SB)/8, $0x1f2fae141f2fae14
+DATA geluMarkedNEONConstants<>+824(SB)/8, $0x1f2fae141f2fae14
+DATA geluMarkedNEONConstants<>+832(SB)/8, $0x402e000000000000
+DATA geluMarkedNEONConstants<>+840(SB)/8, $0x402e000000000000
+DATA geluMarkedNEONConstants<>+848(SB)/8, $0x7fffffffffffffff
+DATA geluMarkedNEONConstants<>+856(SB)/8, $0x7fffffffffffffff
+DATA geluMarkedNEONConstants<>+864(SB)/8, $0xbfe0000000000000
+DATA geluMarkedNEONConstants<>+872(SB)/8, $0xbfe0000000000000
+DATA geluMarkedNEONConstants<>+880(SB)/8, $0x3ff0000000000000
+DATA geluMarkedNEONConstants<>+888(SB)/8, $0x3ff0000000000000
+DATA geluMarkedNEONConstants<>+896(SB)/8, $0x4014000000000000
+DATA geluMarkedNEONConstants<>+904(SB)/8, $0x4014000000000000
+DATA geluMarkedNEONConstants<>+912(SB)/8, $0xc024000000000000
+DATA geluMarkedNEONConstants<>+920(SB)/8, $0xc024000000000000
+DATA geluMarkedNEONConstants<>+928(SB)/8, $0x3e529cb66839a2c3
+DATA geluMarkedNEONConstants<>+936(SB)/8, $0x3e529cb66839a2c3
+DATA geluMarkedNEONConstants<>+944(SB)/8, $0x3e8856b98baec467
+DATA geluMarkedNEONConstants<>+952(SB)/8, $0x3e8856b98baec467
+DATA geluMarkedNEONConstants<>+960(SB)/8, $0x3ea06788cd3f862a
+DATA geluMarkedNEONConstants<>+968(SB)/8, $0x3ea06788cd3f862a
+DATA geluMarkedNEONConstants<>+976(SB)/8, $0xbe9c2bc1aa29938d
+DATA geluMarkedNEONConstants<>+984(SB)/8, $0xbe9c2bc1aa29938d
+DATA geluMarkedNEONConstants<>+992(SB)/8, $0xbec7fdf6aec2426c
+DATA geluMarkedNEONConstants<>+1000(SB)/8, $0xbec7fdf6aec2426c
+DATA geluMarkedNEONConstants<>+1008(SB)/8, $0x3ed0b2b515f3a51f
+DATA geluMarkedNEONConstants<>+1016(SB)/8, $0x3ed0b2b515f3a51f
+DATA geluMarkedNEONConstants<>+1024(SB)/8, $0x3ef187b909554ed3
+DATA geluMarkedNEONConstants<>+1032(SB)/8, $0x3ef187b909554ed3
+DATA geluMarkedNEONConstants<>+1040(SB)/8, $0xbf0a15a5ae84adbf
+DATA geluMarkedNEONConstants<>+1048(SB)/8, $0xbf0a15a5ae84adbf
+DATA geluMarkedNEONConstants<>+1056(SB)/8, $0xbf0f222f19f6825c
+DATA geluMarkedNEONConstants<>+1064(SB)/8, $0xbf0f222f19f6825c
+DATA geluMarkedNEONConstants<>+1072(SB)/8, $0x3f41daeb017be115
+DATA geluMarkedNEONConstants<>+1080(SB)/8, $0x3f41daeb017be115
+DATA geluMarkedNEONConstants<>+1088(SB)/8, $0xbf4a250238505708
+DATA geluMarkedNEONConstants<>+1096(SB)/8, $0xbf4a250238505708
+DATA geluMarkedNEONConstants<>+1104(SB)/8, $0xbf688590b0f069c6
+DATA geluMarkedNEONConstants<>+1112(SB)/8, $0xbf688590b0f069c6
+DATA geluMarkedNEONConstants<>+1120(SB)/8, $0x3f954b4d4ef59cb3
+DATA geluMarkedNEONConstants<>+1128(SB)/8, $0x3f954b4d4ef59cb3
+DATA geluMarkedNEONConstants<>+1136(SB)/8, $0xbfb1b1c254e75b89
+DATA geluMarkedNEONConstants<>+1144(SB)/8, $0xbfb1b1c254e75b89
+DATA geluMarkedNEONConstants<>+1152(SB)/8, $0x3fc51f6329f0093b
+DATA geluMarkedNEONConstants<>+1160(SB)/8, $0x3fc51f6329f0093b
+DATA geluMarkedNEONConstants<>+1168(SB)/8, $0xbfd410ed5f8724e4
+DATA geluMarkedNEONConstants<>+1176(SB)/8, $0xbfd410ed5f8724e4
+DATA geluMarkedNEONConstants<>+1184(SB)/8, $0x3fdfb31653877056
+DATA geluMarkedNEONConstants<>+1192(SB)/8, $0x3fdfb31653877056
+DATA geluMarkedNEONConstants<>+1200(SB)/8, $0xbfe54ad03f27ca4f
+DATA geluMarkedNEONConstants<>+1208(SB)/8, $0xbfe54ad03f27ca4f
+DATA geluMarkedNEONConstants<>+1216(SB)/8, $0x3fe89d3abe1f95ad
+DATA geluMarkedNEONConstants<>+1224(SB)/8, $0x3fe89d3abe1f95ad
+DATA geluMarkedNEONConstants<>+1232(SB)/8, $0x40371547652b82fe
+DATA geluMarkedNEONConstants<>+1240(SB)/8, $0x40371547652b82fe
+DATA geluMarkedNEONConstants<>+1248(SB)/8, $0x4338000000000000
+DATA geluMarkedNEONConstants<>+1256(SB)/8, $0x4338000000000000
+DATA geluMarkedNEONConstants<>+1264(SB)/8, $0x3fa62e42fefa0000
+DATA geluMarkedNEONConstants<>+1272(SB)/8, $0x3fa62e42fefa0000
+DATA geluMarkedNEONConstants<>+1280(SB)/8, $0x3d3cf79abc9e3b3a
+DATA geluMarkedNEONConstants<>+1288(SB)/8, $0x3d3cf79abc9e3b3a
+DATA geluMarkedNEONConstants<>+1296(SB)/8, $0x3f56c1f6f10350d8
+DATA geluMarkedNEONConstants<>+1304(SB)/8, $0x3f56c1f6f10350d8
+DATA geluMarkedNEONConstants<>+1312(SB)/8, $0x3f811123c84d772d
+DATA geluMarkedNEONConstants<>+1320(SB)/8, $0x3f811123c84d772d
+DATA geluMarkedNEONConstants<>+1328(SB)/8, $0x3fa5555554f3c29d
+DATA geluMarkedNEONConstants<>+1336(SB)/8, $0x3fa5555554f3c29d
+DATA geluMarkedNEONConstants<>+1344(SB)/8, $0x3fc555555548d8ba
+DATA geluMarkedNEONConstants<>+1352(SB)/8, $0x3fc555555548d8ba
+DATA geluMarkedNEONConstants<>+1360(SB)/8, $0x3fe0000000000000
+DATA geluMarkedNEONConstants<>+1368(SB)/8, $0x3fe0000000000000
+DATA geluMarkedNEONConstants<>+1376(SB)/8, $0x000000000000000f
+DATA geluMarkedNEONConstants<>+1384(SB)/8, $0x000000000000000f
+DATA geluMarkedNEONConstants<>+1392(SB)/8, $0x0000000000000000
+DATA geluMarkedNEONConstants<>+1400(SB)/8, $0x0000000000000000
+DATA geluMarkedNEONConstants<>+1408(SB)/8, $0x3d40000000000000
+DATA geluMarkedNEONConstants<>+1416(SB)/8, $0x3d40000000000000
+DATA geluMarkedNEONConstants<>+1424(SB)/8, $0x7fc000017fc00001
+DATA geluMarkedNEONConstants<>+1432(SB)/8, $0x7fc000017fc00001
+DATA geluMarkedNEONConstants<>+1440(SB)/8, $0x4160000041600000
+DATA geluMarkedNEONConstants<>+1448(SB)/8, $0x4160000041600000
+DATA geluMarkedNEONConstants<>+1456(SB)/8, $0xc1700000c1700000
+DATA geluMarkedNEONConstants<>+1464(SB)/8, $0xc1700000c1700000
+DATA geluMarkedNEONConstants<>+1472(SB)/8, $0x7fc000007fc00000
+DATA geluMarkedNEONConstants<>+1480(SB)/8, $0x7fc000007fc00000
+GLOBL geluMarkedNEONConstants<>(SB), RODATA|NOPTR, $1488
 
 DATA geluTanhMarkedNEONConstants<>+0(SB)/8, $0x7fffffff7fffffff
 DATA geluTanhMarkedNEONConstants<>+8(SB)/8, $0x7fffffff7fffffff
@@ -1586,402 +1676,540 @@ TEXT ·geluMarkedNEON(SB), NOSPLIT, $0-48
 	WORD $0x3dc01485 // ldr q5, [x4, #80]
 	WORD $0x3dc01886 // ldr q6, [x4, #96]
 	WORD $0x3dc01c87 // ldr q7, [x4, #112]
-	WORD $0x3dc02088 // ldr q8, [x4, #128]
-	WORD $0x3dc02489 // ldr q9, [x4, #144]
 	SUBS $8, R0, R0
 	BLT single
 many:
-	WORD $0xfd40004a // ldr d10, [x2]
-	WORD $0xfd40044b // ldr d11, [x2, #8]
-	WORD $0x0e201d4c // and v12.8b, v10.8b, v0.8b
-	WORD $0x0e201d6d // and v13.8b, v11.8b, v0.8b
-	WORD $0x2ea1858c // sub v12.2s, v12.2s, v1.2s
-	WORD $0x2ea185ad // sub v13.2s, v13.2s, v1.2s
-	WORD $0x6ead658c // umax v12.4s, v12.4s, v13.4s
-	WORD $0x0e61794d // fcvtl v13.2d, v10.2s
-	WORD $0x0e61796e // fcvtl v14.2d, v11.2s
-	WORD $0x4e221daf // and v15.16b, v13.16b, v2.16b
-	WORD $0x4e221dd0 // and v16.16b, v14.16b, v2.16b
-	WORD $0x6e6fddf1 // fmul v17.2d, v15.2d, v15.2d
-	WORD $0x6e70de12 // fmul v18.2d, v16.2d, v16.2d
-	WORD $0x6e63de31 // fmul v17.2d, v17.2d, v3.2d
-	WORD $0x6e63de52 // fmul v18.2d, v18.2d, v3.2d
-	WORD $0x4e65d5f3 // fadd v19.2d, v15.2d, v5.2d
-	WORD $0x4e65d614 // fadd v20.2d, v16.2d, v5.2d
-	WORD $0x6e73fc93 // fdiv v19.2d, v4.2d, v19.2d
-	WORD $0x6e74fc94 // fdiv v20.2d, v4.2d, v20.2d
-	WORD $0x4ea41c95 // mov v21.16b, v4.16b
-	WORD $0x4ea41c96 // mov v22.16b, v4.16b
-	WORD $0x4e66ce75 // fmla v21.2d, v19.2d, v6.2d
-	WORD $0x4e66ce96 // fmla v22.2d, v20.2d, v6.2d
-	WORD $0x4ea81d17 // mov v23.16b, v8.16b
-	WORD $0x4ea81d18 // mov v24.16b, v8.16b
-	WORD $0x4e75ccf7 // fmla v23.2d, v7.2d, v21.2d
-	WORD $0x4e76ccf8 // fmla v24.2d, v7.2d, v22.2d
-	WORD $0x4ea91d39 // mov v25.16b, v9.16b
-	WORD $0x4ea91d3a // mov v26.16b, v9.16b
-	WORD $0x4e75cef9 // fmla v25.2d, v23.2d, v21.2d
-	WORD $0x4e76cf1a // fmla v26.2d, v24.2d, v22.2d
+	WORD $0x3dc00048 // ldr q8, [x2]
+	WORD $0x3dc00449 // ldr q9, [x2, #16]
+	WORD $0x4e201d0a // and v10.16b, v8.16b, v0.16b
+	WORD $0x4e201d2b // and v11.16b, v9.16b, v0.16b
+	WORD $0x6eab654a // umax v10.4s, v10.4s, v11.4s
+	WORD $0x6ea1e50b // fcmgt v11.4s, v8.4s, v1.4s
+	WORD $0x6ea1e52c // fcmgt v12.4s, v9.4s, v1.4s
+	WORD $0x6e681c2b // bsl v11.16b, v1.16b, v8.16b
+	WORD $0x6e691c2c // bsl v12.16b, v1.16b, v9.16b
+	WORD $0x4e201d6b // and v11.16b, v11.16b, v0.16b
+	WORD $0x4e201d8c // and v12.16b, v12.16b, v0.16b
+	WORD $0x6ea2856d // sub v13.4s, v11.4s, v2.4s
+	WORD $0x6ea2858e // sub v14.4s, v12.4s, v2.4s
+	WORD $0x6eae65ad // umax v13.4s, v13.4s, v14.4s
+	WORD $0x6e23dd6e // fmul v14.4s, v11.4s, v3.4s
+	WORD $0x6e23dd8f // fmul v15.4s, v12.4s, v3.4s
+	WORD $0x6e2bddd0 // fmul v16.4s, v14.4s, v11.4s
+	WORD $0x6e2cddf1 // fmul v17.4s, v15.4s, v12.4s
+	WORD $0x6ea0fa12 // fneg v18.4s, v16.4s
+	WORD $0x6ea0fa33 // fneg v19.4s, v17.4s
+	WORD $0x4e2bcdd2 // fmla v18.4s, v14.4s, v11.4s
+	WORD $0x4e2ccdf3 // fmla v19.4s, v15.4s, v12.4s
+	WORD $0x4ea51caf // mov v15.16b, v5.16b
+	WORD $0x4ea51cae // mov v14.16b, v5.16b
+	WORD $0x4e24ce0f // fmla v15.4s, v16.4s, v4.4s
+	WORD $0x4e24ce2e // fmla v14.4s, v17.4s, v4.4s
+	WORD $0x4ea5d5f4 // fsub v20.4s, v15.4s, v5.4s
+	WORD $0x4ea5d5d5 // fsub v21.4s, v14.4s, v5.4s
+	WORD $0x4ea6ce90 // fmls v16.4s, v20.4s, v6.4s
+	WORD $0x4ea6ceb1 // fmls v17.4s, v21.4s, v6.4s
+	WORD $0x4e271df6 // and v22.16b, v15.16b, v7.16b
+	WORD $0x4e271dd7 // and v23.16b, v14.16b, v7.16b
+	WORD $0x3dc02098 // ldr q24, [x4, #128]
+	WORD $0x3dc02099 // ldr q25, [x4, #128]
+	WORD $0x4eb89ed8 // mul v24.4s, v22.4s, v24.4s
+	WORD $0x4eb99ef9 // mul v25.4s, v23.4s, v25.4s
+	WORD $0x3dc02497 // ldr q23, [x4, #144]
+	WORD $0x3dc02496 // ldr q22, [x4, #144]
+	WORD $0x4eb78717 // add v23.4s, v24.4s, v23.4s
+	WORD $0x4eb68736 // add v22.4s, v25.4s, v22.4s
+	WORD $0x3dc02899 // ldr q25, [x4, #160]
 	WORD $0x3dc02898 // ldr q24, [x4, #160]
-	WORD $0x3dc02897 // ldr q23, [x4, #160]
-	WORD $0x4e75cf38 // fmla v24.2d, v25.2d, v21.2d
-	WORD $0x4e76cf57 // fmla v23.2d, v26.2d, v22.2d
+	WORD $0x6e3986f9 // sub v25.16b, v23.16b, v25.16b
+	WORD $0x6e3886d8 // sub v24.16b, v22.16b, v24.16b
 	WORD $0x3dc02c9a // ldr q26, [x4, #176]
-	WORD $0x3dc02c99 // ldr q25, [x4, #176]
-	WORD $0x4e75cf1a // fmla v26.2d, v24.2d, v21.2d
-	WORD $0x4e76cef9 // fmla v25.2d, v23.2d, v22.2d
-	WORD $0x3dc03097 // ldr q23, [x4, #192]
-	WORD $0x3dc03098 // ldr q24, [x4, #192]
-	WORD $0x4e75cf57 // fmla v23.2d, v26.2d, v21.2d
-	WORD $0x4e76cf38 // fmla v24.2d, v25.2d, v22.2d
-	WORD $0x3dc03499 // ldr q25, [x4, #208]
-	WORD $0x3dc0349a // ldr q26, [x4, #208]
-	WORD $0x4e75cef9 // fmla v25.2d, v23.2d, v21.2d
-	WORD $0x4e76cf1a // fmla v26.2d, v24.2d, v22.2d
-	WORD $0x3dc03898 // ldr q24, [x4, #224]
-	WORD $0x3dc03897 // ldr q23, [x4, #224]
-	WORD $0x4e75cf38 // fmla v24.2d, v25.2d, v21.2d
-	WORD $0x4e76cf57 // fmla v23.2d, v26.2d, v22.2d
-	WORD $0x3dc03c9a // ldr q26, [x4, #240]
-	WORD $0x3dc03c99 // ldr q25, [x4, #240]
-	WORD $0x4e75cf1a // fmla v26.2d, v24.2d, v21.2d
-	WORD $0x4e76cef9 // fmla v25.2d, v23.2d, v22.2d
-	WORD $0x3dc04097 // ldr q23, [x4, #256]
-	WORD $0x3dc04098 // ldr q24, [x4, #256]
-	WORD $0x4e75cf57 // fmla v23.2d, v26.2d, v21.2d
-	WORD $0x4e76cf38 // fmla v24.2d, v25.2d, v22.2d
-	WORD $0x3dc04499 // ldr q25, [x4, #272]
-	WORD $0x3dc0449a // ldr q26, [x4, #272]
-	WORD $0x4e75cef9 // fmla v25.2d, v23.2d, v21.2d
-	WORD $0x4e76cf1a // fmla v26.2d, v24.2d, v22.2d
-	WORD $0x3dc04898 // ldr q24, [x4, #288]
-	WORD $0x3dc04897 // ldr q23, [x4, #288]
-	WORD $0x4e75cf38 // fmla v24.2d, v25.2d, v21.2d
-	WORD $0x4e76cf57 // fmla v23.2d, v26.2d, v22.2d
-	WORD $0x3dc04c9a // ldr q26, [x4, #304]
-	WORD $0x3dc04c99 // ldr q25, [x4, #304]
-	WORD $0x4e75cf1a // fmla v26.2d, v24.2d, v21.2d
-	WORD $0x4e76cef9 // fmla v25.2d, v23.2d, v22.2d
-	WORD $0x3dc05097 // ldr q23, [x4, #320]
-	WORD $0x3dc05098 // ldr q24, [x4, #320]
-	WORD $0x4e75cf57 // fmla v23.2d, v26.2d, v21.2d
-	WORD $0x4e76cf38 // fmla v24.2d, v25.2d, v22.2d
-	WORD $0x3dc05499 // ldr q25, [x4, #336]
-	WORD $0x3dc0549a // ldr q26, [x4, #336]
-	WORD $0x4e75cef9 // fmla v25.2d, v23.2d, v21.2d
-	WORD $0x4e76cf1a // fmla v26.2d, v24.2d, v22.2d
-	WORD $0x3dc05898 // ldr q24, [x4, #352]
-	WORD $0x3dc05897 // ldr q23, [x4, #352]
-	WORD $0x4e75cf38 // fmla v24.2d, v25.2d, v21.2d
-	WORD $0x4e76cf57 // fmla v23.2d, v26.2d, v22.2d
-	WORD $0x3dc05c9a // ldr q26, [x4, #368]
-	WORD $0x3dc05c99 // ldr q25, [x4, #368]
-	WORD $0x4e75cf1a // fmla v26.2d, v24.2d, v21.2d
-	WORD $0x4e76cef9 // fmla v25.2d, v23.2d, v22.2d
-	WORD $0x3dc06097 // ldr q23, [x4, #384]
-	WORD $0x3dc06098 // ldr q24, [x4, #384]
-	WORD $0x4e75cf57 // fmla v23.2d, v26.2d, v21.2d
-	WORD $0x4e76cf38 // fmla v24.2d, v25.2d, v22.2d
-	WORD $0x3dc06499 // ldr q25, [x4, #400]
-	WORD $0x3dc0649a // ldr q26, [x4, #400]
-	WORD $0x4e75cef9 // fmla v25.2d, v23.2d, v21.2d
-	WORD $0x4e76cf1a // fmla v26.2d, v24.2d, v22.2d
-	WORD $0x3dc06896 // ldr q22, [x4, #416]
-	WORD $0x3dc06898 // ldr q24, [x4, #416]
-	WORD $0x3dc06c95 // ldr q21, [x4, #432]
-	WORD $0x3dc06c97 // ldr q23, [x4, #432]
-	WORD $0x4e76ce35 // fmla v21.2d, v17.2d, v22.2d
-	WORD $0x4e78ce57 // fmla v23.2d, v18.2d, v24.2d
-	WORD $0x3dc06c98 // ldr q24, [x4, #432]
-	WORD $0x3dc06c96 // ldr q22, [x4, #432]
-	WORD $0x4ef8d6b8 // fsub v24.2d, v21.2d, v24.2d
-	WORD $0x4ef6d6f6 // fsub v22.2d, v23.2d, v22.2d
-	WORD $0x3dc0709b // ldr q27, [x4, #448]
-	WORD $0x3dc0709c // ldr q28, [x4, #448]
-	WORD $0x4efbcf11 // fmls v17.2d, v24.2d, v27.2d
-	WORD $0x4efcced2 // fmls v18.2d, v22.2d, v28.2d
-	WORD $0x3dc0749c // ldr q28, [x4, #464]
-	WORD $0x3dc0749b // ldr q27, [x4, #464]
-	WORD $0x4efccf11 // fmls v17.2d, v24.2d, v28.2d
-	WORD $0x4efbced2 // fmls v18.2d, v22.2d, v27.2d
-	WORD $0x3dc0789b // ldr q27, [x4, #480]
-	WORD $0x3dc07896 // ldr q22, [x4, #480]
-	WORD $0x3dc07c9c // ldr q28, [x4, #496]
-	WORD $0x3dc07c98 // ldr q24, [x4, #496]
-	WORD $0x4e71cf7c // fmla v28.2d, v27.2d, v17.2d
-	WORD $0x4e72ced8 // fmla v24.2d, v22.2d, v18.2d
-	WORD $0x3dc08096 // ldr q22, [x4, #512]
-	WORD $0x3dc0809b // ldr q27, [x4, #512]
-	WORD $0x4e71cf96 // fmla v22.2d, v28.2d, v17.2d
-	WORD $0x4e72cf1b // fmla v27.2d, v24.2d, v18.2d
-	WORD $0x3dc08498 // ldr q24, [x4, #528]
-	WORD $0x3dc0849c // ldr q28, [x4, #528]
-	WORD $0x4e71ced8 // fmla v24.2d, v22.2d, v17.2d
-	WORD $0x4e72cf7c // fmla v28.2d, v27.2d, v18.2d
-	WORD $0x3dc0889b // ldr q27, [x4, #544]
-	WORD $0x3dc08896 // ldr q22, [x4, #544]
-	WORD $0x4e71cf1b // fmla v27.2d, v24.2d, v17.2d
-	WORD $0x4e72cf96 // fmla v22.2d, v28.2d, v18.2d
-	WORD $0x6e71de3c // fmul v28.2d, v17.2d, v17.2d
-	WORD $0x6e72de58 // fmul v24.2d, v18.2d, v18.2d
-	WORD $0x4e7bcf91 // fmla v17.2d, v28.2d, v27.2d
-	WORD $0x4e76cf12 // fmla v18.2d, v24.2d, v22.2d
-	WORD $0x3dc08c96 // ldr q22, [x4, #560]
-	WORD $0x3dc08c98 // ldr q24, [x4, #560]
-	WORD $0x4e361eb6 // and v22.16b, v21.16b, v22.16b
-	WORD $0x4e381ef8 // and v24.16b, v23.16b, v24.16b
-	WORD $0x4e083ec5 // mov x5, v22.d[0]
-	WORD $0x4e083f06 // mov x6, v24.d[0]
-	WORD $0x4e183ec7 // mov x7, v22.d[1]
-	WORD $0x4e183f08 // mov x8, v24.d[1]
-	WORD $0xfc657878 // ldr d24, [x3, x5, lsl #3]
-	WORD $0xfc667876 // ldr d22, [x3, x6, lsl #3]
-	WORD $0xfc67787b // ldr d27, [x3, x7, lsl #3]
-	WORD $0xfc68787c // ldr d28, [x3, x8, lsl #3]
-	WORD $0x4edb3b1b // zip1 v27.2d, v24.2d, v27.2d
-	WORD $0x4edc3adc // zip1 v28.2d, v22.2d, v28.2d
-	WORD $0x4f7056b5 // shl v21.2d, v21.2d, #48
-	WORD $0x4f7056f7 // shl v23.2d, v23.2d, #48
-	WORD $0x4ef58775 // add v21.2d, v27.2d, v21.2d
-	WORD $0x4ef78797 // add v23.2d, v28.2d, v23.2d
-	WORD $0x4eb51ebc // mov v28.16b, v21.16b
-	WORD $0x4eb71efb // mov v27.16b, v23.16b
-	WORD $0x4e71cebc // fmla v28.2d, v21.2d, v17.2d
-	WORD $0x4e72cefb // fmla v27.2d, v23.2d, v18.2d
-	WORD $0x6e73df33 // fmul v19.2d, v25.2d, v19.2d
-	WORD $0x6e74df54 // fmul v20.2d, v26.2d, v20.2d
-	WORD $0x6e73df93 // fmul v19.2d, v28.2d, v19.2d
-	WORD $0x6e74df74 // fmul v20.2d, v27.2d, v20.2d
-	WORD $0x3dc0909b // ldr q27, [x4, #576]
-	WORD $0x3dc0909c // ldr q28, [x4, #576]
-	WORD $0x6efbe5bb // fcmgt v27.2d, v13.2d, v27.2d
-	WORD $0x6efce5dc // fcmgt v28.2d, v14.2d, v28.2d
-	WORD $0x4ef3d48e // fsub v14.2d, v4.2d, v19.2d
-	WORD $0x4ef4d48d // fsub v13.2d, v4.2d, v20.2d
-	WORD $0x6e731ddb // bsl v27.16b, v14.16b, v19.16b
-	WORD $0x6e741dbc // bsl v28.16b, v13.16b, v20.16b
-	WORD $0x6e7bddfb // fmul v27.2d, v15.2d, v27.2d
-	WORD $0x6e7cde1c // fmul v28.2d, v16.2d, v28.2d
-	WORD $0x3dc09490 // ldr q16, [x4, #592]
-	WORD $0x3dc0948f // ldr q15, [x4, #592]
-	WORD $0x4ef08770 // add v16.2d, v27.2d, v16.2d
-	WORD $0x4eef878f // add v15.2d, v28.2d, v15.2d
-	WORD $0x3dc09894 // ldr q20, [x4, #608]
-	WORD $0x3dc0988d // ldr q13, [x4, #608]
-	WORD $0x4e341e14 // and v20.16b, v16.16b, v20.16b
-	WORD $0x4e2d1ded // and v13.16b, v15.16b, v13.16b
-	WORD $0x6ead6694 // umax v20.4s, v20.4s, v13.4s
-	WORD $0x0e616b7b // fcvtn v27.2s, v27.2d
-	WORD $0x0e616b9c // fcvtn v28.2s, v28.2d
-	WORD $0x3dc09c8d // ldr q13, [x4, #624]
-	WORD $0x3dc09c8f // ldr q15, [x4, #624]
-	WORD $0x0e2d1d4d // and v13.8b, v10.8b, v13.8b
-	WORD $0x0e2f1d6f // and v15.8b, v11.8b, v15.8b
-	WORD $0x0ead1f6d // orr v13.8b, v27.8b, v13.8b
-	WORD $0x0eaf1f8f // orr v15.8b, v28.8b, v15.8b
-	WORD $0xfd40085c // ldr d28, [x2, #16]
-	WORD $0xfd400c5b // ldr d27, [x2, #24]
-	WORD $0x0e201f8b // and v11.8b, v28.8b, v0.8b
-	WORD $0x0e201f6a // and v10.8b, v27.8b, v0.8b
-	WORD $0x2ea1856b // sub v11.2s, v11.2s, v1.2s
-	WORD $0x2ea1854a // sub v10.2s, v10.2s, v1.2s
-	WORD $0x6eab658c // umax v12.4s, v12.4s, v11.4s
-	WORD $0x6eaa658c // umax v12.4s, v12.4s, v10.4s
-	WORD $0x0e617b8a // fcvtl v10.2d, v28.2s
-	WORD $0x0e617b6b // fcvtl v11.2d, v27.2s
-	WORD $0x4e221d50 // and v16.16b, v10.16b, v2.16b
-	WORD $0x4e221d73 // and v19.16b, v11.16b, v2.16b
-	WORD $0x6e70de0e // fmul v14.2d, v16.2d, v16.2d
-	WORD $0x6e73de7a // fmul v26.2d, v19.2d, v19.2d
-	WORD $0x6e63ddce // fmul v14.2d, v14.2d, v3.2d
-	WORD $0x6e63df5a // fmul v26.2d, v26.2d, v3.2d
-	WORD $0x4e65d619 // fadd v25.2d, v16.2d, v5.2d
-	WORD $0x4e65d672 // fadd v18.2d, v19.2d, v5.2d
-	WORD $0x6e79fc99 // fdiv v25.2d, v4.2d, v25.2d
-	WORD $0x6e72fc92 // fdiv v18.2d, v4.2d, v18.2d
-	WORD $0x4ea41c97 // mov v23.16b, v4.16b
-	WORD $0x4ea41c91 // mov v17.16b, v4.16b
-	WORD $0x4e66cf37 // fmla v23.2d, v25.2d, v6.2d
-	WORD $0x4e66ce51 // fmla v17.2d, v18.2d, v6.2d
-	WORD $0x4ea81d15 // mov v21.16b, v8.16b
-	WORD $0x4ea81d16 // mov v22.16b, v8.16b
-	WORD $0x4e77ccf5 // fmla v21.2d, v7.2d, v23.2d
-	WORD $0x4e71ccf6 // fmla v22.2d, v7.2d, v17.2d
-	WORD $0x4ea91d38 // mov v24.16b, v9.16b
-	WORD $0x4ea91d3d // mov v29.16b, v9.16b
-	WORD $0x4e77ceb8 // fmla v24.2d, v21.2d, v23.2d
-	WORD $0x4e71cedd // fmla v29.2d, v22.2d, v17.2d
-	WORD $0x3dc02896 // ldr q22, [x4, #160]
-	WORD $0x3dc02895 // ldr q21, [x4, #160]
-	WORD $0x4e77cf16 // fmla v22.2d, v24.2d, v23.2d
-	WORD $0x4e71cfb5 // fmla v21.2d, v29.2d, v17.2d
-	WORD $0x3dc02c9d // ldr q29, [x4, #176]
-	WORD $0x3dc02c98 // ldr q24, [x4, #176]
-	WORD $0x4e77cedd // fmla v29.2d, v22.2d, v23.2d
-	WORD $0x4e71ceb8 // fmla v24.2d, v21.2d, v17.2d
-	WORD $0x3dc03095 // ldr q21, [x4, #192]
-	WORD $0x3dc03096 // ldr q22, [x4, #192]
-	WORD $0x4e77cfb5 // fmla v21.2d, v29.2d, v23.2d
-	WORD $0x4e71cf16 // fmla v22.2d, v24.2d, v17.2d
+	WORD $0x3dc02c9b // ldr q27, [x4, #176]
+	WORD $0x4e170357 // tbl v23.16b, {v26.16b}, v23.16b
+	WORD $0x4e160376 // tbl v22.16b, {v27.16b}, v22.16b
+	WORD $0x3dc0309b // ldr q27, [x4, #192]
+	WORD $0x3dc0309a // ldr q26, [x4, #192]
+	WORD $0x4e191377 // tbx v23.16b, {v27.16b}, v25.16b
+	WORD $0x4e181356 // tbx v22.16b, {v26.16b}, v24.16b
+	WORD $0x4eb7d617 // fsub v23.4s, v16.4s, v23.4s
+	WORD $0x4eb6d636 // fsub v22.4s, v17.4s, v22.4s
+	WORD $0x6e37def1 // fmul v17.4s, v23.4s, v23.4s
+	WORD $0x6e36ded0 // fmul v16.4s, v22.4s, v22.4s
 	WORD $0x3dc03498 // ldr q24, [x4, #208]
-	WORD $0x3dc0349d // ldr q29, [x4, #208]
-	WORD $0x4e77ceb8 // fmla v24.2d, v21.2d, v23.2d
-	WORD $0x4e71cedd // fmla v29.2d, v22.2d, v17.2d
-	WORD $0x3dc03896 // ldr q22, [x4, #224]
-	WORD $0x3dc03895 // ldr q21, [x4, #224]
-	WORD $0x4e77cf16 // fmla v22.2d, v24.2d, v23.2d
-	WORD $0x4e71cfb5 // fmla v21.2d, v29.2d, v17.2d
-	WORD $0x3dc03c9d // ldr q29, [x4, #240]
+	WORD $0x3dc0349a // ldr q26, [x4, #208]
+	WORD $0x3dc03899 // ldr q25, [x4, #224]
+	WORD $0x3dc0389b // ldr q27, [x4, #224]
+	WORD $0x4e37cf19 // fmla v25.4s, v24.4s, v23.4s
+	WORD $0x4e36cf5b // fmla v27.4s, v26.4s, v22.4s
+	WORD $0x3dc03c9a // ldr q26, [x4, #240]
 	WORD $0x3dc03c98 // ldr q24, [x4, #240]
-	WORD $0x4e77cedd // fmla v29.2d, v22.2d, v23.2d
-	WORD $0x4e71ceb8 // fmla v24.2d, v21.2d, v17.2d
-	WORD $0x3dc04095 // ldr q21, [x4, #256]
-	WORD $0x3dc04096 // ldr q22, [x4, #256]
-	WORD $0x4e77cfb5 // fmla v21.2d, v29.2d, v23.2d
-	WORD $0x4e71cf16 // fmla v22.2d, v24.2d, v17.2d
+	WORD $0x4e37cf3a // fmla v26.4s, v25.4s, v23.4s
+	WORD $0x4e36cf78 // fmla v24.4s, v27.4s, v22.4s
+	WORD $0x3dc0409b // ldr q27, [x4, #256]
+	WORD $0x3dc04099 // ldr q25, [x4, #256]
+	WORD $0x4e37cf5b // fmla v27.4s, v26.4s, v23.4s
+	WORD $0x4e36cf19 // fmla v25.4s, v24.4s, v22.4s
+	WORD $0x4eb71efc // mov v28.16b, v23.16b
+	WORD $0x4eb61edd // mov v29.16b, v22.16b
+	WORD $0x4e31cf7c // fmla v28.4s, v27.4s, v17.4s
+	WORD $0x4e30cf3d // fmla v29.4s, v25.4s, v16.4s
+	WORD $0x6e37df5a // fmul v26.4s, v26.4s, v23.4s
+	WORD $0x6e36df18 // fmul v24.4s, v24.4s, v22.4s
+	WORD $0x3dc04099 // ldr q25, [x4, #256]
+	WORD $0x3dc0409b // ldr q27, [x4, #256]
+	WORD $0x6e39def9 // fmul v25.4s, v23.4s, v25.4s
+	WORD $0x6e3bdedb // fmul v27.4s, v22.4s, v27.4s
+	WORD $0x4ebcd6fe // fsub v30.4s, v23.4s, v28.4s
+	WORD $0x4ebdd6df // fsub v31.4s, v22.4s, v29.4s
+	WORD $0x4e37cf3e // fmla v30.4s, v25.4s, v23.4s
+	WORD $0x4e36cf7f // fmla v31.4s, v27.4s, v22.4s
+	WORD $0x4e31cf5e // fmla v30.4s, v26.4s, v17.4s
+	WORD $0x4e30cf1f // fmla v31.4s, v24.4s, v16.4s
+	WORD $0x3dc04490 // ldr q16, [x4, #272]
 	WORD $0x3dc04498 // ldr q24, [x4, #272]
-	WORD $0x3dc0449d // ldr q29, [x4, #272]
-	WORD $0x4e77ceb8 // fmla v24.2d, v21.2d, v23.2d
-	WORD $0x4e71cedd // fmla v29.2d, v22.2d, v17.2d
+	WORD $0x6e30de90 // fmul v16.4s, v20.4s, v16.4s
+	WORD $0x6e38deb8 // fmul v24.4s, v21.4s, v24.4s
+	WORD $0x4e271df5 // and v21.16b, v15.16b, v7.16b
+	WORD $0x4e271dd4 // and v20.16b, v14.16b, v7.16b
+	WORD $0x3dc02091 // ldr q17, [x4, #128]
+	WORD $0x3dc0209a // ldr q26, [x4, #128]
+	WORD $0x4eb19eb1 // mul v17.4s, v21.4s, v17.4s
+	WORD $0x4eba9e9a // mul v26.4s, v20.4s, v26.4s
+	WORD $0x3dc02494 // ldr q20, [x4, #144]
+	WORD $0x3dc02495 // ldr q21, [x4, #144]
+	WORD $0x4eb48634 // add v20.4s, v17.4s, v20.4s
+	WORD $0x4eb58755 // add v21.4s, v26.4s, v21.4s
+	WORD $0x3dc0289a // ldr q26, [x4, #160]
+	WORD $0x3dc02891 // ldr q17, [x4, #160]
+	WORD $0x6e3a869a // sub v26.16b, v20.16b, v26.16b
+	WORD $0x6e3186b1 // sub v17.16b, v21.16b, v17.16b
 	WORD $0x3dc04896 // ldr q22, [x4, #288]
-	WORD $0x3dc04895 // ldr q21, [x4, #288]
-	WORD $0x4e77cf16 // fmla v22.2d, v24.2d, v23.2d
-	WORD $0x4e71cfb5 // fmla v21.2d, v29.2d, v17.2d
-	WORD $0x3dc04c9d // ldr q29, [x4, #304]
-	WORD $0x3dc04c98 // ldr q24, [x4, #304]
-	WORD $0x4e77cedd // fmla v29.2d, v22.2d, v23.2d
-	WORD $0x4e71ceb8 // fmla v24.2d, v21.2d, v17.2d
-	WORD $0x3dc05095 // ldr q21, [x4, #320]
-	WORD $0x3dc05096 // ldr q22, [x4, #320]
-	WORD $0x4e77cfb5 // fmla v21.2d, v29.2d, v23.2d
-	WORD $0x4e71cf16 // fmla v22.2d, v24.2d, v17.2d
-	WORD $0x3dc05498 // ldr q24, [x4, #336]
-	WORD $0x3dc0549d // ldr q29, [x4, #336]
-	WORD $0x4e77ceb8 // fmla v24.2d, v21.2d, v23.2d
-	WORD $0x4e71cedd // fmla v29.2d, v22.2d, v17.2d
-	WORD $0x3dc05896 // ldr q22, [x4, #352]
-	WORD $0x3dc05895 // ldr q21, [x4, #352]
-	WORD $0x4e77cf16 // fmla v22.2d, v24.2d, v23.2d
-	WORD $0x4e71cfb5 // fmla v21.2d, v29.2d, v17.2d
+	WORD $0x3dc0489b // ldr q27, [x4, #288]
+	WORD $0x4e1402d4 // tbl v20.16b, {v22.16b}, v20.16b
+	WORD $0x4e150375 // tbl v21.16b, {v27.16b}, v21.16b
+	WORD $0x3dc04c9b // ldr q27, [x4, #304]
+	WORD $0x3dc04c96 // ldr q22, [x4, #304]
+	WORD $0x4e1a1374 // tbx v20.16b, {v27.16b}, v26.16b
+	WORD $0x4e1112d5 // tbx v21.16b, {v22.16b}, v17.16b
+	WORD $0x4f3455ef // shl v15.4s, v15.4s, #20
+	WORD $0x4f3455ce // shl v14.4s, v14.4s, #20
+	WORD $0x4eaf868f // add v15.4s, v20.4s, v15.4s
+	WORD $0x4eae86ae // add v14.4s, v21.4s, v14.4s
+	WORD $0x4e32d612 // fadd v18.4s, v16.4s, v18.4s
+	WORD $0x4e33d713 // fadd v19.4s, v24.4s, v19.4s
+	WORD $0x4eaf1df8 // mov v24.16b, v15.16b
+	WORD $0x4eae1dd0 // mov v16.16b, v14.16b
+	WORD $0x4e3ccdf8 // fmla v24.4s, v15.4s, v28.4s
+	WORD $0x4e3dcdd0 // fmla v16.4s, v14.4s, v29.4s
+	WORD $0x4eb8d5f5 // fsub v21.4s, v15.4s, v24.4s
+	WORD $0x4eb0d5d4 // fsub v20.4s, v14.4s, v16.4s
+	WORD $0x4e3ccdf5 // fmla v21.4s, v15.4s, v28.4s
+	WORD $0x4e3dcdd4 // fmla v20.4s, v14.4s, v29.4s
+	WORD $0x4e3ecdf5 // fmla v21.4s, v15.4s, v30.4s
+	WORD $0x4e3fcdd4 // fmla v20.4s, v14.4s, v31.4s
+	WORD $0x4e38ce55 // fmla v21.4s, v18.4s, v24.4s
+	WORD $0x4e30ce74 // fmla v20.4s, v19.4s, v16.4s
+	WORD $0x3dc05093 // ldr q19, [x4, #320]
+	WORD $0x3dc05092 // ldr q18, [x4, #320]
+	WORD $0x3dc0549f // ldr q31, [x4, #336]
+	WORD $0x3dc0548e // ldr q14, [x4, #336]
+	WORD $0x4e33cd7f // fmla v31.4s, v11.4s, v19.4s
+	WORD $0x4e32cd8e // fmla v14.4s, v12.4s, v18.4s
+	WORD $0x6f2b07ff // ushr v31.4s, v31.4s, #21
+	WORD $0x6f2b05ce // ushr v14.4s, v14.4s, #21
+	WORD $0x4e271ff2 // and v18.16b, v31.16b, v7.16b
+	WORD $0x4e271dd3 // and v19.16b, v14.16b, v7.16b
+	WORD $0x3dc0209e // ldr q30, [x4, #128]
+	WORD $0x3dc0208f // ldr q15, [x4, #128]
+	WORD $0x4ebe9e5e // mul v30.4s, v18.4s, v30.4s
+	WORD $0x4eaf9e6f // mul v15.4s, v19.4s, v15.4s
+	WORD $0x3dc02493 // ldr q19, [x4, #144]
+	WORD $0x3dc02492 // ldr q18, [x4, #144]
+	WORD $0x4eb387d3 // add v19.4s, v30.4s, v19.4s
+	WORD $0x4eb285f2 // add v18.4s, v15.4s, v18.4s
+	WORD $0x3dc0288f // ldr q15, [x4, #160]
+	WORD $0x3dc0289e // ldr q30, [x4, #160]
+	WORD $0x6e2f866f // sub v15.16b, v19.16b, v15.16b
+	WORD $0x6e3e865e // sub v30.16b, v18.16b, v30.16b
+	WORD $0x3dc0589d // ldr q29, [x4, #352]
+	WORD $0x3dc0589c // ldr q28, [x4, #352]
+	WORD $0x4e1303b3 // tbl v19.16b, {v29.16b}, v19.16b
+	WORD $0x4e120392 // tbl v18.16b, {v28.16b}, v18.16b
+	WORD $0x3dc05c9c // ldr q28, [x4, #368]
 	WORD $0x3dc05c9d // ldr q29, [x4, #368]
-	WORD $0x3dc05c98 // ldr q24, [x4, #368]
-	WORD $0x4e77cedd // fmla v29.2d, v22.2d, v23.2d
-	WORD $0x4e71ceb8 // fmla v24.2d, v21.2d, v17.2d
-	WORD $0x3dc06095 // ldr q21, [x4, #384]
-	WORD $0x3dc06096 // ldr q22, [x4, #384]
-	WORD $0x4e77cfb5 // fmla v21.2d, v29.2d, v23.2d
-	WORD $0x4e71cf16 // fmla v22.2d, v24.2d, v17.2d
-	WORD $0x3dc06498 // ldr q24, [x4, #400]
-	WORD $0x3dc0649d // ldr q29, [x4, #400]
-	WORD $0x4e77ceb8 // fmla v24.2d, v21.2d, v23.2d
-	WORD $0x4e71cedd // fmla v29.2d, v22.2d, v17.2d
+	WORD $0x4e0f1393 // tbx v19.16b, {v28.16b}, v15.16b
+	WORD $0x4e1e13b2 // tbx v18.16b, {v29.16b}, v30.16b
+	WORD $0x4eb3d573 // fsub v19.4s, v11.4s, v19.4s
+	WORD $0x4eb2d592 // fsub v18.4s, v12.4s, v18.4s
+	WORD $0x4e271fec // and v12.16b, v31.16b, v7.16b
+	WORD $0x4e271dcb // and v11.16b, v14.16b, v7.16b
+	WORD $0x3dc0209e // ldr q30, [x4, #128]
+	WORD $0x3dc0209d // ldr q29, [x4, #128]
+	WORD $0x4ebe9d9e // mul v30.4s, v12.4s, v30.4s
+	WORD $0x4ebd9d7d // mul v29.4s, v11.4s, v29.4s
+	WORD $0x3dc0248b // ldr q11, [x4, #144]
+	WORD $0x3dc0248c // ldr q12, [x4, #144]
+	WORD $0x4eab87cb // add v11.4s, v30.4s, v11.4s
+	WORD $0x4eac87ac // add v12.4s, v29.4s, v12.4s
+	WORD $0x3dc0289d // ldr q29, [x4, #160]
+	WORD $0x3dc0289e // ldr q30, [x4, #160]
+	WORD $0x6e3d857d // sub v29.16b, v11.16b, v29.16b
+	WORD $0x6e3e859e // sub v30.16b, v12.16b, v30.16b
+	WORD $0x3dc0608f // ldr q15, [x4, #384]
+	WORD $0x3dc0609c // ldr q28, [x4, #384]
+	WORD $0x4e0b01eb // tbl v11.16b, {v15.16b}, v11.16b
+	WORD $0x4e0c038c // tbl v12.16b, {v28.16b}, v12.16b
+	WORD $0x3dc0649c // ldr q28, [x4, #400]
+	WORD $0x3dc0648f // ldr q15, [x4, #400]
+	WORD $0x4e1d138b // tbx v11.16b, {v28.16b}, v29.16b
+	WORD $0x4e1e11ec // tbx v12.16b, {v15.16b}, v30.16b
+	WORD $0x4e271ffe // and v30.16b, v31.16b, v7.16b
+	WORD $0x4e271dcf // and v15.16b, v14.16b, v7.16b
+	WORD $0x3dc0209d // ldr q29, [x4, #128]
+	WORD $0x3dc0209c // ldr q28, [x4, #128]
+	WORD $0x4ebd9fdd // mul v29.4s, v30.4s, v29.4s
+	WORD $0x4ebc9dfc // mul v28.4s, v15.4s, v28.4s
+	WORD $0x3dc0248f // ldr q15, [x4, #144]
+	WORD $0x3dc0249e // ldr q30, [x4, #144]
+	WORD $0x4eaf87af // add v15.4s, v29.4s, v15.4s
+	WORD $0x4ebe879e // add v30.4s, v28.4s, v30.4s
+	WORD $0x3dc0289c // ldr q28, [x4, #160]
+	WORD $0x3dc0289d // ldr q29, [x4, #160]
+	WORD $0x6e3c85fc // sub v28.16b, v15.16b, v28.16b
+	WORD $0x6e3d87dd // sub v29.16b, v30.16b, v29.16b
 	WORD $0x3dc06891 // ldr q17, [x4, #416]
 	WORD $0x3dc06896 // ldr q22, [x4, #416]
-	WORD $0x3dc06c97 // ldr q23, [x4, #432]
-	WORD $0x3dc06c95 // ldr q21, [x4, #432]
-	WORD $0x4e71cdd7 // fmla v23.2d, v14.2d, v17.2d
-	WORD $0x4e76cf55 // fmla v21.2d, v26.2d, v22.2d
+	WORD $0x4e0f022f // tbl v15.16b, {v17.16b}, v15.16b
+	WORD $0x4e1e02de // tbl v30.16b, {v22.16b}, v30.16b
 	WORD $0x3dc06c96 // ldr q22, [x4, #432]
 	WORD $0x3dc06c91 // ldr q17, [x4, #432]
-	WORD $0x4ef6d6f6 // fsub v22.2d, v23.2d, v22.2d
-	WORD $0x4ef1d6b1 // fsub v17.2d, v21.2d, v17.2d
-	WORD $0x3dc0709e // ldr q30, [x4, #448]
-	WORD $0x3dc0709f // ldr q31, [x4, #448]
-	WORD $0x4efecece // fmls v14.2d, v22.2d, v30.2d
-	WORD $0x4effce3a // fmls v26.2d, v17.2d, v31.2d
-	WORD $0x3dc0749f // ldr q31, [x4, #464]
-	WORD $0x3dc0749e // ldr q30, [x4, #464]
-	WORD $0x4effcece // fmls v14.2d, v22.2d, v31.2d
-	WORD $0x4efece3a // fmls v26.2d, v17.2d, v30.2d
-	WORD $0x3dc0789e // ldr q30, [x4, #480]
+	WORD $0x4e1c12cf // tbx v15.16b, {v22.16b}, v28.16b
+	WORD $0x4e1d123e // tbx v30.16b, {v17.16b}, v29.16b
+	WORD $0x4e33cd6f // fmla v15.4s, v11.4s, v19.4s
+	WORD $0x4e32cd9e // fmla v30.4s, v12.4s, v18.4s
+	WORD $0x4e271fec // and v12.16b, v31.16b, v7.16b
+	WORD $0x4e271dcb // and v11.16b, v14.16b, v7.16b
+	WORD $0x3dc0209d // ldr q29, [x4, #128]
+	WORD $0x3dc02091 // ldr q17, [x4, #128]
+	WORD $0x4ebd9d9d // mul v29.4s, v12.4s, v29.4s
+	WORD $0x4eb19d71 // mul v17.4s, v11.4s, v17.4s
+	WORD $0x3dc0248b // ldr q11, [x4, #144]
+	WORD $0x3dc0248c // ldr q12, [x4, #144]
+	WORD $0x4eab87ab // add v11.4s, v29.4s, v11.4s
+	WORD $0x4eac862c // add v12.4s, v17.4s, v12.4s
+	WORD $0x3dc02891 // ldr q17, [x4, #160]
+	WORD $0x3dc0289d // ldr q29, [x4, #160]
+	WORD $0x6e318571 // sub v17.16b, v11.16b, v17.16b
+	WORD $0x6e3d859d // sub v29.16b, v12.16b, v29.16b
+	WORD $0x3dc0709c // ldr q28, [x4, #448]
+	WORD $0x3dc07096 // ldr q22, [x4, #448]
+	WORD $0x4e0b038b // tbl v11.16b, {v28.16b}, v11.16b
+	WORD $0x4e0c02cc // tbl v12.16b, {v22.16b}, v12.16b
+	WORD $0x3dc07496 // ldr q22, [x4, #464]
+	WORD $0x3dc0749c // ldr q28, [x4, #464]
+	WORD $0x4e1112cb // tbx v11.16b, {v22.16b}, v17.16b
+	WORD $0x4e1d138c // tbx v12.16b, {v28.16b}, v29.16b
+	WORD $0x4e33cdeb // fmla v11.4s, v15.4s, v19.4s
+	WORD $0x4e32cfcc // fmla v12.4s, v30.4s, v18.4s
+	WORD $0x4e271ffe // and v30.16b, v31.16b, v7.16b
+	WORD $0x4e271dcf // and v15.16b, v14.16b, v7.16b
+	WORD $0x3dc0209d // ldr q29, [x4, #128]
+	WORD $0x3dc0209c // ldr q28, [x4, #128]
+	WORD $0x4ebd9fdd // mul v29.4s, v30.4s, v29.4s
+	WORD $0x4ebc9dfc // mul v28.4s, v15.4s, v28.4s
+	WORD $0x3dc0248f // ldr q15, [x4, #144]
+	WORD $0x3dc0249e // ldr q30, [x4, #144]
+	WORD $0x4eaf87af // add v15.4s, v29.4s, v15.4s
+	WORD $0x4ebe879e // add v30.4s, v28.4s, v30.4s
+	WORD $0x3dc0289c // ldr q28, [x4, #160]
+	WORD $0x3dc0289d // ldr q29, [x4, #160]
+	WORD $0x6e3c85fc // sub v28.16b, v15.16b, v28.16b
+	WORD $0x6e3d87dd // sub v29.16b, v30.16b, v29.16b
 	WORD $0x3dc07891 // ldr q17, [x4, #480]
-	WORD $0x3dc07c9f // ldr q31, [x4, #496]
+	WORD $0x3dc07896 // ldr q22, [x4, #480]
+	WORD $0x4e0f022f // tbl v15.16b, {v17.16b}, v15.16b
+	WORD $0x4e1e02de // tbl v30.16b, {v22.16b}, v30.16b
 	WORD $0x3dc07c96 // ldr q22, [x4, #496]
-	WORD $0x4e6ecfdf // fmla v31.2d, v30.2d, v14.2d
-	WORD $0x4e7ace36 // fmla v22.2d, v17.2d, v26.2d
-	WORD $0x3dc08091 // ldr q17, [x4, #512]
-	WORD $0x3dc0809e // ldr q30, [x4, #512]
-	WORD $0x4e6ecff1 // fmla v17.2d, v31.2d, v14.2d
-	WORD $0x4e7acede // fmla v30.2d, v22.2d, v26.2d
+	WORD $0x3dc07c91 // ldr q17, [x4, #496]
+	WORD $0x4e1c12cf // tbx v15.16b, {v22.16b}, v28.16b
+	WORD $0x4e1d123e // tbx v30.16b, {v17.16b}, v29.16b
+	WORD $0x4e33cd6f // fmla v15.4s, v11.4s, v19.4s
+	WORD $0x4e32cd9e // fmla v30.4s, v12.4s, v18.4s
+	WORD $0x4e271fec // and v12.16b, v31.16b, v7.16b
+	WORD $0x4e271dcb // and v11.16b, v14.16b, v7.16b
+	WORD $0x3dc0209d // ldr q29, [x4, #128]
+	WORD $0x3dc02091 // ldr q17, [x4, #128]
+	WORD $0x4ebd9d9d // mul v29.4s, v12.4s, v29.4s
+	WORD $0x4eb19d71 // mul v17.4s, v11.4s, v17.4s
+	WORD $0x3dc0248b // ldr q11, [x4, #144]
+	WORD $0x3dc0248c // ldr q12, [x4, #144]
+	WORD $0x4eab87ab // add v11.4s, v29.4s, v11.4s
+	WORD $0x4eac862c // add v12.4s, v17.4s, v12.4s
+	WORD $0x3dc02891 // ldr q17, [x4, #160]
+	WORD $0x3dc0289d // ldr q29, [x4, #160]
+	WORD $0x6e318571 // sub v17.16b, v11.16b, v17.16b
+	WORD $0x6e3d859d // sub v29.16b, v12.16b, v29.16b
+	WORD $0x3dc0809c // ldr q28, [x4, #512]
+	WORD $0x3dc08096 // ldr q22, [x4, #512]
+	WORD $0x4e0b038b // tbl v11.16b, {v28.16b}, v11.16b
+	WORD $0x4e0c02cc // tbl v12.16b, {v22.16b}, v12.16b
 	WORD $0x3dc08496 // ldr q22, [x4, #528]
-	WORD $0x3dc0849f // ldr q31, [x4, #528]
-	WORD $0x4e6ece36 // fmla v22.2d, v17.2d, v14.2d
-	WORD $0x4e7acfdf // fmla v31.2d, v30.2d, v26.2d
-	WORD $0x3dc0889e // ldr q30, [x4, #544]
-	WORD $0x3dc08891 // ldr q17, [x4, #544]
-	WORD $0x4e6ecede // fmla v30.2d, v22.2d, v14.2d
-	WORD $0x4e7acff1 // fmla v17.2d, v31.2d, v26.2d
-	WORD $0x6e6edddf // fmul v31.2d, v14.2d, v14.2d
-	WORD $0x6e7adf56 // fmul v22.2d, v26.2d, v26.2d
-	WORD $0x4e7ecfee // fmla v14.2d, v31.2d, v30.2d
-	WORD $0x4e71ceda // fmla v26.2d, v22.2d, v17.2d
-	WORD $0x3dc08c91 // ldr q17, [x4, #560]
-	WORD $0x3dc08c96 // ldr q22, [x4, #560]
-	WORD $0x4e311ef1 // and v17.16b, v23.16b, v17.16b
-	WORD $0x4e361eb6 // and v22.16b, v21.16b, v22.16b
-	WORD $0x4e083e28 // mov x8, v17.d[0]
-	WORD $0x4e083ec7 // mov x7, v22.d[0]
-	WORD $0x4e183e26 // mov x6, v17.d[1]
-	WORD $0x4e183ec5 // mov x5, v22.d[1]
-	WORD $0xfc687876 // ldr d22, [x3, x8, lsl #3]
-	WORD $0xfc677871 // ldr d17, [x3, x7, lsl #3]
-	WORD $0xfc66787e // ldr d30, [x3, x6, lsl #3]
-	WORD $0xfc65787f // ldr d31, [x3, x5, lsl #3]
-	WORD $0x4ede3ade // zip1 v30.2d, v22.2d, v30.2d
-	WORD $0x4edf3a3f // zip1 v31.2d, v17.2d, v31.2d
-	WORD $0x4f7056f7 // shl v23.2d, v23.2d, #48
-	WORD $0x4f7056b5 // shl v21.2d, v21.2d, #48
-	WORD $0x4ef787d7 // add v23.2d, v30.2d, v23.2d
-	WORD $0x4ef587f5 // add v21.2d, v31.2d, v21.2d
-	WORD $0x4eb71eff // mov v31.16b, v23.16b
-	WORD $0x4eb51ebe // mov v30.16b, v21.16b
-	WORD $0x4e6eceff // fmla v31.2d, v23.2d, v14.2d
-	WORD $0x4e7acebe // fmla v30.2d, v21.2d, v26.2d
-	WORD $0x6e79df19 // fmul v25.2d, v24.2d, v25.2d
-	WORD $0x6e72dfb2 // fmul v18.2d, v29.2d, v18.2d
-	WORD $0x6e79dff9 // fmul v25.2d, v31.2d, v25.2d
-	WORD $0x6e72dfd2 // fmul v18.2d, v30.2d, v18.2d
-	WORD $0x3dc0909e // ldr q30, [x4, #576]
-	WORD $0x3dc0909f // ldr q31, [x4, #576]
-	WORD $0x6efee55e // fcmgt v30.2d, v10.2d, v30.2d
-	WORD $0x6effe57f // fcmgt v31.2d, v11.2d, v31.2d
-	WORD $0x4ef9d48b // fsub v11.2d, v4.2d, v25.2d
-	WORD $0x4ef2d48a // fsub v10.2d, v4.2d, v18.2d
-	WORD $0x6e791d7e // bsl v30.16b, v11.16b, v25.16b
-	WORD $0x6e721d5f // bsl v31.16b, v10.16b, v18.16b
-	WORD $0x6e7ede1e // fmul v30.2d, v16.2d, v30.2d
-	WORD $0x6e7fde7f // fmul v31.2d, v19.2d, v31.2d
-	WORD $0x3dc09493 // ldr q19, [x4, #592]
-	WORD $0x3dc09490 // ldr q16, [x4, #592]
-	WORD $0x4ef387d3 // add v19.2d, v30.2d, v19.2d
-	WORD $0x4ef087f0 // add v16.2d, v31.2d, v16.2d
-	WORD $0x3dc09892 // ldr q18, [x4, #608]
-	WORD $0x3dc0988a // ldr q10, [x4, #608]
-	WORD $0x4e321e72 // and v18.16b, v19.16b, v18.16b
-	WORD $0x4e2a1e0a // and v10.16b, v16.16b, v10.16b
-	WORD $0x6eb26694 // umax v20.4s, v20.4s, v18.4s
-	WORD $0x6eaa6694 // umax v20.4s, v20.4s, v10.4s
-	WORD $0x0e616bde // fcvtn v30.2s, v30.2d
-	WORD $0x0e616bff // fcvtn v31.2s, v31.2d
-	WORD $0x3dc09c8a // ldr q10, [x4, #624]
-	WORD $0x3dc09c92 // ldr q18, [x4, #624]
-	WORD $0x0e2a1f8a // and v10.8b, v28.8b, v10.8b
-	WORD $0x0e321f72 // and v18.8b, v27.8b, v18.8b
-	WORD $0x0eaa1fca // orr v10.8b, v30.8b, v10.8b
-	WORD $0x0eb21ff2 // orr v18.8b, v31.8b, v18.8b
-	WORD $0x3dc0a09f // ldr q31, [x4, #640]
-	WORD $0x6ebf359f // cmhi v31.4s, v12.4s, v31.4s
-	WORD $0x3dc0a48c // ldr q12, [x4, #656]
-	WORD $0x6eac368c // cmhi v12.4s, v20.4s, v12.4s
-	WORD $0x4ebf1d8c // orr v12.16b, v12.16b, v31.16b
+	WORD $0x3dc0849c // ldr q28, [x4, #528]
+	WORD $0x4e1112cb // tbx v11.16b, {v22.16b}, v17.16b
+	WORD $0x4e1d138c // tbx v12.16b, {v28.16b}, v29.16b
+	WORD $0x4eab1d7d // mov v29.16b, v11.16b
+	WORD $0x4eac1d9c // mov v28.16b, v12.16b
+	WORD $0x4e2fce7d // fmla v29.4s, v19.4s, v15.4s
+	WORD $0x4e3ece5c // fmla v28.4s, v18.4s, v30.4s
+	WORD $0x4ebdd56b // fsub v11.4s, v11.4s, v29.4s
+	WORD $0x4ebcd58c // fsub v12.4s, v12.4s, v28.4s
+	WORD $0x4e2fce6b // fmla v11.4s, v19.4s, v15.4s
+	WORD $0x4e3ece4c // fmla v12.4s, v18.4s, v30.4s
+	WORD $0x4e271ffe // and v30.16b, v31.16b, v7.16b
+	WORD $0x4e271dcf // and v15.16b, v14.16b, v7.16b
+	WORD $0x3dc02091 // ldr q17, [x4, #128]
+	WORD $0x3dc02096 // ldr q22, [x4, #128]
+	WORD $0x4eb19fd1 // mul v17.4s, v30.4s, v17.4s
+	WORD $0x4eb69df6 // mul v22.4s, v15.4s, v22.4s
+	WORD $0x3dc0248f // ldr q15, [x4, #144]
+	WORD $0x3dc0249e // ldr q30, [x4, #144]
+	WORD $0x4eaf862f // add v15.4s, v17.4s, v15.4s
+	WORD $0x4ebe86de // add v30.4s, v22.4s, v30.4s
+	WORD $0x3dc02896 // ldr q22, [x4, #160]
+	WORD $0x3dc02891 // ldr q17, [x4, #160]
+	WORD $0x6e3685f6 // sub v22.16b, v15.16b, v22.16b
+	WORD $0x6e3187d1 // sub v17.16b, v30.16b, v17.16b
+	WORD $0x3dc0889a // ldr q26, [x4, #544]
+	WORD $0x3dc0889b // ldr q27, [x4, #544]
+	WORD $0x4e0f034f // tbl v15.16b, {v26.16b}, v15.16b
+	WORD $0x4e1e037e // tbl v30.16b, {v27.16b}, v30.16b
+	WORD $0x3dc08c9b // ldr q27, [x4, #560]
+	WORD $0x3dc08c9a // ldr q26, [x4, #560]
+	WORD $0x4e16136f // tbx v15.16b, {v27.16b}, v22.16b
+	WORD $0x4e11135e // tbx v30.16b, {v26.16b}, v17.16b
+	WORD $0x4eaf1df1 // mov v17.16b, v15.16b
+	WORD $0x4ebe1fda // mov v26.16b, v30.16b
+	WORD $0x4e3dce71 // fmla v17.4s, v19.4s, v29.4s
+	WORD $0x4e3cce5a // fmla v26.4s, v18.4s, v28.4s
+	WORD $0x4eb1d5ef // fsub v15.4s, v15.4s, v17.4s
+	WORD $0x4ebad7de // fsub v30.4s, v30.4s, v26.4s
+	WORD $0x4e3dce6f // fmla v15.4s, v19.4s, v29.4s
+	WORD $0x4e3cce5e // fmla v30.4s, v18.4s, v28.4s
+	WORD $0x4e2bce6f // fmla v15.4s, v19.4s, v11.4s
+	WORD $0x4e2cce5e // fmla v30.4s, v18.4s, v12.4s
+	WORD $0x4e271fec // and v12.16b, v31.16b, v7.16b
+	WORD $0x4e271dcb // and v11.16b, v14.16b, v7.16b
+	WORD $0x3dc0209c // ldr q28, [x4, #128]
+	WORD $0x3dc0209d // ldr q29, [x4, #128]
+	WORD $0x4ebc9d9c // mul v28.4s, v12.4s, v28.4s
+	WORD $0x4ebd9d7d // mul v29.4s, v11.4s, v29.4s
+	WORD $0x3dc0248b // ldr q11, [x4, #144]
+	WORD $0x3dc0248c // ldr q12, [x4, #144]
+	WORD $0x4eab878b // add v11.4s, v28.4s, v11.4s
+	WORD $0x4eac87ac // add v12.4s, v29.4s, v12.4s
+	WORD $0x3dc0289d // ldr q29, [x4, #160]
+	WORD $0x3dc0289c // ldr q28, [x4, #160]
+	WORD $0x6e3d857d // sub v29.16b, v11.16b, v29.16b
+	WORD $0x6e3c859c // sub v28.16b, v12.16b, v28.16b
+	WORD $0x3dc09096 // ldr q22, [x4, #576]
+	WORD $0x3dc0909b // ldr q27, [x4, #576]
+	WORD $0x4e0b02cb // tbl v11.16b, {v22.16b}, v11.16b
+	WORD $0x4e0c036c // tbl v12.16b, {v27.16b}, v12.16b
+	WORD $0x3dc0949b // ldr q27, [x4, #592]
+	WORD $0x3dc09496 // ldr q22, [x4, #592]
+	WORD $0x4e1d136b // tbx v11.16b, {v27.16b}, v29.16b
+	WORD $0x4e1c12cc // tbx v12.16b, {v22.16b}, v28.16b
+	WORD $0x4e271ffc // and v28.16b, v31.16b, v7.16b
+	WORD $0x4e271dd6 // and v22.16b, v14.16b, v7.16b
+	WORD $0x3dc0209d // ldr q29, [x4, #128]
+	WORD $0x3dc0209b // ldr q27, [x4, #128]
+	WORD $0x4ebd9f9d // mul v29.4s, v28.4s, v29.4s
+	WORD $0x4ebb9edb // mul v27.4s, v22.4s, v27.4s
+	WORD $0x3dc02496 // ldr q22, [x4, #144]
+	WORD $0x3dc0249c // ldr q28, [x4, #144]
+	WORD $0x4eb687b6 // add v22.4s, v29.4s, v22.4s
+	WORD $0x4ebc877c // add v28.4s, v27.4s, v28.4s
+	WORD $0x3dc0289b // ldr q27, [x4, #160]
+	WORD $0x3dc0289d // ldr q29, [x4, #160]
+	WORD $0x6e3b86db // sub v27.16b, v22.16b, v27.16b
+	WORD $0x6e3d879d // sub v29.16b, v28.16b, v29.16b
+	WORD $0x3dc09897 // ldr q23, [x4, #608]
+	WORD $0x3dc09899 // ldr q25, [x4, #608]
+	WORD $0x4e1602f6 // tbl v22.16b, {v23.16b}, v22.16b
+	WORD $0x4e1c033c // tbl v28.16b, {v25.16b}, v28.16b
+	WORD $0x3dc09c99 // ldr q25, [x4, #624]
+	WORD $0x3dc09c97 // ldr q23, [x4, #624]
+	WORD $0x4e1b1336 // tbx v22.16b, {v25.16b}, v27.16b
+	WORD $0x4e1d12fc // tbx v28.16b, {v23.16b}, v29.16b
+	WORD $0x4eab1d7d // mov v29.16b, v11.16b
+	WORD $0x4eac1d97 // mov v23.16b, v12.16b
+	WORD $0x4e31ce7d // fmla v29.4s, v19.4s, v17.4s
+	WORD $0x4e3ace57 // fmla v23.4s, v18.4s, v26.4s
+	WORD $0x4ebdd56b // fsub v11.4s, v11.4s, v29.4s
+	WORD $0x4eb7d58c // fsub v12.4s, v12.4s, v23.4s
+	WORD $0x4e31ce6b // fmla v11.4s, v19.4s, v17.4s
+	WORD $0x4e3ace4c // fmla v12.4s, v18.4s, v26.4s
+	WORD $0x4e2fce76 // fmla v22.4s, v19.4s, v15.4s
+	WORD $0x4e3ece5c // fmla v28.4s, v18.4s, v30.4s
+	WORD $0x4e2bd6cb // fadd v11.4s, v22.4s, v11.4s
+	WORD $0x4e2cd78c // fadd v12.4s, v28.4s, v12.4s
+	WORD $0x4e271ffc // and v28.16b, v31.16b, v7.16b
+	WORD $0x4e271dd6 // and v22.16b, v14.16b, v7.16b
+	WORD $0x3dc0209e // ldr q30, [x4, #128]
+	WORD $0x3dc0208f // ldr q15, [x4, #128]
+	WORD $0x4ebe9f9e // mul v30.4s, v28.4s, v30.4s
+	WORD $0x4eaf9ecf // mul v15.4s, v22.4s, v15.4s
+	WORD $0x3dc02496 // ldr q22, [x4, #144]
+	WORD $0x3dc0249c // ldr q28, [x4, #144]
+	WORD $0x4eb687d6 // add v22.4s, v30.4s, v22.4s
+	WORD $0x4ebc85fc // add v28.4s, v15.4s, v28.4s
+	WORD $0x3dc0288f // ldr q15, [x4, #160]
+	WORD $0x3dc0289e // ldr q30, [x4, #160]
+	WORD $0x6e2f86cf // sub v15.16b, v22.16b, v15.16b
+	WORD $0x6e3e879e // sub v30.16b, v28.16b, v30.16b
+	WORD $0x3dc0a09a // ldr q26, [x4, #640]
+	WORD $0x3dc0a091 // ldr q17, [x4, #640]
+	WORD $0x4e160356 // tbl v22.16b, {v26.16b}, v22.16b
+	WORD $0x4e1c023c // tbl v28.16b, {v17.16b}, v28.16b
+	WORD $0x3dc0a491 // ldr q17, [x4, #656]
+	WORD $0x3dc0a49a // ldr q26, [x4, #656]
+	WORD $0x4e0f1236 // tbx v22.16b, {v17.16b}, v15.16b
+	WORD $0x4e1e135c // tbx v28.16b, {v26.16b}, v30.16b
+	WORD $0x4e271ffe // and v30.16b, v31.16b, v7.16b
+	WORD $0x4e271dda // and v26.16b, v14.16b, v7.16b
+	WORD $0x3dc0208f // ldr q15, [x4, #128]
+	WORD $0x3dc02091 // ldr q17, [x4, #128]
+	WORD $0x4eaf9fcf // mul v15.4s, v30.4s, v15.4s
+	WORD $0x4eb19f51 // mul v17.4s, v26.4s, v17.4s
+	WORD $0x3dc0249a // ldr q26, [x4, #144]
+	WORD $0x3dc0249e // ldr q30, [x4, #144]
+	WORD $0x4eba85fa // add v26.4s, v15.4s, v26.4s
+	WORD $0x4ebe863e // add v30.4s, v17.4s, v30.4s
+	WORD $0x3dc02891 // ldr q17, [x4, #160]
+	WORD $0x3dc0288f // ldr q15, [x4, #160]
+	WORD $0x6e318751 // sub v17.16b, v26.16b, v17.16b
+	WORD $0x6e2f87cf // sub v15.16b, v30.16b, v15.16b
+	WORD $0x3dc0a89b // ldr q27, [x4, #672]
+	WORD $0x3dc0a899 // ldr q25, [x4, #672]
+	WORD $0x4e1a037a // tbl v26.16b, {v27.16b}, v26.16b
+	WORD $0x4e1e033e // tbl v30.16b, {v25.16b}, v30.16b
+	WORD $0x3dc0ac99 // ldr q25, [x4, #688]
+	WORD $0x3dc0ac9b // ldr q27, [x4, #688]
+	WORD $0x4e11133a // tbx v26.16b, {v25.16b}, v17.16b
+	WORD $0x4e0f137e // tbx v30.16b, {v27.16b}, v15.16b
+	WORD $0x4eb61ecf // mov v15.16b, v22.16b
+	WORD $0x4ebc1f9b // mov v27.16b, v28.16b
+	WORD $0x4e3dce6f // fmla v15.4s, v19.4s, v29.4s
+	WORD $0x4e37ce5b // fmla v27.4s, v18.4s, v23.4s
+	WORD $0x4eafd6d6 // fsub v22.4s, v22.4s, v15.4s
+	WORD $0x4ebbd79c // fsub v28.4s, v28.4s, v27.4s
+	WORD $0x4e3dce76 // fmla v22.4s, v19.4s, v29.4s
+	WORD $0x4e37ce5c // fmla v28.4s, v18.4s, v23.4s
+	WORD $0x4e2bce7a // fmla v26.4s, v19.4s, v11.4s
+	WORD $0x4e2cce5e // fmla v30.4s, v18.4s, v12.4s
+	WORD $0x4e36d756 // fadd v22.4s, v26.4s, v22.4s
+	WORD $0x4e3cd7dc // fadd v28.4s, v30.4s, v28.4s
+	WORD $0x4e271fff // and v31.16b, v31.16b, v7.16b
+	WORD $0x4e271dce // and v14.16b, v14.16b, v7.16b
+	WORD $0x3dc0209e // ldr q30, [x4, #128]
+	WORD $0x3dc0209a // ldr q26, [x4, #128]
+	WORD $0x4ebe9ffe // mul v30.4s, v31.4s, v30.4s
+	WORD $0x4eba9dda // mul v26.4s, v14.4s, v26.4s
+	WORD $0x3dc0248e // ldr q14, [x4, #144]
+	WORD $0x3dc0249f // ldr q31, [x4, #144]
+	WORD $0x4eae87ce // add v14.4s, v30.4s, v14.4s
+	WORD $0x4ebf875f // add v31.4s, v26.4s, v31.4s
+	WORD $0x3dc0289a // ldr q26, [x4, #160]
+	WORD $0x3dc0289e // ldr q30, [x4, #160]
+	WORD $0x6e3a85da // sub v26.16b, v14.16b, v26.16b
+	WORD $0x6e3e87fe // sub v30.16b, v31.16b, v30.16b
+	WORD $0x3dc0b08c // ldr q12, [x4, #704]
+	WORD $0x3dc0b08b // ldr q11, [x4, #704]
+	WORD $0x4e0e018e // tbl v14.16b, {v12.16b}, v14.16b
+	WORD $0x4e1f017f // tbl v31.16b, {v11.16b}, v31.16b
+	WORD $0x3dc0b48b // ldr q11, [x4, #720]
+	WORD $0x3dc0b48c // ldr q12, [x4, #720]
+	WORD $0x4e1a116e // tbx v14.16b, {v11.16b}, v26.16b
+	WORD $0x4e1e119f // tbx v31.16b, {v12.16b}, v30.16b
+	WORD $0x4eae1dde // mov v30.16b, v14.16b
+	WORD $0x4ebf1fec // mov v12.16b, v31.16b
+	WORD $0x4e2fce7e // fmla v30.4s, v19.4s, v15.4s
+	WORD $0x4e3bce4c // fmla v12.4s, v18.4s, v27.4s
+	WORD $0x4ebed5ce // fsub v14.4s, v14.4s, v30.4s
+	WORD $0x4eacd7ff // fsub v31.4s, v31.4s, v12.4s
+	WORD $0x4e2fce6e // fmla v14.4s, v19.4s, v15.4s
+	WORD $0x4e3bce5f // fmla v31.4s, v18.4s, v27.4s
+	WORD $0x4e36ce6e // fmla v14.4s, v19.4s, v22.4s
+	WORD $0x4e3cce5f // fmla v31.4s, v18.4s, v28.4s
+	WORD $0x6e3edf1c // fmul v28.4s, v24.4s, v30.4s
+	WORD $0x6e2cde12 // fmul v18.4s, v16.4s, v12.4s
+	WORD $0x6ea0fb96 // fneg v22.4s, v28.4s
+	WORD $0x6ea0fa53 // fneg v19.4s, v18.4s
+	WORD $0x4e3ecf16 // fmla v22.4s, v24.4s, v30.4s
+	WORD $0x4e2cce13 // fmla v19.4s, v16.4s, v12.4s
+	WORD $0x4e2ecf16 // fmla v22.4s, v24.4s, v14.4s
+	WORD $0x4e3fce13 // fmla v19.4s, v16.4s, v31.4s
+	WORD $0x4e3eceb6 // fmla v22.4s, v21.4s, v30.4s
+	WORD $0x4e2cce93 // fmla v19.4s, v20.4s, v12.4s
+	WORD $0x3dc0b88c // ldr q12, [x4, #736]
+	WORD $0x3dc0b894 // ldr q20, [x4, #736]
+	WORD $0x4e2c1d0c // and v12.16b, v8.16b, v12.16b
+	WORD $0x4e341d34 // and v20.16b, v9.16b, v20.16b
+	WORD $0x6e2c1f9c // eor v28.16b, v28.16b, v12.16b
+	WORD $0x6e341e52 // eor v18.16b, v18.16b, v20.16b
+	WORD $0x6e2c1ecc // eor v12.16b, v22.16b, v12.16b
+	WORD $0x6e341e74 // eor v20.16b, v19.16b, v20.16b
+	WORD $0x6f210513 // ushr v19.4s, v8.4s, #31
+	WORD $0x6f210536 // ushr v22.4s, v9.4s, #31
+	WORD $0x3dc0bc9e // ldr q30, [x4, #752]
+	WORD $0x3dc0bc95 // ldr q21, [x4, #752]
+	WORD $0x6ebe867e // sub v30.4s, v19.4s, v30.4s
+	WORD $0x6eb586d5 // sub v21.4s, v22.4s, v21.4s
+	WORD $0x3dc05496 // ldr q22, [x4, #336]
+	WORD $0x3dc05493 // ldr q19, [x4, #336]
+	WORD $0x4e361fd6 // and v22.16b, v30.16b, v22.16b
+	WORD $0x4e331eb3 // and v19.16b, v21.16b, v19.16b
+	WORD $0x4ebcd6d5 // fsub v21.4s, v22.4s, v28.4s
+	WORD $0x4eb2d67e // fsub v30.4s, v19.4s, v18.4s
+	WORD $0x4eb5d6d6 // fsub v22.4s, v22.4s, v21.4s
+	WORD $0x4ebed673 // fsub v19.4s, v19.4s, v30.4s
+	WORD $0x4ebcd6dc // fsub v28.4s, v22.4s, v28.4s
+	WORD $0x4eb2d672 // fsub v18.4s, v19.4s, v18.4s
+	WORD $0x4eacd78c // fsub v12.4s, v28.4s, v12.4s
+	WORD $0x4eb4d654 // fsub v20.4s, v18.4s, v20.4s
+	WORD $0x6e35dd12 // fmul v18.4s, v8.4s, v21.4s
+	WORD $0x6e3edd3c // fmul v28.4s, v9.4s, v30.4s
+	WORD $0x6ea0fa53 // fneg v19.4s, v18.4s
+	WORD $0x6ea0fb96 // fneg v22.4s, v28.4s
+	WORD $0x4e35cd13 // fmla v19.4s, v8.4s, v21.4s
+	WORD $0x4e3ecd36 // fmla v22.4s, v9.4s, v30.4s
+	WORD $0x4e2ccd13 // fmla v19.4s, v8.4s, v12.4s
+	WORD $0x4e34cd36 // fmla v22.4s, v9.4s, v20.4s
+	WORD $0x3dc0c094 // ldr q20, [x4, #768]
+	WORD $0x3dc0c089 // ldr q9, [x4, #768]
+	WORD $0x4eb21e4c // mov v12.16b, v18.16b
+	WORD $0x4ebc1f88 // mov v8.16b, v28.16b
+	WORD $0x4e34ce6c // fmla v12.4s, v19.4s, v20.4s
+	WORD $0x4e29cec8 // fmla v8.4s, v22.4s, v9.4s
+	WORD $0x3dc0c489 // ldr q9, [x4, #784]
+	WORD $0x3dc0c494 // ldr q20, [x4, #784]
+	WORD $0x4e29ce72 // fmla v18.4s, v19.4s, v9.4s
+	WORD $0x4e34cedc // fmla v28.4s, v22.4s, v20.4s
+	WORD $0x6e321d8c // eor v12.16b, v12.16b, v18.16b
+	WORD $0x6e3c1d08 // eor v8.16b, v8.16b, v28.16b
+	WORD $0x4ea81d8c // orr v12.16b, v12.16b, v8.16b
+	WORD $0x3dc0c888 // ldr q8, [x4, #800]
+	WORD $0x6ea83548 // cmhi v8.4s, v10.4s, v8.4s
+	WORD $0x3dc0cc8a // ldr q10, [x4, #816]
+	WORD $0x6eaa35aa // cmhi v10.4s, v13.4s, v10.4s
+	WORD $0x4ea81d4a // orr v10.16b, v10.16b, v8.16b
+	WORD $0x4eaa1d8c // orr v12.16b, v12.16b, v10.16b
 	WORD $0x6eb0a98c // umaxv s12, v12.4s
 	WORD $0x0e043d85 // mov w5, v12.s[0]
 	CMPW $0, R5
 	BNE doubtful
-	WORD $0xfd00002d // str d13, [x1]
-	WORD $0xfd00042f // str d15, [x1, #8]
-	WORD $0xfd00082a // str d10, [x1, #16]
-	WORD $0xfd000c32 // str d18, [x1, #24]
+	WORD $0x3d800032 // str q18, [x1]
+	WORD $0x3d80043c // str q28, [x1, #16]
 going:
 	ADD $32, R1
 	ADD $32, R2
@@ -1989,442 +2217,470 @@ going:
 	BGE many
 	JMP single
 doubtful:
-	WORD $0xfd400052 // ldr d18, [x2]
-	WORD $0xfd40044a // ldr d10, [x2, #8]
-	WORD $0x0e617a4f // fcvtl v15.2d, v18.2s
-	WORD $0x0e61794d // fcvtl v13.2d, v10.2s
-	WORD $0x3dc0a88c // ldr q12, [x4, #672]
-	WORD $0x3dc0a89f // ldr q31, [x4, #672]
-	WORD $0x4e221df4 // and v20.16b, v15.16b, v2.16b
-	WORD $0x4e221dbe // and v30.16b, v13.16b, v2.16b
-	WORD $0x6eece69b // fcmgt v27.2d, v20.2d, v12.2d
-	WORD $0x6effe7dc // fcmgt v28.2d, v30.2d, v31.2d
-	WORD $0x6e741d9b // bsl v27.16b, v12.16b, v20.16b
-	WORD $0x6e7e1ffc // bsl v28.16b, v31.16b, v30.16b
-	WORD $0x6e7bdf7e // fmul v30.2d, v27.2d, v27.2d
-	WORD $0x6e7cdf9f // fmul v31.2d, v28.2d, v28.2d
-	WORD $0x6e63dfde // fmul v30.2d, v30.2d, v3.2d
-	WORD $0x6e63dfff // fmul v31.2d, v31.2d, v3.2d
-	WORD $0x4e65d774 // fadd v20.2d, v27.2d, v5.2d
-	WORD $0x4e65d78c // fadd v12.2d, v28.2d, v5.2d
-	WORD $0x6e74fc94 // fdiv v20.2d, v4.2d, v20.2d
-	WORD $0x6e6cfc8c // fdiv v12.2d, v4.2d, v12.2d
-	WORD $0x4ea41c90 // mov v16.16b, v4.16b
-	WORD $0x4ea41c93 // mov v19.16b, v4.16b
-	WORD $0x4e66ce90 // fmla v16.2d, v20.2d, v6.2d
-	WORD $0x4e66cd93 // fmla v19.2d, v12.2d, v6.2d
-	WORD $0x4ea81d19 // mov v25.16b, v8.16b
-	WORD $0x4ea81d0b // mov v11.16b, v8.16b
-	WORD $0x4e70ccf9 // fmla v25.2d, v7.2d, v16.2d
-	WORD $0x4e73cceb // fmla v11.2d, v7.2d, v19.2d
-	WORD $0x4ea91d3d // mov v29.16b, v9.16b
-	WORD $0x4ea91d38 // mov v24.16b, v9.16b
-	WORD $0x4e70cf3d // fmla v29.2d, v25.2d, v16.2d
-	WORD $0x4e73cd78 // fmla v24.2d, v11.2d, v19.2d
-	WORD $0x3dc0288b // ldr q11, [x4, #160]
-	WORD $0x3dc02899 // ldr q25, [x4, #160]
-	WORD $0x4e70cfab // fmla v11.2d, v29.2d, v16.2d
-	WORD $0x4e73cf19 // fmla v25.2d, v24.2d, v19.2d
-	WORD $0x3dc02c98 // ldr q24, [x4, #176]
-	WORD $0x3dc02c9d // ldr q29, [x4, #176]
-	WORD $0x4e70cd78 // fmla v24.2d, v11.2d, v16.2d
-	WORD $0x4e73cf3d // fmla v29.2d, v25.2d, v19.2d
-	WORD $0x3dc03099 // ldr q25, [x4, #192]
-	WORD $0x3dc0308b // ldr q11, [x4, #192]
-	WORD $0x4e70cf19 // fmla v25.2d, v24.2d, v16.2d
-	WORD $0x4e73cfab // fmla v11.2d, v29.2d, v19.2d
-	WORD $0x3dc0349d // ldr q29, [x4, #208]
-	WORD $0x3dc03498 // ldr q24, [x4, #208]
-	WORD $0x4e70cf3d // fmla v29.2d, v25.2d, v16.2d
-	WORD $0x4e73cd78 // fmla v24.2d, v11.2d, v19.2d
-	WORD $0x3dc0388b // ldr q11, [x4, #224]
-	WORD $0x3dc03899 // ldr q25, [x4, #224]
-	WORD $0x4e70cfab // fmla v11.2d, v29.2d, v16.2d
-	WORD $0x4e73cf19 // fmla v25.2d, v24.2d, v19.2d
-	WORD $0x3dc03c98 // ldr q24, [x4, #240]
-	WORD $0x3dc03c9d // ldr q29, [x4, #240]
-	WORD $0x4e70cd78 // fmla v24.2d, v11.2d, v16.2d
-	WORD $0x4e73cf3d // fmla v29.2d, v25.2d, v19.2d
-	WORD $0x3dc04099 // ldr q25, [x4, #256]
-	WORD $0x3dc0408b // ldr q11, [x4, #256]
-	WORD $0x4e70cf19 // fmla v25.2d, v24.2d, v16.2d
-	WORD $0x4e73cfab // fmla v11.2d, v29.2d, v19.2d
-	WORD $0x3dc0449d // ldr q29, [x4, #272]
-	WORD $0x3dc04498 // ldr q24, [x4, #272]
-	WORD $0x4e70cf3d // fmla v29.2d, v25.2d, v16.2d
-	WORD $0x4e73cd78 // fmla v24.2d, v11.2d, v19.2d
-	WORD $0x3dc0488b // ldr q11, [x4, #288]
-	WORD $0x3dc04899 // ldr q25, [x4, #288]
-	WORD $0x4e70cfab // fmla v11.2d, v29.2d, v16.2d
-	WORD $0x4e73cf19 // fmla v25.2d, v24.2d, v19.2d
-	WORD $0x3dc04c98 // ldr q24, [x4, #304]
-	WORD $0x3dc04c9d // ldr q29, [x4, #304]
-	WORD $0x4e70cd78 // fmla v24.2d, v11.2d, v16.2d
-	WORD $0x4e73cf3d // fmla v29.2d, v25.2d, v19.2d
-	WORD $0x3dc05099 // ldr q25, [x4, #320]
-	WORD $0x3dc0508b // ldr q11, [x4, #320]
-	WORD $0x4e70cf19 // fmla v25.2d, v24.2d, v16.2d
-	WORD $0x4e73cfab // fmla v11.2d, v29.2d, v19.2d
-	WORD $0x3dc0549d // ldr q29, [x4, #336]
-	WORD $0x3dc05498 // ldr q24, [x4, #336]
-	WORD $0x4e70cf3d // fmla v29.2d, v25.2d, v16.2d
-	WORD $0x4e73cd78 // fmla v24.2d, v11.2d, v19.2d
-	WORD $0x3dc0588b // ldr q11, [x4, #352]
-	WORD $0x3dc05899 // ldr q25, [x4, #352]
-	WORD $0x4e70cfab // fmla v11.2d, v29.2d, v16.2d
-	WORD $0x4e73cf19 // fmla v25.2d, v24.2d, v19.2d
-	WORD $0x3dc05c98 // ldr q24, [x4, #368]
-	WORD $0x3dc05c9d // ldr q29, [x4, #368]
-	WORD $0x4e70cd78 // fmla v24.2d, v11.2d, v16.2d
-	WORD $0x4e73cf3d // fmla v29.2d, v25.2d, v19.2d
-	WORD $0x3dc06099 // ldr q25, [x4, #384]
-	WORD $0x3dc0608b // ldr q11, [x4, #384]
-	WORD $0x4e70cf19 // fmla v25.2d, v24.2d, v16.2d
-	WORD $0x4e73cfab // fmla v11.2d, v29.2d, v19.2d
-	WORD $0x3dc0649d // ldr q29, [x4, #400]
-	WORD $0x3dc06498 // ldr q24, [x4, #400]
-	WORD $0x4e70cf3d // fmla v29.2d, v25.2d, v16.2d
-	WORD $0x4e73cd78 // fmla v24.2d, v11.2d, v19.2d
-	WORD $0x3dc06893 // ldr q19, [x4, #416]
-	WORD $0x3dc0688b // ldr q11, [x4, #416]
-	WORD $0x3dc06c90 // ldr q16, [x4, #432]
-	WORD $0x3dc06c99 // ldr q25, [x4, #432]
-	WORD $0x4e73cfd0 // fmla v16.2d, v30.2d, v19.2d
-	WORD $0x4e6bcff9 // fmla v25.2d, v31.2d, v11.2d
-	WORD $0x3dc06c8b // ldr q11, [x4, #432]
-	WORD $0x3dc06c93 // ldr q19, [x4, #432]
-	WORD $0x4eebd60b // fsub v11.2d, v16.2d, v11.2d
-	WORD $0x4ef3d733 // fsub v19.2d, v25.2d, v19.2d
-	WORD $0x3dc0709a // ldr q26, [x4, #448]
-	WORD $0x3dc07095 // ldr q21, [x4, #448]
-	WORD $0x4efacd7e // fmls v30.2d, v11.2d, v26.2d
-	WORD $0x4ef5ce7f // fmls v31.2d, v19.2d, v21.2d
-	WORD $0x3dc07495 // ldr q21, [x4, #464]
-	WORD $0x3dc0749a // ldr q26, [x4, #464]
-	WORD $0x4ef5cd7e // fmls v30.2d, v11.2d, v21.2d
-	WORD $0x4eface7f // fmls v31.2d, v19.2d, v26.2d
-	WORD $0x3dc0789a // ldr q26, [x4, #480]
-	WORD $0x3dc07893 // ldr q19, [x4, #480]
-	WORD $0x3dc07c95 // ldr q21, [x4, #496]
-	WORD $0x3dc07c8b // ldr q11, [x4, #496]
-	WORD $0x4e7ecf55 // fmla v21.2d, v26.2d, v30.2d
-	WORD $0x4e7fce6b // fmla v11.2d, v19.2d, v31.2d
-	WORD $0x3dc08093 // ldr q19, [x4, #512]
-	WORD $0x3dc0809a // ldr q26, [x4, #512]
-	WORD $0x4e7eceb3 // fmla v19.2d, v21.2d, v30.2d
-	WORD $0x4e7fcd7a // fmla v26.2d, v11.2d, v31.2d
-	WORD $0x3dc0848b // ldr q11, [x4, #528]
-	WORD $0x3dc08495 // ldr q21, [x4, #528]
-	WORD $0x4e7ece6b // fmla v11.2d, v19.2d, v30.2d
-	WORD $0x4e7fcf55 // fmla v21.2d, v26.2d, v31.2d
-	WORD $0x3dc0889a // ldr q26, [x4, #544]
-	WORD $0x3dc08893 // ldr q19, [x4, #544]
-	WORD $0x4e7ecd7a // fmla v26.2d, v11.2d, v30.2d
-	WORD $0x4e7fceb3 // fmla v19.2d, v21.2d, v31.2d
-	WORD $0x6e7edfd5 // fmul v21.2d, v30.2d, v30.2d
-	WORD $0x6e7fdfeb // fmul v11.2d, v31.2d, v31.2d
-	WORD $0x4e7acebe // fmla v30.2d, v21.2d, v26.2d
-	WORD $0x4e73cd7f // fmla v31.2d, v11.2d, v19.2d
-	WORD $0x3dc08c93 // ldr q19, [x4, #560]
-	WORD $0x3dc08c8b // ldr q11, [x4, #560]
-	WORD $0x4e331e13 // and v19.16b, v16.16b, v19.16b
-	WORD $0x4e2b1f2b // and v11.16b, v25.16b, v11.16b
-	WORD $0x4e083e65 // mov x5, v19.d[0]
-	WORD $0x4e083d66 // mov x6, v11.d[0]
-	WORD $0x4e183e67 // mov x7, v19.d[1]
-	WORD $0x4e183d68 // mov x8, v11.d[1]
-	WORD $0xfc65786b // ldr d11, [x3, x5, lsl #3]
-	WORD $0xfc667873 // ldr d19, [x3, x6, lsl #3]
-	WORD $0xfc67787a // ldr d26, [x3, x7, lsl #3]
-	WORD $0xfc687875 // ldr d21, [x3, x8, lsl #3]
-	WORD $0x4eda397a // zip1 v26.2d, v11.2d, v26.2d
-	WORD $0x4ed53a75 // zip1 v21.2d, v19.2d, v21.2d
-	WORD $0x4f705610 // shl v16.2d, v16.2d, #48
-	WORD $0x4f705739 // shl v25.2d, v25.2d, #48
-	WORD $0x4ef08750 // add v16.2d, v26.2d, v16.2d
-	WORD $0x4ef986b9 // add v25.2d, v21.2d, v25.2d
-	WORD $0x4eb01e15 // mov v21.16b, v16.16b
-	WORD $0x4eb91f3a // mov v26.16b, v25.16b
-	WORD $0x4e7ece15 // fmla v21.2d, v16.2d, v30.2d
-	WORD $0x4e7fcf3a // fmla v26.2d, v25.2d, v31.2d
-	WORD $0x6e74dfb4 // fmul v20.2d, v29.2d, v20.2d
-	WORD $0x6e6cdf0c // fmul v12.2d, v24.2d, v12.2d
-	WORD $0x6e74deb4 // fmul v20.2d, v21.2d, v20.2d
-	WORD $0x6e6cdf4c // fmul v12.2d, v26.2d, v12.2d
-	WORD $0x3dc0909a // ldr q26, [x4, #576]
-	WORD $0x3dc09095 // ldr q21, [x4, #576]
-	WORD $0x6efae5fa // fcmgt v26.2d, v15.2d, v26.2d
-	WORD $0x6ef5e5b5 // fcmgt v21.2d, v13.2d, v21.2d
-	WORD $0x4ef4d48d // fsub v13.2d, v4.2d, v20.2d
-	WORD $0x4eecd48f // fsub v15.2d, v4.2d, v12.2d
-	WORD $0x6e741dba // bsl v26.16b, v13.16b, v20.16b
-	WORD $0x6e6c1df5 // bsl v21.16b, v15.16b, v12.16b
-	WORD $0x6e7adf7a // fmul v26.2d, v27.2d, v26.2d
-	WORD $0x6e75df95 // fmul v21.2d, v28.2d, v21.2d
-	WORD $0x3dc09c9c // ldr q28, [x4, #624]
-	WORD $0x3dc09c9b // ldr q27, [x4, #624]
-	WORD $0x0e3c1e5c // and v28.8b, v18.8b, v28.8b
-	WORD $0x0e3b1d5b // and v27.8b, v10.8b, v27.8b
-	WORD $0x3dc0ac8c // ldr q12, [x4, #688]
-	WORD $0x3dc0ac8f // ldr q15, [x4, #688]
-	WORD $0x6e6cdf4c // fmul v12.2d, v26.2d, v12.2d
-	WORD $0x6e6fdeaf // fmul v15.2d, v21.2d, v15.2d
-	WORD $0x4eecd754 // fsub v20.2d, v26.2d, v12.2d
-	WORD $0x4eefd6ad // fsub v13.2d, v21.2d, v15.2d
-	WORD $0x0e616a94 // fcvtn v20.2s, v20.2d
-	WORD $0x0e6169ad // fcvtn v13.2s, v13.2d
-	WORD $0x4e6cd74c // fadd v12.2d, v26.2d, v12.2d
-	WORD $0x4e6fd6af // fadd v15.2d, v21.2d, v15.2d
-	WORD $0x0e61698c // fcvtn v12.2s, v12.2d
-	WORD $0x0e6169ef // fcvtn v15.2s, v15.2d
-	WORD $0x2eac8e8c // cmeq v12.2s, v20.2s, v12.2s
-	WORD $0x2eaf8daf // cmeq v15.2s, v13.2s, v15.2s
-	WORD $0x0ebc1e9c // orr v28.8b, v20.8b, v28.8b
-	WORD $0x0ebb1dbb // orr v27.8b, v13.8b, v27.8b
-	WORD $0x3dc0b08d // ldr q13, [x4, #704]
-	WORD $0x3dc0b094 // ldr q20, [x4, #704]
-	WORD $0x2e6d1f8c // bsl v12.8b, v28.8b, v13.8b
-	WORD $0x2e741f6f // bsl v15.8b, v27.8b, v20.8b
-	WORD $0x3dc0b494 // ldr q20, [x4, #720]
-	WORD $0x3dc0b49b // ldr q27, [x4, #720]
-	WORD $0x2e34e654 // fcmge v20.2s, v18.2s, v20.2s
-	WORD $0x2e3be55b // fcmge v27.2s, v10.2s, v27.2s
-	WORD $0x2e6c1e54 // bsl v20.8b, v18.8b, v12.8b
-	WORD $0x2e6f1d5b // bsl v27.8b, v10.8b, v15.8b
-	WORD $0x3dc0b88f // ldr q15, [x4, #736]
-	WORD $0x3dc0b88c // ldr q12, [x4, #736]
-	WORD $0x2e32e5ef // fcmge v15.2s, v15.2s, v18.2s
-	WORD $0x2e2ae58c // fcmge v12.2s, v12.2s, v10.2s
-	WORD $0x3dc09c8d // ldr q13, [x4, #624]
-	WORD $0x3dc09c9c // ldr q28, [x4, #624]
-	WORD $0x2e741daf // bsl v15.8b, v13.8b, v20.8b
-	WORD $0x2e7b1f8c // bsl v12.8b, v28.8b, v27.8b
-	WORD $0x0e32e652 // fcmeq v18.2s, v18.2s, v18.2s
-	WORD $0x0e2ae54a // fcmeq v10.2s, v10.2s, v10.2s
-	WORD $0x3dc0bc9b // ldr q27, [x4, #752]
-	WORD $0x3dc0bc9c // ldr q28, [x4, #752]
-	WORD $0x2e7b1df2 // bsl v18.8b, v15.8b, v27.8b
-	WORD $0x2e7c1d8a // bsl v10.8b, v12.8b, v28.8b
-	WORD $0xfd000032 // str d18, [x1]
-	WORD $0xfd00042a // str d10, [x1, #8]
-	WORD $0xfd40084a // ldr d10, [x2, #16]
-	WORD $0xfd400c52 // ldr d18, [x2, #24]
-	WORD $0x0e61795c // fcvtl v28.2d, v10.2s
-	WORD $0x0e617a4c // fcvtl v12.2d, v18.2s
-	WORD $0x3dc0a89b // ldr q27, [x4, #672]
-	WORD $0x3dc0a88f // ldr q15, [x4, #672]
-	WORD $0x4e221f94 // and v20.16b, v28.16b, v2.16b
-	WORD $0x4e221d8d // and v13.16b, v12.16b, v2.16b
-	WORD $0x6efbe695 // fcmgt v21.2d, v20.2d, v27.2d
-	WORD $0x6eefe5ba // fcmgt v26.2d, v13.2d, v15.2d
-	WORD $0x6e741f75 // bsl v21.16b, v27.16b, v20.16b
-	WORD $0x6e6d1dfa // bsl v26.16b, v15.16b, v13.16b
-	WORD $0x6e75dead // fmul v13.2d, v21.2d, v21.2d
-	WORD $0x6e7adf4f // fmul v15.2d, v26.2d, v26.2d
-	WORD $0x6e63ddad // fmul v13.2d, v13.2d, v3.2d
-	WORD $0x6e63ddef // fmul v15.2d, v15.2d, v3.2d
-	WORD $0x4e65d6b4 // fadd v20.2d, v21.2d, v5.2d
-	WORD $0x4e65d75b // fadd v27.2d, v26.2d, v5.2d
-	WORD $0x6e74fc94 // fdiv v20.2d, v4.2d, v20.2d
-	WORD $0x6e7bfc9b // fdiv v27.2d, v4.2d, v27.2d
-	WORD $0x4ea41c98 // mov v24.16b, v4.16b
-	WORD $0x4ea41c9d // mov v29.16b, v4.16b
-	WORD $0x4e66ce98 // fmla v24.2d, v20.2d, v6.2d
-	WORD $0x4e66cf7d // fmla v29.2d, v27.2d, v6.2d
-	WORD $0x4ea81d1f // mov v31.16b, v8.16b
-	WORD $0x4ea81d19 // mov v25.16b, v8.16b
-	WORD $0x4e78ccff // fmla v31.2d, v7.2d, v24.2d
-	WORD $0x4e7dccf9 // fmla v25.2d, v7.2d, v29.2d
-	WORD $0x4ea91d3e // mov v30.16b, v9.16b
-	WORD $0x4ea91d30 // mov v16.16b, v9.16b
-	WORD $0x4e78cffe // fmla v30.2d, v31.2d, v24.2d
-	WORD $0x4e7dcf30 // fmla v16.2d, v25.2d, v29.2d
-	WORD $0x3dc02899 // ldr q25, [x4, #160]
-	WORD $0x3dc0289f // ldr q31, [x4, #160]
-	WORD $0x4e78cfd9 // fmla v25.2d, v30.2d, v24.2d
-	WORD $0x4e7dce1f // fmla v31.2d, v16.2d, v29.2d
-	WORD $0x3dc02c90 // ldr q16, [x4, #176]
-	WORD $0x3dc02c9e // ldr q30, [x4, #176]
-	WORD $0x4e78cf30 // fmla v16.2d, v25.2d, v24.2d
-	WORD $0x4e7dcffe // fmla v30.2d, v31.2d, v29.2d
-	WORD $0x3dc0309f // ldr q31, [x4, #192]
-	WORD $0x3dc03099 // ldr q25, [x4, #192]
-	WORD $0x4e78ce1f // fmla v31.2d, v16.2d, v24.2d
-	WORD $0x4e7dcfd9 // fmla v25.2d, v30.2d, v29.2d
-	WORD $0x3dc0349e // ldr q30, [x4, #208]
-	WORD $0x3dc03490 // ldr q16, [x4, #208]
-	WORD $0x4e78cffe // fmla v30.2d, v31.2d, v24.2d
-	WORD $0x4e7dcf30 // fmla v16.2d, v25.2d, v29.2d
-	WORD $0x3dc03899 // ldr q25, [x4, #224]
-	WORD $0x3dc0389f // ldr q31, [x4, #224]
-	WORD $0x4e78cfd9 // fmla v25.2d, v30.2d, v24.2d
-	WORD $0x4e7dce1f // fmla v31.2d, v16.2d, v29.2d
-	WORD $0x3dc03c90 // ldr q16, [x4, #240]
-	WORD $0x3dc03c9e // ldr q30, [x4, #240]
-	WORD $0x4e78cf30 // fmla v16.2d, v25.2d, v24.2d
-	WORD $0x4e7dcffe // fmla v30.2d, v31.2d, v29.2d
-	WORD $0x3dc0409f // ldr q31, [x4, #256]
-	WORD $0x3dc04099 // ldr q25, [x4, #256]
-	WORD $0x4e78ce1f // fmla v31.2d, v16.2d, v24.2d
-	WORD $0x4e7dcfd9 // fmla v25.2d, v30.2d, v29.2d
-	WORD $0x3dc0449e // ldr q30, [x4, #272]
-	WORD $0x3dc04490 // ldr q16, [x4, #272]
-	WORD $0x4e78cffe // fmla v30.2d, v31.2d, v24.2d
-	WORD $0x4e7dcf30 // fmla v16.2d, v25.2d, v29.2d
-	WORD $0x3dc04899 // ldr q25, [x4, #288]
-	WORD $0x3dc0489f // ldr q31, [x4, #288]
-	WORD $0x4e78cfd9 // fmla v25.2d, v30.2d, v24.2d
-	WORD $0x4e7dce1f // fmla v31.2d, v16.2d, v29.2d
-	WORD $0x3dc04c90 // ldr q16, [x4, #304]
-	WORD $0x3dc04c9e // ldr q30, [x4, #304]
-	WORD $0x4e78cf30 // fmla v16.2d, v25.2d, v24.2d
-	WORD $0x4e7dcffe // fmla v30.2d, v31.2d, v29.2d
-	WORD $0x3dc0509f // ldr q31, [x4, #320]
-	WORD $0x3dc05099 // ldr q25, [x4, #320]
-	WORD $0x4e78ce1f // fmla v31.2d, v16.2d, v24.2d
-	WORD $0x4e7dcfd9 // fmla v25.2d, v30.2d, v29.2d
-	WORD $0x3dc0549e // ldr q30, [x4, #336]
-	WORD $0x3dc05490 // ldr q16, [x4, #336]
-	WORD $0x4e78cffe // fmla v30.2d, v31.2d, v24.2d
-	WORD $0x4e7dcf30 // fmla v16.2d, v25.2d, v29.2d
-	WORD $0x3dc05899 // ldr q25, [x4, #352]
-	WORD $0x3dc0589f // ldr q31, [x4, #352]
-	WORD $0x4e78cfd9 // fmla v25.2d, v30.2d, v24.2d
-	WORD $0x4e7dce1f // fmla v31.2d, v16.2d, v29.2d
-	WORD $0x3dc05c90 // ldr q16, [x4, #368]
-	WORD $0x3dc05c9e // ldr q30, [x4, #368]
-	WORD $0x4e78cf30 // fmla v16.2d, v25.2d, v24.2d
-	WORD $0x4e7dcffe // fmla v30.2d, v31.2d, v29.2d
-	WORD $0x3dc0609f // ldr q31, [x4, #384]
-	WORD $0x3dc06099 // ldr q25, [x4, #384]
-	WORD $0x4e78ce1f // fmla v31.2d, v16.2d, v24.2d
-	WORD $0x4e7dcfd9 // fmla v25.2d, v30.2d, v29.2d
-	WORD $0x3dc0649e // ldr q30, [x4, #400]
-	WORD $0x3dc06490 // ldr q16, [x4, #400]
-	WORD $0x4e78cffe // fmla v30.2d, v31.2d, v24.2d
-	WORD $0x4e7dcf30 // fmla v16.2d, v25.2d, v29.2d
-	WORD $0x3dc0689d // ldr q29, [x4, #416]
-	WORD $0x3dc06899 // ldr q25, [x4, #416]
-	WORD $0x3dc06c98 // ldr q24, [x4, #432]
-	WORD $0x3dc06c9f // ldr q31, [x4, #432]
-	WORD $0x4e7dcdb8 // fmla v24.2d, v13.2d, v29.2d
-	WORD $0x4e79cdff // fmla v31.2d, v15.2d, v25.2d
-	WORD $0x3dc06c99 // ldr q25, [x4, #432]
-	WORD $0x3dc06c9d // ldr q29, [x4, #432]
-	WORD $0x4ef9d719 // fsub v25.2d, v24.2d, v25.2d
-	WORD $0x4efdd7fd // fsub v29.2d, v31.2d, v29.2d
-	WORD $0x3dc07093 // ldr q19, [x4, #448]
-	WORD $0x3dc0708b // ldr q11, [x4, #448]
-	WORD $0x4ef3cf2d // fmls v13.2d, v25.2d, v19.2d
-	WORD $0x4eebcfaf // fmls v15.2d, v29.2d, v11.2d
-	WORD $0x3dc0748b // ldr q11, [x4, #464]
-	WORD $0x3dc07493 // ldr q19, [x4, #464]
-	WORD $0x4eebcf2d // fmls v13.2d, v25.2d, v11.2d
-	WORD $0x4ef3cfaf // fmls v15.2d, v29.2d, v19.2d
-	WORD $0x3dc07893 // ldr q19, [x4, #480]
-	WORD $0x3dc0789d // ldr q29, [x4, #480]
-	WORD $0x3dc07c8b // ldr q11, [x4, #496]
-	WORD $0x3dc07c99 // ldr q25, [x4, #496]
-	WORD $0x4e6dce6b // fmla v11.2d, v19.2d, v13.2d
-	WORD $0x4e6fcfb9 // fmla v25.2d, v29.2d, v15.2d
-	WORD $0x3dc0809d // ldr q29, [x4, #512]
-	WORD $0x3dc08093 // ldr q19, [x4, #512]
-	WORD $0x4e6dcd7d // fmla v29.2d, v11.2d, v13.2d
-	WORD $0x4e6fcf33 // fmla v19.2d, v25.2d, v15.2d
-	WORD $0x3dc08499 // ldr q25, [x4, #528]
-	WORD $0x3dc0848b // ldr q11, [x4, #528]
-	WORD $0x4e6dcfb9 // fmla v25.2d, v29.2d, v13.2d
-	WORD $0x4e6fce6b // fmla v11.2d, v19.2d, v15.2d
-	WORD $0x3dc08893 // ldr q19, [x4, #544]
-	WORD $0x3dc0889d // ldr q29, [x4, #544]
-	WORD $0x4e6dcf33 // fmla v19.2d, v25.2d, v13.2d
-	WORD $0x4e6fcd7d // fmla v29.2d, v11.2d, v15.2d
-	WORD $0x6e6dddab // fmul v11.2d, v13.2d, v13.2d
-	WORD $0x6e6fddf9 // fmul v25.2d, v15.2d, v15.2d
-	WORD $0x4e73cd6d // fmla v13.2d, v11.2d, v19.2d
-	WORD $0x4e7dcf2f // fmla v15.2d, v25.2d, v29.2d
-	WORD $0x3dc08c9d // ldr q29, [x4, #560]
-	WORD $0x3dc08c99 // ldr q25, [x4, #560]
-	WORD $0x4e3d1f1d // and v29.16b, v24.16b, v29.16b
-	WORD $0x4e391ff9 // and v25.16b, v31.16b, v25.16b
-	WORD $0x4e083fa8 // mov x8, v29.d[0]
-	WORD $0x4e083f27 // mov x7, v25.d[0]
-	WORD $0x4e183fa6 // mov x6, v29.d[1]
-	WORD $0x4e183f25 // mov x5, v25.d[1]
-	WORD $0xfc687879 // ldr d25, [x3, x8, lsl #3]
-	WORD $0xfc67787d // ldr d29, [x3, x7, lsl #3]
-	WORD $0xfc667873 // ldr d19, [x3, x6, lsl #3]
-	WORD $0xfc65786b // ldr d11, [x3, x5, lsl #3]
-	WORD $0x4ed33b33 // zip1 v19.2d, v25.2d, v19.2d
-	WORD $0x4ecb3bab // zip1 v11.2d, v29.2d, v11.2d
-	WORD $0x4f705718 // shl v24.2d, v24.2d, #48
+	WORD $0xfd40005c // ldr d28, [x2]
+	WORD $0xfd400452 // ldr d18, [x2, #8]
+	WORD $0x0e617b8c // fcvtl v12.2d, v28.2s
+	WORD $0x0e617a4a // fcvtl v10.2d, v18.2s
+	WORD $0x3dc0d088 // ldr q8, [x4, #832]
+	WORD $0x3dc0d08d // ldr q13, [x4, #832]
+	WORD $0x3dc0d494 // ldr q20, [x4, #848]
+	WORD $0x3dc0d496 // ldr q22, [x4, #848]
+	WORD $0x4e341d94 // and v20.16b, v12.16b, v20.16b
+	WORD $0x4e361d56 // and v22.16b, v10.16b, v22.16b
+	WORD $0x6ee8e689 // fcmgt v9.2d, v20.2d, v8.2d
+	WORD $0x6eede6d3 // fcmgt v19.2d, v22.2d, v13.2d
+	WORD $0x6e741d09 // bsl v9.16b, v8.16b, v20.16b
+	WORD $0x6e761db3 // bsl v19.16b, v13.16b, v22.16b
+	WORD $0x6e69dd36 // fmul v22.2d, v9.2d, v9.2d
+	WORD $0x6e73de6d // fmul v13.2d, v19.2d, v19.2d
+	WORD $0x3dc0d894 // ldr q20, [x4, #864]
+	WORD $0x3dc0d888 // ldr q8, [x4, #864]
+	WORD $0x6e74ded4 // fmul v20.2d, v22.2d, v20.2d
+	WORD $0x6e68dda8 // fmul v8.2d, v13.2d, v8.2d
+	WORD $0x3dc0dc8d // ldr q13, [x4, #880]
+	WORD $0x3dc0dc96 // ldr q22, [x4, #880]
+	WORD $0x3dc0e09e // ldr q30, [x4, #896]
+	WORD $0x3dc0e095 // ldr q21, [x4, #896]
+	WORD $0x4e7ed53e // fadd v30.2d, v9.2d, v30.2d
+	WORD $0x4e75d675 // fadd v21.2d, v19.2d, v21.2d
+	WORD $0x6e7efdbe // fdiv v30.2d, v13.2d, v30.2d
+	WORD $0x6e75fed5 // fdiv v21.2d, v22.2d, v21.2d
+	WORD $0x3dc0e496 // ldr q22, [x4, #912]
+	WORD $0x3dc0e48d // ldr q13, [x4, #912]
+	WORD $0x3dc0dc9f // ldr q31, [x4, #880]
+	WORD $0x3dc0dc90 // ldr q16, [x4, #880]
+	WORD $0x4e76cfdf // fmla v31.2d, v30.2d, v22.2d
+	WORD $0x4e6dceb0 // fmla v16.2d, v21.2d, v13.2d
+	WORD $0x3dc0e88d // ldr q13, [x4, #928]
+	WORD $0x3dc0e896 // ldr q22, [x4, #928]
+	WORD $0x3dc0ec8e // ldr q14, [x4, #944]
+	WORD $0x3dc0ec98 // ldr q24, [x4, #944]
+	WORD $0x4e7fcdae // fmla v14.2d, v13.2d, v31.2d
+	WORD $0x4e70ced8 // fmla v24.2d, v22.2d, v16.2d
+	WORD $0x3dc0f096 // ldr q22, [x4, #960]
+	WORD $0x3dc0f08d // ldr q13, [x4, #960]
+	WORD $0x4e7fcdd6 // fmla v22.2d, v14.2d, v31.2d
+	WORD $0x4e70cf0d // fmla v13.2d, v24.2d, v16.2d
+	WORD $0x3dc0f498 // ldr q24, [x4, #976]
+	WORD $0x3dc0f48e // ldr q14, [x4, #976]
+	WORD $0x4e7fced8 // fmla v24.2d, v22.2d, v31.2d
+	WORD $0x4e70cdae // fmla v14.2d, v13.2d, v16.2d
+	WORD $0x3dc0f88d // ldr q13, [x4, #992]
+	WORD $0x3dc0f896 // ldr q22, [x4, #992]
+	WORD $0x4e7fcf0d // fmla v13.2d, v24.2d, v31.2d
+	WORD $0x4e70cdd6 // fmla v22.2d, v14.2d, v16.2d
+	WORD $0x3dc0fc8e // ldr q14, [x4, #1008]
+	WORD $0x3dc0fc98 // ldr q24, [x4, #1008]
+	WORD $0x4e7fcdae // fmla v14.2d, v13.2d, v31.2d
+	WORD $0x4e70ced8 // fmla v24.2d, v22.2d, v16.2d
+	WORD $0x3dc10096 // ldr q22, [x4, #1024]
+	WORD $0x3dc1008d // ldr q13, [x4, #1024]
+	WORD $0x4e7fcdd6 // fmla v22.2d, v14.2d, v31.2d
+	WORD $0x4e70cf0d // fmla v13.2d, v24.2d, v16.2d
+	WORD $0x3dc10498 // ldr q24, [x4, #1040]
+	WORD $0x3dc1048e // ldr q14, [x4, #1040]
+	WORD $0x4e7fced8 // fmla v24.2d, v22.2d, v31.2d
+	WORD $0x4e70cdae // fmla v14.2d, v13.2d, v16.2d
+	WORD $0x3dc1088d // ldr q13, [x4, #1056]
+	WORD $0x3dc10896 // ldr q22, [x4, #1056]
+	WORD $0x4e7fcf0d // fmla v13.2d, v24.2d, v31.2d
+	WORD $0x4e70cdd6 // fmla v22.2d, v14.2d, v16.2d
+	WORD $0x3dc10c8e // ldr q14, [x4, #1072]
+	WORD $0x3dc10c98 // ldr q24, [x4, #1072]
+	WORD $0x4e7fcdae // fmla v14.2d, v13.2d, v31.2d
+	WORD $0x4e70ced8 // fmla v24.2d, v22.2d, v16.2d
+	WORD $0x3dc11096 // ldr q22, [x4, #1088]
+	WORD $0x3dc1108d // ldr q13, [x4, #1088]
+	WORD $0x4e7fcdd6 // fmla v22.2d, v14.2d, v31.2d
+	WORD $0x4e70cf0d // fmla v13.2d, v24.2d, v16.2d
+	WORD $0x3dc11498 // ldr q24, [x4, #1104]
+	WORD $0x3dc1148e // ldr q14, [x4, #1104]
+	WORD $0x4e7fced8 // fmla v24.2d, v22.2d, v31.2d
+	WORD $0x4e70cdae // fmla v14.2d, v13.2d, v16.2d
+	WORD $0x3dc1188d // ldr q13, [x4, #1120]
+	WORD $0x3dc11896 // ldr q22, [x4, #1120]
+	WORD $0x4e7fcf0d // fmla v13.2d, v24.2d, v31.2d
+	WORD $0x4e70cdd6 // fmla v22.2d, v14.2d, v16.2d
+	WORD $0x3dc11c8e // ldr q14, [x4, #1136]
+	WORD $0x3dc11c98 // ldr q24, [x4, #1136]
+	WORD $0x4e7fcdae // fmla v14.2d, v13.2d, v31.2d
+	WORD $0x4e70ced8 // fmla v24.2d, v22.2d, v16.2d
+	WORD $0x3dc12096 // ldr q22, [x4, #1152]
+	WORD $0x3dc1208d // ldr q13, [x4, #1152]
+	WORD $0x4e7fcdd6 // fmla v22.2d, v14.2d, v31.2d
+	WORD $0x4e70cf0d // fmla v13.2d, v24.2d, v16.2d
+	WORD $0x3dc12498 // ldr q24, [x4, #1168]
+	WORD $0x3dc1248e // ldr q14, [x4, #1168]
+	WORD $0x4e7fced8 // fmla v24.2d, v22.2d, v31.2d
+	WORD $0x4e70cdae // fmla v14.2d, v13.2d, v16.2d
+	WORD $0x3dc1288d // ldr q13, [x4, #1184]
+	WORD $0x3dc12896 // ldr q22, [x4, #1184]
+	WORD $0x4e7fcf0d // fmla v13.2d, v24.2d, v31.2d
+	WORD $0x4e70cdd6 // fmla v22.2d, v14.2d, v16.2d
+	WORD $0x3dc12c8e // ldr q14, [x4, #1200]
+	WORD $0x3dc12c98 // ldr q24, [x4, #1200]
+	WORD $0x4e7fcdae // fmla v14.2d, v13.2d, v31.2d
+	WORD $0x4e70ced8 // fmla v24.2d, v22.2d, v16.2d
+	WORD $0x3dc13096 // ldr q22, [x4, #1216]
+	WORD $0x3dc1308d // ldr q13, [x4, #1216]
+	WORD $0x4e7fcdd6 // fmla v22.2d, v14.2d, v31.2d
+	WORD $0x4e70cf0d // fmla v13.2d, v24.2d, v16.2d
+	WORD $0x3dc13490 // ldr q16, [x4, #1232]
+	WORD $0x3dc13498 // ldr q24, [x4, #1232]
+	WORD $0x3dc1389f // ldr q31, [x4, #1248]
+	WORD $0x3dc1388e // ldr q14, [x4, #1248]
+	WORD $0x4e70ce9f // fmla v31.2d, v20.2d, v16.2d
+	WORD $0x4e78cd0e // fmla v14.2d, v8.2d, v24.2d
+	WORD $0x3dc13898 // ldr q24, [x4, #1248]
+	WORD $0x3dc13890 // ldr q16, [x4, #1248]
+	WORD $0x4ef8d7f8 // fsub v24.2d, v31.2d, v24.2d
+	WORD $0x4ef0d5d0 // fsub v16.2d, v14.2d, v16.2d
+	WORD $0x3dc13c9b // ldr q27, [x4, #1264]
+	WORD $0x3dc13c8f // ldr q15, [x4, #1264]
+	WORD $0x4efbcf14 // fmls v20.2d, v24.2d, v27.2d
+	WORD $0x4eefce08 // fmls v8.2d, v16.2d, v15.2d
+	WORD $0x3dc1408f // ldr q15, [x4, #1280]
+	WORD $0x3dc1409b // ldr q27, [x4, #1280]
+	WORD $0x4eefcf14 // fmls v20.2d, v24.2d, v15.2d
+	WORD $0x4efbce08 // fmls v8.2d, v16.2d, v27.2d
+	WORD $0x3dc1449b // ldr q27, [x4, #1296]
+	WORD $0x3dc14490 // ldr q16, [x4, #1296]
+	WORD $0x3dc1488f // ldr q15, [x4, #1312]
+	WORD $0x3dc14898 // ldr q24, [x4, #1312]
+	WORD $0x4e74cf6f // fmla v15.2d, v27.2d, v20.2d
+	WORD $0x4e68ce18 // fmla v24.2d, v16.2d, v8.2d
+	WORD $0x3dc14c90 // ldr q16, [x4, #1328]
+	WORD $0x3dc14c9b // ldr q27, [x4, #1328]
+	WORD $0x4e74cdf0 // fmla v16.2d, v15.2d, v20.2d
+	WORD $0x4e68cf1b // fmla v27.2d, v24.2d, v8.2d
+	WORD $0x3dc15098 // ldr q24, [x4, #1344]
+	WORD $0x3dc1508f // ldr q15, [x4, #1344]
+	WORD $0x4e74ce18 // fmla v24.2d, v16.2d, v20.2d
+	WORD $0x4e68cf6f // fmla v15.2d, v27.2d, v8.2d
+	WORD $0x3dc1549b // ldr q27, [x4, #1360]
+	WORD $0x3dc15490 // ldr q16, [x4, #1360]
+	WORD $0x4e74cf1b // fmla v27.2d, v24.2d, v20.2d
+	WORD $0x4e68cdf0 // fmla v16.2d, v15.2d, v8.2d
+	WORD $0x6e74de8f // fmul v15.2d, v20.2d, v20.2d
+	WORD $0x6e68dd18 // fmul v24.2d, v8.2d, v8.2d
+	WORD $0x4e7bcdf4 // fmla v20.2d, v15.2d, v27.2d
+	WORD $0x4e70cf08 // fmla v8.2d, v24.2d, v16.2d
+	WORD $0x3dc15890 // ldr q16, [x4, #1376]
+	WORD $0x3dc15898 // ldr q24, [x4, #1376]
+	WORD $0x4e301ff0 // and v16.16b, v31.16b, v16.16b
+	WORD $0x4e381dd8 // and v24.16b, v14.16b, v24.16b
+	WORD $0x4e083e05 // mov x5, v16.d[0]
+	WORD $0x4e083f06 // mov x6, v24.d[0]
+	WORD $0x4e183e07 // mov x7, v16.d[1]
+	WORD $0x4e183f08 // mov x8, v24.d[1]
+	WORD $0xfc657878 // ldr d24, [x3, x5, lsl #3]
+	WORD $0xfc667870 // ldr d16, [x3, x6, lsl #3]
+	WORD $0xfc67787b // ldr d27, [x3, x7, lsl #3]
+	WORD $0xfc68786f // ldr d15, [x3, x8, lsl #3]
+	WORD $0x4edb3b1b // zip1 v27.2d, v24.2d, v27.2d
+	WORD $0x4ecf3a0f // zip1 v15.2d, v16.2d, v15.2d
 	WORD $0x4f7057ff // shl v31.2d, v31.2d, #48
-	WORD $0x4ef88678 // add v24.2d, v19.2d, v24.2d
-	WORD $0x4eff857f // add v31.2d, v11.2d, v31.2d
-	WORD $0x4eb81f0b // mov v11.16b, v24.16b
-	WORD $0x4ebf1ff3 // mov v19.16b, v31.16b
-	WORD $0x4e6dcf0b // fmla v11.2d, v24.2d, v13.2d
-	WORD $0x4e6fcff3 // fmla v19.2d, v31.2d, v15.2d
-	WORD $0x6e74dfd4 // fmul v20.2d, v30.2d, v20.2d
-	WORD $0x6e7bde1b // fmul v27.2d, v16.2d, v27.2d
-	WORD $0x6e74dd74 // fmul v20.2d, v11.2d, v20.2d
-	WORD $0x6e7bde7b // fmul v27.2d, v19.2d, v27.2d
-	WORD $0x3dc09093 // ldr q19, [x4, #576]
-	WORD $0x3dc0908b // ldr q11, [x4, #576]
-	WORD $0x6ef3e793 // fcmgt v19.2d, v28.2d, v19.2d
-	WORD $0x6eebe58b // fcmgt v11.2d, v12.2d, v11.2d
-	WORD $0x4ef4d48c // fsub v12.2d, v4.2d, v20.2d
-	WORD $0x4efbd49c // fsub v28.2d, v4.2d, v27.2d
-	WORD $0x6e741d93 // bsl v19.16b, v12.16b, v20.16b
-	WORD $0x6e7b1f8b // bsl v11.16b, v28.16b, v27.16b
-	WORD $0x6e73deb3 // fmul v19.2d, v21.2d, v19.2d
-	WORD $0x6e6bdf4b // fmul v11.2d, v26.2d, v11.2d
-	WORD $0x3dc09c9a // ldr q26, [x4, #624]
-	WORD $0x3dc09c95 // ldr q21, [x4, #624]
-	WORD $0x0e3a1d5a // and v26.8b, v10.8b, v26.8b
-	WORD $0x0e351e55 // and v21.8b, v18.8b, v21.8b
-	WORD $0x3dc0ac9b // ldr q27, [x4, #688]
-	WORD $0x3dc0ac9c // ldr q28, [x4, #688]
-	WORD $0x6e7bde7b // fmul v27.2d, v19.2d, v27.2d
-	WORD $0x6e7cdd7c // fmul v28.2d, v11.2d, v28.2d
-	WORD $0x4efbd674 // fsub v20.2d, v19.2d, v27.2d
-	WORD $0x4efcd56c // fsub v12.2d, v11.2d, v28.2d
-	WORD $0x0e616a94 // fcvtn v20.2s, v20.2d
+	WORD $0x4f7055ce // shl v14.2d, v14.2d, #48
+	WORD $0x4eff877f // add v31.2d, v27.2d, v31.2d
+	WORD $0x4eee85ee // add v14.2d, v15.2d, v14.2d
+	WORD $0x4ebf1fef // mov v15.16b, v31.16b
+	WORD $0x4eae1ddb // mov v27.16b, v14.16b
+	WORD $0x4e74cfef // fmla v15.2d, v31.2d, v20.2d
+	WORD $0x4e68cddb // fmla v27.2d, v14.2d, v8.2d
+	WORD $0x6e7edede // fmul v30.2d, v22.2d, v30.2d
+	WORD $0x6e75ddb5 // fmul v21.2d, v13.2d, v21.2d
+	WORD $0x6e7eddfe // fmul v30.2d, v15.2d, v30.2d
+	WORD $0x6e75df75 // fmul v21.2d, v27.2d, v21.2d
+	WORD $0x3dc15c9b // ldr q27, [x4, #1392]
+	WORD $0x3dc15c8f // ldr q15, [x4, #1392]
+	WORD $0x6efbe59b // fcmgt v27.2d, v12.2d, v27.2d
+	WORD $0x6eefe54f // fcmgt v15.2d, v10.2d, v15.2d
+	WORD $0x3dc0dc8a // ldr q10, [x4, #880]
+	WORD $0x3dc0dc8c // ldr q12, [x4, #880]
+	WORD $0x4efed54a // fsub v10.2d, v10.2d, v30.2d
+	WORD $0x4ef5d58c // fsub v12.2d, v12.2d, v21.2d
+	WORD $0x6e7e1d5b // bsl v27.16b, v10.16b, v30.16b
+	WORD $0x6e751d8f // bsl v15.16b, v12.16b, v21.16b
+	WORD $0x6e7bdd3b // fmul v27.2d, v9.2d, v27.2d
+	WORD $0x6e6fde6f // fmul v15.2d, v19.2d, v15.2d
+	WORD $0x3dc0b893 // ldr q19, [x4, #736]
+	WORD $0x3dc0b889 // ldr q9, [x4, #736]
+	WORD $0x0e331f93 // and v19.8b, v28.8b, v19.8b
+	WORD $0x0e291e49 // and v9.8b, v18.8b, v9.8b
+	WORD $0x3dc16095 // ldr q21, [x4, #1408]
+	WORD $0x3dc1608c // ldr q12, [x4, #1408]
+	WORD $0x6e75df75 // fmul v21.2d, v27.2d, v21.2d
+	WORD $0x6e6cddec // fmul v12.2d, v15.2d, v12.2d
+	WORD $0x4ef5d77e // fsub v30.2d, v27.2d, v21.2d
+	WORD $0x4eecd5ea // fsub v10.2d, v15.2d, v12.2d
+	WORD $0x0e616bde // fcvtn v30.2s, v30.2d
+	WORD $0x0e61694a // fcvtn v10.2s, v10.2d
+	WORD $0x4e75d775 // fadd v21.2d, v27.2d, v21.2d
+	WORD $0x4e6cd5ec // fadd v12.2d, v15.2d, v12.2d
+	WORD $0x0e616ab5 // fcvtn v21.2s, v21.2d
 	WORD $0x0e61698c // fcvtn v12.2s, v12.2d
-	WORD $0x4e7bd67b // fadd v27.2d, v19.2d, v27.2d
-	WORD $0x4e7cd57c // fadd v28.2d, v11.2d, v28.2d
-	WORD $0x0e616b7b // fcvtn v27.2s, v27.2d
-	WORD $0x0e616b9c // fcvtn v28.2s, v28.2d
-	WORD $0x2ebb8e9b // cmeq v27.2s, v20.2s, v27.2s
-	WORD $0x2ebc8d9c // cmeq v28.2s, v12.2s, v28.2s
-	WORD $0x0eba1e9a // orr v26.8b, v20.8b, v26.8b
-	WORD $0x0eb51d95 // orr v21.8b, v12.8b, v21.8b
-	WORD $0x3dc0b08c // ldr q12, [x4, #704]
-	WORD $0x3dc0b094 // ldr q20, [x4, #704]
-	WORD $0x2e6c1f5b // bsl v27.8b, v26.8b, v12.8b
-	WORD $0x2e741ebc // bsl v28.8b, v21.8b, v20.8b
-	WORD $0x3dc0b494 // ldr q20, [x4, #720]
-	WORD $0x3dc0b495 // ldr q21, [x4, #720]
-	WORD $0x2e34e554 // fcmge v20.2s, v10.2s, v20.2s
-	WORD $0x2e35e655 // fcmge v21.2s, v18.2s, v21.2s
-	WORD $0x2e7b1d54 // bsl v20.8b, v10.8b, v27.8b
-	WORD $0x2e7c1e55 // bsl v21.8b, v18.8b, v28.8b
-	WORD $0x3dc0b89c // ldr q28, [x4, #736]
-	WORD $0x3dc0b89b // ldr q27, [x4, #736]
-	WORD $0x2e2ae79c // fcmge v28.2s, v28.2s, v10.2s
-	WORD $0x2e32e77b // fcmge v27.2s, v27.2s, v18.2s
-	WORD $0x3dc09c8c // ldr q12, [x4, #624]
-	WORD $0x3dc09c9a // ldr q26, [x4, #624]
-	WORD $0x2e741d9c // bsl v28.8b, v12.8b, v20.8b
-	WORD $0x2e751f5b // bsl v27.8b, v26.8b, v21.8b
-	WORD $0x0e2ae54a // fcmeq v10.2s, v10.2s, v10.2s
+	WORD $0x2eb58fd5 // cmeq v21.2s, v30.2s, v21.2s
+	WORD $0x2eac8d4c // cmeq v12.2s, v10.2s, v12.2s
+	WORD $0x0eb31fd3 // orr v19.8b, v30.8b, v19.8b
+	WORD $0x0ea91d49 // orr v9.8b, v10.8b, v9.8b
+	WORD $0x3dc1648a // ldr q10, [x4, #1424]
+	WORD $0x3dc1649e // ldr q30, [x4, #1424]
+	WORD $0x2e6a1e75 // bsl v21.8b, v19.8b, v10.8b
+	WORD $0x2e7e1d2c // bsl v12.8b, v9.8b, v30.8b
+	WORD $0x3dc1689e // ldr q30, [x4, #1440]
+	WORD $0x3dc16889 // ldr q9, [x4, #1440]
+	WORD $0x2e3ee79e // fcmge v30.2s, v28.2s, v30.2s
+	WORD $0x2e29e649 // fcmge v9.2s, v18.2s, v9.2s
+	WORD $0x2e751f9e // bsl v30.8b, v28.8b, v21.8b
+	WORD $0x2e6c1e49 // bsl v9.8b, v18.8b, v12.8b
+	WORD $0x3dc16c8c // ldr q12, [x4, #1456]
+	WORD $0x3dc16c95 // ldr q21, [x4, #1456]
+	WORD $0x2e3ce58c // fcmge v12.2s, v12.2s, v28.2s
+	WORD $0x2e32e6b5 // fcmge v21.2s, v21.2s, v18.2s
+	WORD $0x3dc0b88a // ldr q10, [x4, #736]
+	WORD $0x3dc0b893 // ldr q19, [x4, #736]
+	WORD $0x2e7e1d4c // bsl v12.8b, v10.8b, v30.8b
+	WORD $0x2e691e75 // bsl v21.8b, v19.8b, v9.8b
+	WORD $0x0e3ce79c // fcmeq v28.2s, v28.2s, v28.2s
 	WORD $0x0e32e652 // fcmeq v18.2s, v18.2s, v18.2s
-	WORD $0x3dc0bc95 // ldr q21, [x4, #752]
-	WORD $0x3dc0bc9a // ldr q26, [x4, #752]
-	WORD $0x2e751f8a // bsl v10.8b, v28.8b, v21.8b
-	WORD $0x2e7a1f72 // bsl v18.8b, v27.8b, v26.8b
-	WORD $0xfd00082a // str d10, [x1, #16]
-	WORD $0xfd000c32 // str d18, [x1, #24]
+	WORD $0x3dc17089 // ldr q9, [x4, #1472]
+	WORD $0x3dc17093 // ldr q19, [x4, #1472]
+	WORD $0x2e691d9c // bsl v28.8b, v12.8b, v9.8b
+	WORD $0x2e731eb2 // bsl v18.8b, v21.8b, v19.8b
+	WORD $0xfd00003c // str d28, [x1]
+	WORD $0xfd000432 // str d18, [x1, #8]
+	WORD $0xfd400852 // ldr d18, [x2, #16]
+	WORD $0xfd400c5c // ldr d28, [x2, #24]
+	WORD $0x0e617a53 // fcvtl v19.2d, v18.2s
+	WORD $0x0e617b95 // fcvtl v21.2d, v28.2s
+	WORD $0x3dc0d089 // ldr q9, [x4, #832]
+	WORD $0x3dc0d08c // ldr q12, [x4, #832]
+	WORD $0x3dc0d49e // ldr q30, [x4, #848]
+	WORD $0x3dc0d48a // ldr q10, [x4, #848]
+	WORD $0x4e3e1e7e // and v30.16b, v19.16b, v30.16b
+	WORD $0x4e2a1eaa // and v10.16b, v21.16b, v10.16b
+	WORD $0x6ee9e7cf // fcmgt v15.2d, v30.2d, v9.2d
+	WORD $0x6eece55b // fcmgt v27.2d, v10.2d, v12.2d
+	WORD $0x6e7e1d2f // bsl v15.16b, v9.16b, v30.16b
+	WORD $0x6e6a1d9b // bsl v27.16b, v12.16b, v10.16b
+	WORD $0x6e6fddea // fmul v10.2d, v15.2d, v15.2d
+	WORD $0x6e7bdf6c // fmul v12.2d, v27.2d, v27.2d
+	WORD $0x3dc0d89e // ldr q30, [x4, #864]
+	WORD $0x3dc0d889 // ldr q9, [x4, #864]
+	WORD $0x6e7edd5e // fmul v30.2d, v10.2d, v30.2d
+	WORD $0x6e69dd89 // fmul v9.2d, v12.2d, v9.2d
+	WORD $0x3dc0dc8c // ldr q12, [x4, #880]
+	WORD $0x3dc0dc8a // ldr q10, [x4, #880]
+	WORD $0x3dc0e08d // ldr q13, [x4, #896]
+	WORD $0x3dc0e096 // ldr q22, [x4, #896]
+	WORD $0x4e6dd5ed // fadd v13.2d, v15.2d, v13.2d
+	WORD $0x4e76d776 // fadd v22.2d, v27.2d, v22.2d
+	WORD $0x6e6dfd8d // fdiv v13.2d, v12.2d, v13.2d
+	WORD $0x6e76fd56 // fdiv v22.2d, v10.2d, v22.2d
+	WORD $0x3dc0e48a // ldr q10, [x4, #912]
+	WORD $0x3dc0e48c // ldr q12, [x4, #912]
+	WORD $0x3dc0dc88 // ldr q8, [x4, #880]
+	WORD $0x3dc0dc8e // ldr q14, [x4, #880]
+	WORD $0x4e6acda8 // fmla v8.2d, v13.2d, v10.2d
+	WORD $0x4e6ccece // fmla v14.2d, v22.2d, v12.2d
+	WORD $0x3dc0e88c // ldr q12, [x4, #928]
+	WORD $0x3dc0e88a // ldr q10, [x4, #928]
+	WORD $0x3dc0ec94 // ldr q20, [x4, #944]
+	WORD $0x3dc0ec9f // ldr q31, [x4, #944]
+	WORD $0x4e68cd94 // fmla v20.2d, v12.2d, v8.2d
+	WORD $0x4e6ecd5f // fmla v31.2d, v10.2d, v14.2d
+	WORD $0x3dc0f08a // ldr q10, [x4, #960]
+	WORD $0x3dc0f08c // ldr q12, [x4, #960]
+	WORD $0x4e68ce8a // fmla v10.2d, v20.2d, v8.2d
+	WORD $0x4e6ecfec // fmla v12.2d, v31.2d, v14.2d
+	WORD $0x3dc0f49f // ldr q31, [x4, #976]
+	WORD $0x3dc0f494 // ldr q20, [x4, #976]
+	WORD $0x4e68cd5f // fmla v31.2d, v10.2d, v8.2d
+	WORD $0x4e6ecd94 // fmla v20.2d, v12.2d, v14.2d
+	WORD $0x3dc0f88c // ldr q12, [x4, #992]
+	WORD $0x3dc0f88a // ldr q10, [x4, #992]
+	WORD $0x4e68cfec // fmla v12.2d, v31.2d, v8.2d
+	WORD $0x4e6ece8a // fmla v10.2d, v20.2d, v14.2d
+	WORD $0x3dc0fc94 // ldr q20, [x4, #1008]
+	WORD $0x3dc0fc9f // ldr q31, [x4, #1008]
+	WORD $0x4e68cd94 // fmla v20.2d, v12.2d, v8.2d
+	WORD $0x4e6ecd5f // fmla v31.2d, v10.2d, v14.2d
+	WORD $0x3dc1008a // ldr q10, [x4, #1024]
+	WORD $0x3dc1008c // ldr q12, [x4, #1024]
+	WORD $0x4e68ce8a // fmla v10.2d, v20.2d, v8.2d
+	WORD $0x4e6ecfec // fmla v12.2d, v31.2d, v14.2d
+	WORD $0x3dc1049f // ldr q31, [x4, #1040]
+	WORD $0x3dc10494 // ldr q20, [x4, #1040]
+	WORD $0x4e68cd5f // fmla v31.2d, v10.2d, v8.2d
+	WORD $0x4e6ecd94 // fmla v20.2d, v12.2d, v14.2d
+	WORD $0x3dc1088c // ldr q12, [x4, #1056]
+	WORD $0x3dc1088a // ldr q10, [x4, #1056]
+	WORD $0x4e68cfec // fmla v12.2d, v31.2d, v8.2d
+	WORD $0x4e6ece8a // fmla v10.2d, v20.2d, v14.2d
+	WORD $0x3dc10c94 // ldr q20, [x4, #1072]
+	WORD $0x3dc10c9f // ldr q31, [x4, #1072]
+	WORD $0x4e68cd94 // fmla v20.2d, v12.2d, v8.2d
+	WORD $0x4e6ecd5f // fmla v31.2d, v10.2d, v14.2d
+	WORD $0x3dc1108a // ldr q10, [x4, #1088]
+	WORD $0x3dc1108c // ldr q12, [x4, #1088]
+	WORD $0x4e68ce8a // fmla v10.2d, v20.2d, v8.2d
+	WORD $0x4e6ecfec // fmla v12.2d, v31.2d, v14.2d
+	WORD $0x3dc1149f // ldr q31, [x4, #1104]
+	WORD $0x3dc11494 // ldr q20, [x4, #1104]
+	WORD $0x4e68cd5f // fmla v31.2d, v10.2d, v8.2d
+	WORD $0x4e6ecd94 // fmla v20.2d, v12.2d, v14.2d
+	WORD $0x3dc1188c // ldr q12, [x4, #1120]
+	WORD $0x3dc1188a // ldr q10, [x4, #1120]
+	WORD $0x4e68cfec // fmla v12.2d, v31.2d, v8.2d
+	WORD $0x4e6ece8a // fmla v10.2d, v20.2d, v14.2d
+	WORD $0x3dc11c94 // ldr q20, [x4, #1136]
+	WORD $0x3dc11c9f // ldr q31, [x4, #1136]
+	WORD $0x4e68cd94 // fmla v20.2d, v12.2d, v8.2d
+	WORD $0x4e6ecd5f // fmla v31.2d, v10.2d, v14.2d
+	WORD $0x3dc1208a // ldr q10, [x4, #1152]
+	WORD $0x3dc1208c // ldr q12, [x4, #1152]
+	WORD $0x4e68ce8a // fmla v10.2d, v20.2d, v8.2d
+	WORD $0x4e6ecfec // fmla v12.2d, v31.2d, v14.2d
+	WORD $0x3dc1249f // ldr q31, [x4, #1168]
+	WORD $0x3dc12494 // ldr q20, [x4, #1168]
+	WORD $0x4e68cd5f // fmla v31.2d, v10.2d, v8.2d
+	WORD $0x4e6ecd94 // fmla v20.2d, v12.2d, v14.2d
+	WORD $0x3dc1288c // ldr q12, [x4, #1184]
+	WORD $0x3dc1288a // ldr q10, [x4, #1184]
+	WORD $0x4e68cfec // fmla v12.2d, v31.2d, v8.2d
+	WORD $0x4e6ece8a // fmla v10.2d, v20.2d, v14.2d
+	WORD $0x3dc12c94 // ldr q20, [x4, #1200]
+	WORD $0x3dc12c9f // ldr q31, [x4, #1200]
+	WORD $0x4e68cd94 // fmla v20.2d, v12.2d, v8.2d
+	WORD $0x4e6ecd5f // fmla v31.2d, v10.2d, v14.2d
+	WORD $0x3dc1308a // ldr q10, [x4, #1216]
+	WORD $0x3dc1308c // ldr q12, [x4, #1216]
+	WORD $0x4e68ce8a // fmla v10.2d, v20.2d, v8.2d
+	WORD $0x4e6ecfec // fmla v12.2d, v31.2d, v14.2d
+	WORD $0x3dc1348e // ldr q14, [x4, #1232]
+	WORD $0x3dc1349f // ldr q31, [x4, #1232]
+	WORD $0x3dc13888 // ldr q8, [x4, #1248]
+	WORD $0x3dc13894 // ldr q20, [x4, #1248]
+	WORD $0x4e6ecfc8 // fmla v8.2d, v30.2d, v14.2d
+	WORD $0x4e7fcd34 // fmla v20.2d, v9.2d, v31.2d
+	WORD $0x3dc1389f // ldr q31, [x4, #1248]
+	WORD $0x3dc1388e // ldr q14, [x4, #1248]
+	WORD $0x4effd51f // fsub v31.2d, v8.2d, v31.2d
+	WORD $0x4eeed68e // fsub v14.2d, v20.2d, v14.2d
+	WORD $0x3dc13c90 // ldr q16, [x4, #1264]
+	WORD $0x3dc13c98 // ldr q24, [x4, #1264]
+	WORD $0x4ef0cffe // fmls v30.2d, v31.2d, v16.2d
+	WORD $0x4ef8cdc9 // fmls v9.2d, v14.2d, v24.2d
+	WORD $0x3dc14098 // ldr q24, [x4, #1280]
+	WORD $0x3dc14090 // ldr q16, [x4, #1280]
+	WORD $0x4ef8cffe // fmls v30.2d, v31.2d, v24.2d
+	WORD $0x4ef0cdc9 // fmls v9.2d, v14.2d, v16.2d
+	WORD $0x3dc14490 // ldr q16, [x4, #1296]
+	WORD $0x3dc1448e // ldr q14, [x4, #1296]
+	WORD $0x3dc14898 // ldr q24, [x4, #1312]
+	WORD $0x3dc1489f // ldr q31, [x4, #1312]
+	WORD $0x4e7ece18 // fmla v24.2d, v16.2d, v30.2d
+	WORD $0x4e69cddf // fmla v31.2d, v14.2d, v9.2d
+	WORD $0x3dc14c8e // ldr q14, [x4, #1328]
+	WORD $0x3dc14c90 // ldr q16, [x4, #1328]
+	WORD $0x4e7ecf0e // fmla v14.2d, v24.2d, v30.2d
+	WORD $0x4e69cff0 // fmla v16.2d, v31.2d, v9.2d
+	WORD $0x3dc1509f // ldr q31, [x4, #1344]
+	WORD $0x3dc15098 // ldr q24, [x4, #1344]
+	WORD $0x4e7ecddf // fmla v31.2d, v14.2d, v30.2d
+	WORD $0x4e69ce18 // fmla v24.2d, v16.2d, v9.2d
+	WORD $0x3dc15490 // ldr q16, [x4, #1360]
+	WORD $0x3dc1548e // ldr q14, [x4, #1360]
+	WORD $0x4e7ecff0 // fmla v16.2d, v31.2d, v30.2d
+	WORD $0x4e69cf0e // fmla v14.2d, v24.2d, v9.2d
+	WORD $0x6e7edfd8 // fmul v24.2d, v30.2d, v30.2d
+	WORD $0x6e69dd3f // fmul v31.2d, v9.2d, v9.2d
+	WORD $0x4e70cf1e // fmla v30.2d, v24.2d, v16.2d
+	WORD $0x4e6ecfe9 // fmla v9.2d, v31.2d, v14.2d
+	WORD $0x3dc1588e // ldr q14, [x4, #1376]
+	WORD $0x3dc1589f // ldr q31, [x4, #1376]
+	WORD $0x4e2e1d0e // and v14.16b, v8.16b, v14.16b
+	WORD $0x4e3f1e9f // and v31.16b, v20.16b, v31.16b
+	WORD $0x4e083dc8 // mov x8, v14.d[0]
+	WORD $0x4e083fe7 // mov x7, v31.d[0]
+	WORD $0x4e183dc6 // mov x6, v14.d[1]
+	WORD $0x4e183fe5 // mov x5, v31.d[1]
+	WORD $0xfc68787f // ldr d31, [x3, x8, lsl #3]
+	WORD $0xfc67786e // ldr d14, [x3, x7, lsl #3]
+	WORD $0xfc667870 // ldr d16, [x3, x6, lsl #3]
+	WORD $0xfc657878 // ldr d24, [x3, x5, lsl #3]
+	WORD $0x4ed03bf0 // zip1 v16.2d, v31.2d, v16.2d
+	WORD $0x4ed839d8 // zip1 v24.2d, v14.2d, v24.2d
+	WORD $0x4f705508 // shl v8.2d, v8.2d, #48
+	WORD $0x4f705694 // shl v20.2d, v20.2d, #48
+	WORD $0x4ee88608 // add v8.2d, v16.2d, v8.2d
+	WORD $0x4ef48714 // add v20.2d, v24.2d, v20.2d
+	WORD $0x4ea81d18 // mov v24.16b, v8.16b
+	WORD $0x4eb41e90 // mov v16.16b, v20.16b
+	WORD $0x4e7ecd18 // fmla v24.2d, v8.2d, v30.2d
+	WORD $0x4e69ce90 // fmla v16.2d, v20.2d, v9.2d
+	WORD $0x6e6ddd4d // fmul v13.2d, v10.2d, v13.2d
+	WORD $0x6e76dd96 // fmul v22.2d, v12.2d, v22.2d
+	WORD $0x6e6ddf0d // fmul v13.2d, v24.2d, v13.2d
+	WORD $0x6e76de16 // fmul v22.2d, v16.2d, v22.2d
+	WORD $0x3dc15c90 // ldr q16, [x4, #1392]
+	WORD $0x3dc15c98 // ldr q24, [x4, #1392]
+	WORD $0x6ef0e670 // fcmgt v16.2d, v19.2d, v16.2d
+	WORD $0x6ef8e6b8 // fcmgt v24.2d, v21.2d, v24.2d
+	WORD $0x3dc0dc95 // ldr q21, [x4, #880]
+	WORD $0x3dc0dc93 // ldr q19, [x4, #880]
+	WORD $0x4eedd6b5 // fsub v21.2d, v21.2d, v13.2d
+	WORD $0x4ef6d673 // fsub v19.2d, v19.2d, v22.2d
+	WORD $0x6e6d1eb0 // bsl v16.16b, v21.16b, v13.16b
+	WORD $0x6e761e78 // bsl v24.16b, v19.16b, v22.16b
+	WORD $0x6e70ddf0 // fmul v16.2d, v15.2d, v16.2d
+	WORD $0x6e78df78 // fmul v24.2d, v27.2d, v24.2d
+	WORD $0x3dc0b89b // ldr q27, [x4, #736]
+	WORD $0x3dc0b88f // ldr q15, [x4, #736]
+	WORD $0x0e3b1e5b // and v27.8b, v18.8b, v27.8b
+	WORD $0x0e2f1f8f // and v15.8b, v28.8b, v15.8b
+	WORD $0x3dc16096 // ldr q22, [x4, #1408]
+	WORD $0x3dc16093 // ldr q19, [x4, #1408]
+	WORD $0x6e76de16 // fmul v22.2d, v16.2d, v22.2d
+	WORD $0x6e73df13 // fmul v19.2d, v24.2d, v19.2d
+	WORD $0x4ef6d60d // fsub v13.2d, v16.2d, v22.2d
+	WORD $0x4ef3d715 // fsub v21.2d, v24.2d, v19.2d
+	WORD $0x0e6169ad // fcvtn v13.2s, v13.2d
+	WORD $0x0e616ab5 // fcvtn v21.2s, v21.2d
+	WORD $0x4e76d616 // fadd v22.2d, v16.2d, v22.2d
+	WORD $0x4e73d713 // fadd v19.2d, v24.2d, v19.2d
+	WORD $0x0e616ad6 // fcvtn v22.2s, v22.2d
+	WORD $0x0e616a73 // fcvtn v19.2s, v19.2d
+	WORD $0x2eb68db6 // cmeq v22.2s, v13.2s, v22.2s
+	WORD $0x2eb38eb3 // cmeq v19.2s, v21.2s, v19.2s
+	WORD $0x0ebb1dbb // orr v27.8b, v13.8b, v27.8b
+	WORD $0x0eaf1eaf // orr v15.8b, v21.8b, v15.8b
+	WORD $0x3dc16495 // ldr q21, [x4, #1424]
+	WORD $0x3dc1648d // ldr q13, [x4, #1424]
+	WORD $0x2e751f76 // bsl v22.8b, v27.8b, v21.8b
+	WORD $0x2e6d1df3 // bsl v19.8b, v15.8b, v13.8b
+	WORD $0x3dc1688d // ldr q13, [x4, #1440]
+	WORD $0x3dc1688f // ldr q15, [x4, #1440]
+	WORD $0x2e2de64d // fcmge v13.2s, v18.2s, v13.2s
+	WORD $0x2e2fe78f // fcmge v15.2s, v28.2s, v15.2s
+	WORD $0x2e761e4d // bsl v13.8b, v18.8b, v22.8b
+	WORD $0x2e731f8f // bsl v15.8b, v28.8b, v19.8b
+	WORD $0x3dc16c93 // ldr q19, [x4, #1456]
+	WORD $0x3dc16c96 // ldr q22, [x4, #1456]
+	WORD $0x2e32e673 // fcmge v19.2s, v19.2s, v18.2s
+	WORD $0x2e3ce6d6 // fcmge v22.2s, v22.2s, v28.2s
+	WORD $0x3dc0b895 // ldr q21, [x4, #736]
+	WORD $0x3dc0b89b // ldr q27, [x4, #736]
+	WORD $0x2e6d1eb3 // bsl v19.8b, v21.8b, v13.8b
+	WORD $0x2e6f1f76 // bsl v22.8b, v27.8b, v15.8b
+	WORD $0x0e32e652 // fcmeq v18.2s, v18.2s, v18.2s
+	WORD $0x0e3ce79c // fcmeq v28.2s, v28.2s, v28.2s
+	WORD $0x3dc1708f // ldr q15, [x4, #1472]
+	WORD $0x3dc1709b // ldr q27, [x4, #1472]
+	WORD $0x2e6f1e72 // bsl v18.8b, v19.8b, v15.8b
+	WORD $0x2e7b1edc // bsl v28.8b, v22.8b, v27.8b
+	WORD $0xfd000832 // str d18, [x1, #16]
+	WORD $0xfd000c3c // str d28, [x1, #24]
 	JMP going
 single:
 	ADDS $8, R0, R0
@@ -2432,115 +2688,122 @@ single:
 	SUBS $2, R0, R0
 	BLT rest
 one:
-	WORD $0xfd400052 // ldr d18, [x2]
-	WORD $0x0e617a4a // fcvtl v10.2d, v18.2s
-	WORD $0x3dc0a89a // ldr q26, [x4, #672]
-	WORD $0x4e221d5b // and v27.16b, v10.16b, v2.16b
-	WORD $0x6efae775 // fcmgt v21.2d, v27.2d, v26.2d
-	WORD $0x6e7b1f55 // bsl v21.16b, v26.16b, v27.16b
-	WORD $0x6e75debb // fmul v27.2d, v21.2d, v21.2d
-	WORD $0x6e63df7b // fmul v27.2d, v27.2d, v3.2d
-	WORD $0x4e65d6ba // fadd v26.2d, v21.2d, v5.2d
-	WORD $0x6e7afc9a // fdiv v26.2d, v4.2d, v26.2d
-	WORD $0x4ea41c9c // mov v28.16b, v4.16b
-	WORD $0x4e66cf5c // fmla v28.2d, v26.2d, v6.2d
-	WORD $0x4ea81d14 // mov v20.16b, v8.16b
-	WORD $0x4e7cccf4 // fmla v20.2d, v7.2d, v28.2d
-	WORD $0x4ea91d2c // mov v12.16b, v9.16b
-	WORD $0x4e7cce8c // fmla v12.2d, v20.2d, v28.2d
-	WORD $0x3dc02894 // ldr q20, [x4, #160]
-	WORD $0x4e7ccd94 // fmla v20.2d, v12.2d, v28.2d
-	WORD $0x3dc02c8c // ldr q12, [x4, #176]
-	WORD $0x4e7cce8c // fmla v12.2d, v20.2d, v28.2d
-	WORD $0x3dc03094 // ldr q20, [x4, #192]
-	WORD $0x4e7ccd94 // fmla v20.2d, v12.2d, v28.2d
-	WORD $0x3dc0348c // ldr q12, [x4, #208]
-	WORD $0x4e7cce8c // fmla v12.2d, v20.2d, v28.2d
-	WORD $0x3dc03894 // ldr q20, [x4, #224]
-	WORD $0x4e7ccd94 // fmla v20.2d, v12.2d, v28.2d
-	WORD $0x3dc03c8c // ldr q12, [x4, #240]
-	WORD $0x4e7cce8c // fmla v12.2d, v20.2d, v28.2d
-	WORD $0x3dc04094 // ldr q20, [x4, #256]
-	WORD $0x4e7ccd94 // fmla v20.2d, v12.2d, v28.2d
-	WORD $0x3dc0448c // ldr q12, [x4, #272]
-	WORD $0x4e7cce8c // fmla v12.2d, v20.2d, v28.2d
-	WORD $0x3dc04894 // ldr q20, [x4, #288]
-	WORD $0x4e7ccd94 // fmla v20.2d, v12.2d, v28.2d
-	WORD $0x3dc04c8c // ldr q12, [x4, #304]
-	WORD $0x4e7cce8c // fmla v12.2d, v20.2d, v28.2d
-	WORD $0x3dc05094 // ldr q20, [x4, #320]
-	WORD $0x4e7ccd94 // fmla v20.2d, v12.2d, v28.2d
-	WORD $0x3dc0548c // ldr q12, [x4, #336]
-	WORD $0x4e7cce8c // fmla v12.2d, v20.2d, v28.2d
-	WORD $0x3dc05894 // ldr q20, [x4, #352]
-	WORD $0x4e7ccd94 // fmla v20.2d, v12.2d, v28.2d
-	WORD $0x3dc05c8c // ldr q12, [x4, #368]
-	WORD $0x4e7cce8c // fmla v12.2d, v20.2d, v28.2d
-	WORD $0x3dc06094 // ldr q20, [x4, #384]
-	WORD $0x4e7ccd94 // fmla v20.2d, v12.2d, v28.2d
-	WORD $0x3dc0648c // ldr q12, [x4, #400]
-	WORD $0x4e7cce8c // fmla v12.2d, v20.2d, v28.2d
-	WORD $0x3dc0689c // ldr q28, [x4, #416]
-	WORD $0x3dc06c94 // ldr q20, [x4, #432]
-	WORD $0x4e7ccf74 // fmla v20.2d, v27.2d, v28.2d
-	WORD $0x3dc06c9c // ldr q28, [x4, #432]
-	WORD $0x4efcd69c // fsub v28.2d, v20.2d, v28.2d
-	WORD $0x3dc0708b // ldr q11, [x4, #448]
-	WORD $0x4eebcf9b // fmls v27.2d, v28.2d, v11.2d
-	WORD $0x3dc0748b // ldr q11, [x4, #464]
-	WORD $0x4eebcf9b // fmls v27.2d, v28.2d, v11.2d
-	WORD $0x3dc0788b // ldr q11, [x4, #480]
-	WORD $0x3dc07c9c // ldr q28, [x4, #496]
-	WORD $0x4e7bcd7c // fmla v28.2d, v11.2d, v27.2d
-	WORD $0x3dc0808b // ldr q11, [x4, #512]
-	WORD $0x4e7bcf8b // fmla v11.2d, v28.2d, v27.2d
-	WORD $0x3dc0849c // ldr q28, [x4, #528]
-	WORD $0x4e7bcd7c // fmla v28.2d, v11.2d, v27.2d
-	WORD $0x3dc0888b // ldr q11, [x4, #544]
-	WORD $0x4e7bcf8b // fmla v11.2d, v28.2d, v27.2d
-	WORD $0x6e7bdf7c // fmul v28.2d, v27.2d, v27.2d
-	WORD $0x4e6bcf9b // fmla v27.2d, v28.2d, v11.2d
-	WORD $0x3dc08c8b // ldr q11, [x4, #560]
-	WORD $0x4e2b1e8b // and v11.16b, v20.16b, v11.16b
-	WORD $0x4e083d65 // mov x5, v11.d[0]
-	WORD $0x4e183d66 // mov x6, v11.d[1]
-	WORD $0xfc65786b // ldr d11, [x3, x5, lsl #3]
-	WORD $0xfc66787c // ldr d28, [x3, x6, lsl #3]
-	WORD $0x4edc397c // zip1 v28.2d, v11.2d, v28.2d
-	WORD $0x4f705694 // shl v20.2d, v20.2d, #48
-	WORD $0x4ef48794 // add v20.2d, v28.2d, v20.2d
-	WORD $0x4eb41e9c // mov v28.16b, v20.16b
-	WORD $0x4e7bce9c // fmla v28.2d, v20.2d, v27.2d
-	WORD $0x6e7add9a // fmul v26.2d, v12.2d, v26.2d
-	WORD $0x6e7adf9a // fmul v26.2d, v28.2d, v26.2d
-	WORD $0x3dc0909c // ldr q28, [x4, #576]
-	WORD $0x6efce55c // fcmgt v28.2d, v10.2d, v28.2d
-	WORD $0x4efad48a // fsub v10.2d, v4.2d, v26.2d
-	WORD $0x6e7a1d5c // bsl v28.16b, v10.16b, v26.16b
-	WORD $0x6e7cdebc // fmul v28.2d, v21.2d, v28.2d
-	WORD $0x3dc09c95 // ldr q21, [x4, #624]
-	WORD $0x0e351e55 // and v21.8b, v18.8b, v21.8b
-	WORD $0x3dc0ac9a // ldr q26, [x4, #688]
-	WORD $0x6e7adf9a // fmul v26.2d, v28.2d, v26.2d
-	WORD $0x4efad78a // fsub v10.2d, v28.2d, v26.2d
-	WORD $0x0e61694a // fcvtn v10.2s, v10.2d
-	WORD $0x4e7ad79a // fadd v26.2d, v28.2d, v26.2d
-	WORD $0x0e616b5a // fcvtn v26.2s, v26.2d
-	WORD $0x2eba8d5a // cmeq v26.2s, v10.2s, v26.2s
-	WORD $0x0eb51d55 // orr v21.8b, v10.8b, v21.8b
-	WORD $0x3dc0b08a // ldr q10, [x4, #704]
-	WORD $0x2e6a1eba // bsl v26.8b, v21.8b, v10.8b
-	WORD $0x3dc0b48a // ldr q10, [x4, #720]
-	WORD $0x2e2ae64a // fcmge v10.2s, v18.2s, v10.2s
-	WORD $0x2e7a1e4a // bsl v10.8b, v18.8b, v26.8b
-	WORD $0x3dc0b89a // ldr q26, [x4, #736]
-	WORD $0x2e32e75a // fcmge v26.2s, v26.2s, v18.2s
-	WORD $0x3dc09c95 // ldr q21, [x4, #624]
-	WORD $0x2e6a1eba // bsl v26.8b, v21.8b, v10.8b
-	WORD $0x0e32e652 // fcmeq v18.2s, v18.2s, v18.2s
-	WORD $0x3dc0bc8a // ldr q10, [x4, #752]
-	WORD $0x2e6a1f52 // bsl v18.8b, v26.8b, v10.8b
-	WORD $0xfd000032 // str d18, [x1]
+	WORD $0xfd40005c // ldr d28, [x2]
+	WORD $0x0e617b92 // fcvtl v18.2d, v28.2s
+	WORD $0x3dc0d09b // ldr q27, [x4, #832]
+	WORD $0x3dc0d496 // ldr q22, [x4, #848]
+	WORD $0x4e361e56 // and v22.16b, v18.16b, v22.16b
+	WORD $0x6efbe6cf // fcmgt v15.2d, v22.2d, v27.2d
+	WORD $0x6e761f6f // bsl v15.16b, v27.16b, v22.16b
+	WORD $0x6e6fddf6 // fmul v22.2d, v15.2d, v15.2d
+	WORD $0x3dc0d89b // ldr q27, [x4, #864]
+	WORD $0x6e7bdedb // fmul v27.2d, v22.2d, v27.2d
+	WORD $0x3dc0dc96 // ldr q22, [x4, #880]
+	WORD $0x3dc0e093 // ldr q19, [x4, #896]
+	WORD $0x4e73d5f3 // fadd v19.2d, v15.2d, v19.2d
+	WORD $0x6e73fed3 // fdiv v19.2d, v22.2d, v19.2d
+	WORD $0x3dc0e496 // ldr q22, [x4, #912]
+	WORD $0x3dc0dc8d // ldr q13, [x4, #880]
+	WORD $0x4e76ce6d // fmla v13.2d, v19.2d, v22.2d
+	WORD $0x3dc0e896 // ldr q22, [x4, #928]
+	WORD $0x3dc0ec95 // ldr q21, [x4, #944]
+	WORD $0x4e6dced5 // fmla v21.2d, v22.2d, v13.2d
+	WORD $0x3dc0f096 // ldr q22, [x4, #960]
+	WORD $0x4e6dceb6 // fmla v22.2d, v21.2d, v13.2d
+	WORD $0x3dc0f495 // ldr q21, [x4, #976]
+	WORD $0x4e6dced5 // fmla v21.2d, v22.2d, v13.2d
+	WORD $0x3dc0f896 // ldr q22, [x4, #992]
+	WORD $0x4e6dceb6 // fmla v22.2d, v21.2d, v13.2d
+	WORD $0x3dc0fc95 // ldr q21, [x4, #1008]
+	WORD $0x4e6dced5 // fmla v21.2d, v22.2d, v13.2d
+	WORD $0x3dc10096 // ldr q22, [x4, #1024]
+	WORD $0x4e6dceb6 // fmla v22.2d, v21.2d, v13.2d
+	WORD $0x3dc10495 // ldr q21, [x4, #1040]
+	WORD $0x4e6dced5 // fmla v21.2d, v22.2d, v13.2d
+	WORD $0x3dc10896 // ldr q22, [x4, #1056]
+	WORD $0x4e6dceb6 // fmla v22.2d, v21.2d, v13.2d
+	WORD $0x3dc10c95 // ldr q21, [x4, #1072]
+	WORD $0x4e6dced5 // fmla v21.2d, v22.2d, v13.2d
+	WORD $0x3dc11096 // ldr q22, [x4, #1088]
+	WORD $0x4e6dceb6 // fmla v22.2d, v21.2d, v13.2d
+	WORD $0x3dc11495 // ldr q21, [x4, #1104]
+	WORD $0x4e6dced5 // fmla v21.2d, v22.2d, v13.2d
+	WORD $0x3dc11896 // ldr q22, [x4, #1120]
+	WORD $0x4e6dceb6 // fmla v22.2d, v21.2d, v13.2d
+	WORD $0x3dc11c95 // ldr q21, [x4, #1136]
+	WORD $0x4e6dced5 // fmla v21.2d, v22.2d, v13.2d
+	WORD $0x3dc12096 // ldr q22, [x4, #1152]
+	WORD $0x4e6dceb6 // fmla v22.2d, v21.2d, v13.2d
+	WORD $0x3dc12495 // ldr q21, [x4, #1168]
+	WORD $0x4e6dced5 // fmla v21.2d, v22.2d, v13.2d
+	WORD $0x3dc12896 // ldr q22, [x4, #1184]
+	WORD $0x4e6dceb6 // fmla v22.2d, v21.2d, v13.2d
+	WORD $0x3dc12c95 // ldr q21, [x4, #1200]
+	WORD $0x4e6dced5 // fmla v21.2d, v22.2d, v13.2d
+	WORD $0x3dc13096 // ldr q22, [x4, #1216]
+	WORD $0x4e6dceb6 // fmla v22.2d, v21.2d, v13.2d
+	WORD $0x3dc1348d // ldr q13, [x4, #1232]
+	WORD $0x3dc13895 // ldr q21, [x4, #1248]
+	WORD $0x4e6dcf75 // fmla v21.2d, v27.2d, v13.2d
+	WORD $0x3dc1388d // ldr q13, [x4, #1248]
+	WORD $0x4eedd6ad // fsub v13.2d, v21.2d, v13.2d
+	WORD $0x3dc13c98 // ldr q24, [x4, #1264]
+	WORD $0x4ef8cdbb // fmls v27.2d, v13.2d, v24.2d
+	WORD $0x3dc14098 // ldr q24, [x4, #1280]
+	WORD $0x4ef8cdbb // fmls v27.2d, v13.2d, v24.2d
+	WORD $0x3dc14498 // ldr q24, [x4, #1296]
+	WORD $0x3dc1488d // ldr q13, [x4, #1312]
+	WORD $0x4e7bcf0d // fmla v13.2d, v24.2d, v27.2d
+	WORD $0x3dc14c98 // ldr q24, [x4, #1328]
+	WORD $0x4e7bcdb8 // fmla v24.2d, v13.2d, v27.2d
+	WORD $0x3dc1508d // ldr q13, [x4, #1344]
+	WORD $0x4e7bcf0d // fmla v13.2d, v24.2d, v27.2d
+	WORD $0x3dc15498 // ldr q24, [x4, #1360]
+	WORD $0x4e7bcdb8 // fmla v24.2d, v13.2d, v27.2d
+	WORD $0x6e7bdf6d // fmul v13.2d, v27.2d, v27.2d
+	WORD $0x4e78cdbb // fmla v27.2d, v13.2d, v24.2d
+	WORD $0x3dc15898 // ldr q24, [x4, #1376]
+	WORD $0x4e381eb8 // and v24.16b, v21.16b, v24.16b
+	WORD $0x4e083f05 // mov x5, v24.d[0]
+	WORD $0x4e183f06 // mov x6, v24.d[1]
+	WORD $0xfc657878 // ldr d24, [x3, x5, lsl #3]
+	WORD $0xfc66786d // ldr d13, [x3, x6, lsl #3]
+	WORD $0x4ecd3b0d // zip1 v13.2d, v24.2d, v13.2d
+	WORD $0x4f7056b5 // shl v21.2d, v21.2d, #48
+	WORD $0x4ef585b5 // add v21.2d, v13.2d, v21.2d
+	WORD $0x4eb51ead // mov v13.16b, v21.16b
+	WORD $0x4e7bcead // fmla v13.2d, v21.2d, v27.2d
+	WORD $0x6e73ded3 // fmul v19.2d, v22.2d, v19.2d
+	WORD $0x6e73ddb3 // fmul v19.2d, v13.2d, v19.2d
+	WORD $0x3dc15c8d // ldr q13, [x4, #1392]
+	WORD $0x6eede64d // fcmgt v13.2d, v18.2d, v13.2d
+	WORD $0x3dc0dc92 // ldr q18, [x4, #880]
+	WORD $0x4ef3d652 // fsub v18.2d, v18.2d, v19.2d
+	WORD $0x6e731e4d // bsl v13.16b, v18.16b, v19.16b
+	WORD $0x6e6ddded // fmul v13.2d, v15.2d, v13.2d
+	WORD $0x3dc0b88f // ldr q15, [x4, #736]
+	WORD $0x0e2f1f8f // and v15.8b, v28.8b, v15.8b
+	WORD $0x3dc16093 // ldr q19, [x4, #1408]
+	WORD $0x6e73ddb3 // fmul v19.2d, v13.2d, v19.2d
+	WORD $0x4ef3d5b2 // fsub v18.2d, v13.2d, v19.2d
+	WORD $0x0e616a52 // fcvtn v18.2s, v18.2d
+	WORD $0x4e73d5b3 // fadd v19.2d, v13.2d, v19.2d
+	WORD $0x0e616a73 // fcvtn v19.2s, v19.2d
+	WORD $0x2eb38e53 // cmeq v19.2s, v18.2s, v19.2s
+	WORD $0x0eaf1e4f // orr v15.8b, v18.8b, v15.8b
+	WORD $0x3dc16492 // ldr q18, [x4, #1424]
+	WORD $0x2e721df3 // bsl v19.8b, v15.8b, v18.8b
+	WORD $0x3dc16892 // ldr q18, [x4, #1440]
+	WORD $0x2e32e792 // fcmge v18.2s, v28.2s, v18.2s
+	WORD $0x2e731f92 // bsl v18.8b, v28.8b, v19.8b
+	WORD $0x3dc16c93 // ldr q19, [x4, #1456]
+	WORD $0x2e3ce673 // fcmge v19.2s, v19.2s, v28.2s
+	WORD $0x3dc0b88f // ldr q15, [x4, #736]
+	WORD $0x2e721df3 // bsl v19.8b, v15.8b, v18.8b
+	WORD $0x0e3ce79c // fcmeq v28.2s, v28.2s, v28.2s
+	WORD $0x3dc17092 // ldr q18, [x4, #1472]
+	WORD $0x2e721e7c // bsl v28.8b, v19.8b, v18.8b
+	WORD $0xfd00003c // str d28, [x1]
 	ADD $8, R1
 	ADD $8, R2
 	SUBS $2, R0, R0
@@ -2549,115 +2812,122 @@ rest:
 	ADDS $2, R0, R0
 	BEQ done
 element:
-	WORD $0xbd400052 // ldr s18, [x2]
-	WORD $0x0e617a4a // fcvtl v10.2d, v18.2s
-	WORD $0x3dc0a89a // ldr q26, [x4, #672]
-	WORD $0x4e221d55 // and v21.16b, v10.16b, v2.16b
-	WORD $0x6efae6bc // fcmgt v28.2d, v21.2d, v26.2d
-	WORD $0x6e751f5c // bsl v28.16b, v26.16b, v21.16b
-	WORD $0x6e7cdf95 // fmul v21.2d, v28.2d, v28.2d
-	WORD $0x6e63deb5 // fmul v21.2d, v21.2d, v3.2d
-	WORD $0x4e65d79a // fadd v26.2d, v28.2d, v5.2d
-	WORD $0x6e7afc9a // fdiv v26.2d, v4.2d, v26.2d
-	WORD $0x4ea41c8c // mov v12.16b, v4.16b
-	WORD $0x4e66cf4c // fmla v12.2d, v26.2d, v6.2d
-	WORD $0x4ea81d1b // mov v27.16b, v8.16b
-	WORD $0x4e6cccfb // fmla v27.2d, v7.2d, v12.2d
-	WORD $0x4ea91d34 // mov v20.16b, v9.16b
-	WORD $0x4e6ccf74 // fmla v20.2d, v27.2d, v12.2d
-	WORD $0x3dc0289b // ldr q27, [x4, #160]
-	WORD $0x4e6cce9b // fmla v27.2d, v20.2d, v12.2d
-	WORD $0x3dc02c94 // ldr q20, [x4, #176]
-	WORD $0x4e6ccf74 // fmla v20.2d, v27.2d, v12.2d
-	WORD $0x3dc0309b // ldr q27, [x4, #192]
-	WORD $0x4e6cce9b // fmla v27.2d, v20.2d, v12.2d
-	WORD $0x3dc03494 // ldr q20, [x4, #208]
-	WORD $0x4e6ccf74 // fmla v20.2d, v27.2d, v12.2d
-	WORD $0x3dc0389b // ldr q27, [x4, #224]
-	WORD $0x4e6cce9b // fmla v27.2d, v20.2d, v12.2d
-	WORD $0x3dc03c94 // ldr q20, [x4, #240]
-	WORD $0x4e6ccf74 // fmla v20.2d, v27.2d, v12.2d
-	WORD $0x3dc0409b // ldr q27, [x4, #256]
-	WORD $0x4e6cce9b // fmla v27.2d, v20.2d, v12.2d
-	WORD $0x3dc04494 // ldr q20, [x4, #272]
-	WORD $0x4e6ccf74 // fmla v20.2d, v27.2d, v12.2d
-	WORD $0x3dc0489b // ldr q27, [x4, #288]
-	WORD $0x4e6cce9b // fmla v27.2d, v20.2d, v12.2d
-	WORD $0x3dc04c94 // ldr q20, [x4, #304]
-	WORD $0x4e6ccf74 // fmla v20.2d, v27.2d, v12.2d
-	WORD $0x3dc0509b // ldr q27, [x4, #320]
-	WORD $0x4e6cce9b // fmla v27.2d, v20.2d, v12.2d
-	WORD $0x3dc05494 // ldr q20, [x4, #336]
-	WORD $0x4e6ccf74 // fmla v20.2d, v27.2d, v12.2d
-	WORD $0x3dc0589b // ldr q27, [x4, #352]
-	WORD $0x4e6cce9b // fmla v27.2d, v20.2d, v12.2d
-	WORD $0x3dc05c94 // ldr q20, [x4, #368]
-	WORD $0x4e6ccf74 // fmla v20.2d, v27.2d, v12.2d
-	WORD $0x3dc0609b // ldr q27, [x4, #384]
-	WORD $0x4e6cce9b // fmla v27.2d, v20.2d, v12.2d
-	WORD $0x3dc06494 // ldr q20, [x4, #400]
-	WORD $0x4e6ccf74 // fmla v20.2d, v27.2d, v12.2d
-	WORD $0x3dc0688c // ldr q12, [x4, #416]
-	WORD $0x3dc06c9b // ldr q27, [x4, #432]
-	WORD $0x4e6ccebb // fmla v27.2d, v21.2d, v12.2d
-	WORD $0x3dc06c8c // ldr q12, [x4, #432]
-	WORD $0x4eecd76c // fsub v12.2d, v27.2d, v12.2d
-	WORD $0x3dc0708b // ldr q11, [x4, #448]
-	WORD $0x4eebcd95 // fmls v21.2d, v12.2d, v11.2d
-	WORD $0x3dc0748b // ldr q11, [x4, #464]
-	WORD $0x4eebcd95 // fmls v21.2d, v12.2d, v11.2d
-	WORD $0x3dc0788b // ldr q11, [x4, #480]
-	WORD $0x3dc07c8c // ldr q12, [x4, #496]
-	WORD $0x4e75cd6c // fmla v12.2d, v11.2d, v21.2d
-	WORD $0x3dc0808b // ldr q11, [x4, #512]
-	WORD $0x4e75cd8b // fmla v11.2d, v12.2d, v21.2d
-	WORD $0x3dc0848c // ldr q12, [x4, #528]
-	WORD $0x4e75cd6c // fmla v12.2d, v11.2d, v21.2d
-	WORD $0x3dc0888b // ldr q11, [x4, #544]
-	WORD $0x4e75cd8b // fmla v11.2d, v12.2d, v21.2d
-	WORD $0x6e75deac // fmul v12.2d, v21.2d, v21.2d
-	WORD $0x4e6bcd95 // fmla v21.2d, v12.2d, v11.2d
-	WORD $0x3dc08c8b // ldr q11, [x4, #560]
-	WORD $0x4e2b1f6b // and v11.16b, v27.16b, v11.16b
-	WORD $0x4e083d66 // mov x6, v11.d[0]
-	WORD $0x4e183d65 // mov x5, v11.d[1]
-	WORD $0xfc66786b // ldr d11, [x3, x6, lsl #3]
-	WORD $0xfc65786c // ldr d12, [x3, x5, lsl #3]
-	WORD $0x4ecc396c // zip1 v12.2d, v11.2d, v12.2d
-	WORD $0x4f70577b // shl v27.2d, v27.2d, #48
-	WORD $0x4efb859b // add v27.2d, v12.2d, v27.2d
-	WORD $0x4ebb1f6c // mov v12.16b, v27.16b
-	WORD $0x4e75cf6c // fmla v12.2d, v27.2d, v21.2d
-	WORD $0x6e7ade9a // fmul v26.2d, v20.2d, v26.2d
-	WORD $0x6e7add9a // fmul v26.2d, v12.2d, v26.2d
-	WORD $0x3dc0908c // ldr q12, [x4, #576]
-	WORD $0x6eece54c // fcmgt v12.2d, v10.2d, v12.2d
-	WORD $0x4efad48a // fsub v10.2d, v4.2d, v26.2d
-	WORD $0x6e7a1d4c // bsl v12.16b, v10.16b, v26.16b
-	WORD $0x6e6cdf8c // fmul v12.2d, v28.2d, v12.2d
-	WORD $0x3dc09c9c // ldr q28, [x4, #624]
-	WORD $0x0e3c1e5c // and v28.8b, v18.8b, v28.8b
-	WORD $0x3dc0ac9a // ldr q26, [x4, #688]
-	WORD $0x6e7add9a // fmul v26.2d, v12.2d, v26.2d
-	WORD $0x4efad58a // fsub v10.2d, v12.2d, v26.2d
-	WORD $0x0e61694a // fcvtn v10.2s, v10.2d
-	WORD $0x4e7ad59a // fadd v26.2d, v12.2d, v26.2d
-	WORD $0x0e616b5a // fcvtn v26.2s, v26.2d
-	WORD $0x2eba8d5a // cmeq v26.2s, v10.2s, v26.2s
-	WORD $0x0ebc1d5c // orr v28.8b, v10.8b, v28.8b
-	WORD $0x3dc0b08a // ldr q10, [x4, #704]
-	WORD $0x2e6a1f9a // bsl v26.8b, v28.8b, v10.8b
-	WORD $0x3dc0b48a // ldr q10, [x4, #720]
-	WORD $0x2e2ae64a // fcmge v10.2s, v18.2s, v10.2s
-	WORD $0x2e7a1e4a // bsl v10.8b, v18.8b, v26.8b
-	WORD $0x3dc0b89a // ldr q26, [x4, #736]
-	WORD $0x2e32e75a // fcmge v26.2s, v26.2s, v18.2s
-	WORD $0x3dc09c9c // ldr q28, [x4, #624]
-	WORD $0x2e6a1f9a // bsl v26.8b, v28.8b, v10.8b
-	WORD $0x0e32e652 // fcmeq v18.2s, v18.2s, v18.2s
-	WORD $0x3dc0bc8a // ldr q10, [x4, #752]
-	WORD $0x2e6a1f52 // bsl v18.8b, v26.8b, v10.8b
-	WORD $0xbd000032 // str s18, [x1]
+	WORD $0xbd40005c // ldr s28, [x2]
+	WORD $0x0e617b92 // fcvtl v18.2d, v28.2s
+	WORD $0x3dc0d093 // ldr q19, [x4, #832]
+	WORD $0x3dc0d48f // ldr q15, [x4, #848]
+	WORD $0x4e2f1e4f // and v15.16b, v18.16b, v15.16b
+	WORD $0x6ef3e5ed // fcmgt v13.2d, v15.2d, v19.2d
+	WORD $0x6e6f1e6d // bsl v13.16b, v19.16b, v15.16b
+	WORD $0x6e6dddaf // fmul v15.2d, v13.2d, v13.2d
+	WORD $0x3dc0d893 // ldr q19, [x4, #864]
+	WORD $0x6e73ddf3 // fmul v19.2d, v15.2d, v19.2d
+	WORD $0x3dc0dc8f // ldr q15, [x4, #880]
+	WORD $0x3dc0e096 // ldr q22, [x4, #896]
+	WORD $0x4e76d5b6 // fadd v22.2d, v13.2d, v22.2d
+	WORD $0x6e76fdf6 // fdiv v22.2d, v15.2d, v22.2d
+	WORD $0x3dc0e48f // ldr q15, [x4, #912]
+	WORD $0x3dc0dc9b // ldr q27, [x4, #880]
+	WORD $0x4e6fcedb // fmla v27.2d, v22.2d, v15.2d
+	WORD $0x3dc0e88f // ldr q15, [x4, #928]
+	WORD $0x3dc0ec95 // ldr q21, [x4, #944]
+	WORD $0x4e7bcdf5 // fmla v21.2d, v15.2d, v27.2d
+	WORD $0x3dc0f08f // ldr q15, [x4, #960]
+	WORD $0x4e7bceaf // fmla v15.2d, v21.2d, v27.2d
+	WORD $0x3dc0f495 // ldr q21, [x4, #976]
+	WORD $0x4e7bcdf5 // fmla v21.2d, v15.2d, v27.2d
+	WORD $0x3dc0f88f // ldr q15, [x4, #992]
+	WORD $0x4e7bceaf // fmla v15.2d, v21.2d, v27.2d
+	WORD $0x3dc0fc95 // ldr q21, [x4, #1008]
+	WORD $0x4e7bcdf5 // fmla v21.2d, v15.2d, v27.2d
+	WORD $0x3dc1008f // ldr q15, [x4, #1024]
+	WORD $0x4e7bceaf // fmla v15.2d, v21.2d, v27.2d
+	WORD $0x3dc10495 // ldr q21, [x4, #1040]
+	WORD $0x4e7bcdf5 // fmla v21.2d, v15.2d, v27.2d
+	WORD $0x3dc1088f // ldr q15, [x4, #1056]
+	WORD $0x4e7bceaf // fmla v15.2d, v21.2d, v27.2d
+	WORD $0x3dc10c95 // ldr q21, [x4, #1072]
+	WORD $0x4e7bcdf5 // fmla v21.2d, v15.2d, v27.2d
+	WORD $0x3dc1108f // ldr q15, [x4, #1088]
+	WORD $0x4e7bceaf // fmla v15.2d, v21.2d, v27.2d
+	WORD $0x3dc11495 // ldr q21, [x4, #1104]
+	WORD $0x4e7bcdf5 // fmla v21.2d, v15.2d, v27.2d
+	WORD $0x3dc1188f // ldr q15, [x4, #1120]
+	WORD $0x4e7bceaf // fmla v15.2d, v21.2d, v27.2d
+	WORD $0x3dc11c95 // ldr q21, [x4, #1136]
+	WORD $0x4e7bcdf5 // fmla v21.2d, v15.2d, v27.2d
+	WORD $0x3dc1208f // ldr q15, [x4, #1152]
+	WORD $0x4e7bceaf // fmla v15.2d, v21.2d, v27.2d
+	WORD $0x3dc12495 // ldr q21, [x4, #1168]
+	WORD $0x4e7bcdf5 // fmla v21.2d, v15.2d, v27.2d
+	WORD $0x3dc1288f // ldr q15, [x4, #1184]
+	WORD $0x4e7bceaf // fmla v15.2d, v21.2d, v27.2d
+	WORD $0x3dc12c95 // ldr q21, [x4, #1200]
+	WORD $0x4e7bcdf5 // fmla v21.2d, v15.2d, v27.2d
+	WORD $0x3dc1308f // ldr q15, [x4, #1216]
+	WORD $0x4e7bceaf // fmla v15.2d, v21.2d, v27.2d
+	WORD $0x3dc1349b // ldr q27, [x4, #1232]
+	WORD $0x3dc13895 // ldr q21, [x4, #1248]
+	WORD $0x4e7bce75 // fmla v21.2d, v19.2d, v27.2d
+	WORD $0x3dc1389b // ldr q27, [x4, #1248]
+	WORD $0x4efbd6bb // fsub v27.2d, v21.2d, v27.2d
+	WORD $0x3dc13c98 // ldr q24, [x4, #1264]
+	WORD $0x4ef8cf73 // fmls v19.2d, v27.2d, v24.2d
+	WORD $0x3dc14098 // ldr q24, [x4, #1280]
+	WORD $0x4ef8cf73 // fmls v19.2d, v27.2d, v24.2d
+	WORD $0x3dc14498 // ldr q24, [x4, #1296]
+	WORD $0x3dc1489b // ldr q27, [x4, #1312]
+	WORD $0x4e73cf1b // fmla v27.2d, v24.2d, v19.2d
+	WORD $0x3dc14c98 // ldr q24, [x4, #1328]
+	WORD $0x4e73cf78 // fmla v24.2d, v27.2d, v19.2d
+	WORD $0x3dc1509b // ldr q27, [x4, #1344]
+	WORD $0x4e73cf1b // fmla v27.2d, v24.2d, v19.2d
+	WORD $0x3dc15498 // ldr q24, [x4, #1360]
+	WORD $0x4e73cf78 // fmla v24.2d, v27.2d, v19.2d
+	WORD $0x6e73de7b // fmul v27.2d, v19.2d, v19.2d
+	WORD $0x4e78cf73 // fmla v19.2d, v27.2d, v24.2d
+	WORD $0x3dc15898 // ldr q24, [x4, #1376]
+	WORD $0x4e381eb8 // and v24.16b, v21.16b, v24.16b
+	WORD $0x4e083f06 // mov x6, v24.d[0]
+	WORD $0x4e183f05 // mov x5, v24.d[1]
+	WORD $0xfc667878 // ldr d24, [x3, x6, lsl #3]
+	WORD $0xfc65787b // ldr d27, [x3, x5, lsl #3]
+	WORD $0x4edb3b1b // zip1 v27.2d, v24.2d, v27.2d
+	WORD $0x4f7056b5 // shl v21.2d, v21.2d, #48
+	WORD $0x4ef58775 // add v21.2d, v27.2d, v21.2d
+	WORD $0x4eb51ebb // mov v27.16b, v21.16b
+	WORD $0x4e73cebb // fmla v27.2d, v21.2d, v19.2d
+	WORD $0x6e76ddf6 // fmul v22.2d, v15.2d, v22.2d
+	WORD $0x6e76df76 // fmul v22.2d, v27.2d, v22.2d
+	WORD $0x3dc15c9b // ldr q27, [x4, #1392]
+	WORD $0x6efbe65b // fcmgt v27.2d, v18.2d, v27.2d
+	WORD $0x3dc0dc92 // ldr q18, [x4, #880]
+	WORD $0x4ef6d652 // fsub v18.2d, v18.2d, v22.2d
+	WORD $0x6e761e5b // bsl v27.16b, v18.16b, v22.16b
+	WORD $0x6e7bddbb // fmul v27.2d, v13.2d, v27.2d
+	WORD $0x3dc0b88d // ldr q13, [x4, #736]
+	WORD $0x0e2d1f8d // and v13.8b, v28.8b, v13.8b
+	WORD $0x3dc16096 // ldr q22, [x4, #1408]
+	WORD $0x6e76df76 // fmul v22.2d, v27.2d, v22.2d
+	WORD $0x4ef6d772 // fsub v18.2d, v27.2d, v22.2d
+	WORD $0x0e616a52 // fcvtn v18.2s, v18.2d
+	WORD $0x4e76d776 // fadd v22.2d, v27.2d, v22.2d
+	WORD $0x0e616ad6 // fcvtn v22.2s, v22.2d
+	WORD $0x2eb68e56 // cmeq v22.2s, v18.2s, v22.2s
+	WORD $0x0ead1e4d // orr v13.8b, v18.8b, v13.8b
+	WORD $0x3dc16492 // ldr q18, [x4, #1424]
+	WORD $0x2e721db6 // bsl v22.8b, v13.8b, v18.8b
+	WORD $0x3dc16892 // ldr q18, [x4, #1440]
+	WORD $0x2e32e792 // fcmge v18.2s, v28.2s, v18.2s
+	WORD $0x2e761f92 // bsl v18.8b, v28.8b, v22.8b
+	WORD $0x3dc16c96 // ldr q22, [x4, #1456]
+	WORD $0x2e3ce6d6 // fcmge v22.2s, v22.2s, v28.2s
+	WORD $0x3dc0b88d // ldr q13, [x4, #736]
+	WORD $0x2e721db6 // bsl v22.8b, v13.8b, v18.8b
+	WORD $0x0e3ce79c // fcmeq v28.2s, v28.2s, v28.2s
+	WORD $0x3dc17092 // ldr q18, [x4, #1472]
+	WORD $0x2e721edc // bsl v28.8b, v22.8b, v18.8b
+	WORD $0xbd00003c // str s28, [x1]
 	ADD $4, R1
 	ADD $4, R2
 	SUBS $1, R0, R0

@@ -11,7 +11,7 @@ const mark = 0x7fc00001
 
 func normals() (l list) {
 	f := func(table string, body, usual func(m machine, a value) value) {
-		l.add(kernel{table: table, args: one(F32, F32), inner: F64, pairs: table == "GeluTanhMarked" || table == "ErfMarked",
+		l.add(kernel{table: table, args: one(F32, F32), inner: F64, pairs: table != "MishMarked",
 			body:  func(m machine) { m.store(0, body(m, m.load(1))) },
 			usual: func(m machine) { m.store(0, usual(m, m.load(1))) },
 		})
@@ -59,14 +59,6 @@ func activated(m machine, a, z value, low, high float32) value {
 	z = m.sel(m.cmp(ge, a, f32(m, high)), a, z)
 	z = m.sel(m.cmp(le, a, f32(m, low)), m.constant(F32, 1<<31), z)
 	return m.sel(m.cmp(unordered, a, a), nan(m, F32), z)
-}
-
-// usualGelu is the fast path of gelu, for absolute values that aren't so large or small that aΦ(a) isn't a normal float32.
-func usualGelu(m machine, a value) value {
-	between(m, a, 0x1p-100, 12)
-	x := m.convert(F64, a)
-	y := m.and(x, m.constant(F64, 1<<63-1))
-	return m.or(settled(m, geluOf(m, x, y)), m.and(a, m.constant(F32, 1<<31)))
 }
 
 // geluOf returns |a|Φ(a) of x = a and y = |a|.
