@@ -925,128 +925,120 @@ TEXT ·expF32NEON(SB), NOSPLIT, $0-48
 	WORD $0x3dc02088 // ldr q8, [x4, #128]
 	WORD $0x3dc02489 // ldr q9, [x4, #144]
 	WORD $0x3dc0288a // ldr q10, [x4, #160]
-	WORD $0x3dc02c8b // ldr q11, [x4, #176]
-	WORD $0x3dc0308c // ldr q12, [x4, #192]
-	WORD $0x3dc0348d // ldr q13, [x4, #208]
-	WORD $0x3dc0388e // ldr q14, [x4, #224]
 	SUBS $8, R0, R0
 	BLT single
 many:
-	WORD $0x3dc0004f // ldr q15, [x2]
-	WORD $0x3dc00450 // ldr q16, [x2, #16]
-	WORD $0x4e201df1 // and v17.16b, v15.16b, v0.16b
-	WORD $0x4e201e12 // and v18.16b, v16.16b, v0.16b
-	WORD $0x6eb26631 // umax v17.4s, v17.4s, v18.4s
-	WORD $0x4ea21c52 // mov v18.16b, v2.16b
-	WORD $0x4ea21c53 // mov v19.16b, v2.16b
-	WORD $0x4e21cdf2 // fmla v18.4s, v15.4s, v1.4s
-	WORD $0x4e21ce13 // fmla v19.4s, v16.4s, v1.4s
-	WORD $0x4ea2d654 // fsub v20.4s, v18.4s, v2.4s
-	WORD $0x4ea2d675 // fsub v21.4s, v19.4s, v2.4s
-	WORD $0x4ea3ce8f // fmls v15.4s, v20.4s, v3.4s
-	WORD $0x4ea3ceb0 // fmls v16.4s, v21.4s, v3.4s
-	WORD $0x4e241e56 // and v22.16b, v18.16b, v4.16b
-	WORD $0x4e241e77 // and v23.16b, v19.16b, v4.16b
-	WORD $0x4ea59ed6 // mul v22.4s, v22.4s, v5.4s
-	WORD $0x4ea59ef7 // mul v23.4s, v23.4s, v5.4s
-	WORD $0x4ea686d6 // add v22.4s, v22.4s, v6.4s
-	WORD $0x4ea686f7 // add v23.4s, v23.4s, v6.4s
-	WORD $0x6e2786d8 // sub v24.16b, v22.16b, v7.16b
-	WORD $0x6e2786f9 // sub v25.16b, v23.16b, v7.16b
-	WORD $0x4e160116 // tbl v22.16b, {v8.16b}, v22.16b
-	WORD $0x4e170117 // tbl v23.16b, {v8.16b}, v23.16b
-	WORD $0x4e181136 // tbx v22.16b, {v9.16b}, v24.16b
-	WORD $0x4e191137 // tbx v23.16b, {v9.16b}, v25.16b
-	WORD $0x4eb6d5f6 // fsub v22.4s, v15.4s, v22.4s
-	WORD $0x4eb7d617 // fsub v23.4s, v16.4s, v23.4s
-	WORD $0x6e36ded0 // fmul v16.4s, v22.4s, v22.4s
-	WORD $0x6e37deef // fmul v15.4s, v23.4s, v23.4s
-	WORD $0x4eab1d79 // mov v25.16b, v11.16b
-	WORD $0x4eab1d78 // mov v24.16b, v11.16b
-	WORD $0x4e36cd59 // fmla v25.4s, v10.4s, v22.4s
-	WORD $0x4e37cd58 // fmla v24.4s, v10.4s, v23.4s
-	WORD $0x4eac1d9a // mov v26.16b, v12.16b
-	WORD $0x4eac1d9b // mov v27.16b, v12.16b
-	WORD $0x4e36cf3a // fmla v26.4s, v25.4s, v22.4s
-	WORD $0x4e37cf1b // fmla v27.4s, v24.4s, v23.4s
-	WORD $0x4ead1db8 // mov v24.16b, v13.16b
-	WORD $0x4ead1db9 // mov v25.16b, v13.16b
-	WORD $0x4e36cf58 // fmla v24.4s, v26.4s, v22.4s
-	WORD $0x4e37cf79 // fmla v25.4s, v27.4s, v23.4s
+	WORD $0x3dc0004b // ldr q11, [x2]
+	WORD $0x3dc0044c // ldr q12, [x2, #16]
+	WORD $0x4e201d6d // and v13.16b, v11.16b, v0.16b
+	WORD $0x4e201d8e // and v14.16b, v12.16b, v0.16b
+	WORD $0x6eae65ad // umax v13.4s, v13.4s, v14.4s
+	WORD $0x4ea21c4e // mov v14.16b, v2.16b
+	WORD $0x4ea21c4f // mov v15.16b, v2.16b
+	WORD $0x4e21cd6e // fmla v14.4s, v11.4s, v1.4s
+	WORD $0x4e21cd8f // fmla v15.4s, v12.4s, v1.4s
+	WORD $0x4ea2d5d0 // fsub v16.4s, v14.4s, v2.4s
+	WORD $0x4ea2d5f1 // fsub v17.4s, v15.4s, v2.4s
+	WORD $0x4ea3ce0b // fmls v11.4s, v16.4s, v3.4s
+	WORD $0x4ea3ce2c // fmls v12.4s, v17.4s, v3.4s
+	WORD $0x4e241dd2 // and v18.16b, v14.16b, v4.16b
+	WORD $0x4e241df3 // and v19.16b, v15.16b, v4.16b
+	WORD $0x4ea59e52 // mul v18.4s, v18.4s, v5.4s
+	WORD $0x4ea59e73 // mul v19.4s, v19.4s, v5.4s
+	WORD $0x4ea68652 // add v18.4s, v18.4s, v6.4s
+	WORD $0x4ea68673 // add v19.4s, v19.4s, v6.4s
+	WORD $0x6e278654 // sub v20.16b, v18.16b, v7.16b
+	WORD $0x6e278675 // sub v21.16b, v19.16b, v7.16b
+	WORD $0x4e120116 // tbl v22.16b, {v8.16b}, v18.16b
+	WORD $0x4e130117 // tbl v23.16b, {v8.16b}, v19.16b
+	WORD $0x4e141136 // tbx v22.16b, {v9.16b}, v20.16b
+	WORD $0x4e151137 // tbx v23.16b, {v9.16b}, v21.16b
+	WORD $0x4eb6d576 // fsub v22.4s, v11.4s, v22.4s
+	WORD $0x4eb7d597 // fsub v23.4s, v12.4s, v23.4s
+	WORD $0x6e36decc // fmul v12.4s, v22.4s, v22.4s
+	WORD $0x6e37deeb // fmul v11.4s, v23.4s, v23.4s
+	WORD $0x3dc02c98 // ldr q24, [x4, #176]
+	WORD $0x3dc02c99 // ldr q25, [x4, #176]
+	WORD $0x4e36cd58 // fmla v24.4s, v10.4s, v22.4s
+	WORD $0x4e37cd59 // fmla v25.4s, v10.4s, v23.4s
+	WORD $0x3dc0309a // ldr q26, [x4, #192]
+	WORD $0x3dc0309b // ldr q27, [x4, #192]
+	WORD $0x4e36cf1a // fmla v26.4s, v24.4s, v22.4s
+	WORD $0x4e37cf3b // fmla v27.4s, v25.4s, v23.4s
+	WORD $0x3dc03499 // ldr q25, [x4, #208]
+	WORD $0x3dc03498 // ldr q24, [x4, #208]
+	WORD $0x4e36cf59 // fmla v25.4s, v26.4s, v22.4s
+	WORD $0x4e37cf78 // fmla v24.4s, v27.4s, v23.4s
 	WORD $0x4eb61edc // mov v28.16b, v22.16b
 	WORD $0x4eb71efd // mov v29.16b, v23.16b
-	WORD $0x4e30cf1c // fmla v28.4s, v24.4s, v16.4s
-	WORD $0x4e2fcf3d // fmla v29.4s, v25.4s, v15.4s
+	WORD $0x4e2ccf3c // fmla v28.4s, v25.4s, v12.4s
+	WORD $0x4e2bcf1d // fmla v29.4s, v24.4s, v11.4s
 	WORD $0x6e36df5a // fmul v26.4s, v26.4s, v22.4s
 	WORD $0x6e37df7b // fmul v27.4s, v27.4s, v23.4s
-	WORD $0x6e2dded9 // fmul v25.4s, v22.4s, v13.4s
-	WORD $0x6e2ddef8 // fmul v24.4s, v23.4s, v13.4s
+	WORD $0x3dc03498 // ldr q24, [x4, #208]
+	WORD $0x3dc03499 // ldr q25, [x4, #208]
+	WORD $0x6e38ded8 // fmul v24.4s, v22.4s, v24.4s
+	WORD $0x6e39def9 // fmul v25.4s, v23.4s, v25.4s
 	WORD $0x4ebcd6de // fsub v30.4s, v22.4s, v28.4s
 	WORD $0x4ebdd6ff // fsub v31.4s, v23.4s, v29.4s
-	WORD $0x4e36cf3e // fmla v30.4s, v25.4s, v22.4s
-	WORD $0x4e37cf1f // fmla v31.4s, v24.4s, v23.4s
-	WORD $0x4e30cf5e // fmla v30.4s, v26.4s, v16.4s
-	WORD $0x4e2fcf7f // fmla v31.4s, v27.4s, v15.4s
-	WORD $0x6e2ede94 // fmul v20.4s, v20.4s, v14.4s
-	WORD $0x6e2edeb5 // fmul v21.4s, v21.4s, v14.4s
-	WORD $0x4e241e4f // and v15.16b, v18.16b, v4.16b
-	WORD $0x4e241e7b // and v27.16b, v19.16b, v4.16b
-	WORD $0x4ea59def // mul v15.4s, v15.4s, v5.4s
-	WORD $0x4ea59f7b // mul v27.4s, v27.4s, v5.4s
-	WORD $0x4ea685ef // add v15.4s, v15.4s, v6.4s
-	WORD $0x4ea6877b // add v27.4s, v27.4s, v6.4s
-	WORD $0x6e2785f0 // sub v16.16b, v15.16b, v7.16b
-	WORD $0x6e27877a // sub v26.16b, v27.16b, v7.16b
-	WORD $0x3dc03c97 // ldr q23, [x4, #240]
-	WORD $0x3dc03c98 // ldr q24, [x4, #240]
-	WORD $0x4e0f02ef // tbl v15.16b, {v23.16b}, v15.16b
-	WORD $0x4e1b031b // tbl v27.16b, {v24.16b}, v27.16b
-	WORD $0x3dc04098 // ldr q24, [x4, #256]
-	WORD $0x3dc04097 // ldr q23, [x4, #256]
-	WORD $0x4e10130f // tbx v15.16b, {v24.16b}, v16.16b
-	WORD $0x4e1a12fb // tbx v27.16b, {v23.16b}, v26.16b
-	WORD $0x4eaf1dfa // mov v26.16b, v15.16b
-	WORD $0x4ebb1f77 // mov v23.16b, v27.16b
-	WORD $0x4e3ccdfa // fmla v26.4s, v15.4s, v28.4s
-	WORD $0x4e3dcf77 // fmla v23.4s, v27.4s, v29.4s
-	WORD $0x4ebad5f0 // fsub v16.4s, v15.4s, v26.4s
-	WORD $0x4eb7d778 // fsub v24.4s, v27.4s, v23.4s
-	WORD $0x4e3ccdf0 // fmla v16.4s, v15.4s, v28.4s
-	WORD $0x4e3dcf78 // fmla v24.4s, v27.4s, v29.4s
-	WORD $0x4e3ecdf0 // fmla v16.4s, v15.4s, v30.4s
-	WORD $0x4e3fcf78 // fmla v24.4s, v27.4s, v31.4s
-	WORD $0x4e3ace90 // fmla v16.4s, v20.4s, v26.4s
-	WORD $0x4e37ceb8 // fmla v24.4s, v21.4s, v23.4s
-	WORD $0x3dc04495 // ldr q21, [x4, #272]
-	WORD $0x3dc04494 // ldr q20, [x4, #272]
-	WORD $0x4eba1f5f // mov v31.16b, v26.16b
-	WORD $0x4eb71efb // mov v27.16b, v23.16b
-	WORD $0x4e35ce1f // fmla v31.4s, v16.4s, v21.4s
-	WORD $0x4e34cf1b // fmla v27.4s, v24.4s, v20.4s
-	WORD $0x3dc04894 // ldr q20, [x4, #288]
-	WORD $0x3dc04895 // ldr q21, [x4, #288]
-	WORD $0x4e34ce1a // fmla v26.4s, v16.4s, v20.4s
-	WORD $0x4e35cf17 // fmla v23.4s, v24.4s, v21.4s
-	WORD $0x6e3a1fff // eor v31.16b, v31.16b, v26.16b
-	WORD $0x6e371f7b // eor v27.16b, v27.16b, v23.16b
-	WORD $0x4ebb1fff // orr v31.16b, v31.16b, v27.16b
+	WORD $0x4e36cf1e // fmla v30.4s, v24.4s, v22.4s
+	WORD $0x4e37cf3f // fmla v31.4s, v25.4s, v23.4s
+	WORD $0x4e2ccf5e // fmla v30.4s, v26.4s, v12.4s
+	WORD $0x4e2bcf7f // fmla v31.4s, v27.4s, v11.4s
+	WORD $0x3dc0388b // ldr q11, [x4, #224]
+	WORD $0x3dc0389b // ldr q27, [x4, #224]
+	WORD $0x6e2bde0b // fmul v11.4s, v16.4s, v11.4s
+	WORD $0x6e3bde3b // fmul v27.4s, v17.4s, v27.4s
+	WORD $0x3dc03c91 // ldr q17, [x4, #240]
+	WORD $0x3dc03c90 // ldr q16, [x4, #240]
+	WORD $0x4e120232 // tbl v18.16b, {v17.16b}, v18.16b
+	WORD $0x4e130213 // tbl v19.16b, {v16.16b}, v19.16b
+	WORD $0x3dc04090 // ldr q16, [x4, #256]
+	WORD $0x3dc04091 // ldr q17, [x4, #256]
+	WORD $0x4e141212 // tbx v18.16b, {v16.16b}, v20.16b
+	WORD $0x4e151233 // tbx v19.16b, {v17.16b}, v21.16b
+	WORD $0x4eb21e55 // mov v21.16b, v18.16b
+	WORD $0x4eb31e71 // mov v17.16b, v19.16b
+	WORD $0x4e3cce55 // fmla v21.4s, v18.4s, v28.4s
+	WORD $0x4e3dce71 // fmla v17.4s, v19.4s, v29.4s
+	WORD $0x4eb5d654 // fsub v20.4s, v18.4s, v21.4s
+	WORD $0x4eb1d670 // fsub v16.4s, v19.4s, v17.4s
+	WORD $0x4e3cce54 // fmla v20.4s, v18.4s, v28.4s
+	WORD $0x4e3dce70 // fmla v16.4s, v19.4s, v29.4s
+	WORD $0x4e3ece54 // fmla v20.4s, v18.4s, v30.4s
+	WORD $0x4e3fce70 // fmla v16.4s, v19.4s, v31.4s
+	WORD $0x4e35cd74 // fmla v20.4s, v11.4s, v21.4s
+	WORD $0x4e31cf70 // fmla v16.4s, v27.4s, v17.4s
+	WORD $0x3dc0449b // ldr q27, [x4, #272]
+	WORD $0x3dc0448b // ldr q11, [x4, #272]
+	WORD $0x4eb51ebf // mov v31.16b, v21.16b
+	WORD $0x4eb11e33 // mov v19.16b, v17.16b
+	WORD $0x4e3bce9f // fmla v31.4s, v20.4s, v27.4s
+	WORD $0x4e2bce13 // fmla v19.4s, v16.4s, v11.4s
+	WORD $0x3dc0488b // ldr q11, [x4, #288]
+	WORD $0x3dc0489b // ldr q27, [x4, #288]
+	WORD $0x4e2bce95 // fmla v21.4s, v20.4s, v11.4s
+	WORD $0x4e3bce11 // fmla v17.4s, v16.4s, v27.4s
+	WORD $0x6e351fff // eor v31.16b, v31.16b, v21.16b
+	WORD $0x6e311e73 // eor v19.16b, v19.16b, v17.16b
+	WORD $0x4eb31fff // orr v31.16b, v31.16b, v19.16b
+	WORD $0x3dc04c93 // ldr q19, [x4, #304]
 	WORD $0x3dc04c9b // ldr q27, [x4, #304]
-	WORD $0x3dc04c95 // ldr q21, [x4, #304]
-	WORD $0x4e3b1e5b // and v27.16b, v18.16b, v27.16b
-	WORD $0x4e351e75 // and v21.16b, v19.16b, v21.16b
+	WORD $0x4e331dd3 // and v19.16b, v14.16b, v19.16b
+	WORD $0x4e3b1dfb // and v27.16b, v15.16b, v27.16b
+	WORD $0x4f345673 // shl v19.4s, v19.4s, #20
 	WORD $0x4f34577b // shl v27.4s, v27.4s, #20
-	WORD $0x4f3456b5 // shl v21.4s, v21.4s, #20
-	WORD $0x4ebb875b // add v27.4s, v26.4s, v27.4s
-	WORD $0x4eb586f5 // add v21.4s, v23.4s, v21.4s
-	WORD $0x3dc05097 // ldr q23, [x4, #320]
-	WORD $0x6eb73637 // cmhi v23.4s, v17.4s, v23.4s
-	WORD $0x4eb71fff // orr v31.16b, v31.16b, v23.16b
+	WORD $0x4eb386b3 // add v19.4s, v21.4s, v19.4s
+	WORD $0x4ebb863b // add v27.4s, v17.4s, v27.4s
+	WORD $0x3dc05091 // ldr q17, [x4, #320]
+	WORD $0x6eb135b1 // cmhi v17.4s, v13.4s, v17.4s
+	WORD $0x4eb11fff // orr v31.16b, v31.16b, v17.16b
 	WORD $0x6eb0abff // umaxv s31, v31.4s
 	WORD $0x0e043fe5 // mov w5, v31.s[0]
 	CMPW $0, R5
 	BNE doubtful
-	WORD $0x3d80003b // str q27, [x1]
-	WORD $0x3d800435 // str q21, [x1, #16]
+	WORD $0x3d800033 // str q19, [x1]
+	WORD $0x3d80043b // str q27, [x1, #16]
 going:
 	ADD $32, R1
 	ADD $32, R2
@@ -1054,182 +1046,182 @@ going:
 	BGE many
 	JMP single
 doubtful:
-	WORD $0xfd400055 // ldr d21, [x2]
-	WORD $0xfd40045b // ldr d27, [x2, #8]
+	WORD $0xfd40005b // ldr d27, [x2]
+	WORD $0xfd400453 // ldr d19, [x2, #8]
 	WORD $0xfd40085f // ldr d31, [x2, #16]
-	WORD $0xfd400c57 // ldr d23, [x2, #24]
-	WORD $0x0e617ab5 // fcvtl v21.2d, v21.2s
+	WORD $0xfd400c51 // ldr d17, [x2, #24]
 	WORD $0x0e617b7b // fcvtl v27.2d, v27.2s
+	WORD $0x0e617a73 // fcvtl v19.2d, v19.2s
 	WORD $0x0e617bff // fcvtl v31.2d, v31.2s
-	WORD $0x0e617af7 // fcvtl v23.2d, v23.2s
-	WORD $0x3dc05491 // ldr q17, [x4, #336]
-	WORD $0x3dc0549a // ldr q26, [x4, #336]
-	WORD $0x3dc05493 // ldr q19, [x4, #336]
-	WORD $0x3dc05492 // ldr q18, [x4, #336]
-	WORD $0x6ef5e638 // fcmgt v24.2d, v17.2d, v21.2d
-	WORD $0x6efbe754 // fcmgt v20.2d, v26.2d, v27.2d
-	WORD $0x6effe670 // fcmgt v16.2d, v19.2d, v31.2d
-	WORD $0x6ef7e65e // fcmgt v30.2d, v18.2d, v23.2d
-	WORD $0x6e751e38 // bsl v24.16b, v17.16b, v21.16b
-	WORD $0x6e7b1f54 // bsl v20.16b, v26.16b, v27.16b
-	WORD $0x6e7f1e70 // bsl v16.16b, v19.16b, v31.16b
-	WORD $0x6e771e5e // bsl v30.16b, v18.16b, v23.16b
-	WORD $0x3dc05897 // ldr q23, [x4, #352]
-	WORD $0x3dc05892 // ldr q18, [x4, #352]
+	WORD $0x0e617a31 // fcvtl v17.2d, v17.2s
+	WORD $0x3dc0548d // ldr q13, [x4, #336]
+	WORD $0x3dc05495 // ldr q21, [x4, #336]
+	WORD $0x3dc0548f // ldr q15, [x4, #336]
+	WORD $0x3dc0548e // ldr q14, [x4, #336]
+	WORD $0x6efbe5b0 // fcmgt v16.2d, v13.2d, v27.2d
+	WORD $0x6ef3e6ab // fcmgt v11.2d, v21.2d, v19.2d
+	WORD $0x6effe5f4 // fcmgt v20.2d, v15.2d, v31.2d
+	WORD $0x6ef1e5de // fcmgt v30.2d, v14.2d, v17.2d
+	WORD $0x6e7b1db0 // bsl v16.16b, v13.16b, v27.16b
+	WORD $0x6e731eab // bsl v11.16b, v21.16b, v19.16b
+	WORD $0x6e7f1df4 // bsl v20.16b, v15.16b, v31.16b
+	WORD $0x6e711dde // bsl v30.16b, v14.16b, v17.16b
+	WORD $0x3dc05891 // ldr q17, [x4, #352]
+	WORD $0x3dc0588e // ldr q14, [x4, #352]
 	WORD $0x3dc0589f // ldr q31, [x4, #352]
-	WORD $0x3dc05893 // ldr q19, [x4, #352]
-	WORD $0x6ef7e71b // fcmgt v27.2d, v24.2d, v23.2d
-	WORD $0x6ef2e69a // fcmgt v26.2d, v20.2d, v18.2d
-	WORD $0x6effe615 // fcmgt v21.2d, v16.2d, v31.2d
-	WORD $0x6ef3e7d1 // fcmgt v17.2d, v30.2d, v19.2d
-	WORD $0x6e781efb // bsl v27.16b, v23.16b, v24.16b
-	WORD $0x6e741e5a // bsl v26.16b, v18.16b, v20.16b
-	WORD $0x6e701ff5 // bsl v21.16b, v31.16b, v16.16b
-	WORD $0x6e7e1e71 // bsl v17.16b, v19.16b, v30.16b
+	WORD $0x3dc0588f // ldr q15, [x4, #352]
+	WORD $0x6ef1e613 // fcmgt v19.2d, v16.2d, v17.2d
+	WORD $0x6eeee575 // fcmgt v21.2d, v11.2d, v14.2d
+	WORD $0x6effe69b // fcmgt v27.2d, v20.2d, v31.2d
+	WORD $0x6eefe7cd // fcmgt v13.2d, v30.2d, v15.2d
+	WORD $0x6e701e33 // bsl v19.16b, v17.16b, v16.16b
+	WORD $0x6e6b1dd5 // bsl v21.16b, v14.16b, v11.16b
+	WORD $0x6e741ffb // bsl v27.16b, v31.16b, v20.16b
+	WORD $0x6e7e1ded // bsl v13.16b, v15.16b, v30.16b
 	WORD $0x3dc05c9e // ldr q30, [x4, #368]
-	WORD $0x3dc05c93 // ldr q19, [x4, #368]
-	WORD $0x3dc05c90 // ldr q16, [x4, #368]
+	WORD $0x3dc05c8f // ldr q15, [x4, #368]
+	WORD $0x3dc05c94 // ldr q20, [x4, #368]
 	WORD $0x3dc05c9f // ldr q31, [x4, #368]
-	WORD $0x3dc06094 // ldr q20, [x4, #384]
-	WORD $0x3dc06092 // ldr q18, [x4, #384]
-	WORD $0x3dc06098 // ldr q24, [x4, #384]
-	WORD $0x3dc06097 // ldr q23, [x4, #384]
-	WORD $0x4e7ecf74 // fmla v20.2d, v27.2d, v30.2d
-	WORD $0x4e73cf52 // fmla v18.2d, v26.2d, v19.2d
-	WORD $0x4e70ceb8 // fmla v24.2d, v21.2d, v16.2d
-	WORD $0x4e7fce37 // fmla v23.2d, v17.2d, v31.2d
-	WORD $0x3dc0609f // ldr q31, [x4, #384]
+	WORD $0x3dc0608b // ldr q11, [x4, #384]
+	WORD $0x3dc0608e // ldr q14, [x4, #384]
 	WORD $0x3dc06090 // ldr q16, [x4, #384]
-	WORD $0x3dc06093 // ldr q19, [x4, #384]
+	WORD $0x3dc06091 // ldr q17, [x4, #384]
+	WORD $0x4e7ece6b // fmla v11.2d, v19.2d, v30.2d
+	WORD $0x4e6fceae // fmla v14.2d, v21.2d, v15.2d
+	WORD $0x4e74cf70 // fmla v16.2d, v27.2d, v20.2d
+	WORD $0x4e7fcdb1 // fmla v17.2d, v13.2d, v31.2d
+	WORD $0x3dc0609f // ldr q31, [x4, #384]
+	WORD $0x3dc06094 // ldr q20, [x4, #384]
+	WORD $0x3dc0608f // ldr q15, [x4, #384]
 	WORD $0x3dc0609e // ldr q30, [x4, #384]
-	WORD $0x4effd69f // fsub v31.2d, v20.2d, v31.2d
-	WORD $0x4ef0d650 // fsub v16.2d, v18.2d, v16.2d
-	WORD $0x4ef3d713 // fsub v19.2d, v24.2d, v19.2d
-	WORD $0x4efed6fe // fsub v30.2d, v23.2d, v30.2d
-	WORD $0x3dc0648f // ldr q15, [x4, #400]
+	WORD $0x4effd57f // fsub v31.2d, v11.2d, v31.2d
+	WORD $0x4ef4d5d4 // fsub v20.2d, v14.2d, v20.2d
+	WORD $0x4eefd60f // fsub v15.2d, v16.2d, v15.2d
+	WORD $0x4efed63e // fsub v30.2d, v17.2d, v30.2d
+	WORD $0x3dc06492 // ldr q18, [x4, #400]
 	WORD $0x3dc0649d // ldr q29, [x4, #400]
 	WORD $0x3dc0649c // ldr q28, [x4, #400]
-	WORD $0x3dc06496 // ldr q22, [x4, #400]
-	WORD $0x4eefcffb // fmls v27.2d, v31.2d, v15.2d
-	WORD $0x4efdce1a // fmls v26.2d, v16.2d, v29.2d
-	WORD $0x4efcce75 // fmls v21.2d, v19.2d, v28.2d
-	WORD $0x4ef6cfd1 // fmls v17.2d, v30.2d, v22.2d
-	WORD $0x3dc06896 // ldr q22, [x4, #416]
+	WORD $0x3dc0648c // ldr q12, [x4, #400]
+	WORD $0x4ef2cff3 // fmls v19.2d, v31.2d, v18.2d
+	WORD $0x4efdce95 // fmls v21.2d, v20.2d, v29.2d
+	WORD $0x4efccdfb // fmls v27.2d, v15.2d, v28.2d
+	WORD $0x4eeccfcd // fmls v13.2d, v30.2d, v12.2d
+	WORD $0x3dc0688c // ldr q12, [x4, #416]
 	WORD $0x3dc0689c // ldr q28, [x4, #416]
 	WORD $0x3dc0689d // ldr q29, [x4, #416]
-	WORD $0x3dc0688f // ldr q15, [x4, #416]
-	WORD $0x4ef6cffb // fmls v27.2d, v31.2d, v22.2d
-	WORD $0x4efcce1a // fmls v26.2d, v16.2d, v28.2d
-	WORD $0x4efdce75 // fmls v21.2d, v19.2d, v29.2d
-	WORD $0x4eefcfd1 // fmls v17.2d, v30.2d, v15.2d
-	WORD $0x3dc06c8f // ldr q15, [x4, #432]
+	WORD $0x3dc06892 // ldr q18, [x4, #416]
+	WORD $0x4eeccff3 // fmls v19.2d, v31.2d, v12.2d
+	WORD $0x4efcce95 // fmls v21.2d, v20.2d, v28.2d
+	WORD $0x4efdcdfb // fmls v27.2d, v15.2d, v29.2d
+	WORD $0x4ef2cfcd // fmls v13.2d, v30.2d, v18.2d
+	WORD $0x3dc06c92 // ldr q18, [x4, #432]
 	WORD $0x3dc06c9e // ldr q30, [x4, #432]
 	WORD $0x3dc06c9d // ldr q29, [x4, #432]
-	WORD $0x3dc06c93 // ldr q19, [x4, #432]
+	WORD $0x3dc06c8f // ldr q15, [x4, #432]
 	WORD $0x3dc0709c // ldr q28, [x4, #448]
-	WORD $0x3dc07090 // ldr q16, [x4, #448]
-	WORD $0x3dc07096 // ldr q22, [x4, #448]
+	WORD $0x3dc07094 // ldr q20, [x4, #448]
+	WORD $0x3dc0708c // ldr q12, [x4, #448]
 	WORD $0x3dc0709f // ldr q31, [x4, #448]
-	WORD $0x4e7bcdfc // fmla v28.2d, v15.2d, v27.2d
-	WORD $0x4e7acfd0 // fmla v16.2d, v30.2d, v26.2d
-	WORD $0x4e75cfb6 // fmla v22.2d, v29.2d, v21.2d
-	WORD $0x4e71ce7f // fmla v31.2d, v19.2d, v17.2d
-	WORD $0x3dc07493 // ldr q19, [x4, #464]
+	WORD $0x4e73ce5c // fmla v28.2d, v18.2d, v19.2d
+	WORD $0x4e75cfd4 // fmla v20.2d, v30.2d, v21.2d
+	WORD $0x4e7bcfac // fmla v12.2d, v29.2d, v27.2d
+	WORD $0x4e6dcdff // fmla v31.2d, v15.2d, v13.2d
+	WORD $0x3dc0748f // ldr q15, [x4, #464]
 	WORD $0x3dc0749d // ldr q29, [x4, #464]
 	WORD $0x3dc0749e // ldr q30, [x4, #464]
-	WORD $0x3dc0748f // ldr q15, [x4, #464]
-	WORD $0x4e7bcf93 // fmla v19.2d, v28.2d, v27.2d
-	WORD $0x4e7ace1d // fmla v29.2d, v16.2d, v26.2d
-	WORD $0x4e75cede // fmla v30.2d, v22.2d, v21.2d
-	WORD $0x4e71cfef // fmla v15.2d, v31.2d, v17.2d
+	WORD $0x3dc07492 // ldr q18, [x4, #464]
+	WORD $0x4e73cf8f // fmla v15.2d, v28.2d, v19.2d
+	WORD $0x4e75ce9d // fmla v29.2d, v20.2d, v21.2d
+	WORD $0x4e7bcd9e // fmla v30.2d, v12.2d, v27.2d
+	WORD $0x4e6dcff2 // fmla v18.2d, v31.2d, v13.2d
 	WORD $0x3dc0789f // ldr q31, [x4, #480]
-	WORD $0x3dc07896 // ldr q22, [x4, #480]
-	WORD $0x3dc07890 // ldr q16, [x4, #480]
+	WORD $0x3dc0788c // ldr q12, [x4, #480]
+	WORD $0x3dc07894 // ldr q20, [x4, #480]
 	WORD $0x3dc0789c // ldr q28, [x4, #480]
-	WORD $0x4e7bce7f // fmla v31.2d, v19.2d, v27.2d
-	WORD $0x4e7acfb6 // fmla v22.2d, v29.2d, v26.2d
-	WORD $0x4e75cfd0 // fmla v16.2d, v30.2d, v21.2d
-	WORD $0x4e71cdfc // fmla v28.2d, v15.2d, v17.2d
-	WORD $0x3dc07c8f // ldr q15, [x4, #496]
+	WORD $0x4e73cdff // fmla v31.2d, v15.2d, v19.2d
+	WORD $0x4e75cfac // fmla v12.2d, v29.2d, v21.2d
+	WORD $0x4e7bcfd4 // fmla v20.2d, v30.2d, v27.2d
+	WORD $0x4e6dce5c // fmla v28.2d, v18.2d, v13.2d
+	WORD $0x3dc07c92 // ldr q18, [x4, #496]
 	WORD $0x3dc07c9e // ldr q30, [x4, #496]
 	WORD $0x3dc07c9d // ldr q29, [x4, #496]
-	WORD $0x3dc07c93 // ldr q19, [x4, #496]
-	WORD $0x4e7bcfef // fmla v15.2d, v31.2d, v27.2d
-	WORD $0x4e7acede // fmla v30.2d, v22.2d, v26.2d
-	WORD $0x4e75ce1d // fmla v29.2d, v16.2d, v21.2d
-	WORD $0x4e71cf93 // fmla v19.2d, v28.2d, v17.2d
-	WORD $0x6e7bdf7c // fmul v28.2d, v27.2d, v27.2d
-	WORD $0x6e7adf50 // fmul v16.2d, v26.2d, v26.2d
-	WORD $0x6e75deb6 // fmul v22.2d, v21.2d, v21.2d
-	WORD $0x6e71de3f // fmul v31.2d, v17.2d, v17.2d
-	WORD $0x4e6fcf9b // fmla v27.2d, v28.2d, v15.2d
-	WORD $0x4e7ece1a // fmla v26.2d, v16.2d, v30.2d
-	WORD $0x4e7dced5 // fmla v21.2d, v22.2d, v29.2d
-	WORD $0x4e73cff1 // fmla v17.2d, v31.2d, v19.2d
-	WORD $0x3dc08093 // ldr q19, [x4, #512]
+	WORD $0x3dc07c8f // ldr q15, [x4, #496]
+	WORD $0x4e73cff2 // fmla v18.2d, v31.2d, v19.2d
+	WORD $0x4e75cd9e // fmla v30.2d, v12.2d, v21.2d
+	WORD $0x4e7bce9d // fmla v29.2d, v20.2d, v27.2d
+	WORD $0x4e6dcf8f // fmla v15.2d, v28.2d, v13.2d
+	WORD $0x6e73de7c // fmul v28.2d, v19.2d, v19.2d
+	WORD $0x6e75deb4 // fmul v20.2d, v21.2d, v21.2d
+	WORD $0x6e7bdf6c // fmul v12.2d, v27.2d, v27.2d
+	WORD $0x6e6dddbf // fmul v31.2d, v13.2d, v13.2d
+	WORD $0x4e72cf93 // fmla v19.2d, v28.2d, v18.2d
+	WORD $0x4e7ece95 // fmla v21.2d, v20.2d, v30.2d
+	WORD $0x4e7dcd9b // fmla v27.2d, v12.2d, v29.2d
+	WORD $0x4e6fcfed // fmla v13.2d, v31.2d, v15.2d
+	WORD $0x3dc0808f // ldr q15, [x4, #512]
 	WORD $0x3dc0809f // ldr q31, [x4, #512]
 	WORD $0x3dc0809d // ldr q29, [x4, #512]
-	WORD $0x3dc08096 // ldr q22, [x4, #512]
-	WORD $0x4e331e93 // and v19.16b, v20.16b, v19.16b
-	WORD $0x4e3f1e5f // and v31.16b, v18.16b, v31.16b
-	WORD $0x4e3d1f1d // and v29.16b, v24.16b, v29.16b
-	WORD $0x4e361ef6 // and v22.16b, v23.16b, v22.16b
-	WORD $0x4e083e65 // mov x5, v19.d[0]
+	WORD $0x3dc0808c // ldr q12, [x4, #512]
+	WORD $0x4e2f1d6f // and v15.16b, v11.16b, v15.16b
+	WORD $0x4e3f1ddf // and v31.16b, v14.16b, v31.16b
+	WORD $0x4e3d1e1d // and v29.16b, v16.16b, v29.16b
+	WORD $0x4e2c1e2c // and v12.16b, v17.16b, v12.16b
+	WORD $0x4e083de5 // mov x5, v15.d[0]
 	WORD $0x4e083fe6 // mov x6, v31.d[0]
 	WORD $0x4e083fa7 // mov x7, v29.d[0]
-	WORD $0x4e083ec8 // mov x8, v22.d[0]
-	WORD $0x4e183e69 // mov x9, v19.d[1]
+	WORD $0x4e083d88 // mov x8, v12.d[0]
+	WORD $0x4e183de9 // mov x9, v15.d[1]
 	WORD $0x4e183fea // mov x10, v31.d[1]
 	WORD $0x4e183fab // mov x11, v29.d[1]
-	WORD $0x4e183ecc // mov x12, v22.d[1]
-	WORD $0xfc657876 // ldr d22, [x3, x5, lsl #3]
+	WORD $0x4e183d8c // mov x12, v12.d[1]
+	WORD $0xfc65786c // ldr d12, [x3, x5, lsl #3]
 	WORD $0xfc66787d // ldr d29, [x3, x6, lsl #3]
 	WORD $0xfc67787f // ldr d31, [x3, x7, lsl #3]
-	WORD $0xfc687873 // ldr d19, [x3, x8, lsl #3]
+	WORD $0xfc68786f // ldr d15, [x3, x8, lsl #3]
 	WORD $0xfc69787e // ldr d30, [x3, x9, lsl #3]
-	WORD $0xfc6a7870 // ldr d16, [x3, x10, lsl #3]
-	WORD $0xfc6b786f // ldr d15, [x3, x11, lsl #3]
+	WORD $0xfc6a7874 // ldr d20, [x3, x10, lsl #3]
+	WORD $0xfc6b7872 // ldr d18, [x3, x11, lsl #3]
 	WORD $0xfc6c787c // ldr d28, [x3, x12, lsl #3]
-	WORD $0x4ede3ade // zip1 v30.2d, v22.2d, v30.2d
-	WORD $0x4ed03bb0 // zip1 v16.2d, v29.2d, v16.2d
-	WORD $0x4ecf3bef // zip1 v15.2d, v31.2d, v15.2d
-	WORD $0x4edc3a7c // zip1 v28.2d, v19.2d, v28.2d
-	WORD $0x4f705694 // shl v20.2d, v20.2d, #48
-	WORD $0x4f705652 // shl v18.2d, v18.2d, #48
-	WORD $0x4f705718 // shl v24.2d, v24.2d, #48
-	WORD $0x4f7056f7 // shl v23.2d, v23.2d, #48
-	WORD $0x4ef487d4 // add v20.2d, v30.2d, v20.2d
-	WORD $0x4ef28612 // add v18.2d, v16.2d, v18.2d
-	WORD $0x4ef885f8 // add v24.2d, v15.2d, v24.2d
-	WORD $0x4ef78797 // add v23.2d, v28.2d, v23.2d
-	WORD $0x4eb41e9c // mov v28.16b, v20.16b
-	WORD $0x4eb21e4f // mov v15.16b, v18.16b
-	WORD $0x4eb81f10 // mov v16.16b, v24.16b
-	WORD $0x4eb71efe // mov v30.16b, v23.16b
-	WORD $0x4e7bce9c // fmla v28.2d, v20.2d, v27.2d
-	WORD $0x4e7ace4f // fmla v15.2d, v18.2d, v26.2d
-	WORD $0x4e75cf10 // fmla v16.2d, v24.2d, v21.2d
-	WORD $0x4e71cefe // fmla v30.2d, v23.2d, v17.2d
+	WORD $0x4ede399e // zip1 v30.2d, v12.2d, v30.2d
+	WORD $0x4ed43bb4 // zip1 v20.2d, v29.2d, v20.2d
+	WORD $0x4ed23bf2 // zip1 v18.2d, v31.2d, v18.2d
+	WORD $0x4edc39fc // zip1 v28.2d, v15.2d, v28.2d
+	WORD $0x4f70556b // shl v11.2d, v11.2d, #48
+	WORD $0x4f7055ce // shl v14.2d, v14.2d, #48
+	WORD $0x4f705610 // shl v16.2d, v16.2d, #48
+	WORD $0x4f705631 // shl v17.2d, v17.2d, #48
+	WORD $0x4eeb87cb // add v11.2d, v30.2d, v11.2d
+	WORD $0x4eee868e // add v14.2d, v20.2d, v14.2d
+	WORD $0x4ef08650 // add v16.2d, v18.2d, v16.2d
+	WORD $0x4ef18791 // add v17.2d, v28.2d, v17.2d
+	WORD $0x4eab1d7c // mov v28.16b, v11.16b
+	WORD $0x4eae1dd2 // mov v18.16b, v14.16b
+	WORD $0x4eb01e14 // mov v20.16b, v16.16b
+	WORD $0x4eb11e3e // mov v30.16b, v17.16b
+	WORD $0x4e73cd7c // fmla v28.2d, v11.2d, v19.2d
+	WORD $0x4e75cdd2 // fmla v18.2d, v14.2d, v21.2d
+	WORD $0x4e7bce14 // fmla v20.2d, v16.2d, v27.2d
+	WORD $0x4e6dce3e // fmla v30.2d, v17.2d, v13.2d
 	WORD $0x0e616b9c // fcvtn v28.2s, v28.2d
-	WORD $0x0e6169ef // fcvtn v15.2s, v15.2d
-	WORD $0x0e616a10 // fcvtn v16.2s, v16.2d
+	WORD $0x0e616a52 // fcvtn v18.2s, v18.2d
+	WORD $0x0e616a94 // fcvtn v20.2s, v20.2d
 	WORD $0x0e616bde // fcvtn v30.2s, v30.2d
-	WORD $0x0e3ce791 // fcmeq v17.2s, v28.2s, v28.2s
-	WORD $0x0e2fe5f7 // fcmeq v23.2s, v15.2s, v15.2s
-	WORD $0x0e30e615 // fcmeq v21.2s, v16.2s, v16.2s
-	WORD $0x0e3ee7d8 // fcmeq v24.2s, v30.2s, v30.2s
-	WORD $0x3dc0849a // ldr q26, [x4, #528]
-	WORD $0x3dc08492 // ldr q18, [x4, #528]
-	WORD $0x3dc0849b // ldr q27, [x4, #528]
-	WORD $0x3dc08494 // ldr q20, [x4, #528]
-	WORD $0x2e7a1f91 // bsl v17.8b, v28.8b, v26.8b
-	WORD $0x2e721df7 // bsl v23.8b, v15.8b, v18.8b
-	WORD $0x2e7b1e15 // bsl v21.8b, v16.8b, v27.8b
-	WORD $0x2e741fd8 // bsl v24.8b, v30.8b, v20.8b
-	WORD $0xfd000031 // str d17, [x1]
-	WORD $0xfd000437 // str d23, [x1, #8]
-	WORD $0xfd000835 // str d21, [x1, #16]
-	WORD $0xfd000c38 // str d24, [x1, #24]
+	WORD $0x0e3ce78d // fcmeq v13.2s, v28.2s, v28.2s
+	WORD $0x0e32e651 // fcmeq v17.2s, v18.2s, v18.2s
+	WORD $0x0e34e69b // fcmeq v27.2s, v20.2s, v20.2s
+	WORD $0x0e3ee7d0 // fcmeq v16.2s, v30.2s, v30.2s
+	WORD $0x3dc08495 // ldr q21, [x4, #528]
+	WORD $0x3dc0848e // ldr q14, [x4, #528]
+	WORD $0x3dc08493 // ldr q19, [x4, #528]
+	WORD $0x3dc0848b // ldr q11, [x4, #528]
+	WORD $0x2e751f8d // bsl v13.8b, v28.8b, v21.8b
+	WORD $0x2e6e1e51 // bsl v17.8b, v18.8b, v14.8b
+	WORD $0x2e731e9b // bsl v27.8b, v20.8b, v19.8b
+	WORD $0x2e6b1fd0 // bsl v16.8b, v30.8b, v11.8b
+	WORD $0xfd00002d // str d13, [x1]
+	WORD $0xfd000431 // str d17, [x1, #8]
+	WORD $0xfd00083b // str d27, [x1, #16]
+	WORD $0xfd000c30 // str d16, [x1, #24]
 	JMP going
 single:
 	ADDS $8, R0, R0
@@ -1237,50 +1229,50 @@ single:
 	SUBS $2, R0, R0
 	BLT rest
 one:
-	WORD $0xfd400058 // ldr d24, [x2]
-	WORD $0x0e617b18 // fcvtl v24.2d, v24.2s
-	WORD $0x3dc05495 // ldr q21, [x4, #336]
-	WORD $0x6ef8e6b7 // fcmgt v23.2d, v21.2d, v24.2d
-	WORD $0x6e781eb7 // bsl v23.16b, v21.16b, v24.16b
-	WORD $0x3dc05898 // ldr q24, [x4, #352]
-	WORD $0x6ef8e6f5 // fcmgt v21.2d, v23.2d, v24.2d
-	WORD $0x6e771f15 // bsl v21.16b, v24.16b, v23.16b
-	WORD $0x3dc05c97 // ldr q23, [x4, #368]
-	WORD $0x3dc06098 // ldr q24, [x4, #384]
-	WORD $0x4e77ceb8 // fmla v24.2d, v21.2d, v23.2d
-	WORD $0x3dc06097 // ldr q23, [x4, #384]
-	WORD $0x4ef7d717 // fsub v23.2d, v24.2d, v23.2d
-	WORD $0x3dc06491 // ldr q17, [x4, #400]
-	WORD $0x4ef1cef5 // fmls v21.2d, v23.2d, v17.2d
-	WORD $0x3dc06891 // ldr q17, [x4, #416]
-	WORD $0x4ef1cef5 // fmls v21.2d, v23.2d, v17.2d
-	WORD $0x3dc06c91 // ldr q17, [x4, #432]
-	WORD $0x3dc07097 // ldr q23, [x4, #448]
-	WORD $0x4e75ce37 // fmla v23.2d, v17.2d, v21.2d
-	WORD $0x3dc07491 // ldr q17, [x4, #464]
-	WORD $0x4e75cef1 // fmla v17.2d, v23.2d, v21.2d
-	WORD $0x3dc07897 // ldr q23, [x4, #480]
-	WORD $0x4e75ce37 // fmla v23.2d, v17.2d, v21.2d
-	WORD $0x3dc07c91 // ldr q17, [x4, #496]
-	WORD $0x4e75cef1 // fmla v17.2d, v23.2d, v21.2d
-	WORD $0x6e75deb7 // fmul v23.2d, v21.2d, v21.2d
-	WORD $0x4e71cef5 // fmla v21.2d, v23.2d, v17.2d
-	WORD $0x3dc08091 // ldr q17, [x4, #512]
-	WORD $0x4e311f11 // and v17.16b, v24.16b, v17.16b
-	WORD $0x4e083e2c // mov x12, v17.d[0]
-	WORD $0x4e183e2b // mov x11, v17.d[1]
-	WORD $0xfc6c7871 // ldr d17, [x3, x12, lsl #3]
-	WORD $0xfc6b7877 // ldr d23, [x3, x11, lsl #3]
-	WORD $0x4ed73a37 // zip1 v23.2d, v17.2d, v23.2d
-	WORD $0x4f705718 // shl v24.2d, v24.2d, #48
-	WORD $0x4ef886f8 // add v24.2d, v23.2d, v24.2d
-	WORD $0x4eb81f17 // mov v23.16b, v24.16b
-	WORD $0x4e75cf17 // fmla v23.2d, v24.2d, v21.2d
-	WORD $0x0e616af7 // fcvtn v23.2s, v23.2d
-	WORD $0x0e37e6f5 // fcmeq v21.2s, v23.2s, v23.2s
-	WORD $0x3dc08498 // ldr q24, [x4, #528]
-	WORD $0x2e781ef5 // bsl v21.8b, v23.8b, v24.8b
-	WORD $0xfd000035 // str d21, [x1]
+	WORD $0xfd400050 // ldr d16, [x2]
+	WORD $0x0e617a10 // fcvtl v16.2d, v16.2s
+	WORD $0x3dc0549b // ldr q27, [x4, #336]
+	WORD $0x6ef0e771 // fcmgt v17.2d, v27.2d, v16.2d
+	WORD $0x6e701f71 // bsl v17.16b, v27.16b, v16.16b
+	WORD $0x3dc05890 // ldr q16, [x4, #352]
+	WORD $0x6ef0e63b // fcmgt v27.2d, v17.2d, v16.2d
+	WORD $0x6e711e1b // bsl v27.16b, v16.16b, v17.16b
+	WORD $0x3dc05c91 // ldr q17, [x4, #368]
+	WORD $0x3dc06090 // ldr q16, [x4, #384]
+	WORD $0x4e71cf70 // fmla v16.2d, v27.2d, v17.2d
+	WORD $0x3dc06091 // ldr q17, [x4, #384]
+	WORD $0x4ef1d611 // fsub v17.2d, v16.2d, v17.2d
+	WORD $0x3dc0648d // ldr q13, [x4, #400]
+	WORD $0x4eedce3b // fmls v27.2d, v17.2d, v13.2d
+	WORD $0x3dc0688d // ldr q13, [x4, #416]
+	WORD $0x4eedce3b // fmls v27.2d, v17.2d, v13.2d
+	WORD $0x3dc06c8d // ldr q13, [x4, #432]
+	WORD $0x3dc07091 // ldr q17, [x4, #448]
+	WORD $0x4e7bcdb1 // fmla v17.2d, v13.2d, v27.2d
+	WORD $0x3dc0748d // ldr q13, [x4, #464]
+	WORD $0x4e7bce2d // fmla v13.2d, v17.2d, v27.2d
+	WORD $0x3dc07891 // ldr q17, [x4, #480]
+	WORD $0x4e7bcdb1 // fmla v17.2d, v13.2d, v27.2d
+	WORD $0x3dc07c8d // ldr q13, [x4, #496]
+	WORD $0x4e7bce2d // fmla v13.2d, v17.2d, v27.2d
+	WORD $0x6e7bdf71 // fmul v17.2d, v27.2d, v27.2d
+	WORD $0x4e6dce3b // fmla v27.2d, v17.2d, v13.2d
+	WORD $0x3dc0808d // ldr q13, [x4, #512]
+	WORD $0x4e2d1e0d // and v13.16b, v16.16b, v13.16b
+	WORD $0x4e083dac // mov x12, v13.d[0]
+	WORD $0x4e183dab // mov x11, v13.d[1]
+	WORD $0xfc6c786d // ldr d13, [x3, x12, lsl #3]
+	WORD $0xfc6b7871 // ldr d17, [x3, x11, lsl #3]
+	WORD $0x4ed139b1 // zip1 v17.2d, v13.2d, v17.2d
+	WORD $0x4f705610 // shl v16.2d, v16.2d, #48
+	WORD $0x4ef08630 // add v16.2d, v17.2d, v16.2d
+	WORD $0x4eb01e11 // mov v17.16b, v16.16b
+	WORD $0x4e7bce11 // fmla v17.2d, v16.2d, v27.2d
+	WORD $0x0e616a31 // fcvtn v17.2s, v17.2d
+	WORD $0x0e31e63b // fcmeq v27.2s, v17.2s, v17.2s
+	WORD $0x3dc08490 // ldr q16, [x4, #528]
+	WORD $0x2e701e3b // bsl v27.8b, v17.8b, v16.8b
+	WORD $0xfd00003b // str d27, [x1]
 	ADD $8, R1
 	ADD $8, R2
 	SUBS $2, R0, R0
@@ -1289,50 +1281,50 @@ rest:
 	ADDS $2, R0, R0
 	BEQ done
 element:
-	WORD $0xbd400055 // ldr s21, [x2]
-	WORD $0x0e617ab5 // fcvtl v21.2d, v21.2s
-	WORD $0x3dc05498 // ldr q24, [x4, #336]
-	WORD $0x6ef5e717 // fcmgt v23.2d, v24.2d, v21.2d
-	WORD $0x6e751f17 // bsl v23.16b, v24.16b, v21.16b
-	WORD $0x3dc05895 // ldr q21, [x4, #352]
-	WORD $0x6ef5e6f8 // fcmgt v24.2d, v23.2d, v21.2d
-	WORD $0x6e771eb8 // bsl v24.16b, v21.16b, v23.16b
-	WORD $0x3dc05c97 // ldr q23, [x4, #368]
-	WORD $0x3dc06095 // ldr q21, [x4, #384]
-	WORD $0x4e77cf15 // fmla v21.2d, v24.2d, v23.2d
-	WORD $0x3dc06097 // ldr q23, [x4, #384]
-	WORD $0x4ef7d6b7 // fsub v23.2d, v21.2d, v23.2d
-	WORD $0x3dc06491 // ldr q17, [x4, #400]
-	WORD $0x4ef1cef8 // fmls v24.2d, v23.2d, v17.2d
-	WORD $0x3dc06891 // ldr q17, [x4, #416]
-	WORD $0x4ef1cef8 // fmls v24.2d, v23.2d, v17.2d
-	WORD $0x3dc06c91 // ldr q17, [x4, #432]
-	WORD $0x3dc07097 // ldr q23, [x4, #448]
-	WORD $0x4e78ce37 // fmla v23.2d, v17.2d, v24.2d
-	WORD $0x3dc07491 // ldr q17, [x4, #464]
-	WORD $0x4e78cef1 // fmla v17.2d, v23.2d, v24.2d
-	WORD $0x3dc07897 // ldr q23, [x4, #480]
-	WORD $0x4e78ce37 // fmla v23.2d, v17.2d, v24.2d
-	WORD $0x3dc07c91 // ldr q17, [x4, #496]
-	WORD $0x4e78cef1 // fmla v17.2d, v23.2d, v24.2d
-	WORD $0x6e78df17 // fmul v23.2d, v24.2d, v24.2d
-	WORD $0x4e71cef8 // fmla v24.2d, v23.2d, v17.2d
-	WORD $0x3dc08091 // ldr q17, [x4, #512]
-	WORD $0x4e311eb1 // and v17.16b, v21.16b, v17.16b
-	WORD $0x4e083e2b // mov x11, v17.d[0]
-	WORD $0x4e183e2c // mov x12, v17.d[1]
-	WORD $0xfc6b7871 // ldr d17, [x3, x11, lsl #3]
-	WORD $0xfc6c7877 // ldr d23, [x3, x12, lsl #3]
-	WORD $0x4ed73a37 // zip1 v23.2d, v17.2d, v23.2d
-	WORD $0x4f7056b5 // shl v21.2d, v21.2d, #48
-	WORD $0x4ef586f5 // add v21.2d, v23.2d, v21.2d
-	WORD $0x4eb51eb7 // mov v23.16b, v21.16b
-	WORD $0x4e78ceb7 // fmla v23.2d, v21.2d, v24.2d
-	WORD $0x0e616af7 // fcvtn v23.2s, v23.2d
-	WORD $0x0e37e6f8 // fcmeq v24.2s, v23.2s, v23.2s
-	WORD $0x3dc08495 // ldr q21, [x4, #528]
-	WORD $0x2e751ef8 // bsl v24.8b, v23.8b, v21.8b
-	WORD $0xbd000038 // str s24, [x1]
+	WORD $0xbd40005b // ldr s27, [x2]
+	WORD $0x0e617b7b // fcvtl v27.2d, v27.2s
+	WORD $0x3dc05490 // ldr q16, [x4, #336]
+	WORD $0x6efbe611 // fcmgt v17.2d, v16.2d, v27.2d
+	WORD $0x6e7b1e11 // bsl v17.16b, v16.16b, v27.16b
+	WORD $0x3dc0589b // ldr q27, [x4, #352]
+	WORD $0x6efbe630 // fcmgt v16.2d, v17.2d, v27.2d
+	WORD $0x6e711f70 // bsl v16.16b, v27.16b, v17.16b
+	WORD $0x3dc05c91 // ldr q17, [x4, #368]
+	WORD $0x3dc0609b // ldr q27, [x4, #384]
+	WORD $0x4e71ce1b // fmla v27.2d, v16.2d, v17.2d
+	WORD $0x3dc06091 // ldr q17, [x4, #384]
+	WORD $0x4ef1d771 // fsub v17.2d, v27.2d, v17.2d
+	WORD $0x3dc0648d // ldr q13, [x4, #400]
+	WORD $0x4eedce30 // fmls v16.2d, v17.2d, v13.2d
+	WORD $0x3dc0688d // ldr q13, [x4, #416]
+	WORD $0x4eedce30 // fmls v16.2d, v17.2d, v13.2d
+	WORD $0x3dc06c8d // ldr q13, [x4, #432]
+	WORD $0x3dc07091 // ldr q17, [x4, #448]
+	WORD $0x4e70cdb1 // fmla v17.2d, v13.2d, v16.2d
+	WORD $0x3dc0748d // ldr q13, [x4, #464]
+	WORD $0x4e70ce2d // fmla v13.2d, v17.2d, v16.2d
+	WORD $0x3dc07891 // ldr q17, [x4, #480]
+	WORD $0x4e70cdb1 // fmla v17.2d, v13.2d, v16.2d
+	WORD $0x3dc07c8d // ldr q13, [x4, #496]
+	WORD $0x4e70ce2d // fmla v13.2d, v17.2d, v16.2d
+	WORD $0x6e70de11 // fmul v17.2d, v16.2d, v16.2d
+	WORD $0x4e6dce30 // fmla v16.2d, v17.2d, v13.2d
+	WORD $0x3dc0808d // ldr q13, [x4, #512]
+	WORD $0x4e2d1f6d // and v13.16b, v27.16b, v13.16b
+	WORD $0x4e083dab // mov x11, v13.d[0]
+	WORD $0x4e183dac // mov x12, v13.d[1]
+	WORD $0xfc6b786d // ldr d13, [x3, x11, lsl #3]
+	WORD $0xfc6c7871 // ldr d17, [x3, x12, lsl #3]
+	WORD $0x4ed139b1 // zip1 v17.2d, v13.2d, v17.2d
+	WORD $0x4f70577b // shl v27.2d, v27.2d, #48
+	WORD $0x4efb863b // add v27.2d, v17.2d, v27.2d
+	WORD $0x4ebb1f71 // mov v17.16b, v27.16b
+	WORD $0x4e70cf71 // fmla v17.2d, v27.2d, v16.2d
+	WORD $0x0e616a31 // fcvtn v17.2s, v17.2d
+	WORD $0x0e31e630 // fcmeq v16.2s, v17.2s, v17.2s
+	WORD $0x3dc0849b // ldr q27, [x4, #528]
+	WORD $0x2e7b1e30 // bsl v16.8b, v17.8b, v27.8b
+	WORD $0xbd000030 // str s16, [x1]
 	ADD $4, R1
 	ADD $4, R2
 	SUBS $1, R0, R0
@@ -1373,136 +1365,128 @@ TEXT ·expMulAddF32NEON(SB), NOSPLIT, $0-96
 	WORD $0x3dc020c8 // ldr q8, [x6, #128]
 	WORD $0x3dc024c9 // ldr q9, [x6, #144]
 	WORD $0x3dc028ca // ldr q10, [x6, #160]
-	WORD $0x3dc02ccb // ldr q11, [x6, #176]
-	WORD $0x3dc030cc // ldr q12, [x6, #192]
-	WORD $0x3dc034cd // ldr q13, [x6, #208]
-	WORD $0x3dc038ce // ldr q14, [x6, #224]
 	SUBS $8, R0, R0
 	BLT single
 many:
-	WORD $0x3dc0004f // ldr q15, [x2]
-	WORD $0x3dc00450 // ldr q16, [x2, #16]
-	WORD $0x3dc00071 // ldr q17, [x3]
-	WORD $0x3dc00472 // ldr q18, [x3, #16]
-	WORD $0x6e31ddf1 // fmul v17.4s, v15.4s, v17.4s
-	WORD $0x6e32de12 // fmul v18.4s, v16.4s, v18.4s
-	WORD $0x3dc00090 // ldr q16, [x4]
-	WORD $0x3dc0048f // ldr q15, [x4, #16]
-	WORD $0x4e30d630 // fadd v16.4s, v17.4s, v16.4s
-	WORD $0x4e2fd64f // fadd v15.4s, v18.4s, v15.4s
-	WORD $0x4e201e12 // and v18.16b, v16.16b, v0.16b
-	WORD $0x4e201df1 // and v17.16b, v15.16b, v0.16b
-	WORD $0x6eb16652 // umax v18.4s, v18.4s, v17.4s
-	WORD $0x4ea21c51 // mov v17.16b, v2.16b
-	WORD $0x4ea21c53 // mov v19.16b, v2.16b
-	WORD $0x4e21ce11 // fmla v17.4s, v16.4s, v1.4s
-	WORD $0x4e21cdf3 // fmla v19.4s, v15.4s, v1.4s
-	WORD $0x4ea2d634 // fsub v20.4s, v17.4s, v2.4s
-	WORD $0x4ea2d675 // fsub v21.4s, v19.4s, v2.4s
-	WORD $0x4ea3ce90 // fmls v16.4s, v20.4s, v3.4s
-	WORD $0x4ea3ceaf // fmls v15.4s, v21.4s, v3.4s
-	WORD $0x4e241e36 // and v22.16b, v17.16b, v4.16b
-	WORD $0x4e241e77 // and v23.16b, v19.16b, v4.16b
-	WORD $0x4ea59ed6 // mul v22.4s, v22.4s, v5.4s
-	WORD $0x4ea59ef7 // mul v23.4s, v23.4s, v5.4s
-	WORD $0x4ea686d6 // add v22.4s, v22.4s, v6.4s
-	WORD $0x4ea686f7 // add v23.4s, v23.4s, v6.4s
-	WORD $0x6e2786d8 // sub v24.16b, v22.16b, v7.16b
-	WORD $0x6e2786f9 // sub v25.16b, v23.16b, v7.16b
-	WORD $0x4e160116 // tbl v22.16b, {v8.16b}, v22.16b
-	WORD $0x4e170117 // tbl v23.16b, {v8.16b}, v23.16b
-	WORD $0x4e181136 // tbx v22.16b, {v9.16b}, v24.16b
-	WORD $0x4e191137 // tbx v23.16b, {v9.16b}, v25.16b
-	WORD $0x4eb6d616 // fsub v22.4s, v16.4s, v22.4s
-	WORD $0x4eb7d5f7 // fsub v23.4s, v15.4s, v23.4s
-	WORD $0x6e36decf // fmul v15.4s, v22.4s, v22.4s
-	WORD $0x6e37def0 // fmul v16.4s, v23.4s, v23.4s
-	WORD $0x4eab1d79 // mov v25.16b, v11.16b
-	WORD $0x4eab1d78 // mov v24.16b, v11.16b
-	WORD $0x4e36cd59 // fmla v25.4s, v10.4s, v22.4s
-	WORD $0x4e37cd58 // fmla v24.4s, v10.4s, v23.4s
-	WORD $0x4eac1d9a // mov v26.16b, v12.16b
-	WORD $0x4eac1d9b // mov v27.16b, v12.16b
-	WORD $0x4e36cf3a // fmla v26.4s, v25.4s, v22.4s
-	WORD $0x4e37cf1b // fmla v27.4s, v24.4s, v23.4s
-	WORD $0x4ead1db8 // mov v24.16b, v13.16b
-	WORD $0x4ead1db9 // mov v25.16b, v13.16b
-	WORD $0x4e36cf58 // fmla v24.4s, v26.4s, v22.4s
-	WORD $0x4e37cf79 // fmla v25.4s, v27.4s, v23.4s
+	WORD $0x3dc0004b // ldr q11, [x2]
+	WORD $0x3dc0044c // ldr q12, [x2, #16]
+	WORD $0x3dc0006d // ldr q13, [x3]
+	WORD $0x3dc0046e // ldr q14, [x3, #16]
+	WORD $0x6e2ddd6d // fmul v13.4s, v11.4s, v13.4s
+	WORD $0x6e2edd8e // fmul v14.4s, v12.4s, v14.4s
+	WORD $0x3dc0008c // ldr q12, [x4]
+	WORD $0x3dc0048b // ldr q11, [x4, #16]
+	WORD $0x4e2cd5ac // fadd v12.4s, v13.4s, v12.4s
+	WORD $0x4e2bd5cb // fadd v11.4s, v14.4s, v11.4s
+	WORD $0x4e201d8e // and v14.16b, v12.16b, v0.16b
+	WORD $0x4e201d6d // and v13.16b, v11.16b, v0.16b
+	WORD $0x6ead65ce // umax v14.4s, v14.4s, v13.4s
+	WORD $0x4ea21c4d // mov v13.16b, v2.16b
+	WORD $0x4ea21c4f // mov v15.16b, v2.16b
+	WORD $0x4e21cd8d // fmla v13.4s, v12.4s, v1.4s
+	WORD $0x4e21cd6f // fmla v15.4s, v11.4s, v1.4s
+	WORD $0x4ea2d5b0 // fsub v16.4s, v13.4s, v2.4s
+	WORD $0x4ea2d5f1 // fsub v17.4s, v15.4s, v2.4s
+	WORD $0x4ea3ce0c // fmls v12.4s, v16.4s, v3.4s
+	WORD $0x4ea3ce2b // fmls v11.4s, v17.4s, v3.4s
+	WORD $0x4e241db2 // and v18.16b, v13.16b, v4.16b
+	WORD $0x4e241df3 // and v19.16b, v15.16b, v4.16b
+	WORD $0x4ea59e52 // mul v18.4s, v18.4s, v5.4s
+	WORD $0x4ea59e73 // mul v19.4s, v19.4s, v5.4s
+	WORD $0x4ea68652 // add v18.4s, v18.4s, v6.4s
+	WORD $0x4ea68673 // add v19.4s, v19.4s, v6.4s
+	WORD $0x6e278654 // sub v20.16b, v18.16b, v7.16b
+	WORD $0x6e278675 // sub v21.16b, v19.16b, v7.16b
+	WORD $0x4e120116 // tbl v22.16b, {v8.16b}, v18.16b
+	WORD $0x4e130117 // tbl v23.16b, {v8.16b}, v19.16b
+	WORD $0x4e141136 // tbx v22.16b, {v9.16b}, v20.16b
+	WORD $0x4e151137 // tbx v23.16b, {v9.16b}, v21.16b
+	WORD $0x4eb6d596 // fsub v22.4s, v12.4s, v22.4s
+	WORD $0x4eb7d577 // fsub v23.4s, v11.4s, v23.4s
+	WORD $0x6e36decb // fmul v11.4s, v22.4s, v22.4s
+	WORD $0x6e37deec // fmul v12.4s, v23.4s, v23.4s
+	WORD $0x3dc02cd8 // ldr q24, [x6, #176]
+	WORD $0x3dc02cd9 // ldr q25, [x6, #176]
+	WORD $0x4e36cd58 // fmla v24.4s, v10.4s, v22.4s
+	WORD $0x4e37cd59 // fmla v25.4s, v10.4s, v23.4s
+	WORD $0x3dc030da // ldr q26, [x6, #192]
+	WORD $0x3dc030db // ldr q27, [x6, #192]
+	WORD $0x4e36cf1a // fmla v26.4s, v24.4s, v22.4s
+	WORD $0x4e37cf3b // fmla v27.4s, v25.4s, v23.4s
+	WORD $0x3dc034d9 // ldr q25, [x6, #208]
+	WORD $0x3dc034d8 // ldr q24, [x6, #208]
+	WORD $0x4e36cf59 // fmla v25.4s, v26.4s, v22.4s
+	WORD $0x4e37cf78 // fmla v24.4s, v27.4s, v23.4s
 	WORD $0x4eb61edc // mov v28.16b, v22.16b
 	WORD $0x4eb71efd // mov v29.16b, v23.16b
-	WORD $0x4e2fcf1c // fmla v28.4s, v24.4s, v15.4s
-	WORD $0x4e30cf3d // fmla v29.4s, v25.4s, v16.4s
+	WORD $0x4e2bcf3c // fmla v28.4s, v25.4s, v11.4s
+	WORD $0x4e2ccf1d // fmla v29.4s, v24.4s, v12.4s
 	WORD $0x6e36df5a // fmul v26.4s, v26.4s, v22.4s
 	WORD $0x6e37df7b // fmul v27.4s, v27.4s, v23.4s
-	WORD $0x6e2dded9 // fmul v25.4s, v22.4s, v13.4s
-	WORD $0x6e2ddef8 // fmul v24.4s, v23.4s, v13.4s
+	WORD $0x3dc034d8 // ldr q24, [x6, #208]
+	WORD $0x3dc034d9 // ldr q25, [x6, #208]
+	WORD $0x6e38ded8 // fmul v24.4s, v22.4s, v24.4s
+	WORD $0x6e39def9 // fmul v25.4s, v23.4s, v25.4s
 	WORD $0x4ebcd6de // fsub v30.4s, v22.4s, v28.4s
 	WORD $0x4ebdd6ff // fsub v31.4s, v23.4s, v29.4s
-	WORD $0x4e36cf3e // fmla v30.4s, v25.4s, v22.4s
-	WORD $0x4e37cf1f // fmla v31.4s, v24.4s, v23.4s
-	WORD $0x4e2fcf5e // fmla v30.4s, v26.4s, v15.4s
-	WORD $0x4e30cf7f // fmla v31.4s, v27.4s, v16.4s
-	WORD $0x6e2ede94 // fmul v20.4s, v20.4s, v14.4s
-	WORD $0x6e2edeb5 // fmul v21.4s, v21.4s, v14.4s
-	WORD $0x4e241e30 // and v16.16b, v17.16b, v4.16b
-	WORD $0x4e241e7b // and v27.16b, v19.16b, v4.16b
-	WORD $0x4ea59e10 // mul v16.4s, v16.4s, v5.4s
-	WORD $0x4ea59f7b // mul v27.4s, v27.4s, v5.4s
-	WORD $0x4ea68610 // add v16.4s, v16.4s, v6.4s
-	WORD $0x4ea6877b // add v27.4s, v27.4s, v6.4s
-	WORD $0x6e27860f // sub v15.16b, v16.16b, v7.16b
-	WORD $0x6e27877a // sub v26.16b, v27.16b, v7.16b
-	WORD $0x3dc03cd7 // ldr q23, [x6, #240]
-	WORD $0x3dc03cd8 // ldr q24, [x6, #240]
-	WORD $0x4e1002f0 // tbl v16.16b, {v23.16b}, v16.16b
-	WORD $0x4e1b031b // tbl v27.16b, {v24.16b}, v27.16b
-	WORD $0x3dc040d8 // ldr q24, [x6, #256]
-	WORD $0x3dc040d7 // ldr q23, [x6, #256]
-	WORD $0x4e0f1310 // tbx v16.16b, {v24.16b}, v15.16b
-	WORD $0x4e1a12fb // tbx v27.16b, {v23.16b}, v26.16b
-	WORD $0x4eb01e1a // mov v26.16b, v16.16b
-	WORD $0x4ebb1f77 // mov v23.16b, v27.16b
-	WORD $0x4e3cce1a // fmla v26.4s, v16.4s, v28.4s
-	WORD $0x4e3dcf77 // fmla v23.4s, v27.4s, v29.4s
-	WORD $0x4ebad60f // fsub v15.4s, v16.4s, v26.4s
-	WORD $0x4eb7d778 // fsub v24.4s, v27.4s, v23.4s
-	WORD $0x4e3cce0f // fmla v15.4s, v16.4s, v28.4s
-	WORD $0x4e3dcf78 // fmla v24.4s, v27.4s, v29.4s
-	WORD $0x4e3ece0f // fmla v15.4s, v16.4s, v30.4s
-	WORD $0x4e3fcf78 // fmla v24.4s, v27.4s, v31.4s
-	WORD $0x4e3ace8f // fmla v15.4s, v20.4s, v26.4s
-	WORD $0x4e37ceb8 // fmla v24.4s, v21.4s, v23.4s
-	WORD $0x3dc044d5 // ldr q21, [x6, #272]
-	WORD $0x3dc044d4 // ldr q20, [x6, #272]
-	WORD $0x4eba1f5f // mov v31.16b, v26.16b
-	WORD $0x4eb71efb // mov v27.16b, v23.16b
-	WORD $0x4e35cdff // fmla v31.4s, v15.4s, v21.4s
-	WORD $0x4e34cf1b // fmla v27.4s, v24.4s, v20.4s
-	WORD $0x3dc048d4 // ldr q20, [x6, #288]
-	WORD $0x3dc048d5 // ldr q21, [x6, #288]
-	WORD $0x4e34cdfa // fmla v26.4s, v15.4s, v20.4s
-	WORD $0x4e35cf17 // fmla v23.4s, v24.4s, v21.4s
-	WORD $0x6e3a1fff // eor v31.16b, v31.16b, v26.16b
-	WORD $0x6e371f7b // eor v27.16b, v27.16b, v23.16b
-	WORD $0x4ebb1fff // orr v31.16b, v31.16b, v27.16b
+	WORD $0x4e36cf1e // fmla v30.4s, v24.4s, v22.4s
+	WORD $0x4e37cf3f // fmla v31.4s, v25.4s, v23.4s
+	WORD $0x4e2bcf5e // fmla v30.4s, v26.4s, v11.4s
+	WORD $0x4e2ccf7f // fmla v31.4s, v27.4s, v12.4s
+	WORD $0x3dc038cc // ldr q12, [x6, #224]
+	WORD $0x3dc038db // ldr q27, [x6, #224]
+	WORD $0x6e2cde0c // fmul v12.4s, v16.4s, v12.4s
+	WORD $0x6e3bde3b // fmul v27.4s, v17.4s, v27.4s
+	WORD $0x3dc03cd1 // ldr q17, [x6, #240]
+	WORD $0x3dc03cd0 // ldr q16, [x6, #240]
+	WORD $0x4e120232 // tbl v18.16b, {v17.16b}, v18.16b
+	WORD $0x4e130213 // tbl v19.16b, {v16.16b}, v19.16b
+	WORD $0x3dc040d0 // ldr q16, [x6, #256]
+	WORD $0x3dc040d1 // ldr q17, [x6, #256]
+	WORD $0x4e141212 // tbx v18.16b, {v16.16b}, v20.16b
+	WORD $0x4e151233 // tbx v19.16b, {v17.16b}, v21.16b
+	WORD $0x4eb21e55 // mov v21.16b, v18.16b
+	WORD $0x4eb31e71 // mov v17.16b, v19.16b
+	WORD $0x4e3cce55 // fmla v21.4s, v18.4s, v28.4s
+	WORD $0x4e3dce71 // fmla v17.4s, v19.4s, v29.4s
+	WORD $0x4eb5d654 // fsub v20.4s, v18.4s, v21.4s
+	WORD $0x4eb1d670 // fsub v16.4s, v19.4s, v17.4s
+	WORD $0x4e3cce54 // fmla v20.4s, v18.4s, v28.4s
+	WORD $0x4e3dce70 // fmla v16.4s, v19.4s, v29.4s
+	WORD $0x4e3ece54 // fmla v20.4s, v18.4s, v30.4s
+	WORD $0x4e3fce70 // fmla v16.4s, v19.4s, v31.4s
+	WORD $0x4e35cd94 // fmla v20.4s, v12.4s, v21.4s
+	WORD $0x4e31cf70 // fmla v16.4s, v27.4s, v17.4s
+	WORD $0x3dc044db // ldr q27, [x6, #272]
+	WORD $0x3dc044cc // ldr q12, [x6, #272]
+	WORD $0x4eb51ebf // mov v31.16b, v21.16b
+	WORD $0x4eb11e33 // mov v19.16b, v17.16b
+	WORD $0x4e3bce9f // fmla v31.4s, v20.4s, v27.4s
+	WORD $0x4e2cce13 // fmla v19.4s, v16.4s, v12.4s
+	WORD $0x3dc048cc // ldr q12, [x6, #288]
+	WORD $0x3dc048db // ldr q27, [x6, #288]
+	WORD $0x4e2cce95 // fmla v21.4s, v20.4s, v12.4s
+	WORD $0x4e3bce11 // fmla v17.4s, v16.4s, v27.4s
+	WORD $0x6e351fff // eor v31.16b, v31.16b, v21.16b
+	WORD $0x6e311e73 // eor v19.16b, v19.16b, v17.16b
+	WORD $0x4eb31fff // orr v31.16b, v31.16b, v19.16b
+	WORD $0x3dc04cd3 // ldr q19, [x6, #304]
 	WORD $0x3dc04cdb // ldr q27, [x6, #304]
-	WORD $0x3dc04cd5 // ldr q21, [x6, #304]
-	WORD $0x4e3b1e3b // and v27.16b, v17.16b, v27.16b
-	WORD $0x4e351e75 // and v21.16b, v19.16b, v21.16b
+	WORD $0x4e331db3 // and v19.16b, v13.16b, v19.16b
+	WORD $0x4e3b1dfb // and v27.16b, v15.16b, v27.16b
+	WORD $0x4f345673 // shl v19.4s, v19.4s, #20
 	WORD $0x4f34577b // shl v27.4s, v27.4s, #20
-	WORD $0x4f3456b5 // shl v21.4s, v21.4s, #20
-	WORD $0x4ebb875b // add v27.4s, v26.4s, v27.4s
-	WORD $0x4eb586f5 // add v21.4s, v23.4s, v21.4s
-	WORD $0x3dc050d7 // ldr q23, [x6, #320]
-	WORD $0x6eb73657 // cmhi v23.4s, v18.4s, v23.4s
-	WORD $0x4eb71fff // orr v31.16b, v31.16b, v23.16b
+	WORD $0x4eb386b3 // add v19.4s, v21.4s, v19.4s
+	WORD $0x4ebb863b // add v27.4s, v17.4s, v27.4s
+	WORD $0x3dc050d1 // ldr q17, [x6, #320]
+	WORD $0x6eb135d1 // cmhi v17.4s, v14.4s, v17.4s
+	WORD $0x4eb11fff // orr v31.16b, v31.16b, v17.16b
 	WORD $0x6eb0abff // umaxv s31, v31.4s
 	WORD $0x0e043fe7 // mov w7, v31.s[0]
 	CMPW $0, R7
 	BNE doubtful
-	WORD $0x3d80003b // str q27, [x1]
-	WORD $0x3d800435 // str q21, [x1, #16]
+	WORD $0x3d800033 // str q19, [x1]
+	WORD $0x3d80043b // str q27, [x1, #16]
 going:
 	ADD $32, R1
 	ADD $32, R2
@@ -1512,198 +1496,198 @@ going:
 	BGE many
 	JMP single
 doubtful:
-	WORD $0xfd400055 // ldr d21, [x2]
-	WORD $0xfd40045b // ldr d27, [x2, #8]
+	WORD $0xfd40005b // ldr d27, [x2]
+	WORD $0xfd400453 // ldr d19, [x2, #8]
 	WORD $0xfd40085f // ldr d31, [x2, #16]
-	WORD $0xfd400c57 // ldr d23, [x2, #24]
-	WORD $0xfd400072 // ldr d18, [x3]
-	WORD $0xfd40047a // ldr d26, [x3, #8]
-	WORD $0xfd400873 // ldr d19, [x3, #16]
-	WORD $0xfd400c71 // ldr d17, [x3, #24]
-	WORD $0x2e32deb2 // fmul v18.2s, v21.2s, v18.2s
-	WORD $0x2e3adf7a // fmul v26.2s, v27.2s, v26.2s
-	WORD $0x2e33dff3 // fmul v19.2s, v31.2s, v19.2s
-	WORD $0x2e31def1 // fmul v17.2s, v23.2s, v17.2s
-	WORD $0xfd400097 // ldr d23, [x4]
+	WORD $0xfd400c51 // ldr d17, [x2, #24]
+	WORD $0xfd40006e // ldr d14, [x3]
+	WORD $0xfd400475 // ldr d21, [x3, #8]
+	WORD $0xfd40086f // ldr d15, [x3, #16]
+	WORD $0xfd400c6d // ldr d13, [x3, #24]
+	WORD $0x2e2edf6e // fmul v14.2s, v27.2s, v14.2s
+	WORD $0x2e35de75 // fmul v21.2s, v19.2s, v21.2s
+	WORD $0x2e2fdfef // fmul v15.2s, v31.2s, v15.2s
+	WORD $0x2e2dde2d // fmul v13.2s, v17.2s, v13.2s
+	WORD $0xfd400091 // ldr d17, [x4]
 	WORD $0xfd40049f // ldr d31, [x4, #8]
-	WORD $0xfd40089b // ldr d27, [x4, #16]
-	WORD $0xfd400c95 // ldr d21, [x4, #24]
-	WORD $0x0e37d657 // fadd v23.2s, v18.2s, v23.2s
-	WORD $0x0e3fd75f // fadd v31.2s, v26.2s, v31.2s
-	WORD $0x0e3bd67b // fadd v27.2s, v19.2s, v27.2s
-	WORD $0x0e35d635 // fadd v21.2s, v17.2s, v21.2s
-	WORD $0x0e617af7 // fcvtl v23.2d, v23.2s
+	WORD $0xfd400893 // ldr d19, [x4, #16]
+	WORD $0xfd400c9b // ldr d27, [x4, #24]
+	WORD $0x0e31d5d1 // fadd v17.2s, v14.2s, v17.2s
+	WORD $0x0e3fd6bf // fadd v31.2s, v21.2s, v31.2s
+	WORD $0x0e33d5f3 // fadd v19.2s, v15.2s, v19.2s
+	WORD $0x0e3bd5bb // fadd v27.2s, v13.2s, v27.2s
+	WORD $0x0e617a31 // fcvtl v17.2d, v17.2s
 	WORD $0x0e617bff // fcvtl v31.2d, v31.2s
+	WORD $0x0e617a73 // fcvtl v19.2d, v19.2s
 	WORD $0x0e617b7b // fcvtl v27.2d, v27.2s
-	WORD $0x0e617ab5 // fcvtl v21.2d, v21.2s
-	WORD $0x3dc054d1 // ldr q17, [x6, #336]
-	WORD $0x3dc054d3 // ldr q19, [x6, #336]
-	WORD $0x3dc054da // ldr q26, [x6, #336]
-	WORD $0x3dc054d2 // ldr q18, [x6, #336]
-	WORD $0x6ef7e638 // fcmgt v24.2d, v17.2d, v23.2d
-	WORD $0x6effe674 // fcmgt v20.2d, v19.2d, v31.2d
-	WORD $0x6efbe74f // fcmgt v15.2d, v26.2d, v27.2d
-	WORD $0x6ef5e65e // fcmgt v30.2d, v18.2d, v21.2d
-	WORD $0x6e771e38 // bsl v24.16b, v17.16b, v23.16b
-	WORD $0x6e7f1e74 // bsl v20.16b, v19.16b, v31.16b
-	WORD $0x6e7b1f4f // bsl v15.16b, v26.16b, v27.16b
-	WORD $0x6e751e5e // bsl v30.16b, v18.16b, v21.16b
-	WORD $0x3dc058d5 // ldr q21, [x6, #352]
-	WORD $0x3dc058d2 // ldr q18, [x6, #352]
+	WORD $0x3dc054cd // ldr q13, [x6, #336]
+	WORD $0x3dc054cf // ldr q15, [x6, #336]
+	WORD $0x3dc054d5 // ldr q21, [x6, #336]
+	WORD $0x3dc054ce // ldr q14, [x6, #336]
+	WORD $0x6ef1e5b0 // fcmgt v16.2d, v13.2d, v17.2d
+	WORD $0x6effe5ec // fcmgt v12.2d, v15.2d, v31.2d
+	WORD $0x6ef3e6b4 // fcmgt v20.2d, v21.2d, v19.2d
+	WORD $0x6efbe5de // fcmgt v30.2d, v14.2d, v27.2d
+	WORD $0x6e711db0 // bsl v16.16b, v13.16b, v17.16b
+	WORD $0x6e7f1dec // bsl v12.16b, v15.16b, v31.16b
+	WORD $0x6e731eb4 // bsl v20.16b, v21.16b, v19.16b
+	WORD $0x6e7b1dde // bsl v30.16b, v14.16b, v27.16b
 	WORD $0x3dc058db // ldr q27, [x6, #352]
-	WORD $0x3dc058da // ldr q26, [x6, #352]
-	WORD $0x6ef5e71f // fcmgt v31.2d, v24.2d, v21.2d
-	WORD $0x6ef2e693 // fcmgt v19.2d, v20.2d, v18.2d
-	WORD $0x6efbe5f7 // fcmgt v23.2d, v15.2d, v27.2d
-	WORD $0x6efae7d1 // fcmgt v17.2d, v30.2d, v26.2d
-	WORD $0x6e781ebf // bsl v31.16b, v21.16b, v24.16b
-	WORD $0x6e741e53 // bsl v19.16b, v18.16b, v20.16b
-	WORD $0x6e6f1f77 // bsl v23.16b, v27.16b, v15.16b
-	WORD $0x6e7e1f51 // bsl v17.16b, v26.16b, v30.16b
+	WORD $0x3dc058ce // ldr q14, [x6, #352]
+	WORD $0x3dc058d3 // ldr q19, [x6, #352]
+	WORD $0x3dc058d5 // ldr q21, [x6, #352]
+	WORD $0x6efbe61f // fcmgt v31.2d, v16.2d, v27.2d
+	WORD $0x6eeee58f // fcmgt v15.2d, v12.2d, v14.2d
+	WORD $0x6ef3e691 // fcmgt v17.2d, v20.2d, v19.2d
+	WORD $0x6ef5e7cd // fcmgt v13.2d, v30.2d, v21.2d
+	WORD $0x6e701f7f // bsl v31.16b, v27.16b, v16.16b
+	WORD $0x6e6c1dcf // bsl v15.16b, v14.16b, v12.16b
+	WORD $0x6e741e71 // bsl v17.16b, v19.16b, v20.16b
+	WORD $0x6e7e1ead // bsl v13.16b, v21.16b, v30.16b
 	WORD $0x3dc05cde // ldr q30, [x6, #368]
-	WORD $0x3dc05cda // ldr q26, [x6, #368]
-	WORD $0x3dc05ccf // ldr q15, [x6, #368]
-	WORD $0x3dc05cdb // ldr q27, [x6, #368]
-	WORD $0x3dc060d4 // ldr q20, [x6, #384]
-	WORD $0x3dc060d2 // ldr q18, [x6, #384]
-	WORD $0x3dc060d8 // ldr q24, [x6, #384]
-	WORD $0x3dc060d5 // ldr q21, [x6, #384]
-	WORD $0x4e7ecff4 // fmla v20.2d, v31.2d, v30.2d
-	WORD $0x4e7ace72 // fmla v18.2d, v19.2d, v26.2d
-	WORD $0x4e6fcef8 // fmla v24.2d, v23.2d, v15.2d
-	WORD $0x4e7bce35 // fmla v21.2d, v17.2d, v27.2d
+	WORD $0x3dc05cd5 // ldr q21, [x6, #368]
+	WORD $0x3dc05cd4 // ldr q20, [x6, #368]
+	WORD $0x3dc05cd3 // ldr q19, [x6, #368]
+	WORD $0x3dc060cc // ldr q12, [x6, #384]
+	WORD $0x3dc060ce // ldr q14, [x6, #384]
+	WORD $0x3dc060d0 // ldr q16, [x6, #384]
 	WORD $0x3dc060db // ldr q27, [x6, #384]
-	WORD $0x3dc060cf // ldr q15, [x6, #384]
-	WORD $0x3dc060da // ldr q26, [x6, #384]
+	WORD $0x4e7ecfec // fmla v12.2d, v31.2d, v30.2d
+	WORD $0x4e75cdee // fmla v14.2d, v15.2d, v21.2d
+	WORD $0x4e74ce30 // fmla v16.2d, v17.2d, v20.2d
+	WORD $0x4e73cdbb // fmla v27.2d, v13.2d, v19.2d
+	WORD $0x3dc060d3 // ldr q19, [x6, #384]
+	WORD $0x3dc060d4 // ldr q20, [x6, #384]
+	WORD $0x3dc060d5 // ldr q21, [x6, #384]
 	WORD $0x3dc060de // ldr q30, [x6, #384]
-	WORD $0x4efbd69b // fsub v27.2d, v20.2d, v27.2d
-	WORD $0x4eefd64f // fsub v15.2d, v18.2d, v15.2d
-	WORD $0x4efad71a // fsub v26.2d, v24.2d, v26.2d
-	WORD $0x4efed6be // fsub v30.2d, v21.2d, v30.2d
-	WORD $0x3dc064d0 // ldr q16, [x6, #400]
+	WORD $0x4ef3d593 // fsub v19.2d, v12.2d, v19.2d
+	WORD $0x4ef4d5d4 // fsub v20.2d, v14.2d, v20.2d
+	WORD $0x4ef5d615 // fsub v21.2d, v16.2d, v21.2d
+	WORD $0x4efed77e // fsub v30.2d, v27.2d, v30.2d
+	WORD $0x3dc064d2 // ldr q18, [x6, #400]
 	WORD $0x3dc064dd // ldr q29, [x6, #400]
 	WORD $0x3dc064dc // ldr q28, [x6, #400]
-	WORD $0x3dc064d6 // ldr q22, [x6, #400]
-	WORD $0x4ef0cf7f // fmls v31.2d, v27.2d, v16.2d
-	WORD $0x4efdcdf3 // fmls v19.2d, v15.2d, v29.2d
-	WORD $0x4efccf57 // fmls v23.2d, v26.2d, v28.2d
-	WORD $0x4ef6cfd1 // fmls v17.2d, v30.2d, v22.2d
-	WORD $0x3dc068d6 // ldr q22, [x6, #416]
+	WORD $0x3dc064cb // ldr q11, [x6, #400]
+	WORD $0x4ef2ce7f // fmls v31.2d, v19.2d, v18.2d
+	WORD $0x4efdce8f // fmls v15.2d, v20.2d, v29.2d
+	WORD $0x4efcceb1 // fmls v17.2d, v21.2d, v28.2d
+	WORD $0x4eebcfcd // fmls v13.2d, v30.2d, v11.2d
+	WORD $0x3dc068cb // ldr q11, [x6, #416]
 	WORD $0x3dc068dc // ldr q28, [x6, #416]
 	WORD $0x3dc068dd // ldr q29, [x6, #416]
-	WORD $0x3dc068d0 // ldr q16, [x6, #416]
-	WORD $0x4ef6cf7f // fmls v31.2d, v27.2d, v22.2d
-	WORD $0x4efccdf3 // fmls v19.2d, v15.2d, v28.2d
-	WORD $0x4efdcf57 // fmls v23.2d, v26.2d, v29.2d
-	WORD $0x4ef0cfd1 // fmls v17.2d, v30.2d, v16.2d
-	WORD $0x3dc06cd0 // ldr q16, [x6, #432]
+	WORD $0x3dc068d2 // ldr q18, [x6, #416]
+	WORD $0x4eebce7f // fmls v31.2d, v19.2d, v11.2d
+	WORD $0x4efcce8f // fmls v15.2d, v20.2d, v28.2d
+	WORD $0x4efdceb1 // fmls v17.2d, v21.2d, v29.2d
+	WORD $0x4ef2cfcd // fmls v13.2d, v30.2d, v18.2d
+	WORD $0x3dc06cd2 // ldr q18, [x6, #432]
 	WORD $0x3dc06cde // ldr q30, [x6, #432]
 	WORD $0x3dc06cdd // ldr q29, [x6, #432]
-	WORD $0x3dc06cda // ldr q26, [x6, #432]
+	WORD $0x3dc06cd5 // ldr q21, [x6, #432]
 	WORD $0x3dc070dc // ldr q28, [x6, #448]
-	WORD $0x3dc070cf // ldr q15, [x6, #448]
-	WORD $0x3dc070d6 // ldr q22, [x6, #448]
-	WORD $0x3dc070db // ldr q27, [x6, #448]
-	WORD $0x4e7fce1c // fmla v28.2d, v16.2d, v31.2d
-	WORD $0x4e73cfcf // fmla v15.2d, v30.2d, v19.2d
-	WORD $0x4e77cfb6 // fmla v22.2d, v29.2d, v23.2d
-	WORD $0x4e71cf5b // fmla v27.2d, v26.2d, v17.2d
-	WORD $0x3dc074da // ldr q26, [x6, #464]
+	WORD $0x3dc070d4 // ldr q20, [x6, #448]
+	WORD $0x3dc070cb // ldr q11, [x6, #448]
+	WORD $0x3dc070d3 // ldr q19, [x6, #448]
+	WORD $0x4e7fce5c // fmla v28.2d, v18.2d, v31.2d
+	WORD $0x4e6fcfd4 // fmla v20.2d, v30.2d, v15.2d
+	WORD $0x4e71cfab // fmla v11.2d, v29.2d, v17.2d
+	WORD $0x4e6dceb3 // fmla v19.2d, v21.2d, v13.2d
+	WORD $0x3dc074d5 // ldr q21, [x6, #464]
 	WORD $0x3dc074dd // ldr q29, [x6, #464]
 	WORD $0x3dc074de // ldr q30, [x6, #464]
-	WORD $0x3dc074d0 // ldr q16, [x6, #464]
-	WORD $0x4e7fcf9a // fmla v26.2d, v28.2d, v31.2d
-	WORD $0x4e73cdfd // fmla v29.2d, v15.2d, v19.2d
-	WORD $0x4e77cede // fmla v30.2d, v22.2d, v23.2d
-	WORD $0x4e71cf70 // fmla v16.2d, v27.2d, v17.2d
-	WORD $0x3dc078db // ldr q27, [x6, #480]
-	WORD $0x3dc078d6 // ldr q22, [x6, #480]
-	WORD $0x3dc078cf // ldr q15, [x6, #480]
+	WORD $0x3dc074d2 // ldr q18, [x6, #464]
+	WORD $0x4e7fcf95 // fmla v21.2d, v28.2d, v31.2d
+	WORD $0x4e6fce9d // fmla v29.2d, v20.2d, v15.2d
+	WORD $0x4e71cd7e // fmla v30.2d, v11.2d, v17.2d
+	WORD $0x4e6dce72 // fmla v18.2d, v19.2d, v13.2d
+	WORD $0x3dc078d3 // ldr q19, [x6, #480]
+	WORD $0x3dc078cb // ldr q11, [x6, #480]
+	WORD $0x3dc078d4 // ldr q20, [x6, #480]
 	WORD $0x3dc078dc // ldr q28, [x6, #480]
-	WORD $0x4e7fcf5b // fmla v27.2d, v26.2d, v31.2d
-	WORD $0x4e73cfb6 // fmla v22.2d, v29.2d, v19.2d
-	WORD $0x4e77cfcf // fmla v15.2d, v30.2d, v23.2d
-	WORD $0x4e71ce1c // fmla v28.2d, v16.2d, v17.2d
-	WORD $0x3dc07cd0 // ldr q16, [x6, #496]
+	WORD $0x4e7fceb3 // fmla v19.2d, v21.2d, v31.2d
+	WORD $0x4e6fcfab // fmla v11.2d, v29.2d, v15.2d
+	WORD $0x4e71cfd4 // fmla v20.2d, v30.2d, v17.2d
+	WORD $0x4e6dce5c // fmla v28.2d, v18.2d, v13.2d
+	WORD $0x3dc07cd2 // ldr q18, [x6, #496]
 	WORD $0x3dc07cde // ldr q30, [x6, #496]
 	WORD $0x3dc07cdd // ldr q29, [x6, #496]
-	WORD $0x3dc07cda // ldr q26, [x6, #496]
-	WORD $0x4e7fcf70 // fmla v16.2d, v27.2d, v31.2d
-	WORD $0x4e73cede // fmla v30.2d, v22.2d, v19.2d
-	WORD $0x4e77cdfd // fmla v29.2d, v15.2d, v23.2d
-	WORD $0x4e71cf9a // fmla v26.2d, v28.2d, v17.2d
+	WORD $0x3dc07cd5 // ldr q21, [x6, #496]
+	WORD $0x4e7fce72 // fmla v18.2d, v19.2d, v31.2d
+	WORD $0x4e6fcd7e // fmla v30.2d, v11.2d, v15.2d
+	WORD $0x4e71ce9d // fmla v29.2d, v20.2d, v17.2d
+	WORD $0x4e6dcf95 // fmla v21.2d, v28.2d, v13.2d
 	WORD $0x6e7fdffc // fmul v28.2d, v31.2d, v31.2d
-	WORD $0x6e73de6f // fmul v15.2d, v19.2d, v19.2d
-	WORD $0x6e77def6 // fmul v22.2d, v23.2d, v23.2d
-	WORD $0x6e71de3b // fmul v27.2d, v17.2d, v17.2d
-	WORD $0x4e70cf9f // fmla v31.2d, v28.2d, v16.2d
-	WORD $0x4e7ecdf3 // fmla v19.2d, v15.2d, v30.2d
-	WORD $0x4e7dced7 // fmla v23.2d, v22.2d, v29.2d
-	WORD $0x4e7acf71 // fmla v17.2d, v27.2d, v26.2d
-	WORD $0x3dc080da // ldr q26, [x6, #512]
-	WORD $0x3dc080db // ldr q27, [x6, #512]
+	WORD $0x6e6fddf4 // fmul v20.2d, v15.2d, v15.2d
+	WORD $0x6e71de2b // fmul v11.2d, v17.2d, v17.2d
+	WORD $0x6e6dddb3 // fmul v19.2d, v13.2d, v13.2d
+	WORD $0x4e72cf9f // fmla v31.2d, v28.2d, v18.2d
+	WORD $0x4e7ece8f // fmla v15.2d, v20.2d, v30.2d
+	WORD $0x4e7dcd71 // fmla v17.2d, v11.2d, v29.2d
+	WORD $0x4e75ce6d // fmla v13.2d, v19.2d, v21.2d
+	WORD $0x3dc080d5 // ldr q21, [x6, #512]
+	WORD $0x3dc080d3 // ldr q19, [x6, #512]
 	WORD $0x3dc080dd // ldr q29, [x6, #512]
-	WORD $0x3dc080d6 // ldr q22, [x6, #512]
-	WORD $0x4e3a1e9a // and v26.16b, v20.16b, v26.16b
-	WORD $0x4e3b1e5b // and v27.16b, v18.16b, v27.16b
-	WORD $0x4e3d1f1d // and v29.16b, v24.16b, v29.16b
-	WORD $0x4e361eb6 // and v22.16b, v21.16b, v22.16b
-	WORD $0x4e083f47 // mov x7, v26.d[0]
-	WORD $0x4e083f68 // mov x8, v27.d[0]
+	WORD $0x3dc080cb // ldr q11, [x6, #512]
+	WORD $0x4e351d95 // and v21.16b, v12.16b, v21.16b
+	WORD $0x4e331dd3 // and v19.16b, v14.16b, v19.16b
+	WORD $0x4e3d1e1d // and v29.16b, v16.16b, v29.16b
+	WORD $0x4e2b1f6b // and v11.16b, v27.16b, v11.16b
+	WORD $0x4e083ea7 // mov x7, v21.d[0]
+	WORD $0x4e083e68 // mov x8, v19.d[0]
 	WORD $0x4e083fa9 // mov x9, v29.d[0]
-	WORD $0x4e083eca // mov x10, v22.d[0]
-	WORD $0x4e183f4b // mov x11, v26.d[1]
-	WORD $0x4e183f6c // mov x12, v27.d[1]
+	WORD $0x4e083d6a // mov x10, v11.d[0]
+	WORD $0x4e183eab // mov x11, v21.d[1]
+	WORD $0x4e183e6c // mov x12, v19.d[1]
 	WORD $0x4e183fad // mov x13, v29.d[1]
-	WORD $0x4e183ece // mov x14, v22.d[1]
-	WORD $0xfc6778b6 // ldr d22, [x5, x7, lsl #3]
+	WORD $0x4e183d6e // mov x14, v11.d[1]
+	WORD $0xfc6778ab // ldr d11, [x5, x7, lsl #3]
 	WORD $0xfc6878bd // ldr d29, [x5, x8, lsl #3]
-	WORD $0xfc6978bb // ldr d27, [x5, x9, lsl #3]
-	WORD $0xfc6a78ba // ldr d26, [x5, x10, lsl #3]
+	WORD $0xfc6978b3 // ldr d19, [x5, x9, lsl #3]
+	WORD $0xfc6a78b5 // ldr d21, [x5, x10, lsl #3]
 	WORD $0xfc6b78be // ldr d30, [x5, x11, lsl #3]
-	WORD $0xfc6c78af // ldr d15, [x5, x12, lsl #3]
-	WORD $0xfc6d78b0 // ldr d16, [x5, x13, lsl #3]
+	WORD $0xfc6c78b4 // ldr d20, [x5, x12, lsl #3]
+	WORD $0xfc6d78b2 // ldr d18, [x5, x13, lsl #3]
 	WORD $0xfc6e78bc // ldr d28, [x5, x14, lsl #3]
-	WORD $0x4ede3ade // zip1 v30.2d, v22.2d, v30.2d
-	WORD $0x4ecf3baf // zip1 v15.2d, v29.2d, v15.2d
-	WORD $0x4ed03b70 // zip1 v16.2d, v27.2d, v16.2d
-	WORD $0x4edc3b5c // zip1 v28.2d, v26.2d, v28.2d
-	WORD $0x4f705694 // shl v20.2d, v20.2d, #48
-	WORD $0x4f705652 // shl v18.2d, v18.2d, #48
-	WORD $0x4f705718 // shl v24.2d, v24.2d, #48
-	WORD $0x4f7056b5 // shl v21.2d, v21.2d, #48
-	WORD $0x4ef487d4 // add v20.2d, v30.2d, v20.2d
-	WORD $0x4ef285f2 // add v18.2d, v15.2d, v18.2d
-	WORD $0x4ef88618 // add v24.2d, v16.2d, v24.2d
-	WORD $0x4ef58795 // add v21.2d, v28.2d, v21.2d
-	WORD $0x4eb41e9c // mov v28.16b, v20.16b
-	WORD $0x4eb21e50 // mov v16.16b, v18.16b
-	WORD $0x4eb81f0f // mov v15.16b, v24.16b
-	WORD $0x4eb51ebe // mov v30.16b, v21.16b
-	WORD $0x4e7fce9c // fmla v28.2d, v20.2d, v31.2d
-	WORD $0x4e73ce50 // fmla v16.2d, v18.2d, v19.2d
-	WORD $0x4e77cf0f // fmla v15.2d, v24.2d, v23.2d
-	WORD $0x4e71cebe // fmla v30.2d, v21.2d, v17.2d
+	WORD $0x4ede397e // zip1 v30.2d, v11.2d, v30.2d
+	WORD $0x4ed43bb4 // zip1 v20.2d, v29.2d, v20.2d
+	WORD $0x4ed23a72 // zip1 v18.2d, v19.2d, v18.2d
+	WORD $0x4edc3abc // zip1 v28.2d, v21.2d, v28.2d
+	WORD $0x4f70558c // shl v12.2d, v12.2d, #48
+	WORD $0x4f7055ce // shl v14.2d, v14.2d, #48
+	WORD $0x4f705610 // shl v16.2d, v16.2d, #48
+	WORD $0x4f70577b // shl v27.2d, v27.2d, #48
+	WORD $0x4eec87cc // add v12.2d, v30.2d, v12.2d
+	WORD $0x4eee868e // add v14.2d, v20.2d, v14.2d
+	WORD $0x4ef08650 // add v16.2d, v18.2d, v16.2d
+	WORD $0x4efb879b // add v27.2d, v28.2d, v27.2d
+	WORD $0x4eac1d9c // mov v28.16b, v12.16b
+	WORD $0x4eae1dd2 // mov v18.16b, v14.16b
+	WORD $0x4eb01e14 // mov v20.16b, v16.16b
+	WORD $0x4ebb1f7e // mov v30.16b, v27.16b
+	WORD $0x4e7fcd9c // fmla v28.2d, v12.2d, v31.2d
+	WORD $0x4e6fcdd2 // fmla v18.2d, v14.2d, v15.2d
+	WORD $0x4e71ce14 // fmla v20.2d, v16.2d, v17.2d
+	WORD $0x4e6dcf7e // fmla v30.2d, v27.2d, v13.2d
 	WORD $0x0e616b9c // fcvtn v28.2s, v28.2d
-	WORD $0x0e616a10 // fcvtn v16.2s, v16.2d
-	WORD $0x0e6169ef // fcvtn v15.2s, v15.2d
+	WORD $0x0e616a52 // fcvtn v18.2s, v18.2d
+	WORD $0x0e616a94 // fcvtn v20.2s, v20.2d
 	WORD $0x0e616bde // fcvtn v30.2s, v30.2d
-	WORD $0x0e3ce791 // fcmeq v17.2s, v28.2s, v28.2s
-	WORD $0x0e30e615 // fcmeq v21.2s, v16.2s, v16.2s
-	WORD $0x0e2fe5f7 // fcmeq v23.2s, v15.2s, v15.2s
-	WORD $0x0e3ee7d8 // fcmeq v24.2s, v30.2s, v30.2s
-	WORD $0x3dc084d3 // ldr q19, [x6, #528]
-	WORD $0x3dc084d2 // ldr q18, [x6, #528]
+	WORD $0x0e3ce78d // fcmeq v13.2s, v28.2s, v28.2s
+	WORD $0x0e32e65b // fcmeq v27.2s, v18.2s, v18.2s
+	WORD $0x0e34e691 // fcmeq v17.2s, v20.2s, v20.2s
+	WORD $0x0e3ee7d0 // fcmeq v16.2s, v30.2s, v30.2s
+	WORD $0x3dc084cf // ldr q15, [x6, #528]
+	WORD $0x3dc084ce // ldr q14, [x6, #528]
 	WORD $0x3dc084df // ldr q31, [x6, #528]
-	WORD $0x3dc084d4 // ldr q20, [x6, #528]
-	WORD $0x2e731f91 // bsl v17.8b, v28.8b, v19.8b
-	WORD $0x2e721e15 // bsl v21.8b, v16.8b, v18.8b
-	WORD $0x2e7f1df7 // bsl v23.8b, v15.8b, v31.8b
-	WORD $0x2e741fd8 // bsl v24.8b, v30.8b, v20.8b
-	WORD $0xfd000031 // str d17, [x1]
-	WORD $0xfd000435 // str d21, [x1, #8]
-	WORD $0xfd000837 // str d23, [x1, #16]
-	WORD $0xfd000c38 // str d24, [x1, #24]
+	WORD $0x3dc084cc // ldr q12, [x6, #528]
+	WORD $0x2e6f1f8d // bsl v13.8b, v28.8b, v15.8b
+	WORD $0x2e6e1e5b // bsl v27.8b, v18.8b, v14.8b
+	WORD $0x2e7f1e91 // bsl v17.8b, v20.8b, v31.8b
+	WORD $0x2e6c1fd0 // bsl v16.8b, v30.8b, v12.8b
+	WORD $0xfd00002d // str d13, [x1]
+	WORD $0xfd00043b // str d27, [x1, #8]
+	WORD $0xfd000831 // str d17, [x1, #16]
+	WORD $0xfd000c30 // str d16, [x1, #24]
 	JMP going
 single:
 	ADDS $8, R0, R0
@@ -1711,54 +1695,54 @@ single:
 	SUBS $2, R0, R0
 	BLT rest
 one:
-	WORD $0xfd400058 // ldr d24, [x2]
-	WORD $0xfd400077 // ldr d23, [x3]
-	WORD $0x2e37df17 // fmul v23.2s, v24.2s, v23.2s
-	WORD $0xfd400098 // ldr d24, [x4]
-	WORD $0x0e38d6f8 // fadd v24.2s, v23.2s, v24.2s
-	WORD $0x0e617b18 // fcvtl v24.2d, v24.2s
-	WORD $0x3dc054d7 // ldr q23, [x6, #336]
-	WORD $0x6ef8e6f5 // fcmgt v21.2d, v23.2d, v24.2d
-	WORD $0x6e781ef5 // bsl v21.16b, v23.16b, v24.16b
-	WORD $0x3dc058d8 // ldr q24, [x6, #352]
-	WORD $0x6ef8e6b7 // fcmgt v23.2d, v21.2d, v24.2d
-	WORD $0x6e751f17 // bsl v23.16b, v24.16b, v21.16b
-	WORD $0x3dc05cd5 // ldr q21, [x6, #368]
-	WORD $0x3dc060d8 // ldr q24, [x6, #384]
-	WORD $0x4e75cef8 // fmla v24.2d, v23.2d, v21.2d
-	WORD $0x3dc060d5 // ldr q21, [x6, #384]
-	WORD $0x4ef5d715 // fsub v21.2d, v24.2d, v21.2d
-	WORD $0x3dc064d1 // ldr q17, [x6, #400]
-	WORD $0x4ef1ceb7 // fmls v23.2d, v21.2d, v17.2d
-	WORD $0x3dc068d1 // ldr q17, [x6, #416]
-	WORD $0x4ef1ceb7 // fmls v23.2d, v21.2d, v17.2d
-	WORD $0x3dc06cd1 // ldr q17, [x6, #432]
-	WORD $0x3dc070d5 // ldr q21, [x6, #448]
-	WORD $0x4e77ce35 // fmla v21.2d, v17.2d, v23.2d
-	WORD $0x3dc074d1 // ldr q17, [x6, #464]
-	WORD $0x4e77ceb1 // fmla v17.2d, v21.2d, v23.2d
-	WORD $0x3dc078d5 // ldr q21, [x6, #480]
-	WORD $0x4e77ce35 // fmla v21.2d, v17.2d, v23.2d
-	WORD $0x3dc07cd1 // ldr q17, [x6, #496]
-	WORD $0x4e77ceb1 // fmla v17.2d, v21.2d, v23.2d
-	WORD $0x6e77def5 // fmul v21.2d, v23.2d, v23.2d
-	WORD $0x4e71ceb7 // fmla v23.2d, v21.2d, v17.2d
-	WORD $0x3dc080d1 // ldr q17, [x6, #512]
-	WORD $0x4e311f11 // and v17.16b, v24.16b, v17.16b
-	WORD $0x4e083e2e // mov x14, v17.d[0]
-	WORD $0x4e183e2d // mov x13, v17.d[1]
-	WORD $0xfc6e78b1 // ldr d17, [x5, x14, lsl #3]
-	WORD $0xfc6d78b5 // ldr d21, [x5, x13, lsl #3]
-	WORD $0x4ed53a35 // zip1 v21.2d, v17.2d, v21.2d
-	WORD $0x4f705718 // shl v24.2d, v24.2d, #48
-	WORD $0x4ef886b8 // add v24.2d, v21.2d, v24.2d
-	WORD $0x4eb81f15 // mov v21.16b, v24.16b
-	WORD $0x4e77cf15 // fmla v21.2d, v24.2d, v23.2d
-	WORD $0x0e616ab5 // fcvtn v21.2s, v21.2d
-	WORD $0x0e35e6b7 // fcmeq v23.2s, v21.2s, v21.2s
-	WORD $0x3dc084d8 // ldr q24, [x6, #528]
-	WORD $0x2e781eb7 // bsl v23.8b, v21.8b, v24.8b
-	WORD $0xfd000037 // str d23, [x1]
+	WORD $0xfd400050 // ldr d16, [x2]
+	WORD $0xfd400071 // ldr d17, [x3]
+	WORD $0x2e31de11 // fmul v17.2s, v16.2s, v17.2s
+	WORD $0xfd400090 // ldr d16, [x4]
+	WORD $0x0e30d630 // fadd v16.2s, v17.2s, v16.2s
+	WORD $0x0e617a10 // fcvtl v16.2d, v16.2s
+	WORD $0x3dc054d1 // ldr q17, [x6, #336]
+	WORD $0x6ef0e63b // fcmgt v27.2d, v17.2d, v16.2d
+	WORD $0x6e701e3b // bsl v27.16b, v17.16b, v16.16b
+	WORD $0x3dc058d0 // ldr q16, [x6, #352]
+	WORD $0x6ef0e771 // fcmgt v17.2d, v27.2d, v16.2d
+	WORD $0x6e7b1e11 // bsl v17.16b, v16.16b, v27.16b
+	WORD $0x3dc05cdb // ldr q27, [x6, #368]
+	WORD $0x3dc060d0 // ldr q16, [x6, #384]
+	WORD $0x4e7bce30 // fmla v16.2d, v17.2d, v27.2d
+	WORD $0x3dc060db // ldr q27, [x6, #384]
+	WORD $0x4efbd61b // fsub v27.2d, v16.2d, v27.2d
+	WORD $0x3dc064cd // ldr q13, [x6, #400]
+	WORD $0x4eedcf71 // fmls v17.2d, v27.2d, v13.2d
+	WORD $0x3dc068cd // ldr q13, [x6, #416]
+	WORD $0x4eedcf71 // fmls v17.2d, v27.2d, v13.2d
+	WORD $0x3dc06ccd // ldr q13, [x6, #432]
+	WORD $0x3dc070db // ldr q27, [x6, #448]
+	WORD $0x4e71cdbb // fmla v27.2d, v13.2d, v17.2d
+	WORD $0x3dc074cd // ldr q13, [x6, #464]
+	WORD $0x4e71cf6d // fmla v13.2d, v27.2d, v17.2d
+	WORD $0x3dc078db // ldr q27, [x6, #480]
+	WORD $0x4e71cdbb // fmla v27.2d, v13.2d, v17.2d
+	WORD $0x3dc07ccd // ldr q13, [x6, #496]
+	WORD $0x4e71cf6d // fmla v13.2d, v27.2d, v17.2d
+	WORD $0x6e71de3b // fmul v27.2d, v17.2d, v17.2d
+	WORD $0x4e6dcf71 // fmla v17.2d, v27.2d, v13.2d
+	WORD $0x3dc080cd // ldr q13, [x6, #512]
+	WORD $0x4e2d1e0d // and v13.16b, v16.16b, v13.16b
+	WORD $0x4e083dae // mov x14, v13.d[0]
+	WORD $0x4e183dad // mov x13, v13.d[1]
+	WORD $0xfc6e78ad // ldr d13, [x5, x14, lsl #3]
+	WORD $0xfc6d78bb // ldr d27, [x5, x13, lsl #3]
+	WORD $0x4edb39bb // zip1 v27.2d, v13.2d, v27.2d
+	WORD $0x4f705610 // shl v16.2d, v16.2d, #48
+	WORD $0x4ef08770 // add v16.2d, v27.2d, v16.2d
+	WORD $0x4eb01e1b // mov v27.16b, v16.16b
+	WORD $0x4e71ce1b // fmla v27.2d, v16.2d, v17.2d
+	WORD $0x0e616b7b // fcvtn v27.2s, v27.2d
+	WORD $0x0e3be771 // fcmeq v17.2s, v27.2s, v27.2s
+	WORD $0x3dc084d0 // ldr q16, [x6, #528]
+	WORD $0x2e701f71 // bsl v17.8b, v27.8b, v16.8b
+	WORD $0xfd000031 // str d17, [x1]
 	ADD $8, R1
 	ADD $8, R2
 	ADD $8, R3
@@ -1769,54 +1753,54 @@ rest:
 	ADDS $2, R0, R0
 	BEQ done
 element:
-	WORD $0xbd400057 // ldr s23, [x2]
-	WORD $0xbd400078 // ldr s24, [x3]
-	WORD $0x2e38def8 // fmul v24.2s, v23.2s, v24.2s
-	WORD $0xbd400097 // ldr s23, [x4]
-	WORD $0x0e37d717 // fadd v23.2s, v24.2s, v23.2s
-	WORD $0x0e617af7 // fcvtl v23.2d, v23.2s
-	WORD $0x3dc054d8 // ldr q24, [x6, #336]
-	WORD $0x6ef7e715 // fcmgt v21.2d, v24.2d, v23.2d
-	WORD $0x6e771f15 // bsl v21.16b, v24.16b, v23.16b
-	WORD $0x3dc058d7 // ldr q23, [x6, #352]
-	WORD $0x6ef7e6b8 // fcmgt v24.2d, v21.2d, v23.2d
-	WORD $0x6e751ef8 // bsl v24.16b, v23.16b, v21.16b
-	WORD $0x3dc05cd5 // ldr q21, [x6, #368]
-	WORD $0x3dc060d7 // ldr q23, [x6, #384]
-	WORD $0x4e75cf17 // fmla v23.2d, v24.2d, v21.2d
-	WORD $0x3dc060d5 // ldr q21, [x6, #384]
-	WORD $0x4ef5d6f5 // fsub v21.2d, v23.2d, v21.2d
-	WORD $0x3dc064d1 // ldr q17, [x6, #400]
-	WORD $0x4ef1ceb8 // fmls v24.2d, v21.2d, v17.2d
-	WORD $0x3dc068d1 // ldr q17, [x6, #416]
-	WORD $0x4ef1ceb8 // fmls v24.2d, v21.2d, v17.2d
-	WORD $0x3dc06cd1 // ldr q17, [x6, #432]
-	WORD $0x3dc070d5 // ldr q21, [x6, #448]
-	WORD $0x4e78ce35 // fmla v21.2d, v17.2d, v24.2d
-	WORD $0x3dc074d1 // ldr q17, [x6, #464]
-	WORD $0x4e78ceb1 // fmla v17.2d, v21.2d, v24.2d
-	WORD $0x3dc078d5 // ldr q21, [x6, #480]
-	WORD $0x4e78ce35 // fmla v21.2d, v17.2d, v24.2d
-	WORD $0x3dc07cd1 // ldr q17, [x6, #496]
-	WORD $0x4e78ceb1 // fmla v17.2d, v21.2d, v24.2d
-	WORD $0x6e78df15 // fmul v21.2d, v24.2d, v24.2d
-	WORD $0x4e71ceb8 // fmla v24.2d, v21.2d, v17.2d
-	WORD $0x3dc080d1 // ldr q17, [x6, #512]
-	WORD $0x4e311ef1 // and v17.16b, v23.16b, v17.16b
-	WORD $0x4e083e2d // mov x13, v17.d[0]
-	WORD $0x4e183e2e // mov x14, v17.d[1]
-	WORD $0xfc6d78b1 // ldr d17, [x5, x13, lsl #3]
-	WORD $0xfc6e78b5 // ldr d21, [x5, x14, lsl #3]
-	WORD $0x4ed53a35 // zip1 v21.2d, v17.2d, v21.2d
-	WORD $0x4f7056f7 // shl v23.2d, v23.2d, #48
-	WORD $0x4ef786b7 // add v23.2d, v21.2d, v23.2d
-	WORD $0x4eb71ef5 // mov v21.16b, v23.16b
-	WORD $0x4e78cef5 // fmla v21.2d, v23.2d, v24.2d
-	WORD $0x0e616ab5 // fcvtn v21.2s, v21.2d
-	WORD $0x0e35e6b8 // fcmeq v24.2s, v21.2s, v21.2s
-	WORD $0x3dc084d7 // ldr q23, [x6, #528]
-	WORD $0x2e771eb8 // bsl v24.8b, v21.8b, v23.8b
-	WORD $0xbd000038 // str s24, [x1]
+	WORD $0xbd400051 // ldr s17, [x2]
+	WORD $0xbd400070 // ldr s16, [x3]
+	WORD $0x2e30de30 // fmul v16.2s, v17.2s, v16.2s
+	WORD $0xbd400091 // ldr s17, [x4]
+	WORD $0x0e31d611 // fadd v17.2s, v16.2s, v17.2s
+	WORD $0x0e617a31 // fcvtl v17.2d, v17.2s
+	WORD $0x3dc054d0 // ldr q16, [x6, #336]
+	WORD $0x6ef1e61b // fcmgt v27.2d, v16.2d, v17.2d
+	WORD $0x6e711e1b // bsl v27.16b, v16.16b, v17.16b
+	WORD $0x3dc058d1 // ldr q17, [x6, #352]
+	WORD $0x6ef1e770 // fcmgt v16.2d, v27.2d, v17.2d
+	WORD $0x6e7b1e30 // bsl v16.16b, v17.16b, v27.16b
+	WORD $0x3dc05cdb // ldr q27, [x6, #368]
+	WORD $0x3dc060d1 // ldr q17, [x6, #384]
+	WORD $0x4e7bce11 // fmla v17.2d, v16.2d, v27.2d
+	WORD $0x3dc060db // ldr q27, [x6, #384]
+	WORD $0x4efbd63b // fsub v27.2d, v17.2d, v27.2d
+	WORD $0x3dc064cd // ldr q13, [x6, #400]
+	WORD $0x4eedcf70 // fmls v16.2d, v27.2d, v13.2d
+	WORD $0x3dc068cd // ldr q13, [x6, #416]
+	WORD $0x4eedcf70 // fmls v16.2d, v27.2d, v13.2d
+	WORD $0x3dc06ccd // ldr q13, [x6, #432]
+	WORD $0x3dc070db // ldr q27, [x6, #448]
+	WORD $0x4e70cdbb // fmla v27.2d, v13.2d, v16.2d
+	WORD $0x3dc074cd // ldr q13, [x6, #464]
+	WORD $0x4e70cf6d // fmla v13.2d, v27.2d, v16.2d
+	WORD $0x3dc078db // ldr q27, [x6, #480]
+	WORD $0x4e70cdbb // fmla v27.2d, v13.2d, v16.2d
+	WORD $0x3dc07ccd // ldr q13, [x6, #496]
+	WORD $0x4e70cf6d // fmla v13.2d, v27.2d, v16.2d
+	WORD $0x6e70de1b // fmul v27.2d, v16.2d, v16.2d
+	WORD $0x4e6dcf70 // fmla v16.2d, v27.2d, v13.2d
+	WORD $0x3dc080cd // ldr q13, [x6, #512]
+	WORD $0x4e2d1e2d // and v13.16b, v17.16b, v13.16b
+	WORD $0x4e083dad // mov x13, v13.d[0]
+	WORD $0x4e183dae // mov x14, v13.d[1]
+	WORD $0xfc6d78ad // ldr d13, [x5, x13, lsl #3]
+	WORD $0xfc6e78bb // ldr d27, [x5, x14, lsl #3]
+	WORD $0x4edb39bb // zip1 v27.2d, v13.2d, v27.2d
+	WORD $0x4f705631 // shl v17.2d, v17.2d, #48
+	WORD $0x4ef18771 // add v17.2d, v27.2d, v17.2d
+	WORD $0x4eb11e3b // mov v27.16b, v17.16b
+	WORD $0x4e70ce3b // fmla v27.2d, v17.2d, v16.2d
+	WORD $0x0e616b7b // fcvtn v27.2s, v27.2d
+	WORD $0x0e3be770 // fcmeq v16.2s, v27.2s, v27.2s
+	WORD $0x3dc084d1 // ldr q17, [x6, #528]
+	WORD $0x2e711f70 // bsl v16.8b, v27.8b, v17.8b
+	WORD $0xbd000030 // str s16, [x1]
 	ADD $4, R1
 	ADD $4, R2
 	ADD $4, R3
@@ -1875,188 +1859,156 @@ many:
 	WORD $0x3dc018ab // ldr q11, [x5, #96]
 	WORD $0x4e2c1cec // and v12.16b, v7.16b, v12.16b
 	WORD $0x4e2b1d0b // and v11.16b, v8.16b, v11.16b
-	WORD $0x3dc01cad // ldr q13, [x5, #112]
-	WORD $0x3dc01cae // ldr q14, [x5, #112]
-	WORD $0x4ead9d8d // mul v13.4s, v12.4s, v13.4s
-	WORD $0x4eae9d6e // mul v14.4s, v11.4s, v14.4s
-	WORD $0x3dc020ab // ldr q11, [x5, #128]
-	WORD $0x3dc020ac // ldr q12, [x5, #128]
-	WORD $0x4eab85ab // add v11.4s, v13.4s, v11.4s
-	WORD $0x4eac85cc // add v12.4s, v14.4s, v12.4s
-	WORD $0x3dc024ae // ldr q14, [x5, #144]
-	WORD $0x3dc024ad // ldr q13, [x5, #144]
-	WORD $0x6e2e856e // sub v14.16b, v11.16b, v14.16b
-	WORD $0x6e2d858d // sub v13.16b, v12.16b, v13.16b
-	WORD $0x3dc028af // ldr q15, [x5, #160]
-	WORD $0x3dc028b0 // ldr q16, [x5, #160]
-	WORD $0x4e0b01eb // tbl v11.16b, {v15.16b}, v11.16b
-	WORD $0x4e0c020c // tbl v12.16b, {v16.16b}, v12.16b
-	WORD $0x3dc02cb0 // ldr q16, [x5, #176]
-	WORD $0x3dc02caf // ldr q15, [x5, #176]
-	WORD $0x4e0e120b // tbx v11.16b, {v16.16b}, v14.16b
-	WORD $0x4e0d11ec // tbx v12.16b, {v15.16b}, v13.16b
-	WORD $0x3dc030ad // ldr q13, [x5, #192]
-	WORD $0x3dc030af // ldr q15, [x5, #192]
-	WORD $0x6e2bdcae // fmul v14.4s, v5.4s, v11.4s
-	WORD $0x6e2cdc90 // fmul v16.4s, v4.4s, v12.4s
-	WORD $0x6ea0f9d1 // fneg v17.4s, v14.4s
-	WORD $0x6ea0fa12 // fneg v18.4s, v16.4s
-	WORD $0x4e2bccb1 // fmla v17.4s, v5.4s, v11.4s
-	WORD $0x4e2ccc92 // fmla v18.4s, v4.4s, v12.4s
-	WORD $0x4eadd5ce // fsub v14.4s, v14.4s, v13.4s
-	WORD $0x4eafd610 // fsub v16.4s, v16.4s, v15.4s
-	WORD $0x3dc034ac // ldr q12, [x5, #208]
-	WORD $0x3dc034a4 // ldr q4, [x5, #208]
-	WORD $0x3dc018ab // ldr q11, [x5, #96]
-	WORD $0x3dc018a5 // ldr q5, [x5, #96]
-	WORD $0x4e2b1ceb // and v11.16b, v7.16b, v11.16b
-	WORD $0x4e251d05 // and v5.16b, v8.16b, v5.16b
-	WORD $0x3dc01cb3 // ldr q19, [x5, #112]
-	WORD $0x3dc01cb4 // ldr q20, [x5, #112]
-	WORD $0x4eb39d73 // mul v19.4s, v11.4s, v19.4s
-	WORD $0x4eb49cb4 // mul v20.4s, v5.4s, v20.4s
-	WORD $0x3dc020a5 // ldr q5, [x5, #128]
-	WORD $0x3dc020ab // ldr q11, [x5, #128]
-	WORD $0x4ea58665 // add v5.4s, v19.4s, v5.4s
-	WORD $0x4eab868b // add v11.4s, v20.4s, v11.4s
-	WORD $0x3dc024b4 // ldr q20, [x5, #144]
-	WORD $0x3dc024b3 // ldr q19, [x5, #144]
-	WORD $0x6e3484b4 // sub v20.16b, v5.16b, v20.16b
-	WORD $0x6e338573 // sub v19.16b, v11.16b, v19.16b
-	WORD $0x3dc038b5 // ldr q21, [x5, #224]
-	WORD $0x3dc038b6 // ldr q22, [x5, #224]
-	WORD $0x4e0502a5 // tbl v5.16b, {v21.16b}, v5.16b
-	WORD $0x4e0b02cb // tbl v11.16b, {v22.16b}, v11.16b
-	WORD $0x3dc03cb6 // ldr q22, [x5, #240]
-	WORD $0x3dc03cb5 // ldr q21, [x5, #240]
-	WORD $0x4e1412c5 // tbx v5.16b, {v22.16b}, v20.16b
-	WORD $0x4e1312ab // tbx v11.16b, {v21.16b}, v19.16b
-	WORD $0x4e2ccd25 // fmla v5.4s, v9.4s, v12.4s
-	WORD $0x4e24cd4b // fmla v11.4s, v10.4s, v4.4s
-	WORD $0x3dc040a4 // ldr q4, [x5, #256]
-	WORD $0x3dc040ac // ldr q12, [x5, #256]
-	WORD $0x3dc018b3 // ldr q19, [x5, #96]
-	WORD $0x3dc018b5 // ldr q21, [x5, #96]
-	WORD $0x4e331cf3 // and v19.16b, v7.16b, v19.16b
-	WORD $0x4e351d15 // and v21.16b, v8.16b, v21.16b
 	WORD $0x3dc01ca8 // ldr q8, [x5, #112]
 	WORD $0x3dc01ca7 // ldr q7, [x5, #112]
-	WORD $0x4ea89e68 // mul v8.4s, v19.4s, v8.4s
-	WORD $0x4ea79ea7 // mul v7.4s, v21.4s, v7.4s
-	WORD $0x3dc020b5 // ldr q21, [x5, #128]
-	WORD $0x3dc020b3 // ldr q19, [x5, #128]
-	WORD $0x4eb58515 // add v21.4s, v8.4s, v21.4s
-	WORD $0x4eb384f3 // add v19.4s, v7.4s, v19.4s
+	WORD $0x4ea89d88 // mul v8.4s, v12.4s, v8.4s
+	WORD $0x4ea79d67 // mul v7.4s, v11.4s, v7.4s
+	WORD $0x3dc020ab // ldr q11, [x5, #128]
+	WORD $0x3dc020ac // ldr q12, [x5, #128]
+	WORD $0x4eab850b // add v11.4s, v8.4s, v11.4s
+	WORD $0x4eac84ec // add v12.4s, v7.4s, v12.4s
 	WORD $0x3dc024a7 // ldr q7, [x5, #144]
 	WORD $0x3dc024a8 // ldr q8, [x5, #144]
-	WORD $0x6e2786a7 // sub v7.16b, v21.16b, v7.16b
-	WORD $0x6e288668 // sub v8.16b, v19.16b, v8.16b
-	WORD $0x3dc044b4 // ldr q20, [x5, #272]
+	WORD $0x6e278567 // sub v7.16b, v11.16b, v7.16b
+	WORD $0x6e288588 // sub v8.16b, v12.16b, v8.16b
+	WORD $0x3dc028ad // ldr q13, [x5, #160]
+	WORD $0x3dc028ae // ldr q14, [x5, #160]
+	WORD $0x4e0b01ad // tbl v13.16b, {v13.16b}, v11.16b
+	WORD $0x4e0c01ce // tbl v14.16b, {v14.16b}, v12.16b
+	WORD $0x3dc02caf // ldr q15, [x5, #176]
+	WORD $0x3dc02cb0 // ldr q16, [x5, #176]
+	WORD $0x4e0711ed // tbx v13.16b, {v15.16b}, v7.16b
+	WORD $0x4e08120e // tbx v14.16b, {v16.16b}, v8.16b
+	WORD $0x3dc030b0 // ldr q16, [x5, #192]
+	WORD $0x3dc030af // ldr q15, [x5, #192]
+	WORD $0x6e2ddcb1 // fmul v17.4s, v5.4s, v13.4s
+	WORD $0x6e2edc92 // fmul v18.4s, v4.4s, v14.4s
+	WORD $0x6ea0fa33 // fneg v19.4s, v17.4s
+	WORD $0x6ea0fa54 // fneg v20.4s, v18.4s
+	WORD $0x4e2dccb3 // fmla v19.4s, v5.4s, v13.4s
+	WORD $0x4e2ecc94 // fmla v20.4s, v4.4s, v14.4s
+	WORD $0x4eb0d631 // fsub v17.4s, v17.4s, v16.4s
+	WORD $0x4eafd652 // fsub v18.4s, v18.4s, v15.4s
+	WORD $0x3dc034ae // ldr q14, [x5, #208]
+	WORD $0x3dc034a4 // ldr q4, [x5, #208]
+	WORD $0x3dc038ad // ldr q13, [x5, #224]
+	WORD $0x3dc038a5 // ldr q5, [x5, #224]
+	WORD $0x4e0b01ad // tbl v13.16b, {v13.16b}, v11.16b
+	WORD $0x4e0c00a5 // tbl v5.16b, {v5.16b}, v12.16b
+	WORD $0x3dc03cb5 // ldr q21, [x5, #240]
+	WORD $0x3dc03cb6 // ldr q22, [x5, #240]
+	WORD $0x4e0712ad // tbx v13.16b, {v21.16b}, v7.16b
+	WORD $0x4e0812c5 // tbx v5.16b, {v22.16b}, v8.16b
+	WORD $0x4e2ecd2d // fmla v13.4s, v9.4s, v14.4s
+	WORD $0x4e24cd45 // fmla v5.4s, v10.4s, v4.4s
+	WORD $0x3dc040a4 // ldr q4, [x5, #256]
+	WORD $0x3dc040ae // ldr q14, [x5, #256]
 	WORD $0x3dc044b6 // ldr q22, [x5, #272]
-	WORD $0x4e150295 // tbl v21.16b, {v20.16b}, v21.16b
-	WORD $0x4e1302d3 // tbl v19.16b, {v22.16b}, v19.16b
+	WORD $0x3dc044b5 // ldr q21, [x5, #272]
+	WORD $0x4e0b02cb // tbl v11.16b, {v22.16b}, v11.16b
+	WORD $0x4e0c02ac // tbl v12.16b, {v21.16b}, v12.16b
+	WORD $0x3dc048b5 // ldr q21, [x5, #288]
 	WORD $0x3dc048b6 // ldr q22, [x5, #288]
-	WORD $0x3dc048b4 // ldr q20, [x5, #288]
-	WORD $0x4e0712d5 // tbx v21.16b, {v22.16b}, v7.16b
-	WORD $0x4e081293 // tbx v19.16b, {v20.16b}, v8.16b
-	WORD $0x4e24cd35 // fmla v21.4s, v9.4s, v4.4s
-	WORD $0x4e2ccd53 // fmla v19.4s, v10.4s, v12.4s
-	WORD $0x4e2ed4ac // fadd v12.4s, v5.4s, v14.4s
-	WORD $0x4e30d56a // fadd v10.4s, v11.4s, v16.4s
-	WORD $0x4eacd4a5 // fsub v5.4s, v5.4s, v12.4s
-	WORD $0x4eaad56b // fsub v11.4s, v11.4s, v10.4s
-	WORD $0x4e2ed4a5 // fadd v5.4s, v5.4s, v14.4s
-	WORD $0x4e30d56b // fadd v11.4s, v11.4s, v16.4s
-	WORD $0x4eaed5a4 // fsub v4.4s, v13.4s, v14.4s
-	WORD $0x4eb0d5e9 // fsub v9.4s, v15.4s, v16.4s
-	WORD $0x4ead1da8 // mov v8.16b, v13.16b
-	WORD $0x4eaf1df4 // mov v20.16b, v15.16b
-	WORD $0x4eaecc88 // fmls v8.4s, v4.4s, v14.4s
-	WORD $0x4eb0cd34 // fmls v20.4s, v9.4s, v16.4s
-	WORD $0x4eaecd0d // fmls v13.4s, v8.4s, v14.4s
-	WORD $0x4eb0ce8f // fmls v15.4s, v20.4s, v16.4s
-	WORD $0x4e35d4b5 // fadd v21.4s, v5.4s, v21.4s
-	WORD $0x4e33d573 // fadd v19.4s, v11.4s, v19.4s
-	WORD $0x4e2dce35 // fmla v21.4s, v17.4s, v13.4s
-	WORD $0x4e2fce53 // fmla v19.4s, v18.4s, v15.4s
+	WORD $0x4e0712ab // tbx v11.16b, {v21.16b}, v7.16b
+	WORD $0x4e0812cc // tbx v12.16b, {v22.16b}, v8.16b
+	WORD $0x4e24cd2b // fmla v11.4s, v9.4s, v4.4s
+	WORD $0x4e2ecd4c // fmla v12.4s, v10.4s, v14.4s
+	WORD $0x4e31d5ae // fadd v14.4s, v13.4s, v17.4s
+	WORD $0x4e32d4aa // fadd v10.4s, v5.4s, v18.4s
+	WORD $0x4eaed5ad // fsub v13.4s, v13.4s, v14.4s
+	WORD $0x4eaad4a5 // fsub v5.4s, v5.4s, v10.4s
+	WORD $0x4e31d5ad // fadd v13.4s, v13.4s, v17.4s
+	WORD $0x4e32d4a5 // fadd v5.4s, v5.4s, v18.4s
+	WORD $0x4eb1d604 // fsub v4.4s, v16.4s, v17.4s
+	WORD $0x4eb2d5e9 // fsub v9.4s, v15.4s, v18.4s
+	WORD $0x4eb01e08 // mov v8.16b, v16.16b
+	WORD $0x4eaf1df6 // mov v22.16b, v15.16b
+	WORD $0x4eb1cc88 // fmls v8.4s, v4.4s, v17.4s
+	WORD $0x4eb2cd36 // fmls v22.4s, v9.4s, v18.4s
+	WORD $0x4eb1cd10 // fmls v16.4s, v8.4s, v17.4s
+	WORD $0x4eb2cecf // fmls v15.4s, v22.4s, v18.4s
+	WORD $0x4e2bd5ab // fadd v11.4s, v13.4s, v11.4s
+	WORD $0x4e2cd4ac // fadd v12.4s, v5.4s, v12.4s
+	WORD $0x4e30ce6b // fmla v11.4s, v19.4s, v16.4s
+	WORD $0x4e2fce8c // fmla v12.4s, v20.4s, v15.4s
 	WORD $0x3dc04caf // ldr q15, [x5, #304]
-	WORD $0x3dc04cb2 // ldr q18, [x5, #304]
-	WORD $0x3dc050ad // ldr q13, [x5, #320]
-	WORD $0x3dc050b1 // ldr q17, [x5, #320]
-	WORD $0x4e2ecded // fmla v13.4s, v15.4s, v14.4s
-	WORD $0x4e30ce51 // fmla v17.4s, v18.4s, v16.4s
-	WORD $0x3dc054b2 // ldr q18, [x5, #336]
+	WORD $0x3dc04cb4 // ldr q20, [x5, #304]
+	WORD $0x3dc050b0 // ldr q16, [x5, #320]
+	WORD $0x3dc050b3 // ldr q19, [x5, #320]
+	WORD $0x4e31cdf0 // fmla v16.4s, v15.4s, v17.4s
+	WORD $0x4e32ce93 // fmla v19.4s, v20.4s, v18.4s
+	WORD $0x3dc054b4 // ldr q20, [x5, #336]
 	WORD $0x3dc054af // ldr q15, [x5, #336]
-	WORD $0x4e2ecdb2 // fmla v18.4s, v13.4s, v14.4s
-	WORD $0x4e30ce2f // fmla v15.4s, v17.4s, v16.4s
-	WORD $0x3dc058b1 // ldr q17, [x5, #352]
-	WORD $0x3dc058ad // ldr q13, [x5, #352]
-	WORD $0x4e2ece51 // fmla v17.4s, v18.4s, v14.4s
-	WORD $0x4e30cded // fmla v13.4s, v15.4s, v16.4s
+	WORD $0x4e31ce14 // fmla v20.4s, v16.4s, v17.4s
+	WORD $0x4e32ce6f // fmla v15.4s, v19.4s, v18.4s
+	WORD $0x3dc058b3 // ldr q19, [x5, #352]
+	WORD $0x3dc058b0 // ldr q16, [x5, #352]
+	WORD $0x4e31ce93 // fmla v19.4s, v20.4s, v17.4s
+	WORD $0x4e32cdf0 // fmla v16.4s, v15.4s, v18.4s
 	WORD $0x3dc05caf // ldr q15, [x5, #368]
-	WORD $0x3dc05cb2 // ldr q18, [x5, #368]
-	WORD $0x4e2ece2f // fmla v15.4s, v17.4s, v14.4s
-	WORD $0x4e30cdb2 // fmla v18.4s, v13.4s, v16.4s
-	WORD $0x3dc060ad // ldr q13, [x5, #384]
-	WORD $0x3dc060b1 // ldr q17, [x5, #384]
-	WORD $0x4e2ecded // fmla v13.4s, v15.4s, v14.4s
-	WORD $0x4e30ce51 // fmla v17.4s, v18.4s, v16.4s
-	WORD $0x6e2eddd2 // fmul v18.4s, v14.4s, v14.4s
-	WORD $0x6e30de0f // fmul v15.4s, v16.4s, v16.4s
-	WORD $0x3dc064ab // ldr q11, [x5, #400]
+	WORD $0x3dc05cb4 // ldr q20, [x5, #368]
+	WORD $0x4e31ce6f // fmla v15.4s, v19.4s, v17.4s
+	WORD $0x4e32ce14 // fmla v20.4s, v16.4s, v18.4s
+	WORD $0x3dc060b0 // ldr q16, [x5, #384]
+	WORD $0x3dc060b3 // ldr q19, [x5, #384]
+	WORD $0x4e31cdf0 // fmla v16.4s, v15.4s, v17.4s
+	WORD $0x4e32ce93 // fmla v19.4s, v20.4s, v18.4s
+	WORD $0x6e31de34 // fmul v20.4s, v17.4s, v17.4s
+	WORD $0x6e32de4f // fmul v15.4s, v18.4s, v18.4s
 	WORD $0x3dc064a5 // ldr q5, [x5, #400]
-	WORD $0x4e2ecdab // fmla v11.4s, v13.4s, v14.4s
-	WORD $0x4e30ce25 // fmla v5.4s, v17.4s, v16.4s
-	WORD $0x4eac1d94 // mov v20.16b, v12.16b
+	WORD $0x3dc064ad // ldr q13, [x5, #400]
+	WORD $0x4e31ce05 // fmla v5.4s, v16.4s, v17.4s
+	WORD $0x4e32ce6d // fmla v13.4s, v19.4s, v18.4s
+	WORD $0x4eae1dd6 // mov v22.16b, v14.16b
 	WORD $0x4eaa1d48 // mov v8.16b, v10.16b
-	WORD $0x4e32cd74 // fmla v20.4s, v11.4s, v18.4s
-	WORD $0x4e2fcca8 // fmla v8.4s, v5.4s, v15.4s
+	WORD $0x4e34ccb6 // fmla v22.4s, v5.4s, v20.4s
+	WORD $0x4e2fcda8 // fmla v8.4s, v13.4s, v15.4s
+	WORD $0x3dc068ad // ldr q13, [x5, #416]
 	WORD $0x3dc068a5 // ldr q5, [x5, #416]
-	WORD $0x3dc068ab // ldr q11, [x5, #416]
-	WORD $0x6e25ddc5 // fmul v5.4s, v14.4s, v5.4s
-	WORD $0x6e2bde0b // fmul v11.4s, v16.4s, v11.4s
-	WORD $0x6e2eddad // fmul v13.4s, v13.4s, v14.4s
-	WORD $0x6e30de31 // fmul v17.4s, v17.4s, v16.4s
-	WORD $0x4eb4d58c // fsub v12.4s, v12.4s, v20.4s
+	WORD $0x6e2dde2d // fmul v13.4s, v17.4s, v13.4s
+	WORD $0x6e25de45 // fmul v5.4s, v18.4s, v5.4s
+	WORD $0x6e31de10 // fmul v16.4s, v16.4s, v17.4s
+	WORD $0x6e32de73 // fmul v19.4s, v19.4s, v18.4s
+	WORD $0x4eb6d5ce // fsub v14.4s, v14.4s, v22.4s
 	WORD $0x4ea8d54a // fsub v10.4s, v10.4s, v8.4s
-	WORD $0x4eaeccac // fmls v12.4s, v5.4s, v14.4s
-	WORD $0x4eb0cd6a // fmls v10.4s, v11.4s, v16.4s
-	WORD $0x4e32cdac // fmla v12.4s, v13.4s, v18.4s
-	WORD $0x4e2fce2a // fmla v10.4s, v17.4s, v15.4s
-	WORD $0x4e2cd6ac // fadd v12.4s, v21.4s, v12.4s
-	WORD $0x4e2ad66a // fadd v10.4s, v19.4s, v10.4s
-	WORD $0x3dc06cb3 // ldr q19, [x5, #432]
-	WORD $0x3dc06cb5 // ldr q21, [x5, #432]
-	WORD $0x3dc070b1 // ldr q17, [x5, #448]
-	WORD $0x3dc070ad // ldr q13, [x5, #448]
-	WORD $0x4e311e91 // and v17.16b, v20.16b, v17.16b
-	WORD $0x4e2d1d0d // and v13.16b, v8.16b, v13.16b
-	WORD $0x3dc074b0 // ldr q16, [x5, #464]
-	WORD $0x3dc074ab // ldr q11, [x5, #464]
-	WORD $0x6e30de30 // fmul v16.4s, v17.4s, v16.4s
-	WORD $0x6e2bddab // fmul v11.4s, v13.4s, v11.4s
-	WORD $0x4e33ce50 // fmla v16.4s, v18.4s, v19.4s
-	WORD $0x4e35cdeb // fmla v11.4s, v15.4s, v21.4s
-	WORD $0x4eb0d595 // fsub v21.4s, v12.4s, v16.4s
-	WORD $0x4eabd54f // fsub v15.4s, v10.4s, v11.4s
-	WORD $0x4e35d695 // fadd v21.4s, v20.4s, v21.4s
+	WORD $0x4eb1cdae // fmls v14.4s, v13.4s, v17.4s
+	WORD $0x4eb2ccaa // fmls v10.4s, v5.4s, v18.4s
+	WORD $0x4e34ce0e // fmla v14.4s, v16.4s, v20.4s
+	WORD $0x4e2fce6a // fmla v10.4s, v19.4s, v15.4s
+	WORD $0x4e2ed56e // fadd v14.4s, v11.4s, v14.4s
+	WORD $0x4e2ad58a // fadd v10.4s, v12.4s, v10.4s
+	WORD $0x3dc06cac // ldr q12, [x5, #432]
+	WORD $0x3dc06cab // ldr q11, [x5, #432]
+	WORD $0x3dc070b3 // ldr q19, [x5, #448]
+	WORD $0x3dc070b0 // ldr q16, [x5, #448]
+	WORD $0x4e331ed3 // and v19.16b, v22.16b, v19.16b
+	WORD $0x4e301d10 // and v16.16b, v8.16b, v16.16b
+	WORD $0x3dc074b2 // ldr q18, [x5, #464]
+	WORD $0x3dc074a5 // ldr q5, [x5, #464]
+	WORD $0x6e32de72 // fmul v18.4s, v19.4s, v18.4s
+	WORD $0x6e25de05 // fmul v5.4s, v16.4s, v5.4s
+	WORD $0x4e2cce92 // fmla v18.4s, v20.4s, v12.4s
+	WORD $0x4e2bcde5 // fmla v5.4s, v15.4s, v11.4s
+	WORD $0x4eb2d5cb // fsub v11.4s, v14.4s, v18.4s
+	WORD $0x4ea5d54f // fsub v15.4s, v10.4s, v5.4s
+	WORD $0x4e2bd6cb // fadd v11.4s, v22.4s, v11.4s
 	WORD $0x4e2fd50f // fadd v15.4s, v8.4s, v15.4s
-	WORD $0x4e30d590 // fadd v16.4s, v12.4s, v16.4s
-	WORD $0x4e2bd54b // fadd v11.4s, v10.4s, v11.4s
-	WORD $0x4e30d690 // fadd v16.4s, v20.4s, v16.4s
-	WORD $0x4e2bd50b // fadd v11.4s, v8.4s, v11.4s
-	WORD $0x6e301eb5 // eor v21.16b, v21.16b, v16.16b
-	WORD $0x6e2b1def // eor v15.16b, v15.16b, v11.16b
-	WORD $0x4eaf1eb5 // orr v21.16b, v21.16b, v15.16b
+	WORD $0x4e32d5d2 // fadd v18.4s, v14.4s, v18.4s
+	WORD $0x4e25d545 // fadd v5.4s, v10.4s, v5.4s
+	WORD $0x4e32d6d2 // fadd v18.4s, v22.4s, v18.4s
+	WORD $0x4e25d505 // fadd v5.4s, v8.4s, v5.4s
+	WORD $0x6e321d6b // eor v11.16b, v11.16b, v18.16b
+	WORD $0x6e251def // eor v15.16b, v15.16b, v5.16b
+	WORD $0x4eaf1d6b // orr v11.16b, v11.16b, v15.16b
 	WORD $0x3dc078af // ldr q15, [x5, #480]
 	WORD $0x6eaf34cf // cmhi v15.4s, v6.4s, v15.4s
-	WORD $0x4eaf1eb5 // orr v21.16b, v21.16b, v15.16b
-	WORD $0x6eb0aab5 // umaxv s21, v21.4s
-	WORD $0x0e043ea6 // mov w6, v21.s[0]
+	WORD $0x4eaf1d6b // orr v11.16b, v11.16b, v15.16b
+	WORD $0x6eb0a96b // umaxv s11, v11.4s
+	WORD $0x0e043d66 // mov w6, v11.s[0]
 	CMPW $0, R6
 	BNE doubtful
-	WORD $0x3d800030 // str q16, [x1]
-	WORD $0x3d80042b // str q11, [x1, #16]
+	WORD $0x3d800032 // str q18, [x1]
+	WORD $0x3d800425 // str q5, [x1, #16]
 going:
 	ADD $32, R1
 	ADD $32, R2
@@ -2064,110 +2016,110 @@ going:
 	BGE many
 	JMP single
 doubtful:
-	WORD $0xfd40004b // ldr d11, [x2]
-	WORD $0xfd400450 // ldr d16, [x2, #8]
-	WORD $0xfd400855 // ldr d21, [x2, #16]
+	WORD $0xfd400045 // ldr d5, [x2]
+	WORD $0xfd400452 // ldr d18, [x2, #8]
+	WORD $0xfd40084b // ldr d11, [x2, #16]
 	WORD $0xfd400c4f // ldr d15, [x2, #24]
-	WORD $0x0e617966 // fcvtl v6.2d, v11.2s
-	WORD $0x0e617a08 // fcvtl v8.2d, v16.2s
-	WORD $0x0e617ab4 // fcvtl v20.2d, v21.2s
+	WORD $0x0e6178a6 // fcvtl v6.2d, v5.2s
+	WORD $0x0e617a48 // fcvtl v8.2d, v18.2s
+	WORD $0x0e617976 // fcvtl v22.2d, v11.2s
 	WORD $0x0e6179ea // fcvtl v10.2d, v15.2s
+	WORD $0x3dc07cae // ldr q14, [x5, #496]
 	WORD $0x3dc07cac // ldr q12, [x5, #496]
-	WORD $0x3dc07cb3 // ldr q19, [x5, #496]
-	WORD $0x3dc07cb2 // ldr q18, [x5, #496]
-	WORD $0x3dc07cad // ldr q13, [x5, #496]
-	WORD $0x6eec84cc // sub v12.2d, v6.2d, v12.2d
-	WORD $0x6ef38513 // sub v19.2d, v8.2d, v19.2d
-	WORD $0x6ef28692 // sub v18.2d, v20.2d, v18.2d
-	WORD $0x6eed854d // sub v13.2d, v10.2d, v13.2d
-	WORD $0x6f4c058a // ushr v10.2d, v12.2d, #52
-	WORD $0x6f4c0674 // ushr v20.2d, v19.2d, #52
-	WORD $0x6f4c0648 // ushr v8.2d, v18.2d, #52
-	WORD $0x6f4c05a6 // ushr v6.2d, v13.2d, #52
+	WORD $0x3dc07cb4 // ldr q20, [x5, #496]
+	WORD $0x3dc07cb0 // ldr q16, [x5, #496]
+	WORD $0x6eee84ce // sub v14.2d, v6.2d, v14.2d
+	WORD $0x6eec850c // sub v12.2d, v8.2d, v12.2d
+	WORD $0x6ef486d4 // sub v20.2d, v22.2d, v20.2d
+	WORD $0x6ef08550 // sub v16.2d, v10.2d, v16.2d
+	WORD $0x6f4c05ca // ushr v10.2d, v14.2d, #52
+	WORD $0x6f4c0596 // ushr v22.2d, v12.2d, #52
+	WORD $0x6f4c0688 // ushr v8.2d, v20.2d, #52
+	WORD $0x6f4c0606 // ushr v6.2d, v16.2d, #52
+	WORD $0x3dc080b3 // ldr q19, [x5, #512]
 	WORD $0x3dc080b1 // ldr q17, [x5, #512]
-	WORD $0x3dc080ae // ldr q14, [x5, #512]
-	WORD $0x3dc080a5 // ldr q5, [x5, #512]
+	WORD $0x3dc080ad // ldr q13, [x5, #512]
 	WORD $0x3dc080a9 // ldr q9, [x5, #512]
-	WORD $0x4eb11d51 // orr v17.16b, v10.16b, v17.16b
-	WORD $0x4eae1e8e // orr v14.16b, v20.16b, v14.16b
-	WORD $0x4ea51d05 // orr v5.16b, v8.16b, v5.16b
+	WORD $0x4eb31d53 // orr v19.16b, v10.16b, v19.16b
+	WORD $0x4eb11ed1 // orr v17.16b, v22.16b, v17.16b
+	WORD $0x4ead1d0d // orr v13.16b, v8.16b, v13.16b
 	WORD $0x4ea91cc9 // orr v9.16b, v6.16b, v9.16b
 	WORD $0x3dc084a6 // ldr q6, [x5, #528]
 	WORD $0x3dc084a8 // ldr q8, [x5, #528]
-	WORD $0x3dc084b4 // ldr q20, [x5, #528]
+	WORD $0x3dc084b6 // ldr q22, [x5, #528]
 	WORD $0x3dc084aa // ldr q10, [x5, #528]
-	WORD $0x4ee6d626 // fsub v6.2d, v17.2d, v6.2d
-	WORD $0x4ee8d5c8 // fsub v8.2d, v14.2d, v8.2d
-	WORD $0x4ef4d4b4 // fsub v20.2d, v5.2d, v20.2d
+	WORD $0x4ee6d666 // fsub v6.2d, v19.2d, v6.2d
+	WORD $0x4ee8d628 // fsub v8.2d, v17.2d, v8.2d
+	WORD $0x4ef6d5b6 // fsub v22.2d, v13.2d, v22.2d
 	WORD $0x4eead52a // fsub v10.2d, v9.2d, v10.2d
 	WORD $0x3dc088a9 // ldr q9, [x5, #544]
-	WORD $0x3dc088a5 // ldr q5, [x5, #544]
-	WORD $0x3dc088ae // ldr q14, [x5, #544]
+	WORD $0x3dc088ad // ldr q13, [x5, #544]
 	WORD $0x3dc088b1 // ldr q17, [x5, #544]
-	WORD $0x4e291d89 // and v9.16b, v12.16b, v9.16b
-	WORD $0x4e251e65 // and v5.16b, v19.16b, v5.16b
-	WORD $0x4e2e1e4e // and v14.16b, v18.16b, v14.16b
-	WORD $0x4e311db1 // and v17.16b, v13.16b, v17.16b
+	WORD $0x3dc088b3 // ldr q19, [x5, #544]
+	WORD $0x4e291dc9 // and v9.16b, v14.16b, v9.16b
+	WORD $0x4e2d1d8d // and v13.16b, v12.16b, v13.16b
+	WORD $0x4e311e91 // and v17.16b, v20.16b, v17.16b
+	WORD $0x4e331e13 // and v19.16b, v16.16b, v19.16b
 	WORD $0x3dc08ca4 // ldr q4, [x5, #560]
 	WORD $0x3dc08ca7 // ldr q7, [x5, #560]
-	WORD $0x3dc08cb6 // ldr q22, [x5, #560]
+	WORD $0x3dc08cb5 // ldr q21, [x5, #560]
 	WORD $0x3dc08cb7 // ldr q23, [x5, #560]
 	WORD $0x4ee48524 // add v4.2d, v9.2d, v4.2d
-	WORD $0x4ee784a7 // add v7.2d, v5.2d, v7.2d
-	WORD $0x4ef685d6 // add v22.2d, v14.2d, v22.2d
-	WORD $0x4ef78637 // add v23.2d, v17.2d, v23.2d
+	WORD $0x4ee785a7 // add v7.2d, v13.2d, v7.2d
+	WORD $0x4ef58635 // add v21.2d, v17.2d, v21.2d
+	WORD $0x4ef78677 // add v23.2d, v19.2d, v23.2d
+	WORD $0x6f5005ce // ushr v14.2d, v14.2d, #48
 	WORD $0x6f50058c // ushr v12.2d, v12.2d, #48
-	WORD $0x6f500673 // ushr v19.2d, v19.2d, #48
-	WORD $0x6f500652 // ushr v18.2d, v18.2d, #48
-	WORD $0x6f5005ad // ushr v13.2d, v13.2d, #48
+	WORD $0x6f500694 // ushr v20.2d, v20.2d, #48
+	WORD $0x6f500610 // ushr v16.2d, v16.2d, #48
+	WORD $0x3dc090b3 // ldr q19, [x5, #576]
 	WORD $0x3dc090b1 // ldr q17, [x5, #576]
-	WORD $0x3dc090ae // ldr q14, [x5, #576]
-	WORD $0x3dc090a5 // ldr q5, [x5, #576]
+	WORD $0x3dc090ad // ldr q13, [x5, #576]
 	WORD $0x3dc090a9 // ldr q9, [x5, #576]
+	WORD $0x4e331dd3 // and v19.16b, v14.16b, v19.16b
 	WORD $0x4e311d91 // and v17.16b, v12.16b, v17.16b
-	WORD $0x4e2e1e6e // and v14.16b, v19.16b, v14.16b
-	WORD $0x4e251e45 // and v5.16b, v18.16b, v5.16b
-	WORD $0x4e291da9 // and v9.16b, v13.16b, v9.16b
-	WORD $0x4e083e26 // mov x6, v17.d[0]
-	WORD $0x4e083dc7 // mov x7, v14.d[0]
-	WORD $0x4e083ca8 // mov x8, v5.d[0]
+	WORD $0x4e2d1e8d // and v13.16b, v20.16b, v13.16b
+	WORD $0x4e291e09 // and v9.16b, v16.16b, v9.16b
+	WORD $0x4e083e66 // mov x6, v19.d[0]
+	WORD $0x4e083e27 // mov x7, v17.d[0]
+	WORD $0x4e083da8 // mov x8, v13.d[0]
 	WORD $0x4e083d29 // mov x9, v9.d[0]
-	WORD $0x4e183e2a // mov x10, v17.d[1]
-	WORD $0x4e183dcb // mov x11, v14.d[1]
-	WORD $0x4e183cac // mov x12, v5.d[1]
+	WORD $0x4e183e6a // mov x10, v19.d[1]
+	WORD $0x4e183e2b // mov x11, v17.d[1]
+	WORD $0x4e183dac // mov x12, v13.d[1]
 	WORD $0x4e183d2d // mov x13, v9.d[1]
 	WORD $0xfc667869 // ldr d9, [x3, x6, lsl #3]
-	WORD $0xfc677865 // ldr d5, [x3, x7, lsl #3]
-	WORD $0xfc68786e // ldr d14, [x3, x8, lsl #3]
-	WORD $0xfc697871 // ldr d17, [x3, x9, lsl #3]
+	WORD $0xfc67786d // ldr d13, [x3, x7, lsl #3]
+	WORD $0xfc687871 // ldr d17, [x3, x8, lsl #3]
+	WORD $0xfc697873 // ldr d19, [x3, x9, lsl #3]
 	WORD $0xfc6a7878 // ldr d24, [x3, x10, lsl #3]
 	WORD $0xfc6b7879 // ldr d25, [x3, x11, lsl #3]
 	WORD $0xfc6c787a // ldr d26, [x3, x12, lsl #3]
 	WORD $0xfc6d787b // ldr d27, [x3, x13, lsl #3]
 	WORD $0x4ed83938 // zip1 v24.2d, v9.2d, v24.2d
-	WORD $0x4ed938b9 // zip1 v25.2d, v5.2d, v25.2d
-	WORD $0x4eda39da // zip1 v26.2d, v14.2d, v26.2d
-	WORD $0x4edb3a3b // zip1 v27.2d, v17.2d, v27.2d
+	WORD $0x4ed939b9 // zip1 v25.2d, v13.2d, v25.2d
+	WORD $0x4eda3a3a // zip1 v26.2d, v17.2d, v26.2d
+	WORD $0x4edb3a7b // zip1 v27.2d, v19.2d, v27.2d
+	WORD $0x3dc094b3 // ldr q19, [x5, #592]
 	WORD $0x3dc094b1 // ldr q17, [x5, #592]
-	WORD $0x3dc094ae // ldr q14, [x5, #592]
-	WORD $0x3dc094a5 // ldr q5, [x5, #592]
+	WORD $0x3dc094ad // ldr q13, [x5, #592]
 	WORD $0x3dc094a9 // ldr q9, [x5, #592]
-	WORD $0x4e78cc91 // fmla v17.2d, v4.2d, v24.2d
-	WORD $0x4e79ccee // fmla v14.2d, v7.2d, v25.2d
-	WORD $0x4e7acec5 // fmla v5.2d, v22.2d, v26.2d
+	WORD $0x4e78cc93 // fmla v19.2d, v4.2d, v24.2d
+	WORD $0x4e79ccf1 // fmla v17.2d, v7.2d, v25.2d
+	WORD $0x4e7acead // fmla v13.2d, v21.2d, v26.2d
 	WORD $0x4e7bcee9 // fmla v9.2d, v23.2d, v27.2d
 	WORD $0x3dc098bb // ldr q27, [x5, #608]
 	WORD $0x3dc098b7 // ldr q23, [x5, #608]
 	WORD $0x3dc098ba // ldr q26, [x5, #608]
-	WORD $0x3dc098b6 // ldr q22, [x5, #608]
+	WORD $0x3dc098b5 // ldr q21, [x5, #608]
 	WORD $0x3dc090b9 // ldr q25, [x5, #576]
 	WORD $0x3dc090a7 // ldr q7, [x5, #576]
 	WORD $0x3dc090b8 // ldr q24, [x5, #576]
 	WORD $0x3dc090a4 // ldr q4, [x5, #576]
-	WORD $0x4e391d99 // and v25.16b, v12.16b, v25.16b
-	WORD $0x4e271e67 // and v7.16b, v19.16b, v7.16b
-	WORD $0x4e381e58 // and v24.16b, v18.16b, v24.16b
-	WORD $0x4e241da4 // and v4.16b, v13.16b, v4.16b
+	WORD $0x4e391dd9 // and v25.16b, v14.16b, v25.16b
+	WORD $0x4e271d87 // and v7.16b, v12.16b, v7.16b
+	WORD $0x4e381e98 // and v24.16b, v20.16b, v24.16b
+	WORD $0x4e241e04 // and v4.16b, v16.16b, v4.16b
 	WORD $0x4e083f2d // mov x13, v25.d[0]
 	WORD $0x4e083cec // mov x12, v7.d[0]
 	WORD $0x4e083f0b // mov x11, v24.d[0]
@@ -2180,19 +2132,19 @@ doubtful:
 	WORD $0xfc6c7898 // ldr d24, [x4, x12, lsl #3]
 	WORD $0xfc6b7887 // ldr d7, [x4, x11, lsl #3]
 	WORD $0xfc6a7899 // ldr d25, [x4, x10, lsl #3]
-	WORD $0xfc69788d // ldr d13, [x4, x9, lsl #3]
-	WORD $0xfc687892 // ldr d18, [x4, x8, lsl #3]
-	WORD $0xfc677893 // ldr d19, [x4, x7, lsl #3]
-	WORD $0xfc66788c // ldr d12, [x4, x6, lsl #3]
-	WORD $0x4ecd388d // zip1 v13.2d, v4.2d, v13.2d
-	WORD $0x4ed23b12 // zip1 v18.2d, v24.2d, v18.2d
-	WORD $0x4ed338f3 // zip1 v19.2d, v7.2d, v19.2d
-	WORD $0x4ecc3b2c // zip1 v12.2d, v25.2d, v12.2d
-	WORD $0x4e7bcccd // fmla v13.2d, v6.2d, v27.2d
-	WORD $0x4e77cd12 // fmla v18.2d, v8.2d, v23.2d
-	WORD $0x4e7ace93 // fmla v19.2d, v20.2d, v26.2d
-	WORD $0x4e76cd4c // fmla v12.2d, v10.2d, v22.2d
-	WORD $0x3dc09cb6 // ldr q22, [x5, #624]
+	WORD $0xfc697890 // ldr d16, [x4, x9, lsl #3]
+	WORD $0xfc687894 // ldr d20, [x4, x8, lsl #3]
+	WORD $0xfc67788c // ldr d12, [x4, x7, lsl #3]
+	WORD $0xfc66788e // ldr d14, [x4, x6, lsl #3]
+	WORD $0x4ed03890 // zip1 v16.2d, v4.2d, v16.2d
+	WORD $0x4ed43b14 // zip1 v20.2d, v24.2d, v20.2d
+	WORD $0x4ecc38ec // zip1 v12.2d, v7.2d, v12.2d
+	WORD $0x4ece3b2e // zip1 v14.2d, v25.2d, v14.2d
+	WORD $0x4e7bccd0 // fmla v16.2d, v6.2d, v27.2d
+	WORD $0x4e77cd14 // fmla v20.2d, v8.2d, v23.2d
+	WORD $0x4e7acecc // fmla v12.2d, v22.2d, v26.2d
+	WORD $0x4e75cd4e // fmla v14.2d, v10.2d, v21.2d
+	WORD $0x3dc09cb5 // ldr q21, [x5, #624]
 	WORD $0x3dc09cba // ldr q26, [x5, #624]
 	WORD $0x3dc09cb7 // ldr q23, [x5, #624]
 	WORD $0x3dc09cbb // ldr q27, [x5, #624]
@@ -2200,110 +2152,110 @@ doubtful:
 	WORD $0x3dc0a0a7 // ldr q7, [x5, #640]
 	WORD $0x3dc0a0b8 // ldr q24, [x5, #640]
 	WORD $0x3dc0a0a4 // ldr q4, [x5, #640]
-	WORD $0x4e71ced9 // fmla v25.2d, v22.2d, v17.2d
-	WORD $0x4e6ecf47 // fmla v7.2d, v26.2d, v14.2d
-	WORD $0x4e65cef8 // fmla v24.2d, v23.2d, v5.2d
+	WORD $0x4e73ceb9 // fmla v25.2d, v21.2d, v19.2d
+	WORD $0x4e71cf47 // fmla v7.2d, v26.2d, v17.2d
+	WORD $0x4e6dcef8 // fmla v24.2d, v23.2d, v13.2d
 	WORD $0x4e69cf64 // fmla v4.2d, v27.2d, v9.2d
 	WORD $0x3dc0a4bb // ldr q27, [x5, #656]
 	WORD $0x3dc0a4b7 // ldr q23, [x5, #656]
 	WORD $0x3dc0a4ba // ldr q26, [x5, #656]
-	WORD $0x3dc0a4b6 // ldr q22, [x5, #656]
-	WORD $0x4e71cf3b // fmla v27.2d, v25.2d, v17.2d
-	WORD $0x4e6eccf7 // fmla v23.2d, v7.2d, v14.2d
-	WORD $0x4e65cf1a // fmla v26.2d, v24.2d, v5.2d
-	WORD $0x4e69cc96 // fmla v22.2d, v4.2d, v9.2d
+	WORD $0x3dc0a4b5 // ldr q21, [x5, #656]
+	WORD $0x4e73cf3b // fmla v27.2d, v25.2d, v19.2d
+	WORD $0x4e71ccf7 // fmla v23.2d, v7.2d, v17.2d
+	WORD $0x4e6dcf1a // fmla v26.2d, v24.2d, v13.2d
+	WORD $0x4e69cc95 // fmla v21.2d, v4.2d, v9.2d
 	WORD $0x3dc0a8a4 // ldr q4, [x5, #672]
 	WORD $0x3dc0a8b8 // ldr q24, [x5, #672]
 	WORD $0x3dc0a8a7 // ldr q7, [x5, #672]
 	WORD $0x3dc0a8b9 // ldr q25, [x5, #672]
-	WORD $0x4e71cf64 // fmla v4.2d, v27.2d, v17.2d
-	WORD $0x4e6ecef8 // fmla v24.2d, v23.2d, v14.2d
-	WORD $0x4e65cf47 // fmla v7.2d, v26.2d, v5.2d
-	WORD $0x4e69ced9 // fmla v25.2d, v22.2d, v9.2d
-	WORD $0x3dc0acb6 // ldr q22, [x5, #688]
+	WORD $0x4e73cf64 // fmla v4.2d, v27.2d, v19.2d
+	WORD $0x4e71cef8 // fmla v24.2d, v23.2d, v17.2d
+	WORD $0x4e6dcf47 // fmla v7.2d, v26.2d, v13.2d
+	WORD $0x4e69ceb9 // fmla v25.2d, v21.2d, v9.2d
+	WORD $0x3dc0acb5 // ldr q21, [x5, #688]
 	WORD $0x3dc0acba // ldr q26, [x5, #688]
 	WORD $0x3dc0acb7 // ldr q23, [x5, #688]
 	WORD $0x3dc0acbb // ldr q27, [x5, #688]
-	WORD $0x4e71cc96 // fmla v22.2d, v4.2d, v17.2d
-	WORD $0x4e6ecf1a // fmla v26.2d, v24.2d, v14.2d
-	WORD $0x4e65ccf7 // fmla v23.2d, v7.2d, v5.2d
+	WORD $0x4e73cc95 // fmla v21.2d, v4.2d, v19.2d
+	WORD $0x4e71cf1a // fmla v26.2d, v24.2d, v17.2d
+	WORD $0x4e6dccf7 // fmla v23.2d, v7.2d, v13.2d
 	WORD $0x4e69cf3b // fmla v27.2d, v25.2d, v9.2d
 	WORD $0x3dc0b0b9 // ldr q25, [x5, #704]
 	WORD $0x3dc0b0a7 // ldr q7, [x5, #704]
 	WORD $0x3dc0b0b8 // ldr q24, [x5, #704]
 	WORD $0x3dc0b0a4 // ldr q4, [x5, #704]
-	WORD $0x4e71ced9 // fmla v25.2d, v22.2d, v17.2d
-	WORD $0x4e6ecf47 // fmla v7.2d, v26.2d, v14.2d
-	WORD $0x4e65cef8 // fmla v24.2d, v23.2d, v5.2d
+	WORD $0x4e73ceb9 // fmla v25.2d, v21.2d, v19.2d
+	WORD $0x4e71cf47 // fmla v7.2d, v26.2d, v17.2d
+	WORD $0x4e6dcef8 // fmla v24.2d, v23.2d, v13.2d
 	WORD $0x4e69cf64 // fmla v4.2d, v27.2d, v9.2d
 	WORD $0x3dc0b4bb // ldr q27, [x5, #720]
 	WORD $0x3dc0b4b7 // ldr q23, [x5, #720]
 	WORD $0x3dc0b4ba // ldr q26, [x5, #720]
-	WORD $0x3dc0b4b6 // ldr q22, [x5, #720]
-	WORD $0x4e71cf3b // fmla v27.2d, v25.2d, v17.2d
-	WORD $0x4e6eccf7 // fmla v23.2d, v7.2d, v14.2d
-	WORD $0x4e65cf1a // fmla v26.2d, v24.2d, v5.2d
-	WORD $0x4e69cc96 // fmla v22.2d, v4.2d, v9.2d
+	WORD $0x3dc0b4b5 // ldr q21, [x5, #720]
+	WORD $0x4e73cf3b // fmla v27.2d, v25.2d, v19.2d
+	WORD $0x4e71ccf7 // fmla v23.2d, v7.2d, v17.2d
+	WORD $0x4e6dcf1a // fmla v26.2d, v24.2d, v13.2d
+	WORD $0x4e69cc95 // fmla v21.2d, v4.2d, v9.2d
 	WORD $0x3dc0b8a4 // ldr q4, [x5, #736]
 	WORD $0x3dc0b8b8 // ldr q24, [x5, #736]
 	WORD $0x3dc0b8a7 // ldr q7, [x5, #736]
 	WORD $0x3dc0b8b9 // ldr q25, [x5, #736]
-	WORD $0x4e71cf64 // fmla v4.2d, v27.2d, v17.2d
-	WORD $0x4e6ecef8 // fmla v24.2d, v23.2d, v14.2d
-	WORD $0x4e65cf47 // fmla v7.2d, v26.2d, v5.2d
-	WORD $0x4e69ced9 // fmla v25.2d, v22.2d, v9.2d
-	WORD $0x3dc0bcb6 // ldr q22, [x5, #752]
+	WORD $0x4e73cf64 // fmla v4.2d, v27.2d, v19.2d
+	WORD $0x4e71cef8 // fmla v24.2d, v23.2d, v17.2d
+	WORD $0x4e6dcf47 // fmla v7.2d, v26.2d, v13.2d
+	WORD $0x4e69ceb9 // fmla v25.2d, v21.2d, v9.2d
+	WORD $0x3dc0bcb5 // ldr q21, [x5, #752]
 	WORD $0x3dc0bcba // ldr q26, [x5, #752]
 	WORD $0x3dc0bcb7 // ldr q23, [x5, #752]
 	WORD $0x3dc0bcbb // ldr q27, [x5, #752]
-	WORD $0x4e71cc96 // fmla v22.2d, v4.2d, v17.2d
-	WORD $0x4e6ecf1a // fmla v26.2d, v24.2d, v14.2d
-	WORD $0x4e65ccf7 // fmla v23.2d, v7.2d, v5.2d
+	WORD $0x4e73cc95 // fmla v21.2d, v4.2d, v19.2d
+	WORD $0x4e71cf1a // fmla v26.2d, v24.2d, v17.2d
+	WORD $0x4e6dccf7 // fmla v23.2d, v7.2d, v13.2d
 	WORD $0x4e69cf3b // fmla v27.2d, v25.2d, v9.2d
-	WORD $0x4e71d5b9 // fadd v25.2d, v13.2d, v17.2d
-	WORD $0x4e6ed647 // fadd v7.2d, v18.2d, v14.2d
-	WORD $0x4e65d678 // fadd v24.2d, v19.2d, v5.2d
-	WORD $0x4e69d584 // fadd v4.2d, v12.2d, v9.2d
+	WORD $0x4e73d619 // fadd v25.2d, v16.2d, v19.2d
+	WORD $0x4e71d687 // fadd v7.2d, v20.2d, v17.2d
+	WORD $0x4e6dd598 // fadd v24.2d, v12.2d, v13.2d
+	WORD $0x4e69d5c4 // fadd v4.2d, v14.2d, v9.2d
 	WORD $0x3dc0c0bc // ldr q28, [x5, #768]
 	WORD $0x3dc0c0bd // ldr q29, [x5, #768]
 	WORD $0x3dc0c0be // ldr q30, [x5, #768]
 	WORD $0x3dc0c0bf // ldr q31, [x5, #768]
-	WORD $0x4ef9d5ad // fsub v13.2d, v13.2d, v25.2d
-	WORD $0x4ee7d652 // fsub v18.2d, v18.2d, v7.2d
-	WORD $0x4ef8d673 // fsub v19.2d, v19.2d, v24.2d
-	WORD $0x4ee4d58c // fsub v12.2d, v12.2d, v4.2d
-	WORD $0x4e71d5ad // fadd v13.2d, v13.2d, v17.2d
-	WORD $0x4e6ed652 // fadd v18.2d, v18.2d, v14.2d
-	WORD $0x4e65d673 // fadd v19.2d, v19.2d, v5.2d
-	WORD $0x4e69d58c // fadd v12.2d, v12.2d, v9.2d
-	WORD $0x4e7ccccd // fmla v13.2d, v6.2d, v28.2d
-	WORD $0x4e7dcd12 // fmla v18.2d, v8.2d, v29.2d
-	WORD $0x4e7ece93 // fmla v19.2d, v20.2d, v30.2d
-	WORD $0x4e7fcd4c // fmla v12.2d, v10.2d, v31.2d
+	WORD $0x4ef9d610 // fsub v16.2d, v16.2d, v25.2d
+	WORD $0x4ee7d694 // fsub v20.2d, v20.2d, v7.2d
+	WORD $0x4ef8d58c // fsub v12.2d, v12.2d, v24.2d
+	WORD $0x4ee4d5ce // fsub v14.2d, v14.2d, v4.2d
+	WORD $0x4e73d610 // fadd v16.2d, v16.2d, v19.2d
+	WORD $0x4e71d694 // fadd v20.2d, v20.2d, v17.2d
+	WORD $0x4e6dd58c // fadd v12.2d, v12.2d, v13.2d
+	WORD $0x4e69d5ce // fadd v14.2d, v14.2d, v9.2d
+	WORD $0x4e7cccd0 // fmla v16.2d, v6.2d, v28.2d
+	WORD $0x4e7dcd14 // fmla v20.2d, v8.2d, v29.2d
+	WORD $0x4e7ececc // fmla v12.2d, v22.2d, v30.2d
+	WORD $0x4e7fcd4e // fmla v14.2d, v10.2d, v31.2d
+	WORD $0x6e73de73 // fmul v19.2d, v19.2d, v19.2d
 	WORD $0x6e71de31 // fmul v17.2d, v17.2d, v17.2d
-	WORD $0x6e6eddce // fmul v14.2d, v14.2d, v14.2d
-	WORD $0x6e65dca5 // fmul v5.2d, v5.2d, v5.2d
+	WORD $0x6e6dddad // fmul v13.2d, v13.2d, v13.2d
 	WORD $0x6e69dd29 // fmul v9.2d, v9.2d, v9.2d
-	WORD $0x4e76ce2d // fmla v13.2d, v17.2d, v22.2d
-	WORD $0x4e7acdd2 // fmla v18.2d, v14.2d, v26.2d
-	WORD $0x4e77ccb3 // fmla v19.2d, v5.2d, v23.2d
-	WORD $0x4e7bcd2c // fmla v12.2d, v9.2d, v27.2d
-	WORD $0x4e6dd73b // fadd v27.2d, v25.2d, v13.2d
-	WORD $0x4e72d4e9 // fadd v9.2d, v7.2d, v18.2d
-	WORD $0x4e73d717 // fadd v23.2d, v24.2d, v19.2d
-	WORD $0x4e6cd485 // fadd v5.2d, v4.2d, v12.2d
+	WORD $0x4e75ce70 // fmla v16.2d, v19.2d, v21.2d
+	WORD $0x4e7ace34 // fmla v20.2d, v17.2d, v26.2d
+	WORD $0x4e77cdac // fmla v12.2d, v13.2d, v23.2d
+	WORD $0x4e7bcd2e // fmla v14.2d, v9.2d, v27.2d
+	WORD $0x4e70d73b // fadd v27.2d, v25.2d, v16.2d
+	WORD $0x4e74d4e9 // fadd v9.2d, v7.2d, v20.2d
+	WORD $0x4e6cd717 // fadd v23.2d, v24.2d, v12.2d
+	WORD $0x4e6ed48d // fadd v13.2d, v4.2d, v14.2d
 	WORD $0x4ef9d779 // fsub v25.2d, v27.2d, v25.2d
 	WORD $0x4ee7d527 // fsub v7.2d, v9.2d, v7.2d
 	WORD $0x4ef8d6f8 // fsub v24.2d, v23.2d, v24.2d
-	WORD $0x4ee4d4a4 // fsub v4.2d, v5.2d, v4.2d
-	WORD $0x4ef9d5b9 // fsub v25.2d, v13.2d, v25.2d
-	WORD $0x4ee7d647 // fsub v7.2d, v18.2d, v7.2d
-	WORD $0x4ef8d678 // fsub v24.2d, v19.2d, v24.2d
-	WORD $0x4ee4d584 // fsub v4.2d, v12.2d, v4.2d
+	WORD $0x4ee4d5a4 // fsub v4.2d, v13.2d, v4.2d
+	WORD $0x4ef9d619 // fsub v25.2d, v16.2d, v25.2d
+	WORD $0x4ee7d687 // fsub v7.2d, v20.2d, v7.2d
+	WORD $0x4ef8d598 // fsub v24.2d, v12.2d, v24.2d
+	WORD $0x4ee4d5c4 // fsub v4.2d, v14.2d, v4.2d
 	WORD $0x6e3b1f39 // eor v25.16b, v25.16b, v27.16b
 	WORD $0x6e291ce7 // eor v7.16b, v7.16b, v9.16b
 	WORD $0x6e371f18 // eor v24.16b, v24.16b, v23.16b
-	WORD $0x6e251c84 // eor v4.16b, v4.16b, v5.16b
+	WORD $0x6e2d1c84 // eor v4.16b, v4.16b, v13.16b
 	WORD $0x6f410739 // ushr v25.2d, v25.2d, #63
 	WORD $0x6f4104e7 // ushr v7.2d, v7.2d, #63
 	WORD $0x6f410718 // ushr v24.2d, v24.2d, #63
@@ -2311,16 +2263,16 @@ doubtful:
 	WORD $0x6ef98779 // sub v25.2d, v27.2d, v25.2d
 	WORD $0x6ee78527 // sub v7.2d, v9.2d, v7.2d
 	WORD $0x6ef886f8 // sub v24.2d, v23.2d, v24.2d
-	WORD $0x6ee484a4 // sub v4.2d, v5.2d, v4.2d
-	WORD $0x3dc0c4a5 // ldr q5, [x5, #784]
+	WORD $0x6ee485a4 // sub v4.2d, v13.2d, v4.2d
+	WORD $0x3dc0c4ad // ldr q13, [x5, #784]
 	WORD $0x3dc0c4b7 // ldr q23, [x5, #784]
 	WORD $0x3dc0c4a9 // ldr q9, [x5, #784]
 	WORD $0x3dc0c4bb // ldr q27, [x5, #784]
-	WORD $0x4ea51f25 // orr v5.16b, v25.16b, v5.16b
+	WORD $0x4ead1f2d // orr v13.16b, v25.16b, v13.16b
 	WORD $0x4eb71cf7 // orr v23.16b, v7.16b, v23.16b
 	WORD $0x4ea91f09 // orr v9.16b, v24.16b, v9.16b
 	WORD $0x4ebb1c9b // orr v27.16b, v4.16b, v27.16b
-	WORD $0x0e6168a5 // fcvtn v5.2s, v5.2d
+	WORD $0x0e6169ad // fcvtn v13.2s, v13.2d
 	WORD $0x0e616af7 // fcvtn v23.2s, v23.2d
 	WORD $0x0e616929 // fcvtn v9.2s, v9.2d
 	WORD $0x0e616b7b // fcvtn v27.2s, v27.2d
@@ -2328,61 +2280,61 @@ doubtful:
 	WORD $0x3dc0c8b8 // ldr q24, [x5, #800]
 	WORD $0x3dc0c8a7 // ldr q7, [x5, #800]
 	WORD $0x3dc0c8b9 // ldr q25, [x5, #800]
-	WORD $0x0e24e564 // fcmeq v4.2s, v11.2s, v4.2s
-	WORD $0x0e38e618 // fcmeq v24.2s, v16.2s, v24.2s
-	WORD $0x0e27e6a7 // fcmeq v7.2s, v21.2s, v7.2s
+	WORD $0x0e24e4a4 // fcmeq v4.2s, v5.2s, v4.2s
+	WORD $0x0e38e658 // fcmeq v24.2s, v18.2s, v24.2s
+	WORD $0x0e27e567 // fcmeq v7.2s, v11.2s, v7.2s
 	WORD $0x0e39e5f9 // fcmeq v25.2s, v15.2s, v25.2s
-	WORD $0x2e651d64 // bsl v4.8b, v11.8b, v5.8b
-	WORD $0x2e771e18 // bsl v24.8b, v16.8b, v23.8b
-	WORD $0x2e691ea7 // bsl v7.8b, v21.8b, v9.8b
+	WORD $0x2e6d1ca4 // bsl v4.8b, v5.8b, v13.8b
+	WORD $0x2e771e58 // bsl v24.8b, v18.8b, v23.8b
+	WORD $0x2e691d67 // bsl v7.8b, v11.8b, v9.8b
 	WORD $0x2e7b1df9 // bsl v25.8b, v15.8b, v27.8b
 	WORD $0x3dc0ccbb // ldr q27, [x5, #816]
 	WORD $0x3dc0cca9 // ldr q9, [x5, #816]
 	WORD $0x3dc0ccb7 // ldr q23, [x5, #816]
-	WORD $0x3dc0cca5 // ldr q5, [x5, #816]
-	WORD $0x0e3be57b // fcmeq v27.2s, v11.2s, v27.2s
-	WORD $0x0e29e609 // fcmeq v9.2s, v16.2s, v9.2s
-	WORD $0x0e37e6b7 // fcmeq v23.2s, v21.2s, v23.2s
-	WORD $0x0e25e5e5 // fcmeq v5.2s, v15.2s, v5.2s
-	WORD $0x3dc0d0ac // ldr q12, [x5, #832]
-	WORD $0x3dc0d0b3 // ldr q19, [x5, #832]
-	WORD $0x3dc0d0b2 // ldr q18, [x5, #832]
-	WORD $0x3dc0d0ad // ldr q13, [x5, #832]
-	WORD $0x2e641d9b // bsl v27.8b, v12.8b, v4.8b
-	WORD $0x2e781e69 // bsl v9.8b, v19.8b, v24.8b
-	WORD $0x2e671e57 // bsl v23.8b, v18.8b, v7.8b
-	WORD $0x2e791da5 // bsl v5.8b, v13.8b, v25.8b
-	WORD $0x3dc0ccb9 // ldr q25, [x5, #816]
 	WORD $0x3dc0ccad // ldr q13, [x5, #816]
+	WORD $0x0e3be4bb // fcmeq v27.2s, v5.2s, v27.2s
+	WORD $0x0e29e649 // fcmeq v9.2s, v18.2s, v9.2s
+	WORD $0x0e37e577 // fcmeq v23.2s, v11.2s, v23.2s
+	WORD $0x0e2de5ed // fcmeq v13.2s, v15.2s, v13.2s
+	WORD $0x3dc0d0ae // ldr q14, [x5, #832]
+	WORD $0x3dc0d0ac // ldr q12, [x5, #832]
+	WORD $0x3dc0d0b4 // ldr q20, [x5, #832]
+	WORD $0x3dc0d0b0 // ldr q16, [x5, #832]
+	WORD $0x2e641ddb // bsl v27.8b, v14.8b, v4.8b
+	WORD $0x2e781d89 // bsl v9.8b, v12.8b, v24.8b
+	WORD $0x2e671e97 // bsl v23.8b, v20.8b, v7.8b
+	WORD $0x2e791e0d // bsl v13.8b, v16.8b, v25.8b
+	WORD $0x3dc0ccb9 // ldr q25, [x5, #816]
+	WORD $0x3dc0ccb0 // ldr q16, [x5, #816]
 	WORD $0x3dc0cca7 // ldr q7, [x5, #816]
-	WORD $0x3dc0ccb2 // ldr q18, [x5, #816]
-	WORD $0x2e39e579 // fcmge v25.2s, v11.2s, v25.2s
-	WORD $0x2e2de60d // fcmge v13.2s, v16.2s, v13.2s
-	WORD $0x2e27e6a7 // fcmge v7.2s, v21.2s, v7.2s
-	WORD $0x2e32e5f2 // fcmge v18.2s, v15.2s, v18.2s
+	WORD $0x3dc0ccb4 // ldr q20, [x5, #816]
+	WORD $0x2e39e4b9 // fcmge v25.2s, v5.2s, v25.2s
+	WORD $0x2e30e650 // fcmge v16.2s, v18.2s, v16.2s
+	WORD $0x2e27e567 // fcmge v7.2s, v11.2s, v7.2s
+	WORD $0x2e34e5f4 // fcmge v20.2s, v15.2s, v20.2s
 	WORD $0x3dc0d4af // ldr q15, [x5, #848]
-	WORD $0x3dc0d4b5 // ldr q21, [x5, #848]
-	WORD $0x3dc0d4b0 // ldr q16, [x5, #848]
 	WORD $0x3dc0d4ab // ldr q11, [x5, #848]
+	WORD $0x3dc0d4b2 // ldr q18, [x5, #848]
+	WORD $0x3dc0d4a5 // ldr q5, [x5, #848]
 	WORD $0x2e6f1f79 // bsl v25.8b, v27.8b, v15.8b
-	WORD $0x2e751d2d // bsl v13.8b, v9.8b, v21.8b
-	WORD $0x2e701ee7 // bsl v7.8b, v23.8b, v16.8b
-	WORD $0x2e6b1cb2 // bsl v18.8b, v5.8b, v11.8b
-	WORD $0x0e39e72b // fcmeq v11.2s, v25.2s, v25.2s
-	WORD $0x0e2de5a5 // fcmeq v5.2s, v13.2s, v13.2s
-	WORD $0x0e27e4f0 // fcmeq v16.2s, v7.2s, v7.2s
-	WORD $0x0e32e657 // fcmeq v23.2s, v18.2s, v18.2s
-	WORD $0x3dc0d4b5 // ldr q21, [x5, #848]
+	WORD $0x2e6b1d30 // bsl v16.8b, v9.8b, v11.8b
+	WORD $0x2e721ee7 // bsl v7.8b, v23.8b, v18.8b
+	WORD $0x2e651db4 // bsl v20.8b, v13.8b, v5.8b
+	WORD $0x0e39e725 // fcmeq v5.2s, v25.2s, v25.2s
+	WORD $0x0e30e60d // fcmeq v13.2s, v16.2s, v16.2s
+	WORD $0x0e27e4f2 // fcmeq v18.2s, v7.2s, v7.2s
+	WORD $0x0e34e697 // fcmeq v23.2s, v20.2s, v20.2s
+	WORD $0x3dc0d4ab // ldr q11, [x5, #848]
 	WORD $0x3dc0d4a9 // ldr q9, [x5, #848]
 	WORD $0x3dc0d4af // ldr q15, [x5, #848]
 	WORD $0x3dc0d4bb // ldr q27, [x5, #848]
-	WORD $0x2e751f2b // bsl v11.8b, v25.8b, v21.8b
-	WORD $0x2e691da5 // bsl v5.8b, v13.8b, v9.8b
-	WORD $0x2e6f1cf0 // bsl v16.8b, v7.8b, v15.8b
-	WORD $0x2e7b1e57 // bsl v23.8b, v18.8b, v27.8b
-	WORD $0xfd00002b // str d11, [x1]
-	WORD $0xfd000425 // str d5, [x1, #8]
-	WORD $0xfd000830 // str d16, [x1, #16]
+	WORD $0x2e6b1f25 // bsl v5.8b, v25.8b, v11.8b
+	WORD $0x2e691e0d // bsl v13.8b, v16.8b, v9.8b
+	WORD $0x2e6f1cf2 // bsl v18.8b, v7.8b, v15.8b
+	WORD $0x2e7b1e97 // bsl v23.8b, v20.8b, v27.8b
+	WORD $0xfd000025 // str d5, [x1]
+	WORD $0xfd00042d // str d13, [x1, #8]
+	WORD $0xfd000832 // str d18, [x1, #16]
 	WORD $0xfd000c37 // str d23, [x1, #24]
 	JMP going
 single:
@@ -2392,84 +2344,84 @@ single:
 	BLT rest
 one:
 	WORD $0xfd400057 // ldr d23, [x2]
-	WORD $0x0e617af0 // fcvtl v16.2d, v23.2s
-	WORD $0x3dc07ca5 // ldr q5, [x5, #496]
-	WORD $0x6ee58605 // sub v5.2d, v16.2d, v5.2d
-	WORD $0x6f4c04b0 // ushr v16.2d, v5.2d, #52
-	WORD $0x3dc080ab // ldr q11, [x5, #512]
-	WORD $0x4eab1e0b // orr v11.16b, v16.16b, v11.16b
-	WORD $0x3dc084b0 // ldr q16, [x5, #528]
-	WORD $0x4ef0d570 // fsub v16.2d, v11.2d, v16.2d
-	WORD $0x3dc088ab // ldr q11, [x5, #544]
-	WORD $0x4e2b1cab // and v11.16b, v5.16b, v11.16b
+	WORD $0x0e617af2 // fcvtl v18.2d, v23.2s
+	WORD $0x3dc07cad // ldr q13, [x5, #496]
+	WORD $0x6eed864d // sub v13.2d, v18.2d, v13.2d
+	WORD $0x6f4c05b2 // ushr v18.2d, v13.2d, #52
+	WORD $0x3dc080a5 // ldr q5, [x5, #512]
+	WORD $0x4ea51e45 // orr v5.16b, v18.16b, v5.16b
+	WORD $0x3dc084b2 // ldr q18, [x5, #528]
+	WORD $0x4ef2d4b2 // fsub v18.2d, v5.2d, v18.2d
+	WORD $0x3dc088a5 // ldr q5, [x5, #544]
+	WORD $0x4e251da5 // and v5.16b, v13.16b, v5.16b
 	WORD $0x3dc08cbb // ldr q27, [x5, #560]
-	WORD $0x4efb857b // add v27.2d, v11.2d, v27.2d
-	WORD $0x6f5004a5 // ushr v5.2d, v5.2d, #48
-	WORD $0x3dc090ab // ldr q11, [x5, #576]
-	WORD $0x4e2b1cab // and v11.16b, v5.16b, v11.16b
-	WORD $0x4e083d66 // mov x6, v11.d[0]
-	WORD $0x4e183d67 // mov x7, v11.d[1]
-	WORD $0xfc66786b // ldr d11, [x3, x6, lsl #3]
-	WORD $0xfc677872 // ldr d18, [x3, x7, lsl #3]
-	WORD $0x4ed23972 // zip1 v18.2d, v11.2d, v18.2d
-	WORD $0x3dc094ab // ldr q11, [x5, #592]
-	WORD $0x4e72cf6b // fmla v11.2d, v27.2d, v18.2d
-	WORD $0x3dc098b2 // ldr q18, [x5, #608]
+	WORD $0x4efb84bb // add v27.2d, v5.2d, v27.2d
+	WORD $0x6f5005ad // ushr v13.2d, v13.2d, #48
+	WORD $0x3dc090a5 // ldr q5, [x5, #576]
+	WORD $0x4e251da5 // and v5.16b, v13.16b, v5.16b
+	WORD $0x4e083ca6 // mov x6, v5.d[0]
+	WORD $0x4e183ca7 // mov x7, v5.d[1]
+	WORD $0xfc667865 // ldr d5, [x3, x6, lsl #3]
+	WORD $0xfc677874 // ldr d20, [x3, x7, lsl #3]
+	WORD $0x4ed438b4 // zip1 v20.2d, v5.2d, v20.2d
+	WORD $0x3dc094a5 // ldr q5, [x5, #592]
+	WORD $0x4e74cf65 // fmla v5.2d, v27.2d, v20.2d
+	WORD $0x3dc098b4 // ldr q20, [x5, #608]
 	WORD $0x3dc090bb // ldr q27, [x5, #576]
-	WORD $0x4e3b1cbb // and v27.16b, v5.16b, v27.16b
+	WORD $0x4e3b1dbb // and v27.16b, v13.16b, v27.16b
 	WORD $0x4e083f67 // mov x7, v27.d[0]
 	WORD $0x4e183f66 // mov x6, v27.d[1]
 	WORD $0xfc67789b // ldr d27, [x4, x7, lsl #3]
-	WORD $0xfc667885 // ldr d5, [x4, x6, lsl #3]
-	WORD $0x4ec53b65 // zip1 v5.2d, v27.2d, v5.2d
-	WORD $0x4e72ce05 // fmla v5.2d, v16.2d, v18.2d
-	WORD $0x3dc09cb2 // ldr q18, [x5, #624]
+	WORD $0xfc66788d // ldr d13, [x4, x6, lsl #3]
+	WORD $0x4ecd3b6d // zip1 v13.2d, v27.2d, v13.2d
+	WORD $0x4e74ce4d // fmla v13.2d, v18.2d, v20.2d
+	WORD $0x3dc09cb4 // ldr q20, [x5, #624]
 	WORD $0x3dc0a0bb // ldr q27, [x5, #640]
-	WORD $0x4e6bce5b // fmla v27.2d, v18.2d, v11.2d
-	WORD $0x3dc0a4b2 // ldr q18, [x5, #656]
-	WORD $0x4e6bcf72 // fmla v18.2d, v27.2d, v11.2d
+	WORD $0x4e65ce9b // fmla v27.2d, v20.2d, v5.2d
+	WORD $0x3dc0a4b4 // ldr q20, [x5, #656]
+	WORD $0x4e65cf74 // fmla v20.2d, v27.2d, v5.2d
 	WORD $0x3dc0a8bb // ldr q27, [x5, #672]
-	WORD $0x4e6bce5b // fmla v27.2d, v18.2d, v11.2d
-	WORD $0x3dc0acb2 // ldr q18, [x5, #688]
-	WORD $0x4e6bcf72 // fmla v18.2d, v27.2d, v11.2d
+	WORD $0x4e65ce9b // fmla v27.2d, v20.2d, v5.2d
+	WORD $0x3dc0acb4 // ldr q20, [x5, #688]
+	WORD $0x4e65cf74 // fmla v20.2d, v27.2d, v5.2d
 	WORD $0x3dc0b0bb // ldr q27, [x5, #704]
-	WORD $0x4e6bce5b // fmla v27.2d, v18.2d, v11.2d
-	WORD $0x3dc0b4b2 // ldr q18, [x5, #720]
-	WORD $0x4e6bcf72 // fmla v18.2d, v27.2d, v11.2d
+	WORD $0x4e65ce9b // fmla v27.2d, v20.2d, v5.2d
+	WORD $0x3dc0b4b4 // ldr q20, [x5, #720]
+	WORD $0x4e65cf74 // fmla v20.2d, v27.2d, v5.2d
 	WORD $0x3dc0b8bb // ldr q27, [x5, #736]
-	WORD $0x4e6bce5b // fmla v27.2d, v18.2d, v11.2d
-	WORD $0x3dc0bcb2 // ldr q18, [x5, #752]
-	WORD $0x4e6bcf72 // fmla v18.2d, v27.2d, v11.2d
-	WORD $0x4e6bd4bb // fadd v27.2d, v5.2d, v11.2d
+	WORD $0x4e65ce9b // fmla v27.2d, v20.2d, v5.2d
+	WORD $0x3dc0bcb4 // ldr q20, [x5, #752]
+	WORD $0x4e65cf74 // fmla v20.2d, v27.2d, v5.2d
+	WORD $0x4e65d5bb // fadd v27.2d, v13.2d, v5.2d
 	WORD $0x3dc0c0af // ldr q15, [x5, #768]
-	WORD $0x4efbd4a5 // fsub v5.2d, v5.2d, v27.2d
-	WORD $0x4e6bd4a5 // fadd v5.2d, v5.2d, v11.2d
-	WORD $0x4e6fce05 // fmla v5.2d, v16.2d, v15.2d
-	WORD $0x6e6bdd6b // fmul v11.2d, v11.2d, v11.2d
-	WORD $0x4e72cd65 // fmla v5.2d, v11.2d, v18.2d
-	WORD $0x4e65d772 // fadd v18.2d, v27.2d, v5.2d
-	WORD $0x4efbd65b // fsub v27.2d, v18.2d, v27.2d
-	WORD $0x4efbd4bb // fsub v27.2d, v5.2d, v27.2d
-	WORD $0x6e321f7b // eor v27.16b, v27.16b, v18.16b
+	WORD $0x4efbd5ad // fsub v13.2d, v13.2d, v27.2d
+	WORD $0x4e65d5ad // fadd v13.2d, v13.2d, v5.2d
+	WORD $0x4e6fce4d // fmla v13.2d, v18.2d, v15.2d
+	WORD $0x6e65dca5 // fmul v5.2d, v5.2d, v5.2d
+	WORD $0x4e74ccad // fmla v13.2d, v5.2d, v20.2d
+	WORD $0x4e6dd774 // fadd v20.2d, v27.2d, v13.2d
+	WORD $0x4efbd69b // fsub v27.2d, v20.2d, v27.2d
+	WORD $0x4efbd5bb // fsub v27.2d, v13.2d, v27.2d
+	WORD $0x6e341f7b // eor v27.16b, v27.16b, v20.16b
 	WORD $0x6f41077b // ushr v27.2d, v27.2d, #63
-	WORD $0x6efb865b // sub v27.2d, v18.2d, v27.2d
-	WORD $0x3dc0c4b2 // ldr q18, [x5, #784]
-	WORD $0x4eb21f72 // orr v18.16b, v27.16b, v18.16b
-	WORD $0x0e616a52 // fcvtn v18.2s, v18.2d
+	WORD $0x6efb869b // sub v27.2d, v20.2d, v27.2d
+	WORD $0x3dc0c4b4 // ldr q20, [x5, #784]
+	WORD $0x4eb41f74 // orr v20.16b, v27.16b, v20.16b
+	WORD $0x0e616a94 // fcvtn v20.2s, v20.2d
 	WORD $0x3dc0c8bb // ldr q27, [x5, #800]
 	WORD $0x0e3be6fb // fcmeq v27.2s, v23.2s, v27.2s
-	WORD $0x2e721efb // bsl v27.8b, v23.8b, v18.8b
-	WORD $0x3dc0ccb2 // ldr q18, [x5, #816]
-	WORD $0x0e32e6f2 // fcmeq v18.2s, v23.2s, v18.2s
-	WORD $0x3dc0d0a5 // ldr q5, [x5, #832]
-	WORD $0x2e7b1cb2 // bsl v18.8b, v5.8b, v27.8b
+	WORD $0x2e741efb // bsl v27.8b, v23.8b, v20.8b
+	WORD $0x3dc0ccb4 // ldr q20, [x5, #816]
+	WORD $0x0e34e6f4 // fcmeq v20.2s, v23.2s, v20.2s
+	WORD $0x3dc0d0ad // ldr q13, [x5, #832]
+	WORD $0x2e7b1db4 // bsl v20.8b, v13.8b, v27.8b
 	WORD $0x3dc0ccbb // ldr q27, [x5, #816]
 	WORD $0x2e3be6fb // fcmge v27.2s, v23.2s, v27.2s
 	WORD $0x3dc0d4b7 // ldr q23, [x5, #848]
-	WORD $0x2e771e5b // bsl v27.8b, v18.8b, v23.8b
+	WORD $0x2e771e9b // bsl v27.8b, v20.8b, v23.8b
 	WORD $0x0e3be777 // fcmeq v23.2s, v27.2s, v27.2s
-	WORD $0x3dc0d4b2 // ldr q18, [x5, #848]
-	WORD $0x2e721f77 // bsl v23.8b, v27.8b, v18.8b
+	WORD $0x3dc0d4b4 // ldr q20, [x5, #848]
+	WORD $0x2e741f77 // bsl v23.8b, v27.8b, v20.8b
 	WORD $0xfd000037 // str d23, [x1]
 	ADD $8, R1
 	ADD $8, R2
@@ -2480,84 +2432,84 @@ rest:
 	BEQ done
 element:
 	WORD $0xbd400057 // ldr s23, [x2]
-	WORD $0x0e617af2 // fcvtl v18.2d, v23.2s
+	WORD $0x0e617af4 // fcvtl v20.2d, v23.2s
 	WORD $0x3dc07cbb // ldr q27, [x5, #496]
-	WORD $0x6efb865b // sub v27.2d, v18.2d, v27.2d
-	WORD $0x6f4c0772 // ushr v18.2d, v27.2d, #52
-	WORD $0x3dc080a5 // ldr q5, [x5, #512]
-	WORD $0x4ea51e45 // orr v5.16b, v18.16b, v5.16b
-	WORD $0x3dc084b2 // ldr q18, [x5, #528]
-	WORD $0x4ef2d4b2 // fsub v18.2d, v5.2d, v18.2d
-	WORD $0x3dc088a5 // ldr q5, [x5, #544]
-	WORD $0x4e251f65 // and v5.16b, v27.16b, v5.16b
-	WORD $0x3dc08cab // ldr q11, [x5, #560]
-	WORD $0x4eeb84ab // add v11.2d, v5.2d, v11.2d
+	WORD $0x6efb869b // sub v27.2d, v20.2d, v27.2d
+	WORD $0x6f4c0774 // ushr v20.2d, v27.2d, #52
+	WORD $0x3dc080ad // ldr q13, [x5, #512]
+	WORD $0x4ead1e8d // orr v13.16b, v20.16b, v13.16b
+	WORD $0x3dc084b4 // ldr q20, [x5, #528]
+	WORD $0x4ef4d5b4 // fsub v20.2d, v13.2d, v20.2d
+	WORD $0x3dc088ad // ldr q13, [x5, #544]
+	WORD $0x4e2d1f6d // and v13.16b, v27.16b, v13.16b
+	WORD $0x3dc08ca5 // ldr q5, [x5, #560]
+	WORD $0x4ee585a5 // add v5.2d, v13.2d, v5.2d
 	WORD $0x6f50077b // ushr v27.2d, v27.2d, #48
+	WORD $0x3dc090ad // ldr q13, [x5, #576]
+	WORD $0x4e2d1f6d // and v13.16b, v27.16b, v13.16b
+	WORD $0x4e083da6 // mov x6, v13.d[0]
+	WORD $0x4e183da7 // mov x7, v13.d[1]
+	WORD $0xfc66786d // ldr d13, [x3, x6, lsl #3]
+	WORD $0xfc67786f // ldr d15, [x3, x7, lsl #3]
+	WORD $0x4ecf39af // zip1 v15.2d, v13.2d, v15.2d
+	WORD $0x3dc094ad // ldr q13, [x5, #592]
+	WORD $0x4e6fccad // fmla v13.2d, v5.2d, v15.2d
+	WORD $0x3dc098af // ldr q15, [x5, #608]
 	WORD $0x3dc090a5 // ldr q5, [x5, #576]
 	WORD $0x4e251f65 // and v5.16b, v27.16b, v5.16b
-	WORD $0x4e083ca6 // mov x6, v5.d[0]
-	WORD $0x4e183ca7 // mov x7, v5.d[1]
-	WORD $0xfc667865 // ldr d5, [x3, x6, lsl #3]
-	WORD $0xfc67786f // ldr d15, [x3, x7, lsl #3]
-	WORD $0x4ecf38af // zip1 v15.2d, v5.2d, v15.2d
-	WORD $0x3dc094a5 // ldr q5, [x5, #592]
-	WORD $0x4e6fcd65 // fmla v5.2d, v11.2d, v15.2d
-	WORD $0x3dc098af // ldr q15, [x5, #608]
-	WORD $0x3dc090ab // ldr q11, [x5, #576]
-	WORD $0x4e2b1f6b // and v11.16b, v27.16b, v11.16b
-	WORD $0x4e083d67 // mov x7, v11.d[0]
-	WORD $0x4e183d66 // mov x6, v11.d[1]
-	WORD $0xfc67788b // ldr d11, [x4, x7, lsl #3]
+	WORD $0x4e083ca7 // mov x7, v5.d[0]
+	WORD $0x4e183ca6 // mov x6, v5.d[1]
+	WORD $0xfc677885 // ldr d5, [x4, x7, lsl #3]
 	WORD $0xfc66789b // ldr d27, [x4, x6, lsl #3]
-	WORD $0x4edb397b // zip1 v27.2d, v11.2d, v27.2d
-	WORD $0x4e6fce5b // fmla v27.2d, v18.2d, v15.2d
+	WORD $0x4edb38bb // zip1 v27.2d, v5.2d, v27.2d
+	WORD $0x4e6fce9b // fmla v27.2d, v20.2d, v15.2d
 	WORD $0x3dc09caf // ldr q15, [x5, #624]
-	WORD $0x3dc0a0ab // ldr q11, [x5, #640]
-	WORD $0x4e65cdeb // fmla v11.2d, v15.2d, v5.2d
+	WORD $0x3dc0a0a5 // ldr q5, [x5, #640]
+	WORD $0x4e6dcde5 // fmla v5.2d, v15.2d, v13.2d
 	WORD $0x3dc0a4af // ldr q15, [x5, #656]
-	WORD $0x4e65cd6f // fmla v15.2d, v11.2d, v5.2d
-	WORD $0x3dc0a8ab // ldr q11, [x5, #672]
-	WORD $0x4e65cdeb // fmla v11.2d, v15.2d, v5.2d
+	WORD $0x4e6dccaf // fmla v15.2d, v5.2d, v13.2d
+	WORD $0x3dc0a8a5 // ldr q5, [x5, #672]
+	WORD $0x4e6dcde5 // fmla v5.2d, v15.2d, v13.2d
 	WORD $0x3dc0acaf // ldr q15, [x5, #688]
-	WORD $0x4e65cd6f // fmla v15.2d, v11.2d, v5.2d
-	WORD $0x3dc0b0ab // ldr q11, [x5, #704]
-	WORD $0x4e65cdeb // fmla v11.2d, v15.2d, v5.2d
+	WORD $0x4e6dccaf // fmla v15.2d, v5.2d, v13.2d
+	WORD $0x3dc0b0a5 // ldr q5, [x5, #704]
+	WORD $0x4e6dcde5 // fmla v5.2d, v15.2d, v13.2d
 	WORD $0x3dc0b4af // ldr q15, [x5, #720]
-	WORD $0x4e65cd6f // fmla v15.2d, v11.2d, v5.2d
-	WORD $0x3dc0b8ab // ldr q11, [x5, #736]
-	WORD $0x4e65cdeb // fmla v11.2d, v15.2d, v5.2d
+	WORD $0x4e6dccaf // fmla v15.2d, v5.2d, v13.2d
+	WORD $0x3dc0b8a5 // ldr q5, [x5, #736]
+	WORD $0x4e6dcde5 // fmla v5.2d, v15.2d, v13.2d
 	WORD $0x3dc0bcaf // ldr q15, [x5, #752]
-	WORD $0x4e65cd6f // fmla v15.2d, v11.2d, v5.2d
-	WORD $0x4e65d76b // fadd v11.2d, v27.2d, v5.2d
-	WORD $0x3dc0c0b0 // ldr q16, [x5, #768]
-	WORD $0x4eebd77b // fsub v27.2d, v27.2d, v11.2d
-	WORD $0x4e65d77b // fadd v27.2d, v27.2d, v5.2d
-	WORD $0x4e70ce5b // fmla v27.2d, v18.2d, v16.2d
-	WORD $0x6e65dca5 // fmul v5.2d, v5.2d, v5.2d
-	WORD $0x4e6fccbb // fmla v27.2d, v5.2d, v15.2d
-	WORD $0x4e7bd56f // fadd v15.2d, v11.2d, v27.2d
-	WORD $0x4eebd5eb // fsub v11.2d, v15.2d, v11.2d
-	WORD $0x4eebd76b // fsub v11.2d, v27.2d, v11.2d
-	WORD $0x6e2f1d6b // eor v11.16b, v11.16b, v15.16b
-	WORD $0x6f41056b // ushr v11.2d, v11.2d, #63
-	WORD $0x6eeb85eb // sub v11.2d, v15.2d, v11.2d
+	WORD $0x4e6dccaf // fmla v15.2d, v5.2d, v13.2d
+	WORD $0x4e6dd765 // fadd v5.2d, v27.2d, v13.2d
+	WORD $0x3dc0c0b2 // ldr q18, [x5, #768]
+	WORD $0x4ee5d77b // fsub v27.2d, v27.2d, v5.2d
+	WORD $0x4e6dd77b // fadd v27.2d, v27.2d, v13.2d
+	WORD $0x4e72ce9b // fmla v27.2d, v20.2d, v18.2d
+	WORD $0x6e6dddad // fmul v13.2d, v13.2d, v13.2d
+	WORD $0x4e6fcdbb // fmla v27.2d, v13.2d, v15.2d
+	WORD $0x4e7bd4af // fadd v15.2d, v5.2d, v27.2d
+	WORD $0x4ee5d5e5 // fsub v5.2d, v15.2d, v5.2d
+	WORD $0x4ee5d765 // fsub v5.2d, v27.2d, v5.2d
+	WORD $0x6e2f1ca5 // eor v5.16b, v5.16b, v15.16b
+	WORD $0x6f4104a5 // ushr v5.2d, v5.2d, #63
+	WORD $0x6ee585e5 // sub v5.2d, v15.2d, v5.2d
 	WORD $0x3dc0c4af // ldr q15, [x5, #784]
-	WORD $0x4eaf1d6f // orr v15.16b, v11.16b, v15.16b
+	WORD $0x4eaf1caf // orr v15.16b, v5.16b, v15.16b
 	WORD $0x0e6169ef // fcvtn v15.2s, v15.2d
-	WORD $0x3dc0c8ab // ldr q11, [x5, #800]
-	WORD $0x0e2be6eb // fcmeq v11.2s, v23.2s, v11.2s
-	WORD $0x2e6f1eeb // bsl v11.8b, v23.8b, v15.8b
+	WORD $0x3dc0c8a5 // ldr q5, [x5, #800]
+	WORD $0x0e25e6e5 // fcmeq v5.2s, v23.2s, v5.2s
+	WORD $0x2e6f1ee5 // bsl v5.8b, v23.8b, v15.8b
 	WORD $0x3dc0ccaf // ldr q15, [x5, #816]
 	WORD $0x0e2fe6ef // fcmeq v15.2s, v23.2s, v15.2s
 	WORD $0x3dc0d0bb // ldr q27, [x5, #832]
-	WORD $0x2e6b1f6f // bsl v15.8b, v27.8b, v11.8b
-	WORD $0x3dc0ccab // ldr q11, [x5, #816]
-	WORD $0x2e2be6eb // fcmge v11.2s, v23.2s, v11.2s
+	WORD $0x2e651f6f // bsl v15.8b, v27.8b, v5.8b
+	WORD $0x3dc0cca5 // ldr q5, [x5, #816]
+	WORD $0x2e25e6e5 // fcmge v5.2s, v23.2s, v5.2s
 	WORD $0x3dc0d4b7 // ldr q23, [x5, #848]
-	WORD $0x2e771deb // bsl v11.8b, v15.8b, v23.8b
-	WORD $0x0e2be577 // fcmeq v23.2s, v11.2s, v11.2s
+	WORD $0x2e771de5 // bsl v5.8b, v15.8b, v23.8b
+	WORD $0x0e25e4b7 // fcmeq v23.2s, v5.2s, v5.2s
 	WORD $0x3dc0d4af // ldr q15, [x5, #848]
-	WORD $0x2e6f1d77 // bsl v23.8b, v11.8b, v15.8b
+	WORD $0x2e6f1cb7 // bsl v23.8b, v5.8b, v15.8b
 	WORD $0xbd000037 // str s23, [x1]
 	ADD $4, R1
 	ADD $4, R2
@@ -2631,188 +2583,156 @@ many:
 	WORD $0x3dc018eb // ldr q11, [x7, #96]
 	WORD $0x4e2c1ccc // and v12.16b, v6.16b, v12.16b
 	WORD $0x4e2b1d0b // and v11.16b, v8.16b, v11.16b
-	WORD $0x3dc01ced // ldr q13, [x7, #112]
-	WORD $0x3dc01cee // ldr q14, [x7, #112]
-	WORD $0x4ead9d8d // mul v13.4s, v12.4s, v13.4s
-	WORD $0x4eae9d6e // mul v14.4s, v11.4s, v14.4s
-	WORD $0x3dc020eb // ldr q11, [x7, #128]
-	WORD $0x3dc020ec // ldr q12, [x7, #128]
-	WORD $0x4eab85ab // add v11.4s, v13.4s, v11.4s
-	WORD $0x4eac85cc // add v12.4s, v14.4s, v12.4s
-	WORD $0x3dc024ee // ldr q14, [x7, #144]
-	WORD $0x3dc024ed // ldr q13, [x7, #144]
-	WORD $0x6e2e856e // sub v14.16b, v11.16b, v14.16b
-	WORD $0x6e2d858d // sub v13.16b, v12.16b, v13.16b
-	WORD $0x3dc028ef // ldr q15, [x7, #160]
-	WORD $0x3dc028f0 // ldr q16, [x7, #160]
-	WORD $0x4e0b01eb // tbl v11.16b, {v15.16b}, v11.16b
-	WORD $0x4e0c020c // tbl v12.16b, {v16.16b}, v12.16b
-	WORD $0x3dc02cf0 // ldr q16, [x7, #176]
-	WORD $0x3dc02cef // ldr q15, [x7, #176]
-	WORD $0x4e0e120b // tbx v11.16b, {v16.16b}, v14.16b
-	WORD $0x4e0d11ec // tbx v12.16b, {v15.16b}, v13.16b
-	WORD $0x3dc030ed // ldr q13, [x7, #192]
-	WORD $0x3dc030ef // ldr q15, [x7, #192]
-	WORD $0x6e2bdc8e // fmul v14.4s, v4.4s, v11.4s
-	WORD $0x6e2cdcb0 // fmul v16.4s, v5.4s, v12.4s
-	WORD $0x6ea0f9d1 // fneg v17.4s, v14.4s
-	WORD $0x6ea0fa12 // fneg v18.4s, v16.4s
-	WORD $0x4e2bcc91 // fmla v17.4s, v4.4s, v11.4s
-	WORD $0x4e2cccb2 // fmla v18.4s, v5.4s, v12.4s
-	WORD $0x4eadd5ce // fsub v14.4s, v14.4s, v13.4s
-	WORD $0x4eafd610 // fsub v16.4s, v16.4s, v15.4s
-	WORD $0x3dc034ec // ldr q12, [x7, #208]
-	WORD $0x3dc034e5 // ldr q5, [x7, #208]
-	WORD $0x3dc018eb // ldr q11, [x7, #96]
-	WORD $0x3dc018e4 // ldr q4, [x7, #96]
-	WORD $0x4e2b1ccb // and v11.16b, v6.16b, v11.16b
-	WORD $0x4e241d04 // and v4.16b, v8.16b, v4.16b
-	WORD $0x3dc01cf3 // ldr q19, [x7, #112]
-	WORD $0x3dc01cf4 // ldr q20, [x7, #112]
-	WORD $0x4eb39d73 // mul v19.4s, v11.4s, v19.4s
-	WORD $0x4eb49c94 // mul v20.4s, v4.4s, v20.4s
-	WORD $0x3dc020e4 // ldr q4, [x7, #128]
-	WORD $0x3dc020eb // ldr q11, [x7, #128]
-	WORD $0x4ea48664 // add v4.4s, v19.4s, v4.4s
-	WORD $0x4eab868b // add v11.4s, v20.4s, v11.4s
-	WORD $0x3dc024f4 // ldr q20, [x7, #144]
-	WORD $0x3dc024f3 // ldr q19, [x7, #144]
-	WORD $0x6e348494 // sub v20.16b, v4.16b, v20.16b
-	WORD $0x6e338573 // sub v19.16b, v11.16b, v19.16b
-	WORD $0x3dc038f5 // ldr q21, [x7, #224]
-	WORD $0x3dc038f6 // ldr q22, [x7, #224]
-	WORD $0x4e0402a4 // tbl v4.16b, {v21.16b}, v4.16b
-	WORD $0x4e0b02cb // tbl v11.16b, {v22.16b}, v11.16b
-	WORD $0x3dc03cf6 // ldr q22, [x7, #240]
-	WORD $0x3dc03cf5 // ldr q21, [x7, #240]
-	WORD $0x4e1412c4 // tbx v4.16b, {v22.16b}, v20.16b
-	WORD $0x4e1312ab // tbx v11.16b, {v21.16b}, v19.16b
-	WORD $0x4e2ccd24 // fmla v4.4s, v9.4s, v12.4s
-	WORD $0x4e25cd4b // fmla v11.4s, v10.4s, v5.4s
-	WORD $0x3dc040e5 // ldr q5, [x7, #256]
-	WORD $0x3dc040ec // ldr q12, [x7, #256]
-	WORD $0x3dc018f3 // ldr q19, [x7, #96]
-	WORD $0x3dc018f5 // ldr q21, [x7, #96]
-	WORD $0x4e331cd3 // and v19.16b, v6.16b, v19.16b
-	WORD $0x4e351d15 // and v21.16b, v8.16b, v21.16b
 	WORD $0x3dc01ce8 // ldr q8, [x7, #112]
 	WORD $0x3dc01ce6 // ldr q6, [x7, #112]
-	WORD $0x4ea89e68 // mul v8.4s, v19.4s, v8.4s
-	WORD $0x4ea69ea6 // mul v6.4s, v21.4s, v6.4s
-	WORD $0x3dc020f5 // ldr q21, [x7, #128]
-	WORD $0x3dc020f3 // ldr q19, [x7, #128]
-	WORD $0x4eb58515 // add v21.4s, v8.4s, v21.4s
-	WORD $0x4eb384d3 // add v19.4s, v6.4s, v19.4s
+	WORD $0x4ea89d88 // mul v8.4s, v12.4s, v8.4s
+	WORD $0x4ea69d66 // mul v6.4s, v11.4s, v6.4s
+	WORD $0x3dc020eb // ldr q11, [x7, #128]
+	WORD $0x3dc020ec // ldr q12, [x7, #128]
+	WORD $0x4eab850b // add v11.4s, v8.4s, v11.4s
+	WORD $0x4eac84cc // add v12.4s, v6.4s, v12.4s
 	WORD $0x3dc024e6 // ldr q6, [x7, #144]
 	WORD $0x3dc024e8 // ldr q8, [x7, #144]
-	WORD $0x6e2686a6 // sub v6.16b, v21.16b, v6.16b
-	WORD $0x6e288668 // sub v8.16b, v19.16b, v8.16b
-	WORD $0x3dc044f4 // ldr q20, [x7, #272]
+	WORD $0x6e268566 // sub v6.16b, v11.16b, v6.16b
+	WORD $0x6e288588 // sub v8.16b, v12.16b, v8.16b
+	WORD $0x3dc028ed // ldr q13, [x7, #160]
+	WORD $0x3dc028ee // ldr q14, [x7, #160]
+	WORD $0x4e0b01ad // tbl v13.16b, {v13.16b}, v11.16b
+	WORD $0x4e0c01ce // tbl v14.16b, {v14.16b}, v12.16b
+	WORD $0x3dc02cef // ldr q15, [x7, #176]
+	WORD $0x3dc02cf0 // ldr q16, [x7, #176]
+	WORD $0x4e0611ed // tbx v13.16b, {v15.16b}, v6.16b
+	WORD $0x4e08120e // tbx v14.16b, {v16.16b}, v8.16b
+	WORD $0x3dc030f0 // ldr q16, [x7, #192]
+	WORD $0x3dc030ef // ldr q15, [x7, #192]
+	WORD $0x6e2ddc91 // fmul v17.4s, v4.4s, v13.4s
+	WORD $0x6e2edcb2 // fmul v18.4s, v5.4s, v14.4s
+	WORD $0x6ea0fa33 // fneg v19.4s, v17.4s
+	WORD $0x6ea0fa54 // fneg v20.4s, v18.4s
+	WORD $0x4e2dcc93 // fmla v19.4s, v4.4s, v13.4s
+	WORD $0x4e2eccb4 // fmla v20.4s, v5.4s, v14.4s
+	WORD $0x4eb0d631 // fsub v17.4s, v17.4s, v16.4s
+	WORD $0x4eafd652 // fsub v18.4s, v18.4s, v15.4s
+	WORD $0x3dc034ee // ldr q14, [x7, #208]
+	WORD $0x3dc034e5 // ldr q5, [x7, #208]
+	WORD $0x3dc038ed // ldr q13, [x7, #224]
+	WORD $0x3dc038e4 // ldr q4, [x7, #224]
+	WORD $0x4e0b01ad // tbl v13.16b, {v13.16b}, v11.16b
+	WORD $0x4e0c0084 // tbl v4.16b, {v4.16b}, v12.16b
+	WORD $0x3dc03cf5 // ldr q21, [x7, #240]
+	WORD $0x3dc03cf6 // ldr q22, [x7, #240]
+	WORD $0x4e0612ad // tbx v13.16b, {v21.16b}, v6.16b
+	WORD $0x4e0812c4 // tbx v4.16b, {v22.16b}, v8.16b
+	WORD $0x4e2ecd2d // fmla v13.4s, v9.4s, v14.4s
+	WORD $0x4e25cd44 // fmla v4.4s, v10.4s, v5.4s
+	WORD $0x3dc040e5 // ldr q5, [x7, #256]
+	WORD $0x3dc040ee // ldr q14, [x7, #256]
 	WORD $0x3dc044f6 // ldr q22, [x7, #272]
-	WORD $0x4e150295 // tbl v21.16b, {v20.16b}, v21.16b
-	WORD $0x4e1302d3 // tbl v19.16b, {v22.16b}, v19.16b
+	WORD $0x3dc044f5 // ldr q21, [x7, #272]
+	WORD $0x4e0b02cb // tbl v11.16b, {v22.16b}, v11.16b
+	WORD $0x4e0c02ac // tbl v12.16b, {v21.16b}, v12.16b
+	WORD $0x3dc048f5 // ldr q21, [x7, #288]
 	WORD $0x3dc048f6 // ldr q22, [x7, #288]
-	WORD $0x3dc048f4 // ldr q20, [x7, #288]
-	WORD $0x4e0612d5 // tbx v21.16b, {v22.16b}, v6.16b
-	WORD $0x4e081293 // tbx v19.16b, {v20.16b}, v8.16b
-	WORD $0x4e25cd35 // fmla v21.4s, v9.4s, v5.4s
-	WORD $0x4e2ccd53 // fmla v19.4s, v10.4s, v12.4s
-	WORD $0x4e2ed48c // fadd v12.4s, v4.4s, v14.4s
-	WORD $0x4e30d56a // fadd v10.4s, v11.4s, v16.4s
-	WORD $0x4eacd484 // fsub v4.4s, v4.4s, v12.4s
-	WORD $0x4eaad56b // fsub v11.4s, v11.4s, v10.4s
-	WORD $0x4e2ed484 // fadd v4.4s, v4.4s, v14.4s
-	WORD $0x4e30d56b // fadd v11.4s, v11.4s, v16.4s
-	WORD $0x4eaed5a5 // fsub v5.4s, v13.4s, v14.4s
-	WORD $0x4eb0d5e9 // fsub v9.4s, v15.4s, v16.4s
-	WORD $0x4ead1da8 // mov v8.16b, v13.16b
-	WORD $0x4eaf1df4 // mov v20.16b, v15.16b
-	WORD $0x4eaecca8 // fmls v8.4s, v5.4s, v14.4s
-	WORD $0x4eb0cd34 // fmls v20.4s, v9.4s, v16.4s
-	WORD $0x4eaecd0d // fmls v13.4s, v8.4s, v14.4s
-	WORD $0x4eb0ce8f // fmls v15.4s, v20.4s, v16.4s
-	WORD $0x4e35d495 // fadd v21.4s, v4.4s, v21.4s
-	WORD $0x4e33d573 // fadd v19.4s, v11.4s, v19.4s
-	WORD $0x4e2dce35 // fmla v21.4s, v17.4s, v13.4s
-	WORD $0x4e2fce53 // fmla v19.4s, v18.4s, v15.4s
+	WORD $0x4e0612ab // tbx v11.16b, {v21.16b}, v6.16b
+	WORD $0x4e0812cc // tbx v12.16b, {v22.16b}, v8.16b
+	WORD $0x4e25cd2b // fmla v11.4s, v9.4s, v5.4s
+	WORD $0x4e2ecd4c // fmla v12.4s, v10.4s, v14.4s
+	WORD $0x4e31d5ae // fadd v14.4s, v13.4s, v17.4s
+	WORD $0x4e32d48a // fadd v10.4s, v4.4s, v18.4s
+	WORD $0x4eaed5ad // fsub v13.4s, v13.4s, v14.4s
+	WORD $0x4eaad484 // fsub v4.4s, v4.4s, v10.4s
+	WORD $0x4e31d5ad // fadd v13.4s, v13.4s, v17.4s
+	WORD $0x4e32d484 // fadd v4.4s, v4.4s, v18.4s
+	WORD $0x4eb1d605 // fsub v5.4s, v16.4s, v17.4s
+	WORD $0x4eb2d5e9 // fsub v9.4s, v15.4s, v18.4s
+	WORD $0x4eb01e08 // mov v8.16b, v16.16b
+	WORD $0x4eaf1df6 // mov v22.16b, v15.16b
+	WORD $0x4eb1cca8 // fmls v8.4s, v5.4s, v17.4s
+	WORD $0x4eb2cd36 // fmls v22.4s, v9.4s, v18.4s
+	WORD $0x4eb1cd10 // fmls v16.4s, v8.4s, v17.4s
+	WORD $0x4eb2cecf // fmls v15.4s, v22.4s, v18.4s
+	WORD $0x4e2bd5ab // fadd v11.4s, v13.4s, v11.4s
+	WORD $0x4e2cd48c // fadd v12.4s, v4.4s, v12.4s
+	WORD $0x4e30ce6b // fmla v11.4s, v19.4s, v16.4s
+	WORD $0x4e2fce8c // fmla v12.4s, v20.4s, v15.4s
 	WORD $0x3dc04cef // ldr q15, [x7, #304]
-	WORD $0x3dc04cf2 // ldr q18, [x7, #304]
-	WORD $0x3dc050ed // ldr q13, [x7, #320]
-	WORD $0x3dc050f1 // ldr q17, [x7, #320]
-	WORD $0x4e2ecded // fmla v13.4s, v15.4s, v14.4s
-	WORD $0x4e30ce51 // fmla v17.4s, v18.4s, v16.4s
-	WORD $0x3dc054f2 // ldr q18, [x7, #336]
+	WORD $0x3dc04cf4 // ldr q20, [x7, #304]
+	WORD $0x3dc050f0 // ldr q16, [x7, #320]
+	WORD $0x3dc050f3 // ldr q19, [x7, #320]
+	WORD $0x4e31cdf0 // fmla v16.4s, v15.4s, v17.4s
+	WORD $0x4e32ce93 // fmla v19.4s, v20.4s, v18.4s
+	WORD $0x3dc054f4 // ldr q20, [x7, #336]
 	WORD $0x3dc054ef // ldr q15, [x7, #336]
-	WORD $0x4e2ecdb2 // fmla v18.4s, v13.4s, v14.4s
-	WORD $0x4e30ce2f // fmla v15.4s, v17.4s, v16.4s
-	WORD $0x3dc058f1 // ldr q17, [x7, #352]
-	WORD $0x3dc058ed // ldr q13, [x7, #352]
-	WORD $0x4e2ece51 // fmla v17.4s, v18.4s, v14.4s
-	WORD $0x4e30cded // fmla v13.4s, v15.4s, v16.4s
+	WORD $0x4e31ce14 // fmla v20.4s, v16.4s, v17.4s
+	WORD $0x4e32ce6f // fmla v15.4s, v19.4s, v18.4s
+	WORD $0x3dc058f3 // ldr q19, [x7, #352]
+	WORD $0x3dc058f0 // ldr q16, [x7, #352]
+	WORD $0x4e31ce93 // fmla v19.4s, v20.4s, v17.4s
+	WORD $0x4e32cdf0 // fmla v16.4s, v15.4s, v18.4s
 	WORD $0x3dc05cef // ldr q15, [x7, #368]
-	WORD $0x3dc05cf2 // ldr q18, [x7, #368]
-	WORD $0x4e2ece2f // fmla v15.4s, v17.4s, v14.4s
-	WORD $0x4e30cdb2 // fmla v18.4s, v13.4s, v16.4s
-	WORD $0x3dc060ed // ldr q13, [x7, #384]
-	WORD $0x3dc060f1 // ldr q17, [x7, #384]
-	WORD $0x4e2ecded // fmla v13.4s, v15.4s, v14.4s
-	WORD $0x4e30ce51 // fmla v17.4s, v18.4s, v16.4s
-	WORD $0x6e2eddd2 // fmul v18.4s, v14.4s, v14.4s
-	WORD $0x6e30de0f // fmul v15.4s, v16.4s, v16.4s
-	WORD $0x3dc064eb // ldr q11, [x7, #400]
+	WORD $0x3dc05cf4 // ldr q20, [x7, #368]
+	WORD $0x4e31ce6f // fmla v15.4s, v19.4s, v17.4s
+	WORD $0x4e32ce14 // fmla v20.4s, v16.4s, v18.4s
+	WORD $0x3dc060f0 // ldr q16, [x7, #384]
+	WORD $0x3dc060f3 // ldr q19, [x7, #384]
+	WORD $0x4e31cdf0 // fmla v16.4s, v15.4s, v17.4s
+	WORD $0x4e32ce93 // fmla v19.4s, v20.4s, v18.4s
+	WORD $0x6e31de34 // fmul v20.4s, v17.4s, v17.4s
+	WORD $0x6e32de4f // fmul v15.4s, v18.4s, v18.4s
 	WORD $0x3dc064e4 // ldr q4, [x7, #400]
-	WORD $0x4e2ecdab // fmla v11.4s, v13.4s, v14.4s
-	WORD $0x4e30ce24 // fmla v4.4s, v17.4s, v16.4s
-	WORD $0x4eac1d94 // mov v20.16b, v12.16b
+	WORD $0x3dc064ed // ldr q13, [x7, #400]
+	WORD $0x4e31ce04 // fmla v4.4s, v16.4s, v17.4s
+	WORD $0x4e32ce6d // fmla v13.4s, v19.4s, v18.4s
+	WORD $0x4eae1dd6 // mov v22.16b, v14.16b
 	WORD $0x4eaa1d48 // mov v8.16b, v10.16b
-	WORD $0x4e32cd74 // fmla v20.4s, v11.4s, v18.4s
-	WORD $0x4e2fcc88 // fmla v8.4s, v4.4s, v15.4s
+	WORD $0x4e34cc96 // fmla v22.4s, v4.4s, v20.4s
+	WORD $0x4e2fcda8 // fmla v8.4s, v13.4s, v15.4s
+	WORD $0x3dc068ed // ldr q13, [x7, #416]
 	WORD $0x3dc068e4 // ldr q4, [x7, #416]
-	WORD $0x3dc068eb // ldr q11, [x7, #416]
-	WORD $0x6e24ddc4 // fmul v4.4s, v14.4s, v4.4s
-	WORD $0x6e2bde0b // fmul v11.4s, v16.4s, v11.4s
-	WORD $0x6e2eddad // fmul v13.4s, v13.4s, v14.4s
-	WORD $0x6e30de31 // fmul v17.4s, v17.4s, v16.4s
-	WORD $0x4eb4d58c // fsub v12.4s, v12.4s, v20.4s
+	WORD $0x6e2dde2d // fmul v13.4s, v17.4s, v13.4s
+	WORD $0x6e24de44 // fmul v4.4s, v18.4s, v4.4s
+	WORD $0x6e31de10 // fmul v16.4s, v16.4s, v17.4s
+	WORD $0x6e32de73 // fmul v19.4s, v19.4s, v18.4s
+	WORD $0x4eb6d5ce // fsub v14.4s, v14.4s, v22.4s
 	WORD $0x4ea8d54a // fsub v10.4s, v10.4s, v8.4s
-	WORD $0x4eaecc8c // fmls v12.4s, v4.4s, v14.4s
-	WORD $0x4eb0cd6a // fmls v10.4s, v11.4s, v16.4s
-	WORD $0x4e32cdac // fmla v12.4s, v13.4s, v18.4s
-	WORD $0x4e2fce2a // fmla v10.4s, v17.4s, v15.4s
-	WORD $0x4e2cd6ac // fadd v12.4s, v21.4s, v12.4s
-	WORD $0x4e2ad66a // fadd v10.4s, v19.4s, v10.4s
-	WORD $0x3dc06cf3 // ldr q19, [x7, #432]
-	WORD $0x3dc06cf5 // ldr q21, [x7, #432]
-	WORD $0x3dc070f1 // ldr q17, [x7, #448]
-	WORD $0x3dc070ed // ldr q13, [x7, #448]
-	WORD $0x4e311e91 // and v17.16b, v20.16b, v17.16b
-	WORD $0x4e2d1d0d // and v13.16b, v8.16b, v13.16b
-	WORD $0x3dc074f0 // ldr q16, [x7, #464]
-	WORD $0x3dc074eb // ldr q11, [x7, #464]
-	WORD $0x6e30de30 // fmul v16.4s, v17.4s, v16.4s
-	WORD $0x6e2bddab // fmul v11.4s, v13.4s, v11.4s
-	WORD $0x4e33ce50 // fmla v16.4s, v18.4s, v19.4s
-	WORD $0x4e35cdeb // fmla v11.4s, v15.4s, v21.4s
-	WORD $0x4eb0d595 // fsub v21.4s, v12.4s, v16.4s
-	WORD $0x4eabd54f // fsub v15.4s, v10.4s, v11.4s
-	WORD $0x4e35d695 // fadd v21.4s, v20.4s, v21.4s
+	WORD $0x4eb1cdae // fmls v14.4s, v13.4s, v17.4s
+	WORD $0x4eb2cc8a // fmls v10.4s, v4.4s, v18.4s
+	WORD $0x4e34ce0e // fmla v14.4s, v16.4s, v20.4s
+	WORD $0x4e2fce6a // fmla v10.4s, v19.4s, v15.4s
+	WORD $0x4e2ed56e // fadd v14.4s, v11.4s, v14.4s
+	WORD $0x4e2ad58a // fadd v10.4s, v12.4s, v10.4s
+	WORD $0x3dc06cec // ldr q12, [x7, #432]
+	WORD $0x3dc06ceb // ldr q11, [x7, #432]
+	WORD $0x3dc070f3 // ldr q19, [x7, #448]
+	WORD $0x3dc070f0 // ldr q16, [x7, #448]
+	WORD $0x4e331ed3 // and v19.16b, v22.16b, v19.16b
+	WORD $0x4e301d10 // and v16.16b, v8.16b, v16.16b
+	WORD $0x3dc074f2 // ldr q18, [x7, #464]
+	WORD $0x3dc074e4 // ldr q4, [x7, #464]
+	WORD $0x6e32de72 // fmul v18.4s, v19.4s, v18.4s
+	WORD $0x6e24de04 // fmul v4.4s, v16.4s, v4.4s
+	WORD $0x4e2cce92 // fmla v18.4s, v20.4s, v12.4s
+	WORD $0x4e2bcde4 // fmla v4.4s, v15.4s, v11.4s
+	WORD $0x4eb2d5cb // fsub v11.4s, v14.4s, v18.4s
+	WORD $0x4ea4d54f // fsub v15.4s, v10.4s, v4.4s
+	WORD $0x4e2bd6cb // fadd v11.4s, v22.4s, v11.4s
 	WORD $0x4e2fd50f // fadd v15.4s, v8.4s, v15.4s
-	WORD $0x4e30d590 // fadd v16.4s, v12.4s, v16.4s
-	WORD $0x4e2bd54b // fadd v11.4s, v10.4s, v11.4s
-	WORD $0x4e30d690 // fadd v16.4s, v20.4s, v16.4s
-	WORD $0x4e2bd50b // fadd v11.4s, v8.4s, v11.4s
-	WORD $0x6e301eb5 // eor v21.16b, v21.16b, v16.16b
-	WORD $0x6e2b1def // eor v15.16b, v15.16b, v11.16b
-	WORD $0x4eaf1eb5 // orr v21.16b, v21.16b, v15.16b
+	WORD $0x4e32d5d2 // fadd v18.4s, v14.4s, v18.4s
+	WORD $0x4e24d544 // fadd v4.4s, v10.4s, v4.4s
+	WORD $0x4e32d6d2 // fadd v18.4s, v22.4s, v18.4s
+	WORD $0x4e24d504 // fadd v4.4s, v8.4s, v4.4s
+	WORD $0x6e321d6b // eor v11.16b, v11.16b, v18.16b
+	WORD $0x6e241def // eor v15.16b, v15.16b, v4.16b
+	WORD $0x4eaf1d6b // orr v11.16b, v11.16b, v15.16b
 	WORD $0x3dc078ef // ldr q15, [x7, #480]
 	WORD $0x6eaf34ef // cmhi v15.4s, v7.4s, v15.4s
-	WORD $0x4eaf1eb5 // orr v21.16b, v21.16b, v15.16b
-	WORD $0x6eb0aab5 // umaxv s21, v21.4s
-	WORD $0x0e043ea8 // mov w8, v21.s[0]
+	WORD $0x4eaf1d6b // orr v11.16b, v11.16b, v15.16b
+	WORD $0x6eb0a96b // umaxv s11, v11.4s
+	WORD $0x0e043d68 // mov w8, v11.s[0]
 	CMPW $0, R8
 	BNE doubtful
-	WORD $0x3d800030 // str q16, [x1]
-	WORD $0x3d80042b // str q11, [x1, #16]
+	WORD $0x3d800032 // str q18, [x1]
+	WORD $0x3d800424 // str q4, [x1, #16]
 going:
 	ADD $32, R1
 	ADD $32, R2
@@ -2822,126 +2742,126 @@ going:
 	BGE many
 	JMP single
 doubtful:
-	WORD $0xfd40004b // ldr d11, [x2]
-	WORD $0xfd400450 // ldr d16, [x2, #8]
-	WORD $0xfd400855 // ldr d21, [x2, #16]
+	WORD $0xfd400044 // ldr d4, [x2]
+	WORD $0xfd400452 // ldr d18, [x2, #8]
+	WORD $0xfd40084b // ldr d11, [x2, #16]
 	WORD $0xfd400c4f // ldr d15, [x2, #24]
 	WORD $0xfd400067 // ldr d7, [x3]
 	WORD $0xfd400468 // ldr d8, [x3, #8]
-	WORD $0xfd400874 // ldr d20, [x3, #16]
+	WORD $0xfd400876 // ldr d22, [x3, #16]
 	WORD $0xfd400c6a // ldr d10, [x3, #24]
-	WORD $0x2e27dd67 // fmul v7.2s, v11.2s, v7.2s
-	WORD $0x2e28de08 // fmul v8.2s, v16.2s, v8.2s
-	WORD $0x2e34deb4 // fmul v20.2s, v21.2s, v20.2s
+	WORD $0x2e27dc87 // fmul v7.2s, v4.2s, v7.2s
+	WORD $0x2e28de48 // fmul v8.2s, v18.2s, v8.2s
+	WORD $0x2e36dd76 // fmul v22.2s, v11.2s, v22.2s
 	WORD $0x2e2addea // fmul v10.2s, v15.2s, v10.2s
 	WORD $0xfd40008f // ldr d15, [x4]
-	WORD $0xfd400495 // ldr d21, [x4, #8]
-	WORD $0xfd400890 // ldr d16, [x4, #16]
-	WORD $0xfd400c8b // ldr d11, [x4, #24]
+	WORD $0xfd40048b // ldr d11, [x4, #8]
+	WORD $0xfd400892 // ldr d18, [x4, #16]
+	WORD $0xfd400c84 // ldr d4, [x4, #24]
 	WORD $0x0e2fd4ef // fadd v15.2s, v7.2s, v15.2s
-	WORD $0x0e35d515 // fadd v21.2s, v8.2s, v21.2s
-	WORD $0x0e30d690 // fadd v16.2s, v20.2s, v16.2s
-	WORD $0x0e2bd54b // fadd v11.2s, v10.2s, v11.2s
+	WORD $0x0e2bd50b // fadd v11.2s, v8.2s, v11.2s
+	WORD $0x0e32d6d2 // fadd v18.2s, v22.2s, v18.2s
+	WORD $0x0e24d544 // fadd v4.2s, v10.2s, v4.2s
 	WORD $0x0e6179ea // fcvtl v10.2d, v15.2s
-	WORD $0x0e617ab4 // fcvtl v20.2d, v21.2s
-	WORD $0x0e617a08 // fcvtl v8.2d, v16.2s
-	WORD $0x0e617967 // fcvtl v7.2d, v11.2s
+	WORD $0x0e617976 // fcvtl v22.2d, v11.2s
+	WORD $0x0e617a48 // fcvtl v8.2d, v18.2s
+	WORD $0x0e617887 // fcvtl v7.2d, v4.2s
+	WORD $0x3dc07cee // ldr q14, [x7, #496]
 	WORD $0x3dc07cec // ldr q12, [x7, #496]
-	WORD $0x3dc07cf3 // ldr q19, [x7, #496]
-	WORD $0x3dc07cf2 // ldr q18, [x7, #496]
-	WORD $0x3dc07ced // ldr q13, [x7, #496]
-	WORD $0x6eec854c // sub v12.2d, v10.2d, v12.2d
-	WORD $0x6ef38693 // sub v19.2d, v20.2d, v19.2d
-	WORD $0x6ef28512 // sub v18.2d, v8.2d, v18.2d
-	WORD $0x6eed84ed // sub v13.2d, v7.2d, v13.2d
-	WORD $0x6f4c0587 // ushr v7.2d, v12.2d, #52
-	WORD $0x6f4c0668 // ushr v8.2d, v19.2d, #52
-	WORD $0x6f4c0654 // ushr v20.2d, v18.2d, #52
-	WORD $0x6f4c05aa // ushr v10.2d, v13.2d, #52
+	WORD $0x3dc07cf4 // ldr q20, [x7, #496]
+	WORD $0x3dc07cf0 // ldr q16, [x7, #496]
+	WORD $0x6eee854e // sub v14.2d, v10.2d, v14.2d
+	WORD $0x6eec86cc // sub v12.2d, v22.2d, v12.2d
+	WORD $0x6ef48514 // sub v20.2d, v8.2d, v20.2d
+	WORD $0x6ef084f0 // sub v16.2d, v7.2d, v16.2d
+	WORD $0x6f4c05c7 // ushr v7.2d, v14.2d, #52
+	WORD $0x6f4c0588 // ushr v8.2d, v12.2d, #52
+	WORD $0x6f4c0696 // ushr v22.2d, v20.2d, #52
+	WORD $0x6f4c060a // ushr v10.2d, v16.2d, #52
+	WORD $0x3dc080f3 // ldr q19, [x7, #512]
 	WORD $0x3dc080f1 // ldr q17, [x7, #512]
-	WORD $0x3dc080ee // ldr q14, [x7, #512]
-	WORD $0x3dc080e4 // ldr q4, [x7, #512]
+	WORD $0x3dc080ed // ldr q13, [x7, #512]
 	WORD $0x3dc080e9 // ldr q9, [x7, #512]
-	WORD $0x4eb11cf1 // orr v17.16b, v7.16b, v17.16b
-	WORD $0x4eae1d0e // orr v14.16b, v8.16b, v14.16b
-	WORD $0x4ea41e84 // orr v4.16b, v20.16b, v4.16b
+	WORD $0x4eb31cf3 // orr v19.16b, v7.16b, v19.16b
+	WORD $0x4eb11d11 // orr v17.16b, v8.16b, v17.16b
+	WORD $0x4ead1ecd // orr v13.16b, v22.16b, v13.16b
 	WORD $0x4ea91d49 // orr v9.16b, v10.16b, v9.16b
 	WORD $0x3dc084ea // ldr q10, [x7, #528]
-	WORD $0x3dc084f4 // ldr q20, [x7, #528]
+	WORD $0x3dc084f6 // ldr q22, [x7, #528]
 	WORD $0x3dc084e8 // ldr q8, [x7, #528]
 	WORD $0x3dc084e7 // ldr q7, [x7, #528]
-	WORD $0x4eead62a // fsub v10.2d, v17.2d, v10.2d
-	WORD $0x4ef4d5d4 // fsub v20.2d, v14.2d, v20.2d
-	WORD $0x4ee8d488 // fsub v8.2d, v4.2d, v8.2d
+	WORD $0x4eead66a // fsub v10.2d, v19.2d, v10.2d
+	WORD $0x4ef6d636 // fsub v22.2d, v17.2d, v22.2d
+	WORD $0x4ee8d5a8 // fsub v8.2d, v13.2d, v8.2d
 	WORD $0x4ee7d527 // fsub v7.2d, v9.2d, v7.2d
 	WORD $0x3dc088e9 // ldr q9, [x7, #544]
-	WORD $0x3dc088e4 // ldr q4, [x7, #544]
-	WORD $0x3dc088ee // ldr q14, [x7, #544]
+	WORD $0x3dc088ed // ldr q13, [x7, #544]
 	WORD $0x3dc088f1 // ldr q17, [x7, #544]
-	WORD $0x4e291d89 // and v9.16b, v12.16b, v9.16b
-	WORD $0x4e241e64 // and v4.16b, v19.16b, v4.16b
-	WORD $0x4e2e1e4e // and v14.16b, v18.16b, v14.16b
-	WORD $0x4e311db1 // and v17.16b, v13.16b, v17.16b
+	WORD $0x3dc088f3 // ldr q19, [x7, #544]
+	WORD $0x4e291dc9 // and v9.16b, v14.16b, v9.16b
+	WORD $0x4e2d1d8d // and v13.16b, v12.16b, v13.16b
+	WORD $0x4e311e91 // and v17.16b, v20.16b, v17.16b
+	WORD $0x4e331e13 // and v19.16b, v16.16b, v19.16b
 	WORD $0x3dc08ce5 // ldr q5, [x7, #560]
 	WORD $0x3dc08ce6 // ldr q6, [x7, #560]
-	WORD $0x3dc08cf6 // ldr q22, [x7, #560]
+	WORD $0x3dc08cf5 // ldr q21, [x7, #560]
 	WORD $0x3dc08cf7 // ldr q23, [x7, #560]
 	WORD $0x4ee58525 // add v5.2d, v9.2d, v5.2d
-	WORD $0x4ee68486 // add v6.2d, v4.2d, v6.2d
-	WORD $0x4ef685d6 // add v22.2d, v14.2d, v22.2d
-	WORD $0x4ef78637 // add v23.2d, v17.2d, v23.2d
+	WORD $0x4ee685a6 // add v6.2d, v13.2d, v6.2d
+	WORD $0x4ef58635 // add v21.2d, v17.2d, v21.2d
+	WORD $0x4ef78677 // add v23.2d, v19.2d, v23.2d
+	WORD $0x6f5005ce // ushr v14.2d, v14.2d, #48
 	WORD $0x6f50058c // ushr v12.2d, v12.2d, #48
-	WORD $0x6f500673 // ushr v19.2d, v19.2d, #48
-	WORD $0x6f500652 // ushr v18.2d, v18.2d, #48
-	WORD $0x6f5005ad // ushr v13.2d, v13.2d, #48
+	WORD $0x6f500694 // ushr v20.2d, v20.2d, #48
+	WORD $0x6f500610 // ushr v16.2d, v16.2d, #48
+	WORD $0x3dc090f3 // ldr q19, [x7, #576]
 	WORD $0x3dc090f1 // ldr q17, [x7, #576]
-	WORD $0x3dc090ee // ldr q14, [x7, #576]
-	WORD $0x3dc090e4 // ldr q4, [x7, #576]
+	WORD $0x3dc090ed // ldr q13, [x7, #576]
 	WORD $0x3dc090e9 // ldr q9, [x7, #576]
+	WORD $0x4e331dd3 // and v19.16b, v14.16b, v19.16b
 	WORD $0x4e311d91 // and v17.16b, v12.16b, v17.16b
-	WORD $0x4e2e1e6e // and v14.16b, v19.16b, v14.16b
-	WORD $0x4e241e44 // and v4.16b, v18.16b, v4.16b
-	WORD $0x4e291da9 // and v9.16b, v13.16b, v9.16b
-	WORD $0x4e083e28 // mov x8, v17.d[0]
-	WORD $0x4e083dc9 // mov x9, v14.d[0]
-	WORD $0x4e083c8a // mov x10, v4.d[0]
+	WORD $0x4e2d1e8d // and v13.16b, v20.16b, v13.16b
+	WORD $0x4e291e09 // and v9.16b, v16.16b, v9.16b
+	WORD $0x4e083e68 // mov x8, v19.d[0]
+	WORD $0x4e083e29 // mov x9, v17.d[0]
+	WORD $0x4e083daa // mov x10, v13.d[0]
 	WORD $0x4e083d2b // mov x11, v9.d[0]
-	WORD $0x4e183e2c // mov x12, v17.d[1]
-	WORD $0x4e183dcd // mov x13, v14.d[1]
-	WORD $0x4e183c8e // mov x14, v4.d[1]
+	WORD $0x4e183e6c // mov x12, v19.d[1]
+	WORD $0x4e183e2d // mov x13, v17.d[1]
+	WORD $0x4e183dae // mov x14, v13.d[1]
 	WORD $0x4e183d2f // mov x15, v9.d[1]
 	WORD $0xfc6878a9 // ldr d9, [x5, x8, lsl #3]
-	WORD $0xfc6978a4 // ldr d4, [x5, x9, lsl #3]
-	WORD $0xfc6a78ae // ldr d14, [x5, x10, lsl #3]
-	WORD $0xfc6b78b1 // ldr d17, [x5, x11, lsl #3]
+	WORD $0xfc6978ad // ldr d13, [x5, x9, lsl #3]
+	WORD $0xfc6a78b1 // ldr d17, [x5, x10, lsl #3]
+	WORD $0xfc6b78b3 // ldr d19, [x5, x11, lsl #3]
 	WORD $0xfc6c78b8 // ldr d24, [x5, x12, lsl #3]
 	WORD $0xfc6d78b9 // ldr d25, [x5, x13, lsl #3]
 	WORD $0xfc6e78ba // ldr d26, [x5, x14, lsl #3]
 	WORD $0xfc6f78bb // ldr d27, [x5, x15, lsl #3]
 	WORD $0x4ed83938 // zip1 v24.2d, v9.2d, v24.2d
-	WORD $0x4ed93899 // zip1 v25.2d, v4.2d, v25.2d
-	WORD $0x4eda39da // zip1 v26.2d, v14.2d, v26.2d
-	WORD $0x4edb3a3b // zip1 v27.2d, v17.2d, v27.2d
+	WORD $0x4ed939b9 // zip1 v25.2d, v13.2d, v25.2d
+	WORD $0x4eda3a3a // zip1 v26.2d, v17.2d, v26.2d
+	WORD $0x4edb3a7b // zip1 v27.2d, v19.2d, v27.2d
+	WORD $0x3dc094f3 // ldr q19, [x7, #592]
 	WORD $0x3dc094f1 // ldr q17, [x7, #592]
-	WORD $0x3dc094ee // ldr q14, [x7, #592]
-	WORD $0x3dc094e4 // ldr q4, [x7, #592]
+	WORD $0x3dc094ed // ldr q13, [x7, #592]
 	WORD $0x3dc094e9 // ldr q9, [x7, #592]
-	WORD $0x4e78ccb1 // fmla v17.2d, v5.2d, v24.2d
-	WORD $0x4e79ccce // fmla v14.2d, v6.2d, v25.2d
-	WORD $0x4e7acec4 // fmla v4.2d, v22.2d, v26.2d
+	WORD $0x4e78ccb3 // fmla v19.2d, v5.2d, v24.2d
+	WORD $0x4e79ccd1 // fmla v17.2d, v6.2d, v25.2d
+	WORD $0x4e7acead // fmla v13.2d, v21.2d, v26.2d
 	WORD $0x4e7bcee9 // fmla v9.2d, v23.2d, v27.2d
 	WORD $0x3dc098fb // ldr q27, [x7, #608]
 	WORD $0x3dc098f7 // ldr q23, [x7, #608]
 	WORD $0x3dc098fa // ldr q26, [x7, #608]
-	WORD $0x3dc098f6 // ldr q22, [x7, #608]
+	WORD $0x3dc098f5 // ldr q21, [x7, #608]
 	WORD $0x3dc090f9 // ldr q25, [x7, #576]
 	WORD $0x3dc090e6 // ldr q6, [x7, #576]
 	WORD $0x3dc090f8 // ldr q24, [x7, #576]
 	WORD $0x3dc090e5 // ldr q5, [x7, #576]
-	WORD $0x4e391d99 // and v25.16b, v12.16b, v25.16b
-	WORD $0x4e261e66 // and v6.16b, v19.16b, v6.16b
-	WORD $0x4e381e58 // and v24.16b, v18.16b, v24.16b
-	WORD $0x4e251da5 // and v5.16b, v13.16b, v5.16b
+	WORD $0x4e391dd9 // and v25.16b, v14.16b, v25.16b
+	WORD $0x4e261d86 // and v6.16b, v12.16b, v6.16b
+	WORD $0x4e381e98 // and v24.16b, v20.16b, v24.16b
+	WORD $0x4e251e05 // and v5.16b, v16.16b, v5.16b
 	WORD $0x4e083f2f // mov x15, v25.d[0]
 	WORD $0x4e083cce // mov x14, v6.d[0]
 	WORD $0x4e083f0d // mov x13, v24.d[0]
@@ -2954,19 +2874,19 @@ doubtful:
 	WORD $0xfc6e78d8 // ldr d24, [x6, x14, lsl #3]
 	WORD $0xfc6d78c6 // ldr d6, [x6, x13, lsl #3]
 	WORD $0xfc6c78d9 // ldr d25, [x6, x12, lsl #3]
-	WORD $0xfc6b78cd // ldr d13, [x6, x11, lsl #3]
-	WORD $0xfc6a78d2 // ldr d18, [x6, x10, lsl #3]
-	WORD $0xfc6978d3 // ldr d19, [x6, x9, lsl #3]
-	WORD $0xfc6878cc // ldr d12, [x6, x8, lsl #3]
-	WORD $0x4ecd38ad // zip1 v13.2d, v5.2d, v13.2d
-	WORD $0x4ed23b12 // zip1 v18.2d, v24.2d, v18.2d
-	WORD $0x4ed338d3 // zip1 v19.2d, v6.2d, v19.2d
-	WORD $0x4ecc3b2c // zip1 v12.2d, v25.2d, v12.2d
-	WORD $0x4e7bcd4d // fmla v13.2d, v10.2d, v27.2d
-	WORD $0x4e77ce92 // fmla v18.2d, v20.2d, v23.2d
-	WORD $0x4e7acd13 // fmla v19.2d, v8.2d, v26.2d
-	WORD $0x4e76ccec // fmla v12.2d, v7.2d, v22.2d
-	WORD $0x3dc09cf6 // ldr q22, [x7, #624]
+	WORD $0xfc6b78d0 // ldr d16, [x6, x11, lsl #3]
+	WORD $0xfc6a78d4 // ldr d20, [x6, x10, lsl #3]
+	WORD $0xfc6978cc // ldr d12, [x6, x9, lsl #3]
+	WORD $0xfc6878ce // ldr d14, [x6, x8, lsl #3]
+	WORD $0x4ed038b0 // zip1 v16.2d, v5.2d, v16.2d
+	WORD $0x4ed43b14 // zip1 v20.2d, v24.2d, v20.2d
+	WORD $0x4ecc38cc // zip1 v12.2d, v6.2d, v12.2d
+	WORD $0x4ece3b2e // zip1 v14.2d, v25.2d, v14.2d
+	WORD $0x4e7bcd50 // fmla v16.2d, v10.2d, v27.2d
+	WORD $0x4e77ced4 // fmla v20.2d, v22.2d, v23.2d
+	WORD $0x4e7acd0c // fmla v12.2d, v8.2d, v26.2d
+	WORD $0x4e75ccee // fmla v14.2d, v7.2d, v21.2d
+	WORD $0x3dc09cf5 // ldr q21, [x7, #624]
 	WORD $0x3dc09cfa // ldr q26, [x7, #624]
 	WORD $0x3dc09cf7 // ldr q23, [x7, #624]
 	WORD $0x3dc09cfb // ldr q27, [x7, #624]
@@ -2974,110 +2894,110 @@ doubtful:
 	WORD $0x3dc0a0e6 // ldr q6, [x7, #640]
 	WORD $0x3dc0a0f8 // ldr q24, [x7, #640]
 	WORD $0x3dc0a0e5 // ldr q5, [x7, #640]
-	WORD $0x4e71ced9 // fmla v25.2d, v22.2d, v17.2d
-	WORD $0x4e6ecf46 // fmla v6.2d, v26.2d, v14.2d
-	WORD $0x4e64cef8 // fmla v24.2d, v23.2d, v4.2d
+	WORD $0x4e73ceb9 // fmla v25.2d, v21.2d, v19.2d
+	WORD $0x4e71cf46 // fmla v6.2d, v26.2d, v17.2d
+	WORD $0x4e6dcef8 // fmla v24.2d, v23.2d, v13.2d
 	WORD $0x4e69cf65 // fmla v5.2d, v27.2d, v9.2d
 	WORD $0x3dc0a4fb // ldr q27, [x7, #656]
 	WORD $0x3dc0a4f7 // ldr q23, [x7, #656]
 	WORD $0x3dc0a4fa // ldr q26, [x7, #656]
-	WORD $0x3dc0a4f6 // ldr q22, [x7, #656]
-	WORD $0x4e71cf3b // fmla v27.2d, v25.2d, v17.2d
-	WORD $0x4e6eccd7 // fmla v23.2d, v6.2d, v14.2d
-	WORD $0x4e64cf1a // fmla v26.2d, v24.2d, v4.2d
-	WORD $0x4e69ccb6 // fmla v22.2d, v5.2d, v9.2d
+	WORD $0x3dc0a4f5 // ldr q21, [x7, #656]
+	WORD $0x4e73cf3b // fmla v27.2d, v25.2d, v19.2d
+	WORD $0x4e71ccd7 // fmla v23.2d, v6.2d, v17.2d
+	WORD $0x4e6dcf1a // fmla v26.2d, v24.2d, v13.2d
+	WORD $0x4e69ccb5 // fmla v21.2d, v5.2d, v9.2d
 	WORD $0x3dc0a8e5 // ldr q5, [x7, #672]
 	WORD $0x3dc0a8f8 // ldr q24, [x7, #672]
 	WORD $0x3dc0a8e6 // ldr q6, [x7, #672]
 	WORD $0x3dc0a8f9 // ldr q25, [x7, #672]
-	WORD $0x4e71cf65 // fmla v5.2d, v27.2d, v17.2d
-	WORD $0x4e6ecef8 // fmla v24.2d, v23.2d, v14.2d
-	WORD $0x4e64cf46 // fmla v6.2d, v26.2d, v4.2d
-	WORD $0x4e69ced9 // fmla v25.2d, v22.2d, v9.2d
-	WORD $0x3dc0acf6 // ldr q22, [x7, #688]
+	WORD $0x4e73cf65 // fmla v5.2d, v27.2d, v19.2d
+	WORD $0x4e71cef8 // fmla v24.2d, v23.2d, v17.2d
+	WORD $0x4e6dcf46 // fmla v6.2d, v26.2d, v13.2d
+	WORD $0x4e69ceb9 // fmla v25.2d, v21.2d, v9.2d
+	WORD $0x3dc0acf5 // ldr q21, [x7, #688]
 	WORD $0x3dc0acfa // ldr q26, [x7, #688]
 	WORD $0x3dc0acf7 // ldr q23, [x7, #688]
 	WORD $0x3dc0acfb // ldr q27, [x7, #688]
-	WORD $0x4e71ccb6 // fmla v22.2d, v5.2d, v17.2d
-	WORD $0x4e6ecf1a // fmla v26.2d, v24.2d, v14.2d
-	WORD $0x4e64ccd7 // fmla v23.2d, v6.2d, v4.2d
+	WORD $0x4e73ccb5 // fmla v21.2d, v5.2d, v19.2d
+	WORD $0x4e71cf1a // fmla v26.2d, v24.2d, v17.2d
+	WORD $0x4e6dccd7 // fmla v23.2d, v6.2d, v13.2d
 	WORD $0x4e69cf3b // fmla v27.2d, v25.2d, v9.2d
 	WORD $0x3dc0b0f9 // ldr q25, [x7, #704]
 	WORD $0x3dc0b0e6 // ldr q6, [x7, #704]
 	WORD $0x3dc0b0f8 // ldr q24, [x7, #704]
 	WORD $0x3dc0b0e5 // ldr q5, [x7, #704]
-	WORD $0x4e71ced9 // fmla v25.2d, v22.2d, v17.2d
-	WORD $0x4e6ecf46 // fmla v6.2d, v26.2d, v14.2d
-	WORD $0x4e64cef8 // fmla v24.2d, v23.2d, v4.2d
+	WORD $0x4e73ceb9 // fmla v25.2d, v21.2d, v19.2d
+	WORD $0x4e71cf46 // fmla v6.2d, v26.2d, v17.2d
+	WORD $0x4e6dcef8 // fmla v24.2d, v23.2d, v13.2d
 	WORD $0x4e69cf65 // fmla v5.2d, v27.2d, v9.2d
 	WORD $0x3dc0b4fb // ldr q27, [x7, #720]
 	WORD $0x3dc0b4f7 // ldr q23, [x7, #720]
 	WORD $0x3dc0b4fa // ldr q26, [x7, #720]
-	WORD $0x3dc0b4f6 // ldr q22, [x7, #720]
-	WORD $0x4e71cf3b // fmla v27.2d, v25.2d, v17.2d
-	WORD $0x4e6eccd7 // fmla v23.2d, v6.2d, v14.2d
-	WORD $0x4e64cf1a // fmla v26.2d, v24.2d, v4.2d
-	WORD $0x4e69ccb6 // fmla v22.2d, v5.2d, v9.2d
+	WORD $0x3dc0b4f5 // ldr q21, [x7, #720]
+	WORD $0x4e73cf3b // fmla v27.2d, v25.2d, v19.2d
+	WORD $0x4e71ccd7 // fmla v23.2d, v6.2d, v17.2d
+	WORD $0x4e6dcf1a // fmla v26.2d, v24.2d, v13.2d
+	WORD $0x4e69ccb5 // fmla v21.2d, v5.2d, v9.2d
 	WORD $0x3dc0b8e5 // ldr q5, [x7, #736]
 	WORD $0x3dc0b8f8 // ldr q24, [x7, #736]
 	WORD $0x3dc0b8e6 // ldr q6, [x7, #736]
 	WORD $0x3dc0b8f9 // ldr q25, [x7, #736]
-	WORD $0x4e71cf65 // fmla v5.2d, v27.2d, v17.2d
-	WORD $0x4e6ecef8 // fmla v24.2d, v23.2d, v14.2d
-	WORD $0x4e64cf46 // fmla v6.2d, v26.2d, v4.2d
-	WORD $0x4e69ced9 // fmla v25.2d, v22.2d, v9.2d
-	WORD $0x3dc0bcf6 // ldr q22, [x7, #752]
+	WORD $0x4e73cf65 // fmla v5.2d, v27.2d, v19.2d
+	WORD $0x4e71cef8 // fmla v24.2d, v23.2d, v17.2d
+	WORD $0x4e6dcf46 // fmla v6.2d, v26.2d, v13.2d
+	WORD $0x4e69ceb9 // fmla v25.2d, v21.2d, v9.2d
+	WORD $0x3dc0bcf5 // ldr q21, [x7, #752]
 	WORD $0x3dc0bcfa // ldr q26, [x7, #752]
 	WORD $0x3dc0bcf7 // ldr q23, [x7, #752]
 	WORD $0x3dc0bcfb // ldr q27, [x7, #752]
-	WORD $0x4e71ccb6 // fmla v22.2d, v5.2d, v17.2d
-	WORD $0x4e6ecf1a // fmla v26.2d, v24.2d, v14.2d
-	WORD $0x4e64ccd7 // fmla v23.2d, v6.2d, v4.2d
+	WORD $0x4e73ccb5 // fmla v21.2d, v5.2d, v19.2d
+	WORD $0x4e71cf1a // fmla v26.2d, v24.2d, v17.2d
+	WORD $0x4e6dccd7 // fmla v23.2d, v6.2d, v13.2d
 	WORD $0x4e69cf3b // fmla v27.2d, v25.2d, v9.2d
-	WORD $0x4e71d5b9 // fadd v25.2d, v13.2d, v17.2d
-	WORD $0x4e6ed646 // fadd v6.2d, v18.2d, v14.2d
-	WORD $0x4e64d678 // fadd v24.2d, v19.2d, v4.2d
-	WORD $0x4e69d585 // fadd v5.2d, v12.2d, v9.2d
+	WORD $0x4e73d619 // fadd v25.2d, v16.2d, v19.2d
+	WORD $0x4e71d686 // fadd v6.2d, v20.2d, v17.2d
+	WORD $0x4e6dd598 // fadd v24.2d, v12.2d, v13.2d
+	WORD $0x4e69d5c5 // fadd v5.2d, v14.2d, v9.2d
 	WORD $0x3dc0c0fc // ldr q28, [x7, #768]
 	WORD $0x3dc0c0fd // ldr q29, [x7, #768]
 	WORD $0x3dc0c0fe // ldr q30, [x7, #768]
 	WORD $0x3dc0c0ff // ldr q31, [x7, #768]
-	WORD $0x4ef9d5ad // fsub v13.2d, v13.2d, v25.2d
-	WORD $0x4ee6d652 // fsub v18.2d, v18.2d, v6.2d
-	WORD $0x4ef8d673 // fsub v19.2d, v19.2d, v24.2d
-	WORD $0x4ee5d58c // fsub v12.2d, v12.2d, v5.2d
-	WORD $0x4e71d5ad // fadd v13.2d, v13.2d, v17.2d
-	WORD $0x4e6ed652 // fadd v18.2d, v18.2d, v14.2d
-	WORD $0x4e64d673 // fadd v19.2d, v19.2d, v4.2d
-	WORD $0x4e69d58c // fadd v12.2d, v12.2d, v9.2d
-	WORD $0x4e7ccd4d // fmla v13.2d, v10.2d, v28.2d
-	WORD $0x4e7dce92 // fmla v18.2d, v20.2d, v29.2d
-	WORD $0x4e7ecd13 // fmla v19.2d, v8.2d, v30.2d
-	WORD $0x4e7fccec // fmla v12.2d, v7.2d, v31.2d
+	WORD $0x4ef9d610 // fsub v16.2d, v16.2d, v25.2d
+	WORD $0x4ee6d694 // fsub v20.2d, v20.2d, v6.2d
+	WORD $0x4ef8d58c // fsub v12.2d, v12.2d, v24.2d
+	WORD $0x4ee5d5ce // fsub v14.2d, v14.2d, v5.2d
+	WORD $0x4e73d610 // fadd v16.2d, v16.2d, v19.2d
+	WORD $0x4e71d694 // fadd v20.2d, v20.2d, v17.2d
+	WORD $0x4e6dd58c // fadd v12.2d, v12.2d, v13.2d
+	WORD $0x4e69d5ce // fadd v14.2d, v14.2d, v9.2d
+	WORD $0x4e7ccd50 // fmla v16.2d, v10.2d, v28.2d
+	WORD $0x4e7dced4 // fmla v20.2d, v22.2d, v29.2d
+	WORD $0x4e7ecd0c // fmla v12.2d, v8.2d, v30.2d
+	WORD $0x4e7fccee // fmla v14.2d, v7.2d, v31.2d
+	WORD $0x6e73de73 // fmul v19.2d, v19.2d, v19.2d
 	WORD $0x6e71de31 // fmul v17.2d, v17.2d, v17.2d
-	WORD $0x6e6eddce // fmul v14.2d, v14.2d, v14.2d
-	WORD $0x6e64dc84 // fmul v4.2d, v4.2d, v4.2d
+	WORD $0x6e6dddad // fmul v13.2d, v13.2d, v13.2d
 	WORD $0x6e69dd29 // fmul v9.2d, v9.2d, v9.2d
-	WORD $0x4e76ce2d // fmla v13.2d, v17.2d, v22.2d
-	WORD $0x4e7acdd2 // fmla v18.2d, v14.2d, v26.2d
-	WORD $0x4e77cc93 // fmla v19.2d, v4.2d, v23.2d
-	WORD $0x4e7bcd2c // fmla v12.2d, v9.2d, v27.2d
-	WORD $0x4e6dd73b // fadd v27.2d, v25.2d, v13.2d
-	WORD $0x4e72d4c9 // fadd v9.2d, v6.2d, v18.2d
-	WORD $0x4e73d717 // fadd v23.2d, v24.2d, v19.2d
-	WORD $0x4e6cd4a4 // fadd v4.2d, v5.2d, v12.2d
+	WORD $0x4e75ce70 // fmla v16.2d, v19.2d, v21.2d
+	WORD $0x4e7ace34 // fmla v20.2d, v17.2d, v26.2d
+	WORD $0x4e77cdac // fmla v12.2d, v13.2d, v23.2d
+	WORD $0x4e7bcd2e // fmla v14.2d, v9.2d, v27.2d
+	WORD $0x4e70d73b // fadd v27.2d, v25.2d, v16.2d
+	WORD $0x4e74d4c9 // fadd v9.2d, v6.2d, v20.2d
+	WORD $0x4e6cd717 // fadd v23.2d, v24.2d, v12.2d
+	WORD $0x4e6ed4ad // fadd v13.2d, v5.2d, v14.2d
 	WORD $0x4ef9d779 // fsub v25.2d, v27.2d, v25.2d
 	WORD $0x4ee6d526 // fsub v6.2d, v9.2d, v6.2d
 	WORD $0x4ef8d6f8 // fsub v24.2d, v23.2d, v24.2d
-	WORD $0x4ee5d485 // fsub v5.2d, v4.2d, v5.2d
-	WORD $0x4ef9d5b9 // fsub v25.2d, v13.2d, v25.2d
-	WORD $0x4ee6d646 // fsub v6.2d, v18.2d, v6.2d
-	WORD $0x4ef8d678 // fsub v24.2d, v19.2d, v24.2d
-	WORD $0x4ee5d585 // fsub v5.2d, v12.2d, v5.2d
+	WORD $0x4ee5d5a5 // fsub v5.2d, v13.2d, v5.2d
+	WORD $0x4ef9d619 // fsub v25.2d, v16.2d, v25.2d
+	WORD $0x4ee6d686 // fsub v6.2d, v20.2d, v6.2d
+	WORD $0x4ef8d598 // fsub v24.2d, v12.2d, v24.2d
+	WORD $0x4ee5d5c5 // fsub v5.2d, v14.2d, v5.2d
 	WORD $0x6e3b1f39 // eor v25.16b, v25.16b, v27.16b
 	WORD $0x6e291cc6 // eor v6.16b, v6.16b, v9.16b
 	WORD $0x6e371f18 // eor v24.16b, v24.16b, v23.16b
-	WORD $0x6e241ca5 // eor v5.16b, v5.16b, v4.16b
+	WORD $0x6e2d1ca5 // eor v5.16b, v5.16b, v13.16b
 	WORD $0x6f410739 // ushr v25.2d, v25.2d, #63
 	WORD $0x6f4104c6 // ushr v6.2d, v6.2d, #63
 	WORD $0x6f410718 // ushr v24.2d, v24.2d, #63
@@ -3085,16 +3005,16 @@ doubtful:
 	WORD $0x6ef98779 // sub v25.2d, v27.2d, v25.2d
 	WORD $0x6ee68526 // sub v6.2d, v9.2d, v6.2d
 	WORD $0x6ef886f8 // sub v24.2d, v23.2d, v24.2d
-	WORD $0x6ee58485 // sub v5.2d, v4.2d, v5.2d
-	WORD $0x3dc0c4e4 // ldr q4, [x7, #784]
+	WORD $0x6ee585a5 // sub v5.2d, v13.2d, v5.2d
+	WORD $0x3dc0c4ed // ldr q13, [x7, #784]
 	WORD $0x3dc0c4f7 // ldr q23, [x7, #784]
 	WORD $0x3dc0c4e9 // ldr q9, [x7, #784]
 	WORD $0x3dc0c4fb // ldr q27, [x7, #784]
-	WORD $0x4ea41f24 // orr v4.16b, v25.16b, v4.16b
+	WORD $0x4ead1f2d // orr v13.16b, v25.16b, v13.16b
 	WORD $0x4eb71cd7 // orr v23.16b, v6.16b, v23.16b
 	WORD $0x4ea91f09 // orr v9.16b, v24.16b, v9.16b
 	WORD $0x4ebb1cbb // orr v27.16b, v5.16b, v27.16b
-	WORD $0x0e616884 // fcvtn v4.2s, v4.2d
+	WORD $0x0e6169ad // fcvtn v13.2s, v13.2d
 	WORD $0x0e616af7 // fcvtn v23.2s, v23.2d
 	WORD $0x0e616929 // fcvtn v9.2s, v9.2d
 	WORD $0x0e616b7b // fcvtn v27.2s, v27.2d
@@ -3103,60 +3023,60 @@ doubtful:
 	WORD $0x3dc0c8e6 // ldr q6, [x7, #800]
 	WORD $0x3dc0c8f9 // ldr q25, [x7, #800]
 	WORD $0x0e25e5e5 // fcmeq v5.2s, v15.2s, v5.2s
-	WORD $0x0e38e6b8 // fcmeq v24.2s, v21.2s, v24.2s
-	WORD $0x0e26e606 // fcmeq v6.2s, v16.2s, v6.2s
-	WORD $0x0e39e579 // fcmeq v25.2s, v11.2s, v25.2s
-	WORD $0x2e641de5 // bsl v5.8b, v15.8b, v4.8b
-	WORD $0x2e771eb8 // bsl v24.8b, v21.8b, v23.8b
-	WORD $0x2e691e06 // bsl v6.8b, v16.8b, v9.8b
-	WORD $0x2e7b1d79 // bsl v25.8b, v11.8b, v27.8b
+	WORD $0x0e38e578 // fcmeq v24.2s, v11.2s, v24.2s
+	WORD $0x0e26e646 // fcmeq v6.2s, v18.2s, v6.2s
+	WORD $0x0e39e499 // fcmeq v25.2s, v4.2s, v25.2s
+	WORD $0x2e6d1de5 // bsl v5.8b, v15.8b, v13.8b
+	WORD $0x2e771d78 // bsl v24.8b, v11.8b, v23.8b
+	WORD $0x2e691e46 // bsl v6.8b, v18.8b, v9.8b
+	WORD $0x2e7b1c99 // bsl v25.8b, v4.8b, v27.8b
 	WORD $0x3dc0ccfb // ldr q27, [x7, #816]
 	WORD $0x3dc0cce9 // ldr q9, [x7, #816]
 	WORD $0x3dc0ccf7 // ldr q23, [x7, #816]
-	WORD $0x3dc0cce4 // ldr q4, [x7, #816]
-	WORD $0x0e3be5fb // fcmeq v27.2s, v15.2s, v27.2s
-	WORD $0x0e29e6a9 // fcmeq v9.2s, v21.2s, v9.2s
-	WORD $0x0e37e617 // fcmeq v23.2s, v16.2s, v23.2s
-	WORD $0x0e24e564 // fcmeq v4.2s, v11.2s, v4.2s
-	WORD $0x3dc0d0ec // ldr q12, [x7, #832]
-	WORD $0x3dc0d0f3 // ldr q19, [x7, #832]
-	WORD $0x3dc0d0f2 // ldr q18, [x7, #832]
-	WORD $0x3dc0d0ed // ldr q13, [x7, #832]
-	WORD $0x2e651d9b // bsl v27.8b, v12.8b, v5.8b
-	WORD $0x2e781e69 // bsl v9.8b, v19.8b, v24.8b
-	WORD $0x2e661e57 // bsl v23.8b, v18.8b, v6.8b
-	WORD $0x2e791da4 // bsl v4.8b, v13.8b, v25.8b
-	WORD $0x3dc0ccf9 // ldr q25, [x7, #816]
 	WORD $0x3dc0cced // ldr q13, [x7, #816]
+	WORD $0x0e3be5fb // fcmeq v27.2s, v15.2s, v27.2s
+	WORD $0x0e29e569 // fcmeq v9.2s, v11.2s, v9.2s
+	WORD $0x0e37e657 // fcmeq v23.2s, v18.2s, v23.2s
+	WORD $0x0e2de48d // fcmeq v13.2s, v4.2s, v13.2s
+	WORD $0x3dc0d0ee // ldr q14, [x7, #832]
+	WORD $0x3dc0d0ec // ldr q12, [x7, #832]
+	WORD $0x3dc0d0f4 // ldr q20, [x7, #832]
+	WORD $0x3dc0d0f0 // ldr q16, [x7, #832]
+	WORD $0x2e651ddb // bsl v27.8b, v14.8b, v5.8b
+	WORD $0x2e781d89 // bsl v9.8b, v12.8b, v24.8b
+	WORD $0x2e661e97 // bsl v23.8b, v20.8b, v6.8b
+	WORD $0x2e791e0d // bsl v13.8b, v16.8b, v25.8b
+	WORD $0x3dc0ccf9 // ldr q25, [x7, #816]
+	WORD $0x3dc0ccf0 // ldr q16, [x7, #816]
 	WORD $0x3dc0cce6 // ldr q6, [x7, #816]
-	WORD $0x3dc0ccf2 // ldr q18, [x7, #816]
+	WORD $0x3dc0ccf4 // ldr q20, [x7, #816]
 	WORD $0x2e39e5f9 // fcmge v25.2s, v15.2s, v25.2s
-	WORD $0x2e2de6ad // fcmge v13.2s, v21.2s, v13.2s
-	WORD $0x2e26e606 // fcmge v6.2s, v16.2s, v6.2s
-	WORD $0x2e32e572 // fcmge v18.2s, v11.2s, v18.2s
+	WORD $0x2e30e570 // fcmge v16.2s, v11.2s, v16.2s
+	WORD $0x2e26e646 // fcmge v6.2s, v18.2s, v6.2s
+	WORD $0x2e34e494 // fcmge v20.2s, v4.2s, v20.2s
+	WORD $0x3dc0d4e4 // ldr q4, [x7, #848]
+	WORD $0x3dc0d4f2 // ldr q18, [x7, #848]
 	WORD $0x3dc0d4eb // ldr q11, [x7, #848]
-	WORD $0x3dc0d4f0 // ldr q16, [x7, #848]
-	WORD $0x3dc0d4f5 // ldr q21, [x7, #848]
 	WORD $0x3dc0d4ef // ldr q15, [x7, #848]
-	WORD $0x2e6b1f79 // bsl v25.8b, v27.8b, v11.8b
-	WORD $0x2e701d2d // bsl v13.8b, v9.8b, v16.8b
-	WORD $0x2e751ee6 // bsl v6.8b, v23.8b, v21.8b
-	WORD $0x2e6f1c92 // bsl v18.8b, v4.8b, v15.8b
+	WORD $0x2e641f79 // bsl v25.8b, v27.8b, v4.8b
+	WORD $0x2e721d30 // bsl v16.8b, v9.8b, v18.8b
+	WORD $0x2e6b1ee6 // bsl v6.8b, v23.8b, v11.8b
+	WORD $0x2e6f1db4 // bsl v20.8b, v13.8b, v15.8b
 	WORD $0x0e39e72f // fcmeq v15.2s, v25.2s, v25.2s
-	WORD $0x0e2de5a4 // fcmeq v4.2s, v13.2s, v13.2s
-	WORD $0x0e26e4d5 // fcmeq v21.2s, v6.2s, v6.2s
-	WORD $0x0e32e657 // fcmeq v23.2s, v18.2s, v18.2s
-	WORD $0x3dc0d4f0 // ldr q16, [x7, #848]
+	WORD $0x0e30e60d // fcmeq v13.2s, v16.2s, v16.2s
+	WORD $0x0e26e4cb // fcmeq v11.2s, v6.2s, v6.2s
+	WORD $0x0e34e697 // fcmeq v23.2s, v20.2s, v20.2s
+	WORD $0x3dc0d4f2 // ldr q18, [x7, #848]
 	WORD $0x3dc0d4e9 // ldr q9, [x7, #848]
-	WORD $0x3dc0d4eb // ldr q11, [x7, #848]
+	WORD $0x3dc0d4e4 // ldr q4, [x7, #848]
 	WORD $0x3dc0d4fb // ldr q27, [x7, #848]
-	WORD $0x2e701f2f // bsl v15.8b, v25.8b, v16.8b
-	WORD $0x2e691da4 // bsl v4.8b, v13.8b, v9.8b
-	WORD $0x2e6b1cd5 // bsl v21.8b, v6.8b, v11.8b
-	WORD $0x2e7b1e57 // bsl v23.8b, v18.8b, v27.8b
+	WORD $0x2e721f2f // bsl v15.8b, v25.8b, v18.8b
+	WORD $0x2e691e0d // bsl v13.8b, v16.8b, v9.8b
+	WORD $0x2e641ccb // bsl v11.8b, v6.8b, v4.8b
+	WORD $0x2e7b1e97 // bsl v23.8b, v20.8b, v27.8b
 	WORD $0xfd00002f // str d15, [x1]
-	WORD $0xfd000424 // str d4, [x1, #8]
-	WORD $0xfd000835 // str d21, [x1, #16]
+	WORD $0xfd00042d // str d13, [x1, #8]
+	WORD $0xfd00082b // str d11, [x1, #16]
 	WORD $0xfd000c37 // str d23, [x1, #24]
 	JMP going
 single:
@@ -3166,88 +3086,88 @@ single:
 	BLT rest
 one:
 	WORD $0xfd400057 // ldr d23, [x2]
-	WORD $0xfd400075 // ldr d21, [x3]
-	WORD $0x2e35def5 // fmul v21.2s, v23.2s, v21.2s
+	WORD $0xfd40006b // ldr d11, [x3]
+	WORD $0x2e2bdeeb // fmul v11.2s, v23.2s, v11.2s
 	WORD $0xfd400097 // ldr d23, [x4]
-	WORD $0x0e37d6b7 // fadd v23.2s, v21.2s, v23.2s
-	WORD $0x0e617af5 // fcvtl v21.2d, v23.2s
-	WORD $0x3dc07ce4 // ldr q4, [x7, #496]
-	WORD $0x6ee486a4 // sub v4.2d, v21.2d, v4.2d
-	WORD $0x6f4c0495 // ushr v21.2d, v4.2d, #52
+	WORD $0x0e37d577 // fadd v23.2s, v11.2s, v23.2s
+	WORD $0x0e617aeb // fcvtl v11.2d, v23.2s
+	WORD $0x3dc07ced // ldr q13, [x7, #496]
+	WORD $0x6eed856d // sub v13.2d, v11.2d, v13.2d
+	WORD $0x6f4c05ab // ushr v11.2d, v13.2d, #52
 	WORD $0x3dc080ef // ldr q15, [x7, #512]
-	WORD $0x4eaf1eaf // orr v15.16b, v21.16b, v15.16b
-	WORD $0x3dc084f5 // ldr q21, [x7, #528]
-	WORD $0x4ef5d5f5 // fsub v21.2d, v15.2d, v21.2d
+	WORD $0x4eaf1d6f // orr v15.16b, v11.16b, v15.16b
+	WORD $0x3dc084eb // ldr q11, [x7, #528]
+	WORD $0x4eebd5eb // fsub v11.2d, v15.2d, v11.2d
 	WORD $0x3dc088ef // ldr q15, [x7, #544]
-	WORD $0x4e2f1c8f // and v15.16b, v4.16b, v15.16b
+	WORD $0x4e2f1daf // and v15.16b, v13.16b, v15.16b
 	WORD $0x3dc08cfb // ldr q27, [x7, #560]
 	WORD $0x4efb85fb // add v27.2d, v15.2d, v27.2d
-	WORD $0x6f500484 // ushr v4.2d, v4.2d, #48
+	WORD $0x6f5005ad // ushr v13.2d, v13.2d, #48
 	WORD $0x3dc090ef // ldr q15, [x7, #576]
-	WORD $0x4e2f1c8f // and v15.16b, v4.16b, v15.16b
+	WORD $0x4e2f1daf // and v15.16b, v13.16b, v15.16b
 	WORD $0x4e083de8 // mov x8, v15.d[0]
 	WORD $0x4e183de9 // mov x9, v15.d[1]
 	WORD $0xfc6878af // ldr d15, [x5, x8, lsl #3]
-	WORD $0xfc6978b2 // ldr d18, [x5, x9, lsl #3]
-	WORD $0x4ed239f2 // zip1 v18.2d, v15.2d, v18.2d
+	WORD $0xfc6978b4 // ldr d20, [x5, x9, lsl #3]
+	WORD $0x4ed439f4 // zip1 v20.2d, v15.2d, v20.2d
 	WORD $0x3dc094ef // ldr q15, [x7, #592]
-	WORD $0x4e72cf6f // fmla v15.2d, v27.2d, v18.2d
-	WORD $0x3dc098f2 // ldr q18, [x7, #608]
+	WORD $0x4e74cf6f // fmla v15.2d, v27.2d, v20.2d
+	WORD $0x3dc098f4 // ldr q20, [x7, #608]
 	WORD $0x3dc090fb // ldr q27, [x7, #576]
-	WORD $0x4e3b1c9b // and v27.16b, v4.16b, v27.16b
+	WORD $0x4e3b1dbb // and v27.16b, v13.16b, v27.16b
 	WORD $0x4e083f69 // mov x9, v27.d[0]
 	WORD $0x4e183f68 // mov x8, v27.d[1]
 	WORD $0xfc6978db // ldr d27, [x6, x9, lsl #3]
-	WORD $0xfc6878c4 // ldr d4, [x6, x8, lsl #3]
-	WORD $0x4ec43b64 // zip1 v4.2d, v27.2d, v4.2d
-	WORD $0x4e72cea4 // fmla v4.2d, v21.2d, v18.2d
-	WORD $0x3dc09cf2 // ldr q18, [x7, #624]
+	WORD $0xfc6878cd // ldr d13, [x6, x8, lsl #3]
+	WORD $0x4ecd3b6d // zip1 v13.2d, v27.2d, v13.2d
+	WORD $0x4e74cd6d // fmla v13.2d, v11.2d, v20.2d
+	WORD $0x3dc09cf4 // ldr q20, [x7, #624]
 	WORD $0x3dc0a0fb // ldr q27, [x7, #640]
-	WORD $0x4e6fce5b // fmla v27.2d, v18.2d, v15.2d
-	WORD $0x3dc0a4f2 // ldr q18, [x7, #656]
-	WORD $0x4e6fcf72 // fmla v18.2d, v27.2d, v15.2d
+	WORD $0x4e6fce9b // fmla v27.2d, v20.2d, v15.2d
+	WORD $0x3dc0a4f4 // ldr q20, [x7, #656]
+	WORD $0x4e6fcf74 // fmla v20.2d, v27.2d, v15.2d
 	WORD $0x3dc0a8fb // ldr q27, [x7, #672]
-	WORD $0x4e6fce5b // fmla v27.2d, v18.2d, v15.2d
-	WORD $0x3dc0acf2 // ldr q18, [x7, #688]
-	WORD $0x4e6fcf72 // fmla v18.2d, v27.2d, v15.2d
+	WORD $0x4e6fce9b // fmla v27.2d, v20.2d, v15.2d
+	WORD $0x3dc0acf4 // ldr q20, [x7, #688]
+	WORD $0x4e6fcf74 // fmla v20.2d, v27.2d, v15.2d
 	WORD $0x3dc0b0fb // ldr q27, [x7, #704]
-	WORD $0x4e6fce5b // fmla v27.2d, v18.2d, v15.2d
-	WORD $0x3dc0b4f2 // ldr q18, [x7, #720]
-	WORD $0x4e6fcf72 // fmla v18.2d, v27.2d, v15.2d
+	WORD $0x4e6fce9b // fmla v27.2d, v20.2d, v15.2d
+	WORD $0x3dc0b4f4 // ldr q20, [x7, #720]
+	WORD $0x4e6fcf74 // fmla v20.2d, v27.2d, v15.2d
 	WORD $0x3dc0b8fb // ldr q27, [x7, #736]
-	WORD $0x4e6fce5b // fmla v27.2d, v18.2d, v15.2d
-	WORD $0x3dc0bcf2 // ldr q18, [x7, #752]
-	WORD $0x4e6fcf72 // fmla v18.2d, v27.2d, v15.2d
-	WORD $0x4e6fd49b // fadd v27.2d, v4.2d, v15.2d
-	WORD $0x3dc0c0eb // ldr q11, [x7, #768]
-	WORD $0x4efbd484 // fsub v4.2d, v4.2d, v27.2d
-	WORD $0x4e6fd484 // fadd v4.2d, v4.2d, v15.2d
-	WORD $0x4e6bcea4 // fmla v4.2d, v21.2d, v11.2d
+	WORD $0x4e6fce9b // fmla v27.2d, v20.2d, v15.2d
+	WORD $0x3dc0bcf4 // ldr q20, [x7, #752]
+	WORD $0x4e6fcf74 // fmla v20.2d, v27.2d, v15.2d
+	WORD $0x4e6fd5bb // fadd v27.2d, v13.2d, v15.2d
+	WORD $0x3dc0c0e4 // ldr q4, [x7, #768]
+	WORD $0x4efbd5ad // fsub v13.2d, v13.2d, v27.2d
+	WORD $0x4e6fd5ad // fadd v13.2d, v13.2d, v15.2d
+	WORD $0x4e64cd6d // fmla v13.2d, v11.2d, v4.2d
 	WORD $0x6e6fddef // fmul v15.2d, v15.2d, v15.2d
-	WORD $0x4e72cde4 // fmla v4.2d, v15.2d, v18.2d
-	WORD $0x4e64d772 // fadd v18.2d, v27.2d, v4.2d
-	WORD $0x4efbd65b // fsub v27.2d, v18.2d, v27.2d
-	WORD $0x4efbd49b // fsub v27.2d, v4.2d, v27.2d
-	WORD $0x6e321f7b // eor v27.16b, v27.16b, v18.16b
+	WORD $0x4e74cded // fmla v13.2d, v15.2d, v20.2d
+	WORD $0x4e6dd774 // fadd v20.2d, v27.2d, v13.2d
+	WORD $0x4efbd69b // fsub v27.2d, v20.2d, v27.2d
+	WORD $0x4efbd5bb // fsub v27.2d, v13.2d, v27.2d
+	WORD $0x6e341f7b // eor v27.16b, v27.16b, v20.16b
 	WORD $0x6f41077b // ushr v27.2d, v27.2d, #63
-	WORD $0x6efb865b // sub v27.2d, v18.2d, v27.2d
-	WORD $0x3dc0c4f2 // ldr q18, [x7, #784]
-	WORD $0x4eb21f72 // orr v18.16b, v27.16b, v18.16b
-	WORD $0x0e616a52 // fcvtn v18.2s, v18.2d
+	WORD $0x6efb869b // sub v27.2d, v20.2d, v27.2d
+	WORD $0x3dc0c4f4 // ldr q20, [x7, #784]
+	WORD $0x4eb41f74 // orr v20.16b, v27.16b, v20.16b
+	WORD $0x0e616a94 // fcvtn v20.2s, v20.2d
 	WORD $0x3dc0c8fb // ldr q27, [x7, #800]
 	WORD $0x0e3be6fb // fcmeq v27.2s, v23.2s, v27.2s
-	WORD $0x2e721efb // bsl v27.8b, v23.8b, v18.8b
-	WORD $0x3dc0ccf2 // ldr q18, [x7, #816]
-	WORD $0x0e32e6f2 // fcmeq v18.2s, v23.2s, v18.2s
-	WORD $0x3dc0d0e4 // ldr q4, [x7, #832]
-	WORD $0x2e7b1c92 // bsl v18.8b, v4.8b, v27.8b
+	WORD $0x2e741efb // bsl v27.8b, v23.8b, v20.8b
+	WORD $0x3dc0ccf4 // ldr q20, [x7, #816]
+	WORD $0x0e34e6f4 // fcmeq v20.2s, v23.2s, v20.2s
+	WORD $0x3dc0d0ed // ldr q13, [x7, #832]
+	WORD $0x2e7b1db4 // bsl v20.8b, v13.8b, v27.8b
 	WORD $0x3dc0ccfb // ldr q27, [x7, #816]
 	WORD $0x2e3be6fb // fcmge v27.2s, v23.2s, v27.2s
 	WORD $0x3dc0d4f7 // ldr q23, [x7, #848]
-	WORD $0x2e771e5b // bsl v27.8b, v18.8b, v23.8b
+	WORD $0x2e771e9b // bsl v27.8b, v20.8b, v23.8b
 	WORD $0x0e3be777 // fcmeq v23.2s, v27.2s, v27.2s
-	WORD $0x3dc0d4f2 // ldr q18, [x7, #848]
-	WORD $0x2e721f77 // bsl v23.8b, v27.8b, v18.8b
+	WORD $0x3dc0d4f4 // ldr q20, [x7, #848]
+	WORD $0x2e741f77 // bsl v23.8b, v27.8b, v20.8b
 	WORD $0xfd000037 // str d23, [x1]
 	ADD $8, R1
 	ADD $8, R2
@@ -3260,33 +3180,33 @@ rest:
 	BEQ done
 element:
 	WORD $0xbd400057 // ldr s23, [x2]
-	WORD $0xbd400072 // ldr s18, [x3]
-	WORD $0x2e32def2 // fmul v18.2s, v23.2s, v18.2s
+	WORD $0xbd400074 // ldr s20, [x3]
+	WORD $0x2e34def4 // fmul v20.2s, v23.2s, v20.2s
 	WORD $0xbd400097 // ldr s23, [x4]
-	WORD $0x0e37d657 // fadd v23.2s, v18.2s, v23.2s
-	WORD $0x0e617af2 // fcvtl v18.2d, v23.2s
+	WORD $0x0e37d697 // fadd v23.2s, v20.2s, v23.2s
+	WORD $0x0e617af4 // fcvtl v20.2d, v23.2s
 	WORD $0x3dc07cfb // ldr q27, [x7, #496]
-	WORD $0x6efb865b // sub v27.2d, v18.2d, v27.2d
-	WORD $0x6f4c0772 // ushr v18.2d, v27.2d, #52
-	WORD $0x3dc080e4 // ldr q4, [x7, #512]
-	WORD $0x4ea41e44 // orr v4.16b, v18.16b, v4.16b
-	WORD $0x3dc084f2 // ldr q18, [x7, #528]
-	WORD $0x4ef2d492 // fsub v18.2d, v4.2d, v18.2d
-	WORD $0x3dc088e4 // ldr q4, [x7, #544]
-	WORD $0x4e241f64 // and v4.16b, v27.16b, v4.16b
+	WORD $0x6efb869b // sub v27.2d, v20.2d, v27.2d
+	WORD $0x6f4c0774 // ushr v20.2d, v27.2d, #52
+	WORD $0x3dc080ed // ldr q13, [x7, #512]
+	WORD $0x4ead1e8d // orr v13.16b, v20.16b, v13.16b
+	WORD $0x3dc084f4 // ldr q20, [x7, #528]
+	WORD $0x4ef4d5b4 // fsub v20.2d, v13.2d, v20.2d
+	WORD $0x3dc088ed // ldr q13, [x7, #544]
+	WORD $0x4e2d1f6d // and v13.16b, v27.16b, v13.16b
 	WORD $0x3dc08cef // ldr q15, [x7, #560]
-	WORD $0x4eef848f // add v15.2d, v4.2d, v15.2d
+	WORD $0x4eef85af // add v15.2d, v13.2d, v15.2d
 	WORD $0x6f50077b // ushr v27.2d, v27.2d, #48
-	WORD $0x3dc090e4 // ldr q4, [x7, #576]
-	WORD $0x4e241f64 // and v4.16b, v27.16b, v4.16b
-	WORD $0x4e083c88 // mov x8, v4.d[0]
-	WORD $0x4e183c89 // mov x9, v4.d[1]
-	WORD $0xfc6878a4 // ldr d4, [x5, x8, lsl #3]
-	WORD $0xfc6978ab // ldr d11, [x5, x9, lsl #3]
-	WORD $0x4ecb388b // zip1 v11.2d, v4.2d, v11.2d
-	WORD $0x3dc094e4 // ldr q4, [x7, #592]
-	WORD $0x4e6bcde4 // fmla v4.2d, v15.2d, v11.2d
-	WORD $0x3dc098eb // ldr q11, [x7, #608]
+	WORD $0x3dc090ed // ldr q13, [x7, #576]
+	WORD $0x4e2d1f6d // and v13.16b, v27.16b, v13.16b
+	WORD $0x4e083da8 // mov x8, v13.d[0]
+	WORD $0x4e183da9 // mov x9, v13.d[1]
+	WORD $0xfc6878ad // ldr d13, [x5, x8, lsl #3]
+	WORD $0xfc6978a4 // ldr d4, [x5, x9, lsl #3]
+	WORD $0x4ec439a4 // zip1 v4.2d, v13.2d, v4.2d
+	WORD $0x3dc094ed // ldr q13, [x7, #592]
+	WORD $0x4e64cded // fmla v13.2d, v15.2d, v4.2d
+	WORD $0x3dc098e4 // ldr q4, [x7, #608]
 	WORD $0x3dc090ef // ldr q15, [x7, #576]
 	WORD $0x4e2f1f6f // and v15.16b, v27.16b, v15.16b
 	WORD $0x4e083de9 // mov x9, v15.d[0]
@@ -3294,54 +3214,54 @@ element:
 	WORD $0xfc6978cf // ldr d15, [x6, x9, lsl #3]
 	WORD $0xfc6878db // ldr d27, [x6, x8, lsl #3]
 	WORD $0x4edb39fb // zip1 v27.2d, v15.2d, v27.2d
-	WORD $0x4e6bce5b // fmla v27.2d, v18.2d, v11.2d
-	WORD $0x3dc09ceb // ldr q11, [x7, #624]
+	WORD $0x4e64ce9b // fmla v27.2d, v20.2d, v4.2d
+	WORD $0x3dc09ce4 // ldr q4, [x7, #624]
 	WORD $0x3dc0a0ef // ldr q15, [x7, #640]
-	WORD $0x4e64cd6f // fmla v15.2d, v11.2d, v4.2d
-	WORD $0x3dc0a4eb // ldr q11, [x7, #656]
-	WORD $0x4e64cdeb // fmla v11.2d, v15.2d, v4.2d
+	WORD $0x4e6dcc8f // fmla v15.2d, v4.2d, v13.2d
+	WORD $0x3dc0a4e4 // ldr q4, [x7, #656]
+	WORD $0x4e6dcde4 // fmla v4.2d, v15.2d, v13.2d
 	WORD $0x3dc0a8ef // ldr q15, [x7, #672]
-	WORD $0x4e64cd6f // fmla v15.2d, v11.2d, v4.2d
-	WORD $0x3dc0aceb // ldr q11, [x7, #688]
-	WORD $0x4e64cdeb // fmla v11.2d, v15.2d, v4.2d
+	WORD $0x4e6dcc8f // fmla v15.2d, v4.2d, v13.2d
+	WORD $0x3dc0ace4 // ldr q4, [x7, #688]
+	WORD $0x4e6dcde4 // fmla v4.2d, v15.2d, v13.2d
 	WORD $0x3dc0b0ef // ldr q15, [x7, #704]
-	WORD $0x4e64cd6f // fmla v15.2d, v11.2d, v4.2d
-	WORD $0x3dc0b4eb // ldr q11, [x7, #720]
-	WORD $0x4e64cdeb // fmla v11.2d, v15.2d, v4.2d
+	WORD $0x4e6dcc8f // fmla v15.2d, v4.2d, v13.2d
+	WORD $0x3dc0b4e4 // ldr q4, [x7, #720]
+	WORD $0x4e6dcde4 // fmla v4.2d, v15.2d, v13.2d
 	WORD $0x3dc0b8ef // ldr q15, [x7, #736]
-	WORD $0x4e64cd6f // fmla v15.2d, v11.2d, v4.2d
-	WORD $0x3dc0bceb // ldr q11, [x7, #752]
-	WORD $0x4e64cdeb // fmla v11.2d, v15.2d, v4.2d
-	WORD $0x4e64d76f // fadd v15.2d, v27.2d, v4.2d
-	WORD $0x3dc0c0f5 // ldr q21, [x7, #768]
+	WORD $0x4e6dcc8f // fmla v15.2d, v4.2d, v13.2d
+	WORD $0x3dc0bce4 // ldr q4, [x7, #752]
+	WORD $0x4e6dcde4 // fmla v4.2d, v15.2d, v13.2d
+	WORD $0x4e6dd76f // fadd v15.2d, v27.2d, v13.2d
+	WORD $0x3dc0c0eb // ldr q11, [x7, #768]
 	WORD $0x4eefd77b // fsub v27.2d, v27.2d, v15.2d
-	WORD $0x4e64d77b // fadd v27.2d, v27.2d, v4.2d
-	WORD $0x4e75ce5b // fmla v27.2d, v18.2d, v21.2d
-	WORD $0x6e64dc84 // fmul v4.2d, v4.2d, v4.2d
-	WORD $0x4e6bcc9b // fmla v27.2d, v4.2d, v11.2d
-	WORD $0x4e7bd5eb // fadd v11.2d, v15.2d, v27.2d
-	WORD $0x4eefd56f // fsub v15.2d, v11.2d, v15.2d
+	WORD $0x4e6dd77b // fadd v27.2d, v27.2d, v13.2d
+	WORD $0x4e6bce9b // fmla v27.2d, v20.2d, v11.2d
+	WORD $0x6e6dddad // fmul v13.2d, v13.2d, v13.2d
+	WORD $0x4e64cdbb // fmla v27.2d, v13.2d, v4.2d
+	WORD $0x4e7bd5e4 // fadd v4.2d, v15.2d, v27.2d
+	WORD $0x4eefd48f // fsub v15.2d, v4.2d, v15.2d
 	WORD $0x4eefd76f // fsub v15.2d, v27.2d, v15.2d
-	WORD $0x6e2b1def // eor v15.16b, v15.16b, v11.16b
+	WORD $0x6e241def // eor v15.16b, v15.16b, v4.16b
 	WORD $0x6f4105ef // ushr v15.2d, v15.2d, #63
-	WORD $0x6eef856f // sub v15.2d, v11.2d, v15.2d
-	WORD $0x3dc0c4eb // ldr q11, [x7, #784]
-	WORD $0x4eab1deb // orr v11.16b, v15.16b, v11.16b
-	WORD $0x0e61696b // fcvtn v11.2s, v11.2d
+	WORD $0x6eef848f // sub v15.2d, v4.2d, v15.2d
+	WORD $0x3dc0c4e4 // ldr q4, [x7, #784]
+	WORD $0x4ea41de4 // orr v4.16b, v15.16b, v4.16b
+	WORD $0x0e616884 // fcvtn v4.2s, v4.2d
 	WORD $0x3dc0c8ef // ldr q15, [x7, #800]
 	WORD $0x0e2fe6ef // fcmeq v15.2s, v23.2s, v15.2s
-	WORD $0x2e6b1eef // bsl v15.8b, v23.8b, v11.8b
-	WORD $0x3dc0cceb // ldr q11, [x7, #816]
-	WORD $0x0e2be6eb // fcmeq v11.2s, v23.2s, v11.2s
+	WORD $0x2e641eef // bsl v15.8b, v23.8b, v4.8b
+	WORD $0x3dc0cce4 // ldr q4, [x7, #816]
+	WORD $0x0e24e6e4 // fcmeq v4.2s, v23.2s, v4.2s
 	WORD $0x3dc0d0fb // ldr q27, [x7, #832]
-	WORD $0x2e6f1f6b // bsl v11.8b, v27.8b, v15.8b
+	WORD $0x2e6f1f64 // bsl v4.8b, v27.8b, v15.8b
 	WORD $0x3dc0ccef // ldr q15, [x7, #816]
 	WORD $0x2e2fe6ef // fcmge v15.2s, v23.2s, v15.2s
 	WORD $0x3dc0d4f7 // ldr q23, [x7, #848]
-	WORD $0x2e771d6f // bsl v15.8b, v11.8b, v23.8b
+	WORD $0x2e771c8f // bsl v15.8b, v4.8b, v23.8b
 	WORD $0x0e2fe5f7 // fcmeq v23.2s, v15.2s, v15.2s
-	WORD $0x3dc0d4eb // ldr q11, [x7, #848]
-	WORD $0x2e6b1df7 // bsl v23.8b, v15.8b, v11.8b
+	WORD $0x3dc0d4e4 // ldr q4, [x7, #848]
+	WORD $0x2e641df7 // bsl v23.8b, v15.8b, v4.8b
 	WORD $0xbd000037 // str s23, [x1]
 	ADD $4, R1
 	ADD $4, R2
@@ -4440,136 +4360,126 @@ many:
 	WORD $0x6e328612 // sub v18.16b, v16.16b, v18.16b
 	WORD $0x3dc02493 // ldr q19, [x4, #144]
 	WORD $0x3dc02494 // ldr q20, [x4, #144]
-	WORD $0x4e0f026f // tbl v15.16b, {v19.16b}, v15.16b
-	WORD $0x4e100290 // tbl v16.16b, {v20.16b}, v16.16b
-	WORD $0x3dc02894 // ldr q20, [x4, #160]
-	WORD $0x3dc02893 // ldr q19, [x4, #160]
-	WORD $0x4e11128f // tbx v15.16b, {v20.16b}, v17.16b
-	WORD $0x4e121270 // tbx v16.16b, {v19.16b}, v18.16b
-	WORD $0x4eafd50f // fsub v15.4s, v8.4s, v15.4s
-	WORD $0x4eb0d530 // fsub v16.4s, v9.4s, v16.4s
-	WORD $0x6e2fdde9 // fmul v9.4s, v15.4s, v15.4s
-	WORD $0x6e30de08 // fmul v8.4s, v16.4s, v16.4s
-	WORD $0x3dc02c92 // ldr q18, [x4, #176]
-	WORD $0x3dc02c93 // ldr q19, [x4, #176]
-	WORD $0x3dc03091 // ldr q17, [x4, #192]
-	WORD $0x3dc03094 // ldr q20, [x4, #192]
-	WORD $0x4e2fce51 // fmla v17.4s, v18.4s, v15.4s
-	WORD $0x4e30ce74 // fmla v20.4s, v19.4s, v16.4s
-	WORD $0x3dc03493 // ldr q19, [x4, #208]
-	WORD $0x3dc03492 // ldr q18, [x4, #208]
-	WORD $0x4e2fce33 // fmla v19.4s, v17.4s, v15.4s
-	WORD $0x4e30ce92 // fmla v18.4s, v20.4s, v16.4s
-	WORD $0x3dc03894 // ldr q20, [x4, #224]
-	WORD $0x3dc03891 // ldr q17, [x4, #224]
-	WORD $0x4e2fce74 // fmla v20.4s, v19.4s, v15.4s
-	WORD $0x4e30ce51 // fmla v17.4s, v18.4s, v16.4s
-	WORD $0x4eaf1df5 // mov v21.16b, v15.16b
-	WORD $0x4eb01e16 // mov v22.16b, v16.16b
-	WORD $0x4e29ce95 // fmla v21.4s, v20.4s, v9.4s
-	WORD $0x4e28ce36 // fmla v22.4s, v17.4s, v8.4s
-	WORD $0x6e2fde73 // fmul v19.4s, v19.4s, v15.4s
-	WORD $0x6e30de52 // fmul v18.4s, v18.4s, v16.4s
-	WORD $0x3dc03891 // ldr q17, [x4, #224]
-	WORD $0x3dc03894 // ldr q20, [x4, #224]
-	WORD $0x6e31ddf1 // fmul v17.4s, v15.4s, v17.4s
-	WORD $0x6e34de14 // fmul v20.4s, v16.4s, v20.4s
-	WORD $0x4eb5d5f7 // fsub v23.4s, v15.4s, v21.4s
-	WORD $0x4eb6d618 // fsub v24.4s, v16.4s, v22.4s
-	WORD $0x4e2fce37 // fmla v23.4s, v17.4s, v15.4s
-	WORD $0x4e30ce98 // fmla v24.4s, v20.4s, v16.4s
-	WORD $0x4e29ce77 // fmla v23.4s, v19.4s, v9.4s
-	WORD $0x4e28ce58 // fmla v24.4s, v18.4s, v8.4s
+	WORD $0x4e0f0273 // tbl v19.16b, {v19.16b}, v15.16b
+	WORD $0x4e100294 // tbl v20.16b, {v20.16b}, v16.16b
+	WORD $0x3dc02895 // ldr q21, [x4, #160]
+	WORD $0x3dc02896 // ldr q22, [x4, #160]
+	WORD $0x4e1112b3 // tbx v19.16b, {v21.16b}, v17.16b
+	WORD $0x4e1212d4 // tbx v20.16b, {v22.16b}, v18.16b
+	WORD $0x4eb3d513 // fsub v19.4s, v8.4s, v19.4s
+	WORD $0x4eb4d534 // fsub v20.4s, v9.4s, v20.4s
+	WORD $0x6e33de69 // fmul v9.4s, v19.4s, v19.4s
+	WORD $0x6e34de88 // fmul v8.4s, v20.4s, v20.4s
+	WORD $0x3dc02c96 // ldr q22, [x4, #176]
+	WORD $0x3dc02c95 // ldr q21, [x4, #176]
+	WORD $0x3dc03097 // ldr q23, [x4, #192]
+	WORD $0x3dc03098 // ldr q24, [x4, #192]
+	WORD $0x4e33ced7 // fmla v23.4s, v22.4s, v19.4s
+	WORD $0x4e34ceb8 // fmla v24.4s, v21.4s, v20.4s
+	WORD $0x3dc03495 // ldr q21, [x4, #208]
+	WORD $0x3dc03496 // ldr q22, [x4, #208]
+	WORD $0x4e33cef5 // fmla v21.4s, v23.4s, v19.4s
+	WORD $0x4e34cf16 // fmla v22.4s, v24.4s, v20.4s
+	WORD $0x3dc03898 // ldr q24, [x4, #224]
+	WORD $0x3dc03897 // ldr q23, [x4, #224]
+	WORD $0x4e33ceb8 // fmla v24.4s, v21.4s, v19.4s
+	WORD $0x4e34ced7 // fmla v23.4s, v22.4s, v20.4s
+	WORD $0x4eb31e79 // mov v25.16b, v19.16b
+	WORD $0x4eb41e9a // mov v26.16b, v20.16b
+	WORD $0x4e29cf19 // fmla v25.4s, v24.4s, v9.4s
+	WORD $0x4e28cefa // fmla v26.4s, v23.4s, v8.4s
+	WORD $0x6e33deb5 // fmul v21.4s, v21.4s, v19.4s
+	WORD $0x6e34ded6 // fmul v22.4s, v22.4s, v20.4s
+	WORD $0x3dc03897 // ldr q23, [x4, #224]
+	WORD $0x3dc03898 // ldr q24, [x4, #224]
+	WORD $0x6e37de77 // fmul v23.4s, v19.4s, v23.4s
+	WORD $0x6e38de98 // fmul v24.4s, v20.4s, v24.4s
+	WORD $0x4eb9d67b // fsub v27.4s, v19.4s, v25.4s
+	WORD $0x4ebad69c // fsub v28.4s, v20.4s, v26.4s
+	WORD $0x4e33cefb // fmla v27.4s, v23.4s, v19.4s
+	WORD $0x4e34cf1c // fmla v28.4s, v24.4s, v20.4s
+	WORD $0x4e29cebb // fmla v27.4s, v21.4s, v9.4s
+	WORD $0x4e28cedc // fmla v28.4s, v22.4s, v8.4s
 	WORD $0x3dc03c88 // ldr q8, [x4, #240]
-	WORD $0x3dc03c92 // ldr q18, [x4, #240]
+	WORD $0x3dc03c96 // ldr q22, [x4, #240]
 	WORD $0x6e28dda8 // fmul v8.4s, v13.4s, v8.4s
-	WORD $0x6e32ddd2 // fmul v18.4s, v14.4s, v18.4s
+	WORD $0x6e36ddd6 // fmul v22.4s, v14.4s, v22.4s
 	WORD $0x3dc0408e // ldr q14, [x4, #256]
 	WORD $0x3dc0408d // ldr q13, [x4, #256]
-	WORD $0x4e251d69 // and v9.16b, v11.16b, v5.16b
-	WORD $0x4e251d93 // and v19.16b, v12.16b, v5.16b
-	WORD $0x4ea69d29 // mul v9.4s, v9.4s, v6.4s
-	WORD $0x4ea69e73 // mul v19.4s, v19.4s, v6.4s
-	WORD $0x4ea78529 // add v9.4s, v9.4s, v7.4s
-	WORD $0x4ea78673 // add v19.4s, v19.4s, v7.4s
-	WORD $0x3dc02090 // ldr q16, [x4, #128]
-	WORD $0x3dc02094 // ldr q20, [x4, #128]
-	WORD $0x6e308530 // sub v16.16b, v9.16b, v16.16b
-	WORD $0x6e348674 // sub v20.16b, v19.16b, v20.16b
-	WORD $0x3dc0448f // ldr q15, [x4, #272]
-	WORD $0x3dc04491 // ldr q17, [x4, #272]
-	WORD $0x4e0901e9 // tbl v9.16b, {v15.16b}, v9.16b
-	WORD $0x4e130233 // tbl v19.16b, {v17.16b}, v19.16b
-	WORD $0x3dc04891 // ldr q17, [x4, #288]
-	WORD $0x3dc0488f // ldr q15, [x4, #288]
-	WORD $0x4e101229 // tbx v9.16b, {v17.16b}, v16.16b
-	WORD $0x4e1411f3 // tbx v19.16b, {v15.16b}, v20.16b
+	WORD $0x3dc04489 // ldr q9, [x4, #272]
+	WORD $0x3dc04495 // ldr q21, [x4, #272]
+	WORD $0x4e0f012f // tbl v15.16b, {v9.16b}, v15.16b
+	WORD $0x4e1002b0 // tbl v16.16b, {v21.16b}, v16.16b
+	WORD $0x3dc04895 // ldr q21, [x4, #288]
+	WORD $0x3dc04889 // ldr q9, [x4, #288]
+	WORD $0x4e1112af // tbx v15.16b, {v21.16b}, v17.16b
+	WORD $0x4e121130 // tbx v16.16b, {v9.16b}, v18.16b
 	WORD $0x4f34556b // shl v11.4s, v11.4s, #20
 	WORD $0x4f34558c // shl v12.4s, v12.4s, #20
-	WORD $0x4eab852b // add v11.4s, v9.4s, v11.4s
-	WORD $0x4eac866c // add v12.4s, v19.4s, v12.4s
-	WORD $0x4eab1d73 // mov v19.16b, v11.16b
-	WORD $0x4eac1d89 // mov v9.16b, v12.16b
-	WORD $0x4e35cd73 // fmla v19.4s, v11.4s, v21.4s
-	WORD $0x4e36cd89 // fmla v9.4s, v12.4s, v22.4s
-	WORD $0x4eb3d574 // fsub v20.4s, v11.4s, v19.4s
-	WORD $0x4ea9d58f // fsub v15.4s, v12.4s, v9.4s
-	WORD $0x4e35cd74 // fmla v20.4s, v11.4s, v21.4s
-	WORD $0x4e36cd8f // fmla v15.4s, v12.4s, v22.4s
-	WORD $0x4e37cd74 // fmla v20.4s, v11.4s, v23.4s
-	WORD $0x4e38cd8f // fmla v15.4s, v12.4s, v24.4s
-	WORD $0x4e33cd14 // fmla v20.4s, v8.4s, v19.4s
-	WORD $0x4e29ce4f // fmla v15.4s, v18.4s, v9.4s
-	WORD $0x3dc04092 // ldr q18, [x4, #256]
+	WORD $0x4eab85eb // add v11.4s, v15.4s, v11.4s
+	WORD $0x4eac860c // add v12.4s, v16.4s, v12.4s
+	WORD $0x4eab1d70 // mov v16.16b, v11.16b
+	WORD $0x4eac1d8f // mov v15.16b, v12.16b
+	WORD $0x4e39cd70 // fmla v16.4s, v11.4s, v25.4s
+	WORD $0x4e3acd8f // fmla v15.4s, v12.4s, v26.4s
+	WORD $0x4eb0d572 // fsub v18.4s, v11.4s, v16.4s
+	WORD $0x4eafd589 // fsub v9.4s, v12.4s, v15.4s
+	WORD $0x4e39cd72 // fmla v18.4s, v11.4s, v25.4s
+	WORD $0x4e3acd89 // fmla v9.4s, v12.4s, v26.4s
+	WORD $0x4e3bcd72 // fmla v18.4s, v11.4s, v27.4s
+	WORD $0x4e3ccd89 // fmla v9.4s, v12.4s, v28.4s
+	WORD $0x4e30cd12 // fmla v18.4s, v8.4s, v16.4s
+	WORD $0x4e2fcec9 // fmla v9.4s, v22.4s, v15.4s
+	WORD $0x3dc04096 // ldr q22, [x4, #256]
 	WORD $0x3dc04088 // ldr q8, [x4, #256]
-	WORD $0x6eb3e658 // fcmgt v24.4s, v18.4s, v19.4s
-	WORD $0x6ea9e50c // fcmgt v12.4s, v8.4s, v9.4s
-	WORD $0x6e731e58 // bsl v24.16b, v18.16b, v19.16b
-	WORD $0x6e691d0c // bsl v12.16b, v8.16b, v9.16b
-	WORD $0x6eb2e677 // fcmgt v23.4s, v19.4s, v18.4s
-	WORD $0x6ea8e52b // fcmgt v11.4s, v9.4s, v8.4s
-	WORD $0x6e731e57 // bsl v23.16b, v18.16b, v19.16b
-	WORD $0x6e691d0b // bsl v11.16b, v8.16b, v9.16b
-	WORD $0x4e37d709 // fadd v9.4s, v24.4s, v23.4s
-	WORD $0x4e2bd593 // fadd v19.4s, v12.4s, v11.4s
-	WORD $0x4ea9d718 // fsub v24.4s, v24.4s, v9.4s
-	WORD $0x4eb3d58c // fsub v12.4s, v12.4s, v19.4s
-	WORD $0x4e37d717 // fadd v23.4s, v24.4s, v23.4s
+	WORD $0x6eb0e6dc // fcmgt v28.4s, v22.4s, v16.4s
+	WORD $0x6eafe50c // fcmgt v12.4s, v8.4s, v15.4s
+	WORD $0x6e701edc // bsl v28.16b, v22.16b, v16.16b
+	WORD $0x6e6f1d0c // bsl v12.16b, v8.16b, v15.16b
+	WORD $0x6eb6e61b // fcmgt v27.4s, v16.4s, v22.4s
+	WORD $0x6ea8e5eb // fcmgt v11.4s, v15.4s, v8.4s
+	WORD $0x6e701edb // bsl v27.16b, v22.16b, v16.16b
+	WORD $0x6e6f1d0b // bsl v11.16b, v8.16b, v15.16b
+	WORD $0x4e3bd78f // fadd v15.4s, v28.4s, v27.4s
+	WORD $0x4e2bd590 // fadd v16.4s, v12.4s, v11.4s
+	WORD $0x4eafd79c // fsub v28.4s, v28.4s, v15.4s
+	WORD $0x4eb0d58c // fsub v12.4s, v12.4s, v16.4s
+	WORD $0x4e3bd79b // fadd v27.4s, v28.4s, v27.4s
 	WORD $0x4e2bd58b // fadd v11.4s, v12.4s, v11.4s
-	WORD $0x4e34d6f4 // fadd v20.4s, v23.4s, v20.4s
-	WORD $0x4e2fd56f // fadd v15.4s, v11.4s, v15.4s
-	WORD $0x6e29fe52 // fdiv v18.4s, v18.4s, v9.4s
-	WORD $0x6e33fd08 // fdiv v8.4s, v8.4s, v19.4s
-	WORD $0x6e32ddcb // fmul v11.4s, v14.4s, v18.4s
-	WORD $0x6e28ddb7 // fmul v23.4s, v13.4s, v8.4s
-	WORD $0x4ea9cd6e // fmls v14.4s, v11.4s, v9.4s
-	WORD $0x4eb3ceed // fmls v13.4s, v23.4s, v19.4s
-	WORD $0x4eb4cd6e // fmls v14.4s, v11.4s, v20.4s
-	WORD $0x4eafceed // fmls v13.4s, v23.4s, v15.4s
-	WORD $0x6e32ddd2 // fmul v18.4s, v14.4s, v18.4s
+	WORD $0x4e32d772 // fadd v18.4s, v27.4s, v18.4s
+	WORD $0x4e29d569 // fadd v9.4s, v11.4s, v9.4s
+	WORD $0x6e2ffed6 // fdiv v22.4s, v22.4s, v15.4s
+	WORD $0x6e30fd08 // fdiv v8.4s, v8.4s, v16.4s
+	WORD $0x6e36ddcb // fmul v11.4s, v14.4s, v22.4s
+	WORD $0x6e28ddbb // fmul v27.4s, v13.4s, v8.4s
+	WORD $0x4eafcd6e // fmls v14.4s, v11.4s, v15.4s
+	WORD $0x4eb0cf6d // fmls v13.4s, v27.4s, v16.4s
+	WORD $0x4eb2cd6e // fmls v14.4s, v11.4s, v18.4s
+	WORD $0x4ea9cf6d // fmls v13.4s, v27.4s, v9.4s
+	WORD $0x6e36ddd6 // fmul v22.4s, v14.4s, v22.4s
 	WORD $0x6e28dda8 // fmul v8.4s, v13.4s, v8.4s
 	WORD $0x3dc04c8d // ldr q13, [x4, #304]
 	WORD $0x3dc04c8e // ldr q14, [x4, #304]
-	WORD $0x4eab1d6f // mov v15.16b, v11.16b
-	WORD $0x4eb71ef4 // mov v20.16b, v23.16b
-	WORD $0x4e2dce4f // fmla v15.4s, v18.4s, v13.4s
-	WORD $0x4e2ecd14 // fmla v20.4s, v8.4s, v14.4s
+	WORD $0x4eab1d69 // mov v9.16b, v11.16b
+	WORD $0x4ebb1f72 // mov v18.16b, v27.16b
+	WORD $0x4e2dcec9 // fmla v9.4s, v22.4s, v13.4s
+	WORD $0x4e2ecd12 // fmla v18.4s, v8.4s, v14.4s
 	WORD $0x3dc0508e // ldr q14, [x4, #320]
 	WORD $0x3dc0508d // ldr q13, [x4, #320]
-	WORD $0x4e2ece4b // fmla v11.4s, v18.4s, v14.4s
-	WORD $0x4e2dcd17 // fmla v23.4s, v8.4s, v13.4s
-	WORD $0x6e2b1def // eor v15.16b, v15.16b, v11.16b
-	WORD $0x6e371e94 // eor v20.16b, v20.16b, v23.16b
-	WORD $0x4eb41def // orr v15.16b, v15.16b, v20.16b
-	WORD $0x3dc05494 // ldr q20, [x4, #336]
-	WORD $0x6eb43554 // cmhi v20.4s, v10.4s, v20.4s
-	WORD $0x4eb41def // orr v15.16b, v15.16b, v20.16b
-	WORD $0x6eb0a9ef // umaxv s15, v15.4s
-	WORD $0x0e043de5 // mov w5, v15.s[0]
+	WORD $0x4e2ececb // fmla v11.4s, v22.4s, v14.4s
+	WORD $0x4e2dcd1b // fmla v27.4s, v8.4s, v13.4s
+	WORD $0x6e2b1d29 // eor v9.16b, v9.16b, v11.16b
+	WORD $0x6e3b1e52 // eor v18.16b, v18.16b, v27.16b
+	WORD $0x4eb21d29 // orr v9.16b, v9.16b, v18.16b
+	WORD $0x3dc05492 // ldr q18, [x4, #336]
+	WORD $0x6eb23552 // cmhi v18.4s, v10.4s, v18.4s
+	WORD $0x4eb21d29 // orr v9.16b, v9.16b, v18.16b
+	WORD $0x6eb0a929 // umaxv s9, v9.4s
+	WORD $0x0e043d25 // mov w5, v9.s[0]
 	CMPW $0, R5
 	BNE doubtful
 	WORD $0x3d80002b // str q11, [x1]
-	WORD $0x3d800437 // str q23, [x1, #16]
+	WORD $0x3d80043b // str q27, [x1, #16]
 going:
 	ADD $32, R1
 	ADD $32, R2
@@ -4577,296 +4487,296 @@ going:
 	BGE many
 	JMP single
 doubtful:
-	WORD $0xfd400057 // ldr d23, [x2]
+	WORD $0xfd40005b // ldr d27, [x2]
 	WORD $0xfd40044b // ldr d11, [x2, #8]
-	WORD $0xfd40084f // ldr d15, [x2, #16]
-	WORD $0xfd400c54 // ldr d20, [x2, #24]
-	WORD $0x0e617af7 // fcvtl v23.2d, v23.2s
+	WORD $0xfd400849 // ldr d9, [x2, #16]
+	WORD $0xfd400c52 // ldr d18, [x2, #24]
+	WORD $0x0e617b7b // fcvtl v27.2d, v27.2s
 	WORD $0x0e61796b // fcvtl v11.2d, v11.2s
-	WORD $0x0e6179ef // fcvtl v15.2d, v15.2s
-	WORD $0x0e617a94 // fcvtl v20.2d, v20.2s
+	WORD $0x0e617929 // fcvtl v9.2d, v9.2s
+	WORD $0x0e617a52 // fcvtl v18.2d, v18.2s
 	WORD $0x3dc0588a // ldr q10, [x4, #352]
 	WORD $0x3dc0588d // ldr q13, [x4, #352]
 	WORD $0x3dc05888 // ldr q8, [x4, #352]
 	WORD $0x3dc0588e // ldr q14, [x4, #352]
-	WORD $0x6e2a1eea // eor v10.16b, v23.16b, v10.16b
+	WORD $0x6e2a1f6a // eor v10.16b, v27.16b, v10.16b
 	WORD $0x6e2d1d6d // eor v13.16b, v11.16b, v13.16b
-	WORD $0x6e281de8 // eor v8.16b, v15.16b, v8.16b
-	WORD $0x6e2e1e8e // eor v14.16b, v20.16b, v14.16b
-	WORD $0x3dc05c92 // ldr q18, [x4, #368]
-	WORD $0x3dc05c93 // ldr q19, [x4, #368]
-	WORD $0x3dc05c89 // ldr q9, [x4, #368]
+	WORD $0x6e281d28 // eor v8.16b, v9.16b, v8.16b
+	WORD $0x6e2e1e4e // eor v14.16b, v18.16b, v14.16b
+	WORD $0x3dc05c96 // ldr q22, [x4, #368]
+	WORD $0x3dc05c90 // ldr q16, [x4, #368]
+	WORD $0x3dc05c8f // ldr q15, [x4, #368]
 	WORD $0x3dc05c8c // ldr q12, [x4, #368]
-	WORD $0x6eeae658 // fcmgt v24.2d, v18.2d, v10.2d
-	WORD $0x6eede676 // fcmgt v22.2d, v19.2d, v13.2d
-	WORD $0x6ee8e535 // fcmgt v21.2d, v9.2d, v8.2d
-	WORD $0x6eeee590 // fcmgt v16.2d, v12.2d, v14.2d
-	WORD $0x6e6a1e58 // bsl v24.16b, v18.16b, v10.16b
-	WORD $0x6e6d1e76 // bsl v22.16b, v19.16b, v13.16b
-	WORD $0x6e681d35 // bsl v21.16b, v9.16b, v8.16b
-	WORD $0x6e6e1d90 // bsl v16.16b, v12.16b, v14.16b
+	WORD $0x6eeae6dc // fcmgt v28.2d, v22.2d, v10.2d
+	WORD $0x6eede61a // fcmgt v26.2d, v16.2d, v13.2d
+	WORD $0x6ee8e5f9 // fcmgt v25.2d, v15.2d, v8.2d
+	WORD $0x6eeee591 // fcmgt v17.2d, v12.2d, v14.2d
+	WORD $0x6e6a1edc // bsl v28.16b, v22.16b, v10.16b
+	WORD $0x6e6d1e1a // bsl v26.16b, v16.16b, v13.16b
+	WORD $0x6e681df9 // bsl v25.16b, v15.16b, v8.16b
+	WORD $0x6e6e1d91 // bsl v17.16b, v12.16b, v14.16b
 	WORD $0x3dc0608e // ldr q14, [x4, #384]
 	WORD $0x3dc0608c // ldr q12, [x4, #384]
 	WORD $0x3dc06088 // ldr q8, [x4, #384]
-	WORD $0x3dc06089 // ldr q9, [x4, #384]
-	WORD $0x6eeee70d // fcmgt v13.2d, v24.2d, v14.2d
-	WORD $0x6eece6d3 // fcmgt v19.2d, v22.2d, v12.2d
-	WORD $0x6ee8e6aa // fcmgt v10.2d, v21.2d, v8.2d
-	WORD $0x6ee9e612 // fcmgt v18.2d, v16.2d, v9.2d
-	WORD $0x6e781dcd // bsl v13.16b, v14.16b, v24.16b
-	WORD $0x6e761d93 // bsl v19.16b, v12.16b, v22.16b
-	WORD $0x6e751d0a // bsl v10.16b, v8.16b, v21.16b
-	WORD $0x6e701d32 // bsl v18.16b, v9.16b, v16.16b
-	WORD $0x3dc06490 // ldr q16, [x4, #400]
-	WORD $0x3dc06489 // ldr q9, [x4, #400]
-	WORD $0x3dc06495 // ldr q21, [x4, #400]
+	WORD $0x3dc0608f // ldr q15, [x4, #384]
+	WORD $0x6eeee78d // fcmgt v13.2d, v28.2d, v14.2d
+	WORD $0x6eece750 // fcmgt v16.2d, v26.2d, v12.2d
+	WORD $0x6ee8e72a // fcmgt v10.2d, v25.2d, v8.2d
+	WORD $0x6eefe636 // fcmgt v22.2d, v17.2d, v15.2d
+	WORD $0x6e7c1dcd // bsl v13.16b, v14.16b, v28.16b
+	WORD $0x6e7a1d90 // bsl v16.16b, v12.16b, v26.16b
+	WORD $0x6e791d0a // bsl v10.16b, v8.16b, v25.16b
+	WORD $0x6e711df6 // bsl v22.16b, v15.16b, v17.16b
+	WORD $0x3dc06491 // ldr q17, [x4, #400]
+	WORD $0x3dc0648f // ldr q15, [x4, #400]
+	WORD $0x3dc06499 // ldr q25, [x4, #400]
 	WORD $0x3dc06488 // ldr q8, [x4, #400]
-	WORD $0x3dc06896 // ldr q22, [x4, #416]
+	WORD $0x3dc0689a // ldr q26, [x4, #416]
 	WORD $0x3dc0688c // ldr q12, [x4, #416]
-	WORD $0x3dc06898 // ldr q24, [x4, #416]
+	WORD $0x3dc0689c // ldr q28, [x4, #416]
 	WORD $0x3dc0688e // ldr q14, [x4, #416]
-	WORD $0x4e70cdb6 // fmla v22.2d, v13.2d, v16.2d
-	WORD $0x4e69ce6c // fmla v12.2d, v19.2d, v9.2d
-	WORD $0x4e75cd58 // fmla v24.2d, v10.2d, v21.2d
-	WORD $0x4e68ce4e // fmla v14.2d, v18.2d, v8.2d
+	WORD $0x4e71cdba // fmla v26.2d, v13.2d, v17.2d
+	WORD $0x4e6fce0c // fmla v12.2d, v16.2d, v15.2d
+	WORD $0x4e79cd5c // fmla v28.2d, v10.2d, v25.2d
+	WORD $0x4e68cece // fmla v14.2d, v22.2d, v8.2d
 	WORD $0x3dc06888 // ldr q8, [x4, #416]
-	WORD $0x3dc06895 // ldr q21, [x4, #416]
-	WORD $0x3dc06889 // ldr q9, [x4, #416]
-	WORD $0x3dc06890 // ldr q16, [x4, #416]
-	WORD $0x4ee8d6c8 // fsub v8.2d, v22.2d, v8.2d
-	WORD $0x4ef5d595 // fsub v21.2d, v12.2d, v21.2d
-	WORD $0x4ee9d709 // fsub v9.2d, v24.2d, v9.2d
-	WORD $0x4ef0d5d0 // fsub v16.2d, v14.2d, v16.2d
-	WORD $0x3dc06c91 // ldr q17, [x4, #432]
-	WORD $0x3dc06c99 // ldr q25, [x4, #432]
-	WORD $0x3dc06c9a // ldr q26, [x4, #432]
-	WORD $0x3dc06c9b // ldr q27, [x4, #432]
-	WORD $0x4ef1cd0d // fmls v13.2d, v8.2d, v17.2d
-	WORD $0x4ef9ceb3 // fmls v19.2d, v21.2d, v25.2d
-	WORD $0x4efacd2a // fmls v10.2d, v9.2d, v26.2d
-	WORD $0x4efbce12 // fmls v18.2d, v16.2d, v27.2d
-	WORD $0x3dc0709b // ldr q27, [x4, #448]
-	WORD $0x3dc0709a // ldr q26, [x4, #448]
-	WORD $0x3dc07099 // ldr q25, [x4, #448]
-	WORD $0x3dc07091 // ldr q17, [x4, #448]
-	WORD $0x4efbcd0d // fmls v13.2d, v8.2d, v27.2d
-	WORD $0x4efaceb3 // fmls v19.2d, v21.2d, v26.2d
-	WORD $0x4ef9cd2a // fmls v10.2d, v9.2d, v25.2d
-	WORD $0x4ef1ce12 // fmls v18.2d, v16.2d, v17.2d
+	WORD $0x3dc06899 // ldr q25, [x4, #416]
+	WORD $0x3dc0688f // ldr q15, [x4, #416]
+	WORD $0x3dc06891 // ldr q17, [x4, #416]
+	WORD $0x4ee8d748 // fsub v8.2d, v26.2d, v8.2d
+	WORD $0x4ef9d599 // fsub v25.2d, v12.2d, v25.2d
+	WORD $0x4eefd78f // fsub v15.2d, v28.2d, v15.2d
+	WORD $0x4ef1d5d1 // fsub v17.2d, v14.2d, v17.2d
+	WORD $0x3dc06c95 // ldr q21, [x4, #432]
+	WORD $0x3dc06c94 // ldr q20, [x4, #432]
+	WORD $0x3dc06c98 // ldr q24, [x4, #432]
+	WORD $0x3dc06c93 // ldr q19, [x4, #432]
+	WORD $0x4ef5cd0d // fmls v13.2d, v8.2d, v21.2d
+	WORD $0x4ef4cf30 // fmls v16.2d, v25.2d, v20.2d
+	WORD $0x4ef8cdea // fmls v10.2d, v15.2d, v24.2d
+	WORD $0x4ef3ce36 // fmls v22.2d, v17.2d, v19.2d
+	WORD $0x3dc07093 // ldr q19, [x4, #448]
+	WORD $0x3dc07098 // ldr q24, [x4, #448]
+	WORD $0x3dc07094 // ldr q20, [x4, #448]
+	WORD $0x3dc07095 // ldr q21, [x4, #448]
+	WORD $0x4ef3cd0d // fmls v13.2d, v8.2d, v19.2d
+	WORD $0x4ef8cf30 // fmls v16.2d, v25.2d, v24.2d
+	WORD $0x4ef4cdea // fmls v10.2d, v15.2d, v20.2d
+	WORD $0x4ef5ce36 // fmls v22.2d, v17.2d, v21.2d
+	WORD $0x3dc07495 // ldr q21, [x4, #464]
 	WORD $0x3dc07491 // ldr q17, [x4, #464]
-	WORD $0x3dc07490 // ldr q16, [x4, #464]
-	WORD $0x3dc07499 // ldr q25, [x4, #464]
-	WORD $0x3dc07489 // ldr q9, [x4, #464]
-	WORD $0x3dc0789a // ldr q26, [x4, #480]
-	WORD $0x3dc07895 // ldr q21, [x4, #480]
-	WORD $0x3dc0789b // ldr q27, [x4, #480]
+	WORD $0x3dc07494 // ldr q20, [x4, #464]
+	WORD $0x3dc0748f // ldr q15, [x4, #464]
+	WORD $0x3dc07898 // ldr q24, [x4, #480]
+	WORD $0x3dc07899 // ldr q25, [x4, #480]
+	WORD $0x3dc07893 // ldr q19, [x4, #480]
 	WORD $0x3dc07888 // ldr q8, [x4, #480]
-	WORD $0x4e6dce3a // fmla v26.2d, v17.2d, v13.2d
-	WORD $0x4e73ce15 // fmla v21.2d, v16.2d, v19.2d
-	WORD $0x4e6acf3b // fmla v27.2d, v25.2d, v10.2d
-	WORD $0x4e72cd28 // fmla v8.2d, v9.2d, v18.2d
-	WORD $0x3dc07c89 // ldr q9, [x4, #496]
-	WORD $0x3dc07c99 // ldr q25, [x4, #496]
-	WORD $0x3dc07c90 // ldr q16, [x4, #496]
+	WORD $0x4e6dceb8 // fmla v24.2d, v21.2d, v13.2d
+	WORD $0x4e70ce39 // fmla v25.2d, v17.2d, v16.2d
+	WORD $0x4e6ace93 // fmla v19.2d, v20.2d, v10.2d
+	WORD $0x4e76cde8 // fmla v8.2d, v15.2d, v22.2d
+	WORD $0x3dc07c8f // ldr q15, [x4, #496]
+	WORD $0x3dc07c94 // ldr q20, [x4, #496]
 	WORD $0x3dc07c91 // ldr q17, [x4, #496]
-	WORD $0x4e6dcf49 // fmla v9.2d, v26.2d, v13.2d
-	WORD $0x4e73ceb9 // fmla v25.2d, v21.2d, v19.2d
-	WORD $0x4e6acf70 // fmla v16.2d, v27.2d, v10.2d
-	WORD $0x4e72cd11 // fmla v17.2d, v8.2d, v18.2d
+	WORD $0x3dc07c95 // ldr q21, [x4, #496]
+	WORD $0x4e6dcf0f // fmla v15.2d, v24.2d, v13.2d
+	WORD $0x4e70cf34 // fmla v20.2d, v25.2d, v16.2d
+	WORD $0x4e6ace71 // fmla v17.2d, v19.2d, v10.2d
+	WORD $0x4e76cd15 // fmla v21.2d, v8.2d, v22.2d
 	WORD $0x3dc08088 // ldr q8, [x4, #512]
-	WORD $0x3dc0809b // ldr q27, [x4, #512]
-	WORD $0x3dc08095 // ldr q21, [x4, #512]
-	WORD $0x3dc0809a // ldr q26, [x4, #512]
-	WORD $0x4e6dcd28 // fmla v8.2d, v9.2d, v13.2d
-	WORD $0x4e73cf3b // fmla v27.2d, v25.2d, v19.2d
-	WORD $0x4e6ace15 // fmla v21.2d, v16.2d, v10.2d
-	WORD $0x4e72ce3a // fmla v26.2d, v17.2d, v18.2d
+	WORD $0x3dc08093 // ldr q19, [x4, #512]
+	WORD $0x3dc08099 // ldr q25, [x4, #512]
+	WORD $0x3dc08098 // ldr q24, [x4, #512]
+	WORD $0x4e6dcde8 // fmla v8.2d, v15.2d, v13.2d
+	WORD $0x4e70ce93 // fmla v19.2d, v20.2d, v16.2d
+	WORD $0x4e6ace39 // fmla v25.2d, v17.2d, v10.2d
+	WORD $0x4e76ceb8 // fmla v24.2d, v21.2d, v22.2d
+	WORD $0x3dc08495 // ldr q21, [x4, #528]
 	WORD $0x3dc08491 // ldr q17, [x4, #528]
-	WORD $0x3dc08490 // ldr q16, [x4, #528]
-	WORD $0x3dc08499 // ldr q25, [x4, #528]
-	WORD $0x3dc08489 // ldr q9, [x4, #528]
-	WORD $0x4e6dcd11 // fmla v17.2d, v8.2d, v13.2d
-	WORD $0x4e73cf70 // fmla v16.2d, v27.2d, v19.2d
-	WORD $0x4e6aceb9 // fmla v25.2d, v21.2d, v10.2d
-	WORD $0x4e72cf49 // fmla v9.2d, v26.2d, v18.2d
-	WORD $0x6e6dddba // fmul v26.2d, v13.2d, v13.2d
-	WORD $0x6e73de75 // fmul v21.2d, v19.2d, v19.2d
-	WORD $0x6e6add5b // fmul v27.2d, v10.2d, v10.2d
-	WORD $0x6e72de48 // fmul v8.2d, v18.2d, v18.2d
-	WORD $0x4e71cf4d // fmla v13.2d, v26.2d, v17.2d
-	WORD $0x4e70ceb3 // fmla v19.2d, v21.2d, v16.2d
-	WORD $0x4e79cf6a // fmla v10.2d, v27.2d, v25.2d
-	WORD $0x4e69cd12 // fmla v18.2d, v8.2d, v9.2d
-	WORD $0x3dc08889 // ldr q9, [x4, #544]
+	WORD $0x3dc08494 // ldr q20, [x4, #528]
+	WORD $0x3dc0848f // ldr q15, [x4, #528]
+	WORD $0x4e6dcd15 // fmla v21.2d, v8.2d, v13.2d
+	WORD $0x4e70ce71 // fmla v17.2d, v19.2d, v16.2d
+	WORD $0x4e6acf34 // fmla v20.2d, v25.2d, v10.2d
+	WORD $0x4e76cf0f // fmla v15.2d, v24.2d, v22.2d
+	WORD $0x6e6dddb8 // fmul v24.2d, v13.2d, v13.2d
+	WORD $0x6e70de19 // fmul v25.2d, v16.2d, v16.2d
+	WORD $0x6e6add53 // fmul v19.2d, v10.2d, v10.2d
+	WORD $0x6e76dec8 // fmul v8.2d, v22.2d, v22.2d
+	WORD $0x4e75cf0d // fmla v13.2d, v24.2d, v21.2d
+	WORD $0x4e71cf30 // fmla v16.2d, v25.2d, v17.2d
+	WORD $0x4e74ce6a // fmla v10.2d, v19.2d, v20.2d
+	WORD $0x4e6fcd16 // fmla v22.2d, v8.2d, v15.2d
+	WORD $0x3dc0888f // ldr q15, [x4, #544]
 	WORD $0x3dc08888 // ldr q8, [x4, #544]
-	WORD $0x3dc08899 // ldr q25, [x4, #544]
-	WORD $0x3dc0889b // ldr q27, [x4, #544]
-	WORD $0x4e291ec9 // and v9.16b, v22.16b, v9.16b
+	WORD $0x3dc08894 // ldr q20, [x4, #544]
+	WORD $0x3dc08893 // ldr q19, [x4, #544]
+	WORD $0x4e2f1f4f // and v15.16b, v26.16b, v15.16b
 	WORD $0x4e281d88 // and v8.16b, v12.16b, v8.16b
-	WORD $0x4e391f19 // and v25.16b, v24.16b, v25.16b
-	WORD $0x4e3b1ddb // and v27.16b, v14.16b, v27.16b
-	WORD $0x4e083d25 // mov x5, v9.d[0]
+	WORD $0x4e341f94 // and v20.16b, v28.16b, v20.16b
+	WORD $0x4e331dd3 // and v19.16b, v14.16b, v19.16b
+	WORD $0x4e083de5 // mov x5, v15.d[0]
 	WORD $0x4e083d06 // mov x6, v8.d[0]
-	WORD $0x4e083f27 // mov x7, v25.d[0]
-	WORD $0x4e083f68 // mov x8, v27.d[0]
-	WORD $0x4e183d29 // mov x9, v9.d[1]
+	WORD $0x4e083e87 // mov x7, v20.d[0]
+	WORD $0x4e083e68 // mov x8, v19.d[0]
+	WORD $0x4e183de9 // mov x9, v15.d[1]
 	WORD $0x4e183d0a // mov x10, v8.d[1]
-	WORD $0x4e183f2b // mov x11, v25.d[1]
-	WORD $0x4e183f6c // mov x12, v27.d[1]
-	WORD $0xfc65787b // ldr d27, [x3, x5, lsl #3]
-	WORD $0xfc667879 // ldr d25, [x3, x6, lsl #3]
+	WORD $0x4e183e8b // mov x11, v20.d[1]
+	WORD $0x4e183e6c // mov x12, v19.d[1]
+	WORD $0xfc657873 // ldr d19, [x3, x5, lsl #3]
+	WORD $0xfc667874 // ldr d20, [x3, x6, lsl #3]
 	WORD $0xfc677868 // ldr d8, [x3, x7, lsl #3]
-	WORD $0xfc687869 // ldr d9, [x3, x8, lsl #3]
-	WORD $0xfc697870 // ldr d16, [x3, x9, lsl #3]
-	WORD $0xfc6a7875 // ldr d21, [x3, x10, lsl #3]
-	WORD $0xfc6b7871 // ldr d17, [x3, x11, lsl #3]
-	WORD $0xfc6c787a // ldr d26, [x3, x12, lsl #3]
-	WORD $0x4ed03b70 // zip1 v16.2d, v27.2d, v16.2d
-	WORD $0x4ed53b35 // zip1 v21.2d, v25.2d, v21.2d
-	WORD $0x4ed13911 // zip1 v17.2d, v8.2d, v17.2d
-	WORD $0x4eda393a // zip1 v26.2d, v9.2d, v26.2d
-	WORD $0x4f7056d6 // shl v22.2d, v22.2d, #48
+	WORD $0xfc68786f // ldr d15, [x3, x8, lsl #3]
+	WORD $0xfc697871 // ldr d17, [x3, x9, lsl #3]
+	WORD $0xfc6a7879 // ldr d25, [x3, x10, lsl #3]
+	WORD $0xfc6b7875 // ldr d21, [x3, x11, lsl #3]
+	WORD $0xfc6c7878 // ldr d24, [x3, x12, lsl #3]
+	WORD $0x4ed13a71 // zip1 v17.2d, v19.2d, v17.2d
+	WORD $0x4ed93a99 // zip1 v25.2d, v20.2d, v25.2d
+	WORD $0x4ed53915 // zip1 v21.2d, v8.2d, v21.2d
+	WORD $0x4ed839f8 // zip1 v24.2d, v15.2d, v24.2d
+	WORD $0x4f70575a // shl v26.2d, v26.2d, #48
 	WORD $0x4f70558c // shl v12.2d, v12.2d, #48
-	WORD $0x4f705718 // shl v24.2d, v24.2d, #48
+	WORD $0x4f70579c // shl v28.2d, v28.2d, #48
 	WORD $0x4f7055ce // shl v14.2d, v14.2d, #48
-	WORD $0x4ef68616 // add v22.2d, v16.2d, v22.2d
-	WORD $0x4eec86ac // add v12.2d, v21.2d, v12.2d
-	WORD $0x4ef88638 // add v24.2d, v17.2d, v24.2d
-	WORD $0x4eee874e // add v14.2d, v26.2d, v14.2d
-	WORD $0x3dc08c9a // ldr q26, [x4, #560]
-	WORD $0x3dc08c91 // ldr q17, [x4, #560]
+	WORD $0x4efa863a // add v26.2d, v17.2d, v26.2d
+	WORD $0x4eec872c // add v12.2d, v25.2d, v12.2d
+	WORD $0x4efc86bc // add v28.2d, v21.2d, v28.2d
+	WORD $0x4eee870e // add v14.2d, v24.2d, v14.2d
+	WORD $0x3dc08c98 // ldr q24, [x4, #560]
 	WORD $0x3dc08c95 // ldr q21, [x4, #560]
-	WORD $0x3dc08c90 // ldr q16, [x4, #560]
-	WORD $0x3dc08c89 // ldr q9, [x4, #560]
-	WORD $0x3dc08c88 // ldr q8, [x4, #560]
 	WORD $0x3dc08c99 // ldr q25, [x4, #560]
-	WORD $0x3dc08c9b // ldr q27, [x4, #560]
-	WORD $0x4eb61edc // mov v28.16b, v22.16b
+	WORD $0x3dc08c91 // ldr q17, [x4, #560]
+	WORD $0x3dc08c8f // ldr q15, [x4, #560]
+	WORD $0x3dc08c88 // ldr q8, [x4, #560]
+	WORD $0x3dc08c94 // ldr q20, [x4, #560]
+	WORD $0x3dc08c93 // ldr q19, [x4, #560]
+	WORD $0x4eba1f57 // mov v23.16b, v26.16b
 	WORD $0x4eac1d9d // mov v29.16b, v12.16b
-	WORD $0x4eb81f1e // mov v30.16b, v24.16b
+	WORD $0x4ebc1f9e // mov v30.16b, v28.16b
 	WORD $0x4eae1ddf // mov v31.16b, v14.16b
-	WORD $0x4e6dcedc // fmla v28.2d, v22.2d, v13.2d
-	WORD $0x4e73cd9d // fmla v29.2d, v12.2d, v19.2d
-	WORD $0x4e6acf1e // fmla v30.2d, v24.2d, v10.2d
-	WORD $0x4e72cddf // fmla v31.2d, v14.2d, v18.2d
-	WORD $0x4e7cd53c // fadd v28.2d, v9.2d, v28.2d
+	WORD $0x4e6dcf57 // fmla v23.2d, v26.2d, v13.2d
+	WORD $0x4e70cd9d // fmla v29.2d, v12.2d, v16.2d
+	WORD $0x4e6acf9e // fmla v30.2d, v28.2d, v10.2d
+	WORD $0x4e76cddf // fmla v31.2d, v14.2d, v22.2d
+	WORD $0x4e77d5f7 // fadd v23.2d, v15.2d, v23.2d
 	WORD $0x4e7dd51d // fadd v29.2d, v8.2d, v29.2d
-	WORD $0x4e7ed73e // fadd v30.2d, v25.2d, v30.2d
-	WORD $0x4e7fd77f // fadd v31.2d, v27.2d, v31.2d
-	WORD $0x6e7cff5c // fdiv v28.2d, v26.2d, v28.2d
-	WORD $0x6e7dfe3d // fdiv v29.2d, v17.2d, v29.2d
-	WORD $0x6e7efebe // fdiv v30.2d, v21.2d, v30.2d
-	WORD $0x6e7ffe1f // fdiv v31.2d, v16.2d, v31.2d
-	WORD $0x6e77def0 // fmul v16.2d, v23.2d, v23.2d
-	WORD $0x6e6bdd75 // fmul v21.2d, v11.2d, v11.2d
-	WORD $0x6e6fddf1 // fmul v17.2d, v15.2d, v15.2d
-	WORD $0x6e74de9a // fmul v26.2d, v20.2d, v20.2d
-	WORD $0x3dc0909b // ldr q27, [x4, #576]
-	WORD $0x3dc09099 // ldr q25, [x4, #576]
+	WORD $0x4e7ed69e // fadd v30.2d, v20.2d, v30.2d
+	WORD $0x4e7fd67f // fadd v31.2d, v19.2d, v31.2d
+	WORD $0x6e77ff17 // fdiv v23.2d, v24.2d, v23.2d
+	WORD $0x6e7dfebd // fdiv v29.2d, v21.2d, v29.2d
+	WORD $0x6e7eff3e // fdiv v30.2d, v25.2d, v30.2d
+	WORD $0x6e7ffe3f // fdiv v31.2d, v17.2d, v31.2d
+	WORD $0x6e7bdf71 // fmul v17.2d, v27.2d, v27.2d
+	WORD $0x6e6bdd79 // fmul v25.2d, v11.2d, v11.2d
+	WORD $0x6e69dd35 // fmul v21.2d, v9.2d, v9.2d
+	WORD $0x6e72de58 // fmul v24.2d, v18.2d, v18.2d
+	WORD $0x3dc09093 // ldr q19, [x4, #576]
+	WORD $0x3dc09094 // ldr q20, [x4, #576]
 	WORD $0x3dc09088 // ldr q8, [x4, #576]
-	WORD $0x3dc09089 // ldr q9, [x4, #576]
-	WORD $0x3dc09492 // ldr q18, [x4, #592]
+	WORD $0x3dc0908f // ldr q15, [x4, #576]
+	WORD $0x3dc09496 // ldr q22, [x4, #592]
 	WORD $0x3dc0948e // ldr q14, [x4, #592]
 	WORD $0x3dc0948a // ldr q10, [x4, #592]
-	WORD $0x3dc09498 // ldr q24, [x4, #592]
-	WORD $0x4e70cf72 // fmla v18.2d, v27.2d, v16.2d
-	WORD $0x4e75cf2e // fmla v14.2d, v25.2d, v21.2d
-	WORD $0x4e71cd0a // fmla v10.2d, v8.2d, v17.2d
-	WORD $0x4e7acd38 // fmla v24.2d, v9.2d, v26.2d
-	WORD $0x3dc09889 // ldr q9, [x4, #608]
+	WORD $0x3dc0949c // ldr q28, [x4, #592]
+	WORD $0x4e71ce76 // fmla v22.2d, v19.2d, v17.2d
+	WORD $0x4e79ce8e // fmla v14.2d, v20.2d, v25.2d
+	WORD $0x4e75cd0a // fmla v10.2d, v8.2d, v21.2d
+	WORD $0x4e78cdfc // fmla v28.2d, v15.2d, v24.2d
+	WORD $0x3dc0988f // ldr q15, [x4, #608]
 	WORD $0x3dc09888 // ldr q8, [x4, #608]
-	WORD $0x3dc09899 // ldr q25, [x4, #608]
-	WORD $0x3dc0989b // ldr q27, [x4, #608]
-	WORD $0x4e70ce49 // fmla v9.2d, v18.2d, v16.2d
-	WORD $0x4e75cdc8 // fmla v8.2d, v14.2d, v21.2d
-	WORD $0x4e71cd59 // fmla v25.2d, v10.2d, v17.2d
-	WORD $0x4e7acf1b // fmla v27.2d, v24.2d, v26.2d
-	WORD $0x3dc09c98 // ldr q24, [x4, #624]
+	WORD $0x3dc09894 // ldr q20, [x4, #608]
+	WORD $0x3dc09893 // ldr q19, [x4, #608]
+	WORD $0x4e71cecf // fmla v15.2d, v22.2d, v17.2d
+	WORD $0x4e79cdc8 // fmla v8.2d, v14.2d, v25.2d
+	WORD $0x4e75cd54 // fmla v20.2d, v10.2d, v21.2d
+	WORD $0x4e78cf93 // fmla v19.2d, v28.2d, v24.2d
+	WORD $0x3dc09c9c // ldr q28, [x4, #624]
 	WORD $0x3dc09c8a // ldr q10, [x4, #624]
 	WORD $0x3dc09c8e // ldr q14, [x4, #624]
-	WORD $0x3dc09c92 // ldr q18, [x4, #624]
-	WORD $0x4e70cd38 // fmla v24.2d, v9.2d, v16.2d
-	WORD $0x4e75cd0a // fmla v10.2d, v8.2d, v21.2d
-	WORD $0x4e71cf2e // fmla v14.2d, v25.2d, v17.2d
-	WORD $0x4e7acf72 // fmla v18.2d, v27.2d, v26.2d
-	WORD $0x6e78def8 // fmul v24.2d, v23.2d, v24.2d
+	WORD $0x3dc09c96 // ldr q22, [x4, #624]
+	WORD $0x4e71cdfc // fmla v28.2d, v15.2d, v17.2d
+	WORD $0x4e79cd0a // fmla v10.2d, v8.2d, v25.2d
+	WORD $0x4e75ce8e // fmla v14.2d, v20.2d, v21.2d
+	WORD $0x4e78ce76 // fmla v22.2d, v19.2d, v24.2d
+	WORD $0x6e7cdf7c // fmul v28.2d, v27.2d, v28.2d
 	WORD $0x6e6add6a // fmul v10.2d, v11.2d, v10.2d
-	WORD $0x6e6eddee // fmul v14.2d, v15.2d, v14.2d
-	WORD $0x6e72de92 // fmul v18.2d, v20.2d, v18.2d
-	WORD $0x3dc0a09a // ldr q26, [x4, #640]
-	WORD $0x3dc0a09b // ldr q27, [x4, #640]
-	WORD $0x3dc0a091 // ldr q17, [x4, #640]
-	WORD $0x3dc0a099 // ldr q25, [x4, #640]
-	WORD $0x4e3a1efa // and v26.16b, v23.16b, v26.16b
-	WORD $0x4e3b1d7b // and v27.16b, v11.16b, v27.16b
-	WORD $0x4e311df1 // and v17.16b, v15.16b, v17.16b
-	WORD $0x4e391e99 // and v25.16b, v20.16b, v25.16b
-	WORD $0x3dc0a494 // ldr q20, [x4, #656]
-	WORD $0x3dc0a48f // ldr q15, [x4, #656]
+	WORD $0x6e6edd2e // fmul v14.2d, v9.2d, v14.2d
+	WORD $0x6e76de56 // fmul v22.2d, v18.2d, v22.2d
+	WORD $0x3dc0a098 // ldr q24, [x4, #640]
+	WORD $0x3dc0a093 // ldr q19, [x4, #640]
+	WORD $0x3dc0a095 // ldr q21, [x4, #640]
+	WORD $0x3dc0a094 // ldr q20, [x4, #640]
+	WORD $0x4e381f78 // and v24.16b, v27.16b, v24.16b
+	WORD $0x4e331d73 // and v19.16b, v11.16b, v19.16b
+	WORD $0x4e351d35 // and v21.16b, v9.16b, v21.16b
+	WORD $0x4e341e54 // and v20.16b, v18.16b, v20.16b
+	WORD $0x3dc0a492 // ldr q18, [x4, #656]
+	WORD $0x3dc0a489 // ldr q9, [x4, #656]
 	WORD $0x3dc0a48b // ldr q11, [x4, #656]
-	WORD $0x3dc0a497 // ldr q23, [x4, #656]
-	WORD $0x6efae69a // fcmgt v26.2d, v20.2d, v26.2d
-	WORD $0x6efbe5fb // fcmgt v27.2d, v15.2d, v27.2d
-	WORD $0x6ef1e571 // fcmgt v17.2d, v11.2d, v17.2d
-	WORD $0x6ef9e6f9 // fcmgt v25.2d, v23.2d, v25.2d
-	WORD $0x3dc08497 // ldr q23, [x4, #528]
+	WORD $0x3dc0a49b // ldr q27, [x4, #656]
+	WORD $0x6ef8e658 // fcmgt v24.2d, v18.2d, v24.2d
+	WORD $0x6ef3e533 // fcmgt v19.2d, v9.2d, v19.2d
+	WORD $0x6ef5e575 // fcmgt v21.2d, v11.2d, v21.2d
+	WORD $0x6ef4e774 // fcmgt v20.2d, v27.2d, v20.2d
+	WORD $0x3dc0849b // ldr q27, [x4, #528]
 	WORD $0x3dc0848b // ldr q11, [x4, #528]
-	WORD $0x3dc0848f // ldr q15, [x4, #528]
-	WORD $0x3dc08494 // ldr q20, [x4, #528]
-	WORD $0x4e78d6f5 // fadd v21.2d, v23.2d, v24.2d
+	WORD $0x3dc08489 // ldr q9, [x4, #528]
+	WORD $0x3dc08492 // ldr q18, [x4, #528]
+	WORD $0x4e7cd779 // fadd v25.2d, v27.2d, v28.2d
 	WORD $0x4e6ad568 // fadd v8.2d, v11.2d, v10.2d
-	WORD $0x4e6ed5f0 // fadd v16.2d, v15.2d, v14.2d
-	WORD $0x4e72d689 // fadd v9.2d, v20.2d, v18.2d
-	WORD $0x4ef7d6b7 // fsub v23.2d, v21.2d, v23.2d
+	WORD $0x4e6ed531 // fadd v17.2d, v9.2d, v14.2d
+	WORD $0x4e76d64f // fadd v15.2d, v18.2d, v22.2d
+	WORD $0x4efbd73b // fsub v27.2d, v25.2d, v27.2d
 	WORD $0x4eebd50b // fsub v11.2d, v8.2d, v11.2d
-	WORD $0x4eefd60f // fsub v15.2d, v16.2d, v15.2d
-	WORD $0x4ef4d534 // fsub v20.2d, v9.2d, v20.2d
-	WORD $0x4ef7d717 // fsub v23.2d, v24.2d, v23.2d
+	WORD $0x4ee9d629 // fsub v9.2d, v17.2d, v9.2d
+	WORD $0x4ef2d5f2 // fsub v18.2d, v15.2d, v18.2d
+	WORD $0x4efbd79b // fsub v27.2d, v28.2d, v27.2d
 	WORD $0x4eebd54b // fsub v11.2d, v10.2d, v11.2d
-	WORD $0x4eefd5cf // fsub v15.2d, v14.2d, v15.2d
-	WORD $0x4ef4d654 // fsub v20.2d, v18.2d, v20.2d
-	WORD $0x6e351ef7 // eor v23.16b, v23.16b, v21.16b
+	WORD $0x4ee9d5c9 // fsub v9.2d, v14.2d, v9.2d
+	WORD $0x4ef2d6d2 // fsub v18.2d, v22.2d, v18.2d
+	WORD $0x6e391f7b // eor v27.16b, v27.16b, v25.16b
 	WORD $0x6e281d6b // eor v11.16b, v11.16b, v8.16b
-	WORD $0x6e301def // eor v15.16b, v15.16b, v16.16b
-	WORD $0x6e291e94 // eor v20.16b, v20.16b, v9.16b
-	WORD $0x6f4106f7 // ushr v23.2d, v23.2d, #63
+	WORD $0x6e311d29 // eor v9.16b, v9.16b, v17.16b
+	WORD $0x6e2f1e52 // eor v18.16b, v18.16b, v15.16b
+	WORD $0x6f41077b // ushr v27.2d, v27.2d, #63
 	WORD $0x6f41056b // ushr v11.2d, v11.2d, #63
-	WORD $0x6f4105ef // ushr v15.2d, v15.2d, #63
-	WORD $0x6f410694 // ushr v20.2d, v20.2d, #63
-	WORD $0x6ef786b7 // sub v23.2d, v21.2d, v23.2d
+	WORD $0x6f410529 // ushr v9.2d, v9.2d, #63
+	WORD $0x6f410652 // ushr v18.2d, v18.2d, #63
+	WORD $0x6efb873b // sub v27.2d, v25.2d, v27.2d
 	WORD $0x6eeb850b // sub v11.2d, v8.2d, v11.2d
-	WORD $0x6eef860f // sub v15.2d, v16.2d, v15.2d
-	WORD $0x6ef48534 // sub v20.2d, v9.2d, v20.2d
-	WORD $0x3dc0a889 // ldr q9, [x4, #672]
-	WORD $0x3dc0a890 // ldr q16, [x4, #672]
+	WORD $0x6ee98629 // sub v9.2d, v17.2d, v9.2d
+	WORD $0x6ef285f2 // sub v18.2d, v15.2d, v18.2d
+	WORD $0x3dc0a88f // ldr q15, [x4, #672]
+	WORD $0x3dc0a891 // ldr q17, [x4, #672]
 	WORD $0x3dc0a888 // ldr q8, [x4, #672]
-	WORD $0x3dc0a895 // ldr q21, [x4, #672]
-	WORD $0x4ea91ee9 // orr v9.16b, v23.16b, v9.16b
-	WORD $0x4eb01d70 // orr v16.16b, v11.16b, v16.16b
-	WORD $0x4ea81de8 // orr v8.16b, v15.16b, v8.16b
-	WORD $0x4eb51e95 // orr v21.16b, v20.16b, v21.16b
-	WORD $0x6e7c1d3a // bsl v26.16b, v9.16b, v28.16b
-	WORD $0x6e7d1e1b // bsl v27.16b, v16.16b, v29.16b
-	WORD $0x6e7e1d11 // bsl v17.16b, v8.16b, v30.16b
-	WORD $0x6e7f1eb9 // bsl v25.16b, v21.16b, v31.16b
-	WORD $0x0e616b5a // fcvtn v26.2s, v26.2d
-	WORD $0x0e616b7b // fcvtn v27.2s, v27.2d
-	WORD $0x0e616a31 // fcvtn v17.2s, v17.2d
-	WORD $0x0e616b39 // fcvtn v25.2s, v25.2d
-	WORD $0x0e3ae75f // fcmeq v31.2s, v26.2s, v26.2s
-	WORD $0x0e3be775 // fcmeq v21.2s, v27.2s, v27.2s
-	WORD $0x0e31e63e // fcmeq v30.2s, v17.2s, v17.2s
-	WORD $0x0e39e728 // fcmeq v8.2s, v25.2s, v25.2s
+	WORD $0x3dc0a899 // ldr q25, [x4, #672]
+	WORD $0x4eaf1f6f // orr v15.16b, v27.16b, v15.16b
+	WORD $0x4eb11d71 // orr v17.16b, v11.16b, v17.16b
+	WORD $0x4ea81d28 // orr v8.16b, v9.16b, v8.16b
+	WORD $0x4eb91e59 // orr v25.16b, v18.16b, v25.16b
+	WORD $0x6e771df8 // bsl v24.16b, v15.16b, v23.16b
+	WORD $0x6e7d1e33 // bsl v19.16b, v17.16b, v29.16b
+	WORD $0x6e7e1d15 // bsl v21.16b, v8.16b, v30.16b
+	WORD $0x6e7f1f34 // bsl v20.16b, v25.16b, v31.16b
+	WORD $0x0e616b18 // fcvtn v24.2s, v24.2d
+	WORD $0x0e616a73 // fcvtn v19.2s, v19.2d
+	WORD $0x0e616ab5 // fcvtn v21.2s, v21.2d
+	WORD $0x0e616a94 // fcvtn v20.2s, v20.2d
+	WORD $0x0e38e71f // fcmeq v31.2s, v24.2s, v24.2s
+	WORD $0x0e33e679 // fcmeq v25.2s, v19.2s, v19.2s
+	WORD $0x0e35e6be // fcmeq v30.2s, v21.2s, v21.2s
+	WORD $0x0e34e688 // fcmeq v8.2s, v20.2s, v20.2s
 	WORD $0x3dc0ac9d // ldr q29, [x4, #688]
-	WORD $0x3dc0ac90 // ldr q16, [x4, #688]
-	WORD $0x3dc0ac9c // ldr q28, [x4, #688]
-	WORD $0x3dc0ac89 // ldr q9, [x4, #688]
-	WORD $0x2e7d1f5f // bsl v31.8b, v26.8b, v29.8b
-	WORD $0x2e701f75 // bsl v21.8b, v27.8b, v16.8b
-	WORD $0x2e7c1e3e // bsl v30.8b, v17.8b, v28.8b
-	WORD $0x2e691f28 // bsl v8.8b, v25.8b, v9.8b
+	WORD $0x3dc0ac91 // ldr q17, [x4, #688]
+	WORD $0x3dc0ac97 // ldr q23, [x4, #688]
+	WORD $0x3dc0ac8f // ldr q15, [x4, #688]
+	WORD $0x2e7d1f1f // bsl v31.8b, v24.8b, v29.8b
+	WORD $0x2e711e79 // bsl v25.8b, v19.8b, v17.8b
+	WORD $0x2e771ebe // bsl v30.8b, v21.8b, v23.8b
+	WORD $0x2e6f1e88 // bsl v8.8b, v20.8b, v15.8b
 	WORD $0xfd00003f // str d31, [x1]
-	WORD $0xfd000435 // str d21, [x1, #8]
+	WORD $0xfd000439 // str d25, [x1, #8]
 	WORD $0xfd00083e // str d30, [x1, #16]
 	WORD $0xfd000c28 // str d8, [x1, #24]
 	JMP going
@@ -4880,75 +4790,75 @@ one:
 	WORD $0x0e617908 // fcvtl v8.2d, v8.2s
 	WORD $0x3dc0589e // ldr q30, [x4, #352]
 	WORD $0x6e3e1d1e // eor v30.16b, v8.16b, v30.16b
-	WORD $0x3dc05c95 // ldr q21, [x4, #368]
-	WORD $0x6efee6bf // fcmgt v31.2d, v21.2d, v30.2d
-	WORD $0x6e7e1ebf // bsl v31.16b, v21.16b, v30.16b
+	WORD $0x3dc05c99 // ldr q25, [x4, #368]
+	WORD $0x6efee73f // fcmgt v31.2d, v25.2d, v30.2d
+	WORD $0x6e7e1f3f // bsl v31.16b, v25.16b, v30.16b
 	WORD $0x3dc0609e // ldr q30, [x4, #384]
-	WORD $0x6efee7f5 // fcmgt v21.2d, v31.2d, v30.2d
-	WORD $0x6e7f1fd5 // bsl v21.16b, v30.16b, v31.16b
+	WORD $0x6efee7f9 // fcmgt v25.2d, v31.2d, v30.2d
+	WORD $0x6e7f1fd9 // bsl v25.16b, v30.16b, v31.16b
 	WORD $0x3dc0649f // ldr q31, [x4, #400]
 	WORD $0x3dc0689e // ldr q30, [x4, #416]
-	WORD $0x4e7fcebe // fmla v30.2d, v21.2d, v31.2d
+	WORD $0x4e7fcf3e // fmla v30.2d, v25.2d, v31.2d
 	WORD $0x3dc0689f // ldr q31, [x4, #416]
 	WORD $0x4effd7df // fsub v31.2d, v30.2d, v31.2d
-	WORD $0x3dc06c89 // ldr q9, [x4, #432]
-	WORD $0x4ee9cff5 // fmls v21.2d, v31.2d, v9.2d
-	WORD $0x3dc07089 // ldr q9, [x4, #448]
-	WORD $0x4ee9cff5 // fmls v21.2d, v31.2d, v9.2d
-	WORD $0x3dc07489 // ldr q9, [x4, #464]
+	WORD $0x3dc06c8f // ldr q15, [x4, #432]
+	WORD $0x4eefcff9 // fmls v25.2d, v31.2d, v15.2d
+	WORD $0x3dc0708f // ldr q15, [x4, #448]
+	WORD $0x4eefcff9 // fmls v25.2d, v31.2d, v15.2d
+	WORD $0x3dc0748f // ldr q15, [x4, #464]
 	WORD $0x3dc0789f // ldr q31, [x4, #480]
-	WORD $0x4e75cd3f // fmla v31.2d, v9.2d, v21.2d
-	WORD $0x3dc07c89 // ldr q9, [x4, #496]
-	WORD $0x4e75cfe9 // fmla v9.2d, v31.2d, v21.2d
+	WORD $0x4e79cdff // fmla v31.2d, v15.2d, v25.2d
+	WORD $0x3dc07c8f // ldr q15, [x4, #496]
+	WORD $0x4e79cfef // fmla v15.2d, v31.2d, v25.2d
 	WORD $0x3dc0809f // ldr q31, [x4, #512]
-	WORD $0x4e75cd3f // fmla v31.2d, v9.2d, v21.2d
-	WORD $0x3dc08489 // ldr q9, [x4, #528]
-	WORD $0x4e75cfe9 // fmla v9.2d, v31.2d, v21.2d
-	WORD $0x6e75debf // fmul v31.2d, v21.2d, v21.2d
-	WORD $0x4e69cff5 // fmla v21.2d, v31.2d, v9.2d
-	WORD $0x3dc08889 // ldr q9, [x4, #544]
-	WORD $0x4e291fc9 // and v9.16b, v30.16b, v9.16b
-	WORD $0x4e083d2c // mov x12, v9.d[0]
-	WORD $0x4e183d2b // mov x11, v9.d[1]
-	WORD $0xfc6c7869 // ldr d9, [x3, x12, lsl #3]
+	WORD $0x4e79cdff // fmla v31.2d, v15.2d, v25.2d
+	WORD $0x3dc0848f // ldr q15, [x4, #528]
+	WORD $0x4e79cfef // fmla v15.2d, v31.2d, v25.2d
+	WORD $0x6e79df3f // fmul v31.2d, v25.2d, v25.2d
+	WORD $0x4e6fcff9 // fmla v25.2d, v31.2d, v15.2d
+	WORD $0x3dc0888f // ldr q15, [x4, #544]
+	WORD $0x4e2f1fcf // and v15.16b, v30.16b, v15.16b
+	WORD $0x4e083dec // mov x12, v15.d[0]
+	WORD $0x4e183deb // mov x11, v15.d[1]
+	WORD $0xfc6c786f // ldr d15, [x3, x12, lsl #3]
 	WORD $0xfc6b787f // ldr d31, [x3, x11, lsl #3]
-	WORD $0x4edf393f // zip1 v31.2d, v9.2d, v31.2d
+	WORD $0x4edf39ff // zip1 v31.2d, v15.2d, v31.2d
 	WORD $0x4f7057de // shl v30.2d, v30.2d, #48
 	WORD $0x4efe87fe // add v30.2d, v31.2d, v30.2d
 	WORD $0x3dc08c9f // ldr q31, [x4, #560]
-	WORD $0x3dc08c89 // ldr q9, [x4, #560]
-	WORD $0x4ebe1fd9 // mov v25.16b, v30.16b
-	WORD $0x4e75cfd9 // fmla v25.2d, v30.2d, v21.2d
-	WORD $0x4e79d539 // fadd v25.2d, v9.2d, v25.2d
-	WORD $0x6e79fff9 // fdiv v25.2d, v31.2d, v25.2d
+	WORD $0x3dc08c8f // ldr q15, [x4, #560]
+	WORD $0x4ebe1fd4 // mov v20.16b, v30.16b
+	WORD $0x4e79cfd4 // fmla v20.2d, v30.2d, v25.2d
+	WORD $0x4e74d5f4 // fadd v20.2d, v15.2d, v20.2d
+	WORD $0x6e74fff4 // fdiv v20.2d, v31.2d, v20.2d
 	WORD $0x6e68dd1f // fmul v31.2d, v8.2d, v8.2d
-	WORD $0x3dc09089 // ldr q9, [x4, #576]
-	WORD $0x3dc09495 // ldr q21, [x4, #592]
-	WORD $0x4e7fcd35 // fmla v21.2d, v9.2d, v31.2d
-	WORD $0x3dc09889 // ldr q9, [x4, #608]
-	WORD $0x4e7fcea9 // fmla v9.2d, v21.2d, v31.2d
-	WORD $0x3dc09c95 // ldr q21, [x4, #624]
-	WORD $0x4e7fcd35 // fmla v21.2d, v9.2d, v31.2d
-	WORD $0x6e75dd15 // fmul v21.2d, v8.2d, v21.2d
+	WORD $0x3dc0908f // ldr q15, [x4, #576]
+	WORD $0x3dc09499 // ldr q25, [x4, #592]
+	WORD $0x4e7fcdf9 // fmla v25.2d, v15.2d, v31.2d
+	WORD $0x3dc0988f // ldr q15, [x4, #608]
+	WORD $0x4e7fcf2f // fmla v15.2d, v25.2d, v31.2d
+	WORD $0x3dc09c99 // ldr q25, [x4, #624]
+	WORD $0x4e7fcdf9 // fmla v25.2d, v15.2d, v31.2d
+	WORD $0x6e79dd19 // fmul v25.2d, v8.2d, v25.2d
 	WORD $0x3dc0a09f // ldr q31, [x4, #640]
 	WORD $0x4e3f1d1f // and v31.16b, v8.16b, v31.16b
 	WORD $0x3dc0a488 // ldr q8, [x4, #656]
 	WORD $0x6effe51f // fcmgt v31.2d, v8.2d, v31.2d
 	WORD $0x3dc08488 // ldr q8, [x4, #528]
-	WORD $0x4e75d509 // fadd v9.2d, v8.2d, v21.2d
-	WORD $0x4ee8d528 // fsub v8.2d, v9.2d, v8.2d
-	WORD $0x4ee8d6a8 // fsub v8.2d, v21.2d, v8.2d
-	WORD $0x6e291d08 // eor v8.16b, v8.16b, v9.16b
+	WORD $0x4e79d50f // fadd v15.2d, v8.2d, v25.2d
+	WORD $0x4ee8d5e8 // fsub v8.2d, v15.2d, v8.2d
+	WORD $0x4ee8d728 // fsub v8.2d, v25.2d, v8.2d
+	WORD $0x6e2f1d08 // eor v8.16b, v8.16b, v15.16b
 	WORD $0x6f410508 // ushr v8.2d, v8.2d, #63
-	WORD $0x6ee88528 // sub v8.2d, v9.2d, v8.2d
-	WORD $0x3dc0a889 // ldr q9, [x4, #672]
-	WORD $0x4ea91d09 // orr v9.16b, v8.16b, v9.16b
-	WORD $0x6e791d3f // bsl v31.16b, v9.16b, v25.16b
+	WORD $0x6ee885e8 // sub v8.2d, v15.2d, v8.2d
+	WORD $0x3dc0a88f // ldr q15, [x4, #672]
+	WORD $0x4eaf1d0f // orr v15.16b, v8.16b, v15.16b
+	WORD $0x6e741dff // bsl v31.16b, v15.16b, v20.16b
 	WORD $0x0e616bff // fcvtn v31.2s, v31.2d
-	WORD $0x0e3fe7f9 // fcmeq v25.2s, v31.2s, v31.2s
-	WORD $0x3dc0ac89 // ldr q9, [x4, #688]
-	WORD $0x2e691ff9 // bsl v25.8b, v31.8b, v9.8b
-	WORD $0xfd000039 // str d25, [x1]
+	WORD $0x0e3fe7f4 // fcmeq v20.2s, v31.2s, v31.2s
+	WORD $0x3dc0ac8f // ldr q15, [x4, #688]
+	WORD $0x2e6f1ff4 // bsl v20.8b, v31.8b, v15.8b
+	WORD $0xfd000034 // str d20, [x1]
 	ADD $8, R1
 	ADD $8, R2
 	SUBS $2, R0, R0
@@ -4957,78 +4867,78 @@ rest:
 	ADDS $2, R0, R0
 	BEQ done
 element:
-	WORD $0xbd400059 // ldr s25, [x2]
-	WORD $0x0e617b39 // fcvtl v25.2d, v25.2s
-	WORD $0x3dc05889 // ldr q9, [x4, #352]
-	WORD $0x6e291f29 // eor v9.16b, v25.16b, v9.16b
+	WORD $0xbd400054 // ldr s20, [x2]
+	WORD $0x0e617a94 // fcvtl v20.2d, v20.2s
+	WORD $0x3dc0588f // ldr q15, [x4, #352]
+	WORD $0x6e2f1e8f // eor v15.16b, v20.16b, v15.16b
 	WORD $0x3dc05c9f // ldr q31, [x4, #368]
-	WORD $0x6ee9e7e8 // fcmgt v8.2d, v31.2d, v9.2d
-	WORD $0x6e691fe8 // bsl v8.16b, v31.16b, v9.16b
-	WORD $0x3dc06089 // ldr q9, [x4, #384]
-	WORD $0x6ee9e51f // fcmgt v31.2d, v8.2d, v9.2d
-	WORD $0x6e681d3f // bsl v31.16b, v9.16b, v8.16b
+	WORD $0x6eefe7e8 // fcmgt v8.2d, v31.2d, v15.2d
+	WORD $0x6e6f1fe8 // bsl v8.16b, v31.16b, v15.16b
+	WORD $0x3dc0608f // ldr q15, [x4, #384]
+	WORD $0x6eefe51f // fcmgt v31.2d, v8.2d, v15.2d
+	WORD $0x6e681dff // bsl v31.16b, v15.16b, v8.16b
 	WORD $0x3dc06488 // ldr q8, [x4, #400]
-	WORD $0x3dc06889 // ldr q9, [x4, #416]
-	WORD $0x4e68cfe9 // fmla v9.2d, v31.2d, v8.2d
+	WORD $0x3dc0688f // ldr q15, [x4, #416]
+	WORD $0x4e68cfef // fmla v15.2d, v31.2d, v8.2d
 	WORD $0x3dc06888 // ldr q8, [x4, #416]
-	WORD $0x4ee8d528 // fsub v8.2d, v9.2d, v8.2d
-	WORD $0x3dc06c95 // ldr q21, [x4, #432]
-	WORD $0x4ef5cd1f // fmls v31.2d, v8.2d, v21.2d
-	WORD $0x3dc07095 // ldr q21, [x4, #448]
-	WORD $0x4ef5cd1f // fmls v31.2d, v8.2d, v21.2d
-	WORD $0x3dc07495 // ldr q21, [x4, #464]
+	WORD $0x4ee8d5e8 // fsub v8.2d, v15.2d, v8.2d
+	WORD $0x3dc06c99 // ldr q25, [x4, #432]
+	WORD $0x4ef9cd1f // fmls v31.2d, v8.2d, v25.2d
+	WORD $0x3dc07099 // ldr q25, [x4, #448]
+	WORD $0x4ef9cd1f // fmls v31.2d, v8.2d, v25.2d
+	WORD $0x3dc07499 // ldr q25, [x4, #464]
 	WORD $0x3dc07888 // ldr q8, [x4, #480]
-	WORD $0x4e7fcea8 // fmla v8.2d, v21.2d, v31.2d
-	WORD $0x3dc07c95 // ldr q21, [x4, #496]
-	WORD $0x4e7fcd15 // fmla v21.2d, v8.2d, v31.2d
+	WORD $0x4e7fcf28 // fmla v8.2d, v25.2d, v31.2d
+	WORD $0x3dc07c99 // ldr q25, [x4, #496]
+	WORD $0x4e7fcd19 // fmla v25.2d, v8.2d, v31.2d
 	WORD $0x3dc08088 // ldr q8, [x4, #512]
-	WORD $0x4e7fcea8 // fmla v8.2d, v21.2d, v31.2d
-	WORD $0x3dc08495 // ldr q21, [x4, #528]
-	WORD $0x4e7fcd15 // fmla v21.2d, v8.2d, v31.2d
-	WORD $0x6e7fdfe8 // fmul v8.2d, v31.2d, v31.2d
-	WORD $0x4e75cd1f // fmla v31.2d, v8.2d, v21.2d
-	WORD $0x3dc08895 // ldr q21, [x4, #544]
-	WORD $0x4e351d35 // and v21.16b, v9.16b, v21.16b
-	WORD $0x4e083eab // mov x11, v21.d[0]
-	WORD $0x4e183eac // mov x12, v21.d[1]
-	WORD $0xfc6b7875 // ldr d21, [x3, x11, lsl #3]
-	WORD $0xfc6c7868 // ldr d8, [x3, x12, lsl #3]
-	WORD $0x4ec83aa8 // zip1 v8.2d, v21.2d, v8.2d
-	WORD $0x4f705529 // shl v9.2d, v9.2d, #48
-	WORD $0x4ee98509 // add v9.2d, v8.2d, v9.2d
-	WORD $0x3dc08c88 // ldr q8, [x4, #560]
-	WORD $0x3dc08c95 // ldr q21, [x4, #560]
-	WORD $0x4ea91d3e // mov v30.16b, v9.16b
-	WORD $0x4e7fcd3e // fmla v30.2d, v9.2d, v31.2d
-	WORD $0x4e7ed6be // fadd v30.2d, v21.2d, v30.2d
-	WORD $0x6e7efd1e // fdiv v30.2d, v8.2d, v30.2d
-	WORD $0x6e79df28 // fmul v8.2d, v25.2d, v25.2d
-	WORD $0x3dc09095 // ldr q21, [x4, #576]
-	WORD $0x3dc0949f // ldr q31, [x4, #592]
-	WORD $0x4e68cebf // fmla v31.2d, v21.2d, v8.2d
-	WORD $0x3dc09895 // ldr q21, [x4, #608]
-	WORD $0x4e68cff5 // fmla v21.2d, v31.2d, v8.2d
-	WORD $0x3dc09c9f // ldr q31, [x4, #624]
-	WORD $0x4e68cebf // fmla v31.2d, v21.2d, v8.2d
-	WORD $0x6e7fdf3f // fmul v31.2d, v25.2d, v31.2d
-	WORD $0x3dc0a088 // ldr q8, [x4, #640]
-	WORD $0x4e281f28 // and v8.16b, v25.16b, v8.16b
-	WORD $0x3dc0a499 // ldr q25, [x4, #656]
-	WORD $0x6ee8e728 // fcmgt v8.2d, v25.2d, v8.2d
+	WORD $0x4e7fcf28 // fmla v8.2d, v25.2d, v31.2d
 	WORD $0x3dc08499 // ldr q25, [x4, #528]
-	WORD $0x4e7fd735 // fadd v21.2d, v25.2d, v31.2d
-	WORD $0x4ef9d6b9 // fsub v25.2d, v21.2d, v25.2d
-	WORD $0x4ef9d7f9 // fsub v25.2d, v31.2d, v25.2d
-	WORD $0x6e351f39 // eor v25.16b, v25.16b, v21.16b
-	WORD $0x6f410739 // ushr v25.2d, v25.2d, #63
-	WORD $0x6ef986b9 // sub v25.2d, v21.2d, v25.2d
-	WORD $0x3dc0a895 // ldr q21, [x4, #672]
-	WORD $0x4eb51f35 // orr v21.16b, v25.16b, v21.16b
-	WORD $0x6e7e1ea8 // bsl v8.16b, v21.16b, v30.16b
+	WORD $0x4e7fcd19 // fmla v25.2d, v8.2d, v31.2d
+	WORD $0x6e7fdfe8 // fmul v8.2d, v31.2d, v31.2d
+	WORD $0x4e79cd1f // fmla v31.2d, v8.2d, v25.2d
+	WORD $0x3dc08899 // ldr q25, [x4, #544]
+	WORD $0x4e391df9 // and v25.16b, v15.16b, v25.16b
+	WORD $0x4e083f2b // mov x11, v25.d[0]
+	WORD $0x4e183f2c // mov x12, v25.d[1]
+	WORD $0xfc6b7879 // ldr d25, [x3, x11, lsl #3]
+	WORD $0xfc6c7868 // ldr d8, [x3, x12, lsl #3]
+	WORD $0x4ec83b28 // zip1 v8.2d, v25.2d, v8.2d
+	WORD $0x4f7055ef // shl v15.2d, v15.2d, #48
+	WORD $0x4eef850f // add v15.2d, v8.2d, v15.2d
+	WORD $0x3dc08c88 // ldr q8, [x4, #560]
+	WORD $0x3dc08c99 // ldr q25, [x4, #560]
+	WORD $0x4eaf1dfe // mov v30.16b, v15.16b
+	WORD $0x4e7fcdfe // fmla v30.2d, v15.2d, v31.2d
+	WORD $0x4e7ed73e // fadd v30.2d, v25.2d, v30.2d
+	WORD $0x6e7efd1e // fdiv v30.2d, v8.2d, v30.2d
+	WORD $0x6e74de88 // fmul v8.2d, v20.2d, v20.2d
+	WORD $0x3dc09099 // ldr q25, [x4, #576]
+	WORD $0x3dc0949f // ldr q31, [x4, #592]
+	WORD $0x4e68cf3f // fmla v31.2d, v25.2d, v8.2d
+	WORD $0x3dc09899 // ldr q25, [x4, #608]
+	WORD $0x4e68cff9 // fmla v25.2d, v31.2d, v8.2d
+	WORD $0x3dc09c9f // ldr q31, [x4, #624]
+	WORD $0x4e68cf3f // fmla v31.2d, v25.2d, v8.2d
+	WORD $0x6e7fde9f // fmul v31.2d, v20.2d, v31.2d
+	WORD $0x3dc0a088 // ldr q8, [x4, #640]
+	WORD $0x4e281e88 // and v8.16b, v20.16b, v8.16b
+	WORD $0x3dc0a494 // ldr q20, [x4, #656]
+	WORD $0x6ee8e688 // fcmgt v8.2d, v20.2d, v8.2d
+	WORD $0x3dc08494 // ldr q20, [x4, #528]
+	WORD $0x4e7fd699 // fadd v25.2d, v20.2d, v31.2d
+	WORD $0x4ef4d734 // fsub v20.2d, v25.2d, v20.2d
+	WORD $0x4ef4d7f4 // fsub v20.2d, v31.2d, v20.2d
+	WORD $0x6e391e94 // eor v20.16b, v20.16b, v25.16b
+	WORD $0x6f410694 // ushr v20.2d, v20.2d, #63
+	WORD $0x6ef48734 // sub v20.2d, v25.2d, v20.2d
+	WORD $0x3dc0a899 // ldr q25, [x4, #672]
+	WORD $0x4eb91e99 // orr v25.16b, v20.16b, v25.16b
+	WORD $0x6e7e1f28 // bsl v8.16b, v25.16b, v30.16b
 	WORD $0x0e616908 // fcvtn v8.2s, v8.2d
 	WORD $0x0e28e51e // fcmeq v30.2s, v8.2s, v8.2s
-	WORD $0x3dc0ac95 // ldr q21, [x4, #688]
-	WORD $0x2e751d1e // bsl v30.8b, v8.8b, v21.8b
+	WORD $0x3dc0ac99 // ldr q25, [x4, #688]
+	WORD $0x2e791d1e // bsl v30.8b, v8.8b, v25.8b
 	WORD $0xbd00003e // str s30, [x1]
 	ADD $4, R1
 	ADD $4, R2
@@ -5105,136 +5015,126 @@ many:
 	WORD $0x6e328612 // sub v18.16b, v16.16b, v18.16b
 	WORD $0x3dc024d3 // ldr q19, [x6, #144]
 	WORD $0x3dc024d4 // ldr q20, [x6, #144]
-	WORD $0x4e0f026f // tbl v15.16b, {v19.16b}, v15.16b
-	WORD $0x4e100290 // tbl v16.16b, {v20.16b}, v16.16b
-	WORD $0x3dc028d4 // ldr q20, [x6, #160]
-	WORD $0x3dc028d3 // ldr q19, [x6, #160]
-	WORD $0x4e11128f // tbx v15.16b, {v20.16b}, v17.16b
-	WORD $0x4e121270 // tbx v16.16b, {v19.16b}, v18.16b
-	WORD $0x4eafd52f // fsub v15.4s, v9.4s, v15.4s
-	WORD $0x4eb0d510 // fsub v16.4s, v8.4s, v16.4s
-	WORD $0x6e2fdde8 // fmul v8.4s, v15.4s, v15.4s
-	WORD $0x6e30de09 // fmul v9.4s, v16.4s, v16.4s
-	WORD $0x3dc02cd2 // ldr q18, [x6, #176]
-	WORD $0x3dc02cd3 // ldr q19, [x6, #176]
-	WORD $0x3dc030d1 // ldr q17, [x6, #192]
-	WORD $0x3dc030d4 // ldr q20, [x6, #192]
-	WORD $0x4e2fce51 // fmla v17.4s, v18.4s, v15.4s
-	WORD $0x4e30ce74 // fmla v20.4s, v19.4s, v16.4s
-	WORD $0x3dc034d3 // ldr q19, [x6, #208]
-	WORD $0x3dc034d2 // ldr q18, [x6, #208]
-	WORD $0x4e2fce33 // fmla v19.4s, v17.4s, v15.4s
-	WORD $0x4e30ce92 // fmla v18.4s, v20.4s, v16.4s
-	WORD $0x3dc038d4 // ldr q20, [x6, #224]
-	WORD $0x3dc038d1 // ldr q17, [x6, #224]
-	WORD $0x4e2fce74 // fmla v20.4s, v19.4s, v15.4s
-	WORD $0x4e30ce51 // fmla v17.4s, v18.4s, v16.4s
-	WORD $0x4eaf1df5 // mov v21.16b, v15.16b
-	WORD $0x4eb01e16 // mov v22.16b, v16.16b
-	WORD $0x4e28ce95 // fmla v21.4s, v20.4s, v8.4s
-	WORD $0x4e29ce36 // fmla v22.4s, v17.4s, v9.4s
-	WORD $0x6e2fde73 // fmul v19.4s, v19.4s, v15.4s
-	WORD $0x6e30de52 // fmul v18.4s, v18.4s, v16.4s
-	WORD $0x3dc038d1 // ldr q17, [x6, #224]
-	WORD $0x3dc038d4 // ldr q20, [x6, #224]
-	WORD $0x6e31ddf1 // fmul v17.4s, v15.4s, v17.4s
-	WORD $0x6e34de14 // fmul v20.4s, v16.4s, v20.4s
-	WORD $0x4eb5d5f7 // fsub v23.4s, v15.4s, v21.4s
-	WORD $0x4eb6d618 // fsub v24.4s, v16.4s, v22.4s
-	WORD $0x4e2fce37 // fmla v23.4s, v17.4s, v15.4s
-	WORD $0x4e30ce98 // fmla v24.4s, v20.4s, v16.4s
-	WORD $0x4e28ce77 // fmla v23.4s, v19.4s, v8.4s
-	WORD $0x4e29ce58 // fmla v24.4s, v18.4s, v9.4s
+	WORD $0x4e0f0273 // tbl v19.16b, {v19.16b}, v15.16b
+	WORD $0x4e100294 // tbl v20.16b, {v20.16b}, v16.16b
+	WORD $0x3dc028d5 // ldr q21, [x6, #160]
+	WORD $0x3dc028d6 // ldr q22, [x6, #160]
+	WORD $0x4e1112b3 // tbx v19.16b, {v21.16b}, v17.16b
+	WORD $0x4e1212d4 // tbx v20.16b, {v22.16b}, v18.16b
+	WORD $0x4eb3d533 // fsub v19.4s, v9.4s, v19.4s
+	WORD $0x4eb4d514 // fsub v20.4s, v8.4s, v20.4s
+	WORD $0x6e33de68 // fmul v8.4s, v19.4s, v19.4s
+	WORD $0x6e34de89 // fmul v9.4s, v20.4s, v20.4s
+	WORD $0x3dc02cd6 // ldr q22, [x6, #176]
+	WORD $0x3dc02cd5 // ldr q21, [x6, #176]
+	WORD $0x3dc030d7 // ldr q23, [x6, #192]
+	WORD $0x3dc030d8 // ldr q24, [x6, #192]
+	WORD $0x4e33ced7 // fmla v23.4s, v22.4s, v19.4s
+	WORD $0x4e34ceb8 // fmla v24.4s, v21.4s, v20.4s
+	WORD $0x3dc034d5 // ldr q21, [x6, #208]
+	WORD $0x3dc034d6 // ldr q22, [x6, #208]
+	WORD $0x4e33cef5 // fmla v21.4s, v23.4s, v19.4s
+	WORD $0x4e34cf16 // fmla v22.4s, v24.4s, v20.4s
+	WORD $0x3dc038d8 // ldr q24, [x6, #224]
+	WORD $0x3dc038d7 // ldr q23, [x6, #224]
+	WORD $0x4e33ceb8 // fmla v24.4s, v21.4s, v19.4s
+	WORD $0x4e34ced7 // fmla v23.4s, v22.4s, v20.4s
+	WORD $0x4eb31e79 // mov v25.16b, v19.16b
+	WORD $0x4eb41e9a // mov v26.16b, v20.16b
+	WORD $0x4e28cf19 // fmla v25.4s, v24.4s, v8.4s
+	WORD $0x4e29cefa // fmla v26.4s, v23.4s, v9.4s
+	WORD $0x6e33deb5 // fmul v21.4s, v21.4s, v19.4s
+	WORD $0x6e34ded6 // fmul v22.4s, v22.4s, v20.4s
+	WORD $0x3dc038d7 // ldr q23, [x6, #224]
+	WORD $0x3dc038d8 // ldr q24, [x6, #224]
+	WORD $0x6e37de77 // fmul v23.4s, v19.4s, v23.4s
+	WORD $0x6e38de98 // fmul v24.4s, v20.4s, v24.4s
+	WORD $0x4eb9d67b // fsub v27.4s, v19.4s, v25.4s
+	WORD $0x4ebad69c // fsub v28.4s, v20.4s, v26.4s
+	WORD $0x4e33cefb // fmla v27.4s, v23.4s, v19.4s
+	WORD $0x4e34cf1c // fmla v28.4s, v24.4s, v20.4s
+	WORD $0x4e28cebb // fmla v27.4s, v21.4s, v8.4s
+	WORD $0x4e29cedc // fmla v28.4s, v22.4s, v9.4s
 	WORD $0x3dc03cc9 // ldr q9, [x6, #240]
-	WORD $0x3dc03cd2 // ldr q18, [x6, #240]
+	WORD $0x3dc03cd6 // ldr q22, [x6, #240]
 	WORD $0x6e29dda9 // fmul v9.4s, v13.4s, v9.4s
-	WORD $0x6e32ddd2 // fmul v18.4s, v14.4s, v18.4s
+	WORD $0x6e36ddd6 // fmul v22.4s, v14.4s, v22.4s
 	WORD $0x3dc040ce // ldr q14, [x6, #256]
 	WORD $0x3dc040cd // ldr q13, [x6, #256]
-	WORD $0x4e251d48 // and v8.16b, v10.16b, v5.16b
-	WORD $0x4e251d93 // and v19.16b, v12.16b, v5.16b
-	WORD $0x4ea69d08 // mul v8.4s, v8.4s, v6.4s
-	WORD $0x4ea69e73 // mul v19.4s, v19.4s, v6.4s
-	WORD $0x4ea78508 // add v8.4s, v8.4s, v7.4s
-	WORD $0x4ea78673 // add v19.4s, v19.4s, v7.4s
-	WORD $0x3dc020d0 // ldr q16, [x6, #128]
-	WORD $0x3dc020d4 // ldr q20, [x6, #128]
-	WORD $0x6e308510 // sub v16.16b, v8.16b, v16.16b
-	WORD $0x6e348674 // sub v20.16b, v19.16b, v20.16b
-	WORD $0x3dc044cf // ldr q15, [x6, #272]
-	WORD $0x3dc044d1 // ldr q17, [x6, #272]
-	WORD $0x4e0801e8 // tbl v8.16b, {v15.16b}, v8.16b
-	WORD $0x4e130233 // tbl v19.16b, {v17.16b}, v19.16b
-	WORD $0x3dc048d1 // ldr q17, [x6, #288]
-	WORD $0x3dc048cf // ldr q15, [x6, #288]
-	WORD $0x4e101228 // tbx v8.16b, {v17.16b}, v16.16b
-	WORD $0x4e1411f3 // tbx v19.16b, {v15.16b}, v20.16b
+	WORD $0x3dc044c8 // ldr q8, [x6, #272]
+	WORD $0x3dc044d5 // ldr q21, [x6, #272]
+	WORD $0x4e0f010f // tbl v15.16b, {v8.16b}, v15.16b
+	WORD $0x4e1002b0 // tbl v16.16b, {v21.16b}, v16.16b
+	WORD $0x3dc048d5 // ldr q21, [x6, #288]
+	WORD $0x3dc048c8 // ldr q8, [x6, #288]
+	WORD $0x4e1112af // tbx v15.16b, {v21.16b}, v17.16b
+	WORD $0x4e121110 // tbx v16.16b, {v8.16b}, v18.16b
 	WORD $0x4f34554a // shl v10.4s, v10.4s, #20
 	WORD $0x4f34558c // shl v12.4s, v12.4s, #20
-	WORD $0x4eaa850a // add v10.4s, v8.4s, v10.4s
-	WORD $0x4eac866c // add v12.4s, v19.4s, v12.4s
-	WORD $0x4eaa1d53 // mov v19.16b, v10.16b
-	WORD $0x4eac1d88 // mov v8.16b, v12.16b
-	WORD $0x4e35cd53 // fmla v19.4s, v10.4s, v21.4s
-	WORD $0x4e36cd88 // fmla v8.4s, v12.4s, v22.4s
-	WORD $0x4eb3d554 // fsub v20.4s, v10.4s, v19.4s
-	WORD $0x4ea8d58f // fsub v15.4s, v12.4s, v8.4s
-	WORD $0x4e35cd54 // fmla v20.4s, v10.4s, v21.4s
-	WORD $0x4e36cd8f // fmla v15.4s, v12.4s, v22.4s
-	WORD $0x4e37cd54 // fmla v20.4s, v10.4s, v23.4s
-	WORD $0x4e38cd8f // fmla v15.4s, v12.4s, v24.4s
-	WORD $0x4e33cd34 // fmla v20.4s, v9.4s, v19.4s
-	WORD $0x4e28ce4f // fmla v15.4s, v18.4s, v8.4s
-	WORD $0x3dc040d2 // ldr q18, [x6, #256]
+	WORD $0x4eaa85ea // add v10.4s, v15.4s, v10.4s
+	WORD $0x4eac860c // add v12.4s, v16.4s, v12.4s
+	WORD $0x4eaa1d50 // mov v16.16b, v10.16b
+	WORD $0x4eac1d8f // mov v15.16b, v12.16b
+	WORD $0x4e39cd50 // fmla v16.4s, v10.4s, v25.4s
+	WORD $0x4e3acd8f // fmla v15.4s, v12.4s, v26.4s
+	WORD $0x4eb0d552 // fsub v18.4s, v10.4s, v16.4s
+	WORD $0x4eafd588 // fsub v8.4s, v12.4s, v15.4s
+	WORD $0x4e39cd52 // fmla v18.4s, v10.4s, v25.4s
+	WORD $0x4e3acd88 // fmla v8.4s, v12.4s, v26.4s
+	WORD $0x4e3bcd52 // fmla v18.4s, v10.4s, v27.4s
+	WORD $0x4e3ccd88 // fmla v8.4s, v12.4s, v28.4s
+	WORD $0x4e30cd32 // fmla v18.4s, v9.4s, v16.4s
+	WORD $0x4e2fcec8 // fmla v8.4s, v22.4s, v15.4s
+	WORD $0x3dc040d6 // ldr q22, [x6, #256]
 	WORD $0x3dc040c9 // ldr q9, [x6, #256]
-	WORD $0x6eb3e658 // fcmgt v24.4s, v18.4s, v19.4s
-	WORD $0x6ea8e52c // fcmgt v12.4s, v9.4s, v8.4s
-	WORD $0x6e731e58 // bsl v24.16b, v18.16b, v19.16b
-	WORD $0x6e681d2c // bsl v12.16b, v9.16b, v8.16b
-	WORD $0x6eb2e677 // fcmgt v23.4s, v19.4s, v18.4s
-	WORD $0x6ea9e50a // fcmgt v10.4s, v8.4s, v9.4s
-	WORD $0x6e731e57 // bsl v23.16b, v18.16b, v19.16b
-	WORD $0x6e681d2a // bsl v10.16b, v9.16b, v8.16b
-	WORD $0x4e37d708 // fadd v8.4s, v24.4s, v23.4s
-	WORD $0x4e2ad593 // fadd v19.4s, v12.4s, v10.4s
-	WORD $0x4ea8d718 // fsub v24.4s, v24.4s, v8.4s
-	WORD $0x4eb3d58c // fsub v12.4s, v12.4s, v19.4s
-	WORD $0x4e37d717 // fadd v23.4s, v24.4s, v23.4s
+	WORD $0x6eb0e6dc // fcmgt v28.4s, v22.4s, v16.4s
+	WORD $0x6eafe52c // fcmgt v12.4s, v9.4s, v15.4s
+	WORD $0x6e701edc // bsl v28.16b, v22.16b, v16.16b
+	WORD $0x6e6f1d2c // bsl v12.16b, v9.16b, v15.16b
+	WORD $0x6eb6e61b // fcmgt v27.4s, v16.4s, v22.4s
+	WORD $0x6ea9e5ea // fcmgt v10.4s, v15.4s, v9.4s
+	WORD $0x6e701edb // bsl v27.16b, v22.16b, v16.16b
+	WORD $0x6e6f1d2a // bsl v10.16b, v9.16b, v15.16b
+	WORD $0x4e3bd78f // fadd v15.4s, v28.4s, v27.4s
+	WORD $0x4e2ad590 // fadd v16.4s, v12.4s, v10.4s
+	WORD $0x4eafd79c // fsub v28.4s, v28.4s, v15.4s
+	WORD $0x4eb0d58c // fsub v12.4s, v12.4s, v16.4s
+	WORD $0x4e3bd79b // fadd v27.4s, v28.4s, v27.4s
 	WORD $0x4e2ad58a // fadd v10.4s, v12.4s, v10.4s
-	WORD $0x4e34d6f4 // fadd v20.4s, v23.4s, v20.4s
-	WORD $0x4e2fd54f // fadd v15.4s, v10.4s, v15.4s
-	WORD $0x6e28fe52 // fdiv v18.4s, v18.4s, v8.4s
-	WORD $0x6e33fd29 // fdiv v9.4s, v9.4s, v19.4s
-	WORD $0x6e32ddca // fmul v10.4s, v14.4s, v18.4s
-	WORD $0x6e29ddb7 // fmul v23.4s, v13.4s, v9.4s
-	WORD $0x4ea8cd4e // fmls v14.4s, v10.4s, v8.4s
-	WORD $0x4eb3ceed // fmls v13.4s, v23.4s, v19.4s
-	WORD $0x4eb4cd4e // fmls v14.4s, v10.4s, v20.4s
-	WORD $0x4eafceed // fmls v13.4s, v23.4s, v15.4s
-	WORD $0x6e32ddd2 // fmul v18.4s, v14.4s, v18.4s
+	WORD $0x4e32d772 // fadd v18.4s, v27.4s, v18.4s
+	WORD $0x4e28d548 // fadd v8.4s, v10.4s, v8.4s
+	WORD $0x6e2ffed6 // fdiv v22.4s, v22.4s, v15.4s
+	WORD $0x6e30fd29 // fdiv v9.4s, v9.4s, v16.4s
+	WORD $0x6e36ddca // fmul v10.4s, v14.4s, v22.4s
+	WORD $0x6e29ddbb // fmul v27.4s, v13.4s, v9.4s
+	WORD $0x4eafcd4e // fmls v14.4s, v10.4s, v15.4s
+	WORD $0x4eb0cf6d // fmls v13.4s, v27.4s, v16.4s
+	WORD $0x4eb2cd4e // fmls v14.4s, v10.4s, v18.4s
+	WORD $0x4ea8cf6d // fmls v13.4s, v27.4s, v8.4s
+	WORD $0x6e36ddd6 // fmul v22.4s, v14.4s, v22.4s
 	WORD $0x6e29dda9 // fmul v9.4s, v13.4s, v9.4s
 	WORD $0x3dc04ccd // ldr q13, [x6, #304]
 	WORD $0x3dc04cce // ldr q14, [x6, #304]
-	WORD $0x4eaa1d4f // mov v15.16b, v10.16b
-	WORD $0x4eb71ef4 // mov v20.16b, v23.16b
-	WORD $0x4e2dce4f // fmla v15.4s, v18.4s, v13.4s
-	WORD $0x4e2ecd34 // fmla v20.4s, v9.4s, v14.4s
+	WORD $0x4eaa1d48 // mov v8.16b, v10.16b
+	WORD $0x4ebb1f72 // mov v18.16b, v27.16b
+	WORD $0x4e2dcec8 // fmla v8.4s, v22.4s, v13.4s
+	WORD $0x4e2ecd32 // fmla v18.4s, v9.4s, v14.4s
 	WORD $0x3dc050ce // ldr q14, [x6, #320]
 	WORD $0x3dc050cd // ldr q13, [x6, #320]
-	WORD $0x4e2ece4a // fmla v10.4s, v18.4s, v14.4s
-	WORD $0x4e2dcd37 // fmla v23.4s, v9.4s, v13.4s
-	WORD $0x6e2a1def // eor v15.16b, v15.16b, v10.16b
-	WORD $0x6e371e94 // eor v20.16b, v20.16b, v23.16b
-	WORD $0x4eb41def // orr v15.16b, v15.16b, v20.16b
-	WORD $0x3dc054d4 // ldr q20, [x6, #336]
-	WORD $0x6eb43574 // cmhi v20.4s, v11.4s, v20.4s
-	WORD $0x4eb41def // orr v15.16b, v15.16b, v20.16b
-	WORD $0x6eb0a9ef // umaxv s15, v15.4s
-	WORD $0x0e043de7 // mov w7, v15.s[0]
+	WORD $0x4e2ececa // fmla v10.4s, v22.4s, v14.4s
+	WORD $0x4e2dcd3b // fmla v27.4s, v9.4s, v13.4s
+	WORD $0x6e2a1d08 // eor v8.16b, v8.16b, v10.16b
+	WORD $0x6e3b1e52 // eor v18.16b, v18.16b, v27.16b
+	WORD $0x4eb21d08 // orr v8.16b, v8.16b, v18.16b
+	WORD $0x3dc054d2 // ldr q18, [x6, #336]
+	WORD $0x6eb23572 // cmhi v18.4s, v11.4s, v18.4s
+	WORD $0x4eb21d08 // orr v8.16b, v8.16b, v18.16b
+	WORD $0x6eb0a908 // umaxv s8, v8.4s
+	WORD $0x0e043d07 // mov w7, v8.s[0]
 	CMPW $0, R7
 	BNE doubtful
 	WORD $0x3d80002a // str q10, [x1]
-	WORD $0x3d800437 // str q23, [x1, #16]
+	WORD $0x3d80043b // str q27, [x1, #16]
 going:
 	ADD $32, R1
 	ADD $32, R2
@@ -5244,312 +5144,312 @@ going:
 	BGE many
 	JMP single
 doubtful:
-	WORD $0xfd400057 // ldr d23, [x2]
+	WORD $0xfd40005b // ldr d27, [x2]
 	WORD $0xfd40044a // ldr d10, [x2, #8]
-	WORD $0xfd40084f // ldr d15, [x2, #16]
-	WORD $0xfd400c54 // ldr d20, [x2, #24]
+	WORD $0xfd400848 // ldr d8, [x2, #16]
+	WORD $0xfd400c52 // ldr d18, [x2, #24]
 	WORD $0xfd40006b // ldr d11, [x3]
 	WORD $0xfd40046d // ldr d13, [x3, #8]
 	WORD $0xfd400869 // ldr d9, [x3, #16]
 	WORD $0xfd400c6e // ldr d14, [x3, #24]
-	WORD $0x2e2bdeeb // fmul v11.2s, v23.2s, v11.2s
+	WORD $0x2e2bdf6b // fmul v11.2s, v27.2s, v11.2s
 	WORD $0x2e2ddd4d // fmul v13.2s, v10.2s, v13.2s
-	WORD $0x2e29dde9 // fmul v9.2s, v15.2s, v9.2s
-	WORD $0x2e2ede8e // fmul v14.2s, v20.2s, v14.2s
-	WORD $0xfd400094 // ldr d20, [x4]
-	WORD $0xfd40048f // ldr d15, [x4, #8]
+	WORD $0x2e29dd09 // fmul v9.2s, v8.2s, v9.2s
+	WORD $0x2e2ede4e // fmul v14.2s, v18.2s, v14.2s
+	WORD $0xfd400092 // ldr d18, [x4]
+	WORD $0xfd400488 // ldr d8, [x4, #8]
 	WORD $0xfd40088a // ldr d10, [x4, #16]
-	WORD $0xfd400c97 // ldr d23, [x4, #24]
-	WORD $0x0e34d574 // fadd v20.2s, v11.2s, v20.2s
-	WORD $0x0e2fd5af // fadd v15.2s, v13.2s, v15.2s
+	WORD $0xfd400c9b // ldr d27, [x4, #24]
+	WORD $0x0e32d572 // fadd v18.2s, v11.2s, v18.2s
+	WORD $0x0e28d5a8 // fadd v8.2s, v13.2s, v8.2s
 	WORD $0x0e2ad52a // fadd v10.2s, v9.2s, v10.2s
-	WORD $0x0e37d5d7 // fadd v23.2s, v14.2s, v23.2s
-	WORD $0x0e617a94 // fcvtl v20.2d, v20.2s
-	WORD $0x0e6179ef // fcvtl v15.2d, v15.2s
+	WORD $0x0e3bd5db // fadd v27.2s, v14.2s, v27.2s
+	WORD $0x0e617a52 // fcvtl v18.2d, v18.2s
+	WORD $0x0e617908 // fcvtl v8.2d, v8.2s
 	WORD $0x0e61794a // fcvtl v10.2d, v10.2s
-	WORD $0x0e617af7 // fcvtl v23.2d, v23.2s
+	WORD $0x0e617b7b // fcvtl v27.2d, v27.2s
 	WORD $0x3dc058ce // ldr q14, [x6, #352]
 	WORD $0x3dc058c9 // ldr q9, [x6, #352]
 	WORD $0x3dc058cd // ldr q13, [x6, #352]
 	WORD $0x3dc058cb // ldr q11, [x6, #352]
-	WORD $0x6e2e1e8e // eor v14.16b, v20.16b, v14.16b
-	WORD $0x6e291de9 // eor v9.16b, v15.16b, v9.16b
+	WORD $0x6e2e1e4e // eor v14.16b, v18.16b, v14.16b
+	WORD $0x6e291d09 // eor v9.16b, v8.16b, v9.16b
 	WORD $0x6e2d1d4d // eor v13.16b, v10.16b, v13.16b
-	WORD $0x6e2b1eeb // eor v11.16b, v23.16b, v11.16b
-	WORD $0x3dc05cd2 // ldr q18, [x6, #368]
-	WORD $0x3dc05cd3 // ldr q19, [x6, #368]
-	WORD $0x3dc05cc8 // ldr q8, [x6, #368]
+	WORD $0x6e2b1f6b // eor v11.16b, v27.16b, v11.16b
+	WORD $0x3dc05cd6 // ldr q22, [x6, #368]
+	WORD $0x3dc05cd0 // ldr q16, [x6, #368]
+	WORD $0x3dc05ccf // ldr q15, [x6, #368]
 	WORD $0x3dc05ccc // ldr q12, [x6, #368]
-	WORD $0x6eeee658 // fcmgt v24.2d, v18.2d, v14.2d
-	WORD $0x6ee9e676 // fcmgt v22.2d, v19.2d, v9.2d
-	WORD $0x6eede515 // fcmgt v21.2d, v8.2d, v13.2d
-	WORD $0x6eebe590 // fcmgt v16.2d, v12.2d, v11.2d
-	WORD $0x6e6e1e58 // bsl v24.16b, v18.16b, v14.16b
-	WORD $0x6e691e76 // bsl v22.16b, v19.16b, v9.16b
-	WORD $0x6e6d1d15 // bsl v21.16b, v8.16b, v13.16b
-	WORD $0x6e6b1d90 // bsl v16.16b, v12.16b, v11.16b
+	WORD $0x6eeee6dc // fcmgt v28.2d, v22.2d, v14.2d
+	WORD $0x6ee9e61a // fcmgt v26.2d, v16.2d, v9.2d
+	WORD $0x6eede5f9 // fcmgt v25.2d, v15.2d, v13.2d
+	WORD $0x6eebe591 // fcmgt v17.2d, v12.2d, v11.2d
+	WORD $0x6e6e1edc // bsl v28.16b, v22.16b, v14.16b
+	WORD $0x6e691e1a // bsl v26.16b, v16.16b, v9.16b
+	WORD $0x6e6d1df9 // bsl v25.16b, v15.16b, v13.16b
+	WORD $0x6e6b1d91 // bsl v17.16b, v12.16b, v11.16b
 	WORD $0x3dc060cb // ldr q11, [x6, #384]
 	WORD $0x3dc060cc // ldr q12, [x6, #384]
 	WORD $0x3dc060cd // ldr q13, [x6, #384]
-	WORD $0x3dc060c8 // ldr q8, [x6, #384]
-	WORD $0x6eebe709 // fcmgt v9.2d, v24.2d, v11.2d
-	WORD $0x6eece6d3 // fcmgt v19.2d, v22.2d, v12.2d
-	WORD $0x6eede6ae // fcmgt v14.2d, v21.2d, v13.2d
-	WORD $0x6ee8e612 // fcmgt v18.2d, v16.2d, v8.2d
-	WORD $0x6e781d69 // bsl v9.16b, v11.16b, v24.16b
-	WORD $0x6e761d93 // bsl v19.16b, v12.16b, v22.16b
-	WORD $0x6e751dae // bsl v14.16b, v13.16b, v21.16b
-	WORD $0x6e701d12 // bsl v18.16b, v8.16b, v16.16b
-	WORD $0x3dc064d0 // ldr q16, [x6, #400]
-	WORD $0x3dc064c8 // ldr q8, [x6, #400]
-	WORD $0x3dc064d5 // ldr q21, [x6, #400]
+	WORD $0x3dc060cf // ldr q15, [x6, #384]
+	WORD $0x6eebe789 // fcmgt v9.2d, v28.2d, v11.2d
+	WORD $0x6eece750 // fcmgt v16.2d, v26.2d, v12.2d
+	WORD $0x6eede72e // fcmgt v14.2d, v25.2d, v13.2d
+	WORD $0x6eefe636 // fcmgt v22.2d, v17.2d, v15.2d
+	WORD $0x6e7c1d69 // bsl v9.16b, v11.16b, v28.16b
+	WORD $0x6e7a1d90 // bsl v16.16b, v12.16b, v26.16b
+	WORD $0x6e791dae // bsl v14.16b, v13.16b, v25.16b
+	WORD $0x6e711df6 // bsl v22.16b, v15.16b, v17.16b
+	WORD $0x3dc064d1 // ldr q17, [x6, #400]
+	WORD $0x3dc064cf // ldr q15, [x6, #400]
+	WORD $0x3dc064d9 // ldr q25, [x6, #400]
 	WORD $0x3dc064cd // ldr q13, [x6, #400]
-	WORD $0x3dc068d6 // ldr q22, [x6, #416]
+	WORD $0x3dc068da // ldr q26, [x6, #416]
 	WORD $0x3dc068cc // ldr q12, [x6, #416]
-	WORD $0x3dc068d8 // ldr q24, [x6, #416]
+	WORD $0x3dc068dc // ldr q28, [x6, #416]
 	WORD $0x3dc068cb // ldr q11, [x6, #416]
-	WORD $0x4e70cd36 // fmla v22.2d, v9.2d, v16.2d
-	WORD $0x4e68ce6c // fmla v12.2d, v19.2d, v8.2d
-	WORD $0x4e75cdd8 // fmla v24.2d, v14.2d, v21.2d
-	WORD $0x4e6dce4b // fmla v11.2d, v18.2d, v13.2d
+	WORD $0x4e71cd3a // fmla v26.2d, v9.2d, v17.2d
+	WORD $0x4e6fce0c // fmla v12.2d, v16.2d, v15.2d
+	WORD $0x4e79cddc // fmla v28.2d, v14.2d, v25.2d
+	WORD $0x4e6dcecb // fmla v11.2d, v22.2d, v13.2d
 	WORD $0x3dc068cd // ldr q13, [x6, #416]
-	WORD $0x3dc068d5 // ldr q21, [x6, #416]
-	WORD $0x3dc068c8 // ldr q8, [x6, #416]
-	WORD $0x3dc068d0 // ldr q16, [x6, #416]
-	WORD $0x4eedd6cd // fsub v13.2d, v22.2d, v13.2d
-	WORD $0x4ef5d595 // fsub v21.2d, v12.2d, v21.2d
-	WORD $0x4ee8d708 // fsub v8.2d, v24.2d, v8.2d
-	WORD $0x4ef0d570 // fsub v16.2d, v11.2d, v16.2d
-	WORD $0x3dc06cd1 // ldr q17, [x6, #432]
-	WORD $0x3dc06cd9 // ldr q25, [x6, #432]
-	WORD $0x3dc06cda // ldr q26, [x6, #432]
-	WORD $0x3dc06cdb // ldr q27, [x6, #432]
-	WORD $0x4ef1cda9 // fmls v9.2d, v13.2d, v17.2d
-	WORD $0x4ef9ceb3 // fmls v19.2d, v21.2d, v25.2d
-	WORD $0x4efacd0e // fmls v14.2d, v8.2d, v26.2d
-	WORD $0x4efbce12 // fmls v18.2d, v16.2d, v27.2d
-	WORD $0x3dc070db // ldr q27, [x6, #448]
-	WORD $0x3dc070da // ldr q26, [x6, #448]
-	WORD $0x3dc070d9 // ldr q25, [x6, #448]
-	WORD $0x3dc070d1 // ldr q17, [x6, #448]
-	WORD $0x4efbcda9 // fmls v9.2d, v13.2d, v27.2d
-	WORD $0x4efaceb3 // fmls v19.2d, v21.2d, v26.2d
-	WORD $0x4ef9cd0e // fmls v14.2d, v8.2d, v25.2d
-	WORD $0x4ef1ce12 // fmls v18.2d, v16.2d, v17.2d
+	WORD $0x3dc068d9 // ldr q25, [x6, #416]
+	WORD $0x3dc068cf // ldr q15, [x6, #416]
+	WORD $0x3dc068d1 // ldr q17, [x6, #416]
+	WORD $0x4eedd74d // fsub v13.2d, v26.2d, v13.2d
+	WORD $0x4ef9d599 // fsub v25.2d, v12.2d, v25.2d
+	WORD $0x4eefd78f // fsub v15.2d, v28.2d, v15.2d
+	WORD $0x4ef1d571 // fsub v17.2d, v11.2d, v17.2d
+	WORD $0x3dc06cd5 // ldr q21, [x6, #432]
+	WORD $0x3dc06cd4 // ldr q20, [x6, #432]
+	WORD $0x3dc06cd8 // ldr q24, [x6, #432]
+	WORD $0x3dc06cd3 // ldr q19, [x6, #432]
+	WORD $0x4ef5cda9 // fmls v9.2d, v13.2d, v21.2d
+	WORD $0x4ef4cf30 // fmls v16.2d, v25.2d, v20.2d
+	WORD $0x4ef8cdee // fmls v14.2d, v15.2d, v24.2d
+	WORD $0x4ef3ce36 // fmls v22.2d, v17.2d, v19.2d
+	WORD $0x3dc070d3 // ldr q19, [x6, #448]
+	WORD $0x3dc070d8 // ldr q24, [x6, #448]
+	WORD $0x3dc070d4 // ldr q20, [x6, #448]
+	WORD $0x3dc070d5 // ldr q21, [x6, #448]
+	WORD $0x4ef3cda9 // fmls v9.2d, v13.2d, v19.2d
+	WORD $0x4ef8cf30 // fmls v16.2d, v25.2d, v24.2d
+	WORD $0x4ef4cdee // fmls v14.2d, v15.2d, v20.2d
+	WORD $0x4ef5ce36 // fmls v22.2d, v17.2d, v21.2d
+	WORD $0x3dc074d5 // ldr q21, [x6, #464]
 	WORD $0x3dc074d1 // ldr q17, [x6, #464]
-	WORD $0x3dc074d0 // ldr q16, [x6, #464]
-	WORD $0x3dc074d9 // ldr q25, [x6, #464]
-	WORD $0x3dc074c8 // ldr q8, [x6, #464]
-	WORD $0x3dc078da // ldr q26, [x6, #480]
-	WORD $0x3dc078d5 // ldr q21, [x6, #480]
-	WORD $0x3dc078db // ldr q27, [x6, #480]
+	WORD $0x3dc074d4 // ldr q20, [x6, #464]
+	WORD $0x3dc074cf // ldr q15, [x6, #464]
+	WORD $0x3dc078d8 // ldr q24, [x6, #480]
+	WORD $0x3dc078d9 // ldr q25, [x6, #480]
+	WORD $0x3dc078d3 // ldr q19, [x6, #480]
 	WORD $0x3dc078cd // ldr q13, [x6, #480]
-	WORD $0x4e69ce3a // fmla v26.2d, v17.2d, v9.2d
-	WORD $0x4e73ce15 // fmla v21.2d, v16.2d, v19.2d
-	WORD $0x4e6ecf3b // fmla v27.2d, v25.2d, v14.2d
-	WORD $0x4e72cd0d // fmla v13.2d, v8.2d, v18.2d
-	WORD $0x3dc07cc8 // ldr q8, [x6, #496]
-	WORD $0x3dc07cd9 // ldr q25, [x6, #496]
-	WORD $0x3dc07cd0 // ldr q16, [x6, #496]
+	WORD $0x4e69ceb8 // fmla v24.2d, v21.2d, v9.2d
+	WORD $0x4e70ce39 // fmla v25.2d, v17.2d, v16.2d
+	WORD $0x4e6ece93 // fmla v19.2d, v20.2d, v14.2d
+	WORD $0x4e76cded // fmla v13.2d, v15.2d, v22.2d
+	WORD $0x3dc07ccf // ldr q15, [x6, #496]
+	WORD $0x3dc07cd4 // ldr q20, [x6, #496]
 	WORD $0x3dc07cd1 // ldr q17, [x6, #496]
-	WORD $0x4e69cf48 // fmla v8.2d, v26.2d, v9.2d
-	WORD $0x4e73ceb9 // fmla v25.2d, v21.2d, v19.2d
-	WORD $0x4e6ecf70 // fmla v16.2d, v27.2d, v14.2d
-	WORD $0x4e72cdb1 // fmla v17.2d, v13.2d, v18.2d
+	WORD $0x3dc07cd5 // ldr q21, [x6, #496]
+	WORD $0x4e69cf0f // fmla v15.2d, v24.2d, v9.2d
+	WORD $0x4e70cf34 // fmla v20.2d, v25.2d, v16.2d
+	WORD $0x4e6ece71 // fmla v17.2d, v19.2d, v14.2d
+	WORD $0x4e76cdb5 // fmla v21.2d, v13.2d, v22.2d
 	WORD $0x3dc080cd // ldr q13, [x6, #512]
-	WORD $0x3dc080db // ldr q27, [x6, #512]
-	WORD $0x3dc080d5 // ldr q21, [x6, #512]
-	WORD $0x3dc080da // ldr q26, [x6, #512]
-	WORD $0x4e69cd0d // fmla v13.2d, v8.2d, v9.2d
-	WORD $0x4e73cf3b // fmla v27.2d, v25.2d, v19.2d
-	WORD $0x4e6ece15 // fmla v21.2d, v16.2d, v14.2d
-	WORD $0x4e72ce3a // fmla v26.2d, v17.2d, v18.2d
+	WORD $0x3dc080d3 // ldr q19, [x6, #512]
+	WORD $0x3dc080d9 // ldr q25, [x6, #512]
+	WORD $0x3dc080d8 // ldr q24, [x6, #512]
+	WORD $0x4e69cded // fmla v13.2d, v15.2d, v9.2d
+	WORD $0x4e70ce93 // fmla v19.2d, v20.2d, v16.2d
+	WORD $0x4e6ece39 // fmla v25.2d, v17.2d, v14.2d
+	WORD $0x4e76ceb8 // fmla v24.2d, v21.2d, v22.2d
+	WORD $0x3dc084d5 // ldr q21, [x6, #528]
 	WORD $0x3dc084d1 // ldr q17, [x6, #528]
-	WORD $0x3dc084d0 // ldr q16, [x6, #528]
-	WORD $0x3dc084d9 // ldr q25, [x6, #528]
-	WORD $0x3dc084c8 // ldr q8, [x6, #528]
-	WORD $0x4e69cdb1 // fmla v17.2d, v13.2d, v9.2d
-	WORD $0x4e73cf70 // fmla v16.2d, v27.2d, v19.2d
-	WORD $0x4e6eceb9 // fmla v25.2d, v21.2d, v14.2d
-	WORD $0x4e72cf48 // fmla v8.2d, v26.2d, v18.2d
-	WORD $0x6e69dd3a // fmul v26.2d, v9.2d, v9.2d
-	WORD $0x6e73de75 // fmul v21.2d, v19.2d, v19.2d
-	WORD $0x6e6edddb // fmul v27.2d, v14.2d, v14.2d
-	WORD $0x6e72de4d // fmul v13.2d, v18.2d, v18.2d
-	WORD $0x4e71cf49 // fmla v9.2d, v26.2d, v17.2d
-	WORD $0x4e70ceb3 // fmla v19.2d, v21.2d, v16.2d
-	WORD $0x4e79cf6e // fmla v14.2d, v27.2d, v25.2d
-	WORD $0x4e68cdb2 // fmla v18.2d, v13.2d, v8.2d
-	WORD $0x3dc088c8 // ldr q8, [x6, #544]
-	WORD $0x3dc088cd // ldr q13, [x6, #544]
-	WORD $0x3dc088d9 // ldr q25, [x6, #544]
-	WORD $0x3dc088db // ldr q27, [x6, #544]
-	WORD $0x4e281ec8 // and v8.16b, v22.16b, v8.16b
-	WORD $0x4e2d1d8d // and v13.16b, v12.16b, v13.16b
-	WORD $0x4e391f19 // and v25.16b, v24.16b, v25.16b
-	WORD $0x4e3b1d7b // and v27.16b, v11.16b, v27.16b
-	WORD $0x4e083d07 // mov x7, v8.d[0]
-	WORD $0x4e083da8 // mov x8, v13.d[0]
-	WORD $0x4e083f29 // mov x9, v25.d[0]
-	WORD $0x4e083f6a // mov x10, v27.d[0]
-	WORD $0x4e183d0b // mov x11, v8.d[1]
-	WORD $0x4e183dac // mov x12, v13.d[1]
-	WORD $0x4e183f2d // mov x13, v25.d[1]
-	WORD $0x4e183f6e // mov x14, v27.d[1]
-	WORD $0xfc6778bb // ldr d27, [x5, x7, lsl #3]
-	WORD $0xfc6878b9 // ldr d25, [x5, x8, lsl #3]
-	WORD $0xfc6978ad // ldr d13, [x5, x9, lsl #3]
-	WORD $0xfc6a78a8 // ldr d8, [x5, x10, lsl #3]
-	WORD $0xfc6b78b0 // ldr d16, [x5, x11, lsl #3]
-	WORD $0xfc6c78b5 // ldr d21, [x5, x12, lsl #3]
-	WORD $0xfc6d78b1 // ldr d17, [x5, x13, lsl #3]
-	WORD $0xfc6e78ba // ldr d26, [x5, x14, lsl #3]
-	WORD $0x4ed03b70 // zip1 v16.2d, v27.2d, v16.2d
-	WORD $0x4ed53b35 // zip1 v21.2d, v25.2d, v21.2d
-	WORD $0x4ed139b1 // zip1 v17.2d, v13.2d, v17.2d
-	WORD $0x4eda391a // zip1 v26.2d, v8.2d, v26.2d
-	WORD $0x4f7056d6 // shl v22.2d, v22.2d, #48
-	WORD $0x4f70558c // shl v12.2d, v12.2d, #48
-	WORD $0x4f705718 // shl v24.2d, v24.2d, #48
-	WORD $0x4f70556b // shl v11.2d, v11.2d, #48
-	WORD $0x4ef68616 // add v22.2d, v16.2d, v22.2d
-	WORD $0x4eec86ac // add v12.2d, v21.2d, v12.2d
-	WORD $0x4ef88638 // add v24.2d, v17.2d, v24.2d
-	WORD $0x4eeb874b // add v11.2d, v26.2d, v11.2d
-	WORD $0x3dc08cda // ldr q26, [x6, #560]
-	WORD $0x3dc08cd1 // ldr q17, [x6, #560]
-	WORD $0x3dc08cd5 // ldr q21, [x6, #560]
-	WORD $0x3dc08cd0 // ldr q16, [x6, #560]
-	WORD $0x3dc08cc8 // ldr q8, [x6, #560]
-	WORD $0x3dc08ccd // ldr q13, [x6, #560]
-	WORD $0x3dc08cd9 // ldr q25, [x6, #560]
-	WORD $0x3dc08cdb // ldr q27, [x6, #560]
-	WORD $0x4eb61edc // mov v28.16b, v22.16b
-	WORD $0x4eac1d9d // mov v29.16b, v12.16b
-	WORD $0x4eb81f1e // mov v30.16b, v24.16b
-	WORD $0x4eab1d7f // mov v31.16b, v11.16b
-	WORD $0x4e69cedc // fmla v28.2d, v22.2d, v9.2d
-	WORD $0x4e73cd9d // fmla v29.2d, v12.2d, v19.2d
-	WORD $0x4e6ecf1e // fmla v30.2d, v24.2d, v14.2d
-	WORD $0x4e72cd7f // fmla v31.2d, v11.2d, v18.2d
-	WORD $0x4e7cd51c // fadd v28.2d, v8.2d, v28.2d
-	WORD $0x4e7dd5bd // fadd v29.2d, v13.2d, v29.2d
-	WORD $0x4e7ed73e // fadd v30.2d, v25.2d, v30.2d
-	WORD $0x4e7fd77f // fadd v31.2d, v27.2d, v31.2d
-	WORD $0x6e7cff5c // fdiv v28.2d, v26.2d, v28.2d
-	WORD $0x6e7dfe3d // fdiv v29.2d, v17.2d, v29.2d
-	WORD $0x6e7efebe // fdiv v30.2d, v21.2d, v30.2d
-	WORD $0x6e7ffe1f // fdiv v31.2d, v16.2d, v31.2d
-	WORD $0x6e74de90 // fmul v16.2d, v20.2d, v20.2d
-	WORD $0x6e6fddf5 // fmul v21.2d, v15.2d, v15.2d
-	WORD $0x6e6add51 // fmul v17.2d, v10.2d, v10.2d
-	WORD $0x6e77defa // fmul v26.2d, v23.2d, v23.2d
-	WORD $0x3dc090db // ldr q27, [x6, #576]
-	WORD $0x3dc090d9 // ldr q25, [x6, #576]
-	WORD $0x3dc090cd // ldr q13, [x6, #576]
-	WORD $0x3dc090c8 // ldr q8, [x6, #576]
-	WORD $0x3dc094d2 // ldr q18, [x6, #592]
-	WORD $0x3dc094cb // ldr q11, [x6, #592]
-	WORD $0x3dc094ce // ldr q14, [x6, #592]
-	WORD $0x3dc094d8 // ldr q24, [x6, #592]
-	WORD $0x4e70cf72 // fmla v18.2d, v27.2d, v16.2d
-	WORD $0x4e75cf2b // fmla v11.2d, v25.2d, v21.2d
-	WORD $0x4e71cdae // fmla v14.2d, v13.2d, v17.2d
-	WORD $0x4e7acd18 // fmla v24.2d, v8.2d, v26.2d
-	WORD $0x3dc098c8 // ldr q8, [x6, #608]
-	WORD $0x3dc098cd // ldr q13, [x6, #608]
-	WORD $0x3dc098d9 // ldr q25, [x6, #608]
-	WORD $0x3dc098db // ldr q27, [x6, #608]
-	WORD $0x4e70ce48 // fmla v8.2d, v18.2d, v16.2d
-	WORD $0x4e75cd6d // fmla v13.2d, v11.2d, v21.2d
-	WORD $0x4e71cdd9 // fmla v25.2d, v14.2d, v17.2d
-	WORD $0x4e7acf1b // fmla v27.2d, v24.2d, v26.2d
-	WORD $0x3dc09cd8 // ldr q24, [x6, #624]
-	WORD $0x3dc09cce // ldr q14, [x6, #624]
-	WORD $0x3dc09ccb // ldr q11, [x6, #624]
-	WORD $0x3dc09cd2 // ldr q18, [x6, #624]
-	WORD $0x4e70cd18 // fmla v24.2d, v8.2d, v16.2d
-	WORD $0x4e75cdae // fmla v14.2d, v13.2d, v21.2d
-	WORD $0x4e71cf2b // fmla v11.2d, v25.2d, v17.2d
-	WORD $0x4e7acf72 // fmla v18.2d, v27.2d, v26.2d
-	WORD $0x6e78de98 // fmul v24.2d, v20.2d, v24.2d
-	WORD $0x6e6eddee // fmul v14.2d, v15.2d, v14.2d
-	WORD $0x6e6bdd4b // fmul v11.2d, v10.2d, v11.2d
-	WORD $0x6e72def2 // fmul v18.2d, v23.2d, v18.2d
-	WORD $0x3dc0a0da // ldr q26, [x6, #640]
-	WORD $0x3dc0a0db // ldr q27, [x6, #640]
-	WORD $0x3dc0a0d1 // ldr q17, [x6, #640]
-	WORD $0x3dc0a0d9 // ldr q25, [x6, #640]
-	WORD $0x4e3a1e9a // and v26.16b, v20.16b, v26.16b
-	WORD $0x4e3b1dfb // and v27.16b, v15.16b, v27.16b
-	WORD $0x4e311d51 // and v17.16b, v10.16b, v17.16b
-	WORD $0x4e391ef9 // and v25.16b, v23.16b, v25.16b
-	WORD $0x3dc0a4d7 // ldr q23, [x6, #656]
-	WORD $0x3dc0a4ca // ldr q10, [x6, #656]
-	WORD $0x3dc0a4cf // ldr q15, [x6, #656]
-	WORD $0x3dc0a4d4 // ldr q20, [x6, #656]
-	WORD $0x6efae6fa // fcmgt v26.2d, v23.2d, v26.2d
-	WORD $0x6efbe55b // fcmgt v27.2d, v10.2d, v27.2d
-	WORD $0x6ef1e5f1 // fcmgt v17.2d, v15.2d, v17.2d
-	WORD $0x6ef9e699 // fcmgt v25.2d, v20.2d, v25.2d
 	WORD $0x3dc084d4 // ldr q20, [x6, #528]
 	WORD $0x3dc084cf // ldr q15, [x6, #528]
+	WORD $0x4e69cdb5 // fmla v21.2d, v13.2d, v9.2d
+	WORD $0x4e70ce71 // fmla v17.2d, v19.2d, v16.2d
+	WORD $0x4e6ecf34 // fmla v20.2d, v25.2d, v14.2d
+	WORD $0x4e76cf0f // fmla v15.2d, v24.2d, v22.2d
+	WORD $0x6e69dd38 // fmul v24.2d, v9.2d, v9.2d
+	WORD $0x6e70de19 // fmul v25.2d, v16.2d, v16.2d
+	WORD $0x6e6eddd3 // fmul v19.2d, v14.2d, v14.2d
+	WORD $0x6e76decd // fmul v13.2d, v22.2d, v22.2d
+	WORD $0x4e75cf09 // fmla v9.2d, v24.2d, v21.2d
+	WORD $0x4e71cf30 // fmla v16.2d, v25.2d, v17.2d
+	WORD $0x4e74ce6e // fmla v14.2d, v19.2d, v20.2d
+	WORD $0x4e6fcdb6 // fmla v22.2d, v13.2d, v15.2d
+	WORD $0x3dc088cf // ldr q15, [x6, #544]
+	WORD $0x3dc088cd // ldr q13, [x6, #544]
+	WORD $0x3dc088d4 // ldr q20, [x6, #544]
+	WORD $0x3dc088d3 // ldr q19, [x6, #544]
+	WORD $0x4e2f1f4f // and v15.16b, v26.16b, v15.16b
+	WORD $0x4e2d1d8d // and v13.16b, v12.16b, v13.16b
+	WORD $0x4e341f94 // and v20.16b, v28.16b, v20.16b
+	WORD $0x4e331d73 // and v19.16b, v11.16b, v19.16b
+	WORD $0x4e083de7 // mov x7, v15.d[0]
+	WORD $0x4e083da8 // mov x8, v13.d[0]
+	WORD $0x4e083e89 // mov x9, v20.d[0]
+	WORD $0x4e083e6a // mov x10, v19.d[0]
+	WORD $0x4e183deb // mov x11, v15.d[1]
+	WORD $0x4e183dac // mov x12, v13.d[1]
+	WORD $0x4e183e8d // mov x13, v20.d[1]
+	WORD $0x4e183e6e // mov x14, v19.d[1]
+	WORD $0xfc6778b3 // ldr d19, [x5, x7, lsl #3]
+	WORD $0xfc6878b4 // ldr d20, [x5, x8, lsl #3]
+	WORD $0xfc6978ad // ldr d13, [x5, x9, lsl #3]
+	WORD $0xfc6a78af // ldr d15, [x5, x10, lsl #3]
+	WORD $0xfc6b78b1 // ldr d17, [x5, x11, lsl #3]
+	WORD $0xfc6c78b9 // ldr d25, [x5, x12, lsl #3]
+	WORD $0xfc6d78b5 // ldr d21, [x5, x13, lsl #3]
+	WORD $0xfc6e78b8 // ldr d24, [x5, x14, lsl #3]
+	WORD $0x4ed13a71 // zip1 v17.2d, v19.2d, v17.2d
+	WORD $0x4ed93a99 // zip1 v25.2d, v20.2d, v25.2d
+	WORD $0x4ed539b5 // zip1 v21.2d, v13.2d, v21.2d
+	WORD $0x4ed839f8 // zip1 v24.2d, v15.2d, v24.2d
+	WORD $0x4f70575a // shl v26.2d, v26.2d, #48
+	WORD $0x4f70558c // shl v12.2d, v12.2d, #48
+	WORD $0x4f70579c // shl v28.2d, v28.2d, #48
+	WORD $0x4f70556b // shl v11.2d, v11.2d, #48
+	WORD $0x4efa863a // add v26.2d, v17.2d, v26.2d
+	WORD $0x4eec872c // add v12.2d, v25.2d, v12.2d
+	WORD $0x4efc86bc // add v28.2d, v21.2d, v28.2d
+	WORD $0x4eeb870b // add v11.2d, v24.2d, v11.2d
+	WORD $0x3dc08cd8 // ldr q24, [x6, #560]
+	WORD $0x3dc08cd5 // ldr q21, [x6, #560]
+	WORD $0x3dc08cd9 // ldr q25, [x6, #560]
+	WORD $0x3dc08cd1 // ldr q17, [x6, #560]
+	WORD $0x3dc08ccf // ldr q15, [x6, #560]
+	WORD $0x3dc08ccd // ldr q13, [x6, #560]
+	WORD $0x3dc08cd4 // ldr q20, [x6, #560]
+	WORD $0x3dc08cd3 // ldr q19, [x6, #560]
+	WORD $0x4eba1f57 // mov v23.16b, v26.16b
+	WORD $0x4eac1d9d // mov v29.16b, v12.16b
+	WORD $0x4ebc1f9e // mov v30.16b, v28.16b
+	WORD $0x4eab1d7f // mov v31.16b, v11.16b
+	WORD $0x4e69cf57 // fmla v23.2d, v26.2d, v9.2d
+	WORD $0x4e70cd9d // fmla v29.2d, v12.2d, v16.2d
+	WORD $0x4e6ecf9e // fmla v30.2d, v28.2d, v14.2d
+	WORD $0x4e76cd7f // fmla v31.2d, v11.2d, v22.2d
+	WORD $0x4e77d5f7 // fadd v23.2d, v15.2d, v23.2d
+	WORD $0x4e7dd5bd // fadd v29.2d, v13.2d, v29.2d
+	WORD $0x4e7ed69e // fadd v30.2d, v20.2d, v30.2d
+	WORD $0x4e7fd67f // fadd v31.2d, v19.2d, v31.2d
+	WORD $0x6e77ff17 // fdiv v23.2d, v24.2d, v23.2d
+	WORD $0x6e7dfebd // fdiv v29.2d, v21.2d, v29.2d
+	WORD $0x6e7eff3e // fdiv v30.2d, v25.2d, v30.2d
+	WORD $0x6e7ffe3f // fdiv v31.2d, v17.2d, v31.2d
+	WORD $0x6e72de51 // fmul v17.2d, v18.2d, v18.2d
+	WORD $0x6e68dd19 // fmul v25.2d, v8.2d, v8.2d
+	WORD $0x6e6add55 // fmul v21.2d, v10.2d, v10.2d
+	WORD $0x6e7bdf78 // fmul v24.2d, v27.2d, v27.2d
+	WORD $0x3dc090d3 // ldr q19, [x6, #576]
+	WORD $0x3dc090d4 // ldr q20, [x6, #576]
+	WORD $0x3dc090cd // ldr q13, [x6, #576]
+	WORD $0x3dc090cf // ldr q15, [x6, #576]
+	WORD $0x3dc094d6 // ldr q22, [x6, #592]
+	WORD $0x3dc094cb // ldr q11, [x6, #592]
+	WORD $0x3dc094ce // ldr q14, [x6, #592]
+	WORD $0x3dc094dc // ldr q28, [x6, #592]
+	WORD $0x4e71ce76 // fmla v22.2d, v19.2d, v17.2d
+	WORD $0x4e79ce8b // fmla v11.2d, v20.2d, v25.2d
+	WORD $0x4e75cdae // fmla v14.2d, v13.2d, v21.2d
+	WORD $0x4e78cdfc // fmla v28.2d, v15.2d, v24.2d
+	WORD $0x3dc098cf // ldr q15, [x6, #608]
+	WORD $0x3dc098cd // ldr q13, [x6, #608]
+	WORD $0x3dc098d4 // ldr q20, [x6, #608]
+	WORD $0x3dc098d3 // ldr q19, [x6, #608]
+	WORD $0x4e71cecf // fmla v15.2d, v22.2d, v17.2d
+	WORD $0x4e79cd6d // fmla v13.2d, v11.2d, v25.2d
+	WORD $0x4e75cdd4 // fmla v20.2d, v14.2d, v21.2d
+	WORD $0x4e78cf93 // fmla v19.2d, v28.2d, v24.2d
+	WORD $0x3dc09cdc // ldr q28, [x6, #624]
+	WORD $0x3dc09cce // ldr q14, [x6, #624]
+	WORD $0x3dc09ccb // ldr q11, [x6, #624]
+	WORD $0x3dc09cd6 // ldr q22, [x6, #624]
+	WORD $0x4e71cdfc // fmla v28.2d, v15.2d, v17.2d
+	WORD $0x4e79cdae // fmla v14.2d, v13.2d, v25.2d
+	WORD $0x4e75ce8b // fmla v11.2d, v20.2d, v21.2d
+	WORD $0x4e78ce76 // fmla v22.2d, v19.2d, v24.2d
+	WORD $0x6e7cde5c // fmul v28.2d, v18.2d, v28.2d
+	WORD $0x6e6edd0e // fmul v14.2d, v8.2d, v14.2d
+	WORD $0x6e6bdd4b // fmul v11.2d, v10.2d, v11.2d
+	WORD $0x6e76df76 // fmul v22.2d, v27.2d, v22.2d
+	WORD $0x3dc0a0d8 // ldr q24, [x6, #640]
+	WORD $0x3dc0a0d3 // ldr q19, [x6, #640]
+	WORD $0x3dc0a0d5 // ldr q21, [x6, #640]
+	WORD $0x3dc0a0d4 // ldr q20, [x6, #640]
+	WORD $0x4e381e58 // and v24.16b, v18.16b, v24.16b
+	WORD $0x4e331d13 // and v19.16b, v8.16b, v19.16b
+	WORD $0x4e351d55 // and v21.16b, v10.16b, v21.16b
+	WORD $0x4e341f74 // and v20.16b, v27.16b, v20.16b
+	WORD $0x3dc0a4db // ldr q27, [x6, #656]
+	WORD $0x3dc0a4ca // ldr q10, [x6, #656]
+	WORD $0x3dc0a4c8 // ldr q8, [x6, #656]
+	WORD $0x3dc0a4d2 // ldr q18, [x6, #656]
+	WORD $0x6ef8e778 // fcmgt v24.2d, v27.2d, v24.2d
+	WORD $0x6ef3e553 // fcmgt v19.2d, v10.2d, v19.2d
+	WORD $0x6ef5e515 // fcmgt v21.2d, v8.2d, v21.2d
+	WORD $0x6ef4e654 // fcmgt v20.2d, v18.2d, v20.2d
+	WORD $0x3dc084d2 // ldr q18, [x6, #528]
+	WORD $0x3dc084c8 // ldr q8, [x6, #528]
 	WORD $0x3dc084ca // ldr q10, [x6, #528]
-	WORD $0x3dc084d7 // ldr q23, [x6, #528]
-	WORD $0x4e78d695 // fadd v21.2d, v20.2d, v24.2d
-	WORD $0x4e6ed5ed // fadd v13.2d, v15.2d, v14.2d
-	WORD $0x4e6bd550 // fadd v16.2d, v10.2d, v11.2d
-	WORD $0x4e72d6e8 // fadd v8.2d, v23.2d, v18.2d
-	WORD $0x4ef4d6b4 // fsub v20.2d, v21.2d, v20.2d
-	WORD $0x4eefd5af // fsub v15.2d, v13.2d, v15.2d
-	WORD $0x4eead60a // fsub v10.2d, v16.2d, v10.2d
-	WORD $0x4ef7d517 // fsub v23.2d, v8.2d, v23.2d
-	WORD $0x4ef4d714 // fsub v20.2d, v24.2d, v20.2d
-	WORD $0x4eefd5cf // fsub v15.2d, v14.2d, v15.2d
+	WORD $0x3dc084db // ldr q27, [x6, #528]
+	WORD $0x4e7cd659 // fadd v25.2d, v18.2d, v28.2d
+	WORD $0x4e6ed50d // fadd v13.2d, v8.2d, v14.2d
+	WORD $0x4e6bd551 // fadd v17.2d, v10.2d, v11.2d
+	WORD $0x4e76d76f // fadd v15.2d, v27.2d, v22.2d
+	WORD $0x4ef2d732 // fsub v18.2d, v25.2d, v18.2d
+	WORD $0x4ee8d5a8 // fsub v8.2d, v13.2d, v8.2d
+	WORD $0x4eead62a // fsub v10.2d, v17.2d, v10.2d
+	WORD $0x4efbd5fb // fsub v27.2d, v15.2d, v27.2d
+	WORD $0x4ef2d792 // fsub v18.2d, v28.2d, v18.2d
+	WORD $0x4ee8d5c8 // fsub v8.2d, v14.2d, v8.2d
 	WORD $0x4eead56a // fsub v10.2d, v11.2d, v10.2d
-	WORD $0x4ef7d657 // fsub v23.2d, v18.2d, v23.2d
-	WORD $0x6e351e94 // eor v20.16b, v20.16b, v21.16b
-	WORD $0x6e2d1def // eor v15.16b, v15.16b, v13.16b
-	WORD $0x6e301d4a // eor v10.16b, v10.16b, v16.16b
-	WORD $0x6e281ef7 // eor v23.16b, v23.16b, v8.16b
-	WORD $0x6f410694 // ushr v20.2d, v20.2d, #63
-	WORD $0x6f4105ef // ushr v15.2d, v15.2d, #63
+	WORD $0x4efbd6db // fsub v27.2d, v22.2d, v27.2d
+	WORD $0x6e391e52 // eor v18.16b, v18.16b, v25.16b
+	WORD $0x6e2d1d08 // eor v8.16b, v8.16b, v13.16b
+	WORD $0x6e311d4a // eor v10.16b, v10.16b, v17.16b
+	WORD $0x6e2f1f7b // eor v27.16b, v27.16b, v15.16b
+	WORD $0x6f410652 // ushr v18.2d, v18.2d, #63
+	WORD $0x6f410508 // ushr v8.2d, v8.2d, #63
 	WORD $0x6f41054a // ushr v10.2d, v10.2d, #63
-	WORD $0x6f4106f7 // ushr v23.2d, v23.2d, #63
-	WORD $0x6ef486b4 // sub v20.2d, v21.2d, v20.2d
-	WORD $0x6eef85af // sub v15.2d, v13.2d, v15.2d
-	WORD $0x6eea860a // sub v10.2d, v16.2d, v10.2d
-	WORD $0x6ef78517 // sub v23.2d, v8.2d, v23.2d
-	WORD $0x3dc0a8c8 // ldr q8, [x6, #672]
-	WORD $0x3dc0a8d0 // ldr q16, [x6, #672]
+	WORD $0x6f41077b // ushr v27.2d, v27.2d, #63
+	WORD $0x6ef28732 // sub v18.2d, v25.2d, v18.2d
+	WORD $0x6ee885a8 // sub v8.2d, v13.2d, v8.2d
+	WORD $0x6eea862a // sub v10.2d, v17.2d, v10.2d
+	WORD $0x6efb85fb // sub v27.2d, v15.2d, v27.2d
+	WORD $0x3dc0a8cf // ldr q15, [x6, #672]
+	WORD $0x3dc0a8d1 // ldr q17, [x6, #672]
 	WORD $0x3dc0a8cd // ldr q13, [x6, #672]
-	WORD $0x3dc0a8d5 // ldr q21, [x6, #672]
-	WORD $0x4ea81e88 // orr v8.16b, v20.16b, v8.16b
-	WORD $0x4eb01df0 // orr v16.16b, v15.16b, v16.16b
+	WORD $0x3dc0a8d9 // ldr q25, [x6, #672]
+	WORD $0x4eaf1e4f // orr v15.16b, v18.16b, v15.16b
+	WORD $0x4eb11d11 // orr v17.16b, v8.16b, v17.16b
 	WORD $0x4ead1d4d // orr v13.16b, v10.16b, v13.16b
-	WORD $0x4eb51ef5 // orr v21.16b, v23.16b, v21.16b
-	WORD $0x6e7c1d1a // bsl v26.16b, v8.16b, v28.16b
-	WORD $0x6e7d1e1b // bsl v27.16b, v16.16b, v29.16b
-	WORD $0x6e7e1db1 // bsl v17.16b, v13.16b, v30.16b
-	WORD $0x6e7f1eb9 // bsl v25.16b, v21.16b, v31.16b
-	WORD $0x0e616b5a // fcvtn v26.2s, v26.2d
-	WORD $0x0e616b7b // fcvtn v27.2s, v27.2d
-	WORD $0x0e616a31 // fcvtn v17.2s, v17.2d
-	WORD $0x0e616b39 // fcvtn v25.2s, v25.2d
-	WORD $0x0e3ae75f // fcmeq v31.2s, v26.2s, v26.2s
-	WORD $0x0e3be775 // fcmeq v21.2s, v27.2s, v27.2s
-	WORD $0x0e31e63e // fcmeq v30.2s, v17.2s, v17.2s
-	WORD $0x0e39e72d // fcmeq v13.2s, v25.2s, v25.2s
+	WORD $0x4eb91f79 // orr v25.16b, v27.16b, v25.16b
+	WORD $0x6e771df8 // bsl v24.16b, v15.16b, v23.16b
+	WORD $0x6e7d1e33 // bsl v19.16b, v17.16b, v29.16b
+	WORD $0x6e7e1db5 // bsl v21.16b, v13.16b, v30.16b
+	WORD $0x6e7f1f34 // bsl v20.16b, v25.16b, v31.16b
+	WORD $0x0e616b18 // fcvtn v24.2s, v24.2d
+	WORD $0x0e616a73 // fcvtn v19.2s, v19.2d
+	WORD $0x0e616ab5 // fcvtn v21.2s, v21.2d
+	WORD $0x0e616a94 // fcvtn v20.2s, v20.2d
+	WORD $0x0e38e71f // fcmeq v31.2s, v24.2s, v24.2s
+	WORD $0x0e33e679 // fcmeq v25.2s, v19.2s, v19.2s
+	WORD $0x0e35e6be // fcmeq v30.2s, v21.2s, v21.2s
+	WORD $0x0e34e68d // fcmeq v13.2s, v20.2s, v20.2s
 	WORD $0x3dc0acdd // ldr q29, [x6, #688]
-	WORD $0x3dc0acd0 // ldr q16, [x6, #688]
-	WORD $0x3dc0acdc // ldr q28, [x6, #688]
-	WORD $0x3dc0acc8 // ldr q8, [x6, #688]
-	WORD $0x2e7d1f5f // bsl v31.8b, v26.8b, v29.8b
-	WORD $0x2e701f75 // bsl v21.8b, v27.8b, v16.8b
-	WORD $0x2e7c1e3e // bsl v30.8b, v17.8b, v28.8b
-	WORD $0x2e681f2d // bsl v13.8b, v25.8b, v8.8b
+	WORD $0x3dc0acd1 // ldr q17, [x6, #688]
+	WORD $0x3dc0acd7 // ldr q23, [x6, #688]
+	WORD $0x3dc0accf // ldr q15, [x6, #688]
+	WORD $0x2e7d1f1f // bsl v31.8b, v24.8b, v29.8b
+	WORD $0x2e711e79 // bsl v25.8b, v19.8b, v17.8b
+	WORD $0x2e771ebe // bsl v30.8b, v21.8b, v23.8b
+	WORD $0x2e6f1e8d // bsl v13.8b, v20.8b, v15.8b
 	WORD $0xfd00003f // str d31, [x1]
-	WORD $0xfd000435 // str d21, [x1, #8]
+	WORD $0xfd000439 // str d25, [x1, #8]
 	WORD $0xfd00083e // str d30, [x1, #16]
 	WORD $0xfd000c2d // str d13, [x1, #24]
 	JMP going
@@ -5567,75 +5467,75 @@ one:
 	WORD $0x0e6179ad // fcvtl v13.2d, v13.2s
 	WORD $0x3dc058de // ldr q30, [x6, #352]
 	WORD $0x6e3e1dbe // eor v30.16b, v13.16b, v30.16b
-	WORD $0x3dc05cd5 // ldr q21, [x6, #368]
-	WORD $0x6efee6bf // fcmgt v31.2d, v21.2d, v30.2d
-	WORD $0x6e7e1ebf // bsl v31.16b, v21.16b, v30.16b
+	WORD $0x3dc05cd9 // ldr q25, [x6, #368]
+	WORD $0x6efee73f // fcmgt v31.2d, v25.2d, v30.2d
+	WORD $0x6e7e1f3f // bsl v31.16b, v25.16b, v30.16b
 	WORD $0x3dc060de // ldr q30, [x6, #384]
-	WORD $0x6efee7f5 // fcmgt v21.2d, v31.2d, v30.2d
-	WORD $0x6e7f1fd5 // bsl v21.16b, v30.16b, v31.16b
+	WORD $0x6efee7f9 // fcmgt v25.2d, v31.2d, v30.2d
+	WORD $0x6e7f1fd9 // bsl v25.16b, v30.16b, v31.16b
 	WORD $0x3dc064df // ldr q31, [x6, #400]
 	WORD $0x3dc068de // ldr q30, [x6, #416]
-	WORD $0x4e7fcebe // fmla v30.2d, v21.2d, v31.2d
+	WORD $0x4e7fcf3e // fmla v30.2d, v25.2d, v31.2d
 	WORD $0x3dc068df // ldr q31, [x6, #416]
 	WORD $0x4effd7df // fsub v31.2d, v30.2d, v31.2d
-	WORD $0x3dc06cc8 // ldr q8, [x6, #432]
-	WORD $0x4ee8cff5 // fmls v21.2d, v31.2d, v8.2d
-	WORD $0x3dc070c8 // ldr q8, [x6, #448]
-	WORD $0x4ee8cff5 // fmls v21.2d, v31.2d, v8.2d
-	WORD $0x3dc074c8 // ldr q8, [x6, #464]
+	WORD $0x3dc06ccf // ldr q15, [x6, #432]
+	WORD $0x4eefcff9 // fmls v25.2d, v31.2d, v15.2d
+	WORD $0x3dc070cf // ldr q15, [x6, #448]
+	WORD $0x4eefcff9 // fmls v25.2d, v31.2d, v15.2d
+	WORD $0x3dc074cf // ldr q15, [x6, #464]
 	WORD $0x3dc078df // ldr q31, [x6, #480]
-	WORD $0x4e75cd1f // fmla v31.2d, v8.2d, v21.2d
-	WORD $0x3dc07cc8 // ldr q8, [x6, #496]
-	WORD $0x4e75cfe8 // fmla v8.2d, v31.2d, v21.2d
+	WORD $0x4e79cdff // fmla v31.2d, v15.2d, v25.2d
+	WORD $0x3dc07ccf // ldr q15, [x6, #496]
+	WORD $0x4e79cfef // fmla v15.2d, v31.2d, v25.2d
 	WORD $0x3dc080df // ldr q31, [x6, #512]
-	WORD $0x4e75cd1f // fmla v31.2d, v8.2d, v21.2d
-	WORD $0x3dc084c8 // ldr q8, [x6, #528]
-	WORD $0x4e75cfe8 // fmla v8.2d, v31.2d, v21.2d
-	WORD $0x6e75debf // fmul v31.2d, v21.2d, v21.2d
-	WORD $0x4e68cff5 // fmla v21.2d, v31.2d, v8.2d
-	WORD $0x3dc088c8 // ldr q8, [x6, #544]
-	WORD $0x4e281fc8 // and v8.16b, v30.16b, v8.16b
-	WORD $0x4e083d0e // mov x14, v8.d[0]
-	WORD $0x4e183d0d // mov x13, v8.d[1]
-	WORD $0xfc6e78a8 // ldr d8, [x5, x14, lsl #3]
+	WORD $0x4e79cdff // fmla v31.2d, v15.2d, v25.2d
+	WORD $0x3dc084cf // ldr q15, [x6, #528]
+	WORD $0x4e79cfef // fmla v15.2d, v31.2d, v25.2d
+	WORD $0x6e79df3f // fmul v31.2d, v25.2d, v25.2d
+	WORD $0x4e6fcff9 // fmla v25.2d, v31.2d, v15.2d
+	WORD $0x3dc088cf // ldr q15, [x6, #544]
+	WORD $0x4e2f1fcf // and v15.16b, v30.16b, v15.16b
+	WORD $0x4e083dee // mov x14, v15.d[0]
+	WORD $0x4e183ded // mov x13, v15.d[1]
+	WORD $0xfc6e78af // ldr d15, [x5, x14, lsl #3]
 	WORD $0xfc6d78bf // ldr d31, [x5, x13, lsl #3]
-	WORD $0x4edf391f // zip1 v31.2d, v8.2d, v31.2d
+	WORD $0x4edf39ff // zip1 v31.2d, v15.2d, v31.2d
 	WORD $0x4f7057de // shl v30.2d, v30.2d, #48
 	WORD $0x4efe87fe // add v30.2d, v31.2d, v30.2d
 	WORD $0x3dc08cdf // ldr q31, [x6, #560]
-	WORD $0x3dc08cc8 // ldr q8, [x6, #560]
-	WORD $0x4ebe1fd9 // mov v25.16b, v30.16b
-	WORD $0x4e75cfd9 // fmla v25.2d, v30.2d, v21.2d
-	WORD $0x4e79d519 // fadd v25.2d, v8.2d, v25.2d
-	WORD $0x6e79fff9 // fdiv v25.2d, v31.2d, v25.2d
+	WORD $0x3dc08ccf // ldr q15, [x6, #560]
+	WORD $0x4ebe1fd4 // mov v20.16b, v30.16b
+	WORD $0x4e79cfd4 // fmla v20.2d, v30.2d, v25.2d
+	WORD $0x4e74d5f4 // fadd v20.2d, v15.2d, v20.2d
+	WORD $0x6e74fff4 // fdiv v20.2d, v31.2d, v20.2d
 	WORD $0x6e6dddbf // fmul v31.2d, v13.2d, v13.2d
-	WORD $0x3dc090c8 // ldr q8, [x6, #576]
-	WORD $0x3dc094d5 // ldr q21, [x6, #592]
-	WORD $0x4e7fcd15 // fmla v21.2d, v8.2d, v31.2d
-	WORD $0x3dc098c8 // ldr q8, [x6, #608]
-	WORD $0x4e7fcea8 // fmla v8.2d, v21.2d, v31.2d
-	WORD $0x3dc09cd5 // ldr q21, [x6, #624]
-	WORD $0x4e7fcd15 // fmla v21.2d, v8.2d, v31.2d
-	WORD $0x6e75ddb5 // fmul v21.2d, v13.2d, v21.2d
+	WORD $0x3dc090cf // ldr q15, [x6, #576]
+	WORD $0x3dc094d9 // ldr q25, [x6, #592]
+	WORD $0x4e7fcdf9 // fmla v25.2d, v15.2d, v31.2d
+	WORD $0x3dc098cf // ldr q15, [x6, #608]
+	WORD $0x4e7fcf2f // fmla v15.2d, v25.2d, v31.2d
+	WORD $0x3dc09cd9 // ldr q25, [x6, #624]
+	WORD $0x4e7fcdf9 // fmla v25.2d, v15.2d, v31.2d
+	WORD $0x6e79ddb9 // fmul v25.2d, v13.2d, v25.2d
 	WORD $0x3dc0a0df // ldr q31, [x6, #640]
 	WORD $0x4e3f1dbf // and v31.16b, v13.16b, v31.16b
 	WORD $0x3dc0a4cd // ldr q13, [x6, #656]
 	WORD $0x6effe5bf // fcmgt v31.2d, v13.2d, v31.2d
 	WORD $0x3dc084cd // ldr q13, [x6, #528]
-	WORD $0x4e75d5a8 // fadd v8.2d, v13.2d, v21.2d
-	WORD $0x4eedd50d // fsub v13.2d, v8.2d, v13.2d
-	WORD $0x4eedd6ad // fsub v13.2d, v21.2d, v13.2d
-	WORD $0x6e281dad // eor v13.16b, v13.16b, v8.16b
+	WORD $0x4e79d5af // fadd v15.2d, v13.2d, v25.2d
+	WORD $0x4eedd5ed // fsub v13.2d, v15.2d, v13.2d
+	WORD $0x4eedd72d // fsub v13.2d, v25.2d, v13.2d
+	WORD $0x6e2f1dad // eor v13.16b, v13.16b, v15.16b
 	WORD $0x6f4105ad // ushr v13.2d, v13.2d, #63
-	WORD $0x6eed850d // sub v13.2d, v8.2d, v13.2d
-	WORD $0x3dc0a8c8 // ldr q8, [x6, #672]
-	WORD $0x4ea81da8 // orr v8.16b, v13.16b, v8.16b
-	WORD $0x6e791d1f // bsl v31.16b, v8.16b, v25.16b
+	WORD $0x6eed85ed // sub v13.2d, v15.2d, v13.2d
+	WORD $0x3dc0a8cf // ldr q15, [x6, #672]
+	WORD $0x4eaf1daf // orr v15.16b, v13.16b, v15.16b
+	WORD $0x6e741dff // bsl v31.16b, v15.16b, v20.16b
 	WORD $0x0e616bff // fcvtn v31.2s, v31.2d
-	WORD $0x0e3fe7f9 // fcmeq v25.2s, v31.2s, v31.2s
-	WORD $0x3dc0acc8 // ldr q8, [x6, #688]
-	WORD $0x2e681ff9 // bsl v25.8b, v31.8b, v8.8b
-	WORD $0xfd000039 // str d25, [x1]
+	WORD $0x0e3fe7f4 // fcmeq v20.2s, v31.2s, v31.2s
+	WORD $0x3dc0accf // ldr q15, [x6, #688]
+	WORD $0x2e6f1ff4 // bsl v20.8b, v31.8b, v15.8b
+	WORD $0xfd000034 // str d20, [x1]
 	ADD $8, R1
 	ADD $8, R2
 	ADD $8, R3
@@ -5646,82 +5546,82 @@ rest:
 	ADDS $2, R0, R0
 	BEQ done
 element:
-	WORD $0xbd400059 // ldr s25, [x2]
-	WORD $0xbd400068 // ldr s8, [x3]
-	WORD $0x2e28df28 // fmul v8.2s, v25.2s, v8.2s
-	WORD $0xbd400099 // ldr s25, [x4]
-	WORD $0x0e39d519 // fadd v25.2s, v8.2s, v25.2s
-	WORD $0x0e617b39 // fcvtl v25.2d, v25.2s
-	WORD $0x3dc058c8 // ldr q8, [x6, #352]
-	WORD $0x6e281f28 // eor v8.16b, v25.16b, v8.16b
+	WORD $0xbd400054 // ldr s20, [x2]
+	WORD $0xbd40006f // ldr s15, [x3]
+	WORD $0x2e2fde8f // fmul v15.2s, v20.2s, v15.2s
+	WORD $0xbd400094 // ldr s20, [x4]
+	WORD $0x0e34d5f4 // fadd v20.2s, v15.2s, v20.2s
+	WORD $0x0e617a94 // fcvtl v20.2d, v20.2s
+	WORD $0x3dc058cf // ldr q15, [x6, #352]
+	WORD $0x6e2f1e8f // eor v15.16b, v20.16b, v15.16b
 	WORD $0x3dc05cdf // ldr q31, [x6, #368]
-	WORD $0x6ee8e7ed // fcmgt v13.2d, v31.2d, v8.2d
-	WORD $0x6e681fed // bsl v13.16b, v31.16b, v8.16b
-	WORD $0x3dc060c8 // ldr q8, [x6, #384]
-	WORD $0x6ee8e5bf // fcmgt v31.2d, v13.2d, v8.2d
-	WORD $0x6e6d1d1f // bsl v31.16b, v8.16b, v13.16b
+	WORD $0x6eefe7ed // fcmgt v13.2d, v31.2d, v15.2d
+	WORD $0x6e6f1fed // bsl v13.16b, v31.16b, v15.16b
+	WORD $0x3dc060cf // ldr q15, [x6, #384]
+	WORD $0x6eefe5bf // fcmgt v31.2d, v13.2d, v15.2d
+	WORD $0x6e6d1dff // bsl v31.16b, v15.16b, v13.16b
 	WORD $0x3dc064cd // ldr q13, [x6, #400]
-	WORD $0x3dc068c8 // ldr q8, [x6, #416]
-	WORD $0x4e6dcfe8 // fmla v8.2d, v31.2d, v13.2d
+	WORD $0x3dc068cf // ldr q15, [x6, #416]
+	WORD $0x4e6dcfef // fmla v15.2d, v31.2d, v13.2d
 	WORD $0x3dc068cd // ldr q13, [x6, #416]
-	WORD $0x4eedd50d // fsub v13.2d, v8.2d, v13.2d
-	WORD $0x3dc06cd5 // ldr q21, [x6, #432]
-	WORD $0x4ef5cdbf // fmls v31.2d, v13.2d, v21.2d
-	WORD $0x3dc070d5 // ldr q21, [x6, #448]
-	WORD $0x4ef5cdbf // fmls v31.2d, v13.2d, v21.2d
-	WORD $0x3dc074d5 // ldr q21, [x6, #464]
+	WORD $0x4eedd5ed // fsub v13.2d, v15.2d, v13.2d
+	WORD $0x3dc06cd9 // ldr q25, [x6, #432]
+	WORD $0x4ef9cdbf // fmls v31.2d, v13.2d, v25.2d
+	WORD $0x3dc070d9 // ldr q25, [x6, #448]
+	WORD $0x4ef9cdbf // fmls v31.2d, v13.2d, v25.2d
+	WORD $0x3dc074d9 // ldr q25, [x6, #464]
 	WORD $0x3dc078cd // ldr q13, [x6, #480]
-	WORD $0x4e7fcead // fmla v13.2d, v21.2d, v31.2d
-	WORD $0x3dc07cd5 // ldr q21, [x6, #496]
-	WORD $0x4e7fcdb5 // fmla v21.2d, v13.2d, v31.2d
+	WORD $0x4e7fcf2d // fmla v13.2d, v25.2d, v31.2d
+	WORD $0x3dc07cd9 // ldr q25, [x6, #496]
+	WORD $0x4e7fcdb9 // fmla v25.2d, v13.2d, v31.2d
 	WORD $0x3dc080cd // ldr q13, [x6, #512]
-	WORD $0x4e7fcead // fmla v13.2d, v21.2d, v31.2d
-	WORD $0x3dc084d5 // ldr q21, [x6, #528]
-	WORD $0x4e7fcdb5 // fmla v21.2d, v13.2d, v31.2d
-	WORD $0x6e7fdfed // fmul v13.2d, v31.2d, v31.2d
-	WORD $0x4e75cdbf // fmla v31.2d, v13.2d, v21.2d
-	WORD $0x3dc088d5 // ldr q21, [x6, #544]
-	WORD $0x4e351d15 // and v21.16b, v8.16b, v21.16b
-	WORD $0x4e083ead // mov x13, v21.d[0]
-	WORD $0x4e183eae // mov x14, v21.d[1]
-	WORD $0xfc6d78b5 // ldr d21, [x5, x13, lsl #3]
-	WORD $0xfc6e78ad // ldr d13, [x5, x14, lsl #3]
-	WORD $0x4ecd3aad // zip1 v13.2d, v21.2d, v13.2d
-	WORD $0x4f705508 // shl v8.2d, v8.2d, #48
-	WORD $0x4ee885a8 // add v8.2d, v13.2d, v8.2d
-	WORD $0x3dc08ccd // ldr q13, [x6, #560]
-	WORD $0x3dc08cd5 // ldr q21, [x6, #560]
-	WORD $0x4ea81d1e // mov v30.16b, v8.16b
-	WORD $0x4e7fcd1e // fmla v30.2d, v8.2d, v31.2d
-	WORD $0x4e7ed6be // fadd v30.2d, v21.2d, v30.2d
-	WORD $0x6e7efdbe // fdiv v30.2d, v13.2d, v30.2d
-	WORD $0x6e79df2d // fmul v13.2d, v25.2d, v25.2d
-	WORD $0x3dc090d5 // ldr q21, [x6, #576]
-	WORD $0x3dc094df // ldr q31, [x6, #592]
-	WORD $0x4e6dcebf // fmla v31.2d, v21.2d, v13.2d
-	WORD $0x3dc098d5 // ldr q21, [x6, #608]
-	WORD $0x4e6dcff5 // fmla v21.2d, v31.2d, v13.2d
-	WORD $0x3dc09cdf // ldr q31, [x6, #624]
-	WORD $0x4e6dcebf // fmla v31.2d, v21.2d, v13.2d
-	WORD $0x6e7fdf3f // fmul v31.2d, v25.2d, v31.2d
-	WORD $0x3dc0a0cd // ldr q13, [x6, #640]
-	WORD $0x4e2d1f2d // and v13.16b, v25.16b, v13.16b
-	WORD $0x3dc0a4d9 // ldr q25, [x6, #656]
-	WORD $0x6eede72d // fcmgt v13.2d, v25.2d, v13.2d
+	WORD $0x4e7fcf2d // fmla v13.2d, v25.2d, v31.2d
 	WORD $0x3dc084d9 // ldr q25, [x6, #528]
-	WORD $0x4e7fd735 // fadd v21.2d, v25.2d, v31.2d
-	WORD $0x4ef9d6b9 // fsub v25.2d, v21.2d, v25.2d
-	WORD $0x4ef9d7f9 // fsub v25.2d, v31.2d, v25.2d
-	WORD $0x6e351f39 // eor v25.16b, v25.16b, v21.16b
-	WORD $0x6f410739 // ushr v25.2d, v25.2d, #63
-	WORD $0x6ef986b9 // sub v25.2d, v21.2d, v25.2d
-	WORD $0x3dc0a8d5 // ldr q21, [x6, #672]
-	WORD $0x4eb51f35 // orr v21.16b, v25.16b, v21.16b
-	WORD $0x6e7e1ead // bsl v13.16b, v21.16b, v30.16b
+	WORD $0x4e7fcdb9 // fmla v25.2d, v13.2d, v31.2d
+	WORD $0x6e7fdfed // fmul v13.2d, v31.2d, v31.2d
+	WORD $0x4e79cdbf // fmla v31.2d, v13.2d, v25.2d
+	WORD $0x3dc088d9 // ldr q25, [x6, #544]
+	WORD $0x4e391df9 // and v25.16b, v15.16b, v25.16b
+	WORD $0x4e083f2d // mov x13, v25.d[0]
+	WORD $0x4e183f2e // mov x14, v25.d[1]
+	WORD $0xfc6d78b9 // ldr d25, [x5, x13, lsl #3]
+	WORD $0xfc6e78ad // ldr d13, [x5, x14, lsl #3]
+	WORD $0x4ecd3b2d // zip1 v13.2d, v25.2d, v13.2d
+	WORD $0x4f7055ef // shl v15.2d, v15.2d, #48
+	WORD $0x4eef85af // add v15.2d, v13.2d, v15.2d
+	WORD $0x3dc08ccd // ldr q13, [x6, #560]
+	WORD $0x3dc08cd9 // ldr q25, [x6, #560]
+	WORD $0x4eaf1dfe // mov v30.16b, v15.16b
+	WORD $0x4e7fcdfe // fmla v30.2d, v15.2d, v31.2d
+	WORD $0x4e7ed73e // fadd v30.2d, v25.2d, v30.2d
+	WORD $0x6e7efdbe // fdiv v30.2d, v13.2d, v30.2d
+	WORD $0x6e74de8d // fmul v13.2d, v20.2d, v20.2d
+	WORD $0x3dc090d9 // ldr q25, [x6, #576]
+	WORD $0x3dc094df // ldr q31, [x6, #592]
+	WORD $0x4e6dcf3f // fmla v31.2d, v25.2d, v13.2d
+	WORD $0x3dc098d9 // ldr q25, [x6, #608]
+	WORD $0x4e6dcff9 // fmla v25.2d, v31.2d, v13.2d
+	WORD $0x3dc09cdf // ldr q31, [x6, #624]
+	WORD $0x4e6dcf3f // fmla v31.2d, v25.2d, v13.2d
+	WORD $0x6e7fde9f // fmul v31.2d, v20.2d, v31.2d
+	WORD $0x3dc0a0cd // ldr q13, [x6, #640]
+	WORD $0x4e2d1e8d // and v13.16b, v20.16b, v13.16b
+	WORD $0x3dc0a4d4 // ldr q20, [x6, #656]
+	WORD $0x6eede68d // fcmgt v13.2d, v20.2d, v13.2d
+	WORD $0x3dc084d4 // ldr q20, [x6, #528]
+	WORD $0x4e7fd699 // fadd v25.2d, v20.2d, v31.2d
+	WORD $0x4ef4d734 // fsub v20.2d, v25.2d, v20.2d
+	WORD $0x4ef4d7f4 // fsub v20.2d, v31.2d, v20.2d
+	WORD $0x6e391e94 // eor v20.16b, v20.16b, v25.16b
+	WORD $0x6f410694 // ushr v20.2d, v20.2d, #63
+	WORD $0x6ef48734 // sub v20.2d, v25.2d, v20.2d
+	WORD $0x3dc0a8d9 // ldr q25, [x6, #672]
+	WORD $0x4eb91e99 // orr v25.16b, v20.16b, v25.16b
+	WORD $0x6e7e1f2d // bsl v13.16b, v25.16b, v30.16b
 	WORD $0x0e6169ad // fcvtn v13.2s, v13.2d
 	WORD $0x0e2de5be // fcmeq v30.2s, v13.2s, v13.2s
-	WORD $0x3dc0acd5 // ldr q21, [x6, #688]
-	WORD $0x2e751dbe // bsl v30.8b, v13.8b, v21.8b
+	WORD $0x3dc0acd9 // ldr q25, [x6, #688]
+	WORD $0x2e791dbe // bsl v30.8b, v13.8b, v25.8b
 	WORD $0xbd00003e // str s30, [x1]
 	ADD $4, R1
 	ADD $4, R2
@@ -5758,132 +5658,124 @@ TEXT ·expLess32NEON(SB), NOSPLIT, $0-52
 	WORD $0x3dc01c88 // ldr q8, [x4, #112]
 	WORD $0x3dc02089 // ldr q9, [x4, #128]
 	WORD $0x3dc0248a // ldr q10, [x4, #144]
-	WORD $0x3dc0288b // ldr q11, [x4, #160]
-	WORD $0x3dc02c8c // ldr q12, [x4, #176]
-	WORD $0x3dc0308d // ldr q13, [x4, #192]
-	WORD $0x3dc0348e // ldr q14, [x4, #208]
 	SUBS $8, R0, R0
 	BLT single
 many:
-	WORD $0x3dc0004f // ldr q15, [x2]
-	WORD $0x3dc00450 // ldr q16, [x2, #16]
-	WORD $0x4ea0d5ef // fsub v15.4s, v15.4s, v0.4s
-	WORD $0x4ea0d610 // fsub v16.4s, v16.4s, v0.4s
-	WORD $0x4e211df1 // and v17.16b, v15.16b, v1.16b
-	WORD $0x4e211e12 // and v18.16b, v16.16b, v1.16b
-	WORD $0x6eb26631 // umax v17.4s, v17.4s, v18.4s
-	WORD $0x4ea31c72 // mov v18.16b, v3.16b
-	WORD $0x4ea31c73 // mov v19.16b, v3.16b
-	WORD $0x4e22cdf2 // fmla v18.4s, v15.4s, v2.4s
-	WORD $0x4e22ce13 // fmla v19.4s, v16.4s, v2.4s
-	WORD $0x4ea3d654 // fsub v20.4s, v18.4s, v3.4s
-	WORD $0x4ea3d675 // fsub v21.4s, v19.4s, v3.4s
-	WORD $0x4ea4ce8f // fmls v15.4s, v20.4s, v4.4s
-	WORD $0x4ea4ceb0 // fmls v16.4s, v21.4s, v4.4s
-	WORD $0x4e251e56 // and v22.16b, v18.16b, v5.16b
-	WORD $0x4e251e77 // and v23.16b, v19.16b, v5.16b
-	WORD $0x4ea69ed6 // mul v22.4s, v22.4s, v6.4s
-	WORD $0x4ea69ef7 // mul v23.4s, v23.4s, v6.4s
-	WORD $0x4ea786d6 // add v22.4s, v22.4s, v7.4s
-	WORD $0x4ea786f7 // add v23.4s, v23.4s, v7.4s
-	WORD $0x6e2886d8 // sub v24.16b, v22.16b, v8.16b
-	WORD $0x6e2886f9 // sub v25.16b, v23.16b, v8.16b
-	WORD $0x4e160136 // tbl v22.16b, {v9.16b}, v22.16b
-	WORD $0x4e170137 // tbl v23.16b, {v9.16b}, v23.16b
-	WORD $0x4e181156 // tbx v22.16b, {v10.16b}, v24.16b
-	WORD $0x4e191157 // tbx v23.16b, {v10.16b}, v25.16b
-	WORD $0x4eb6d5f6 // fsub v22.4s, v15.4s, v22.4s
-	WORD $0x4eb7d617 // fsub v23.4s, v16.4s, v23.4s
-	WORD $0x6e36ded0 // fmul v16.4s, v22.4s, v22.4s
-	WORD $0x6e37deef // fmul v15.4s, v23.4s, v23.4s
-	WORD $0x4eac1d99 // mov v25.16b, v12.16b
-	WORD $0x4eac1d98 // mov v24.16b, v12.16b
-	WORD $0x4e36cd79 // fmla v25.4s, v11.4s, v22.4s
-	WORD $0x4e37cd78 // fmla v24.4s, v11.4s, v23.4s
-	WORD $0x4ead1dba // mov v26.16b, v13.16b
-	WORD $0x4ead1dbb // mov v27.16b, v13.16b
-	WORD $0x4e36cf3a // fmla v26.4s, v25.4s, v22.4s
-	WORD $0x4e37cf1b // fmla v27.4s, v24.4s, v23.4s
-	WORD $0x4eae1dd8 // mov v24.16b, v14.16b
-	WORD $0x4eae1dd9 // mov v25.16b, v14.16b
-	WORD $0x4e36cf58 // fmla v24.4s, v26.4s, v22.4s
-	WORD $0x4e37cf79 // fmla v25.4s, v27.4s, v23.4s
+	WORD $0x3dc0004b // ldr q11, [x2]
+	WORD $0x3dc0044c // ldr q12, [x2, #16]
+	WORD $0x4ea0d56b // fsub v11.4s, v11.4s, v0.4s
+	WORD $0x4ea0d58c // fsub v12.4s, v12.4s, v0.4s
+	WORD $0x4e211d6d // and v13.16b, v11.16b, v1.16b
+	WORD $0x4e211d8e // and v14.16b, v12.16b, v1.16b
+	WORD $0x6eae65ad // umax v13.4s, v13.4s, v14.4s
+	WORD $0x4ea31c6e // mov v14.16b, v3.16b
+	WORD $0x4ea31c6f // mov v15.16b, v3.16b
+	WORD $0x4e22cd6e // fmla v14.4s, v11.4s, v2.4s
+	WORD $0x4e22cd8f // fmla v15.4s, v12.4s, v2.4s
+	WORD $0x4ea3d5d0 // fsub v16.4s, v14.4s, v3.4s
+	WORD $0x4ea3d5f1 // fsub v17.4s, v15.4s, v3.4s
+	WORD $0x4ea4ce0b // fmls v11.4s, v16.4s, v4.4s
+	WORD $0x4ea4ce2c // fmls v12.4s, v17.4s, v4.4s
+	WORD $0x4e251dd2 // and v18.16b, v14.16b, v5.16b
+	WORD $0x4e251df3 // and v19.16b, v15.16b, v5.16b
+	WORD $0x4ea69e52 // mul v18.4s, v18.4s, v6.4s
+	WORD $0x4ea69e73 // mul v19.4s, v19.4s, v6.4s
+	WORD $0x4ea78652 // add v18.4s, v18.4s, v7.4s
+	WORD $0x4ea78673 // add v19.4s, v19.4s, v7.4s
+	WORD $0x6e288654 // sub v20.16b, v18.16b, v8.16b
+	WORD $0x6e288675 // sub v21.16b, v19.16b, v8.16b
+	WORD $0x4e120136 // tbl v22.16b, {v9.16b}, v18.16b
+	WORD $0x4e130137 // tbl v23.16b, {v9.16b}, v19.16b
+	WORD $0x4e141156 // tbx v22.16b, {v10.16b}, v20.16b
+	WORD $0x4e151157 // tbx v23.16b, {v10.16b}, v21.16b
+	WORD $0x4eb6d576 // fsub v22.4s, v11.4s, v22.4s
+	WORD $0x4eb7d597 // fsub v23.4s, v12.4s, v23.4s
+	WORD $0x6e36decc // fmul v12.4s, v22.4s, v22.4s
+	WORD $0x6e37deeb // fmul v11.4s, v23.4s, v23.4s
+	WORD $0x3dc02898 // ldr q24, [x4, #160]
+	WORD $0x3dc02899 // ldr q25, [x4, #160]
+	WORD $0x3dc02c9a // ldr q26, [x4, #176]
+	WORD $0x3dc02c9b // ldr q27, [x4, #176]
+	WORD $0x4e36cf1a // fmla v26.4s, v24.4s, v22.4s
+	WORD $0x4e37cf3b // fmla v27.4s, v25.4s, v23.4s
+	WORD $0x3dc03099 // ldr q25, [x4, #192]
+	WORD $0x3dc03098 // ldr q24, [x4, #192]
+	WORD $0x4e36cf59 // fmla v25.4s, v26.4s, v22.4s
+	WORD $0x4e37cf78 // fmla v24.4s, v27.4s, v23.4s
+	WORD $0x3dc0349b // ldr q27, [x4, #208]
+	WORD $0x3dc0349a // ldr q26, [x4, #208]
+	WORD $0x4e36cf3b // fmla v27.4s, v25.4s, v22.4s
+	WORD $0x4e37cf1a // fmla v26.4s, v24.4s, v23.4s
 	WORD $0x4eb61edc // mov v28.16b, v22.16b
 	WORD $0x4eb71efd // mov v29.16b, v23.16b
-	WORD $0x4e30cf1c // fmla v28.4s, v24.4s, v16.4s
-	WORD $0x4e2fcf3d // fmla v29.4s, v25.4s, v15.4s
-	WORD $0x6e36df5a // fmul v26.4s, v26.4s, v22.4s
-	WORD $0x6e37df7b // fmul v27.4s, v27.4s, v23.4s
-	WORD $0x6e2eded9 // fmul v25.4s, v22.4s, v14.4s
-	WORD $0x6e2edef8 // fmul v24.4s, v23.4s, v14.4s
+	WORD $0x4e2ccf7c // fmla v28.4s, v27.4s, v12.4s
+	WORD $0x4e2bcf5d // fmla v29.4s, v26.4s, v11.4s
+	WORD $0x6e36df39 // fmul v25.4s, v25.4s, v22.4s
+	WORD $0x6e37df18 // fmul v24.4s, v24.4s, v23.4s
+	WORD $0x3dc0349a // ldr q26, [x4, #208]
+	WORD $0x3dc0349b // ldr q27, [x4, #208]
+	WORD $0x6e3adeda // fmul v26.4s, v22.4s, v26.4s
+	WORD $0x6e3bdefb // fmul v27.4s, v23.4s, v27.4s
 	WORD $0x4ebcd6de // fsub v30.4s, v22.4s, v28.4s
 	WORD $0x4ebdd6ff // fsub v31.4s, v23.4s, v29.4s
-	WORD $0x4e36cf3e // fmla v30.4s, v25.4s, v22.4s
-	WORD $0x4e37cf1f // fmla v31.4s, v24.4s, v23.4s
-	WORD $0x4e30cf5e // fmla v30.4s, v26.4s, v16.4s
-	WORD $0x4e2fcf7f // fmla v31.4s, v27.4s, v15.4s
-	WORD $0x3dc0388f // ldr q15, [x4, #224]
-	WORD $0x3dc0389b // ldr q27, [x4, #224]
-	WORD $0x6e2fde8f // fmul v15.4s, v20.4s, v15.4s
-	WORD $0x6e3bdebb // fmul v27.4s, v21.4s, v27.4s
-	WORD $0x4e251e55 // and v21.16b, v18.16b, v5.16b
-	WORD $0x4e251e74 // and v20.16b, v19.16b, v5.16b
-	WORD $0x4ea69eb5 // mul v21.4s, v21.4s, v6.4s
-	WORD $0x4ea69e94 // mul v20.4s, v20.4s, v6.4s
-	WORD $0x4ea786b5 // add v21.4s, v21.4s, v7.4s
-	WORD $0x4ea78694 // add v20.4s, v20.4s, v7.4s
-	WORD $0x6e2886b0 // sub v16.16b, v21.16b, v8.16b
-	WORD $0x6e28869a // sub v26.16b, v20.16b, v8.16b
-	WORD $0x3dc03c97 // ldr q23, [x4, #240]
-	WORD $0x3dc03c98 // ldr q24, [x4, #240]
-	WORD $0x4e1502f5 // tbl v21.16b, {v23.16b}, v21.16b
-	WORD $0x4e140314 // tbl v20.16b, {v24.16b}, v20.16b
-	WORD $0x3dc04098 // ldr q24, [x4, #256]
-	WORD $0x3dc04097 // ldr q23, [x4, #256]
-	WORD $0x4e101315 // tbx v21.16b, {v24.16b}, v16.16b
-	WORD $0x4e1a12f4 // tbx v20.16b, {v23.16b}, v26.16b
-	WORD $0x4eb51eba // mov v26.16b, v21.16b
-	WORD $0x4eb41e97 // mov v23.16b, v20.16b
-	WORD $0x4e3cceba // fmla v26.4s, v21.4s, v28.4s
-	WORD $0x4e3dce97 // fmla v23.4s, v20.4s, v29.4s
-	WORD $0x4ebad6b0 // fsub v16.4s, v21.4s, v26.4s
-	WORD $0x4eb7d698 // fsub v24.4s, v20.4s, v23.4s
-	WORD $0x4e3cceb0 // fmla v16.4s, v21.4s, v28.4s
-	WORD $0x4e3dce98 // fmla v24.4s, v20.4s, v29.4s
-	WORD $0x4e3eceb0 // fmla v16.4s, v21.4s, v30.4s
-	WORD $0x4e3fce98 // fmla v24.4s, v20.4s, v31.4s
-	WORD $0x4e3acdf0 // fmla v16.4s, v15.4s, v26.4s
-	WORD $0x4e37cf78 // fmla v24.4s, v27.4s, v23.4s
-	WORD $0x3dc0449b // ldr q27, [x4, #272]
-	WORD $0x3dc0448f // ldr q15, [x4, #272]
-	WORD $0x4eba1f5f // mov v31.16b, v26.16b
-	WORD $0x4eb71ef4 // mov v20.16b, v23.16b
-	WORD $0x4e3bce1f // fmla v31.4s, v16.4s, v27.4s
-	WORD $0x4e2fcf14 // fmla v20.4s, v24.4s, v15.4s
-	WORD $0x3dc0488f // ldr q15, [x4, #288]
-	WORD $0x3dc0489b // ldr q27, [x4, #288]
-	WORD $0x4e2fce1a // fmla v26.4s, v16.4s, v15.4s
-	WORD $0x4e3bcf17 // fmla v23.4s, v24.4s, v27.4s
-	WORD $0x6e3a1fff // eor v31.16b, v31.16b, v26.16b
-	WORD $0x6e371e94 // eor v20.16b, v20.16b, v23.16b
-	WORD $0x4eb41fff // orr v31.16b, v31.16b, v20.16b
-	WORD $0x3dc04c94 // ldr q20, [x4, #304]
-	WORD $0x3dc04c9b // ldr q27, [x4, #304]
-	WORD $0x4e341e54 // and v20.16b, v18.16b, v20.16b
-	WORD $0x4e3b1e7b // and v27.16b, v19.16b, v27.16b
-	WORD $0x4f345694 // shl v20.4s, v20.4s, #20
-	WORD $0x4f34577b // shl v27.4s, v27.4s, #20
-	WORD $0x4eb48754 // add v20.4s, v26.4s, v20.4s
-	WORD $0x4ebb86fb // add v27.4s, v23.4s, v27.4s
-	WORD $0x3dc05097 // ldr q23, [x4, #320]
-	WORD $0x6eb73637 // cmhi v23.4s, v17.4s, v23.4s
-	WORD $0x4eb71fff // orr v31.16b, v31.16b, v23.16b
+	WORD $0x4e36cf5e // fmla v30.4s, v26.4s, v22.4s
+	WORD $0x4e37cf7f // fmla v31.4s, v27.4s, v23.4s
+	WORD $0x4e2ccf3e // fmla v30.4s, v25.4s, v12.4s
+	WORD $0x4e2bcf1f // fmla v31.4s, v24.4s, v11.4s
+	WORD $0x3dc0388b // ldr q11, [x4, #224]
+	WORD $0x3dc03898 // ldr q24, [x4, #224]
+	WORD $0x6e2bde0b // fmul v11.4s, v16.4s, v11.4s
+	WORD $0x6e38de38 // fmul v24.4s, v17.4s, v24.4s
+	WORD $0x3dc03c91 // ldr q17, [x4, #240]
+	WORD $0x3dc03c90 // ldr q16, [x4, #240]
+	WORD $0x4e120232 // tbl v18.16b, {v17.16b}, v18.16b
+	WORD $0x4e130213 // tbl v19.16b, {v16.16b}, v19.16b
+	WORD $0x3dc04090 // ldr q16, [x4, #256]
+	WORD $0x3dc04091 // ldr q17, [x4, #256]
+	WORD $0x4e141212 // tbx v18.16b, {v16.16b}, v20.16b
+	WORD $0x4e151233 // tbx v19.16b, {v17.16b}, v21.16b
+	WORD $0x4eb21e55 // mov v21.16b, v18.16b
+	WORD $0x4eb31e71 // mov v17.16b, v19.16b
+	WORD $0x4e3cce55 // fmla v21.4s, v18.4s, v28.4s
+	WORD $0x4e3dce71 // fmla v17.4s, v19.4s, v29.4s
+	WORD $0x4eb5d654 // fsub v20.4s, v18.4s, v21.4s
+	WORD $0x4eb1d670 // fsub v16.4s, v19.4s, v17.4s
+	WORD $0x4e3cce54 // fmla v20.4s, v18.4s, v28.4s
+	WORD $0x4e3dce70 // fmla v16.4s, v19.4s, v29.4s
+	WORD $0x4e3ece54 // fmla v20.4s, v18.4s, v30.4s
+	WORD $0x4e3fce70 // fmla v16.4s, v19.4s, v31.4s
+	WORD $0x4e35cd74 // fmla v20.4s, v11.4s, v21.4s
+	WORD $0x4e31cf10 // fmla v16.4s, v24.4s, v17.4s
+	WORD $0x3dc04498 // ldr q24, [x4, #272]
+	WORD $0x3dc0448b // ldr q11, [x4, #272]
+	WORD $0x4eb51ebf // mov v31.16b, v21.16b
+	WORD $0x4eb11e33 // mov v19.16b, v17.16b
+	WORD $0x4e38ce9f // fmla v31.4s, v20.4s, v24.4s
+	WORD $0x4e2bce13 // fmla v19.4s, v16.4s, v11.4s
+	WORD $0x3dc0488b // ldr q11, [x4, #288]
+	WORD $0x3dc04898 // ldr q24, [x4, #288]
+	WORD $0x4e2bce95 // fmla v21.4s, v20.4s, v11.4s
+	WORD $0x4e38ce11 // fmla v17.4s, v16.4s, v24.4s
+	WORD $0x6e351fff // eor v31.16b, v31.16b, v21.16b
+	WORD $0x6e311e73 // eor v19.16b, v19.16b, v17.16b
+	WORD $0x4eb31fff // orr v31.16b, v31.16b, v19.16b
+	WORD $0x3dc04c93 // ldr q19, [x4, #304]
+	WORD $0x3dc04c98 // ldr q24, [x4, #304]
+	WORD $0x4e331dd3 // and v19.16b, v14.16b, v19.16b
+	WORD $0x4e381df8 // and v24.16b, v15.16b, v24.16b
+	WORD $0x4f345673 // shl v19.4s, v19.4s, #20
+	WORD $0x4f345718 // shl v24.4s, v24.4s, #20
+	WORD $0x4eb386b3 // add v19.4s, v21.4s, v19.4s
+	WORD $0x4eb88638 // add v24.4s, v17.4s, v24.4s
+	WORD $0x3dc05091 // ldr q17, [x4, #320]
+	WORD $0x6eb135b1 // cmhi v17.4s, v13.4s, v17.4s
+	WORD $0x4eb11fff // orr v31.16b, v31.16b, v17.16b
 	WORD $0x6eb0abff // umaxv s31, v31.4s
 	WORD $0x0e043fe5 // mov w5, v31.s[0]
 	CMPW $0, R5
 	BNE doubtful
-	WORD $0x3d800034 // str q20, [x1]
-	WORD $0x3d80043b // str q27, [x1, #16]
+	WORD $0x3d800033 // str q19, [x1]
+	WORD $0x3d800438 // str q24, [x1, #16]
 going:
 	ADD $32, R1
 	ADD $32, R2
@@ -5891,186 +5783,186 @@ going:
 	BGE many
 	JMP single
 doubtful:
-	WORD $0xfd40005b // ldr d27, [x2]
-	WORD $0xfd400454 // ldr d20, [x2, #8]
+	WORD $0xfd400058 // ldr d24, [x2]
+	WORD $0xfd400453 // ldr d19, [x2, #8]
 	WORD $0xfd40085f // ldr d31, [x2, #16]
-	WORD $0xfd400c57 // ldr d23, [x2, #24]
-	WORD $0x0ea0d77b // fsub v27.2s, v27.2s, v0.2s
-	WORD $0x0ea0d694 // fsub v20.2s, v20.2s, v0.2s
+	WORD $0xfd400c51 // ldr d17, [x2, #24]
+	WORD $0x0ea0d718 // fsub v24.2s, v24.2s, v0.2s
+	WORD $0x0ea0d673 // fsub v19.2s, v19.2s, v0.2s
 	WORD $0x0ea0d7ff // fsub v31.2s, v31.2s, v0.2s
-	WORD $0x0ea0d6f7 // fsub v23.2s, v23.2s, v0.2s
-	WORD $0x0e617b7b // fcvtl v27.2d, v27.2s
-	WORD $0x0e617a94 // fcvtl v20.2d, v20.2s
+	WORD $0x0ea0d631 // fsub v17.2s, v17.2s, v0.2s
+	WORD $0x0e617b18 // fcvtl v24.2d, v24.2s
+	WORD $0x0e617a73 // fcvtl v19.2d, v19.2s
 	WORD $0x0e617bff // fcvtl v31.2d, v31.2s
-	WORD $0x0e617af7 // fcvtl v23.2d, v23.2s
-	WORD $0x3dc05491 // ldr q17, [x4, #336]
-	WORD $0x3dc0549a // ldr q26, [x4, #336]
-	WORD $0x3dc05493 // ldr q19, [x4, #336]
-	WORD $0x3dc05492 // ldr q18, [x4, #336]
-	WORD $0x6efbe638 // fcmgt v24.2d, v17.2d, v27.2d
-	WORD $0x6ef4e74f // fcmgt v15.2d, v26.2d, v20.2d
-	WORD $0x6effe670 // fcmgt v16.2d, v19.2d, v31.2d
-	WORD $0x6ef7e65e // fcmgt v30.2d, v18.2d, v23.2d
-	WORD $0x6e7b1e38 // bsl v24.16b, v17.16b, v27.16b
-	WORD $0x6e741f4f // bsl v15.16b, v26.16b, v20.16b
-	WORD $0x6e7f1e70 // bsl v16.16b, v19.16b, v31.16b
-	WORD $0x6e771e5e // bsl v30.16b, v18.16b, v23.16b
-	WORD $0x3dc05897 // ldr q23, [x4, #352]
-	WORD $0x3dc05892 // ldr q18, [x4, #352]
+	WORD $0x0e617a31 // fcvtl v17.2d, v17.2s
+	WORD $0x3dc0548d // ldr q13, [x4, #336]
+	WORD $0x3dc05495 // ldr q21, [x4, #336]
+	WORD $0x3dc0548f // ldr q15, [x4, #336]
+	WORD $0x3dc0548e // ldr q14, [x4, #336]
+	WORD $0x6ef8e5b0 // fcmgt v16.2d, v13.2d, v24.2d
+	WORD $0x6ef3e6ab // fcmgt v11.2d, v21.2d, v19.2d
+	WORD $0x6effe5f4 // fcmgt v20.2d, v15.2d, v31.2d
+	WORD $0x6ef1e5de // fcmgt v30.2d, v14.2d, v17.2d
+	WORD $0x6e781db0 // bsl v16.16b, v13.16b, v24.16b
+	WORD $0x6e731eab // bsl v11.16b, v21.16b, v19.16b
+	WORD $0x6e7f1df4 // bsl v20.16b, v15.16b, v31.16b
+	WORD $0x6e711dde // bsl v30.16b, v14.16b, v17.16b
+	WORD $0x3dc05891 // ldr q17, [x4, #352]
+	WORD $0x3dc0588e // ldr q14, [x4, #352]
 	WORD $0x3dc0589f // ldr q31, [x4, #352]
-	WORD $0x3dc05893 // ldr q19, [x4, #352]
-	WORD $0x6ef7e714 // fcmgt v20.2d, v24.2d, v23.2d
-	WORD $0x6ef2e5fa // fcmgt v26.2d, v15.2d, v18.2d
-	WORD $0x6effe61b // fcmgt v27.2d, v16.2d, v31.2d
-	WORD $0x6ef3e7d1 // fcmgt v17.2d, v30.2d, v19.2d
-	WORD $0x6e781ef4 // bsl v20.16b, v23.16b, v24.16b
-	WORD $0x6e6f1e5a // bsl v26.16b, v18.16b, v15.16b
-	WORD $0x6e701ffb // bsl v27.16b, v31.16b, v16.16b
-	WORD $0x6e7e1e71 // bsl v17.16b, v19.16b, v30.16b
+	WORD $0x3dc0588f // ldr q15, [x4, #352]
+	WORD $0x6ef1e613 // fcmgt v19.2d, v16.2d, v17.2d
+	WORD $0x6eeee575 // fcmgt v21.2d, v11.2d, v14.2d
+	WORD $0x6effe698 // fcmgt v24.2d, v20.2d, v31.2d
+	WORD $0x6eefe7cd // fcmgt v13.2d, v30.2d, v15.2d
+	WORD $0x6e701e33 // bsl v19.16b, v17.16b, v16.16b
+	WORD $0x6e6b1dd5 // bsl v21.16b, v14.16b, v11.16b
+	WORD $0x6e741ff8 // bsl v24.16b, v31.16b, v20.16b
+	WORD $0x6e7e1ded // bsl v13.16b, v15.16b, v30.16b
 	WORD $0x3dc05c9e // ldr q30, [x4, #368]
-	WORD $0x3dc05c93 // ldr q19, [x4, #368]
-	WORD $0x3dc05c90 // ldr q16, [x4, #368]
+	WORD $0x3dc05c8f // ldr q15, [x4, #368]
+	WORD $0x3dc05c94 // ldr q20, [x4, #368]
 	WORD $0x3dc05c9f // ldr q31, [x4, #368]
-	WORD $0x3dc0608f // ldr q15, [x4, #384]
-	WORD $0x3dc06092 // ldr q18, [x4, #384]
-	WORD $0x3dc06098 // ldr q24, [x4, #384]
-	WORD $0x3dc06097 // ldr q23, [x4, #384]
-	WORD $0x4e7ece8f // fmla v15.2d, v20.2d, v30.2d
-	WORD $0x4e73cf52 // fmla v18.2d, v26.2d, v19.2d
-	WORD $0x4e70cf78 // fmla v24.2d, v27.2d, v16.2d
-	WORD $0x4e7fce37 // fmla v23.2d, v17.2d, v31.2d
-	WORD $0x3dc0609f // ldr q31, [x4, #384]
+	WORD $0x3dc0608b // ldr q11, [x4, #384]
+	WORD $0x3dc0608e // ldr q14, [x4, #384]
 	WORD $0x3dc06090 // ldr q16, [x4, #384]
-	WORD $0x3dc06093 // ldr q19, [x4, #384]
+	WORD $0x3dc06091 // ldr q17, [x4, #384]
+	WORD $0x4e7ece6b // fmla v11.2d, v19.2d, v30.2d
+	WORD $0x4e6fceae // fmla v14.2d, v21.2d, v15.2d
+	WORD $0x4e74cf10 // fmla v16.2d, v24.2d, v20.2d
+	WORD $0x4e7fcdb1 // fmla v17.2d, v13.2d, v31.2d
+	WORD $0x3dc0609f // ldr q31, [x4, #384]
+	WORD $0x3dc06094 // ldr q20, [x4, #384]
+	WORD $0x3dc0608f // ldr q15, [x4, #384]
 	WORD $0x3dc0609e // ldr q30, [x4, #384]
-	WORD $0x4effd5ff // fsub v31.2d, v15.2d, v31.2d
-	WORD $0x4ef0d650 // fsub v16.2d, v18.2d, v16.2d
-	WORD $0x4ef3d713 // fsub v19.2d, v24.2d, v19.2d
-	WORD $0x4efed6fe // fsub v30.2d, v23.2d, v30.2d
-	WORD $0x3dc06495 // ldr q21, [x4, #400]
+	WORD $0x4effd57f // fsub v31.2d, v11.2d, v31.2d
+	WORD $0x4ef4d5d4 // fsub v20.2d, v14.2d, v20.2d
+	WORD $0x4eefd60f // fsub v15.2d, v16.2d, v15.2d
+	WORD $0x4efed63e // fsub v30.2d, v17.2d, v30.2d
+	WORD $0x3dc06492 // ldr q18, [x4, #400]
 	WORD $0x3dc0649d // ldr q29, [x4, #400]
 	WORD $0x3dc0649c // ldr q28, [x4, #400]
-	WORD $0x3dc06496 // ldr q22, [x4, #400]
-	WORD $0x4ef5cff4 // fmls v20.2d, v31.2d, v21.2d
-	WORD $0x4efdce1a // fmls v26.2d, v16.2d, v29.2d
-	WORD $0x4efcce7b // fmls v27.2d, v19.2d, v28.2d
-	WORD $0x4ef6cfd1 // fmls v17.2d, v30.2d, v22.2d
-	WORD $0x3dc06896 // ldr q22, [x4, #416]
+	WORD $0x3dc0648c // ldr q12, [x4, #400]
+	WORD $0x4ef2cff3 // fmls v19.2d, v31.2d, v18.2d
+	WORD $0x4efdce95 // fmls v21.2d, v20.2d, v29.2d
+	WORD $0x4efccdf8 // fmls v24.2d, v15.2d, v28.2d
+	WORD $0x4eeccfcd // fmls v13.2d, v30.2d, v12.2d
+	WORD $0x3dc0688c // ldr q12, [x4, #416]
 	WORD $0x3dc0689c // ldr q28, [x4, #416]
 	WORD $0x3dc0689d // ldr q29, [x4, #416]
-	WORD $0x3dc06895 // ldr q21, [x4, #416]
-	WORD $0x4ef6cff4 // fmls v20.2d, v31.2d, v22.2d
-	WORD $0x4efcce1a // fmls v26.2d, v16.2d, v28.2d
-	WORD $0x4efdce7b // fmls v27.2d, v19.2d, v29.2d
-	WORD $0x4ef5cfd1 // fmls v17.2d, v30.2d, v21.2d
-	WORD $0x3dc06c95 // ldr q21, [x4, #432]
+	WORD $0x3dc06892 // ldr q18, [x4, #416]
+	WORD $0x4eeccff3 // fmls v19.2d, v31.2d, v12.2d
+	WORD $0x4efcce95 // fmls v21.2d, v20.2d, v28.2d
+	WORD $0x4efdcdf8 // fmls v24.2d, v15.2d, v29.2d
+	WORD $0x4ef2cfcd // fmls v13.2d, v30.2d, v18.2d
+	WORD $0x3dc06c92 // ldr q18, [x4, #432]
 	WORD $0x3dc06c9e // ldr q30, [x4, #432]
 	WORD $0x3dc06c9d // ldr q29, [x4, #432]
-	WORD $0x3dc06c93 // ldr q19, [x4, #432]
+	WORD $0x3dc06c8f // ldr q15, [x4, #432]
 	WORD $0x3dc0709c // ldr q28, [x4, #448]
-	WORD $0x3dc07090 // ldr q16, [x4, #448]
-	WORD $0x3dc07096 // ldr q22, [x4, #448]
+	WORD $0x3dc07094 // ldr q20, [x4, #448]
+	WORD $0x3dc0708c // ldr q12, [x4, #448]
 	WORD $0x3dc0709f // ldr q31, [x4, #448]
-	WORD $0x4e74cebc // fmla v28.2d, v21.2d, v20.2d
-	WORD $0x4e7acfd0 // fmla v16.2d, v30.2d, v26.2d
-	WORD $0x4e7bcfb6 // fmla v22.2d, v29.2d, v27.2d
-	WORD $0x4e71ce7f // fmla v31.2d, v19.2d, v17.2d
-	WORD $0x3dc07493 // ldr q19, [x4, #464]
+	WORD $0x4e73ce5c // fmla v28.2d, v18.2d, v19.2d
+	WORD $0x4e75cfd4 // fmla v20.2d, v30.2d, v21.2d
+	WORD $0x4e78cfac // fmla v12.2d, v29.2d, v24.2d
+	WORD $0x4e6dcdff // fmla v31.2d, v15.2d, v13.2d
+	WORD $0x3dc0748f // ldr q15, [x4, #464]
 	WORD $0x3dc0749d // ldr q29, [x4, #464]
 	WORD $0x3dc0749e // ldr q30, [x4, #464]
-	WORD $0x3dc07495 // ldr q21, [x4, #464]
-	WORD $0x4e74cf93 // fmla v19.2d, v28.2d, v20.2d
-	WORD $0x4e7ace1d // fmla v29.2d, v16.2d, v26.2d
-	WORD $0x4e7bcede // fmla v30.2d, v22.2d, v27.2d
-	WORD $0x4e71cff5 // fmla v21.2d, v31.2d, v17.2d
+	WORD $0x3dc07492 // ldr q18, [x4, #464]
+	WORD $0x4e73cf8f // fmla v15.2d, v28.2d, v19.2d
+	WORD $0x4e75ce9d // fmla v29.2d, v20.2d, v21.2d
+	WORD $0x4e78cd9e // fmla v30.2d, v12.2d, v24.2d
+	WORD $0x4e6dcff2 // fmla v18.2d, v31.2d, v13.2d
 	WORD $0x3dc0789f // ldr q31, [x4, #480]
-	WORD $0x3dc07896 // ldr q22, [x4, #480]
-	WORD $0x3dc07890 // ldr q16, [x4, #480]
+	WORD $0x3dc0788c // ldr q12, [x4, #480]
+	WORD $0x3dc07894 // ldr q20, [x4, #480]
 	WORD $0x3dc0789c // ldr q28, [x4, #480]
-	WORD $0x4e74ce7f // fmla v31.2d, v19.2d, v20.2d
-	WORD $0x4e7acfb6 // fmla v22.2d, v29.2d, v26.2d
-	WORD $0x4e7bcfd0 // fmla v16.2d, v30.2d, v27.2d
-	WORD $0x4e71cebc // fmla v28.2d, v21.2d, v17.2d
-	WORD $0x3dc07c95 // ldr q21, [x4, #496]
+	WORD $0x4e73cdff // fmla v31.2d, v15.2d, v19.2d
+	WORD $0x4e75cfac // fmla v12.2d, v29.2d, v21.2d
+	WORD $0x4e78cfd4 // fmla v20.2d, v30.2d, v24.2d
+	WORD $0x4e6dce5c // fmla v28.2d, v18.2d, v13.2d
+	WORD $0x3dc07c92 // ldr q18, [x4, #496]
 	WORD $0x3dc07c9e // ldr q30, [x4, #496]
 	WORD $0x3dc07c9d // ldr q29, [x4, #496]
-	WORD $0x3dc07c93 // ldr q19, [x4, #496]
-	WORD $0x4e74cff5 // fmla v21.2d, v31.2d, v20.2d
-	WORD $0x4e7acede // fmla v30.2d, v22.2d, v26.2d
-	WORD $0x4e7bce1d // fmla v29.2d, v16.2d, v27.2d
-	WORD $0x4e71cf93 // fmla v19.2d, v28.2d, v17.2d
-	WORD $0x6e74de9c // fmul v28.2d, v20.2d, v20.2d
-	WORD $0x6e7adf50 // fmul v16.2d, v26.2d, v26.2d
-	WORD $0x6e7bdf76 // fmul v22.2d, v27.2d, v27.2d
-	WORD $0x6e71de3f // fmul v31.2d, v17.2d, v17.2d
-	WORD $0x4e75cf94 // fmla v20.2d, v28.2d, v21.2d
-	WORD $0x4e7ece1a // fmla v26.2d, v16.2d, v30.2d
-	WORD $0x4e7dcedb // fmla v27.2d, v22.2d, v29.2d
-	WORD $0x4e73cff1 // fmla v17.2d, v31.2d, v19.2d
-	WORD $0x3dc08093 // ldr q19, [x4, #512]
+	WORD $0x3dc07c8f // ldr q15, [x4, #496]
+	WORD $0x4e73cff2 // fmla v18.2d, v31.2d, v19.2d
+	WORD $0x4e75cd9e // fmla v30.2d, v12.2d, v21.2d
+	WORD $0x4e78ce9d // fmla v29.2d, v20.2d, v24.2d
+	WORD $0x4e6dcf8f // fmla v15.2d, v28.2d, v13.2d
+	WORD $0x6e73de7c // fmul v28.2d, v19.2d, v19.2d
+	WORD $0x6e75deb4 // fmul v20.2d, v21.2d, v21.2d
+	WORD $0x6e78df0c // fmul v12.2d, v24.2d, v24.2d
+	WORD $0x6e6dddbf // fmul v31.2d, v13.2d, v13.2d
+	WORD $0x4e72cf93 // fmla v19.2d, v28.2d, v18.2d
+	WORD $0x4e7ece95 // fmla v21.2d, v20.2d, v30.2d
+	WORD $0x4e7dcd98 // fmla v24.2d, v12.2d, v29.2d
+	WORD $0x4e6fcfed // fmla v13.2d, v31.2d, v15.2d
+	WORD $0x3dc0808f // ldr q15, [x4, #512]
 	WORD $0x3dc0809f // ldr q31, [x4, #512]
 	WORD $0x3dc0809d // ldr q29, [x4, #512]
-	WORD $0x3dc08096 // ldr q22, [x4, #512]
-	WORD $0x4e331df3 // and v19.16b, v15.16b, v19.16b
-	WORD $0x4e3f1e5f // and v31.16b, v18.16b, v31.16b
-	WORD $0x4e3d1f1d // and v29.16b, v24.16b, v29.16b
-	WORD $0x4e361ef6 // and v22.16b, v23.16b, v22.16b
-	WORD $0x4e083e65 // mov x5, v19.d[0]
+	WORD $0x3dc0808c // ldr q12, [x4, #512]
+	WORD $0x4e2f1d6f // and v15.16b, v11.16b, v15.16b
+	WORD $0x4e3f1ddf // and v31.16b, v14.16b, v31.16b
+	WORD $0x4e3d1e1d // and v29.16b, v16.16b, v29.16b
+	WORD $0x4e2c1e2c // and v12.16b, v17.16b, v12.16b
+	WORD $0x4e083de5 // mov x5, v15.d[0]
 	WORD $0x4e083fe6 // mov x6, v31.d[0]
 	WORD $0x4e083fa7 // mov x7, v29.d[0]
-	WORD $0x4e083ec8 // mov x8, v22.d[0]
-	WORD $0x4e183e69 // mov x9, v19.d[1]
+	WORD $0x4e083d88 // mov x8, v12.d[0]
+	WORD $0x4e183de9 // mov x9, v15.d[1]
 	WORD $0x4e183fea // mov x10, v31.d[1]
 	WORD $0x4e183fab // mov x11, v29.d[1]
-	WORD $0x4e183ecc // mov x12, v22.d[1]
-	WORD $0xfc657876 // ldr d22, [x3, x5, lsl #3]
+	WORD $0x4e183d8c // mov x12, v12.d[1]
+	WORD $0xfc65786c // ldr d12, [x3, x5, lsl #3]
 	WORD $0xfc66787d // ldr d29, [x3, x6, lsl #3]
 	WORD $0xfc67787f // ldr d31, [x3, x7, lsl #3]
-	WORD $0xfc687873 // ldr d19, [x3, x8, lsl #3]
+	WORD $0xfc68786f // ldr d15, [x3, x8, lsl #3]
 	WORD $0xfc69787e // ldr d30, [x3, x9, lsl #3]
-	WORD $0xfc6a7870 // ldr d16, [x3, x10, lsl #3]
-	WORD $0xfc6b7875 // ldr d21, [x3, x11, lsl #3]
+	WORD $0xfc6a7874 // ldr d20, [x3, x10, lsl #3]
+	WORD $0xfc6b7872 // ldr d18, [x3, x11, lsl #3]
 	WORD $0xfc6c787c // ldr d28, [x3, x12, lsl #3]
-	WORD $0x4ede3ade // zip1 v30.2d, v22.2d, v30.2d
-	WORD $0x4ed03bb0 // zip1 v16.2d, v29.2d, v16.2d
-	WORD $0x4ed53bf5 // zip1 v21.2d, v31.2d, v21.2d
-	WORD $0x4edc3a7c // zip1 v28.2d, v19.2d, v28.2d
-	WORD $0x4f7055ef // shl v15.2d, v15.2d, #48
-	WORD $0x4f705652 // shl v18.2d, v18.2d, #48
-	WORD $0x4f705718 // shl v24.2d, v24.2d, #48
-	WORD $0x4f7056f7 // shl v23.2d, v23.2d, #48
-	WORD $0x4eef87cf // add v15.2d, v30.2d, v15.2d
-	WORD $0x4ef28612 // add v18.2d, v16.2d, v18.2d
-	WORD $0x4ef886b8 // add v24.2d, v21.2d, v24.2d
-	WORD $0x4ef78797 // add v23.2d, v28.2d, v23.2d
-	WORD $0x4eaf1dfc // mov v28.16b, v15.16b
-	WORD $0x4eb21e55 // mov v21.16b, v18.16b
-	WORD $0x4eb81f10 // mov v16.16b, v24.16b
-	WORD $0x4eb71efe // mov v30.16b, v23.16b
-	WORD $0x4e74cdfc // fmla v28.2d, v15.2d, v20.2d
-	WORD $0x4e7ace55 // fmla v21.2d, v18.2d, v26.2d
-	WORD $0x4e7bcf10 // fmla v16.2d, v24.2d, v27.2d
-	WORD $0x4e71cefe // fmla v30.2d, v23.2d, v17.2d
+	WORD $0x4ede399e // zip1 v30.2d, v12.2d, v30.2d
+	WORD $0x4ed43bb4 // zip1 v20.2d, v29.2d, v20.2d
+	WORD $0x4ed23bf2 // zip1 v18.2d, v31.2d, v18.2d
+	WORD $0x4edc39fc // zip1 v28.2d, v15.2d, v28.2d
+	WORD $0x4f70556b // shl v11.2d, v11.2d, #48
+	WORD $0x4f7055ce // shl v14.2d, v14.2d, #48
+	WORD $0x4f705610 // shl v16.2d, v16.2d, #48
+	WORD $0x4f705631 // shl v17.2d, v17.2d, #48
+	WORD $0x4eeb87cb // add v11.2d, v30.2d, v11.2d
+	WORD $0x4eee868e // add v14.2d, v20.2d, v14.2d
+	WORD $0x4ef08650 // add v16.2d, v18.2d, v16.2d
+	WORD $0x4ef18791 // add v17.2d, v28.2d, v17.2d
+	WORD $0x4eab1d7c // mov v28.16b, v11.16b
+	WORD $0x4eae1dd2 // mov v18.16b, v14.16b
+	WORD $0x4eb01e14 // mov v20.16b, v16.16b
+	WORD $0x4eb11e3e // mov v30.16b, v17.16b
+	WORD $0x4e73cd7c // fmla v28.2d, v11.2d, v19.2d
+	WORD $0x4e75cdd2 // fmla v18.2d, v14.2d, v21.2d
+	WORD $0x4e78ce14 // fmla v20.2d, v16.2d, v24.2d
+	WORD $0x4e6dce3e // fmla v30.2d, v17.2d, v13.2d
 	WORD $0x0e616b9c // fcvtn v28.2s, v28.2d
-	WORD $0x0e616ab5 // fcvtn v21.2s, v21.2d
-	WORD $0x0e616a10 // fcvtn v16.2s, v16.2d
+	WORD $0x0e616a52 // fcvtn v18.2s, v18.2d
+	WORD $0x0e616a94 // fcvtn v20.2s, v20.2d
 	WORD $0x0e616bde // fcvtn v30.2s, v30.2d
-	WORD $0x0e3ce791 // fcmeq v17.2s, v28.2s, v28.2s
-	WORD $0x0e35e6b7 // fcmeq v23.2s, v21.2s, v21.2s
-	WORD $0x0e30e61b // fcmeq v27.2s, v16.2s, v16.2s
-	WORD $0x0e3ee7d8 // fcmeq v24.2s, v30.2s, v30.2s
-	WORD $0x3dc0849a // ldr q26, [x4, #528]
-	WORD $0x3dc08492 // ldr q18, [x4, #528]
-	WORD $0x3dc08494 // ldr q20, [x4, #528]
-	WORD $0x3dc0848f // ldr q15, [x4, #528]
-	WORD $0x2e7a1f91 // bsl v17.8b, v28.8b, v26.8b
-	WORD $0x2e721eb7 // bsl v23.8b, v21.8b, v18.8b
-	WORD $0x2e741e1b // bsl v27.8b, v16.8b, v20.8b
-	WORD $0x2e6f1fd8 // bsl v24.8b, v30.8b, v15.8b
-	WORD $0xfd000031 // str d17, [x1]
-	WORD $0xfd000437 // str d23, [x1, #8]
-	WORD $0xfd00083b // str d27, [x1, #16]
-	WORD $0xfd000c38 // str d24, [x1, #24]
+	WORD $0x0e3ce78d // fcmeq v13.2s, v28.2s, v28.2s
+	WORD $0x0e32e651 // fcmeq v17.2s, v18.2s, v18.2s
+	WORD $0x0e34e698 // fcmeq v24.2s, v20.2s, v20.2s
+	WORD $0x0e3ee7d0 // fcmeq v16.2s, v30.2s, v30.2s
+	WORD $0x3dc08495 // ldr q21, [x4, #528]
+	WORD $0x3dc0848e // ldr q14, [x4, #528]
+	WORD $0x3dc08493 // ldr q19, [x4, #528]
+	WORD $0x3dc0848b // ldr q11, [x4, #528]
+	WORD $0x2e751f8d // bsl v13.8b, v28.8b, v21.8b
+	WORD $0x2e6e1e51 // bsl v17.8b, v18.8b, v14.8b
+	WORD $0x2e731e98 // bsl v24.8b, v20.8b, v19.8b
+	WORD $0x2e6b1fd0 // bsl v16.8b, v30.8b, v11.8b
+	WORD $0xfd00002d // str d13, [x1]
+	WORD $0xfd000431 // str d17, [x1, #8]
+	WORD $0xfd000838 // str d24, [x1, #16]
+	WORD $0xfd000c30 // str d16, [x1, #24]
 	JMP going
 single:
 	ADDS $8, R0, R0
@@ -6078,51 +5970,51 @@ single:
 	SUBS $2, R0, R0
 	BLT rest
 one:
-	WORD $0xfd400058 // ldr d24, [x2]
-	WORD $0x0ea0d718 // fsub v24.2s, v24.2s, v0.2s
-	WORD $0x0e617b18 // fcvtl v24.2d, v24.2s
-	WORD $0x3dc0549b // ldr q27, [x4, #336]
-	WORD $0x6ef8e777 // fcmgt v23.2d, v27.2d, v24.2d
-	WORD $0x6e781f77 // bsl v23.16b, v27.16b, v24.16b
-	WORD $0x3dc05898 // ldr q24, [x4, #352]
-	WORD $0x6ef8e6fb // fcmgt v27.2d, v23.2d, v24.2d
-	WORD $0x6e771f1b // bsl v27.16b, v24.16b, v23.16b
-	WORD $0x3dc05c97 // ldr q23, [x4, #368]
-	WORD $0x3dc06098 // ldr q24, [x4, #384]
-	WORD $0x4e77cf78 // fmla v24.2d, v27.2d, v23.2d
-	WORD $0x3dc06097 // ldr q23, [x4, #384]
-	WORD $0x4ef7d717 // fsub v23.2d, v24.2d, v23.2d
-	WORD $0x3dc06491 // ldr q17, [x4, #400]
-	WORD $0x4ef1cefb // fmls v27.2d, v23.2d, v17.2d
-	WORD $0x3dc06891 // ldr q17, [x4, #416]
-	WORD $0x4ef1cefb // fmls v27.2d, v23.2d, v17.2d
-	WORD $0x3dc06c91 // ldr q17, [x4, #432]
-	WORD $0x3dc07097 // ldr q23, [x4, #448]
-	WORD $0x4e7bce37 // fmla v23.2d, v17.2d, v27.2d
-	WORD $0x3dc07491 // ldr q17, [x4, #464]
-	WORD $0x4e7bcef1 // fmla v17.2d, v23.2d, v27.2d
-	WORD $0x3dc07897 // ldr q23, [x4, #480]
-	WORD $0x4e7bce37 // fmla v23.2d, v17.2d, v27.2d
-	WORD $0x3dc07c91 // ldr q17, [x4, #496]
-	WORD $0x4e7bcef1 // fmla v17.2d, v23.2d, v27.2d
-	WORD $0x6e7bdf77 // fmul v23.2d, v27.2d, v27.2d
-	WORD $0x4e71cefb // fmla v27.2d, v23.2d, v17.2d
-	WORD $0x3dc08091 // ldr q17, [x4, #512]
-	WORD $0x4e311f11 // and v17.16b, v24.16b, v17.16b
-	WORD $0x4e083e2c // mov x12, v17.d[0]
-	WORD $0x4e183e2b // mov x11, v17.d[1]
-	WORD $0xfc6c7871 // ldr d17, [x3, x12, lsl #3]
-	WORD $0xfc6b7877 // ldr d23, [x3, x11, lsl #3]
-	WORD $0x4ed73a37 // zip1 v23.2d, v17.2d, v23.2d
-	WORD $0x4f705718 // shl v24.2d, v24.2d, #48
-	WORD $0x4ef886f8 // add v24.2d, v23.2d, v24.2d
-	WORD $0x4eb81f17 // mov v23.16b, v24.16b
-	WORD $0x4e7bcf17 // fmla v23.2d, v24.2d, v27.2d
-	WORD $0x0e616af7 // fcvtn v23.2s, v23.2d
-	WORD $0x0e37e6fb // fcmeq v27.2s, v23.2s, v23.2s
-	WORD $0x3dc08498 // ldr q24, [x4, #528]
-	WORD $0x2e781efb // bsl v27.8b, v23.8b, v24.8b
-	WORD $0xfd00003b // str d27, [x1]
+	WORD $0xfd400050 // ldr d16, [x2]
+	WORD $0x0ea0d610 // fsub v16.2s, v16.2s, v0.2s
+	WORD $0x0e617a10 // fcvtl v16.2d, v16.2s
+	WORD $0x3dc05498 // ldr q24, [x4, #336]
+	WORD $0x6ef0e711 // fcmgt v17.2d, v24.2d, v16.2d
+	WORD $0x6e701f11 // bsl v17.16b, v24.16b, v16.16b
+	WORD $0x3dc05890 // ldr q16, [x4, #352]
+	WORD $0x6ef0e638 // fcmgt v24.2d, v17.2d, v16.2d
+	WORD $0x6e711e18 // bsl v24.16b, v16.16b, v17.16b
+	WORD $0x3dc05c91 // ldr q17, [x4, #368]
+	WORD $0x3dc06090 // ldr q16, [x4, #384]
+	WORD $0x4e71cf10 // fmla v16.2d, v24.2d, v17.2d
+	WORD $0x3dc06091 // ldr q17, [x4, #384]
+	WORD $0x4ef1d611 // fsub v17.2d, v16.2d, v17.2d
+	WORD $0x3dc0648d // ldr q13, [x4, #400]
+	WORD $0x4eedce38 // fmls v24.2d, v17.2d, v13.2d
+	WORD $0x3dc0688d // ldr q13, [x4, #416]
+	WORD $0x4eedce38 // fmls v24.2d, v17.2d, v13.2d
+	WORD $0x3dc06c8d // ldr q13, [x4, #432]
+	WORD $0x3dc07091 // ldr q17, [x4, #448]
+	WORD $0x4e78cdb1 // fmla v17.2d, v13.2d, v24.2d
+	WORD $0x3dc0748d // ldr q13, [x4, #464]
+	WORD $0x4e78ce2d // fmla v13.2d, v17.2d, v24.2d
+	WORD $0x3dc07891 // ldr q17, [x4, #480]
+	WORD $0x4e78cdb1 // fmla v17.2d, v13.2d, v24.2d
+	WORD $0x3dc07c8d // ldr q13, [x4, #496]
+	WORD $0x4e78ce2d // fmla v13.2d, v17.2d, v24.2d
+	WORD $0x6e78df11 // fmul v17.2d, v24.2d, v24.2d
+	WORD $0x4e6dce38 // fmla v24.2d, v17.2d, v13.2d
+	WORD $0x3dc0808d // ldr q13, [x4, #512]
+	WORD $0x4e2d1e0d // and v13.16b, v16.16b, v13.16b
+	WORD $0x4e083dac // mov x12, v13.d[0]
+	WORD $0x4e183dab // mov x11, v13.d[1]
+	WORD $0xfc6c786d // ldr d13, [x3, x12, lsl #3]
+	WORD $0xfc6b7871 // ldr d17, [x3, x11, lsl #3]
+	WORD $0x4ed139b1 // zip1 v17.2d, v13.2d, v17.2d
+	WORD $0x4f705610 // shl v16.2d, v16.2d, #48
+	WORD $0x4ef08630 // add v16.2d, v17.2d, v16.2d
+	WORD $0x4eb01e11 // mov v17.16b, v16.16b
+	WORD $0x4e78ce11 // fmla v17.2d, v16.2d, v24.2d
+	WORD $0x0e616a31 // fcvtn v17.2s, v17.2d
+	WORD $0x0e31e638 // fcmeq v24.2s, v17.2s, v17.2s
+	WORD $0x3dc08490 // ldr q16, [x4, #528]
+	WORD $0x2e701e38 // bsl v24.8b, v17.8b, v16.8b
+	WORD $0xfd000038 // str d24, [x1]
 	ADD $8, R1
 	ADD $8, R2
 	SUBS $2, R0, R0
@@ -6131,51 +6023,51 @@ rest:
 	ADDS $2, R0, R0
 	BEQ done
 element:
-	WORD $0xbd40005b // ldr s27, [x2]
-	WORD $0x0ea0d77b // fsub v27.2s, v27.2s, v0.2s
-	WORD $0x0e617b7b // fcvtl v27.2d, v27.2s
-	WORD $0x3dc05498 // ldr q24, [x4, #336]
-	WORD $0x6efbe717 // fcmgt v23.2d, v24.2d, v27.2d
-	WORD $0x6e7b1f17 // bsl v23.16b, v24.16b, v27.16b
-	WORD $0x3dc0589b // ldr q27, [x4, #352]
-	WORD $0x6efbe6f8 // fcmgt v24.2d, v23.2d, v27.2d
-	WORD $0x6e771f78 // bsl v24.16b, v27.16b, v23.16b
-	WORD $0x3dc05c97 // ldr q23, [x4, #368]
-	WORD $0x3dc0609b // ldr q27, [x4, #384]
-	WORD $0x4e77cf1b // fmla v27.2d, v24.2d, v23.2d
-	WORD $0x3dc06097 // ldr q23, [x4, #384]
-	WORD $0x4ef7d777 // fsub v23.2d, v27.2d, v23.2d
-	WORD $0x3dc06491 // ldr q17, [x4, #400]
-	WORD $0x4ef1cef8 // fmls v24.2d, v23.2d, v17.2d
-	WORD $0x3dc06891 // ldr q17, [x4, #416]
-	WORD $0x4ef1cef8 // fmls v24.2d, v23.2d, v17.2d
-	WORD $0x3dc06c91 // ldr q17, [x4, #432]
-	WORD $0x3dc07097 // ldr q23, [x4, #448]
-	WORD $0x4e78ce37 // fmla v23.2d, v17.2d, v24.2d
-	WORD $0x3dc07491 // ldr q17, [x4, #464]
-	WORD $0x4e78cef1 // fmla v17.2d, v23.2d, v24.2d
-	WORD $0x3dc07897 // ldr q23, [x4, #480]
-	WORD $0x4e78ce37 // fmla v23.2d, v17.2d, v24.2d
-	WORD $0x3dc07c91 // ldr q17, [x4, #496]
-	WORD $0x4e78cef1 // fmla v17.2d, v23.2d, v24.2d
-	WORD $0x6e78df17 // fmul v23.2d, v24.2d, v24.2d
-	WORD $0x4e71cef8 // fmla v24.2d, v23.2d, v17.2d
-	WORD $0x3dc08091 // ldr q17, [x4, #512]
-	WORD $0x4e311f71 // and v17.16b, v27.16b, v17.16b
-	WORD $0x4e083e2b // mov x11, v17.d[0]
-	WORD $0x4e183e2c // mov x12, v17.d[1]
-	WORD $0xfc6b7871 // ldr d17, [x3, x11, lsl #3]
-	WORD $0xfc6c7877 // ldr d23, [x3, x12, lsl #3]
-	WORD $0x4ed73a37 // zip1 v23.2d, v17.2d, v23.2d
-	WORD $0x4f70577b // shl v27.2d, v27.2d, #48
-	WORD $0x4efb86fb // add v27.2d, v23.2d, v27.2d
-	WORD $0x4ebb1f77 // mov v23.16b, v27.16b
-	WORD $0x4e78cf77 // fmla v23.2d, v27.2d, v24.2d
-	WORD $0x0e616af7 // fcvtn v23.2s, v23.2d
-	WORD $0x0e37e6f8 // fcmeq v24.2s, v23.2s, v23.2s
-	WORD $0x3dc0849b // ldr q27, [x4, #528]
-	WORD $0x2e7b1ef8 // bsl v24.8b, v23.8b, v27.8b
-	WORD $0xbd000038 // str s24, [x1]
+	WORD $0xbd400058 // ldr s24, [x2]
+	WORD $0x0ea0d718 // fsub v24.2s, v24.2s, v0.2s
+	WORD $0x0e617b18 // fcvtl v24.2d, v24.2s
+	WORD $0x3dc05490 // ldr q16, [x4, #336]
+	WORD $0x6ef8e611 // fcmgt v17.2d, v16.2d, v24.2d
+	WORD $0x6e781e11 // bsl v17.16b, v16.16b, v24.16b
+	WORD $0x3dc05898 // ldr q24, [x4, #352]
+	WORD $0x6ef8e630 // fcmgt v16.2d, v17.2d, v24.2d
+	WORD $0x6e711f10 // bsl v16.16b, v24.16b, v17.16b
+	WORD $0x3dc05c91 // ldr q17, [x4, #368]
+	WORD $0x3dc06098 // ldr q24, [x4, #384]
+	WORD $0x4e71ce18 // fmla v24.2d, v16.2d, v17.2d
+	WORD $0x3dc06091 // ldr q17, [x4, #384]
+	WORD $0x4ef1d711 // fsub v17.2d, v24.2d, v17.2d
+	WORD $0x3dc0648d // ldr q13, [x4, #400]
+	WORD $0x4eedce30 // fmls v16.2d, v17.2d, v13.2d
+	WORD $0x3dc0688d // ldr q13, [x4, #416]
+	WORD $0x4eedce30 // fmls v16.2d, v17.2d, v13.2d
+	WORD $0x3dc06c8d // ldr q13, [x4, #432]
+	WORD $0x3dc07091 // ldr q17, [x4, #448]
+	WORD $0x4e70cdb1 // fmla v17.2d, v13.2d, v16.2d
+	WORD $0x3dc0748d // ldr q13, [x4, #464]
+	WORD $0x4e70ce2d // fmla v13.2d, v17.2d, v16.2d
+	WORD $0x3dc07891 // ldr q17, [x4, #480]
+	WORD $0x4e70cdb1 // fmla v17.2d, v13.2d, v16.2d
+	WORD $0x3dc07c8d // ldr q13, [x4, #496]
+	WORD $0x4e70ce2d // fmla v13.2d, v17.2d, v16.2d
+	WORD $0x6e70de11 // fmul v17.2d, v16.2d, v16.2d
+	WORD $0x4e6dce30 // fmla v16.2d, v17.2d, v13.2d
+	WORD $0x3dc0808d // ldr q13, [x4, #512]
+	WORD $0x4e2d1f0d // and v13.16b, v24.16b, v13.16b
+	WORD $0x4e083dab // mov x11, v13.d[0]
+	WORD $0x4e183dac // mov x12, v13.d[1]
+	WORD $0xfc6b786d // ldr d13, [x3, x11, lsl #3]
+	WORD $0xfc6c7871 // ldr d17, [x3, x12, lsl #3]
+	WORD $0x4ed139b1 // zip1 v17.2d, v13.2d, v17.2d
+	WORD $0x4f705718 // shl v24.2d, v24.2d, #48
+	WORD $0x4ef88638 // add v24.2d, v17.2d, v24.2d
+	WORD $0x4eb81f11 // mov v17.16b, v24.16b
+	WORD $0x4e70cf11 // fmla v17.2d, v24.2d, v16.2d
+	WORD $0x0e616a31 // fcvtn v17.2s, v17.2d
+	WORD $0x0e31e630 // fcmeq v16.2s, v17.2s, v17.2s
+	WORD $0x3dc08498 // ldr q24, [x4, #528]
+	WORD $0x2e781e30 // bsl v16.8b, v17.8b, v24.8b
+	WORD $0xbd000030 // str s16, [x1]
 	ADD $4, R1
 	ADD $4, R2
 	SUBS $1, R0, R0
@@ -6219,151 +6111,143 @@ TEXT ·softmax32NEON(SB), NOSPLIT, $0-145
 	WORD $0x3dc01908 // ldr q8, [x8, #96]
 	WORD $0x3dc01d09 // ldr q9, [x8, #112]
 	WORD $0x3dc0210a // ldr q10, [x8, #128]
-	WORD $0x3dc0250b // ldr q11, [x8, #144]
-	WORD $0x3dc0290c // ldr q12, [x8, #160]
-	WORD $0x3dc02d0d // ldr q13, [x8, #176]
-	WORD $0x3dc0310e // ldr q14, [x8, #192]
 	SUBS $8, R0, R0
 	BLT single
 many:
-	WORD $0x3dc0004f // ldr q15, [x2]
-	WORD $0x3dc00450 // ldr q16, [x2, #16]
-	WORD $0x4ea0d5ef // fsub v15.4s, v15.4s, v0.4s
-	WORD $0x4ea0d610 // fsub v16.4s, v16.4s, v0.4s
-	WORD $0x4e221df1 // and v17.16b, v15.16b, v2.16b
-	WORD $0x4e221e12 // and v18.16b, v16.16b, v2.16b
-	WORD $0x6eb26631 // umax v17.4s, v17.4s, v18.4s
-	WORD $0x4ea41c92 // mov v18.16b, v4.16b
-	WORD $0x4ea41c93 // mov v19.16b, v4.16b
-	WORD $0x4e23cdf2 // fmla v18.4s, v15.4s, v3.4s
-	WORD $0x4e23ce13 // fmla v19.4s, v16.4s, v3.4s
-	WORD $0x4ea4d654 // fsub v20.4s, v18.4s, v4.4s
-	WORD $0x4ea4d675 // fsub v21.4s, v19.4s, v4.4s
-	WORD $0x4ea5ce8f // fmls v15.4s, v20.4s, v5.4s
-	WORD $0x4ea5ceb0 // fmls v16.4s, v21.4s, v5.4s
-	WORD $0x4e261e56 // and v22.16b, v18.16b, v6.16b
-	WORD $0x4e261e77 // and v23.16b, v19.16b, v6.16b
-	WORD $0x4ea79ed6 // mul v22.4s, v22.4s, v7.4s
-	WORD $0x4ea79ef7 // mul v23.4s, v23.4s, v7.4s
-	WORD $0x4ea886d6 // add v22.4s, v22.4s, v8.4s
-	WORD $0x4ea886f7 // add v23.4s, v23.4s, v8.4s
-	WORD $0x6e2986d8 // sub v24.16b, v22.16b, v9.16b
-	WORD $0x6e2986f9 // sub v25.16b, v23.16b, v9.16b
-	WORD $0x4e160156 // tbl v22.16b, {v10.16b}, v22.16b
-	WORD $0x4e170157 // tbl v23.16b, {v10.16b}, v23.16b
-	WORD $0x4e181176 // tbx v22.16b, {v11.16b}, v24.16b
-	WORD $0x4e191177 // tbx v23.16b, {v11.16b}, v25.16b
-	WORD $0x4eb6d5f6 // fsub v22.4s, v15.4s, v22.4s
-	WORD $0x4eb7d617 // fsub v23.4s, v16.4s, v23.4s
-	WORD $0x6e36ded0 // fmul v16.4s, v22.4s, v22.4s
-	WORD $0x6e37deef // fmul v15.4s, v23.4s, v23.4s
-	WORD $0x4ead1db9 // mov v25.16b, v13.16b
-	WORD $0x4ead1db8 // mov v24.16b, v13.16b
-	WORD $0x4e36cd99 // fmla v25.4s, v12.4s, v22.4s
-	WORD $0x4e37cd98 // fmla v24.4s, v12.4s, v23.4s
-	WORD $0x4eae1dda // mov v26.16b, v14.16b
-	WORD $0x4eae1ddb // mov v27.16b, v14.16b
+	WORD $0x3dc0004b // ldr q11, [x2]
+	WORD $0x3dc0044c // ldr q12, [x2, #16]
+	WORD $0x4ea0d56b // fsub v11.4s, v11.4s, v0.4s
+	WORD $0x4ea0d58c // fsub v12.4s, v12.4s, v0.4s
+	WORD $0x4e221d6d // and v13.16b, v11.16b, v2.16b
+	WORD $0x4e221d8e // and v14.16b, v12.16b, v2.16b
+	WORD $0x6eae65ad // umax v13.4s, v13.4s, v14.4s
+	WORD $0x4ea41c8e // mov v14.16b, v4.16b
+	WORD $0x4ea41c8f // mov v15.16b, v4.16b
+	WORD $0x4e23cd6e // fmla v14.4s, v11.4s, v3.4s
+	WORD $0x4e23cd8f // fmla v15.4s, v12.4s, v3.4s
+	WORD $0x4ea4d5d0 // fsub v16.4s, v14.4s, v4.4s
+	WORD $0x4ea4d5f1 // fsub v17.4s, v15.4s, v4.4s
+	WORD $0x4ea5ce0b // fmls v11.4s, v16.4s, v5.4s
+	WORD $0x4ea5ce2c // fmls v12.4s, v17.4s, v5.4s
+	WORD $0x4e261dd2 // and v18.16b, v14.16b, v6.16b
+	WORD $0x4e261df3 // and v19.16b, v15.16b, v6.16b
+	WORD $0x4ea79e52 // mul v18.4s, v18.4s, v7.4s
+	WORD $0x4ea79e73 // mul v19.4s, v19.4s, v7.4s
+	WORD $0x4ea88652 // add v18.4s, v18.4s, v8.4s
+	WORD $0x4ea88673 // add v19.4s, v19.4s, v8.4s
+	WORD $0x6e298654 // sub v20.16b, v18.16b, v9.16b
+	WORD $0x6e298675 // sub v21.16b, v19.16b, v9.16b
+	WORD $0x4e120156 // tbl v22.16b, {v10.16b}, v18.16b
+	WORD $0x4e130157 // tbl v23.16b, {v10.16b}, v19.16b
+	WORD $0x3dc02518 // ldr q24, [x8, #144]
+	WORD $0x3dc02519 // ldr q25, [x8, #144]
+	WORD $0x4e141316 // tbx v22.16b, {v24.16b}, v20.16b
+	WORD $0x4e151337 // tbx v23.16b, {v25.16b}, v21.16b
+	WORD $0x4eb6d576 // fsub v22.4s, v11.4s, v22.4s
+	WORD $0x4eb7d597 // fsub v23.4s, v12.4s, v23.4s
+	WORD $0x6e36decc // fmul v12.4s, v22.4s, v22.4s
+	WORD $0x6e37deeb // fmul v11.4s, v23.4s, v23.4s
+	WORD $0x3dc02919 // ldr q25, [x8, #160]
+	WORD $0x3dc02918 // ldr q24, [x8, #160]
+	WORD $0x3dc02d1a // ldr q26, [x8, #176]
+	WORD $0x3dc02d1b // ldr q27, [x8, #176]
 	WORD $0x4e36cf3a // fmla v26.4s, v25.4s, v22.4s
 	WORD $0x4e37cf1b // fmla v27.4s, v24.4s, v23.4s
-	WORD $0x3dc03518 // ldr q24, [x8, #208]
-	WORD $0x3dc03519 // ldr q25, [x8, #208]
+	WORD $0x3dc03118 // ldr q24, [x8, #192]
+	WORD $0x3dc03119 // ldr q25, [x8, #192]
 	WORD $0x4e36cf58 // fmla v24.4s, v26.4s, v22.4s
 	WORD $0x4e37cf79 // fmla v25.4s, v27.4s, v23.4s
+	WORD $0x3dc0351b // ldr q27, [x8, #208]
+	WORD $0x3dc0351a // ldr q26, [x8, #208]
+	WORD $0x4e36cf1b // fmla v27.4s, v24.4s, v22.4s
+	WORD $0x4e37cf3a // fmla v26.4s, v25.4s, v23.4s
 	WORD $0x4eb61edc // mov v28.16b, v22.16b
 	WORD $0x4eb71efd // mov v29.16b, v23.16b
-	WORD $0x4e30cf1c // fmla v28.4s, v24.4s, v16.4s
-	WORD $0x4e2fcf3d // fmla v29.4s, v25.4s, v15.4s
-	WORD $0x6e36df5a // fmul v26.4s, v26.4s, v22.4s
-	WORD $0x6e37df7b // fmul v27.4s, v27.4s, v23.4s
-	WORD $0x3dc03519 // ldr q25, [x8, #208]
-	WORD $0x3dc03518 // ldr q24, [x8, #208]
-	WORD $0x6e39ded9 // fmul v25.4s, v22.4s, v25.4s
-	WORD $0x6e38def8 // fmul v24.4s, v23.4s, v24.4s
+	WORD $0x4e2ccf7c // fmla v28.4s, v27.4s, v12.4s
+	WORD $0x4e2bcf5d // fmla v29.4s, v26.4s, v11.4s
+	WORD $0x6e36df18 // fmul v24.4s, v24.4s, v22.4s
+	WORD $0x6e37df39 // fmul v25.4s, v25.4s, v23.4s
+	WORD $0x3dc0351a // ldr q26, [x8, #208]
+	WORD $0x3dc0351b // ldr q27, [x8, #208]
+	WORD $0x6e3adeda // fmul v26.4s, v22.4s, v26.4s
+	WORD $0x6e3bdefb // fmul v27.4s, v23.4s, v27.4s
 	WORD $0x4ebcd6de // fsub v30.4s, v22.4s, v28.4s
 	WORD $0x4ebdd6ff // fsub v31.4s, v23.4s, v29.4s
-	WORD $0x4e36cf3e // fmla v30.4s, v25.4s, v22.4s
-	WORD $0x4e37cf1f // fmla v31.4s, v24.4s, v23.4s
-	WORD $0x4e30cf5e // fmla v30.4s, v26.4s, v16.4s
-	WORD $0x4e2fcf7f // fmla v31.4s, v27.4s, v15.4s
-	WORD $0x3dc0390f // ldr q15, [x8, #224]
-	WORD $0x3dc0391b // ldr q27, [x8, #224]
-	WORD $0x6e2fde8f // fmul v15.4s, v20.4s, v15.4s
-	WORD $0x6e3bdebb // fmul v27.4s, v21.4s, v27.4s
-	WORD $0x4e261e55 // and v21.16b, v18.16b, v6.16b
-	WORD $0x4e261e74 // and v20.16b, v19.16b, v6.16b
-	WORD $0x4ea79eb5 // mul v21.4s, v21.4s, v7.4s
-	WORD $0x4ea79e94 // mul v20.4s, v20.4s, v7.4s
-	WORD $0x4ea886b5 // add v21.4s, v21.4s, v8.4s
-	WORD $0x4ea88694 // add v20.4s, v20.4s, v8.4s
-	WORD $0x6e2986b0 // sub v16.16b, v21.16b, v9.16b
-	WORD $0x6e29869a // sub v26.16b, v20.16b, v9.16b
-	WORD $0x3dc03d17 // ldr q23, [x8, #240]
-	WORD $0x3dc03d18 // ldr q24, [x8, #240]
-	WORD $0x4e1502f5 // tbl v21.16b, {v23.16b}, v21.16b
-	WORD $0x4e140314 // tbl v20.16b, {v24.16b}, v20.16b
-	WORD $0x3dc04118 // ldr q24, [x8, #256]
-	WORD $0x3dc04117 // ldr q23, [x8, #256]
-	WORD $0x4e101315 // tbx v21.16b, {v24.16b}, v16.16b
-	WORD $0x4e1a12f4 // tbx v20.16b, {v23.16b}, v26.16b
-	WORD $0x4eb51eba // mov v26.16b, v21.16b
-	WORD $0x4eb41e97 // mov v23.16b, v20.16b
-	WORD $0x4e3cceba // fmla v26.4s, v21.4s, v28.4s
-	WORD $0x4e3dce97 // fmla v23.4s, v20.4s, v29.4s
-	WORD $0x4ebad6b0 // fsub v16.4s, v21.4s, v26.4s
-	WORD $0x4eb7d698 // fsub v24.4s, v20.4s, v23.4s
-	WORD $0x4e3cceb0 // fmla v16.4s, v21.4s, v28.4s
-	WORD $0x4e3dce98 // fmla v24.4s, v20.4s, v29.4s
-	WORD $0x4e3eceb0 // fmla v16.4s, v21.4s, v30.4s
-	WORD $0x4e3fce98 // fmla v24.4s, v20.4s, v31.4s
-	WORD $0x4e3acdf0 // fmla v16.4s, v15.4s, v26.4s
-	WORD $0x4e37cf78 // fmla v24.4s, v27.4s, v23.4s
-	WORD $0x3dc0451b // ldr q27, [x8, #272]
-	WORD $0x3dc0450f // ldr q15, [x8, #272]
-	WORD $0x4eba1f5f // mov v31.16b, v26.16b
-	WORD $0x4eb71ef4 // mov v20.16b, v23.16b
-	WORD $0x4e3bce1f // fmla v31.4s, v16.4s, v27.4s
-	WORD $0x4e2fcf14 // fmla v20.4s, v24.4s, v15.4s
-	WORD $0x3dc0490f // ldr q15, [x8, #288]
-	WORD $0x3dc0491b // ldr q27, [x8, #288]
-	WORD $0x4e2fce1a // fmla v26.4s, v16.4s, v15.4s
-	WORD $0x4e3bcf17 // fmla v23.4s, v24.4s, v27.4s
-	WORD $0x6e3a1fff // eor v31.16b, v31.16b, v26.16b
-	WORD $0x6e371e94 // eor v20.16b, v20.16b, v23.16b
-	WORD $0x4eb41fff // orr v31.16b, v31.16b, v20.16b
-	WORD $0x3dc04d14 // ldr q20, [x8, #304]
-	WORD $0x3dc04d1b // ldr q27, [x8, #304]
-	WORD $0x4e341e54 // and v20.16b, v18.16b, v20.16b
-	WORD $0x4e3b1e7b // and v27.16b, v19.16b, v27.16b
-	WORD $0x4f345694 // shl v20.4s, v20.4s, #20
-	WORD $0x4f34577b // shl v27.4s, v27.4s, #20
-	WORD $0x4eb48754 // add v20.4s, v26.4s, v20.4s
-	WORD $0x4ebb86fb // add v27.4s, v23.4s, v27.4s
-	WORD $0x3dc05117 // ldr q23, [x8, #320]
-	WORD $0x6eb73637 // cmhi v23.4s, v17.4s, v23.4s
-	WORD $0x4eb71fff // orr v31.16b, v31.16b, v23.16b
+	WORD $0x4e36cf5e // fmla v30.4s, v26.4s, v22.4s
+	WORD $0x4e37cf7f // fmla v31.4s, v27.4s, v23.4s
+	WORD $0x4e2ccf1e // fmla v30.4s, v24.4s, v12.4s
+	WORD $0x4e2bcf3f // fmla v31.4s, v25.4s, v11.4s
+	WORD $0x3dc0390b // ldr q11, [x8, #224]
+	WORD $0x3dc03919 // ldr q25, [x8, #224]
+	WORD $0x6e2bde0b // fmul v11.4s, v16.4s, v11.4s
+	WORD $0x6e39de39 // fmul v25.4s, v17.4s, v25.4s
+	WORD $0x3dc03d11 // ldr q17, [x8, #240]
+	WORD $0x3dc03d10 // ldr q16, [x8, #240]
+	WORD $0x4e120232 // tbl v18.16b, {v17.16b}, v18.16b
+	WORD $0x4e130213 // tbl v19.16b, {v16.16b}, v19.16b
+	WORD $0x3dc04110 // ldr q16, [x8, #256]
+	WORD $0x3dc04111 // ldr q17, [x8, #256]
+	WORD $0x4e141212 // tbx v18.16b, {v16.16b}, v20.16b
+	WORD $0x4e151233 // tbx v19.16b, {v17.16b}, v21.16b
+	WORD $0x4eb21e55 // mov v21.16b, v18.16b
+	WORD $0x4eb31e71 // mov v17.16b, v19.16b
+	WORD $0x4e3cce55 // fmla v21.4s, v18.4s, v28.4s
+	WORD $0x4e3dce71 // fmla v17.4s, v19.4s, v29.4s
+	WORD $0x4eb5d654 // fsub v20.4s, v18.4s, v21.4s
+	WORD $0x4eb1d670 // fsub v16.4s, v19.4s, v17.4s
+	WORD $0x4e3cce54 // fmla v20.4s, v18.4s, v28.4s
+	WORD $0x4e3dce70 // fmla v16.4s, v19.4s, v29.4s
+	WORD $0x4e3ece54 // fmla v20.4s, v18.4s, v30.4s
+	WORD $0x4e3fce70 // fmla v16.4s, v19.4s, v31.4s
+	WORD $0x4e35cd74 // fmla v20.4s, v11.4s, v21.4s
+	WORD $0x4e31cf30 // fmla v16.4s, v25.4s, v17.4s
+	WORD $0x3dc04519 // ldr q25, [x8, #272]
+	WORD $0x3dc0450b // ldr q11, [x8, #272]
+	WORD $0x4eb51ebf // mov v31.16b, v21.16b
+	WORD $0x4eb11e33 // mov v19.16b, v17.16b
+	WORD $0x4e39ce9f // fmla v31.4s, v20.4s, v25.4s
+	WORD $0x4e2bce13 // fmla v19.4s, v16.4s, v11.4s
+	WORD $0x3dc0490b // ldr q11, [x8, #288]
+	WORD $0x3dc04919 // ldr q25, [x8, #288]
+	WORD $0x4e2bce95 // fmla v21.4s, v20.4s, v11.4s
+	WORD $0x4e39ce11 // fmla v17.4s, v16.4s, v25.4s
+	WORD $0x6e351fff // eor v31.16b, v31.16b, v21.16b
+	WORD $0x6e311e73 // eor v19.16b, v19.16b, v17.16b
+	WORD $0x4eb31fff // orr v31.16b, v31.16b, v19.16b
+	WORD $0x3dc04d13 // ldr q19, [x8, #304]
+	WORD $0x3dc04d19 // ldr q25, [x8, #304]
+	WORD $0x4e331dd3 // and v19.16b, v14.16b, v19.16b
+	WORD $0x4e391df9 // and v25.16b, v15.16b, v25.16b
+	WORD $0x4f345673 // shl v19.4s, v19.4s, #20
+	WORD $0x4f345739 // shl v25.4s, v25.4s, #20
+	WORD $0x4eb386b3 // add v19.4s, v21.4s, v19.4s
+	WORD $0x4eb98639 // add v25.4s, v17.4s, v25.4s
+	WORD $0x3dc05111 // ldr q17, [x8, #320]
+	WORD $0x6eb135b1 // cmhi v17.4s, v13.4s, v17.4s
+	WORD $0x4eb11fff // orr v31.16b, v31.16b, v17.16b
 	WORD $0x6eb0abff // umaxv s31, v31.4s
 	WORD $0x0e043fe9 // mov w9, v31.s[0]
 	CMPW $0, R9
 	BNE doubtful
-	WORD $0x3d800034 // str q20, [x1]
-	WORD $0x3d80043b // str q27, [x1, #16]
+	WORD $0x3d800033 // str q19, [x1]
+	WORD $0x3d800439 // str q25, [x1, #16]
 going:
-	WORD $0x3dc0009b // ldr q27, [x4]
-	WORD $0x6e21ff7b // fdiv v27.4s, v27.4s, v1.4s
-	WORD $0x3d80007b // str q27, [x3]
-	WORD $0x3dc000db // ldr q27, [x6]
-	WORD $0x3dc000b4 // ldr q20, [x5]
-	WORD $0x6eb4e77f // fcmgt v31.4s, v27.4s, v20.4s
-	WORD $0x6e741f7f // bsl v31.16b, v27.16b, v20.16b
+	WORD $0x3dc00099 // ldr q25, [x4]
+	WORD $0x6e21ff39 // fdiv v25.4s, v25.4s, v1.4s
+	WORD $0x3d800079 // str q25, [x3]
+	WORD $0x3dc000d9 // ldr q25, [x6]
+	WORD $0x3dc000b3 // ldr q19, [x5]
+	WORD $0x6eb3e73f // fcmgt v31.4s, v25.4s, v19.4s
+	WORD $0x6e731f3f // bsl v31.16b, v25.16b, v19.16b
 	WORD $0x3d8000bf // str q31, [x5]
 	WORD $0x3dc0049f // ldr q31, [x4, #16]
 	WORD $0x6e21ffff // fdiv v31.4s, v31.4s, v1.4s
 	WORD $0x3d80047f // str q31, [x3, #16]
 	WORD $0x3dc004df // ldr q31, [x6, #16]
-	WORD $0x3dc004b4 // ldr q20, [x5, #16]
-	WORD $0x6eb4e7fb // fcmgt v27.4s, v31.4s, v20.4s
-	WORD $0x6e741ffb // bsl v27.16b, v31.16b, v20.16b
-	WORD $0x3d8004bb // str q27, [x5, #16]
+	WORD $0x3dc004b3 // ldr q19, [x5, #16]
+	WORD $0x6eb3e7f9 // fcmgt v25.4s, v31.4s, v19.4s
+	WORD $0x6e731ff9 // bsl v25.16b, v31.16b, v19.16b
+	WORD $0x3d8004b9 // str q25, [x5, #16]
 	ADD $32, R1
 	ADD $32, R2
 	ADD $32, R3
@@ -6373,186 +6257,186 @@ going:
 	BGE many
 	JMP single
 doubtful:
-	WORD $0xfd40005b // ldr d27, [x2]
-	WORD $0xfd400454 // ldr d20, [x2, #8]
+	WORD $0xfd400059 // ldr d25, [x2]
+	WORD $0xfd400453 // ldr d19, [x2, #8]
 	WORD $0xfd40085f // ldr d31, [x2, #16]
-	WORD $0xfd400c57 // ldr d23, [x2, #24]
-	WORD $0x0ea0d77b // fsub v27.2s, v27.2s, v0.2s
-	WORD $0x0ea0d694 // fsub v20.2s, v20.2s, v0.2s
+	WORD $0xfd400c51 // ldr d17, [x2, #24]
+	WORD $0x0ea0d739 // fsub v25.2s, v25.2s, v0.2s
+	WORD $0x0ea0d673 // fsub v19.2s, v19.2s, v0.2s
 	WORD $0x0ea0d7ff // fsub v31.2s, v31.2s, v0.2s
-	WORD $0x0ea0d6f7 // fsub v23.2s, v23.2s, v0.2s
-	WORD $0x0e617b7b // fcvtl v27.2d, v27.2s
-	WORD $0x0e617a94 // fcvtl v20.2d, v20.2s
+	WORD $0x0ea0d631 // fsub v17.2s, v17.2s, v0.2s
+	WORD $0x0e617b39 // fcvtl v25.2d, v25.2s
+	WORD $0x0e617a73 // fcvtl v19.2d, v19.2s
 	WORD $0x0e617bff // fcvtl v31.2d, v31.2s
-	WORD $0x0e617af7 // fcvtl v23.2d, v23.2s
-	WORD $0x3dc05511 // ldr q17, [x8, #336]
-	WORD $0x3dc0551a // ldr q26, [x8, #336]
-	WORD $0x3dc05513 // ldr q19, [x8, #336]
-	WORD $0x3dc05512 // ldr q18, [x8, #336]
-	WORD $0x6efbe638 // fcmgt v24.2d, v17.2d, v27.2d
-	WORD $0x6ef4e74f // fcmgt v15.2d, v26.2d, v20.2d
-	WORD $0x6effe670 // fcmgt v16.2d, v19.2d, v31.2d
-	WORD $0x6ef7e65e // fcmgt v30.2d, v18.2d, v23.2d
-	WORD $0x6e7b1e38 // bsl v24.16b, v17.16b, v27.16b
-	WORD $0x6e741f4f // bsl v15.16b, v26.16b, v20.16b
-	WORD $0x6e7f1e70 // bsl v16.16b, v19.16b, v31.16b
-	WORD $0x6e771e5e // bsl v30.16b, v18.16b, v23.16b
-	WORD $0x3dc05917 // ldr q23, [x8, #352]
-	WORD $0x3dc05912 // ldr q18, [x8, #352]
+	WORD $0x0e617a31 // fcvtl v17.2d, v17.2s
+	WORD $0x3dc0550d // ldr q13, [x8, #336]
+	WORD $0x3dc05515 // ldr q21, [x8, #336]
+	WORD $0x3dc0550f // ldr q15, [x8, #336]
+	WORD $0x3dc0550e // ldr q14, [x8, #336]
+	WORD $0x6ef9e5b0 // fcmgt v16.2d, v13.2d, v25.2d
+	WORD $0x6ef3e6ab // fcmgt v11.2d, v21.2d, v19.2d
+	WORD $0x6effe5f4 // fcmgt v20.2d, v15.2d, v31.2d
+	WORD $0x6ef1e5de // fcmgt v30.2d, v14.2d, v17.2d
+	WORD $0x6e791db0 // bsl v16.16b, v13.16b, v25.16b
+	WORD $0x6e731eab // bsl v11.16b, v21.16b, v19.16b
+	WORD $0x6e7f1df4 // bsl v20.16b, v15.16b, v31.16b
+	WORD $0x6e711dde // bsl v30.16b, v14.16b, v17.16b
+	WORD $0x3dc05911 // ldr q17, [x8, #352]
+	WORD $0x3dc0590e // ldr q14, [x8, #352]
 	WORD $0x3dc0591f // ldr q31, [x8, #352]
-	WORD $0x3dc05913 // ldr q19, [x8, #352]
-	WORD $0x6ef7e714 // fcmgt v20.2d, v24.2d, v23.2d
-	WORD $0x6ef2e5fa // fcmgt v26.2d, v15.2d, v18.2d
-	WORD $0x6effe61b // fcmgt v27.2d, v16.2d, v31.2d
-	WORD $0x6ef3e7d1 // fcmgt v17.2d, v30.2d, v19.2d
-	WORD $0x6e781ef4 // bsl v20.16b, v23.16b, v24.16b
-	WORD $0x6e6f1e5a // bsl v26.16b, v18.16b, v15.16b
-	WORD $0x6e701ffb // bsl v27.16b, v31.16b, v16.16b
-	WORD $0x6e7e1e71 // bsl v17.16b, v19.16b, v30.16b
+	WORD $0x3dc0590f // ldr q15, [x8, #352]
+	WORD $0x6ef1e613 // fcmgt v19.2d, v16.2d, v17.2d
+	WORD $0x6eeee575 // fcmgt v21.2d, v11.2d, v14.2d
+	WORD $0x6effe699 // fcmgt v25.2d, v20.2d, v31.2d
+	WORD $0x6eefe7cd // fcmgt v13.2d, v30.2d, v15.2d
+	WORD $0x6e701e33 // bsl v19.16b, v17.16b, v16.16b
+	WORD $0x6e6b1dd5 // bsl v21.16b, v14.16b, v11.16b
+	WORD $0x6e741ff9 // bsl v25.16b, v31.16b, v20.16b
+	WORD $0x6e7e1ded // bsl v13.16b, v15.16b, v30.16b
 	WORD $0x3dc05d1e // ldr q30, [x8, #368]
-	WORD $0x3dc05d13 // ldr q19, [x8, #368]
-	WORD $0x3dc05d10 // ldr q16, [x8, #368]
+	WORD $0x3dc05d0f // ldr q15, [x8, #368]
+	WORD $0x3dc05d14 // ldr q20, [x8, #368]
 	WORD $0x3dc05d1f // ldr q31, [x8, #368]
-	WORD $0x3dc0610f // ldr q15, [x8, #384]
-	WORD $0x3dc06112 // ldr q18, [x8, #384]
-	WORD $0x3dc06118 // ldr q24, [x8, #384]
-	WORD $0x3dc06117 // ldr q23, [x8, #384]
-	WORD $0x4e7ece8f // fmla v15.2d, v20.2d, v30.2d
-	WORD $0x4e73cf52 // fmla v18.2d, v26.2d, v19.2d
-	WORD $0x4e70cf78 // fmla v24.2d, v27.2d, v16.2d
-	WORD $0x4e7fce37 // fmla v23.2d, v17.2d, v31.2d
-	WORD $0x3dc0611f // ldr q31, [x8, #384]
+	WORD $0x3dc0610b // ldr q11, [x8, #384]
+	WORD $0x3dc0610e // ldr q14, [x8, #384]
 	WORD $0x3dc06110 // ldr q16, [x8, #384]
-	WORD $0x3dc06113 // ldr q19, [x8, #384]
+	WORD $0x3dc06111 // ldr q17, [x8, #384]
+	WORD $0x4e7ece6b // fmla v11.2d, v19.2d, v30.2d
+	WORD $0x4e6fceae // fmla v14.2d, v21.2d, v15.2d
+	WORD $0x4e74cf30 // fmla v16.2d, v25.2d, v20.2d
+	WORD $0x4e7fcdb1 // fmla v17.2d, v13.2d, v31.2d
+	WORD $0x3dc0611f // ldr q31, [x8, #384]
+	WORD $0x3dc06114 // ldr q20, [x8, #384]
+	WORD $0x3dc0610f // ldr q15, [x8, #384]
 	WORD $0x3dc0611e // ldr q30, [x8, #384]
-	WORD $0x4effd5ff // fsub v31.2d, v15.2d, v31.2d
-	WORD $0x4ef0d650 // fsub v16.2d, v18.2d, v16.2d
-	WORD $0x4ef3d713 // fsub v19.2d, v24.2d, v19.2d
-	WORD $0x4efed6fe // fsub v30.2d, v23.2d, v30.2d
-	WORD $0x3dc06515 // ldr q21, [x8, #400]
+	WORD $0x4effd57f // fsub v31.2d, v11.2d, v31.2d
+	WORD $0x4ef4d5d4 // fsub v20.2d, v14.2d, v20.2d
+	WORD $0x4eefd60f // fsub v15.2d, v16.2d, v15.2d
+	WORD $0x4efed63e // fsub v30.2d, v17.2d, v30.2d
+	WORD $0x3dc06512 // ldr q18, [x8, #400]
 	WORD $0x3dc0651d // ldr q29, [x8, #400]
 	WORD $0x3dc0651c // ldr q28, [x8, #400]
-	WORD $0x3dc06516 // ldr q22, [x8, #400]
-	WORD $0x4ef5cff4 // fmls v20.2d, v31.2d, v21.2d
-	WORD $0x4efdce1a // fmls v26.2d, v16.2d, v29.2d
-	WORD $0x4efcce7b // fmls v27.2d, v19.2d, v28.2d
-	WORD $0x4ef6cfd1 // fmls v17.2d, v30.2d, v22.2d
-	WORD $0x3dc06916 // ldr q22, [x8, #416]
+	WORD $0x3dc0650c // ldr q12, [x8, #400]
+	WORD $0x4ef2cff3 // fmls v19.2d, v31.2d, v18.2d
+	WORD $0x4efdce95 // fmls v21.2d, v20.2d, v29.2d
+	WORD $0x4efccdf9 // fmls v25.2d, v15.2d, v28.2d
+	WORD $0x4eeccfcd // fmls v13.2d, v30.2d, v12.2d
+	WORD $0x3dc0690c // ldr q12, [x8, #416]
 	WORD $0x3dc0691c // ldr q28, [x8, #416]
 	WORD $0x3dc0691d // ldr q29, [x8, #416]
-	WORD $0x3dc06915 // ldr q21, [x8, #416]
-	WORD $0x4ef6cff4 // fmls v20.2d, v31.2d, v22.2d
-	WORD $0x4efcce1a // fmls v26.2d, v16.2d, v28.2d
-	WORD $0x4efdce7b // fmls v27.2d, v19.2d, v29.2d
-	WORD $0x4ef5cfd1 // fmls v17.2d, v30.2d, v21.2d
-	WORD $0x3dc06d15 // ldr q21, [x8, #432]
+	WORD $0x3dc06912 // ldr q18, [x8, #416]
+	WORD $0x4eeccff3 // fmls v19.2d, v31.2d, v12.2d
+	WORD $0x4efcce95 // fmls v21.2d, v20.2d, v28.2d
+	WORD $0x4efdcdf9 // fmls v25.2d, v15.2d, v29.2d
+	WORD $0x4ef2cfcd // fmls v13.2d, v30.2d, v18.2d
+	WORD $0x3dc06d12 // ldr q18, [x8, #432]
 	WORD $0x3dc06d1e // ldr q30, [x8, #432]
 	WORD $0x3dc06d1d // ldr q29, [x8, #432]
-	WORD $0x3dc06d13 // ldr q19, [x8, #432]
+	WORD $0x3dc06d0f // ldr q15, [x8, #432]
 	WORD $0x3dc0711c // ldr q28, [x8, #448]
-	WORD $0x3dc07110 // ldr q16, [x8, #448]
-	WORD $0x3dc07116 // ldr q22, [x8, #448]
+	WORD $0x3dc07114 // ldr q20, [x8, #448]
+	WORD $0x3dc0710c // ldr q12, [x8, #448]
 	WORD $0x3dc0711f // ldr q31, [x8, #448]
-	WORD $0x4e74cebc // fmla v28.2d, v21.2d, v20.2d
-	WORD $0x4e7acfd0 // fmla v16.2d, v30.2d, v26.2d
-	WORD $0x4e7bcfb6 // fmla v22.2d, v29.2d, v27.2d
-	WORD $0x4e71ce7f // fmla v31.2d, v19.2d, v17.2d
-	WORD $0x3dc07513 // ldr q19, [x8, #464]
+	WORD $0x4e73ce5c // fmla v28.2d, v18.2d, v19.2d
+	WORD $0x4e75cfd4 // fmla v20.2d, v30.2d, v21.2d
+	WORD $0x4e79cfac // fmla v12.2d, v29.2d, v25.2d
+	WORD $0x4e6dcdff // fmla v31.2d, v15.2d, v13.2d
+	WORD $0x3dc0750f // ldr q15, [x8, #464]
 	WORD $0x3dc0751d // ldr q29, [x8, #464]
 	WORD $0x3dc0751e // ldr q30, [x8, #464]
-	WORD $0x3dc07515 // ldr q21, [x8, #464]
-	WORD $0x4e74cf93 // fmla v19.2d, v28.2d, v20.2d
-	WORD $0x4e7ace1d // fmla v29.2d, v16.2d, v26.2d
-	WORD $0x4e7bcede // fmla v30.2d, v22.2d, v27.2d
-	WORD $0x4e71cff5 // fmla v21.2d, v31.2d, v17.2d
+	WORD $0x3dc07512 // ldr q18, [x8, #464]
+	WORD $0x4e73cf8f // fmla v15.2d, v28.2d, v19.2d
+	WORD $0x4e75ce9d // fmla v29.2d, v20.2d, v21.2d
+	WORD $0x4e79cd9e // fmla v30.2d, v12.2d, v25.2d
+	WORD $0x4e6dcff2 // fmla v18.2d, v31.2d, v13.2d
 	WORD $0x3dc0791f // ldr q31, [x8, #480]
-	WORD $0x3dc07916 // ldr q22, [x8, #480]
-	WORD $0x3dc07910 // ldr q16, [x8, #480]
+	WORD $0x3dc0790c // ldr q12, [x8, #480]
+	WORD $0x3dc07914 // ldr q20, [x8, #480]
 	WORD $0x3dc0791c // ldr q28, [x8, #480]
-	WORD $0x4e74ce7f // fmla v31.2d, v19.2d, v20.2d
-	WORD $0x4e7acfb6 // fmla v22.2d, v29.2d, v26.2d
-	WORD $0x4e7bcfd0 // fmla v16.2d, v30.2d, v27.2d
-	WORD $0x4e71cebc // fmla v28.2d, v21.2d, v17.2d
-	WORD $0x3dc07d15 // ldr q21, [x8, #496]
+	WORD $0x4e73cdff // fmla v31.2d, v15.2d, v19.2d
+	WORD $0x4e75cfac // fmla v12.2d, v29.2d, v21.2d
+	WORD $0x4e79cfd4 // fmla v20.2d, v30.2d, v25.2d
+	WORD $0x4e6dce5c // fmla v28.2d, v18.2d, v13.2d
+	WORD $0x3dc07d12 // ldr q18, [x8, #496]
 	WORD $0x3dc07d1e // ldr q30, [x8, #496]
 	WORD $0x3dc07d1d // ldr q29, [x8, #496]
-	WORD $0x3dc07d13 // ldr q19, [x8, #496]
-	WORD $0x4e74cff5 // fmla v21.2d, v31.2d, v20.2d
-	WORD $0x4e7acede // fmla v30.2d, v22.2d, v26.2d
-	WORD $0x4e7bce1d // fmla v29.2d, v16.2d, v27.2d
-	WORD $0x4e71cf93 // fmla v19.2d, v28.2d, v17.2d
-	WORD $0x6e74de9c // fmul v28.2d, v20.2d, v20.2d
-	WORD $0x6e7adf50 // fmul v16.2d, v26.2d, v26.2d
-	WORD $0x6e7bdf76 // fmul v22.2d, v27.2d, v27.2d
-	WORD $0x6e71de3f // fmul v31.2d, v17.2d, v17.2d
-	WORD $0x4e75cf94 // fmla v20.2d, v28.2d, v21.2d
-	WORD $0x4e7ece1a // fmla v26.2d, v16.2d, v30.2d
-	WORD $0x4e7dcedb // fmla v27.2d, v22.2d, v29.2d
-	WORD $0x4e73cff1 // fmla v17.2d, v31.2d, v19.2d
-	WORD $0x3dc08113 // ldr q19, [x8, #512]
+	WORD $0x3dc07d0f // ldr q15, [x8, #496]
+	WORD $0x4e73cff2 // fmla v18.2d, v31.2d, v19.2d
+	WORD $0x4e75cd9e // fmla v30.2d, v12.2d, v21.2d
+	WORD $0x4e79ce9d // fmla v29.2d, v20.2d, v25.2d
+	WORD $0x4e6dcf8f // fmla v15.2d, v28.2d, v13.2d
+	WORD $0x6e73de7c // fmul v28.2d, v19.2d, v19.2d
+	WORD $0x6e75deb4 // fmul v20.2d, v21.2d, v21.2d
+	WORD $0x6e79df2c // fmul v12.2d, v25.2d, v25.2d
+	WORD $0x6e6dddbf // fmul v31.2d, v13.2d, v13.2d
+	WORD $0x4e72cf93 // fmla v19.2d, v28.2d, v18.2d
+	WORD $0x4e7ece95 // fmla v21.2d, v20.2d, v30.2d
+	WORD $0x4e7dcd99 // fmla v25.2d, v12.2d, v29.2d
+	WORD $0x4e6fcfed // fmla v13.2d, v31.2d, v15.2d
+	WORD $0x3dc0810f // ldr q15, [x8, #512]
 	WORD $0x3dc0811f // ldr q31, [x8, #512]
 	WORD $0x3dc0811d // ldr q29, [x8, #512]
-	WORD $0x3dc08116 // ldr q22, [x8, #512]
-	WORD $0x4e331df3 // and v19.16b, v15.16b, v19.16b
-	WORD $0x4e3f1e5f // and v31.16b, v18.16b, v31.16b
-	WORD $0x4e3d1f1d // and v29.16b, v24.16b, v29.16b
-	WORD $0x4e361ef6 // and v22.16b, v23.16b, v22.16b
-	WORD $0x4e083e69 // mov x9, v19.d[0]
+	WORD $0x3dc0810c // ldr q12, [x8, #512]
+	WORD $0x4e2f1d6f // and v15.16b, v11.16b, v15.16b
+	WORD $0x4e3f1ddf // and v31.16b, v14.16b, v31.16b
+	WORD $0x4e3d1e1d // and v29.16b, v16.16b, v29.16b
+	WORD $0x4e2c1e2c // and v12.16b, v17.16b, v12.16b
+	WORD $0x4e083de9 // mov x9, v15.d[0]
 	WORD $0x4e083fea // mov x10, v31.d[0]
 	WORD $0x4e083fab // mov x11, v29.d[0]
-	WORD $0x4e083ecc // mov x12, v22.d[0]
-	WORD $0x4e183e6d // mov x13, v19.d[1]
+	WORD $0x4e083d8c // mov x12, v12.d[0]
+	WORD $0x4e183ded // mov x13, v15.d[1]
 	WORD $0x4e183fee // mov x14, v31.d[1]
 	WORD $0x4e183faf // mov x15, v29.d[1]
-	WORD $0x4e183ed3 // mov x19, v22.d[1]
-	WORD $0xfc6978f6 // ldr d22, [x7, x9, lsl #3]
+	WORD $0x4e183d93 // mov x19, v12.d[1]
+	WORD $0xfc6978ec // ldr d12, [x7, x9, lsl #3]
 	WORD $0xfc6a78fd // ldr d29, [x7, x10, lsl #3]
 	WORD $0xfc6b78ff // ldr d31, [x7, x11, lsl #3]
-	WORD $0xfc6c78f3 // ldr d19, [x7, x12, lsl #3]
+	WORD $0xfc6c78ef // ldr d15, [x7, x12, lsl #3]
 	WORD $0xfc6d78fe // ldr d30, [x7, x13, lsl #3]
-	WORD $0xfc6e78f0 // ldr d16, [x7, x14, lsl #3]
-	WORD $0xfc6f78f5 // ldr d21, [x7, x15, lsl #3]
+	WORD $0xfc6e78f4 // ldr d20, [x7, x14, lsl #3]
+	WORD $0xfc6f78f2 // ldr d18, [x7, x15, lsl #3]
 	WORD $0xfc7378fc // ldr d28, [x7, x19, lsl #3]
-	WORD $0x4ede3ade // zip1 v30.2d, v22.2d, v30.2d
-	WORD $0x4ed03bb0 // zip1 v16.2d, v29.2d, v16.2d
-	WORD $0x4ed53bf5 // zip1 v21.2d, v31.2d, v21.2d
-	WORD $0x4edc3a7c // zip1 v28.2d, v19.2d, v28.2d
-	WORD $0x4f7055ef // shl v15.2d, v15.2d, #48
-	WORD $0x4f705652 // shl v18.2d, v18.2d, #48
-	WORD $0x4f705718 // shl v24.2d, v24.2d, #48
-	WORD $0x4f7056f7 // shl v23.2d, v23.2d, #48
-	WORD $0x4eef87cf // add v15.2d, v30.2d, v15.2d
-	WORD $0x4ef28612 // add v18.2d, v16.2d, v18.2d
-	WORD $0x4ef886b8 // add v24.2d, v21.2d, v24.2d
-	WORD $0x4ef78797 // add v23.2d, v28.2d, v23.2d
-	WORD $0x4eaf1dfc // mov v28.16b, v15.16b
-	WORD $0x4eb21e55 // mov v21.16b, v18.16b
-	WORD $0x4eb81f10 // mov v16.16b, v24.16b
-	WORD $0x4eb71efe // mov v30.16b, v23.16b
-	WORD $0x4e74cdfc // fmla v28.2d, v15.2d, v20.2d
-	WORD $0x4e7ace55 // fmla v21.2d, v18.2d, v26.2d
-	WORD $0x4e7bcf10 // fmla v16.2d, v24.2d, v27.2d
-	WORD $0x4e71cefe // fmla v30.2d, v23.2d, v17.2d
+	WORD $0x4ede399e // zip1 v30.2d, v12.2d, v30.2d
+	WORD $0x4ed43bb4 // zip1 v20.2d, v29.2d, v20.2d
+	WORD $0x4ed23bf2 // zip1 v18.2d, v31.2d, v18.2d
+	WORD $0x4edc39fc // zip1 v28.2d, v15.2d, v28.2d
+	WORD $0x4f70556b // shl v11.2d, v11.2d, #48
+	WORD $0x4f7055ce // shl v14.2d, v14.2d, #48
+	WORD $0x4f705610 // shl v16.2d, v16.2d, #48
+	WORD $0x4f705631 // shl v17.2d, v17.2d, #48
+	WORD $0x4eeb87cb // add v11.2d, v30.2d, v11.2d
+	WORD $0x4eee868e // add v14.2d, v20.2d, v14.2d
+	WORD $0x4ef08650 // add v16.2d, v18.2d, v16.2d
+	WORD $0x4ef18791 // add v17.2d, v28.2d, v17.2d
+	WORD $0x4eab1d7c // mov v28.16b, v11.16b
+	WORD $0x4eae1dd2 // mov v18.16b, v14.16b
+	WORD $0x4eb01e14 // mov v20.16b, v16.16b
+	WORD $0x4eb11e3e // mov v30.16b, v17.16b
+	WORD $0x4e73cd7c // fmla v28.2d, v11.2d, v19.2d
+	WORD $0x4e75cdd2 // fmla v18.2d, v14.2d, v21.2d
+	WORD $0x4e79ce14 // fmla v20.2d, v16.2d, v25.2d
+	WORD $0x4e6dce3e // fmla v30.2d, v17.2d, v13.2d
 	WORD $0x0e616b9c // fcvtn v28.2s, v28.2d
-	WORD $0x0e616ab5 // fcvtn v21.2s, v21.2d
-	WORD $0x0e616a10 // fcvtn v16.2s, v16.2d
+	WORD $0x0e616a52 // fcvtn v18.2s, v18.2d
+	WORD $0x0e616a94 // fcvtn v20.2s, v20.2d
 	WORD $0x0e616bde // fcvtn v30.2s, v30.2d
-	WORD $0x0e3ce791 // fcmeq v17.2s, v28.2s, v28.2s
-	WORD $0x0e35e6b7 // fcmeq v23.2s, v21.2s, v21.2s
-	WORD $0x0e30e61b // fcmeq v27.2s, v16.2s, v16.2s
-	WORD $0x0e3ee7d8 // fcmeq v24.2s, v30.2s, v30.2s
-	WORD $0x3dc0851a // ldr q26, [x8, #528]
-	WORD $0x3dc08512 // ldr q18, [x8, #528]
-	WORD $0x3dc08514 // ldr q20, [x8, #528]
-	WORD $0x3dc0850f // ldr q15, [x8, #528]
-	WORD $0x2e7a1f91 // bsl v17.8b, v28.8b, v26.8b
-	WORD $0x2e721eb7 // bsl v23.8b, v21.8b, v18.8b
-	WORD $0x2e741e1b // bsl v27.8b, v16.8b, v20.8b
-	WORD $0x2e6f1fd8 // bsl v24.8b, v30.8b, v15.8b
-	WORD $0xfd000031 // str d17, [x1]
-	WORD $0xfd000437 // str d23, [x1, #8]
-	WORD $0xfd00083b // str d27, [x1, #16]
-	WORD $0xfd000c38 // str d24, [x1, #24]
+	WORD $0x0e3ce78d // fcmeq v13.2s, v28.2s, v28.2s
+	WORD $0x0e32e651 // fcmeq v17.2s, v18.2s, v18.2s
+	WORD $0x0e34e699 // fcmeq v25.2s, v20.2s, v20.2s
+	WORD $0x0e3ee7d0 // fcmeq v16.2s, v30.2s, v30.2s
+	WORD $0x3dc08515 // ldr q21, [x8, #528]
+	WORD $0x3dc0850e // ldr q14, [x8, #528]
+	WORD $0x3dc08513 // ldr q19, [x8, #528]
+	WORD $0x3dc0850b // ldr q11, [x8, #528]
+	WORD $0x2e751f8d // bsl v13.8b, v28.8b, v21.8b
+	WORD $0x2e6e1e51 // bsl v17.8b, v18.8b, v14.8b
+	WORD $0x2e731e99 // bsl v25.8b, v20.8b, v19.8b
+	WORD $0x2e6b1fd0 // bsl v16.8b, v30.8b, v11.8b
+	WORD $0xfd00002d // str d13, [x1]
+	WORD $0xfd000431 // str d17, [x1, #8]
+	WORD $0xfd000839 // str d25, [x1, #16]
+	WORD $0xfd000c30 // str d16, [x1, #24]
 	JMP going
 single:
 	ADDS $8, R0, R0
@@ -6560,59 +6444,59 @@ single:
 	SUBS $2, R0, R0
 	BLT rest
 one:
-	WORD $0xfd400058 // ldr d24, [x2]
-	WORD $0x0ea0d718 // fsub v24.2s, v24.2s, v0.2s
-	WORD $0x0e617b18 // fcvtl v24.2d, v24.2s
-	WORD $0x3dc0551b // ldr q27, [x8, #336]
-	WORD $0x6ef8e777 // fcmgt v23.2d, v27.2d, v24.2d
-	WORD $0x6e781f77 // bsl v23.16b, v27.16b, v24.16b
-	WORD $0x3dc05918 // ldr q24, [x8, #352]
-	WORD $0x6ef8e6fb // fcmgt v27.2d, v23.2d, v24.2d
-	WORD $0x6e771f1b // bsl v27.16b, v24.16b, v23.16b
-	WORD $0x3dc05d17 // ldr q23, [x8, #368]
-	WORD $0x3dc06118 // ldr q24, [x8, #384]
-	WORD $0x4e77cf78 // fmla v24.2d, v27.2d, v23.2d
-	WORD $0x3dc06117 // ldr q23, [x8, #384]
-	WORD $0x4ef7d717 // fsub v23.2d, v24.2d, v23.2d
-	WORD $0x3dc06511 // ldr q17, [x8, #400]
-	WORD $0x4ef1cefb // fmls v27.2d, v23.2d, v17.2d
-	WORD $0x3dc06911 // ldr q17, [x8, #416]
-	WORD $0x4ef1cefb // fmls v27.2d, v23.2d, v17.2d
-	WORD $0x3dc06d11 // ldr q17, [x8, #432]
-	WORD $0x3dc07117 // ldr q23, [x8, #448]
-	WORD $0x4e7bce37 // fmla v23.2d, v17.2d, v27.2d
-	WORD $0x3dc07511 // ldr q17, [x8, #464]
-	WORD $0x4e7bcef1 // fmla v17.2d, v23.2d, v27.2d
-	WORD $0x3dc07917 // ldr q23, [x8, #480]
-	WORD $0x4e7bce37 // fmla v23.2d, v17.2d, v27.2d
-	WORD $0x3dc07d11 // ldr q17, [x8, #496]
-	WORD $0x4e7bcef1 // fmla v17.2d, v23.2d, v27.2d
-	WORD $0x6e7bdf77 // fmul v23.2d, v27.2d, v27.2d
-	WORD $0x4e71cefb // fmla v27.2d, v23.2d, v17.2d
-	WORD $0x3dc08111 // ldr q17, [x8, #512]
-	WORD $0x4e311f11 // and v17.16b, v24.16b, v17.16b
-	WORD $0x4e083e33 // mov x19, v17.d[0]
-	WORD $0x4e183e2f // mov x15, v17.d[1]
-	WORD $0xfc7378f1 // ldr d17, [x7, x19, lsl #3]
-	WORD $0xfc6f78f7 // ldr d23, [x7, x15, lsl #3]
-	WORD $0x4ed73a37 // zip1 v23.2d, v17.2d, v23.2d
-	WORD $0x4f705718 // shl v24.2d, v24.2d, #48
-	WORD $0x4ef886f8 // add v24.2d, v23.2d, v24.2d
-	WORD $0x4eb81f17 // mov v23.16b, v24.16b
-	WORD $0x4e7bcf17 // fmla v23.2d, v24.2d, v27.2d
-	WORD $0x0e616af7 // fcvtn v23.2s, v23.2d
-	WORD $0x0e37e6fb // fcmeq v27.2s, v23.2s, v23.2s
-	WORD $0x3dc08518 // ldr q24, [x8, #528]
-	WORD $0x2e781efb // bsl v27.8b, v23.8b, v24.8b
-	WORD $0xfd00003b // str d27, [x1]
-	WORD $0xfd40009b // ldr d27, [x4]
-	WORD $0x2e21ff7b // fdiv v27.2s, v27.2s, v1.2s
-	WORD $0xfd00007b // str d27, [x3]
-	WORD $0xfd4000db // ldr d27, [x6]
-	WORD $0xfd4000b8 // ldr d24, [x5]
-	WORD $0x2eb8e777 // fcmgt v23.2s, v27.2s, v24.2s
-	WORD $0x2e781f77 // bsl v23.8b, v27.8b, v24.8b
-	WORD $0xfd0000b7 // str d23, [x5]
+	WORD $0xfd400050 // ldr d16, [x2]
+	WORD $0x0ea0d610 // fsub v16.2s, v16.2s, v0.2s
+	WORD $0x0e617a10 // fcvtl v16.2d, v16.2s
+	WORD $0x3dc05519 // ldr q25, [x8, #336]
+	WORD $0x6ef0e731 // fcmgt v17.2d, v25.2d, v16.2d
+	WORD $0x6e701f31 // bsl v17.16b, v25.16b, v16.16b
+	WORD $0x3dc05910 // ldr q16, [x8, #352]
+	WORD $0x6ef0e639 // fcmgt v25.2d, v17.2d, v16.2d
+	WORD $0x6e711e19 // bsl v25.16b, v16.16b, v17.16b
+	WORD $0x3dc05d11 // ldr q17, [x8, #368]
+	WORD $0x3dc06110 // ldr q16, [x8, #384]
+	WORD $0x4e71cf30 // fmla v16.2d, v25.2d, v17.2d
+	WORD $0x3dc06111 // ldr q17, [x8, #384]
+	WORD $0x4ef1d611 // fsub v17.2d, v16.2d, v17.2d
+	WORD $0x3dc0650d // ldr q13, [x8, #400]
+	WORD $0x4eedce39 // fmls v25.2d, v17.2d, v13.2d
+	WORD $0x3dc0690d // ldr q13, [x8, #416]
+	WORD $0x4eedce39 // fmls v25.2d, v17.2d, v13.2d
+	WORD $0x3dc06d0d // ldr q13, [x8, #432]
+	WORD $0x3dc07111 // ldr q17, [x8, #448]
+	WORD $0x4e79cdb1 // fmla v17.2d, v13.2d, v25.2d
+	WORD $0x3dc0750d // ldr q13, [x8, #464]
+	WORD $0x4e79ce2d // fmla v13.2d, v17.2d, v25.2d
+	WORD $0x3dc07911 // ldr q17, [x8, #480]
+	WORD $0x4e79cdb1 // fmla v17.2d, v13.2d, v25.2d
+	WORD $0x3dc07d0d // ldr q13, [x8, #496]
+	WORD $0x4e79ce2d // fmla v13.2d, v17.2d, v25.2d
+	WORD $0x6e79df31 // fmul v17.2d, v25.2d, v25.2d
+	WORD $0x4e6dce39 // fmla v25.2d, v17.2d, v13.2d
+	WORD $0x3dc0810d // ldr q13, [x8, #512]
+	WORD $0x4e2d1e0d // and v13.16b, v16.16b, v13.16b
+	WORD $0x4e083db3 // mov x19, v13.d[0]
+	WORD $0x4e183daf // mov x15, v13.d[1]
+	WORD $0xfc7378ed // ldr d13, [x7, x19, lsl #3]
+	WORD $0xfc6f78f1 // ldr d17, [x7, x15, lsl #3]
+	WORD $0x4ed139b1 // zip1 v17.2d, v13.2d, v17.2d
+	WORD $0x4f705610 // shl v16.2d, v16.2d, #48
+	WORD $0x4ef08630 // add v16.2d, v17.2d, v16.2d
+	WORD $0x4eb01e11 // mov v17.16b, v16.16b
+	WORD $0x4e79ce11 // fmla v17.2d, v16.2d, v25.2d
+	WORD $0x0e616a31 // fcvtn v17.2s, v17.2d
+	WORD $0x0e31e639 // fcmeq v25.2s, v17.2s, v17.2s
+	WORD $0x3dc08510 // ldr q16, [x8, #528]
+	WORD $0x2e701e39 // bsl v25.8b, v17.8b, v16.8b
+	WORD $0xfd000039 // str d25, [x1]
+	WORD $0xfd400099 // ldr d25, [x4]
+	WORD $0x2e21ff39 // fdiv v25.2s, v25.2s, v1.2s
+	WORD $0xfd000079 // str d25, [x3]
+	WORD $0xfd4000d9 // ldr d25, [x6]
+	WORD $0xfd4000b0 // ldr d16, [x5]
+	WORD $0x2eb0e731 // fcmgt v17.2s, v25.2s, v16.2s
+	WORD $0x2e701f31 // bsl v17.8b, v25.8b, v16.8b
+	WORD $0xfd0000b1 // str d17, [x5]
 	ADD $8, R1
 	ADD $8, R2
 	ADD $8, R3
@@ -6624,59 +6508,59 @@ rest:
 	ADDS $2, R0, R0
 	BEQ done
 element:
-	WORD $0xbd400057 // ldr s23, [x2]
-	WORD $0x0ea0d6f7 // fsub v23.2s, v23.2s, v0.2s
-	WORD $0x0e617af7 // fcvtl v23.2d, v23.2s
-	WORD $0x3dc05518 // ldr q24, [x8, #336]
-	WORD $0x6ef7e71b // fcmgt v27.2d, v24.2d, v23.2d
-	WORD $0x6e771f1b // bsl v27.16b, v24.16b, v23.16b
-	WORD $0x3dc05917 // ldr q23, [x8, #352]
-	WORD $0x6ef7e778 // fcmgt v24.2d, v27.2d, v23.2d
-	WORD $0x6e7b1ef8 // bsl v24.16b, v23.16b, v27.16b
-	WORD $0x3dc05d1b // ldr q27, [x8, #368]
-	WORD $0x3dc06117 // ldr q23, [x8, #384]
-	WORD $0x4e7bcf17 // fmla v23.2d, v24.2d, v27.2d
-	WORD $0x3dc0611b // ldr q27, [x8, #384]
-	WORD $0x4efbd6fb // fsub v27.2d, v23.2d, v27.2d
-	WORD $0x3dc06511 // ldr q17, [x8, #400]
-	WORD $0x4ef1cf78 // fmls v24.2d, v27.2d, v17.2d
-	WORD $0x3dc06911 // ldr q17, [x8, #416]
-	WORD $0x4ef1cf78 // fmls v24.2d, v27.2d, v17.2d
-	WORD $0x3dc06d11 // ldr q17, [x8, #432]
-	WORD $0x3dc0711b // ldr q27, [x8, #448]
-	WORD $0x4e78ce3b // fmla v27.2d, v17.2d, v24.2d
-	WORD $0x3dc07511 // ldr q17, [x8, #464]
-	WORD $0x4e78cf71 // fmla v17.2d, v27.2d, v24.2d
-	WORD $0x3dc0791b // ldr q27, [x8, #480]
-	WORD $0x4e78ce3b // fmla v27.2d, v17.2d, v24.2d
-	WORD $0x3dc07d11 // ldr q17, [x8, #496]
-	WORD $0x4e78cf71 // fmla v17.2d, v27.2d, v24.2d
-	WORD $0x6e78df1b // fmul v27.2d, v24.2d, v24.2d
-	WORD $0x4e71cf78 // fmla v24.2d, v27.2d, v17.2d
-	WORD $0x3dc08111 // ldr q17, [x8, #512]
-	WORD $0x4e311ef1 // and v17.16b, v23.16b, v17.16b
-	WORD $0x4e083e2f // mov x15, v17.d[0]
-	WORD $0x4e183e33 // mov x19, v17.d[1]
-	WORD $0xfc6f78f1 // ldr d17, [x7, x15, lsl #3]
-	WORD $0xfc7378fb // ldr d27, [x7, x19, lsl #3]
-	WORD $0x4edb3a3b // zip1 v27.2d, v17.2d, v27.2d
-	WORD $0x4f7056f7 // shl v23.2d, v23.2d, #48
-	WORD $0x4ef78777 // add v23.2d, v27.2d, v23.2d
-	WORD $0x4eb71efb // mov v27.16b, v23.16b
-	WORD $0x4e78cefb // fmla v27.2d, v23.2d, v24.2d
-	WORD $0x0e616b7b // fcvtn v27.2s, v27.2d
-	WORD $0x0e3be778 // fcmeq v24.2s, v27.2s, v27.2s
-	WORD $0x3dc08517 // ldr q23, [x8, #528]
-	WORD $0x2e771f78 // bsl v24.8b, v27.8b, v23.8b
-	WORD $0xbd000038 // str s24, [x1]
-	WORD $0xbd400098 // ldr s24, [x4]
-	WORD $0x2e21ff18 // fdiv v24.2s, v24.2s, v1.2s
-	WORD $0xbd000078 // str s24, [x3]
-	WORD $0xbd4000d8 // ldr s24, [x6]
-	WORD $0xbd4000b7 // ldr s23, [x5]
-	WORD $0x2eb7e71b // fcmgt v27.2s, v24.2s, v23.2s
-	WORD $0x2e771f1b // bsl v27.8b, v24.8b, v23.8b
-	WORD $0xbd0000bb // str s27, [x5]
+	WORD $0xbd400051 // ldr s17, [x2]
+	WORD $0x0ea0d631 // fsub v17.2s, v17.2s, v0.2s
+	WORD $0x0e617a31 // fcvtl v17.2d, v17.2s
+	WORD $0x3dc05510 // ldr q16, [x8, #336]
+	WORD $0x6ef1e619 // fcmgt v25.2d, v16.2d, v17.2d
+	WORD $0x6e711e19 // bsl v25.16b, v16.16b, v17.16b
+	WORD $0x3dc05911 // ldr q17, [x8, #352]
+	WORD $0x6ef1e730 // fcmgt v16.2d, v25.2d, v17.2d
+	WORD $0x6e791e30 // bsl v16.16b, v17.16b, v25.16b
+	WORD $0x3dc05d19 // ldr q25, [x8, #368]
+	WORD $0x3dc06111 // ldr q17, [x8, #384]
+	WORD $0x4e79ce11 // fmla v17.2d, v16.2d, v25.2d
+	WORD $0x3dc06119 // ldr q25, [x8, #384]
+	WORD $0x4ef9d639 // fsub v25.2d, v17.2d, v25.2d
+	WORD $0x3dc0650d // ldr q13, [x8, #400]
+	WORD $0x4eedcf30 // fmls v16.2d, v25.2d, v13.2d
+	WORD $0x3dc0690d // ldr q13, [x8, #416]
+	WORD $0x4eedcf30 // fmls v16.2d, v25.2d, v13.2d
+	WORD $0x3dc06d0d // ldr q13, [x8, #432]
+	WORD $0x3dc07119 // ldr q25, [x8, #448]
+	WORD $0x4e70cdb9 // fmla v25.2d, v13.2d, v16.2d
+	WORD $0x3dc0750d // ldr q13, [x8, #464]
+	WORD $0x4e70cf2d // fmla v13.2d, v25.2d, v16.2d
+	WORD $0x3dc07919 // ldr q25, [x8, #480]
+	WORD $0x4e70cdb9 // fmla v25.2d, v13.2d, v16.2d
+	WORD $0x3dc07d0d // ldr q13, [x8, #496]
+	WORD $0x4e70cf2d // fmla v13.2d, v25.2d, v16.2d
+	WORD $0x6e70de19 // fmul v25.2d, v16.2d, v16.2d
+	WORD $0x4e6dcf30 // fmla v16.2d, v25.2d, v13.2d
+	WORD $0x3dc0810d // ldr q13, [x8, #512]
+	WORD $0x4e2d1e2d // and v13.16b, v17.16b, v13.16b
+	WORD $0x4e083daf // mov x15, v13.d[0]
+	WORD $0x4e183db3 // mov x19, v13.d[1]
+	WORD $0xfc6f78ed // ldr d13, [x7, x15, lsl #3]
+	WORD $0xfc7378f9 // ldr d25, [x7, x19, lsl #3]
+	WORD $0x4ed939b9 // zip1 v25.2d, v13.2d, v25.2d
+	WORD $0x4f705631 // shl v17.2d, v17.2d, #48
+	WORD $0x4ef18731 // add v17.2d, v25.2d, v17.2d
+	WORD $0x4eb11e39 // mov v25.16b, v17.16b
+	WORD $0x4e70ce39 // fmla v25.2d, v17.2d, v16.2d
+	WORD $0x0e616b39 // fcvtn v25.2s, v25.2d
+	WORD $0x0e39e730 // fcmeq v16.2s, v25.2s, v25.2s
+	WORD $0x3dc08511 // ldr q17, [x8, #528]
+	WORD $0x2e711f30 // bsl v16.8b, v25.8b, v17.8b
+	WORD $0xbd000030 // str s16, [x1]
+	WORD $0xbd400090 // ldr s16, [x4]
+	WORD $0x2e21fe10 // fdiv v16.2s, v16.2s, v1.2s
+	WORD $0xbd000070 // str s16, [x3]
+	WORD $0xbd4000d0 // ldr s16, [x6]
+	WORD $0xbd4000b1 // ldr s17, [x5]
+	WORD $0x2eb1e619 // fcmgt v25.2s, v16.2s, v17.2s
+	WORD $0x2e711e19 // bsl v25.8b, v16.8b, v17.8b
+	WORD $0xbd0000b9 // str s25, [x5]
 	ADD $4, R1
 	ADD $4, R2
 	ADD $4, R3
@@ -6724,159 +6608,153 @@ TEXT ·logSoftmax32NEON(SB), NOSPLIT, $0-145
 	WORD $0x3dc01508 // ldr q8, [x8, #80]
 	WORD $0x3dc01909 // ldr q9, [x8, #96]
 	WORD $0x3dc01d0a // ldr q10, [x8, #112]
-	WORD $0x3dc0210b // ldr q11, [x8, #128]
-	WORD $0x3dc0250c // ldr q12, [x8, #144]
-	WORD $0x3dc0290d // ldr q13, [x8, #160]
-	WORD $0x3dc02d0e // ldr q14, [x8, #176]
 	SUBS $8, R0, R0
 	BLT single
 many:
-	WORD $0x3dc0004f // ldr q15, [x2]
-	WORD $0x3dc00450 // ldr q16, [x2, #16]
-	WORD $0x4ea0d5ef // fsub v15.4s, v15.4s, v0.4s
-	WORD $0x4ea0d610 // fsub v16.4s, v16.4s, v0.4s
-	WORD $0x4e231df1 // and v17.16b, v15.16b, v3.16b
-	WORD $0x4e231e12 // and v18.16b, v16.16b, v3.16b
-	WORD $0x6eb26631 // umax v17.4s, v17.4s, v18.4s
-	WORD $0x4ea51cb2 // mov v18.16b, v5.16b
-	WORD $0x4ea51cb3 // mov v19.16b, v5.16b
-	WORD $0x4e24cdf2 // fmla v18.4s, v15.4s, v4.4s
-	WORD $0x4e24ce13 // fmla v19.4s, v16.4s, v4.4s
-	WORD $0x4ea5d654 // fsub v20.4s, v18.4s, v5.4s
-	WORD $0x4ea5d675 // fsub v21.4s, v19.4s, v5.4s
-	WORD $0x4ea6ce8f // fmls v15.4s, v20.4s, v6.4s
-	WORD $0x4ea6ceb0 // fmls v16.4s, v21.4s, v6.4s
-	WORD $0x4e271e56 // and v22.16b, v18.16b, v7.16b
-	WORD $0x4e271e77 // and v23.16b, v19.16b, v7.16b
-	WORD $0x4ea89ed6 // mul v22.4s, v22.4s, v8.4s
-	WORD $0x4ea89ef7 // mul v23.4s, v23.4s, v8.4s
-	WORD $0x4ea986d6 // add v22.4s, v22.4s, v9.4s
-	WORD $0x4ea986f7 // add v23.4s, v23.4s, v9.4s
-	WORD $0x6e2a86d8 // sub v24.16b, v22.16b, v10.16b
-	WORD $0x6e2a86f9 // sub v25.16b, v23.16b, v10.16b
-	WORD $0x4e160176 // tbl v22.16b, {v11.16b}, v22.16b
-	WORD $0x4e170177 // tbl v23.16b, {v11.16b}, v23.16b
-	WORD $0x4e181196 // tbx v22.16b, {v12.16b}, v24.16b
-	WORD $0x4e191197 // tbx v23.16b, {v12.16b}, v25.16b
-	WORD $0x4eb6d5f6 // fsub v22.4s, v15.4s, v22.4s
-	WORD $0x4eb7d617 // fsub v23.4s, v16.4s, v23.4s
-	WORD $0x6e36ded0 // fmul v16.4s, v22.4s, v22.4s
-	WORD $0x6e37deef // fmul v15.4s, v23.4s, v23.4s
-	WORD $0x4eae1dd9 // mov v25.16b, v14.16b
-	WORD $0x4eae1dd8 // mov v24.16b, v14.16b
-	WORD $0x4e36cdb9 // fmla v25.4s, v13.4s, v22.4s
-	WORD $0x4e37cdb8 // fmla v24.4s, v13.4s, v23.4s
-	WORD $0x3dc0311a // ldr q26, [x8, #192]
-	WORD $0x3dc0311b // ldr q27, [x8, #192]
+	WORD $0x3dc0004b // ldr q11, [x2]
+	WORD $0x3dc0044c // ldr q12, [x2, #16]
+	WORD $0x4ea0d56b // fsub v11.4s, v11.4s, v0.4s
+	WORD $0x4ea0d58c // fsub v12.4s, v12.4s, v0.4s
+	WORD $0x4e231d6d // and v13.16b, v11.16b, v3.16b
+	WORD $0x4e231d8e // and v14.16b, v12.16b, v3.16b
+	WORD $0x6eae65ad // umax v13.4s, v13.4s, v14.4s
+	WORD $0x4ea51cae // mov v14.16b, v5.16b
+	WORD $0x4ea51caf // mov v15.16b, v5.16b
+	WORD $0x4e24cd6e // fmla v14.4s, v11.4s, v4.4s
+	WORD $0x4e24cd8f // fmla v15.4s, v12.4s, v4.4s
+	WORD $0x4ea5d5d0 // fsub v16.4s, v14.4s, v5.4s
+	WORD $0x4ea5d5f1 // fsub v17.4s, v15.4s, v5.4s
+	WORD $0x4ea6ce0b // fmls v11.4s, v16.4s, v6.4s
+	WORD $0x4ea6ce2c // fmls v12.4s, v17.4s, v6.4s
+	WORD $0x4e271dd2 // and v18.16b, v14.16b, v7.16b
+	WORD $0x4e271df3 // and v19.16b, v15.16b, v7.16b
+	WORD $0x4ea89e52 // mul v18.4s, v18.4s, v8.4s
+	WORD $0x4ea89e73 // mul v19.4s, v19.4s, v8.4s
+	WORD $0x4ea98652 // add v18.4s, v18.4s, v9.4s
+	WORD $0x4ea98673 // add v19.4s, v19.4s, v9.4s
+	WORD $0x6e2a8654 // sub v20.16b, v18.16b, v10.16b
+	WORD $0x6e2a8675 // sub v21.16b, v19.16b, v10.16b
+	WORD $0x3dc02116 // ldr q22, [x8, #128]
+	WORD $0x3dc02117 // ldr q23, [x8, #128]
+	WORD $0x4e1202d6 // tbl v22.16b, {v22.16b}, v18.16b
+	WORD $0x4e1302f7 // tbl v23.16b, {v23.16b}, v19.16b
+	WORD $0x3dc02518 // ldr q24, [x8, #144]
+	WORD $0x3dc02519 // ldr q25, [x8, #144]
+	WORD $0x4e141316 // tbx v22.16b, {v24.16b}, v20.16b
+	WORD $0x4e151337 // tbx v23.16b, {v25.16b}, v21.16b
+	WORD $0x4eb6d576 // fsub v22.4s, v11.4s, v22.4s
+	WORD $0x4eb7d597 // fsub v23.4s, v12.4s, v23.4s
+	WORD $0x6e36decc // fmul v12.4s, v22.4s, v22.4s
+	WORD $0x6e37deeb // fmul v11.4s, v23.4s, v23.4s
+	WORD $0x3dc02919 // ldr q25, [x8, #160]
+	WORD $0x3dc02918 // ldr q24, [x8, #160]
+	WORD $0x3dc02d1a // ldr q26, [x8, #176]
+	WORD $0x3dc02d1b // ldr q27, [x8, #176]
 	WORD $0x4e36cf3a // fmla v26.4s, v25.4s, v22.4s
 	WORD $0x4e37cf1b // fmla v27.4s, v24.4s, v23.4s
-	WORD $0x3dc03518 // ldr q24, [x8, #208]
-	WORD $0x3dc03519 // ldr q25, [x8, #208]
+	WORD $0x3dc03118 // ldr q24, [x8, #192]
+	WORD $0x3dc03119 // ldr q25, [x8, #192]
 	WORD $0x4e36cf58 // fmla v24.4s, v26.4s, v22.4s
 	WORD $0x4e37cf79 // fmla v25.4s, v27.4s, v23.4s
+	WORD $0x3dc0351b // ldr q27, [x8, #208]
+	WORD $0x3dc0351a // ldr q26, [x8, #208]
+	WORD $0x4e36cf1b // fmla v27.4s, v24.4s, v22.4s
+	WORD $0x4e37cf3a // fmla v26.4s, v25.4s, v23.4s
 	WORD $0x4eb61edc // mov v28.16b, v22.16b
 	WORD $0x4eb71efd // mov v29.16b, v23.16b
-	WORD $0x4e30cf1c // fmla v28.4s, v24.4s, v16.4s
-	WORD $0x4e2fcf3d // fmla v29.4s, v25.4s, v15.4s
-	WORD $0x6e36df5a // fmul v26.4s, v26.4s, v22.4s
-	WORD $0x6e37df7b // fmul v27.4s, v27.4s, v23.4s
-	WORD $0x3dc03519 // ldr q25, [x8, #208]
-	WORD $0x3dc03518 // ldr q24, [x8, #208]
-	WORD $0x6e39ded9 // fmul v25.4s, v22.4s, v25.4s
-	WORD $0x6e38def8 // fmul v24.4s, v23.4s, v24.4s
+	WORD $0x4e2ccf7c // fmla v28.4s, v27.4s, v12.4s
+	WORD $0x4e2bcf5d // fmla v29.4s, v26.4s, v11.4s
+	WORD $0x6e36df18 // fmul v24.4s, v24.4s, v22.4s
+	WORD $0x6e37df39 // fmul v25.4s, v25.4s, v23.4s
+	WORD $0x3dc0351a // ldr q26, [x8, #208]
+	WORD $0x3dc0351b // ldr q27, [x8, #208]
+	WORD $0x6e3adeda // fmul v26.4s, v22.4s, v26.4s
+	WORD $0x6e3bdefb // fmul v27.4s, v23.4s, v27.4s
 	WORD $0x4ebcd6de // fsub v30.4s, v22.4s, v28.4s
 	WORD $0x4ebdd6ff // fsub v31.4s, v23.4s, v29.4s
-	WORD $0x4e36cf3e // fmla v30.4s, v25.4s, v22.4s
-	WORD $0x4e37cf1f // fmla v31.4s, v24.4s, v23.4s
-	WORD $0x4e30cf5e // fmla v30.4s, v26.4s, v16.4s
-	WORD $0x4e2fcf7f // fmla v31.4s, v27.4s, v15.4s
-	WORD $0x3dc0390f // ldr q15, [x8, #224]
-	WORD $0x3dc0391b // ldr q27, [x8, #224]
-	WORD $0x6e2fde8f // fmul v15.4s, v20.4s, v15.4s
-	WORD $0x6e3bdebb // fmul v27.4s, v21.4s, v27.4s
-	WORD $0x4e271e55 // and v21.16b, v18.16b, v7.16b
-	WORD $0x4e271e74 // and v20.16b, v19.16b, v7.16b
-	WORD $0x4ea89eb5 // mul v21.4s, v21.4s, v8.4s
-	WORD $0x4ea89e94 // mul v20.4s, v20.4s, v8.4s
-	WORD $0x4ea986b5 // add v21.4s, v21.4s, v9.4s
-	WORD $0x4ea98694 // add v20.4s, v20.4s, v9.4s
-	WORD $0x6e2a86b0 // sub v16.16b, v21.16b, v10.16b
-	WORD $0x6e2a869a // sub v26.16b, v20.16b, v10.16b
-	WORD $0x3dc03d17 // ldr q23, [x8, #240]
-	WORD $0x3dc03d18 // ldr q24, [x8, #240]
-	WORD $0x4e1502f5 // tbl v21.16b, {v23.16b}, v21.16b
-	WORD $0x4e140314 // tbl v20.16b, {v24.16b}, v20.16b
-	WORD $0x3dc04118 // ldr q24, [x8, #256]
-	WORD $0x3dc04117 // ldr q23, [x8, #256]
-	WORD $0x4e101315 // tbx v21.16b, {v24.16b}, v16.16b
-	WORD $0x4e1a12f4 // tbx v20.16b, {v23.16b}, v26.16b
-	WORD $0x4eb51eba // mov v26.16b, v21.16b
-	WORD $0x4eb41e97 // mov v23.16b, v20.16b
-	WORD $0x4e3cceba // fmla v26.4s, v21.4s, v28.4s
-	WORD $0x4e3dce97 // fmla v23.4s, v20.4s, v29.4s
-	WORD $0x4ebad6b0 // fsub v16.4s, v21.4s, v26.4s
-	WORD $0x4eb7d698 // fsub v24.4s, v20.4s, v23.4s
-	WORD $0x4e3cceb0 // fmla v16.4s, v21.4s, v28.4s
-	WORD $0x4e3dce98 // fmla v24.4s, v20.4s, v29.4s
-	WORD $0x4e3eceb0 // fmla v16.4s, v21.4s, v30.4s
-	WORD $0x4e3fce98 // fmla v24.4s, v20.4s, v31.4s
-	WORD $0x4e3acdf0 // fmla v16.4s, v15.4s, v26.4s
-	WORD $0x4e37cf78 // fmla v24.4s, v27.4s, v23.4s
-	WORD $0x3dc0451b // ldr q27, [x8, #272]
-	WORD $0x3dc0450f // ldr q15, [x8, #272]
-	WORD $0x4eba1f5f // mov v31.16b, v26.16b
-	WORD $0x4eb71ef4 // mov v20.16b, v23.16b
-	WORD $0x4e3bce1f // fmla v31.4s, v16.4s, v27.4s
-	WORD $0x4e2fcf14 // fmla v20.4s, v24.4s, v15.4s
-	WORD $0x3dc0490f // ldr q15, [x8, #288]
-	WORD $0x3dc0491b // ldr q27, [x8, #288]
-	WORD $0x4e2fce1a // fmla v26.4s, v16.4s, v15.4s
-	WORD $0x4e3bcf17 // fmla v23.4s, v24.4s, v27.4s
-	WORD $0x6e3a1fff // eor v31.16b, v31.16b, v26.16b
-	WORD $0x6e371e94 // eor v20.16b, v20.16b, v23.16b
-	WORD $0x4eb41fff // orr v31.16b, v31.16b, v20.16b
-	WORD $0x3dc04d14 // ldr q20, [x8, #304]
-	WORD $0x3dc04d1b // ldr q27, [x8, #304]
-	WORD $0x4e341e54 // and v20.16b, v18.16b, v20.16b
-	WORD $0x4e3b1e7b // and v27.16b, v19.16b, v27.16b
-	WORD $0x4f345694 // shl v20.4s, v20.4s, #20
-	WORD $0x4f34577b // shl v27.4s, v27.4s, #20
-	WORD $0x4eb48754 // add v20.4s, v26.4s, v20.4s
-	WORD $0x4ebb86fb // add v27.4s, v23.4s, v27.4s
-	WORD $0x3dc05117 // ldr q23, [x8, #320]
-	WORD $0x6eb73637 // cmhi v23.4s, v17.4s, v23.4s
-	WORD $0x4eb71fff // orr v31.16b, v31.16b, v23.16b
+	WORD $0x4e36cf5e // fmla v30.4s, v26.4s, v22.4s
+	WORD $0x4e37cf7f // fmla v31.4s, v27.4s, v23.4s
+	WORD $0x4e2ccf1e // fmla v30.4s, v24.4s, v12.4s
+	WORD $0x4e2bcf3f // fmla v31.4s, v25.4s, v11.4s
+	WORD $0x3dc0390b // ldr q11, [x8, #224]
+	WORD $0x3dc03919 // ldr q25, [x8, #224]
+	WORD $0x6e2bde0b // fmul v11.4s, v16.4s, v11.4s
+	WORD $0x6e39de39 // fmul v25.4s, v17.4s, v25.4s
+	WORD $0x3dc03d11 // ldr q17, [x8, #240]
+	WORD $0x3dc03d10 // ldr q16, [x8, #240]
+	WORD $0x4e120232 // tbl v18.16b, {v17.16b}, v18.16b
+	WORD $0x4e130213 // tbl v19.16b, {v16.16b}, v19.16b
+	WORD $0x3dc04110 // ldr q16, [x8, #256]
+	WORD $0x3dc04111 // ldr q17, [x8, #256]
+	WORD $0x4e141212 // tbx v18.16b, {v16.16b}, v20.16b
+	WORD $0x4e151233 // tbx v19.16b, {v17.16b}, v21.16b
+	WORD $0x4eb21e55 // mov v21.16b, v18.16b
+	WORD $0x4eb31e71 // mov v17.16b, v19.16b
+	WORD $0x4e3cce55 // fmla v21.4s, v18.4s, v28.4s
+	WORD $0x4e3dce71 // fmla v17.4s, v19.4s, v29.4s
+	WORD $0x4eb5d654 // fsub v20.4s, v18.4s, v21.4s
+	WORD $0x4eb1d670 // fsub v16.4s, v19.4s, v17.4s
+	WORD $0x4e3cce54 // fmla v20.4s, v18.4s, v28.4s
+	WORD $0x4e3dce70 // fmla v16.4s, v19.4s, v29.4s
+	WORD $0x4e3ece54 // fmla v20.4s, v18.4s, v30.4s
+	WORD $0x4e3fce70 // fmla v16.4s, v19.4s, v31.4s
+	WORD $0x4e35cd74 // fmla v20.4s, v11.4s, v21.4s
+	WORD $0x4e31cf30 // fmla v16.4s, v25.4s, v17.4s
+	WORD $0x3dc04519 // ldr q25, [x8, #272]
+	WORD $0x3dc0450b // ldr q11, [x8, #272]
+	WORD $0x4eb51ebf // mov v31.16b, v21.16b
+	WORD $0x4eb11e33 // mov v19.16b, v17.16b
+	WORD $0x4e39ce9f // fmla v31.4s, v20.4s, v25.4s
+	WORD $0x4e2bce13 // fmla v19.4s, v16.4s, v11.4s
+	WORD $0x3dc0490b // ldr q11, [x8, #288]
+	WORD $0x3dc04919 // ldr q25, [x8, #288]
+	WORD $0x4e2bce95 // fmla v21.4s, v20.4s, v11.4s
+	WORD $0x4e39ce11 // fmla v17.4s, v16.4s, v25.4s
+	WORD $0x6e351fff // eor v31.16b, v31.16b, v21.16b
+	WORD $0x6e311e73 // eor v19.16b, v19.16b, v17.16b
+	WORD $0x4eb31fff // orr v31.16b, v31.16b, v19.16b
+	WORD $0x3dc04d13 // ldr q19, [x8, #304]
+	WORD $0x3dc04d19 // ldr q25, [x8, #304]
+	WORD $0x4e331dd3 // and v19.16b, v14.16b, v19.16b
+	WORD $0x4e391df9 // and v25.16b, v15.16b, v25.16b
+	WORD $0x4f345673 // shl v19.4s, v19.4s, #20
+	WORD $0x4f345739 // shl v25.4s, v25.4s, #20
+	WORD $0x4eb386b3 // add v19.4s, v21.4s, v19.4s
+	WORD $0x4eb98639 // add v25.4s, v17.4s, v25.4s
+	WORD $0x3dc05111 // ldr q17, [x8, #320]
+	WORD $0x6eb135b1 // cmhi v17.4s, v13.4s, v17.4s
+	WORD $0x4eb11fff // orr v31.16b, v31.16b, v17.16b
 	WORD $0x6eb0abff // umaxv s31, v31.4s
 	WORD $0x0e043fe9 // mov w9, v31.s[0]
 	CMPW $0, R9
 	BNE doubtful
-	WORD $0x3d800034 // str q20, [x1]
-	WORD $0x3d80043b // str q27, [x1, #16]
+	WORD $0x3d800033 // str q19, [x1]
+	WORD $0x3d800439 // str q25, [x1, #16]
 going:
-	WORD $0x3dc0009b // ldr q27, [x4]
-	WORD $0x4ea1d77b // fsub v27.4s, v27.4s, v1.4s
-	WORD $0x4ea2d77b // fsub v27.4s, v27.4s, v2.4s
-	WORD $0x4e3be774 // fcmeq v20.4s, v27.4s, v27.4s
+	WORD $0x3dc00099 // ldr q25, [x4]
+	WORD $0x4ea1d739 // fsub v25.4s, v25.4s, v1.4s
+	WORD $0x4ea2d739 // fsub v25.4s, v25.4s, v2.4s
+	WORD $0x4e39e733 // fcmeq v19.4s, v25.4s, v25.4s
 	WORD $0x3dc0551f // ldr q31, [x8, #336]
-	WORD $0x6e7f1f74 // bsl v20.16b, v27.16b, v31.16b
-	WORD $0x3d800074 // str q20, [x3]
-	WORD $0x3dc000d4 // ldr q20, [x6]
+	WORD $0x6e7f1f33 // bsl v19.16b, v25.16b, v31.16b
+	WORD $0x3d800073 // str q19, [x3]
+	WORD $0x3dc000d3 // ldr q19, [x6]
 	WORD $0x3dc000bf // ldr q31, [x5]
-	WORD $0x6ebfe69b // fcmgt v27.4s, v20.4s, v31.4s
-	WORD $0x6e7f1e9b // bsl v27.16b, v20.16b, v31.16b
-	WORD $0x3d8000bb // str q27, [x5]
-	WORD $0x3dc0049b // ldr q27, [x4, #16]
-	WORD $0x4ea1d77b // fsub v27.4s, v27.4s, v1.4s
-	WORD $0x4ea2d77b // fsub v27.4s, v27.4s, v2.4s
-	WORD $0x4e3be77f // fcmeq v31.4s, v27.4s, v27.4s
-	WORD $0x3dc05514 // ldr q20, [x8, #336]
-	WORD $0x6e741f7f // bsl v31.16b, v27.16b, v20.16b
+	WORD $0x6ebfe679 // fcmgt v25.4s, v19.4s, v31.4s
+	WORD $0x6e7f1e79 // bsl v25.16b, v19.16b, v31.16b
+	WORD $0x3d8000b9 // str q25, [x5]
+	WORD $0x3dc00499 // ldr q25, [x4, #16]
+	WORD $0x4ea1d739 // fsub v25.4s, v25.4s, v1.4s
+	WORD $0x4ea2d739 // fsub v25.4s, v25.4s, v2.4s
+	WORD $0x4e39e73f // fcmeq v31.4s, v25.4s, v25.4s
+	WORD $0x3dc05513 // ldr q19, [x8, #336]
+	WORD $0x6e731f3f // bsl v31.16b, v25.16b, v19.16b
 	WORD $0x3d80047f // str q31, [x3, #16]
 	WORD $0x3dc004df // ldr q31, [x6, #16]
-	WORD $0x3dc004b4 // ldr q20, [x5, #16]
-	WORD $0x6eb4e7fb // fcmgt v27.4s, v31.4s, v20.4s
-	WORD $0x6e741ffb // bsl v27.16b, v31.16b, v20.16b
-	WORD $0x3d8004bb // str q27, [x5, #16]
+	WORD $0x3dc004b3 // ldr q19, [x5, #16]
+	WORD $0x6eb3e7f9 // fcmgt v25.4s, v31.4s, v19.4s
+	WORD $0x6e731ff9 // bsl v25.16b, v31.16b, v19.16b
+	WORD $0x3d8004b9 // str q25, [x5, #16]
 	ADD $32, R1
 	ADD $32, R2
 	ADD $32, R3
@@ -6886,186 +6764,186 @@ going:
 	BGE many
 	JMP single
 doubtful:
-	WORD $0xfd40005b // ldr d27, [x2]
-	WORD $0xfd400454 // ldr d20, [x2, #8]
+	WORD $0xfd400059 // ldr d25, [x2]
+	WORD $0xfd400453 // ldr d19, [x2, #8]
 	WORD $0xfd40085f // ldr d31, [x2, #16]
-	WORD $0xfd400c57 // ldr d23, [x2, #24]
-	WORD $0x0ea0d77b // fsub v27.2s, v27.2s, v0.2s
-	WORD $0x0ea0d694 // fsub v20.2s, v20.2s, v0.2s
+	WORD $0xfd400c51 // ldr d17, [x2, #24]
+	WORD $0x0ea0d739 // fsub v25.2s, v25.2s, v0.2s
+	WORD $0x0ea0d673 // fsub v19.2s, v19.2s, v0.2s
 	WORD $0x0ea0d7ff // fsub v31.2s, v31.2s, v0.2s
-	WORD $0x0ea0d6f7 // fsub v23.2s, v23.2s, v0.2s
-	WORD $0x0e617b7b // fcvtl v27.2d, v27.2s
-	WORD $0x0e617a94 // fcvtl v20.2d, v20.2s
+	WORD $0x0ea0d631 // fsub v17.2s, v17.2s, v0.2s
+	WORD $0x0e617b39 // fcvtl v25.2d, v25.2s
+	WORD $0x0e617a73 // fcvtl v19.2d, v19.2s
 	WORD $0x0e617bff // fcvtl v31.2d, v31.2s
-	WORD $0x0e617af7 // fcvtl v23.2d, v23.2s
-	WORD $0x3dc05911 // ldr q17, [x8, #352]
-	WORD $0x3dc0591a // ldr q26, [x8, #352]
-	WORD $0x3dc05913 // ldr q19, [x8, #352]
-	WORD $0x3dc05912 // ldr q18, [x8, #352]
-	WORD $0x6efbe638 // fcmgt v24.2d, v17.2d, v27.2d
-	WORD $0x6ef4e74f // fcmgt v15.2d, v26.2d, v20.2d
-	WORD $0x6effe670 // fcmgt v16.2d, v19.2d, v31.2d
-	WORD $0x6ef7e65e // fcmgt v30.2d, v18.2d, v23.2d
-	WORD $0x6e7b1e38 // bsl v24.16b, v17.16b, v27.16b
-	WORD $0x6e741f4f // bsl v15.16b, v26.16b, v20.16b
-	WORD $0x6e7f1e70 // bsl v16.16b, v19.16b, v31.16b
-	WORD $0x6e771e5e // bsl v30.16b, v18.16b, v23.16b
-	WORD $0x3dc05d17 // ldr q23, [x8, #368]
-	WORD $0x3dc05d12 // ldr q18, [x8, #368]
+	WORD $0x0e617a31 // fcvtl v17.2d, v17.2s
+	WORD $0x3dc0590d // ldr q13, [x8, #352]
+	WORD $0x3dc05915 // ldr q21, [x8, #352]
+	WORD $0x3dc0590f // ldr q15, [x8, #352]
+	WORD $0x3dc0590e // ldr q14, [x8, #352]
+	WORD $0x6ef9e5b0 // fcmgt v16.2d, v13.2d, v25.2d
+	WORD $0x6ef3e6ab // fcmgt v11.2d, v21.2d, v19.2d
+	WORD $0x6effe5f4 // fcmgt v20.2d, v15.2d, v31.2d
+	WORD $0x6ef1e5de // fcmgt v30.2d, v14.2d, v17.2d
+	WORD $0x6e791db0 // bsl v16.16b, v13.16b, v25.16b
+	WORD $0x6e731eab // bsl v11.16b, v21.16b, v19.16b
+	WORD $0x6e7f1df4 // bsl v20.16b, v15.16b, v31.16b
+	WORD $0x6e711dde // bsl v30.16b, v14.16b, v17.16b
+	WORD $0x3dc05d11 // ldr q17, [x8, #368]
+	WORD $0x3dc05d0e // ldr q14, [x8, #368]
 	WORD $0x3dc05d1f // ldr q31, [x8, #368]
-	WORD $0x3dc05d13 // ldr q19, [x8, #368]
-	WORD $0x6ef7e714 // fcmgt v20.2d, v24.2d, v23.2d
-	WORD $0x6ef2e5fa // fcmgt v26.2d, v15.2d, v18.2d
-	WORD $0x6effe61b // fcmgt v27.2d, v16.2d, v31.2d
-	WORD $0x6ef3e7d1 // fcmgt v17.2d, v30.2d, v19.2d
-	WORD $0x6e781ef4 // bsl v20.16b, v23.16b, v24.16b
-	WORD $0x6e6f1e5a // bsl v26.16b, v18.16b, v15.16b
-	WORD $0x6e701ffb // bsl v27.16b, v31.16b, v16.16b
-	WORD $0x6e7e1e71 // bsl v17.16b, v19.16b, v30.16b
+	WORD $0x3dc05d0f // ldr q15, [x8, #368]
+	WORD $0x6ef1e613 // fcmgt v19.2d, v16.2d, v17.2d
+	WORD $0x6eeee575 // fcmgt v21.2d, v11.2d, v14.2d
+	WORD $0x6effe699 // fcmgt v25.2d, v20.2d, v31.2d
+	WORD $0x6eefe7cd // fcmgt v13.2d, v30.2d, v15.2d
+	WORD $0x6e701e33 // bsl v19.16b, v17.16b, v16.16b
+	WORD $0x6e6b1dd5 // bsl v21.16b, v14.16b, v11.16b
+	WORD $0x6e741ff9 // bsl v25.16b, v31.16b, v20.16b
+	WORD $0x6e7e1ded // bsl v13.16b, v15.16b, v30.16b
 	WORD $0x3dc0611e // ldr q30, [x8, #384]
-	WORD $0x3dc06113 // ldr q19, [x8, #384]
-	WORD $0x3dc06110 // ldr q16, [x8, #384]
+	WORD $0x3dc0610f // ldr q15, [x8, #384]
+	WORD $0x3dc06114 // ldr q20, [x8, #384]
 	WORD $0x3dc0611f // ldr q31, [x8, #384]
-	WORD $0x3dc0650f // ldr q15, [x8, #400]
-	WORD $0x3dc06512 // ldr q18, [x8, #400]
-	WORD $0x3dc06518 // ldr q24, [x8, #400]
-	WORD $0x3dc06517 // ldr q23, [x8, #400]
-	WORD $0x4e7ece8f // fmla v15.2d, v20.2d, v30.2d
-	WORD $0x4e73cf52 // fmla v18.2d, v26.2d, v19.2d
-	WORD $0x4e70cf78 // fmla v24.2d, v27.2d, v16.2d
-	WORD $0x4e7fce37 // fmla v23.2d, v17.2d, v31.2d
-	WORD $0x3dc0651f // ldr q31, [x8, #400]
+	WORD $0x3dc0650b // ldr q11, [x8, #400]
+	WORD $0x3dc0650e // ldr q14, [x8, #400]
 	WORD $0x3dc06510 // ldr q16, [x8, #400]
-	WORD $0x3dc06513 // ldr q19, [x8, #400]
+	WORD $0x3dc06511 // ldr q17, [x8, #400]
+	WORD $0x4e7ece6b // fmla v11.2d, v19.2d, v30.2d
+	WORD $0x4e6fceae // fmla v14.2d, v21.2d, v15.2d
+	WORD $0x4e74cf30 // fmla v16.2d, v25.2d, v20.2d
+	WORD $0x4e7fcdb1 // fmla v17.2d, v13.2d, v31.2d
+	WORD $0x3dc0651f // ldr q31, [x8, #400]
+	WORD $0x3dc06514 // ldr q20, [x8, #400]
+	WORD $0x3dc0650f // ldr q15, [x8, #400]
 	WORD $0x3dc0651e // ldr q30, [x8, #400]
-	WORD $0x4effd5ff // fsub v31.2d, v15.2d, v31.2d
-	WORD $0x4ef0d650 // fsub v16.2d, v18.2d, v16.2d
-	WORD $0x4ef3d713 // fsub v19.2d, v24.2d, v19.2d
-	WORD $0x4efed6fe // fsub v30.2d, v23.2d, v30.2d
-	WORD $0x3dc06915 // ldr q21, [x8, #416]
+	WORD $0x4effd57f // fsub v31.2d, v11.2d, v31.2d
+	WORD $0x4ef4d5d4 // fsub v20.2d, v14.2d, v20.2d
+	WORD $0x4eefd60f // fsub v15.2d, v16.2d, v15.2d
+	WORD $0x4efed63e // fsub v30.2d, v17.2d, v30.2d
+	WORD $0x3dc06912 // ldr q18, [x8, #416]
 	WORD $0x3dc0691d // ldr q29, [x8, #416]
 	WORD $0x3dc0691c // ldr q28, [x8, #416]
-	WORD $0x3dc06916 // ldr q22, [x8, #416]
-	WORD $0x4ef5cff4 // fmls v20.2d, v31.2d, v21.2d
-	WORD $0x4efdce1a // fmls v26.2d, v16.2d, v29.2d
-	WORD $0x4efcce7b // fmls v27.2d, v19.2d, v28.2d
-	WORD $0x4ef6cfd1 // fmls v17.2d, v30.2d, v22.2d
-	WORD $0x3dc06d16 // ldr q22, [x8, #432]
+	WORD $0x3dc0690c // ldr q12, [x8, #416]
+	WORD $0x4ef2cff3 // fmls v19.2d, v31.2d, v18.2d
+	WORD $0x4efdce95 // fmls v21.2d, v20.2d, v29.2d
+	WORD $0x4efccdf9 // fmls v25.2d, v15.2d, v28.2d
+	WORD $0x4eeccfcd // fmls v13.2d, v30.2d, v12.2d
+	WORD $0x3dc06d0c // ldr q12, [x8, #432]
 	WORD $0x3dc06d1c // ldr q28, [x8, #432]
 	WORD $0x3dc06d1d // ldr q29, [x8, #432]
-	WORD $0x3dc06d15 // ldr q21, [x8, #432]
-	WORD $0x4ef6cff4 // fmls v20.2d, v31.2d, v22.2d
-	WORD $0x4efcce1a // fmls v26.2d, v16.2d, v28.2d
-	WORD $0x4efdce7b // fmls v27.2d, v19.2d, v29.2d
-	WORD $0x4ef5cfd1 // fmls v17.2d, v30.2d, v21.2d
-	WORD $0x3dc07115 // ldr q21, [x8, #448]
+	WORD $0x3dc06d12 // ldr q18, [x8, #432]
+	WORD $0x4eeccff3 // fmls v19.2d, v31.2d, v12.2d
+	WORD $0x4efcce95 // fmls v21.2d, v20.2d, v28.2d
+	WORD $0x4efdcdf9 // fmls v25.2d, v15.2d, v29.2d
+	WORD $0x4ef2cfcd // fmls v13.2d, v30.2d, v18.2d
+	WORD $0x3dc07112 // ldr q18, [x8, #448]
 	WORD $0x3dc0711e // ldr q30, [x8, #448]
 	WORD $0x3dc0711d // ldr q29, [x8, #448]
-	WORD $0x3dc07113 // ldr q19, [x8, #448]
+	WORD $0x3dc0710f // ldr q15, [x8, #448]
 	WORD $0x3dc0751c // ldr q28, [x8, #464]
-	WORD $0x3dc07510 // ldr q16, [x8, #464]
-	WORD $0x3dc07516 // ldr q22, [x8, #464]
+	WORD $0x3dc07514 // ldr q20, [x8, #464]
+	WORD $0x3dc0750c // ldr q12, [x8, #464]
 	WORD $0x3dc0751f // ldr q31, [x8, #464]
-	WORD $0x4e74cebc // fmla v28.2d, v21.2d, v20.2d
-	WORD $0x4e7acfd0 // fmla v16.2d, v30.2d, v26.2d
-	WORD $0x4e7bcfb6 // fmla v22.2d, v29.2d, v27.2d
-	WORD $0x4e71ce7f // fmla v31.2d, v19.2d, v17.2d
-	WORD $0x3dc07913 // ldr q19, [x8, #480]
+	WORD $0x4e73ce5c // fmla v28.2d, v18.2d, v19.2d
+	WORD $0x4e75cfd4 // fmla v20.2d, v30.2d, v21.2d
+	WORD $0x4e79cfac // fmla v12.2d, v29.2d, v25.2d
+	WORD $0x4e6dcdff // fmla v31.2d, v15.2d, v13.2d
+	WORD $0x3dc0790f // ldr q15, [x8, #480]
 	WORD $0x3dc0791d // ldr q29, [x8, #480]
 	WORD $0x3dc0791e // ldr q30, [x8, #480]
-	WORD $0x3dc07915 // ldr q21, [x8, #480]
-	WORD $0x4e74cf93 // fmla v19.2d, v28.2d, v20.2d
-	WORD $0x4e7ace1d // fmla v29.2d, v16.2d, v26.2d
-	WORD $0x4e7bcede // fmla v30.2d, v22.2d, v27.2d
-	WORD $0x4e71cff5 // fmla v21.2d, v31.2d, v17.2d
+	WORD $0x3dc07912 // ldr q18, [x8, #480]
+	WORD $0x4e73cf8f // fmla v15.2d, v28.2d, v19.2d
+	WORD $0x4e75ce9d // fmla v29.2d, v20.2d, v21.2d
+	WORD $0x4e79cd9e // fmla v30.2d, v12.2d, v25.2d
+	WORD $0x4e6dcff2 // fmla v18.2d, v31.2d, v13.2d
 	WORD $0x3dc07d1f // ldr q31, [x8, #496]
-	WORD $0x3dc07d16 // ldr q22, [x8, #496]
-	WORD $0x3dc07d10 // ldr q16, [x8, #496]
+	WORD $0x3dc07d0c // ldr q12, [x8, #496]
+	WORD $0x3dc07d14 // ldr q20, [x8, #496]
 	WORD $0x3dc07d1c // ldr q28, [x8, #496]
-	WORD $0x4e74ce7f // fmla v31.2d, v19.2d, v20.2d
-	WORD $0x4e7acfb6 // fmla v22.2d, v29.2d, v26.2d
-	WORD $0x4e7bcfd0 // fmla v16.2d, v30.2d, v27.2d
-	WORD $0x4e71cebc // fmla v28.2d, v21.2d, v17.2d
-	WORD $0x3dc08115 // ldr q21, [x8, #512]
+	WORD $0x4e73cdff // fmla v31.2d, v15.2d, v19.2d
+	WORD $0x4e75cfac // fmla v12.2d, v29.2d, v21.2d
+	WORD $0x4e79cfd4 // fmla v20.2d, v30.2d, v25.2d
+	WORD $0x4e6dce5c // fmla v28.2d, v18.2d, v13.2d
+	WORD $0x3dc08112 // ldr q18, [x8, #512]
 	WORD $0x3dc0811e // ldr q30, [x8, #512]
 	WORD $0x3dc0811d // ldr q29, [x8, #512]
-	WORD $0x3dc08113 // ldr q19, [x8, #512]
-	WORD $0x4e74cff5 // fmla v21.2d, v31.2d, v20.2d
-	WORD $0x4e7acede // fmla v30.2d, v22.2d, v26.2d
-	WORD $0x4e7bce1d // fmla v29.2d, v16.2d, v27.2d
-	WORD $0x4e71cf93 // fmla v19.2d, v28.2d, v17.2d
-	WORD $0x6e74de9c // fmul v28.2d, v20.2d, v20.2d
-	WORD $0x6e7adf50 // fmul v16.2d, v26.2d, v26.2d
-	WORD $0x6e7bdf76 // fmul v22.2d, v27.2d, v27.2d
-	WORD $0x6e71de3f // fmul v31.2d, v17.2d, v17.2d
-	WORD $0x4e75cf94 // fmla v20.2d, v28.2d, v21.2d
-	WORD $0x4e7ece1a // fmla v26.2d, v16.2d, v30.2d
-	WORD $0x4e7dcedb // fmla v27.2d, v22.2d, v29.2d
-	WORD $0x4e73cff1 // fmla v17.2d, v31.2d, v19.2d
-	WORD $0x3dc08513 // ldr q19, [x8, #528]
+	WORD $0x3dc0810f // ldr q15, [x8, #512]
+	WORD $0x4e73cff2 // fmla v18.2d, v31.2d, v19.2d
+	WORD $0x4e75cd9e // fmla v30.2d, v12.2d, v21.2d
+	WORD $0x4e79ce9d // fmla v29.2d, v20.2d, v25.2d
+	WORD $0x4e6dcf8f // fmla v15.2d, v28.2d, v13.2d
+	WORD $0x6e73de7c // fmul v28.2d, v19.2d, v19.2d
+	WORD $0x6e75deb4 // fmul v20.2d, v21.2d, v21.2d
+	WORD $0x6e79df2c // fmul v12.2d, v25.2d, v25.2d
+	WORD $0x6e6dddbf // fmul v31.2d, v13.2d, v13.2d
+	WORD $0x4e72cf93 // fmla v19.2d, v28.2d, v18.2d
+	WORD $0x4e7ece95 // fmla v21.2d, v20.2d, v30.2d
+	WORD $0x4e7dcd99 // fmla v25.2d, v12.2d, v29.2d
+	WORD $0x4e6fcfed // fmla v13.2d, v31.2d, v15.2d
+	WORD $0x3dc0850f // ldr q15, [x8, #528]
 	WORD $0x3dc0851f // ldr q31, [x8, #528]
 	WORD $0x3dc0851d // ldr q29, [x8, #528]
-	WORD $0x3dc08516 // ldr q22, [x8, #528]
-	WORD $0x4e331df3 // and v19.16b, v15.16b, v19.16b
-	WORD $0x4e3f1e5f // and v31.16b, v18.16b, v31.16b
-	WORD $0x4e3d1f1d // and v29.16b, v24.16b, v29.16b
-	WORD $0x4e361ef6 // and v22.16b, v23.16b, v22.16b
-	WORD $0x4e083e69 // mov x9, v19.d[0]
+	WORD $0x3dc0850c // ldr q12, [x8, #528]
+	WORD $0x4e2f1d6f // and v15.16b, v11.16b, v15.16b
+	WORD $0x4e3f1ddf // and v31.16b, v14.16b, v31.16b
+	WORD $0x4e3d1e1d // and v29.16b, v16.16b, v29.16b
+	WORD $0x4e2c1e2c // and v12.16b, v17.16b, v12.16b
+	WORD $0x4e083de9 // mov x9, v15.d[0]
 	WORD $0x4e083fea // mov x10, v31.d[0]
 	WORD $0x4e083fab // mov x11, v29.d[0]
-	WORD $0x4e083ecc // mov x12, v22.d[0]
-	WORD $0x4e183e6d // mov x13, v19.d[1]
+	WORD $0x4e083d8c // mov x12, v12.d[0]
+	WORD $0x4e183ded // mov x13, v15.d[1]
 	WORD $0x4e183fee // mov x14, v31.d[1]
 	WORD $0x4e183faf // mov x15, v29.d[1]
-	WORD $0x4e183ed3 // mov x19, v22.d[1]
-	WORD $0xfc6978f6 // ldr d22, [x7, x9, lsl #3]
+	WORD $0x4e183d93 // mov x19, v12.d[1]
+	WORD $0xfc6978ec // ldr d12, [x7, x9, lsl #3]
 	WORD $0xfc6a78fd // ldr d29, [x7, x10, lsl #3]
 	WORD $0xfc6b78ff // ldr d31, [x7, x11, lsl #3]
-	WORD $0xfc6c78f3 // ldr d19, [x7, x12, lsl #3]
+	WORD $0xfc6c78ef // ldr d15, [x7, x12, lsl #3]
 	WORD $0xfc6d78fe // ldr d30, [x7, x13, lsl #3]
-	WORD $0xfc6e78f0 // ldr d16, [x7, x14, lsl #3]
-	WORD $0xfc6f78f5 // ldr d21, [x7, x15, lsl #3]
+	WORD $0xfc6e78f4 // ldr d20, [x7, x14, lsl #3]
+	WORD $0xfc6f78f2 // ldr d18, [x7, x15, lsl #3]
 	WORD $0xfc7378fc // ldr d28, [x7, x19, lsl #3]
-	WORD $0x4ede3ade // zip1 v30.2d, v22.2d, v30.2d
-	WORD $0x4ed03bb0 // zip1 v16.2d, v29.2d, v16.2d
-	WORD $0x4ed53bf5 // zip1 v21.2d, v31.2d, v21.2d
-	WORD $0x4edc3a7c // zip1 v28.2d, v19.2d, v28.2d
-	WORD $0x4f7055ef // shl v15.2d, v15.2d, #48
-	WORD $0x4f705652 // shl v18.2d, v18.2d, #48
-	WORD $0x4f705718 // shl v24.2d, v24.2d, #48
-	WORD $0x4f7056f7 // shl v23.2d, v23.2d, #48
-	WORD $0x4eef87cf // add v15.2d, v30.2d, v15.2d
-	WORD $0x4ef28612 // add v18.2d, v16.2d, v18.2d
-	WORD $0x4ef886b8 // add v24.2d, v21.2d, v24.2d
-	WORD $0x4ef78797 // add v23.2d, v28.2d, v23.2d
-	WORD $0x4eaf1dfc // mov v28.16b, v15.16b
-	WORD $0x4eb21e55 // mov v21.16b, v18.16b
-	WORD $0x4eb81f10 // mov v16.16b, v24.16b
-	WORD $0x4eb71efe // mov v30.16b, v23.16b
-	WORD $0x4e74cdfc // fmla v28.2d, v15.2d, v20.2d
-	WORD $0x4e7ace55 // fmla v21.2d, v18.2d, v26.2d
-	WORD $0x4e7bcf10 // fmla v16.2d, v24.2d, v27.2d
-	WORD $0x4e71cefe // fmla v30.2d, v23.2d, v17.2d
+	WORD $0x4ede399e // zip1 v30.2d, v12.2d, v30.2d
+	WORD $0x4ed43bb4 // zip1 v20.2d, v29.2d, v20.2d
+	WORD $0x4ed23bf2 // zip1 v18.2d, v31.2d, v18.2d
+	WORD $0x4edc39fc // zip1 v28.2d, v15.2d, v28.2d
+	WORD $0x4f70556b // shl v11.2d, v11.2d, #48
+	WORD $0x4f7055ce // shl v14.2d, v14.2d, #48
+	WORD $0x4f705610 // shl v16.2d, v16.2d, #48
+	WORD $0x4f705631 // shl v17.2d, v17.2d, #48
+	WORD $0x4eeb87cb // add v11.2d, v30.2d, v11.2d
+	WORD $0x4eee868e // add v14.2d, v20.2d, v14.2d
+	WORD $0x4ef08650 // add v16.2d, v18.2d, v16.2d
+	WORD $0x4ef18791 // add v17.2d, v28.2d, v17.2d
+	WORD $0x4eab1d7c // mov v28.16b, v11.16b
+	WORD $0x4eae1dd2 // mov v18.16b, v14.16b
+	WORD $0x4eb01e14 // mov v20.16b, v16.16b
+	WORD $0x4eb11e3e // mov v30.16b, v17.16b
+	WORD $0x4e73cd7c // fmla v28.2d, v11.2d, v19.2d
+	WORD $0x4e75cdd2 // fmla v18.2d, v14.2d, v21.2d
+	WORD $0x4e79ce14 // fmla v20.2d, v16.2d, v25.2d
+	WORD $0x4e6dce3e // fmla v30.2d, v17.2d, v13.2d
 	WORD $0x0e616b9c // fcvtn v28.2s, v28.2d
-	WORD $0x0e616ab5 // fcvtn v21.2s, v21.2d
-	WORD $0x0e616a10 // fcvtn v16.2s, v16.2d
+	WORD $0x0e616a52 // fcvtn v18.2s, v18.2d
+	WORD $0x0e616a94 // fcvtn v20.2s, v20.2d
 	WORD $0x0e616bde // fcvtn v30.2s, v30.2d
-	WORD $0x0e3ce791 // fcmeq v17.2s, v28.2s, v28.2s
-	WORD $0x0e35e6b7 // fcmeq v23.2s, v21.2s, v21.2s
-	WORD $0x0e30e61b // fcmeq v27.2s, v16.2s, v16.2s
-	WORD $0x0e3ee7d8 // fcmeq v24.2s, v30.2s, v30.2s
-	WORD $0x3dc0551a // ldr q26, [x8, #336]
-	WORD $0x3dc05512 // ldr q18, [x8, #336]
-	WORD $0x3dc05514 // ldr q20, [x8, #336]
-	WORD $0x3dc0550f // ldr q15, [x8, #336]
-	WORD $0x2e7a1f91 // bsl v17.8b, v28.8b, v26.8b
-	WORD $0x2e721eb7 // bsl v23.8b, v21.8b, v18.8b
-	WORD $0x2e741e1b // bsl v27.8b, v16.8b, v20.8b
-	WORD $0x2e6f1fd8 // bsl v24.8b, v30.8b, v15.8b
-	WORD $0xfd000031 // str d17, [x1]
-	WORD $0xfd000437 // str d23, [x1, #8]
-	WORD $0xfd00083b // str d27, [x1, #16]
-	WORD $0xfd000c38 // str d24, [x1, #24]
+	WORD $0x0e3ce78d // fcmeq v13.2s, v28.2s, v28.2s
+	WORD $0x0e32e651 // fcmeq v17.2s, v18.2s, v18.2s
+	WORD $0x0e34e699 // fcmeq v25.2s, v20.2s, v20.2s
+	WORD $0x0e3ee7d0 // fcmeq v16.2s, v30.2s, v30.2s
+	WORD $0x3dc05515 // ldr q21, [x8, #336]
+	WORD $0x3dc0550e // ldr q14, [x8, #336]
+	WORD $0x3dc05513 // ldr q19, [x8, #336]
+	WORD $0x3dc0550b // ldr q11, [x8, #336]
+	WORD $0x2e751f8d // bsl v13.8b, v28.8b, v21.8b
+	WORD $0x2e6e1e51 // bsl v17.8b, v18.8b, v14.8b
+	WORD $0x2e731e99 // bsl v25.8b, v20.8b, v19.8b
+	WORD $0x2e6b1fd0 // bsl v16.8b, v30.8b, v11.8b
+	WORD $0xfd00002d // str d13, [x1]
+	WORD $0xfd000431 // str d17, [x1, #8]
+	WORD $0xfd000839 // str d25, [x1, #16]
+	WORD $0xfd000c30 // str d16, [x1, #24]
 	JMP going
 single:
 	ADDS $8, R0, R0
@@ -7073,63 +6951,63 @@ single:
 	SUBS $2, R0, R0
 	BLT rest
 one:
-	WORD $0xfd400058 // ldr d24, [x2]
-	WORD $0x0ea0d718 // fsub v24.2s, v24.2s, v0.2s
-	WORD $0x0e617b18 // fcvtl v24.2d, v24.2s
-	WORD $0x3dc0591b // ldr q27, [x8, #352]
-	WORD $0x6ef8e777 // fcmgt v23.2d, v27.2d, v24.2d
-	WORD $0x6e781f77 // bsl v23.16b, v27.16b, v24.16b
-	WORD $0x3dc05d18 // ldr q24, [x8, #368]
-	WORD $0x6ef8e6fb // fcmgt v27.2d, v23.2d, v24.2d
-	WORD $0x6e771f1b // bsl v27.16b, v24.16b, v23.16b
-	WORD $0x3dc06117 // ldr q23, [x8, #384]
-	WORD $0x3dc06518 // ldr q24, [x8, #400]
-	WORD $0x4e77cf78 // fmla v24.2d, v27.2d, v23.2d
-	WORD $0x3dc06517 // ldr q23, [x8, #400]
-	WORD $0x4ef7d717 // fsub v23.2d, v24.2d, v23.2d
-	WORD $0x3dc06911 // ldr q17, [x8, #416]
-	WORD $0x4ef1cefb // fmls v27.2d, v23.2d, v17.2d
-	WORD $0x3dc06d11 // ldr q17, [x8, #432]
-	WORD $0x4ef1cefb // fmls v27.2d, v23.2d, v17.2d
-	WORD $0x3dc07111 // ldr q17, [x8, #448]
-	WORD $0x3dc07517 // ldr q23, [x8, #464]
-	WORD $0x4e7bce37 // fmla v23.2d, v17.2d, v27.2d
-	WORD $0x3dc07911 // ldr q17, [x8, #480]
-	WORD $0x4e7bcef1 // fmla v17.2d, v23.2d, v27.2d
-	WORD $0x3dc07d17 // ldr q23, [x8, #496]
-	WORD $0x4e7bce37 // fmla v23.2d, v17.2d, v27.2d
-	WORD $0x3dc08111 // ldr q17, [x8, #512]
-	WORD $0x4e7bcef1 // fmla v17.2d, v23.2d, v27.2d
-	WORD $0x6e7bdf77 // fmul v23.2d, v27.2d, v27.2d
-	WORD $0x4e71cefb // fmla v27.2d, v23.2d, v17.2d
-	WORD $0x3dc08511 // ldr q17, [x8, #528]
-	WORD $0x4e311f11 // and v17.16b, v24.16b, v17.16b
-	WORD $0x4e083e33 // mov x19, v17.d[0]
-	WORD $0x4e183e2f // mov x15, v17.d[1]
-	WORD $0xfc7378f1 // ldr d17, [x7, x19, lsl #3]
-	WORD $0xfc6f78f7 // ldr d23, [x7, x15, lsl #3]
-	WORD $0x4ed73a37 // zip1 v23.2d, v17.2d, v23.2d
-	WORD $0x4f705718 // shl v24.2d, v24.2d, #48
-	WORD $0x4ef886f8 // add v24.2d, v23.2d, v24.2d
-	WORD $0x4eb81f17 // mov v23.16b, v24.16b
-	WORD $0x4e7bcf17 // fmla v23.2d, v24.2d, v27.2d
-	WORD $0x0e616af7 // fcvtn v23.2s, v23.2d
-	WORD $0x0e37e6fb // fcmeq v27.2s, v23.2s, v23.2s
-	WORD $0x3dc05518 // ldr q24, [x8, #336]
-	WORD $0x2e781efb // bsl v27.8b, v23.8b, v24.8b
-	WORD $0xfd00003b // str d27, [x1]
-	WORD $0xfd40009b // ldr d27, [x4]
-	WORD $0x0ea1d77b // fsub v27.2s, v27.2s, v1.2s
-	WORD $0x0ea2d77b // fsub v27.2s, v27.2s, v2.2s
-	WORD $0x0e3be778 // fcmeq v24.2s, v27.2s, v27.2s
-	WORD $0x3dc05517 // ldr q23, [x8, #336]
-	WORD $0x2e771f78 // bsl v24.8b, v27.8b, v23.8b
-	WORD $0xfd000078 // str d24, [x3]
-	WORD $0xfd4000d8 // ldr d24, [x6]
-	WORD $0xfd4000b7 // ldr d23, [x5]
-	WORD $0x2eb7e71b // fcmgt v27.2s, v24.2s, v23.2s
-	WORD $0x2e771f1b // bsl v27.8b, v24.8b, v23.8b
-	WORD $0xfd0000bb // str d27, [x5]
+	WORD $0xfd400050 // ldr d16, [x2]
+	WORD $0x0ea0d610 // fsub v16.2s, v16.2s, v0.2s
+	WORD $0x0e617a10 // fcvtl v16.2d, v16.2s
+	WORD $0x3dc05919 // ldr q25, [x8, #352]
+	WORD $0x6ef0e731 // fcmgt v17.2d, v25.2d, v16.2d
+	WORD $0x6e701f31 // bsl v17.16b, v25.16b, v16.16b
+	WORD $0x3dc05d10 // ldr q16, [x8, #368]
+	WORD $0x6ef0e639 // fcmgt v25.2d, v17.2d, v16.2d
+	WORD $0x6e711e19 // bsl v25.16b, v16.16b, v17.16b
+	WORD $0x3dc06111 // ldr q17, [x8, #384]
+	WORD $0x3dc06510 // ldr q16, [x8, #400]
+	WORD $0x4e71cf30 // fmla v16.2d, v25.2d, v17.2d
+	WORD $0x3dc06511 // ldr q17, [x8, #400]
+	WORD $0x4ef1d611 // fsub v17.2d, v16.2d, v17.2d
+	WORD $0x3dc0690d // ldr q13, [x8, #416]
+	WORD $0x4eedce39 // fmls v25.2d, v17.2d, v13.2d
+	WORD $0x3dc06d0d // ldr q13, [x8, #432]
+	WORD $0x4eedce39 // fmls v25.2d, v17.2d, v13.2d
+	WORD $0x3dc0710d // ldr q13, [x8, #448]
+	WORD $0x3dc07511 // ldr q17, [x8, #464]
+	WORD $0x4e79cdb1 // fmla v17.2d, v13.2d, v25.2d
+	WORD $0x3dc0790d // ldr q13, [x8, #480]
+	WORD $0x4e79ce2d // fmla v13.2d, v17.2d, v25.2d
+	WORD $0x3dc07d11 // ldr q17, [x8, #496]
+	WORD $0x4e79cdb1 // fmla v17.2d, v13.2d, v25.2d
+	WORD $0x3dc0810d // ldr q13, [x8, #512]
+	WORD $0x4e79ce2d // fmla v13.2d, v17.2d, v25.2d
+	WORD $0x6e79df31 // fmul v17.2d, v25.2d, v25.2d
+	WORD $0x4e6dce39 // fmla v25.2d, v17.2d, v13.2d
+	WORD $0x3dc0850d // ldr q13, [x8, #528]
+	WORD $0x4e2d1e0d // and v13.16b, v16.16b, v13.16b
+	WORD $0x4e083db3 // mov x19, v13.d[0]
+	WORD $0x4e183daf // mov x15, v13.d[1]
+	WORD $0xfc7378ed // ldr d13, [x7, x19, lsl #3]
+	WORD $0xfc6f78f1 // ldr d17, [x7, x15, lsl #3]
+	WORD $0x4ed139b1 // zip1 v17.2d, v13.2d, v17.2d
+	WORD $0x4f705610 // shl v16.2d, v16.2d, #48
+	WORD $0x4ef08630 // add v16.2d, v17.2d, v16.2d
+	WORD $0x4eb01e11 // mov v17.16b, v16.16b
+	WORD $0x4e79ce11 // fmla v17.2d, v16.2d, v25.2d
+	WORD $0x0e616a31 // fcvtn v17.2s, v17.2d
+	WORD $0x0e31e639 // fcmeq v25.2s, v17.2s, v17.2s
+	WORD $0x3dc05510 // ldr q16, [x8, #336]
+	WORD $0x2e701e39 // bsl v25.8b, v17.8b, v16.8b
+	WORD $0xfd000039 // str d25, [x1]
+	WORD $0xfd400099 // ldr d25, [x4]
+	WORD $0x0ea1d739 // fsub v25.2s, v25.2s, v1.2s
+	WORD $0x0ea2d739 // fsub v25.2s, v25.2s, v2.2s
+	WORD $0x0e39e730 // fcmeq v16.2s, v25.2s, v25.2s
+	WORD $0x3dc05511 // ldr q17, [x8, #336]
+	WORD $0x2e711f30 // bsl v16.8b, v25.8b, v17.8b
+	WORD $0xfd000070 // str d16, [x3]
+	WORD $0xfd4000d0 // ldr d16, [x6]
+	WORD $0xfd4000b1 // ldr d17, [x5]
+	WORD $0x2eb1e619 // fcmgt v25.2s, v16.2s, v17.2s
+	WORD $0x2e711e19 // bsl v25.8b, v16.8b, v17.8b
+	WORD $0xfd0000b9 // str d25, [x5]
 	ADD $8, R1
 	ADD $8, R2
 	ADD $8, R3
@@ -7141,63 +7019,63 @@ rest:
 	ADDS $2, R0, R0
 	BEQ done
 element:
-	WORD $0xbd40005b // ldr s27, [x2]
-	WORD $0x0ea0d77b // fsub v27.2s, v27.2s, v0.2s
-	WORD $0x0e617b7b // fcvtl v27.2d, v27.2s
-	WORD $0x3dc05917 // ldr q23, [x8, #352]
-	WORD $0x6efbe6f8 // fcmgt v24.2d, v23.2d, v27.2d
-	WORD $0x6e7b1ef8 // bsl v24.16b, v23.16b, v27.16b
-	WORD $0x3dc05d1b // ldr q27, [x8, #368]
-	WORD $0x6efbe717 // fcmgt v23.2d, v24.2d, v27.2d
-	WORD $0x6e781f77 // bsl v23.16b, v27.16b, v24.16b
-	WORD $0x3dc06118 // ldr q24, [x8, #384]
-	WORD $0x3dc0651b // ldr q27, [x8, #400]
-	WORD $0x4e78cefb // fmla v27.2d, v23.2d, v24.2d
-	WORD $0x3dc06518 // ldr q24, [x8, #400]
-	WORD $0x4ef8d778 // fsub v24.2d, v27.2d, v24.2d
-	WORD $0x3dc06911 // ldr q17, [x8, #416]
-	WORD $0x4ef1cf17 // fmls v23.2d, v24.2d, v17.2d
-	WORD $0x3dc06d11 // ldr q17, [x8, #432]
-	WORD $0x4ef1cf17 // fmls v23.2d, v24.2d, v17.2d
-	WORD $0x3dc07111 // ldr q17, [x8, #448]
-	WORD $0x3dc07518 // ldr q24, [x8, #464]
-	WORD $0x4e77ce38 // fmla v24.2d, v17.2d, v23.2d
-	WORD $0x3dc07911 // ldr q17, [x8, #480]
-	WORD $0x4e77cf11 // fmla v17.2d, v24.2d, v23.2d
-	WORD $0x3dc07d18 // ldr q24, [x8, #496]
-	WORD $0x4e77ce38 // fmla v24.2d, v17.2d, v23.2d
-	WORD $0x3dc08111 // ldr q17, [x8, #512]
-	WORD $0x4e77cf11 // fmla v17.2d, v24.2d, v23.2d
-	WORD $0x6e77def8 // fmul v24.2d, v23.2d, v23.2d
-	WORD $0x4e71cf17 // fmla v23.2d, v24.2d, v17.2d
-	WORD $0x3dc08511 // ldr q17, [x8, #528]
-	WORD $0x4e311f71 // and v17.16b, v27.16b, v17.16b
-	WORD $0x4e083e2f // mov x15, v17.d[0]
-	WORD $0x4e183e33 // mov x19, v17.d[1]
-	WORD $0xfc6f78f1 // ldr d17, [x7, x15, lsl #3]
-	WORD $0xfc7378f8 // ldr d24, [x7, x19, lsl #3]
-	WORD $0x4ed83a38 // zip1 v24.2d, v17.2d, v24.2d
-	WORD $0x4f70577b // shl v27.2d, v27.2d, #48
-	WORD $0x4efb871b // add v27.2d, v24.2d, v27.2d
-	WORD $0x4ebb1f78 // mov v24.16b, v27.16b
-	WORD $0x4e77cf78 // fmla v24.2d, v27.2d, v23.2d
-	WORD $0x0e616b18 // fcvtn v24.2s, v24.2d
-	WORD $0x0e38e717 // fcmeq v23.2s, v24.2s, v24.2s
-	WORD $0x3dc0551b // ldr q27, [x8, #336]
-	WORD $0x2e7b1f17 // bsl v23.8b, v24.8b, v27.8b
-	WORD $0xbd000037 // str s23, [x1]
-	WORD $0xbd400097 // ldr s23, [x4]
-	WORD $0x0ea1d6f7 // fsub v23.2s, v23.2s, v1.2s
-	WORD $0x0ea2d6f7 // fsub v23.2s, v23.2s, v2.2s
-	WORD $0x0e37e6fb // fcmeq v27.2s, v23.2s, v23.2s
-	WORD $0x3dc05518 // ldr q24, [x8, #336]
-	WORD $0x2e781efb // bsl v27.8b, v23.8b, v24.8b
-	WORD $0xbd00007b // str s27, [x3]
-	WORD $0xbd4000db // ldr s27, [x6]
-	WORD $0xbd4000b8 // ldr s24, [x5]
-	WORD $0x2eb8e777 // fcmgt v23.2s, v27.2s, v24.2s
-	WORD $0x2e781f77 // bsl v23.8b, v27.8b, v24.8b
-	WORD $0xbd0000b7 // str s23, [x5]
+	WORD $0xbd400059 // ldr s25, [x2]
+	WORD $0x0ea0d739 // fsub v25.2s, v25.2s, v0.2s
+	WORD $0x0e617b39 // fcvtl v25.2d, v25.2s
+	WORD $0x3dc05911 // ldr q17, [x8, #352]
+	WORD $0x6ef9e630 // fcmgt v16.2d, v17.2d, v25.2d
+	WORD $0x6e791e30 // bsl v16.16b, v17.16b, v25.16b
+	WORD $0x3dc05d19 // ldr q25, [x8, #368]
+	WORD $0x6ef9e611 // fcmgt v17.2d, v16.2d, v25.2d
+	WORD $0x6e701f31 // bsl v17.16b, v25.16b, v16.16b
+	WORD $0x3dc06110 // ldr q16, [x8, #384]
+	WORD $0x3dc06519 // ldr q25, [x8, #400]
+	WORD $0x4e70ce39 // fmla v25.2d, v17.2d, v16.2d
+	WORD $0x3dc06510 // ldr q16, [x8, #400]
+	WORD $0x4ef0d730 // fsub v16.2d, v25.2d, v16.2d
+	WORD $0x3dc0690d // ldr q13, [x8, #416]
+	WORD $0x4eedce11 // fmls v17.2d, v16.2d, v13.2d
+	WORD $0x3dc06d0d // ldr q13, [x8, #432]
+	WORD $0x4eedce11 // fmls v17.2d, v16.2d, v13.2d
+	WORD $0x3dc0710d // ldr q13, [x8, #448]
+	WORD $0x3dc07510 // ldr q16, [x8, #464]
+	WORD $0x4e71cdb0 // fmla v16.2d, v13.2d, v17.2d
+	WORD $0x3dc0790d // ldr q13, [x8, #480]
+	WORD $0x4e71ce0d // fmla v13.2d, v16.2d, v17.2d
+	WORD $0x3dc07d10 // ldr q16, [x8, #496]
+	WORD $0x4e71cdb0 // fmla v16.2d, v13.2d, v17.2d
+	WORD $0x3dc0810d // ldr q13, [x8, #512]
+	WORD $0x4e71ce0d // fmla v13.2d, v16.2d, v17.2d
+	WORD $0x6e71de30 // fmul v16.2d, v17.2d, v17.2d
+	WORD $0x4e6dce11 // fmla v17.2d, v16.2d, v13.2d
+	WORD $0x3dc0850d // ldr q13, [x8, #528]
+	WORD $0x4e2d1f2d // and v13.16b, v25.16b, v13.16b
+	WORD $0x4e083daf // mov x15, v13.d[0]
+	WORD $0x4e183db3 // mov x19, v13.d[1]
+	WORD $0xfc6f78ed // ldr d13, [x7, x15, lsl #3]
+	WORD $0xfc7378f0 // ldr d16, [x7, x19, lsl #3]
+	WORD $0x4ed039b0 // zip1 v16.2d, v13.2d, v16.2d
+	WORD $0x4f705739 // shl v25.2d, v25.2d, #48
+	WORD $0x4ef98619 // add v25.2d, v16.2d, v25.2d
+	WORD $0x4eb91f30 // mov v16.16b, v25.16b
+	WORD $0x4e71cf30 // fmla v16.2d, v25.2d, v17.2d
+	WORD $0x0e616a10 // fcvtn v16.2s, v16.2d
+	WORD $0x0e30e611 // fcmeq v17.2s, v16.2s, v16.2s
+	WORD $0x3dc05519 // ldr q25, [x8, #336]
+	WORD $0x2e791e11 // bsl v17.8b, v16.8b, v25.8b
+	WORD $0xbd000031 // str s17, [x1]
+	WORD $0xbd400091 // ldr s17, [x4]
+	WORD $0x0ea1d631 // fsub v17.2s, v17.2s, v1.2s
+	WORD $0x0ea2d631 // fsub v17.2s, v17.2s, v2.2s
+	WORD $0x0e31e639 // fcmeq v25.2s, v17.2s, v17.2s
+	WORD $0x3dc05510 // ldr q16, [x8, #336]
+	WORD $0x2e701e39 // bsl v25.8b, v17.8b, v16.8b
+	WORD $0xbd000079 // str s25, [x3]
+	WORD $0xbd4000d9 // ldr s25, [x6]
+	WORD $0xbd4000b0 // ldr s16, [x5]
+	WORD $0x2eb0e731 // fcmgt v17.2s, v25.2s, v16.2s
+	WORD $0x2e701f31 // bsl v17.8b, v25.8b, v16.8b
+	WORD $0xbd0000b1 // str s17, [x5]
 	ADD $4, R1
 	ADD $4, R2
 	ADD $4, R3

@@ -581,286 +581,190 @@ many:
 	WORD $0x4e23ce6f // fmla v15.4s, v19.4s, v3.4s
 	WORD $0x6f2b0610 // ushr v16.4s, v16.4s, #21
 	WORD $0x6f2b05ef // ushr v15.4s, v15.4s, #21
-	WORD $0x4e251e14 // and v20.16b, v16.16b, v5.16b
-	WORD $0x4e251df5 // and v21.16b, v15.16b, v5.16b
-	WORD $0x4ea69e94 // mul v20.4s, v20.4s, v6.4s
-	WORD $0x4ea69eb5 // mul v21.4s, v21.4s, v6.4s
-	WORD $0x4ea78694 // add v20.4s, v20.4s, v7.4s
-	WORD $0x4ea786b5 // add v21.4s, v21.4s, v7.4s
-	WORD $0x6e288696 // sub v22.16b, v20.16b, v8.16b
-	WORD $0x6e2886b7 // sub v23.16b, v21.16b, v8.16b
-	WORD $0x4e140134 // tbl v20.16b, {v9.16b}, v20.16b
-	WORD $0x4e150135 // tbl v21.16b, {v9.16b}, v21.16b
-	WORD $0x4e161154 // tbx v20.16b, {v10.16b}, v22.16b
-	WORD $0x4e171155 // tbx v21.16b, {v10.16b}, v23.16b
-	WORD $0x4eb4d654 // fsub v20.4s, v18.4s, v20.4s
-	WORD $0x4eb5d675 // fsub v21.4s, v19.4s, v21.4s
-	WORD $0x4e251e13 // and v19.16b, v16.16b, v5.16b
-	WORD $0x4e251df2 // and v18.16b, v15.16b, v5.16b
-	WORD $0x4ea69e73 // mul v19.4s, v19.4s, v6.4s
-	WORD $0x4ea69e52 // mul v18.4s, v18.4s, v6.4s
-	WORD $0x4ea78673 // add v19.4s, v19.4s, v7.4s
-	WORD $0x4ea78652 // add v18.4s, v18.4s, v7.4s
-	WORD $0x6e288677 // sub v23.16b, v19.16b, v8.16b
-	WORD $0x6e288656 // sub v22.16b, v18.16b, v8.16b
-	WORD $0x4e130173 // tbl v19.16b, {v11.16b}, v19.16b
-	WORD $0x4e120172 // tbl v18.16b, {v11.16b}, v18.16b
-	WORD $0x4e171193 // tbx v19.16b, {v12.16b}, v23.16b
-	WORD $0x4e161192 // tbx v18.16b, {v12.16b}, v22.16b
-	WORD $0x4e251e16 // and v22.16b, v16.16b, v5.16b
-	WORD $0x4e251df7 // and v23.16b, v15.16b, v5.16b
-	WORD $0x4ea69ed6 // mul v22.4s, v22.4s, v6.4s
-	WORD $0x4ea69ef7 // mul v23.4s, v23.4s, v6.4s
-	WORD $0x4ea786d6 // add v22.4s, v22.4s, v7.4s
-	WORD $0x4ea786f7 // add v23.4s, v23.4s, v7.4s
-	WORD $0x6e2886d8 // sub v24.16b, v22.16b, v8.16b
-	WORD $0x6e2886f9 // sub v25.16b, v23.16b, v8.16b
-	WORD $0x3dc0349a // ldr q26, [x4, #208]
-	WORD $0x3dc0349b // ldr q27, [x4, #208]
-	WORD $0x4e160356 // tbl v22.16b, {v26.16b}, v22.16b
-	WORD $0x4e170377 // tbl v23.16b, {v27.16b}, v23.16b
-	WORD $0x3dc0389b // ldr q27, [x4, #224]
-	WORD $0x3dc0389a // ldr q26, [x4, #224]
-	WORD $0x4e181376 // tbx v22.16b, {v27.16b}, v24.16b
-	WORD $0x4e191357 // tbx v23.16b, {v26.16b}, v25.16b
-	WORD $0x4e34ce76 // fmla v22.4s, v19.4s, v20.4s
-	WORD $0x4e35ce57 // fmla v23.4s, v18.4s, v21.4s
-	WORD $0x4e251e12 // and v18.16b, v16.16b, v5.16b
-	WORD $0x4e251df3 // and v19.16b, v15.16b, v5.16b
-	WORD $0x4ea69e52 // mul v18.4s, v18.4s, v6.4s
-	WORD $0x4ea69e73 // mul v19.4s, v19.4s, v6.4s
-	WORD $0x4ea78652 // add v18.4s, v18.4s, v7.4s
-	WORD $0x4ea78673 // add v19.4s, v19.4s, v7.4s
-	WORD $0x6e288659 // sub v25.16b, v18.16b, v8.16b
-	WORD $0x6e28867a // sub v26.16b, v19.16b, v8.16b
-	WORD $0x3dc03c98 // ldr q24, [x4, #240]
-	WORD $0x3dc03c9b // ldr q27, [x4, #240]
-	WORD $0x4e120312 // tbl v18.16b, {v24.16b}, v18.16b
-	WORD $0x4e130373 // tbl v19.16b, {v27.16b}, v19.16b
-	WORD $0x3dc0409b // ldr q27, [x4, #256]
-	WORD $0x3dc04098 // ldr q24, [x4, #256]
-	WORD $0x4e191372 // tbx v18.16b, {v27.16b}, v25.16b
-	WORD $0x4e1a1313 // tbx v19.16b, {v24.16b}, v26.16b
-	WORD $0x4e34ced2 // fmla v18.4s, v22.4s, v20.4s
-	WORD $0x4e35cef3 // fmla v19.4s, v23.4s, v21.4s
-	WORD $0x4e251e17 // and v23.16b, v16.16b, v5.16b
-	WORD $0x4e251df6 // and v22.16b, v15.16b, v5.16b
-	WORD $0x4ea69ef7 // mul v23.4s, v23.4s, v6.4s
-	WORD $0x4ea69ed6 // mul v22.4s, v22.4s, v6.4s
-	WORD $0x4ea786f7 // add v23.4s, v23.4s, v7.4s
-	WORD $0x4ea786d6 // add v22.4s, v22.4s, v7.4s
-	WORD $0x6e2886fa // sub v26.16b, v23.16b, v8.16b
-	WORD $0x6e2886d8 // sub v24.16b, v22.16b, v8.16b
-	WORD $0x3dc04499 // ldr q25, [x4, #272]
-	WORD $0x3dc0449b // ldr q27, [x4, #272]
-	WORD $0x4e170337 // tbl v23.16b, {v25.16b}, v23.16b
-	WORD $0x4e160376 // tbl v22.16b, {v27.16b}, v22.16b
-	WORD $0x3dc0489b // ldr q27, [x4, #288]
-	WORD $0x3dc04899 // ldr q25, [x4, #288]
-	WORD $0x4e1a1377 // tbx v23.16b, {v27.16b}, v26.16b
-	WORD $0x4e181336 // tbx v22.16b, {v25.16b}, v24.16b
-	WORD $0x4e34ce57 // fmla v23.4s, v18.4s, v20.4s
-	WORD $0x4e35ce76 // fmla v22.4s, v19.4s, v21.4s
-	WORD $0x4e251e13 // and v19.16b, v16.16b, v5.16b
-	WORD $0x4e251df2 // and v18.16b, v15.16b, v5.16b
-	WORD $0x4ea69e73 // mul v19.4s, v19.4s, v6.4s
-	WORD $0x4ea69e52 // mul v18.4s, v18.4s, v6.4s
-	WORD $0x4ea78673 // add v19.4s, v19.4s, v7.4s
-	WORD $0x4ea78652 // add v18.4s, v18.4s, v7.4s
-	WORD $0x6e288678 // sub v24.16b, v19.16b, v8.16b
-	WORD $0x6e288659 // sub v25.16b, v18.16b, v8.16b
-	WORD $0x3dc04c9a // ldr q26, [x4, #304]
-	WORD $0x3dc04c9b // ldr q27, [x4, #304]
-	WORD $0x4e130353 // tbl v19.16b, {v26.16b}, v19.16b
-	WORD $0x4e120372 // tbl v18.16b, {v27.16b}, v18.16b
-	WORD $0x3dc0509b // ldr q27, [x4, #320]
-	WORD $0x3dc0509a // ldr q26, [x4, #320]
-	WORD $0x4e181373 // tbx v19.16b, {v27.16b}, v24.16b
-	WORD $0x4e191352 // tbx v18.16b, {v26.16b}, v25.16b
-	WORD $0x4e34cef3 // fmla v19.4s, v23.4s, v20.4s
-	WORD $0x4e35ced2 // fmla v18.4s, v22.4s, v21.4s
-	WORD $0x4e251e16 // and v22.16b, v16.16b, v5.16b
-	WORD $0x4e251df7 // and v23.16b, v15.16b, v5.16b
-	WORD $0x4ea69ed6 // mul v22.4s, v22.4s, v6.4s
-	WORD $0x4ea69ef7 // mul v23.4s, v23.4s, v6.4s
-	WORD $0x4ea786d6 // add v22.4s, v22.4s, v7.4s
-	WORD $0x4ea786f7 // add v23.4s, v23.4s, v7.4s
-	WORD $0x6e2886d9 // sub v25.16b, v22.16b, v8.16b
-	WORD $0x6e2886fa // sub v26.16b, v23.16b, v8.16b
-	WORD $0x3dc05498 // ldr q24, [x4, #336]
-	WORD $0x3dc0549b // ldr q27, [x4, #336]
-	WORD $0x4e160316 // tbl v22.16b, {v24.16b}, v22.16b
-	WORD $0x4e170377 // tbl v23.16b, {v27.16b}, v23.16b
-	WORD $0x3dc0589b // ldr q27, [x4, #352]
-	WORD $0x3dc05898 // ldr q24, [x4, #352]
-	WORD $0x4e191376 // tbx v22.16b, {v27.16b}, v25.16b
-	WORD $0x4e1a1317 // tbx v23.16b, {v24.16b}, v26.16b
-	WORD $0x4e34ce76 // fmla v22.4s, v19.4s, v20.4s
-	WORD $0x4e35ce57 // fmla v23.4s, v18.4s, v21.4s
-	WORD $0x4e251e12 // and v18.16b, v16.16b, v5.16b
-	WORD $0x4e251df3 // and v19.16b, v15.16b, v5.16b
-	WORD $0x4ea69e52 // mul v18.4s, v18.4s, v6.4s
-	WORD $0x4ea69e73 // mul v19.4s, v19.4s, v6.4s
-	WORD $0x4ea78652 // add v18.4s, v18.4s, v7.4s
-	WORD $0x4ea78673 // add v19.4s, v19.4s, v7.4s
-	WORD $0x6e28865a // sub v26.16b, v18.16b, v8.16b
-	WORD $0x6e288678 // sub v24.16b, v19.16b, v8.16b
-	WORD $0x3dc05c99 // ldr q25, [x4, #368]
-	WORD $0x3dc05c9b // ldr q27, [x4, #368]
-	WORD $0x4e120332 // tbl v18.16b, {v25.16b}, v18.16b
-	WORD $0x4e130373 // tbl v19.16b, {v27.16b}, v19.16b
-	WORD $0x3dc0609b // ldr q27, [x4, #384]
-	WORD $0x3dc06099 // ldr q25, [x4, #384]
-	WORD $0x4e1a1372 // tbx v18.16b, {v27.16b}, v26.16b
-	WORD $0x4e181333 // tbx v19.16b, {v25.16b}, v24.16b
-	WORD $0x4eb21e58 // mov v24.16b, v18.16b
-	WORD $0x4eb31e79 // mov v25.16b, v19.16b
-	WORD $0x4e36ce98 // fmla v24.4s, v20.4s, v22.4s
-	WORD $0x4e37ceb9 // fmla v25.4s, v21.4s, v23.4s
-	WORD $0x4eb8d652 // fsub v18.4s, v18.4s, v24.4s
-	WORD $0x4eb9d673 // fsub v19.4s, v19.4s, v25.4s
-	WORD $0x4e36ce92 // fmla v18.4s, v20.4s, v22.4s
-	WORD $0x4e37ceb3 // fmla v19.4s, v21.4s, v23.4s
-	WORD $0x4e251e17 // and v23.16b, v16.16b, v5.16b
-	WORD $0x4e251df6 // and v22.16b, v15.16b, v5.16b
-	WORD $0x4ea69ef7 // mul v23.4s, v23.4s, v6.4s
-	WORD $0x4ea69ed6 // mul v22.4s, v22.4s, v6.4s
-	WORD $0x4ea786f7 // add v23.4s, v23.4s, v7.4s
-	WORD $0x4ea786d6 // add v22.4s, v22.4s, v7.4s
-	WORD $0x6e2886fa // sub v26.16b, v23.16b, v8.16b
-	WORD $0x6e2886db // sub v27.16b, v22.16b, v8.16b
-	WORD $0x3dc0649c // ldr q28, [x4, #400]
-	WORD $0x3dc0649d // ldr q29, [x4, #400]
-	WORD $0x4e170397 // tbl v23.16b, {v28.16b}, v23.16b
-	WORD $0x4e1603b6 // tbl v22.16b, {v29.16b}, v22.16b
-	WORD $0x3dc0689d // ldr q29, [x4, #416]
-	WORD $0x3dc0689c // ldr q28, [x4, #416]
-	WORD $0x4e1a13b7 // tbx v23.16b, {v29.16b}, v26.16b
-	WORD $0x4e1b1396 // tbx v22.16b, {v28.16b}, v27.16b
-	WORD $0x4e251e1b // and v27.16b, v16.16b, v5.16b
-	WORD $0x4e251dfc // and v28.16b, v15.16b, v5.16b
-	WORD $0x4ea69f7b // mul v27.4s, v27.4s, v6.4s
-	WORD $0x4ea69f9c // mul v28.4s, v28.4s, v6.4s
-	WORD $0x4ea7877b // add v27.4s, v27.4s, v7.4s
-	WORD $0x4ea7879c // add v28.4s, v28.4s, v7.4s
-	WORD $0x6e28877a // sub v26.16b, v27.16b, v8.16b
-	WORD $0x6e28879d // sub v29.16b, v28.16b, v8.16b
-	WORD $0x3dc06c9e // ldr q30, [x4, #432]
-	WORD $0x3dc06c9f // ldr q31, [x4, #432]
-	WORD $0x4e1b03db // tbl v27.16b, {v30.16b}, v27.16b
-	WORD $0x4e1c03fc // tbl v28.16b, {v31.16b}, v28.16b
-	WORD $0x3dc0709f // ldr q31, [x4, #448]
-	WORD $0x3dc0709e // ldr q30, [x4, #448]
-	WORD $0x4e1a13fb // tbx v27.16b, {v31.16b}, v26.16b
-	WORD $0x4e1d13dc // tbx v28.16b, {v30.16b}, v29.16b
-	WORD $0x4eb71efd // mov v29.16b, v23.16b
-	WORD $0x4eb61ede // mov v30.16b, v22.16b
-	WORD $0x4e38ce9d // fmla v29.4s, v20.4s, v24.4s
-	WORD $0x4e39cebe // fmla v30.4s, v21.4s, v25.4s
-	WORD $0x4ebdd6f7 // fsub v23.4s, v23.4s, v29.4s
-	WORD $0x4ebed6d6 // fsub v22.4s, v22.4s, v30.4s
-	WORD $0x4e38ce97 // fmla v23.4s, v20.4s, v24.4s
-	WORD $0x4e39ceb6 // fmla v22.4s, v21.4s, v25.4s
-	WORD $0x4e32ce9b // fmla v27.4s, v20.4s, v18.4s
-	WORD $0x4e33cebc // fmla v28.4s, v21.4s, v19.4s
-	WORD $0x4e37d777 // fadd v23.4s, v27.4s, v23.4s
-	WORD $0x4e36d796 // fadd v22.4s, v28.4s, v22.4s
-	WORD $0x4e251e1c // and v28.16b, v16.16b, v5.16b
-	WORD $0x4e251dfb // and v27.16b, v15.16b, v5.16b
-	WORD $0x4ea69f9c // mul v28.4s, v28.4s, v6.4s
-	WORD $0x4ea69f7b // mul v27.4s, v27.4s, v6.4s
-	WORD $0x4ea7879c // add v28.4s, v28.4s, v7.4s
-	WORD $0x4ea7877b // add v27.4s, v27.4s, v7.4s
-	WORD $0x6e288793 // sub v19.16b, v28.16b, v8.16b
-	WORD $0x6e288772 // sub v18.16b, v27.16b, v8.16b
-	WORD $0x3dc07499 // ldr q25, [x4, #464]
-	WORD $0x3dc07498 // ldr q24, [x4, #464]
-	WORD $0x4e1c033c // tbl v28.16b, {v25.16b}, v28.16b
-	WORD $0x4e1b031b // tbl v27.16b, {v24.16b}, v27.16b
-	WORD $0x3dc07898 // ldr q24, [x4, #480]
-	WORD $0x3dc07899 // ldr q25, [x4, #480]
-	WORD $0x4e13131c // tbx v28.16b, {v24.16b}, v19.16b
-	WORD $0x4e12133b // tbx v27.16b, {v25.16b}, v18.16b
-	WORD $0x4e251e12 // and v18.16b, v16.16b, v5.16b
-	WORD $0x4e251df9 // and v25.16b, v15.16b, v5.16b
-	WORD $0x4ea69e52 // mul v18.4s, v18.4s, v6.4s
-	WORD $0x4ea69f39 // mul v25.4s, v25.4s, v6.4s
-	WORD $0x4ea78652 // add v18.4s, v18.4s, v7.4s
-	WORD $0x4ea78739 // add v25.4s, v25.4s, v7.4s
-	WORD $0x6e288653 // sub v19.16b, v18.16b, v8.16b
-	WORD $0x6e288738 // sub v24.16b, v25.16b, v8.16b
-	WORD $0x3dc07c9a // ldr q26, [x4, #496]
-	WORD $0x3dc07c9f // ldr q31, [x4, #496]
-	WORD $0x4e120352 // tbl v18.16b, {v26.16b}, v18.16b
-	WORD $0x4e1903f9 // tbl v25.16b, {v31.16b}, v25.16b
-	WORD $0x3dc0809f // ldr q31, [x4, #512]
-	WORD $0x3dc0809a // ldr q26, [x4, #512]
-	WORD $0x4e1313f2 // tbx v18.16b, {v31.16b}, v19.16b
-	WORD $0x4e181359 // tbx v25.16b, {v26.16b}, v24.16b
-	WORD $0x4ebc1f98 // mov v24.16b, v28.16b
-	WORD $0x4ebb1f7a // mov v26.16b, v27.16b
-	WORD $0x4e3dce98 // fmla v24.4s, v20.4s, v29.4s
-	WORD $0x4e3eceba // fmla v26.4s, v21.4s, v30.4s
-	WORD $0x4eb8d79c // fsub v28.4s, v28.4s, v24.4s
-	WORD $0x4ebad77b // fsub v27.4s, v27.4s, v26.4s
-	WORD $0x4e3dce9c // fmla v28.4s, v20.4s, v29.4s
-	WORD $0x4e3ecebb // fmla v27.4s, v21.4s, v30.4s
-	WORD $0x4e37ce92 // fmla v18.4s, v20.4s, v23.4s
-	WORD $0x4e36ceb9 // fmla v25.4s, v21.4s, v22.4s
-	WORD $0x4e3cd65c // fadd v28.4s, v18.4s, v28.4s
-	WORD $0x4e3bd73b // fadd v27.4s, v25.4s, v27.4s
 	WORD $0x4e251e10 // and v16.16b, v16.16b, v5.16b
 	WORD $0x4e251def // and v15.16b, v15.16b, v5.16b
 	WORD $0x4ea69e10 // mul v16.4s, v16.4s, v6.4s
 	WORD $0x4ea69def // mul v15.4s, v15.4s, v6.4s
 	WORD $0x4ea78610 // add v16.4s, v16.4s, v7.4s
 	WORD $0x4ea785ef // add v15.4s, v15.4s, v7.4s
-	WORD $0x6e288619 // sub v25.16b, v16.16b, v8.16b
-	WORD $0x6e2885f2 // sub v18.16b, v15.16b, v8.16b
-	WORD $0x3dc08496 // ldr q22, [x4, #528]
-	WORD $0x3dc08497 // ldr q23, [x4, #528]
-	WORD $0x4e1002d0 // tbl v16.16b, {v22.16b}, v16.16b
-	WORD $0x4e0f02ef // tbl v15.16b, {v23.16b}, v15.16b
-	WORD $0x3dc08897 // ldr q23, [x4, #544]
-	WORD $0x3dc08896 // ldr q22, [x4, #544]
-	WORD $0x4e1912f0 // tbx v16.16b, {v23.16b}, v25.16b
-	WORD $0x4e1212cf // tbx v15.16b, {v22.16b}, v18.16b
-	WORD $0x4eb01e12 // mov v18.16b, v16.16b
-	WORD $0x4eaf1df6 // mov v22.16b, v15.16b
-	WORD $0x4e38ce92 // fmla v18.4s, v20.4s, v24.4s
-	WORD $0x4e3aceb6 // fmla v22.4s, v21.4s, v26.4s
-	WORD $0x4eb2d610 // fsub v16.4s, v16.4s, v18.4s
-	WORD $0x4eb6d5ef // fsub v15.4s, v15.4s, v22.4s
-	WORD $0x4e38ce90 // fmla v16.4s, v20.4s, v24.4s
-	WORD $0x4e3aceaf // fmla v15.4s, v21.4s, v26.4s
-	WORD $0x4e3cce90 // fmla v16.4s, v20.4s, v28.4s
-	WORD $0x4e3bceaf // fmla v15.4s, v21.4s, v27.4s
-	WORD $0x3dc08c9b // ldr q27, [x4, #560]
-	WORD $0x3dc08c95 // ldr q21, [x4, #560]
-	WORD $0x4eb21e5c // mov v28.16b, v18.16b
-	WORD $0x4eb61ed4 // mov v20.16b, v22.16b
-	WORD $0x4e3bce1c // fmla v28.4s, v16.4s, v27.4s
-	WORD $0x4e35cdf4 // fmla v20.4s, v15.4s, v21.4s
-	WORD $0x3dc09095 // ldr q21, [x4, #576]
-	WORD $0x3dc0909b // ldr q27, [x4, #576]
-	WORD $0x4e35ce12 // fmla v18.4s, v16.4s, v21.4s
-	WORD $0x4e3bcdf6 // fmla v22.4s, v15.4s, v27.4s
-	WORD $0x6e321f9c // eor v28.16b, v28.16b, v18.16b
-	WORD $0x6e361e94 // eor v20.16b, v20.16b, v22.16b
-	WORD $0x4eb41f9c // orr v28.16b, v28.16b, v20.16b
-	WORD $0x3dc09494 // ldr q20, [x4, #592]
-	WORD $0x3dc0949b // ldr q27, [x4, #592]
-	WORD $0x6e721db4 // bsl v20.16b, v13.16b, v18.16b
-	WORD $0x6e761ddb // bsl v27.16b, v14.16b, v22.16b
-	WORD $0x3dc09896 // ldr q22, [x4, #608]
-	WORD $0x6eb63636 // cmhi v22.4s, v17.4s, v22.4s
+	WORD $0x6e288614 // sub v20.16b, v16.16b, v8.16b
+	WORD $0x6e2885f5 // sub v21.16b, v15.16b, v8.16b
+	WORD $0x4e100136 // tbl v22.16b, {v9.16b}, v16.16b
+	WORD $0x4e0f0137 // tbl v23.16b, {v9.16b}, v15.16b
+	WORD $0x4e141156 // tbx v22.16b, {v10.16b}, v20.16b
+	WORD $0x4e151157 // tbx v23.16b, {v10.16b}, v21.16b
+	WORD $0x4eb6d656 // fsub v22.4s, v18.4s, v22.4s
+	WORD $0x4eb7d677 // fsub v23.4s, v19.4s, v23.4s
+	WORD $0x4e100173 // tbl v19.16b, {v11.16b}, v16.16b
+	WORD $0x4e0f0172 // tbl v18.16b, {v11.16b}, v15.16b
+	WORD $0x4e141193 // tbx v19.16b, {v12.16b}, v20.16b
+	WORD $0x4e151192 // tbx v18.16b, {v12.16b}, v21.16b
+	WORD $0x3dc03498 // ldr q24, [x4, #208]
+	WORD $0x3dc03499 // ldr q25, [x4, #208]
+	WORD $0x4e100318 // tbl v24.16b, {v24.16b}, v16.16b
+	WORD $0x4e0f0339 // tbl v25.16b, {v25.16b}, v15.16b
+	WORD $0x3dc0389a // ldr q26, [x4, #224]
+	WORD $0x3dc0389b // ldr q27, [x4, #224]
+	WORD $0x4e141358 // tbx v24.16b, {v26.16b}, v20.16b
+	WORD $0x4e151379 // tbx v25.16b, {v27.16b}, v21.16b
+	WORD $0x4e36ce78 // fmla v24.4s, v19.4s, v22.4s
+	WORD $0x4e37ce59 // fmla v25.4s, v18.4s, v23.4s
+	WORD $0x3dc03c92 // ldr q18, [x4, #240]
+	WORD $0x3dc03c93 // ldr q19, [x4, #240]
+	WORD $0x4e100252 // tbl v18.16b, {v18.16b}, v16.16b
+	WORD $0x4e0f0273 // tbl v19.16b, {v19.16b}, v15.16b
+	WORD $0x3dc0409b // ldr q27, [x4, #256]
+	WORD $0x3dc0409a // ldr q26, [x4, #256]
+	WORD $0x4e141372 // tbx v18.16b, {v27.16b}, v20.16b
+	WORD $0x4e151353 // tbx v19.16b, {v26.16b}, v21.16b
+	WORD $0x4e36cf12 // fmla v18.4s, v24.4s, v22.4s
+	WORD $0x4e37cf33 // fmla v19.4s, v25.4s, v23.4s
+	WORD $0x3dc04499 // ldr q25, [x4, #272]
+	WORD $0x3dc04498 // ldr q24, [x4, #272]
+	WORD $0x4e100339 // tbl v25.16b, {v25.16b}, v16.16b
+	WORD $0x4e0f0318 // tbl v24.16b, {v24.16b}, v15.16b
+	WORD $0x3dc0489a // ldr q26, [x4, #288]
+	WORD $0x3dc0489b // ldr q27, [x4, #288]
+	WORD $0x4e141359 // tbx v25.16b, {v26.16b}, v20.16b
+	WORD $0x4e151378 // tbx v24.16b, {v27.16b}, v21.16b
+	WORD $0x4e36ce59 // fmla v25.4s, v18.4s, v22.4s
+	WORD $0x4e37ce78 // fmla v24.4s, v19.4s, v23.4s
+	WORD $0x3dc04c93 // ldr q19, [x4, #304]
+	WORD $0x3dc04c92 // ldr q18, [x4, #304]
+	WORD $0x4e100273 // tbl v19.16b, {v19.16b}, v16.16b
+	WORD $0x4e0f0252 // tbl v18.16b, {v18.16b}, v15.16b
+	WORD $0x3dc0509b // ldr q27, [x4, #320]
+	WORD $0x3dc0509a // ldr q26, [x4, #320]
+	WORD $0x4e141373 // tbx v19.16b, {v27.16b}, v20.16b
+	WORD $0x4e151352 // tbx v18.16b, {v26.16b}, v21.16b
+	WORD $0x4e36cf33 // fmla v19.4s, v25.4s, v22.4s
+	WORD $0x4e37cf12 // fmla v18.4s, v24.4s, v23.4s
+	WORD $0x3dc05498 // ldr q24, [x4, #336]
+	WORD $0x3dc05499 // ldr q25, [x4, #336]
+	WORD $0x4e100318 // tbl v24.16b, {v24.16b}, v16.16b
+	WORD $0x4e0f0339 // tbl v25.16b, {v25.16b}, v15.16b
+	WORD $0x3dc0589a // ldr q26, [x4, #352]
+	WORD $0x3dc0589b // ldr q27, [x4, #352]
+	WORD $0x4e141358 // tbx v24.16b, {v26.16b}, v20.16b
+	WORD $0x4e151379 // tbx v25.16b, {v27.16b}, v21.16b
+	WORD $0x4e36ce78 // fmla v24.4s, v19.4s, v22.4s
+	WORD $0x4e37ce59 // fmla v25.4s, v18.4s, v23.4s
+	WORD $0x3dc05c92 // ldr q18, [x4, #368]
+	WORD $0x3dc05c93 // ldr q19, [x4, #368]
+	WORD $0x4e100252 // tbl v18.16b, {v18.16b}, v16.16b
+	WORD $0x4e0f0273 // tbl v19.16b, {v19.16b}, v15.16b
+	WORD $0x3dc0609b // ldr q27, [x4, #384]
+	WORD $0x3dc0609a // ldr q26, [x4, #384]
+	WORD $0x4e141372 // tbx v18.16b, {v27.16b}, v20.16b
+	WORD $0x4e151353 // tbx v19.16b, {v26.16b}, v21.16b
+	WORD $0x4eb21e5a // mov v26.16b, v18.16b
+	WORD $0x4eb31e7b // mov v27.16b, v19.16b
+	WORD $0x4e38ceda // fmla v26.4s, v22.4s, v24.4s
+	WORD $0x4e39cefb // fmla v27.4s, v23.4s, v25.4s
+	WORD $0x4ebad652 // fsub v18.4s, v18.4s, v26.4s
+	WORD $0x4ebbd673 // fsub v19.4s, v19.4s, v27.4s
+	WORD $0x4e38ced2 // fmla v18.4s, v22.4s, v24.4s
+	WORD $0x4e39cef3 // fmla v19.4s, v23.4s, v25.4s
+	WORD $0x3dc06499 // ldr q25, [x4, #400]
+	WORD $0x3dc06498 // ldr q24, [x4, #400]
+	WORD $0x4e100339 // tbl v25.16b, {v25.16b}, v16.16b
+	WORD $0x4e0f0318 // tbl v24.16b, {v24.16b}, v15.16b
+	WORD $0x3dc0689c // ldr q28, [x4, #416]
+	WORD $0x3dc0689d // ldr q29, [x4, #416]
+	WORD $0x4e141399 // tbx v25.16b, {v28.16b}, v20.16b
+	WORD $0x4e1513b8 // tbx v24.16b, {v29.16b}, v21.16b
+	WORD $0x3dc06c9d // ldr q29, [x4, #432]
+	WORD $0x3dc06c9c // ldr q28, [x4, #432]
+	WORD $0x4e1003bd // tbl v29.16b, {v29.16b}, v16.16b
+	WORD $0x4e0f039c // tbl v28.16b, {v28.16b}, v15.16b
+	WORD $0x3dc0709e // ldr q30, [x4, #448]
+	WORD $0x3dc0709f // ldr q31, [x4, #448]
+	WORD $0x4e1413dd // tbx v29.16b, {v30.16b}, v20.16b
+	WORD $0x4e1513fc // tbx v28.16b, {v31.16b}, v21.16b
+	WORD $0x4eb91f3f // mov v31.16b, v25.16b
+	WORD $0x4eb81f1e // mov v30.16b, v24.16b
+	WORD $0x4e3acedf // fmla v31.4s, v22.4s, v26.4s
+	WORD $0x4e3bcefe // fmla v30.4s, v23.4s, v27.4s
+	WORD $0x4ebfd739 // fsub v25.4s, v25.4s, v31.4s
+	WORD $0x4ebed718 // fsub v24.4s, v24.4s, v30.4s
+	WORD $0x4e3aced9 // fmla v25.4s, v22.4s, v26.4s
+	WORD $0x4e3bcef8 // fmla v24.4s, v23.4s, v27.4s
+	WORD $0x4e32cedd // fmla v29.4s, v22.4s, v18.4s
+	WORD $0x4e33cefc // fmla v28.4s, v23.4s, v19.4s
+	WORD $0x4e39d7b9 // fadd v25.4s, v29.4s, v25.4s
+	WORD $0x4e38d798 // fadd v24.4s, v28.4s, v24.4s
+	WORD $0x3dc0749c // ldr q28, [x4, #464]
+	WORD $0x3dc0749d // ldr q29, [x4, #464]
+	WORD $0x4e10039c // tbl v28.16b, {v28.16b}, v16.16b
+	WORD $0x4e0f03bd // tbl v29.16b, {v29.16b}, v15.16b
+	WORD $0x3dc07893 // ldr q19, [x4, #480]
+	WORD $0x3dc07892 // ldr q18, [x4, #480]
+	WORD $0x4e14127c // tbx v28.16b, {v19.16b}, v20.16b
+	WORD $0x4e15125d // tbx v29.16b, {v18.16b}, v21.16b
+	WORD $0x3dc07c92 // ldr q18, [x4, #496]
+	WORD $0x3dc07c93 // ldr q19, [x4, #496]
+	WORD $0x4e100252 // tbl v18.16b, {v18.16b}, v16.16b
+	WORD $0x4e0f0273 // tbl v19.16b, {v19.16b}, v15.16b
+	WORD $0x3dc0809b // ldr q27, [x4, #512]
+	WORD $0x3dc0809a // ldr q26, [x4, #512]
+	WORD $0x4e141372 // tbx v18.16b, {v27.16b}, v20.16b
+	WORD $0x4e151353 // tbx v19.16b, {v26.16b}, v21.16b
+	WORD $0x4ebc1f9a // mov v26.16b, v28.16b
+	WORD $0x4ebd1fbb // mov v27.16b, v29.16b
+	WORD $0x4e3fceda // fmla v26.4s, v22.4s, v31.4s
+	WORD $0x4e3ecefb // fmla v27.4s, v23.4s, v30.4s
+	WORD $0x4ebad79c // fsub v28.4s, v28.4s, v26.4s
+	WORD $0x4ebbd7bd // fsub v29.4s, v29.4s, v27.4s
+	WORD $0x4e3fcedc // fmla v28.4s, v22.4s, v31.4s
+	WORD $0x4e3ecefd // fmla v29.4s, v23.4s, v30.4s
+	WORD $0x4e39ced2 // fmla v18.4s, v22.4s, v25.4s
+	WORD $0x4e38cef3 // fmla v19.4s, v23.4s, v24.4s
+	WORD $0x4e3cd65c // fadd v28.4s, v18.4s, v28.4s
+	WORD $0x4e3dd67d // fadd v29.4s, v19.4s, v29.4s
+	WORD $0x3dc08493 // ldr q19, [x4, #528]
+	WORD $0x3dc08492 // ldr q18, [x4, #528]
+	WORD $0x4e100270 // tbl v16.16b, {v19.16b}, v16.16b
+	WORD $0x4e0f024f // tbl v15.16b, {v18.16b}, v15.16b
+	WORD $0x3dc08892 // ldr q18, [x4, #544]
+	WORD $0x3dc08893 // ldr q19, [x4, #544]
+	WORD $0x4e141250 // tbx v16.16b, {v18.16b}, v20.16b
+	WORD $0x4e15126f // tbx v15.16b, {v19.16b}, v21.16b
+	WORD $0x4eb01e15 // mov v21.16b, v16.16b
+	WORD $0x4eaf1df3 // mov v19.16b, v15.16b
+	WORD $0x4e3aced5 // fmla v21.4s, v22.4s, v26.4s
+	WORD $0x4e3bcef3 // fmla v19.4s, v23.4s, v27.4s
+	WORD $0x4eb5d610 // fsub v16.4s, v16.4s, v21.4s
+	WORD $0x4eb3d5ef // fsub v15.4s, v15.4s, v19.4s
+	WORD $0x4e3aced0 // fmla v16.4s, v22.4s, v26.4s
+	WORD $0x4e3bceef // fmla v15.4s, v23.4s, v27.4s
+	WORD $0x4e3cced0 // fmla v16.4s, v22.4s, v28.4s
+	WORD $0x4e3dceef // fmla v15.4s, v23.4s, v29.4s
+	WORD $0x3dc08c9d // ldr q29, [x4, #560]
+	WORD $0x3dc08c97 // ldr q23, [x4, #560]
+	WORD $0x4eb51ebc // mov v28.16b, v21.16b
+	WORD $0x4eb31e76 // mov v22.16b, v19.16b
+	WORD $0x4e3dce1c // fmla v28.4s, v16.4s, v29.4s
+	WORD $0x4e37cdf6 // fmla v22.4s, v15.4s, v23.4s
+	WORD $0x3dc09097 // ldr q23, [x4, #576]
+	WORD $0x3dc0909d // ldr q29, [x4, #576]
+	WORD $0x4e37ce15 // fmla v21.4s, v16.4s, v23.4s
+	WORD $0x4e3dcdf3 // fmla v19.4s, v15.4s, v29.4s
+	WORD $0x6e351f9c // eor v28.16b, v28.16b, v21.16b
+	WORD $0x6e331ed6 // eor v22.16b, v22.16b, v19.16b
 	WORD $0x4eb61f9c // orr v28.16b, v28.16b, v22.16b
+	WORD $0x3dc09496 // ldr q22, [x4, #592]
+	WORD $0x3dc0949d // ldr q29, [x4, #592]
+	WORD $0x6e751db6 // bsl v22.16b, v13.16b, v21.16b
+	WORD $0x6e731ddd // bsl v29.16b, v14.16b, v19.16b
+	WORD $0x3dc09893 // ldr q19, [x4, #608]
+	WORD $0x6eb33633 // cmhi v19.4s, v17.4s, v19.4s
+	WORD $0x4eb31f9c // orr v28.16b, v28.16b, v19.16b
 	WORD $0x6eb0ab9c // umaxv s28, v28.4s
 	WORD $0x0e043f85 // mov w5, v28.s[0]
 	CMPW $0, R5
 	BNE doubtful
-	WORD $0x3d800034 // str q20, [x1]
-	WORD $0x3d80043b // str q27, [x1, #16]
+	WORD $0x3d800036 // str q22, [x1]
+	WORD $0x3d80043d // str q29, [x1, #16]
 going:
 	ADD $32, R1
 	ADD $32, R2
@@ -868,518 +772,518 @@ going:
 	BGE many
 	JMP single
 doubtful:
-	WORD $0xfd40005b // ldr d27, [x2]
-	WORD $0xfd400454 // ldr d20, [x2, #8]
+	WORD $0xfd40005d // ldr d29, [x2]
+	WORD $0xfd400456 // ldr d22, [x2, #8]
 	WORD $0x3dc09c9c // ldr q28, [x4, #624]
-	WORD $0x3dc09c96 // ldr q22, [x4, #624]
-	WORD $0x0e201f71 // and v17.8b, v27.8b, v0.8b
-	WORD $0x0e201e8e // and v14.8b, v20.8b, v0.8b
+	WORD $0x3dc09c93 // ldr q19, [x4, #624]
+	WORD $0x0e201fb1 // and v17.8b, v29.8b, v0.8b
+	WORD $0x0e201ece // and v14.8b, v22.8b, v0.8b
 	WORD $0x0e617a31 // fcvtl v17.2d, v17.2s
 	WORD $0x0e6179ce // fcvtl v14.2d, v14.2s
-	WORD $0x6efce632 // fcmgt v18.2d, v17.2d, v28.2d
-	WORD $0x6ef6e5cd // fcmgt v13.2d, v14.2d, v22.2d
-	WORD $0x6e711f92 // bsl v18.16b, v28.16b, v17.16b
-	WORD $0x6e6e1ecd // bsl v13.16b, v22.16b, v14.16b
-	WORD $0x6e72de4e // fmul v14.2d, v18.2d, v18.2d
-	WORD $0x6e6dddb6 // fmul v22.2d, v13.2d, v13.2d
+	WORD $0x6efce635 // fcmgt v21.2d, v17.2d, v28.2d
+	WORD $0x6ef3e5cd // fcmgt v13.2d, v14.2d, v19.2d
+	WORD $0x6e711f95 // bsl v21.16b, v28.16b, v17.16b
+	WORD $0x6e6e1e6d // bsl v13.16b, v19.16b, v14.16b
+	WORD $0x6e75deae // fmul v14.2d, v21.2d, v21.2d
+	WORD $0x6e6dddb3 // fmul v19.2d, v13.2d, v13.2d
 	WORD $0x3dc0a091 // ldr q17, [x4, #640]
 	WORD $0x3dc0a09c // ldr q28, [x4, #640]
-	WORD $0x6e71de51 // fmul v17.2d, v18.2d, v17.2d
+	WORD $0x6e71deb1 // fmul v17.2d, v21.2d, v17.2d
 	WORD $0x6e7cddbc // fmul v28.2d, v13.2d, v28.2d
 	WORD $0x3dc0a48f // ldr q15, [x4, #656]
-	WORD $0x3dc0a495 // ldr q21, [x4, #656]
+	WORD $0x3dc0a497 // ldr q23, [x4, #656]
 	WORD $0x6e2f1dcf // eor v15.16b, v14.16b, v15.16b
-	WORD $0x6e351ed5 // eor v21.16b, v22.16b, v21.16b
+	WORD $0x6e371e77 // eor v23.16b, v19.16b, v23.16b
 	WORD $0x3dc0a890 // ldr q16, [x4, #672]
-	WORD $0x3dc0a89a // ldr q26, [x4, #672]
-	WORD $0x3dc0ac98 // ldr q24, [x4, #688]
-	WORD $0x3dc0ac99 // ldr q25, [x4, #688]
-	WORD $0x4e78d638 // fadd v24.2d, v17.2d, v24.2d
-	WORD $0x4e79d799 // fadd v25.2d, v28.2d, v25.2d
-	WORD $0x6e78fe18 // fdiv v24.2d, v16.2d, v24.2d
-	WORD $0x6e79ff59 // fdiv v25.2d, v26.2d, v25.2d
-	WORD $0x3dc0b09a // ldr q26, [x4, #704]
+	WORD $0x3dc0a89b // ldr q27, [x4, #672]
+	WORD $0x3dc0ac9a // ldr q26, [x4, #688]
+	WORD $0x3dc0ac94 // ldr q20, [x4, #688]
+	WORD $0x4e7ad63a // fadd v26.2d, v17.2d, v26.2d
+	WORD $0x4e74d794 // fadd v20.2d, v28.2d, v20.2d
+	WORD $0x6e7afe1a // fdiv v26.2d, v16.2d, v26.2d
+	WORD $0x6e74ff74 // fdiv v20.2d, v27.2d, v20.2d
+	WORD $0x3dc0b09b // ldr q27, [x4, #704]
 	WORD $0x3dc0b090 // ldr q16, [x4, #704]
 	WORD $0x3dc0a89c // ldr q28, [x4, #672]
 	WORD $0x3dc0a891 // ldr q17, [x4, #672]
-	WORD $0x4e7acf1c // fmla v28.2d, v24.2d, v26.2d
-	WORD $0x4e70cf31 // fmla v17.2d, v25.2d, v16.2d
+	WORD $0x4e7bcf5c // fmla v28.2d, v26.2d, v27.2d
+	WORD $0x4e70ce91 // fmla v17.2d, v20.2d, v16.2d
 	WORD $0x3dc0b490 // ldr q16, [x4, #720]
-	WORD $0x3dc0b49a // ldr q26, [x4, #720]
-	WORD $0x3dc0b897 // ldr q23, [x4, #736]
-	WORD $0x3dc0b89e // ldr q30, [x4, #736]
-	WORD $0x4e7cce17 // fmla v23.2d, v16.2d, v28.2d
-	WORD $0x4e71cf5e // fmla v30.2d, v26.2d, v17.2d
-	WORD $0x3dc0bc9a // ldr q26, [x4, #752]
+	WORD $0x3dc0b49b // ldr q27, [x4, #720]
+	WORD $0x3dc0b892 // ldr q18, [x4, #736]
+	WORD $0x3dc0b898 // ldr q24, [x4, #736]
+	WORD $0x4e7cce12 // fmla v18.2d, v16.2d, v28.2d
+	WORD $0x4e71cf78 // fmla v24.2d, v27.2d, v17.2d
+	WORD $0x3dc0bc9b // ldr q27, [x4, #752]
 	WORD $0x3dc0bc90 // ldr q16, [x4, #752]
-	WORD $0x4e7ccefa // fmla v26.2d, v23.2d, v28.2d
-	WORD $0x4e71cfd0 // fmla v16.2d, v30.2d, v17.2d
-	WORD $0x3dc0c09e // ldr q30, [x4, #768]
-	WORD $0x3dc0c097 // ldr q23, [x4, #768]
-	WORD $0x4e7ccf5e // fmla v30.2d, v26.2d, v28.2d
-	WORD $0x4e71ce17 // fmla v23.2d, v16.2d, v17.2d
+	WORD $0x4e7cce5b // fmla v27.2d, v18.2d, v28.2d
+	WORD $0x4e71cf10 // fmla v16.2d, v24.2d, v17.2d
+	WORD $0x3dc0c098 // ldr q24, [x4, #768]
+	WORD $0x3dc0c092 // ldr q18, [x4, #768]
+	WORD $0x4e7ccf78 // fmla v24.2d, v27.2d, v28.2d
+	WORD $0x4e71ce12 // fmla v18.2d, v16.2d, v17.2d
 	WORD $0x3dc0c490 // ldr q16, [x4, #784]
-	WORD $0x3dc0c49a // ldr q26, [x4, #784]
-	WORD $0x4e7ccfd0 // fmla v16.2d, v30.2d, v28.2d
-	WORD $0x4e71cefa // fmla v26.2d, v23.2d, v17.2d
-	WORD $0x3dc0c897 // ldr q23, [x4, #800]
-	WORD $0x3dc0c89e // ldr q30, [x4, #800]
-	WORD $0x4e7cce17 // fmla v23.2d, v16.2d, v28.2d
-	WORD $0x4e71cf5e // fmla v30.2d, v26.2d, v17.2d
-	WORD $0x3dc0cc9a // ldr q26, [x4, #816]
+	WORD $0x3dc0c49b // ldr q27, [x4, #784]
+	WORD $0x4e7ccf10 // fmla v16.2d, v24.2d, v28.2d
+	WORD $0x4e71ce5b // fmla v27.2d, v18.2d, v17.2d
+	WORD $0x3dc0c892 // ldr q18, [x4, #800]
+	WORD $0x3dc0c898 // ldr q24, [x4, #800]
+	WORD $0x4e7cce12 // fmla v18.2d, v16.2d, v28.2d
+	WORD $0x4e71cf78 // fmla v24.2d, v27.2d, v17.2d
+	WORD $0x3dc0cc9b // ldr q27, [x4, #816]
 	WORD $0x3dc0cc90 // ldr q16, [x4, #816]
-	WORD $0x4e7ccefa // fmla v26.2d, v23.2d, v28.2d
-	WORD $0x4e71cfd0 // fmla v16.2d, v30.2d, v17.2d
-	WORD $0x3dc0d09e // ldr q30, [x4, #832]
-	WORD $0x3dc0d097 // ldr q23, [x4, #832]
-	WORD $0x4e7ccf5e // fmla v30.2d, v26.2d, v28.2d
-	WORD $0x4e71ce17 // fmla v23.2d, v16.2d, v17.2d
+	WORD $0x4e7cce5b // fmla v27.2d, v18.2d, v28.2d
+	WORD $0x4e71cf10 // fmla v16.2d, v24.2d, v17.2d
+	WORD $0x3dc0d098 // ldr q24, [x4, #832]
+	WORD $0x3dc0d092 // ldr q18, [x4, #832]
+	WORD $0x4e7ccf78 // fmla v24.2d, v27.2d, v28.2d
+	WORD $0x4e71ce12 // fmla v18.2d, v16.2d, v17.2d
 	WORD $0x3dc0d490 // ldr q16, [x4, #848]
-	WORD $0x3dc0d49a // ldr q26, [x4, #848]
-	WORD $0x4e7ccfd0 // fmla v16.2d, v30.2d, v28.2d
-	WORD $0x4e71cefa // fmla v26.2d, v23.2d, v17.2d
-	WORD $0x3dc0d897 // ldr q23, [x4, #864]
-	WORD $0x3dc0d89e // ldr q30, [x4, #864]
-	WORD $0x4e7cce17 // fmla v23.2d, v16.2d, v28.2d
-	WORD $0x4e71cf5e // fmla v30.2d, v26.2d, v17.2d
-	WORD $0x3dc0dc9a // ldr q26, [x4, #880]
+	WORD $0x3dc0d49b // ldr q27, [x4, #848]
+	WORD $0x4e7ccf10 // fmla v16.2d, v24.2d, v28.2d
+	WORD $0x4e71ce5b // fmla v27.2d, v18.2d, v17.2d
+	WORD $0x3dc0d892 // ldr q18, [x4, #864]
+	WORD $0x3dc0d898 // ldr q24, [x4, #864]
+	WORD $0x4e7cce12 // fmla v18.2d, v16.2d, v28.2d
+	WORD $0x4e71cf78 // fmla v24.2d, v27.2d, v17.2d
+	WORD $0x3dc0dc9b // ldr q27, [x4, #880]
 	WORD $0x3dc0dc90 // ldr q16, [x4, #880]
-	WORD $0x4e7ccefa // fmla v26.2d, v23.2d, v28.2d
-	WORD $0x4e71cfd0 // fmla v16.2d, v30.2d, v17.2d
-	WORD $0x3dc0e09e // ldr q30, [x4, #896]
-	WORD $0x3dc0e097 // ldr q23, [x4, #896]
-	WORD $0x4e7ccf5e // fmla v30.2d, v26.2d, v28.2d
-	WORD $0x4e71ce17 // fmla v23.2d, v16.2d, v17.2d
+	WORD $0x4e7cce5b // fmla v27.2d, v18.2d, v28.2d
+	WORD $0x4e71cf10 // fmla v16.2d, v24.2d, v17.2d
+	WORD $0x3dc0e098 // ldr q24, [x4, #896]
+	WORD $0x3dc0e092 // ldr q18, [x4, #896]
+	WORD $0x4e7ccf78 // fmla v24.2d, v27.2d, v28.2d
+	WORD $0x4e71ce12 // fmla v18.2d, v16.2d, v17.2d
 	WORD $0x3dc0e490 // ldr q16, [x4, #912]
-	WORD $0x3dc0e49a // ldr q26, [x4, #912]
-	WORD $0x4e7ccfd0 // fmla v16.2d, v30.2d, v28.2d
-	WORD $0x4e71cefa // fmla v26.2d, v23.2d, v17.2d
-	WORD $0x3dc0e897 // ldr q23, [x4, #928]
-	WORD $0x3dc0e89e // ldr q30, [x4, #928]
-	WORD $0x4e7cce17 // fmla v23.2d, v16.2d, v28.2d
-	WORD $0x4e71cf5e // fmla v30.2d, v26.2d, v17.2d
-	WORD $0x3dc0ec9a // ldr q26, [x4, #944]
+	WORD $0x3dc0e49b // ldr q27, [x4, #912]
+	WORD $0x4e7ccf10 // fmla v16.2d, v24.2d, v28.2d
+	WORD $0x4e71ce5b // fmla v27.2d, v18.2d, v17.2d
+	WORD $0x3dc0e892 // ldr q18, [x4, #928]
+	WORD $0x3dc0e898 // ldr q24, [x4, #928]
+	WORD $0x4e7cce12 // fmla v18.2d, v16.2d, v28.2d
+	WORD $0x4e71cf78 // fmla v24.2d, v27.2d, v17.2d
+	WORD $0x3dc0ec9b // ldr q27, [x4, #944]
 	WORD $0x3dc0ec90 // ldr q16, [x4, #944]
-	WORD $0x4e7ccefa // fmla v26.2d, v23.2d, v28.2d
-	WORD $0x4e71cfd0 // fmla v16.2d, v30.2d, v17.2d
-	WORD $0x3dc0f09e // ldr q30, [x4, #960]
-	WORD $0x3dc0f097 // ldr q23, [x4, #960]
-	WORD $0x4e7ccf5e // fmla v30.2d, v26.2d, v28.2d
-	WORD $0x4e71ce17 // fmla v23.2d, v16.2d, v17.2d
+	WORD $0x4e7cce5b // fmla v27.2d, v18.2d, v28.2d
+	WORD $0x4e71cf10 // fmla v16.2d, v24.2d, v17.2d
+	WORD $0x3dc0f098 // ldr q24, [x4, #960]
+	WORD $0x3dc0f092 // ldr q18, [x4, #960]
+	WORD $0x4e7ccf78 // fmla v24.2d, v27.2d, v28.2d
+	WORD $0x4e71ce12 // fmla v18.2d, v16.2d, v17.2d
 	WORD $0x3dc0f490 // ldr q16, [x4, #976]
-	WORD $0x3dc0f49a // ldr q26, [x4, #976]
-	WORD $0x4e7ccfd0 // fmla v16.2d, v30.2d, v28.2d
-	WORD $0x4e71cefa // fmla v26.2d, v23.2d, v17.2d
-	WORD $0x3dc0f897 // ldr q23, [x4, #992]
-	WORD $0x3dc0f89e // ldr q30, [x4, #992]
-	WORD $0x4e7cce17 // fmla v23.2d, v16.2d, v28.2d
-	WORD $0x4e71cf5e // fmla v30.2d, v26.2d, v17.2d
-	WORD $0x3dc0fc9a // ldr q26, [x4, #1008]
+	WORD $0x3dc0f49b // ldr q27, [x4, #976]
+	WORD $0x4e7ccf10 // fmla v16.2d, v24.2d, v28.2d
+	WORD $0x4e71ce5b // fmla v27.2d, v18.2d, v17.2d
+	WORD $0x3dc0f892 // ldr q18, [x4, #992]
+	WORD $0x3dc0f898 // ldr q24, [x4, #992]
+	WORD $0x4e7cce12 // fmla v18.2d, v16.2d, v28.2d
+	WORD $0x4e71cf78 // fmla v24.2d, v27.2d, v17.2d
+	WORD $0x3dc0fc9b // ldr q27, [x4, #1008]
 	WORD $0x3dc0fc90 // ldr q16, [x4, #1008]
-	WORD $0x4e7ccefa // fmla v26.2d, v23.2d, v28.2d
-	WORD $0x4e71cfd0 // fmla v16.2d, v30.2d, v17.2d
+	WORD $0x4e7cce5b // fmla v27.2d, v18.2d, v28.2d
+	WORD $0x4e71cf10 // fmla v16.2d, v24.2d, v17.2d
 	WORD $0x3dc10091 // ldr q17, [x4, #1024]
-	WORD $0x3dc1009e // ldr q30, [x4, #1024]
+	WORD $0x3dc10098 // ldr q24, [x4, #1024]
 	WORD $0x3dc1049c // ldr q28, [x4, #1040]
-	WORD $0x3dc10497 // ldr q23, [x4, #1040]
+	WORD $0x3dc10492 // ldr q18, [x4, #1040]
 	WORD $0x4e71cdfc // fmla v28.2d, v15.2d, v17.2d
-	WORD $0x4e7eceb7 // fmla v23.2d, v21.2d, v30.2d
-	WORD $0x3dc1049e // ldr q30, [x4, #1040]
+	WORD $0x4e78cef2 // fmla v18.2d, v23.2d, v24.2d
+	WORD $0x3dc10498 // ldr q24, [x4, #1040]
 	WORD $0x3dc10491 // ldr q17, [x4, #1040]
-	WORD $0x4efed79e // fsub v30.2d, v28.2d, v30.2d
-	WORD $0x4ef1d6f1 // fsub v17.2d, v23.2d, v17.2d
-	WORD $0x3dc1089d // ldr q29, [x4, #1056]
-	WORD $0x3dc10893 // ldr q19, [x4, #1056]
-	WORD $0x4efdcfcf // fmls v15.2d, v30.2d, v29.2d
-	WORD $0x4ef3ce35 // fmls v21.2d, v17.2d, v19.2d
-	WORD $0x3dc10c93 // ldr q19, [x4, #1072]
-	WORD $0x3dc10c9d // ldr q29, [x4, #1072]
-	WORD $0x4ef3cfcf // fmls v15.2d, v30.2d, v19.2d
-	WORD $0x4efdce35 // fmls v21.2d, v17.2d, v29.2d
-	WORD $0x3dc1109d // ldr q29, [x4, #1088]
+	WORD $0x4ef8d798 // fsub v24.2d, v28.2d, v24.2d
+	WORD $0x4ef1d651 // fsub v17.2d, v18.2d, v17.2d
+	WORD $0x3dc10899 // ldr q25, [x4, #1056]
+	WORD $0x3dc1089e // ldr q30, [x4, #1056]
+	WORD $0x4ef9cf0f // fmls v15.2d, v24.2d, v25.2d
+	WORD $0x4efece37 // fmls v23.2d, v17.2d, v30.2d
+	WORD $0x3dc10c9e // ldr q30, [x4, #1072]
+	WORD $0x3dc10c99 // ldr q25, [x4, #1072]
+	WORD $0x4efecf0f // fmls v15.2d, v24.2d, v30.2d
+	WORD $0x4ef9ce37 // fmls v23.2d, v17.2d, v25.2d
+	WORD $0x3dc11099 // ldr q25, [x4, #1088]
 	WORD $0x3dc11091 // ldr q17, [x4, #1088]
-	WORD $0x3dc11493 // ldr q19, [x4, #1104]
 	WORD $0x3dc1149e // ldr q30, [x4, #1104]
-	WORD $0x4e6fcfb3 // fmla v19.2d, v29.2d, v15.2d
-	WORD $0x4e75ce3e // fmla v30.2d, v17.2d, v21.2d
+	WORD $0x3dc11498 // ldr q24, [x4, #1104]
+	WORD $0x4e6fcf3e // fmla v30.2d, v25.2d, v15.2d
+	WORD $0x4e77ce38 // fmla v24.2d, v17.2d, v23.2d
 	WORD $0x3dc11891 // ldr q17, [x4, #1120]
-	WORD $0x3dc1189d // ldr q29, [x4, #1120]
-	WORD $0x4e6fce71 // fmla v17.2d, v19.2d, v15.2d
-	WORD $0x4e75cfdd // fmla v29.2d, v30.2d, v21.2d
+	WORD $0x3dc11899 // ldr q25, [x4, #1120]
+	WORD $0x4e6fcfd1 // fmla v17.2d, v30.2d, v15.2d
+	WORD $0x4e77cf19 // fmla v25.2d, v24.2d, v23.2d
+	WORD $0x3dc11c98 // ldr q24, [x4, #1136]
 	WORD $0x3dc11c9e // ldr q30, [x4, #1136]
-	WORD $0x3dc11c93 // ldr q19, [x4, #1136]
-	WORD $0x4e6fce3e // fmla v30.2d, v17.2d, v15.2d
-	WORD $0x4e75cfb3 // fmla v19.2d, v29.2d, v21.2d
-	WORD $0x3dc1209d // ldr q29, [x4, #1152]
+	WORD $0x4e6fce38 // fmla v24.2d, v17.2d, v15.2d
+	WORD $0x4e77cf3e // fmla v30.2d, v25.2d, v23.2d
+	WORD $0x3dc12099 // ldr q25, [x4, #1152]
 	WORD $0x3dc12091 // ldr q17, [x4, #1152]
-	WORD $0x4e6fcfdd // fmla v29.2d, v30.2d, v15.2d
-	WORD $0x4e75ce71 // fmla v17.2d, v19.2d, v21.2d
-	WORD $0x6e6fddf3 // fmul v19.2d, v15.2d, v15.2d
-	WORD $0x6e75debe // fmul v30.2d, v21.2d, v21.2d
-	WORD $0x4e7dce6f // fmla v15.2d, v19.2d, v29.2d
-	WORD $0x4e71cfd5 // fmla v21.2d, v30.2d, v17.2d
+	WORD $0x4e6fcf19 // fmla v25.2d, v24.2d, v15.2d
+	WORD $0x4e77cfd1 // fmla v17.2d, v30.2d, v23.2d
+	WORD $0x6e6fddfe // fmul v30.2d, v15.2d, v15.2d
+	WORD $0x6e77def8 // fmul v24.2d, v23.2d, v23.2d
+	WORD $0x4e79cfcf // fmla v15.2d, v30.2d, v25.2d
+	WORD $0x4e71cf17 // fmla v23.2d, v24.2d, v17.2d
 	WORD $0x3dc12491 // ldr q17, [x4, #1168]
-	WORD $0x3dc1249e // ldr q30, [x4, #1168]
+	WORD $0x3dc12498 // ldr q24, [x4, #1168]
 	WORD $0x4e311f91 // and v17.16b, v28.16b, v17.16b
-	WORD $0x4e3e1efe // and v30.16b, v23.16b, v30.16b
+	WORD $0x4e381e58 // and v24.16b, v18.16b, v24.16b
 	WORD $0x4e083e25 // mov x5, v17.d[0]
-	WORD $0x4e083fc6 // mov x6, v30.d[0]
+	WORD $0x4e083f06 // mov x6, v24.d[0]
 	WORD $0x4e183e27 // mov x7, v17.d[1]
-	WORD $0x4e183fc8 // mov x8, v30.d[1]
-	WORD $0xfc65787e // ldr d30, [x3, x5, lsl #3]
+	WORD $0x4e183f08 // mov x8, v24.d[1]
+	WORD $0xfc657878 // ldr d24, [x3, x5, lsl #3]
 	WORD $0xfc667871 // ldr d17, [x3, x6, lsl #3]
-	WORD $0xfc67787d // ldr d29, [x3, x7, lsl #3]
-	WORD $0xfc687873 // ldr d19, [x3, x8, lsl #3]
-	WORD $0x4edd3bdd // zip1 v29.2d, v30.2d, v29.2d
-	WORD $0x4ed33a33 // zip1 v19.2d, v17.2d, v19.2d
+	WORD $0xfc677879 // ldr d25, [x3, x7, lsl #3]
+	WORD $0xfc68787e // ldr d30, [x3, x8, lsl #3]
+	WORD $0x4ed93b19 // zip1 v25.2d, v24.2d, v25.2d
+	WORD $0x4ede3a3e // zip1 v30.2d, v17.2d, v30.2d
 	WORD $0x4f70579c // shl v28.2d, v28.2d, #48
-	WORD $0x4f7056f7 // shl v23.2d, v23.2d, #48
-	WORD $0x4efc87bc // add v28.2d, v29.2d, v28.2d
-	WORD $0x4ef78677 // add v23.2d, v19.2d, v23.2d
-	WORD $0x4ebc1f93 // mov v19.16b, v28.16b
-	WORD $0x4eb71efd // mov v29.16b, v23.16b
-	WORD $0x4e6fcf93 // fmla v19.2d, v28.2d, v15.2d
-	WORD $0x4e75cefd // fmla v29.2d, v23.2d, v21.2d
-	WORD $0x6e78df58 // fmul v24.2d, v26.2d, v24.2d
-	WORD $0x6e79de19 // fmul v25.2d, v16.2d, v25.2d
-	WORD $0x6e78de78 // fmul v24.2d, v19.2d, v24.2d
-	WORD $0x6e79dfb9 // fmul v25.2d, v29.2d, v25.2d
-	WORD $0x3dc1289d // ldr q29, [x4, #1184]
-	WORD $0x3dc12893 // ldr q19, [x4, #1184]
+	WORD $0x4f705652 // shl v18.2d, v18.2d, #48
+	WORD $0x4efc873c // add v28.2d, v25.2d, v28.2d
+	WORD $0x4ef287d2 // add v18.2d, v30.2d, v18.2d
+	WORD $0x4ebc1f9e // mov v30.16b, v28.16b
+	WORD $0x4eb21e59 // mov v25.16b, v18.16b
+	WORD $0x4e6fcf9e // fmla v30.2d, v28.2d, v15.2d
+	WORD $0x4e77ce59 // fmla v25.2d, v18.2d, v23.2d
+	WORD $0x6e7adf7a // fmul v26.2d, v27.2d, v26.2d
+	WORD $0x6e74de14 // fmul v20.2d, v16.2d, v20.2d
+	WORD $0x6e7adfda // fmul v26.2d, v30.2d, v26.2d
+	WORD $0x6e74df34 // fmul v20.2d, v25.2d, v20.2d
+	WORD $0x3dc12899 // ldr q25, [x4, #1184]
+	WORD $0x3dc1289e // ldr q30, [x4, #1184]
 	WORD $0x3dc0a890 // ldr q16, [x4, #672]
-	WORD $0x3dc0a89a // ldr q26, [x4, #672]
-	WORD $0x4e7dcf10 // fmla v16.2d, v24.2d, v29.2d
-	WORD $0x4e73cf3a // fmla v26.2d, v25.2d, v19.2d
-	WORD $0x3dc12c93 // ldr q19, [x4, #1200]
-	WORD $0x3dc12c99 // ldr q25, [x4, #1200]
-	WORD $0x3dc1309d // ldr q29, [x4, #1216]
-	WORD $0x3dc13098 // ldr q24, [x4, #1216]
-	WORD $0x4e6ece7d // fmla v29.2d, v19.2d, v14.2d
-	WORD $0x4e76cf38 // fmla v24.2d, v25.2d, v22.2d
-	WORD $0x3dc13499 // ldr q25, [x4, #1232]
-	WORD $0x3dc13493 // ldr q19, [x4, #1232]
-	WORD $0x4e6ecfb9 // fmla v25.2d, v29.2d, v14.2d
-	WORD $0x4e76cf13 // fmla v19.2d, v24.2d, v22.2d
-	WORD $0x3dc13898 // ldr q24, [x4, #1248]
-	WORD $0x3dc1389d // ldr q29, [x4, #1248]
-	WORD $0x4e6ecf38 // fmla v24.2d, v25.2d, v14.2d
-	WORD $0x4e76ce7d // fmla v29.2d, v19.2d, v22.2d
-	WORD $0x3dc13c93 // ldr q19, [x4, #1264]
-	WORD $0x3dc13c99 // ldr q25, [x4, #1264]
-	WORD $0x4e6ecf13 // fmla v19.2d, v24.2d, v14.2d
-	WORD $0x4e76cfb9 // fmla v25.2d, v29.2d, v22.2d
-	WORD $0x3dc1409d // ldr q29, [x4, #1280]
-	WORD $0x3dc14098 // ldr q24, [x4, #1280]
-	WORD $0x4e6ece7d // fmla v29.2d, v19.2d, v14.2d
-	WORD $0x4e76cf38 // fmla v24.2d, v25.2d, v22.2d
-	WORD $0x3dc14499 // ldr q25, [x4, #1296]
-	WORD $0x3dc14493 // ldr q19, [x4, #1296]
-	WORD $0x4e6ecfb9 // fmla v25.2d, v29.2d, v14.2d
-	WORD $0x4e76cf13 // fmla v19.2d, v24.2d, v22.2d
-	WORD $0x3dc14898 // ldr q24, [x4, #1312]
-	WORD $0x3dc1489d // ldr q29, [x4, #1312]
-	WORD $0x4e6ecf38 // fmla v24.2d, v25.2d, v14.2d
-	WORD $0x4e76ce7d // fmla v29.2d, v19.2d, v22.2d
-	WORD $0x3dc14c93 // ldr q19, [x4, #1328]
-	WORD $0x3dc14c99 // ldr q25, [x4, #1328]
-	WORD $0x4e6ecf13 // fmla v19.2d, v24.2d, v14.2d
-	WORD $0x4e76cfb9 // fmla v25.2d, v29.2d, v22.2d
-	WORD $0x6e73de53 // fmul v19.2d, v18.2d, v19.2d
-	WORD $0x6e79ddb9 // fmul v25.2d, v13.2d, v25.2d
-	WORD $0x3dc12096 // ldr q22, [x4, #1152]
-	WORD $0x3dc1209d // ldr q29, [x4, #1152]
-	WORD $0x6ef2e6d2 // fcmgt v18.2d, v22.2d, v18.2d
-	WORD $0x6eede7ad // fcmgt v13.2d, v29.2d, v13.2d
-	WORD $0x6e701e72 // bsl v18.16b, v19.16b, v16.16b
-	WORD $0x6e7a1f2d // bsl v13.16b, v25.16b, v26.16b
-	WORD $0x3dc0949a // ldr q26, [x4, #592]
-	WORD $0x3dc09499 // ldr q25, [x4, #592]
-	WORD $0x0e3a1f7a // and v26.8b, v27.8b, v26.8b
-	WORD $0x0e391e99 // and v25.8b, v20.8b, v25.8b
+	WORD $0x3dc0a89b // ldr q27, [x4, #672]
+	WORD $0x4e79cf50 // fmla v16.2d, v26.2d, v25.2d
+	WORD $0x4e7ece9b // fmla v27.2d, v20.2d, v30.2d
+	WORD $0x3dc12c9e // ldr q30, [x4, #1200]
+	WORD $0x3dc12c94 // ldr q20, [x4, #1200]
+	WORD $0x3dc13099 // ldr q25, [x4, #1216]
+	WORD $0x3dc1309a // ldr q26, [x4, #1216]
+	WORD $0x4e6ecfd9 // fmla v25.2d, v30.2d, v14.2d
+	WORD $0x4e73ce9a // fmla v26.2d, v20.2d, v19.2d
+	WORD $0x3dc13494 // ldr q20, [x4, #1232]
+	WORD $0x3dc1349e // ldr q30, [x4, #1232]
+	WORD $0x4e6ecf34 // fmla v20.2d, v25.2d, v14.2d
+	WORD $0x4e73cf5e // fmla v30.2d, v26.2d, v19.2d
+	WORD $0x3dc1389a // ldr q26, [x4, #1248]
+	WORD $0x3dc13899 // ldr q25, [x4, #1248]
+	WORD $0x4e6ece9a // fmla v26.2d, v20.2d, v14.2d
+	WORD $0x4e73cfd9 // fmla v25.2d, v30.2d, v19.2d
+	WORD $0x3dc13c9e // ldr q30, [x4, #1264]
+	WORD $0x3dc13c94 // ldr q20, [x4, #1264]
+	WORD $0x4e6ecf5e // fmla v30.2d, v26.2d, v14.2d
+	WORD $0x4e73cf34 // fmla v20.2d, v25.2d, v19.2d
+	WORD $0x3dc14099 // ldr q25, [x4, #1280]
+	WORD $0x3dc1409a // ldr q26, [x4, #1280]
+	WORD $0x4e6ecfd9 // fmla v25.2d, v30.2d, v14.2d
+	WORD $0x4e73ce9a // fmla v26.2d, v20.2d, v19.2d
+	WORD $0x3dc14494 // ldr q20, [x4, #1296]
+	WORD $0x3dc1449e // ldr q30, [x4, #1296]
+	WORD $0x4e6ecf34 // fmla v20.2d, v25.2d, v14.2d
+	WORD $0x4e73cf5e // fmla v30.2d, v26.2d, v19.2d
+	WORD $0x3dc1489a // ldr q26, [x4, #1312]
+	WORD $0x3dc14899 // ldr q25, [x4, #1312]
+	WORD $0x4e6ece9a // fmla v26.2d, v20.2d, v14.2d
+	WORD $0x4e73cfd9 // fmla v25.2d, v30.2d, v19.2d
+	WORD $0x3dc14c9e // ldr q30, [x4, #1328]
+	WORD $0x3dc14c94 // ldr q20, [x4, #1328]
+	WORD $0x4e6ecf5e // fmla v30.2d, v26.2d, v14.2d
+	WORD $0x4e73cf34 // fmla v20.2d, v25.2d, v19.2d
+	WORD $0x6e7edebe // fmul v30.2d, v21.2d, v30.2d
+	WORD $0x6e74ddb4 // fmul v20.2d, v13.2d, v20.2d
+	WORD $0x3dc12093 // ldr q19, [x4, #1152]
+	WORD $0x3dc12099 // ldr q25, [x4, #1152]
+	WORD $0x6ef5e675 // fcmgt v21.2d, v19.2d, v21.2d
+	WORD $0x6eede72d // fcmgt v13.2d, v25.2d, v13.2d
+	WORD $0x6e701fd5 // bsl v21.16b, v30.16b, v16.16b
+	WORD $0x6e7b1e8d // bsl v13.16b, v20.16b, v27.16b
+	WORD $0x3dc0949b // ldr q27, [x4, #592]
+	WORD $0x3dc09494 // ldr q20, [x4, #592]
+	WORD $0x0e3b1fbb // and v27.8b, v29.8b, v27.8b
+	WORD $0x0e341ed4 // and v20.8b, v22.8b, v20.8b
 	WORD $0x3dc15090 // ldr q16, [x4, #1344]
-	WORD $0x3dc15093 // ldr q19, [x4, #1344]
-	WORD $0x6e70de50 // fmul v16.2d, v18.2d, v16.2d
-	WORD $0x6e73ddb3 // fmul v19.2d, v13.2d, v19.2d
-	WORD $0x4ef0d65d // fsub v29.2d, v18.2d, v16.2d
-	WORD $0x4ef3d5b6 // fsub v22.2d, v13.2d, v19.2d
-	WORD $0x0e616bbd // fcvtn v29.2s, v29.2d
-	WORD $0x0e616ad6 // fcvtn v22.2s, v22.2d
-	WORD $0x4e70d650 // fadd v16.2d, v18.2d, v16.2d
-	WORD $0x4e73d5b3 // fadd v19.2d, v13.2d, v19.2d
-	WORD $0x0e616a10 // fcvtn v16.2s, v16.2d
+	WORD $0x3dc1509e // ldr q30, [x4, #1344]
+	WORD $0x6e70deb0 // fmul v16.2d, v21.2d, v16.2d
+	WORD $0x6e7eddbe // fmul v30.2d, v13.2d, v30.2d
+	WORD $0x4ef0d6b9 // fsub v25.2d, v21.2d, v16.2d
+	WORD $0x4efed5b3 // fsub v19.2d, v13.2d, v30.2d
+	WORD $0x0e616b39 // fcvtn v25.2s, v25.2d
 	WORD $0x0e616a73 // fcvtn v19.2s, v19.2d
-	WORD $0x2eb08fb0 // cmeq v16.2s, v29.2s, v16.2s
-	WORD $0x2eb38ed3 // cmeq v19.2s, v22.2s, v19.2s
-	WORD $0x0eba1fba // orr v26.8b, v29.8b, v26.8b
-	WORD $0x0eb91ed9 // orr v25.8b, v22.8b, v25.8b
-	WORD $0x3dc15496 // ldr q22, [x4, #1360]
-	WORD $0x3dc1549d // ldr q29, [x4, #1360]
-	WORD $0x2e761f50 // bsl v16.8b, v26.8b, v22.8b
-	WORD $0x2e7d1f33 // bsl v19.8b, v25.8b, v29.8b
-	WORD $0x0e3be77b // fcmeq v27.2s, v27.2s, v27.2s
-	WORD $0x0e34e694 // fcmeq v20.2s, v20.2s, v20.2s
-	WORD $0x3dc1589d // ldr q29, [x4, #1376]
+	WORD $0x4e70d6b0 // fadd v16.2d, v21.2d, v16.2d
+	WORD $0x4e7ed5be // fadd v30.2d, v13.2d, v30.2d
+	WORD $0x0e616a10 // fcvtn v16.2s, v16.2d
+	WORD $0x0e616bde // fcvtn v30.2s, v30.2d
+	WORD $0x2eb08f30 // cmeq v16.2s, v25.2s, v16.2s
+	WORD $0x2ebe8e7e // cmeq v30.2s, v19.2s, v30.2s
+	WORD $0x0ebb1f3b // orr v27.8b, v25.8b, v27.8b
+	WORD $0x0eb41e74 // orr v20.8b, v19.8b, v20.8b
+	WORD $0x3dc15493 // ldr q19, [x4, #1360]
+	WORD $0x3dc15499 // ldr q25, [x4, #1360]
+	WORD $0x2e731f70 // bsl v16.8b, v27.8b, v19.8b
+	WORD $0x2e791e9e // bsl v30.8b, v20.8b, v25.8b
+	WORD $0x0e3de7bd // fcmeq v29.2s, v29.2s, v29.2s
+	WORD $0x0e36e6d6 // fcmeq v22.2s, v22.2s, v22.2s
 	WORD $0x3dc15899 // ldr q25, [x4, #1376]
-	WORD $0x2e7d1e1b // bsl v27.8b, v16.8b, v29.8b
-	WORD $0x2e791e74 // bsl v20.8b, v19.8b, v25.8b
-	WORD $0xfd00003b // str d27, [x1]
-	WORD $0xfd000434 // str d20, [x1, #8]
-	WORD $0xfd400854 // ldr d20, [x2, #16]
-	WORD $0xfd400c5b // ldr d27, [x2, #24]
-	WORD $0x3dc09c99 // ldr q25, [x4, #624]
-	WORD $0x3dc09c93 // ldr q19, [x4, #624]
-	WORD $0x0e201e9d // and v29.8b, v20.8b, v0.8b
-	WORD $0x0e201f70 // and v16.8b, v27.8b, v0.8b
-	WORD $0x0e617bbd // fcvtl v29.2d, v29.2s
+	WORD $0x3dc15894 // ldr q20, [x4, #1376]
+	WORD $0x2e791e1d // bsl v29.8b, v16.8b, v25.8b
+	WORD $0x2e741fd6 // bsl v22.8b, v30.8b, v20.8b
+	WORD $0xfd00003d // str d29, [x1]
+	WORD $0xfd000436 // str d22, [x1, #8]
+	WORD $0xfd400856 // ldr d22, [x2, #16]
+	WORD $0xfd400c5d // ldr d29, [x2, #24]
+	WORD $0x3dc09c94 // ldr q20, [x4, #624]
+	WORD $0x3dc09c9e // ldr q30, [x4, #624]
+	WORD $0x0e201ed9 // and v25.8b, v22.8b, v0.8b
+	WORD $0x0e201fb0 // and v16.8b, v29.8b, v0.8b
+	WORD $0x0e617b39 // fcvtl v25.2d, v25.2s
 	WORD $0x0e617a10 // fcvtl v16.2d, v16.2s
-	WORD $0x6ef9e7b6 // fcmgt v22.2d, v29.2d, v25.2d
-	WORD $0x6ef3e61a // fcmgt v26.2d, v16.2d, v19.2d
-	WORD $0x6e7d1f36 // bsl v22.16b, v25.16b, v29.16b
-	WORD $0x6e701e7a // bsl v26.16b, v19.16b, v16.16b
-	WORD $0x6e76ded0 // fmul v16.2d, v22.2d, v22.2d
-	WORD $0x6e7adf53 // fmul v19.2d, v26.2d, v26.2d
-	WORD $0x3dc0a09d // ldr q29, [x4, #640]
+	WORD $0x6ef4e733 // fcmgt v19.2d, v25.2d, v20.2d
+	WORD $0x6efee61b // fcmgt v27.2d, v16.2d, v30.2d
+	WORD $0x6e791e93 // bsl v19.16b, v20.16b, v25.16b
+	WORD $0x6e701fdb // bsl v27.16b, v30.16b, v16.16b
+	WORD $0x6e73de70 // fmul v16.2d, v19.2d, v19.2d
+	WORD $0x6e7bdf7e // fmul v30.2d, v27.2d, v27.2d
 	WORD $0x3dc0a099 // ldr q25, [x4, #640]
-	WORD $0x6e7ddedd // fmul v29.2d, v22.2d, v29.2d
-	WORD $0x6e79df59 // fmul v25.2d, v26.2d, v25.2d
+	WORD $0x3dc0a094 // ldr q20, [x4, #640]
+	WORD $0x6e79de79 // fmul v25.2d, v19.2d, v25.2d
+	WORD $0x6e74df74 // fmul v20.2d, v27.2d, v20.2d
 	WORD $0x3dc0a48d // ldr q13, [x4, #656]
-	WORD $0x3dc0a492 // ldr q18, [x4, #656]
+	WORD $0x3dc0a495 // ldr q21, [x4, #656]
 	WORD $0x6e2d1e0d // eor v13.16b, v16.16b, v13.16b
-	WORD $0x6e321e72 // eor v18.16b, v19.16b, v18.16b
+	WORD $0x6e351fd5 // eor v21.16b, v30.16b, v21.16b
 	WORD $0x3dc0a88e // ldr q14, [x4, #672]
-	WORD $0x3dc0a898 // ldr q24, [x4, #672]
-	WORD $0x3dc0ac95 // ldr q21, [x4, #688]
+	WORD $0x3dc0a89a // ldr q26, [x4, #672]
 	WORD $0x3dc0ac97 // ldr q23, [x4, #688]
-	WORD $0x4e75d7b5 // fadd v21.2d, v29.2d, v21.2d
+	WORD $0x3dc0ac92 // ldr q18, [x4, #688]
 	WORD $0x4e77d737 // fadd v23.2d, v25.2d, v23.2d
-	WORD $0x6e75fdd5 // fdiv v21.2d, v14.2d, v21.2d
-	WORD $0x6e77ff17 // fdiv v23.2d, v24.2d, v23.2d
-	WORD $0x3dc0b098 // ldr q24, [x4, #704]
+	WORD $0x4e72d692 // fadd v18.2d, v20.2d, v18.2d
+	WORD $0x6e77fdd7 // fdiv v23.2d, v14.2d, v23.2d
+	WORD $0x6e72ff52 // fdiv v18.2d, v26.2d, v18.2d
+	WORD $0x3dc0b09a // ldr q26, [x4, #704]
 	WORD $0x3dc0b08e // ldr q14, [x4, #704]
+	WORD $0x3dc0a894 // ldr q20, [x4, #672]
 	WORD $0x3dc0a899 // ldr q25, [x4, #672]
-	WORD $0x3dc0a89d // ldr q29, [x4, #672]
-	WORD $0x4e78ceb9 // fmla v25.2d, v21.2d, v24.2d
-	WORD $0x4e6ecefd // fmla v29.2d, v23.2d, v14.2d
+	WORD $0x4e7acef4 // fmla v20.2d, v23.2d, v26.2d
+	WORD $0x4e6ece59 // fmla v25.2d, v18.2d, v14.2d
 	WORD $0x3dc0b48e // ldr q14, [x4, #720]
-	WORD $0x3dc0b498 // ldr q24, [x4, #720]
+	WORD $0x3dc0b49a // ldr q26, [x4, #720]
 	WORD $0x3dc0b88f // ldr q15, [x4, #736]
 	WORD $0x3dc0b89c // ldr q28, [x4, #736]
-	WORD $0x4e79cdcf // fmla v15.2d, v14.2d, v25.2d
-	WORD $0x4e7dcf1c // fmla v28.2d, v24.2d, v29.2d
-	WORD $0x3dc0bc98 // ldr q24, [x4, #752]
+	WORD $0x4e74cdcf // fmla v15.2d, v14.2d, v20.2d
+	WORD $0x4e79cf5c // fmla v28.2d, v26.2d, v25.2d
+	WORD $0x3dc0bc9a // ldr q26, [x4, #752]
 	WORD $0x3dc0bc8e // ldr q14, [x4, #752]
-	WORD $0x4e79cdf8 // fmla v24.2d, v15.2d, v25.2d
-	WORD $0x4e7dcf8e // fmla v14.2d, v28.2d, v29.2d
+	WORD $0x4e74cdfa // fmla v26.2d, v15.2d, v20.2d
+	WORD $0x4e79cf8e // fmla v14.2d, v28.2d, v25.2d
 	WORD $0x3dc0c09c // ldr q28, [x4, #768]
 	WORD $0x3dc0c08f // ldr q15, [x4, #768]
-	WORD $0x4e79cf1c // fmla v28.2d, v24.2d, v25.2d
-	WORD $0x4e7dcdcf // fmla v15.2d, v14.2d, v29.2d
+	WORD $0x4e74cf5c // fmla v28.2d, v26.2d, v20.2d
+	WORD $0x4e79cdcf // fmla v15.2d, v14.2d, v25.2d
 	WORD $0x3dc0c48e // ldr q14, [x4, #784]
-	WORD $0x3dc0c498 // ldr q24, [x4, #784]
-	WORD $0x4e79cf8e // fmla v14.2d, v28.2d, v25.2d
-	WORD $0x4e7dcdf8 // fmla v24.2d, v15.2d, v29.2d
+	WORD $0x3dc0c49a // ldr q26, [x4, #784]
+	WORD $0x4e74cf8e // fmla v14.2d, v28.2d, v20.2d
+	WORD $0x4e79cdfa // fmla v26.2d, v15.2d, v25.2d
 	WORD $0x3dc0c88f // ldr q15, [x4, #800]
 	WORD $0x3dc0c89c // ldr q28, [x4, #800]
-	WORD $0x4e79cdcf // fmla v15.2d, v14.2d, v25.2d
-	WORD $0x4e7dcf1c // fmla v28.2d, v24.2d, v29.2d
-	WORD $0x3dc0cc98 // ldr q24, [x4, #816]
+	WORD $0x4e74cdcf // fmla v15.2d, v14.2d, v20.2d
+	WORD $0x4e79cf5c // fmla v28.2d, v26.2d, v25.2d
+	WORD $0x3dc0cc9a // ldr q26, [x4, #816]
 	WORD $0x3dc0cc8e // ldr q14, [x4, #816]
-	WORD $0x4e79cdf8 // fmla v24.2d, v15.2d, v25.2d
-	WORD $0x4e7dcf8e // fmla v14.2d, v28.2d, v29.2d
+	WORD $0x4e74cdfa // fmla v26.2d, v15.2d, v20.2d
+	WORD $0x4e79cf8e // fmla v14.2d, v28.2d, v25.2d
 	WORD $0x3dc0d09c // ldr q28, [x4, #832]
 	WORD $0x3dc0d08f // ldr q15, [x4, #832]
-	WORD $0x4e79cf1c // fmla v28.2d, v24.2d, v25.2d
-	WORD $0x4e7dcdcf // fmla v15.2d, v14.2d, v29.2d
+	WORD $0x4e74cf5c // fmla v28.2d, v26.2d, v20.2d
+	WORD $0x4e79cdcf // fmla v15.2d, v14.2d, v25.2d
 	WORD $0x3dc0d48e // ldr q14, [x4, #848]
-	WORD $0x3dc0d498 // ldr q24, [x4, #848]
-	WORD $0x4e79cf8e // fmla v14.2d, v28.2d, v25.2d
-	WORD $0x4e7dcdf8 // fmla v24.2d, v15.2d, v29.2d
+	WORD $0x3dc0d49a // ldr q26, [x4, #848]
+	WORD $0x4e74cf8e // fmla v14.2d, v28.2d, v20.2d
+	WORD $0x4e79cdfa // fmla v26.2d, v15.2d, v25.2d
 	WORD $0x3dc0d88f // ldr q15, [x4, #864]
 	WORD $0x3dc0d89c // ldr q28, [x4, #864]
-	WORD $0x4e79cdcf // fmla v15.2d, v14.2d, v25.2d
-	WORD $0x4e7dcf1c // fmla v28.2d, v24.2d, v29.2d
-	WORD $0x3dc0dc98 // ldr q24, [x4, #880]
+	WORD $0x4e74cdcf // fmla v15.2d, v14.2d, v20.2d
+	WORD $0x4e79cf5c // fmla v28.2d, v26.2d, v25.2d
+	WORD $0x3dc0dc9a // ldr q26, [x4, #880]
 	WORD $0x3dc0dc8e // ldr q14, [x4, #880]
-	WORD $0x4e79cdf8 // fmla v24.2d, v15.2d, v25.2d
-	WORD $0x4e7dcf8e // fmla v14.2d, v28.2d, v29.2d
+	WORD $0x4e74cdfa // fmla v26.2d, v15.2d, v20.2d
+	WORD $0x4e79cf8e // fmla v14.2d, v28.2d, v25.2d
 	WORD $0x3dc0e09c // ldr q28, [x4, #896]
 	WORD $0x3dc0e08f // ldr q15, [x4, #896]
-	WORD $0x4e79cf1c // fmla v28.2d, v24.2d, v25.2d
-	WORD $0x4e7dcdcf // fmla v15.2d, v14.2d, v29.2d
+	WORD $0x4e74cf5c // fmla v28.2d, v26.2d, v20.2d
+	WORD $0x4e79cdcf // fmla v15.2d, v14.2d, v25.2d
 	WORD $0x3dc0e48e // ldr q14, [x4, #912]
-	WORD $0x3dc0e498 // ldr q24, [x4, #912]
-	WORD $0x4e79cf8e // fmla v14.2d, v28.2d, v25.2d
-	WORD $0x4e7dcdf8 // fmla v24.2d, v15.2d, v29.2d
+	WORD $0x3dc0e49a // ldr q26, [x4, #912]
+	WORD $0x4e74cf8e // fmla v14.2d, v28.2d, v20.2d
+	WORD $0x4e79cdfa // fmla v26.2d, v15.2d, v25.2d
 	WORD $0x3dc0e88f // ldr q15, [x4, #928]
 	WORD $0x3dc0e89c // ldr q28, [x4, #928]
-	WORD $0x4e79cdcf // fmla v15.2d, v14.2d, v25.2d
-	WORD $0x4e7dcf1c // fmla v28.2d, v24.2d, v29.2d
-	WORD $0x3dc0ec98 // ldr q24, [x4, #944]
+	WORD $0x4e74cdcf // fmla v15.2d, v14.2d, v20.2d
+	WORD $0x4e79cf5c // fmla v28.2d, v26.2d, v25.2d
+	WORD $0x3dc0ec9a // ldr q26, [x4, #944]
 	WORD $0x3dc0ec8e // ldr q14, [x4, #944]
-	WORD $0x4e79cdf8 // fmla v24.2d, v15.2d, v25.2d
-	WORD $0x4e7dcf8e // fmla v14.2d, v28.2d, v29.2d
+	WORD $0x4e74cdfa // fmla v26.2d, v15.2d, v20.2d
+	WORD $0x4e79cf8e // fmla v14.2d, v28.2d, v25.2d
 	WORD $0x3dc0f09c // ldr q28, [x4, #960]
 	WORD $0x3dc0f08f // ldr q15, [x4, #960]
-	WORD $0x4e79cf1c // fmla v28.2d, v24.2d, v25.2d
-	WORD $0x4e7dcdcf // fmla v15.2d, v14.2d, v29.2d
+	WORD $0x4e74cf5c // fmla v28.2d, v26.2d, v20.2d
+	WORD $0x4e79cdcf // fmla v15.2d, v14.2d, v25.2d
 	WORD $0x3dc0f48e // ldr q14, [x4, #976]
-	WORD $0x3dc0f498 // ldr q24, [x4, #976]
-	WORD $0x4e79cf8e // fmla v14.2d, v28.2d, v25.2d
-	WORD $0x4e7dcdf8 // fmla v24.2d, v15.2d, v29.2d
+	WORD $0x3dc0f49a // ldr q26, [x4, #976]
+	WORD $0x4e74cf8e // fmla v14.2d, v28.2d, v20.2d
+	WORD $0x4e79cdfa // fmla v26.2d, v15.2d, v25.2d
 	WORD $0x3dc0f88f // ldr q15, [x4, #992]
 	WORD $0x3dc0f89c // ldr q28, [x4, #992]
-	WORD $0x4e79cdcf // fmla v15.2d, v14.2d, v25.2d
-	WORD $0x4e7dcf1c // fmla v28.2d, v24.2d, v29.2d
-	WORD $0x3dc0fc98 // ldr q24, [x4, #1008]
+	WORD $0x4e74cdcf // fmla v15.2d, v14.2d, v20.2d
+	WORD $0x4e79cf5c // fmla v28.2d, v26.2d, v25.2d
+	WORD $0x3dc0fc9a // ldr q26, [x4, #1008]
 	WORD $0x3dc0fc8e // ldr q14, [x4, #1008]
-	WORD $0x4e79cdf8 // fmla v24.2d, v15.2d, v25.2d
-	WORD $0x4e7dcf8e // fmla v14.2d, v28.2d, v29.2d
-	WORD $0x3dc1009d // ldr q29, [x4, #1024]
+	WORD $0x4e74cdfa // fmla v26.2d, v15.2d, v20.2d
+	WORD $0x4e79cf8e // fmla v14.2d, v28.2d, v25.2d
+	WORD $0x3dc10099 // ldr q25, [x4, #1024]
 	WORD $0x3dc1009c // ldr q28, [x4, #1024]
-	WORD $0x3dc10499 // ldr q25, [x4, #1040]
+	WORD $0x3dc10494 // ldr q20, [x4, #1040]
 	WORD $0x3dc1048f // ldr q15, [x4, #1040]
-	WORD $0x4e7dcdb9 // fmla v25.2d, v13.2d, v29.2d
-	WORD $0x4e7cce4f // fmla v15.2d, v18.2d, v28.2d
+	WORD $0x4e79cdb4 // fmla v20.2d, v13.2d, v25.2d
+	WORD $0x4e7cceaf // fmla v15.2d, v21.2d, v28.2d
 	WORD $0x3dc1049c // ldr q28, [x4, #1040]
-	WORD $0x3dc1049d // ldr q29, [x4, #1040]
-	WORD $0x4efcd73c // fsub v28.2d, v25.2d, v28.2d
-	WORD $0x4efdd5fd // fsub v29.2d, v15.2d, v29.2d
+	WORD $0x3dc10499 // ldr q25, [x4, #1040]
+	WORD $0x4efcd69c // fsub v28.2d, v20.2d, v28.2d
+	WORD $0x4ef9d5f9 // fsub v25.2d, v15.2d, v25.2d
 	WORD $0x3dc10891 // ldr q17, [x4, #1056]
-	WORD $0x3dc1089e // ldr q30, [x4, #1056]
+	WORD $0x3dc10898 // ldr q24, [x4, #1056]
 	WORD $0x4ef1cf8d // fmls v13.2d, v28.2d, v17.2d
-	WORD $0x4efecfb2 // fmls v18.2d, v29.2d, v30.2d
-	WORD $0x3dc10c9e // ldr q30, [x4, #1072]
+	WORD $0x4ef8cf35 // fmls v21.2d, v25.2d, v24.2d
+	WORD $0x3dc10c98 // ldr q24, [x4, #1072]
 	WORD $0x3dc10c91 // ldr q17, [x4, #1072]
-	WORD $0x4efecf8d // fmls v13.2d, v28.2d, v30.2d
-	WORD $0x4ef1cfb2 // fmls v18.2d, v29.2d, v17.2d
+	WORD $0x4ef8cf8d // fmls v13.2d, v28.2d, v24.2d
+	WORD $0x4ef1cf35 // fmls v21.2d, v25.2d, v17.2d
 	WORD $0x3dc11091 // ldr q17, [x4, #1088]
-	WORD $0x3dc1109d // ldr q29, [x4, #1088]
-	WORD $0x3dc1149e // ldr q30, [x4, #1104]
+	WORD $0x3dc11099 // ldr q25, [x4, #1088]
+	WORD $0x3dc11498 // ldr q24, [x4, #1104]
 	WORD $0x3dc1149c // ldr q28, [x4, #1104]
-	WORD $0x4e6dce3e // fmla v30.2d, v17.2d, v13.2d
-	WORD $0x4e72cfbc // fmla v28.2d, v29.2d, v18.2d
-	WORD $0x3dc1189d // ldr q29, [x4, #1120]
+	WORD $0x4e6dce38 // fmla v24.2d, v17.2d, v13.2d
+	WORD $0x4e75cf3c // fmla v28.2d, v25.2d, v21.2d
+	WORD $0x3dc11899 // ldr q25, [x4, #1120]
 	WORD $0x3dc11891 // ldr q17, [x4, #1120]
-	WORD $0x4e6dcfdd // fmla v29.2d, v30.2d, v13.2d
-	WORD $0x4e72cf91 // fmla v17.2d, v28.2d, v18.2d
+	WORD $0x4e6dcf19 // fmla v25.2d, v24.2d, v13.2d
+	WORD $0x4e75cf91 // fmla v17.2d, v28.2d, v21.2d
 	WORD $0x3dc11c9c // ldr q28, [x4, #1136]
-	WORD $0x3dc11c9e // ldr q30, [x4, #1136]
-	WORD $0x4e6dcfbc // fmla v28.2d, v29.2d, v13.2d
-	WORD $0x4e72ce3e // fmla v30.2d, v17.2d, v18.2d
+	WORD $0x3dc11c98 // ldr q24, [x4, #1136]
+	WORD $0x4e6dcf3c // fmla v28.2d, v25.2d, v13.2d
+	WORD $0x4e75ce38 // fmla v24.2d, v17.2d, v21.2d
 	WORD $0x3dc12091 // ldr q17, [x4, #1152]
-	WORD $0x3dc1209d // ldr q29, [x4, #1152]
+	WORD $0x3dc12099 // ldr q25, [x4, #1152]
 	WORD $0x4e6dcf91 // fmla v17.2d, v28.2d, v13.2d
-	WORD $0x4e72cfdd // fmla v29.2d, v30.2d, v18.2d
-	WORD $0x6e6dddbe // fmul v30.2d, v13.2d, v13.2d
-	WORD $0x6e72de5c // fmul v28.2d, v18.2d, v18.2d
-	WORD $0x4e71cfcd // fmla v13.2d, v30.2d, v17.2d
-	WORD $0x4e7dcf92 // fmla v18.2d, v28.2d, v29.2d
-	WORD $0x3dc1249d // ldr q29, [x4, #1168]
+	WORD $0x4e75cf19 // fmla v25.2d, v24.2d, v21.2d
+	WORD $0x6e6dddb8 // fmul v24.2d, v13.2d, v13.2d
+	WORD $0x6e75debc // fmul v28.2d, v21.2d, v21.2d
+	WORD $0x4e71cf0d // fmla v13.2d, v24.2d, v17.2d
+	WORD $0x4e79cf95 // fmla v21.2d, v28.2d, v25.2d
+	WORD $0x3dc12499 // ldr q25, [x4, #1168]
 	WORD $0x3dc1249c // ldr q28, [x4, #1168]
-	WORD $0x4e3d1f3d // and v29.16b, v25.16b, v29.16b
+	WORD $0x4e391e99 // and v25.16b, v20.16b, v25.16b
 	WORD $0x4e3c1dfc // and v28.16b, v15.16b, v28.16b
-	WORD $0x4e083fa8 // mov x8, v29.d[0]
+	WORD $0x4e083f28 // mov x8, v25.d[0]
 	WORD $0x4e083f87 // mov x7, v28.d[0]
-	WORD $0x4e183fa6 // mov x6, v29.d[1]
+	WORD $0x4e183f26 // mov x6, v25.d[1]
 	WORD $0x4e183f85 // mov x5, v28.d[1]
 	WORD $0xfc68787c // ldr d28, [x3, x8, lsl #3]
-	WORD $0xfc67787d // ldr d29, [x3, x7, lsl #3]
+	WORD $0xfc677879 // ldr d25, [x3, x7, lsl #3]
 	WORD $0xfc667871 // ldr d17, [x3, x6, lsl #3]
-	WORD $0xfc65787e // ldr d30, [x3, x5, lsl #3]
+	WORD $0xfc657878 // ldr d24, [x3, x5, lsl #3]
 	WORD $0x4ed13b91 // zip1 v17.2d, v28.2d, v17.2d
-	WORD $0x4ede3bbe // zip1 v30.2d, v29.2d, v30.2d
-	WORD $0x4f705739 // shl v25.2d, v25.2d, #48
+	WORD $0x4ed83b38 // zip1 v24.2d, v25.2d, v24.2d
+	WORD $0x4f705694 // shl v20.2d, v20.2d, #48
 	WORD $0x4f7055ef // shl v15.2d, v15.2d, #48
-	WORD $0x4ef98639 // add v25.2d, v17.2d, v25.2d
-	WORD $0x4eef87cf // add v15.2d, v30.2d, v15.2d
-	WORD $0x4eb91f3e // mov v30.16b, v25.16b
+	WORD $0x4ef48634 // add v20.2d, v17.2d, v20.2d
+	WORD $0x4eef870f // add v15.2d, v24.2d, v15.2d
+	WORD $0x4eb41e98 // mov v24.16b, v20.16b
 	WORD $0x4eaf1df1 // mov v17.16b, v15.16b
-	WORD $0x4e6dcf3e // fmla v30.2d, v25.2d, v13.2d
-	WORD $0x4e72cdf1 // fmla v17.2d, v15.2d, v18.2d
-	WORD $0x6e75df15 // fmul v21.2d, v24.2d, v21.2d
-	WORD $0x6e77ddd7 // fmul v23.2d, v14.2d, v23.2d
-	WORD $0x6e75dfd5 // fmul v21.2d, v30.2d, v21.2d
-	WORD $0x6e77de37 // fmul v23.2d, v17.2d, v23.2d
-	WORD $0x3dc12891 // ldr q17, [x4, #1184]
-	WORD $0x3dc1289e // ldr q30, [x4, #1184]
-	WORD $0x3dc0a88e // ldr q14, [x4, #672]
-	WORD $0x3dc0a898 // ldr q24, [x4, #672]
-	WORD $0x4e71ceae // fmla v14.2d, v21.2d, v17.2d
-	WORD $0x4e7ecef8 // fmla v24.2d, v23.2d, v30.2d
-	WORD $0x3dc12c9e // ldr q30, [x4, #1200]
-	WORD $0x3dc12c97 // ldr q23, [x4, #1200]
-	WORD $0x3dc13091 // ldr q17, [x4, #1216]
-	WORD $0x3dc13095 // ldr q21, [x4, #1216]
-	WORD $0x4e70cfd1 // fmla v17.2d, v30.2d, v16.2d
-	WORD $0x4e73cef5 // fmla v21.2d, v23.2d, v19.2d
-	WORD $0x3dc13497 // ldr q23, [x4, #1232]
-	WORD $0x3dc1349e // ldr q30, [x4, #1232]
-	WORD $0x4e70ce37 // fmla v23.2d, v17.2d, v16.2d
-	WORD $0x4e73cebe // fmla v30.2d, v21.2d, v19.2d
-	WORD $0x3dc13895 // ldr q21, [x4, #1248]
-	WORD $0x3dc13891 // ldr q17, [x4, #1248]
-	WORD $0x4e70cef5 // fmla v21.2d, v23.2d, v16.2d
-	WORD $0x4e73cfd1 // fmla v17.2d, v30.2d, v19.2d
-	WORD $0x3dc13c9e // ldr q30, [x4, #1264]
-	WORD $0x3dc13c97 // ldr q23, [x4, #1264]
-	WORD $0x4e70cebe // fmla v30.2d, v21.2d, v16.2d
-	WORD $0x4e73ce37 // fmla v23.2d, v17.2d, v19.2d
-	WORD $0x3dc14091 // ldr q17, [x4, #1280]
-	WORD $0x3dc14095 // ldr q21, [x4, #1280]
-	WORD $0x4e70cfd1 // fmla v17.2d, v30.2d, v16.2d
-	WORD $0x4e73cef5 // fmla v21.2d, v23.2d, v19.2d
-	WORD $0x3dc14497 // ldr q23, [x4, #1296]
-	WORD $0x3dc1449e // ldr q30, [x4, #1296]
-	WORD $0x4e70ce37 // fmla v23.2d, v17.2d, v16.2d
-	WORD $0x4e73cebe // fmla v30.2d, v21.2d, v19.2d
-	WORD $0x3dc14895 // ldr q21, [x4, #1312]
-	WORD $0x3dc14891 // ldr q17, [x4, #1312]
-	WORD $0x4e70cef5 // fmla v21.2d, v23.2d, v16.2d
-	WORD $0x4e73cfd1 // fmla v17.2d, v30.2d, v19.2d
-	WORD $0x3dc14c9e // ldr q30, [x4, #1328]
-	WORD $0x3dc14c97 // ldr q23, [x4, #1328]
-	WORD $0x4e70cebe // fmla v30.2d, v21.2d, v16.2d
-	WORD $0x4e73ce37 // fmla v23.2d, v17.2d, v19.2d
-	WORD $0x6e7edede // fmul v30.2d, v22.2d, v30.2d
+	WORD $0x4e6dce98 // fmla v24.2d, v20.2d, v13.2d
+	WORD $0x4e75cdf1 // fmla v17.2d, v15.2d, v21.2d
 	WORD $0x6e77df57 // fmul v23.2d, v26.2d, v23.2d
-	WORD $0x3dc12093 // ldr q19, [x4, #1152]
+	WORD $0x6e72ddd2 // fmul v18.2d, v14.2d, v18.2d
+	WORD $0x6e77df17 // fmul v23.2d, v24.2d, v23.2d
+	WORD $0x6e72de32 // fmul v18.2d, v17.2d, v18.2d
+	WORD $0x3dc12891 // ldr q17, [x4, #1184]
+	WORD $0x3dc12898 // ldr q24, [x4, #1184]
+	WORD $0x3dc0a88e // ldr q14, [x4, #672]
+	WORD $0x3dc0a89a // ldr q26, [x4, #672]
+	WORD $0x4e71ceee // fmla v14.2d, v23.2d, v17.2d
+	WORD $0x4e78ce5a // fmla v26.2d, v18.2d, v24.2d
+	WORD $0x3dc12c98 // ldr q24, [x4, #1200]
+	WORD $0x3dc12c92 // ldr q18, [x4, #1200]
+	WORD $0x3dc13091 // ldr q17, [x4, #1216]
+	WORD $0x3dc13097 // ldr q23, [x4, #1216]
+	WORD $0x4e70cf11 // fmla v17.2d, v24.2d, v16.2d
+	WORD $0x4e7ece57 // fmla v23.2d, v18.2d, v30.2d
+	WORD $0x3dc13492 // ldr q18, [x4, #1232]
+	WORD $0x3dc13498 // ldr q24, [x4, #1232]
+	WORD $0x4e70ce32 // fmla v18.2d, v17.2d, v16.2d
+	WORD $0x4e7ecef8 // fmla v24.2d, v23.2d, v30.2d
+	WORD $0x3dc13897 // ldr q23, [x4, #1248]
+	WORD $0x3dc13891 // ldr q17, [x4, #1248]
+	WORD $0x4e70ce57 // fmla v23.2d, v18.2d, v16.2d
+	WORD $0x4e7ecf11 // fmla v17.2d, v24.2d, v30.2d
+	WORD $0x3dc13c98 // ldr q24, [x4, #1264]
+	WORD $0x3dc13c92 // ldr q18, [x4, #1264]
+	WORD $0x4e70cef8 // fmla v24.2d, v23.2d, v16.2d
+	WORD $0x4e7ece32 // fmla v18.2d, v17.2d, v30.2d
+	WORD $0x3dc14091 // ldr q17, [x4, #1280]
+	WORD $0x3dc14097 // ldr q23, [x4, #1280]
+	WORD $0x4e70cf11 // fmla v17.2d, v24.2d, v16.2d
+	WORD $0x4e7ece57 // fmla v23.2d, v18.2d, v30.2d
+	WORD $0x3dc14492 // ldr q18, [x4, #1296]
+	WORD $0x3dc14498 // ldr q24, [x4, #1296]
+	WORD $0x4e70ce32 // fmla v18.2d, v17.2d, v16.2d
+	WORD $0x4e7ecef8 // fmla v24.2d, v23.2d, v30.2d
+	WORD $0x3dc14897 // ldr q23, [x4, #1312]
+	WORD $0x3dc14891 // ldr q17, [x4, #1312]
+	WORD $0x4e70ce57 // fmla v23.2d, v18.2d, v16.2d
+	WORD $0x4e7ecf11 // fmla v17.2d, v24.2d, v30.2d
+	WORD $0x3dc14c98 // ldr q24, [x4, #1328]
+	WORD $0x3dc14c92 // ldr q18, [x4, #1328]
+	WORD $0x4e70cef8 // fmla v24.2d, v23.2d, v16.2d
+	WORD $0x4e7ece32 // fmla v18.2d, v17.2d, v30.2d
+	WORD $0x6e78de78 // fmul v24.2d, v19.2d, v24.2d
+	WORD $0x6e72df72 // fmul v18.2d, v27.2d, v18.2d
+	WORD $0x3dc1209e // ldr q30, [x4, #1152]
 	WORD $0x3dc12091 // ldr q17, [x4, #1152]
-	WORD $0x6ef6e676 // fcmgt v22.2d, v19.2d, v22.2d
-	WORD $0x6efae63a // fcmgt v26.2d, v17.2d, v26.2d
-	WORD $0x6e6e1fd6 // bsl v22.16b, v30.16b, v14.16b
-	WORD $0x6e781efa // bsl v26.16b, v23.16b, v24.16b
-	WORD $0x3dc09498 // ldr q24, [x4, #592]
-	WORD $0x3dc09497 // ldr q23, [x4, #592]
-	WORD $0x0e381e98 // and v24.8b, v20.8b, v24.8b
-	WORD $0x0e371f77 // and v23.8b, v27.8b, v23.8b
+	WORD $0x6ef3e7d3 // fcmgt v19.2d, v30.2d, v19.2d
+	WORD $0x6efbe63b // fcmgt v27.2d, v17.2d, v27.2d
+	WORD $0x6e6e1f13 // bsl v19.16b, v24.16b, v14.16b
+	WORD $0x6e7a1e5b // bsl v27.16b, v18.16b, v26.16b
+	WORD $0x3dc0949a // ldr q26, [x4, #592]
+	WORD $0x3dc09492 // ldr q18, [x4, #592]
+	WORD $0x0e3a1eda // and v26.8b, v22.8b, v26.8b
+	WORD $0x0e321fb2 // and v18.8b, v29.8b, v18.8b
 	WORD $0x3dc1508e // ldr q14, [x4, #1344]
-	WORD $0x3dc1509e // ldr q30, [x4, #1344]
-	WORD $0x6e6edece // fmul v14.2d, v22.2d, v14.2d
-	WORD $0x6e7edf5e // fmul v30.2d, v26.2d, v30.2d
-	WORD $0x4eeed6d1 // fsub v17.2d, v22.2d, v14.2d
-	WORD $0x4efed753 // fsub v19.2d, v26.2d, v30.2d
+	WORD $0x3dc15098 // ldr q24, [x4, #1344]
+	WORD $0x6e6ede6e // fmul v14.2d, v19.2d, v14.2d
+	WORD $0x6e78df78 // fmul v24.2d, v27.2d, v24.2d
+	WORD $0x4eeed671 // fsub v17.2d, v19.2d, v14.2d
+	WORD $0x4ef8d77e // fsub v30.2d, v27.2d, v24.2d
 	WORD $0x0e616a31 // fcvtn v17.2s, v17.2d
-	WORD $0x0e616a73 // fcvtn v19.2s, v19.2d
-	WORD $0x4e6ed6ce // fadd v14.2d, v22.2d, v14.2d
-	WORD $0x4e7ed75e // fadd v30.2d, v26.2d, v30.2d
-	WORD $0x0e6169ce // fcvtn v14.2s, v14.2d
 	WORD $0x0e616bde // fcvtn v30.2s, v30.2d
+	WORD $0x4e6ed66e // fadd v14.2d, v19.2d, v14.2d
+	WORD $0x4e78d778 // fadd v24.2d, v27.2d, v24.2d
+	WORD $0x0e6169ce // fcvtn v14.2s, v14.2d
+	WORD $0x0e616b18 // fcvtn v24.2s, v24.2d
 	WORD $0x2eae8e2e // cmeq v14.2s, v17.2s, v14.2s
-	WORD $0x2ebe8e7e // cmeq v30.2s, v19.2s, v30.2s
-	WORD $0x0eb81e38 // orr v24.8b, v17.8b, v24.8b
-	WORD $0x0eb71e77 // orr v23.8b, v19.8b, v23.8b
-	WORD $0x3dc15493 // ldr q19, [x4, #1360]
+	WORD $0x2eb88fd8 // cmeq v24.2s, v30.2s, v24.2s
+	WORD $0x0eba1e3a // orr v26.8b, v17.8b, v26.8b
+	WORD $0x0eb21fd2 // orr v18.8b, v30.8b, v18.8b
+	WORD $0x3dc1549e // ldr q30, [x4, #1360]
 	WORD $0x3dc15491 // ldr q17, [x4, #1360]
-	WORD $0x2e731f0e // bsl v14.8b, v24.8b, v19.8b
-	WORD $0x2e711efe // bsl v30.8b, v23.8b, v17.8b
-	WORD $0x0e34e694 // fcmeq v20.2s, v20.2s, v20.2s
-	WORD $0x0e3be77b // fcmeq v27.2s, v27.2s, v27.2s
+	WORD $0x2e7e1f4e // bsl v14.8b, v26.8b, v30.8b
+	WORD $0x2e711e58 // bsl v24.8b, v18.8b, v17.8b
+	WORD $0x0e36e6d6 // fcmeq v22.2s, v22.2s, v22.2s
+	WORD $0x0e3de7bd // fcmeq v29.2s, v29.2s, v29.2s
 	WORD $0x3dc15891 // ldr q17, [x4, #1376]
-	WORD $0x3dc15897 // ldr q23, [x4, #1376]
-	WORD $0x2e711dd4 // bsl v20.8b, v14.8b, v17.8b
-	WORD $0x2e771fdb // bsl v27.8b, v30.8b, v23.8b
-	WORD $0xfd000834 // str d20, [x1, #16]
-	WORD $0xfd000c3b // str d27, [x1, #24]
+	WORD $0x3dc15892 // ldr q18, [x4, #1376]
+	WORD $0x2e711dd6 // bsl v22.8b, v14.8b, v17.8b
+	WORD $0x2e721f1d // bsl v29.8b, v24.8b, v18.8b
+	WORD $0xfd000836 // str d22, [x1, #16]
+	WORD $0xfd000c3d // str d29, [x1, #24]
 	JMP going
 single:
 	ADDS $8, R0, R0
@@ -1387,134 +1291,134 @@ single:
 	SUBS $2, R0, R0
 	BLT rest
 one:
-	WORD $0xfd40005b // ldr d27, [x2]
-	WORD $0x3dc09c94 // ldr q20, [x4, #624]
-	WORD $0x0e201f77 // and v23.8b, v27.8b, v0.8b
-	WORD $0x0e617af7 // fcvtl v23.2d, v23.2s
-	WORD $0x6ef4e6fe // fcmgt v30.2d, v23.2d, v20.2d
-	WORD $0x6e771e9e // bsl v30.16b, v20.16b, v23.16b
-	WORD $0x6e7edfd7 // fmul v23.2d, v30.2d, v30.2d
-	WORD $0x3dc0a094 // ldr q20, [x4, #640]
-	WORD $0x6e74dfd4 // fmul v20.2d, v30.2d, v20.2d
+	WORD $0xfd40005d // ldr d29, [x2]
+	WORD $0x3dc09c96 // ldr q22, [x4, #624]
+	WORD $0x0e201fb2 // and v18.8b, v29.8b, v0.8b
+	WORD $0x0e617a52 // fcvtl v18.2d, v18.2s
+	WORD $0x6ef6e658 // fcmgt v24.2d, v18.2d, v22.2d
+	WORD $0x6e721ed8 // bsl v24.16b, v22.16b, v18.16b
+	WORD $0x6e78df12 // fmul v18.2d, v24.2d, v24.2d
+	WORD $0x3dc0a096 // ldr q22, [x4, #640]
+	WORD $0x6e76df16 // fmul v22.2d, v24.2d, v22.2d
 	WORD $0x3dc0a491 // ldr q17, [x4, #656]
-	WORD $0x6e311ef1 // eor v17.16b, v23.16b, v17.16b
+	WORD $0x6e311e51 // eor v17.16b, v18.16b, v17.16b
 	WORD $0x3dc0a88e // ldr q14, [x4, #672]
-	WORD $0x3dc0ac93 // ldr q19, [x4, #688]
-	WORD $0x4e73d693 // fadd v19.2d, v20.2d, v19.2d
-	WORD $0x6e73fdd3 // fdiv v19.2d, v14.2d, v19.2d
+	WORD $0x3dc0ac9e // ldr q30, [x4, #688]
+	WORD $0x4e7ed6de // fadd v30.2d, v22.2d, v30.2d
+	WORD $0x6e7efdde // fdiv v30.2d, v14.2d, v30.2d
 	WORD $0x3dc0b08e // ldr q14, [x4, #704]
-	WORD $0x3dc0a894 // ldr q20, [x4, #672]
-	WORD $0x4e6ece74 // fmla v20.2d, v19.2d, v14.2d
+	WORD $0x3dc0a896 // ldr q22, [x4, #672]
+	WORD $0x4e6ecfd6 // fmla v22.2d, v30.2d, v14.2d
 	WORD $0x3dc0b48e // ldr q14, [x4, #720]
-	WORD $0x3dc0b898 // ldr q24, [x4, #736]
-	WORD $0x4e74cdd8 // fmla v24.2d, v14.2d, v20.2d
+	WORD $0x3dc0b89a // ldr q26, [x4, #736]
+	WORD $0x4e76cdda // fmla v26.2d, v14.2d, v22.2d
 	WORD $0x3dc0bc8e // ldr q14, [x4, #752]
-	WORD $0x4e74cf0e // fmla v14.2d, v24.2d, v20.2d
-	WORD $0x3dc0c098 // ldr q24, [x4, #768]
-	WORD $0x4e74cdd8 // fmla v24.2d, v14.2d, v20.2d
+	WORD $0x4e76cf4e // fmla v14.2d, v26.2d, v22.2d
+	WORD $0x3dc0c09a // ldr q26, [x4, #768]
+	WORD $0x4e76cdda // fmla v26.2d, v14.2d, v22.2d
 	WORD $0x3dc0c48e // ldr q14, [x4, #784]
-	WORD $0x4e74cf0e // fmla v14.2d, v24.2d, v20.2d
-	WORD $0x3dc0c898 // ldr q24, [x4, #800]
-	WORD $0x4e74cdd8 // fmla v24.2d, v14.2d, v20.2d
+	WORD $0x4e76cf4e // fmla v14.2d, v26.2d, v22.2d
+	WORD $0x3dc0c89a // ldr q26, [x4, #800]
+	WORD $0x4e76cdda // fmla v26.2d, v14.2d, v22.2d
 	WORD $0x3dc0cc8e // ldr q14, [x4, #816]
-	WORD $0x4e74cf0e // fmla v14.2d, v24.2d, v20.2d
-	WORD $0x3dc0d098 // ldr q24, [x4, #832]
-	WORD $0x4e74cdd8 // fmla v24.2d, v14.2d, v20.2d
+	WORD $0x4e76cf4e // fmla v14.2d, v26.2d, v22.2d
+	WORD $0x3dc0d09a // ldr q26, [x4, #832]
+	WORD $0x4e76cdda // fmla v26.2d, v14.2d, v22.2d
 	WORD $0x3dc0d48e // ldr q14, [x4, #848]
-	WORD $0x4e74cf0e // fmla v14.2d, v24.2d, v20.2d
-	WORD $0x3dc0d898 // ldr q24, [x4, #864]
-	WORD $0x4e74cdd8 // fmla v24.2d, v14.2d, v20.2d
+	WORD $0x4e76cf4e // fmla v14.2d, v26.2d, v22.2d
+	WORD $0x3dc0d89a // ldr q26, [x4, #864]
+	WORD $0x4e76cdda // fmla v26.2d, v14.2d, v22.2d
 	WORD $0x3dc0dc8e // ldr q14, [x4, #880]
-	WORD $0x4e74cf0e // fmla v14.2d, v24.2d, v20.2d
-	WORD $0x3dc0e098 // ldr q24, [x4, #896]
-	WORD $0x4e74cdd8 // fmla v24.2d, v14.2d, v20.2d
+	WORD $0x4e76cf4e // fmla v14.2d, v26.2d, v22.2d
+	WORD $0x3dc0e09a // ldr q26, [x4, #896]
+	WORD $0x4e76cdda // fmla v26.2d, v14.2d, v22.2d
 	WORD $0x3dc0e48e // ldr q14, [x4, #912]
-	WORD $0x4e74cf0e // fmla v14.2d, v24.2d, v20.2d
-	WORD $0x3dc0e898 // ldr q24, [x4, #928]
-	WORD $0x4e74cdd8 // fmla v24.2d, v14.2d, v20.2d
+	WORD $0x4e76cf4e // fmla v14.2d, v26.2d, v22.2d
+	WORD $0x3dc0e89a // ldr q26, [x4, #928]
+	WORD $0x4e76cdda // fmla v26.2d, v14.2d, v22.2d
 	WORD $0x3dc0ec8e // ldr q14, [x4, #944]
-	WORD $0x4e74cf0e // fmla v14.2d, v24.2d, v20.2d
-	WORD $0x3dc0f098 // ldr q24, [x4, #960]
-	WORD $0x4e74cdd8 // fmla v24.2d, v14.2d, v20.2d
+	WORD $0x4e76cf4e // fmla v14.2d, v26.2d, v22.2d
+	WORD $0x3dc0f09a // ldr q26, [x4, #960]
+	WORD $0x4e76cdda // fmla v26.2d, v14.2d, v22.2d
 	WORD $0x3dc0f48e // ldr q14, [x4, #976]
-	WORD $0x4e74cf0e // fmla v14.2d, v24.2d, v20.2d
-	WORD $0x3dc0f898 // ldr q24, [x4, #992]
-	WORD $0x4e74cdd8 // fmla v24.2d, v14.2d, v20.2d
+	WORD $0x4e76cf4e // fmla v14.2d, v26.2d, v22.2d
+	WORD $0x3dc0f89a // ldr q26, [x4, #992]
+	WORD $0x4e76cdda // fmla v26.2d, v14.2d, v22.2d
 	WORD $0x3dc0fc8e // ldr q14, [x4, #1008]
-	WORD $0x4e74cf0e // fmla v14.2d, v24.2d, v20.2d
-	WORD $0x3dc10094 // ldr q20, [x4, #1024]
-	WORD $0x3dc10498 // ldr q24, [x4, #1040]
-	WORD $0x4e74ce38 // fmla v24.2d, v17.2d, v20.2d
-	WORD $0x3dc10494 // ldr q20, [x4, #1040]
-	WORD $0x4ef4d714 // fsub v20.2d, v24.2d, v20.2d
-	WORD $0x3dc1089a // ldr q26, [x4, #1056]
-	WORD $0x4eface91 // fmls v17.2d, v20.2d, v26.2d
-	WORD $0x3dc10c9a // ldr q26, [x4, #1072]
-	WORD $0x4eface91 // fmls v17.2d, v20.2d, v26.2d
-	WORD $0x3dc1109a // ldr q26, [x4, #1088]
-	WORD $0x3dc11494 // ldr q20, [x4, #1104]
-	WORD $0x4e71cf54 // fmla v20.2d, v26.2d, v17.2d
-	WORD $0x3dc1189a // ldr q26, [x4, #1120]
-	WORD $0x4e71ce9a // fmla v26.2d, v20.2d, v17.2d
-	WORD $0x3dc11c94 // ldr q20, [x4, #1136]
-	WORD $0x4e71cf54 // fmla v20.2d, v26.2d, v17.2d
-	WORD $0x3dc1209a // ldr q26, [x4, #1152]
-	WORD $0x4e71ce9a // fmla v26.2d, v20.2d, v17.2d
-	WORD $0x6e71de34 // fmul v20.2d, v17.2d, v17.2d
-	WORD $0x4e7ace91 // fmla v17.2d, v20.2d, v26.2d
-	WORD $0x3dc1249a // ldr q26, [x4, #1168]
-	WORD $0x4e3a1f1a // and v26.16b, v24.16b, v26.16b
-	WORD $0x4e083f45 // mov x5, v26.d[0]
-	WORD $0x4e183f46 // mov x6, v26.d[1]
-	WORD $0xfc65787a // ldr d26, [x3, x5, lsl #3]
-	WORD $0xfc667874 // ldr d20, [x3, x6, lsl #3]
-	WORD $0x4ed43b54 // zip1 v20.2d, v26.2d, v20.2d
-	WORD $0x4f705718 // shl v24.2d, v24.2d, #48
-	WORD $0x4ef88698 // add v24.2d, v20.2d, v24.2d
-	WORD $0x4eb81f14 // mov v20.16b, v24.16b
-	WORD $0x4e71cf14 // fmla v20.2d, v24.2d, v17.2d
-	WORD $0x6e73ddd3 // fmul v19.2d, v14.2d, v19.2d
-	WORD $0x6e73de93 // fmul v19.2d, v20.2d, v19.2d
-	WORD $0x3dc12894 // ldr q20, [x4, #1184]
+	WORD $0x4e76cf4e // fmla v14.2d, v26.2d, v22.2d
+	WORD $0x3dc10096 // ldr q22, [x4, #1024]
+	WORD $0x3dc1049a // ldr q26, [x4, #1040]
+	WORD $0x4e76ce3a // fmla v26.2d, v17.2d, v22.2d
+	WORD $0x3dc10496 // ldr q22, [x4, #1040]
+	WORD $0x4ef6d756 // fsub v22.2d, v26.2d, v22.2d
+	WORD $0x3dc1089b // ldr q27, [x4, #1056]
+	WORD $0x4efbced1 // fmls v17.2d, v22.2d, v27.2d
+	WORD $0x3dc10c9b // ldr q27, [x4, #1072]
+	WORD $0x4efbced1 // fmls v17.2d, v22.2d, v27.2d
+	WORD $0x3dc1109b // ldr q27, [x4, #1088]
+	WORD $0x3dc11496 // ldr q22, [x4, #1104]
+	WORD $0x4e71cf76 // fmla v22.2d, v27.2d, v17.2d
+	WORD $0x3dc1189b // ldr q27, [x4, #1120]
+	WORD $0x4e71cedb // fmla v27.2d, v22.2d, v17.2d
+	WORD $0x3dc11c96 // ldr q22, [x4, #1136]
+	WORD $0x4e71cf76 // fmla v22.2d, v27.2d, v17.2d
+	WORD $0x3dc1209b // ldr q27, [x4, #1152]
+	WORD $0x4e71cedb // fmla v27.2d, v22.2d, v17.2d
+	WORD $0x6e71de36 // fmul v22.2d, v17.2d, v17.2d
+	WORD $0x4e7bced1 // fmla v17.2d, v22.2d, v27.2d
+	WORD $0x3dc1249b // ldr q27, [x4, #1168]
+	WORD $0x4e3b1f5b // and v27.16b, v26.16b, v27.16b
+	WORD $0x4e083f65 // mov x5, v27.d[0]
+	WORD $0x4e183f66 // mov x6, v27.d[1]
+	WORD $0xfc65787b // ldr d27, [x3, x5, lsl #3]
+	WORD $0xfc667876 // ldr d22, [x3, x6, lsl #3]
+	WORD $0x4ed63b76 // zip1 v22.2d, v27.2d, v22.2d
+	WORD $0x4f70575a // shl v26.2d, v26.2d, #48
+	WORD $0x4efa86da // add v26.2d, v22.2d, v26.2d
+	WORD $0x4eba1f56 // mov v22.16b, v26.16b
+	WORD $0x4e71cf56 // fmla v22.2d, v26.2d, v17.2d
+	WORD $0x6e7eddde // fmul v30.2d, v14.2d, v30.2d
+	WORD $0x6e7edede // fmul v30.2d, v22.2d, v30.2d
+	WORD $0x3dc12896 // ldr q22, [x4, #1184]
 	WORD $0x3dc0a88e // ldr q14, [x4, #672]
-	WORD $0x4e74ce6e // fmla v14.2d, v19.2d, v20.2d
-	WORD $0x3dc12c94 // ldr q20, [x4, #1200]
-	WORD $0x3dc13093 // ldr q19, [x4, #1216]
-	WORD $0x4e77ce93 // fmla v19.2d, v20.2d, v23.2d
-	WORD $0x3dc13494 // ldr q20, [x4, #1232]
-	WORD $0x4e77ce74 // fmla v20.2d, v19.2d, v23.2d
-	WORD $0x3dc13893 // ldr q19, [x4, #1248]
-	WORD $0x4e77ce93 // fmla v19.2d, v20.2d, v23.2d
-	WORD $0x3dc13c94 // ldr q20, [x4, #1264]
-	WORD $0x4e77ce74 // fmla v20.2d, v19.2d, v23.2d
-	WORD $0x3dc14093 // ldr q19, [x4, #1280]
-	WORD $0x4e77ce93 // fmla v19.2d, v20.2d, v23.2d
-	WORD $0x3dc14494 // ldr q20, [x4, #1296]
-	WORD $0x4e77ce74 // fmla v20.2d, v19.2d, v23.2d
-	WORD $0x3dc14893 // ldr q19, [x4, #1312]
-	WORD $0x4e77ce93 // fmla v19.2d, v20.2d, v23.2d
-	WORD $0x3dc14c94 // ldr q20, [x4, #1328]
-	WORD $0x4e77ce74 // fmla v20.2d, v19.2d, v23.2d
-	WORD $0x6e74dfd4 // fmul v20.2d, v30.2d, v20.2d
-	WORD $0x3dc12097 // ldr q23, [x4, #1152]
-	WORD $0x6efee6fe // fcmgt v30.2d, v23.2d, v30.2d
-	WORD $0x6e6e1e9e // bsl v30.16b, v20.16b, v14.16b
+	WORD $0x4e76cfce // fmla v14.2d, v30.2d, v22.2d
+	WORD $0x3dc12c96 // ldr q22, [x4, #1200]
+	WORD $0x3dc1309e // ldr q30, [x4, #1216]
+	WORD $0x4e72cede // fmla v30.2d, v22.2d, v18.2d
+	WORD $0x3dc13496 // ldr q22, [x4, #1232]
+	WORD $0x4e72cfd6 // fmla v22.2d, v30.2d, v18.2d
+	WORD $0x3dc1389e // ldr q30, [x4, #1248]
+	WORD $0x4e72cede // fmla v30.2d, v22.2d, v18.2d
+	WORD $0x3dc13c96 // ldr q22, [x4, #1264]
+	WORD $0x4e72cfd6 // fmla v22.2d, v30.2d, v18.2d
+	WORD $0x3dc1409e // ldr q30, [x4, #1280]
+	WORD $0x4e72cede // fmla v30.2d, v22.2d, v18.2d
+	WORD $0x3dc14496 // ldr q22, [x4, #1296]
+	WORD $0x4e72cfd6 // fmla v22.2d, v30.2d, v18.2d
+	WORD $0x3dc1489e // ldr q30, [x4, #1312]
+	WORD $0x4e72cede // fmla v30.2d, v22.2d, v18.2d
+	WORD $0x3dc14c96 // ldr q22, [x4, #1328]
+	WORD $0x4e72cfd6 // fmla v22.2d, v30.2d, v18.2d
+	WORD $0x6e76df16 // fmul v22.2d, v24.2d, v22.2d
+	WORD $0x3dc12092 // ldr q18, [x4, #1152]
+	WORD $0x6ef8e658 // fcmgt v24.2d, v18.2d, v24.2d
+	WORD $0x6e6e1ed8 // bsl v24.16b, v22.16b, v14.16b
 	WORD $0x3dc0948e // ldr q14, [x4, #592]
-	WORD $0x0e2e1f6e // and v14.8b, v27.8b, v14.8b
-	WORD $0x3dc15094 // ldr q20, [x4, #1344]
-	WORD $0x6e74dfd4 // fmul v20.2d, v30.2d, v20.2d
-	WORD $0x4ef4d7d7 // fsub v23.2d, v30.2d, v20.2d
-	WORD $0x0e616af7 // fcvtn v23.2s, v23.2d
-	WORD $0x4e74d7d4 // fadd v20.2d, v30.2d, v20.2d
-	WORD $0x0e616a94 // fcvtn v20.2s, v20.2d
-	WORD $0x2eb48ef4 // cmeq v20.2s, v23.2s, v20.2s
-	WORD $0x0eae1eee // orr v14.8b, v23.8b, v14.8b
-	WORD $0x3dc15497 // ldr q23, [x4, #1360]
-	WORD $0x2e771dd4 // bsl v20.8b, v14.8b, v23.8b
-	WORD $0x0e3be77b // fcmeq v27.2s, v27.2s, v27.2s
-	WORD $0x3dc15897 // ldr q23, [x4, #1376]
-	WORD $0x2e771e9b // bsl v27.8b, v20.8b, v23.8b
-	WORD $0xfd00003b // str d27, [x1]
+	WORD $0x0e2e1fae // and v14.8b, v29.8b, v14.8b
+	WORD $0x3dc15096 // ldr q22, [x4, #1344]
+	WORD $0x6e76df16 // fmul v22.2d, v24.2d, v22.2d
+	WORD $0x4ef6d712 // fsub v18.2d, v24.2d, v22.2d
+	WORD $0x0e616a52 // fcvtn v18.2s, v18.2d
+	WORD $0x4e76d716 // fadd v22.2d, v24.2d, v22.2d
+	WORD $0x0e616ad6 // fcvtn v22.2s, v22.2d
+	WORD $0x2eb68e56 // cmeq v22.2s, v18.2s, v22.2s
+	WORD $0x0eae1e4e // orr v14.8b, v18.8b, v14.8b
+	WORD $0x3dc15492 // ldr q18, [x4, #1360]
+	WORD $0x2e721dd6 // bsl v22.8b, v14.8b, v18.8b
+	WORD $0x0e3de7bd // fcmeq v29.2s, v29.2s, v29.2s
+	WORD $0x3dc15892 // ldr q18, [x4, #1376]
+	WORD $0x2e721edd // bsl v29.8b, v22.8b, v18.8b
+	WORD $0xfd00003d // str d29, [x1]
 	ADD $8, R1
 	ADD $8, R2
 	SUBS $2, R0, R0
@@ -1523,134 +1427,134 @@ rest:
 	ADDS $2, R0, R0
 	BEQ done
 element:
-	WORD $0xbd40005b // ldr s27, [x2]
-	WORD $0x3dc09c97 // ldr q23, [x4, #624]
-	WORD $0x0e201f74 // and v20.8b, v27.8b, v0.8b
-	WORD $0x0e617a94 // fcvtl v20.2d, v20.2s
-	WORD $0x6ef7e68e // fcmgt v14.2d, v20.2d, v23.2d
-	WORD $0x6e741eee // bsl v14.16b, v23.16b, v20.16b
-	WORD $0x6e6eddd4 // fmul v20.2d, v14.2d, v14.2d
-	WORD $0x3dc0a097 // ldr q23, [x4, #640]
-	WORD $0x6e77ddd7 // fmul v23.2d, v14.2d, v23.2d
-	WORD $0x3dc0a49e // ldr q30, [x4, #656]
-	WORD $0x6e3e1e9e // eor v30.16b, v20.16b, v30.16b
-	WORD $0x3dc0a893 // ldr q19, [x4, #672]
+	WORD $0xbd40005d // ldr s29, [x2]
+	WORD $0x3dc09c92 // ldr q18, [x4, #624]
+	WORD $0x0e201fb6 // and v22.8b, v29.8b, v0.8b
+	WORD $0x0e617ad6 // fcvtl v22.2d, v22.2s
+	WORD $0x6ef2e6ce // fcmgt v14.2d, v22.2d, v18.2d
+	WORD $0x6e761e4e // bsl v14.16b, v18.16b, v22.16b
+	WORD $0x6e6eddd6 // fmul v22.2d, v14.2d, v14.2d
+	WORD $0x3dc0a092 // ldr q18, [x4, #640]
+	WORD $0x6e72ddd2 // fmul v18.2d, v14.2d, v18.2d
+	WORD $0x3dc0a498 // ldr q24, [x4, #656]
+	WORD $0x6e381ed8 // eor v24.16b, v22.16b, v24.16b
+	WORD $0x3dc0a89e // ldr q30, [x4, #672]
 	WORD $0x3dc0ac91 // ldr q17, [x4, #688]
-	WORD $0x4e71d6f1 // fadd v17.2d, v23.2d, v17.2d
-	WORD $0x6e71fe71 // fdiv v17.2d, v19.2d, v17.2d
-	WORD $0x3dc0b093 // ldr q19, [x4, #704]
-	WORD $0x3dc0a897 // ldr q23, [x4, #672]
-	WORD $0x4e73ce37 // fmla v23.2d, v17.2d, v19.2d
-	WORD $0x3dc0b493 // ldr q19, [x4, #720]
-	WORD $0x3dc0b898 // ldr q24, [x4, #736]
-	WORD $0x4e77ce78 // fmla v24.2d, v19.2d, v23.2d
-	WORD $0x3dc0bc93 // ldr q19, [x4, #752]
-	WORD $0x4e77cf13 // fmla v19.2d, v24.2d, v23.2d
-	WORD $0x3dc0c098 // ldr q24, [x4, #768]
-	WORD $0x4e77ce78 // fmla v24.2d, v19.2d, v23.2d
-	WORD $0x3dc0c493 // ldr q19, [x4, #784]
-	WORD $0x4e77cf13 // fmla v19.2d, v24.2d, v23.2d
-	WORD $0x3dc0c898 // ldr q24, [x4, #800]
-	WORD $0x4e77ce78 // fmla v24.2d, v19.2d, v23.2d
-	WORD $0x3dc0cc93 // ldr q19, [x4, #816]
-	WORD $0x4e77cf13 // fmla v19.2d, v24.2d, v23.2d
-	WORD $0x3dc0d098 // ldr q24, [x4, #832]
-	WORD $0x4e77ce78 // fmla v24.2d, v19.2d, v23.2d
-	WORD $0x3dc0d493 // ldr q19, [x4, #848]
-	WORD $0x4e77cf13 // fmla v19.2d, v24.2d, v23.2d
-	WORD $0x3dc0d898 // ldr q24, [x4, #864]
-	WORD $0x4e77ce78 // fmla v24.2d, v19.2d, v23.2d
-	WORD $0x3dc0dc93 // ldr q19, [x4, #880]
-	WORD $0x4e77cf13 // fmla v19.2d, v24.2d, v23.2d
-	WORD $0x3dc0e098 // ldr q24, [x4, #896]
-	WORD $0x4e77ce78 // fmla v24.2d, v19.2d, v23.2d
-	WORD $0x3dc0e493 // ldr q19, [x4, #912]
-	WORD $0x4e77cf13 // fmla v19.2d, v24.2d, v23.2d
-	WORD $0x3dc0e898 // ldr q24, [x4, #928]
-	WORD $0x4e77ce78 // fmla v24.2d, v19.2d, v23.2d
-	WORD $0x3dc0ec93 // ldr q19, [x4, #944]
-	WORD $0x4e77cf13 // fmla v19.2d, v24.2d, v23.2d
-	WORD $0x3dc0f098 // ldr q24, [x4, #960]
-	WORD $0x4e77ce78 // fmla v24.2d, v19.2d, v23.2d
-	WORD $0x3dc0f493 // ldr q19, [x4, #976]
-	WORD $0x4e77cf13 // fmla v19.2d, v24.2d, v23.2d
-	WORD $0x3dc0f898 // ldr q24, [x4, #992]
-	WORD $0x4e77ce78 // fmla v24.2d, v19.2d, v23.2d
-	WORD $0x3dc0fc93 // ldr q19, [x4, #1008]
-	WORD $0x4e77cf13 // fmla v19.2d, v24.2d, v23.2d
-	WORD $0x3dc10097 // ldr q23, [x4, #1024]
-	WORD $0x3dc10498 // ldr q24, [x4, #1040]
-	WORD $0x4e77cfd8 // fmla v24.2d, v30.2d, v23.2d
-	WORD $0x3dc10497 // ldr q23, [x4, #1040]
-	WORD $0x4ef7d717 // fsub v23.2d, v24.2d, v23.2d
-	WORD $0x3dc1089a // ldr q26, [x4, #1056]
-	WORD $0x4efacefe // fmls v30.2d, v23.2d, v26.2d
-	WORD $0x3dc10c9a // ldr q26, [x4, #1072]
-	WORD $0x4efacefe // fmls v30.2d, v23.2d, v26.2d
-	WORD $0x3dc1109a // ldr q26, [x4, #1088]
-	WORD $0x3dc11497 // ldr q23, [x4, #1104]
-	WORD $0x4e7ecf57 // fmla v23.2d, v26.2d, v30.2d
-	WORD $0x3dc1189a // ldr q26, [x4, #1120]
-	WORD $0x4e7ecefa // fmla v26.2d, v23.2d, v30.2d
-	WORD $0x3dc11c97 // ldr q23, [x4, #1136]
-	WORD $0x4e7ecf57 // fmla v23.2d, v26.2d, v30.2d
-	WORD $0x3dc1209a // ldr q26, [x4, #1152]
-	WORD $0x4e7ecefa // fmla v26.2d, v23.2d, v30.2d
-	WORD $0x6e7edfd7 // fmul v23.2d, v30.2d, v30.2d
-	WORD $0x4e7acefe // fmla v30.2d, v23.2d, v26.2d
-	WORD $0x3dc1249a // ldr q26, [x4, #1168]
-	WORD $0x4e3a1f1a // and v26.16b, v24.16b, v26.16b
-	WORD $0x4e083f46 // mov x6, v26.d[0]
-	WORD $0x4e183f45 // mov x5, v26.d[1]
-	WORD $0xfc66787a // ldr d26, [x3, x6, lsl #3]
-	WORD $0xfc657877 // ldr d23, [x3, x5, lsl #3]
-	WORD $0x4ed73b57 // zip1 v23.2d, v26.2d, v23.2d
-	WORD $0x4f705718 // shl v24.2d, v24.2d, #48
-	WORD $0x4ef886f8 // add v24.2d, v23.2d, v24.2d
-	WORD $0x4eb81f17 // mov v23.16b, v24.16b
-	WORD $0x4e7ecf17 // fmla v23.2d, v24.2d, v30.2d
-	WORD $0x6e71de71 // fmul v17.2d, v19.2d, v17.2d
-	WORD $0x6e71def1 // fmul v17.2d, v23.2d, v17.2d
-	WORD $0x3dc12897 // ldr q23, [x4, #1184]
-	WORD $0x3dc0a893 // ldr q19, [x4, #672]
-	WORD $0x4e77ce33 // fmla v19.2d, v17.2d, v23.2d
-	WORD $0x3dc12c97 // ldr q23, [x4, #1200]
+	WORD $0x4e71d651 // fadd v17.2d, v18.2d, v17.2d
+	WORD $0x6e71ffd1 // fdiv v17.2d, v30.2d, v17.2d
+	WORD $0x3dc0b09e // ldr q30, [x4, #704]
+	WORD $0x3dc0a892 // ldr q18, [x4, #672]
+	WORD $0x4e7ece32 // fmla v18.2d, v17.2d, v30.2d
+	WORD $0x3dc0b49e // ldr q30, [x4, #720]
+	WORD $0x3dc0b89a // ldr q26, [x4, #736]
+	WORD $0x4e72cfda // fmla v26.2d, v30.2d, v18.2d
+	WORD $0x3dc0bc9e // ldr q30, [x4, #752]
+	WORD $0x4e72cf5e // fmla v30.2d, v26.2d, v18.2d
+	WORD $0x3dc0c09a // ldr q26, [x4, #768]
+	WORD $0x4e72cfda // fmla v26.2d, v30.2d, v18.2d
+	WORD $0x3dc0c49e // ldr q30, [x4, #784]
+	WORD $0x4e72cf5e // fmla v30.2d, v26.2d, v18.2d
+	WORD $0x3dc0c89a // ldr q26, [x4, #800]
+	WORD $0x4e72cfda // fmla v26.2d, v30.2d, v18.2d
+	WORD $0x3dc0cc9e // ldr q30, [x4, #816]
+	WORD $0x4e72cf5e // fmla v30.2d, v26.2d, v18.2d
+	WORD $0x3dc0d09a // ldr q26, [x4, #832]
+	WORD $0x4e72cfda // fmla v26.2d, v30.2d, v18.2d
+	WORD $0x3dc0d49e // ldr q30, [x4, #848]
+	WORD $0x4e72cf5e // fmla v30.2d, v26.2d, v18.2d
+	WORD $0x3dc0d89a // ldr q26, [x4, #864]
+	WORD $0x4e72cfda // fmla v26.2d, v30.2d, v18.2d
+	WORD $0x3dc0dc9e // ldr q30, [x4, #880]
+	WORD $0x4e72cf5e // fmla v30.2d, v26.2d, v18.2d
+	WORD $0x3dc0e09a // ldr q26, [x4, #896]
+	WORD $0x4e72cfda // fmla v26.2d, v30.2d, v18.2d
+	WORD $0x3dc0e49e // ldr q30, [x4, #912]
+	WORD $0x4e72cf5e // fmla v30.2d, v26.2d, v18.2d
+	WORD $0x3dc0e89a // ldr q26, [x4, #928]
+	WORD $0x4e72cfda // fmla v26.2d, v30.2d, v18.2d
+	WORD $0x3dc0ec9e // ldr q30, [x4, #944]
+	WORD $0x4e72cf5e // fmla v30.2d, v26.2d, v18.2d
+	WORD $0x3dc0f09a // ldr q26, [x4, #960]
+	WORD $0x4e72cfda // fmla v26.2d, v30.2d, v18.2d
+	WORD $0x3dc0f49e // ldr q30, [x4, #976]
+	WORD $0x4e72cf5e // fmla v30.2d, v26.2d, v18.2d
+	WORD $0x3dc0f89a // ldr q26, [x4, #992]
+	WORD $0x4e72cfda // fmla v26.2d, v30.2d, v18.2d
+	WORD $0x3dc0fc9e // ldr q30, [x4, #1008]
+	WORD $0x4e72cf5e // fmla v30.2d, v26.2d, v18.2d
+	WORD $0x3dc10092 // ldr q18, [x4, #1024]
+	WORD $0x3dc1049a // ldr q26, [x4, #1040]
+	WORD $0x4e72cf1a // fmla v26.2d, v24.2d, v18.2d
+	WORD $0x3dc10492 // ldr q18, [x4, #1040]
+	WORD $0x4ef2d752 // fsub v18.2d, v26.2d, v18.2d
+	WORD $0x3dc1089b // ldr q27, [x4, #1056]
+	WORD $0x4efbce58 // fmls v24.2d, v18.2d, v27.2d
+	WORD $0x3dc10c9b // ldr q27, [x4, #1072]
+	WORD $0x4efbce58 // fmls v24.2d, v18.2d, v27.2d
+	WORD $0x3dc1109b // ldr q27, [x4, #1088]
+	WORD $0x3dc11492 // ldr q18, [x4, #1104]
+	WORD $0x4e78cf72 // fmla v18.2d, v27.2d, v24.2d
+	WORD $0x3dc1189b // ldr q27, [x4, #1120]
+	WORD $0x4e78ce5b // fmla v27.2d, v18.2d, v24.2d
+	WORD $0x3dc11c92 // ldr q18, [x4, #1136]
+	WORD $0x4e78cf72 // fmla v18.2d, v27.2d, v24.2d
+	WORD $0x3dc1209b // ldr q27, [x4, #1152]
+	WORD $0x4e78ce5b // fmla v27.2d, v18.2d, v24.2d
+	WORD $0x6e78df12 // fmul v18.2d, v24.2d, v24.2d
+	WORD $0x4e7bce58 // fmla v24.2d, v18.2d, v27.2d
+	WORD $0x3dc1249b // ldr q27, [x4, #1168]
+	WORD $0x4e3b1f5b // and v27.16b, v26.16b, v27.16b
+	WORD $0x4e083f66 // mov x6, v27.d[0]
+	WORD $0x4e183f65 // mov x5, v27.d[1]
+	WORD $0xfc66787b // ldr d27, [x3, x6, lsl #3]
+	WORD $0xfc657872 // ldr d18, [x3, x5, lsl #3]
+	WORD $0x4ed23b72 // zip1 v18.2d, v27.2d, v18.2d
+	WORD $0x4f70575a // shl v26.2d, v26.2d, #48
+	WORD $0x4efa865a // add v26.2d, v18.2d, v26.2d
+	WORD $0x4eba1f52 // mov v18.16b, v26.16b
+	WORD $0x4e78cf52 // fmla v18.2d, v26.2d, v24.2d
+	WORD $0x6e71dfd1 // fmul v17.2d, v30.2d, v17.2d
+	WORD $0x6e71de51 // fmul v17.2d, v18.2d, v17.2d
+	WORD $0x3dc12892 // ldr q18, [x4, #1184]
+	WORD $0x3dc0a89e // ldr q30, [x4, #672]
+	WORD $0x4e72ce3e // fmla v30.2d, v17.2d, v18.2d
+	WORD $0x3dc12c92 // ldr q18, [x4, #1200]
 	WORD $0x3dc13091 // ldr q17, [x4, #1216]
-	WORD $0x4e74cef1 // fmla v17.2d, v23.2d, v20.2d
-	WORD $0x3dc13497 // ldr q23, [x4, #1232]
-	WORD $0x4e74ce37 // fmla v23.2d, v17.2d, v20.2d
+	WORD $0x4e76ce51 // fmla v17.2d, v18.2d, v22.2d
+	WORD $0x3dc13492 // ldr q18, [x4, #1232]
+	WORD $0x4e76ce32 // fmla v18.2d, v17.2d, v22.2d
 	WORD $0x3dc13891 // ldr q17, [x4, #1248]
-	WORD $0x4e74cef1 // fmla v17.2d, v23.2d, v20.2d
-	WORD $0x3dc13c97 // ldr q23, [x4, #1264]
-	WORD $0x4e74ce37 // fmla v23.2d, v17.2d, v20.2d
+	WORD $0x4e76ce51 // fmla v17.2d, v18.2d, v22.2d
+	WORD $0x3dc13c92 // ldr q18, [x4, #1264]
+	WORD $0x4e76ce32 // fmla v18.2d, v17.2d, v22.2d
 	WORD $0x3dc14091 // ldr q17, [x4, #1280]
-	WORD $0x4e74cef1 // fmla v17.2d, v23.2d, v20.2d
-	WORD $0x3dc14497 // ldr q23, [x4, #1296]
-	WORD $0x4e74ce37 // fmla v23.2d, v17.2d, v20.2d
+	WORD $0x4e76ce51 // fmla v17.2d, v18.2d, v22.2d
+	WORD $0x3dc14492 // ldr q18, [x4, #1296]
+	WORD $0x4e76ce32 // fmla v18.2d, v17.2d, v22.2d
 	WORD $0x3dc14891 // ldr q17, [x4, #1312]
-	WORD $0x4e74cef1 // fmla v17.2d, v23.2d, v20.2d
-	WORD $0x3dc14c97 // ldr q23, [x4, #1328]
-	WORD $0x4e74ce37 // fmla v23.2d, v17.2d, v20.2d
-	WORD $0x6e77ddd7 // fmul v23.2d, v14.2d, v23.2d
-	WORD $0x3dc12094 // ldr q20, [x4, #1152]
-	WORD $0x6eeee68e // fcmgt v14.2d, v20.2d, v14.2d
-	WORD $0x6e731eee // bsl v14.16b, v23.16b, v19.16b
-	WORD $0x3dc09493 // ldr q19, [x4, #592]
-	WORD $0x0e331f73 // and v19.8b, v27.8b, v19.8b
-	WORD $0x3dc15097 // ldr q23, [x4, #1344]
-	WORD $0x6e77ddd7 // fmul v23.2d, v14.2d, v23.2d
-	WORD $0x4ef7d5d4 // fsub v20.2d, v14.2d, v23.2d
-	WORD $0x0e616a94 // fcvtn v20.2s, v20.2d
-	WORD $0x4e77d5d7 // fadd v23.2d, v14.2d, v23.2d
-	WORD $0x0e616af7 // fcvtn v23.2s, v23.2d
-	WORD $0x2eb78e97 // cmeq v23.2s, v20.2s, v23.2s
-	WORD $0x0eb31e93 // orr v19.8b, v20.8b, v19.8b
-	WORD $0x3dc15494 // ldr q20, [x4, #1360]
-	WORD $0x2e741e77 // bsl v23.8b, v19.8b, v20.8b
-	WORD $0x0e3be77b // fcmeq v27.2s, v27.2s, v27.2s
-	WORD $0x3dc15894 // ldr q20, [x4, #1376]
-	WORD $0x2e741efb // bsl v27.8b, v23.8b, v20.8b
-	WORD $0xbd00003b // str s27, [x1]
+	WORD $0x4e76ce51 // fmla v17.2d, v18.2d, v22.2d
+	WORD $0x3dc14c92 // ldr q18, [x4, #1328]
+	WORD $0x4e76ce32 // fmla v18.2d, v17.2d, v22.2d
+	WORD $0x6e72ddd2 // fmul v18.2d, v14.2d, v18.2d
+	WORD $0x3dc12096 // ldr q22, [x4, #1152]
+	WORD $0x6eeee6ce // fcmgt v14.2d, v22.2d, v14.2d
+	WORD $0x6e7e1e4e // bsl v14.16b, v18.16b, v30.16b
+	WORD $0x3dc0949e // ldr q30, [x4, #592]
+	WORD $0x0e3e1fbe // and v30.8b, v29.8b, v30.8b
+	WORD $0x3dc15092 // ldr q18, [x4, #1344]
+	WORD $0x6e72ddd2 // fmul v18.2d, v14.2d, v18.2d
+	WORD $0x4ef2d5d6 // fsub v22.2d, v14.2d, v18.2d
+	WORD $0x0e616ad6 // fcvtn v22.2s, v22.2d
+	WORD $0x4e72d5d2 // fadd v18.2d, v14.2d, v18.2d
+	WORD $0x0e616a52 // fcvtn v18.2s, v18.2d
+	WORD $0x2eb28ed2 // cmeq v18.2s, v22.2s, v18.2s
+	WORD $0x0ebe1ede // orr v30.8b, v22.8b, v30.8b
+	WORD $0x3dc15496 // ldr q22, [x4, #1360]
+	WORD $0x2e761fd2 // bsl v18.8b, v30.8b, v22.8b
+	WORD $0x0e3de7bd // fcmeq v29.2s, v29.2s, v29.2s
+	WORD $0x3dc15896 // ldr q22, [x4, #1376]
+	WORD $0x2e761e5d // bsl v29.8b, v18.8b, v22.8b
+	WORD $0xbd00003d // str s29, [x1]
 	ADD $4, R1
 	ADD $4, R2
 	SUBS $1, R0, R0
@@ -1672,544 +1576,382 @@ TEXT ·geluMarkedNEON(SB), NOSPLIT, $0-48
 	WORD $0x3dc00481 // ldr q1, [x4, #16]
 	WORD $0x3dc00882 // ldr q2, [x4, #32]
 	WORD $0x3dc00c83 // ldr q3, [x4, #48]
-	WORD $0x3dc01084 // ldr q4, [x4, #64]
-	WORD $0x3dc01485 // ldr q5, [x4, #80]
-	WORD $0x3dc01886 // ldr q6, [x4, #96]
-	WORD $0x3dc01c87 // ldr q7, [x4, #112]
 	SUBS $8, R0, R0
 	BLT single
 many:
-	WORD $0x3dc00048 // ldr q8, [x2]
-	WORD $0x3dc00449 // ldr q9, [x2, #16]
-	WORD $0x4e201d0a // and v10.16b, v8.16b, v0.16b
-	WORD $0x4e201d2b // and v11.16b, v9.16b, v0.16b
-	WORD $0x6eab654a // umax v10.4s, v10.4s, v11.4s
-	WORD $0x6ea1e50b // fcmgt v11.4s, v8.4s, v1.4s
-	WORD $0x6ea1e52c // fcmgt v12.4s, v9.4s, v1.4s
-	WORD $0x6e681c2b // bsl v11.16b, v1.16b, v8.16b
-	WORD $0x6e691c2c // bsl v12.16b, v1.16b, v9.16b
-	WORD $0x4e201d6b // and v11.16b, v11.16b, v0.16b
-	WORD $0x4e201d8c // and v12.16b, v12.16b, v0.16b
-	WORD $0x6ea2856d // sub v13.4s, v11.4s, v2.4s
-	WORD $0x6ea2858e // sub v14.4s, v12.4s, v2.4s
-	WORD $0x6eae65ad // umax v13.4s, v13.4s, v14.4s
-	WORD $0x6e23dd6e // fmul v14.4s, v11.4s, v3.4s
-	WORD $0x6e23dd8f // fmul v15.4s, v12.4s, v3.4s
-	WORD $0x6e2bddd0 // fmul v16.4s, v14.4s, v11.4s
-	WORD $0x6e2cddf1 // fmul v17.4s, v15.4s, v12.4s
-	WORD $0x6ea0fa12 // fneg v18.4s, v16.4s
-	WORD $0x6ea0fa33 // fneg v19.4s, v17.4s
-	WORD $0x4e2bcdd2 // fmla v18.4s, v14.4s, v11.4s
-	WORD $0x4e2ccdf3 // fmla v19.4s, v15.4s, v12.4s
-	WORD $0x4ea51caf // mov v15.16b, v5.16b
-	WORD $0x4ea51cae // mov v14.16b, v5.16b
-	WORD $0x4e24ce0f // fmla v15.4s, v16.4s, v4.4s
-	WORD $0x4e24ce2e // fmla v14.4s, v17.4s, v4.4s
-	WORD $0x4ea5d5f4 // fsub v20.4s, v15.4s, v5.4s
-	WORD $0x4ea5d5d5 // fsub v21.4s, v14.4s, v5.4s
-	WORD $0x4ea6ce90 // fmls v16.4s, v20.4s, v6.4s
-	WORD $0x4ea6ceb1 // fmls v17.4s, v21.4s, v6.4s
-	WORD $0x4e271df6 // and v22.16b, v15.16b, v7.16b
-	WORD $0x4e271dd7 // and v23.16b, v14.16b, v7.16b
-	WORD $0x3dc02098 // ldr q24, [x4, #128]
-	WORD $0x3dc02099 // ldr q25, [x4, #128]
-	WORD $0x4eb89ed8 // mul v24.4s, v22.4s, v24.4s
-	WORD $0x4eb99ef9 // mul v25.4s, v23.4s, v25.4s
-	WORD $0x3dc02497 // ldr q23, [x4, #144]
-	WORD $0x3dc02496 // ldr q22, [x4, #144]
-	WORD $0x4eb78717 // add v23.4s, v24.4s, v23.4s
-	WORD $0x4eb68736 // add v22.4s, v25.4s, v22.4s
-	WORD $0x3dc02899 // ldr q25, [x4, #160]
-	WORD $0x3dc02898 // ldr q24, [x4, #160]
-	WORD $0x6e3986f9 // sub v25.16b, v23.16b, v25.16b
-	WORD $0x6e3886d8 // sub v24.16b, v22.16b, v24.16b
-	WORD $0x3dc02c9a // ldr q26, [x4, #176]
-	WORD $0x3dc02c9b // ldr q27, [x4, #176]
-	WORD $0x4e170357 // tbl v23.16b, {v26.16b}, v23.16b
-	WORD $0x4e160376 // tbl v22.16b, {v27.16b}, v22.16b
-	WORD $0x3dc0309b // ldr q27, [x4, #192]
-	WORD $0x3dc0309a // ldr q26, [x4, #192]
-	WORD $0x4e191377 // tbx v23.16b, {v27.16b}, v25.16b
-	WORD $0x4e181356 // tbx v22.16b, {v26.16b}, v24.16b
-	WORD $0x4eb7d617 // fsub v23.4s, v16.4s, v23.4s
-	WORD $0x4eb6d636 // fsub v22.4s, v17.4s, v22.4s
-	WORD $0x6e37def1 // fmul v17.4s, v23.4s, v23.4s
-	WORD $0x6e36ded0 // fmul v16.4s, v22.4s, v22.4s
-	WORD $0x3dc03498 // ldr q24, [x4, #208]
-	WORD $0x3dc0349a // ldr q26, [x4, #208]
-	WORD $0x3dc03899 // ldr q25, [x4, #224]
-	WORD $0x3dc0389b // ldr q27, [x4, #224]
-	WORD $0x4e37cf19 // fmla v25.4s, v24.4s, v23.4s
-	WORD $0x4e36cf5b // fmla v27.4s, v26.4s, v22.4s
-	WORD $0x3dc03c9a // ldr q26, [x4, #240]
-	WORD $0x3dc03c98 // ldr q24, [x4, #240]
-	WORD $0x4e37cf3a // fmla v26.4s, v25.4s, v23.4s
-	WORD $0x4e36cf78 // fmla v24.4s, v27.4s, v22.4s
-	WORD $0x3dc0409b // ldr q27, [x4, #256]
-	WORD $0x3dc04099 // ldr q25, [x4, #256]
-	WORD $0x4e37cf5b // fmla v27.4s, v26.4s, v23.4s
-	WORD $0x4e36cf19 // fmla v25.4s, v24.4s, v22.4s
-	WORD $0x4eb71efc // mov v28.16b, v23.16b
-	WORD $0x4eb61edd // mov v29.16b, v22.16b
-	WORD $0x4e31cf7c // fmla v28.4s, v27.4s, v17.4s
-	WORD $0x4e30cf3d // fmla v29.4s, v25.4s, v16.4s
-	WORD $0x6e37df5a // fmul v26.4s, v26.4s, v23.4s
-	WORD $0x6e36df18 // fmul v24.4s, v24.4s, v22.4s
-	WORD $0x3dc04099 // ldr q25, [x4, #256]
-	WORD $0x3dc0409b // ldr q27, [x4, #256]
-	WORD $0x6e39def9 // fmul v25.4s, v23.4s, v25.4s
-	WORD $0x6e3bdedb // fmul v27.4s, v22.4s, v27.4s
-	WORD $0x4ebcd6fe // fsub v30.4s, v23.4s, v28.4s
-	WORD $0x4ebdd6df // fsub v31.4s, v22.4s, v29.4s
-	WORD $0x4e37cf3e // fmla v30.4s, v25.4s, v23.4s
-	WORD $0x4e36cf7f // fmla v31.4s, v27.4s, v22.4s
-	WORD $0x4e31cf5e // fmla v30.4s, v26.4s, v17.4s
-	WORD $0x4e30cf1f // fmla v31.4s, v24.4s, v16.4s
-	WORD $0x3dc04490 // ldr q16, [x4, #272]
-	WORD $0x3dc04498 // ldr q24, [x4, #272]
-	WORD $0x6e30de90 // fmul v16.4s, v20.4s, v16.4s
-	WORD $0x6e38deb8 // fmul v24.4s, v21.4s, v24.4s
-	WORD $0x4e271df5 // and v21.16b, v15.16b, v7.16b
-	WORD $0x4e271dd4 // and v20.16b, v14.16b, v7.16b
-	WORD $0x3dc02091 // ldr q17, [x4, #128]
-	WORD $0x3dc0209a // ldr q26, [x4, #128]
-	WORD $0x4eb19eb1 // mul v17.4s, v21.4s, v17.4s
-	WORD $0x4eba9e9a // mul v26.4s, v20.4s, v26.4s
-	WORD $0x3dc02494 // ldr q20, [x4, #144]
-	WORD $0x3dc02495 // ldr q21, [x4, #144]
-	WORD $0x4eb48634 // add v20.4s, v17.4s, v20.4s
-	WORD $0x4eb58755 // add v21.4s, v26.4s, v21.4s
-	WORD $0x3dc0289a // ldr q26, [x4, #160]
-	WORD $0x3dc02891 // ldr q17, [x4, #160]
-	WORD $0x6e3a869a // sub v26.16b, v20.16b, v26.16b
-	WORD $0x6e3186b1 // sub v17.16b, v21.16b, v17.16b
-	WORD $0x3dc04896 // ldr q22, [x4, #288]
-	WORD $0x3dc0489b // ldr q27, [x4, #288]
-	WORD $0x4e1402d4 // tbl v20.16b, {v22.16b}, v20.16b
-	WORD $0x4e150375 // tbl v21.16b, {v27.16b}, v21.16b
-	WORD $0x3dc04c9b // ldr q27, [x4, #304]
-	WORD $0x3dc04c96 // ldr q22, [x4, #304]
-	WORD $0x4e1a1374 // tbx v20.16b, {v27.16b}, v26.16b
-	WORD $0x4e1112d5 // tbx v21.16b, {v22.16b}, v17.16b
-	WORD $0x4f3455ef // shl v15.4s, v15.4s, #20
-	WORD $0x4f3455ce // shl v14.4s, v14.4s, #20
-	WORD $0x4eaf868f // add v15.4s, v20.4s, v15.4s
-	WORD $0x4eae86ae // add v14.4s, v21.4s, v14.4s
-	WORD $0x4e32d612 // fadd v18.4s, v16.4s, v18.4s
-	WORD $0x4e33d713 // fadd v19.4s, v24.4s, v19.4s
-	WORD $0x4eaf1df8 // mov v24.16b, v15.16b
-	WORD $0x4eae1dd0 // mov v16.16b, v14.16b
-	WORD $0x4e3ccdf8 // fmla v24.4s, v15.4s, v28.4s
-	WORD $0x4e3dcdd0 // fmla v16.4s, v14.4s, v29.4s
-	WORD $0x4eb8d5f5 // fsub v21.4s, v15.4s, v24.4s
-	WORD $0x4eb0d5d4 // fsub v20.4s, v14.4s, v16.4s
-	WORD $0x4e3ccdf5 // fmla v21.4s, v15.4s, v28.4s
-	WORD $0x4e3dcdd4 // fmla v20.4s, v14.4s, v29.4s
-	WORD $0x4e3ecdf5 // fmla v21.4s, v15.4s, v30.4s
-	WORD $0x4e3fcdd4 // fmla v20.4s, v14.4s, v31.4s
-	WORD $0x4e38ce55 // fmla v21.4s, v18.4s, v24.4s
-	WORD $0x4e30ce74 // fmla v20.4s, v19.4s, v16.4s
-	WORD $0x3dc05093 // ldr q19, [x4, #320]
-	WORD $0x3dc05092 // ldr q18, [x4, #320]
-	WORD $0x3dc0549f // ldr q31, [x4, #336]
-	WORD $0x3dc0548e // ldr q14, [x4, #336]
-	WORD $0x4e33cd7f // fmla v31.4s, v11.4s, v19.4s
-	WORD $0x4e32cd8e // fmla v14.4s, v12.4s, v18.4s
-	WORD $0x6f2b07ff // ushr v31.4s, v31.4s, #21
-	WORD $0x6f2b05ce // ushr v14.4s, v14.4s, #21
-	WORD $0x4e271ff2 // and v18.16b, v31.16b, v7.16b
-	WORD $0x4e271dd3 // and v19.16b, v14.16b, v7.16b
-	WORD $0x3dc0209e // ldr q30, [x4, #128]
-	WORD $0x3dc0208f // ldr q15, [x4, #128]
-	WORD $0x4ebe9e5e // mul v30.4s, v18.4s, v30.4s
-	WORD $0x4eaf9e6f // mul v15.4s, v19.4s, v15.4s
-	WORD $0x3dc02493 // ldr q19, [x4, #144]
+	WORD $0x3dc00044 // ldr q4, [x2]
+	WORD $0x3dc00445 // ldr q5, [x2, #16]
+	WORD $0x4e201c86 // and v6.16b, v4.16b, v0.16b
+	WORD $0x4e201ca7 // and v7.16b, v5.16b, v0.16b
+	WORD $0x6ea764c6 // umax v6.4s, v6.4s, v7.4s
+	WORD $0x6ea1e487 // fcmgt v7.4s, v4.4s, v1.4s
+	WORD $0x6ea1e4a8 // fcmgt v8.4s, v5.4s, v1.4s
+	WORD $0x6e641c27 // bsl v7.16b, v1.16b, v4.16b
+	WORD $0x6e651c28 // bsl v8.16b, v1.16b, v5.16b
+	WORD $0x4e201ce7 // and v7.16b, v7.16b, v0.16b
+	WORD $0x4e201d08 // and v8.16b, v8.16b, v0.16b
+	WORD $0x6ea284e9 // sub v9.4s, v7.4s, v2.4s
+	WORD $0x6ea2850a // sub v10.4s, v8.4s, v2.4s
+	WORD $0x6eaa6529 // umax v9.4s, v9.4s, v10.4s
+	WORD $0x6e23dcea // fmul v10.4s, v7.4s, v3.4s
+	WORD $0x6e23dd0b // fmul v11.4s, v8.4s, v3.4s
+	WORD $0x6e27dd4c // fmul v12.4s, v10.4s, v7.4s
+	WORD $0x6e28dd6d // fmul v13.4s, v11.4s, v8.4s
+	WORD $0x6ea0f98e // fneg v14.4s, v12.4s
+	WORD $0x6ea0f9af // fneg v15.4s, v13.4s
+	WORD $0x4e27cd4e // fmla v14.4s, v10.4s, v7.4s
+	WORD $0x4e28cd6f // fmla v15.4s, v11.4s, v8.4s
+	WORD $0x3dc0108b // ldr q11, [x4, #64]
+	WORD $0x3dc0108a // ldr q10, [x4, #64]
+	WORD $0x3dc01490 // ldr q16, [x4, #80]
+	WORD $0x3dc01491 // ldr q17, [x4, #80]
+	WORD $0x4e2bcd90 // fmla v16.4s, v12.4s, v11.4s
+	WORD $0x4e2acdb1 // fmla v17.4s, v13.4s, v10.4s
+	WORD $0x3dc0148a // ldr q10, [x4, #80]
+	WORD $0x3dc0148b // ldr q11, [x4, #80]
+	WORD $0x4eaad60a // fsub v10.4s, v16.4s, v10.4s
+	WORD $0x4eabd62b // fsub v11.4s, v17.4s, v11.4s
+	WORD $0x3dc01892 // ldr q18, [x4, #96]
+	WORD $0x3dc01893 // ldr q19, [x4, #96]
+	WORD $0x4eb2cd4c // fmls v12.4s, v10.4s, v18.4s
+	WORD $0x4eb3cd6d // fmls v13.4s, v11.4s, v19.4s
+	WORD $0x3dc01c93 // ldr q19, [x4, #112]
+	WORD $0x3dc01c92 // ldr q18, [x4, #112]
+	WORD $0x4e331e13 // and v19.16b, v16.16b, v19.16b
+	WORD $0x4e321e32 // and v18.16b, v17.16b, v18.16b
+	WORD $0x3dc02094 // ldr q20, [x4, #128]
+	WORD $0x3dc02095 // ldr q21, [x4, #128]
+	WORD $0x4eb49e74 // mul v20.4s, v19.4s, v20.4s
+	WORD $0x4eb59e55 // mul v21.4s, v18.4s, v21.4s
 	WORD $0x3dc02492 // ldr q18, [x4, #144]
-	WORD $0x4eb387d3 // add v19.4s, v30.4s, v19.4s
-	WORD $0x4eb285f2 // add v18.4s, v15.4s, v18.4s
-	WORD $0x3dc0288f // ldr q15, [x4, #160]
-	WORD $0x3dc0289e // ldr q30, [x4, #160]
-	WORD $0x6e2f866f // sub v15.16b, v19.16b, v15.16b
-	WORD $0x6e3e865e // sub v30.16b, v18.16b, v30.16b
-	WORD $0x3dc0589d // ldr q29, [x4, #352]
-	WORD $0x3dc0589c // ldr q28, [x4, #352]
-	WORD $0x4e1303b3 // tbl v19.16b, {v29.16b}, v19.16b
-	WORD $0x4e120392 // tbl v18.16b, {v28.16b}, v18.16b
-	WORD $0x3dc05c9c // ldr q28, [x4, #368]
-	WORD $0x3dc05c9d // ldr q29, [x4, #368]
-	WORD $0x4e0f1393 // tbx v19.16b, {v28.16b}, v15.16b
-	WORD $0x4e1e13b2 // tbx v18.16b, {v29.16b}, v30.16b
-	WORD $0x4eb3d573 // fsub v19.4s, v11.4s, v19.4s
-	WORD $0x4eb2d592 // fsub v18.4s, v12.4s, v18.4s
-	WORD $0x4e271fec // and v12.16b, v31.16b, v7.16b
-	WORD $0x4e271dcb // and v11.16b, v14.16b, v7.16b
-	WORD $0x3dc0209e // ldr q30, [x4, #128]
-	WORD $0x3dc0209d // ldr q29, [x4, #128]
-	WORD $0x4ebe9d9e // mul v30.4s, v12.4s, v30.4s
-	WORD $0x4ebd9d7d // mul v29.4s, v11.4s, v29.4s
-	WORD $0x3dc0248b // ldr q11, [x4, #144]
-	WORD $0x3dc0248c // ldr q12, [x4, #144]
-	WORD $0x4eab87cb // add v11.4s, v30.4s, v11.4s
-	WORD $0x4eac87ac // add v12.4s, v29.4s, v12.4s
-	WORD $0x3dc0289d // ldr q29, [x4, #160]
-	WORD $0x3dc0289e // ldr q30, [x4, #160]
-	WORD $0x6e3d857d // sub v29.16b, v11.16b, v29.16b
-	WORD $0x6e3e859e // sub v30.16b, v12.16b, v30.16b
-	WORD $0x3dc0608f // ldr q15, [x4, #384]
-	WORD $0x3dc0609c // ldr q28, [x4, #384]
-	WORD $0x4e0b01eb // tbl v11.16b, {v15.16b}, v11.16b
-	WORD $0x4e0c038c // tbl v12.16b, {v28.16b}, v12.16b
-	WORD $0x3dc0649c // ldr q28, [x4, #400]
-	WORD $0x3dc0648f // ldr q15, [x4, #400]
-	WORD $0x4e1d138b // tbx v11.16b, {v28.16b}, v29.16b
-	WORD $0x4e1e11ec // tbx v12.16b, {v15.16b}, v30.16b
-	WORD $0x4e271ffe // and v30.16b, v31.16b, v7.16b
-	WORD $0x4e271dcf // and v15.16b, v14.16b, v7.16b
-	WORD $0x3dc0209d // ldr q29, [x4, #128]
-	WORD $0x3dc0209c // ldr q28, [x4, #128]
-	WORD $0x4ebd9fdd // mul v29.4s, v30.4s, v29.4s
-	WORD $0x4ebc9dfc // mul v28.4s, v15.4s, v28.4s
+	WORD $0x3dc02493 // ldr q19, [x4, #144]
+	WORD $0x4eb28692 // add v18.4s, v20.4s, v18.4s
+	WORD $0x4eb386b3 // add v19.4s, v21.4s, v19.4s
+	WORD $0x3dc02895 // ldr q21, [x4, #160]
+	WORD $0x3dc02894 // ldr q20, [x4, #160]
+	WORD $0x6e358655 // sub v21.16b, v18.16b, v21.16b
+	WORD $0x6e348674 // sub v20.16b, v19.16b, v20.16b
+	WORD $0x3dc02c96 // ldr q22, [x4, #176]
+	WORD $0x3dc02c97 // ldr q23, [x4, #176]
+	WORD $0x4e1202d6 // tbl v22.16b, {v22.16b}, v18.16b
+	WORD $0x4e1302f7 // tbl v23.16b, {v23.16b}, v19.16b
+	WORD $0x3dc03098 // ldr q24, [x4, #192]
+	WORD $0x3dc03099 // ldr q25, [x4, #192]
+	WORD $0x4e151316 // tbx v22.16b, {v24.16b}, v21.16b
+	WORD $0x4e141337 // tbx v23.16b, {v25.16b}, v20.16b
+	WORD $0x4eb6d596 // fsub v22.4s, v12.4s, v22.4s
+	WORD $0x4eb7d5b7 // fsub v23.4s, v13.4s, v23.4s
+	WORD $0x6e36decd // fmul v13.4s, v22.4s, v22.4s
+	WORD $0x6e37deec // fmul v12.4s, v23.4s, v23.4s
+	WORD $0x3dc03499 // ldr q25, [x4, #208]
+	WORD $0x3dc03498 // ldr q24, [x4, #208]
+	WORD $0x3dc0389a // ldr q26, [x4, #224]
+	WORD $0x3dc0389b // ldr q27, [x4, #224]
+	WORD $0x4e36cf3a // fmla v26.4s, v25.4s, v22.4s
+	WORD $0x4e37cf1b // fmla v27.4s, v24.4s, v23.4s
+	WORD $0x3dc03c98 // ldr q24, [x4, #240]
+	WORD $0x3dc03c99 // ldr q25, [x4, #240]
+	WORD $0x4e36cf58 // fmla v24.4s, v26.4s, v22.4s
+	WORD $0x4e37cf79 // fmla v25.4s, v27.4s, v23.4s
+	WORD $0x3dc0409b // ldr q27, [x4, #256]
+	WORD $0x3dc0409a // ldr q26, [x4, #256]
+	WORD $0x4e36cf1b // fmla v27.4s, v24.4s, v22.4s
+	WORD $0x4e37cf3a // fmla v26.4s, v25.4s, v23.4s
+	WORD $0x4eb61edc // mov v28.16b, v22.16b
+	WORD $0x4eb71efd // mov v29.16b, v23.16b
+	WORD $0x4e2dcf7c // fmla v28.4s, v27.4s, v13.4s
+	WORD $0x4e2ccf5d // fmla v29.4s, v26.4s, v12.4s
+	WORD $0x6e36df18 // fmul v24.4s, v24.4s, v22.4s
+	WORD $0x6e37df39 // fmul v25.4s, v25.4s, v23.4s
+	WORD $0x3dc0409a // ldr q26, [x4, #256]
+	WORD $0x3dc0409b // ldr q27, [x4, #256]
+	WORD $0x6e3adeda // fmul v26.4s, v22.4s, v26.4s
+	WORD $0x6e3bdefb // fmul v27.4s, v23.4s, v27.4s
+	WORD $0x4ebcd6de // fsub v30.4s, v22.4s, v28.4s
+	WORD $0x4ebdd6ff // fsub v31.4s, v23.4s, v29.4s
+	WORD $0x4e36cf5e // fmla v30.4s, v26.4s, v22.4s
+	WORD $0x4e37cf7f // fmla v31.4s, v27.4s, v23.4s
+	WORD $0x4e2dcf1e // fmla v30.4s, v24.4s, v13.4s
+	WORD $0x4e2ccf3f // fmla v31.4s, v25.4s, v12.4s
+	WORD $0x3dc0448c // ldr q12, [x4, #272]
+	WORD $0x3dc04499 // ldr q25, [x4, #272]
+	WORD $0x6e2cdd4c // fmul v12.4s, v10.4s, v12.4s
+	WORD $0x6e39dd79 // fmul v25.4s, v11.4s, v25.4s
+	WORD $0x3dc0488b // ldr q11, [x4, #288]
+	WORD $0x3dc0488a // ldr q10, [x4, #288]
+	WORD $0x4e120172 // tbl v18.16b, {v11.16b}, v18.16b
+	WORD $0x4e130153 // tbl v19.16b, {v10.16b}, v19.16b
+	WORD $0x3dc04c8a // ldr q10, [x4, #304]
+	WORD $0x3dc04c8b // ldr q11, [x4, #304]
+	WORD $0x4e151152 // tbx v18.16b, {v10.16b}, v21.16b
+	WORD $0x4e141173 // tbx v19.16b, {v11.16b}, v20.16b
+	WORD $0x4f345610 // shl v16.4s, v16.4s, #20
+	WORD $0x4f345631 // shl v17.4s, v17.4s, #20
+	WORD $0x4eb08650 // add v16.4s, v18.4s, v16.4s
+	WORD $0x4eb18671 // add v17.4s, v19.4s, v17.4s
+	WORD $0x4e2ed58e // fadd v14.4s, v12.4s, v14.4s
+	WORD $0x4e2fd72f // fadd v15.4s, v25.4s, v15.4s
+	WORD $0x4eb01e19 // mov v25.16b, v16.16b
+	WORD $0x4eb11e2c // mov v12.16b, v17.16b
+	WORD $0x4e3cce19 // fmla v25.4s, v16.4s, v28.4s
+	WORD $0x4e3dce2c // fmla v12.4s, v17.4s, v29.4s
+	WORD $0x4eb9d613 // fsub v19.4s, v16.4s, v25.4s
+	WORD $0x4eacd632 // fsub v18.4s, v17.4s, v12.4s
+	WORD $0x4e3cce13 // fmla v19.4s, v16.4s, v28.4s
+	WORD $0x4e3dce32 // fmla v18.4s, v17.4s, v29.4s
+	WORD $0x4e3ece13 // fmla v19.4s, v16.4s, v30.4s
+	WORD $0x4e3fce32 // fmla v18.4s, v17.4s, v31.4s
+	WORD $0x4e39cdd3 // fmla v19.4s, v14.4s, v25.4s
+	WORD $0x4e2ccdf2 // fmla v18.4s, v15.4s, v12.4s
+	WORD $0x3dc0508f // ldr q15, [x4, #320]
+	WORD $0x3dc0508e // ldr q14, [x4, #320]
+	WORD $0x3dc0549f // ldr q31, [x4, #336]
+	WORD $0x3dc05491 // ldr q17, [x4, #336]
+	WORD $0x4e2fccff // fmla v31.4s, v7.4s, v15.4s
+	WORD $0x4e2ecd11 // fmla v17.4s, v8.4s, v14.4s
+	WORD $0x6f2b07ff // ushr v31.4s, v31.4s, #21
+	WORD $0x6f2b0631 // ushr v17.4s, v17.4s, #21
+	WORD $0x3dc01c8e // ldr q14, [x4, #112]
+	WORD $0x3dc01c8f // ldr q15, [x4, #112]
+	WORD $0x4e2e1fee // and v14.16b, v31.16b, v14.16b
+	WORD $0x4e2f1e2f // and v15.16b, v17.16b, v15.16b
+	WORD $0x3dc02091 // ldr q17, [x4, #128]
+	WORD $0x3dc0209f // ldr q31, [x4, #128]
+	WORD $0x4eb19dd1 // mul v17.4s, v14.4s, v17.4s
+	WORD $0x4ebf9dff // mul v31.4s, v15.4s, v31.4s
 	WORD $0x3dc0248f // ldr q15, [x4, #144]
-	WORD $0x3dc0249e // ldr q30, [x4, #144]
-	WORD $0x4eaf87af // add v15.4s, v29.4s, v15.4s
-	WORD $0x4ebe879e // add v30.4s, v28.4s, v30.4s
-	WORD $0x3dc0289c // ldr q28, [x4, #160]
-	WORD $0x3dc0289d // ldr q29, [x4, #160]
-	WORD $0x6e3c85fc // sub v28.16b, v15.16b, v28.16b
-	WORD $0x6e3d87dd // sub v29.16b, v30.16b, v29.16b
-	WORD $0x3dc06891 // ldr q17, [x4, #416]
-	WORD $0x3dc06896 // ldr q22, [x4, #416]
-	WORD $0x4e0f022f // tbl v15.16b, {v17.16b}, v15.16b
-	WORD $0x4e1e02de // tbl v30.16b, {v22.16b}, v30.16b
-	WORD $0x3dc06c96 // ldr q22, [x4, #432]
-	WORD $0x3dc06c91 // ldr q17, [x4, #432]
-	WORD $0x4e1c12cf // tbx v15.16b, {v22.16b}, v28.16b
-	WORD $0x4e1d123e // tbx v30.16b, {v17.16b}, v29.16b
-	WORD $0x4e33cd6f // fmla v15.4s, v11.4s, v19.4s
-	WORD $0x4e32cd9e // fmla v30.4s, v12.4s, v18.4s
-	WORD $0x4e271fec // and v12.16b, v31.16b, v7.16b
-	WORD $0x4e271dcb // and v11.16b, v14.16b, v7.16b
-	WORD $0x3dc0209d // ldr q29, [x4, #128]
-	WORD $0x3dc02091 // ldr q17, [x4, #128]
-	WORD $0x4ebd9d9d // mul v29.4s, v12.4s, v29.4s
-	WORD $0x4eb19d71 // mul v17.4s, v11.4s, v17.4s
-	WORD $0x3dc0248b // ldr q11, [x4, #144]
-	WORD $0x3dc0248c // ldr q12, [x4, #144]
-	WORD $0x4eab87ab // add v11.4s, v29.4s, v11.4s
-	WORD $0x4eac862c // add v12.4s, v17.4s, v12.4s
-	WORD $0x3dc02891 // ldr q17, [x4, #160]
-	WORD $0x3dc0289d // ldr q29, [x4, #160]
-	WORD $0x6e318571 // sub v17.16b, v11.16b, v17.16b
-	WORD $0x6e3d859d // sub v29.16b, v12.16b, v29.16b
-	WORD $0x3dc0709c // ldr q28, [x4, #448]
-	WORD $0x3dc07096 // ldr q22, [x4, #448]
-	WORD $0x4e0b038b // tbl v11.16b, {v28.16b}, v11.16b
-	WORD $0x4e0c02cc // tbl v12.16b, {v22.16b}, v12.16b
-	WORD $0x3dc07496 // ldr q22, [x4, #464]
-	WORD $0x3dc0749c // ldr q28, [x4, #464]
-	WORD $0x4e1112cb // tbx v11.16b, {v22.16b}, v17.16b
-	WORD $0x4e1d138c // tbx v12.16b, {v28.16b}, v29.16b
-	WORD $0x4e33cdeb // fmla v11.4s, v15.4s, v19.4s
-	WORD $0x4e32cfcc // fmla v12.4s, v30.4s, v18.4s
-	WORD $0x4e271ffe // and v30.16b, v31.16b, v7.16b
-	WORD $0x4e271dcf // and v15.16b, v14.16b, v7.16b
-	WORD $0x3dc0209d // ldr q29, [x4, #128]
-	WORD $0x3dc0209c // ldr q28, [x4, #128]
-	WORD $0x4ebd9fdd // mul v29.4s, v30.4s, v29.4s
-	WORD $0x4ebc9dfc // mul v28.4s, v15.4s, v28.4s
-	WORD $0x3dc0248f // ldr q15, [x4, #144]
-	WORD $0x3dc0249e // ldr q30, [x4, #144]
-	WORD $0x4eaf87af // add v15.4s, v29.4s, v15.4s
-	WORD $0x4ebe879e // add v30.4s, v28.4s, v30.4s
-	WORD $0x3dc0289c // ldr q28, [x4, #160]
-	WORD $0x3dc0289d // ldr q29, [x4, #160]
-	WORD $0x6e3c85fc // sub v28.16b, v15.16b, v28.16b
-	WORD $0x6e3d87dd // sub v29.16b, v30.16b, v29.16b
-	WORD $0x3dc07891 // ldr q17, [x4, #480]
-	WORD $0x3dc07896 // ldr q22, [x4, #480]
-	WORD $0x4e0f022f // tbl v15.16b, {v17.16b}, v15.16b
-	WORD $0x4e1e02de // tbl v30.16b, {v22.16b}, v30.16b
-	WORD $0x3dc07c96 // ldr q22, [x4, #496]
-	WORD $0x3dc07c91 // ldr q17, [x4, #496]
-	WORD $0x4e1c12cf // tbx v15.16b, {v22.16b}, v28.16b
-	WORD $0x4e1d123e // tbx v30.16b, {v17.16b}, v29.16b
-	WORD $0x4e33cd6f // fmla v15.4s, v11.4s, v19.4s
-	WORD $0x4e32cd9e // fmla v30.4s, v12.4s, v18.4s
-	WORD $0x4e271fec // and v12.16b, v31.16b, v7.16b
-	WORD $0x4e271dcb // and v11.16b, v14.16b, v7.16b
-	WORD $0x3dc0209d // ldr q29, [x4, #128]
-	WORD $0x3dc02091 // ldr q17, [x4, #128]
-	WORD $0x4ebd9d9d // mul v29.4s, v12.4s, v29.4s
-	WORD $0x4eb19d71 // mul v17.4s, v11.4s, v17.4s
-	WORD $0x3dc0248b // ldr q11, [x4, #144]
-	WORD $0x3dc0248c // ldr q12, [x4, #144]
-	WORD $0x4eab87ab // add v11.4s, v29.4s, v11.4s
-	WORD $0x4eac862c // add v12.4s, v17.4s, v12.4s
-	WORD $0x3dc02891 // ldr q17, [x4, #160]
-	WORD $0x3dc0289d // ldr q29, [x4, #160]
-	WORD $0x6e318571 // sub v17.16b, v11.16b, v17.16b
-	WORD $0x6e3d859d // sub v29.16b, v12.16b, v29.16b
-	WORD $0x3dc0809c // ldr q28, [x4, #512]
-	WORD $0x3dc08096 // ldr q22, [x4, #512]
-	WORD $0x4e0b038b // tbl v11.16b, {v28.16b}, v11.16b
-	WORD $0x4e0c02cc // tbl v12.16b, {v22.16b}, v12.16b
-	WORD $0x3dc08496 // ldr q22, [x4, #528]
-	WORD $0x3dc0849c // ldr q28, [x4, #528]
-	WORD $0x4e1112cb // tbx v11.16b, {v22.16b}, v17.16b
-	WORD $0x4e1d138c // tbx v12.16b, {v28.16b}, v29.16b
-	WORD $0x4eab1d7d // mov v29.16b, v11.16b
-	WORD $0x4eac1d9c // mov v28.16b, v12.16b
-	WORD $0x4e2fce7d // fmla v29.4s, v19.4s, v15.4s
-	WORD $0x4e3ece5c // fmla v28.4s, v18.4s, v30.4s
-	WORD $0x4ebdd56b // fsub v11.4s, v11.4s, v29.4s
-	WORD $0x4ebcd58c // fsub v12.4s, v12.4s, v28.4s
-	WORD $0x4e2fce6b // fmla v11.4s, v19.4s, v15.4s
-	WORD $0x4e3ece4c // fmla v12.4s, v18.4s, v30.4s
-	WORD $0x4e271ffe // and v30.16b, v31.16b, v7.16b
-	WORD $0x4e271dcf // and v15.16b, v14.16b, v7.16b
-	WORD $0x3dc02091 // ldr q17, [x4, #128]
-	WORD $0x3dc02096 // ldr q22, [x4, #128]
-	WORD $0x4eb19fd1 // mul v17.4s, v30.4s, v17.4s
-	WORD $0x4eb69df6 // mul v22.4s, v15.4s, v22.4s
-	WORD $0x3dc0248f // ldr q15, [x4, #144]
-	WORD $0x3dc0249e // ldr q30, [x4, #144]
-	WORD $0x4eaf862f // add v15.4s, v17.4s, v15.4s
-	WORD $0x4ebe86de // add v30.4s, v22.4s, v30.4s
-	WORD $0x3dc02896 // ldr q22, [x4, #160]
-	WORD $0x3dc02891 // ldr q17, [x4, #160]
-	WORD $0x6e3685f6 // sub v22.16b, v15.16b, v22.16b
-	WORD $0x6e3187d1 // sub v17.16b, v30.16b, v17.16b
-	WORD $0x3dc0889a // ldr q26, [x4, #544]
-	WORD $0x3dc0889b // ldr q27, [x4, #544]
-	WORD $0x4e0f034f // tbl v15.16b, {v26.16b}, v15.16b
-	WORD $0x4e1e037e // tbl v30.16b, {v27.16b}, v30.16b
-	WORD $0x3dc08c9b // ldr q27, [x4, #560]
-	WORD $0x3dc08c9a // ldr q26, [x4, #560]
-	WORD $0x4e16136f // tbx v15.16b, {v27.16b}, v22.16b
-	WORD $0x4e11135e // tbx v30.16b, {v26.16b}, v17.16b
-	WORD $0x4eaf1df1 // mov v17.16b, v15.16b
-	WORD $0x4ebe1fda // mov v26.16b, v30.16b
-	WORD $0x4e3dce71 // fmla v17.4s, v19.4s, v29.4s
-	WORD $0x4e3cce5a // fmla v26.4s, v18.4s, v28.4s
-	WORD $0x4eb1d5ef // fsub v15.4s, v15.4s, v17.4s
-	WORD $0x4ebad7de // fsub v30.4s, v30.4s, v26.4s
-	WORD $0x4e3dce6f // fmla v15.4s, v19.4s, v29.4s
-	WORD $0x4e3cce5e // fmla v30.4s, v18.4s, v28.4s
-	WORD $0x4e2bce6f // fmla v15.4s, v19.4s, v11.4s
-	WORD $0x4e2cce5e // fmla v30.4s, v18.4s, v12.4s
-	WORD $0x4e271fec // and v12.16b, v31.16b, v7.16b
-	WORD $0x4e271dcb // and v11.16b, v14.16b, v7.16b
-	WORD $0x3dc0209c // ldr q28, [x4, #128]
-	WORD $0x3dc0209d // ldr q29, [x4, #128]
-	WORD $0x4ebc9d9c // mul v28.4s, v12.4s, v28.4s
-	WORD $0x4ebd9d7d // mul v29.4s, v11.4s, v29.4s
-	WORD $0x3dc0248b // ldr q11, [x4, #144]
-	WORD $0x3dc0248c // ldr q12, [x4, #144]
-	WORD $0x4eab878b // add v11.4s, v28.4s, v11.4s
-	WORD $0x4eac87ac // add v12.4s, v29.4s, v12.4s
-	WORD $0x3dc0289d // ldr q29, [x4, #160]
-	WORD $0x3dc0289c // ldr q28, [x4, #160]
-	WORD $0x6e3d857d // sub v29.16b, v11.16b, v29.16b
-	WORD $0x6e3c859c // sub v28.16b, v12.16b, v28.16b
-	WORD $0x3dc09096 // ldr q22, [x4, #576]
-	WORD $0x3dc0909b // ldr q27, [x4, #576]
-	WORD $0x4e0b02cb // tbl v11.16b, {v22.16b}, v11.16b
-	WORD $0x4e0c036c // tbl v12.16b, {v27.16b}, v12.16b
-	WORD $0x3dc0949b // ldr q27, [x4, #592]
-	WORD $0x3dc09496 // ldr q22, [x4, #592]
-	WORD $0x4e1d136b // tbx v11.16b, {v27.16b}, v29.16b
-	WORD $0x4e1c12cc // tbx v12.16b, {v22.16b}, v28.16b
-	WORD $0x4e271ffc // and v28.16b, v31.16b, v7.16b
-	WORD $0x4e271dd6 // and v22.16b, v14.16b, v7.16b
-	WORD $0x3dc0209d // ldr q29, [x4, #128]
-	WORD $0x3dc0209b // ldr q27, [x4, #128]
-	WORD $0x4ebd9f9d // mul v29.4s, v28.4s, v29.4s
-	WORD $0x4ebb9edb // mul v27.4s, v22.4s, v27.4s
-	WORD $0x3dc02496 // ldr q22, [x4, #144]
-	WORD $0x3dc0249c // ldr q28, [x4, #144]
-	WORD $0x4eb687b6 // add v22.4s, v29.4s, v22.4s
-	WORD $0x4ebc877c // add v28.4s, v27.4s, v28.4s
-	WORD $0x3dc0289b // ldr q27, [x4, #160]
-	WORD $0x3dc0289d // ldr q29, [x4, #160]
-	WORD $0x6e3b86db // sub v27.16b, v22.16b, v27.16b
-	WORD $0x6e3d879d // sub v29.16b, v28.16b, v29.16b
-	WORD $0x3dc09897 // ldr q23, [x4, #608]
-	WORD $0x3dc09899 // ldr q25, [x4, #608]
-	WORD $0x4e1602f6 // tbl v22.16b, {v23.16b}, v22.16b
-	WORD $0x4e1c033c // tbl v28.16b, {v25.16b}, v28.16b
-	WORD $0x3dc09c99 // ldr q25, [x4, #624]
-	WORD $0x3dc09c97 // ldr q23, [x4, #624]
-	WORD $0x4e1b1336 // tbx v22.16b, {v25.16b}, v27.16b
-	WORD $0x4e1d12fc // tbx v28.16b, {v23.16b}, v29.16b
-	WORD $0x4eab1d7d // mov v29.16b, v11.16b
-	WORD $0x4eac1d97 // mov v23.16b, v12.16b
-	WORD $0x4e31ce7d // fmla v29.4s, v19.4s, v17.4s
-	WORD $0x4e3ace57 // fmla v23.4s, v18.4s, v26.4s
-	WORD $0x4ebdd56b // fsub v11.4s, v11.4s, v29.4s
-	WORD $0x4eb7d58c // fsub v12.4s, v12.4s, v23.4s
-	WORD $0x4e31ce6b // fmla v11.4s, v19.4s, v17.4s
-	WORD $0x4e3ace4c // fmla v12.4s, v18.4s, v26.4s
-	WORD $0x4e2fce76 // fmla v22.4s, v19.4s, v15.4s
-	WORD $0x4e3ece5c // fmla v28.4s, v18.4s, v30.4s
-	WORD $0x4e2bd6cb // fadd v11.4s, v22.4s, v11.4s
-	WORD $0x4e2cd78c // fadd v12.4s, v28.4s, v12.4s
-	WORD $0x4e271ffc // and v28.16b, v31.16b, v7.16b
-	WORD $0x4e271dd6 // and v22.16b, v14.16b, v7.16b
-	WORD $0x3dc0209e // ldr q30, [x4, #128]
-	WORD $0x3dc0208f // ldr q15, [x4, #128]
-	WORD $0x4ebe9f9e // mul v30.4s, v28.4s, v30.4s
-	WORD $0x4eaf9ecf // mul v15.4s, v22.4s, v15.4s
-	WORD $0x3dc02496 // ldr q22, [x4, #144]
-	WORD $0x3dc0249c // ldr q28, [x4, #144]
-	WORD $0x4eb687d6 // add v22.4s, v30.4s, v22.4s
-	WORD $0x4ebc85fc // add v28.4s, v15.4s, v28.4s
-	WORD $0x3dc0288f // ldr q15, [x4, #160]
-	WORD $0x3dc0289e // ldr q30, [x4, #160]
-	WORD $0x6e2f86cf // sub v15.16b, v22.16b, v15.16b
-	WORD $0x6e3e879e // sub v30.16b, v28.16b, v30.16b
-	WORD $0x3dc0a09a // ldr q26, [x4, #640]
-	WORD $0x3dc0a091 // ldr q17, [x4, #640]
-	WORD $0x4e160356 // tbl v22.16b, {v26.16b}, v22.16b
-	WORD $0x4e1c023c // tbl v28.16b, {v17.16b}, v28.16b
-	WORD $0x3dc0a491 // ldr q17, [x4, #656]
-	WORD $0x3dc0a49a // ldr q26, [x4, #656]
-	WORD $0x4e0f1236 // tbx v22.16b, {v17.16b}, v15.16b
-	WORD $0x4e1e135c // tbx v28.16b, {v26.16b}, v30.16b
-	WORD $0x4e271ffe // and v30.16b, v31.16b, v7.16b
-	WORD $0x4e271dda // and v26.16b, v14.16b, v7.16b
-	WORD $0x3dc0208f // ldr q15, [x4, #128]
-	WORD $0x3dc02091 // ldr q17, [x4, #128]
-	WORD $0x4eaf9fcf // mul v15.4s, v30.4s, v15.4s
-	WORD $0x4eb19f51 // mul v17.4s, v26.4s, v17.4s
-	WORD $0x3dc0249a // ldr q26, [x4, #144]
-	WORD $0x3dc0249e // ldr q30, [x4, #144]
-	WORD $0x4eba85fa // add v26.4s, v15.4s, v26.4s
-	WORD $0x4ebe863e // add v30.4s, v17.4s, v30.4s
-	WORD $0x3dc02891 // ldr q17, [x4, #160]
-	WORD $0x3dc0288f // ldr q15, [x4, #160]
-	WORD $0x6e318751 // sub v17.16b, v26.16b, v17.16b
-	WORD $0x6e2f87cf // sub v15.16b, v30.16b, v15.16b
-	WORD $0x3dc0a89b // ldr q27, [x4, #672]
-	WORD $0x3dc0a899 // ldr q25, [x4, #672]
-	WORD $0x4e1a037a // tbl v26.16b, {v27.16b}, v26.16b
-	WORD $0x4e1e033e // tbl v30.16b, {v25.16b}, v30.16b
-	WORD $0x3dc0ac99 // ldr q25, [x4, #688]
-	WORD $0x3dc0ac9b // ldr q27, [x4, #688]
-	WORD $0x4e11133a // tbx v26.16b, {v25.16b}, v17.16b
-	WORD $0x4e0f137e // tbx v30.16b, {v27.16b}, v15.16b
-	WORD $0x4eb61ecf // mov v15.16b, v22.16b
-	WORD $0x4ebc1f9b // mov v27.16b, v28.16b
-	WORD $0x4e3dce6f // fmla v15.4s, v19.4s, v29.4s
-	WORD $0x4e37ce5b // fmla v27.4s, v18.4s, v23.4s
-	WORD $0x4eafd6d6 // fsub v22.4s, v22.4s, v15.4s
-	WORD $0x4ebbd79c // fsub v28.4s, v28.4s, v27.4s
-	WORD $0x4e3dce76 // fmla v22.4s, v19.4s, v29.4s
-	WORD $0x4e37ce5c // fmla v28.4s, v18.4s, v23.4s
-	WORD $0x4e2bce7a // fmla v26.4s, v19.4s, v11.4s
-	WORD $0x4e2cce5e // fmla v30.4s, v18.4s, v12.4s
-	WORD $0x4e36d756 // fadd v22.4s, v26.4s, v22.4s
-	WORD $0x4e3cd7dc // fadd v28.4s, v30.4s, v28.4s
-	WORD $0x4e271fff // and v31.16b, v31.16b, v7.16b
-	WORD $0x4e271dce // and v14.16b, v14.16b, v7.16b
-	WORD $0x3dc0209e // ldr q30, [x4, #128]
-	WORD $0x3dc0209a // ldr q26, [x4, #128]
-	WORD $0x4ebe9ffe // mul v30.4s, v31.4s, v30.4s
-	WORD $0x4eba9dda // mul v26.4s, v14.4s, v26.4s
 	WORD $0x3dc0248e // ldr q14, [x4, #144]
-	WORD $0x3dc0249f // ldr q31, [x4, #144]
-	WORD $0x4eae87ce // add v14.4s, v30.4s, v14.4s
-	WORD $0x4ebf875f // add v31.4s, v26.4s, v31.4s
-	WORD $0x3dc0289a // ldr q26, [x4, #160]
-	WORD $0x3dc0289e // ldr q30, [x4, #160]
-	WORD $0x6e3a85da // sub v26.16b, v14.16b, v26.16b
-	WORD $0x6e3e87fe // sub v30.16b, v31.16b, v30.16b
-	WORD $0x3dc0b08c // ldr q12, [x4, #704]
-	WORD $0x3dc0b08b // ldr q11, [x4, #704]
-	WORD $0x4e0e018e // tbl v14.16b, {v12.16b}, v14.16b
-	WORD $0x4e1f017f // tbl v31.16b, {v11.16b}, v31.16b
-	WORD $0x3dc0b48b // ldr q11, [x4, #720]
-	WORD $0x3dc0b48c // ldr q12, [x4, #720]
-	WORD $0x4e1a116e // tbx v14.16b, {v11.16b}, v26.16b
-	WORD $0x4e1e119f // tbx v31.16b, {v12.16b}, v30.16b
-	WORD $0x4eae1dde // mov v30.16b, v14.16b
-	WORD $0x4ebf1fec // mov v12.16b, v31.16b
-	WORD $0x4e2fce7e // fmla v30.4s, v19.4s, v15.4s
-	WORD $0x4e3bce4c // fmla v12.4s, v18.4s, v27.4s
-	WORD $0x4ebed5ce // fsub v14.4s, v14.4s, v30.4s
-	WORD $0x4eacd7ff // fsub v31.4s, v31.4s, v12.4s
-	WORD $0x4e2fce6e // fmla v14.4s, v19.4s, v15.4s
-	WORD $0x4e3bce5f // fmla v31.4s, v18.4s, v27.4s
-	WORD $0x4e36ce6e // fmla v14.4s, v19.4s, v22.4s
-	WORD $0x4e3cce5f // fmla v31.4s, v18.4s, v28.4s
-	WORD $0x6e3edf1c // fmul v28.4s, v24.4s, v30.4s
-	WORD $0x6e2cde12 // fmul v18.4s, v16.4s, v12.4s
-	WORD $0x6ea0fb96 // fneg v22.4s, v28.4s
-	WORD $0x6ea0fa53 // fneg v19.4s, v18.4s
-	WORD $0x4e3ecf16 // fmla v22.4s, v24.4s, v30.4s
-	WORD $0x4e2cce13 // fmla v19.4s, v16.4s, v12.4s
-	WORD $0x4e2ecf16 // fmla v22.4s, v24.4s, v14.4s
-	WORD $0x4e3fce13 // fmla v19.4s, v16.4s, v31.4s
-	WORD $0x4e3eceb6 // fmla v22.4s, v21.4s, v30.4s
-	WORD $0x4e2cce93 // fmla v19.4s, v20.4s, v12.4s
-	WORD $0x3dc0b88c // ldr q12, [x4, #736]
-	WORD $0x3dc0b894 // ldr q20, [x4, #736]
-	WORD $0x4e2c1d0c // and v12.16b, v8.16b, v12.16b
-	WORD $0x4e341d34 // and v20.16b, v9.16b, v20.16b
-	WORD $0x6e2c1f9c // eor v28.16b, v28.16b, v12.16b
-	WORD $0x6e341e52 // eor v18.16b, v18.16b, v20.16b
-	WORD $0x6e2c1ecc // eor v12.16b, v22.16b, v12.16b
-	WORD $0x6e341e74 // eor v20.16b, v19.16b, v20.16b
-	WORD $0x6f210513 // ushr v19.4s, v8.4s, #31
-	WORD $0x6f210536 // ushr v22.4s, v9.4s, #31
-	WORD $0x3dc0bc9e // ldr q30, [x4, #752]
-	WORD $0x3dc0bc95 // ldr q21, [x4, #752]
-	WORD $0x6ebe867e // sub v30.4s, v19.4s, v30.4s
-	WORD $0x6eb586d5 // sub v21.4s, v22.4s, v21.4s
-	WORD $0x3dc05496 // ldr q22, [x4, #336]
-	WORD $0x3dc05493 // ldr q19, [x4, #336]
-	WORD $0x4e361fd6 // and v22.16b, v30.16b, v22.16b
-	WORD $0x4e331eb3 // and v19.16b, v21.16b, v19.16b
-	WORD $0x4ebcd6d5 // fsub v21.4s, v22.4s, v28.4s
-	WORD $0x4eb2d67e // fsub v30.4s, v19.4s, v18.4s
-	WORD $0x4eb5d6d6 // fsub v22.4s, v22.4s, v21.4s
-	WORD $0x4ebed673 // fsub v19.4s, v19.4s, v30.4s
-	WORD $0x4ebcd6dc // fsub v28.4s, v22.4s, v28.4s
-	WORD $0x4eb2d672 // fsub v18.4s, v19.4s, v18.4s
-	WORD $0x4eacd78c // fsub v12.4s, v28.4s, v12.4s
-	WORD $0x4eb4d654 // fsub v20.4s, v18.4s, v20.4s
-	WORD $0x6e35dd12 // fmul v18.4s, v8.4s, v21.4s
-	WORD $0x6e3edd3c // fmul v28.4s, v9.4s, v30.4s
-	WORD $0x6ea0fa53 // fneg v19.4s, v18.4s
-	WORD $0x6ea0fb96 // fneg v22.4s, v28.4s
-	WORD $0x4e35cd13 // fmla v19.4s, v8.4s, v21.4s
-	WORD $0x4e3ecd36 // fmla v22.4s, v9.4s, v30.4s
-	WORD $0x4e2ccd13 // fmla v19.4s, v8.4s, v12.4s
-	WORD $0x4e34cd36 // fmla v22.4s, v9.4s, v20.4s
-	WORD $0x3dc0c094 // ldr q20, [x4, #768]
-	WORD $0x3dc0c089 // ldr q9, [x4, #768]
-	WORD $0x4eb21e4c // mov v12.16b, v18.16b
-	WORD $0x4ebc1f88 // mov v8.16b, v28.16b
-	WORD $0x4e34ce6c // fmla v12.4s, v19.4s, v20.4s
-	WORD $0x4e29cec8 // fmla v8.4s, v22.4s, v9.4s
-	WORD $0x3dc0c489 // ldr q9, [x4, #784]
-	WORD $0x3dc0c494 // ldr q20, [x4, #784]
-	WORD $0x4e29ce72 // fmla v18.4s, v19.4s, v9.4s
-	WORD $0x4e34cedc // fmla v28.4s, v22.4s, v20.4s
-	WORD $0x6e321d8c // eor v12.16b, v12.16b, v18.16b
-	WORD $0x6e3c1d08 // eor v8.16b, v8.16b, v28.16b
-	WORD $0x4ea81d8c // orr v12.16b, v12.16b, v8.16b
-	WORD $0x3dc0c888 // ldr q8, [x4, #800]
-	WORD $0x6ea83548 // cmhi v8.4s, v10.4s, v8.4s
-	WORD $0x3dc0cc8a // ldr q10, [x4, #816]
-	WORD $0x6eaa35aa // cmhi v10.4s, v13.4s, v10.4s
-	WORD $0x4ea81d4a // orr v10.16b, v10.16b, v8.16b
-	WORD $0x4eaa1d8c // orr v12.16b, v12.16b, v10.16b
-	WORD $0x6eb0a98c // umaxv s12, v12.4s
-	WORD $0x0e043d85 // mov w5, v12.s[0]
+	WORD $0x4eaf862f // add v15.4s, v17.4s, v15.4s
+	WORD $0x4eae87ee // add v14.4s, v31.4s, v14.4s
+	WORD $0x3dc0289f // ldr q31, [x4, #160]
+	WORD $0x3dc02891 // ldr q17, [x4, #160]
+	WORD $0x6e3f85ff // sub v31.16b, v15.16b, v31.16b
+	WORD $0x6e3185d1 // sub v17.16b, v14.16b, v17.16b
+	WORD $0x3dc0589e // ldr q30, [x4, #352]
+	WORD $0x3dc05890 // ldr q16, [x4, #352]
+	WORD $0x4e0f03de // tbl v30.16b, {v30.16b}, v15.16b
+	WORD $0x4e0e0210 // tbl v16.16b, {v16.16b}, v14.16b
+	WORD $0x3dc05c9d // ldr q29, [x4, #368]
+	WORD $0x3dc05c9c // ldr q28, [x4, #368]
+	WORD $0x4e1f13be // tbx v30.16b, {v29.16b}, v31.16b
+	WORD $0x4e111390 // tbx v16.16b, {v28.16b}, v17.16b
+	WORD $0x4ebed4fe // fsub v30.4s, v7.4s, v30.4s
+	WORD $0x4eb0d510 // fsub v16.4s, v8.4s, v16.4s
+	WORD $0x3dc06088 // ldr q8, [x4, #384]
+	WORD $0x3dc06087 // ldr q7, [x4, #384]
+	WORD $0x4e0f0108 // tbl v8.16b, {v8.16b}, v15.16b
+	WORD $0x4e0e00e7 // tbl v7.16b, {v7.16b}, v14.16b
+	WORD $0x3dc0649c // ldr q28, [x4, #400]
+	WORD $0x3dc0649d // ldr q29, [x4, #400]
+	WORD $0x4e1f1388 // tbx v8.16b, {v28.16b}, v31.16b
+	WORD $0x4e1113a7 // tbx v7.16b, {v29.16b}, v17.16b
+	WORD $0x3dc0689d // ldr q29, [x4, #416]
+	WORD $0x3dc0689c // ldr q28, [x4, #416]
+	WORD $0x4e0f03bd // tbl v29.16b, {v29.16b}, v15.16b
+	WORD $0x4e0e039c // tbl v28.16b, {v28.16b}, v14.16b
+	WORD $0x3dc06c94 // ldr q20, [x4, #432]
+	WORD $0x3dc06c8b // ldr q11, [x4, #432]
+	WORD $0x4e1f129d // tbx v29.16b, {v20.16b}, v31.16b
+	WORD $0x4e11117c // tbx v28.16b, {v11.16b}, v17.16b
+	WORD $0x4e3ecd1d // fmla v29.4s, v8.4s, v30.4s
+	WORD $0x4e30ccfc // fmla v28.4s, v7.4s, v16.4s
+	WORD $0x3dc07087 // ldr q7, [x4, #448]
+	WORD $0x3dc07088 // ldr q8, [x4, #448]
+	WORD $0x4e0f00e7 // tbl v7.16b, {v7.16b}, v15.16b
+	WORD $0x4e0e0108 // tbl v8.16b, {v8.16b}, v14.16b
+	WORD $0x3dc0748b // ldr q11, [x4, #464]
+	WORD $0x3dc07494 // ldr q20, [x4, #464]
+	WORD $0x4e1f1167 // tbx v7.16b, {v11.16b}, v31.16b
+	WORD $0x4e111288 // tbx v8.16b, {v20.16b}, v17.16b
+	WORD $0x4e3ecfa7 // fmla v7.4s, v29.4s, v30.4s
+	WORD $0x4e30cf88 // fmla v8.4s, v28.4s, v16.4s
+	WORD $0x3dc0789c // ldr q28, [x4, #480]
+	WORD $0x3dc0789d // ldr q29, [x4, #480]
+	WORD $0x4e0f039c // tbl v28.16b, {v28.16b}, v15.16b
+	WORD $0x4e0e03bd // tbl v29.16b, {v29.16b}, v14.16b
+	WORD $0x3dc07c94 // ldr q20, [x4, #496]
+	WORD $0x3dc07c8b // ldr q11, [x4, #496]
+	WORD $0x4e1f129c // tbx v28.16b, {v20.16b}, v31.16b
+	WORD $0x4e11117d // tbx v29.16b, {v11.16b}, v17.16b
+	WORD $0x4e3eccfc // fmla v28.4s, v7.4s, v30.4s
+	WORD $0x4e30cd1d // fmla v29.4s, v8.4s, v16.4s
+	WORD $0x3dc08088 // ldr q8, [x4, #512]
+	WORD $0x3dc08087 // ldr q7, [x4, #512]
+	WORD $0x4e0f0108 // tbl v8.16b, {v8.16b}, v15.16b
+	WORD $0x4e0e00e7 // tbl v7.16b, {v7.16b}, v14.16b
+	WORD $0x3dc0848b // ldr q11, [x4, #528]
+	WORD $0x3dc08494 // ldr q20, [x4, #528]
+	WORD $0x4e1f1168 // tbx v8.16b, {v11.16b}, v31.16b
+	WORD $0x4e111287 // tbx v7.16b, {v20.16b}, v17.16b
+	WORD $0x4ea81d14 // mov v20.16b, v8.16b
+	WORD $0x4ea71ceb // mov v11.16b, v7.16b
+	WORD $0x4e3ccfd4 // fmla v20.4s, v30.4s, v28.4s
+	WORD $0x4e3dce0b // fmla v11.4s, v16.4s, v29.4s
+	WORD $0x4eb4d508 // fsub v8.4s, v8.4s, v20.4s
+	WORD $0x4eabd4e7 // fsub v7.4s, v7.4s, v11.4s
+	WORD $0x4e3ccfc8 // fmla v8.4s, v30.4s, v28.4s
+	WORD $0x4e3dce07 // fmla v7.4s, v16.4s, v29.4s
+	WORD $0x3dc0889d // ldr q29, [x4, #544]
+	WORD $0x3dc0889c // ldr q28, [x4, #544]
+	WORD $0x4e0f03bd // tbl v29.16b, {v29.16b}, v15.16b
+	WORD $0x4e0e039c // tbl v28.16b, {v28.16b}, v14.16b
+	WORD $0x3dc08c95 // ldr q21, [x4, #560]
+	WORD $0x3dc08c8a // ldr q10, [x4, #560]
+	WORD $0x4e1f12bd // tbx v29.16b, {v21.16b}, v31.16b
+	WORD $0x4e11115c // tbx v28.16b, {v10.16b}, v17.16b
+	WORD $0x4ebd1faa // mov v10.16b, v29.16b
+	WORD $0x4ebc1f95 // mov v21.16b, v28.16b
+	WORD $0x4e34cfca // fmla v10.4s, v30.4s, v20.4s
+	WORD $0x4e2bce15 // fmla v21.4s, v16.4s, v11.4s
+	WORD $0x4eaad7bd // fsub v29.4s, v29.4s, v10.4s
+	WORD $0x4eb5d79c // fsub v28.4s, v28.4s, v21.4s
+	WORD $0x4e34cfdd // fmla v29.4s, v30.4s, v20.4s
+	WORD $0x4e2bce1c // fmla v28.4s, v16.4s, v11.4s
+	WORD $0x4e28cfdd // fmla v29.4s, v30.4s, v8.4s
+	WORD $0x4e27ce1c // fmla v28.4s, v16.4s, v7.4s
+	WORD $0x3dc09087 // ldr q7, [x4, #576]
+	WORD $0x3dc09088 // ldr q8, [x4, #576]
+	WORD $0x4e0f00e7 // tbl v7.16b, {v7.16b}, v15.16b
+	WORD $0x4e0e0108 // tbl v8.16b, {v8.16b}, v14.16b
+	WORD $0x3dc0948b // ldr q11, [x4, #592]
+	WORD $0x3dc09494 // ldr q20, [x4, #592]
+	WORD $0x4e1f1167 // tbx v7.16b, {v11.16b}, v31.16b
+	WORD $0x4e111288 // tbx v8.16b, {v20.16b}, v17.16b
+	WORD $0x3dc09894 // ldr q20, [x4, #608]
+	WORD $0x3dc0988b // ldr q11, [x4, #608]
+	WORD $0x4e0f0294 // tbl v20.16b, {v20.16b}, v15.16b
+	WORD $0x4e0e016b // tbl v11.16b, {v11.16b}, v14.16b
+	WORD $0x3dc09c8d // ldr q13, [x4, #624]
+	WORD $0x3dc09c98 // ldr q24, [x4, #624]
+	WORD $0x4e1f11b4 // tbx v20.16b, {v13.16b}, v31.16b
+	WORD $0x4e11130b // tbx v11.16b, {v24.16b}, v17.16b
+	WORD $0x4ea71cf8 // mov v24.16b, v7.16b
+	WORD $0x4ea81d0d // mov v13.16b, v8.16b
+	WORD $0x4e2acfd8 // fmla v24.4s, v30.4s, v10.4s
+	WORD $0x4e35ce0d // fmla v13.4s, v16.4s, v21.4s
+	WORD $0x4eb8d4e7 // fsub v7.4s, v7.4s, v24.4s
+	WORD $0x4eadd508 // fsub v8.4s, v8.4s, v13.4s
+	WORD $0x4e2acfc7 // fmla v7.4s, v30.4s, v10.4s
+	WORD $0x4e35ce08 // fmla v8.4s, v16.4s, v21.4s
+	WORD $0x4e3dcfd4 // fmla v20.4s, v30.4s, v29.4s
+	WORD $0x4e3cce0b // fmla v11.4s, v16.4s, v28.4s
+	WORD $0x4e27d687 // fadd v7.4s, v20.4s, v7.4s
+	WORD $0x4e28d568 // fadd v8.4s, v11.4s, v8.4s
+	WORD $0x3dc0a08b // ldr q11, [x4, #640]
+	WORD $0x3dc0a094 // ldr q20, [x4, #640]
+	WORD $0x4e0f016b // tbl v11.16b, {v11.16b}, v15.16b
+	WORD $0x4e0e0294 // tbl v20.16b, {v20.16b}, v14.16b
+	WORD $0x3dc0a49c // ldr q28, [x4, #656]
+	WORD $0x3dc0a49d // ldr q29, [x4, #656]
+	WORD $0x4e1f138b // tbx v11.16b, {v28.16b}, v31.16b
+	WORD $0x4e1113b4 // tbx v20.16b, {v29.16b}, v17.16b
+	WORD $0x3dc0a89d // ldr q29, [x4, #672]
+	WORD $0x3dc0a89c // ldr q28, [x4, #672]
+	WORD $0x4e0f03bd // tbl v29.16b, {v29.16b}, v15.16b
+	WORD $0x4e0e039c // tbl v28.16b, {v28.16b}, v14.16b
+	WORD $0x3dc0ac95 // ldr q21, [x4, #688]
+	WORD $0x3dc0ac8a // ldr q10, [x4, #688]
+	WORD $0x4e1f12bd // tbx v29.16b, {v21.16b}, v31.16b
+	WORD $0x4e11115c // tbx v28.16b, {v10.16b}, v17.16b
+	WORD $0x4eab1d6a // mov v10.16b, v11.16b
+	WORD $0x4eb41e95 // mov v21.16b, v20.16b
+	WORD $0x4e38cfca // fmla v10.4s, v30.4s, v24.4s
+	WORD $0x4e2dce15 // fmla v21.4s, v16.4s, v13.4s
+	WORD $0x4eaad56b // fsub v11.4s, v11.4s, v10.4s
+	WORD $0x4eb5d694 // fsub v20.4s, v20.4s, v21.4s
+	WORD $0x4e38cfcb // fmla v11.4s, v30.4s, v24.4s
+	WORD $0x4e2dce14 // fmla v20.4s, v16.4s, v13.4s
+	WORD $0x4e27cfdd // fmla v29.4s, v30.4s, v7.4s
+	WORD $0x4e28ce1c // fmla v28.4s, v16.4s, v8.4s
+	WORD $0x4e2bd7ab // fadd v11.4s, v29.4s, v11.4s
+	WORD $0x4e34d794 // fadd v20.4s, v28.4s, v20.4s
+	WORD $0x3dc0b09c // ldr q28, [x4, #704]
+	WORD $0x3dc0b09d // ldr q29, [x4, #704]
+	WORD $0x4e0f038f // tbl v15.16b, {v28.16b}, v15.16b
+	WORD $0x4e0e03ae // tbl v14.16b, {v29.16b}, v14.16b
+	WORD $0x3dc0b49d // ldr q29, [x4, #720]
+	WORD $0x3dc0b49c // ldr q28, [x4, #720]
+	WORD $0x4e1f13af // tbx v15.16b, {v29.16b}, v31.16b
+	WORD $0x4e11138e // tbx v14.16b, {v28.16b}, v17.16b
+	WORD $0x4eaf1df1 // mov v17.16b, v15.16b
+	WORD $0x4eae1ddc // mov v28.16b, v14.16b
+	WORD $0x4e2acfd1 // fmla v17.4s, v30.4s, v10.4s
+	WORD $0x4e35ce1c // fmla v28.4s, v16.4s, v21.4s
+	WORD $0x4eb1d5ef // fsub v15.4s, v15.4s, v17.4s
+	WORD $0x4ebcd5ce // fsub v14.4s, v14.4s, v28.4s
+	WORD $0x4e2acfcf // fmla v15.4s, v30.4s, v10.4s
+	WORD $0x4e35ce0e // fmla v14.4s, v16.4s, v21.4s
+	WORD $0x4e2bcfcf // fmla v15.4s, v30.4s, v11.4s
+	WORD $0x4e34ce0e // fmla v14.4s, v16.4s, v20.4s
+	WORD $0x6e31df34 // fmul v20.4s, v25.4s, v17.4s
+	WORD $0x6e3cdd90 // fmul v16.4s, v12.4s, v28.4s
+	WORD $0x6ea0fa8b // fneg v11.4s, v20.4s
+	WORD $0x6ea0fa1e // fneg v30.4s, v16.4s
+	WORD $0x4e31cf2b // fmla v11.4s, v25.4s, v17.4s
+	WORD $0x4e3ccd9e // fmla v30.4s, v12.4s, v28.4s
+	WORD $0x4e2fcf2b // fmla v11.4s, v25.4s, v15.4s
+	WORD $0x4e2ecd9e // fmla v30.4s, v12.4s, v14.4s
+	WORD $0x4e31ce6b // fmla v11.4s, v19.4s, v17.4s
+	WORD $0x4e3cce5e // fmla v30.4s, v18.4s, v28.4s
+	WORD $0x3dc0b89c // ldr q28, [x4, #736]
+	WORD $0x3dc0b892 // ldr q18, [x4, #736]
+	WORD $0x4e3c1c9c // and v28.16b, v4.16b, v28.16b
+	WORD $0x4e321cb2 // and v18.16b, v5.16b, v18.16b
+	WORD $0x6e3c1e94 // eor v20.16b, v20.16b, v28.16b
+	WORD $0x6e321e10 // eor v16.16b, v16.16b, v18.16b
+	WORD $0x6e3c1d7c // eor v28.16b, v11.16b, v28.16b
+	WORD $0x6e321fd2 // eor v18.16b, v30.16b, v18.16b
+	WORD $0x6f21049e // ushr v30.4s, v4.4s, #31
+	WORD $0x6f2104ab // ushr v11.4s, v5.4s, #31
+	WORD $0x3dc0bc91 // ldr q17, [x4, #752]
+	WORD $0x3dc0bc93 // ldr q19, [x4, #752]
+	WORD $0x6eb187d1 // sub v17.4s, v30.4s, v17.4s
+	WORD $0x6eb38573 // sub v19.4s, v11.4s, v19.4s
+	WORD $0x3dc0548b // ldr q11, [x4, #336]
+	WORD $0x3dc0549e // ldr q30, [x4, #336]
+	WORD $0x4e2b1e2b // and v11.16b, v17.16b, v11.16b
+	WORD $0x4e3e1e7e // and v30.16b, v19.16b, v30.16b
+	WORD $0x4eb4d573 // fsub v19.4s, v11.4s, v20.4s
+	WORD $0x4eb0d7d1 // fsub v17.4s, v30.4s, v16.4s
+	WORD $0x4eb3d56b // fsub v11.4s, v11.4s, v19.4s
+	WORD $0x4eb1d7de // fsub v30.4s, v30.4s, v17.4s
+	WORD $0x4eb4d574 // fsub v20.4s, v11.4s, v20.4s
+	WORD $0x4eb0d7d0 // fsub v16.4s, v30.4s, v16.4s
+	WORD $0x4ebcd69c // fsub v28.4s, v20.4s, v28.4s
+	WORD $0x4eb2d612 // fsub v18.4s, v16.4s, v18.4s
+	WORD $0x6e33dc90 // fmul v16.4s, v4.4s, v19.4s
+	WORD $0x6e31dcb4 // fmul v20.4s, v5.4s, v17.4s
+	WORD $0x6ea0fa1e // fneg v30.4s, v16.4s
+	WORD $0x6ea0fa8b // fneg v11.4s, v20.4s
+	WORD $0x4e33cc9e // fmla v30.4s, v4.4s, v19.4s
+	WORD $0x4e31ccab // fmla v11.4s, v5.4s, v17.4s
+	WORD $0x4e3ccc9e // fmla v30.4s, v4.4s, v28.4s
+	WORD $0x4e32ccab // fmla v11.4s, v5.4s, v18.4s
+	WORD $0x3dc0c092 // ldr q18, [x4, #768]
+	WORD $0x3dc0c085 // ldr q5, [x4, #768]
+	WORD $0x4eb01e1c // mov v28.16b, v16.16b
+	WORD $0x4eb41e84 // mov v4.16b, v20.16b
+	WORD $0x4e32cfdc // fmla v28.4s, v30.4s, v18.4s
+	WORD $0x4e25cd64 // fmla v4.4s, v11.4s, v5.4s
+	WORD $0x3dc0c485 // ldr q5, [x4, #784]
+	WORD $0x3dc0c492 // ldr q18, [x4, #784]
+	WORD $0x4e25cfd0 // fmla v16.4s, v30.4s, v5.4s
+	WORD $0x4e32cd74 // fmla v20.4s, v11.4s, v18.4s
+	WORD $0x6e301f9c // eor v28.16b, v28.16b, v16.16b
+	WORD $0x6e341c84 // eor v4.16b, v4.16b, v20.16b
+	WORD $0x4ea41f9c // orr v28.16b, v28.16b, v4.16b
+	WORD $0x3dc0c884 // ldr q4, [x4, #800]
+	WORD $0x6ea434c4 // cmhi v4.4s, v6.4s, v4.4s
+	WORD $0x3dc0cc86 // ldr q6, [x4, #816]
+	WORD $0x6ea63526 // cmhi v6.4s, v9.4s, v6.4s
+	WORD $0x4ea41cc6 // orr v6.16b, v6.16b, v4.16b
+	WORD $0x4ea61f9c // orr v28.16b, v28.16b, v6.16b
+	WORD $0x6eb0ab9c // umaxv s28, v28.4s
+	WORD $0x0e043f85 // mov w5, v28.s[0]
 	CMPW $0, R5
 	BNE doubtful
-	WORD $0x3d800032 // str q18, [x1]
-	WORD $0x3d80043c // str q28, [x1, #16]
+	WORD $0x3d800030 // str q16, [x1]
+	WORD $0x3d800434 // str q20, [x1, #16]
 going:
 	ADD $32, R1
 	ADD $32, R2
@@ -2217,470 +1959,470 @@ going:
 	BGE many
 	JMP single
 doubtful:
-	WORD $0xfd40005c // ldr d28, [x2]
-	WORD $0xfd400452 // ldr d18, [x2, #8]
-	WORD $0x0e617b8c // fcvtl v12.2d, v28.2s
-	WORD $0x0e617a4a // fcvtl v10.2d, v18.2s
-	WORD $0x3dc0d088 // ldr q8, [x4, #832]
-	WORD $0x3dc0d08d // ldr q13, [x4, #832]
-	WORD $0x3dc0d494 // ldr q20, [x4, #848]
-	WORD $0x3dc0d496 // ldr q22, [x4, #848]
-	WORD $0x4e341d94 // and v20.16b, v12.16b, v20.16b
-	WORD $0x4e361d56 // and v22.16b, v10.16b, v22.16b
-	WORD $0x6ee8e689 // fcmgt v9.2d, v20.2d, v8.2d
-	WORD $0x6eede6d3 // fcmgt v19.2d, v22.2d, v13.2d
-	WORD $0x6e741d09 // bsl v9.16b, v8.16b, v20.16b
-	WORD $0x6e761db3 // bsl v19.16b, v13.16b, v22.16b
-	WORD $0x6e69dd36 // fmul v22.2d, v9.2d, v9.2d
-	WORD $0x6e73de6d // fmul v13.2d, v19.2d, v19.2d
-	WORD $0x3dc0d894 // ldr q20, [x4, #864]
-	WORD $0x3dc0d888 // ldr q8, [x4, #864]
-	WORD $0x6e74ded4 // fmul v20.2d, v22.2d, v20.2d
-	WORD $0x6e68dda8 // fmul v8.2d, v13.2d, v8.2d
-	WORD $0x3dc0dc8d // ldr q13, [x4, #880]
-	WORD $0x3dc0dc96 // ldr q22, [x4, #880]
-	WORD $0x3dc0e09e // ldr q30, [x4, #896]
-	WORD $0x3dc0e095 // ldr q21, [x4, #896]
-	WORD $0x4e7ed53e // fadd v30.2d, v9.2d, v30.2d
-	WORD $0x4e75d675 // fadd v21.2d, v19.2d, v21.2d
-	WORD $0x6e7efdbe // fdiv v30.2d, v13.2d, v30.2d
-	WORD $0x6e75fed5 // fdiv v21.2d, v22.2d, v21.2d
-	WORD $0x3dc0e496 // ldr q22, [x4, #912]
-	WORD $0x3dc0e48d // ldr q13, [x4, #912]
-	WORD $0x3dc0dc9f // ldr q31, [x4, #880]
-	WORD $0x3dc0dc90 // ldr q16, [x4, #880]
-	WORD $0x4e76cfdf // fmla v31.2d, v30.2d, v22.2d
-	WORD $0x4e6dceb0 // fmla v16.2d, v21.2d, v13.2d
-	WORD $0x3dc0e88d // ldr q13, [x4, #928]
-	WORD $0x3dc0e896 // ldr q22, [x4, #928]
-	WORD $0x3dc0ec8e // ldr q14, [x4, #944]
-	WORD $0x3dc0ec98 // ldr q24, [x4, #944]
-	WORD $0x4e7fcdae // fmla v14.2d, v13.2d, v31.2d
-	WORD $0x4e70ced8 // fmla v24.2d, v22.2d, v16.2d
-	WORD $0x3dc0f096 // ldr q22, [x4, #960]
-	WORD $0x3dc0f08d // ldr q13, [x4, #960]
-	WORD $0x4e7fcdd6 // fmla v22.2d, v14.2d, v31.2d
-	WORD $0x4e70cf0d // fmla v13.2d, v24.2d, v16.2d
-	WORD $0x3dc0f498 // ldr q24, [x4, #976]
-	WORD $0x3dc0f48e // ldr q14, [x4, #976]
-	WORD $0x4e7fced8 // fmla v24.2d, v22.2d, v31.2d
-	WORD $0x4e70cdae // fmla v14.2d, v13.2d, v16.2d
-	WORD $0x3dc0f88d // ldr q13, [x4, #992]
-	WORD $0x3dc0f896 // ldr q22, [x4, #992]
-	WORD $0x4e7fcf0d // fmla v13.2d, v24.2d, v31.2d
-	WORD $0x4e70cdd6 // fmla v22.2d, v14.2d, v16.2d
-	WORD $0x3dc0fc8e // ldr q14, [x4, #1008]
-	WORD $0x3dc0fc98 // ldr q24, [x4, #1008]
-	WORD $0x4e7fcdae // fmla v14.2d, v13.2d, v31.2d
-	WORD $0x4e70ced8 // fmla v24.2d, v22.2d, v16.2d
-	WORD $0x3dc10096 // ldr q22, [x4, #1024]
-	WORD $0x3dc1008d // ldr q13, [x4, #1024]
-	WORD $0x4e7fcdd6 // fmla v22.2d, v14.2d, v31.2d
-	WORD $0x4e70cf0d // fmla v13.2d, v24.2d, v16.2d
-	WORD $0x3dc10498 // ldr q24, [x4, #1040]
-	WORD $0x3dc1048e // ldr q14, [x4, #1040]
-	WORD $0x4e7fced8 // fmla v24.2d, v22.2d, v31.2d
-	WORD $0x4e70cdae // fmla v14.2d, v13.2d, v16.2d
-	WORD $0x3dc1088d // ldr q13, [x4, #1056]
-	WORD $0x3dc10896 // ldr q22, [x4, #1056]
-	WORD $0x4e7fcf0d // fmla v13.2d, v24.2d, v31.2d
-	WORD $0x4e70cdd6 // fmla v22.2d, v14.2d, v16.2d
-	WORD $0x3dc10c8e // ldr q14, [x4, #1072]
-	WORD $0x3dc10c98 // ldr q24, [x4, #1072]
-	WORD $0x4e7fcdae // fmla v14.2d, v13.2d, v31.2d
-	WORD $0x4e70ced8 // fmla v24.2d, v22.2d, v16.2d
-	WORD $0x3dc11096 // ldr q22, [x4, #1088]
-	WORD $0x3dc1108d // ldr q13, [x4, #1088]
-	WORD $0x4e7fcdd6 // fmla v22.2d, v14.2d, v31.2d
-	WORD $0x4e70cf0d // fmla v13.2d, v24.2d, v16.2d
-	WORD $0x3dc11498 // ldr q24, [x4, #1104]
-	WORD $0x3dc1148e // ldr q14, [x4, #1104]
-	WORD $0x4e7fced8 // fmla v24.2d, v22.2d, v31.2d
-	WORD $0x4e70cdae // fmla v14.2d, v13.2d, v16.2d
-	WORD $0x3dc1188d // ldr q13, [x4, #1120]
-	WORD $0x3dc11896 // ldr q22, [x4, #1120]
-	WORD $0x4e7fcf0d // fmla v13.2d, v24.2d, v31.2d
-	WORD $0x4e70cdd6 // fmla v22.2d, v14.2d, v16.2d
-	WORD $0x3dc11c8e // ldr q14, [x4, #1136]
-	WORD $0x3dc11c98 // ldr q24, [x4, #1136]
-	WORD $0x4e7fcdae // fmla v14.2d, v13.2d, v31.2d
-	WORD $0x4e70ced8 // fmla v24.2d, v22.2d, v16.2d
-	WORD $0x3dc12096 // ldr q22, [x4, #1152]
-	WORD $0x3dc1208d // ldr q13, [x4, #1152]
-	WORD $0x4e7fcdd6 // fmla v22.2d, v14.2d, v31.2d
-	WORD $0x4e70cf0d // fmla v13.2d, v24.2d, v16.2d
-	WORD $0x3dc12498 // ldr q24, [x4, #1168]
-	WORD $0x3dc1248e // ldr q14, [x4, #1168]
-	WORD $0x4e7fced8 // fmla v24.2d, v22.2d, v31.2d
-	WORD $0x4e70cdae // fmla v14.2d, v13.2d, v16.2d
-	WORD $0x3dc1288d // ldr q13, [x4, #1184]
-	WORD $0x3dc12896 // ldr q22, [x4, #1184]
-	WORD $0x4e7fcf0d // fmla v13.2d, v24.2d, v31.2d
-	WORD $0x4e70cdd6 // fmla v22.2d, v14.2d, v16.2d
-	WORD $0x3dc12c8e // ldr q14, [x4, #1200]
-	WORD $0x3dc12c98 // ldr q24, [x4, #1200]
-	WORD $0x4e7fcdae // fmla v14.2d, v13.2d, v31.2d
-	WORD $0x4e70ced8 // fmla v24.2d, v22.2d, v16.2d
-	WORD $0x3dc13096 // ldr q22, [x4, #1216]
-	WORD $0x3dc1308d // ldr q13, [x4, #1216]
-	WORD $0x4e7fcdd6 // fmla v22.2d, v14.2d, v31.2d
-	WORD $0x4e70cf0d // fmla v13.2d, v24.2d, v16.2d
-	WORD $0x3dc13490 // ldr q16, [x4, #1232]
-	WORD $0x3dc13498 // ldr q24, [x4, #1232]
-	WORD $0x3dc1389f // ldr q31, [x4, #1248]
-	WORD $0x3dc1388e // ldr q14, [x4, #1248]
-	WORD $0x4e70ce9f // fmla v31.2d, v20.2d, v16.2d
-	WORD $0x4e78cd0e // fmla v14.2d, v8.2d, v24.2d
-	WORD $0x3dc13898 // ldr q24, [x4, #1248]
-	WORD $0x3dc13890 // ldr q16, [x4, #1248]
-	WORD $0x4ef8d7f8 // fsub v24.2d, v31.2d, v24.2d
-	WORD $0x4ef0d5d0 // fsub v16.2d, v14.2d, v16.2d
-	WORD $0x3dc13c9b // ldr q27, [x4, #1264]
-	WORD $0x3dc13c8f // ldr q15, [x4, #1264]
-	WORD $0x4efbcf14 // fmls v20.2d, v24.2d, v27.2d
-	WORD $0x4eefce08 // fmls v8.2d, v16.2d, v15.2d
-	WORD $0x3dc1408f // ldr q15, [x4, #1280]
-	WORD $0x3dc1409b // ldr q27, [x4, #1280]
-	WORD $0x4eefcf14 // fmls v20.2d, v24.2d, v15.2d
-	WORD $0x4efbce08 // fmls v8.2d, v16.2d, v27.2d
-	WORD $0x3dc1449b // ldr q27, [x4, #1296]
-	WORD $0x3dc14490 // ldr q16, [x4, #1296]
-	WORD $0x3dc1488f // ldr q15, [x4, #1312]
-	WORD $0x3dc14898 // ldr q24, [x4, #1312]
-	WORD $0x4e74cf6f // fmla v15.2d, v27.2d, v20.2d
-	WORD $0x4e68ce18 // fmla v24.2d, v16.2d, v8.2d
-	WORD $0x3dc14c90 // ldr q16, [x4, #1328]
-	WORD $0x3dc14c9b // ldr q27, [x4, #1328]
-	WORD $0x4e74cdf0 // fmla v16.2d, v15.2d, v20.2d
-	WORD $0x4e68cf1b // fmla v27.2d, v24.2d, v8.2d
-	WORD $0x3dc15098 // ldr q24, [x4, #1344]
-	WORD $0x3dc1508f // ldr q15, [x4, #1344]
-	WORD $0x4e74ce18 // fmla v24.2d, v16.2d, v20.2d
-	WORD $0x4e68cf6f // fmla v15.2d, v27.2d, v8.2d
-	WORD $0x3dc1549b // ldr q27, [x4, #1360]
-	WORD $0x3dc15490 // ldr q16, [x4, #1360]
-	WORD $0x4e74cf1b // fmla v27.2d, v24.2d, v20.2d
-	WORD $0x4e68cdf0 // fmla v16.2d, v15.2d, v8.2d
-	WORD $0x6e74de8f // fmul v15.2d, v20.2d, v20.2d
-	WORD $0x6e68dd18 // fmul v24.2d, v8.2d, v8.2d
-	WORD $0x4e7bcdf4 // fmla v20.2d, v15.2d, v27.2d
-	WORD $0x4e70cf08 // fmla v8.2d, v24.2d, v16.2d
-	WORD $0x3dc15890 // ldr q16, [x4, #1376]
-	WORD $0x3dc15898 // ldr q24, [x4, #1376]
-	WORD $0x4e301ff0 // and v16.16b, v31.16b, v16.16b
-	WORD $0x4e381dd8 // and v24.16b, v14.16b, v24.16b
-	WORD $0x4e083e05 // mov x5, v16.d[0]
-	WORD $0x4e083f06 // mov x6, v24.d[0]
-	WORD $0x4e183e07 // mov x7, v16.d[1]
-	WORD $0x4e183f08 // mov x8, v24.d[1]
-	WORD $0xfc657878 // ldr d24, [x3, x5, lsl #3]
-	WORD $0xfc667870 // ldr d16, [x3, x6, lsl #3]
-	WORD $0xfc67787b // ldr d27, [x3, x7, lsl #3]
-	WORD $0xfc68786f // ldr d15, [x3, x8, lsl #3]
-	WORD $0x4edb3b1b // zip1 v27.2d, v24.2d, v27.2d
-	WORD $0x4ecf3a0f // zip1 v15.2d, v16.2d, v15.2d
-	WORD $0x4f7057ff // shl v31.2d, v31.2d, #48
-	WORD $0x4f7055ce // shl v14.2d, v14.2d, #48
-	WORD $0x4eff877f // add v31.2d, v27.2d, v31.2d
-	WORD $0x4eee85ee // add v14.2d, v15.2d, v14.2d
-	WORD $0x4ebf1fef // mov v15.16b, v31.16b
-	WORD $0x4eae1ddb // mov v27.16b, v14.16b
-	WORD $0x4e74cfef // fmla v15.2d, v31.2d, v20.2d
-	WORD $0x4e68cddb // fmla v27.2d, v14.2d, v8.2d
-	WORD $0x6e7edede // fmul v30.2d, v22.2d, v30.2d
-	WORD $0x6e75ddb5 // fmul v21.2d, v13.2d, v21.2d
-	WORD $0x6e7eddfe // fmul v30.2d, v15.2d, v30.2d
-	WORD $0x6e75df75 // fmul v21.2d, v27.2d, v21.2d
-	WORD $0x3dc15c9b // ldr q27, [x4, #1392]
-	WORD $0x3dc15c8f // ldr q15, [x4, #1392]
-	WORD $0x6efbe59b // fcmgt v27.2d, v12.2d, v27.2d
-	WORD $0x6eefe54f // fcmgt v15.2d, v10.2d, v15.2d
-	WORD $0x3dc0dc8a // ldr q10, [x4, #880]
-	WORD $0x3dc0dc8c // ldr q12, [x4, #880]
-	WORD $0x4efed54a // fsub v10.2d, v10.2d, v30.2d
-	WORD $0x4ef5d58c // fsub v12.2d, v12.2d, v21.2d
-	WORD $0x6e7e1d5b // bsl v27.16b, v10.16b, v30.16b
-	WORD $0x6e751d8f // bsl v15.16b, v12.16b, v21.16b
-	WORD $0x6e7bdd3b // fmul v27.2d, v9.2d, v27.2d
-	WORD $0x6e6fde6f // fmul v15.2d, v19.2d, v15.2d
-	WORD $0x3dc0b893 // ldr q19, [x4, #736]
-	WORD $0x3dc0b889 // ldr q9, [x4, #736]
-	WORD $0x0e331f93 // and v19.8b, v28.8b, v19.8b
-	WORD $0x0e291e49 // and v9.8b, v18.8b, v9.8b
-	WORD $0x3dc16095 // ldr q21, [x4, #1408]
-	WORD $0x3dc1608c // ldr q12, [x4, #1408]
-	WORD $0x6e75df75 // fmul v21.2d, v27.2d, v21.2d
-	WORD $0x6e6cddec // fmul v12.2d, v15.2d, v12.2d
-	WORD $0x4ef5d77e // fsub v30.2d, v27.2d, v21.2d
-	WORD $0x4eecd5ea // fsub v10.2d, v15.2d, v12.2d
-	WORD $0x0e616bde // fcvtn v30.2s, v30.2d
-	WORD $0x0e61694a // fcvtn v10.2s, v10.2d
-	WORD $0x4e75d775 // fadd v21.2d, v27.2d, v21.2d
-	WORD $0x4e6cd5ec // fadd v12.2d, v15.2d, v12.2d
-	WORD $0x0e616ab5 // fcvtn v21.2s, v21.2d
-	WORD $0x0e61698c // fcvtn v12.2s, v12.2d
-	WORD $0x2eb58fd5 // cmeq v21.2s, v30.2s, v21.2s
-	WORD $0x2eac8d4c // cmeq v12.2s, v10.2s, v12.2s
-	WORD $0x0eb31fd3 // orr v19.8b, v30.8b, v19.8b
-	WORD $0x0ea91d49 // orr v9.8b, v10.8b, v9.8b
-	WORD $0x3dc1648a // ldr q10, [x4, #1424]
-	WORD $0x3dc1649e // ldr q30, [x4, #1424]
-	WORD $0x2e6a1e75 // bsl v21.8b, v19.8b, v10.8b
-	WORD $0x2e7e1d2c // bsl v12.8b, v9.8b, v30.8b
-	WORD $0x3dc1689e // ldr q30, [x4, #1440]
-	WORD $0x3dc16889 // ldr q9, [x4, #1440]
-	WORD $0x2e3ee79e // fcmge v30.2s, v28.2s, v30.2s
-	WORD $0x2e29e649 // fcmge v9.2s, v18.2s, v9.2s
-	WORD $0x2e751f9e // bsl v30.8b, v28.8b, v21.8b
-	WORD $0x2e6c1e49 // bsl v9.8b, v18.8b, v12.8b
-	WORD $0x3dc16c8c // ldr q12, [x4, #1456]
-	WORD $0x3dc16c95 // ldr q21, [x4, #1456]
-	WORD $0x2e3ce58c // fcmge v12.2s, v12.2s, v28.2s
-	WORD $0x2e32e6b5 // fcmge v21.2s, v21.2s, v18.2s
-	WORD $0x3dc0b88a // ldr q10, [x4, #736]
-	WORD $0x3dc0b893 // ldr q19, [x4, #736]
-	WORD $0x2e7e1d4c // bsl v12.8b, v10.8b, v30.8b
-	WORD $0x2e691e75 // bsl v21.8b, v19.8b, v9.8b
-	WORD $0x0e3ce79c // fcmeq v28.2s, v28.2s, v28.2s
-	WORD $0x0e32e652 // fcmeq v18.2s, v18.2s, v18.2s
-	WORD $0x3dc17089 // ldr q9, [x4, #1472]
-	WORD $0x3dc17093 // ldr q19, [x4, #1472]
-	WORD $0x2e691d9c // bsl v28.8b, v12.8b, v9.8b
-	WORD $0x2e731eb2 // bsl v18.8b, v21.8b, v19.8b
-	WORD $0xfd00003c // str d28, [x1]
-	WORD $0xfd000432 // str d18, [x1, #8]
-	WORD $0xfd400852 // ldr d18, [x2, #16]
-	WORD $0xfd400c5c // ldr d28, [x2, #24]
-	WORD $0x0e617a53 // fcvtl v19.2d, v18.2s
-	WORD $0x0e617b95 // fcvtl v21.2d, v28.2s
+	WORD $0xfd400054 // ldr d20, [x2]
+	WORD $0xfd400450 // ldr d16, [x2, #8]
+	WORD $0x0e617a9c // fcvtl v28.2d, v20.2s
+	WORD $0x0e617a06 // fcvtl v6.2d, v16.2s
+	WORD $0x3dc0d084 // ldr q4, [x4, #832]
 	WORD $0x3dc0d089 // ldr q9, [x4, #832]
-	WORD $0x3dc0d08c // ldr q12, [x4, #832]
-	WORD $0x3dc0d49e // ldr q30, [x4, #848]
-	WORD $0x3dc0d48a // ldr q10, [x4, #848]
-	WORD $0x4e3e1e7e // and v30.16b, v19.16b, v30.16b
-	WORD $0x4e2a1eaa // and v10.16b, v21.16b, v10.16b
-	WORD $0x6ee9e7cf // fcmgt v15.2d, v30.2d, v9.2d
-	WORD $0x6eece55b // fcmgt v27.2d, v10.2d, v12.2d
-	WORD $0x6e7e1d2f // bsl v15.16b, v9.16b, v30.16b
-	WORD $0x6e6a1d9b // bsl v27.16b, v12.16b, v10.16b
-	WORD $0x6e6fddea // fmul v10.2d, v15.2d, v15.2d
-	WORD $0x6e7bdf6c // fmul v12.2d, v27.2d, v27.2d
-	WORD $0x3dc0d89e // ldr q30, [x4, #864]
-	WORD $0x3dc0d889 // ldr q9, [x4, #864]
-	WORD $0x6e7edd5e // fmul v30.2d, v10.2d, v30.2d
-	WORD $0x6e69dd89 // fmul v9.2d, v12.2d, v9.2d
-	WORD $0x3dc0dc8c // ldr q12, [x4, #880]
-	WORD $0x3dc0dc8a // ldr q10, [x4, #880]
-	WORD $0x3dc0e08d // ldr q13, [x4, #896]
-	WORD $0x3dc0e096 // ldr q22, [x4, #896]
-	WORD $0x4e6dd5ed // fadd v13.2d, v15.2d, v13.2d
-	WORD $0x4e76d776 // fadd v22.2d, v27.2d, v22.2d
-	WORD $0x6e6dfd8d // fdiv v13.2d, v12.2d, v13.2d
-	WORD $0x6e76fd56 // fdiv v22.2d, v10.2d, v22.2d
-	WORD $0x3dc0e48a // ldr q10, [x4, #912]
-	WORD $0x3dc0e48c // ldr q12, [x4, #912]
-	WORD $0x3dc0dc88 // ldr q8, [x4, #880]
+	WORD $0x3dc0d492 // ldr q18, [x4, #848]
+	WORD $0x3dc0d48b // ldr q11, [x4, #848]
+	WORD $0x4e321f92 // and v18.16b, v28.16b, v18.16b
+	WORD $0x4e2b1ccb // and v11.16b, v6.16b, v11.16b
+	WORD $0x6ee4e645 // fcmgt v5.2d, v18.2d, v4.2d
+	WORD $0x6ee9e57e // fcmgt v30.2d, v11.2d, v9.2d
+	WORD $0x6e721c85 // bsl v5.16b, v4.16b, v18.16b
+	WORD $0x6e6b1d3e // bsl v30.16b, v9.16b, v11.16b
+	WORD $0x6e65dcab // fmul v11.2d, v5.2d, v5.2d
+	WORD $0x6e7edfc9 // fmul v9.2d, v30.2d, v30.2d
+	WORD $0x3dc0d892 // ldr q18, [x4, #864]
+	WORD $0x3dc0d884 // ldr q4, [x4, #864]
+	WORD $0x6e72dd72 // fmul v18.2d, v11.2d, v18.2d
+	WORD $0x6e64dd24 // fmul v4.2d, v9.2d, v4.2d
+	WORD $0x3dc0dc89 // ldr q9, [x4, #880]
+	WORD $0x3dc0dc8b // ldr q11, [x4, #880]
+	WORD $0x3dc0e091 // ldr q17, [x4, #896]
+	WORD $0x3dc0e093 // ldr q19, [x4, #896]
+	WORD $0x4e71d4b1 // fadd v17.2d, v5.2d, v17.2d
+	WORD $0x4e73d7d3 // fadd v19.2d, v30.2d, v19.2d
+	WORD $0x6e71fd31 // fdiv v17.2d, v9.2d, v17.2d
+	WORD $0x6e73fd73 // fdiv v19.2d, v11.2d, v19.2d
+	WORD $0x3dc0e48b // ldr q11, [x4, #912]
+	WORD $0x3dc0e489 // ldr q9, [x4, #912]
 	WORD $0x3dc0dc8e // ldr q14, [x4, #880]
-	WORD $0x4e6acda8 // fmla v8.2d, v13.2d, v10.2d
-	WORD $0x4e6ccece // fmla v14.2d, v22.2d, v12.2d
-	WORD $0x3dc0e88c // ldr q12, [x4, #928]
-	WORD $0x3dc0e88a // ldr q10, [x4, #928]
-	WORD $0x3dc0ec94 // ldr q20, [x4, #944]
-	WORD $0x3dc0ec9f // ldr q31, [x4, #944]
-	WORD $0x4e68cd94 // fmla v20.2d, v12.2d, v8.2d
-	WORD $0x4e6ecd5f // fmla v31.2d, v10.2d, v14.2d
-	WORD $0x3dc0f08a // ldr q10, [x4, #960]
-	WORD $0x3dc0f08c // ldr q12, [x4, #960]
-	WORD $0x4e68ce8a // fmla v10.2d, v20.2d, v8.2d
-	WORD $0x4e6ecfec // fmla v12.2d, v31.2d, v14.2d
-	WORD $0x3dc0f49f // ldr q31, [x4, #976]
-	WORD $0x3dc0f494 // ldr q20, [x4, #976]
-	WORD $0x4e68cd5f // fmla v31.2d, v10.2d, v8.2d
-	WORD $0x4e6ecd94 // fmla v20.2d, v12.2d, v14.2d
-	WORD $0x3dc0f88c // ldr q12, [x4, #992]
-	WORD $0x3dc0f88a // ldr q10, [x4, #992]
-	WORD $0x4e68cfec // fmla v12.2d, v31.2d, v8.2d
-	WORD $0x4e6ece8a // fmla v10.2d, v20.2d, v14.2d
-	WORD $0x3dc0fc94 // ldr q20, [x4, #1008]
-	WORD $0x3dc0fc9f // ldr q31, [x4, #1008]
-	WORD $0x4e68cd94 // fmla v20.2d, v12.2d, v8.2d
-	WORD $0x4e6ecd5f // fmla v31.2d, v10.2d, v14.2d
-	WORD $0x3dc1008a // ldr q10, [x4, #1024]
-	WORD $0x3dc1008c // ldr q12, [x4, #1024]
-	WORD $0x4e68ce8a // fmla v10.2d, v20.2d, v8.2d
-	WORD $0x4e6ecfec // fmla v12.2d, v31.2d, v14.2d
-	WORD $0x3dc1049f // ldr q31, [x4, #1040]
-	WORD $0x3dc10494 // ldr q20, [x4, #1040]
-	WORD $0x4e68cd5f // fmla v31.2d, v10.2d, v8.2d
-	WORD $0x4e6ecd94 // fmla v20.2d, v12.2d, v14.2d
-	WORD $0x3dc1088c // ldr q12, [x4, #1056]
-	WORD $0x3dc1088a // ldr q10, [x4, #1056]
-	WORD $0x4e68cfec // fmla v12.2d, v31.2d, v8.2d
-	WORD $0x4e6ece8a // fmla v10.2d, v20.2d, v14.2d
-	WORD $0x3dc10c94 // ldr q20, [x4, #1072]
-	WORD $0x3dc10c9f // ldr q31, [x4, #1072]
-	WORD $0x4e68cd94 // fmla v20.2d, v12.2d, v8.2d
-	WORD $0x4e6ecd5f // fmla v31.2d, v10.2d, v14.2d
-	WORD $0x3dc1108a // ldr q10, [x4, #1088]
-	WORD $0x3dc1108c // ldr q12, [x4, #1088]
-	WORD $0x4e68ce8a // fmla v10.2d, v20.2d, v8.2d
-	WORD $0x4e6ecfec // fmla v12.2d, v31.2d, v14.2d
-	WORD $0x3dc1149f // ldr q31, [x4, #1104]
-	WORD $0x3dc11494 // ldr q20, [x4, #1104]
-	WORD $0x4e68cd5f // fmla v31.2d, v10.2d, v8.2d
-	WORD $0x4e6ecd94 // fmla v20.2d, v12.2d, v14.2d
-	WORD $0x3dc1188c // ldr q12, [x4, #1120]
-	WORD $0x3dc1188a // ldr q10, [x4, #1120]
-	WORD $0x4e68cfec // fmla v12.2d, v31.2d, v8.2d
-	WORD $0x4e6ece8a // fmla v10.2d, v20.2d, v14.2d
-	WORD $0x3dc11c94 // ldr q20, [x4, #1136]
-	WORD $0x3dc11c9f // ldr q31, [x4, #1136]
-	WORD $0x4e68cd94 // fmla v20.2d, v12.2d, v8.2d
-	WORD $0x4e6ecd5f // fmla v31.2d, v10.2d, v14.2d
-	WORD $0x3dc1208a // ldr q10, [x4, #1152]
-	WORD $0x3dc1208c // ldr q12, [x4, #1152]
-	WORD $0x4e68ce8a // fmla v10.2d, v20.2d, v8.2d
-	WORD $0x4e6ecfec // fmla v12.2d, v31.2d, v14.2d
-	WORD $0x3dc1249f // ldr q31, [x4, #1168]
-	WORD $0x3dc12494 // ldr q20, [x4, #1168]
-	WORD $0x4e68cd5f // fmla v31.2d, v10.2d, v8.2d
-	WORD $0x4e6ecd94 // fmla v20.2d, v12.2d, v14.2d
-	WORD $0x3dc1288c // ldr q12, [x4, #1184]
-	WORD $0x3dc1288a // ldr q10, [x4, #1184]
-	WORD $0x4e68cfec // fmla v12.2d, v31.2d, v8.2d
-	WORD $0x4e6ece8a // fmla v10.2d, v20.2d, v14.2d
-	WORD $0x3dc12c94 // ldr q20, [x4, #1200]
-	WORD $0x3dc12c9f // ldr q31, [x4, #1200]
-	WORD $0x4e68cd94 // fmla v20.2d, v12.2d, v8.2d
-	WORD $0x4e6ecd5f // fmla v31.2d, v10.2d, v14.2d
-	WORD $0x3dc1308a // ldr q10, [x4, #1216]
-	WORD $0x3dc1308c // ldr q12, [x4, #1216]
-	WORD $0x4e68ce8a // fmla v10.2d, v20.2d, v8.2d
-	WORD $0x4e6ecfec // fmla v12.2d, v31.2d, v14.2d
-	WORD $0x3dc1348e // ldr q14, [x4, #1232]
-	WORD $0x3dc1349f // ldr q31, [x4, #1232]
-	WORD $0x3dc13888 // ldr q8, [x4, #1248]
-	WORD $0x3dc13894 // ldr q20, [x4, #1248]
-	WORD $0x4e6ecfc8 // fmla v8.2d, v30.2d, v14.2d
-	WORD $0x4e7fcd34 // fmla v20.2d, v9.2d, v31.2d
-	WORD $0x3dc1389f // ldr q31, [x4, #1248]
+	WORD $0x3dc0dc8c // ldr q12, [x4, #880]
+	WORD $0x4e6bce2e // fmla v14.2d, v17.2d, v11.2d
+	WORD $0x4e69ce6c // fmla v12.2d, v19.2d, v9.2d
+	WORD $0x3dc0e889 // ldr q9, [x4, #928]
+	WORD $0x3dc0e88b // ldr q11, [x4, #928]
+	WORD $0x3dc0ec8f // ldr q15, [x4, #944]
+	WORD $0x3dc0ec99 // ldr q25, [x4, #944]
+	WORD $0x4e6ecd2f // fmla v15.2d, v9.2d, v14.2d
+	WORD $0x4e6ccd79 // fmla v25.2d, v11.2d, v12.2d
+	WORD $0x3dc0f08b // ldr q11, [x4, #960]
+	WORD $0x3dc0f089 // ldr q9, [x4, #960]
+	WORD $0x4e6ecdeb // fmla v11.2d, v15.2d, v14.2d
+	WORD $0x4e6ccf29 // fmla v9.2d, v25.2d, v12.2d
+	WORD $0x3dc0f499 // ldr q25, [x4, #976]
+	WORD $0x3dc0f48f // ldr q15, [x4, #976]
+	WORD $0x4e6ecd79 // fmla v25.2d, v11.2d, v14.2d
+	WORD $0x4e6ccd2f // fmla v15.2d, v9.2d, v12.2d
+	WORD $0x3dc0f889 // ldr q9, [x4, #992]
+	WORD $0x3dc0f88b // ldr q11, [x4, #992]
+	WORD $0x4e6ecf29 // fmla v9.2d, v25.2d, v14.2d
+	WORD $0x4e6ccdeb // fmla v11.2d, v15.2d, v12.2d
+	WORD $0x3dc0fc8f // ldr q15, [x4, #1008]
+	WORD $0x3dc0fc99 // ldr q25, [x4, #1008]
+	WORD $0x4e6ecd2f // fmla v15.2d, v9.2d, v14.2d
+	WORD $0x4e6ccd79 // fmla v25.2d, v11.2d, v12.2d
+	WORD $0x3dc1008b // ldr q11, [x4, #1024]
+	WORD $0x3dc10089 // ldr q9, [x4, #1024]
+	WORD $0x4e6ecdeb // fmla v11.2d, v15.2d, v14.2d
+	WORD $0x4e6ccf29 // fmla v9.2d, v25.2d, v12.2d
+	WORD $0x3dc10499 // ldr q25, [x4, #1040]
+	WORD $0x3dc1048f // ldr q15, [x4, #1040]
+	WORD $0x4e6ecd79 // fmla v25.2d, v11.2d, v14.2d
+	WORD $0x4e6ccd2f // fmla v15.2d, v9.2d, v12.2d
+	WORD $0x3dc10889 // ldr q9, [x4, #1056]
+	WORD $0x3dc1088b // ldr q11, [x4, #1056]
+	WORD $0x4e6ecf29 // fmla v9.2d, v25.2d, v14.2d
+	WORD $0x4e6ccdeb // fmla v11.2d, v15.2d, v12.2d
+	WORD $0x3dc10c8f // ldr q15, [x4, #1072]
+	WORD $0x3dc10c99 // ldr q25, [x4, #1072]
+	WORD $0x4e6ecd2f // fmla v15.2d, v9.2d, v14.2d
+	WORD $0x4e6ccd79 // fmla v25.2d, v11.2d, v12.2d
+	WORD $0x3dc1108b // ldr q11, [x4, #1088]
+	WORD $0x3dc11089 // ldr q9, [x4, #1088]
+	WORD $0x4e6ecdeb // fmla v11.2d, v15.2d, v14.2d
+	WORD $0x4e6ccf29 // fmla v9.2d, v25.2d, v12.2d
+	WORD $0x3dc11499 // ldr q25, [x4, #1104]
+	WORD $0x3dc1148f // ldr q15, [x4, #1104]
+	WORD $0x4e6ecd79 // fmla v25.2d, v11.2d, v14.2d
+	WORD $0x4e6ccd2f // fmla v15.2d, v9.2d, v12.2d
+	WORD $0x3dc11889 // ldr q9, [x4, #1120]
+	WORD $0x3dc1188b // ldr q11, [x4, #1120]
+	WORD $0x4e6ecf29 // fmla v9.2d, v25.2d, v14.2d
+	WORD $0x4e6ccdeb // fmla v11.2d, v15.2d, v12.2d
+	WORD $0x3dc11c8f // ldr q15, [x4, #1136]
+	WORD $0x3dc11c99 // ldr q25, [x4, #1136]
+	WORD $0x4e6ecd2f // fmla v15.2d, v9.2d, v14.2d
+	WORD $0x4e6ccd79 // fmla v25.2d, v11.2d, v12.2d
+	WORD $0x3dc1208b // ldr q11, [x4, #1152]
+	WORD $0x3dc12089 // ldr q9, [x4, #1152]
+	WORD $0x4e6ecdeb // fmla v11.2d, v15.2d, v14.2d
+	WORD $0x4e6ccf29 // fmla v9.2d, v25.2d, v12.2d
+	WORD $0x3dc12499 // ldr q25, [x4, #1168]
+	WORD $0x3dc1248f // ldr q15, [x4, #1168]
+	WORD $0x4e6ecd79 // fmla v25.2d, v11.2d, v14.2d
+	WORD $0x4e6ccd2f // fmla v15.2d, v9.2d, v12.2d
+	WORD $0x3dc12889 // ldr q9, [x4, #1184]
+	WORD $0x3dc1288b // ldr q11, [x4, #1184]
+	WORD $0x4e6ecf29 // fmla v9.2d, v25.2d, v14.2d
+	WORD $0x4e6ccdeb // fmla v11.2d, v15.2d, v12.2d
+	WORD $0x3dc12c8f // ldr q15, [x4, #1200]
+	WORD $0x3dc12c99 // ldr q25, [x4, #1200]
+	WORD $0x4e6ecd2f // fmla v15.2d, v9.2d, v14.2d
+	WORD $0x4e6ccd79 // fmla v25.2d, v11.2d, v12.2d
+	WORD $0x3dc1308b // ldr q11, [x4, #1216]
+	WORD $0x3dc13089 // ldr q9, [x4, #1216]
+	WORD $0x4e6ecdeb // fmla v11.2d, v15.2d, v14.2d
+	WORD $0x4e6ccf29 // fmla v9.2d, v25.2d, v12.2d
+	WORD $0x3dc1348c // ldr q12, [x4, #1232]
+	WORD $0x3dc13499 // ldr q25, [x4, #1232]
 	WORD $0x3dc1388e // ldr q14, [x4, #1248]
-	WORD $0x4effd51f // fsub v31.2d, v8.2d, v31.2d
-	WORD $0x4eeed68e // fsub v14.2d, v20.2d, v14.2d
-	WORD $0x3dc13c90 // ldr q16, [x4, #1264]
-	WORD $0x3dc13c98 // ldr q24, [x4, #1264]
-	WORD $0x4ef0cffe // fmls v30.2d, v31.2d, v16.2d
-	WORD $0x4ef8cdc9 // fmls v9.2d, v14.2d, v24.2d
-	WORD $0x3dc14098 // ldr q24, [x4, #1280]
-	WORD $0x3dc14090 // ldr q16, [x4, #1280]
-	WORD $0x4ef8cffe // fmls v30.2d, v31.2d, v24.2d
-	WORD $0x4ef0cdc9 // fmls v9.2d, v14.2d, v16.2d
-	WORD $0x3dc14490 // ldr q16, [x4, #1296]
-	WORD $0x3dc1448e // ldr q14, [x4, #1296]
-	WORD $0x3dc14898 // ldr q24, [x4, #1312]
-	WORD $0x3dc1489f // ldr q31, [x4, #1312]
-	WORD $0x4e7ece18 // fmla v24.2d, v16.2d, v30.2d
-	WORD $0x4e69cddf // fmla v31.2d, v14.2d, v9.2d
-	WORD $0x3dc14c8e // ldr q14, [x4, #1328]
-	WORD $0x3dc14c90 // ldr q16, [x4, #1328]
-	WORD $0x4e7ecf0e // fmla v14.2d, v24.2d, v30.2d
-	WORD $0x4e69cff0 // fmla v16.2d, v31.2d, v9.2d
-	WORD $0x3dc1509f // ldr q31, [x4, #1344]
-	WORD $0x3dc15098 // ldr q24, [x4, #1344]
-	WORD $0x4e7ecddf // fmla v31.2d, v14.2d, v30.2d
-	WORD $0x4e69ce18 // fmla v24.2d, v16.2d, v9.2d
-	WORD $0x3dc15490 // ldr q16, [x4, #1360]
-	WORD $0x3dc1548e // ldr q14, [x4, #1360]
-	WORD $0x4e7ecff0 // fmla v16.2d, v31.2d, v30.2d
-	WORD $0x4e69cf0e // fmla v14.2d, v24.2d, v9.2d
-	WORD $0x6e7edfd8 // fmul v24.2d, v30.2d, v30.2d
-	WORD $0x6e69dd3f // fmul v31.2d, v9.2d, v9.2d
-	WORD $0x4e70cf1e // fmla v30.2d, v24.2d, v16.2d
-	WORD $0x4e6ecfe9 // fmla v9.2d, v31.2d, v14.2d
-	WORD $0x3dc1588e // ldr q14, [x4, #1376]
-	WORD $0x3dc1589f // ldr q31, [x4, #1376]
-	WORD $0x4e2e1d0e // and v14.16b, v8.16b, v14.16b
-	WORD $0x4e3f1e9f // and v31.16b, v20.16b, v31.16b
-	WORD $0x4e083dc8 // mov x8, v14.d[0]
-	WORD $0x4e083fe7 // mov x7, v31.d[0]
-	WORD $0x4e183dc6 // mov x6, v14.d[1]
-	WORD $0x4e183fe5 // mov x5, v31.d[1]
-	WORD $0xfc68787f // ldr d31, [x3, x8, lsl #3]
-	WORD $0xfc67786e // ldr d14, [x3, x7, lsl #3]
-	WORD $0xfc667870 // ldr d16, [x3, x6, lsl #3]
-	WORD $0xfc657878 // ldr d24, [x3, x5, lsl #3]
-	WORD $0x4ed03bf0 // zip1 v16.2d, v31.2d, v16.2d
-	WORD $0x4ed839d8 // zip1 v24.2d, v14.2d, v24.2d
-	WORD $0x4f705508 // shl v8.2d, v8.2d, #48
-	WORD $0x4f705694 // shl v20.2d, v20.2d, #48
-	WORD $0x4ee88608 // add v8.2d, v16.2d, v8.2d
-	WORD $0x4ef48714 // add v20.2d, v24.2d, v20.2d
-	WORD $0x4ea81d18 // mov v24.16b, v8.16b
-	WORD $0x4eb41e90 // mov v16.16b, v20.16b
-	WORD $0x4e7ecd18 // fmla v24.2d, v8.2d, v30.2d
-	WORD $0x4e69ce90 // fmla v16.2d, v20.2d, v9.2d
-	WORD $0x6e6ddd4d // fmul v13.2d, v10.2d, v13.2d
-	WORD $0x6e76dd96 // fmul v22.2d, v12.2d, v22.2d
-	WORD $0x6e6ddf0d // fmul v13.2d, v24.2d, v13.2d
-	WORD $0x6e76de16 // fmul v22.2d, v16.2d, v22.2d
-	WORD $0x3dc15c90 // ldr q16, [x4, #1392]
-	WORD $0x3dc15c98 // ldr q24, [x4, #1392]
-	WORD $0x6ef0e670 // fcmgt v16.2d, v19.2d, v16.2d
-	WORD $0x6ef8e6b8 // fcmgt v24.2d, v21.2d, v24.2d
-	WORD $0x3dc0dc95 // ldr q21, [x4, #880]
-	WORD $0x3dc0dc93 // ldr q19, [x4, #880]
-	WORD $0x4eedd6b5 // fsub v21.2d, v21.2d, v13.2d
-	WORD $0x4ef6d673 // fsub v19.2d, v19.2d, v22.2d
-	WORD $0x6e6d1eb0 // bsl v16.16b, v21.16b, v13.16b
-	WORD $0x6e761e78 // bsl v24.16b, v19.16b, v22.16b
-	WORD $0x6e70ddf0 // fmul v16.2d, v15.2d, v16.2d
-	WORD $0x6e78df78 // fmul v24.2d, v27.2d, v24.2d
-	WORD $0x3dc0b89b // ldr q27, [x4, #736]
-	WORD $0x3dc0b88f // ldr q15, [x4, #736]
-	WORD $0x0e3b1e5b // and v27.8b, v18.8b, v27.8b
-	WORD $0x0e2f1f8f // and v15.8b, v28.8b, v15.8b
-	WORD $0x3dc16096 // ldr q22, [x4, #1408]
+	WORD $0x3dc1388f // ldr q15, [x4, #1248]
+	WORD $0x4e6cce4e // fmla v14.2d, v18.2d, v12.2d
+	WORD $0x4e79cc8f // fmla v15.2d, v4.2d, v25.2d
+	WORD $0x3dc13899 // ldr q25, [x4, #1248]
+	WORD $0x3dc1388c // ldr q12, [x4, #1248]
+	WORD $0x4ef9d5d9 // fsub v25.2d, v14.2d, v25.2d
+	WORD $0x4eecd5ec // fsub v12.2d, v15.2d, v12.2d
+	WORD $0x3dc13c95 // ldr q21, [x4, #1264]
+	WORD $0x3dc13c8a // ldr q10, [x4, #1264]
+	WORD $0x4ef5cf32 // fmls v18.2d, v25.2d, v21.2d
+	WORD $0x4eeacd84 // fmls v4.2d, v12.2d, v10.2d
+	WORD $0x3dc1408a // ldr q10, [x4, #1280]
+	WORD $0x3dc14095 // ldr q21, [x4, #1280]
+	WORD $0x4eeacf32 // fmls v18.2d, v25.2d, v10.2d
+	WORD $0x4ef5cd84 // fmls v4.2d, v12.2d, v21.2d
+	WORD $0x3dc14495 // ldr q21, [x4, #1296]
+	WORD $0x3dc1448c // ldr q12, [x4, #1296]
+	WORD $0x3dc1488a // ldr q10, [x4, #1312]
+	WORD $0x3dc14899 // ldr q25, [x4, #1312]
+	WORD $0x4e72ceaa // fmla v10.2d, v21.2d, v18.2d
+	WORD $0x4e64cd99 // fmla v25.2d, v12.2d, v4.2d
+	WORD $0x3dc14c8c // ldr q12, [x4, #1328]
+	WORD $0x3dc14c95 // ldr q21, [x4, #1328]
+	WORD $0x4e72cd4c // fmla v12.2d, v10.2d, v18.2d
+	WORD $0x4e64cf35 // fmla v21.2d, v25.2d, v4.2d
+	WORD $0x3dc15099 // ldr q25, [x4, #1344]
+	WORD $0x3dc1508a // ldr q10, [x4, #1344]
+	WORD $0x4e72cd99 // fmla v25.2d, v12.2d, v18.2d
+	WORD $0x4e64ceaa // fmla v10.2d, v21.2d, v4.2d
+	WORD $0x3dc15495 // ldr q21, [x4, #1360]
+	WORD $0x3dc1548c // ldr q12, [x4, #1360]
+	WORD $0x4e72cf35 // fmla v21.2d, v25.2d, v18.2d
+	WORD $0x4e64cd4c // fmla v12.2d, v10.2d, v4.2d
+	WORD $0x6e72de4a // fmul v10.2d, v18.2d, v18.2d
+	WORD $0x6e64dc99 // fmul v25.2d, v4.2d, v4.2d
+	WORD $0x4e75cd52 // fmla v18.2d, v10.2d, v21.2d
+	WORD $0x4e6ccf24 // fmla v4.2d, v25.2d, v12.2d
+	WORD $0x3dc1588c // ldr q12, [x4, #1376]
+	WORD $0x3dc15899 // ldr q25, [x4, #1376]
+	WORD $0x4e2c1dcc // and v12.16b, v14.16b, v12.16b
+	WORD $0x4e391df9 // and v25.16b, v15.16b, v25.16b
+	WORD $0x4e083d85 // mov x5, v12.d[0]
+	WORD $0x4e083f26 // mov x6, v25.d[0]
+	WORD $0x4e183d87 // mov x7, v12.d[1]
+	WORD $0x4e183f28 // mov x8, v25.d[1]
+	WORD $0xfc657879 // ldr d25, [x3, x5, lsl #3]
+	WORD $0xfc66786c // ldr d12, [x3, x6, lsl #3]
+	WORD $0xfc677875 // ldr d21, [x3, x7, lsl #3]
+	WORD $0xfc68786a // ldr d10, [x3, x8, lsl #3]
+	WORD $0x4ed53b35 // zip1 v21.2d, v25.2d, v21.2d
+	WORD $0x4eca398a // zip1 v10.2d, v12.2d, v10.2d
+	WORD $0x4f7055ce // shl v14.2d, v14.2d, #48
+	WORD $0x4f7055ef // shl v15.2d, v15.2d, #48
+	WORD $0x4eee86ae // add v14.2d, v21.2d, v14.2d
+	WORD $0x4eef854f // add v15.2d, v10.2d, v15.2d
+	WORD $0x4eae1dca // mov v10.16b, v14.16b
+	WORD $0x4eaf1df5 // mov v21.16b, v15.16b
+	WORD $0x4e72cdca // fmla v10.2d, v14.2d, v18.2d
+	WORD $0x4e64cdf5 // fmla v21.2d, v15.2d, v4.2d
+	WORD $0x6e71dd71 // fmul v17.2d, v11.2d, v17.2d
+	WORD $0x6e73dd33 // fmul v19.2d, v9.2d, v19.2d
+	WORD $0x6e71dd51 // fmul v17.2d, v10.2d, v17.2d
+	WORD $0x6e73deb3 // fmul v19.2d, v21.2d, v19.2d
+	WORD $0x3dc15c95 // ldr q21, [x4, #1392]
+	WORD $0x3dc15c8a // ldr q10, [x4, #1392]
+	WORD $0x6ef5e795 // fcmgt v21.2d, v28.2d, v21.2d
+	WORD $0x6eeae4ca // fcmgt v10.2d, v6.2d, v10.2d
+	WORD $0x3dc0dc86 // ldr q6, [x4, #880]
+	WORD $0x3dc0dc9c // ldr q28, [x4, #880]
+	WORD $0x4ef1d4c6 // fsub v6.2d, v6.2d, v17.2d
+	WORD $0x4ef3d79c // fsub v28.2d, v28.2d, v19.2d
+	WORD $0x6e711cd5 // bsl v21.16b, v6.16b, v17.16b
+	WORD $0x6e731f8a // bsl v10.16b, v28.16b, v19.16b
+	WORD $0x6e75dcb5 // fmul v21.2d, v5.2d, v21.2d
+	WORD $0x6e6adfca // fmul v10.2d, v30.2d, v10.2d
+	WORD $0x3dc0b89e // ldr q30, [x4, #736]
+	WORD $0x3dc0b885 // ldr q5, [x4, #736]
+	WORD $0x0e3e1e9e // and v30.8b, v20.8b, v30.8b
+	WORD $0x0e251e05 // and v5.8b, v16.8b, v5.8b
 	WORD $0x3dc16093 // ldr q19, [x4, #1408]
-	WORD $0x6e76de16 // fmul v22.2d, v16.2d, v22.2d
-	WORD $0x6e73df13 // fmul v19.2d, v24.2d, v19.2d
-	WORD $0x4ef6d60d // fsub v13.2d, v16.2d, v22.2d
-	WORD $0x4ef3d715 // fsub v21.2d, v24.2d, v19.2d
-	WORD $0x0e6169ad // fcvtn v13.2s, v13.2d
-	WORD $0x0e616ab5 // fcvtn v21.2s, v21.2d
-	WORD $0x4e76d616 // fadd v22.2d, v16.2d, v22.2d
-	WORD $0x4e73d713 // fadd v19.2d, v24.2d, v19.2d
-	WORD $0x0e616ad6 // fcvtn v22.2s, v22.2d
+	WORD $0x3dc1609c // ldr q28, [x4, #1408]
+	WORD $0x6e73deb3 // fmul v19.2d, v21.2d, v19.2d
+	WORD $0x6e7cdd5c // fmul v28.2d, v10.2d, v28.2d
+	WORD $0x4ef3d6b1 // fsub v17.2d, v21.2d, v19.2d
+	WORD $0x4efcd546 // fsub v6.2d, v10.2d, v28.2d
+	WORD $0x0e616a31 // fcvtn v17.2s, v17.2d
+	WORD $0x0e6168c6 // fcvtn v6.2s, v6.2d
+	WORD $0x4e73d6b3 // fadd v19.2d, v21.2d, v19.2d
+	WORD $0x4e7cd55c // fadd v28.2d, v10.2d, v28.2d
 	WORD $0x0e616a73 // fcvtn v19.2s, v19.2d
-	WORD $0x2eb68db6 // cmeq v22.2s, v13.2s, v22.2s
-	WORD $0x2eb38eb3 // cmeq v19.2s, v21.2s, v19.2s
-	WORD $0x0ebb1dbb // orr v27.8b, v13.8b, v27.8b
-	WORD $0x0eaf1eaf // orr v15.8b, v21.8b, v15.8b
-	WORD $0x3dc16495 // ldr q21, [x4, #1424]
-	WORD $0x3dc1648d // ldr q13, [x4, #1424]
-	WORD $0x2e751f76 // bsl v22.8b, v27.8b, v21.8b
-	WORD $0x2e6d1df3 // bsl v19.8b, v15.8b, v13.8b
-	WORD $0x3dc1688d // ldr q13, [x4, #1440]
-	WORD $0x3dc1688f // ldr q15, [x4, #1440]
-	WORD $0x2e2de64d // fcmge v13.2s, v18.2s, v13.2s
-	WORD $0x2e2fe78f // fcmge v15.2s, v28.2s, v15.2s
-	WORD $0x2e761e4d // bsl v13.8b, v18.8b, v22.8b
-	WORD $0x2e731f8f // bsl v15.8b, v28.8b, v19.8b
+	WORD $0x0e616b9c // fcvtn v28.2s, v28.2d
+	WORD $0x2eb38e33 // cmeq v19.2s, v17.2s, v19.2s
+	WORD $0x2ebc8cdc // cmeq v28.2s, v6.2s, v28.2s
+	WORD $0x0ebe1e3e // orr v30.8b, v17.8b, v30.8b
+	WORD $0x0ea51cc5 // orr v5.8b, v6.8b, v5.8b
+	WORD $0x3dc16486 // ldr q6, [x4, #1424]
+	WORD $0x3dc16491 // ldr q17, [x4, #1424]
+	WORD $0x2e661fd3 // bsl v19.8b, v30.8b, v6.8b
+	WORD $0x2e711cbc // bsl v28.8b, v5.8b, v17.8b
+	WORD $0x3dc16891 // ldr q17, [x4, #1440]
+	WORD $0x3dc16885 // ldr q5, [x4, #1440]
+	WORD $0x2e31e691 // fcmge v17.2s, v20.2s, v17.2s
+	WORD $0x2e25e605 // fcmge v5.2s, v16.2s, v5.2s
+	WORD $0x2e731e91 // bsl v17.8b, v20.8b, v19.8b
+	WORD $0x2e7c1e05 // bsl v5.8b, v16.8b, v28.8b
+	WORD $0x3dc16c9c // ldr q28, [x4, #1456]
 	WORD $0x3dc16c93 // ldr q19, [x4, #1456]
-	WORD $0x3dc16c96 // ldr q22, [x4, #1456]
-	WORD $0x2e32e673 // fcmge v19.2s, v19.2s, v18.2s
-	WORD $0x2e3ce6d6 // fcmge v22.2s, v22.2s, v28.2s
+	WORD $0x2e34e79c // fcmge v28.2s, v28.2s, v20.2s
+	WORD $0x2e30e673 // fcmge v19.2s, v19.2s, v16.2s
+	WORD $0x3dc0b886 // ldr q6, [x4, #736]
+	WORD $0x3dc0b89e // ldr q30, [x4, #736]
+	WORD $0x2e711cdc // bsl v28.8b, v6.8b, v17.8b
+	WORD $0x2e651fd3 // bsl v19.8b, v30.8b, v5.8b
+	WORD $0x0e34e694 // fcmeq v20.2s, v20.2s, v20.2s
+	WORD $0x0e30e610 // fcmeq v16.2s, v16.2s, v16.2s
+	WORD $0x3dc17085 // ldr q5, [x4, #1472]
+	WORD $0x3dc1709e // ldr q30, [x4, #1472]
+	WORD $0x2e651f94 // bsl v20.8b, v28.8b, v5.8b
+	WORD $0x2e7e1e70 // bsl v16.8b, v19.8b, v30.8b
+	WORD $0xfd000034 // str d20, [x1]
+	WORD $0xfd000430 // str d16, [x1, #8]
+	WORD $0xfd400850 // ldr d16, [x2, #16]
+	WORD $0xfd400c54 // ldr d20, [x2, #24]
+	WORD $0x0e617a1e // fcvtl v30.2d, v16.2s
+	WORD $0x0e617a93 // fcvtl v19.2d, v20.2s
+	WORD $0x3dc0d085 // ldr q5, [x4, #832]
+	WORD $0x3dc0d09c // ldr q28, [x4, #832]
+	WORD $0x3dc0d491 // ldr q17, [x4, #848]
+	WORD $0x3dc0d486 // ldr q6, [x4, #848]
+	WORD $0x4e311fd1 // and v17.16b, v30.16b, v17.16b
+	WORD $0x4e261e66 // and v6.16b, v19.16b, v6.16b
+	WORD $0x6ee5e62a // fcmgt v10.2d, v17.2d, v5.2d
+	WORD $0x6efce4d5 // fcmgt v21.2d, v6.2d, v28.2d
+	WORD $0x6e711caa // bsl v10.16b, v5.16b, v17.16b
+	WORD $0x6e661f95 // bsl v21.16b, v28.16b, v6.16b
+	WORD $0x6e6add46 // fmul v6.2d, v10.2d, v10.2d
+	WORD $0x6e75debc // fmul v28.2d, v21.2d, v21.2d
+	WORD $0x3dc0d891 // ldr q17, [x4, #864]
+	WORD $0x3dc0d885 // ldr q5, [x4, #864]
+	WORD $0x6e71dcd1 // fmul v17.2d, v6.2d, v17.2d
+	WORD $0x6e65df85 // fmul v5.2d, v28.2d, v5.2d
+	WORD $0x3dc0dc9c // ldr q28, [x4, #880]
+	WORD $0x3dc0dc86 // ldr q6, [x4, #880]
+	WORD $0x3dc0e089 // ldr q9, [x4, #896]
+	WORD $0x3dc0e08b // ldr q11, [x4, #896]
+	WORD $0x4e69d549 // fadd v9.2d, v10.2d, v9.2d
+	WORD $0x4e6bd6ab // fadd v11.2d, v21.2d, v11.2d
+	WORD $0x6e69ff89 // fdiv v9.2d, v28.2d, v9.2d
+	WORD $0x6e6bfccb // fdiv v11.2d, v6.2d, v11.2d
+	WORD $0x3dc0e486 // ldr q6, [x4, #912]
+	WORD $0x3dc0e49c // ldr q28, [x4, #912]
+	WORD $0x3dc0dc84 // ldr q4, [x4, #880]
+	WORD $0x3dc0dc8f // ldr q15, [x4, #880]
+	WORD $0x4e66cd24 // fmla v4.2d, v9.2d, v6.2d
+	WORD $0x4e7ccd6f // fmla v15.2d, v11.2d, v28.2d
+	WORD $0x3dc0e89c // ldr q28, [x4, #928]
+	WORD $0x3dc0e886 // ldr q6, [x4, #928]
+	WORD $0x3dc0ec92 // ldr q18, [x4, #944]
+	WORD $0x3dc0ec8e // ldr q14, [x4, #944]
+	WORD $0x4e64cf92 // fmla v18.2d, v28.2d, v4.2d
+	WORD $0x4e6fccce // fmla v14.2d, v6.2d, v15.2d
+	WORD $0x3dc0f086 // ldr q6, [x4, #960]
+	WORD $0x3dc0f09c // ldr q28, [x4, #960]
+	WORD $0x4e64ce46 // fmla v6.2d, v18.2d, v4.2d
+	WORD $0x4e6fcddc // fmla v28.2d, v14.2d, v15.2d
+	WORD $0x3dc0f48e // ldr q14, [x4, #976]
+	WORD $0x3dc0f492 // ldr q18, [x4, #976]
+	WORD $0x4e64ccce // fmla v14.2d, v6.2d, v4.2d
+	WORD $0x4e6fcf92 // fmla v18.2d, v28.2d, v15.2d
+	WORD $0x3dc0f89c // ldr q28, [x4, #992]
+	WORD $0x3dc0f886 // ldr q6, [x4, #992]
+	WORD $0x4e64cddc // fmla v28.2d, v14.2d, v4.2d
+	WORD $0x4e6fce46 // fmla v6.2d, v18.2d, v15.2d
+	WORD $0x3dc0fc92 // ldr q18, [x4, #1008]
+	WORD $0x3dc0fc8e // ldr q14, [x4, #1008]
+	WORD $0x4e64cf92 // fmla v18.2d, v28.2d, v4.2d
+	WORD $0x4e6fccce // fmla v14.2d, v6.2d, v15.2d
+	WORD $0x3dc10086 // ldr q6, [x4, #1024]
+	WORD $0x3dc1009c // ldr q28, [x4, #1024]
+	WORD $0x4e64ce46 // fmla v6.2d, v18.2d, v4.2d
+	WORD $0x4e6fcddc // fmla v28.2d, v14.2d, v15.2d
+	WORD $0x3dc1048e // ldr q14, [x4, #1040]
+	WORD $0x3dc10492 // ldr q18, [x4, #1040]
+	WORD $0x4e64ccce // fmla v14.2d, v6.2d, v4.2d
+	WORD $0x4e6fcf92 // fmla v18.2d, v28.2d, v15.2d
+	WORD $0x3dc1089c // ldr q28, [x4, #1056]
+	WORD $0x3dc10886 // ldr q6, [x4, #1056]
+	WORD $0x4e64cddc // fmla v28.2d, v14.2d, v4.2d
+	WORD $0x4e6fce46 // fmla v6.2d, v18.2d, v15.2d
+	WORD $0x3dc10c92 // ldr q18, [x4, #1072]
+	WORD $0x3dc10c8e // ldr q14, [x4, #1072]
+	WORD $0x4e64cf92 // fmla v18.2d, v28.2d, v4.2d
+	WORD $0x4e6fccce // fmla v14.2d, v6.2d, v15.2d
+	WORD $0x3dc11086 // ldr q6, [x4, #1088]
+	WORD $0x3dc1109c // ldr q28, [x4, #1088]
+	WORD $0x4e64ce46 // fmla v6.2d, v18.2d, v4.2d
+	WORD $0x4e6fcddc // fmla v28.2d, v14.2d, v15.2d
+	WORD $0x3dc1148e // ldr q14, [x4, #1104]
+	WORD $0x3dc11492 // ldr q18, [x4, #1104]
+	WORD $0x4e64ccce // fmla v14.2d, v6.2d, v4.2d
+	WORD $0x4e6fcf92 // fmla v18.2d, v28.2d, v15.2d
+	WORD $0x3dc1189c // ldr q28, [x4, #1120]
+	WORD $0x3dc11886 // ldr q6, [x4, #1120]
+	WORD $0x4e64cddc // fmla v28.2d, v14.2d, v4.2d
+	WORD $0x4e6fce46 // fmla v6.2d, v18.2d, v15.2d
+	WORD $0x3dc11c92 // ldr q18, [x4, #1136]
+	WORD $0x3dc11c8e // ldr q14, [x4, #1136]
+	WORD $0x4e64cf92 // fmla v18.2d, v28.2d, v4.2d
+	WORD $0x4e6fccce // fmla v14.2d, v6.2d, v15.2d
+	WORD $0x3dc12086 // ldr q6, [x4, #1152]
+	WORD $0x3dc1209c // ldr q28, [x4, #1152]
+	WORD $0x4e64ce46 // fmla v6.2d, v18.2d, v4.2d
+	WORD $0x4e6fcddc // fmla v28.2d, v14.2d, v15.2d
+	WORD $0x3dc1248e // ldr q14, [x4, #1168]
+	WORD $0x3dc12492 // ldr q18, [x4, #1168]
+	WORD $0x4e64ccce // fmla v14.2d, v6.2d, v4.2d
+	WORD $0x4e6fcf92 // fmla v18.2d, v28.2d, v15.2d
+	WORD $0x3dc1289c // ldr q28, [x4, #1184]
+	WORD $0x3dc12886 // ldr q6, [x4, #1184]
+	WORD $0x4e64cddc // fmla v28.2d, v14.2d, v4.2d
+	WORD $0x4e6fce46 // fmla v6.2d, v18.2d, v15.2d
+	WORD $0x3dc12c92 // ldr q18, [x4, #1200]
+	WORD $0x3dc12c8e // ldr q14, [x4, #1200]
+	WORD $0x4e64cf92 // fmla v18.2d, v28.2d, v4.2d
+	WORD $0x4e6fccce // fmla v14.2d, v6.2d, v15.2d
+	WORD $0x3dc13086 // ldr q6, [x4, #1216]
+	WORD $0x3dc1309c // ldr q28, [x4, #1216]
+	WORD $0x4e64ce46 // fmla v6.2d, v18.2d, v4.2d
+	WORD $0x4e6fcddc // fmla v28.2d, v14.2d, v15.2d
+	WORD $0x3dc1348f // ldr q15, [x4, #1232]
+	WORD $0x3dc1348e // ldr q14, [x4, #1232]
+	WORD $0x3dc13884 // ldr q4, [x4, #1248]
+	WORD $0x3dc13892 // ldr q18, [x4, #1248]
+	WORD $0x4e6fce24 // fmla v4.2d, v17.2d, v15.2d
+	WORD $0x4e6eccb2 // fmla v18.2d, v5.2d, v14.2d
+	WORD $0x3dc1388e // ldr q14, [x4, #1248]
+	WORD $0x3dc1388f // ldr q15, [x4, #1248]
+	WORD $0x4eeed48e // fsub v14.2d, v4.2d, v14.2d
+	WORD $0x4eefd64f // fsub v15.2d, v18.2d, v15.2d
+	WORD $0x3dc13c8c // ldr q12, [x4, #1264]
+	WORD $0x3dc13c99 // ldr q25, [x4, #1264]
+	WORD $0x4eeccdd1 // fmls v17.2d, v14.2d, v12.2d
+	WORD $0x4ef9cde5 // fmls v5.2d, v15.2d, v25.2d
+	WORD $0x3dc14099 // ldr q25, [x4, #1280]
+	WORD $0x3dc1408c // ldr q12, [x4, #1280]
+	WORD $0x4ef9cdd1 // fmls v17.2d, v14.2d, v25.2d
+	WORD $0x4eeccde5 // fmls v5.2d, v15.2d, v12.2d
+	WORD $0x3dc1448c // ldr q12, [x4, #1296]
+	WORD $0x3dc1448f // ldr q15, [x4, #1296]
+	WORD $0x3dc14899 // ldr q25, [x4, #1312]
+	WORD $0x3dc1488e // ldr q14, [x4, #1312]
+	WORD $0x4e71cd99 // fmla v25.2d, v12.2d, v17.2d
+	WORD $0x4e65cdee // fmla v14.2d, v15.2d, v5.2d
+	WORD $0x3dc14c8f // ldr q15, [x4, #1328]
+	WORD $0x3dc14c8c // ldr q12, [x4, #1328]
+	WORD $0x4e71cf2f // fmla v15.2d, v25.2d, v17.2d
+	WORD $0x4e65cdcc // fmla v12.2d, v14.2d, v5.2d
+	WORD $0x3dc1508e // ldr q14, [x4, #1344]
+	WORD $0x3dc15099 // ldr q25, [x4, #1344]
+	WORD $0x4e71cdee // fmla v14.2d, v15.2d, v17.2d
+	WORD $0x4e65cd99 // fmla v25.2d, v12.2d, v5.2d
+	WORD $0x3dc1548c // ldr q12, [x4, #1360]
+	WORD $0x3dc1548f // ldr q15, [x4, #1360]
+	WORD $0x4e71cdcc // fmla v12.2d, v14.2d, v17.2d
+	WORD $0x4e65cf2f // fmla v15.2d, v25.2d, v5.2d
+	WORD $0x6e71de39 // fmul v25.2d, v17.2d, v17.2d
+	WORD $0x6e65dcae // fmul v14.2d, v5.2d, v5.2d
+	WORD $0x4e6ccf31 // fmla v17.2d, v25.2d, v12.2d
+	WORD $0x4e6fcdc5 // fmla v5.2d, v14.2d, v15.2d
+	WORD $0x3dc1588f // ldr q15, [x4, #1376]
+	WORD $0x3dc1588e // ldr q14, [x4, #1376]
+	WORD $0x4e2f1c8f // and v15.16b, v4.16b, v15.16b
+	WORD $0x4e2e1e4e // and v14.16b, v18.16b, v14.16b
+	WORD $0x4e083de8 // mov x8, v15.d[0]
+	WORD $0x4e083dc7 // mov x7, v14.d[0]
+	WORD $0x4e183de6 // mov x6, v15.d[1]
+	WORD $0x4e183dc5 // mov x5, v14.d[1]
+	WORD $0xfc68786e // ldr d14, [x3, x8, lsl #3]
+	WORD $0xfc67786f // ldr d15, [x3, x7, lsl #3]
+	WORD $0xfc66786c // ldr d12, [x3, x6, lsl #3]
+	WORD $0xfc657879 // ldr d25, [x3, x5, lsl #3]
+	WORD $0x4ecc39cc // zip1 v12.2d, v14.2d, v12.2d
+	WORD $0x4ed939f9 // zip1 v25.2d, v15.2d, v25.2d
+	WORD $0x4f705484 // shl v4.2d, v4.2d, #48
+	WORD $0x4f705652 // shl v18.2d, v18.2d, #48
+	WORD $0x4ee48584 // add v4.2d, v12.2d, v4.2d
+	WORD $0x4ef28732 // add v18.2d, v25.2d, v18.2d
+	WORD $0x4ea41c99 // mov v25.16b, v4.16b
+	WORD $0x4eb21e4c // mov v12.16b, v18.16b
+	WORD $0x4e71cc99 // fmla v25.2d, v4.2d, v17.2d
+	WORD $0x4e65ce4c // fmla v12.2d, v18.2d, v5.2d
+	WORD $0x6e69dcc9 // fmul v9.2d, v6.2d, v9.2d
+	WORD $0x6e6bdf8b // fmul v11.2d, v28.2d, v11.2d
+	WORD $0x6e69df29 // fmul v9.2d, v25.2d, v9.2d
+	WORD $0x6e6bdd8b // fmul v11.2d, v12.2d, v11.2d
+	WORD $0x3dc15c8c // ldr q12, [x4, #1392]
+	WORD $0x3dc15c99 // ldr q25, [x4, #1392]
+	WORD $0x6eece7cc // fcmgt v12.2d, v30.2d, v12.2d
+	WORD $0x6ef9e679 // fcmgt v25.2d, v19.2d, v25.2d
+	WORD $0x3dc0dc93 // ldr q19, [x4, #880]
+	WORD $0x3dc0dc9e // ldr q30, [x4, #880]
+	WORD $0x4ee9d673 // fsub v19.2d, v19.2d, v9.2d
+	WORD $0x4eebd7de // fsub v30.2d, v30.2d, v11.2d
+	WORD $0x6e691e6c // bsl v12.16b, v19.16b, v9.16b
+	WORD $0x6e6b1fd9 // bsl v25.16b, v30.16b, v11.16b
+	WORD $0x6e6cdd4c // fmul v12.2d, v10.2d, v12.2d
+	WORD $0x6e79deb9 // fmul v25.2d, v21.2d, v25.2d
 	WORD $0x3dc0b895 // ldr q21, [x4, #736]
-	WORD $0x3dc0b89b // ldr q27, [x4, #736]
-	WORD $0x2e6d1eb3 // bsl v19.8b, v21.8b, v13.8b
-	WORD $0x2e6f1f76 // bsl v22.8b, v27.8b, v15.8b
-	WORD $0x0e32e652 // fcmeq v18.2s, v18.2s, v18.2s
-	WORD $0x0e3ce79c // fcmeq v28.2s, v28.2s, v28.2s
-	WORD $0x3dc1708f // ldr q15, [x4, #1472]
-	WORD $0x3dc1709b // ldr q27, [x4, #1472]
-	WORD $0x2e6f1e72 // bsl v18.8b, v19.8b, v15.8b
-	WORD $0x2e7b1edc // bsl v28.8b, v22.8b, v27.8b
-	WORD $0xfd000832 // str d18, [x1, #16]
-	WORD $0xfd000c3c // str d28, [x1, #24]
+	WORD $0x3dc0b88a // ldr q10, [x4, #736]
+	WORD $0x0e351e15 // and v21.8b, v16.8b, v21.8b
+	WORD $0x0e2a1e8a // and v10.8b, v20.8b, v10.8b
+	WORD $0x3dc1608b // ldr q11, [x4, #1408]
+	WORD $0x3dc1609e // ldr q30, [x4, #1408]
+	WORD $0x6e6bdd8b // fmul v11.2d, v12.2d, v11.2d
+	WORD $0x6e7edf3e // fmul v30.2d, v25.2d, v30.2d
+	WORD $0x4eebd589 // fsub v9.2d, v12.2d, v11.2d
+	WORD $0x4efed733 // fsub v19.2d, v25.2d, v30.2d
+	WORD $0x0e616929 // fcvtn v9.2s, v9.2d
+	WORD $0x0e616a73 // fcvtn v19.2s, v19.2d
+	WORD $0x4e6bd58b // fadd v11.2d, v12.2d, v11.2d
+	WORD $0x4e7ed73e // fadd v30.2d, v25.2d, v30.2d
+	WORD $0x0e61696b // fcvtn v11.2s, v11.2d
+	WORD $0x0e616bde // fcvtn v30.2s, v30.2d
+	WORD $0x2eab8d2b // cmeq v11.2s, v9.2s, v11.2s
+	WORD $0x2ebe8e7e // cmeq v30.2s, v19.2s, v30.2s
+	WORD $0x0eb51d35 // orr v21.8b, v9.8b, v21.8b
+	WORD $0x0eaa1e6a // orr v10.8b, v19.8b, v10.8b
+	WORD $0x3dc16493 // ldr q19, [x4, #1424]
+	WORD $0x3dc16489 // ldr q9, [x4, #1424]
+	WORD $0x2e731eab // bsl v11.8b, v21.8b, v19.8b
+	WORD $0x2e691d5e // bsl v30.8b, v10.8b, v9.8b
+	WORD $0x3dc16889 // ldr q9, [x4, #1440]
+	WORD $0x3dc1688a // ldr q10, [x4, #1440]
+	WORD $0x2e29e609 // fcmge v9.2s, v16.2s, v9.2s
+	WORD $0x2e2ae68a // fcmge v10.2s, v20.2s, v10.2s
+	WORD $0x2e6b1e09 // bsl v9.8b, v16.8b, v11.8b
+	WORD $0x2e7e1e8a // bsl v10.8b, v20.8b, v30.8b
+	WORD $0x3dc16c9e // ldr q30, [x4, #1456]
+	WORD $0x3dc16c8b // ldr q11, [x4, #1456]
+	WORD $0x2e30e7de // fcmge v30.2s, v30.2s, v16.2s
+	WORD $0x2e34e56b // fcmge v11.2s, v11.2s, v20.2s
+	WORD $0x3dc0b893 // ldr q19, [x4, #736]
+	WORD $0x3dc0b895 // ldr q21, [x4, #736]
+	WORD $0x2e691e7e // bsl v30.8b, v19.8b, v9.8b
+	WORD $0x2e6a1eab // bsl v11.8b, v21.8b, v10.8b
+	WORD $0x0e30e610 // fcmeq v16.2s, v16.2s, v16.2s
+	WORD $0x0e34e694 // fcmeq v20.2s, v20.2s, v20.2s
+	WORD $0x3dc1708a // ldr q10, [x4, #1472]
+	WORD $0x3dc17095 // ldr q21, [x4, #1472]
+	WORD $0x2e6a1fd0 // bsl v16.8b, v30.8b, v10.8b
+	WORD $0x2e751d74 // bsl v20.8b, v11.8b, v21.8b
+	WORD $0xfd000830 // str d16, [x1, #16]
+	WORD $0xfd000c34 // str d20, [x1, #24]
 	JMP going
 single:
 	ADDS $8, R0, R0
@@ -2688,122 +2430,122 @@ single:
 	SUBS $2, R0, R0
 	BLT rest
 one:
-	WORD $0xfd40005c // ldr d28, [x2]
-	WORD $0x0e617b92 // fcvtl v18.2d, v28.2s
-	WORD $0x3dc0d09b // ldr q27, [x4, #832]
-	WORD $0x3dc0d496 // ldr q22, [x4, #848]
-	WORD $0x4e361e56 // and v22.16b, v18.16b, v22.16b
-	WORD $0x6efbe6cf // fcmgt v15.2d, v22.2d, v27.2d
-	WORD $0x6e761f6f // bsl v15.16b, v27.16b, v22.16b
-	WORD $0x6e6fddf6 // fmul v22.2d, v15.2d, v15.2d
-	WORD $0x3dc0d89b // ldr q27, [x4, #864]
-	WORD $0x6e7bdedb // fmul v27.2d, v22.2d, v27.2d
-	WORD $0x3dc0dc96 // ldr q22, [x4, #880]
-	WORD $0x3dc0e093 // ldr q19, [x4, #896]
-	WORD $0x4e73d5f3 // fadd v19.2d, v15.2d, v19.2d
-	WORD $0x6e73fed3 // fdiv v19.2d, v22.2d, v19.2d
-	WORD $0x3dc0e496 // ldr q22, [x4, #912]
-	WORD $0x3dc0dc8d // ldr q13, [x4, #880]
-	WORD $0x4e76ce6d // fmla v13.2d, v19.2d, v22.2d
-	WORD $0x3dc0e896 // ldr q22, [x4, #928]
-	WORD $0x3dc0ec95 // ldr q21, [x4, #944]
-	WORD $0x4e6dced5 // fmla v21.2d, v22.2d, v13.2d
-	WORD $0x3dc0f096 // ldr q22, [x4, #960]
-	WORD $0x4e6dceb6 // fmla v22.2d, v21.2d, v13.2d
-	WORD $0x3dc0f495 // ldr q21, [x4, #976]
-	WORD $0x4e6dced5 // fmla v21.2d, v22.2d, v13.2d
-	WORD $0x3dc0f896 // ldr q22, [x4, #992]
-	WORD $0x4e6dceb6 // fmla v22.2d, v21.2d, v13.2d
-	WORD $0x3dc0fc95 // ldr q21, [x4, #1008]
-	WORD $0x4e6dced5 // fmla v21.2d, v22.2d, v13.2d
-	WORD $0x3dc10096 // ldr q22, [x4, #1024]
-	WORD $0x4e6dceb6 // fmla v22.2d, v21.2d, v13.2d
-	WORD $0x3dc10495 // ldr q21, [x4, #1040]
-	WORD $0x4e6dced5 // fmla v21.2d, v22.2d, v13.2d
-	WORD $0x3dc10896 // ldr q22, [x4, #1056]
-	WORD $0x4e6dceb6 // fmla v22.2d, v21.2d, v13.2d
-	WORD $0x3dc10c95 // ldr q21, [x4, #1072]
-	WORD $0x4e6dced5 // fmla v21.2d, v22.2d, v13.2d
-	WORD $0x3dc11096 // ldr q22, [x4, #1088]
-	WORD $0x4e6dceb6 // fmla v22.2d, v21.2d, v13.2d
-	WORD $0x3dc11495 // ldr q21, [x4, #1104]
-	WORD $0x4e6dced5 // fmla v21.2d, v22.2d, v13.2d
-	WORD $0x3dc11896 // ldr q22, [x4, #1120]
-	WORD $0x4e6dceb6 // fmla v22.2d, v21.2d, v13.2d
-	WORD $0x3dc11c95 // ldr q21, [x4, #1136]
-	WORD $0x4e6dced5 // fmla v21.2d, v22.2d, v13.2d
-	WORD $0x3dc12096 // ldr q22, [x4, #1152]
-	WORD $0x4e6dceb6 // fmla v22.2d, v21.2d, v13.2d
-	WORD $0x3dc12495 // ldr q21, [x4, #1168]
-	WORD $0x4e6dced5 // fmla v21.2d, v22.2d, v13.2d
-	WORD $0x3dc12896 // ldr q22, [x4, #1184]
-	WORD $0x4e6dceb6 // fmla v22.2d, v21.2d, v13.2d
-	WORD $0x3dc12c95 // ldr q21, [x4, #1200]
-	WORD $0x4e6dced5 // fmla v21.2d, v22.2d, v13.2d
-	WORD $0x3dc13096 // ldr q22, [x4, #1216]
-	WORD $0x4e6dceb6 // fmla v22.2d, v21.2d, v13.2d
-	WORD $0x3dc1348d // ldr q13, [x4, #1232]
-	WORD $0x3dc13895 // ldr q21, [x4, #1248]
-	WORD $0x4e6dcf75 // fmla v21.2d, v27.2d, v13.2d
-	WORD $0x3dc1388d // ldr q13, [x4, #1248]
-	WORD $0x4eedd6ad // fsub v13.2d, v21.2d, v13.2d
-	WORD $0x3dc13c98 // ldr q24, [x4, #1264]
-	WORD $0x4ef8cdbb // fmls v27.2d, v13.2d, v24.2d
-	WORD $0x3dc14098 // ldr q24, [x4, #1280]
-	WORD $0x4ef8cdbb // fmls v27.2d, v13.2d, v24.2d
-	WORD $0x3dc14498 // ldr q24, [x4, #1296]
-	WORD $0x3dc1488d // ldr q13, [x4, #1312]
-	WORD $0x4e7bcf0d // fmla v13.2d, v24.2d, v27.2d
-	WORD $0x3dc14c98 // ldr q24, [x4, #1328]
-	WORD $0x4e7bcdb8 // fmla v24.2d, v13.2d, v27.2d
-	WORD $0x3dc1508d // ldr q13, [x4, #1344]
-	WORD $0x4e7bcf0d // fmla v13.2d, v24.2d, v27.2d
-	WORD $0x3dc15498 // ldr q24, [x4, #1360]
-	WORD $0x4e7bcdb8 // fmla v24.2d, v13.2d, v27.2d
-	WORD $0x6e7bdf6d // fmul v13.2d, v27.2d, v27.2d
-	WORD $0x4e78cdbb // fmla v27.2d, v13.2d, v24.2d
-	WORD $0x3dc15898 // ldr q24, [x4, #1376]
-	WORD $0x4e381eb8 // and v24.16b, v21.16b, v24.16b
-	WORD $0x4e083f05 // mov x5, v24.d[0]
-	WORD $0x4e183f06 // mov x6, v24.d[1]
-	WORD $0xfc657878 // ldr d24, [x3, x5, lsl #3]
-	WORD $0xfc66786d // ldr d13, [x3, x6, lsl #3]
-	WORD $0x4ecd3b0d // zip1 v13.2d, v24.2d, v13.2d
-	WORD $0x4f7056b5 // shl v21.2d, v21.2d, #48
-	WORD $0x4ef585b5 // add v21.2d, v13.2d, v21.2d
-	WORD $0x4eb51ead // mov v13.16b, v21.16b
-	WORD $0x4e7bcead // fmla v13.2d, v21.2d, v27.2d
-	WORD $0x6e73ded3 // fmul v19.2d, v22.2d, v19.2d
-	WORD $0x6e73ddb3 // fmul v19.2d, v13.2d, v19.2d
-	WORD $0x3dc15c8d // ldr q13, [x4, #1392]
-	WORD $0x6eede64d // fcmgt v13.2d, v18.2d, v13.2d
-	WORD $0x3dc0dc92 // ldr q18, [x4, #880]
-	WORD $0x4ef3d652 // fsub v18.2d, v18.2d, v19.2d
-	WORD $0x6e731e4d // bsl v13.16b, v18.16b, v19.16b
-	WORD $0x6e6ddded // fmul v13.2d, v15.2d, v13.2d
-	WORD $0x3dc0b88f // ldr q15, [x4, #736]
-	WORD $0x0e2f1f8f // and v15.8b, v28.8b, v15.8b
-	WORD $0x3dc16093 // ldr q19, [x4, #1408]
-	WORD $0x6e73ddb3 // fmul v19.2d, v13.2d, v19.2d
-	WORD $0x4ef3d5b2 // fsub v18.2d, v13.2d, v19.2d
-	WORD $0x0e616a52 // fcvtn v18.2s, v18.2d
-	WORD $0x4e73d5b3 // fadd v19.2d, v13.2d, v19.2d
-	WORD $0x0e616a73 // fcvtn v19.2s, v19.2d
-	WORD $0x2eb38e53 // cmeq v19.2s, v18.2s, v19.2s
-	WORD $0x0eaf1e4f // orr v15.8b, v18.8b, v15.8b
-	WORD $0x3dc16492 // ldr q18, [x4, #1424]
-	WORD $0x2e721df3 // bsl v19.8b, v15.8b, v18.8b
-	WORD $0x3dc16892 // ldr q18, [x4, #1440]
-	WORD $0x2e32e792 // fcmge v18.2s, v28.2s, v18.2s
-	WORD $0x2e731f92 // bsl v18.8b, v28.8b, v19.8b
-	WORD $0x3dc16c93 // ldr q19, [x4, #1456]
-	WORD $0x2e3ce673 // fcmge v19.2s, v19.2s, v28.2s
-	WORD $0x3dc0b88f // ldr q15, [x4, #736]
-	WORD $0x2e721df3 // bsl v19.8b, v15.8b, v18.8b
-	WORD $0x0e3ce79c // fcmeq v28.2s, v28.2s, v28.2s
-	WORD $0x3dc17092 // ldr q18, [x4, #1472]
-	WORD $0x2e721e7c // bsl v28.8b, v19.8b, v18.8b
-	WORD $0xfd00003c // str d28, [x1]
+	WORD $0xfd400054 // ldr d20, [x2]
+	WORD $0x0e617a90 // fcvtl v16.2d, v20.2s
+	WORD $0x3dc0d095 // ldr q21, [x4, #832]
+	WORD $0x3dc0d48b // ldr q11, [x4, #848]
+	WORD $0x4e2b1e0b // and v11.16b, v16.16b, v11.16b
+	WORD $0x6ef5e56a // fcmgt v10.2d, v11.2d, v21.2d
+	WORD $0x6e6b1eaa // bsl v10.16b, v21.16b, v11.16b
+	WORD $0x6e6add4b // fmul v11.2d, v10.2d, v10.2d
+	WORD $0x3dc0d895 // ldr q21, [x4, #864]
+	WORD $0x6e75dd75 // fmul v21.2d, v11.2d, v21.2d
+	WORD $0x3dc0dc8b // ldr q11, [x4, #880]
+	WORD $0x3dc0e09e // ldr q30, [x4, #896]
+	WORD $0x4e7ed55e // fadd v30.2d, v10.2d, v30.2d
+	WORD $0x6e7efd7e // fdiv v30.2d, v11.2d, v30.2d
+	WORD $0x3dc0e48b // ldr q11, [x4, #912]
+	WORD $0x3dc0dc89 // ldr q9, [x4, #880]
+	WORD $0x4e6bcfc9 // fmla v9.2d, v30.2d, v11.2d
+	WORD $0x3dc0e88b // ldr q11, [x4, #928]
+	WORD $0x3dc0ec93 // ldr q19, [x4, #944]
+	WORD $0x4e69cd73 // fmla v19.2d, v11.2d, v9.2d
+	WORD $0x3dc0f08b // ldr q11, [x4, #960]
+	WORD $0x4e69ce6b // fmla v11.2d, v19.2d, v9.2d
+	WORD $0x3dc0f493 // ldr q19, [x4, #976]
+	WORD $0x4e69cd73 // fmla v19.2d, v11.2d, v9.2d
+	WORD $0x3dc0f88b // ldr q11, [x4, #992]
+	WORD $0x4e69ce6b // fmla v11.2d, v19.2d, v9.2d
+	WORD $0x3dc0fc93 // ldr q19, [x4, #1008]
+	WORD $0x4e69cd73 // fmla v19.2d, v11.2d, v9.2d
+	WORD $0x3dc1008b // ldr q11, [x4, #1024]
+	WORD $0x4e69ce6b // fmla v11.2d, v19.2d, v9.2d
+	WORD $0x3dc10493 // ldr q19, [x4, #1040]
+	WORD $0x4e69cd73 // fmla v19.2d, v11.2d, v9.2d
+	WORD $0x3dc1088b // ldr q11, [x4, #1056]
+	WORD $0x4e69ce6b // fmla v11.2d, v19.2d, v9.2d
+	WORD $0x3dc10c93 // ldr q19, [x4, #1072]
+	WORD $0x4e69cd73 // fmla v19.2d, v11.2d, v9.2d
+	WORD $0x3dc1108b // ldr q11, [x4, #1088]
+	WORD $0x4e69ce6b // fmla v11.2d, v19.2d, v9.2d
+	WORD $0x3dc11493 // ldr q19, [x4, #1104]
+	WORD $0x4e69cd73 // fmla v19.2d, v11.2d, v9.2d
+	WORD $0x3dc1188b // ldr q11, [x4, #1120]
+	WORD $0x4e69ce6b // fmla v11.2d, v19.2d, v9.2d
+	WORD $0x3dc11c93 // ldr q19, [x4, #1136]
+	WORD $0x4e69cd73 // fmla v19.2d, v11.2d, v9.2d
+	WORD $0x3dc1208b // ldr q11, [x4, #1152]
+	WORD $0x4e69ce6b // fmla v11.2d, v19.2d, v9.2d
+	WORD $0x3dc12493 // ldr q19, [x4, #1168]
+	WORD $0x4e69cd73 // fmla v19.2d, v11.2d, v9.2d
+	WORD $0x3dc1288b // ldr q11, [x4, #1184]
+	WORD $0x4e69ce6b // fmla v11.2d, v19.2d, v9.2d
+	WORD $0x3dc12c93 // ldr q19, [x4, #1200]
+	WORD $0x4e69cd73 // fmla v19.2d, v11.2d, v9.2d
+	WORD $0x3dc1308b // ldr q11, [x4, #1216]
+	WORD $0x4e69ce6b // fmla v11.2d, v19.2d, v9.2d
+	WORD $0x3dc13489 // ldr q9, [x4, #1232]
+	WORD $0x3dc13893 // ldr q19, [x4, #1248]
+	WORD $0x4e69ceb3 // fmla v19.2d, v21.2d, v9.2d
+	WORD $0x3dc13889 // ldr q9, [x4, #1248]
+	WORD $0x4ee9d669 // fsub v9.2d, v19.2d, v9.2d
+	WORD $0x3dc13c99 // ldr q25, [x4, #1264]
+	WORD $0x4ef9cd35 // fmls v21.2d, v9.2d, v25.2d
+	WORD $0x3dc14099 // ldr q25, [x4, #1280]
+	WORD $0x4ef9cd35 // fmls v21.2d, v9.2d, v25.2d
+	WORD $0x3dc14499 // ldr q25, [x4, #1296]
+	WORD $0x3dc14889 // ldr q9, [x4, #1312]
+	WORD $0x4e75cf29 // fmla v9.2d, v25.2d, v21.2d
+	WORD $0x3dc14c99 // ldr q25, [x4, #1328]
+	WORD $0x4e75cd39 // fmla v25.2d, v9.2d, v21.2d
+	WORD $0x3dc15089 // ldr q9, [x4, #1344]
+	WORD $0x4e75cf29 // fmla v9.2d, v25.2d, v21.2d
+	WORD $0x3dc15499 // ldr q25, [x4, #1360]
+	WORD $0x4e75cd39 // fmla v25.2d, v9.2d, v21.2d
+	WORD $0x6e75dea9 // fmul v9.2d, v21.2d, v21.2d
+	WORD $0x4e79cd35 // fmla v21.2d, v9.2d, v25.2d
+	WORD $0x3dc15899 // ldr q25, [x4, #1376]
+	WORD $0x4e391e79 // and v25.16b, v19.16b, v25.16b
+	WORD $0x4e083f25 // mov x5, v25.d[0]
+	WORD $0x4e183f26 // mov x6, v25.d[1]
+	WORD $0xfc657879 // ldr d25, [x3, x5, lsl #3]
+	WORD $0xfc667869 // ldr d9, [x3, x6, lsl #3]
+	WORD $0x4ec93b29 // zip1 v9.2d, v25.2d, v9.2d
+	WORD $0x4f705673 // shl v19.2d, v19.2d, #48
+	WORD $0x4ef38533 // add v19.2d, v9.2d, v19.2d
+	WORD $0x4eb31e69 // mov v9.16b, v19.16b
+	WORD $0x4e75ce69 // fmla v9.2d, v19.2d, v21.2d
+	WORD $0x6e7edd7e // fmul v30.2d, v11.2d, v30.2d
+	WORD $0x6e7edd3e // fmul v30.2d, v9.2d, v30.2d
+	WORD $0x3dc15c89 // ldr q9, [x4, #1392]
+	WORD $0x6ee9e609 // fcmgt v9.2d, v16.2d, v9.2d
+	WORD $0x3dc0dc90 // ldr q16, [x4, #880]
+	WORD $0x4efed610 // fsub v16.2d, v16.2d, v30.2d
+	WORD $0x6e7e1e09 // bsl v9.16b, v16.16b, v30.16b
+	WORD $0x6e69dd49 // fmul v9.2d, v10.2d, v9.2d
+	WORD $0x3dc0b88a // ldr q10, [x4, #736]
+	WORD $0x0e2a1e8a // and v10.8b, v20.8b, v10.8b
+	WORD $0x3dc1609e // ldr q30, [x4, #1408]
+	WORD $0x6e7edd3e // fmul v30.2d, v9.2d, v30.2d
+	WORD $0x4efed530 // fsub v16.2d, v9.2d, v30.2d
+	WORD $0x0e616a10 // fcvtn v16.2s, v16.2d
+	WORD $0x4e7ed53e // fadd v30.2d, v9.2d, v30.2d
+	WORD $0x0e616bde // fcvtn v30.2s, v30.2d
+	WORD $0x2ebe8e1e // cmeq v30.2s, v16.2s, v30.2s
+	WORD $0x0eaa1e0a // orr v10.8b, v16.8b, v10.8b
+	WORD $0x3dc16490 // ldr q16, [x4, #1424]
+	WORD $0x2e701d5e // bsl v30.8b, v10.8b, v16.8b
+	WORD $0x3dc16890 // ldr q16, [x4, #1440]
+	WORD $0x2e30e690 // fcmge v16.2s, v20.2s, v16.2s
+	WORD $0x2e7e1e90 // bsl v16.8b, v20.8b, v30.8b
+	WORD $0x3dc16c9e // ldr q30, [x4, #1456]
+	WORD $0x2e34e7de // fcmge v30.2s, v30.2s, v20.2s
+	WORD $0x3dc0b88a // ldr q10, [x4, #736]
+	WORD $0x2e701d5e // bsl v30.8b, v10.8b, v16.8b
+	WORD $0x0e34e694 // fcmeq v20.2s, v20.2s, v20.2s
+	WORD $0x3dc17090 // ldr q16, [x4, #1472]
+	WORD $0x2e701fd4 // bsl v20.8b, v30.8b, v16.8b
+	WORD $0xfd000034 // str d20, [x1]
 	ADD $8, R1
 	ADD $8, R2
 	SUBS $2, R0, R0
@@ -2812,122 +2554,122 @@ rest:
 	ADDS $2, R0, R0
 	BEQ done
 element:
-	WORD $0xbd40005c // ldr s28, [x2]
-	WORD $0x0e617b92 // fcvtl v18.2d, v28.2s
-	WORD $0x3dc0d093 // ldr q19, [x4, #832]
-	WORD $0x3dc0d48f // ldr q15, [x4, #848]
-	WORD $0x4e2f1e4f // and v15.16b, v18.16b, v15.16b
-	WORD $0x6ef3e5ed // fcmgt v13.2d, v15.2d, v19.2d
-	WORD $0x6e6f1e6d // bsl v13.16b, v19.16b, v15.16b
-	WORD $0x6e6dddaf // fmul v15.2d, v13.2d, v13.2d
-	WORD $0x3dc0d893 // ldr q19, [x4, #864]
-	WORD $0x6e73ddf3 // fmul v19.2d, v15.2d, v19.2d
-	WORD $0x3dc0dc8f // ldr q15, [x4, #880]
-	WORD $0x3dc0e096 // ldr q22, [x4, #896]
-	WORD $0x4e76d5b6 // fadd v22.2d, v13.2d, v22.2d
-	WORD $0x6e76fdf6 // fdiv v22.2d, v15.2d, v22.2d
-	WORD $0x3dc0e48f // ldr q15, [x4, #912]
-	WORD $0x3dc0dc9b // ldr q27, [x4, #880]
-	WORD $0x4e6fcedb // fmla v27.2d, v22.2d, v15.2d
-	WORD $0x3dc0e88f // ldr q15, [x4, #928]
-	WORD $0x3dc0ec95 // ldr q21, [x4, #944]
-	WORD $0x4e7bcdf5 // fmla v21.2d, v15.2d, v27.2d
-	WORD $0x3dc0f08f // ldr q15, [x4, #960]
-	WORD $0x4e7bceaf // fmla v15.2d, v21.2d, v27.2d
-	WORD $0x3dc0f495 // ldr q21, [x4, #976]
-	WORD $0x4e7bcdf5 // fmla v21.2d, v15.2d, v27.2d
-	WORD $0x3dc0f88f // ldr q15, [x4, #992]
-	WORD $0x4e7bceaf // fmla v15.2d, v21.2d, v27.2d
-	WORD $0x3dc0fc95 // ldr q21, [x4, #1008]
-	WORD $0x4e7bcdf5 // fmla v21.2d, v15.2d, v27.2d
-	WORD $0x3dc1008f // ldr q15, [x4, #1024]
-	WORD $0x4e7bceaf // fmla v15.2d, v21.2d, v27.2d
-	WORD $0x3dc10495 // ldr q21, [x4, #1040]
-	WORD $0x4e7bcdf5 // fmla v21.2d, v15.2d, v27.2d
-	WORD $0x3dc1088f // ldr q15, [x4, #1056]
-	WORD $0x4e7bceaf // fmla v15.2d, v21.2d, v27.2d
-	WORD $0x3dc10c95 // ldr q21, [x4, #1072]
-	WORD $0x4e7bcdf5 // fmla v21.2d, v15.2d, v27.2d
-	WORD $0x3dc1108f // ldr q15, [x4, #1088]
-	WORD $0x4e7bceaf // fmla v15.2d, v21.2d, v27.2d
-	WORD $0x3dc11495 // ldr q21, [x4, #1104]
-	WORD $0x4e7bcdf5 // fmla v21.2d, v15.2d, v27.2d
-	WORD $0x3dc1188f // ldr q15, [x4, #1120]
-	WORD $0x4e7bceaf // fmla v15.2d, v21.2d, v27.2d
-	WORD $0x3dc11c95 // ldr q21, [x4, #1136]
-	WORD $0x4e7bcdf5 // fmla v21.2d, v15.2d, v27.2d
-	WORD $0x3dc1208f // ldr q15, [x4, #1152]
-	WORD $0x4e7bceaf // fmla v15.2d, v21.2d, v27.2d
-	WORD $0x3dc12495 // ldr q21, [x4, #1168]
-	WORD $0x4e7bcdf5 // fmla v21.2d, v15.2d, v27.2d
-	WORD $0x3dc1288f // ldr q15, [x4, #1184]
-	WORD $0x4e7bceaf // fmla v15.2d, v21.2d, v27.2d
-	WORD $0x3dc12c95 // ldr q21, [x4, #1200]
-	WORD $0x4e7bcdf5 // fmla v21.2d, v15.2d, v27.2d
-	WORD $0x3dc1308f // ldr q15, [x4, #1216]
-	WORD $0x4e7bceaf // fmla v15.2d, v21.2d, v27.2d
-	WORD $0x3dc1349b // ldr q27, [x4, #1232]
+	WORD $0xbd400054 // ldr s20, [x2]
+	WORD $0x0e617a90 // fcvtl v16.2d, v20.2s
+	WORD $0x3dc0d09e // ldr q30, [x4, #832]
+	WORD $0x3dc0d48a // ldr q10, [x4, #848]
+	WORD $0x4e2a1e0a // and v10.16b, v16.16b, v10.16b
+	WORD $0x6efee549 // fcmgt v9.2d, v10.2d, v30.2d
+	WORD $0x6e6a1fc9 // bsl v9.16b, v30.16b, v10.16b
+	WORD $0x6e69dd2a // fmul v10.2d, v9.2d, v9.2d
+	WORD $0x3dc0d89e // ldr q30, [x4, #864]
+	WORD $0x6e7edd5e // fmul v30.2d, v10.2d, v30.2d
+	WORD $0x3dc0dc8a // ldr q10, [x4, #880]
+	WORD $0x3dc0e08b // ldr q11, [x4, #896]
+	WORD $0x4e6bd52b // fadd v11.2d, v9.2d, v11.2d
+	WORD $0x6e6bfd4b // fdiv v11.2d, v10.2d, v11.2d
+	WORD $0x3dc0e48a // ldr q10, [x4, #912]
+	WORD $0x3dc0dc95 // ldr q21, [x4, #880]
+	WORD $0x4e6acd75 // fmla v21.2d, v11.2d, v10.2d
+	WORD $0x3dc0e88a // ldr q10, [x4, #928]
+	WORD $0x3dc0ec93 // ldr q19, [x4, #944]
+	WORD $0x4e75cd53 // fmla v19.2d, v10.2d, v21.2d
+	WORD $0x3dc0f08a // ldr q10, [x4, #960]
+	WORD $0x4e75ce6a // fmla v10.2d, v19.2d, v21.2d
+	WORD $0x3dc0f493 // ldr q19, [x4, #976]
+	WORD $0x4e75cd53 // fmla v19.2d, v10.2d, v21.2d
+	WORD $0x3dc0f88a // ldr q10, [x4, #992]
+	WORD $0x4e75ce6a // fmla v10.2d, v19.2d, v21.2d
+	WORD $0x3dc0fc93 // ldr q19, [x4, #1008]
+	WORD $0x4e75cd53 // fmla v19.2d, v10.2d, v21.2d
+	WORD $0x3dc1008a // ldr q10, [x4, #1024]
+	WORD $0x4e75ce6a // fmla v10.2d, v19.2d, v21.2d
+	WORD $0x3dc10493 // ldr q19, [x4, #1040]
+	WORD $0x4e75cd53 // fmla v19.2d, v10.2d, v21.2d
+	WORD $0x3dc1088a // ldr q10, [x4, #1056]
+	WORD $0x4e75ce6a // fmla v10.2d, v19.2d, v21.2d
+	WORD $0x3dc10c93 // ldr q19, [x4, #1072]
+	WORD $0x4e75cd53 // fmla v19.2d, v10.2d, v21.2d
+	WORD $0x3dc1108a // ldr q10, [x4, #1088]
+	WORD $0x4e75ce6a // fmla v10.2d, v19.2d, v21.2d
+	WORD $0x3dc11493 // ldr q19, [x4, #1104]
+	WORD $0x4e75cd53 // fmla v19.2d, v10.2d, v21.2d
+	WORD $0x3dc1188a // ldr q10, [x4, #1120]
+	WORD $0x4e75ce6a // fmla v10.2d, v19.2d, v21.2d
+	WORD $0x3dc11c93 // ldr q19, [x4, #1136]
+	WORD $0x4e75cd53 // fmla v19.2d, v10.2d, v21.2d
+	WORD $0x3dc1208a // ldr q10, [x4, #1152]
+	WORD $0x4e75ce6a // fmla v10.2d, v19.2d, v21.2d
+	WORD $0x3dc12493 // ldr q19, [x4, #1168]
+	WORD $0x4e75cd53 // fmla v19.2d, v10.2d, v21.2d
+	WORD $0x3dc1288a // ldr q10, [x4, #1184]
+	WORD $0x4e75ce6a // fmla v10.2d, v19.2d, v21.2d
+	WORD $0x3dc12c93 // ldr q19, [x4, #1200]
+	WORD $0x4e75cd53 // fmla v19.2d, v10.2d, v21.2d
+	WORD $0x3dc1308a // ldr q10, [x4, #1216]
+	WORD $0x4e75ce6a // fmla v10.2d, v19.2d, v21.2d
+	WORD $0x3dc13495 // ldr q21, [x4, #1232]
+	WORD $0x3dc13893 // ldr q19, [x4, #1248]
+	WORD $0x4e75cfd3 // fmla v19.2d, v30.2d, v21.2d
 	WORD $0x3dc13895 // ldr q21, [x4, #1248]
-	WORD $0x4e7bce75 // fmla v21.2d, v19.2d, v27.2d
-	WORD $0x3dc1389b // ldr q27, [x4, #1248]
-	WORD $0x4efbd6bb // fsub v27.2d, v21.2d, v27.2d
-	WORD $0x3dc13c98 // ldr q24, [x4, #1264]
-	WORD $0x4ef8cf73 // fmls v19.2d, v27.2d, v24.2d
-	WORD $0x3dc14098 // ldr q24, [x4, #1280]
-	WORD $0x4ef8cf73 // fmls v19.2d, v27.2d, v24.2d
-	WORD $0x3dc14498 // ldr q24, [x4, #1296]
-	WORD $0x3dc1489b // ldr q27, [x4, #1312]
-	WORD $0x4e73cf1b // fmla v27.2d, v24.2d, v19.2d
-	WORD $0x3dc14c98 // ldr q24, [x4, #1328]
-	WORD $0x4e73cf78 // fmla v24.2d, v27.2d, v19.2d
-	WORD $0x3dc1509b // ldr q27, [x4, #1344]
-	WORD $0x4e73cf1b // fmla v27.2d, v24.2d, v19.2d
-	WORD $0x3dc15498 // ldr q24, [x4, #1360]
-	WORD $0x4e73cf78 // fmla v24.2d, v27.2d, v19.2d
-	WORD $0x6e73de7b // fmul v27.2d, v19.2d, v19.2d
-	WORD $0x4e78cf73 // fmla v19.2d, v27.2d, v24.2d
-	WORD $0x3dc15898 // ldr q24, [x4, #1376]
-	WORD $0x4e381eb8 // and v24.16b, v21.16b, v24.16b
-	WORD $0x4e083f06 // mov x6, v24.d[0]
-	WORD $0x4e183f05 // mov x5, v24.d[1]
-	WORD $0xfc667878 // ldr d24, [x3, x6, lsl #3]
-	WORD $0xfc65787b // ldr d27, [x3, x5, lsl #3]
-	WORD $0x4edb3b1b // zip1 v27.2d, v24.2d, v27.2d
-	WORD $0x4f7056b5 // shl v21.2d, v21.2d, #48
-	WORD $0x4ef58775 // add v21.2d, v27.2d, v21.2d
-	WORD $0x4eb51ebb // mov v27.16b, v21.16b
-	WORD $0x4e73cebb // fmla v27.2d, v21.2d, v19.2d
-	WORD $0x6e76ddf6 // fmul v22.2d, v15.2d, v22.2d
-	WORD $0x6e76df76 // fmul v22.2d, v27.2d, v22.2d
-	WORD $0x3dc15c9b // ldr q27, [x4, #1392]
-	WORD $0x6efbe65b // fcmgt v27.2d, v18.2d, v27.2d
-	WORD $0x3dc0dc92 // ldr q18, [x4, #880]
-	WORD $0x4ef6d652 // fsub v18.2d, v18.2d, v22.2d
-	WORD $0x6e761e5b // bsl v27.16b, v18.16b, v22.16b
-	WORD $0x6e7bddbb // fmul v27.2d, v13.2d, v27.2d
-	WORD $0x3dc0b88d // ldr q13, [x4, #736]
-	WORD $0x0e2d1f8d // and v13.8b, v28.8b, v13.8b
-	WORD $0x3dc16096 // ldr q22, [x4, #1408]
-	WORD $0x6e76df76 // fmul v22.2d, v27.2d, v22.2d
-	WORD $0x4ef6d772 // fsub v18.2d, v27.2d, v22.2d
-	WORD $0x0e616a52 // fcvtn v18.2s, v18.2d
-	WORD $0x4e76d776 // fadd v22.2d, v27.2d, v22.2d
-	WORD $0x0e616ad6 // fcvtn v22.2s, v22.2d
-	WORD $0x2eb68e56 // cmeq v22.2s, v18.2s, v22.2s
-	WORD $0x0ead1e4d // orr v13.8b, v18.8b, v13.8b
-	WORD $0x3dc16492 // ldr q18, [x4, #1424]
-	WORD $0x2e721db6 // bsl v22.8b, v13.8b, v18.8b
-	WORD $0x3dc16892 // ldr q18, [x4, #1440]
-	WORD $0x2e32e792 // fcmge v18.2s, v28.2s, v18.2s
-	WORD $0x2e761f92 // bsl v18.8b, v28.8b, v22.8b
-	WORD $0x3dc16c96 // ldr q22, [x4, #1456]
-	WORD $0x2e3ce6d6 // fcmge v22.2s, v22.2s, v28.2s
-	WORD $0x3dc0b88d // ldr q13, [x4, #736]
-	WORD $0x2e721db6 // bsl v22.8b, v13.8b, v18.8b
-	WORD $0x0e3ce79c // fcmeq v28.2s, v28.2s, v28.2s
-	WORD $0x3dc17092 // ldr q18, [x4, #1472]
-	WORD $0x2e721edc // bsl v28.8b, v22.8b, v18.8b
-	WORD $0xbd00003c // str s28, [x1]
+	WORD $0x4ef5d675 // fsub v21.2d, v19.2d, v21.2d
+	WORD $0x3dc13c99 // ldr q25, [x4, #1264]
+	WORD $0x4ef9cebe // fmls v30.2d, v21.2d, v25.2d
+	WORD $0x3dc14099 // ldr q25, [x4, #1280]
+	WORD $0x4ef9cebe // fmls v30.2d, v21.2d, v25.2d
+	WORD $0x3dc14499 // ldr q25, [x4, #1296]
+	WORD $0x3dc14895 // ldr q21, [x4, #1312]
+	WORD $0x4e7ecf35 // fmla v21.2d, v25.2d, v30.2d
+	WORD $0x3dc14c99 // ldr q25, [x4, #1328]
+	WORD $0x4e7eceb9 // fmla v25.2d, v21.2d, v30.2d
+	WORD $0x3dc15095 // ldr q21, [x4, #1344]
+	WORD $0x4e7ecf35 // fmla v21.2d, v25.2d, v30.2d
+	WORD $0x3dc15499 // ldr q25, [x4, #1360]
+	WORD $0x4e7eceb9 // fmla v25.2d, v21.2d, v30.2d
+	WORD $0x6e7edfd5 // fmul v21.2d, v30.2d, v30.2d
+	WORD $0x4e79cebe // fmla v30.2d, v21.2d, v25.2d
+	WORD $0x3dc15899 // ldr q25, [x4, #1376]
+	WORD $0x4e391e79 // and v25.16b, v19.16b, v25.16b
+	WORD $0x4e083f26 // mov x6, v25.d[0]
+	WORD $0x4e183f25 // mov x5, v25.d[1]
+	WORD $0xfc667879 // ldr d25, [x3, x6, lsl #3]
+	WORD $0xfc657875 // ldr d21, [x3, x5, lsl #3]
+	WORD $0x4ed53b35 // zip1 v21.2d, v25.2d, v21.2d
+	WORD $0x4f705673 // shl v19.2d, v19.2d, #48
+	WORD $0x4ef386b3 // add v19.2d, v21.2d, v19.2d
+	WORD $0x4eb31e75 // mov v21.16b, v19.16b
+	WORD $0x4e7ece75 // fmla v21.2d, v19.2d, v30.2d
+	WORD $0x6e6bdd4b // fmul v11.2d, v10.2d, v11.2d
+	WORD $0x6e6bdeab // fmul v11.2d, v21.2d, v11.2d
+	WORD $0x3dc15c95 // ldr q21, [x4, #1392]
+	WORD $0x6ef5e615 // fcmgt v21.2d, v16.2d, v21.2d
+	WORD $0x3dc0dc90 // ldr q16, [x4, #880]
+	WORD $0x4eebd610 // fsub v16.2d, v16.2d, v11.2d
+	WORD $0x6e6b1e15 // bsl v21.16b, v16.16b, v11.16b
+	WORD $0x6e75dd35 // fmul v21.2d, v9.2d, v21.2d
+	WORD $0x3dc0b889 // ldr q9, [x4, #736]
+	WORD $0x0e291e89 // and v9.8b, v20.8b, v9.8b
+	WORD $0x3dc1608b // ldr q11, [x4, #1408]
+	WORD $0x6e6bdeab // fmul v11.2d, v21.2d, v11.2d
+	WORD $0x4eebd6b0 // fsub v16.2d, v21.2d, v11.2d
+	WORD $0x0e616a10 // fcvtn v16.2s, v16.2d
+	WORD $0x4e6bd6ab // fadd v11.2d, v21.2d, v11.2d
+	WORD $0x0e61696b // fcvtn v11.2s, v11.2d
+	WORD $0x2eab8e0b // cmeq v11.2s, v16.2s, v11.2s
+	WORD $0x0ea91e09 // orr v9.8b, v16.8b, v9.8b
+	WORD $0x3dc16490 // ldr q16, [x4, #1424]
+	WORD $0x2e701d2b // bsl v11.8b, v9.8b, v16.8b
+	WORD $0x3dc16890 // ldr q16, [x4, #1440]
+	WORD $0x2e30e690 // fcmge v16.2s, v20.2s, v16.2s
+	WORD $0x2e6b1e90 // bsl v16.8b, v20.8b, v11.8b
+	WORD $0x3dc16c8b // ldr q11, [x4, #1456]
+	WORD $0x2e34e56b // fcmge v11.2s, v11.2s, v20.2s
+	WORD $0x3dc0b889 // ldr q9, [x4, #736]
+	WORD $0x2e701d2b // bsl v11.8b, v9.8b, v16.8b
+	WORD $0x0e34e694 // fcmeq v20.2s, v20.2s, v20.2s
+	WORD $0x3dc17090 // ldr q16, [x4, #1472]
+	WORD $0x2e701d74 // bsl v20.8b, v11.8b, v16.8b
+	WORD $0xbd000034 // str s20, [x1]
 	ADD $4, R1
 	ADD $4, R2
 	SUBS $1, R0, R0
@@ -2952,215 +2694,200 @@ TEXT ·geluTanhMarkedNEON(SB), NOSPLIT, $0-48
 	WORD $0x3dc01084 // ldr q4, [x4, #64]
 	WORD $0x3dc01485 // ldr q5, [x4, #80]
 	WORD $0x3dc01886 // ldr q6, [x4, #96]
-	WORD $0x3dc01c87 // ldr q7, [x4, #112]
 	SUBS $8, R0, R0
 	BLT single
 many:
-	WORD $0x3dc00048 // ldr q8, [x2]
-	WORD $0x3dc00449 // ldr q9, [x2, #16]
+	WORD $0x3dc00047 // ldr q7, [x2]
+	WORD $0x3dc00448 // ldr q8, [x2, #16]
+	WORD $0x4e201ce9 // and v9.16b, v7.16b, v0.16b
 	WORD $0x4e201d0a // and v10.16b, v8.16b, v0.16b
-	WORD $0x4e201d2b // and v11.16b, v9.16b, v0.16b
+	WORD $0x6ea18529 // sub v9.4s, v9.4s, v1.4s
 	WORD $0x6ea1854a // sub v10.4s, v10.4s, v1.4s
-	WORD $0x6ea1856b // sub v11.4s, v11.4s, v1.4s
-	WORD $0x6eab654a // umax v10.4s, v10.4s, v11.4s
+	WORD $0x6eaa6529 // umax v9.4s, v9.4s, v10.4s
+	WORD $0x6e27dcea // fmul v10.4s, v7.4s, v7.4s
 	WORD $0x6e28dd0b // fmul v11.4s, v8.4s, v8.4s
-	WORD $0x6e29dd2c // fmul v12.4s, v9.4s, v9.4s
+	WORD $0x4ea21c4c // mov v12.16b, v2.16b
 	WORD $0x4ea21c4d // mov v13.16b, v2.16b
-	WORD $0x4ea21c4e // mov v14.16b, v2.16b
+	WORD $0x4e23cd4c // fmla v12.4s, v10.4s, v3.4s
 	WORD $0x4e23cd6d // fmla v13.4s, v11.4s, v3.4s
-	WORD $0x4e23cd8e // fmla v14.4s, v12.4s, v3.4s
+	WORD $0x4eacd44e // fsub v14.4s, v2.4s, v12.4s
 	WORD $0x4eadd44f // fsub v15.4s, v2.4s, v13.4s
-	WORD $0x4eaed450 // fsub v16.4s, v2.4s, v14.4s
+	WORD $0x4e23cd4e // fmla v14.4s, v10.4s, v3.4s
 	WORD $0x4e23cd6f // fmla v15.4s, v11.4s, v3.4s
-	WORD $0x4e23cd90 // fmla v16.4s, v12.4s, v3.4s
+	WORD $0x6ea0f950 // fneg v16.4s, v10.4s
 	WORD $0x6ea0f971 // fneg v17.4s, v11.4s
-	WORD $0x6ea0f992 // fneg v18.4s, v12.4s
+	WORD $0x4e27ccf0 // fmla v16.4s, v7.4s, v7.4s
 	WORD $0x4e28cd11 // fmla v17.4s, v8.4s, v8.4s
-	WORD $0x4e29cd32 // fmla v18.4s, v9.4s, v9.4s
+	WORD $0x4e23ce0e // fmla v14.4s, v16.4s, v3.4s
 	WORD $0x4e23ce2f // fmla v15.4s, v17.4s, v3.4s
-	WORD $0x4e23ce50 // fmla v16.4s, v18.4s, v3.4s
+	WORD $0x4e24cd4e // fmla v14.4s, v10.4s, v4.4s
 	WORD $0x4e24cd6f // fmla v15.4s, v11.4s, v4.4s
-	WORD $0x4e24cd90 // fmla v16.4s, v12.4s, v4.4s
+	WORD $0x4e25d5ce // fadd v14.4s, v14.4s, v5.4s
 	WORD $0x4e25d5ef // fadd v15.4s, v15.4s, v5.4s
-	WORD $0x4e25d610 // fadd v16.4s, v16.4s, v5.4s
-	WORD $0x6e2ddd0c // fmul v12.4s, v8.4s, v13.4s
-	WORD $0x6e2edd2b // fmul v11.4s, v9.4s, v14.4s
-	WORD $0x6ea0f992 // fneg v18.4s, v12.4s
+	WORD $0x6e2cdceb // fmul v11.4s, v7.4s, v12.4s
+	WORD $0x6e2ddd0a // fmul v10.4s, v8.4s, v13.4s
 	WORD $0x6ea0f971 // fneg v17.4s, v11.4s
-	WORD $0x4e2dcd12 // fmla v18.4s, v8.4s, v13.4s
-	WORD $0x4e2ecd31 // fmla v17.4s, v9.4s, v14.4s
-	WORD $0x4e2fcd12 // fmla v18.4s, v8.4s, v15.4s
-	WORD $0x4e30cd31 // fmla v17.4s, v9.4s, v16.4s
-	WORD $0x4ea71cf0 // mov v16.16b, v7.16b
-	WORD $0x4ea71cef // mov v15.16b, v7.16b
-	WORD $0x4e26cd90 // fmla v16.4s, v12.4s, v6.4s
+	WORD $0x6ea0f950 // fneg v16.4s, v10.4s
+	WORD $0x4e2cccf1 // fmla v17.4s, v7.4s, v12.4s
+	WORD $0x4e2dcd10 // fmla v16.4s, v8.4s, v13.4s
+	WORD $0x4e2eccf1 // fmla v17.4s, v7.4s, v14.4s
+	WORD $0x4e2fcd10 // fmla v16.4s, v8.4s, v15.4s
+	WORD $0x3dc01c8f // ldr q15, [x4, #112]
+	WORD $0x3dc01c8e // ldr q14, [x4, #112]
 	WORD $0x4e26cd6f // fmla v15.4s, v11.4s, v6.4s
-	WORD $0x4ea7d60e // fsub v14.4s, v16.4s, v7.4s
-	WORD $0x4ea7d5ed // fsub v13.4s, v15.4s, v7.4s
+	WORD $0x4e26cd4e // fmla v14.4s, v10.4s, v6.4s
+	WORD $0x3dc01c8d // ldr q13, [x4, #112]
+	WORD $0x3dc01c8c // ldr q12, [x4, #112]
+	WORD $0x4eadd5ed // fsub v13.4s, v15.4s, v13.4s
+	WORD $0x4eacd5cc // fsub v12.4s, v14.4s, v12.4s
+	WORD $0x3dc02092 // ldr q18, [x4, #128]
 	WORD $0x3dc02093 // ldr q19, [x4, #128]
-	WORD $0x3dc02094 // ldr q20, [x4, #128]
-	WORD $0x4eb3cdcc // fmls v12.4s, v14.4s, v19.4s
-	WORD $0x4eb4cdab // fmls v11.4s, v13.4s, v20.4s
-	WORD $0x3dc02494 // ldr q20, [x4, #144]
+	WORD $0x4eb2cdab // fmls v11.4s, v13.4s, v18.4s
+	WORD $0x4eb3cd8a // fmls v10.4s, v12.4s, v19.4s
 	WORD $0x3dc02493 // ldr q19, [x4, #144]
-	WORD $0x4e341e14 // and v20.16b, v16.16b, v20.16b
+	WORD $0x3dc02492 // ldr q18, [x4, #144]
 	WORD $0x4e331df3 // and v19.16b, v15.16b, v19.16b
+	WORD $0x4e321dd2 // and v18.16b, v14.16b, v18.16b
+	WORD $0x3dc02894 // ldr q20, [x4, #160]
 	WORD $0x3dc02895 // ldr q21, [x4, #160]
-	WORD $0x3dc02896 // ldr q22, [x4, #160]
-	WORD $0x4eb59e95 // mul v21.4s, v20.4s, v21.4s
-	WORD $0x4eb69e76 // mul v22.4s, v19.4s, v22.4s
+	WORD $0x4eb49e74 // mul v20.4s, v19.4s, v20.4s
+	WORD $0x4eb59e55 // mul v21.4s, v18.4s, v21.4s
+	WORD $0x3dc02c92 // ldr q18, [x4, #176]
 	WORD $0x3dc02c93 // ldr q19, [x4, #176]
-	WORD $0x3dc02c94 // ldr q20, [x4, #176]
+	WORD $0x4eb28692 // add v18.4s, v20.4s, v18.4s
 	WORD $0x4eb386b3 // add v19.4s, v21.4s, v19.4s
-	WORD $0x4eb486d4 // add v20.4s, v22.4s, v20.4s
-	WORD $0x3dc03096 // ldr q22, [x4, #192]
 	WORD $0x3dc03095 // ldr q21, [x4, #192]
-	WORD $0x6e368676 // sub v22.16b, v19.16b, v22.16b
-	WORD $0x6e358695 // sub v21.16b, v20.16b, v21.16b
+	WORD $0x3dc03094 // ldr q20, [x4, #192]
+	WORD $0x6e358655 // sub v21.16b, v18.16b, v21.16b
+	WORD $0x6e348674 // sub v20.16b, v19.16b, v20.16b
+	WORD $0x3dc03496 // ldr q22, [x4, #208]
 	WORD $0x3dc03497 // ldr q23, [x4, #208]
-	WORD $0x3dc03498 // ldr q24, [x4, #208]
-	WORD $0x4e1302f3 // tbl v19.16b, {v23.16b}, v19.16b
-	WORD $0x4e140314 // tbl v20.16b, {v24.16b}, v20.16b
+	WORD $0x4e1202d6 // tbl v22.16b, {v22.16b}, v18.16b
+	WORD $0x4e1302f7 // tbl v23.16b, {v23.16b}, v19.16b
 	WORD $0x3dc03898 // ldr q24, [x4, #224]
-	WORD $0x3dc03897 // ldr q23, [x4, #224]
-	WORD $0x4e161313 // tbx v19.16b, {v24.16b}, v22.16b
-	WORD $0x4e1512f4 // tbx v20.16b, {v23.16b}, v21.16b
-	WORD $0x4eb3d593 // fsub v19.4s, v12.4s, v19.4s
-	WORD $0x4eb4d574 // fsub v20.4s, v11.4s, v20.4s
-	WORD $0x6e33de6b // fmul v11.4s, v19.4s, v19.4s
-	WORD $0x6e34de8c // fmul v12.4s, v20.4s, v20.4s
-	WORD $0x3dc03c95 // ldr q21, [x4, #240]
-	WORD $0x3dc03c97 // ldr q23, [x4, #240]
-	WORD $0x3dc04096 // ldr q22, [x4, #256]
-	WORD $0x3dc04098 // ldr q24, [x4, #256]
-	WORD $0x4e33ceb6 // fmla v22.4s, v21.4s, v19.4s
-	WORD $0x4e34cef8 // fmla v24.4s, v23.4s, v20.4s
-	WORD $0x3dc04497 // ldr q23, [x4, #272]
-	WORD $0x3dc04495 // ldr q21, [x4, #272]
-	WORD $0x4e33ced7 // fmla v23.4s, v22.4s, v19.4s
-	WORD $0x4e34cf15 // fmla v21.4s, v24.4s, v20.4s
-	WORD $0x3dc04898 // ldr q24, [x4, #288]
-	WORD $0x3dc04896 // ldr q22, [x4, #288]
-	WORD $0x4e33cef8 // fmla v24.4s, v23.4s, v19.4s
-	WORD $0x4e34ceb6 // fmla v22.4s, v21.4s, v20.4s
-	WORD $0x4eb31e79 // mov v25.16b, v19.16b
-	WORD $0x4eb41e9a // mov v26.16b, v20.16b
-	WORD $0x4e2bcf19 // fmla v25.4s, v24.4s, v11.4s
-	WORD $0x4e2cceda // fmla v26.4s, v22.4s, v12.4s
-	WORD $0x6e33def7 // fmul v23.4s, v23.4s, v19.4s
-	WORD $0x6e34deb5 // fmul v21.4s, v21.4s, v20.4s
-	WORD $0x3dc04896 // ldr q22, [x4, #288]
-	WORD $0x3dc04898 // ldr q24, [x4, #288]
-	WORD $0x6e36de76 // fmul v22.4s, v19.4s, v22.4s
-	WORD $0x6e38de98 // fmul v24.4s, v20.4s, v24.4s
-	WORD $0x4eb9d67b // fsub v27.4s, v19.4s, v25.4s
-	WORD $0x4ebad69c // fsub v28.4s, v20.4s, v26.4s
-	WORD $0x4e33cedb // fmla v27.4s, v22.4s, v19.4s
-	WORD $0x4e34cf1c // fmla v28.4s, v24.4s, v20.4s
-	WORD $0x4e2bcefb // fmla v27.4s, v23.4s, v11.4s
-	WORD $0x4e2ccebc // fmla v28.4s, v21.4s, v12.4s
-	WORD $0x3dc04c8c // ldr q12, [x4, #304]
-	WORD $0x3dc04c95 // ldr q21, [x4, #304]
-	WORD $0x6e2cddcc // fmul v12.4s, v14.4s, v12.4s
-	WORD $0x6e35ddb5 // fmul v21.4s, v13.4s, v21.4s
-	WORD $0x3dc0248d // ldr q13, [x4, #144]
-	WORD $0x3dc0248e // ldr q14, [x4, #144]
-	WORD $0x4e2d1e0d // and v13.16b, v16.16b, v13.16b
-	WORD $0x4e2e1dee // and v14.16b, v15.16b, v14.16b
-	WORD $0x3dc0288b // ldr q11, [x4, #160]
-	WORD $0x3dc02897 // ldr q23, [x4, #160]
-	WORD $0x4eab9dab // mul v11.4s, v13.4s, v11.4s
-	WORD $0x4eb79dd7 // mul v23.4s, v14.4s, v23.4s
-	WORD $0x3dc02c8e // ldr q14, [x4, #176]
-	WORD $0x3dc02c8d // ldr q13, [x4, #176]
-	WORD $0x4eae856e // add v14.4s, v11.4s, v14.4s
-	WORD $0x4ead86ed // add v13.4s, v23.4s, v13.4s
-	WORD $0x3dc03097 // ldr q23, [x4, #192]
-	WORD $0x3dc0308b // ldr q11, [x4, #192]
-	WORD $0x6e3785d7 // sub v23.16b, v14.16b, v23.16b
-	WORD $0x6e2b85ab // sub v11.16b, v13.16b, v11.16b
-	WORD $0x3dc05094 // ldr q20, [x4, #320]
-	WORD $0x3dc05098 // ldr q24, [x4, #320]
-	WORD $0x4e0e028e // tbl v14.16b, {v20.16b}, v14.16b
-	WORD $0x4e0d030d // tbl v13.16b, {v24.16b}, v13.16b
-	WORD $0x3dc05498 // ldr q24, [x4, #336]
-	WORD $0x3dc05494 // ldr q20, [x4, #336]
-	WORD $0x4e17130e // tbx v14.16b, {v24.16b}, v23.16b
-	WORD $0x4e0b128d // tbx v13.16b, {v20.16b}, v11.16b
-	WORD $0x4f345610 // shl v16.4s, v16.4s, #20
+	WORD $0x3dc03899 // ldr q25, [x4, #224]
+	WORD $0x4e151316 // tbx v22.16b, {v24.16b}, v21.16b
+	WORD $0x4e141337 // tbx v23.16b, {v25.16b}, v20.16b
+	WORD $0x4eb6d576 // fsub v22.4s, v11.4s, v22.4s
+	WORD $0x4eb7d557 // fsub v23.4s, v10.4s, v23.4s
+	WORD $0x6e36deca // fmul v10.4s, v22.4s, v22.4s
+	WORD $0x6e37deeb // fmul v11.4s, v23.4s, v23.4s
+	WORD $0x3dc03c99 // ldr q25, [x4, #240]
+	WORD $0x3dc03c98 // ldr q24, [x4, #240]
+	WORD $0x3dc0409a // ldr q26, [x4, #256]
+	WORD $0x3dc0409b // ldr q27, [x4, #256]
+	WORD $0x4e36cf3a // fmla v26.4s, v25.4s, v22.4s
+	WORD $0x4e37cf1b // fmla v27.4s, v24.4s, v23.4s
+	WORD $0x3dc04498 // ldr q24, [x4, #272]
+	WORD $0x3dc04499 // ldr q25, [x4, #272]
+	WORD $0x4e36cf58 // fmla v24.4s, v26.4s, v22.4s
+	WORD $0x4e37cf79 // fmla v25.4s, v27.4s, v23.4s
+	WORD $0x3dc0489b // ldr q27, [x4, #288]
+	WORD $0x3dc0489a // ldr q26, [x4, #288]
+	WORD $0x4e36cf1b // fmla v27.4s, v24.4s, v22.4s
+	WORD $0x4e37cf3a // fmla v26.4s, v25.4s, v23.4s
+	WORD $0x4eb61edc // mov v28.16b, v22.16b
+	WORD $0x4eb71efd // mov v29.16b, v23.16b
+	WORD $0x4e2acf7c // fmla v28.4s, v27.4s, v10.4s
+	WORD $0x4e2bcf5d // fmla v29.4s, v26.4s, v11.4s
+	WORD $0x6e36df18 // fmul v24.4s, v24.4s, v22.4s
+	WORD $0x6e37df39 // fmul v25.4s, v25.4s, v23.4s
+	WORD $0x3dc0489a // ldr q26, [x4, #288]
+	WORD $0x3dc0489b // ldr q27, [x4, #288]
+	WORD $0x6e3adeda // fmul v26.4s, v22.4s, v26.4s
+	WORD $0x6e3bdefb // fmul v27.4s, v23.4s, v27.4s
+	WORD $0x4ebcd6de // fsub v30.4s, v22.4s, v28.4s
+	WORD $0x4ebdd6ff // fsub v31.4s, v23.4s, v29.4s
+	WORD $0x4e36cf5e // fmla v30.4s, v26.4s, v22.4s
+	WORD $0x4e37cf7f // fmla v31.4s, v27.4s, v23.4s
+	WORD $0x4e2acf1e // fmla v30.4s, v24.4s, v10.4s
+	WORD $0x4e2bcf3f // fmla v31.4s, v25.4s, v11.4s
+	WORD $0x3dc04c8b // ldr q11, [x4, #304]
+	WORD $0x3dc04c99 // ldr q25, [x4, #304]
+	WORD $0x6e2bddab // fmul v11.4s, v13.4s, v11.4s
+	WORD $0x6e39dd99 // fmul v25.4s, v12.4s, v25.4s
+	WORD $0x3dc0508c // ldr q12, [x4, #320]
+	WORD $0x3dc0508d // ldr q13, [x4, #320]
+	WORD $0x4e120192 // tbl v18.16b, {v12.16b}, v18.16b
+	WORD $0x4e1301b3 // tbl v19.16b, {v13.16b}, v19.16b
+	WORD $0x3dc0548d // ldr q13, [x4, #336]
+	WORD $0x3dc0548c // ldr q12, [x4, #336]
+	WORD $0x4e1511b2 // tbx v18.16b, {v13.16b}, v21.16b
+	WORD $0x4e141193 // tbx v19.16b, {v12.16b}, v20.16b
 	WORD $0x4f3455ef // shl v15.4s, v15.4s, #20
-	WORD $0x4eb085d0 // add v16.4s, v14.4s, v16.4s
-	WORD $0x4eaf85af // add v15.4s, v13.4s, v15.4s
-	WORD $0x4e32d592 // fadd v18.4s, v12.4s, v18.4s
-	WORD $0x4e31d6b1 // fadd v17.4s, v21.4s, v17.4s
-	WORD $0x4eb01e15 // mov v21.16b, v16.16b
-	WORD $0x4eaf1dec // mov v12.16b, v15.16b
-	WORD $0x4e39ce15 // fmla v21.4s, v16.4s, v25.4s
-	WORD $0x4e3acdec // fmla v12.4s, v15.4s, v26.4s
-	WORD $0x4eb5d60d // fsub v13.4s, v16.4s, v21.4s
-	WORD $0x4eacd5ee // fsub v14.4s, v15.4s, v12.4s
-	WORD $0x4e39ce0d // fmla v13.4s, v16.4s, v25.4s
-	WORD $0x4e3acdee // fmla v14.4s, v15.4s, v26.4s
-	WORD $0x4e3bce0d // fmla v13.4s, v16.4s, v27.4s
-	WORD $0x4e3ccdee // fmla v14.4s, v15.4s, v28.4s
-	WORD $0x4e35ce4d // fmla v13.4s, v18.4s, v21.4s
-	WORD $0x4e2cce2e // fmla v14.4s, v17.4s, v12.4s
+	WORD $0x4f3455ce // shl v14.4s, v14.4s, #20
+	WORD $0x4eaf864f // add v15.4s, v18.4s, v15.4s
+	WORD $0x4eae866e // add v14.4s, v19.4s, v14.4s
+	WORD $0x4e31d571 // fadd v17.4s, v11.4s, v17.4s
+	WORD $0x4e30d730 // fadd v16.4s, v25.4s, v16.4s
+	WORD $0x4eaf1df9 // mov v25.16b, v15.16b
+	WORD $0x4eae1dcb // mov v11.16b, v14.16b
+	WORD $0x4e3ccdf9 // fmla v25.4s, v15.4s, v28.4s
+	WORD $0x4e3dcdcb // fmla v11.4s, v14.4s, v29.4s
+	WORD $0x4eb9d5f3 // fsub v19.4s, v15.4s, v25.4s
+	WORD $0x4eabd5d2 // fsub v18.4s, v14.4s, v11.4s
+	WORD $0x4e3ccdf3 // fmla v19.4s, v15.4s, v28.4s
+	WORD $0x4e3dcdd2 // fmla v18.4s, v14.4s, v29.4s
+	WORD $0x4e3ecdf3 // fmla v19.4s, v15.4s, v30.4s
+	WORD $0x4e3fcdd2 // fmla v18.4s, v14.4s, v31.4s
+	WORD $0x4e39ce33 // fmla v19.4s, v17.4s, v25.4s
+	WORD $0x4e2bce12 // fmla v18.4s, v16.4s, v11.4s
+	WORD $0x3dc05890 // ldr q16, [x4, #352]
 	WORD $0x3dc05891 // ldr q17, [x4, #352]
-	WORD $0x3dc05892 // ldr q18, [x4, #352]
-	WORD $0x6eb5e63c // fcmgt v28.4s, v17.4s, v21.4s
-	WORD $0x6eace64f // fcmgt v15.4s, v18.4s, v12.4s
-	WORD $0x6e751e3c // bsl v28.16b, v17.16b, v21.16b
-	WORD $0x6e6c1e4f // bsl v15.16b, v18.16b, v12.16b
-	WORD $0x6eb1e6bb // fcmgt v27.4s, v21.4s, v17.4s
-	WORD $0x6eb2e590 // fcmgt v16.4s, v12.4s, v18.4s
-	WORD $0x6e751e3b // bsl v27.16b, v17.16b, v21.16b
-	WORD $0x6e6c1e50 // bsl v16.16b, v18.16b, v12.16b
-	WORD $0x4e3bd78c // fadd v12.4s, v28.4s, v27.4s
-	WORD $0x4e30d5f5 // fadd v21.4s, v15.4s, v16.4s
-	WORD $0x4eacd79c // fsub v28.4s, v28.4s, v12.4s
-	WORD $0x4eb5d5ef // fsub v15.4s, v15.4s, v21.4s
-	WORD $0x4e3bd79b // fadd v27.4s, v28.4s, v27.4s
-	WORD $0x4e30d5f0 // fadd v16.4s, v15.4s, v16.4s
-	WORD $0x4e2dd76d // fadd v13.4s, v27.4s, v13.4s
-	WORD $0x4e2ed60e // fadd v14.4s, v16.4s, v14.4s
-	WORD $0x6e2cfe31 // fdiv v17.4s, v17.4s, v12.4s
-	WORD $0x6e35fe52 // fdiv v18.4s, v18.4s, v21.4s
-	WORD $0x6e31dd10 // fmul v16.4s, v8.4s, v17.4s
-	WORD $0x6e32dd3b // fmul v27.4s, v9.4s, v18.4s
-	WORD $0x4eacce08 // fmls v8.4s, v16.4s, v12.4s
-	WORD $0x4eb5cf69 // fmls v9.4s, v27.4s, v21.4s
-	WORD $0x4eadce08 // fmls v8.4s, v16.4s, v13.4s
-	WORD $0x4eaecf69 // fmls v9.4s, v27.4s, v14.4s
+	WORD $0x6eb9e61f // fcmgt v31.4s, v16.4s, v25.4s
+	WORD $0x6eabe62e // fcmgt v14.4s, v17.4s, v11.4s
+	WORD $0x6e791e1f // bsl v31.16b, v16.16b, v25.16b
+	WORD $0x6e6b1e2e // bsl v14.16b, v17.16b, v11.16b
+	WORD $0x6eb0e73e // fcmgt v30.4s, v25.4s, v16.4s
+	WORD $0x6eb1e56f // fcmgt v15.4s, v11.4s, v17.4s
+	WORD $0x6e791e1e // bsl v30.16b, v16.16b, v25.16b
+	WORD $0x6e6b1e2f // bsl v15.16b, v17.16b, v11.16b
+	WORD $0x4e3ed7eb // fadd v11.4s, v31.4s, v30.4s
+	WORD $0x4e2fd5d9 // fadd v25.4s, v14.4s, v15.4s
+	WORD $0x4eabd7ff // fsub v31.4s, v31.4s, v11.4s
+	WORD $0x4eb9d5ce // fsub v14.4s, v14.4s, v25.4s
+	WORD $0x4e3ed7fe // fadd v30.4s, v31.4s, v30.4s
+	WORD $0x4e2fd5cf // fadd v15.4s, v14.4s, v15.4s
+	WORD $0x4e33d7d3 // fadd v19.4s, v30.4s, v19.4s
+	WORD $0x4e32d5f2 // fadd v18.4s, v15.4s, v18.4s
+	WORD $0x6e2bfe10 // fdiv v16.4s, v16.4s, v11.4s
+	WORD $0x6e39fe31 // fdiv v17.4s, v17.4s, v25.4s
+	WORD $0x6e30dcef // fmul v15.4s, v7.4s, v16.4s
+	WORD $0x6e31dd1e // fmul v30.4s, v8.4s, v17.4s
+	WORD $0x4eabcde7 // fmls v7.4s, v15.4s, v11.4s
+	WORD $0x4eb9cfc8 // fmls v8.4s, v30.4s, v25.4s
+	WORD $0x4eb3cde7 // fmls v7.4s, v15.4s, v19.4s
+	WORD $0x4eb2cfc8 // fmls v8.4s, v30.4s, v18.4s
+	WORD $0x6e30dcf0 // fmul v16.4s, v7.4s, v16.4s
 	WORD $0x6e31dd11 // fmul v17.4s, v8.4s, v17.4s
-	WORD $0x6e32dd32 // fmul v18.4s, v9.4s, v18.4s
-	WORD $0x4e31d609 // fadd v9.4s, v16.4s, v17.4s
-	WORD $0x4e32d768 // fadd v8.4s, v27.4s, v18.4s
-	WORD $0x4ea9d610 // fsub v16.4s, v16.4s, v9.4s
-	WORD $0x4ea8d77b // fsub v27.4s, v27.4s, v8.4s
-	WORD $0x4e31d611 // fadd v17.4s, v16.4s, v17.4s
-	WORD $0x4e32d772 // fadd v18.4s, v27.4s, v18.4s
-	WORD $0x3dc05c9b // ldr q27, [x4, #368]
-	WORD $0x3dc05c90 // ldr q16, [x4, #368]
-	WORD $0x4ea91d2e // mov v14.16b, v9.16b
-	WORD $0x4ea81d0d // mov v13.16b, v8.16b
-	WORD $0x4e3bce2e // fmla v14.4s, v17.4s, v27.4s
-	WORD $0x4e30ce4d // fmla v13.4s, v18.4s, v16.4s
-	WORD $0x3dc06090 // ldr q16, [x4, #384]
-	WORD $0x3dc0609b // ldr q27, [x4, #384]
-	WORD $0x4e30ce29 // fmla v9.4s, v17.4s, v16.4s
-	WORD $0x4e3bce48 // fmla v8.4s, v18.4s, v27.4s
-	WORD $0x6e291dce // eor v14.16b, v14.16b, v9.16b
-	WORD $0x6e281dad // eor v13.16b, v13.16b, v8.16b
-	WORD $0x4ead1dce // orr v14.16b, v14.16b, v13.16b
-	WORD $0x3dc0648d // ldr q13, [x4, #400]
-	WORD $0x6ead354d // cmhi v13.4s, v10.4s, v13.4s
-	WORD $0x4ead1dce // orr v14.16b, v14.16b, v13.16b
-	WORD $0x6eb0a9ce // umaxv s14, v14.4s
-	WORD $0x0e043dc5 // mov w5, v14.s[0]
+	WORD $0x4e30d5e8 // fadd v8.4s, v15.4s, v16.4s
+	WORD $0x4e31d7c7 // fadd v7.4s, v30.4s, v17.4s
+	WORD $0x4ea8d5ef // fsub v15.4s, v15.4s, v8.4s
+	WORD $0x4ea7d7de // fsub v30.4s, v30.4s, v7.4s
+	WORD $0x4e30d5f0 // fadd v16.4s, v15.4s, v16.4s
+	WORD $0x4e31d7d1 // fadd v17.4s, v30.4s, v17.4s
+	WORD $0x3dc05c9e // ldr q30, [x4, #368]
+	WORD $0x3dc05c8f // ldr q15, [x4, #368]
+	WORD $0x4ea81d12 // mov v18.16b, v8.16b
+	WORD $0x4ea71cf3 // mov v19.16b, v7.16b
+	WORD $0x4e3ece12 // fmla v18.4s, v16.4s, v30.4s
+	WORD $0x4e2fce33 // fmla v19.4s, v17.4s, v15.4s
+	WORD $0x3dc0608f // ldr q15, [x4, #384]
+	WORD $0x3dc0609e // ldr q30, [x4, #384]
+	WORD $0x4e2fce08 // fmla v8.4s, v16.4s, v15.4s
+	WORD $0x4e3ece27 // fmla v7.4s, v17.4s, v30.4s
+	WORD $0x6e281e52 // eor v18.16b, v18.16b, v8.16b
+	WORD $0x6e271e73 // eor v19.16b, v19.16b, v7.16b
+	WORD $0x4eb31e52 // orr v18.16b, v18.16b, v19.16b
+	WORD $0x3dc06493 // ldr q19, [x4, #400]
+	WORD $0x6eb33533 // cmhi v19.4s, v9.4s, v19.4s
+	WORD $0x4eb31e52 // orr v18.16b, v18.16b, v19.16b
+	WORD $0x6eb0aa52 // umaxv s18, v18.4s
+	WORD $0x0e043e45 // mov w5, v18.s[0]
 	CMPW $0, R5
 	BNE doubtful
-	WORD $0x3d800029 // str q9, [x1]
-	WORD $0x3d800428 // str q8, [x1, #16]
+	WORD $0x3d800028 // str q8, [x1]
+	WORD $0x3d800427 // str q7, [x1, #16]
 going:
 	ADD $32, R1
 	ADD $32, R2
@@ -3168,282 +2895,282 @@ going:
 	BGE many
 	JMP single
 doubtful:
-	WORD $0xfd400048 // ldr d8, [x2]
-	WORD $0xfd400449 // ldr d9, [x2, #8]
-	WORD $0xfd40084e // ldr d14, [x2, #16]
-	WORD $0xfd400c4d // ldr d13, [x2, #24]
-	WORD $0x3dc0688a // ldr q10, [x4, #416]
-	WORD $0x3dc0689b // ldr q27, [x4, #416]
-	WORD $0x3dc06892 // ldr q18, [x4, #416]
-	WORD $0x3dc06890 // ldr q16, [x4, #416]
-	WORD $0x0e617911 // fcvtl v17.2d, v8.2s
-	WORD $0x0e617935 // fcvtl v21.2d, v9.2s
-	WORD $0x0e6179cc // fcvtl v12.2d, v14.2s
-	WORD $0x0e6179af // fcvtl v15.2d, v13.2s
-	WORD $0x6eeae63c // fcmgt v28.2d, v17.2d, v10.2d
-	WORD $0x6efbe6ba // fcmgt v26.2d, v21.2d, v27.2d
-	WORD $0x6ef2e599 // fcmgt v25.2d, v12.2d, v18.2d
-	WORD $0x6ef0e5eb // fcmgt v11.2d, v15.2d, v16.2d
-	WORD $0x6e711d5c // bsl v28.16b, v10.16b, v17.16b
-	WORD $0x6e751f7a // bsl v26.16b, v27.16b, v21.16b
-	WORD $0x6e6c1e59 // bsl v25.16b, v18.16b, v12.16b
-	WORD $0x6e6f1e0b // bsl v11.16b, v16.16b, v15.16b
+	WORD $0xfd400047 // ldr d7, [x2]
+	WORD $0xfd400448 // ldr d8, [x2, #8]
+	WORD $0xfd400852 // ldr d18, [x2, #16]
+	WORD $0xfd400c53 // ldr d19, [x2, #24]
+	WORD $0x3dc06889 // ldr q9, [x4, #416]
+	WORD $0x3dc0689e // ldr q30, [x4, #416]
+	WORD $0x3dc06891 // ldr q17, [x4, #416]
+	WORD $0x3dc0688f // ldr q15, [x4, #416]
+	WORD $0x0e6178f0 // fcvtl v16.2d, v7.2s
+	WORD $0x0e617919 // fcvtl v25.2d, v8.2s
+	WORD $0x0e617a4b // fcvtl v11.2d, v18.2s
+	WORD $0x0e617a6e // fcvtl v14.2d, v19.2s
+	WORD $0x6ee9e61f // fcmgt v31.2d, v16.2d, v9.2d
+	WORD $0x6efee73d // fcmgt v29.2d, v25.2d, v30.2d
+	WORD $0x6ef1e57c // fcmgt v28.2d, v11.2d, v17.2d
+	WORD $0x6eefe5d4 // fcmgt v20.2d, v14.2d, v15.2d
+	WORD $0x6e701d3f // bsl v31.16b, v9.16b, v16.16b
+	WORD $0x6e791fdd // bsl v29.16b, v30.16b, v25.16b
+	WORD $0x6e6b1e3c // bsl v28.16b, v17.16b, v11.16b
+	WORD $0x6e6e1df4 // bsl v20.16b, v15.16b, v14.16b
+	WORD $0x3dc06c8e // ldr q14, [x4, #432]
 	WORD $0x3dc06c8f // ldr q15, [x4, #432]
-	WORD $0x3dc06c90 // ldr q16, [x4, #432]
-	WORD $0x3dc06c8c // ldr q12, [x4, #432]
-	WORD $0x3dc06c92 // ldr q18, [x4, #432]
-	WORD $0x6efce5f5 // fcmgt v21.2d, v15.2d, v28.2d
-	WORD $0x6efae61b // fcmgt v27.2d, v16.2d, v26.2d
-	WORD $0x6ef9e591 // fcmgt v17.2d, v12.2d, v25.2d
-	WORD $0x6eebe64a // fcmgt v10.2d, v18.2d, v11.2d
-	WORD $0x6e7c1df5 // bsl v21.16b, v15.16b, v28.16b
-	WORD $0x6e7a1e1b // bsl v27.16b, v16.16b, v26.16b
-	WORD $0x6e791d91 // bsl v17.16b, v12.16b, v25.16b
-	WORD $0x6e6b1e4a // bsl v10.16b, v18.16b, v11.16b
-	WORD $0x6e75deab // fmul v11.2d, v21.2d, v21.2d
-	WORD $0x6e7bdf72 // fmul v18.2d, v27.2d, v27.2d
-	WORD $0x6e71de39 // fmul v25.2d, v17.2d, v17.2d
-	WORD $0x6e6add4c // fmul v12.2d, v10.2d, v10.2d
-	WORD $0x3dc0709a // ldr q26, [x4, #448]
-	WORD $0x3dc07090 // ldr q16, [x4, #448]
-	WORD $0x3dc0709c // ldr q28, [x4, #448]
+	WORD $0x3dc06c8b // ldr q11, [x4, #432]
+	WORD $0x3dc06c91 // ldr q17, [x4, #432]
+	WORD $0x6effe5d9 // fcmgt v25.2d, v14.2d, v31.2d
+	WORD $0x6efde5fe // fcmgt v30.2d, v15.2d, v29.2d
+	WORD $0x6efce570 // fcmgt v16.2d, v11.2d, v28.2d
+	WORD $0x6ef4e629 // fcmgt v9.2d, v17.2d, v20.2d
+	WORD $0x6e7f1dd9 // bsl v25.16b, v14.16b, v31.16b
+	WORD $0x6e7d1dfe // bsl v30.16b, v15.16b, v29.16b
+	WORD $0x6e7c1d70 // bsl v16.16b, v11.16b, v28.16b
+	WORD $0x6e741e29 // bsl v9.16b, v17.16b, v20.16b
+	WORD $0x6e79df34 // fmul v20.2d, v25.2d, v25.2d
+	WORD $0x6e7edfd1 // fmul v17.2d, v30.2d, v30.2d
+	WORD $0x6e70de1c // fmul v28.2d, v16.2d, v16.2d
+	WORD $0x6e69dd2b // fmul v11.2d, v9.2d, v9.2d
+	WORD $0x3dc0709d // ldr q29, [x4, #448]
 	WORD $0x3dc0708f // ldr q15, [x4, #448]
-	WORD $0x3dc07494 // ldr q20, [x4, #464]
-	WORD $0x3dc07497 // ldr q23, [x4, #464]
-	WORD $0x3dc07498 // ldr q24, [x4, #464]
-	WORD $0x3dc07493 // ldr q19, [x4, #464]
-	WORD $0x4e7acd74 // fmla v20.2d, v11.2d, v26.2d
-	WORD $0x4e70ce57 // fmla v23.2d, v18.2d, v16.2d
-	WORD $0x4e7ccf38 // fmla v24.2d, v25.2d, v28.2d
-	WORD $0x4e6fcd93 // fmla v19.2d, v12.2d, v15.2d
-	WORD $0x6e74deb4 // fmul v20.2d, v21.2d, v20.2d
-	WORD $0x6e77df77 // fmul v23.2d, v27.2d, v23.2d
-	WORD $0x6e78de38 // fmul v24.2d, v17.2d, v24.2d
-	WORD $0x6e73dd53 // fmul v19.2d, v10.2d, v19.2d
-	WORD $0x3dc0788f // ldr q15, [x4, #480]
-	WORD $0x3dc0788c // ldr q12, [x4, #480]
+	WORD $0x3dc0709f // ldr q31, [x4, #448]
+	WORD $0x3dc0708e // ldr q14, [x4, #448]
+	WORD $0x3dc0748c // ldr q12, [x4, #464]
+	WORD $0x3dc07495 // ldr q21, [x4, #464]
+	WORD $0x3dc0748d // ldr q13, [x4, #464]
+	WORD $0x3dc0748a // ldr q10, [x4, #464]
+	WORD $0x4e7dce8c // fmla v12.2d, v20.2d, v29.2d
+	WORD $0x4e6fce35 // fmla v21.2d, v17.2d, v15.2d
+	WORD $0x4e7fcf8d // fmla v13.2d, v28.2d, v31.2d
+	WORD $0x4e6ecd6a // fmla v10.2d, v11.2d, v14.2d
+	WORD $0x6e6cdf2c // fmul v12.2d, v25.2d, v12.2d
+	WORD $0x6e75dfd5 // fmul v21.2d, v30.2d, v21.2d
+	WORD $0x6e6dde0d // fmul v13.2d, v16.2d, v13.2d
+	WORD $0x6e6add2a // fmul v10.2d, v9.2d, v10.2d
+	WORD $0x3dc0788e // ldr q14, [x4, #480]
+	WORD $0x3dc0788b // ldr q11, [x4, #480]
+	WORD $0x3dc0789f // ldr q31, [x4, #480]
 	WORD $0x3dc0789c // ldr q28, [x4, #480]
-	WORD $0x3dc07899 // ldr q25, [x4, #480]
-	WORD $0x3dc07c90 // ldr q16, [x4, #496]
-	WORD $0x3dc07c92 // ldr q18, [x4, #496]
-	WORD $0x3dc07c9a // ldr q26, [x4, #496]
-	WORD $0x3dc07c8b // ldr q11, [x4, #496]
-	WORD $0x4e6fce90 // fmla v16.2d, v20.2d, v15.2d
-	WORD $0x4e6ccef2 // fmla v18.2d, v23.2d, v12.2d
-	WORD $0x4e7ccf1a // fmla v26.2d, v24.2d, v28.2d
-	WORD $0x4e79ce6b // fmla v11.2d, v19.2d, v25.2d
-	WORD $0x3dc07c99 // ldr q25, [x4, #496]
-	WORD $0x3dc07c9c // ldr q28, [x4, #496]
-	WORD $0x3dc07c8c // ldr q12, [x4, #496]
 	WORD $0x3dc07c8f // ldr q15, [x4, #496]
-	WORD $0x4ef9d619 // fsub v25.2d, v16.2d, v25.2d
-	WORD $0x4efcd65c // fsub v28.2d, v18.2d, v28.2d
-	WORD $0x4eecd74c // fsub v12.2d, v26.2d, v12.2d
-	WORD $0x4eefd56f // fsub v15.2d, v11.2d, v15.2d
+	WORD $0x3dc07c91 // ldr q17, [x4, #496]
+	WORD $0x3dc07c9d // ldr q29, [x4, #496]
+	WORD $0x3dc07c94 // ldr q20, [x4, #496]
+	WORD $0x4e6ecd8f // fmla v15.2d, v12.2d, v14.2d
+	WORD $0x4e6bceb1 // fmla v17.2d, v21.2d, v11.2d
+	WORD $0x4e7fcdbd // fmla v29.2d, v13.2d, v31.2d
+	WORD $0x4e7ccd54 // fmla v20.2d, v10.2d, v28.2d
+	WORD $0x3dc07c9c // ldr q28, [x4, #496]
+	WORD $0x3dc07c9f // ldr q31, [x4, #496]
+	WORD $0x3dc07c8b // ldr q11, [x4, #496]
+	WORD $0x3dc07c8e // ldr q14, [x4, #496]
+	WORD $0x4efcd5fc // fsub v28.2d, v15.2d, v28.2d
+	WORD $0x4effd63f // fsub v31.2d, v17.2d, v31.2d
+	WORD $0x4eebd7ab // fsub v11.2d, v29.2d, v11.2d
+	WORD $0x4eeed68e // fsub v14.2d, v20.2d, v14.2d
+	WORD $0x3dc08098 // ldr q24, [x4, #512]
+	WORD $0x3dc08097 // ldr q23, [x4, #512]
+	WORD $0x3dc0809b // ldr q27, [x4, #512]
 	WORD $0x3dc08096 // ldr q22, [x4, #512]
-	WORD $0x3dc0809d // ldr q29, [x4, #512]
-	WORD $0x3dc0809e // ldr q30, [x4, #512]
-	WORD $0x3dc0809f // ldr q31, [x4, #512]
-	WORD $0x4ef6cf34 // fmls v20.2d, v25.2d, v22.2d
-	WORD $0x4efdcf97 // fmls v23.2d, v28.2d, v29.2d
-	WORD $0x4efecd98 // fmls v24.2d, v12.2d, v30.2d
-	WORD $0x4effcdf3 // fmls v19.2d, v15.2d, v31.2d
-	WORD $0x3dc0849f // ldr q31, [x4, #528]
-	WORD $0x3dc0849e // ldr q30, [x4, #528]
-	WORD $0x3dc0849d // ldr q29, [x4, #528]
+	WORD $0x4ef8cf8c // fmls v12.2d, v28.2d, v24.2d
+	WORD $0x4ef7cff5 // fmls v21.2d, v31.2d, v23.2d
+	WORD $0x4efbcd6d // fmls v13.2d, v11.2d, v27.2d
+	WORD $0x4ef6cdca // fmls v10.2d, v14.2d, v22.2d
 	WORD $0x3dc08496 // ldr q22, [x4, #528]
-	WORD $0x4effcf34 // fmls v20.2d, v25.2d, v31.2d
-	WORD $0x4efecf97 // fmls v23.2d, v28.2d, v30.2d
-	WORD $0x4efdcd98 // fmls v24.2d, v12.2d, v29.2d
-	WORD $0x4ef6cdf3 // fmls v19.2d, v15.2d, v22.2d
-	WORD $0x3dc08896 // ldr q22, [x4, #544]
-	WORD $0x3dc0888f // ldr q15, [x4, #544]
-	WORD $0x3dc0889d // ldr q29, [x4, #544]
-	WORD $0x3dc0888c // ldr q12, [x4, #544]
-	WORD $0x3dc08c9e // ldr q30, [x4, #560]
-	WORD $0x3dc08c9c // ldr q28, [x4, #560]
+	WORD $0x3dc0849b // ldr q27, [x4, #528]
+	WORD $0x3dc08497 // ldr q23, [x4, #528]
+	WORD $0x3dc08498 // ldr q24, [x4, #528]
+	WORD $0x4ef6cf8c // fmls v12.2d, v28.2d, v22.2d
+	WORD $0x4efbcff5 // fmls v21.2d, v31.2d, v27.2d
+	WORD $0x4ef7cd6d // fmls v13.2d, v11.2d, v23.2d
+	WORD $0x4ef8cdca // fmls v10.2d, v14.2d, v24.2d
+	WORD $0x3dc08898 // ldr q24, [x4, #544]
+	WORD $0x3dc0888e // ldr q14, [x4, #544]
+	WORD $0x3dc08897 // ldr q23, [x4, #544]
+	WORD $0x3dc0888b // ldr q11, [x4, #544]
+	WORD $0x3dc08c9b // ldr q27, [x4, #560]
 	WORD $0x3dc08c9f // ldr q31, [x4, #560]
-	WORD $0x3dc08c99 // ldr q25, [x4, #560]
-	WORD $0x4e74cede // fmla v30.2d, v22.2d, v20.2d
-	WORD $0x4e77cdfc // fmla v28.2d, v15.2d, v23.2d
-	WORD $0x4e78cfbf // fmla v31.2d, v29.2d, v24.2d
-	WORD $0x4e73cd99 // fmla v25.2d, v12.2d, v19.2d
-	WORD $0x3dc0908c // ldr q12, [x4, #576]
-	WORD $0x3dc0909d // ldr q29, [x4, #576]
-	WORD $0x3dc0908f // ldr q15, [x4, #576]
-	WORD $0x3dc09096 // ldr q22, [x4, #576]
-	WORD $0x4e74cfcc // fmla v12.2d, v30.2d, v20.2d
-	WORD $0x4e77cf9d // fmla v29.2d, v28.2d, v23.2d
-	WORD $0x4e78cfef // fmla v15.2d, v31.2d, v24.2d
-	WORD $0x4e73cf36 // fmla v22.2d, v25.2d, v19.2d
-	WORD $0x3dc09499 // ldr q25, [x4, #592]
-	WORD $0x3dc0949f // ldr q31, [x4, #592]
+	WORD $0x3dc08c96 // ldr q22, [x4, #560]
+	WORD $0x3dc08c9c // ldr q28, [x4, #560]
+	WORD $0x4e6ccf1b // fmla v27.2d, v24.2d, v12.2d
+	WORD $0x4e75cddf // fmla v31.2d, v14.2d, v21.2d
+	WORD $0x4e6dcef6 // fmla v22.2d, v23.2d, v13.2d
+	WORD $0x4e6acd7c // fmla v28.2d, v11.2d, v10.2d
+	WORD $0x3dc0908b // ldr q11, [x4, #576]
+	WORD $0x3dc09097 // ldr q23, [x4, #576]
+	WORD $0x3dc0908e // ldr q14, [x4, #576]
+	WORD $0x3dc09098 // ldr q24, [x4, #576]
+	WORD $0x4e6ccf6b // fmla v11.2d, v27.2d, v12.2d
+	WORD $0x4e75cff7 // fmla v23.2d, v31.2d, v21.2d
+	WORD $0x4e6dcece // fmla v14.2d, v22.2d, v13.2d
+	WORD $0x4e6acf98 // fmla v24.2d, v28.2d, v10.2d
 	WORD $0x3dc0949c // ldr q28, [x4, #592]
-	WORD $0x3dc0949e // ldr q30, [x4, #592]
-	WORD $0x4e74cd99 // fmla v25.2d, v12.2d, v20.2d
-	WORD $0x4e77cfbf // fmla v31.2d, v29.2d, v23.2d
-	WORD $0x4e78cdfc // fmla v28.2d, v15.2d, v24.2d
-	WORD $0x4e73cede // fmla v30.2d, v22.2d, v19.2d
-	WORD $0x3dc09896 // ldr q22, [x4, #608]
-	WORD $0x3dc0988f // ldr q15, [x4, #608]
-	WORD $0x3dc0989d // ldr q29, [x4, #608]
-	WORD $0x3dc0988c // ldr q12, [x4, #608]
-	WORD $0x4e74cf36 // fmla v22.2d, v25.2d, v20.2d
-	WORD $0x4e77cfef // fmla v15.2d, v31.2d, v23.2d
-	WORD $0x4e78cf9d // fmla v29.2d, v28.2d, v24.2d
-	WORD $0x4e73cfcc // fmla v12.2d, v30.2d, v19.2d
-	WORD $0x6e74de9e // fmul v30.2d, v20.2d, v20.2d
-	WORD $0x6e77defc // fmul v28.2d, v23.2d, v23.2d
-	WORD $0x6e78df1f // fmul v31.2d, v24.2d, v24.2d
-	WORD $0x6e73de79 // fmul v25.2d, v19.2d, v19.2d
-	WORD $0x4e76cfd4 // fmla v20.2d, v30.2d, v22.2d
-	WORD $0x4e6fcf97 // fmla v23.2d, v28.2d, v15.2d
-	WORD $0x4e7dcff8 // fmla v24.2d, v31.2d, v29.2d
-	WORD $0x4e6ccf33 // fmla v19.2d, v25.2d, v12.2d
-	WORD $0x3dc09c8c // ldr q12, [x4, #624]
-	WORD $0x3dc09c99 // ldr q25, [x4, #624]
-	WORD $0x3dc09c9d // ldr q29, [x4, #624]
-	WORD $0x3dc09c9f // ldr q31, [x4, #624]
-	WORD $0x4e2c1e0c // and v12.16b, v16.16b, v12.16b
-	WORD $0x4e391e59 // and v25.16b, v18.16b, v25.16b
-	WORD $0x4e3d1f5d // and v29.16b, v26.16b, v29.16b
-	WORD $0x4e3f1d7f // and v31.16b, v11.16b, v31.16b
-	WORD $0x4e083d85 // mov x5, v12.d[0]
-	WORD $0x4e083f26 // mov x6, v25.d[0]
-	WORD $0x4e083fa7 // mov x7, v29.d[0]
-	WORD $0x4e083fe8 // mov x8, v31.d[0]
-	WORD $0x4e183d89 // mov x9, v12.d[1]
-	WORD $0x4e183f2a // mov x10, v25.d[1]
-	WORD $0x4e183fab // mov x11, v29.d[1]
-	WORD $0x4e183fec // mov x12, v31.d[1]
-	WORD $0xfc65787f // ldr d31, [x3, x5, lsl #3]
-	WORD $0xfc66787d // ldr d29, [x3, x6, lsl #3]
-	WORD $0xfc677879 // ldr d25, [x3, x7, lsl #3]
-	WORD $0xfc68786c // ldr d12, [x3, x8, lsl #3]
-	WORD $0xfc69786f // ldr d15, [x3, x9, lsl #3]
-	WORD $0xfc6a787c // ldr d28, [x3, x10, lsl #3]
-	WORD $0xfc6b7876 // ldr d22, [x3, x11, lsl #3]
-	WORD $0xfc6c787e // ldr d30, [x3, x12, lsl #3]
-	WORD $0x4ecf3bef // zip1 v15.2d, v31.2d, v15.2d
-	WORD $0x4edc3bbc // zip1 v28.2d, v29.2d, v28.2d
-	WORD $0x4ed63b36 // zip1 v22.2d, v25.2d, v22.2d
-	WORD $0x4ede399e // zip1 v30.2d, v12.2d, v30.2d
-	WORD $0x4f705610 // shl v16.2d, v16.2d, #48
-	WORD $0x4f705652 // shl v18.2d, v18.2d, #48
-	WORD $0x4f70575a // shl v26.2d, v26.2d, #48
-	WORD $0x4f70556b // shl v11.2d, v11.2d, #48
-	WORD $0x4ef085f0 // add v16.2d, v15.2d, v16.2d
-	WORD $0x4ef28792 // add v18.2d, v28.2d, v18.2d
-	WORD $0x4efa86da // add v26.2d, v22.2d, v26.2d
-	WORD $0x4eeb87cb // add v11.2d, v30.2d, v11.2d
-	WORD $0x3dc0a09e // ldr q30, [x4, #640]
-	WORD $0x3dc0a096 // ldr q22, [x4, #640]
-	WORD $0x3dc0a09c // ldr q28, [x4, #640]
-	WORD $0x3dc0a08f // ldr q15, [x4, #640]
-	WORD $0x4eb01e0c // mov v12.16b, v16.16b
-	WORD $0x4eb21e59 // mov v25.16b, v18.16b
-	WORD $0x4eba1f5d // mov v29.16b, v26.16b
-	WORD $0x4eab1d7f // mov v31.16b, v11.16b
-	WORD $0x4e74ce0c // fmla v12.2d, v16.2d, v20.2d
-	WORD $0x4e77ce59 // fmla v25.2d, v18.2d, v23.2d
-	WORD $0x4e78cf5d // fmla v29.2d, v26.2d, v24.2d
-	WORD $0x4e73cd7f // fmla v31.2d, v11.2d, v19.2d
-	WORD $0x4e6cd7cc // fadd v12.2d, v30.2d, v12.2d
-	WORD $0x4e79d6d9 // fadd v25.2d, v22.2d, v25.2d
-	WORD $0x4e7dd79d // fadd v29.2d, v28.2d, v29.2d
-	WORD $0x4e7fd5ff // fadd v31.2d, v15.2d, v31.2d
-	WORD $0x6e6cfeac // fdiv v12.2d, v21.2d, v12.2d
-	WORD $0x6e79ff79 // fdiv v25.2d, v27.2d, v25.2d
-	WORD $0x6e7dfe3d // fdiv v29.2d, v17.2d, v29.2d
-	WORD $0x6e7ffd5f // fdiv v31.2d, v10.2d, v31.2d
-	WORD $0x3dc0a48a // ldr q10, [x4, #656]
-	WORD $0x3dc0a491 // ldr q17, [x4, #656]
-	WORD $0x3dc0a49b // ldr q27, [x4, #656]
-	WORD $0x3dc0a495 // ldr q21, [x4, #656]
-	WORD $0x3dc0a88f // ldr q15, [x4, #672]
-	WORD $0x3dc0a89c // ldr q28, [x4, #672]
-	WORD $0x3dc0a896 // ldr q22, [x4, #672]
-	WORD $0x3dc0a89e // ldr q30, [x4, #672]
-	WORD $0x6e6fdd8f // fmul v15.2d, v12.2d, v15.2d
-	WORD $0x6e7cdf3c // fmul v28.2d, v25.2d, v28.2d
-	WORD $0x6e76dfb6 // fmul v22.2d, v29.2d, v22.2d
-	WORD $0x6e7edffe // fmul v30.2d, v31.2d, v30.2d
-	WORD $0x4eefd593 // fsub v19.2d, v12.2d, v15.2d
-	WORD $0x4efcd72b // fsub v11.2d, v25.2d, v28.2d
-	WORD $0x4ef6d7b8 // fsub v24.2d, v29.2d, v22.2d
-	WORD $0x4efed7fa // fsub v26.2d, v31.2d, v30.2d
-	WORD $0x0e616a73 // fcvtn v19.2s, v19.2d
-	WORD $0x0e61696b // fcvtn v11.2s, v11.2d
+	WORD $0x3dc09496 // ldr q22, [x4, #592]
+	WORD $0x3dc0949f // ldr q31, [x4, #592]
+	WORD $0x3dc0949b // ldr q27, [x4, #592]
+	WORD $0x4e6ccd7c // fmla v28.2d, v11.2d, v12.2d
+	WORD $0x4e75cef6 // fmla v22.2d, v23.2d, v21.2d
+	WORD $0x4e6dcddf // fmla v31.2d, v14.2d, v13.2d
+	WORD $0x4e6acf1b // fmla v27.2d, v24.2d, v10.2d
+	WORD $0x3dc09898 // ldr q24, [x4, #608]
+	WORD $0x3dc0988e // ldr q14, [x4, #608]
+	WORD $0x3dc09897 // ldr q23, [x4, #608]
+	WORD $0x3dc0988b // ldr q11, [x4, #608]
+	WORD $0x4e6ccf98 // fmla v24.2d, v28.2d, v12.2d
+	WORD $0x4e75cece // fmla v14.2d, v22.2d, v21.2d
+	WORD $0x4e6dcff7 // fmla v23.2d, v31.2d, v13.2d
+	WORD $0x4e6acf6b // fmla v11.2d, v27.2d, v10.2d
+	WORD $0x6e6cdd9b // fmul v27.2d, v12.2d, v12.2d
+	WORD $0x6e75debf // fmul v31.2d, v21.2d, v21.2d
+	WORD $0x6e6dddb6 // fmul v22.2d, v13.2d, v13.2d
+	WORD $0x6e6add5c // fmul v28.2d, v10.2d, v10.2d
+	WORD $0x4e78cf6c // fmla v12.2d, v27.2d, v24.2d
+	WORD $0x4e6ecff5 // fmla v21.2d, v31.2d, v14.2d
+	WORD $0x4e77cecd // fmla v13.2d, v22.2d, v23.2d
+	WORD $0x4e6bcf8a // fmla v10.2d, v28.2d, v11.2d
+	WORD $0x3dc09c8b // ldr q11, [x4, #624]
+	WORD $0x3dc09c9c // ldr q28, [x4, #624]
+	WORD $0x3dc09c97 // ldr q23, [x4, #624]
+	WORD $0x3dc09c96 // ldr q22, [x4, #624]
+	WORD $0x4e2b1deb // and v11.16b, v15.16b, v11.16b
+	WORD $0x4e3c1e3c // and v28.16b, v17.16b, v28.16b
+	WORD $0x4e371fb7 // and v23.16b, v29.16b, v23.16b
+	WORD $0x4e361e96 // and v22.16b, v20.16b, v22.16b
+	WORD $0x4e083d65 // mov x5, v11.d[0]
+	WORD $0x4e083f86 // mov x6, v28.d[0]
+	WORD $0x4e083ee7 // mov x7, v23.d[0]
+	WORD $0x4e083ec8 // mov x8, v22.d[0]
+	WORD $0x4e183d69 // mov x9, v11.d[1]
+	WORD $0x4e183f8a // mov x10, v28.d[1]
+	WORD $0x4e183eeb // mov x11, v23.d[1]
+	WORD $0x4e183ecc // mov x12, v22.d[1]
+	WORD $0xfc657876 // ldr d22, [x3, x5, lsl #3]
+	WORD $0xfc667877 // ldr d23, [x3, x6, lsl #3]
+	WORD $0xfc67787c // ldr d28, [x3, x7, lsl #3]
+	WORD $0xfc68786b // ldr d11, [x3, x8, lsl #3]
+	WORD $0xfc69786e // ldr d14, [x3, x9, lsl #3]
+	WORD $0xfc6a787f // ldr d31, [x3, x10, lsl #3]
+	WORD $0xfc6b7878 // ldr d24, [x3, x11, lsl #3]
+	WORD $0xfc6c787b // ldr d27, [x3, x12, lsl #3]
+	WORD $0x4ece3ace // zip1 v14.2d, v22.2d, v14.2d
+	WORD $0x4edf3aff // zip1 v31.2d, v23.2d, v31.2d
+	WORD $0x4ed83b98 // zip1 v24.2d, v28.2d, v24.2d
+	WORD $0x4edb397b // zip1 v27.2d, v11.2d, v27.2d
+	WORD $0x4f7055ef // shl v15.2d, v15.2d, #48
+	WORD $0x4f705631 // shl v17.2d, v17.2d, #48
+	WORD $0x4f7057bd // shl v29.2d, v29.2d, #48
+	WORD $0x4f705694 // shl v20.2d, v20.2d, #48
+	WORD $0x4eef85cf // add v15.2d, v14.2d, v15.2d
+	WORD $0x4ef187f1 // add v17.2d, v31.2d, v17.2d
+	WORD $0x4efd871d // add v29.2d, v24.2d, v29.2d
+	WORD $0x4ef48774 // add v20.2d, v27.2d, v20.2d
+	WORD $0x3dc0a09b // ldr q27, [x4, #640]
+	WORD $0x3dc0a098 // ldr q24, [x4, #640]
+	WORD $0x3dc0a09f // ldr q31, [x4, #640]
+	WORD $0x3dc0a08e // ldr q14, [x4, #640]
+	WORD $0x4eaf1deb // mov v11.16b, v15.16b
+	WORD $0x4eb11e3c // mov v28.16b, v17.16b
+	WORD $0x4ebd1fb7 // mov v23.16b, v29.16b
+	WORD $0x4eb41e96 // mov v22.16b, v20.16b
+	WORD $0x4e6ccdeb // fmla v11.2d, v15.2d, v12.2d
+	WORD $0x4e75ce3c // fmla v28.2d, v17.2d, v21.2d
+	WORD $0x4e6dcfb7 // fmla v23.2d, v29.2d, v13.2d
+	WORD $0x4e6ace96 // fmla v22.2d, v20.2d, v10.2d
+	WORD $0x4e6bd76b // fadd v11.2d, v27.2d, v11.2d
+	WORD $0x4e7cd71c // fadd v28.2d, v24.2d, v28.2d
+	WORD $0x4e77d7f7 // fadd v23.2d, v31.2d, v23.2d
+	WORD $0x4e76d5d6 // fadd v22.2d, v14.2d, v22.2d
+	WORD $0x6e6bff2b // fdiv v11.2d, v25.2d, v11.2d
+	WORD $0x6e7cffdc // fdiv v28.2d, v30.2d, v28.2d
+	WORD $0x6e77fe17 // fdiv v23.2d, v16.2d, v23.2d
+	WORD $0x6e76fd36 // fdiv v22.2d, v9.2d, v22.2d
+	WORD $0x3dc0a489 // ldr q9, [x4, #656]
+	WORD $0x3dc0a490 // ldr q16, [x4, #656]
+	WORD $0x3dc0a49e // ldr q30, [x4, #656]
+	WORD $0x3dc0a499 // ldr q25, [x4, #656]
+	WORD $0x3dc0a88e // ldr q14, [x4, #672]
+	WORD $0x3dc0a89f // ldr q31, [x4, #672]
+	WORD $0x3dc0a898 // ldr q24, [x4, #672]
+	WORD $0x3dc0a89b // ldr q27, [x4, #672]
+	WORD $0x6e6edd6e // fmul v14.2d, v11.2d, v14.2d
+	WORD $0x6e7fdf9f // fmul v31.2d, v28.2d, v31.2d
+	WORD $0x6e78def8 // fmul v24.2d, v23.2d, v24.2d
+	WORD $0x6e7bdedb // fmul v27.2d, v22.2d, v27.2d
+	WORD $0x4eeed56a // fsub v10.2d, v11.2d, v14.2d
+	WORD $0x4effd794 // fsub v20.2d, v28.2d, v31.2d
+	WORD $0x4ef8d6ed // fsub v13.2d, v23.2d, v24.2d
+	WORD $0x4efbd6dd // fsub v29.2d, v22.2d, v27.2d
+	WORD $0x0e61694a // fcvtn v10.2s, v10.2d
+	WORD $0x0e616a94 // fcvtn v20.2s, v20.2d
+	WORD $0x0e6169ad // fcvtn v13.2s, v13.2d
+	WORD $0x0e616bbd // fcvtn v29.2s, v29.2d
+	WORD $0x4e6ed56e // fadd v14.2d, v11.2d, v14.2d
+	WORD $0x4e7fd79f // fadd v31.2d, v28.2d, v31.2d
+	WORD $0x4e78d6f8 // fadd v24.2d, v23.2d, v24.2d
+	WORD $0x4e7bd6db // fadd v27.2d, v22.2d, v27.2d
+	WORD $0x0e6169ce // fcvtn v14.2s, v14.2d
+	WORD $0x0e616bff // fcvtn v31.2s, v31.2d
 	WORD $0x0e616b18 // fcvtn v24.2s, v24.2d
-	WORD $0x0e616b5a // fcvtn v26.2s, v26.2d
-	WORD $0x4e6fd58f // fadd v15.2d, v12.2d, v15.2d
-	WORD $0x4e7cd73c // fadd v28.2d, v25.2d, v28.2d
-	WORD $0x4e76d7b6 // fadd v22.2d, v29.2d, v22.2d
-	WORD $0x4e7ed7fe // fadd v30.2d, v31.2d, v30.2d
-	WORD $0x0e6169ef // fcvtn v15.2s, v15.2d
-	WORD $0x0e616b9c // fcvtn v28.2s, v28.2d
-	WORD $0x0e616ad6 // fcvtn v22.2s, v22.2d
-	WORD $0x0e616bde // fcvtn v30.2s, v30.2d
-	WORD $0x2eaf8e6f // cmeq v15.2s, v19.2s, v15.2s
-	WORD $0x2ebc8d7c // cmeq v28.2s, v11.2s, v28.2s
-	WORD $0x2eb68f16 // cmeq v22.2s, v24.2s, v22.2s
-	WORD $0x2ebe8f5e // cmeq v30.2s, v26.2s, v30.2s
-	WORD $0x0eaa1e6a // orr v10.8b, v19.8b, v10.8b
-	WORD $0x0eb11d71 // orr v17.8b, v11.8b, v17.8b
-	WORD $0x0ebb1f1b // orr v27.8b, v24.8b, v27.8b
-	WORD $0x0eb51f55 // orr v21.8b, v26.8b, v21.8b
-	WORD $0x3dc0ac9a // ldr q26, [x4, #688]
-	WORD $0x3dc0ac98 // ldr q24, [x4, #688]
-	WORD $0x3dc0ac8b // ldr q11, [x4, #688]
-	WORD $0x3dc0ac93 // ldr q19, [x4, #688]
-	WORD $0x2e7a1d4f // bsl v15.8b, v10.8b, v26.8b
-	WORD $0x2e781e3c // bsl v28.8b, v17.8b, v24.8b
-	WORD $0x2e6b1f76 // bsl v22.8b, v27.8b, v11.8b
-	WORD $0x2e731ebe // bsl v30.8b, v21.8b, v19.8b
-	WORD $0x3dc0b093 // ldr q19, [x4, #704]
-	WORD $0x3dc0b095 // ldr q21, [x4, #704]
-	WORD $0x3dc0b08b // ldr q11, [x4, #704]
-	WORD $0x3dc0b09b // ldr q27, [x4, #704]
-	WORD $0x2e33e513 // fcmge v19.2s, v8.2s, v19.2s
-	WORD $0x2e35e535 // fcmge v21.2s, v9.2s, v21.2s
-	WORD $0x2e2be5cb // fcmge v11.2s, v14.2s, v11.2s
-	WORD $0x2e3be5bb // fcmge v27.2s, v13.2s, v27.2s
-	WORD $0x2e6f1d13 // bsl v19.8b, v8.8b, v15.8b
-	WORD $0x2e7c1d35 // bsl v21.8b, v9.8b, v28.8b
-	WORD $0x2e761dcb // bsl v11.8b, v14.8b, v22.8b
-	WORD $0x2e7e1dbb // bsl v27.8b, v13.8b, v30.8b
-	WORD $0x3dc0b49e // ldr q30, [x4, #720]
-	WORD $0x3dc0b496 // ldr q22, [x4, #720]
-	WORD $0x3dc0b49c // ldr q28, [x4, #720]
-	WORD $0x3dc0b48f // ldr q15, [x4, #720]
-	WORD $0x2e28e7de // fcmge v30.2s, v30.2s, v8.2s
-	WORD $0x2e29e6d6 // fcmge v22.2s, v22.2s, v9.2s
-	WORD $0x2e2ee79c // fcmge v28.2s, v28.2s, v14.2s
-	WORD $0x2e2de5ef // fcmge v15.2s, v15.2s, v13.2s
-	WORD $0x3dc0b898 // ldr q24, [x4, #736]
-	WORD $0x3dc0b891 // ldr q17, [x4, #736]
-	WORD $0x3dc0b89a // ldr q26, [x4, #736]
-	WORD $0x3dc0b88a // ldr q10, [x4, #736]
-	WORD $0x2e731f1e // bsl v30.8b, v24.8b, v19.8b
-	WORD $0x2e751e36 // bsl v22.8b, v17.8b, v21.8b
-	WORD $0x2e6b1f5c // bsl v28.8b, v26.8b, v11.8b
-	WORD $0x2e7b1d4f // bsl v15.8b, v10.8b, v27.8b
+	WORD $0x0e616b7b // fcvtn v27.2s, v27.2d
+	WORD $0x2eae8d4e // cmeq v14.2s, v10.2s, v14.2s
+	WORD $0x2ebf8e9f // cmeq v31.2s, v20.2s, v31.2s
+	WORD $0x2eb88db8 // cmeq v24.2s, v13.2s, v24.2s
+	WORD $0x2ebb8fbb // cmeq v27.2s, v29.2s, v27.2s
+	WORD $0x0ea91d49 // orr v9.8b, v10.8b, v9.8b
+	WORD $0x0eb01e90 // orr v16.8b, v20.8b, v16.8b
+	WORD $0x0ebe1dbe // orr v30.8b, v13.8b, v30.8b
+	WORD $0x0eb91fb9 // orr v25.8b, v29.8b, v25.8b
+	WORD $0x3dc0ac9d // ldr q29, [x4, #688]
+	WORD $0x3dc0ac8d // ldr q13, [x4, #688]
+	WORD $0x3dc0ac94 // ldr q20, [x4, #688]
+	WORD $0x3dc0ac8a // ldr q10, [x4, #688]
+	WORD $0x2e7d1d2e // bsl v14.8b, v9.8b, v29.8b
+	WORD $0x2e6d1e1f // bsl v31.8b, v16.8b, v13.8b
+	WORD $0x2e741fd8 // bsl v24.8b, v30.8b, v20.8b
+	WORD $0x2e6a1f3b // bsl v27.8b, v25.8b, v10.8b
+	WORD $0x3dc0b08a // ldr q10, [x4, #704]
+	WORD $0x3dc0b099 // ldr q25, [x4, #704]
+	WORD $0x3dc0b094 // ldr q20, [x4, #704]
+	WORD $0x3dc0b09e // ldr q30, [x4, #704]
+	WORD $0x2e2ae4ea // fcmge v10.2s, v7.2s, v10.2s
+	WORD $0x2e39e519 // fcmge v25.2s, v8.2s, v25.2s
+	WORD $0x2e34e654 // fcmge v20.2s, v18.2s, v20.2s
+	WORD $0x2e3ee67e // fcmge v30.2s, v19.2s, v30.2s
+	WORD $0x2e6e1cea // bsl v10.8b, v7.8b, v14.8b
+	WORD $0x2e7f1d19 // bsl v25.8b, v8.8b, v31.8b
+	WORD $0x2e781e54 // bsl v20.8b, v18.8b, v24.8b
+	WORD $0x2e7b1e7e // bsl v30.8b, v19.8b, v27.8b
+	WORD $0x3dc0b49b // ldr q27, [x4, #720]
+	WORD $0x3dc0b498 // ldr q24, [x4, #720]
+	WORD $0x3dc0b49f // ldr q31, [x4, #720]
+	WORD $0x3dc0b48e // ldr q14, [x4, #720]
+	WORD $0x2e27e77b // fcmge v27.2s, v27.2s, v7.2s
+	WORD $0x2e28e718 // fcmge v24.2s, v24.2s, v8.2s
+	WORD $0x2e32e7ff // fcmge v31.2s, v31.2s, v18.2s
+	WORD $0x2e33e5ce // fcmge v14.2s, v14.2s, v19.2s
+	WORD $0x3dc0b88d // ldr q13, [x4, #736]
+	WORD $0x3dc0b890 // ldr q16, [x4, #736]
+	WORD $0x3dc0b89d // ldr q29, [x4, #736]
+	WORD $0x3dc0b889 // ldr q9, [x4, #736]
+	WORD $0x2e6a1dbb // bsl v27.8b, v13.8b, v10.8b
+	WORD $0x2e791e18 // bsl v24.8b, v16.8b, v25.8b
+	WORD $0x2e741fbf // bsl v31.8b, v29.8b, v20.8b
+	WORD $0x2e7e1d2e // bsl v14.8b, v9.8b, v30.8b
+	WORD $0x0e27e4e7 // fcmeq v7.2s, v7.2s, v7.2s
 	WORD $0x0e28e508 // fcmeq v8.2s, v8.2s, v8.2s
-	WORD $0x0e29e529 // fcmeq v9.2s, v9.2s, v9.2s
-	WORD $0x0e2ee5ce // fcmeq v14.2s, v14.2s, v14.2s
-	WORD $0x0e2de5ad // fcmeq v13.2s, v13.2s, v13.2s
-	WORD $0x3dc0bc9b // ldr q27, [x4, #752]
-	WORD $0x3dc0bc8a // ldr q10, [x4, #752]
-	WORD $0x3dc0bc8b // ldr q11, [x4, #752]
-	WORD $0x3dc0bc9a // ldr q26, [x4, #752]
-	WORD $0x2e7b1fc8 // bsl v8.8b, v30.8b, v27.8b
-	WORD $0x2e6a1ec9 // bsl v9.8b, v22.8b, v10.8b
-	WORD $0x2e6b1f8e // bsl v14.8b, v28.8b, v11.8b
-	WORD $0x2e7a1ded // bsl v13.8b, v15.8b, v26.8b
-	WORD $0xfd000028 // str d8, [x1]
-	WORD $0xfd000429 // str d9, [x1, #8]
-	WORD $0xfd00082e // str d14, [x1, #16]
-	WORD $0xfd000c2d // str d13, [x1, #24]
+	WORD $0x0e32e652 // fcmeq v18.2s, v18.2s, v18.2s
+	WORD $0x0e33e673 // fcmeq v19.2s, v19.2s, v19.2s
+	WORD $0x3dc0bc9e // ldr q30, [x4, #752]
+	WORD $0x3dc0bc89 // ldr q9, [x4, #752]
+	WORD $0x3dc0bc94 // ldr q20, [x4, #752]
+	WORD $0x3dc0bc9d // ldr q29, [x4, #752]
+	WORD $0x2e7e1f67 // bsl v7.8b, v27.8b, v30.8b
+	WORD $0x2e691f08 // bsl v8.8b, v24.8b, v9.8b
+	WORD $0x2e741ff2 // bsl v18.8b, v31.8b, v20.8b
+	WORD $0x2e7d1dd3 // bsl v19.8b, v14.8b, v29.8b
+	WORD $0xfd000027 // str d7, [x1]
+	WORD $0xfd000428 // str d8, [x1, #8]
+	WORD $0xfd000832 // str d18, [x1, #16]
+	WORD $0xfd000c33 // str d19, [x1, #24]
 	JMP going
 single:
 	ADDS $8, R0, R0
@@ -3451,75 +3178,75 @@ single:
 	SUBS $2, R0, R0
 	BLT rest
 one:
-	WORD $0xfd40004d // ldr d13, [x2]
-	WORD $0x3dc0688e // ldr q14, [x4, #416]
-	WORD $0x0e6179a9 // fcvtl v9.2d, v13.2s
-	WORD $0x6eeee528 // fcmgt v8.2d, v9.2d, v14.2d
-	WORD $0x6e691dc8 // bsl v8.16b, v14.16b, v9.16b
-	WORD $0x3dc06c89 // ldr q9, [x4, #432]
-	WORD $0x6ee8e52e // fcmgt v14.2d, v9.2d, v8.2d
-	WORD $0x6e681d2e // bsl v14.16b, v9.16b, v8.16b
-	WORD $0x6e6eddc8 // fmul v8.2d, v14.2d, v14.2d
-	WORD $0x3dc07089 // ldr q9, [x4, #448]
-	WORD $0x3dc0749a // ldr q26, [x4, #464]
-	WORD $0x4e69cd1a // fmla v26.2d, v8.2d, v9.2d
-	WORD $0x6e7addda // fmul v26.2d, v14.2d, v26.2d
-	WORD $0x3dc07889 // ldr q9, [x4, #480]
+	WORD $0xfd400053 // ldr d19, [x2]
+	WORD $0x3dc06892 // ldr q18, [x4, #416]
+	WORD $0x0e617a68 // fcvtl v8.2d, v19.2s
+	WORD $0x6ef2e507 // fcmgt v7.2d, v8.2d, v18.2d
+	WORD $0x6e681e47 // bsl v7.16b, v18.16b, v8.16b
+	WORD $0x3dc06c88 // ldr q8, [x4, #432]
+	WORD $0x6ee7e512 // fcmgt v18.2d, v8.2d, v7.2d
+	WORD $0x6e671d12 // bsl v18.16b, v8.16b, v7.16b
+	WORD $0x6e72de47 // fmul v7.2d, v18.2d, v18.2d
+	WORD $0x3dc07088 // ldr q8, [x4, #448]
+	WORD $0x3dc0749d // ldr q29, [x4, #464]
+	WORD $0x4e68ccfd // fmla v29.2d, v7.2d, v8.2d
+	WORD $0x6e7dde5d // fmul v29.2d, v18.2d, v29.2d
+	WORD $0x3dc07888 // ldr q8, [x4, #480]
+	WORD $0x3dc07c87 // ldr q7, [x4, #496]
+	WORD $0x4e68cfa7 // fmla v7.2d, v29.2d, v8.2d
 	WORD $0x3dc07c88 // ldr q8, [x4, #496]
-	WORD $0x4e69cf48 // fmla v8.2d, v26.2d, v9.2d
-	WORD $0x3dc07c89 // ldr q9, [x4, #496]
-	WORD $0x4ee9d509 // fsub v9.2d, v8.2d, v9.2d
-	WORD $0x3dc0808f // ldr q15, [x4, #512]
-	WORD $0x4eefcd3a // fmls v26.2d, v9.2d, v15.2d
-	WORD $0x3dc0848f // ldr q15, [x4, #528]
-	WORD $0x4eefcd3a // fmls v26.2d, v9.2d, v15.2d
-	WORD $0x3dc0888f // ldr q15, [x4, #544]
-	WORD $0x3dc08c89 // ldr q9, [x4, #560]
-	WORD $0x4e7acde9 // fmla v9.2d, v15.2d, v26.2d
-	WORD $0x3dc0908f // ldr q15, [x4, #576]
-	WORD $0x4e7acd2f // fmla v15.2d, v9.2d, v26.2d
-	WORD $0x3dc09489 // ldr q9, [x4, #592]
-	WORD $0x4e7acde9 // fmla v9.2d, v15.2d, v26.2d
-	WORD $0x3dc0988f // ldr q15, [x4, #608]
-	WORD $0x4e7acd2f // fmla v15.2d, v9.2d, v26.2d
-	WORD $0x6e7adf49 // fmul v9.2d, v26.2d, v26.2d
-	WORD $0x4e6fcd3a // fmla v26.2d, v9.2d, v15.2d
-	WORD $0x3dc09c8f // ldr q15, [x4, #624]
-	WORD $0x4e2f1d0f // and v15.16b, v8.16b, v15.16b
-	WORD $0x4e083dec // mov x12, v15.d[0]
-	WORD $0x4e183deb // mov x11, v15.d[1]
-	WORD $0xfc6c786f // ldr d15, [x3, x12, lsl #3]
-	WORD $0xfc6b7869 // ldr d9, [x3, x11, lsl #3]
-	WORD $0x4ec939e9 // zip1 v9.2d, v15.2d, v9.2d
-	WORD $0x4f705508 // shl v8.2d, v8.2d, #48
-	WORD $0x4ee88528 // add v8.2d, v9.2d, v8.2d
-	WORD $0x3dc0a089 // ldr q9, [x4, #640]
-	WORD $0x4ea81d0f // mov v15.16b, v8.16b
-	WORD $0x4e7acd0f // fmla v15.2d, v8.2d, v26.2d
-	WORD $0x4e6fd52f // fadd v15.2d, v9.2d, v15.2d
-	WORD $0x6e6ffdcf // fdiv v15.2d, v14.2d, v15.2d
-	WORD $0x3dc0a48e // ldr q14, [x4, #656]
-	WORD $0x3dc0a889 // ldr q9, [x4, #672]
-	WORD $0x6e69dde9 // fmul v9.2d, v15.2d, v9.2d
-	WORD $0x4ee9d5fa // fsub v26.2d, v15.2d, v9.2d
-	WORD $0x0e616b5a // fcvtn v26.2s, v26.2d
-	WORD $0x4e69d5e9 // fadd v9.2d, v15.2d, v9.2d
-	WORD $0x0e616929 // fcvtn v9.2s, v9.2d
-	WORD $0x2ea98f49 // cmeq v9.2s, v26.2s, v9.2s
-	WORD $0x0eae1f4e // orr v14.8b, v26.8b, v14.8b
-	WORD $0x3dc0ac9a // ldr q26, [x4, #688]
-	WORD $0x2e7a1dc9 // bsl v9.8b, v14.8b, v26.8b
-	WORD $0x3dc0b09a // ldr q26, [x4, #704]
-	WORD $0x2e3ae5ba // fcmge v26.2s, v13.2s, v26.2s
-	WORD $0x2e691dba // bsl v26.8b, v13.8b, v9.8b
-	WORD $0x3dc0b489 // ldr q9, [x4, #720]
-	WORD $0x2e2de529 // fcmge v9.2s, v9.2s, v13.2s
-	WORD $0x3dc0b88e // ldr q14, [x4, #736]
-	WORD $0x2e7a1dc9 // bsl v9.8b, v14.8b, v26.8b
-	WORD $0x0e2de5ad // fcmeq v13.2s, v13.2s, v13.2s
-	WORD $0x3dc0bc9a // ldr q26, [x4, #752]
-	WORD $0x2e7a1d2d // bsl v13.8b, v9.8b, v26.8b
-	WORD $0xfd00002d // str d13, [x1]
+	WORD $0x4ee8d4e8 // fsub v8.2d, v7.2d, v8.2d
+	WORD $0x3dc0808e // ldr q14, [x4, #512]
+	WORD $0x4eeecd1d // fmls v29.2d, v8.2d, v14.2d
+	WORD $0x3dc0848e // ldr q14, [x4, #528]
+	WORD $0x4eeecd1d // fmls v29.2d, v8.2d, v14.2d
+	WORD $0x3dc0888e // ldr q14, [x4, #544]
+	WORD $0x3dc08c88 // ldr q8, [x4, #560]
+	WORD $0x4e7dcdc8 // fmla v8.2d, v14.2d, v29.2d
+	WORD $0x3dc0908e // ldr q14, [x4, #576]
+	WORD $0x4e7dcd0e // fmla v14.2d, v8.2d, v29.2d
+	WORD $0x3dc09488 // ldr q8, [x4, #592]
+	WORD $0x4e7dcdc8 // fmla v8.2d, v14.2d, v29.2d
+	WORD $0x3dc0988e // ldr q14, [x4, #608]
+	WORD $0x4e7dcd0e // fmla v14.2d, v8.2d, v29.2d
+	WORD $0x6e7ddfa8 // fmul v8.2d, v29.2d, v29.2d
+	WORD $0x4e6ecd1d // fmla v29.2d, v8.2d, v14.2d
+	WORD $0x3dc09c8e // ldr q14, [x4, #624]
+	WORD $0x4e2e1cee // and v14.16b, v7.16b, v14.16b
+	WORD $0x4e083dcc // mov x12, v14.d[0]
+	WORD $0x4e183dcb // mov x11, v14.d[1]
+	WORD $0xfc6c786e // ldr d14, [x3, x12, lsl #3]
+	WORD $0xfc6b7868 // ldr d8, [x3, x11, lsl #3]
+	WORD $0x4ec839c8 // zip1 v8.2d, v14.2d, v8.2d
+	WORD $0x4f7054e7 // shl v7.2d, v7.2d, #48
+	WORD $0x4ee78507 // add v7.2d, v8.2d, v7.2d
+	WORD $0x3dc0a088 // ldr q8, [x4, #640]
+	WORD $0x4ea71cee // mov v14.16b, v7.16b
+	WORD $0x4e7dccee // fmla v14.2d, v7.2d, v29.2d
+	WORD $0x4e6ed50e // fadd v14.2d, v8.2d, v14.2d
+	WORD $0x6e6efe4e // fdiv v14.2d, v18.2d, v14.2d
+	WORD $0x3dc0a492 // ldr q18, [x4, #656]
+	WORD $0x3dc0a888 // ldr q8, [x4, #672]
+	WORD $0x6e68ddc8 // fmul v8.2d, v14.2d, v8.2d
+	WORD $0x4ee8d5dd // fsub v29.2d, v14.2d, v8.2d
+	WORD $0x0e616bbd // fcvtn v29.2s, v29.2d
+	WORD $0x4e68d5c8 // fadd v8.2d, v14.2d, v8.2d
+	WORD $0x0e616908 // fcvtn v8.2s, v8.2d
+	WORD $0x2ea88fa8 // cmeq v8.2s, v29.2s, v8.2s
+	WORD $0x0eb21fb2 // orr v18.8b, v29.8b, v18.8b
+	WORD $0x3dc0ac9d // ldr q29, [x4, #688]
+	WORD $0x2e7d1e48 // bsl v8.8b, v18.8b, v29.8b
+	WORD $0x3dc0b09d // ldr q29, [x4, #704]
+	WORD $0x2e3de67d // fcmge v29.2s, v19.2s, v29.2s
+	WORD $0x2e681e7d // bsl v29.8b, v19.8b, v8.8b
+	WORD $0x3dc0b488 // ldr q8, [x4, #720]
+	WORD $0x2e33e508 // fcmge v8.2s, v8.2s, v19.2s
+	WORD $0x3dc0b892 // ldr q18, [x4, #736]
+	WORD $0x2e7d1e48 // bsl v8.8b, v18.8b, v29.8b
+	WORD $0x0e33e673 // fcmeq v19.2s, v19.2s, v19.2s
+	WORD $0x3dc0bc9d // ldr q29, [x4, #752]
+	WORD $0x2e7d1d13 // bsl v19.8b, v8.8b, v29.8b
+	WORD $0xfd000033 // str d19, [x1]
 	ADD $8, R1
 	ADD $8, R2
 	SUBS $2, R0, R0
@@ -3528,75 +3255,75 @@ rest:
 	ADDS $2, R0, R0
 	BEQ done
 element:
-	WORD $0xbd40004d // ldr s13, [x2]
-	WORD $0x3dc0689a // ldr q26, [x4, #416]
-	WORD $0x0e6179a9 // fcvtl v9.2d, v13.2s
-	WORD $0x6efae52e // fcmgt v14.2d, v9.2d, v26.2d
-	WORD $0x6e691f4e // bsl v14.16b, v26.16b, v9.16b
-	WORD $0x3dc06c89 // ldr q9, [x4, #432]
-	WORD $0x6eeee53a // fcmgt v26.2d, v9.2d, v14.2d
-	WORD $0x6e6e1d3a // bsl v26.16b, v9.16b, v14.16b
-	WORD $0x6e7adf4e // fmul v14.2d, v26.2d, v26.2d
-	WORD $0x3dc07089 // ldr q9, [x4, #448]
-	WORD $0x3dc0748f // ldr q15, [x4, #464]
-	WORD $0x4e69cdcf // fmla v15.2d, v14.2d, v9.2d
-	WORD $0x6e6fdf4f // fmul v15.2d, v26.2d, v15.2d
-	WORD $0x3dc07889 // ldr q9, [x4, #480]
-	WORD $0x3dc07c8e // ldr q14, [x4, #496]
-	WORD $0x4e69cdee // fmla v14.2d, v15.2d, v9.2d
-	WORD $0x3dc07c89 // ldr q9, [x4, #496]
-	WORD $0x4ee9d5c9 // fsub v9.2d, v14.2d, v9.2d
-	WORD $0x3dc08088 // ldr q8, [x4, #512]
-	WORD $0x4ee8cd2f // fmls v15.2d, v9.2d, v8.2d
-	WORD $0x3dc08488 // ldr q8, [x4, #528]
-	WORD $0x4ee8cd2f // fmls v15.2d, v9.2d, v8.2d
-	WORD $0x3dc08888 // ldr q8, [x4, #544]
-	WORD $0x3dc08c89 // ldr q9, [x4, #560]
-	WORD $0x4e6fcd09 // fmla v9.2d, v8.2d, v15.2d
-	WORD $0x3dc09088 // ldr q8, [x4, #576]
-	WORD $0x4e6fcd28 // fmla v8.2d, v9.2d, v15.2d
-	WORD $0x3dc09489 // ldr q9, [x4, #592]
-	WORD $0x4e6fcd09 // fmla v9.2d, v8.2d, v15.2d
-	WORD $0x3dc09888 // ldr q8, [x4, #608]
-	WORD $0x4e6fcd28 // fmla v8.2d, v9.2d, v15.2d
-	WORD $0x6e6fdde9 // fmul v9.2d, v15.2d, v15.2d
-	WORD $0x4e68cd2f // fmla v15.2d, v9.2d, v8.2d
-	WORD $0x3dc09c88 // ldr q8, [x4, #624]
-	WORD $0x4e281dc8 // and v8.16b, v14.16b, v8.16b
-	WORD $0x4e083d0b // mov x11, v8.d[0]
-	WORD $0x4e183d0c // mov x12, v8.d[1]
-	WORD $0xfc6b7868 // ldr d8, [x3, x11, lsl #3]
-	WORD $0xfc6c7869 // ldr d9, [x3, x12, lsl #3]
-	WORD $0x4ec93909 // zip1 v9.2d, v8.2d, v9.2d
-	WORD $0x4f7055ce // shl v14.2d, v14.2d, #48
-	WORD $0x4eee852e // add v14.2d, v9.2d, v14.2d
-	WORD $0x3dc0a089 // ldr q9, [x4, #640]
-	WORD $0x4eae1dc8 // mov v8.16b, v14.16b
-	WORD $0x4e6fcdc8 // fmla v8.2d, v14.2d, v15.2d
-	WORD $0x4e68d528 // fadd v8.2d, v9.2d, v8.2d
-	WORD $0x6e68ff48 // fdiv v8.2d, v26.2d, v8.2d
-	WORD $0x3dc0a49a // ldr q26, [x4, #656]
-	WORD $0x3dc0a889 // ldr q9, [x4, #672]
-	WORD $0x6e69dd09 // fmul v9.2d, v8.2d, v9.2d
-	WORD $0x4ee9d50f // fsub v15.2d, v8.2d, v9.2d
-	WORD $0x0e6169ef // fcvtn v15.2s, v15.2d
-	WORD $0x4e69d509 // fadd v9.2d, v8.2d, v9.2d
-	WORD $0x0e616929 // fcvtn v9.2s, v9.2d
-	WORD $0x2ea98de9 // cmeq v9.2s, v15.2s, v9.2s
-	WORD $0x0eba1dfa // orr v26.8b, v15.8b, v26.8b
-	WORD $0x3dc0ac8f // ldr q15, [x4, #688]
-	WORD $0x2e6f1f49 // bsl v9.8b, v26.8b, v15.8b
-	WORD $0x3dc0b08f // ldr q15, [x4, #704]
-	WORD $0x2e2fe5af // fcmge v15.2s, v13.2s, v15.2s
-	WORD $0x2e691daf // bsl v15.8b, v13.8b, v9.8b
-	WORD $0x3dc0b489 // ldr q9, [x4, #720]
-	WORD $0x2e2de529 // fcmge v9.2s, v9.2s, v13.2s
-	WORD $0x3dc0b89a // ldr q26, [x4, #736]
-	WORD $0x2e6f1f49 // bsl v9.8b, v26.8b, v15.8b
-	WORD $0x0e2de5ad // fcmeq v13.2s, v13.2s, v13.2s
-	WORD $0x3dc0bc8f // ldr q15, [x4, #752]
-	WORD $0x2e6f1d2d // bsl v13.8b, v9.8b, v15.8b
-	WORD $0xbd00002d // str s13, [x1]
+	WORD $0xbd400053 // ldr s19, [x2]
+	WORD $0x3dc0689d // ldr q29, [x4, #416]
+	WORD $0x0e617a68 // fcvtl v8.2d, v19.2s
+	WORD $0x6efde512 // fcmgt v18.2d, v8.2d, v29.2d
+	WORD $0x6e681fb2 // bsl v18.16b, v29.16b, v8.16b
+	WORD $0x3dc06c88 // ldr q8, [x4, #432]
+	WORD $0x6ef2e51d // fcmgt v29.2d, v8.2d, v18.2d
+	WORD $0x6e721d1d // bsl v29.16b, v8.16b, v18.16b
+	WORD $0x6e7ddfb2 // fmul v18.2d, v29.2d, v29.2d
+	WORD $0x3dc07088 // ldr q8, [x4, #448]
+	WORD $0x3dc0748e // ldr q14, [x4, #464]
+	WORD $0x4e68ce4e // fmla v14.2d, v18.2d, v8.2d
+	WORD $0x6e6edfae // fmul v14.2d, v29.2d, v14.2d
+	WORD $0x3dc07888 // ldr q8, [x4, #480]
+	WORD $0x3dc07c92 // ldr q18, [x4, #496]
+	WORD $0x4e68cdd2 // fmla v18.2d, v14.2d, v8.2d
+	WORD $0x3dc07c88 // ldr q8, [x4, #496]
+	WORD $0x4ee8d648 // fsub v8.2d, v18.2d, v8.2d
+	WORD $0x3dc08087 // ldr q7, [x4, #512]
+	WORD $0x4ee7cd0e // fmls v14.2d, v8.2d, v7.2d
+	WORD $0x3dc08487 // ldr q7, [x4, #528]
+	WORD $0x4ee7cd0e // fmls v14.2d, v8.2d, v7.2d
+	WORD $0x3dc08887 // ldr q7, [x4, #544]
+	WORD $0x3dc08c88 // ldr q8, [x4, #560]
+	WORD $0x4e6ecce8 // fmla v8.2d, v7.2d, v14.2d
+	WORD $0x3dc09087 // ldr q7, [x4, #576]
+	WORD $0x4e6ecd07 // fmla v7.2d, v8.2d, v14.2d
+	WORD $0x3dc09488 // ldr q8, [x4, #592]
+	WORD $0x4e6ecce8 // fmla v8.2d, v7.2d, v14.2d
+	WORD $0x3dc09887 // ldr q7, [x4, #608]
+	WORD $0x4e6ecd07 // fmla v7.2d, v8.2d, v14.2d
+	WORD $0x6e6eddc8 // fmul v8.2d, v14.2d, v14.2d
+	WORD $0x4e67cd0e // fmla v14.2d, v8.2d, v7.2d
+	WORD $0x3dc09c87 // ldr q7, [x4, #624]
+	WORD $0x4e271e47 // and v7.16b, v18.16b, v7.16b
+	WORD $0x4e083ceb // mov x11, v7.d[0]
+	WORD $0x4e183cec // mov x12, v7.d[1]
+	WORD $0xfc6b7867 // ldr d7, [x3, x11, lsl #3]
+	WORD $0xfc6c7868 // ldr d8, [x3, x12, lsl #3]
+	WORD $0x4ec838e8 // zip1 v8.2d, v7.2d, v8.2d
+	WORD $0x4f705652 // shl v18.2d, v18.2d, #48
+	WORD $0x4ef28512 // add v18.2d, v8.2d, v18.2d
+	WORD $0x3dc0a088 // ldr q8, [x4, #640]
+	WORD $0x4eb21e47 // mov v7.16b, v18.16b
+	WORD $0x4e6ece47 // fmla v7.2d, v18.2d, v14.2d
+	WORD $0x4e67d507 // fadd v7.2d, v8.2d, v7.2d
+	WORD $0x6e67ffa7 // fdiv v7.2d, v29.2d, v7.2d
+	WORD $0x3dc0a49d // ldr q29, [x4, #656]
+	WORD $0x3dc0a888 // ldr q8, [x4, #672]
+	WORD $0x6e68dce8 // fmul v8.2d, v7.2d, v8.2d
+	WORD $0x4ee8d4ee // fsub v14.2d, v7.2d, v8.2d
+	WORD $0x0e6169ce // fcvtn v14.2s, v14.2d
+	WORD $0x4e68d4e8 // fadd v8.2d, v7.2d, v8.2d
+	WORD $0x0e616908 // fcvtn v8.2s, v8.2d
+	WORD $0x2ea88dc8 // cmeq v8.2s, v14.2s, v8.2s
+	WORD $0x0ebd1ddd // orr v29.8b, v14.8b, v29.8b
+	WORD $0x3dc0ac8e // ldr q14, [x4, #688]
+	WORD $0x2e6e1fa8 // bsl v8.8b, v29.8b, v14.8b
+	WORD $0x3dc0b08e // ldr q14, [x4, #704]
+	WORD $0x2e2ee66e // fcmge v14.2s, v19.2s, v14.2s
+	WORD $0x2e681e6e // bsl v14.8b, v19.8b, v8.8b
+	WORD $0x3dc0b488 // ldr q8, [x4, #720]
+	WORD $0x2e33e508 // fcmge v8.2s, v8.2s, v19.2s
+	WORD $0x3dc0b89d // ldr q29, [x4, #736]
+	WORD $0x2e6e1fa8 // bsl v8.8b, v29.8b, v14.8b
+	WORD $0x0e33e673 // fcmeq v19.2s, v19.2s, v19.2s
+	WORD $0x3dc0bc8e // ldr q14, [x4, #752]
+	WORD $0x2e6e1d13 // bsl v19.8b, v8.8b, v14.8b
+	WORD $0xbd000033 // str s19, [x1]
 	ADD $4, R1
 	ADD $4, R2
 	SUBS $1, R0, R0

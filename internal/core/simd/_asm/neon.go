@@ -40,7 +40,8 @@ type neon struct {
 	held   []virtual          // the registers of the first few
 	tables map[string]virtual // their addresses
 	named  []table
-	pool   virtual // the address of the constants
+	pool   virtual                // the address of the constants
+	bytes  map[virtual][2]virtual // of an index of pick: the places of the bytes in each table
 }
 
 type virtual int
@@ -140,7 +141,7 @@ func (f *armFile) text(name, signature string, size int) {
 func (f *armFile) fitted(k *kernel) []byte {
 	for ways := unroll; ways > 0; ways /= 2 {
 		for few := 20; few >= 0; few-- {
-			n := &neon{f: f, k: k, lanes: k.lanes(16), few: few, ways: ways, pinned: make(map[virtual]bool), tables: make(map[string]virtual)}
+			n := &neon{f: f, k: k, lanes: k.lanes(16), few: few, ways: ways, pinned: make(map[virtual]bool), tables: make(map[string]virtual), bytes: make(map[virtual][2]virtual)}
 			n.write()
 			if body, ok := n.allocated(); ok {
 				n.data()

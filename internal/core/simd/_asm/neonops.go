@@ -342,15 +342,19 @@ func (n *neon) table(words []uint64) virtual {
 	return n.tables[name]
 }
 
-// pick turns an index into four bytes of each of two tables of four entries. TBX leaves what is beyond its table.
+// pick turns an index into four bytes of each of two tables of four entries, once for all tables. TBX leaves what is beyond its table.
 func (n *neon) pick(index value, t [16]float32) value {
 	word := func(i int) uint64 { return uint64(math.Float32bits(t[i])) | uint64(math.Float32bits(t[i+1]))<<32 }
-	low := n.and(value{U32, n.reg(index)}, n.constant(U32, 7))
-	at := n.reg(n.add(n.mul(low, n.constant(U32, 0x04040404)), n.constant(U32, 0x03020100)))
-	d, beyond := n.vector(), n.vector()
-	n.op("sub", "16b", 0, beyond, at, n.reg(n.constant(U8, 16)))
-	n.op("tbl", "16b", 0, d, n.held16(word(0), word(2)), at)
-	n.op("tbx", "16b", 0, d, n.held16(word(4), word(6)), beyond)
+	at, ok := n.bytes[n.reg(index)]
+	if !ok {
+		low := n.and(value{U32, n.reg(index)}, n.constant(U32, 7))
+		at = [2]virtual{n.reg(n.add(n.mul(low, n.constant(U32, 0x04040404)), n.constant(U32, 0x03020100))), n.vector()}
+		n.op("sub", "16b", 0, at[1], at[0], n.reg(n.constant(U8, 16)))
+		n.bytes[n.reg(index)] = at
+	}
+	d := n.vector()
+	n.op("tbl", "16b", 0, d, n.held16(word(0), word(2)), at[0])
+	n.op("tbx", "16b", 0, d, n.held16(word(4), word(6)), at[1])
 	return value{F32, d}
 }
 
