@@ -15,17 +15,19 @@ import (
 // point of n numbers, for the last axis first, is theta's matrix times the position of the
 // element, with theta's last column added. A position goes from −1 at the beginning of each
 // axis to 1 at its end.
-// With AlignCorners −1 and 1 are the centres of the first and the last element, not their
+// With o.AlignCorners −1 and 1 are the centres of the first and the last element, not their
 // outer edges; the only element of an axis is then at 0. Positions are quotients rounded to
 // float64, as are the products and their sums from the left; the result is rounded once. It
 // panics when the shapes don't fit. ONNX AffineGrid.
-func AffineGrid[T num.Floating](theta tensor.Tensor[T], size []int, opts ...Option) (r tensor.Tensor[T]) {
-	affineGridOf(theta.Any(), size, plan.Has(opts, plan.AlignCorners)).Into(exec.Ref(&r), opts)
+func AffineGrid[T num.Floating](theta tensor.Tensor[T], size []int, o AffineGridOptions, opts ...Option) (r tensor.Tensor[T]) {
+	affineGridOf(theta.Any(), size, o.AlignCorners).Into(exec.Ref(&r), opts)
 	return r
 }
 
-// AlignCorners makes −1 and 1 of AffineGrid the centres of the first and the last element. ONNX's attribute align_corners.
-func AlignCorners() Option { return plan.WithFlags(plan.AlignCorners) }
+// AffineGridOptions says where the points of AffineGrid are.
+type AffineGridOptions struct {
+	AlignCorners bool // −1 and 1 are the centres of the first and the last element: ONNX's attribute align_corners
+}
 
 func affineGridOf(theta tensor.Any, size []int, corners bool) *move.Transfer {
 	const name = "AffineGrid"
@@ -42,7 +44,7 @@ func affineGridOf(theta tensor.Any, size []int, corners bool) *move.Transfer {
 		shape = append(shape, e)
 	}
 	shape = append(shape, axes)
-	return &move.Transfer{Name: name, D: theta.DType(), Shape: shape, In: move.OperandsOf(theta), Own: plan.AlignCorners, Fill: func(ctx context.Context, dst move.Words, in []move.Words) {
+	return &move.Transfer{Name: name, D: theta.DType(), Shape: shape, In: move.OperandsOf(theta), Fill: func(ctx context.Context, dst move.Words, in []move.Words) {
 		maps, to := move.NumericOf(in[0]), move.NumericOf(dst)
 		points := plan.Elements(shape[1 : axes+1])
 		exec.Split(name, ctx, shape[0]*points, 20*axes*axes, func(from, till int) {

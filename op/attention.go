@@ -174,7 +174,7 @@ func attend(out [4]*tensor.Any, in [7]*tensor.Any, o attentionAttrs, opts []Opti
 	const name = "Attention"
 	plan.Present(name, in[:3]...)
 	h, past, flat := attentionOf(&in, &o)
-	s := plan.Read(name, 0, opts)
+	s := plan.Read(name, opts)
 	quiet, d := s.Quiet(), in[0].DType()
 	a := attending{heads: h, clear: true, scale: 1, softcap: o.softcap, precise: o.precise, keep: o.keep}
 	if a.root = o.scale; !o.scaled {

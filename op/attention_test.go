@@ -217,7 +217,7 @@ func TestAttentionErrors(t *testing.T) {
 			op.Attention(x.Unsqueeze(0), x.Unsqueeze(0), x.Unsqueeze(0), op.AttentionOptions[float32]{Window: []int{2}})
 		},
 		"op.TensorScatter: the update of sequence 1 begins at 3 of axis 1, of 4, and is 3 long": func() {
-			op.TensorScatter(y, x, tensor.FromSlice([]int64{1, 3}), 1)
+			op.TensorScatter(y, x, tensor.FromSlice([]int64{1, 3}), 1, op.TensorScatterOptions{})
 		},
 	} {
 		err := tensor.Try(f)
@@ -237,17 +237,19 @@ func TestTensorScatterBeyondTheEnd(t *testing.T) {
 			want.Set(step.At(b, i), b, (int(v%5)+i)%5)
 		}
 	}
-	agree(t, op.TensorScatter(cache, step, tensor.FromSlice(at), 1, op.Circular()), want)
+	agree(t, op.TensorScatter(cache, step, tensor.FromSlice(at), 1, op.TensorScatterOptions{Circular: true}), want)
 	for _, wrong := range []func(){
-		func() { op.TensorScatter(cache, step, tensor.FromSlice(at), 1) },
-		func() { op.TensorScatter(cache, step, tensor.FromSlice([]int64{0, -1, 0}), 1, op.Circular()) },
+		func() { op.TensorScatter(cache, step, tensor.FromSlice(at), 1, op.TensorScatterOptions{}) },
+		func() {
+			op.TensorScatter(cache, step, tensor.FromSlice([]int64{0, -1, 0}), 1, op.TensorScatterOptions{Circular: true})
+		},
 	} {
 		if err := tensor.Try(wrong); err == nil || !strings.Contains(err.Error(), "the update of sequence 1 begins at") && !strings.Contains(err.Error(), "the update of sequence 0 begins at 4") {
 			t.Errorf("got %v", err)
 		}
 	}
 	none := tensor.New[int32](2, 0)
-	agree(t, op.TensorScatter(none, none, tensor.FromSlice([]int64{0, 7}), 1, op.Circular()), none)
+	agree(t, op.TensorScatter(none, none, tensor.FromSlice([]int64{0, 7}), 1, op.TensorScatterOptions{Circular: true}), none)
 }
 
 // LinearAttention is its steps, and so are its narrow floats in float32.
@@ -287,12 +289,12 @@ func TestLinearAttention(t *testing.T) {
 // A state taken along gives the results of the whole sequence.
 func TestCausalConvWithState(t *testing.T) {
 	x, w, bias := tensor.RandomNormal[float64](1, 0, 1, 2, 3, 9), tensor.RandomNormal[float64](2, 0, 1, 3, 1, 4), tensor.RandomNormal[float64](3, 0, 1, 3)
-	y, last := op.CausalConvWithState(x, w, bias, tensor.Tensor[float64]{}, op.ThenSiLU())
+	y, last := op.CausalConvWithState(x, w, bias, tensor.Tensor[float64]{}, op.CausalConvWithStateOptions{ThenSiLU: true})
 	var state tensor.Tensor[float64]
 	for i := range 9 {
 		step := x.Slice(tensor.Colon, tensor.Colon, tensor.R(i, i+1))
 		var got tensor.Tensor[float64]
-		got, state = op.CausalConvWithState(step, w, bias, state, op.ThenSiLU())
+		got, state = op.CausalConvWithState(step, w, bias, state, op.CausalConvWithStateOptions{ThenSiLU: true})
 		agree(t, got, y.Slice(tensor.Colon, tensor.Colon, tensor.R(i, i+1)))
 	}
 	agree(t, state, last)

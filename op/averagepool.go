@@ -21,23 +21,25 @@ import (
 
 // AveragePool returns the mean under a window that moves over the spatial axes
 // of x [N, C, D1, …]: the elements inside are added in float64 in the fixed
-// order of this package and divided once by their number, or with CountIncludePad by
+// order of this package and divided once by their number, or with o.CountIncludePad by
 // the number of window positions inside the padded input. A window with nothing
 // to divide by gives NaN. Fixed point is added exactly and rounded once; there such a
 // window is an error. ONNX AveragePool.
-func AveragePool[T num.Fractional](x tensor.Tensor[T], win Window, opts ...Option) (r tensor.Tensor[T]) {
-	averagePooled(exec.Ref(&r), exec.Ref(&x), contract.Window(win), plan.Has(opts, plan.CountIncludePad), opts)
+func AveragePool[T num.Fractional](x tensor.Tensor[T], win Window, o AveragePoolOptions, opts ...Option) (r tensor.Tensor[T]) {
+	averagePooled(exec.Ref(&r), exec.Ref(&x), contract.Window(win), o.CountIncludePad, opts)
 	return r
 }
 
-// CountIncludePad makes AveragePool count padding among the elements that it divides by. ONNX's attribute count_include_pad.
-func CountIncludePad() Option { return plan.WithFlags(plan.CountIncludePad) }
+// AveragePoolOptions says by how many elements AveragePool divides.
+type AveragePoolOptions struct {
+	CountIncludePad bool // padding counts: ONNX's attribute count_include_pad
+}
 
 // averagePooled is AveragePool for a run-time element type.
 func averagePooled(r, x *tensor.Any, win contract.Window, includePad bool, opts []Option) {
 	const name = "AveragePool"
 	plan.Present(name, x)
-	d, s := x.DType(), plan.Read(name, plan.CountIncludePad, opts)
+	d, s := x.DType(), plan.Read(name, opts)
 	p := poolOf(exec.Job{Name: name, Ctx: s.Ctx()}, x, win)
 	plan.AimShape(r, name, &s, d, p.shape)
 	if r.Len() == 0 {

@@ -62,7 +62,7 @@ func TestMeansOfLongSteps(t *testing.T) {
 	for _, strides := range [][]int{{1, long}, {long, 1}, {long, long}} {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		r := AveragePool(x, Window{Kernel: []int{3, 3}, Strides: strides})
+		r := AveragePool(x, Window{Kernel: []int{3, 3}, Strides: strides}, AveragePoolOptions{})
 		runtime.ReadMemStats(&after)
 		if took := after.TotalAlloc - before.TotalAlloc; took > 4<<20 {
 			t.Errorf("strides %v: it took %d bytes", strides, took)

@@ -56,7 +56,7 @@ func batchNormalized(r *tensor.Any, in [5]*tensor.Any, epsilon float64, norms []
 		batchFixed(r, in, epsilon, opts)
 		return
 	}
-	s := plan.Read(name, 0, opts)
+	s := plan.Read(name, opts)
 	plan.AimShape(r, name, &s, d, x.Shape())
 	if r.Len() == 0 {
 		return

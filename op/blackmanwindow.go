@@ -14,11 +14,11 @@ import (
 )
 
 // BlackmanWindow returns (0.42 − ½·cos(2πi/n)) + 0.08·cos(4πi/n) for i below size, where n
-// is size, or size − 1 with Symmetric. It is computed in
+// is size, or size − 1 with o.Symmetric. It is computed in
 // float64, each step rounded, and rounded once to T. A symmetric window of one element
 // is 1. ONNX BlackmanWindow.
-func BlackmanWindow[T num.Native | num.Narrow](size int, opts ...Option) (r tensor.Tensor[T]) {
-	windowFunction("BlackmanWindow", dtype.Of[T](), size, !plan.Has(opts, plan.Symmetric), 0.42, 0.5, 0.08).Into(exec.Ref(&r), opts)
+func BlackmanWindow[T num.Native | num.Narrow](size int, o WindowFunctionOptions, opts ...Option) (r tensor.Tensor[T]) {
+	windowFunction("BlackmanWindow", dtype.Of[T](), size, !o.Symmetric, 0.42, 0.5, 0.08).Into(exec.Ref(&r), opts)
 	return r
 }
 

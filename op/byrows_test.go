@@ -41,8 +41,8 @@ func byRowsOf[T num.Float](t *testing.T, rows, cols int) {
 	b := a.Transpose().Contiguous()
 	if rows > 0 {
 		for _, last := range []bool{false, true} {
-			for name, f := range map[string]func(a tensor.Tensor[T], axis int, opts ...Option) tensor.Tensor[int64]{"argmax": ArgMax[T], "argmin": ArgMin[T]} {
-				got, want := f(a, 0, when(last, LastIndex())), f(b, 1, when(last, LastIndex()))
+			for name, f := range map[string]func(a tensor.Tensor[T], axis int, o ArgOptions, opts ...Option) tensor.Tensor[int64]{"argmax": ArgMax[T], "argmin": ArgMin[T]} {
+				got, want := f(a, 0, ArgOptions{LastIndex: last}), f(b, 1, ArgOptions{LastIndex: last})
 				for i := range cols {
 					if x, y := got.At(i), position1(b.Slice(tensor.I(i)).Elems(), last, name == "argmin"); x != y || want.At(i) != y {
 						t.Fatalf("%s of %d×%d, output %d: %d by rows, %d of runs, want %d", name, rows, cols, i, x, want.At(i), y)
@@ -144,7 +144,7 @@ func directlyOf[T num.Native | num.Narrow](t *testing.T, a tensor.Tensor[T], axi
 		}
 	}
 	if a.Len() > 0 {
-		want := ArgMax(a, axis)
-		same(t, fmt.Sprintf("argmax of %v over %d", a.Shape(), axis), ArgMax(a, axis, Into(tensor.New[int64](want.Shape()...))), want)
+		want := ArgMax(a, axis, ArgOptions{})
+		same(t, fmt.Sprintf("argmax of %v over %d", a.Shape(), axis), ArgMax(a, axis, ArgOptions{}, Into(tensor.New[int64](want.Shape()...))), want)
 	}
 }

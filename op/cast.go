@@ -57,7 +57,7 @@ func Cast[To, From num.Elem](a tensor.Tensor[From], opts ...Option) (r tensor.Te
 // type To is returned itself unless there is an Into target. It panics where Cast does, and
 // for an operand without elements. See tensor.As for a conversion that changes no element.
 func CastAs[To num.Elem](a tensor.Any, opts ...Option) (r tensor.Tensor[To]) {
-	if t, ok := tensor.As[To](a); ok && plan.Read("CastAs", 0, opts).Into == nil {
+	if t, ok := tensor.As[To](a); ok && plan.Read("CastAs", opts).Into == nil {
 		return t
 	}
 	pointwise.Convert(exec.Ref(&r), "CastAs", dtype.Of[To](), &a, opts)

@@ -11,15 +11,17 @@ import (
 // CausalConvWithState convolves each channel of x [batch, channels, steps] with its own weights w [channels, 1, k], so that a step sees itself and the
 // k−1 steps before it. Those before the first are state [batch, channels, k−1], 0 where it is the zero Tensor. bias is [channels] or the
 // zero Tensor. It returns the result, of x's shape, and the last k−1 steps of state and x, the state of the next call. The
-// convolution is rounded as Conv rounds it; then, with ThenSiLU, of float32 and float64 the Sigmoid and the product, of float16 and bfloat16 only the product.
+// convolution is rounded as Conv rounds it; then, with o.ThenSiLU, of float32 and float64 the Sigmoid and the product, of float16 and bfloat16 only the product.
 // An Into target takes the result. It panics when shapes don't fit. ONNX CausalConvWithState.
-func CausalConvWithState[T num.Float | num.F16 | num.BF16](x, w, bias, state tensor.Tensor[T], opts ...Option) (y, next tensor.Tensor[T]) {
-	convolvedCausally(exec.Ref(&y), exec.Ref(&next), [4]*tensor.Any{exec.Ref(&x), exec.Ref(&w), exec.Ref(&bias), exec.Ref(&state)}, plan.Has(opts, plan.ThenSiLU), opts)
+func CausalConvWithState[T num.Float | num.F16 | num.BF16](x, w, bias, state tensor.Tensor[T], o CausalConvWithStateOptions, opts ...Option) (y, next tensor.Tensor[T]) {
+	convolvedCausally(exec.Ref(&y), exec.Ref(&next), [4]*tensor.Any{exec.Ref(&x), exec.Ref(&w), exec.Ref(&bias), exec.Ref(&state)}, o.ThenSiLU, opts)
 	return y, next
 }
 
-// ThenSiLU makes of each result y of CausalConvWithState y·Sigmoid(y). It is "silu" of ONNX's attribute activation.
-func ThenSiLU() Option { return plan.WithFlags(plan.ThenSiLU) }
+// CausalConvWithStateOptions says what follows the convolution of CausalConvWithState.
+type CausalConvWithStateOptions struct {
+	ThenSiLU bool // each result y becomes y·Sigmoid(y): "silu" of ONNX's attribute activation
+}
 
 // causalOf checks the shapes and types of a call and returns the shape of the state. Inputs may be Specs.
 func causalOf(in *[4]*tensor.Any) []int {
@@ -52,7 +54,7 @@ func causalOf(in *[4]*tensor.Any) []int {
 func convolvedCausally(y, next *tensor.Any, in [4]*tensor.Any, silu bool, opts []Option) {
 	const name = "CausalConvWithState"
 	plan.Present(name, in[0], in[1])
-	shape, s := causalOf(&in), plan.Read(name, plan.ThenSiLU, opts)
+	shape, s := causalOf(&in), plan.Read(name, opts)
 	x, d, quiet := in[0], in[0].DType(), s.Quiet()
 	plan.AimShape(y, name, &s, d, x.Shape())
 	before := *in[3]

@@ -26,7 +26,7 @@ func Clip[T num.Real](a tensor.Tensor[T], lo, hi T, opts ...Option) (r tensor.Te
 // limit is Clip for a run-time element type, whose numbers lo and hi are.
 func limit(r, a *tensor.Any, lo, hi exec.Word, opts []Option) {
 	d, by := a.DType(), &clipping
-	if plan.Read("Clip", 0, opts).Orion {
+	if plan.Read("Clip", opts).Orion {
 		by = &orionClipping
 	}
 	by.Compute(r, &[2]exec.Word{wideWord(d, lo), wideWord(d, hi)}, opts, []*tensor.Any{a})

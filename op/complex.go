@@ -75,7 +75,7 @@ func complexProduct(r, a, b *tensor.Any, opts []Option) {
 		matrixProduct(&p, &x[1], &y[1-i], in)
 		last.Call(&z[i], []Option{plan.WriteTo(&z[i])}, &z[i], &p)
 	}
-	s := plan.Read("MatMul", 0, opts)
+	s := plan.Read("MatMul", opts)
 	plan.AimShape(r, "MatMul", &s, a.DType(), z[0].Shape())
 	r.Real().CopyFrom(z[0])
 	r.Imag().CopyFrom(z[1])

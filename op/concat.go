@@ -30,7 +30,7 @@ func concatenated(r *tensor.Any, axis int, ts []tensor.Any, opts []Option) {
 	plan.PresentAll("Concat", ts)
 	shape := concatShape(axis, ts)
 	axis = plan.AxisOf("Concat", axis, len(shape))
-	s, d := plan.Read("Concat", 0, opts), ts[0].DType()
+	s, d := plan.Read("Concat", opts), ts[0].DType()
 	plan.AimShape(r, "Concat", &s, d, shape)
 	out := *r
 	if !r.LayoutRef().Ref().Flat() { // a part of a nested axis may have no view

@@ -232,7 +232,7 @@ func TestMatMulOverlap(t *testing.T) {
 	}
 	hh := MatMul(h, h)
 	same(t, "float16 in place", MatMul(h, h, Into(h)), hh)
-	same(t, "beta·c in place", Gemm(a, b, x, 1, 2, Into(x)), Gemm(a, b, want, 1, 2))
+	same(t, "beta·c in place", Gemm(a, b, x, 1, 2, GemmOptions{}, Into(x)), Gemm(a, b, want, 1, 2, GemmOptions{}))
 }
 
 func TestMatMulSpecial(t *testing.T) {
@@ -257,13 +257,13 @@ func TestMatMulMistakes(t *testing.T) {
 	fails(t, func() { MatMul(f(), f(4)) }, "op.MatMul", "at least one axis")
 	fails(t, func() { MatMul(f(2, 3, 4), f(3, 4, 5)) }, "op.MatMul", "broadcast")
 	fails(t, func() { MatMul(f(2, 3), f(3, 4), Into(f(4, 2))) }, "op.MatMul", "(4,2)", "(2,4)")
-	fails(t, func() { Gemm(f(2, 3), f(2, 3), f(1), 1, 1) }, "op.Gemm", "3 columns", "2 rows")
-	fails(t, func() { Gemm(f(2, 3), f(3, 4), f(2), 1, 1) }, "op.Gemm", "(2)", "(2,4)")
-	fails(t, func() { Gemm(f(2), f(2, 3), f(1), 1, 1) }, "op.Gemm", "matrices")
+	fails(t, func() { Gemm(f(2, 3), f(2, 3), f(1), 1, 1, GemmOptions{}) }, "op.Gemm", "3 columns", "2 rows")
+	fails(t, func() { Gemm(f(2, 3), f(3, 4), f(2), 1, 1, GemmOptions{}) }, "op.Gemm", "(2)", "(2,4)")
+	fails(t, func() { Gemm(f(2), f(2, 3), f(1), 1, 1, GemmOptions{}) }, "op.Gemm", "matrices")
 }
 
 // definedGemm: the contraction, then alpha, then beta·c, then the sum, each rounded.
-func definedGemm[T num.Float](a, b, c tensor.Tensor[T], alpha, beta float32, shape []int) tensor.Tensor[T] {
+func definedGemm[T num.Float](a, b, c tensor.Tensor[T], alpha, beta float64, shape []int) tensor.Tensor[T] {
 	out := definedMatMul(a, b, shape)
 	for at, v := range out.Clone().All() {
 		if alpha != 1 {
@@ -289,20 +289,20 @@ func testGemm[T num.Float](t *testing.T) {
 		if cs != nil {
 			c = random[T](r, cs...)
 		}
-		for _, f := range [][2]float32{{1, 1}, {0.3, 1}, {1, -0.7}, {0.3, 0.7}, {2, 0}, {0, 1}} {
+		for _, f := range [][2]float64{{1, 1}, {0.3, 1}, {1, -0.7}, {0.3, 0.7}, {2, 0}, {0, 1}} {
 			want := definedGemm(a, b, c, f[0], f[1], []int{6, 9})
 			what := fmt.Sprintf("c %v, alpha and beta %v", cs, f)
-			same(t, what, Gemm(a, b, c, f[0], f[1]), want)
-			same(t, what+", transposed", Gemm(a.Transpose().Contiguous(), b.Transpose().Contiguous(), c, f[0], f[1], TransA(), TransB()), want)
+			same(t, what, Gemm(a, b, c, f[0], f[1], GemmOptions{}), want)
+			same(t, what+", transposed", Gemm(a.Transpose().Contiguous(), b.Transpose().Contiguous(), c, f[0], f[1], GemmOptions{TransA: true, TransB: true}), want)
 			for _, v := range variants(want) {
 				v.t.Fill(0)
-				same(t, what+" into "+v.name, Gemm(a, b, c, f[0], f[1], Into(v.t)), want)
+				same(t, what+" into "+v.name, Gemm(a, b, c, f[0], f[1], GemmOptions{}, Into(v.t)), want)
 			}
 		}
 	}
-	same(t, "no rows", Gemm(a.S(":0"), b, tensor.Tensor[T]{}, 1, 1), tensor.New[T](0, 9))
+	same(t, "no rows", Gemm(a.S(":0"), b, tensor.Tensor[T]{}, 1, 1, GemmOptions{}), tensor.New[T](0, 9))
 	n := T(math.NaN())
-	same(t, "c of NaN and beta 0", Gemm(a, b, tensor.Full(n, 6, 9), 1, 0), MatMul(a, b))
+	same(t, "c of NaN and beta 0", Gemm(a, b, tensor.Full(n, 6, 9), 1, 0, GemmOptions{}), MatMul(a, b))
 }
 
 func TestGemm(t *testing.T) {
@@ -312,7 +312,7 @@ func TestGemm(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 5))
 	a, b, c := random[num.BF16](r, 3, 40), random[num.BF16](r, 40, 4), random[num.BF16](r, 4)
 	want := Cast[num.BF16](definedGemm(Cast[float32](a), Cast[float32](b), Cast[float32](c), 0.3, 0.7, []int{3, 4}))
-	same(t, "bfloat16", Gemm(a, b, c, 0.3, 0.7), want)
+	same(t, "bfloat16", Gemm(a, b, c, 0.3, 0.7, GemmOptions{}), want)
 	for _, d := range [][3]int{{1, 270, 130}, {7, 270, 130}, {130, 270, 2}, {130, 270, 1}} {
 		a, b := random[num.F16](r, d[0], d[1]), random[num.F16](r, d[1], d[2])
 		for _, c := range []tensor.Tensor[num.F16]{{}, random[num.F16](r, d[2]), random[num.F16](r, d[0], 1)} {
@@ -321,8 +321,8 @@ func TestGemm(t *testing.T) {
 				plus = Cast[float32](c)
 			}
 			want := Cast[num.F16](definedGemm(Cast[float32](a), Cast[float32](b), plus, 1, 1, []int{d[0], d[2]}))
-			same(t, fmt.Sprint("float16 ", d), Gemm(a, b, c, 1, 1), want)
-			same(t, fmt.Sprint("float16 transposed ", d), Gemm(a.Transpose().Contiguous(), b.Transpose().Contiguous(), c, 1, 1, TransA(), TransB()), want)
+			same(t, fmt.Sprint("float16 ", d), Gemm(a, b, c, 1, 1, GemmOptions{}), want)
+			same(t, fmt.Sprint("float16 transposed ", d), Gemm(a.Transpose().Contiguous(), b.Transpose().Contiguous(), c, 1, 1, GemmOptions{TransA: true, TransB: true}), want)
 		}
 	}
 	out := runs(t, "Gemm", &Call{Inputs: []tensor.Any{a.Transpose().Any(), b.Any(), c.Any()}, Attrs: given{"alpha": float32(0.3), "beta": float32(0.7), "transA": int64(1)}})

@@ -31,7 +31,7 @@ func convolved(r, x, w, bias *tensor.Any, win contract.Window, group int, opts [
 func convolveBy(g *contract.Convolution, r, x, w, bias *tensor.Any, opts []Option) {
 	g.Rows = &afterProduct
 	const name = "Conv"
-	d, s := x.DType(), plan.Read(name, 0, opts)
+	d, s := x.DType(), plan.Read(name, opts)
 	plan.AimShape(r, name, &s, d, g.Shape)
 	if r.Len() == 0 {
 		return

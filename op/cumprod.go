@@ -9,8 +9,8 @@ import (
 
 // CumProd is CumSum for products: the empty one is 1. Products of fixed point
 // are rounded one after the other, so that the last need not equal ReduceProd. ONNX CumProd, numpy.cumprod.
-func CumProd[T num.Real](a tensor.Tensor[T], axis int, opts ...Option) (r tensor.Tensor[T]) {
-	accumulated(exec.Ref(&r), "CumProd", exec.Ref(&a), axis, plan.Has(opts, plan.Exclusive), plan.Has(opts, plan.Reverse), &multiplyUp, opts)
+func CumProd[T num.Real](a tensor.Tensor[T], axis int, o CumOptions, opts ...Option) (r tensor.Tensor[T]) {
+	accumulated(exec.Ref(&r), "CumProd", exec.Ref(&a), axis, o, &multiplyUp, opts)
 	return r
 }
 

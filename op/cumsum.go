@@ -21,16 +21,16 @@ import (
 // float64, and each result is rounded, so the last need not equal ReduceSum.
 // Integers wrap. Each sum of fixed point is exact, or beyond the format an error. NaN and ∞ − ∞ make all that follow NaN. ONNX CumSum,
 // numpy.cumsum.
-func CumSum[T num.Real](a tensor.Tensor[T], axis int, opts ...Option) (r tensor.Tensor[T]) {
-	accumulated(exec.Ref(&r), "CumSum", exec.Ref(&a), axis, plan.Has(opts, plan.Exclusive), plan.Has(opts, plan.Reverse), &addUp, opts)
+func CumSum[T num.Real](a tensor.Tensor[T], axis int, o CumOptions, opts ...Option) (r tensor.Tensor[T]) {
+	accumulated(exec.Ref(&r), "CumSum", exec.Ref(&a), axis, o, &addUp, opts)
 	return r
 }
 
-// Exclusive makes CumSum and CumProd leave each element out of its own result. ONNX's attribute exclusive.
-func Exclusive() Option { return plan.WithFlags(plan.Exclusive) }
-
-// Reverse makes CumSum and CumProd go from the end of each line to its beginning. ONNX's attribute reverse.
-func Reverse() Option { return plan.WithFlags(plan.Reverse) }
+// CumOptions says how CumSum and CumProd go along a line. Its fields are the attributes of ONNX.
+type CumOptions struct {
+	Exclusive bool // each element is left out of its own result
+	Reverse   bool // from the end of the line to its beginning
+}
 
 // A cumulation is how a line is combined: none is the value of a result of no elements.
 type cumulation struct {
@@ -43,20 +43,20 @@ var addUp = cumulation{none: 0, start: math.Copysign(0, -1), // −0 + v is v fo
 	word: func(acc, v uint64) uint64 { return acc + v }}
 
 // accumulated is CumSum, or CumProd, for a run-time element type.
-func accumulated(r *tensor.Any, name string, a *tensor.Any, axis int, exclusive, reverse bool, by *cumulation, opts []Option) {
+func accumulated(r *tensor.Any, name string, a *tensor.Any, axis int, o CumOptions, by *cumulation, opts []Option) {
 	plan.Present(name, a)
 	axis = plan.AxisOf(name, axis, a.Rank())
 	if a.DType().IsFixed() {
-		accumulateFixed(r, name, a, axis, exclusive, reverse, by.times, opts)
+		accumulateFixed(r, name, a, axis, o, by.times, opts)
 		return
 	}
-	cumulated(name, *a, axis, exclusive, reverse, *by).Into(r, opts)
+	cumulated(name, *a, axis, o, *by).Into(r, opts)
 }
 
 // accumulateFixed is accumulated for fixed point: sums are exact, products rounded one after
 // the other. An error names the first of a line, in its own direction.
-func accumulateFixed(r *tensor.Any, name string, a *tensor.Any, axis int, exclusive, reverse, times bool, opts []Option) {
-	s, d, shape := plan.Read(name, plan.Exclusive|plan.Reverse, opts), a.DType(), a.Shape()
+func accumulateFixed(r *tensor.Any, name string, a *tensor.Any, axis int, o CumOptions, times bool, opts []Option) {
+	s, d, shape := plan.Read(name, opts), a.DType(), a.Shape()
 	before, n, after := move.Around(shape, axis)
 	c, line := a.Contiguous(), accumulateLine[fixed.FP64x64]
 	switch d {
@@ -72,10 +72,10 @@ func accumulateFixed(r *tensor.Any, name string, a *tensor.Any, axis int, exclus
 		exec.Split(name, s.Ctx(), before*after, 10*n, func(first, till int) {
 			for l := first; l < till; l++ {
 				p, step := l/after*n*after+l%after, after
-				if reverse {
+				if o.Reverse {
 					p, step = p+(n-1)*after, -after
 				}
-				line(to, from, p, step, n, exclusive, times, modes, bad)
+				line(to, from, p, step, n, o.Exclusive, times, modes, bad)
 			}
 		})
 		plan.Drop(&c, a)
@@ -111,11 +111,11 @@ func accumulateLine[T num.Fixed](dst, src exec.Run, p, step, n int, exclusive, t
 	}
 }
 
-func cumulated(name string, a tensor.Any, axis int, exclusive, reverse bool, by cumulation) *move.Transfer {
+func cumulated(name string, a tensor.Any, axis int, o CumOptions, by cumulation) *move.Transfer {
 	plan.Present(name, &a)
 	shape := a.Shape()
 	d := a.DType()
-	return &move.Transfer{Name: name, D: d, Shape: shape, In: []tensor.Any{a}, Own: plan.Exclusive | plan.Reverse, Fill: func(ctx context.Context, dst move.Words, in []move.Words) {
+	return &move.Transfer{Name: name, D: d, Shape: shape, In: []tensor.Any{a}, Fill: func(ctx context.Context, dst move.Words, in []move.Words) {
 		before, n, after := move.Around(shape, axis)
 		src, out := move.Numeric{Words: in[0], D: d}, move.Numeric{Words: dst, D: d}
 		if n == 0 {
@@ -125,7 +125,7 @@ func cumulated(name string, a tensor.Any, axis int, exclusive, reverse bool, by 
 		f64, is64 := elems[float64](dst, in[0])
 		exec.Split(name, ctx, before*after, 4*n, func(from, to int) {
 			step, last := after, 0
-			if reverse {
+			if o.Reverse {
 				step, last = -after, (n-1)*after
 			}
 			// first is where line l begins. It has no branch: for ppc64le, Go 1.26 keeps a condition over a division, which changes it.
@@ -134,21 +134,21 @@ func cumulated(name string, a tensor.Any, axis int, exclusive, reverse bool, by 
 			for ; (is32 || is64) && l+4 <= to; l += 4 {
 				at := [4]int{first(l), first(l + 1), first(l + 2), first(l + 3)}
 				if is32 {
-					cumulateFour(&by, f32[0], f32[1], at, step, n, exclusive)
+					cumulateFour(&by, f32[0], f32[1], at, step, n, o.Exclusive)
 				} else {
-					cumulateFour(&by, f64[0], f64[1], at, step, n, exclusive)
+					cumulateFour(&by, f64[0], f64[1], at, step, n, o.Exclusive)
 				}
 			}
 			for ; l < to; l++ {
 				switch at := first(l); {
 				case is32:
-					cumulate(&by, f32[0], f32[1], at, step, n, exclusive)
+					cumulate(&by, f32[0], f32[1], at, step, n, o.Exclusive)
 				case is64:
-					cumulate(&by, f64[0], f64[1], at, step, n, exclusive)
+					cumulate(&by, f64[0], f64[1], at, step, n, o.Exclusive)
 				case d.IsFloat():
-					by.floats(out, src, at, step, n, exclusive)
+					by.floats(out, src, at, step, n, o.Exclusive)
 				default:
-					by.words(out, src, at, step, n, exclusive)
+					by.words(out, src, at, step, n, o.Exclusive)
 				}
 			}
 		})
@@ -268,7 +268,7 @@ var cumSum = plan.Operator{About: plan.About{Name: "CumSum", FLOPs: plan.FLOPs{R
 // planCumulation plans CumSum or its like.
 func planCumulation(p *plan.Draft, name string, c *plan.Use, by *cumulation) {
 	a, axis := c.With(name, 0), lineAxis(name, c)
-	exclusive, reverse := c.Attrs.Int("exclusive", 0) != 0, c.Attrs.Int("reverse", 0) != 0
+	o := CumOptions{Exclusive: c.Attrs.Int("exclusive", 0) != 0, Reverse: c.Attrs.Int("reverse", 0) != 0}
 	p.Stretched(a.DType(), c, 1)
-	p.By(c, 0, func(r *tensor.Any, opts []Option) { accumulated(r, name, a, axis, exclusive, reverse, by, opts) })
+	p.By(c, 0, func(r *tensor.Any, opts []Option) { accumulated(r, name, a, axis, o, by, opts) })
 }

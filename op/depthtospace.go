@@ -9,16 +9,18 @@ import (
 
 // DepthToSpace turns channels into pixels: a has the shape (n, c, h, w), the result
 // (n, c/b², h·b, w·b), with b the size of a block. Pixel (i, j) of a block in channel
-// d of the result comes from channel (i·b + j)·c/b² + d, or with CRD from channel
+// d of the result comes from channel (i·b + j)·c/b² + d, or with o.CRD from channel
 // (d·b + i)·b + j. It panics unless b is at least 1 and b² divides c. Elements keep
 // their bits. ONNX DepthToSpace, its modes DCR and CRD.
-func DepthToSpace[T num.Elem](a tensor.Tensor[T], b int, opts ...Option) (r tensor.Tensor[T]) {
-	depthToSpaceOf(exec.Ref(&a), b, plan.Has(opts, plan.CRD)).to(exec.Ref(&r), opts)
+func DepthToSpace[T num.Elem](a tensor.Tensor[T], b int, o DepthToSpaceOptions, opts ...Option) (r tensor.Tensor[T]) {
+	depthToSpaceOf(exec.Ref(&a), b, o.CRD).to(exec.Ref(&r), opts)
 	return r
 }
 
-// CRD makes DepthToSpace take the pixels of a block from neighbouring channels. It is "CRD" of ONNX's attribute mode.
-func CRD() Option { return plan.WithFlags(plan.CRD) }
+// DepthToSpaceOptions says from which channels DepthToSpace takes the pixels of a block.
+type DepthToSpaceOptions struct {
+	CRD bool // from neighbouring ones: "CRD" of ONNX's attribute mode
+}
 
 // A rearrangement is a view of the operand whose elements, in row-major order, are
 // the elements of the result.
@@ -63,7 +65,7 @@ func (m *rearrangement) Plan(c *plan.Use, p *plan.Draft) {
 // to makes r the result, where the options say.
 func (m *rearrangement) to(r *tensor.Any, opts []Option) {
 	out := m.a.Reshape(m.split...).Permute(m.perm...).Reshape(m.into...)
-	s := plan.Read(m.name, plan.CRD, opts)
+	s := plan.Read(m.name, opts)
 	if s.Into == nil {
 		*r = out
 		return

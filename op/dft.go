@@ -14,7 +14,7 @@ import (
 type DFTOptions struct {
 	Length   int  // of the transform; longer signals are cut off, shorter ones filled up with 0; 0 is the signal's own
 	Inverse  bool // with the other sign of the exponent, and divided by the length
-	Onesided bool // of a real signal: half of the spectrum, or the signal of half a spectrum
+	OneSided bool // of a real signal: half of the spectrum, or the signal of half a spectrum
 }
 
 // DFT returns the discrete Fourier transform of x along an axis that isn't the last. The last
@@ -23,7 +23,7 @@ type DFTOptions struct {
 //
 //	y[k] = Σ x[t]·exp(−2πi·k·t/n)
 //
-// Onesided keeps k to n/2 of a real signal. Onesided and Inverse take such a half spectrum and
+// OneSided keeps k to n/2 of a real signal. OneSided and Inverse take such a half spectrum and
 // return the real signal, whose last axis is 1 long; the length is then 2·(extent − 1) unless
 // o has one, and the imaginary parts of the first element, and of the middle one of an even
 // length, don't count.
@@ -53,9 +53,9 @@ func fourierOf(x tensor.Any, axis int, o DFTOptions) *move.Transfer {
 	shape := x.Shape()
 	before, extent, after := move.Around(shape[:rank-1], axis)
 	parts, n, bins := shape[rank-1], o.Length, 0
-	half := o.Onesided && o.Inverse
+	half := o.OneSided && o.Inverse
 	switch {
-	case o.Onesided && parts != 1 && !o.Inverse:
+	case o.OneSided && parts != 1 && !o.Inverse:
 		panic(plan.Fail(name, tensor.ErrShape, "a onesided transform of complex numbers; half of their spectrum doesn't give the other half"))
 	case half && parts != 2:
 		panic(plan.Fail(name, tensor.ErrShape, "a onesided inverse of real numbers; want a spectrum of complex ones, [..., 2]"))
@@ -74,7 +74,7 @@ func fourierOf(x tensor.Any, axis int, o DFTOptions) *move.Transfer {
 	case half:
 		used = min(extent, n/2+1)
 		shape[rank-1] = 1
-	case o.Onesided:
+	case o.OneSided:
 		bins = n/2 + 1
 		shape[axis] = bins
 	}
@@ -143,7 +143,7 @@ func exchange(v []complex128) {
 var dft = plan.Operator{About: plan.About{Name: "DFT", Versions: []int{17, 20}, Attrs: []string{"axis", "inverse", "onesided"}, Why: "of floats alone: Cast first"}, Least: 1, Most: 3, Takes: plan.Floats,
 	Move: func(c *plan.Use) plan.Mover {
 		const name = "DFT"
-		o := DFTOptions{Inverse: c.Attrs.Int("inverse", 0) != 0, Onesided: c.Attrs.Int("onesided", 0) != 0}
+		o := DFTOptions{Inverse: c.Attrs.Int("inverse", 0) != 0, OneSided: c.Attrs.Int("onesided", 0) != 0}
 		var axis int
 		if c.Opset < 20 {
 			plan.Takes(name, c, 2)

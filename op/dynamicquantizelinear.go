@@ -33,7 +33,7 @@ func DynamicQuantizeLinear(x tensor.Tensor[float32], opts ...Option) (y tensor.T
 func quantizedDynamically(y, scale, zero, x *tensor.Any, opts []Option) {
 	plan.Present("DynamicQuantizeLinear", x)
 	plan.Fits("DynamicQuantizeLinear", x.Len(), 1) // of elements that repeat there may be any number
-	set := plan.Read("DynamicQuantizeLinear", 0, opts)
+	set := plan.Read("DynamicQuantizeLinear", opts)
 	lo, hi := ends(set.Ctx(), *x)
 	step := float32(hi-lo) / 255
 	low := float32(lo / step)

@@ -34,7 +34,7 @@ func Einsum[T num.Number](equation string, operands []tensor.Tensor[T], opts ...
 // summation is Einsum for operands of one run-time element type.
 func summation(r *tensor.Any, equation string, operands []*tensor.Any, opts []Option) {
 	e := einsumOf(equation, operands)
-	s := plan.Read("Einsum", 0, opts)
+	s := plan.Read("Einsum", opts)
 	plan.AimShape(r, "Einsum", &s, operands[0].DType(), e.shape())
 	for _, n := range e.extent {
 		if n == 0 { // all are sums of nothing, whatever else is on the way to them

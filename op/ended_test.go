@@ -64,7 +64,7 @@ func TestEnded(t *testing.T) {
 			return MatMulInteger(bytesA, bytesB, tensor.Tensor[uint8]{}, tensor.Tensor[uint8]{}, o...)
 		},
 		"QLinearMatMul":      func(o ...Option) any { return QLinearMatMul(bytesA, step, bytesB, step, step, o...) },
-		"Gemm":               func(o ...Option) any { return Gemm(a, b, sums, 0.5, 2, o...) },
+		"Gemm":               func(o ...Option) any { return Gemm(a, b, sums, 0.5, 2, GemmOptions{}, o...) },
 		"Inner":              func(o ...Option) any { return Inner(a, turned, o...) },
 		"Inner of vectors":   func(o ...Option) any { return Inner(v, w, o...) },
 		"TensorDot":          func(o ...Option) any { return TensorDot(a, b, []int{1}, []int{0}, o...) },
@@ -97,7 +97,7 @@ func TestEnded(t *testing.T) {
 		"NanMean":            func(o ...Option) any { return NanMean(wide, []int{1}, o...) },
 		"NanArgMax":          func(o ...Option) any { return NanArgMax(wide, 0, o...) },
 		"CountNonzero":       func(o ...Option) any { return CountNonzero(wide, []int{0}, o...) },
-		"CumProd":            func(o ...Option) any { return CumProd(wide, 1, append(o, Reverse())...) },
+		"CumProd":            func(o ...Option) any { return CumProd(wide, 1, CumOptions{Reverse: true}, o...) },
 		"Sort":               func(o ...Option) any { return Sort(wide, 0, o...) },
 		"ArgSort":            func(o ...Option) any { return ArgSort(wide, 1, o...) },
 		"Take":               func(o ...Option) any { return Take(wide, places, 0, TakeRaise, o...) },
@@ -118,7 +118,7 @@ func TestEnded(t *testing.T) {
 		},
 		"MaxPool": func(o ...Option) any { return MaxPool(plane, Window{Kernel: []int{5, 5}}, o...) },
 		"AveragePool": func(o ...Option) any {
-			return AveragePool(plane, Window{Kernel: []int{5, 5}}, append(o, CountIncludePad())...)
+			return AveragePool(plane, Window{Kernel: []int{5, 5}}, AveragePoolOptions{CountIncludePad: true}, o...)
 		},
 		"DFT":             func(o ...Option) any { return DFT(wide.Reshape(130, 900, 1), 1, DFTOptions{}, o...) },
 		"Fuse":            func(o ...Option) any { return Fuse(Add(Exp(Lazy(wide)), wide), o...) },

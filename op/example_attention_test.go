@@ -24,9 +24,9 @@ func ExampleCausalConvWithState() {
 	x := tensor.FromSlice([]float32{1, 2, 3, 4}, 1, 1, 4)
 	sum := tensor.Full[float32](1, 1, 1, 3)
 	none := tensor.Tensor[float32]{}
-	whole, _ := op.CausalConvWithState(x, sum, none, none)
-	first, state := op.CausalConvWithState(x.Slice(tensor.Colon, tensor.Colon, tensor.R(0, 2)), sum, none, none)
-	rest, _ := op.CausalConvWithState(x.Slice(tensor.Colon, tensor.Colon, tensor.R(2, 4)), sum, none, state)
+	whole, _ := op.CausalConvWithState(x, sum, none, none, op.CausalConvWithStateOptions{})
+	first, state := op.CausalConvWithState(x.Slice(tensor.Colon, tensor.Colon, tensor.R(0, 2)), sum, none, none, op.CausalConvWithStateOptions{})
+	rest, _ := op.CausalConvWithState(x.Slice(tensor.Colon, tensor.Colon, tensor.R(2, 4)), sum, none, state, op.CausalConvWithStateOptions{})
 	fmt.Println(whole)
 	fmt.Println(first, rest)
 	// Output:
@@ -70,7 +70,7 @@ func ExampleTensorScatter() {
 	cache := tensor.New[int32](1, 4, 2)
 	step := tensor.FromSlice([]int32{1, 2, 3, 4}, 1, 2, 2)
 	at := tensor.FromSlice([]int64{3})
-	fmt.Println(op.TensorScatter(cache, step, at, -2, op.Circular()))
+	fmt.Println(op.TensorScatter(cache, step, at, -2, op.TensorScatterOptions{Circular: true}))
 	// Output:
 	// [[[3 4]
 	//   [0 0]

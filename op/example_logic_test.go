@@ -81,7 +81,7 @@ func ExampleGreaterOrEqual() {
 
 func ExampleIsInf() {
 	a := tensor.FromSlice([]float32{1, float32(math.Inf(1))})
-	fmt.Println(op.IsInf(a))
+	fmt.Println(op.IsInf(a, 0))
 	// Output:
 	// [False  True]
 }

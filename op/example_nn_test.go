@@ -9,7 +9,7 @@ import (
 
 func ExampleAveragePool() {
 	x := tensor.Arange[float32](0, 9, 1).Reshape(1, 1, 3, 3)
-	fmt.Println(op.AveragePool(x, op.Window{Kernel: []int{2, 2}}))
+	fmt.Println(op.AveragePool(x, op.Window{Kernel: []int{2, 2}}, op.AveragePoolOptions{}))
 	// Output:
 	// [[[[2. 3.]
 	//    [5. 6.]]]]
@@ -47,7 +47,7 @@ func ExampleGemm() {
 	a := tensor.FromSlice([]float32{1, 2, 3, 4, 5, 6}, 2, 3)
 	b := tensor.FromSlice([]float32{1, 0, 0, 1, 1, 1}, 3, 2)
 	c := tensor.FromSlice([]float32{100, 200})
-	fmt.Println(op.Gemm(a, b, c, 1, 1))
+	fmt.Println(op.Gemm(a, b, c, 1, 1, op.GemmOptions{}))
 	// Output:
 	// [[104. 205.]
 	//  [110. 211.]]
@@ -112,8 +112,8 @@ func ExampleSoftmax() {
 func ExampleRectify() {
 	a := tensor.FromSlice([]float32{1, 2, 3, 4}, 2, 2)
 	b := tensor.FromSlice([]float32{1, -1, -1, 1}, 2, 2)
-	fmt.Println(op.Gemm(a, b, tensor.Tensor[float32]{}, 1, 0))
-	fmt.Println(op.Gemm(a, b, tensor.Tensor[float32]{}, 1, 0, op.Rectify()))
+	fmt.Println(op.Gemm(a, b, tensor.Tensor[float32]{}, 1, 0, op.GemmOptions{}))
+	fmt.Println(op.Gemm(a, b, tensor.Tensor[float32]{}, 1, 0, op.GemmOptions{}, op.Rectify()))
 	// Output:
 	// [[-1.  1.]
 	//  [-1.  1.]]

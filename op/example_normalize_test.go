@@ -96,19 +96,19 @@ func ExampleSoftmaxCrossEntropyLoss() {
 }
 
 func ExampleHannWindow() {
-	fmt.Println(op.HannWindow[float32](5, op.Symmetric()))
+	fmt.Println(op.HannWindow[float32](5, op.WindowFunctionOptions{Symmetric: true}))
 	// Output:
 	// [0.  0.5 1.  0.5 0. ]
 }
 
 func ExampleHammingWindow() {
-	fmt.Printf("%.4f\n", op.HammingWindow[float64](3, op.Symmetric()).Elems())
+	fmt.Printf("%.4f\n", op.HammingWindow[float64](3, op.WindowFunctionOptions{Symmetric: true}).Elems())
 	// Output:
 	// [0.0870 1.0000 0.0870]
 }
 
 func ExampleBlackmanWindow() {
-	fmt.Printf("%.4f\n", op.BlackmanWindow[float64](4).Elems())
+	fmt.Printf("%.4f\n", op.BlackmanWindow[float64](4, op.WindowFunctionOptions{}).Elems())
 	// Output:
 	// [-0.0000 0.3400 1.0000 0.3400]
 }

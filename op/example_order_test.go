@@ -15,15 +15,15 @@ func ExampleArgSort() {
 }
 
 func ExampleCumProd() {
-	fmt.Println(op.CumProd(tensor.FromSlice([]int32{1, 2, 3, 4}), 0))
+	fmt.Println(op.CumProd(tensor.FromSlice([]int32{1, 2, 3, 4}), 0, op.CumOptions{}))
 	// Output:
 	// [ 1  2  6 24]
 }
 
 func ExampleCumSum() {
 	a := tensor.FromSlice([]float32{1, 2, 3, 4})
-	fmt.Println(op.CumSum(a, 0))
-	fmt.Println(op.CumSum(a, 0, op.Exclusive(), op.Reverse()))
+	fmt.Println(op.CumSum(a, 0, op.CumOptions{}))
+	fmt.Println(op.CumSum(a, 0, op.CumOptions{Exclusive: true, Reverse: true}))
 	// Output:
 	// [ 1.  3.  6. 10.]
 	// [9. 7. 4. 0.]
@@ -67,7 +67,7 @@ func ExampleSort() {
 
 func ExampleTopK() {
 	a := tensor.FromSlice([]float32{3, 1, 4, 1, 5, 9})
-	values, at := op.TopK(a, 3, 0)
+	values, at := op.TopK(a, 3, 0, op.TopKOptions{})
 	fmt.Println(values, at)
 	// Output:
 	// [9. 5. 4.] [5 4 2]
@@ -75,7 +75,7 @@ func ExampleTopK() {
 
 func ExampleUnique() {
 	a := tensor.FromSlice([]int32{5, 3, 5, 5, 4})
-	values, first, inverse, counts := op.Unique(a, 0)
+	values, first, inverse, counts := op.Unique(a, 0, op.UniqueOptions{})
 	fmt.Println(values, first, inverse, counts)
 	// Output:
 	// [3 4 5] [1 4 0] [2 0 2 2 1] [1 1 3]

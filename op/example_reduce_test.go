@@ -9,14 +9,14 @@ import (
 
 func ExampleArgMax() {
 	a := tensor.FromSlice([]float32{1, 7, 3, 4, 0, 4}, 2, 3)
-	fmt.Println(op.ArgMax(a, 1))
+	fmt.Println(op.ArgMax(a, 1, op.ArgOptions{}))
 	// Output:
 	// [1 0]
 }
 
 func ExampleArgMin() {
 	a := tensor.FromSlice([]float32{1, 7, 3, 4, 0, 4}, 2, 3)
-	fmt.Println(op.ArgMin(a, 1))
+	fmt.Println(op.ArgMin(a, 1, op.ArgOptions{}))
 	// Output:
 	// [0 1]
 }

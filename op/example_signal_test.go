@@ -11,9 +11,9 @@ import (
 // Two waves a turn and their spectrum, of which a half says all.
 func ExampleDFT() {
 	x := tensor.FromSlice([]float32{1, 0, -1, 0, 1, 0, -1, 0}, 8, 1)
-	y := op.DFT(x, 0, op.DFTOptions{Onesided: true})
+	y := op.DFT(x, 0, op.DFTOptions{OneSided: true})
 	fmt.Println(y)
-	fmt.Println(op.DFT(y, 0, op.DFTOptions{Onesided: true, Inverse: true}).Reshape(8))
+	fmt.Println(op.DFT(y, 0, op.DFTOptions{OneSided: true, Inverse: true}).Reshape(8))
 	// Output:
 	// [[0. 0.]
 	//  [0. 0.]
@@ -25,7 +25,7 @@ func ExampleDFT() {
 
 func ExampleSTFT() {
 	x := tensor.FromSlice([]float32{1, 1, 1, 1, 1, -1, 1, -1}, 1, 8)
-	fmt.Println(op.STFT(x, 4, tensor.Full[float32](0.5, 4), 0))
+	fmt.Println(op.STFT(x, tensor.Full[float32](0.5, 4), 4, op.STFTOptions{}))
 	// Output:
 	// [[[[2. 0.]
 	//    [0. 0.]
@@ -48,7 +48,7 @@ func ExampleMelWeightMatrix() {
 
 func ExampleAffineGrid() {
 	turned := tensor.FromSlice([]float32{0, 1, 0, -1, 0, 0}, 1, 2, 3) // by a right angle
-	grid := op.AffineGrid(turned, []int{1, 1, 2, 2})
+	grid := op.AffineGrid(turned, []int{1, 1, 2, 2}, op.AffineGridOptions{})
 	image := tensor.FromSlice([]float32{0, 10, 20, 30}, 1, 1, 2, 2)
 	fmt.Println(op.GridSample(image, grid, op.GridSampleOptions{}))
 	// Output:

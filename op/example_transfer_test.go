@@ -27,7 +27,7 @@ func ExampleCompress() {
 
 func ExampleDepthToSpace() {
 	a := tensor.Arange[int32](0, 8, 1).Reshape(1, 4, 1, 2) // four channels of two pixels
-	fmt.Println(op.DepthToSpace(a, 2))
+	fmt.Println(op.DepthToSpace(a, 2, op.DepthToSpaceOptions{}))
 	// Output:
 	// [[[[0 2 1 3]
 	//    [4 6 5 7]]]]
@@ -90,7 +90,7 @@ func ExampleRepeat() {
 
 func ExampleReverseSequence() {
 	a := tensor.Arange[int32](0, 8, 1).Reshape(2, 4)
-	fmt.Println(op.ReverseSequence(a, tensor.FromSlice([]int64{3, 4}), op.BatchFirst()))
+	fmt.Println(op.ReverseSequence(a, tensor.FromSlice([]int64{3, 4}), 1))
 	// Output:
 	// [[2 1 0 3]
 	//  [7 6 5 4]]

@@ -61,7 +61,7 @@ func fixedElements[T num.Fixed](t *testing.T) {
 	for _, o := range append(tables(), &pow, &pRelu, &mod, &fMod, &roundAway) {
 		for m, opts := range fixedModes {
 			for _, n := range []int{1, 3, 40} {
-				s := plan.Read("Ratio", 0, opts)
+				s := plan.Read("Ratio", opts)
 				state := cast.StateOf(&s, dtype.Of[T]())
 				a, b := someFixed[T](rng, 2, n).Permute(1, 0), someFixed[T](rng, n, 2)
 				o, ok := o.(*pointwise.Operator)
@@ -168,7 +168,7 @@ func fixedOrder[T num.Fixed](t *testing.T) {
 		}
 	}
 	sameFixed(t, "Where", Where(less, b, a), top)
-	at := ArgMax(a, 1)
+	at := ArgMax(a, 1, ArgOptions{})
 	for i := range 3 {
 		if got, want := a.At(i, int(at.At(i))), ReduceMax(a, []int{1}).At(i); got != want {
 			t.Errorf("ArgMax of row %d: %v, want %v", i, got, want)
@@ -393,15 +393,15 @@ func TestFixedCumProdIndex(t *testing.T) {
 		at                 string
 	}{{false, false, "(0,3)"}, {true, false, ""}, {false, true, "(0,2)"}, {true, true, "(0,1)"}} {
 		if c.at == "" {
-			if got := CumProd(a, 1, Exclusive()).At(0, 3); got != fp16s(600).Elems()[0] {
+			if got := CumProd(a, 1, CumOptions{Exclusive: true}).At(0, 3); got != fp16s(600).Elems()[0] {
 				t.Errorf("exclusive: %v", got)
 			}
 			continue
 		}
-		failsAt(t, "CumProd", c.at, func() { CumProd(a, 1, when(c.exclusive, Exclusive()), when(c.reverse, Reverse())) })
+		failsAt(t, "CumProd", c.at, func() { CumProd(a, 1, CumOptions{Exclusive: c.exclusive, Reverse: c.reverse}) })
 	}
-	failsAt(t, "CumProd", "(2,1)", func() { CumProd(fp16s(1, 300, 1, 300, 1, 1).Reshape(3, 2), 0, Exclusive()) })
-	failsAt(t, "CumSum", "(1)", func() { CumSum(fp16s(1, 32767, 2), 0, Reverse()) })
+	failsAt(t, "CumProd", "(2,1)", func() { CumProd(fp16s(1, 300, 1, 300, 1, 1).Reshape(3, 2), 0, CumOptions{Exclusive: true}) })
+	failsAt(t, "CumSum", "(1)", func() { CumSum(fp16s(1, 32767, 2), 0, CumOptions{Reverse: true}) })
 }
 
 // A Cast to fixed point fails as a whole in a chain, too, and keeps its options there.
@@ -439,21 +439,22 @@ func failsAt(t *testing.T, name, at string, f func()) {
 func TestFixedGemm(t *testing.T) {
 	a, b, c := fp16s(32767, 1).Reshape(1, 2), fp16s(2, 3).Reshape(2, 1), fp16s(5)
 	for _, x := range []struct {
-		alpha, beta float32
+		alpha, beta float64
 		c           tensor.Tensor[fixed.FP16x16]
 		want        string
 	}{
 		{0.25, 1, c, "[[16389.25]]"}, // the product alone, 65537, is beyond the format
 		{1, -7000, c, "[[30537.]]"},
-		{0.1, 0, fp16s(7), "[[6553.7001]]"},                  // float32 0.1 is 0.100000001490116…
+		{float64(float32(0.1)), 0, fp16s(7), "[[6553.7001]]"}, // 0.100000001490116…
+		{0.1, 0, fp16s(7), "[[6553.7]]"},
 		{1.0 / (1 << 20), 2.0 / (1 << 20), c, "[[0.06252]]"}, // 4096.7 units,
 	} {
 		got := tensor.Tensor[fixed.FP16x16]{}
-		if err := tensor.Try(func() { got = Gemm(a, b, x.c, x.alpha, x.beta) }); err != nil || got.String() != x.want {
+		if err := tensor.Try(func() { got = Gemm(a, b, x.c, x.alpha, x.beta, GemmOptions{}) }); err != nil || got.String() != x.want {
 			t.Errorf("%g·a·b + %g·%v: %v, %v, want %s", x.alpha, x.beta, x.c, got, err, x.want)
 		}
 	}
-	err := tensor.Try(func() { Gemm(a, b, c, float32(math.Inf(1)), 1) })
+	err := tensor.Try(func() { Gemm(a, b, c, math.Inf(1), 1, GemmOptions{}) })
 	if !errors.Is(err, fixed.ErrDomain) || !strings.Contains(err.Error(), "op.Gemm") || !strings.Contains(err.Error(), "finite") {
 		t.Error(err)
 	}

@@ -90,7 +90,7 @@ func (s scalerOf[T]) stats(mean, factor, x exec.Run) error {
 // them by tensors that stretch to x's shape, if they are there.
 func normalizeFixed(r *tensor.Any, name string, x, scale, bias *tensor.Any, axis int, epsilon float64, root bool, opts []Option) {
 	plan.OneType(name, *x, *scale, *bias)
-	s, d, shape := plan.Read(name, 0, opts), x.DType(), x.Shape()
+	s, d, shape := plan.Read(name, opts), x.DType(), x.Shape()
 	axis = plan.AxisOf(name, axis, len(shape))
 	var wide [3]tensor.Any
 	for i, a := range [3]*tensor.Any{x, scale, bias} {
@@ -143,7 +143,7 @@ func statsFixed(x *tensor.Any, shape []int, epsilon float64) (mean, factor tenso
 // batchFixed is BatchNormalization.
 func batchFixed(r *tensor.Any, in [5]*tensor.Any, epsilon float64, opts []Option) {
 	const name = "BatchNormalization"
-	s, d, shape, channels := plan.Read(name, 0, opts), in[0].DType(), in[0].Shape(), channelsOf(in[0])
+	s, d, shape, channels := plan.Read(name, opts), in[0].DType(), in[0].Shape(), channelsOf(in[0])
 	if in[0].Len() == 0 {
 		plan.AimShape(r, name, &s, d, shape)
 		return

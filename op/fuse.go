@@ -34,7 +34,7 @@ func Lazy[T num.Elem](a tensor.Tensor[T]) tensor.Tensor[T] {
 // and one that may fail, a division of integers or a result of fixed point. A tensor that isn't
 // lazy is copied.
 func Fuse[T num.Elem](y tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
-	pointwise.Fused(exec.Ref(&r), "Fuse", exec.Ref(&y), plan.Read("Fuse", 0, opts))()
+	pointwise.Fused(exec.Ref(&r), "Fuse", exec.Ref(&y), plan.Read("Fuse", opts))()
 	return r
 }
 
@@ -48,7 +48,7 @@ func Fuse[T num.Elem](y tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
 // target of its own.
 func Prepare[T num.Elem](y tensor.Tensor[T], opts ...Option) func() {
 	plan.Present("Prepare", exec.Ref(&y))
-	s := plan.Read("Prepare", 0, opts)
+	s := plan.Read("Prepare", opts)
 	if s.Into == nil {
 		panic(plan.Fail("Prepare", tensor.ErrValue, "there is no target; name one with Into"))
 	}

@@ -34,7 +34,7 @@ func gathered(r, a, indices *tensor.Any, axis int, opts []Option) {
 		taken(name, *a, *indices, axis, TakeRaise).Into(r, opts)
 		return
 	}
-	s, d := plan.Read(name, 0, opts), a.DType()
+	s, d := plan.Read(name, opts), a.DType()
 	plan.AimShape(r, name, &s, d, gatherShape(*a, *indices, axis))
 	at := positions(name, indices, a.Dim(axis), axis)
 	if r.Len() == 0 {

@@ -11,38 +11,35 @@ import (
 )
 
 // Gemm returns alpha·a·b + beta·c for matrices a [M, K] and b [K, N], each
-// transposed first with TransA or TransB, and c that stretches to [M, N]. c may be the zero
+// transposed first as o says, and c that stretches to [M, N]. c may be the zero
 // Tensor; when beta is 0 its elements aren't looked at. The product contracts in the fixed order of MatMul; then alpha, then
-// beta·c, then the sum: each rounded for itself. Narrow floats are computed in
-// float32 and rounded once. In fixed point the exact value of it all is rounded once, alpha
-// and beta having their float32 values. It panics when the shapes don't fit. ONNX Gemm.
-func Gemm[T num.Fractional](a, b, c tensor.Tensor[T], alpha, beta float32, opts ...Option) (r tensor.Tensor[T]) {
-	generalProduct(exec.Ref(&r), exec.Ref(&a), exec.Ref(&b), exec.Ref(&c), alpha, beta, plan.Has(opts, plan.TransA), plan.Has(opts, plan.TransB), nil, nil, opts)
+// beta·c, then the sum: each rounded for itself. alpha and beta are rounded to the element type,
+// except that narrow floats are computed in float32 and rounded once. In fixed point alpha and
+// beta count exactly, and the value of it all is rounded once. It panics when the shapes don't fit. ONNX Gemm.
+func Gemm[T num.Fractional](a, b, c tensor.Tensor[T], alpha, beta float64, o GemmOptions, opts ...Option) (r tensor.Tensor[T]) {
+	generalProduct(exec.Ref(&r), exec.Ref(&a), exec.Ref(&b), exec.Ref(&c), alpha, beta, o, nil, nil, opts)
 	return r
 }
 
-// TransA makes Gemm transpose the left matrix first. ONNX's attribute transA.
-func TransA() Option { return plan.WithFlags(plan.TransA) }
-
-// TransB makes Gemm transpose the right matrix first. ONNX's attribute transB.
-func TransB() Option { return plan.WithFlags(plan.TransB) }
+// GemmOptions says which matrices Gemm transposes first: ONNX's attributes transA and transB.
+type GemmOptions struct{ TransA, TransB bool }
 
 // generalProduct is Gemm for operands of one run-time element type. f is the packed weights that b is, or nil.
-func generalProduct(r, a, b, c *tensor.Any, alpha, beta float32, transA, transB bool, f *contract.Filter, then plan.Tail, opts []Option) {
+func generalProduct(r, a, b, c *tensor.Any, alpha, beta float64, o GemmOptions, f *contract.Filter, then plan.Tail, opts []Option) {
 	const name = "Gemm"
 	plan.Present(name, a, b)
-	d, s := a.DType(), plan.Read(name, plan.TransA|plan.TransB, opts)
+	d, s := a.DType(), plan.Read(name, opts)
 	var few [2]int
 	var lc *layout.Layout
 	if !c.IsZero() {
 		lc = c.LayoutRef()
 	}
-	shape := gemmShape(few[:0], a.LayoutRef(), b.LayoutRef(), lc, transA, transB)
+	shape := gemmShape(few[:0], a.LayoutRef(), b.LayoutRef(), lc, o)
 	left, right := *a, *b
-	if transA {
+	if o.TransA {
 		left = a.Permute(1, 0)
 	}
-	if transB {
+	if o.TransB {
 		right = b.Permute(1, 0)
 	}
 	plan.AimShape(r, name, &s, d, shape)
@@ -75,7 +72,7 @@ func generalProduct(r, a, b, c *tensor.Any, alpha, beta float32, transA, transB 
 }
 
 // gemmInto computes a Gemm whose shapes fit. plus may be nil. With w a and b are narrow floats, and plus and dst float32.
-func gemmInto(j exec.Job, a, b, plus *tensor.Any, alpha, beta float32, rectify bool, dst *tensor.Any, f *contract.Filter, then plan.Tail, e *contract.Exactness, w *singles) {
+func gemmInto(j exec.Job, a, b, plus *tensor.Any, alpha, beta float64, rectify bool, dst *tensor.Any, f *contract.Filter, then plan.Tail, e *contract.Exactness, w *singles) {
 	multiply := func(x *product, plus *tensor.Any, row, col int, rectify bool, then plan.Tail) {
 		if w != nil {
 			x.multiplyNarrow(w, j, a, b, dst, plus, row, col, rectify)
@@ -131,28 +128,28 @@ func addend(c *tensor.Any, m, n int) (matrix tensor.Any, row, col int) {
 }
 
 // scalarIn returns a number as a scalar of float32 or float64.
-func scalarIn(d dtype.DType, v float32) tensor.Any {
+func scalarIn(d dtype.DType, v float64) tensor.Any {
 	if d == dtype.Float64 {
-		return tensor.Scalar(float64(v)).Any()
+		return tensor.Scalar(v).Any()
 	}
-	return tensor.Scalar(v).Any()
+	return tensor.Scalar(float32(v)).Any()
 }
 
 // gemmShape checks the operands of a Gemm, of which c may be nil, and appends the result's extents to shape.
-func gemmShape(shape []int, a, b, c *layout.Layout, transA, transB bool) []int {
+func gemmShape(shape []int, a, b, c *layout.Layout, o GemmOptions) []int {
 	if a.Ref().Rank() != 2 || b.Ref().Rank() != 2 {
 		panic(plan.Fail("Gemm", tensor.ErrShape, "operands of shapes %s and %s; both must be matrices", a.ShapeString(), b.ShapeString()))
 	}
 	m, k, kb, n := a.Ref().Dim(0), a.Ref().Dim(1), b.Ref().Dim(0), b.Ref().Dim(1)
-	if transA {
+	if o.TransA {
 		m, k = k, m
 	}
-	if transB {
+	if o.TransB {
 		kb, n = n, kb
 	}
 	if k != kb {
 		panic(plan.Fail("Gemm", tensor.ErrShape, "operands of shapes %s and %s (transposed: %t and %t): the left has %d columns, the right %d rows",
-			a.ShapeString(), b.ShapeString(), transA, transB, k, kb))
+			a.ShapeString(), b.ShapeString(), o.TransA, o.TransB, k, kb))
 	}
 	if c != nil {
 		if _, err := c.BroadcastTo(m, n); err != nil {
@@ -167,24 +164,25 @@ var gemmOp = plan.Operator{About: plan.About{Kept: keepInput, Weights: 1, Name: 
 	Planned: func(c *plan.Use, p *plan.Draft) {
 		plan.OneType("Gemm", c.Inputs...)
 		a, b, plus := c.Like("Gemm", 0, 0), c.Like("Gemm", 1, 0), c.Like("Gemm", 2, 0)
-		alpha, beta, transA, transB := c.Attrs.Float("alpha", 1), c.Attrs.Float("beta", 1), c.Attrs.Int("transA", 0) != 0, c.Attrs.Int("transB", 0) != 0
+		alpha, beta := float64(c.Attrs.Float("alpha", 1)), float64(c.Attrs.Float("beta", 1))
+		o := GemmOptions{TransA: c.Attrs.Int("transA", 0) != 0, TransB: c.Attrs.Int("transB", 0) != 0}
 		if !p.Brief {
 			var third *layout.Layout
 			if !plus.IsZero() {
 				third = plus.LayoutRef()
 			}
-			p.Gives(a.DType(), gemmShape(nil, a.LayoutRef(), b.LayoutRef(), third, transA, transB)...)
+			p.Gives(a.DType(), gemmShape(nil, a.LayoutRef(), b.LayoutRef(), third, o)...)
 		}
 		f := keptInput(c, 1)
 		if f != nil || !p.Brief {
 			x := product{n: b.Dim(1), k: b.Dim(0)}
-			if transB {
+			if o.TransB {
 				x.n, x.k = x.k, x.n
 			}
-			if x.m = a.Dim(0); transA {
+			if x.m = a.Dim(0); o.TransA {
 				x.m = a.Dim(1)
 			}
-			f, p.Keeps = x.keeps(f, b, transB)
+			f, p.Keeps = x.keeps(f, b, o.TransB)
 			x.shape = []int{x.m, x.n}
 			x.price(&p.Price, a.DType())
 			if size := plan.Count(x.shape); !plus.IsZero() {
@@ -192,6 +190,6 @@ var gemmOp = plan.Operator{About: plan.About{Kept: keepInput, Weights: 1, Name: 
 			}
 		}
 		p.By(c, 0, func(r *tensor.Any, opts []Option) {
-			generalProduct(r, a, b, plus, alpha, beta, transA, transB, f, c.Tail, opts)
+			generalProduct(r, a, b, plus, alpha, beta, o, f, c.Tail, opts)
 		})
 	}}

@@ -12,11 +12,11 @@ import (
 //
 //	25/46 − 21/46·cos(2πi/n)
 //
-// where n is size, or size − 1 with Symmetric. It is computed in float64, each step
+// where n is size, or size − 1 with o.Symmetric. It is computed in float64, each step
 // rounded, and rounded once to T. A symmetric window of one element is 1. The factors are
 // those in ONNX HammingWindow; NumPy's are 0.54 and 0.46.
-func HammingWindow[T num.Native | num.Narrow](size int, opts ...Option) (r tensor.Tensor[T]) {
-	windowFunction("HammingWindow", dtype.Of[T](), size, !plan.Has(opts, plan.Symmetric), 25.0/46, 21.0/46, 0).Into(exec.Ref(&r), opts)
+func HammingWindow[T num.Native | num.Narrow](size int, o WindowFunctionOptions, opts ...Option) (r tensor.Tensor[T]) {
+	windowFunction("HammingWindow", dtype.Of[T](), size, !o.Symmetric, 25.0/46, 21.0/46, 0).Into(exec.Ref(&r), opts)
 	return r
 }
 

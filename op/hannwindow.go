@@ -11,16 +11,17 @@ import (
 )
 
 // HannWindow returns ½ − ½·cos(2πi/n) for i below size, where n is size, or size − 1
-// with Symmetric. It is computed in float64, each step
+// with o.Symmetric. It is computed in float64, each step
 // rounded, and rounded once to T. A symmetric window of one element is 1. ONNX HannWindow.
-func HannWindow[T num.Native | num.Narrow](size int, opts ...Option) (r tensor.Tensor[T]) {
-	windowFunction("HannWindow", dtype.Of[T](), size, !plan.Has(opts, plan.Symmetric), 0.5, 0.5, 0).Into(exec.Ref(&r), opts)
+func HannWindow[T num.Native | num.Narrow](size int, o WindowFunctionOptions, opts ...Option) (r tensor.Tensor[T]) {
+	windowFunction("HannWindow", dtype.Of[T](), size, !o.Symmetric, 0.5, 0.5, 0).Into(exec.Ref(&r), opts)
 	return r
 }
 
-// Symmetric makes HannWindow, HammingWindow and BlackmanWindow symmetric. Without it a window is a period of a periodic
-// function. Symmetric is 0 of ONNX's attribute periodic.
-func Symmetric() Option { return plan.WithFlags(plan.Symmetric) }
+// WindowFunctionOptions says how HannWindow, HammingWindow and BlackmanWindow end.
+type WindowFunctionOptions struct {
+	Symmetric bool // as they begin; else they are a period of a periodic function. 0 of ONNX's attribute periodic
+}
 
 // windowFunction is a − b·cos(2πi/n) + c·cos(4πi/n).
 func windowFunction(name string, d dtype.DType, size int, periodic bool, a, b, c float64) *move.Transfer {
@@ -28,7 +29,7 @@ func windowFunction(name string, d dtype.DType, size int, periodic bool, a, b, c
 	if size < 0 {
 		panic(plan.Fail(name, tensor.ErrShape, "a window of %d elements", size))
 	}
-	return &move.Transfer{Name: name, D: d, Shape: []int{size}, Own: plan.Symmetric, Fill: cosines(size, periodic, a, b, c)}
+	return &move.Transfer{Name: name, D: d, Shape: []int{size}, Fill: cosines(size, periodic, a, b, c)}
 }
 
 // windowed is the run-time form of a window function.

@@ -16,7 +16,7 @@ func Identity[T num.Elem](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T
 
 func itself(r, a *tensor.Any, opts []Option) {
 	plan.Present("Identity", a)
-	s := plan.Read("Identity", 0, opts)
+	s := plan.Read("Identity", opts)
 	if s.Into == nil {
 		*r = *a
 		return

@@ -9,18 +9,12 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// IsInf reports which elements are infinite: −∞ and +∞, or one of them with Negative or Positive. ONNX IsInf.
-func IsInf[T num.Floating](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[bool]) {
-	negative, positive := plan.Has(opts, plan.Negative), plan.Has(opts, plan.Positive)
-	infinite(negative || !positive, positive || !negative).Call(exec.Ref(&r), opts, exec.Ref(&a))
+// IsInf reports which elements are infinite, as math.IsInf does: +∞ alone with a positive sign, −∞ alone with a negative one,
+// and both with 0. ONNX IsInf, with its attributes detect_negative and detect_positive.
+func IsInf[T num.Floating](a tensor.Tensor[T], sign int, opts ...Option) (r tensor.Tensor[bool]) {
+	infinite(sign <= 0, sign >= 0).Call(exec.Ref(&r), opts, exec.Ref(&a))
 	return r
 }
-
-// Negative makes IsInf report −∞ alone, and with Positive both infinities. It is 0 of ONNX's attribute detect_positive.
-func Negative() Option { return plan.WithFlags(plan.Negative) }
-
-// Positive makes IsInf report +∞ alone, and with Negative both infinities. It is 0 of ONNX's attribute detect_negative.
-func Positive() Option { return plan.WithFlags(plan.Positive) }
 
 // infinite returns the question that asks about the infinities wanted.
 func infinite(negative, positive bool) *pointwise.Operator {
@@ -36,10 +30,10 @@ func infinite(negative, positive bool) *pointwise.Operator {
 }
 
 var infiniteTests = [4]pointwise.Operator{
-	{About: plan.About{Name: "IsInf", Own: plan.Negative | plan.Positive}, Rows: exec.Test(&rowsTest{F32: neverRow[float32], F64: neverRow[float64]})},
-	{About: plan.About{Name: "IsInf", Own: plan.Negative | plan.Positive}, Rows: exec.Test(&rowsTest{F32: isPlusInfRow[float32], F64: isPlusInfRow[float64]})},
-	{About: plan.About{Name: "IsInf", Own: plan.Negative | plan.Positive}, Rows: exec.Test(&rowsTest{F32: isMinusInfRow[float32], F64: isMinusInfRow[float64]})},
-	{About: plan.About{Name: "IsInf", Own: plan.Negative | plan.Positive}, Rows: exec.Test(&rowsTest{F32: isInfRow[float32], F64: isInfRow[float64]})},
+	{About: plan.About{Name: "IsInf"}, Rows: exec.Test(&rowsTest{F32: neverRow[float32], F64: neverRow[float64]})},
+	{About: plan.About{Name: "IsInf"}, Rows: exec.Test(&rowsTest{F32: isPlusInfRow[float32], F64: isPlusInfRow[float64]})},
+	{About: plan.About{Name: "IsInf"}, Rows: exec.Test(&rowsTest{F32: isMinusInfRow[float32], F64: isMinusInfRow[float64]})},
+	{About: plan.About{Name: "IsInf"}, Rows: exec.Test(&rowsTest{F32: isInfRow[float32], F64: isInfRow[float64]})},
 }
 
 // The rows that define IsInf.

@@ -60,10 +60,12 @@ func last[T num.Float](t *rapid.T) {
 		params[i] = random[T](r, shape[1])
 	}
 	operators := map[string]func(x, beside tensor.Tensor[T], opts ...Option) tensor.Tensor[T]{
-		"MaxPool":     func(x, _ tensor.Tensor[T], opts ...Option) tensor.Tensor[T] { return MaxPool(x, win, opts...) },
-		"AveragePool": func(x, _ tensor.Tensor[T], opts ...Option) tensor.Tensor[T] { return AveragePool(x, win, opts...) },
+		"MaxPool": func(x, _ tensor.Tensor[T], opts ...Option) tensor.Tensor[T] { return MaxPool(x, win, opts...) },
+		"AveragePool": func(x, _ tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
+			return AveragePool(x, win, AveragePoolOptions{}, opts...)
+		},
 		"with pads": func(x, _ tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
-			return AveragePool(x, win, append(opts, CountIncludePad())...)
+			return AveragePool(x, win, AveragePoolOptions{CountIncludePad: true}, opts...)
 		},
 		"global": func(x, _ tensor.Tensor[T], opts ...Option) tensor.Tensor[T] { return GlobalAveragePool(x, opts...) },
 		"Add":    func(x, y tensor.Tensor[T], opts ...Option) tensor.Tensor[T] { return Add(x, y, opts...) },

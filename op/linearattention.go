@@ -98,7 +98,7 @@ func (h *heads) state() []int { return []int{h.batch, h.kv, h.width, h.wide} }
 func attendLinear(y, state *tensor.Any, in [7]*tensor.Any, o linearAttrs, opts []Option) {
 	const name = "LinearAttention"
 	plan.Present(name, in[:3]...)
-	h, s := linearHeads(&in, o), plan.Read(name, 0, opts)
+	h, s := linearHeads(&in, o), plan.Read(name, opts)
 	d, quiet := in[0].DType(), s.Quiet()
 	wide := d
 	if d.IsNarrow() {

@@ -34,7 +34,7 @@ func LRN[T num.Floating](x tensor.Tensor[T], size int, alpha, beta, bias float64
 func responseNormalized(r, x *tensor.Any, size int, alpha, beta, bias float64, opts []Option) {
 	plan.Present("LRN", x)
 	checkLRN(*x, size)
-	s := plan.Read("LRN", 0, opts)
+	s := plan.Read("LRN", opts)
 	plan.AimShape(r, "LRN", &s, x.DType(), x.Shape())
 	if r.Len() == 0 {
 		return

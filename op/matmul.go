@@ -35,7 +35,7 @@ func productThen(r, a, b *tensor.Any, f *contract.Filter, then plan.Tail, opts [
 	plan.Present(name, a, b)
 	d := a.DType()
 	plan.Must(name, d != dtype.Invalid && b.DType() == d, b.DType())
-	s := plan.Read(name, 0, opts)
+	s := plan.Read(name, opts)
 	var few [layout.Inline]int
 	x := productOf(name, few[:0], a.LayoutRef(), b.LayoutRef())
 	if s.Orion && a.Rank() == 1 && b.Rank() == 1 {

@@ -30,7 +30,7 @@ func MaxPool[T num.Real](x tensor.Tensor[T], win Window, opts ...Option) (r tens
 func maxPooled(r, index, x *tensor.Any, win contract.Window, columns bool, opts []Option) {
 	const name = "MaxPool"
 	plan.Present(name, x)
-	d, s := x.DType(), plan.Read(name, 0, opts)
+	d, s := x.DType(), plan.Read(name, opts)
 	p := poolOf(exec.Job{Name: name, Ctx: s.Ctx()}, x, win)
 	plan.AimShape(r, name, &s, d, p.shape)
 	var places []int64

@@ -40,7 +40,7 @@ func nextAfter(r, a, b *tensor.Any, opts []Option) {
 		row = exec.Forget[exec.Row2](nextAfterRowBF16)
 	}
 	plan.Must(name, row != nil, d)
-	s := plan.Read(name, 0, opts)
+	s := plan.Read(name, opts)
 	plan.Aim(r, name, &s, d, a.LayoutRef(), b.LayoutRef())
 	exec.Elementwise(&exec.Job{Name: name, Ctx: s.Ctx(), Cost: 4}, r, []*tensor.Any{a, b}, &exec.Kernel{Row: exec.RowOf(row)})
 }

@@ -94,10 +94,10 @@ func testOrder[T num.Native](t *testing.T) {
 			agree(t, "Sort in place, "+v.name, Sort(v.t, axis, Into(v.t)), sorted)
 		}
 		for _, v := range variants(a) {
-			values, at := TopK(v.t, k, axis)
+			values, at := TopK(v.t, k, axis, TopKOptions{})
 			agree(t, "the largest", at, most)
 			agree(t, "the largest", values, GatherElements(a, most, axis))
-			values, at = TopK(v.t, k, axis, Smallest())
+			values, at = TopK(v.t, k, axis, TopKOptions{Smallest: true})
 			agree(t, "the smallest", at, least)
 			agree(t, "the smallest", values, GatherElements(a, least, axis))
 		}
@@ -105,7 +105,7 @@ func testOrder[T num.Native](t *testing.T) {
 
 		// Unique: the rows come back, each result differs, in order, and the first of its kind.
 		for _, sort := range []bool{true, false} {
-			entries, first, inverse, counts := Unique(a, axis, when(!sort, Unsorted()))
+			entries, first, inverse, counts := Unique(a, axis, UniqueOptions{Unsorted: !sort})
 			if got := Gather(entries, inverse, axis); a.Len() > 0 {
 				for c, v := range got.All() {
 					if before(v, a.At(c...)) != 0 {
@@ -127,7 +127,7 @@ func testOrder[T num.Native](t *testing.T) {
 			if total != int64(shape[axis]) {
 				t.Fatalf("counts %v of %d entries", counts, shape[axis])
 			}
-			again, _, _, _ := Unique(entries, axis, when(!sort, Unsorted()))
+			again, _, _, _ := Unique(entries, axis, UniqueOptions{Unsorted: !sort})
 			agree(t, "Unique of Unique", again, entries)
 		}
 	})
@@ -175,8 +175,8 @@ func TestSortBools(t *testing.T) {
 
 func TestTopKRefuses(t *testing.T) {
 	a := count(2, 3)
-	fails(t, func() { TopK(a, 4, 1) }, "op.TopK", "k is 4", "axis 1", "extent 3")
-	fails(t, func() { TopK(a, -1, 1) }, "op.TopK", "k is -1")
+	fails(t, func() { TopK(a, 4, 1, TopKOptions{}) }, "op.TopK", "k is 4", "axis 1", "extent 3")
+	fails(t, func() { TopK(a, -1, 1, TopKOptions{}) }, "op.TopK", "k is -1")
 	fails(t, func() { Sort(a, 2) }, "op.Sort", "axis 2")
 	for _, c := range []*Call{
 		{Inputs: []tensor.Any{a.Any(), i64(4).Any()}},
@@ -234,9 +234,9 @@ func testCumulative[T num.Native](t *testing.T) {
 			products.Set(p, c...)
 		}
 		for _, v := range variants(a) {
-			agree(t, "CumSum of "+v.name, CumSum(v.t, axis, when(exclusive, Exclusive()), when(reverse, Reverse())), sums)
-			agree(t, "CumProd of "+v.name, CumProd(v.t, axis, when(exclusive, Exclusive()), when(reverse, Reverse())), products)
-			agree(t, "CumSum in place, "+v.name, CumSum(v.t, axis, when(exclusive, Exclusive()), when(reverse, Reverse()), Into(v.t)), sums)
+			agree(t, "CumSum of "+v.name, CumSum(v.t, axis, CumOptions{Exclusive: exclusive, Reverse: reverse}), sums)
+			agree(t, "CumProd of "+v.name, CumProd(v.t, axis, CumOptions{Exclusive: exclusive, Reverse: reverse}), products)
+			agree(t, "CumSum in place, "+v.name, CumSum(v.t, axis, CumOptions{Exclusive: exclusive, Reverse: reverse}, Into(v.t)), sums)
 		}
 	})
 }
@@ -248,8 +248,8 @@ func TestCumulative(t *testing.T) {
 	t.Run("float32", testCumulative[float32])
 	t.Run("float64", testCumulative[float64])
 	half := Cast[num.F16](tensor.FromSlice([]float32{2048, 1, 1, 1}))
-	same(t, "float16 rounds results, not the sum", Cast[float32](CumSum(half, 0)), tensor.FromSlice([]float32{2048, 2048, 2050, 2052}))
-	fails(t, func() { CumSum(half, 1) }, "op.CumSum", "axis 1")
+	same(t, "float16 rounds results, not the sum", Cast[float32](CumSum(half, 0, CumOptions{})), tensor.FromSlice([]float32{2048, 2048, 2050, 2052}))
+	fails(t, func() { CumSum(half, 1, CumOptions{}) }, "op.CumSum", "axis 1")
 	if runs(t, "CumSum", &Call{Inputs: []tensor.Any{half.Any(), i64(0, 0).Any()}}) != nil {
 		t.Error("two axes are accepted")
 	}
@@ -351,12 +351,12 @@ func TestScatter(t *testing.T) {
 func TestUnique(t *testing.T) {
 	odd := math.Float32frombits(0xffc12345)
 	a := tensor.FromSlice([]float32{2, odd, float32(negZero), 2, 0, float32(nan), -1})
-	v, first, inverse, counts := Unique(a, 0)
+	v, first, inverse, counts := Unique(a, 0, UniqueOptions{})
 	same(t, "entries", v, tensor.FromSlice([]float32{-1, float32(negZero), 2, odd}))
 	same(t, "first", first, i64(6, 2, 0, 1))
 	same(t, "inverse", inverse, i64(2, 3, 1, 2, 1, 3, 0))
 	same(t, "counts", counts, i64(1, 2, 2, 2))
-	v, _, _, _ = Unique(a, 0, Unsorted())
+	v, _, _, _ = Unique(a, 0, UniqueOptions{Unsorted: true})
 	same(t, "by occurrence", v, tensor.FromSlice([]float32{2, odd, float32(negZero), -1}))
 	wide := func(lo ...uint64) tensor.Tensor[fixed.FP64x64] {
 		x := tensor.New[fixed.FP64x64](len(lo))
@@ -365,7 +365,7 @@ func TestUnique(t *testing.T) {
 		}
 		return x
 	}
-	f, first, inverse, counts := Unique(wide(7, 3, 7), 0)
+	f, first, inverse, counts := Unique(wide(7, 3, 7), 0, UniqueOptions{})
 	same(t, "fixed point", f, wide(3, 7))
 	same(t, "first of fixed point", first, i64(1, 0))
 	same(t, "inverse of fixed point", inverse, i64(1, 0, 1))
@@ -387,7 +387,7 @@ func TestHardmax(t *testing.T) {
 		same(t, v.name, Hardmax(v.t, 1), want)
 		same(t, v.name, Hardmax(v.t.Transpose(), 0), want.Transpose())
 	}
-	same(t, "ArgMax", ArgMax(Hardmax(a, 1), 1), ArgMax(a, 1))
+	same(t, "ArgMax", ArgMax(Hardmax(a, 1), 1, ArgOptions{}), ArgMax(a, 1, ArgOptions{}))
 	out := runs(t, "Hardmax", &Call{Inputs: []tensor.Any{a.Any()}, Attrs: given{"axis": int64(0)}, Opset: 11})
 	sameAny(t, "one line of all before opset 13", out[0], tensor.FromSlice([]float32{0, 0, 0, 1, 0, 0, 0, 0, 0}, 3, 3).Any())
 }

@@ -81,7 +81,7 @@ func TestOrionClips(t *testing.T) {
 
 func TestOrionShapes(t *testing.T) {
 	v := tensor.FromSlice([]int32{2, 7, 1}, 3)
-	if s := fmt.Sprint(op.ArgMax(v, 0, op.Orion()).Shape(), op.ArgMin(v, 0, op.Orion()).Shape(), op.ReduceProd(v, nil, op.Orion()).Shape(),
+	if s := fmt.Sprint(op.ArgMax(v, 0, op.ArgOptions{}, op.Orion()).Shape(), op.ArgMin(v, 0, op.ArgOptions{}, op.Orion()).Shape(), op.ReduceProd(v, nil, op.Orion()).Shape(),
 		op.MatMul(v, v, op.Orion()).Shape(), op.ReduceSum(v, nil, op.Orion()).Shape()); s != "[1] [1] [1] [1] []" {
 		t.Error(s)
 	}
@@ -89,7 +89,7 @@ func TestOrionShapes(t *testing.T) {
 		t.Error(got)
 	}
 	m := tensor.FromSlice([]int32{2, 7, 1, 3}, 2, 2)
-	if s := fmt.Sprint(op.ArgMax(m, 0, op.Orion()).Shape(), op.ReduceProd(m, nil, op.Orion()).Shape()); s != "[2] []" {
+	if s := fmt.Sprint(op.ArgMax(m, 0, op.ArgOptions{}, op.Orion()).Shape(), op.ReduceProd(m, nil, op.Orion()).Shape()); s != "[2] []" {
 		t.Error(s)
 	}
 	for name, attrs := range map[string]op.AttrMap{"ArgMax": {"keepdims": int64(0)}, "ReduceProd": {"keepdims": int64(0)}} {

@@ -120,12 +120,12 @@ func testPools[T num.Floating](t *testing.T) {
 		what := fmt.Sprintf("%+v", c)
 		for _, v := range variants(x) {
 			same(t, "MaxPool "+what+v.name, MaxPool(v.t, win), largest)
-			same(t, "AveragePool "+what+v.name, AveragePool(v.t, win), mean)
-			same(t, "AveragePool with padding "+what+v.name, AveragePool(v.t, win, CountIncludePad()), padMean)
+			same(t, "AveragePool "+what+v.name, AveragePool(v.t, win, AveragePoolOptions{}), mean)
+			same(t, "AveragePool with padding "+what+v.name, AveragePool(v.t, win, AveragePoolOptions{CountIncludePad: true}), padMean)
 		}
 		for _, v := range variants(largest) {
 			same(t, "MaxPool into "+what+v.name, MaxPool(x, win, Into(v.t)), largest)
-			same(t, "AveragePool into "+what+v.name, AveragePool(x, win, CountIncludePad(), Into(v.t)), padMean)
+			same(t, "AveragePool into "+what+v.name, AveragePool(x, win, AveragePoolOptions{CountIncludePad: true}, Into(v.t)), padMean)
 		}
 		attrs := given{"kernel_shape": wide(c.kernel), "strides": wide(c.strides), "dilations": wide(c.dils), "auto_pad": c.auto, "ceil_mode": int64(0)}
 		if c.auto == "" {
@@ -171,7 +171,7 @@ func TestPoolHugeKernel(t *testing.T) {
 	const huge = 1<<31 - 1
 	win := Window{Kernel: []int{huge, huge}, Pads: []int{huge - 2, huge - 2, 0, 0}}
 	same(t, "MaxPool", MaxPool(x, win), tensor.FromSlice([]float32{5}, 1, 1, 1, 1))
-	same(t, "AveragePool", AveragePool(x, win), tensor.FromSlice([]float32{2.75}, 1, 1, 1, 1))
+	same(t, "AveragePool", AveragePool(x, win, AveragePoolOptions{}), tensor.FromSlice([]float32{2.75}, 1, 1, 1, 1))
 	far := []int{huge, huge} // products that overflow an int of 32 bits
 	same(t, "MaxPool of one step", MaxPool(x, Window{Kernel: []int{1, 1}, Dilations: far}), x)
 	fails(t, func() { MaxPool(x, Window{Kernel: []int{3, 1}, Dilations: far}) }, "op.MaxPool", "axis 0", "reaches over 4294967295")
@@ -182,9 +182,9 @@ func TestPoolMistakes(t *testing.T) {
 	x := tensor.New[float32](1, 1, 4, 4)
 	fails(t, func() { MaxPool(x, Window{}) }, "op.MaxPool", "no kernel")
 	fails(t, func() { MaxPool(x, Window{Kernel: []int{2}}) }, "op.MaxPool", "1 kernel extents", "2 spatial")
-	fails(t, func() { AveragePool(x, Window{Kernel: []int{5, 2}}) }, "op.AveragePool", "axis 0", "4")
-	fails(t, func() { AveragePool(x, Window{Kernel: []int{0, 2}}) }, "op.AveragePool", "(0,2)")
-	fails(t, func() { AveragePool(tensor.New[float32](4, 4), Window{Kernel: []int{2}}) }, "op.AveragePool", "(4,4)")
+	fails(t, func() { AveragePool(x, Window{Kernel: []int{5, 2}}, AveragePoolOptions{}) }, "op.AveragePool", "axis 0", "4")
+	fails(t, func() { AveragePool(x, Window{Kernel: []int{0, 2}}, AveragePoolOptions{}) }, "op.AveragePool", "(0,2)")
+	fails(t, func() { AveragePool(tensor.New[float32](4, 4), Window{Kernel: []int{2}}, AveragePoolOptions{}) }, "op.AveragePool", "(4,4)")
 	fails(t, func() { MaxPool(x, Window{Kernel: []int{2, 2}}, Into(x)) }, "op.MaxPool", "(1,1,3,3)")
 	runs(t, "MaxPool", &Call{Inputs: []tensor.Any{x.Any()}})
 	runs(t, "AveragePool", &Call{Inputs: []tensor.Any{x.Any()}, Attrs: given{"kernel_shape": []int64{5, 5}}})

@@ -13,7 +13,7 @@ import (
 func Ptp[T num.Native | num.Narrow](a tensor.Tensor[T], axes []int, opts ...Option) tensor.Tensor[T] {
 	plan.Present("Ptp", exec.Ref(&a))
 	var keep []Option
-	if s := plan.Read("Ptp", plan.KeepDims, opts); s.KeepDims {
+	if s := plan.ReadReduction(opts); s.KeepDims {
 		keep = append(keep, KeepDims())
 	}
 	return Sub(ReduceMax(a, axes, keep...), ReduceMin(a, axes, keep...), plan.Without(opts, plan.KeepDims)...)

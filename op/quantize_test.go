@@ -216,7 +216,7 @@ func TestUnpoolUndoesPool(t *testing.T) {
 	fails(t, func() { MaxUnpool(top, at, win, []int{2, 3, 4, 4}) }, "no room")
 	at.Set(1000, 0, 0, 0, 0)
 	fails(t, func() { MaxUnpool(top, at, win, nil) }, "index 1000", "144 places")
-	same(t, "p 1", LpPool(Abs(x), win, 1), Mul(AveragePool(Abs(Cast[float32](Cast[float64](x))), win, CountIncludePad()), tensor.Scalar[float32](4)))
+	same(t, "p 1", LpPool(Abs(x), win, 1), Mul(AveragePool(Abs(Cast[float32](Cast[float64](x))), win, AveragePoolOptions{CountIncludePad: true}), tensor.Scalar[float32](4)))
 	fails(t, func() { LpPool(x, win, 0) }, "p is 0")
 }
 

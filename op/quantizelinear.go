@@ -25,7 +25,7 @@ import (
 // is none, unless Saturate. It panics when the shapes don't fit. ONNX QuantizeLinear,
 // whose attribute saturate is 1 by default.
 func QuantizeLinear[S num.Native | num.Narrow, Q Quantized](x tensor.Tensor[S], q Quantization[S, Q], opts ...Option) (r tensor.Tensor[Q]) {
-	s := plan.Read("QuantizeLinear", 0, opts)
+	s := plan.Read("QuantizeLinear", opts)
 	quantizing(x.Any(), q.Scale.Any(), q.Zero.Any(), dtype.Of[Q](), dtype.Of[S](), q.Axis, q.Block, s.Saturate).Into(exec.Ref(&r), opts)
 	return r
 }

@@ -39,14 +39,14 @@ func TestRectify(t *testing.T) {
 		}
 		a, b := some(m, k), some(k, n)
 		for _, c := range []tensor.Tensor[float32]{{}, some(n), some(m, n), some(m, 1), some(n, m).Transpose(), some(1, 1), some(n).Flip(0)} {
-			for _, f := range [][2]float32{{1, 1}, {0.5, 1}, {1, -2}, {1, 0}} {
-				both(fmt.Sprintf("Gemm %dx%dx%d, %v", m, n, k, f), func(opts ...Option) tensor.Tensor[float32] { return Gemm(a, b, c, f[0], f[1], opts...) })
+			for _, f := range [][2]float64{{1, 1}, {0.5, 1}, {1, -2}, {1, 0}} {
+				both(fmt.Sprintf("Gemm %dx%dx%d, %v", m, n, k, f), func(opts ...Option) tensor.Tensor[float32] { return Gemm(a, b, c, f[0], f[1], GemmOptions{}, opts...) })
 			}
 		}
-		same(t, "in place", Gemm(a, b, some(m, n), 1, 0, Rectify()), Relu(MatMul(a, b)))
+		same(t, "in place", Gemm(a, b, some(m, n), 1, 0, GemmOptions{}, Rectify()), Relu(MatMul(a, b)))
 		x := some(m, n)
-		want := Relu(Gemm(a, b, x, 1, 1))
-		same(t, "over c", Gemm(a, b, x, 1, 1, Rectify(), Into(x)), want)
+		want := Relu(Gemm(a, b, x, 1, 1, GemmOptions{}))
+		same(t, "over c", Gemm(a, b, x, 1, 1, GemmOptions{}, Rectify(), Into(x)), want)
 	}
 	for range 40 {
 		group := 1 + rng.IntN(3)
@@ -60,7 +60,7 @@ func TestRectify(t *testing.T) {
 	h, hw := Cast[num.F16](some(1, 3, 6, 6)), Cast[num.F16](some(5, 3, 3, 3))
 	same(t, "float16", Conv(h, hw, tensor.Tensor[num.F16]{}, Window{}, 1, Rectify()), Relu(Conv(h, hw, tensor.Tensor[num.F16]{}, Window{}, 1)))
 	p, q := fp16s(1, -2, 3, 4).Reshape(2, 2), fp16s(-1, 2, 3, -4).Reshape(2, 2)
-	same(t, "fixed point", Gemm(p, q, tensor.Tensor[fixed.FP16x16]{}, 1, 0, Rectify()), Relu(MatMul(p, q)))
+	same(t, "fixed point", Gemm(p, q, tensor.Tensor[fixed.FP16x16]{}, 1, 0, GemmOptions{}, Rectify()), Relu(MatMul(p, q)))
 	if _, ok := withRelu(as(plan.OpOf(&add))); ok {
 		t.Error("Add is Rectified")
 	}

@@ -190,7 +190,7 @@ func (q *recurrence) row(step, b int) int {
 
 // call computes the states of all steps, the last ones and, of LSTM, the last cells.
 func (q *recurrence) call(out [3]*tensor.Any, opts []Option) {
-	run, s := *q, plan.Read(q.name, 0, opts)
+	run, s := *q, plan.Read(q.name, opts)
 	d := run.in[0].DType()
 	plan.AimShape(out[0], run.name, &s, d, run.shape())
 	for _, o := range out[1:run.outputs] {

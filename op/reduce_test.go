@@ -384,22 +384,22 @@ func TestArg(t *testing.T) {
 				}
 				for _, v := range variants(a) {
 					what := fmt.Sprintf("axis %d last %t %s", axis, last, v.name)
-					same(t, "ArgMax "+what, ArgMax(v.t, axis, when(last, LastIndex())), definedReduce(a, []int{axis}, false, def(1)))
-					same(t, "ArgMin "+what, ArgMin(v.t, axis, when(last, LastIndex())), definedReduce(a, []int{axis}, false, def(-1)))
+					same(t, "ArgMax "+what, ArgMax(v.t, axis, ArgOptions{LastIndex: last}), definedReduce(a, []int{axis}, false, def(1)))
+					same(t, "ArgMin "+what, ArgMin(v.t, axis, ArgOptions{LastIndex: last}), definedReduce(a, []int{axis}, false, def(-1)))
 				}
 			}
 		}
 	}
 	x := tensor.FromSlice([]num.BF16{num.BF16FromFloat32(2), num.BF16FromBits(0x7fc1), num.BF16FromBits(0xffc0), num.BF16FromFloat32(3)})
-	if got := ArgMax(x, 0, LastIndex()).Item(); got != 1 {
+	if got := ArgMax(x, 0, ArgOptions{LastIndex: true}).Item(); got != 1 {
 		t.Errorf("ArgMax with NaNs at 1 and 2: %d", got)
 	}
-	same(t, "last of float64", ArgMax(tensor.FromSlice([]float64{2, 2, 1}), 0, LastIndex()), tensor.Scalar(int64(1)))
-	same(t, "last of int8", ArgMin(tensor.FromSlice([]int8{2, -2, 1, -2}), 0, LastIndex()), tensor.Scalar(int64(3)))
-	same(t, "kept", ArgMin(tensor.FromSlice([]int8{3, 1, 2, 1}, 2, 2), -1, KeepDims()), tensor.FromSlice([]int64{1, 1}, 2, 1))
-	same(t, "no outputs", ArgMax(tensor.New[int8](0, 0), 1), tensor.New[int64](0))
-	fails(t, func() { ArgMax(tensor.New[int8](2, 0), 1) }, "op.ArgMax", "axis 1", "(2,0)", "empty")
-	fails(t, func() { ArgMin(tensor.New[int8](2), 1) }, "op.ArgMin", "axis 1")
+	same(t, "last of float64", ArgMax(tensor.FromSlice([]float64{2, 2, 1}), 0, ArgOptions{LastIndex: true}), tensor.Scalar(int64(1)))
+	same(t, "last of int8", ArgMin(tensor.FromSlice([]int8{2, -2, 1, -2}), 0, ArgOptions{LastIndex: true}), tensor.Scalar(int64(3)))
+	same(t, "kept", ArgMin(tensor.FromSlice([]int8{3, 1, 2, 1}, 2, 2), -1, ArgOptions{}, KeepDims()), tensor.FromSlice([]int64{1, 1}, 2, 1))
+	same(t, "no outputs", ArgMax(tensor.New[int8](0, 0), 1, ArgOptions{}), tensor.New[int64](0))
+	fails(t, func() { ArgMax(tensor.New[int8](2, 0), 1, ArgOptions{}) }, "op.ArgMax", "axis 1", "(2,0)", "empty")
+	fails(t, func() { ArgMin(tensor.New[int8](2), 1, ArgOptions{}) }, "op.ArgMin", "axis 1")
 }
 
 func TestReduceMistakes(t *testing.T) {
@@ -436,7 +436,7 @@ func TestReduceInto(t *testing.T) {
 		same(t, "a column of "+part, v.S(":,3"), want)
 	}
 	x := tensor.FromSlice([]int64{5, 1, 7, 2}, 2, 2)
-	ArgMax(x, 0, Into(x.S("1")))
+	ArgMax(x, 0, ArgOptions{}, Into(x.S("1")))
 	same(t, "ArgMax into its operand", x, tensor.FromSlice([]int64{5, 1, 1, 1}, 2, 2))
 }
 
@@ -490,10 +490,12 @@ func TestThreads(t *testing.T) {
 		"MatMul":      func() tensor.Tensor[float32] { return MatMul(a, b) },
 		"Conv":        func() tensor.Tensor[float32] { return Conv(x, w, tensor.Tensor[float32]{}, Window{}, 2) },
 		"Softmax":     func() tensor.Tensor[float32] { return Softmax(a, 0) },
-		"AveragePool": func() tensor.Tensor[float32] { return AveragePool(x, Window{Kernel: []int{3, 3}}) },
-		"MaxPool":     func() tensor.Tensor[float32] { return MaxPool(x, Window{Kernel: []int{3, 3}}) },
-		"Concat":      func() tensor.Tensor[float32] { return Concat(0, []tensor.Tensor[float32]{a, a}) },
-		"Gather":      func() tensor.Tensor[float32] { return Gather(a, tensor.FromSlice([]int64{5, -1, 0}), 0) },
+		"AveragePool": func() tensor.Tensor[float32] {
+			return AveragePool(x, Window{Kernel: []int{3, 3}}, AveragePoolOptions{})
+		},
+		"MaxPool": func() tensor.Tensor[float32] { return MaxPool(x, Window{Kernel: []int{3, 3}}) },
+		"Concat":  func() tensor.Tensor[float32] { return Concat(0, []tensor.Tensor[float32]{a, a}) },
+		"Gather":  func() tensor.Tensor[float32] { return Gather(a, tensor.FromSlice([]int64{5, -1, 0}), 0) },
 	}
 	if err := tensor.Try(func() { WithThreads(context.Background(), 0) }); !errors.Is(err, tensor.ErrValue) {
 		t.Errorf("no threads: %v", err)
@@ -518,13 +520,15 @@ func TestCancelled(t *testing.T) {
 	a := random[float32](r, 4, 4)
 	x, v := random[float32](r, 1, 2, 5, 5), random[float32](r, 2)
 	for name, f := range map[string]func(o Option){
-		"ReduceSum":          func(o Option) { ReduceSum(a, nil, o) },
-		"ArgMax":             func(o Option) { ArgMax(a, 0, o) },
-		"MatMul":             func(o Option) { MatMul(a, a, o) },
-		"Gemm":               func(o Option) { Gemm(a, a, a, 1, 1, o) },
-		"Conv":               func(o Option) { Conv(x, x, tensor.Tensor[float32]{}, Window{}, 1, o) },
-		"MaxPool":            func(o Option) { MaxPool(x, Window{Kernel: []int{2, 2}}, o) },
-		"AveragePool":        func(o Option) { AveragePool(x, Window{Kernel: []int{2, 2}}, CountIncludePad(), o) },
+		"ReduceSum": func(o Option) { ReduceSum(a, nil, o) },
+		"ArgMax":    func(o Option) { ArgMax(a, 0, ArgOptions{}, o) },
+		"MatMul":    func(o Option) { MatMul(a, a, o) },
+		"Gemm":      func(o Option) { Gemm(a, a, a, 1, 1, GemmOptions{}, o) },
+		"Conv":      func(o Option) { Conv(x, x, tensor.Tensor[float32]{}, Window{}, 1, o) },
+		"MaxPool":   func(o Option) { MaxPool(x, Window{Kernel: []int{2, 2}}, o) },
+		"AveragePool": func(o Option) {
+			AveragePool(x, Window{Kernel: []int{2, 2}}, AveragePoolOptions{CountIncludePad: true}, o)
+		},
 		"GlobalMaxPool":      func(o Option) { GlobalMaxPool(x, o) },
 		"BatchNormalization": func(o Option) { BatchNormalization(x, v, v, v, v, 0, o) },
 		"LRN":                func(o Option) { LRN(x, 3, 1, 1, 1, o) },

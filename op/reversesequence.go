@@ -10,35 +10,32 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// ReverseSequence returns a with the first lengths[b] entries along the time axis in
-// reverse order for entry b of the batch axis; those behind them stay. The two axes
-// are the first two: time, then batch, or with BatchFirst batch, then time. It panics
-// when a has fewer than two axes, when there isn't a length for every entry and,
+// ReverseSequence returns a with the first lengths[b] entries along axis, that of time, in
+// reverse order for entry b of the batch; those behind them stay. The two axes are the first
+// two: with axis 0 the batch is axis 1, and with axis 1 it is axis 0. It panics for another
+// axis, when a has fewer than two, when there isn't a length for every entry and,
 // before anything is written, when one is negative or exceeds the time axis.
-// Elements keep their bits. ONNX ReverseSequence.
-func ReverseSequence[T num.Elem](a tensor.Tensor[T], lengths tensor.Tensor[int64], opts ...Option) (r tensor.Tensor[T]) {
-	reversed(a.Any(), lengths.Any(), plan.Has(opts, plan.BatchFirst)).Into(exec.Ref(&r), opts)
+// Elements keep their bits. ONNX ReverseSequence, with axis as time_axis.
+func ReverseSequence[T num.Elem](a tensor.Tensor[T], lengths tensor.Tensor[int64], axis int, opts ...Option) (r tensor.Tensor[T]) {
+	reversed(a.Any(), lengths.Any(), axis).Into(exec.Ref(&r), opts)
 	return r
 }
 
-// BatchFirst makes axis 0 the batch axis of ReverseSequence and axis 1 the time axis. It is 0 of ONNX's attribute batch_axis.
-func BatchFirst() Option { return plan.WithFlags(plan.BatchFirst) }
-
-func reversed(a, lengths tensor.Any, batchFirst bool) *move.Transfer {
+func reversed(a, lengths tensor.Any, time int) *move.Transfer {
 	plan.Present("ReverseSequence", &a, &lengths)
 	shape := a.Shape()
 	if len(shape) < 2 {
 		panic(plan.Fail("ReverseSequence", tensor.ErrShape, "%s; want at least two axes, time and batch", tensor.Describe(a)))
 	}
-	time, batch := 0, 1
-	if batchFirst {
-		time, batch = 1, 0
+	if time = plan.AxisOf("ReverseSequence", time, len(shape)); time > 1 {
+		panic(plan.Fail("ReverseSequence", tensor.ErrAxis, "the time axis is %d; it is 0 or 1, and the other one that of the batch", time))
 	}
+	batch := 1 - time
 	move.WantInt("ReverseSequence", 1, lengths)
 	if lengths.Rank() != 1 || lengths.Dim(0) != shape[batch] {
 		panic(plan.Fail("ReverseSequence", tensor.ErrShape, "the lengths are %s; want one for each of the %d entries of axis %d", tensor.Describe(lengths), shape[batch], batch))
 	}
-	return &move.Transfer{Name: "ReverseSequence", D: a.DType(), Shape: shape, In: []tensor.Any{a, lengths}, Own: plan.BatchFirst, Picky: true, Fill: func(ctx context.Context, dst move.Words, in []move.Words) {
+	return &move.Transfer{Name: "ReverseSequence", D: a.DType(), Shape: shape, In: []tensor.Any{a, lengths}, Picky: true, Fill: func(ctx context.Context, dst move.Words, in []move.Words) {
 		n := in[1].Int64s("ReverseSequence")
 		for b, v := range n {
 			if v < 0 || v > int64(shape[time]) {
@@ -68,5 +65,5 @@ var reverseSequence = plan.Operator{About: plan.About{Name: "ReverseSequence", M
 		if batch+time != 1 || batch*time != 0 {
 			panic(plan.Fail("ReverseSequence", tensor.ErrAxis, "batch axis %d and time axis %d; one is 0, the other 1", batch, time))
 		}
-		return reversed(c.In(0), c.In(1), batch == 0)
+		return reversed(c.In(0), c.In(1), int(time))
 	}}

@@ -75,7 +75,7 @@ func rotary(r, x, cos, sin, at *tensor.Any, o RotaryEmbeddingOptions, opts []Opt
 	const name = "RotaryEmbedding"
 	plan.Present(name, x, cos, sin)
 	batch, heads, long, width := rotaryOf(x, cos, sin, at, &o)
-	s, d := plan.Read(name, 0, opts), x.DType()
+	s, d := plan.Read(name, opts), x.DType()
 	quiet := s.Quiet()
 	c, n := *cos, *sin
 	if !at.IsZero() {

@@ -16,7 +16,7 @@ import (
 // −0 from −0.5 to −0. ±0, ±∞ and NaN stay. An integer beyond
 // a format of fixed point is an error. ONNX Round.
 func Round[T num.Fractional](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
-	if s := plan.Read("Round", 0, opts); s.Orion {
+	if s := plan.Read("Round", opts); s.Orion {
 		roundAway.Call(exec.Ref(&r), opts, exec.Ref(&a))
 		return r
 	}

@@ -64,13 +64,13 @@ func testHardLines[T num.Native](t *testing.T) {
 				if k > n {
 					continue
 				}
-				_, at := TopK(a, k, 0, Smallest())
+				_, at := TopK(a, k, 0, TopKOptions{Smallest: true})
 				same(t, what+"the smallest", at, tensor.FromSlice(up[:k], k))
-				_, at = TopK(a, k, 0)
+				_, at = TopK(a, k, 0, TopKOptions{})
 				same(t, what+"the largest", at, tensor.FromSlice(down[:k], k))
 			}
-			fails(t, func() { TopK(a, n+1, 0) }, "op.TopK", fmt.Sprintf("k is %d; axis 0 has extent %d", n+1, n))
-			entries, first, inverse, counts := Unique(a, 0)
+			fails(t, func() { TopK(a, n+1, 0, TopKOptions{}) }, "op.TopK", fmt.Sprintf("k is %d; axis 0 has extent %d", n+1, n))
+			entries, first, inverse, counts := Unique(a, 0, UniqueOptions{})
 			var differ []int64
 			for i, at := range up {
 				if i == 0 || before(v[up[i-1]], v[at]) != 0 {

@@ -65,10 +65,10 @@ func TestDFT(t *testing.T) {
 		for i := range x {
 			x[i] = complex(real(x[i]), 0)
 		}
-		half := DFT(reals, 1, DFTOptions{Onesided: true})
+		half := DFT(reals, 1, DFTOptions{OneSided: true})
 		nearBy(t, "onesided", half.Elems(), transformed(x, false)[:n/2+1], 2, 2e-14)
 		same(t, "half of the whole", half, DFT(reals, 1, DFTOptions{}).Slice(tensor.R(0, 1), tensor.R(0, n/2+1)))
-		nearBy(t, "onesided and back", DFT(half, 1, DFTOptions{Onesided: true, Inverse: true, Length: n}).Elems(), x, 1, 2e-14)
+		nearBy(t, "onesided and back", DFT(half, 1, DFTOptions{OneSided: true, Inverse: true, Length: n}).Elems(), x, 1, 2e-14)
 
 		// float32 is the true value rounded, but for a few numbers beside the middle of two.
 		narrow := Cast[float32](reals)
@@ -140,11 +140,11 @@ func TestDFTForms(t *testing.T) {
 	same(t, "no signals", DFT(tensor.New[float32](0, 4, 1), 1, DFTOptions{}), tensor.New[float32](0, 4, 2))
 	fails(t, func() { DFT(x, 3, DFTOptions{}) }, "op.DFT", "axis 3 is the last")
 	fails(t, func() { DFT(x, 4, DFTOptions{}) }, "op.DFT", "axis 4")
-	fails(t, func() { DFT(x, 1, DFTOptions{Onesided: true}) }, "op.DFT", "onesided")
-	fails(t, func() { DFT(tensor.New[float32](2, 3, 1), 1, DFTOptions{Onesided: true, Inverse: true}) }, "op.DFT", "real numbers")
+	fails(t, func() { DFT(x, 1, DFTOptions{OneSided: true}) }, "op.DFT", "onesided")
+	fails(t, func() { DFT(tensor.New[float32](2, 3, 1), 1, DFTOptions{OneSided: true, Inverse: true}) }, "op.DFT", "real numbers")
 	fails(t, func() { DFT(tensor.New[float32](2, 3), 0, DFTOptions{}) }, "op.DFT", "[..., 1]")
 	fails(t, func() { DFT(tensor.New[float32](2, 0, 1), 1, DFTOptions{}) }, "op.DFT", "0 elements")
-	fails(t, func() { DFT(tensor.New[float32](2, 1, 2), 1, DFTOptions{Onesided: true, Inverse: true}) }, "op.DFT", "0 elements")
+	fails(t, func() { DFT(tensor.New[float32](2, 1, 2), 1, DFTOptions{OneSided: true, Inverse: true}) }, "op.DFT", "0 elements")
 	fails(t, func() { DFT(x, 1, DFTOptions{Length: -1}) }, "op.DFT", "-1 elements")
 	for _, bad := range []tensor.Any{tensor.Scalar(int64(0)).Any(), tensor.Scalar(int64(-5)).Any(), i64(1, 2).Any(), tensor.Scalar(int64(math.MaxInt64)).Any(), x.Any(), tensor.Scalar(int64(1) << 45).Any()} {
 		refuses(t, "DFT", &Call{Inputs: []tensor.Any{x.Any(), bad}, Opset: 17})
@@ -169,7 +169,7 @@ func TestSTFT(t *testing.T) {
 		}
 		for _, step := range []int{1, 3, 7, 50} {
 			for _, onesided := range []bool{false, true}[:3-parts] {
-				got := STFT(x, step, window, 0, when(!onesided, TwoSided()))
+				got := STFT(x, window, step, STFTOptions{TwoSided: !onesided})
 				frames, bins := (40-7)/step+1, 7
 				if onesided {
 					bins = 4
@@ -178,7 +178,7 @@ func TestSTFT(t *testing.T) {
 				for at := range wide.All() {
 					wide.Set(float64(x.At(at[0], at[1]*step+at[2], at[3]))*float64(window.At(at[2])), at...)
 				}
-				want := Cast[float32](DFT(wide, 2, DFTOptions{Onesided: onesided}))
+				want := Cast[float32](DFT(wide, 2, DFTOptions{OneSided: onesided}))
 				if want.Dim(1) != frames || want.Dim(2) != bins {
 					t.Fatalf("shape %v", want.Shape())
 				}
@@ -193,14 +193,14 @@ func TestSTFT(t *testing.T) {
 	}
 	x := random[float64](r, 3, 12)
 	var none tensor.Tensor[float64]
-	same(t, "no window", STFT(x, 2, none, 5), STFT(x, 2, tensor.Full(1.0, 5), 0))
-	same(t, "rank 3", STFT(x.Reshape(3, 12, 1), 2, none, 5), STFT(x, 2, none, 5))
-	same(t, "one frame", STFT(x, 1, none, 0).Reshape(3, 7, 2), DFT(x.Reshape(3, 12, 1), 1, DFTOptions{Onesided: true}))
-	fails(t, func() { STFT(x, 0, none, 5) }, "op.STFT", "0 elements apart")
-	fails(t, func() { STFT(x, 1, none, 13) }, "op.STFT", "frame of 13")
-	fails(t, func() { STFT(x, 1, tensor.Full(1.0, 4), 5) }, "op.STFT", "window")
-	fails(t, func() { STFT(tensor.New[float64](1, 9, 2), 1, none, 5) }, "op.STFT", "onesided")
-	fails(t, func() { STFT(tensor.New[float64](9), 1, none, 5) }, "op.STFT", "[batch, length]")
+	same(t, "no window", STFT(x, none, 2, STFTOptions{Frame: 5}), STFT(x, tensor.Full(1.0, 5), 2, STFTOptions{}))
+	same(t, "rank 3", STFT(x.Reshape(3, 12, 1), none, 2, STFTOptions{Frame: 5}), STFT(x, none, 2, STFTOptions{Frame: 5}))
+	same(t, "one frame", STFT(x, none, 1, STFTOptions{Frame: 0}).Reshape(3, 7, 2), DFT(x.Reshape(3, 12, 1), 1, DFTOptions{OneSided: true}))
+	fails(t, func() { STFT(x, none, 0, STFTOptions{Frame: 5}) }, "op.STFT", "0 elements apart")
+	fails(t, func() { STFT(x, none, 1, STFTOptions{Frame: 13}) }, "op.STFT", "frame of 13")
+	fails(t, func() { STFT(x, tensor.Full(1.0, 4), 1, STFTOptions{Frame: 5}) }, "op.STFT", "window")
+	fails(t, func() { STFT(tensor.New[float64](1, 9, 2), none, 1, STFTOptions{Frame: 5}) }, "op.STFT", "onesided")
+	fails(t, func() { STFT(tensor.New[float64](9), none, 1, STFTOptions{Frame: 5}) }, "op.STFT", "[batch, length]")
 	for _, bad := range []tensor.Any{tensor.Scalar(int64(0)).Any(), tensor.Scalar(int64(math.MinInt64)).Any(), i64().Any()} {
 		refuses(t, "STFT", &Call{Inputs: []tensor.Any{x.Any(), bad}, Opset: 17})
 		refuses(t, "STFT", &Call{Inputs: []tensor.Any{x.Any(), tensor.Scalar(int64(2)).Any(), {}, bad}, Opset: 17})
@@ -253,7 +253,7 @@ func TestAffineGrid(t *testing.T) {
 		for _, size := range [][]int{{2, 3, 4, 5}, {1, 1, 1, 1}, {2, 9, 3, 1, 4}, {2, 1, 0, 4}, {0, 1, 3, 4}} {
 			axes := len(size) - 2
 			theta := random[float32](r, size[0], axes, axes+1)
-			got := AffineGrid(theta, size, when(corners, AlignCorners()))
+			got := AffineGrid(theta, size, AffineGridOptions{AlignCorners: corners})
 			want := tensor.New[float32](append(append([]int{size[0]}, size[2:]...), axes)...)
 			for at := range want.All() {
 				sum := 0.0
@@ -281,14 +281,14 @@ func TestAffineGrid(t *testing.T) {
 			}
 			same(t, "run-time form", asOf[float32](runs(t, "AffineGrid", call)[0]), want)
 			for _, v := range variants(theta) {
-				same(t, v.name, AffineGrid(v.t, size, when(corners, AlignCorners())), want)
+				same(t, v.name, AffineGrid(v.t, size, AffineGridOptions{AlignCorners: corners}), want)
 			}
 		}
 	}
 	x := tensor.New[float32](2, 2, 3)
-	fails(t, func() { AffineGrid(x, []int{3, 1, 4, 4}) }, "op.AffineGrid", "(3,1,4,4)")
-	fails(t, func() { AffineGrid(x, []int{2, 1, 4, -4}) }, "op.AffineGrid", "negative")
-	fails(t, func() { AffineGrid(x, []int{2, 1}) }, "op.AffineGrid")
+	fails(t, func() { AffineGrid(x, []int{3, 1, 4, 4}, AffineGridOptions{}) }, "op.AffineGrid", "(3,1,4,4)")
+	fails(t, func() { AffineGrid(x, []int{2, 1, 4, -4}, AffineGridOptions{}) }, "op.AffineGrid", "negative")
+	fails(t, func() { AffineGrid(x, []int{2, 1}, AffineGridOptions{}) }, "op.AffineGrid")
 	for _, bad := range []tensor.Any{i64(2, 1, math.MaxInt64, math.MaxInt64).Any(), i64().Any(), x.Any()} {
 		refuses(t, "AffineGrid", &Call{Inputs: []tensor.Any{x.Any(), bad}, Opset: 20})
 	}

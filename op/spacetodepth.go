@@ -10,7 +10,7 @@ import (
 // SpaceToDepth turns pixels into channels: a has the shape (n, c, h, w), the result
 // (n, c·b², h/b, w/b), with b the size of a block. Pixel (i, j) of a block goes to
 // channel (i·b + j)·c + d of its own channel d: the inverse of DepthToSpace without
-// crd. It panics unless b is at least 1 and divides h and w. Elements keep their
+// CRD. It panics unless b is at least 1 and divides h and w. Elements keep their
 // bits. ONNX SpaceToDepth.
 func SpaceToDepth[T num.Elem](a tensor.Tensor[T], b int, opts ...Option) (r tensor.Tensor[T]) {
 	spaceToDepthOf(exec.Ref(&a), b).to(exec.Ref(&r), opts)

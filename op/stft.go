@@ -13,23 +13,27 @@ import (
 // STFT returns the short-time Fourier transform of signals [batch, length], [batch, length, 1]
 // or, of complex numbers, [batch, length, 2]: the transforms of frames that begin step elements
 // apart, each multiplied by a window. The result has the shape [batch, frames, bins, 2]. The
-// frames are as long as the window. Without one (the zero Tensor) they have frame elements. If
-// frame is 0, too, there is one frame. A frame that reaches past the end
-// is left out. Bins are half the frame's length and one, or with TwoSided the frame's length. A complex signal needs TwoSided.
+// frames are as long as the window. Without one (the zero Tensor) they have o.Frame elements. If
+// that is 0, too, there is one frame. A frame that reaches past the end
+// is left out. Bins are half the frame's length and one, or with o.TwoSided the frame's length. A complex signal needs o.TwoSided.
 //
 // The products are rounded to float64, the transforms are as in DFT. It panics when shapes
 // don't fit, for a step below 1, a frame longer than the signal or of no elements, and a
 // frame that isn't as long as the window. ONNX STFT.
-func STFT[T num.Floating](signal tensor.Tensor[T], step int, window tensor.Tensor[T], frame int, opts ...Option) (r tensor.Tensor[T]) {
-	framesOf(signal.Any(), step, window.Any(), frame, !plan.Has(opts, plan.TwoSided)).Into(exec.Ref(&r), opts)
+func STFT[T num.Floating](signal, window tensor.Tensor[T], step int, o STFTOptions, opts ...Option) (r tensor.Tensor[T]) {
+	framesOf(signal.Any(), window.Any(), step, o).Into(exec.Ref(&r), opts)
 	return r
 }
 
-// TwoSided makes STFT return the whole spectrum. It is 0 of ONNX's attribute onesided.
-func TwoSided() Option { return plan.WithFlags(plan.TwoSided) }
+// STFTOptions says which frames STFT takes and which part of a spectrum it returns.
+type STFTOptions struct {
+	Frame    int  // the length of a frame; 0 is that of the window
+	TwoSided bool // the whole spectrum: 0 of ONNX's attribute onesided
+}
 
-func framesOf(signal tensor.Any, step int, window tensor.Any, frame int, onesided bool) *move.Transfer {
+func framesOf(signal, window tensor.Any, step int, o STFTOptions) *move.Transfer {
 	const name = "STFT"
+	frame, onesided := o.Frame, !o.TwoSided
 	plan.Present(name, &signal)
 	rank, parts := signal.Rank(), 1
 	if rank == 3 {
@@ -39,7 +43,7 @@ func framesOf(signal tensor.Any, step int, window tensor.Any, frame int, oneside
 		panic(plan.Fail(name, tensor.ErrShape, "the signal is %s; want [batch, length], [batch, length, 1], or [batch, length, 2] of complex numbers", tensor.Describe(signal)))
 	}
 	if onesided && parts == 2 {
-		panic(plan.Fail(name, tensor.ErrShape, "half of the spectrum of complex numbers doesn't give the other half; give the option TwoSided, or the attribute onesided 0"))
+		panic(plan.Fail(name, tensor.ErrShape, "half of the spectrum of complex numbers doesn't give the other half; set TwoSided, or the attribute onesided to 0"))
 	}
 	plan.OneType(name, signal, window)
 	batch, length := signal.Dim(0), signal.Dim(1)
@@ -62,7 +66,7 @@ func framesOf(signal tensor.Any, step int, window tensor.Any, frame int, oneside
 		bins = frame/2 + 1
 	}
 	scratch, each := fourierScratch(frame, batch*frames)
-	return &move.Transfer{Name: name, D: signal.DType(), Own: plan.TwoSided, Shape: []int{batch, frames, bins, 2}, In: move.OperandsOf(signal, window), Price: plan.Taking(scratch, each), Fill: func(ctx context.Context, dst move.Words, in []move.Words) {
+	return &move.Transfer{Name: name, D: signal.DType(), Shape: []int{batch, frames, bins, 2}, In: move.OperandsOf(signal, window), Price: plan.Taking(scratch, each), Fill: func(ctx context.Context, dst move.Words, in []move.Words) {
 		f := newFourier(name, frame)
 		src, by, to := move.NumericOf(in[0]), move.NumericOf(in[1]), move.NumericOf(dst)
 		exec.Split(name, ctx, batch*frames, f.cost(), func(from, till int) {
@@ -99,5 +103,5 @@ var stft = plan.Operator{About: plan.About{Name: "STFT", Versions: []int{17}, At
 				panic(plan.Fail(name, tensor.ErrValue, "frame_length is %d; want 1 or more", frame))
 			}
 		}
-		return framesOf(c.In(0), numberOr(name, c, 1, 0), c.In(2), frame, c.Attrs.Int("onesided", 1) != 0)
+		return framesOf(c.In(0), c.In(2), numberOr(name, c, 1, 0), STFTOptions{Frame: frame, TwoSided: c.Attrs.Int("onesided", 1) == 0})
 	}}

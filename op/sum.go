@@ -28,7 +28,7 @@ func Sum[T num.Number](ts []tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T
 func summed(o *pointwise.Operator, r *tensor.Any, ts []*tensor.Any, opts []Option) {
 	plan.Present("Sum", ts...)
 	if len(ts) == 1 {
-		s := plan.Read("Sum", 0, opts)
+		s := plan.Read("Sum", opts)
 		plan.Aim(r, "Sum", &s, ts[0].DType(), ts[0].LayoutRef())
 		r.CopyFrom(*ts[0])
 		return
@@ -62,7 +62,7 @@ func sumFixed(r *tensor.Any, ts []*tensor.Any, opts []Option) {
 	for i, t := range ts {
 		lines[i] = t.BroadcastTo(shape...).Slice(tensor.Ellipsis, tensor.NewAxis)
 	}
-	plan.Read("Sum", 0, opts) // the reduction below has options that Sum doesn't have
+	plan.Read("Sum", opts) // the reduction below has options that Sum doesn't have
 	var stacked tensor.Any
 	concatenated(&stacked, len(shape), lines, nil)
 	sumLine.Call(r, &stacked, []int{len(shape)}, 0, opts)

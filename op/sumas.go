@@ -22,7 +22,7 @@ func SumAs[U num.Number, T num.Elem](a tensor.Tensor[T], axes []int, opts ...Opt
 		sumFloat64.Call(exec.Ref(&r), exec.Ref(&a), axes, 0, opts)
 		return r
 	}
-	s := plan.Read("SumAs", plan.KeepDims, opts)
+	s := plan.ReadReduction(opts)
 	return ReduceSum(Cast[U](a, s.Quiet()...), axes, opts...)
 }
 

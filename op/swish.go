@@ -21,7 +21,7 @@ func Swish[T num.Floating](x tensor.Tensor[T], alpha float64, opts ...Option) (r
 // swished is Swish for a run-time element type.
 func swished(r *tensor.Any, name string, x *tensor.Any, alpha float64, opts []Option) {
 	plan.Present(name, x)
-	d, s := x.DType(), plan.Read(name, 0, opts)
+	d, s := x.DType(), plan.Read(name, opts)
 	plan.Must(name, d != dtype.Invalid && plan.Floats.Has(d), d)
 	var shape []int
 	plan.AimShape(r, name, &s, d, plan.AppendShape(shape, x.LayoutRef()))

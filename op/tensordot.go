@@ -22,7 +22,7 @@ func TensorDot[T bool | num.Number](a, b tensor.Tensor[T], axesA, axesB []int, o
 // dotProduct is TensorDot for operands of one run-time element type.
 func dotProduct(r, a, b *tensor.Any, axesA, axesB []int, opts []Option) {
 	plan.Present("TensorDot", a, b)
-	s := plan.Read("TensorDot", 0, opts)
+	s := plan.Read("TensorDot", opts)
 	x := dotOf("TensorDot", a, b, axesA, axesB)
 	plan.AimShape(r, "TensorDot", &s, a.DType(), x.shape)
 	if r.Len() == 0 {

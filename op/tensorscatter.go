@@ -11,16 +11,18 @@ import (
 )
 
 // TensorScatter returns cache with update written over part of axis: for the sequence b, index b of axis 0, from at[b] on; from 0 where at is
-// the zero Tensor. Their shapes agree elsewhere, and axis, which may be negative, isn't 0. Circular goes on at 0 after the end of
+// the zero Tensor. Their shapes agree elsewhere, and axis, which may be negative, isn't 0. With o.Circular it goes on at 0 after the end of
 // axis: it takes indices modulo the extent. Elements keep their bits. It panics when shapes don't fit, an update begins before 0 or,
-// unless Circular, ends beyond the axis. ONNX TensorScatter.
-func TensorScatter[T num.Elem](cache, update tensor.Tensor[T], at tensor.Tensor[int64], axis int, opts ...Option) (r tensor.Tensor[T]) {
-	written(cache.Any(), update.Any(), at.Any(), axis, plan.Has(opts, plan.Circular)).Into(exec.Ref(&r), opts)
+// unless o.Circular, ends beyond the axis. ONNX TensorScatter.
+func TensorScatter[T num.Elem](cache, update tensor.Tensor[T], at tensor.Tensor[int64], axis int, o TensorScatterOptions, opts ...Option) (r tensor.Tensor[T]) {
+	written(cache.Any(), update.Any(), at.Any(), axis, o.Circular).Into(exec.Ref(&r), opts)
 	return r
 }
 
-// Circular makes TensorScatter go on at the beginning of the axis after its end. It is "circular" of ONNX's attribute mode.
-func Circular() Option { return plan.WithFlags(plan.Circular) }
+// TensorScatterOptions says where TensorScatter writes past the end of the axis.
+type TensorScatterOptions struct {
+	Circular bool // at its beginning: "circular" of ONNX's attribute mode
+}
 
 func written(cache, update, at tensor.Any, axis int, circular bool) *move.Transfer {
 	const name = "TensorScatter"
@@ -46,7 +48,7 @@ func written(cache, update, at tensor.Any, axis int, circular bool) *move.Transf
 		}
 	}
 	long := update.Dim(axis)
-	return &move.Transfer{Name: name, D: cache.DType(), Shape: shape, In: move.OperandsOf(cache, update, at), Own: plan.Circular, Picky: true, Fill: func(_ context.Context, dst move.Words, in []move.Words) {
+	return &move.Transfer{Name: name, D: cache.DType(), Shape: shape, In: move.OperandsOf(cache, update, at), Picky: true, Fill: func(_ context.Context, dst move.Words, in []move.Words) {
 		var starts []int64 // 0 without them
 		if !in[2].Absent() {
 			starts = in[2].Int64s(name)

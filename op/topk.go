@@ -14,28 +14,28 @@ import (
 )
 
 // TopK returns the k largest elements of each line along axis, in descending order,
-// or with Smallest the k smallest, in ascending order, and where on the axis they
+// or with o.Smallest the k smallest, in ascending order, and where on the axis they
 // were. Of equals, the two zeros among them, the one with the lower position comes
 // first. NaN counts as larger than every number, so the largest begin with NaNs,
 // and among the smallest they are last. It panics unless 0 ≤ k ≤ the axis's extent.
 // A line of n elements takes O(n) steps, whatever their order. Elements keep their
 // bits; an Into target takes the elements. ONNX TopK, which may
 // leave the order open; here it never is.
-func TopK[T num.Native | num.Narrow](a tensor.Tensor[T], k, axis int, opts ...Option) (r tensor.Tensor[T], at tensor.Tensor[int64]) {
-	topped(exec.Ref(&r), exec.Ref(&at), a.Any(), k, axis, !plan.Has(opts, plan.Smallest), opts)
+func TopK[T num.Native | num.Narrow](a tensor.Tensor[T], k, axis int, o TopKOptions, opts ...Option) (r tensor.Tensor[T], at tensor.Tensor[int64]) {
+	topped(exec.Ref(&r), exec.Ref(&at), a.Any(), k, axis, !o.Smallest, opts)
 	return r, at
 }
 
-// Smallest makes TopK return the smallest elements. It is 0 of ONNX's attribute largest.
-func Smallest() Option { return plan.WithFlags(plan.Smallest) }
+// TopKOptions says which elements TopK returns.
+type TopKOptions struct {
+	Smallest bool // the smallest: 0 of ONNX's attribute largest
+}
 
 func topped(r, at *tensor.Any, a tensor.Any, k, axis int, largest bool, opts []Option) {
 	plan.Present("TopK", &a)
-	s := plan.Read("TopK", plan.Smallest, opts)
+	s := plan.Read("TopK", opts)
 	*at = topAt(a, k, axis, largest).Run(s.Ctx())
-	elements := elementsAt("TopK", a, *at, axis)
-	elements.Own = plan.Smallest
-	elements.Into(r, opts)
+	elementsAt("TopK", a, *at, axis).Into(r, opts)
 }
 
 // topAt is the positions that TopK returns.

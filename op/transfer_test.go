@@ -234,17 +234,14 @@ func testTransfers[T num.Elem](t *testing.T) {
 					return c
 				}, *new(T)}.check(t)
 			}
-			batchFirst := rapid.Bool().Draw(t, "batch first")
-			time, batch := 0, 1
-			if batchFirst {
-				time, batch = 1, 0
-			}
+			time := rapid.IntRange(0, 1).Draw(t, "time axis")
+			batch := 1 - time
 			lengths := tensor.New[int64](shape[batch])
 			for i := range shape[batch] {
 				lengths.Set(int64(rapid.IntRange(0, shape[time]).Draw(t, "length")), i)
 			}
 			relocation[T]{"ReverseSequence", a, func(a tensor.Tensor[T], o ...Option) tensor.Tensor[T] {
-				return ReverseSequence(a, lengths, append(o, when(batchFirst, BatchFirst()))...)
+				return ReverseSequence(a, lengths, time, o...)
 			}, shape, func(c []int) []int {
 				if m := int(lengths.At(c[batch])); c[time] < m {
 					c[time] = m - 1 - c[time]
@@ -293,7 +290,7 @@ func TestDepthAndSpace(t *testing.T) {
 		crd := rapid.Bool().Draw(t, "crd")
 		deep := random[float32](rand.New(rand.NewPCG(4, 4)), n, c*b*b, h, w)
 		relocation[float32]{"DepthToSpace", deep, func(a tensor.Tensor[float32], o ...Option) tensor.Tensor[float32] {
-			return DepthToSpace(a, b, append(o, when(crd, CRD()))...)
+			return DepthToSpace(a, b, DepthToSpaceOptions{CRD: crd}, o...)
 		},
 			[]int{n, c, h * b, w * b}, func(at []int) []int {
 				i, j := at[2]%b, at[3]%b
@@ -424,11 +421,13 @@ func TestTransfersRefuse(t *testing.T) {
 	fails(t, func() { GatherND(a, tensor.New[int64](3, 1), 1) }, "op.GatherND", "batch axis 0", "2", "3")
 	fails(t, func() { GatherND(a, tensor.Scalar(int64(0)), 0) }, "op.GatherND", "rank 0")
 	fails(t, func() { TakeAlongAxis(a, tensor.New[int64](3, 1), 1) }, "op.TakeAlongAxis", "axis 0 is 2 and 3")
-	fails(t, func() { DepthToSpace(tensor.New[int8](1, 6, 1, 1), 2) }, "op.DepthToSpace", "6 channels")
+	fails(t, func() { DepthToSpace(tensor.New[int8](1, 6, 1, 1), 2, DepthToSpaceOptions{}) }, "op.DepthToSpace", "6 channels")
 	fails(t, func() { SpaceToDepth(tensor.New[int8](1, 1, 3, 2), 2) }, "op.SpaceToDepth", "height of 3")
 	fails(t, func() { SpaceToDepth(tensor.New[int8](1, 1, 2, 2), 0) }, "op.SpaceToDepth", "0 pixels")
-	fails(t, func() { ReverseSequence(a, i64(1, 2)) }, "op.ReverseSequence", "3 entries of axis 1")
-	fails(t, func() { ReverseSequence(a, i64(1, 4), BatchFirst()) }, "op.ReverseSequence", "length 4 of entry 1", "extent 3")
+	fails(t, func() { ReverseSequence(a, i64(1, 2), 0) }, "op.ReverseSequence", "3 entries of axis 1")
+	fails(t, func() { ReverseSequence(a, i64(1, 2, 3), 2) }, "op.ReverseSequence", "axis 2")
+	fails(t, func() { ReverseSequence(tensor.New[int8](2, 3, 4), i64(1, 2), 2) }, "op.ReverseSequence", "the time axis is 2")
+	fails(t, func() { ReverseSequence(a, i64(1, 4), 1) }, "op.ReverseSequence", "length 4 of entry 1", "extent 3")
 	b := i64(4, 5)
 	fails(t, func() { GatherElements(b, i64(0, 2), 0, Into(b)) }, "op.GatherElements", "index 2 at (1)")
 	same(t, "a refused call", b, i64(4, 5))

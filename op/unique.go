@@ -17,16 +17,16 @@ import (
 )
 
 // Unique returns the different entries of a along axis: in ascending order, an
-// entry of several elements by the first that differs, or with Unsorted in the
+// entry of several elements by the first that differs, or with o.Unsorted in the
 // order in which they first occur. NaNs are equal to each other and last, the two
 // zeros are equal; of equals the first stands for all, bit for bit. The other
 // results are where each first occurs, for every entry of a which one it is, and
 // how often each occurs. An Into target takes the entries. ONNX Unique, which without an axis takes the flattened
 // tensor: a.Reshape(-1) is that.
-func Unique[T bool | num.Real](a tensor.Tensor[T], axis int, opts ...Option) (entries tensor.Tensor[T], first, inverse, counts tensor.Tensor[int64]) {
+func Unique[T bool | num.Real](a tensor.Tensor[T], axis int, o UniqueOptions, opts ...Option) (entries tensor.Tensor[T], first, inverse, counts tensor.Tensor[int64]) {
 	plan.Present("Unique", exec.Ref(&a))
-	s := plan.Read("Unique", plan.Unsorted, opts)
-	out := uniqueOf(a.Any(), plan.AxisOf("Unique", axis, a.Rank()), !plan.Has(opts, plan.Unsorted))
+	s := plan.Read("Unique", opts)
+	out := uniqueOf(a.Any(), plan.AxisOf("Unique", axis, a.Rank()), !o.Unsorted)
 	if s.Into != nil {
 		plan.AimShape(exec.Ref(&entries), "Unique", &s, out[0].DType(), out[0].Shape())
 		entries.Any().CopyFrom(out[0])
@@ -35,8 +35,10 @@ func Unique[T bool | num.Real](a tensor.Tensor[T], axis int, opts ...Option) (en
 	return *exec.Typed[T](&out[0]), *exec.Typed[int64](&out[1]), *exec.Typed[int64](&out[2]), *exec.Typed[int64](&out[3])
 }
 
-// Unsorted makes Unique return entries in the order in which they first occur. It is 0 of ONNX's attribute sorted.
-func Unsorted() Option { return plan.WithFlags(plan.Unsorted) }
+// UniqueOptions says in which order Unique returns entries.
+type UniqueOptions struct {
+	Unsorted bool // as they first occur: 0 of ONNX's attribute sorted
+}
 
 func uniqueOf(a tensor.Any, axis int, sorted bool) []tensor.Any {
 	perm := []int{axis}

@@ -75,7 +75,7 @@ func TestFixedDigits(t *testing.T) {
 			t.Fatal(err)
 		}
 		scores, _ := classes.Floats(out["probability"])
-		return op.ArgMax(tensor.FromSlice(scores, x.Dim(0), 10), 1)
+		return op.ArgMax(tensor.FromSlice(scores, x.Dim(0), 10), 1, op.ArgOptions{})
 	}
 	want := classes(onnx.NewSession(m))
 	for _, d := range []dtype.DType{dtype.FP8x23, dtype.FP16x16, dtype.FP32x32} {

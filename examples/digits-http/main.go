@@ -96,6 +96,6 @@ func (d digit) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "the model's output isn't float32", http.StatusInternalServerError)
 		return
 	}
-	best := int(op.ArgMax(p, 1).At(0))
+	best := int(op.ArgMax(p, 1, op.ArgOptions{}).At(0))
 	fmt.Fprintf(w, "{\"digit\": %d, \"probability\": %.4f}\n", best, p.At(0, best))
 }

@@ -64,7 +64,7 @@ func run(out io.Writer, embeddings, queries string, k, batch int, cosine bool) (
 		var near tensor.Tensor[int64]
 		err := tensor.Try(func() {
 			scores := op.MatMul(q.Slice(tensor.R(first, min(first+batch, n))), columns)
-			_, near = op.TopK(scores, k, 1)
+			_, near = op.TopK(scores, k, 1, op.TopKOptions{})
 			scores.Close() // so that the next batch gets its memory
 		})
 		if err != nil {

@@ -42,7 +42,7 @@ func (r *reader) decode(p tensor.Tensor[float32]) (string, float32) {
 	var text strings.Builder
 	var sum float32
 	n, before := 0, 0
-	for place, best := range op.ArgMax(p, 1).Elems() {
+	for place, best := range op.ArgMax(p, 1, op.ArgOptions{}).Elems() {
 		class := int(best)
 		if class != 0 && class != before {
 			text.WriteString(r.letters[class])

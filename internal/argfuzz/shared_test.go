@@ -44,7 +44,7 @@ var arranged = []entry{
 	}},
 	{"op.MaxPool", func(x floats, o ...op.Option) floats { return op.MaxPool(x, op.Window{Kernel: []int{2, 1}}, o...) }},
 	{"op.AveragePool", func(x floats, o ...op.Option) floats {
-		return op.AveragePool(x, op.Window{Kernel: []int{2, 1}}, append(o, op.CountIncludePad())...)
+		return op.AveragePool(x, op.Window{Kernel: []int{2, 1}}, op.AveragePoolOptions{CountIncludePad: true}, o...)
 	}},
 	{"op.LpPool", func(x floats, o ...op.Option) floats { return op.LpPool(x, op.Window{Kernel: []int{2, 1}}, 2, o...) }},
 	{"op.MaxUnpool", func(x floats, at tensor.Tensor[int64], o ...op.Option) floats {
@@ -66,7 +66,7 @@ var arranged = []entry{
 		return ml.LinearRegressor(x, 2, ml.LinearOptions{Coefficients: c, Intercepts: by}, o...)
 	}},
 	{"ml.SVMRegressor", func(x floats, v, c, rho []float32, o ...op.Option) floats {
-		return ml.SVMRegressor(x, ml.SVM{Kernel: "LINEAR", SupportVectors: v, Coefficients: c, Rho: rho[:min(1, len(rho))]}, o...)
+		return ml.SVMRegressor(x, ml.SVMRegressorOptions{SVM: ml.SVM{Kernel: "LINEAR", SupportVectors: v, Coefficients: c, Rho: rho[:min(1, len(rho))]}}, o...)
 	}},
 	{"ml.TreeEnsembleRegressor", func(x floats, base []float64, o ...op.Option) floats {
 		return ml.TreeEnsembleRegressor(x, 2, ml.TreeEnsemble{Base: base}, o...)

@@ -264,13 +264,13 @@ func reductions[T number](dtype string, rows, cols int) (cs []benchCase) {
 	fold("max", op.ReduceMax[T])
 	for axis, where := range []string{"_first", "_last"} {
 		add("argmax"+where, size, func(a tensor.Tensor[T]) func() {
-			into := op.Into(op.ArgMax(a, axis))
-			return func() { op.ArgMax(a, axis, into) }
+			into := op.Into(op.ArgMax(a, axis, op.ArgOptions{}))
+			return func() { op.ArgMax(a, axis, op.ArgOptions{}, into) }
 		})
 	}
 	add("cumsum_last", 2*size, func(a tensor.Tensor[T]) func() {
 		into := op.Into(tensor.Empty[T](rows, cols))
-		return func() { op.CumSum(a, 1, into) }
+		return func() { op.CumSum(a, 1, op.CumOptions{}, into) }
 	})
 	add("softmax_last", 2*size, func(a tensor.Tensor[T]) func() {
 		into := op.Into(tensor.Empty[T](rows, cols))

@@ -111,16 +111,16 @@ func selections() []selection {
 		case1("argsort_last", "f32", "matrix", func(a floats) ints { return op.ArgSort(a, 1) }, sq...),
 		{"topk10", "f32", []int{64, 50000}, func(in inputs) func() []tensor.Any {
 			a := typed[float32](in, "rows")
-			return func() []tensor.Any { v, _ := op.TopK(a, 10, 1); return []tensor.Any{v.Any()} }
+			return func() []tensor.Any { v, _ := op.TopK(a, 10, 1, op.TopKOptions{}); return []tensor.Any{v.Any()} }
 		}},
 		{"topk_tenth", "f32", line, func(in inputs) func() []tensor.Any {
 			a := typed[float32](in, "f32")
-			return func() []tensor.Any { v, _ := op.TopK(a, million/10, 0, op.Smallest()); return []tensor.Any{v.Any()} }
+			return func() []tensor.Any { v, _ := op.TopK(a, million/10, 0, op.TopKOptions{Smallest: true}); return []tensor.Any{v.Any()} }
 		}},
 		{"neighbours", "f32", []int{64, 50000, 384}, func(in inputs) func() []tensor.Any {
 			q, x := typed[float32](in, "queries"), typed[float32](in, "embeddings").Transpose()
 			return func() []tensor.Any {
-				return []tensor.Any{closing(op.MatMul(q, x), func(p floats) floats { v, _ := op.TopK(p, 10, 1); return v }).Any()}
+				return []tensor.Any{closing(op.MatMul(q, x), func(p floats) floats { v, _ := op.TopK(p, 10, 1, op.TopKOptions{}); return v }).Any()}
 			}
 		}},
 		case1("median", "f32", "f32", func(a floats) floats { return op.Median(a, nil) }, line...),
@@ -130,14 +130,14 @@ func selections() []selection {
 		{"unique", "f32", line, func(in inputs) func() []tensor.Any {
 			a := typed[float32](in, "f32")
 			return func() []tensor.Any {
-				v, first, inverse, counts := op.Unique(a, 0)
+				v, first, inverse, counts := op.Unique(a, 0, op.UniqueOptions{})
 				return []tensor.Any{v.Any(), first.Any(), inverse.Any(), counts.Any()}
 			}
 		}},
 		{"unique", "i32", line, func(in inputs) func() []tensor.Any {
 			a := typed[int32](in, "i32")
 			return func() []tensor.Any {
-				v, first, inverse, counts := op.Unique(a, 0)
+				v, first, inverse, counts := op.Unique(a, 0, op.UniqueOptions{})
 				return []tensor.Any{v.Any(), first.Any(), inverse.Any(), counts.Any()}
 			}
 		}},
@@ -178,12 +178,12 @@ func selections() []selection {
 		case1("count", "f32", "sparse", func(a floats) ints { return op.CountNonzero(a, nil) }, line...),
 		case1("any_last", "f32", "matrix", func(a floats) truths { return op.Any(a, []int{1}) }, sq...),
 		case1("all_first", "f32", "matrix", func(a floats) truths { return op.AllTrue(a, []int{0}) }, sq...),
-		case1("argmax_last", "f32", "matrix", func(a floats) ints { return op.ArgMax(a, 1) }, sq...),
-		case1("argmax_first", "f32", "matrix", func(a floats) ints { return op.ArgMax(a, 0) }, sq...),
+		case1("argmax_last", "f32", "matrix", func(a floats) ints { return op.ArgMax(a, 1, op.ArgOptions{}) }, sq...),
+		case1("argmax_first", "f32", "matrix", func(a floats) ints { return op.ArgMax(a, 0, op.ArgOptions{}) }, sq...),
 		case1("ptp", "f32", "f32", func(a floats) floats { return op.Ptp(a, nil) }, line...),
 		case1("nanmax", "f32", "matrix", func(a floats) floats { return op.NanMax(a, []int{1}) }, sq...),
 		case1("clip", "f32", "f32", func(a floats) floats { return op.Clip(a, -1, 1) }, line...),
-		case1("cumsum", "f64", "f64", func(a tensor.Tensor[float64]) tensor.Tensor[float64] { return op.CumSum(a, 0) }, line...),
+		case1("cumsum", "f64", "f64", func(a tensor.Tensor[float64]) tensor.Tensor[float64] { return op.CumSum(a, 0, op.CumOptions{}) }, line...),
 		case1("roll", "f32", "f32", func(a floats) floats { return op.Roll(a, 12345, 0) }, line...),
 		case1("roll_last", "f32", "matrix", func(a floats) floats { return op.Roll(a, 7, 1) }, sq...),
 		case1("flip", "f32", "matrix", func(a floats) floats { return a.Slice(tensor.Colon, tensor.R(-1, -1001, -1)).Contiguous() }, sq...),

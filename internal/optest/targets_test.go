@@ -115,13 +115,13 @@ func anyTargets[T num.Native | num.Fixed](t *testing.T) {
 	}
 	for axis := range 3 {
 		of := fmt.Sprint(" along ", axis)
-		targets(t, "ArgMax"+of, func(a on, opts ...op.Option) tensor.Tensor[int64] { return op.ArgMax(a, axis, opts...) })
+		targets(t, "ArgMax"+of, func(a on, opts ...op.Option) tensor.Tensor[int64] { return op.ArgMax(a, axis, op.ArgOptions{}, opts...) })
 		targets(t, "ArgMin"+of, func(a on, opts ...op.Option) tensor.Tensor[int64] {
-			return op.ArgMin(a, axis, append(opts, op.LastIndex())...)
+			return op.ArgMin(a, axis, op.ArgOptions{LastIndex: true}, opts...)
 		})
-		targets(t, "CumSum"+of, func(a on, opts ...op.Option) on { return op.CumSum(a, axis, opts...) })
+		targets(t, "CumSum"+of, func(a on, opts ...op.Option) on { return op.CumSum(a, axis, op.CumOptions{}, opts...) })
 		targets(t, "CumProd"+of, func(a on, opts ...op.Option) on {
-			return op.CumProd(a, axis, append(opts, op.Exclusive(), op.Reverse())...)
+			return op.CumProd(a, axis, op.CumOptions{Exclusive: true, Reverse: true}, opts...)
 		})
 		targets(t, "Roll"+of, func(a on, opts ...op.Option) on { return op.Roll(a, 2, axis, opts...) })
 		targets(t, "Concat"+of, func(a on, opts ...op.Option) on { return op.Concat(axis, []on{a, a}, opts...) })
@@ -163,7 +163,7 @@ func floatTargets[T num.Fractional](t *testing.T) {
 	}
 	targets(t, "GlobalAveragePool", func(a on, opts ...op.Option) on { return op.GlobalAveragePool(a, opts...) })
 	targets(t, "AveragePool", func(a on, opts ...op.Option) on {
-		return op.AveragePool(a, op.Window{Kernel: []int{3}}, opts...)
+		return op.AveragePool(a, op.Window{Kernel: []int{3}}, op.AveragePoolOptions{}, opts...)
 	})
 	targets(t, "Conv", func(a on, opts ...op.Option) on {
 		w := tensor.New[T](3, a.Dim(1), 2)
@@ -193,7 +193,7 @@ func narrowTargets[T num.Float](t *testing.T) {
 		targets(t, "Median"+of, func(a on, opts ...op.Option) on { return op.Median(a, []int{axis}, opts...) })
 		targets(t, "NanSum"+of, func(a on, opts ...op.Option) on { return op.NanSum(a, []int{axis}, opts...) })
 		targets(t, "LpNormalization"+of, func(a on, opts ...op.Option) on { return op.LpNormalization(a, axis, 2, opts...) })
-		targets(t, "TopK"+of, func(a on, opts ...op.Option) on { v, _ := op.TopK(a, 3, axis, opts...); return v })
+		targets(t, "TopK"+of, func(a on, opts ...op.Option) on { v, _ := op.TopK(a, 3, axis, op.TopKOptions{}, opts...); return v })
 	}
 	targets(t, "LpPool", func(a on, opts ...op.Option) on { return op.LpPool(a, op.Window{Kernel: []int{3}}, 2, opts...) })
 	targets(t, "LRN", func(a on, opts ...op.Option) on { return op.LRN(a, 3, 1e-4, 0.75, 1, opts...) })

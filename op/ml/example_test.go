@@ -54,8 +54,8 @@ func ExampleLinearClassifier() {
 func ExampleSVMRegressor() {
 	x := tensor.FromSlice([]float32{0, 0, 1, 1}, 2, 2)
 	m := ml.SVM{Kernel: "RBF", Gamma: 0.5, SupportVectors: []float32{0, 0, 1, 1}, Coefficients: []float32{1, -1}, Rho: []float32{0.5}}
-	fmt.Println(ml.SVMRegressor(x, m))
-	fmt.Println(ml.SVMRegressor(x, m, ml.OneClass()))
+	fmt.Println(ml.SVMRegressor(x, ml.SVMRegressorOptions{SVM: m}))
+	fmt.Println(ml.SVMRegressor(x, ml.SVMRegressorOptions{SVM: m, OneClass: true}))
 	// Output:
 	// [[ 1.1321206 ]
 	//  [-0.13212056]]
@@ -90,7 +90,7 @@ func ExampleFeatureVectorizer() {
 }
 
 func ExampleOneHotEncoder() {
-	fmt.Println(ml.OneHotEncoder(tensor.FromSlice([]int64{2, 5, 1}), []int64{1, 2}))
+	fmt.Println(ml.OneHotEncoder(tensor.FromSlice([]int64{2, 5, 1}), []int64{1, 2}, ml.OneHotEncoderOptions{}))
 	// Output:
 	// [[0. 1.]
 	//  [0. 0.]

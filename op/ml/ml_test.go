@@ -256,7 +256,7 @@ func TestTreesAgainstTheLoop(t *testing.T) {
 			labels := []int64{5, 6, 7, 8}[:targets]
 			label, scores := ml.TreeEnsembleClassifier(wide, labels, e)
 			tensortest.Equal(t, scores.Any(), tensor.FromSlice(want, rows, targets).Any())
-			tensortest.Equal(t, label.Any(), op.Add(op.ArgMax(scores, 1), tensor.Scalar[int64](5)).Reshape(rows).Any())
+			tensortest.Equal(t, label.Any(), op.Add(op.ArgMax(scores, 1, op.ArgOptions{}), tensor.Scalar[int64](5)).Reshape(rows).Any())
 		}
 	}
 }

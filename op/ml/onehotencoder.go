@@ -14,14 +14,16 @@ import (
 
 // OneHotEncoder returns a list [..., categories] of float32 for each element of x, with 1 at the category that it equals
 // and 0 elsewhere. Floats are cut to integers first. An element of no category, as NaN is, gives zeros, or panics with
-// NoZeros. Of equal categories the last counts. OneHotEncoder of the domain ai.onnx.ml.
-func OneHotEncoder[T float32 | float64 | int32 | int64](x tensor.Tensor[T], categories []int64, opts ...op.Option) (r tensor.Tensor[float32]) {
-	hotOf(x.Any(), categories, !plan.Has(opts, plan.NoZeros)).Into(exec.Ref(&r), opts)
+// o.NoZeros. Of equal categories the last counts. OneHotEncoder of the domain ai.onnx.ml.
+func OneHotEncoder[T float32 | float64 | int32 | int64](x tensor.Tensor[T], categories []int64, o OneHotEncoderOptions, opts ...op.Option) (r tensor.Tensor[float32]) {
+	hotOf(x.Any(), categories, !o.NoZeros).Into(exec.Ref(&r), opts)
 	return r
 }
 
-// NoZeros makes OneHotEncoder panic at an element of no category. It is 0 of ONNX's attribute zeros.
-func NoZeros() op.Option { return plan.WithFlags(plan.NoZeros) }
+// OneHotEncoderOptions says how OneHotEncoder takes an element of no category.
+type OneHotEncoderOptions struct {
+	NoZeros bool // it panics: 0 of ONNX's attribute zeros
+}
 
 func hotOf(x tensor.Any, categories []int64, zeros bool) *move.Transfer {
 	const name = "OneHotEncoder"
@@ -30,7 +32,7 @@ func hotOf(x tensor.Any, categories []int64, zeros bool) *move.Transfer {
 	if n == 0 {
 		panic(plan.Fail(name, tensor.ErrValue, "it has no categories; give one or more"))
 	}
-	return &move.Transfer{Name: name, D: dtype.Float32, Shape: append(x.Shape(), n), In: []tensor.Any{x}, Own: plan.NoZeros, Picky: !zeros, Fill: func(ctx context.Context, dst move.Words, in []move.Words) {
+	return &move.Transfer{Name: name, D: dtype.Float32, Shape: append(x.Shape(), n), In: []tensor.Any{x}, Picky: !zeros, Fill: func(ctx context.Context, dst move.Words, in []move.Words) {
 		src, to := move.NumericOf(in[0]), move.NumericOf(dst)
 		at := make(map[int64]int, n)
 		for i, v := range categories {

@@ -19,21 +19,25 @@ type SVM struct {
 }
 
 // SVMRegressor returns the target [N, 1] of each row of x [N, features] or [features]: the sum of coefficients times
-// kernels of the row and each support vector, plus Rho; with OneClass 1 where that is positive, and −1 elsewhere. x is
+// kernels of the row and each support vector, plus Rho; with o.OneClass 1 where that is positive, and −1 elsewhere. x is
 // rounded to float32, the rest is computed in float64, and the result is rounded once. It panics when the numbers of
 // coefficients don't fit. SVMRegressor of the domain ai.onnx.ml.
-func SVMRegressor[T float32 | float64 | int32 | int64](x tensor.Tensor[T], m SVM, opts ...op.Option) (r tensor.Tensor[float32]) {
-	m.regressed(x.Any(), plan.Has(opts, plan.OneClass)).Into(exec.Ref(&r), opts)
+func SVMRegressor[T float32 | float64 | int32 | int64](x tensor.Tensor[T], o SVMRegressorOptions, opts ...op.Option) (r tensor.Tensor[float32]) {
+	o.regressed(x.Any()).Into(exec.Ref(&r), opts)
 	return r
 }
 
-// OneClass makes SVMRegressor return 1 for a positive result and −1 for others. ONNX's attribute one_class.
-func OneClass() op.Option { return plan.WithFlags(plan.OneClass) }
+// SVMRegressorOptions is a support vector machine that SVMRegressor evaluates.
+type SVMRegressorOptions struct {
+	SVM      SVM
+	OneClass bool // 1 for a positive result, and −1 for others: ONNX's attribute one_class
+}
 
-func (m *SVM) regressed(x tensor.Any, oneClass bool) *move.Transfer {
+func (o *SVMRegressorOptions) regressed(x tensor.Any) *move.Transfer {
 	const name = "SVMRegressor"
 	plan.Present(name, &x)
 	rows, features := plan.Rows(name, x)
+	m := &o.SVM
 	kernel, vectors := m.kernel(name, features)
 	if len(m.Rho) != 1 {
 		panic(plan.Fail(name, tensor.ErrShape, "rho has %d numbers; want 1", len(m.Rho)))
@@ -42,7 +46,7 @@ func (m *SVM) regressed(x tensor.Any, oneClass bool) *move.Transfer {
 		panic(plan.Fail(name, tensor.ErrShape, "%d coefficients for %d support vectors of %d features; give one for each vector, or without vectors for each feature", n, vectors, features))
 	}
 	coefficients, rho := m.Coefficients, float64(m.Rho[0])
-	t := singlesTable(name, x, rows, features, 1, 8*features*max(vectors, 1)+40, func(in []float64, _ int, v []float64) {
+	return singlesTable(name, x, rows, features, 1, 8*features*max(vectors, 1)+40, func(in []float64, _ int, v []float64) {
 		var sum float64
 		if vectors == 0 {
 			sum = dot64(in, coefficients)
@@ -51,7 +55,7 @@ func (m *SVM) regressed(x tensor.Any, oneClass bool) *move.Transfer {
 				sum += float64(float64(c) * kernel(in, k))
 			}
 		}
-		if v[0] = sum + rho; oneClass {
+		if v[0] = sum + rho; o.OneClass {
 			if v[0] > 0 {
 				v[0] = 1
 			} else {
@@ -59,8 +63,6 @@ func (m *SVM) regressed(x tensor.Any, oneClass bool) *move.Transfer {
 			}
 		}
 	}, plan.ListOf(coefficients), plan.ListOf(m.SupportVectors))
-	t.Own = plan.OneClass
-	return t
 }
 
 // singlesTable is scoreTable for a function of a row that is rounded to float32.
@@ -144,5 +146,6 @@ var svmRegressor = plan.Operator{About: plan.About{Name: "SVMRegressor", Domain:
 		if c.Attrs.Int("n_supports", 0) == 0 {
 			m.SupportVectors = nil
 		}
-		return m.regressed(c.In(0), c.Attrs.Int("one_class", 0) != 0)
+		o := SVMRegressorOptions{SVM: m, OneClass: c.Attrs.Int("one_class", 0) != 0}
+		return o.regressed(c.In(0))
 	}}

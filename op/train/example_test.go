@@ -9,7 +9,7 @@ import (
 
 func ExampleMomentum() {
 	x, g, v := tensor.Full[float32](1, 1), tensor.Full[float32](0.5, 1), tensor.Full[float32](0.25, 1)
-	x, v = train.Momentum(x, g, v, train.Options{Rate: 0.5, Step: 1}, 0.5, 1)
+	x, v = train.Momentum(x, g, v, train.Options{Rate: 0.5, Step: 1}, train.MomentumOptions{Alpha: 0.5, Beta: 1})
 	fmt.Println(x, v)
 	// Output:
 	// [0.6875] [0.625]
@@ -17,7 +17,7 @@ func ExampleMomentum() {
 
 func ExampleAdagrad() {
 	x, g, h := tensor.Full[float32](1, 1), tensor.Full[float32](3, 1), tensor.Full[float32](16, 1)
-	x, h = train.Adagrad(x, g, h, train.Options{Rate: 0.5}, 0, 0)
+	x, h = train.Adagrad(x, g, h, train.Options{Rate: 0.5}, train.AdagradOptions{})
 	fmt.Println(x, h)
 	// Output:
 	// [0.7] [25.]

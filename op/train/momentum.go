@@ -21,8 +21,7 @@ type Options struct {
 // results are rounded once.
 type update struct {
 	name string
-	kept int        // tensors that are kept from step to step, for each parameter
-	own  plan.Flags // options that it has and others don't
+	kept int // tensors that are kept from step to step, for each parameter
 	new  func(x, g float64, kept [2]float64) (y float64, keep [2]float64)
 }
 
@@ -42,7 +41,7 @@ func (u *update) check(in []*tensor.Any) {
 func (u *update) apply(outs []*tensor.Any, in []*tensor.Any, opts []op.Option) {
 	plan.Present(u.name, in...)
 	u.check(in)
-	s := plan.Read(u.name, u.own, opts)
+	s := plan.Read(u.name, opts)
 	src, to := make([]move.Numeric, len(in)), make([]move.Numeric, len(outs))
 	for i, a := range in {
 		src[i] = move.NumericOf(move.WordsOf(*a))
@@ -70,34 +69,37 @@ func (u *update) apply(outs []*tensor.Any, in []*tensor.Any, opts []op.Option) {
 	}
 }
 
+// MomentumOptions says how Momentum keeps and follows a momentum.
+type MomentumOptions struct {
+	Alpha, Beta float64 // how much of the momentum is kept, and how much of the gradient is added
+	Nesterov    bool    // a step by the gradient at the place that the momentum leads to: "nesterov" of ONNX's attribute mode
+}
+
 // Momentum makes a step along the gradient g of parameters x with momentum v, and returns the new
 // parameters and the new momentum:
 //
 //	g' = Decay·x + g
-//	v' = alpha·v + beta·g'    where beta is 1 in step 0
-//	x' = x − Rate·v'          or, with Nesterov, x − Rate·(g' + alpha·v')
+//	v' = Alpha·v + Beta·g'    where Beta is 1 in step 0
+//	x' = x − Rate·v'          or, with Nesterov, x − Rate·(g' + Alpha·v')
 //
 // Each step is rounded to float64, and each result once to T. An Into target takes the
 // parameters. It panics when shapes differ. Momentum of ONNX's domain ai.onnx.preview.training.
-func Momentum[T num.Floating](x, g, v tensor.Tensor[T], t Options, alpha, beta float64, opts ...op.Option) (newX, newV tensor.Tensor[T]) {
-	u := momentumOf(t, alpha, beta, plan.Has(opts, plan.Nesterov))
+func Momentum[T num.Floating](x, g, v tensor.Tensor[T], t Options, o MomentumOptions, opts ...op.Option) (newX, newV tensor.Tensor[T]) {
+	u := momentumOf(t, o)
 	u.apply([]*tensor.Any{exec.Ref(&newX), exec.Ref(&newV)}, []*tensor.Any{exec.Ref(&x), exec.Ref(&g), exec.Ref(&v)}, opts)
 	return newX, newV
 }
 
-// Nesterov makes Momentum step by the gradient at the place that the momentum leads to. It is "nesterov" of ONNX's attribute mode.
-func Nesterov() op.Option { return plan.WithFlags(plan.Nesterov) }
-
-func momentumOf(t Options, alpha, beta float64, nesterov bool) *update {
+func momentumOf(t Options, o MomentumOptions) *update {
 	if t.Step <= 0 {
-		beta = 1
+		o.Beta = 1
 	}
-	return &update{name: "Momentum", kept: 1, own: plan.Nesterov, new: func(x, g float64, kept [2]float64) (float64, [2]float64) {
+	return &update{name: "Momentum", kept: 1, new: func(x, g float64, kept [2]float64) (float64, [2]float64) {
 		g += float64(t.Decay * x)
-		v := float64(alpha*kept[0]) + float64(beta*g)
+		v := float64(o.Alpha*kept[0]) + float64(o.Beta*g)
 		step := v
-		if nesterov {
-			step = g + float64(alpha*v)
+		if o.Nesterov {
+			step = g + float64(o.Alpha*v)
 		}
 		return x - float64(t.Rate*step), [2]float64{v}
 	}}
@@ -152,9 +154,10 @@ func planTraining(p *plan.Draft, c *plan.Use, by func(t Options) *update) {
 
 var momentum = plan.Operator{About: plan.About{Name: "Momentum", Domain: trainingDomain, Versions: []int{1}, Attrs: []string{"alpha", "beta", "mode", "norm_coefficient"}}, Least: 5, Most: -1, By: 2, Takes: plan.Floats,
 	Planned: func(c *plan.Use, p *plan.Draft) {
-		mode, alpha, beta := c.Attrs.Str("mode", "standard"), float64(c.Attrs.Float("alpha", 0)), float64(c.Attrs.Float("beta", 0))
+		mode := c.Attrs.Str("mode", "standard")
 		plan.OneOf("Momentum", "mode", mode, "standard", "nesterov")
-		planTraining(p, c, func(t Options) *update { return momentumOf(t, alpha, beta, mode == "nesterov") })
+		o := MomentumOptions{Alpha: float64(c.Attrs.Float("alpha", 0)), Beta: float64(c.Attrs.Float("beta", 0)), Nesterov: mode == "nesterov"}
+		planTraining(p, c, func(t Options) *update { return momentumOf(t, o) })
 	}}
 
 const trainingDomain = "ai.onnx.preview.training"

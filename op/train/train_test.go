@@ -60,11 +60,7 @@ func TestOptimizers(t *testing.T) {
 		s := tensor.Scalar(step).Any()
 		by := train.Options{Rate: f32(0.1), Step: step, Decay: decay}
 		for _, nesterov := range []bool{false, true} {
-			var opts []op.Option
-			if nesterov {
-				opts = append(opts, train.Nesterov())
-			}
-			newX, newV := train.Momentum(x, g, v, by, 0.9, 0.5, opts...)
+			newX, newV := train.Momentum(x, g, v, by, train.MomentumOptions{Alpha: 0.9, Beta: 0.5, Nesterov: nesterov})
 			for i := range x.Elems() {
 				beta := 0.5
 				if step == 0 {
@@ -82,13 +78,14 @@ func TestOptimizers(t *testing.T) {
 			mode := map[bool]string{false: "standard", true: "nesterov"}[nesterov]
 			out := runs(t, "Momentum", &op.Call{Inputs: []tensor.Any{rate, s, x.Any(), y.Any(), g.Any(), w.Any(), v.Any(), w.Any()}, Outputs: 4,
 				Attrs: op.AttrMap{"alpha": float32(0.875), "beta": float32(0.5), "norm_coefficient": float32(0.01), "mode": mode}})
-			newX, newV = train.Momentum(x, g, v, by, 0.875, 0.5, opts...)
-			newY, newW := train.Momentum(y, w, w, by, 0.875, 0.5, opts...)
+			m := train.MomentumOptions{Alpha: 0.875, Beta: 0.5, Nesterov: nesterov}
+			newX, newV = train.Momentum(x, g, v, by, m)
+			newY, newW := train.Momentum(y, w, w, by, m)
 			for i, want := range []tensor.Tensor[float32]{newX, newY, newV, newW} {
 				tensortest.Equal(t, out[i], want.Any())
 			}
 		}
-		newX, newH := train.Adagrad(x, g, h, by, 0.25, 1e-3)
+		newX, newH := train.Adagrad(x, g, h, by, train.AdagradOptions{RateDecay: 0.25, Epsilon: 1e-3})
 		for i := range x.Elems() {
 			gg := decay*at(x, i) + at(g, i)
 			hh := at(h, i) + gg*gg
@@ -96,7 +93,7 @@ func TestOptimizers(t *testing.T) {
 			closeTo(t, "Adagrad", newX.Elems()[i], at(x, i)-f32(0.1)/(1+float64(step)*0.25)*gg/(math.Sqrt(hh)+1e-3))
 		}
 		out := runs(t, "Adagrad", &op.Call{Inputs: []tensor.Any{rate, s, x.Any(), g.Any(), h.Any()}, Attrs: op.AttrMap{"decay_factor": float32(0.25), "norm_coefficient": float32(0.01), "epsilon": float32(1e-3)}})
-		newX, newH = train.Adagrad(x, g, h, by, 0.25, f32(1e-3))
+		newX, newH = train.Adagrad(x, g, h, by, train.AdagradOptions{RateDecay: 0.25, Epsilon: f32(1e-3)})
 		tensortest.Equal(t, out[0], newX.Any())
 		tensortest.Equal(t, out[1], newH.Any())
 

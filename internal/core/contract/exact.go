@@ -19,13 +19,13 @@ import (
 // Exactness says how the sums of a contraction of fixed point are rounded, once: alpha times the
 // products and beta times the addend. bad is the first result that there isn't.
 type Exactness struct {
-	alpha, beta float32
+	alpha, beta float64
 	modes       []fixed.Mode
 	bad         exec.Failure
 }
 
 // Exactly returns the exactness of a product of type d, nil unless d is fixed point.
-func Exactly(s *plan.Settings, d dtype.DType, alpha, beta float32) *Exactness {
+func Exactly(s *plan.Settings, d dtype.DType, alpha, beta float64) *Exactness {
 	if !d.IsFixed() {
 		return nil
 	}
@@ -146,7 +146,7 @@ func (p *exactPieces[T]) sum(batch, i, j int, row, column []T) {
 		s.Add(more)
 		v, err = s.Sum(e.modes...)
 	} else {
-		v, err = s.Scaled(float64(e.alpha), more, float64(e.beta), e.modes...)
+		v, err = s.Scaled(e.alpha, more, e.beta, e.modes...)
 	}
 	at := x.CAt.At(batch) + i*x.CRow + j*x.CCol
 	e.bad.Note(at, err)

@@ -117,7 +117,6 @@ type Transfer struct {
 	D     dtype.DType
 	Shape []int
 	In    []tensor.Any
-	Own   plan.Flags // options of this operator alone
 	Lies  Lies
 	orion bool
 	Picky bool  // Fill refuses some values of the only operand, or of those after the first
@@ -252,7 +251,7 @@ func (m *Transfer) compute(ctx context.Context, dst Words, in []Words) {
 
 // write is Into for a plan. Then an Into target doesn't overlap the operands, and all stay the same in every run.
 func (m *Transfer) write(r *tensor.Any, opts []plan.Option) {
-	s := plan.Read(m.Name, m.Own, opts)
+	s := plan.Read(m.Name, opts)
 	if s.Into == nil {
 		*r = m.Run(s.Ctx())
 		return
@@ -296,7 +295,7 @@ func (m *Transfer) layOut(to *tensor.Any) bool {
 // Into makes r the result, in the target of the options if they have one.
 func (m *Transfer) Into(r *tensor.Any, opts []plan.Option) {
 	plan.Must(m.Name, m.D != dtype.Invalid, m.D)
-	s := plan.Read(m.Name, m.Own, opts)
+	s := plan.Read(m.Name, opts)
 	m.orion = s.Orion
 	if s.Into == nil {
 		*r = m.Run(s.Ctx())

@@ -116,7 +116,7 @@ func (f *following) plan(c *Use, p *Draft) {
 	p.apart = apart{f.n, Room(0, mid, out)}
 	body, others := p.body, c.Inputs[f.n:]
 	p.body = func(r *tensor.Any, opts []Option) {
-		s := Read(f.first.says.Name, 0, opts)
+		s := Read(f.first.says.Name, opts)
 		now := tails[0]
 		if p.Last && s.Into != nil && LiesLast(s.Into) {
 			now = tails[1]
@@ -131,7 +131,7 @@ func (f *following) plan(c *Use, p *Draft) {
 
 // apart runs one operator after the other, and then the Tail of both.
 func (f *following) apart(a, b *Use, then Tail, like tensor.Any, r *tensor.Any, opts []Option) {
-	s := Read(f.first.says.Name, 0, opts)
+	s := Read(f.first.says.Name, opts)
 	AimShape(r, f.first.says.Name, &s, like.DType(), like.Shape())
 	e, d := *a, *b
 	e.Context, d.Context = s.Ctx(), s.Ctx()

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/bits"
 	"slices"
 
 	"github.com/ashlar-go/ashlar/dtype"
@@ -31,57 +30,8 @@ const (
 	Rectify                     // the result goes through Relu
 	RoundDown                   // scales of float8e8m0 are rounded down
 	RoundNear                   // and to the nearest
+	KeepDims                    // reduced axes stay, with extent 1: for reductions
 )
-
-// The flags that some operators have and the others refuse.
-const (
-	KeepDims Flags = 256 << iota // reduced axes stay, with extent 1
-	AlignCorners
-	BatchFirst
-	Circular
-	CountIncludePad
-	CRD
-	Exclusive
-	LastIndex
-	Negative
-	Nesterov
-	NoZeros
-	OneClass
-	Positive
-	Reverse
-	Smallest
-	Symmetric
-	ThenSiLU
-	TransA
-	TransB
-	TwoSided
-	Unsorted
-)
-
-// owned says, for each flag from KeepDims on, its option and the operators that have it.
-var owned = [...][2]string{
-	{"KeepDims", "reductions"},
-	{"AlignCorners", "AffineGrid"},
-	{"BatchFirst", "ReverseSequence"},
-	{"Circular", "TensorScatter"},
-	{"CountIncludePad", "AveragePool"},
-	{"CRD", "DepthToSpace"},
-	{"Exclusive", "CumSum and CumProd"},
-	{"LastIndex", "ArgMax and ArgMin"},
-	{"Negative", "IsInf"},
-	{"train.Nesterov", "Momentum"},
-	{"ml.NoZeros", "OneHotEncoder"},
-	{"ml.OneClass", "SVMRegressor"},
-	{"Positive", "IsInf"},
-	{"Reverse", "CumSum and CumProd"},
-	{"Smallest", "TopK"},
-	{"Symmetric", "HannWindow, HammingWindow and BlackmanWindow"},
-	{"ThenSiLU", "CausalConvWithState"},
-	{"TransA", "Gemm"},
-	{"TransB", "Gemm"},
-	{"TwoSided", "STFT"},
-	{"Unsorted", "Unique"},
-}
 
 // Ahead adds a Prefetch to an option of a target, and returns it. The rows of the target follow it.
 func Ahead(o *Option) *simd.Prefetch {
@@ -157,9 +107,17 @@ type Settings struct {
 	Rectify                               bool
 }
 
-// Read collects the options of operator name. Of several targets or contexts the last one counts. own has the flags that
-// not every operator has and this one does. It panics when the options set another such flag.
-func Read(name string, own Flags, opts []Option) (s Settings) {
+// Read collects the options of operator name, which is no reduction. It panics when they set KeepDims.
+func Read(name string, opts []Option) Settings {
+	s := ReadReduction(opts)
+	if s.KeepDims {
+		panic(Fail(name, tensor.ErrValue, "it doesn't have the option KeepDims, which is for reductions"))
+	}
+	return s
+}
+
+// ReadReduction collects the options of a reduction. Of several targets or contexts the last one counts.
+func ReadReduction(opts []Option) (s Settings) {
 	var f Flags
 	for i := range opts {
 		if opts[i].Into != nil {
@@ -170,17 +128,9 @@ func Read(name string, own Flags, opts []Option) (s Settings) {
 		}
 		f |= opts[i].Flags
 	}
-	if f&^own >= KeepDims {
-		refuse(name, f&^own)
-	}
 	s.KeepDims, s.Saturate, s.Orion, s.Fast, s.Wrap = f&KeepDims != 0, f&Saturate != 0, f&Orion != 0, f&Fast != 0, f&Wrap != 0
 	s.Rectify = f&Rectify != 0
 	return s
-}
-
-func refuse(name string, f Flags) {
-	o := owned[bits.TrailingZeros32(uint32(f/KeepDims))]
-	panic(Fail(name, tensor.ErrValue, "it doesn't have the option %s, which is for %s", o[0], o[1]))
 }
 
 // Ctx returns the context of the call, or nil.

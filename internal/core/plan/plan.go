@@ -340,19 +340,18 @@ type About struct {
 	Orion    any      // the difference that InOrion makes; may be nil
 	Why      string   // why numbers of some type are left out; empty for the reasons that Why finds by itself
 
-	Own       Flags // options that it has and others don't
-	Unsteady  bool  // results may differ from call to call with the same operands
-	Rectifies bool  // it heeds Rectify
-	Rectifier bool  // it is the operator that Rectify adds
-	Leads     bool  // it heeds Use.Tail
-	Follows   bool  // it may be a Tail, as each element of its result follows from one of an input; the plan says whether types and shapes allow it
-	Trims     bool  // its first result is the same when no others are asked for
-	Converts  bool  // its attribute "to" says the type of the result
-	Divides   bool  // it fails on an integer second operand of 0
-	Shapes    bool  // graphs compute shapes with it, in time by the number of elements of its operands and results
-	Shared    bool  // com.microsoft has it, too, with the same meaning: docs/ContribOperators.md of github.com/microsoft/onnxruntime
-	Like      int   // 1 + the input whose type alone is looked at
-	PerAxis   uint  // a bit for each input with an element, or two, for each axis of a tensor
+	Unsteady  bool // results may differ from call to call with the same operands
+	Rectifies bool // it heeds Rectify
+	Rectifier bool // it is the operator that Rectify adds
+	Leads     bool // it heeds Use.Tail
+	Follows   bool // it may be a Tail, as each element of its result follows from one of an input; the plan says whether types and shapes allow it
+	Trims     bool // its first result is the same when no others are asked for
+	Converts  bool // its attribute "to" says the type of the result
+	Divides   bool // it fails on an integer second operand of 0
+	Shapes    bool // graphs compute shapes with it, in time by the number of elements of its operands and results
+	Shared    bool // com.microsoft has it, too, with the same meaning: docs/ContribOperators.md of github.com/microsoft/onnxruntime
+	Like      int  // 1 + the input whose type alone is looked at
+	PerAxis   uint // a bit for each input with an element, or two, for each axis of a tensor
 	Moves     Moves
 	FLOPs     FLOPs
 	Convolves bool

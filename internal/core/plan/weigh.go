@@ -110,7 +110,7 @@ func (w *weighing) plan(c *Use, p *Draft) {
 // run computes the result part by part.
 func (q *weighed) run(r *tensor.Any, opts []Option) {
 	name, d := q.ops[0].says.Name, q.scores.DType()
-	s := Read(name, 0, opts)
+	s := Read(name, opts)
 	AimShape(r, name, &s, d, q.result)
 	if r.Len() == 0 {
 		return

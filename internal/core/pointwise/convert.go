@@ -27,7 +27,7 @@ func Convert(r *tensor.Any, name string, to dtype.DType, a *tensor.Any, opts []p
 //
 //go:noinline
 func generalConvert(r *tensor.Any, j *exec.Job, to dtype.DType, ins []*tensor.Any, k *exec.Kernel, opts []plan.Option) {
-	s, a := plan.Read(j.Name, 0, opts), ins[0]
+	s, a := plan.Read(j.Name, opts), ins[0]
 	name, from := j.Name, a.DType()
 	if IsLazy(a) {
 		n := Note{Name: name, Cost: 2, Args: []Arg{ArgOf(name, a)}, Also: plan.Kept(opts), Alone: to.IsFixed(),

@@ -101,11 +101,7 @@ func IsLazy(ts ...*tensor.Any) bool {
 
 // Noted makes r the lazy result of n, of type d, whose operands have the layouts ls.
 func Noted(r *tensor.Any, n Note, d dtype.DType, opts []plan.Option, ls ...*layout.Layout) {
-	var own plan.Flags
-	if n.by != nil {
-		own = n.by.Own
-	}
-	if s := plan.Read(n.Name, own, opts); s.Into != nil || s.More != nil {
+	if s := plan.Read(n.Name, opts); s.Into != nil || s.More != nil {
 		panic(plan.Fail(n.Name, tensor.ErrLazy, "an operand is lazy; Into and Context are for Fuse and Prepare"))
 	}
 	n.shape, n.dtype, n.Cost = plan.BroadcastShape(n.Name, nil, ls...), d, max(n.Cost, 1)
@@ -336,7 +332,7 @@ func three(row exec.Row, stream simd.Stream, cost int) func(r *tensor.Any, in []
 		k := exec.Kernel{Row: row, Stream: stream}
 		j := exec.Job{Name: "Fuse", Cost: cost}
 		plan.Heed(&j, opts)
-		exec.Elementwise(&j, plan.Read(j.Name, 0, opts).Into, in, &k)
+		exec.Elementwise(&j, plan.Read(j.Name, opts).Into, in, &k)
 	}
 }
 
@@ -488,6 +484,6 @@ func LazyOf(a tensor.Any) (tensor.Any, error) {
 
 // FuseOf is op.Fuse for an element type that is known at run time only.
 func FuseOf(y tensor.Any, opts ...plan.Option) (r tensor.Any, err error) {
-	err = tensor.Try(func() { Fused(&r, "Fuse", &y, plan.Read("Fuse", 0, opts))() })
+	err = tensor.Try(func() { Fused(&r, "Fuse", &y, plan.Read("Fuse", opts))() })
 	return r, err
 }

@@ -99,7 +99,7 @@ func (o *Operator) prepare(r *tensor.Any, j *exec.Job, ins []*tensor.Any, k *exe
 		return false
 	}
 	plan.Must(o.Name, o.Supports(d), d)
-	s := plan.Read(o.Name, o.Own, opts)
+	s := plan.Read(o.Name, opts)
 	plan.Aim(r, o.Name, &s, o.gives(d), lays...)
 	j.Ctx = s.Ctx()
 	if o.Divides && d.IsInteger() && r.Len() > 0 {

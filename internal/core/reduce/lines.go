@@ -53,7 +53,7 @@ func (o *Liner) Along(r, a *tensor.Any, axis int, opts []plan.Option) {
 // Call computes r from the lines of a. A line has the tail axes from axis on.
 func (o *Liner) Call(r, a *tensor.Any, axis, tail int, opts []plan.Option) {
 	plan.Present(o.Name, a)
-	s, d := plan.Read(o.Name, 0, opts), a.DType()
+	s, d := plan.Read(o.Name, opts), a.DType()
 	plan.Must(o.Name, o.Supports(d), d)
 	var few [layout.Inline]int
 	plan.AimShape(r, o.Name, &s, d, plan.AppendShape(few[:0], a.LayoutRef()))

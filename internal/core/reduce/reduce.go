@@ -79,7 +79,7 @@ func (o *Operator) OverPlanes(r, a *tensor.Any, opts []plan.Option) {
 //
 //go:noinline
 func (o *Operator) general(r, a *tensor.Any, list []int, by *exec.Reducer, opts []plan.Option) {
-	d, s := by.DType, plan.Read(o.Name, o.Own|plan.KeepDims, opts)
+	d, s := by.DType, plan.ReadReduction(opts)
 	plan.Must(o.Name, o.Takes.Has(d), d)
 	if o.Check != nil {
 		o.Check(by.P)
@@ -126,7 +126,7 @@ func (o *Operator) keepsDims(s *plan.Settings, rank int) bool {
 // parts is general for complex numbers. Their real and imaginary parts are reduced
 // separately.
 func (o *Operator) parts(r, a *tensor.Any, list []int, p float64, keep bool, opts []plan.Option) {
-	s := plan.Read(o.Name, o.Own|plan.KeepDims, opts)
+	s := plan.ReadReduction(opts)
 	shape := ReducedShape(o.Name, a.LayoutRef(), list, keep)
 	plan.AimShape(r, o.Name, &s, a.DType(), shape)
 	in := plan.WithoutInto(opts)
