@@ -84,7 +84,7 @@ func made(ctx context.Context, name string, args []byte, id string) (*chunk.Plan
 	return p, nil
 }
 
-// Options is how Run runs a plan.
+// Options is how Run runs a plan. A nil *Options means the zero value.
 type Options struct {
 	Runner   string // Beam's name of the runner, whose package the program imports; "": prism
 	Resume   bool   // go on with what an earlier run of the plan has left, here or by chunk.Plan.Run
@@ -98,7 +98,7 @@ type Options struct {
 // Attempts times makes its bundle fail. The runner decides whether the bundle is tried again: Dataflow
 // runs it four times, Prism once. The error names stage, task and part. Finished chunks stay, and
 // a run with Resume goes on there.
-func Run(ctx context.Context, name string, args []byte, o Options) error {
+func Run(ctx context.Context, name string, args []byte, opts *Options) error {
 	if *jobopts.Async {
 		return errors.New("beam: the flag async can't be set: Run removes the intermediate arrays when the pipeline is done")
 	}
@@ -110,7 +110,10 @@ func Run(ctx context.Context, name string, args []byte, o Options) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(run(ctx, p, name, args, o), unlock())
+	if opts == nil {
+		opts = new(Options)
+	}
+	return errors.Join(run(ctx, p, name, args, *opts), unlock())
 }
 
 // run is Run without the locks.

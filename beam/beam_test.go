@@ -214,7 +214,7 @@ func TestSame(t *testing.T) {
 		}
 	}
 	kept := folder(t)
-	if err := beam.Run(t.Context(), "spread", []byte(kept), beam.Options{Keep: true}); err != nil {
+	if err := beam.Run(t.Context(), "spread", []byte(kept), &beam.Options{Keep: true}); err != nil {
 		t.Fatal(err)
 	}
 	if got := receiptOf(t, kept); got != receipts[1] {
@@ -222,17 +222,17 @@ func TestSame(t *testing.T) {
 	}
 
 	dir := folder(t)
-	if err := beam.Run(t.Context(), "spread", []byte(dir), beam.Options{}); err != nil {
+	if err := beam.Run(t.Context(), "spread", []byte(dir), nil); err != nil {
 		t.Fatal(err)
 	}
 	same("Prism", dir)
-	if err := beam.Run(t.Context(), "spread", []byte(dir), beam.Options{}); !errors.Is(err, fs.ErrExist) {
+	if err := beam.Run(t.Context(), "spread", []byte(dir), nil); !errors.Is(err, fs.ErrExist) {
 		t.Errorf("a second run: %v", err)
 	}
 
 	dir = folder(t)
 	left.Store(2)
-	if err := beam.Run(t.Context(), "failing", []byte(dir), beam.Options{}); err != nil {
+	if err := beam.Run(t.Context(), "failing", []byte(dir), nil); err != nil {
 		t.Fatal(err)
 	}
 	same("a task that fails twice", dir)
@@ -240,7 +240,7 @@ func TestSame(t *testing.T) {
 	dir = folder(t)
 	left.Store(2)
 	for i := range 2 {
-		err := beam.Run(t.Context(), "failing", []byte(dir), beam.Options{Attempts: 1, Resume: true})
+		err := beam.Run(t.Context(), "failing", []byte(dir), &beam.Options{Attempts: 1, Resume: true})
 		for _, part := range []string{"prism", "stage ", "square", "task 0", "[0 0] to [7 10]", "the disk is gone"} {
 			if err == nil || !strings.Contains(err.Error(), part) {
 				t.Fatalf("run %d of a task that fails: %v; want %q in it", i, err, part)
@@ -254,7 +254,7 @@ func TestSame(t *testing.T) {
 			t.Fatalf("the target of a run that failed: %v", err)
 		}
 	}
-	if err := beam.Run(t.Context(), "failing", []byte(dir), beam.Options{Attempts: 1, Resume: true}); err != nil {
+	if err := beam.Run(t.Context(), "failing", []byte(dir), &beam.Options{Attempts: 1, Resume: true}); err != nil {
 		t.Fatal(err)
 	}
 	same("two runs that fail and one that goes on", dir)
@@ -287,7 +287,7 @@ func TestSame(t *testing.T) {
 	*jobopts.WorkerBinary = filepath.Join(dir, "x", "zarr.json") // any file: the worker has its program
 	defer func() { *jobopts.EnvironmentType, *jobopts.EnvironmentConfig, *jobopts.WorkerBinary = kind, config, "" }()
 	left.Store(1 << 40) // in this process; in the other one it is 0
-	if err := beam.Run(t.Context(), "failing", []byte(dir), beam.Options{}); err != nil {
+	if err := beam.Run(t.Context(), "failing", []byte(dir), nil); err != nil {
 		t.Fatal(err)
 	}
 	if left.Load() != 1<<40 {
@@ -295,7 +295,7 @@ func TestSame(t *testing.T) {
 	}
 	same("another process", dir)
 	left.Store(5) // the other process makes a plan for another number of rows
-	if err := beam.Run(t.Context(), "changing", []byte(folder(t)), beam.Options{}); err == nil || !strings.Contains(err.Error(), "was submitted") {
+	if err := beam.Run(t.Context(), "changing", []byte(folder(t)), nil); err == nil || !strings.Contains(err.Error(), "was submitted") {
 		t.Errorf("a plan that differs on the worker: %v", err)
 	}
 	in.Close()
@@ -306,16 +306,16 @@ func TestSame(t *testing.T) {
 
 func TestMistakes(t *testing.T) {
 	dir := folder(t)
-	if err := beam.Run(t.Context(), "unknown", []byte(dir), beam.Options{}); err == nil || !strings.Contains(err.Error(), `no maker "unknown"`) {
+	if err := beam.Run(t.Context(), "unknown", []byte(dir), nil); err == nil || !strings.Contains(err.Error(), `no maker "unknown"`) {
 		t.Errorf("a name that isn't registered: %v", err)
 	}
 	*jobopts.Async = true
-	if err := beam.Run(t.Context(), "spread", []byte(dir), beam.Options{}); err == nil || !strings.Contains(err.Error(), "async") {
+	if err := beam.Run(t.Context(), "spread", []byte(dir), nil); err == nil || !strings.Contains(err.Error(), "async") {
 		t.Errorf("async: %v", err)
 	}
 	*jobopts.Async = false
 	dir = folder(t)
-	if err := beam.Run(t.Context(), "empty", []byte(dir), beam.Options{}); err != nil {
+	if err := beam.Run(t.Context(), "empty", []byte(dir), nil); err != nil {
 		t.Errorf("a result without elements: %v", err)
 	}
 	defer func() {
@@ -357,7 +357,7 @@ func BenchmarkTasks(b *testing.B) {
 		})
 		b.Run(fmt.Sprintf("prism/%d", n), func(b *testing.B) {
 			for range b.N {
-				if err := beam.Run(b.Context(), "many", []byte(fmt.Sprint(n)), beam.Options{}); err != nil {
+				if err := beam.Run(b.Context(), "many", []byte(fmt.Sprint(n)), nil); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -51,7 +51,7 @@ func ExampleRun() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	if err := beam.Run(ctx, "job", args, beam.Options{Runner: "prism"}); err != nil {
+	if err := beam.Run(ctx, "job", args, &beam.Options{Runner: "prism"}); err != nil {
 		log.Fatal(err)
 	}
 

@@ -111,10 +111,10 @@ type uses struct {
 
 // NewPlan plans how targets are made. It refuses a task that would hold more than Options.Memory, with an
 // error that wraps ErrMemory and names chunks that would do.
-func NewPlan(o *Options, targets ...Target) (*Plan, error) {
+func NewPlan(opts *Options, targets ...Target) (*Plan, error) {
 	p := &Plan{}
-	if o != nil {
-		p.memory, p.work = o.Memory, o.Work
+	if opts != nil {
+		p.memory, p.work = opts.Memory, opts.Work
 	}
 	if p.memory == 0 {
 		p.memory = 1 << 30

@@ -36,9 +36,9 @@ type Progress struct {
 // Until all tasks are done the targets are marked as unfinished: zarr.Open refuses them.
 //
 // Run holds the locks of Lock. An array that another run writes is an error that wraps zarr.ErrLocked.
-func (p *Plan) Run(ctx context.Context, o *RunOptions) error {
-	if o == nil {
-		o = &RunOptions{}
+func (p *Plan) Run(ctx context.Context, opts *RunOptions) error {
+	if opts == nil {
+		opts = &RunOptions{}
 	}
 	if err := needContext("Run", ctx); err != nil {
 		return err
@@ -47,7 +47,7 @@ func (p *Plan) Run(ctx context.Context, o *RunOptions) error {
 	if err != nil {
 		return err
 	}
-	err = p.run(ctx, o)
+	err = p.run(ctx, opts)
 	return errors.Join(err, unlock())
 }
 

@@ -75,11 +75,11 @@ func (s *stage) place() string {
 }
 
 // Begin makes the arrays that the stages write, and marks them as unfinished: zarr.Open refuses them from now on, until Finish or
-// End. If an earlier run of the same plan has left targets and o has Resume, Begin continues with them, and with the arrays that the
+// End. If an earlier run of the same plan has left targets and opts has Resume, Begin continues with them, and with the arrays that the
 // run left between the stages. Without Resume it uses nothing of an earlier run: targets of one are an error that wraps ErrEarlier.
 // Other arrays there are an error that wraps fs.ErrExist. Other runs must be kept out: see Lock.
-func (p *Plan) Begin(ctx context.Context, o *RunOptions) error {
-	resume := o != nil && o.Resume
+func (p *Plan) Begin(ctx context.Context, opts *RunOptions) error {
+	resume := opts != nil && opts.Resume
 	there := make([]bool, len(p.stages))
 	for i, s := range p.stages {
 		a, err := zarr.Open(ctx, s.store, s.path, &zarr.Options{Unfinished: true})

@@ -96,7 +96,7 @@ type Options struct {
 // Open returns an accelerator in software: sim:wormhole and sim:blackhole have the numbers
 // of Wormhole and Blackhole. sim:4x2 has the numbers of Wormhole, but 4 columns and 2 rows of
 // cores. New takes any other numbers.
-func Open(name string, o *Options) (*Sim, error) {
+func Open(name string, opts *Options) (*Sim, error) {
 	const op = "device.Open"
 	text, ok := strings.CutPrefix(name, "sim:")
 	m, known := modelNamed(text)
@@ -106,16 +106,16 @@ func Open(name string, o *Options) (*Sim, error) {
 	if err := m.check(op); err != nil {
 		return nil, err
 	}
-	return New(m, o)
+	return New(m, opts)
 }
 
 // New returns an accelerator in software with the numbers of a model. It fails if there are
 // no cores or banks, or too many, or if an alignment isn't a power of two.
-func New(m Model, o *Options) (*Sim, error) {
+func New(m Model, opts *Options) (*Sim, error) {
 	if err := m.check("device.New"); err != nil {
 		return nil, err
 	}
-	d := &Sim{model: m, active: map[*simQueue]bool{}, strict: o != nil && o.Strict}
+	d := &Sim{model: m, active: map[*simQueue]bool{}, strict: opts != nil && opts.Strict}
 	for k := range d.pools {
 		d.pools[k] = newPool(&m, Memory(k))
 	}

@@ -14,8 +14,8 @@ type TextOptions struct {
 
 // WriteText writes the grids and the memory in characters of fixed width: offsets, with threads if they are given, and
 // lines between blocks.
-func (m *Map) WriteText(w io.Writer, o *TextOptions) error {
-	colour := o != nil && o.Colour
+func (m *Map) WriteText(w io.Writer, opts *TextOptions) error {
+	colour := opts != nil && opts.Colour
 	if err := writable("Map.WriteText", w); err != nil {
 		return err
 	}

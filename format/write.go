@@ -69,26 +69,26 @@ func MetadataOf(f File) ([]Meta, error) {
 }
 
 // WriteFile writes arrays to a file, or a folder, in the format that the ending of its name tells. The file appears when it is whole.
-func WriteFile(path string, o *WriteOptions, arrays ...Array) error {
+func WriteFile(path string, opts *WriteOptions, arrays ...Array) error {
 	f := ByEnd(path)
 	if f == nil {
 		return fmt.Errorf("%s: %w", path, ErrUnknown)
 	}
-	if err := f.WriteFile(path, Atomic{}, o, arrays...); err != nil {
+	if err := f.WriteFile(path, Atomic{}, opts, arrays...); err != nil {
 		return fmt.Errorf("%s: %w", path, Bare(err))
 	}
 	return nil
 }
 
 // WriteFile writes arrays to a file, or to a folder if the format has folders and the name doesn't end in .zip.
-func (f *Format) WriteFile(path string, a Atomic, o *WriteOptions, arrays ...Array) error {
-	if o == nil {
-		o = &WriteOptions{}
+func (f *Format) WriteFile(path string, a Atomic, opts *WriteOptions, arrays ...Array) error {
+	if opts == nil {
+		opts = &WriteOptions{}
 	}
 	if f.Fill != nil && !strings.HasSuffix(strings.ToLower(path), ".zip") {
-		return a.Folder(path, func(dir string) error { return f.Fill(dir, arrays, *o) })
+		return a.Folder(path, func(dir string) error { return f.Fill(dir, arrays, *opts) })
 	}
-	return a.File(path, func(w io.Writer) error { return f.Write(w, arrays, *o) })
+	return a.File(path, func(w io.Writer) error { return f.Write(w, arrays, *opts) })
 }
 
 // PutFile makes a file of the bytes that put writes, as Atomic.File does, and names the file in an error.

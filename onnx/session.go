@@ -430,7 +430,7 @@ func valuesOf(tensors map[string]tensor.Any) map[string]Value {
 // collector takes it.
 // An error of a node names it; one that comes from ctx wraps ctx.Err(). An output that is no tensor of numbers is an
 // error, too: RunValues gives it.
-func (s *Session) Run(ctx context.Context, inputs map[string]tensor.Any, o *Options) (map[string]tensor.Any, error) {
+func (s *Session) Run(ctx context.Context, inputs map[string]tensor.Any, opts *Options) (map[string]tensor.Any, error) {
 	if s != nil && s.c != nil {
 		for i := range s.c.g.Outputs {
 			if v := &s.c.g.Outputs[i]; v.Type.Kind != KindTensor && v.Type.Kind != KindNone || v.Type.Elem == ElemString {
@@ -438,7 +438,7 @@ func (s *Session) Run(ctx context.Context, inputs map[string]tensor.Any, o *Opti
 			}
 		}
 	}
-	vals, err := s.RunValues(ctx, valuesOf(inputs), o)
+	vals, err := s.RunValues(ctx, valuesOf(inputs), opts)
 	if err != nil {
 		return nil, err
 	}
@@ -481,8 +481,8 @@ func noTensor(what any) error {
 }
 
 // RunValues is Run for inputs and outputs of any kind.
-func (s *Session) RunValues(ctx context.Context, inputs map[string]Value, o *Options) (out map[string]Value, err error) {
-	return s.runValues(ctx, inputs, *cmp.Or(o, new(Options)), true)
+func (s *Session) RunValues(ctx context.Context, inputs map[string]Value, opts *Options) (out map[string]Value, err error) {
+	return s.runValues(ctx, inputs, *cmp.Or(opts, new(Options)), true)
 }
 
 // runValues is RunValues, by a prepared run or not.

@@ -20,12 +20,12 @@ type Mismatch struct {
 
 // Verify runs a model on inputs, by name, and compares with a receipt. It returns nil where all is equal, else the first
 // difference: of the inputs, the weights, the graph, the nodes, if the receipt has them, and the outputs. A run ends at the
-// first node that differs. The run is in fixed point where the receipt says so. Of o the bounds on memory, iterations and
+// first node that differs. The run is in fixed point where the receipt says so. Of opts the bounds on memory, iterations and
 // threads count.
 //
 // An error says why nothing can be decided. The receipt is of other rules, or of a plan, or of a model with other weights,
 // inputs or outputs. Or the model can't be run. Or a program drew tokens, which that program alone can draw again.
-func Verify(ctx context.Context, m *Model, r *receipt.Receipt, inputs map[string]Value, o *Options) (*Mismatch, error) {
+func Verify(ctx context.Context, m *Model, r *receipt.Receipt, inputs map[string]Value, opts *Options) (*Mismatch, error) {
 	if ctx == nil {
 		return nil, noContext()
 	}
@@ -36,7 +36,7 @@ func Verify(ctx context.Context, m *Model, r *receipt.Receipt, inputs map[string
 	if err != nil {
 		return nil, err
 	}
-	return s.verify(ctx, r, inputs, *cmp.Or(o, new(Options)))
+	return s.verify(ctx, r, inputs, *cmp.Or(opts, new(Options)))
 }
 
 // sessionOf makes the session of a receipt's profile.
@@ -199,7 +199,7 @@ func (c *recorder) compare(h *hashing) error {
 // name, or by the name of a result. Inputs has the values that the node reads, by name, but weights and constants; others
 // in it are passed by. They are compared, too. The receipt must have all results of the node, and the same digests
 // where they are outputs of the model. It returns the results of Verify.
-func VerifyNode(ctx context.Context, m *Model, r *receipt.Receipt, node string, inputs map[string]Value, o *Options) (*Mismatch, error) {
+func VerifyNode(ctx context.Context, m *Model, r *receipt.Receipt, node string, inputs map[string]Value, opts *Options) (*Mismatch, error) {
 	if ctx == nil {
 		return nil, noContext()
 	}
@@ -274,7 +274,7 @@ func VerifyNode(ctx context.Context, m *Model, r *receipt.Receipt, node string, 
 	if err != nil {
 		return nil, err
 	}
-	own := *cmp.Or(o, new(Options))
+	own := *cmp.Or(opts, new(Options))
 	own.Receipt, own.ReceiptNodes, own.Observe = nil, false, nil
 	out, err := s.RunValues(ctx, given, &own)
 	if err != nil {

@@ -31,8 +31,8 @@ type DistributeOptions struct {
 // thread is negative or past the largest id, threads has a stride below 1 or another
 // rank than t, or a fragment of a nested axis crosses its leaves unevenly; with
 // a Swizzle also when t isn't compact, or a fragment doesn't stay inside it.
-func Distribute[T num.Elem](t Tensor[T], threads layout.Layout, thread int, o *DistributeOptions) Tensor[T] {
-	distribute("tensor.Distribute", &t.a.where, &threads, thread, o)
+func Distribute[T num.Elem](t Tensor[T], threads layout.Layout, thread int, opts *DistributeOptions) Tensor[T] {
+	distribute("tensor.Distribute", &t.a.where, &threads, thread, opts)
 	return t
 }
 

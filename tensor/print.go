@@ -48,12 +48,12 @@ const (
 // A tensor of rank 0 prints its number alone: with the zero options as Python
 // prints a number, 2.0, else by the options. A closed tensor, a Spec and others
 // without elements print their kind. It panics when a is the zero value.
-func Sprint(a Any, o *PrintOptions) string {
+func Sprint(a Any, opts *PrintOptions) string {
 	noNil("tensor.Sprint", a)
-	if o == nil {
-		o = &PrintOptions{}
+	if opts == nil {
+		opts = &PrintOptions{}
 	}
-	return newPrinter(&a, a.DType()).text(*o)
+	return newPrinter(&a, a.DType()).text(*opts)
 }
 
 // String returns Sprint with the default options.

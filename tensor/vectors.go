@@ -397,8 +397,8 @@ func partOfVectors(op string, w *where, b *cut, axis, count, i int) {
 
 // Distribute returns a view of the vectors that belong to one thread, as the function
 // Distribute of elements; Swizzled counts offsets in vectors.
-func (v Vectors[T]) Distribute(threads layout.Layout, thread int, o *DistributeOptions) Vectors[T] {
-	distributeVectors("tensor.Vectors.Distribute", &v.grid.a.where, &v.cut, &threads, thread, o)
+func (v Vectors[T]) Distribute(threads layout.Layout, thread int, opts *DistributeOptions) Vectors[T] {
+	distributeVectors("tensor.Vectors.Distribute", &v.grid.a.where, &v.cut, &threads, thread, opts)
 	return v
 }
 

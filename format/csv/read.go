@@ -84,9 +84,9 @@ func Read(r io.Reader, opts *Options) (t tensor.Any, names []string, err error) 
 }
 
 // Open is Read of a file.
-func Open(path string, o *Options) (t tensor.Any, names []string, err error) {
+func Open(path string, opts *Options) (t tensor.Any, names []string, err error) {
 	t, err = format.Read(&format.Source{Path: path}, func(r io.Reader) (a tensor.Any, err error) {
-		a, names, err = Read(r, o)
+		a, names, err = Read(r, opts)
 		return a, err
 	})
 	return t, names, err

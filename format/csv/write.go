@@ -28,11 +28,11 @@ import (
 // columns, and columns without rows and names. It fails if the number of names isn't
 // the number of columns, for a tensor without elements of its own, and with w's
 // error. The text of a table of no rows and no columns is empty.
-func Write(w io.Writer, t tensor.Any, names []string, o *Options) error {
+func Write(w io.Writer, t tensor.Any, names []string, opts *Options) error {
 	if w == nil || t.IsZero() {
 		return fail(0, 0, ErrOption, "the writer or the tensor is nil")
 	}
-	comma, err := cmp.Or(o, new(Options)).comma()
+	comma, err := cmp.Or(opts, new(Options)).comma()
 	if err != nil {
 		return err
 	}
@@ -88,8 +88,8 @@ func Write(w io.Writer, t tensor.Any, names []string, o *Options) error {
 
 // WriteFile is Write to a file. The file appears, or replaces an earlier one, when it is
 // whole; after an error the earlier file is unchanged.
-func WriteFile(path string, t tensor.Any, names []string, o *Options) error {
-	return format.PutFile(path, func(w io.Writer) error { return Write(w, t, names, o) })
+func WriteFile(path string, t tensor.Any, names []string, opts *Options) error {
+	return format.PutFile(path, func(w io.Writer) error { return Write(w, t, names, opts) })
 }
 
 // A body writes the rows of a table.

@@ -117,8 +117,8 @@ func Read(r io.Reader, opts *Options) (tensor.Any, error) {
 }
 
 // Open is Read of a file.
-func Open(path string, o *Options) (tensor.Any, error) {
-	return format.Read(&format.Source{Path: path}, func(r io.Reader) (tensor.Any, error) { return Read(r, o) })
+func Open(path string, opts *Options) (tensor.Any, error) {
+	return format.Read(&format.Source{Path: path}, func(r io.Reader) (tensor.Any, error) { return Read(r, opts) })
 }
 
 // FromImage makes a tensor of a picture, as Read does of a file, and copies the pixels. It ignores MaxPixels.

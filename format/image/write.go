@@ -86,11 +86,11 @@ func Write(w io.Writer, t tensor.Any, opts *WriteOptions) error {
 }
 
 // WriteFile is Write to a file. The file appears, or replaces an earlier one, when it is whole; after an error the earlier
-// file is unchanged. If o has no Format, a name that ends in .jpg or .jpeg gets a JPEG.
-func WriteFile(path string, t tensor.Any, o *WriteOptions) error {
+// file is unchanged. If opts has no Format, a name that ends in .jpg or .jpeg gets a JPEG.
+func WriteFile(path string, t tensor.Any, opts *WriteOptions) error {
 	set := WriteOptions{}
-	if o != nil {
-		set = *o
+	if opts != nil {
+		set = *opts
 	}
 	if end := strings.ToLower(filepath.Ext(path)); set.Format == 0 && (end == ".jpg" || end == ".jpeg") {
 		set.Format = JPEG

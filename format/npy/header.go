@@ -59,8 +59,8 @@ func (h Header) Layout() (layout.Layout, error) {
 // ReadHeader reads the header of an npy file from r and no byte beyond it. It
 // returns Read's errors: for a file that isn't npy, an element type without a
 // counterpart, and a shape whose size doesn't fit an int.
-func ReadHeader(r io.Reader, o *Options) (Header, error) {
-	return readHeader(r, settingsOf(o))
+func ReadHeader(r io.Reader, opts *Options) (Header, error) {
+	return readHeader(r, settingsOf(opts))
 }
 
 func readHeader(r io.Reader, s Options) (Header, error) {

@@ -49,8 +49,8 @@ func short(h Header, have int64) error {
 // Read reads one array from r: the header and exactly the bytes of its elements,
 // so several arrays can follow each other in one stream. Memory grows with the
 // bytes that have arrived, to at most twice the elements' size.
-func Read(r io.Reader, o *Options) (tensor.Any, error) {
-	s := settingsOf(o)
+func Read(r io.Reader, opts *Options) (tensor.Any, error) {
+	s := settingsOf(opts)
 	h, err := readHeader(r, s)
 	if err != nil {
 		return tensor.Any{}, err
@@ -163,7 +163,7 @@ func finish(buf *mem.Buffer, h Header) (tensor.Any, error) {
 // With indices Open returns the part that they select, as [tensor.Slice] does. It
 // reads no other elements, even if it copies. An index that doesn't fit gives an
 // [Error] that wraps the one of tensor.Slice.
-func Open(path string, o *Options, idx ...tensor.Index) (tensor.Any, error) {
+func Open(path string, opts *Options, idx ...tensor.Index) (tensor.Any, error) {
 	buf, err := mem.Map(path)
 	if errors.Is(err, mem.ErrNotFile) { // a pipe can be read, but not mapped
 		f, err := os.Open(path)
@@ -171,7 +171,7 @@ func Open(path string, o *Options, idx ...tensor.Index) (tensor.Any, error) {
 			return tensor.Any{}, format.Within(path, fail(-1, err, "%v", format.Bare(err)))
 		}
 		defer f.Close()
-		a, err := Read(f, o)
+		a, err := Read(f, opts)
 		if err == nil {
 			a, err = tensor.Slice(a, idx...)
 			err = cmp.Or(format.WrongIndex("npy", "", err), err)
@@ -181,7 +181,7 @@ func Open(path string, o *Options, idx ...tensor.Index) (tensor.Any, error) {
 	if err != nil {
 		return tensor.Any{}, format.Within(path, fail(-1, err, "%v", format.Bare(err)))
 	}
-	a, shared, err := fromFile(buf, 0, buf.Len(), settingsOf(o), idx)
+	a, shared, err := fromFile(buf, 0, buf.Len(), settingsOf(opts), idx)
 	if !shared {
 		buf.Close()
 	}

@@ -16,11 +16,11 @@ import (
 // contiguous is gathered in pieces of about a MiB. Write fails for a rank over
 // MaxRank, for a tensor without elements of its own (a tensor.Spec), and with w's
 // error.
-func Write(w io.Writer, a tensor.Any, o *WriteOptions) error {
+func Write(w io.Writer, a tensor.Any, opts *WriteOptions) error {
 	if w == nil || a.IsZero() {
 		return fail(-1, ErrType, "the writer or the tensor is nil")
 	}
-	fortran := o != nil && o.Fortran && !bothOrders(a)
+	fortran := opts != nil && opts.Fortran && !bothOrders(a)
 	text, err := headerText(a, fortran)
 	if err != nil {
 		return err
@@ -49,8 +49,8 @@ func Write(w io.Writer, a tensor.Any, o *WriteOptions) error {
 
 // WriteFile is Write to a file. The file appears, or replaces an earlier one, when it is
 // whole; after an error the earlier file is unchanged.
-func WriteFile(path string, a tensor.Any, o *WriteOptions) error {
-	return format.PutFile(path, func(w io.Writer) error { return Write(w, a, o) })
+func WriteFile(path string, a tensor.Any, opts *WriteOptions) error {
+	return format.PutFile(path, func(w io.Writer) error { return Write(w, a, opts) })
 }
 
 // bothOrders reports whether row-major and column-major order of a are the same:

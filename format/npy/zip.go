@@ -33,7 +33,7 @@ type Zip struct {
 }
 
 // OpenZip opens an npz file and reads its directory. Close it after use.
-func OpenZip(path string, o *Options) (*Zip, error) {
+func OpenZip(path string, opts *Options) (*Zip, error) {
 	// Opening a pipe waits for its other end, so look first.
 	info, err := os.Stat(path)
 	if err == nil && !info.Mode().IsRegular() {
@@ -48,7 +48,7 @@ func OpenZip(path string, o *Options) (*Zip, error) {
 	}
 	var z *Zip
 	if info, err = f.Stat(); err == nil {
-		z, err = NewZip(f, info.Size(), o)
+		z, err = NewZip(f, info.Size(), opts)
 	}
 	if err != nil {
 		f.Close()
@@ -61,7 +61,7 @@ func OpenZip(path string, o *Options) (*Zip, error) {
 // NewZip reads the directory of an npz file of size bytes. It fails if the
 // directory is damaged or names an array twice. It fails also if entries share
 // bytes of the archive, since few bytes could then stand for any number of arrays.
-func NewZip(r io.ReaderAt, size int64, o *Options) (*Zip, error) {
+func NewZip(r io.ReaderAt, size int64, opts *Options) (*Zip, error) {
 	if r == nil {
 		return nil, fail(-1, ErrFormat, "the reader is nil")
 	}
@@ -69,7 +69,7 @@ func NewZip(r io.ReaderAt, size int64, o *Options) (*Zip, error) {
 	if err != nil && !errors.Is(err, zip.ErrInsecurePath) { // names are never used as paths
 		return nil, fail(-1, ErrFormat, "an npz file is a zip archive: %v", err)
 	}
-	z := &Zip{size: size, set: settingsOf(o), entries: make(map[string]*zip.File, len(archive.File))}
+	z := &Zip{size: size, set: settingsOf(opts), entries: make(map[string]*zip.File, len(archive.File))}
 	for _, f := range archive.File {
 		name, ok := strings.CutSuffix(f.Name, suffix)
 		if !ok && !begins(f) {
@@ -359,8 +359,8 @@ type WriteOptions struct {
 }
 
 // WriteZipFile is WriteZip to a file, which appears as WriteFile's does.
-func WriteZipFile(path string, names []string, ts []tensor.Any, o *WriteOptions) error {
-	return format.PutFile(path, func(w io.Writer) error { return WriteZip(w, names, ts, o) })
+func WriteZipFile(path string, names []string, ts []tensor.Any, opts *WriteOptions) error {
+	return format.PutFile(path, func(w io.Writer) error { return WriteZip(w, names, ts, opts) })
 }
 
 // WriteZip writes an npz file with ts[i] under names[i], in this order, stored
@@ -368,7 +368,7 @@ func WriteZipFile(path string, names []string, ts []tensor.Any, o *WriteOptions)
 // every entry is dated 1980-01-01. A name is a path without .npy, such as "w" or
 // "layer1/w" or "/layer1/w:0". WriteZip fails if a name is empty or repeated, or has
 // a backslash or one of the elements . and .. .
-func WriteZip(w io.Writer, names []string, ts []tensor.Any, o *WriteOptions) error {
+func WriteZip(w io.Writer, names []string, ts []tensor.Any, opts *WriteOptions) error {
 	if len(names) != len(ts) {
 		return fail(-1, ErrName, "%d names for %d tensors", len(names), len(ts))
 	}
@@ -376,7 +376,7 @@ func WriteZip(w io.Writer, names []string, ts []tensor.Any, o *WriteOptions) err
 		return fail(-1, ErrType, "the writer is nil")
 	}
 	method := zip.Store
-	if o != nil && o.Deflate {
+	if opts != nil && opts.Deflate {
 		method = zip.Deflate
 	}
 	seen := make(map[string]bool, len(names))
@@ -395,7 +395,7 @@ func WriteZip(w io.Writer, names []string, ts []tensor.Any, o *WriteOptions) err
 	for i, name := range names {
 		entry, err := out.CreateHeader(&zip.FileHeader{Name: name + suffix, Method: method, Modified: time.Date(1980, 1, 1, 0, 0, 0, 0, time.UTC)})
 		if err == nil {
-			err = Write(entry, ts[i], o)
+			err = Write(entry, ts[i], opts)
 		} else {
 			err = fail(-1, err, "writing the archive: %v", err)
 		}

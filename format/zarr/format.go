@@ -79,8 +79,8 @@ type Hierarchy struct {
 
 // OpenStore opens the arrays of a store. An array at its root has the name root. Arrays that aren't finished can be described,
 // but are read only with Options.Unfinished.
-func OpenStore(store Store, root string, o *Options) (*Hierarchy, error) {
-	h := &Hierarchy{root: root, store: store, set: settingsOf(o), arrays: make(map[string]*Array), refused: make(map[string]error)}
+func OpenStore(store Store, root string, opts *Options) (*Hierarchy, error) {
+	h := &Hierarchy{root: root, store: store, set: settingsOf(opts), arrays: make(map[string]*Array), refused: make(map[string]error)}
 	_, err := h.Array(root)
 	if err == nil {
 		h.names = []string{root}
@@ -104,7 +104,7 @@ func OpenStore(store Store, root string, o *Options) (*Hierarchy, error) {
 }
 
 // OpenMember opens an array of a store by its path, or the field of an array of structs. It needs no list of the store's keys.
-func OpenMember(store Store, name string, o *Options) (*Hierarchy, error) {
+func OpenMember(store Store, name string, opts *Options) (*Hierarchy, error) {
 	group, err := OpenGroup(context.Background(), store, "")
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, ErrNode) {
 		group, err = &Group{store: store}, nil // a path leads below it all the same
@@ -112,7 +112,7 @@ func OpenMember(store Store, name string, o *Options) (*Hierarchy, error) {
 	if err != nil {
 		return nil, err
 	}
-	h := &Hierarchy{group: group, store: store, names: []string{name}, set: settingsOf(o), arrays: make(map[string]*Array), refused: make(map[string]error)}
+	h := &Hierarchy{group: group, store: store, names: []string{name}, set: settingsOf(opts), arrays: make(map[string]*Array), refused: make(map[string]error)}
 	_, err = h.Array(name)
 	return h, err
 }

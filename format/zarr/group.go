@@ -209,7 +209,7 @@ func (g *Group) Attributes() map[string]any { return g.attributes }
 // Open opens an array, or a field of an array of structs, by its path below the group, as the function Open
 // does. It uses consolidated metadata if there is any. If that says that the array isn't finished, the array's
 // own metadata counts.
-func (g *Group) Open(ctx context.Context, name string, o *Options) (*Array, error) {
+func (g *Group) Open(ctx context.Context, name string, opts *Options) (*Array, error) {
 	if err := needContext(ctx); err != nil {
 		return nil, err
 	}
@@ -220,15 +220,15 @@ func (g *Group) Open(ctx context.Context, name string, o *Options) (*Array, erro
 	if b, ok := g.members[name]; ok {
 		m, err := parse3(b)
 		if err == nil && m.Unfinished != "" {
-			return Open(ctx, g.store, p, o)
+			return Open(ctx, g.store, p, opts)
 		}
 		if err != nil {
 			return nil, at(p, err)
 		}
-		a, err := newArray(g.store, p, m, o)
+		a, err := newArray(g.store, p, m, opts)
 		return a, at(p, err)
 	}
-	return Open(ctx, g.store, p, o)
+	return Open(ctx, g.store, p, opts)
 }
 
 // Arrays returns the sorted paths below the group of all arrays in it and in its groups. It reads them from the

@@ -359,7 +359,7 @@ func place(s Store, p string) (string, error) {
 // Open opens the array at a path of the store, "" for its root, of version 3 or 2. If there is a group, the error
 // wraps ErrNode. If the array isn't finished, the error wraps ErrUnfinished, unless Options.Unfinished is set. If nothing is at the
 // path and it has a dot, Open opens the field of an array of structs that the dot separates: x.lat, or .lat at the root.
-func Open(ctx context.Context, s Store, p string, o *Options) (*Array, error) {
+func Open(ctx context.Context, s Store, p string, opts *Options) (*Array, error) {
 	if err := needContext(ctx); err != nil {
 		return nil, err
 	}
@@ -367,13 +367,13 @@ func Open(ctx context.Context, s Store, p string, o *Options) (*Array, error) {
 	if err != nil {
 		return nil, err
 	}
-	a, err := open(ctx, s, p, o)
+	a, err := open(ctx, s, p, opts)
 	absent := err
 	for i := len(p); errors.Is(err, fs.ErrNotExist); {
 		if i = strings.LastIndexByte(p[:i], '.'); i <= strings.LastIndexByte(p, '/') {
 			return nil, absent
 		}
-		if a, err = open(ctx, s, strings.TrimSuffix(p[:i], "/"), o); err == nil && a.meta.Fields != nil {
+		if a, err = open(ctx, s, strings.TrimSuffix(p[:i], "/"), opts); err == nil && a.meta.Fields != nil {
 			return a.Field(p[i+1:])
 		} else if err == nil || errors.Is(err, ErrNode) {
 			return nil, absent
@@ -417,7 +417,7 @@ func open(ctx context.Context, s Store, p string, o *Options) (*Array, error) {
 // above it that don't exist. The chunks of the array are absent. If there is an array or a
 // group at the path, or an array above it, the error wraps fs.ErrExist. Create removes
 // consolidated metadata of groups above if it has an array at the path, since it is out of date.
-func Create(ctx context.Context, s Store, p string, m Metadata, o *Options) (*Array, error) {
+func Create(ctx context.Context, s Store, p string, m Metadata, opts *Options) (*Array, error) {
 	if err := needContext(ctx); err != nil {
 		return nil, err
 	}
@@ -428,13 +428,13 @@ func Create(ctx context.Context, s Store, p string, m Metadata, o *Options) (*Ar
 	if err := m.check(); err != nil {
 		return nil, at(p, err)
 	}
-	if m.chars > 0 || m.view != nil || m.varies() || settingsOf(o).CF {
+	if m.chars > 0 || m.view != nil || m.varies() || settingsOf(opts).CF {
 		return nil, at(p, fail(ErrType, "%s and views of elements are read, not written", cmp.Or(m.Type, "fields")))
 	}
 	if err := free(ctx, s, p); err != nil {
 		return nil, err
 	}
-	a, err := newArray(s, p, m, o)
+	a, err := newArray(s, p, m, opts)
 	if err != nil {
 		return nil, at(p, err)
 	}

@@ -63,13 +63,13 @@ const (
 // dimensions. Between its braces may stand integers, names, parentheses and the operators + - * / // %.
 //
 // The format: fsspec.github.io/kerchunk, Reference specification. References as Parquet files aren't read.
-func References(document []byte, o *ReferenceOptions) (Store, error) {
-	o = cmp.Or(o, new(ReferenceOptions))
+func References(document []byte, opts *ReferenceOptions) (Store, error) {
+	opts = cmp.Or(opts, new(ReferenceOptions))
 	fields, err := objectOf(document, math.MaxInt)
 	if err != nil {
 		return nil, within("references", err)
 	}
-	s := &references{refs: make(map[string][]byte), hosts: o.Hosts, templates: map[string]string{}}
+	s := &references{refs: make(map[string][]byte), hosts: opts.Hosts, templates: map[string]string{}}
 	list := fields
 	if version, ok := fields["version"]; ok {
 		if string(version) != "1" {
@@ -97,19 +97,19 @@ func References(document []byte, o *ReferenceOptions) (Store, error) {
 		s.refs[key] = raw
 	}
 	s.keys = slices.Sorted(maps.Keys(s.refs))
-	if o.Folder != "" {
-		root, err := os.OpenRoot(o.Folder)
+	if opts.Folder != "" {
+		root, err := os.OpenRoot(opts.Folder)
 		if err != nil {
-			return nil, at(o.Folder, err)
+			return nil, at(opts.Folder, err)
 		}
 		s.folder = &dir{root}
-		if s.absolute, err = filepath.Abs(o.Folder); err != nil {
-			return nil, at(o.Folder, err)
+		if s.absolute, err = filepath.Abs(opts.Folder); err != nil {
+			return nil, at(opts.Folder, err)
 		}
 	}
 	var own http.Client
-	if o.Client != nil {
-		own = *o.Client
+	if opts.Client != nil {
+		own = *opts.Client
 	} else {
 		own.Transport = request.Transport()
 		own.CheckRedirect = func(r *http.Request, via []*http.Request) error {

@@ -159,8 +159,8 @@ type port struct {
 //
 // A model with an error doesn't stop the others: New then returns a server of the other models beside errors.Join of the
 // errors, and no server if no model is left.
-func New(o *Options, models ...Model) (*Server, error) {
-	s := &Server{o: filled(o), models: make(map[string]*model), idle: make(chan struct{}), counts: make(map[counted]uint64)}
+func New(opts *Options, models ...Model) (*Server, error) {
+	s := &Server{o: filled(opts), models: make(map[string]*model), idle: make(chan struct{}), counts: make(map[counted]uint64)}
 	s.slots = make(chan struct{}, s.o.MaxRuns)
 	s.base, s.cancel = context.WithCancelCause(context.Background())
 	var errs []error

@@ -108,7 +108,7 @@ func run(j job.Job, o beam.Options) error {
 	if err != nil {
 		return err
 	}
-	return beam.Run(ctx, maker, args, o)
+	return beam.Run(ctx, maker, args, &o)
 }
 
 // bytes reads a number of bytes.
