@@ -197,7 +197,7 @@ func TestUserFunctions(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, call := range []string{"op.Add(a, b)", "op.MatMul(a, b)", "op.Cast[float32](op.Less(a, b))", "op.Exp(op.Mul(a, b))",
-		"op.Cast[float32](op.ArgMax(op.Softmax(op.ReduceSum(op.Concat(0, []tensor.Tensor[float32]{a, b}), []int{0}, op.KeepDims()), 0), 0))", "op.Conv(a, b, a, op.Window{}, 1)", "op.Einsum(\"ij,jk\", []tensor.Tensor[float32]{a, b})"} {
+		"op.Cast[float32](op.ArgMax(op.Softmax(op.ReduceSum(op.Concat([]tensor.Tensor[float32]{a, b}, 0), []int{0}, op.KeepDims()), 0), 0, op.ArgOptions{}))", "op.Conv(a, b, a, op.Window{}, 1)", "op.Einsum(\"ij,jk\", []tensor.Tensor[float32]{a, b})"} {
 		changed := bytes.Replace(text, []byte("op.Add(a, b)"), []byte(call), 1)
 		n := compiled(t, "./testdata/addonly", overlay(t, map[string]string{main: string(changed)}))
 		t.Logf("%s: %d functions", call, n)

@@ -223,7 +223,7 @@ func TestReduce(t *testing.T) {
 		got := computed(t, a, Options{}, RunOptions{Workers: 2})
 		var want tensor.Any
 		switch name {
-		case "Any", "AllTrue", "CountNonzero":
+		case "Any", "All", "CountNonZero":
 			e := &evaluator{ctx: background}
 			b, err := e.cast(x, dtype.Bool)
 			if err != nil {
@@ -237,10 +237,10 @@ func TestReduce(t *testing.T) {
 			switch name {
 			case "Any":
 				want = op.Any(truth, how.Axes, opts...).Any()
-			case "AllTrue":
-				want = op.AllTrue(truth, how.Axes, opts...).Any()
+			case "All":
+				want = op.All(truth, how.Axes, opts...).Any()
 			default:
-				want = op.CountNonzero(truth, how.Axes, opts...).Any()
+				want = op.CountNonZero(truth, how.Axes, opts...).Any()
 			}
 		case "Ptp":
 			e := &evaluator{ctx: background}

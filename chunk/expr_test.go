@@ -64,7 +64,7 @@ func TestParse(t *testing.T) {
 		"cast(i, 'float32')": m("CastLike", i, f(0)), "i.astype(\"float32\") + x": m("Add", m("CastLike", i, f(0)), x),
 		"sum(x)": Reduce("ReduceSum", x, Reducing{}), "mean(x, axis=0)": Reduce("ReduceMean", x, axis(0)), "x.mean(0)": Reduce("ReduceMean", x, axis(0)), "x.mean((0, -1), keepdims=True)": Reduce("ReduceMean", x, Reducing{Axes: []int{0, 1}, KeepDims: true}),
 		"var(x, axis=1, ddof=1)": Reduce("Var", x, Reducing{Axes: []int{1}, DDoF: 1}), "argmax(x, axis=1)": Reduce("ArgMax", x, axis(1)), "argmin(x[0])": Reduce("ArgMin", Slice(x, tensor.I(0)), axis(0)),
-		"all(b)": Reduce("AllTrue", b, Reducing{}), "nansum(x)": Reduce("NanSum", x, Reducing{}), "count_nonzero(x > 0, axis=0)": Reduce("CountNonzero", m("Greater", x, f(0)), axis(0)),
+		"all(b)": Reduce("All", b, Reducing{}), "nansum(x)": Reduce("NanSum", x, Reducing{}), "count_nonzero(x > 0, axis=0)": Reduce("CountNonZero", m("Greater", x, f(0)), axis(0)),
 		"max(x) - min(x)": m("Sub", Reduce("ReduceMax", x, Reducing{}), Reduce("ReduceMin", x, Reducing{})), "quantile(d, 0.5)": Reduce("Quantile", d, Reducing{Q: .5}),
 		"x @ x.T": MatMul(x, Transpose(x)), "matmul(x, transpose(x, (1, 0)))": MatMul(x, Transpose(x, 1, 0)), "tensordot(x, x, ([1], [1]))": TensorDot(x, x, []int{1}, []int{1}), "tensordot(x, x.T, 1)": TensorDot(x, Transpose(x), []int{1}, []int{0}),
 		"x[1:3, ::2]": Slice(x, tensor.R(1, 3), must(t, "::2")[0]), "x[0].T[..., None]": Slice(Transpose(Slice(x, tensor.I(0))), must(t, "...")[0], must(t, "None")[0]),
@@ -72,7 +72,7 @@ func TestParse(t *testing.T) {
 		"histogram(x, 4, (-4, 8))": Histogram(x, 4, -4, 8), "percentile(x, [25, 50], bins=8, range=(0, 1))": Percentile(Histogram(x, 8, 0, 1), 0, 1, 25, 50),
 		"i / 2": m("Div", m("CastLike", i, e), f64(2)), "1 / u": m("Div", f64(1), m("CastLike", u, e)), "divide(i, i)": m("Div", m("CastLike", i, e), m("CastLike", i, e)),
 		"i / u": m("Div", m("CastLike", i, e), m("CastLike", u, e)), "mean(i)": Reduce("ReduceMean", m("CastLike", i, e), Reducing{}), "mean(x > 0)": Reduce("ReduceMean", m("CastLike", m("Greater", x, f(0)), e), Reducing{}),
-		"std(u)": Reduce("Std", m("CastLike", u, e), Reducing{}), "sum(cast(i, 'int64'))": Reduce("ReduceSum", m("CastLike", i, Value(tensor.Scalar(int64(0)).Any())), Reducing{}), "sum(b)": Reduce("CountNonzero", b, Reducing{}),
+		"std(u)": Reduce("Std", m("CastLike", u, e), Reducing{}), "sum(cast(i, 'int64'))": Reduce("ReduceSum", m("CastLike", i, Value(tensor.Scalar(int64(0)).Any())), Reducing{}), "sum(b)": Reduce("CountNonZero", b, Reducing{}),
 	} {
 		got, err := Parse(text, vars)
 		switch {

@@ -43,9 +43,9 @@ Xor:logical_xor,xor`,
 
 // reductions lists reductions with their names.
 const reductions = `ReduceSum:sum,reduce_sum ReduceMean:mean,reduce_mean Var Std ReduceMin:min,amin,reduce_min ReduceMax:max,amax,reduce_max
-ReduceProd:prod,reduce_prod Any AllTrue:all Ptp ArgMax:argmax ArgMin:argmin NanSum:nansum
+ReduceProd:prod,reduce_prod Any All:all Ptp ArgMax:argmax ArgMin:argmin NanSum:nansum
 NanMean:nanmean NanMin:nanmin NanMax:nanmax NanArgMax:nanargmax NanArgMin:nanargmin
-CountNonzero:count_nonzero ReduceLogSumExp:logsumexp,reduce_log_sum_exp ReduceLogSum:logsum,reduce_log_sum ReduceL1:norm1,reduce_l1
+CountNonZero:count_nonzero ReduceLogSumExp:logsumexp,reduce_log_sum_exp ReduceLogSum:logsum,reduce_log_sum ReduceL1:norm1,reduce_l1
 ReduceL2:norm,reduce_l2 ReduceSumSquare:sumsquare,reduce_sum_square Median Quantile`
 
 // listed returns the operators of a list with their names.

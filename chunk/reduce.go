@@ -28,7 +28,7 @@ const (
 
 // Reduce returns a reduction over axes by its name in package op: ReduceSum, ReduceMean, ReduceMax,
 // ReduceMin, ReduceProd, ReduceL1, ReduceL2, ReduceSumSquare, ReduceLogSum, ReduceLogSumExp, Var, Std, Ptp,
-// ArgMax, ArgMin, Any, AllTrue, CountNonzero, and the forms that pass over NaN: NanSum, NanMean, NanMax,
+// ArgMax, ArgMin, Any, All, CountNonZero, and the forms that pass over NaN: NanSum, NanMean, NanMax,
 // NanMin, NanArgMax, NanArgMin. Element types, NaN and empty axes are as there: integer sums and products wrap in their own
 // type, where the sum and prod of Parse are 64 bits wide. The mean of 64-bit
 // integers and reductions of complex numbers are refused, and so is Ptp of truth values. Median and Quantile, of floats of

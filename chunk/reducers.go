@@ -483,7 +483,7 @@ func truths(name string) func(*folded, *evaluator, tensor.Any, int) (tensor.Any,
 }
 
 var reducers = map[string]*reducer{
-	"ReduceSum":       {asSum: true, truth: "CountNonzero", sum: true, wide: sumType, result: same, state: sums(1), block: by("ReduceSum"), merge: with("Add"), finish: then()},
+	"ReduceSum":       {asSum: true, truth: "CountNonZero", sum: true, wide: sumType, result: same, state: sums(1), block: by("ReduceSum"), merge: with("Add"), finish: then()},
 	"ReduceSumSquare": {asSum: true, wide: sumType, result: same, state: sums(1), block: by("ReduceSumSquare"), merge: with("Add"), finish: then()},
 	"ReduceL1":        {asSum: true, wide: sumType, result: same, state: sums(1), block: by("ReduceL1"), merge: with("Add"), finish: then()},
 	"ReduceProd":      {asSum: true, wide: sumType, result: same, state: sums(1), block: by("ReduceProd"), merge: with("Mul"), finish: then()},
@@ -508,8 +508,8 @@ var reducers = map[string]*reducer{
 	"NanArgMax":    {plain: "ArgMax", place: true, result: gives(dtype.Int64), state: places, block: placed("NanMax"), merge: nearer, finish: index},
 	"NanArgMin":    {plain: "ArgMin", place: true, result: gives(dtype.Int64), state: places, block: placed("NanMin"), merge: nearer, finish: index},
 	"Any":          {result: truth(dtype.Bool), state: kindOf(1, dtype.Bool), block: truths("ReduceMax"), merge: with("Or"), finish: then()},
-	"AllTrue":      {result: truth(dtype.Bool), state: kindOf(1, dtype.Bool), block: truths("ReduceMin"), merge: with("And"), finish: then()},
-	"CountNonzero": {result: truth(dtype.Int64), state: kindOf(1, dtype.Int64), block: truths("ReduceSum"), merge: with("Add"), finish: then()},
+	"All":          {result: truth(dtype.Bool), state: kindOf(1, dtype.Bool), block: truths("ReduceMin"), merge: with("And"), finish: then()},
+	"CountNonZero": {result: truth(dtype.Int64), state: kindOf(1, dtype.Int64), block: truths("ReduceSum"), merge: with("Add"), finish: then()},
 	"Median":       {real: true, result: quantiles, state: own(1), whole: quantile(0.5)},
 	"Quantile":     {first: "q, ", real: true, result: quantiles, state: own(1), whole: quantile(-1)},
 }

@@ -80,11 +80,11 @@ func (anyElem[T]) any(a tensor.Any, axes []int, opts []op.Option) tensor.Any {
 }
 
 func (anyElem[T]) all(a tensor.Any, axes []int, opts []op.Option) tensor.Any {
-	return op.AllTrue(as[T](a), axes, opts...).Any()
+	return op.All(as[T](a), axes, opts...).Any()
 }
 
 func (anyElem[T]) countNonzero(a tensor.Any, axes []int, opts []op.Option) tensor.Any {
-	return op.CountNonzero(as[T](a), axes, opts...).Any()
+	return op.CountNonZero(as[T](a), axes, opts...).Any()
 }
 
 func (anyElem[T]) sort(a tensor.Any, axis int) tensor.Any    { return op.Sort(as[T](a), axis).Any() }
@@ -103,7 +103,7 @@ func (anyElem[T]) stack(axis int, list []tensor.Any) tensor.Any {
 	for i, a := range list {
 		ts[i] = as[T](a)
 	}
-	return op.Stack(axis, ts).Any()
+	return op.Stack(ts, axis).Any()
 }
 
 func (anyElem[T]) repeat(a tensor.Any, counts []int, axis int) tensor.Any {
@@ -115,7 +115,7 @@ func (anyElem[T]) roll(a tensor.Any, shift, axis int) tensor.Any {
 }
 
 func (anyElem[T]) arraySplit(a tensor.Any, axis, n int) (parts []tensor.Any) {
-	for _, p := range op.ArraySplit(as[T](a), axis, n) {
+	for _, p := range op.ArraySplit(as[T](a), n, axis) {
 		parts = append(parts, p.Any())
 	}
 	return parts

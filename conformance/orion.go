@@ -465,7 +465,7 @@ var orionOps = map[string]orionFunc{
 		var shape, at []int
 		o.arg("shape", &shape)
 		o.arg("indices", &at)
-		err = tensor.Try(func() { out = []tensor.Any{tensor.Scalar(int64(op.RavelIndex(shape, at...))).Any()} })
+		err = tensor.Try(func() { out = []tensor.Any{tensor.Scalar(int64(op.RavelIndex(at, shape))).Any()} })
 		return out, err
 	},
 	"unravel_index": func(o *orionCall) (out []tensor.Any, err error) {
@@ -473,7 +473,7 @@ var orionOps = map[string]orionFunc{
 		var n int
 		o.arg("shape", &shape)
 		o.arg("index", &n)
-		err = tensor.Try(func() { out = []tensor.Any{intsOf(op.UnravelIndex(shape, n))} })
+		err = tensor.Try(func() { out = []tensor.Any{intsOf(op.UnravelIndex(n, shape))} })
 		return out, err
 	},
 }

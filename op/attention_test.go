@@ -76,7 +76,7 @@ func testAttention[T num.Float](t *rapid.T) {
 		past = n("past", 1, 4)
 		keys += past
 		o.PastKey, o.PastValue = random(batch, kv, past, width), random(batch, kv, past, wide)
-		wholeK, wholeV = op.Concat(2, []tensor.Tensor[T]{o.PastKey, k}), op.Concat(2, []tensor.Tensor[T]{o.PastValue, v})
+		wholeK, wholeV = op.Concat([]tensor.Tensor[T]{o.PastKey, k}, 2), op.Concat([]tensor.Tensor[T]{o.PastValue, v}, 2)
 	case 2:
 		for b := range valid {
 			valid[b] = int64(n("valid", 0, keys+1))

@@ -25,8 +25,8 @@ type Col2ImOptions struct {
 // Elements are added in row-major order of their place in the block, floats in
 // float64 and rounded once; integers wrap. Elements over the padding are dropped. It
 // panics when the extents don't fit together. ONNX Col2Im.
-func Col2Im[T num.Native | num.Narrow](a tensor.Tensor[T], image, block []int, p Col2ImOptions, opts ...Option) (r tensor.Tensor[T]) {
-	imageOf(a.Any(), image, block, p).Into(exec.Ref(&r), opts)
+func Col2Im[T num.Native | num.Narrow](a tensor.Tensor[T], image, block []int, o Col2ImOptions, opts ...Option) (r tensor.Tensor[T]) {
+	imageOf(a.Any(), image, block, o).Into(exec.Ref(&r), opts)
 	return r
 }
 

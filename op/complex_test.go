@@ -41,7 +41,7 @@ func TestComplexArithmetic(t *testing.T) {
 				t.Fatalf("%v and %v: equal %v", x, y, same.At(i...))
 			}
 		}
-		if got := op.Add(a, b, op.Into(a)); !got.Any().SameData(a.Any()) || !op.AllTrue(op.Equal(a, sum), nil).At() {
+		if got := op.Add(a, b, op.Into(a)); !got.Any().SameData(a.Any()) || !op.All(op.Equal(a, sum), nil).At() {
 			t.Fatal("in place it differs")
 		}
 	})
@@ -90,7 +90,7 @@ func TestComplexProducts(t *testing.T) {
 			}
 		}
 		if m == k && k == n {
-			if op.MatMul(a, b, op.Into(a)); !op.AllTrue(op.Equal(a, got), nil).At() {
+			if op.MatMul(a, b, op.Into(a)); !op.All(op.Equal(a, got), nil).At() {
 				t.Fatal("into an operand it differs")
 			}
 		}

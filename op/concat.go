@@ -16,7 +16,7 @@ import (
 // negative. They have one rank, at least 1, and agree in every other extent. It
 // panics when they don't, or when there are none. Elements keep their bits. ONNX
 // Concat.
-func Concat[T num.Elem](axis int, ts []tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
+func Concat[T num.Elem](ts []tensor.Tensor[T], axis int, opts ...Option) (r tensor.Tensor[T]) {
 	all := make([]tensor.Any, len(ts))
 	for i, t := range ts {
 		all[i] = t.Any()

@@ -17,7 +17,7 @@ func TestConcatInPlace(t *testing.T) {
 		for _, i := range order {
 			parts, copies = append(parts, all[i]), append(copies, all[i].Clone())
 		}
-		want := Concat(0, copies)
-		same(t, fmt.Sprint(order), Concat(0, parts, Into(x)), want)
+		want := Concat(copies, 0)
+		same(t, fmt.Sprint(order), Concat(parts, 0, Into(x)), want)
 	}
 }

@@ -14,27 +14,27 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// CountNonzero returns how many elements of a aren't zero along the given axes, nil
+// CountNonZero returns how many elements of a aren't zero along the given axes, nil
 // meaning all: both zeros of a float are zero, NaN isn't; true isn't. An empty axis
 // gives 0. It panics when an axis doesn't exist or is named twice.
 // numpy.count_nonzero.
-func CountNonzero[T num.Elem](a tensor.Tensor[T], axes []int, opts ...Option) (r tensor.Tensor[int64]) {
+func CountNonZero[T num.Elem](a tensor.Tensor[T], axes []int, opts ...Option) (r tensor.Tensor[int64]) {
 	truth := truthOf(countNonzero.Name, exec.Ref(&a))
 	countNonzero.Call(exec.Ref(&r), &truth, axes, 0, opts)
 	return r
 }
 
 // Any reports whether an element of a isn't zero along the given axes, nil meaning
-// all, as CountNonzero counts them. An empty axis gives false. numpy.any.
+// all, as CountNonZero counts them. An empty axis gives false. numpy.any.
 func Any[T num.Elem](a tensor.Tensor[T], axes []int, opts ...Option) (r tensor.Tensor[bool]) {
 	truth := truthOf(anyTrue.Name, exec.Ref(&a))
 	anyTrue.Call(exec.Ref(&r), &truth, axes, 0, opts)
 	return r
 }
 
-// AllTrue reports whether no element of a is zero, as Any does. An empty axis gives
+// All reports whether no element of a is zero, as Any does. An empty axis gives
 // true. numpy.all.
-func AllTrue[T num.Elem](a tensor.Tensor[T], axes []int, opts ...Option) (r tensor.Tensor[bool]) {
+func All[T num.Elem](a tensor.Tensor[T], axes []int, opts ...Option) (r tensor.Tensor[bool]) {
 	truth := truthOf(allTrue.Name, exec.Ref(&a))
 	allTrue.Call(exec.Ref(&r), &truth, axes, 0, opts)
 	return r
@@ -51,11 +51,11 @@ func truthOf(name string, a *tensor.Any) tensor.Any {
 
 // These have no form in ONNX.
 var (
-	countNonzero = reduce.Operator{About: plan.About{Name: "CountNonzero"}, Takes: plan.Bools, Gives: dtype.Int64,
+	countNonzero = reduce.Operator{About: plan.About{Name: "CountNonZero"}, Takes: plan.Bools, Gives: dtype.Int64,
 		Folder: func(*exec.Reducer) exec.Folder { return new(truthCount) }, Spare: &sync.Pool{}}
 	anyTrue = reduce.Operator{About: plan.About{Name: "Any"}, Takes: plan.Bools, // false < true
 		Folder: reduce.MaxFolder, Lines: anyLines, Rows: anyRows, Spare: &sync.Pool{}}
-	allTrue = reduce.Operator{About: plan.About{Name: "AllTrue"}, Takes: plan.Bools,
+	allTrue = reduce.Operator{About: plan.About{Name: "All"}, Takes: plan.Bools,
 		Folder: reduce.MinFolder, Lines: allLines, Rows: allRows, Spare: &sync.Pool{}}
 )
 

@@ -66,12 +66,7 @@ func (m *rearrangement) Plan(c *plan.Use, p *plan.Draft) {
 func (m *rearrangement) to(r *tensor.Any, opts []Option) {
 	out := m.a.Reshape(m.split...).Permute(m.perm...).Reshape(m.into...)
 	s := plan.Read(m.name, opts)
-	if s.Into == nil {
-		*r = out
-		return
-	}
-	plan.AimShape(r, m.name, &s, m.a.DType(), m.into)
-	r.CopyFrom(out)
+	plan.Deliver(r, m.name, &s, out)
 }
 
 var depthToSpace = plan.Operator{About: plan.About{Name: "DepthToSpace", Moves: plan.Moves{In: 1, Out: 1}, FLOPs: plan.FLOPs{Free: true}, Versions: []int{1, 11, 13}, Attrs: []string{"blocksize", "mode"}}, Least: 1,

@@ -33,7 +33,7 @@ func ExampleCastLike() {
 func ExampleConcat() {
 	a := tensor.FromSlice([]float32{1, 2, 3, 4, 5, 6}, 2, 3)
 	b := tensor.FromSlice([]float32{7, 8}, 2, 1)
-	fmt.Println(op.Concat(1, []tensor.Tensor[float32]{a, b}))
+	fmt.Println(op.Concat([]tensor.Tensor[float32]{a, b}, 1))
 	// Output:
 	// [[1. 2. 3. 7.]
 	//  [4. 5. 6. 8.]]

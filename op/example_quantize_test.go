@@ -63,7 +63,7 @@ func ExampleQLinearMatMul() {
 func ExampleQLinearConv() {
 	x := tensor.FromSlice([]uint8{130, 132, 134}, 1, 1, 3) // 1, 2 and 3
 	w := tensor.FromSlice([]uint8{130, 130}, 1, 1, 2)      // 1 and 1
-	fmt.Println(op.QLinearConv(x, halves, w, halves, halves, tensor.Tensor[int32]{}, op.Window{}, 1))
+	fmt.Println(op.QLinearConv(x, w, tensor.Tensor[int32]{}, op.QLinearConvOptions[float32, uint8, uint8, uint8]{X: halves, W: halves, Y: halves}))
 	// Output:
 	// [[[134 138]]]
 }
@@ -94,7 +94,7 @@ func ExampleQLinearConcat() {
 	a, b := tensor.FromSlice([]int8{1, 2}), tensor.FromSlice([]int8{1, 2})
 	ones := op.Quantization[float32, int8]{Scale: tensor.Scalar[float32](1)}
 	tens := op.Quantization[float32, int8]{Scale: tensor.Scalar[float32](10)}
-	fmt.Println(op.QLinearConcat([]tensor.Tensor[int8]{a, b}, []op.Quantization[float32, int8]{ones, tens}, 0, ones))
+	fmt.Println(op.QLinearConcat([]tensor.Tensor[int8]{a, b}, []op.Quantization[float32, int8]{ones, tens}, ones, 0))
 	// Output:
 	// [ 1  2 10 20]
 }

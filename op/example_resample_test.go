@@ -7,9 +7,9 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-func ExampleAllTrue() {
+func ExampleAll() {
 	a := tensor.FromSlice([]int32{1, 2, 0, 3}, 2, 2)
-	fmt.Println(op.AllTrue(a, []int{1}))
+	fmt.Println(op.All(a, []int{1}))
 	// Output:
 	// [ True False]
 }
@@ -39,9 +39,9 @@ func ExampleCol2Im() {
 	//    [1. 2. 1.]]]]
 }
 
-func ExampleCountNonzero() {
+func ExampleCountNonZero() {
 	a := tensor.FromSlice([]int32{1, 2, 0, 3}, 2, 2)
-	fmt.Println(op.CountNonzero(a, []int{1}))
+	fmt.Println(op.CountNonZero(a, []int{1}))
 	// Output:
 	// [2 1]
 }
@@ -68,7 +68,7 @@ func ExamplePtp() {
 }
 
 func ExampleRavelIndex() {
-	fmt.Println(op.RavelIndex([]int{2, 3}, 1, 2))
+	fmt.Println(op.RavelIndex([]int{1, 2}, []int{2, 3}))
 	// Output:
 	// 5
 }
@@ -92,7 +92,7 @@ func ExampleTrace() {
 }
 
 func ExampleUnravelIndex() {
-	fmt.Println(op.UnravelIndex([]int{2, 3}, 5))
+	fmt.Println(op.UnravelIndex(5, []int{2, 3}))
 	// Output:
 	// [1 2]
 }

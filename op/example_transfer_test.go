@@ -8,7 +8,7 @@ import (
 )
 
 func ExampleArraySplit() {
-	for _, part := range op.ArraySplit(tensor.Arange[int32](1, 8, 1), 0, 3) {
+	for _, part := range op.ArraySplit(tensor.Arange[int32](1, 8, 1), 3, 0) {
 		fmt.Println(part)
 	}
 	// Output:
@@ -113,7 +113,7 @@ func ExampleSpaceToDepth() {
 }
 
 func ExampleSplit() {
-	parts := op.Split(tensor.Arange[int32](1, 8, 1), 0, 5, 2)
+	parts := op.Split(tensor.Arange[int32](1, 8, 1), []int{5, 2}, 0)
 	fmt.Println(parts[0], parts[1])
 	// Output:
 	// [1 2 3 4 5] [6 7]
@@ -121,7 +121,7 @@ func ExampleSplit() {
 
 func ExampleStack() {
 	a, b := tensor.FromSlice([]int32{1, 2, 3}), tensor.FromSlice([]int32{4, 5, 6})
-	fmt.Println(op.Stack(1, []tensor.Tensor[int32]{a, b}))
+	fmt.Println(op.Stack([]tensor.Tensor[int32]{a, b}, 1))
 	// Output:
 	// [[1 4]
 	//  [2 5]

@@ -36,7 +36,7 @@ func TestFast(t *testing.T) {
 		}
 	}
 	y := op.Cast[float64](x)
-	if !op.AllTrue(op.Equal(op.Tanh(y, op.Fast()), op.Tanh(y)), nil).Item() {
+	if !op.All(op.Equal(op.Tanh(y, op.Fast()), op.Tanh(y)), nil).Item() {
 		t.Error("Fast changes float64")
 	}
 }

@@ -9,10 +9,11 @@ import (
 
 // Flatten returns a as a matrix: the axes before axis make up its rows, the others
 // its columns. axis may be the rank, and negative. A view where the strides allow
-// it, else a copy. ONNX Flatten; the method Tensor.Flatten
+// it and there is no Into target, else a copy. ONNX Flatten; the function tensor.Flatten
 // gives a copy of rank 1, Tensor.Reshape(-1) a view where it can.
-func Flatten[T num.Elem](a tensor.Tensor[T], axis int) (r tensor.Tensor[T]) {
-	*exec.Ref(&r) = flattened(exec.Ref(&a), axis)
+func Flatten[T num.Elem](a tensor.Tensor[T], axis int, opts ...Option) (r tensor.Tensor[T]) {
+	s := plan.Read("Flatten", opts)
+	plan.Deliver(exec.Ref(&r), "Flatten", &s, flattened(exec.Ref(&a), axis))
 	return r
 }
 

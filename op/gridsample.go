@@ -29,8 +29,8 @@ type GridSampleOptions struct {
 // its reflection; also of a point that lies outside, cubic takes the four around it. A
 // neighbour of weight 0 isn't looked at. A point with a NaN gives NaN, of integers 0. It panics when the shapes don't
 // fit, and for modes it doesn't know. ONNX GridSample; PyTorch grid_sample.
-func GridSample[T num.Native | num.Narrow, G num.Floating](a tensor.Tensor[T], grid tensor.Tensor[G], how GridSampleOptions, opts ...Option) (r tensor.Tensor[T]) {
-	sampled(a.Any(), grid.Any(), how).Into(exec.Ref(&r), opts)
+func GridSample[T num.Native | num.Narrow, G num.Floating](a tensor.Tensor[T], grid tensor.Tensor[G], o GridSampleOptions, opts ...Option) (r tensor.Tensor[T]) {
+	sampled(a.Any(), grid.Any(), o).Into(exec.Ref(&r), opts)
 	return r
 }
 

@@ -79,7 +79,7 @@ func TestLargeResults(t *testing.T) {
 		return op.GatherND(a, at.Slice(i).Reshape(-1, 1), 0, o...)
 	})
 	largeIs(t, "Concat", rows, part, func(i tensor.Index, o ...op.Option) tensor.Tensor[float32] {
-		return op.Concat(1, []tensor.Tensor[float32]{a.Slice(i), b.Slice(i, tensor.R(1, 2000)), b.Slice(i)}, o...)
+		return op.Concat([]tensor.Tensor[float32]{a.Slice(i), b.Slice(i, tensor.R(1, 2000)), b.Slice(i)}, 1, o...)
 	})
 	largeIs(t, "Pad", rows, part, func(i tensor.Index, o ...op.Option) tensor.Tensor[float32] {
 		return op.Pad(a.Slice(i), []int{0, 3}, []int{0, 40}, op.PadConstant, 1, o...)

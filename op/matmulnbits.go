@@ -39,12 +39,12 @@ type MatMulNBitsOptions struct {
 // It panics when lengths don't fit, and for bits and blocks that it doesn't know. MatMulNBits of
 // the domain com.microsoft, at every accuracy_level. There zero may have one float for each block.
 // Source: docs/ContribOperators.md of github.com/microsoft/onnxruntime.
-func MatMulNBits[T float32 | num.F16 | num.BF16](a tensor.Tensor[T], b tensor.Tensor[uint8], scales tensor.Tensor[T], zero tensor.Tensor[uint8], bias tensor.Tensor[T], p MatMulNBitsOptions, opts ...Option) (r tensor.Tensor[T]) {
+func MatMulNBits[T float32 | num.F16 | num.BF16](a tensor.Tensor[T], b tensor.Tensor[uint8], scales tensor.Tensor[T], zero tensor.Tensor[uint8], bias tensor.Tensor[T], o MatMulNBitsOptions, opts ...Option) (r tensor.Tensor[T]) {
 	plan.Present("MatMulNBits", exec.Ref(&a), exec.Ref(&b), exec.Ref(&scales))
 	if a.Rank() == 0 {
 		panic(plan.Fail("MatMulNBits", tensor.ErrShape, "the operand is a single number; want at least one axis"))
 	}
-	unpackedProduct([]tensor.Any{a.Any(), b.Any(), scales.Any(), zero.Any(), bias.Any()}, p, a.Dim(-1)).Into(exec.Ref(&r), opts)
+	unpackedProduct([]tensor.Any{a.Any(), b.Any(), scales.Any(), zero.Any(), bias.Any()}, o, a.Dim(-1)).Into(exec.Ref(&r), opts)
 	return r
 }
 

@@ -43,10 +43,10 @@ func testConcat[T num.Elem](t *testing.T) {
 	}
 	vb := variants(b)
 	for i, v := range variants(a) {
-		same(t, v.name, Concat(1, []tensor.Tensor[T]{v.t, vb[i].t, c, a}), want)
+		same(t, v.name, Concat([]tensor.Tensor[T]{v.t, vb[i].t, c, a}, 1), want)
 	}
 	for _, v := range variants(tensor.New[T](2, 11, 4)) {
-		same(t, "into "+v.name, Concat(-2, []tensor.Tensor[T]{a, b, c, a}, Into(v.t)), want)
+		same(t, "into "+v.name, Concat([]tensor.Tensor[T]{a, b, c, a}, -2, Into(v.t)), want)
 	}
 	out := runs(t, "Concat", &Call{Inputs: []tensor.Any{a.Any(), b.Any(), a.Any()}, Attrs: given{"axis": int64(-2)}})
 	same(t, "run-time form", asOf[T](out[0]), want)
@@ -61,20 +61,20 @@ func TestConcat(t *testing.T) {
 	t.Run("float64", testConcat[float64])
 	t.Run("complex128", testConcat[complex128])
 	odd := tensor.FromSlice([]float32{math.Float32frombits(0xff800001)})
-	same(t, "bits of a NaN", Concat(0, []tensor.Tensor[float32]{odd, odd}), tensor.FromSlice([]float32{odd.At(0), odd.At(0)}))
+	same(t, "bits of a NaN", Concat([]tensor.Tensor[float32]{odd, odd}, 0), tensor.FromSlice([]float32{odd.At(0), odd.At(0)}))
 	// Parts of the target as operands, the other way round.
 	a := count(6)
-	Concat(0, []tensor.Tensor[int32]{a.S("4:"), a.S(":4")}, Into(a))
+	Concat([]tensor.Tensor[int32]{a.S("4:"), a.S(":4")}, 0, Into(a))
 	same(t, "rotated in place", a, tensor.FromSlice([]int32{4, 5, 0, 1, 2, 3}))
 
 	x := count(2, 3)
 	list := func(ts ...tensor.Tensor[int32]) []tensor.Tensor[int32] { return ts }
-	fails(t, func() { Concat(0, list()) }, "op.Concat", "no tensors")
-	fails(t, func() { Concat(0, list(x, count(2, 4))) }, "op.Concat", "tensors 0 and 1", "axis 1")
-	fails(t, func() { Concat(0, list(x, count(3))) }, "op.Concat", "rank 2", "1")
-	fails(t, func() { Concat(2, list(x)) }, "op.Concat", "axis 2")
-	fails(t, func() { Concat(0, list(count())) }, "op.Concat", "rank 0")
-	fails(t, func() { Concat(0, list(x, x), Into(x)) }, "op.Concat", "(4,3)")
+	fails(t, func() { Concat(list(), 0) }, "op.Concat", "no tensors")
+	fails(t, func() { Concat(list(x, count(2, 4)), 0) }, "op.Concat", "tensors 0 and 1", "axis 1")
+	fails(t, func() { Concat(list(x, count(3)), 0) }, "op.Concat", "rank 2", "1")
+	fails(t, func() { Concat(list(x), 2) }, "op.Concat", "axis 2")
+	fails(t, func() { Concat(list(count()), 0) }, "op.Concat", "rank 0")
+	fails(t, func() { Concat(list(x, x), 0, Into(x)) }, "op.Concat", "(4,3)")
 	if !slices.Equal(x.Elems(), count(6).Elems()) {
 		t.Error("a refused call has written")
 	}

@@ -24,13 +24,13 @@ type LossOptions struct {
 // products in float64 added in the fixed order of this package, with "mean" that sum
 // divided by the sum of the weights of the targets, in the same order; rounded once. It
 // panics when shapes don't fit or a target is no class. ONNX NegativeLogLikelihoodLoss.
-func NegativeLogLikelihoodLoss[T num.Floating, I int32 | int64](x tensor.Tensor[T], target tensor.Tensor[I], weight tensor.Tensor[T], l LossOptions) (r tensor.Tensor[T]) {
-	*exec.Ref(&r) = likelihoodLoss("NegativeLogLikelihoodLoss", x.Any(), target.Any(), weight.Any(), l)
+func NegativeLogLikelihoodLoss[T num.Floating, I int32 | int64](x tensor.Tensor[T], target tensor.Tensor[I], weight tensor.Tensor[T], o LossOptions, opts ...Option) (r tensor.Tensor[T]) {
+	likelihoodLoss(exec.Ref(&r), "NegativeLogLikelihoodLoss", x.Any(), target.Any(), weight.Any(), o, opts)
 	return r
 }
 
 // lossShape checks the operands of a loss and returns its shape.
-func lossShape(name string, x, target, weight tensor.Any, l LossOptions) []int {
+func lossShape(name string, x, target, weight tensor.Any, o LossOptions) []int {
 	plan.Present(name, &x, &target)
 	checkFloats(name, x, weight)
 	move.WantInt(name, 1, target)
@@ -45,17 +45,19 @@ func lossShape(name string, x, target, weight tensor.Any, l LossOptions) []int {
 	if !weight.IsZero() && (weight.Rank() != 1 || weight.Dim(0) != shape[1]) {
 		panic(plan.Fail(name, tensor.ErrShape, "the weights are %s; want one for each of %d classes", tensor.Describe(weight), shape[1]))
 	}
-	switch l.Reduction {
+	switch o.Reduction {
 	case "none":
 		return want
 	case "", "sum", "mean":
 		return nil
 	}
-	panic(plan.Fail(name, tensor.ErrValue, "reduction %q; want none, sum or mean", l.Reduction))
+	panic(plan.Fail(name, tensor.ErrValue, "reduction %q; want none, sum or mean", o.Reduction))
 }
 
-func likelihoodLoss(name string, x, target, weight tensor.Any, l LossOptions) tensor.Any {
-	shape := lossShape(name, x, target, weight, l)
+// likelihoodLoss is NegativeLogLikelihoodLoss for a run-time element type.
+func likelihoodLoss(r *tensor.Any, name string, x, target, weight tensor.Any, o LossOptions, opts []Option) {
+	s := plan.Read(name, opts)
+	shape := lossShape(name, x, target, weight, o)
 	for i, a := range []tensor.Any{x, target, weight} {
 		if a.IsSpec() {
 			panic(plan.Unknown(name, i))
@@ -71,7 +73,10 @@ func likelihoodLoss(name string, x, target, weight tensor.Any, l LossOptions) te
 	to := move.NumericOf(move.WordsOf(out))
 	losses, weights := make([]float64, len(at)), make([]float64, len(at))
 	for i, t := range at {
-		if l.Ignore != nil && t == int64(*l.Ignore) {
+		if i%4096 == 0 {
+			exec.Look(name, s.Ctx())
+		}
+		if o.Ignore != nil && t == int64(*o.Ignore) {
 			continue
 		}
 		if t < 0 || t >= int64(classes) {
@@ -84,7 +89,7 @@ func likelihoodLoss(name string, x, target, weight tensor.Any, l LossOptions) te
 		losses[i] = float64(-src.Float((i/plane*classes+int(t))*plane+i%plane) * weights[i])
 	}
 	runtime.KeepAlive(in)
-	switch l.Reduction {
+	switch o.Reduction {
 	case "none":
 		for i, v := range losses {
 			to.SetFloat(i, v)
@@ -94,23 +99,23 @@ func likelihoodLoss(name string, x, target, weight tensor.Any, l LossOptions) te
 	default:
 		to.SetFloat(0, reduce.SumRow(losses)/reduce.SumRow(weights))
 	}
-	return out
+	plan.Deliver(r, name, &s, out)
 }
 
 // lossOf reads the attributes of a loss.
 func lossOf(c *plan.Use) LossOptions {
-	l := LossOptions{Reduction: c.Attrs.Str("reduction", "mean")}
+	o := LossOptions{Reduction: c.Attrs.Str("reduction", "mean")}
 	if c.Attrs.Has("ignore_index") {
 		i := plan.AttrInt(c, "ignore_index", 0)
-		l.Ignore = &i
+		o.Ignore = &i
 	}
-	return l
+	return o
 }
 
 var negativeLogLikelihoodLoss = plan.Operator{About: plan.About{Name: "NegativeLogLikelihoodLoss", Versions: []int{12, 13, 22}, Attrs: []string{"ignore_index", "reduction"}}, Least: 2, Most: 3, Takes: plan.Floats,
 	Planned: func(c *plan.Use, p *plan.Draft) {
 		const name = "NegativeLogLikelihoodLoss"
-		how := lossOf(c)
-		p.Gives(c.In(0).DType(), lossShape(name, c.In(0), c.In(1), c.In(2), how)...)
-		p.List(c, 1, func(to []tensor.Any, _ []Option) { to[0] = likelihoodLoss(name, c.In(0), c.In(1), c.In(2), how) })
+		o := lossOf(c)
+		p.Gives(c.In(0).DType(), lossShape(name, c.In(0), c.In(1), c.In(2), o)...)
+		p.List(c, 1, func(to []tensor.Any, opts []Option) { likelihoodLoss(&to[0], name, c.In(0), c.In(1), c.In(2), o, opts) })
 	}}

@@ -2,6 +2,7 @@ package op
 
 import (
 	"cmp"
+	"context"
 	"runtime"
 	"slices"
 
@@ -24,23 +25,24 @@ type NonMaxSuppressionOptions struct {
 // NonMaxSuppression returns which boxes [N, B, 4] to keep by their scores [N, C, B], as
 // rows (image, class, box) of a [K, 3] tensor: for each image and class in order, boxes
 // by falling score, the first of equals first and NaN never. A box goes when it
-// overlaps one that is kept; the areas are in float32, each step rounded. ONNX
-// NonMaxSuppression.
-func NonMaxSuppression(boxes, scores tensor.Tensor[float32], s NonMaxSuppressionOptions) (r tensor.Tensor[int64]) {
-	*exec.Ref(&r) = suppressed(boxes.Any(), scores.Any(), s)
+// overlaps one that is kept; the areas are in float32, each step rounded. An Into target
+// has K rows. ONNX NonMaxSuppression.
+func NonMaxSuppression(boxes, scores tensor.Tensor[float32], o NonMaxSuppressionOptions, opts ...Option) (r tensor.Tensor[int64]) {
+	s := plan.Read("NonMaxSuppression", opts)
+	plan.Deliver(exec.Ref(&r), "NonMaxSuppression", &s, suppressed(s.Ctx(), boxes.Any(), scores.Any(), o))
 	return r
 }
 
-func suppressed(boxes, scores tensor.Any, s NonMaxSuppressionOptions) tensor.Any {
+func suppressed(ctx context.Context, boxes, scores tensor.Any, o NonMaxSuppressionOptions) tensor.Any {
 	const name = "NonMaxSuppression"
 	plan.Present(name, &boxes, &scores)
 	if boxes.Rank() != 3 || boxes.Dim(2) != 4 || scores.Rank() != 3 || scores.Dim(0) != boxes.Dim(0) || scores.Dim(2) != boxes.Dim(1) {
 		panic(plan.Fail(name, tensor.ErrShape, "the boxes are %s, their scores %s; want [N, B, 4] and [N, C, B]", tensor.Describe(boxes), tensor.Describe(scores)))
 	}
-	if !(s.Overlap >= 0 && s.Overlap <= 1) {
-		panic(plan.Fail(name, tensor.ErrValue, "an overlap of %v; it must be 0 to 1", s.Overlap))
+	if !(o.Overlap >= 0 && o.Overlap <= 1) {
+		panic(plan.Fail(name, tensor.ErrValue, "an overlap of %v; it must be 0 to 1", o.Overlap))
 	}
-	if s.Most <= 0 || scores.Len() == 0 {
+	if o.Most <= 0 || scores.Len() == 0 {
 		return tensor.New[int64](0, 3).Any()
 	}
 	boxes, scores = boxes.Contiguous(), scores.Contiguous()
@@ -48,21 +50,22 @@ func suppressed(boxes, scores tensor.Any, s NonMaxSuppressionOptions) tensor.Any
 	classes, n := scores.Dim(1), boxes.Dim(1)
 	var out []int64
 	for u := range scores.Dim(0) * classes {
+		exec.Look(name, ctx)
 		image := u / classes
 		var order []int
 		for i, v := range by[u*n : (u+1)*n] {
-			if v == v && (!s.HasLeast || v > s.Least) {
+			if v == v && (!o.HasLeast || v > o.Least) {
 				order = append(order, i)
 			}
 		}
 		slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(by[u*n+j], by[u*n+i]) })
 		var kept []corners
 		for _, i := range order {
-			if len(kept) >= s.Most {
+			if len(kept) >= o.Most {
 				break
 			}
-			b := cornersOf(at[(image*n+i)*4:][:4], s.Centers)
-			if slices.ContainsFunc(kept, func(k corners) bool { return k.overlap(b) > s.Overlap }) {
+			b := cornersOf(at[(image*n+i)*4:][:4], o.Centers)
+			if slices.ContainsFunc(kept, func(k corners) bool { return k.overlap(b) > o.Overlap }) {
 				continue
 			}
 			kept = append(kept, b)
@@ -101,13 +104,13 @@ var nonMaxSuppression = plan.Operator{About: plan.About{Name: "NonMaxSuppression
 	Takes: 1 << dtype.Float32,
 	Planned: func(c *plan.Use, p *plan.Draft) {
 		const name = "NonMaxSuppression"
-		s := NonMaxSuppressionOptions{Centers: c.Attrs.Int("center_point_box", 0) != 0}
+		o := NonMaxSuppressionOptions{Centers: c.Attrs.Int("center_point_box", 0) != 0}
 		if v, ok := move.Ints(name, c, 2); ok && len(v) == 1 {
-			s.Most = v[0]
+			o.Most = v[0]
 		} else if ok {
 			panic(plan.Fail(name, tensor.ErrShape, "input 2 has %d elements; want one", len(v)))
 		}
-		for i, to := range []*float32{&s.Overlap, &s.Least} {
+		for i, to := range []*float32{&o.Overlap, &o.Least} {
 			if c.In(3 + i).IsZero() {
 				continue
 			}
@@ -117,8 +120,8 @@ var nonMaxSuppression = plan.Operator{About: plan.About{Name: "NonMaxSuppression
 			}
 			w := exec.Item(c.Values(name, 3+i))
 			*to = exec.Number[float32](&w)
-			s.HasLeast = s.HasLeast || i == 1
+			o.HasLeast = o.HasLeast || i == 1
 		}
 		boxes, scores := c.With(name, 0), move.Holding(c, name, 1, dtype.Float32)
-		p.Run = func() { p.To = plan.One(suppressed(*boxes, *scores, s)) }
+		p.Run = func() { p.To = plan.One(suppressed(c.Context, *boxes, *scores, o)) }
 	}}

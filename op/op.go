@@ -15,6 +15,10 @@
 // one. float16, bfloat16 and float8 are computed in float32 and rounded once; functions
 // that are correctly rounded in float32 are so in them, too.
 //
+// Arguments have one order. Tensors are first, each with its Quantization behind it. Then there are axes, numbers, modes and a
+// Window, in the order of NumPy or ONNX. A struct follows with the options that the operator alone has, and then the options of
+// all operators. Only Einsum begins with its equation, as in NumPy.
+//
 // Axes that are nil mean all axes. A list without entries means none, as () beside None in NumPy: a program that computes
 // the axes to sum over, as a gradient of broadcasting does, then gets the operand back and not one number.
 //
@@ -79,5 +83,5 @@ func Fast() Option { return plan.WithFlags(plan.Fast) }
 // fail all the same.
 func Wrap() Option { return plan.WithFlags(plan.Wrap) }
 
-// KeepDims leaves the axes that a reduction reduces in the result, with extent 1.
+// KeepDims leaves the axes that a reduction reduces in the result, with extent 1. An operator that is no reduction panics with it.
 func KeepDims() Option { return plan.WithFlags(plan.KeepDims) }

@@ -19,12 +19,12 @@ type Packed interface {
 // MatMulPacked returns a · b as MatMul does, bit for bit as MatMul with b unpacked,
 // but no more than 256 rows of b are unpacked at a time. It panics when b isn't a
 // matrix, its rows don't fit a, or they can't be had.
-func MatMulPacked(a tensor.Tensor[float32], b Packed) (r tensor.Tensor[float32]) {
-	packedProduct(exec.Ref(&r), exec.Ref(&a), b)
+func MatMulPacked(a tensor.Tensor[float32], b Packed, opts ...Option) (r tensor.Tensor[float32]) {
+	packedProduct(exec.Ref(&r), exec.Ref(&a), b, opts)
 	return r
 }
 
-func packedProduct(r, a *tensor.Any, b Packed) {
+func packedProduct(r, a *tensor.Any, b Packed, opts []Option) {
 	const name, rows = "MatMulPacked", 256 // a block of the contraction's order
 	plan.Present(name, a)
 	if b == nil {
@@ -35,7 +35,9 @@ func packedProduct(r, a *tensor.Any, b Packed) {
 	if m.Rank() != 2 || a.Rank() == 0 || a.Dim(-1) != m.Dim(0) {
 		panic(plan.Fail(name, tensor.ErrShape, "%s and %s don't multiply: want […,k] and [k,n]", tensor.Describe(*a), tensor.Describe(m)))
 	}
-	k, n := m.Dim(0), m.Dim(1)
+	k, n, s := m.Dim(0), m.Dim(1), plan.Read(name, opts)
+	plan.AimShape(r, name, &s, dtype.Float32, append(a.Shape()[:a.Rank()-1], n))
+	out := plan.Beside(r, s.Into != nil && k > rows, a) // rows that can't be had leave the target as it is
 	scratch := tensor.EmptyOf(dtype.Float32, min(rows, k), n)
 	defer scratch.Close()
 	var product tensor.Any
@@ -47,13 +49,14 @@ func packedProduct(r, a *tensor.Any, b Packed) {
 		part := a.Slice(tensor.Ellipsis, tensor.R(at, min(at+rows, k)))
 		switch {
 		case at == 0:
-			matrixProduct(r, &part, &block, nil)
+			matrixProduct(out, &part, &block, []Option{s.Target(out)})
 			continue
 		case product.IsZero():
-			product = tensor.EmptyOf(dtype.Float32, r.Shape()...)
+			product = tensor.EmptyOf(dtype.Float32, out.Shape()...)
 			defer product.Close()
 		}
-		matrixProduct(&product, &part, &block, []Option{plan.WriteTo(&product)})
-		add.Call(r, []Option{plan.WriteTo(r)}, r, &product)
+		matrixProduct(&product, &part, &block, []Option{s.Target(&product)})
+		add.Call(out, []Option{s.Target(out)}, out, &product)
 	}
+	plan.Put(r, out)
 }

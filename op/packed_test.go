@@ -30,7 +30,7 @@ func TestMatMulPacked(t *testing.T) {
 	for _, c := range []struct {
 		a []int
 		n int
-	}{{[]int{3, 5}, 4}, {[]int{1, 256}, 33}, {[]int{2, 3, 257}, 7}, {[]int{700}, 20}, {[]int{5, 1000}, 40}, {[]int{2, 0}, 3}, {[]int{0, 300}, 3}, {[]int{4, 300}, 0}} {
+	}{{[]int{3, 5}, 4}, {[]int{1, 256}, 33}, {[]int{2, 3, 257}, 7}, {[]int{700}, 20}, {[]int{5, 1000}, 40}, {[]int{2, 0}, 3}, {[]int{0, 300}, 3}, {[]int{4, 300}, 0}, {[]int{2, 40}, 40}, {[]int{2, 300}, 300}} {
 		k := c.a[len(c.a)-1]
 		a, b := tensor.RandomNormal[float32](1, 0, 1, c.a...), tensor.RandomNormal[float32](2, 0, 1, k, c.n)
 		if a.Len() > 900 {
@@ -58,10 +58,22 @@ func TestMatMulPacked(t *testing.T) {
 			if !slices.Equal(got.Shape(), want.Shape()) {
 				t.Fatalf("%v: shape %v, want %v", c.a, got.Shape(), want.Shape())
 			}
-			for i, v := range got.Elems() {
-				if w := want.Elems()[i]; math.Float32bits(v) != math.Float32bits(w) {
-					t.Fatalf("%v by %d, %s: element %d is %v, want %v", c.a, c.n, f.Name(), i, v, w)
+			shape := want.Shape()
+			slices.Reverse(shape)
+			to := tensor.New[float32](shape...).Transpose() // not row-major
+			op.MatMulPacked(a, p, op.Into(to))
+			for _, got := range []tensor.Tensor[float32]{got, to.Contiguous()} {
+				for i, v := range got.Elems() {
+					if w := want.Elems()[i]; math.Float32bits(v) != math.Float32bits(w) {
+						t.Fatalf("%v by %d, %s: element %d is %v, want %v", c.a, c.n, f.Name(), i, v, w)
+					}
 				}
+			}
+			if c.n == k {
+				if op.MatMulPacked(a, p, op.Into(a)); !op.All(op.Equal(a, got), nil).Item() {
+					t.Fatalf("%v by %d, %s: other elements in a", c.a, c.n, f.Name())
+				}
+				break // a is another one now
 			}
 		}
 	}

@@ -17,7 +17,7 @@ import (
 // with each step rounded to float64, and round to nearest, even on a tie. There is one
 // of qs for each of xs, and every scale and zero point is one number. It panics when
 // the shapes differ elsewhere. ONNX Runtime's QLinearConcat, of the domain com.microsoft.
-func QLinearConcat[S num.Floating, Q int8 | uint8](xs []tensor.Tensor[Q], qs []Quantization[S, Q], axis int, qy Quantization[S, Q], opts ...Option) (r tensor.Tensor[Q]) {
+func QLinearConcat[S num.Floating, Q int8 | uint8](xs []tensor.Tensor[Q], qs []Quantization[S, Q], qy Quantization[S, Q], axis int, opts ...Option) (r tensor.Tensor[Q]) {
 	in := []tensor.Any{qy.Scale.Any(), qy.Zero.Any()}
 	if len(xs) != len(qs) || len(xs) == 0 {
 		panic(plan.Fail("QLinearConcat", tensor.ErrShape, "%d tensors and %d quantizations; give one for each, of one tensor at least", len(xs), len(qs)))

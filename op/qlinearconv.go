@@ -1,6 +1,7 @@
 package op
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"slices"
@@ -15,14 +16,24 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
+// QLinearConvOptions says how the operands and the result of QLinearConv are quantized, and how the kernel moves.
+type QLinearConvOptions[S num.Floating, X, W, Y int8 | uint8] struct {
+	X      Quantization[S, X]
+	W      Quantization[S, W] // of one scale and zero point, or one for each output channel
+	Y      Quantization[S, Y] // of the result
+	Window Window
+	Group  int // the groups of channels; 0 means 1
+}
+
 // QLinearConv is the convolution of quantized x [N, C, D1, …] with quantized w [M,
-// C/group, k1, …], quantized as qy says. The sum of products of x − Zero and w − Zero, to
+// C/Group, k1, …], quantized as o.Y says. The sum of products of x − Zero and w − Zero, to
 // which bias [M] is added unless it is the zero Tensor, is exact: the bias is in units
 // of scale of x · scale of w. Then it is as in QLinearMatMul. Padding is the zero point
 // of x. The scale and the zero point of w may be one for each of M; the others are one.
 // It panics when extents don't fit. ONNX QLinearConv.
-func QLinearConv[S num.Floating, X, W, Y int8 | uint8](x tensor.Tensor[X], qx Quantization[S, X], w tensor.Tensor[W], qw Quantization[S, W], qy Quantization[S, Y], bias tensor.Tensor[int32], win Window, group int, opts ...Option) (r tensor.Tensor[Y]) {
-	quantizedConv([]tensor.Any{x.Any(), qx.Scale.Any(), qx.Zero.Any(), w.Any(), qw.Scale.Any(), qw.Zero.Any(), qy.Scale.Any(), qy.Zero.Any(), bias.Any()}, dtype.Of[Y](), contract.Window(win), group, nil).Into(exec.Ref(&r), opts)
+func QLinearConv[S num.Floating, X, W, Y int8 | uint8](x tensor.Tensor[X], w tensor.Tensor[W], bias tensor.Tensor[int32], o QLinearConvOptions[S, X, W, Y], opts ...Option) (r tensor.Tensor[Y]) {
+	in := []tensor.Any{x.Any(), o.X.Scale.Any(), o.X.Zero.Any(), w.Any(), o.W.Scale.Any(), o.W.Zero.Any(), o.Y.Scale.Any(), o.Y.Zero.Any(), bias.Any()}
+	quantizedConv(in, dtype.Of[Y](), contract.Window(o.Window), cmp.Or(o.Group, 1), nil).Into(exec.Ref(&r), opts)
 	return r
 }
 

@@ -104,8 +104,8 @@ func TestQLinearLaws(t *testing.T) {
 		same(t, "add", quantizedPairOf(a, q32(qa), b, qb, qy, sumOf2), QuantizeLinear(Add(x, y), qy))
 		same(t, "mul", quantizedPairOf(a, qa, b, qb, qy, productOf2), QuantizeLinear(Mul(x, y), qy))
 		same(t, "leaky", QLinearLeakyRelu(a, qa, qy, 0.125), QuantizeLinear(LeakyRelu(x, 0.125), qy))
-		same(t, "concat", QLinearConcat([]tensor.Tensor[int8]{a, a}, []Quantization[float64, int8]{qa, qb}, 1, qy),
-			QuantizeLinear(Concat(1, []tensor.Tensor[float64]{x, DequantizeLinear(a, qb)}), qy))
+		same(t, "concat", QLinearConcat([]tensor.Tensor[int8]{a, a}, []Quantization[float64, int8]{qa, qb}, qy, 1),
+			QuantizeLinear(Concat([]tensor.Tensor[float64]{x, DequantizeLinear(a, qb)}, 1), qy))
 		m := random[int8](r, 4, 5)
 		sums := MatMulInteger(a, m, qa.Zero, qb.Zero)
 		scaled := Div(Mul(Cast[float64](sums), Mul(qa.Scale, qb.Scale)), qy.Scale)
@@ -119,13 +119,13 @@ func TestQLinearLaws(t *testing.T) {
 		}
 		sums = Add(ConvInteger(im, w, qa.Zero, qb.Zero, win, 2), bias.Unsqueeze(1).Unsqueeze(2))
 		scaled = Div(Mul(Cast[float64](sums), Mul(qa.Scale, qb.Scale)), qy.Scale)
-		same(t, "conv", QLinearConv(im, qa, w, qb, qy, bias, win, 2), QuantizeLinear(scaled, one))
+		same(t, "conv", QLinearConv(im, w, bias, QLinearConvOptions[float64, int8, int8, int8]{X: qa, W: qb, Y: qy, Window: win, Group: 2}), QuantizeLinear(scaled, one))
 	}
 	a := random[int8](r, 2, 3)
 	q := quantization()
 	fails(t, func() { QLinearAdd(a, q, a, Quantization[float64, int8]{Scale: tensor.New[float64](2)}, q) }, "the scale, input 4")
 	fails(t, func() { QLinearMatMul(a, q, a, q, q) }, "3 columns")
-	fails(t, func() { QLinearConcat([]tensor.Tensor[int8]{a}, nil, 0, q) }, "1 tensors and 0")
+	fails(t, func() { QLinearConcat([]tensor.Tensor[int8]{a}, nil, q, 0) }, "1 tensors and 0")
 }
 
 func quantizedPairOf(a tensor.Tensor[int8], qa Quantization[float64, int8], b tensor.Tensor[int8], qb, qy Quantization[float64, int8], f pairRow) (r tensor.Tensor[int8]) {
@@ -287,7 +287,7 @@ func TestQuantizationStops(t *testing.T) {
 		"QLinearAdd":       func() { QLinearAdd(x, q, x, q, q, Context(ctx)) },
 		"QLinearMul":       func() { QLinearMul(x, q, x, q, q, Context(ctx)) },
 		"QLinearLeakyRelu": func() { QLinearLeakyRelu(x, q, q, 0.1, Context(ctx)) },
-		"QLinearConcat":    func() { QLinearConcat([]tensor.Tensor[int8]{x}, []Quantization[float32, int8]{q}, 0, q, Context(ctx)) },
+		"QLinearConcat":    func() { QLinearConcat([]tensor.Tensor[int8]{x}, []Quantization[float32, int8]{q}, q, 0, Context(ctx)) },
 	} {
 		if err := tensor.Try(f); !errors.Is(err, context.Canceled) {
 			t.Errorf("%s with a context that is done: %v", name, err)

@@ -494,7 +494,7 @@ func TestThreads(t *testing.T) {
 			return AveragePool(x, Window{Kernel: []int{3, 3}}, AveragePoolOptions{})
 		},
 		"MaxPool": func() tensor.Tensor[float32] { return MaxPool(x, Window{Kernel: []int{3, 3}}) },
-		"Concat":  func() tensor.Tensor[float32] { return Concat(0, []tensor.Tensor[float32]{a, a}) },
+		"Concat":  func() tensor.Tensor[float32] { return Concat([]tensor.Tensor[float32]{a, a}, 0) },
 		"Gather":  func() tensor.Tensor[float32] { return Gather(a, tensor.FromSlice([]int64{5, -1, 0}), 0) },
 	}
 	if err := tensor.Try(func() { WithThreads(context.Background(), 0) }); !errors.Is(err, tensor.ErrValue) {
@@ -534,7 +534,7 @@ func TestCancelled(t *testing.T) {
 		"LRN":                func(o Option) { LRN(x, 3, 1, 1, 1, o) },
 		"Softmax":            func(o Option) { Softmax(a, 0, o) },
 		"LogSoftmax":         func(o Option) { LogSoftmax(a, 0, o) },
-		"Concat":             func(o Option) { Concat(0, []tensor.Tensor[float32]{a, a}, o) },
+		"Concat":             func(o Option) { Concat([]tensor.Tensor[float32]{a, a}, 0, o) },
 		"Gather":             func(o Option) { Gather(a, tensor.New[int64](2), 0, o) },
 	} {
 		err := tensor.Try(func() { f(Context(ctx)) })

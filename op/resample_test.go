@@ -248,22 +248,22 @@ func TestCenterCropPad(t *testing.T) {
 func TestTruths(t *testing.T) {
 	a := tensor.FromSlice([]float32{0, float32(negZero), float32(nan), 1, 0, 2}, 2, 3)
 	for _, v := range variants(a) {
-		same(t, v.name, CountNonzero(v.t, []int{1}), i64(1, 2))
-		same(t, v.name, CountNonzero(v.t, nil), tensor.Scalar(int64(3)))
+		same(t, v.name, CountNonZero(v.t, []int{1}), i64(1, 2))
+		same(t, v.name, CountNonZero(v.t, nil), tensor.Scalar(int64(3)))
 		same(t, v.name, Any(v.t, []int{0}), tensor.FromSlice([]bool{true, false, true}))
-		same(t, v.name, AllTrue(v.t, []int{0}, KeepDims()), tensor.FromSlice([]bool{false, false, true}, 1, 3))
+		same(t, v.name, All(v.t, []int{0}, KeepDims()), tensor.FromSlice([]bool{false, false, true}, 1, 3))
 	}
 	for n := range 70 { // one that differs, at each place of a line among others
 		for at := range n {
 			hit := tensor.New[bool](3, n)
 			hit.Set(true, 1, at)
 			same(t, "one true", Any(hit, []int{1}), tensor.FromSlice([]bool{false, true, false}))
-			same(t, "one true, turned", AllTrue(Not(hit), []int{1}), tensor.FromSlice([]bool{true, false, true}))
-			same(t, "one true, counted", CountNonzero(hit, []int{1}), i64(0, 1, 0))
+			same(t, "one true, turned", All(Not(hit), []int{1}), tensor.FromSlice([]bool{true, false, true}))
+			same(t, "one true, counted", CountNonZero(hit, []int{1}), i64(0, 1, 0))
 		}
 	}
 	same(t, "any of nothing", Any(tensor.New[int8](2, 0), []int{1}), tensor.New[bool](2))
-	same(t, "all of nothing", AllTrue(tensor.New[int8](0), nil), tensor.Scalar(true))
+	same(t, "all of nothing", All(tensor.New[int8](0), nil), tensor.Scalar(true))
 	fails(t, func() { Any(a, []int{2}) }, "op.Any", "axis 2")
 
 	same(t, "Ptp", Ptp(tensor.FromSlice([]int8{-100, 100, 1, 3}, 2, 2), []int{1}), tensor.FromSlice([]int8{-56, 2}))
@@ -283,17 +283,17 @@ func TestTruths(t *testing.T) {
 func TestRavelIndex(t *testing.T) {
 	shape := []int{2, 3, 4}
 	for n := range 24 {
-		if got := RavelIndex(shape, UnravelIndex(shape, n)...); got != n {
-			t.Errorf("element %d is at %v, which is element %d", n, UnravelIndex(shape, n), got)
+		if got := RavelIndex(UnravelIndex(n, shape), shape); got != n {
+			t.Errorf("element %d is at %v, which is element %d", n, UnravelIndex(n, shape), got)
 		}
 	}
-	if RavelIndex(nil) != 0 || len(UnravelIndex([]int{}, 0)) != 0 {
+	if RavelIndex([]int{}, nil) != 0 || len(UnravelIndex(0, []int{})) != 0 {
 		t.Error("rank 0 has one element")
 	}
-	fails(t, func() { RavelIndex(shape, 1, 3, 0) }, "op.RavelIndex", "index 3", "axis 1 of extent 3")
-	fails(t, func() { RavelIndex(shape, 1) }, "op.RavelIndex", "1 indices")
-	fails(t, func() { UnravelIndex(shape, 24) }, "op.UnravelIndex", "element 24", "(2,3,4)")
-	fails(t, func() { UnravelIndex([]int{0}, 0) }, "op.UnravelIndex", "element 0")
+	fails(t, func() { RavelIndex([]int{1, 3, 0}, shape) }, "op.RavelIndex", "index 3", "axis 1 of extent 3")
+	fails(t, func() { RavelIndex([]int{1}, shape) }, "op.RavelIndex", "1 indices")
+	fails(t, func() { UnravelIndex(24, shape) }, "op.UnravelIndex", "element 24", "(2,3,4)")
+	fails(t, func() { UnravelIndex(0, []int{0}) }, "op.UnravelIndex", "element 0")
 }
 
 // An image has the same elements beside others, which threads take one at a time, as alone, and a context ends a long run.

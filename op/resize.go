@@ -42,11 +42,11 @@ type ResizeOptions struct {
 // neighbour of weight 0 isn't looked at. It panics when the lists don't fit a, when
 // a scale isn't positive and finite, when an empty axis is to grow, and for modes it
 // doesn't know. ONNX Resize.
-func Resize[T num.Elem](a tensor.Tensor[T], how ResizeOptions, opts ...Option) (r tensor.Tensor[T]) {
-	if how.CubicA == 0 {
-		how.CubicA = -0.75
+func Resize[T num.Elem](a tensor.Tensor[T], o ResizeOptions, opts ...Option) (r tensor.Tensor[T]) {
+	if o.CubicA == 0 {
+		o.CubicA = -0.75
 	}
-	resized("Resize", a.Any(), how).Into(exec.Ref(&r), opts)
+	resized("Resize", a.Any(), o).Into(exec.Ref(&r), opts)
 	return r
 }
 

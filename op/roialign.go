@@ -30,8 +30,8 @@ type RoiAlignOptions struct {
 // has it. It is computed in float64, and rounded once. It panics when shapes don't fit,
 // an image is out of range, or a region asks for more than 2²⁰ samples in a bin. ONNX
 // RoiAlign.
-func RoiAlign[T num.Floating](x, rois tensor.Tensor[T], image tensor.Tensor[int64], r RoiAlignOptions, opts ...Option) (y tensor.Tensor[T]) {
-	regions(x.Any(), rois.Any(), image.Any(), r).Into(exec.Ref(&y), opts)
+func RoiAlign[T num.Floating](x, rois tensor.Tensor[T], image tensor.Tensor[int64], o RoiAlignOptions, opts ...Option) (y tensor.Tensor[T]) {
+	regions(x.Any(), rois.Any(), image.Any(), o).Into(exec.Ref(&y), opts)
 	return y
 }
 

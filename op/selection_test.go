@@ -139,7 +139,7 @@ func TestIndicesOutside(t *testing.T) {
 	for i := range n {
 		at.Set(int64(i-n/2), i)
 	}
-	pairs := Stack(-1, []tensor.Tensor[int64]{at, at})
+	pairs := Stack([]tensor.Tensor[int64]{at, at}, -1)
 	for _, bad := range []int64{n, -n - 1, math.MaxInt64, math.MinInt64} {
 		at.Set(bad, 7000)
 		at.Set(n+5, 15000)
@@ -181,10 +181,10 @@ func TestSelectionInPlace(t *testing.T) {
 			return ScatterElements(a, ArgSort(a.S("::-1"), 0), a, 0, ScatterAdd, opts...)
 		},
 		"Stack": func(a tensor.Tensor[int32], opts ...Option) tensor.Tensor[int32] {
-			return Stack(1, []tensor.Tensor[int32]{a.S(":2000"), a.S("2000:")}, opts...)
+			return Stack([]tensor.Tensor[int32]{a.S(":2000"), a.S("2000:")}, 1, opts...)
 		},
 		"Stack of three": func(a tensor.Tensor[int32], opts ...Option) tensor.Tensor[int32] {
-			return Stack(1, []tensor.Tensor[int32]{a.S(":1000"), a.S("1000:2000"), a.S("2000:3000")}, opts...)
+			return Stack([]tensor.Tensor[int32]{a.S(":1000"), a.S("1000:2000"), a.S("2000:3000")}, 1, opts...)
 		},
 		"Pad": func(a tensor.Tensor[int32], opts ...Option) tensor.Tensor[int32] {
 			return Pad(a.S("5:"), []int{5}, []int{0}, PadReflect, 0, opts...)

@@ -10,8 +10,10 @@ import (
 )
 
 // Split returns views of a, one after the other along axis, with the given extents,
-// which add up to that of the axis. It panics when they don't. ONNX Split.
-func Split[T num.Elem](a tensor.Tensor[T], axis int, sizes ...int) []tensor.Tensor[T] {
+// which add up to that of the axis. It panics when they don't, and with Into, which takes
+// one tensor. ONNX Split.
+func Split[T num.Elem](a tensor.Tensor[T], sizes []int, axis int, opts ...Option) []tensor.Tensor[T] {
+	checkViews("Split", opts)
 	plan.Present("Split", exec.Ref(&a))
 	axis = plan.AxisOf("Split", axis, a.Rank())
 	checkParts(a.Dim(axis), axis, sizes)
@@ -19,10 +21,18 @@ func Split[T num.Elem](a tensor.Tensor[T], axis int, sizes ...int) []tensor.Tens
 }
 
 // ArraySplit returns views of a, one after the other along axis: n parts as equal
-// as can be, the larger ones first. It panics when n is less than 1.
+// as can be, the larger ones first. It panics when n is less than 1, and with Into.
 // numpy.array_split.
-func ArraySplit[T num.Elem](a tensor.Tensor[T], axis, n int) []tensor.Tensor[T] {
+func ArraySplit[T num.Elem](a tensor.Tensor[T], n, axis int, opts ...Option) []tensor.Tensor[T] {
+	checkViews("ArraySplit", opts)
 	return exec.TypedAll[T](equalParts(a.Any(), axis, n))
+}
+
+// checkViews panics unless the options suit an operator that returns a list of views.
+func checkViews(name string, opts []Option) {
+	if s := plan.Read(name, opts); s.Into != nil {
+		panic(plan.Fail(name, tensor.ErrValue, "it returns views, for which there is no Into; copy one with Tensor.CopyFrom"))
+	}
 }
 
 func equalParts(a tensor.Any, axis, n int) []tensor.Any {

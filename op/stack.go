@@ -12,7 +12,7 @@ import (
 // Stack returns the tensors ts, which have one shape, side by side on a new axis
 // at position axis of the result. It panics when the shapes differ or there are no
 // tensors. Elements keep their bits. numpy.stack.
-func Stack[T num.Elem](axis int, ts []tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
+func Stack[T num.Elem](ts []tensor.Tensor[T], axis int, opts ...Option) (r tensor.Tensor[T]) {
 	all := make([]tensor.Any, len(ts))
 	for i, t := range ts {
 		all[i] = t.Any()

@@ -26,9 +26,9 @@ type TfIdfVectorizerOptions struct {
 // TfIdfVectorizer returns for each row of x, [rows, n] or one row [n], counts of n-grams: float32 [rows, outputs] or
 // [outputs], with as many elements as the largest number in Outputs asks for. The integers of an n-gram stand in a row
 // with the same distance, 1 to Skip + 1, between neighbours. It panics when lists don't fit each other. ONNX's operator.
-func TfIdfVectorizer[T int32 | int64](x tensor.Tensor[T], g TfIdfVectorizerOptions, opts ...Option) (r tensor.Tensor[float32]) {
+func TfIdfVectorizer[T int32 | int64](x tensor.Tensor[T], o TfIdfVectorizerOptions, opts ...Option) (r tensor.Tensor[float32]) {
 	plan.Present("TfIdfVectorizer", exec.Ref(&x))
-	g.counted(x.Any(), g.table()).Into(exec.Ref(&r), opts)
+	o.counted(x.Any(), o.table()).Into(exec.Ref(&r), opts)
 	return r
 }
 

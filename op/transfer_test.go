@@ -339,7 +339,7 @@ func TestOneHot(t *testing.T) {
 
 func TestSplit(t *testing.T) {
 	a := count(2, 7)
-	got := Split(a, -1, 3, 0, 4)
+	got := Split(a, []int{3, 0, 4}, -1)
 	for i, want := range []string{":,:3", ":,:0", ":,3:"} {
 		same(t, want, got[i], a.S(want))
 		if !got[i].Any().SameData(a.Any()) {
@@ -347,11 +347,11 @@ func TestSplit(t *testing.T) {
 		}
 	}
 	for i, want := range []string{":,:3", ":,3:5", ":,5:"} {
-		same(t, want, ArraySplit(a, 1, 3)[i], a.S(want))
+		same(t, want, ArraySplit(a, 3, 1)[i], a.S(want))
 	}
 	nested := variants(count(4, 6))
 	for i, v := range nested {
-		same(t, v.name, Split(v.t, 1, 5, 1)[1], count(4, 6).S(":,5:"))
+		same(t, v.name, Split(v.t, []int{5, 1}, 1)[1], count(4, 6).S(":,5:"))
 		out := runs(t, "Split", &Call{Inputs: []tensor.Any{v.t.Any(), i64(5, 1).Any()}, Attrs: given{"axis": int64(1)}, Outputs: 2})
 		sameAny(t, fmt.Sprint("run-time form ", i), out[1], count(4, 6).S(":,5:").Any())
 	}
@@ -380,19 +380,19 @@ func TestSplit(t *testing.T) {
 			t.Errorf("opset %d, %v: %v, want %v", c.opset, c.attrs, sizes, c.want)
 		}
 	}
-	fails(t, func() { Split(a, 0, 1) }, "op.Split", "leave 1 of the 2")
-	fails(t, func() { Split(a, 2, 1) }, "op.Split", "axis 2")
+	fails(t, func() { Split(a, []int{1}, 0) }, "op.Split", "leave 1 of the 2")
+	fails(t, func() { Split(a, []int{1}, 2) }, "op.Split", "axis 2")
 	fails(t, func() { ArraySplit(a, 0, 0) }, "op.ArraySplit", "0 parts")
 }
 
 func TestStack(t *testing.T) {
 	a, b := count(2, 3), Neg(count(2, 3))
-	got := Stack(1, []tensor.Tensor[int32]{a, b.Transpose().Contiguous().Transpose()})
+	got := Stack([]tensor.Tensor[int32]{a, b.Transpose().Contiguous().Transpose()}, 1)
 	same(t, "first", got.S(":,0"), a)
 	same(t, "second", got.S(":,1"), b)
-	fails(t, func() { Stack(0, []tensor.Tensor[int32]{}) }, "op.Stack", "no tensors")
-	fails(t, func() { Stack(0, []tensor.Tensor[int32]{a, count(3, 2)}) }, "op.Stack", "(2,3)", "tensor 1 has (3,2)")
-	fails(t, func() { Stack(3, []tensor.Tensor[int32]{a}) }, "op.Stack", "axis 3")
+	fails(t, func() { Stack([]tensor.Tensor[int32]{}, 0) }, "op.Stack", "no tensors")
+	fails(t, func() { Stack([]tensor.Tensor[int32]{a, count(3, 2)}, 0) }, "op.Stack", "(2,3)", "tensor 1 has (3,2)")
+	fails(t, func() { Stack([]tensor.Tensor[int32]{a}, 3) }, "op.Stack", "axis 3")
 }
 
 func TestTransfersRefuse(t *testing.T) {

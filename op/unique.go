@@ -27,12 +27,8 @@ func Unique[T bool | num.Real](a tensor.Tensor[T], axis int, o UniqueOptions, op
 	plan.Present("Unique", exec.Ref(&a))
 	s := plan.Read("Unique", opts)
 	out := uniqueOf(a.Any(), plan.AxisOf("Unique", axis, a.Rank()), !o.Unsorted)
-	if s.Into != nil {
-		plan.AimShape(exec.Ref(&entries), "Unique", &s, out[0].DType(), out[0].Shape())
-		entries.Any().CopyFrom(out[0])
-		out[0] = entries.Any()
-	}
-	return *exec.Typed[T](&out[0]), *exec.Typed[int64](&out[1]), *exec.Typed[int64](&out[2]), *exec.Typed[int64](&out[3])
+	plan.Deliver(exec.Ref(&entries), "Unique", &s, out[0])
+	return entries, *exec.Typed[int64](&out[1]), *exec.Typed[int64](&out[2]), *exec.Typed[int64](&out[3])
 }
 
 // UniqueOptions says in which order Unique returns entries.

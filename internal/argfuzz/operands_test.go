@@ -146,9 +146,9 @@ var optional = map[string][]int{
 	"op.MatMulInteger":             {2, 3},
 	"op.MatMulNBits":               {3, 4},
 	"op.NegativeLogLikelihoodLoss": {2},
-	"op.QLinearConv":               {5},
+	"op.QLinearConv":               {2},
 	"op.RotaryEmbedding":           {3},
-	"op.STFT":                      {2},
+	"op.STFT":                      {1},
 	"op.SoftmaxCrossEntropyLoss":   {2},
 	"op.TensorScatter":             {2},
 }

@@ -312,8 +312,8 @@ func joined(axis, rows, cols int) benchCase {
 	c.bytes = float64(4 * 4 * rows * cols)
 	c.setup = func() func() {
 		ts := []tensor.Tensor[float32]{values[float32](true, rows, cols), values[float32](true, rows, cols)}
-		into := op.Into(op.Concat(axis, ts))
-		return func() { op.Concat(axis, ts, into) }
+		into := op.Into(op.Concat(ts, axis))
+		return func() { op.Concat(ts, axis, into) }
 	}
 	return c
 }

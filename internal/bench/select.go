@@ -115,7 +115,10 @@ func selections() []selection {
 		}},
 		{"topk_tenth", "f32", line, func(in inputs) func() []tensor.Any {
 			a := typed[float32](in, "f32")
-			return func() []tensor.Any { v, _ := op.TopK(a, million/10, 0, op.TopKOptions{Smallest: true}); return []tensor.Any{v.Any()} }
+			return func() []tensor.Any {
+				v, _ := op.TopK(a, million/10, 0, op.TopKOptions{Smallest: true})
+				return []tensor.Any{v.Any()}
+			}
 		}},
 		{"neighbours", "f32", []int{64, 50000, 384}, func(in inputs) func() []tensor.Any {
 			q, x := typed[float32](in, "queries"), typed[float32](in, "embeddings").Transpose()
@@ -174,10 +177,10 @@ func selections() []selection {
 		case1("nonzero", "f32", "sparse", func(a floats) ints { return op.NonZero(a) }, line...),
 		case1("nonzero", "bool", "mask", func(a truths) ints { return op.NonZero(a) }, line...),
 		case1("nonzero_2d", "f32", "matrix", func(a floats) ints { return op.NonZero(a) }, sq...),
-		case1("count", "bool", "mask", func(a truths) ints { return op.CountNonzero(a, nil) }, line...),
-		case1("count", "f32", "sparse", func(a floats) ints { return op.CountNonzero(a, nil) }, line...),
+		case1("count", "bool", "mask", func(a truths) ints { return op.CountNonZero(a, nil) }, line...),
+		case1("count", "f32", "sparse", func(a floats) ints { return op.CountNonZero(a, nil) }, line...),
 		case1("any_last", "f32", "matrix", func(a floats) truths { return op.Any(a, []int{1}) }, sq...),
-		case1("all_first", "f32", "matrix", func(a floats) truths { return op.AllTrue(a, []int{0}) }, sq...),
+		case1("all_first", "f32", "matrix", func(a floats) truths { return op.All(a, []int{0}) }, sq...),
 		case1("argmax_last", "f32", "matrix", func(a floats) ints { return op.ArgMax(a, 1, op.ArgOptions{}) }, sq...),
 		case1("argmax_first", "f32", "matrix", func(a floats) ints { return op.ArgMax(a, 0, op.ArgOptions{}) }, sq...),
 		case1("ptp", "f32", "f32", func(a floats) floats { return op.Ptp(a, nil) }, line...),
@@ -200,8 +203,8 @@ func selections() []selection {
 			return op.Pad(a, []int{30, 30}, []int{30, 30}, op.PadReflect, 0)
 		}, sq...),
 		case1("triu", "f32", "matrix", func(a floats) floats { return op.Triu(a, 0) }, sq...),
-		case1("stack_last", "f32", "f32", func(a floats) floats { return op.Stack(1, []floats{a, a}) }, line...),
-		case1("concat", "f32", "matrix", func(a floats) floats { return op.Concat(1, []floats{a, a}) }, sq...),
+		case1("stack_last", "f32", "f32", func(a floats) floats { return op.Stack([]floats{a, a}, 1) }, line...),
+		case1("concat", "f32", "matrix", func(a floats) floats { return op.Concat([]floats{a, a}, 1) }, sq...),
 		case1("one_hot", "f32", "labels", func(at ints) floats { return op.OneHot[float32](at, 100, 1, 0, 1) }, 10000, 100),
 		case1("pow", "f32", "f32", func(a floats) floats {
 			return closing(op.Abs(a), func(v floats) floats { return op.Pow(v, tensor.Scalar[float32](1.5)) })

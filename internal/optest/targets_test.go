@@ -111,11 +111,13 @@ func anyTargets[T num.Native | num.Fixed](t *testing.T) {
 		targets(t, "ReduceSumSquare"+of, func(a on, opts ...op.Option) on { return op.ReduceSumSquare(a, axes, opts...) })
 		targets(t, "SumAs"+of, func(a on, opts ...op.Option) tensor.Tensor[float64] { return op.SumAs[float64](a, axes, opts...) })
 		targets(t, "Any"+of, func(a on, opts ...op.Option) tensor.Tensor[bool] { return op.Any(a, axes, opts...) })
-		targets(t, "CountNonzero"+of, func(a on, opts ...op.Option) tensor.Tensor[int64] { return op.CountNonzero(a, axes, opts...) })
+		targets(t, "CountNonZero"+of, func(a on, opts ...op.Option) tensor.Tensor[int64] { return op.CountNonZero(a, axes, opts...) })
 	}
 	for axis := range 3 {
 		of := fmt.Sprint(" along ", axis)
-		targets(t, "ArgMax"+of, func(a on, opts ...op.Option) tensor.Tensor[int64] { return op.ArgMax(a, axis, op.ArgOptions{}, opts...) })
+		targets(t, "ArgMax"+of, func(a on, opts ...op.Option) tensor.Tensor[int64] {
+			return op.ArgMax(a, axis, op.ArgOptions{}, opts...)
+		})
 		targets(t, "ArgMin"+of, func(a on, opts ...op.Option) tensor.Tensor[int64] {
 			return op.ArgMin(a, axis, op.ArgOptions{LastIndex: true}, opts...)
 		})
@@ -124,7 +126,7 @@ func anyTargets[T num.Native | num.Fixed](t *testing.T) {
 			return op.CumProd(a, axis, op.CumOptions{Exclusive: true, Reverse: true}, opts...)
 		})
 		targets(t, "Roll"+of, func(a on, opts ...op.Option) on { return op.Roll(a, 2, axis, opts...) })
-		targets(t, "Concat"+of, func(a on, opts ...op.Option) on { return op.Concat(axis, []on{a, a}, opts...) })
+		targets(t, "Concat"+of, func(a on, opts ...op.Option) on { return op.Concat([]on{a, a}, axis, opts...) })
 		targets(t, "Gather"+of, func(a on, opts ...op.Option) on {
 			return op.Gather(a, tensor.FromSlice([]int64{0, -1, 0}), axis, opts...)
 		})

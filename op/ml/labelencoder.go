@@ -12,6 +12,7 @@ import (
 	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/internal/core/pointwise"
 	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/op"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -19,8 +20,8 @@ import (
 // equals, and def where there is none. Of equal keys the last counts; NaN equals NaN,
 // and −0 equals +0. It panics unless there is a value for each key. LabelEncoder of the
 // domain ai.onnx.ml. Package onnx runs it with strings, too.
-func LabelEncoder[K num.Native | num.Fixed, V num.Elem](x tensor.Tensor[K], keys []K, values []V, def V) (r tensor.Tensor[V]) {
-	labelled(x.Any(), tensor.FromSlice(keys).Any(), tensor.FromSlice(values).Any(), tensor.Scalar(def).Any()).Into(exec.Ref(&r), nil)
+func LabelEncoder[K num.Native | num.Fixed, V num.Elem](x tensor.Tensor[K], keys []K, values []V, def V, opts ...op.Option) (r tensor.Tensor[V]) {
+	labelled(x.Any(), tensor.FromSlice(keys).Any(), tensor.FromSlice(values).Any(), tensor.Scalar(def).Any()).Into(exec.Ref(&r), opts)
 	return r
 }
 

@@ -17,8 +17,8 @@ import (
 // labels the classes are 0, 1, …. It panics when the numbers of coefficients, intercepts
 // and labels don't fit. An Into target takes the scores. LinearClassifier of the domain
 // ai.onnx.ml. Package onnx runs it with labels that are strings, too.
-func LinearClassifier[T float32 | float64 | int32 | int64](x tensor.Tensor[T], labels []int64, m LinearOptions, opts ...op.Option) (label tensor.Tensor[int64], scores tensor.Tensor[float32]) {
-	*exec.Ref(&label) = m.classes(x.Any(), labels).both(exec.Ref(&scores), opts)
+func LinearClassifier[T float32 | float64 | int32 | int64](x tensor.Tensor[T], labels []int64, o LinearOptions, opts ...op.Option) (label tensor.Tensor[int64], scores tensor.Tensor[float32]) {
+	*exec.Ref(&label) = o.classes(x.Any(), labels).both(exec.Ref(&scores), opts)
 	return label, scores
 }
 

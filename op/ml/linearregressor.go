@@ -26,8 +26,8 @@ type LinearOptions struct {
 // float64 in the order of features and rounded once. NaN goes on into all targets. It panics
 // when the numbers of coefficients or intercepts don't fit. LinearRegressor of the domain
 // ai.onnx.ml.
-func LinearRegressor[T float32 | float64 | int32 | int64](x tensor.Tensor[T], targets int, m LinearOptions, opts ...op.Option) (r tensor.Tensor[float32]) {
-	m.scores("LinearRegressor", x.Any(), targets, targets, func(v []float64, _ int) { transformScores(v, m.PostTransform) }).Into(exec.Ref(&r), opts)
+func LinearRegressor[T float32 | float64 | int32 | int64](x tensor.Tensor[T], targets int, o LinearOptions, opts ...op.Option) (r tensor.Tensor[float32]) {
+	o.scores("LinearRegressor", x.Any(), targets, targets, func(v []float64, _ int) { transformScores(v, o.PostTransform) }).Into(exec.Ref(&r), opts)
 	return r
 }
 

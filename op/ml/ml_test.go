@@ -274,7 +274,7 @@ func TestFeatureVectorizerRanks(t *testing.T) {
 			}
 			xs, tables = append(xs, x), append(tables, x.Contiguous().Reshape(rows, tensor.New[bool](features...).Len()))
 		}
-		if got, want := ml.FeatureVectorizer(xs, nil), op.Cast[float32](op.Concat(1, tables)); got.String() != want.String() {
+		if got, want := ml.FeatureVectorizer(xs, nil), op.Cast[float32](op.Concat(tables, 1)); got.String() != want.String() {
 			t.Fatalf("got %v, want %v", got, want)
 		}
 	})

@@ -33,8 +33,8 @@ type SVMClassifierOptions struct {
 // x is rounded to float32, the rest is computed in float64, and scores are rounded once. It panics when numbers of
 // coefficients, labels or pairs don't fit. An Into target takes the scores. SVMClassifier of the domain ai.onnx.ml, as
 // ONNX Runtime computes it: onnxruntime/core/providers/cpu/ml/svmclassifier.cc of github.com/microsoft/onnxruntime.
-func SVMClassifier[T float32 | float64 | int32 | int64](x tensor.Tensor[T], labels []int64, m SVMClassifierOptions, opts ...op.Option) (label tensor.Tensor[int64], scores tensor.Tensor[float32]) {
-	*exec.Ref(&label) = m.classes(x.Any(), labels).both(exec.Ref(&scores), opts)
+func SVMClassifier[T float32 | float64 | int32 | int64](x tensor.Tensor[T], labels []int64, o SVMClassifierOptions, opts ...op.Option) (label tensor.Tensor[int64], scores tensor.Tensor[float32]) {
+	*exec.Ref(&label) = o.classes(x.Any(), labels).both(exec.Ref(&scores), opts)
 	return label, scores
 }
 

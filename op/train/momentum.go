@@ -63,10 +63,7 @@ func (u *update) apply(outs []*tensor.Any, in []*tensor.Any, opts []op.Option) {
 			}
 		}
 	})
-	if s.Into != nil {
-		plan.AimShape(outs[0], u.name, &s, in[0].DType(), in[0].Shape())
-		outs[0].CopyFrom(*to[0].Of)
-	}
+	plan.Deliver(outs[0], u.name, &s, *to[0].Of)
 }
 
 // MomentumOptions says how Momentum keeps and follows a momentum.

@@ -212,6 +212,14 @@ func Put(r, out *tensor.Any) {
 	}
 }
 
+// Deliver makes r the result of operator name, which is out, or with an Into target a copy there.
+func Deliver(r *tensor.Any, name string, s *Settings, out tensor.Any) {
+	if *r = out; s.Into != nil {
+		AimShape(r, name, s, out.DType(), out.Shape())
+		r.CopyFrom(out)
+	}
+}
+
 // Drop gives back the memory of a copy of an operand, unless it is the operand itself.
 func Drop(made, of *tensor.Any) {
 	if !made.SameData(*of) {
