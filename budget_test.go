@@ -15,16 +15,17 @@ import (
 // that don't fit.
 const budgets = `
 .                           100       0
-beam                        220       0
+beam                        230       0
 beam/cmd/ashlar-beam        130       0
 bench                        10       0
 bench/models               1860       0
 bench/onnxruntime           250       0
+bench/process               250       0
 bench/quantize              370       0
 bench/scale                 290       0
 bench/serving               370       0
 bench/session               200       0
-bench/tables                450       0
+bench/tables                510       0
 bench/zarr                  240       0
 chunk                      4820       0
 chunk/internal/expr         570       0
@@ -50,7 +51,7 @@ format/gguf                1550       0
 format/image               1360       0
 format/npy                 1560       0
 format/pytorch             1680       0
-format/raw                  240       0
+format/raw                  260       0
 format/safetensors         2010       0
 format/zarr                9180       0
 format/zarr/blobstore       170       0
@@ -102,7 +103,7 @@ op                        23430       0
 op/all                       40       0
 op/ml                      2000       0
 op/option                    20       0
-op/train                    290       0
+op/train                    300       0
 pack                       3120       0
 receipt                     820       0
 tensor                     7720       0
