@@ -12,7 +12,7 @@ import (
 
 // ReverseSequence returns a with the first lengths[b] entries along axis, that of time, in
 // reverse order for entry b of the batch; those behind them stay. The two axes are the first
-// two: with axis 0 the batch is axis 1, and with axis 1 it is axis 0. It panics for another
+// two; the batch is the one that axis isn't. It panics for another
 // axis, when a has fewer than two, when there isn't a length for every entry and,
 // before anything is written, when one is negative or exceeds the time axis.
 // Elements keep their bits. ONNX ReverseSequence, with axis as time_axis.

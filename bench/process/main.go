@@ -1,3 +1,5 @@
+//go:build linux
+
 // Command process looks at a process that loads models for months: each round opens a model, makes a session, runs it and closes
 // both. It prints the resident memory after each tenth of the rounds. On Linux, where it takes no huge pages, whose 2 MiB would hide
 // a small leak:
@@ -6,9 +8,6 @@
 //
 // With -library, each round then runs the model through ONNX Runtime, too, which the process has loaded: from npm's package
 // onnxruntime-node, for one. Its outputs must be near ours, and ours must be the same bits in all rounds. That wants cgo.
-
-//go:build linux
-
 package main
 
 import (

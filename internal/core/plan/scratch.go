@@ -20,6 +20,11 @@ type Price struct {
 // copies is how often operands and results are held besides.
 type copies struct{ in, out int }
 
+// room is how many bytes the copies take.
+func (c copies) room(size int, in, out []tensor.Any) float64 {
+	return float64(float64(c.in)*Room(size, in)) + float64(float64(c.out)*Room(size, out))
+}
+
 // Taking returns a Price of bytes: see Takes.
 func Taking(all, each float64) Price { return Price{all: all, each: each} }
 
@@ -75,8 +80,7 @@ func (p *Draft) scratch() (n float64) {
 	in, out := p.Call.Inputs, p.known()
 	threads := float64(exec.Workers(p.Call.Context))
 	n = p.all + float64(threads*p.each)
-	n += float64(p.own.in)*Room(0, in) + float64(p.own.out)*Room(0, out)
-	n += float64(p.wide.in)*Room(p.size, in) + float64(p.wide.out)*Room(p.size, out)
+	n += p.own.room(0, in, out) + p.wide.room(p.size, in, out)
 	if p.packs > 0 {
 		if p.work < exec.SplitCost/4 { // where a helper looks for work: see exec.Least
 			threads = 1
