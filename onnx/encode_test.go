@@ -110,7 +110,7 @@ func TestWeightsAlign(t *testing.T) {
 		if d := sameModel(m, back); d != "" {
 			t.Fatal(d)
 		}
-		if inPlace, copied := back.Weights(); copied != 0 || inPlace == 0 {
+		if inPlace, copied := back.Weights(); littleEndian && (copied != 0 || inPlace == 0) {
 			t.Fatalf("%d bytes in place, %d copied", inPlace, copied)
 		}
 	})

@@ -13,8 +13,8 @@ import (
 // which add up to that of the axis. It panics when they don't, and with Into, which takes
 // one tensor. ONNX Split.
 func Split[T num.Elem](a tensor.Tensor[T], sizes []int, axis int, opts ...Option) []tensor.Tensor[T] {
-	checkViews("Split", opts)
 	plan.Present("Split", exec.Ref(&a))
+	checkViews("Split", opts)
 	axis = plan.AxisOf("Split", axis, a.Rank())
 	checkParts(a.Dim(axis), axis, sizes)
 	return exec.TypedAll[T](parts(a.Any(), axis, sizes))
@@ -24,6 +24,7 @@ func Split[T num.Elem](a tensor.Tensor[T], sizes []int, axis int, opts ...Option
 // as can be, the larger ones first. It panics when n is less than 1, and with Into.
 // numpy.array_split.
 func ArraySplit[T num.Elem](a tensor.Tensor[T], n, axis int, opts ...Option) []tensor.Tensor[T] {
+	plan.Present("ArraySplit", exec.Ref(&a))
 	checkViews("ArraySplit", opts)
 	return exec.TypedAll[T](equalParts(a.Any(), axis, n))
 }
@@ -36,7 +37,6 @@ func checkViews(name string, opts []Option) {
 }
 
 func equalParts(a tensor.Any, axis, n int) []tensor.Any {
-	plan.Present("ArraySplit", &a)
 	axis = plan.AxisOf("ArraySplit", axis, a.Rank())
 	if n < 1 {
 		panic(plan.Fail("ArraySplit", tensor.ErrShape, "%d parts; want at least one", n))

@@ -133,7 +133,7 @@ func must(a tensor.Any, err error) tensor.Any {
 // optional has the arguments that may be the zero value, counted from 0. Fields of a struct may be, too, but those that
 // all calls need.
 var optional = map[string][]int{
-
+	"op.ArraySplit":                {3}, // it takes no target at all
 	"op.CastLike":                  {1}, // its type alone matters
 	"op.CausalConvWithState":       {2, 3},
 	"op.Conv":                      {2},
@@ -150,6 +150,7 @@ var optional = map[string][]int{
 	"op.RotaryEmbedding":           {3},
 	"op.STFT":                      {1},
 	"op.SoftmaxCrossEntropyLoss":   {2},
+	"op.Split":                     {3}, // as ArraySplit
 	"op.TensorScatter":             {2},
 }
 

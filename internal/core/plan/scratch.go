@@ -36,8 +36,8 @@ func Copying(size, in, out int) (p Price) {
 
 // Takes says that a run takes bytes besides operands and results: all, and each for each thread of it.
 func (p *Price) Takes(all, each float64) {
-	p.all += all
-	p.each += each
+	p.all += float64(all)
+	p.each += float64(each)
 }
 
 // Packs says that a run packs blocks of a product or convolution: bytes for each thread, 4 MiB at most, of work
