@@ -85,15 +85,31 @@
 //	internal/core/conv/canon.go            NaN made canonical; internal/core/cast/canon.go says when
 //	internal/core/reduce/sumfloats.go      the order in which floats are added; integers and fixed point beside it
 //	internal/core/contract/contraction.go  the loop over blocks of a matrix product, and its rule of sums
+//	internal/core/contract/route.go        which kernels a convolution takes, and why
+//	internal/core/contract/measured.go     the thresholds that were measured; internal/bench -calibrate finds them anew
+//	internal/core/contract/filter.go       weights of a convolution, packed and kept
 //	internal/core/contract/microkernels.go the kernels that multiply tiles in registers
 //	internal/core/contract/window.go       kernels, strides and pads of convolutions and pools
 //	internal/core/exec/threads.go          threads: how work is split; workers.go has the goroutines
+//	internal/core/exec/threads.go          Look: where an operator sees that its context has ended
 //	internal/core/exec/elementwise.go      elementwise loops over tensors, dense and strided
 //	internal/core/pointwise/fuse.go        several elementwise operators in one pass
 //	internal/core/plan/plan.go             the plan of a call; option.go has options, shapes.go broadcasting
+//	internal/core/plan/scratch.go          the memory that an operator says; onnx/frame.go holds a run to its limit
+//	internal/core/reduce/lines.go          operators on lines, as Softmax; sums and extremes along axes are in reduce.go
+//	internal/core/simd/_asm/neongemm.go    NEON's product of matrices; gemm.go has those of AVX2 and AVX-512
+//	op/own.go                              operators of a program
+//	pack/blocks.go                         blocks of codes as GGUF's Q4_K, decoded; quantize.go encodes them
+//	docs/howto/add-an-element-type.md      the places that a new element type touches
+//	onnx/passes.go                         nodes that become one step: fusions; last.go chooses channels last
+//	onnx/check.go                          a graph checked before it runs, its attributes, too
+//	onnx/digest.go                         the digest of a value in a receipt; receipt/receipt.go has the digest of a run
+//	onnx/random_test.go                    random graphs, run in all ways
 //	onnx/infer.go                          shapes of a graph; the rules are those of the operators
 //	onnx/outline.go                        memory of a graph before a run, for prepared runs and streams
 //	format/npy/header.go                   the header of an npy file
+//	format/write.go                        a file written whole or not at all
+//	format/zarr/shard.go                   the index of a shard; http.go reads arrays of a server
 //	format/zarr/codec.go                   codecs of Zarr; compress.go and blosc.go read what they compress
 //
 // A package imports packages of lower levels only; the table stands in arch_test.go.

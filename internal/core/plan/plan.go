@@ -196,8 +196,8 @@ func (p *Draft) Results() ([]tensor.Any, error) {
 }
 
 // KeepsNow is Keeps for the first input and the target as they lie.
-func (d *Draft) KeepsNow() int64 {
-	return d.KeepsAs(d.Last && (LiesLast(&d.Call.Inputs[0]) || len(d.opts) > 0 && d.opts[0].Into != nil && LiesLast(d.opts[0].Into)))
+func (p *Draft) KeepsNow() int64 {
+	return p.KeepsAs(p.Last && (LiesLast(&p.Call.Inputs[0]) || len(p.opts) > 0 && p.opts[0].Into != nil && LiesLast(p.opts[0].Into)))
 }
 
 // Into names where a run writes its only result.
