@@ -465,6 +465,9 @@ func TestWeightsInPlace(t *testing.T) {
 		file            []byte
 		inPlace, copied int64
 	}{{"aligned", file, 8, 0}, {"shifted", shifted, 0, 8}} {
+		if !littleEndian { // then all are copied
+			c.inPlace, c.copied = 0, 8
+		}
 		path := filepath.Join(t.TempDir(), c.name+".onnx")
 		if err := os.WriteFile(path, c.file, 0o666); err != nil {
 			t.Fatal(err)
