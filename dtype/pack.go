@@ -77,13 +77,16 @@ func (d DType) Mend(b []byte) {
 	}
 }
 
+// mended shifts no int8: for mips, Go 1.26 doesn't extend the sign of one before a shift to the right by a variable.
 func (d DType) mended(v byte) byte {
-	switch up := 8 - d.Bits(); {
-	case d == Bool:
+	if d == Bool {
 		return min(v, 1)
-	case d.IsInteger() && d.IsSigned():
-		return byte(int8(v<<up) >> up)
-	default:
-		return v << up >> up
 	}
+	up := 8 - d.Bits()
+	v = v << up >> up
+	if d.IsInteger() && d.IsSigned() {
+		half := byte(0x80) >> up
+		return v ^ half - half
+	}
+	return v
 }

@@ -57,3 +57,25 @@ func FuzzPack(f *testing.F) {
 		}
 	})
 }
+
+// TestMend takes the low bits of all bytes, as numbers of an int.
+func TestMend(t *testing.T) {
+	for _, d := range dtype.All() {
+		if !d.IsPartial() || d == dtype.Bool {
+			continue
+		}
+		for v := range 256 {
+			want := v & (1<<d.Bits() - 1)
+			if d.IsInteger() && d.IsSigned() && want >= 1<<(d.Bits()-1) {
+				want -= 1 << d.Bits()
+			}
+			b := []byte{byte(v)}
+			if fits := d.Misfit(b) < 0; fits != (v == want&0xff) {
+				t.Errorf("%v: Misfit says of %#x that it fits: %v", d, v, fits)
+			}
+			if d.Mend(b); b[0] != byte(want) {
+				t.Errorf("%v: %#x becomes %#x, want %#x", d, v, b[0], byte(want))
+			}
+		}
+	}
+}
