@@ -104,12 +104,13 @@ func TestSelect(t *testing.T) {
 
 // Outside finds the first index that an axis hasn't, also where the sum of index and extent overflows.
 func TestOutside(t *testing.T) {
+	const large = math.MaxInt/2 + 1
 	for _, c := range []struct {
 		at   []int64
 		n    int
 		want int
 	}{{nil, 0, -1}, {[]int64{0}, 0, 0}, {[]int64{-3, 2}, 3, -1}, {[]int64{0, 3, -4}, 3, 1}, {[]int64{0, -4}, 3, 1},
-		{[]int64{-1 << 63}, 3, 0}, {[]int64{1<<63 - 1}, 1 << 40, 0}, {[]int64{-1 << 40}, 1 << 40, -1}} {
+		{[]int64{-1 << 63}, 3, 0}, {[]int64{1<<63 - 1}, large, 0}, {[]int64{-large}, large, -1}} {
 		if got := Outside(c.at, c.n); got != c.want {
 			t.Errorf("Outside(%v, %d) = %d, want %d", c.at, c.n, got, c.want)
 		}
