@@ -137,7 +137,7 @@ func TestExternalInPlace(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if in, copied := m.Weights(); in != 12 || copied != 0 {
+	if in, copied := m.Weights(); littleEndian && (in != 12 || copied != 0) {
 		t.Errorf("%d bytes in place, %d copied", in, copied)
 	}
 	w, err := m.Tensor(&m.Graph.Initializers[0])
