@@ -99,6 +99,31 @@ func TestAddOnlyProgramCanFail(t *testing.T) {
 	}
 }
 
+// The options of another operator don't compile.
+func TestForeignOptions(t *testing.T) {
+	const main = "testdata/addonly/main.go"
+	text, err := os.ReadFile(main)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		call string
+		fits bool
+	}{
+		{"op.ArgMax(op.Add(a, b), 0, op.ArgOptions{LastIndex: true})", true},
+		{"op.ArgMax(op.Add(a, b), 0, op.TopKOptions{Smallest: true})", false},
+		{"op.ArgMax(op.Add(a, b), 0, op.ArgOptions{Smallest: true})", false},
+		{"op.Add(a, b, op.ArgOptions{})", false},
+	} {
+		changed := bytes.Replace(text, []byte("op.Add(a, b)"), []byte(c.call), 1)
+		cmd := exec.Command("go", "build", "-o", filepath.Join(t.TempDir(), "program.exe"), overlay(t, map[string]string{main: string(changed)}), "./testdata/addonly")
+		out, err := cmd.CombinedOutput()
+		if fits := err == nil; fits != c.fits || !fits && !bytes.Contains(out, []byte("cannot use")) && !bytes.Contains(out, []byte("unknown field")) {
+			t.Errorf("%s: %v\n%s", c.call, err, out)
+		}
+	}
+}
+
 // TestNoSharedLibrary wants a program without cgo to ask for no library and no loader. So it runs in Alpine, and in an image FROM scratch.
 func TestNoSharedLibrary(t *testing.T) {
 	t.Setenv("GOOS", "linux")

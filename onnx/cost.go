@@ -241,7 +241,7 @@ func (c *compiled) nodeCost(i int, vals []Value) NodeCost {
 	return n
 }
 
-// operations counts those of step i: by its plan, or where inputs aren't known by what is known of its results.
+// operations counts the operations of step i. Its plan says them, or else the types and shapes that are known.
 func (c *compiled) operations(i int, vals []Value) int64 {
 	s := &c.steps[i]
 	call, _, err := c.call(i, vals, nil)
@@ -249,7 +249,7 @@ func (c *compiled) operations(i int, vals []Value) int64 {
 		return -1
 	}
 	if !slices.ContainsFunc(s.in, func(id int) bool { return id >= 0 && !vals[id].known() }) {
-		if p, err := c.ops[i].Plan(call); err == nil {
+		if p, err := c.ops[i].Plan(call); err == nil && p.FLOPs() >= 0 {
 			return p.FLOPs()
 		}
 	}

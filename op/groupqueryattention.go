@@ -25,8 +25,10 @@ var groupQueryAttention = plan.Operator{About: plan.About{Name: "GroupQueryAtten
 		allThere(g.name, c)
 		if !p.Brief {
 			h := g.heads
-			if h.keys = max(h.keys, h.queries); c.Known(6) && !c.In(6).IsSpec() {
-				h.keys = max(h.keys, g.totals(c).keys)
+			if a := c.In(6); c.Known(6) && !a.IsSpec() {
+				h.keys = max(h.keys, plan.AsInt(move.WordsOf(a).Int64s(g.name)[0]))
+			} else {
+				h.keys += h.queries // as many as there can be
 			}
 			h.price(&p.Price)
 		}

@@ -38,6 +38,7 @@ func InFixed(o *Op, d dtype.DType) *Op {
 		}
 		f.Attrs = wideAttrs{c.Attrs}
 		results := func(call func(o *plan.Op, c *plan.Use) ([]tensor.Any, error)) (out []tensor.Any) {
+			f.Context = c.Context
 			out, err := call(in, &f)
 			if errors.Is(err, tensor.ErrDType) && inFloat64 {
 				out, p.Err = inWider(in, &f, d, call, err)
@@ -48,17 +49,31 @@ func InFixed(o *Op, d dtype.DType) *Op {
 			}
 			return out
 		}
-		p.Late = func() []tensor.Any {
-			return results(func(o *plan.Op, c *plan.Use) ([]tensor.Any, error) {
-				out, price, err := plan.Inferred(o, c)
-				if err == nil {
-					p.Price = *price
-				}
-				return out, err
-			})
+		if !p.Brief {
+			p.Price = fixedPrice(in, &f, d, inFloat64)
 		}
+		p.Late = func() []tensor.Any { return results(plan.Inferred) }
 		p.Run = func() { p.To = results(plan.Ran) }
 	}))
+}
+
+// fixedPrice returns the price of a call with fixed point, in float64 where the operator doesn't take the format d.
+func fixedPrice(o *plan.Op, c *plan.Use, d dtype.DType, inFloat64 bool) plan.Price {
+	e := *c
+	as := func(to dtype.DType) (plan.Price, error) {
+		e.Inputs = slices.Clone(c.Inputs)
+		for i, a := range e.Inputs {
+			if !a.IsZero() && a.DType() == d {
+				e.Inputs[i] = plan.Spec("InFixed", to, a.Shape()...)
+			}
+		}
+		return plan.PriceOf(o, &e)
+	}
+	price, err := as(d)
+	if errors.Is(err, tensor.ErrDType) && inFloat64 {
+		price, _ = as(dtype.Float64)
+	}
+	return price
 }
 
 // inWider makes a call with fixed point in float64. If that isn't one of the operator's types

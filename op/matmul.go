@@ -102,12 +102,7 @@ type product struct {
 func (x product) price(p *plan.Price, d dtype.DType) {
 	m, n, k := float64(x.m), float64(x.n), float64(x.k)
 	p.Packs(float64(max(4, d.Size()))*(float64(m*k)+float64(k*n)), float64(plan.BytesIn(1, x.shape)*k))
-	switch {
-	case d == dtype.Bool: // a product of int64
-		p.Copies(8, 1, 1)
-	case d.IsComplex(): // products of parts, and a sum of two
-		p.Copies(0, 1, 2)
-	}
+	throughOthers(p, d)
 	p.Costs(plan.ProductOfAll(2, plan.Count(x.shape), int64(x.k)))
 }
 
@@ -120,11 +115,13 @@ func (x product) bytesPrice() (p plan.Price) {
 
 // blocksOf says the memory of a product of parts of the operands, which packs them whole on each thread.
 func blocksOf(p *plan.Price, ins []tensor.Any) {
-	if len(ins) < 2 || ins[1].IsZero() {
-		return
-	}
 	d := ins[0].DType()
 	p.Packs(float64(float64(max(4, d.Size()))*plan.Room(1, ins)), exec.SplitCost)
+	throughOthers(p, d)
+}
+
+// throughOthers says the copies of a product of elements of d that is made of products of another type.
+func throughOthers(p *plan.Price, d dtype.DType) {
 	switch {
 	case d == dtype.Bool: // a product of int64
 		p.Copies(8, 1, 1)

@@ -208,6 +208,7 @@ func planQuantizeFixed(p *plan.Draft, c *plan.Use, back bool) bool {
 		name, d = "DequantizeLinear", format
 	}
 	p.Gives(d, c.In(0).Shape()...)
+	p.Copies(format.Size(), 2, 1)
 	operand := func(i int) *tensor.Any {
 		if c.In(i).IsZero() {
 			zero, err := tensor.Make(format) // of 0

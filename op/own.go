@@ -3,7 +3,8 @@ package op
 import (
 	"context"
 	"errors"
-	"sync/atomic"
+	"math"
+	"sync"
 
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/core/plan"
@@ -17,17 +18,18 @@ type Info struct {
 	Versions     []int                    // the opsets that (re)defined it and whose meaning this is
 	Attributes   []string                 // that it understands; a node with another is refused
 	Supports     func(d dtype.DType) bool // whether input 0 may hold d; nil is every type
-	// FLOPs returns how many floating-point operations a call with such results does, a product and a sum being two. It
-	// gets descriptions, tensor.Specs, where values aren't known. Less than 0, and nil, is a number that nobody knows.
+	// FLOPs returns how many floating-point operations a call does whose results are out, a product and a sum being two.
+	// Inputs and results may be descriptions, tensor.Specs. Less than 0, and nil, is a number that nobody knows.
 	FLOPs func(c *Call, out []tensor.Any) int64
-	// Scratch returns how many bytes a call with such results asks the function Scratch for, in all. It gets descriptions
-	// where values aren't known. nil is none.
+	// Scratch returns how many bytes a call whose results are out asks the function Scratch for, in all. Inputs and results
+	// may be descriptions. nil is none. A call whose results infer doesn't know before the run has no bound.
 	Scratch func(c *Call, out []tensor.Any) int64
 }
 
-// New returns an operator of a program. infer returns the types and shapes of the outputs as tensor.Specs, from inputs that
-// may be Specs, too; its error wraps ErrUnknown when a value that it needs is missing. run computes the outputs, and may
-// return inputs or views of them.
+// New returns an operator of a program.
+//
+// infer returns the types and shapes of the outputs as tensor.Specs. Its inputs may be Specs, too. Its error wraps
+// ErrUnknown when a value that it needs is missing. run computes the outputs. It may return inputs or views of them.
 //
 // A call is an error that names the operator if a function panics, if run returns other types or shapes than infer said,
 // and if it asks for more memory than Info.Scratch said. New panics with a *tensor.Error without a name or a function.
@@ -53,17 +55,15 @@ func (o *own) plan(use *plan.Use, p *plan.Draft) {
 	}
 	c := (*Call)(&use.Call)
 	p.Late = func() (out []tensor.Any) {
-		out, p.Err = o.guard("infer", func() ([]tensor.Any, error) { return o.infer(c) })
-		if p.Err == nil {
-			p.Err = o.price(c, p, out)
+		if out, p.Err = o.inferred(c); p.Err == nil {
+			p.Price, p.Err = o.price(c, out)
 		}
 		return out
 	}
 	p.Run = func() {
-		said, err := p.Out, error(nil)
+		said := p.Out
 		if said == nil {
-			if said, err = o.guard("infer", func() ([]tensor.Any, error) { return o.infer(c) }); err != nil && !errors.Is(err, ErrUnknown) {
-				p.Err = err
+			if said, p.Err = o.inferred(c); p.Err != nil && !errors.Is(p.Err, ErrUnknown) {
 				return
 			}
 		}
@@ -71,35 +71,52 @@ func (o *own) plan(use *plan.Use, p *plan.Draft) {
 	}
 }
 
-// price notes what a call with such results takes.
-func (o *own) price(c *Call, p *plan.Draft, out []tensor.Any) error {
-	_, err := o.guard("FLOPs or Scratch", func() ([]tensor.Any, error) {
+// inferred returns the results as infer says them.
+func (o *own) inferred(c *Call) ([]tensor.Any, error) {
+	return o.guard("infer", func() ([]tensor.Any, error) { return o.infer(c) })
+}
+
+// price returns the price of a call whose results are out.
+func (o *own) price(c *Call, out []tensor.Any) (p plan.Price, err error) {
+	_, err = o.guard("FLOPs", func() ([]tensor.Any, error) {
 		if o.FLOPs != nil {
 			p.Costs(o.FLOPs(c, out))
 		}
+		return nil, nil
+	})
+	if err == nil {
+		var n int64
+		n, err = o.bytes(c, out)
+		p.Takes(float64(n), 0)
+	}
+	return p, err
+}
+
+// bytes returns how many bytes a call whose results are out may ask for.
+func (o *own) bytes(c *Call, out []tensor.Any) (n int64, err error) {
+	_, err = o.guard("Scratch", func() ([]tensor.Any, error) {
 		if o.Scratch != nil {
-			p.Takes(float64(max(0, o.Scratch(c, out))), 0)
+			n = max(0, o.Scratch(c, out))
 		}
 		return nil, nil
 	})
-	return err
+	return n, err
 }
 
 // compute runs a call, whose results are as said unless that is nil.
-func (o *own) compute(c *Call, said []tensor.Any) ([]tensor.Any, error) {
-	r, d := room{name: o.Name}, *c
+func (o *own) compute(c *Call, said []tensor.Any) (out []tensor.Any, err error) {
+	r, d := room{name: o.Name, left: math.MaxInt64}, *c
+	if said != nil {
+		if r.left, err = o.bytes(c, said); err != nil {
+			return nil, err
+		}
+	}
 	if d.Context == nil {
 		d.Context = context.Background()
 	}
 	d.Context = context.WithValue(d.Context, roomKey{}, &r)
-	defer r.scratch.Close()
-	out, err := o.guard("run", func() ([]tensor.Any, error) {
-		if o.Scratch != nil {
-			r.left.Store(max(0, o.Scratch(c, said)))
-		}
-		return o.run(&d)
-	})
-	if err != nil || said == nil {
+	defer r.end()
+	if out, err = o.guard("run", func() ([]tensor.Any, error) { return o.run(&d) }); err != nil || said == nil {
 		return out, err
 	}
 	if len(out) != len(said) {
@@ -121,7 +138,7 @@ func typeAndShape(a tensor.Any) string {
 	return a.DType().String() + plan.ShapeText(a.Shape())
 }
 
-// guard calls a function of the program, and makes its panic an error.
+// guard calls a function of the program, and makes its panic an error. There is no list beside an error.
 func (o *own) guard(name string, f func() ([]tensor.Any, error)) (out []tensor.Any, err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -129,32 +146,56 @@ func (o *own) guard(name string, f func() ([]tensor.Any, error)) (out []tensor.A
 		}
 	}()
 	if e := tensor.Try(func() { out, err = f() }); e != nil {
-		return nil, plan.Fail(o.Name, e, "its %s panics: %v", name, e)
+		err = plan.Fail(o.Name, e, "its %s panics: %v", name, e)
 	}
-	return out, err
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
 }
 
 // room is the memory of a run of a program's operator.
 type room struct {
-	name    string
-	left    atomic.Int64 // bytes that it may ask for
-	scratch mem.Scratch
+	name  string
+	mu    sync.Mutex
+	left  int64 // bytes that it may ask for
+	given []*mem.Buffer
+	ended bool
+}
+
+// end takes the memory back.
+func (r *room) end() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, b := range r.given {
+		_ = b.Close() // of memory of its own there is no error
+	}
+	r.given, r.ended = nil, true
 }
 
 type roomKey struct{}
 
 // Scratch returns n zeroed bytes for the time of a run of a program's operator, whose Call has ctx as its Context; 64 bytes
-// align them. The run's end closes them. They count for Info.Scratch, and more bytes than it said are an error that names the
-// operator and wraps tensor.ErrMemory. It is safe for several goroutines. Another context is an error.
+// align them. The run's end closes them. They count for Info.Scratch. More bytes than it said are an error that names the
+// operator and wraps tensor.ErrMemory. After the run's end it is an error that wraps tensor.ErrClosed. It is safe for
+// several goroutines. Another context is an error.
 func Scratch(ctx context.Context, n int) (*mem.Buffer, error) {
 	r, ok := contextOf("Scratch", ctx).Value(roomKey{}).(*room)
 	if !ok {
 		return nil, plan.Fail("Scratch", tensor.ErrValue, "the context is none of a program's operator that runs")
 	}
-	if n > 0 {
-		if left := r.left.Add(int64(-n)); left < 0 {
-			return nil, plan.Fail(r.name, tensor.ErrMemory, "its run asks for %d bytes more than its Info.Scratch says", -left)
-		}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	switch {
+	case r.ended:
+		return nil, plan.Fail(r.name, tensor.ErrClosed, "its run has ended, and asks for %d bytes; wait for goroutines before it returns", n)
+	case int64(n) > r.left:
+		return nil, plan.Fail(r.name, tensor.ErrMemory, "its run asks for %d bytes, and has %d of its Info.Scratch left", n, r.left)
 	}
-	return r.scratch.Alloc(n)
+	b, err := mem.Alloc(n)
+	if err == nil {
+		r.left -= int64(n)
+		r.given = append(r.given, b)
+	}
+	return b, err
 }

@@ -3,10 +3,13 @@ package op_test
 import (
 	"context"
 	"errors"
+	"fmt"
+	"math"
 	"strings"
 	"testing"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/mem"
 	"github.com/ashlar-go/ashlar/op"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -55,8 +58,8 @@ func TestNewBreaksItsWord(t *testing.T) {
 		"type":      {scaled(0, 0, give(tensor.New[int32](2).Any())), "result 0 of its run is", tensor.ErrShape},
 		"absent":    {scaled(0, 0, give(tensor.Any{})), "result 0 of its run is", tensor.ErrShape},
 		"none":      {scaled(0, 0, give()), "its run returns 0 results, its infer says 1", tensor.ErrShape},
-		"memory":    {scaled(64, 65, same), "its run asks for 1 bytes more than its Info.Scratch says", tensor.ErrMemory},
-		"no memory": {scaled(-5, 1, same), "its run asks for 1 bytes more than its Info.Scratch says", tensor.ErrMemory},
+		"memory":    {scaled(64, 65, same), "its run asks for 65 bytes, and has 64 of its Info.Scratch left", tensor.ErrMemory},
+		"no memory": {scaled(-5, 1, same), "its run asks for 1 bytes, and has 0 of its Info.Scratch left", tensor.ErrMemory},
 		"infer":     {op.New(op.Info{Name: "Scaled"}, lost, same), "its infer panics: lost", tensor.ErrValue},
 		"price":     {op.New(op.Info{Name: "Scaled", FLOPs: func(*op.Call, []tensor.Any) int64 { panic("lost") }}, same, give(tensor.New[float32](2).Any())), "", nil},
 	} {
@@ -82,8 +85,72 @@ func TestNewBreaksItsWord(t *testing.T) {
 		}
 	}
 	broken := op.New(op.Info{Name: "Scaled", FLOPs: func(*op.Call, []tensor.Any) int64 { panic("lost") }}, same, same)
-	if _, err := broken.Infer(&op.Call{Inputs: []tensor.Any{tensor.New[float32](2).Any()}}); err == nil || !strings.Contains(err.Error(), "op.Scaled: its FLOPs or Scratch panics: lost") {
+	if _, err := broken.Infer(&op.Call{Inputs: []tensor.Any{tensor.New[float32](2).Any()}}); err == nil || !strings.Contains(err.Error(), "op.Scaled: its FLOPs panics: lost") {
 		t.Error(err)
+	}
+}
+
+// A list beside an error counts for nothing, and infer is asked again.
+func TestNewListBesideError(t *testing.T) {
+	known := false
+	infer := func(c *op.Call) ([]tensor.Any, error) {
+		if !known {
+			return make([]tensor.Any, 1), fmt.Errorf("later: %w", op.ErrUnknown)
+		}
+		return c.Inputs[:1], nil
+	}
+	asks := 0
+	o := op.New(op.Info{Name: "Late", Scratch: func(c *op.Call, out []tensor.Any) int64 { return int64(4 * out[0].Len()) }}, infer, func(c *op.Call) ([]tensor.Any, error) {
+		_, err := op.Scratch(c.Context, asks)
+		return c.Inputs[:1], err
+	})
+	call := &op.Call{Inputs: []tensor.Any{tensor.New[float32](3).Any()}}
+	p, err := o.Plan(call)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if n := p.Scratch(); n != 0 {
+			t.Errorf("%d bytes of results that aren't known", n)
+		}
+		if out, err := p.Results(); out != nil || !errors.Is(err, op.ErrUnknown) {
+			t.Errorf("%v, %v", out, err)
+		}
+	}
+	asks = 1 << 16 // there is no bound
+	if _, err := p.Run(); err != nil {
+		t.Error(err)
+	}
+	known, asks = true, 12
+	for range 2 {
+		if out, err := p.Results(); len(out) != 1 || err != nil || p.Scratch() != 12 {
+			t.Errorf("%v, %v, %d bytes", out, err, p.Scratch())
+		}
+	}
+	if _, err := p.Run(); err != nil {
+		t.Error(err)
+	}
+}
+
+// Memory of a run ends with it, and no row of requests gets around the bound.
+func TestScratchEnds(t *testing.T) {
+	var kept context.Context
+	var b *mem.Buffer
+	o := scaled(64, 0, func(c *op.Call) (out []tensor.Any, err error) {
+		kept = c.Context
+		for range 3 {
+			if _, err := op.Scratch(kept, math.MaxInt); !errors.Is(err, tensor.ErrMemory) {
+				t.Error(err)
+			}
+		}
+		b, err = op.Scratch(kept, 64)
+		return c.Inputs[:1], err
+	})
+	if _, err := o.Run(&op.Call{Inputs: []tensor.Any{tensor.New[float32](2).Any()}}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := op.Scratch(kept, 0); !errors.Is(err, tensor.ErrClosed) || !b.Closed() {
+		t.Errorf("after the run: %v, closed %v", err, b.Closed())
 	}
 }
 

@@ -69,7 +69,7 @@ var qGemm = plan.Operator{About: plan.About{Kept: keepInput, Weights: 3, Name: "
 			return s
 		}, c.In(1), c.In(4), plus)
 		result := steady(quantumIn, c.In(7), c.In(8))
-		return &move.Transfer{Name: name, D: d, Shape: x.shape, Keeps: p.keeps, In: move.OperandsOf(a, c.In(1), c.In(2), right, c.In(4), c.In(5), plus, c.In(7), c.In(8)), Fill: func(ctx context.Context, dst move.Words, in []move.Words) {
+		return &move.Transfer{Name: name, D: d, Shape: x.shape, Price: x.bytesPrice(), Keeps: p.keeps, In: move.OperandsOf(a, c.In(1), c.In(2), right, c.In(4), c.In(5), plus, c.In(7), c.In(8)), Fill: func(ctx context.Context, dst move.Words, in []move.Words) {
 			then, to, qy := scales(in[1], in[4], in[6]).begun(x.k, dst.Len()), move.NumericOf(dst), quantum{}
 			if !alike {
 				then.plus = move.NumericOf(in[6].Stretched(x.shape)).Real

@@ -27,6 +27,7 @@ var big = map[string]testCase{
 	"GroupNormalization":    {in: []input{data(2, 64, 40, 41), data(64), data(64)}, attrs: attrs{"num_groups": int64(8)}},
 	"GRU":                   {in: []input{data(32, 16, 64), data(1, 192, 64), data(1, 192, 64)}, attrs: attrs{"hidden_size": int64(64)}},
 	"InstanceNormalization": {in: []input{data(2, 64, 40, 41), data(64), data(64)}},
+	"QGemm":                 {in: []input{data(300, 301), f32(), data(), data(301, 302), f32(), data()}},
 	"LayerNormalization":    {in: []input{data(300, 401), data(401), data(401)}},
 	"LSTM":                  {in: []input{data(32, 16, 64), data(1, 256, 64), data(1, 256, 64)}, attrs: attrs{"hidden_size": int64(64)}},
 	"MatMulInteger":         {in: []input{data(300, 301), data(301, 302)}},

@@ -13,7 +13,7 @@ import (
 // AdagradOptions says how the rate of Adagrad falls.
 type AdagradOptions struct {
 	RateDecay float64 // decay_factor: how much the rate falls with each step
-	Epsilon   float64 // the addend of the root of the sums
+	Epsilon   float64 // the addend of the root of the sums; with none a first gradient of 0 gives NaN
 }
 
 // Adagrad makes a step along the gradient g of parameters x with sums of squares h, and returns

@@ -68,7 +68,7 @@ func (u *update) apply(outs []*tensor.Any, in []*tensor.Any, opts []op.Option) {
 
 // MomentumOptions says how Momentum keeps and follows a momentum.
 type MomentumOptions struct {
-	Alpha, Beta float64 // how much of the momentum is kept, and how much of the gradient is added
+	Alpha, Beta float64 // how much of the momentum is kept, and how much of the gradient is added; with 0 none
 	Nesterov    bool    // a step by the gradient at the place that the momentum leads to: "nesterov" of ONNX's attribute mode
 }
 

@@ -33,7 +33,7 @@ func isBlame(err error) bool {
 func Followed(first *Op, n int, next *Op, k int, call func() Call, part any) *Op {
 	f := &following{first, next, n, k, call, part}
 	o := VariantOf(first, first.fixed, nil, f.plan)
-	o.says.FLOPs, o.says.Follows = FLOPs{}, false // nobody counts the FLOPs of both
+	o.says.FLOPs, o.says.Follows = FLOPs{}, false // a plan says the operations of first alone
 	return o
 }
 
@@ -108,6 +108,7 @@ func (f *following) plan(c *Use, p *Draft) {
 	one := func(r *tensor.Any, opts []Option) { f.apart(a, b, c.Tail, out[0], r, opts) }
 	if p.Out = out; tails[0] == nil && tails[1] == nil {
 		p.Last = false
+		p.then(&q.Price)
 		p.all += Room(0, mid, out)
 		p.Late, p.Run, p.several = nil, nil, false // of a first that has several results
 		p.By(c, 0, one)

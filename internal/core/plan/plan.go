@@ -122,14 +122,20 @@ func (p *Draft) begin(o *Op, c *Use) error {
 	return p.Err
 }
 
-// Inferred returns the specs of the results of a call, and its price.
-func Inferred(o *Op, c *Use) ([]tensor.Any, *Price, error) {
+// Inferred returns the specs of the results of a call.
+func Inferred(o *Op, c *Use) ([]tensor.Any, error) {
 	p := new(Draft)
 	if err := p.begin(o, c); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	out, err := p.Results()
-	return out, &p.Price, err
+	return p.Results()
+}
+
+// PriceOf returns the price of a call, as far as its plan says it.
+func PriceOf(o *Op, c *Use) (Price, error) {
+	p := new(Draft)
+	err := p.begin(o, c)
+	return p.Price, err
 }
 
 // Ran runs a call once and returns its results.
@@ -189,10 +195,16 @@ func (p *Draft) Results() ([]tensor.Any, error) {
 	if p.Late == nil {
 		return p.Ran()
 	}
-	if err := tensor.Try(func() { p.Out = p.Late() }); err != nil {
-		return nil, err
+	var out []tensor.Any
+	err := tensor.Try(func() { out = p.Late() })
+	if err == nil {
+		err, p.Err = p.Err, nil
 	}
-	return p.Out, p.Err
+	if err != nil {
+		return nil, err // it is asked again
+	}
+	p.Out = out
+	return out, nil
 }
 
 // KeepsNow is Keeps for the first input and the target as they lie.
@@ -276,12 +288,13 @@ func (p *Draft) Through(o *Op, c *Use, then func(out []tensor.Any) []tensor.Any)
 	if p.Price = q.Price; q.Late != nil || q.Out != nil {
 		p.Late = func() (out []tensor.Any) {
 			if out, p.Err = q.Results(); p.Err == nil {
-				out = then(slices.Clone(out))
+				out, p.Price = then(slices.Clone(out)), q.Price
 			}
 			return out
 		}
 	}
 	p.Run = func() {
+		q.Under(p.Call.Context)
 		if p.To, p.Err = q.Ran(); p.Err == nil {
 			p.To = then(slices.Clone(p.To))
 		}

@@ -58,6 +58,14 @@ func (p *Price) Copies(size, in, out int) {
 // isn't known.
 func (p *Price) Costs(n int64) { p.flops = 1 + max(n, -1) }
 
+// then adds the price of a step that runs after the others, whose memory is free by then. The operations stay.
+func (p *Price) then(q *Price) {
+	p.all, p.each = max(p.all, q.all), max(p.each, q.each)
+	p.packs, p.work = max(p.packs, q.packs), max(p.work, q.work)
+	p.own = copies{max(p.own.in, q.own.in), max(p.own.out, q.own.out)}
+	p.wide, p.size = copies{max(p.wide.in, q.wide.in), max(p.wide.out, q.wide.out)}, max(p.size, q.size)
+}
+
 // Priced returns the price.
 func (p *Price) Priced() *Price { return p }
 
@@ -101,8 +109,8 @@ func (p *Draft) scratch() (n float64) {
 
 // known returns the results as far as they are known.
 func (p *Draft) known() []tensor.Any {
-	if p.Out == nil && p.Late != nil {
-		_, _ = p.Results() // an operator may say its price there
+	if p.Out == nil && p.Late != nil && p.op.table == nil {
+		_, _ = p.Results() // an operator of a program says its price there
 	}
 	if p.Out == nil {
 		return p.To

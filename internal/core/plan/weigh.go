@@ -102,6 +102,9 @@ func (w *weighing) plan(c *Use, p *Draft) {
 			left /= q.part[i]
 		}
 	}
+	p.Price = made[0].Price
+	p.then(&made[1].Price)
+	p.then(&made[2].Price)
 	p.all += BytesIn(q.scores.DType().Size(), q.part)
 	p.Out = One(last)
 	p.By(c, 0, q.run)

@@ -7,9 +7,9 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// Settings is the content of an option. Four fields of four words at most: such a struct lives in registers, a larger one
+// Option is the content of an option. Four fields of four words at most: such a struct lives in registers, a larger one
 // is copied through memory, which stalls the processor.
-type Settings struct {
+type Option struct {
 	Into  *tensor.Any
 	More  *More
 	Flags Flags
