@@ -14,7 +14,7 @@ import (
 // assembly together. Whoever raises one says why in the note of the change; go test -run Budget -update . writes the rows
 // that don't fit.
 const budgets = `
-.                           120       0
+.                           130       0
 beam                        230       0
 beam/cmd/ashlar-beam        130       0
 bench                        10       0

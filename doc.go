@@ -75,12 +75,15 @@
 //	op/NAME.go                             an operator: meaning, types, table and the row that defines it
 //	op/conv.go                             the shape of a Conv; each operator infers its shapes in its own Planned
 //	tensor/reshape.go                      Reshape and View of typed programs; op/reshape.go is the operator of graphs
+//	layout/index.go                        the bounds of Slice; tensor/view.go makes the view
+//	tensor/page.go                         a tensor printed, "..." in long axes; print.go has the options
 //	layout/view.go                         which reshapes are views
 //	tensor/tileview.go                     views of one tile of a tensor
 //	pack/tilelayout.go                     TT-NN's tiles of 32×32: where their elements are
 //	layout/product.go                      tiles of any size: TileToShape
 //	mem/arena.go                           the arena: memory that is used again
 //	num/f16.go                             float16: its conversions
+//	num/narrow.go                          narrow floats of 8 bits: rounding to nearest even
 //	internal/core/conv/float16.go          float16: its conversions, row by row
 //	internal/core/conv/canon.go            NaN made canonical; internal/core/cast/canon.go says when
 //	internal/core/reduce/sumfloats.go      the order in which floats are added; integers and fixed point beside it
@@ -94,10 +97,14 @@
 //	internal/core/exec/threads.go          Look: where an operator sees that its context has ended
 //	internal/core/exec/elementwise.go      elementwise loops over tensors, dense and strided
 //	internal/core/pointwise/fuse.go        several elementwise operators in one pass
+//	internal/core/pointwise/pointwise.go   division of integers by 0 refused
 //	internal/core/plan/plan.go             the plan of a call; option.go has options, shapes.go broadcasting
 //	internal/core/plan/scratch.go          the memory that an operator says; onnx/frame.go holds a run to its limit
 //	internal/core/reduce/lines.go          operators on lines, as Softmax; sums and extremes along axes are in reduce.go
 //	internal/core/simd/_asm/neongemm.go    NEON's product of matrices; gemm.go has those of AVX2 and AVX-512
+//	internal/core/simd/_asm/functions.go   rows of exp and its like; internal/core/float has them in Go
+//	internal/core/order/order.go           TopK and sorting: equal elements by their places
+//	internal/fused/main.go                 the rule that the compiler may not fuse products and sums, and its check
 //	op/own.go                              operators of a program
 //	pack/blocks.go                         blocks of codes as GGUF's Q4_K, decoded; quantize.go encodes them
 //	docs/howto/add-an-element-type.md      the places that a new element type touches
@@ -107,7 +114,10 @@
 //	onnx/random_test.go                    random graphs, run in all ways
 //	onnx/infer.go                          shapes of a graph; the rules are those of the operators
 //	onnx/outline.go                        memory of a graph before a run, for prepared runs and streams
+//	onnx/plan.go                           the memory of a run compared with MaxMemory, before it begins
 //	format/npy/header.go                   the header of an npy file
+//	cmd/ashlar/inputs.go                   --input name=file; source.go reads the file
+//	beam/beam.go                           tasks of a plan that failed, tried again; chunk/run.go ends at the first error
 //	format/write.go                        a file written whole or not at all
 //	format/zarr/shard.go                   the index of a shard; http.go reads arrays of a server
 //	format/zarr/codec.go                   codecs of Zarr; compress.go and blosc.go read what they compress

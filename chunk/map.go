@@ -96,12 +96,14 @@ func (m *mapped) attributes() op.Attrs {
 func (m *mapped) text() string {
 	text := m.name + " map["
 	for _, name := range slices.Sorted(maps.Keys(m.attrs)) {
-		if t, ok := m.attrs.Tensor(name); ok {
+		switch v := m.attrs[name].(type) {
+		case tensor.Any, interface{ Any() tensor.Any }:
+			t, _ := m.attrs.Tensor(name)
 			d, err := tensor.Digest(t)
 			text += fmt.Sprintf("%q %x %v ", name, d, err)
-			continue
+		default:
+			text += fmt.Sprintf("%q %T %#v ", name, v, v)
 		}
-		text += fmt.Sprintf("%q %T %#v ", name, m.attrs[name], m.attrs[name])
 	}
 	return text + "]"
 }

@@ -92,7 +92,8 @@ func (b *Builder) Input(name string, d dtype.DType, dims ...any) string {
 	return name
 }
 
-// Output declares the value of this name as an output of the graph; dimensions as in Input.
+// Output declares the value of this name as an output of the graph. Each dimension is an int, a string that names it, or nil
+// if it may be anything. It is the model's word: a run gives the type and the shape that the nodes make.
 func (b *Builder) Output(name string, d dtype.DType, dims ...any) {
 	b.ready()
 	b.g.Outputs = append(b.g.Outputs, b.value(fmt.Sprintf("output %q", name), name, d, dims))
@@ -105,15 +106,19 @@ func (b *Builder) value(place, name string, d dtype.DType, dims []any) ValueInfo
 	}
 	for _, v := range dims {
 		dim := Dim{Value: -1}
+		fixed := func(e int64) {
+			if dim.Value = e; e < 0 {
+				b.fail(place, failf("dimension %d is negative; use nil for one that isn't fixed", e))
+			}
+		}
 		switch v := v.(type) {
 		case nil:
 		case string:
 			dim.Param = v
 		case int:
-			dim.Value = int64(v)
-			if v < 0 {
-				b.fail(place, failf("dimension %d is negative; use nil for one that isn't fixed", v))
-			}
+			fixed(int64(v))
+		case int64:
+			fixed(v)
 		default:
 			b.fail(place, failf("a dimension is a %T; it must be an int, a string or nil", v))
 		}
@@ -142,11 +147,13 @@ func (b *Builder) Strings(name string, shape []int, list ...string) string {
 	return name
 }
 
-// Import says which opset of a domain the nodes of the model mean. Of ONNX's own domain Model says it.
+// Import says which opset of a domain the nodes of the model mean. Of ONNX's own domain Model says it. Check refuses nodes of a
+// domain that isn't imported.
 func (b *Builder) Import(domain string, opset int64) { b.sets = append(b.sets, Opset{domain, opset}) }
 
 // Node adds a node and returns the name of its output. An empty name among the inputs leaves an optional one out. An
-// operator of another domain has that before its name, as in "ai.onnx.ml.ZipMap"; see Import.
+// operator of another domain has that before its name, as in "ai.onnx.ml.ZipMap"; see Import. The node has the name of its first
+// output; Model's Graph.Nodes may get others.
 func (b *Builder) Node(op string, inputs []string, attrs ...Attribute) string {
 	return b.Nodes(op, 1, inputs, attrs...)[0]
 }

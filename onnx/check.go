@@ -15,7 +15,8 @@ import (
 // Otherwise an *UnsupportedError lists everything this library doesn't have: operators, their attributes, their meaning
 // at the imported opset, element types. Check follows the types of values between the nodes as far as they don't depend on
 // the sizes of the inputs. Session.Plan, with which Run begins, knows the sizes, and completes the list before anything runs. A domain
-// that nodes name and the model doesn't import is no gap if AssumedOpsets has it.
+// that nodes name and the model doesn't import is no gap if AssumedOpsets has it. Plan, too, reports what an operator refuses for its
+// operands' shapes or an attribute's value.
 //
 // Check computes values on which shapes may depend: integers and the like of up to 1,024 elements, for a second at most. It
 // runs nothing else of the model. It reads only two kinds of weights: bools, and lists of integers, since their bytes may be

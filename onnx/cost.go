@@ -39,7 +39,7 @@ type NodeCost struct {
 	FLOPs int64  // of one run of the node without the graphs inside; -1: unknown
 	Bytes int64  // of its results; -1: unknown
 	Once  bool   // it runs exactly once; false in a loop, and in a branch that may not be taken
-	Types []Type // of the results, as far as they are known
+	Types []Type // of the results, the zero Type where a size stays open: names of dimensions aren't carried on
 
 	branch *compiled // the graph that an If runs, if that is known
 }

@@ -2,7 +2,7 @@
 //
 //	m, err := onnx.Open("model.onnx")       // decode the graph; weights stay in the file
 //	defer m.Close()
-//	s, err := onnx.NewSession(m)            // check everything, load the weights
+//	s, err := onnx.NewSession(m)            // check the graph, load the weights
 //	out, err := s.Run(ctx, map[string]tensor.Any{"image": x}, nil)
 //
 // Decoding understands every message of the format, so that a Model can be looked at, changed and written back by Encode

@@ -108,7 +108,7 @@ func (v *StepValue) Place() string {
 }
 
 // Steps says how a session prepares its runs with these inputs, which may be descriptions (tensor.Spec). An input may be left out whose
-// shape the model declares. How is:
+// shape the model declares in numbers alone. How is:
 //   - constant: the results are the same in every run, and computed once;
 //   - view: they are views of the first input, or a copy where its layout has no such view;
 //   - planned: the step is planned once, and writes its result to its place;

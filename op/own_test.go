@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"regexp"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -12,6 +14,11 @@ import (
 	"github.com/ashlar-go/ashlar/mem"
 	"github.com/ashlar-go/ashlar/op"
 	"github.com/ashlar-go/ashlar/tensor"
+)
+
+var (
+	errIndex = errors.New("an error of the runtime")
+	place    = regexp.MustCompile(`go:\d+`)
 )
 
 type ran = func(c *op.Call) ([]tensor.Any, error)
@@ -51,22 +58,25 @@ func TestNewBreaksItsWord(t *testing.T) {
 		is   error
 	}{
 		"right":     {scaled(64, 64, same), "", nil},
-		"panic":     {scaled(0, 0, lost), "its run panics: lost", tensor.ErrValue},
-		"index":     {scaled(0, 0, func(c *op.Call) ([]tensor.Any, error) { return c.Inputs[9:], nil }), "its run panics: runtime error", tensor.ErrValue},
-		"operand":   {scaled(0, 0, func(c *op.Call) ([]tensor.Any, error) { return give(c.Inputs[0].Reshape(7))(c) }), "its run panics: tensor.Reshape", tensor.ErrShape},
+		"panic":     {scaled(0, 0, lost), "its run panics at own_test.go:N: lost", tensor.ErrValue},
+		"index":     {scaled(0, 0, func(c *op.Call) ([]tensor.Any, error) { return c.Inputs[9:], nil }), "its run panics at own_test.go:N: runtime error", errIndex},
+		"operand":   {scaled(0, 0, func(c *op.Call) ([]tensor.Any, error) { return give(c.Inputs[0].Reshape(7))(c) }), "its run panics at own_test.go:N: tensor.Reshape", tensor.ErrShape},
 		"shape":     {scaled(0, 0, give(tensor.New[float32](3).Any())), "result 0 of its run is", tensor.ErrShape},
 		"type":      {scaled(0, 0, give(tensor.New[int32](2).Any())), "result 0 of its run is", tensor.ErrShape},
 		"absent":    {scaled(0, 0, give(tensor.Any{})), "result 0 of its run is", tensor.ErrShape},
 		"none":      {scaled(0, 0, give()), "its run returns 0 results, its infer says 1", tensor.ErrShape},
 		"memory":    {scaled(64, 65, same), "its run asks for 65 bytes, and has 64 of its Info.Scratch left", tensor.ErrMemory},
 		"no memory": {scaled(-5, 1, same), "its run asks for 1 bytes, and has 0 of its Info.Scratch left", tensor.ErrMemory},
-		"infer":     {op.New(op.Info{Name: "Scaled"}, lost, same), "its infer panics: lost", tensor.ErrValue},
+		"infer":     {op.New(op.Info{Name: "Scaled"}, lost, same), "its infer panics at own_test.go:N: lost", tensor.ErrValue},
 		"price":     {op.New(op.Info{Name: "Scaled", FLOPs: func(*op.Call, []tensor.Any) int64 { panic("lost") }}, same, give(tensor.New[float32](2).Any())), "", nil},
 	} {
 		call := &op.Call{Inputs: []tensor.Any{tensor.New[float32](2).Any()}}
 		check := func(how string, err error) {
 			t.Helper()
-			if c.is == nil && err != nil || c.is != nil && (!errors.Is(err, c.is) || !strings.HasPrefix(err.Error(), "op.Scaled: "+c.want)) {
+			if r := runtime.Error(nil); name == "index" && errors.As(err, &r) {
+				err = fmt.Errorf("%w: %w", err, errIndex)
+			}
+			if c.is == nil && err != nil || c.is != nil && (!errors.Is(err, c.is) || !strings.HasPrefix(place.ReplaceAllString(err.Error(), "go:N"), strings.TrimPrefix(c.o.Domain()+".", ".")+"Scaled: "+c.want)) {
 				t.Errorf("%s, %s: %v, want %q", name, how, err, c.want)
 			}
 		}
@@ -85,7 +95,7 @@ func TestNewBreaksItsWord(t *testing.T) {
 		}
 	}
 	broken := op.New(op.Info{Name: "Scaled", FLOPs: func(*op.Call, []tensor.Any) int64 { panic("lost") }}, same, same)
-	if _, err := broken.Infer(&op.Call{Inputs: []tensor.Any{tensor.New[float32](2).Any()}}); err == nil || !strings.Contains(err.Error(), "op.Scaled: its FLOPs panics: lost") {
+	if _, err := broken.Infer(&op.Call{Inputs: []tensor.Any{tensor.New[float32](2).Any()}}); err == nil || !strings.Contains(err.Error(), "Scaled: its FLOPs panics at own_test.go:") {
 		t.Error(err)
 	}
 }
@@ -171,5 +181,57 @@ func TestNewSaysItsPrice(t *testing.T) {
 	}
 	if _, err := op.Scratch(context.Background(), 1); err == nil {
 		t.Error("there is scratch outside of a run")
+	}
+}
+
+// A function's own error gets the operator's name once, and is found by errors.Is.
+func TestNewOwnErrors(t *testing.T) {
+	mine := errors.New("mine")
+	fails := func(*op.Call) ([]tensor.Any, error) { return nil, fmt.Errorf("bad: %w", mine) }
+	same := func(c *op.Call) ([]tensor.Any, error) { return c.Inputs[:1], nil }
+	asks := func(c *op.Call) ([]tensor.Any, error) {
+		_, err := op.Scratch(c.Context, 1)
+		return nil, err
+	}
+	panics := func(*op.Call) ([]tensor.Any, error) { panic(mine) }
+	in := []tensor.Any{tensor.New[float32](2).Any()}
+	for want, o := range map[string]*op.Op{
+		"org.example.X: bad: mine": op.New(op.Info{Name: "X", Domain: "org.example"}, same, fails),
+		"X: bad: mine":             op.New(op.Info{Name: "X"}, fails, same),
+		"X: its run asks for 1 bytes, and has 0 of its Info.Scratch left": op.New(op.Info{Name: "X"}, same, asks),
+		"X: its run panics at own_test.go:N: mine":                        op.New(op.Info{Name: "X"}, same, panics),
+		"X: is not defined for float32; convert the operand with op.Cast": op.New(op.Info{Name: "X", Supports: dtype.DType.IsInteger}, same, same),
+	} {
+		_, err := o.Run(&op.Call{Inputs: in})
+		if err == nil || place.ReplaceAllString(err.Error(), "go:N") != want || strings.HasSuffix(want, "mine") && !errors.Is(err, mine) {
+			t.Errorf("%v, want %s", err, want)
+		}
+		if v := o.Versions(); len(v) != 1 || v[0] != 1 {
+			t.Error("versions", v)
+		}
+	}
+}
+
+// An AttrMap takes Go's own numbers, and refuses another kind of value.
+func TestAttrMapKinds(t *testing.T) {
+	o, _ := op.Lookup("Transpose")
+	a := tensor.Arange[float32](0, 6, 1).Reshape(2, 3)
+	out, err := o.Run(&op.Call{Inputs: []tensor.Any{a.Any()}, Attrs: op.AttrMap{"perm": []int{1, 0}}})
+	if err != nil || fmt.Sprint(out[0].Shape()) != "[3 2]" {
+		t.Error(out, err)
+	}
+	m := op.AttrMap{"i": 3, "f": 0.1, "fs": []float64{0.1, 2}, "s": "text"}
+	if fs, ok := m.Floats("fs"); m.Int("i", 0) != 3 || m.Float("f", 0) != 0.1 || !ok || fs[0] != 0.1 || fs[1] != 2 {
+		t.Error(m)
+	}
+	if _, err := o.Run(&op.Call{Inputs: []tensor.Any{a.Any()}, Attrs: op.AttrMap{"perm": "1, 0"}}); !errors.Is(err, tensor.ErrDType) ||
+		err.Error() != `op.AttrMap: attribute "perm" is a string, and the operator asks for a list of integers` {
+		t.Error(err)
+	}
+	for name, ask := range map[string]func(){"Int": func() { m.Int("f", 0) }, "Float": func() { m.Float("i", 0) }, "Ints": func() { m.Ints("i") }, "Floats": func() { m.Floats("s") },
+		"Str": func() { m.Str("i", "") }, "Strs": func() { m.Strs("s") }, "Tensor": func() { m.Tensor("s") }} {
+		if err := tensor.Try(ask); !errors.Is(err, tensor.ErrDType) {
+			t.Error(name, err)
+		}
 	}
 }

@@ -91,7 +91,7 @@ func (p *Plan) Results() ([]tensor.Any, error) { return p.draft().Results() }
 func (p *Plan) Steady() bool { return p.draft().Steady }
 
 // Views reports whether the results are views of the first input, or copies where its layout has no such view. A copy has
-// the elements of the input in row-major order.
+// the elements of the input in row-major order. It is false for operators of New.
 func (p *Plan) Views() bool { return p.draft().Views }
 
 // Joins reports whether the only result has the inputs one after the other along an axis. An input that is that part of the target of
@@ -128,7 +128,7 @@ func (p *Plan) Do() []tensor.Any { return p.draft().Do() }
 
 // A Call is one use of an operator in its run-time form.
 type Call struct {
-	Inputs  []tensor.Any    // in ONNX's order; the zero Any where an optional input is absent
+	Inputs  []tensor.Any    // in ONNX's order; the zero Any where an optional input is absent, or no entry at the end
 	Attrs   Attrs           // nil is no attributes
 	Opset   int             // the opset whose meaning applies
 	Outputs int             // how many outputs are asked for; 0 means 1
