@@ -131,7 +131,6 @@ func TestRefusalsML(t *testing.T) {
 		{"Scaler", op.AttrMap{"offset": []float32{1, 2}}, "offset has 2 numbers"},
 		{"Normalizer", op.AttrMap{"norm": "L3"}, `norm is "L3"`},
 		{"Imputer", op.AttrMap{"imputed_value_floats": 1}, "asks for a list of float32"},
-		{"Imputer", op.AttrMap{}, "there is no imputed_value_floats"},
 		{"LinearRegressor", op.AttrMap{"targets": int64(3)}, "8 coefficients for 3 scores"},
 		{"LinearRegressor", op.AttrMap{"post_transform": "LOG"}, `post_transform is "LOG"`},
 		{"LinearRegressor", op.AttrMap{"intercepts": []float32{1}}, "1 intercepts for 2 scores"},
