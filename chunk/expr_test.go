@@ -127,7 +127,7 @@ func TestIntegers(t *testing.T) {
 	vars["w"] = Value(tensor.FromSlice([]uint64{0, 1, 5, math.MaxUint64}, 4).Any())
 	vars["p"] = Value(tensor.FromSlice([]int32{3, 0, -2}, 3).Any())
 	vars["c"] = Value(tensor.FromSlice([]complex128{1 << 53, 1i}, 2).Any())
-	vars["h"] = Value(tensor.FromSlice([]num.F8E4M3{num.F8E4M3FromFloat64(448), num.F8E4M3FromFloat64(-448), num.F8E4M3FromFloat64(math.NaN())}, 3).Any())
+	vars["h"] = Value(tensor.FromSlice([]num.F8E4M3{num.FromFloat64[num.F8E4M3](448), num.FromFloat64[num.F8E4M3](-448), num.FromFloat64[num.F8E4M3](math.NaN())}, 3).Any())
 	for text, want := range map[string]string{
 		"w > -1": "[ True  True  True  True]", "w == -1": "[False False False False]", "-1 != w": "[ True  True  True  True]", "w >= 2 ** 64 - 1": "[False False False  True]", "w < 2 ** 64": "[ True  True  True  True]",
 		"clip(w, -5, 3)": "[0 1 3 3]", "clip(u, 0, 4550)": "[  1   2 200 255]", "clip(x[0], -1e39, 1e39)": "[-4. -3. -2. -1.]", "w - 9223372036854775808 > w": "[ True  True  True False]", "maximum(w, 18446744073709551614)": "[18446744073709551614 18446744073709551614 18446744073709551614\n 18446744073709551615]",

@@ -24,7 +24,7 @@ func TestBesideNumPy(t *testing.T) {
 	vars := map[string]Array{
 		"x": FromTensor("x", tensor.FromSlice([]float64{-7.5, math.Copysign(0, -1), 2, math.Inf(1), math.NaN(), 3.25}, 2, 3).Any(), 1, 2),
 		"f": FromTensor("f", tensor.FromSlice([]float32{0.1, -3, 1e30}, 3).Any(), 2),
-		"h": FromTensor("h", tensor.FromSlice([]num.F16{num.F16FromBits(0x3800), num.F16FromBits(0xc100)}, 2, 1).Any(), 1, 1),
+		"h": FromTensor("h", tensor.FromSlice([]num.F16{num.FromBits[num.F16](0x3800), num.FromBits[num.F16](0xc100)}, 2, 1).Any(), 1, 1),
 		"i": FromTensor("i", tensor.FromSlice([]int8{-7, 3, 100, 5, -1, 2}, 2, 3).Any(), 2, 1),
 		"u": FromTensor("u", tensor.FromSlice([]uint8{200, 7, 255}, 3).Any(), 1),
 		"b": FromTensor("b", tensor.FromSlice([]bool{true, false, true}, 3).Any(), 2),
@@ -94,7 +94,7 @@ func answers(t *testing.T, script string) string {
 // But a number beyond a type of floats is refused here, and an infinity there. The answers are recorded by testdata/constants.py.
 func TestConstants(t *testing.T) {
 	vars := map[string]Array{
-		"f2": valueOf([]num.F16{num.F16FromFloat64(0.5), num.F16FromFloat64(math.Copysign(0, -1)), num.F16FromFloat64(2048), num.F16FromFloat64(65504), num.F16FromFloat64(-65504), num.F16FromFloat64(3), num.F16FromFloat64(math.Inf(1)), num.F16FromFloat64(math.NaN())}...),
+		"f2": valueOf([]num.F16{num.FromFloat64[num.F16](0.5), num.FromFloat64[num.F16](math.Copysign(0, -1)), num.FromFloat64[num.F16](2048), num.FromFloat64[num.F16](65504), num.FromFloat64[num.F16](-65504), num.FromFloat64[num.F16](3), num.FromFloat64[num.F16](math.Inf(1)), num.FromFloat64[num.F16](math.NaN())}...),
 		"f4": valueOf(0.5, float32(math.Copysign(0, -1)), 1<<24, 1<<63, -1<<31, 255, math.MaxFloat32, float32(math.Inf(-1)), float32(math.NaN())),
 		"f8": valueOf(0.5, math.Copysign(0, -1), 1<<53, 1<<64, -1<<63, 255, math.MaxFloat64, math.Inf(1), math.NaN()),
 		"b":  valueOf(true, false, true), "p": valueOf[int8](0, 1, 2, 5), "q": valueOf[int8](3, 2, -1, 0),

@@ -55,7 +55,7 @@ func (a *array) tensor() (tensor.Any, error) {
 	case dtype.Float16:
 		err = fill(t, a.Data, func(s string) (num.F16, error) {
 			v, err := strconv.ParseFloat(s, 64)
-			return num.F16FromFloat64(v), err
+			return num.FromFloat64[num.F16](v), err
 		})
 	case dtype.Float32:
 		err = fill(t, a.Data, func(s string) (float32, error) {

@@ -258,7 +258,7 @@ func declared(t tensor.Any, v onnx.ValueInfo) tensor.Any {
 	}
 	out := tensor.New[num.BF16](words.Shape()...)
 	for i, w := range words.Contiguous().Elems() {
-		out.Elems()[i] = num.BF16FromBits(w)
+		out.Elems()[i] = num.FromBits[num.BF16](w)
 	}
 	return out.Any()
 }

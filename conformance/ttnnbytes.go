@@ -35,8 +35,8 @@ func bf16Round(raw json.RawMessage) error {
 		return err
 	}
 	f := math.Float32frombits(v[0])
-	got := num.BF16FromFloat32(f)
-	if cut := num.BF16Truncated(f); uint32(got.Bits()) != v[1] || uint32(cut.Bits()) != v[2] || math.Float32bits(got.Float32()) != v[3] {
+	got := num.FromFloat64[num.BF16](float64(f))
+	if cut := num.FromBits[num.BF16](uint16(v[0] >> 16)); uint32(got.Bits()) != v[1] || uint32(cut.Bits()) != v[2] || math.Float32bits(got.Float32()) != v[3] {
 		return fmt.Errorf("%#x: got %#x, %#x and %#x, want %#x", v[0], got.Bits(), cut.Bits(), math.Float32bits(got.Float32()), v[1:])
 	}
 	return nil
@@ -47,7 +47,7 @@ func bf16Arith(raw json.RawMessage) error {
 	if err != nil {
 		return err
 	}
-	a, b := tensor.Scalar(num.BF16FromBits(uint16(v[0]))), tensor.Scalar(num.BF16FromBits(uint16(v[1])))
+	a, b := tensor.Scalar(num.FromBits[num.BF16](uint16(v[0]))), tensor.Scalar(num.FromBits[num.BF16](uint16(v[1])))
 	for i, r := range []tensor.Tensor[num.BF16]{op.Add(a, b), op.Sub(a, b), op.Mul(a, b), op.Div(a, b)} {
 		if got := uint32(r.Item().Bits()); got != v[2+i] {
 			return fmt.Errorf("%#x %c %#x: got %#x, want %#x", v[0], "+-*/"[i], v[1], got, v[2+i])

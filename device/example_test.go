@@ -79,7 +79,7 @@ func ExampleCopy() {
 		panic(err)
 	}
 	q := dev.NewQueue()
-	event, err := device.Copy(q, t.Any(), tensor.Full(num.BF16FromFloat32(1), 4).Any())
+	event, err := device.Copy(q, t.Any(), tensor.Full(num.FromFloat64[num.BF16](1), 4).Any())
 	if err != nil {
 		panic(err)
 	}

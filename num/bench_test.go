@@ -15,10 +15,10 @@ func BenchmarkConversions(b *testing.B) {
 		name string
 		f    func()
 	}{
-		{"NarrowBF16", func() { NarrowBF16(brain, x) }}, {"WidenBF16", func() { WidenBF16(x, brain) }},
-		{"NarrowF16", func() { NarrowF16(half, x) }}, {"WidenF16", func() { WidenF16(x, half) }},
-		{"NarrowF8E4M3", func() { NarrowF8E4M3(e4, x) }}, {"WidenF8E4M3", func() { WidenF8E4M3(x, e4) }},
-		{"NarrowF8E5M2", func() { NarrowF8E5M2(e5, x) }}, {"WidenF8E5M2", func() { WidenF8E5M2(x, e5) }},
+		{"NarrowRow[BF16]", func() { NarrowRow[BF16](brain, x) }}, {"WidenRow[BF16]", func() { WidenRow[BF16](x, brain) }},
+		{"NarrowRow[F16]", func() { NarrowRow[F16](half, x) }}, {"WidenRow[F16]", func() { WidenRow[F16](x, half) }},
+		{"NarrowRow[F8E4M3]", func() { NarrowRow[F8E4M3](e4, x) }}, {"WidenRow[F8E4M3]", func() { WidenRow[F8E4M3](x, e4) }},
+		{"NarrowRow[F8E5M2]", func() { NarrowRow[F8E5M2](e5, x) }}, {"WidenRow[F8E5M2]", func() { WidenRow[F8E5M2](x, e5) }},
 	} {
 		b.Run(c.name, func(b *testing.B) {
 			for b.Loop() {

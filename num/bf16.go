@@ -6,11 +6,8 @@ import "math"
 // finite value is about 3.39e38, the smallest positive one 2^-133. The zero value is +0.
 type BF16 struct{ bits uint16 }
 
-// BF16FromBits returns the BF16 with these bits, NaNs included.
-func BF16FromBits(b uint16) BF16 { return BF16{b} }
-
-// BF16FromFloat32 rounds f to nearest, ties to even; NaN gives the NaN 7fc0.
-func BF16FromFloat32(f float32) BF16 {
+// bf16From32 rounds f to nearest, ties to even; NaN gives the NaN 7fc0.
+func bf16From32(f float32) BF16 {
 	b := math.Float32bits(f)
 	if b&abs32 > inf32 {
 		return BF16{CanonBF16}
@@ -18,12 +15,8 @@ func BF16FromFloat32(f float32) BF16 {
 	return BF16{uint16((b + 0x7fff + b>>16&1) >> 16)} // the carry of the largest values makes infinity
 }
 
-// BF16Truncated cuts f to its upper half, rounding toward zero. A NaN keeps its upper bits; a NaN with payload in the lower half
-// alone becomes an infinity.
-func BF16Truncated(f float32) BF16 { return BF16{uint16(math.Float32bits(f) >> 16)} }
-
-// BF16FromFloat64 rounds f to nearest, ties to even, once; NaN gives the NaN 7fc0.
-func BF16FromFloat64(f float64) BF16 {
+// bf16From64 rounds f to nearest, ties to even, once; NaN gives the NaN 7fc0.
+func bf16From64(f float64) BF16 {
 	b := math.Float64bits(f)
 	if b&abs64 > inf64 {
 		return BF16{CanonBF16}
@@ -53,23 +46,7 @@ func (x BF16) Float64() float64 {
 	return float64(x.Float32())
 }
 
-// String returns the shortest decimal that [BF16FromFloat64] turns back into x.
+// String returns the shortest decimal that [FromFloat64] turns back into x.
 func (x BF16) String() string {
-	return shortest(x.Float64(), func(y float64) bool { return BF16FromFloat64(y) == x || x.IsNaN() })
-}
-
-// WidenBF16 sets dst[i] to the value of src[i] for the first len(dst) elements. NaNs keep sign and payload.
-func WidenBF16(dst []float32, src []BF16) {
-	src = src[:len(dst)]
-	for i := range dst {
-		dst[i] = math.Float32frombits(uint32(src[i].bits) << 16)
-	}
-}
-
-// NarrowBF16 sets dst[i] to [BF16FromFloat32](src[i]) for the first len(dst) elements.
-func NarrowBF16(dst []BF16, src []float32) {
-	src = src[:len(dst)]
-	for i := range dst {
-		dst[i] = BF16FromFloat32(src[i])
-	}
+	return shortest(x.Float64(), func(y float64) bool { return bf16From64(y) == x || x.IsNaN() })
 }

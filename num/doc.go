@@ -6,11 +6,11 @@
 // [BF16], [F16], [F8E4M3] and [F8E5M2] are storage formats: structs over their bits, so that + on them doesn't compile. Arithmetic
 // widens to float32, which is exact, and narrows once:
 //
-//	sum := num.BF16FromFloat32(a.Float32() + b.Float32())
+//	sum := num.FromFloat64[num.BF16](float64(a.Float32() + b.Float32()))
 //
 // Every narrowing, from float32 or from float64, rounds once, to nearest, ties to even. A number that is too large becomes infinity,
-// or NaN in F8E4M3, which has no infinity. A NaN becomes the canonical NaN of the target, without sign or payload. The Widen and
-// Narrow functions convert whole rows, with the same bits. Only NaNs differ: widening keeps their payload.
+// or NaN in F8E4M3, which has no infinity. A NaN becomes the canonical NaN of the target, without sign or payload. [WidenRow] and
+// [NarrowRow] convert whole rows, with the same bits. Only NaNs differ: widening keeps their payload.
 //
 // # Formats that are only stored
 //

@@ -7,23 +7,23 @@ import (
 )
 
 func Example() {
-	a, b := num.BF16FromFloat32(1), num.BF16FromFloat32(0.0078125)
-	sum := num.BF16FromFloat32(a.Float32() + b.Float32())
+	a, b := num.FromFloat64[num.BF16](1), num.FromFloat64[num.BF16](0.0078125)
+	sum := num.FromFloat64[num.BF16](float64(a.Float32() + b.Float32()))
 	fmt.Println(sum, sum.Bits())
-	fmt.Println(num.F8E4M3FromFloat32(500), num.F8E4M3Saturate(500), num.F8E5M2FromFloat32(70000))
+	fmt.Println(num.FromFloat64[num.F8E4M3](500), num.Saturate[num.F8E4M3](500), num.FromFloat64[num.F8E5M2](70000))
 	// Output:
 	// 1.01 16257
 	// NaN 448 +Inf
 }
 
 func ExampleBF16() {
-	x := num.BF16FromFloat32(3.14159)
+	x := num.FromFloat64[num.BF16](3.14159)
 	fmt.Printf("%v is %.7f\n", x, x.Float32())
 	// Output: 3.14 is 3.1406250
 }
 
 func ExampleF16() {
-	fmt.Println(num.F16FromFloat64(65519.9).Float32(), num.F16FromFloat64(65520))
+	fmt.Println(num.FromFloat64[num.F16](65519.9).Float32(), num.FromFloat64[num.F16](65520))
 	// Output: 65504 +Inf
 }
 
@@ -38,19 +38,19 @@ func ExampleFormat() {
 }
 
 func ExampleInt4() {
-	fmt.Println(num.Int4FromInt64(7), num.Int4FromInt64(8), num.Int4FromBits(0xff))
+	fmt.Println(num.FromBits[num.Int4](7), num.FromBits[num.Int4](8), num.FromBits[num.Int4](0xff))
 	// Output: 7 -8 -1
 }
 
 func ExampleF4E2M1() {
-	for b := range uint8(8) {
-		fmt.Print(num.F4E2M1FromBits(b), " ")
+	for b := range uint16(8) {
+		fmt.Print(num.FromBits[num.F4E2M1](b), " ")
 	}
-	fmt.Println(num.F4E2M1FromFloat64(-100))
+	fmt.Println(num.FromFloat64[num.F4E2M1](-100))
 	// Output: 0 0.5 1 1.5 2 3 4 6 -6
 }
 
 func ExampleF8E8M0() {
-	fmt.Println(num.F8E8M0FromFloat64(3, num.Up), num.F8E8M0FromFloat64(3, num.Down), num.F8E8M0FromFloat64(0, num.Up), num.F8E8M0Saturate(1e99, num.Up))
+	fmt.Println(num.F8E8M0FromFloat64(3, num.Up, false), num.F8E8M0FromFloat64(3, num.Down, false), num.F8E8M0FromFloat64(0, num.Up, false), num.F8E8M0FromFloat64(1e99, num.Up, true))
 	// Output: 4 2 NaN 1.7014118e+38
 }

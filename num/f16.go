@@ -6,11 +6,8 @@ import "math"
 // value is 65504, the smallest positive one 2^-24. The zero value is +0.
 type F16 struct{ bits uint16 }
 
-// F16FromBits returns the F16 with these bits, NaNs included.
-func F16FromBits(b uint16) F16 { return F16{b} }
-
-// F16FromFloat32 rounds f to nearest, ties to even; from 65520 on it returns infinity. NaN gives the NaN 7e00.
-func F16FromFloat32(f float32) F16 {
+// f16From32 rounds f to nearest, ties to even; from 65520 on it returns infinity. NaN gives the NaN 7e00.
+func f16From32(f float32) F16 {
 	b := math.Float32bits(f)
 	if b&abs32 > inf32 {
 		return F16{CanonF16}
@@ -18,8 +15,8 @@ func F16FromFloat32(f float32) F16 {
 	return F16{uint16(min(narrow32(b&abs32, 10, 15), 0x7c00)) | uint16(b>>31)<<15}
 }
 
-// F16FromFloat64 rounds f to nearest, ties to even, once; from 65520 on it returns infinity. NaN gives the NaN 7e00.
-func F16FromFloat64(f float64) F16 {
+// f16From64 rounds f to nearest, ties to even, once; from 65520 on it returns infinity. NaN gives the NaN 7e00.
+func f16From64(f float64) F16 {
 	b := math.Float64bits(f)
 	if b&abs64 > inf64 {
 		return F16{CanonF16}
@@ -49,9 +46,9 @@ func (x F16) Float64() float64 {
 	return float64(widenF16(uint32(x.bits)))
 }
 
-// String returns the shortest decimal that [F16FromFloat64] turns back into x.
+// String returns the shortest decimal that [FromFloat64] turns back into x.
 func (x F16) String() string {
-	return shortest(x.Float64(), func(y float64) bool { return F16FromFloat64(y) == x || x.IsNaN() })
+	return shortest(x.Float64(), func(y float64) bool { return f16From64(y) == x || x.IsNaN() })
 }
 
 // widenF16 puts exponent and fraction where float32 has them and corrects the bias by an exact product, which makes subnormal numbers
@@ -62,20 +59,4 @@ func widenF16(h uint32) float32 {
 		f |= inf32
 	}
 	return math.Float32frombits(f | h&0x8000<<16)
-}
-
-// WidenF16 sets dst[i] to the value of src[i] for the first len(dst) elements. NaNs keep sign and payload.
-func WidenF16(dst []float32, src []F16) {
-	src = src[:len(dst)]
-	for i := range dst {
-		dst[i] = widenF16(uint32(src[i].bits))
-	}
-}
-
-// NarrowF16 sets dst[i] to [F16FromFloat32](src[i]) for the first len(dst) elements.
-func NarrowF16(dst []F16, src []float32) {
-	src = src[:len(dst)]
-	for i := range dst {
-		dst[i] = F16FromFloat32(src[i])
-	}
 }

@@ -8,12 +8,9 @@ import "math"
 // Source: OCP 8-bit Floating Point Specification (OFP8), revision 1.0.
 type F8E4M3 struct{ bits uint8 }
 
-// F8E4M3FromBits returns the F8E4M3 with these bits, NaNs included.
-func F8E4M3FromBits(b uint8) F8E4M3 { return F8E4M3{b} }
-
-// F8E4M3FromFloat32 rounds f to nearest, ties to even. NaN, infinities and everything beyond ±464, the last value that rounds to
-// ±448, give the NaN 7f. [F8E4M3Saturate] saturates instead.
-func F8E4M3FromFloat32(f float32) F8E4M3 {
+// f8e4m3From32 rounds f to nearest, ties to even. NaN, infinities and everything beyond ±464, the last value that rounds to
+// ±448, give the NaN 7f.
+func f8e4m3From32(f float32) F8E4M3 {
 	b := math.Float32bits(f)
 	c := narrow32(b&abs32, 3, 7)
 	if c >= CanonF8E4M3 {
@@ -22,23 +19,14 @@ func F8E4M3FromFloat32(f float32) F8E4M3 {
 	return F8E4M3{uint8(c) | uint8(b>>31)<<7}
 }
 
-// F8E4M3FromFloat64 rounds f to nearest, ties to even, once. It gives NaN where [F8E4M3FromFloat32] does.
-func F8E4M3FromFloat64(f float64) F8E4M3 {
+// f8e4m3From64 rounds f to nearest, ties to even, once. It gives NaN where [f8e4m3From32] does.
+func f8e4m3From64(f float64) F8E4M3 {
 	b := math.Float64bits(f)
 	c := narrow64(b&abs64, 3, 7)
 	if c >= CanonF8E4M3 {
 		return F8E4M3{CanonF8E4M3}
 	}
 	return F8E4M3{uint8(c) | uint8(b>>63)<<7}
-}
-
-// F8E4M3Saturate rounds f to nearest, ties to even, once; numbers that are too large, infinities included, become ±448. NaN gives the
-// NaN 7f.
-func F8E4M3Saturate(f float64) F8E4M3 {
-	if math.Abs(f) > 448 {
-		f = math.Copysign(448, f)
-	}
-	return F8E4M3FromFloat64(f)
 }
 
 // Bits returns the bits of x.
@@ -73,20 +61,4 @@ func widenF8E4M3(h uint32) float32 {
 		f = Canon32
 	}
 	return math.Float32frombits(f | h&0x80<<24)
-}
-
-// WidenF8E4M3 sets dst[i] to the value of src[i] for the first len(dst) elements. NaNs keep their sign.
-func WidenF8E4M3(dst []float32, src []F8E4M3) {
-	src = src[:len(dst)]
-	for i := range dst {
-		dst[i] = widenF8E4M3(uint32(src[i].bits))
-	}
-}
-
-// NarrowF8E4M3 sets dst[i] to [F8E4M3FromFloat32](src[i]) for the first len(dst) elements.
-func NarrowF8E4M3(dst []F8E4M3, src []float32) {
-	src = src[:len(dst)]
-	for i := range dst {
-		dst[i] = F8E4M3FromFloat32(src[i])
-	}
 }

@@ -57,14 +57,14 @@ func formatOf[T Narrow](name string, bits, mbits, bias int, inf, overflow, nan u
 }
 
 var formats = []narrowFormat{
-	formatOf("BF16", 16, 7, 127, 0x7f80, 0x7f80, 0x7fc0, func(b uint32) BF16 { return BF16FromBits(uint16(b)) }, func(x BF16) uint32 { return uint32(x.Bits()) },
-		BF16FromFloat32, BF16FromFloat64, BF16.Float32, BF16.Float64, BF16.String, BF16.IsNaN, WidenBF16, NarrowBF16),
-	formatOf("F16", 16, 10, 15, 0x7c00, 0x7c00, 0x7e00, func(b uint32) F16 { return F16FromBits(uint16(b)) }, func(x F16) uint32 { return uint32(x.Bits()) },
-		F16FromFloat32, F16FromFloat64, F16.Float32, F16.Float64, F16.String, F16.IsNaN, WidenF16, NarrowF16),
-	formatOf("F8E4M3", 8, 3, 7, 0x7f, 0x7f, 0x7f, func(b uint32) F8E4M3 { return F8E4M3FromBits(uint8(b)) }, func(x F8E4M3) uint32 { return uint32(x.Bits()) },
-		F8E4M3FromFloat32, F8E4M3FromFloat64, F8E4M3.Float32, F8E4M3.Float64, F8E4M3.String, F8E4M3.IsNaN, WidenF8E4M3, NarrowF8E4M3),
-	formatOf("F8E5M2", 8, 2, 15, 0x7c, 0x7c, 0x7e, func(b uint32) F8E5M2 { return F8E5M2FromBits(uint8(b)) }, func(x F8E5M2) uint32 { return uint32(x.Bits()) },
-		F8E5M2FromFloat32, F8E5M2FromFloat64, F8E5M2.Float32, F8E5M2.Float64, F8E5M2.String, F8E5M2.IsNaN, WidenF8E5M2, NarrowF8E5M2),
+	formatOf("BF16", 16, 7, 127, 0x7f80, 0x7f80, 0x7fc0, func(b uint32) BF16 { return FromBits[BF16](uint16(b)) }, func(x BF16) uint32 { return uint32(x.Bits()) },
+		bf16From32, FromFloat64[BF16], BF16.Float32, BF16.Float64, BF16.String, BF16.IsNaN, WidenRow[BF16], NarrowRow[BF16]),
+	formatOf("F16", 16, 10, 15, 0x7c00, 0x7c00, 0x7e00, func(b uint32) F16 { return FromBits[F16](uint16(b)) }, func(x F16) uint32 { return uint32(x.Bits()) },
+		f16From32, FromFloat64[F16], F16.Float32, F16.Float64, F16.String, F16.IsNaN, WidenRow[F16], NarrowRow[F16]),
+	formatOf("F8E4M3", 8, 3, 7, 0x7f, 0x7f, 0x7f, func(b uint32) F8E4M3 { return FromBits[F8E4M3](uint16(b)) }, func(x F8E4M3) uint32 { return uint32(x.Bits()) },
+		f8e4m3From32, FromFloat64[F8E4M3], F8E4M3.Float32, F8E4M3.Float64, F8E4M3.String, F8E4M3.IsNaN, WidenRow[F8E4M3], NarrowRow[F8E4M3]),
+	formatOf("F8E5M2", 8, 2, 15, 0x7c, 0x7c, 0x7e, func(b uint32) F8E5M2 { return FromBits[F8E5M2](uint16(b)) }, func(x F8E5M2) uint32 { return uint32(x.Bits()) },
+		f8e5m2From32, FromFloat64[F8E5M2], F8E5M2.Float32, F8E5M2.Float64, F8E5M2.String, F8E5M2.IsNaN, WidenRow[F8E5M2], NarrowRow[F8E5M2]),
 }
 
 func (f *narrowFormat) sign() uint32 { return 1 << (f.bits - 1) }
@@ -269,11 +269,11 @@ func TestSaturate(t *testing.T) {
 		{0, 0, 0}, {math.Copysign(0, -1), 0x80, 0x80}, {1, 0x38, 0x3c}, {448, 0x7e, 0x5f}, {464.5, 0x7e, 0x5f}, {-1e9, 0xfe, 0xfb}, {57344, 0x7e, 0x7b},
 		{61441, 0x7e, 0x7b}, {inf, 0x7e, 0x7b}, {-inf, 0xfe, 0xfb}, {math.NaN(), 0x7f, 0x7e},
 	} {
-		if got := F8E4M3Saturate(c.x).Bits(); got != c.e4 {
-			t.Errorf("F8E4M3Saturate(%v) = %#x, want %#x", c.x, got, c.e4)
+		if got := Saturate[F8E4M3](c.x).Bits(); got != c.e4 {
+			t.Errorf("Saturate[F8E4M3](%v) = %#x, want %#x", c.x, got, c.e4)
 		}
-		if got := F8E5M2Saturate(c.x).Bits(); got != c.e5 {
-			t.Errorf("F8E5M2Saturate(%v) = %#x, want %#x", c.x, got, c.e5)
+		if got := Saturate[F8E5M2](c.x).Bits(); got != c.e5 {
+			t.Errorf("Saturate[F8E5M2](%v) = %#x, want %#x", c.x, got, c.e5)
 		}
 	}
 }
@@ -299,9 +299,9 @@ func TestNarrowString(t *testing.T) {
 		x    fmt.Stringer
 		want string
 	}{
-		{BF16FromFloat32(0.1), "0.1"}, {BF16FromFloat32(3.14159), "3.14"}, {BF16FromBits(0x7f7f), "3.39e+38"}, {BF16FromBits(1), "9e-41"},
-		{F16FromFloat32(0.1), "0.1"}, {F16FromBits(0x7bff), "65500"}, {F16FromBits(1), "6e-08"}, {F16FromBits(0x8000), "-0"}, {F16FromBits(0xfc00), "-Inf"},
-		{F16FromBits(0xfe01), "NaN"}, {F8E4M3FromFloat32(448), "448"}, {F8E4M3FromFloat32(1), "1"}, {F8E5M2FromFloat32(1.75), "1.75"}, {BF16{}, "0"},
+		{FromFloat64[BF16](0.1), "0.1"}, {FromFloat64[BF16](3.14159), "3.14"}, {FromBits[BF16](0x7f7f), "3.39e+38"}, {FromBits[BF16](1), "9e-41"},
+		{FromFloat64[F16](0.1), "0.1"}, {FromBits[F16](0x7bff), "65500"}, {FromBits[F16](1), "6e-08"}, {FromBits[F16](0x8000), "-0"}, {FromBits[F16](0xfc00), "-Inf"},
+		{FromBits[F16](0xfe01), "NaN"}, {FromFloat64[F8E4M3](448), "448"}, {FromFloat64[F8E4M3](1), "1"}, {FromFloat64[F8E5M2](1.75), "1.75"}, {BF16{}, "0"},
 	} {
 		if got := c.x.String(); got != c.want {
 			t.Errorf("%T %v: got %s, want %s", c.x, c.x, got, c.want)
@@ -328,14 +328,14 @@ func TestRowsAllocateNothing(t *testing.T) {
 	x := make([]float32, 64)
 	half, brain, e4, e5 := make([]F16, 64), make([]BF16, 64), make([]F8E4M3, 64), make([]F8E5M2, 64)
 	n := testing.AllocsPerRun(10, func() {
-		NarrowF16(half, x)
-		WidenF16(x, half)
-		NarrowBF16(brain, x)
-		WidenBF16(x, brain)
-		NarrowF8E4M3(e4, x)
-		WidenF8E4M3(x, e4)
-		NarrowF8E5M2(e5, x)
-		WidenF8E5M2(x, e5)
+		NarrowRow[F16](half, x)
+		WidenRow[F16](x, half)
+		NarrowRow[BF16](brain, x)
+		WidenRow[BF16](x, brain)
+		NarrowRow[F8E4M3](e4, x)
+		WidenRow[F8E4M3](x, e4)
+		NarrowRow[F8E5M2](e5, x)
+		WidenRow[F8E5M2](x, e5)
 	})
 	if n != 0 {
 		t.Errorf("%v allocations", n)

@@ -8,12 +8,6 @@ import "strconv"
 // files. The zero value is 0.
 type Int4 struct{ v int8 }
 
-// Int4FromBits returns the Int4 of the low 4 bits of b; the others don't count.
-func Int4FromBits(b uint8) Int4 { return Int4{int8(b<<4) >> 4} }
-
-// Int4FromInt64 returns the Int4 of the low 4 bits of v: 8 becomes -8.
-func Int4FromInt64(v int64) Int4 { return Int4FromBits(uint8(v)) }
-
 // Bits returns the 4 bits of x.
 func (x Int4) Bits() uint8 { return uint8(x.v) & 0xf }
 
@@ -25,12 +19,6 @@ func (x Int4) String() string { return strconv.Itoa(int(x.v)) }
 
 // Uint4 is an integer of 4 bits, from 0 to 15. It is a byte in memory and half a byte in files. The zero value is 0.
 type Uint4 struct{ v uint8 }
-
-// Uint4FromBits returns the Uint4 of the low 4 bits of b; the others don't count.
-func Uint4FromBits(b uint8) Uint4 { return Uint4{b & 0xf} }
-
-// Uint4FromInt64 returns the Uint4 of the low 4 bits of v: 16 becomes 0.
-func Uint4FromInt64(v int64) Uint4 { return Uint4FromBits(uint8(v)) }
 
 // Bits returns the 4 bits of x.
 func (x Uint4) Bits() uint8 { return x.v }
@@ -45,12 +33,6 @@ func (x Uint4) String() string { return strconv.Itoa(int(x.v)) }
 // in files. The zero value is 0.
 type Int2 struct{ v int8 }
 
-// Int2FromBits returns the Int2 of the low 2 bits of b; the others don't count.
-func Int2FromBits(b uint8) Int2 { return Int2{int8(b<<6) >> 6} }
-
-// Int2FromInt64 returns the Int2 of the low 2 bits of v: 2 becomes -2.
-func Int2FromInt64(v int64) Int2 { return Int2FromBits(uint8(v)) }
-
 // Bits returns the 2 bits of x.
 func (x Int2) Bits() uint8 { return uint8(x.v) & 3 }
 
@@ -62,12 +44,6 @@ func (x Int2) String() string { return strconv.Itoa(int(x.v)) }
 
 // Uint2 is an integer of 2 bits, from 0 to 3. It is a byte in memory and a quarter of one in files. The zero value is 0.
 type Uint2 struct{ v uint8 }
-
-// Uint2FromBits returns the Uint2 of the low 2 bits of b; the others don't count.
-func Uint2FromBits(b uint8) Uint2 { return Uint2{b & 3} }
-
-// Uint2FromInt64 returns the Uint2 of the low 2 bits of v: 4 becomes 0.
-func Uint2FromInt64(v int64) Uint2 { return Uint2FromBits(uint8(v)) }
 
 // Bits returns the 2 bits of x.
 func (x Uint2) Bits() uint8 { return x.v }
@@ -86,13 +62,6 @@ func (x Uint2) String() string { return strconv.Itoa(int(x.v)) }
 // Source: OCP Microscaling Formats (MX) Specification, version 1.0.
 type F4E2M1 struct{ bits uint8 }
 
-// F4E2M1FromBits returns the F4E2M1 of the low 4 bits of b; the others don't count.
-func F4E2M1FromBits(b uint8) F4E2M1 { return F4E2M1{b & 0xf} }
-
-// F4E2M1FromFloat64 rounds f to nearest, ties to even, once; numbers that are too large, infinities included, become ±6. NaN becomes
-// -0, as in ONNX's node tests; ONNX's page on the format has 6.
-func F4E2M1FromFloat64(f float64) F4E2M1 { return F4E2M1{uint8(FormatF4E2M1.Round(f))} }
-
 // Bits returns the 4 bits of x.
 func (x F4E2M1) Bits() uint8 { return x.bits }
 
@@ -110,16 +79,6 @@ func (x F4E2M1) String() string { return format(x.Float64(), 32) }
 //
 // Source: B. Noune et al., "8-bit Numerical Formats for Deep Neural Networks", 2022.
 type F8E4M3FNUZ struct{ bits uint8 }
-
-// F8E4M3FNUZFromBits returns the F8E4M3FNUZ with these bits, NaN included.
-func F8E4M3FNUZFromBits(b uint8) F8E4M3FNUZ { return F8E4M3FNUZ{b} }
-
-// F8E4M3FNUZFromFloat64 rounds f to nearest, ties to even, once. NaN, infinities and all numbers from ±248 on give NaN. Numbers that
-// round to -0 give 0.
-func F8E4M3FNUZFromFloat64(f float64) F8E4M3FNUZ { return F8E4M3FNUZ{uint8(FormatF8E4M3FNUZ.Round(f))} }
-
-// F8E4M3FNUZSaturate is [F8E4M3FNUZFromFloat64], but numbers that are too large, infinities included, become ±240.
-func F8E4M3FNUZSaturate(f float64) F8E4M3FNUZ { return F8E4M3FNUZ{uint8(FormatF8E4M3FNUZ.Saturate(f))} }
 
 // Bits returns the bits of x.
 func (x F8E4M3FNUZ) Bits() uint8 { return x.bits }
@@ -142,16 +101,6 @@ func (x F8E4M3FNUZ) String() string { return format(x.Float64(), 32) }
 // Source: B. Noune et al., "8-bit Numerical Formats for Deep Neural Networks", 2022.
 type F8E5M2FNUZ struct{ bits uint8 }
 
-// F8E5M2FNUZFromBits returns the F8E5M2FNUZ with these bits, NaN included.
-func F8E5M2FNUZFromBits(b uint8) F8E5M2FNUZ { return F8E5M2FNUZ{b} }
-
-// F8E5M2FNUZFromFloat64 rounds f to nearest, ties to even, once. NaN, infinities and all numbers from ±61440 on give NaN. Numbers
-// that round to -0 give 0.
-func F8E5M2FNUZFromFloat64(f float64) F8E5M2FNUZ { return F8E5M2FNUZ{uint8(FormatF8E5M2FNUZ.Round(f))} }
-
-// F8E5M2FNUZSaturate is [F8E5M2FNUZFromFloat64], but numbers that are too large, infinities included, become ±57344.
-func F8E5M2FNUZSaturate(f float64) F8E5M2FNUZ { return F8E5M2FNUZ{uint8(FormatF8E5M2FNUZ.Saturate(f))} }
-
 // Bits returns the bits of x.
 func (x F8E5M2FNUZ) Bits() uint8 { return x.bits }
 
@@ -173,16 +122,12 @@ func (x F8E5M2FNUZ) String() string { return format(x.Float64(), 32) }
 // Source: OCP Microscaling Formats (MX) Specification, version 1.0.
 type F8E8M0 struct{ bits uint8 }
 
-// F8E8M0FromBits returns the F8E8M0 with these bits, NaN included.
-func F8E8M0FromBits(b uint8) F8E8M0 { return F8E8M0{b} }
-
-// F8E8M0FromFloat64 rounds f to a power of two, once. NaN, infinity, 0, numbers below 0, and numbers that round to a power outside
-// the format give NaN.
-func F8E8M0FromFloat64(f float64, r Rounding) F8E8M0 { return F8E8M0{scaleOf(f, r, false)} }
-
-// F8E8M0Saturate is [F8E8M0FromFloat64], but numbers outside the format become its ends. Numbers that are too large, infinity
-// included, become 2^127. Numbers that are too small, 0 and -0 included, become 2^-127.
-func F8E8M0Saturate(f float64, r Rounding) F8E8M0 { return F8E8M0{scaleOf(f, r, true)} }
+// F8E8M0FromFloat64 rounds f to a power of two, once. NaN and numbers below 0 give NaN. So do 0, infinity, and numbers that round to a
+// power outside the format, unless saturate is set: then numbers that are too large become 2^127. Numbers that are too small, 0 and -0
+// included, become 2^-127.
+func F8E8M0FromFloat64(f float64, r Rounding, saturate bool) F8E8M0 {
+	return F8E8M0{scaleOf(f, r, saturate)}
+}
 
 // Bits returns the bits of x.
 func (x F8E8M0) Bits() uint8 { return x.bits }

@@ -147,47 +147,45 @@ func TestFormats(t *testing.T) {
 
 // The functions of the types are those of their formats.
 func TestStoredTypes(t *testing.T) {
-	for code := range 256 {
-		b := uint8(code)
+	for b := range uint16(256) {
 		for i, v := range []interface {
 			Float64() float64
 			Float32() float32
 			Bits() uint8
 			fmt.Stringer
-		}{F4E2M1FromBits(b), F8E4M3FNUZFromBits(b), F8E5M2FNUZFromBits(b), F8E8M0FromBits(b)} {
+		}{FromBits[F4E2M1](b), FromBits[F8E4M3FNUZ](b), FromBits[F8E5M2FNUZ](b), FromBits[F8E8M0](b)} {
 			f := []Format{FormatF4E2M1, FormatF8E4M3FNUZ, FormatF8E5M2FNUZ, FormatF8E8M0}[i]
-			if v.Bits() != b&uint8(1<<f.Bits()-1) {
+			if v.Bits() != uint8(b&(1<<f.Bits()-1)) {
 				t.Errorf("format %d: the bits of %#x are %#x", f, b, v.Bits())
 			}
-			if x := f.Value(uint16(b)); math.Float64bits(v.Float64()) != math.Float64bits(x) || math.Float32bits(v.Float32()) != math.Float32bits(float32(x)) || v.String() != format(x, 32) {
+			if x := f.Value(b); math.Float64bits(v.Float64()) != math.Float64bits(x) || math.Float32bits(v.Float32()) != math.Float32bits(float32(x)) || v.String() != format(x, 32) {
 				t.Errorf("format %d: %#x is %v, %v, %v; want %v", f, b, v.Float64(), v.Float32(), v, x)
 			}
 		}
-		if x := F4E2M1FromBits(b); F4E2M1FromFloat64(x.Float64()) != x {
+		if x := FromBits[F4E2M1](b); FromFloat64[F4E2M1](x.Float64()) != x {
 			t.Errorf("%#x doesn't come back", b)
 		}
-		for _, nan := range []bool{F8E4M3FNUZFromBits(b).IsNaN(), F8E5M2FNUZFromBits(b).IsNaN()} {
+		for _, nan := range []bool{FromBits[F8E4M3FNUZ](b).IsNaN(), FromBits[F8E5M2FNUZ](b).IsNaN()} {
 			if nan != (b == 0x80) {
 				t.Errorf("%#x: IsNaN is %v", b, nan)
 			}
 		}
-		for _, v := range []float64{F8E4M3FNUZFromBits(b).Float64(), 1000 * F8E4M3FNUZFromBits(b).Float64(), F8E8M0FromBits(b).Float64()} {
-			if F8E4M3FNUZFromFloat64(v).Bits() != uint8(FormatF8E4M3FNUZ.Round(v)) || F8E4M3FNUZSaturate(v).Bits() != uint8(FormatF8E4M3FNUZ.Saturate(v)) ||
-				F8E5M2FNUZFromFloat64(v).Bits() != uint8(FormatF8E5M2FNUZ.Round(v)) || F8E5M2FNUZSaturate(v).Bits() != uint8(FormatF8E5M2FNUZ.Saturate(v)) {
+		for _, v := range []float64{FromBits[F8E4M3FNUZ](b).Float64(), 1000 * FromBits[F8E4M3FNUZ](b).Float64(), FromBits[F8E8M0](b).Float64()} {
+			if FromFloat64[F8E4M3FNUZ](v).Bits() != uint8(FormatF8E4M3FNUZ.Round(v)) || Saturate[F8E4M3FNUZ](v).Bits() != uint8(FormatF8E4M3FNUZ.Saturate(v)) ||
+				FromFloat64[F8E5M2FNUZ](v).Bits() != uint8(FormatF8E5M2FNUZ.Round(v)) || Saturate[F8E5M2FNUZ](v).Bits() != uint8(FormatF8E5M2FNUZ.Saturate(v)) {
 				t.Errorf("%v is rounded in two ways", v)
 			}
 		}
-		wide := int64(int8(b))
-		if got := Int4FromBits(b); got.Int64() != int64(int8(b<<4)>>4) || got.Bits() != b&0xf || Int4FromInt64(wide) != got || got.String() != fmt.Sprint(got.Int64()) {
+		if got := FromBits[Int4](b); got.Int64() != int64(int8(b<<4)>>4) || got.Bits() != uint8(b&0xf) || FromBits[Int4](^uint16(0xf)|b) != got || got.String() != fmt.Sprint(got.Int64()) {
 			t.Errorf("Int4 of %#x is %v", b, got)
 		}
-		if got := Uint4FromBits(b); got.Int64() != int64(b&0xf) || got.Bits() != b&0xf || Uint4FromInt64(wide) != got || got.String() != fmt.Sprint(got.Int64()) {
+		if got := FromBits[Uint4](b); got.Int64() != int64(b&0xf) || got.Bits() != uint8(b&0xf) || FromBits[Uint4](^uint16(0xf)|b) != got || got.String() != fmt.Sprint(got.Int64()) {
 			t.Errorf("Uint4 of %#x is %v", b, got)
 		}
-		if got := Int2FromBits(b); got.Int64() != int64(int8(b<<6)>>6) || got.Bits() != b&3 || Int2FromInt64(wide) != got || got.String() != fmt.Sprint(got.Int64()) {
+		if got := FromBits[Int2](b); got.Int64() != int64(int8(b<<6)>>6) || got.Bits() != uint8(b&3) || FromBits[Int2](^uint16(3)|b) != got || got.String() != fmt.Sprint(got.Int64()) {
 			t.Errorf("Int2 of %#x is %v", b, got)
 		}
-		if got := Uint2FromBits(b); got.Int64() != int64(b&3) || got.Bits() != b&3 || Uint2FromInt64(wide) != got || got.String() != fmt.Sprint(got.Int64()) {
+		if got := FromBits[Uint2](b); got.Int64() != int64(b&3) || got.Bits() != uint8(b&3) || FromBits[Uint2](^uint16(3)|b) != got || got.String() != fmt.Sprint(got.Int64()) {
 			t.Errorf("Uint2 of %#x is %v", b, got)
 		}
 	}
@@ -195,7 +193,7 @@ func TestStoredTypes(t *testing.T) {
 
 func TestScales(t *testing.T) {
 	for code := range 256 {
-		x := F8E8M0FromBits(uint8(code))
+		x := FromBits[F8E8M0](uint16(code))
 		want := math.Ldexp(1, code-127)
 		if code == 255 {
 			want = math.NaN()
@@ -204,7 +202,7 @@ func TestScales(t *testing.T) {
 			t.Errorf("code %#x is %v, want %v", code, got, want)
 		}
 		for _, r := range []Rounding{Up, Down, Nearest} {
-			if got := F8E8M0FromFloat64(want, r); got != x {
+			if got := F8E8M0FromFloat64(want, r, false); got != x {
 				t.Errorf("%v becomes %#x, want %#x", want, got.Bits(), code)
 			}
 		}
@@ -233,8 +231,8 @@ func TestScales(t *testing.T) {
 		{0x1p-128, 255, 255, 255, 0, 0, 0},
 		{5e-324, 255, 255, 255, 0, 0, 0},
 	} {
-		got := []uint8{F8E8M0FromFloat64(c.v, Up).Bits(), F8E8M0FromFloat64(c.v, Down).Bits(), F8E8M0FromFloat64(c.v, Nearest).Bits(),
-			F8E8M0Saturate(c.v, Up).Bits(), F8E8M0Saturate(c.v, Down).Bits(), F8E8M0Saturate(c.v, Nearest).Bits()}
+		got := []uint8{F8E8M0FromFloat64(c.v, Up, false).Bits(), F8E8M0FromFloat64(c.v, Down, false).Bits(), F8E8M0FromFloat64(c.v, Nearest, false).Bits(),
+			F8E8M0FromFloat64(c.v, Up, true).Bits(), F8E8M0FromFloat64(c.v, Down, true).Bits(), F8E8M0FromFloat64(c.v, Nearest, true).Bits()}
 		want := []uint8{c.up, c.down, c.nearest, c.upSat, c.downSat, c.nearSat}
 		if fmt.Sprint(got) != fmt.Sprint(want) {
 			t.Errorf("%g becomes %v, want %v", c.v, got, want)

@@ -242,7 +242,7 @@ func TestClassify(t *testing.T) {
 		if got := IsNaN(tensor.Scalar(v)).Item(); got != (v != v) {
 			t.Errorf("IsNaN(%v) = %v", v, got)
 		}
-		h := tensor.Scalar(num.F16FromFloat64(v))
+		h := tensor.Scalar(num.FromFloat64[num.F16](v))
 		if got := IsNaN(h).Item(); got != (v != v) {
 			t.Errorf("IsNaN(float16 %v) = %v", edges[i], got)
 		}
@@ -250,7 +250,7 @@ func TestClassify(t *testing.T) {
 			if got := IsInf(tensor.Scalar(v), sign).Item(); got != math.IsInf(v, sign) {
 				t.Errorf("IsInf(%v, %d) = %v", v, sign, got)
 			}
-			if got := IsInf(tensor.Scalar(num.F8E4M3FromFloat64(v)), sign).Item(); got {
+			if got := IsInf(tensor.Scalar(num.FromFloat64[num.F8E4M3](v)), sign).Item(); got {
 				t.Errorf("IsInf(float8_e4m3 %v) is true", v)
 			}
 		}

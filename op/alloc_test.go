@@ -23,7 +23,7 @@ func TestIntoAllocatesNothing(t *testing.T) {
 	dst, mask := tensor.New[float32](8, 12), tensor.New[bool](8, 12)
 	turned := tensor.New[float32](12, 8).Transpose()
 	back := tensor.Full[float32](1, 8, 12).Flip()
-	h, hdst := tensor.Full(num.F16FromFloat32(2), 8, 12), tensor.New[num.F16](8, 12)
+	h, hdst := tensor.Full(num.FromFloat64[num.F16](2), 8, 12), tensor.New[num.F16](8, 12)
 	i, idst := tensor.Full[int32](7, 8, 12), tensor.New[int32](8, 12)
 	cube, one := tensor.Full[float32](2, 3, 40, 20), tensor.New[float32]()
 	row12, wide, column, hcolumn, tall := tensor.New[float32](12), tensor.New[float64](20, 3), tensor.New[float32](8), tensor.New[int64](8), tensor.New[float32](3, 40, 1)

@@ -161,7 +161,7 @@ func TestAttentionSteps(t *testing.T) {
 		return op.Cast[num.F16](tensor.RandomNormal[float32](seed, 0, 1, shape...))
 	}
 	q, k, v, mask := at(1, 2, 3, 4, 8), at(2, 2, 3, 5, 8), at(3, 2, 3, 5, 6), at(4, 4, 5)
-	root := tensor.Scalar(num.F16FromFloat32(float32(math.Sqrt(1 / math.Sqrt(8)))))
+	root := tensor.Scalar(num.FromFloat64[num.F16](math.Sqrt(1 / math.Sqrt(8))))
 	p := op.MatMul(op.Mul(q, root), op.Mul(k, root).Permute(0, 1, 3, 2))
 	want := op.MatMul(op.Softmax(op.Add(p, mask), -1), v)
 	got, _, _ := op.Attention(q, k, v, op.AttentionOptions[num.F16]{Mask: mask})

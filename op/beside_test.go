@@ -32,7 +32,7 @@ func TestSoftsignOfInfinitiesIsOne(t *testing.T) {
 	inf := math.Inf(1)
 	same(t, "float64", Softsign(tensor.FromSlice([]float64{inf, -inf})), tensor.FromSlice([]float64{1, -1}))
 	same(t, "float32", Softsign(tensor.FromSlice([]float32{float32(inf), -float32(inf)})), tensor.FromSlice([]float32{1, -1}))
-	half := num.F16FromFloat64
+	half := num.FromFloat64[num.F16]
 	same(t, "float16", Softsign(tensor.FromSlice([]num.F16{half(inf), half(-inf)})), tensor.FromSlice([]num.F16{half(1), half(-1)}))
 }
 

@@ -118,7 +118,7 @@ func TestCastFloats(t *testing.T) {
 	if got := Cast[float32](odd).Item(); word(got) != 0xffc12345 {
 		t.Errorf("float32 to itself: %x", word(got))
 	}
-	if got := Cast[float32](tensor.Scalar(num.F16FromBits(0xfe01))).Item(); word(got) != num.Canon32 {
+	if got := Cast[float32](tensor.Scalar(num.FromBits[num.F16](0xfe01))).Item(); word(got) != num.Canon32 {
 		t.Errorf("float16's NaN to float32: %x", word(got))
 	}
 	plain, saturated := Cast[num.F8E4M3](a), Cast[num.F8E4M3](a, Saturate())

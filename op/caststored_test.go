@@ -339,11 +339,11 @@ func TestCastFromStored(t *testing.T) {
 func TestQuantizeStored(t *testing.T) {
 	x := tensor.FromSlice([]float32{-100, -4, -1, 0.25, 0.75, 1, 3.5, 8, 100, float32(math.NaN())}, 10)
 	scale := tensor.Scalar[float32](0.5)
-	q := QuantizeLinear(x, Quantization[float32, num.Int4]{Scale: scale, Zero: tensor.Scalar(num.Int4FromInt64(1))})
+	q := QuantizeLinear(x, Quantization[float32, num.Int4]{Scale: scale, Zero: tensor.Scalar(num.FromBits[num.Int4](1))})
 	if got := fmt.Sprint(q.Any()); got != "[-8 -7 -1  1  3  3  7  7  7  0]" {
 		t.Errorf("got %s", got)
 	}
-	if got := fmt.Sprint(DequantizeLinear(q, Quantization[float32, num.Int4]{Scale: scale, Zero: tensor.Scalar(num.Int4FromInt64(1))}).Any()); got != "[-4.5 -4.  -1.   0.   1.   1.   3.   3.   3.  -0.5]" {
+	if got := fmt.Sprint(DequantizeLinear(q, Quantization[float32, num.Int4]{Scale: scale, Zero: tensor.Scalar(num.FromBits[num.Int4](1))}).Any()); got != "[-4.5 -4.  -1.   0.   1.   1.   3.   3.   3.  -0.5]" {
 		t.Errorf("got %s", got)
 	}
 	u := QuantizeLinear(x, Quantization[float32, num.Uint2]{Scale: scale})
@@ -358,7 +358,7 @@ func TestQuantizeStored(t *testing.T) {
 	codes := must1x(tensor.Make(dtype.Float8E8M0, 2))
 	b, _ := tensor.Bytes(codes)
 	b[0], b[1] = 128, 126
-	four := vector(num.Int4FromInt64(2), num.Int4FromInt64(-3), num.Int4FromInt64(7), num.Int4FromInt64(-8))
+	four := vector(num.FromBits[num.Int4](2), num.FromBits[num.Int4](0xd), num.FromBits[num.Int4](7), num.FromBits[num.Int4](0x8))
 	d, _ := Lookup("DequantizeLinear")
 	y := must1(d.Run(&Call{Inputs: []tensor.Any{four, codes}, Attrs: attrMap{"axis": int64(0), "block_size": int64(2), "output_dtype": int64(1)}, Opset: 25}))
 	if got := fmt.Sprint(y); got != "[ 4.  -6.   3.5 -4. ]" {
@@ -374,7 +374,7 @@ func vector[T num.Elem](v ...T) tensor.Any { return tensor.FromSlice(v, len(v)).
 
 // The bits of types of 4 bits are exchanged whatever their bytes in memory.
 func TestBitCastStored(t *testing.T) {
-	a := vector(num.Int4FromInt64(-1), num.Int4FromInt64(3))
+	a := vector(num.FromBits[num.Int4](0xf), num.FromBits[num.Int4](3))
 	bitCast, _ := Lookup("BitCast")
 	u := must1(bitCast.Run(&Call{Inputs: []tensor.Any{a}, Attrs: attrMap{"to": int64(21)}}))
 	if got := fmt.Sprint(u); got != "[15  3]" {

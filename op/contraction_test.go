@@ -228,7 +228,7 @@ func TestMatMulOverlap(t *testing.T) {
 	same(t, "squared in place", MatMul(z, z, Into(z)), MatMul(a, a))
 	h := tensor.New[num.F16](4, 4)
 	for i := range 16 {
-		h.Set(num.F16FromFloat32(float32(i)), i/4, i%4)
+		h.Set(num.FromFloat64[num.F16](float64(i)), i/4, i%4)
 	}
 	hh := MatMul(h, h)
 	same(t, "float16 in place", MatMul(h, h, Into(h)), hh)

@@ -294,14 +294,14 @@ func TestLogic(t *testing.T) {
 
 // Neg, Abs and Where keep the bits of NaNs, of every kind of float.
 func TestBitsOfNaN(t *testing.T) {
-	h := tensor.FromSlice([]num.F16{num.F16FromBits(0x7c01), num.F16FromBits(0xfe55)})
+	h := tensor.FromSlice([]num.F16{num.FromBits[num.F16](0x7c01), num.FromBits[num.F16](0xfe55)})
 	if got := Neg(h); got.At(0).Bits() != 0xfc01 || got.At(1).Bits() != 0x7e55 {
 		t.Errorf("Neg of float16: %04x %04x", got.At(0).Bits(), got.At(1).Bits())
 	}
 	if got := Abs(h); got.At(0).Bits() != 0x7c01 || got.At(1).Bits() != 0x7e55 {
 		t.Errorf("Abs of float16: %04x %04x", got.At(0).Bits(), got.At(1).Bits())
 	}
-	q := tensor.FromSlice([]num.F8E5M2{num.F8E5M2FromBits(0xfd)})
+	q := tensor.FromSlice([]num.F8E5M2{num.FromBits[num.F8E5M2](0xfd)})
 	if got := Abs(q).Item().Bits(); got != 0x7d {
 		t.Errorf("Abs of float8: %02x", got)
 	}
@@ -321,19 +321,19 @@ func TestBitsOfNaN(t *testing.T) {
 
 // Narrow floats are computed in float32 and rounded once.
 func TestNarrow(t *testing.T) {
-	a, b := num.F16FromFloat32(2049), num.F16FromFloat32(0.333)
+	a, b := num.FromFloat64[num.F16](2049), num.FromFloat64[num.F16](0.333)
 	got := Mul(tensor.Scalar(a), tensor.Scalar(b)).Item()
-	if want := num.F16FromFloat32(a.Float32() * b.Float32()); got != want {
+	if want := num.FromFloat64[num.F16](float64(a.Float32() * b.Float32())); got != want {
 		t.Errorf("Mul: %v, want %v", got, want)
 	}
-	x := num.BF16FromFloat32(1.3)
-	if got, want := Tanh(tensor.Scalar(x)).Item(), num.BF16FromFloat32(float.Tanh32(x.Float32())); got != want {
+	x := num.FromFloat64[num.BF16](1.3)
+	if got, want := Tanh(tensor.Scalar(x)).Item(), num.FromFloat64[num.BF16](float64(float.Tanh32(x.Float32()))); got != want {
 		t.Errorf("Tanh: %v, want %v", got, want)
 	}
-	if got := LeakyRelu(tensor.Scalar(num.F16FromFloat32(-8)), 0.5).Item().Float32(); got != -4 {
+	if got := LeakyRelu(tensor.Scalar(num.FromFloat64[num.F16](-8)), 0.5).Item().Float32(); got != -4 {
 		t.Errorf("LeakyRelu: %v", got)
 	}
-	if got := Clip(tensor.Scalar(num.F8E4M3FromFloat32(100)), num.F8E4M3FromFloat32(-1), num.F8E4M3FromFloat32(6)).Item().Float32(); got != 6 {
+	if got := Clip(tensor.Scalar(num.FromFloat64[num.F8E4M3](100)), num.FromFloat64[num.F8E4M3](-1), num.FromFloat64[num.F8E4M3](6)).Item().Float32(); got != 6 {
 		t.Errorf("Clip: %v", got)
 	}
 	if !Less(tensor.Scalar(b), tensor.Scalar(a)).Item() {
@@ -366,7 +366,7 @@ func TestSumMean(t *testing.T) {
 			t.Errorf("of nothing: %v", err)
 		}
 	}
-	if got := Mean([]tensor.Tensor[num.F16]{tensor.Scalar(num.F16FromFloat32(3)), tensor.Scalar(num.F16FromFloat32(4))}).Item().Float32(); got != 3.5 {
+	if got := Mean([]tensor.Tensor[num.F16]{tensor.Scalar(num.FromFloat64[num.F16](3)), tensor.Scalar(num.FromFloat64[num.F16](4))}).Item().Float32(); got != 3.5 {
 		t.Errorf("Mean of float16: %v", got)
 	}
 }

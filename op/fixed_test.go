@@ -316,9 +316,9 @@ func fixedCasts[T num.Fixed](t *testing.T) {
 // nearestF16 rounds a fraction to float16 by comparing it with the neighbours.
 func nearestF16(v *big.Rat) float64 {
 	f, _ := new(big.Float).SetPrec(400).SetRat(v).Float64()
-	best := num.F16FromFloat64(f)
+	best := num.FromFloat64[num.F16](f)
 	for _, b := range []uint16{best.Bits() - 1, best.Bits() + 1} {
-		c := num.F16FromBits(b)
+		c := num.FromBits[num.F16](b)
 		if c.Float64() != c.Float64() || math.IsInf(c.Float64(), 0) || math.IsInf(best.Float64(), 0) {
 			continue
 		}

@@ -51,13 +51,13 @@ func of[T num.Elem](v float64) T {
 	case float64:
 		a = v
 	case num.F16:
-		a = num.F16FromFloat64(v)
+		a = num.FromFloat64[num.F16](v)
 	case num.BF16:
-		a = num.BF16FromFloat64(v)
+		a = num.FromFloat64[num.BF16](v)
 	case num.F8E4M3:
-		a = num.F8E4M3FromFloat64(v)
+		a = num.FromFloat64[num.F8E4M3](v)
 	case num.F8E5M2:
-		a = num.F8E5M2FromFloat64(v)
+		a = num.FromFloat64[num.F8E5M2](v)
 	case complex64:
 		a = complex(float32(v), float32(-v))
 	case complex128:

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/core/conv"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
 	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/internal/core/pointwise"
@@ -90,22 +91,22 @@ func nextAfterRow64(dst, a, b []float64) {
 
 func nextAfterRowF16(dst, a, b []num.F16) {
 	a, b = a[:len(dst)], b[:len(dst)]
-	for i := range dst {
+	for d, i := conv.As[uint16](dst), 0; i < len(d); i++ {
 		if x, y := a[i], b[i]; x.IsNaN() || y.IsNaN() {
-			dst[i] = num.F16FromBits(0x7e00)
+			d[i] = num.CanonF16
 		} else {
-			dst[i] = num.F16FromBits(nextWord(x.Bits(), y.Bits()))
+			d[i] = nextWord(x.Bits(), y.Bits())
 		}
 	}
 }
 
 func nextAfterRowBF16(dst, a, b []num.BF16) {
 	a, b = a[:len(dst)], b[:len(dst)]
-	for i := range dst {
+	for d, i := conv.As[uint16](dst), 0; i < len(d); i++ {
 		if x, y := a[i], b[i]; x.IsNaN() || y.IsNaN() {
-			dst[i] = num.BF16FromBits(0x7fc0)
+			d[i] = num.CanonBF16
 		} else {
-			dst[i] = num.BF16FromBits(nextWord(x.Bits(), y.Bits()))
+			d[i] = nextWord(x.Bits(), y.Bits())
 		}
 	}
 }

@@ -60,7 +60,7 @@ func TestNextAfter(t *testing.T) {
 	}
 	for _, a := range words {
 		for _, b := range words {
-			x, y := num.F16FromBits(a), num.F16FromBits(b)
+			x, y := num.FromBits[num.F16](a), num.FromBits[num.F16](b)
 			got := NextAfter(tensor.Scalar(x), tensor.Scalar(y)).Item()
 			switch {
 			case x.IsNaN() || y.IsNaN():

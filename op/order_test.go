@@ -155,10 +155,10 @@ func TestOrder(t *testing.T) {
 
 // All values of the narrow types, in the order of their float32 values.
 func TestOrderOfNarrowFloats(t *testing.T) {
-	testNarrowOrder(t, 1<<16, func(i int) num.F16 { return num.F16FromBits(uint16(i)) })
-	testNarrowOrder(t, 1<<16, func(i int) num.BF16 { return num.BF16FromBits(uint16(i)) })
-	testNarrowOrder(t, 1<<8, func(i int) num.F8E4M3 { return num.F8E4M3FromBits(uint8(i)) })
-	testNarrowOrder(t, 1<<8, func(i int) num.F8E5M2 { return num.F8E5M2FromBits(uint8(i)) })
+	testNarrowOrder(t, 1<<16, func(i int) num.F16 { return num.FromBits[num.F16](uint16(i)) })
+	testNarrowOrder(t, 1<<16, func(i int) num.BF16 { return num.FromBits[num.BF16](uint16(i)) })
+	testNarrowOrder(t, 1<<8, func(i int) num.F8E4M3 { return num.FromBits[num.F8E4M3](uint16(i)) })
+	testNarrowOrder(t, 1<<8, func(i int) num.F8E5M2 { return num.FromBits[num.F8E5M2](uint16(i)) })
 }
 
 func testNarrowOrder[T num.Narrow](t *testing.T, n int, fromBits func(int) T) {

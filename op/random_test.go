@@ -63,7 +63,7 @@ func TestRandomUniform(t *testing.T) {
 	refuses(t, "RandomUniformLike", &Call{Inputs: []tensor.Any{tensor.New[int8](3).Any()}})
 	// The number before the end, of every sign.
 	for _, c := range [][3]float64{{1, 1 - 0x1p-11}, {-1, -1 - 0x1p-10}, {0, -0x1p-24}} {
-		x := tensor.Full(num.F16FromFloat64(c[0]), 1)
+		x := tensor.Full(num.FromFloat64[num.F16](c[0]), 1)
 		at := move.NumericOf(move.WordsOf(x.Any()))
 		if at.Before(0); at.Float(0) != c[1] {
 			t.Errorf("before %v is %v", c[0], at.Float(0))
@@ -179,9 +179,9 @@ func TestTrainingDropout(t *testing.T) {
 
 // A step in float64 is rounded to a narrow float at once: by way of float32 one in some thousands would differ.
 func TestNarrowBatchNormalization(t *testing.T) {
-	testBatchNormalization(t, num.F16FromFloat64, num.F16.Float64)
-	testBatchNormalization(t, num.BF16FromFloat64, num.BF16.Float64)
-	testBatchNormalization(t, num.F8E4M3FromFloat64, num.F8E4M3.Float64)
+	testBatchNormalization(t, num.FromFloat64[num.F16], num.F16.Float64)
+	testBatchNormalization(t, num.FromFloat64[num.BF16], num.BF16.Float64)
+	testBatchNormalization(t, num.FromFloat64[num.F8E4M3], num.F8E4M3.Float64)
 }
 
 func testBatchNormalization[T num.Narrow](t *testing.T, round func(float64) T, value func(T) float64) {

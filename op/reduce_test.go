@@ -390,7 +390,7 @@ func TestArg(t *testing.T) {
 			}
 		}
 	}
-	x := tensor.FromSlice([]num.BF16{num.BF16FromFloat32(2), num.BF16FromBits(0x7fc1), num.BF16FromBits(0xffc0), num.BF16FromFloat32(3)})
+	x := tensor.FromSlice([]num.BF16{num.FromFloat64[num.BF16](2), num.FromBits[num.BF16](0x7fc1), num.FromBits[num.BF16](0xffc0), num.FromFloat64[num.BF16](3)})
 	if got := ArgMax(x, 0, ArgOptions{LastIndex: true}).Item(); got != 1 {
 		t.Errorf("ArgMax with NaNs at 1 and 2: %d", got)
 	}

@@ -499,7 +499,7 @@ func TestRunTimeTransfers(t *testing.T) {
 		}
 		sameAny(t, fmt.Sprint(c.op, " ", c.attrs), out[0], c.want)
 	}
-	half := tensor.Scalar(num.F16FromFloat64(0.5))
-	out := runs(t, "Range", &Call{Inputs: []tensor.Any{tensor.Scalar(num.F16{}).Any(), tensor.Scalar(num.F16FromFloat64(2)).Any(), half.Any()}})
+	half := tensor.Scalar(num.FromFloat64[num.F16](0.5))
+	out := runs(t, "Range", &Call{Inputs: []tensor.Any{tensor.Scalar(num.F16{}).Any(), tensor.Scalar(num.FromFloat64[num.F16](2)).Any(), half.Any()}})
 	same(t, "Range of float16", Cast[float32](asOf[num.F16](out[0])), tensor.FromSlice([]float32{0, 0.5, 1, 1.5}))
 }

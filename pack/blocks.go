@@ -125,7 +125,7 @@ var ggml = []*blocks{
 	{"q2_0", 64, 18, q2_0, nil, false, nil},
 }
 
-func half(b []byte) float32 { return num.F16FromBits(binary.LittleEndian.Uint16(b)).Float32() }
+func half(b []byte) float32 { return num.FromBits[num.F16](binary.LittleEndian.Uint16(b)).Float32() }
 
 // nibbles sets y[i] to the value of the low half of b[i], and y[len(b)+i] to the value of the high half.
 func nibbles(y []float32, b []byte, d float32, values *[16]float32) {
@@ -204,7 +204,7 @@ func ggmlMXFP4(y []float32, b []byte) {
 // 7f is 0, and ff, which is NaN elsewhere, is 480.
 func ggmlNVFP4(y []float32, b []byte) {
 	for s, scale := range b[:4] {
-		d := num.F8E4M3FromBits(scale&0x7f).Float32() / 2
+		d := num.FromBits[num.F8E4M3](uint16(scale&0x7f)).Float32() / 2
 		if scale == 0x7f {
 			d = 0
 		} else if scale == 0xff {

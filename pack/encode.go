@@ -19,13 +19,13 @@ func widened(op string, x tensor.Any) (out tensor.Any, err error) {
 	case dtype.Float32:
 		return x, nil
 	case dtype.BFloat16:
-		return widen(x, num.WidenBF16)
+		return widen(x, num.WidenRow[num.BF16])
 	case dtype.Float16:
-		return widen(x, num.WidenF16)
+		return widen(x, num.WidenRow[num.F16])
 	case dtype.Float8E4M3:
-		return widen(x, num.WidenF8E4M3)
+		return widen(x, num.WidenRow[num.F8E4M3])
 	case dtype.Float8E5M2:
-		return widen(x, num.WidenF8E5M2)
+		return widen(x, num.WidenRow[num.F8E5M2])
 	}
 	if f := x.DType().Format(); f != 0 { // a byte each
 		err = tensor.Try(func() {

@@ -98,7 +98,7 @@ func (m *micro) scaleOf(most float32) byte {
 	case v != v:
 		return byte(m.scale.Round(v))
 	case m.scale == num.FormatF8E8M0:
-		return num.F8E8M0Saturate(v, m.round).Bits()
+		return num.F8E8M0FromFloat64(v, m.round, true).Bits()
 	}
 	return byte(m.scale.Saturate(v))
 }

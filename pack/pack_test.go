@@ -242,8 +242,8 @@ func TestNarrow(t *testing.T) {
 	x := tensor.RandomNormal[float32](3, 0, 1, 20, 40)
 	y := tensor.New[num.BF16](40, 20).Transpose()
 	for idx, v := range x.All() {
-		y.Set(num.BF16FromFloat32(v), idx...)
-		x.Set(num.BF16FromFloat32(v).Float32(), idx...)
+		y.Set(num.FromFloat64[num.BF16](float64(v)), idx...)
+		x.Set(num.FromFloat64[num.BF16](float64(v)).Float32(), idx...)
 	}
 	o := Options{Tile: TileOf(32, 32), Format: BFP4}
 	a, err := Pack(x.Any(), &o)

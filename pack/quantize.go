@@ -15,7 +15,7 @@ import (
 
 // putHalf writes d as a float16, clamped to the largest one, and returns the value written.
 func putHalf(b []byte, d float32) float32 {
-	h := num.F16FromFloat32(max(min(d, 65504), -65504)) // NaN stays
+	h := num.FromFloat64[num.F16](float64(max(min(d, 65504), -65504))) // NaN stays
 	binary.LittleEndian.PutUint16(b, h.Bits())
 	return h.Float32()
 }

@@ -160,7 +160,7 @@ func (f q8) Encode(dst []byte, src []float32, first int) {
 		for _, v := range src[:32] {
 			most = max(most, v, -v)
 		}
-		scale := num.F16FromFloat32(most / 127)
+		scale := num.FromFloat64[num.F16](float64(most / 127))
 		binary.LittleEndian.PutUint16(dst, scale.Bits())
 		for i, v := range src[:32] {
 			if scale.Float32() > 0 {
@@ -172,7 +172,7 @@ func (f q8) Encode(dst []byte, src []float32, first int) {
 }
 func (q8) Decode(dst []float32, src []byte, first int) {
 	for ; len(dst) > 0; dst, src = dst[32:], src[34:] {
-		scale := num.F16FromBits(binary.LittleEndian.Uint16(src)).Float32()
+		scale := num.FromBits[num.F16](binary.LittleEndian.Uint16(src)).Float32()
 		for i := range 32 {
 			dst[i] = float32(int8(src[2+i])) * scale
 		}

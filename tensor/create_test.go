@@ -34,7 +34,7 @@ func TestCreate(t *testing.T) {
 	if x := tensor.Empty[bool](4, 5); x.Len() != 20 {
 		t.Error(x.Len())
 	}
-	if x := tensor.Full(num.BF16FromFloat32(1.5), 2, 2); x.At(1, 1).Float32() != 1.5 {
+	if x := tensor.Full(num.FromFloat64[num.BF16](1.5), 2, 2); x.At(1, 1).Float32() != 1.5 {
 		t.Error(x)
 	}
 	if x := tensor.Scalar(3 + 4i); x.Rank() != 0 || x.Len() != 1 || x.Item() != 3+4i || x.At() != 3+4i {

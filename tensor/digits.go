@@ -39,7 +39,7 @@ func kindOf(d dtype.DType) kind {
 
 func divide(a, b float64) float64 { return a / b }
 
-func roundHalf(x float64) float64 { return num.F16FromFloat64(x).Float64() }
+func roundHalf(x float64) float64 { return num.FromFloat64[num.F16](x).Float64() }
 
 // short returns a float64 whose shortest decimal is that of x, x > 0, in its type:
 // the one of fewest digits that rounds to x, and of those the nearest.

@@ -53,9 +53,9 @@ func goValue(v any) string {
 	case complex128:
 		return "complex(" + goFloat("", real(v), fmt.Sprint(real(v))) + ", " + goFloat("", imag(v), fmt.Sprint(imag(v))) + ")"
 	case interface{ Bits() uint16 }:
-		return fmt.Sprintf("%TFromBits(%#04x)", v, v.Bits())
+		return fmt.Sprintf("num.FromBits[%T](%#04x)", v, v.Bits())
 	case interface{ Bits() uint8 }:
-		return fmt.Sprintf("%TFromBits(%#02x)", v, v.Bits())
+		return fmt.Sprintf("num.FromBits[%T](%#02x)", v, v.Bits())
 	case fixed.FP8x23:
 		return fmt.Sprintf("fixed.FP8x23FromBits(%d)", v.Bits())
 	case fixed.FP16x16:

@@ -72,10 +72,10 @@ func TestMarshal(t *testing.T) {
 	var f16 []num.F16
 	var bf16 []num.BF16
 	for i := range 1 << 16 {
-		if v := num.F16FromBits(uint16(i)); !v.IsNaN() {
+		if v := num.FromBits[num.F16](uint16(i)); !v.IsNaN() {
 			f16 = append(f16, v)
 		}
-		if v := num.BF16FromBits(uint16(i)); !v.IsNaN() && i%7 == 0 {
+		if v := num.FromBits[num.BF16](uint16(i)); !v.IsNaN() && i%7 == 0 {
 			bf16 = append(bf16, v)
 		}
 	}
@@ -84,10 +84,10 @@ func TestMarshal(t *testing.T) {
 	var e4 []num.F8E4M3
 	var e5 []num.F8E5M2
 	for i := range 256 {
-		if v := num.F8E4M3FromBits(uint8(i)); !v.IsNaN() {
+		if v := num.FromBits[num.F8E4M3](uint16(i)); !v.IsNaN() {
 			e4 = append(e4, v)
 		}
-		if v := num.F8E5M2FromBits(uint8(i)); !v.IsNaN() {
+		if v := num.FromBits[num.F8E5M2](uint16(i)); !v.IsNaN() {
 			e5 = append(e5, v)
 		}
 	}
@@ -106,7 +106,7 @@ func TestJSON(t *testing.T) {
 		{tensor.New[bool](0, 2), "[]"},
 		{tensor.FromSlice([]float32{0.1, float32(math.NaN()), float32(math.Inf(-1))}), `[0.1,"NaN","-Infinity"]`},
 		{tensor.FromSlice([]complex128{1 - 2i}), `["(1-2i)"]`},
-		{tensor.FromSlice([]num.F16{num.F16FromFloat32(0.1)}), "[0.099975586]"},
+		{tensor.FromSlice([]num.F16{num.FromFloat64[num.F16](0.1)}), "[0.099975586]"},
 		{tensor.Arange[int32](0, 4, 1).View(2, 2).Transpose(), "[[0,2],[1,3]]"},
 	} {
 		if got, err := c.x.MarshalJSON(); err != nil || string(got) != c.want || !json.Valid(got) {
@@ -272,7 +272,7 @@ func FuzzUnmarshal(f *testing.F) {
 
 // The types that are only stored print, and are read again, as their numbers.
 func TestStoredText(t *testing.T) {
-	four := tensor.FromSlice([]num.Int4{num.Int4FromInt64(-8), num.Int4FromInt64(7)}, 2)
+	four := tensor.FromSlice([]num.Int4{num.FromBits[num.Int4](0x8), num.FromBits[num.Int4](7)}, 2)
 	text, err := json.Marshal(four)
 	if err != nil || string(text) != "[-8,7]" {
 		t.Errorf("got %s, %v", text, err)
@@ -300,7 +300,7 @@ func TestStoredText(t *testing.T) {
 		}
 	}
 	e := tensor.FromNested[num.F8E8M0]([]float64{0.5, 4})
-	if got := fmt.Sprintf("%v %#v", e, e); got != "[0.5 4. ] tensor.FromSlice([]num.F8E8M0{num.F8E8M0FromBits(0x7e), num.F8E8M0FromBits(0x81)}, 2)" {
+	if got := fmt.Sprintf("%v %#v", e, e); got != "[0.5 4. ] tensor.FromSlice([]num.F8E8M0{num.FromBits[num.F8E8M0](0x7e), num.FromBits[num.F8E8M0](0x81)}, 2)" {
 		t.Errorf("got %s", got)
 	}
 	if err := tensor.Try(func() { tensor.FromNested[num.F8E8M0]([]float64{3}) }); err == nil {

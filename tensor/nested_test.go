@@ -19,7 +19,7 @@ import (
 )
 
 func TestFromNested(t *testing.T) {
-	half := num.F16FromFloat32(0.5)
+	half := num.FromFloat64[num.F16](0.5)
 	for _, c := range []struct {
 		nest  any
 		shape []int
@@ -38,8 +38,8 @@ func TestFromNested(t *testing.T) {
 		{[][]int{{1, 2}, {3, -4}}, []int{2, 2}, []float32{1, 2, 3, -4}},
 		{[][]float64{{0.5}, {-math.MaxFloat32}}, []int{2, 1}, []float32{0.5, -math.MaxFloat32}},
 		{[]any{1, 2.5, uint8(3)}, []int{3}, []float32{1, 2.5, 3}},
-		{[]any{[]int64{1, 2}, []float32{3, 4}, []any{5, num.F16FromFloat32(6)}}, []int{3, 2}, []float32{1, 2, 3, 4, 5, 6}},
-		{[]any{num.BF16FromFloat32(1), num.F8E4M3FromFloat32(2), num.F8E5M2FromFloat32(3), fixed.FP8x23FromBits(4 << 23)}, []int{4}, []float32{1, 2, 3, 4}},
+		{[]any{[]int64{1, 2}, []float32{3, 4}, []any{5, num.FromFloat64[num.F16](6)}}, []int{3, 2}, []float32{1, 2, 3, 4, 5, 6}},
+		{[]any{num.FromFloat64[num.BF16](1), num.FromFloat64[num.F8E4M3](2), num.FromFloat64[num.F8E5M2](3), fixed.FP8x23FromBits(4 << 23)}, []int{4}, []float32{1, 2, 3, 4}},
 		{[]any{fixed.FP16x16FromBits(-1 << 16), fixed.FP32x32FromBits(1), fixed.FP64x64FromBits(fixed.Int128{Hi: -1})}, []int{3}, []float32{-1, 0x1p-32, -1}},
 		{[]complex128{3, -2}, []int{2}, []float32{3, -2}},
 		{7, []int{}, []float32{7}},
@@ -67,7 +67,7 @@ func TestFromNestedConverts(t *testing.T) {
 		v := rapid.SampledFrom([]any{
 			0, 1, -1, int8(127), int16(-32768), int32(1 << 24), int32(1<<24 + 1), int64(math.MaxInt64), int64(math.MinInt64), uint64(math.MaxUint64), uint8(200), uint16(65504), uint32(1 << 31),
 			0.5, -0.25, 0.1, float32(0.1), 448.0, 57344.0, 65504.0, 65520.0, 0x1p-24, 0x1p-149, 0x1p-1074, math.MaxFloat64, float32(math.MaxFloat32), 0x1p63, 0x1p64, 256.0, 3.5,
-			num.F16FromFloat64(1.5), num.BF16FromFloat64(0x1p100), num.F8E4M3FromFloat64(448), num.F8E5M2FromFloat64(-57344),
+			num.FromFloat64[num.F16](1.5), num.FromFloat64[num.BF16](0x1p100), num.FromFloat64[num.F8E4M3](448), num.FromFloat64[num.F8E5M2](-57344),
 			fixed.FP8x23FromBits(math.MaxInt32), fixed.FP16x16FromBits(math.MinInt32), fixed.FP32x32FromBits(math.MaxInt64), fixed.FP64x64FromBits(fixed.Int128{Hi: math.MaxInt64, Lo: math.MaxUint64}),
 			fixed.FP64x64FromBits(fixed.Int128{Hi: 3, Lo: 1 << 63}), complex64(2 + 1i), complex(0.1, -3), 5 + 0i,
 		}).Draw(t, "number")

@@ -25,7 +25,7 @@ func floats(v ...float64) tensor.Tensor[float64] { return tensor.FromSlice(v) }
 func halves(v ...float64) tensor.Tensor[num.F16] {
 	h := make([]num.F16, len(v))
 	for i, x := range v {
-		h[i] = num.F16FromFloat64(x)
+		h[i] = num.FromFloat64[num.F16](x)
 	}
 	return tensor.FromSlice(h)
 }
@@ -46,7 +46,7 @@ func TestPrint(t *testing.T) {
 	}{
 		{"rank 0", fmt.Sprint(tensor.Scalar(2.0), tensor.Scalar(float32(0.1)), tensor.Scalar(1e16), tensor.Scalar(1e-5), tensor.Scalar(nan), tensor.Scalar(-inf), tensor.Scalar(negzero))},
 		{"rank 0, others", fmt.Sprint(tensor.Scalar(int8(-3)), tensor.Scalar(true), tensor.Scalar(false), tensor.Scalar(1+2i), tensor.Scalar(2.5i), tensor.Scalar(complex(negzero, -1)), tensor.Scalar(complex(nan, inf)), tensor.Scalar(complex(1.5, nan)))},
-		{"rank 0, narrow", fmt.Sprint(halves(65504).S("0"), halves(0.1).S("0"), tensor.Scalar(num.BF16FromFloat32(0.1)), tensor.Scalar(num.F8E4M3FromFloat32(448)), tensor.Scalar(num.F8E5M2FromFloat32(57344)))},
+		{"rank 0, narrow", fmt.Sprint(halves(65504).S("0"), halves(0.1).S("0"), tensor.Scalar(num.FromFloat64[num.BF16](0.1)), tensor.Scalar(num.FromFloat64[num.F8E4M3](448)), tensor.Scalar(num.FromFloat64[num.F8E5M2](57344)))},
 		{"rank 0 with an option", tensor.Sprint(tensor.Scalar(1.0/3).Any(), &o{Precision: 3})},
 		{"empty", fmt.Sprint(floats(), tensor.New[int8](3, 0, 2))},
 		{"matrix", fmt.Sprint(m)},
@@ -65,8 +65,8 @@ func TestPrint(t *testing.T) {
 		{"zeros", fmt.Sprint(floats(0, negzero))},
 		{"float32", fmt.Sprint(tensor.FromSlice([]float32{0.1, 1.0 / 3, 16777216}), tensor.FromSlice([]float32{0.1, 1e-3}))},
 		{"float16", fmt.Sprint(halves(0.1, 1.0/3, 65504), halves(1, 0.5))},
-		{"bfloat16", fmt.Sprint(tensor.FromSlice([]num.BF16{num.BF16FromFloat32(0.1), num.BF16FromFloat32(100), num.BF16FromFloat32(-1)}))},
-		{"float8", fmt.Sprint(tensor.FromSlice([]num.F8E4M3{num.F8E4M3FromFloat32(0.1), num.F8E4M3FromFloat32(448)}), tensor.FromSlice([]num.F8E5M2{num.F8E5M2FromFloat32(0.1), num.F8E5M2FromBits(0x7c)}))},
+		{"bfloat16", fmt.Sprint(tensor.FromSlice([]num.BF16{num.FromFloat64[num.BF16](0.1), num.FromFloat64[num.BF16](100), num.FromFloat64[num.BF16](-1)}))},
+		{"float8", fmt.Sprint(tensor.FromSlice([]num.F8E4M3{num.FromFloat64[num.F8E4M3](0.1), num.FromFloat64[num.F8E4M3](448)}), tensor.FromSlice([]num.F8E5M2{num.FromFloat64[num.F8E5M2](0.1), num.FromBits[num.F8E5M2](0x7c)}))},
 		{"complex", fmt.Sprint(tensor.FromSlice([]complex128{1 + 2i, 3.5 - 4i}), tensor.FromSlice([]complex64{complex(float32(nan), 1), 2i}))},
 		{"complex exponents", fmt.Sprint(tensor.FromSlice([]complex128{1e10 + 2i, -1}))},
 		{"wrapped", fmt.Sprint(tensor.Arange(0.0, 4, 0.125))},
@@ -112,7 +112,7 @@ func TestPrint(t *testing.T) {
 		{"%#v, floats", fmt.Sprintf("%#v", floats(1, 0.1, nan, inf, -inf, negzero, 1e21))},
 		{"%#v, float32", fmt.Sprintf("%#v", tensor.FromSlice([]float32{0.1, float32(nan), float32(inf)}))},
 		{"%#v, bools", fmt.Sprintf("%#v", tensor.FromSlice([]bool{true}))},
-		{"%#v, narrow", fmt.Sprintf("%#v %#v", halves(1), tensor.FromSlice([]num.F8E5M2{num.F8E5M2FromFloat32(1)}))},
+		{"%#v, narrow", fmt.Sprintf("%#v %#v", halves(1), tensor.FromSlice([]num.F8E5M2{num.FromFloat64[num.F8E5M2](1)}))},
 		{"%#v, complex", fmt.Sprintf("%#v %#v", tensor.FromSlice([]complex128{1 + 2i, complex(nan, 0)}), tensor.FromSlice([]complex64{complex(float32(inf), -1)}))},
 		{"%#v, elided", fmt.Sprintf("%#v", big)},
 	} {
@@ -218,10 +218,10 @@ func TestPrintNarrow(t *testing.T) {
 	if testing.Short() {
 		step = 7
 	}
-	narrow(t, "F16", 1<<16/step, func(b int) num.F16 { return num.F16FromBits(uint16(b * step)) }, num.F16FromFloat64, num.F16.Float64, num.F16.String)
-	narrow(t, "BF16", 1<<16/step, func(b int) num.BF16 { return num.BF16FromBits(uint16(b * step)) }, num.BF16FromFloat64, num.BF16.Float64, num.BF16.String)
-	narrow(t, "F8E4M3", 1<<8, func(b int) num.F8E4M3 { return num.F8E4M3FromBits(uint8(b)) }, num.F8E4M3FromFloat64, num.F8E4M3.Float64, num.F8E4M3.String)
-	narrow(t, "F8E5M2", 1<<8, func(b int) num.F8E5M2 { return num.F8E5M2FromBits(uint8(b)) }, num.F8E5M2FromFloat64, num.F8E5M2.Float64, num.F8E5M2.String)
+	narrow(t, "F16", 1<<16/step, func(b int) num.F16 { return num.FromBits[num.F16](uint16(b * step)) }, num.FromFloat64[num.F16], num.F16.Float64, num.F16.String)
+	narrow(t, "BF16", 1<<16/step, func(b int) num.BF16 { return num.FromBits[num.BF16](uint16(b * step)) }, num.FromFloat64[num.BF16], num.BF16.Float64, num.BF16.String)
+	narrow(t, "F8E4M3", 1<<8, func(b int) num.F8E4M3 { return num.FromBits[num.F8E4M3](uint16(b)) }, num.FromFloat64[num.F8E4M3], num.F8E4M3.Float64, num.F8E4M3.String)
+	narrow(t, "F8E5M2", 1<<8, func(b int) num.F8E5M2 { return num.FromBits[num.F8E5M2](uint16(b)) }, num.FromFloat64[num.F8E5M2], num.F8E5M2.Float64, num.F8E5M2.String)
 }
 
 // %#v is Go, whatever the elements are.
@@ -230,7 +230,7 @@ func TestPrintGoSyntax(t *testing.T) {
 		v := rapid.SliceOfN(rapid.Float64(), 1, 5).Draw(t, "values")
 		for _, s := range []string{
 			fmt.Sprintf("%#v", tensor.FromSlice(v)), fmt.Sprintf("%#v", tensor.Scalar(complex(v[0], -v[0]))),
-			fmt.Sprintf("%#v", tensor.Full(num.BF16FromFloat64(v[0]), 2000)), fmt.Sprintf("%#v", tensor.Scalar(float32(v[0]))),
+			fmt.Sprintf("%#v", tensor.Full(num.FromFloat64[num.BF16](v[0]), 2000)), fmt.Sprintf("%#v", tensor.Scalar(float32(v[0]))),
 		} {
 			if _, err := parser.ParseExpr(s); err != nil {
 				t.Fatalf("%s: %v", s, err)

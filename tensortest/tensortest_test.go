@@ -82,7 +82,7 @@ func TestComparisons(t *testing.T) {
 	nan, other := float32(math.NaN()), math.Float32frombits(0xffc00001)
 	inf, negZero := float32(math.Inf(1)), float32(math.Copysign(0, -1))
 	v := func(x ...float32) tensor.Any { return tensor.FromSlice(x).Any() }
-	bf := func(x float32) tensor.Any { return tensor.Full(num.BF16FromFloat32(x), 2, 2).Any() }
+	bf := func(x float32) tensor.Any { return tensor.Full(num.FromFloat64[num.BF16](float64(x)), 2, 2).Any() }
 	next := func(x float32, n int) float32 {
 		for range n {
 			x = math.Nextafter32(x, inf)
@@ -161,7 +161,7 @@ func TestComparisons(t *testing.T) {
 		{"all of float64", ulp(math.MaxUint64), tensor.Scalar(-math.MaxFloat64).Any(), tensor.Scalar(math.MaxFloat64).Any(), ""},
 		{"ulp of complex", ulp(1), tensor.FromSlice([]complex64{complex(1, next(2, 1))}).Any(), tensor.FromSlice([]complex64{complex(next(1, 1), 2)}).Any(), ""},
 		{"ulp of a part", ulp(1), tensor.FromSlice([]complex64{complex(1, next(2, 2))}).Any(), tensor.FromSlice([]complex64{1 + 2i}).Any(), "off by 2 ulp"},
-		{"ulp of narrow", ulp(2), bf(1), tensor.Full(num.BF16FromBits(0x3f83), 2, 2).Any(), "4 of 4"},
+		{"ulp of narrow", ulp(2), bf(1), tensor.Full(num.FromBits[num.BF16](0x3f83), 2, 2).Any(), "4 of 4"},
 		{"ulp of integers", ulp(2), tensor.FromSlice([]int32{1}).Any(), tensor.FromSlice([]int32{1}).Any(), "int32[1] has no units in the last place"},
 		{"ulp of no tensor", ulp(2), tensor.Any{}, v(1), "got is no tensor: it is the zero value"},
 	} {

@@ -192,7 +192,7 @@ func makeFiles(t *testing.T) string {
 		t.Fatal(err)
 	}
 	save("pair.safetensors", b.Bytes())
-	for name, w := range map[string]tensor.Any{"single": tensor.FromSlice([]float32{1, 1.001, 3}, 3).Any(), "half": tensor.FromSlice([]num.BF16{num.BF16FromFloat64(1), num.BF16FromFloat64(1), num.BF16FromFloat64(3)}, 3).Any()} {
+	for name, w := range map[string]tensor.Any{"single": tensor.FromSlice([]float32{1, 1.001, 3}, 3).Any(), "half": tensor.FromSlice([]num.BF16{num.FromFloat64[num.BF16](1), num.FromFloat64[num.BF16](1), num.FromFloat64[num.BF16](3)}, 3).Any()} {
 		var b bytes.Buffer
 		if err := safetensors.Write(&b, []string{"w"}, []tensor.Any{w}, nil); err != nil {
 			t.Fatal(err)

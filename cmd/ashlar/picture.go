@@ -471,9 +471,9 @@ func (f *pictureFlags) put(out tensor.Any, i int, picture tensor.Any, o image.Op
 	case dtype.Float64:
 		fill(out, i, s, func(v float64) float64 { return v })
 	case dtype.Float16:
-		fill(out, i, s, num.F16FromFloat64)
+		fill(out, i, s, num.FromFloat64[num.F16])
 	case dtype.BFloat16:
-		fill(out, i, s, num.BF16FromFloat64)
+		fill(out, i, s, num.FromFloat64[num.BF16])
 	}
 	return nil
 }

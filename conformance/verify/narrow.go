@@ -27,14 +27,14 @@ type narrowFormat struct {
 }
 
 var narrowFormats = map[string]narrowFormat{
-	"float16": narrowOf(dtype.Float16, 11, -24, 16, func(b int) num.F16 { return num.F16FromBits(uint16(b)) },
-		num.F16.Float32, func(v float64) int { return int(num.F16FromFloat64(v).Bits()) }),
-	"bfloat16": narrowOf(dtype.BFloat16, 8, -133, 16, func(b int) num.BF16 { return num.BF16FromBits(uint16(b)) },
-		num.BF16.Float32, func(v float64) int { return int(num.BF16FromFloat64(v).Bits()) }),
-	"float8_e4m3fn": narrowOf(dtype.Float8E4M3, 4, -9, 8, func(b int) num.F8E4M3 { return num.F8E4M3FromBits(uint8(b)) },
-		num.F8E4M3.Float32, func(v float64) int { return int(num.F8E4M3FromFloat64(v).Bits()) }),
-	"float8_e5m2": narrowOf(dtype.Float8E5M2, 3, -16, 8, func(b int) num.F8E5M2 { return num.F8E5M2FromBits(uint8(b)) },
-		num.F8E5M2.Float32, func(v float64) int { return int(num.F8E5M2FromFloat64(v).Bits()) }),
+	"float16": narrowOf(dtype.Float16, 11, -24, 16, func(b int) num.F16 { return num.FromBits[num.F16](uint16(b)) },
+		num.F16.Float32, func(v float64) int { return int(num.FromFloat64[num.F16](v).Bits()) }),
+	"bfloat16": narrowOf(dtype.BFloat16, 8, -133, 16, func(b int) num.BF16 { return num.FromBits[num.BF16](uint16(b)) },
+		num.BF16.Float32, func(v float64) int { return int(num.FromFloat64[num.BF16](v).Bits()) }),
+	"float8_e4m3fn": narrowOf(dtype.Float8E4M3, 4, -9, 8, func(b int) num.F8E4M3 { return num.FromBits[num.F8E4M3](uint16(b)) },
+		num.F8E4M3.Float32, func(v float64) int { return int(num.FromFloat64[num.F8E4M3](v).Bits()) }),
+	"float8_e5m2": narrowOf(dtype.Float8E5M2, 3, -16, 8, func(b int) num.F8E5M2 { return num.FromBits[num.F8E5M2](uint16(b)) },
+		num.F8E5M2.Float32, func(v float64) int { return int(num.FromFloat64[num.F8E5M2](v).Bits()) }),
 }
 
 func narrowOf[T num.Narrow](d dtype.DType, bits, least, size int, from func(b int) T, to func(T) float32, round func(float64) int) narrowFormat {

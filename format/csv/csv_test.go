@@ -219,7 +219,7 @@ func TestReadManyPieces(t *testing.T) {
 func TestNarrowFloatsRoundOnce(t *testing.T) {
 	tiny := new(big.Rat).SetFrac(big.NewInt(1), new(big.Int).Exp(big.NewInt(10), big.NewInt(60), nil))
 	for bits := range uint16(0x7bff) {
-		low, high := num.F16FromBits(bits), num.F16FromBits(bits+1)
+		low, high := num.FromBits[num.F16](bits), num.FromBits[num.F16](bits+1)
 		tie := new(big.Rat).SetFloat64((low.Float64() + high.Float64()) / 2)
 		even := low
 		if bits%2 == 1 {
@@ -227,7 +227,7 @@ func TestNarrowFloatsRoundOnce(t *testing.T) {
 		}
 		for i, want := range []num.F16{low, even, high} {
 			v := new(big.Rat).Add(tie, new(big.Rat).Mul(big.NewRat(int64(i-1), 1), tiny))
-			got, why := narrow(dtype.Float16, num.F16FromBits)(v.FloatString(90))
+			got, why := narrow(dtype.Float16, num.FromBits[num.F16])(v.FloatString(90))
 			if got != want || why != "" {
 				t.Fatalf("%s: got %v %s, want %v", v.FloatString(90), got, why, want)
 			}

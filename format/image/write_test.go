@@ -120,7 +120,7 @@ func TestToImageTypes(t *testing.T) {
 	want := []uint8{0, 64, 128, 255, 0, 255}
 	f64, f16, bf16 := make([]float64, 6), make([]num.F16, 6), make([]num.BF16, 6)
 	for i, v := range f32 {
-		f64[i], f16[i], bf16[i] = float64(v), num.F16FromFloat32(v), num.BF16FromFloat32(v)
+		f64[i], f16[i], bf16[i] = float64(v), num.FromFloat64[num.F16](float64(v)), num.FromFloat64[num.BF16](float64(v))
 	}
 	for _, a := range []tensor.Any{
 		tensor.FromSlice(f32, 2, 3).Any(), tensor.FromSlice(f64, 2, 3).Any(), tensor.FromSlice(f16, 2, 3).Any(), tensor.FromSlice(bf16, 2, 3).Any(), tensor.FromSlice(want, 2, 3).Any(),

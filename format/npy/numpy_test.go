@@ -172,7 +172,7 @@ func flat(t *testing.T, a tensor.Any, data []any) []any {
 			t.Fatalf("%v is no float: %v", v, err)
 		}
 		if conv.Unit(a.DType()) == 2 {
-			f = num.F16FromFloat64(f).Float64()
+			f = num.FromFloat64[num.F16](f).Float64()
 		}
 		return floatBits(f)
 	}

@@ -43,8 +43,8 @@ func TestScaled(t *testing.T) {
 	eights := make([]num.F8E4M3, len(x))
 	nibbles := make([]uint8, len(x)/2)
 	for i, v := range x {
-		fours[i] = num.F4E2M1FromFloat64(float64(v))
-		eights[i] = num.F8E4M3FromFloat64(float64(v))
+		fours[i] = num.FromFloat64[num.F4E2M1](float64(v))
+		eights[i] = num.FromFloat64[num.F8E4M3](float64(v))
 		nibbles[i/2] |= fours[i].Bits() << (4 * (i % 2))
 	}
 	six, err := pack.FormatNamed("float6_e2m3")

@@ -80,5 +80,5 @@ func TestSixBits(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tensortest.Equal(t, got, tensor.FromSlice([]num.F4E2M1{num.F4E2M1FromBits(3), num.F4E2M1FromBits(4)}, 2).Any())
+	tensortest.Equal(t, got, tensor.FromSlice([]num.F4E2M1{num.FromBits[num.F4E2M1](3), num.FromBits[num.F4E2M1](4)}, 2).Any())
 }

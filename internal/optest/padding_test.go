@@ -16,7 +16,7 @@ import (
 // poisons are what stands in the padding.
 var poisons = map[dtype.DType][]tensor.Any{
 	dtype.Float32:  {tensor.Scalar(float32(math.NaN())).Any(), tensor.Scalar(float32(-42)).Any()},
-	dtype.BFloat16: {tensor.Scalar(num.BF16FromFloat32(float32(math.NaN()))).Any(), tensor.Scalar(num.BF16FromFloat32(-42)).Any()},
+	dtype.BFloat16: {tensor.Scalar(num.FromFloat64[num.BF16](math.NaN())).Any(), tensor.Scalar(num.FromFloat64[num.BF16](-42)).Any()},
 	dtype.Int32:    {tensor.Scalar(int32(-42)).Any()},
 	dtype.Uint8:    {tensor.Scalar(uint8(214)).Any()},
 	dtype.Bool:     {tensor.Scalar(true).Any()},

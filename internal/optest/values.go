@@ -17,8 +17,8 @@ import (
 // The bits of floats at which operators differ: zeros, denormals, ones, extremes,
 // infinities, and NaNs: canonical, signed, with a payload, and signalling.
 var (
-	bits8e4  = []uint8{0, 0x80, 1, 0x87, 0x38, 0xb8, 0x7e, 0xfe, 0x7f, 0xff, 0x30, 0x44}
-	bits8e5  = []uint8{0, 0x80, 1, 0x83, 0x3c, 0xbc, 0x7b, 0xfb, 0x7c, 0xfc, 0x7e, 0xfd, 0x42}
+	bits8e4  = []uint16{0, 0x80, 1, 0x87, 0x38, 0xb8, 0x7e, 0xfe, 0x7f, 0xff, 0x30, 0x44}
+	bits8e5  = []uint16{0, 0x80, 1, 0x83, 0x3c, 0xbc, 0x7b, 0xfb, 0x7c, 0xfc, 0x7e, 0xfd, 0x42}
 	bits16   = []uint16{0, 0x8000, 1, 0x83ff, 0x3c00, 0xbc00, 0x7bff, 0xfbff, 0x7c00, 0xfc00, 0x7e00, 0xfe01, 0x7c01, 0x4248}
 	bitsBF16 = []uint16{0, 0x8000, 1, 0x807f, 0x3f80, 0xbf80, 0x7f7f, 0xff7f, 0x7f80, 0xff80, 0x7fc0, 0xffc1, 0x7f81, 0x4049}
 	bits32   = []uint32{0, 1 << 31, 1, 0x807fffff, 0x3f800000, 0xbf800000, 0x7f7fffff, 0xff7fffff, 0x7f800000, 0xff800000, 0x7fc00000, 0xffc12345, 0x7f800001, 0x40490fdb}
@@ -57,13 +57,13 @@ func fill(rng *rand.Rand, a tensor.Any, special int, nonzero bool) {
 	case dtype.Uint64:
 		fillInts(rng, elems[uint64](&a), 0, math.MaxUint64, special, nonzero)
 	case dtype.Float8E4M3:
-		fillFloats(rng, elems[num.F8E4M3](&a), bits8e4, special, num.F8E4M3FromBits, num.F8E4M3FromFloat64)
+		fillFloats(rng, elems[num.F8E4M3](&a), bits8e4, special, num.FromBits[num.F8E4M3], num.FromFloat64[num.F8E4M3])
 	case dtype.Float8E5M2:
-		fillFloats(rng, elems[num.F8E5M2](&a), bits8e5, special, num.F8E5M2FromBits, num.F8E5M2FromFloat64)
+		fillFloats(rng, elems[num.F8E5M2](&a), bits8e5, special, num.FromBits[num.F8E5M2], num.FromFloat64[num.F8E5M2])
 	case dtype.Float16:
-		fillFloats(rng, elems[num.F16](&a), bits16, special, num.F16FromBits, num.F16FromFloat64)
+		fillFloats(rng, elems[num.F16](&a), bits16, special, num.FromBits[num.F16], num.FromFloat64[num.F16])
 	case dtype.BFloat16:
-		fillFloats(rng, elems[num.BF16](&a), bitsBF16, special, num.BF16FromBits, num.BF16FromFloat64)
+		fillFloats(rng, elems[num.BF16](&a), bitsBF16, special, num.FromBits[num.BF16], num.FromFloat64[num.BF16])
 	case dtype.Float32:
 		fillFloat32(rng, elems[float32](&a), special)
 	case dtype.Float64:
@@ -138,7 +138,7 @@ func fillFixed[T num.Fixed](rng *rand.Rand, dst []T) {
 	}
 }
 
-func fillFloats[T any, B uint8 | uint16 | uint32 | uint64](rng *rand.Rand, dst []T, edges []B, special int, fromBits func(B) T, round func(float64) T) {
+func fillFloats[T any, B uint16 | uint32 | uint64](rng *rand.Rand, dst []T, edges []B, special int, fromBits func(B) T, round func(float64) T) {
 	for i := range dst {
 		switch p := rng.IntN(256); {
 		case p < special/2:

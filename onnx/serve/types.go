@@ -90,7 +90,7 @@ func (s *scanner) element(t *datatype, to []byte, nan bool) error {
 	case d.IsFloat():
 		var v float64
 		v, err = strconv.ParseFloat(string(word), 64)
-		if err == nil && (d == dtype.Float16 && math.Abs(v) >= 65520 || d == dtype.BFloat16 && math.IsInf(num.BF16FromFloat64(v).Float64(), 0)) {
+		if err == nil && (d == dtype.Float16 && math.Abs(v) >= 65520 || d == dtype.BFloat16 && math.IsInf(num.FromFloat64[num.BF16](v).Float64(), 0)) {
 			err = strconv.ErrRange
 		}
 		putFloat(d, to, v)
@@ -114,9 +114,9 @@ func (s *scanner) element(t *datatype, to []byte, nan bool) error {
 func putFloat(d dtype.DType, to []byte, v float64) {
 	switch d {
 	case dtype.Float16:
-		putBits(to, uint64(num.F16FromFloat64(v).Bits()))
+		putBits(to, uint64(num.FromFloat64[num.F16](v).Bits()))
 	case dtype.BFloat16:
-		putBits(to, uint64(num.BF16FromFloat64(v).Bits()))
+		putBits(to, uint64(num.FromFloat64[num.BF16](v).Bits()))
 	case dtype.Float32:
 		putBits(to, uint64(math.Float32bits(float32(v))))
 	default:
@@ -165,9 +165,9 @@ func appendElement(b []byte, d dtype.DType, from []byte) []byte {
 	case dtype.Float64:
 		return appendFloat(b, math.Float64frombits(v), 64)
 	case dtype.Float16:
-		return appendFloat(b, num.F16FromBits(uint16(v)).Float64(), 32)
+		return appendFloat(b, num.FromBits[num.F16](uint16(v)).Float64(), 32)
 	case dtype.BFloat16:
-		return appendFloat(b, num.BF16FromBits(uint16(v)).Float64(), 32)
+		return appendFloat(b, num.FromBits[num.BF16](uint16(v)).Float64(), 32)
 	}
 	return appendFloat(b, float64(math.Float32frombits(uint32(v))), 32)
 }

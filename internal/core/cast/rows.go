@@ -264,29 +264,30 @@ func StoreFloats(dst exec.Run, to dtype.DType, at int, w []float64, h Narrowing)
 			d[at+i] = canonComplex(complex(v, 0))
 		}
 	case dtype.Float8E4M3:
-		d := exec.Of[num.F8E4M3](dst)[at : at+len(w)]
-		for i, v := range w {
-			if h&saturating != 0 {
-				d[i] = num.F8E4M3Saturate(v)
-			} else {
-				d[i] = num.F8E4M3FromFloat64(v)
-			}
-		}
+		storeBytes(exec.Of[num.F8E4M3](dst)[at:], w, 448, h)
 	case dtype.Float8E5M2:
-		d := exec.Of[num.F8E5M2](dst)[at : at+len(w)]
-		for i, v := range w {
-			if h&saturating != 0 {
-				d[i] = num.F8E5M2Saturate(v)
-			} else {
-				d[i] = num.F8E5M2FromFloat64(v)
-			}
-		}
+		storeBytes(exec.Of[num.F8E5M2](dst)[at:], w, 57344, h)
 	default: // a byte each
 		f := to.Format()
 		d := exec.Of[uint8](dst)[at : at+len(w)]
 		for i, v := range w {
 			d[i] = uint8(h.bits(f, v))
 		}
+	}
+}
+
+// storeBytes narrows by way of float32, rounded to odd. most is the largest number of the type.
+func storeBytes[T num.F8E4M3 | num.F8E5M2](dst []T, w []float64, most float32, h Narrowing) {
+	var room [256]float32
+	for at := 0; at < len(w); at += len(room) {
+		part := room[:min(len(w)-at, len(room))]
+		conv.OddF64(part, w[at:at+len(part)])
+		if h&saturating != 0 {
+			for i, v := range part {
+				part[i] = max(min(v, most), -most) // NaN stays
+			}
+		}
+		num.NarrowRow(dst[at:at+len(part)], part)
 	}
 }
 

@@ -50,12 +50,10 @@ func (h Narrowing) Row(dst exec.Run, to dtype.DType, in [3]exec.Run, from dtype.
 
 // bits returns v as the bits of a narrow format.
 func (h Narrowing) bits(f num.Format, v float64) uint16 {
-	switch r := num.Rounding(h &^ saturating); {
-	case f == num.FormatF8E8M0 && h&saturating != 0:
-		return uint16(num.F8E8M0Saturate(v, r).Bits())
+	switch saturate := h&saturating != 0; {
 	case f == num.FormatF8E8M0:
-		return uint16(num.F8E8M0FromFloat64(v, r).Bits())
-	case h&saturating != 0:
+		return uint16(num.F8E8M0FromFloat64(v, num.Rounding(h&^saturating), saturate).Bits())
+	case saturate:
 		return f.Saturate(v)
 	}
 	return f.Round(v)
@@ -254,9 +252,9 @@ func WidenOf(d dtype.DType) exec.Row1 {
 	case dtype.BFloat16:
 		return exec.Forget[exec.Row1](conv.WidenBF16)
 	case dtype.Float8E4M3:
-		return exec.Forget[exec.Row1](num.WidenF8E4M3)
+		return exec.Forget[exec.Row1](num.WidenRow[num.F8E4M3])
 	case dtype.Float8E5M2:
-		return exec.Forget[exec.Row1](num.WidenF8E5M2)
+		return exec.Forget[exec.Row1](num.WidenRow[num.F8E5M2])
 	}
 	return nil
 }
@@ -270,9 +268,9 @@ func NarrowOf(d dtype.DType) exec.Row1 {
 	case dtype.BFloat16:
 		return exec.Forget[exec.Row1](conv.NarrowBF16)
 	case dtype.Float8E4M3:
-		return exec.Forget[exec.Row1](num.NarrowF8E4M3)
+		return exec.Forget[exec.Row1](num.NarrowRow[num.F8E4M3])
 	case dtype.Float8E5M2:
-		return exec.Forget[exec.Row1](num.NarrowF8E5M2)
+		return exec.Forget[exec.Row1](num.NarrowRow[num.F8E5M2])
 	}
 	return nil
 }

@@ -7,36 +7,36 @@ import (
 	"github.com/ashlar-go/ashlar/num"
 )
 
-// WidenF16 is num.WidenF16, with the instruction set in use. NaNs may become quiet.
+// WidenF16 is num.WidenRow[num.F16], with the instruction set in use. NaNs may become quiet.
 func WidenF16(dst []float32, src []num.F16) {
 	if simd.TryWidenF16(dst, As[uint16](src)) {
 		return
 	}
-	num.WidenF16(dst, src)
+	num.WidenRow[num.F16](dst, src)
 }
 
-// WidenBF16 is num.WidenBF16, with the instruction set in use. NaNs may become quiet.
+// WidenBF16 is num.WidenRow[num.BF16], with the instruction set in use. NaNs may become quiet.
 func WidenBF16(dst []float32, src []num.BF16) {
 	if simd.TryWidenBF16(dst, As[uint16](src)) {
 		return
 	}
-	num.WidenBF16(dst, src)
+	num.WidenRow[num.BF16](dst, src)
 }
 
-// NarrowF16 is num.NarrowF16, with the instruction set in use.
+// NarrowF16 is num.NarrowRow[num.F16], with the instruction set in use.
 func NarrowF16(dst []num.F16, src []float32) {
 	if simd.TryNarrowF16(As[uint16](dst), src, false) {
 		return
 	}
-	num.NarrowF16(dst, src)
+	num.NarrowRow[num.F16](dst, src)
 }
 
-// NarrowBF16 is num.NarrowBF16, with the instruction set in use.
+// NarrowBF16 is num.NarrowRow[num.BF16], with the instruction set in use.
 func NarrowBF16(dst []num.BF16, src []float32) {
 	if simd.TryNarrowBF16(As[uint16](dst), src, false) {
 		return
 	}
-	num.NarrowBF16(dst, src)
+	num.NarrowRow[num.BF16](dst, src)
 }
 
 // WidenDoubles converts a row of 16-bit floats to float64. NaNs may become canonical.
@@ -61,7 +61,7 @@ func NarrowDoubles[T num.F16 | num.BF16](dst []T, src []float64) {
 	for at := 0; at < len(src); at += len(room) {
 		part := src[at:min(at+len(room), len(src))]
 		w := room[:len(part)]
-		oddF64(w, part)
+		OddF64(w, part)
 		switch d := any(dst[at:][:len(part)]).(type) {
 		case []num.F16:
 			NarrowF16(d, w)
@@ -71,9 +71,9 @@ func NarrowDoubles[T num.F16 | num.BF16](dst []T, src []float64) {
 	}
 }
 
-// oddF64 rounds to odd: it takes that one of the two nearest whose last bit is set. A second rounding then has the same
+// OddF64 rounds to odd: it takes that one of the two nearest whose last bit is set. A second rounding then has the same
 // result as a single one.
-func oddF64(dst []float32, src []float64) {
+func OddF64(dst []float32, src []float64) {
 	if simd.TryOddF64(dst, src) {
 		return
 	}

@@ -9,8 +9,8 @@ import (
 
 // Around each number of a 16-bit float and each halfway point lie the float64s that rounding twice would get wrong.
 func TestDoublesRoundOnce(t *testing.T) {
-	testDoubles(t, "float16", num.F16FromBits, num.F16.Bits, num.F16.Float64, num.F16FromFloat64)
-	testDoubles(t, "bfloat16", num.BF16FromBits, num.BF16.Bits, num.BF16.Float64, num.BF16FromFloat64)
+	testDoubles(t, "float16", num.FromBits[num.F16], num.F16.Bits, num.F16.Float64, num.FromFloat64[num.F16])
+	testDoubles(t, "bfloat16", num.FromBits[num.BF16], num.BF16.Bits, num.BF16.Float64, num.FromFloat64[num.BF16])
 }
 
 func testDoubles[T num.F16 | num.BF16](t *testing.T, name string, of func(uint16) T, bits func(T) uint16, value func(T) float64, round func(float64) T) {

@@ -110,10 +110,10 @@ func BenchmarkRows(b *testing.B) {
 		return func(dst, a, c []uint32) { f(dst, mask, a, c) }
 	})
 	narrow := func(normal float64) float32 { return float32(normal) }
-	side1(b, "narrowBF16", narrow, each1(func(x float32) uint16 { return num.BF16FromFloat32(x).Bits() }), func(l cpu.Level) func(dst []uint16, a []float32) {
+	side1(b, "narrowBF16", narrow, each1(func(x float32) uint16 { return num.FromFloat64[num.BF16](float64(x)).Bits() }), func(l cpu.Level) func(dst []uint16, a []float32) {
 		return streamed(at(l, narrowBF16s))
 	})
-	side1(b, "narrowF16", narrow, each1(func(x float32) uint16 { return num.F16FromFloat32(x).Bits() }), func(l cpu.Level) func(dst []uint16, a []float32) {
+	side1(b, "narrowF16", narrow, each1(func(x float32) uint16 { return num.FromFloat64[num.F16](float64(x)).Bits() }), func(l cpu.Level) func(dst []uint16, a []float32) {
 		return streamed(at(l, narrowF16s))
 	})
 	function := func(name string, x func(normal float64) float32, pure func(float32) float32, table *Levels[*Rows1]) {

@@ -81,7 +81,7 @@ func TestPackedMany(t *testing.T) {
 
 // ofBlock is the definition of the elements of a block: of q4_0, q8_0 or, of 256, q4_k.
 func ofBlock(dst []float32, b []byte, size int) {
-	half := func(at int) float32 { return num.F16FromBits(uint16(b[at]) | uint16(b[at+1])<<8).Float32() }
+	half := func(at int) float32 { return num.FromBits[num.F16](uint16(b[at]) | uint16(b[at+1])<<8).Float32() }
 	d := half(0)
 	for i := range dst {
 		switch size {

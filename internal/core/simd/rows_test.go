@@ -343,7 +343,7 @@ func TestConversions(t *testing.T) {
 		check1(t, "canon32", func(dst, a []float32) { copy(dst, a); at(l, canon32s)(dst) }, canonical[float32])
 		check1(t, "canon64", func(dst, a []float64) { copy(dst, a); at(l, canon64s)(dst) }, canonical[float64])
 		check1(t, "widenBF16", at(l, widenBF16s), func(a uint16) (v float32) {
-			num.WidenBF16(unsafe.Slice(&v, 1), []num.BF16{num.BF16FromBits(a)})
+			num.WidenRow[num.BF16](unsafe.Slice(&v, 1), []num.BF16{num.FromBits[num.BF16](a)})
 			return v
 		})
 		check1(t, "widenF32", streamed(at(l, widenF32s)), func(a float32) float64 { return canonical(float64(a)) })
@@ -351,10 +351,10 @@ func TestConversions(t *testing.T) {
 		check1(t, "oddF64", func(dst []float32, a []float64) { at(l, oddF64s)(dst, a); at(l, canon32s)(dst) }, odd32)
 		check1(t, "halvesU64", at(l, halvesU64s), func(a uint64) uint32 { return uint32(a) })
 		check1(t, "widenF16", func(dst []float32, a []uint16) { at(l, widenF16s)(dst, a); at(l, canon32s)(dst) }, func(a uint16) float32 {
-			return canonical(num.F16FromBits(a).Float32())
+			return canonical(num.FromBits[num.F16](a).Float32())
 		})
-		check1(t, "narrowBF16", streamed(at(l, narrowBF16s)), func(a float32) uint16 { return num.BF16FromFloat32(a).Bits() })
-		check1(t, "narrowF16", streamed(at(l, narrowF16s)), func(a float32) uint16 { return num.F16FromFloat32(a).Bits() })
+		check1(t, "narrowBF16", streamed(at(l, narrowBF16s)), func(a float32) uint16 { return num.FromFloat64[num.BF16](float64(a)).Bits() })
+		check1(t, "narrowF16", streamed(at(l, narrowF16s)), func(a float32) uint16 { return num.FromFloat64[num.F16](float64(a)).Bits() })
 	})
 }
 
@@ -377,19 +377,19 @@ func TestAll16(t *testing.T) {
 		for h := range 1 << 16 {
 			in, out, want := []uint16{uint16(h)}, make([]float32, 1), make([]float32, 1)
 			at(l, widenF16s)(out, in)
-			num.WidenF16(want, []num.F16{num.F16FromBits(in[0])})
+			num.WidenRow[num.F16](want, []num.F16{num.FromBits[num.F16](in[0])})
 			if bits(out[0]) != bits(want[0]) && (out[0] == out[0] || want[0] == want[0]) { // NaNs become quiet
 				t.Fatalf("float16 %#x widened: %#x, want %#x", h, bits(out[0]), bits(want[0]))
 			}
 			near := []float32{out[0], 0, 0, 0, 0, 0}
-			up := num.F16FromBits(uint16(h + 1)).Float32()
+			up := num.FromBits[num.F16](uint16(h + 1)).Float32()
 			near[1] = out[0]/2 + up/2
 			near[2] = math.Nextafter32(near[1], out[0])
 			near[3] = math.Nextafter32(near[1], up)
 			got := make([]uint16, len(near))
 			at(l, narrowF16s)(got, near, false)
 			for i, f := range near {
-				if w := num.F16FromFloat32(f).Bits(); got[i] != w {
+				if w := num.FromFloat64[num.F16](float64(f)).Bits(); got[i] != w {
 					t.Fatalf("%#x narrowed: %#x, want %#x", bits(f), got[i], w)
 				}
 			}
