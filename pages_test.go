@@ -62,7 +62,7 @@ var (
 	stream     *onnx.Stream
 )
 
-func init() { fmt.Print(dtype.Count, npy.MaxHeader, raw.ErrSize, image.PNG, layout.None, mem.Large, num.Canon32, fixed.Wrap, safetensors.ErrFormat) }
+func init() { fmt.Print(dtype.Count, npy.MaxHeader, raw.ErrSize, image.PNG, layout.None, mem.Large, num.Canon32, fixed.Wrap, safetensors.MaxHeader) }
 
 var _, _, _, _, _ = op.Operators, ml.Operators, tensor.Describe, tensortest.Equal, format.Open
 

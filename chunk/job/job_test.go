@@ -15,6 +15,7 @@ import (
 
 	"github.com/ashlar-go/ashlar/chunk"
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/format"
 	"github.com/ashlar-go/ashlar/format/npy"
 	"github.com/ashlar-go/ashlar/format/zarr"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -224,7 +225,7 @@ func TestShortNpy(t *testing.T) {
 	writeNpy(t, path, counted(10))
 	info, _ := os.Stat(path)
 	os.Truncate(path, info.Size()-1)
-	if _, err := (Job{Expr: "x", Inputs: map[string]string{"x": path}}).Array(context.Background()); !errors.Is(err, npy.ErrShort) {
+	if _, err := (Job{Expr: "x", Inputs: map[string]string{"x": path}}).Array(context.Background()); !errors.Is(err, format.ErrShort) {
 		t.Error(err)
 	}
 }

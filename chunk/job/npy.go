@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/format"
 	"github.com/ashlar-go/ashlar/format/npy"
 	"github.com/ashlar-go/ashlar/format/zarr"
 )
@@ -38,7 +39,7 @@ func newNpyStore(ctx context.Context, f *os.File, size int64, most int) (*npySto
 		return nil, err
 	}
 	if n := int64(h.Bytes()); n > size-int64(h.Offset) {
-		return nil, &npy.Error{Format: "npy", Offset: size, Text: fmt.Sprintf("its elements are %d bytes, and %d are there", n, size-int64(h.Offset)), Err: npy.ErrShort}
+		return nil, &format.Error{Format: "npy", Offset: size, Text: fmt.Sprintf("its elements are %d bytes, and %d are there", n, size-int64(h.Offset)), Err: format.ErrShort}
 	}
 	s := &npyStore{Store: zarr.Memory(), f: f, h: h, shape: slices.Clone(h.Shape)}
 	var endian binary.ByteOrder = binary.LittleEndian

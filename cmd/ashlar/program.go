@@ -13,7 +13,6 @@ import (
 	"github.com/ashlar-go/ashlar/format"
 	"github.com/ashlar-go/ashlar/format/csv"
 	"github.com/ashlar-go/ashlar/format/image"
-	"github.com/ashlar-go/ashlar/format/npy"
 	"github.com/ashlar-go/ashlar/format/zarr"
 	"github.com/ashlar-go/ashlar/layout"
 	"github.com/ashlar-go/ashlar/onnx"
@@ -100,7 +99,7 @@ func wayOut(err error) string {
 		return "; on the command line that is ashlar convert IN OUT --dtype " + wanted
 	}
 	var need *onnx.MemoryError
-	ofSize := errors.Is(err, npy.ErrLimit) && strings.Contains(err.Error(), "the option MaxBytes") // others can't be raised
+	ofSize := errors.Is(err, format.ErrLimit) && strings.Contains(err.Error(), "the option MaxBytes") // others can't be raised
 	if errors.As(err, &need) && need.Alone > 0 {
 		return "; on the command line that is --max-memory or --threads 1"
 	}

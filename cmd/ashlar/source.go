@@ -327,7 +327,7 @@ func (p *program) named(s *source) (f format.File, name string, err error) {
 // noTensor reports whether an array can't be read as its elements are strings, or another type that no tensor holds.
 func noTensor(err error) bool {
 	return errors.Is(err, format.ErrType) || errors.Is(err, onnx.ErrUnsupported) ||
-		errors.Is(err, zarr.ErrType)
+		errors.Is(err, format.ErrType)
 }
 
 // badSlice names the flag that an error of tensor.Slice is about.

@@ -13,6 +13,7 @@ import (
 	"testing/iotest"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/format"
 	"github.com/ashlar-go/ashlar/layout"
 	"github.com/ashlar-go/ashlar/mem"
 	"github.com/ashlar-go/ashlar/num"
@@ -84,10 +85,10 @@ func TestReadRefuses(t *testing.T) {
 		{"1,\"2\n", Options{}, ErrFormat, "csv: line 1: byte 6: a quote that isn't closed, or text behind a closing one; a quote in quotes is written twice"},
 		{"1,2\"3\n", Options{}, ErrFormat, "csv: line 1: byte 4: a quote inside a cell that doesn't begin with one; a quote in quotes is written twice"},
 		{strings.Repeat("1", 5000) + "\n", Options{}, ErrValue, `csv: line 1, column 1: "` + strings.Repeat("1", 40) + `…" is too long for a number`},
-		{"1\n\"" + strings.Repeat("\n", MaxRow+9000), Options{}, ErrLimit, "csv: line 2: a row of more than 2097152 bytes; is a quote not closed, or is it no table?"},
+		{"1\n\"" + strings.Repeat("\n", MaxRow+9000), Options{}, format.ErrLimit, "csv: line 2: a row of more than 2097152 bytes; is a quote not closed, or is it no table?"},
 		{"", Options{Comma: 'e'}, ErrOption, "csv: cells can't be separated by 'e', which may stand in a number or ends a row; a comma, ; and a tab can"},
 		{"", Options{Comma: '"'}, ErrOption, "csv: cells can't be separated by '\"', which may stand in a number or ends a row; a comma, ; and a tab can"},
-		{"", Options{DType: 200}, ErrType, ""},
+		{"", Options{DType: 200}, format.ErrType, ""},
 	} {
 		_, _, err := Read(strings.NewReader(tc.text), &tc.o)
 		var own *Error
@@ -146,7 +147,7 @@ func TestWrite(t *testing.T) {
 		{tensor.Scalar(1.0).Any(), io.Discard, nil, ErrShape, "csv: float64[] has rank 0; a table has 2, or 1 for one column: slice or reshape it"},
 		{tensor.New[int8](3, 0).Any(), io.Discard, nil, ErrShape, "csv: int8[3,0] is rows without columns, which text can't show"},
 		{a.Any(), io.Discard, []string{"x"}, ErrShape, "csv: 1 names for the 3 columns of float64[2,3]"},
-		{spec.Any(), io.Discard, nil, ErrType, "csv: float32[2,2] has no text; convert it to another type"},
+		{spec.Any(), io.Discard, nil, format.ErrType, "csv: float32[2,2] has no text; convert it to another type"},
 		{closed.Any(), io.Discard, nil, tensor.ErrClosed, ""},
 		{a.Any(), failing{broken}, nil, broken, "csv: writing float64[2,3]: full"},
 	} {

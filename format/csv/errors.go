@@ -6,18 +6,18 @@ import (
 )
 
 // The reasons for which a text, a tensor or a call is refused, for errors.Is.
-// Errors of the source or destination are wrapped unchanged.
+// Two more are package format's: format.ErrType for a type that has no text, and
+// format.ErrLimit for a row longer than is accepted. Errors of the source or
+// destination are wrapped unchanged.
 var (
-	ErrFormat = errors.New("not a valid table")        // quotes out of place, or rows of different lengths
-	ErrValue  = errors.New("not an element")           // a cell is no number of the type
-	ErrType   = errors.New("unsupported element type") // a type that has no text
-	ErrShape  = errors.New("not a table's shape")      // a tensor that is no table
-	ErrOption = errors.New("invalid option")           // an option has a value that it can't have
-	ErrLimit  = errors.New("over a limit")             // a row longer than is accepted
+	ErrFormat = errors.New("not a valid table")   // quotes out of place, or rows of different lengths
+	ErrValue  = errors.New("not an element")      // a cell is no number of the type
+	ErrShape  = errors.New("not a table's shape") // a tensor that is no table
+	ErrOption = errors.New("invalid option")      // an option has a value that it can't have
 )
 
 // Error has the place in the text, the fault and the remedy. Unwrap returns one of
-// the errors above or the error of the source or destination.
+// the reasons above or the error of the source or destination.
 type Error struct {
 	Line   int // of the text, from 1; 0 if it isn't about a place in it
 	Column int // the cell in its row, from 1; 0 if it is about the whole line

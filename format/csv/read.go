@@ -68,7 +68,7 @@ func Read(r io.Reader, opts *Options) (t tensor.Any, names []string, err error) 
 		read, ok = byteReader(o.DType), true
 	}
 	if !ok {
-		return tensor.Any{}, nil, fail(0, 0, ErrType, "%v has no text; read another type", o.DType)
+		return tensor.Any{}, nil, fail(0, 0, format.ErrType, "%v has no text; read another type", o.DType)
 	}
 	in := &table{limit: &limited{r: r}, header: o.Header}
 	text := bufio.NewReader(in.limit)
@@ -158,7 +158,7 @@ type limited struct {
 
 func (l *limited) Read(b []byte) (int, error) {
 	if l.given-l.used > MaxRow {
-		return 0, fail(0, 0, ErrLimit, "a row of more than %d bytes; is a quote not closed, or is it no table?", MaxRow)
+		return 0, fail(0, 0, format.ErrLimit, "a row of more than %d bytes; is a quote not closed, or is it no table?", MaxRow)
 	}
 	n, err := l.r.Read(b)
 	kept := b[:0] // in place, since no byte becomes two

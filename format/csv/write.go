@@ -54,7 +54,7 @@ func Write(w io.Writer, t tensor.Any, names []string, opts *Options) error {
 	}
 	put := writerOf(t)
 	if put == nil {
-		return fail(0, 0, ErrType, "%s has no text; convert it to another type", tensor.Describe(t))
+		return fail(0, 0, format.ErrType, "%s has no text; convert it to another type", tensor.Describe(t))
 	}
 	out := bufio.NewWriterSize(w, 64<<10)
 	if len(names) > 0 {

@@ -28,4 +28,6 @@
 //
 // The format: github.com/ggml-org/ggml, docs/gguf.md; the numbers of types from its include/ggml.h; split.no, split.count and
 // the names of split files from llama.cpp's tools/gguf-split.
+//
+// An error of a file or a call is a [format.Error]. It wraps [ErrVersion] or one of the reasons of package format, as format.ErrShort.
 package gguf

@@ -55,7 +55,7 @@ func Open(path string) (*File, error) {
 // Close closes it; after an error the caller still owns buf.
 func New(buf *mem.Buffer) (*File, error) {
 	if buf == nil {
-		return nil, fail(-1, "", ErrShort, "there is no buffer: it is nil")
+		return nil, fail(-1, "", format.ErrShort, "there is no buffer: it is nil")
 	}
 	p, err := read(buf)
 	if err != nil {
@@ -71,7 +71,7 @@ func New(buf *mem.Buffer) (*File, error) {
 func read(buf *mem.Buffer) (p part, err error) {
 	p.buf = buf
 	err = format.Guarded("gguf", func() error {
-		var bad *Error
+		var bad *format.Error
 		if p.header, bad = parse(buf.Bytes()); bad != nil {
 			return bad
 		}
@@ -109,7 +109,7 @@ func (f *File) open(path string) error {
 		number--
 	}
 	if number < 0 || number >= count {
-		return in(path, fail(-1, "", ErrName, "it is one of %d files of a model, whose names end in -00001-of-%05[1]d.gguf and so on, and its name doesn't: call it so", count))
+		return in(path, fail(-1, "", format.ErrName, "it is one of %d files of a model, whose names end in -00001-of-%05[1]d.gguf and so on, and its name doesn't: call it so", count))
 	}
 	for i := range count {
 		if i == number {
@@ -117,7 +117,7 @@ func (f *File) open(path string) error {
 		}
 		name := fmt.Sprintf("%s-%05d-of-%05d.gguf", strings.TrimSuffix(path, m[0]), i+1, count)
 		if err := f.add(name); err != nil {
-			var own *Error
+			var own *format.Error
 			if errors.As(err, &own) {
 				own.Text += fmt.Sprintf("; it is one of the %d files of the model of %s", count, path)
 			}
@@ -127,7 +127,7 @@ func (f *File) open(path string) error {
 	f.parts = slices.Insert(f.parts[1:], number, f.parts[0])
 	for i, p := range f.parts {
 		if n, of := p.whole(splitNumber), p.whole(splitCount); n != i || of != count {
-			return in(p.path, fail(-1, splitNumber, ErrFormat, "it says that it is file %d of %d, from 0 on, and by its name it is %d of %d", n, of, i, count))
+			return in(p.path, fail(-1, splitNumber, format.ErrFormat, "it says that it is file %d of %d, from 0 on, and by its name it is %d of %d", n, of, i, count))
 		}
 	}
 	return nil
@@ -157,7 +157,7 @@ func (f *File) index() error {
 		for k := range p.header.tensors {
 			e := &p.header.tensors[k]
 			if other, twice := f.where[e.Name]; twice {
-				return in(p.path, fail(e.at, e.Name, ErrFormat, "the tensor is in %s, too", f.parts[other.part].path))
+				return in(p.path, fail(e.at, e.Name, format.ErrFormat, "the tensor is in %s, too", f.parts[other.part].path))
 			}
 			f.where[e.Name] = place{i, k}
 			f.names = append(f.names, e.Name)
@@ -165,7 +165,7 @@ func (f *File) index() error {
 	}
 	_, said := f.parts[0].header.byKey[splitTensors]
 	if n := f.parts[0].whole(splitTensors); len(f.parts) > 1 && said && n != len(f.names) {
-		return in(f.parts[0].path, fail(-1, splitTensors, ErrFormat, "the model has %d tensors, and its %d files have %d", n, len(f.parts), len(f.names)))
+		return in(f.parts[0].path, fail(-1, splitTensors, format.ErrFormat, "the model has %d tensors, and its %d files have %d", n, len(f.parts), len(f.names)))
 	}
 	return nil
 }
@@ -217,7 +217,7 @@ func (f *File) Value(key string) (any, error) {
 func (p *part) value(key string) (v any, err error) {
 	i, ok := p.header.byKey[key]
 	if !ok {
-		return nil, fail(-1, key, ErrName, "the metadata has no such key; Keys lists the %d it has", len(p.header.keys))
+		return nil, fail(-1, key, format.ErrName, "the metadata has no such key; Keys lists the %d it has", len(p.header.keys))
 	}
 	if p.buf.Closed() {
 		return nil, fail(-1, key, tensor.ErrClosed, "the file is closed")
@@ -225,14 +225,14 @@ func (p *part) value(key string) (v any, err error) {
 	k := p.header.keys[i]
 	err = mem.Guard(func() error {
 		c := &cursor{p.buf.Bytes(), k.at}
-		var bad *Error
+		var bad *format.Error
 		if v, bad = c.value(k.typ, 0); bad != nil {
 			bad.Name = key
 			return bad
 		}
 		return nil
 	})
-	var own *Error
+	var own *format.Error
 	if err != nil && !errors.As(err, &own) {
 		err = fail(int64(k.at), key, err, "%v", format.Bare(err))
 	}
@@ -252,7 +252,7 @@ func (f *File) Info(name string) (Info, error) {
 func (f *File) find(name string) (*part, *entry, error) {
 	w, ok := f.where[name]
 	if !ok {
-		return nil, nil, in(f.parts[0].path, fail(-1, name, ErrName, "there is no such tensor; Names lists the %d that there are", len(f.names)))
+		return nil, nil, in(f.parts[0].path, fail(-1, name, format.ErrName, "there is no such tensor; Names lists the %d that there are", len(f.names)))
 	}
 	p := &f.parts[w.part]
 	return p, &p.header.tensors[w.tensor], nil
@@ -280,7 +280,7 @@ func (f *File) Tensor(name string) (tensor.Any, error) {
 }
 
 // Slice returns the part of a tensor that idx selects, as [tensor.Slice] does. It decodes the blocks from the first element of
-// the part to the last, and reads no other elements. An index that doesn't fit gives an [Error] that wraps the one of tensor.Slice.
+// the part to the last, and reads no other elements. An index that doesn't fit gives a [format.Error] that wraps the one of tensor.Slice.
 func (f *File) Slice(name string, idx ...tensor.Index) (tensor.Any, error) {
 	p, e, err := f.held(name)
 	if err != nil {
@@ -336,7 +336,7 @@ func (f *File) held(name string) (*part, *entry, error) {
 	case err != nil:
 		return nil, nil, err
 	case e.DType == dtype.Invalid:
-		return nil, nil, in(p.path, fail(e.at, name, ErrType, "no tensor holds elements of %s", e.Type))
+		return nil, nil, in(p.path, fail(e.at, name, format.ErrType, "no tensor holds elements of %s", e.Type))
 	case p.buf.Closed():
 		return nil, nil, in(p.path, fail(e.at, name, tensor.ErrClosed, "the file is closed"))
 	}

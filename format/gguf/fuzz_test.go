@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/ashlar-go/ashlar/format"
 	"github.com/ashlar-go/ashlar/mem"
 	"github.com/ashlar-go/ashlar/pack"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -35,7 +36,7 @@ func FuzzOpen(f *testing.F) {
 			t.Errorf("New took %d bytes for a file of %d", got, len(b))
 		}
 		if err != nil {
-			var own *Error
+			var own *format.Error
 			if !errors.As(err, &own) || own.Err == nil || own.Offset < 0 || own.Offset > int64(len(b)) {
 				t.Errorf("an error of another kind: %#v", err)
 			}
@@ -60,7 +61,7 @@ func FuzzOpen(f *testing.F) {
 			}
 			a, err := file.Tensor(name)
 			if err != nil {
-				if !errors.Is(err, ErrType) {
+				if !errors.Is(err, format.ErrType) {
 					t.Fatal(err)
 				}
 				continue

@@ -238,7 +238,7 @@ func TestNested(t *testing.T) {
 	for range MaxDepth {
 		deep = []any{deep}
 	}
-	if err := Write(io.Discard, nil, nil, []KV{{"k", deep}}); !errors.Is(err, ErrType) {
+	if err := Write(io.Discard, nil, nil, []KV{{"k", deep}}); !errors.Is(err, format.ErrType) {
 		t.Error(err)
 	}
 }
@@ -273,37 +273,37 @@ func TestErrors(t *testing.T) {
 		is   error
 		want string
 	}{
-		{builder{}.bytes("GGU"), ErrShort, "gguf: byte 0: the beginning of 8 bytes, where the file has 3 left"},
-		{builder{}.bytes("GGML1234"), ErrFormat, `gguf: byte 0: it begins with "GGML", not "GGUF"`},
+		{builder{}.bytes("GGU"), format.ErrShort, "gguf: byte 0: the beginning of 8 bytes, where the file has 3 left"},
+		{builder{}.bytes("GGML1234"), format.ErrFormat, `gguf: byte 0: it begins with "GGML", not "GGUF"`},
 		{builder{}.bytes(magic).u32(1), ErrVersion, "gguf: byte 4: version 1, whose lengths have 32 bits; versions 2 and 3 are read: convert the model again"},
 		{builder{}.bytes(magic).u32(3 << 24), ErrVersion, "gguf: byte 4: version 3 in big-endian order; little-endian files are read: gguf-py's gguf_convert_endian makes one"},
 		{builder{}.bytes(magic).u32(4), ErrVersion, "gguf: byte 4: version 4; versions 2 and 3 are read"},
-		{head(1<<60, 0), ErrLimit, "gguf: byte 8: 1152921504606846976 tensors; the most accepted is 131072"},
-		{head(100, 0), ErrShort, "gguf: byte 8: 100 tensors in a file of 24 bytes"},
-		{head(0, 1<<60), ErrLimit, "gguf: byte 16: 1152921504606846976 keys of metadata; the most accepted is 65536"},
-		{head(0, 1).u64(1 << 60).bytes(zeros), ErrLimit, "gguf: byte 24: a key of 1152921504606846976 bytes; the most accepted is 65536"},
-		{head(0, 1).text("k").u32(13).bytes(zeros), ErrFormat, `gguf: byte 37: "k": a value of the unknown type 13`},
-		{head(0, 1).text("k").u32(typeBool).bytes("\x02"), ErrFormat, `gguf: byte 37: "k": a bool of 2; it is 0 or 1`},
-		{head(0, 1).text("k").u32(typeString).u64(1 << 63), ErrShort, `gguf: byte 45: "k": a text of 9223372036854775808 bytes, where the file has 0 left`},
-		{head(0, 1).text("k").u32(typeArray).u32(99).u64(0), ErrFormat, `gguf: byte 37: "k": elements of the unknown type 99`},
-		{head(0, 1).text("k").u32(typeArray).u32(typeInt64).u64(1 << 61), ErrShort, `gguf: byte 37: "k": an array of 2305843009213693952 elements of int64, where the file has 0 bytes left`},
-		{head(0, 1).text("k").u32(typeArray).u32(typeString).u64(2).text("a").bytes("1234567"), ErrShort, `gguf: byte 58: "k": the length of a text of 8 bytes, where the file has 7 left`},
-		{deep.u32(typeArray).u64(0), ErrLimit, `gguf: byte 133: "k": arrays in 8 arrays`},
-		{head(0, 2).text("k").u32(typeUint8).bytes("1").text("k").u32(typeUint8).bytes("1"), ErrFormat, `gguf: byte 38: "k": the key a second time`},
-		{head(0, 1).text(alignKey).u32(typeUint32).u32(0), ErrFormat, `gguf: byte 53: "general.alignment": 0; want a multiple of 8 from 8 to 2^30`},
-		{head(0, 1).text(alignKey).u32(typeUint32).u32(20), ErrFormat, `gguf: byte 53: "general.alignment": 20; want a multiple of 8 from 8 to 2^30`},
-		{head(0, 1).text(alignKey).u32(typeUint32).u32(1<<30 + 8), ErrFormat, `gguf: byte 53: "general.alignment": 1073741832; want a multiple of 8 from 8 to 2^30`},
-		{head(0, 1).text(alignKey).u32(typeUint8).bytes("\x20"), ErrFormat, `gguf: byte 53: "general.alignment": want a uint32, a multiple of 8 from 8 to 2^30`},
-		{head(1, 0).tensor("x", 0, 0, 1, 1, 1, 1, 1), ErrLimit, `gguf: byte 37: "x": 5 axes; the format has at most 4`},
-		{head(1, 0).tensor("x", 0, 0, 1<<63), ErrFormat, `gguf: byte 45: "x": an extent of 9223372036854775808`},
-		{head(1, 0).tensor("x", 0, 0, 1<<40, 1<<40), ErrFormat, `gguf: byte 24: "x": shape [1099511627776 1099511627776] is larger than any memory`},
-		{head(1, 0).tensor("x", 0, 16, 1).pad(32).bytes(zeros), ErrFormat, `gguf: byte 24: "x": its elements begin at 16, which is no multiple of 32`},
-		{head(1, 0).tensor("x", 2, 0, 48).pad(32).bytes(zeros), ErrFormat, `gguf: byte 24: "x": rows of 48 elements of Q4_0, whose blocks have 32`},
-		{head(1, 0).tensor("x", 2, 0, 32, 4).pad(32).bytes(zeros), ErrShort, `gguf: byte 24: "x": its 72 bytes from 0 on, where the file has 64 of elements`},
-		{head(1, 0).tensor("x", 0, 0, 1), ErrShort, `gguf: byte 24: "x": its 4 bytes from 0 on, where the file has 0 of elements`},
-		{head(2, 0).tensor("x", 0, 0, 9).tensor("y", 0, 32, 1).pad(32).bytes(zeros), ErrFormat, `gguf: byte 24: "x": its 36 bytes from 0 on reach into those of "y", from 32 on`},
-		{head(1, 0).tensor("x", 77, math.MaxInt-31, 1).pad(32), ErrShort, `gguf: byte 24: "x": its 0 bytes from 9223372036854775776 on, where the file has 0 of elements`},
-		{head(2, 0).tensor("x", 0, 0, 1).tensor("x", 0, 32, 1).pad(32).bytes(zeros), ErrFormat, `gguf: byte 57: "x": the tensor a second time`},
+		{head(1<<60, 0), format.ErrLimit, "gguf: byte 8: 1152921504606846976 tensors; the most accepted is 131072"},
+		{head(100, 0), format.ErrShort, "gguf: byte 8: 100 tensors in a file of 24 bytes"},
+		{head(0, 1<<60), format.ErrLimit, "gguf: byte 16: 1152921504606846976 keys of metadata; the most accepted is 65536"},
+		{head(0, 1).u64(1 << 60).bytes(zeros), format.ErrLimit, "gguf: byte 24: a key of 1152921504606846976 bytes; the most accepted is 65536"},
+		{head(0, 1).text("k").u32(13).bytes(zeros), format.ErrFormat, `gguf: byte 37: "k": a value of the unknown type 13`},
+		{head(0, 1).text("k").u32(typeBool).bytes("\x02"), format.ErrFormat, `gguf: byte 37: "k": a bool of 2; it is 0 or 1`},
+		{head(0, 1).text("k").u32(typeString).u64(1 << 63), format.ErrShort, `gguf: byte 45: "k": a text of 9223372036854775808 bytes, where the file has 0 left`},
+		{head(0, 1).text("k").u32(typeArray).u32(99).u64(0), format.ErrFormat, `gguf: byte 37: "k": elements of the unknown type 99`},
+		{head(0, 1).text("k").u32(typeArray).u32(typeInt64).u64(1 << 61), format.ErrShort, `gguf: byte 37: "k": an array of 2305843009213693952 elements of int64, where the file has 0 bytes left`},
+		{head(0, 1).text("k").u32(typeArray).u32(typeString).u64(2).text("a").bytes("1234567"), format.ErrShort, `gguf: byte 58: "k": the length of a text of 8 bytes, where the file has 7 left`},
+		{deep.u32(typeArray).u64(0), format.ErrLimit, `gguf: byte 133: "k": arrays in 8 arrays`},
+		{head(0, 2).text("k").u32(typeUint8).bytes("1").text("k").u32(typeUint8).bytes("1"), format.ErrFormat, `gguf: byte 38: "k": the key a second time`},
+		{head(0, 1).text(alignKey).u32(typeUint32).u32(0), format.ErrFormat, `gguf: byte 53: "general.alignment": 0; want a multiple of 8 from 8 to 2^30`},
+		{head(0, 1).text(alignKey).u32(typeUint32).u32(20), format.ErrFormat, `gguf: byte 53: "general.alignment": 20; want a multiple of 8 from 8 to 2^30`},
+		{head(0, 1).text(alignKey).u32(typeUint32).u32(1<<30 + 8), format.ErrFormat, `gguf: byte 53: "general.alignment": 1073741832; want a multiple of 8 from 8 to 2^30`},
+		{head(0, 1).text(alignKey).u32(typeUint8).bytes("\x20"), format.ErrFormat, `gguf: byte 53: "general.alignment": want a uint32, a multiple of 8 from 8 to 2^30`},
+		{head(1, 0).tensor("x", 0, 0, 1, 1, 1, 1, 1), format.ErrLimit, `gguf: byte 37: "x": 5 axes; the format has at most 4`},
+		{head(1, 0).tensor("x", 0, 0, 1<<63), format.ErrFormat, `gguf: byte 45: "x": an extent of 9223372036854775808`},
+		{head(1, 0).tensor("x", 0, 0, 1<<40, 1<<40), format.ErrFormat, `gguf: byte 24: "x": shape [1099511627776 1099511627776] is larger than any memory`},
+		{head(1, 0).tensor("x", 0, 16, 1).pad(32).bytes(zeros), format.ErrFormat, `gguf: byte 24: "x": its elements begin at 16, which is no multiple of 32`},
+		{head(1, 0).tensor("x", 2, 0, 48).pad(32).bytes(zeros), format.ErrFormat, `gguf: byte 24: "x": rows of 48 elements of Q4_0, whose blocks have 32`},
+		{head(1, 0).tensor("x", 2, 0, 32, 4).pad(32).bytes(zeros), format.ErrShort, `gguf: byte 24: "x": its 72 bytes from 0 on, where the file has 64 of elements`},
+		{head(1, 0).tensor("x", 0, 0, 1), format.ErrShort, `gguf: byte 24: "x": its 4 bytes from 0 on, where the file has 0 of elements`},
+		{head(2, 0).tensor("x", 0, 0, 9).tensor("y", 0, 32, 1).pad(32).bytes(zeros), format.ErrFormat, `gguf: byte 24: "x": its 36 bytes from 0 on reach into those of "y", from 32 on`},
+		{head(1, 0).tensor("x", 77, math.MaxInt-31, 1).pad(32), format.ErrShort, `gguf: byte 24: "x": its 0 bytes from 9223372036854775776 on, where the file has 0 of elements`},
+		{head(2, 0).tensor("x", 0, 0, 1).tensor("x", 0, 32, 1).pad(32).bytes(zeros), format.ErrFormat, `gguf: byte 57: "x": the tensor a second time`},
 	} {
 		_, err := New(mem.Borrow(c.b.b, nil))
 		if !errors.Is(err, c.is) || err.Error() != c.want {
@@ -327,7 +327,7 @@ func TestErrors(t *testing.T) {
 	if i, err := f.Info("old"); err != nil || i.Type != "type 31" || i.Bytes != 32 || i.DType != dtype.Invalid {
 		t.Errorf("%+v, %v", i, err)
 	}
-	if _, err := f.Tensor("old"); !errors.Is(err, ErrType) || err.Error() != `gguf: byte 24: "old": no tensor holds elements of type 31` {
+	if _, err := f.Tensor("old"); !errors.Is(err, format.ErrType) || err.Error() != `gguf: byte 24: "old": no tensor holds elements of type 31` {
 		t.Error(err)
 	}
 	if i, err := (opened{f}).Info("q"); err != nil || i.String() != "Q8_1 (no tensor holds it) [0]" {
@@ -336,10 +336,10 @@ func TestErrors(t *testing.T) {
 	if a, err := f.Tensor("x"); err != nil || a.Rank() != 0 || a.At() != int8(0) {
 		t.Error(a, err)
 	}
-	if _, err := f.Slice("none"); !errors.Is(err, ErrName) {
+	if _, err := f.Slice("none"); !errors.Is(err, format.ErrName) {
 		t.Error(err)
 	}
-	if _, err := f.Value("none"); !errors.Is(err, ErrName) {
+	if _, err := f.Value("none"); !errors.Is(err, format.ErrName) {
 		t.Error(err)
 	}
 	if err := f.Close(); err != nil {
@@ -348,7 +348,7 @@ func TestErrors(t *testing.T) {
 	if _, err := f.Tensor("x"); !errors.Is(err, tensor.ErrClosed) {
 		t.Error(err)
 	}
-	if _, err := New(nil); !errors.Is(err, ErrShort) {
+	if _, err := New(nil); !errors.Is(err, format.ErrShort) {
 		t.Error(err)
 	}
 }
@@ -372,24 +372,24 @@ func TestWriteErrors(t *testing.T) {
 		is       error
 		want     string
 	}{
-		{[]string{"x"}, nil, nil, ErrName, "gguf: 1 names for 0 tensors"},
-		{[]string{"x"}, []tensor.Any{{}}, nil, ErrType, "gguf: the writer is nil or a tensor the zero value"},
-		{[]string{"x", "x"}, []tensor.Any{x, x}, nil, ErrName, `gguf: "x": the name is given twice, or is longer than 65536 bytes`},
-		{[]string{"x"}, []tensor.Any{tensor.New[bool](2).Any()}, nil, ErrType, `gguf: "x": bool[2] is no type of the format; convert the tensor first`},
-		{[]string{"x"}, []tensor.Any{padded.Any()}, nil, ErrType, `gguf: "x": q8_0[2,2], padded to [2,32] is no type of the format; convert the tensor first`},
-		{[]string{"x"}, []tensor.Any{x.Reshape(1, 1, 1, 2, 2)}, nil, ErrLimit, `gguf: "x": rank 5; the largest is 4: reshape the tensor`},
+		{[]string{"x"}, nil, nil, format.ErrName, "gguf: 1 names for 0 tensors"},
+		{[]string{"x"}, []tensor.Any{{}}, nil, format.ErrType, "gguf: the writer is nil or a tensor the zero value"},
+		{[]string{"x", "x"}, []tensor.Any{x, x}, nil, format.ErrName, `gguf: "x": the name is given twice, or is longer than 65536 bytes`},
+		{[]string{"x"}, []tensor.Any{tensor.New[bool](2).Any()}, nil, format.ErrType, `gguf: "x": bool[2] is no type of the format; convert the tensor first`},
+		{[]string{"x"}, []tensor.Any{padded.Any()}, nil, format.ErrType, `gguf: "x": q8_0[2,2], padded to [2,32] is no type of the format; convert the tensor first`},
+		{[]string{"x"}, []tensor.Any{x.Reshape(1, 1, 1, 2, 2)}, nil, format.ErrLimit, `gguf: "x": rank 5; the largest is 4: reshape the tensor`},
 		{[]string{"x"}, []tensor.Any{closed.Any()}, nil, tensor.ErrClosed, ""},
-		{nil, nil, []KV{{"k", 1}}, ErrType, `gguf: "k": a value of Go type int; want a number of a size, a bool, a string, or a slice of them`},
-		{nil, nil, []KV{{"k", nil}}, ErrType, `gguf: "k": a value of Go type <nil>; want a number of a size, a bool, a string, or a slice of them`},
-		{nil, nil, []KV{{"k", []any{"a"}}}, ErrType, `gguf: "k": an array of arrays with an element of Go type string`},
-		{nil, nil, []KV{{"k", "a"}, {"k", "b"}}, ErrName, `gguf: "k": the key is given twice, or is longer than 65536 bytes`},
-		{nil, nil, []KV{{alignKey, uint32(3)}}, ErrFormat, `gguf: "general.alignment": 3 of Go type uint32; want a uint32, a multiple of 8 from 8 to 2^30`},
+		{nil, nil, []KV{{"k", 1}}, format.ErrType, `gguf: "k": a value of Go type int; want a number of a size, a bool, a string, or a slice of them`},
+		{nil, nil, []KV{{"k", nil}}, format.ErrType, `gguf: "k": a value of Go type <nil>; want a number of a size, a bool, a string, or a slice of them`},
+		{nil, nil, []KV{{"k", []any{"a"}}}, format.ErrType, `gguf: "k": an array of arrays with an element of Go type string`},
+		{nil, nil, []KV{{"k", "a"}, {"k", "b"}}, format.ErrName, `gguf: "k": the key is given twice, or is longer than 65536 bytes`},
+		{nil, nil, []KV{{alignKey, uint32(3)}}, format.ErrFormat, `gguf: "general.alignment": 3 of Go type uint32; want a uint32, a multiple of 8 from 8 to 2^30`},
 	} {
 		if err := Write(io.Discard, c.names, c.ts, c.metadata); !errors.Is(err, c.is) || c.want != "" && err.Error() != c.want {
 			t.Errorf("%v\nwant %s", err, c.want)
 		}
 	}
-	if err := Write(nil, nil, nil, nil); !errors.Is(err, ErrType) {
+	if err := Write(nil, nil, nil, nil); !errors.Is(err, format.ErrType) {
 		t.Error(err)
 	}
 	if TypeOf(tensor.Any{}) != "" || TypeOf(padded.Any()) != "" || TypeOf(x) != "F32" {
@@ -438,7 +438,7 @@ func TestSplit(t *testing.T) {
 	if err := os.Rename(paths[1], named); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Open(named); !errors.Is(err, ErrName) || !strings.HasSuffix(err.Error(), "m.gguf: it is one of 3 files of a model, whose names end in -00001-of-00003.gguf and so on, and its name doesn't: call it so") {
+	if _, err := Open(named); !errors.Is(err, format.ErrName) || !strings.HasSuffix(err.Error(), "m.gguf: it is one of 3 files of a model, whose names end in -00001-of-00003.gguf and so on, and its name doesn't: call it so") {
 		t.Error(err)
 	}
 	if _, err := Open(paths[2]); !errors.Is(err, os.ErrNotExist) || !strings.Contains(err.Error(), "m-00002-of-00003.gguf: ") || !strings.Contains(err.Error(), "it is one of the 3 files of the model of ") {

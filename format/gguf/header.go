@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/format"
 	"github.com/ashlar-go/ashlar/layout"
 	"github.com/ashlar-go/ashlar/pack"
 )
@@ -67,21 +68,21 @@ type cursor struct {
 	pos int
 }
 
-func (c *cursor) fail(err error, format string, args ...any) *Error {
+func (c *cursor) fail(err error, format string, args ...any) *format.Error {
 	return fail(int64(c.pos), "", err, format, args...)
 }
 
 // take returns the next n bytes.
-func (c *cursor) take(n uint64, what string) ([]byte, *Error) {
+func (c *cursor) take(n uint64, what string) ([]byte, *format.Error) {
 	if left := uint64(len(c.b) - c.pos); n > left {
-		return nil, c.fail(ErrShort, "%s of %d bytes, where the file has %d left", what, n, left)
+		return nil, c.fail(format.ErrShort, "%s of %d bytes, where the file has %d left", what, n, left)
 	}
 	b := c.b[c.pos:][:n]
 	c.pos += int(n)
 	return b, nil
 }
 
-func (c *cursor) u32(what string) (uint32, *Error) {
+func (c *cursor) u32(what string) (uint32, *format.Error) {
 	b, err := c.take(4, what)
 	if err != nil {
 		return 0, err
@@ -89,7 +90,7 @@ func (c *cursor) u32(what string) (uint32, *Error) {
 	return binary.LittleEndian.Uint32(b), nil
 }
 
-func (c *cursor) u64(what string) (uint64, *Error) {
+func (c *cursor) u64(what string) (uint64, *format.Error) {
 	b, err := c.take(8, what)
 	if err != nil {
 		return 0, err
@@ -98,26 +99,26 @@ func (c *cursor) u64(what string) (uint64, *Error) {
 }
 
 // text reads a text of at most most bytes.
-func (c *cursor) text(most uint64, what string) (string, *Error) {
+func (c *cursor) text(most uint64, what string) (string, *format.Error) {
 	at := c.pos
 	n, err := c.u64("the length of " + what)
 	if err != nil {
 		return "", err
 	}
 	if n > most {
-		return "", fail(int64(at), "", ErrLimit, "%s of %d bytes; the most accepted is %d", what, n, most)
+		return "", fail(int64(at), "", format.ErrLimit, "%s of %d bytes; the most accepted is %d", what, n, most)
 	}
 	b, err := c.take(n, what)
 	return string(b), err
 }
 
 // parse reads and checks the header of a file.
-func parse(file []byte) (*header, *Error) {
+func parse(file []byte) (*header, *format.Error) {
 	c := &cursor{b: file}
 	if head, err := c.take(8, "the beginning"); err != nil {
 		return nil, err
 	} else if !bytes.HasPrefix(head, []byte(magic)) {
-		return nil, fail(0, "", ErrFormat, "it begins with %q, not %q", head[:4], magic)
+		return nil, fail(0, "", format.ErrFormat, "it begins with %q, not %q", head[:4], magic)
 	}
 	h := &header{version: binary.LittleEndian.Uint32(file[4:]), byKey: map[string]int{}}
 	switch swapped := bits.ReverseBytes32(h.version); {
@@ -149,7 +150,7 @@ func parse(file []byte) (*header, *Error) {
 	for range tensors {
 		e, err := readTensor(c, align)
 		if err == nil && seen[e.Name] {
-			err = fail(e.at, "", ErrFormat, "the tensor a second time")
+			err = fail(e.at, "", format.ErrFormat, "the tensor a second time")
 		}
 		if err != nil {
 			err.Name = cmp.Or(err.Name, e.Name)
@@ -163,22 +164,22 @@ func parse(file []byte) (*header, *Error) {
 }
 
 // count reads a number of items, at most most, each of which takes at least least bytes.
-func (h *header) count(c *cursor, what string, most, least uint64) (uint64, *Error) {
+func (h *header) count(c *cursor, what string, most, least uint64) (uint64, *format.Error) {
 	at := c.pos
 	n, err := c.u64("the number of " + what)
 	switch {
 	case err != nil:
 		return 0, err
 	case n > most:
-		return 0, fail(int64(at), "", ErrLimit, "%d %s; the most accepted is %d", n, what, most)
+		return 0, fail(int64(at), "", format.ErrLimit, "%d %s; the most accepted is %d", n, what, most)
 	case n > uint64(len(c.b))/least:
-		return 0, fail(int64(at), "", ErrShort, "%d %s in a file of %d bytes", n, what, len(c.b))
+		return 0, fail(int64(at), "", format.ErrShort, "%d %s in a file of %d bytes", n, what, len(c.b))
 	}
 	return n, nil
 }
 
 // readKey reads a key and passes its value.
-func (h *header) readKey(c *cursor) *Error {
+func (h *header) readKey(c *cursor) *format.Error {
 	at := c.pos
 	name, err := c.text(maxName, "a key")
 	if err != nil {
@@ -189,7 +190,7 @@ func (h *header) readKey(c *cursor) *Error {
 		k.at = c.pos
 		if err = c.skip(k.typ, 0); err == nil {
 			if _, twice := h.byKey[name]; twice {
-				err = fail(int64(at), "", ErrFormat, "the key a second time")
+				err = fail(int64(at), "", format.ErrFormat, "the key a second time")
 			}
 		}
 	}
@@ -203,7 +204,7 @@ func (h *header) readKey(c *cursor) *Error {
 }
 
 // alignment returns the alignment, of which the offsets of tensors are multiples.
-func (h *header) alignment(c *cursor) (int, *Error) {
+func (h *header) alignment(c *cursor) (int, *format.Error) {
 	i, ok := h.byKey[alignKey]
 	if !ok {
 		return alignment, nil
@@ -212,18 +213,18 @@ func (h *header) alignment(c *cursor) (int, *Error) {
 	if k.typ == typeUint32 {
 		n := binary.LittleEndian.Uint32(c.b[k.at:])
 		if !aligns(n) {
-			return 0, fail(int64(k.at), alignKey, ErrFormat, "%d; want a multiple of 8 from 8 to 2^30", n)
+			return 0, fail(int64(k.at), alignKey, format.ErrFormat, "%d; want a multiple of 8 from 8 to 2^30", n)
 		}
 		return int(n), nil
 	}
-	return 0, fail(int64(k.at), alignKey, ErrFormat, "want a uint32, a multiple of 8 from 8 to 2^30")
+	return 0, fail(int64(k.at), alignKey, format.ErrFormat, "want a uint32, a multiple of 8 from 8 to 2^30")
 }
 
 // aligns reports whether the format takes n as the alignment: see general.alignment in ggml's docs/gguf.md.
 func aligns(n uint32) bool { return n != 0 && n%8 == 0 && n <= 1<<30 }
 
 // readTensor reads the description of a tensor. Its Offset still counts from the end of the header.
-func readTensor(c *cursor, align int) (e entry, err *Error) {
+func readTensor(c *cursor, align int) (e entry, err *format.Error) {
 	e.at = int64(c.pos)
 	if e.Name, err = c.text(maxName, "a name"); err != nil {
 		return e, err
@@ -233,7 +234,7 @@ func readTensor(c *cursor, align int) (e entry, err *Error) {
 		return e, err
 	}
 	if rank > MaxRank {
-		return e, c.fail(ErrLimit, "%d axes; the format has at most %d", rank, MaxRank)
+		return e, c.fail(format.ErrLimit, "%d axes; the format has at most %d", rank, MaxRank)
 	}
 	e.Shape = make([]int, rank)
 	for i := range e.Shape {
@@ -242,7 +243,7 @@ func readTensor(c *cursor, align int) (e entry, err *Error) {
 			return e, err
 		}
 		if n > math.MaxInt {
-			return e, c.fail(ErrFormat, "an extent of %d", n)
+			return e, c.fail(format.ErrFormat, "an extent of %d", n)
 		}
 		e.Shape[int(rank)-1-i] = int(n)
 	}
@@ -255,14 +256,14 @@ func readTensor(c *cursor, align int) (e entry, err *Error) {
 		return e, err
 	}
 	if off%uint64(align) != 0 || off > math.MaxInt {
-		return e, fail(e.at, "", ErrFormat, "its elements begin at %d, which is no multiple of %d", off, align)
+		return e, fail(e.at, "", format.ErrFormat, "its elements begin at %d, which is no multiple of %d", off, align)
 	}
 	e.Offset = int(off)
 	return e, e.sized(code)
 }
 
 // sized sets the type and the bytes.
-func (e *entry) sized(code uint32) *Error {
+func (e *entry) sized(code uint32) *format.Error {
 	if e.kind = kindOf(code); e.kind == nil {
 		e.Type = fmt.Sprintf("type %d", code)
 		return nil // place sets Bytes to the bytes up to the next tensor
@@ -274,11 +275,11 @@ func (e *entry) sized(code uint32) *Error {
 		row = e.Shape[n-1]
 	}
 	if row%k.block != 0 {
-		return fail(e.at, "", ErrFormat, "rows of %d elements of %s, whose blocks have %d", row, k.name, k.block)
+		return fail(e.at, "", format.ErrFormat, "rows of %d elements of %s, whose blocks have %d", row, k.name, k.block)
 	}
 	lay, err := layout.RowMajor(e.Shape...)        // also refuses an empty shape whose other extents are too large
 	if err != nil || lay.Size() > math.MaxInt/16 { // then the size of the values fits an int, too
-		return fail(e.at, "", ErrFormat, "shape %v is larger than any memory", e.Shape)
+		return fail(e.at, "", format.ErrFormat, "shape %v is larger than any memory", e.Shape)
 	}
 	e.Bytes = lay.Size() / k.block * k.size
 	return nil
@@ -301,7 +302,7 @@ func (e *entry) info() (Info, error) {
 
 // place makes offsets count from the beginning of the file; the elements begin at start. It checks that tensors lie in the file
 // and don't overlap.
-func (h *header) place(size, start int) *Error {
+func (h *header) place(size, start int) *format.Error {
 	order := make([]*entry, len(h.tensors))
 	for i := range order {
 		order[i] = &h.tensors[i]
@@ -318,9 +319,9 @@ func (h *header) place(size, start int) *Error {
 		case e.Offset <= room && e.Bytes <= room-e.Offset:
 		case e.Bytes == 0 && e.Offset <= max(size-start, 0):
 		case i+1 < len(order) && room == order[i+1].Offset:
-			return fail(e.at, e.Name, ErrFormat, "its %d bytes from %d on reach into those of %.100q, from %d on", e.Bytes, e.Offset, order[i+1].Name, room)
+			return fail(e.at, e.Name, format.ErrFormat, "its %d bytes from %d on reach into those of %.100q, from %d on", e.Bytes, e.Offset, order[i+1].Name, room)
 		default:
-			return fail(e.at, e.Name, ErrShort, "its %d bytes from %d on, where the file has %d of elements", e.Bytes, e.Offset, room)
+			return fail(e.at, e.Name, format.ErrShort, "its %d bytes from %d on, where the file has %d of elements", e.Bytes, e.Offset, room)
 		}
 	}
 	for _, e := range order {

@@ -32,14 +32,14 @@ type Split struct {
 // than 65,535 files.
 func WriteSplit(path string, a format.Atomic, s Split, names []string, ts []tensor.Any, metadata []KV) ([]string, error) {
 	if len(names) != len(ts) {
-		return nil, fail(-1, "", ErrName, "%d names for %d tensors", len(names), len(ts))
+		return nil, fail(-1, "", format.ErrName, "%d names for %d tensors", len(names), len(ts))
 	}
 	seen := make(map[string]bool, len(names))
 	begins := []int{0} // of the files
 	var bytes int64
 	for i, t := range ts {
 		if seen[names[i]] {
-			return nil, fail(-1, names[i], ErrName, "the name is given twice")
+			return nil, fail(-1, names[i], format.ErrName, "the name is given twice")
 		}
 		seen[names[i]] = true
 		n := int64(0)
@@ -53,7 +53,7 @@ func WriteSplit(path string, a format.Atomic, s Split, names []string, ts []tens
 	}
 	count := len(begins)
 	if count > math.MaxUint16 || len(ts) > MaxTensors {
-		return nil, fail(-1, "", ErrLimit, "%d files of %d tensors; the most are %d and %d", count, len(ts), math.MaxUint16, MaxTensors)
+		return nil, fail(-1, "", format.ErrLimit, "%d files of %d tensors; the most are %d and %d", count, len(ts), math.MaxUint16, MaxTensors)
 	}
 	metadata = slices.DeleteFunc(slices.Clone(metadata), func(kv KV) bool { return slices.Contains(splitKeys, kv.Key) })
 	metadata = blocksIn(ts, metadata)

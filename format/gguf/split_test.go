@@ -94,10 +94,10 @@ func TestWriteSplitRefused(t *testing.T) {
 		ts    []tensor.Any
 		want  error
 	}{
-		{[]string{"a"}, nil, ErrName},
-		{[]string{"a", "a"}, []tensor.Any{x, x}, ErrName},
-		{[]string{"a", "b"}, []tensor.Any{x, tensor.Full(true, 3).Any()}, ErrType},
-		{[]string{"a", "b"}, []tensor.Any{x, {}}, ErrType},
+		{[]string{"a"}, nil, format.ErrName},
+		{[]string{"a", "a"}, []tensor.Any{x, x}, format.ErrName},
+		{[]string{"a", "b"}, []tensor.Any{x, tensor.Full(true, 3).Any()}, format.ErrType},
+		{[]string{"a", "b"}, []tensor.Any{x, {}}, format.ErrType},
 	} {
 		if err := write(c.names, c.ts...); !errors.Is(err, c.want) {
 			t.Errorf("%q: %v, want %v", c.names, err, c.want)

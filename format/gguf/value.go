@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+
+	"github.com/ashlar-go/ashlar/format"
 )
 
 // The types of values.
@@ -31,9 +33,9 @@ var sizes = [...]int{typeUint8: 1, typeInt8: 1, typeUint16: 2, typeInt16: 2, typ
 var typeNames = [...]string{"uint8", "int8", "uint16", "int16", "uint32", "int32", "float32", "bool", "string", "array", "uint64", "int64", "float64"}
 
 // array reads the type and the number of an array's elements, which the file has.
-func (c *cursor) array(depth int) (typ uint32, n int, err *Error) {
+func (c *cursor) array(depth int) (typ uint32, n int, err *format.Error) {
 	if depth == MaxDepth {
-		return 0, 0, c.fail(ErrLimit, "arrays in %d arrays", depth)
+		return 0, 0, c.fail(format.ErrLimit, "arrays in %d arrays", depth)
 	}
 	at := c.pos
 	if typ, err = c.u32("a type"); err != nil {
@@ -44,7 +46,7 @@ func (c *cursor) array(depth int) (typ uint32, n int, err *Error) {
 		return 0, 0, err
 	}
 	if typ >= uint32(len(sizes)) {
-		return 0, 0, fail(int64(at), "", ErrFormat, "elements of the unknown type %d", typ)
+		return 0, 0, fail(int64(at), "", format.ErrFormat, "elements of the unknown type %d", typ)
 	}
 	least := sizes[typ]
 	if typ == typeString {
@@ -53,16 +55,16 @@ func (c *cursor) array(depth int) (typ uint32, n int, err *Error) {
 		least = 12
 	}
 	if left := len(c.b) - c.pos; count > uint64(left/least) {
-		return 0, 0, fail(int64(at), "", ErrShort, "an array of %d elements of %s, where the file has %d bytes left", count, typeNames[typ], left)
+		return 0, 0, fail(int64(at), "", format.ErrShort, "an array of %d elements of %s, where the file has %d bytes left", count, typeNames[typ], left)
 	}
 	return typ, int(count), nil
 }
 
 // skip passes a value.
-func (c *cursor) skip(typ uint32, depth int) *Error {
+func (c *cursor) skip(typ uint32, depth int) *format.Error {
 	switch {
 	case typ >= uint32(len(sizes)):
-		return c.fail(ErrFormat, "a value of the unknown type %d", typ)
+		return c.fail(format.ErrFormat, "a value of the unknown type %d", typ)
 	case typ == typeString:
 		n, err := c.u64("the length of a text")
 		if err == nil {
@@ -92,19 +94,19 @@ func (c *cursor) skip(typ uint32, depth int) *Error {
 	return err
 }
 
-func (c *cursor) boolean() (bool, *Error) {
+func (c *cursor) boolean() (bool, *format.Error) {
 	b, err := c.take(1, "a bool")
 	if err != nil {
 		return false, err
 	}
 	if b[0] > 1 {
-		return false, fail(int64(c.pos-1), "", ErrFormat, "a bool of %d; it is 0 or 1", b[0])
+		return false, fail(int64(c.pos-1), "", format.ErrFormat, "a bool of %d; it is 0 or 1", b[0])
 	}
 	return b[0] == 1, nil
 }
 
 // list reads n elements one by one.
-func list[T any](c *cursor, n int, one func(c *cursor) (T, *Error)) (any, *Error) {
+func list[T any](c *cursor, n int, one func(c *cursor) (T, *format.Error)) (any, *format.Error) {
 	all := make([]T, n) // array has checked that the file can have n
 	for i := range all {
 		v, err := one(c)
@@ -117,7 +119,7 @@ func list[T any](c *cursor, n int, one func(c *cursor) (T, *Error)) (any, *Error
 }
 
 // value reads a value. An array is a slice of its elements' Go type; an array of arrays is a []any of slices.
-func (c *cursor) value(typ uint32, depth int) (any, *Error) {
+func (c *cursor) value(typ uint32, depth int) (any, *format.Error) {
 	if typ != typeArray {
 		return c.scalar(typ)
 	}
@@ -129,9 +131,9 @@ func (c *cursor) value(typ uint32, depth int) (any, *Error) {
 	case typeBool:
 		return list(c, n, (*cursor).boolean)
 	case typeString:
-		return list(c, n, func(c *cursor) (string, *Error) { return c.text(math.MaxInt, "a text") })
+		return list(c, n, func(c *cursor) (string, *format.Error) { return c.text(math.MaxInt, "a text") })
 	case typeArray:
-		return list(c, n, func(c *cursor) (any, *Error) { return c.value(typeArray, depth+1) })
+		return list(c, n, func(c *cursor) (any, *format.Error) { return c.value(typeArray, depth+1) })
 	}
 	all := numbers(of, n)
 	b, err := c.take(uint64(n*sizes[of]), "an array")
@@ -169,7 +171,7 @@ func numbers(typ uint32, n int) any {
 	return make([]float64, n)
 }
 
-func (c *cursor) scalar(typ uint32) (any, *Error) {
+func (c *cursor) scalar(typ uint32) (any, *format.Error) {
 	switch typ {
 	case typeBool:
 		return c.boolean()

@@ -37,20 +37,20 @@ const (
 func Write(w io.Writer, names []string, ts []tensor.Any, metadata []KV) error {
 	switch {
 	case len(names) != len(ts):
-		return fail(-1, "", ErrName, "%d names for %d tensors", len(names), len(ts))
+		return fail(-1, "", format.ErrName, "%d names for %d tensors", len(names), len(ts))
 	case w == nil || slices.ContainsFunc(ts, tensor.Any.IsZero):
-		return fail(-1, "", ErrType, "the writer is nil or a tensor the zero value")
+		return fail(-1, "", format.ErrType, "the writer is nil or a tensor the zero value")
 	case len(ts) > MaxTensors || len(metadata) >= MaxKeys:
-		return fail(-1, "", ErrLimit, "%d tensors and %d keys; the most are %d and %d", len(ts), len(metadata), MaxTensors, MaxKeys-1)
+		return fail(-1, "", format.ErrLimit, "%d tensors and %d keys; the most are %d and %d", len(ts), len(metadata), MaxTensors, MaxKeys-1)
 	}
 	kinds := make([]*kind, len(ts))
 	for i, t := range ts {
 		k := storedAs(t)
 		switch {
 		case k == nil:
-			return fail(-1, names[i], ErrType, "%s is no type of the format; convert the tensor first", described(t))
+			return fail(-1, names[i], format.ErrType, "%s is no type of the format; convert the tensor first", described(t))
 		case t.Rank() > MaxRank:
-			return fail(-1, names[i], ErrLimit, "rank %d; the largest is %d: reshape the tensor", t.Rank(), MaxRank)
+			return fail(-1, names[i], format.ErrLimit, "rank %d; the largest is %d: reshape the tensor", t.Rank(), MaxRank)
 		}
 		kinds[i] = k
 	}
@@ -63,7 +63,7 @@ func Write(w io.Writer, names []string, ts []tensor.Any, metadata []KV) error {
 	sizes := make([]int, len(ts))
 	for i, t := range ts {
 		if seen[names[i]] || len(names[i]) > maxName {
-			return fail(-1, names[i], ErrName, "the name is given twice, or is longer than %d bytes", maxName)
+			return fail(-1, names[i], format.ErrName, "the name is given twice, or is longer than %d bytes", maxName)
 		}
 		seen[names[i]] = true
 		head = appendText(head, names[i])
@@ -76,7 +76,7 @@ func Write(w io.Writer, names []string, ts []tensor.Any, metadata []KV) error {
 		head = binary.LittleEndian.AppendUint64(head, uint64(at))
 		sizes[i] = kinds[i].bytes(t)
 		if sizes[i] > math.MaxInt-at-align {
-			return fail(-1, names[i], ErrLimit, "the file would be larger than the address space")
+			return fail(-1, names[i], format.ErrLimit, "the file would be larger than the address space")
 		}
 		at = (at + sizes[i] + align - 1) / align * align
 	}
@@ -123,20 +123,20 @@ func headOf(tensors int, metadata []KV) (b []byte, align int, err error) {
 	seen := make(map[string]bool, len(metadata))
 	for _, kv := range metadata {
 		if seen[kv.Key] || len(kv.Key) > maxName {
-			return nil, 0, fail(-1, kv.Key, ErrName, "the key is given twice, or is longer than %d bytes", maxName)
+			return nil, 0, fail(-1, kv.Key, format.ErrName, "the key is given twice, or is longer than %d bytes", maxName)
 		}
 		seen[kv.Key] = true
 		if kv.Key == alignKey {
 			n, ok := kv.Value.(uint32)
 			if !ok || !aligns(n) {
-				return nil, 0, fail(-1, kv.Key, ErrFormat, "%v of Go type %[1]T; want a uint32, a multiple of 8 from 8 to 2^30", kv.Value)
+				return nil, 0, fail(-1, kv.Key, format.ErrFormat, "%v of Go type %[1]T; want a uint32, a multiple of 8 from 8 to 2^30", kv.Value)
 			}
 			align = int(n)
 		}
 		b = appendText(b, kv.Key)
 		var e error
 		if b, e = appendValue(b, kv.Value, 0); e != nil {
-			return nil, 0, fail(-1, kv.Key, ErrType, "%v", e)
+			return nil, 0, fail(-1, kv.Key, format.ErrType, "%v", e)
 		}
 	}
 	return b, align, nil

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/format"
 	"github.com/ashlar-go/ashlar/internal/core/conv"
 )
 
@@ -44,7 +45,7 @@ func (p *parser) list(at int, h *Header) error {
 		}
 		break
 	}
-	return p.fail(at, ErrType, "descr is a list: a structured type; save each field as an array of its own")
+	return p.fail(at, format.ErrType, "descr is a list: a structured type; save each field as an array of its own")
 }
 
 // refused are the kinds without a counterpart.
@@ -65,7 +66,7 @@ func (p *parser) descr(h *Header) error {
 		return p.list(at, h)
 	}
 	if at < len(p.text) && p.text[at] == '(' {
-		return p.fail(at, ErrType, "descr is a tuple: a type of sub-arrays; save the array with its full shape")
+		return p.fail(at, format.ErrType, "descr is a tuple: a type of sub-arrays; save the array with its full shape")
 	}
 	text, err := p.quoted("descr")
 	if err != nil {
@@ -86,13 +87,13 @@ func (p *parser) descr(h *Header) error {
 	if !ok {
 		if kind != "" {
 			if why, known := refused[kind[0]]; known {
-				return p.fail(at, ErrType, "descr %q: %s", text, why)
+				return p.fail(at, format.ErrType, "descr %q: %s", text, why)
 			}
 		}
 		if strings.HasPrefix(kind, "datetime64") || strings.HasPrefix(kind, "timedelta64") {
-			return p.fail(at, ErrType, "descr %q: %s", text, refused['M'])
+			return p.fail(at, format.ErrType, "descr %q: %s", text, refused['M'])
 		}
-		return p.fail(at, ErrType, "descr %q is no element type known here; save the array with another dtype", text)
+		return p.fail(at, format.ErrType, "descr %q is no element type known here; save the array with another dtype", text)
 	}
 	h.DType, h.BigEndian = d, order == '>' && d.Size() > 1
 	return nil
@@ -140,7 +141,7 @@ func named(name string) (dtype.DType, bool) {
 func (p *parser) void(at int, h *Header, order byte, kind string) error {
 	size, err := strconv.Atoi(kind[1:])
 	if err != nil {
-		return p.fail(at, ErrType, "descr %q is no element type known here; save the array with a numeric dtype", h.Descr)
+		return p.fail(at, format.ErrType, "descr %q is no element type known here; save the array with a numeric dtype", h.Descr)
 	}
 	h.BigEndian = order == '>' && size > 1
 	switch {
@@ -151,7 +152,7 @@ func (p *parser) void(at int, h *Header, order byte, kind string) error {
 		h.DType = dtype.BFloat16
 		return nil
 	case p.as != dtype.Invalid:
-		return p.fail(at, ErrType, "descr %q: raw bytes, %d an element; they can't be read as %v, which has %d", h.Descr, size, p.as, p.as.Size())
+		return p.fail(at, format.ErrType, "descr %q: raw bytes, %d an element; they can't be read as %v, which has %d", h.Descr, size, p.as, p.as.Size())
 	}
 	var perhaps []string
 	for _, d := range dtype.All() {
@@ -163,7 +164,7 @@ func (p *parser) void(at int, h *Header, order byte, kind string) error {
 	if len(perhaps) > 0 {
 		hint = ", perhaps " + strings.Join(perhaps, " or ")
 	}
-	return p.fail(at, ErrType, "descr %q: raw bytes whose type the file doesn't say%s; the option As names it", h.Descr, hint)
+	return p.fail(at, format.ErrType, "descr %q: raw bytes whose type the file doesn't say%s; the option As names it", h.Descr, hint)
 }
 
 // descrOf returns the descriptor that Write uses for d, as Python writes it; "" if there is none.

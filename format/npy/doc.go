@@ -45,4 +45,6 @@
 // the source holds enough. MaxBytes bounds an npz entry.
 //
 // The format: numpy.org/doc/stable/reference/generated/numpy.lib.format.html.
+//
+// An error of a file or a call is a [format.Error]. It wraps one of the reasons of package format, as format.ErrShort.
 package npy

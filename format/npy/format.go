@@ -92,7 +92,7 @@ func openNPZ(s *format.Source) (f format.File, err error) {
 	}
 	if err == nil && len(z.names) == 0 && z.other != "" {
 		z.Close()
-		err = s.In(fail(-1, ErrFormat, "the zip file has no array: none of its entries ends in .npy or begins like an npy file, and none is of another format that the program imports; one is %.100q", z.other))
+		err = s.In(fail(-1, format.ErrFormat, "the zip file has no array: none of its entries ends in .npy or begins like an npy file, and none is of another format that the program imports; one is %.100q", z.other))
 	}
 	return zipped{z}, err
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/format"
 	"github.com/ashlar-go/ashlar/internal/core/conv"
 	"github.com/ashlar-go/ashlar/mem"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -27,7 +28,7 @@ func frugal(t *testing.T, what string, n int, f func()) {
 // typed fails unless err is one of this package's.
 func typed(t *testing.T, err error) {
 	t.Helper()
-	var own *Error
+	var own *format.Error
 	if !errors.As(err, &own) || own.Err == nil || !strings.HasPrefix(err.Error(), "npy: ") {
 		t.Errorf("an error of another kind: %#v", err)
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/format"
 	"github.com/ashlar-go/ashlar/layout"
 )
 
@@ -65,7 +66,7 @@ func ReadHeader(r io.Reader, opts *Options) (Header, error) {
 
 func readHeader(r io.Reader, s Options) (Header, error) {
 	if r == nil {
-		return Header{}, fail(-1, ErrFormat, "the reader is nil")
+		return Header{}, fail(-1, format.ErrFormat, "the reader is nil")
 	}
 	var pre [12]byte
 	if err := readFull(r, pre[:8], 0, "the magic number"); err != nil {
@@ -73,17 +74,17 @@ func readHeader(r io.Reader, s Options) (Header, error) {
 	}
 	switch {
 	case string(pre[:4]) == "PK\x03\x04" || string(pre[:4]) == "PK\x05\x06":
-		return Header{}, fail(0, ErrFormat, "the file is a zip archive, as npz files are; OpenZip reads it")
+		return Header{}, fail(0, format.ErrFormat, "the file is a zip archive, as npz files are; OpenZip reads it")
 	case pre[0] == 0x80 && pre[1] <= 5:
-		return Header{}, fail(0, ErrFormat, "the file is a Python pickle, which can run code; save the array with numpy.save(…, allow_pickle=False)")
+		return Header{}, fail(0, format.ErrFormat, "the file is a Python pickle, which can run code; save the array with numpy.save(…, allow_pickle=False)")
 	case string(pre[:6]) != magic:
-		return Header{}, fail(0, ErrFormat, "the file begins with %q, an npy file with %q", pre[:6], magic)
+		return Header{}, fail(0, format.ErrFormat, "the file begins with %q, an npy file with %q", pre[:6], magic)
 	}
 	h := Header{Version: int(pre[6])}
 	wide := 4
 	switch {
 	case pre[7] != 0 || h.Version < 1 || h.Version > 3:
-		return Header{}, fail(6, ErrFormat, "version %d.%d; there are 1.0, 2.0 and 3.0", pre[6], pre[7])
+		return Header{}, fail(6, format.ErrFormat, "version %d.%d; there are 1.0, 2.0 and 3.0", pre[6], pre[7])
 	case h.Version == 1:
 		wide = 2
 	}
@@ -92,7 +93,7 @@ func readHeader(r io.Reader, s Options) (Header, error) {
 	}
 	n := uint64(binary.LittleEndian.Uint32(pre[8:])) // the bytes beyond wide are 0
 	if n > MaxHeader {
-		return Header{}, fail(8, ErrLimit, "a header of %d bytes; the most accepted is %d", n, MaxHeader)
+		return Header{}, fail(8, format.ErrLimit, "a header of %d bytes; the most accepted is %d", n, MaxHeader)
 	}
 	base := 8 + wide
 	text := make([]byte, n)
@@ -112,9 +113,9 @@ func readFull(r io.Reader, b []byte, at int, what string) error {
 		return nil
 	case io.EOF, io.ErrUnexpectedEOF:
 		if at+n == 0 {
-			return fail(0, ErrShort, "the file is empty")
+			return fail(0, format.ErrShort, "the file is empty")
 		}
-		return fail(int64(at+n), ErrShort, "the file ends inside %s: %d of its %d bytes are there", what, n, len(b))
+		return fail(int64(at+n), format.ErrShort, "the file ends inside %s: %d of its %d bytes are there", what, n, len(b))
 	}
 	return fail(int64(at+n), err, "reading %s: %v", what, err)
 }
@@ -160,7 +161,7 @@ func (p *parser) take(c byte) bool {
 
 func (p *parser) header(h *Header) error {
 	if !p.take('{') {
-		return p.fail(p.pos, ErrFormat, "%s where { must open the dict", p.found())
+		return p.fail(p.pos, format.ErrFormat, "%s where { must open the dict", p.found())
 	}
 	const all = 3
 	var seen [all]bool
@@ -178,15 +179,15 @@ func (p *parser) header(h *Header) error {
 			}
 		}
 		if which < 0 {
-			return p.fail(at, ErrFormat, "the key %q; the keys are descr, fortran_order and shape", key)
+			return p.fail(at, format.ErrFormat, "the key %q; the keys are descr, fortran_order and shape", key)
 		}
 		if seen[which] {
-			return p.fail(at, ErrFormat, "the key %q a second time", key)
+			return p.fail(at, format.ErrFormat, "the key %q a second time", key)
 		}
 		seen[which] = true
 		count++
 		if !p.take(':') {
-			return p.fail(p.pos, ErrFormat, "%s where : must follow the key %q", p.found(), key)
+			return p.fail(p.pos, format.ErrFormat, "%s where : must follow the key %q", p.found(), key)
 		}
 		p.space()
 		switch which {
@@ -202,16 +203,16 @@ func (p *parser) header(h *Header) error {
 		}
 		if !p.take(',') {
 			if !p.take('}') {
-				return p.fail(p.pos, ErrFormat, "%s where , or } must follow the value of %q", p.found(), key)
+				return p.fail(p.pos, format.ErrFormat, "%s where , or } must follow the value of %q", p.found(), key)
 			}
 			break
 		}
 	}
 	if p.space(); p.pos < len(p.text) {
-		return p.fail(p.pos, ErrFormat, "%s after the dict", p.found())
+		return p.fail(p.pos, format.ErrFormat, "%s after the dict", p.found())
 	}
 	if count < all {
-		return p.fail(0, ErrFormat, "%d of the keys descr, fortran_order and shape are there", count)
+		return p.fail(0, format.ErrFormat, "%d of the keys descr, fortran_order and shape are there", count)
 	}
 	return p.size(h)
 }
@@ -223,7 +224,7 @@ func (p *parser) quoted(what string) (string, error) {
 	const most = 256
 	at := p.pos
 	if at >= len(p.text) || p.text[at] != '\'' && p.text[at] != '"' {
-		return "", p.fail(at, ErrFormat, "%s where %s, a string, must stand", p.found(), what)
+		return "", p.fail(at, format.ErrFormat, "%s where %s, a string, must stand", p.found(), what)
 	}
 	quote := p.text[at]
 	for p.pos++; p.pos < len(p.text); p.pos++ {
@@ -232,12 +233,12 @@ func (p *parser) quoted(what string) (string, error) {
 			p.pos++
 			return string(p.text[at+1 : p.pos-1]), nil
 		case c == '\\' || c < ' ':
-			return "", p.fail(p.pos, ErrFormat, "%s inside %s: escapes and control characters are not accepted", p.found(), what)
+			return "", p.fail(p.pos, format.ErrFormat, "%s inside %s: escapes and control characters are not accepted", p.found(), what)
 		case p.pos-at > most:
-			return "", p.fail(at, ErrLimit, "%s is longer than %d bytes", what, most)
+			return "", p.fail(at, format.ErrLimit, "%s is longer than %d bytes", what, most)
 		}
 	}
-	return "", p.fail(at, ErrFormat, "%s is a string without its closing quote", what)
+	return "", p.fail(at, format.ErrFormat, "%s is a string without its closing quote", what)
 }
 
 func (p *parser) boolean() (bool, error) {
@@ -248,7 +249,7 @@ func (p *parser) boolean() (bool, error) {
 			return word == "True", nil
 		}
 	}
-	return false, p.fail(p.pos, ErrFormat, "%s where fortran_order must be True or False", p.found())
+	return false, p.fail(p.pos, format.ErrFormat, "%s where fortran_order must be True or False", p.found())
 }
 
 func wordByte(c byte) bool {
@@ -260,16 +261,16 @@ func wordByte(c byte) bool {
 func (p *parser) shape() ([]int, error) {
 	open := p.pos
 	if !p.take('(') {
-		return nil, p.fail(p.pos, ErrFormat, "%s where shape must be a tuple: (), (3,) or (2, 3)", p.found())
+		return nil, p.fail(p.pos, format.ErrFormat, "%s where shape must be a tuple: (), (3,) or (2, 3)", p.found())
 	}
 	shape := []int{}
 	comma := true
 	for !p.take(')') {
 		if !comma {
-			return nil, p.fail(p.pos, ErrFormat, "%s where , or ) must follow an extent", p.found())
+			return nil, p.fail(p.pos, format.ErrFormat, "%s where , or ) must follow an extent", p.found())
 		}
 		if len(shape) == MaxRank {
-			return nil, p.fail(open, ErrLimit, "more than %d extents, NumPy's largest rank", MaxRank)
+			return nil, p.fail(open, format.ErrLimit, "more than %d extents, NumPy's largest rank", MaxRank)
 		}
 		e, err := p.extent()
 		if err != nil {
@@ -279,7 +280,7 @@ func (p *parser) shape() ([]int, error) {
 		comma = p.take(',')
 	}
 	if len(shape) == 1 && !comma {
-		return nil, p.fail(open, ErrFormat, "shape (%d) is a number, not a tuple; (%d,) would be one", shape[0], shape[0])
+		return nil, p.fail(open, format.ErrFormat, "shape (%d) is a number, not a tuple; (%d,) would be one", shape[0], shape[0])
 	}
 	return shape, nil
 }
@@ -290,28 +291,28 @@ func (p *parser) extent() (int, error) {
 	at := p.pos
 	for p.pos < len(p.text) && p.text[p.pos] >= '0' && p.text[p.pos] <= '9' {
 		if p.pos++; p.pos-at > most {
-			return 0, p.fail(at, ErrLimit, "an extent of more than %d digits", most)
+			return 0, p.fail(at, format.ErrLimit, "an extent of more than %d digits", most)
 		}
 	}
 	digits := string(p.text[at:p.pos])
 	if digits == "" {
 		if p.pos < len(p.text) && p.text[p.pos] == '-' {
-			return 0, p.fail(at, ErrFormat, "a negative extent")
+			return 0, p.fail(at, format.ErrFormat, "a negative extent")
 		}
-		return 0, p.fail(at, ErrFormat, "%s where an extent, a decimal number, must stand", p.found())
+		return 0, p.fail(at, format.ErrFormat, "%s where an extent, a decimal number, must stand", p.found())
 	}
 	if len(digits) > 1 && digits[0] == '0' {
-		return 0, p.fail(at, ErrFormat, "the extent %s begins with 0, which is no number in Python", digits)
+		return 0, p.fail(at, format.ErrFormat, "the extent %s begins with 0, which is no number in Python", digits)
 	}
 	if p.pos < len(p.text) && p.text[p.pos] == 'L' {
 		p.pos++
 	}
 	if p.pos < len(p.text) && (wordByte(p.text[p.pos]) || p.text[p.pos] == '.') {
-		return 0, p.fail(p.pos, ErrFormat, "%s after the digits %s: an extent is a decimal number without a fraction", p.found(), digits)
+		return 0, p.fail(p.pos, format.ErrFormat, "%s after the digits %s: an extent is a decimal number without a fraction", p.found(), digits)
 	}
 	e, err := strconv.Atoi(digits)
 	if err != nil {
-		return 0, p.fail(at, ErrLimit, "the extent %s doesn't fit an int of %d bits", digits, strconv.IntSize)
+		return 0, p.fail(at, format.ErrLimit, "the extent %s doesn't fit an int of %d bits", digits, strconv.IntSize)
 	}
 	return e, nil
 }
@@ -324,7 +325,7 @@ func (p *parser) size(h *Header) error {
 	for _, e := range h.Shape {
 		hi, lo := bits.Mul(n, uint(max(e, 1)))
 		if hi != 0 || lo > 1<<(strconv.IntSize-1)-1 {
-			return p.fail(0, ErrLimit, "shape %s of %v is larger than the address space", shapeText(h.Shape), h.DType)
+			return p.fail(0, format.ErrLimit, "shape %s of %v is larger than the address space", shapeText(h.Shape), h.DType)
 		}
 		n = lo
 	}

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/format"
 	"github.com/ashlar-go/ashlar/internal/core/conv"
 )
 
@@ -115,7 +116,7 @@ func TestAs(t *testing.T) {
 		{"|V0", dtype.Invalid, dtype.Invalid},
 	} {
 		h, err := ReadHeader(strings.NewReader(array(c.descr, false, "()", "")), &Options{As: c.as})
-		if h.DType != c.want || (err == nil) != (c.want != dtype.Invalid) || err != nil && !errors.Is(err, ErrType) {
+		if h.DType != c.want || (err == nil) != (c.want != dtype.Invalid) || err != nil && !errors.Is(err, format.ErrType) {
 			t.Errorf("%s as %v: %v, %v; want %v", c.descr, c.as, h.DType, err, c.want)
 		}
 	}
@@ -133,68 +134,68 @@ func TestHeaderErrors(t *testing.T) {
 		is   error
 		want string
 	}{
-		{"", ErrShort, "byte 0: the file is empty"},
-		{"\x93NUM", ErrShort, "byte 4: the file ends inside the magic number: 4 of its 8 bytes are there"},
-		{"\x92NUMPY\x01\x00", ErrFormat, `byte 0: the file begins with "\x92NUMPY", an npy file with "\x93NUMPY"`},
-		{"PK\x03\x04 and more", ErrFormat, "byte 0: the file is a zip archive, as npz files are; OpenZip reads it"},
-		{"\x80\x04\x95 and more", ErrFormat, "byte 0: the file is a Python pickle, which can run code; save the array with numpy.save(…, allow_pickle=False)"},
-		{magic + "\x00\x00\x00\x00", ErrFormat, "byte 6: version 0.0; there are 1.0, 2.0 and 3.0"},
-		{magic + "\x01\x01\x00\x00", ErrFormat, "byte 6: version 1.1; there are 1.0, 2.0 and 3.0"},
-		{magic + "\x04\x00\x00\x00", ErrFormat, "byte 6: version 4.0; there are 1.0, 2.0 and 3.0"},
-		{magic + "\x01\x00\x00", ErrShort, "byte 9: the file ends inside the header's length: 1 of its 2 bytes are there"},
-		{magic + "\x02\x00\xff\xff\xff\xff", ErrLimit, "byte 8: a header of 4294967295 bytes; the most accepted is 65535"},
-		{magic + "\x01\x00\xff\xff{'descr'", ErrShort, "byte 18: the file ends inside the header: 8 of its 65535 bytes are there"},
-		{file(1, "", ""), ErrFormat, "byte 10: header: the end where { must open the dict"},
-		{file(1, "{}", ""), ErrFormat, "byte 10: header: 0 of the keys descr, fortran_order and shape are there"},
-		{file(1, "{'descr': '<i4', ", ""), ErrFormat, "byte 27: header: the end where a key, a string, must stand"},
-		{file(1, "{'descr': '<i4'; ", ""), ErrFormat, "byte 25: header: ';' where , or } must follow the value of \"descr\""},
-		{file(1, "{'descr' '<i4'}", ""), ErrFormat, "byte 19: header: '\\'' where : must follow the key \"descr\""},
-		{file(1, "{'descr': '<i4', 'descr': '<i4'}", ""), ErrFormat, `byte 27: header: the key "descr" a second time`},
-		{file(1, "{'x': 1}", ""), ErrFormat, `byte 11: header: the key "x"; the keys are descr, fortran_order and shape`},
-		{file(1, "{shape: 1}", ""), ErrFormat, "byte 11: header: 's' where a key, a string, must stand"},
-		{file(1, "{'des\\x63r': '<i4'}", ""), ErrFormat, "byte 15: header: '\\\\' inside a key: escapes and control characters are not accepted"},
-		{file(1, "{'descr", ""), ErrFormat, "byte 11: header: a key is a string without its closing quote"},
-		{file(1, "{'"+strings.Repeat("x", 300), ""), ErrLimit, "byte 11: header: a key is longer than 256 bytes"},
+		{"", format.ErrShort, "byte 0: the file is empty"},
+		{"\x93NUM", format.ErrShort, "byte 4: the file ends inside the magic number: 4 of its 8 bytes are there"},
+		{"\x92NUMPY\x01\x00", format.ErrFormat, `byte 0: the file begins with "\x92NUMPY", an npy file with "\x93NUMPY"`},
+		{"PK\x03\x04 and more", format.ErrFormat, "byte 0: the file is a zip archive, as npz files are; OpenZip reads it"},
+		{"\x80\x04\x95 and more", format.ErrFormat, "byte 0: the file is a Python pickle, which can run code; save the array with numpy.save(…, allow_pickle=False)"},
+		{magic + "\x00\x00\x00\x00", format.ErrFormat, "byte 6: version 0.0; there are 1.0, 2.0 and 3.0"},
+		{magic + "\x01\x01\x00\x00", format.ErrFormat, "byte 6: version 1.1; there are 1.0, 2.0 and 3.0"},
+		{magic + "\x04\x00\x00\x00", format.ErrFormat, "byte 6: version 4.0; there are 1.0, 2.0 and 3.0"},
+		{magic + "\x01\x00\x00", format.ErrShort, "byte 9: the file ends inside the header's length: 1 of its 2 bytes are there"},
+		{magic + "\x02\x00\xff\xff\xff\xff", format.ErrLimit, "byte 8: a header of 4294967295 bytes; the most accepted is 65535"},
+		{magic + "\x01\x00\xff\xff{'descr'", format.ErrShort, "byte 18: the file ends inside the header: 8 of its 65535 bytes are there"},
+		{file(1, "", ""), format.ErrFormat, "byte 10: header: the end where { must open the dict"},
+		{file(1, "{}", ""), format.ErrFormat, "byte 10: header: 0 of the keys descr, fortran_order and shape are there"},
+		{file(1, "{'descr': '<i4', ", ""), format.ErrFormat, "byte 27: header: the end where a key, a string, must stand"},
+		{file(1, "{'descr': '<i4'; ", ""), format.ErrFormat, "byte 25: header: ';' where , or } must follow the value of \"descr\""},
+		{file(1, "{'descr' '<i4'}", ""), format.ErrFormat, "byte 19: header: '\\'' where : must follow the key \"descr\""},
+		{file(1, "{'descr': '<i4', 'descr': '<i4'}", ""), format.ErrFormat, `byte 27: header: the key "descr" a second time`},
+		{file(1, "{'x': 1}", ""), format.ErrFormat, `byte 11: header: the key "x"; the keys are descr, fortran_order and shape`},
+		{file(1, "{shape: 1}", ""), format.ErrFormat, "byte 11: header: 's' where a key, a string, must stand"},
+		{file(1, "{'des\\x63r': '<i4'}", ""), format.ErrFormat, "byte 15: header: '\\\\' inside a key: escapes and control characters are not accepted"},
+		{file(1, "{'descr", ""), format.ErrFormat, "byte 11: header: a key is a string without its closing quote"},
+		{file(1, "{'"+strings.Repeat("x", 300), ""), format.ErrLimit, "byte 11: header: a key is longer than 256 bytes"},
 		{shape("(2,)"), nil, ""},
-		{file(1, "{'descr': '<i4', 'fortran_order': False, 'shape': (2,)} x", ""), ErrFormat, "byte 66: header: 'x' after the dict"},
-		{file(1, "{'descr': '<i4', 'fortran_order': False, 'shape': (2,)\x00}", ""), ErrFormat, "byte 64: header: '\\x00' where , or } must follow the value of \"shape\""},
-		{dict("'|O'", "False", "(1,)"), ErrType, `byte 20: header: descr "|O": Python objects: the file holds a pickle, which can run code; save the array with a numeric dtype`},
-		{dict("'|S3'", "False", "(1,)"), ErrType, `byte 20: header: descr "|S3": byte strings; convert them to numbers before saving`},
-		{dict("'<U2'", "False", "(1,)"), ErrType, `byte 20: header: descr "<U2": strings; convert them to numbers before saving`},
-		{dict("'<M8[ns]'", "False", "(1,)"), ErrType, `byte 20: header: descr "<M8[ns]": dates; save them .astype('int64')`},
-		{dict("'datetime64[D]'", "False", "(1,)"), ErrType, `byte 20: header: descr "datetime64[D]": dates; save them .astype('int64')`},
-		{dict("'<f16'", "False", "(1,)"), ErrType, `byte 20: header: descr "<f16" is no element type known here; save the array with another dtype`},
-		{dict("'<'", "False", "(1,)"), ErrType, `byte 20: header: descr "<" is no element type known here; save the array with another dtype`},
-		{dict("''", "False", "(1,)"), ErrType, `byte 20: header: descr "" is no element type known here; save the array with another dtype`},
-		{dict("[('a', '<i4')]", "False", "(1,)"), ErrType, "byte 20: header: descr is a list: a structured type; save each field as an array of its own"},
+		{file(1, "{'descr': '<i4', 'fortran_order': False, 'shape': (2,)} x", ""), format.ErrFormat, "byte 66: header: 'x' after the dict"},
+		{file(1, "{'descr': '<i4', 'fortran_order': False, 'shape': (2,)\x00}", ""), format.ErrFormat, "byte 64: header: '\\x00' where , or } must follow the value of \"shape\""},
+		{dict("'|O'", "False", "(1,)"), format.ErrType, `byte 20: header: descr "|O": Python objects: the file holds a pickle, which can run code; save the array with a numeric dtype`},
+		{dict("'|S3'", "False", "(1,)"), format.ErrType, `byte 20: header: descr "|S3": byte strings; convert them to numbers before saving`},
+		{dict("'<U2'", "False", "(1,)"), format.ErrType, `byte 20: header: descr "<U2": strings; convert them to numbers before saving`},
+		{dict("'<M8[ns]'", "False", "(1,)"), format.ErrType, `byte 20: header: descr "<M8[ns]": dates; save them .astype('int64')`},
+		{dict("'datetime64[D]'", "False", "(1,)"), format.ErrType, `byte 20: header: descr "datetime64[D]": dates; save them .astype('int64')`},
+		{dict("'<f16'", "False", "(1,)"), format.ErrType, `byte 20: header: descr "<f16" is no element type known here; save the array with another dtype`},
+		{dict("'<'", "False", "(1,)"), format.ErrType, `byte 20: header: descr "<" is no element type known here; save the array with another dtype`},
+		{dict("''", "False", "(1,)"), format.ErrType, `byte 20: header: descr "" is no element type known here; save the array with another dtype`},
+		{dict("[('a', '<i4')]", "False", "(1,)"), format.ErrType, "byte 20: header: descr is a list: a structured type; save each field as an array of its own"},
 		{dict("[('fp16x16', '<i4')]", "False", "(1,)"), nil, ""},
 		{dict("[(\"fp64x64\",[('hi','>i8'),('lo','>u8')])]", "False", "(1,)"), nil, ""},
-		{dict("[('fp<16x16', '<i4')]", "False", "(1,)"), ErrType, "byte 20: header: descr is a list: a structured type; save each field as an array of its own"},
-		{dict("[('fp64x64', [('hi', '<i8'), ('lo', 'u8')])]", "False", "(1,)"), ErrType, "byte 20: header: descr is a list: a structured type; save each field as an array of its own"},
-		{dict("('<i4', (2,))", "False", "(1,)"), ErrType, "byte 20: header: descr is a tuple: a type of sub-arrays; save the array with its full shape"},
-		{dict("None", "False", "(1,)"), ErrFormat, "byte 20: header: 'N' where descr, a string, must stand"},
-		{dict("'|V1'", "False", "(1,)"), ErrType, `byte 20: header: descr "|V1": raw bytes whose type the file doesn't say, perhaps float8_e4m3 or float8_e5m2; the option As names it`},
-		{dict("'|V16'", "False", "(1,)"), ErrType, `byte 20: header: descr "|V16": raw bytes whose type the file doesn't say; the option As names it`},
-		{dict("'|Vx'", "False", "(1,)"), ErrType, `byte 20: header: descr "|Vx" is no element type known here; save the array with a numeric dtype`},
-		{dict("'<i4'", "1", "(1,)"), ErrFormat, "byte 44: header: '1' where fortran_order must be True or False"},
-		{dict("'<i4'", "Falsehood", "(1,)"), ErrFormat, "byte 44: header: 'F' where fortran_order must be True or False"},
-		{shape("[2, 3]"), ErrFormat, "byte 60: header: '[' where shape must be a tuple: (), (3,) or (2, 3)"},
-		{shape("(3)"), ErrFormat, "byte 60: header: shape (3) is a number, not a tuple; (3,) would be one"},
-		{shape("(2.0, 3)"), ErrFormat, "byte 62: header: '.' after the digits 2: an extent is a decimal number without a fraction"},
-		{shape("(0x10,)"), ErrFormat, "byte 62: header: 'x' after the digits 0: an extent is a decimal number without a fraction"},
-		{shape("(1_0,)"), ErrFormat, "byte 62: header: '_' after the digits 1: an extent is a decimal number without a fraction"},
-		{shape("(-1,)"), ErrFormat, "byte 61: header: a negative extent"},
-		{shape("(02,)"), ErrFormat, "byte 61: header: the extent 02 begins with 0, which is no number in Python"},
-		{shape("(2 3)"), ErrFormat, "byte 63: header: '3' where , or ) must follow an extent"},
-		{shape("(,)"), ErrFormat, "byte 61: header: ',' where an extent, a decimal number, must stand"},
-		{shape("(True,)"), ErrFormat, "byte 61: header: 'T' where an extent, a decimal number, must stand"},
-		{shape("(2, (3,))"), ErrFormat, "byte 64: header: '(' where an extent, a decimal number, must stand"},
-		{shape("(" + strings.Repeat("9", 30) + ",)"), ErrLimit, "byte 61: header: an extent of more than 20 digits"},
-		{shape("(99999999999999999999,)"), ErrLimit, fmt.Sprintf("byte 61: header: the extent 99999999999999999999 doesn't fit an int of %d bits", 32<<(^uint(0)>>63))},
-		{shape("(1152921504606846976, 4294967296)"), ErrLimit, ""}, // the rest differs on 32 bits
-		{shape("(2147483647, 2147483647, 2147483647, 0)"), ErrLimit, "byte 10: header: shape (2147483647,2147483647,2147483647,0) of int32 is larger than the address space"},
-		{shape("(" + strings.Repeat("1,", MaxRank+1) + ")"), ErrLimit, "byte 60: header: more than 64 extents, NumPy's largest rank"},
-		{file(1, "{'shape': (2, 3), 'fortran_order': tuple([2])}", ""), ErrFormat, "byte 45: header: 't' where fortran_order must be True or False"},
+		{dict("[('fp<16x16', '<i4')]", "False", "(1,)"), format.ErrType, "byte 20: header: descr is a list: a structured type; save each field as an array of its own"},
+		{dict("[('fp64x64', [('hi', '<i8'), ('lo', 'u8')])]", "False", "(1,)"), format.ErrType, "byte 20: header: descr is a list: a structured type; save each field as an array of its own"},
+		{dict("('<i4', (2,))", "False", "(1,)"), format.ErrType, "byte 20: header: descr is a tuple: a type of sub-arrays; save the array with its full shape"},
+		{dict("None", "False", "(1,)"), format.ErrFormat, "byte 20: header: 'N' where descr, a string, must stand"},
+		{dict("'|V1'", "False", "(1,)"), format.ErrType, `byte 20: header: descr "|V1": raw bytes whose type the file doesn't say, perhaps float8_e4m3 or float8_e5m2; the option As names it`},
+		{dict("'|V16'", "False", "(1,)"), format.ErrType, `byte 20: header: descr "|V16": raw bytes whose type the file doesn't say; the option As names it`},
+		{dict("'|Vx'", "False", "(1,)"), format.ErrType, `byte 20: header: descr "|Vx" is no element type known here; save the array with a numeric dtype`},
+		{dict("'<i4'", "1", "(1,)"), format.ErrFormat, "byte 44: header: '1' where fortran_order must be True or False"},
+		{dict("'<i4'", "Falsehood", "(1,)"), format.ErrFormat, "byte 44: header: 'F' where fortran_order must be True or False"},
+		{shape("[2, 3]"), format.ErrFormat, "byte 60: header: '[' where shape must be a tuple: (), (3,) or (2, 3)"},
+		{shape("(3)"), format.ErrFormat, "byte 60: header: shape (3) is a number, not a tuple; (3,) would be one"},
+		{shape("(2.0, 3)"), format.ErrFormat, "byte 62: header: '.' after the digits 2: an extent is a decimal number without a fraction"},
+		{shape("(0x10,)"), format.ErrFormat, "byte 62: header: 'x' after the digits 0: an extent is a decimal number without a fraction"},
+		{shape("(1_0,)"), format.ErrFormat, "byte 62: header: '_' after the digits 1: an extent is a decimal number without a fraction"},
+		{shape("(-1,)"), format.ErrFormat, "byte 61: header: a negative extent"},
+		{shape("(02,)"), format.ErrFormat, "byte 61: header: the extent 02 begins with 0, which is no number in Python"},
+		{shape("(2 3)"), format.ErrFormat, "byte 63: header: '3' where , or ) must follow an extent"},
+		{shape("(,)"), format.ErrFormat, "byte 61: header: ',' where an extent, a decimal number, must stand"},
+		{shape("(True,)"), format.ErrFormat, "byte 61: header: 'T' where an extent, a decimal number, must stand"},
+		{shape("(2, (3,))"), format.ErrFormat, "byte 64: header: '(' where an extent, a decimal number, must stand"},
+		{shape("(" + strings.Repeat("9", 30) + ",)"), format.ErrLimit, "byte 61: header: an extent of more than 20 digits"},
+		{shape("(99999999999999999999,)"), format.ErrLimit, fmt.Sprintf("byte 61: header: the extent 99999999999999999999 doesn't fit an int of %d bits", 32<<(^uint(0)>>63))},
+		{shape("(1152921504606846976, 4294967296)"), format.ErrLimit, ""}, // the rest differs on 32 bits
+		{shape("(2147483647, 2147483647, 2147483647, 0)"), format.ErrLimit, "byte 10: header: shape (2147483647,2147483647,2147483647,0) of int32 is larger than the address space"},
+		{shape("(" + strings.Repeat("1,", MaxRank+1) + ")"), format.ErrLimit, "byte 60: header: more than 64 extents, NumPy's largest rank"},
+		{file(1, "{'shape': (2, 3), 'fortran_order': tuple([2])}", ""), format.ErrFormat, "byte 45: header: 't' where fortran_order must be True or False"},
 	} {
 		_, err := ReadHeader(strings.NewReader(c.file), nil)
 		if c.is == nil {
@@ -213,7 +214,7 @@ func TestHeaderErrors(t *testing.T) {
 func TestHeaderCut(t *testing.T) {
 	whole := array("<f4", false, "(2, 3)", "")
 	for n := range len(whole) {
-		if _, err := ReadHeader(strings.NewReader(whole[:n]), nil); !errors.Is(err, ErrShort) {
+		if _, err := ReadHeader(strings.NewReader(whole[:n]), nil); !errors.Is(err, format.ErrShort) {
 			t.Errorf("%d bytes: %v", n, err)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"io"
 	"testing"
 
+	"github.com/ashlar-go/ashlar/format"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -19,7 +20,7 @@ func TestNil(t *testing.T) {
 		func() error { _, err := ReadHeader(nil, nil); return err }(),
 		func() error { _, err := NewZip(nil, 3, nil); return err }(),
 	} {
-		var own *Error
+		var own *format.Error
 		if !errors.As(err, &own) {
 			t.Errorf("call %d: %v", i, err)
 		}

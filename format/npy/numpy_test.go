@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/format"
 	"github.com/ashlar-go/ashlar/internal/core/conv"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -90,7 +91,7 @@ func TestNumPyFiles(t *testing.T) {
 				t.Fatalf("Read: %v, Open: %v", err, openErr)
 			}
 			if err != nil {
-				exotic := c.Ok && (c.Array == nil || strings.ContainsAny(c.Descr, "SU")) && errors.Is(err, ErrType)
+				exotic := c.Ok && (c.Array == nil || strings.ContainsAny(c.Descr, "SU")) && errors.Is(err, format.ErrType)
 				if c.Ok && !exotic {
 					t.Fatal(err)
 				}

@@ -36,14 +36,14 @@ func settingsOf(o *Options) Options {
 // within returns an error for an array of more bytes than limit.
 func within(h Header, limit int64) error {
 	if n := int64(h.Bytes()); n > limit {
-		return fail(int64(h.Offset), ErrLimit, "shape %s of %v is %d bytes, the most accepted is %d; the option MaxBytes sets that", shapeText(h.Shape), h.DType, n, limit)
+		return fail(int64(h.Offset), format.ErrLimit, "shape %s of %v is %d bytes, the most accepted is %d; the option MaxBytes sets that", shapeText(h.Shape), h.DType, n, limit)
 	}
 	return nil
 }
 
 // short returns the error about a file that holds too few bytes for its shape.
 func short(h Header, have int64) error {
-	return fail(int64(h.Offset)+have, ErrShort, "the file holds %d bytes of elements, shape %s of %v wants %d", have, shapeText(h.Shape), h.DType, h.Bytes())
+	return fail(int64(h.Offset)+have, format.ErrShort, "the file holds %d bytes of elements, shape %s of %v wants %d", have, shapeText(h.Shape), h.DType, h.Bytes())
 }
 
 // Read reads one array from r: the header and exactly the bytes of its elements,
@@ -161,8 +161,8 @@ func finish(buf *mem.Buffer, h Header) (tensor.Any, error) {
 // its new end is an error inside tensor.Try, and ends the program outside.
 //
 // With indices Open returns the part that they select, as [tensor.Slice] does. It
-// reads no other elements, even if it copies. An index that doesn't fit gives an
-// [Error] that wraps the one of tensor.Slice.
+// reads no other elements, even if it copies. An index that doesn't fit gives a
+// [format.Error] that wraps the one of tensor.Slice.
 func Open(path string, opts *Options, idx ...tensor.Index) (tensor.Any, error) {
 	buf, err := mem.Map(path)
 	if errors.Is(err, mem.ErrNotFile) { // a pipe can be read, but not mapped

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/format"
 	"github.com/ashlar-go/ashlar/internal/core/conv"
 	"github.com/ashlar-go/ashlar/mem"
 	"github.com/ashlar-go/ashlar/num"
@@ -98,7 +99,7 @@ func TestReadStream(t *testing.T) {
 				t.Errorf("%s: %v", name, got)
 			}
 		}
-		if _, err := Read(r, nil); !errors.Is(err, ErrShort) {
+		if _, err := Read(r, nil); !errors.Is(err, format.ErrShort) {
 			t.Errorf("%s: after the last: %v", name, err)
 		}
 	}
@@ -119,7 +120,7 @@ func TestReadFile(t *testing.T) {
 	if n, ok := remaining(f); !ok || n != int64(len(one)-1) {
 		t.Errorf("%d bytes remain, %v", n, ok)
 	}
-	if _, err := Read(f, nil); !errors.Is(err, ErrShort) {
+	if _, err := Read(f, nil); !errors.Is(err, format.ErrShort) {
 		t.Error(err)
 	}
 }
@@ -160,13 +161,13 @@ func TestReadErrors(t *testing.T) {
 		is   error
 		want string
 	}{
-		{strings.NewReader(array("<f4", false, "(2, 3)", "1234567")), nil, ErrShort,
+		{strings.NewReader(array("<f4", false, "(2, 3)", "1234567")), nil, format.ErrShort,
 			"npy: byte 77: the file holds 7 bytes of elements, shape (2,3) of float32 wants 24"},
-		{struct{ io.Reader }{strings.NewReader(array("<f4", false, "(2, 3)", "1234567"))}, nil, ErrShort,
+		{struct{ io.Reader }{strings.NewReader(array("<f4", false, "(2, 3)", "1234567"))}, nil, format.ErrShort,
 			"npy: byte 77: the file holds 7 bytes of elements, shape (2,3) of float32 wants 24"},
 		{io.MultiReader(strings.NewReader(array("<f4", false, "(2, 3)", "1234567")), failing{own}), nil, own,
 			"npy: byte 77: reading elements: the line is down"},
-		{strings.NewReader(array("<f4", false, "(2, 3)", strings.Repeat("x", 24))), &Options{MaxBytes: 23}, ErrLimit,
+		{strings.NewReader(array("<f4", false, "(2, 3)", strings.Repeat("x", 24))), &Options{MaxBytes: 23}, format.ErrLimit,
 			"npy: byte 70: shape (2,3) of float32 is 24 bytes, the most accepted is 23; the option MaxBytes sets that"},
 	} {
 		a, err := Read(c.r, c.opts)
@@ -195,7 +196,7 @@ func TestReadLies(t *testing.T) {
 			if n := allocated(func() { err = read() }); n > 2*chunk {
 				t.Errorf("%s of shape %s: %d bytes allocated", name, shape, n)
 			}
-			if !errors.Is(err, ErrShort) {
+			if !errors.Is(err, format.ErrShort) {
 				t.Errorf("%s of shape %s: %v", name, shape, err)
 			}
 		}
@@ -293,10 +294,10 @@ func TestOpenErrors(t *testing.T) {
 		t.Error("a directory opens")
 	}
 	for content, is := range map[string]error{
-		"":                                     ErrShort,
-		"no npy.":                              ErrShort,
-		array("<f4", false, "(2, 3)", "short"): ErrShort,
-		array("|O", false, "(2, 3)", "pickle"): ErrType,
+		"":                                     format.ErrShort,
+		"no npy.":                              format.ErrShort,
+		array("<f4", false, "(2, 3)", "short"): format.ErrShort,
+		array("|O", false, "(2, 3)", "pickle"): format.ErrType,
 		array("<f4", false, "(2, 3)", strings.Repeat("x", 24)) + "and a tail": nil,
 	} {
 		path := save(t, content)
@@ -308,7 +309,7 @@ func TestOpenErrors(t *testing.T) {
 			a.Close()
 		}
 	}
-	if _, err := Open(save(t, array("<f4", false, "(2, 3)", strings.Repeat("x", 24))), &Options{MaxBytes: 1}); !errors.Is(err, ErrLimit) {
+	if _, err := Open(save(t, array("<f4", false, "(2, 3)", strings.Repeat("x", 24))), &Options{MaxBytes: 1}); !errors.Is(err, format.ErrLimit) {
 		t.Error(err)
 	}
 }

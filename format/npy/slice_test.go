@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ashlar-go/ashlar/format"
 	"github.com/ashlar-go/ashlar/layout"
 	"github.com/ashlar-go/ashlar/mem"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -87,14 +88,14 @@ func TestZipSliceErrors(t *testing.T) {
 		name, text string
 		want       error
 	}{
-		{"none", "0", ErrName},
+		{"none", "0", format.ErrName},
 		{"deflated", "0", nil},
 		{"deflated", "-1", nil},
-		{"deflated", ":2", ErrLimit},
-		{"deflated", "::5, 0", ErrLimit}, // what lies between is held too
-		{"stored", "0", ErrLimit},        // the option is about arrays, and that one's bytes are mapped
-		{"cut", "0", ErrLimit},
-		{"cutd", "-1", ErrShort},
+		{"deflated", ":2", format.ErrLimit},
+		{"deflated", "::5, 0", format.ErrLimit}, // what lies between is held too
+		{"stored", "0", format.ErrLimit},        // the option is about arrays, and that one's bytes are mapped
+		{"cut", "0", format.ErrLimit},
+		{"cutd", "-1", format.ErrShort},
 		{"cutd", "0", nil},
 	} {
 		idx, err := layout.ParseSlice(c.text)

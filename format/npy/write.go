@@ -18,7 +18,7 @@ import (
 // error.
 func Write(w io.Writer, a tensor.Any, opts *WriteOptions) error {
 	if w == nil || a.IsZero() {
-		return fail(-1, ErrType, "the writer or the tensor is nil")
+		return fail(-1, format.ErrType, "the writer or the tensor is nil")
 	}
 	fortran := opts != nil && opts.Fortran && !bothOrders(a)
 	text, err := headerText(a, fortran)
@@ -84,11 +84,11 @@ func headerText(a tensor.Any, fortran bool) (string, error) {
 	const roomFor = 21
 	descr := descrOf(a.DType())
 	if descr == "" {
-		return "", fail(-1, ErrType, "%v has no npy element type", a.DType())
+		return "", fail(-1, format.ErrType, "%v has no npy element type", a.DType())
 	}
 	shape := a.Shape()
 	if len(shape) > MaxRank {
-		return "", fail(-1, ErrLimit, "rank %d; NumPy's largest is %d: reshape the tensor", len(shape), MaxRank)
+		return "", fail(-1, format.ErrLimit, "rank %d; NumPy's largest is %d: reshape the tensor", len(shape), MaxRank)
 	}
 	dims := strings.ReplaceAll(shapeText(shape), ",", ", ")
 	if len(shape) == 1 {

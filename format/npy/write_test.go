@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/format"
 	"github.com/ashlar-go/ashlar/internal/core/conv"
 	"github.com/ashlar-go/ashlar/layout"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -325,7 +326,7 @@ func TestWriteErrors(t *testing.T) {
 	}{
 		{spec.Any(), &bytes.Buffer{}, tensor.ErrDType, "npy: writing float32[2]: "},
 		{closed.Any(), &bytes.Buffer{}, tensor.ErrClosed, "npy: writing int8[3]: "},
-		{tensor.New[int8](slices.Repeat([]int{1}, MaxRank+1)...).Any(), &bytes.Buffer{}, ErrLimit, "npy: rank 65; NumPy's largest is 64: reshape the tensor"},
+		{tensor.New[int8](slices.Repeat([]int{1}, MaxRank+1)...).Any(), &bytes.Buffer{}, format.ErrLimit, "npy: rank 65; NumPy's largest is 64: reshape the tensor"},
 		{tensor.New[int8](3).Any(), full{noSpace}, noSpace, "npy: writing int8[3]: the disk is full"},
 		{tensor.New[int8](300_000).Any(), full{noSpace}, noSpace, "npy: writing int8[300000]: the disk is full"},
 	} {

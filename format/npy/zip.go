@@ -63,11 +63,11 @@ func OpenZip(path string, opts *Options) (*Zip, error) {
 // bytes of the archive, since few bytes could then stand for any number of arrays.
 func NewZip(r io.ReaderAt, size int64, opts *Options) (*Zip, error) {
 	if r == nil {
-		return nil, fail(-1, ErrFormat, "the reader is nil")
+		return nil, fail(-1, format.ErrFormat, "the reader is nil")
 	}
 	archive, err := zip.NewReader(r, size)
 	if err != nil && !errors.Is(err, zip.ErrInsecurePath) { // names are never used as paths
-		return nil, fail(-1, ErrFormat, "an npz file is a zip archive: %v", err)
+		return nil, fail(-1, format.ErrFormat, "an npz file is a zip archive: %v", err)
 	}
 	z := &Zip{size: size, set: settingsOf(opts), entries: make(map[string]*zip.File, len(archive.File))}
 	for _, f := range archive.File {
@@ -77,7 +77,7 @@ func NewZip(r io.ReaderAt, size int64, opts *Options) (*Zip, error) {
 			continue
 		}
 		if _, twice := z.entries[name]; twice {
-			return nil, fail(-1, ErrFormat, "the archive has the array %.100q twice", name)
+			return nil, fail(-1, format.ErrFormat, "the archive has the array %.100q twice", name)
 		}
 		z.entries[name] = f
 		z.names = append(z.names, name)
@@ -126,7 +126,7 @@ func apart(files []*zip.File, size int64) error {
 	slices.SortFunc(list, func(a, b extent) int { return cmp.Or(cmp.Compare(a.begin, b.begin), cmp.Compare(a.end, b.end)) })
 	for i := 1; i < len(list); i++ { // neighbours are enough: each ends before the next one begins
 		if a, b := list[i-1], list[i]; a.end > b.begin {
-			return fail(b.begin, ErrFormat, "the entries %.100q and %.100q overlap", a.name, b.name)
+			return fail(b.begin, format.ErrFormat, "the entries %.100q and %.100q overlap", a.name, b.name)
 		}
 	}
 	return nil
@@ -167,7 +167,7 @@ func (z *Zip) Tensor(name string) (tensor.Any, error) {
 // elements, and the part may share memory with the file as Open's does. Otherwise Slice
 // inflates and skips all bytes before the part, and holds the elements from its first
 // to its last in memory; MaxBytes bounds them. It doesn't check the entry's checksum. An
-// index that doesn't fit gives an [Error] that wraps the one of tensor.Slice.
+// index that doesn't fit gives a [format.Error] that wraps the one of tensor.Slice.
 func (z *Zip) Slice(name string, idx ...tensor.Index) (tensor.Any, error) {
 	a, err := z.slice(name, idx)
 	return a, z.in(name, err)
@@ -274,7 +274,7 @@ func (z *Zip) tensor(name string) (tensor.Any, error) {
 	// archive/zip inflates no more bytes than the directory says, so this bounds
 	// the time for an entry too.
 	if f.UncompressedSize64 > uint64(limit)+MaxHeader+16 {
-		return tensor.Any{}, fail(-1, ErrLimit, "the entry inflates to %d bytes, the most accepted is %d; the option MaxBytes sets that", f.UncompressedSize64, limit)
+		return tensor.Any{}, fail(-1, format.ErrLimit, "the entry inflates to %d bytes, the most accepted is %d; the option MaxBytes sets that", f.UncompressedSize64, limit)
 	}
 	want := int64(h.Bytes())
 	if have := int64(f.UncompressedSize64) - int64(h.Offset); have < want {
@@ -308,14 +308,14 @@ func (z *Zip) tensor(name string) (tensor.Any, error) {
 func (z *Zip) open(name string) (Header, io.ReadCloser, error) {
 	f := z.entries[name]
 	if f == nil {
-		return Header{}, nil, fail(-1, ErrName, "the archive has no such array; Names lists the %d it has", len(z.names))
+		return Header{}, nil, fail(-1, format.ErrName, "the archive has no such array; Names lists the %d it has", len(z.names))
 	}
 	if f.Flags&1 != 0 {
-		return Header{}, nil, fail(-1, ErrFormat, "the entry is encrypted")
+		return Header{}, nil, fail(-1, format.ErrFormat, "the entry is encrypted")
 	}
 	body, err := f.Open()
 	if errors.Is(err, zip.ErrAlgorithm) {
-		return Header{}, nil, fail(-1, ErrFormat, "the entry is compressed by method %d; those read are 0 (stored) and 8 (deflate), as NumPy writes them", f.Method)
+		return Header{}, nil, fail(-1, format.ErrFormat, "the entry is compressed by method %d; those read are 0 (stored) and 8 (deflate), as NumPy writes them", f.Method)
 	}
 	if err != nil {
 		return Header{}, nil, damaged(err)
@@ -329,14 +329,14 @@ func (z *Zip) open(name string) (Header, io.ReadCloser, error) {
 }
 
 // damaged turns an error of archive/zip or the decompressor about an entry into one that
-// wraps ErrFormat. It keeps errors of this package, of memory and of the file system.
+// wraps format.ErrFormat. It keeps errors of this package, of memory and of the file system.
 func damaged(err error) error {
-	var own *Error
+	var own *format.Error
 	var space *mem.Error
 	if errors.As(err, &space) {
 		return err
 	}
-	if errors.As(err, &own) && slices.Contains([]error{ErrFormat, ErrType, ErrShort, ErrLimit}, own.Err) {
+	if errors.As(err, &own) && slices.Contains([]error{format.ErrFormat, format.ErrType, format.ErrShort, format.ErrLimit}, own.Err) {
 		return err
 	}
 	var path *fs.PathError
@@ -347,7 +347,7 @@ func damaged(err error) error {
 	if own != nil {
 		at, text = own.Offset, own.Text
 	}
-	return fail(at, ErrFormat, "the entry is damaged: %s", text)
+	return fail(at, format.ErrFormat, "the entry is damaged: %s", text)
 }
 
 // WriteOptions control how a file is written. A nil *WriteOptions means the zero value.
@@ -370,10 +370,10 @@ func WriteZipFile(path string, names []string, ts []tensor.Any, opts *WriteOptio
 // a backslash or one of the elements . and .. .
 func WriteZip(w io.Writer, names []string, ts []tensor.Any, opts *WriteOptions) error {
 	if len(names) != len(ts) {
-		return fail(-1, ErrName, "%d names for %d tensors", len(names), len(ts))
+		return fail(-1, format.ErrName, "%d names for %d tensors", len(names), len(ts))
 	}
 	if w == nil {
-		return fail(-1, ErrType, "the writer is nil")
+		return fail(-1, format.ErrType, "the writer is nil")
 	}
 	method := zip.Store
 	if opts != nil && opts.Deflate {
@@ -384,10 +384,10 @@ func WriteZip(w io.Writer, names []string, ts []tensor.Any, opts *WriteOptions) 
 		const most = 1<<16 - 1 - len(suffix)
 		path := strings.TrimPrefix(name, "/") // exporters name values so, and NumPy writes and reads them
 		if path == "" || !fs.ValidPath(path+suffix) || !utf8.ValidString(name) || strings.ContainsAny(name, "\\\x00") || len(name) > most {
-			return fail(-1, ErrName, "%.100q can't name an array; a name is a path like \"w\" or \"layer1/w\" of at most %d bytes", name, most)
+			return fail(-1, format.ErrName, "%.100q can't name an array; a name is a path like \"w\" or \"layer1/w\" of at most %d bytes", name, most)
 		}
 		if seen[name] {
-			return fail(-1, ErrName, "the name %.100q twice", name)
+			return fail(-1, format.ErrName, "the name %.100q twice", name)
 		}
 		seen[name] = true
 	}

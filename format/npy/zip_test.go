@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/format"
 	"github.com/ashlar-go/ashlar/mem"
 	"github.com/ashlar-go/ashlar/tensor"
 	"pgregory.net/rapid"
@@ -165,7 +166,7 @@ func TestZipOverlap(t *testing.T) {
 	openZip(t, overlapping(t, 1))
 	for _, n := range []int{2, 20} {
 		s := overlapping(t, n)
-		if _, err := NewZip(strings.NewReader(s), int64(len(s)), nil); !errors.Is(err, ErrFormat) || !strings.Contains(err.Error(), "overlap") {
+		if _, err := NewZip(strings.NewReader(s), int64(len(s)), nil); !errors.Is(err, format.ErrFormat) || !strings.Contains(err.Error(), "overlap") {
 			t.Errorf("%d entries of one body: %v", n, err)
 		}
 	}
@@ -173,7 +174,7 @@ func TestZipOverlap(t *testing.T) {
 	s := []byte(archive(t, entry{"x.npy", "abcdef", zip.Store}, entry{"y.npy", "ghi", zip.Store}))
 	at := bytes.Index(s, []byte("PK\x01\x02"))
 	s[at+20] += 200
-	if _, err := NewZip(bytes.NewReader(s), int64(len(s)), nil); !errors.Is(err, ErrFormat) || !strings.Contains(err.Error(), "overlap") {
+	if _, err := NewZip(bytes.NewReader(s), int64(len(s)), nil); !errors.Is(err, format.ErrFormat) || !strings.Contains(err.Error(), "overlap") {
 		t.Errorf("an entry inside another: %v", err)
 	}
 }
@@ -182,7 +183,7 @@ func TestZipOverlap(t *testing.T) {
 func TestLackOfMemoryIsNoDamage(t *testing.T) {
 	_, err := mem.AllocDirty(-1)
 	for _, err := range []error{err, fail(0, err, "3 bytes of elements: %v", err), fail(0, &mem.Error{Op: "Alloc", Err: mem.ErrMemory}, "so")} {
-		if got := damaged(err); strings.Contains(got.Error(), "damaged") || errors.Is(got, ErrFormat) {
+		if got := damaged(err); strings.Contains(got.Error(), "damaged") || errors.Is(got, format.ErrFormat) {
 			t.Errorf("%v became %v", err, got)
 		}
 	}
@@ -228,23 +229,23 @@ func TestZipErrors(t *testing.T) {
 		want string
 	}{
 		{"good", nil, ""},
-		{"readme.txt", ErrName, "npy: readme.txt.npy: the archive has no such array; Names lists the 6 it has"},
-		{"short", ErrShort, "npy: short.npy: byte 70: the file holds 2 bytes of elements, shape (3,) of int8 wants 3"},
-		{"text", ErrFormat, `npy: text.npy: byte 0: the file begins with "no arr", an npy file with "\x93NUMPY"`},
-		{"empty", ErrShort, "npy: empty.npy: byte 0: the file is empty"},
-		{"pickle", ErrType, ""},
-		{"big", ErrLimit, ""},
+		{"readme.txt", format.ErrName, "npy: readme.txt.npy: the archive has no such array; Names lists the 6 it has"},
+		{"short", format.ErrShort, "npy: short.npy: byte 70: the file holds 2 bytes of elements, shape (3,) of int8 wants 3"},
+		{"text", format.ErrFormat, `npy: text.npy: byte 0: the file begins with "no arr", an npy file with "\x93NUMPY"`},
+		{"empty", format.ErrShort, "npy: empty.npy: byte 0: the file is empty"},
+		{"pickle", format.ErrType, ""},
+		{"big", format.ErrLimit, ""},
 	} {
 		a, err := z.Tensor(c.name)
 		if !errors.Is(err, c.is) || (err == nil) != (!a.IsZero()) || c.want != "" && err.Error() != c.want {
 			t.Errorf("%s: %v, %v\nwant %s", c.name, a, err, c.want)
 		}
 	}
-	if _, err := NewZip(strings.NewReader("no zip"), 6, nil); !errors.Is(err, ErrFormat) {
+	if _, err := NewZip(strings.NewReader("no zip"), 6, nil); !errors.Is(err, format.ErrFormat) {
 		t.Error(err)
 	}
 	twice := archive(t, entry{"x.npy", one, zip.Store}, entry{"x.npy", one, zip.Store})
-	if _, err := NewZip(strings.NewReader(twice), int64(len(twice)), nil); !errors.Is(err, ErrFormat) || !strings.Contains(err.Error(), `the array "x" twice`) {
+	if _, err := NewZip(strings.NewReader(twice), int64(len(twice)), nil); !errors.Is(err, format.ErrFormat) || !strings.Contains(err.Error(), `the array "x" twice`) {
 		t.Error(err)
 	}
 	if _, err := OpenZip(filepath.Join(t.TempDir(), "none.npz"), nil); !errors.Is(err, fs.ErrNotExist) {
@@ -253,7 +254,7 @@ func TestZipErrors(t *testing.T) {
 	if _, err := OpenZip(t.TempDir(), nil); !errors.Is(err, mem.ErrNotFile) {
 		t.Error(err)
 	}
-	if _, err := OpenZip(save(t, one), nil); !errors.Is(err, ErrFormat) || !strings.Contains(err.Error(), "x.npy: an npz file is a zip archive") {
+	if _, err := OpenZip(save(t, one), nil); !errors.Is(err, format.ErrFormat) || !strings.Contains(err.Error(), "x.npy: an npz file is a zip archive") {
 		t.Error(err)
 	}
 }
@@ -264,7 +265,7 @@ func TestZipDamaged(t *testing.T) {
 	s := archive(t, entry{"x.npy", content, zip.Store})
 	at := strings.Index(s, "abcabc") + 150
 	s = s[:at] + "?" + s[at+1:]
-	if _, err := openZip(t, s).Tensor("x"); !errors.Is(err, ErrFormat) || !strings.Contains(err.Error(), "checksum") {
+	if _, err := openZip(t, s).Tensor("x"); !errors.Is(err, format.ErrFormat) || !strings.Contains(err.Error(), "checksum") {
 		t.Error(err)
 	}
 	if _, err := openZip(t, s).Header("x"); err != nil {
@@ -273,13 +274,13 @@ func TestZipDamaged(t *testing.T) {
 	locked := archive(t, entry{"x.npy", content, zip.Store})
 	at = strings.Index(locked, "PK\x01\x02") + 8
 	locked = locked[:at] + "\x09" + locked[at+1:]
-	if _, err := openZip(t, locked).Tensor("x"); !errors.Is(err, ErrFormat) || !strings.Contains(err.Error(), "encrypted") {
+	if _, err := openZip(t, locked).Tensor("x"); !errors.Is(err, format.ErrFormat) || !strings.Contains(err.Error(), "encrypted") {
 		t.Error(err)
 	}
 	odd := archive(t, entry{"x.npy", content, zip.Store})
 	at = strings.Index(odd, "PK\x01\x02") + 10
 	odd = odd[:at] + "\x0e" + odd[at+1:]
-	if _, err := openZip(t, odd).Tensor("x"); !errors.Is(err, ErrFormat) || !strings.Contains(err.Error(), "compressed by method 14") {
+	if _, err := openZip(t, odd).Tensor("x"); !errors.Is(err, format.ErrFormat) || !strings.Contains(err.Error(), "compressed by method 14") {
 		t.Error(err)
 	}
 }
@@ -300,7 +301,7 @@ func TestZipBomb(t *testing.T) {
 			if n := allocated(func() { _, err = z.Tensor("x") }); n > 2<<20 {
 				t.Errorf("%d bytes allocated", n)
 			}
-			if !errors.Is(err, ErrLimit) || !strings.Contains(err.Error(), "MaxBytes") {
+			if !errors.Is(err, format.ErrLimit) || !strings.Contains(err.Error(), "MaxBytes") {
 				t.Error(err)
 			}
 		})
@@ -310,7 +311,7 @@ func TestZipBomb(t *testing.T) {
 		t.Fatal(err)
 	}
 	a.Close()
-	if _, err := openZip(t, honest, &Options{MaxBytes: size - 1}).Tensor("x"); !errors.Is(err, ErrLimit) {
+	if _, err := openZip(t, honest, &Options{MaxBytes: size - 1}).Tensor("x"); !errors.Is(err, format.ErrLimit) {
 		t.Error(err)
 	}
 }
@@ -354,7 +355,7 @@ func TestWriteZipErrors(t *testing.T) {
 	one := tensor.Scalar[int8](1)
 	two := []tensor.Any{one.Any(), one.Any()}
 	for _, names := range [][]string{{"x"}, {"x", "x"}, {"x", ""}, {"x", "/"}, {"x", "//y"}, {"x", "/../y"}, {"x", "../y"}, {"x", "a//b"}, {"x", `a\b`}, {"x", "a\x00"}, {"x", "\xff"}, {"x", strings.Repeat("x", 1<<16)}} {
-		if err := WriteZip(io.Discard, names, two, nil); !errors.Is(err, ErrName) {
+		if err := WriteZip(io.Discard, names, two, nil); !errors.Is(err, format.ErrName) {
 			t.Errorf("%.50q: %v", names, err)
 		}
 	}
@@ -444,7 +445,7 @@ func TestZipNames(t *testing.T) {
 		}
 	}
 	w.Close()
-	if _, err := NewZip(bytes.NewReader(b.Bytes()), int64(b.Len()), nil); !errors.Is(err, ErrFormat) || !strings.Contains(err.Error(), "twice") {
+	if _, err := NewZip(bytes.NewReader(b.Bytes()), int64(b.Len()), nil); !errors.Is(err, format.ErrFormat) || !strings.Contains(err.Error(), "twice") {
 		t.Errorf("a.npy beside a: %v", err)
 	}
 }

@@ -28,11 +28,11 @@
 //	float16, bfloat16, float32, float64, complex64, complex128
 //	float8_e4m3fn, float8_e5m2, float8_e4m3fnuz, float8_e5m2fnuz, float8_e8m0fnu
 //
-// Sparse, nested and meta tensors are listed and refused: their error wraps ErrType. So are complex32, quantized elements, and
+// Sparse, nested and meta tensors are listed and refused: their error wraps format.ErrType. So are complex32, quantized elements, and
 // tensors whose conj or neg bit is set.
 //
 // Tensors keep their strides, and two tensors of one storage share its bytes. The elements of an expanded tensor stand for
-// more than the file holds: one of more than 48 MiB and 8 times the file is refused with ErrLimit.
+// more than the file holds: one of more than 48 MiB and 8 times the file is refused with format.ErrLimit.
 //
 // # Sources
 //
@@ -43,4 +43,6 @@
 //	torch/_weights_only_unpickler.py        classes of plain data
 //	torch/csrc/serialization.cpp            bytes of legacy storages
 //	caffe2/serialize/inline_container.cc    entries of the zip file
+//
+// An error of a file or a call is a [format.Error]. It wraps one of the reasons of package format, as format.ErrShort.
 package pytorch

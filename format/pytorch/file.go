@@ -53,7 +53,7 @@ func Open(path string) (*File, error) {
 // caller's.
 func New(buf *mem.Buffer) (*File, error) {
 	if buf == nil {
-		return nil, fail(-1, "", ErrShort, "there is no buffer: it is nil")
+		return nil, fail(-1, "", format.ErrShort, "there is no buffer: it is nil")
 	}
 	f := &File{buf: buf, size: int64(buf.Len())}
 	err := format.Guarded("pytorch", func() error {
@@ -78,7 +78,7 @@ func (f *File) read() error {
 	case len(head) > 0 && head[0] == 0x80:
 		return f.readLegacy()
 	}
-	return fail(0, "", ErrFormat, "it begins with %q, neither as a zip file nor as a pickle of protocol 2 or later; torch.save writes both", head)
+	return fail(0, "", format.ErrFormat, "it begins with %q, neither as a zip file nor as a pickle of protocol 2 or later; torch.save writes both", head)
 }
 
 // section returns n bytes of the file at off, which are in it; mapped ones in place.
@@ -102,12 +102,12 @@ func (f *File) machine(b []byte, base int64) *machine {
 func (f *File) readZip() error {
 	z, err := zip.NewReader(f.r, f.size)
 	if err != nil && !errors.Is(err, zip.ErrInsecurePath) { // names are never used as paths
-		return fail(-1, "", ErrFormat, "a zip file: %v", err)
+		return fail(-1, "", format.ErrFormat, "a zip file: %v", err)
 	}
 	entries := make(map[string]*zip.File, len(z.File))
 	for _, e := range z.File {
 		if entries[e.Name] != nil {
-			return fail(-1, "", ErrFormat, "the archive has the entry %.100q twice", e.Name)
+			return fail(-1, "", format.ErrFormat, "the archive has the entry %.100q twice", e.Name)
 		}
 		entries[e.Name] = e
 	}
@@ -120,7 +120,7 @@ func (f *File) readZip() error {
 	find := func(name string) (part, error) {
 		e := entries[folder+"/"+name]
 		if e == nil {
-			return part{}, fail(-1, "", ErrFormat, "the archive has no entry %.100q, which torch.save writes", folder+"/"+name)
+			return part{}, fail(-1, "", format.ErrFormat, "the archive has no entry %.100q, which torch.save writes", folder+"/"+name)
 		}
 		if p, ok := used[name]; ok {
 			return p, nil
@@ -129,11 +129,11 @@ func (f *File) readZip() error {
 		n := int64(min(e.UncompressedSize64, math.MaxInt64))
 		switch {
 		case e.Flags&1 != 0:
-			return part{}, fail(-1, "", ErrFormat, "the entry %.100q is encrypted", e.Name)
+			return part{}, fail(-1, "", format.ErrFormat, "the entry %.100q is encrypted", e.Name)
 		case e.Method != zip.Store || e.CompressedSize64 != e.UncompressedSize64:
-			return part{}, fail(-1, "", ErrFormat, "the entry %.100q is compressed, which torch.save never does; load and save the file, or store its entries (zip -0)", e.Name)
+			return part{}, fail(-1, "", format.ErrFormat, "the entry %.100q is compressed, which torch.save never does; load and save the file, or store its entries (zip -0)", e.Name)
 		case err != nil || begin > f.size || n > f.size-begin:
-			return part{}, fail(-1, "", ErrShort, "the entry %.100q of %d bytes reaches beyond the file", e.Name, n)
+			return part{}, fail(-1, "", format.ErrShort, "the entry %.100q of %d bytes reaches beyond the file", e.Name, n)
 		}
 		used[name] = part{begin, begin + n}
 		return used[name], nil
@@ -143,14 +143,14 @@ func (f *File) readZip() error {
 		return err
 	}
 	if n := p.end - p.begin; n > MaxPickle {
-		return fail(p.begin, "", ErrLimit, "a pickle of %d bytes; the most is %d", n, MaxPickle)
+		return fail(p.begin, "", format.ErrLimit, "a pickle of %d bytes; the most is %d", n, MaxPickle)
 	}
 	pickle, err := f.section(p.begin, p.end-p.begin)
 	if err != nil {
 		return err
 	}
 	if sum := entries[folder+"/data.pkl"].CRC32; sum != 0 && sum != crc32.ChecksumIEEE(pickle) { // 0: written without
-		return fail(p.begin, "", ErrFormat, "the pickle is damaged: its checksum isn't that of the archive")
+		return fail(p.begin, "", format.ErrFormat, "the pickle is damaged: its checksum isn't that of the archive")
 	}
 	if e := entries[folder+"/byteorder"]; e != nil {
 		p, err := find("byteorder")
@@ -166,7 +166,7 @@ func (f *File) readZip() error {
 		case "big":
 			f.big = true
 		default:
-			return fail(p.begin, "", ErrFormat, "the byte order %q", word)
+			return fail(p.begin, "", format.ErrFormat, "the byte order %q", word)
 		}
 	}
 	if f.about = "PyTorch"; entries[folder+"/constants.pkl"] != nil {
@@ -174,14 +174,14 @@ func (f *File) readZip() error {
 	}
 	roots := make(map[string]*root)
 	m := f.machine(pickle, p.begin)
-	m.persistent = func(id []any) (any, *Error) {
-		return persistent(id, func(key string, wide, _ int64) (*root, *Error) {
+	m.persistent = func(id []any) (any, *format.Error) {
+		return persistent(id, func(key string, wide, _ int64) (*root, *format.Error) {
 			if r := roots[key]; r != nil {
 				return r, nil
 			}
 			p, err := find("data/" + key)
 			if err != nil {
-				return nil, err.(*Error)
+				return nil, err.(*format.Error)
 			}
 			roots[key] = &root{p.begin, p.end - p.begin, wide}
 			return roots[key], nil
@@ -194,7 +194,7 @@ func (f *File) readZip() error {
 	parts := slices.SortedFunc(maps.Values(used), func(a, b part) int { return cmp.Or(cmp.Compare(a.begin, b.begin), cmp.Compare(a.end, b.end)) })
 	for i := 1; i < len(parts); i++ {
 		if parts[i-1].end > parts[i].begin {
-			return fail(parts[i].begin, "", ErrFormat, "two entries share bytes of the archive")
+			return fail(parts[i].begin, "", format.ErrFormat, "two entries share bytes of the archive")
 		}
 	}
 	return f.name(v, m.room)
@@ -218,7 +218,7 @@ func (f *File) readLegacy() error {
 			return err
 		}
 		err = f.readPickles(b)
-		if !errors.Is(err, ErrShort) || n == f.size || n >= MaxPickle {
+		if !errors.Is(err, format.ErrShort) || n == f.size || n >= MaxPickle {
 			return err
 		}
 	}
@@ -229,21 +229,21 @@ func (f *File) readPickles(b []byte) error {
 	m := f.machine(b, 0)
 	first, err := m.load()
 	if v, ok := first.(*big.Int); err == nil && (!ok || v.Cmp(magic) != 0) {
-		return fail(0, "", ErrFormat, "it is a pickle, and not of torch.save: that begins with a number which is missing")
+		return fail(0, "", format.ErrFormat, "it is a pickle, and not of torch.save: that begins with a number which is missing")
 	}
 	var version, system, v, keys any
 	if err == nil {
 		version, err = m.load()
 	}
 	if err == nil && version != any(protocol) {
-		return fail(int64(m.op), "", ErrFormat, "version %v of the format; %d is read", version, protocol)
+		return fail(int64(m.op), "", format.ErrFormat, "version %v of the format; %d is read", version, protocol)
 	}
 	if err == nil {
 		system, err = m.load()
 	}
 	roots := make(map[string]*root)
-	m.persistent = func(id []any) (any, *Error) {
-		return persistent(id, func(key string, wide, count int64) (*root, *Error) {
+	m.persistent = func(id []any) (any, *format.Error) {
+		return persistent(id, func(key string, wide, count int64) (*root, *format.Error) {
 			r := roots[key]
 			if r == nil {
 				r = &root{-1, count * wide, wide}
@@ -263,34 +263,34 @@ func (f *File) readPickles(b []byte) error {
 	}
 	list, ok := keys.(*seq)
 	if !ok {
-		return fail(int64(m.op), "", ErrFormat, "%s in place of the keys of storages", kindOf(keys))
+		return fail(int64(m.op), "", format.ErrFormat, "%s in place of the keys of storages", kindOf(keys))
 	}
 	at := int64(m.at)
 	for _, k := range list.items {
 		key, _ := textOf(k)
 		r := roots[key]
 		if r == nil || r.off >= 0 {
-			return fail(at, "", ErrFormat, "the storage %.100q, which no tensor has or which stands there twice", key)
+			return fail(at, "", format.ErrFormat, "the storage %.100q, which no tensor has or which stands there twice", key)
 		}
 		if f.size-at < 8 {
-			return fail(at, "", ErrShort, "the file ends before the storage %.100q", key)
+			return fail(at, "", format.ErrShort, "the file ends before the storage %.100q", key)
 		}
 		head, err := f.section(at, 8)
 		if err != nil {
 			return err
 		}
 		if n := binary.LittleEndian.Uint64(head); n != uint64(r.size/r.wide) {
-			return fail(at, "", ErrFormat, "the storage %.100q has %d elements, and %d in the pickle", key, n, r.size/r.wide)
+			return fail(at, "", format.ErrFormat, "the storage %.100q has %d elements, and %d in the pickle", key, n, r.size/r.wide)
 		}
 		if at += 8; r.size > f.size-at {
-			return fail(at, "", ErrShort, "the storage %.100q has %d bytes, and the file ends after %d", key, r.size, f.size-at)
+			return fail(at, "", format.ErrShort, "the storage %.100q has %d bytes, and the file ends after %d", key, r.size, f.size-at)
 		}
 		r.off = at
 		at += r.size
 	}
 	for key, r := range roots {
 		if r.off < 0 {
-			return fail(at, "", ErrShort, "the storage %.100q isn't among those of the file", key)
+			return fail(at, "", format.ErrShort, "the storage %.100q isn't among those of the file", key)
 		}
 	}
 	f.about = "PyTorch, legacy"
@@ -315,7 +315,7 @@ func (f *File) name(v any, room int64) error {
 	case err != nil:
 		return err
 	case !found && (kindOf(v) != "a dictionary" && kindOf(v) != "a list"):
-		return fail(-1, "", ErrType, "it holds %s and no tensors: save a state_dict", kindOf(v))
+		return fail(-1, "", format.ErrType, "it holds %s and no tensors: save a state_dict", kindOf(v))
 	case !found: // a dictionary without tensors is one of none
 		err = w.describe("", v)
 	default:
@@ -328,7 +328,7 @@ func (f *File) name(v any, room int64) error {
 	most := max(48<<20, 8*f.size)
 	for _, a := range f.arrays {
 		if n := format.Bytes(a.d, a.shape...); a.why == nil && n > most && n > a.root.size {
-			a.reason, a.why = "elements that stand for others over and over, more than a file of this size may have; save a clone of it", ErrLimit
+			a.reason, a.why = "elements that stand for others over and over, more than a file of this size may have; save a clone of it", format.ErrLimit
 		}
 	}
 	return nil
@@ -356,7 +356,7 @@ func (f *File) Metadata() map[string]string { return maps.Clone(f.metadata) }
 func (f *File) find(name string) (*array, error) {
 	a := f.arrays[name]
 	if a == nil {
-		return nil, format.Within(f.path, fail(-1, name, ErrName, "the file has no such tensor; Names lists the %d it has", len(f.names)))
+		return nil, format.Within(f.path, fail(-1, name, format.ErrName, "the file has no such tensor; Names lists the %d it has", len(f.names)))
 	}
 	return a, nil
 }
@@ -393,7 +393,7 @@ func (f *File) Info(name string) (format.Info, error) {
 // read-only: its elements are the file's own memory, which it shares with other tensors of the same storage. They are copied,
 // and writable, in three cases alone: they aren't aligned for their type, as in legacy files; they are in the other byte order
 // than the machine's; and a bool has bytes other than 0 and 1, which count as true. No other elements are read. It fails with
-// ErrType for a type or a kind of tensor that isn't read, and for an index that doesn't fit, with the error of tensor.Slice wrapped.
+// format.ErrType for a type or a kind of tensor that isn't read, and for an index that doesn't fit, with the error of tensor.Slice wrapped.
 func (f *File) Tensor(name string, idx ...layout.Index) (tensor.Any, error) {
 	a, err := f.find(name)
 	switch {

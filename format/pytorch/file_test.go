@@ -57,10 +57,10 @@ func TestRecorded(t *testing.T) {
 			if _, err := f.Tensor("t", tensor.I(2)); err == nil || !errors.Is(err, tensor.ErrIndex) || !strings.Contains(err.Error(), `"t": index 2 is outside`) {
 				t.Error(err)
 			}
-			if _, err := f.Tensor("u"); !errors.Is(err, ErrName) {
+			if _, err := f.Tensor("u"); !errors.Is(err, format.ErrName) {
 				t.Error(err)
 			}
-			if _, err := f.Info("u"); !errors.Is(err, ErrName) {
+			if _, err := f.Info("u"); !errors.Is(err, format.ErrName) {
 				t.Error(err)
 			}
 			i, err := f.Info("t")
@@ -128,7 +128,7 @@ func TestTypes(t *testing.T) {
 		if err != nil || got.DType() != want || !bytes.Equal(elementsOf(t, got), bytes.Repeat([]byte{0x81}, int(size))) {
 			t.Errorf("%s: %v, %v", torch, got, err)
 		}
-		if _, err := opened(v3(size, 2)); !errors.Is(err, ErrShort) {
+		if _, err := opened(v3(size, 2)); !errors.Is(err, format.ErrShort) {
 			t.Errorf("%s beyond its storage: %v", torch, err)
 		}
 	}
@@ -156,7 +156,7 @@ func TestBigEndian(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := f.Tensor("array"); !errors.Is(err, ErrType) || !strings.Contains(err.Error(), "big-endian") {
+	if _, err := f.Tensor("array"); !errors.Is(err, format.ErrType) || !strings.Contains(err.Error(), "big-endian") {
 		t.Error(err)
 	}
 }
@@ -190,9 +190,9 @@ func TestListed(t *testing.T) {
 		t.Error(got)
 	}
 	for name, want := range map[string]string{"sparse": "a sparse tensor", "q": "quantized", "conj": "resolve_conj", "neg": "resolve_neg", "half": "complex32", "new": "bits1x8", "wide": "a clone"} {
-		why := ErrType
+		why := format.ErrType
 		if name == "wide" {
-			why = ErrLimit
+			why = format.ErrLimit
 		}
 		_, err := f.Tensor(name)
 		i, err2 := f.Info(name)
@@ -225,55 +225,55 @@ func TestHostile(t *testing.T) {
 		err    error
 		text   string
 	}{
-		"count of a storage":     {tensorOf(float(1<<60), 0, one, one), ErrShort, "has 4 bytes in the file"},
-		"count beyond int64":     {tensorOf(float(math.MaxInt64), 0, one, one), ErrLimit, "elements of float32"},
-		"negative count":         {tensorOf(float(-1), 0, one, one), ErrFormat, "a count"},
-		"extent":                 {tensorOf(float(1), 0, []int64{1 << 60}, one), ErrShort, "in a storage of 1 elements"},
-		"extents":                {tensorOf(float(1), 0, []int64{1 << 60, 1 << 60}, []int64{0, 0}), ErrFormat, "shape"},
-		"stride":                 {tensorOf(float(1), 0, []int64{2}, []int64{1 << 62}), ErrShort, "strides"},
-		"negative stride":        {tensorOf(float(1), 0, []int64{1}, []int64{-1}), ErrFormat, "from 0"},
-		"offset":                 {tensorOf(float(1), 1, one, one), ErrShort, "offset 1"},
-		"offset beyond":          {tensorOf(float(1), 1<<60, one, one), ErrShort, "offset"},
-		"rank":                   {tensorOf(float(1), 0, rank, rank), ErrFormat, "64 axes"},
-		"strides missing":        {tensorOf(float(1), 0, one, nil), ErrFormat, "a stride for each axis"},
-		"no storage":             {tensorOf("N", 0, one, one), ErrFormat, "no storage"},
-		"entry that isn't there": {tensorOf(store("FloatStorage", "../../../etc/passwd", 1), 0, one, one), ErrFormat, "has no entry"},
-		"class of a storage":     {tensorOf(store("WideStorage", "0", 1), 0, one, one), ErrType, "torch.WideStorage"},
-		"id":                     {tensorOf(tuple(text("thing"), "N", "N", "N", "N")+"Q", 0, one, one), ErrFormat, "thing"},
-		"id of no tuple":         {"NQ", ErrFormat, "no tuple"},
-		"list in itself":         {"]q\x00h\x00a", ErrLimit, "in themselves"},
-		"list in itself beside":  {dictOf(text("t"), valid, text("l"), "]q\x00h\x00a"), ErrLimit, "in themselves"},
-		"dictionary in itself":   {"}q\x00" + text("t") + valid + "s" + text("x") + "h\x00s", ErrLimit, "in themselves"},
-		"nesting":                {strings.Repeat("]", 100000) + strings.Repeat("a", 99999), ErrLimit, "more than 256 deep"},
-		"nesting beside":         {dictOf(text("t"), valid, text("l"), strings.Repeat("]", 100000)+strings.Repeat("a", 99999)), ErrLimit, "more than 256 deep"},
-		"tuples in tuples":       {dictOf(text("t"), valid, text("u"), strings.Repeat("(", 100000)+strings.Repeat("t", 100000)), ErrLimit, "more than 256 deep"},
-		"laughs beside":          {listOf(laughs, valid), ErrLimit, "more values"},
-		"call of itself":         {name("torch._tensor._rebuild_from_type_v2") + "(]q\x00(" + name("torch._tensor._rebuild_from_type_v2") + "Nh\x00Ne0" + name("torch._tensor._rebuild_from_type_v2") + "Nh\x00NtR", ErrType, "an object of"},
-		"names":                  {dictOf(text("a.b"), valid, text("a"), dictOf(text("b"), valid)), ErrName, "two"},
-		"an object":              {called("posix.system", text("true")), ErrType, "an object of posix.system"},
-		"a number":               {number(1), ErrType, "a number"},
-		"a call of a number":     {number(1) + ")R", ErrFormat, "a number is called"},
-		"a call without tuple":   {name("a.b") + "NR", ErrFormat, "no tuple"},
-		"memo":                   {"h\x07", ErrFormat, "memo 7"},
-		"memo far":               {"Nr\x00\x00\x00\x7f", ErrFormat, "memo"},
-		"stack":                  {"0", ErrFormat, "the stack has none"},
-		"stack below a mark":     {"N(\x85", ErrFormat, "the stack has none"},
-		"no mark":                {"t", ErrFormat, "a mark"},
-		"append to a number":     {"NNa", ErrFormat, "are appended"},
-		"set in a list":          {"](NNu", ErrFormat, "keys are set"},
-		"key without value":      {"}(Nu", ErrFormat, "without a value"},
-		"text":                   {"\x8d" + le(1<<60, 8), ErrShort, "1152921504606846976 bytes"},
-		"bytes":                  {"\x8e" + le(math.MaxUint64, 8), ErrShort, "bytes"},
-		"frame":                  {"\x95" + le(1<<60, 8), ErrShort, "a frame"},
-		"protocol":               {"\x80\x09", ErrFormat, "protocol 9"},
-		"opcode":                 {"i", ErrFormat, "opcode 0x69"},
-		"extension":              {"\x82\x01", ErrFormat, "opcode 0x82"},
-		"a name without end":     {"cposix", ErrShort, "without an end"},
-		"a name of numbers":      {"NN\x93", ErrFormat, "no text"},
+		"count of a storage":     {tensorOf(float(1<<60), 0, one, one), format.ErrShort, "has 4 bytes in the file"},
+		"count beyond int64":     {tensorOf(float(math.MaxInt64), 0, one, one), format.ErrLimit, "elements of float32"},
+		"negative count":         {tensorOf(float(-1), 0, one, one), format.ErrFormat, "a count"},
+		"extent":                 {tensorOf(float(1), 0, []int64{1 << 60}, one), format.ErrShort, "in a storage of 1 elements"},
+		"extents":                {tensorOf(float(1), 0, []int64{1 << 60, 1 << 60}, []int64{0, 0}), format.ErrFormat, "shape"},
+		"stride":                 {tensorOf(float(1), 0, []int64{2}, []int64{1 << 62}), format.ErrShort, "strides"},
+		"negative stride":        {tensorOf(float(1), 0, []int64{1}, []int64{-1}), format.ErrFormat, "from 0"},
+		"offset":                 {tensorOf(float(1), 1, one, one), format.ErrShort, "offset 1"},
+		"offset beyond":          {tensorOf(float(1), 1<<60, one, one), format.ErrShort, "offset"},
+		"rank":                   {tensorOf(float(1), 0, rank, rank), format.ErrFormat, "64 axes"},
+		"strides missing":        {tensorOf(float(1), 0, one, nil), format.ErrFormat, "a stride for each axis"},
+		"no storage":             {tensorOf("N", 0, one, one), format.ErrFormat, "no storage"},
+		"entry that isn't there": {tensorOf(store("FloatStorage", "../../../etc/passwd", 1), 0, one, one), format.ErrFormat, "has no entry"},
+		"class of a storage":     {tensorOf(store("WideStorage", "0", 1), 0, one, one), format.ErrType, "torch.WideStorage"},
+		"id":                     {tensorOf(tuple(text("thing"), "N", "N", "N", "N")+"Q", 0, one, one), format.ErrFormat, "thing"},
+		"id of no tuple":         {"NQ", format.ErrFormat, "no tuple"},
+		"list in itself":         {"]q\x00h\x00a", format.ErrLimit, "in themselves"},
+		"list in itself beside":  {dictOf(text("t"), valid, text("l"), "]q\x00h\x00a"), format.ErrLimit, "in themselves"},
+		"dictionary in itself":   {"}q\x00" + text("t") + valid + "s" + text("x") + "h\x00s", format.ErrLimit, "in themselves"},
+		"nesting":                {strings.Repeat("]", 100000) + strings.Repeat("a", 99999), format.ErrLimit, "more than 256 deep"},
+		"nesting beside":         {dictOf(text("t"), valid, text("l"), strings.Repeat("]", 100000)+strings.Repeat("a", 99999)), format.ErrLimit, "more than 256 deep"},
+		"tuples in tuples":       {dictOf(text("t"), valid, text("u"), strings.Repeat("(", 100000)+strings.Repeat("t", 100000)), format.ErrLimit, "more than 256 deep"},
+		"laughs beside":          {listOf(laughs, valid), format.ErrLimit, "more values"},
+		"call of itself":         {name("torch._tensor._rebuild_from_type_v2") + "(]q\x00(" + name("torch._tensor._rebuild_from_type_v2") + "Nh\x00Ne0" + name("torch._tensor._rebuild_from_type_v2") + "Nh\x00NtR", format.ErrType, "an object of"},
+		"names":                  {dictOf(text("a.b"), valid, text("a"), dictOf(text("b"), valid)), format.ErrName, "two"},
+		"an object":              {called("posix.system", text("true")), format.ErrType, "an object of posix.system"},
+		"a number":               {number(1), format.ErrType, "a number"},
+		"a call of a number":     {number(1) + ")R", format.ErrFormat, "a number is called"},
+		"a call without tuple":   {name("a.b") + "NR", format.ErrFormat, "no tuple"},
+		"memo":                   {"h\x07", format.ErrFormat, "memo 7"},
+		"memo far":               {"Nr\x00\x00\x00\x7f", format.ErrFormat, "memo"},
+		"stack":                  {"0", format.ErrFormat, "the stack has none"},
+		"stack below a mark":     {"N(\x85", format.ErrFormat, "the stack has none"},
+		"no mark":                {"t", format.ErrFormat, "a mark"},
+		"append to a number":     {"NNa", format.ErrFormat, "are appended"},
+		"set in a list":          {"](NNu", format.ErrFormat, "keys are set"},
+		"key without value":      {"}(Nu", format.ErrFormat, "without a value"},
+		"text":                   {"\x8d" + le(1<<60, 8), format.ErrShort, "1152921504606846976 bytes"},
+		"bytes":                  {"\x8e" + le(math.MaxUint64, 8), format.ErrShort, "bytes"},
+		"frame":                  {"\x95" + le(1<<60, 8), format.ErrShort, "a frame"},
+		"protocol":               {"\x80\x09", format.ErrFormat, "protocol 9"},
+		"opcode":                 {"i", format.ErrFormat, "opcode 0x69"},
+		"extension":              {"\x82\x01", format.ErrFormat, "opcode 0x82"},
+		"a name without end":     {"cposix", format.ErrShort, "without an end"},
+		"a name of numbers":      {"NN\x93", format.ErrFormat, "no text"},
 	} {
 		b := zipOf(t, x.pickle, ones)
 		_, err := opened(b)
-		var e *Error
+		var e *format.Error
 		if !errors.As(err, &e) || !errors.Is(err, x.err) || !strings.Contains(err.Error(), x.text) {
 			t.Errorf("%s: %v", title, err)
 		}
@@ -296,7 +296,7 @@ func TestCopies(t *testing.T) {
 		"in a tensor":  dictOf(pairs...) + "q\x00" + strings.Repeat(kept("collections.OrderedDict"), 2000),
 		"texts":        text(strings.Repeat("x", large)) + "q\x00" + strings.Repeat(plain("_codecs.encode"), 2000),
 	} {
-		if _, err := opened(zipOf(t, pickle, nil)); !errors.Is(err, ErrLimit) {
+		if _, err := opened(zipOf(t, pickle, nil)); !errors.Is(err, format.ErrLimit) {
 			t.Errorf("%s: %v", title, err)
 		}
 	}
@@ -347,7 +347,7 @@ func TestNestedReferences(t *testing.T) {
 				runtime.ReadMemStats(&before)
 				f, err := opened(b)
 				runtime.ReadMemStats(&after)
-				if err != nil && !errors.Is(err, ErrLimit) {
+				if err != nil && !errors.Is(err, format.ErrLimit) {
 					t.Errorf("%s, depth %d, %s: %v", title, depth, form, err)
 				}
 				if took := after.TotalAlloc - before.TotalAlloc; took > 64<<20+8*uint64(len(b)) {
@@ -399,27 +399,27 @@ func TestArchive(t *testing.T) {
 		err  error
 		text string
 	}{
-		"nothing":    {nil, ErrFormat, "neither"},
-		"text":       {[]byte("hello world"), ErrFormat, "hell"},
-		"no archive": {[]byte("PK\x03\x04 and no more"), ErrFormat, "a zip file"},
-		"empty":      {make(func(*zip.Writer, func(string, string, uint16)) {}), ErrFormat, "neither"},
-		"no pickle":  {make(func(_ *zip.Writer, put func(string, string, uint16)) { put("x/y", "", zip.Store) }), ErrFormat, `no entry "x/data.pkl"`},
+		"nothing":    {nil, format.ErrFormat, "neither"},
+		"text":       {[]byte("hello world"), format.ErrFormat, "hell"},
+		"no archive": {[]byte("PK\x03\x04 and no more"), format.ErrFormat, "a zip file"},
+		"empty":      {make(func(*zip.Writer, func(string, string, uint16)) {}), format.ErrFormat, "neither"},
+		"no pickle":  {make(func(_ *zip.Writer, put func(string, string, uint16)) { put("x/y", "", zip.Store) }), format.ErrFormat, `no entry "x/data.pkl"`},
 		"twice": {make(func(_ *zip.Writer, put func(string, string, uint16)) {
 			put("x/data.pkl", pickle, zip.Store)
 			put("x/data.pkl", pickle, zip.Store)
-		}), ErrFormat, "twice"},
-		"compressed pickle": {make(func(_ *zip.Writer, put func(string, string, uint16)) { put("x/data.pkl", pickle, zip.Deflate) }), ErrFormat, "is compressed"},
+		}), format.ErrFormat, "twice"},
+		"compressed pickle": {make(func(_ *zip.Writer, put func(string, string, uint16)) { put("x/data.pkl", pickle, zip.Deflate) }), format.ErrFormat, "is compressed"},
 		"compressed storage": {make(func(_ *zip.Writer, put func(string, string, uint16)) {
 			put("x/data.pkl", pickle, zip.Store)
 			put("x/data/0", "abcd", zip.Deflate)
-		}), ErrFormat, "is compressed"},
-		"byte order": {zipOf(t, vector("0"), map[string]string{"data/0": "abcd", "byteorder": "middle"}), ErrFormat, "middle"},
-		"checksum":   {damaged, ErrFormat, "checksum"},
-		"shared":     {double, ErrFormat, "share bytes"},
-		"encrypted":  {locked, ErrFormat, "encrypted"},
+		}), format.ErrFormat, "is compressed"},
+		"byte order": {zipOf(t, vector("0"), map[string]string{"data/0": "abcd", "byteorder": "middle"}), format.ErrFormat, "middle"},
+		"checksum":   {damaged, format.ErrFormat, "checksum"},
+		"shared":     {double, format.ErrFormat, "share bytes"},
+		"encrypted":  {locked, format.ErrFormat, "encrypted"},
 	} {
 		_, err := opened(x.file)
-		var e *Error
+		var e *format.Error
 		if !errors.As(err, &e) || !errors.Is(err, x.err) || !strings.Contains(err.Error(), x.text) {
 			t.Errorf("%s: %v", title, err)
 		}
@@ -450,19 +450,19 @@ func TestLegacy(t *testing.T) {
 		err  error
 		text string
 	}{
-		"a storage at once": {[]byte("\x80\x02)Q."), ErrFormat, "where there is none"},
-		"no magic":          {[]byte("\x80\x02N."), ErrFormat, "a number which is missing"},
-		"version":           {[]byte(strings.Replace(string(legacyOf("N", "]", "")), "M\xe9\x03", "M\xea\x03", 1)), ErrFormat, "version 1002"},
-		"keys":              {legacyOf(float("a", 1, "N"), "N", bytes4), ErrFormat, "None in place"},
-		"unknown key":       {legacyOf(float("a", 1, "N"), listOf(text("b")), bytes4), ErrFormat, "no tensor has"},
-		"key twice":         {legacyOf(float("a", 1, "N"), listOf(text("a"), text("a")), bytes4+bytes4), ErrFormat, "twice"},
-		"missing key":       {legacyOf(float("a", 1, "N"), "]", bytes4), ErrShort, "isn't among"},
-		"count":             {legacyOf(float("a", 1, "N"), listOf(text("a")), le(1<<60, 8)+"abcd"), ErrFormat, "1152921504606846976 elements"},
-		"count of both":     {legacyOf(float("a", 1<<60, "N"), listOf(text("a")), le(1<<60, 8)+"abcd"), ErrShort, "ends after 4"},
-		"no count":          {legacyOf(float("a", 1, "N"), listOf(text("a")), "abc"), ErrShort, "ends before"},
-		"two counts":        {legacyOf(listOf(float("a", 1, "N"), float("a", 2, "N")), listOf(text("a")), bytes4), ErrShort, "need 8"},
-		"view beyond":       {legacyOf(float("a", 1, view), listOf(text("a")), bytes4), ErrFormat, "reaches beyond"},
-		"view of two parts": {legacyOf(float("a", 1, tuple("N", "N")), listOf(text("a")), bytes4), ErrFormat, "a view"},
+		"a storage at once": {[]byte("\x80\x02)Q."), format.ErrFormat, "where there is none"},
+		"no magic":          {[]byte("\x80\x02N."), format.ErrFormat, "a number which is missing"},
+		"version":           {[]byte(strings.Replace(string(legacyOf("N", "]", "")), "M\xe9\x03", "M\xea\x03", 1)), format.ErrFormat, "version 1002"},
+		"keys":              {legacyOf(float("a", 1, "N"), "N", bytes4), format.ErrFormat, "None in place"},
+		"unknown key":       {legacyOf(float("a", 1, "N"), listOf(text("b")), bytes4), format.ErrFormat, "no tensor has"},
+		"key twice":         {legacyOf(float("a", 1, "N"), listOf(text("a"), text("a")), bytes4+bytes4), format.ErrFormat, "twice"},
+		"missing key":       {legacyOf(float("a", 1, "N"), "]", bytes4), format.ErrShort, "isn't among"},
+		"count":             {legacyOf(float("a", 1, "N"), listOf(text("a")), le(1<<60, 8)+"abcd"), format.ErrFormat, "1152921504606846976 elements"},
+		"count of both":     {legacyOf(float("a", 1<<60, "N"), listOf(text("a")), le(1<<60, 8)+"abcd"), format.ErrShort, "ends after 4"},
+		"no count":          {legacyOf(float("a", 1, "N"), listOf(text("a")), "abc"), format.ErrShort, "ends before"},
+		"two counts":        {legacyOf(listOf(float("a", 1, "N"), float("a", 2, "N")), listOf(text("a")), bytes4), format.ErrShort, "need 8"},
+		"view beyond":       {legacyOf(float("a", 1, view), listOf(text("a")), bytes4), format.ErrFormat, "reaches beyond"},
+		"view of two parts": {legacyOf(float("a", 1, tuple("N", "N")), listOf(text("a")), bytes4), format.ErrFormat, "a view"},
 	} {
 		_, err := opened(x.file)
 		if !errors.Is(err, x.err) || !strings.Contains(err.Error(), x.text) {
@@ -477,7 +477,7 @@ func TestTruncated(t *testing.T) {
 		b := unzipped(t, text)
 		for n := range b {
 			_, err := opened(b[:n])
-			var e *Error
+			var e *format.Error
 			if !errors.As(err, &e) {
 				t.Errorf("%d of %d bytes: %v", n, len(b), err)
 			}
@@ -490,7 +490,7 @@ func TestTruncated(t *testing.T) {
 	if _, err := Open(filepath.Join(t.TempDir(), "absent.pt")); !errors.Is(err, os.ErrNotExist) || !strings.Contains(err.Error(), "absent.pt") {
 		t.Error(err)
 	}
-	if _, err := New(nil); !errors.Is(err, ErrShort) {
+	if _, err := New(nil); !errors.Is(err, format.ErrShort) {
 		t.Error(err)
 	}
 }
@@ -525,7 +525,7 @@ func FuzzOpen(f *testing.F) {
 			t.Fatalf("%v, by parts %v", err, err2)
 		}
 		if err != nil {
-			var e *Error
+			var e *format.Error
 			if !errors.As(err, &e) || e.Err == nil {
 				t.Fatalf("%T: %v", err, err)
 			}

@@ -6,6 +6,8 @@ import (
 	"math"
 	"math/big"
 	"slices"
+
+	"github.com/ashlar-go/ashlar/format"
 )
 
 // Values of a pickle. None is nil; bool, int64, *big.Int, float64, string and []byte are themselves.
@@ -62,14 +64,14 @@ type machine struct {
 	at    int
 	base  int64 // the byte of the file where b begins
 	room  int64 // how much memory values may still take, in bytes
-	err   *Error
+	err   *format.Error
 	op    int // where the opcode is
 	stack []any
 	marks []int // heights of the stack
 	memo  []any
 
-	persistent func(id []any) (any, *Error) // the storage of an id; nil where there is none
-	call       func(name string, args []any, spend func(n int) bool) (any, *Error)
+	persistent func(id []any) (any, *format.Error) // the storage of an id; nil where there is none
+	call       func(name string, args []any, spend func(n int) bool) (any, *format.Error)
 }
 
 // fail keeps the first error, about the opcode.
@@ -82,7 +84,7 @@ func (m *machine) fail(err error, format string, args ...any) {
 // spend takes memory for values from the room that there is, and reports whether there was enough.
 func (m *machine) spend(n int) bool {
 	if m.room -= int64(n); m.room < 0 {
-		m.fail(ErrLimit, "the pickle makes more values than a file of this size may")
+		m.fail(format.ErrLimit, "the pickle makes more values than a file of this size may")
 	}
 	return m.room >= 0
 }
@@ -90,7 +92,7 @@ func (m *machine) spend(n int) bool {
 // take reads n bytes.
 func (m *machine) take(n uint64) []byte {
 	if n > uint64(len(m.b)-m.at) {
-		m.fail(ErrShort, "opcode %#02x needs %d bytes, the pickle has %d more", m.b[m.op], n, len(m.b)-m.at)
+		m.fail(format.ErrShort, "opcode %#02x needs %d bytes, the pickle has %d more", m.b[m.op], n, len(m.b)-m.at)
 	}
 	if m.err != nil {
 		return nil
@@ -112,7 +114,7 @@ func (m *machine) count(n uint64) (v uint64) {
 func (m *machine) line() string {
 	end := bytes.IndexByte(m.b[m.at:], '\n')
 	if end < 0 {
-		m.fail(ErrShort, "a name without an end")
+		m.fail(format.ErrShort, "a name without an end")
 		return ""
 	}
 	s := m.take(uint64(end + 1))
@@ -134,7 +136,7 @@ func (m *machine) pop() any {
 		low = m.marks[n-1]
 	}
 	if len(m.stack) <= low {
-		m.fail(ErrFormat, "opcode %#02x wants a value, and the stack has none", m.b[m.op])
+		m.fail(format.ErrFormat, "opcode %#02x wants a value, and the stack has none", m.b[m.op])
 	}
 	if m.err != nil {
 		return nil
@@ -147,7 +149,7 @@ func (m *machine) pop() any {
 // popMark takes all that is above the last mark.
 func (m *machine) popMark() []any {
 	if len(m.marks) == 0 {
-		m.fail(ErrFormat, "opcode %#02x wants a mark, and there is none", m.b[m.op])
+		m.fail(format.ErrFormat, "opcode %#02x wants a mark, and there is none", m.b[m.op])
 	}
 	if m.err != nil {
 		return nil
@@ -205,7 +207,7 @@ func (m *machine) put(i uint64) {
 	if v := m.pop(); m.err == nil {
 		m.stack = append(m.stack, v)
 		if i > uint64(len(m.memo)+gap) {
-			m.fail(ErrFormat, "memo %d, and so far there are %d", i, len(m.memo))
+			m.fail(format.ErrFormat, "memo %d, and so far there are %d", i, len(m.memo))
 			return
 		}
 		for uint64(len(m.memo)) <= i {
@@ -224,7 +226,7 @@ func (m *machine) get(i uint64) {
 		return
 	}
 	if i >= uint64(len(m.memo)) || m.memo[i] == any(nothing) {
-		m.fail(ErrFormat, "memo %d, which isn't there", i)
+		m.fail(format.ErrFormat, "memo %d, which isn't there", i)
 		return
 	}
 	m.push(m.memo[i])
@@ -249,7 +251,7 @@ func (m *machine) add(list []any) {
 	case *object:
 		to.items.items = append(to.items.items, list...)
 	default:
-		m.fail(ErrFormat, "%s, and values are appended to it", kindOf(to))
+		m.fail(format.ErrFormat, "%s, and values are appended to it", kindOf(to))
 	}
 }
 
@@ -262,10 +264,10 @@ func (m *machine) setItems(list []any) {
 	case *object:
 		d = &to.dict
 	default:
-		m.fail(ErrFormat, "%s, and keys are set in it", kindOf(to))
+		m.fail(format.ErrFormat, "%s, and keys are set in it", kindOf(to))
 	}
 	if len(list)%2 != 0 {
-		m.fail(ErrFormat, "a key without a value")
+		m.fail(format.ErrFormat, "a key without a value")
 	}
 	if m.spend(100 * len(list)); m.err != nil {
 		return
@@ -283,18 +285,18 @@ func (m *machine) reduce() {
 		return
 	}
 	var v any
-	var err *Error
+	var err *format.Error
 	switch f := name.(type) {
 	case global:
 		if args == nil {
-			m.fail(ErrFormat, "a call of %.100q, whose arguments are no tuple", string(f))
+			m.fail(format.ErrFormat, "a call of %.100q, whose arguments are no tuple", string(f))
 			return
 		}
 		v, err = m.call(string(f), args.items, m.spend)
 	case *object: // the result of another call
 		v = &object{class: f.class}
 	default:
-		m.fail(ErrFormat, "%s is called", kindOf(f))
+		m.fail(format.ErrFormat, "%s is called", kindOf(f))
 	}
 	if err != nil && m.err == nil {
 		err.Offset = m.base + int64(m.op)
@@ -319,10 +321,10 @@ func (m *machine) build() {
 func (m *machine) persist() {
 	id, ok := m.pop().(*seq)
 	if m.err == nil && !ok {
-		m.fail(ErrFormat, "the id of a storage is no tuple")
+		m.fail(format.ErrFormat, "the id of a storage is no tuple")
 	}
 	if m.persistent == nil {
-		m.fail(ErrFormat, "the id of a storage, where there is none")
+		m.fail(format.ErrFormat, "the id of a storage, where there is none")
 	}
 	if m.err != nil {
 		return
@@ -337,12 +339,12 @@ func (m *machine) persist() {
 }
 
 // load reads one pickle, behind which m.at stands then.
-func (m *machine) load() (any, *Error) {
+func (m *machine) load() (any, *format.Error) {
 	m.stack, m.marks, m.memo = m.stack[:0], m.marks[:0], nil
 	for m.err == nil {
 		m.op = m.at
 		if m.at == len(m.b) {
-			return nil, fail(m.base+int64(m.at), "", ErrShort, "the pickle has no end")
+			return nil, fail(m.base+int64(m.at), "", format.ErrShort, "the pickle has no end")
 		}
 		if m.at++; m.b[m.op] == '.' {
 			if v := m.pop(); m.err == nil {
@@ -360,11 +362,11 @@ func (m *machine) step(op byte) {
 	switch op {
 	case 0x80: // PROTO
 		if v := m.count(1); m.err == nil && (v < 2 || v > 5) {
-			m.fail(ErrFormat, "protocol %d of pickles; those read are 2 to 5", v)
+			m.fail(format.ErrFormat, "protocol %d of pickles; those read are 2 to 5", v)
 		}
 	case 0x95: // FRAME
 		if n := m.count(8); m.err == nil && n > uint64(len(m.b)-m.at) {
-			m.fail(ErrShort, "a frame of %d bytes, the pickle has %d more", n, len(m.b)-m.at)
+			m.fail(format.ErrShort, "a frame of %d bytes, the pickle has %d more", n, len(m.b)-m.at)
 		}
 	case 'N': // NONE
 		m.push(nil)
@@ -440,7 +442,7 @@ func (m *machine) step(op byte) {
 		name, ok1 := m.pop().(string)
 		module, ok2 := m.pop().(string)
 		if m.err == nil && !(ok1 && ok2) {
-			m.fail(ErrFormat, "a name that is no text")
+			m.fail(format.ErrFormat, "a name that is no text")
 		}
 		m.spend(len(module) + len(name))
 		m.push(global(module + "." + name))
@@ -454,7 +456,7 @@ func (m *machine) step(op byte) {
 	case 'Q': // BINPERSID
 		m.persist()
 	default:
-		m.fail(ErrFormat, "opcode %#02x (%q), which pickles of tensors don't have", op, op)
+		m.fail(format.ErrFormat, "opcode %#02x (%q), which pickles of tensors don't have", op, op)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/format"
 	"github.com/ashlar-go/ashlar/layout"
 )
 
@@ -73,7 +74,7 @@ type array struct {
 	root   *root
 	begin  int64  // byte of the root where offset 0 of the layout is
 	reason string // why no tensor holds it
-	why    error  // ErrType, or ErrLimit
+	why    error  // format.ErrType, or format.ErrLimit
 	at     int64  // the byte of the pickle, for errors
 }
 
@@ -114,67 +115,67 @@ func textOf(v any) (string, bool) {
 
 // persistent finds the storage of an id: ("storage", class, key, location, count) and, in legacy files, a view of it or
 // None. of gives the bytes of a key.
-func persistent(id []any, of func(key string, wide, count int64) (*root, *Error)) (any, *Error) {
+func persistent(id []any, of func(key string, wide, count int64) (*root, *format.Error)) (any, *format.Error) {
 	if len(id) == 0 {
-		return nil, fail(-1, "", ErrFormat, "an id without parts")
+		return nil, fail(-1, "", format.ErrFormat, "an id without parts")
 	}
 	kind, _ := textOf(id[0])
 	switch {
 	case kind == "module" && len(id) > 1: // a class and its source text
 		return id[1], nil
 	case kind != "storage" || len(id) < 5:
-		return nil, fail(-1, "", ErrFormat, "an id of %.100q with %d parts; that of a storage has 5 or 6", kind, len(id))
+		return nil, fail(-1, "", format.ErrFormat, "an id of %.100q with %d parts; that of a storage has 5 or 6", kind, len(id))
 	}
 	class, ok1 := id[1].(global)
 	key, ok2 := textOf(id[2])
 	count, ok3 := numberOf(id[4])
 	if !ok1 || !ok2 || !ok3 {
-		return nil, fail(-1, "", ErrFormat, "the id of a storage wants a class, a key and a count")
+		return nil, fail(-1, "", format.ErrFormat, "the id of a storage wants a class, a key and a count")
 	}
 	e, ok := storages[string(class[strings.LastIndexByte(string(class), '.')+1:])]
 	if !ok || !strings.HasPrefix(string(class), "torch.") {
-		return nil, fail(-1, "", ErrType, "the storage %.100q has the class %s, which isn't known", key, label(string(class)))
+		return nil, fail(-1, "", format.ErrType, "the storage %.100q has the class %s, which isn't known", key, label(string(class)))
 	}
 	if count > math.MaxInt64/int64(e.size) {
-		return nil, fail(-1, "", ErrLimit, "the storage %.100q has %d elements of %s", key, count, e.name)
+		return nil, fail(-1, "", format.ErrLimit, "the storage %.100q has %d elements of %s", key, count, e.name)
 	}
 	r, err := of(key, int64(e.size), count)
 	if err != nil {
 		return nil, err
 	}
 	if need := count * int64(e.size); need > r.size {
-		return nil, fail(-1, "", ErrShort, "the storage %.100q has %d bytes in the file, and %d of %s need %d", key, r.size, count, e.name, need)
+		return nil, fail(-1, "", format.ErrShort, "the storage %.100q has %d bytes in the file, and %d of %s need %d", key, r.size, count, e.name, need)
 	}
 	s := &storage{elem: e, root: r, count: count}
 	if len(id) > 5 && id[5] != nil {
 		view, _ := id[5].(*seq)
 		if view == nil || len(view.items) != 3 {
-			return nil, fail(-1, "", ErrFormat, "a view of the storage %.100q wants a key, an offset and a count", key)
+			return nil, fail(-1, "", format.ErrFormat, "a view of the storage %.100q wants a key, an offset and a count", key)
 		}
 		if s.begin, ok1 = numberOf(view.items[1]); ok1 {
 			s.count, ok2 = numberOf(view.items[2])
 		}
 		if !ok1 || !ok2 || s.begin > count || s.count > count-s.begin {
-			return nil, fail(-1, "", ErrFormat, "a view of the storage %.100q reaches beyond its %d elements", key, count)
+			return nil, fail(-1, "", format.ErrFormat, "a view of the storage %.100q reaches beyond its %d elements", key, count)
 		}
 	}
 	return s, nil
 }
 
 // rebuild makes the tensor of (storage, offset, shape, strides, …) whose type is that of the storage, or e.
-func rebuild(args []any, e *elem) (any, *Error) {
+func rebuild(args []any, e *elem) (any, *format.Error) {
 	if len(args) < 4 {
-		return nil, fail(-1, "", ErrFormat, "a tensor of %d parts", len(args))
+		return nil, fail(-1, "", format.ErrFormat, "a tensor of %d parts", len(args))
 	}
 	s, ok := args[0].(*storage)
 	if !ok {
-		return nil, fail(-1, "", ErrFormat, "a tensor in %s, which is no storage", kindOf(args[0]))
+		return nil, fail(-1, "", format.ErrFormat, "a tensor in %s, which is no storage", kindOf(args[0]))
 	}
 	offset, ok1 := numberOf(args[1])
 	shape, ok2 := extents(args[2])
 	strides, ok3 := extents(args[3])
 	if !ok1 || !ok2 || !ok3 || len(shape) != len(strides) {
-		return nil, fail(-1, "", ErrFormat, "a tensor wants an offset, a shape and a stride for each axis, from 0, and at most %d axes", MaxRank)
+		return nil, fail(-1, "", format.ErrFormat, "a tensor wants an offset, a shape and a stride for each axis, from 0, and at most %d axes", MaxRank)
 	}
 	a := &array{elem: s.elem, shape: shape, root: s.root, begin: s.begin * int64(s.size)}
 	count := s.count
@@ -192,10 +193,10 @@ func rebuild(args []any, e *elem) (any, *Error) {
 		a.lay, err = layout.New(shape, strides)
 	}
 	if err != nil {
-		return nil, fail(-1, "", ErrFormat, "a tensor of shape %v and strides %v: %v", shape, strides, err)
+		return nil, fail(-1, "", format.ErrFormat, "a tensor of shape %v and strides %v: %v", shape, strides, err)
 	}
 	if _, high := a.lay.Span(); a.lay.Size() > 0 && (offset > count || int64(high) >= count-offset) {
-		return nil, fail(-1, "", ErrShort, "a tensor of shape %v, strides %v and offset %d in a storage of %d elements of %s", shape, strides, offset, count, a.name)
+		return nil, fail(-1, "", format.ErrShort, "a tensor of shape %v, strides %v and offset %d in a storage of %d elements of %s", shape, strides, offset, count, a.name)
 	}
 	if a.lay.Size() > 0 { // else the offset may be any
 		a.begin += offset * int64(a.size)
@@ -208,13 +209,13 @@ func rebuild(args []any, e *elem) (any, *Error) {
 
 // refused says that no tensor holds a.
 func refused(a *array, reason string) *array {
-	a.reason, a.why = reason, ErrType
+	a.reason, a.why = reason, format.ErrType
 	return a
 }
 
 // call is the table of calls: the functions that PyTorch rebuilds tensors by (torch/_utils.py), and the classes of plain
 // data. Any other name gives an object of it. spend takes the memory of copies, and reports whether there is so much.
-func call(name string, args []any, spend func(n int) bool) (any, *Error) {
+func call(name string, args []any, spend func(n int) bool) (any, *format.Error) {
 	for range 8 { // a list of arguments may hold itself
 		if name != "torch._tensor._rebuild_from_type_v2" || len(args) != 4 { // a tensor of a class of its own: function, class, arguments, state
 			break
@@ -240,7 +241,7 @@ func call(name string, args []any, spend func(n int) bool) (any, *Error) {
 		d, _ := args[6].(global)
 		short, ok := strings.CutPrefix(string(d), "torch.")
 		if !ok {
-			return nil, fail(-1, "", ErrFormat, "a tensor of %s, which is no type", kindOf(args[6]))
+			return nil, fail(-1, "", format.ErrFormat, "a tensor of %s, which is no type", kindOf(args[6]))
 		}
 		e, ok := elems[short]
 		if !ok {

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/ashlar-go/ashlar/format"
 )
 
 // maxDepth is how deep lists, dictionaries and objects may stand in one another.
@@ -27,9 +29,9 @@ type walk struct {
 	text     []byte           // room of json
 }
 
-func (w *walk) spend(n int) *Error {
+func (w *walk) spend(n int) *format.Error {
 	if *w.room -= int64(n); *w.room < 0 {
-		return fail(-1, "", ErrLimit, "the pickle stands for more values than a file of this size may")
+		return fail(-1, "", format.ErrLimit, "the pickle stands for more values than a file of this size may")
 	}
 	return nil
 }
@@ -104,7 +106,7 @@ func keyText(key any) string {
 }
 
 // find reports whether there are tensors in v.
-func (w *walk) find(v any, depth int) (found bool, err *Error) {
+func (w *walk) find(v any, depth int) (found bool, err *format.Error) {
 	switch v.(type) {
 	case *array:
 		return true, nil
@@ -132,12 +134,12 @@ func (w *walk) find(v any, depth int) (found bool, err *Error) {
 	return found, err
 }
 
-func tooDeep() *Error {
-	return fail(-1, "", ErrLimit, "values stand more than %d deep in one another, or in themselves", maxDepth)
+func tooDeep() *format.Error {
+	return fail(-1, "", format.ErrLimit, "values stand more than %d deep in one another, or in themselves", maxDepth)
 }
 
 // visit enters the values of v under a name. quiet leaves plain data out, of which objects have much.
-func (w *walk) visit(name string, v any, depth int, quiet bool) *Error {
+func (w *walk) visit(name string, v any, depth int, quiet bool) *format.Error {
 	if depth > maxDepth {
 		return tooDeep()
 	}
@@ -149,7 +151,7 @@ func (w *walk) visit(name string, v any, depth int, quiet bool) *Error {
 			name = "array"
 		}
 		if w.arrays[name] != nil {
-			return fail(a.at, name, ErrName, "there are two of this name")
+			return fail(a.at, name, format.ErrName, "there are two of this name")
 		}
 		w.names, w.arrays[name] = append(w.names, name), a
 		return w.spend(400)
@@ -197,7 +199,7 @@ func orValue(name string) string {
 }
 
 // describe enters plain data as JSON into the metadata, and text as it is.
-func (w *walk) describe(name string, v any) *Error {
+func (w *walk) describe(name string, v any) *format.Error {
 	text, isText := v.(string)
 	cost := 100 + 2*min(len(text), maxText)
 	if !isText {
@@ -220,7 +222,7 @@ func (w *walk) describe(name string, v any) *Error {
 
 // json appends v as JSON; a value that JSON has no form for becomes text. It ends soon after maxText bytes: a pickle of some
 // hundred bytes may stand for any number of them, as its lists may refer to one value over and over.
-func (w *walk) json(b []byte, v any, depth int) ([]byte, *Error) {
+func (w *walk) json(b []byte, v any, depth int) ([]byte, *format.Error) {
 	if depth > maxDepth {
 		return nil, tooDeep()
 	}
@@ -255,7 +257,7 @@ func (w *walk) json(b []byte, v any, depth int) ([]byte, *Error) {
 			ends = "{}"
 		}
 		b = append(b, ends[0])
-		var err *Error
+		var err *format.Error
 		children(v, func(key, x any) bool {
 			if b[len(b)-1] != ends[0] {
 				b = append(b, ',')

@@ -22,29 +22,25 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// The reasons for which a file or a call is refused, for errors.Is. Errors of the
-// file system or the source are wrapped unchanged.
+// The reasons for which a file or a call is refused, for errors.Is: an error is a [format.Error]. Errors of the
+// file system or the source are wrapped unchanged. A type that no tensor holds is format.ErrType.
 var (
 	ErrSize   = errors.New("another size")        // the file has more or fewer bytes than the layout
 	ErrLayout = errors.New("not a file's layout") // offsets below 0, or more bytes than an int counts
-	ErrType   = format.ErrType
 )
 
 // MaxRank is the largest number of extents that a layout may have, with the extents
 // of nested modes.
 const MaxRank = 64
 
-// Error is an error of this package. It has the place, the reason and the way out.
-type Error = format.Error
-
 func fail(path string, err error, text string, args ...any) error {
-	return &Error{Format: "raw", Path: path, Offset: -1, Text: fmt.Sprintf(text, args...), Err: err}
+	return &format.Error{Format: "raw", Path: path, Offset: -1, Text: fmt.Sprintf(text, args...), Err: err}
 }
 
 // size returns the number of bytes of elements of type d at the offsets of lay.
 func size(path string, d dtype.DType, lay layout.Layout) (int, error) {
 	if d.Size() == 0 {
-		return 0, fail(path, ErrType, "no tensor holds %v", d)
+		return 0, fail(path, format.ErrType, "no tensor holds %v", d)
 	}
 	if n := lay.Leaves(); n > MaxRank {
 		return 0, fail(path, ErrLayout, "a layout of %d extents; the most is %d", n, MaxRank)

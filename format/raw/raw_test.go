@@ -14,6 +14,7 @@ import (
 	"testing/iotest"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/format"
 	"github.com/ashlar-go/ashlar/format/raw"
 	"github.com/ashlar-go/ashlar/layout"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -184,7 +185,7 @@ func TestErrors(t *testing.T) {
 		{dtype.Float64, "(0,3):(3,1)", raw.ErrSize, "the file has 24 bytes, (0,3):(3,1) of float64 wants 0", "more data follows the 0 bytes that (0,3):(3,1) of float64 wants"},
 		{dtype.Int8, "24:-1", raw.ErrLayout, "24:-1 begins at offset -23; the first element of a file is at 0", ""},
 		{dtype.Complex128, large, raw.ErrLayout, large + " of complex128 is larger than the address space", ""},
-		{dtype.Invalid, "1:1", raw.ErrType, "no tensor holds invalid", ""},
+		{dtype.Invalid, "1:1", format.ErrType, "no tensor holds invalid", ""},
 	} {
 		_, err := raw.Open(path, tc.d, layout.MustParse(tc.lay))
 		if !errors.Is(err, tc.err) || err.Error() != "raw: "+path+": "+tc.want {
@@ -222,7 +223,7 @@ func FuzzRead(f *testing.F) {
 		}
 		a, err := raw.Read(bytes.NewReader(data), dtype.DType(d), lay)
 		if err != nil {
-			var e *raw.Error
+			var e *format.Error
 			if !errors.As(err, &e) || e.Err == nil {
 				t.Errorf("an error of another kind: %v", err)
 			}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/format"
 	"github.com/ashlar-go/ashlar/pack"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -129,7 +130,7 @@ func (f *File) readDescription(key, text string) error {
 	const header = 8 // where it begins
 	i, ok := f.byName[name]
 	if !ok {
-		return fail(header, "", ErrFormat, "the metadata %.100q describes a tensor that the file doesn't have", key)
+		return fail(header, "", format.ErrFormat, "the metadata %.100q describes a tensor that the file doesn't have", key)
 	}
 	e := &f.header.entries[i]
 	var problem string
@@ -142,7 +143,7 @@ func (f *File) readDescription(key, text string) error {
 		problem = "the metadata describes it twice"
 	}
 	if problem != "" {
-		return fail(int64(8+e.at), name, ErrFormat, "%s", problem)
+		return fail(int64(8+e.at), name, format.ErrFormat, "%s", problem)
 	}
 	return nil
 }

@@ -61,4 +61,6 @@
 // and sizes of types from its safetensors/src/tensor.rs. The names of scales are those in checkpoints of
 // NVIDIA's ModelOpt and vllm-project/compressed-tensors (weight_scale), deepseek-ai/DeepSeek-V4-Flash (scale)
 // and openai/gpt-oss-20b (_blocks and _scales).
+//
+// An error of a file or a call is a [format.Error]. It wraps one of the reasons of package format, as format.ErrShort.
 package safetensors

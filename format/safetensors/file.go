@@ -46,10 +46,10 @@ func Open(path string) (*File, error) {
 // elements, so a file of any size opens at once; Info has their place. Info.Packed is nil except for types of six bits.
 func ReadHeader(r io.ReaderAt, size int64) ([]Info, map[string]string, error) {
 	if r == nil {
-		return nil, nil, fail(-1, "", ErrShort, "the reader is nil")
+		return nil, nil, fail(-1, "", format.ErrShort, "the reader is nil")
 	}
 	if size < 0 || int64(int(size)) != size {
-		return nil, nil, fail(-1, "", ErrLimit, "a file of %d bytes", size)
+		return nil, nil, fail(-1, "", format.ErrLimit, "a file of %d bytes", size)
 	}
 	head := make([]byte, min(before, max(size, 0)))
 	if _, err := r.ReadAt(head, 0); err != nil && !(errors.Is(err, io.EOF) && len(head) < before) {
@@ -87,11 +87,11 @@ func (h *header) info(i int) Info {
 // File owns buf, and Close closes it; after an error the caller still owns buf.
 func New(buf *mem.Buffer) (*File, error) {
 	if buf == nil {
-		return nil, fail(-1, "", ErrShort, "there is no buffer: it is nil")
+		return nil, fail(-1, "", format.ErrShort, "there is no buffer: it is nil")
 	}
 	var h *header
 	err := format.Guarded("safetensors", func() error {
-		var bad *Error
+		var bad *format.Error
 		if h, bad = parse(buf.Bytes()); bad != nil {
 			return bad
 		}
@@ -150,7 +150,7 @@ func (f *File) Info(name string) (Info, error) {
 func (f *File) find(name string) (int, error) {
 	i, ok := f.byName[name]
 	if !ok {
-		return 0, format.Within(f.path, fail(-1, name, ErrName, "the file has no such tensor; Names lists the %d it has", len(f.byName)))
+		return 0, format.Within(f.path, fail(-1, name, format.ErrName, "the file has no such tensor; Names lists the %d it has", len(f.byName)))
 	}
 	return i, nil
 }

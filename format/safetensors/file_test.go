@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/format"
 	"github.com/ashlar-go/ashlar/internal/core/conv"
 	"github.com/ashlar-go/ashlar/layout"
 	"github.com/ashlar-go/ashlar/mem"
@@ -126,7 +127,7 @@ func TestOpen(t *testing.T) {
 		t.Error("a mapped tensor is writable")
 	}
 	for _, err := range []error{second(f.Tensor("c")), second(f.Info("c"))} {
-		if !errors.Is(err, ErrName) || !strings.HasSuffix(err.Error(), `x.safetensors: "c": the file has no such tensor; Names lists the 4 it has`) {
+		if !errors.Is(err, format.ErrName) || !strings.HasSuffix(err.Error(), `x.safetensors: "c": the file has no such tensor; Names lists the 4 it has`) {
 			t.Error(err)
 		}
 	}
@@ -301,7 +302,7 @@ func TestSlice(t *testing.T) {
 		if _, err := f.Slice("x", tensor.I(0)); !errors.Is(err, tensor.ErrClosed) {
 			t.Errorf("after Close: %v", err)
 		}
-		if _, err := f.Slice("z"); !errors.Is(err, ErrName) {
+		if _, err := f.Slice("z"); !errors.Is(err, format.ErrName) {
 			t.Errorf("no such tensor: %v", err)
 		}
 	}
@@ -339,7 +340,7 @@ func TestOpenErrors(t *testing.T) {
 		t.Error(err)
 	}
 	path := save(t, "short")
-	if _, err := Open(path); !errors.Is(err, ErrShort) || err.Error() != "safetensors: "+path+": byte 5: the file has 5 bytes, less than the 8 of a header's length" {
+	if _, err := Open(path); !errors.Is(err, format.ErrShort) || err.Error() != "safetensors: "+path+": byte 5: the file has 5 bytes, less than the 8 of a header's length" {
 		t.Error(err)
 	}
 }
@@ -357,62 +358,62 @@ func TestHeaderErrors(t *testing.T) {
 		is   error
 		want string
 	}{
-		{"", ErrShort, "byte 0: the file has 0 bytes, less than the 8 of a header's length"},
-		{"\x00\x00\x00\x00\x00\x00\x00\x80{}", ErrLimit, "byte 0: a header of 9223372036854775808 bytes; the most accepted is 100000000; it isn't a safetensors file, or is damaged"},
-		{"\x01\xe1\xf5\x05\x00\x00\x00\x00{}", ErrLimit, "byte 0: a header of 100000001 bytes; the most accepted is 100000000; it isn't a safetensors file, or is damaged"},
-		{"\x00\xe1\xf5\x05\x00\x00\x00\x00{}", ErrShort, "byte 0: a header of 100000000 bytes in a file that has 2 after the length"},
-		{raw("", ""), ErrFormat, "byte 8: header: the end where { must begin it"},
-		{raw(" {}", ""), ErrFormat, "byte 8: header: ' ' where { must begin it"},
-		{raw("[]", ""), ErrFormat, "byte 8: header: '[' where { must begin it"},
-		{raw("{", ""), ErrFormat, "byte 9: header: the end where a key of the header, a string, must stand"},
-		{raw("{}x", ""), ErrFormat, "byte 10: header: 'x' after its end"},
-		{raw("{}\x00", ""), ErrFormat, "byte 10: header: byte 0x0 after its end"},
-		{raw("{}", "x"), ErrFormat, "byte 8: header: the tensors end at byte 0 of the 1 after the header"},
-		{raw(`{"x"}`, ""), ErrFormat, "byte 12: header: '}' where : must follow a key"},
-		{raw(`{"x":null}`, ""), ErrFormat, `byte 13: "x": header: 'n' where { must open a tensor`},
-		{raw(`{"x":{}}`, ""), ErrFormat, `byte 9: "x": header: one of dtype, shape and data_offsets is missing`},
-		{raw(`{"x":{"dtype":"U8"}}`, ""), ErrFormat, `byte 9: "x": header: one of dtype, shape and data_offsets is missing`},
-		{raw(`{"x":{"dtype":"U8","dtype":"U8"}}`, ""), ErrFormat, `byte 27: "x": header: the key "dtype" a second time`},
-		{raw(`{"x":{"dtype":"U8","strides":[1]}}`, ""), ErrFormat, `byte 27: "x": header: the key "strides"; a tensor has dtype, shape and data_offsets`},
-		{raw(`{"x":{"dtype":"float32"}}`, ""), ErrType, `byte 22: "x": header: dtype "float32" is none of the format's`},
-		{raw(`{"x":{"dtype":7}}`, ""), ErrFormat, `byte 22: "x": header: '7' where dtype, a string, must stand`},
-		{f32("[-1]", "[0,4]"), ErrFormat, `byte 37: "x": header: '-' where shape needs an integer that isn't negative`},
-		{f32("[1.0]", "[0,4]"), ErrFormat, `byte 37: "x": header: a fraction or exponent in shape, which needs integers`},
-		{f32("[1e0]", "[0,4]"), ErrFormat, `byte 37: "x": header: a fraction or exponent in shape, which needs integers`},
-		{f32("[01]", "[0,4]"), ErrFormat, `byte 37: "x": header: the number 01 in shape begins with 0`},
-		{f32("[1,]", "[0,4]"), ErrFormat, `byte 39: "x": header: ']' where shape needs an integer that isn't negative`},
-		{f32("[1 1]", "[0,4]"), ErrFormat, `byte 39: "x": header: '1' where , or ] must follow a number of shape`},
-		{f32("[[1]]", "[0,4]"), ErrFormat, `byte 37: "x": header: '[' where shape needs an integer that isn't negative`},
-		{f32("1", "[0,4]"), ErrFormat, `byte 36: "x": header: '1' where [ must open shape`},
-		{f32("["+strings.Repeat("9", 25)+"]", "[0,4]"), ErrLimit, `byte 37: "x": header: a number of more than 20 digits in shape`},
-		{f32("[99999999999999999999]", "[0,4]"), ErrLimit, ""},
-		{f32("[2147483647,2147483647,2147483647]", "[0,4]"), ErrLimit, `byte 9: "x": header: shape [2147483647 2147483647 2147483647] of F32 is larger than the address space`},
-		{f32("[2147483647,2147483647,2147483647,0]", "[0,0]"), ErrLimit, ""},
-		{f32("["+strings.Repeat("1,", MaxRank)+"1]", "[0,4]"), ErrLimit, `byte 165: "x": header: a rank over 64`},
-		{f32("[1]", "[0,3]"), ErrFormat, `byte 9: "x": header: shape [1] of F32 wants 4 bytes, data_offsets [0,3] are 3`},
-		{f32("[1]", "[4,0]"), ErrFormat, `byte 55: "x": header: data_offsets [4,0] end before they begin`},
-		{f32("[1]", "[0]"), ErrFormat, `byte 55: "x": header: 1 numbers in data_offsets, which are [begin, end]`},
-		{f32("[1]", "[0,4,8]"), ErrFormat, `byte 60: "x": header: a third number in data_offsets, which are [begin, end]`},
-		{f32("[1]", "[0,4]"), ErrShort, `byte 9: "x": header: data_offsets [0,4] lie beyond the 0 bytes after the header`},
-		{raw(entry(`"F4"`, "[3]", "[0,1]"), "x"), ErrFormat, `byte 9: "x": header: shape [3] of F4 is no whole number of bytes`},
-		{raw(`{"x":`+u8+`[0,4]},"x":`+u8+`[4,8]}}`, "12345678"), ErrFormat, `byte 61: header: the key "x" a second time`},
-		{raw(`{"x":`+u8+`[0,4]},"y":`+u8+`[0,4]}}`, "1234"), ErrFormat, `byte 61: "y": header: data_offsets [0,4] overlap those of "x", which end at 4`},
-		{raw(`{"x":`+u8+`[0,4]},"y":`+u8+`[3,7]}}`, "1234567"), ErrFormat, `byte 61: "y": header: data_offsets [3,7] overlap those of "x", which end at 4`},
-		{raw(`{"x":`+u8+`[0,4]},"y":`+u8+`[5,9]}}`, "123456789"), ErrFormat, `byte 61: "y": header: data_offsets [5,9] leave a hole from 4`},
-		{raw(`{"x":`+u8+`[1,5]}}`, "12345"), ErrFormat, `byte 9: "x": header: data_offsets [1,5] leave a hole from 0`},
-		{raw(`{"x":`+u8+`[0,4]}}`, "12345"), ErrFormat, "byte 8: header: the tensors end at byte 4 of the 5 after the header"},
-		{raw(`{"__metadata__":{"a":1}}`, ""), ErrFormat, "byte 29: header: '1' where a value of __metadata__, a string, must stand"},
-		{raw(`{"__metadata__":{"a":"1","a":"2"}}`, ""), ErrFormat, `byte 33: header: __metadata__: the key "a" a second time`},
-		{raw(`{"__metadata__":{},"__metadata__":{}}`, ""), ErrFormat, `byte 27: header: the key "__metadata__" a second time`},
-		{raw(`{"__metadata__":null}`, ""), ErrFormat, "byte 24: header: 'n' where { must open __metadata__"},
-		{raw("{\"a\nb\":1}", ""), ErrFormat, "byte 11: header: byte 0xa inside a key of the header: control characters must be escaped"},
-		{raw("{\"a\xffb\":1}", ""), ErrFormat, "byte 11: header: byte 0xff inside a key of the header is not UTF-8"},
-		{raw(`{"a\xb":1}`, ""), ErrFormat, "byte 11: header: an escape inside a key of the header that JSON doesn't have"},
-		{raw(`{"a\u12":1}`, ""), ErrFormat, "byte 11: header: an escape inside a key of the header that JSON doesn't have"},
-		{raw(`{"a\ud800":1}`, ""), ErrFormat, "byte 11: header: an escape inside a key of the header that JSON doesn't have"},
-		{raw(`{"a\ud800\u0041":1}`, ""), ErrFormat, "byte 11: header: an escape inside a key of the header that JSON doesn't have"},
-		{raw(`{"a\`, ""), ErrFormat, "byte 11: header: an escape inside a key of the header that JSON doesn't have"},
-		{raw(`{"a`, ""), ErrFormat, "byte 9: header: a key of the header has no closing quote"},
+		{"", format.ErrShort, "byte 0: the file has 0 bytes, less than the 8 of a header's length"},
+		{"\x00\x00\x00\x00\x00\x00\x00\x80{}", format.ErrLimit, "byte 0: a header of 9223372036854775808 bytes; the most accepted is 100000000; it isn't a safetensors file, or is damaged"},
+		{"\x01\xe1\xf5\x05\x00\x00\x00\x00{}", format.ErrLimit, "byte 0: a header of 100000001 bytes; the most accepted is 100000000; it isn't a safetensors file, or is damaged"},
+		{"\x00\xe1\xf5\x05\x00\x00\x00\x00{}", format.ErrShort, "byte 0: a header of 100000000 bytes in a file that has 2 after the length"},
+		{raw("", ""), format.ErrFormat, "byte 8: header: the end where { must begin it"},
+		{raw(" {}", ""), format.ErrFormat, "byte 8: header: ' ' where { must begin it"},
+		{raw("[]", ""), format.ErrFormat, "byte 8: header: '[' where { must begin it"},
+		{raw("{", ""), format.ErrFormat, "byte 9: header: the end where a key of the header, a string, must stand"},
+		{raw("{}x", ""), format.ErrFormat, "byte 10: header: 'x' after its end"},
+		{raw("{}\x00", ""), format.ErrFormat, "byte 10: header: byte 0x0 after its end"},
+		{raw("{}", "x"), format.ErrFormat, "byte 8: header: the tensors end at byte 0 of the 1 after the header"},
+		{raw(`{"x"}`, ""), format.ErrFormat, "byte 12: header: '}' where : must follow a key"},
+		{raw(`{"x":null}`, ""), format.ErrFormat, `byte 13: "x": header: 'n' where { must open a tensor`},
+		{raw(`{"x":{}}`, ""), format.ErrFormat, `byte 9: "x": header: one of dtype, shape and data_offsets is missing`},
+		{raw(`{"x":{"dtype":"U8"}}`, ""), format.ErrFormat, `byte 9: "x": header: one of dtype, shape and data_offsets is missing`},
+		{raw(`{"x":{"dtype":"U8","dtype":"U8"}}`, ""), format.ErrFormat, `byte 27: "x": header: the key "dtype" a second time`},
+		{raw(`{"x":{"dtype":"U8","strides":[1]}}`, ""), format.ErrFormat, `byte 27: "x": header: the key "strides"; a tensor has dtype, shape and data_offsets`},
+		{raw(`{"x":{"dtype":"float32"}}`, ""), format.ErrType, `byte 22: "x": header: dtype "float32" is none of the format's`},
+		{raw(`{"x":{"dtype":7}}`, ""), format.ErrFormat, `byte 22: "x": header: '7' where dtype, a string, must stand`},
+		{f32("[-1]", "[0,4]"), format.ErrFormat, `byte 37: "x": header: '-' where shape needs an integer that isn't negative`},
+		{f32("[1.0]", "[0,4]"), format.ErrFormat, `byte 37: "x": header: a fraction or exponent in shape, which needs integers`},
+		{f32("[1e0]", "[0,4]"), format.ErrFormat, `byte 37: "x": header: a fraction or exponent in shape, which needs integers`},
+		{f32("[01]", "[0,4]"), format.ErrFormat, `byte 37: "x": header: the number 01 in shape begins with 0`},
+		{f32("[1,]", "[0,4]"), format.ErrFormat, `byte 39: "x": header: ']' where shape needs an integer that isn't negative`},
+		{f32("[1 1]", "[0,4]"), format.ErrFormat, `byte 39: "x": header: '1' where , or ] must follow a number of shape`},
+		{f32("[[1]]", "[0,4]"), format.ErrFormat, `byte 37: "x": header: '[' where shape needs an integer that isn't negative`},
+		{f32("1", "[0,4]"), format.ErrFormat, `byte 36: "x": header: '1' where [ must open shape`},
+		{f32("["+strings.Repeat("9", 25)+"]", "[0,4]"), format.ErrLimit, `byte 37: "x": header: a number of more than 20 digits in shape`},
+		{f32("[99999999999999999999]", "[0,4]"), format.ErrLimit, ""},
+		{f32("[2147483647,2147483647,2147483647]", "[0,4]"), format.ErrLimit, `byte 9: "x": header: shape [2147483647 2147483647 2147483647] of F32 is larger than the address space`},
+		{f32("[2147483647,2147483647,2147483647,0]", "[0,0]"), format.ErrLimit, ""},
+		{f32("["+strings.Repeat("1,", MaxRank)+"1]", "[0,4]"), format.ErrLimit, `byte 165: "x": header: a rank over 64`},
+		{f32("[1]", "[0,3]"), format.ErrFormat, `byte 9: "x": header: shape [1] of F32 wants 4 bytes, data_offsets [0,3] are 3`},
+		{f32("[1]", "[4,0]"), format.ErrFormat, `byte 55: "x": header: data_offsets [4,0] end before they begin`},
+		{f32("[1]", "[0]"), format.ErrFormat, `byte 55: "x": header: 1 numbers in data_offsets, which are [begin, end]`},
+		{f32("[1]", "[0,4,8]"), format.ErrFormat, `byte 60: "x": header: a third number in data_offsets, which are [begin, end]`},
+		{f32("[1]", "[0,4]"), format.ErrShort, `byte 9: "x": header: data_offsets [0,4] lie beyond the 0 bytes after the header`},
+		{raw(entry(`"F4"`, "[3]", "[0,1]"), "x"), format.ErrFormat, `byte 9: "x": header: shape [3] of F4 is no whole number of bytes`},
+		{raw(`{"x":`+u8+`[0,4]},"x":`+u8+`[4,8]}}`, "12345678"), format.ErrFormat, `byte 61: header: the key "x" a second time`},
+		{raw(`{"x":`+u8+`[0,4]},"y":`+u8+`[0,4]}}`, "1234"), format.ErrFormat, `byte 61: "y": header: data_offsets [0,4] overlap those of "x", which end at 4`},
+		{raw(`{"x":`+u8+`[0,4]},"y":`+u8+`[3,7]}}`, "1234567"), format.ErrFormat, `byte 61: "y": header: data_offsets [3,7] overlap those of "x", which end at 4`},
+		{raw(`{"x":`+u8+`[0,4]},"y":`+u8+`[5,9]}}`, "123456789"), format.ErrFormat, `byte 61: "y": header: data_offsets [5,9] leave a hole from 4`},
+		{raw(`{"x":`+u8+`[1,5]}}`, "12345"), format.ErrFormat, `byte 9: "x": header: data_offsets [1,5] leave a hole from 0`},
+		{raw(`{"x":`+u8+`[0,4]}}`, "12345"), format.ErrFormat, "byte 8: header: the tensors end at byte 4 of the 5 after the header"},
+		{raw(`{"__metadata__":{"a":1}}`, ""), format.ErrFormat, "byte 29: header: '1' where a value of __metadata__, a string, must stand"},
+		{raw(`{"__metadata__":{"a":"1","a":"2"}}`, ""), format.ErrFormat, `byte 33: header: __metadata__: the key "a" a second time`},
+		{raw(`{"__metadata__":{},"__metadata__":{}}`, ""), format.ErrFormat, `byte 27: header: the key "__metadata__" a second time`},
+		{raw(`{"__metadata__":null}`, ""), format.ErrFormat, "byte 24: header: 'n' where { must open __metadata__"},
+		{raw("{\"a\nb\":1}", ""), format.ErrFormat, "byte 11: header: byte 0xa inside a key of the header: control characters must be escaped"},
+		{raw("{\"a\xffb\":1}", ""), format.ErrFormat, "byte 11: header: byte 0xff inside a key of the header is not UTF-8"},
+		{raw(`{"a\xb":1}`, ""), format.ErrFormat, "byte 11: header: an escape inside a key of the header that JSON doesn't have"},
+		{raw(`{"a\u12":1}`, ""), format.ErrFormat, "byte 11: header: an escape inside a key of the header that JSON doesn't have"},
+		{raw(`{"a\ud800":1}`, ""), format.ErrFormat, "byte 11: header: an escape inside a key of the header that JSON doesn't have"},
+		{raw(`{"a\ud800\u0041":1}`, ""), format.ErrFormat, "byte 11: header: an escape inside a key of the header that JSON doesn't have"},
+		{raw(`{"a\`, ""), format.ErrFormat, "byte 11: header: an escape inside a key of the header that JSON doesn't have"},
+		{raw(`{"a`, ""), format.ErrFormat, "byte 9: header: a key of the header has no closing quote"},
 	} {
 		f, err := New(memory(c.file))
 		if f != nil || !errors.Is(err, c.is) || c.want != "" && err.Error() != "safetensors: "+c.want {
@@ -425,7 +426,7 @@ func TestHeaderErrors(t *testing.T) {
 func TestCut(t *testing.T) {
 	whole := padded(two, twoData, 0)
 	for n := range len(whole) {
-		if _, err := New(memory(whole[:n])); err == nil || !errors.Is(err, ErrShort) && !errors.Is(err, ErrFormat) {
+		if _, err := New(memory(whole[:n])); err == nil || !errors.Is(err, format.ErrShort) && !errors.Is(err, format.ErrFormat) {
 			t.Errorf("%d bytes: %v", n, err)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/format"
 	"github.com/ashlar-go/ashlar/pack"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -47,7 +48,7 @@ func FuzzOpen(f *testing.F) {
 			}
 		}
 		if err != nil {
-			var own *Error
+			var own *format.Error
 			if !errors.As(err, &own) || own.Err == nil || own.Offset < 0 || own.Offset > int64(len(b)) {
 				t.Errorf("an error of another kind: %#v", err)
 			}

@@ -9,6 +9,7 @@ import (
 	"strconv"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/format"
 	"github.com/ashlar-go/ashlar/pack"
 )
 
@@ -60,7 +61,7 @@ type header struct {
 }
 
 // parse reads and checks the header of a file.
-func parse(file []byte) (*header, *Error) {
+func parse(file []byte) (*header, *format.Error) {
 	n, bad := headerBytes(file, len(file))
 	if bad != nil {
 		return nil, bad
@@ -71,26 +72,26 @@ func parse(file []byte) (*header, *Error) {
 const before = 8 // bytes of the header's length
 
 // headerBytes reads the length of the header of a file of size bytes.
-func headerBytes(head []byte, size int) (int, *Error) {
+func headerBytes(head []byte, size int) (int, *format.Error) {
 	if size < before {
-		return 0, fail(int64(size), "", ErrShort, "the file has %d bytes, less than the 8 of a header's length", size)
+		return 0, fail(int64(size), "", format.ErrShort, "the file has %d bytes, less than the 8 of a header's length", size)
 	}
 	n := binary.LittleEndian.Uint64(head)
 	switch {
 	case n > MaxHeader:
-		return 0, fail(0, "", ErrLimit, "a header of %d bytes; the most accepted is %d; it isn't a safetensors file, or is damaged", n, MaxHeader)
+		return 0, fail(0, "", format.ErrLimit, "a header of %d bytes; the most accepted is %d; it isn't a safetensors file, or is damaged", n, MaxHeader)
 	case n > uint64(size-before):
-		return 0, fail(0, "", ErrShort, "a header of %d bytes in a file that has %d after the length", n, size-before)
+		return 0, fail(0, "", format.ErrShort, "a header of %d bytes in a file that has %d after the length", n, size-before)
 	}
 	return int(n), nil
 }
 
 // parseSized reads the header of a file of size bytes; file is the bytes up to the elements.
-func parseSized(file []byte, size int) (*header, *Error) {
+func parseSized(file []byte, size int) (*header, *format.Error) {
 	h := &header{start: len(file)}
 	s := &scanner{what: "header", text: file[before:h.start], base: before}
 	if len(s.text) == 0 || s.text[0] != '{' {
-		return nil, s.fail(0, ErrFormat, "%s where { must begin it", s.found())
+		return nil, s.fail(0, format.ErrFormat, "%s where { must begin it", s.found())
 	}
 	if err := h.read(s); err != nil {
 		return nil, err
@@ -99,13 +100,13 @@ func parseSized(file []byte, size int) (*header, *Error) {
 }
 
 // read takes the JSON into entries, in the header's order.
-func (h *header) read(s *scanner) *Error {
+func (h *header) read(s *scanner) *format.Error {
 	const least = 48 // bytes of the shortest entry
 	h.entries = make([]entry, 0, len(s.text)/least)
-	err := s.object("the header", func(at int, name []byte) *Error {
+	err := s.object("the header", func(at int, name []byte) *format.Error {
 		if string(name) == metadataKey {
 			if h.metadata != nil {
-				return s.fail(at, ErrFormat, "the key %q a second time", name)
+				return s.fail(at, format.ErrFormat, "the key %q a second time", name)
 			}
 			return h.readMetadata(s)
 		}
@@ -121,7 +122,7 @@ func (h *header) read(s *scanner) *Error {
 		return err
 	}
 	if s.space(); s.pos < len(s.text) {
-		return s.fail(s.pos, ErrFormat, "%s after its end", s.found())
+		return s.fail(s.pos, format.ErrFormat, "%s after its end", s.found())
 	}
 	// Sorted, equal names are neighbours; that needs no second copy of the names.
 	byName := make([]int32, len(h.entries))
@@ -131,22 +132,22 @@ func (h *header) read(s *scanner) *Error {
 	slices.SortStableFunc(byName, func(a, b int32) int { return cmp.Compare(h.entries[a].name, h.entries[b].name) })
 	for i := 1; i < len(byName); i++ {
 		if e := h.entries[byName[i]]; e.name == h.entries[byName[i-1]].name {
-			return s.fail(e.at, ErrFormat, "the key %.100q a second time", e.name)
+			return s.fail(e.at, format.ErrFormat, "the key %.100q a second time", e.name)
 		}
 	}
 	return nil
 }
 
-func (h *header) readMetadata(s *scanner) *Error {
+func (h *header) readMetadata(s *scanner) *format.Error {
 	// Growing a map step by step leaves several times its size behind.
 	rest := s.text[s.pos:]
 	h.metadata = make(map[string]string, min(bytes.Count(rest, []byte(`":"`)), len(rest)/10, MaxMetadata))
-	return s.object(metadataKey, func(at int, key []byte) *Error {
+	return s.object(metadataKey, func(at int, key []byte) *format.Error {
 		if _, twice := h.metadata[string(key)]; twice {
-			return s.fail(at, ErrFormat, "%s: the key %.100q a second time", metadataKey, key)
+			return s.fail(at, format.ErrFormat, "%s: the key %.100q a second time", metadataKey, key)
 		}
 		if len(h.metadata) == MaxMetadata {
-			return s.fail(at, ErrLimit, "%s: more than %d keys", metadataKey, MaxMetadata)
+			return s.fail(at, format.ErrLimit, "%s: more than %d keys", metadataKey, MaxMetadata)
 		}
 		v, err := s.str("a value of ", metadataKey)
 		h.metadata[string(key)] = string(v)
@@ -156,9 +157,9 @@ func (h *header) readMetadata(s *scanner) *Error {
 
 // read takes the description of one tensor and checks shape, type and offsets
 // against each other.
-func (e *entry) read(s *scanner) *Error {
+func (e *entry) read(s *scanner) *format.Error {
 	var seen struct{ dtype, shape, offsets bool }
-	err := s.object("a tensor", func(at int, key []byte) *Error {
+	err := s.object("a tensor", func(at int, key []byte) *format.Error {
 		var again *bool
 		switch string(key) {
 		case "dtype":
@@ -168,10 +169,10 @@ func (e *entry) read(s *scanner) *Error {
 		case "data_offsets":
 			again = &seen.offsets
 		default:
-			return s.fail(at, ErrFormat, "the key %.100q; a tensor has dtype, shape and data_offsets", key)
+			return s.fail(at, format.ErrFormat, "the key %.100q; a tensor has dtype, shape and data_offsets", key)
 		}
 		if *again {
-			return s.fail(at, ErrFormat, "the key %q a second time", key)
+			return s.fail(at, format.ErrFormat, "the key %q a second time", key)
 		}
 		*again = true
 		switch string(key) {
@@ -186,40 +187,40 @@ func (e *entry) read(s *scanner) *Error {
 		return err
 	}
 	if !seen.dtype || !seen.shape || !seen.offsets {
-		return s.fail(e.at, ErrFormat, "one of dtype, shape and data_offsets is missing")
+		return s.fail(e.at, format.ErrFormat, "one of dtype, shape and data_offsets is missing")
 	}
 	want, ok := size(e.shape, types[e.typ].bits)
 	if !ok {
-		return s.fail(e.at, ErrLimit, "shape %v of %s is larger than the address space", e.shape, types[e.typ].name)
+		return s.fail(e.at, format.ErrLimit, "shape %v of %s is larger than the address space", e.shape, types[e.typ].name)
 	}
 	if want%8 != 0 {
-		return s.fail(e.at, ErrFormat, "shape %v of %s is no whole number of bytes", e.shape, types[e.typ].name)
+		return s.fail(e.at, format.ErrFormat, "shape %v of %s is no whole number of bytes", e.shape, types[e.typ].name)
 	}
 	if e.end-e.begin != want/8 {
-		return s.fail(e.at, ErrFormat, "shape %v of %s wants %d bytes, data_offsets [%d,%d] are %d", e.shape, types[e.typ].name, want/8, e.begin, e.end, e.end-e.begin)
+		return s.fail(e.at, format.ErrFormat, "shape %v of %s wants %d bytes, data_offsets [%d,%d] are %d", e.shape, types[e.typ].name, want/8, e.begin, e.end, e.end-e.begin)
 	}
 	return nil
 }
 
-func (e *entry) readType(s *scanner) *Error {
+func (e *entry) readType(s *scanner) *format.Error {
 	at := s.pos
 	name, err := s.str("", "dtype")
 	if err != nil {
 		return err
 	}
 	if e.typ = typeNamed(string(name)); e.typ < 0 {
-		return s.fail(at, ErrType, "dtype %.100q is none of the format's", name)
+		return s.fail(at, format.ErrType, "dtype %.100q is none of the format's", name)
 	}
 	e.d = types[e.typ].d
 	return nil
 }
 
-func (e *entry) readShape(s *scanner) *Error {
+func (e *entry) readShape(s *scanner) *format.Error {
 	var few [MaxRank]int
 	n := 0
-	err := s.numbers("shape", func(at, extent int) *Error {
+	err := s.numbers("shape", func(at, extent int) *format.Error {
 		if n == MaxRank {
-			return s.fail(at, ErrLimit, "a rank over %d", MaxRank)
+			return s.fail(at, format.ErrLimit, "a rank over %d", MaxRank)
 		}
 		few[n] = extent
 		n++
@@ -229,12 +230,12 @@ func (e *entry) readShape(s *scanner) *Error {
 	return err
 }
 
-func (e *entry) readOffsets(s *scanner) *Error {
+func (e *entry) readOffsets(s *scanner) *format.Error {
 	var two [2]int
 	n, open := 0, s.pos
-	err := s.numbers("data_offsets", func(at, v int) *Error {
+	err := s.numbers("data_offsets", func(at, v int) *format.Error {
 		if n == len(two) {
-			return s.fail(at, ErrFormat, "a third number in data_offsets, which are [begin, end]")
+			return s.fail(at, format.ErrFormat, "a third number in data_offsets, which are [begin, end]")
 		}
 		two[n] = v
 		n++
@@ -244,9 +245,9 @@ func (e *entry) readOffsets(s *scanner) *Error {
 	case err != nil:
 		return err
 	case n < len(two):
-		return s.fail(open, ErrFormat, "%d numbers in data_offsets, which are [begin, end]", n)
+		return s.fail(open, format.ErrFormat, "%d numbers in data_offsets, which are [begin, end]", n)
 	case e.begin > e.end:
-		return s.fail(open, ErrFormat, "data_offsets [%d,%d] end before they begin", e.begin, e.end)
+		return s.fail(open, format.ErrFormat, "data_offsets [%d,%d] end before they begin", e.begin, e.end)
 	}
 	return nil
 }
@@ -271,20 +272,20 @@ func size(shape []int, each int) (int, bool) {
 
 // cover sorts the entries by their offsets and checks that they fill the n bytes
 // after the header, each byte once.
-func (h *header) cover(s *scanner, n int) *Error {
+func (h *header) cover(s *scanner, n int) *format.Error {
 	slices.SortStableFunc(h.entries, func(a, b entry) int {
 		return cmp.Or(cmp.Compare(a.begin, b.begin), cmp.Compare(a.end, b.end))
 	})
 	end, last := 0, ""
 	for _, e := range h.entries {
-		var err *Error
+		var err *format.Error
 		switch {
 		case e.end > n:
-			err = s.fail(e.at, ErrShort, "data_offsets [%d,%d] lie beyond the %d bytes after the header", e.begin, e.end, n)
+			err = s.fail(e.at, format.ErrShort, "data_offsets [%d,%d] lie beyond the %d bytes after the header", e.begin, e.end, n)
 		case e.begin < end:
-			err = s.fail(e.at, ErrFormat, "data_offsets [%d,%d] overlap those of %.100q, which end at %d", e.begin, e.end, last, end)
+			err = s.fail(e.at, format.ErrFormat, "data_offsets [%d,%d] overlap those of %.100q, which end at %d", e.begin, e.end, last, end)
 		case e.begin > end:
-			err = s.fail(e.at, ErrFormat, "data_offsets [%d,%d] leave a hole from %d", e.begin, e.end, end)
+			err = s.fail(e.at, format.ErrFormat, "data_offsets [%d,%d] leave a hole from %d", e.begin, e.end, end)
 		}
 		if err != nil {
 			err.Name = e.name
@@ -293,7 +294,7 @@ func (h *header) cover(s *scanner, n int) *Error {
 		end, last = e.end, e.name
 	}
 	if end != n {
-		return s.fail(0, ErrFormat, "the tensors end at byte %d of the %d after the header", end, n)
+		return s.fail(0, format.ErrFormat, "the tensors end at byte %d of the %d after the header", end, n)
 	}
 	return nil
 }

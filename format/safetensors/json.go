@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/ashlar-go/ashlar/format"
 	"github.com/ashlar-go/ashlar/internal/core/jsontext"
 )
 
@@ -19,7 +20,7 @@ type scanner struct {
 	pos  int
 }
 
-func (s *scanner) fail(at int, err error, format string, args ...any) *Error {
+func (s *scanner) fail(at int, err error, format string, args ...any) *format.Error {
 	return fail(s.base+int64(at), "", err, s.what+": "+format, args...)
 }
 
@@ -52,15 +53,15 @@ func (s *scanner) take(c byte) bool {
 
 // want takes c. The reason has two parts so that they are joined only for an error,
 // not for each of a hundred thousand tensors.
-func (s *scanner) want(c byte, why, what string) *Error {
+func (s *scanner) want(c byte, why, what string) *format.Error {
 	if s.take(c) {
 		return nil
 	}
-	return s.fail(s.pos, ErrFormat, "%s where %c %s%s", s.found(), c, why, what)
+	return s.fail(s.pos, format.ErrFormat, "%s where %c %s%s", s.found(), c, why, what)
 }
 
 // object reads an object and calls value for each key, standing at its value.
-func (s *scanner) object(what string, value func(at int, key []byte) *Error) *Error {
+func (s *scanner) object(what string, value func(at int, key []byte) *format.Error) *format.Error {
 	if err := s.want('{', "must open ", what); err != nil {
 		return err
 	}
@@ -92,7 +93,7 @@ func (s *scanner) object(what string, value func(at int, key []byte) *Error) *Er
 
 // numbers reads an array of integers that are not negative and calls value for
 // each.
-func (s *scanner) numbers(what string, value func(at, n int) *Error) *Error {
+func (s *scanner) numbers(what string, value func(at, n int) *format.Error) *format.Error {
 	if err := s.want('[', "must open ", what); err != nil {
 		return err
 	}
@@ -118,36 +119,36 @@ func (s *scanner) numbers(what string, value func(at, n int) *Error) *Error {
 	}
 }
 
-func (s *scanner) number(what string) (int, *Error) {
+func (s *scanner) number(what string) (int, *format.Error) {
 	const most = 20 // digits; 2^64 has 20
 	at := s.pos
 	for s.pos < len(s.text) && s.text[s.pos] >= '0' && s.text[s.pos] <= '9' {
 		if s.pos++; s.pos-at > most {
-			return 0, s.fail(at, ErrLimit, "a number of more than %d digits in %s", most, what)
+			return 0, s.fail(at, format.ErrLimit, "a number of more than %d digits in %s", most, what)
 		}
 	}
 	digits := string(s.text[at:s.pos])
 	switch {
 	case digits == "":
-		return 0, s.fail(at, ErrFormat, "%s where %s needs an integer that isn't negative", s.found(), what)
+		return 0, s.fail(at, format.ErrFormat, "%s where %s needs an integer that isn't negative", s.found(), what)
 	case len(digits) > 1 && digits[0] == '0':
-		return 0, s.fail(at, ErrFormat, "the number %s in %s begins with 0", digits, what)
+		return 0, s.fail(at, format.ErrFormat, "the number %s in %s begins with 0", digits, what)
 	case s.pos < len(s.text) && strings.IndexByte(".eE", s.text[s.pos]) >= 0:
-		return 0, s.fail(at, ErrFormat, "a fraction or exponent in %s, which needs integers", what)
+		return 0, s.fail(at, format.ErrFormat, "a fraction or exponent in %s, which needs integers", what)
 	}
 	n, err := strconv.Atoi(digits)
 	if err != nil {
-		return 0, s.fail(at, ErrLimit, "%s in %s doesn't fit an int of %d bits", digits, what, strconv.IntSize)
+		return 0, s.fail(at, format.ErrLimit, "%s in %s doesn't fit an int of %d bits", digits, what, strconv.IntSize)
 	}
 	return n, nil
 }
 
 // str reads a string: UTF-8, with JSON's escapes. The bytes are the header's own
 // unless it has escapes, so nothing is allocated for the keys of every tensor.
-func (s *scanner) str(role, what string) ([]byte, *Error) {
+func (s *scanner) str(role, what string) ([]byte, *format.Error) {
 	open := s.pos
 	if open >= len(s.text) || s.text[open] != '"' {
-		return nil, s.fail(open, ErrFormat, "%s where %s%s, a string, must stand", s.found(), role, what)
+		return nil, s.fail(open, format.ErrFormat, "%s where %s%s, a string, must stand", s.found(), role, what)
 	}
 	var built []byte // the string up to from, if escapes make it differ from the text
 	s.pos++
@@ -162,12 +163,12 @@ func (s *scanner) str(role, what string) ([]byte, *Error) {
 			}
 			return append(built, last...), nil
 		case c < ' ':
-			return nil, s.fail(s.pos, ErrFormat, "%s inside %s%s: control characters must be escaped", s.found(), role, what)
+			return nil, s.fail(s.pos, format.ErrFormat, "%s inside %s%s: control characters must be escaped", s.found(), role, what)
 		case c == '\\':
 			built = append(built, s.text[from:s.pos]...)
 			r, n := jsontext.Escape(s.text[s.pos:])
 			if n == 0 {
-				return nil, s.fail(s.pos, ErrFormat, "an escape inside %s%s that JSON doesn't have", role, what)
+				return nil, s.fail(s.pos, format.ErrFormat, "an escape inside %s%s that JSON doesn't have", role, what)
 			}
 			built = utf8.AppendRune(built, r)
 			s.pos += n
@@ -177,12 +178,12 @@ func (s *scanner) str(role, what string) ([]byte, *Error) {
 		default:
 			r, n := utf8.DecodeRune(s.text[s.pos:])
 			if r == utf8.RuneError && n == 1 {
-				return nil, s.fail(s.pos, ErrFormat, "%s inside %s%s is not UTF-8", s.found(), role, what)
+				return nil, s.fail(s.pos, format.ErrFormat, "%s inside %s%s is not UTF-8", s.found(), role, what)
 			}
 			s.pos += n
 		}
 	}
-	return nil, s.fail(open, ErrFormat, "%s%s has no closing quote", role, what)
+	return nil, s.fail(open, format.ErrFormat, "%s%s has no closing quote", role, what)
 }
 
 // any returns the text of a value of any kind, up to where it must end. encoding/json

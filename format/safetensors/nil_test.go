@@ -5,6 +5,7 @@ import (
 	"io"
 	"testing"
 
+	"github.com/ashlar-go/ashlar/format"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -14,7 +15,7 @@ func TestNil(t *testing.T) {
 		Write(nil, nil, nil, nil),
 		Write(io.Discard, []string{"a"}, []tensor.Any{{}}, nil),
 	} {
-		var own *Error
+		var own *format.Error
 		if !errors.As(err, &own) {
 			t.Errorf("call %d: %v", i, err)
 		}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ashlar-go/ashlar/format"
 	"github.com/ashlar-go/ashlar/internal/core/conv"
 	"github.com/ashlar-go/ashlar/pack"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -180,7 +181,7 @@ func TestPackedMutations(t *testing.T) {
 				_ = tensor.Sprint(a, nil)
 			}
 		}
-		var own *Error
+		var own *format.Error
 		switch {
 		case err == nil:
 			kept++
@@ -210,7 +211,7 @@ func TestPackedErrors(t *testing.T) {
 	} {
 		text := `{"__metadata__":{"` + PackKey + c.key + `":"` + strings.ReplaceAll(c.text, `"`, `\"`) + `"},"x":` + c.entry + `}`
 		_, err := New(memory(raw(text, strings.Repeat("x", 32))))
-		if !errors.Is(err, ErrFormat) || !strings.Contains(err.Error(), c.want) {
+		if !errors.Is(err, format.ErrFormat) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("got  %v\nwant %s", err, c.want)
 		}
 	}

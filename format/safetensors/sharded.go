@@ -69,7 +69,7 @@ func OpenIndex(path string) (*Sharded, error) {
 	case err != nil:
 		return nil, format.Within(path, fail(-1, "", err, "%v", format.Bare(err)))
 	case len(text) > MaxHeader:
-		return nil, format.Within(path, fail(-1, "", ErrLimit, "an index of more than %d bytes, the most that is accepted", MaxHeader))
+		return nil, format.Within(path, fail(-1, "", format.ErrLimit, "an index of more than %d bytes, the most that is accepted", MaxHeader))
 	}
 	s, failed := parseIndex(text)
 	if failed != nil {
@@ -80,34 +80,34 @@ func OpenIndex(path string) (*Sharded, error) {
 }
 
 // parseIndex reads and checks the text of an index.
-func parseIndex(text []byte) (*Sharded, *Error) {
+func parseIndex(text []byte) (*Sharded, *format.Error) {
 	const least = 10 // bytes of an entry; shorter ones make weights grow once
 	x := &Sharded{weights: make([]weight, 0, len(text)/least)}
 	files := map[string]int32{}
 	s := &scanner{text: text, what: "index"}
 	var seen struct{ metadata, weights bool }
-	err := s.object("the index", func(at int, key []byte) *Error {
+	err := s.object("the index", func(at int, key []byte) *format.Error {
 		again := &seen.weights
 		switch string(key) {
 		case "metadata":
 			again = &seen.metadata
 		case "weight_map":
 		default:
-			return s.fail(at, ErrFormat, "the key %.100q; an index has metadata and weight_map", key)
+			return s.fail(at, format.ErrFormat, "the key %.100q; an index has metadata and weight_map", key)
 		}
 		if *again {
-			return s.fail(at, ErrFormat, "the key %q a second time", key)
+			return s.fail(at, format.ErrFormat, "the key %q a second time", key)
 		}
 		if *again = true; again == &seen.metadata {
 			return x.readMetadata(s)
 		}
-		return s.object("weight_map", func(at int, name []byte) *Error { return x.readWeight(s, string(name), files) })
+		return s.object("weight_map", func(at int, name []byte) *format.Error { return x.readWeight(s, string(name), files) })
 	})
 	if err == nil {
 		if s.space(); s.pos < len(text) {
-			err = s.fail(s.pos, ErrFormat, "%s after its end", s.found())
+			err = s.fail(s.pos, format.ErrFormat, "%s after its end", s.found())
 		} else if !seen.weights {
-			err = s.fail(0, ErrFormat, "the key weight_map is missing")
+			err = s.fail(0, format.ErrFormat, "the key weight_map is missing")
 		}
 	}
 	if err != nil {
@@ -120,7 +120,7 @@ func parseIndex(text []byte) (*Sharded, *Error) {
 	slices.SortStableFunc(x.byName, func(a, b int32) int { return cmp.Compare(x.weights[a].name, x.weights[b].name) })
 	for i := 1; i < len(x.byName); i++ {
 		if w := x.weights[x.byName[i]]; w.name == x.weights[x.byName[i-1]].name {
-			return nil, s.fail(int(w.at), ErrFormat, "the tensor %.100q a second time", w.name)
+			return nil, s.fail(int(w.at), format.ErrFormat, "the tensor %.100q a second time", w.name)
 		}
 	}
 	x.files = make([]*File, len(x.shards))
@@ -128,14 +128,14 @@ func parseIndex(text []byte) (*Sharded, *Error) {
 }
 
 // readMetadata keeps text values unchanged, and other values as JSON.
-func (x *Sharded) readMetadata(s *scanner) *Error {
+func (x *Sharded) readMetadata(s *scanner) *format.Error {
 	x.metadata = map[string]string{}
-	return s.object("metadata", func(at int, key []byte) *Error {
+	return s.object("metadata", func(at int, key []byte) *format.Error {
 		if _, twice := x.metadata[string(key)]; twice {
-			return s.fail(at, ErrFormat, "metadata: the key %.100q a second time", key)
+			return s.fail(at, format.ErrFormat, "metadata: the key %.100q a second time", key)
 		}
 		if len(x.metadata) == MaxMetadata {
-			return s.fail(at, ErrLimit, "metadata: more than %d keys", MaxMetadata)
+			return s.fail(at, format.ErrLimit, "metadata: more than %d keys", MaxMetadata)
 		}
 		var value string
 		if s.pos < len(s.text) && s.text[s.pos] == '"' {
@@ -147,7 +147,7 @@ func (x *Sharded) readMetadata(s *scanner) *Error {
 		} else {
 			v := s.any()
 			if !json.Valid(v) {
-				return s.fail(s.pos, ErrFormat, "metadata: the value of %.100q is no JSON", key)
+				return s.fail(s.pos, format.ErrFormat, "metadata: the value of %.100q is no JSON", key)
 			}
 			s.pos += len(v)
 			value = string(v)
@@ -157,7 +157,7 @@ func (x *Sharded) readMetadata(s *scanner) *Error {
 	})
 }
 
-func (x *Sharded) readWeight(s *scanner, name string, files map[string]int32) *Error {
+func (x *Sharded) readWeight(s *scanner, name string, files map[string]int32) *format.Error {
 	at := s.pos
 	file, err := s.str("a file of ", "weight_map")
 	if err != nil {
@@ -166,10 +166,10 @@ func (x *Sharded) readWeight(s *scanner, name string, files map[string]int32) *E
 	i, ok := files[string(file)]
 	if !ok {
 		if !below(string(file)) {
-			return s.fail(at, ErrFormat, "the tensor %.100q is said to be in %.100q; a shard lies beside its index or below it", name, file)
+			return s.fail(at, format.ErrFormat, "the tensor %.100q is said to be in %.100q; a shard lies beside its index or below it", name, file)
 		}
 		if len(x.shards) == MaxShards {
-			return s.fail(at, ErrLimit, "more than %d files", MaxShards)
+			return s.fail(at, format.ErrLimit, "more than %d files", MaxShards)
 		}
 		i = int32(len(x.shards))
 		x.shards = append(x.shards, string(file))
@@ -233,7 +233,7 @@ func (x *Sharded) Slice(name string, idx ...tensor.Index) (tensor.Any, error) {
 func (x *Sharded) file(name string) (*File, error) {
 	i, ok := slices.BinarySearchFunc(x.byName, name, func(i int32, name string) int { return cmp.Compare(x.weights[i].name, name) })
 	if !ok {
-		return nil, format.Within(x.path, fail(-1, name, ErrName, "the index has no such tensor; Names lists the %d it has", len(x.weights)))
+		return nil, format.Within(x.path, fail(-1, name, format.ErrName, "the index has no such tensor; Names lists the %d it has", len(x.weights)))
 	}
 	w := x.weights[x.byName[i]]
 	x.mu.Lock()
@@ -250,7 +250,7 @@ func (x *Sharded) file(name string) (*File, error) {
 		x.files[w.shard] = f
 	}
 	if _, ok := f.byName[name]; !ok {
-		return nil, format.Within(x.path, fail(int64(w.at), name, ErrName, "the shard %.100q doesn't have it; it has %d others", shard, len(f.byName)))
+		return nil, format.Within(x.path, fail(int64(w.at), name, format.ErrName, "the shard %.100q doesn't have it; it has %d others", shard, len(f.byName)))
 	}
 	return f, nil
 }

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ashlar-go/ashlar/format"
 	"github.com/ashlar-go/ashlar/internal/core/conv"
 	"github.com/ashlar-go/ashlar/mem"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -76,7 +77,7 @@ func TestOpenIndex(t *testing.T) {
 	if err != nil || fmt.Sprint(c) != "[[4 4]\n [4 4]]" {
 		t.Errorf("c: %v, %v", c, err)
 	}
-	for name, want := range map[string]error{"gone": ErrName, "d": ErrName, "lost": fs.ErrNotExist} {
+	for name, want := range map[string]error{"gone": format.ErrName, "d": format.ErrName, "lost": fs.ErrNotExist} {
 		_, err := x.Tensor(name)
 		if _, other := x.Info(name); !errors.Is(err, want) || !errors.Is(other, want) {
 			t.Errorf("%s: %v, %v", name, err, other)
@@ -122,19 +123,19 @@ func TestIndexErrors(t *testing.T) {
 		err  error
 		want string
 	}{
-		{``, ErrFormat, `byte 0: index: the end where { must open the index`},
-		{`[]`, ErrFormat, `byte 0: index: '[' where { must open the index`},
-		{`{}`, ErrFormat, `byte 0: index: the key weight_map is missing`},
-		{`{"weights":{}}`, ErrFormat, `byte 1: index: the key "weights"; an index has metadata and weight_map`},
-		{`{"weight_map":{},"weight_map":{}}`, ErrFormat, `byte 17: index: the key "weight_map" a second time`},
-		{`{"metadata":{"a":1,"a":2},"weight_map":{}}`, ErrFormat, `byte 19: index: metadata: the key "a" a second time`},
-		{`{"metadata":{"a":01},"weight_map":{}}`, ErrFormat, ``},
-		{`{"metadata":{"a":` + strings.Repeat("[", 100_000) + `},"weight_map":{}}`, ErrFormat, ``},
-		{`{"metadata":[],"weight_map":{}}`, ErrFormat, `byte 12: index: '[' where { must open metadata`},
-		{`{"weight_map":{"a":"x","b":"x","a":"y"}}`, ErrFormat, `byte 35: index: the tensor "a" a second time`},
-		{`{"weight_map":{"a":7}}`, ErrFormat, `byte 19: index: '7' where a file of weight_map, a string, must stand`},
-		{`{"weight_map":{}} x`, ErrFormat, `byte 18: index: 'x' after its end`},
-		{`{"weight_map":{"a":"../x"}}`, ErrFormat, `byte 19: index: the tensor "a" is said to be in "../x"; a shard lies beside its index or below it`},
+		{``, format.ErrFormat, `byte 0: index: the end where { must open the index`},
+		{`[]`, format.ErrFormat, `byte 0: index: '[' where { must open the index`},
+		{`{}`, format.ErrFormat, `byte 0: index: the key weight_map is missing`},
+		{`{"weights":{}}`, format.ErrFormat, `byte 1: index: the key "weights"; an index has metadata and weight_map`},
+		{`{"weight_map":{},"weight_map":{}}`, format.ErrFormat, `byte 17: index: the key "weight_map" a second time`},
+		{`{"metadata":{"a":1,"a":2},"weight_map":{}}`, format.ErrFormat, `byte 19: index: metadata: the key "a" a second time`},
+		{`{"metadata":{"a":01},"weight_map":{}}`, format.ErrFormat, ``},
+		{`{"metadata":{"a":` + strings.Repeat("[", 100_000) + `},"weight_map":{}}`, format.ErrFormat, ``},
+		{`{"metadata":[],"weight_map":{}}`, format.ErrFormat, `byte 12: index: '[' where { must open metadata`},
+		{`{"weight_map":{"a":"x","b":"x","a":"y"}}`, format.ErrFormat, `byte 35: index: the tensor "a" a second time`},
+		{`{"weight_map":{"a":7}}`, format.ErrFormat, `byte 19: index: '7' where a file of weight_map, a string, must stand`},
+		{`{"weight_map":{}} x`, format.ErrFormat, `byte 18: index: 'x' after its end`},
+		{`{"weight_map":{"a":"../x"}}`, format.ErrFormat, `byte 19: index: the tensor "a" is said to be in "../x"; a shard lies beside its index or below it`},
 	} {
 		_, err := parseIndex([]byte(tc.text))
 		if err == nil || !errors.Is(err, tc.err) || tc.want != "" && err.Error() != "safetensors: "+tc.want {
@@ -146,7 +147,7 @@ func TestIndexErrors(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := parseIndex([]byte(`{"weight_map":{"a":` + string(name) + `}}`)); err == nil || !errors.Is(err, ErrFormat) {
+		if _, err := parseIndex([]byte(`{"weight_map":{"a":` + string(name) + `}}`)); err == nil || !errors.Is(err, format.ErrFormat) {
 			t.Errorf("the file %q: %v", hostile, err)
 		}
 	}
@@ -188,19 +189,19 @@ func TestMetadataMemory(t *testing.T) {
 			index, header := []byte(`{"metadata":{`+list+`},"weight_map":{}}`), []byte(raw(`{"__metadata__":{`+list+`}}`, ""))
 			for _, read := range []struct {
 				text []byte
-				f    func() *Error
+				f    func() *format.Error
 			}{
-				{index, func() *Error { _, err := parseIndex(index); return err }},
-				{header, func() *Error { _, err := parse(header); return err }},
+				{index, func() *format.Error { _, err := parseIndex(index); return err }},
+				{header, func() *format.Error { _, err := parse(header); return err }},
 			} {
 				runtime.GC()
-				var err *Error
+				var err *format.Error
 				got := allocated(func() { err = read.f() })
 				if limit := 64<<20 + 8*int64(len(read.text)); got > limit {
 					t.Errorf("%d bytes for %d, %d keys", got, len(read.text), n)
 				}
 				text := value == `""` || &read.text[0] == &index[0] // a header's values are texts
-				if refused := err != nil; text && (refused != (n > MaxMetadata) || refused && !errors.Is(err, ErrLimit)) {
+				if refused := err != nil; text && (refused != (n > MaxMetadata) || refused && !errors.Is(err, format.ErrLimit)) {
 					t.Errorf("%d keys: %v", n, err)
 				}
 			}
@@ -212,7 +213,7 @@ func TestMetadataMemory(t *testing.T) {
 			m[fmt.Sprint(i)] = ""
 		}
 		return m
-	}()); !errors.Is(err, ErrLimit) {
+	}()); !errors.Is(err, format.ErrLimit) {
 		t.Errorf("Write: %v", err)
 	}
 }
@@ -226,7 +227,7 @@ func FuzzIndex(f *testing.F) {
 	f.Add([]byte(`{"metadata":{"a":1 2,"b":"},"weight_map":{}}`))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		var x *Sharded
-		var err *Error
+		var err *format.Error
 		if got := allocated(func() { x, err = parseIndex(b) }); got > 64<<20+8*int64(len(b)) {
 			t.Errorf("%d bytes for an index of %d", got, len(b))
 		}

@@ -35,30 +35,30 @@ import (
 // without elements of its own, and with w's error.
 func Write(w io.Writer, names []string, ts []tensor.Any, metadata map[string]string) error {
 	if len(names) != len(ts) {
-		return fail(-1, "", ErrName, "%d names for %d tensors", len(names), len(ts))
+		return fail(-1, "", format.ErrName, "%d names for %d tensors", len(names), len(ts))
 	}
 	if w == nil || slices.ContainsFunc(ts, tensor.Any.IsZero) {
-		return fail(-1, "", ErrType, "the writer is nil or a tensor the zero value")
+		return fail(-1, "", format.ErrType, "the writer is nil or a tensor the zero value")
 	}
 	ts, metadata, err := described(names, ts, metadata)
 	if err != nil {
 		return err
 	}
 	if len(metadata) > MaxMetadata {
-		return fail(-1, "", ErrLimit, "metadata of %d keys; the most is %d, those of packed tensors and fixed point among them", len(metadata), MaxMetadata)
+		return fail(-1, "", format.ErrLimit, "metadata of %d keys; the most is %d, those of packed tensors and fixed point among them", len(metadata), MaxMetadata)
 	}
 	order := make([]int, len(names))
 	for i, name := range names {
 		order[i] = i
 		switch {
 		case typeIn(ts[i]) < 0:
-			return fail(-1, name, ErrType, "%v has no name in the format; convert the tensor first", ts[i].DType())
+			return fail(-1, name, format.ErrType, "%v has no name in the format; convert the tensor first", ts[i].DType())
 		case len(shapeOf(ts[i])) > MaxRank:
-			return fail(-1, name, ErrLimit, "rank %d; the largest is %d: reshape the tensor", len(shapeOf(ts[i])), MaxRank)
+			return fail(-1, name, format.ErrLimit, "rank %d; the largest is %d: reshape the tensor", len(shapeOf(ts[i])), MaxRank)
 		case name == metadataKey:
-			return fail(-1, name, ErrName, "the format keeps that name for its metadata")
+			return fail(-1, name, format.ErrName, "the format keeps that name for its metadata")
 		case !utf8.ValidString(name):
-			return fail(-1, name, ErrName, "a name must be UTF-8")
+			return fail(-1, name, format.ErrName, "a name must be UTF-8")
 		}
 	}
 	slices.SortFunc(order, func(i, j int) int {
@@ -67,7 +67,7 @@ func Write(w io.Writer, names []string, ts []tensor.Any, metadata map[string]str
 	seen := make(map[string]bool, len(names))
 	for _, name := range names {
 		if seen[name] {
-			return fail(-1, name, ErrName, "the name is given twice")
+			return fail(-1, name, format.ErrName, "the name is given twice")
 		}
 		seen[name] = true
 	}
@@ -140,7 +140,7 @@ func headerText(order []int, names []string, ts []tensor.Any, metadata map[strin
 		b = append(appendString(b, metadataKey), ":{"...)
 		for i, key := range slices.Sorted(maps.Keys(metadata)) {
 			if !utf8.ValidString(key) || !utf8.ValidString(metadata[key]) {
-				return nil, fail(-1, "", ErrName, "the metadata %.100q is not UTF-8", key)
+				return nil, fail(-1, "", format.ErrName, "the metadata %.100q is not UTF-8", key)
 			}
 			if i > 0 {
 				b = append(b, ',')
@@ -166,10 +166,10 @@ func headerText(order []int, names []string, ts []tensor.Any, metadata map[strin
 		}
 		bits, ok := size(shape, typ.bits)
 		if bits%8 != 0 {
-			return nil, fail(-1, names[i], ErrFormat, "shape %v of %s is no whole number of bytes, which the format wants; pad the tensor", shape, typ.name)
+			return nil, fail(-1, names[i], format.ErrFormat, "shape %v of %s is no whole number of bytes, which the format wants; pad the tensor", shape, typ.name)
 		}
 		if !ok || at > int(^uint(0)>>1)-bits/8 {
-			return nil, fail(-1, names[i], ErrLimit, "the file would be larger than the address space")
+			return nil, fail(-1, names[i], format.ErrLimit, "the file would be larger than the address space")
 		}
 		b = append(b, `],"data_offsets":[`...)
 		b = append(strconv.AppendInt(b, int64(at), 10), ',')
@@ -182,7 +182,7 @@ func headerText(order []int, names []string, ts []tensor.Any, metadata map[strin
 	}
 	n := len(b) - 8
 	if n > MaxHeader {
-		return nil, fail(-1, "", ErrLimit, "the header has %d bytes, the most is %d", n, MaxHeader)
+		return nil, fail(-1, "", format.ErrLimit, "the header has %d bytes, the most is %d", n, MaxHeader)
 	}
 	binary.LittleEndian.PutUint64(b, uint64(n))
 	return b, nil

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/format"
 	"github.com/ashlar-go/ashlar/internal/core/conv"
 	"github.com/ashlar-go/ashlar/tensor"
 	"pgregory.net/rapid"
@@ -271,13 +272,13 @@ func TestWriteErrors(t *testing.T) {
 		is       error
 		want     string
 	}{
-		{[]string{"x"}, nil, nil, ok, ErrName, "1 names for 0 tensors"},
-		{[]string{"x", "x"}, []tensor.Any{one.Any(), one.Any()}, nil, ok, ErrName, `"x": the name is given twice`},
-		{[]string{metadataKey}, []tensor.Any{one.Any()}, nil, ok, ErrName, `"__metadata__": the format keeps that name for its metadata`},
-		{[]string{"\xff"}, []tensor.Any{one.Any()}, nil, ok, ErrName, `"\xff": a name must be UTF-8`},
-		{[]string{"x"}, []tensor.Any{tensor.Scalar(1i).Any()}, nil, ok, ErrType, `"x": complex128 has no name in the format; convert the tensor first`},
-		{[]string{"x"}, []tensor.Any{tensor.New[int8](slices.Repeat([]int{1}, MaxRank+1)...).Any()}, nil, ok, ErrLimit, `"x": rank 65; the largest is 64: reshape the tensor`},
-		{nil, nil, map[string]string{"k": "\xff"}, ok, ErrName, `the metadata "k" is not UTF-8`},
+		{[]string{"x"}, nil, nil, ok, format.ErrName, "1 names for 0 tensors"},
+		{[]string{"x", "x"}, []tensor.Any{one.Any(), one.Any()}, nil, ok, format.ErrName, `"x": the name is given twice`},
+		{[]string{metadataKey}, []tensor.Any{one.Any()}, nil, ok, format.ErrName, `"__metadata__": the format keeps that name for its metadata`},
+		{[]string{"\xff"}, []tensor.Any{one.Any()}, nil, ok, format.ErrName, `"\xff": a name must be UTF-8`},
+		{[]string{"x"}, []tensor.Any{tensor.Scalar(1i).Any()}, nil, ok, format.ErrType, `"x": complex128 has no name in the format; convert the tensor first`},
+		{[]string{"x"}, []tensor.Any{tensor.New[int8](slices.Repeat([]int{1}, MaxRank+1)...).Any()}, nil, ok, format.ErrLimit, `"x": rank 65; the largest is 64: reshape the tensor`},
+		{nil, nil, map[string]string{"k": "\xff"}, ok, format.ErrName, `the metadata "k" is not UTF-8`},
 		{[]string{"x"}, []tensor.Any{spec.Any()}, nil, ok, tensor.ErrDType, `"x": writing float32[2]: `},
 		{[]string{"x"}, []tensor.Any{closed.Any()}, nil, ok, tensor.ErrClosed, `"x": writing int8[3]: `},
 		{[]string{"x"}, []tensor.Any{one.Any()}, nil, full{noSpace}, noSpace, "writing: the disk is full"},

@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/format"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -85,7 +86,7 @@ func bytesOf(d dtype.DType, shape []int) (int, error) {
 	for _, e := range shape {
 		hi, lo := bits.Mul(n, uint(e))
 		if hi != 0 || lo > 1<<(strconv.IntSize-1)-1 {
-			return 0, fail(ErrLimit, "shape %v of %v is larger than the address space", shape, d)
+			return 0, fail(format.ErrLimit, "shape %v of %v is larger than the address space", shape, d)
 		}
 		n = lo
 	}
@@ -116,7 +117,7 @@ func newArray(store Store, path string, m Metadata, o *Options) (*Array, error) 
 	if n, err := bytesOf(m.DType, m.Chunks); err != nil {
 		return nil, err
 	} else if int64(n) > most {
-		return nil, fail(ErrLimit, "a chunk of %v %v has %d bytes; the most accepted is %d, which the option MaxBytes sets", m.Chunks, m.DType, n, most)
+		return nil, fail(format.ErrLimit, "a chunk of %v %v has %d bytes; the most accepted is %d, which the option MaxBytes sets", m.Chunks, m.DType, n, most)
 	}
 	var err error
 	a.fill = m.Fill
@@ -126,7 +127,7 @@ func newArray(store Store, path string, m Metadata, o *Options) (*Array, error) 
 		}
 	}
 	if a.fill.DType() != m.DType || a.fill.Len() != max(m.chars, 1) {
-		return nil, fail(ErrType, "the fill value is %s; it must be one element of %v", tensor.Describe(a.fill), m.DType)
+		return nil, fail(format.ErrType, "the fill value is %s; it must be one element of %v", tensor.Describe(a.fill), m.DType)
 	}
 	if m.chars == 0 {
 		if a.fill, err = tensor.Reshape(a.fill); err != nil {

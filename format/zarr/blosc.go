@@ -6,6 +6,8 @@ import (
 	"errors"
 
 	"github.com/klauspost/compress/snappy"
+
+	"github.com/ashlar-go/ashlar/format"
 )
 
 var errBlosc = errors.New("the frame is damaged")
@@ -22,7 +24,7 @@ func unblosc(dst, b []byte, most int) ([]byte, error) {
 	n, block, stored := binary.LittleEndian.Uint32(b[4:]), binary.LittleEndian.Uint32(b[8:]), binary.LittleEndian.Uint32(b[12:])
 	switch {
 	case uint64(n) > uint64(most):
-		return nil, fail(ErrLimit, "blosc: a frame of %d bytes where the chunk has %d", n, most)
+		return nil, fail(format.ErrLimit, "blosc: a frame of %d bytes where the chunk has %d", n, most)
 	case uint64(stored) != uint64(len(b)), size == 0:
 		return nil, errBlosc
 	case n == 0:
@@ -44,7 +46,7 @@ func unblosc(dst, b []byte, most int) ([]byte, error) {
 		return nil, errBlosc
 	}
 	if int(n)/1100 > len(b) && int(n) > 64<<20 {
-		return nil, fail(ErrLimit, "blosc: %d bytes in a frame of %d", n, len(b))
+		return nil, fail(format.ErrLimit, "blosc: %d bytes in a frame of %d", n, len(b))
 	}
 	out := sized(dst, int(n))
 	var scratch []byte

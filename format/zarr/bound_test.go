@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/format"
 	"pgregory.net/rapid"
 )
 
@@ -287,7 +288,7 @@ func TestBombs(t *testing.T) {
 			t.Fatal(err)
 		}
 		took := allocated(func() {
-			if _, err := a.ReadChunk(ctx, 0, 0); !errors.Is(err, ErrLimit) {
+			if _, err := a.ReadChunk(ctx, 0, 0); !errors.Is(err, format.ErrLimit) {
 				t.Errorf("%s: %v", codec, err)
 			}
 			if _, err := s.GetRange(ctx, "c/0/0", 10<<20, 10); err != nil {
@@ -325,7 +326,7 @@ func TestHostileServers(t *testing.T) {
 		answer func(w http.ResponseWriter, r *http.Request)
 		want   error
 	}{
-		"endless": {func(w http.ResponseWriter, r *http.Request) { endless(w) }, ErrLimit},
+		"endless": {func(w http.ResponseWriter, r *http.Request) { endless(w) }, format.ErrLimit},
 		"gzip": {func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Content-Encoding", "gzip")
 			z := gzip.NewWriter(w)
@@ -335,11 +336,11 @@ func TestHostileServers(t *testing.T) {
 					return
 				}
 			}
-		}, ErrLimit},
+		}, format.ErrLimit},
 		"large": {func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Content-Length", "1000000000000")
 			endless(w)
-		}, ErrLimit},
+		}, format.ErrLimit},
 		"brotli": {func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Content-Encoding", "br")
 			io.WriteString(w, "x")

@@ -15,6 +15,7 @@ import (
 	"strings"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/format"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -275,7 +276,7 @@ func (c *cf) times(attributes map[string]any) (string, error) {
 	}
 	if hi, lo := bits.Mul64(uint64(max(seconds, -seconds)), uint64(1e9/step)); step == 1 && (hi != 0 || lo > math.MaxInt64-1e9) {
 		if step = 1000; c.from.IsInteger() && !c.scaled {
-			return "", fail(ErrLimit, "the units %.100q: nanoseconds since 1970 are beyond int64", text)
+			return "", fail(format.ErrLimit, "the units %.100q: nanoseconds since 1970 are beyond int64", text)
 		}
 	}
 	c.time, c.base, c.per = true, seconds*(1e9/step)+frac/step, unit/step
@@ -309,7 +310,7 @@ func days(y, m, d int, mixed bool) int64 {
 // unixOf returns the time of a number of units.
 func (c *cf) unixOf(w uint64, v float64) (int64, error) {
 	far := func() (int64, error) {
-		return 0, fail(ErrLimit, "CF: the time %v is beyond int64; without CF the numbers are read", v)
+		return 0, fail(format.ErrLimit, "CF: the time %v is beyond int64; without CF the numbers are read", v)
 	}
 	var n int64
 	switch {
@@ -425,7 +426,7 @@ func (c *cf) apply(dst, b []byte, most int) ([]byte, error) {
 				if w == c.fill && c.beyond {
 					break
 				}
-				return nil, fail(ErrLimit, "CF: float64 has no %s; without CF the integers are read", decimal(w, sign))
+				return nil, fail(format.ErrLimit, "CF: float64 has no %s; without CF the integers are read", decimal(w, sign))
 			}
 			r = c.bits(v)
 		}

@@ -16,6 +16,7 @@ import (
 	"sync"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/format"
 	"github.com/ashlar-go/ashlar/internal/core/conv"
 	"github.com/ashlar-go/ashlar/layout"
 	"github.com/ashlar-go/ashlar/mem"
@@ -200,7 +201,7 @@ func (p *pipeline) measure() {
 // room. It may overwrite b.
 func (p *pipeline) decode(dst, b []byte) ([]byte, error) {
 	if len(b) > p.most {
-		return nil, fail(ErrLimit, "a value of %d bytes for a chunk of %d", len(b), p.n)
+		return nil, fail(format.ErrLimit, "a value of %d bytes for a chunk of %d", len(b), p.n)
 	}
 	for i := len(p.stages); ; i-- {
 		if i == p.filters {
@@ -357,7 +358,7 @@ func newPipeline(list []Codec, e element, shape []int, fill tensor.Any, depth in
 		return nil, err
 	}
 	if len(list) > maxCodecs {
-		return nil, fail(ErrLimit, "%d codecs; the most accepted are %d", len(list), maxCodecs)
+		return nil, fail(format.ErrLimit, "%d codecs; the most accepted are %d", len(list), maxCodecs)
 	}
 	serialized, ordered, viewed := false, false, false
 	now := storage{d: e.stored} // the elements behind the filters so far

@@ -10,6 +10,8 @@ import (
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zlib"
 	"github.com/klauspost/compress/zstd"
+
+	"github.com/ashlar-go/ashlar/format"
 )
 
 // inflate reads at most most bytes, into dst if it has room. It allocates memory as the
@@ -28,7 +30,7 @@ func inflate(r io.Reader, dst []byte, compressed, most int) ([]byte, error) {
 					n, err = r.Read(one[:])
 				}
 				if n > 0 {
-					return nil, fail(ErrLimit, "more than the %d bytes that it has come out of %d", most, compressed)
+					return nil, fail(format.ErrLimit, "more than the %d bytes that it has come out of %d", most, compressed)
 				}
 				if err == io.EOF {
 					err = nil
@@ -150,7 +152,7 @@ func unzstd(dst, b []byte, most int) ([]byte, error) {
 			return out, err
 		}
 		if room == most {
-			return nil, fail(ErrLimit, "zstd: more than the %d bytes that the chunk has come out of %d", most, len(b))
+			return nil, fail(format.ErrLimit, "zstd: more than the %d bytes that the chunk has come out of %d", most, len(b))
 		}
 		room = min(most, 4*room)
 		dst = make([]byte, 0, room)

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/format"
 	"github.com/ashlar-go/ashlar/internal/core/conv"
 	"github.com/ashlar-go/ashlar/layout"
 	"github.com/ashlar-go/ashlar/mem"
@@ -33,7 +34,7 @@ func typeNamed(name string) (dtype.DType, error) {
 			return dtype.DType(d), nil
 		}
 	}
-	return dtype.Invalid, fail(ErrType, "data_type %.100q is no element type known here", name)
+	return dtype.Invalid, fail(format.ErrType, "data_type %.100q is no element type known here", name)
 }
 
 // typeCoded reads NumPy's <f8 and its like.
@@ -45,13 +46,13 @@ func typeCoded(code string) (d dtype.DType, big bool, err error) {
 			}
 		}
 	}
-	return 0, false, fail(ErrType, "dtype %.100q is no element type known here; numbers, bool, times, strings and structs are", code)
+	return 0, false, fail(format.ErrType, "dtype %.100q is no element type known here; numbers, bool, times, strings and structs are", code)
 }
 
 func codeOf(d dtype.DType) (string, error) {
 	switch c := conv.NumPy[d]; {
 	case c == "":
-		return "", fail(ErrType, "version 2 has no element type %v", d)
+		return "", fail(format.ErrType, "version 2 has no element type %v", d)
 	case d.Size() == 1:
 		return "|" + c, nil
 	default:

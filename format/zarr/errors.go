@@ -5,21 +5,22 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/ashlar-go/ashlar/format"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// The reasons for which a hierarchy or a call is refused, for errors.Is. Errors of the
-// store are wrapped unchanged; an absent key is fs.ErrNotExist.
+// The reasons for which a hierarchy or a call is refused, for errors.Is. Two more are
+// package format's: format.ErrType for an element type without a counterpart, and
+// format.ErrLimit for more than is accepted. Errors of the store are wrapped unchanged;
+// an absent key is fs.ErrNotExist.
 var (
-	ErrFormat = errors.New("not valid Zarr")           // metadata or a chunk breaks the format
-	ErrType   = errors.New("unsupported element type") // an element type without a counterpart
-	ErrCodec  = errors.New("unsupported codec")        // a codec, filter or extension that isn't known
-	ErrLimit  = errors.New("over a limit")             // more than is accepted; the text says which limit
-	ErrLocked = errors.New("locked by another")        // somebody else holds the lock
-	ErrNode   = errors.New("another kind of node")     // an array where a group was looked for, or a group where an array was
-	ErrShape  = errors.New("shapes don't fit")         // an index or a tensor that doesn't fit the array
-	ErrScheme = errors.New("unknown scheme")           // a URL whose scheme isn't registered
-	ErrAbsent = errors.New("absent chunk")             // a chunk isn't there, and the option Whole was given
+	ErrFormat = errors.New("not valid Zarr")       // metadata or a chunk breaks the format
+	ErrCodec  = errors.New("unsupported codec")    // a codec, filter or extension that isn't known
+	ErrLocked = errors.New("locked by another")    // somebody else holds the lock
+	ErrNode   = errors.New("another kind of node") // an array where a group was looked for, or a group where an array was
+	ErrShape  = errors.New("shapes don't fit")     // an index or a tensor that doesn't fit the array
+	ErrScheme = errors.New("unknown scheme")       // a URL whose scheme isn't registered
+	ErrAbsent = errors.New("absent chunk")         // a chunk isn't there, and the option Whole was given
 
 	ErrChanged    = errors.New("changed")    // a value was replaced while several requests read it
 	ErrUnfinished = errors.New("unfinished") // its chunks aren't all written yet: see Unfinished
@@ -95,5 +96,5 @@ func within(where string, err error) error {
 }
 
 func tooLarge(most int64) error {
-	return fail(ErrLimit, "a value of more than %d bytes, the most that are read here", most)
+	return fail(format.ErrLimit, "a value of more than %d bytes, the most that are read here", most)
 }

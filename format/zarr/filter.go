@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/format"
 	"github.com/ashlar-go/ashlar/internal/core/conv"
 )
 
@@ -23,7 +24,7 @@ func unpackBits(dst, b []byte, most int) ([]byte, error) {
 	}
 	n := times(8, len(b)-1) - int(b[0])
 	if n > most {
-		return nil, fail(ErrLimit, "packbits: %d bits; the chunk has %d elements", n, most)
+		return nil, fail(format.ErrLimit, "packbits: %d bits; the chunk has %d elements", n, most)
 	}
 	out := sized(dst, n)
 	for i := range out {
@@ -108,7 +109,7 @@ func numberFilter(id string, c Codec, in storage, v3 bool) (stage, storage, erro
 		}
 		n := len(b) / fromSize
 		if n > most/toSize {
-			return nil, fail(ErrLimit, "%s: %d elements; the chunk has %d bytes", id, n, most)
+			return nil, fail(format.ErrLimit, "%s: %d elements; the chunk has %d bytes", id, n, most)
 		}
 		if from.big != conv.BigEndian {
 			conv.Reverse(b, fromSize)

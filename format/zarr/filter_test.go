@@ -15,6 +15,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ashlar-go/ashlar/format"
 	"github.com/ashlar-go/ashlar/internal/core/conv"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -253,7 +254,7 @@ func TestLZMAManyBlocks(t *testing.T) {
 			t.Errorf("%d bytes for a file of %d", took, len(b))
 		}
 	}
-	if _, err := unxz(nil, b, 299); !errors.Is(err, ErrLimit) {
+	if _, err := unxz(nil, b, 299); !errors.Is(err, format.ErrLimit) {
 		t.Errorf("299 bytes of 300: %v", err)
 	}
 }

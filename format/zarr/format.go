@@ -149,7 +149,7 @@ func (h *Hierarchy) Spread() error {
 	var names []string
 	for _, name := range h.names {
 		a, err := h.Array(name)
-		if err != nil && !errors.Is(err, ErrType) && !errors.Is(err, ErrCodec) {
+		if err != nil && !errors.Is(err, format.ErrType) && !errors.Is(err, ErrCodec) {
 			return err
 		}
 		if a == nil || a.meta.Fields == nil {
@@ -282,7 +282,7 @@ func (h *Hierarchy) Info(name string) (i format.Info, err error) {
 func (h *Hierarchy) Tensor(name string, idx ...layout.Index) (tensor.Any, error) {
 	a, err := h.Array(name)
 	if err == nil && a.text() {
-		err = at(name, fail(ErrType, "strings, %s, which no tensor holds", a.meta.Type))
+		err = at(name, fail(format.ErrType, "strings, %s, which no tensor holds", a.meta.Type))
 	}
 	if err != nil {
 		return tensor.Any{}, h.in(err)

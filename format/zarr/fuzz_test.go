@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/format"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -121,7 +122,7 @@ func TestHostile(t *testing.T) {
 		meta, text string
 		want       error
 	}{
-		{strings.Replace(plain, "int16", "variable_length_bytes", 1), `"variable_length_bytes"`, ErrType},
+		{strings.Replace(plain, "int16", "variable_length_bytes", 1), `"variable_length_bytes"`, format.ErrType},
 		{strings.Replace(plain, `"bytes"`, `"zfp"`, 1), `"zfp"`, ErrCodec},
 		{strings.Replace(plain, `"regular"`, `"rectilinear"`, 1), `"rectilinear"`, ErrCodec},
 		{strings.Replace(plain, `"codecs"`, `"new":{},"codecs"`, 1), `"new"`, ErrCodec},
@@ -130,8 +131,8 @@ func TestHostile(t *testing.T) {
 		{strings.Replace(plain, "[5,4]", "[-1,4]", 1), "-1", ErrFormat},
 		{strings.Replace(plain, ":7,", ":\"7\",", 1), "fill_value", ErrFormat},
 		{strings.Replace(plain, ":7,", ":70000,", 1), "fill_value", ErrFormat},
-		{strings.Replace(plain, "[2,4]", "[4611686018427387904,4]", 1), "address space", ErrLimit},
-		{strings.Replace(plain, "[2,4]", "[4611686018427,4]", 1), "MaxBytes", ErrLimit},
+		{strings.Replace(plain, "[2,4]", "[4611686018427387904,4]", 1), "address space", format.ErrLimit},
+		{strings.Replace(plain, "[2,4]", "[4611686018427,4]", 1), "MaxBytes", format.ErrLimit},
 		{plain[:100], "JSON", ErrFormat},
 	} {
 		s := Memory()
@@ -160,7 +161,7 @@ func TestHostile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := small.decode(nil, b); !errors.Is(err, ErrLimit) {
+	if _, err := small.decode(nil, b); !errors.Is(err, format.ErrLimit) {
 		t.Errorf("a bomb: %v", err)
 	}
 	b, _, _ = small.encode(new(work), pattern(dtype.Uint8, []int{1 << 10}).Slice(tensor.R(0, 1<<9)), nil)

@@ -23,6 +23,7 @@ import (
 	"time"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/format"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -41,7 +42,7 @@ func TestMustUnderstand(t *testing.T) {
 		{`"codecs":`, `"storage_transformers":[` + some + `],"codecs":`, nil},
 		{`"codecs":`, `"storage_transformers":[` + need + `],"codecs":`, ErrCodec},
 		{`"codecs":`, `"storage_transformers":["new"],"codecs":`, ErrCodec},
-		{`"int16"`, some, ErrType},
+		{`"int16"`, some, format.ErrType},
 		{`"codecs":`, `"dimension_names":["y"],"codecs":`, ErrFormat},
 		{`"codecs":`, `"dimension_names":["y",null],"codecs":`, nil},
 	} {

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strconv"
 	"unicode/utf8"
+
+	"github.com/ashlar-go/ashlar/format"
 )
 
 // Bounds of a document of metadata.
@@ -74,7 +76,7 @@ func strict(b []byte) []byte {
 // few returns an error if a document has too many values.
 func few(b []byte) error {
 	if scan(b, nil) > maxValues {
-		return fail(ErrLimit, "more than the %d values that a document of metadata may have", maxValues)
+		return fail(format.ErrLimit, "more than the %d values that a document of metadata may have", maxValues)
 	}
 	return nil
 }

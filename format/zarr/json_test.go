@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/format"
 	"pgregory.net/rapid"
 )
 
@@ -226,7 +227,7 @@ func TestNode(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for p, want := range map[string][2]error{"a": {ErrType, ErrNode}, "g": {ErrNode, nil}, "b": {ErrNode, ErrCodec}} {
+	for p, want := range map[string][2]error{"a": {format.ErrType, ErrNode}, "g": {ErrNode, nil}, "b": {ErrNode, ErrCodec}} {
 		_, err := Open(ctx, s, p, nil)
 		_, gerr := OpenGroup(ctx, s, p)
 		if !errors.Is(err, want[0]) || !errors.Is(gerr, want[1]) {

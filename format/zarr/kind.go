@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/format"
 	"github.com/ashlar-go/ashlar/internal/core/conv"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -57,7 +58,7 @@ var (
 func timeKind(name, count, unit string) (kind, error) {
 	n, err := strconv.Atoi(cmp.Or(count, "1"))
 	if err != nil || n < 1 || n > math.MaxInt32 || !slices.Contains(timeUnits, unit) {
-		return kind{}, fail(ErrType, "%s of %.20s %.20q; the units are %s", name, count, unit, strings.Join(timeUnits, " "))
+		return kind{}, fail(format.ErrType, "%s of %.20s %.20q; the units are %s", name, count, unit, strings.Join(timeUnits, " "))
 	}
 	if unit == "μs" {
 		unit = "us"
@@ -81,7 +82,7 @@ func timed(name string) bool {
 // lengthKind returns the kind of strings or raw bytes of n elements.
 func lengthKind(name string, d dtype.DType, n int) (kind, error) {
 	if n < 1 || n > maxElement/d.Size() {
-		return kind{}, fail(ErrType, "%s of length %d; it is 1 to %d", name, n, maxElement/d.Size())
+		return kind{}, fail(format.ErrType, "%s of length %d; it is 1 to %d", name, n, maxElement/d.Size())
 	}
 	return kind{d: d, name: name + strconv.Itoa(n), chars: n}, nil
 }
@@ -102,7 +103,7 @@ func kind2(raw json.RawMessage, depth int) (kind, error) {
 			if err == nil && len(f) == 3 {
 				var shape integers
 				if err = decode(f[2], &shape); err == nil && (len(shape) != 1 || k.chars > 0 || shape[0] < 1 || shape[0] > maxElement) {
-					err = fail(ErrType, "a field of shape %v of %s; numbers in one axis are read", shape, cmp.Or(k.name, k.d.String()))
+					err = fail(format.ErrType, "a field of shape %v of %s; numbers in one axis are read", shape, cmp.Or(k.name, k.d.String()))
 				}
 				if err == nil {
 					k.chars = shape[0]
@@ -116,7 +117,7 @@ func kind2(raw json.RawMessage, depth int) (kind, error) {
 	}
 	var code string
 	if json.Unmarshal(raw, &code) != nil {
-		return kind{}, fail(ErrType, "dtype %.100s is no element type known here", raw)
+		return kind{}, fail(format.ErrType, "dtype %.100s is no element type known here", raw)
 	}
 	if code == "|O" && depth == 0 {
 		return kind{d: dtype.Uint8, name: variable}, nil
@@ -143,7 +144,7 @@ func kind2(raw json.RawMessage, depth int) (kind, error) {
 	case n == 8: // without a unit
 		k, err = timeKind(map[string]string{"M": "datetime64", "m": "timedelta64"}[form[2]], "", "generic")
 	default:
-		err = fail(ErrType, "dtype %.100q is no element type known here", code)
+		err = fail(format.ErrType, "dtype %.100q is no element type known here", code)
 	}
 	k.big = form[1] == ">" && k.d.Size() > 1
 	return k, err
@@ -246,7 +247,7 @@ type structure struct {
 // deeper returns an error if structs are nested too deep.
 func deeper(depth int) error {
 	if depth >= maxNested {
-		return fail(ErrLimit, "more than %d structs in each other", maxNested)
+		return fail(format.ErrLimit, "more than %d structs in each other", maxNested)
 	}
 	return nil
 }
@@ -267,10 +268,10 @@ func (s *structure) add(raw json.RawMessage, k kind, err error) error {
 		return fail(ErrFormat, "the name %.100q of a field: it is empty, has a /, or comes twice", name)
 	}
 	if len(s.fields)+max(len(k.fields), 1) > maxFields {
-		return fail(ErrLimit, "a struct of more than %d fields", maxFields)
+		return fail(format.ErrLimit, "a struct of more than %d fields", maxFields)
 	}
 	if k.size() > maxElement-s.size {
-		return fail(ErrLimit, "a struct of more than %d bytes", maxElement)
+		return fail(format.ErrLimit, "a struct of more than %d bytes", maxElement)
 	}
 	if k.fields == nil {
 		s.fields = append(s.fields, Field{Name: name, DType: k.d, Type: k.name, kind: k, off: s.size})

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/format"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -119,20 +120,20 @@ func TestTypesRefused(t *testing.T) {
 		typ, fill, text string
 		want            error
 	}{
-		{`{"name":"numpy.datetime64","configuration":{"unit":"fortnight","scale_factor":1}}`, "0", "fortnight", ErrType},
-		{`{"name":"numpy.datetime64","configuration":{"unit":"s","scale_factor":0}}`, "0", "units are", ErrType},
+		{`{"name":"numpy.datetime64","configuration":{"unit":"fortnight","scale_factor":1}}`, "0", "fortnight", format.ErrType},
+		{`{"name":"numpy.datetime64","configuration":{"unit":"s","scale_factor":0}}`, "0", "units are", format.ErrType},
 		{`{"name":"numpy.datetime64"}`, "0", "JSON", ErrFormat},
 		{`{"name":"fixed_length_utf32","configuration":{"length_bytes":5}}`, `""`, "length_bytes 5", ErrFormat},
-		{`{"name":"null_terminated_bytes","configuration":{"length_bytes":0}}`, `""`, "length 0", ErrType},
-		{`{"name":"raw_bytes","configuration":{"length_bytes":4611686018427387904}}`, `""`, "length", ErrType},
-		{`"r12"`, `""`, "r12", ErrType},
+		{`{"name":"null_terminated_bytes","configuration":{"length_bytes":0}}`, `""`, "length 0", format.ErrType},
+		{`{"name":"raw_bytes","configuration":{"length_bytes":4611686018427387904}}`, `""`, "length", format.ErrType},
+		{`"r12"`, `""`, "r12", format.ErrType},
 		{`"r16"`, `[1,300]`, "fill_value", ErrFormat},
 		{`{"name":"struct","configuration":{"fields":[]}}`, `""`, "without fields", ErrFormat},
 		{`{"name":"struct","configuration":{"fields":[["a","int8"],["a","int8"]]}}`, `""`, "twice", ErrFormat},
-		{`{"name":"struct","configuration":{"fields":[["a","string"]]}}`, `""`, "string", ErrType},
+		{`{"name":"struct","configuration":{"fields":[["a","string"]]}}`, `""`, "string", format.ErrType},
 		{`{"name":"struct","configuration":{"fields":[["a","int8"]]}}`, `{"b":1}`, `no "a"`, ErrFormat},
-		{strings.Repeat(`{"name":"struct","configuration":{"fields":[["a",`, 20) + `"int8"` + strings.Repeat(`]]}}`, 20), `""`, "in each other", ErrLimit},
-		{`{"name":"struct","configuration":{"fields":[` + manyFields(maxFields+1) + `]}}`, `""`, "1024 fields", ErrLimit},
+		{strings.Repeat(`{"name":"struct","configuration":{"fields":[["a",`, 20) + `"int8"` + strings.Repeat(`]]}}`, 20), `""`, "in each other", format.ErrLimit},
+		{`{"name":"struct","configuration":{"fields":[` + manyFields(maxFields+1) + `]}}`, `""`, "1024 fields", format.ErrLimit},
 		{`{"name":"fixed_length_utf32","configuration":{"length_bytes":4}}`, `"ab"`, "fill_value", ErrFormat},
 	} {
 		if _, err := stored(t, c.typ, c.fill, little, nil); !errors.Is(err, c.want) || !strings.Contains(fmt.Sprint(err), c.text) {
@@ -148,7 +149,7 @@ func TestTypesRefused(t *testing.T) {
 			t.Errorf("%q: %v", name, err)
 		}
 	}
-	if _, err := Create(t.Context(), Memory(), "", a.Metadata(), nil); !errors.Is(err, ErrType) {
+	if _, err := Create(t.Context(), Memory(), "", a.Metadata(), nil); !errors.Is(err, format.ErrType) {
 		t.Errorf("structs are written: %v", err)
 	}
 }
@@ -166,7 +167,7 @@ func manyFields(n int) string {
 func TestNestedStructs(t *testing.T) {
 	deep := strings.Repeat(`[["a",`, 1000) + `"|i1"` + strings.Repeat(`]]`, 1000)
 	if n := testing.AllocsPerRun(1, func() {
-		if _, err := kind2([]byte(deep), 0); !errors.Is(err, ErrLimit) {
+		if _, err := kind2([]byte(deep), 0); !errors.Is(err, format.ErrLimit) {
 			t.Error(err)
 		}
 	}); n > 1000 {
@@ -192,7 +193,7 @@ func TestTimesWritten(t *testing.T) {
 		}
 	}
 	for typ, d := range map[string]dtype.DType{"datetime64[s]": dtype.Int32, "datetime64[0s]": dtype.Int64, "timedelta64[parsec]": dtype.Int64, "datetime64[99999999999s]": dtype.Int64} {
-		if _, err := Create(t.Context(), Memory(), "x", Metadata{DType: d, Type: typ}, nil); !errors.Is(err, ErrType) {
+		if _, err := Create(t.Context(), Memory(), "x", Metadata{DType: d, Type: typ}, nil); !errors.Is(err, format.ErrType) {
 			t.Errorf("%s of %v: %v", typ, d, err)
 		}
 	}
@@ -282,7 +283,7 @@ func TestCF(t *testing.T) {
 	}
 	for attributes, want := range map[string]error{`{"scale_factor":"x"}`: ErrFormat, `{"add_offset":Infinity}`: ErrFormat, `{"_FillValue":[[1]]}`: ErrFormat, `{"_FillValue":"x"}`: ErrFormat,
 		`{"units":"days since yesterday"}`: ErrFormat, `{"units":"days since 2001-02-29"}`: ErrFormat, `{"units":"days since 1582-10-10"}`: ErrFormat, `{"units":"days since 0-1-1"}`: ErrFormat,
-		`{"units":"ns since 0001-01-01"}`: ErrLimit} {
+		`{"units":"ns since 0001-01-01"}`: format.ErrLimit} {
 		if _, err := cfMeta(dtype.Int32, attributes); !errors.Is(err, want) {
 			t.Errorf("%s: %v", attributes, err)
 		}
@@ -299,7 +300,7 @@ func TestCFBeyond(t *testing.T) {
 		}
 		b := make([]byte, 8)
 		putWord(b, uint64(v))
-		if _, err := a.cf.apply(nil, b, 8); !errors.Is(err, ErrLimit) || !strings.Contains(err.Error(), "without CF") {
+		if _, err := a.cf.apply(nil, b, 8); !errors.Is(err, format.ErrLimit) || !strings.Contains(err.Error(), "without CF") {
 			t.Errorf("%s of %d: %v", attributes, v, err)
 		}
 	}

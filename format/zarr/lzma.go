@@ -11,6 +11,8 @@ import (
 	"math"
 
 	"github.com/ulikunitz/xz/lzma"
+
+	"github.com/ashlar-go/ashlar/format"
 )
 
 // Formats and filters of liblzma, as Python's module lzma numbers them.
@@ -154,7 +156,7 @@ func lzma2Sizes(b []byte, most int) (n, size int, err error) {
 			return 0, 0, fail(ErrFormat, "lzma: a chunk of the unknown kind %d", h[0])
 		}
 		if more > most-size {
-			return 0, 0, fail(ErrLimit, "more than the %d bytes that it has come out of %d", most, len(b))
+			return 0, 0, fail(format.ErrLimit, "more than the %d bytes that it has come out of %d", most, len(b))
 		}
 		size += more
 	}

@@ -15,6 +15,7 @@ import (
 	"strings"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/format"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -75,12 +76,12 @@ func (m *Metadata) check() error {
 	case m.Separator != "/" && m.Separator != ".":
 		return fail(ErrFormat, "separator %.20q; it is / or .", m.Separator)
 	case m.DType == dtype.Invalid || int(m.DType) >= dtype.Count || names[m.DType] == "":
-		return fail(ErrType, "Zarr has no element type %v", m.DType)
+		return fail(format.ErrType, "Zarr has no element type %v", m.DType)
 	case m.varies() && m.DType == dtype.Uint8:
 	case m.Type != "" && m.chars == 0 && (!timed(m.Type) || m.DType != dtype.Int64):
-		return fail(ErrType, "the type %.50q of %v; datetime64[UNIT] and timedelta64[UNIT] of int64 are written", m.Type, m.DType)
+		return fail(format.ErrType, "the type %.50q of %v; datetime64[UNIT] and timedelta64[UNIT] of int64 are written", m.Type, m.DType)
 	case len(m.Shape) >= MaxRank && m.chars > 0, len(m.Shape) > MaxRank:
-		return fail(ErrLimit, "rank %d; the most is %d", len(m.Shape), MaxRank)
+		return fail(format.ErrLimit, "rank %d; the most is %d", len(m.Shape), MaxRank)
 	case len(m.Chunks) != len(m.Shape):
 		return fail(ErrFormat, "chunks of shape %v in an array of shape %v", m.Chunks, m.Shape)
 	case m.DimensionNames != nil && len(m.DimensionNames) != len(m.Shape):
@@ -429,7 +430,7 @@ func Create(ctx context.Context, s Store, p string, m Metadata, opts *Options) (
 		return nil, at(p, err)
 	}
 	if m.chars > 0 || m.view != nil || m.varies() || settingsOf(opts).CF {
-		return nil, at(p, fail(ErrType, "%s and views of elements are read, not written", cmp.Or(m.Type, "fields")))
+		return nil, at(p, fail(format.ErrType, "%s and views of elements are read, not written", cmp.Or(m.Type, "fields")))
 	}
 	if err := free(ctx, s, p); err != nil {
 		return nil, err

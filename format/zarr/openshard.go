@@ -11,6 +11,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/ashlar-go/ashlar/format"
 	"github.com/ashlar-go/ashlar/format/zarr/internal/request"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -108,7 +109,7 @@ func (s *openShard) read(ctx context.Context, inner []int, dst tensor.Any, first
 	var b []byte
 	var err error
 	if n > int64(p.most) {
-		err = fail(ErrLimit, "%d bytes for a chunk of %d", n, p.n)
+		err = fail(format.ErrLimit, "%d bytes for a chunk of %d", n, p.n)
 	} else if b, err = s.value.readAt(work.stored, off, n); err == nil {
 		work.stored = b
 	}
@@ -181,7 +182,7 @@ func (s *openShard) runs(ctx context.Context, t tensor.Any, from, first, last []
 				return false, err
 			}
 		case n > uint64(p.most):
-			return false, at(s.key, in(index, fail(ErrLimit, "%d bytes for a chunk of %d", n, p.n)))
+			return false, at(s.key, in(index, fail(format.ErrLimit, "%d bytes for a chunk of %d", n, p.n)))
 		default:
 			parts = append(parts, part{index, less(begin, origin(index, p.shape)), dst, int64(off), int64(off + n)})
 		}

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/ashlar-go/ashlar/format"
 	"github.com/ashlar-go/ashlar/layout"
 	"github.com/ashlar-go/ashlar/mem"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -115,7 +116,7 @@ func (a *Array) blank(shape []int) (t tensor.Any, buf *mem.Buffer, err error) {
 		return t, nil, err
 	}
 	if a.set.MaxBytes != 0 && int64(n) > a.set.MaxBytes {
-		return t, nil, fail(ErrLimit, "a part of shape %v has %d bytes; the most accepted is %d, which the option MaxBytes sets", shape, n, a.set.MaxBytes)
+		return t, nil, fail(format.ErrLimit, "a part of shape %v has %d bytes; the most accepted is %d, which the option MaxBytes sets", shape, n, a.set.MaxBytes)
 	}
 	alloc := mem.AllocDirty
 	if a.meta.DType.IsPartial() {
@@ -237,7 +238,7 @@ func (a *Array) value(ctx context.Context, key string, work *work, dst tensor.An
 	}
 	defer v.Close()
 	if v.size > int64(a.pipe.most) {
-		return nil, nil, fail(ErrLimit, "a value of %d bytes for a chunk of %d", v.size, a.pipe.n)
+		return nil, nil, fail(format.ErrLimit, "a value of %d bytes for a chunk of %d", v.size, a.pipe.n)
 	}
 	if to := a.pipe.direct(dst); to != nil && len(a.pipe.stages) == 0 && v.size == int64(len(to)) {
 		b, err := v.readAt(to, 0, v.size)

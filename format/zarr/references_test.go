@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/format"
 )
 
 // An array whose chunks lie in one file, beside bytes of others, is read by references of both versions, in each form that they have.
@@ -111,7 +112,7 @@ func TestReferences(t *testing.T) {
 		if _, err := s.GetRange(t.Context(), k, n-1, 2); !errors.Is(err, io.ErrUnexpectedEOF) {
 			t.Errorf("%s: beyond the end: %v", k, err)
 		}
-		if _, err := s.Get(t.Context(), k, n-1); !errors.Is(err, ErrLimit) {
+		if _, err := s.Get(t.Context(), k, n-1); !errors.Is(err, format.ErrLimit) {
 			t.Errorf("%s: more than is accepted: %v", k, err)
 		}
 	}
@@ -160,16 +161,16 @@ func TestReferencesRefused(t *testing.T) {
 	for document, want := range map[string]error{
 		``: ErrFormat, `[]`: ErrFormat, `{"a":`: ErrFormat, `{"version":2,"refs":{}}`: ErrFormat, `{"version":"1"}`: ErrFormat, `{"version":1,"refs":[]}`: ErrFormat,
 		`{"../a":"x"}`: ErrFormat, `{"a//b":"x"}`: ErrFormat, `{"version":1,"templates":{"a":1}}`: ErrFormat,
-		`{"version":1,"gen":[{"key":"{{i}}","url":"u","dimensions":{"i":{"stop":1152921504606846976}}}]}`:                                           ErrLimit,
-		`{"version":1,"gen":[{"key":"{{i}}{{j}}","url":"u","dimensions":{"i":{"stop":60000},"j":{"stop":60000}}}]}`:                                 ErrLimit,
-		`{"version":1,"gen":[{"key":"k","url":"u","dimensions":{"i":{"stop":40000}}},{"key":"k","url":"u","dimensions":{"i":{"stop":40000}}}]}`:     ErrLimit,
-		`{"version":1,"gen":[{"key":"k","url":"u","dimensions":{"a":[],"i":{"stop":40000},"j":{"stop":40000}}}]}`:                                   ErrLimit,
+		`{"version":1,"gen":[{"key":"{{i}}","url":"u","dimensions":{"i":{"stop":1152921504606846976}}}]}`:                                           format.ErrLimit,
+		`{"version":1,"gen":[{"key":"{{i}}{{j}}","url":"u","dimensions":{"i":{"stop":60000},"j":{"stop":60000}}}]}`:                                 format.ErrLimit,
+		`{"version":1,"gen":[{"key":"k","url":"u","dimensions":{"i":{"stop":40000}}},{"key":"k","url":"u","dimensions":{"i":{"stop":40000}}}]}`:     format.ErrLimit,
+		`{"version":1,"gen":[{"key":"k","url":"u","dimensions":{"a":[],"i":{"stop":40000},"j":{"stop":40000}}}]}`:                                   format.ErrLimit,
 		`{"version":1,"gen":[{"key":"../{{i}}","url":"u","dimensions":{"i":{"stop":9223372036854775807,"step":4611686018427387904}}}]}`:             ErrFormat,
-		`{"version":1,"gen":[{"key":"{{i}}","url":"u","dimensions":{"i":{"stop":5,"step":0}}}]}`:                                                    ErrLimit,
+		`{"version":1,"gen":[{"key":"{{i}}","url":"u","dimensions":{"i":{"stop":5,"step":0}}}]}`:                                                    format.ErrLimit,
 		`{"version":1,"gen":[{"key":"{{i}}","url":"{{x.y}}","dimensions":{"i":{"stop":5}}}]}`:                                                       ErrFormat,
 		`{"version":1,"gen":[{"key":"{{i}}","url":"{{1/0}}","dimensions":{"i":{"stop":5}}}]}`:                                                       ErrFormat,
 		`{"version":1,"gen":[{"key":"{{i}}","url":"u","offset":"{{9223372036854775807+i}}","length":"1","dimensions":{"i":{"start":1,"stop":2}}}]}`: ErrFormat,
-		`{"version":1,"gen":[{"key":"{{i}}","url":"` + strings.Repeat("u", 1<<12) + `","dimensions":{"i":{"stop":60000}}}]}`:                        ErrLimit,
+		`{"version":1,"gen":[{"key":"{{i}}","url":"` + strings.Repeat("u", 1<<12) + `","dimensions":{"i":{"stop":60000}}}]}`:                        format.ErrLimit,
 		`{"version":1,"gen":[{"key":"../{{i}}","url":"u","dimensions":{"i":{"stop":1}}}]}`:                                                          ErrFormat,
 	} {
 		_, err := References([]byte(document), nil)

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/format"
 	"github.com/ashlar-go/ashlar/layout"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -68,7 +69,7 @@ const maxDepth = 4
 
 func shardingOf(c Codec, e element, shape []int, fill tensor.Any, depth int) (*sharding, error) {
 	if depth > maxDepth {
-		return nil, fail(ErrLimit, "more than %d shards in each other", maxDepth)
+		return nil, fail(format.ErrLimit, "more than %d shards in each other", maxDepth)
 	}
 	config, err := parseSharding(c)
 	if err != nil {
@@ -96,7 +97,7 @@ func newSharding(e element, shape []int, fill tensor.Any, c shardCodec, depth in
 		s.n *= shape[i] / n // can't overflow: it is at most the bytes of a chunk
 	}
 	if s.n > 1<<27 {
-		return nil, fail(ErrLimit, "a shard of %d inner chunks", s.n)
+		return nil, fail(format.ErrLimit, "a shard of %d inner chunks", s.n)
 	}
 	var err error
 	if s.index, err = newPipeline(c.index, elementOf(dtype.Uint64), append(slices.Clone(s.grid), 2), tensor.Any{}, maxDepth); err != nil {

@@ -21,7 +21,7 @@ import (
 // methods may be called concurrently. The error about an absent key wraps fs.ErrNotExist.
 // If a store can't write or list, the error wraps errors.ErrUnsupported.
 type Store interface {
-	// Get returns a value of at most most bytes, which the caller owns. For a larger value the error wraps ErrLimit, and Get
+	// Get returns a value of at most most bytes, which the caller owns. For a larger value the error wraps format.ErrLimit, and Get
 	// takes no more memory than most bytes.
 	Get(ctx context.Context, key string, most int64) ([]byte, error)
 	// GetRange returns n bytes of a value from byte off on. If off is negative, it counts

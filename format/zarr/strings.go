@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/format"
 	"github.com/ashlar-go/ashlar/layout"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -21,7 +22,7 @@ const variable = "string"
 func (m *Metadata) varies() bool { return m.Type == variable }
 
 func noTensor() error {
-	return fail(ErrType, "strings of variable length, which no tensor holds; Array.Strings reads them")
+	return fail(format.ErrType, "strings of variable length, which no tensor holds; Array.Strings reads them")
 }
 
 // Strings returns the elements of an array of strings or times as text, and their shape. idx selects a part, as [tensor.Slice] does. For
@@ -68,7 +69,7 @@ func (a *Array) texts(ctx context.Context, idx []tensor.Index) ([]string, []int,
 	most := a.pipe.limit
 	n, err := bytesOf(dtype.Complex128, shape) // a string takes 16 bytes
 	if err == nil && n > most {
-		err = fail(ErrLimit, "%d strings; the most accepted are %d, which the option MaxBytes sets", n/16, most/16)
+		err = fail(format.ErrLimit, "%d strings; the most accepted are %d, which the option MaxBytes sets", n/16, most/16)
 	}
 	inner, err2 := a.pipe.layout()
 	if err = errors.Join(err, err2); err != nil {
@@ -107,7 +108,7 @@ func (a *Array) texts(ctx context.Context, idx []tensor.Index) ([]string, []int,
 			}
 			list[p.to] = chunk[p.from]
 			if left -= len(chunk[p.from]); left < 0 {
-				return nil, nil, fail(ErrLimit, "strings of more than %d bytes, which the option MaxBytes sets", most)
+				return nil, nil, fail(format.ErrLimit, "strings of more than %d bytes, which the option MaxBytes sets", most)
 			}
 		}
 	}
@@ -168,10 +169,10 @@ func fillString(raw json.RawMessage, version int) (text string, err error) {
 // objects2 replaces the first filter of objects of version 2, which makes bytes of them, by a codec.
 func objects2(filters []map[string]any) ([]map[string]any, error) {
 	if len(filters) == 0 {
-		return nil, fail(ErrType, `dtype "|O": objects of no filter; texts of the filter vlen-utf8 are read`)
+		return nil, fail(format.ErrType, `dtype "|O": objects of no filter; texts of the filter vlen-utf8 are read`)
 	}
 	if id, _ := filters[0]["id"].(string); id != "vlen-utf8" {
-		return nil, fail(ErrType, `dtype "|O": objects of the filter %s; texts of the filter vlen-utf8 are read`, shown(filters[0]["id"]))
+		return nil, fail(format.ErrType, `dtype "|O": objects of the filter %s; texts of the filter vlen-utf8 are read`, shown(filters[0]["id"]))
 	}
 	return filters[1:], nil
 }

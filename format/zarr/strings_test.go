@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/format"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -86,13 +87,13 @@ func TestStrings(t *testing.T) {
 		_, read := a.Read(t.Context())
 		_, chunk := a.ReadChunk(t.Context(), 1, 1)
 		_, out := func() (int, error) { _, _, err := a.Strings(t.Context(), tensor.I(9)); return 0, err }()
-		if !errors.Is(read, ErrType) || !errors.Is(chunk, ErrType) || !errors.Is(out, tensor.ErrIndex) {
+		if !errors.Is(read, format.ErrType) || !errors.Is(chunk, format.ErrType) || !errors.Is(out, tensor.ErrIndex) {
 			t.Errorf("%s: %v, %v, %v", name, read, chunk, out)
 		}
 		if err := a.Write(t.Context(), []int{0, 0}, tensor.New[uint8](1, 1).Any()); err == nil {
 			t.Errorf("%s is written", name)
 		}
-		if _, err := Create(t.Context(), Memory(), "", a.Metadata(), nil); !errors.Is(err, ErrType) {
+		if _, err := Create(t.Context(), Memory(), "", a.Metadata(), nil); !errors.Is(err, format.ErrType) {
 			t.Errorf("%s is created: %v", name, err)
 		}
 	}
@@ -117,7 +118,7 @@ func TestStringsLimit(t *testing.T) {
 	if list, _, err := a.Strings(t.Context(), tensor.R(1, 4)); err != nil || len(list[0]) != 1000 || len(list[1]) != 1000 || list[2] != "" {
 		t.Errorf("2000 bytes: %q, %v", list, err)
 	}
-	if list, _, err := a.Strings(t.Context()); !errors.Is(err, ErrLimit) {
+	if list, _, err := a.Strings(t.Context()); !errors.Is(err, format.ErrLimit) {
 		t.Errorf("3000 bytes: %q, %v", list, err)
 	}
 }
@@ -160,7 +161,7 @@ func TestStringsRefused(t *testing.T) {
 	if _, err := stored(t, `"int16"`, `0`, `"vlen-utf8"`, nil); !errors.Is(err, ErrCodec) {
 		t.Error(err)
 	}
-	if _, err := Create(t.Context(), Memory(), "", Metadata{DType: dtype.Uint8, Type: "string", Shape: []int{1}, Chunks: []int{1}}, nil); !errors.Is(err, ErrType) {
+	if _, err := Create(t.Context(), Memory(), "", Metadata{DType: dtype.Uint8, Type: "string", Shape: []int{1}, Chunks: []int{1}}, nil); !errors.Is(err, format.ErrType) {
 		t.Error(err)
 	}
 	s := Memory()
@@ -171,7 +172,7 @@ func TestStringsRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := a.Strings(t.Context()); !errors.Is(err, ErrLimit) {
+	if _, _, err := a.Strings(t.Context()); !errors.Is(err, format.ErrLimit) {
 		t.Error(err)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/ashlar-go/ashlar/format"
 	"github.com/ashlar-go/ashlar/format/zarr/internal/request"
 )
 
@@ -31,7 +32,7 @@ func (s *references) expand(text string, numbers map[string]int64) (out string, 
 		}
 	}
 	if out += rest; err == nil && len(out) > maxAddress {
-		err = fail(ErrLimit, "an address of more than %d bytes", maxAddress)
+		err = fail(format.ErrLimit, "an address of more than %d bytes", maxAddress)
 	}
 	return out, err
 }
@@ -180,7 +181,7 @@ func (s *references) generate(raw json.RawMessage) error {
 					step = *span.Step
 				}
 				if step < 1 || span.Stop > span.Start && (span.Start < 0 || (span.Stop-span.Start-1)/step >= maxGenerated) {
-					return fail(ErrLimit, "the dimension %.50q from %d to %d by %d; up to %d references are made", name, span.Start, span.Stop, step, maxGenerated)
+					return fail(format.ErrLimit, "the dimension %.50q from %d to %d by %d; up to %d references are made", name, span.Start, span.Stop, step, maxGenerated)
 				}
 				for v := span.Start; v < span.Stop; v += step {
 					values[i] = append(values[i], v)
@@ -191,11 +192,11 @@ func (s *references) generate(raw json.RawMessage) error {
 			}
 			made += len(values[i])
 			if total = times(total, len(values[i])); total > maxGenerated || made > maxGenerated {
-				return fail(ErrLimit, "more than %d references", maxGenerated)
+				return fail(format.ErrLimit, "more than %d references", maxGenerated)
 			}
 		}
 		if made += total; made > maxGenerated {
-			return fail(ErrLimit, "more than %d references, and values of their dimensions", maxGenerated)
+			return fail(format.ErrLimit, "more than %d references, and values of their dimensions", maxGenerated)
 		}
 		for k := range total {
 			numbers, rest := map[string]int64{}, k
@@ -225,7 +226,7 @@ func (s *references) generate(raw json.RawMessage) error {
 				return fail(ErrFormat, "it makes the key %.100q and the reference %.100s", key, request.Plain(ref))
 			}
 			if size += len(key) + len(ref) + len(g.Key) + len(g.URL) + len(g.Offset) + len(g.Length); size > maxMetadata {
-				return fail(ErrLimit, "the references have more than %d bytes", maxMetadata)
+				return fail(format.ErrLimit, "the references have more than %d bytes", maxMetadata)
 			}
 			s.refs[key] = []byte(ref)
 		}

@@ -13,6 +13,7 @@ import (
 	"strconv"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/format"
 )
 
 // document2 is .zarray.
@@ -178,7 +179,7 @@ func filterOf(id string, c Codec, in storage, v3 bool) (stage, storage, error) {
 			}
 			n := binary.LittleEndian.Uint32(b)
 			if uint64(n) > uint64(most) || uint64(n) > 256*uint64(len(b)) { // a byte of LZ4 stands for at most 255
-				return nil, fail(ErrLimit, "lz4: %d bytes come out of %d; the chunk has %d", n, len(b), most)
+				return nil, fail(format.ErrLimit, "lz4: %d bytes come out of %d; the chunk has %d", n, len(b), most)
 			}
 			out := sized(dst, int(n))
 			if unlz4(out, b[4:]) != nil {

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ashlar-go/ashlar/format"
 	"github.com/ashlar-go/ashlar/format/zarr"
 )
 
@@ -40,7 +41,7 @@ func (d folder) Get(ctx context.Context, key string, most int64) ([]byte, error)
 		return nil, &fs.PathError{Op: "get", Path: key, Err: fs.ErrNotExist}
 	}
 	if most = min(most, maxWhole); r.Size() > most {
-		return nil, fmt.Errorf("%s has %d bytes; up to %d are read: %w", key, r.Size(), most, zarr.ErrLimit)
+		return nil, fmt.Errorf("%s has %d bytes; up to %d are read: %w", key, r.Size(), most, format.ErrLimit)
 	}
 	return d.GetRange(ctx, key, 0, r.Size())
 }

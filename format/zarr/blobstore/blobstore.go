@@ -14,6 +14,7 @@ import (
 	"io/fs"
 	"slices"
 
+	"github.com/ashlar-go/ashlar/format"
 	"github.com/ashlar-go/ashlar/format/zarr"
 	"gocloud.dev/blob"
 	"gocloud.dev/gcerrors"
@@ -40,7 +41,7 @@ func (s store) Get(ctx context.Context, key string, most int64) ([]byte, error) 
 	}
 	defer r.Close()
 	if r.Size() > most {
-		return nil, fmt.Errorf("an object of %d bytes; at most %d are read here: %w", r.Size(), most, zarr.ErrLimit)
+		return nil, fmt.Errorf("an object of %d bytes; at most %d are read here: %w", r.Size(), most, format.ErrLimit)
 	}
 	b, err := io.ReadAll(io.LimitReader(r, r.Size()+1))
 	if err == nil && int64(len(b)) != r.Size() {
@@ -158,5 +159,5 @@ func (s store) each(ctx context.Context, prefix string, f func(o *blob.ListObjec
 		}
 		f(o)
 	}
-	return fmt.Errorf("the list of %q has more than %d keys: %w", prefix, maxKeys, zarr.ErrLimit)
+	return fmt.Errorf("the list of %q has more than %d keys: %w", prefix, maxKeys, format.ErrLimit)
 }

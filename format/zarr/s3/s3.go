@@ -41,6 +41,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ashlar-go/ashlar/format"
 	"github.com/ashlar-go/ashlar/format/zarr"
 	"github.com/ashlar-go/ashlar/format/zarr/internal/request"
 )
@@ -193,7 +194,7 @@ func (s *Store) once(ctx context.Context, method string, u *url.URL, body []byte
 		case broken != nil:
 			err = &request.Broken{Err: fmt.Errorf("s3: %s %s: %w", method, u.Path, broken)}
 		case int64(len(b)) > most:
-			err = fmt.Errorf("s3: %s: an answer of more than %d bytes: %w", method, most, zarr.ErrLimit)
+			err = fmt.Errorf("s3: %s: an answer of more than %d bytes: %w", method, most, format.ErrLimit)
 		}
 		switch {
 		case a.StatusCode == http.StatusNotFound, a.StatusCode == http.StatusGone:
@@ -265,12 +266,12 @@ func (s *Store) Delete(ctx context.Context, key string) error {
 	return err
 }
 
-// List returns the keys that begin with a prefix, in order. For more than 256 MiB of keys the error wraps zarr.ErrLimit.
+// List returns the keys that begin with a prefix, in order. For more than 256 MiB of keys the error wraps format.ErrLimit.
 func (s *Store) List(ctx context.Context, prefix string) (keys []string, err error) {
 	text := 0
 	err = s.each(ctx, prefix, func(key, _ string) error {
 		if text += len(key) + 16; text > maxText {
-			return fmt.Errorf("s3: the list of %q has more than %d bytes of keys: %w", s.prefix+prefix, maxText, zarr.ErrLimit)
+			return fmt.Errorf("s3: the list of %q has more than %d bytes of keys: %w", s.prefix+prefix, maxText, format.ErrLimit)
 		}
 		keys = append(keys, key)
 		return nil
@@ -382,7 +383,7 @@ func (s *Store) each(ctx context.Context, prefix string, f func(key, state strin
 				return fmt.Errorf("s3: the list of %q has %.100q: the server repeats keys, or lists others", full, key)
 			}
 			if seen[hash] = struct{}{}; len(seen) > maxKeys {
-				return fmt.Errorf("s3: the list of %q has more than %d keys: %w", full, maxKeys, zarr.ErrLimit)
+				return fmt.Errorf("s3: the list of %q has more than %d keys: %w", full, maxKeys, format.ErrLimit)
 			}
 			if key = strings.TrimPrefix(key, s.prefix); zarr.ValidKey(key) == nil { // other names, such as a folder's, are no keys of Zarr
 				if err := f(key, fmt.Sprint(o.Size, o.LastModified, o.ETag)); err != nil {
@@ -403,5 +404,5 @@ func (s *Store) each(ctx context.Context, prefix string, f func(key, state strin
 		}
 		query.Set("continuation-token", p.next)
 	}
-	return fmt.Errorf("s3: the list of %q has more than %d pages: %w", full, maxPages, zarr.ErrLimit)
+	return fmt.Errorf("s3: the list of %q has more than %d pages: %w", full, maxPages, format.ErrLimit)
 }

@@ -132,7 +132,7 @@ func TestValues(t *testing.T) {
 				t.Errorf("%s %v: %q %v", k, r, b, err)
 			}
 		}
-		if _, err := s.Get(ctx, k, 9); !errors.Is(err, zarr.ErrLimit) {
+		if _, err := s.Get(ctx, k, 9); !errors.Is(err, format.ErrLimit) {
 			t.Errorf("%s: %v", k, err)
 		}
 	}
