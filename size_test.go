@@ -201,7 +201,7 @@ func overlay(t *testing.T, files map[string]string) string {
 
 // maxOfType is how many functions a main package may compile for one element type that it names: the methods of
 // tensor.Tensor[T], and the operators that it calls.
-const maxOfType = 260
+const maxOfType = 220
 
 // compiled returns how many functions the compiler makes of a main package of this module.
 func compiled(t *testing.T, pkg string, flags ...string) int {
@@ -233,5 +233,44 @@ func TestUserFunctions(t *testing.T) {
 		if n < 40 || n > most {
 			t.Errorf("a program that calls %s compiles %d functions, want at most %d: see them with go build -gcflags=-S", call, n, most)
 		}
+	}
+}
+
+// runsModels names tensors of two types, calls eight operators and runs a model.
+const runsModels = `package main
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/ashlar-go/ashlar/onnx"
+	"github.com/ashlar-go/ashlar/op"
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+func main() {
+	a := tensor.FromSlice([]float32{1, 2, 3, 4}, 2, 2)
+	b := op.Softmax(op.MatMul(op.Add(op.Mul(a, a), op.Exp(a)), a), 1)
+	b = op.Concat([]tensor.Tensor[float32]{b, op.Relu(a)}, 0)
+	fmt.Println(op.Cast[int64](op.ReduceSum(b, []int{0})))
+	m, err := onnx.Open("model.onnx")
+	if err != nil {
+		panic(err)
+	}
+	defer m.Close()
+	s, err := onnx.NewSession(m)
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println(s.Run(context.Background(), map[string]tensor.Any{"x": b.Any()}, &onnx.Options{}))
+}
+`
+
+// A program that runs models compiles the methods of its tensors and what its calls are façades of: nothing of a session, though it sees
+// the types of its fields.
+func TestUserFunctionsOfModels(t *testing.T) {
+	const main, most = "testdata/addonly/main.go", 420
+	if n := compiled(t, "./testdata/addonly", overlay(t, map[string]string{main: runsModels})); n < 40 || n > most {
+		t.Errorf("the program compiles %d functions, want at most %d: see them with go build -gcflags=-S", n, most)
 	}
 }

@@ -90,7 +90,7 @@ func (s *Session) plan(ctx context.Context, inputs map[string]Value, bound []Val
 		v.laid(given)
 	}
 	key, keep := s.planKey(ctx, inputs, vals, limit)
-	if k := s.last.Load(); keep && k != nil && k.key == key {
+	if k, _ := s.last.Load().(*kept); keep && k != nil && k.key == key {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
@@ -211,7 +211,7 @@ func (fr *frame) planned() *Plan {
 	for _, o := range c.captures {
 		describe(o.id)
 	}
-	if k := c.recent.Load(); k != nil && k.key == string(fr.key) {
+	if k, _ := c.recent.Load().(*kept); k != nil && k.key == string(fr.key) {
 		return &k.plan
 	}
 	vals := slices.Clone(fr.vals)

@@ -147,7 +147,7 @@ func TestFailedPlanIsNotKept(t *testing.T) {
 	if _, err := s.Run(ctx, right, nil); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
-	if s.last.Load() != nil {
+	if k, _ := s.last.Load().(*kept); k != nil {
 		t.Error("a plan is kept")
 	}
 }
@@ -165,7 +165,7 @@ func TestKeptPlanIsRight(t *testing.T) {
 				in["w"] = vec(make([]float32, rapid.SampledFrom([]int{1, x.Len()}).Draw(t, "w"))...)
 			}
 			limit := rapid.SampledFrom([]int64{0, -1, 1000, 40}).Draw(t, "limit")
-			other := &Session{c: s.c, weights: s.weights}
+			other := &Session{c: s.c, weights: s.weights, streams: new(sync.Pool)}
 			wg.Go(func() {
 				got, err := s.Plan(in)
 				want, fail := other.Plan(in)
@@ -173,7 +173,7 @@ func TestKeptPlanIsRight(t *testing.T) {
 					t.Errorf("planned %+v, %v; anew %+v, %v", got, err, want, fail)
 				}
 				a, err := s.Run(context.Background(), in, &Options{MaxMemory: limit})
-				other.last.Store(nil)
+				other.last.Store((*kept)(nil))
 				b, fail := other.Run(context.Background(), in, &Options{MaxMemory: limit})
 				if (err == nil) != (fail == nil) || err != nil && err.Error() != fail.Error() {
 					t.Errorf("failed with %v; anew %v", err, fail)

@@ -116,17 +116,17 @@ type compiled struct {
 	*program
 	g      *Graph
 	m      *Model
-	attr   string               // the attribute that holds the graph, if it is inside a node
-	place  string               // the prefix of a step's label in a list: the nodes around
-	ops    []*op.Op             // by step; nil for a Constant, and where step.value runs it
-	attrs  []map[string]Value   // by step: the attributes that are tensors
-	consts []constant           // the values that don't depend on inputs: initializers and the outputs of Constants
-	vals   []Value              // by value: values or descriptions of the constants; in a session, they themselves
-	text   *text.Table          // the strings of the model
-	fixed  dtype.DType          // see NewFixedSession; Invalid for others
-	recent atomic.Pointer[kept] // of a graph inside a node: the plan made last
+	attr   string             // the attribute that holds the graph, if it is inside a node
+	place  string             // the prefix of a step's label in a list: the nodes around
+	ops    []*op.Op           // by step; nil for a Constant, and where step.value runs it
+	attrs  []map[string]Value // by step: the attributes that are tensors
+	consts []constant         // the values that don't depend on inputs: initializers and the outputs of Constants
+	vals   []Value            // by value: values or descriptions of the constants; in a session, they themselves
+	text   *text.Table        // the strings of the model
+	fixed  dtype.DType        // see NewFixedSession; Invalid for others
+	recent atomic.Value       // of *kept: the plan of a graph inside a node that was made last
 
-	turning atomic.Pointer[turning] // of a loop's body: that prepared last
+	turning atomic.Value // of *turning: the body of a loop that was prepared last
 }
 
 // idle reports whether step i has nothing to do where vals are known: it gives the default of an input that was given, or it

@@ -14,6 +14,7 @@ import (
 
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/core/cpu"
+	"github.com/ashlar-go/ashlar/internal/core/exec"
 	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/mem"
 	"github.com/ashlar-go/ashlar/op"
@@ -30,16 +31,16 @@ type Session struct {
 	fixed    dtype.DType // see NewFixedSession; Invalid for others
 	integers bool        // see NewIntegerSession
 	passes   passSet
-	check    *passCheck // of ASHLAR_PASSES=check
-	last     atomic.Pointer[kept]
-	names    sync.Once // of program and why
+	check    *passCheck   // of ASHLAR_PASSES=check
+	last     atomic.Value // of *kept: the plan made last. Programs compile the methods of an atomic.Pointer that they see here.
+	names    sync.Once    // of program and why
 	program  receipt.Program
 	why      error
 	parts    sync.Once // of whole and noWhole
 	whole    *Session  // none of whose nodes is part of another
 	noWhole  error
 
-	streams sync.Pool // of *Stream: see again
+	streams exec.Pool // of *Stream: see again
 }
 
 // Options changes how a session runs. The zero value, and nil, is the default.
@@ -144,7 +145,7 @@ func (m *Model) sessionBy(f form, set passSet) (*Session, error) {
 		return nil, failf("%w: %v", tensor.ErrValue, err)
 	}
 	fixed := f.fixed
-	s := &Session{c: c, fixed: fixed, integers: f.integers, passes: set}
+	s := &Session{c: c, fixed: fixed, integers: f.integers, passes: set, streams: new(sync.Pool)}
 	loaded := make(map[loading]Value)
 	c.all(func(b *compiled) bool {
 		if b.fixed = fixed; fixed != dtype.Invalid {

@@ -42,7 +42,7 @@ func (fr *frame) repeated(around, args []Value) (outs []Value, done bool, err er
 		return nil, false, nil
 	}
 	if t.fr == nil {
-		if t = fr.c.turning.Swap(nil); t == nil || !t.fits(fr, around, args) {
+		if t, _ = fr.c.turning.Swap((*turning)(nil)).(*turning); t == nil || !t.fits(fr, around, args) {
 			if fr.turn < turnsBefore {
 				return nil, false, nil
 			}

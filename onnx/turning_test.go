@@ -119,7 +119,7 @@ func TestTurnings(t *testing.T) {
 			}
 		}
 		s.c.all(func(c *compiled) bool {
-			if c.turning.Load() != nil {
+			if t, _ := c.turning.Load().(*turning); t != nil {
 				prepared++
 			}
 			return true
@@ -200,7 +200,7 @@ func TestTurningsAreCountedOnce(t *testing.T) {
 			fr.clear()
 			var want int64
 			s.c.all(func(c *compiled) bool {
-				if t := c.turning.Load(); t != nil {
+				if t, _ := c.turning.Load().(*turning); t != nil {
 					want += 2 * (t.bytes + t.kept)
 				}
 				return true

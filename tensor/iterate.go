@@ -11,7 +11,12 @@ import (
 
 // Values enumerates the elements in row-major order, the last axis fastest.
 // Writes during the loop show in later elements.
-func (t Tensor[T]) Values() iter.Seq[T] { return ValuesOf[T](t.a) }
+func (t Tensor[T]) Values() iter.Seq[T] {
+	return func(yield func(T) bool) { values(&t.a, yield) }
+}
+
+// values is the loop of Values. A program compiles a closure anew for each wrapper of the method that returns it, and this once.
+func values[T num.Elem](a *Any, yield func(T) bool) { ValuesOf[T](*a)(yield) }
 
 // ValuesOf enumerates the elements of a as Tensor.Values does. T is as for DataOf, and the
 // loop panics as that does.
@@ -82,16 +87,19 @@ func (a Any) Values() iter.Seq[any] {
 //		t.Set(2*v, i...)
 //	}
 func (t Tensor[T]) All() iter.Seq2[[]int, T] {
-	return func(yield func([]int, T) bool) {
-		shape := t.a.lay.Shape()
-		idx, given := make([]int, len(shape)), make([]int, len(shape))
-		for v := range t.Values() {
-			copy(given, idx) // the loop may have written to it
-			if !yield(given, v) {
-				return
-			}
-			step(idx, shape)
+	return func(yield func([]int, T) bool) { all(&t.a, yield) }
+}
+
+// all is the loop of All.
+func all[T num.Elem](a *Any, yield func([]int, T) bool) {
+	shape := a.lay.Shape()
+	idx, given := make([]int, len(shape)), make([]int, len(shape))
+	for v := range ValuesOf[T](*a) {
+		copy(given, idx) // the loop may have written to it
+		if !yield(given, v) {
+			return
 		}
+		step(idx, shape)
 	}
 }
 

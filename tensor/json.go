@@ -24,16 +24,19 @@ func (t Tensor[T]) MarshalJSON() (b []byte, err error) { return t.a.MarshalJSON(
 // MarshalJSON writes the text of Tensor.MarshalJSON. It fails also when a has no
 // elements.
 func (a Any) MarshalJSON() (b []byte, err error) {
-	const op = "tensor.MarshalJSON"
-	err = Try(func() {
-		a.pointer(op)
-		checkLists(op, &a.lay)
-		contiguous(&a)
-		all, i := a.st.boxed(), a.origin()-1
-		b = appendNest(b, a.lay.Shape(), func() any { i++; return all.at(i) })
-		runtime.KeepAlive(a.st)
-	})
+	err = Try(func() { b = appendAll(b, a) })
 	return b, err
+}
+
+func appendAll(b []byte, a Any) []byte {
+	const op = "tensor.MarshalJSON"
+	a.pointer(op)
+	checkLists(op, &a.lay)
+	contiguous(&a)
+	all, i := a.st.boxed(), a.origin()-1
+	b = appendNest(b, a.lay.Shape(), func() any { i++; return all.at(i) })
+	runtime.KeepAlive(a.st)
+	return b
 }
 
 func appendNest(b []byte, shape []int, next func() any) []byte {

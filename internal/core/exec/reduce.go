@@ -33,13 +33,19 @@ type Folder interface {
 // so once all of it has been taken.
 type Repeater interface{ Again() bool }
 
+// A Pool is a sync.Pool. A program compiles the methods of generic types that it sees in the fields of a type, and here there are none.
+type Pool interface {
+	Get() any
+	Put(v any)
+}
+
 // A Reducer has the functions of a reduction for elements of one type, by how they lie in memory.
 type Reducer struct {
 	DType  dtype.DType // of the elements
 	P      float64     // a parameter of the reduction
 	Modes  []fixed.Mode
 	Folder func(r *Reducer) Folder
-	Spare  *sync.Pool // of folders in use again; nil for a Reducer with a parameter
+	Spare  Pool // of folders in use again; nil for a Reducer with a parameter
 
 	// Lines reduces the n elements from each multiple of step on. Rows reduces as many columns
 	// as out is long of the rows that begin at the elements of down, the first at x[from]. They

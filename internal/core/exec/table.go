@@ -13,23 +13,25 @@ import (
 type Rows struct {
 	form  form
 	plain unsafe.Pointer // a table of package simd
-	fast  *simd.Levels[unsafe.Pointer]
+	fast  unsafe.Pointer // a *levels, or nil. Programs compile the methods of generic types that they see here.
 }
+
+type levels = simd.Levels[unsafe.Pointer]
 
 // One returns the rows of an operator of one operand. Like the others it is for a variable's initial value, which
 // the compiler works out: nothing runs at start.
 func One(fast *simd.Levels[*simd.Rows1], plain *simd.Rows1) Rows {
-	return Rows{one, unsafe.Pointer(plain), (*simd.Levels[unsafe.Pointer])(unsafe.Pointer(fast))}
+	return Rows{one, unsafe.Pointer(plain), unsafe.Pointer(fast)}
 }
 
 // Two is One for two operands.
 func Two(fast *simd.Levels[*simd.Rows2], plain *simd.Rows2) Rows {
-	return Rows{two, unsafe.Pointer(plain), (*simd.Levels[unsafe.Pointer])(unsafe.Pointer(fast))}
+	return Rows{two, unsafe.Pointer(plain), unsafe.Pointer(fast)}
 }
 
 // With is One for an operand and two numbers.
 func With(fast *simd.Levels[*simd.RowsP], plain *simd.RowsP) Rows {
-	return Rows{numbers, unsafe.Pointer(plain), (*simd.Levels[unsafe.Pointer])(unsafe.Pointer(fast))}
+	return Rows{numbers, unsafe.Pointer(plain), unsafe.Pointer(fast)}
 }
 
 // Test is One for a result of bool.
@@ -37,12 +39,12 @@ func Test(plain *simd.RowsTest) Rows { return Rows{form: test, plain: unsafe.Poi
 
 // Compare is Two for a result of bool.
 func Compare(fast *simd.Levels[*simd.RowsCmp], plain *simd.RowsCmp) Rows {
-	return Rows{compare, unsafe.Pointer(plain), (*simd.Levels[unsafe.Pointer])(unsafe.Pointer(fast))}
+	return Rows{compare, unsafe.Pointer(plain), unsafe.Pointer(fast)}
 }
 
 // Choose is One for an operand of bool and two of any type, whose elements move.
 func Choose(fast *simd.Levels[*simd.RowsWhere], plain *simd.RowsWhere) Rows {
-	return Rows{choose, unsafe.Pointer(plain), (*simd.Levels[unsafe.Pointer])(unsafe.Pointer(fast))}
+	return Rows{choose, unsafe.Pointer(plain), unsafe.Pointer(fast)}
 }
 
 // A form is the kind of function that rows are.
@@ -109,12 +111,10 @@ func (r *Rows) Of(d dtype.DType) (row Row, fast bool) {
 		return Row{}, false
 	}
 	how := howOf(f.row, r.form, at, d)
-	if r.fast != nil {
-		if t := r.fast.Best(); t != nil {
-			if row = rowAt(t, at, how); !row.None() {
-				row.table = t
-				return row, true
-			}
+	if t := r.best(); t != nil {
+		if row = rowAt(t, at, how); !row.None() {
+			row.table = t
+			return row, true
 		}
 	}
 	if r.plain != nil {
@@ -123,12 +123,20 @@ func (r *Rows) Of(d dtype.DType) (row Row, fast bool) {
 	return row, false
 }
 
+// best returns the table of the instruction set in use, nil if there is none.
+func (r *Rows) best() unsafe.Pointer {
+	if r.fast == nil {
+		return nil
+	}
+	return (*levels)(r.fast).Best()
+}
+
 // Fast reports whether the instruction set in use has rows.
-func (r *Rows) Fast() bool { return r.fast != nil && r.fast.Best() != nil }
+func (r *Rows) Fast() bool { return r.best() != nil }
 
 // Has reports whether the level has a row.
 func (r *Rows) Has(d dtype.DType, l cpu.Level) bool {
-	return r.fast != nil && !r.in(r.fast.At(l), d).None()
+	return r.fast != nil && !r.in((*levels)(r.fast).At(l), d).None()
 }
 
 // Bits returns the row for the words of floats of 8 and 16 bits, of an operator that looks at signs alone.
@@ -142,7 +150,7 @@ func (r *Rows) Bits(d dtype.DType) Row {
 // OfSum returns the row of the instruction set in use for a float32 a·b + c, each rounded.
 func (r *Rows) OfSum() (row Row) {
 	if r.form == one && r.Fast() {
-		t := (*simd.Rows1)(r.fast.Best())
+		t := (*simd.Rows1)(r.best())
 		row = Row{f: *(*unsafe.Pointer)(unsafe.Pointer(&t.MulAddF32)), table: unsafe.Pointer(t), how: howOf(three, three, 0, dtype.Float32)}
 	}
 	return row

@@ -1,8 +1,6 @@
 package reduce
 
 import (
-	"sync"
-
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/core/cast"
 	"github.com/ashlar-go/ashlar/internal/core/conv"
@@ -32,7 +30,7 @@ type Operator struct {
 	Folder func(r *exec.Reducer) exec.Folder
 	Lines  func(d dtype.DType, out, x exec.Run, step, n int) bool
 	Rows   func(d dtype.DType, out, x exec.Run, from int, down exec.Sequence) bool
-	Spare  *sync.Pool                // of folders; nil if they have a parameter
+	Spare  exec.Pool                 // of folders; nil if they have a parameter
 	Param  func(c *plan.Use) float64 // the parameter, by attributes; where it isn't 0 there are folders alone
 	Check  func(p float64)           // refuses a parameter
 	Fast   func(d dtype.DType, l cpu.Level) bool
