@@ -42,4 +42,4 @@ func argMaxRows(d dtype.DType, out, x exec.Run, from int, down exec.Sequence) bo
 
 var argMax = reduce.Operator{About: plan.About{Name: "ArgMax", Orion: &inOrion{gives: dtype.Int32, vector: true}, Versions: []int{1, 11, 12, 13}, Attrs: []string{"axis", "keepdims", "select_last_index"}}, Vector: true, Takes: plan.Reals | plan.Fixeds,
 	Gives: dtype.Int64, Arg: true, Param: func(c *plan.Use) float64 { return float64(c.Attrs.Int("select_last_index", 0)) },
-	Folder: reduce.ArgMaxFolder, Lines: argMaxLines, Rows: argMaxRows, Spare: &sync.Pool{}, Fast: extremeFast}
+	Folder: reduce.ArgMaxFolder, Lines: argMaxLines, Rows: argMaxRows, Spare: &sync.Pool{}}

@@ -29,4 +29,4 @@ func argMinRows(d dtype.DType, out, x exec.Run, from int, down exec.Sequence) bo
 
 var argMin = reduce.Operator{About: plan.About{Name: "ArgMin", Orion: &inOrion{gives: dtype.Uint32, vector: true}, Versions: []int{1, 11, 12, 13}, Attrs: []string{"axis", "keepdims", "select_last_index"}}, Vector: true, Takes: plan.Reals | plan.Fixeds,
 	Gives: dtype.Int64, Arg: true, Param: func(c *plan.Use) float64 { return float64(c.Attrs.Int("select_last_index", 0)) },
-	Folder: reduce.ArgMinFolder, Lines: argMinLines, Rows: argMinRows, Spare: &sync.Pool{}, Fast: extremeFast}
+	Folder: reduce.ArgMinFolder, Lines: argMinLines, Rows: argMinRows, Spare: &sync.Pool{}}

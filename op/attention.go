@@ -267,7 +267,7 @@ func maskOf(mask *tensor.Any, d dtype.DType, keys int, quiet []Option) (r tensor
 
 var attention = plan.Operator{About: plan.About{Name: "Attention", Versions: []int{23, 24, 25},
 	Attrs: []string{"is_causal", "kv_num_heads", "left_window_size", "q_num_heads", "qk_matmul_output_mode", "right_window_size", "scale", "softcap", "softmax_precision"}, Why: whyAttended},
-	Least: 3, Most: 7, Takes: attended, Fast: productFast,
+	Least: 3, Most: 7, Takes: attended,
 	Planned: func(c *plan.Use, p *plan.Draft) {
 		const name = "Attention"
 		in, o := attentionCall(c)

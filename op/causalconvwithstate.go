@@ -88,7 +88,7 @@ func convolvedCausally(y, next *tensor.Any, in [4]*tensor.Any, silu bool, opts [
 	}
 }
 
-var causalConvWithState = plan.Operator{About: plan.About{Name: "CausalConvWithState", Convolves: true, Shared: true, Versions: []int{27}, Attrs: []string{"activation"}, Why: whyAttended}, Least: 2, Most: 4, Takes: attended, Fast: productFast,
+var causalConvWithState = plan.Operator{About: plan.About{Name: "CausalConvWithState", Convolves: true, Shared: true, Versions: []int{27}, Attrs: []string{"activation"}, Why: whyAttended}, Least: 2, Most: 4, Takes: attended,
 	Planned: func(c *plan.Use, p *plan.Draft) {
 		const name = "CausalConvWithState"
 		in, silu := causalCall(c)

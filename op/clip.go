@@ -3,7 +3,6 @@ package op
 import (
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/core/cast"
-	"github.com/ashlar-go/ashlar/internal/core/cpu"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
 	"github.com/ashlar-go/ashlar/internal/core/move"
 	"github.com/ashlar-go/ashlar/internal/core/plan"
@@ -38,8 +37,6 @@ var clipping = pointwise.Operator{About: plan.About{Name: "Clip"}, Cost: 2,
 		F32: clipRow[float32], F64: clipRow[float64]}),
 	Fixed: &pointwise.FixedP{FP8x23: clippedFixed[fixed.FP8x23], FP16x16: clippedFixed[fixed.FP16x16], FP32x32: clippedFixed[fixed.FP32x32], FP64x64: clippedFixed[fixed.FP64x64]}}
 
-func clipFast(d dtype.DType, l cpu.Level) bool { return clipping.Has(d, l) }
-
 func clippedFixed[T num.Fixed](x, lo, hi T, mode ...fixed.Mode) (T, error) {
 	x, _ = maxFixed(x, lo)
 	return minFixed(x, hi)
@@ -62,7 +59,7 @@ func wideWord(d dtype.DType, w exec.Word) exec.Word {
 	return w
 }
 
-var clip = plan.Operator{About: plan.About{Name: "Clip", Shapes: true, Follows: true, FLOPs: plan.FLOPs{Each: 2}, Orion: &inOrion{input: orionClip}, Versions: []int{6, 11, 12, 13}, Attrs: []string{"min", "max"}}, Least: 1, Most: 3, Fast: clipFast, Takes: plan.Reals | plan.Fixeds,
+var clip = plan.Operator{About: plan.About{Name: "Clip", Shapes: true, Follows: true, FLOPs: plan.FLOPs{Each: 2}, Orion: &inOrion{input: orionClip}, Versions: []int{6, 11, 12, 13}, Attrs: []string{"min", "max"}}, Least: 1, Most: 3, Takes: plan.Reals | plan.Fixeds,
 	Planned: planClip}
 
 // planClip takes the bounds from inputs, from opset 11 on, or from attributes.

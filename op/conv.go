@@ -61,7 +61,7 @@ func convolveBy(g *contract.Convolution, r, x, w, bias *tensor.Any, opts []Optio
 	}
 }
 
-var convOp = plan.Operator{About: plan.About{Kept: keepInput, Weights: 1, Name: "Conv", Convolves: true, Rectifies: true, Leads: true, Versions: []int{1, 11, 22}, Attrs: []string{"auto_pad", "dilations", "group", "kernel_shape", "pads", "strides"}}, Least: 2, Most: 3, Fast: productFast,
+var convOp = plan.Operator{About: plan.About{Kept: keepInput, Weights: 1, Name: "Conv", Convolves: true, Rectifies: true, Leads: true, Versions: []int{1, 11, 22}, Attrs: []string{"auto_pad", "dilations", "group", "kernel_shape", "pads", "strides"}}, Least: 2, Most: 3,
 	Takes: plan.Floats | plan.Fixeds,
 	Planned: func(c *plan.Use, p *plan.Draft) {
 		plan.OneType("Conv", c.Inputs...)

@@ -59,7 +59,7 @@ func lastBytes(g *contract.Convolution) move.Lies {
 }
 
 var convInteger = plan.Operator{About: plan.About{Kept: keepInput, Weights: 1, Name: "ConvInteger", Convolves: true, Versions: []int{10}, Why: "of integers of 8 bits alone",
-	Attrs: []string{"auto_pad", "dilations", "group", "kernel_shape", "pads", "strides"}}, Fast: bytesFast, Least: 2, Most: 4, Takes: plan.Bytes8,
+	Attrs: []string{"auto_pad", "dilations", "group", "kernel_shape", "pads", "strides"}}, Least: 2, Most: 4, Takes: plan.Bytes8,
 	Move: func(c *plan.Use) plan.Mover {
 		return integerConv(c.In(0), c.In(1), c.In(2), c.In(3), contract.WindowOf(c), plan.AttrInt(c, "group", 1), keptInput(c, 1))
 	}}

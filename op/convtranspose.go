@@ -257,7 +257,7 @@ func overlaid[T num.Float](sums []float64, cols []T, s []contract.Span) {
 }
 
 var convTranspose = plan.Operator{About: plan.About{Name: "ConvTranspose", Convolves: true, Versions: []int{1, 11, 22},
-	Attrs: []string{"auto_pad", "dilations", "group", "kernel_shape", "output_padding", "output_shape", "pads", "strides"}}, Least: 2, Most: 3, Takes: plan.Floats, Fast: productFast,
+	Attrs: []string{"auto_pad", "dilations", "group", "kernel_shape", "output_padding", "output_shape", "pads", "strides"}}, Least: 2, Most: 3, Takes: plan.Floats,
 	Move: func(c *plan.Use) plan.Mover {
 		w := ConvTransposeWindow{Window: Window(contract.WindowOf(c))}
 		w.OutputPadding, _ = plan.AttrInts(c, "output_padding")

@@ -138,7 +138,7 @@ func between[T num.Float](image []T, h, w int, y, x float64) float64 {
 }
 
 var deformConv = plan.Operator{About: plan.About{Name: "DeformConv", Convolves: true, Versions: []int{19, 22},
-	Attrs: []string{"dilations", "group", "kernel_shape", "offset_group", "pads", "strides"}}, Least: 3, Most: 5, Takes: plan.Floats, Fast: productFast,
+	Attrs: []string{"dilations", "group", "kernel_shape", "offset_group", "pads", "strides"}}, Least: 3, Most: 5, Takes: plan.Floats,
 	Move: func(c *plan.Use) plan.Mover {
 		return deformedConv(c.In(0), c.In(1), c.In(2), c.In(3), c.In(4), contract.WindowOf(c), plan.AttrInt(c, "group", 1), plan.AttrInt(c, "offset_group", 1))
 	}}

@@ -83,7 +83,7 @@ func dequantizedFrom[T int8 | uint8 | int16 | uint16](name string, ctx context.C
 }
 
 var dequantizeLinear = plan.Operator{About: plan.About{Name: "DequantizeLinear", Shared: true, FLOPs: plan.FLOPs{Each: 2}, Orion: &inOrion{instead: orionDequantize}, Versions: []int{10, 13, 19, 21, 23, 24, 25}, Why: "of quantized numbers: 8 and 16 bits and int32",
-	Attrs: []string{"axis", "block_size", "output_dtype"}}, Fast: dequantizeFast, Least: 2, Most: 3, Takes: plan.Quantized,
+	Attrs: []string{"axis", "block_size", "output_dtype"}}, Least: 2, Most: 3, Takes: plan.Quantized,
 	Move: func(c *plan.Use) plan.Mover {
 		d := c.In(1).DType()
 		if code := c.Attrs.Int("output_dtype", 0); code != 0 {

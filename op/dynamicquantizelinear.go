@@ -68,7 +68,7 @@ func ends(ctx context.Context, x tensor.Any) (lo, hi float32) {
 	return lo, hi
 }
 
-var dynamicQuantizeLinear = plan.Operator{About: plan.About{Name: "DynamicQuantizeLinear", Versions: []int{11}, Why: "of float32 alone: Cast first"}, Fast: quantizeFast, Least: 1, Takes: 1 << dtype.Float32,
+var dynamicQuantizeLinear = plan.Operator{About: plan.About{Name: "DynamicQuantizeLinear", Versions: []int{11}, Why: "of float32 alone: Cast first"}, Least: 1, Takes: 1 << dtype.Float32,
 	Planned: func(c *plan.Use, p *plan.Draft) {
 		const name = "DynamicQuantizeLinear"
 		a := c.With(name, 0)

@@ -11,10 +11,10 @@ import (
 // second, a bias that stretches to it and may be absent. BiasGelu is Gelu of such a sum. The
 // sum is rounded as Add rounds it. Typed programs call Add, and Gelu or GeluTanh. Source:
 // docs/ContribOperators.md of github.com/microsoft/onnxruntime.
-var fastGelu = plan.Operator{About: plan.About{Name: "FastGelu", FLOPs: plan.FLOPs{Each: 1}, Domain: "com.microsoft", Versions: []int{1}}, Least: 1, Most: 2, Takes: plan.Floats, Fast: geluFast,
+var fastGelu = plan.Operator{About: plan.About{Name: "FastGelu", FLOPs: plan.FLOPs{Each: 1}, Domain: "com.microsoft", Versions: []int{1}}, Least: 1, Most: 2, Takes: plan.Floats,
 	Planned: func(c *plan.Use, p *plan.Draft) { planGelu(p, c, &geluTanh) }}
 
-var biasGelu = plan.Operator{About: plan.About{Name: "BiasGelu", FLOPs: plan.FLOPs{Each: 2}, Domain: "com.microsoft", Versions: []int{1}}, Least: 2, Takes: plan.Floats, Fast: geluFast,
+var biasGelu = plan.Operator{About: plan.About{Name: "BiasGelu", FLOPs: plan.FLOPs{Each: 2}, Domain: "com.microsoft", Versions: []int{1}}, Least: 2, Takes: plan.Floats,
 	Planned: func(c *plan.Use, p *plan.Draft) { planGelu(p, c, &gelu) }}
 
 // planGelu plans a function of the first input and the second, if there is one, which stretches to it.

@@ -12,7 +12,7 @@ import (
 // the first axis before the last instead. The product is rounded, and the multiple of it again. Typed programs
 // call tensor.Permute, MatMul and Mul. Source: docs/ContribOperators.md of
 // github.com/microsoft/onnxruntime.
-var fusedMatMul = plan.Operator{About: plan.About{Name: "FusedMatMul", Domain: "com.microsoft", Versions: []int{1}, Attrs: []string{"alpha", "transA", "transB", "transBatchA", "transBatchB"}}, Least: 2, Takes: plan.Floats, Fast: productFast,
+var fusedMatMul = plan.Operator{About: plan.About{Name: "FusedMatMul", Domain: "com.microsoft", Versions: []int{1}, Attrs: []string{"alpha", "transA", "transB", "transBatchA", "transBatchB"}}, Least: 2, Takes: plan.Floats,
 	Planned: func(c *plan.Use, p *plan.Draft) {
 		const name = "FusedMatMul"
 		plan.OneType(name, c.Inputs...)

@@ -59,7 +59,7 @@ func geluTanhRow64(dst, a []float64) {
 	}
 }
 
-var geluOp = plan.Operator{About: plan.About{Name: "Gelu", Shared: true, FLOPs: plan.FLOPs{Each: 1}, Versions: []int{20}, Attrs: []string{"approximate"}}, Least: 1, Takes: plan.Floats, Fast: geluFast,
+var geluOp = plan.Operator{About: plan.About{Name: "Gelu", Shared: true, FLOPs: plan.FLOPs{Each: 1}, Versions: []int{20}, Attrs: []string{"approximate"}}, Least: 1, Takes: plan.Floats,
 	Planned: func(c *plan.Use, p *plan.Draft) {
 		by, a := &gelu, c.With("Gelu", 0)
 		if approximate(c) {

@@ -159,7 +159,7 @@ func gemmShape(shape []int, a, b, c *layout.Layout, o GemmOptions) []int {
 	return append(shape, m, n)
 }
 
-var gemmOp = plan.Operator{About: plan.About{Kept: keepInput, Weights: 1, Name: "Gemm", Rectifies: true, Leads: true, Versions: []int{6, 7, 9, 11, 13}, Attrs: []string{"alpha", "beta", "broadcast", "transA", "transB"}}, Least: 2, Most: 3, Fast: productFast,
+var gemmOp = plan.Operator{About: plan.About{Kept: keepInput, Weights: 1, Name: "Gemm", Rectifies: true, Leads: true, Versions: []int{6, 7, 9, 11, 13}, Attrs: []string{"alpha", "beta", "broadcast", "transA", "transB"}}, Least: 2, Most: 3,
 	Takes: plan.Floats | plan.Fixeds,
 	Planned: func(c *plan.Use, p *plan.Draft) {
 		plan.OneType("Gemm", c.Inputs...)

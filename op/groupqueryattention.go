@@ -19,7 +19,7 @@ import (
 var groupQueryAttention = plan.Operator{About: plan.About{Name: "GroupQueryAttention", Domain: "com.microsoft", Versions: []int{1}, Why: whyAttended,
 	Attrs: []string{"causal", "do_rotary", "k_quant_type", "kv_cache_bit_width", "kv_num_heads", "local_window_size", "num_heads", "qk_norm_epsilon", "qk_output", "rotary_interleaved", "scale",
 		"sliding_window_cache", "smooth_softmax", "softcap", "v_quant_type"}},
-	Least: 1, Most: 12, Takes: attended, Fast: productFast,
+	Least: 1, Most: 12, Takes: attended,
 	Planned: func(c *plan.Use, p *plan.Draft) {
 		g, n := groupedOf(c), min(max(c.Outputs, 1), 3)
 		allThere(g.name, c)

@@ -74,5 +74,5 @@ func gruStep[T num.Float](u *unrolled[T], step int) {
 
 var gru = plan.Operator{About: plan.About{Kept: func(o *plan.Op, c *plan.Call) (*plan.Op, int64) { return gruCell.keep(o, c) }, Name: "GRU", Versions: []int{1, 3, 7, 14, 22},
 	Attrs: []string{"activation_alpha", "activation_beta", "activations", "clip", "direction", "hidden_size", "layout", "linear_before_reset", "output_sequence"},
-	Why:   "of floats alone: Cast first"}, Least: 3, Most: 6, Takes: plan.Floats, Fast: productFast,
+	Why:   "of floats alone: Cast first"}, Least: 3, Most: 6, Takes: plan.Floats,
 	Planned: func(c *plan.Use, p *plan.Draft) { planRecurrent(p, &gruCell, c) }}

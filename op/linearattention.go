@@ -187,7 +187,7 @@ func attendLinear(y, state *tensor.Any, in [7]*tensor.Any, o linearAttrs, opts [
 	plan.Put(y, out)
 }
 
-var linearAttention = plan.Operator{About: plan.About{Name: "LinearAttention", Shared: true, Versions: []int{27}, Attrs: []string{"chunk_size", "kv_num_heads", "q_num_heads", "scale", "update_rule"}, Why: whyAttended}, Least: 3, Most: 7, Takes: attended, Fast: productFast,
+var linearAttention = plan.Operator{About: plan.About{Name: "LinearAttention", Shared: true, Versions: []int{27}, Attrs: []string{"chunk_size", "kv_num_heads", "q_num_heads", "scale", "update_rule"}, Why: whyAttended}, Least: 3, Most: 7, Takes: attended,
 	Planned: func(c *plan.Use, p *plan.Draft) {
 		const name = "LinearAttention"
 		in, o := linearCall(c)

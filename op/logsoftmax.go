@@ -46,6 +46,6 @@ func logSoftmaxFixed[T num.Fixed](dst, x []T, mode []fixed.Mode) error {
 	return fixed.LogSoftmax(dst, x, mode...)
 }
 
-var logSoftmax = reduce.Liner{About: plan.About{Name: "LogSoftmax", Versions: []int{1, 11, 13}, Attrs: []string{"axis"}}, Fast: softmaxFast,
+var logSoftmax = reduce.Liner{About: plan.About{Name: "LogSoftmax", Versions: []int{1, 11, 13}, Attrs: []string{"axis"}},
 	F32: logSoftmaxLines[float32], F64: logSoftmaxLines[float64],
 	Fixed: reduce.FixedMap{FP8x23: logSoftmaxFixed[fixed.FP8x23], FP16x16: logSoftmaxFixed[fixed.FP16x16], FP32x32: logSoftmaxFixed[fixed.FP32x32], FP64x64: logSoftmaxFixed[fixed.FP64x64]}}

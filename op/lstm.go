@@ -83,5 +83,5 @@ func lstmStep[T num.Float](u *unrolled[T], step int) {
 
 var lstm = plan.Operator{About: plan.About{Kept: func(o *plan.Op, c *plan.Call) (*plan.Op, int64) { return lstmCell.keep(o, c) }, Name: "LSTM", Versions: []int{1, 7, 14, 22},
 	Attrs: []string{"activation_alpha", "activation_beta", "activations", "clip", "direction", "hidden_size", "input_forget", "layout", "output_sequence"},
-	Why:   "of floats alone: Cast first"}, Least: 3, Most: 8, Takes: plan.Floats, Fast: productFast,
+	Why:   "of floats alone: Cast first"}, Least: 3, Most: 8, Takes: plan.Floats,
 	Planned: func(c *plan.Use, p *plan.Draft) { planRecurrent(p, &lstmCell, c) }}

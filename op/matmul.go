@@ -249,7 +249,7 @@ func forward(lay *layout.Layout) bool {
 	return true
 }
 
-var matMul = plan.Operator{About: plan.About{Kept: keepInput, Weights: 1, Name: "MatMul", Leads: true, Orion: &orionVector, Versions: []int{1, 9, 13}}, Least: 2, Takes: plan.Every, Fast: productFast,
+var matMul = plan.Operator{About: plan.About{Kept: keepInput, Weights: 1, Name: "MatMul", Leads: true, Orion: &orionVector, Versions: []int{1, 9, 13}}, Least: 2, Takes: plan.Every,
 	Planned: func(c *plan.Use, p *plan.Draft) {
 		plan.OneType("MatMul", c.Inputs...)
 		a, b := c.With("MatMul", 0), c.With("MatMul", 1)

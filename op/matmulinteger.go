@@ -84,7 +84,7 @@ func (p *byteProduct) run(j exec.Job, a, b contract.ByteSide, exact bool, emit f
 	q.Run()
 }
 
-var matMulInteger = plan.Operator{About: plan.About{Kept: keepInput, Weights: 1, Name: "MatMulInteger", Versions: []int{10}, Why: "of integers of 8 bits alone"}, Fast: bytesFast, Least: 2, Most: 4, Takes: plan.Bytes8,
+var matMulInteger = plan.Operator{About: plan.About{Kept: keepInput, Weights: 1, Name: "MatMulInteger", Versions: []int{10}, Why: "of integers of 8 bits alone"}, Least: 2, Most: 4, Takes: plan.Bytes8,
 	Move: func(c *plan.Use) plan.Mover {
 		return integerProduct(c.In(0), c.In(1), c.In(2), c.In(3), keptInput(c, 1))
 	}}

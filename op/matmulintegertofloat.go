@@ -24,7 +24,7 @@ import (
 // quantizes a as DynamicQuantizeLinear does: its inputs are a, of float32, b, the scale and the
 // zero point of b, and the bias. Typed programs call QLinearMatMul's relatives: MatMulInteger, Cast,
 // Mul and Add. Source: docs/ContribOperators.md of github.com/microsoft/onnxruntime.
-var matMulIntegerToFloat = plan.Operator{About: plan.About{Kept: keepInput, Weights: 1, Name: "MatMulIntegerToFloat", Domain: "com.microsoft", Versions: []int{1}, Why: "of integers of 8 bits alone"}, Fast: bytesFast, Least: 4, Most: 7, Takes: plan.Bytes8,
+var matMulIntegerToFloat = plan.Operator{About: plan.About{Kept: keepInput, Weights: 1, Name: "MatMulIntegerToFloat", Domain: "com.microsoft", Versions: []int{1}, Why: "of integers of 8 bits alone"}, Least: 4, Most: 7, Takes: plan.Bytes8,
 	Move: func(c *plan.Use) plan.Mover {
 		const name = "MatMulIntegerToFloat"
 		checkQuantum(name, 2, c.In(2), tensor.Any{}, c.In(0).DType())

@@ -250,7 +250,7 @@ func (u *unpacking) column(dst []float32, i, first int) {
 }
 
 var matMulNBits = plan.Operator{About: plan.About{Name: "MatMulNBits", Domain: "com.microsoft", Versions: []int{1}, Attrs: []string{"K", "N", "accuracy_level", "bits", "block_size", "weight_prepacked"},
-	Why: "of the floats that weights are multiplied in: float32, float16 and bfloat16"}, Least: 3, Most: 6, Takes: 1<<dtype.Float32 | 1<<dtype.Float16 | 1<<dtype.BFloat16, Fast: productFast,
+	Why: "of the floats that weights are multiplied in: float32, float16 and bfloat16"}, Least: 3, Most: 6, Takes: 1<<dtype.Float32 | 1<<dtype.Float16 | 1<<dtype.BFloat16,
 	Move: func(c *plan.Use) plan.Mover {
 		const name = "MatMulNBits"
 		if !c.In(4).IsZero() {

@@ -171,7 +171,7 @@ func biasedBy(a tensor.Any, bias *tensor.Any, from int, quiet []Option) (r tenso
 }
 
 var multiHeadAttention = plan.Operator{About: plan.About{Name: "MultiHeadAttention", Domain: "com.microsoft", Versions: []int{1}, Attrs: []string{"mask_filter_value", "num_heads", "scale", "unidirectional"}, Why: whyAttended},
-	Least: 1, Most: 8, Takes: attended, Fast: productFast,
+	Least: 1, Most: 8, Takes: attended,
 	Planned: func(c *plan.Use, p *plan.Draft) {
 		m, n := multiHeadOf(c), min(max(c.Outputs, 1), 4)
 		allThere(m.name, c)
@@ -258,7 +258,7 @@ func (m *multiHead) outputs(c *plan.Use) []tensor.Any {
 
 var attentionContributed = plan.Operator{About: plan.About{Name: "Attention", Domain: "com.microsoft", Versions: []int{1},
 	Attrs: []string{"do_rotary", "mask_filter_value", "num_heads", "past_present_share_buffer", "qkv_hidden_sizes", "rotary_embedding_dim", "scale", "unidirectional"}, Why: whyAttended},
-	Least: 2, Most: 6, Takes: attended, Fast: productFast,
+	Least: 2, Most: 6, Takes: attended,
 	Planned: func(c *plan.Use, p *plan.Draft) {
 		m := projectedOf(c)
 		allThere(m.name, c)

@@ -26,7 +26,7 @@ import (
 // The scale and the zero point of b are one number, or have one for each column of the product;
 // the others are one number. Typed programs call MatMulInteger or QLinearMatMul. Source:
 // docs/ContribOperators.md of github.com/microsoft/onnxruntime.
-var qGemm = plan.Operator{About: plan.About{Kept: keepInput, Weights: 3, Name: "QGemm", Domain: "com.microsoft", Versions: []int{1}, Attrs: []string{"alpha", "transA", "transB"}, Why: "of integers of 8 bits alone"}, Fast: bytesFast, Least: 2, Most: 9, Takes: plan.Bytes8,
+var qGemm = plan.Operator{About: plan.About{Kept: keepInput, Weights: 3, Name: "QGemm", Domain: "com.microsoft", Versions: []int{1}, Attrs: []string{"alpha", "transA", "transB"}, Why: "of integers of 8 bits alone"}, Least: 2, Most: 9, Takes: plan.Bytes8,
 	Move: func(c *plan.Use) plan.Mover {
 		const name = "QGemm"
 		c.Must(name, 0, 1, 3, 4)

@@ -113,7 +113,7 @@ func codesOfChannels(g *contract.Convolution, s scaling, y quantum, bias move.Wo
 }
 
 var qLinearConv = plan.Operator{About: plan.About{Kept: keepInput, Weights: 3, Name: "QLinearConv", Shared: true, Versions: []int{10}, Why: "of integers of 8 bits alone",
-	Attrs: []string{"auto_pad", "dilations", "group", "kernel_shape", "pads", "strides"}}, Fast: bytesFast, Least: 8, Most: 9, Takes: plan.Bytes8,
+	Attrs: []string{"auto_pad", "dilations", "group", "kernel_shape", "pads", "strides"}}, Least: 8, Most: 9, Takes: plan.Bytes8,
 	Move: func(c *plan.Use) plan.Mover {
 		return quantizedConv(append(append([]tensor.Any{}, c.Inputs[:8]...), c.In(8)), c.In(7).DType(), contract.WindowOf(c), plan.AttrInt(c, "group", 1), keptInput(c, 3))
 	}}

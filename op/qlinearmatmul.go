@@ -84,7 +84,7 @@ func checkScales(name string, i int, scale, zero, a tensor.Any, axis int) {
 	move.CheckZero(name, i+1, zero, a, axis)
 }
 
-var qLinearMatMul = plan.Operator{About: plan.About{Kept: keepInput, Weights: 3, Name: "QLinearMatMul", Versions: []int{10, 21}, Why: "of integers of 8 bits alone"}, Fast: bytesFast, Least: 8, Takes: plan.Bytes8,
+var qLinearMatMul = plan.Operator{About: plan.About{Kept: keepInput, Weights: 3, Name: "QLinearMatMul", Versions: []int{10, 21}, Why: "of integers of 8 bits alone"}, Least: 8, Takes: plan.Bytes8,
 	Move: func(c *plan.Use) plan.Mover {
 		return quantizedProduct(append([]tensor.Any{}, c.Inputs[:8]...), c.In(7).DType(), keptInput(c, 3))
 	}}

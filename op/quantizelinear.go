@@ -151,7 +151,7 @@ func wholesTo[T int8 | uint8 | int16 | uint16](dst []T) func(at int, v, zero []f
 }
 
 var quantizeLinear = plan.Operator{About: plan.About{Name: "QuantizeLinear", Shared: true, FLOPs: plan.FLOPs{Each: 2}, Orion: &inOrion{also: plan.Fixeds, instead: orionQuantize}, Versions: []int{10, 13, 19, 21, 23, 24, 25},
-	Attrs: []string{"axis", "block_size", "output_dtype", "precision", "saturate"}}, Fast: quantizeFast, Least: 2, Most: 3, Takes: plan.Reals,
+	Attrs: []string{"axis", "block_size", "output_dtype", "precision", "saturate"}}, Least: 2, Most: 3, Takes: plan.Reals,
 	Move: func(c *plan.Use) plan.Mover {
 		const name = "QuantizeLinear"
 		d, precision := dtype.Uint8, c.In(1).DType()

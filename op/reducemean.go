@@ -51,4 +51,4 @@ func meanFolder(r *exec.Reducer) exec.Folder {
 }
 
 var reduceMean = reduce.Operator{About: plan.About{Name: "ReduceMean", PerAxis: 0b10, Versions: []int{1, 11, 13, 18}, Attrs: []string{"axes", "keepdims", "noop_with_empty_axes"}}, Since: 18, Takes: plan.Numbers,
-	Folder: meanFolder, Lines: reduce.MeanLines, Rows: reduce.MeanRows, Spare: &sync.Pool{}, Fast: reduce.SumFast}
+	Folder: meanFolder, Lines: reduce.MeanLines, Rows: reduce.MeanRows, Spare: &sync.Pool{}}

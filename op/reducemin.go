@@ -28,4 +28,4 @@ func reduceMinRows(d dtype.DType, out, x exec.Run, from int, down exec.Sequence)
 }
 
 var reduceMin = reduce.Operator{About: plan.About{Name: "ReduceMin", Shapes: true, PerAxis: 0b10, Versions: []int{1, 11, 12, 13, 18, 20}, Attrs: []string{"axes", "keepdims", "noop_with_empty_axes"}}, Since: 18, Takes: plan.Bools | plan.Reals | plan.Fixeds,
-	Folder: reduce.MinFolder, Lines: reduceMinLines, Rows: reduceMinRows, Spare: &sync.Pool{}, Fast: extremeFast}
+	Folder: reduce.MinFolder, Lines: reduceMinLines, Rows: reduceMinRows, Spare: &sync.Pool{}}

@@ -38,4 +38,4 @@ func sumFolder(r *exec.Reducer) exec.Folder {
 }
 
 var reduceSum = reduce.Operator{About: plan.About{Name: "ReduceSum", Shapes: true, PerAxis: 0b10, Versions: []int{1, 11, 13}, Attrs: []string{"axes", "keepdims", "noop_with_empty_axes"}}, Since: 13, Takes: plan.Numbers,
-	Folder: sumFolder, Lines: reduce.SumLines, Rows: reduce.SumRows, Spare: &sync.Pool{}, Fast: reduce.SumFast}
+	Folder: sumFolder, Lines: reduce.SumLines, Rows: reduce.SumRows, Spare: &sync.Pool{}}

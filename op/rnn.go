@@ -42,5 +42,5 @@ func rnnStep[T num.Float](u *unrolled[T], step int) {
 
 var rnn = plan.Operator{About: plan.About{Kept: func(o *plan.Op, c *plan.Call) (*plan.Op, int64) { return rnnCell.keep(o, c) }, Name: "RNN", Versions: []int{1, 7, 14, 22},
 	Attrs: []string{"activation_alpha", "activation_beta", "activations", "clip", "direction", "hidden_size", "layout", "output_sequence"},
-	Why:   "of floats alone: Cast first"}, Least: 3, Most: 6, Takes: plan.Floats, Fast: productFast,
+	Why:   "of floats alone: Cast first"}, Least: 3, Most: 6, Takes: plan.Floats,
 	Planned: func(c *plan.Use, p *plan.Draft) { planRecurrent(p, &rnnCell, c) }}

@@ -175,6 +175,6 @@ func softmaxFixed[T num.Fixed](dst, x []T, mode []fixed.Mode) error {
 	return nil
 }
 
-var softmax = reduce.Liner{About: plan.About{Name: "Softmax", Versions: []int{1, 11, 13}, Attrs: []string{"axis"}}, Fast: softmaxFast,
+var softmax = reduce.Liner{About: plan.About{Name: "Softmax", Versions: []int{1, 11, 13}, Attrs: []string{"axis"}},
 	F32: softmaxLines[float32], F64: softmaxLines[float64],
 	Fixed: reduce.FixedMap{FP8x23: softmaxFixed[fixed.FP8x23], FP16x16: softmaxFixed[fixed.FP16x16], FP32x32: softmaxFixed[fixed.FP32x32], FP64x64: softmaxFixed[fixed.FP64x64]}}

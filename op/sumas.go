@@ -27,7 +27,7 @@ func SumAs[U num.Number, T num.Elem](a tensor.Tensor[T], axes []int, opts ...Opt
 }
 
 // sumFloat64 leaves out the last rounding of the sum of float32.
-var sumFloat64 = reduce.Operator{About: plan.About{Name: "SumAs"}, Takes: 1 << dtype.Float32, Gives: dtype.Float64, Spare: &sync.Pool{}, Fast: reduce.SumFast,
+var sumFloat64 = reduce.Operator{About: plan.About{Name: "SumAs"}, Takes: 1 << dtype.Float32, Gives: dtype.Float64, Spare: &sync.Pool{},
 	Folder: func(*exec.Reducer) exec.Folder {
 		return &reduce.Rounded[float32]{Terms: new(termSum[float32]), Dtype: dtype.Float64}
 	},

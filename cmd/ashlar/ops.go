@@ -116,6 +116,8 @@ A column is the element type of the deciding operand, with a word for the kernel
 - *512*: also AVX-512 on amd64, and NEON on arm64
 - *amd*: also AVX-512 on amd64
 
+A test notes which kernels run for each operator and type. Kernels that convert elements count in *Cast* alone, kernels that copy or sort them nowhere.
+
 Opsets are those of ONNX that define the operator. An operator without one is NumPy's, or an extension.
 
 `, len(ops), filled, len(ops)*len(dtype.All()))

@@ -5,26 +5,24 @@ import (
 	"slices"
 
 	"github.com/ashlar-go/ashlar/dtype"
-	"github.com/ashlar-go/ashlar/internal/core/cpu"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
 // An Op is an operator in its run-time form: its description, and how it plans a call.
 type Op struct {
-	says  About
-	takes func(d dtype.DType) bool              // whether the deciding operand may hold d
-	fast  func(d dtype.DType, l cpu.Level) bool // whether package simd has rows for it; nil is no
-	plan  func(c *Use, p *Draft)
-	fixed dtype.DType // the format of InFixed
-	table Table       // nil for a program's own
+	says   About
+	takes  func(d dtype.DType) bool // whether the deciding operand may hold d
+	plan   func(c *Use, p *Draft)
+	fixed  dtype.DType // the format of InFixed
+	table  Table       // nil for a program's own
+	listed string      // the name in the list of kernels
 }
 
 // A Table is an operator as its file declares it.
 type Table interface {
 	say() *About
 	Supports(d dtype.DType) bool
-	Has(d dtype.DType, l cpu.Level) bool
 	Effort() FLOPs // if it doesn't say another one
 	Plan(c *Use, p *Draft)
 	Scratch(p *Draft, out []tensor.Any) float64
@@ -32,7 +30,7 @@ type Table interface {
 
 // OpOf returns the operator of a table.
 func OpOf(t Table) *Op {
-	o := &Op{says: *t.say(), takes: t.Supports, fast: t.Has, plan: t.Plan, table: t}
+	o := &Op{says: *t.say(), takes: t.Supports, plan: t.Plan, table: t, listed: t.say().Domain + ":" + t.say().Name}
 	if f := &o.says.FLOPs; *f == (FLOPs{}) {
 		*f = t.Effort()
 	}
@@ -91,9 +89,6 @@ func FixedOf(o *Op) dtype.DType { return o.fixed }
 
 // Planned plans a call of an operator into p.
 func Planned(o *Op, c *Use, p *Draft) { o.plan(c, p) }
-
-// FastFor reports whether package simd has rows of an operator.
-func FastFor(o *Op, d dtype.DType, l cpu.Level) bool { return o.fast != nil && o.fast(d, l) }
 
 // Supports reports whether the deciding operand may hold d.
 func Supports(o *Op, d dtype.DType) bool { return o.takes == nil || o.takes(d) }
@@ -393,17 +388,12 @@ type Operator struct {
 	Takes   Types // the types that this input may hold; 0 is every type
 	Planned func(c *Use, p *Draft)
 	Move    func(c *Use) Mover // instead, for operators that move elements
-
-	Fast func(d dtype.DType, l cpu.Level) bool // whether package simd has rows for it; nil is no
 }
 
 // Supports reports whether the deciding input may hold d.
 func (o *Operator) Supports(d dtype.DType) bool {
 	return int(d) < dtype.Count && (o.Takes == 0 || o.Takes.Has(d))
 }
-
-// Has reports whether package simd has rows for d at a level.
-func (o *Operator) Has(d dtype.DType, l cpu.Level) bool { return o.Fast != nil && o.Fast(d, l) }
 
 // Effort returns no operations: an operator written by hand says them itself.
 func (o *Operator) Effort() FLOPs { return FLOPs{} }

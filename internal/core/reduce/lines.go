@@ -5,7 +5,6 @@ import (
 
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/core/cast"
-	"github.com/ashlar-go/ashlar/internal/core/cpu"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
 	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/internal/core/simd"
@@ -21,7 +20,6 @@ type Liner struct {
 	F32   func(dst, w, a []float32, n int, stream bool)
 	F64   func(dst, w, a []float64, n int, stream bool)
 	Fixed FixedMap
-	Fast  func(d dtype.DType, l cpu.Level) bool
 }
 
 // FixedMap has a function from a line to a line for each format. dst isn't x.
@@ -163,8 +161,6 @@ func (o *Liner) lines(c *plan.Use) (axis, tail int) {
 	axis = plan.AxisOf(o.Name, axis, rank)
 	return axis, rank - axis
 }
-
-func (o *Liner) Has(d dtype.DType, l cpu.Level) bool { return o.Fast != nil && o.Fast(d, l) }
 
 func (o *Liner) Effort() plan.FLOPs { return plan.FLOPs{Each: 5} }
 

@@ -4,11 +4,9 @@ import (
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/core/cast"
 	"github.com/ashlar-go/ashlar/internal/core/conv"
-	"github.com/ashlar-go/ashlar/internal/core/cpu"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
 	"github.com/ashlar-go/ashlar/internal/core/move"
 	"github.com/ashlar-go/ashlar/internal/core/plan"
-	"github.com/ashlar-go/ashlar/internal/core/simd"
 	"github.com/ashlar-go/ashlar/layout"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -33,7 +31,6 @@ type Operator struct {
 	Spare  exec.Pool                 // of folders; nil if they have a parameter
 	Param  func(c *plan.Use) float64 // the parameter, by attributes; where it isn't 0 there are folders alone
 	Check  func(p float64)           // refuses a parameter
-	Fast   func(d dtype.DType, l cpu.Level) bool
 }
 
 // result returns the type of the result.
@@ -196,8 +193,6 @@ func (o *Operator) Args(c *plan.Use) (axes []int, keep bool) {
 	return axes, keep
 }
 
-func (o *Operator) Has(d dtype.DType, l cpu.Level) bool { return o.Fast != nil && o.Fast(d, l) }
-
 func (o *Operator) Effort() plan.FLOPs { return plan.FLOPs{Read: 1} }
 
 func (o *Operator) Scratch(p *plan.Draft, out []tensor.Any) float64 {
@@ -296,9 +291,6 @@ func (f *Rounded[C]) Result(out exec.Run) error {
 	move.NumericIn(out, f.Dtype).SetFloat(0, f.Total())
 	return nil
 }
-
-// SumFast reports whether sums of d have kernels at a level.
-func SumFast(d dtype.DType, l cpu.Level) bool { return d.IsFloat() && simd.Has(l) }
 
 // AxesArg returns the axes of a node: input 1 from the opset that made them an input, an
 // attribute before. ok is false when there are none.
