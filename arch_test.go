@@ -58,7 +58,7 @@ var levels = map[string]int{
 	"dtype": 1, "internal/published": 1, "internal/core/simd": 1, "internal/core/walk": 1, "receipt": 1,
 	"internal/core/conv": 2, "internal/core/order": 2, "judge": 2,
 	"tensor":             3,
-	"internal/core/exec": 4, "onnx/internal/wire": 4, "onnx/internal/text": 4, "format": 4,
+	"internal/core/exec": 4, "onnx/internal/wire": 4, "onnx/internal/text": 4, "internal/core/disk": 4, "format": 5, "internal/core/formats": 6,
 	"internal/core/packed": 5, "op/option": 5, "pack": 7, "internal/core/plan": 6, "internal/core/cast": 7, "internal/core/move": 8, "internal/core/pointwise": 8,
 	"internal/core/reduce": 9, "internal/core/contract": 9, "op": 10, "tensortest": 5,
 	"op/ml": 11, "op/train": 11, "op/all": 12, "device": 11, "onnx": 13, "onnx/imagedecoder": 13, "format/…": 8,

@@ -23,7 +23,7 @@
 //	onnx/picture/        draws the graph of a model
 //	onnx/weights/        models as files of arrays, for package format
 //	onnx/serve/          runs models for clients over HTTP
-//	format/              opens and writes files whatever their format: a registry, atomic files
+//	format/              opens and writes files whatever their format: a registry, also for formats of a program
 //	format/npy/          NumPy's npy and npz files
 //	format/safetensors/  safetensors files, mapped
 //	format/gguf/         GGUF files, mapped
@@ -57,6 +57,8 @@
 //	internal/core/contract/ products of matrices and convolutions, by packed panels
 //	internal/core/packed/ products of vectors with matrices in blocks of codes
 //	internal/core/simd/  rows with an instruction set: AVX2, AVX-512 and NEON; its generator is a module of its own
+//	internal/core/disk/  files that appear whole or not at all, and parts of arrays in them
+//	internal/core/formats/ what readers and writers of formats share: errors with names, files of one array
 //	internal/published/  layouts by the published rules of pycute and cutegen, faults included
 //	internal/confined/   calls functions where 1 GiB is the most that they may take, for tests
 //	internal/exact/      elementary functions with 384 bits, for tests of package internal/core/float
@@ -118,7 +120,7 @@
 //	format/npy/header.go                   the header of an npy file
 //	cmd/ashlar/inputs.go                   --input name=file; source.go reads the file
 //	beam/beam.go                           tasks of a plan that failed, tried again; chunk/run.go ends at the first error
-//	format/write.go                        a file written whole or not at all
+//	internal/core/disk/atomic.go           a file written whole or not at all
 //	format/zarr/shard.go                   the index of a shard; http.go reads arrays of a server
 //	format/zarr/codec.go                   codecs of Zarr; compress.go and blosc.go read what they compress
 //

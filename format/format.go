@@ -7,25 +7,26 @@
 //	f, err := format.Open("weights.npz")
 //
 // format/npy registers npy and npz, format/safetensors a file and an index of several, format/gguf GGUF files, and format/pytorch, zarr,
-// csv, raw and image theirs. onnx/weights registers models, whose arrays are their weights. The callers of this package are the command ashlar
-// and the page of module web. A program that knows the format of its files needs only that format's package.
+// csv, raw and image theirs. onnx/weights registers models, whose arrays are their weights. A program that knows the format of its files needs only that format's package.
+//
+// A program adds a format of its own with [Register]: functions that recognize, open and write it. [Error] and its reasons are for such
+// formats, too.
 package format
 
 import (
 	"archive/zip"
+	"bufio"
 	"bytes"
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"math"
 	"os"
 	"slices"
 	"strings"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/core/disk"
 	"github.com/ashlar-go/ashlar/layout"
-	"github.com/ashlar-go/ashlar/mem"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -33,7 +34,7 @@ import (
 var (
 	ErrUnknown   = errors.New("a file of no format that the program imports")
 	ErrNoHeader  = errors.New("it has no header that says what is in it")
-	ErrProtected = errors.New("it is write-protected")
+	ErrProtected = disk.ErrProtected
 )
 
 // A Sign is the degree of certainty that a file has a format. The highest wins.
@@ -93,25 +94,25 @@ func ByEnd(file string) *Format {
 	return nil
 }
 
-// Of returns the format of a file by its first bytes and its name, nil if neither tells it.
-func Of(name string, head []byte) (found *Format) {
+// of returns the format of a file by its first bytes and its name, nil if neither tells it.
+func of(name string, head []byte) (found *Format) {
 	surest := No
 	for _, f := range formats {
-		if sign := f.Sign(head[:min(len(head), Head)], f.ends(name)); sign > surest {
+		if sign := f.Sign(head, f.ends(name)); sign > surest {
 			found, surest = f, sign
 		}
 	}
 	return found
 }
 
-// OfFile is Of for a file of size bytes. A zip file without a name that tells its format is known by the names of its entries.
-func OfFile(name string, r io.ReaderAt, size int64) (*Format, error) {
+// ofFile is of for a file of size bytes. A zip file without a name that tells its format is known by the names of its entries.
+func ofFile(name string, r io.ReaderAt, size int64) (*Format, error) {
 	head := make([]byte, min(Head, size))
 	if n, err := r.ReadAt(head, 0); n < len(head) {
-		return nil, Bare(err)
+		return nil, disk.Bare(err)
 	}
-	found := Of(name, head)
-	if !IsZip(head) || found != Of("", head) {
+	found := of(name, head)
+	if !isZip(head) || found != of("", head) {
 		return found, nil
 	}
 	z, err := zip.NewReader(r, size)
@@ -128,17 +129,9 @@ func OfFile(name string, r io.ReaderAt, size int64) (*Format, error) {
 	return found, nil
 }
 
-// IsZip reports whether a file that begins with head is a zip file.
-func IsZip(head []byte) bool {
+// isZip reports whether a file that begins with head is a zip file.
+func isZip(head []byte) bool {
 	return bytes.HasPrefix(head, []byte("PK\x03\x04")) || bytes.HasPrefix(head, []byte("PK\x05\x06"))
-}
-
-// OfFolder returns the format of a folder, nil if it is none.
-func OfFolder(path string) *Format {
-	if i := slices.IndexFunc(formats, func(f *Format) bool { return f.Folder != nil && f.Folder(path) }); i >= 0 {
-		return formats[i]
-	}
-	return nil
 }
 
 // Begins returns the Sign function of a format whose files begin with one of the texts.
@@ -178,63 +171,79 @@ type Options struct {
 // A Source is the input of a format: a file or a folder if Path is set, else the bytes of At, else the stream R, which is read once.
 type Source struct {
 	Path string
+	Name string // tells the format of At or R by its ending; "": the first bytes alone tell it
 	At   io.ReaderAt
 	R    io.Reader
-	Size int64 // the bytes of a file, and of a stream after All
+	Size int64 // the bytes of a file
 	Options
 }
 
-// Reader reads a source from its beginning.
+// isFile reports whether Path is the source.
+func (s *Source) isFile() bool { return s.Path != "" || s.At == nil && s.R == nil }
+
+// Format returns the format that the first bytes and the name of a source tell, nil if the program imports none. Of a stream it
+// reads these bytes ahead, and sets R to a reader that has them. A zip file is read from its end, so At then has the bytes of the stream.
+// Pipes and devices are refused as paths: they can be read only once. Their reader is a stream.
+func (s *Source) Format() (*Format, error) {
+	if s.isFile() {
+		found, err := s.ofPath()
+		return found, disk.In(s.Path, disk.Bare(err))
+	}
+	if s.At == nil {
+		b := bufio.NewReader(s.R)
+		s.R = b
+		head, err := b.Peek(Head)
+		if err != nil && err != io.EOF {
+			return nil, disk.Bare(err)
+		}
+		if !isZip(head) {
+			return of(s.Name, head), nil
+		}
+		all, err := io.ReadAll(b)
+		if err != nil {
+			return nil, disk.Bare(err)
+		}
+		s.At, s.Size = bytes.NewReader(all), int64(len(all))
+	}
+	return ofFile(s.Name, s.At, s.Size)
+}
+
+// ofPath returns the format of a file or a folder.
+func (s *Source) ofPath() (*Format, error) {
+	info, err := os.Stat(s.Path)
+	switch {
+	case err != nil:
+		return nil, err
+	case info.IsDir():
+		if i := slices.IndexFunc(formats, func(f *Format) bool { return f.Folder != nil && f.Folder(s.Path) }); i >= 0 {
+			return formats[i], nil
+		}
+		return nil, nil
+	case !info.Mode().IsRegular():
+		return nil, errors.New("it is a pipe or a device, not a file or a folder; read it with the package of its format")
+	}
+	f, err := os.Open(s.Path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	s.Size = info.Size()
+	return ofFile(s.Path, f, s.Size)
+}
+
+// Reader reads a source from its beginning. The caller closes it.
 func (s *Source) Reader() (io.ReadCloser, error) {
 	switch {
-	case s.Path != "" || s.At == nil && s.R == nil:
+	case s.isFile():
 		f, err := os.Open(s.Path)
 		if err != nil {
-			return nil, s.In(Bare(err))
+			return nil, disk.In(s.Path, disk.Bare(err))
 		}
 		return f, nil
 	case s.At != nil:
 		return io.NopCloser(io.NewSectionReader(s.At, 0, s.Size)), nil
 	}
 	return io.NopCloser(s.R), nil
-}
-
-// Read calls f with a reader of the source's bytes from the first. It names the file in an error.
-func Read[T any](s *Source, f func(io.Reader) (T, error)) (t T, err error) {
-	r, err := s.Reader()
-	if err != nil {
-		return t, err
-	}
-	defer r.Close()
-	t, err = f(r)
-	return t, s.In(err)
-}
-
-// All reads the whole source.
-func (s *Source) All() ([]byte, error) {
-	b, err := Read(s, func(r io.Reader) ([]byte, error) {
-		b, err := io.ReadAll(r)
-		return b, Bare(err)
-	})
-	s.Size = int64(len(b))
-	return b, err
-}
-
-// In adds the file's name to an error of a package that was given only a reader.
-func (s *Source) In(err error) error {
-	if err == nil || s.Path == "" {
-		return err
-	}
-	return fmt.Errorf("%s: %w", s.Path, err)
-}
-
-// Bare returns an error of the file system without its path, for callers that name the path themselves.
-func Bare(err error) error {
-	var e *fs.PathError
-	if errors.As(err, &e) {
-		return e.Err
-	}
-	return err
 }
 
 // A File is an open file.
@@ -262,117 +271,30 @@ type Info struct {
 
 // String describes an array for people: float32[2,3], column-major.
 func (i Info) String() string {
-	switch {
-	case i.Text != "":
+	if i.Text != "" {
 		return i.Text
-	case i.Storage != "":
-		return Typed(i.Type, i.Shape) + ", " + i.Storage
 	}
-	return Typed(i.Type, i.Shape)
-}
-
-// Typed writes an element type and a shape: float32[2,3].
-func Typed(elem string, shape []int) string {
-	return elem + "[" + strings.Trim(strings.ReplaceAll(fmt.Sprint(shape), " ", ","), "[]") + "]"
-}
-
-// Bytes returns the bytes that the elements of a shape take, at most the largest int64.
-func Bytes(d dtype.DType, shape ...int) int64 {
-	if slices.Contains(shape, 0) {
-		return 0
+	text := i.Type + "[" + strings.Trim(strings.ReplaceAll(fmt.Sprint(i.Shape), " ", ","), "[]") + "]"
+	if i.Storage != "" {
+		text += ", " + i.Storage
 	}
-	size := int64(d.Size())
-	for _, n := range shape {
-		if size > math.MaxInt64/int64(n) {
-			return math.MaxInt64
-		}
-		size *= int64(n)
-	}
-	return size
+	return text
 }
 
 // Open opens a file or a folder by its path. It refuses pipes and devices: they can be read only once, and Open reads the
 // beginning of a file first. The package of a format reads them.
 func Open(path string) (File, error) {
 	s := &Source{Path: path}
-	info, err := os.Stat(path)
+	found, err := s.Format()
 	if err != nil {
-		return nil, s.In(Bare(err))
-	}
-	var found *Format
-	switch mode := info.Mode(); {
-	case mode.IsDir():
-		found = OfFolder(path)
-	case mode.IsRegular():
-		f, err := os.Open(path)
-		if err != nil {
-			return nil, s.In(Bare(err))
-		}
-		defer f.Close()
-		s.Size = info.Size()
-		if found, err = OfFile(path, f, s.Size); err != nil {
-			return nil, s.In(err)
-		}
-	default:
-		return nil, s.In(errors.New("it is a pipe or a device, not a file or a folder; read it with the package of its format"))
+		return nil, err
 	}
 	if found == nil {
 		var names []string
 		for _, f := range formats {
 			names = append(names, f.Name)
 		}
-		return nil, s.In(fmt.Errorf("%w: %s", ErrUnknown, strings.Join(names, ", ")))
+		return nil, disk.In(path, fmt.Errorf("%w: %s", ErrUnknown, strings.Join(names, ", ")))
 	}
 	return found.Open(s)
-}
-
-// One is a file of one array, read by functions. Header is nil if the file describes its elements nowhere.
-type One struct {
-	Header func() (about string, i Info, err error)
-	Read   func() (tensor.Any, error)                   // reads the whole array
-	Part   func(idx []layout.Index) (tensor.Any, error) // reads a part, or all; nil: Read is used
-	about  string
-}
-
-func (o *One) About() string   { return o.about }
-func (o *One) Names() []string { return nil }
-func (o *One) Close() error    { return nil }
-
-func (o *One) Info(string) (i Info, err error) {
-	if o.Header == nil {
-		return i, ErrNoHeader
-	}
-	o.about, i, err = o.Header()
-	return i, err
-}
-
-func (o *One) Tensor(_ string, idx ...layout.Index) (tensor.Any, error) {
-	if o.Part != nil {
-		return o.Part(idx)
-	}
-	t, err := o.Read()
-	if err != nil {
-		return tensor.Any{}, err
-	}
-	return tensor.Slice(t, idx...)
-}
-
-// ReadPart reads the part that idx selects of the array whose elements begin at byte i.Offset of r. swapped tells that their
-// byte order isn't the machine's. ReadPart reads no bytes before the first selected element or after the last.
-func ReadPart(r io.ReaderAt, i Info, swapped bool, idx ...layout.Index) (t tensor.Any, err error) {
-	lay, off, err := i.Layout.Slice(idx...)
-	if err != nil {
-		return t, tensor.Wrap("tensor.Slice", err)
-	}
-	size := i.DType.Size()
-	lo, hi := lay.Span() // lo is negative where a step is
-	b, err := mem.Alloc((hi - lo + 1) * size)
-	if err != nil {
-		return t, err
-	}
-	if n, err := r.ReadAt(b.Bytes(), i.Offset+int64(off+lo)*int64(size)); n < b.Len() {
-		return t, fmt.Errorf("the file ends early: %w", err)
-	}
-	t, _, err = tensor.SliceBytes(i.DType, b, -lo*size, lay, swapped)
-	return t, err
 }

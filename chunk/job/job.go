@@ -19,8 +19,8 @@ import (
 	"strings"
 
 	"github.com/ashlar-go/ashlar/chunk"
-	"github.com/ashlar-go/ashlar/format"
 	"github.com/ashlar-go/ashlar/format/zarr"
+	"github.com/ashlar-go/ashlar/internal/core/disk"
 )
 
 // A Job is a computation. It goes through encoding/json and back without change, but for Open.
@@ -254,7 +254,7 @@ func alone(ctx context.Context, store zarr.Store, no error, o *zarr.Options) (st
 func local(ctx context.Context, path string, hosts []string) (zarr.Store, error) {
 	info, err := os.Stat(path)
 	if err != nil {
-		return nil, format.Bare(err)
+		return nil, disk.Bare(err)
 	}
 	if info.IsDir() {
 		return zarr.Dir(path)
@@ -264,7 +264,7 @@ func local(ctx context.Context, path string, hosts []string) (zarr.Store, error)
 	}
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, format.Bare(err)
+		return nil, disk.Bare(err)
 	}
 	var magic [6]byte
 	f.ReadAt(magic[:], 0)
@@ -302,11 +302,11 @@ func (j Job) output(ctx context.Context, address string, made *[]string) (zarr.S
 		return nil, fmt.Errorf("%w: it is a file; the result is a folder", fs.ErrExist)
 	case errors.Is(err, fs.ErrNotExist):
 		if err = os.Mkdir(address, 0o777); err != nil && !errors.Is(err, fs.ErrExist) { // two workers at once
-			return nil, format.Bare(err)
+			return nil, disk.Bare(err)
 		}
 		*made = append(*made, address)
 	case err != nil:
-		return nil, format.Bare(err)
+		return nil, disk.Bare(err)
 	default:
 		if err := foreign(address); err != nil {
 			return nil, err
@@ -319,7 +319,7 @@ func (j Job) output(ctx context.Context, address string, made *[]string) (zarr.S
 func foreign(folder string) error {
 	list, err := os.ReadDir(folder)
 	if err != nil {
-		return format.Bare(err)
+		return disk.Bare(err)
 	}
 	for _, e := range list {
 		name := e.Name()

@@ -19,8 +19,8 @@ import (
 
 	"github.com/ashlar-go/ashlar/chunk"
 	"github.com/ashlar-go/ashlar/chunk/job"
-	"github.com/ashlar-go/ashlar/format"
 	"github.com/ashlar-go/ashlar/format/zarr"
+	"github.com/ashlar-go/ashlar/internal/core/formats"
 	"github.com/ashlar-go/ashlar/tensor"
 	"github.com/spf13/cobra"
 )
@@ -275,7 +275,7 @@ func (v *computation) run(ctx context.Context) error {
 		defer os.RemoveAll(v.job.Work)
 		if p, err = v.job.To(ctx, store, ""); err == nil {
 			if last := resultStage(p); last.Write > mostPrinted {
-				return fmt.Errorf("the result is %s, %s: give -o, the folder that it is written to", format.Typed(last.DType.String(), last.Shape), amount(last.Write))
+				return fmt.Errorf("the result is %s, %s: give -o, the folder that it is written to", formats.Typed(last.DType.String(), last.Shape), amount(last.Write))
 			}
 		}
 	} else {
@@ -392,7 +392,7 @@ func (p *program) again() string {
 // report prints the result, or a line about the array that was made.
 func (v *computation) report(ctx context.Context, p *chunk.Plan, store zarr.Store, spent time.Duration) error {
 	last := resultStage(p)
-	title := format.Typed(last.DType.String(), last.Shape)
+	title := formats.Typed(last.DType.String(), last.Shape)
 	var t tensor.Any
 	if v.job.Out == "" {
 		a, err := zarr.Open(ctx, store, "", nil)
@@ -418,7 +418,7 @@ func (v *computation) report(ctx context.Context, p *chunk.Plan, store zarr.Stor
 		return nil
 	}
 	if t.IsZero() {
-		fmt.Fprintf(v.p.out, "%s: %s, chunks %s, %s\n", v.job.Out, title, format.Typed("", last.Chunks), counted(p.Tasks(), "task"))
+		fmt.Fprintf(v.p.out, "%s: %s, chunks %s, %s\n", v.job.Out, title, formats.Typed("", last.Chunks), counted(p.Tasks(), "task"))
 	} else {
 		fmt.Fprintf(v.p.out, "%s\n%v\n", title, t)
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/ashlar-go/ashlar/format"
 	"github.com/ashlar-go/ashlar/format/gguf"
 	"github.com/ashlar-go/ashlar/format/zarr"
+	"github.com/ashlar-go/ashlar/internal/core/disk"
 	"github.com/ashlar-go/ashlar/layout"
 	"github.com/ashlar-go/ashlar/op"
 	"github.com/ashlar-go/ashlar/pack"
@@ -107,7 +108,7 @@ func (v *conversion) run(in string) error {
 		return fmt.Errorf("%s: it has %d arrays%s; %s files hold one: choose it with --name, or write an npz or safetensors file", in, len(items), listed(names), v.to.Name)
 	}
 	if err := v.write(items); err != nil {
-		return fmt.Errorf("%s: %w", v.out, format.Bare(err))
+		return fmt.Errorf("%s: %w", v.out, disk.Bare(err))
 	}
 	for i := range items {
 		if !v.digest {
@@ -310,7 +311,8 @@ func cast(t tensor.Any, d dtype.DType) (tensor.Any, error) {
 
 // write writes OUT.
 func (v *conversion) write(items []format.Array) error {
-	o := format.WriteOptions{Fortran: v.fortran, Axes: v.axes, Comma: v.p.reading.comma, Chunks: v.chunks, Metadata: v.carried()}
+	a := v.p.atomic()
+	o := format.WriteOptions{Force: a.Force, Begun: a.Begun, Fortran: v.fortran, Axes: v.axes, Comma: v.p.reading.comma, Chunks: v.chunks, Metadata: v.carried()}
 	for i := range items {
 		x := &items[i]
 		if columns := 1; v.p.reading.header && x.Columns == nil && x.Tensor.Rank() > 0 { // a row of names is wanted: IN's, or numbers
@@ -329,21 +331,16 @@ func (v *conversion) write(items []format.Array) error {
 		}
 	}
 	if v.out == "-" {
-		return v.to.Write(format.Pieces(v.p.out), items, o)
+		return v.to.Write(disk.Pieces(v.p.out), items, o)
 	}
 	switch {
 	case zarr.Scheme(v.out) != "":
 		return v.upload(items)
 	case v.split != nil:
-		var metadata []gguf.KV
-		for _, m := range o.Metadata {
-			metadata = append(metadata, gguf.KV(m))
-		}
-		names, ts := format.Apart(items)
-		_, err := gguf.WriteSplit(v.out, v.p.atomic(), *v.split, names, ts, metadata)
+		_, err := gguf.WriteSplit(v.out, *v.split, &o, items...)
 		return err
 	}
-	return v.to.WriteFile(v.out, v.p.atomic(), &o, items...)
+	return v.to.WriteFile(v.out, &o, items...)
 }
 
 // readSplit reads the value of --split.

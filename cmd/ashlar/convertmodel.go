@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/ashlar-go/ashlar/format"
+	"github.com/ashlar-go/ashlar/internal/core/disk"
 	"github.com/ashlar-go/ashlar/layout"
 	"github.com/ashlar-go/ashlar/onnx"
 	"github.com/ashlar-go/ashlar/onnx/weights"
@@ -151,7 +152,7 @@ func (v *conversion) writeModel(m *onnx.Model, outside bool) error {
 		if v.out == "-" {
 			return fmt.Errorf("the model has weights in other files, which standard output has no place for: write it to a file")
 		}
-		if info, err := os.Stat(v.out); err == nil && !v.p.force && format.Protected(v.out, info.Mode().Perm()) {
+		if info, err := os.Stat(v.out); err == nil && !v.p.force && disk.Protected(v.out, info.Mode().Perm()) {
 			return fmt.Errorf("%s: %w", v.out, format.ErrProtected)
 		}
 		const least = 1024 // bytes of a weight that goes into the file beside

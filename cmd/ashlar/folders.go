@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/ashlar-go/ashlar/format"
+	"github.com/ashlar-go/ashlar/internal/core/disk"
 	"github.com/ashlar-go/ashlar/onnx"
 )
 
@@ -26,7 +27,11 @@ func (p *program) foldersOf(m *onnx.Model, f *runFlags, files []string) (*folder
 	d := &folders{at: -1}
 	isFolder := func(file string) bool {
 		info, err := os.Stat(file)
-		return err == nil && info.IsDir() && format.OfFolder(file) == nil
+		if err != nil || !info.IsDir() {
+			return false
+		}
+		found, err := (&format.Source{Path: file}).Format()
+		return err == nil && found == nil
 	}
 	isFile := func(file string) bool { // or a link to nothing, whose line says so
 		info, err := os.Stat(file)
@@ -37,7 +42,7 @@ func (p *program) foldersOf(m *onnx.Model, f *runFlags, files []string) (*folder
 		where = append(where, folder)
 		list, err := os.ReadDir(folder) // sorted by name
 		if err != nil {
-			return fmt.Errorf("%s: %w", folder, format.Bare(err))
+			return fmt.Errorf("%s: %w", folder, disk.Bare(err))
 		}
 		for _, e := range list {
 			if file := filepath.Join(folder, e.Name()); !strings.HasPrefix(e.Name(), ".") && isFile(file) {

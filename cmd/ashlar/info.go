@@ -10,8 +10,8 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"github.com/ashlar-go/ashlar/format"
 	"github.com/ashlar-go/ashlar/format/safetensors"
+	"github.com/ashlar-go/ashlar/internal/core/formats"
 	"github.com/ashlar-go/ashlar/onnx"
 	"github.com/ashlar-go/ashlar/onnx/picture"
 	"github.com/spf13/cobra"
@@ -351,7 +351,7 @@ func (p *program) describeWeights(g *onnx.Graph, row func(head, text string)) {
 		size := ""
 		if d, ok := t.Type.DType(); ok {
 			if n, err := t.Len(); err == nil {
-				size = fmt.Sprintf(", %s", amount(format.Bytes(d, n)))
+				size = fmt.Sprintf(", %s", amount(formats.Bytes(d, n)))
 			}
 		}
 		row("", label(name)+" "+t.String()+size)

@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/ashlar-go/ashlar/format"
+	"github.com/ashlar-go/ashlar/internal/core/formats"
 	"github.com/ashlar-go/ashlar/onnx"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -127,7 +127,7 @@ func inConstants(m *onnx.Model) (n int, bytes int64) {
 			n++
 			if d, ok := t.Type.DType(); ok {
 				if elems, err := t.Len(); err == nil {
-					bytes += format.Bytes(d, elems)
+					bytes += formats.Bytes(d, elems)
 				}
 			}
 		}
@@ -322,7 +322,7 @@ func valuesWanted(m *onnx.Model, given map[string]tensor.Any) (list []string) {
 				shape = append(shape, int(max(x.Value, 1)))
 			}
 		}
-		if format.Bytes(d, shape...) > most*int64(d.Size()) {
+		if formats.Bytes(d, shape...) > most*int64(d.Size()) {
 			continue
 		}
 		spec, err := tensor.NewSpec(d, shape...)

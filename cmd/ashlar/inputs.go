@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ashlar-go/ashlar/format"
+	"github.com/ashlar-go/ashlar/internal/core/disk"
 	"github.com/ashlar-go/ashlar/onnx"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -270,7 +270,7 @@ func (in *inputs) textType(name string) *onnx.Type {
 func (in *inputs) giveText(name string, t *onnx.Type, s *source, file string) error {
 	text, err := textFrom(t, s)
 	if err != nil {
-		return fmt.Errorf("%s: %w", s.name, format.Bare(err))
+		return fmt.Errorf("%s: %w", s.name, disk.Bare(err))
 	}
 	v := in.values[name]
 	if v != nil && !in.isSequence(name) {

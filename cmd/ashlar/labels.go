@@ -8,8 +8,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/ashlar-go/ashlar/format"
 	"github.com/ashlar-go/ashlar/internal/classes"
+	"github.com/ashlar-go/ashlar/internal/core/disk"
 )
 
 // labels are the names of classes.
@@ -42,7 +42,7 @@ func findLabels(file string, model *source) (*labels, error) {
 	}
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("%s: %w", file, format.Bare(err))
+		return nil, fmt.Errorf("%s: %w", file, disk.Bare(err))
 	case len(text) > mostLabels:
 		return nil, fmt.Errorf("%s: it is over %s long, which isn't a list of labels", file, amount(mostLabels))
 	}

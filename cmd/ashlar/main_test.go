@@ -17,7 +17,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ashlar-go/ashlar/dtype"
-	"github.com/ashlar-go/ashlar/format"
+	"github.com/ashlar-go/ashlar/internal/core/formats"
 )
 
 var update = flag.Bool("update", false, "rewrite the transcripts in testdata and docs/operators.md")
@@ -272,7 +272,7 @@ func TestAmounts(t *testing.T) {
 	}{
 		{[]int{3}, "24 bytes"}, {[]int{1 << 37, 2}, "2.0 TiB"}, {[]int{1 << 59, 2}, "at least 8 EiB"}, {[]int{most / 8}, "8388608.0 TiB"}, {[]int{most, 2}, "at least 8 EiB"}, {[]int{most, 2, 0}, "0 bytes"},
 	} {
-		if got := amount(format.Bytes(dtype.Int64, c.shape...)); got != c.want {
+		if got := amount(formats.Bytes(dtype.Int64, c.shape...)); got != c.want {
 			t.Errorf("int64%v: %s, want %s", c.shape, got, c.want)
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/format"
 	"github.com/ashlar-go/ashlar/format/image"
+	"github.com/ashlar-go/ashlar/internal/core/formats"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/onnx"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -314,7 +315,7 @@ func (f *pictureFlags) served(p *program) func([]onnx.ValueInfo, []byte, func(in
 		}
 		v, own := &inputs[0], *f // batch changes it
 		s := &source{Source: format.Source{At: bytes.NewReader(body), Size: int64(len(body))}, name: "the picture"}
-		info, err := format.Read(&s.Source, image.Config)
+		info, err := formats.Read(&s.Source, image.Config)
 		if err != nil {
 			return nil, s.in(err)
 		}
@@ -373,7 +374,7 @@ func colours(s *source) (int, error) {
 	if s.Path == "" && s.At == nil {
 		return 3, nil // a stream can't be read twice
 	}
-	info, err := format.Read(&s.Source, image.Config)
+	info, err := formats.Read(&s.Source, image.Config)
 	if err != nil {
 		return 0, s.in(err)
 	}

@@ -10,8 +10,8 @@ import (
 
 	"github.com/ashlar-go/ashlar/chunk"
 	"github.com/ashlar-go/ashlar/draw"
-	"github.com/ashlar-go/ashlar/format"
 	"github.com/ashlar-go/ashlar/format/zarr"
+	"github.com/ashlar-go/ashlar/internal/core/formats"
 	"github.com/spf13/cobra"
 )
 
@@ -68,7 +68,7 @@ func (p *program) planTable(plan *chunk.Plan) {
 	var read, written int64
 	for i, s := range plan.Stages() {
 		after := cmp.Or(strings.Trim(strings.ReplaceAll(fmt.Sprint(s.After), " ", ", "), "[]"), "-")
-		fmt.Fprintf(w, "%d\t%s\t%s\t%s\t%d\t%s\t%s\t%s\t%s\n", i, label(s.Name), format.Typed(s.DType.String(), s.Shape), format.Typed("", s.Chunks),
+		fmt.Fprintf(w, "%d\t%s\t%s\t%s\t%d\t%s\t%s\t%s\t%s\n", i, label(s.Name), formats.Typed(s.DType.String(), s.Shape), formats.Typed("", s.Chunks),
 			s.Tasks, amount(s.Peak), amount(s.Read), amount(s.Write), after)
 		read, written = read+s.Read, written+s.Write
 	}
@@ -110,7 +110,7 @@ func planGraph(plan *chunk.Plan, expr string) *draw.Graph {
 		if s.Target {
 			group = 1
 		}
-		g.Nodes = append(g.Nodes, draw.Node{Label: fmt.Sprintf("%d %s %s", i, label(s.Name), format.Typed(s.DType.String(), s.Shape)),
+		g.Nodes = append(g.Nodes, draw.Node{Label: fmt.Sprintf("%d %s %s", i, label(s.Name), formats.Typed(s.DType.String(), s.Shape)),
 			Detail: counted(s.Tasks, "task") + ", " + amount(s.Peak) + " each", Group: group})
 		for _, a := range s.After {
 			g.Edges = append(g.Edges, draw.Edge{From: a, To: i, Label: amount(plan.Stages()[a].Write)})

@@ -10,7 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/ashlar-go/ashlar/format"
+	"github.com/ashlar-go/ashlar/internal/core/disk"
 	"github.com/ashlar-go/ashlar/receipt"
 )
 
@@ -37,7 +37,7 @@ func (p *program) readReceipt(file string) (*receipt.Receipt, error) {
 	if file != "-" {
 		f, err := os.Open(file)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", file, format.Bare(err))
+			return nil, fmt.Errorf("%s: %w", file, disk.Bare(err))
 		}
 		defer f.Close()
 		if info, err := f.Stat(); err == nil {
@@ -56,7 +56,7 @@ func (p *program) readReceipt(file string) (*receipt.Receipt, error) {
 		r, err = receipt.Parse(b.Bytes())
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", file, format.Bare(err))
+		return nil, fmt.Errorf("%s: %w", file, disk.Bare(err))
 	}
 	return r, nil
 }
@@ -121,7 +121,7 @@ func isReceipt(file string) (bool, error) {
 	}
 	f, err := os.Open(file)
 	if err != nil {
-		return false, fmt.Errorf("%s: %w", file, format.Bare(err))
+		return false, fmt.Errorf("%s: %w", file, disk.Bare(err))
 	}
 	defer f.Close()
 	d := json.NewDecoder(io.LimitReader(f, receipt.MaxSize+2))

@@ -5,8 +5,9 @@ import (
 	"io"
 
 	"github.com/ashlar-go/ashlar/draw"
-	"github.com/ashlar-go/ashlar/format"
 	"github.com/ashlar-go/ashlar/format/zarr"
+	"github.com/ashlar-go/ashlar/internal/core/disk"
+	"github.com/ashlar-go/ashlar/internal/core/formats"
 	"github.com/ashlar-go/ashlar/layout"
 	"github.com/ashlar-go/ashlar/onnx"
 	"github.com/ashlar-go/ashlar/pack"
@@ -121,7 +122,7 @@ func (p *program) showText(s *source, idx []tensor.Index) (bool, error) {
 		return false, s.in(err)
 	}
 	i, err := f.Info(name)
-	fmt.Fprintln(p.out, format.Typed(i.Type, shape))
+	fmt.Fprintln(p.out, formats.Typed(i.Type, shape))
 	p.printText(onnx.StringsValue(shape, list...))
 	return true, err
 }
@@ -143,7 +144,7 @@ func (p *program) heatmapFile(file, from string, t tensor.Any) error {
 	case drawing != nil:
 		return fmt.Errorf("%s: %w", from, drawing)
 	case err != nil:
-		return fmt.Errorf("%s: %w", file, format.Bare(err))
+		return fmt.Errorf("%s: %w", file, disk.Bare(err))
 	}
 	return nil
 }

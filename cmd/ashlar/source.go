@@ -1,8 +1,6 @@
 package main
 
 import (
-	"bufio"
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -19,6 +17,8 @@ import (
 	"github.com/ashlar-go/ashlar/format/image"
 	"github.com/ashlar-go/ashlar/format/zarr"
 	_ "github.com/ashlar-go/ashlar/format/zarr/s3"
+	"github.com/ashlar-go/ashlar/internal/core/disk"
+	"github.com/ashlar-go/ashlar/internal/core/formats"
 	"github.com/ashlar-go/ashlar/onnx"
 	"github.com/ashlar-go/ashlar/onnx/imagedecoder"
 	"github.com/ashlar-go/ashlar/onnx/weights"
@@ -85,32 +85,31 @@ func (p *program) open(arg string) (*source, error) {
 	}
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, format.Bare(err))
+		return nil, fmt.Errorf("%s: %w", path, disk.Bare(err))
 	}
 	info, err := f.Stat()
 	switch {
 	case err != nil:
 		f.Close()
-		return nil, fmt.Errorf("%s: %w", path, format.Bare(err))
-	case info.IsDir():
-		f.Close()
-		if s.Path, s.format = path, format.OfFolder(path); s.format == nil {
-			return nil, fmt.Errorf("%s: it is a folder, not a file", path)
-		}
-		return s, nil
+		return nil, fmt.Errorf("%s: %w", path, disk.Bare(err))
 	case info.Mode()&os.ModeDevice != 0:
 		f.Close()
 		return nil, fmt.Errorf("%s: it is a device, not a file or a pipe", path)
-	case !info.Mode().IsRegular():
+	case !info.Mode().IsRegular() && !info.IsDir():
 		p.closers = append(p.closers, f)
 		return s, p.stream(s, f)
 	}
-	defer f.Close()
-	s.Path, s.Size = path, info.Size()
-	if s.format, err = format.OfFile(path, f, s.Size); err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
+	f.Close()
+	s.Path = path
+	if s.format, err = s.Format(); err != nil {
+		return nil, err
 	}
-	s.format = cmp.Or(p.reading.format, s.format)
+	switch {
+	case !info.IsDir():
+		s.format = cmp.Or(p.reading.format, s.format)
+	case s.format == nil:
+		return nil, fmt.Errorf("%s: it is a folder, not a file", path)
+	}
 	return s, nil
 }
 
@@ -120,24 +119,12 @@ func (p *program) stream(s *source, r io.Reader) error {
 	if free := p.freely(); free > 0 {
 		most = free
 	}
-	b := bufio.NewReader(&stream{r, most, most})
-	s.R = b
-	head, err := b.Peek(format.Head)
-	if err != nil && err != io.EOF {
-		return fmt.Errorf("%s: %w", s.name, format.Bare(err))
+	s.R, s.Name = &stream{r, most, most}, s.name
+	found, err := s.Format()
+	if err != nil {
+		return fmt.Errorf("%s: %w", s.name, err)
 	}
-	s.format = format.Of(s.name, head)
-	if format.IsZip(head) { // which is read from its end
-		all, err := s.All()
-		if err == nil {
-			s.At = bytes.NewReader(all)
-			s.format, err = format.OfFile(s.name, s.At, s.Size)
-		}
-		if err != nil {
-			return fmt.Errorf("%s: %w", s.name, err)
-		}
-	}
-	s.format = cmp.Or(p.reading.format, s.format)
+	s.format = cmp.Or(p.reading.format, found)
 	return nil
 }
 
@@ -371,7 +358,7 @@ func (p *program) picture(s *source, o image.Options) (tensor.Any, error) {
 	if free := p.freely(); free > 0 {
 		o.MaxPixels = int(min(free/8, math.MaxInt)) // a pixel takes up to 8 bytes
 	}
-	t, err := format.Read(&s.Source, func(r io.Reader) (tensor.Any, error) { return image.Read(r, &o) })
+	t, err := formats.Read(&s.Source, func(r io.Reader) (tensor.Any, error) { return image.Read(r, &o) })
 	return t, s.in(err)
 }
 

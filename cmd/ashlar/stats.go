@@ -13,6 +13,7 @@ import (
 	"github.com/ashlar-go/ashlar/draw"
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/format"
+	"github.com/ashlar-go/ashlar/internal/core/formats"
 	"github.com/ashlar-go/ashlar/internal/core/reduce"
 	"github.com/ashlar-go/ashlar/tensor"
 	"github.com/spf13/cobra"
@@ -157,7 +158,7 @@ func (p *program) stats(s *source, bins int, asJSON bool, picture string) error 
 			}
 			titled = true
 			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%d\t%d\t%d\t  %s  %s\n", numberText(x.Least), numberText(x.Most), numberText(x.Mean), numberText(x.Deviation),
-				x.Zeros, x.NaNs, x.Infinite, x.bars(), strings.TrimSpace(label(name)+" "+format.Typed(x.DType, x.Shape)))
+				x.Zeros, x.NaNs, x.Infinite, x.bars(), strings.TrimSpace(label(name)+" "+formats.Typed(x.DType, x.Shape)))
 		}
 	}
 	w.Flush()

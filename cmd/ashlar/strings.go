@@ -6,6 +6,7 @@ import (
 	"os"
 	"slices"
 
+	"github.com/ashlar-go/ashlar/internal/core/formats"
 	"github.com/ashlar-go/ashlar/onnx"
 )
 
@@ -15,7 +16,7 @@ import (
 func textFrom(t *onnx.Type, s *source) (v onnx.Value, err error) {
 	var b []byte
 	if s.Path == "" {
-		b, err = s.All()
+		b, err = formats.All(&s.Source)
 	} else if s.Size > mostStream {
 		err = fmt.Errorf("it has %s; the most is %s", amount(s.Size), amount(mostStream))
 	} else {

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/ashlar-go/ashlar/format"
+	"github.com/ashlar-go/ashlar/internal/core/disk"
 	"github.com/spf13/cobra"
 )
 
@@ -26,13 +26,13 @@ func (p *program) quietFlag(c *cobra.Command, what string) {
 // writeTo makes the file that the command line names from the output of put: - is standard output. Its errors name the file.
 func (p *program) writeTo(file string, put func(io.Writer) error) error {
 	if file == "-" {
-		return put(format.Pieces(p.out))
+		return put(disk.Pieces(p.out))
 	}
 	if err := folderOf(file); err != nil {
 		return err
 	}
 	if err := p.atomic().File(file, put); err != nil {
-		return fmt.Errorf("%s: %w", file, format.Bare(err))
+		return fmt.Errorf("%s: %w", file, disk.Bare(err))
 	}
 	return nil
 }
@@ -61,8 +61,8 @@ func (p *program) endsIn(end, flag, file string) error {
 }
 
 // atomic writes files as the flags say.
-func (p *program) atomic() format.Atomic {
-	return format.Atomic{Force: p.force, Begun: removeOnSignal}
+func (p *program) atomic() disk.Atomic {
+	return disk.Atomic{Force: p.force, Begun: removeOnSignal}
 }
 
 // removeOnSignal removes a file or a folder and ends the program when it is told to end, until done is called. Signals that whoever

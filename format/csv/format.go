@@ -5,6 +5,7 @@ import (
 	"io"
 
 	"github.com/ashlar-go/ashlar/format"
+	"github.com/ashlar-go/ashlar/internal/core/formats"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -15,7 +16,7 @@ func init() {
 
 // A text is a file of text.
 type text struct {
-	format.One
+	formats.One
 	columns []string
 }
 
@@ -27,7 +28,7 @@ func register(name string, comma rune) {
 		Open: func(s *format.Source) (format.File, error) {
 			t := &text{}
 			t.Read = func() (tensor.Any, error) {
-				return format.Read(s, func(r io.Reader) (a tensor.Any, err error) {
+				return formats.Read(s, func(r io.Reader) (a tensor.Any, err error) {
 					a, t.columns, err = Read(r, &Options{DType: s.DType, Comma: cmp.Or(s.Comma, comma), Header: s.Header})
 					return a, err
 				})

@@ -14,6 +14,7 @@ import (
 
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/format"
+	"github.com/ashlar-go/ashlar/internal/core/formats"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/num/fixed"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -85,7 +86,7 @@ func Read(r io.Reader, opts *Options) (t tensor.Any, names []string, err error) 
 
 // Open is Read of a file.
 func Open(path string, opts *Options) (t tensor.Any, names []string, err error) {
-	t, err = format.Read(&format.Source{Path: path}, func(r io.Reader) (a tensor.Any, err error) {
+	t, err = formats.Read(&format.Source{Path: path}, func(r io.Reader) (a tensor.Any, err error) {
 		a, names, err = Read(r, opts)
 		return a, err
 	})

@@ -13,6 +13,7 @@ import (
 
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/format"
+	"github.com/ashlar-go/ashlar/internal/core/formats"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/num/fixed"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -89,7 +90,7 @@ func Write(w io.Writer, t tensor.Any, names []string, opts *Options) error {
 // WriteFile is Write to a file. The file appears, or replaces an earlier one, when it is
 // whole; after an error the earlier file is unchanged.
 func WriteFile(path string, t tensor.Any, names []string, opts *Options) error {
-	return format.PutFile(path, func(w io.Writer) error { return Write(w, t, names, opts) })
+	return formats.PutFile(path, func(w io.Writer) error { return Write(w, t, names, opts) })
 }
 
 // A body writes the rows of a table.

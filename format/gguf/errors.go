@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/ashlar-go/ashlar/format"
+	"github.com/ashlar-go/ashlar/internal/core/formats"
 )
 
 // ErrVersion is the reason for which a file of version 1, of an unknown one, or of the other byte order is refused.
@@ -20,5 +21,5 @@ func in(path string, err error) error {
 	if errors.As(err, &e) && e.Path != "" {
 		return err
 	}
-	return format.Within(path, err)
+	return formats.Within(path, err)
 }

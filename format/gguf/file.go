@@ -12,6 +12,8 @@ import (
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/format"
 	"github.com/ashlar-go/ashlar/internal/core/conv"
+	"github.com/ashlar-go/ashlar/internal/core/disk"
+	"github.com/ashlar-go/ashlar/internal/core/formats"
 	"github.com/ashlar-go/ashlar/layout"
 	"github.com/ashlar-go/ashlar/mem"
 	"github.com/ashlar-go/ashlar/pack"
@@ -70,7 +72,7 @@ func New(buf *mem.Buffer) (*File, error) {
 
 func read(buf *mem.Buffer) (p part, err error) {
 	p.buf = buf
-	err = format.Guarded("gguf", func() error {
+	err = formats.Guarded("gguf", func() error {
 		var bad *format.Error
 		if p.header, bad = parse(buf.Bytes()); bad != nil {
 			return bad
@@ -82,7 +84,7 @@ func read(buf *mem.Buffer) (p part, err error) {
 
 // add opens one file.
 func (f *File) add(path string) error {
-	p, err := format.Mapped("gguf", path, read)
+	p, err := formats.Mapped("gguf", path, read)
 	if err != nil {
 		return err
 	}
@@ -234,7 +236,7 @@ func (p *part) value(key string) (v any, err error) {
 	})
 	var own *format.Error
 	if err != nil && !errors.As(err, &own) {
-		err = fail(int64(k.at), key, err, "%v", format.Bare(err))
+		err = fail(int64(k.at), key, err, "%v", disk.Bare(err))
 	}
 	return v, err
 }
@@ -295,7 +297,7 @@ func (f *File) Slice(name string, idx ...tensor.Index) (tensor.Any, error) {
 	}
 	lay, off, err := whole.Slice(idx...)
 	if err != nil {
-		return tensor.Any{}, in(p.path, format.WrongIndex("gguf", name, tensor.Wrap("tensor.Slice", err)))
+		return tensor.Any{}, in(p.path, formats.WrongIndex("gguf", name, tensor.Wrap("tensor.Slice", err)))
 	}
 	if lay.Size() == 0 {
 		return tensor.Make(e.DType, lay.Shape()...)
@@ -349,7 +351,7 @@ func (p *part) part(e *entry, idx []tensor.Index) (a tensor.Any, err error) {
 	if err == nil {
 		a, _, err = tensor.SliceBytes(e.DType, p.buf, e.Offset, lay, conv.BigEndian, idx...)
 	}
-	if wrong := format.WrongIndex("gguf", e.Name, err); wrong != nil {
+	if wrong := formats.WrongIndex("gguf", e.Name, err); wrong != nil {
 		err = in(p.path, wrong)
 	} else if err != nil {
 		err = p.fail(e, err)
@@ -358,7 +360,7 @@ func (p *part) part(e *entry, idx []tensor.Index) (a tensor.Any, err error) {
 }
 
 func (p *part) fail(e *entry, err error) error {
-	return in(p.path, fail(e.at, e.Name, err, "%v", format.Bare(err)))
+	return in(p.path, fail(e.at, e.Name, err, "%v", disk.Bare(err)))
 }
 
 // text writes a value for people. For a long array it writes the type and the number of elements, and reads no more of it.

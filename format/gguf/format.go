@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/ashlar-go/ashlar/format"
+	"github.com/ashlar-go/ashlar/internal/core/formats"
 	"github.com/ashlar-go/ashlar/layout"
 	"github.com/ashlar-go/ashlar/mem"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -14,13 +15,16 @@ import (
 func init() {
 	format.Register(&format.Format{Name: "gguf", Ends: []string{".gguf"}, Several: true, Sign: format.Begins(magic), Open: openFile,
 		Write: func(w io.Writer, arrays []format.Array, o format.WriteOptions) error {
-			names, ts := format.Apart(arrays)
-			var metadata []KV
-			for _, m := range o.Metadata {
-				metadata = append(metadata, KV(m))
-			}
-			return Write(w, names, ts, metadata)
+			names, ts := formats.Apart(arrays)
+			return Write(w, names, ts, pairs(o.Metadata))
 		}})
+}
+
+func pairs(list []format.Meta) (kv []KV) {
+	for _, m := range list {
+		kv = append(kv, KV(m))
+	}
+	return kv
 }
 
 // opened is a File as a format.File.
@@ -33,7 +37,7 @@ func openFile(s *format.Source) (format.File, error) {
 		f, err = Open(s.Path)
 	} else {
 		var b []byte
-		if b, err = s.All(); err == nil {
+		if b, err = formats.All(s); err == nil {
 			f, err = New(mem.Borrow(b, nil))
 		}
 	}
@@ -60,7 +64,7 @@ func (f opened) Info(name string) (i format.Info, err error) {
 	switch {
 	case x.DType.Size() == 0:
 		i.Type = x.Type + " (no tensor holds it)"
-		i.Text = format.Typed(i.Type+" ", x.Shape)
+		i.Text = formats.Typed(i.Type+" ", x.Shape)
 	case x.Packed != nil:
 		i.Type = x.Packed.TypeName()
 	}

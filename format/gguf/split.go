@@ -8,7 +8,8 @@ import (
 	"strings"
 
 	"github.com/ashlar-go/ashlar/format"
-	"github.com/ashlar-go/ashlar/tensor"
+	"github.com/ashlar-go/ashlar/internal/core/disk"
+	"github.com/ashlar-go/ashlar/internal/core/formats"
 )
 
 // The keys of a split model.
@@ -30,10 +31,12 @@ type Split struct {
 // The tensors keep their order. The first file has the metadata. Each file has its number, and the numbers of files and tensors, as llama.cpp
 // writes them; keys of metadata for these numbers are left out. The files appear when all are whole. WriteSplit fails as Write does, and for more
 // than 65,535 files.
-func WriteSplit(path string, a format.Atomic, s Split, names []string, ts []tensor.Any, metadata []KV) ([]string, error) {
-	if len(names) != len(ts) {
-		return nil, fail(-1, "", format.ErrName, "%d names for %d tensors", len(names), len(ts))
+func WriteSplit(path string, s Split, opts *format.WriteOptions, arrays ...format.Array) ([]string, error) {
+	if opts == nil {
+		opts = &format.WriteOptions{}
 	}
+	names, ts := formats.Apart(arrays)
+	metadata := pairs(opts.Metadata)
 	seen := make(map[string]bool, len(names))
 	begins := []int{0} // of the files
 	var bytes int64
@@ -55,14 +58,14 @@ func WriteSplit(path string, a format.Atomic, s Split, names []string, ts []tens
 	if count > math.MaxUint16 || len(ts) > MaxTensors {
 		return nil, fail(-1, "", format.ErrLimit, "%d files of %d tensors; the most are %d and %d", count, len(ts), math.MaxUint16, MaxTensors)
 	}
-	metadata = slices.DeleteFunc(slices.Clone(metadata), func(kv KV) bool { return slices.Contains(splitKeys, kv.Key) })
+	metadata = slices.DeleteFunc(metadata, func(kv KV) bool { return slices.Contains(splitKeys, kv.Key) })
 	metadata = blocksIn(ts, metadata)
 	paths := make([]string, count)
 	for i := range paths {
 		paths[i] = fmt.Sprintf("%s-%05d-of-%05d.gguf", strings.TrimSuffix(path, ".gguf"), i+1, count)
 	}
 	begins = append(begins, len(ts))
-	return paths, a.Files(paths, func(i int, w io.Writer) error {
+	return paths, disk.Atomic{Force: opts.Force, Begun: opts.Begun}.Files(paths, func(i int, w io.Writer) error {
 		from, to := begins[i], begins[i+1]
 		kv := []KV{{splitNumber, uint16(i)}, {splitCount, uint16(count)}, {splitTensors, int32(len(ts))}}
 		if i == 0 {

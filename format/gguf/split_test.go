@@ -27,7 +27,7 @@ func TestWriteSplit(t *testing.T) {
 	}
 	names := []string{"a", "b", "c", "d"} // of 40, 12, 0 and 68 bytes
 	ts := []tensor.Any{tensor.Full[float32](1, 10).Any(), tensor.FromSlice([]int16{1, 2, 3, 4, 5, 6}, 2, 3).Any(), tensor.Full[float32](0, 0, 3).Any(), blocks.Any()}
-	metadata := []KV{{"general.architecture", "llama"}, {alignKey, uint32(64)}, {splitCount, uint16(9)}}
+	opts := &format.WriteOptions{Metadata: []format.Meta{{Key: "general.architecture", Value: "llama"}, {Key: alignKey, Value: uint32(64)}, {Key: splitCount, Value: uint16(9)}}}
 	for _, c := range []struct {
 		s    Split
 		want []int // tensors of the files
@@ -41,7 +41,7 @@ func TestWriteSplit(t *testing.T) {
 		{Split{Tensors: 2, Bytes: 1 << 40}, []int{2, 2}},
 	} {
 		path := filepath.Join(t.TempDir(), "m.gguf")
-		paths, err := WriteSplit(path, format.Atomic{}, c.s, names, ts, metadata)
+		paths, err := WriteSplit(path, c.s, opts, named(names, ts)...)
 		if err != nil || len(paths) != len(c.want) {
 			t.Fatalf("%+v: %q, %v", c.s, paths, err)
 		}
@@ -80,13 +80,20 @@ func TestWriteSplit(t *testing.T) {
 	}
 }
 
+func named(names []string, ts []tensor.Any) (arrays []format.Array) {
+	for i, name := range names {
+		arrays = append(arrays, format.Array{Name: name, Tensor: ts[i]})
+	}
+	return arrays
+}
+
 // What can't be written leaves no file, and none that was there is replaced.
 func TestWriteSplitRefused(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "m.gguf")
 	x := tensor.Full[float32](1, 3).Any()
 	write := func(names []string, ts ...tensor.Any) error {
-		_, err := WriteSplit(path, format.Atomic{}, Split{Tensors: 1}, names, ts, nil)
+		_, err := WriteSplit(path, Split{Tensors: 1}, nil, named(names, ts)...)
 		return err
 	}
 	for _, c := range []struct {
@@ -94,7 +101,6 @@ func TestWriteSplitRefused(t *testing.T) {
 		ts    []tensor.Any
 		want  error
 	}{
-		{[]string{"a"}, nil, format.ErrName},
 		{[]string{"a", "a"}, []tensor.Any{x, x}, format.ErrName},
 		{[]string{"a", "b"}, []tensor.Any{x, tensor.Full(true, 3).Any()}, format.ErrType},
 		{[]string{"a", "b"}, []tensor.Any{x, {}}, format.ErrType},
@@ -116,7 +122,7 @@ func TestWriteSplitRefused(t *testing.T) {
 	if list, err := os.ReadDir(dir); err != nil || len(list) != 1 {
 		t.Errorf("%v, %v", list, err)
 	}
-	if _, err := WriteSplit(path, format.Atomic{Force: true}, Split{Tensors: 1}, []string{"a", "b"}, []tensor.Any{x, x}, nil); err != nil {
+	if _, err := WriteSplit(path, Split{Tensors: 1}, &format.WriteOptions{Force: true}, named([]string{"a", "b"}, []tensor.Any{x, x})...); err != nil {
 		t.Error(err)
 	}
 	if f, err := Open(old); err != nil {

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/ashlar-go/ashlar/format"
+	"github.com/ashlar-go/ashlar/internal/core/formats"
 	"github.com/ashlar-go/ashlar/pack"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -102,7 +103,7 @@ func Write(w io.Writer, names []string, ts []tensor.Any, metadata []KV) error {
 // WriteFile is Write to a file. The file appears, or replaces an earlier one, when it is
 // whole; after an error the earlier file is unchanged.
 func WriteFile(path string, names []string, ts []tensor.Any, metadata []KV) error {
-	return format.PutFile(path, func(w io.Writer) error { return Write(w, names, ts, metadata) })
+	return formats.PutFile(path, func(w io.Writer) error { return Write(w, names, ts, metadata) })
 }
 
 // blocksIn adds the key of blocks to metadata if a tensor has them.

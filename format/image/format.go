@@ -9,6 +9,7 @@ import (
 
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/format"
+	"github.com/ashlar-go/ashlar/internal/core/formats"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -29,8 +30,8 @@ func register(kind Format, magic string, ends ...string) {
 }
 
 func open(s *format.Source) (format.File, error) {
-	return &format.One{Header: func() (about string, i format.Info, err error) {
-		c, err := format.Read(s, Config)
+	return &formats.One{Header: func() (about string, i format.Info, err error) {
+		c, err := formats.Read(s, Config)
 		if err != nil {
 			return "", i, err
 		}
@@ -38,7 +39,7 @@ func open(s *format.Source) (format.File, error) {
 		i.Storage = fmt.Sprintf("%d pixels wide, %d high, %s", c.Width, c.Height, map[int]string{1: "grey", 3: "RGB", 4: "RGBA"}[c.Channels])
 		return strings.ToUpper(c.Format.String()), i, nil
 	}, Read: func() (tensor.Any, error) {
-		return format.Read(s, func(r io.Reader) (tensor.Any, error) {
+		return formats.Read(s, func(r io.Reader) (tensor.Any, error) {
 			return Read(r, &Options{MaxPixels: int(min(s.MaxBytes/8, math.MaxInt))}) // a pixel takes up to 8 bytes
 		})
 	}}, nil

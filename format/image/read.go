@@ -12,6 +12,7 @@ import (
 	"runtime"
 
 	"github.com/ashlar-go/ashlar/format"
+	"github.com/ashlar-go/ashlar/internal/core/formats"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -118,7 +119,7 @@ func Read(r io.Reader, opts *Options) (tensor.Any, error) {
 
 // Open is Read of a file.
 func Open(path string, opts *Options) (tensor.Any, error) {
-	return format.Read(&format.Source{Path: path}, func(r io.Reader) (tensor.Any, error) { return Read(r, opts) })
+	return formats.Read(&format.Source{Path: path}, func(r io.Reader) (tensor.Any, error) { return Read(r, opts) })
 }
 
 // FromImage makes a tensor of a picture, as Read does of a file, and copies the pixels. It ignores MaxPixels.

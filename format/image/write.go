@@ -12,7 +12,7 @@ import (
 	"strings"
 
 	"github.com/ashlar-go/ashlar/dtype"
-	"github.com/ashlar-go/ashlar/format"
+	"github.com/ashlar-go/ashlar/internal/core/formats"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -95,7 +95,7 @@ func WriteFile(path string, t tensor.Any, opts *WriteOptions) error {
 	if end := strings.ToLower(filepath.Ext(path)); set.Format == 0 && (end == ".jpg" || end == ".jpeg") {
 		set.Format = JPEG
 	}
-	return format.PutFile(path, func(w io.Writer) error { return Write(w, t, &set) })
+	return formats.PutFile(path, func(w io.Writer) error { return Write(w, t, &set) })
 }
 
 // withAlpha makes the encoder write alpha although it is 255 everywhere. Otherwise a channel would be lost.

@@ -8,6 +8,8 @@ import (
 
 	"github.com/ashlar-go/ashlar/format"
 	"github.com/ashlar-go/ashlar/internal/core/conv"
+	"github.com/ashlar-go/ashlar/internal/core/disk"
+	"github.com/ashlar-go/ashlar/internal/core/formats"
 	"github.com/ashlar-go/ashlar/layout"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -21,7 +23,7 @@ func init() {
 		return slices.ContainsFunc(names, func(name string) bool { return strings.HasSuffix(name, suffix) })
 	}, Open: openNPZ,
 		Write: func(w io.Writer, arrays []format.Array, o format.WriteOptions) error {
-			names, ts := format.Apart(arrays)
+			names, ts := formats.Apart(arrays)
 			return WriteZip(w, names, ts, &WriteOptions{Fortran: o.Fortran})
 		}})
 }
@@ -45,9 +47,9 @@ func infoOf(h Header) format.Info {
 
 func openOne(s *format.Source) (format.File, error) {
 	header := func() (Header, error) {
-		return format.Read(s, func(r io.Reader) (Header, error) { return ReadHeader(r, nil) })
+		return formats.Read(s, func(r io.Reader) (Header, error) { return ReadHeader(r, nil) })
 	}
-	f := &format.One{Header: func() (string, format.Info, error) {
+	f := &formats.One{Header: func() (string, format.Info, error) {
 		h, err := header()
 		if err != nil {
 			return "", format.Info{}, err
@@ -67,7 +69,7 @@ func openOne(s *format.Source) (format.File, error) {
 			}
 			i := infoOf(h)
 			i.Offset = int64(h.Offset)
-			return format.ReadPart(s.At, i, h.BigEndian != conv.BigEndian, idx...)
+			return disk.ReadPart(s.At, i.DType, &i.Layout, i.Offset, h.BigEndian != conv.BigEndian, idx...)
 		}
 	}
 	return f, nil
@@ -86,13 +88,13 @@ func openNPZ(s *format.Source) (f format.File, err error) {
 		z, err = NewZip(s.At, s.Size, o)
 	default:
 		var b []byte
-		if b, err = s.All(); err == nil {
+		if b, err = formats.All(s); err == nil {
 			z, err = NewZip(bytes.NewReader(b), int64(len(b)), o)
 		}
 	}
 	if err == nil && len(z.names) == 0 && z.other != "" {
 		z.Close()
-		err = s.In(fail(-1, format.ErrFormat, "the zip file has no array: none of its entries ends in .npy or begins like an npy file, and none is of another format that the program imports; one is %.100q", z.other))
+		err = disk.In(s.Path, fail(-1, format.ErrFormat, "the zip file has no array: none of its entries ends in .npy or begins like an npy file, and none is of another format that the program imports; one is %.100q", z.other))
 	}
 	return zipped{z}, err
 }

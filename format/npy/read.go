@@ -10,6 +10,8 @@ import (
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/format"
 	"github.com/ashlar-go/ashlar/internal/core/conv"
+	"github.com/ashlar-go/ashlar/internal/core/disk"
+	"github.com/ashlar-go/ashlar/internal/core/formats"
 	"github.com/ashlar-go/ashlar/mem"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -168,24 +170,24 @@ func Open(path string, opts *Options, idx ...tensor.Index) (tensor.Any, error) {
 	if errors.Is(err, mem.ErrNotFile) { // a pipe can be read, but not mapped
 		f, err := os.Open(path)
 		if err != nil {
-			return tensor.Any{}, format.Within(path, fail(-1, err, "%v", format.Bare(err)))
+			return tensor.Any{}, formats.Within(path, fail(-1, err, "%v", disk.Bare(err)))
 		}
 		defer f.Close()
 		a, err := Read(f, opts)
 		if err == nil {
 			a, err = tensor.Slice(a, idx...)
-			err = cmp.Or(format.WrongIndex("npy", "", err), err)
+			err = cmp.Or(formats.WrongIndex("npy", "", err), err)
 		}
-		return a, format.Within(path, err)
+		return a, formats.Within(path, err)
 	}
 	if err != nil {
-		return tensor.Any{}, format.Within(path, fail(-1, err, "%v", format.Bare(err)))
+		return tensor.Any{}, formats.Within(path, fail(-1, err, "%v", disk.Bare(err)))
 	}
 	a, shared, err := fromFile(buf, 0, buf.Len(), settingsOf(opts), idx)
 	if !shared {
 		buf.Close()
 	}
-	return a, format.Within(path, err)
+	return a, formats.Within(path, err)
 }
 
 // fromFile makes a tensor of an npy file, or of the part that idx selects. The file is n
@@ -197,7 +199,7 @@ func fromFile(buf *mem.Buffer, off, n int, s Options, idx []tensor.Index) (a ten
 		return err
 	})
 	if errors.Is(err, mem.ErrShrunk) {
-		err = fail(-1, err, "%v", format.Bare(err))
+		err = fail(-1, err, "%v", disk.Bare(err))
 	}
 	if err == nil && s.MaxBytes != 0 {
 		err = within(h, s.MaxBytes)
@@ -212,7 +214,7 @@ func fromFile(buf *mem.Buffer, off, n int, s Options, idx []tensor.Index) (a ten
 	if err == nil {
 		a, shared, err = tensor.SliceBytes(h.DType, buf, off+h.Offset, lay, h.BigEndian != conv.BigEndian, idx...)
 	}
-	if wrong := format.WrongIndex("npy", "", err); wrong != nil {
+	if wrong := formats.WrongIndex("npy", "", err); wrong != nil {
 		err = wrong
 	} else if err != nil {
 		err = fail(-1, err, "shape %s: %v", shapeText(h.Shape), err)

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/ashlar-go/ashlar/format"
+	"github.com/ashlar-go/ashlar/internal/core/formats"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -50,7 +51,7 @@ func Write(w io.Writer, a tensor.Any, opts *WriteOptions) error {
 // WriteFile is Write to a file. The file appears, or replaces an earlier one, when it is
 // whole; after an error the earlier file is unchanged.
 func WriteFile(path string, a tensor.Any, opts *WriteOptions) error {
-	return format.PutFile(path, func(w io.Writer) error { return Write(w, a, opts) })
+	return formats.PutFile(path, func(w io.Writer) error { return Write(w, a, opts) })
 }
 
 // bothOrders reports whether row-major and column-major order of a are the same:

@@ -14,6 +14,8 @@ import (
 
 	"github.com/ashlar-go/ashlar/format"
 	"github.com/ashlar-go/ashlar/internal/core/conv"
+	"github.com/ashlar-go/ashlar/internal/core/disk"
+	"github.com/ashlar-go/ashlar/internal/core/formats"
 	"github.com/ashlar-go/ashlar/mem"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -44,7 +46,7 @@ func OpenZip(path string, opts *Options) (*Zip, error) {
 		f, err = os.Open(path)
 	}
 	if err != nil {
-		return nil, format.Within(path, fail(-1, err, "%v", format.Bare(err)))
+		return nil, formats.Within(path, fail(-1, err, "%v", disk.Bare(err)))
 	}
 	var z *Zip
 	if info, err = f.Stat(); err == nil {
@@ -52,7 +54,7 @@ func OpenZip(path string, opts *Options) (*Zip, error) {
 	}
 	if err != nil {
 		f.Close()
-		return nil, format.Within(path, err)
+		return nil, formats.Within(path, err)
 	}
 	z.path, z.file = path, f
 	return z, nil
@@ -188,7 +190,7 @@ func (z *Zip) slice(name string, idx []tensor.Index) (tensor.Any, error) {
 	}
 	part, from, err := whole.Slice(idx...)
 	if err != nil {
-		return tensor.Any{}, format.WrongIndex("npy", "", tensor.Wrap("tensor.Slice", err))
+		return tensor.Any{}, formats.WrongIndex("npy", "", tensor.Wrap("tensor.Slice", err))
 	}
 	lo, hi := part.Span()
 	span := h
@@ -220,7 +222,7 @@ func (z *Zip) slice(name string, idx []tensor.Index) (tensor.Any, error) {
 func (z *Zip) mapped(f *zip.File, idx []tensor.Index) (tensor.Any, error) {
 	buf, err := mem.Map(z.path)
 	if err != nil {
-		return tensor.Any{}, fail(-1, err, "%v", format.Bare(err))
+		return tensor.Any{}, fail(-1, err, "%v", disk.Bare(err))
 	}
 	off, err := f.DataOffset()
 	if n := int64(f.UncompressedSize64); err == nil && (off < 0 || n < 0 || n > int64(buf.Len())-off) {
@@ -250,8 +252,8 @@ func (z *Zip) in(name string, err error) error {
 	if f := z.entries[name]; f != nil {
 		entry = f.Name
 	}
-	if err = format.Within(entry, err); z.path != "" {
-		err = format.Within(z.path, err)
+	if err = formats.Within(entry, err); z.path != "" {
+		err = formats.Within(z.path, err)
 	}
 	return err
 }
@@ -341,7 +343,7 @@ func damaged(err error) error {
 	}
 	var path *fs.PathError
 	if errors.As(err, &path) {
-		return fail(-1, err, "reading the archive: %v", format.Bare(err))
+		return fail(-1, err, "reading the archive: %v", disk.Bare(err))
 	}
 	at, text := int64(-1), err.Error()
 	if own != nil {
@@ -360,7 +362,7 @@ type WriteOptions struct {
 
 // WriteZipFile is WriteZip to a file, which appears as WriteFile's does.
 func WriteZipFile(path string, names []string, ts []tensor.Any, opts *WriteOptions) error {
-	return format.PutFile(path, func(w io.Writer) error { return WriteZip(w, names, ts, opts) })
+	return formats.PutFile(path, func(w io.Writer) error { return WriteZip(w, names, ts, opts) })
 }
 
 // WriteZip writes an npz file with ts[i] under names[i], in this order, stored
@@ -400,7 +402,7 @@ func WriteZip(w io.Writer, names []string, ts []tensor.Any, opts *WriteOptions) 
 			err = fail(-1, err, "writing the archive: %v", err)
 		}
 		if err != nil {
-			return format.Within(name+suffix, err)
+			return formats.Within(name+suffix, err)
 		}
 	}
 	if err := out.Close(); err != nil {

@@ -17,6 +17,8 @@ import (
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/format"
 	"github.com/ashlar-go/ashlar/internal/core/conv"
+	"github.com/ashlar-go/ashlar/internal/core/disk"
+	"github.com/ashlar-go/ashlar/internal/core/formats"
 	"github.com/ashlar-go/ashlar/layout"
 	"github.com/ashlar-go/ashlar/mem"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -41,7 +43,7 @@ type File struct {
 // Open maps a file and reads its pickle. Close it when its tensors are no longer used. It must not be truncated before: an
 // access beyond its new end is an error inside tensor.Try, and ends the program outside.
 func Open(path string) (*File, error) {
-	f, err := format.Mapped("pytorch", path, New)
+	f, err := formats.Mapped("pytorch", path, New)
 	if err != nil {
 		return nil, err
 	}
@@ -56,7 +58,7 @@ func New(buf *mem.Buffer) (*File, error) {
 		return nil, fail(-1, "", format.ErrShort, "there is no buffer: it is nil")
 	}
 	f := &File{buf: buf, size: int64(buf.Len())}
-	err := format.Guarded("pytorch", func() error {
+	err := formats.Guarded("pytorch", func() error {
 		f.r = bytes.NewReader(buf.Bytes())
 		return f.read()
 	})
@@ -70,7 +72,7 @@ func New(buf *mem.Buffer) (*File, error) {
 func (f *File) read() error {
 	head := make([]byte, min(4, f.size))
 	if _, err := f.r.ReadAt(head, 0); err != nil && err != io.EOF {
-		return fail(0, "", err, "%v", format.Bare(err))
+		return fail(0, "", err, "%v", disk.Bare(err))
 	}
 	switch {
 	case string(head) == "PK\x03\x04":
@@ -327,7 +329,7 @@ func (f *File) name(v any, room int64) error {
 	f.names, f.arrays, f.metadata = w.names, w.arrays, w.metadata
 	most := max(48<<20, 8*f.size)
 	for _, a := range f.arrays {
-		if n := format.Bytes(a.d, a.shape...); a.why == nil && n > most && n > a.root.size {
+		if n := formats.Bytes(a.d, a.shape...); a.why == nil && n > most && n > a.root.size {
 			a.reason, a.why = "elements that stand for others over and over, more than a file of this size may have; save a clone of it", format.ErrLimit
 		}
 	}
@@ -356,7 +358,7 @@ func (f *File) Metadata() map[string]string { return maps.Clone(f.metadata) }
 func (f *File) find(name string) (*array, error) {
 	a := f.arrays[name]
 	if a == nil {
-		return nil, format.Within(f.path, fail(-1, name, format.ErrName, "the file has no such tensor; Names lists the %d it has", len(f.names)))
+		return nil, formats.Within(f.path, fail(-1, name, format.ErrName, "the file has no such tensor; Names lists the %d it has", len(f.names)))
 	}
 	return a, nil
 }
@@ -367,12 +369,12 @@ func (f *File) Info(name string) (format.Info, error) {
 	if err != nil {
 		return format.Info{}, err
 	}
-	i := format.Info{Type: a.d.String(), DType: a.d, Shape: slices.Clone(a.shape), Bytes: format.Bytes(a.d, a.shape...), Layout: a.lay}
+	i := format.Info{Type: a.d.String(), DType: a.d, Shape: slices.Clone(a.shape), Bytes: formats.Bytes(a.d, a.shape...), Layout: a.lay}
 	if a.why != nil {
 		i.Type, i.DType, i.Bytes, i.Text = "no tensor holds it", dtype.Invalid, 0, a.reason+", which no tensor holds"
 		if a.name != "" {
 			i.Type, i.Bytes = a.name, int64(a.size)*int64(a.lay.Size())
-			i.Text = format.Typed(a.name, a.shape) + ", " + i.Text
+			i.Text = formats.Typed(a.name, a.shape) + ", " + i.Text
 		}
 		return i, nil
 	}
@@ -404,7 +406,7 @@ func (f *File) Tensor(name string, idx ...layout.Index) (tensor.Any, error) {
 	}
 	off, swapped := a.root.off+a.begin, f.big != conv.BigEndian
 	if f.buf == nil {
-		t, err := format.ReadPart(f.r, format.Info{DType: a.d, Layout: a.lay, Offset: off}, swapped, idx...)
+		t, err := disk.ReadPart(f.r, a.d, &a.lay, off, swapped, idx...)
 		return t, f.in(a, name, err)
 	}
 	if f.buf.Closed() {
@@ -419,12 +421,12 @@ func (f *File) in(a *array, name string, err error) error {
 	if err == nil {
 		return nil
 	}
-	if wrong := format.WrongIndex("pytorch", name, err); wrong != nil {
-		return format.Within(f.path, wrong)
+	if wrong := formats.WrongIndex("pytorch", name, err); wrong != nil {
+		return formats.Within(f.path, wrong)
 	}
-	return f.fail(a, name, err, "%v", format.Bare(err))
+	return f.fail(a, name, err, "%v", disk.Bare(err))
 }
 
 func (f *File) fail(a *array, name string, err error, text string, args ...any) error {
-	return format.Within(f.path, fail(a.at, name, err, text, args...))
+	return formats.Within(f.path, fail(a.at, name, err, text, args...))
 }

@@ -503,12 +503,15 @@ func TestSign(t *testing.T) {
 		head []byte
 		want string
 	}{{"a.pt", zipped, "pytorch"}, {"a.PTH", legacy, "pytorch"}, {"pytorch_model.bin", zipped, "pytorch"}, {"a", legacy, "pytorch"}, {"a.pt", []byte("hello"), "pytorch"}} {
-		if f := format.Of(x.name, x.head); f == nil || f.Name != x.want {
-			t.Errorf("%s: %v, want %s", x.name, f, x.want)
+		if f, err := (&format.Source{Name: x.name, R: bytes.NewReader(x.head)}).Format(); err != nil || f == nil || f.Name != x.want {
+			t.Errorf("%s: %v, %v, want %s", x.name, f, err, x.want)
 		}
 	}
-	if f := format.Of("a.npz", zipped); f != nil {
-		t.Errorf("a.npz is %s", f.Name)
+	if got := sign(zipped[:format.Head], false); got != format.No {
+		t.Errorf("of any zip file: %v", got)
+	}
+	if f, err := (&format.Source{Name: "a.npz", R: bytes.NewReader(zipped)}).Format(); err != nil || f == nil || f.Name != "pytorch" {
+		t.Errorf("a zip file with the entries of PyTorch is %v, %v", f, err)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/ashlar-go/ashlar/format"
+	"github.com/ashlar-go/ashlar/internal/core/formats"
 	"github.com/ashlar-go/ashlar/mem"
 )
 
@@ -48,7 +49,7 @@ func openSource(s *format.Source) (*File, error) {
 		f := &File{r: s.At, size: s.Size}
 		return f, f.read()
 	}
-	b, err := s.All()
+	b, err := formats.All(s)
 	if err != nil {
 		return nil, err
 	}

@@ -6,6 +6,8 @@ import (
 
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/format"
+	"github.com/ashlar-go/ashlar/internal/core/disk"
+	"github.com/ashlar-go/ashlar/internal/core/formats"
 	"github.com/ashlar-go/ashlar/layout"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -30,10 +32,10 @@ func init() {
 
 func open(s *format.Source) (format.File, error) {
 	if s.DType == dtype.Invalid || s.Layout == nil {
-		return nil, s.In(errors.New("raw elements say neither their type nor their shape: give DType and Layout"))
+		return nil, disk.In(s.Path, errors.New("raw elements say neither their type nor their shape: give DType and Layout"))
 	}
-	f := &format.One{Read: func() (tensor.Any, error) {
-		return format.Read(s, func(r io.Reader) (tensor.Any, error) { return Read(r, s.DType, *s.Layout) })
+	f := &formats.One{Read: func() (tensor.Any, error) {
+		return formats.Read(s, func(r io.Reader) (tensor.Any, error) { return Read(r, s.DType, *s.Layout) })
 	}}
 	if s.Path != "" {
 		f.Part = func(idx []layout.Index) (tensor.Any, error) {

@@ -17,6 +17,8 @@ import (
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/format"
 	"github.com/ashlar-go/ashlar/internal/core/conv"
+	"github.com/ashlar-go/ashlar/internal/core/disk"
+	"github.com/ashlar-go/ashlar/internal/core/formats"
 	"github.com/ashlar-go/ashlar/layout"
 	"github.com/ashlar-go/ashlar/mem"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -79,7 +81,7 @@ func Open(path string, d dtype.DType, lay layout.Layout, idx ...tensor.Index) (t
 	if errors.Is(err, mem.ErrNotFile) {
 		f, err := os.Open(path)
 		if err != nil {
-			return tensor.Any{}, fail(path, err, "%v", format.Bare(err))
+			return tensor.Any{}, fail(path, err, "%v", disk.Bare(err))
 		}
 		defer f.Close()
 		a, err := read(path, f, d, lay, want)
@@ -87,10 +89,10 @@ func Open(path string, d dtype.DType, lay layout.Layout, idx ...tensor.Index) (t
 			return tensor.Any{}, err
 		}
 		a, err = tensor.Slice(a, idx...)
-		return a, format.Within(path, cmp.Or(format.WrongIndex("raw", "", err), err))
+		return a, formats.Within(path, cmp.Or(formats.WrongIndex("raw", "", err), err))
 	}
 	if err != nil {
-		return tensor.Any{}, fail(path, err, "%v", format.Bare(err))
+		return tensor.Any{}, fail(path, err, "%v", disk.Bare(err))
 	}
 	if have := buf.Len(); have != want {
 		buf.Close()
@@ -104,10 +106,10 @@ func Open(path string, d dtype.DType, lay layout.Layout, idx ...tensor.Index) (t
 	if !shared {
 		buf.Close()
 	}
-	if wrong := format.WrongIndex("raw", "", err); wrong != nil {
-		err = format.Within(path, wrong)
+	if wrong := formats.WrongIndex("raw", "", err); wrong != nil {
+		err = formats.Within(path, wrong)
 	} else if err != nil {
-		err = fail(path, err, "%v", format.Bare(err))
+		err = fail(path, err, "%v", disk.Bare(err))
 	}
 	return a, err
 }
@@ -116,7 +118,7 @@ func Open(path string, d dtype.DType, lay layout.Layout, idx ...tensor.Index) (t
 // file appears, or replaces an earlier one, when it is whole; after an error the earlier
 // file is unchanged.
 func WriteFile(path string, t tensor.Any) error {
-	return format.PutFile(path, func(w io.Writer) error { return tensor.Encode(w, t) })
+	return formats.PutFile(path, func(w io.Writer) error { return tensor.Encode(w, t) })
 }
 
 // Read reads elements from r, which must end after them, as Open does. Memory grows with

@@ -12,6 +12,8 @@ import (
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/format"
 	"github.com/ashlar-go/ashlar/internal/core/conv"
+	"github.com/ashlar-go/ashlar/internal/core/disk"
+	"github.com/ashlar-go/ashlar/internal/core/formats"
 	"github.com/ashlar-go/ashlar/layout"
 	"github.com/ashlar-go/ashlar/mem"
 	"github.com/ashlar-go/ashlar/pack"
@@ -34,7 +36,7 @@ type File struct {
 // used. The file must not be truncated before: an access beyond its new end is an
 // error inside tensor.Try, and ends the program outside.
 func Open(path string) (*File, error) {
-	f, err := format.Mapped("safetensors", path, New)
+	f, err := formats.Mapped("safetensors", path, New)
 	if err != nil {
 		return nil, err
 	}
@@ -53,7 +55,7 @@ func ReadHeader(r io.ReaderAt, size int64) ([]Info, map[string]string, error) {
 	}
 	head := make([]byte, min(before, max(size, 0)))
 	if _, err := r.ReadAt(head, 0); err != nil && !(errors.Is(err, io.EOF) && len(head) < before) {
-		return nil, nil, fail(0, "", err, "%v", format.Bare(err))
+		return nil, nil, fail(0, "", err, "%v", disk.Bare(err))
 	}
 	n, bad := headerBytes(head, int(size))
 	if bad != nil {
@@ -90,7 +92,7 @@ func New(buf *mem.Buffer) (*File, error) {
 		return nil, fail(-1, "", format.ErrShort, "there is no buffer: it is nil")
 	}
 	var h *header
-	err := format.Guarded("safetensors", func() error {
+	err := formats.Guarded("safetensors", func() error {
 		var bad *format.Error
 		if h, bad = parse(buf.Bytes()); bad != nil {
 			return bad
@@ -150,7 +152,7 @@ func (f *File) Info(name string) (Info, error) {
 func (f *File) find(name string) (int, error) {
 	i, ok := f.byName[name]
 	if !ok {
-		return 0, format.Within(f.path, fail(-1, name, format.ErrName, "the file has no such tensor; Names lists the %d it has", len(f.byName)))
+		return 0, formats.Within(f.path, fail(-1, name, format.ErrName, "the file has no such tensor; Names lists the %d it has", len(f.byName)))
 	}
 	return i, nil
 }
@@ -260,10 +262,10 @@ func (f *File) part(e entry, idx []tensor.Index) (a tensor.Any, shared bool, err
 	if err == nil {
 		a, shared, err = tensor.SliceBytes(e.d, f.buf, f.header.start+e.begin, lay, conv.BigEndian, idx...)
 	}
-	if wrong := format.WrongIndex("safetensors", e.name, err); wrong != nil {
-		err = format.Within(f.path, wrong)
+	if wrong := formats.WrongIndex("safetensors", e.name, err); wrong != nil {
+		err = formats.Within(f.path, wrong)
 	} else if err != nil {
-		err = f.fail(e, err, "%v", format.Bare(err))
+		err = f.fail(e, err, "%v", disk.Bare(err))
 	}
 	return a, shared, err
 }
@@ -271,14 +273,14 @@ func (f *File) part(e entry, idx []tensor.Index) (a tensor.Any, shared bool, err
 // slice is tensor.Slice, whose error says which tensor of which file it is about.
 func (f *File) slice(name string, a tensor.Any, idx []tensor.Index) (tensor.Any, error) {
 	a, err := tensor.Slice(a, idx...)
-	return a, format.Within(f.path, cmp.Or(format.WrongIndex("safetensors", name, err), err))
+	return a, formats.Within(f.path, cmp.Or(formats.WrongIndex("safetensors", name, err), err))
 }
 
 // unpacked makes a tensor of an entry whose elements are smaller than a byte.
 func (f *File) unpacked(e entry) (tensor.Any, error) {
 	a, err := tensor.Make(e.d, e.shape...)
 	if err != nil {
-		return a, f.fail(e, err, "%v", format.Bare(err))
+		return a, f.fail(e, err, "%v", disk.Bare(err))
 	}
 	b, _ := tensor.Bytes(a)
 	err = mem.Guard(func() error {
@@ -287,11 +289,11 @@ func (f *File) unpacked(e entry) (tensor.Any, error) {
 	})
 	runtime.KeepAlive(a)
 	if err != nil {
-		return tensor.Any{}, f.fail(e, err, "%v", format.Bare(err))
+		return tensor.Any{}, f.fail(e, err, "%v", disk.Bare(err))
 	}
 	return a, nil
 }
 
 func (f *File) fail(e entry, err error, text string, args ...any) error {
-	return format.Within(f.path, fail(int64(8+e.at), e.name, err, text, args...))
+	return formats.Within(f.path, fail(int64(8+e.at), e.name, err, text, args...))
 }

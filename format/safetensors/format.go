@@ -12,6 +12,8 @@ import (
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/format"
 	"github.com/ashlar-go/ashlar/internal/core/conv"
+	"github.com/ashlar-go/ashlar/internal/core/disk"
+	"github.com/ashlar-go/ashlar/internal/core/formats"
 	"github.com/ashlar-go/ashlar/layout"
 	"github.com/ashlar-go/ashlar/mem"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -29,7 +31,7 @@ func init() {
 			return format.No
 		},
 		Write: func(w io.Writer, arrays []format.Array, o format.WriteOptions) error {
-			names, ts := format.Apart(arrays)
+			names, ts := formats.Apart(arrays)
 			var metadata map[string]string
 			for _, m := range o.Metadata {
 				if metadata == nil {
@@ -105,7 +107,7 @@ func openFile(s *format.Source) (format.File, error) {
 		f, err = Open(s.Path)
 	} else {
 		var b []byte
-		if b, err = s.All(); err == nil {
+		if b, err = formats.All(s); err == nil {
 			f, err = New(mem.Borrow(b, nil))
 		}
 	}
@@ -179,5 +181,5 @@ func (p parts) Slice(name string, idx ...tensor.Index) (t tensor.Any, err error)
 		}
 		return f.Slice(name, idx...)
 	}
-	return format.ReadPart(p.r, i, conv.BigEndian, idx...)
+	return disk.ReadPart(p.r, i.DType, &i.Layout, i.Offset, conv.BigEndian, idx...)
 }

@@ -7,7 +7,8 @@ import (
 	"strings"
 
 	"github.com/ashlar-go/ashlar/dtype"
-	"github.com/ashlar-go/ashlar/format"
+	"github.com/ashlar-go/ashlar/internal/core/disk"
+	"github.com/ashlar-go/ashlar/internal/core/formats"
 	"github.com/ashlar-go/ashlar/mem"
 	"github.com/ashlar-go/ashlar/pack"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -155,7 +156,7 @@ func (s scaled) Tensor(name string) (tensor.Any, error) {
 	runtime.KeepAlive(codes)
 	runtime.KeepAlive(scales)
 	if err != nil {
-		return tensor.Any{}, fail(-1, name, err, "%v", format.Bare(err))
+		return tensor.Any{}, fail(-1, name, err, "%v", disk.Bare(err))
 	}
 	t, err := pack.FromBytes(p.spec, own, 0)
 	return t.Any(), err
@@ -173,5 +174,5 @@ func (s scaled) Slice(name string, idx ...tensor.Index) (tensor.Any, error) {
 		return tensor.Any{}, err
 	}
 	t, err = tensor.Slice(t, idx...)
-	return t, cmp.Or(format.WrongIndex("safetensors", name, err), err)
+	return t, cmp.Or(formats.WrongIndex("safetensors", name, err), err)
 }

@@ -13,6 +13,8 @@ import (
 	"sync"
 
 	"github.com/ashlar-go/ashlar/format"
+	"github.com/ashlar-go/ashlar/internal/core/disk"
+	"github.com/ashlar-go/ashlar/internal/core/formats"
 	"github.com/ashlar-go/ashlar/mem"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -61,19 +63,19 @@ func OpenIndex(path string) (*Sharded, error) {
 		f, err = os.Open(path)
 	}
 	if err != nil {
-		return nil, format.Within(path, fail(-1, "", err, "%v", format.Bare(err)))
+		return nil, formats.Within(path, fail(-1, "", err, "%v", disk.Bare(err)))
 	}
 	defer f.Close()
 	text, err := io.ReadAll(io.LimitReader(f, MaxHeader+1))
 	switch {
 	case err != nil:
-		return nil, format.Within(path, fail(-1, "", err, "%v", format.Bare(err)))
+		return nil, formats.Within(path, fail(-1, "", err, "%v", disk.Bare(err)))
 	case len(text) > MaxHeader:
-		return nil, format.Within(path, fail(-1, "", format.ErrLimit, "an index of more than %d bytes, the most that is accepted", MaxHeader))
+		return nil, formats.Within(path, fail(-1, "", format.ErrLimit, "an index of more than %d bytes, the most that is accepted", MaxHeader))
 	}
 	s, failed := parseIndex(text)
 	if failed != nil {
-		return nil, format.Within(path, failed)
+		return nil, formats.Within(path, failed)
 	}
 	s.path = path
 	return s, nil
@@ -233,13 +235,13 @@ func (x *Sharded) Slice(name string, idx ...tensor.Index) (tensor.Any, error) {
 func (x *Sharded) file(name string) (*File, error) {
 	i, ok := slices.BinarySearchFunc(x.byName, name, func(i int32, name string) int { return cmp.Compare(x.weights[i].name, name) })
 	if !ok {
-		return nil, format.Within(x.path, fail(-1, name, format.ErrName, "the index has no such tensor; Names lists the %d it has", len(x.weights)))
+		return nil, formats.Within(x.path, fail(-1, name, format.ErrName, "the index has no such tensor; Names lists the %d it has", len(x.weights)))
 	}
 	w := x.weights[x.byName[i]]
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if x.closed {
-		return nil, format.Within(x.path, fail(-1, name, tensor.ErrClosed, "the index is closed"))
+		return nil, formats.Within(x.path, fail(-1, name, tensor.ErrClosed, "the index is closed"))
 	}
 	f, shard := x.files[w.shard], x.shards[w.shard]
 	if f == nil {
@@ -250,7 +252,7 @@ func (x *Sharded) file(name string) (*File, error) {
 		x.files[w.shard] = f
 	}
 	if _, ok := f.byName[name]; !ok {
-		return nil, format.Within(x.path, fail(int64(w.at), name, format.ErrName, "the shard %.100q doesn't have it; it has %d others", shard, len(f.byName)))
+		return nil, formats.Within(x.path, fail(int64(w.at), name, format.ErrName, "the shard %.100q doesn't have it; it has %d others", shard, len(f.byName)))
 	}
 	return f, nil
 }

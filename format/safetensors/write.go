@@ -14,6 +14,7 @@ import (
 
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/format"
+	"github.com/ashlar-go/ashlar/internal/core/formats"
 	"github.com/ashlar-go/ashlar/pack"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -97,7 +98,7 @@ func Write(w io.Writer, names []string, ts []tensor.Any, metadata map[string]str
 // WriteFile is Write to a file. The file appears, or replaces an earlier one, when it is
 // whole; after an error the earlier file is unchanged.
 func WriteFile(path string, names []string, ts []tensor.Any, metadata map[string]string) error {
-	return format.PutFile(path, func(w io.Writer) error { return Write(w, names, ts, metadata) })
+	return formats.PutFile(path, func(w io.Writer) error { return Write(w, names, ts, metadata) })
 }
 
 // encode writes the elements of a tensor in row-major order, packed if they are smaller

@@ -16,6 +16,8 @@ import (
 
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/format"
+	"github.com/ashlar-go/ashlar/internal/core/disk"
+	"github.com/ashlar-go/ashlar/internal/core/formats"
 	"github.com/ashlar-go/ashlar/layout"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -232,7 +234,7 @@ func openFile(s *format.Source) (format.File, error) {
 	if closer != nil {
 		closer.Close()
 	}
-	return nil, s.In(format.Bare(err))
+	return nil, disk.In(s.Path, disk.Bare(err))
 }
 
 func (h *Hierarchy) About() string   { return "Zarr" }
@@ -242,10 +244,10 @@ func (h *Hierarchy) Names() []string { return h.names }
 func (h *Hierarchy) Info(name string) (i format.Info, err error) {
 	a, err := h.Array(name)
 	if err != nil {
-		return i, h.in(err)
+		return i, disk.In(h.path, err)
 	}
 	m := a.Metadata()
-	i = format.Info{Type: cmp.Or(m.Type, m.DType.String()), DType: m.DType, Shape: m.Shape, Bytes: format.Bytes(m.DType, m.Shape...), Unfinished: m.Unfinished}
+	i = format.Info{Type: cmp.Or(m.Type, m.DType.String()), DType: m.DType, Shape: m.Shape, Bytes: formats.Bytes(m.DType, m.Shape...), Unfinished: m.Unfinished}
 	if axes := len(m.Shape) - 1; m.chars > 0 && m.Type != "" {
 		i.Shape, m.Chunks = m.Shape[:axes], m.Chunks[:axes]
 		if m.Inner != nil {
@@ -258,9 +260,9 @@ func (h *Hierarchy) Info(name string) (i format.Info, err error) {
 	if m.varies() { // the chunks say it
 		i.Bytes = 0
 	}
-	i.Storage = "chunks " + format.Typed("", m.Chunks)
+	i.Storage = "chunks " + formats.Typed("", m.Chunks)
 	if m.Inner != nil {
-		i.Storage = "shards " + format.Typed("", m.Chunks) + " of chunks " + format.Typed("", m.Inner)
+		i.Storage = "shards " + formats.Typed("", m.Chunks) + " of chunks " + formats.Typed("", m.Inner)
 	}
 	if a.cf != nil {
 		i.Storage = a.cf.String() + ", " + i.Storage
@@ -285,17 +287,9 @@ func (h *Hierarchy) Tensor(name string, idx ...layout.Index) (tensor.Any, error)
 		err = at(name, fail(format.ErrType, "strings, %s, which no tensor holds", a.meta.Type))
 	}
 	if err != nil {
-		return tensor.Any{}, h.in(err)
+		return tensor.Any{}, disk.In(h.path, err)
 	}
 	return h.elements(name, a, idx)
-}
-
-// in adds the file's name to an error.
-func (h *Hierarchy) in(err error) error {
-	if err == nil || h.path == "" {
-		return err
-	}
-	return fmt.Errorf("%s: %w", h.path, err)
 }
 
 func (h *Hierarchy) elements(name string, a *Array, idx []layout.Index) (t tensor.Any, err error) {
@@ -304,7 +298,7 @@ func (h *Hierarchy) elements(name string, a *Array, idx []layout.Index) (t tenso
 	} else if err == nil {
 		t, err = a.Index(context.Background(), idx...)
 	}
-	return t, h.in(err)
+	return t, disk.In(h.path, err)
 }
 
 // Strings returns the elements of an array of strings or times as text, and their shape. idx selects a part. For other arrays list
@@ -312,7 +306,7 @@ func (h *Hierarchy) elements(name string, a *Array, idx []layout.Index) (t tenso
 func (h *Hierarchy) Strings(name string, idx ...layout.Index) (list []string, shape []int, err error) {
 	a, err := h.Array(name)
 	if err != nil {
-		return nil, nil, h.in(err)
+		return nil, nil, disk.In(h.path, err)
 	}
 	if !a.text() && !timeName.MatchString(a.meta.Type) {
 		return nil, nil, nil
@@ -320,7 +314,7 @@ func (h *Hierarchy) Strings(name string, idx ...layout.Index) (list []string, sh
 	if err = h.refused[name]; err == nil {
 		list, shape, err = a.Strings(context.Background(), idx...)
 	}
-	return list, shape, h.in(err)
+	return list, shape, disk.In(h.path, err)
 }
 
 // Close closes the zip file.

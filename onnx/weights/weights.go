@@ -6,6 +6,8 @@ import (
 	"fmt"
 
 	"github.com/ashlar-go/ashlar/format"
+	"github.com/ashlar-go/ashlar/internal/core/disk"
+	"github.com/ashlar-go/ashlar/internal/core/formats"
 	"github.com/ashlar-go/ashlar/layout"
 	"github.com/ashlar-go/ashlar/onnx"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -74,7 +76,7 @@ func (w Weights) Info(name string) (i format.Info, err error) {
 	i.Type, i.Bytes = t.Type.String(), int64(len(t.Raw))
 	var ok bool
 	if i.DType, ok = t.Type.DType(); ok {
-		i.Bytes = format.Bytes(i.DType, i.Shape...)
+		i.Bytes = formats.Bytes(i.DType, i.Shape...)
 	}
 	i.Layout, err = layout.RowMajor(i.Shape...)
 	return i, err
@@ -101,7 +103,7 @@ func openModel(s *format.Source) (format.File, error) {
 		}
 		return Of(m), nil
 	}
-	b, err := s.All()
+	b, err := formats.All(s)
 	if err != nil {
 		return nil, err
 	}
@@ -114,14 +116,14 @@ func openModel(s *format.Source) (format.File, error) {
 
 func openProto(s *format.Source) (format.File, error) {
 	read := func() (tensor.Any, error) {
-		b, err := s.All()
+		b, err := formats.All(s)
 		if err != nil {
 			return tensor.Any{}, err
 		}
 		t, err := onnx.DecodeTensor(b)
-		return t, s.In(err)
+		return t, disk.In(s.Path, err)
 	}
-	return &format.One{Read: read, Header: func() (string, format.Info, error) {
+	return &formats.One{Read: read, Header: func() (string, format.Info, error) {
 		t, err := read()
 		if err != nil {
 			return "", format.Info{}, err

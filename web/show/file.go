@@ -61,12 +61,12 @@ type Listing struct {
 
 // Open reads the description of a file's contents. It recognizes the format by the first bytes.
 func Open(name string, r io.ReaderAt, size int64) (*File, *Listing, error) {
-	found, err := format.OfFile("", r, size)
+	source := &format.Source{At: r, Size: size, Options: format.Options{MaxBytes: maxWhole}}
+	found, err := source.Format()
 	if err != nil {
 		return nil, nil, err
 	}
 	f, l := &File{name: name}, &Listing{}
-	source := &format.Source{At: r, Size: size, Options: format.Options{MaxBytes: maxWhole}}
 	if found == nil || found.Name == "onnx" {
 		f.kind, err = "onnx", f.graph(source, l)
 	} else {

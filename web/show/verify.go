@@ -133,14 +133,15 @@ func (f *File) takes(name string) bool {
 
 // arrays reads the arrays of a file; the array of an npy file has no name.
 func arrays(in *io.SectionReader) (map[string]tensor.Any, error) {
-	found, err := format.OfFile("", in, in.Size())
+	source := &format.Source{At: in, Size: in.Size(), Options: format.Options{MaxBytes: maxWhole}}
+	found, err := source.Format()
 	if err != nil {
 		return nil, err
 	}
 	if found == nil || found.Name == "onnx" {
 		return nil, errors.New("inputs are npy, npz or safetensors files")
 	}
-	file, err := found.Open(&format.Source{At: in, Size: in.Size(), Options: format.Options{MaxBytes: maxWhole}})
+	file, err := found.Open(source)
 	if err != nil {
 		return nil, err
 	}
