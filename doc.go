@@ -42,6 +42,7 @@
 //	conformance/         runs the data that others made, and checks functions on all inputs (a module of its own)
 //	bench/               other Go libraries, ONNX Runtime and NumPy on the same cases (a module of its own)
 //	cmd/ashlar/          the command: flags, calls, errors
+//	internal/core/ram/   pieces of the Go heap, aligned and used again; faults of mapped files as errors
 //	internal/core/float/ functions of float32 and float64 with the same bits on every machine, fused multiply-add
 //	internal/core/cpu/   the instruction sets that the processor has
 //	internal/core/jsontext/ numbers and escapes of JSON

@@ -10,7 +10,7 @@ import (
 
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/format/zarr"
-	"github.com/ashlar-go/ashlar/mem"
+	"github.com/ashlar-go/ashlar/internal/core/ram"
 	"github.com/ashlar-go/ashlar/op"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -212,7 +212,7 @@ func apart(f func() error) error {
 		defer func() {
 			r := recover()
 			cause, _ := r.(error)
-			switch fault := mem.Fault(r); {
+			switch fault := ram.Fault(r); {
 			case fault != nil:
 				err = fault
 			case cause != nil: // of an operator that a context stopped, maybe

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/ashlar-go/ashlar/internal/core/ram"
 	"github.com/ashlar-go/ashlar/layout"
 	"github.com/ashlar-go/ashlar/mem"
 	"github.com/ashlar-go/ashlar/pack"
@@ -73,7 +74,7 @@ func (c *Core) own(op string, t Tensor) (*local, error) {
 			c.dev.mu.Lock()
 			was := bytes.Clone(c.queue.bytes(b)[at*b.bytes : (at+1)*b.bytes])
 			c.dev.mu.Unlock()
-			l := &local{b, at, was, mem.Make(len(was))} // aligned for every element
+			l := &local{b, at, was, ram.Make(len(was))} // aligned for every element
 			copy(l.now, was)
 			c.local = append(c.local, l)
 			return l, nil

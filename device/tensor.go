@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/core/ram"
 	"github.com/ashlar-go/ashlar/layout"
 	"github.com/ashlar-go/ashlar/mem"
 	"github.com/ashlar-go/ashlar/pack"
@@ -78,7 +79,7 @@ func allocate(op string, s pack.Spec, dev Device, c MemoryConfig) (Tensor, error
 	name := fmt.Sprintf("%v, %v", p.spec, p.config)
 	buf, err := dev.Alloc(c.Memory, p.banks, p.BankBytes(), name)
 	if errors.Is(err, tensor.ErrMemory) {
-		mem.Sweep() // tensors that nobody can reach any more may be there still
+		ram.Sweep() // tensors that nobody can reach any more may be there still
 		buf, err = dev.Alloc(c.Memory, p.banks, p.BankBytes(), name)
 	}
 	if err != nil {

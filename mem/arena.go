@@ -4,12 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"runtime"
-	"runtime/metrics"
 	"slices"
 	"sync"
-	"sync/atomic"
-	"time"
+
+	"github.com/ashlar-go/ashlar/internal/core/ram"
 )
 
 // An arena hands out mappings of anonymous memory and keeps returned mappings for reuse.
@@ -33,7 +31,6 @@ type arena struct {
 const (
 	defaultBound = 512 << 20
 	leastSoft    = 64 << 20
-	cleanupWait  = 50 * time.Millisecond
 )
 
 var outside = arena{bound: defaultBound, soft: leastSoft}
@@ -74,7 +71,7 @@ func SetBound(bytes int) (old int) {
 // get returns a region of at least n bytes, and whether it was used before: then its bytes have any values. When the
 // arena is full it runs the collector, if that is due, before it answers errFull.
 func (a *arena) get(n int) (region []byte, used bool, err error) {
-	size := roundUp(n, os.Getpagesize())
+	size := ram.RoundUp(n, os.Getpagesize())
 	a.pace(int64(size))
 	region, used, err = a.take(size)
 	if err == errFull && a.collect(int64(size)) {
@@ -167,7 +164,7 @@ func (a *arena) collect(size int64) bool {
 	if !full || !due {
 		return !full
 	}
-	Sweep()
+	ram.Sweep()
 	return true
 }
 
@@ -186,32 +183,12 @@ func (a *arena) pace(size int64) {
 	if !over() {
 		return
 	}
-	Sweep()
+	ram.Sweep()
 	a.mu.Lock()
 	a.soft = max(leastSoft, 2*a.use.Live+size)
 	a.mu.Unlock()
 }
 
-// Sweep runs the collector and waits, at most 50 ms, for the cleanups that it queues: unreachable memory has been given
-// back then. Large buffers call it when their room is full.
-func Sweep() {
-	runtime.GC() // returns when the sweep is done: every cleanup that can run is queued
-	queue := []metrics.Sample{{Name: "/gc/cleanups/queued:cleanups"}, {Name: "/gc/cleanups/executed:cleanups"}}
-	metrics.Read(queue)
-	queued := queue[0].Value.Uint64()
-	for end := time.Now().Add(cleanupWait); time.Now().Before(end); time.Sleep(50 * time.Microsecond) {
-		metrics.Read(queue)
-		if queue[1].Value.Uint64() >= queued {
-			break
-		}
-	}
-}
-
-var copied atomic.Int64
-
-// AddCopied counts n bytes as copied. Views call it where they can't share bytes, so that a test can assert that they
-// share.
-func AddCopied(n int) { copied.Add(int64(n)) }
-
-// Copied returns the number of bytes counted since the program began.
-func Copied() int64 { return copied.Load() }
+// Copied returns how many bytes views have copied since the program began, where they couldn't share them. A test can assert that a
+// view shares.
+func Copied() int64 { return ram.Copied.Load() }

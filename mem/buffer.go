@@ -2,36 +2,40 @@
 // reused, bytes borrowed from a caller, files mapped read-only or copy-on-write, scratch memory that goes together. It
 // knows no element types.
 //
-// Make gives plain aligned bytes. Everything that can be given back is a Buffer, from Alloc, AllocDirty, Borrow, Map,
+// Everything that can be given back is a Buffer, from Alloc, AllocDirty, Borrow, Map,
 // MapCopy or a Scratch. A Buffer goes back by Close; one that becomes unreachable goes back by itself, except borrowed bytes, which are the
 // caller's.
 //
 // A size that no memory has, and a file that can't be mapped, are errors. Values that the program alone decides have
-// preconditions: Buffers and Scratches aren't nil, sizes given to Make and Block aren't negative, functions given to
-// OnClose and Guard aren't nil. Breaking one panics with a runtime error.
+// preconditions: Buffers and Scratches aren't nil. Breaking one panics with a runtime error.
 //
 // Bytes outside the Go heap are invisible to the garbage collector: a slice of them doesn't keep them, only the Buffer
 // does. So there is one rule. The slice from Bytes is valid while its Buffer is open and reachable: call
 // runtime.KeepAlive(b) after the last use. Code that can't promise that has two ways out:
 //
 //   - Lend gives bytes that the collector never takes back: they stay until Close, or for good.
-//   - Pin keeps the bytes until its release is called, whatever happens to the Buffer; Close then takes effect for them
-//     at the release.
+//   - Hold keeps the bytes until Release, whatever happens to the Buffer; Close then takes effect for them at the
+//     Release.
+//
+// A mapped file that becomes shorter loses pages, and an access to one of them is a fault. tensor.Try makes it an error that wraps
+// ErrShrunk; without it the program ends.
 //
 // All functions and methods may be called from several goroutines at once; the bytes themselves are as unprotected as
 // any slice.
 package mem
 
 import (
+	"fmt"
 	"os"
 	"runtime"
-	"sync"
 	"sync/atomic"
 	"unsafe"
+
+	"github.com/ashlar-go/ashlar/internal/core/ram"
 )
 
 // Large is the size in bytes from which Alloc and AllocDirty take memory from outside the Go heap.
-const Large = 64 << 10
+const Large = ram.Large
 
 // Kind says whose the bytes of a Buffer are.
 type Kind uint8
@@ -63,14 +67,9 @@ func (k Kind) String() string {
 // A Buffer is a run of bytes, with the action that gives them back when nobody needs them any more. Use it by pointer;
 // the zero value is a closed Buffer.
 type Buffer struct {
-	first atomic.Pointer[byte] // nil when closed; keeps bytes of the Go heap
-	n     int
-	room  int   // n and the spare bytes after it
-	hold  *hold // nil when the collector alone frees the bytes
-
-	mu       sync.Mutex // guards hooks and closing
-	hooks    []func()   // may refer to the Buffer, so the hold must not know them
-	closing  bool
+	first    atomic.Pointer[byte] // nil when closed; keeps bytes of the Go heap
+	n        int
+	hold     *hold // nil when the collector alone frees the bytes
 	kind     Kind
 	readOnly bool
 }
@@ -80,7 +79,7 @@ func newBuffer(data []byte, kind Kind, h *hold) *Buffer {
 	if data == nil {
 		data = []byte{}
 	}
-	b := &Buffer{n: len(data), room: len(data), kind: kind, readOnly: kind == Mapped, hold: h}
+	b := &Buffer{n: len(data), kind: kind, readOnly: kind == Mapped, hold: h}
 	b.first.Store(unsafe.SliceData(data))
 	if h != nil && kind != Borrowed {
 		runtime.AddCleanup(b, (*hold).drop, h)
@@ -106,7 +105,7 @@ func alloc(op string, n int, zero bool) (*Buffer, error) {
 		return nil, &Error{Op: op, N: n, Err: ErrSize}
 	}
 	if n < Large {
-		return newHeapBuffer(Make(n)), nil
+		return newBuffer(ram.Make(n), Owned, nil), nil
 	}
 	region, used, err := outside.get(n)
 	switch {
@@ -115,7 +114,7 @@ func alloc(op string, n int, zero bool) (*Buffer, error) {
 		if err != nil {
 			return nil, &Error{Op: op, N: n, Err: err}
 		}
-		return newHeapBuffer(b), nil
+		return newBuffer(b, Owned, nil), nil
 	case err != nil:
 		return nil, &Error{Op: op, N: n, Err: err}
 	}
@@ -123,18 +122,10 @@ func alloc(op string, n int, zero bool) (*Buffer, error) {
 	if zero && used {
 		clear(data)
 	}
-	b := newBuffer(data, Owned, &hold{give: func() error { outside.put(region); return nil }})
-	b.room = len(region)
-	return b, nil
+	return newBuffer(data, Owned, &hold{give: func() error { outside.put(region); return nil }}), nil
 }
 
-func newHeapBuffer(data []byte) *Buffer {
-	b := newBuffer(data, Owned, nil)
-	b.room = roundUp(len(data), alignFor(len(data)))
-	return b
-}
-
-// Borrow returns a Buffer over b itself, cut to its length. Close calls release once, unless it is nil, and a Pin delays
+// Borrow returns a Buffer over b itself, cut to its length. Close calls release once, unless it is nil, and a Hold delays
 // that. The bytes stay the caller's: when the Buffer is dropped without Close, release is never called. They must stay
 // as they are until then, also when they are not of the Go heap.
 func Borrow(b []byte, release func()) *Buffer {
@@ -171,61 +162,42 @@ func (b *Buffer) Align() int {
 	if p == nil || b.n == 0 {
 		return os.Getpagesize()
 	}
-	return AlignOf(unsafe.Pointer(p))
-}
-
-// AlignOf returns the largest power of two that divides an address, at most the page size.
-func AlignOf(p unsafe.Pointer) int {
-	addr := uintptr(p) | uintptr(os.Getpagesize())
-	return int(addr & -addr)
-}
-
-// Allocated returns how many bytes are set aside for the Buffer, Len or more: whole pages from one page up, whole lines
-// of 64 bytes below. A reused piece of memory keeps its size. For borrowed bytes it is Len; after Close it is 0.
-func (b *Buffer) Allocated() int {
-	if b.Closed() {
-		return 0
-	}
-	return b.room
+	return ram.AlignOf(unsafe.Pointer(p))
 }
 
 // Closed reports whether the bytes are gone.
 func (b *Buffer) Closed() bool { return b.first.Load() == nil }
 
-// Close gives the bytes back: first it runs the functions of OnClose in the order they came, then Bytes is nil, then the
-// memory goes to its next use, the file is unmapped, or the release of Borrow is called; for pinned bytes the last step
-// waits for the last release. Slices obtained before must not be used afterwards. A second Close does nothing and
-// returns nil, also while the first is still at work. The error is the system's, from unmapping a file.
-func (b *Buffer) Close() (err error) {
-	b.mu.Lock()
-	hooks, again := b.hooks, b.closing || b.Closed()
-	b.closing, b.hooks = true, nil
-	b.mu.Unlock()
-	if again {
+// Close gives the bytes back: Bytes is nil, and the memory goes to its next use, the file is unmapped, or the release of Borrow is
+// called. For held bytes that waits for the last Release. Slices obtained before must not be used afterwards. A second Close does nothing
+// and returns nil, also while the first is still at work. The error is the system's, from unmapping a file.
+func (b *Buffer) Close() error {
+	if b.first.Swap(nil) == nil || b.hold == nil {
 		return nil
 	}
-	defer func() { // also when a hook panics
-		b.first.Store(nil)
-		if b.hold != nil {
-			err = b.hold.close()
-		}
-	}()
-	for _, f := range hooks {
-		f()
-	}
-	return nil
+	return b.hold.close()
 }
 
-// OnClose has f run once, by Close, before the bytes go away; if Close has begun f runs at once. It does not run when an
-// unreachable Buffer is collected. f may refer to b.
-func (b *Buffer) OnClose(f func()) {
-	b.mu.Lock()
-	late := b.closing || b.Closed()
-	if !late {
-		b.hooks = append(b.hooks, f)
+// most is the largest size that is tried: beyond it, the Go heap's bookkeeping alone can end the program.
+var most = func() int {
+	n := 1 << (30 + 10*(^uint(0)>>63))
+	if !canMap {
+		n = min(n, 1<<31-1)
 	}
-	b.mu.Unlock()
-	if late {
-		f()
+	return n
+}()
+
+// makeTried is ram.Make for any n up to most. The Go heap ends the program when the system refuses memory, so it is asked
+// for a mapping of that size first.
+func makeTried(n int) ([]byte, error) {
+	if canMap {
+		b, err := mapMemory(ram.RoundUp(n, os.Getpagesize()))
+		if err == nil {
+			err = unmapMemory(b)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%w: %w", ErrMemory, err)
+		}
 	}
+	return ram.Make(n), nil
 }

@@ -7,14 +7,13 @@ import (
 	"math"
 	"os"
 	"runtime"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 	"unsafe"
 
-	"pgregory.net/rapid"
+	"github.com/ashlar-go/ashlar/internal/core/ram"
 )
 
 func address(b []byte) uintptr { return uintptr(unsafe.Pointer(unsafe.SliceData(b))) }
@@ -88,38 +87,6 @@ func sizes() []int {
 	return s
 }
 
-func TestMakeAligned(t *testing.T) {
-	var keep [][]byte // so that one size gets several addresses
-	for _, n := range sizes() {
-		for range 3 {
-			b := Make(n)
-			checkBytes(t, b, n, true)
-			if n < 1<<16 {
-				keep = append(keep, b)
-			}
-		}
-	}
-	runtime.KeepAlive(keep)
-	rapid.Check(t, func(rt *rapid.T) {
-		n := rapid.IntRange(0, 200_000).Draw(rt, "n")
-		checkBytes(t, Make(n), n, true)
-	})
-}
-
-// Pages of 64 KiB, which some platforms have, are beyond what the size classes of the Go heap give by themselves.
-func TestMakeAt(t *testing.T) {
-	for _, align := range []int{4 << 10, 16 << 10, 64 << 10} {
-		for _, n := range []int{1, align - 1, align, align + 1, 5*align - 7} {
-			for range 5 {
-				b := makeAt(n, align)
-				if misalignment(b, align) != 0 || len(b) != n || cap(b) != n {
-					t.Errorf("length %d, capacity %d at %#x; want %d at a multiple of %d", len(b), cap(b), address(b), n, align)
-				}
-			}
-		}
-	}
-}
-
 func TestAlloc(t *testing.T) {
 	for _, n := range sizes() {
 		b, err := Alloc(n)
@@ -168,11 +135,9 @@ func TestClosed(t *testing.T) {
 			if b.Bytes() != nil || b.Lend() != nil || b.Len() != 0 || !b.Closed() {
 				t.Errorf("closed buffer of %d bytes: length %d, closed %t", n, b.Len(), b.Closed())
 			}
-			release := b.Pin()
-			if b.Bytes() != nil {
-				t.Error("a pin brought the bytes back")
+			if b.Hold() || b.Bytes() != nil {
+				t.Error("a closed buffer is held")
 			}
-			release()
 		}
 	}
 	var zero Buffer
@@ -202,44 +167,6 @@ func TestReuse(t *testing.T) {
 	c.Close()
 }
 
-func TestOnClose(t *testing.T) {
-	for _, n := range []int{10, Large} {
-		b := mustAlloc(t, n)
-		var calls []string
-		b.OnClose(func() {
-			calls = append(calls, fmt.Sprint("first ", b.Len() == n))
-			b.OnClose(func() { calls = append(calls, "inner") })
-			if b.Close() != nil {
-				t.Error("Close inside a callback failed")
-			}
-		})
-		b.OnClose(func() { calls = append(calls, "second") })
-		b.Close()
-		b.Close()
-		b.OnClose(func() { calls = append(calls, "late") })
-		if want := []string{"first true", "inner", "second", "late"}; !slices.Equal(calls, want) {
-			t.Errorf("calls %q, want %q", calls, want)
-		}
-	}
-}
-
-func TestOnClosePanics(t *testing.T) {
-	released := 0
-	b := Borrow([]byte{1}, func() { released++ })
-	b.OnClose(func() { panic("callback") })
-	func() {
-		defer func() {
-			if recover() != "callback" {
-				t.Error("the callback's panic is lost")
-			}
-		}()
-		b.Close()
-	}()
-	if !b.Closed() || released != 1 {
-		t.Errorf("closed %t, released %d times", b.Closed(), released)
-	}
-}
-
 func TestBorrow(t *testing.T) {
 	data := make([]byte, 10, 20)
 	released := 0
@@ -251,16 +178,15 @@ func TestBorrow(t *testing.T) {
 	if data[3] != 7 {
 		t.Error("a write isn't seen by the owner")
 	}
-	if a := Borrow(Make(100)[1:], nil).Align(); a != 1 {
+	if a := Borrow(ram.Make(100)[1:], nil).Align(); a != 1 {
 		t.Errorf("Align %d of an odd address", a)
 	}
-	release := b.Pin()
+	b.Hold()
 	b.Close()
 	if released != 0 {
-		t.Error("released while pinned")
+		t.Error("released while held")
 	}
-	release()
-	release()
+	b.Release()
 	b.Close()
 	if released != 1 {
 		t.Errorf("released %d times", released)
@@ -278,9 +204,10 @@ func dropped(t *testing.T, use func(b *Buffer)) {
 func TestDrop(t *testing.T) {
 	settle(t)
 	dropped(t, func(b *Buffer) {
-		// As a tensor does: the callback knows something that knows the Buffer.
-		owner := &struct{ b *Buffer }{b}
-		b.OnClose(func() { owner.b = nil })
+		if !b.Hold() {
+			t.Error("an open Buffer isn't held")
+		}
+		b.Release()
 	})
 	runtime.GC()
 	liveBecomes(t, 0)
@@ -332,22 +259,23 @@ func TestLendOutlivesBuffer(t *testing.T) {
 	liveBecomes(t, 0)
 }
 
-func TestPin(t *testing.T) {
+// Memory that is held stays until the last Release, whether the Buffer is closed or dropped.
+func TestHoldKeepsMemory(t *testing.T) {
 	settle(t)
 
 	b := mustAlloc(t, 2*Large)
-	one, two := b.Pin(), b.Pin()
+	b.Hold()
+	b.Hold()
 	data := b.Bytes()
 	b.Close()
-	one()
-	one()
+	b.Release()
 	data[0] = 1
 	liveBecomes(t, 2*Large)
-	two()
+	b.Release()
 	liveBecomes(t, 0)
 
 	var release func()
-	dropped(t, func(b *Buffer) { release, data = b.Pin(), b.Bytes() })
+	dropped(t, func(b *Buffer) { b.Hold(); release, data = b.hold.release, b.Bytes() })
 	for range 3 {
 		runtime.GC()
 		time.Sleep(2 * time.Millisecond)
@@ -377,7 +305,7 @@ func TestHold(t *testing.T) {
 	if b.Release(); released != 1 {
 		t.Errorf("released %d times, want once", released)
 	}
-	if small := newHeapBuffer(make([]byte, 8)); !small.Hold() || small.Close() != nil || small.Hold() {
+	if small := newBuffer(make([]byte, 8), Owned, nil); !small.Hold() || small.Close() != nil || small.Hold() {
 		t.Error("memory of the Go heap: held only while it is open")
 	}
 	if n := testing.AllocsPerRun(10, func() { b.Hold(); b.Bytes() }); n != 0 {
@@ -387,24 +315,24 @@ func TestHold(t *testing.T) {
 
 func TestCloseConcurrently(t *testing.T) {
 	for range 50 {
-		var calls, released int
+		released := 0
 		b := Borrow(make([]byte, 8), func() { released++ })
-		b.OnClose(func() { calls++ })
 		var all sync.WaitGroup
 		for i := range 8 {
 			all.Go(func() {
-				release := b.Pin()
-				if d := b.Bytes(); d != nil {
+				held := b.Hold()
+				if d := b.Bytes(); held && d != nil {
 					_ = d[i]
 				}
-				release()
+				if held {
+					b.Release()
+				}
 				b.Close()
-				b.OnClose(func() {})
 			})
 		}
 		all.Wait()
-		if calls != 1 || released != 1 {
-			t.Fatalf("%d callbacks, %d releases", calls, released)
+		if released != 1 {
+			t.Fatalf("%d releases", released)
 		}
 	}
 }
@@ -413,18 +341,6 @@ func TestKind(t *testing.T) {
 	got := fmt.Sprint(Owned, Borrowed, Mapped, Kind(9))
 	if got != "owned borrowed mapped mem.Kind(?)" {
 		t.Error(got)
-	}
-}
-
-func TestCopied(t *testing.T) {
-	before := Copied()
-	var all sync.WaitGroup
-	for range 4 {
-		all.Go(func() { AddCopied(25) })
-	}
-	all.Wait()
-	if got := Copied() - before; got != 100 {
-		t.Errorf("%d bytes counted, want 100", got)
 	}
 }
 

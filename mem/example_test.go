@@ -14,7 +14,6 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	b.OnClose(func() { fmt.Println("closing") })
 	b.Bytes()[0] = 1
 	fmt.Println(b.Kind(), b.Len(), b.Align() >= 4096)
 	fmt.Println(b.Close(), b.Bytes() == nil)
@@ -23,19 +22,21 @@ func Example() {
 	fmt.Println(errors.Is(err, mem.ErrSize))
 	// Output:
 	// owned 4194304 true
-	// closing
 	// <nil> true
 	// true
 }
 
-// A pin keeps the bytes for work that goes on after someone else closes the Buffer.
-func ExampleBuffer_Pin() {
+// A hold keeps the bytes for work that goes on after someone else closes the Buffer.
+func ExampleBuffer_Hold() {
 	b := mem.Borrow([]byte{1, 2, 3}, func() { fmt.Println("released") })
-	release := b.Pin()
+	if !b.Hold() {
+		fmt.Println("it is closed")
+		return
+	}
 	bytes := b.Bytes()
 	b.Close()
 	fmt.Println(b.Closed(), bytes)
-	release()
+	b.Release()
 	// Output:
 	// true [1 2 3]
 	// released

@@ -4,11 +4,13 @@ import (
 	"io"
 	"io/fs"
 	"os"
+
+	"github.com/ashlar-go/ashlar/internal/core/ram"
 )
 
 // Map returns the contents of a file as they are on disk, read-only: mapped, or read where the platform or the file
 // system can't map. Pages are loaded as they are touched. The file should keep its length while the Buffer is open: an
-// access beyond a new end faults. That is an error inside Guard and ends the program outside it. Windows refuses to
+// access beyond a new end faults. That is an error inside tensor.Try and ends the program outside it. Windows refuses to
 // shorten a mapped file. Later writes to the file may show in the Buffer. A file of length 0 gives an empty Buffer.
 //
 // The error is an *Error around an *fs.PathError; with ErrNotFile for a directory, a device or a pipe.
@@ -78,10 +80,8 @@ func mapFileAs(f *os.File, path string, readOnly bool) (b *Buffer, err error) {
 	}
 	data, err := mapFile(f, n, readOnly)
 	if err == nil {
-		forget := remember(path, data)
-		b := newBuffer(data, Mapped, &hold{give: func() error { forget(); return unmapFile(data) }})
-		b.room = roundUp(n, os.Getpagesize())
-		return b, nil
+		forget := ram.Remember(path, data)
+		return newBuffer(data, Mapped, &hold{give: func() error { forget(); return unmapFile(data) }}), nil
 	}
 	if b, err = readFile(f, n); err != nil {
 		return nil, &fs.PathError{Op: "read", Path: path, Err: err}

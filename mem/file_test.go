@@ -11,6 +11,8 @@ import (
 	"runtime/debug"
 	"strings"
 	"testing"
+
+	"github.com/ashlar-go/ashlar/internal/core/ram"
 )
 
 func tempFile(t *testing.T, data []byte) string {
@@ -39,8 +41,8 @@ func TestMap(t *testing.T) {
 		if b.Kind() != Mapped || !b.ReadOnly() || b.Align() < 64 {
 			t.Errorf("%d bytes: kind %v, read-only %t, align %d", n, b.Kind(), b.ReadOnly(), b.Align())
 		}
-		release := b.Pin()
-		pinned := b.Bytes()
+		b.Hold()
+		held := b.Bytes()
 		for range 2 {
 			if err := b.Close(); err != nil {
 				t.Error(err)
@@ -49,10 +51,10 @@ func TestMap(t *testing.T) {
 		if b.Bytes() != nil || !b.Closed() {
 			t.Error("bytes after Close")
 		}
-		if !bytes.Equal(pinned, data) {
-			t.Error("pinned bytes changed")
+		if !bytes.Equal(held, data) {
+			t.Error("held bytes changed")
 		}
-		release()
+		b.Release()
 	}
 }
 
@@ -162,7 +164,7 @@ func TestMapShrinks(t *testing.T) {
 		}
 		sum := 0
 		read := func(from, to int) error {
-			return Guard(func() error {
+			return ram.Guard(func() error {
 				for _, v := range b.Bytes()[from:to] {
 					sum += int(v)
 				}
@@ -174,10 +176,12 @@ func TestMapShrinks(t *testing.T) {
 		}
 		for _, f := range []func() error{
 			func() error { return read(page, 2*page) },
-			func() error { return Guard(func() error { copy(make([]byte, page), b.Bytes()[3*page:]); return nil }) }, // in assembly
+			func() error {
+				return ram.Guard(func() error { copy(make([]byte, page), b.Bytes()[3*page:]); return nil })
+			}, // in assembly
 		} {
 			err = f()
-			var e *Error
+			var e *fs.PathError
 			if !errors.Is(err, ErrShrunk) || !errors.As(err, &e) || !strings.Contains(err.Error(), path) {
 				t.Errorf("beyond the end: %v", err)
 			}
@@ -185,24 +189,5 @@ func TestMapShrinks(t *testing.T) {
 		if err := b.Close(); err != nil {
 			t.Error(err)
 		}
-	}
-}
-
-// Guard passes on what isn't a fault in a mapped file.
-func TestGuard(t *testing.T) {
-	if err := Guard(func() error { return io.EOF }); err != io.EOF {
-		t.Errorf("got %v", err)
-	}
-	var p *int
-	for _, f := range []func() error{func() error { panic("here") }, func() error { *p = 1; return nil }} {
-		func() {
-			defer func() {
-				if recover() == nil {
-					t.Error("no panic")
-				}
-			}()
-			err := Guard(f)
-			t.Errorf("returned %v", err)
-		}()
 	}
 }

@@ -34,7 +34,7 @@ func TestLargePages(t *testing.T) {
 		if err != nil || len(b) != n {
 			t.Fatalf("%d bytes: got %d, %v", n, len(b), err)
 		}
-		if at := misalignment(b, largePage); n >= largePage && at != 0 {
+		if at := int(address(b) % largePage); n >= largePage && at != 0 {
 			t.Errorf("%d bytes start %d after a multiple of %d", n, at, largePage)
 		}
 		b[0], b[n-1] = 1, b[n-1]+b[n/2]

@@ -2,13 +2,13 @@ package mem
 
 import "sync"
 
-// A hold counts the claims that keep bytes from being given back: the Buffer itself, bytes lent for good, and pins. It
+// A hold counts the claims that keep bytes from being given back: the Buffer itself, bytes lent for good, and calls of Hold. It
 // outlives the Buffer and must not refer to it, or the Buffer would never be unreachable.
 type hold struct {
 	mu   sync.Mutex
-	pins int
+	held int
 	lent bool         // there may be uncounted slices: only Close ends them
-	over bool         // the Buffer is closed or gone; pins alone keep the bytes
+	over bool         // the Buffer is closed or gone; calls of Hold alone keep the bytes
 	give func() error // returns the bytes to where they came from; nil once called
 }
 
@@ -26,16 +26,20 @@ func (h *hold) drop() {
 	_ = h.giveBack()
 }
 
-func (h *hold) unpin() {
+// release ends one call of Hold. Nobody holds bytes of the Go heap, which have no hold.
+func (h *hold) release() {
+	if h == nil {
+		return
+	}
 	h.mu.Lock()
-	h.pins--
+	h.held--
 	_ = h.giveBack() // the Close that waited for this has returned
 }
 
 // giveBack gives the bytes back if nothing holds them any more. It unlocks h.
 func (h *hold) giveBack() error {
 	give := h.give
-	if !h.over || h.pins > 0 || give == nil {
+	if !h.over || h.held > 0 || give == nil {
 		h.mu.Unlock()
 		return nil
 	}
@@ -44,18 +48,9 @@ func (h *hold) giveBack() error {
 	return give()
 }
 
-// Pin keeps the bytes where they are until release is called, even if b is closed or becomes unreachable meanwhile.
-// Call Bytes after Pin: if it isn't nil, the slice is valid until release. A release that is never called keeps the
-// bytes for good; a second call does nothing.
-func (b *Buffer) Pin() (release func()) {
-	if b.hold == nil || !b.Hold() {
-		return func() {} // bytes of the Go heap: the slice itself keeps them
-	}
-	return sync.OnceFunc(b.hold.unpin)
-}
-
-// Hold is Pin without a function to be called, so that it allocates nothing: Release ends it. It reports false, and holds
-// nothing, when b is closed.
+// Hold keeps the bytes where they are until Release is called, even if b is closed or becomes unreachable meanwhile. Bytes called after
+// it gives a slice that is valid until then, or nil where a Close came between. A Hold without a Release keeps the bytes for good. It reports false, and holds nothing, when b
+// is closed.
 func (b *Buffer) Hold() bool {
 	h := b.hold
 	if h == nil {
@@ -66,16 +61,12 @@ func (b *Buffer) Hold() bool {
 	if h.over {
 		return false
 	}
-	h.pins++
+	h.held++
 	return true
 }
 
-// Release ends one Hold.
-func (b *Buffer) Release() {
-	if h := b.hold; h != nil {
-		h.unpin()
-	}
-}
+// Release ends one Hold that reported true.
+func (b *Buffer) Release() { b.hold.release() }
 
 // Lend returns the bytes as Bytes does, for as long as b is open, reachable or not: the collector never takes them back
 // again. Dropping b without Close then leaks them, if they are not of the Go heap.

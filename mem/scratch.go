@@ -1,6 +1,10 @@
 package mem
 
-import "sync"
+import (
+	"sync"
+
+	"github.com/ashlar-go/ashlar/internal/core/ram"
+)
 
 // A Scratch gives out memory for the time of a function, and takes it back all at once:
 //
@@ -39,9 +43,9 @@ func (s *Scratch) cut(n int) (*Buffer, error) {
 	if n < 0 || n > scratchPiece {
 		return Alloc(n)
 	}
-	align := alignFor(n)
+	align := ram.AlignFor(n)
 	if s.chunk != nil {
-		s.used = roundUp(s.used, align)
+		s.used = ram.RoundUp(s.used, align)
 	}
 	if s.chunk == nil || scratchChunk-s.used < n {
 		c, err := AllocDirty(scratchChunk)
@@ -54,11 +58,10 @@ func (s *Scratch) cut(n int) (*Buffer, error) {
 	data := s.chunk.Bytes()[s.used : s.used+n : s.used+n]
 	s.used += n
 	clear(data)
-	// The pin makes the chunk stay for a piece that is itself pinned or lent.
-	release := s.chunk.Pin()
-	b := newBuffer(data, Scratched, &hold{give: func() error { release(); return nil }})
-	b.room = roundUp(n, lineAlign)
-	return b, nil
+	// The chunk stays for a piece that is itself held or lent. The piece knows the chunk's hold alone, so that the chunk goes when both are dropped.
+	s.chunk.Hold()
+	chunk := s.chunk.hold
+	return newBuffer(data, Scratched, &hold{give: func() error { chunk.release(); return nil }}), nil
 }
 
 // Close closes every Buffer that s gave out. Then s is as new.

@@ -18,8 +18,8 @@ func TestScratch(t *testing.T) {
 				t.Fatal(err)
 			}
 			checkBytes(t, b.Bytes(), n, true)
-			if b.Kind() != Scratched || b.ReadOnly() || b.Allocated() < n {
-				t.Errorf("%d bytes: kind %v, %d allocated", n, b.Kind(), b.Allocated())
+			if b.Kind() != Scratched || b.ReadOnly() {
+				t.Errorf("%d bytes: kind %v", n, b.Kind())
 			}
 			for k := range b.Bytes() {
 				b.Bytes()[k] = byte(i + 1)
@@ -33,7 +33,8 @@ func TestScratch(t *testing.T) {
 				}
 			}
 		}
-		pinned, release := given[4].Bytes(), given[4].Pin()
+		given[4].Hold()
+		held := given[4].Bytes()
 		given[1].Close()
 		if given[1].Bytes() != nil || given[2].Bytes() == nil {
 			t.Error("closing a piece doesn't close that piece alone")
@@ -42,16 +43,16 @@ func TestScratch(t *testing.T) {
 			t.Fatal(err)
 		}
 		for i, b := range given {
-			if !b.Closed() || b.Allocated() != 0 {
+			if !b.Closed() {
 				t.Errorf("piece %d is open", i)
 			}
 		}
-		for _, v := range pinned {
+		for _, v := range held {
 			if v != 5 {
-				t.Fatal("a pinned piece changed")
+				t.Fatal("a held piece changed")
 			}
 		}
-		release()
+		given[4].Release()
 		if live := Stats().Live; live != before {
 			t.Errorf("%d bytes live, %d before", live, before)
 		}

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/core/ram"
 	"github.com/ashlar-go/ashlar/mem"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -166,7 +167,7 @@ func TestRunAgainClosed(t *testing.T) {
 	}
 	in["x"].Close()
 	for range 3 { // the collector empties a pool in two steps
-		mem.Sweep()
+		ram.Sweep()
 	}
 	if live := mem.Stats().Live; live > 1<<20 {
 		t.Errorf("%d bytes are live", live)

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync/atomic"
 
+	"github.com/ashlar-go/ashlar/internal/core/ram"
 	"github.com/ashlar-go/ashlar/mem"
 	"github.com/ashlar-go/ashlar/onnx/internal/wire"
 	"github.com/ashlar-go/ashlar/op"
@@ -268,7 +269,7 @@ type visit struct {
 	fault bool
 }
 
-// enter begins a visit for a function that defers leave(&err), and then mem.Recover(&err), which sets err where the function
+// enter begins a visit for a function that defers leave(&err), and then ram.Recover(&err), which sets err where the function
 // meets a page of a mapped file that is gone. It fails for no model and for one that is closed.
 func (m *Model) enter() (visit, error) {
 	switch {
@@ -297,7 +298,7 @@ func (m *Model) use(f func() error) (err error) {
 		return err
 	}
 	defer v.leave(&err)
-	defer mem.Recover(&err)
+	defer ram.Recover(&err)
 	return f()
 }
 

@@ -6,6 +6,7 @@ import (
 	"path"
 	"path/filepath"
 
+	"github.com/ashlar-go/ashlar/internal/core/ram"
 	"github.com/ashlar-go/ashlar/mem"
 	"github.com/ashlar-go/ashlar/onnx/internal/wire"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -51,7 +52,7 @@ func decodeBuffer(buf *mem.Buffer, name string, f *wire.Folder) (*Model, error) 
 	d := newDecoder(buf.Len())
 	d.from, d.folder = buf, f
 	var m *Model
-	err := mem.Guard(func() (err error) {
+	err := ram.Guard(func() (err error) {
 		m, err = d.model(wire.Message{Bytes: buf.Bytes()})
 		return err
 	})

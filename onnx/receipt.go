@@ -9,7 +9,7 @@ import (
 	"strconv"
 
 	"github.com/ashlar-go/ashlar/dtype"
-	"github.com/ashlar-go/ashlar/mem"
+	"github.com/ashlar-go/ashlar/internal/core/ram"
 	"github.com/ashlar-go/ashlar/op"
 	"github.com/ashlar-go/ashlar/receipt"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -35,9 +35,9 @@ type writer struct {
 func beside(ctx context.Context, f func() error) chan error {
 	done := make(chan error, 1)
 	if op.Threads(ctx) > 1 {
-		go func() { done <- mem.Guard(f) }()
+		go func() { done <- ram.Guard(f) }()
 	} else {
-		done <- mem.Guard(f)
+		done <- ram.Guard(f)
 	}
 	return done
 }

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/ashlar-go/ashlar/mem"
+	"github.com/ashlar-go/ashlar/internal/core/ram"
 	"github.com/ashlar-go/ashlar/op"
 	"github.com/ashlar-go/ashlar/receipt"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -103,7 +103,7 @@ func (c *recorder) node(fr *frame, s *step, tick int, outs []Value) error {
 // do hashes the results, which may be in mapped memory.
 func (h *hashing) do() {
 	defer close(h.done)
-	h.err = mem.Guard(func() error {
+	h.err = ram.Guard(func() error {
 		for i := range h.held {
 			if err := digestInto(&h.node.Results[i], &h.held[i]); err != nil {
 				return in(fmt.Sprintf("%s: result %q", h.node.Node, h.node.Results[i].Name), err)

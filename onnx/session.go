@@ -16,7 +16,7 @@ import (
 	"github.com/ashlar-go/ashlar/internal/core/cpu"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
 	"github.com/ashlar-go/ashlar/internal/core/plan"
-	"github.com/ashlar-go/ashlar/mem"
+	"github.com/ashlar-go/ashlar/internal/core/ram"
 	"github.com/ashlar-go/ashlar/op"
 	"github.com/ashlar-go/ashlar/receipt"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -493,7 +493,7 @@ func (s *Session) runValues(ctx context.Context, inputs map[string]Value, o Opti
 		return nil, err
 	}
 	defer v.leave(&err)
-	defer mem.Recover(&err)
+	defer ram.Recover(&err)
 	switch {
 	case ctx == nil:
 		return nil, noContext()
@@ -536,6 +536,6 @@ func (s *Session) use(f func() error) (err error) {
 		return err
 	}
 	defer v.leave(&err)
-	defer mem.Recover(&err)
+	defer ram.Recover(&err)
 	return f()
 }

@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/core/ram"
 	"github.com/ashlar-go/ashlar/mem"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -379,7 +380,7 @@ func FuzzParseSpec(f *testing.F) {
 		if s.StorageLen() > 1<<16 {
 			return
 		}
-		if _, err := FromBytes(s, mem.Borrow(mem.Make(s.Bytes()), nil), 0); err != nil {
+		if _, err := FromBytes(s, mem.Borrow(ram.Make(s.Bytes()), nil), 0); err != nil {
 			t.Fatal(err)
 		}
 	})

@@ -6,6 +6,7 @@ import (
 
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/core/conv"
+	"github.com/ashlar-go/ashlar/internal/core/ram"
 	"github.com/ashlar-go/ashlar/layout"
 	"github.com/ashlar-go/ashlar/mem"
 )
@@ -296,7 +297,7 @@ func SliceBytes(d dtype.DType, buf *mem.Buffer, off int, lay layout.Layout, swap
 	if part.Size() > 0 {
 		off += from * d.Size()
 	}
-	err = mem.Guard(func() (err error) {
+	err = ram.Guard(func() (err error) {
 		if (!swapped || conv.Unit(d) == 1) && (!d.IsPartial() || part.IsCompact()) {
 			if a, err = place(d, buf, off, part); err == nil {
 				shared = true

@@ -8,10 +8,10 @@ import (
 
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/core/conv"
+	"github.com/ashlar-go/ashlar/internal/core/ram"
 	"github.com/ashlar-go/ashlar/internal/core/simd"
 	"github.com/ashlar-go/ashlar/internal/core/walk"
 	"github.com/ashlar-go/ashlar/layout"
-	"github.com/ashlar-go/ashlar/mem"
 	"github.com/ashlar-go/ashlar/num"
 )
 
@@ -38,7 +38,7 @@ func compact(a *Any, op string) {
 	a.pointer(op)
 	c := create(op, a.st.dtype, a.lay.Shape(), true)
 	copyElems(&c, a)
-	mem.AddCopied(len(c.st.bytes()))
+	ram.Copied.Add(int64(len(c.st.bytes())))
 	*a = c
 }
 

@@ -4,8 +4,8 @@ import (
 	"errors"
 	"runtime/debug"
 
+	"github.com/ashlar-go/ashlar/internal/core/ram"
 	"github.com/ashlar-go/ashlar/layout"
-	"github.com/ashlar-go/ashlar/mem"
 )
 
 // The reasons an operation can fail, for errors.Is. The reasons that layouts share are
@@ -58,7 +58,7 @@ func Try(f func()) (err error) {
 		case *layout.Error:
 			err = r
 		default:
-			if err = mem.Fault(r); err == nil {
+			if err = ram.Fault(r); err == nil {
 				panic(r)
 			}
 			err = &Error{"tensor.Try", err.Error(), err}

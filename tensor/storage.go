@@ -4,10 +4,12 @@ import (
 	"fmt"
 	"io"
 	"runtime"
+	"sync"
 	"sync/atomic"
 	"unsafe"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/core/ram"
 	"github.com/ashlar-go/ashlar/mem"
 	"github.com/ashlar-go/ashlar/num"
 )
@@ -110,7 +112,10 @@ func (m *storage) lend() {
 func (m *storage) pin() (release func()) {
 	m = m.id()
 	if m.buf != nil {
-		return m.buf.Pin()
+		if !m.buf.Hold() {
+			return func() {}
+		}
+		return sync.OnceFunc(m.buf.Release)
 	}
 	m.lent.Store(true) // the Go heap: whoever has the slice keeps it, once it isn't reused
 	return func() {}
@@ -122,7 +127,7 @@ func (m *storage) close() error {
 		return m.root.close()
 	}
 	if b := m.block.Swap(nil); b != nil && !m.lent.Load() {
-		mem.Return(unsafe.Slice(b, m.room))
+		ram.Return(unsafe.Slice(b, m.room))
 	}
 	if m.buf != nil {
 		return m.buf.Close()
@@ -166,7 +171,7 @@ func room(n, size int, dirty bool) (block []byte, buf *mem.Buffer, err error) {
 	case n > maxInt/size:
 		err = fmt.Errorf("%d elements of %d bytes don't fit the address space", n, size)
 	case n*size <= heapMax:
-		block = mem.Block(n*size, dirty)
+		block = ram.Block(n*size, dirty)
 	case dirty:
 		buf, err = mem.AllocDirty(n * size)
 	default:
@@ -248,7 +253,7 @@ func (a Any) Storage() Storage {
 	case a.st.borrowed:
 		s.Kind = mem.Borrowed
 	}
-	s.Align = mem.AlignOf(first)
+	s.Align = ram.AlignOf(first)
 	runtime.KeepAlive(a.st)
 	return s
 }
@@ -275,7 +280,7 @@ func detach(a *Any) {
 		return
 	}
 	*a = clone(a)
-	mem.AddCopied(a.Len() * a.st.dtype.Size())
+	ram.Copied.Add(int64(a.Len() * a.st.dtype.Size()))
 }
 
 // Pin keeps the memory of a where it is until release is called, whatever happens

@@ -37,7 +37,7 @@ import (
 	"time"
 
 	"github.com/ashlar-go/ashlar/internal/core/cpu"
-	"github.com/ashlar-go/ashlar/mem"
+	"github.com/ashlar-go/ashlar/internal/core/ram"
 	"github.com/spf13/cobra"
 )
 
@@ -54,7 +54,7 @@ func (p *program) run(ctx context.Context, args []string) int {
 	root.SetArgs(append([]string{}, args...)) // never nil, which would be os.Args
 	root.SetIn(p.stdin)
 	root.SetErr(p.stderr)
-	err := mem.Guard(func() error { return root.ExecuteContext(ctx) }) // files are mapped, and may become shorter
+	err := ram.Guard(func() error { return root.ExecuteContext(ctx) }) // files are mapped, and may become shorter
 	for _, c := range p.closers {
 		c.Close()
 	}

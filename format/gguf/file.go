@@ -14,6 +14,7 @@ import (
 	"github.com/ashlar-go/ashlar/internal/core/conv"
 	"github.com/ashlar-go/ashlar/internal/core/disk"
 	"github.com/ashlar-go/ashlar/internal/core/formats"
+	"github.com/ashlar-go/ashlar/internal/core/ram"
 	"github.com/ashlar-go/ashlar/layout"
 	"github.com/ashlar-go/ashlar/mem"
 	"github.com/ashlar-go/ashlar/pack"
@@ -225,7 +226,7 @@ func (p *part) value(key string) (v any, err error) {
 		return nil, fail(-1, key, tensor.ErrClosed, "the file is closed")
 	}
 	k := p.header.keys[i]
-	err = mem.Guard(func() error {
+	err = ram.Guard(func() error {
 		c := &cursor{p.buf.Bytes(), k.at}
 		var bad *format.Error
 		if v, bad = c.value(k.typ, 0); bad != nil {
@@ -369,7 +370,7 @@ func (f *File) text(key string) string {
 	k := p.header.keys[p.header.byKey[key]]
 	const most = 8
 	long := ""
-	err := mem.Guard(func() error {
+	err := ram.Guard(func() error {
 		c := &cursor{p.buf.Bytes(), k.at}
 		if k.typ != typeArray || p.buf.Closed() {
 			return nil

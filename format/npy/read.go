@@ -12,6 +12,7 @@ import (
 	"github.com/ashlar-go/ashlar/internal/core/conv"
 	"github.com/ashlar-go/ashlar/internal/core/disk"
 	"github.com/ashlar-go/ashlar/internal/core/formats"
+	"github.com/ashlar-go/ashlar/internal/core/ram"
 	"github.com/ashlar-go/ashlar/mem"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -194,7 +195,7 @@ func Open(path string, opts *Options, idx ...tensor.Index) (tensor.Any, error) {
 // bytes from off on in the mapping buf. shared tells that the tensor uses buf.
 func fromFile(buf *mem.Buffer, off, n int, s Options, idx []tensor.Index) (a tensor.Any, shared bool, err error) {
 	var h Header
-	err = mem.Guard(func() (err error) {
+	err = ram.Guard(func() (err error) {
 		h, err = readHeader(bytes.NewReader(buf.Bytes()[off:off+n]), s)
 		return err
 	})

@@ -14,6 +14,7 @@ import (
 	"github.com/ashlar-go/ashlar/internal/core/conv"
 	"github.com/ashlar-go/ashlar/internal/core/disk"
 	"github.com/ashlar-go/ashlar/internal/core/formats"
+	"github.com/ashlar-go/ashlar/internal/core/ram"
 	"github.com/ashlar-go/ashlar/layout"
 	"github.com/ashlar-go/ashlar/mem"
 	"github.com/ashlar-go/ashlar/pack"
@@ -219,7 +220,7 @@ func (f *File) whole(i int) (a tensor.Any, shared bool, err error) {
 	}
 	if n := s.ScaleBytes(); s.Format() != nil {
 		var full pack.Spec
-		err = mem.Guard(func() (err error) {
+		err = ram.Guard(func() (err error) {
 			at := f.header.start + e.end - n
 			full, err = s.WithScales(f.buf.Bytes()[at : at+n])
 			return err
@@ -283,7 +284,7 @@ func (f *File) unpacked(e entry) (tensor.Any, error) {
 		return a, f.fail(e, err, "%v", disk.Bare(err))
 	}
 	b, _ := tensor.Bytes(a)
-	err = mem.Guard(func() error {
+	err = ram.Guard(func() error {
 		e.d.Unpack(b, f.buf.Bytes()[f.header.start+e.begin:f.header.start+e.end])
 		return nil
 	})

@@ -17,6 +17,7 @@ import (
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/format"
 	"github.com/ashlar-go/ashlar/internal/core/conv"
+	"github.com/ashlar-go/ashlar/internal/core/ram"
 	"github.com/ashlar-go/ashlar/layout"
 	"github.com/ashlar-go/ashlar/mem"
 	"github.com/ashlar-go/ashlar/num"
@@ -45,7 +46,7 @@ func open(t testing.TB, s string) *File {
 
 // memory holds s at a page boundary, as a mapped file is.
 func memory(s string) *mem.Buffer {
-	b := mem.Make(len(s) + 4096)[:len(s)]
+	b := ram.Make(len(s) + 4096)[:len(s)]
 	copy(b, s)
 	return mem.Borrow(b, nil)
 }

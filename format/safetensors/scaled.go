@@ -9,6 +9,7 @@ import (
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/core/disk"
 	"github.com/ashlar-go/ashlar/internal/core/formats"
+	"github.com/ashlar-go/ashlar/internal/core/ram"
 	"github.com/ashlar-go/ashlar/mem"
 	"github.com/ashlar-go/ashlar/pack"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -138,7 +139,7 @@ func (s scaled) Tensor(name string) (tensor.Any, error) {
 			return tensor.Any{}, fail(-1, name, err, "%v", err)
 		}
 	}
-	err = mem.Guard(func() error {
+	err = ram.Guard(func() error {
 		dst := own.Bytes()
 		from, _ := tensor.Bytes(codes)
 		by, _ := tensor.Bytes(scales)

@@ -18,8 +18,8 @@ import (
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/format"
 	"github.com/ashlar-go/ashlar/internal/core/conv"
+	"github.com/ashlar-go/ashlar/internal/core/ram"
 	"github.com/ashlar-go/ashlar/layout"
-	"github.com/ashlar-go/ashlar/mem"
 	"github.com/ashlar-go/ashlar/tensor"
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zlib"
@@ -281,7 +281,7 @@ func (p *pipeline) encode(w *work, t tensor.Any, unless []byte) (b []byte, same 
 	b, direct := tensor.Bytes(t)
 	if !direct || swap {
 		if cap(w.plain) < p.n {
-			w.plain = mem.Make(p.n)
+			w.plain = ram.Make(p.n)
 		}
 		b = w.plain[:p.n]
 		if err := p.gather(b, t); err != nil {

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/ashlar-go/ashlar/dtype"
-	"github.com/ashlar-go/ashlar/mem"
+	"github.com/ashlar-go/ashlar/internal/core/ram"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -43,7 +43,7 @@ func (a *Array) Field(name string) (*Array, error) {
 	if own := slices.Clone(b[f.off : f.off+f.size()]); f.chars > 0 {
 		m.Fill, err = rowOf(own, f.kind)
 	} else {
-		m.Fill, err = scalar(append(mem.Make(len(own))[:0], own...), f.d)
+		m.Fill, err = scalar(append(ram.Make(len(own))[:0], own...), f.d)
 	}
 	if err != nil {
 		return nil, err

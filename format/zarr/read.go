@@ -9,6 +9,7 @@ import (
 	"strconv"
 
 	"github.com/ashlar-go/ashlar/format"
+	"github.com/ashlar-go/ashlar/internal/core/ram"
 	"github.com/ashlar-go/ashlar/layout"
 	"github.com/ashlar-go/ashlar/mem"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -277,7 +278,7 @@ func (p *pipeline) put(work *work, b []byte, dst tensor.Any, first []int) error 
 		return err
 	}
 	if cap(work.plain) < p.n {
-		work.plain = mem.Make(p.n)
+		work.plain = ram.Make(p.n)
 	}
 	out, err := p.decode(work.plain[:0], b)
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/core/conv"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/ram"
 	"github.com/ashlar-go/ashlar/internal/core/simd"
 	"github.com/ashlar-go/ashlar/layout"
 	"github.com/ashlar-go/ashlar/mem"
@@ -176,7 +177,7 @@ func PanelsOf(n int) *Panels {
 	if p.Buffer == nil || p.Len() < n {
 		b, err := mem.AllocDirty(max(n, 4<<20)) // in 2 MiB pages where there are such
 		if err != nil {
-			b = mem.Borrow(mem.Make(n), nil)
+			b = mem.Borrow(ram.Make(n), nil)
 		}
 		if p.Buffer != nil {
 			p.Close()

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/ashlar-go/ashlar/internal/core/disk"
+	"github.com/ashlar-go/ashlar/internal/core/ram"
 	"github.com/ashlar-go/ashlar/mem"
 )
 
@@ -127,7 +128,7 @@ func TestWriteFileOfShrunk(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer buf.Close()
-	err = mem.Guard(func() error {
+	err = ram.Guard(func() error {
 		return (disk.Atomic{}).File(filepath.Join(dir, "to"), func(w io.Writer) error {
 			if err := os.Truncate(from, 0); err != nil {
 				return err

@@ -12,6 +12,7 @@ import (
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/format"
 	"github.com/ashlar-go/ashlar/internal/core/disk"
+	"github.com/ashlar-go/ashlar/internal/core/ram"
 	"github.com/ashlar-go/ashlar/layout"
 	"github.com/ashlar-go/ashlar/mem"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -55,7 +56,7 @@ func Mapped[F any](name, path string, open func(buf *mem.Buffer) (F, error)) (f 
 
 // Guarded calls read, which reads a mapped file. It returns an Error if the file has shrunk.
 func Guarded(name string, read func() error) error {
-	err := mem.Guard(read)
+	err := ram.Guard(read)
 	if errors.Is(err, mem.ErrShrunk) {
 		return &format.Error{Format: name, Offset: -1, Text: disk.Bare(err).Error(), Err: err}
 	}

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/ashlar-go/ashlar/internal/core/ram"
 	"github.com/ashlar-go/ashlar/mem"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -109,7 +110,9 @@ func (f *Folder) Pin() (release func()) {
 	defer f.mu.Unlock()
 	var pins []func()
 	for _, o := range f.files {
-		pins = append(pins, o.buf.Pin())
+		if o.buf.Hold() {
+			pins = append(pins, o.buf.Release)
+		}
 	}
 	return func() {
 		for _, r := range pins {
@@ -158,7 +161,7 @@ func (f *Folder) checksum(o *opened) (string, error) {
 		return "", err
 	}
 	defer release()
-	err = mem.Guard(func() error {
+	err = ram.Guard(func() error {
 		sum := sha1.Sum(o.buf.Bytes())
 		o.sum = hex.EncodeToString(sum[:])
 		return nil

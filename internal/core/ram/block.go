@@ -1,4 +1,4 @@
-package mem
+package ram
 
 import (
 	"math/bits"

@@ -1,6 +1,7 @@
-package mem
+package ram
 
 import (
+	"errors"
 	"io/fs"
 	"runtime/debug"
 	"sync"
@@ -18,8 +19,11 @@ type mapping struct {
 	size int
 }
 
-// remember lists a mapping until forget is called, which must be before the memory is unmapped.
-func remember(path string, data []byte) (forget func()) {
+// ErrShrunk is the reason of a fault.
+var ErrShrunk = errors.New("a page of the mapped file is gone: the file became shorter, or its device failed")
+
+// Remember lists a mapping until forget is called, which must be before the memory is unmapped.
+func Remember(path string, data []byte) (forget func()) {
 	m := &mappings
 	at := uintptr(unsafe.Pointer(unsafe.SliceData(data)))
 	m.mu.Lock()
@@ -36,7 +40,7 @@ func remember(path string, data []byte) (forget func()) {
 }
 
 // Guard runs f and returns its error. A page of a mapped file is gone when the file became shorter or its device
-// failed. If f accesses such a page, it stops there and Guard returns an *Error with ErrShrunk that names the file.
+// failed. If f accesses such a page, it stops there and Guard returns an *fs.PathError with ErrShrunk.
 // Without Guard the access ends the program. Other panics go on. Guard covers the calling goroutine only: in others,
 // call debug.SetPanicOnFault and give the recovered value to Fault.
 func Guard(f func() error) (err error) {
@@ -45,7 +49,7 @@ func Guard(f func() error) (err error) {
 	return f()
 }
 
-// Recover sets err as Guard does, for a function that has called debug.SetPanicOnFault: it defers mem.Recover(&err) itself.
+// Recover sets err as Guard does, for a function that has called debug.SetPanicOnFault: it defers ram.Recover(&err) itself.
 // Other panics go on.
 func Recover(err *error) {
 	if r := recover(); r != nil {
@@ -66,7 +70,7 @@ func Fault(recovered any) error {
 	defer m.mu.Unlock()
 	for first, file := range m.list {
 		if addr := at.Addr(); addr >= first && addr-first < uintptr(file.size) {
-			return &Error{Op: "Guard", Err: &fs.PathError{Op: "access", Path: file.path, Err: ErrShrunk}}
+			return &fs.PathError{Op: "access", Path: file.path, Err: ErrShrunk}
 		}
 	}
 	return nil
