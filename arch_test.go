@@ -56,9 +56,9 @@ const modulePath = "github.com/ashlar-go/ashlar"
 var levels = map[string]int{
 	"layout": -2, "num/fixed": -2, "num": -1, "internal/core/ram": -1, "mem": 0, "internal/core/float": 0, "internal/core/cpu": 0, "internal/core/jsontext": 0,
 	"dtype": 1, "internal/published": 1, "internal/core/simd": 1, "internal/core/walk": 1, "receipt": 1,
-	"internal/core/conv": 2, "internal/core/order": 2, "judge": 2,
+	"internal/core/conv": 2, "internal/core/order": 2, "internal/core/handed": 2, "judge": 2,
 	"tensor":             3,
-	"internal/core/exec": 4, "onnx/internal/wire": 4, "onnx/internal/text": 4, "internal/core/disk": 4, "format": 5, "internal/core/formats": 6,
+	"internal/core/exec": 4, "internal/core/reach": 4, "onnx/internal/wire": 4, "onnx/internal/text": 5, "internal/core/disk": 4, "format": 5, "internal/core/formats": 6,
 	"internal/core/packed": 5, "op/option": 5, "pack": 7, "internal/core/plan": 6, "internal/core/cast": 7, "internal/core/move": 8, "internal/core/pointwise": 8,
 	"internal/core/reduce": 9, "internal/core/contract": 9, "op": 10, "tensortest": 5,
 	"op/ml": 11, "op/train": 11, "op/all": 12, "device": 11, "onnx": 13, "onnx/imagedecoder": 13, "format/…": 8,

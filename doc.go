@@ -49,6 +49,8 @@
 //	internal/core/walk/  plans the rows of an operation over several layouts
 //	internal/core/conv/  converts rows between element types
 //	internal/core/order/ sorts lines of elements, and finds those of a rank
+//	internal/core/handed/ functions that package tensor hands to the engine
+//	internal/core/reach/ elements of a tensor as a slice of any type, tensors without elements, for the engine
 //	internal/core/exec/  runs rows over tensors: elementwise, dense or strided, on threads
 //	internal/core/plan/  a call worked out before it runs: options, attributes, shapes, results, scratch
 //	internal/core/cast/  conversions of element types, canonical NaNs, and fixed point under options

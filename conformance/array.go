@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/core/reach"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/num/fixed"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -84,7 +85,7 @@ func (a *array) tensor() (tensor.Any, error) {
 
 // fill parses the numbers of data into t.
 func fill[T num.Elem](t tensor.Any, data []json.RawMessage, parse func(string) (T, error)) error {
-	for i, e := 0, tensor.Run[T](&t, t.LayoutRef()); i < len(e); i++ {
+	for i, e := 0, reach.Run[T](&t, t.LayoutRef()); i < len(e); i++ {
 		var err error
 		if e[i], err = parse(number(data[i])); err != nil {
 			return fmt.Errorf("element %d: %w", i, err)
@@ -117,7 +118,7 @@ func unsigned[T num.Uint](bits int) func(string) (T, error) {
 }
 
 func pairs[T num.Complex](t tensor.Any, data []json.RawMessage, bits int) error {
-	for i, e := 0, tensor.Run[T](&t, t.LayoutRef()); i < len(e); i++ {
+	for i, e := 0, reach.Run[T](&t, t.LayoutRef()); i < len(e); i++ {
 		var parts []json.RawMessage
 		if err := json.Unmarshal(data[i], &parts); err != nil || len(parts) != 2 {
 			return fmt.Errorf("element %d: %s is no pair", i, data[i])

@@ -390,7 +390,7 @@ func (s *side) reach(op string, a tensor.Any, written bool) error {
 	return nil
 }
 
-// hostBytes returns the memory of a tensor on the host, and the byte where offset 0 is.
+// hostBytes returns the memory of a tensor on the host, from its lowest element to the highest, and the byte where offset 0 is.
 func hostBytes(op string, a tensor.Any, written bool) (b []byte, first int, err error) {
 	readOnly := a.IsReadOnly()
 	if p, ok := a.Foreign().(pack.Tensor); ok {
@@ -399,14 +399,15 @@ func hostBytes(op string, a tensor.Any, written bool) (b []byte, first int, err 
 		}
 		readOnly = p.Memory().ReadOnly
 	}
-	b, first, ok := tensor.Reached(a)
-	switch {
-	case !ok:
+	if tensor.Try(func() { b, first = a.Memory() }) != nil {
 		return nil, 0, fail(op, tensor.ErrClosed, "%s is closed, or has no elements of its own", tensor.Describe(a))
-	case written && readOnly:
+	}
+	if written && readOnly {
 		return nil, 0, fail(op, tensor.ErrReadOnly, "%s is read-only; copy to another", tensor.Describe(a))
 	}
-	return b, first, nil
+	lo, hi := a.LayoutRef().Span()
+	size := a.DType().Size()
+	return b[(first+lo)*size : (first+hi+1)*size], -lo * size, nil
 }
 
 // queue queues the moves to d.

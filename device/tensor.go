@@ -8,6 +8,7 @@ import (
 
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/core/ram"
+	"github.com/ashlar-go/ashlar/internal/core/reach"
 	"github.com/ashlar-go/ashlar/layout"
 	"github.com/ashlar-go/ashlar/mem"
 	"github.com/ashlar-go/ashlar/pack"
@@ -26,8 +27,8 @@ type Tensor struct {
 	lay  layout.Layout
 }
 
-// Any returns t as a tensor whose elements are no []T of a Go type: see tensor.Foreign.
-func (t Tensor) Any() tensor.Any { return tensor.Foreign(t, t.DType(), t.Layout()) }
+// Any returns t as a tensor whose elements are no []T of a Go type: see reach.Foreign.
+func (t Tensor) Any() tensor.Any { return reach.Foreign(t, t.DType(), t.Layout()) }
 
 // handle is the part of a tensor that Deallocate ends.
 type handle struct {

@@ -9,6 +9,7 @@ import (
 	"github.com/ashlar-go/ashlar/internal/core/exec"
 	"github.com/ashlar-go/ashlar/internal/core/move"
 	"github.com/ashlar-go/ashlar/internal/core/plan"
+	"github.com/ashlar-go/ashlar/internal/core/reach"
 	"github.com/ashlar-go/ashlar/internal/core/reduce"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/num/fixed"
@@ -161,7 +162,7 @@ func elems[T num.Elem](a, b move.Words) (e [2][]T, ok bool) {
 		if w.Of.DType() != dtype.Of[T]() {
 			return e, false
 		}
-		e[i] = tensor.Run[T](w.Of, w.Of.LayoutRef())
+		e[i] = reach.Run[T](w.Of, w.Of.LayoutRef())
 	}
 	return e, true
 }

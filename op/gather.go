@@ -9,6 +9,7 @@ import (
 	"github.com/ashlar-go/ashlar/internal/core/exec"
 	"github.com/ashlar-go/ashlar/internal/core/move"
 	"github.com/ashlar-go/ashlar/internal/core/plan"
+	"github.com/ashlar-go/ashlar/internal/core/reach"
 	"github.com/ashlar-go/ashlar/layout"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/num/fixed"
@@ -77,8 +78,8 @@ func gathered(r, a, indices *tensor.Any, axis int, opts []Option) {
 // pickEntries sets entry i of to to entry at[i] of src. Both are [before, entry, after], and W
 // has the size of an element.
 func pickEntries[W num.Elem](ctx context.Context, to, src *tensor.Any, at []int) {
-	from, f0 := tensor.DataOf[W](src)
-	till, t0 := tensor.MutableOf[W](to)
+	from, f0 := reach.DataOf[W](src)
+	till, t0 := reach.MutableOf[W](to)
 	stream := conv.Streams[W](to.Len())
 	before, after := to.Dim(0), to.Dim(2)
 	step, _ := src.LayoutRef().Ref().Stride(1)

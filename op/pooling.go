@@ -8,6 +8,7 @@ import (
 	"github.com/ashlar-go/ashlar/internal/core/conv"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
 	"github.com/ashlar-go/ashlar/internal/core/plan"
+	"github.com/ashlar-go/ashlar/internal/core/reach"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -43,7 +44,7 @@ func (p *pooling) lies(x, r *tensor.Any) {
 
 // storage returns the elements of a that are the pool's to read or write, from the first one on.
 func storage[T num.Elem](a *tensor.Any) []T {
-	data, at := tensor.DataOf[T](a)
+	data, at := reach.DataOf[T](a)
 	return data[at:]
 }
 

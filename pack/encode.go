@@ -6,6 +6,7 @@ import (
 
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/core/conv"
+	"github.com/ashlar-go/ashlar/internal/core/reach"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -53,7 +54,7 @@ func widen[T num.Elem](x tensor.Any, row func(dst []float32, src []T)) (out tens
 	err = tensor.Try(func() {
 		dense := x.Contiguous()
 		wide := tensor.Empty[float32](x.Shape()...)
-		row(run(wide), tensor.Run[T](&dense, dense.LayoutRef()))
+		row(run(wide), reach.Run[T](&dense, dense.LayoutRef()))
 		runtime.KeepAlive(&dense)
 		out = wide.Any()
 	})

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/core/reach"
 	"github.com/ashlar-go/ashlar/layout"
 	"github.com/ashlar-go/ashlar/mem"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -21,8 +22,8 @@ type Tensor struct {
 	from int // the first byte in buf
 }
 
-// Any returns p as a tensor whose elements are no []T of a Go type: see tensor.Foreign.
-func (p Tensor) Any() tensor.Any { return tensor.Foreign(p, p.DType(), p.Layout()) }
+// Any returns p as a tensor whose elements are no []T of a Go type: see reach.Foreign.
+func (p Tensor) Any() tensor.Any { return reach.Foreign(p, p.DType(), p.Layout()) }
 
 // Pack returns a copy of x in the storage that the options describe. Without options, it
 // has rows of unchanged elements.

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"unsafe"
 
+	"github.com/ashlar-go/ashlar/internal/core/reach"
 	"github.com/ashlar-go/ashlar/layout"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -142,10 +143,10 @@ func TestElems(t *testing.T) {
 		t.Error(e)
 	}
 	lay, a, b := part.Layout(), part.Any(), x.Any()
-	if r := tensor.Run[int32](&a, &lay); len(r) != 8 || &r[0] != &e[0] {
+	if r := reach.Run[int32](&a, &lay); len(r) != 8 || &r[0] != &e[0] {
 		t.Error(r)
 	}
-	if r := tensor.Run[int32](&b, &lay); r != nil {
+	if r := reach.Run[int32](&b, &lay); r != nil {
 		t.Error("Run of another layout:", r)
 	}
 }

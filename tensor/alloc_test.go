@@ -3,6 +3,7 @@ package tensor_test
 import (
 	"testing"
 
+	"github.com/ashlar-go/ashlar/internal/core/reach"
 	"github.com/ashlar-go/ashlar/layout"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -33,7 +34,7 @@ func calls() map[string]func() {
 		"Data":        func() { _, n = turned.Data() },
 		"Mutable":     func() { _, n = tensor.Mutable(turned) },
 		"Elems":       func() { n = len(x.Elems()) },
-		"Run":         func() { n = len(tensor.Run[float32](&a, a.LayoutRef())) },
+		"Run":         func() { n = len(reach.Run[float32](&a, a.LayoutRef())) },
 		"Dim":         func() { n = x.Dim(-1) },
 		"Len":         func() { n = x.Len() },
 		"Slice":       func() { y = x.Slice(tensor.I(1), tensor.R(1, -1), tensor.R(tensor.None, tensor.None, -1)) },

@@ -6,7 +6,7 @@ import (
 
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/core/conv"
-	"github.com/ashlar-go/ashlar/internal/core/ram"
+	"github.com/ashlar-go/ashlar/internal/core/walk"
 	"github.com/ashlar-go/ashlar/layout"
 	"github.com/ashlar-go/ashlar/mem"
 )
@@ -19,14 +19,13 @@ func (a *Any) owner() string {
 	return sprintf("%T", a.st.foreign)
 }
 
-// Foreign returns a tensor whose elements are no []T of a Go type, but by's: packed, or
-// in a device's memory. Its values are of type d where they are numbers, and its shape
-// is lay's. No function of this package reads them; functions that know by do.
-func Foreign(by any, d dtype.DType, lay layout.Layout) Any {
+// foreign is reach.Foreign.
+func foreign(by any, d dtype.DType, lay layout.Layout) Any {
 	return Any{st: &storage{dtype: d, foreign: by}, where: where{lay: lay}}
 }
 
-// Foreign returns the argument by, which Foreign takes, nil for any other.
+// Foreign returns who has the elements of a tensor that are no []T of a Go type: a pack.Tensor or a device.Tensor. It
+// is nil for other tensors.
 func (a Any) Foreign() any {
 	if a.st == nil {
 		return nil
@@ -166,17 +165,6 @@ func Bytes(a Any) ([]byte, bool) {
 	return a.reach(), true
 }
 
-// Reached returns the memory of a's elements, from the lowest to the highest, whatever the
-// layout. first is the byte of b at offset 0 of the layout; it is negative or beyond b when
-// no element is there. ok is false as for Bytes. It is for code that copies by layout.
-func Reached(a Any) (b []byte, first int, ok bool) {
-	if !a.open() {
-		return nil, 0, false
-	}
-	lo, _ := a.lay.Span()
-	return a.reach(), -lo * a.st.dtype.Size(), true
-}
-
 // Make returns a tensor of zeros of a run-time element type.
 func Make(d dtype.DType, shape ...int) (a Any, err error) {
 	if d.Size() == 0 {
@@ -193,16 +181,6 @@ func EmptyOf(d dtype.DType, shape ...int) Any {
 		panic(&Error{"tensor.EmptyOf", sprintf("no tensor holds %v", d), ErrDType})
 	}
 	return create("tensor.Empty", d, shape, true)
-}
-
-// EmptyLikeOf is EmptyLike for a run-time element type. It panics as EmptyLike does, and
-// for a type that no tensor holds.
-func EmptyLikeOf(d dtype.DType, a *Any) Any {
-	if d.Size() == 0 {
-		panic(&Error{"tensor.EmptyLikeOf", sprintf("no tensor holds %v", d), ErrDType})
-	}
-	a.pointer("tensor.EmptyLike")
-	return emptyLike("tensor.EmptyLike", d, &a.lay)
 }
 
 // FromBytes returns a tensor over the bytes of buf itself, in the machine's byte order:
@@ -246,7 +224,7 @@ func bytesAt(op string, d dtype.DType, align int, buf *mem.Buffer, off int, lay 
 		return nil, where{}, &Error{op, "the buffer is closed", ErrClosed}
 	}
 	lo, hi := lay.Span()
-	if !within(lay, off, len(b), size) {
+	if !walk.Within(&lay, off, len(b), size) {
 		return nil, where{}, &Error{op, sprintf("%v of %v from byte %d reaches outside the buffer of %d bytes", lay, d, off, len(b)), ErrShape}
 	}
 	if hi < lo {
@@ -262,115 +240,6 @@ func bytesAt(op string, d dtype.DType, align int, buf *mem.Buffer, off int, lay 
 	}
 	runtime.KeepAlive(buf)
 	return view, where{-lo, lay}, nil
-}
-
-// SliceBytes makes a tensor of the bytes of a file: the part that idx selects, as Slice
-// does, of a tensor with layout lay whose offset 0 is at byte off of buf. The part shares
-// memory with buf, as FromBytes, where it can; then shared is true. Else it is a copy.
-// These elements are copied:
-//
-//   - elements that aren't aligned for their type
-//   - elements in the other byte order than the machine's, as swapped says
-//   - a bool with other bytes than 0 and 1, which count as true
-//   - a type of 2 or 4 bits with bytes beyond it, whose low bits count
-//   - a type of 2 or 4 bits with holes between its elements
-//
-// Nothing but the part is read. It fails with the error of Slice for idx, and as FromBytes
-// for the rest; with an error that wraps mem.ErrShrunk when buf is a mapped file that
-// became shorter.
-func SliceBytes(d dtype.DType, buf *mem.Buffer, off int, lay layout.Layout, swapped bool, idx ...Index) (a Any, shared bool, err error) {
-	const op = "tensor.SliceBytes"
-	switch {
-	case d.Size() == 0:
-		return a, false, &Error{op, sprintf("no tensor holds %v", d), ErrDType}
-	case buf == nil:
-		return a, false, &Error{op, "there is no buffer: it is nil", ErrClosed}
-	case buf.Closed():
-		return a, false, &Error{op, "the buffer is closed", ErrClosed}
-	case !within(lay, off, buf.Len(), d.Size()):
-		return a, false, &Error{op, sprintf("%v of %v from byte %d reaches outside the buffer of %d bytes", lay, d, off, buf.Len()), ErrShape}
-	}
-	part, from, err := lay.Slice(idx...)
-	if err != nil {
-		return a, false, Wrap("tensor.Slice", err)
-	}
-	if part.Size() > 0 {
-		off += from * d.Size()
-	}
-	err = ram.Guard(func() (err error) {
-		if (!swapped || conv.Unit(d) == 1) && (!d.IsPartial() || part.IsCompact()) {
-			if a, err = place(d, buf, off, part); err == nil {
-				shared = true
-				return nil
-			}
-		}
-		a, err = copyBytes(d, buf.Bytes(), off, part, swapped)
-		return err
-	})
-	runtime.KeepAlive(buf)
-	if _, own := err.(*Error); err != nil && !own {
-		err = &Error{op, err.Error(), err}
-	}
-	return a, shared, err
-}
-
-// within reports whether the elements that lay reaches, of size bytes and with offset 0
-// at byte off, are among n bytes.
-func within(lay layout.Layout, off, n, size int) bool {
-	lo, hi := lay.Span()
-	return off >= 0 && off <= n && lo >= -(off/size) && hi < (n-off)/size
-}
-
-// copyBytes makes a tensor of the elements at the offsets of lay, which are within b.
-func copyBytes(d dtype.DType, b []byte, off int, lay layout.Layout, swapped bool) (Any, error) {
-	size, n := d.Size(), lay.Size()
-	if n > maxInt/size {
-		return Any{}, &Error{"tensor.SliceBytes", sprintf("%s of %v is larger than the address space", lay.ShapeString(), d), ErrMemory}
-	}
-	own, err := mem.AllocDirty(n * size)
-	if err != nil {
-		return Any{}, &Error{"tensor.SliceBytes", err.Error(), ErrMemory}
-	}
-	to := own.Bytes()
-	if lay.IsCompact() { // then the layout stays
-		copy(to, b[off:])
-	} else {
-		gatherBytes(to, b, off, size, &lay)
-		lay, _ = layout.RowMajor(lay.Shape()...)
-	}
-	if swapped {
-		conv.Reverse(to, conv.Unit(d))
-	}
-	d.Mend(to)
-	return place(d, own, 0, lay)
-}
-
-// gatherBytes copies elements of size bytes in row-major order.
-func gatherBytes(to, b []byte, off, size int, lay *layout.Layout) {
-	ext, str := lay.Runs()
-	inner, step := 1, 1
-	if len(ext) > 0 {
-		inner, step = ext[0], str[0]
-	}
-	at := make([]int, len(ext))
-	for len(to) > 0 {
-		if step == 1 {
-			to = to[copy(to, b[off:off+inner*size]):]
-		} else {
-			for i := range inner {
-				from := off + i*step*size
-				to = to[copy(to, b[from:from+size]):]
-			}
-		}
-		for k := 1; k < len(ext); k++ {
-			off += str[k] * size
-			if at[k]++; at[k] < ext[k] {
-				break
-			}
-			off -= ext[k] * str[k] * size
-			at[k] = 0
-		}
-	}
 }
 
 // Describe writes an element type and a shape: float32[2,3], or int64[] for rank 0. It panics when

@@ -22,12 +22,9 @@ func asOf[T num.Elem](a tensor.Any) tensor.Tensor[T] {
 
 // A type that no tensor holds is refused also by functions that panic.
 func TestEmptyOfNoType(t *testing.T) {
-	a := tensor.New[int16](2, 3).Any()
 	for _, d := range []dtype.DType{dtype.Invalid, dtype.DType(200)} {
-		for _, f := range []func(){func() { tensor.EmptyOf(d, 2) }, func() { tensor.EmptyLikeOf(d, &a) }} {
-			if err := tensor.Try(f); !errors.Is(err, tensor.ErrDType) {
-				t.Errorf("%v: %v", d, err)
-			}
+		if err := tensor.Try(func() { tensor.EmptyOf(d, 2) }); !errors.Is(err, tensor.ErrDType) {
+			t.Errorf("%v: %v", d, err)
 		}
 	}
 }

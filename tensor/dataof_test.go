@@ -10,6 +10,7 @@ import (
 	"unsafe"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/core/reach"
 	"github.com/ashlar-go/ashlar/layout"
 	"github.com/ashlar-go/ashlar/mem"
 	"github.com/ashlar-go/ashlar/num/fixed"
@@ -33,9 +34,9 @@ func TestAs(t *testing.T) {
 		{"a view", x.S("1:").Any().ReadOnly(), true, false, false},
 		{"an empty one", x.S("2:").Any(), true, false, false},
 		{"closed", closed.Any(), true, false, false},
-		{"lazy", tensor.Lazy(nil, dtype.Int8, 2, 3), true, false, false},
+		{"lazy", reach.Lazy(nil, dtype.Int8, 2, 3), true, false, false},
 		{"another type", tensor.New[uint8](2, 3).Any(), false, false, false},
-		{"foreign", tensor.Foreign(t, dtype.Int8, x.Layout()), false, false, false},
+		{"foreign", reach.Foreign(t, dtype.Int8, x.Layout()), false, false, false},
 		{"a Spec", spec.Any(), false, false, true},
 		{"the zero value", tensor.Any{}, false, true, false},
 		{"a zero tensor", tensor.Tensor[int8]{}.Any(), false, true, false},
@@ -65,25 +66,25 @@ func TestAs(t *testing.T) {
 func TestDataOf(t *testing.T) {
 	x := tensor.Arange[float32](0, 12, 1).View(3, 4)
 	a := x.S("1:, 2:").Any()
-	data, off := tensor.DataOf[float32](&a)
-	words, at := tensor.DataOf[uint32](&a)
+	data, off := reach.DataOf[float32](&a)
+	words, at := reach.DataOf[uint32](&a)
 	if len(data) != 12 || off != 6 || data[off] != 6 || len(words) != 12 || at != 6 || words[at] != math.Float32bits(6) {
 		t.Error(data, off, words, at)
 	}
-	w, at := tensor.MutableOf[int32](&a)
+	w, at := reach.MutableOf[int32](&a)
 	if w[at] = int32(math.Float32bits(-1)); x.At(1, 2) != -1 {
 		t.Error("a write through MutableOf doesn't show:", x)
 	}
 	run := x.S("1").Any()
-	if r := tensor.Run[uint32](&run, run.LayoutRef()); len(r) != 4 || r[0] != math.Float32bits(4) {
+	if r := reach.Run[uint32](&run, run.LayoutRef()); len(r) != 4 || r[0] != math.Float32bits(4) {
 		t.Error(r)
 	}
 	z := tensor.Full(complex(1, 2), 2).Any()
-	if w, _ := tensor.DataOf[fixed.FP64x64](&z); len(w) != 2 {
+	if w, _ := reach.DataOf[fixed.FP64x64](&z); len(w) != 2 {
 		t.Error(w)
 	}
 	truth := tensor.Full(true, 3).Any()
-	if w, _ := tensor.DataOf[uint8](&truth); !slices.Equal(w, []uint8{1, 1, 1}) {
+	if w, _ := reach.DataOf[uint8](&truth); !slices.Equal(w, []uint8{1, 1, 1}) {
 		t.Error(w)
 	}
 	if got := slices.Collect(tensor.ValuesOf[float32](a)); !slices.Equal(got, []float32{-1, 7, 10, 11}) || a.At(0, 1) != float32(7) {
@@ -97,27 +98,27 @@ func TestDataOf(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := spec.Any()
-	foreign := tensor.Foreign(t, dtype.Int8, small.Layout())
+	foreign := reach.Foreign(t, dtype.Int8, small.Layout())
 	var none tensor.Any
 	for name, c := range map[string]struct {
 		f    func()
 		want error
 	}{
-		"wider":              {func() { tensor.DataOf[float64](&a) }, tensor.ErrDType},
-		"narrower":           {func() { tensor.DataOf[uint16](&a) }, tensor.ErrDType},
-		"wider, to write":    {func() { tensor.MutableOf[complex64](&a) }, tensor.ErrDType},
-		"bool":               {func() { tensor.DataOf[bool](&small) }, tensor.ErrDType},
-		"bool, to write":     {func() { tensor.MutableOf[bool](&small) }, tensor.ErrDType},
-		"Run, wider":         {func() { tensor.Run[float64](&run, run.LayoutRef()) }, tensor.ErrDType},
-		"Run, bool":          {func() { tensor.Run[bool](&small, small.LayoutRef()) }, tensor.ErrDType},
+		"wider":              {func() { reach.DataOf[float64](&a) }, tensor.ErrDType},
+		"narrower":           {func() { reach.DataOf[uint16](&a) }, tensor.ErrDType},
+		"wider, to write":    {func() { reach.MutableOf[complex64](&a) }, tensor.ErrDType},
+		"bool":               {func() { reach.DataOf[bool](&small) }, tensor.ErrDType},
+		"bool, to write":     {func() { reach.MutableOf[bool](&small) }, tensor.ErrDType},
+		"Run, wider":         {func() { reach.Run[float64](&run, run.LayoutRef()) }, tensor.ErrDType},
+		"Run, bool":          {func() { reach.Run[bool](&small, small.LayoutRef()) }, tensor.ErrDType},
 		"ValuesOf, wider":    {func() { _ = slices.Collect(tensor.ValuesOf[float64](a)) }, tensor.ErrDType},
 		"ValuesOf, bool":     {func() { _ = slices.Collect(tensor.ValuesOf[bool](small)) }, tensor.ErrDType},
-		"read-only":          {func() { tensor.MutableOf[float32](&read) }, tensor.ErrReadOnly},
-		"the zero value":     {func() { tensor.DataOf[float32](&none) }, tensor.ErrClosed},
+		"read-only":          {func() { reach.MutableOf[float32](&read) }, tensor.ErrReadOnly},
+		"the zero value":     {func() { reach.DataOf[float32](&none) }, tensor.ErrClosed},
 		"ValuesOf of none":   {func() { _ = slices.Collect(tensor.ValuesOf[float32](none)) }, tensor.ErrClosed},
-		"a Spec":             {func() { tensor.DataOf[int8](&s) }, tensor.ErrDType},
-		"a Spec, to write":   {func() { tensor.MutableOf[int8](&s) }, tensor.ErrDType},
-		"foreign":            {func() { tensor.DataOf[int8](&foreign) }, tensor.ErrDType},
+		"a Spec":             {func() { reach.DataOf[int8](&s) }, tensor.ErrDType},
+		"a Spec, to write":   {func() { reach.MutableOf[int8](&s) }, tensor.ErrDType},
+		"foreign":            {func() { reach.DataOf[int8](&foreign) }, tensor.ErrDType},
 		"At, too many":       {func() { a.At(0, 0, 0) }, tensor.ErrIndex},
 		"At outside":         {func() { a.At(2, 0) }, tensor.ErrIndex},
 		"At of the zero Any": {func() { none.At() }, tensor.ErrClosed},
@@ -127,7 +128,7 @@ func TestDataOf(t *testing.T) {
 		}
 	}
 	x.Close()
-	if err := tensor.Try(func() { tensor.DataOf[float32](&a) }); !errors.Is(err, tensor.ErrClosed) {
+	if err := tensor.Try(func() { reach.DataOf[float32](&a) }); !errors.Is(err, tensor.ErrClosed) {
 		t.Error(err)
 	}
 }
@@ -143,11 +144,11 @@ func TestDataOfAlignment(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if d, _ := tensor.DataOf[complex64](&a); len(d) != 3 {
+	if d, _ := reach.DataOf[complex64](&a); len(d) != 3 {
 		t.Error(d)
 	}
 	for name, f := range map[string]func(){
-		"DataOf": func() { tensor.DataOf[uint64](&a) }, "MutableOf": func() { tensor.MutableOf[float64](&a) }, "Run": func() { tensor.Run[int64](&a, &lay) },
+		"DataOf": func() { reach.DataOf[uint64](&a) }, "MutableOf": func() { reach.MutableOf[float64](&a) }, "Run": func() { reach.Run[int64](&a, &lay) },
 		"ValuesOf": func() { _ = slices.Collect(tensor.ValuesOf[float64](a)) },
 	} {
 		if err := tensor.Try(f); !errors.Is(err, tensor.ErrAlign) {
@@ -184,16 +185,15 @@ func empties(t *testing.T, x tensor.Tensor[complex64]) (all []any) {
 	y.CopyFrom(tensor.New[complex64](0, 1))
 	y.Fill(1)
 	a := y.Any()
-	d, _ := tensor.DataOf[complex64](&a)
+	d, _ := reach.DataOf[complex64](&a)
 	whole, _ := e.Data()
 	b, ok := tensor.Bytes(a)
-	reached, _, ok2 := tensor.Reached(a)
 	f, err := tensor.FromBytes(dtype.Int8, mem.Borrow(make([]byte, 8*x.Len()), nil), 8*x.Len(), layout.MustParse("0:1"))
-	if !ok || !ok2 || err != nil || len(b)+len(reached)+y.Len() != 0 {
-		t.Fatal(b, reached, err)
+	if !ok || err != nil || len(b)+y.Len() != 0 {
+		t.Fatal(b, err)
 	}
 	wide := x.View(-1, 1).Slice(end)
-	return []any{e, y, d[len(d):], whole[len(whole):], b, reached, f, e.Elems(), tensor.Run[complex64](&a, a.LayoutRef()), e.Clone().Elems(), a.Nested(), a.Export(),
+	return []any{e, y, d[len(d):], whole[len(whole):], b, f, e.Elems(), reach.Run[complex64](&a, a.LayoutRef()), e.Clone().Elems(), a.Nested(), a.Export(),
 		tensor.Recast[float32](wide).Elems(), tensor.BitCast[fixed.FP32x32](e).Elems(), tensor.Imag[float32](e), tensor.Imag[float32](e).Contiguous().Elems(),
 		tensor.Tile(e, []int{3}, 1), tensor.Split(e, 0, 2), tensor.Mask(e, tensor.New[bool](0)), tensor.Flatten(e).Elems(), tensor.Vectorize(e, 2).Lanes()}
 }

@@ -2,7 +2,6 @@ package tensor_test
 
 import (
 	"bytes"
-	"encoding/binary"
 	"fmt"
 	"log"
 
@@ -439,6 +438,24 @@ func ExampleMake() {
 	//  [0 0]] <nil>
 }
 
+// The result of a function whose element type is known at run time, which writes every element.
+func ExampleEmptyOf() {
+	double := func(a tensor.Any) tensor.Any {
+		r := tensor.EmptyOf(a.DType(), a.Shape()...)
+		switch a.DType() {
+		case dtype.Int32:
+			x, _ := tensor.As[int32](a)
+			y, _ := tensor.As[int32](r)
+			for i, v := range x.Contiguous().Elems() {
+				y.Elems()[i] = 2 * v
+			}
+		}
+		return r
+	}
+	fmt.Println(double(tensor.Arange[int32](0, 3, 1).Any()))
+	// Output: [0 2 4]
+}
+
 func ExampleFromBytes() {
 	buf := mem.Borrow([]byte{1, 2, 3, 4, 5, 6}, nil)
 	a, err := tensor.FromBytes(dtype.Uint8, buf, 0, layout.MustParse("(2,3):(1,2)")) // by columns, nothing is copied
@@ -446,14 +463,6 @@ func ExampleFromBytes() {
 	// Output:
 	// [[1 3 5]
 	//  [2 4 6]] <nil>
-}
-
-func ExampleSliceBytes() {
-	buf := mem.Borrow([]byte{0, 1, 0, 2, 0, 3, 0, 4}, nil) // 16-bit numbers, the high byte first
-	big := binary.NativeEndian.Uint16([]byte{0, 1}) == 1
-	a, shared, err := tensor.SliceBytes(dtype.Int16, buf, 0, layout.MustParse("(2,2):(2,1)"), !big, tensor.I(1))
-	fmt.Println(a, shared == big, err)
-	// Output: [3 4] true <nil>
 }
 
 func ExampleTensor_MarshalJSON() {

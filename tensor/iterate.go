@@ -23,7 +23,8 @@ func values[T num.Elem](a *Any, yield func(T) bool) { ValuesOf[T](*a)(yield) }
 func ValuesOf[T num.Elem](a Any) iter.Seq[T] {
 	return func(yield func(T) bool) {
 		const op = "tensor.Values"
-		a.checkWord(op, dtype.Of[T](), a.pointer(op))
+		p := a.pointer(op)
+		checkWord(op, a.st.dtype, dtype.Of[T](), p, a.st.n)
 		n := a.lay.Ref().Size()
 		if n == 0 {
 			return

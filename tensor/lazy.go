@@ -11,15 +11,13 @@ type lazy struct {
 	lay layout.Layout
 }
 
-// Lazy returns a tensor of a row-major shape that has no elements: whoever asks for
-// one gets an *Error with ErrLazy. by says how to compute them, to code that can:
-// see op.Lazy, the function to call instead.
-func Lazy(by any, d dtype.DType, shape ...int) Any {
+// newLazy is reach.Lazy.
+func newLazy(by any, d dtype.DType, shape ...int) Any {
 	lay := rowMajor("tensor.Lazy", shape)
 	return Any{st: &storage{dtype: d, lazy: &lazy{by, lay}}, where: where{lay: lay}}
 }
 
-// LazyBy returns the argument by of Lazy, nil for every other tensor,
+// LazyBy returns what a lazy tensor is computed by, as op.Lazy made it, nil for every other tensor,
 // and whether a is that tensor itself, no view of it.
 func (a *Any) LazyBy() (by any, whole bool) {
 	if a.st == nil || a.st.lazy == nil {

@@ -35,7 +35,6 @@ func TestNil(t *testing.T) {
 		"WriteTo": func() error { return only(x.Any().WriteTo(nil)) }, "WriteNested": func() error { return only(x.Any().WriteNested(nil)) },
 		"Vectors.WriteTo": func() error { return only(v.WriteTo(nil)) },
 		"FromBytes":       func() error { return only(tensor.FromBytes(dtype.Int8, nil, 0, lay)) },
-		"SliceBytes":      func() error { _, _, err := tensor.SliceBytes(dtype.Int8, nil, 0, lay, false); return err },
 		"NewIn":           func() error { tensor.NewIn[int8](nil, 2); return nil },
 		"Moves":           func() error { return tensor.AsyncCopy{}.Moves(lay, lay, nil) },
 		"ToRank":          func() error { s, _ := tensor.NewSpec(dtype.Int8, 2); return only(s.ToRank(math.MinInt)) },
@@ -54,9 +53,6 @@ func TestNil(t *testing.T) {
 		t.Error("nil has data")
 	}
 	if _, ok := tensor.Bytes(none); ok {
-		t.Error("nil has bytes")
-	}
-	if _, _, ok := tensor.Reached(none); ok {
 		t.Error("nil has bytes")
 	}
 	new(tensor.Export).Release()

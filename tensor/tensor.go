@@ -245,35 +245,14 @@ func (t Tensor[T]) Layout() layout.Layout { return t.a.lay }
 // layout must not be changed through it.
 func (a *Any) LayoutRef() *layout.Layout { return &a.lay }
 
-// DataOf returns the storage of a and the offset of element 0 in it, as Tensor.Data
-// does. T is the element type, or a type of the same size for code that moves or compares
-// bits. It panics when T has another size, is bool and the elements aren't, or wants an
-// alignment that the storage doesn't have. As with Tensor.Data, a must be kept alive past
-// the last use.
-func DataOf[T num.Elem](a *Any) (data []T, offset int) {
-	const op = "tensor.DataOf"
-	p := a.pointer(op)
-	a.checkWord(op, dtype.Of[T](), p)
-	return unsafe.Slice((*T)(p), a.st.n), a.origin()
-}
-
-// MutableOf is DataOf for writing: it panics also when a is read-only.
-func MutableOf[T num.Elem](a *Any) (data []T, offset int) {
-	const op = "tensor.MutableOf"
-	p := a.check(op)
-	a.checkWord(op, dtype.Of[T](), p)
-	return unsafe.Slice((*T)(p), a.st.n), a.origin()
-}
-
-// checkWord panics unless the elements of a, which begin at p, may be seen as of type d.
-func (a *Any) checkWord(op string, d dtype.DType, p unsafe.Pointer) {
-	from := a.st.dtype
+// checkWord panics unless n elements of type from, which begin at p, may be seen as of type to.
+func checkWord(op string, from, to dtype.DType, p unsafe.Pointer, n int) {
 	switch {
-	case d == from:
-	case d.Size() != from.Size():
-		panic(&Error{op, sprintf("%v has %d bytes, %v has %d", from, from.Size(), d, d.Size()), ErrDType})
+	case from == to:
+	case from.Size() != to.Size():
+		panic(&Error{op, sprintf("%v has %d bytes, %v has %d", from, from.Size(), to, to.Size()), ErrDType})
 	default:
-		checkRecast(op, from, d, p, a.st.n)
+		checkRecast(op, from, to, p, n)
 	}
 }
 
@@ -297,17 +276,6 @@ func (a *Any) Run(lay *layout.Layout) []byte {
 	}
 	size := a.st.dtype.Size()
 	return unsafe.Slice((*byte)(p), a.st.n*size)[o*size : (o+n)*size]
-}
-
-// Run is Any.Run with the memory as elements. T is as for DataOf, and it panics as that
-// does.
-func Run[T num.Elem](a *Any, lay *layout.Layout) []T {
-	b := a.Run(lay)
-	if b == nil {
-		return nil
-	}
-	a.checkWord("tensor.Run", dtype.Of[T](), unsafe.Pointer(unsafe.SliceData(b)))
-	return typed[T](b)
 }
 
 // Len returns the number of elements.

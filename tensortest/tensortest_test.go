@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/core/reach"
 	"github.com/ashlar-go/ashlar/layout"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -123,7 +124,7 @@ func TestComparisons(t *testing.T) {
 		{"no tensor", equal, tensor.Any{}, v(1), "got is no tensor: it is the zero value"},
 		{"no tensor wanted", equal, v(1), tensor.Any{}, "want is no tensor: it is the zero value"},
 		{"a description", equal, v(1), spec.Any(), "want is a tensor.Spec, whose elements can't be read"},
-		{"foreign", equal, tensor.Foreign(&closed, dtype.Float32, v(1).Layout()), v(1), "got is a *tensor.Tensor[float32], whose elements can't be read"},
+		{"foreign", equal, reach.Foreign(&closed, dtype.Float32, v(1).Layout()), v(1), "got is a *tensor.Tensor[float32], whose elements can't be read"},
 		{"closed", equal, closed.Any(), v(1), "got can't be read: tensor.Memory: the storage is closed, its memory is given back; close it after its last use"},
 		{"closed, by ulp", ulp(1), v(1), closed.Any(), "want can't be read"},
 		{"close", near(0.01, 0.001), v(1.005, nan, inf, negZero), v(1, other, inf, 0), ""},

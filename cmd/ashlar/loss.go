@@ -11,6 +11,7 @@ import (
 	"github.com/ashlar-go/ashlar/format"
 	"github.com/ashlar-go/ashlar/format/image"
 	"github.com/ashlar-go/ashlar/format/safetensors"
+	"github.com/ashlar-go/ashlar/internal/core/reach"
 	"github.com/ashlar-go/ashlar/pack"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -229,7 +230,7 @@ func compare[T int64 | uint64](a, b tensor.Any, same []bool) (err error) {
 	if err != nil {
 		return err
 	}
-	x, y := tensor.Run[T](&a, a.LayoutRef()), tensor.Run[T](&b, b.LayoutRef())
+	x, y := reach.Run[T](&a, a.LayoutRef()), reach.Run[T](&b, b.LayoutRef())
 	for i := range same {
 		same[i] = x[i] == y[i]
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/ashlar-go/ashlar/format"
 	"github.com/ashlar-go/ashlar/format/image"
 	"github.com/ashlar-go/ashlar/internal/core/formats"
+	"github.com/ashlar-go/ashlar/internal/core/reach"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/onnx"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -463,7 +464,7 @@ func (f *pictureFlags) put(out tensor.Any, i int, picture tensor.Any, o image.Op
 	if n := len(table); n != 1 && n != o.Channels {
 		return fmt.Errorf("--mean or --std has %d numbers, the input %d channels", n, o.Channels)
 	}
-	s := samples{tensor.Run[uint8](&picture, picture.LayoutRef()), table, o.Channels, o.HWC, f.invert, f.bgr && o.Channels > 1}
+	s := samples{reach.Run[uint8](&picture, picture.LayoutRef()), table, o.Channels, o.HWC, f.invert, f.bgr && o.Channels > 1}
 	switch out.DType() {
 	case dtype.Uint8:
 		fill(out, i, s, func(v float64) uint8 { return uint8(v) })
@@ -510,7 +511,7 @@ func fill[T num.Elem](out tensor.Any, i int, s samples, convert func(float64) T)
 		}
 	}
 	n := len(s.bytes)
-	dst := tensor.Run[T](&out, out.LayoutRef())[i*n:][:n]
+	dst := reach.Run[T](&out, out.LayoutRef())[i*n:][:n]
 	if s.last {
 		for j := range s.bytes {
 			c := j % s.channels

@@ -14,6 +14,7 @@ import (
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/format"
 	"github.com/ashlar-go/ashlar/internal/core/formats"
+	"github.com/ashlar-go/ashlar/internal/core/reach"
 	"github.com/ashlar-go/ashlar/internal/core/reduce"
 	"github.com/ashlar-go/ashlar/tensor"
 	"github.com/spf13/cobra"
@@ -451,5 +452,5 @@ func float64s(t tensor.Any) ([]float64, error) {
 	if err != nil {
 		return nil, err
 	}
-	return tensor.Run[float64](&t, t.LayoutRef()), nil
+	return reach.Run[float64](&t, t.LayoutRef()), nil
 }

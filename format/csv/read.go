@@ -15,6 +15,7 @@ import (
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/format"
 	"github.com/ashlar-go/ashlar/internal/core/formats"
+	"github.com/ashlar-go/ashlar/internal/core/reach"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/num/fixed"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -204,7 +205,7 @@ var readers = map[dtype.DType]func(in *table) (tensor.Any, error){
 func reader[T num.Elem](parse func(cell string) (v T, why string)) func(in *table) (tensor.Any, error) {
 	return func(in *table) (tensor.Any, error) {
 		return gather(in, dtype.Of[T](), parse, func(t *tensor.Any) []T {
-			all, _ := tensor.MutableOf[T](t)
+			all, _ := reach.MutableOf[T](t)
 			return all
 		})
 	}

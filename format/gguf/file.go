@@ -350,7 +350,7 @@ func (f *File) held(name string) (*part, *entry, error) {
 func (p *part) part(e *entry, idx []tensor.Index) (a tensor.Any, err error) {
 	lay, err := layout.RowMajor(e.Shape...)
 	if err == nil {
-		a, _, err = tensor.SliceBytes(e.DType, p.buf, e.Offset, lay, conv.BigEndian, idx...)
+		a, _, err = disk.SliceBytes(e.DType, p.buf, e.Offset, lay, conv.BigEndian, idx...)
 	}
 	if wrong := formats.WrongIndex("gguf", e.Name, err); wrong != nil {
 		err = in(p.path, wrong)

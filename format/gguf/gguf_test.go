@@ -21,6 +21,7 @@ import (
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/format"
 	"github.com/ashlar-go/ashlar/internal/core/conv"
+	"github.com/ashlar-go/ashlar/internal/core/disk"
 	"github.com/ashlar-go/ashlar/layout"
 	"github.com/ashlar-go/ashlar/mem"
 	"github.com/ashlar-go/ashlar/pack"
@@ -50,7 +51,7 @@ func of(t *testing.T, code uint32, shape ...int) tensor.Any {
 	switch {
 	case err != nil:
 	case k.format == nil:
-		a, _, err = tensor.SliceBytes(k.d, buf, 0, lay, conv.BigEndian)
+		a, _, err = disk.SliceBytes(k.d, buf, 0, lay, conv.BigEndian)
 	default:
 		var s pack.Spec
 		if s, err = pack.NewSpec(k.d, shape, &pack.Options{Format: k.format}); err == nil {

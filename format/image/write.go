@@ -13,6 +13,7 @@ import (
 
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/core/formats"
+	"github.com/ashlar-go/ashlar/internal/core/reach"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -195,7 +196,7 @@ func render[T uint8 | float32 | float64 | num.F16 | num.BF16](t tensor.Any, axes
 		}
 		h, w := t.Dim(0), t.Dim(1)
 		t = t.Contiguous()
-		data := tensor.Run[T](&t, t.LayoutRef())
+		data := reach.Run[T](&t, t.LayoutRef())
 		box := stdimage.Rect(0, 0, w, h)
 		var pix []uint8
 		switch c {

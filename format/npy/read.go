@@ -213,7 +213,7 @@ func fromFile(buf *mem.Buffer, off, n int, s Options, idx []tensor.Index) (a ten
 	}
 	lay, err := h.Layout()
 	if err == nil {
-		a, shared, err = tensor.SliceBytes(h.DType, buf, off+h.Offset, lay, h.BigEndian != conv.BigEndian, idx...)
+		a, shared, err = disk.SliceBytes(h.DType, buf, off+h.Offset, lay, h.BigEndian != conv.BigEndian, idx...)
 	}
 	if wrong := formats.WrongIndex("npy", "", err); wrong != nil {
 		err = wrong

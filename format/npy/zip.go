@@ -208,7 +208,7 @@ func (z *Zip) slice(name string, idx []tensor.Index) (tensor.Any, error) {
 	if err != nil {
 		return tensor.Any{}, damaged(err)
 	}
-	a, shared, err := tensor.SliceBytes(h.DType, buf, -lo*size, part, h.BigEndian != conv.BigEndian)
+	a, shared, err := disk.SliceBytes(h.DType, buf, -lo*size, part, h.BigEndian != conv.BigEndian)
 	if !shared {
 		buf.Close()
 	}

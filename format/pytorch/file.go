@@ -412,7 +412,7 @@ func (f *File) Tensor(name string, idx ...layout.Index) (tensor.Any, error) {
 	if f.buf.Closed() {
 		return tensor.Any{}, f.fail(a, name, tensor.ErrClosed, "the file is closed")
 	}
-	t, _, err := tensor.SliceBytes(a.d, f.buf, int(off), a.lay, swapped, idx...)
+	t, _, err := disk.SliceBytes(a.d, f.buf, int(off), a.lay, swapped, idx...)
 	return t, f.in(a, name, err)
 }
 

@@ -102,7 +102,7 @@ func Open(path string, d dtype.DType, lay layout.Layout, idx ...tensor.Index) (t
 		buf.Close()
 		return tensor.Any{}, err
 	}
-	a, shared, err := tensor.SliceBytes(d, buf, 0, lay, conv.BigEndian, idx...)
+	a, shared, err := disk.SliceBytes(d, buf, 0, lay, conv.BigEndian, idx...)
 	if !shared {
 		buf.Close()
 	}
@@ -179,7 +179,7 @@ func fits(path string, buf *mem.Buffer, d dtype.DType, lay layout.Layout, idx ..
 	if d.PerByte() == 1 {
 		return nil
 	}
-	bytes, _, err := tensor.SliceBytes(dtype.Uint8, buf, 0, lay, false, idx...)
+	bytes, _, err := disk.SliceBytes(dtype.Uint8, buf, 0, lay, false, idx...)
 	if err != nil {
 		return nil // the elements have the same error
 	}

@@ -261,7 +261,7 @@ func (f *File) part(e entry, idx []tensor.Index) (a tensor.Any, shared bool, err
 	}
 	lay, err := layout.RowMajor(e.shape...)
 	if err == nil {
-		a, shared, err = tensor.SliceBytes(e.d, f.buf, f.header.start+e.begin, lay, conv.BigEndian, idx...)
+		a, shared, err = disk.SliceBytes(e.d, f.buf, f.header.start+e.begin, lay, conv.BigEndian, idx...)
 	}
 	if wrong := formats.WrongIndex("safetensors", e.name, err); wrong != nil {
 		err = formats.Within(f.path, wrong)

@@ -9,6 +9,7 @@ import (
 	"unsafe"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/core/reach"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/num/fixed"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -95,7 +96,7 @@ func fill(rng *rand.Rand, a tensor.Any, special int, nonzero bool) {
 }
 
 // elems returns the elements of a contiguous tensor.
-func elems[T num.Elem](a *tensor.Any) []T { return tensor.Run[T](a, a.LayoutRef()) }
+func elems[T num.Elem](a *tensor.Any) []T { return reach.Run[T](a, a.LayoutRef()) }
 
 // parts returns the real and imaginary parts of a contiguous tensor.
 func parts[T float32 | float64](a *tensor.Any) []T {

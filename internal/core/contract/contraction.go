@@ -10,6 +10,7 @@ import (
 	"github.com/ashlar-go/ashlar/internal/core/conv"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
 	"github.com/ashlar-go/ashlar/internal/core/ram"
+	"github.com/ashlar-go/ashlar/internal/core/reach"
 	"github.com/ashlar-go/ashlar/internal/core/simd"
 	"github.com/ashlar-go/ashlar/layout"
 	"github.com/ashlar-go/ashlar/mem"
@@ -93,14 +94,14 @@ func contract[T num.Native](g *Contraction, a, b, c, plus *tensor.Any) {
 
 // dataOf returns the storage of an operand, and has entries count from its beginning.
 func dataOf[T num.Elem](a *tensor.Any, at *Entries) []T {
-	data, origin := tensor.DataOf[T](a)
+	data, origin := reach.DataOf[T](a)
 	at.Origin += origin
 	return data
 }
 
 // mutableOf is dataOf for a result.
 func mutableOf[T num.Elem](a *tensor.Any, at *Entries) []T {
-	data, origin := tensor.MutableOf[T](a)
+	data, origin := reach.MutableOf[T](a)
 	at.Origin += origin
 	return data
 }

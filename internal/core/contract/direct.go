@@ -7,6 +7,7 @@ import (
 	"github.com/ashlar-go/ashlar/internal/core/conv"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
 	"github.com/ashlar-go/ashlar/internal/core/plan"
+	"github.com/ashlar-go/ashlar/internal/core/reach"
 	"github.com/ashlar-go/ashlar/internal/core/simd"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -91,12 +92,12 @@ func directly[T num.Native](g *Convolution, to Route, j exec.Job, x, w, bias, ds
 		g.kept = e
 	}
 	e.Job, e.rectify, e.bias = j, rectify, nil
-	data, at := tensor.DataOf[T](x)
+	data, at := reach.DataOf[T](x)
 	e.src = data[at:]
-	out, at := tensor.MutableOf[T](dst)
+	out, at := reach.MutableOf[T](dst)
 	e.dst = out[at:]
 	if bias != nil {
-		data, at = tensor.DataOf[T](bias)
+		data, at = reach.DataOf[T](bias)
 		e.bias = data[at:][:g.M]
 	}
 	var p *Panels
@@ -110,7 +111,7 @@ func directly[T num.Native](g *Convolution, to Route, j exec.Job, x, w, bias, ds
 	if e.filter == nil {
 		p = PanelsOf(g.M*g.K*dtype.Of[T]().Size() + 256)
 		defer PanelPool.Put(p)
-		data, at = tensor.DataOf[T](w)
+		data, at = reach.DataOf[T](w)
 		rest := p.Bytes()
 		e.filter = packed(j, conv.Carve[T](&rest, g.M*g.K), data[at:], groups, e.mg, g.K, e.deep)
 	}

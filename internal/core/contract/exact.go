@@ -8,6 +8,7 @@ import (
 	"github.com/ashlar-go/ashlar/internal/core/conv"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
 	"github.com/ashlar-go/ashlar/internal/core/plan"
+	"github.com/ashlar-go/ashlar/internal/core/reach"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/num/fixed"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -61,7 +62,7 @@ func contractFixed[T num.Fixed](x Contraction, a, b, c, plus *tensor.Any, g *Con
 		p.plus = dataOf[T](plus, &x.Then.At)
 	}
 	p.conv = g
-	data, origin := tensor.MutableOf[T](c)
+	data, origin := reach.MutableOf[T](c)
 	p.c = data[origin:]
 	down, across := (x.M+rows-1)/rows, (x.N+cols-1)/cols
 	exec.Split(x.Name, x.Ctx, x.Batch*down*across, 2*min(x.M, rows)*min(x.N, cols)*max(x.K, 1), func(from, till int) {

@@ -7,6 +7,7 @@ import (
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/core/conv"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/reach"
 	"github.com/ashlar-go/ashlar/mem"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -48,7 +49,7 @@ type filter[T num.Native] struct {
 // of them computes a depthwise convolution depends on the shape of the input and on how it lies.
 func filterOf[T num.Native](f *Filter, groups, channels, k int, deep bool) *filter[T] {
 	p := f.pack(func() any {
-		w, at := tensor.DataOf[T](&f.W)
+		w, at := reach.DataOf[T](&f.W)
 		return packed(exec.Job{}, keptRoom[T](f, groups*channels*k), w[at:], groups, channels, k, deep)
 	}).(*filter[T])
 	if p.deep != deep {

@@ -8,6 +8,7 @@ import (
 	"github.com/ashlar-go/ashlar/internal/core/cast"
 	"github.com/ashlar-go/ashlar/internal/core/conv"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/reach"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -20,7 +21,7 @@ func windowed[T num.Native](g *Convolution, j exec.Job, x, w, bias, dst *tensor.
 	if bias != nil {
 		e.Plus = dataOf[T](bias, &c.Then.At)
 	}
-	data, at := tensor.DataOf[T](x)
+	data, at := reach.DataOf[T](x)
 	p, _ := g.kept.(*windows[T])
 	if p == nil {
 		p = windowsOf[T](g)

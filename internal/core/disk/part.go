@@ -26,6 +26,6 @@ func ReadPart(r io.ReaderAt, d dtype.DType, whole *layout.Layout, at int64, swap
 	if n, err := r.ReadAt(b.Bytes(), at+int64(off+lo)*int64(size)); n < b.Len() {
 		return t, fmt.Errorf("the file ends early: %w", err)
 	}
-	t, _, err = tensor.SliceBytes(d, b, -lo*size, lay, swapped)
+	t, _, err = SliceBytes(d, b, -lo*size, lay, swapped)
 	return t, err
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/core/plan"
+	"github.com/ashlar-go/ashlar/internal/core/reach"
 	"github.com/ashlar-go/ashlar/layout"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -45,7 +46,7 @@ func (w Numeric) Whole(i int) int64 {
 
 // ElemsOf returns the elements of a contiguous tensor, which holds T. The caller keeps the tensor alive past the
 // last use.
-func ElemsOf[T num.Elem](a *tensor.Any) []T { return tensor.Run[T](a, a.LayoutRef()) }
+func ElemsOf[T num.Elem](a *tensor.Any) []T { return reach.Run[T](a, a.LayoutRef()) }
 
 // CheckZero panics unless a zero point, which may be absent, has a's type and is one number or has one for each
 // index along axis. A negative axis admits one number alone.

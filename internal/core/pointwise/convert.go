@@ -5,6 +5,7 @@ import (
 	"github.com/ashlar-go/ashlar/internal/core/cast"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
 	"github.com/ashlar-go/ashlar/internal/core/plan"
+	"github.com/ashlar-go/ashlar/internal/core/reach"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -37,7 +38,7 @@ func generalConvert(r *tensor.Any, j *exec.Job, to dtype.DType, ins []*tensor.An
 	}
 	plan.Must(name, from != dtype.Invalid, from)
 	if s.Into == nil {
-		*r = tensor.EmptyLikeOf(to, a)
+		*r = reach.EmptyLike(to, *a.LayoutRef())
 	} else {
 		plan.Aim(r, name, &s, to, a.LayoutRef())
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/ashlar-go/ashlar/internal/core/conv"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
 	"github.com/ashlar-go/ashlar/internal/core/plan"
+	"github.com/ashlar-go/ashlar/internal/core/reach"
 	"github.com/ashlar-go/ashlar/internal/core/simd"
 	"github.com/ashlar-go/ashlar/layout"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -22,7 +23,7 @@ func PutOff(name string, a *tensor.Any) {
 	}
 	n := &Note{shape: a.Shape(), dtype: a.DType()}
 	n.Args = []Arg{ArgOf(name, a)}
-	*a = tensor.Lazy(n, n.dtype, n.shape...)
+	*a = reach.Lazy(n, n.dtype, n.shape...)
 }
 
 // Fused makes r the target of Fuse, and returns the function that computes it.
@@ -105,7 +106,7 @@ func Noted(r *tensor.Any, n Note, d dtype.DType, opts []plan.Option, ls ...*layo
 		panic(plan.Fail(n.Name, tensor.ErrLazy, "an operand is lazy; Into and Context are for Fuse and Prepare"))
 	}
 	n.shape, n.dtype, n.Cost = plan.BroadcastShape(n.Name, nil, ls...), d, max(n.Cost, 1)
-	*r = tensor.Lazy(&n, d, n.shape...)
+	*r = reach.Lazy(&n, d, n.shape...)
 }
 
 // A fusion is the plan of one call of Fuse or Prepare.

@@ -11,6 +11,7 @@ import (
 	"github.com/ashlar-go/ashlar/internal/core/cpu"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
 	"github.com/ashlar-go/ashlar/internal/core/plan"
+	"github.com/ashlar-go/ashlar/internal/core/reach"
 	"github.com/ashlar-go/ashlar/layout"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -290,7 +291,7 @@ func refuseZero(name string, b *tensor.Any) {
 
 // zeroIn returns the index of the first 0 of a contiguous tensor, or -1.
 func zeroIn[W uint16 | uint32 | uint64](a *tensor.Any) int {
-	data, off := tensor.DataOf[W](a)
+	data, off := reach.DataOf[W](a)
 	return slices.Index(data[off:off+a.Len()], 0)
 }
 

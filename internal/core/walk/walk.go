@@ -248,3 +248,10 @@ func (p *Nest) At(o, k int) int {
 	}
 	return off
 }
+
+// Within reports whether the elements that lay reaches, of size bytes and with offset 0
+// at byte off, are among n bytes.
+func Within(lay *layout.Layout, off, n, size int) bool {
+	lo, hi := lay.Span()
+	return off >= 0 && off <= n && lo >= -(off/size) && hi < (n-off)/size
+}

@@ -2,6 +2,7 @@ package text
 
 import (
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/core/reach"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -69,7 +70,7 @@ func (t *Table) Tensor(shape []int, list []string) (tensor.Any, error) {
 	if err != nil {
 		return a, err
 	}
-	to := tensor.Run[int32](&a, a.LayoutRef())
+	to := reach.Run[int32](&a, a.LayoutRef())
 	for i, s := range list {
 		to[i] = t.Add(s)
 	}
@@ -83,7 +84,7 @@ func (t *Table) Renumbered(from *Table, a tensor.Any) (tensor.Any, error) {
 	if err != nil {
 		return b, err
 	}
-	to, at := tensor.Run[int32](&b, b.LayoutRef()), 0
+	to, at := reach.Run[int32](&b, b.LayoutRef()), 0
 	for i := range tensor.ValuesOf[int32](a) {
 		j, ok := numbers[i]
 		if !ok {
