@@ -115,7 +115,7 @@ func TestDifferencesNumPy(t *testing.T) {
 		return seen{op.MatMulInteger(a, tensor.Full[int8](100, 4, 1), zero, zero), "[[40000]]", "[[64]]", "sums of 8 bits hold next to nothing"}
 	})
 
-	d.show("The larger of −0 and +0 is +0, in `Max` and `ReduceMax`, and the smaller is −0; NumPy takes one by its place.", func() seen {
+	d.show("Of two zeros +0 is the larger, in `Max` and `ReduceMax`; NumPy takes one by its place.", func() seen {
 		// np.maximum(np.float32([-0.0, 0.0]), np.float32([0.0, -0.0]))
 		return seen{op.Max(vec(neg, 0), vec(0, neg)), "[0. 0.]", "[ 0. -0.]", "the result doesn't depend on the order of the operands"}
 	})
