@@ -258,6 +258,6 @@ func (c *contracted) cost(n *node, b box) cost {
 		step = max(step, plus(plus(max(p.peak, plus(p.size, q.peak)), copies), work))
 		return nil
 	})
-	out.peak = plus(plus(step, times(3, out.size)), small)
+	out.peak = plus(step, times(3, out.size))
 	return out
 }

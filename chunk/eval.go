@@ -8,9 +8,6 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// small is the memory that a task takes for blocks of a pass, pieces of a reduction, an operator's tables.
-const small = 4 << 20
-
 // An evaluator computes the parts that one task needs, on one goroutine.
 type evaluator struct {
 	ctx  context.Context // under which operators use one thread

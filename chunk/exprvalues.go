@@ -389,6 +389,6 @@ func (exponents) eval(e *evaluator, n *node, b box) (tensor.Any, error) {
 
 func (exponents) cost(n *node, b box) cost {
 	c := n.in[0].kind.cost(n.in[0], b)
-	c.peak = max(c.peak, plus(plus(c.size, bytesOf(dtype.Bool, b.shape())), small))
+	c.peak = max(c.peak, plus(c.size, bytesOf(dtype.Bool, b.shape())))
 	return c
 }

@@ -244,6 +244,6 @@ func (m *mapped) cost(n *node, b box) cost {
 		c.read = plus(c.read, in.read)
 		return nil
 	})
-	c.peak = max(c.peak, plus(plus(held, c.size), small))
+	c.peak = max(c.peak, plus(held, c.size))
 	return c
 }

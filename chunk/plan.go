@@ -433,10 +433,14 @@ func (s *stage) box(task int) box {
 	return b
 }
 
+// pieces is the memory of a task besides the parts of arrays and what plans of operators say: blocks of a pass and pieces of a reduction, which
+// have bounds that no array moves. A task computes one node at a time, so it counts once.
+const pieces = 4 << 20
+
 func taskPeak(n *node, b box) int64 { return taskPeakOf(n, b, n.kind.cost(n, b)) }
 
 // taskPeakOf is the most bytes that a task holds: the bytes of the part while it is computed, and a chunk of it, completed, as it is
 // stored, and compressed. Buffers of chunks that were read stay for the next task, so both count.
 func taskPeakOf(n *node, b box, c cost) int64 {
-	return plus(small, plus(max(c.peak, bytesOf(n.dtype, b.shape())), times(3, bytesOf(n.dtype, n.chunks))))
+	return plus(pieces, plus(max(c.peak, bytesOf(n.dtype, b.shape())), times(3, bytesOf(n.dtype, n.chunks))))
 }

@@ -360,6 +360,6 @@ func (f *folded) cost(n *node, b box) cost {
 		}
 		one.peak = plus(one.peak, times(3, bytesOf(wide, f.block(0, kept).shape())))
 	}
-	c.peak = plus(plus(one.peak, times(5, state)), plus(c.size, small))
+	c.peak = plus(plus(one.peak, times(5, state)), c.size)
 	return c
 }
