@@ -253,36 +253,64 @@ func (f *inference) either(to *Value, a, b Value) {
 	f.release(&b)
 }
 
-// end counts the outputs of a graph, of which those are copied in the end that share memory with others or with inputs. It returns the
-// bytes of all.
+// end counts the outputs of a graph, of which those are copied in the end that share memory with others or with inputs, items of
+// sequences one by one. It returns the bytes of all copies.
 func (f *inference) end(c *compiled, vals []Value) (n int64) {
+	var parts []outputPart
 	users := make(map[*storage]int)
 	seen := make(map[int]bool, len(c.outputs))
 	for _, id := range c.outputs {
 		if !seen[id] {
 			seen[id] = true
-			for _, s := range vals[id].roots() {
-				users[s]++
-			}
+			parts = append(parts, vals[id].parts()...)
 		}
 	}
-	clear(seen)
-	for _, id := range c.outputs {
-		if seen[id] {
-			continue
+	for _, p := range parts {
+		for _, s := range p.roots {
+			users[s]++
 		}
-		seen[id] = true
-		roots := vals[id].roots()
-		copied := len(roots) == 0
-		for _, s := range roots {
+	}
+	for _, p := range parts {
+		copied := len(p.roots) == 0
+		for _, s := range p.roots {
 			copied = copied || users[s] > 1
 			users[s]--
 		}
 		if copied {
-			n = add(n, max(vals[id].size(), 0))
+			n = add(n, max(p.bytes, 0))
 		}
 	}
 	return n
+}
+
+// An outputPart is a tensor, or items of a sequence that were made together.
+type outputPart struct {
+	roots []*storage
+	bytes int64
+}
+
+// parts are the tensors of v.
+func (v *Value) parts() (list []outputPart) {
+	if v.seq == nil {
+		return []outputPart{{v.roots(), v.size()}}
+	}
+	at := make(map[*storage]int)
+	v.seq.tensors(func(item *Value) bool {
+		k, ok := at[item.own]
+		if !ok || item.own == nil {
+			k = len(list)
+			at[item.own] = k
+			list = append(list, outputPart{roots: item.roots()})
+		}
+		list[k].bytes = add(list[k].bytes, max(item.size(), 0))
+		return true
+	})
+	for own, k := range at { // an item that is there twice is copied once
+		if own != nil && list[k].bytes > own.bytes && len(list[k].roots) > 0 {
+			list = append(list, outputPart{bytes: list[k].bytes})
+		}
+	}
+	return list
 }
 
 // bare returns values without the storages that they have in a run.
