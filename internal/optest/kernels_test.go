@@ -35,7 +35,7 @@ func TestKernels(t *testing.T) {
 		noteKernels(t)
 		return
 	}
-	const file = "../core/plan/kernels.go"
+	const file = "../core/plan/kernellist.go"
 	text, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
