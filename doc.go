@@ -105,6 +105,7 @@
 //	internal/core/pointwise/pointwise.go   division of integers by 0 refused
 //	internal/core/plan/plan.go             the plan of a call; option.go has options, shapes.go broadcasting
 //	internal/core/plan/scratch.go          the memory that an operator says; onnx/frame.go holds a run to its limit
+//	internal/core/plan/kernellist.go       which operators have kernels; a test of internal/optest writes the list
 //	internal/core/reduce/lines.go          operators on lines, as Softmax; sums and extremes along axes are in reduce.go
 //	internal/core/simd/_asm/neongemm.go    NEON's product of matrices; gemm.go has those of AVX2 and AVX-512
 //	internal/core/simd/_asm/functions.go   rows of exp and its like; internal/core/float has them in Go
