@@ -54,7 +54,7 @@ const modulePath = "github.com/ashlar-go/ashlar"
 // format/… stands for all packages below format/. Commands, examples, nested modules and the packages of internal/ that
 // have no level here are tools: they import anything, and nothing with a level imports them. So do test files.
 var levels = map[string]int{
-	"layout": -2, "num/fixed": -2, "num": -1, "internal/core/ram": -1, "mem": 0, "internal/core/float": 0, "internal/core/cpu": 0, "internal/core/jsontext": 0,
+	"internal/core/modes": -3, "layout": -2, "num/fixed": -2, "num": -1, "internal/core/ram": -1, "mem": 0, "internal/core/float": 0, "internal/core/cpu": 0, "internal/core/jsontext": 0,
 	"dtype": 1, "internal/published": 1, "internal/core/simd": 1, "internal/core/walk": 1, "receipt": 1,
 	"internal/core/conv": 2, "internal/core/order": 2, "internal/core/handed": 2, "judge": 2,
 	"tensor":             3,
@@ -72,7 +72,7 @@ var (
 	only = map[string][]string{
 		"dtype":              {"num", "num/fixed"},
 		"internal/core/simd": {"num", "internal/core/cpu", "internal/core/float"},
-		"internal/core/walk": {"layout"},
+		"internal/core/walk": {"layout", "internal/core/modes"},
 		"draw":               {"layout", "tensor", "pack", "device"},
 	}
 	never = map[string][]string{"format/…": {"op"}, "op": {"pack"}}

@@ -46,6 +46,7 @@
 //	internal/core/float/ functions of float32 and float64 with the same bits on every machine, fused multiply-add
 //	internal/core/cpu/   the instruction sets that the processor has
 //	internal/core/jsontext/ numbers and escapes of JSON
+//	internal/core/modes/ the fields of a layout, and the questions that the engine asks it by its address
 //	internal/core/walk/  plans the rows of an operation over several layouts
 //	internal/core/conv/  converts rows between element types
 //	internal/core/order/ sorts lines of elements, and finds those of a rank

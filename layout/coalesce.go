@@ -9,7 +9,7 @@ package layout
 //	(2,(1,6)):(1,(6,2)) → 12:1
 func (l Layout) Coalesce() Layout {
 	var p leaves
-	p.coalesce(l.leaves())
+	p.coalesce(l.in.All())
 	if p.n == 0 {
 		p.add(1, 0)
 	}

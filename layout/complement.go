@@ -2,6 +2,7 @@ package layout
 
 import (
 	"cmp"
+	"github.com/ashlar-go/ashlar/internal/core/modes"
 	"slices"
 )
 
@@ -22,7 +23,7 @@ func Complement(a Layout, n int) (Layout, error) {
 	if n < 0 {
 		return Layout{}, fail("Complement", ErrRange, "%v up to %d; give a size", a, n)
 	}
-	var buf [Inline]strip
+	var buf [modes.Inline]strip
 	strips, err := ascending(buf[:0], "Complement", &a)
 	if err != nil {
 		return Layout{}, err
@@ -37,7 +38,7 @@ func Complement(a Layout, n int) (Layout, error) {
 			p.merge(gap, reach)
 		}
 		var ok bool
-		if reach, ok = mul(l.ext, l.str); !ok {
+		if reach, ok = modes.Mul(l.ext, l.str); !ok {
 			return Layout{}, fail("Complement", ErrOverflow, "%v reaches further than an int counts", a)
 		}
 	}
@@ -69,7 +70,7 @@ func ascending(strips []strip, op string, a *Layout) ([]strip, error) {
 		return nil, nil
 	}
 	var p leaves
-	p.coalesce(a.leaves())
+	p.coalesce(a.in.All())
 	ext, str := p.slices()
 	place := 1
 	for k, e := range ext {

@@ -1,5 +1,7 @@
 package layout
 
+import "github.com/ashlar-go/ashlar/internal/core/modes"
+
 // Compose returns a ∘ b, the layout R with the modes of b and
 //
 //	R(c) = a(b(c)) for every coordinate c of b.
@@ -66,7 +68,7 @@ func (w *writer) byMode(op string, a *Layout, tiler []Layout, each func(mode, ti
 
 // compose appends the modes of a ∘ b.
 func (w *writer) compose(op string, a, b *Layout) error {
-	ext, str := b.leaves()
+	ext, str := b.in.All()
 	if b.Size() == 0 {
 		from := w.n
 		w.modes(b)
@@ -82,14 +84,14 @@ func (w *writer) compose(op string, a, b *Layout) error {
 		return fail(op, ErrRange, "%v ∘ %v: the second has offset %d; coordinates aren't negative", *a, *b, lo)
 	}
 	var left leaves
-	left.coalesce(a.leaves())
+	left.coalesce(a.in.All())
 	if hi >= size {
 		if err := left.extend(op, a, b, hi); err != nil {
 			return err
 		}
 	}
 	aExt, aStr := left.slices()
-	var buf [Inline + 1]uint
+	var buf [modes.Inline + 1]uint
 	room := buf[:0]
 	for n := uint(1); len(room) < len(aExt); {
 		room = append(room, n-1)
@@ -97,7 +99,7 @@ func (w *writer) compose(op string, a, b *Layout) error {
 	}
 	var nest [maxTokens]byte
 	var part leaves
-	t, k := b.appendTokens(nest[:0]), 0
+	t, k := b.in.Tokens(nest[:0]), 0
 	for i := 0; k < len(ext) || i < len(t); i++ {
 		if t != nil && t[i] != leaf {
 			w.token(t[i])
@@ -130,7 +132,7 @@ func (w *writer) still(from int) {
 // there the last leaf goes on, even when its extent is 1 and coalescing has dropped
 // it.
 func (p *leaves) extend(op string, a, b *Layout, hi int) error {
-	ext, str := a.leaves()
+	ext, str := a.in.All()
 	switch n := len(ext) - 1; {
 	case n < 0:
 		p.add(1, 0)
@@ -139,7 +141,7 @@ func (p *leaves) extend(op string, a, b *Layout, hi int) error {
 	}
 	ext, str = p.slices()
 	last := len(ext) - 1
-	ext[last] = max(ext[last], hi/product(ext[:last])+1)
+	ext[last] = max(ext[last], hi/modes.Product(ext[:last])+1)
 	if _, _, fits := span(ext, str); !fits {
 		return fail(op, ErrOverflow, "%v ∘ %v: an offset doesn't fit an int", *a, *b)
 	}

@@ -1,6 +1,7 @@
 package layout
 
 import (
+	"github.com/ashlar-go/ashlar/internal/core/modes"
 	"slices"
 	"strconv"
 )
@@ -22,10 +23,10 @@ func (l Layout) reach(lo, hi int) error {
 	if size == 0 {
 		return fail("NewComposed", ErrRange, "the outer layout %v is empty, the inner isn't", l)
 	}
-	ext, str := l.leaves()
+	ext, str := l.in.All()
 	if n := len(ext) - 1; hi >= size && n >= 0 { // the last leaf goes on
 		ext = slices.Clone(ext)
-		ext[n] = hi/product(ext[:n]) + 1
+		ext[n] = hi/modes.Product(ext[:n]) + 1
 		if _, _, fits := span(ext, str); !fits {
 			return fail("NewComposed", ErrOverflow, "an offset of %v at %d doesn't fit an int", l, hi)
 		}
@@ -34,7 +35,7 @@ func (l Layout) reach(lo, hi int) error {
 }
 
 func (l Layout) at(x int) int {
-	ext, str := l.leaves()
+	ext, str := l.in.All()
 	return offsetAt(ext, str, x)
 }
 

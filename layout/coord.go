@@ -1,16 +1,18 @@
 package layout
 
+import "github.com/ashlar-go/ashlar/internal/core/modes"
+
 // Extents returns the extents, nested as the layout is: an integer for a layout of
 // one unnested mode, as String writes it.
 func (l Layout) Extents() Tuple {
-	ext, _ := l.leaves()
-	return nested(ext, l.tokens())
+	ext, _ := l.in.All()
+	return nested(ext, l.in.Tokens(nil))
 }
 
 // Strides returns the strides, nested as the layout is.
 func (l Layout) Strides() Tuple {
-	_, str := l.leaves()
-	return nested(str, l.tokens())
+	_, str := l.in.All()
+	return nested(str, l.in.Tokens(nil))
 }
 
 // nested arranges leaf values by tokens, nil for a flat layout.
@@ -107,12 +109,12 @@ func (l Layout) CoordOf(i int) (Tuple, error) {
 	if n := l.Size(); i < 0 || i >= n {
 		return Tuple{}, fail("CoordOf", ErrRange, "coordinate %d is outside the %d of %v", i, n, l)
 	}
-	ext, _ := l.leaves()
+	ext, _ := l.in.All()
 	c := make([]int, len(ext))
 	for k, e := range ext {
 		c[k], i = i%e, i/e
 	}
-	return nested(c, l.tokens()), nil
+	return nested(c, l.in.Tokens(nil)), nil
 }
 
 // Fix returns the layout of the modes where coord has a hole, one mode per hole
@@ -167,7 +169,7 @@ func (f *fixing) fix(op string, coord, ext, str Tuple) error {
 	}
 	e, _ := ext.appendInts(nil)
 	s, _ := str.appendInts(nil)
-	if n := product(e); coord.n < 0 || coord.n >= n {
+	if n := modes.Product(e); coord.n < 0 || coord.n >= n {
 		return fail(op, ErrRange, "coordinate %d is outside the %d of %v in %v", coord.n, n, ext, *f.l)
 	}
 	f.offset += offsetAt(e, s, coord.n)

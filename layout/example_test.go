@@ -189,31 +189,6 @@ func ExampleLayout_Runs() {
 	// Output: [24 2] [1 100]
 }
 
-func ExampleRef() {
-	l := layout.MustParse("(4,6):(6,1)")
-	r := l.Ref()
-	fmt.Println(r.Rank(), r.Dim(1), r.Size(), r.IsRowMajor(), r.Equal(&l))
-	// Output: 2 6 24 true true
-}
-
-func ExampleLayout_Ref() {
-	l := layout.MustParse("(4,6):(6,1)")
-	fmt.Println(l.Ref().Rank())
-	// Output: 2
-}
-
-func ExampleRef_Plain() {
-	l := layout.MustParse("(4,6):(6,1)")
-	ext, str, rank := l.Ref().Plain()
-	fmt.Println(ext[:rank], str[:rank])
-	nested := layout.MustParse("((2,2),6):((6,12),1)")
-	_, _, rank = nested.Ref().Plain()
-	fmt.Println(rank > layout.Inline)
-	// Output:
-	// [4 6] [6 1]
-	// true
-}
-
 func ExampleLayout_Offset() {
 	l := layout.MustParse("(4,6):(6,1)")
 	for i := range 5 { // down the first column, then the second
@@ -361,9 +336,7 @@ func TestExamples(t *testing.T) {
 				if p, ok := recv.(*ast.StarExpr); ok {
 					recv = p.X
 				}
-				if name = recv.(*ast.Ident).Name + "_" + name; strings.HasPrefix(name, "Ref_") && name != "Ref_Plain" {
-					name = "Ref" // one for the methods that Layout has, too
-				}
+				name = recv.(*ast.Ident).Name + "_" + name
 			}
 			if !has[name] {
 				t.Errorf("%s: no Example%s with an Output", fset.Position(fn.Pos()), name)

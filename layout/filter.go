@@ -20,7 +20,7 @@ func (l Layout) Nullspace() Layout { return l.choose(func(str int) bool { return
 // a leaf becomes its step in linear coordinates.
 func (l *Layout) choose(wanted func(str int) bool, places bool) Layout {
 	var w writer
-	ext, str := l.leaves()
+	ext, str := l.in.All()
 	if l.Size() == 0 {
 		return l.Coalesce()
 	}

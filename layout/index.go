@@ -1,6 +1,7 @@
 package layout
 
 import (
+	"github.com/ashlar-go/ashlar/internal/core/modes"
 	"math"
 	"strconv"
 	"strings"
@@ -119,24 +120,24 @@ func (l Layout) Slice(idx ...Index) (out Layout, offset int, err error) {
 			named++
 		}
 	}
-	rank := l.Ref().Rank()
+	rank := l.in.Rank()
 	if named > rank {
 		return Layout{}, 0, fail("Slice", ErrAxis, "%d indices for the %d axes of %s", named, rank, l.ShapeString())
 	}
 	if dots > 1 {
 		return Layout{}, 0, fail("Slice", ErrAxis, "%d ellipses; one at most is allowed", dots)
 	}
-	if l.deep != nil || l.n != l.rank || len(idx) > Inline {
+	if l.in.Deep != nil || l.in.N != l.in.Modes || len(idx) > modes.Inline {
 		return l.sliceNested(idx, rank-named)
 	}
 	axis, n := 0, 0
 	fits, empty := true, false
 	put := func(e, s int) {
-		if n == Inline {
+		if n == modes.Inline {
 			fits = false
 			return
 		}
-		out.ext[n], out.str[n] = e, s
+		out.in.Ext[n], out.in.Str[n] = e, s
 		n++
 		empty = empty || e == 0
 	}
@@ -146,22 +147,22 @@ func (l Layout) Slice(idx ...Index) (out Layout, offset int, err error) {
 			put(1, 0)
 		case ellipsis:
 			for range rank - named {
-				put(l.ext[axis&7], l.str[axis&7])
+				put(l.in.Ext[axis&7], l.in.Str[axis&7])
 				axis++
 			}
 		case pointIndex:
-			i, ok := point(x.start, l.ext[axis&7])
+			i, ok := point(x.start, l.in.Ext[axis&7])
 			if !ok {
-				return Layout{}, 0, badPoint(axis, x.start, l.ext[axis&7])
+				return Layout{}, 0, badPoint(axis, x.start, l.in.Ext[axis&7])
 			}
-			offset += i * l.str[axis&7]
+			offset += i * l.in.Str[axis&7]
 			axis++
 		default:
 			if x.step == 0 {
 				return Layout{}, 0, zeroStep(axis)
 			}
-			start, count, step := x.resolve(l.ext[axis&7])
-			s := l.str[axis&7]
+			start, count, step := x.resolve(l.in.Ext[axis&7])
+			s := l.in.Str[axis&7]
 			if count > 0 {
 				offset += start * s
 			}
@@ -173,7 +174,7 @@ func (l Layout) Slice(idx ...Index) (out Layout, offset int, err error) {
 		}
 	}
 	for ; axis < rank; axis++ {
-		put(l.ext[axis&7], l.str[axis&7])
+		put(l.in.Ext[axis&7], l.in.Str[axis&7])
 	}
 	if !fits {
 		return l.sliceNested(idx, rank-named)
@@ -181,7 +182,7 @@ func (l Layout) Slice(idx ...Index) (out Layout, offset int, err error) {
 	if empty {
 		offset = 0
 	}
-	out.n, out.rank = uint8(n), uint8(n)
+	out.in.N, out.in.Modes = uint8(n), uint8(n)
 	return out, offset, nil
 }
 
@@ -214,19 +215,19 @@ func (l *Layout) sliceNested(idx []Index, rest int) (Layout, int, error) {
 				axis++
 			}
 		case pointIndex:
-			n := l.Ref().Dim(axis)
+			n := l.in.Dim(axis)
 			i, ok := point(x.start, n)
 			if !ok {
 				return Layout{}, 0, badPoint(axis, x.start, n)
 			}
-			ext, str := l.modeLeaves(axis)
+			ext, str := l.in.RunOf(axis)
 			offset += offsetAt(ext, str, i)
 			axis++
 		default:
 			if x.step == 0 {
 				return Layout{}, 0, zeroStep(axis)
 			}
-			start, count, step := x.resolve(l.Ref().Dim(axis))
+			start, count, step := x.resolve(l.in.Dim(axis))
 			off, ok := w.cut(l, axis, start, count, step)
 			if !ok {
 				return Layout{}, 0, fail("Slice", ErrView, "%v crosses the leaves of mode %d of %v unevenly; copy the tensor (Contiguous) or cut whole leaves", x, axis, *l)
@@ -235,14 +236,14 @@ func (l *Layout) sliceNested(idx []Index, rest int) (Layout, int, error) {
 			axis++
 		}
 	}
-	for ; axis < l.Ref().Rank(); axis++ {
+	for ; axis < l.in.Rank(); axis++ {
 		w.mode(l, axis)
 	}
 	out, err := w.layout("Slice")
 	if err != nil {
 		return Layout{}, 0, err
 	}
-	if out.Ref().Size() == 0 {
+	if out.in.Size() == 0 {
 		offset = 0
 	}
 	return out, offset, nil
@@ -251,9 +252,9 @@ func (l *Layout) sliceNested(idx []Index, rest int) (Layout, int, error) {
 // cut appends count positions of mode i from start by step, and returns the
 // offset of the first; ok is false when the positions don't form a layout.
 func (w *writer) cut(l *Layout, i, start, count, step int) (offset int, ok bool) {
-	ext, str := l.modeLeaves(i)
+	ext, str := l.in.RunOf(i)
 	switch {
-	case start == 0 && count == product(ext):
+	case start == 0 && count == modes.Product(ext):
 		w.mode(l, i)
 		return 0, true
 	case count == 0:

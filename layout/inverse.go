@@ -2,6 +2,7 @@ package layout
 
 import (
 	"cmp"
+	"github.com/ashlar-go/ashlar/internal/core/modes"
 	"slices"
 )
 
@@ -22,7 +23,7 @@ func RightInverse(a Layout) Layout {
 		return must(build("RightInverse", []int{0}, []int{0}, nil))
 	}
 	var p leaves
-	p.coalesce(a.leaves())
+	p.coalesce(a.in.All())
 	ext, str := p.slices()
 	type link struct{ ext, place, end int }
 	best := make(map[int]link) // by stride: the leaf from which the longest chain begins
@@ -33,7 +34,7 @@ func RightInverse(a Layout) Layout {
 	}
 	slices.SortStableFunc(strips, func(a, b strip) int { return cmp.Compare(b.str, a.str) })
 	for _, l := range strips {
-		next, fits := mul(l.ext, l.str)
+		next, fits := modes.Mul(l.ext, l.str)
 		if l.str <= 0 || !fits {
 			continue
 		}
@@ -67,7 +68,7 @@ func LeftInverse(a Layout) (Layout, error) {
 	if a.Size() == 0 {
 		return a.Coalesce(), nil
 	}
-	var buf [Inline]strip
+	var buf [modes.Inline]strip
 	strips, err := ascending(buf[:0], "LeftInverse", &a)
 	if err != nil {
 		return Layout{}, err

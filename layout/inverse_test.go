@@ -21,7 +21,7 @@ func small(t *testing.T, f func(leaves []node, l Layout, table []int)) {
 // negative reports whether some leaf goes down, disordered whether leaves overlap
 // or interleave, and uneven whether strides don't divide each other.
 func faults(l Layout) (negative, disordered, uneven bool) {
-	ext, str := coalesce(l.leaves())
+	ext, str := coalesce(l.in.All())
 	for i, e := range ext {
 		if e == 0 {
 			return false, false, false
@@ -101,7 +101,7 @@ func TestComplement(t *testing.T) {
 
 // wholeReaches reports whether each stride is a multiple of the reach below it.
 func wholeReaches(l Layout) bool {
-	ext, str := coalesce(l.leaves())
+	ext, str := coalesce(l.in.All())
 	reach := 1
 	for range ext {
 		next := -1
@@ -135,7 +135,7 @@ func TestRightInverse(t *testing.T) {
 				t.Fatalf("%v: %v is no inverse at %d", l, r, i)
 			}
 		}
-		ext, str := coalesce(l.leaves())
+		ext, str := coalesce(l.in.All())
 		if want := longestChain(ext, str, 1); r.Size() != want {
 			t.Fatalf("%v: %v, of size %d; want %d", l, r, r.Size(), want)
 		}

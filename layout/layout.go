@@ -21,38 +21,24 @@
 package layout
 
 import (
+	"github.com/ashlar-go/ashlar/internal/core/modes"
 	"math"
-	"math/bits"
 	"slices"
 )
-
-// Inline is how many leaves a Layout holds without allocating.
-const Inline = 8
 
 // Layout maps coordinates to offsets. It is an immutable value; the zero value
 // is the layout of rank 0, ():(), with one element at offset 0. Use Equal to
 // compare; == does not compile.
 //
-// Methods take a value, so that they chain: t.Layout().Coalesce().Size(). Ref has some
-// of them for a pointer.
+// Methods take a value, so that they chain: t.Layout().Coalesce().Size().
 type Layout struct {
-	_        [0]func()
-	ext, str [Inline]int // the leaves in order; flat when n == rank
-	deep     *deep       // the leaves when they are more than Inline
-	n, rank  uint8       // leaves and modes when deep is nil
-	nest     uint32      // how leaves group into modes when n != rank; see nest.go
+	_  [0]func()
+	in modes.Ref
 }
 
-// deep holds a layout that doesn't fit inline. It is never changed once built.
-type deep struct {
-	ext, str []int
-	rank     int
-	nest     []byte // tokens of nest.go; nil when flat
-	modes    []mark // where each mode begins, and the end; nil when flat
+func init() {
+	modes.Refuse = func(op, text string, args ...any) { panic(fail(op, ErrAxis, text, args...)) }
 }
-
-// A mark is a place between two modes.
-type mark struct{ leaf, token int }
 
 // maxRank is the highest rank that New and Parse accept, so that a file's header can't ask
 // for a layout that takes much memory itself.
@@ -89,14 +75,14 @@ func dense(op string, ext []int, row bool) (Layout, error) {
 // compact is dense for a shape whose size fits.
 func compact(ext []int, row bool) Layout {
 	var l Layout
-	if len(ext) > Inline {
-		l.deep = &deep{ext: slices.Clone(ext), str: make([]int, len(ext)), rank: len(ext)}
-		denseStrides(ext, l.deep.str, row)
+	if len(ext) > modes.Inline {
+		l.in.Deep = &modes.Deep{Ext: slices.Clone(ext), Str: make([]int, len(ext)), Rank: len(ext)}
+		denseStrides(ext, l.in.Deep.Str, row)
 		return l
 	}
-	l.n, l.rank = uint8(len(ext)), uint8(len(ext))
-	copy(l.ext[:], ext)
-	denseStrides(ext, l.str[:len(ext)], row)
+	l.in.N, l.in.Modes = uint8(len(ext)), uint8(len(ext))
+	copy(l.in.Ext[:], ext)
+	denseStrides(ext, l.in.Str[:len(ext)], row)
 	return l
 }
 
@@ -127,17 +113,17 @@ func build(op string, ext, str []int, nest []byte) (Layout, error) {
 	if nest != nil {
 		rank = tokenRank(nest)
 	}
-	packed, fits := packNest(nest)
-	if len(ext) <= Inline && fits {
-		copy(l.ext[:], ext)
-		copy(l.str[:], str)
-		l.n, l.rank, l.nest = uint8(len(ext)), uint8(rank), packed
+	packed, fits := modes.Pack(nest)
+	if len(ext) <= modes.Inline && fits {
+		copy(l.in.Ext[:], ext)
+		copy(l.in.Str[:], str)
+		l.in.N, l.in.Modes, l.in.Nest = uint8(len(ext)), uint8(rank), packed
 	} else {
-		d := &deep{ext: slices.Clone(ext), str: slices.Clone(str), rank: rank}
+		d := &modes.Deep{Ext: slices.Clone(ext), Str: slices.Clone(str), Rank: rank}
 		if nest != nil {
-			d.nest, d.modes = slices.Clone(nest), marks(nest, rank)
+			d.Nest, d.Modes = slices.Clone(nest), modes.Marks(nest, rank)
 		}
-		l.deep = d
+		l.in.Deep = d
 	}
 	return l, nil
 }
@@ -153,7 +139,7 @@ func check(op string, ext, str []int) error {
 			continue
 		}
 		var ok bool
-		if size, ok = mul(size, e); !ok {
+		if size, ok = modes.Mul(size, e); !ok {
 			return fail(op, ErrOverflow, "the size of shape %s doesn't fit an int", tupleText(ext))
 		}
 	}
@@ -167,7 +153,7 @@ func check(op string, ext, str []int) error {
 // is false when hi-lo+1 doesn't fit an int.
 func span(ext, str []int) (lo, hi int, ok bool) {
 	for i, e := range ext {
-		d, ok := mul(max(e, 1)-1, str[i])
+		d, ok := modes.Mul(max(e, 1)-1, str[i])
 		if ok && d < 0 {
 			lo, ok = add(lo, d)
 		} else if ok {
@@ -181,117 +167,49 @@ func span(ext, str []int) (lo, hi int, ok bool) {
 	return lo, hi, d >= 0 && d < math.MaxInt
 }
 
-func mul(a, b int) (int, bool) {
-	neg := (a < 0) != (b < 0)
-	hi, lo := bits.Mul(magnitude(a), magnitude(b))
-	if hi != 0 {
-		return 0, false
-	}
-	if neg {
-		return -int(lo), lo <= 1<<(bits.UintSize-1)
-	}
-	return int(lo), lo < 1<<(bits.UintSize-1)
-}
-
-func magnitude(a int) uint {
-	if a < 0 {
-		return -uint(a)
-	}
-	return uint(a)
-}
-
 func add(a, b int) (int, bool) {
 	c := a + b
 	return c, (c > a) == (b > 0)
 }
 
 // Rank returns the number of modes.
-func (l Layout) Rank() int { return l.Ref().Rank() }
+func (l Layout) Rank() int { return l.in.Rank() }
 
 // Leaves returns the number of leaves: the rank of the flattened layout.
-func (l Layout) Leaves() int { return l.Ref().Leaves() }
+func (l Layout) Leaves() int { return l.in.Leaves() }
 
 // Flat reports whether no mode is nested.
-func (l Layout) Flat() bool { return l.Ref().Flat() }
+func (l Layout) Flat() bool { return l.in.Flat() }
 
 // Leaf returns the extent and the stride of leaf i. It panics with an *Error unless
 // 0 ≤ i < Leaves.
-func (l Layout) Leaf(i int) (ext, str int) { return l.Ref().Leaf(i) }
-
-//go:noinline
-func (l *Layout) leaf(i int) (ext, str int) {
-	if uint(i) >= uint(l.Ref().Leaves()) {
-		panic(fail("Leaf", ErrAxis, "leaf %d of a layout of %d leaves", i, l.Ref().Leaves()))
-	}
-	e, s := l.leaves()
-	return e[i], s[i]
-}
-
-// leaves returns the leaves' extents and strides; the caller must not change them.
-func (l *Layout) leaves() (ext, str []int) {
-	if l.deep != nil {
-		return l.deep.ext, l.deep.str
-	}
-	return l.ext[:l.n], l.str[:l.n]
-}
-
-// modeLeaves returns the leaves of mode i; the caller must not change them.
-func (l *Layout) modeLeaves(i int) (ext, str []int) {
-	lo, hi := l.ModeLeaves(i)
-	ext, str = l.leaves()
-	return ext[lo:hi:hi], str[lo:hi:hi]
-}
+func (l Layout) Leaf(i int) (ext, str int) { return l.in.Leaf(i) }
 
 // Dim returns the extent of mode i: the product of its leaves. It panics with an *Error
 // unless 0 ≤ i < Rank.
-func (l Layout) Dim(i int) int { return l.Ref().Dim(i) }
-
-//go:noinline
-func (l *Layout) dim(i int) int {
-	l.checkMode("Dim", i)
-	ext, _ := l.modeLeaves(i)
-	return product(ext)
-}
-
-// checkMode panics unless there is a mode i.
-func (l *Layout) checkMode(op string, i int) {
-	if uint(i) >= uint(l.Ref().Rank()) {
-		panic(fail(op, ErrAxis, "mode %d of a layout of rank %d", i, l.Ref().Rank()))
-	}
-}
+func (l Layout) Dim(i int) int { return l.in.Dim(i) }
 
 // Stride returns the stride of mode i and whether the mode has a single one:
 // it is a leaf, or its leaves coalesce to one. It panics with an *Error
 // unless 0 ≤ i < Rank.
-func (l Layout) Stride(i int) (int, bool) { return l.Ref().Stride(i) }
+func (l Layout) Stride(i int) (int, bool) { return l.in.Stride(i) }
 
 // Shape returns the extents of the modes in a new slice.
 func (l Layout) Shape() []int {
-	s := make([]int, l.Ref().Rank())
+	s := make([]int, l.in.Rank())
 	for i := range s {
-		s[i] = l.Ref().Dim(i)
+		s[i] = l.in.Dim(i)
 	}
 	return s
 }
 
 // Size returns the number of coordinates: the product of the extents, 1 for rank 0.
-func (l Layout) Size() int { return l.Ref().Size() }
-
-func product(ext []int) int {
-	n := 1
-	for _, e := range ext {
-		n *= e // fits: check has multiplied the extents that aren't 0
-		if n == 0 {
-			return 0
-		}
-	}
-	return n
-}
+func (l Layout) Size() int { return l.in.Size() }
 
 // Span returns the smallest and the largest offset. An empty layout gives 0, -1,
 // so that hi-lo+1 is always the number of storage elements it reaches over.
 func (l Layout) Span() (lo, hi int) {
-	ext, str := l.leaves()
+	ext, str := l.in.All()
 	for i, e := range ext {
 		if e == 0 {
 			return 0, -1
@@ -309,15 +227,15 @@ func (l Layout) Span() (lo, hi int) {
 // It compares the description, not the function:
 //
 //	4:1 and (2,2):(1,2) differ
-func (l Layout) Equal(m Layout) bool { return l.Ref().Equal(&m) }
+func (l Layout) Equal(m Layout) bool { return l.in.Equal(&m.in) }
 
 // Offset returns the offset of linear coordinate i in colexicographic order:
 // the first mode is fastest. It fails unless 0 ≤ i < Size.
 func (l Layout) Offset(i int) (int, error) {
-	if n := l.Ref().Size(); i < 0 || i >= n {
+	if n := l.in.Size(); i < 0 || i >= n {
 		return 0, fail("Offset", ErrRange, "coordinate %d is outside the %d of %v", i, n, l)
 	}
-	ext, str := l.leaves()
+	ext, str := l.in.All()
 	return offsetAt(ext, str, i), nil
 }
 
@@ -326,15 +244,15 @@ func (l Layout) Offset(i int) (int, error) {
 // and no offset, when the coordinate of that axis is outside [0, Dim(axis)),
 // and axis = Rank when the number of coordinates isn't the rank; else axis is -1.
 func (l Layout) At(coord []int) (off, axis int) {
-	if l.deep == nil && l.n == l.rank {
-		if len(coord) != int(l.n) {
-			return 0, int(l.rank)
+	if l.in.Deep == nil && l.in.N == l.in.Modes {
+		if len(coord) != int(l.in.N) {
+			return 0, int(l.in.Modes)
 		}
 		for i, c := range coord {
-			if uint(c) >= uint(l.ext[i&7]) {
+			if uint(c) >= uint(l.in.Ext[i&7]) {
 				return 0, i
 			}
-			off += c * l.str[i&7]
+			off += c * l.in.Str[i&7]
 		}
 		return off, -1
 	}
@@ -344,20 +262,20 @@ func (l Layout) At(coord []int) (off, axis int) {
 // atNested goes through the nesting once: rest is the part of a mode's
 // coordinate that its leaves so far leave.
 func (l *Layout) atNested(coord []int) (off, axis int) {
-	if len(coord) != l.Ref().Rank() {
-		return 0, l.Ref().Rank()
+	if len(coord) != l.in.Rank() {
+		return 0, l.in.Rank()
 	}
-	if l.deep != nil {
+	if l.in.Deep != nil {
 		for i, c := range coord {
-			ext, str := l.modeLeaves(i)
-			if uint(c) >= uint(product(ext)) {
+			ext, str := l.in.RunOf(i)
+			if uint(c) >= uint(modes.Product(ext)) {
 				return 0, i
 			}
 			off += offsetAt(ext, str, c)
 		}
 		return off, -1
 	}
-	v, depth, k := l.nest, 0, 0
+	v, depth, k := l.in.Nest, 0, 0
 	for i, c := range coord {
 		if c < 0 {
 			return 0, i
@@ -365,7 +283,7 @@ func (l *Layout) atNested(coord []int) (off, axis int) {
 		rest := uint(c)
 		for {
 			if v&1 == 0 {
-				ext, str := uint(l.ext[k&7]), l.str[k&7]
+				ext, str := uint(l.in.Ext[k&7]), l.in.Str[k&7]
 				switch {
 				case rest < ext:
 					off += int(rest) * str
@@ -398,12 +316,12 @@ func (l *Layout) atNested(coord []int) (off, axis int) {
 // order, the first mode fastest: At(Coord(i)) is Offset(i). It fails unless
 // 0 ≤ i < Size.
 func (l Layout) Coord(i int) ([]int, error) {
-	if n := l.Ref().Size(); i < 0 || i >= n {
+	if n := l.in.Size(); i < 0 || i >= n {
 		return nil, fail("Coord", ErrRange, "coordinate %d is outside the %d of %v", i, n, l)
 	}
-	c := make([]int, l.Ref().Rank())
+	c := make([]int, l.in.Rank())
 	for k := range c {
-		n := l.Ref().Dim(k)
+		n := l.in.Dim(k)
 		c[k], i = i%n, i/n
 	}
 	return c, nil

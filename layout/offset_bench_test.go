@@ -20,7 +20,7 @@ func BenchmarkOffset(b *testing.B) {
 	}
 	run("inline dot product", flat, func(l *Layout, coord []int) (off int) {
 		for i, c := range coord {
-			off += c * l.str[i&7]
+			off += c * l.in.Str[i&7]
 		}
 		return off
 	})

@@ -103,6 +103,6 @@ func Join(modes ...Layout) (Layout, error) {
 
 // Flatten returns the layout of the leaves, all brackets gone.
 func (l Layout) Flatten() Layout {
-	ext, str := l.leaves()
+	ext, str := l.in.All()
 	return must(build("Flatten", ext, str, nil))
 }

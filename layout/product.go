@@ -1,5 +1,7 @@
 package layout
 
+import "github.com/ashlar-go/ashlar/internal/core/modes"
+
 // LogicalProduct returns (a, a* ∘ b), where a* = Complement(a, Size(a)·n) and n is
 // one more than the largest offset of b: the layout of rank 2 whose first mode is a
 // and whose second mode lays copies of a into its gaps and beyond, in the order of b.
@@ -124,7 +126,7 @@ func placed(op string, a, b *Layout) (Layout, error) {
 		return w.layout(op)
 	}
 	_, hi := b.Span()
-	n, fits := mul(a.Size(), hi+1)
+	n, fits := modes.Mul(a.Size(), hi+1)
 	if !fits {
 		return Layout{}, fail(op, ErrOverflow, "%s: the size doesn't fit an int", times(a, b))
 	}
@@ -146,8 +148,8 @@ func zip(op string, a, b Layout, copiesFirst bool) (Layout, error) {
 	if err != nil {
 		return Layout{}, err
 	}
-	one := Layout{n: 1, rank: 1}
-	one.ext[0] = 1
+	one := Layout{in: modes.Ref{N: 1, Modes: 1}}
+	one.in.Ext[0] = 1
 	var w writer
 	for i := range max(a.Rank(), c.Rank()) {
 		x, y := one, one

@@ -1,6 +1,10 @@
 package layout
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/ashlar-go/ashlar/internal/core/modes"
+)
 
 // Slices of nested modes and compositions take every step-th element of a layout A.
 // The question behind both is: is j ↦ A(start + j·step) a layout?
@@ -24,7 +28,7 @@ import "slices"
 // shrinks by the largest remainder of this one. If it is too small, carry is true
 // and bad the leaf whose end would be crossed.
 func (p *leaves) progression(ext, str []int, room []uint, start, n, step int) (bad int, carry bool) {
-	var buf [2*Inline + 2]int
+	var buf [2*modes.Inline + 2]int
 	cuts := append(buf[:0], 1, n)
 	size := 1
 	for k := 1; k < len(ext); k++ {

@@ -1,6 +1,10 @@
 package layout
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/ashlar-go/ashlar/internal/core/modes"
+)
 
 // TestProgression tries every progression on every layout of up to three leaves of
 // small extents and strides. What progression answers must be right, and it must
@@ -42,7 +46,7 @@ func TestProgression(t *testing.T) {
 							t.Fatalf("%v:%v from %d by %d: %v:%v gives %d at %d, not %d", ext, str, start, step, ce, cs, got, j, off)
 						}
 					}
-					if k, _ := coalesce(ce, cs); product(ce) != count || len(k) != len(ce) {
+					if k, _ := coalesce(ce, cs); modes.Product(ce) != count || len(k) != len(ce) {
 						t.Fatalf("%v:%v from %d by %d: %v:%v isn't coalesced or not of %d", ext, str, start, step, ce, cs, count)
 					}
 				}

@@ -1,5 +1,7 @@
 package layout
 
+import "github.com/ashlar-go/ashlar/internal/core/modes"
+
 // Upcast returns the layout of elements n times as wide: strides are divided by n.
 // A narrow leaf, whose stride d is smaller than n and divides it, counts only every
 // n/d-th element. So the result U has
@@ -63,11 +65,11 @@ func (l Layout) Downcast(n int) (Layout, error) {
 			return 0, 0, fail("Downcast", ErrDivide, "%v by %d: elements going down by 1 come in the wrong order", l, n)
 		case s == 1:
 			ones++
-			e, ok = mul(e, n)
+			e, ok = modes.Mul(e, n)
 		case e == 1 && n > 1: // nothing moves, whatever the stride
 			s, ok = 0, true
 		default:
-			s, ok = mul(s, n)
+			s, ok = modes.Mul(s, n)
 		}
 		if !ok {
 			return 0, 0, fail("Downcast", ErrOverflow, "%v by %d doesn't fit an int", l, n)
@@ -114,7 +116,7 @@ func (l Layout) Recast(from, to int) (Layout, error) {
 			if e%wide != 0 {
 				return 0, 0, fail("Recast", ErrDivide, "%v from %d to %d: leaf %d:%d fills no whole number of elements of %d", l, from, to, e, s, to)
 			}
-			n, ok := mul(e/wide, narrow)
+			n, ok := modes.Mul(e/wide, narrow)
 			if !ok {
 				return 0, 0, fail("Recast", ErrOverflow, "%v from %d to %d doesn't fit an int", l, from, to)
 			}
@@ -124,7 +126,7 @@ func (l Layout) Recast(from, to int) (Layout, error) {
 		if s%wide != 0 && !still {
 			return 0, 0, fail("Recast", ErrDivide, "%v from %d to %d: steps of leaf %d:%d are no whole number of elements of %d", l, from, to, e, s, to)
 		}
-		str, ok := mul(s/wide, narrow)
+		str, ok := modes.Mul(s/wide, narrow)
 		switch {
 		case still && (!ok || s%wide != 0):
 			str = 0 // nothing moves, whatever the stride
@@ -137,7 +139,7 @@ func (l Layout) Recast(from, to int) (Layout, error) {
 
 // contiguous returns the index of Recast's contiguous leaf, -1 for none.
 func (l *Layout) contiguous() int {
-	ext, str := l.leaves()
+	ext, str := l.in.All()
 	empty, one := l.Size() == 0, -1
 	for i := len(ext) - 1; i >= 0; i-- {
 		switch {
@@ -161,7 +163,7 @@ func gcd(a, b int) int {
 // apart. It fails when an offset doesn't fit an int.
 func (l Layout) Spread(n int) (Layout, error) {
 	return l.rescale("Spread", func(e, s int) (int, int, error) {
-		str, ok := mul(s, n)
+		str, ok := modes.Mul(s, n)
 		if !ok {
 			return 0, 0, fail("Spread", ErrOverflow, "%v by %d: stride %d times %d doesn't fit an int", l, n, s, n)
 		}

@@ -11,8 +11,8 @@ const maxDepth = 64
 // String writes the layout in CuTe's notation without spaces: shape, colon,
 // stride. A layout of one unnested mode is written 12:1, of none ():().
 func (l Layout) String() string {
-	ext, str := l.leaves()
-	t := l.tokens()
+	ext, str := l.in.All()
+	t := l.in.Tokens(nil)
 	if len(ext) == 1 && t == nil {
 		return strconv.Itoa(ext[0]) + ":" + strconv.Itoa(str[0])
 	}
@@ -21,8 +21,8 @@ func (l Layout) String() string {
 
 // ShapeString writes the extents alone, nested as the layout is: ((2,2),4).
 func (l Layout) ShapeString() string {
-	ext, _ := l.leaves()
-	return nestText(ext, l.tokens())
+	ext, _ := l.in.All()
+	return nestText(ext, l.in.Tokens(nil))
 }
 
 // nestText writes leaf values in the nesting of t.

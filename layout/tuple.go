@@ -1,6 +1,7 @@
 package layout
 
 import (
+	"github.com/ashlar-go/ashlar/internal/core/modes"
 	"slices"
 	"strconv"
 	"strings"
@@ -121,7 +122,7 @@ func (t Tuple) Product() (int, error) {
 	n := 1
 	for _, x := range v {
 		var ok bool
-		if n, ok = mul(n, x); !ok {
+		if n, ok = modes.Mul(n, x); !ok {
 			return 0, fail("Tuple.Product", ErrOverflow, "the product of %v doesn't fit an int", t)
 		}
 	}
@@ -254,7 +255,7 @@ func PrefixProduct(t Tuple) (Tuple, error) {
 	next, fits := 1, true
 	return mapInts("PrefixProduct", t, func(n int) (int, bool) {
 		p, ok := next, fits // the product of all of them isn't needed
-		next, fits = mul(next, n)
+		next, fits = modes.Mul(next, n)
 		return p, ok
 	})
 }
@@ -299,7 +300,7 @@ func InnerProduct(a, b Tuple) (int, error) {
 	}
 	sum := 0
 	for i := range v {
-		p, ok := mul(v[i], w[i])
+		p, ok := modes.Mul(v[i], w[i])
 		if ok {
 			sum, ok = add(sum, p)
 		}

@@ -2,6 +2,7 @@ package layout
 
 import (
 	"errors"
+	"github.com/ashlar-go/ashlar/internal/core/modes"
 	"math"
 	"slices"
 	"strings"
@@ -131,7 +132,7 @@ func TestShapeDiv(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		ext := rapid.SliceOfN(rapid.IntRange(1, 6), 1, 6).Draw(t, "extents")
 		k := rapid.IntRange(0, len(ext)).Draw(t, "k")
-		got, err := ShapeDiv(Ints(ext...), Int(product(ext[:k])))
+		got, err := ShapeDiv(Ints(ext...), Int(modes.Product(ext[:k])))
 		want := slices.Clone(ext)
 		for i := range k {
 			want[i] = 1

@@ -1,6 +1,10 @@
 package layout
 
-import "sort"
+import (
+	"sort"
+
+	"github.com/ashlar-go/ashlar/internal/core/modes"
+)
 
 // MaxCommonVector returns how many elements a and b have in common as one run of
 // memory: the largest n so that, for R = RightInverse(b),
@@ -31,7 +35,7 @@ func commonRun(a *Layout, r Layout) int {
 		return 0
 	}
 	n := 1
-	ext, _ := r.leaves()
+	ext, _ := r.in.All()
 	for _, e := range ext {
 		// The runs of k = 1, 2, … slices are common up to some k, and not beyond.
 		k := sort.Search(e, func(k int) bool { return !identity(a, &r, n*(k+1)) })
@@ -68,7 +72,7 @@ func outside(a, r *Layout) bool {
 
 // prefix returns the first n elements of r.
 func prefix(r *Layout, n int) (Layout, error) {
-	run := Layout{n: 1, rank: 1}
-	run.ext[0], run.str[0] = n, 1
+	run := Layout{in: modes.Ref{N: 1, Modes: 1}}
+	run.in.Ext[0], run.in.Str[0] = n, 1
 	return Compose(*r, run)
 }

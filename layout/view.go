@@ -1,21 +1,25 @@
 package layout
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/ashlar-go/ashlar/internal/core/modes"
+)
 
 // IsRowMajor reports whether the row-major order of the coordinates is the
 // order of the offsets 0, 1, 2, …: a tensor with this layout is contiguous.
 // Extents of 1 are ignored, and every empty layout is.
-func (l Layout) IsRowMajor() bool { return l.Ref().IsRowMajor() }
+func (l Layout) IsRowMajor() bool { return l.in.IsRowMajor() }
 
 // Permute returns the layout whose mode i is mode axes[i] of l. Axes count from
 // the end when negative. It fails unless axes names each mode once.
 func (l Layout) Permute(axes ...int) (Layout, error) {
-	rank := l.Ref().Rank()
+	rank := l.in.Rank()
 	if len(axes) != rank {
 		return Layout{}, fail("Permute", ErrAxis, "%d axes for rank %d of %s", len(axes), rank, l.ShapeString())
 	}
-	if l.deep == nil && l.n == l.rank {
-		out := Layout{n: l.n, rank: l.rank}
+	if l.in.Deep == nil && l.in.N == l.in.Modes {
+		out := Layout{in: modes.Ref{N: l.in.N, Modes: l.in.Modes}}
 		seen := 0
 		for i, a := range axes {
 			if a < 0 {
@@ -25,7 +29,7 @@ func (l Layout) Permute(axes ...int) (Layout, error) {
 				return Layout{}, badAxes(axes, rank)
 			}
 			seen |= 1 << a
-			out.ext[i&7], out.str[i&7] = l.ext[a&7], l.str[a&7]
+			out.in.Ext[i&7], out.in.Str[i&7] = l.in.Ext[a&7], l.in.Str[a&7]
 		}
 		return out, nil
 	}
@@ -52,20 +56,20 @@ func badAxes(axes []int, rank int) error {
 // are aligned at the last axis; an axis of extent 1, or absent, is repeated with
 // stride 0. It fails when another extent differs.
 func (l Layout) BroadcastTo(shape ...int) (Layout, error) {
-	extra := len(shape) - l.Ref().Rank()
+	extra := len(shape) - l.in.Rank()
 	if extra < 0 {
 		return Layout{}, fail("BroadcastTo", ErrShape, "%s has more axes than %s", l.ShapeString(), tupleText(shape))
 	}
 	var w writer
-	flat := l.deep == nil && l.n == l.rank && len(shape) <= Inline
-	out := Layout{n: uint8(len(shape)), rank: uint8(len(shape))}
+	flat := l.in.Deep == nil && l.in.N == l.in.Modes && len(shape) <= modes.Inline
+	out := Layout{in: modes.Ref{N: uint8(len(shape)), Modes: uint8(len(shape))}}
 	for i, want := range shape {
 		if want < 0 {
 			return Layout{}, fail("BroadcastTo", ErrShape, "extent %d of axis %d is negative", want, i)
 		}
 		have, step := 1, 0
 		if i >= extra {
-			have = l.Ref().Dim(i - extra)
+			have = l.in.Dim(i - extra)
 		}
 		if have != want && have != 1 {
 			return Layout{}, fail("BroadcastTo", ErrShape, "%s doesn't stretch to %s: axis %d is %d, not 1 or %d",
@@ -76,13 +80,13 @@ func (l Layout) BroadcastTo(shape ...int) (Layout, error) {
 				w.mode(&l, i-extra)
 				continue
 			}
-			step = l.str[(i-extra)&7]
+			step = l.in.Str[(i-extra)&7]
 		}
 		if !flat {
 			w.leaf(want, 0)
 			continue
 		}
-		out.ext[i&7], out.str[i&7] = want, step
+		out.in.Ext[i&7], out.in.Str[i&7] = want, step
 	}
 	if !flat {
 		return w.layout("BroadcastTo")
@@ -106,26 +110,26 @@ func (l Layout) View(shape ...int) (Layout, error) {
 	if err != nil {
 		return Layout{}, err
 	}
-	if n := l.Ref().Size(); n != size {
+	if n := l.in.Size(); n != size {
 		return Layout{}, fail("View", ErrShape, "%s has %d elements, %s has %d", l.ShapeString(), n, tupleText(shape), size)
 	}
-	if size == 0 || l.Ref().IsRowMajor() {
+	if size == 0 || l.in.IsRowMajor() {
 		return compact(shape, true), nil
 	}
-	var buf [Inline]run
+	var buf [modes.Inline]run
 	runs := l.rowRuns(buf[:0])
 	at, left, step := -1, 1, 0 // the run being used up, its remaining extent, its stride there
 	if len(runs) > 0 {
 		at, left, step = 0, runs[0].ext, runs[0].str
 	}
-	flat := l.Ref().Flat() && len(shape) <= Inline // then each axis lies in one run
-	out := Layout{n: uint8(len(shape)), rank: uint8(len(shape))}
+	flat := l.in.Flat() && len(shape) <= modes.Inline // then each axis lies in one run
+	out := Layout{in: modes.Ref{N: uint8(len(shape)), Modes: uint8(len(shape))}}
 	var groups [][2][]int // else the leaves of each axis, the last axis first
 	for i := len(shape) - 1; i >= 0; i-- {
 		var ce, cs []int
 		from := -1 // the run this axis took from last
 		if flat {
-			out.ext[i&7] = shape[i]
+			out.in.Ext[i&7] = shape[i]
 		}
 		for need := shape[i]; need > 1; {
 			if left == 1 {
@@ -140,7 +144,7 @@ func (l Layout) View(shape ...int) (Layout, error) {
 				return Layout{}, l.noView(shape, "axes %d and %d don't follow each other in memory", runs[at].inner, runs[from].outer)
 			}
 			if flat {
-				out.str[i&7] = step
+				out.in.Str[i&7] = step
 			} else {
 				ce, cs = append(ce, take), append(cs, step)
 			}
@@ -169,14 +173,14 @@ type run struct {
 
 // rowRuns appends the runs of the row-major order, the fastest first.
 func (l *Layout) rowRuns(runs []run) []run {
-	for i := l.Ref().Rank() - 1; i >= 0; i-- {
-		lo, hi := l.ModeLeaves(i)
+	for i := l.in.Rank() - 1; i >= 0; i-- {
+		lo, hi := l.in.ModeLeaves(i)
 		for k := lo; k < hi; k++ {
-			e, s := l.Ref().Leaf(k)
+			e, s := l.in.Leaf(k)
 			if e == 1 {
 				continue
 			}
-			if n := len(runs) - 1; n >= 0 && follows(runs[n].ext, runs[n].str, s) {
+			if n := len(runs) - 1; n >= 0 && modes.Follows(runs[n].ext, runs[n].str, s) {
 				runs[n].ext *= e
 				runs[n].outer = i
 				continue
@@ -199,7 +203,7 @@ func shapeSize(op string, shape []int) (int, error) {
 			continue
 		}
 		var ok bool
-		if size, ok = mul(size, e); !ok {
+		if size, ok = modes.Mul(size, e); !ok {
 			return 0, fail(op, ErrOverflow, "the size of shape %s doesn't fit an int", tupleText(shape))
 		}
 	}

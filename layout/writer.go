@@ -1,9 +1,11 @@
 package layout
 
+import "github.com/ashlar-go/ashlar/internal/core/modes"
+
 // leaves collects leaves, up to Inline of them without allocating. Slices stored
 // through a pointer would move their arrays to the heap.
 type leaves struct {
-	ext, str [Inline]int
+	ext, str [modes.Inline]int
 	n        int
 	allExt   []int // all of them, once there are more than Inline
 	allStr   []int
@@ -12,10 +14,10 @@ type leaves struct {
 func (p *leaves) reset() { p.n, p.allExt, p.allStr = 0, nil, nil }
 
 func (p *leaves) add(e, s int) {
-	if p.n < Inline {
+	if p.n < modes.Inline {
 		p.ext[p.n], p.str[p.n] = e, s
 	} else {
-		if p.n == Inline {
+		if p.n == modes.Inline {
 			p.allExt, p.allStr = append([]int(nil), p.ext[:]...), append([]int(nil), p.str[:]...)
 		}
 		p.allExt, p.allStr = append(p.allExt, e), append(p.allStr, s)
@@ -26,7 +28,7 @@ func (p *leaves) add(e, s int) {
 // merge adds a leaf, or lengthens the last one when it continues that.
 func (p *leaves) merge(e, s int) {
 	ext, str := p.slices()
-	if k := p.n - 1; k >= 0 && follows(ext[k], str[k], s) {
+	if k := p.n - 1; k >= 0 && modes.Follows(ext[k], str[k], s) {
 		ext[k] *= e
 		return
 	}
@@ -51,16 +53,10 @@ func (p *leaves) coalesce(ext, str []int) {
 
 // slices returns the leaves; writes to the slices last until the next add.
 func (p *leaves) slices() (ext, str []int) {
-	if p.n > Inline {
+	if p.n > modes.Inline {
 		return p.allExt, p.allStr
 	}
 	return p.ext[:p.n], p.str[:p.n]
-}
-
-// follows reports whether a leaf of stride next continues the leaf e:s.
-func follows(e, s, next int) bool {
-	end, ok := mul(e, s)
-	return ok && end == next
 }
 
 // A writer puts a layout together mode by mode. Its tokens are canonical, unless
@@ -114,20 +110,20 @@ func (w *writer) part(ext, str []int, tokens []byte) {
 
 // mode appends mode i of l as it is.
 func (w *writer) mode(l *Layout, i int) {
-	ext, str := l.modeLeaves(i)
+	ext, str := l.in.RunOf(i)
 	if len(ext) == 1 {
 		w.leaf(ext[0], str[0])
 		return
 	}
 	var buf [maxTokens]byte
-	w.part(ext, str, l.modeTokens(buf[:0], i))
+	w.part(ext, str, l.in.TokensOf(buf[:0], i))
 }
 
 // modes appends the modes of l.
 func (w *writer) modes(l *Layout) {
-	ext, str := l.leaves()
+	ext, str := l.in.All()
 	var buf [maxTokens]byte
-	w.part(ext, str, l.appendTokens(buf[:0]))
+	w.part(ext, str, l.in.Tokens(buf[:0]))
 }
 
 // join appends a layout as one mode; one of rank 0 is 1:0.

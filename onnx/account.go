@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/ashlar-go/ashlar/internal/core/walk"
 	"github.com/ashlar-go/ashlar/layout"
 	"github.com/ashlar-go/ashlar/op"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -138,7 +139,7 @@ func (f *inference) views(p *op.Plan, in *Value, outs []Value) bool {
 	}
 	for j := range outs {
 		f.new(&outs[j], 0, in.roots()...)
-		if outs[j].own.odd = in.unlaid(); !outs[j].own.odd && !list[j].Ref().IsRowMajor() {
+		if outs[j].own.odd = in.unlaid(); !outs[j].own.odd && !walk.Ref(&list[j]).IsRowMajor() {
 			outs[j].own.lay = &list[j]
 		}
 	}

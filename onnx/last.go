@@ -5,6 +5,7 @@ import (
 
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/core/plan"
+	"github.com/ashlar-go/ashlar/internal/core/walk"
 	"github.com/ashlar-go/ashlar/layout"
 	"github.com/ashlar-go/ashlar/op"
 )
@@ -25,7 +26,7 @@ func layoutLast(shape []int) (layout.Layout, bool) {
 		return lay, false
 	}
 	lay, err = lay.Permute(axes...)
-	return lay, err == nil && !lay.Ref().IsRowMajor()
+	return lay, err == nil && !walk.Ref(&lay).IsRowMajor()
 }
 
 // kept returns the operator of step i for a call: if it may keep packed weights, it knows which inputs stay.

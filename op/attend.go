@@ -8,6 +8,7 @@ import (
 	"github.com/ashlar-go/ashlar/internal/core/move"
 	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/internal/core/pointwise"
+	"github.com/ashlar-go/ashlar/internal/core/walk"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -29,7 +30,7 @@ func operandText(a *tensor.Any) string {
 
 // sliceable returns a, or a copy where an axis has more than one stride, of which not any part is a view.
 func sliceable(a tensor.Any) tensor.Any {
-	if a.LayoutRef().Ref().Flat() {
+	if walk.Ref(a.LayoutRef()).Flat() {
 		return a
 	}
 	c := tensor.EmptyOf(a.DType(), a.Shape()...)

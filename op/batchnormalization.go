@@ -13,6 +13,7 @@ import (
 	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/internal/core/pointwise"
 	"github.com/ashlar-go/ashlar/internal/core/simd"
+	"github.com/ashlar-go/ashlar/internal/core/walk"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -105,7 +106,7 @@ func normalizedLast(name string, r, x *tensor.Any, norms []affinity, then plan.T
 	}
 	step := func(a *tensor.Any) int { // from one element with all channels to the next
 		for axis := a.Rank() - 2; axis >= 0; axis-- {
-			if n, _ := a.LayoutRef().Ref().Stride(axis); a.Dim(axis) > 1 {
+			if n, _ := walk.Ref(a.LayoutRef()).Stride(axis); a.Dim(axis) > 1 {
 				return n
 			}
 		}

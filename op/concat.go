@@ -8,6 +8,7 @@ import (
 	"github.com/ashlar-go/ashlar/internal/core/exec"
 	"github.com/ashlar-go/ashlar/internal/core/move"
 	"github.com/ashlar-go/ashlar/internal/core/plan"
+	"github.com/ashlar-go/ashlar/internal/core/walk"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -33,7 +34,7 @@ func concatenated(r *tensor.Any, axis int, ts []tensor.Any, opts []Option) {
 	s, d := plan.Read("Concat", opts), ts[0].DType()
 	plan.AimShape(r, "Concat", &s, d, shape)
 	out := *r
-	if !r.LayoutRef().Ref().Flat() { // a part of a nested axis may have no view
+	if !walk.Ref(r.LayoutRef()).Flat() { // a part of a nested axis may have no view
 		out = tensor.EmptyOf(d, shape...)
 	}
 	at := make([]int, len(ts)+1)
@@ -98,8 +99,8 @@ func concatenated(r *tensor.Any, axis int, ts []tensor.Any, opts []Option) {
 func partLast(out, t *tensor.Any, from int) bool {
 	a, b := out.LayoutRef(), t.LayoutRef()
 	for i := range t.Rank() {
-		m, _ := a.Ref().Stride(i)
-		if n, _ := b.Ref().Stride(i); n != m && t.Dim(i) > 1 {
+		m, _ := walk.Ref(a).Stride(i)
+		if n, _ := walk.Ref(b).Stride(i); n != m && t.Dim(i) > 1 {
 			return false
 		}
 	}

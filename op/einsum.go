@@ -7,6 +7,7 @@ import (
 
 	"github.com/ashlar-go/ashlar/internal/core/exec"
 	"github.com/ashlar-go/ashlar/internal/core/plan"
+	"github.com/ashlar-go/ashlar/internal/core/walk"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -200,7 +201,7 @@ func diagonals(t tensor.Any, names []letter) term {
 // diagonal returns the elements with one index on axes i and j, of which the second, j, goes.
 func diagonal(t tensor.Any, i, j int) tensor.Any {
 	if t.Dim(i) == t.Dim(j) {
-		if !t.LayoutRef().Ref().Flat() {
+		if !walk.Ref(t.LayoutRef()).Flat() {
 			t = t.Contiguous() // a nested axis may have no single stride
 		}
 		t = tensor.Diagonal(*exec.Typed[bool](&t), 0, i, j).Any() // which doesn't look at elements

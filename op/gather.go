@@ -10,6 +10,7 @@ import (
 	"github.com/ashlar-go/ashlar/internal/core/move"
 	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/internal/core/reach"
+	"github.com/ashlar-go/ashlar/internal/core/walk"
 	"github.com/ashlar-go/ashlar/layout"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/num/fixed"
@@ -47,12 +48,12 @@ func gathered(r, a, indices *tensor.Any, axis int, opts []Option) {
 	}
 	// Both sides as [before, entry, after].
 	before, n, after := move.Around(src.Shape(), axis)
-	if src = src.Reshape(before, n, after); !src.LayoutRef().Ref().Flat() {
+	if src = src.Reshape(before, n, after); !walk.Ref(src.LayoutRef()).Flat() {
 		c := tensor.EmptyOf(d, before, n, after)
 		c.CopyFrom(src)
 		src = c
 	}
-	if !r.LayoutRef().Ref().Flat() || !r.CanView(before, len(at), after) {
+	if !walk.Ref(r.LayoutRef()).Flat() || !r.CanView(before, len(at), after) {
 		out = tensor.EmptyOf(d, r.Shape()...)
 	}
 	to := out.Reshape(before, len(at), after)
@@ -82,8 +83,8 @@ func pickEntries[W num.Elem](ctx context.Context, to, src *tensor.Any, at []int)
 	till, t0 := reach.MutableOf[W](to)
 	stream := conv.Streams[W](to.Len())
 	before, after := to.Dim(0), to.Dim(2)
-	step, _ := src.LayoutRef().Ref().Stride(1)
-	col, _ := src.LayoutRef().Ref().Stride(2)
+	step, _ := walk.Ref(src.LayoutRef()).Stride(1)
+	col, _ := walk.Ref(src.LayoutRef()).Stride(2)
 	runs := before == 1 && step >= 0 && (col == 1 || after == 1) && to.IsContiguous()
 	exec.Split("Gather", ctx, len(at), before*after, func(lo, hi int) {
 		if runs {
@@ -100,10 +101,10 @@ func pickEntries[W num.Elem](ctx context.Context, to, src *tensor.Any, at []int)
 
 // entry returns entry i of a flat layout [before, entry, after].
 func entry(lay *layout.Layout, origin, i int) conv.Block {
-	row, _ := lay.Ref().Stride(0)
-	step, _ := lay.Ref().Stride(1)
-	col, _ := lay.Ref().Stride(2)
-	return conv.Block{Off: origin + i*step, Rows: lay.Ref().Dim(0), Row: row, Cols: lay.Ref().Dim(2), Col: col}
+	row, _ := walk.Ref(lay).Stride(0)
+	step, _ := walk.Ref(lay).Stride(1)
+	col, _ := walk.Ref(lay).Stride(2)
+	return conv.Block{Off: origin + i*step, Rows: walk.Ref(lay).Dim(0), Row: row, Cols: walk.Ref(lay).Dim(2), Col: col}
 }
 
 func gatherShape(a, indices tensor.Any, axis int) []int {

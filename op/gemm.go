@@ -5,6 +5,7 @@ import (
 	"github.com/ashlar-go/ashlar/internal/core/contract"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
 	"github.com/ashlar-go/ashlar/internal/core/plan"
+	"github.com/ashlar-go/ashlar/internal/core/walk"
 	"github.com/ashlar-go/ashlar/layout"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -119,8 +120,8 @@ func gemmInto(j exec.Job, a, b, plus *tensor.Any, alpha, beta float64, rectify b
 // addend returns c stretched to a matrix, and the strides of its rows and columns.
 func addend(c *tensor.Any, m, n int) (matrix tensor.Any, row, col int) {
 	matrix = c.BroadcastTo(m, n)
-	row, ok := matrix.LayoutRef().Ref().Stride(0)
-	col, ok2 := matrix.LayoutRef().Ref().Stride(1)
+	row, ok := walk.Ref(matrix.LayoutRef()).Stride(0)
+	col, ok2 := walk.Ref(matrix.LayoutRef()).Stride(1)
 	if !ok || !ok2 || row < 0 || uint(col) > 1 {
 		return matrix.Contiguous(), n, 1
 	}
@@ -137,10 +138,10 @@ func scalarIn(d dtype.DType, v float64) tensor.Any {
 
 // gemmShape checks the operands of a Gemm, of which c may be nil, and appends the result's extents to shape.
 func gemmShape(shape []int, a, b, c *layout.Layout, o GemmOptions) []int {
-	if a.Ref().Rank() != 2 || b.Ref().Rank() != 2 {
+	if walk.Ref(a).Rank() != 2 || walk.Ref(b).Rank() != 2 {
 		panic(plan.Fail("Gemm", tensor.ErrShape, "operands of shapes %s and %s; both must be matrices", a.ShapeString(), b.ShapeString()))
 	}
-	m, k, kb, n := a.Ref().Dim(0), a.Ref().Dim(1), b.Ref().Dim(0), b.Ref().Dim(1)
+	m, k, kb, n := walk.Ref(a).Dim(0), walk.Ref(a).Dim(1), walk.Ref(b).Dim(0), walk.Ref(b).Dim(1)
 	if o.TransA {
 		m, k = k, m
 	}

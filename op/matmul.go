@@ -7,8 +7,10 @@ import (
 	"github.com/ashlar-go/ashlar/internal/core/cast"
 	"github.com/ashlar-go/ashlar/internal/core/contract"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/modes"
 	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/internal/core/pointwise"
+	"github.com/ashlar-go/ashlar/internal/core/walk"
 	"github.com/ashlar-go/ashlar/layout"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -36,7 +38,7 @@ func productThen(r, a, b *tensor.Any, f *contract.Filter, then plan.Tail, opts [
 	d := a.DType()
 	plan.Must(name, d != dtype.Invalid && b.DType() == d, b.DType())
 	s := plan.Read(name, opts)
-	var few [layout.Inline]int
+	var few [modes.Inline]int
 	x := productOf(name, few[:0], a.LayoutRef(), b.LayoutRef())
 	if s.Orion && a.Rank() == 1 && b.Rank() == 1 {
 		x.shape = append(x.shape, 1)
@@ -135,23 +137,23 @@ func (x product) batch() []int { return x.shape[:x.lead] }
 
 // productOf checks the shapes of a product. It appends the result's extents to shape, which is empty.
 func productOf(name string, shape []int, la, lb *layout.Layout) product {
-	ra, rb := la.Ref().Rank(), lb.Ref().Rank()
+	ra, rb := walk.Ref(la).Rank(), walk.Ref(lb).Rank()
 	if ra == 0 || rb == 0 {
 		panic(plan.Fail(name, tensor.ErrShape, "operands of shapes %s and %s; a matrix product needs at least one axis each", la.ShapeString(), lb.ShapeString()))
 	}
-	x := product{m: 1, n: 1, k: la.Ref().Dim(ra - 1)}
-	bk := lb.Ref().Dim(max(rb-2, 0))
+	x := product{m: 1, n: 1, k: walk.Ref(la).Dim(ra - 1)}
+	bk := walk.Ref(lb).Dim(max(rb-2, 0))
 	if x.k != bk {
 		panic(plan.Fail(name, tensor.ErrShape, "shapes %s and %s: the left has %d columns, the right %d rows", la.ShapeString(), lb.ShapeString(), x.k, bk))
 	}
 	shape = plan.BroadcastLeading(name, shape, 2, la, lb)
 	x.lead = len(shape)
 	if ra > 1 {
-		x.m = la.Ref().Dim(ra - 2)
+		x.m = walk.Ref(la).Dim(ra - 2)
 		shape = append(shape, x.m)
 	}
 	if rb > 1 {
-		x.n = lb.Ref().Dim(rb - 1)
+		x.n = walk.Ref(lb).Dim(rb - 1)
 		shape = append(shape, x.n)
 	}
 	x.shape = shape
@@ -231,18 +233,18 @@ func unitRows(lay *layout.Layout, x *product) bool {
 	if !forward(lay) || x.m == 1 || x.n == 1 {
 		return forward(lay)
 	}
-	row, _ := lay.Ref().Stride(lay.Ref().Rank() - 2)
-	col, _ := lay.Ref().Stride(lay.Ref().Rank() - 1)
+	row, _ := walk.Ref(lay).Stride(walk.Ref(lay).Rank() - 2)
+	col, _ := walk.Ref(lay).Stride(walk.Ref(lay).Rank() - 1)
 	return row == 1 || col == 1
 }
 
 // forward reports whether every axis has one stride, and no matrix a negative one.
 func forward(lay *layout.Layout) bool {
-	if !lay.Ref().Flat() {
+	if !walk.Ref(lay).Flat() {
 		return false
 	}
-	for i := max(0, lay.Ref().Rank()-2); i < lay.Ref().Rank(); i++ {
-		if s, _ := lay.Ref().Stride(i); s < 0 {
+	for i := max(0, walk.Ref(lay).Rank()-2); i < walk.Ref(lay).Rank(); i++ {
+		if s, _ := walk.Ref(lay).Stride(i); s < 0 {
 			return false
 		}
 	}

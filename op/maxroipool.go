@@ -7,6 +7,7 @@ import (
 	"github.com/ashlar-go/ashlar/internal/core/exec"
 	"github.com/ashlar-go/ashlar/internal/core/move"
 	"github.com/ashlar-go/ashlar/internal/core/plan"
+	"github.com/ashlar-go/ashlar/internal/core/walk"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -91,7 +92,7 @@ func roiPooled(x, rois tensor.Any, height, width int, scale float64) *move.Trans
 // enough to check that row, whatever the number of rows.
 func oneRow(ts ...*tensor.Any) {
 	for _, t := range ts {
-		l := t.LayoutRef().Ref()
+		l := walk.Ref(t.LayoutRef())
 		if step, ok := l.Stride(0); !ok || step != 0 || !l.Flat() || t.Dim(0) == 0 {
 			return
 		}

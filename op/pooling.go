@@ -9,6 +9,7 @@ import (
 	"github.com/ashlar-go/ashlar/internal/core/exec"
 	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/internal/core/reach"
+	"github.com/ashlar-go/ashlar/internal/core/walk"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -35,7 +36,7 @@ func (p *pooling) lies(x, r *tensor.Any) {
 		p.last = true
 		for k, a := range []*tensor.Any{x, r} {
 			for i := range a.Rank() {
-				step, _ := a.LayoutRef().Ref().Stride(i)
+				step, _ := walk.Ref(a.LayoutRef()).Stride(i)
 				p.steps[k][i] = step
 			}
 		}

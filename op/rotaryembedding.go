@@ -5,6 +5,7 @@ import (
 	"github.com/ashlar-go/ashlar/internal/core/exec"
 	"github.com/ashlar-go/ashlar/internal/core/move"
 	"github.com/ashlar-go/ashlar/internal/core/plan"
+	"github.com/ashlar-go/ashlar/internal/core/walk"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -87,7 +88,7 @@ func rotary(r, x, cos, sin, at *tensor.Any, o RotaryEmbeddingOptions, opts []Opt
 	if x.Rank() == 3 {
 		apart = []int{batch, long, heads, width}
 	}
-	out := plan.Beside(r, !r.LayoutRef().Ref().Flat() || !r.CanView(apart...), x, cos, sin)
+	out := plan.Beside(r, !walk.Ref(r.LayoutRef()).Flat() || !r.CanView(apart...), x, cos, sin)
 	whole := sliceable(*x)
 	from, to := whole.Reshape(apart...), out.Reshape(apart...)
 	if x.Rank() == 4 {

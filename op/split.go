@@ -4,6 +4,7 @@ import (
 	"github.com/ashlar-go/ashlar/internal/core/exec"
 	"github.com/ashlar-go/ashlar/internal/core/move"
 	"github.com/ashlar-go/ashlar/internal/core/plan"
+	"github.com/ashlar-go/ashlar/internal/core/walk"
 	"github.com/ashlar-go/ashlar/layout"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -59,7 +60,7 @@ const mostParts = 1 << 16
 
 // parts returns views of a along axis that have the given extents.
 func parts(a tensor.Any, axis int, sizes []int) []tensor.Any {
-	if !a.LayoutRef().Ref().Flat() { // a part of a nested axis may have no view
+	if !walk.Ref(a.LayoutRef()).Flat() { // a part of a nested axis may have no view
 		a = a.Contiguous()
 	}
 	idx := make([]tensor.Index, a.Rank())

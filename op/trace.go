@@ -3,6 +3,7 @@ package op
 import (
 	"github.com/ashlar-go/ashlar/internal/core/exec"
 	"github.com/ashlar-go/ashlar/internal/core/plan"
+	"github.com/ashlar-go/ashlar/internal/core/walk"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -13,7 +14,7 @@ import (
 // Cast first for that.
 func Trace[T num.Number](a tensor.Tensor[T], offset, axis1, axis2 int, opts ...Option) tensor.Tensor[T] {
 	plan.Present("Trace", exec.Ref(&a))
-	if !exec.Ref(&a).LayoutRef().Ref().Flat() { // a nested axis may have no single stride
+	if !walk.Ref(exec.Ref(&a).LayoutRef()).Flat() { // a nested axis may have no single stride
 		a = a.Contiguous()
 	}
 	return ReduceSum(tensor.Diagonal(a, offset, axis1, axis2), []int{-1}, opts...)

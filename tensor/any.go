@@ -159,7 +159,7 @@ func Copy(dst, src Any) error { return Try(func() { dst.CopyFrom(src) }) }
 // bytes stay valid while a is reachable and open, and must not be written when a
 // is read-only.
 func Bytes(a Any) ([]byte, bool) {
-	if !a.open() || !a.lay.Ref().IsRowMajor() {
+	if !a.open() || !walk.Ref(&a.lay).IsRowMajor() {
 		return nil, false
 	}
 	return a.reach(), true
@@ -251,11 +251,11 @@ func Describe(a Any) string {
 
 func describe(d dtype.DType, lay *layout.Layout) string {
 	text := d.String() + "["
-	for i := range lay.Ref().Rank() {
+	for i := range walk.Ref(lay).Rank() {
 		if i > 0 {
 			text += ","
 		}
-		text += sprintf("%d", lay.Ref().Dim(i))
+		text += sprintf("%d", walk.Ref(lay).Dim(i))
 	}
 	return text + "]"
 }

@@ -3,6 +3,7 @@ package tensor
 import (
 	"runtime"
 
+	"github.com/ashlar-go/ashlar/internal/core/walk"
 	"github.com/ashlar-go/ashlar/layout"
 	"github.com/ashlar-go/ashlar/num"
 )
@@ -64,7 +65,7 @@ func copyAsync(op string, dst *Any, src Any, o *AsyncCopy) {
 // each calls f for the elements that are written, in colexicographic order: the offset
 // in t, the one in src, and whether that is copied, instead of 0.
 func (o *AsyncCopy) each(t, src *layout.Layout, to []int, f func(d, s int, copied bool)) {
-	for i := range src.Ref().Size() {
+	for i := range walk.Ref(src).Size() {
 		s, _ := src.Offset(i)
 		d, _ := t.Offset(i)
 		if to != nil {
@@ -107,7 +108,7 @@ func swizzled(op string, lay *layout.Layout, o *AsyncCopy) []int {
 	if !lay.IsCompact() || lo < 0 || o.Base < 0 || o.Base > maxInt-w.Size() {
 		panic(&Error{op, sprintf("%v with base %d; a swizzle needs a compact layout and a base from 0 on", *lay, o.Base), ErrView})
 	}
-	to := make([]int, lay.Ref().Size())
+	to := make([]int, walk.Ref(lay).Size())
 	for i := range to {
 		d, _ := lay.Offset(i)
 		in := d % w.Size()

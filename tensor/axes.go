@@ -1,6 +1,8 @@
 package tensor
 
 import (
+	"github.com/ashlar-go/ashlar/internal/core/modes"
+	"github.com/ashlar-go/ashlar/internal/core/walk"
 	"github.com/ashlar-go/ashlar/layout"
 	"github.com/ashlar-go/ashlar/num"
 )
@@ -46,9 +48,9 @@ func (t Tensor[T]) Transpose() Tensor[T] {
 }
 
 func transpose(lay *layout.Layout) {
-	var few [layout.Inline]int
+	var few [modes.Inline]int
 	axes := few[:0]
-	for i := lay.Ref().Rank() - 1; i >= 0; i-- {
+	for i := walk.Ref(lay).Rank() - 1; i >= 0; i-- {
 		axes = append(axes, i)
 	}
 	permute(lay, axes)
@@ -62,9 +64,9 @@ func SwapAxes[T num.Elem](t Tensor[T], a, b int) Tensor[T] {
 }
 
 func swapAxes(op string, lay *layout.Layout, a, b int) {
-	rank := lay.Ref().Rank()
+	rank := walk.Ref(lay).Rank()
 	i, j := axisOf(op, a, rank), axisOf(op, b, rank)
-	var few [layout.Inline]int
+	var few [modes.Inline]int
 	axes := few[:0]
 	for k := range rank {
 		axes = append(axes, k)
@@ -81,9 +83,9 @@ func MoveAxis[T num.Elem](t Tensor[T], from, to int) Tensor[T] {
 }
 
 func moveAxis(op string, lay *layout.Layout, from, to int) {
-	rank := lay.Ref().Rank()
+	rank := walk.Ref(lay).Rank()
 	i, j := axisOf(op, from, rank), axisOf(op, to, rank)
-	var few [layout.Inline]int
+	var few [modes.Inline]int
 	axes := few[:0]
 	for k := range rank {
 		switch {
@@ -109,18 +111,18 @@ func (t Tensor[T]) Squeeze(axes ...int) Tensor[T] {
 }
 
 func squeeze(op string, w *where, axes []int) {
-	rank := w.lay.Ref().Rank()
-	var few [layout.Inline]Index
+	rank := walk.Ref(&w.lay).Rank()
+	var few [modes.Inline]Index
 	idx := few[:0]
 	for i := range rank {
 		idx = append(idx, Colon)
-		if len(axes) == 0 && w.lay.Ref().Dim(i) == 1 {
+		if len(axes) == 0 && walk.Ref(&w.lay).Dim(i) == 1 {
 			idx[i] = I(0)
 		}
 	}
 	for _, a := range axes {
 		i := axisOf(op, a, rank)
-		if n := w.lay.Ref().Dim(i); n != 1 {
+		if n := walk.Ref(&w.lay).Dim(i); n != 1 {
 			panic(&Error{op, sprintf("axis %d has extent %d, not 1", a, n), ErrShape})
 		}
 		mark(op, idx, i, a, I(0))
@@ -136,8 +138,8 @@ func (t Tensor[T]) Unsqueeze(axes ...int) Tensor[T] {
 }
 
 func unsqueeze(op string, w *where, axes []int) {
-	rank := w.lay.Ref().Rank() + len(axes)
-	var few [layout.Inline]Index
+	rank := walk.Ref(&w.lay).Rank() + len(axes)
+	var few [modes.Inline]Index
 	idx := few[:0]
 	for range rank {
 		idx = append(idx, Colon)
@@ -157,9 +159,9 @@ func (t Tensor[T]) Flip(axes ...int) Tensor[T] {
 
 func flip(op string, w *where, axes []int) {
 	back := R(None, None, -1)
-	var few [layout.Inline]Index
+	var few [modes.Inline]Index
 	idx := few[:0]
-	for range w.lay.Ref().Rank() {
+	for range walk.Ref(&w.lay).Rank() {
 		idx = append(idx, Colon)
 		if len(axes) == 0 {
 			idx[len(idx)-1] = back

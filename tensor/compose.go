@@ -1,6 +1,7 @@
 package tensor
 
 import (
+	"github.com/ashlar-go/ashlar/internal/core/walk"
 	"github.com/ashlar-go/ashlar/layout"
 	"github.com/ashlar-go/ashlar/num"
 )
@@ -10,7 +11,7 @@ import (
 // has no single stride.
 func (a Any) Stride(axis int) int {
 	const op = "tensor.Stride"
-	return strideOf(op, &a.lay, axisOf(op, axis, a.lay.Ref().Rank()))
+	return strideOf(op, &a.lay, axisOf(op, axis, walk.Ref(&a.lay).Rank()))
 }
 
 // Coalesce returns the view with the fewest axes that has the elements of t in the same
@@ -33,8 +34,8 @@ func Compose[T num.Elem](t Tensor[T], rhs layout.Layout) Tensor[T] {
 }
 
 func compose(op string, lay, rhs *layout.Layout) {
-	if lo, hi := rhs.Span(); lo < 0 || hi >= lay.Ref().Size() {
-		panic(&Error{op, sprintf("%v has the offsets %d to %d, the tensor %d elements", *rhs, lo, hi, lay.Ref().Size()), ErrIndex})
+	if lo, hi := rhs.Span(); lo < 0 || hi >= walk.Ref(lay).Size() {
+		panic(&Error{op, sprintf("%v has the offsets %d to %d, the tensor %d elements", *rhs, lo, hi, walk.Ref(lay).Size()), ErrIndex})
 	}
 	out, err := layout.Compose(*lay, *rhs)
 	if err != nil {
@@ -58,8 +59,8 @@ func ReshapeLayout[T num.Elem](t Tensor[T], lay layout.Layout) Tensor[T] {
 }
 
 func reshapeLayout(op string, lay, to *layout.Layout) {
-	if to.Ref().Size() != lay.Ref().Size() {
-		panic(&Error{op, sprintf("%s has %d elements, %v has %d", lay.ShapeString(), lay.Ref().Size(), *to, to.Ref().Size()), ErrShape})
+	if walk.Ref(to).Size() != walk.Ref(lay).Size() {
+		panic(&Error{op, sprintf("%s has %d elements, %v has %d", lay.ShapeString(), walk.Ref(lay).Size(), *to, walk.Ref(to).Size()), ErrShape})
 	}
 	if !to.IsCompact() {
 		panic(&Error{op, sprintf("%v is not compact, so elements would be lost or repeated; Compose takes it", *to), ErrShape})

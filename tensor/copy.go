@@ -23,7 +23,7 @@ func (t Tensor[T]) Contiguous() Tensor[T] {
 
 func contiguous(a *Any) {
 	a.pointer("tensor.Contiguous")
-	if !a.lay.Ref().IsRowMajor() {
+	if !walk.Ref(&a.lay).IsRowMajor() {
 		compact(a, "tensor.Contiguous")
 	}
 }
@@ -56,7 +56,7 @@ func clone(a *Any) Any {
 	a.pointer("tensor.Clone")
 	c := emptyLike("tensor.Clone", a.st.dtype, &a.lay)
 	if a.lay.IsCompact() {
-		conv.Copy(c.st.bytes(), a.reach(), conv.Streams[byte](a.lay.Ref().Size()*a.st.dtype.Size()))
+		conv.Copy(c.st.bytes(), a.reach(), conv.Streams[byte](walk.Ref(&a.lay).Size()*a.st.dtype.Size()))
 		simd.Fence()
 	} else {
 		copyElems(&c, a)
@@ -73,7 +73,7 @@ func EmptyLike[To, From num.Elem](t Tensor[From]) Tensor[To] {
 }
 
 func emptyLike(op string, d dtype.DType, lay *layout.Layout) Any {
-	c := create(op, d, []int{lay.Ref().Size()}, true)
+	c := create(op, d, []int{walk.Ref(lay).Size()}, true)
 	c.lay = cloned(lay)
 	return c
 }
@@ -96,9 +96,9 @@ func dense(l *layout.Layout) layout.Layout {
 	for i := range order {
 		order[i] = len(shape) - 1 - i
 	}
-	if l.Ref().Flat() {
+	if walk.Ref(l).Flat() {
 		stride := func(axis int) int {
-			s, _ := l.Ref().Stride(axis)
+			s, _ := walk.Ref(l).Stride(axis)
 			return max(s, -s)
 		}
 		var slots, axes []int // of the axes that say something about order
@@ -138,7 +138,7 @@ func flatten(op string, a *Any, order []Order) {
 	orderAxes(op, &a.lay, order)
 	c := create(op, a.st.dtype, a.lay.Shape(), true)
 	copyElems(&c, a)
-	viewAs(op, &c.lay, []int{c.lay.Ref().Size()})
+	viewAs(op, &c.lay, []int{walk.Ref(&c.lay).Size()})
 	*a = c
 }
 
@@ -172,11 +172,11 @@ func copyFrom(dst, src *Any) {
 }
 
 func sameShape(a, b *layout.Layout) bool {
-	if a.Ref().Rank() != b.Ref().Rank() {
+	if walk.Ref(a).Rank() != walk.Ref(b).Rank() {
 		return false
 	}
-	for i := range a.Ref().Rank() {
-		if a.Ref().Dim(i) != b.Ref().Dim(i) {
+	for i := range walk.Ref(a).Rank() {
+		if walk.Ref(a).Dim(i) != walk.Ref(b).Dim(i) {
 			return false
 		}
 	}
@@ -241,8 +241,8 @@ func copyInOrder(op string, dst *Any, src Any, rowMajor bool) {
 }
 
 func checkSizesMatch(op string, dst, src *layout.Layout) {
-	if dst.Ref().Size() != src.Ref().Size() {
-		panic(&Error{op, sprintf("%s has %d elements, %s has %d", src.ShapeString(), src.Ref().Size(), dst.ShapeString(), dst.Ref().Size()), ErrShape})
+	if walk.Ref(dst).Size() != walk.Ref(src).Size() {
+		panic(&Error{op, sprintf("%s has %d elements, %s has %d", src.ShapeString(), walk.Ref(src).Size(), dst.ShapeString(), walk.Ref(dst).Size()), ErrShape})
 	}
 }
 
@@ -252,7 +252,7 @@ func inOneAxis(op string, lay *layout.Layout, rowMajor bool) {
 	if rowMajor {
 		transpose(lay)
 	}
-	if lay.Ref().Rank() == 0 {
+	if walk.Ref(lay).Rank() == 0 {
 		*lay = leaf(op, 1, 0)
 	}
 	*lay = join(op, []layout.Layout{lay.Flatten()}) // several leaves become one nested axis
@@ -288,15 +288,15 @@ func copyAt(dst, src *storage, to, from *where) {
 const copyLarge = 1 << 18
 
 func copyWords[T any](dst, src []byte, to, from *where) {
-	n := to.lay.Ref().Size()
+	n := walk.Ref(&to.lay).Size()
 	d, s, stream := typed[T](dst), typed[T](src), conv.Streams[T](n)
-	if to.lay.Ref().IsRowMajor() && from.lay.Ref().IsRowMajor() {
+	if walk.Ref(&to.lay).IsRowMajor() && walk.Ref(&from.lay).IsRowMajor() {
 		conv.Copy(d[to.origin():][:n], s[from.origin():][:n], stream)
 		simd.Fence()
 		return
 	}
 	lead, other, di, si := &to.lay, &from.lay, 0, 1
-	if !other.Ref().Flat() { // of tiles, going through the tiled side in order is worth more than writing in order
+	if !walk.Ref(other).Flat() { // of tiles, going through the tiled side in order is worth more than writing in order
 		lead, other, di, si = other, lead, 1, 0
 	}
 	p := walk.New(lead, other)

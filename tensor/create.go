@@ -5,6 +5,7 @@ import (
 
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/core/conv"
+	"github.com/ashlar-go/ashlar/internal/core/walk"
 	"github.com/ashlar-go/ashlar/layout"
 	"github.com/ashlar-go/ashlar/mem"
 	"github.com/ashlar-go/ashlar/num"
@@ -47,7 +48,7 @@ func createIn(op string, d dtype.DType, s *mem.Scratch, shape []int) Any {
 func create(op string, d dtype.DType, shape []int, dirty bool) Any {
 	a := Any{where: where{lay: rowMajor(op, shape)}}
 	var err error
-	if a.st, err = allocate(d, a.lay.Ref().Size(), dirty); err != nil {
+	if a.st, err = allocate(d, walk.Ref(&a.lay).Size(), dirty); err != nil {
 		panic(noMemory(op, &a.lay, d, err))
 	}
 	return a

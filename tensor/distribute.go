@@ -3,6 +3,8 @@ package tensor
 import (
 	"slices"
 
+	"github.com/ashlar-go/ashlar/internal/core/modes"
+	"github.com/ashlar-go/ashlar/internal/core/walk"
 	"github.com/ashlar-go/ashlar/layout"
 	"github.com/ashlar-go/ashlar/num"
 )
@@ -55,19 +57,19 @@ type distribution struct {
 }
 
 func newDistribution(op string, lay, threads *layout.Layout, thread int, o *DistributeOptions) distribution {
-	d := distribution{threads: threads, thread: thread, rank: lay.Ref().Rank()}
-	fits := o != nil && len(o.Axes) > 0 || threads.Ref().Rank() == d.rank
+	d := distribution{threads: threads, thread: thread, rank: walk.Ref(lay).Rank()}
+	fits := o != nil && len(o.Axes) > 0 || walk.Ref(threads).Rank() == d.rank
 	if o != nil {
 		d.w, d.axes = o.Swizzle, o.Axes
 		for _, axis := range o.Axes {
-			fits = fits && axisOf(op, axis, d.rank) < threads.Ref().Rank()
+			fits = fits && axisOf(op, axis, d.rank) < walk.Ref(threads).Rank()
 		}
 	}
 	if !fits {
-		panic(&Error{op, sprintf("threads %v have %d modes, %v has %d axes", *threads, threads.Ref().Rank(), *lay, lay.Ref().Rank()), ErrShape})
+		panic(&Error{op, sprintf("threads %v have %d modes, %v has %d axes", *threads, walk.Ref(threads).Rank(), *lay, walk.Ref(lay).Rank()), ErrShape})
 	}
-	for i := range threads.Ref().Leaves() {
-		if ext, str := threads.Ref().Leaf(i); ext > 1 && str < 1 {
+	for i := range walk.Ref(threads).Leaves() {
+		if ext, str := walk.Ref(threads).Leaf(i); ext > 1 && str < 1 {
 			panic(&Error{op, sprintf("leaf %d of threads %v has stride %d; ids can't be taken apart", i, *threads, str), ErrShape})
 		}
 	}
@@ -89,7 +91,7 @@ func (d *distribution) at(axis int) (c, count int) {
 	count = 1
 	lo, hi := d.threads.ModeLeaves(axis)
 	for k := lo; k < hi; k++ {
-		ext, str := d.threads.Ref().Leaf(k)
+		ext, str := walk.Ref(d.threads).Leaf(k)
 		if ext > 1 {
 			c += d.thread / str % ext * count
 		}
@@ -100,9 +102,9 @@ func (d *distribution) at(axis int) (c, count int) {
 
 // apply returns the layout of the fragment, and the offset of its first element.
 func (d *distribution) apply(op string, lay *layout.Layout) (layout.Layout, int) {
-	var few [layout.Inline]Index
+	var few [modes.Inline]Index
 	idx := few[:0]
-	for axis := range lay.Ref().Rank() {
+	for axis := range walk.Ref(lay).Rank() {
 		if d.alike(lay, axis) {
 			return d.byLeaf(op, lay)
 		}
@@ -127,7 +129,7 @@ func (d *distribution) alike(lay *layout.Layout, axis int) bool {
 
 // byLeaf divides each axis apart, axes that nest as the threads do entry by entry.
 func (d *distribution) byLeaf(op string, lay *layout.Layout) (layout.Layout, int) {
-	modes, total := make([]layout.Layout, lay.Ref().Rank()), 0
+	modes, total := make([]layout.Layout, walk.Ref(lay).Rank()), 0
 	for axis := range modes {
 		var off int
 		var err error

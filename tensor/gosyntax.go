@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"strings"
 
+	"github.com/ashlar-go/ashlar/internal/core/walk"
 	"github.com/ashlar-go/ashlar/num/fixed"
 )
 
@@ -20,7 +21,7 @@ func (e *printer) goSyntax() string {
 		return fmt.Sprintf("tensor.Scalar[%s](%s)", list[len("[]"):], goValue(e.all.at(e.a.origin())))
 	}
 	var b strings.Builder
-	n, i := e.a.lay.Ref().Size(), 0
+	n, i := walk.Ref(&e.a.lay).Size(), 0
 	fmt.Fprintf(&b, "tensor.FromSlice(%s{", list)
 	for idx := range positions(shape) {
 		if n > most && i == edge {

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/core/walk"
 	"github.com/ashlar-go/ashlar/num"
 )
 
@@ -25,7 +26,7 @@ func ValuesOf[T num.Elem](a Any) iter.Seq[T] {
 		const op = "tensor.Values"
 		p := a.pointer(op)
 		checkWord(op, a.st.dtype, dtype.Of[T](), p, a.st.n)
-		n := a.lay.Ref().Size()
+		n := walk.Ref(&a.lay).Size()
 		if n == 0 {
 			return
 		}
@@ -142,7 +143,7 @@ func positions(shape []int) iter.Seq[[]int] {
 func Axis[T num.Elem](t Tensor[T], axis int) iter.Seq2[int, Tensor[T]] {
 	moveAxis("tensor.Axis", &t.a.lay, axis, 0)
 	return func(yield func(int, Tensor[T]) bool) {
-		for i := range t.a.lay.Ref().Dim(0) {
+		for i := range walk.Ref(&t.a.lay).Dim(0) {
 			if !yield(i, t.Slice(I(i))) {
 				return
 			}
@@ -164,16 +165,16 @@ func Windows[T num.Elem](t Tensor[T], size ...int) iter.Seq2[[]int, Tensor[T]] {
 }
 
 func windows(op string, t *where, size []int) iter.Seq2[[]int, where] {
-	if len(size) != t.lay.Ref().Rank() {
-		panic(&Error{op, sprintf("%d sizes for the %d axes of %s", len(size), t.lay.Ref().Rank(), t.lay.ShapeString()), ErrShape})
+	if len(size) != walk.Ref(&t.lay).Rank() {
+		panic(&Error{op, sprintf("%d sizes for the %d axes of %s", len(size), walk.Ref(&t.lay).Rank(), t.lay.ShapeString()), ErrShape})
 	}
 	size = slices.Clone(size)
 	count := make([]int, len(size))
 	for k, n := range size {
-		if n < 0 || n > t.lay.Ref().Dim(k) {
-			panic(&Error{op, sprintf("a window of %d on axis %d of extent %d", n, k, t.lay.Ref().Dim(k)), ErrShape})
+		if n < 0 || n > walk.Ref(&t.lay).Dim(k) {
+			panic(&Error{op, sprintf("a window of %d on axis %d of extent %d", n, k, walk.Ref(&t.lay).Dim(k)), ErrShape})
 		}
-		count[k] = t.lay.Ref().Dim(k) - n + 1
+		count[k] = walk.Ref(&t.lay).Dim(k) - n + 1
 	}
 	return func(yield func([]int, where) bool) {
 		idx := make([]Index, len(size))

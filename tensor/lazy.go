@@ -2,6 +2,7 @@ package tensor
 
 import (
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/core/walk"
 	"github.com/ashlar-go/ashlar/layout"
 )
 
@@ -24,5 +25,5 @@ func (a *Any) LazyBy() (by any, whole bool) {
 		return nil, false
 	}
 	l := a.st.lazy
-	return l.by, a.off == 0 && a.lay.Ref().Equal(&l.lay)
+	return l.by, a.off == 0 && walk.Ref(&a.lay).Equal(walk.Ref(&l.lay))
 }

@@ -6,6 +6,7 @@ import (
 	"unsafe"
 
 	"github.com/ashlar-go/ashlar/internal/core/conv"
+	"github.com/ashlar-go/ashlar/internal/core/walk"
 	"github.com/ashlar-go/ashlar/layout"
 	"github.com/ashlar-go/ashlar/num"
 )
@@ -92,8 +93,8 @@ func storeRow[T num.Elem](t Tensor[T], op string, src []T, idx []int, aligned bo
 // it on along the last axis.
 func lanesFrom(op string, w *where, idx []int, width int) (from, n int) {
 	from, n = offsetAt(op, w, idx), 1
-	if last := w.lay.Ref().Rank() - 1; last >= 0 {
-		n = w.lay.Ref().Dim(last) - idx[last]
+	if last := walk.Ref(&w.lay).Rank() - 1; last >= 0 {
+		n = walk.Ref(&w.lay).Dim(last) - idx[last]
 	}
 	return from, min(width, n)
 }
@@ -101,14 +102,14 @@ func lanesFrom(op string, w *where, idx []int, width int) (from, n int) {
 // along calls f for n lanes along the last axis with their offsets from the one at
 // idx.
 func along(lay *layout.Layout, idx []int, n int, f func(lane, off int)) {
-	last := lay.Ref().Rank() - 1
+	last := walk.Ref(lay).Rank() - 1
 	if last < 0 {
 		if n > 0 {
 			f(0, 0)
 		}
 		return
 	}
-	if s, ok := lay.Ref().Stride(last); ok {
+	if s, ok := walk.Ref(lay).Stride(last); ok {
 		for lane := range n {
 			f(lane, lane*s)
 		}
@@ -125,8 +126,8 @@ func along(lay *layout.Layout, idx []int, n int, f func(lane, off int)) {
 
 // checkRow checks the row of width elements of that size from first on.
 func checkRow(op string, lay *layout.Layout, first unsafe.Pointer, size, width int, aligned bool) {
-	if last := lay.Ref().Rank() - 1; last >= 0 && lay.Ref().Dim(last) > 1 {
-		if s, ok := lay.Ref().Stride(last); !ok || s != 1 {
+	if last := walk.Ref(lay).Rank() - 1; last >= 0 && walk.Ref(lay).Dim(last) > 1 {
+		if s, ok := walk.Ref(lay).Stride(last); !ok || s != 1 {
 			panic(&Error{op, sprintf("the last axis of %v doesn't have stride 1; Load follows any stride", *lay), ErrView})
 		}
 	}

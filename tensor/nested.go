@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/core/walk"
 	"github.com/ashlar-go/ashlar/layout"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/num/fixed"
@@ -263,8 +264,8 @@ func (s sliceOf[T]) nest(from int, shape []int) any {
 // extents before one of 0 ask for is limited by nothing else.
 func checkLists(op string, lay *layout.Layout) {
 	n := 1
-	for i := range lay.Ref().Rank() {
-		e := lay.Ref().Dim(i)
+	for i := range walk.Ref(lay).Rank() {
+		e := walk.Ref(lay).Dim(i)
 		if e == 0 && n > 1<<20 {
 			panic(&Error{op, sprintf("%s is %d lists without an element; the most is %d", lay.ShapeString(), n, 1<<20), ErrMemory})
 		}

@@ -4,6 +4,8 @@ import (
 	"unsafe"
 
 	"github.com/ashlar-go/ashlar/internal/core/conv"
+	"github.com/ashlar-go/ashlar/internal/core/modes"
+	"github.com/ashlar-go/ashlar/internal/core/walk"
 	"github.com/ashlar-go/ashlar/layout"
 )
 
@@ -46,19 +48,19 @@ type term struct{ step, max int }
 // meet reports whether a has an offset that is one of b's plus apart. That is
 // Σ stepᵢ·xᵢ = target over the leaves of both.
 func meet(a, b *layout.Layout, apart int) bool {
-	var few [2 * layout.Inline]term
+	var few [2 * modes.Inline]term
 	terms, shift, target := few[:0], 0, apart
-	for i := range a.Ref().Leaves() {
-		ext, str := a.Ref().Leaf(i)
+	for i := range walk.Ref(a).Leaves() {
+		ext, str := walk.Ref(a).Leaf(i)
 		terms, shift = put(terms, ext, str)
 		target += shift
 	}
-	for i := range b.Ref().Leaves() {
-		ext, str := b.Ref().Leaf(i)
+	for i := range walk.Ref(b).Leaves() {
+		ext, str := walk.Ref(b).Leaf(i)
 		terms, shift = put(terms, ext, -str)
 		target += shift
 	}
-	var some [2*layout.Inline + 1]span
+	var some [2*modes.Inline + 1]span
 	rest := some[:]
 	if len(terms) >= len(some) {
 		rest = make([]span, len(terms)+1)

@@ -4,13 +4,15 @@ import (
 	"runtime"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/ashlar-go/ashlar/internal/core/walk"
 )
 
 // page writes the brackets and lines around the elements. texts is called once
 // with the storage offsets of the elements shown, in the order of printing.
 func (e *printer) page(o *PrintOptions, texts func(offs []int) func(i int) string) string {
 	lay := &e.a.lay
-	n := lay.Ref().Size()
+	n := walk.Ref(lay).Size()
 	if n == 0 {
 		return "[]"
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/ashlar-go/ashlar/internal/core/conv"
+	"github.com/ashlar-go/ashlar/internal/core/walk"
 	"github.com/ashlar-go/ashlar/layout"
 	"github.com/ashlar-go/ashlar/num"
 )
@@ -45,12 +46,12 @@ func SetTake[T num.Elem](t Tensor[T], src Tensor[T], axis int, at ...int) {
 // taken returns the parts at positions of an axis, their shape together, and the
 // function that finds them in a tensor of that shape.
 func taken(op string, w where, axis int, at []int) (p picked, shape []int, parts func(w where) picked) {
-	a := axisOf(op, axis, w.lay.Ref().Rank())
+	a := axisOf(op, axis, walk.Ref(&w.lay).Rank())
 	shape = w.lay.Shape()
 	shape[a] = len(at)
 	moveAxis(op, &w.lay, a, 0)
 	for _, i := range at {
-		if n := w.lay.Ref().Dim(0); i < -n || i >= n {
+		if n := walk.Ref(&w.lay).Dim(0); i < -n || i >= n {
 			panic(&Error{op, sprintf("index %d is outside axis %d of extent %d", i, axis, n), ErrIndex})
 		}
 	}
@@ -183,10 +184,10 @@ type picked struct {
 func partsAt(op string, w *where, n int, parts func(yield func(at []int) bool)) picked {
 	idx := make([]Index, n)
 	p := picked{rest: tail(op, &w.lay, n)}
-	if w.lay.Ref().Size() == 0 { // the indices are still to be checked
+	if walk.Ref(&w.lay).Size() == 0 { // the indices are still to be checked
 		for at := range parts {
 			for k, i := range at {
-				if e := w.lay.Ref().Dim(k); i < -e || i >= e {
+				if e := walk.Ref(&w.lay).Dim(k); i < -e || i >= e {
 					panic(&Error{op, sprintf("index %d is outside axis %d of extent %d", i, k, e), ErrIndex})
 				}
 			}
@@ -209,8 +210,8 @@ func partsAt(op string, w *where, n int, parts func(yield func(at []int) bool)) 
 
 // tail returns the layout of the axes from n on.
 func tail(op string, lay *layout.Layout, n int) layout.Layout {
-	modes := make([]layout.Layout, 0, lay.Ref().Rank())
-	for k := n; k < lay.Ref().Rank(); k++ {
+	modes := make([]layout.Layout, 0, walk.Ref(lay).Rank())
+	for k := n; k < walk.Ref(lay).Rank(); k++ {
 		modes = append(modes, lay.Mode(k))
 	}
 	return join(op, modes)
@@ -223,8 +224,8 @@ func lead(op string, w *where, n int) picked {
 
 // arrays returns the common shape of index arrays for the first axes.
 func arrays(op string, w *where, at []Tensor[int64]) (shape []int) {
-	if len(at) > w.lay.Ref().Rank() {
-		panic(&Error{op, sprintf("%d index arrays for the %d axes of %s", len(at), w.lay.Ref().Rank(), w.lay.ShapeString()), ErrAxis})
+	if len(at) > walk.Ref(&w.lay).Rank() {
+		panic(&Error{op, sprintf("%d index arrays for the %d axes of %s", len(at), walk.Ref(&w.lay).Rank(), w.lay.ShapeString()), ErrAxis})
 	}
 	if len(at) == 0 {
 		panic(&Error{op, "no index array; give one per axis, beginning with axis 0", ErrAxis})
@@ -250,7 +251,7 @@ func indexed(op string, w *where, at []Tensor[int64], places []int) (p picked, s
 		for i := range lists[0] {
 			for k, l := range lists {
 				if idx[k] = int(l[i]); int64(idx[k]) != l[i] {
-					panic(&Error{op, sprintf("index %d is outside axis %d of extent %d", l[i], k, w.lay.Ref().Dim(k)), ErrIndex})
+					panic(&Error{op, sprintf("index %d is outside axis %d of extent %d", l[i], k, walk.Ref(&w.lay).Dim(k)), ErrIndex})
 				}
 			}
 			if !yield(idx) {
@@ -278,9 +279,9 @@ func longer(a, b []int) []int {
 // masked returns the parts where mask is true, and their shape together.
 func masked(op string, w *where, mask Tensor[bool]) (p picked, shape []int) {
 	n := mask.Rank()
-	fits := n <= w.lay.Ref().Rank()
+	fits := n <= walk.Ref(&w.lay).Rank()
 	for k := 0; fits && k < n; k++ {
-		fits = mask.a.lay.Ref().Dim(k) == w.lay.Ref().Dim(k)
+		fits = walk.Ref(&mask.a.lay).Dim(k) == walk.Ref(&w.lay).Dim(k)
 	}
 	if !fits {
 		panic(&Error{op, sprintf("a mask of shape %s for %s; it has the extents of the first axes", mask.a.lay.ShapeString(), w.lay.ShapeString()), ErrShape})
@@ -311,7 +312,7 @@ func stretchFor(op string, dst, src *Any, shape []int) {
 
 // copyPicked copies parts of src to as many parts of dst, in order.
 func copyPicked(dst, src *Any, to, from *picked) {
-	if n := to.rest.Ref().Size(); n == 1 {
+	if n := walk.Ref(&to.rest).Size(); n == 1 {
 		d, s, size := dst.st.bytes(), src.st.bytes(), src.st.dtype.Size()
 		switch size {
 		case 1:

@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/core/walk"
 	"github.com/ashlar-go/ashlar/num/fixed"
 )
 
@@ -83,7 +84,7 @@ func (e *printer) text(o PrintOptions) string {
 	if s, none := e.nothing(); none {
 		return s
 	}
-	if e.a.lay.Ref().Rank() == 0 && o == (PrintOptions{}) {
+	if walk.Ref(&e.a.lay).Rank() == 0 && o == (PrintOptions{}) {
 		defer runtime.KeepAlive(e.a.st)
 		if s, ok := scalarText(e.dtype, e.all.at(e.a.origin())); ok {
 			return s
@@ -249,7 +250,7 @@ func (e *printer) texts(offs []int, o *PrintOptions) func(i int) string {
 			switch {
 			case real(i) == 0:
 				return "False"
-			case e.a.lay.Ref().Rank() == 0:
+			case walk.Ref(&e.a.lay).Rank() == 0:
 				return "True"
 			}
 			return " True"

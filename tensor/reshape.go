@@ -3,6 +3,8 @@ package tensor
 import (
 	"errors"
 
+	"github.com/ashlar-go/ashlar/internal/core/modes"
+	"github.com/ashlar-go/ashlar/internal/core/walk"
 	"github.com/ashlar-go/ashlar/layout"
 	"github.com/ashlar-go/ashlar/num"
 )
@@ -68,9 +70,9 @@ func ReshapeInPlace[T num.Elem](t *Tensor[T], shape ...int) { reshape("tensor.Re
 func viewLayout(lay *layout.Layout, shape []int) (layout.Layout, error) {
 	for i, e := range shape {
 		if e < 0 {
-			var few [layout.Inline]int
+			var few [modes.Inline]int
 			full := append(few[:0], shape...)
-			if err := inferDim(lay.Ref().Size(), full, i); err != nil {
+			if err := inferDim(walk.Ref(lay).Size(), full, i); err != nil {
 				return layout.Layout{}, err
 			}
 			return lay.View(full...)

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/ashlar-go/ashlar/internal/core/conv"
+	"github.com/ashlar-go/ashlar/internal/core/walk"
 )
 
 // The elements that index arrays and masks select go through the kernels of package conv where the
@@ -25,7 +26,7 @@ type selector struct {
 // layout is another. The indices are not checked.
 func selects(op string, a *Any, at []Tensor[int64], shape []int) *selector {
 	rest := tail(op, &a.lay, len(at))
-	if !a.lay.Ref().Flat() || !rest.IsRowMajor() {
+	if !walk.Ref(&a.lay).Flat() || !rest.IsRowMajor() {
 		return nil
 	}
 	s := &selector{mem: a.st.bytes(), size: a.st.dtype.Size(), n: 1}
@@ -38,8 +39,8 @@ func selects(op string, a *Any, at []Tensor[int64], shape []int) *selector {
 		x = x.Contiguous()
 		s.held = append(s.held, x)
 		v := x.Elems()
-		stride, _ := a.lay.Ref().Stride(k)
-		s.axes = append(s.axes, conv.Axis{N: a.lay.Ref().Dim(k), Stride: stride})
+		stride, _ := walk.Ref(&a.lay).Stride(k)
+		s.axes = append(s.axes, conv.Axis{N: walk.Ref(&a.lay).Dim(k), Stride: stride})
 		s.at = append(s.at, v)
 	}
 	s.axes[0].First = a.origin()
@@ -130,14 +131,14 @@ func (a *Any) run() []byte {
 // after the other.
 func source(op string, src *Any, parts bool) (mem []byte, step int) {
 	one := !parts
-	for i := range src.lay.Ref().Leaves() {
-		ext, str := src.lay.Ref().Leaf(i)
+	for i := range walk.Ref(&src.lay).Leaves() {
+		ext, str := walk.Ref(&src.lay).Leaf(i)
 		one = one && (str == 0 || ext == 1)
 	}
 	if one {
 		return src.run(), 0
 	}
-	if !src.lay.Ref().IsRowMajor() {
+	if !walk.Ref(&src.lay).IsRowMajor() {
 		compact(src, op)
 	}
 	return src.run(), 1
@@ -147,20 +148,20 @@ func source(op string, src *Any, parts bool) (mem []byte, step int) {
 // tensor of other elements, and how many bytes of the tensor each stands for; false where
 // something is different.
 func maskOf(a *Any, mask *Tensor[bool]) (truth []byte, row int, ok bool) {
-	if !a.lay.Ref().IsRowMajor() || mask.Rank() > a.lay.Ref().Rank() {
+	if !walk.Ref(&a.lay).IsRowMajor() || mask.Rank() > walk.Ref(&a.lay).Rank() {
 		return nil, 0, false
 	}
 	row = a.st.dtype.Size()
-	for k := range a.lay.Ref().Rank() {
+	for k := range walk.Ref(&a.lay).Rank() {
 		if k >= mask.Rank() {
-			row *= a.lay.Ref().Dim(k)
-		} else if a.lay.Ref().Dim(k) != mask.a.lay.Ref().Dim(k) {
+			row *= walk.Ref(&a.lay).Dim(k)
+		} else if walk.Ref(&a.lay).Dim(k) != walk.Ref(&mask.a.lay).Dim(k) {
 			return nil, 0, false
 		}
 	}
 	mask.a.pointer("tensor.Mask")
 	contiguous(&mask.a)
-	return mask.a.run()[:mask.a.lay.Ref().Size()], row, a.lay.Ref().Size() > 0
+	return mask.a.run()[:walk.Ref(&mask.a.lay).Size()], row, walk.Ref(&a.lay).Size() > 0
 }
 
 // filtered is Mask for a contiguous tensor.

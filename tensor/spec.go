@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/core/walk"
 	"github.com/ashlar-go/ashlar/layout"
 )
 
@@ -37,12 +38,12 @@ func (s Spec) Any() Any { return Any{where: where{int(s.dtype), s.lay}} }
 func (s Spec) DType() dtype.DType { return s.dtype }
 
 // Rank returns the number of axes.
-func (s Spec) Rank() int { return s.lay.Ref().Rank() }
+func (s Spec) Rank() int { return walk.Ref(&s.lay).Rank() }
 
 // Dim returns the extent of an axis. Negative axes count from the end. It panics
 // when there is no such axis.
 func (s Spec) Dim(axis int) int {
-	return s.lay.Ref().Dim(axisOf("tensor.Dim", axis, s.lay.Ref().Rank()))
+	return walk.Ref(&s.lay).Dim(axisOf("tensor.Dim", axis, walk.Ref(&s.lay).Rank()))
 }
 
 // Shape returns the extents of the axes, without padding, in a new slice.
@@ -52,7 +53,7 @@ func (s Spec) Shape() []int { return s.lay.Shape() }
 func (s Spec) Layout() layout.Layout { return s.lay }
 
 // Len returns the number of elements, without padding.
-func (s Spec) Len() int { return s.lay.Ref().Size() }
+func (s Spec) Len() int { return walk.Ref(&s.lay).Size() }
 
 // Padded returns the description of a tensor without padding that has the padded
 // shape: s itself where nothing is padded.
@@ -97,7 +98,7 @@ func (s *Spec) extent(i int) int {
 	if i < 0 {
 		return 1
 	}
-	return s.lay.Ref().Dim(i)
+	return walk.Ref(&s.lay).Dim(i)
 }
 
 // Align returns s padded so that the extents are multiples of align, whose last number is

@@ -28,6 +28,7 @@ import (
 	"unsafe"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/core/walk"
 	"github.com/ashlar-go/ashlar/layout"
 	"github.com/ashlar-go/ashlar/num"
 )
@@ -182,12 +183,12 @@ func (a Any) DType() dtype.DType {
 }
 
 // Rank returns the number of axes; 0 for a scalar.
-func (a Any) Rank() int { return a.lay.Ref().Rank() }
+func (a Any) Rank() int { return walk.Ref(&a.lay).Rank() }
 
 // Dim returns the extent of an axis. Negative axes count from the end. It panics
 // when there is no such axis.
 func (a Any) Dim(axis int) int {
-	return a.lay.Ref().Dim(axisOf("tensor.Dim", axis, a.lay.Ref().Rank()))
+	return walk.Ref(&a.lay).Dim(axisOf("tensor.Dim", axis, walk.Ref(&a.lay).Rank()))
 }
 
 // Shape returns the extents of the axes in a new slice.
@@ -207,11 +208,11 @@ func (a Any) At(idx ...int) any {
 }
 
 // Len returns the number of elements.
-func (a Any) Len() int { return a.lay.Ref().Size() }
+func (a Any) Len() int { return walk.Ref(&a.lay).Size() }
 
 // IsContiguous reports whether the elements stand in memory one after the other in
 // row-major order, as Tensor.IsContiguous does.
-func (a Any) IsContiguous() bool { return a.lay.Ref().IsRowMajor() }
+func (a Any) IsContiguous() bool { return walk.Ref(&a.lay).IsRowMajor() }
 
 // IsReadOnly reports whether writes panic, as Tensor.IsReadOnly does.
 func (a Any) IsReadOnly() bool { return a.off < 0 || a.st != nil && a.st.readOnly }
@@ -227,12 +228,12 @@ func (a Any) ReadOnly() Any {
 func (t Tensor[T]) DType() dtype.DType { return dtype.Of[T]() }
 
 // Rank returns the number of axes; 0 for a scalar.
-func (t Tensor[T]) Rank() int { return t.a.lay.Ref().Rank() }
+func (t Tensor[T]) Rank() int { return walk.Ref(&t.a.lay).Rank() }
 
 // Dim returns the extent of an axis. Negative axes count from the end. It panics
 // when there is no such axis.
 func (t Tensor[T]) Dim(axis int) int {
-	return t.a.lay.Ref().Dim(axisOf("tensor.Dim", axis, t.a.lay.Ref().Rank()))
+	return walk.Ref(&t.a.lay).Dim(axisOf("tensor.Dim", axis, walk.Ref(&t.a.lay).Rank()))
 }
 
 // Shape returns the extents of the axes in a new slice.
@@ -267,10 +268,10 @@ func (a *Any) Memory() (storage []byte, offset int) {
 // lay, which is row-major; otherwise nil. As with Tensor.Data, a must be kept alive past
 // the last use.
 func (a *Any) Run(lay *layout.Layout) []byte {
-	if &a.lay != lay && !a.lay.Ref().Equal(lay) {
+	if &a.lay != lay && !walk.Ref(&a.lay).Equal(walk.Ref(lay)) {
 		return nil
 	}
-	p, o, n := a.pointer("tensor.Run"), a.origin(), lay.Ref().Size()
+	p, o, n := a.pointer("tensor.Run"), a.origin(), walk.Ref(lay).Size()
 	if n > a.st.n-o {
 		return nil // lay isn't row-major
 	}
@@ -279,11 +280,11 @@ func (a *Any) Run(lay *layout.Layout) []byte {
 }
 
 // Len returns the number of elements.
-func (t Tensor[T]) Len() int { return t.a.lay.Ref().Size() }
+func (t Tensor[T]) Len() int { return walk.Ref(&t.a.lay).Size() }
 
 // IsContiguous reports whether the elements stand in memory one after the other
 // in row-major order. Extents of 1 don't matter; empty tensors are.
-func (t Tensor[T]) IsContiguous() bool { return t.a.lay.Ref().IsRowMajor() }
+func (t Tensor[T]) IsContiguous() bool { return walk.Ref(&t.a.lay).IsRowMajor() }
 
 // IsReadOnly reports whether writes panic: the handle is a broadcast view or
 // came from ReadOnly, or the storage is read-only memory.
@@ -316,11 +317,11 @@ func Mutable[T num.Elem](t Tensor[T]) (data []T, offset int) {
 // to the slice of a read-only tensor is the caller's mistake and may fault.
 func (t Tensor[T]) Elems() []T {
 	d := read[T](&t.a, "tensor.Elems")
-	if !t.a.lay.Ref().IsRowMajor() {
+	if !walk.Ref(&t.a.lay).IsRowMajor() {
 		panic(notContiguous("tensor.Elems", &t.a.lay))
 	}
 	t.a.st.lend()
-	o, n := t.a.origin(), t.a.lay.Ref().Size()
+	o, n := t.a.origin(), walk.Ref(&t.a.lay).Size()
 	return d[o : o+n : o+n]
 }
 
@@ -334,7 +335,7 @@ func (t Tensor[T]) At(idx ...int) T {
 	// A matrix is looked up here, without another call; at does the rest, and the errors.
 	if len(idx) == 2 {
 		i, j, st := idx[0], idx[1], t.a.st
-		ext, str, rank := t.a.lay.Ref().Plain()
+		ext, str, rank := walk.Ref(&t.a.lay).Plain()
 		if rank == 2 && uint(i) < uint(ext[0]) && uint(j) < uint(ext[1]) && st != nil {
 			if p := st.open(); p != nil {
 				if off := t.a.origin() + i*str[0] + j*str[1]; uint(off) < uint(st.n) {
@@ -371,7 +372,7 @@ func AtOr[T num.Elem](t Tensor[T], otherwise T, idx ...int) T {
 	switch {
 	case axis < 0:
 		otherwise = d[t.a.origin()+off]
-	case axis == t.a.lay.Ref().Rank():
+	case axis == walk.Ref(&t.a.lay).Rank():
 		panic(badIndex("tensor.AtOr", &t.a.lay, idx, axis))
 	}
 	runtime.KeepAlive(t.a.st)
@@ -382,7 +383,7 @@ func AtOr[T num.Elem](t Tensor[T], otherwise T, idx ...int) T {
 func (t Tensor[T]) Set(v T, idx ...int) {
 	if len(idx) == 2 {
 		i, j, st := idx[0], idx[1], t.a.st
-		ext, str, rank := t.a.lay.Ref().Plain()
+		ext, str, rank := walk.Ref(&t.a.lay).Plain()
 		if rank == 2 && uint(i) < uint(ext[0]) && uint(j) < uint(ext[1]) && t.a.off >= 0 && st != nil && !st.readOnly {
 			if p := st.open(); p != nil {
 				if off := t.a.off + i*str[0] + j*str[1]; uint(off) < uint(st.n) {
@@ -399,14 +400,14 @@ func (t Tensor[T]) Set(v T, idx ...int) {
 }
 
 func badIndex(op string, lay *layout.Layout, idx []int, axis int) *Error {
-	if axis == lay.Ref().Rank() {
+	if axis == walk.Ref(lay).Rank() {
 		return &Error{op, sprintf("%d indices for the %d axes of %s", len(idx), axis, lay.ShapeString()), ErrIndex}
 	}
 	from := ""
 	if idx[axis] < 0 {
 		from = "; it isn't negative, Slice counts from the end"
 	}
-	return &Error{op, sprintf("index %d is outside axis %d of extent %d%s", idx[axis], axis, lay.Ref().Dim(axis), from), ErrIndex}
+	return &Error{op, sprintf("index %d is outside axis %d of extent %d%s", idx[axis], axis, walk.Ref(lay).Dim(axis), from), ErrIndex}
 }
 
 // Item returns the only element of a tensor of any rank. It panics when there
@@ -419,7 +420,7 @@ func (t Tensor[T]) Item() T {
 }
 
 func checkOne(op string, lay *layout.Layout) {
-	if n := lay.Ref().Size(); n != 1 {
+	if n := walk.Ref(lay).Size(); n != 1 {
 		panic(&Error{op, sprintf("%s has %d elements, not one", lay.ShapeString(), n), ErrShape})
 	}
 }

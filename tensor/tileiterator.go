@@ -3,6 +3,7 @@ package tensor
 import (
 	"math/bits"
 
+	"github.com/ashlar-go/ashlar/internal/core/walk"
 	"github.com/ashlar-go/ashlar/layout"
 	"github.com/ashlar-go/ashlar/num"
 )
@@ -35,24 +36,24 @@ func TiledIterator[T num.Elem](t Tensor[T], size []int, axis int, start ...int) 
 }
 
 func tileSteps(op string, row where, size []int, axis int, start []int) steps {
-	axis = axisOf(op, axis, row.lay.Ref().Rank())
+	axis = axisOf(op, axis, walk.Ref(&row.lay).Rank())
 	var few stretches
 	s := tile(few[:0], op, &row.lay, size, start)
 	step := size[axis]
-	s[axis] = stretch{0, row.lay.Ref().Dim(axis), 1}
+	s[axis] = stretch{0, walk.Ref(&row.lay).Dim(axis), 1}
 	pick(op, &row, s) // all tiles that the iterator comes to
-	n := ceilDiv(row.lay.Ref().Dim(axis), step)
+	n := ceilDiv(walk.Ref(&row.lay).Dim(axis), step)
 	return steps{
 		at: min(start[axis], n),
 		n:  n,
 		tile: func(k int) where {
 			var few stretches
 			s := few[:0]
-			for i := range row.lay.Ref().Rank() {
-				s = append(s, stretch{0, row.lay.Ref().Dim(i), 1})
+			for i := range walk.Ref(&row.lay).Rank() {
+				s = append(s, stretch{0, walk.Ref(&row.lay).Dim(i), 1})
 			}
 			s[axis].start = k * step
-			s[axis].stop = k*step + min(step, row.lay.Ref().Dim(axis)-k*step)
+			s[axis].stop = k*step + min(step, walk.Ref(&row.lay).Dim(axis)-k*step)
 			w := row
 			pick(op, &w, s)
 			return w
@@ -85,8 +86,8 @@ func CircularLayoutIterator[T num.Elem](t Tensor[T], lay layout.Layout, step, st
 }
 
 func layoutSteps(op string, t where, lay layout.Layout, step, start int, circular bool) steps {
-	if t.lay.Ref().Rank() != 1 {
-		panic(&Error{op, sprintf("%s has rank %d, not 1", t.lay.ShapeString(), t.lay.Ref().Rank()), ErrShape})
+	if walk.Ref(&t.lay).Rank() != 1 {
+		panic(&Error{op, sprintf("%s has rank %d, not 1", t.lay.ShapeString(), walk.Ref(&t.lay).Rank()), ErrShape})
 	}
 	lo, hi := lay.Span()
 	switch {
@@ -95,7 +96,7 @@ func layoutSteps(op string, t where, lay layout.Layout, step, start int, circula
 	case lo < 0:
 		panic(&Error{op, sprintf("%v has a negative stride", lay), ErrShape})
 	}
-	size, stride := t.lay.Ref().Size(), strideOf(op, &t.lay, 0)
+	size, stride := walk.Ref(&t.lay).Size(), strideOf(op, &t.lay, 0)
 	tile, err := layout.Compose(leaf(op, max(size, 1), stride), lay)
 	if err != nil {
 		panic(Wrap(op, err))

@@ -4,6 +4,8 @@ import (
 	"iter"
 	"slices"
 
+	"github.com/ashlar-go/ashlar/internal/core/modes"
+	"github.com/ashlar-go/ashlar/internal/core/walk"
 	"github.com/ashlar-go/ashlar/layout"
 	"github.com/ashlar-go/ashlar/num"
 )
@@ -13,11 +15,11 @@ import (
 type stretch struct{ start, stop, step int }
 
 // stretches is room for one per axis.
-type stretches [layout.Inline]stretch
+type stretches [modes.Inline]stretch
 
 // pick makes w the elements in a stretch of each axis.
 func pick(op string, w *where, s []stretch) {
-	var few [layout.Inline]Index
+	var few [modes.Inline]Index
 	idx := few[:0]
 	for _, x := range s {
 		idx = append(idx, layout.Range(x.start, x.stop, x.step))
@@ -50,7 +52,7 @@ func tile(s []stretch, op string, lay *layout.Layout, size, coord []int) []stret
 		if c < 0 {
 			panic(&Error{op, sprintf("coordinate %d of axis %d is negative; tiles are counted from 0", c, i), ErrIndex})
 		}
-		n := lay.Ref().Dim(i)
+		n := walk.Ref(lay).Dim(i)
 		start := n
 		if c <= n/size[i] {
 			start = c * size[i]
@@ -61,8 +63,8 @@ func tile(s []stretch, op string, lay *layout.Layout, size, coord []int) []stret
 }
 
 func checkSizes(op string, lay *layout.Layout, size []int) {
-	if len(size) != lay.Ref().Rank() {
-		panic(&Error{op, sprintf("%d sizes for the %d axes of %s", len(size), lay.Ref().Rank(), lay.ShapeString()), ErrShape})
+	if len(size) != walk.Ref(lay).Rank() {
+		panic(&Error{op, sprintf("%d sizes for the %d axes of %s", len(size), walk.Ref(lay).Rank(), lay.ShapeString()), ErrShape})
 	}
 	for i, n := range size {
 		if n <= 0 {
@@ -80,7 +82,7 @@ func (a Any) Clipped(size ...int) bool {
 func clipped(op string, lay *layout.Layout, size []int) bool {
 	checkSizes(op, lay, size)
 	for i, n := range size {
-		if lay.Ref().Dim(i) < n {
+		if walk.Ref(lay).Dim(i) < n {
 			return true
 		}
 	}
@@ -104,7 +106,7 @@ func tiles(op string, t *where, size []int) iter.Seq2[[]int, where] {
 	return func(yield func([]int, where) bool) {
 		grid := make([]int, len(size))
 		for i, n := range size {
-			grid[i] = ceilDiv(t.lay.Ref().Dim(i), n)
+			grid[i] = ceilDiv(walk.Ref(&t.lay).Dim(i), n)
 		}
 		for at := range positions(grid) {
 			w := *t
@@ -144,7 +146,7 @@ func Split[T num.Elem](t Tensor[T], axis, count int) []Tensor[T] {
 
 // checkParts returns the axis, and refuses more views than memory is likely to hold.
 func checkParts(op string, lay *layout.Layout, axis, count int) int {
-	axis = axisOf(op, axis, lay.Ref().Rank())
+	axis = axisOf(op, axis, walk.Ref(lay).Rank())
 	if count > 1<<20 {
 		panic(&Error{op, sprintf("%d parts; the most is %d, and SplitPart gives one at a time", count, 1<<20), ErrMemory})
 	}
@@ -161,7 +163,7 @@ func SplitPart[T num.Elem](t Tensor[T], axis, count, i, align int) Tensor[T] {
 
 func pickPart(op string, w *where, axis, count, i, align int) {
 	var few stretches
-	pick(op, w, part(few[:0], op, &w.lay, axisOf(op, axis, w.lay.Ref().Rank()), count, i, align))
+	pick(op, w, part(few[:0], op, &w.lay, axisOf(op, axis, walk.Ref(&w.lay).Rank()), count, i, align))
 }
 
 // part appends the stretches of part i of count.
@@ -172,8 +174,8 @@ func part(s []stretch, op string, lay *layout.Layout, axis, count, i, align int)
 	case i < 0 || i >= count:
 		panic(&Error{op, sprintf("part %d of %d; they are counted from 0", i, count), ErrIndex})
 	}
-	for k := range lay.Ref().Rank() {
-		n := lay.Ref().Dim(k)
+	for k := range walk.Ref(lay).Rank() {
+		n := walk.Ref(lay).Dim(k)
 		if k != axis {
 			s = append(s, stretch{0, n, 1})
 			continue
@@ -204,7 +206,7 @@ func Slice2D[T num.Elem](t Tensor[T], axis0, axis1 int, r0, r1 Index, fixed ...i
 }
 
 func slice2D(op string, w *where, axis0, axis1 int, r0, r1 Index, fixed []int) {
-	a, b := axisOf(op, axis0, w.lay.Ref().Rank()), axisOf(op, axis1, w.lay.Ref().Rank())
+	a, b := axisOf(op, axis0, walk.Ref(&w.lay).Rank()), axisOf(op, axis1, walk.Ref(&w.lay).Rank())
 	if a >= b {
 		panic(&Error{op, sprintf("axes %d and %d are not in order; Transpose exchanges them afterwards", axis0, axis1), ErrAxis})
 	}
@@ -225,16 +227,16 @@ func Slice1D[T num.Elem](t Tensor[T], axis int, r Index, fixed ...int) Tensor[T]
 }
 
 func slice1D(op string, w *where, axis int, r Index, fixed []int) {
-	a := axisOf(op, axis, w.lay.Ref().Rank())
+	a := axisOf(op, axis, walk.Ref(&w.lay).Rank())
 	fix(op, w, 1, fixed, func(axis int) (Index, bool) { return r, axis == a })
 }
 
 // fix slices w where along says how, and at the fixed indices elsewhere; rank axes
 // are to be left.
 func fix(op string, w *where, rank int, fixed []int, along func(axis int) (Index, bool)) {
-	var few [layout.Inline]Index
+	var few [modes.Inline]Index
 	idx, used := few[:0], 0
-	for axis := range w.lay.Ref().Rank() {
+	for axis := range walk.Ref(&w.lay).Rank() {
 		x, ok := along(axis)
 		if !ok {
 			if used < len(fixed) {
@@ -247,7 +249,7 @@ func fix(op string, w *where, rank int, fixed []int, along func(axis int) (Index
 	if used != len(fixed) {
 		panic(&Error{op, sprintf("%d indices for the %d other axes of %s", len(fixed), used, w.lay.ShapeString()), ErrIndex})
 	}
-	if slice(op, w, idx); w.lay.Ref().Rank() != rank {
+	if slice(op, w, idx); walk.Ref(&w.lay).Rank() != rank {
 		panic(&Error{op, "a point or another index stands where a range is wanted; make it with R", ErrIndex})
 	}
 }

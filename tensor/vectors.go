@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"github.com/ashlar-go/ashlar/internal/core/conv"
+	"github.com/ashlar-go/ashlar/internal/core/modes"
+	"github.com/ashlar-go/ashlar/internal/core/walk"
 	"github.com/ashlar-go/ashlar/layout"
 	"github.com/ashlar-go/ashlar/num"
 )
@@ -53,7 +55,7 @@ func vectorize(op string, lay *layout.Layout, shape []int) cut {
 			panic(Wrap(op, err))
 		}
 		starts, lanes = append(starts, start), append(lanes, lane)
-		if rest := lay.Ref().Dim(i) % n; rest != 0 {
+		if rest := walk.Ref(lay).Dim(i) % n; rest != 0 {
 			if b.edge == nil {
 				b.edge = slices.Clone(shape)
 			}
@@ -68,9 +70,9 @@ func vectorize(op string, lay *layout.Layout, shape []int) cut {
 // blocks cuts axis i into blocks of n, the last of which may cross the edge: where
 // they start, and their elements. All blocks of an axis must be alike.
 func blocks(lay *layout.Layout, i, n int) (start, lane layout.Layout, err error) {
-	dim := lay.Ref().Dim(i)
+	dim := walk.Ref(lay).Dim(i)
 	count := ceilDiv(dim, n)
-	if s, ok := lay.Ref().Stride(i); ok {
+	if s, ok := walk.Ref(lay).Stride(i); ok {
 		if lane, err = layout.New([]int{n}, []int{s}); err != nil || count <= 1 {
 			start, _ = layout.New([]int{count}, []int{0})
 			return start, lane, err
@@ -103,7 +105,7 @@ func FromVectors[T num.Elem](data []T, lay, elem layout.Layout) Vectors[T] {
 func lanes(lay, elem *layout.Layout) []layout.Layout {
 	var modes []layout.Layout
 	for _, l := range []*layout.Layout{lay, elem} {
-		for i := range l.Ref().Rank() {
+		for i := range walk.Ref(l).Rank() {
 			modes = append(modes, l.Mode(i))
 		}
 	}
@@ -111,7 +113,7 @@ func lanes(lay, elem *layout.Layout) []layout.Layout {
 }
 
 // Rank returns the number of axes of the tensor of vectors.
-func (v Vectors[T]) Rank() int { return v.grid.a.lay.Ref().Rank() }
+func (v Vectors[T]) Rank() int { return walk.Ref(&v.grid.a.lay).Rank() }
 
 // Dim returns how many vectors there are along an axis. Negative axes count from
 // the end. It panics when there is no such axis.
@@ -121,7 +123,7 @@ func (v Vectors[T]) Dim(axis int) int { return v.grid.Dim(axis) }
 func (v Vectors[T]) Shape() []int { return v.grid.Shape() }
 
 // Len returns the number of vectors.
-func (v Vectors[T]) Len() int { return v.grid.a.lay.Ref().Size() }
+func (v Vectors[T]) Len() int { return walk.Ref(&v.grid.a.lay).Size() }
 
 // Layout returns how coordinates map to the storage offsets of the vectors' first
 // elements, counted from that of vector 0.
@@ -132,7 +134,7 @@ func (v Vectors[T]) Layout() layout.Layout { return v.grid.a.lay }
 func (v Vectors[T]) ElemLayout() layout.Layout { return v.elem }
 
 // ElemLen returns the number of lanes of a vector.
-func (v Vectors[T]) ElemLen() int { return v.elem.Ref().Size() }
+func (v Vectors[T]) ElemLen() int { return walk.Ref(&v.elem).Size() }
 
 // Clipped reports whether some vector lacks lanes.
 func (v Vectors[T]) Clipped() bool { return v.edge != nil && v.Len() > 0 }
@@ -145,7 +147,7 @@ func (v Vectors[T]) Full(idx ...int) bool {
 
 func full(grid *layout.Layout, b *cut, idx []int) bool {
 	for i := range b.edge {
-		if extent(grid, b, idx, i) < b.elem.Ref().Dim(i) {
+		if extent(grid, b, idx, i) < walk.Ref(&b.elem).Dim(i) {
 			return false
 		}
 	}
@@ -155,10 +157,10 @@ func full(grid *layout.Layout, b *cut, idx []int) bool {
 // extent returns how many lanes the vector at idx of the grid has along axis i of its
 // block.
 func extent(grid *layout.Layout, b *cut, idx []int, i int) int {
-	if b.edge != nil && idx[i] == grid.Ref().Dim(i)-1 {
+	if b.edge != nil && idx[i] == walk.Ref(grid).Dim(i)-1 {
 		return b.edge[i]
 	}
-	return b.elem.Ref().Dim(i)
+	return walk.Ref(&b.elem).Dim(i)
 }
 
 // offsetAt returns where in the storage the element at idx is.
@@ -172,8 +174,8 @@ func offsetAt(op string, w *where, idx []int) int {
 
 // fastest returns the axis of a block that is fastest among the lanes.
 func fastest(block *layout.Layout) int {
-	for i := range block.Ref().Rank() {
-		if s, ok := block.Ref().Stride(i); ok && s == 1 && block.Ref().Dim(i) > 1 {
+	for i := range walk.Ref(block).Rank() {
+		if s, ok := walk.Ref(block).Stride(i); ok && s == 1 && walk.Ref(block).Dim(i) > 1 {
 			return i
 		}
 	}
@@ -183,14 +185,14 @@ func fastest(block *layout.Layout) int {
 // eachLane calls f with every lane of the vector at idx of the grid that isn't missing
 // and its offset from the vector's first element.
 func eachLane(grid *layout.Layout, b *cut, idx []int, f func(lane, off int)) {
-	rank := b.elem.Ref().Rank()
-	var few [layout.Inline]int
+	rank := walk.Ref(&b.elem).Rank()
+	var few [modes.Inline]int
 	at := few[:0]
 	for range rank {
 		at = append(at, 0)
 	}
 	fast := fastest(&b.elem)
-	for lane := range b.elem.Ref().Size() {
+	for lane := range walk.Ref(&b.elem).Size() {
 		here := true
 		for i := range b.edge {
 			here = here && at[i] < extent(grid, b, idx, i)
@@ -206,7 +208,7 @@ func eachLane(grid *layout.Layout, b *cut, idx []int, f func(lane, off int)) {
 			} else if i >= fast {
 				i = k
 			}
-			if at[i]++; at[i] < b.elem.Ref().Dim(i) {
+			if at[i]++; at[i] < walk.Ref(&b.elem).Dim(i) {
 				break
 			}
 			at[i] = 0
@@ -277,7 +279,7 @@ func (v Vectors[T]) Store(src []T, idx ...int) int {
 }
 
 func checkLanes(op string, elem *layout.Layout, n int) {
-	if want := elem.Ref().Size(); n != want {
+	if want := walk.Ref(elem).Size(); n != want {
 		panic(&Error{op, sprintf("%d elements for vectors of %d lanes", n, want), ErrShape})
 	}
 }
@@ -304,8 +306,8 @@ func (v Vectors[T]) CopyFrom(src Vectors[T]) {
 	const op = "tensor.Vectors.CopyFrom"
 	v.grid.a.check(op)
 	src.grid.a.pointer(op)
-	vectors, n := v.grid.a.lay.Ref().Size(), v.elem.Ref().Size()
-	checkVectors(op, vectors, n, src.grid.a.lay.Ref().Size(), src.elem.Ref().Size())
+	vectors, n := walk.Ref(&v.grid.a.lay).Size(), walk.Ref(&v.elem).Size()
+	checkVectors(op, vectors, n, walk.Ref(&src.grid.a.lay).Size(), walk.Ref(&src.elem).Size())
 	whole := Empty[T](vectors, n)
 	defer whole.Close()
 	all := whole.Elems()
@@ -335,7 +337,7 @@ func (v Vectors[T]) Lanes() Tensor[T] {
 }
 
 func allLanes(op string, grid *layout.Layout, b *cut) layout.Layout {
-	if b.edge != nil && grid.Ref().Size() > 0 {
+	if b.edge != nil && walk.Ref(grid).Size() > 0 {
 		panic(&Error{op, "vectors at the edge lack lanes; Tile cuts them off", ErrShape})
 	}
 	return join(op, lanes(grid, &b.elem))
@@ -355,8 +357,8 @@ func partOfGrid(b *cut, grid, part *layout.Layout, from func(axis int) (start, s
 	b.edge = nil
 	for i := range edge {
 		start, step := from(i)
-		n := part.Ref().Dim(i)
-		if n == 0 || edge[i] == b.elem.Ref().Dim(i) || start+(n-1)*step < grid.Ref().Dim(i)-1 {
+		n := walk.Ref(part).Dim(i)
+		if n == 0 || edge[i] == walk.Ref(&b.elem).Dim(i) || start+(n-1)*step < walk.Ref(grid).Dim(i)-1 {
 			continue
 		}
 		if b.edge == nil {
@@ -405,7 +407,7 @@ func (v Vectors[T]) Distribute(threads layout.Layout, thread int, opts *Distribu
 func distributeVectors(op string, w *where, b *cut, threads *layout.Layout, thread int, o *DistributeOptions) {
 	d := newDistribution(op, &w.lay, threads, thread, o)
 	for i, n := range b.edge {
-		if n < b.elem.Ref().Dim(i) && d.alike(&w.lay, i) {
+		if n < walk.Ref(&b.elem).Dim(i) && d.alike(&w.lay, i) {
 			panic(&Error{op, sprintf("the last vector along the nested axis %d lacks lanes; use it before Vectorize", i), ErrView})
 		}
 	}
@@ -415,7 +417,7 @@ func distributeVectors(op string, w *where, b *cut, threads *layout.Layout, thre
 	if lay.Size() > 0 && d.w != (layout.Swizzle{}) {
 		const op1 = "tensor.Vectors.Lanes"
 		whole, frag := allLanes(op1, &w.lay, &all), allLanes(op1, &lay, b)
-		off = d.swizzle(op, &whole, &frag, off, b.elem.Ref().Size())
+		off = d.swizzle(op, &whole, &frag, off, walk.Ref(&b.elem).Size())
 	}
 	move(w, &lay, off)
 }

@@ -1,6 +1,7 @@
 package tensor
 
 import (
+	"github.com/ashlar-go/ashlar/internal/core/walk"
 	"github.com/ashlar-go/ashlar/layout"
 	"github.com/ashlar-go/ashlar/num"
 )
@@ -92,20 +93,20 @@ func Diagonal[T num.Elem](t Tensor[T], offset, axis1, axis2 int) Tensor[T] {
 
 func diagonal(op string, w *where, offset, axis1, axis2 int) {
 	lay := &w.lay
-	a, b := axisOf(op, axis1, lay.Ref().Rank()), axisOf(op, axis2, lay.Ref().Rank())
+	a, b := axisOf(op, axis1, walk.Ref(lay).Rank()), axisOf(op, axis2, walk.Ref(lay).Rank())
 	if a == b {
 		panic(&Error{op, sprintf("axes %d and %d are the same", axis1, axis2), ErrAxis})
 	}
-	n, down, right := min(lay.Ref().Dim(a), lay.Ref().Dim(b)-offset), strideOf(op, lay, a), strideOf(op, lay, b)
+	n, down, right := min(walk.Ref(lay).Dim(a), walk.Ref(lay).Dim(b)-offset), strideOf(op, lay, a), strideOf(op, lay, b)
 	from := offset * right
 	if offset < 0 {
-		n, from = min(lay.Ref().Dim(a)+offset, lay.Ref().Dim(b)), -offset*down
+		n, from = min(walk.Ref(lay).Dim(a)+offset, walk.Ref(lay).Dim(b)), -offset*down
 	}
 	if n <= 0 {
 		n, from = 0, 0
 	}
 	var modes []layout.Layout
-	for i := range lay.Ref().Rank() {
+	for i := range walk.Ref(lay).Rank() {
 		if i != a && i != b {
 			modes = append(modes, lay.Mode(i))
 		}
@@ -128,9 +129,9 @@ func SlidingWindow[T num.Elem](t Tensor[T], axis, size int) Tensor[T] {
 }
 
 func slidingWindow(op string, w *where, axis, size int) {
-	rank := w.lay.Ref().Rank()
+	rank := walk.Ref(&w.lay).Rank()
 	a := axisOf(op, axis, rank)
-	n := w.lay.Ref().Dim(a)
+	n := walk.Ref(&w.lay).Dim(a)
 	if size < 0 || size > n {
 		panic(&Error{op, sprintf("a window of %d on axis %d of extent %d", size, axis, n), ErrShape})
 	}
@@ -145,7 +146,7 @@ func slidingWindow(op string, w *where, axis, size int) {
 
 // strideOf returns the one stride of an axis.
 func strideOf(op string, lay *layout.Layout, axis int) int {
-	s, ok := lay.Ref().Stride(axis)
+	s, ok := walk.Ref(lay).Stride(axis)
 	if !ok {
 		panic(&Error{op, sprintf("axis %d of %v has no single stride; use it on Contiguous()", axis, *lay), ErrView})
 	}

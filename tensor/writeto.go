@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/core/walk"
 	"github.com/ashlar-go/ashlar/layout"
 )
 
@@ -39,7 +40,7 @@ func (a Any) WriteNested(w io.Writer) (int64, error) {
 	checkLists(op, lay)
 	defer runtime.KeepAlive(a.st)
 	var b strings.Builder
-	at := make([]int, lay.Ref().Rank())
+	at := make([]int, walk.Ref(lay).Rank())
 	var nest func(axis int)
 	nest = func(axis int) {
 		if axis == len(at) {
@@ -47,7 +48,7 @@ func (a Any) WriteNested(w io.Writer) (int64, error) {
 			return
 		}
 		b.WriteByte('[')
-		for i := range lay.Ref().Dim(axis) {
+		for i := range walk.Ref(lay).Dim(axis) {
 			if i > 0 {
 				b.WriteString(", ")
 			}
@@ -105,11 +106,11 @@ func writeGrid(op string, w io.Writer, lay *layout.Layout, put func(b *strings.B
 		put(&b, off, idx)
 	}
 	rows := *lay
-	if !lay.Ref().Flat() || lay.Ref().Rank() != 2 {
+	if !walk.Ref(lay).Flat() || walk.Ref(lay).Rank() != 2 {
 		rows = lay.Coalesce()
 	}
 	switch {
-	case lay.Ref().Size() == 0:
+	case walk.Ref(lay).Size() == 0:
 	case rows.Rank() == 2:
 		for i := range rows.Dim(0) {
 			if i > 0 {
@@ -121,7 +122,7 @@ func writeGrid(op string, w io.Writer, lay *layout.Layout, put func(b *strings.B
 			}
 		}
 	default:
-		for i := range lay.Ref().Size() {
+		for i := range walk.Ref(lay).Size() {
 			if i > 0 {
 				b.WriteByte(' ')
 			}

@@ -12,6 +12,7 @@ import (
 	"github.com/ashlar-go/ashlar/internal/core/ram"
 	"github.com/ashlar-go/ashlar/internal/core/reach"
 	"github.com/ashlar-go/ashlar/internal/core/simd"
+	"github.com/ashlar-go/ashlar/internal/core/walk"
 	"github.com/ashlar-go/ashlar/layout"
 	"github.com/ashlar-go/ashlar/mem"
 	"github.com/ashlar-go/ashlar/num"
@@ -140,21 +141,21 @@ func EntriesOf(origin int, loops ...Loop) (e Entries) {
 // Matrices makes e the matrices of a batch that a layout stretches to, and returns their strides. An axis for the rows or the columns that
 // isn't there has stride 1.
 func (e *Entries) Matrices(lay *layout.Layout, rows, cols bool, batch []int) (row, col int) {
-	axis := lay.Ref().Rank()
+	axis := walk.Ref(lay).Rank()
 	row, col = 1, 1
 	if cols {
 		axis--
-		col, _ = lay.Ref().Stride(axis)
+		col, _ = walk.Ref(lay).Stride(axis)
 	}
 	if rows {
 		axis--
-		row, _ = lay.Ref().Stride(axis)
+		row, _ = walk.Ref(lay).Stride(axis)
 	}
 	e.Clear()
 	for _, ext := range slices.Backward(batch) {
 		str := 0
-		if axis--; axis >= 0 && lay.Ref().Dim(axis) > 1 {
-			str, _ = lay.Ref().Stride(axis)
+		if axis--; axis >= 0 && walk.Ref(lay).Dim(axis) > 1 {
+			str, _ = walk.Ref(lay).Stride(axis)
 		}
 		e.Around(ext, str)
 	}

@@ -4,6 +4,7 @@ import (
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
 	"github.com/ashlar-go/ashlar/internal/core/plan"
+	"github.com/ashlar-go/ashlar/internal/core/walk"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -45,7 +46,7 @@ func (g *Convolution) Price(x, w, bias *tensor.Any) plan.Price {
 func ConvOf(name string, x, w, bias *tensor.Any, win Window, group int) *Convolution {
 	lx, lw := x.LayoutRef(), w.LayoutRef()
 	in := plan.Spatial(name, lx)
-	if lw.Ref().Rank() != lx.Ref().Rank() {
+	if walk.Ref(lw).Rank() != walk.Ref(lx).Rank() {
 		panic(plan.Fail(name, tensor.ErrShape, "the input has shape %s, the weights %s; want the same rank", lx.ShapeString(), lw.ShapeString()))
 	}
 	kernel := lw.Shape()[2:]
@@ -57,22 +58,22 @@ func ConvOf(name string, x, w, bias *tensor.Any, win Window, group int) *Convolu
 			panic(plan.Fail(name, tensor.ErrShape, "kernel_shape is %v, the weights have %v", win.Kernel, kernel))
 		}
 	}
-	g := &Convolution{Group: group, N: lx.Ref().Dim(0), C: lx.Ref().Dim(1), M: lw.Ref().Dim(0)}
+	g := &Convolution{Group: group, N: walk.Ref(lx).Dim(0), C: walk.Ref(lx).Dim(1), M: walk.Ref(lw).Dim(0)}
 	if group < 1 || g.M%group != 0 || g.C%group != 0 {
 		panic(plan.Fail(name, tensor.ErrShape, "%d groups don't divide %d input and %d output channels", group, g.C, g.M))
 	}
-	if want := g.C / group; lw.Ref().Dim(1) != want {
+	if want := g.C / group; walk.Ref(lw).Dim(1) != want {
 		if group == 1 {
-			panic(plan.Fail(name, tensor.ErrShape, "input has %d channels, kernel wants %d", g.C, lw.Ref().Dim(1)))
+			panic(plan.Fail(name, tensor.ErrShape, "input has %d channels, kernel wants %d", g.C, walk.Ref(lw).Dim(1)))
 		}
-		panic(plan.Fail(name, tensor.ErrShape, "input has %d channels in %d groups, kernel wants %d in each", g.C, group, lw.Ref().Dim(1)))
+		panic(plan.Fail(name, tensor.ErrShape, "input has %d channels in %d groups, kernel wants %d in each", g.C, group, walk.Ref(lw).Dim(1)))
 	}
 	if bias != nil && !bias.IsZero() && (bias.Rank() != 1 || bias.Dim(0) != g.M) {
 		panic(plan.Fail(name, tensor.ErrShape, "the bias is %s; want one number for each of %d output channels", tensor.Describe(*bias), g.M))
 	}
 	g.S = SpansOf(&win, name, in)
 	g.Shape = OutShape(g.N, g.M, g.S)
-	g.Patch, g.K = 1, lw.Ref().Dim(1)
+	g.Patch, g.K = 1, walk.Ref(lw).Dim(1)
 	for i := range g.S {
 		g.Patch *= g.S[i].Out
 		g.K *= g.S[i].Kernel

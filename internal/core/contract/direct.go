@@ -9,6 +9,7 @@ import (
 	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/internal/core/reach"
 	"github.com/ashlar-go/ashlar/internal/core/simd"
+	"github.com/ashlar-go/ashlar/internal/core/walk"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -31,18 +32,18 @@ type strides struct{ n, c, y, x int }
 func stridesOf(a *tensor.Any) (s strides) {
 	lay := a.LayoutRef()
 	of := func(axis int) int {
-		if lay.Ref().Dim(axis) < 2 {
+		if walk.Ref(lay).Dim(axis) < 2 {
 			return 0
 		}
-		n, _ := lay.Ref().Stride(axis)
+		n, _ := walk.Ref(lay).Stride(axis)
 		return n
 	}
-	rank := lay.Ref().Rank()
+	rank := walk.Ref(lay).Rank()
 	s = strides{n: of(0), c: of(1), x: of(rank - 1)}
 	if rank > 3 {
 		s.y = of(rank - 2)
 	}
-	if lay.Ref().Dim(1) == 1 {
+	if walk.Ref(lay).Dim(1) == 1 {
 		s.c = 1
 	}
 	return s

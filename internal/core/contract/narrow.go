@@ -7,6 +7,7 @@ import (
 	"github.com/ashlar-go/ashlar/internal/core/cast"
 	"github.com/ashlar-go/ashlar/internal/core/conv"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/walk"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -28,11 +29,11 @@ func narrowOf(a *tensor.Any, at *Entries) *narrowSide {
 // matrices. A single sum takes float32 alone.
 func Widens(m, n int, b *tensor.Any) bool {
 	lay := b.LayoutRef()
-	if !lay.Ref().Flat() || m*n == 1 {
+	if !walk.Ref(lay).Flat() || m*n == 1 {
 		return false
 	}
-	for i := max(0, lay.Ref().Rank()-2); i < lay.Ref().Rank(); i++ {
-		if s, _ := lay.Ref().Stride(i); s == 1 {
+	for i := max(0, walk.Ref(lay).Rank()-2); i < walk.Ref(lay).Rank(); i++ {
+		if s, _ := walk.Ref(lay).Stride(i); s == 1 {
 			return true
 		}
 	}

@@ -109,10 +109,10 @@ func (j *Job) ahead(size int) *simd.Prefetch {
 // dst's shape: rows of at most a chunk, packed where they aren't runs of elements.
 func Elementwise(j *Job, dst *tensor.Any, ins []*tensor.Any, k *Kernel) {
 	lay := dst.LayoutRef()
-	if lay.Ref().Size() == 0 {
+	if walk.Ref(lay).Size() == 0 {
 		return
 	}
-	if k.Widen == nil && k.Narrow == nil && lay.Ref().IsRowMajor() && Dense(j, dst, ins, k) {
+	if k.Widen == nil && k.Narrow == nil && walk.Ref(lay).IsRowMajor() && Dense(j, dst, ins, k) {
 		return
 	}
 	general(*j, dst, ins, k)
@@ -173,7 +173,7 @@ func Dense(j *Job, dst *tensor.Any, ins []*tensor.Any, k *Kernel) bool {
 			same = true
 		case !inOrder(al, lay):
 			return false
-		case al.Ref().Size() < n: // one element
+		case walk.Ref(al).Size() < n: // one element
 			if n<<s > packedBytes {
 				return false
 			}
@@ -280,10 +280,10 @@ func clone(a *tensor.Any) tensor.Any {
 
 // alike is Ref.Equal, quicker for the few axes that most tensors have.
 func alike(a, b *layout.Layout) bool {
-	ext, str, n := a.Ref().Plain()
-	ext2, str2, m := b.Ref().Plain()
+	ext, str, n := walk.Ref(a).Plain()
+	ext2, str2, m := walk.Ref(b).Plain()
 	if n != m || n == 0 || n > 4 {
-		return a.Ref().Equal(b)
+		return walk.Ref(a).Equal(walk.Ref(b))
 	}
 	for i := range n {
 		if ext[i] != ext2[i] || str[i] != str2[i] {
@@ -295,12 +295,12 @@ func alike(a, b *layout.Layout) bool {
 
 // inOrder reports whether a is row-major, has no more axes than b, and has b's extents or one element: its elements are in the order of b.
 func inOrder(a, b *layout.Layout) bool {
-	n := b.Ref().Rank() - a.Ref().Rank()
-	if n < 0 || !a.Ref().IsRowMajor() || a.Ref().Size() != 1 && a.Ref().Size() != b.Ref().Size() {
+	n := walk.Ref(b).Rank() - walk.Ref(a).Rank()
+	if n < 0 || !walk.Ref(a).IsRowMajor() || walk.Ref(a).Size() != 1 && walk.Ref(a).Size() != walk.Ref(b).Size() {
 		return false
 	}
-	for i := range a.Ref().Rank() {
-		if a.Ref().Size() != 1 && a.Ref().Dim(i) != b.Ref().Dim(n+i) {
+	for i := range walk.Ref(a).Rank() {
+		if walk.Ref(a).Size() != 1 && walk.Ref(a).Dim(i) != walk.Ref(b).Dim(n+i) {
 			return false
 		}
 	}
@@ -311,7 +311,7 @@ func inOrder(a, b *layout.Layout) bool {
 // dst without being exactly dst.
 func MustCopy(a, dst *tensor.Any) bool {
 	x, y := Reach(a), Reach(dst)
-	return conv.Overlap(x, y) && !(conv.Same(x, y) && a.DType().Size() == dst.DType().Size() && a.LayoutRef().Ref().Equal(dst.LayoutRef()))
+	return conv.Overlap(x, y) && !(conv.Same(x, y) && a.DType().Size() == dst.DType().Size() && walk.Ref(a.LayoutRef()).Equal(walk.Ref(dst.LayoutRef())))
 }
 
 // Reach returns the stretch of the storage that a tensor spans.
@@ -457,8 +457,8 @@ func strided(j *Job, s *strides) {
 func cut(lays *[walk.Max]*layout.Layout, most int) cuts {
 	var few [8]int
 	shape := few[:0]
-	for i := range lays[0].Ref().Rank() {
-		shape = append(shape, lays[0].Ref().Dim(i))
+	for i := range walk.Ref(lays[0]).Rank() {
+		shape = append(shape, walk.Ref(lays[0]).Dim(i))
 	}
 	var wide [walk.Max]layout.Layout
 	ptrs := [walk.Max]*layout.Layout{lays[0], &wide[1], &wide[2], &wide[3], &wide[4]}
@@ -566,9 +566,9 @@ func carve(scratch *[]byte, n int) []byte {
 func At(a *tensor.Any, idx []int) Run {
 	data, off := a.Memory()
 	lay := a.LayoutRef()
-	own := make([]int, lay.Ref().Rank())
+	own := make([]int, walk.Ref(lay).Rank())
 	for i := range own {
-		if lay.Ref().Dim(i) > 1 {
+		if walk.Ref(lay).Dim(i) > 1 {
 			own[i] = idx[len(idx)-len(own)+i]
 		}
 	}

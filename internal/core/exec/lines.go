@@ -5,6 +5,7 @@ import (
 
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/core/conv"
+	"github.com/ashlar-go/ashlar/internal/core/walk"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -25,12 +26,12 @@ type along struct {
 // axes, from axis on, make up a line. widen and narrow, where they aren't nil, convert from
 // and to the type of a; row takes float32 then.
 func Lines(j Job, a *tensor.Any, axis, tail int, dst *tensor.Any, row LineRow, widen, narrow Row1) {
-	if dst.LayoutRef().Ref().Size() == 0 {
+	if walk.Ref(dst.LayoutRef()).Size() == 0 {
 		return
 	}
 	l := along{n: 1, dtype: a.DType(), row: row, widen: widen, narrow: narrow}
 	for i := axis; i < axis+tail; i++ {
-		l.n *= a.LayoutRef().Ref().Dim(i)
+		l.n *= walk.Ref(a.LayoutRef()).Dim(i)
 	}
 	l.in.lines(a.LayoutRef(), axis, tail)
 	l.to.lines(dst.LayoutRef(), axis, tail)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/core/conv"
+	"github.com/ashlar-go/ashlar/internal/core/walk"
 	"github.com/ashlar-go/ashlar/layout"
 	"github.com/ashlar-go/ashlar/num/fixed"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -70,17 +71,17 @@ type Axes struct {
 
 // Set sorts out the axes of a layout, and appends the result's extents to shape.
 func (x *Axes) Set(lay *layout.Layout, gone []bool, keepDims bool, shape []int) []int {
-	for i := range lay.Ref().Rank() {
+	for i := range walk.Ref(lay).Rank() {
 		switch {
 		case !gone[i]:
-			shape = append(shape, lay.Ref().Dim(i))
+			shape = append(shape, walk.Ref(lay).Dim(i))
 		case keepDims:
 			shape = append(shape, 1)
 		}
 	}
 	x.kept.Clear()
 	x.gone.Clear()
-	for i := lay.Ref().Rank() - 1; i >= 0; i-- {
+	for i := walk.Ref(lay).Rank() - 1; i >= 0; i-- {
 		if gone[i] {
 			x.gone.mode(lay, i)
 		} else {
@@ -355,8 +356,8 @@ func (r *reducing) strips(from, till int) {
 // isn't so. This makes a call cheap.
 func ReduceDense(a, dst *tensor.Any, list []int, by *Reducer) bool {
 	lay, to := a.LayoutRef(), dst.LayoutRef()
-	rank, size := lay.Ref().Rank(), lay.Ref().Size()
-	if !lay.Ref().IsRowMajor() || !lay.Ref().Flat() || !to.Ref().Flat() || size == 0 || size > SplitCost/2 {
+	rank, size := walk.Ref(lay).Rank(), walk.Ref(lay).Size()
+	if !walk.Ref(lay).IsRowMajor() || !walk.Ref(lay).Flat() || !walk.Ref(to).Flat() || size == 0 || size > SplitCost/2 {
 		return false
 	}
 	wide, n, kept := 1, size, 0 // neighbouring outputs whose elements are apart, and how many of those each has
@@ -378,7 +379,7 @@ func ReduceDense(a, dst *tensor.Any, list []int, by *Reducer) bool {
 		}
 		n = 1
 		for i := range rank {
-			e, _ := lay.Ref().Leaf(i)
+			e, _ := walk.Ref(lay).Leaf(i)
 			if i >= first && i < first+len(list) {
 				n *= e
 				continue
@@ -386,13 +387,13 @@ func ReduceDense(a, dst *tensor.Any, list []int, by *Reducer) bool {
 			if i > first {
 				wide *= e
 			}
-			if kept == to.Ref().Rank() || to.Ref().Dim(kept) != e {
+			if kept == walk.Ref(to).Rank() || walk.Ref(to).Dim(kept) != e {
 				return false
 			}
 			kept++
 		}
 	}
-	if kept != to.Ref().Rank() {
+	if kept != walk.Ref(to).Rank() {
 		return false
 	}
 	x, out := a.Run(lay), dst.Run(to)

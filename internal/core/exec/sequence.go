@@ -3,6 +3,8 @@ package exec
 import (
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/core/conv"
+	"github.com/ashlar-go/ashlar/internal/core/modes"
+	"github.com/ashlar-go/ashlar/internal/core/walk"
 	"github.com/ashlar-go/ashlar/layout"
 )
 
@@ -11,7 +13,7 @@ import (
 type Sequence struct {
 	N    int // elements
 	rank int // loops
-	few  [layout.Inline]loop
+	few  [modes.Inline]loop
 	more []loop // those beyond the few
 }
 
@@ -29,7 +31,7 @@ func (s *Sequence) lines(lay *layout.Layout, axis, tail int) {
 	for i := axis + tail - 1; i >= axis; i-- {
 		s.mode(lay, i)
 	}
-	for i := lay.Ref().Rank() - 1; i >= 0; i-- {
+	for i := walk.Ref(lay).Rank() - 1; i >= 0; i-- {
 		if i < axis || i >= axis+tail {
 			s.mode(lay, i)
 		}
@@ -40,7 +42,7 @@ func (s *Sequence) lines(lay *layout.Layout, axis, tail int) {
 func (s *Sequence) mode(lay *layout.Layout, i int) {
 	from, to := lay.ModeLeaves(i)
 	for k := from; k < to; k++ {
-		s.Around(lay.Ref().Leaf(k))
+		s.Around(walk.Ref(lay).Leaf(k))
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"github.com/ashlar-go/ashlar/internal/core/exec"
 	"github.com/ashlar-go/ashlar/internal/core/plan"
+	"github.com/ashlar-go/ashlar/internal/core/walk"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -36,8 +37,8 @@ func remapLast(name string, ctx context.Context, dst, src *tensor.Any, maps []Ma
 		if maps[i].At != nil {
 			lists[i] = maps[i].list(name)
 		}
-		in[i], _ = src.LayoutRef().Ref().Stride(i)
-		out[i], _ = dst.LayoutRef().Ref().Stride(i)
+		in[i], _ = walk.Ref(src.LayoutRef()).Stride(i)
+		out[i], _ = walk.Ref(dst.LayoutRef()).Stride(i)
 		if i != 1 && i < rank-1 {
 			lines *= dst.Dim(i)
 		}

@@ -3,6 +3,7 @@ package plan
 import (
 	"slices"
 
+	"github.com/ashlar-go/ashlar/internal/core/walk"
 	"github.com/ashlar-go/ashlar/layout"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -39,7 +40,7 @@ func LiesLast(a *tensor.Any) bool {
 
 // LaidLast is LiesLast for a layout.
 func LaidLast(lay *layout.Layout) bool {
-	r := lay.Ref()
+	r := walk.Ref(lay)
 	if r.Rank() < 3 || r.IsRowMajor() {
 		return false
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/ashlar-go/ashlar/internal/core/conv"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
 	"github.com/ashlar-go/ashlar/internal/core/simd"
+	"github.com/ashlar-go/ashlar/internal/core/walk"
 	"github.com/ashlar-go/ashlar/layout"
 	"github.com/ashlar-go/ashlar/op/option"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -163,7 +164,7 @@ func Ready(opts []Option, d dtype.DType) *tensor.Any {
 		return nil
 	}
 	dst := opts[0].Into
-	if dst == nil || dst.DType() != d || dst.IsReadOnly() || dst.Closed() || !dst.LayoutRef().Ref().IsRowMajor() {
+	if dst == nil || dst.DType() != d || dst.IsReadOnly() || dst.Closed() || !walk.Ref(dst.LayoutRef()).IsRowMajor() {
 		return nil
 	}
 	return dst
@@ -243,7 +244,7 @@ var ErrUnsupported = errors.New("unsupported")
 func Aim(r *tensor.Any, name string, s *Settings, d dtype.DType, ls ...*layout.Layout) {
 	var few [8]int
 	shape := few[:0]
-	if len(ls) == 1 || len(ls) == 2 && ls[0].Ref().Equal(ls[1]) {
+	if len(ls) == 1 || len(ls) == 2 && walk.Ref(ls[0]).Equal(walk.Ref(ls[1])) {
 		shape = AppendShape(shape, ls[0])
 	} else {
 		shape = BroadcastShape(name, shape, ls...)

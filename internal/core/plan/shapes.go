@@ -6,6 +6,7 @@ import (
 	"math/bits"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/core/walk"
 	"github.com/ashlar-go/ashlar/layout"
 	"github.com/ashlar-go/ashlar/mem"
 	"github.com/ashlar-go/ashlar/num"
@@ -21,16 +22,16 @@ func BroadcastShape(name string, shape []int, ls ...*layout.Layout) []int {
 func BroadcastLeading(name string, shape []int, last int, ls ...*layout.Layout) []int {
 	rank := 0
 	for _, l := range ls {
-		rank = max(rank, l.Ref().Rank()-last)
+		rank = max(rank, walk.Ref(l).Rank()-last)
 	}
 	for i := range rank {
 		dim := 1
 		for _, l := range ls {
-			axis := i - (rank - (l.Ref().Rank() - last))
+			axis := i - (rank - (walk.Ref(l).Rank() - last))
 			if axis < 0 {
 				continue
 			}
-			switch e := l.Ref().Dim(axis); {
+			switch e := walk.Ref(l).Dim(axis); {
 			case e == dim || e == 1:
 			case dim == 1:
 				dim = e
@@ -92,19 +93,19 @@ const MostScratch = 1 << 20
 
 // AppendShape appends the extents of a layout.
 func AppendShape(shape []int, l *layout.Layout) []int {
-	for i := range l.Ref().Rank() {
-		shape = append(shape, l.Ref().Dim(i))
+	for i := range walk.Ref(l).Rank() {
+		shape = append(shape, walk.Ref(l).Dim(i))
 	}
 	return shape
 }
 
 // SameShape reports whether a layout has a shape.
 func SameShape(l *layout.Layout, shape []int) bool {
-	if l.Ref().Rank() != len(shape) {
+	if walk.Ref(l).Rank() != len(shape) {
 		return false
 	}
 	for i, e := range shape {
-		if l.Ref().Dim(i) != e {
+		if walk.Ref(l).Dim(i) != e {
 			return false
 		}
 	}
@@ -148,7 +149,7 @@ func ListText(v []int) string {
 // Spatial returns the extents after the first two axes, and panics when there
 // are none.
 func Spatial(name string, l *layout.Layout) []int {
-	if l.Ref().Rank() < 3 {
+	if walk.Ref(l).Rank() < 3 {
 		panic(Fail(name, tensor.ErrShape, "the input has shape %s; want [N, C] and at least one spatial axis", l.ShapeString()))
 	}
 	return l.Shape()[2:]

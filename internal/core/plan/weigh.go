@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/ashlar-go/ashlar/internal/core/walk"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -173,7 +174,7 @@ func (q *weighed) some(room *tensor.Any, from, till []int, r *tensor.Any, ctx co
 		switch {
 		case whole:
 			return *a, true
-		case !a.LayoutRef().Ref().Flat():
+		case !walk.Ref(a.LayoutRef()).Flat():
 			return a.Contiguous().Slice(idx...), false
 		}
 		return a.Slice(idx...), false
@@ -227,7 +228,7 @@ func Same(a, b *tensor.Any) bool {
 	if a.IsZero() || b.IsZero() {
 		return a.IsZero() && b.IsZero()
 	}
-	if !a.SameData(*b) || !a.LayoutRef().Ref().Equal(b.LayoutRef()) {
+	if !a.SameData(*b) || !walk.Ref(a.LayoutRef()).Equal(walk.Ref(b.LayoutRef())) {
 		return false
 	}
 	_, i := a.Memory()

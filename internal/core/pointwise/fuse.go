@@ -11,6 +11,7 @@ import (
 	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/internal/core/reach"
 	"github.com/ashlar-go/ashlar/internal/core/simd"
+	"github.com/ashlar-go/ashlar/internal/core/walk"
 	"github.com/ashlar-go/ashlar/layout"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -33,7 +34,7 @@ func Fused(r *tensor.Any, name string, y *tensor.Any, s plan.Settings) func() {
 	plan.Aim(r, name, &s, y.DType(), y.LayoutRef())
 	dst := *r
 	f := fusion{name: name, Settings: s, whole: map[*Note]*tensor.Any{}}
-	if a.By != nil && dst.LayoutRef().Ref().Flat() {
+	if a.By != nil && walk.Ref(dst.LayoutRef()).Flat() {
 		f.compute(a.By, &dst)
 	} else { // there is nothing to compute, or blocks of a nested axis have no layout
 		f.copy(&dst, f.computed(a))
@@ -213,7 +214,7 @@ func (f *fusion) pass(n *Note, dst *tensor.Any) *pass {
 		t := f.computed(a)
 		over := conv.Overlap(exec.Reach(t), exec.Reach(dst))
 		p.past = p.past && !over
-		if !t.LayoutRef().Ref().Flat() || over && !identical(t, dst) {
+		if !walk.Ref(t.LayoutRef()).Flat() || over && !identical(t, dst) {
 			whole := empty(t.DType(), t.Shape())
 			f.copy(whole, t)
 			t = whole
@@ -459,7 +460,7 @@ func (p *pass) next(w *worker, ahead *simd.Prefetch) {
 
 // identical reports whether two tensors are the same type, memory and layout.
 func identical(t, u *tensor.Any) bool {
-	return t.DType() == u.DType() && conv.Same(exec.Reach(t), exec.Reach(u)) && t.LayoutRef().Ref().Equal(u.LayoutRef())
+	return t.DType() == u.DType() && conv.Same(exec.Reach(t), exec.Reach(u)) && walk.Ref(t.LayoutRef()).Equal(walk.Ref(u.LayoutRef()))
 }
 
 // dense reports whether t is n elements in row-major order, or one for all.

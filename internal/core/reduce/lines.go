@@ -6,9 +6,9 @@ import (
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/core/cast"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/modes"
 	"github.com/ashlar-go/ashlar/internal/core/plan"
 	"github.com/ashlar-go/ashlar/internal/core/simd"
-	"github.com/ashlar-go/ashlar/layout"
 	"github.com/ashlar-go/ashlar/num/fixed"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -53,7 +53,7 @@ func (o *Liner) Call(r, a *tensor.Any, axis, tail int, opts []plan.Option) {
 	plan.Present(o.Name, a)
 	s, d := plan.Read(o.Name, opts), a.DType()
 	plan.Must(o.Name, o.Supports(d), d)
-	var few [layout.Inline]int
+	var few [modes.Inline]int
 	plan.AimShape(r, o.Name, &s, d, plan.AppendShape(few[:0], a.LayoutRef()))
 	if d.IsFixed() {
 		o.inFixed(r, a, axis, tail, &s)

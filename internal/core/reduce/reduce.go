@@ -5,8 +5,10 @@ import (
 	"github.com/ashlar-go/ashlar/internal/core/cast"
 	"github.com/ashlar-go/ashlar/internal/core/conv"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/modes"
 	"github.com/ashlar-go/ashlar/internal/core/move"
 	"github.com/ashlar-go/ashlar/internal/core/plan"
+	"github.com/ashlar-go/ashlar/internal/core/walk"
 	"github.com/ashlar-go/ashlar/layout"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -90,7 +92,7 @@ func (o *Operator) general(r, a *tensor.Any, list []int, by *exec.Reducer, opts 
 		return
 	}
 	var x exec.Axes
-	var few [layout.Inline]int
+	var few [modes.Inline]int
 	shape := reduced(&x, few[:0], o.Name, a.LayoutRef(), list, keep)
 	plan.AimShape(r, o.Name, &s, o.result(d), shape)
 	in, out := *a, *r
@@ -139,8 +141,8 @@ func (o *Operator) parts(r, a *tensor.Any, list []int, p float64, keep bool, opt
 // reduced sorts out the axes of a reduction, where nil means all, and appends the result's
 // extents to shape.
 func reduced(x *exec.Axes, shape []int, name string, lay *layout.Layout, list []int, keepDims bool) []int {
-	rank := lay.Ref().Rank()
-	var few [layout.Inline]bool
+	rank := walk.Ref(lay).Rank()
+	var few [modes.Inline]bool
 	gone := append(few[:0], make([]bool, rank)...)
 	for _, a := range list {
 		i := plan.AxisOf(name, a, rank)
@@ -226,8 +228,8 @@ func (o *Operator) Plan(c *plan.Use, p *plan.Draft) {
 
 // refuseEmpty panics when there is an output with no element to choose from.
 func refuseEmpty(name string, lay *layout.Layout, axis int) {
-	for i := range lay.Ref().Rank() {
-		if (lay.Ref().Dim(i) == 0) != (i == axis) {
+	for i := range walk.Ref(lay).Rank() {
+		if (walk.Ref(lay).Dim(i) == 0) != (i == axis) {
 			return
 		}
 	}

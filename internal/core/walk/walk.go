@@ -5,7 +5,9 @@ package walk
 
 import (
 	"sync"
+	"unsafe"
 
+	"github.com/ashlar-go/ashlar/internal/core/modes"
 	"github.com/ashlar-go/ashlar/layout"
 )
 
@@ -29,8 +31,8 @@ type Nest struct {
 	Base  [Max]int // the offset of the first element of each layout
 	Size  int      // the number of elements
 	n     int
-	outer int                     // how often Loops[1] runs
-	few   [layout.Inline + 2]Loop // where Loops begins
+	outer int                    // how often Loops[1] runs
+	few   [modes.Inline + 2]Loop // where Loops begins
 }
 
 var pool = sync.Pool{New: func() any {
@@ -50,20 +52,20 @@ func (p *Nest) Free() {
 func New(ls ...*layout.Layout) *Nest {
 	p := pool.Get().(*Nest)
 	p.Loops, p.n, p.Base = p.Loops[:0], len(ls), [Max]int{}
-	p.Size, p.outer = ls[0].Ref().Size(), 0
+	p.Size, p.outer = Ref(ls[0]).Size(), 0
 	if p.Size == 0 { // no loops by the other extents, which may be huge
 		p.Loops = append(p.Loops, Loop{}, Loop{Ext: 1})
 		return p
 	}
 	flat := true
 	for _, l := range ls {
-		flat = flat && l.Ref().Flat()
+		flat = flat && Ref(l).Flat()
 	}
-	for axis := ls[0].Ref().Rank() - 1; axis >= 0; axis-- { // row-major: the last axis is fastest
+	for axis := Ref(ls[0]).Rank() - 1; axis >= 0; axis-- { // row-major: the last axis is fastest
 		if flat {
 			var loop Loop
 			for o, l := range ls {
-				loop.Ext, loop.Str[o] = l.Ref().Leaf(axis)
+				loop.Ext, loop.Str[o] = Ref(l).Leaf(axis)
 			}
 			p.put(loop)
 		} else {
@@ -104,7 +106,7 @@ func (p *Nest) refine(ls []*layout.Layout, axis int) {
 		at[o], hi[o] = l.ModeLeaves(axis)
 		left[o] = 1
 	}
-	from, rest := len(p.Loops), ls[0].Ref().Dim(axis)
+	from, rest := len(p.Loops), Ref(ls[0]).Dim(axis)
 	if rest == 0 {
 		p.Loops = append(p.Loops, Loop{})
 		return
@@ -113,7 +115,7 @@ func (p *Nest) refine(ls []*layout.Layout, axis int) {
 		take := rest
 		for o, l := range ls {
 			for left[o] == 1 && at[o] < hi[o] {
-				left[o], step[o] = l.Ref().Leaf(at[o])
+				left[o], step[o] = Ref(l).Leaf(at[o])
 				at[o]++
 			}
 			take = min(take, left[o])
@@ -136,7 +138,7 @@ func (p *Nest) refine(ls []*layout.Layout, axis int) {
 
 // table lists the offsets of every position of an axis.
 func table(ls []*layout.Layout, axis int) Loop {
-	n := ls[0].Ref().Dim(axis)
+	n := Ref(ls[0]).Dim(axis)
 	loop := Loop{Ext: n, Table: new([Max][]int)}
 	for o, l := range ls {
 		t := make([]int, n)
@@ -144,7 +146,7 @@ func table(ls []*layout.Layout, axis int) Loop {
 		for i := range t {
 			c := i
 			for k := lo; k < hi; k++ {
-				e, s := l.Ref().Leaf(k)
+				e, s := Ref(l).Leaf(k)
 				t[i] += c % e * s
 				c /= e
 			}
@@ -255,3 +257,6 @@ func Within(lay *layout.Layout, off, n, size int) bool {
 	lo, hi := lay.Span()
 	return off >= 0 && off <= n && lo >= -(off/size) && hi < (n-off)/size
 }
+
+// Ref returns the modes of a layout by its address, without a copy. They must not be changed.
+func Ref(l *layout.Layout) *modes.Ref { return (*modes.Ref)(unsafe.Pointer(l)) }
