@@ -19,7 +19,7 @@ import (
 )
 
 var (
-	course      = flag.String("course", "", "the kind of graph that TestWalk goes over")
+	walkKind  = flag.String("walk", "", "the kind of graph that TestWalk goes over")
 	walkNodes = flag.Int("nodes", 0, "the nodes of the larger graphs of TestWalks, ten times as many as the smaller ones have; 0: it doesn't run")
 )
 
@@ -265,8 +265,8 @@ func longModel(build func(b *Builder)) (*Model, vals, error) {
 
 // TestWalk does all that there is to do with a model to a graph of one kind: TestWalks counts the statements that run.
 func TestWalk(t *testing.T) {
-	kinds, nodes := []string{*course}, *walkNodes
-	if *course == "" {
+	kinds, nodes := []string{*walkKind}, *walkNodes
+	if *walkKind == "" {
 		kinds, nodes = slices.Sorted(maps.Keys(long(2))), 30
 	}
 	for _, kind := range kinds {
@@ -322,7 +322,7 @@ func TestWalk(t *testing.T) {
 }
 
 // Graphs of ten times as many nodes take at most eleven times as many steps, whatever their kind: statements of this package are
-// counted by the coverage of the go command, in every course.
+// counted by the coverage of the go command, in every walk.
 func TestWalks(t *testing.T) {
 	if *walkNodes == 0 {
 		t.Skip("it builds the tests of this package with coverage, and takes minutes: run it with -nodes 20000")
@@ -334,7 +334,7 @@ func TestWalks(t *testing.T) {
 	}
 	counts := func(kind string, n int) map[string]int {
 		profile := filepath.Join(dir, "profile")
-		if out, err := exec.Command(exe, "-test.run=^TestWalk$", "-test.coverprofile="+profile, "-course="+kind, fmt.Sprint("-nodes=", n)).CombinedOutput(); err != nil {
+		if out, err := exec.Command(exe, "-test.run=^TestWalk$", "-test.coverprofile="+profile, "-walk="+kind, fmt.Sprint("-nodes=", n)).CombinedOutput(); err != nil {
 			t.Fatalf("%s of %d nodes: %v: %s", kind, n, err, out)
 		}
 		f, err := os.Open(profile)
