@@ -34,7 +34,7 @@ func Example() {
 	info, err := f.Info("w")
 	fmt.Println(info.Type, info.Shape, info.Bytes, err)
 	fmt.Println(f.Keys())
-	row, err := f.Slice("w", tensor.I(1), tensor.R(30, 32))
+	row, err := f.Tensor("w", tensor.I(1), tensor.R(30, 32))
 	fmt.Println(row, err)
 	// Output:
 	// Q8_0 [2 32] 68 <nil>

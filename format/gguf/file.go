@@ -263,13 +263,18 @@ func (f *File) find(name string) (*part, *entry, error) {
 
 // Tensor returns a tensor, row-major and read-only, over the file's own memory. For blocks it is a pack.Tensor. Elements that
 // aren't aligned for their type are copied, and all elements on a big-endian machine.
-func (f *File) Tensor(name string) (tensor.Any, error) {
+//
+// With indices it returns the part that they select, as [tensor.Slice] does. It decodes the blocks from the first element of
+// the part to the last, and reads no other elements. An index that doesn't fit gives a [format.Error] that wraps the one of tensor.Slice.
+func (f *File) Tensor(name string, idx ...tensor.Index) (tensor.Any, error) {
 	p, e, err := f.held(name)
-	if err != nil {
+	switch {
+	case err != nil:
 		return tensor.Any{}, err
-	}
-	if e.kind.format == nil {
-		return p.part(e, nil)
+	case e.kind.format == nil:
+		return p.part(e, idx)
+	case len(idx) > 0:
+		return p.decoded(name, e, idx)
 	}
 	i, err := e.info()
 	if err != nil {
@@ -282,16 +287,8 @@ func (f *File) Tensor(name string) (tensor.Any, error) {
 	return packed.Any(), nil
 }
 
-// Slice returns the part of a tensor that idx selects, as [tensor.Slice] does. It decodes the blocks from the first element of
-// the part to the last, and reads no other elements. An index that doesn't fit gives a [format.Error] that wraps the one of tensor.Slice.
-func (f *File) Slice(name string, idx ...tensor.Index) (tensor.Any, error) {
-	p, e, err := f.held(name)
-	if err != nil {
-		return tensor.Any{}, err
-	}
-	if e.kind.format == nil {
-		return p.part(e, idx)
-	}
+// decoded returns a part of a tensor of blocks.
+func (p *part) decoded(name string, e *entry, idx []tensor.Index) (tensor.Any, error) {
 	whole, err := layout.RowMajor(e.Shape...)
 	if err != nil {
 		return tensor.Any{}, p.fail(e, err)

@@ -9,7 +9,6 @@ import (
 	"github.com/ashlar-go/ashlar/internal/core/formats"
 	"github.com/ashlar-go/ashlar/layout"
 	"github.com/ashlar-go/ashlar/mem"
-	"github.com/ashlar-go/ashlar/tensor"
 )
 
 func init() {
@@ -70,13 +69,6 @@ func (f opened) Info(name string) (i format.Info, err error) {
 	}
 	i.Layout, err = layout.RowMajor(x.Shape...)
 	return i, err
-}
-
-func (f opened) Tensor(name string, idx ...layout.Index) (tensor.Any, error) {
-	if len(idx) == 0 {
-		return f.File.Tensor(name)
-	}
-	return f.Slice(name, idx...)
 }
 
 // Entries returns the keys and values of the metadata, except the numbers of a split model.

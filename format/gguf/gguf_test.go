@@ -203,13 +203,13 @@ func TestSlice(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, text := range []string{"", "1", "0, 1, 2:40:3", "::-1", "..., ::-5", "1:1", "None, 1, :, 33", "-1, -1, -1", "3:0:-1, 2, 7"} {
+		for _, text := range []string{"...", "1", "0, 1, 2:40:3", "::-1", "..., ::-5", "1:1", "None, 1, :, 33", "-1, -1, -1", "3:0:-1, 2, 7"} {
 			idx, err := layout.ParseSlice(text)
 			if err != nil {
 				t.Fatal(err)
 			}
 			want, wrong := tensor.Slice(a, idx...)
-			got, err := f.Slice(name, idx...)
+			got, err := f.Tensor(name, idx...)
 			if wrong != nil || err != nil {
 				if wrong == nil || err == nil || !errors.Is(err, tensor.ErrIndex) || err.Error() != fmt.Sprintf("gguf: %q%s", name, strings.TrimPrefix(wrong.Error(), "tensor.Slice")) {
 					t.Errorf("%s[%s]: %v, want %v", name, text, err, wrong)
@@ -337,7 +337,7 @@ func TestErrors(t *testing.T) {
 	if a, err := f.Tensor("x"); err != nil || a.Rank() != 0 || a.At() != int8(0) {
 		t.Error(a, err)
 	}
-	if _, err := f.Slice("none"); !errors.Is(err, format.ErrName) {
+	if _, err := f.Tensor("none"); !errors.Is(err, format.ErrName) {
 		t.Error(err)
 	}
 	if _, err := f.Value("none"); !errors.Is(err, format.ErrName) {
@@ -490,7 +490,7 @@ func TestLarge(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if a, err := f.Slice("x", tensor.I(-1), tensor.R(0, 2)); err != nil || !slices.Equal(a.Shape(), []int{2}) {
+			if a, err := f.Tensor("x", tensor.I(-1), tensor.R(0, 2)); err != nil || !slices.Equal(a.Shape(), []int{2}) {
 				t.Fatal(a, err)
 			}
 			f.Close()
@@ -530,7 +530,7 @@ func TestShrunk(t *testing.T) {
 	if _, err := q.Foreign().(pack.Tensor).Unpack(); !errors.Is(err, mem.ErrShrunk) {
 		t.Error(err)
 	}
-	if _, err := f.Slice("q", tensor.I(-1)); !errors.Is(err, mem.ErrShrunk) {
+	if _, err := f.Tensor("q", tensor.I(-1)); !errors.Is(err, mem.ErrShrunk) {
 		t.Error(err)
 	}
 	if _, err := f.Value("long"); !errors.Is(err, mem.ErrShrunk) {

@@ -108,11 +108,3 @@ func (z zipped) Info(name string) (format.Info, error) {
 	}
 	return infoOf(h), nil
 }
-
-// Tensor reads an array and checks its checksum, or reads the part that idx selects, without the check.
-func (z zipped) Tensor(name string, idx ...layout.Index) (tensor.Any, error) {
-	if len(idx) == 0 {
-		return z.Zip.Tensor(name)
-	}
-	return z.Slice(name, idx...)
-}

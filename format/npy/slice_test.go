@@ -47,11 +47,11 @@ func TestSlice(t *testing.T) {
 			want, wantErr := tensor.Slice(whole, idx...)
 			for how, read := range map[string]func() (tensor.Any, error){
 				"Open":      func() (tensor.Any, error) { return Open(save(t, content), nil, idx...) },
-				"stored":    func() (tensor.Any, error) { return fromFile.Slice("stored", idx...) },
-				"deflated":  func() (tensor.Any, error) { return fromFile.Slice("deflated", idx...) },
-				"in memory": func() (tensor.Any, error) { return openZip(t, packed).Slice("stored", idx...) },
+				"stored":    func() (tensor.Any, error) { return fromFile.Tensor("stored", idx...) },
+				"deflated":  func() (tensor.Any, error) { return fromFile.Tensor("deflated", idx...) },
+				"in memory": func() (tensor.Any, error) { return openZip(t, packed).Tensor("stored", idx...) },
 				"with MaxBytes": func() (tensor.Any, error) {
-					return openZip(t, packed, &Options{MaxBytes: 2000}).Slice("deflated", idx...)
+					return openZip(t, packed, &Options{MaxBytes: 2000}).Tensor("deflated", idx...)
 				},
 			} {
 				got, err := read()
@@ -102,7 +102,7 @@ func TestZipSliceErrors(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := z.Slice(c.name, idx...); !errors.Is(err, c.want) || (err == nil) != (c.want == nil) {
+		if _, err := z.Tensor(c.name, idx...); !errors.Is(err, c.want) || (err == nil) != (c.want == nil) {
 			t.Errorf("%s[%s]: %v, want %v", c.name, c.text, err, c.want)
 		}
 	}

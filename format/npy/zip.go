@@ -159,19 +159,19 @@ func (z *Zip) Header(name string) (Header, error) {
 // Tensor reads an array into memory of its own and checks the entry's checksum.
 // It refuses an array larger than MaxBytes, or its default, before it inflates
 // any bytes.
-func (z *Zip) Tensor(name string) (tensor.Any, error) {
-	a, err := z.tensor(name)
-	return a, z.in(name, err)
-}
-
-// Slice reads the part of an array that idx selects, as [tensor.Slice] does. If OpenZip
-// opened the archive and the entry is stored uncompressed, Slice reads no other
-// elements, and the part may share memory with the file as Open's does. Otherwise Slice
+//
+// With indices it reads the part that they select, as [tensor.Slice] does. If OpenZip
+// opened the archive and the entry is stored uncompressed, it reads no other
+// elements, and the part may share memory with the file as Open's does. Otherwise it
 // inflates and skips all bytes before the part, and holds the elements from its first
 // to its last in memory; MaxBytes bounds them. It doesn't check the entry's checksum. An
 // index that doesn't fit gives a [format.Error] that wraps the one of tensor.Slice.
-func (z *Zip) Slice(name string, idx ...tensor.Index) (tensor.Any, error) {
-	a, err := z.slice(name, idx)
+func (z *Zip) Tensor(name string, idx ...tensor.Index) (a tensor.Any, err error) {
+	if len(idx) > 0 {
+		a, err = z.slice(name, idx)
+	} else {
+		a, err = z.tensor(name)
+	}
 	return a, z.in(name, err)
 }
 

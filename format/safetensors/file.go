@@ -163,13 +163,20 @@ func (f *File) find(name string) (int, error) {
 // copied, and writable, only if they can't be used in place: if they aren't aligned
 // for their type, as in files of old writers, on a big-endian machine, and for a BOOL
 // with bytes other than 0 and 1, which count as true. Each element of F4 becomes a byte.
-func (f *File) Tensor(name string) (tensor.Any, error) {
+//
+// With indices it returns the part that they select, as [tensor.Slice] does, a view or a
+// copy as above. It reads no other elements, but unpacks a pack.Tensor and an F4 in full.
+// An index that doesn't fit gives the error of tensor.Slice.
+func (f *File) Tensor(name string, idx ...tensor.Index) (tensor.Any, error) {
 	i, err := f.find(name)
 	if err != nil {
 		return tensor.Any{}, err
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	if len(idx) > 0 {
+		return f.chosen(i, idx)
+	}
 	if a, ok := f.views[i]; ok && !f.buf.Closed() {
 		return a, nil
 	}
@@ -180,17 +187,8 @@ func (f *File) Tensor(name string) (tensor.Any, error) {
 	return a, err
 }
 
-// Slice returns the part of a tensor that idx selects, as [tensor.Slice] does. The part
-// is a view of the file's memory or a copy, as with Tensor. Slice reads no other
-// elements, but unpacks a pack.Tensor and an F4 in full. An index that doesn't fit gives
-// the error of tensor.Slice.
-func (f *File) Slice(name string, idx ...tensor.Index) (tensor.Any, error) {
-	i, err := f.find(name)
-	if err != nil {
-		return tensor.Any{}, err
-	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
+// chosen returns a part of tensor i, in elements where blocks hold it.
+func (f *File) chosen(i int, idx []tensor.Index) (tensor.Any, error) {
 	if f.packed[i] == nil {
 		a, _, err := f.part(f.header.entries[i], idx)
 		return a, err
@@ -202,7 +200,7 @@ func (f *File) Slice(name string, idx ...tensor.Index) (tensor.Any, error) {
 	if err != nil {
 		return tensor.Any{}, err
 	}
-	return f.slice(name, a, idx)
+	return f.slice(f.header.entries[i].name, a, idx)
 }
 
 // whole makes a tensor of an entry. shared tells that it lies in f.buf.

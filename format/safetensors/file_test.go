@@ -285,7 +285,7 @@ func TestSlice(t *testing.T) {
 					t.Fatal(err)
 				}
 				want, wantErr := tensor.Slice(whole, idx...)
-				got, err := f.Slice(name, idx...)
+				got, err := f.Tensor(name, idx...)
 				if wantErr != nil {
 					want := fmt.Sprintf("x.safetensors: %q%s", name, strings.TrimPrefix(wantErr.Error(), "tensor.Slice"))
 					if !errors.Is(err, tensor.ErrIndex) || !strings.HasSuffix(err.Error(), want) {
@@ -300,10 +300,10 @@ func TestSlice(t *testing.T) {
 			}
 		}
 		f.Close()
-		if _, err := f.Slice("x", tensor.I(0)); !errors.Is(err, tensor.ErrClosed) {
+		if _, err := f.Tensor("x", tensor.I(0)); !errors.Is(err, tensor.ErrClosed) {
 			t.Errorf("after Close: %v", err)
 		}
-		if _, err := f.Slice("z"); !errors.Is(err, format.ErrName) {
+		if _, err := f.Tensor("z"); !errors.Is(err, format.ErrName) {
 			t.Errorf("no such tensor: %v", err)
 		}
 	}

@@ -49,7 +49,7 @@ func TestFixed(t *testing.T) {
 				t.Errorf("%s: %+v, %v", name, info, err)
 			}
 		}
-		if a, err := f.Slice("d", tensor.I(1)); err != nil || held[fixed.FP64x64](a).Item() != words(-8) {
+		if a, err := f.Tensor("d", tensor.I(1)); err != nil || held[fixed.FP64x64](a).Item() != words(-8) {
 			t.Errorf("d[1] is %v, %v", a, err)
 		}
 		conv.BigEndian = !conv.BigEndian

@@ -78,8 +78,7 @@ type tensors interface {
 	Names() []string
 	Info(name string) (Info, error)
 	Metadata() map[string]string
-	Tensor(name string) (tensor.Any, error)
-	Slice(name string, idx ...tensor.Index) (tensor.Any, error)
+	Tensor(name string, idx ...tensor.Index) (tensor.Any, error)
 	Close() error
 }
 
@@ -139,13 +138,6 @@ func (f opened) Info(name string) (i format.Info, err error) {
 	return i, err
 }
 
-func (f opened) Tensor(name string, idx ...layout.Index) (tensor.Any, error) {
-	if len(idx) == 0 {
-		return f.tensors.Tensor(name)
-	}
-	return f.Slice(name, idx...)
-}
-
 // parts is a file that is read by parts.
 type parts struct {
 	r        io.ReaderAt
@@ -154,13 +146,12 @@ type parts struct {
 	metadata map[string]string
 }
 
-func (p parts) Names() []string                        { return p.names }
-func (p parts) Info(name string) (Info, error)         { return p.infos[name], nil }
-func (p parts) Metadata() map[string]string            { return p.metadata }
-func (p parts) Tensor(name string) (tensor.Any, error) { return p.Slice(name) }
-func (p parts) Close() error                           { return nil }
+func (p parts) Names() []string                { return p.names }
+func (p parts) Info(name string) (Info, error) { return p.infos[name], nil }
+func (p parts) Metadata() map[string]string    { return p.metadata }
+func (p parts) Close() error                   { return nil }
 
-func (p parts) Slice(name string, idx ...tensor.Index) (t tensor.Any, err error) {
+func (p parts) Tensor(name string, idx ...tensor.Index) (t tensor.Any, err error) {
 	i, err := opened{p, ""}.Info(name)
 	if err != nil {
 		return t, err
@@ -179,7 +170,7 @@ func (p parts) Slice(name string, idx ...tensor.Index) (t tensor.Any, err error)
 		if err := f.readSixes(); err != nil {
 			return t, err
 		}
-		return f.Slice(name, idx...)
+		return f.chosen(0, idx)
 	}
 	return disk.ReadPart(p.r, i.DType, &i.Layout, i.Offset, conv.BigEndian, idx...)
 }

@@ -109,7 +109,7 @@ func TestPackedIntegers(t *testing.T) {
 			if info, err := f.Info(name); err != nil || info.Packed.String() != want.Spec.String() || info.Bytes != want.Bytes()+want.ScaleBytes() {
 				t.Errorf("%s: %+v, %v", name, info, err)
 			}
-			if s, err := f.Slice(name, tensor.Ellipsis); err != nil || !slices.Equal(s.Shape(), want.Shape()) {
+			if s, err := f.Tensor(name, tensor.Ellipsis); err != nil || !slices.Equal(s.Shape(), want.Shape()) {
 				t.Errorf("%s: %v, %v", name, s, err)
 			}
 		}

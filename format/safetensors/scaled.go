@@ -116,11 +116,24 @@ func (s scaled) Info(name string) (Info, error) {
 	return Info{Name: name, Type: i.Type, DType: p.spec.DType(), Shape: p.spec.Shape(), Offset: i.Offset, Bytes: p.spec.Bytes(), Packed: &p.spec}, err
 }
 
-func (s scaled) Tensor(name string) (tensor.Any, error) {
+func (s scaled) Tensor(name string, idx ...tensor.Index) (tensor.Any, error) {
 	p, ok := s.pairs[name]
 	if !ok {
-		return s.tensors.Tensor(name)
+		return s.tensors.Tensor(name, idx...)
 	}
+	t, err := s.blocks(name, p)
+	if len(idx) == 0 || err != nil {
+		return t, err
+	}
+	if t, err = t.Foreign().(pack.Tensor).Unpack(); err != nil {
+		return tensor.Any{}, err
+	}
+	t, err = tensor.Slice(t, idx...)
+	return t, cmp.Or(formats.WrongIndex("safetensors", name, err), err)
+}
+
+// blocks makes blocks of a pair's codes and scales.
+func (s scaled) blocks(name string, p pair) (tensor.Any, error) {
 	codes, err := s.tensors.Tensor(p.codes)
 	if err != nil {
 		return tensor.Any{}, err
@@ -163,17 +176,3 @@ func (s scaled) Tensor(name string) (tensor.Any, error) {
 	return t.Any(), err
 }
 
-func (s scaled) Slice(name string, idx ...tensor.Index) (tensor.Any, error) {
-	if _, ok := s.pairs[name]; !ok {
-		return s.tensors.Slice(name, idx...)
-	}
-	t, err := s.Tensor(name)
-	if err == nil {
-		t, err = t.Foreign().(pack.Tensor).Unpack()
-	}
-	if err != nil {
-		return tensor.Any{}, err
-	}
-	t, err = tensor.Slice(t, idx...)
-	return t, cmp.Or(formats.WrongIndex("safetensors", name, err), err)
-}

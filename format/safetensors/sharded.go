@@ -213,22 +213,13 @@ func (x *Sharded) Info(name string) (Info, error) {
 	return f.Info(name)
 }
 
-// Tensor returns a tensor as [File.Tensor] does. It opens the tensor's shard.
-func (x *Sharded) Tensor(name string) (tensor.Any, error) {
+// Tensor returns a tensor, or a part of it, as [File.Tensor] does. It opens the tensor's shard.
+func (x *Sharded) Tensor(name string, idx ...tensor.Index) (tensor.Any, error) {
 	f, err := x.file(name)
 	if err != nil {
 		return tensor.Any{}, err
 	}
-	return f.Tensor(name)
-}
-
-// Slice returns a part of a tensor as [File.Slice] does. It opens the tensor's shard.
-func (x *Sharded) Slice(name string, idx ...tensor.Index) (tensor.Any, error) {
-	f, err := x.file(name)
-	if err != nil {
-		return tensor.Any{}, err
-	}
-	return f.Slice(name, idx...)
+	return f.Tensor(name, idx...)
 }
 
 // file returns the shard of a tensor, and an error if the shard doesn't have the tensor.
