@@ -21,9 +21,10 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// File is an open safetensors file. Its methods may be called concurrently.
+// File is an open safetensors file, or several files of an index. Its methods may be called concurrently.
 type File struct {
 	path   string
+	index  *sharded // of the files that have the tensors; there is nothing else then
 	buf    *mem.Buffer
 	header *header
 	byName map[string]int // index in header.entries
@@ -121,14 +122,21 @@ func New(buf *mem.Buffer) (*File, error) {
 // to one panics with an error wrapping tensor.ErrClosed. tensor.Close of such a
 // tensor does the same.
 func (f *File) Close() error {
+	if f.index != nil {
+		return f.index.close()
+	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.buf.Close()
 }
 
 // Names returns the tensors' names in the order of their bytes in the file;
-// tensors without elements that stand at the same place keep the header's order.
+// tensors without elements that stand at the same place keep the header's order. Of an
+// index it returns the index's order.
 func (f *File) Names() []string {
+	if f.index != nil {
+		return f.index.names()
+	}
 	names := make([]string, len(f.header.entries))
 	for i, e := range f.header.entries {
 		names[i] = e.name
@@ -136,12 +144,18 @@ func (f *File) Names() []string {
 	return names
 }
 
-// Metadata returns a copy of the file's free text, by key; nil if it has none.
-func (f *File) Metadata() map[string]string { return maps.Clone(f.header.metadata) }
+// Metadata returns a copy of the file's free text, by key; nil if it has none. Of an
+// index, values that are no text are their JSON.
+func (f *File) Metadata() map[string]string {
+	if f.index != nil {
+		return maps.Clone(f.index.metadata)
+	}
+	return maps.Clone(f.header.metadata)
+}
 
 // Info describes a tensor without touching its elements.
 func (f *File) Info(name string) (Info, error) {
-	i, err := f.find(name)
+	f, i, err := f.find(name)
 	if err != nil {
 		return Info{}, err
 	}
@@ -150,12 +164,20 @@ func (f *File) Info(name string) (Info, error) {
 	return info, nil
 }
 
-func (f *File) find(name string) (int, error) {
+// find returns the place of a tensor in f, or in the file of an index that has it.
+func (f *File) find(name string) (*File, int, error) {
+	if f.index != nil {
+		shard, err := f.index.file(name)
+		if err != nil {
+			return nil, 0, err
+		}
+		f = shard
+	}
 	i, ok := f.byName[name]
 	if !ok {
-		return 0, formats.Within(f.path, fail(-1, name, format.ErrName, "the file has no such tensor; Names lists the %d it has", len(f.byName)))
+		return nil, 0, formats.Within(f.path, fail(-1, name, format.ErrName, "the file has no such tensor; Names lists the %d it has", len(f.byName)))
 	}
-	return i, nil
+	return f, i, nil
 }
 
 // Tensor returns a tensor of the file, row-major, or a pack.Tensor if the metadata
@@ -168,7 +190,7 @@ func (f *File) find(name string) (int, error) {
 // copy as above. It reads no other elements, but unpacks a pack.Tensor and an F4 in full.
 // An index that doesn't fit gives the error of tensor.Slice.
 func (f *File) Tensor(name string, idx ...tensor.Index) (tensor.Any, error) {
-	i, err := f.find(name)
+	f, i, err := f.find(name)
 	if err != nil {
 		return tensor.Any{}, err
 	}

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"io"
 	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -19,10 +18,9 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// Sharded is an open index: the tensors of several safetensors files, its shards,
+// sharded is an open index: the tensors of several safetensors files, its shards,
 // under one name each. A shard is opened when one of its tensors is first used.
-// The methods may be called concurrently.
-type Sharded struct {
+type sharded struct {
 	path     string
 	weights  []weight // in the index's order
 	byName   []int32  // indices in weights, sorted by name
@@ -48,11 +46,12 @@ const MaxShards = 1 << 16
 // whose weight_map has the file of each tensor, beside the index or in folders
 // below it. OpenIndex refuses absolute names and names with .., also names that only
 // other systems would read so. It follows symbolic links, since download caches use
-// them. It opens no shard yet.
+// them. It opens no shard yet: a shard is opened when one of its tensors is first used,
+// also by Info. Close closes the shards.
 //
 // The form of the index: github.com/huggingface/transformers, where
 // save_pretrained writes it.
-func OpenIndex(path string) (*Sharded, error) {
+func OpenIndex(path string) (*File, error) {
 	// Opening a pipe waits for its other end, so look first.
 	info, err := os.Stat(path)
 	if err == nil && !info.Mode().IsRegular() {
@@ -78,13 +77,13 @@ func OpenIndex(path string) (*Sharded, error) {
 		return nil, formats.Within(path, failed)
 	}
 	s.path = path
-	return s, nil
+	return &File{index: s}, nil
 }
 
 // parseIndex reads and checks the text of an index.
-func parseIndex(text []byte) (*Sharded, *format.Error) {
+func parseIndex(text []byte) (*sharded, *format.Error) {
 	const least = 10 // bytes of an entry; shorter ones make weights grow once
-	x := &Sharded{weights: make([]weight, 0, len(text)/least)}
+	x := &sharded{weights: make([]weight, 0, len(text)/least)}
 	files := map[string]int32{}
 	s := &scanner{text: text, what: "index"}
 	var seen struct{ metadata, weights bool }
@@ -130,7 +129,7 @@ func parseIndex(text []byte) (*Sharded, *format.Error) {
 }
 
 // readMetadata keeps text values unchanged, and other values as JSON.
-func (x *Sharded) readMetadata(s *scanner) *format.Error {
+func (x *sharded) readMetadata(s *scanner) *format.Error {
 	x.metadata = map[string]string{}
 	return s.object("metadata", func(at int, key []byte) *format.Error {
 		if _, twice := x.metadata[string(key)]; twice {
@@ -159,7 +158,7 @@ func (x *Sharded) readMetadata(s *scanner) *format.Error {
 	})
 }
 
-func (x *Sharded) readWeight(s *scanner, name string, files map[string]int32) *format.Error {
+func (x *sharded) readWeight(s *scanner, name string, files map[string]int32) *format.Error {
 	at := s.pos
 	file, err := s.str("a file of ", "weight_map")
 	if err != nil {
@@ -187,8 +186,16 @@ func below(path string) bool {
 	return path != "." && fs.ValidPath(path) && filepath.IsLocal(path) && !strings.ContainsAny(path, "\\:\x00")
 }
 
-// Names returns the names of the tensors in the order of the index.
-func (x *Sharded) Names() []string {
+// Shards returns the names of the files of an index as it has them, in the order of
+// their first use; nil for a file that OpenIndex didn't open.
+func (f *File) Shards() []string {
+	if f.index == nil {
+		return nil
+	}
+	return slices.Clone(f.index.shards)
+}
+
+func (x *sharded) names() []string {
 	names := make([]string, len(x.weights))
 	for i, w := range x.weights {
 		names[i] = w.name
@@ -196,34 +203,8 @@ func (x *Sharded) Names() []string {
 	return names
 }
 
-// Metadata returns a copy of the index's metadata by key: text unchanged, other values
-// as their JSON; nil if it has none.
-func (x *Sharded) Metadata() map[string]string { return maps.Clone(x.metadata) }
-
-// Shards returns the names of the files as the index has them, in the order of
-// their first use.
-func (x *Sharded) Shards() []string { return slices.Clone(x.shards) }
-
-// Info describes a tensor. It opens the tensor's shard and touches no elements.
-func (x *Sharded) Info(name string) (Info, error) {
-	f, err := x.file(name)
-	if err != nil {
-		return Info{}, err
-	}
-	return f.Info(name)
-}
-
-// Tensor returns a tensor, or a part of it, as [File.Tensor] does. It opens the tensor's shard.
-func (x *Sharded) Tensor(name string, idx ...tensor.Index) (tensor.Any, error) {
-	f, err := x.file(name)
-	if err != nil {
-		return tensor.Any{}, err
-	}
-	return f.Tensor(name, idx...)
-}
-
 // file returns the shard of a tensor, and an error if the shard doesn't have the tensor.
-func (x *Sharded) file(name string) (*File, error) {
+func (x *sharded) file(name string) (*File, error) {
 	i, ok := slices.BinarySearchFunc(x.byName, name, func(i int32, name string) int { return cmp.Compare(x.weights[i].name, name) })
 	if !ok {
 		return nil, formats.Within(x.path, fail(-1, name, format.ErrName, "the index has no such tensor; Names lists the %d it has", len(x.weights)))
@@ -248,8 +229,8 @@ func (x *Sharded) file(name string) (*File, error) {
 	return f, nil
 }
 
-// Close closes the shards and so every tensor of them, as [File.Close] does.
-func (x *Sharded) Close() error {
+// close closes the shards and so every tensor of them.
+func (x *sharded) close() error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.closed = true

@@ -57,9 +57,9 @@ func TestOpenIndex(t *testing.T) {
 		t.Errorf("the metadata is %q", got)
 	}
 	opened := func() (list []string) {
-		for i, f := range x.files {
+		for i, f := range x.index.files {
 			if f != nil {
-				list = append(list, x.shards[i])
+				list = append(list, x.index.shards[i])
 			}
 		}
 		return list
@@ -169,7 +169,7 @@ func TestIndexMemory(t *testing.T) {
 	text := append(b.Bytes()[:b.Len()-1], "}}"...)
 	runtime.GC()
 	if got, limit := allocated(func() {
-		if x, err := parseIndex(text); err != nil || len(x.Names()) != 500_000 {
+		if x, err := parseIndex(text); err != nil || len(x.names()) != 500_000 {
 			t.Error(err)
 		}
 	}), 64<<20+8*int64(len(text)); got > limit {
@@ -226,7 +226,7 @@ func FuzzIndex(f *testing.F) {
 	f.Add([]byte(`{"metadata":{"a":[1,{"b":"]}\\\""}] ,"c" : -1.5e3 ,"d":true},"weight_map":{}}`))
 	f.Add([]byte(`{"metadata":{"a":1 2,"b":"},"weight_map":{}}`))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		var x *Sharded
+		var x *sharded
 		var err *format.Error
 		if got := allocated(func() { x, err = parseIndex(b) }); got > 64<<20+8*int64(len(b)) {
 			t.Errorf("%d bytes for an index of %d", got, len(b))
@@ -244,9 +244,9 @@ func FuzzIndex(f *testing.F) {
 		if err := json.Unmarshal(b, &again); err != nil {
 			t.Fatalf("accepted what encoding/json refuses: %v", err)
 		}
-		names := x.Names()
-		if len(names) != len(again.WeightMap) || len(x.Metadata()) != len(again.Metadata) {
-			t.Fatalf("%d names and %d metadata; encoding/json has %d and %d", len(names), len(x.Metadata()), len(again.WeightMap), len(again.Metadata))
+		names := x.names()
+		if len(names) != len(again.WeightMap) || len(x.metadata) != len(again.Metadata) {
+			t.Fatalf("%d names and %d metadata; encoding/json has %d and %d", len(names), len(x.metadata), len(again.WeightMap), len(again.Metadata))
 		}
 		for i, name := range names {
 			shard := x.shards[x.weights[i].shard]

@@ -168,9 +168,6 @@ func (a *Array) FillValue() tensor.Any { return a.fill }
 // Attributes returns the user's attributes, as encoding/json reads them.
 func (a *Array) Attributes() map[string]any { return a.meta.Attributes }
 
-// DimensionNames returns the names of the axes, "" for an axis without one, or nil if no axis has one.
-func (a *Array) DimensionNames() []string { return slices.Clone(a.meta.DimensionNames) }
-
 // Grid returns the number of chunks along each axis.
 func (a *Array) Grid() []int {
 	grid := make([]int, len(a.meta.Shape))

@@ -56,7 +56,7 @@ func ExampleGroup() {
 		log.Fatal(err)
 	}
 	red, err := again.Open(ctx, names[0], nil)
-	fmt.Println(names, red.DimensionNames(), red.Grid(), again.Attributes()["source"], err)
+	fmt.Println(names, red.Metadata().DimensionNames, red.Grid(), again.Attributes()["source"], err)
 	// Output: [day/red] [y x] [3 4] a camera <nil>
 }
 
