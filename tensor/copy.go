@@ -78,9 +78,7 @@ func emptyLike(op string, d dtype.DType, lay *layout.Layout) Any {
 	return c
 }
 
-// CloneLayout returns the layout that Clone gives.
-func (a Any) CloneLayout() layout.Layout { return cloned(&a.lay) }
-
+// cloned is the layout that a clone has.
 func cloned(lay *layout.Layout) layout.Layout {
 	if lay.IsCompact() {
 		return *lay

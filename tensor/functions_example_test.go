@@ -106,12 +106,6 @@ func ExampleTensor_Clone() {
 	// Output: 0 9 (3,2):(1,3)
 }
 
-func ExampleAny_CloneLayout() {
-	t := tensor.New[int32](4, 6)
-	fmt.Println(t.Transpose().Any().CloneLayout(), t.S(":, ::2").Any().CloneLayout())
-	// Output: (6,4):(1,6) (4,3):(3,1)
-}
-
 func ExampleEmptyLike() {
 	t := tensor.New[float32](2, 3).Transpose()
 	fmt.Println(tensor.EmptyLike[int8](t).Layout())

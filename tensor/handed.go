@@ -8,5 +8,6 @@ import (
 
 func init() {
 	handed.CheckWord, handed.Foreign, handed.Lazy = checkWord, foreign, newLazy
+	handed.LazyBy = lazyBy
 	handed.EmptyLike = func(d dtype.DType, lay layout.Layout) Any { return emptyLike("tensor.EmptyLike", d, &lay) }
 }

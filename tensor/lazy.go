@@ -18,9 +18,8 @@ func newLazy(by any, d dtype.DType, shape ...int) Any {
 	return Any{st: &storage{dtype: d, lazy: &lazy{by, lay}}, where: where{lay: lay}}
 }
 
-// LazyBy returns what a lazy tensor is computed by, as op.Lazy made it, nil for every other tensor,
-// and whether a is that tensor itself, no view of it.
-func (a *Any) LazyBy() (by any, whole bool) {
+// lazyBy is reach.LazyBy.
+func lazyBy(a *Any) (by any, whole bool) {
 	if a.st == nil || a.st.lazy == nil {
 		return nil, false
 	}

@@ -21,13 +21,6 @@ func (m *Moments[T]) AddRow(a []T) {
 	m.squares.AddProducts(a, a)
 }
 
-// Merge adds the numbers of other.
-func (m *Moments[T]) Merge(other *Moments[T]) {
-	m.n += other.n
-	m.sum.Merge(&other.sum)
-	m.squares.Merge(&other.squares)
-}
-
 // Mean returns the mean, rounded once. Without numbers it is an error.
 func (m *Moments[T]) Mean(mode ...Mode) (T, error) { return m.sum.Mean(m.n, mode...) }
 

@@ -39,12 +39,10 @@ func testNorm[T Number](t *testing.T, c calls[T]) {
 		epsilon := rapid.SampledFrom([]float64{0, 1e-5, float64(float32(1e-5)), 0.5, 1e-12, 1e-60, 1e300, 0x1p-32, 3}).Draw(t, "epsilon")
 		eps := new(big.Rat).SetFloat64(epsilon)
 
-		var cut Moments[T]
 		m := Moments[T]{}
 		k := rapid.IntRange(0, n).Draw(t, "cut")
 		m.AddRow(x[k:])
-		cut.AddRow(x[:k])
-		m.Merge(&cut)
+		m.AddRow(x[:k])
 		mean, squares, abs := new(big.Rat), new(big.Rat), new(big.Rat)
 		for _, x := range x {
 			v := c.value(x)

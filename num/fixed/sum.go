@@ -177,9 +177,6 @@ func (s *limbs) addProducts32(lo, hi Int128) {
 	s.add(&t)
 }
 
-// Merge adds the terms of other.
-func (s *Sum[T]) Merge(other *Sum[T]) { s.acc.add(&other.acc) }
-
 // Sum returns the sum, rounded once. A sum beyond the format is an error, unless a mode is [Saturate] or [Wrap].
 func (s *Sum[T]) Sum(mode ...Mode) (T, error) { return s.over(1, "Sum.Sum", mode) }
 

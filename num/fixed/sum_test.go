@@ -52,14 +52,12 @@ func testSum[T Number](t *testing.T, c calls[T]) {
 		for _, x := range terms {
 			single.Add(x)
 		}
-		var part Sum[T]
 		cut := rapid.IntRange(0, n).Draw(t, "cut")
-		part.AddProducts(a[cut:], b[cut:])
+		parts.AddProducts(a[cut:], b[cut:])
 		parts.AddProducts(a[:cut], b) // b may be longer
 		parts.AddRow(terms)
-		parts.Merge(&part)
 		if rows != single || rows != parts {
-			t.Fatalf("by rows %v, one by one %v, merged %v", rows, single, parts)
+			t.Fatalf("by rows %v, one by one %v, by parts %v", rows, single, parts)
 		}
 		c.check(t, "sum", rows.Sum, sum)
 		factors := rapid.OneOf(rapid.Float64Range(-3, 3), rapid.Float64(), rapid.Just(0.0), rapid.Map(rapid.Float32(), func(v float32) float64 { return float64(v) }))
@@ -86,7 +84,7 @@ func testSum[T Number](t *testing.T, c calls[T]) {
 	least := fromWord[T](formatOf[T]().last(true))
 	s.AddProduct(least, least)
 	for range 40 {
-		s.Merge(&s)
+		s.acc.add(&s.acc)
 	}
 	want := new(big.Int).Mul(wordOf(least).Big(), wordOf(least).Big())
 	if got := s.acc.big(); got.Cmp(want.Lsh(want, 40)) != 0 {

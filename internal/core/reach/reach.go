@@ -22,6 +22,10 @@ var Foreign = handed.Foreign.(func(by any, d dtype.DType, lay layout.Layout) ten
 // see op.Lazy, the function to call instead.
 var Lazy = handed.Lazy.(func(by any, d dtype.DType, shape ...int) tensor.Any)
 
+// LazyBy returns what a lazy tensor is computed by, as op.Lazy made it, nil for every other tensor,
+// and whether a is that tensor itself, no view of it.
+var LazyBy = handed.LazyBy.(func(a *tensor.Any) (by any, whole bool))
+
 // EmptyLike is tensor.EmptyLike of a tensor with the layout lay, for a run-time element type.
 var EmptyLike = handed.EmptyLike.(func(d dtype.DType, lay layout.Layout) tensor.Any)
 
