@@ -230,7 +230,7 @@ func (f *inference) collect(v *Value, of []*storage) {
 		return true
 	})
 	f.new(v, n, of...)
-	v.own.odd = true
+	v.own.odd, v.own.several = true, true
 	for _, item := range made {
 		item.own = v.own
 	}
@@ -296,19 +296,21 @@ func (v *Value) parts() (list []outputPart) {
 		return []outputPart{{v.roots(), v.size()}}
 	}
 	at := make(map[*storage]int)
+	var least []int64 // bytes of an item of each part
 	v.seq.tensors(func(item *Value) bool {
+		n := max(item.size(), 0)
 		k, ok := at[item.own]
 		if !ok || item.own == nil {
 			k = len(list)
 			at[item.own] = k
-			list = append(list, outputPart{roots: item.roots()})
+			list, least = append(list, outputPart{roots: item.roots()}), append(least, n)
 		}
-		list[k].bytes = add(list[k].bytes, max(item.size(), 0))
+		list[k].bytes, least[k] = add(list[k].bytes, n), min(least[k], n)
 		return true
 	})
-	for own, k := range at { // an item that is there twice is copied once
-		if own != nil && list[k].bytes > own.bytes && len(list[k].roots) > 0 {
-			list = append(list, outputPart{bytes: list[k].bytes})
+	for own, k := range at { // of items in one memory all are copied but one
+		if n := list[k].bytes; own != nil && n > least[k] && !(own.several && n <= own.bytes) {
+			list = append(list, outputPart{bytes: n - least[k]})
 		}
 	}
 	return list

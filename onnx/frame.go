@@ -26,6 +26,8 @@ type storage struct {
 	by  *storage       // of an inference: the latest one that keeps it
 	lay *layout.Layout // of an inference: the layout of a tensor that isn't contiguous,
 	odd bool           // which isn't known
+
+	several bool // of an inference: it is of tensors each of which has memory of its own
 }
 
 // fresh marks tensors that a valueOp made, until own finds out whose memory they are in.

@@ -11,14 +11,17 @@ import (
 // An output that is a sequence has items of its own: a plan counts the copies of those that are inputs, weights, or there twice.
 func TestPlanSequenceOutputs(t *testing.T) {
 	for name, build := range map[string]func(b *Builder, x, w, y string) string{
-		"new":      func(b *Builder, x, w, y string) string { return b.Node("SequenceConstruct", []string{y, y}) },
-		"inputs":   func(b *Builder, x, w, y string) string { return b.Node("SequenceConstruct", []string{x, y}) },
-		"weights":  func(b *Builder, x, w, y string) string { return b.Node("SequenceConstruct", []string{w, y}) },
-		"twice":    func(b *Builder, x, w, y string) string { return b.Node("SequenceConstruct", []string{y, x, y, w, w}) },
-		"inserted": func(b *Builder, x, w, y string) string { return b.Node("SequenceInsert", []string{b.Node("SequenceConstruct", []string{y}), x}) },
+		"new":     func(b *Builder, x, w, y string) string { return b.Node("SequenceConstruct", []string{y, y}) },
+		"inputs":  func(b *Builder, x, w, y string) string { return b.Node("SequenceConstruct", []string{x, y}) },
+		"weights": func(b *Builder, x, w, y string) string { return b.Node("SequenceConstruct", []string{w, y}) },
+		"twice":   func(b *Builder, x, w, y string) string { return b.Node("SequenceConstruct", []string{y, x, y, w, w}) },
+		"inserted": func(b *Builder, x, w, y string) string {
+			return b.Node("SequenceInsert", []string{b.Node("SequenceConstruct", []string{y}), x})
+		},
 		"passed": func(b *Builder, x, w, y string) string {
 			return b.Node("Identity", []string{b.Node("SequenceConstruct", []string{w, y})})
 		},
+		"views": func(b *Builder, x, w, y string) string { return b.Node("SplitToSequence", []string{y}) },
 		"split": func(b *Builder, x, w, y string) string {
 			return b.Node("SequenceInsert", []string{b.Node("SplitToSequence", []string{w}), y})
 		},
