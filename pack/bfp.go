@@ -104,6 +104,11 @@ func BFPTruncated(v float32, shared uint8, bits uint) uint8 {
 	return BFPCode(math.Float32frombits(b&^(1<<cut-1)), shared, bits) // with these bits cleared nothing rounds up
 }
 
+// BFPValue returns the value of a code in a group with the exponent shared.
+func BFPValue(code, shared uint8, bits uint) float32 {
+	return value(uint32(code), uint32(shared), bits)
+}
+
 // code encodes one value with N = bits.
 func code(v float32, shared uint32, bits uint) uint32 {
 	b := math.Float32bits(v)

@@ -74,7 +74,7 @@ func TestAllCodes(t *testing.T) {
 				var got [group]float32
 				f.rows.unpack(got[:], []byte{byte(e)}, codes)
 				for i, v := range got {
-					if w := value(uint32(c+i), uint32(e), bits); math.Float32bits(v) != math.Float32bits(w) {
+					if w := BFPValue(uint8(c+i), uint8(e), bits); math.Float32bits(v) != math.Float32bits(w) {
 						t.Fatalf("%s: code %d by %d decodes to %x, want %x", f.name, c+i, e, math.Float32bits(v), math.Float32bits(w))
 					}
 				}

@@ -371,6 +371,7 @@ var table = []entry{
 	{"tensor.Wrap", tensor.Wrap},
 	{"pack.BFPCode", pack.BFPCode},
 	{"pack.BFPTruncated", pack.BFPTruncated},
+	{"pack.BFPValue", pack.BFPValue},
 	{"pack.Calibrate", pack.Calibrate},
 	{"pack.Extent", pack.Extent},
 	{"pack.Format.Check", pack.Format.Check},

@@ -1,4 +1,4 @@
-// Package reach has what the engine needs of a tensor beyond package tensor's own functions: its elements as a slice of any type of
+// Package reach gives the engine more of a tensor than package tensor does: its elements as a slice of any type of
 // their size, and tensors whose elements are elsewhere, or not computed yet.
 package reach
 
@@ -22,7 +22,7 @@ var Foreign = handed.Foreign.(func(by any, d dtype.DType, lay layout.Layout) ten
 // see op.Lazy, the function to call instead.
 var Lazy = handed.Lazy.(func(by any, d dtype.DType, shape ...int) tensor.Any)
 
-// LazyBy returns what a lazy tensor is computed by, as op.Lazy made it, nil for every other tensor,
+// LazyBy returns the way in which op.Lazy said that a lazy tensor is computed, nil for every other tensor,
 // and whether a is that tensor itself, no view of it.
 var LazyBy = handed.LazyBy.(func(a *tensor.Any) (by any, whole bool))
 
