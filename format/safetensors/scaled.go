@@ -175,4 +175,3 @@ func (s scaled) blocks(name string, p pair) (tensor.Any, error) {
 	t, err := pack.FromBytes(p.spec, own, 0)
 	return t.Any(), err
 }
-
