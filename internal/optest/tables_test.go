@@ -4,7 +4,6 @@ import (
 	"context"
 	"flag"
 	"fmt"
-	"maps"
 	"math/rand/v2"
 	"runtime"
 	"runtime/debug"
@@ -22,10 +21,7 @@ import (
 
 var shapesEach = flag.Int("cases", 4, "on how many random shapes TestScratchOfShapes runs each operator")
 
-const (
-	slack    = 512 << 10 // bytes that Scratch doesn't count; as much again as it does is garbage that the collector hasn't seen
-	mostSize = 1 << 20   // elements of an operand or a result
-)
+const slack = 512 << 10 // bytes that Scratch doesn't count; as much again as it does is garbage that the collector hasn't seen
 
 // keepers keep memory for the next one, which Scratch counts only as far as it is used: products, and operators that turn planes.
 var keepers = []string{"Attention", "AveragePool", "CausalConvWithState", "Conv", "ConvInteger", "ConvTranspose", "DeformConv", "DynamicQuantizeMatMul", "Einsum", "FusedMatMul", "Gemm", "GroupQueryAttention", "GRU", "Inner",
@@ -49,7 +45,7 @@ func TestScratchOfShapes(t *testing.T) {
 		for n := 0; n < *shapesEach && len(cs) > 0; n++ {
 			c, ok := greedy[o.Name()]
 			if !ok || n > 0 {
-				c = other(r, cs[r.IntN(len(cs))])
+				c = other(r, cs[r.IntN(len(cs))], 19, map[int64]int64{})
 			}
 			ds := boundTypes(o, c)
 			if len(ds) == 0 || slices.ContainsFunc(c.in, func(in input) bool { return size(in.shape) > mostSize }) {
@@ -136,63 +132,4 @@ func live(f func()) int64 {
 	close(done)
 	<-stopped
 	return most - before
-}
-
-func size(shape []int) int {
-	n := 1
-	for _, e := range shape {
-		if n *= e; n > mostSize {
-			return n
-		}
-	}
-	return n
-}
-
-// other returns a case with other extents, each in all operands that have it, and other numbers for arguments.
-func other(r *rand.Rand, c testCase) testCase {
-	to := map[int64]int64{}
-	number := func(v int64, odds int) int64 {
-		if v > 1 && to[v] == 0 {
-			to[v] = v
-			if r.IntN(2) == 0 {
-				to[v] = 1 + r.Int64N(1<<r.IntN(19))
-			}
-		}
-		switch {
-		case odds > 0 && r.IntN(odds) == 0:
-			return 1 + r.Int64N(1<<r.IntN(19))
-		case v > 1:
-			return to[v]
-		}
-		return v
-	}
-	c.in = slices.Clone(c.in)
-	for i := range c.in {
-		in := &c.in[i]
-		in.shape, in.values = slices.Clone(in.shape), slices.Clone(in.values)
-		for k, e := range in.shape {
-			if in.values == nil {
-				in.shape[k] = int(number(int64(e), 0))
-			}
-		}
-	}
-	for i := range c.in {
-		for k, v := range c.in[i].values {
-			c.in[i].values[k] = number(v, 3)
-		}
-	}
-	c.attrs = maps.Clone(c.attrs)
-	for _, name := range slices.Sorted(maps.Keys(c.attrs)) {
-		switch a := c.attrs[name].(type) {
-		case int64:
-			c.attrs[name] = number(a, 8)
-		case []int64:
-			list := slices.Clone(a)
-			for k := range list {
-				list[k] = number(list[k], 8)
-			}
-			c.attrs[name] = list
-		}
-	}
-	return c
 }
