@@ -41,7 +41,7 @@ func Map(name string, attrs op.AttrMap, in ...Array) Array {
 	}
 	m := &mapped{name: name, op: o, attrs: attrs}
 	r, err := run(o, m.attributes(), lazy...)
-	by, _ := reach.LazyBy(&r)
+	by, _ := reach.LazyBy(r)
 	switch {
 	case errors.Is(err, tensor.ErrShape), errors.Is(err, tensor.ErrAxis), errors.Is(err, tensor.ErrLazy), err == nil && (by == nil || r.Rank() != 0):
 		return Array{err: fail("Map", op.ErrUnsupported, "%s isn't elementwise; Reduce, MatMul, MapBlocks and others take the rest", name)}

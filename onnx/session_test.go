@@ -285,7 +285,7 @@ func TestErrorsOfNodes(t *testing.T) {
 	broken := &tensor.Error{Op: "op.Relu", Text: "it is broken", Err: tensor.ErrValue}
 	s.c.ops[1] = spy(relu, nil, func(*op.Call, []tensor.Any, error) ([]tensor.Any, error) { return nil, broken })
 	_, err := s.Run(context.Background(), vals{"x": vec(1, 2, 3)}, nil)
-	if want := `onnx: node 1 "relu1" (Relu, opset 13): op.Relu: it is broken`; err == nil || err.Error() != want || !errors.Is(err, tensor.ErrValue) {
+	if want := `onnx: node 1 "relu1" (Relu, opset 13): Relu: op.Relu: it is broken`; err == nil || err.Error() != want || !errors.Is(err, tensor.ErrValue) {
 		t.Errorf("got  %v\nwant %s", err, want)
 	}
 	if !closed(first) {
@@ -293,7 +293,7 @@ func TestErrorsOfNodes(t *testing.T) {
 	}
 	s.c.ops[1] = spy(relu, nil, func(*op.Call, []tensor.Any, error) ([]tensor.Any, error) { return nil, nil })
 	_, err = s.Run(context.Background(), vals{"x": vec(1, 2, 3)}, nil)
-	if want := `onnx: node 1 "relu1" (Relu, opset 13): op.Relu: its run returns 0 results, its infer says 1`; err == nil || err.Error() != want {
+	if want := `onnx: node 1 "relu1" (Relu, opset 13): Relu: its run returns 0 results, its infer says 1`; err == nil || err.Error() != want {
 		t.Errorf("got  %v\nwant %s", err, want)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
@@ -407,8 +407,8 @@ func TestRefusedTypes(t *testing.T) {
 	s.c.ops[2] = spy(s.c.ops[2], odd, nil)
 	_, err := s.Run(context.Background(), vals{"x": vec(1)}, nil)
 	var u *UnsupportedError
-	if !errors.As(err, &u) || len(u.List) != 2 || ran || u.List[0].String() != `node 1 "relu2" (Relu, opset 13): op.Relu: not today` ||
-		u.List[1].String() != `node 2 "relu3" (Relu, opset 13): op.Relu: not like this` {
+	if !errors.As(err, &u) || len(u.List) != 2 || ran || u.List[0].String() != `node 1 "relu2" (Relu, opset 13): Relu: op.Relu: not today` ||
+		u.List[1].String() != `node 2 "relu3" (Relu, opset 13): Relu: op.Relu: not like this` {
 		t.Errorf("got %v, ran: %v", err, ran)
 	}
 }

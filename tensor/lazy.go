@@ -19,7 +19,7 @@ func newLazy(by any, d dtype.DType, shape ...int) Any {
 }
 
 // lazyBy is reach.LazyBy.
-func lazyBy(a *Any) (by any, whole bool) {
+func lazyBy(a Any) (by any, whole bool) {
 	if a.st == nil || a.st.lazy == nil {
 		return nil, false
 	}

@@ -16,5 +16,5 @@ var (
 	EmptyLike any // func(dtype.DType, layout.Layout) tensor.Any
 	Foreign   any // func(any, dtype.DType, layout.Layout) tensor.Any
 	Lazy      any // func(any, dtype.DType, ...int) tensor.Any
-	LazyBy    any // func(*tensor.Any) (any, bool)
+	LazyBy    any // func(tensor.Any) (any, bool)
 )

@@ -76,7 +76,7 @@ func (a *Arg) dtype() dtype.DType {
 // ArgOf returns an operand of a lazy expression: the expression that t stands for, or t. It panics for a view of a lazy
 // tensor.
 func ArgOf(name string, t *tensor.Any) Arg {
-	by, whole := reach.LazyBy(t)
+	by, whole := reach.LazyBy(*t)
 	n, ok := by.(*Note)
 	if by != nil && (!ok || !whole) {
 		panic(plan.Fail(name, tensor.ErrLazy, "the operand is a view of a lazy tensor; take the view of what Fuse returns"))
@@ -94,7 +94,7 @@ func ArgOf(name string, t *tensor.Any) Arg {
 // IsLazy reports whether one of some operands is lazy.
 func IsLazy(ts ...*tensor.Any) bool {
 	for _, t := range ts {
-		if by, _ := reach.LazyBy(t); by != nil {
+		if by, _ := reach.LazyBy(*t); by != nil {
 			return true
 		}
 	}

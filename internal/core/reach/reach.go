@@ -24,7 +24,7 @@ var Lazy = handed.Lazy.(func(by any, d dtype.DType, shape ...int) tensor.Any)
 
 // LazyBy returns the way in which op.Lazy said that a lazy tensor is computed, nil for every other tensor,
 // and whether a is that tensor itself, no view of it.
-var LazyBy = handed.LazyBy.(func(a *tensor.Any) (by any, whole bool))
+var LazyBy = handed.LazyBy.(func(a tensor.Any) (by any, whole bool))
 
 // EmptyLike is tensor.EmptyLike of a tensor with the layout lay, for a run-time element type.
 var EmptyLike = handed.EmptyLike.(func(d dtype.DType, lay layout.Layout) tensor.Any)

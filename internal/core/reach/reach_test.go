@@ -32,7 +32,7 @@ func TestHooks(t *testing.T) {
 		t.Errorf("%s over %d bytes", tensor.Describe(a), a.RetainedBytes())
 	}
 	lazy := reach.Lazy(t, dtype.Bool, 2, 3)
-	if by, whole := reach.LazyBy(&lazy); by != t || !whole {
+	if by, whole := reach.LazyBy(lazy); by != t || !whole {
 		t.Errorf("lazy by %v, whole %t", by, whole)
 	}
 	for name, f := range map[string]func(){
