@@ -1,6 +1,7 @@
 package op
 
 import (
+	"math"
 	"slices"
 
 	"github.com/ashlar-go/ashlar/internal/core/plan"
@@ -17,6 +18,15 @@ func (m AttrMap) asked(name, kind string) {
 	if v, ok := m[name]; ok {
 		panic(plan.Fail("AttrMap", tensor.ErrDType, "attribute %q is a %T, and the operator asks for %s", name, v, kind))
 	}
+}
+
+// single rounds a number, which panics if it is finite and no float32 is near it.
+func (m AttrMap) single(name string, v float64) float32 {
+	f := float32(v)
+	if math.IsInf(float64(f), 0) && !math.IsInf(v, 0) {
+		panic(plan.Fail("AttrMap", tensor.ErrValue, "attribute %q is %v, more than a float32 holds", name, v))
+	}
+	return f
 }
 
 // Has reports whether there is an attribute.
@@ -56,7 +66,7 @@ func (m AttrMap) Float(name string, def float32) float32 {
 	case float32:
 		return v
 	case float64:
-		return float32(v)
+		return m.single(name, v)
 	}
 	m.asked(name, "a float32")
 	return def
@@ -70,7 +80,7 @@ func (m AttrMap) Floats(name string) ([]float32, bool) {
 	case []float64:
 		list := make([]float32, len(v))
 		for i, e := range v {
-			list[i] = float32(e)
+			list[i] = m.single(name, e)
 		}
 		return list, true
 	}

@@ -22,7 +22,7 @@ type Tensor struct {
 	from int // the first byte in buf
 }
 
-// Any returns p as a tensor whose elements are no []T of a Go type: see reach.Foreign.
+// Any returns p as a tensor whose elements are no []T of a Go type: see tensor.Any.Foreign.
 func (p Tensor) Any() tensor.Any { return reach.Foreign(p, p.DType(), p.Layout()) }
 
 // Pack returns a copy of x in the storage that the options describe. Without options, it

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -323,7 +324,9 @@ func (p *part) decoded(name string, e *entry, idx []tensor.Index) (tensor.Any, e
 	}
 	single, _ := tensor.As[float32](values)
 	data, from := single.Data()
-	if err := tensor.Copy(out, tensor.FromLayout(data[from+off+lo-first*k.block:], lay).Any()); err != nil {
+	err = tensor.Copy(out, tensor.FromLayout(data[from+off+lo-first*k.block:], lay).Any())
+	runtime.KeepAlive(single) // which has the memory of data
+	if err != nil {
 		return tensor.Any{}, p.fail(e, err)
 	}
 	return out, nil

@@ -22,7 +22,7 @@ import (
 
 const suffix = ".npy"
 
-// Zip is an open npz file. Header, Tensor and Slice read one array each. Its
+// Zip is an open npz file. Header and Tensor read one array each. Its
 // methods may be called concurrently.
 type Zip struct {
 	path    string

@@ -73,7 +73,7 @@ func textOf(v any) string {
 	return string(b)
 }
 
-// tensors is a File, a Sharded, or a file that is read by parts.
+// tensors is a File, or a file that is read by parts.
 type tensors interface {
 	Names() []string
 	Info(name string) (Info, error)
