@@ -23,7 +23,7 @@ import (
 //     BatchNormalization, QuantizeLinear and DequantizeLinear: 2 for each element.
 //   - Copies, those by Resize to the nearest included, conversions and operators that describe shapes: none.
 //
-// Other operators have no rule: their count is unknown.
+// An operator of a program counts as its Info.FLOPs says. Others have no rule: their count is unknown.
 type Cost struct {
 	Plan  Plan       // the memory; see Session.Plan
 	FLOPs int64      // of the nodes that run once and whose FLOPs are known

@@ -48,8 +48,8 @@ type Info struct {
 //
 // infer returns the types and shapes of all outputs as tensor.Specs. Its inputs may be Specs, too. Its error wraps
 // ErrUnknown when a value that it needs is missing. run computes all outputs, whatever Call.Outputs is. It may return
-// inputs or views of them. Both test the number of inputs: optional ones at the end may be missing from the list. The
-// Attrs and the Context that run gets aren't nil.
+// inputs or views of them. Both test the number of inputs: optional ones at the end may be missing from the list. Inputs
+// may have any layout. No function gets nil Attrs, and run no nil Context. Several goroutines may call them at once.
 //
 // A model calls infer often, and it must have no effects. Where sizes are open, Check and NewSession give it Specs with 1
 // for each of them, and take the element types of the results alone. So its refusals come with Session.Plan and Run.
