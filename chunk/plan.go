@@ -433,8 +433,8 @@ func (s *stage) box(task int) box {
 	return b
 }
 
-// pieces is the memory of a task besides the parts of arrays and what plans of operators say: blocks of a pass and pieces of a reduction, which
-// have bounds that no array moves. A task computes one node at a time, so it counts once.
+// pieces is memory that no plan of an operator says: blocks of a pass, and pieces of a reduction. Their size doesn't depend on the arrays. A
+// task computes one node at a time, so they count once.
 const pieces = 4 << 20
 
 func taskPeak(n *node, b box) int64 { return taskPeakOf(n, b, n.kind.cost(n, b)) }

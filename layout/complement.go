@@ -2,8 +2,9 @@ package layout
 
 import (
 	"cmp"
-	"github.com/ashlar-go/ashlar/internal/core/modes"
 	"slices"
+
+	"github.com/ashlar-go/ashlar/internal/core/modes"
 )
 
 // Complement returns the layout a* that fills the gaps between the offsets of a, up

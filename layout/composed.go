@@ -1,9 +1,10 @@
 package layout
 
 import (
-	"github.com/ashlar-go/ashlar/internal/core/modes"
 	"slices"
 	"strconv"
+
+	"github.com/ashlar-go/ashlar/internal/core/modes"
 )
 
 // A Map takes offsets to offsets: a Layout, as a function of its linear coordinate

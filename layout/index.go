@@ -1,10 +1,11 @@
 package layout
 
 import (
-	"github.com/ashlar-go/ashlar/internal/core/modes"
 	"math"
 	"strconv"
 	"strings"
+
+	"github.com/ashlar-go/ashlar/internal/core/modes"
 )
 
 // None stands for an omitted start, stop or step of a Range.

@@ -2,8 +2,9 @@ package layout
 
 import (
 	"cmp"
-	"github.com/ashlar-go/ashlar/internal/core/modes"
 	"slices"
+
+	"github.com/ashlar-go/ashlar/internal/core/modes"
 )
 
 // RightInverse returns the layout R of offsets back to linear coordinates with

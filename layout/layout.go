@@ -21,9 +21,10 @@
 package layout
 
 import (
-	"github.com/ashlar-go/ashlar/internal/core/modes"
 	"math"
 	"slices"
+
+	"github.com/ashlar-go/ashlar/internal/core/modes"
 )
 
 // Layout maps coordinates to offsets. It is an immutable value; the zero value

@@ -1,10 +1,11 @@
 package layout
 
 import (
-	"github.com/ashlar-go/ashlar/internal/core/modes"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/ashlar-go/ashlar/internal/core/modes"
 )
 
 // A Tuple is an integer, a list of Tuples, or a hole: CuTe's IntTuple. Shapes,

@@ -2,12 +2,12 @@ package layout
 
 import (
 	"errors"
-	"github.com/ashlar-go/ashlar/internal/core/modes"
 	"math"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/ashlar-go/ashlar/internal/core/modes"
 	"pgregory.net/rapid"
 )
 

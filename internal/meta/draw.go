@@ -41,7 +41,7 @@ const (
 	branches feature = 1 << iota
 	loops
 	scans
-	maps_
+	mapping   // SequenceMap
 	calls     // of functions
 	sequences // and optionals
 	texts     // strings
@@ -123,7 +123,7 @@ func (d *drawing) grow() {
 		err = d.loop()
 	case d.depth == 0 && d.flag(scans) && d.one(16):
 		err = d.scan()
-	case d.depth == 0 && d.flag(maps_) && d.one(16):
+	case d.depth == 0 && d.flag(mapping) && d.one(16):
 		err = d.each()
 	case d.depth == 0 && d.flag(calls) && d.one(16):
 		err = d.call()

@@ -14,10 +14,7 @@ import (
 type scope = map[string]onnx.Value
 
 // A frame has all that the nodes of a model refer to besides values.
-type frame struct {
-	m     *onnx.Model
-	nodes func(n *onnx.Node, out []onnx.Value) // called for each node that ran; may be nil
-}
+type frame struct{ m *onnx.Model }
 
 // bounds are for single nodes.
 var bounds = onnx.Options{MaxMemory: 256 << 20, MaxIterations: 1000, Threads: 1}
@@ -86,7 +83,8 @@ func (f *frame) node(n *onnx.Node, s scope) error {
 		if err := f.run(fn.Nodes, inner); err != nil {
 			return err
 		}
-		return give(n, s, at(inner, fn.Outputs)...)
+		give(n, s, at(inner, fn.Outputs)...)
+		return nil
 	}
 	if n.Domain != "" {
 		return f.single(n, s)
@@ -101,7 +99,8 @@ func (f *frame) node(n *onnx.Node, s scope) error {
 		if err := f.graph(body, inner); err != nil {
 			return err
 		}
-		return give(n, s, at(inner, names(body.Outputs))...)
+		give(n, s, at(inner, names(body.Outputs))...)
+		return nil
 	case "Loop":
 		return f.loop(n, s)
 	case "Scan":
@@ -217,7 +216,8 @@ func (f *frame) stacked(n *onnx.Node, s scope, carried []onnx.Value, rows [][]on
 		}
 		out = append(out, v)
 	}
-	return give(n, s, out...)
+	give(n, s, out...)
+	return nil
 }
 
 func (f *frame) each(n *onnx.Node, s scope) error {
@@ -246,7 +246,8 @@ func (f *frame) each(n *onnx.Node, s scope) error {
 		}
 		out = append(out, onnx.SequenceOf(list...))
 	}
-	return give(n, s, out...)
+	give(n, s, out...)
+	return nil
 }
 
 // op runs one operator of ONNX.
@@ -290,9 +291,6 @@ func (f *frame) single(n *onnx.Node, s scope) error {
 			return fmt.Errorf("%s is an empty sequence, whose type can't be asked for", name)
 		}
 	}
-	if f.nodes != nil {
-		f.nodes(n, at(out, n.Outputs))
-	}
 	return nil
 }
 
@@ -305,13 +303,12 @@ func passes(text string) func() {
 }
 
 // give names values as the outputs of a node.
-func give(n *onnx.Node, s scope, out ...onnx.Value) error {
+func give(n *onnx.Node, s scope, out ...onnx.Value) {
 	for i, name := range n.Outputs {
 		if name != "" {
 			s[name] = out[i]
 		}
 	}
-	return nil
 }
 
 func at(s scope, names []string) []onnx.Value {
