@@ -374,7 +374,8 @@ func (f *failing) Set(ctx context.Context, key string, value []byte) error {
 	if f.left.Add(-1) < 0 {
 		return &fs.PathError{Op: "write", Path: key, Err: syscall.ENOSPC}
 	}
-	return f.Store.Set(ctx, key, value)
+	// Another writer's failure ends ctx, and a counted write is still done.
+	return f.Store.Set(context.WithoutCancel(ctx), key, value)
 }
 
 // A store that fails while an array is written gives its own error, with the key. Each chunk is
