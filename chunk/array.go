@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sync"
 
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/format/zarr"
@@ -27,6 +28,8 @@ type node struct {
 	chunks []int
 	in     []*node
 	id     [sha256.Size]byte // of everything that decides its elements and chunks
+
+	scratch *sync.Map // of a pass, from the shapes of parts to bytes
 }
 
 // A kind is a way to make an array.
@@ -45,7 +48,7 @@ type cost struct{ size, peak, read int64 }
 
 // newNode completes a node: its identity, and chunks within the shape.
 func newNode(k kind, d dtype.DType, shape, chunks []int, in ...*node) *node {
-	n := &node{kind: k, dtype: d, shape: shape, chunks: slices.Clone(chunks), in: in}
+	n := &node{kind: k, dtype: d, shape: shape, chunks: slices.Clone(chunks), in: in, scratch: new(sync.Map)}
 	for i := range n.chunks {
 		n.chunks[i] = max(1, min(n.chunks[i], shape[i]))
 	}

@@ -384,7 +384,7 @@ func TestRechunk(t *testing.T) {
 			}
 		}
 		least := p.Peak()
-		for tight := int64(pieces + 100); tight < least; tight += 1000 {
+		for tight := int64(100); tight < least; tight += 1000 {
 			q, err := NewPlan(&Options{Memory: tight}, Target{Array: a, Store: zarr.Memory()})
 			if err == nil {
 				if q.Peak() > tight {

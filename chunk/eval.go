@@ -2,6 +2,7 @@ package chunk
 
 import (
 	"context"
+	"slices"
 
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/op"
@@ -12,6 +13,8 @@ import (
 type evaluator struct {
 	ctx  context.Context // under which operators use one thread
 	held []tensor.Any    // the tensors that the evaluation has allocated, to be given back
+	now  int64           // their bytes
+	most int64           // that there were at once
 }
 
 func (e *evaluator) eval(n *node, b box) (tensor.Any, error) {
@@ -25,6 +28,8 @@ func (e *evaluator) eval(n *node, b box) (tensor.Any, error) {
 func (e *evaluator) own(t tensor.Any) tensor.Any {
 	if !t.IsZero() {
 		e.held = append(e.held, t)
+		e.now += bytesOf(t.DType(), t.Shape())
+		e.most = max(e.most, e.now)
 	}
 	return t
 }
@@ -36,6 +41,7 @@ func (e *evaluator) release(mark int, keep tensor.Any) {
 		if !keep.IsZero() && t.SameData(keep) {
 			rest = append(rest, t)
 		} else {
+			e.now -= bytesOf(t.DType(), t.Shape())
 			t.Close() // its memory goes to the next part; a tensor that can't be closed stays the collector's
 		}
 	}
@@ -90,21 +96,23 @@ func result(o *op.Op, c op.Call) (tensor.Any, error) {
 	return out[0], nil
 }
 
-// reduce runs a reduction over axes, which go.
+// reduce runs a reduction over axes, which go. Where an operator takes no axes as all, each element is a line of its own.
 func (e *evaluator) reduce(name string, t tensor.Any, axes []int) (tensor.Any, error) {
+	o := named(name)
+	attrs := op.AttrMap{"keepdims": int64(0)}
+	switch {
+	case slices.Contains(o.Attributes(), "noop_with_empty_axes"):
+		attrs["noop_with_empty_axes"] = int64(1)
+	case len(axes) == 0:
+		var err error
+		if t, err = tensor.Reshape(t, append(t.Shape(), 1)...); err != nil {
+			return t, err
+		}
+		axes = []int{t.Rank() - 1}
+	}
 	list := make([]int64, len(axes))
 	for i, a := range axes {
 		list[i] = int64(a)
-	}
-	if len(axes) == 0 {
-		list = []int64{}
-	}
-	o := named(name)
-	attrs := op.AttrMap{"keepdims": int64(0)}
-	for _, a := range o.Attributes() {
-		if a == "noop_with_empty_axes" {
-			attrs["noop_with_empty_axes"] = int64(1)
-		}
 	}
 	return e.run(o, attrs, t, tensor.FromSlice(list, len(list)).Any())
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 
 	"github.com/ashlar-go/ashlar/dtype"
@@ -123,12 +124,14 @@ func part(n *node, b box) box {
 	return p
 }
 
+// A place is a part of a node.
+type place struct {
+	n   *node
+	key string
+}
+
 // leafs calls f for the nodes that a chain of elementwise operators begins with, each part once.
 func leafs(n *node, b box, f func(n *node, b box) error) error {
-	type place struct {
-		n   *node
-		key string
-	}
 	seen := map[place]bool{}
 	var visit func(n *node, b box) error
 	visit = func(n *node, b box) error {
@@ -151,10 +154,6 @@ func leafs(n *node, b box, f func(n *node, b box) error) error {
 }
 
 func (m *mapped) eval(e *evaluator, n *node, b box) (tensor.Any, error) {
-	type place struct {
-		n   *node
-		key string
-	}
 	mark := len(e.held)
 	done := map[place]tensor.Any{}
 	err := leafs(n, b, func(n *node, b box) error {
@@ -174,28 +173,11 @@ func (m *mapped) eval(e *evaluator, n *node, b box) (tensor.Any, error) {
 		from []int
 	}
 	var divisors []divisor // of integers, in the order of their divisions
-	var note func(n *node, b box) (tensor.Any, error)
-	note = func(n *node, b box) (tensor.Any, error) {
-		at := place{n, b.key()}
-		if t, ok := done[at]; ok {
-			return t, nil
-		}
-		in := make([]tensor.Any, len(n.in))
-		for i, from := range n.in {
-			var err error
-			if in[i], err = note(from, part(from, b)); err != nil {
-				return tensor.Any{}, err
-			}
-		}
-		m := n.kind.(*mapped)
+	t, err := noted(n, b, done, func(m *mapped, n *node, b box, in []tensor.Any) {
 		if plan.AboutOf((*plan.Op)(m.op)).Divides && n.dtype.IsInteger() {
 			divisors = append(divisors, divisor{m.name, in[1], part(n.in[1], b).from})
 		}
-		t, err := run(m.op, m.attributes(), in...)
-		done[at] = t
-		return t, err
-	}
-	t, err := note(n, b)
+	})
 	if err == nil {
 		t, err = pointwise.FuseOf(t, op.Context(e.ctx))
 	}
@@ -211,6 +193,27 @@ func (m *mapped) eval(e *evaluator, n *node, b box) (tensor.Any, error) {
 	}
 	e.release(mark, t)
 	return e.own(t), nil
+}
+
+// noted returns the lazy result of a chain of elementwise operators. done has what it begins with, and gets what is between. f is
+// called before each operator.
+func noted(n *node, b box, done map[place]tensor.Any, f func(m *mapped, n *node, b box, in []tensor.Any)) (tensor.Any, error) {
+	at := place{n, b.key()}
+	if t, ok := done[at]; ok {
+		return t, nil
+	}
+	in := make([]tensor.Any, len(n.in))
+	for i, from := range n.in {
+		var err error
+		if in[i], err = noted(from, part(from, b), done, f); err != nil {
+			return tensor.Any{}, err
+		}
+	}
+	m := n.kind.(*mapped)
+	f(m, n, b, in)
+	t, err := run(m.op, m.attributes(), in...)
+	done[at] = t
+	return t, err
 }
 
 // zeroIn returns the index of the first 0 of a part that begins at from, counted in its array, or nil.
@@ -245,6 +248,40 @@ func (m *mapped) cost(n *node, b box) cost {
 		c.read = plus(c.read, in.read)
 		return nil
 	})
-	c.peak = max(c.peak, plus(held, c.size))
+	shape := fmt.Sprint(b.shape())
+	scratch, ok := n.scratch.Load(shape)
+	if !ok {
+		scratch = fuseScratch(n, b, c.size)
+		n.scratch.Store(shape, scratch)
+	}
+	c.peak = max(c.peak, plus(held, plus(c.size, scratch.(int64))))
 	return c
+}
+
+// fuseScratch returns the bytes that the pass for a part of so many bytes holds beside its operands and the part. Shapes alone decide them.
+func fuseScratch(n *node, b box, size int64) int64 {
+	one := map[place]tensor.Any{} // of each operand one element, stretched
+	err := leafs(n, b, func(n *node, b box) error {
+		t, err := tensor.Make(n.dtype)
+		if err == nil {
+			t, err = tensor.BroadcastTo(t, b.shape()...)
+		}
+		if err == nil {
+			t, err = pointwise.LazyOf(t)
+		}
+		one[place{n, b.key()}] = t
+		return err
+	})
+	var y tensor.Any
+	if err == nil {
+		y, err = noted(n, b, one, func(*mapped, *node, box, []tensor.Any) {})
+	}
+	var scratch int64
+	if err == nil && size < 1<<50 {
+		scratch, err = pointwise.Scratch(y)
+	}
+	if err != nil || size >= 1<<50 { // the elements are too many to be counted
+		return math.MaxInt64
+	}
+	return scratch
 }

@@ -270,7 +270,7 @@ func (pl *planner) over(n *node) (*node, error) {
 		}
 	}
 	m := *n
-	m.in = in
+	m.in, m.scratch = in, new(sync.Map)
 	return &m, nil
 }
 
@@ -433,14 +433,10 @@ func (s *stage) box(task int) box {
 	return b
 }
 
-// pieces is memory that no plan of an operator says: blocks of a pass, and pieces of a reduction. Their size doesn't depend on the arrays. A
-// task computes one node at a time, so they count once.
-const pieces = 4 << 20
-
 func taskPeak(n *node, b box) int64 { return taskPeakOf(n, b, n.kind.cost(n, b)) }
 
 // taskPeakOf is the most bytes that a task holds: the bytes of the part while it is computed, and a chunk of it, completed, as it is
 // stored, and compressed. Buffers of chunks that were read stay for the next task, so both count.
 func taskPeakOf(n *node, b box, c cost) int64 {
-	return plus(pieces, plus(max(c.peak, bytesOf(n.dtype, b.shape())), times(3, bytesOf(n.dtype, n.chunks))))
+	return plus(max(c.peak, bytesOf(n.dtype, b.shape())), times(3, bytesOf(n.dtype, n.chunks)))
 }

@@ -217,7 +217,7 @@ func TestReceiptOfGraphs(t *testing.T) {
 	far := Map("Neg", nil, Map("Abs", nil, Rechunk(From("z", z), 4, 2048)))
 	passes := make(map[int]bool)
 	var want receipt.Digest
-	for i, memory := range []int64{0, 9 << 20} {
+	for i, memory := range []int64{0, 5 << 20} {
 		p, err := NewPlan(&Options{Memory: memory}, Target{Array: far, Store: zarr.Memory()})
 		if err != nil {
 			t.Fatal(err)

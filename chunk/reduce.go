@@ -3,6 +3,7 @@ package chunk
 import (
 	"context"
 	"fmt"
+	"math/bits"
 	"slices"
 	"strings"
 
@@ -54,35 +55,49 @@ func (r *reducer) reduce(name string, n *node, d dtype.DType, how Reducing) Arra
 	if err != nil {
 		return Array{err: err}
 	}
-	a := fold(name, r, n, how, result, nil)
-	if a.err == nil {
-		a.err = a.n.kind.(*folded).try(n)
-	}
-	return a
+	return fold(name, r, n, how, result, nil)
 }
 
-// try reduces one element, and merges its state with itself: a type that a merge or the finish doesn't take is an error of the
-// plan, not of its run.
+// trial is the number of elements that try reduces to one.
+const trial = 64
+
+// try reduces one element, and then some, and merges the state with itself. It notes the memory that this takes. A type that a merge
+// or the finish doesn't take is an error of the plan, not of its run.
 func (f *folded) try(n *node) error {
-	ones := slices.Repeat([]int{1}, len(n.shape))
-	e := &evaluator{ctx: context.Background()}
-	t, err := tensor.Make(n.dtype, ones...)
-	switch {
-	case err != nil:
-		return err
-	case f.r.block == nil:
-		t, err = f.r.whole(f, e, t)
-	default:
-		t, err = f.reduced(e, t, all(ones))
-		if err == nil {
-			t, err = f.r.merge(f, e, t, t, 1, 1)
+	of := func(length int) (int64, error) {
+		shape := slices.Repeat([]int{1}, len(n.shape))
+		if len(f.axes) > 0 {
+			shape[f.axes[0]] = length
 		}
-		if err == nil {
-			t, err = f.r.finish(f, e, t, 2)
+		e := &evaluator{ctx: context.Background()}
+		var block int64
+		t, err := tensor.Make(n.dtype, shape...)
+		switch {
+		case err != nil:
+			return 0, err
+		case f.r.block == nil:
+			t, err = f.r.whole(f, e, t)
+		default:
+			t, err = f.reduced(e, t, all(shape))
+			block = e.most
+			if err == nil {
+				t, err = f.r.merge(f, e, t, t, length, length)
+			}
+			if err == nil {
+				t, err = f.r.finish(f, e, t, 2*length)
+			}
 		}
+		if err == nil && t.DType() != f.result {
+			err = fmt.Errorf("a result of %v, where %v is meant", t.DType(), f.result)
+		}
+		return block + e.now, err
 	}
-	if err == nil && t.DType() != f.result {
-		err = fmt.Errorf("a result of %v, where %v is meant", t.DType(), f.result)
+	one, err := of(1)
+	if err == nil {
+		var some int64
+		some, err = of(trial)
+		f.each = (some - one + trial - 2) / (trial - 1)
+		f.keeps = one
 	}
 	if err != nil {
 		err = fail(f.name, op.ErrUnsupported, "elements of %v: %v", n.dtype, err)
@@ -122,6 +137,13 @@ func fold(name string, r *reducer, n *node, how Reducing, result dtype.DType, sh
 			f.kept = append(f.kept, i)
 		}
 	}
+	if shape == nil {
+		if err := f.try(n); err != nil {
+			return Array{err: err}
+		}
+	} else { // a trial would count in all bins
+		f.each, f.keeps = int64(f.acc.Size()), 6*bytesOf(f.acc, shape)
+	}
 	from := n
 	for f.chunks > f.per*f.fan {
 		part := *f
@@ -146,7 +168,7 @@ func fold(name string, r *reducer, n *node, how Reducing, result dtype.DType, sh
 }
 
 func axesOf(name string, axes []int, rank int) ([]int, error) {
-	var out []int
+	out := []int{} // to an operator nil is all axes
 	if axes == nil {
 		for i := range rank {
 			out = append(out, i)
@@ -182,6 +204,8 @@ type folded struct {
 	chunks     int         // along the axes together
 	per, fan   int         // how many of them an element of the operand stands for, and how many of these are joined
 	partial    bool
+	each       int64 // bytes that a block takes for an element
+	keeps      int64 // bytes that a block, a merge and the finish take for an element of the result, together
 }
 
 func (f *folded) text() string {
@@ -350,7 +374,7 @@ func (f *folded) cost(n *node, b box) cost {
 			part = box{append([]int{0, k}, kept.from...), append([]int{f.planes, k + 1}, kept.to...)}
 		}
 		in := n.in[0].kind.cost(n.in[0], part)
-		one.peak, one.read = max(one.peak, in.peak), plus(one.read, in.read)
+		one.peak, one.read = max(one.peak, plus(in.peak, f.working(n.in[0].dtype, part))), plus(one.read, in.read)
 	}
 	c.read = one.read
 	if f.r.block == nil { // it collects the elements
@@ -360,6 +384,19 @@ func (f *folded) cost(n *node, b box) cost {
 		}
 		one.peak = plus(one.peak, times(3, bytesOf(wide, f.block(0, kept).shape())))
 	}
-	c.peak = plus(plus(one.peak, times(5, state)), c.size)
+	c.peak = plus(plus(one.peak, plus(times(2, state), times(f.keeps, bytesOf(dtype.Uint8, kept.shape())))), c.size)
 	return c
+}
+
+// working returns the bytes that a part takes as it is reduced to a state: one of its pieces, and the states of first halves.
+func (f *folded) working(d dtype.DType, part box) int64 {
+	n := bytesOf(dtype.Uint8, part.shape())
+	switch {
+	case !f.first():
+		return 0
+	case f.r.wide == nil, f.r.wide(d) == d, n <= pieceLen:
+		return times(f.each, n)
+	}
+	state := times(bytesOf(f.acc, gathered(part.shape(), f.kept)), int64(f.planes))
+	return plus(times(f.each, pieceLen), times(int64(bits.Len64(uint64(n/pieceLen))+len(f.whole)), state))
 }

@@ -69,11 +69,15 @@ func (f *folded) reduced(e *evaluator, t tensor.Any, b box) (tensor.Any, error) 
 		if f.r.place {
 			at = b.from[f.axes[0]]
 		}
+		mark := len(e.held)
 		t, err := e.cast(t, d)
-		if err != nil {
-			return t, err
+		if err == nil {
+			t, err = f.r.block(f, e, t, at)
 		}
-		return f.r.block(f, e, t, at)
+		if err == nil {
+			e.release(mark, t)
+		}
+		return t, err
 	}
 	kept := bytesOf(dtype.Uint8, gathered(t.Shape(), f.kept)) > pieceKept
 	list := f.axes

@@ -265,7 +265,7 @@ func TestPlan(t *testing.T) {
 	}
 	for _, bad := range []Job{
 		{Expr: "x +", Inputs: j.Inputs, Out: filepath.Join(dir, "bad.zarr")}, {Expr: "x", Inputs: j.Inputs, Out: filepath.Join(dir, "bad.zarr"), Codec: "lzma"},
-		{Expr: "x", Inputs: j.Inputs, Out: filepath.Join(dir, "bad.zarr"), Memory: 1000}, {Expr: "x", Inputs: j.Inputs}, {Expr: "x", Inputs: j.Inputs, Out: "http://a/b"},
+		{Expr: "x", Inputs: j.Inputs, Out: filepath.Join(dir, "bad.zarr"), Memory: 10}, {Expr: "x", Inputs: j.Inputs}, {Expr: "x", Inputs: j.Inputs, Out: "http://a/b"},
 		{Expr: "x", Inputs: j.Inputs, Out: filepath.Join(dir, "x.npy")}, {Expr: "x", Inputs: j.Inputs, Out: other}, {Expr: "x", Inputs: j.Inputs, Out: filepath.Join(dir, "a", "b")},
 		{Expr: "x", Inputs: j.Inputs, Out: filepath.Join(dir, "bad.zarr"), Chunks: []int{0, 1}},
 	} {

@@ -46,6 +46,23 @@ func Fused(r *tensor.Any, name string, y *tensor.Any, s plan.Settings) func() {
 	}
 }
 
+// Scratch returns the bytes that Fuse of y holds on one thread beside its operands and its result: tensors that are computed before a
+// pass, and blocks of its steps. It is the same on all machines. Nothing is computed, so an operand may be one element, stretched to a shape.
+func Scratch(y tensor.Any) (bytes int64, err error) {
+	err = tensor.Try(func() {
+		f := fusion{name: "Fuse", whole: map[*Note]*tensor.Any{}, bytes: &bytes}
+		if a := ArgOf(f.name, &y); a.By != nil {
+			f.compute(a.By, stretchedTo(a.By.dtype, a.By.shape))
+		}
+	})
+	return bytes, err
+}
+
+func stretchedTo(d dtype.DType, shape []int) *tensor.Any {
+	t := tensor.EmptyOf(d).BroadcastTo(shape...)
+	return &t
+}
+
 // A Note is a call to be made; without run it stands for its argument.
 type Note struct {
 	Name  string
@@ -116,6 +133,7 @@ type fusion struct {
 	plan.Settings
 	whole map[*Note]*tensor.Any // the notes that are computed before the pass
 	calls []func()              // in this order
+	bytes *int64                // where Scratch counts tensors beside the operands and the result, which aren't made then
 }
 
 // copy plans that the elements of a tensor are copied to another.
@@ -130,11 +148,19 @@ func (f *fusion) computed(a Arg) *tensor.Any {
 	}
 	t, ok := f.whole[a.By]
 	if !ok {
-		t = empty(a.By.dtype, a.By.shape)
+		t = f.empty(a.By.dtype, a.By.shape)
 		f.compute(a.By, t)
 		f.whole[a.By] = t
 	}
 	return t
+}
+
+func (f *fusion) empty(d dtype.DType, shape []int) *tensor.Any {
+	if f.bytes != nil {
+		*f.bytes += int64(plan.Elements(shape) * d.Size())
+		return stretchedTo(d, shape)
+	}
+	return empty(d, shape)
 }
 
 func empty(d dtype.DType, shape []int) *tensor.Any {
@@ -188,6 +214,10 @@ func (f *fusion) compute(n *Note, dst *tensor.Any) {
 		return
 	}
 	p := f.pass(n, dst)
+	if f.bytes != nil {
+		*f.bytes += int64(p.temporary())
+		return
+	}
 	cost := 0
 	for _, st := range p.steps {
 		cost += st.n.Cost
@@ -215,7 +245,7 @@ func (f *fusion) pass(n *Note, dst *tensor.Any) *pass {
 		over := conv.Overlap(exec.Reach(t), exec.Reach(dst))
 		p.past = p.past && !over
 		if !walk.Ref(t.LayoutRef()).Flat() || over && !identical(t, dst) {
-			whole := empty(t.DType(), t.Shape())
+			whole := f.empty(t.DType(), t.Shape())
 			f.copy(whole, t)
 			t = whole
 		}
@@ -236,15 +266,27 @@ func (f *fusion) pass(n *Note, dst *tensor.Any) *pass {
 		order = append(order, m)
 	}
 	visit(n)
-	p.assign(order, slots)
+	p.assign(order, slots, f.bytes == nil)
 	p.cut()
 	return p
 }
 
+// temporary returns the most bytes that the blocks of one worker take.
+func (p *pass) temporary() int {
+	all, own := 0, 0
+	for i, k := range p.kinds {
+		all += k.Size()
+		if i >= len(p.leafs) && i < len(p.kinds)-1 {
+			own += k.Size()
+		}
+	}
+	return own * min(plan.Elements(p.shape), fuseLen, fuseBytes/all)
+}
+
 // assign gives every note of order, of which the last is the result, a slot. A result
 // takes the place of an operand of its type that nobody needs any more, or of an
-// earlier one.
-func (p *pass) assign(order []*Note, slots map[any]int) {
+// earlier one. Where rows of two notes may be used, they are where the machine has them.
+func (p *pass) assign(order []*Note, slots map[any]int, rows bool) {
 	uses := map[*Note]int{}
 	for _, m := range order {
 		for _, a := range m.Args {
@@ -253,6 +295,9 @@ func (p *pass) assign(order []*Note, slots map[any]int) {
 	}
 	joint, gone := map[*Note]*Note{}, map[*Note]bool{}
 	for _, m := range order {
+		if !rows {
+			break
+		}
 		if n, part := m.mulAdd(uses, slots, joint); n != nil {
 			joint[m], gone[part] = n, true
 		}
