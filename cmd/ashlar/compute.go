@@ -332,11 +332,12 @@ func resultStage(p *chunk.Plan) chunk.Stage {
 	return stages[slices.IndexFunc(stages, func(s chunk.Stage) bool { return s.Target })]
 }
 
-// tasks runs the plan. The collector keeps the process within the memory that its tasks may hold.
+// tasks runs the plan. The collector keeps the process within the memory that its tasks may hold, and some for the lists and buffers
+// of small ones.
 func (v *computation) tasks(ctx context.Context, p *chunk.Plan) error {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
-	if most := float64(m.Sys) + float64(float64(v.workers)*float64(p.Peak())); most < math.MaxInt64/2 {
+	if most := float64(m.Sys) + float64(float64(v.workers)*float64(max(p.Peak(), 4<<20))); most < math.MaxInt64/2 {
 		defer debug.SetMemoryLimit(debug.SetMemoryLimit(int64(most)))
 		defer debug.SetGCPercent(debug.SetGCPercent(25)) // few buffers and large ones: a collection costs little
 	}
