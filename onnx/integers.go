@@ -23,7 +23,8 @@ import (
 //   - A Relu may stand before the QuantizeLinear if the zero point is the smallest integer: the integers end there anyway.
 //   - MaxPool and the others that only choose or move elements have the same scale and zero point before and after them.
 //
-// Session.Steps lists them as one step, which says so. Receipts are of the model as it is, so a run that asks for one fails.
+// Session.Steps lists them as one step, which says so. Receipts have the mode receipt.Integers. Of such a step they have the results that are
+// left, under the operator's node.
 func NewIntegerSession(m *Model) (*Session, error) { return newSession(m, form{integers: true}) }
 
 // Integers returns how many steps of a session of NewIntegerSession run on integers, in all its graphs. Where none does, why has the reason; else it is "".

@@ -2,7 +2,9 @@ package onnx
 
 import (
 	"context"
-	"errors"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -113,6 +115,7 @@ func names(s *Session) (list []string) {
 // A session of integers has the bits of the graph of integers, in runs and in streams, and stays near the floats.
 func TestIntegerSession(t *testing.T) {
 	in := vals{"x": noise(rand.New(rand.NewPCG(4, 4)), 1, 3, 9, 8)}
+	roots := sha256.New()
 	for _, g := range []quantizedGraph{{bias: 1}, {bias: 1, relu: true}, {bias: 1, relu: true, perChannel: true}, {bias: 1, zero: 90, perChannel: true}} {
 		m := g.model(t, false)
 		s, err := NewIntegerSession(m)
@@ -166,11 +169,51 @@ func TestIntegerSession(t *testing.T) {
 				t.Errorf("%+v: element %d is %v, of floats %v", g, i, v, b.Elems()[i])
 			}
 		}
-		var r receipt.Receipt
-		if _, err := s.Run(context.Background(), in, &Options{Receipt: &r}); !errors.Is(err, tensor.ErrValue) || !strings.Contains(err.Error(), "NewIntegerSession") {
-			t.Errorf("a receipt of integers: %v", err)
+		fmt.Fprintln(roots, integerReceipt(t, s, m, in))
+	}
+	if got := hex.EncodeToString(roots.Sum(nil)); got != "1162278f64ee124af1a3dbb576a0a9df187b74806072e20da73f63c246d59df9" { // on every processor
+		t.Errorf("the receipts have the digest %s", got)
+	}
+}
+
+// integerReceipt makes the receipt of a run on integers and verifies it. Neither a run of floats nor another weight has it.
+func integerReceipt(t *testing.T, s *Session, m *Model, in vals) receipt.Digest {
+	t.Helper()
+	ctx, given := context.Background(), map[string]Value{"x": TensorValue(in["x"])}
+	var r, again, floats receipt.Receipt
+	if _, err := s.Run(ctx, in, &Options{Receipt: &r, ReceiptNodes: true}); err != nil {
+		t.Fatal(err)
+	}
+	var nodes []string
+	for _, n := range r.Nodes {
+		nodes = append(nodes, n.Node)
+	}
+	if want := []string{"quantizelinear1 (QuantizeLinear)", "conv1 (Conv)", "maxpool1 (MaxPool)", "flatten1 (Flatten)", "gemm1 (Gemm)", "last (DequantizeLinear)"}; r.Profile.Mode != receipt.Integers || len(nodes) != len(want) {
+		t.Errorf("mode %q, nodes %q", r.Profile.Mode, nodes)
+	}
+	if d, err := Verify(ctx, m, &r, given, &Options{Threads: 3}); d != nil || err != nil {
+		t.Errorf("%v, %v", d, err)
+	}
+	if _, err := VerifyNode(ctx, m, &r, nodes[1], given, nil); err == nil || !strings.Contains(err.Error(), "of a run on integers") {
+		t.Errorf("a node alone: %v", err)
+	}
+	st, err := s.Stream(&StreamOptions{Options: Options{Receipt: &again}})
+	for range 3 {
+		if err == nil {
+			_, err = st.Run(ctx, in)
+		}
+		if d, wrong := receipt.Compare(&r, &again); err != nil || d != nil || wrong != nil {
+			t.Fatalf("a stream: %v, %v, %v", d, err, wrong)
 		}
 	}
+	plain, err := NewSession(m)
+	if err == nil {
+		_, err = plain.Run(ctx, in, &Options{Receipt: &floats})
+	}
+	if d, other := receipt.Compare(&floats, &r); err != nil || other != nil || d == nil || d.What != "the mode" {
+		t.Errorf("%v, %v, %v", d, other, err)
+	}
+	return r.Root()
 }
 
 // A node that doesn't follow the rule stays as it is, with the bits of NewSession.

@@ -45,14 +45,14 @@ func beside(ctx context.Context, f func() error) chan error {
 // receipt begins the receipt of a run on inputs, which are hashed beside it: see close.
 func (s *Session) receipt(ctx context.Context, to *receipt.Receipt, inputs map[string]Value) (*writer, error) {
 	*to = receipt.Receipt{}
-	if s.integers {
-		return &writer{s: s, to: to}, failf("%w: a receipt is of the model as it is, and NewIntegerSession changes its operators; a session of NewSession gives one", tensor.ErrValue)
-	}
 	s.names.Do(func() { s.program, s.why = s.c.m.digests() })
 	if s.why != nil {
 		return &writer{s: s, to: to}, s.why
 	}
 	p := receipt.Profile{Mode: receipt.Exact}
+	if s.integers {
+		p.Mode = receipt.Integers
+	}
 	if s.fixed != dtype.Invalid {
 		p.Fixed = s.fixed.String()
 	}
@@ -158,7 +158,7 @@ func (s *Session) received(ctx context.Context, inputs map[string]Value, o Optio
 		}
 		if o.record != nil {
 			defer o.record.begin(ctx, o.Receipt)()
-			s.parts.Do(func() { s.whole, s.noWhole = s.c.m.session(form{fixed: s.fixed, whole: true}) })
+			s.parts.Do(func() { s.whole, s.noWhole = s.c.m.session(form{fixed: s.fixed, integers: s.integers, whole: true}) })
 			by, err = s.whole, s.noWhole
 		}
 		done := false

@@ -20,8 +20,8 @@ type Mismatch struct {
 
 // Verify runs a model on inputs, by name, and compares with a receipt. It returns nil where all is equal, else the first
 // difference: of the inputs, the weights, the graph, the nodes, if the receipt has them, and the outputs. A run ends at the
-// first node that differs. The run is in fixed point where the receipt says so. Of opts the bounds on memory, iterations and
-// threads count.
+// first node that differs. The run is in fixed point, or on integers, where the receipt says so. Of opts the bounds on memory,
+// iterations and threads count.
 //
 // An error says why nothing can be decided. The receipt is of other rules, or of a plan, or of a model with other weights,
 // inputs or outputs. Or the model can't be run. Or a program drew tokens, which that program alone can draw again.
@@ -41,7 +41,10 @@ func Verify(ctx context.Context, m *Model, r *receipt.Receipt, inputs map[string
 
 // sessionOf makes the session of a receipt's profile.
 func sessionOf(m *Model, r *receipt.Receipt) (*Session, error) {
-	if r.Profile.Fixed == "" {
+	switch {
+	case r.Profile.Mode == receipt.Integers:
+		return NewIntegerSession(m)
+	case r.Profile.Fixed == "":
 		return NewSession(m)
 	}
 	d, err := dtype.Parse(r.Profile.Fixed)
@@ -198,13 +201,17 @@ func (c *recorder) compare(h *hashing) error {
 // VerifyNode runs one node of the model's graph and compares with a receipt that has the nodes. The node is given by its
 // name, or by the name of a result. Inputs has the values that the node reads, by name, but weights and constants; others
 // in it are passed by. They are compared, too. The receipt must have all results of the node, and the same digests
-// where they are outputs of the model. It returns the results of Verify.
+// where they are outputs of the model. A node of a run on integers may be a part of a step, so such a receipt is refused. It
+// returns the results of Verify.
 func VerifyNode(ctx context.Context, m *Model, r *receipt.Receipt, node string, inputs map[string]Value, opts *Options) (*Mismatch, error) {
 	if ctx == nil {
 		return nil, noContext()
 	}
 	if m == nil || m.Graph == nil || r == nil {
 		return nil, failf("%w: there is no model with a graph, or no receipt", tensor.ErrValue)
+	}
+	if r.Profile.Mode == receipt.Integers {
+		return nil, failf("the receipt is of a run on integers, whose steps are of several nodes; Verify runs them together")
 	}
 	if len(r.Nodes) == 0 {
 		return nil, failf("the receipt has no nodes: Options.ReceiptNodes adds them")

@@ -34,6 +34,9 @@ func Compare(a, b *Receipt) (*Difference, error) {
 	case a.Rules != b.Rules:
 		return nil, fail("the receipts are of versions %d and %d of the rules, by which results may differ", a.Rules, b.Rules)
 	}
+	if a.Profile.Mode != b.Profile.Mode {
+		return &Difference{"the mode", a.Profile.Mode, b.Profile.Mode}, nil
+	}
 	if a.Profile.Fixed != b.Profile.Fixed {
 		return &Difference{"the fixed-point format", a.Profile.Fixed, b.Profile.Fixed}, nil
 	}

@@ -412,8 +412,10 @@ func Parse(b []byte) (*Receipt, error) {
 	case p.err != nil:
 	case r.Kind != Model && r.Kind != Plan:
 		p.err = fail("the kind %.100q isn't known; want %q or %q", r.Kind, Model, Plan)
-	case r.Profile.Mode != Exact:
-		p.err = fail("the mode %.100q isn't known; want %q", r.Profile.Mode, Exact)
+	case r.Profile.Mode != Exact && r.Profile.Mode != Integers:
+		p.err = fail("the mode %.100q isn't known; want %q or %q", r.Profile.Mode, Exact, Integers)
+	case r.Profile.Mode == Integers && (r.Kind != Model || r.Profile.Fixed != ""):
+		p.err = fail("the mode %q is of models, and has no fixed-point format", Integers)
 	}
 	if p.err != nil {
 		return nil, p.err

@@ -13,8 +13,11 @@ const Version = 1
 // before for the same operands. Receipts of different versions can't be compared.
 const Rules = 1
 
-// Exact is the mode of runs whose results are the same on every machine.
-const Exact = "exact"
+// The modes of runs. The results of each are the same on every machine, and differ between the modes.
+const (
+	Exact    = "exact"
+	Integers = "integers" // quantized operators of a model run on integers: see onnx.NewIntegerSession
+)
 
 // The kinds of program.
 const (
@@ -52,7 +55,7 @@ type Program struct {
 
 // A Profile describes the way a program ran.
 type Profile struct {
-	Mode      string   // Exact
+	Mode      string   // Exact or Integers
 	Fixed     string   // the fixed-point format of all real numbers, "" for none
 	Opsets    []Opset  // in the order of their domains
 	Operators []string // operators that the running program added to this library's, as domain.name

@@ -167,8 +167,8 @@ func TestCompareOfLists(t *testing.T) {
 	if d, err := Compare(a, b); err != nil || d == nil || d.What != "own operator 0" {
 		t.Errorf("%v, %v", d, err)
 	}
-	b.Profile.Operators, b.Profile.Mode = a.Profile.Operators, "other"
-	if d, err := Compare(a, b); err != nil || d == nil || d.What != "the root" {
+	b.Profile.Operators, b.Profile.Mode = a.Profile.Operators, Integers
+	if d, err := Compare(a, b); err != nil || d == nil || d.What != "the mode" {
 		t.Errorf("%v, %v", d, err)
 	}
 }
@@ -179,7 +179,8 @@ func TestParseErrors(t *testing.T) {
 	for _, c := range []struct{ from, to, want string }{
 		{`{"ashlar_receipt":1`, `{"ashlar_receipt":2`, "byte 18: the receipt is of version 2; this program reads version 1"},
 		{`"kind":"model"`, `"kind":"modal"`, `the kind "modal" isn't known`},
-		{`"mode":"exact"`, `"mode":"fast"`, `the mode "fast" isn't known`},
+		{`"mode":"exact"`, `"mode":"fast"`, `the mode "fast" isn't known; want "exact" or "integers"`},
+		{`"mode":"exact"`, `"mode":"integers"`, `the mode "integers" is of models, and has no fixed-point format`},
 		{`"kind":`, `"kinds":`, `there is no field "kinds" in receipts of version 1`},
 		{`"kind":"model",`, `"kind":"model","new":{"deep":[[[[]]]]},`, `there is no field "new"`},
 		{`"kind":"model",`, `"kind":"model","kind":"model",`, `the field "kind" stands twice or out of order`},

@@ -80,8 +80,9 @@ no room for ends the run. ashlar diff compares with a run in floats.
 Integers. --integers runs the operators of a quantized model that stand between
 DequantizeLinear and QuantizeLinear nodes on the integers, where the rule of
 onnx.NewIntegerSession allows it. Other nodes run as without it. The outputs have
-other bits, the same on every processor, and no receipt. ashlar info --plan
---integers lists the steps. ashlar diff compares the file of --all with the model.
+other bits, the same on every processor. A receipt says so, and ashlar verify runs
+it so. ashlar info --plan --integers lists the steps. ashlar diff compares the
+file of --all with the model.
 
 JSON. --json prints one object: model, inputs, outputs, seconds, memory, and profile
 with --profile. An output has name, dtype, shape, the first 10000 values in row-major
@@ -149,11 +150,8 @@ are pairs. A folder's lines have runs, all times, with --repeat.`,
 				}
 			}
 		}
-		switch {
-		case f.integers && f.fixedGiven:
+		if f.integers && f.fixedGiven {
 			return usagef(c, "--integers and --fixed are two ways to run a model: leave one out")
-		case f.integers && (f.receipt != "" || f.receiptNodes):
-			return usagef(c, "--receipt is of the model as it is, and --integers changes its operators: leave one out")
 		}
 		if f.receiptNodes && f.receipt == "" {
 			return usagef(c, "--receipt-nodes is about a receipt: give --receipt")
