@@ -49,14 +49,23 @@ func toFixed(a tensor.Any, d dtype.DType) (tensor.Any, error) {
 		s, err := tensor.NewSpec(d, a.Shape()...)
 		return s.Any(), err
 	}
+	out, err := converted(a, d)
+	if err != nil {
+		err = beyond(a, d, err)
+	}
+	return out, err
+}
+
+// converted returns the elements of a in another type, as CastLike.
+func converted(a tensor.Any, d dtype.DType) (tensor.Any, error) {
 	o, ok := op.Lookup("CastLike")
 	like, err := tensor.Make(d, 0)
 	if !ok || err != nil {
 		return tensor.Any{}, failf("there is no conversion to %v", d)
 	}
-	out, err := o.Run(&op.Call{Inputs: []tensor.Any{a, like}, Attrs: op.AttrMap(nil)})
+	out, err := o.Run(&op.Call{Inputs: []tensor.Any{a, like}, Attrs: op.AttrMap(nil), Opset: 19})
 	if err != nil {
-		return tensor.Any{}, beyond(a, d, err)
+		return tensor.Any{}, err
 	}
 	return out[0], nil
 }

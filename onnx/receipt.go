@@ -42,20 +42,19 @@ func beside(ctx context.Context, f func() error) chan error {
 	return done
 }
 
+// digests returns the digests of the model, which are computed once.
+func (s *Session) digests() (receipt.Program, error) {
+	s.names.Do(func() { s.program, s.why = s.c.m.Digests() })
+	return s.program, s.why
+}
+
 // receipt begins the receipt of a run on inputs, which are hashed beside it: see close.
 func (s *Session) receipt(ctx context.Context, to *receipt.Receipt, inputs map[string]Value) (*writer, error) {
 	*to = receipt.Receipt{}
-	s.names.Do(func() { s.program, s.why = s.c.m.digests() })
-	if s.why != nil {
-		return &writer{s: s, to: to}, s.why
+	if _, err := s.digests(); err != nil {
+		return &writer{s: s, to: to}, err
 	}
-	p := receipt.Profile{Mode: receipt.Exact}
-	if s.integers {
-		p.Mode = receipt.Integers
-	}
-	if s.fixed != dtype.Invalid {
-		p.Fixed = s.fixed.String()
-	}
+	p := s.profile()
 	for _, o := range s.c.m.Opsets {
 		p.Opsets = append(p.Opsets, receipt.Opset{Domain: domainOf(o.Domain), Version: max(o.Version, 0)})
 	}
@@ -89,6 +88,18 @@ func (s *Session) receipt(ctx context.Context, to *receipt.Receipt, inputs map[s
 		}
 		return nil
 	})}, nil
+}
+
+// profile returns the mode of the session and its fixed-point format.
+func (s *Session) profile() receipt.Profile {
+	p := receipt.Profile{Mode: receipt.Exact}
+	if s.integers {
+		p.Mode = receipt.Integers
+	}
+	if s.fixed != dtype.Invalid {
+		p.Fixed = s.fixed.String()
+	}
+	return p
 }
 
 // counts reports whether an input stands in a receipt. To give nothing is as to leave an optional input out.

@@ -2,6 +2,7 @@ package onnx_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log"
 
@@ -87,4 +88,38 @@ func ExampleSampled() {
 	// Output:
 	// <nil> <nil>
 	// the digest of the tokens <nil>
+}
+
+// A program has the certificate of its model, and checks the machine before it answers anyone.
+func ExampleSession_CheckCertificate() {
+	model := func(factor float32) *onnx.Model {
+		b := onnx.NewBuilder("scaled")
+		x := b.Input("x", dtype.Float32, 2, 3)
+		b.Output(b.Node("Mul", []string{x, b.Weight("factor", tensor.Scalar(factor).Any())}), dtype.Float32, 2, 3)
+		m, err := b.Model(18)
+		if err != nil {
+			log.Fatal(err)
+		}
+		return m
+	}
+	ctx := context.Background()
+	s, err := onnx.NewSession(model(2))
+	if err != nil {
+		log.Fatal(err)
+	}
+	rule := &receipt.Rule{Seed: 1, Runs: 4, Inputs: []receipt.Range{{Name: "x", Type: "float32[2,3]", From: "-1", To: "1"}}}
+	certificate, err := s.Certify(ctx, rule)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(s.CheckCertificate(ctx, certificate))
+	other, err := onnx.NewSession(model(2.5))
+	if err != nil {
+		log.Fatal(err)
+	}
+	var differs *onnx.CertificateError
+	fmt.Println(errors.As(other.CheckCertificate(ctx, certificate), &differs), differs.What)
+	// Output:
+	// <nil>
+	// true weight "factor"
 }

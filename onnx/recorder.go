@@ -15,8 +15,9 @@ import (
 // A recorder writes the nodes of a run into a receipt. With several threads helpers hash the results while the next nodes run.
 type recorder struct {
 	to    *receipt.Receipt
-	want  []receipt.Node // of the receipt that is verified
-	found *Mismatch      // the first node that differs from it
+	want  []receipt.Node  // of the receipt that is verified
+	found *Mismatch       // the first node that differs from it
+	ran   map[string]bool // if not nil, the nodes that ran, by their labels with places
 
 	threads int
 	helpers int
@@ -70,6 +71,9 @@ func (c *recorder) node(fr *frame, s *step, tick int, outs []Value) error {
 	}
 	if len(c.to.Nodes) == receipt.MaxNodes {
 		return failf("%w: the receipt would have more than %d results of nodes; leave Options.ReceiptNodes out", tensor.ErrValue, receipt.MaxNodes)
+	}
+	if c.ran != nil {
+		c.ran[fr.c.place+fr.c.label(s)] = true
 	}
 	h := &hashing{at: len(c.to.Nodes), tick: tick, node: receipt.Node{Node: fr.around() + fr.c.label(s)}, done: make(chan struct{})}
 	bytes := int64(0)

@@ -29,7 +29,7 @@ func Verify(ctx context.Context, m *Model, r *receipt.Receipt, inputs map[string
 	if ctx == nil {
 		return nil, noContext()
 	}
-	if d, err := m.isOf(r, inputs); d != nil || err != nil {
+	if d, err := m.isOf(r, inputs, m.Digests); d != nil || err != nil {
 		return d, err
 	}
 	s, err := sessionOf(m, r)
@@ -95,7 +95,7 @@ func (s *Session) verify(ctx context.Context, r *receipt.Receipt, inputs map[str
 }
 
 // isOf compares a model and inputs with a receipt, before a run.
-func (m *Model) isOf(r *receipt.Receipt, inputs map[string]Value) (*Mismatch, error) {
+func (m *Model) isOf(r *receipt.Receipt, inputs map[string]Value, digests func() (receipt.Program, error)) (*Mismatch, error) {
 	switch {
 	case r == nil:
 		return nil, failf("%w: there is no receipt: it is nil", tensor.ErrValue)
@@ -104,7 +104,7 @@ func (m *Model) isOf(r *receipt.Receipt, inputs map[string]Value) (*Mismatch, er
 	case r.Rules != receipt.Rules:
 		return nil, failf("the receipt is of version %d of the rules, this program of version %d, by which results may differ", r.Rules, receipt.Rules)
 	}
-	p, err := m.Digests()
+	p, err := digests()
 	if err != nil {
 		return nil, err
 	}
@@ -267,7 +267,7 @@ func VerifyNode(ctx context.Context, m *Model, r *receipt.Receipt, node string, 
 		d.What = strings.Replace(d.What, ": result ", ": input ", 1)
 		return &Mismatch{Difference: *d}, nil
 	}
-	mis, err := m.isOf(&receipt.Receipt{Kind: r.Kind, Rules: r.Rules, Profile: r.Profile, Program: r.Program}, nil)
+	mis, err := m.isOf(&receipt.Receipt{Kind: r.Kind, Rules: r.Rules, Profile: r.Profile, Program: r.Program}, nil, m.Digests)
 	if mis != nil || err != nil {
 		return mis, err
 	}

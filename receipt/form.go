@@ -398,29 +398,45 @@ func (p *parser) items(item func()) {
 // Parse reads a receipt. It refuses more than MaxSize bytes, bytes that aren't canonical JSON, and unknown fields and
 // versions. It accepts one newline at the end. It doesn't check the roots; Check does.
 func Parse(b []byte) (*Receipt, error) {
-	if len(b) > MaxSize {
-		return nil, fail("it has %d bytes, more than %d", len(b), MaxSize)
-	}
-	b = bytes.TrimSuffix(b, []byte("\n"))
 	r := &Receipt{parsed: true}
-	p := &parser{all: b, left: b}
-	p.object(r.fields())
-	if p.err == nil && len(p.left) > 0 {
-		p.fail("something follows the receipt")
+	err := parse(b, "receipt", r.fields())
+	if err == nil {
+		err = r.known()
 	}
-	switch {
-	case p.err != nil:
-	case r.Kind != Model && r.Kind != Plan:
-		p.err = fail("the kind %.100q isn't known; want %q or %q", r.Kind, Model, Plan)
-	case r.Profile.Mode != Exact && r.Profile.Mode != Integers:
-		p.err = fail("the mode %.100q isn't known; want %q or %q", r.Profile.Mode, Exact, Integers)
-	case r.Profile.Mode == Integers && (r.Kind != Model || r.Profile.Fixed != ""):
-		p.err = fail("the mode %q is of models, and has no fixed-point format", Integers)
-	}
-	if p.err != nil {
-		return nil, p.err
+	if err != nil {
+		return nil, err
 	}
 	return r, nil
+}
+
+// parse reads all of a file as one object.
+func parse(b []byte, what string, f fieldsOf) error {
+	if len(b) > MaxSize {
+		return fail("it has %d bytes, more than %d", len(b), MaxSize)
+	}
+	b = bytes.TrimSuffix(b, []byte("\n"))
+	p := &parser{all: b, left: b}
+	p.object(f)
+	if p.err == nil && len(p.left) > 0 {
+		p.fail("something follows the %s", what)
+	}
+	if p.err != nil {
+		return p.err
+	}
+	return nil
+}
+
+// known refuses kinds and modes that this version doesn't know.
+func (r *Receipt) known() error {
+	switch {
+	case r.Kind != Model && r.Kind != Plan:
+		return fail("the kind %.100q isn't known; want %q or %q", r.Kind, Model, Plan)
+	case r.Profile.Mode != Exact && r.Profile.Mode != Integers:
+		return fail("the mode %.100q isn't known; want %q or %q", r.Profile.Mode, Exact, Integers)
+	case r.Profile.Mode == Integers && (r.Kind != Model || r.Profile.Fixed != ""):
+		return fail("the mode %q is of models, and has no fixed-point format", Integers)
+	}
+	return nil
 }
 
 // Encode returns the bytes of a file, with the roots of the contents. It fails for names that aren't UTF-8, and for receipts

@@ -314,7 +314,16 @@ func FuzzParse(f *testing.F) {
 	r.Nodes, r.Sampling = nil, nil
 	b, _ = r.Encode()
 	f.Add(b)
+	c := &Certificate{Rule: &Rule{Seed: 3, Runs: 1, Inputs: []Range{{"x", "float32[2]", "0", "1"}}}, Runs: []Receipt{*some()}}
+	b, _ = c.Encode()
+	f.Add(b)
 	f.Fuzz(func(t *testing.T, b []byte) {
+		if c, err := ParseCertificate(b); err == nil {
+			again, err := c.Encode()
+			if err != nil || !bytes.Equal(bytes.TrimSuffix(again, []byte("\n")), bytes.TrimSuffix(b, []byte("\n"))) {
+				t.Fatalf("read %s, wrote %s, %v", b, again, err)
+			}
+		}
 		r, err := Parse(b)
 		if err != nil {
 			if r != nil || !reflect.TypeFor[*Error]().AssignableTo(reflect.TypeOf(err)) {
@@ -335,4 +344,36 @@ func FuzzParse(f *testing.F) {
 			t.Fatalf("Check: %v; roots %v and %v", r.Check(), root, tree)
 		}
 	})
+}
+
+// A certificate goes through a file unchanged. A file with other contents than its roots say is refused.
+func TestCertificateFile(t *testing.T) {
+	c := &Certificate{Rule: &Rule{Seed: 3, Runs: 2, Inputs: []Range{{"x", "float32[2]", "0", "1e-3"}}}, Runs: []Receipt{*some(), *some()}, Missed: []string{"node 4"}}
+	b, err := c.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	read, err := ParseCertificate(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again, err := read.Encode(); err != nil || !bytes.Equal(again, b) || read.Runs[1].Root() != some().Root() || read.Rule.Inputs[0].To != "1e-3" {
+		t.Errorf("%s, %v, want %s", again, err, b)
+	}
+	for _, c := range []struct{ from, to, want string }{
+		{`"ashlar_certificate":1`, `"ashlar_certificate":2`, "is of version 2"},
+		{`"runs":2`, `"runs":-2`, "want a whole number"},
+		{`"version":13`, `"version":14`, "run 0: the root"},
+		{`"mode":"exact"`, `"mode":"fast"`, `the mode "fast" isn't known`},
+		{`{"ashlar_certificate"`, `{"a":1,"ashlar_certificate"`, `there is no field "a"`},
+	} {
+		if _, err := ParseCertificate(bytes.Replace(b, []byte(c.from), []byte(c.to), 1)); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%v, want %s", err, c.want)
+		}
+	}
+	for _, empty := range []string{"", "{}", `{"ashlar_certificate":1,"missed":[],"runs":[]}`} {
+		if _, err := ParseCertificate([]byte(empty)); err == nil {
+			t.Errorf("%q is a certificate", empty)
+		}
+	}
 }

@@ -32,12 +32,25 @@ func (p *program) writeReceipt(file string, r *receipt.Receipt) error {
 
 // readReceipt reads a receipt, from a file or standard input.
 func (p *program) readReceipt(file string) (*receipt.Receipt, error) {
+	b, err := p.readObject(file)
+	var r *receipt.Receipt
+	if err == nil {
+		r, err = receipt.Parse(b)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", file, disk.Bare(err))
+	}
+	return r, nil
+}
+
+// readObject reads a file that may be a receipt or a certificate, or standard input.
+func (p *program) readObject(file string) ([]byte, error) {
 	var in io.Reader = p.stdin
 	var b bytes.Buffer
 	if file != "-" {
 		f, err := os.Open(file)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", file, disk.Bare(err))
+			return nil, err
 		}
 		defer f.Close()
 		if info, err := f.Stat(); err == nil {
@@ -48,17 +61,10 @@ func (p *program) readReceipt(file string) (*receipt.Receipt, error) {
 		p.stdinBy = file
 	}
 	_, err := b.ReadFrom(io.LimitReader(in, receipt.MaxSize+2))
-	var r *receipt.Receipt
 	if err == nil && (b.Len() == 0 || b.Bytes()[0] != '{') {
 		err = errors.New("it is no receipt: ashlar run --receipt writes one, and a model goes behind --model")
 	}
-	if err == nil {
-		r, err = receipt.Parse(b.Bytes())
-	}
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", file, disk.Bare(err))
-	}
-	return r, nil
+	return b.Bytes(), err
 }
 
 // bothReceipts compares two receipts. It reports false where neither file is one.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"time"
 
@@ -120,6 +121,7 @@ are pairs. A folder's lines have runs, all times, with --repeat.`,
 	flags.StringVar(&f.labels, "labels", "", "`file` with the names of the classes, one per line")
 	flags.BoolVar(&f.json, "json", false, "print one JSON object instead")
 	flags.StringVar(&f.fixed, "fixed", "", "run in a fixed-point `format`: FP8x23, FP16x16, FP32x32 or FP64x64")
+	flags.StringVar(&f.certificate, "certificate", "", "run only if the certificate in a `file` holds on this machine")
 	flags.BoolVar(&f.integers, "integers", false, "run operators between DequantizeLinear and QuantizeLinear nodes on the integers")
 	flags.IntVar(&f.repeat, "repeat", 1, "run `N` times")
 	flags.BoolVar(&f.profile, "profile", false, "print where the time goes")
@@ -159,7 +161,7 @@ are pairs. A folder's lines have runs, all times, with --repeat.`,
 		if err := f.pics.check(p); err != nil {
 			return err
 		}
-		u, d, targets, err := p.prepare(&f, args[0], args[1:])
+		u, d, targets, err := p.prepare(c.Context(), &f, args[0], args[1:])
 		if err != nil {
 			return err
 		}
@@ -176,7 +178,7 @@ are pairs. A folder's lines have runs, all times, with --repeat.`,
 }
 
 // prepare opens the model, and refuses before a run the targets that would fail after it. The folders are nil for one run.
-func (p *program) prepare(f *runFlags, model string, files []string) (u *runner, d *folders, targets []target, err error) {
+func (p *program) prepare(ctx context.Context, f *runFlags, model string, files []string) (u *runner, d *folders, targets []target, err error) {
 	start := time.Now()
 	u = &runner{program: p, f: f}
 	if u.src, u.m, err = p.openModel(model); err != nil {
@@ -198,6 +200,9 @@ func (p *program) prepare(f *runFlags, model string, files []string) (u *runner,
 	}
 	if u.s, err = p.session(u.m, f); err != nil {
 		return nil, nil, nil, u.src.in(err)
+	}
+	if err = p.certified(ctx, u.s, f.certificate); err != nil {
+		return nil, nil, nil, err
 	}
 	if u.labels, err = findLabels(f.labels, u.src); err != nil {
 		return nil, nil, nil, err

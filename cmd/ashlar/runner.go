@@ -28,6 +28,7 @@ type runFlags struct {
 	fixed           string
 	fixedGiven      bool
 	integers        bool
+	certificate     string
 	repeat          int
 	profile         bool
 	trace, all      string // files

@@ -11,10 +11,12 @@ import (
 	"os/signal"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
 
+	"github.com/ashlar-go/ashlar/internal/core/disk"
 	"github.com/ashlar-go/ashlar/onnx/serve"
 	"github.com/spf13/cobra"
 )
@@ -29,6 +31,7 @@ type serveFlags struct {
 	hosts                      []string
 	json, verbose, null        bool
 	integers                   bool
+	certificates               []string
 	pictures                   pictureFlags
 }
 
@@ -80,6 +83,7 @@ Prometheus reads them. Errors are logged to standard error.`,
 	flags.IntVar(&f.threads, "threads", 0, "compute with `N` threads (default: all)")
 	flags.DurationVar(&f.grace, "grace", 30*time.Second, "the longest `duration` of requests after the server is told to end, as 30s")
 	flags.BoolVar(&f.integers, "integers", false, "run operators between DequantizeLinear and QuantizeLinear nodes on the integers, as ashlar run does")
+	flags.StringArrayVar(&f.certificates, "certificate", nil, "serve only if the certificate of a model holds on this machine: `[NAME=]FILE`")
 	flags.BoolVar(&f.null, "null-nan", false, "take null among floats in JSON as NaN")
 	f.pictures.register(c)
 	flags.BoolVar(&f.json, "log-json", false, "log as JSON")
@@ -155,6 +159,20 @@ func (p *program) serve(ctx context.Context, f *serveFlags, args []string) error
 		}
 		models = append(models, serve.Model{Name: name, Model: m, Integers: f.integers})
 	}
+	for _, arg := range f.certificates {
+		name, file, ok := strings.Cut(arg, "=")
+		if !ok && len(args) == 1 && len(models) == 1 {
+			name, file = models[0].Name, arg
+		}
+		i := slices.IndexFunc(models, func(m serve.Model) bool { return m.Name == name && file != "" })
+		if i < 0 {
+			return errors.Join(append(wrong, fmt.Errorf("serve: --certificate %s: it is for none of the models; NAME=FILE says for which", arg))...)
+		}
+		var err error
+		if models[i].Certificate, err = p.readCertificate(file); err != nil {
+			return fmt.Errorf("%s: %w", file, disk.Bare(err))
+		}
+	}
 	if len(models) == 0 {
 		return errors.Join(wrong...)
 	}
@@ -168,6 +186,9 @@ func (p *program) serve(ctx context.Context, f *serveFlags, args []string) error
 	}
 	if several, ok := err.(interface{ Unwrap() []error }); ok {
 		wrong = append(wrong, several.Unwrap()...)
+	}
+	if f.certificates != nil && wrong != nil {
+		return errors.Join(wrong...)
 	}
 	for _, err := range wrong {
 		fmt.Fprintf(p.stderr, "ashlar: warning: a model is left out: %v\n", err)

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/signal"
 
+	"github.com/ashlar-go/ashlar/internal/core/disk"
 	"github.com/ashlar-go/ashlar/onnx"
 	"github.com/ashlar-go/ashlar/receipt"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -31,6 +32,9 @@ func (p *program) verifyCommand() *cobra.Command {
 outputs with RECEIPT. ashlar run --receipt wrote that on any machine. Where the receipt has the nodes, their results are compared, too.
 It prints the first difference, with the values of this run. Inputs are given as
 for run. A receipt names no files, and none is opened for it.
+
+RECEIPT may be a certificate, which ashlar certify wrote. Then its runs are made,
+on inputs of its rule.
 
 --node runs one node alone. INPUT is then a file of the values that the node reads,
 by name. ashlar run writes them to the file of --all if --receipt-nodes is given,
@@ -59,7 +63,14 @@ has no weight, input or output that the receipt names.`,
 		if err := v.pics.check(p); err != nil {
 			return err
 		}
-		d, s, r, err := v.run(c.Context(), args[0], args[1:])
+		b, err := p.readObject(args[0])
+		if err != nil {
+			return &undecided{fmt.Errorf("%s: %w", args[0], disk.Bare(err))}
+		}
+		if isCertificate(b) {
+			return v.certificate(c.Context(), args[0], b, args[1:])
+		}
+		d, s, r, err := v.run(c.Context(), args[0], b, args[1:])
 		if err != nil {
 			return &undecided{err}
 		}
@@ -84,10 +95,10 @@ has no weight, input or output that the receipt names.`,
 }
 
 // run returns the first difference, nil if there is none.
-func (v *verification) run(ctx context.Context, file string, files []string) (d *onnx.Mismatch, s *source, r *receipt.Receipt, err error) {
+func (v *verification) run(ctx context.Context, file string, b []byte, files []string) (d *onnx.Mismatch, s *source, r *receipt.Receipt, err error) {
 	p := v.p
-	if r, err = p.readReceipt(file); err != nil {
-		return nil, nil, nil, err
+	if r, err = receipt.Parse(b); err != nil {
+		return nil, nil, nil, fmt.Errorf("%s: %w", file, err)
 	}
 	if r.Kind == receipt.Plan {
 		return nil, nil, nil, fmt.Errorf("%s: it is of a computation over arrays: compute again with --receipt, and compare the two with ashlar diff", file)

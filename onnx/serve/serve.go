@@ -18,6 +18,7 @@ import (
 
 	"github.com/ashlar-go/ashlar/mem"
 	"github.com/ashlar-go/ashlar/onnx"
+	"github.com/ashlar-go/ashlar/receipt"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -106,6 +107,9 @@ type Model struct {
 	Model   *onnx.Model
 
 	Integers bool // run it by onnx.NewIntegerSession
+
+	// Certificate, unless it is nil, has to hold on this machine: New checks it by onnx.Session.CheckCertificate.
+	Certificate *receipt.Certificate
 }
 
 // A Server runs models for HTTP clients. It is an http.Handler: mount it in a mux at /v2/ and /metrics, or at a prefix
@@ -240,6 +244,11 @@ func (s *Server) model(from Model) (*model, error) {
 	if from.Integers {
 		if n, why := session.Integers(); n == 0 {
 			s.o.Log.Warn("no step runs on integers", "model", from.Name, "why", why)
+		}
+	}
+	if from.Certificate != nil {
+		if err := session.CheckCertificate(context.Background(), from.Certificate); err != nil {
+			return nil, err
 		}
 	}
 	m := &model{s: s, name: from.Name, version: from.Version, session: session}
