@@ -10,10 +10,14 @@ type Certificate struct {
 	Missed []string  // nodes that ran in none of them, as in a branch that no input takes
 }
 
-// A Rule makes inputs. The same rule makes the same bits everywhere. Element k of the input with index j in run i, counted from 0 in
-// row-major order, follows from the word w = a + 2³²·b. Here a and b are the first two numbers of Philox4x32-10 for the counter (k mod 2³², k div 2³²,
-// j, i) and the seed as key. A bool is w mod 2, an integer From + ⌊w·(To − From)/2⁶⁴⌋, and a float From + (To − From)·⌊w/2¹¹⌋·2⁻⁵³ in
-// float64, rounded to the type.
+// A Rule makes inputs. The same rule makes the same bits everywhere. An element follows from its place k in row-major order, from the index j of
+// its input in the rule, and from the run i, all counted from 0:
+//
+//	a, b, … = Philox4x32-10 of the counter (k mod 2³², k div 2³², j, i) with the key Seed
+//	w       = a + 2³²·b
+//	bool    = w mod 2
+//	integer = From + ⌊w·(To − From)/2⁶⁴⌋
+//	float   = From + (To − From)·⌊w/2¹¹⌋·2⁻⁵³ in float64, rounded to the type
 type Rule struct {
 	Seed   int64 // from 0 to 2⁵³ − 1
 	Runs   int64

@@ -35,9 +35,10 @@ func (p *program) certifyCommand() *cobra.Command {
 		Use:   "certify MODEL CERTIFICATE.json [INPUT...]",
 		Short: "Write a certificate by which others check their machine",
 		Long: `Certify runs a model and writes a certificate: the digests of the model, of the
-inputs, of the results of all nodes, and of the outputs. ashlar serve --certificate
-and ashlar run --certificate make these runs again before anything else, and end
-with an error that names the first node that differs. ashlar verify does so alone.
+inputs, of the results of all nodes, and of the outputs. With --certificate, ashlar
+serve and ashlar run make these runs again before anything else. If one differs,
+they end with an error that names the first node that does. ashlar verify makes
+them alone.
 
 The inputs come from a rule, which the certificate holds: numbers at random, the
 same on every machine. Floats are from 0 to 1 and integers 0 or 1; --range gives
