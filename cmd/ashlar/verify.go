@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/signal"
@@ -180,4 +181,42 @@ func (v *verification) values(model *source, m *onnx.Model, files []string) (map
 		given[name] = value
 	}
 	return given, nil
+}
+
+// certificate is verify for a certificate.
+func (v *verification) certificate(ctx context.Context, file string, b []byte, files []string) error {
+	p := v.p
+	c, err := receipt.ParseCertificate(b)
+	if err != nil {
+		return &undecided{fmt.Errorf("%s: %w", file, err)}
+	}
+	if v.model == "" || v.node != "" {
+		return &undecided{fmt.Errorf("%s: it is a certificate of %s: give --model, and no --node", file, counted(len(c.Runs), "run"))}
+	}
+	s, m, err := p.openModel(v.model)
+	if err != nil {
+		return &undecided{err}
+	}
+	var given []map[string]onnx.Value
+	if c.Rule == nil || len(files)+len(v.named) > 0 {
+		in, err := p.gather(m, s.name, files, v.named, &v.pics)
+		if err != nil {
+			return &undecided{err}
+		}
+		given = append(given, in.given())
+	}
+	profile := c.Runs[0].Profile
+	session, err := p.session(m, &runFlags{integers: profile.Mode == receipt.Integers, fixed: profile.Fixed, fixedGiven: profile.Fixed != ""})
+	if err == nil {
+		err = session.CheckCertificate(ctx, c, given...)
+	}
+	var wrong *onnx.CertificateError
+	switch {
+	case errors.As(err, &wrong):
+		return p.differs(fmt.Sprintf("%s: run %d", file, wrong.Run), &wrong.Difference, "certificate", "here")
+	case err != nil:
+		return &undecided{s.in(err)}
+	}
+	fmt.Fprintf(p.out, "%s: equal: %s of %s, %s\n", label(file), counted(len(c.Runs), "run"), label(s.name), &c.Runs[0])
+	return nil
 }
