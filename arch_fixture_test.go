@@ -85,6 +85,13 @@ var broken = []struct {
 		"a/b/go.mod: the module isn't called " + modulePath + "/a/b",
 		"alone/go.mod: go.work doesn't list the module: add ./alone",
 	}},
+	{"seeds", map[string]string{
+		"op/a_test.go":     "package op\nimport \"pgregory.net/rapid\"\n",
+		"op/b_test.go":     "package op\n" + ownImport("internal/seeded"),
+		"tensor/a_test.go": "package tensor\nimport \"pgregory.net/rapid\"\n",
+	}, []string{
+		"tensor/a_test.go:2: rapid draws anew in each run: import internal/seeded in a test of tensor",
+	}},
 	{"files", map[string]string{
 		"op/long.go":         "package op\n" + strings.Repeat("\n", maxLines),
 		"op/fits.go":         "package op\n" + strings.Repeat("\n", maxLines-1),

@@ -8,6 +8,7 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"regexp"
@@ -46,6 +47,7 @@ var rules = []struct {
 	{"typed", checkTyped},
 	{"words", checkWords},
 	{"examples", checkExamples},
+	{"seeds", checkSeeds},
 }
 
 const modulePath = "github.com/ashlar-go/ashlar"
@@ -328,6 +330,27 @@ func checkModules(tr *tree) (bad []string) {
 		up := strings.TrimSuffix(strings.Repeat("../", strings.Count(dir, "/")+1), "/")
 		if strings.Contains(text, modulePath+" v") && !regexp.MustCompile(`(?m)^\s*(replace\s+)?`+regexp.QuoteMeta(modulePath+" => "+up)+`/?$`).MatchString(text) {
 			bad = append(bad, fmt.Sprintf("%s: no replace of the root: add replace %s => %s", p, modulePath, up))
+		}
+	}
+	return bad
+}
+
+// checkSeeds wants the tests of a folder that draw with rapid to have the fixed seed of internal/seeded.
+func checkSeeds(tr *tree) (bad []string) {
+	seeded, draws := make(map[string]bool), make(map[string]string)
+	for _, f := range tr.files {
+		for _, spec := range f.ast.Imports {
+			switch spec.Path.Value {
+			case strconv.Quote(modulePath + "/internal/seeded"):
+				seeded[f.dir] = true
+			case strconv.Quote("pgregory.net/rapid"):
+				draws[f.dir] = tr.at(spec)
+			}
+		}
+	}
+	for _, dir := range slices.Sorted(maps.Keys(draws)) {
+		if !seeded[dir] && dir != "internal/seeded" {
+			bad = append(bad, draws[dir]+": rapid draws anew in each run: import internal/seeded in a test of "+dir)
 		}
 	}
 	return bad

@@ -66,6 +66,7 @@
 //	internal/published/  layouts by the published rules of pycute and cutegen, faults included
 //	internal/confined/   calls functions where 1 GiB is the most that they may take, for tests
 //	internal/exact/      elementary functions with 384 bits, for tests of package internal/core/float
+//	internal/seeded/     a fixed seed for rapid, in tests that import it
 //	internal/ended/      a context that ends after a number of looks, for tests
 //	internal/optest/     runs every operator × dtype × layout
 //	internal/bench/      measures operators, a JSON line for each case

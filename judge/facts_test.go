@@ -4,6 +4,7 @@ import (
 	"errors"
 	"testing"
 
+	_ "github.com/ashlar-go/ashlar/internal/seeded"
 	"github.com/ashlar-go/ashlar/judge"
 	"github.com/ashlar-go/ashlar/layout"
 	"pgregory.net/rapid"

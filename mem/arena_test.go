@@ -11,6 +11,8 @@ import (
 	"sync"
 	"testing"
 
+	_ "github.com/ashlar-go/ashlar/internal/seeded"
+
 	"pgregory.net/rapid"
 )
 

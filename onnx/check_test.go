@@ -9,6 +9,7 @@ import (
 	"testing/fstest"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	_ "github.com/ashlar-go/ashlar/internal/seeded"
 	"github.com/ashlar-go/ashlar/op"
 	"github.com/ashlar-go/ashlar/tensor"
 	"pgregory.net/rapid"

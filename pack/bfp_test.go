@@ -4,6 +4,8 @@ import (
 	"math"
 	"testing"
 
+	_ "github.com/ashlar-go/ashlar/internal/seeded"
+
 	"pgregory.net/rapid"
 )
 

@@ -18,6 +18,7 @@ import (
 	"github.com/ashlar-go/ashlar/format"
 	"github.com/ashlar-go/ashlar/format/npy"
 	"github.com/ashlar-go/ashlar/format/zarr"
+	_ "github.com/ashlar-go/ashlar/internal/seeded"
 	"github.com/ashlar-go/ashlar/tensor"
 	"pgregory.net/rapid"
 )

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"testing"
 
+	_ "github.com/ashlar-go/ashlar/internal/seeded"
 	"github.com/ashlar-go/ashlar/onnx"
 	"pgregory.net/rapid"
 )

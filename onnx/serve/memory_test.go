@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	_ "github.com/ashlar-go/ashlar/internal/seeded"
 	"pgregory.net/rapid"
 )
 

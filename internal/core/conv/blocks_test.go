@@ -6,6 +6,8 @@ import (
 	"slices"
 	"testing"
 
+	_ "github.com/ashlar-go/ashlar/internal/seeded"
+
 	"pgregory.net/rapid"
 )
 

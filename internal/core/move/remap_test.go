@@ -3,6 +3,7 @@ package move
 import (
 	"testing"
 
+	_ "github.com/ashlar-go/ashlar/internal/seeded"
 	"github.com/ashlar-go/ashlar/tensor"
 	"pgregory.net/rapid"
 )

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"unsafe"
 
+	_ "github.com/ashlar-go/ashlar/internal/seeded"
+
 	"pgregory.net/rapid"
 )
 

@@ -15,6 +15,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	_ "github.com/ashlar-go/ashlar/internal/seeded"
+
 	"pgregory.net/rapid"
 )
 
