@@ -6,14 +6,12 @@ import (
 	"math"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/ashlar-go/ashlar/layout"
 )
 
-// Wrong and huge arguments get an error, and soon.
+// Wrong and huge arguments get an error, without work that grows with them: that would take years.
 func TestHostile(t *testing.T) {
-	begin := time.Now()
 	ctx := context.Background()
 	var lays []layout.Composed
 	for _, s := range []string{"():()", "0:0", "(0,4):(4,1)", "1:0", "8:-1", "(1152921504606846976,4):(1,0)", "(3,5):(5,1)", "2:1152921504606846976", "Sw<2,0,3> o 8 o (8,8):(8,1)", "((2,2),(2,2)):((1,8),(2,4))"} {
@@ -99,9 +97,6 @@ func TestHostile(t *testing.T) {
 	}
 	if _, err := FindFaults(stopped, 1, 5); !errors.Is(err, context.Canceled) {
 		t.Error(err)
-	}
-	if took := time.Since(begin); took > time.Minute {
-		t.Errorf("all of it took %v", took)
 	}
 }
 

@@ -205,10 +205,7 @@ func TestModelIsCollected(t *testing.T) {
 		t.Fatalf("a session runs: %v; its file is mapped: %v", err, mapped())
 	}
 	s = nil
-	for end := time.Now().Add(5 * time.Second); mapped(); {
-		if time.Now().After(end) {
-			t.Fatal("the file is still mapped")
-		}
+	for mapped() {
 		runtime.GC()
 		time.Sleep(time.Millisecond)
 	}

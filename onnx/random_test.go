@@ -11,8 +11,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
+	"github.com/ashlar-go/ashlar/internal/ended"
 	"github.com/ashlar-go/ashlar/op"
 	"github.com/ashlar-go/ashlar/op/all"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -197,7 +197,7 @@ func randomAttr(r *rand.Rand, name string) Attribute {
 	return IntAttr(name, randomInt(r))
 }
 
-// runRandom takes a model from its file to its results. Nothing panics, takes long, or more memory than it may.
+// runRandom takes a model from its file to its results. Nothing panics, works on without end, or takes more memory than it may.
 // It reports whether the model ran to its end.
 func runRandom(t *testing.T, seed uint64, first *op.Op) (ran bool) {
 	m := randomModel(seed, first)
@@ -214,11 +214,8 @@ func runRandom(t *testing.T, seed uint64, first *op.Op) (ran bool) {
 			t.Errorf("%s: %v\n%s", what(), r, debug.Stack())
 		}
 	}()
-	start, before := time.Now(), allocated()
+	before := allocated()
 	within := func(bytes int) {
-		if took := time.Since(start); took > 5*time.Second {
-			t.Errorf("%s: it took %v", what(), took)
-		}
 		if got := allocated() - before; got > uint64(bytes) {
 			t.Errorf("%s: %d bytes allocated", what(), got)
 		}
@@ -261,9 +258,7 @@ func runRandom(t *testing.T, seed uint64, first *op.Op) (ran bool) {
 		return false
 	}
 	step = "Run"
-	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
-	defer cancel()
-	_, err = s.RunValues(ctx, valuesOf(inputs), &Options{MaxMemory: 8 << 20, MaxIterations: 100})
+	_, err = s.RunValues(ended.After(20_000), valuesOf(inputs), &Options{MaxMemory: 8 << 20, MaxIterations: 100})
 	within(bound + 128<<20)
 	return err == nil
 }
@@ -335,7 +330,7 @@ func TestCheckRunsNothingLarge(t *testing.T) {
 		"EyeLike":  oneNode(t, 9, Node{Op: "EyeLike"}, empty),
 		"Compress": oneNode(t, 11, Node{Op: "Compress", Attributes: []Attribute{IntAttr("axis", 0)}}, empty, TensorProto{Type: ElemBool, Dims: []int64{1}, Raw: []byte{1}}),
 	} {
-		start, before := time.Now(), allocated()
+		before := allocated()
 		m, err := Decode(file)
 		if err != nil {
 			t.Fatal(err)
@@ -348,8 +343,8 @@ func TestCheckRunsNothingLarge(t *testing.T) {
 				t.Errorf("Range: %v", err)
 			}
 		}
-		if got := allocated() - before; got > 4<<20 || time.Since(start) > time.Second {
-			t.Errorf("%s: %d bytes in %v", name, got, time.Since(start))
+		if got := allocated() - before; got > 4<<20 {
+			t.Errorf("%s: %d bytes", name, got)
 		}
 	}
 }

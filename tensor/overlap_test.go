@@ -1,8 +1,8 @@
 package tensor_test
 
 import (
+	"slices"
 	"testing"
-	"time"
 	"unsafe"
 
 	"github.com/ashlar-go/ashlar/layout"
@@ -59,7 +59,7 @@ func TestOverlaps(t *testing.T) {
 	}
 }
 
-// Where exactness would take too long the answer is true, and comes soon.
+// Where exactness would take too long the search gives up, and the answer is true, though no element is the same.
 func TestOverlapsBounded(t *testing.T) {
 	primes := []int{100003, 100019, 100043, 100049, 100057, 100069, 100103, 100109}
 	ext := make([]int, len(primes))
@@ -75,13 +75,21 @@ func TestOverlapsBounded(t *testing.T) {
 		t.Fatal(err)
 	}
 	data := make([]int8, 3<<20)
-	start := time.Now()
 	x := tensor.FromLayout(data, lay)
+	x.Fill(1)
+	given := 0
 	for from := range 50 {
-		x.Any().Overlaps(tensor.FromLayout(data[from:], other).Any())
+		y := tensor.FromLayout(data[from:], other)
+		meet := slices.Contains(y.Elems(), 1)
+		switch answer := x.Any().Overlaps(y.Any()); {
+		case meet && !answer:
+			t.Errorf("from %d on: they meet", from)
+		case answer && !meet:
+			given++
+		}
 	}
-	if d := time.Since(start); d > 5*time.Second {
-		t.Errorf("50 answers took %v", d)
+	if given == 0 {
+		t.Error("no search gave up")
 	}
 	if !x.Any().Overlaps(x.Any()) {
 		t.Error("a tensor doesn't overlap itself")

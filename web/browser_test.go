@@ -178,12 +178,12 @@ func (b *browser) settle() {
 // until waits for an expression to be true.
 func (b *browser) until(js string) {
 	b.t.Helper()
-	for end := time.Now().Add(60 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+	for end := time.Now().Add(5 * time.Minute); ; time.Sleep(20 * time.Millisecond) {
 		if eval[bool](b, "Boolean("+js+")") {
 			return
 		}
 		if time.Now().After(end) {
-			b.t.Fatalf("not within a minute: %s\nthe page says: %s", js, eval[string](b, "document.body.innerText.slice(0, 2000)"))
+			b.t.Fatalf("not within five minutes: %s\nthe page says: %s", js, eval[string](b, "document.body.innerText.slice(0, 2000)"))
 		}
 	}
 }

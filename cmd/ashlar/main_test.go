@@ -39,7 +39,7 @@ func newCall(stdin io.Reader) *call {
 	}
 	c := &call{}
 	c.program = program{stdin: stdin, stdout: &c.out, stderr: &c.err, getenv: func(string) string { return "" },
-		terminal: func(any) bool { return false }, cpuErr: func() error { return nil }, patience: time.Second}
+		terminal: func(any) bool { return false }, cpuErr: func() error { return nil }, patience: time.Hour}
 	return c
 }
 

@@ -16,7 +16,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/format"
@@ -466,43 +465,6 @@ func TestSplit(t *testing.T) {
 			t.Error(f, err)
 		}
 	}
-}
-
-// TestLarge opens a file of 2 GB that is a hole behind its header.
-func TestLarge(t *testing.T) {
-	if math.MaxInt == math.MaxInt32 {
-		t.Skip("a file of 2 GB can't be mapped into an address space of 32 bits")
-	}
-	path := filepath.Join(t.TempDir(), "large.gguf")
-	const rows = 2_000_000_000 / 144
-	b := head(2, 0).tensor("x", 12, 0, 256, rows).tensor("last", 0, (144*rows+31)/32*32, 1).pad(32).b
-	if err := os.WriteFile(path, b, 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Truncate(path, int64(len(b))+(144*rows+31)/32*32+4); err != nil {
-		t.Skipf("this file system has no files of 2 GB: %v", err)
-	}
-	best := time.Hour
-	for range 5 { // other programs run, too
-		begin := time.Now()
-		took := allocated(func() {
-			f, err := Open(path)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if a, err := f.Tensor("x", tensor.I(-1), tensor.R(0, 2)); err != nil || !slices.Equal(a.Shape(), []int{2}) {
-				t.Fatal(a, err)
-			}
-			f.Close()
-		})
-		if best = min(best, time.Since(begin)); took > 64<<20 {
-			t.Errorf("%d bytes were allocated", took)
-		}
-	}
-	if best > 50*time.Millisecond {
-		t.Errorf("it took %v", best)
-	}
-	t.Log(best)
 }
 
 // TestShrunk reads a file that became shorter: an error, and no end of the program.

@@ -15,7 +15,6 @@ import (
 	"strings"
 	"testing"
 	"testing/iotest"
-	"time"
 
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -237,14 +236,14 @@ func TestScansAreLimited(t *testing.T) {
 	if _, err := Read(bytes.NewReader(build(mostScans)), nil); err != nil {
 		t.Errorf("%d scans: %v", mostScans, err)
 	}
-	bomb := build(100000)
-	start := time.Now()
-	_, err := Read(bytes.NewReader(bomb), nil)
+	bomb := bytes.NewReader(build(100000))
+	all := bomb.Len()
+	_, err := Read(bomb, nil)
 	if !errors.Is(err, ErrFormat) || !strings.Contains(err.Error(), "over 256 scans") {
 		t.Errorf("100000 scans: %v", err)
 	}
-	if d := time.Since(start); d > 20*time.Second {
-		t.Errorf("100000 scans took %v", d)
+	if read := all - bomb.Len(); read > all/10 {
+		t.Errorf("%d bytes of 100000 scans were read", read)
 	}
 }
 

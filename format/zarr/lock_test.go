@@ -12,6 +12,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -150,10 +151,9 @@ func TestLockOfTheDead(t *testing.T) {
 
 // A lock by a value is renewed while it is held, goes to another when it isn't, and is
 // then known as lost.
-func TestLease(t *testing.T) {
-	was, was2 := beat, gone
-	defer func() { beat, gone = was, was2 }()
-	beat, gone = 5*time.Millisecond, 10*time.Second
+func TestLease(t *testing.T) { synctest.Test(t, testLease) }
+
+func testLease(t *testing.T) {
 	ctx, s := t.Context(), Memory()
 	release, err := Lock(ctx, s, "", "the first")
 	if err != nil {
@@ -175,12 +175,12 @@ func TestLease(t *testing.T) {
 		return h.Alive
 	}
 	for first := alive(); !alive().After(first); {
-		time.Sleep(time.Millisecond)
+		time.Sleep(beat)
 	}
 	if err := release(); err != nil {
 		t.Error(err)
 	}
-	old, err := json.Marshal(holder{Who: "the dead", Alive: time.Now().Add(-time.Minute)})
+	old, err := json.Marshal(holder{Who: "the dead", Alive: time.Now().Add(-gone)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -194,7 +194,7 @@ func TestLease(t *testing.T) {
 	if len(keys) != 1 || s.Delete(ctx, keys[0]) != nil { // as another does that takes it for dead
 		t.Fatal(keys)
 	}
-	time.Sleep(20 * beat)
+	time.Sleep(2 * beat)
 	if err := release(); !errors.Is(err, ErrLocked) || !strings.Contains(err.Error(), "lost") {
 		t.Errorf("a lock that was lost: %v", err)
 	}

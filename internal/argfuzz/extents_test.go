@@ -12,7 +12,7 @@ import (
 
 const (
 	hugeExtent = 1 << (29 + strconv.IntSize/64*16) // of an axis that nobody walks
-	soon       = 5 * time.Second                   // what grows with such an extent takes longer
+	soon       = 9 * time.Minute                   // what grows with such an extent takes years
 	little     = 16 << 20                          // bytes that don't grow with such an extent
 )
 

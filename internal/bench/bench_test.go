@@ -3,6 +3,7 @@ package main
 import (
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -29,16 +30,17 @@ func TestCases(t *testing.T) {
 	}
 }
 
-// A call that takes a millisecond is measured as such, one at a time and in batches.
+// A call that takes a millisecond is measured as such, and one of a microsecond in batches.
 func TestMeasure(t *testing.T) {
-	calls := 0
-	median, least := measure(func() { calls++; time.Sleep(time.Millisecond) }, 0)
-	if median < 1e-3 || least < 1e-3 || least > median || calls != 9 {
-		t.Errorf("median %v, least %v, %d calls", median, least, calls)
-	}
-	if median, _ := measure(func() {}, 0); median > 1e-3 {
-		t.Errorf("nothing takes %v s", median)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		for took, want := range map[time.Duration]int{time.Millisecond: 9, time.Microsecond: 2 + 7*201} {
+			calls := 0
+			median, least := measure(func() { calls++; time.Sleep(took) }, 0)
+			if s := took.Seconds(); max(median, least)-s > 1e-12 || s-least > 1e-12 || calls != want {
+				t.Errorf("median %v, least %v, %d calls of %v", median, least, calls, took)
+			}
+		}
+	})
 }
 
 // BenchmarkCases makes as many calls of a case as -benchtime 10x says. Programs that count instructions need that.

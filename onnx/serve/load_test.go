@@ -169,7 +169,7 @@ func TestThousandClients(t *testing.T) {
 			}
 		}()
 	}
-	goroutines(t, before)
+	goroutines(before)
 }
 
 // One that is told to stop under load: each request gets its answer, an error, or no connection; nothing goes on after.
@@ -226,7 +226,7 @@ func TestStopUnderLoad(t *testing.T) {
 		}
 		c.CloseIdleConnections()
 	}
-	goroutines(t, before)
+	goroutines(before)
 }
 
 // Runs that are longer than the grace are stopped, and their requests get an error; short ones finish.
@@ -304,13 +304,13 @@ func TestGrace(t *testing.T) {
 		settle(t, s)
 		c.CloseIdleConnections()
 	}
-	goroutines(t, before)
+	goroutines(before)
 }
 
 // A client that is in the middle of its body doesn't hold the end up, and one that asks again and again is told before its
 // connection ends.
 func TestServeEnds(t *testing.T) {
-	s, err := New(&Options{Grace: 500 * time.Millisecond, BodyTimeout: time.Minute}, digits(t))
+	s, err := New(&Options{Grace: 3 * time.Second, BodyTimeout: time.Minute}, digits(t))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,7 +5,6 @@ import (
 	"runtime"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/ashlar-go/ashlar/internal/core/exec"
 )
@@ -24,12 +23,13 @@ func TestWithThreads(t *testing.T) {
 		{exec.WithThreads(context.Background(), 9), 4},
 		{exec.WithThreads(exec.WithThreads(context.Background(), 3), 2), 2},
 	} {
-		var now, most, done atomic.Int32
+		var now, most, begun, done atomic.Int32
 		exec.Split("Test", tc.ctx, 64, exec.SplitCost, func(from, to int) {
 			n := now.Add(1)
 			for old := most.Load(); n > old && !most.CompareAndSwap(old, n); old = most.Load() {
 			}
-			time.Sleep(time.Millisecond) // so that the others begin
+			for begun.Add(1); begun.Load() < tc.want; runtime.Gosched() { // the first ones wait for each other
+			}
 			now.Add(-1)
 			done.Add(int32(to - from))
 		})
