@@ -13,6 +13,8 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
+var whole = flag.Bool("long", false, "run every function on each type in two ways of chunks, and more draws")
+
 var looks = flag.Int("looks", 12, "how many ends of the context TestEnded tries of each plan")
 
 // A plan whose context ends after any number of looks gives an error, and nothing that another run doesn't bring to its end, or all

@@ -18,7 +18,7 @@ import (
 // A plan that is accepted can be run: each function of expressions, of each element type, in one chunk and in several.
 func TestAcceptedRuns(t *testing.T) {
 	plans, refused := 0, 0
-	for _, d := range dtype.All() {
+	for i, d := range dtype.All() {
 		if d.Size() == 0 {
 			continue
 		}
@@ -29,10 +29,13 @@ func TestAcceptedRuns(t *testing.T) {
 		if err != nil {
 			t.Fatal(d, err)
 		}
-		for _, chunks := range [][]int{{4, 4}, {2, 3}} {
+		for j, chunks := range [][]int{{4, 4}, {2, 3}} {
 			cut := FromTensor("x", x, chunks...)
 			vars := map[string]Array{"x": cut, "b": Value(tensor.FromSlice([]bool{true, false, true, true}, 4).Any())}
-			for _, f := range Functions() {
+			for k, f := range Functions() {
+				if !*whole && (i+j+k)%2 > 0 {
+					continue
+				}
 				for _, text := range calls(f) {
 					a, err := Parse(text, vars)
 					var p *Plan

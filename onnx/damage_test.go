@@ -1,13 +1,12 @@
 package onnx
 
 import (
-	"context"
 	"slices"
 	"testing"
 	"testing/fstest"
-	"time"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/ended"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -171,16 +170,15 @@ func runFile(t *testing.T, file []byte) error {
 		}
 		inputs[v.Name] = TensorValue(a)
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
-	defer cancel()
+	ctx := ended.After(1_000_000)
 	_, err = s.RunValues(ctx, inputs, &Options{MaxMemory: 1 << 20, MaxIterations: 1000})
 	if ctx.Err() != nil {
-		t.Error("the run lasts")
+		t.Error("the run looks at its context without end")
 	}
 	return err
 }
 
-// A good file runs; cut short anywhere, or with any one bit turned over, it gives an error or another result, and asks
+// A good file runs; cut short anywhere, or with one bit turned over, it gives an error or another result, and asks
 // for no more memory than it may.
 func TestDamagedFiles(t *testing.T) {
 	for _, file := range seedFiles(t) {
@@ -194,6 +192,9 @@ func TestDamagedFiles(t *testing.T) {
 		}
 		for i := range file {
 			for bit := range 8 {
+				if !*lengthy && (i+bit)%4 > 0 { // two bits of each byte
+					continue
+				}
 				bad := slices.Clone(file)
 				bad[i] ^= 1 << bit
 				before := allocated()

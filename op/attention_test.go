@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	_ "github.com/ashlar-go/ashlar/internal/seeded"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/op"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -167,7 +168,7 @@ func TestAttentionSteps(t *testing.T) {
 	got, _, _ := op.Attention(q, k, v, op.AttentionOptions[num.F16]{Mask: mask})
 	agree(t, got, want)
 
-	if testing.Short() {
+	if !*op.Long {
 		return
 	}
 	f := func(seed uint64, shape ...int) tensor.Tensor[float32] {

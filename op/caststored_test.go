@@ -258,6 +258,11 @@ func TestCastToStored(t *testing.T) {
 			if !to.IsStored() || from == to {
 				continue
 			}
+			a := a
+			if !*Long { // a fourth of the values, which others are for another pair of types
+				a = must1x(tensor.Slice(a, tensor.R(int(from+to)%4, a.Len(), 4)))
+				a = must1x(tensor.Contiguous(a))
+			}
 			for mode := range 6 {
 				rounding, saturate := num.Rounding(mode/2), int64(mode%2)
 				if mode > 1 && to != dtype.Float8E8M0 {

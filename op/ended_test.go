@@ -18,6 +18,12 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
+// Long is for tests that take all of some pairs, which take some in turn without it.
+var Long = flag.Bool("long", false, "run more cases and pairs of types, and check the types of the package")
+
+// turn reports whether the i-th of several runs has its turn: every n-th has, and all have with -long.
+func turn(i, n int) bool { return *Long || i%n == 0 }
+
 var looks = flag.Int("looks", 6, "how many ends of the context TestEnded tries of each call")
 
 // Typed calls of sizes at which drivers split run under a context that ends after a number of looks. They give an error that says so, or

@@ -16,8 +16,8 @@ import (
 // TestFacades compares the constraint of each typed function with the element types that the
 // run-time form of the operator supports: neither can do more than the other.
 func TestFacades(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it checks the types of the package and all that it imports")
+	if !*Long {
+		t.Skip("it checks the types of the package and all that it imports: -long")
 	}
 	fset := token.NewFileSet()
 	names, err := filepath.Glob("*.go")

@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+	"unsafe"
 
 	"github.com/ashlar-go/ashlar/internal/core/conv"
 	"github.com/ashlar-go/ashlar/num"
@@ -96,8 +97,10 @@ func TestLargeResults(t *testing.T) {
 // begins in the midst of a line of the cache.
 func largeIs[T num.Elem](t *testing.T, name string, rows, part int, f func(i tensor.Index, opts ...op.Option) tensor.Tensor[T]) {
 	t.Helper()
+	var z T
+	cols := f(tensor.R(0, 1)).Shape()[1]
+	rows = min(rows, conv.Large/(cols*int(unsafe.Sizeof(z)))+part) // which are more than Large bytes
 	got := f(tensor.R(0, rows))
-	cols := got.Shape()[1]
 	shifted := tensor.Empty[T](rows*cols+1).Slice(tensor.R(1, rows*cols+1)).Reshape(rows, cols)
 	f(tensor.R(0, rows), op.Into(shifted))
 	for i := 0; i < rows; i += part {

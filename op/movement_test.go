@@ -329,7 +329,7 @@ func TestInferAgrees(t *testing.T) {
 				if _, ok := tables()[i].(*plan.Operator); !o.Supports(d) || ok && !slices.Contains([]dtype.DType{dtype.Bool, dtype.Int64, dtype.Float32}, d) && (o.Supports(dtype.Int64) || o.Supports(dtype.Float32)) {
 					continue // the latter treat types alike
 				}
-				for _, shape := range shapes {
+				for s, shape := range shapes {
 					x, err := tensor.Make(d, shape...)
 					if err != nil {
 						t.Fatal(err)
@@ -386,9 +386,9 @@ func TestInferAgrees(t *testing.T) {
 					case "RandomNormal", "RandomUniform":
 						attrs = given{"shape": []int64{2, 3}}
 					}
-					for _, in := range calls {
-						for _, opset := range []int{7, 10, 13, 18, 27} {
-							if v := o.Versions(); len(v) > 0 && v[0] > opset {
+					for j, in := range calls {
+						for k, opset := range []int{7, 10, 13, 18, 27} {
+							if v := o.Versions(); len(v) > 0 && v[0] > opset || ran > 0 && !turn(int(d)+s+j+k, 4) {
 								continue
 							}
 							for outs := 1; outs <= 1+opset/18; outs++ {

@@ -20,7 +20,7 @@ import (
 func TestStats(t *testing.T) {
 	dir := t.TempDir()
 	inf, nan := math.Inf(1), math.NaN()
-	half := make([]uint8, 9<<20) // read in pieces, of Zarr too
+	half := make([]uint8, 9<<20) // of Zarr, read in pieces
 	for i := len(half) / 2; i < len(half); i++ {
 		half[i] = 4
 	}
@@ -45,8 +45,11 @@ func TestStats(t *testing.T) {
 		"pieces":   {tensor.FromSlice(half, 3, 3<<20).Any(), `{"dtype":"uint8","shape":[3,3145728],"count":9437184,"least":0,"most":4,"mean":2,"deviation":2,"zeros":4718592,"nans":0,"infinite":0,"histogram":{"low":0,"high":4,"counts":[4718592,0,0,4718592]}}`},
 	} {
 		ends := []string{".npy"}
-		if title == "pieces" || title == "not" {
+		switch title {
+		case "not":
 			ends = append(ends, ".zarr")
+		case "pieces":
+			ends[0] = ".zarr"
 		}
 		for _, end := range ends {
 			path := filepath.Join(dir, title+end)

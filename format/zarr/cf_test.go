@@ -595,10 +595,7 @@ func TestCFModel(t *testing.T) {
 
 // Random arrays, and those of the table, decode as xarray does it. This needs Debian's python3-zarr and python3-xarray.
 func TestCFBesideXarray(t *testing.T) {
-	python := "/usr/bin/python3"
-	if err := exec.Command(python, "-c", "import zarr, xarray; assert zarr.__version__[0] == '2'").Run(); err != nil {
-		t.Skip("there is no zarr-python 2 or no xarray: apt-get install python3-zarr python3-xarray")
-	}
+	python := python(t, "xarray")
 	r := rand.New(rand.NewPCG(3, 4))
 	var table []packed
 	for _, p := range fillTable() {

@@ -107,12 +107,20 @@ func scalarOf(t *testing.T, text string, d dtype.DType) tensor.Any {
 	return v
 }
 
+// python returns Debian's Python where it has zarr-python 2 and other packages. It doesn't import them, which takes seconds.
+func python(t *testing.T, packages ...string) string {
+	t.Helper()
+	const python = "/usr/bin/python3"
+	const look = "import importlib.metadata as m, sys\nassert [m.version(p) for p in sys.argv[1:]][0][0] == '2'"
+	if err := exec.Command(python, append([]string{"-c", look, "zarr"}, packages...)...).Run(); err != nil {
+		t.Skipf("there is no zarr-python 2, or nothing of %v: apt-get install python3-zarr python3-xarray python3-cftime", packages)
+	}
+	return python
+}
+
 // TestPython needs Debian's python3-zarr, of version 2.
 func TestPython(t *testing.T) {
-	python := "/usr/bin/python3"
-	if err := exec.Command(python, "-c", "import zarr; assert zarr.__version__[0] == '2'").Run(); err != nil {
-		t.Skip("there is no zarr-python 2: apt-get install python3-zarr")
-	}
+	python := python(t)
 	folder := t.TempDir()
 	run(t, python, "testdata/cross.py", "write", folder)
 	readAll(t, folder)

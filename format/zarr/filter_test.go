@@ -86,11 +86,7 @@ func TestFilters(t *testing.T) {
 
 // TestFiltersBesideNumcodecs needs Debian's python3-zarr.
 func TestFiltersBesideNumcodecs(t *testing.T) {
-	python := "/usr/bin/python3"
-	if err := exec.Command(python, "-c", "import numcodecs").Run(); err != nil {
-		t.Skip("there is no numcodecs: apt-get install python3-zarr")
-	}
-	out, err := exec.Command(python, "testdata/filters.py", "7", fmt.Sprint(*arrays)).Output()
+	out, err := exec.Command(python(t, "numcodecs"), "testdata/filters.py", "7", fmt.Sprint(*arrays)).Output()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,7 +17,7 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-var draws = flag.Int("draws", 100, "how many shapes TestEmpties draws for an operator")
+var draws = flag.Int("draws", 30, "how many shapes TestEmpties draws for an operator")
 
 // TestEmpties runs every operator where axes of extent 0 stand beside huge ones, in a process that has 1 GiB to spare. It draws
 // what TestBounds enumerates: several extents of a case at once are 0 or huge, an axis of one operand alone is, and numbers

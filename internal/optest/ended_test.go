@@ -15,7 +15,7 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-var looks = flag.Int("looks", 0, "TestEnded runs all cases, the small ones of all types, and ends them after up to so many looks at the context")
+var looks = flag.Int("looks", 0, "TestEnded runs all cases, the small ones of all types, with one and three threads, and ends them after up to so many looks at the context")
 
 // TestEnded runs operators, also prepared ones and those with kept weights, under a context that ends after a number of looks. A call
 // gives an error that says so, or the bits that it gives otherwise.
@@ -23,7 +23,7 @@ func TestEnded(t *testing.T) {
 	calls, stopped := 0, 0
 	before := runtime.GOMAXPROCS(0)
 	defer runtime.GOMAXPROCS(before)
-	for _, o := range all.Operators() {
+	for k, o := range all.Operators() {
 		cs := casesOf(o)
 		if n := len(cs); n > 0 && *looks == 0 {
 			cs = cs[n-1:]
@@ -43,6 +43,9 @@ func TestEnded(t *testing.T) {
 					continue
 				}
 				for _, threads := range []int{1, 3} {
+					if *looks == 0 && !turn(k+threads/2, 2) {
+						continue
+					}
 					runtime.GOMAXPROCS(threads)
 					n, s := newRun(o, i, c, d).end(t)
 					calls, stopped = calls+n, stopped+s
@@ -122,7 +125,7 @@ func (r *run) end(t *testing.T) (calls, stopped int) {
 			calls++
 			return ctx.Looks()
 		}
-		all, most := after(math.MaxInt), max(*looks, 8)
+		all, most := after(math.MaxInt), max(*looks, 3)
 		for i := range min(all, most) {
 			after(i * max(all, most) / most)
 		}

@@ -3,6 +3,7 @@ package optest
 import (
 	"bytes"
 	"errors"
+	"flag"
 	"fmt"
 	"runtime"
 	"slices"
@@ -13,6 +14,11 @@ import (
 	"github.com/ashlar-go/ashlar/op/all"
 	"github.com/ashlar-go/ashlar/tensor"
 )
+
+var whole = flag.Bool("long", false, "run every operator with all pairs of types, layouts, threads and instruction sets, not with some of them in turn")
+
+// turn reports whether the i-th of several runs has its turn: every n-th has, and all have with -long.
+func turn(i, n int) bool { return *whole || i%n == 0 }
 
 // Every operator has cases, or a reason for having none.
 func TestEveryOperatorHasCases(t *testing.T) {
@@ -31,14 +37,15 @@ func TestEveryOperatorHasCases(t *testing.T) {
 	}
 }
 
-// runs calls f with every case of every operator for every element type.
+// runs calls f with every case of every operator for every element type; in the short form with half of the pairs.
 func runs(t *testing.T, f func(t *testing.T, r *run)) {
 	for _, o := range all.Operators() {
 		t.Run(o.Name(), func(t *testing.T) {
 			t.Parallel()
-			for i, c := range casesOf(o) {
+			cs := casesOf(o)
+			for i, c := range cs {
 				for _, d := range dtype.All() {
-					if o.Supports(d) && (c.only == nil || c.only(d)) {
+					if o.Supports(d) && (c.only == nil || c.only(d)) && (len(cs) == 1 || turn(i+int(d), 2)) {
 						f(t, newRun(o, i, c, d))
 					}
 				}
@@ -69,7 +76,7 @@ func TestLayouts(t *testing.T) {
 		r.checkInfer(t, want)
 		for k := range arrangements {
 			for _, step := range []int{0, 1, 3} { // all operands alike, and each in another way
-				if step > 0 && len(r.moved) < 2 {
+				if step > 0 && len(r.moved) < 2 || !turn(r.turn+k+step, 4) {
 					continue
 				}
 				in := slices.Clone(r.in)
@@ -102,7 +109,7 @@ func TestLayouts(t *testing.T) {
 func (r *run) checkRepeated(t *testing.T) {
 	for _, i := range r.moved {
 		for axis := range r.in[i].Rank() {
-			if r.in[i].Len() == 0 {
+			if r.in[i].Len() == 0 || !turn(r.turn+i+axis, 3) {
 				continue
 			}
 			view, full, err := repeated(r.in[i], axis)
@@ -201,10 +208,10 @@ func TestLengths(t *testing.T) {
 func TestThreads(t *testing.T) {
 	before := runtime.GOMAXPROCS(0)
 	defer runtime.GOMAXPROCS(before)
-	for _, o := range all.Operators() {
+	for i, o := range all.Operators() {
 		c, ok := largest(o)
-		for _, d := range []dtype.DType{dtype.Float32, dtype.BFloat16, dtype.Int64, dtype.Uint8, dtype.Bool} {
-			if !ok || !o.Supports(d) || c.only != nil && !c.only(d) {
+		for k, d := range []dtype.DType{dtype.Float32, dtype.BFloat16, dtype.Int64, dtype.Uint8, dtype.Bool} {
+			if !ok || !turn(i+k, 3) || !o.Supports(d) || c.only != nil && !c.only(d) {
 				continue
 			}
 			r := newRun(o, 0, c, d)

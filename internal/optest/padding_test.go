@@ -221,6 +221,9 @@ func (r *run) checkPadding(t *testing.T) (padded int, err error) {
 		return 0, err
 	}
 	for n := range 4 {
+		if !turn(r.turn+n+n/2, 2) { // both poisons have a turn, with and without tiles
+			continue
+		}
 		in := slices.Clone(r.in)
 		for _, i := range r.moved {
 			list := poisons[in[i].DType()]

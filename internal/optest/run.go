@@ -23,10 +23,11 @@ type run struct {
 	moved []int           // the operands that may have other layouts
 	unfit bool            // the result is an error about the numbers
 	ctx   context.Context // of its calls; may be nil
+	turn  int             // in the order of cases and types
 }
 
 func newRun(o *op.Op, i int, c testCase, d dtype.DType) *run {
-	r := &run{op: o, name: fmt.Sprintf("case %d of %v", i, d), c: c}
+	r := &run{op: o, name: fmt.Sprintf("case %d of %v", i, d), c: c, turn: i + int(d)}
 	h := fnv.New64a()
 	fmt.Fprint(h, o.Name(), r.name)
 	rng := rand.New(rand.NewPCG(1, h.Sum64()))

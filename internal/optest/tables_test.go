@@ -19,7 +19,7 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-var shapesEach = flag.Int("cases", 4, "on how many random shapes TestScratchOfShapes runs each operator")
+var shapesEach = flag.Int("cases", 2, "on how many random shapes TestScratchOfShapes runs each operator")
 
 const slack = 512 << 10 // bytes that Scratch doesn't count; as much again as it does is garbage that the collector hasn't seen
 
