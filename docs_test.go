@@ -47,12 +47,23 @@ func fences(t *testing.T, page string) []fence {
 	return list
 }
 
+var long = flag.Bool("long", false, "also compile and run the programs of the pages, and add an operator as CONTRIBUTING.md says")
+
+// compiles is called by tests that compile programs. They test pages and sizes, which change little, and take minutes together.
+func compiles(t *testing.T) {
+	t.Helper()
+	if !*long {
+		t.Skip("it compiles programs: go test . -timeout 1h -args -long")
+	}
+}
+
 // runPage runs what a page shows, in order: in sh blocks each line that begins with "$ " is a command and the lines up to
 // the next one are its output; a go block that begins with "package main" is a program and the text block after it is
 // its output. Lines of sh blocks before the first command aren't run. Everything runs in the root of the repository,
 // with /tmp/ standing for a folder of the test's own. It returns how many commands and programs it ran.
 func runPage(t *testing.T, page string) (commands, programs int) {
 	t.Helper()
+	compiles(t)
 	tmp := t.TempDir() + "/"
 	list := fences(t, page)
 	for i, f := range list {
@@ -101,10 +112,6 @@ func compare(t *testing.T, where, got, want string) {
 }
 
 func TestREADME(t *testing.T) {
-	commands, programs := runPage(t, "README.md")
-	if commands == 0 || programs != 1 {
-		t.Errorf("ran %d commands and %d programs, want at least 1 and 1", commands, programs)
-	}
 	text, err := os.ReadFile("README.md")
 	if err != nil {
 		t.Fatal(err)
@@ -116,19 +123,21 @@ func TestREADME(t *testing.T) {
 			t.Errorf("README.md doesn't say %q", c)
 		}
 	}
+	if commands, programs := runPage(t, "README.md"); commands == 0 || programs != 1 {
+		t.Errorf("ran %d commands and %d programs, want at least 1 and 1", commands, programs)
+	}
 }
 
 func TestStart(t *testing.T) {
-	commands, programs := runPage(t, filepath.FromSlash("docs/start.md"))
-	if commands < 3 || programs < 3 {
-		t.Errorf("ran %d commands and %d programs, want at least 3 of each", commands, programs)
-	}
 	text, err := os.ReadFile(filepath.FromSlash("docs/start.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if n := strings.Count("\n"+string(text), "\n## "); n != 8 {
 		t.Errorf("docs/start.md has %d steps, want 8", n)
+	}
+	if commands, programs := runPage(t, filepath.FromSlash("docs/start.md")); commands < 3 || programs < 3 {
+		t.Errorf("ran %d commands and %d programs, want at least 3 of each", commands, programs)
 	}
 }
 
@@ -152,15 +161,12 @@ func TestHowTo(t *testing.T) {
 	}
 	for _, page := range pages {
 		t.Run(strings.TrimSuffix(filepath.Base(page), ".md"), func(t *testing.T) {
-			if testing.Short() && strings.Contains(page, "cross-compile") {
-				t.Skip("it compiles for other systems")
-			}
-			if commands, programs := runPage(t, page); commands+programs == 0 {
-				t.Error("the page shows nothing that runs")
-			}
 			text, err := os.ReadFile(page)
 			if words := len(strings.Fields(string(text))); err != nil || words > 400 {
 				t.Errorf("%d words, more than a page of 400 (%v)", words, err)
+			}
+			if commands, programs := runPage(t, page); commands+programs == 0 {
+				t.Error("the page shows nothing that runs")
 			}
 		})
 	}
@@ -178,13 +184,9 @@ func TestFixedPoint(t *testing.T) {
 	}
 }
 
-var long = flag.Bool("long", false, "also add an operator as CONTRIBUTING.md says, which compiles package op and its tests anew")
-
 // TestContributing lays the operator of CONTRIBUTING.md over package op, adds it to the list, and runs what the page says.
 func TestContributing(t *testing.T) {
-	if !*long {
-		t.Skip("it compiles package op and its tests anew, which takes minutes: go test . -run Contributing -timeout 1h -args -long")
-	}
+	compiles(t)
 	const page, list = "CONTRIBUTING.md", "op/all.go"
 	all, err := os.ReadFile(filepath.FromSlash(list))
 	if err != nil {

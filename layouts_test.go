@@ -27,6 +27,7 @@ func TestDevices(t *testing.T) { drawnPage(t, "docs/devices.md", 6, 6) }
 
 // TestBanks runs the page on banks, notations and verdicts, which has no pictures.
 func TestBanks(t *testing.T) {
+	compiles(t)
 	dir := t.TempDir()
 	if out, err := exec.Command("go", "build", "-o", filepath.Join(dir, "ashlar"), "./cmd/ashlar").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
@@ -40,6 +41,7 @@ func TestBanks(t *testing.T) {
 // drawnPage runs a page of commands and a program; its pictures, in the folder of its name, are each made by a command
 // that it shows.
 func drawnPage(t *testing.T, page string, leastCommands, leastPictures int) {
+	compiles(t)
 	dir := t.TempDir()
 	if out, err := exec.Command("go", "build", "-o", filepath.Join(dir, "ashlar"), "./cmd/ashlar").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)

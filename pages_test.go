@@ -110,6 +110,7 @@ var compiledPages = map[string]int{"docs/coming-from-numpy.md": 95, "docs/from-c
 	"docs/from-pytorch.md": 40, "docs/from-gonum.md": 20, "docs/from-onnxruntime.md": 15}
 
 func TestPages(t *testing.T) {
+	compiles(t)
 	var src strings.Builder // of all pages: one build
 	src.WriteString(pagePreamble)
 	for page, least := range compiledPages {
@@ -231,6 +232,7 @@ func TestMemoryPicture(t *testing.T) {
 
 // The check finds what isn't there.
 func TestPagesCanFail(t *testing.T) {
+	compiles(t)
 	file := filepath.Join(t.TempDir(), "page.go")
 	if err := os.WriteFile(file, []byte(pagePreamble+"func _() {\nt.NoSuchMethod(1)\n}\n"), 0o666); err != nil {
 		t.Fatal(err)

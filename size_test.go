@@ -22,6 +22,7 @@ const maxAddOnly = 3 << 20 // bytes of the stripped program that only adds
 // build compiles a main package of this module and returns the program's path.
 func build(t *testing.T, pkg string, flags ...string) string {
 	t.Helper()
+	compiles(t)
 	exe := filepath.Join(t.TempDir(), "program.exe")
 	cmd := exec.Command("go", append(append([]string{"build", "-o", exe}, flags...), pkg)...)
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
@@ -101,6 +102,7 @@ func TestAddOnlyProgramCanFail(t *testing.T) {
 
 // The options of another operator don't compile.
 func TestForeignOptions(t *testing.T) {
+	compiles(t)
 	const main = "testdata/addonly/main.go"
 	text, err := os.ReadFile(main)
 	if err != nil {
@@ -128,11 +130,7 @@ func TestForeignOptions(t *testing.T) {
 func TestNoSharedLibrary(t *testing.T) {
 	t.Setenv("GOOS", "linux")
 	t.Setenv("GOARCH", "amd64")
-	programs := []string{"./testdata/addonly"}
-	if !testing.Short() {
-		programs = append(programs, "./cmd/ashlar")
-	}
-	for _, pkg := range programs {
+	for _, pkg := range []string{"./testdata/addonly", "./cmd/ashlar"} {
 		if wants := libraries(t, build(t, pkg)); len(wants) > 0 {
 			t.Errorf("%s asks for %s", pkg, wants)
 		}
@@ -206,6 +204,7 @@ const maxOfType = 220
 // compiled returns how many functions the compiler makes of a main package of this module.
 func compiled(t *testing.T, pkg string, flags ...string) int {
 	t.Helper()
+	compiles(t)
 	cmd := exec.Command("go", append(append([]string{"build", "-gcflags=-S", "-o", os.DevNull}, flags...), pkg)...)
 	out, err := cmd.CombinedOutput()
 	if err != nil {
