@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -151,10 +152,13 @@ func TestSlowClients(t *testing.T) {
 			}
 			io.WriteString(c, r)
 		}
-		b, _ := io.ReadAll(c)
-		line, _, _ := strings.Cut(string(b), "\r\n")
-		_, text, _ := strings.Cut(string(b), "\r\n\r\n")
-		return line + " " + text
+		r, err := http.ReadResponse(bufio.NewReader(c), nil)
+		if err != nil {
+			return err.Error()
+		}
+		defer r.Body.Close()
+		text, _ := io.ReadAll(r.Body)
+		return r.Status + " " + string(text)
 	}
 	for _, c := range []struct{ got, status, want string }{
 		{ask(hasty, "Content-Length: 100\r\n\r\n{"), "408", "the body didn't arrive within 50ms"},
@@ -164,7 +168,7 @@ func TestSlowClients(t *testing.T) {
 		{ask(web, "Content-Length: 2000000\r\n\r\n"), "413", "more than 1048576 bytes"},
 		{ask(web, "Transfer-Encoding: chunked\r\n\r\n"+strings.Repeat("10000\r\n"+strings.Repeat(" ", 1<<16)+"\r\n", 17)), "413", "more than 1048576 bytes"},
 	} {
-		if !strings.HasPrefix(c.got, "HTTP/1.1 "+c.status) || !strings.Contains(c.got, c.want) {
+		if !strings.HasPrefix(c.got, c.status) || !strings.Contains(c.got, c.want) {
 			t.Errorf("got %s, want %s %s", c.got, c.status, c.want)
 		}
 	}
