@@ -93,6 +93,7 @@ internal/meta              2180       0
 internal/optest            1420       0
 internal/published          460       0
 internal/same               160       0
+internal/seeded              20       0
 judge                      4060       0
 judge/ask                   630       0
 layout                     4280       0
