@@ -150,13 +150,13 @@ func (e endless) Read(b []byte) (int, error) {
 // TestEndlessInput reads streams that don't end.
 func TestEndlessInput(t *testing.T) {
 	for _, tc := range []struct{ text, args string }{
-		{"1\n", "show - --from csv --max-memory 4MiB"},
-		{"PK\x03\x04", "show - --max-memory 4MiB"},
-		{"\x08", "run - --max-memory 4MiB"},
-		{"\x00", "run - --max-memory 4MiB"},
+		{"1\n", "show - --from csv --max-memory 64MiB"},
+		{"PK\x03\x04", "show - --max-memory 64MiB"},
+		{"\x08", "run - --max-memory 64MiB"},
+		{"\x00", "run - --max-memory 64MiB"},
 	} {
 		c := newCall(endless(tc.text)).with(strings.Fields(tc.args)...)
-		if c.code != 1 || !strings.Contains(c.err.String(), "more than 4.0 MiB come; save them to a file, and give its name") {
+		if c.code != 1 || !strings.Contains(c.err.String(), "more than 64.0 MiB come; save them to a file, and give its name") {
 			t.Errorf("%s of %q: exit %d, %s", tc.args, tc.text, c.code, c.err.String())
 		}
 	}
