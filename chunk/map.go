@@ -28,10 +28,15 @@ func Map(name string, attrs op.AttrMap, in ...Array) Array {
 	if o == nil {
 		return Array{err: fail("Map", op.ErrUnsupported, "there is no operator %.60q", name)}
 	}
-	// One element tells the type, and whether the operator is one that can wait.
+	// A call of some elements tells the type, and whether the operator is one that can wait. Their shape is one that any other operator changes.
 	var lazy []tensor.Any
+	want := []int{}
 	for _, n := range ns {
-		t, err := tensor.Make(n.dtype)
+		probe := []int{}
+		if len(n.shape) > 0 {
+			probe, want = []int{1, 2, 3}, []int{1, 2, 3}
+		}
+		t, err := tensor.Make(n.dtype, probe...)
 		if err == nil {
 			t, err = pointwise.LazyOf(t)
 		}
@@ -44,7 +49,7 @@ func Map(name string, attrs op.AttrMap, in ...Array) Array {
 	r, err := run(o, m.attributes(), lazy...)
 	by, _ := reach.LazyBy(r)
 	switch {
-	case errors.Is(err, tensor.ErrShape), errors.Is(err, tensor.ErrAxis), errors.Is(err, tensor.ErrLazy), err == nil && (by == nil || r.Rank() != 0):
+	case errors.Is(err, tensor.ErrShape), errors.Is(err, tensor.ErrAxis), errors.Is(err, tensor.ErrLazy), err == nil && (by == nil || !slices.Equal(r.Shape(), want)):
 		return Array{err: fail("Map", op.ErrUnsupported, "%s isn't elementwise; Reduce, MatMul, MapBlocks and others take the rest", name)}
 	case err != nil:
 		return Array{err: err}
