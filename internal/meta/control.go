@@ -379,7 +379,10 @@ func (d *drawing) text() error {
 		return err
 	}
 	n := onnx.Node{Inputs: []string{a}}
-	switch d.r.IntN(9) {
+	switch d.r.IntN(10) {
+	case 8:
+		n.Op, n.Domain = "CategoryMapper", "ai.onnx.ml"
+		n.Attributes = []onnx.Attribute{onnx.StringsAttr("cats_strings", "a", "B", "1"), onnx.IntsAttr("cats_int64s", 3, 1, 2)}
 	case 0:
 		b, err := some()
 		if err != nil {
@@ -428,7 +431,17 @@ func (d *drawing) plain() error {
 	size := int64(d.r.IntN(9))
 	n := onnx.Node{}
 	elem := []onnx.ElemType{onnx.ElemFloat32, onnx.ElemFloat64, onnx.ElemFloat16}[d.r.IntN(3)]
-	switch d.r.IntN(7) {
+	switch d.r.IntN(8) {
+	case 6:
+		x, err := d.value(optest.SampleInput{Value: optest.Random(d.r, dtype.Float32, []int{2, 3, 6, 7}, false, false)})
+		if err != nil {
+			return err
+		}
+		at, err := d.value(optest.SampleInput{Value: tensor.FromSlice([]float32{0, 1, 1, 4, 5, 1, 0, 2, 6, 5}, 2, 5).Any(), Fixed: true})
+		if err != nil {
+			return err
+		}
+		n.Op, n.Inputs, n.Attributes = "MaxRoiPool", []string{x, at}, []onnx.Attribute{onnx.IntsAttr("pooled_shape", 2, 3)}
 	case 0:
 		n.Op, n.Inputs = "Range", []string{number(size), number(size + int64(d.r.IntN(9))), number(1 + int64(d.r.IntN(3)))}
 	case 1:

@@ -19,6 +19,8 @@ type Case struct {
 	Seed  uint64
 	Model *onnx.Model
 	Sets  []Set // at least one; later ones have other elements, or other extents, too
+
+	Parted []string // inputs whose first axis is that of a batch
 }
 
 // A Set is inputs of a model, and its outputs for them.
@@ -32,7 +34,7 @@ const (
 )
 
 // opsets are the ones that a model may import.
-var opsets = []int64{11, 13, 15, 17, 18, 20, 21, 22, 23, 24, 25, 26, 27, 28}
+var opsets = []int64{8, 9, 11, 13, 15, 17, 18, 20, 21, 22, 23, 24, 25, 26, 27, 28}
 
 // A feature is something that a graph may have.
 type feature uint
@@ -55,7 +57,8 @@ const (
 	casts    // from one type to another
 	narrow   // types of 16 bits and fewer
 	named    // dimensions with names
-	features = iota
+	patterns // nodes that stand together
+	batches  // operands with an extent that may be cut
 )
 
 // A drawing is a graph that grows.
@@ -73,6 +76,10 @@ type drawing struct {
 	fills map[string]optest.SampleInput
 	depth int
 	grown int // nodes, without the makers of operands
+
+	stored bool            // values are weights or constants
+	batch  int             // the first extent of inputs that may be cut along it; 0 is none
+	parted map[string]bool // these inputs
 }
 
 // NewCase draws a graph of some nodes, and inputs. The same seed gives the same case. Half of all operators and of all
@@ -82,11 +89,13 @@ func NewCase(seed uint64, nodes int) *Case {
 	g := &onnx.Graph{Name: "drawn"}
 	m := &onnx.Model{IR: 10, Graph: g, Opsets: []onnx.Opset{{Version: opsets[r.IntN(len(opsets))]}, {Domain: "ai.onnx.ml", Version: int64(1 + r.IntN(5))},
 		{Domain: "com.microsoft", Version: 1}, {Domain: "ai.onnx.preview.training", Version: 1}, {Domain: functions, Version: 1}, {Domain: extras, Version: 1}}}
-	d := &drawing{r: r, has: feature(r.Uint64()), m: m, g: g, frame: &frame{m: m}, s: make(scope), count: new(int), fills: make(map[string]optest.SampleInput)}
+	d := &drawing{r: r, has: feature(r.Uint64()), m: m, g: g, frame: &frame{m: m}, s: make(scope), count: new(int), fills: make(map[string]optest.SampleInput), parted: make(map[string]bool)}
+	if d.flag(batches) {
+		d.batch = 2 + r.IntN(4)
+	}
 	for _, o := range all.Operators() {
 		if len(o.Versions()) == 0 {
-			o = o.As(extras, o.Name(), 1)
-			m.Operators = append(m.Operators, o)
+			m.Operators = append(m.Operators, o.As(extras, o.Name(), 1))
 		}
 		if r.IntN(2) == 0 {
 			d.ops = append(d.ops, o)
@@ -97,6 +106,11 @@ func NewCase(seed uint64, nodes int) *Case {
 	}
 	d.outputs()
 	c := &Case{Seed: seed, Model: m}
+	for _, v := range g.Inputs {
+		if d.parted[v.Name] {
+			c.Parted = append(c.Parted, v.Name)
+		}
+	}
 	d.sets(c)
 	return c
 }
@@ -131,6 +145,8 @@ func (d *drawing) grow() {
 		err = d.sequence()
 	case d.flag(texts) && d.one(12):
 		err = d.text()
+	case d.flag(patterns) && d.one(6):
+		err = d.pattern()
 	case d.one(24):
 		err = d.plain()
 	default:
@@ -207,7 +223,7 @@ func (d *drawing) value(x optest.SampleInput) (string, error) {
 	v := onnx.TensorValue(x.Value)
 	kind := d.r.IntN(3)
 	switch {
-	case d.flag(weights) && (kind == 0 || d.depth > 0 && kind < 2):
+	case d.flag(weights) && (kind == 0 || (d.depth > 0 || d.stored) && kind < 2):
 		name := d.fresh("w")
 		t, err := onnx.NewTensorProto(name, x.Value)
 		if err != nil {
@@ -217,7 +233,7 @@ func (d *drawing) value(x optest.SampleInput) (string, error) {
 		d.s[name] = v
 		d.live = append(d.live, name)
 		return name, nil
-	case d.flag(constants) && kind == 1 || d.depth > 0:
+	case d.flag(constants) && kind == 1 || d.depth > 0 || d.stored:
 		a, err := onnx.TensorAttr("value", x.Value)
 		if err != nil {
 			return "", err
@@ -245,7 +261,7 @@ func (d *drawing) dtype() dtype.DType {
 	}
 	list := []dtype.DType{dtype.Float32, dtype.Float32, dtype.Float32, dtype.Float64, dtype.Int64, dtype.Int32, dtype.Bool, dtype.Uint8, dtype.Int8, dtype.Uint64, dtype.Uint32, dtype.Int16, dtype.Uint16}
 	if d.flag(narrow) && d.one(2) {
-		list = slices.DeleteFunc(dtype.All(), func(t dtype.DType) bool { return onnx.ElemOf(t) == onnx.ElemUndefined || t.IsComplex() })
+		list = slices.DeleteFunc(dtype.All(), func(t dtype.DType) bool { return onnx.ElemOf(t) == onnx.ElemUndefined })
 	}
 	return list[d.r.IntN(len(list))]
 }
@@ -278,6 +294,15 @@ func (d *drawing) operator() error {
 		bits = 10
 	}
 	t, like := d.dtype(), []int(nil)
+	if !o.Supports(t) {
+		list := slices.DeleteFunc(dtype.All(), func(t dtype.DType) bool {
+			return onnx.ElemOf(t) == onnx.ElemUndefined || !o.Supports(t) || t.Size() < 4 && t != dtype.Bool && !d.flag(narrow)
+		})
+		if len(list) == 0 {
+			return errNone
+		}
+		t = list[d.r.IntN(len(list))]
+	}
 	if name, ok := d.pick(ofType(t)); ok && !d.one(4) {
 		like = d.s[name].Shape()
 	}
@@ -286,6 +311,9 @@ func (d *drawing) operator() error {
 		return fmt.Errorf("no sample")
 	}
 	n := onnx.Node{Op: o.Name(), Domain: o.Domain()}
+	if len(o.Versions()) == 0 {
+		n.Domain = extras
+	}
 	for _, x := range c.Inputs {
 		x.Special = x.Special && d.flag(special)
 		name := ""
@@ -434,7 +462,7 @@ func (d *drawing) sliced(name string, lo, hi, step int64) (string, error) {
 	return d.node("Slice", in)
 }
 
-// outputs makes the values that nothing reads outputs of the graph, and some others.
+// outputs makes the values that nothing reads outputs of the graph, and some others; but for some results of nodes with several.
 func (d *drawing) outputs() {
 	read := make(map[string]bool)
 	for g := range d.m.Graph.All() {
@@ -448,8 +476,8 @@ func (d *drawing) outputs() {
 		}
 	}
 	for _, n := range d.g.Nodes {
-		for _, name := range n.Outputs {
-			if name == "" || read[name] && !(d.flag(inner) && d.one(8)) {
+		for i, name := range n.Outputs {
+			if name == "" || read[name] && !(d.flag(inner) && d.one(8)) || i > 0 && d.one(2) {
 				continue
 			}
 			v := onnx.ValueInfo{Name: name}

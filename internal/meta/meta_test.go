@@ -6,6 +6,7 @@ import (
 	"maps"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	_ "github.com/ashlar-go/ashlar/internal/seeded"
@@ -111,4 +112,69 @@ func ExampleCut() {
 	c, w := Cut(c, Way{Passes: "none", Threads: 7}, slow)
 	fmt.Println(len(c.Model.Graph.Nodes), w.Threads, w.Passes)
 	// Output: 3 0 none
+}
+
+// Parts of a batch give parts of the results: those of the other part differ.
+func TestParts(t *testing.T) {
+	tried := 0
+	for seed := uint64(0); tried < 3 && seed < 100; seed++ {
+		c := NewCase(seed, 20)
+		p := c.parts()
+		if p == nil || len(p.Sets) < 2 || len(p.Model.Graph.Nodes) < 3 {
+			continue
+		}
+		tried++
+		if err := p.Run(Way{}, ""); err != nil {
+			t.Errorf("seed %d: %v", seed, err)
+		}
+		p.Sets[0].Want = p.Sets[1].Want
+		if err := p.Run(Way{}, ""); err == nil {
+			t.Errorf("seed %d: the results of the second part pass for those of the first", seed)
+		}
+	}
+	if tried < 3 {
+		t.Errorf("%d graphs have parts", tried)
+	}
+}
+
+// Some graphs have nodes that plans over chunks compute.
+func TestChunked(t *testing.T) {
+	arrays := 0
+	for seed := range uint64(12) {
+		c := NewCase(seed, 20)
+		n, err := c.chunked(c.Sets[0].In, 2)
+		if arrays += n; err != nil {
+			t.Errorf("seed %d: %v", seed, err)
+		}
+	}
+	if arrays < 12 {
+		t.Errorf("%d arrays were computed", arrays)
+	}
+}
+
+// A coverage counts what cases have. It says what none has, and what one has that is excused.
+func TestCoverage(t *testing.T) {
+	v := NewCoverage()
+	all, _ := v.Missing()
+	for seed := range uint64(5) {
+		if err := v.Add(NewCase(seed, 20)); err != nil {
+			t.Errorf("seed %d: %v", seed, err)
+		}
+	}
+	some, wrong := v.Missing()
+	if len(some) >= len(all)-50 || len(some) < 20 || len(wrong) > 0 {
+		t.Errorf("of %d things %d are missing, %v are there that are excused", len(all), len(some), wrong)
+	}
+	if table := v.Table(); len(strings.Split(table, "\n")) != len(v.hits)+1 || !strings.Contains(v.String(), "kernels: ") {
+		t.Errorf("%s\n%s", v, table)
+	}
+	for thing := range excused {
+		if _, ok := v.hits[thing]; !ok {
+			t.Errorf("%v is excused, and nothing that a graph may have", thing)
+		}
+		v.hits[thing]++
+		if _, wrong := v.Missing(); !slices.Contains(wrong, thing) {
+			t.Errorf("a graph has %v, and it stays excused", thing)
+		}
+	}
 }

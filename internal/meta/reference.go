@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"strings"
 
 	"github.com/ashlar-go/ashlar/onnx"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -14,7 +15,10 @@ import (
 type scope = map[string]onnx.Value
 
 // A frame has all that the nodes of a model refer to besides values.
-type frame struct{ m *onnx.Model }
+type frame struct {
+	m    *onnx.Model
+	seen func(n *onnx.Node, s scope) // is told of each node that ran; may be nil
+}
 
 // bounds are for single nodes.
 var bounds = onnx.Options{MaxMemory: 256 << 20, MaxIterations: 1000, Threads: 1}
@@ -32,6 +36,29 @@ func Reference(m *onnx.Model, in scope) (scope, error) {
 		out[v.Name] = s[v.Name]
 	}
 	return out, nil
+}
+
+// Trace has a line for each node that the first set runs, those of graphs inside and functions among them: its operator,
+// and the digests of its results.
+func (c *Case) Trace() string {
+	var text strings.Builder
+	f := frame{m: c.Model, seen: func(n *onnx.Node, s scope) {
+		fmt.Fprintf(&text, "%s %s:", n.Name, n.Op)
+		for _, name := range n.Outputs {
+			if name != "" {
+				d, err := s[name].Digest()
+				fmt.Fprintf(&text, " %s=%v,%x", name, s[name], d[:8])
+				if err != nil {
+					fmt.Fprint(&text, " ", err)
+				}
+			}
+		}
+		fmt.Fprintln(&text)
+	}}
+	if err := f.graph(c.Model.Graph, maps.Clone(c.Sets[0].In)); err != nil {
+		fmt.Fprintln(&text, err)
+	}
+	return text.String()
 }
 
 // graph computes the values of a graph whose inputs s has.
@@ -73,6 +100,14 @@ func (f *frame) run(nodes []onnx.Node, s scope) error {
 
 // node computes the outputs of a node into s.
 func (f *frame) node(n *onnx.Node, s scope) error {
+	err := f.by(n, s)
+	if err == nil && f.seen != nil {
+		f.seen(n, s)
+	}
+	return err
+}
+
+func (f *frame) by(n *onnx.Node, s scope) error {
 	if fn := f.function(n); fn != nil {
 		inner := make(scope)
 		for i, name := range fn.Inputs {

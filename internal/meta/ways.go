@@ -25,7 +25,8 @@ type Way struct {
 	Threads int    // of Options
 	Passes  string // of ASHLAR_PASSES
 	File    string // how the model comes: "" as it is, decoded, mapped, external, function
-	Run     string // values (""), run, call, stream, many: goroutines on one session
+	Run     string // values (""), run, call, stream, many: goroutines on one session; chunked: as a plan of package chunk
+	Parts   bool   // inputs come in parts of a batch, where the graph keeps its items apart
 	Memory  bool   // MaxMemory is as the plan says; then a byte less is refused or enough
 	Look    int    // before each run another one, whose context ends at this look; 0 is none
 	Hold    bool   // the caller changes the inputs and the results of a run after it
@@ -35,7 +36,7 @@ type Way struct {
 
 // String is the way as text, which ParseWay reads.
 func (w Way) String() string {
-	return fmt.Sprintf("threads=%d passes=%s file=%s run=%s memory=%v look=%d hold=%v receipt=%s repeat=%d", w.Threads, w.Passes, w.File, w.Run, w.Memory, w.Look, w.Hold, w.Receipt, w.Repeat)
+	return fmt.Sprintf("threads=%d passes=%s file=%s run=%s parts=%v memory=%v look=%d hold=%v receipt=%s repeat=%d", w.Threads, w.Passes, w.File, w.Run, w.Parts, w.Memory, w.Look, w.Hold, w.Receipt, w.Repeat)
 }
 
 // ParseWay reads the text of a Way. What it doesn't name is zero.
@@ -51,6 +52,8 @@ func ParseWay(text string) (w Way, err error) {
 			w.File = v
 		case "run":
 			w.Run = v
+		case "parts":
+			w.Parts, err = strconv.ParseBool(v)
 		case "memory":
 			w.Memory, err = strconv.ParseBool(v)
 		case "look":
@@ -76,11 +79,11 @@ var passNames = []string{"fold", "trim", "pad", "swish", "rectify", "follow", "w
 // NewWay draws a way.
 func NewWay(r *rand.Rand) (w Way) {
 	pick := func(list ...string) string { return list[r.IntN(len(list))] }
-	w = Way{Threads: r.IntN(8), File: pick("", "", "decoded", "mapped", "external", "function"), Run: pick("", "run", "call", "stream", "stream", "many"),
+	w = Way{Threads: r.IntN(8), File: pick("", "", "decoded", "mapped", "external", "function"), Run: pick("", "run", "call", "stream", "stream", "many", "chunked"), Parts: r.IntN(4) == 0,
 		Memory: r.IntN(4) == 0, Hold: r.IntN(3) == 0, Repeat: r.IntN(3)}
-	switch r.IntN(4) {
+	switch r.IntN(5) {
 	case 0:
-		w.Passes = "none"
+		w.Passes = []string{"none", "check"}[r.IntN(2)]
 	case 1:
 		w.Passes = "-" + pick(passNames...)
 	case 2:
@@ -119,6 +122,19 @@ func (c *Case) Run(w Way, dir string) (err error) {
 			err = diff(-1, 0, "panic: %v\n%s", r, buf[:runtime.Stack(buf, false)])
 		}
 	}()
+	if w.Parts {
+		if c = c.parts(); c == nil {
+			return nil
+		}
+	}
+	if w.Run == "chunked" {
+		for i, s := range c.Sets {
+			if _, err := c.chunked(s.In, max(1, w.Threads)); err != nil {
+				return diff(i, 0, "%v", err)
+			}
+		}
+		return nil
+	}
 	m, err := c.model(w, dir)
 	if err != nil {
 		return diff(-1, 0, "%v", err)
@@ -252,7 +268,7 @@ func (r *running) set(i int) error {
 			return fmt.Errorf("with a context that ends: %w", err)
 		}
 	}
-	if r.w.Memory && r.st == nil && r.w.Receipt != "nodes" { // whose nodes are steps of their own, with weights of their own
+	if r.w.Memory && r.st == nil && r.w.Receipt != "nodes" && r.w.Passes != "check" { // whose nodes are steps of their own, with weights of their own
 		p, err := r.s.PlanValues(in)
 		if err != nil {
 			return fmt.Errorf("plan: %w", err)

@@ -1,0 +1,165 @@
+package meta
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/ashlar-go/ashlar/chunk"
+	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/format/zarr"
+	"github.com/ashlar-go/ashlar/onnx"
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// mostTargets is how many arrays a plan writes.
+const mostTargets = 6
+
+// chunked computes values of a set as a plan over chunks: those of nodes that package chunk has with the same bits, from chunks of
+// the others' values. Chunks are random, the same for one seed. It returns how many arrays the plan has written.
+func (c *Case) chunked(set scope, workers int) (written int, err error) {
+	f, s := frame{m: c.Model}, maps.Clone(set)
+	if err := f.graph(c.Model.Graph, s); err != nil {
+		return 0, err
+	}
+	r := rand.New(rand.NewPCG(c.Seed, 65))
+	arrays, read := make(map[string]chunk.Array), make(map[string]bool)
+	array := func(name string) (a chunk.Array, ok bool) {
+		if a, ok = arrays[name]; ok {
+			return a, true
+		}
+		v, ok := s[name]
+		if !ok || v.Kind() != onnx.KindTensor || v.Strings() != nil {
+			return a, false
+		}
+		var chunks []int
+		for _, e := range v.Shape() {
+			chunks = append(chunks, 1+r.IntN(max(1, e)))
+		}
+		a = chunk.FromTensor(name, v.Tensor(), chunks...)
+		return a, a.Err() == nil
+	}
+	var made []string
+	for i := range c.Model.Graph.Nodes {
+		n := &c.Model.Graph.Nodes[i]
+		if len(n.Outputs) != 1 || n.Domain == functions {
+			continue
+		}
+		var in []chunk.Array
+		for _, name := range n.Inputs {
+			if a, ok := array(name); ok {
+				in = append(in, a)
+			}
+		}
+		if len(in) == 0 || len(in) != len(n.Inputs) {
+			continue
+		}
+		a, ok := overChunks(n, in, s, c.Model.Opset(""))
+		if !ok || a.Err() != nil {
+			continue
+		}
+		arrays[n.Outputs[0]] = a
+		made = append(made, n.Outputs[0])
+		for _, name := range n.Inputs {
+			read[name] = true
+		}
+	}
+	var targets []chunk.Target
+	store := zarr.Memory()
+	for _, name := range slices.Backward(made) {
+		if len(targets) < mostTargets && (!read[name] || r.IntN(4) == 0) {
+			targets = append(targets, chunk.Target{Array: arrays[name], Store: store, Path: name})
+		}
+	}
+	if len(targets) == 0 {
+		return 0, nil
+	}
+	ctx := context.Background()
+	p, err := chunk.NewPlan(nil, targets...)
+	if err != nil {
+		return 0, fmt.Errorf("plan: %w", err)
+	}
+	if err := p.Run(ctx, &chunk.RunOptions{Workers: workers}); err != nil {
+		return 0, err
+	}
+	want, got := make(scope), make(scope)
+	for _, t := range targets {
+		a, err := zarr.Open(ctx, store, t.Path, nil)
+		if err != nil {
+			return 0, err
+		}
+		b, err := a.Read(ctx)
+		if err != nil {
+			return 0, err
+		}
+		want[t.Path], got[t.Path] = s[t.Path], onnx.TensorValue(b)
+	}
+	return len(targets), compare(want, got)
+}
+
+// overChunks returns a node's result as an array. It reports false for nodes that package chunk lacks, or has with other
+// sums: those of floats begin anew in each chunk.
+func overChunks(n *onnx.Node, in []chunk.Array, s scope, opset int64) (a chunk.Array, ok bool) {
+	exact := in[0].DType().IsInteger()
+	axis := func(def int64) int {
+		if at := n.Attr("axis"); at != nil {
+			def = at.Value.(int64)
+		}
+		return int(def)
+	}
+	switch n.Op {
+	case "Transpose":
+		perm := n.Attr("perm")
+		if perm == nil {
+			return a, false
+		}
+		return chunk.Transpose(in[0], numbers(perm.Value.([]int64))...), true
+	case "Concat":
+		return chunk.Concat(axis(0), in...), true
+	case "MatMul":
+		return chunk.MatMul(in[0], in[1]), exact
+	case "ReduceMax", "ReduceMin", "ReduceSum", "ReduceProd", "ArgMax", "ArgMin":
+		how := chunk.Reducing{KeepDims: true}
+		if at := n.Attr("keepdims"); at != nil {
+			how.KeepDims = at.Value.(int64) != 0
+		}
+		switch at := n.Attr("axes"); {
+		case n.Op[0] == 'A':
+			how.Axes = []int{axis(0)}
+			if at := n.Attr("select_last_index"); at != nil {
+				how.Last = at.Value.(int64) != 0
+			}
+		case at != nil && (opset < 13 || opset < 18 && n.Op != "ReduceSum"):
+			how.Axes = numbers(at.Value.([]int64))
+		case len(in) > 1:
+			if how.Axes = numbers(as[int64](s[n.Inputs[1]])); len(how.Axes) == 0 {
+				return a, false
+			}
+		}
+		return chunk.Reduce(n.Op, in[0], how), exact || n.Op == "ReduceMax" || n.Op == "ReduceMin" || n.Op[0] == 'A'
+	case "Slice":
+		if len(in) != 5 || len(in[0].Shape()) != 1 {
+			return a, false
+		}
+		var at [5]int
+		for i, name := range n.Inputs[1:] {
+			v := s[name]
+			if v.Tensor().DType() != dtype.Int64 || v.Tensor().Len() != 1 {
+				return a, false
+			}
+			at[i] = int(as[int64](v)[0])
+		}
+		return chunk.Slice(in[0], tensor.R(at[0], at[1], at[3])), at[0] >= 0
+	}
+	return chunk.Map(n.Op, attributesOf(n), in...), true
+}
+
+func numbers(list []int64) []int {
+	out := make([]int, len(list))
+	for i, v := range list {
+		out[i] = int(v)
+	}
+	return out
+}
