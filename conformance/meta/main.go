@@ -1,16 +1,19 @@
 // Meta runs random graphs, each in random ways, and compares all results bit by bit.
 //
-//	go run ./conformance/meta [-seeds N] [-from SEED] [-nodes N] [-ways N] [-levels LIST]
-//	go run ./conformance/meta -check | -update
+//	go run ./conformance/meta [-seeds N] [-from SEED] [-nodes N] [-ways N] [-levels LIST] [-cover] [-table]
+//	go run ./conformance/meta -check N | -update | -trace SEED
 //	go run ./conformance/meta -one SEED -way TEXT [-dir DIR]
 //
 // A graph is drawn from its seed, and each node computed by itself: these results count. Then a session runs it in -ways
 // ways: other threads, passes, files, limits, contexts. The graphs are also drawn and computed by processes with each level
 // of ASHLAR_CPU in -levels. The last line has the numbers of graphs and runs, and a digest of all results, which every
-// machine has for the same seeds. The exit status is 1 where a run differs.
+// machine has for the same seeds. The exit status is 1 where a run differs. Lines before it say which operators, types,
+// passes, routes of convolutions and kernels no graph has. With -cover that is a failure, but for things that package meta excuses.
+// -table prints how many graphs have each.
 //
-// With -check the digests of a thousand graphs are compared with digests.txt, and -update writes it. So another machine
-// needs no second one.
+// With -check the digests of the first graphs of digests.txt, a thousand, are compared with this machine's, and -update
+// writes the file. So another machine needs no second one. -trace prints the nodes of a graph with the digests of their
+// results: the first line that two machines don't share names the node.
 //
 // With -one a case that differs is made as small as it can be. It is printed, and written into -dir as model.onnx and the
 // tensors of its inputs.
@@ -21,6 +24,7 @@ import (
 	"bytes"
 	"crypto/sha256"
 	_ "embed"
+	"errors"
 	"flag"
 	"fmt"
 	"iter"
@@ -45,6 +49,7 @@ type options struct {
 	seeds, nodes, ways int
 	from               uint64
 	levels             string
+	cover, table       bool
 }
 
 func main() {
@@ -54,9 +59,12 @@ func main() {
 	flag.IntVar(&o.nodes, "nodes", 20, "how many nodes a graph has, without those that make operands")
 	flag.IntVar(&o.ways, "ways", 8, "in how many ways a graph runs")
 	flag.StringVar(&o.levels, "levels", "", "levels of ASHLAR_CPU between commas, each in a process")
+	flag.BoolVar(&o.cover, "cover", false, "fail where no graph has an operator, a type, a pass, a route of convolutions, or a kernel")
+	flag.BoolVar(&o.table, "table", false, "print how many graphs have each of these")
 	plain := flag.Bool("digests", false, "print the seed and the digest of each graph, and run it in no way")
-	check := flag.Bool("check", false, "compare with digests.txt")
+	check := flag.Int("check", 0, "how many graphs of digests.txt to compare")
 	update := flag.Bool("update", false, "write digests.txt, in conformance/meta")
+	trace := flag.Int64("trace", -1, "the seed of a graph whose nodes to print, with the digests of their results")
 	one := flag.Uint64("one", 0, "the seed of a case to make small, with -way")
 	way := flag.String("way", "", "the way in which it differs")
 	dir := flag.String("dir", "", "where to write it")
@@ -70,8 +78,10 @@ func main() {
 	case *update:
 		text := version + "\n" + strings.Join(slices.Collect(lines(options{seeds: 1000, nodes: 20})), "\n") + "\n"
 		err = os.WriteFile("conformance/meta/digests.txt", []byte(text), 0o644)
-	case *check:
-		err = compare()
+	case *check > 0:
+		err = compare(digests, *check)
+	case *trace >= 0:
+		fmt.Print(meta.NewCase(uint64(*trace), o.nodes).Trace())
 	case *plain:
 		for line := range lines(o) {
 			fmt.Println(line)
@@ -97,24 +107,28 @@ func lines(o options) iter.Seq[string] {
 	}
 }
 
-// compare compares the graphs of digests.txt.
-func compare() error {
-	have, rest, _ := strings.Cut(digests, "\n")
+// compare compares the first graphs of the text of digests.txt.
+func compare(text string, most int) error {
+	have, rest, _ := strings.Cut(text, "\n")
 	if have != version {
-		return fmt.Errorf("digests.txt is of %q, this program draws %q; take both from one commit", have, version)
+		return fmt.Errorf("digests.txt is of %.40q, this program draws %q; take both from one commit, or write it anew with -update", have, version)
 	}
-	want := strings.Split(strings.TrimSpace(rest), "\n")
-	got := slices.Collect(lines(options{seeds: len(want), nodes: 20}))
-	bad := 0
-	for i := range want {
-		if got[i] != want[i] {
-			fmt.Printf("graph %s: its digest is %s\n", want[i], got[i])
+	want := strings.Fields(rest)
+	want = want[:min(len(want), 2*most)]
+	if len(want)%2 != 0 || len(want) == 0 {
+		return errors.New("digests.txt has no list of seeds and digests; -update writes it")
+	}
+	i, bad := 0, 0
+	for got := range lines(options{seeds: len(want) / 2, nodes: 20}) {
+		if line := want[i] + " " + want[i+1]; got != line {
+			fmt.Printf("graph %s: here its digest is %s\n", line, strings.Fields(got)[1])
 			bad++
 		}
+		i += 2
 	}
-	fmt.Printf("%d graphs, %d differ, on %s/%s, %v\n", len(want), bad, runtime.GOOS, runtime.GOARCH, cpu.Current())
+	fmt.Printf("%s: %d graphs, %d differ, on %s/%s, %v\n", version, len(want)/2, bad, runtime.GOOS, runtime.GOARCH, cpu.Current())
 	if bad > 0 {
-		return fmt.Errorf("%d graphs differ; -seeds 1 -from SEED runs one", bad)
+		return fmt.Errorf("%d graphs differ; -trace SEED prints the nodes of one with the digests of their results, here and on another machine", bad)
 	}
 	return nil
 }
@@ -135,15 +149,20 @@ func run(o options) error {
 	}
 	defer os.RemoveAll(dir)
 	sum, nodes, runs, bad := sha256.New(), 0, 0, 0
+	cover := meta.NewCoverage()
 	for i := range o.seeds {
 		seed := o.from + uint64(i)
 		c := meta.NewCase(seed, o.nodes)
 		line := fmt.Sprintf("%d %x", seed, c.Digest())
 		fmt.Fprintln(sum, line)
 		nodes += len(c.Model.Graph.Nodes)
+		if err := cover.Add(c); err != nil {
+			fmt.Printf("seed %d: %.1000v\n", seed, err)
+			bad++
+		}
 		for level, child := range children {
 			if got := child.next(); got != line {
-				fmt.Printf("level %s: graph %s: its digest is %s\n", level, line, got)
+				fmt.Printf("level %s: graph %s: there its digest is %s; %s\n", level, line, got, apart(level, c, o))
 				bad++
 			}
 			runs++
@@ -158,9 +177,20 @@ func run(o options) error {
 			}
 		}
 	}
+	fmt.Print(cover)
+	if o.table {
+		fmt.Print(cover.Table())
+	}
 	fmt.Printf("%d graphs of %d nodes, %d runs, %d differ, digest %x, on %s/%s, %v\n", o.seeds, nodes, runs, bad, sum.Sum(nil)[:8], runtime.GOOS, runtime.GOARCH, cpu.Current())
 	if bad > 0 {
 		return fmt.Errorf("%d graphs differ", bad)
+	}
+	missing, wrong := cover.Missing()
+	switch {
+	case len(wrong) > 0:
+		return fmt.Errorf("a graph has %s, which package meta excuses", wrong)
+	case o.cover && len(missing) > 0:
+		return fmt.Errorf("no graph has %s", missing)
 	}
 	return nil
 }
@@ -172,13 +202,40 @@ type child struct {
 	errors bytes.Buffer
 }
 
-func start(level string, o options) (*child, error) {
+// at is this program at a level.
+func at(level string, args ...string) (*exec.Cmd, error) {
 	exe, err := os.Executable()
+	cmd := exec.Command(exe, args...)
+	cmd.Env = append(slices.Clone(os.Environ()), "ASHLAR_CPU="+level)
+	return cmd, err
+}
+
+// apart says at which node a graph's results at a level begin to differ from those of this process.
+func apart(level string, c *meta.Case, o options) string {
+	cmd, err := at(level, fmt.Sprint("-trace=", c.Seed), fmt.Sprint("-nodes=", o.nodes))
+	if err != nil {
+		return err.Error()
+	}
+	out, err := cmd.Output()
+	if err != nil {
+		return err.Error()
+	}
+	here, there := strings.Split(c.Trace(), "\n"), strings.Split(string(out), "\n")
+	for i := range min(len(here), len(there)) {
+		if here[i] != there[i] {
+			return fmt.Sprintf("the first node is %s, there %s", here[i], there[i])
+		}
+	}
+	return "no node differs in a second run"
+}
+
+func start(level string, o options) (*child, error) {
+	cmd, err := at(level, "-digests", fmt.Sprint("-seeds=", o.seeds), fmt.Sprint("-from=", o.from), fmt.Sprint("-nodes=", o.nodes))
 	if err != nil {
 		return nil, err
 	}
-	c := &child{cmd: exec.Command(exe, "-digests", fmt.Sprint("-seeds=", o.seeds), fmt.Sprint("-from=", o.from), fmt.Sprint("-nodes=", o.nodes))}
-	c.cmd.Env, c.cmd.Stderr = append(slices.Clone(os.Environ()), "ASHLAR_CPU="+level), &c.errors
+	c := &child{cmd: cmd}
+	cmd.Stderr = &c.errors
 	pipe, err := c.cmd.StdoutPipe()
 	if err != nil {
 		return nil, err

@@ -23,3 +23,21 @@ func TestDigests(t *testing.T) {
 		t.Errorf("%d digests", len(want))
 	}
 }
+
+// A list of another version, one that is cut off, and a digest that differs are errors that say what to do.
+func TestCompare(t *testing.T) {
+	for text, want := range map[string]string{
+		"meta 0\n0 00":             "take both from one commit",
+		"":                         "take both from one commit",
+		version + "\n":             "-update writes it",
+		version + "\n0":            "-update writes it",
+		version + "\n0 0123456789": "-trace SEED",
+	} {
+		if err := compare(text, 1); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+	if err := compare(digests, 1); err != nil {
+		t.Error(err)
+	}
+}
