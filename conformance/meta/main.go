@@ -43,7 +43,7 @@ import (
 var digests string
 
 // version is of the way to draw graphs: another one has other digests.
-const version = "meta 1"
+const version = "meta 2"
 
 type options struct {
 	seeds, nodes, ways int
@@ -181,7 +181,7 @@ func run(o options) error {
 	if o.table {
 		fmt.Print(cover.Table())
 	}
-	fmt.Printf("%d graphs of %d nodes, %d runs, %d differ, digest %x, on %s/%s, %v\n", o.seeds, nodes, runs, bad, sum.Sum(nil)[:8], runtime.GOOS, runtime.GOARCH, cpu.Current())
+	fmt.Printf("%s: %d graphs of %d nodes, %d runs, %d differ, digest %x, on %s/%s, %v\n", version, o.seeds, nodes, runs, bad, sum.Sum(nil)[:8], runtime.GOOS, runtime.GOARCH, cpu.Current())
 	if bad > 0 {
 		return fmt.Errorf("%d graphs differ", bad)
 	}

@@ -32,6 +32,8 @@ const (
 
 var kinds = []string{anOperator, aType, aPass, aRoute, aKernel}
 
+func (t Thing) String() string { return t.Kind + " " + t.Name }
+
 // excused are the things that no graph has, with the reason.
 var excused = map[Thing]string{
 	{anOperator, "SequenceEmpty"}:       "Reference gives each node values whose types it can ask for",
@@ -229,6 +231,9 @@ func (v *Coverage) String() (text string) {
 		if left = len(names); left > 8 {
 			names = append(names[:8:8], fmt.Sprintf("and %d others", left-8))
 		}
+		if kind == aPass {
+			kind = "passe"
+		}
 		text += fmt.Sprintf("%ss: %d of %d, %d excused", kind, hit, most, most-hit-left)
 		if left > 0 {
 			text += fmt.Sprintf(", never %s", strings.Join(names, ", "))
@@ -241,7 +246,7 @@ func (v *Coverage) String() (text string) {
 // Table has a line for each thing: how many graphs have it. Passes are looked for in a part of the graphs each.
 func (v *Coverage) Table() (text string) {
 	for _, t := range slices.SortedFunc(maps.Keys(v.hits), compareThings) {
-		text += fmt.Sprintf("%7d %s %s", v.hits[t], t.Kind, t.Name)
+		text += fmt.Sprintf("%7d %v", v.hits[t], t)
 		if why, ok := excused[t]; ok {
 			text += ": " + why
 		}

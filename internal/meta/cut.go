@@ -125,7 +125,7 @@ func (l *liveness) node(n onnx.Node) onnx.Node {
 func (k *cutter) way() (helped bool) {
 	for _, change := range []func(w *Way){
 		func(w *Way) { *w = Way{} }, func(w *Way) { w.Repeat = 0 }, func(w *Way) { w.Repeat = min(w.Repeat, 1) }, func(w *Way) { w.Hold = false }, func(w *Way) { w.Receipt = "" }, func(w *Way) { w.Look = 0 },
-		func(w *Way) { w.Memory = false }, func(w *Way) { w.Parts = false }, func(w *Way) { w.File = "" }, func(w *Way) { w.Run = "" }, func(w *Way) { w.Run = "run" }, func(w *Way) { w.Passes = "" }, func(w *Way) { w.Passes = "none" }, func(w *Way) { w.Threads = 0 }, func(w *Way) { w.Threads = 1 },
+		func(w *Way) { w.Memory = false }, func(w *Way) { w.Parts = false }, func(w *Way) { w.Observe = false }, func(w *Way) { w.File = "" }, func(w *Way) { w.Run = "" }, func(w *Way) { w.Run = "run" }, func(w *Way) { w.Passes = "" }, func(w *Way) { w.Passes = "none" }, func(w *Way) { w.Threads = 0 }, func(w *Way) { w.Threads = 1 },
 	} {
 		w := k.w
 		if change(&w); w != k.w && w.odds() < k.w.odds() && k.fails(k.c, w) {
@@ -138,9 +138,9 @@ func (k *cutter) way() (helped bool) {
 // odds is how far a way is from the zero Way.
 func (w Way) odds() int {
 	n := 2*w.Repeat + min(w.Look, 1) + min(w.Threads, 2)
-	for i, yes := range []bool{w.Memory, w.Hold, w.Parts, w.File != "", w.Run != "", w.Receipt != "", w.Passes != "", w.Passes != "none" && w.Passes != "", w.Run != "run" && w.Run != ""} {
+	for i, yes := range []bool{w.Memory, w.Hold, w.Parts, w.Observe, w.File != "", w.Run != "", w.Receipt != "", w.Passes != "", w.Passes != "none" && w.Passes != "", w.Run != "run" && w.Run != ""} {
 		if yes {
-			n += 1 + i/7
+			n += 1 + i/8
 		}
 	}
 	return n

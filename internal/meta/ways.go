@@ -1,6 +1,7 @@
 package meta
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -31,12 +32,13 @@ type Way struct {
 	Look    int    // before each run another one, whose context ends at this look; 0 is none
 	Hold    bool   // the caller changes the inputs and the results of a run after it
 	Receipt string // "", outputs or nodes: a receipt is made, and verified
+	Observe bool   // the results of nodes are compared while it runs
 	Repeat  int    // how often the sets run, in turns, less one
 }
 
 // String is the way as text, which ParseWay reads.
 func (w Way) String() string {
-	return fmt.Sprintf("threads=%d passes=%s file=%s run=%s parts=%v memory=%v look=%d hold=%v receipt=%s repeat=%d", w.Threads, w.Passes, w.File, w.Run, w.Parts, w.Memory, w.Look, w.Hold, w.Receipt, w.Repeat)
+	return fmt.Sprintf("threads=%d passes=%s file=%s run=%s parts=%v memory=%v look=%d hold=%v receipt=%s observe=%v repeat=%d", w.Threads, w.Passes, w.File, w.Run, w.Parts, w.Memory, w.Look, w.Hold, w.Receipt, w.Observe, w.Repeat)
 }
 
 // ParseWay reads the text of a Way. What it doesn't name is zero.
@@ -62,6 +64,8 @@ func ParseWay(text string) (w Way, err error) {
 			w.Hold, err = strconv.ParseBool(v)
 		case "receipt":
 			w.Receipt = v
+		case "observe":
+			w.Observe, err = strconv.ParseBool(v)
 		case "repeat":
 			w.Repeat, err = strconv.Atoi(v)
 		default:
@@ -92,6 +96,7 @@ func NewWay(r *rand.Rand) (w Way) {
 	if r.IntN(3) == 0 {
 		w.Look = 1 + r.IntN(1<<r.IntN(9))
 	}
+	w.Observe = r.IntN(8) == 0
 	if r.IntN(6) == 0 {
 		w.Receipt = pick("outputs", "nodes")
 	}
@@ -268,7 +273,7 @@ func (r *running) set(i int) error {
 			return fmt.Errorf("with a context that ends: %w", err)
 		}
 	}
-	if r.w.Memory && r.st == nil && r.w.Receipt != "nodes" && r.w.Passes != "check" { // whose nodes are steps of their own, with weights of their own
+	if r.w.Memory && r.st == nil && r.w.Receipt != "nodes" && r.w.Passes != "check" && !r.w.Observe { // whose nodes are steps of their own, with weights of their own
 		p, err := r.s.PlanValues(in)
 		if err != nil {
 			return fmt.Errorf("plan: %w", err)
@@ -286,10 +291,28 @@ func (r *running) set(i int) error {
 	if r.w.Receipt != "" && r.st == nil {
 		opts.Receipt, opts.ReceiptNodes = &rec, r.w.Receipt == "nodes"
 	}
+	var seen error
+	if r.w.Observe && r.st == nil {
+		all := maps.Clone(set.In)
+		f := frame{m: r.c.Model}
+		if err := f.graph(r.c.Model.Graph, all); err != nil {
+			return err
+		}
+		opts.Observe = func(n *onnx.NodeRun) {
+			for k, name := range n.Names {
+				if want, ok := all[name]; ok && seen == nil {
+					if err := compare(scope{name: want}, scope{name: n.Values[k]}); err != nil {
+						seen = fmt.Errorf("node %s: %w", n.Node.Name, err)
+					}
+				}
+			}
+		}
+	}
 	out, err := r.once(context.Background(), in, &opts)
-	if err != nil {
+	if err = cmp.Or(seen, err); err != nil {
 		return err
 	}
+	opts.Observe = nil
 	if r.w.Hold && r.st == nil {
 		for _, v := range in {
 			spoil(v)
@@ -316,7 +339,7 @@ func (r *running) set(i int) error {
 
 // once runs the model.
 func (r *running) once(ctx context.Context, in scope, opts *onnx.Options) (scope, error) {
-	if !r.c.tensors() || r.st == nil && (r.w.Run == "" || r.w.Run == "many") || r.w.Run == "call" && (opts.Receipt != nil || opts.MaxMemory != 0 || opts.Threads > 0) {
+	if !r.c.tensors() || r.st == nil && (r.w.Run == "" || r.w.Run == "many") || r.w.Run == "call" && (opts.Receipt != nil || opts.Observe != nil || opts.MaxMemory != 0 || opts.Threads > 0) {
 		return r.s.RunValues(ctx, in, opts)
 	}
 	ins, outs := make(map[string]tensor.Any), make(map[string]tensor.Any)
