@@ -45,7 +45,9 @@ func (k *cutter) try(c *Case) bool {
 	for i, s := range c.Sets {
 		in := make(scope)
 		for _, v := range c.Model.Graph.Inputs {
-			in[v.Name] = s.In[v.Name]
+			if x, ok := s.In[v.Name]; ok {
+				in[v.Name] = x
+			}
 		}
 		want, err := Reference(c.Model, in)
 		if err != nil {

@@ -59,6 +59,7 @@ const (
 	named    // dimensions with names
 	patterns // nodes that stand together
 	batches  // operands with an extent that may be cut
+	defaults // weights that are inputs, too, which a run may be given
 )
 
 // A drawing is a graph that grows.
@@ -131,11 +132,11 @@ func (d *drawing) grow() {
 	inputs := len(d.m.Graph.Inputs)
 	var err error
 	switch {
-	case d.depth == 0 && d.flag(branches) && d.one(16):
+	case d.depth < 2 && d.flag(branches) && d.one(16):
 		err = d.choose()
-	case d.depth == 0 && d.flag(loops) && d.one(16):
+	case d.depth < 2 && d.flag(loops) && d.one(16):
 		err = d.loop()
-	case d.depth == 0 && d.flag(scans) && d.one(16):
+	case d.depth < 2 && d.flag(scans) && d.one(16):
 		err = d.scan()
 	case d.depth == 0 && d.flag(mapping) && d.one(16):
 		err = d.each()
@@ -231,6 +232,10 @@ func (d *drawing) value(x optest.SampleInput) (string, error) {
 		}
 		d.g.Initializers = append(d.g.Initializers, t)
 		d.s[name] = v
+		if d.depth == 0 && d.flag(defaults) && d.one(6) {
+			d.g.Inputs = append(d.g.Inputs, onnx.ValueInfo{Name: name, Type: typeOf(v)})
+			d.fills[name] = x
+		}
 		d.live = append(d.live, name)
 		return name, nil
 	case d.flag(constants) && kind == 1 || d.depth > 0 || d.stored:
@@ -493,8 +498,13 @@ func (d *drawing) outputs() {
 func (d *drawing) sets(c *Case) {
 	ins := d.m.Graph.Inputs
 	first := Set{In: make(scope), Want: make(scope)}
+	left := func(name string) bool { // to its default
+		return d.one(2) && slices.ContainsFunc(d.g.Initializers, func(t onnx.TensorProto) bool { return t.Name == name })
+	}
 	for _, v := range ins {
-		first.In[v.Name] = d.s[v.Name]
+		if !left(v.Name) {
+			first.In[v.Name] = d.s[v.Name]
+		}
 	}
 	for _, v := range d.g.Outputs {
 		first.Want[v.Name] = d.s[v.Name]
@@ -509,6 +519,9 @@ func (d *drawing) sets(c *Case) {
 		}
 		s := Set{In: make(scope)}
 		for _, v := range ins {
+			if left(v.Name) {
+				continue
+			}
 			x, ok := d.fills[v.Name]
 			if !ok || x.Fixed {
 				s.In[v.Name] = d.s[v.Name]
@@ -536,7 +549,7 @@ func (d *drawing) sets(c *Case) {
 		for k, e := range d.s[ins[i].Name].Shape() {
 			dim := onnx.Dim{Value: int64(e)}
 			for _, s := range c.Sets {
-				if s.In[ins[i].Name].Shape()[k] != e {
+				if v, ok := s.In[ins[i].Name]; ok && v.Shape()[k] != e {
 					dim.Value = -1
 				}
 			}

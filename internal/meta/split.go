@@ -77,8 +77,12 @@ func (c *Case) parts() *Case {
 			}
 			set := Set{In: make(scope), Want: make(scope)}
 			for _, v := range m.Graph.Inputs {
-				if set.In[v.Name] = s.In[v.Name]; items[v.Name] {
-					set.In[v.Name] = onnx.TensorValue(s.In[v.Name].Tensor().Slice(tensor.R(at[0], at[1])))
+				x, ok := s.In[v.Name]
+				if items[v.Name] {
+					x = onnx.TensorValue(x.Tensor().Slice(tensor.R(at[0], at[1])))
+				}
+				if ok {
+					set.In[v.Name] = x
 				}
 			}
 			for _, v := range g.Outputs {

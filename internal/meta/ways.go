@@ -239,7 +239,9 @@ func called(m *onnx.Model) *onnx.Model {
 		n.Inputs, fn.Inputs = append(n.Inputs, v.Name), append(fn.Inputs, v.Name)
 	}
 	for _, t := range g.Initializers {
-		n.Inputs, fn.Inputs = append(n.Inputs, t.Name), append(fn.Inputs, t.Name)
+		if !slices.Contains(fn.Inputs, t.Name) { // an input with a default
+			n.Inputs, fn.Inputs = append(n.Inputs, t.Name), append(fn.Inputs, t.Name)
+		}
 	}
 	fn.Outputs = names(g.Outputs)
 	whole := *g
@@ -339,7 +341,7 @@ func (r *running) set(i int) error {
 
 // once runs the model.
 func (r *running) once(ctx context.Context, in scope, opts *onnx.Options) (scope, error) {
-	if !r.c.tensors() || r.st == nil && (r.w.Run == "" || r.w.Run == "many") || r.w.Run == "call" && (opts.Receipt != nil || opts.Observe != nil || opts.MaxMemory != 0 || opts.Threads > 0) {
+	if !r.c.tensors() || r.st == nil && (r.w.Run == "" || r.w.Run == "many") || r.w.Run == "call" && (len(in) != len(r.s.Inputs()) || opts.Receipt != nil || opts.Observe != nil || opts.MaxMemory != 0 || opts.Threads > 0) {
 		return r.s.RunValues(ctx, in, opts)
 	}
 	ins, outs := make(map[string]tensor.Any), make(map[string]tensor.Any)
