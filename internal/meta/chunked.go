@@ -17,8 +17,8 @@ import (
 // mostTargets is how many arrays a plan writes.
 const mostTargets = 6
 
-// chunked computes values of a set as a plan over chunks: those of nodes that package chunk has with the same bits, from chunks of
-// the others' values. Chunks are random, the same for one seed. It returns how many arrays the plan has written.
+// chunked computes values of a set as a plan over chunks: of nodes that package chunk has with the same bits, from chunks of
+// the other nodes' values. Chunks are random, the same for one seed. It returns how many arrays the plan has written.
 func (c *Case) chunked(set scope, workers int) (written int, err error) {
 	f, s := frame{m: c.Model}, maps.Clone(set)
 	if err := f.graph(c.Model.Graph, s); err != nil {
@@ -112,7 +112,7 @@ func (c *Case) chunked(set scope, workers int) (written int, err error) {
 }
 
 // overChunks returns a node's result as an array. It reports false for nodes that package chunk lacks, or has with other
-// sums: those of floats begin anew in each chunk.
+// sums: sums of floats begin anew in each chunk.
 func overChunks(n *onnx.Node, in []chunk.Array, s scope, opset int64) (a chunk.Array, ok bool) {
 	exact := in[0].DType().IsInteger()
 	axis := func(def int64) int {

@@ -110,7 +110,7 @@ func (v *Coverage) Add(c *Case) error {
 	return nil
 }
 
-// things notes a node that ran: its operator, and the types of the values around it, with the operator for those that it reads.
+// things notes a node that ran: its operator, and the types of the values around it, and its kernel for each type that it reads.
 func things(m *onnx.Model, n *onnx.Node, s scope, seen map[Thing]bool) {
 	name := n.Op
 	if n.Domain != "" && n.Domain != extras {
@@ -211,7 +211,7 @@ func compareThings(a, b Thing) int {
 	return cmp.Or(cmp.Compare(slices.Index(kinds, a.Kind), slices.Index(kinds, b.Kind)), cmp.Compare(a.Name, b.Name))
 }
 
-// String is a line for each kind of things: how many of them graphs have, and those that none has.
+// String is a line for each kind of things: how many of them graphs have, and the names of the others.
 func (v *Coverage) String() (text string) {
 	missing, _ := v.Missing()
 	for _, kind := range kinds {

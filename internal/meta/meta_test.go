@@ -114,7 +114,7 @@ func ExampleCut() {
 	// Output: 3 0 none
 }
 
-// Parts of a batch give parts of the results: those of the other part differ.
+// Parts of a batch give parts of the results, and the other part gives others.
 func TestParts(t *testing.T) {
 	tried := 0
 	for seed := uint64(0); tried < 3 && seed < 100; seed++ {
@@ -152,7 +152,7 @@ func TestChunked(t *testing.T) {
 	}
 }
 
-// A coverage counts what cases have. It says what none has, and what one has that is excused.
+// A coverage counts what cases have. It names the things that none has, and the excused ones that one has.
 func TestCoverage(t *testing.T) {
 	v := NewCoverage()
 	all, _ := v.Missing()

@@ -10,8 +10,8 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// Patterns are nodes that stand together in real models, which single operators at random don't give: those that the passes
-// of a session look for among them. A pattern stops at the first node that doesn't run.
+// Patterns are nodes that stand together in real models, which single operators at random don't give. The passes of a
+// session look for some of them. A pattern stops at the first node that doesn't run.
 
 // A chain is a value that nodes change one after the other.
 type chain struct {
@@ -109,7 +109,7 @@ func (c *chain) keep(a tensor.Any) (name string) {
 
 func (c *chain) shape() []int { return c.s[c.x].Shape() }
 
-// like returns another live value of a shape whose extents but that at axis are those of the chain's.
+// like returns another live value with the extents of the chain's value, but for the one at axis.
 func (c *chain) like(axis int) string {
 	shape := c.shape()
 	name, ok := c.pick(func(v onnx.Value) bool {

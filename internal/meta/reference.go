@@ -38,7 +38,7 @@ func Reference(m *onnx.Model, in scope) (scope, error) {
 	return out, nil
 }
 
-// Trace has a line for each node that the first set runs, those of graphs inside and functions among them: its operator,
+// Trace has a line for each node that the first set runs, also of graphs inside and of functions: its operator,
 // and the digests of its results.
 func (c *Case) Trace() string {
 	var text strings.Builder
