@@ -28,6 +28,13 @@ func Map(name string, attrs op.AttrMap, in ...Array) Array {
 	if o == nil {
 		return Array{err: fail("Map", op.ErrUnsupported, "there is no operator %.60q", name)}
 	}
+	if k := plan.AboutOf((*plan.Op)(o)).Like - 1; k >= 0 && k < len(ns) { // its type alone counts
+		t, err := tensor.Make(ns[k].dtype)
+		if err != nil {
+			return Array{err: err}
+		}
+		ns[k] = Value(t).n
+	}
 	// A call of some elements tells the type, and whether the operator is one that can wait. Their shape is one that any other operator changes.
 	var lazy []tensor.Any
 	want := []int{}
@@ -57,6 +64,11 @@ func Map(name string, attrs op.AttrMap, in ...Array) Array {
 	shape, err := shapeOf(o, m.attributes(), ns...)
 	if err != nil {
 		return Array{err: err}
+	}
+	for i, n := range ns {
+		if k := len(shape) - len(n.shape); k < 0 || !slices.EqualFunc(n.shape, shape[k:], func(e, to int) bool { return e == 1 || e == to }) {
+			return Array{err: fail("Map", tensor.ErrShape, "operand %d of %s has shape %v, which doesn't broadcast to the result's %v", i, name, n.shape, shape)}
+		}
 	}
 	chunks := make([]int, len(shape))
 	for i := range shape {

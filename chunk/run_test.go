@@ -229,6 +229,15 @@ func TestFailures(t *testing.T) {
 	}
 }
 
+// Of the operand that says the type of the result nothing else counts, also where its shape is larger.
+func TestMapLike(t *testing.T) {
+	x, like := drawn(1, 4), FromTensor("like", tensor.FromSlice(make([]int16, 6), 2, 3).Any(), 1, 2)
+	got := computed(t, Map("CastLike", nil, From("x", zarrOf(t, x, 3)), like), Options{}, RunOptions{})
+	if got.DType() != dtype.Int16 || got.Len() != 4 {
+		t.Errorf("%v", got)
+	}
+}
+
 // Mistakes are errors when the plan is made, each with the reason and the way out.
 func TestMistakes(t *testing.T) {
 	x := From("x", zarrOf(t, drawn(1, 10, 10), 3, 3))
@@ -246,6 +255,7 @@ func TestMistakes(t *testing.T) {
 		{Map("Inner", nil, x, x), "isn't elementwise"},
 		{Map("Transpose", nil, x), "isn't elementwise"},
 		{Map("Squeeze", nil, x), "isn't elementwise"},
+		{Map("Dropout", nil, y, x), "operand 1 of Dropout has shape [10 10], which doesn't broadcast to the result's [4]"},
 		{Map("Add", nil, x, Value(tensor.Scalar(float64(1)).Any())), "float32"},
 		{Map("Neg", nil, Map("Add", nil, x, y)), "don't broadcast"},
 		{Slice(x, tensor.I(10)), "10"},
