@@ -8,8 +8,8 @@
 // ways: other threads, passes, files, limits, contexts. The graphs are also drawn and computed by processes with each level
 // of ASHLAR_CPU in -levels. The last line has the numbers of graphs and runs, and a digest of all results, which every
 // machine has for the same seeds. The exit status is 1 where a run differs. Lines before it say which operators, types,
-// passes, routes of convolutions and kernels no graph has. With -cover that is a failure, but for things that package meta excuses.
-// -table prints how many graphs have each.
+// passes, routes of convolutions and kernels no graph has. With -cover, graphs are drawn for these, and it is a failure where none gets one,
+// but for things that package meta excuses. -table prints how many graphs have each.
 //
 // With -check the digests of the first graphs of digests.txt, a thousand, are compared with this machine's, and -update
 // writes the file. So another machine needs no second one. -trace prints the nodes of a graph with the digests of their
@@ -59,7 +59,7 @@ func main() {
 	flag.IntVar(&o.nodes, "nodes", 20, "how many nodes a graph has, without those that make operands")
 	flag.IntVar(&o.ways, "ways", 8, "in how many ways a graph runs")
 	flag.StringVar(&o.levels, "levels", "", "levels of ASHLAR_CPU between commas, each in a process")
-	flag.BoolVar(&o.cover, "cover", false, "fail where no graph has an operator, a type, a pass, a route of convolutions, or a kernel")
+	flag.BoolVar(&o.cover, "cover", false, "draw graphs for each operator, type, pass, route of convolutions and kernel that no graph has, and fail where none gets it")
 	flag.BoolVar(&o.table, "table", false, "print how many graphs have each of these")
 	plain := flag.Bool("digests", false, "print the seed and the digest of each graph, and run it in no way")
 	check := flag.Int("check", 0, "how many graphs of digests.txt to compare")
@@ -177,6 +177,18 @@ func run(o options) error {
 			}
 		}
 	}
+	missing, wrong := cover.Missing()
+	if o.cover {
+		r, searched := rand.New(rand.NewPCG(o.from, 67)), 0
+		for _, t := range missing {
+			if err := cover.Search(t, func(c *meta.Case) error { searched++; return c.Run(meta.NewWay(r), dir) }); err != nil {
+				fmt.Printf("a graph drawn for %v: %.1000v\n", t, err)
+				bad++
+			}
+		}
+		fmt.Printf("%d graphs more were drawn for %d things\n", searched, len(missing))
+		missing, wrong = cover.Missing()
+	}
 	fmt.Print(cover)
 	if o.table {
 		fmt.Print(cover.Table())
@@ -185,7 +197,6 @@ func run(o options) error {
 	if bad > 0 {
 		return fmt.Errorf("%d graphs differ", bad)
 	}
-	missing, wrong := cover.Missing()
 	switch {
 	case len(wrong) > 0:
 		return fmt.Errorf("a graph has %s, which package meta excuses", wrong)

@@ -110,6 +110,21 @@ func (v *Coverage) Add(c *Case) error {
 	return nil
 }
 
+// Search adds small graphs that are drawn for a thing, until one has it. It gives up after 60 graphs. Each graph is given to
+// try, too.
+func (v *Coverage) Search(t Thing, try func(c *Case) error) error {
+	for seed := uint64(0); seed < 60 && v.hits[t] == 0; seed++ {
+		c := newCase(seed, 8, t)
+		if err := try(c); err != nil {
+			return err
+		}
+		if err := v.Add(c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // things notes a node that ran: its operator, and the types of the values around it, and its kernel for each type that it reads.
 func things(m *onnx.Model, n *onnx.Node, s scope, seen map[Thing]bool) {
 	name := n.Op

@@ -1,10 +1,12 @@
 package meta
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"math/rand/v2"
 	"slices"
+	"strings"
 
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/optest"
@@ -81,11 +83,15 @@ type drawing struct {
 	stored bool            // values are weights or constants
 	batch  int             // the first extent of inputs that may be cut along it; 0 is none
 	parted map[string]bool // these inputs
+	only   []dtype.DType   // the types that operands have most often; nil for all
 }
 
 // NewCase draws a graph of some nodes, and inputs. The same seed gives the same case. Half of all operators and of all
 // features are left out.
-func NewCase(seed uint64, nodes int) *Case {
+func NewCase(seed uint64, nodes int) *Case { return newCase(seed, nodes, Thing{}) }
+
+// newCase draws a graph that has a thing more often than others, if that is an operator, a type or a kernel.
+func newCase(seed uint64, nodes int, want Thing) *Case {
 	r := rand.New(rand.NewPCG(seed, 63))
 	g := &onnx.Graph{Name: "drawn"}
 	m := &onnx.Model{IR: 10, Graph: g, Opsets: []onnx.Opset{{Version: opsets[r.IntN(len(opsets))]}, {Domain: "ai.onnx.ml", Version: int64(1 + r.IntN(5))},
@@ -101,6 +107,13 @@ func NewCase(seed uint64, nodes int) *Case {
 		if r.IntN(2) == 0 {
 			d.ops = append(d.ops, o)
 		}
+	}
+	if name, of, _ := strings.Cut(want.Name, " "); want.Kind != "" {
+		d.has = ^feature(0)
+		d.ops = slices.DeleteFunc(all.Operators(), func(o *op.Op) bool {
+			return want.Kind != aPass && want.Kind != aRoute && want.Kind != aType && nameOf(o) != name
+		})
+		d.only = slices.DeleteFunc(dtype.All(), func(t dtype.DType) bool { return t.String() != cmp.Or(of, name) })
 	}
 	for tries := 0; d.grown < nodes && tries < 20*nodes; tries++ {
 		d.grow()
@@ -259,6 +272,9 @@ func (d *drawing) input(name string, v onnx.Value) {
 
 // dtype draws an element type of operands.
 func (d *drawing) dtype() dtype.DType {
+	if len(d.only) > 0 && !d.one(4) {
+		return d.only[d.r.IntN(len(d.only))]
+	}
 	if d.one(2) {
 		if name, ok := d.pick(func(v onnx.Value) bool { return true }); ok {
 			return d.s[name].Tensor().DType()
