@@ -32,7 +32,7 @@ chunk/internal/expr         570       0
 chunk/job                   510       0
 cmd/ashlar                10080       0
 conformance                7620       0
-conformance/meta            230       0
+conformance/meta            300       0
 conformance/verify         2400       0
 device                     3020       0
 draw                       2280       0
@@ -89,7 +89,7 @@ internal/digits             130       0
 internal/ended               50       0
 internal/exact              570       0
 internal/fused              340       0
-internal/meta              2180       0
+internal/meta              3320       0
 internal/optest            1420       0
 internal/published          460       0
 internal/same               160       0
