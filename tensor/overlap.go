@@ -26,15 +26,11 @@ func overlaps(op string, t, u *Any) bool {
 	if !conv.Overlap(a, b) {
 		return false
 	}
-	size := t.st.dtype.Size()
-	if size != u.st.dtype.Size() {
-		return true
+	apart, size, other := int(uintptr(u.first())-uintptr(t.first())), t.st.dtype.Size(), u.st.dtype.Size()
+	if size == other && apart%size == 0 {
+		return meet(&t.lay, &u.lay, apart/size, 1, 1)
 	}
-	apart := int(uintptr(u.first()) - uintptr(t.first()))
-	if apart%size != 0 {
-		return true // elements cut each other: bytes that were put together by unsafe means
-	}
-	return meet(&t.lay, &u.lay, apart/size)
+	return meet(&t.lay, &u.lay, apart, size, other)
 }
 
 // first returns where element 0 is, of a tensor that has one.
@@ -45,22 +41,25 @@ func (a *Any) first() unsafe.Pointer {
 // A term is step·x with 0 ≤ x ≤ max and step > 0.
 type term struct{ step, max int }
 
-// meet reports whether a has an offset that is one of b's plus apart. That is
-// Σ stepᵢ·xᵢ = target over the leaves of both.
-func meet(a, b *layout.Layout, apart int) bool {
-	var few [2 * modes.Inline]term
+// meet reports whether a has a unit that is one of b's plus apart. An element of a has size units, one of b has other.
+// That is Σ stepᵢ·xᵢ = target over the leaves of both, and over the units of an element of each.
+func meet(a, b *layout.Layout, apart, size, other int) bool {
+	var few [2*modes.Inline + 2]term
 	terms, shift, target := few[:0], 0, apart
 	for i := range walk.Ref(a).Leaves() {
 		ext, str := walk.Ref(a).Leaf(i)
-		terms, shift = put(terms, ext, str)
+		terms, shift = put(terms, ext, str*size)
 		target += shift
 	}
 	for i := range walk.Ref(b).Leaves() {
 		ext, str := walk.Ref(b).Leaf(i)
-		terms, shift = put(terms, ext, -str)
+		terms, shift = put(terms, ext, -str*other)
 		target += shift
 	}
-	var some [2*modes.Inline + 1]span
+	terms, _ = put(terms, size, 1)
+	terms, shift = put(terms, other, -1)
+	target += shift
+	var some [2*modes.Inline + 3]span
 	rest := some[:]
 	if len(terms) >= len(some) {
 		rest = make([]span, len(terms)+1)

@@ -95,3 +95,26 @@ func TestOverlapsBounded(t *testing.T) {
 		t.Error("a tensor doesn't overlap itself")
 	}
 }
+
+// Overlaps is exact for elements of two sizes, too: the units are bytes.
+func TestOverlapsOfSizes(t *testing.T) {
+	data := make([]int16, 150)
+	bytes := unsafe.Slice((*uint8)(unsafe.Pointer(&data[0])), 2*len(data))
+	rapid.Check(t, func(t *rapid.T) {
+		x, in := draw(t, data)
+		lay, err := layout.New([]int{rapid.IntRange(1, 4).Draw(t, "extent"), 2}, []int{rapid.IntRange(3, 40).Draw(t, "stride"), rapid.IntRange(1, 9).Draw(t, "step")})
+		if err != nil {
+			t.Fatal(err)
+		}
+		from := rapid.IntRange(0, 100).Draw(t, "byte")
+		y := tensor.FromLayout(bytes[from:], lay)
+		want := false
+		for _, c := range coords(lay.Shape()) {
+			off, _ := lay.At(c)
+			want = want || in[(from+off)/2]
+		}
+		if x.Any().Overlaps(y.Any()) != want || y.Any().Overlaps(x.Any()) != want {
+			t.Fatalf("%v and %v from byte %d: want %v", x.Layout(), lay, from, want)
+		}
+	})
+}
