@@ -73,6 +73,7 @@
 //	internal/same/       one digest of all results, the same on every machine
 //	internal/argfuzz/    calls every exported function with wrong arguments; its table of them is generated
 //	internal/meta/       random graphs that are valid, run in many ways, and made small where two differ
+//	internal/steps/      random steps over views, operators and files, beside a plain model without strides
 //	internal/classes/    reads an output of a model as scores of classes
 //	internal/digits/     writes the digits model of testdata from its trained weights
 //	internal/fused/      finds products and sums that the compiler fused, in the assembly listing

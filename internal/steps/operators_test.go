@@ -260,7 +260,7 @@ func (r *running) call(o *operator, d dtype.DType, c *drawn) {
 	}
 	var into *value
 	if !want.failed && r.s.weighted([]int{2, 3}) == 1 {
-		into = r.target(want.array)
+		into = r.target(want.array, c.vs)
 	}
 	if into != nil {
 		for i, v := range c.vs { // the target may have been made over an operand
@@ -321,9 +321,20 @@ func reason(err error) error {
 }
 
 // target chooses a live value for a result, or makes one over what the arena has.
-func (r *running) target(a array) *value {
-	if v := r.ref(func(v *value) bool { return v.d == a.d && slices.Equal(v.shape, a.shape) && !v.frozen }); v != nil && r.s.pick(3) < 2 {
-		return v
+func (r *running) target(a array, operands []*value) *value {
+	fits := func(v *value) bool { return v.d == a.d && slices.Equal(v.shape, a.shape) && !v.frozen }
+	over := func(v *value) bool {
+		return fits(v) && slices.ContainsFunc(operands, func(u *value) bool { return u != v && meets(u.view, v.view) })
+	}
+	switch r.s.pick(3) {
+	case 0:
+		if v := r.ref(fits); v != nil {
+			return v
+		}
+	case 1:
+		if v := r.ref(over); v != nil {
+			return v
+		}
 	}
 	v := r.over(a.d, a.shape)
 	if !slices.Equal(v.shape, a.shape) {

@@ -574,6 +574,9 @@ var definitions = map[string]func(d dtype.DType, c *call, in []array) *answer{
 			}
 			return x, true
 		}
+		if x.f != x.f || y.f != y.f {
+			return number{f: math.NaN()}, true
+		}
 		return number{f: math.Max(x.f, y.f)}, true
 	}),
 	"Min": both(func(d dtype.DType, x, y number) (number, bool) {

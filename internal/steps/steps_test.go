@@ -7,12 +7,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
 var (
-	seeds  = flag.Int("seeds", 300, "how many sequences TestSteps draws")
+	seeds  = flag.Int("seeds", 200, "how many sequences TestSteps draws")
 	from   = flag.Uint64("from", 0, "the first seed of TestSteps")
 	replay = flag.String("replay", "", "a sequence that TestSteps runs alone")
 	keep   = flag.Int("faults", 1, "how many failures TestSteps cuts down and prints")
@@ -60,15 +59,14 @@ func TestFinds(t *testing.T) {
 			erasedOf.transpose = func(a tensor.Any) tensor.Any { return right.transpose(a).Clone() }
 		},
 		"a copy that reads its own writes": func() {
-			erasedOf.logical = func(a, src tensor.Any) {
-				if a.DType() != dtype.Int32 {
-					right.logical(a, src)
+			erasedOf.copy = func(a, src tensor.Any) {
+				la, ls := a.Layout(), src.Layout()
+				if !la.Flat() || !ls.Flat() || a.Rank() == 0 || a.Dim(0) < 2 || !slices.Equal(a.Shape(), src.Shape()) {
+					right.copy(a, src)
 					return
 				}
-				to, from := as[int32](a), as[int32](src)
-				for i, c := range coords(a.Shape()) {
-					to.Set(from.At(coords(src.Shape())[i]...), c...)
-				}
+				right.copy(a.Slice(tensor.R(0, 1)), src.Slice(tensor.R(0, 1)))
+				right.copy(a.Slice(tensor.R(1, tensor.None)), src.Slice(tensor.R(1, tensor.None)))
 			}
 		},
 		"a sum that is wrong where an axis is broadcast": func() {

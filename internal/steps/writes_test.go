@@ -55,7 +55,7 @@ func (r *running) written() {
 			v.put(build(v.d, v.shape, func([]int) []byte { return e }))
 		})
 	case "copy", "copyAny":
-		src := r.ref(func(u *value) bool {
+		src := r.near(v, func(u *value) bool {
 			if u.d != v.d {
 				return false
 			}
@@ -71,17 +71,17 @@ func (r *running) written() {
 			v.put(build(v.d, v.shape, func(c []int) []byte { return a.at(stretched(a.shape, c)) }))
 		})
 	case "colex":
-		src := r.ref(alike)
+		src := r.near(v, alike)
 		a := src.array()
 		r.write(v, fmt.Sprintf("CopyColex(%s, %s)", v.name, src.name), func() { erasedOf.colex(v.t, src.t) }, func() {
 			v.put(build(v.d, v.shape, func(c []int) []byte { return a.at(colex(a.shape, uncolex(v.shape, c))) }))
 		})
 	case "logical":
-		src := r.ref(alike)
+		src := r.near(v, alike)
 		a := src.array()
 		r.write(v, fmt.Sprintf("CopyLogical(%s, %s)", v.name, src.name), func() { erasedOf.logical(v.t, src.t) }, func() { v.put(a) })
 	case "async":
-		r.swizzled(v, r.ref(alike))
+		r.swizzled(v, r.near(v, alike))
 	case "take":
 		axis := r.axis(v)
 		var at, given []int
@@ -160,6 +160,21 @@ func (r *running) written() {
 			}
 		})
 	}
+}
+
+// near chooses a source for v: a live value, more often one in the memory of v, or a part of the arena as it is.
+func (r *running) near(v *value, fits func(u *value) bool) *value {
+	switch r.s.pick(3) {
+	case 1:
+		if u := r.ref(func(u *value) bool { return fits(u) && u != v && meets(u.view, v.view) }); u != nil {
+			return u
+		}
+	case 2:
+		if u := r.over(v.d, v.shape); slices.Equal(u.shape, v.shape) {
+			return r.add(u.view, u.t)
+		}
+	}
+	return r.ref(fits)
 }
 
 // source chooses a live value that stretches to a shape, or makes one.
