@@ -223,6 +223,24 @@ func (a *Array) box(chunk, index []int) (from, shape []int, err error) {
 	return from, shape, nil
 }
 
+// nested reports whether the layout of t is nested, so that a part of t may be no view.
+func nested(t tensor.Any) bool {
+	lay := t.Layout()
+	return !lay.Flat()
+}
+
+// straight returns t, or a row-major copy if t is nested.
+func straight(t tensor.Any) (tensor.Any, error) {
+	if !nested(t) {
+		return t, nil
+	}
+	c, err := tensor.Make(t.DType(), t.Shape()...)
+	if err == nil {
+		err = tensor.Copy(c, t)
+	}
+	return c, err
+}
+
 // cut returns the part of t that begins at the origin.
 func cut(t tensor.Any, shape []int) (tensor.Any, error) {
 	return window(t, make([]int, len(shape)), shape)

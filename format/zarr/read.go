@@ -164,7 +164,8 @@ func (a *Array) Read(ctx context.Context) (tensor.Any, error) {
 }
 
 // ReadInto reads into t the part that begins at place and has the shape of t. t may be a
-// view. ReadInto needs no memory for a result. After an error the elements of t are undefined.
+// view. ReadInto needs memory for a result only where the layout of t is nested. After an error
+// the elements of t are undefined.
 func (a *Array) ReadInto(ctx context.Context, place []int, t tensor.Any) error {
 	if err := a.fits(t, nil); err != nil {
 		return err
@@ -178,6 +179,13 @@ func (a *Array) ReadInto(ctx context.Context, place []int, t tensor.Any) error {
 	}
 	if t.IsReadOnly() {
 		return fail(ErrShape, "a tensor that is read-only")
+	}
+	if nested(t) {
+		c, err := a.Slice(ctx, place, to)
+		if err == nil {
+			err = tensor.Copy(t, c)
+		}
+		return err
 	}
 	return a.read(ctx, place, to, t)
 }

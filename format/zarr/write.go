@@ -25,7 +25,7 @@ func describe(t tensor.Any) string {
 }
 
 // Write writes t at a place. If it covers only a part of a chunk, it reads the chunk first
-// and writes all of it.
+// and writes all of it. A tensor of a nested layout is copied first.
 func (a *Array) Write(ctx context.Context, place []int, t tensor.Any) error {
 	if err := needContext(ctx); err != nil {
 		return err
@@ -38,6 +38,9 @@ func (a *Array) Write(ctx context.Context, place []int, t tensor.Any) error {
 		_, err = a.region(place, to)
 	}
 	if err != nil {
+		return err
+	}
+	if t, err = straight(t); err != nil {
 		return err
 	}
 	within := max(1, a.set.Workers/a.count(place, to)) // inner chunks at once of each shard
@@ -118,6 +121,9 @@ func (a *Array) WriteChunk(ctx context.Context, t tensor.Any, index ...int) erro
 	_, shape, err := a.box(a.meta.Chunks, index)
 	if err == nil {
 		err = a.fits(t, shape)
+	}
+	if err == nil {
+		t, err = straight(t)
 	}
 	if err != nil {
 		return err
