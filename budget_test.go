@@ -27,10 +27,10 @@ bench/serving               370       0
 bench/session               200       0
 bench/tables                510       0
 bench/zarr                  240       0
-chunk                      4820       0
+chunk                      4920       0
 chunk/internal/expr         570       0
 chunk/job                   510       0
-cmd/ashlar                10080       0
+cmd/ashlar                10390       0
 conformance                7620       0
 conformance/meta            300       0
 conformance/verify         2400       0
@@ -54,7 +54,7 @@ format/npy                 1560       0
 format/pytorch             1680       0
 format/raw                  260       0
 format/safetensors         2010       0
-format/zarr                9180       0
+format/zarr                9280       0
 format/zarr/blobstore       170       0
 format/zarr/internal/request    170       0
 format/zarr/s3              620       0
@@ -78,7 +78,7 @@ internal/core/move         1310       0
 internal/core/order         600       0
 internal/core/packed        170       0
 internal/core/plan         2200     130
-internal/core/pointwise    1570       0
+internal/core/pointwise    1620       0
 internal/core/ram           230       0
 internal/core/reach          70       0
 internal/core/reduce       1860       0
@@ -94,6 +94,7 @@ internal/optest            1420       0
 internal/published          460       0
 internal/same               160       0
 internal/seeded              20       0
+internal/steps               20       0
 judge                      4060       0
 judge/ask                   630       0
 layout                     4280       0
@@ -101,7 +102,7 @@ linalg                      150       0
 mem                         850       0
 num                         880       0
 num/fixed                  3960       0
-onnx                      17080       0
+onnx                      17500       0
 onnx/imagedecoder           360       0
 onnx/internal/text          220       0
 onnx/internal/wire          720       0
@@ -114,7 +115,7 @@ op/ml                      2000       0
 op/option                    20       0
 op/train                    300       0
 pack                       3120       0
-receipt                     820       0
+receipt                     920       0
 tensor                     7720       0
 tensortest                  540       0
 web                          20       0
