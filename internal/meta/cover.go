@@ -17,23 +17,6 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// A Thing is something that a graph may have when it runs.
-type Thing struct{ Kind, Name string }
-
-// Kinds of things. A kernel is an operator on a type for which the level has kernels, and a route a way to compute a
-// convolution.
-const (
-	anOperator = "operator"
-	aType      = "type"
-	aPass      = "pass"
-	aRoute     = "route"
-	aKernel    = "kernel"
-)
-
-var kinds = []string{anOperator, aType, aPass, aRoute, aKernel}
-
-func (t Thing) String() string { return t.Kind + " " + t.Name }
-
 // excused are the things that no graph has, with the reason.
 var excused = map[Thing]string{
 	{anOperator, "SequenceEmpty"}:       "Reference gives each node values whose types it can ask for",
@@ -79,8 +62,6 @@ func NewCoverage() *Coverage {
 // valueOperators are the ones that package op lacks, since they take strings, sequences, optionals or graphs.
 var valueOperators = []string{"If", "Loop", "Scan", "SequenceMap", "SequenceConstruct", "SequenceEmpty", "SequenceInsert", "SequenceErase", "SequenceAt", "SequenceLength", "SplitToSequence",
 	"ConcatFromSequence", "Optional", "OptionalHasElement", "OptionalGetElement", "StringNormalizer", "StringConcat", "StringSplit", "RegexFullMatch", "ai.onnx.ml.CategoryMapper"}
-
-func nameOf(o *op.Op) string { return strings.TrimPrefix(o.Domain()+"."+o.Name(), ".") }
 
 // fast reports whether the level of this process has kernels for an operator on a type.
 func fast(o *op.Op, d dtype.DType) bool {

@@ -16,18 +16,6 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// A Case is a model with inputs, and the outputs that count.
-type Case struct {
-	Seed  uint64
-	Model *onnx.Model
-	Sets  []Set // at least one; later ones have other elements, or other extents, too
-
-	Parted []string // inputs whose first axis is that of a batch
-}
-
-// A Set is inputs of a model, and its outputs for them.
-type Set struct{ In, Want scope }
-
 // domains are where nodes of a drawn model come from besides ONNX, with a version: functions of the model, and operators of the library that ONNX
 // lacks.
 const (

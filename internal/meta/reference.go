@@ -11,9 +11,6 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// A scope has the values that nodes see, by name.
-type scope = map[string]onnx.Value
-
 // A frame has all that the nodes of a model refer to besides values.
 type frame struct {
 	m    *onnx.Model

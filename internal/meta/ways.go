@@ -78,8 +78,6 @@ func ParseWay(text string) (w Way, err error) {
 	return w, nil
 }
 
-var passNames = []string{"fold", "trim", "pad", "swish", "rectify", "follow", "weigh", "last", "join"}
-
 // NewWay draws a way.
 func NewWay(r *rand.Rand) (w Way) {
 	pick := func(list ...string) string { return list[r.IntN(len(list))] }
@@ -372,53 +370,6 @@ func (r *running) once(ctx context.Context, in scope, opts *onnx.Options) (scope
 		out[name] = onnx.TensorValue(a)
 	}
 	return out, nil
-}
-
-// compare returns an error that names the first output, by name, whose type, shape or bits aren't as wanted.
-func compare(want, got scope) error {
-	if len(want) != len(got) {
-		return fmt.Errorf("%d outputs, want %d", len(got), len(want))
-	}
-	for _, name := range slices.Sorted(maps.Keys(want)) {
-		w, err := want[name].Digest()
-		if err != nil {
-			return err
-		}
-		g, err := got[name].Digest()
-		if err != nil {
-			return fmt.Errorf("output %s: %w", name, err)
-		}
-		if w != g {
-			return fmt.Errorf("output %s %s", name, differ(want[name], got[name]))
-		}
-	}
-	return nil
-}
-
-// differ says where a value differs from another one.
-func differ(want, got onnx.Value) string {
-	if want.String() != got.String() || want.Kind() != onnx.KindTensor {
-		return fmt.Sprintf("is %v, want %v", got, want)
-	}
-	if list := want.Strings(); list != nil {
-		return fmt.Sprintf("is %.300q, want %.300q", got.Strings(), list)
-	}
-	w, g := want.Tensor(), got.Tensor()
-	for at := range w.Indices() {
-		a, b := w.Slice(ints(at)...), g.Slice(ints(at)...)
-		x, _ := tensor.Digest(a)
-		if y, _ := tensor.Digest(b); x != y {
-			return fmt.Sprintf("%v at %v is %v, want %v", want, at, b, a)
-		}
-	}
-	return "differs"
-}
-
-func ints(at []int) (list []tensor.Index) {
-	for _, i := range at {
-		list = append(list, tensor.I(i))
-	}
-	return list
 }
 
 // copied is a value with memory of its own.
