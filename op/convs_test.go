@@ -231,3 +231,46 @@ func TestDeformConv(t *testing.T) {
 	fails(t, func() { DeformConv(x, w, offset.S("1:"), b, none, win, 2, 2) }, "the offset is")
 	fails(t, func() { DeformConv(x, w, offset, b, none, win, 2, 3) }, "offset_group 3")
 }
+
+// A convolution of an empty input is its bias wherever the padding leaves places for the filter.
+func TestConvOfPadding(t *testing.T) {
+	convOfPadding[float32](t)
+	convOfPadding[float64](t)
+	convOfPadding[num.F16](t)
+}
+
+func convOfPadding[T num.Fractional](t *testing.T) {
+	for _, c := range []struct {
+		x, w, pads []int
+		group      int
+	}{
+		{[]int{2, 32, 0, 1}, []int{16, 32, 1, 1}, []int{1, 1, 1, 1}, 1},
+		{[]int{2, 32, 0, 1}, []int{16, 32, 1, 1}, []int{1, 0, 1, 0}, 1},
+		{[]int{2, 32, 1, 0}, []int{16, 32, 1, 1}, []int{0, 1, 0, 1}, 1},
+		{[]int{2, 32, 0, 5}, []int{16, 32, 3, 3}, []int{3, 3, 3, 3}, 1},
+		{[]int{2, 32, 5, 0}, []int{16, 32, 3, 3}, []int{3, 3, 3, 3}, 1},
+		{[]int{2, 32, 0}, []int{16, 32, 1}, []int{1, 1}, 1},
+		{[]int{2, 32, 0, 7}, []int{32, 1, 3, 3}, []int{3, 3, 3, 3}, 32},
+		{[]int{2, 32, 7, 0}, []int{32, 1, 3, 3}, []int{3, 3, 3, 3}, 32},
+		{[]int{2, 32, 0, 7}, []int{32, 4, 3, 3}, []int{3, 3, 3, 3}, 8},
+		{[]int{2, 3, 4, 0, 7}, []int{32, 3, 3, 3, 3}, []int{3, 3, 3, 3, 3, 3}, 1},
+		{[]int{2, 32, 1, 0, 1}, []int{32, 32, 1, 1, 1}, []int{3, 3, 3, 3, 3, 3}, 1},
+	} {
+		for _, last := range []bool{false, true} {
+			x := tensor.New[T](c.x...)
+			if last && len(c.x) == 4 {
+				x = tensor.New[T](c.x[0], c.x[2], c.x[3], c.x[1]).Permute(0, 3, 1, 2)
+			}
+			w, bias := Cast[T](tensor.Full[float32](1, c.w...)), Cast[T](tensor.Arange[float32](0, float32(c.w[0]), 1))
+			r := Conv(x, w, bias, Window{Kernel: c.w[2:], Pads: c.pads}, c.group)
+			if r.Len() == 0 {
+				t.Errorf("%v: no results", c)
+			}
+			for at, v := range r.All() {
+				if v != bias.At(at[1]) {
+					t.Fatalf("%v: %v at %v", c, v, at)
+				}
+			}
+		}
+	}
+}

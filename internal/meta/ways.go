@@ -115,16 +115,29 @@ func (d *Difference) Error() string {
 
 // Run runs a case in a way. It returns nil where all results have the bits that count, else a *Difference. Files are
 // written into dir.
-func (c *Case) Run(w Way, dir string) (err error) {
-	diff := func(set, turn int, format string, args ...any) error {
-		return &Difference{w, set, turn, fmt.Sprintf(format, args...)}
+func (c *Case) Run(w Way, dir string) error {
+	err := calmly(func() error { return c.run(w, dir) })
+	if d := (*Difference)(nil); err == nil || errors.As(err, &d) {
+		return err
 	}
+	return &Difference{w, -1, 0, err.Error()}
+}
+
+// calmly returns the error of f. A panic is one.
+func calmly(f func() error) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			buf := make([]byte, 4096)
-			err = diff(-1, 0, "panic: %v\n%s", r, buf[:runtime.Stack(buf, false)])
+			err = fmt.Errorf("panic: %v\n%s", r, buf[:runtime.Stack(buf, false)])
 		}
 	}()
+	return f()
+}
+
+func (c *Case) run(w Way, dir string) (err error) {
+	diff := func(set, turn int, format string, args ...any) error {
+		return &Difference{w, set, turn, fmt.Sprintf(format, args...)}
+	}
 	if w.Parts {
 		if c = c.parts(); c == nil {
 			return nil
@@ -162,7 +175,7 @@ func (c *Case) Run(w Way, dir string) (err error) {
 			var wg sync.WaitGroup
 			errs := make([]error, len(c.Sets))
 			for i := range c.Sets {
-				wg.Go(func() { errs[i] = r.set(i) })
+				wg.Go(func() { errs[i] = calmly(func() error { return r.set(i) }) })
 			}
 			wg.Wait()
 			for i, err := range errs {

@@ -28,8 +28,12 @@ type tapper[T num.Native] interface {
 // strides are the strides of a tensor [N, C, H, W], or [N, C, W].
 type strides struct{ n, c, y, x int }
 
-// stridesOf returns the strides of a, and 0 for axes of one element, but 1 for a single channel.
+// stridesOf returns the strides of a, and 0 for axes of one element, but 1 for a single channel. An empty tensor, of which
+// a convolution reads the padding alone, has no strides.
 func stridesOf(a *tensor.Any) (s strides) {
+	if a.Len() == 0 {
+		return s
+	}
 	lay := a.LayoutRef()
 	of := func(axis int) int {
 		if walk.Ref(lay).Dim(axis) < 2 {
