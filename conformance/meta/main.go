@@ -43,7 +43,7 @@ import (
 var digests string
 
 // version is of the way to draw graphs: another one has other digests.
-const version = "meta 2"
+const version = "meta 3"
 
 type options struct {
 	seeds, nodes, ways int

@@ -28,7 +28,7 @@ func (d *drawing) body(inputs ...onnx.Value) *drawing {
 // fill adds some nodes.
 func (d *drawing) fill() {
 	d.grown = 0
-	for n, tries := 1+d.r.IntN(4), 0; d.grown < n && tries < 40; tries++ {
+	for n, tries := 1+d.r.IntN(6), 0; d.grown < n && tries < 40; tries++ {
 		d.grow()
 	}
 }
@@ -104,7 +104,7 @@ func (d *drawing) choose() error {
 
 // loop adds a Loop.
 func (d *drawing) loop() error {
-	turns, err := d.value(scalar(int64(d.r.IntN(5))))
+	turns, err := d.value(scalar(int64([]int{0, 0, 1, 2, 3, 4, 5, 8}[d.r.IntN(8)])))
 	if err != nil {
 		return err
 	}
@@ -120,7 +120,7 @@ func (d *drawing) loop() error {
 	b := d.body(append(in, carried...)...)
 	b.fill()
 	going, err := b.node("Identity", []string{b.g.Inputs[1].Name})
-	if limit, e := b.value(scalar(int64(d.r.IntN(4)))); e == nil && d.one(3) {
+	if limit, e := b.value(scalar(int64(d.r.IntN(6)))); e == nil && d.one(4) {
 		going, err = b.node("Less", []string{b.g.Inputs[0].Name, limit})
 	}
 	if err != nil {

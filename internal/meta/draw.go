@@ -151,6 +151,8 @@ func (d *drawing) grow() {
 		err = d.pattern()
 	case d.one(24):
 		err = d.plain()
+	case d.flag(views) && d.one(8):
+		err = d.view()
 	default:
 		err = d.operator()
 	}
@@ -240,7 +242,7 @@ func (d *drawing) value(x optest.SampleInput) (string, error) {
 		d.live = append(d.live, name)
 		return name, nil
 	case d.flag(constants) && kind == 1 || d.depth > 0 || d.stored:
-		a, err := onnx.TensorAttr("value", x.Value)
+		a, err := d.constant(x.Value)
 		if err != nil {
 			return "", err
 		}
@@ -250,6 +252,27 @@ func (d *drawing) value(x optest.SampleInput) (string, error) {
 	d.input(name, v)
 	d.fills[name] = x
 	return name, nil
+}
+
+// constant is the attribute of a Constant.
+func (d *drawing) constant(a tensor.Any) (onnx.Attribute, error) {
+	if a.Rank() < 2 && d.one(2) {
+		if x, ok := tensor.As[float32](a); ok {
+			list := slices.Collect(x.Values())
+			if a.Rank() == 0 {
+				return onnx.FloatAttr("value_float", list[0]), nil
+			}
+			return onnx.FloatsAttr("value_floats", list...), nil
+		}
+		if x, ok := tensor.As[int64](a); ok {
+			list := slices.Collect(x.Values())
+			if a.Rank() == 0 {
+				return onnx.IntAttr("value_int", list[0]), nil
+			}
+			return onnx.IntsAttr("value_ints", list...), nil
+		}
+	}
+	return onnx.TensorAttr("value", a)
 }
 
 func (d *drawing) input(name string, v onnx.Value) {
@@ -298,7 +321,7 @@ func (d *drawing) operator() error {
 		return fmt.Errorf("no operator")
 	}
 	o := d.ops[d.r.IntN(len(d.ops))]
-	bits := 4
+	bits := []int{4, 4, 4, 7}[d.r.IntN(4)]
 	if d.flag(large) && d.one(8) {
 		bits = 10
 	}
@@ -348,6 +371,46 @@ func (d *drawing) operator() error {
 		n.Outputs = append(n.Outputs, d.fresh("v"))
 	}
 	_, err := d.add(n)
+	return err
+}
+
+// view adds a node whose result is a view, most often of the newest value.
+func (d *drawing) view() error {
+	name, ok := d.pick(func(v onnx.Value) bool { return v.Tensor().Len() > 0 && len(v.Shape()) > 0 })
+	if !ok {
+		return errNone
+	}
+	shape := d.s[name].Shape()
+	rank := len(shape)
+	in, n := []string{name}, onnx.Node{}
+	var list string
+	var err error
+	switch d.r.IntN(5) {
+	case 0, 1:
+		perm := make([]int64, rank)
+		for i, k := range d.r.Perm(rank) {
+			perm[i] = int64(k)
+		}
+		n = onnx.Node{Op: "Transpose", Attributes: []onnx.Attribute{onnx.IntsAttr("perm", perm...)}}
+	case 2:
+		n.Op = "Reshape"
+		list, err = d.ints(-1)
+	case 3:
+		n.Op = "Unsqueeze"
+		list, err = d.ints(int64(d.r.IntN(rank + 1)))
+	default:
+		lo := int64(d.r.IntN(shape[0]))
+		_, err = d.sliced(name, lo, lo+1+d.r.Int64N(int64(shape[0])-lo), 1)
+		return err
+	}
+	if err != nil {
+		return err
+	}
+	if list != "" {
+		in = append(in, list)
+	}
+	n.Inputs = in
+	_, err = d.add(n)
 	return err
 }
 

@@ -197,7 +197,7 @@ func (c *chain) layer() {
 		}
 		c.bound()
 	case 4, 5:
-		c.conv(channels, 3, channels)
+		c.conv(channels, []int{3, 3, 5, 2}[c.r.IntN(4)], channels)
 		c.bound()
 	case 6:
 		c.scaled(channels)
