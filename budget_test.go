@@ -89,7 +89,7 @@ internal/digits             130       0
 internal/ended               50       0
 internal/exact              570       0
 internal/fused              340       0
-internal/meta              3320       0
+internal/meta              3470       0
 internal/optest            1420       0
 internal/published          460       0
 internal/same               160       0

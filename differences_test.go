@@ -52,29 +52,35 @@ func (d *differences) show(title string, program func() seen) {
 
 const listBegins, listEnds = "<!-- differences: go test . -run Differences -update -->\n", "<!-- end -->\n"
 
-// withList returns a page whose list has these titles.
-func withList(page string, titles []string) (string, error) {
+// withList returns a page whose list, or table, has these lines.
+func withList(page string, lines []string) (string, error) {
 	head, rest, begins := strings.Cut(page, listBegins)
 	_, tail, ends := strings.Cut(rest, listEnds)
 	if !begins || !ends {
 		return "", fmt.Errorf("the page has no place for the list: a line %s and a line %s", strings.TrimSpace(listBegins), strings.TrimSpace(listEnds))
 	}
-	var list strings.Builder
-	for _, title := range titles {
-		list.WriteString("- " + title + "\n")
-	}
-	return head + listBegins + list.String() + listEnds + tail, nil
+	return head + listBegins + strings.Join(lines, "\n") + "\n" + listEnds + tail, nil
 }
 
 // page compares the list of a page with the titles.
 func (d *differences) page(name string) {
+	d.t.Helper()
+	var lines []string
+	for _, title := range d.titles {
+		lines = append(lines, "- "+title)
+	}
+	d.lines(name, lines)
+}
+
+// lines compares the list of a page with lines.
+func (d *differences) lines(name string, lines []string) {
 	d.t.Helper()
 	file := filepath.FromSlash(name)
 	text, err := os.ReadFile(file)
 	if err != nil {
 		d.t.Fatal(err)
 	}
-	want, err := withList(string(text), d.titles)
+	want, err := withList(string(text), lines)
 	switch {
 	case err != nil:
 		d.t.Fatalf("%s: %v", name, err)
@@ -98,8 +104,8 @@ func TestDifferencesCanFail(t *testing.T) {
 		t.Error("a page without marks has a list")
 	}
 	page := "x\n" + listBegins + "- a\n- b\n" + listEnds + "y\n"
-	same, err1 := withList(page, []string{"a", "b"})
-	other, err2 := withList(page, []string{"b", "a"})
+	same, err1 := withList(page, []string{"- a", "- b"})
+	other, err2 := withList(page, []string{"- b", "- a"})
 	if err1 != nil || err2 != nil || same != page || other == page || !strings.HasSuffix(other, "y\n") {
 		t.Errorf("got %q, %v and %q, %v", same, err1, other, err2)
 	}

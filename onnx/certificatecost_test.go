@@ -2,6 +2,7 @@ package onnx
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -16,12 +17,13 @@ func wordEncoder() (*Model, error) {
 	const words, wide, inner, heads, layers = 30522, 384, 1536, 12, 6
 	b := NewBuilder("encoder")
 	seed := uint64(0)
-	weight := func(shape ...int) string {
+	keep := func(a tensor.Any) string {
 		seed++
-		return b.Weight("w", tensor.RandomNormal(seed, 0, float32(0.05), shape...).Any())
+		return b.Weight(fmt.Sprint("w", seed), a)
 	}
-	row := func(v float32) string { return b.Weight("w", tensor.Full(v, wide).Any()) }
-	list := func(v ...int64) string { return b.Weight("w", tensor.FromSlice(v, len(v)).Any()) }
+	weight := func(shape ...int) string { return keep(tensor.RandomNormal(seed, 0, float32(0.05), shape...).Any()) }
+	row := func(v float32) string { return keep(tensor.Full(v, wide).Any()) }
+	list := func(v ...int64) string { return keep(tensor.FromSlice(v, len(v)).Any()) }
 	linear := func(x string, in, out int) string {
 		return b.Node("Add", []string{b.Node("MatMul", []string{x, weight(in, out)}), weight(out)})
 	}
@@ -35,7 +37,7 @@ func wordEncoder() (*Model, error) {
 			return b.Node("Transpose", []string{b.Node("Reshape", []string{linear(x, wide, wide), list(0, 0, heads, wide/heads)})}, IntsAttr("perm", perm...))
 		}
 		scores := b.Node("MatMul", []string{head(0, 2, 1, 3), head(0, 2, 3, 1)})
-		scores = b.Node("Softmax", []string{b.Node("Mul", []string{scores, b.Weight("w", tensor.Scalar(float32(0.17677669)).Any())})}, IntAttr("axis", -1))
+		scores = b.Node("Softmax", []string{b.Node("Mul", []string{scores, keep(tensor.Scalar(float32(0.17677669)).Any())})}, IntAttr("axis", -1))
 		mixed := b.Node("Transpose", []string{b.Node("MatMul", []string{scores, head(0, 2, 1, 3)})}, IntsAttr("perm", 0, 2, 1, 3))
 		mixed = b.Node("Reshape", []string{mixed, list(0, 0, wide)})
 		x = norm(b.Node("Add", []string{linear(mixed, wide, wide), x}))

@@ -93,3 +93,10 @@ func ints(at []int) (list []tensor.Index) {
 var passNames = []string{"fold", "trim", "pad", "swish", "rectify", "follow", "weigh", "last", "join"}
 
 func nameOf(o *op.Op) string { return strings.TrimPrefix(o.Domain()+"."+o.Name(), ".") }
+
+// domains are where nodes of a drawn model come from besides ONNX, with a version: functions of the model, and operators of the library that ONNX
+// lacks.
+const (
+	functions = "meta.functions"
+	extras    = "meta.extras"
+)

@@ -1,7 +1,6 @@
 package meta
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 
@@ -57,8 +56,6 @@ func (d *drawing) made(name string) bool {
 	return slices.ContainsFunc(d.g.Nodes, func(n onnx.Node) bool { return slices.Contains(n.Outputs, name) }) &&
 		!slices.ContainsFunc(d.g.Outputs, func(v onnx.ValueInfo) bool { return v.Name == name })
 }
-
-var errNone = fmt.Errorf("no value fits")
 
 func anything(onnx.Value) bool { return true }
 

@@ -1,6 +1,7 @@
 package meta
 
 import (
+	"errors"
 	"slices"
 
 	"github.com/ashlar-go/ashlar/onnx"
@@ -58,3 +59,5 @@ func (l *liveness) node(n onnx.Node) onnx.Node {
 	}
 	return n
 }
+
+var errNone = errors.New("no value fits")
