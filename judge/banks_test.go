@@ -137,16 +137,14 @@ func randomBankCase(r *rand.Rand) bankCase {
 	}
 }
 
-// simulate serves an access as the definition says, request by request.
-func simulate(c bankCase) (cycles, phases, split int, perBank []int) {
+// vectorsOf gives the offsets of the vector of each thread in each step.
+func vectorsOf(c bankCase) (vectors [][][]int) {
 	in := c.lay.Inner()
 	shape := in.Shape()
 	vector := c.access.vector
 	if c.access.kind == matrixAccess {
 		vector = 128 / c.bits
 	}
-	// The vectors of each thread, step by step: vectors[step][thread].
-	var vectors [][][]int
 	rank := len(shape)
 	var walk func(order []int, coord []int, visit func([]int))
 	walk = func(order []int, coord []int, visit func([]int)) {
@@ -219,6 +217,16 @@ func simulate(c bankCase) (cycles, phases, split int, perBank []int) {
 			vectors = append(vectors, threads)
 		}
 	}
+	return vectors
+}
+
+// simulate serves an access as the definition says, request by request.
+func simulate(c bankCase) (cycles, phases, split int, perBank []int) {
+	vector := c.access.vector
+	if c.access.kind == matrixAccess {
+		vector = 128 / c.bits
+	}
+	vectors := vectorsOf(c)
 	perBank = make([]int, c.banks.Count)
 	room := c.banks.Count * c.banks.Width * 8
 	for _, threads := range vectors {
