@@ -1,12 +1,14 @@
 // Package judge judges layouts: whether an access through a layout waits for a memory bank,
-// whether another notation can express the layout, and whether an answer of the layout
+// how much memory it moves, whether another notation can express the layout, and whether an answer of the layout
 // algebra is right. A program that only places elements needs only package layout.
 //
-// Memory, in banks.go, access.go, swizzle.go, xor.go and relay.go:
+// Memory, in banks.go, access.go, swizzle.go, xor.go, lines.go, order.go and relay.go:
 //
 //   - [Conflicts] counts the bank conflicts of an [Access] through a layout.
 //   - [SolveSwizzle] finds the smallest swizzle without conflicts, or that there is none.
 //   - [SolveXOR] does the same for matrices over F2.
+//   - [Transactions] counts the sectors and lines that an access moves, and proves the widest load.
+//   - [SolveOrder] finds the order of threads with the fewest sectors.
 //   - [Relay] counts the moves that bring elements from one layout to another.
 //
 // Notations, in spell.go, linear.go, strided.go and tiled.go:

@@ -19,6 +19,49 @@ func ExampleConflicts() {
 	// Output: 1024 cycles for 32 phases
 }
 
+// A warp that reads a column moves eight times the bytes that it wants.
+func ExampleTransactions() {
+	tile := judge.Plain(layout.MustParse("(128,128):(128,1)"))
+	gpu, err := judge.ParseLines("nvidia")
+	if err != nil {
+		panic(err)
+	}
+	for _, a := range []judge.Access{judge.Rows(256, 4), judge.Columns(256, 1)} {
+		t, err := judge.Transactions(tile, gpu, 256, 32, a)
+		if err != nil {
+			panic(err)
+		}
+		fmt.Printf("%v: %d of %d bytes, loads of %d elements\n", a, t.Useful/8, t.Moved, t.Widest)
+	}
+	// Output:
+	// row:4/256: 65536 of 65536 bytes, loads of 4 elements
+	// column:1/256: 65536 of 524288 bytes, loads of 1 elements
+}
+
+func ExampleParseLines() {
+	m, err := judge.ParseLines("amd")
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println(m)
+	// Output: 64/128/64/16
+}
+
+// The threads follow the columns, which are contiguous, with four elements each.
+func ExampleSolveOrder() {
+	tile := judge.Plain(layout.MustParse("(128,128):(1,128)"))
+	gpu, err := judge.ParseLines("nvidia")
+	if err != nil {
+		panic(err)
+	}
+	o, err := judge.SolveOrder(context.Background(), tile, gpu, 256, 32, 256)
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println(o.Access, o.Traffic.Sectors, o.Proven())
+	// Output: tv:4:(256,(4,16)):(4,(1,1024)) 2048 true
+}
+
 // Rows that are one element longer put a column into all banks.
 func ExampleReport_Clean() {
 	padded := judge.Plain(layout.MustParse("(32,32):(33,1)"))

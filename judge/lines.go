@@ -14,10 +14,10 @@ import (
 // Lines is a memory that moves whole sectors of lines. All sizes except Threads are bytes and
 // powers of two.
 type Lines struct {
-	Sector  int // the smallest part that moves
-	Line    int // at least Sector
-	Threads int // threads whose accesses in a step are one request: a warp, a wavefront, or 1
-	Vector  int // the widest load of a thread
+	Sector  int `json:"sector"`  // the smallest part that moves
+	Line    int `json:"line"`    // at least Sector
+	Threads int `json:"threads"` // threads whose accesses in a step are one request: a warp, a wavefront, or 1
+	Vector  int `json:"vector"`  // the widest load of a thread
 }
 
 // lineNames are the memories with names. NVIDIA: CUDA C++ best practices guide (sectors of 32
@@ -63,6 +63,9 @@ func (m Lines) check(op string) error {
 	return nil
 }
 
+// trafficWork bounds the elements times bases that are looked at. A test lowers it.
+var trafficWork int64 = 1 << 30
+
 // Traffic counts the transactions of an access, for the base at which most sectors move.
 type Traffic struct {
 	Access   string   `json:"access"`
@@ -81,7 +84,7 @@ type Traffic struct {
 	Strides  []Stride `json:"strides"`     // between neighbours, the most frequent first; at most 16
 	Worst    *Request `json:"worst"`       // nil: no request touches more sectors than it fills
 	Bits     int      `json:"-"`           // of an element
-	Memory   Lines    `json:"-"`
+	Memory   Lines    `json:"memory"`
 }
 
 // A Stride is a distance in elements from a thread's first element in a step to that of the
@@ -104,6 +107,23 @@ type Request struct {
 	Offsets []int   `json:"offsets"`
 }
 
+// String tells the request and its two elements that are farthest apart.
+func (w *Request) String() string {
+	s := fmt.Sprintf("step %d, from thread %d on: %d sectors for the bits of %d", w.Step, w.Thread, w.Sectors, w.Needed)
+	if max(w.Apart, -w.Apart) < 2 {
+		return s
+	}
+	along := ""
+	for k := range w.From {
+		if w.From[k] != w.To[k] && slices.Equal(w.From[k+1:], w.To[k+1:]) {
+			along = fmt.Sprintf(", along mode %d", k)
+		} else if w.From[k] != w.To[k] {
+			break
+		}
+	}
+	return fmt.Sprintf("%s; coordinates %s and %s, in a row%s, are %d elements apart", s, tupleText(w.From), tupleText(w.To), along, max(w.Apart, -w.Apart))
+}
+
 // Transactions counts the sectors and lines that an access touches through a layout of
 // elements of the given bits. Offset 0 lies at an address that is a multiple of align, a power
 // of two of bytes. That leaves several places in a line. The count is exact for each of them,
@@ -120,7 +140,7 @@ type Request struct {
 // the base may be 0 or align itself.
 //
 // Transactions fails as [Conflicts] does. It fails with layout.ErrLimit if elements times
-// bases exceed [MaxWork].
+// bases exceed 2^30.
 func Transactions(l layout.Composed, m Lines, align, bits int, a Access) (*Traffic, error) {
 	const op = "Transactions"
 	offs, err := movable(op, l, m, align, bits)
@@ -134,8 +154,8 @@ func Transactions(l layout.Composed, m Lines, align, bits int, a Access) (*Traff
 		return nil, err
 	}
 	c := newCounter(m, align, bits)
-	if work := int64(len(p.coords)) * int64(len(c.bases)); work > MaxWork {
-		return nil, fail(op, layout.ErrLimit, "%d elements at each of %d bases of a line, more than %d; a larger alignment leaves fewer", len(p.coords), len(c.bases), MaxWork)
+	if work := int64(len(p.coords)) * int64(len(c.bases)); work > trafficWork {
+		return nil, fail(op, layout.ErrLimit, "%d elements at each of %d bases of a line, more than %d; a larger alignment leaves fewer", len(p.coords), len(c.bases), trafficWork)
 	}
 	t := &Traffic{Access: a.String(), Bits: bits, Memory: m}
 	mem := make([]int, len(p.coords))

@@ -250,7 +250,7 @@ func TestTransactionsRefuse(t *testing.T) {
 		{Plain(layout.MustParse("8:-1")), good, 16, 32, Rows(8, 1), layout.ErrRange},
 		{Plain(layout.MustParse("2:1152921504606846976")), good, 16, 32, Rows(8, 1), layout.ErrOverflow},
 		{Plain(layout.MustParse("(2048,4096):(4096,1)")), good, 16, 32, Rows(8, 1), layout.ErrLimit},
-		{Plain(layout.MustParse("(1024,4096):(4096,1)")), Lines{4096, 4096, 32, 16}, 1, 32, Rows(32, 1), layout.ErrLimit},
+		{Plain(layout.MustParse("(1024,1024):(1024,1)")), Lines{4096, 4096, 32, 16}, 1, 32, Rows(32, 1), layout.ErrLimit},
 	} {
 		if _, err := Transactions(tc.l, tc.m, tc.align, tc.bits, tc.a); !errors.Is(err, tc.want) {
 			t.Errorf("%v %v %d %d %v: %v", tc.l, tc.m, tc.align, tc.bits, tc.a, err)

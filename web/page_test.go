@@ -107,6 +107,7 @@ func TestTabs(t *testing.T) {
 		{"verdict", "#verdict", []field{{"a", "(6,2):(1,7)"}, {"b", "(3,2):(2,3)"}}, []string{"none", "it gives 7, right is 8"}},
 		{"verdict", "#verdict", []field{{"a", "(3,12):(1,3)"}, {"op", "logical_divide"}, {"b", "4:1"}}, []string{"(4,9):(1,4)", "cutegen", "wrong"}},
 		{"banks", "#reports", []field{{"a", "(32,32):(32,1)"}}, []string{"no conflicts", "992 conflicts"}},
+		{"banks", "#reports", []field{{"a", "(32,32):(32,1)"}, {"align", "16"}}, []string{"160 of 32 bytes in 64 lines", "128 at the best place", "line of 128 bytes"}},
 		{"banks", "#reports", []field{{"a", "Sw<5,0,5> o (32,32):(32,1)"}, {"banks", "amd"}, {"elem", "2"}, {"access1", "ldmatrix"}}, []string{"ldmatrix"}},
 		{"convert", "#spellings", []field{{"a", "make_layout(make_shape(_4{}, Int<8>{}), LayoutRight{})"}}, []string{"Layout.row_major(4, 8)", "strides=(32,4)"}},
 		{"infer", "#inferred", []field{{"a", "(2,2):(24,2)"}, {"b", "(6,2):(8,2)"}}, []string{"(2,2):(3,6)"}},

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 	"text/tabwriter"
 
@@ -111,6 +112,12 @@ func bankFlags(c *cobra.Command, q *ask.Question) *bool {
 	return jsonFlag(c)
 }
 
+// linesFlags say which memory moves the elements, and where they may begin.
+func linesFlags(c *cobra.Command, q *ask.Question, name string) {
+	c.Flags().StringVar(&q.Lines, "lines", name, "`memory` whose transactions are counted: nvidia, amd, cpu, or SECTOR/LINE/THREADS/VECTOR in bytes, as in 32/128/32/16")
+	c.Flags().StringVar(&q.Align, "align", "256", "`bytes` that the address of offset 0 is a multiple of, with --lines")
+}
+
 func (p *program) checkLayoutCommand() *cobra.Command {
 	var q ask.Question
 	var swizzle string
@@ -131,10 +138,12 @@ phase the conflicts are the words of the fullest bank, minus one. Threads that w
 one word share it, but in tensix's memory. "31 in each step" counts these conflicts.`,
 		Example: `  ashlar layout check "(32,32):(32,1)" --access column
   ashlar layout check "(32,32):(32,1)" --swizzle 5,0,5
-  ashlar layout check "Sw<3,3,3> o (64,64):(64,1)" --elem 2 --access row:8 --access ldmatrix`,
+  ashlar layout check "Sw<3,3,3> o (64,64):(64,1)" --elem 2 --access row:8 --access ldmatrix
+  ashlar layout check "(128,128):(128,1)" --access row:4/256 --lines nvidia --align 16`,
 		Args: arguments(1, 1, oneLayout),
 	}
 	swizzleFlag(c, &swizzle)
+	linesFlags(c, &q, "")
 	count := func(ctx context.Context, q *ask.Question) (*ask.Counts, error) {
 		if swizzle != "" {
 			lay, err := readLayout(q.A)
@@ -177,6 +186,37 @@ func printCounts(t io.Writer, out *ask.Counts) {
 			fmt.Fprintf(t, "split\t%s; in step %d, thread %d has the offsets %s\n", counted(r.Split, "vector"), p.Step, p.Thread, spacedOut(p.Offsets))
 		}
 		fmt.Fprintf(t, "words\t%s\n", perBank(r.PerBank))
+		if r.Traffic != nil {
+			printTraffic(t, r.Traffic)
+		}
+	}
+}
+
+// printTraffic writes the transactions of an access.
+func printTraffic(t io.Writer, r *judge.Traffic) {
+	bytes := func(bits int) string { return strconv.FormatFloat(float64(bits)/8, 'f', -1, 64) }
+	fmt.Fprintf(t, "sectors\t%d of %s in %s of %s", r.Sectors, sized(8*r.Memory.Sector), counted(r.Lines, "line"), sized(8*r.Memory.Line))
+	if r.Sectors > r.Fewest {
+		fmt.Fprintf(t, ", from byte %d of a line on; %d at the best place", r.Base, r.Fewest)
+	}
+	fmt.Fprintf(t, "\nuseful\t%s of %d bytes, %.1f %%, in %s\n", bytes(r.Useful), r.Moved, 12.5*float64(r.Useful)/float64(max(1, r.Moved)), counted(r.Requests, "request"))
+	if r.Worst != nil {
+		fmt.Fprintf(t, "\t%v\n", r.Worst)
+	}
+	width := "none"
+	if r.Widest > 0 {
+		width = fmt.Sprintf("%s, %s", counted(r.Widest, "element"), sized(r.Widest*r.Bits))
+	}
+	fmt.Fprintf(t, "widest\t%s: %s\n", width, r.Narrow)
+	var parts []string
+	for _, s := range r.Strides[:min(len(r.Strides), 4)] {
+		parts = append(parts, fmt.Sprintf("%s in %s", counted(s.Elements, "element"), counted(s.Count, "pair")))
+	}
+	if len(r.Strides) > 4 {
+		parts = append(parts, "…")
+	}
+	if parts != nil {
+		fmt.Fprintf(t, "neighbours\t%s\n", strings.Join(parts, ", "))
 	}
 }
 
@@ -219,7 +259,7 @@ func perBank(v []int) string {
 
 func (p *program) solveCommand() *cobra.Command {
 	var q ask.Question
-	var xor bool
+	var xor, order bool
 	c := &cobra.Command{
 		Use:   "solve LAYOUT",
 		Short: "Find the smallest swizzle without bank conflicts",
@@ -229,19 +269,30 @@ shift; then a smaller base. The search is over all swizzles of the tile.
 
 With --xor it finds a matrix over F2 instead, which adds bits of the offset to the
 bits of the bank's number. It exits with 1 when there is none, and when the
-search of the matrices reached its bound.`,
+search of the matrices reached its bound.
+
+With --order it finds the order in which --threads threads take all elements with the
+fewest sectors of --lines, and the vector of each thread, as an access for check. It
+exits with 1 when an order of another kind could be better.`,
 		Example: `  ashlar layout solve "(32,32):(32,1)"
+  ashlar layout solve "(128,128):(1,128)" --order --threads 256 --align 16
   ashlar layout solve "(64,64):(64,1)" --elem 2 --access row:8 --access ldmatrix`,
 		Args: arguments(1, 1, oneLayout),
 	}
 	c.Flags().BoolVar(&xor, "xor", false, "find an XOR matrix instead of a swizzle")
+	c.Flags().BoolVar(&order, "order", false, "find the order of threads that touches the fewest sectors")
+	c.Flags().StringVar(&q.Thread, "threads", "32", "the `number` of threads of --order")
+	linesFlags(c, &q, "nvidia")
+	c.MarkFlagsMutuallyExclusive("xor", "order")
 	solve := func(ctx context.Context, q *ask.Question) (*ask.Solution, error) {
 		if xor {
 			q.What = "xor"
 		}
 		return ask.Solve(ctx, q)
 	}
-	return asks(p, c, &q, bankFlags(c, &q), solve, func(w io.Writer, s *ask.Solution) {
+	asJSON := bankFlags(c, &q)
+	best := asks(p, c, &q, asJSON, ask.Order, printOrder, (*judge.Order).Proven).RunE
+	swizzle := asks(p, c, &q, asJSON, solve, func(w io.Writer, s *ask.Solution) {
 		answer := s.Answer
 		switch {
 		case s.XOR != nil && !s.XOR.Decided:
@@ -250,7 +301,20 @@ search of the matrices reached its bound.`,
 			answer = "none"
 		}
 		fmt.Fprintf(w, "layout\t%s\nanswer\t%s\nsearch\t%s\n", s.Layout, answer, s.Why)
-	}, func(s *ask.Solution) bool { return s.Found })
+	}, func(s *ask.Solution) bool { return s.Found }).RunE
+	c.RunE = func(c *cobra.Command, args []string) error {
+		if order {
+			return best(c, args)
+		}
+		return swizzle(c, args)
+	}
+	return c
+}
+
+func printOrder(w io.Writer, o *judge.Order) {
+	fmt.Fprintf(w, "answer\t%s\n", o.Text)
+	printTraffic(w, o.Traffic)
+	fmt.Fprintf(w, "search\t%s\n", o.Why)
 }
 
 func (p *program) spellCommand() *cobra.Command {

@@ -30,7 +30,10 @@ type Question struct {
 	Elem   string   `json:"elem"`
 	Access []string `json:"access"`
 	Vector string   `json:"vector"`
-	Bare   bool     `json:"bare"` // solve for the layout without its swizzle
+	Lines  string   `json:"lines"`   // the memory of transactions; empty: none are counted
+	Align  string   `json:"align"`   // bytes of the base's alignment
+	Thread string   `json:"threads"` // the number of threads whose order is sought
+	Bare   bool     `json:"bare"`    // solve for the layout without its swizzle
 	N      int      `json:"n"`
 	Seed   uint64   `json:"seed"`
 }
@@ -84,7 +87,7 @@ func asJSON[T any](f func(context.Context, *Question) (T, error)) func(context.C
 var answers = map[string]func(context.Context, *Question) (any, error){
 	"map": asJSON(drawn), "find": asJSON(found), "compare": asJSON(compared), "copy": asJSON(copied),
 	"verdict": asJSON(Verdict), "faults": asJSON(faults), "banks": asJSON(counted), "solve": asJSON(Solve),
-	"convert": asJSON(Spell), "infer": asJSON(inferred), "relayout": asJSON(Relay),
+	"order": asJSON(ordered), "convert": asJSON(Spell), "infer": asJSON(inferred), "relayout": asJSON(Relay),
 }
 
 // Answer answers a question in JSON. It never fails: an error becomes an answer with a Fault.
@@ -173,12 +176,32 @@ func (r *reader) bits(field, text string) int {
 	return 8 * n
 }
 
+// number reads a number of at least 1.
+func (r *reader) number(field, text string) int {
+	n, err := strconv.Atoi(strings.TrimSpace(text))
+	if err != nil || n < 1 {
+		r.fault(field, "want a number from 1 on, not %q", clip(text))
+	}
+	return n
+}
+
+// lines reads a memory of lines, and the alignment of the base.
+func (r *reader) lines() (judge.Lines, int) {
+	m, err := judge.ParseLines(r.Lines)
+	if err != nil && r.err == nil {
+		r.err = in("lines", true, err)
+	}
+	return m, r.number("align", r.Align)
+}
+
 // memory has the common fields of questions about banks.
 type memory struct {
-	l    layout.Composed
-	b    judge.Banks
-	bits int
-	list []judge.Access
+	l     layout.Composed
+	b     judge.Banks
+	lines judge.Lines
+	align int // 0: no transactions are asked for
+	bits  int
+	list  []judge.Access
 }
 
 func memoryOf(q *Question) (m memory, err error) {
@@ -187,6 +210,9 @@ func memoryOf(q *Question) (m memory, err error) {
 	}
 	r := reader{Question: q}
 	m.bits = r.bits("elem", q.Elem)
+	if strings.TrimSpace(q.Lines) != "" {
+		m.lines, m.align = r.lines()
+	}
 	for k, text := range q.Access {
 		if strings.TrimSpace(text) != "" && r.err == nil {
 			var a judge.Access
@@ -222,10 +248,11 @@ type Counts struct {
 // A Count has the conflicts of one access.
 type Count struct {
 	*judge.Report
-	Conflicts int `json:"conflicts"`
+	Conflicts int            `json:"conflicts"`
+	Traffic   *judge.Traffic `json:"traffic,omitempty"`
 }
 
-// Banks counts the conflicts of the accesses to A.
+// Banks counts the conflicts of the accesses to A, and the transactions if the question names Lines.
 func Banks(_ context.Context, q *Question) (*Counts, error) {
 	m, err := memoryOf(q)
 	if err != nil {
@@ -238,7 +265,13 @@ func Banks(_ context.Context, q *Question) (*Counts, error) {
 			return nil, in("access"+strconv.Itoa(k), false, err)
 		}
 		out.Clean = out.Clean && r.Clean()
-		out.Accesses = append(out.Accesses, Count{r, r.Conflicts()})
+		c := Count{r, r.Conflicts(), nil}
+		if m.align > 0 {
+			if c.Traffic, err = judge.Transactions(m.l, m.lines, m.align, m.bits, a); err != nil {
+				return nil, in("access"+strconv.Itoa(k), false, err)
+			}
+		}
+		out.Accesses = append(out.Accesses, c)
 	}
 	return out, nil
 }
@@ -249,6 +282,9 @@ func counted(ctx context.Context, q *Question) (*Counts, error) {
 	for i := 0; err == nil && i < len(out.Accesses); i++ {
 		r := out.Accesses[i].Report
 		r.PerStep = r.PerStep[:min(len(r.PerStep), 512)]
+		if t := out.Accesses[i].Traffic; t != nil {
+			shorten(t)
+		}
 	}
 	return out, err
 }
@@ -290,6 +326,36 @@ func Solve(ctx context.Context, q *Question) (*Solution, error) {
 		out.Answer = r.Swizzle.String()
 	}
 	return out, in("a", false, err)
+}
+
+// Order finds the order of threads with which an access to A touches the fewest sectors.
+func Order(ctx context.Context, q *Question) (*judge.Order, error) {
+	r := reader{Question: q}
+	m, align := r.lines()
+	elem, threads, l := r.bits("elem", q.Elem), r.number("threads", q.Thread), r.layout("a", q.A)
+	if r.err != nil {
+		return nil, r.err
+	}
+	o, err := judge.SolveOrder(ctx, l, m, align, elem, threads)
+	return o, in("a", false, err)
+}
+
+// ordered is Order for the page.
+func ordered(ctx context.Context, q *Question) (*judge.Order, error) {
+	o, err := Order(ctx, q)
+	if err == nil {
+		shorten(o.Traffic)
+	}
+	return o, err
+}
+
+// shorten keeps as much of a count as the page draws.
+func shorten(t *judge.Traffic) {
+	t.PerStep = t.PerStep[:min(len(t.PerStep), 512)]
+	if w := t.Worst; w != nil {
+		n := min(len(w.Coords), maxShown*maxShown)
+		w.Coords, w.Offsets = w.Coords[:n], w.Offsets[:n]
+	}
 }
 
 // A Spelling is a layout in one notation, or the reason why there is none.

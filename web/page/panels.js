@@ -194,20 +194,41 @@ $("more-faults").addEventListener("click", () => { seed++; search(() => true); }
 async function banks(wanted) {
   const r = await ask(question("banks"), "banks");
   if (!wanted() || !r) return;
-  cleared(["a", "banks", "elem", "access0", "access1", "access2"]);
+  cleared(["a", "banks", "elem", "lines", "align", "access0", "access1", "access2"]);
   show("facts", h("span", {}, h("b", {}, r.layout)));
-  show("reports", r.accesses.map(report));
+  const p = r.accesses.some(a => a.traffic) ? await ask(question("map", { colour: "", by: "" }), "map") : null;
+  if (!wanted()) return;
+  show("reports", r.accesses.map(a => report(a, p)));
   await solve(wanted);
 }
 
-function report(a) {
+function report(a, p) {
   const clean = a.conflicts === 0;
   return h("div", { class: "report" }, h("h3", {}, a.access),
     h("p", {}, h("span", { class: clean ? "good" : "bad" }, clean ? "no conflicts" : plural(a.conflicts, "conflict")),
       ` in ${plural(a.steps, "step")} and ${plural(a.phases, "phase")}: ${plural(a.cycles, "cycle")}` + (clean ? "" : ` instead of ${a.phases}`),
       a.split ? h("span", { class: "bad" }, `; ${plural(a.split, "vector")} split`) : null),
     a.worst ? h("p", { class: "soft" }, `The fullest phase, step ${a.worst.step} from thread ${a.worst.thread}: ${Math.max(...a.worst.per_bank)} words in bank ${a.worst.per_bank.indexOf(Math.max(...a.worst.per_bank))}.`) : null,
-    h("div", { class: "scroll" }, bars(a.worst ? a.worst.per_bank : a.per_bank, a.worst ? "words in each bank in the fullest phase" : "words in each bank, all phases")));
+    h("div", { class: "scroll" }, bars(a.worst ? a.worst.per_bank : a.per_bank, a.worst ? "words in each bank in the fullest phase" : "words in each bank, all phases")),
+    a.traffic ? moved(a.traffic, p) : null);
+}
+
+// moved tells the transactions of an access, and draws the lines over the grid. The elements of the worst request have a frame.
+function moved(t, p) {
+  const bytes = t.useful_bits / 8, w = t.worst;
+  const asked = new Set((w?.coords ?? []).map(String));
+  const line = off => Number((BigInt(off) * BigInt(t.bits) + 8n * BigInt(t.base)) / (8n * BigInt(t.memory.line)) % 8n);
+  const drawn = p && { ...p, by: `line of ${t.memory.line} bytes`, groups: p.offsets.map(line), labels: undefined };
+  return [
+    facts([
+      ["sectors", `${t.sectors} of ${t.memory.sector} bytes in ${plural(t.lines, "line")}` + (t.sectors > t.fewest ? `, from byte ${t.base} of a line on; ${t.fewest} at the best place` : "")],
+      ["useful", `${bytes} of ${t.moved_bytes} bytes, ${(100 * bytes / Math.max(1, t.moved_bytes)).toFixed(1)} %, in ${plural(t.requests, "request")}`],
+      w && ["worst", `step ${w.step}, from thread ${w.thread} on: ${w.sectors} sectors for the bits of ${w.needed}` + (Math.abs(w.apart) > 1 ? `; (${w.from}) and (${w.to}) are ${Math.abs(w.apart)} elements apart` : "")],
+      ["widest load", (t.widest ? `${plural(t.widest, "element")}, ${t.widest * t.bits / 8} bytes: ` : "none: ") + t.narrow],
+    ]),
+    drawn ? h("div", { class: "scroll" }, grids(drawn, new Set(p.coords.flatMap((c, i) => asked.has(c) ? [i] : [])))) : null,
+    w ? h("p", { class: "soft" }, "The worst request has a frame.") : null,
+  ];
 }
 
 // bars draws the words of each bank.
@@ -226,6 +247,15 @@ for (const b of document.querySelectorAll("[data-solve]")) b.addEventListener("c
 async function solve(wanted) {
   for (const b of document.querySelectorAll("[data-solve]")) b.setAttribute("aria-pressed", b.dataset.solve === state.solve);
   if (!state.solve) { show("solution"); return; }
+  if (state.solve === "order") {
+    const o = await ask(question("order"), "solve");
+    if (!wanted()) return;
+    if (!o) { show("solution"); return; }
+    cleared(["threads"]);
+    show("solution", facts([["access", mono(o.access, "good")], ["sectors", `${o.traffic.sectors} in ${plural(o.traffic.requests, "request")}`], ["load", plural(o.vector, "element")], ["search", o.why]]),
+      h("p", {}, h("button", { on: { click: () => set({ access2: o.access }) } }, "Use it as third access")));
+    return;
+  }
   const r = await ask(question("solve", { what: state.solve, bare: true }), "solve");
   if (!wanted()) return;
   if (!r) { show("solution"); return; }

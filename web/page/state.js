@@ -3,7 +3,7 @@ import { $ } from "./dom.js";
 
 export const defaults = {
   tab: "layout", a: "(8,8):(8,1) / <2:1,4:1>", b: "", colour: "", by: "", at: "", find: "", op: "compose",
-  banks: "32x4", elem: "4", access0: "row", access1: "column", access2: "", vector: "16", solve: "", file: "", labels: "",
+  banks: "32x4", elem: "4", access0: "row", access1: "column", access2: "", lines: "nvidia", align: "256", threads: "32", vector: "16", solve: "", file: "", labels: "",
 };
 export const state = { ...defaults };
 export const inputs = [...document.querySelectorAll("[data-field]")];
@@ -71,7 +71,7 @@ export function load(tabs) {
 // question has the fields that an operation reads.
 export function question(op, more = {}) {
   return {
-    op, a: state.a, b: state.b, colour: state.colour, by: state.by, find: state.find, banks: state.banks, elem: state.elem, vector: state.vector,
+    op, a: state.a, b: state.b, colour: state.colour, by: state.by, find: state.find, banks: state.banks, elem: state.elem, vector: state.vector, lines: state.lines, align: state.align, threads: state.threads,
     at: state.at.split(",").filter(s => /^\d{1,15}$/.test(s)).map(Number), access: [state.access0, state.access1, state.access2], ...more,
   };
 }
