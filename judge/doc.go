@@ -17,10 +17,11 @@
 //   - [Linear] is a layout as a matrix over F2, Triton's linear layout.
 //   - [Strided] is a layout as NumPy's strides, [Tiled] as TT-NN's tiles and shards.
 //
-// Verdicts, in fit.go and verdict.go:
+// Verdicts, in fit.go, verdict.go and explain.go:
 //
 //   - [Fit] finds the layout of a function, [Infer] the layout B with C = A ∘ B.
 //   - [Judge] gives the exact answer of an operation beside the answers of the published rules.
+//   - [Explain] shows the rules that lead from an expression to its layout.
 //   - [FindFaults] looks for inputs for which the published rules are wrong.
 //
 // Every answer is exact. If there is none, the error is a [*Mismatch], with the first

@@ -429,3 +429,17 @@ func ExampleSwizzleResult_Why() {
 	fmt.Println(r.Swizzle, r.Why(), err)
 	// Output: Sw<5,0,5> the 190th of 191 swizzles of the tile's 10 bits, the smallest first <nil>
 }
+
+// The published rule takes the leaves of the second layout alone, so it misses the carry of two together.
+func ExampleExplain() {
+	e, err := judge.Explain("(6,2):(1,7) o (3,2):(2,3)")
+	if err != nil {
+		panic(err)
+	}
+	carry := e.Steps[len(e.Steps)-1]
+	fmt.Println(carry.Text)
+	fmt.Println(carry.Published[0].Rules, carry.Published[0].Wrong.Text())
+	// Output:
+	// the remainders by 6, the end of leaf 6:1, add up to 7: a carry, which no leaf has alone
+	// pycute at coordinate (2,1): it gives 7, right is 8
+}

@@ -49,8 +49,14 @@ const maxExpression = 1 << 13
 // The result is Sw<0,0,0> ∘ 0 ∘ A for a layout A: Composed.Plain gives that back.
 // Evaluating the text of a result gives it again. The error is an *EvalError, which
 // knows the place.
-func Eval(text string) (Composed, error) {
-	p := parser{text: text, op: "Eval"}
+func Eval(text string) (Composed, error) { return EvalEach(text, nil) }
+
+// EvalEach is Eval, and calls each with every function before it runs: its name, and its
+// arguments as texts that Eval reads, or T and n as text. An operator is the function that
+// it stands for. A swizzle left of o is a compose, whose first argument has its offset:
+// Sw<2,0,3> o 8.
+func EvalEach(text string, each func(function string, args ...string)) (Composed, error) {
+	p := parser{text: text, op: "Eval", each: each}
 	if len(text) > maxExpression {
 		return Composed{}, p.fault("more than " + strconv.Itoa(maxExpression) + " bytes")
 	}
@@ -129,6 +135,24 @@ const (
 )
 
 var valueNames = [...]string{"a layout", "a tuple", "a swizzle", "a tiler"}
+
+// String writes the value as Eval reads it.
+func (v *value) String() string {
+	switch v.kind {
+	case tupleValue:
+		return v.tuple.String()
+	case tilerValue:
+		parts := make([]string, len(v.tiler))
+		for i, l := range v.tiler {
+			parts[i] = l.String()
+		}
+		return "<" + strings.Join(parts, ",") + ">"
+	}
+	if l, ok := v.lay.Plain(); ok {
+		return l.String()
+	}
+	return v.lay.String()
+}
 
 func plain(l Layout) Composed { return Composed{inner: l, outer: Swizzle{}} }
 
@@ -248,6 +272,13 @@ func (p *parser) swizzled(name string, w, b value) (value, error) {
 	l, err := b.layout(p)
 	if err != nil {
 		return value{}, err
+	}
+	if p.each != nil {
+		first := w.lay.outer.String()
+		if w.lay.offset != 0 {
+			first += " o " + strconv.Itoa(w.lay.offset)
+		}
+		p.each("compose", first, l.String())
 	}
 	c, err := NewComposed(w.lay.outer, w.lay.offset, l)
 	if err != nil {

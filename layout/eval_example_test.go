@@ -21,6 +21,17 @@ func ExampleEval() {
 	// Sw<2,0,3> ∘ 0 ∘ (8,8):(8,1)
 }
 
+func ExampleEvalEach() {
+	c, err := layout.EvalEach("coalesce ((2,2):(4,1) * 6)", func(function string, args ...string) {
+		fmt.Println(function, args)
+	})
+	fmt.Println(c.Inner(), err)
+	// Output:
+	// logical_product [(2,2):(4,1) 6]
+	// coalesce [((2,2),(2,3)):((4,1),(2,8))]
+	// (2,2,2,3):(4,1,2,8) <nil>
+}
+
 func ExampleEvalError_Mark() {
 	_, err := layout.Eval("coalesce ((6,2):(8,2) o 3:4)")
 	var e *layout.EvalError

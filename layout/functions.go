@@ -202,6 +202,13 @@ func (p *parser) call(at int, f *callable, args []value) (value, error) {
 		p.at = at
 		return value{}, p.fault(f.name + " takes " + wanted + " arguments, " + strconv.Itoa(len(args)) + " given")
 	}
+	if p.each != nil {
+		texts := make([]string, len(args))
+		for i := range args {
+			texts[i] = args[i].String()
+		}
+		p.each(f.name, texts...)
+	}
 	if c := &args[0].lay; strings.HasSuffix(f.name, "_inverse") && args[0].kind == layoutValue && c.offset == 0 {
 		if w, ok := c.outer.(Swizzle); ok && w.bits > 0 {
 			r, err := swizzledInverse(w, c.inner, f)

@@ -102,6 +102,7 @@ type parser struct {
 	text string
 	at   int
 	op   string
+	each func(function string, args ...string) // of EvalEach, or nil
 }
 
 func (p *parser) fault(what string) error {

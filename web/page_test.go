@@ -103,6 +103,7 @@ func TestTabs(t *testing.T) {
 		{"layout", "#found", []field{{"a", "(32,8):(1,32)"}, {"find", "17,5"}}, []string{"offset 177"}},
 		{"layout", "#found", []field{{"a", "(32,8):(1,32)"}, {"find", "177"}}, []string{"(17,5)"}},
 		{"layout", "#slice", []field{{"a", "(4,1024,4096):(4194304,4096,1)"}}, []string{"1024 of 16777216", "mode 0"}},
+		{"layout", "#steps", []field{{"a", "(6,2):(1,7) o (3,2):(2,3)"}}, []string{"add up to 7", "pycute goes wrong here", "none"}},
 		{"compare", "#difference", []field{{"a", "(4,8):(8,1)"}, {"b", "(4,8):(1,4)"}}, []string{"different", "2 of 32"}},
 		{"verdict", "#verdict", []field{{"a", "(6,2):(1,7)"}, {"b", "(3,2):(2,3)"}}, []string{"none", "it gives 7, right is 8"}},
 		{"verdict", "#verdict", []field{{"a", "(3,12):(1,3)"}, {"op", "logical_divide"}, {"b", "4:1"}}, []string{"(4,9):(1,4)", "cutegen", "wrong"}},

@@ -20,7 +20,7 @@ import (
 
 // judgeCommands are the commands below layout.
 func (p *program) judgeCommands() []*cobra.Command {
-	return []*cobra.Command{p.checkLayoutCommand(), p.solveCommand(), p.spellCommand(), p.inferCommand(), p.relayoutCommand(), p.verdictCommand()}
+	return []*cobra.Command{p.checkLayoutCommand(), p.solveCommand(), p.spellCommand(), p.inferCommand(), p.relayoutCommand(), p.verdictCommand(), p.explainCommand()}
 }
 
 // unread is an error about a layout that can't be read, with a caret under the fault.
@@ -452,6 +452,23 @@ kind of silent error, the smallest of so many random tries.`,
 		return nil
 	}
 	return c
+}
+
+func (p *program) explainCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "explain EXPRESSION",
+		Short: "Show the rules that lead from an expression to its layout",
+		Long: `Explain evaluates an expression over layouts, and shows each rule that it uses, with
+its numbers: of compositions, coalesce, complements, divisions, products, inverses
+and swizzles. It ends with the layout. If there is none, it ends with the condition
+that failed and the first coordinate that shows it, and exits with 1. Where the
+published rules of pycute or cutegen give a wrong layout, their answer stands at the
+step where they go wrong.`,
+		Example: `  ashlar layout explain "(6,2):(8,2) o (4,3):(3,1)"
+  ashlar layout explain "(3,12):(1,3) / 4:1"`,
+		Args: arguments(1, 1, "one expression, in quotes"),
+	}
+	return asks(p, c, new(ask.Question), jsonFlag(c), ask.Explain, func(_ io.Writer, e *judge.Explanation) { fmt.Fprint(p.out, e) }, func(e *judge.Explanation) bool { return e.Why == "" })
 }
 
 // marked is an error with the expression and a caret under the fault above it.

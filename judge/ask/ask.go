@@ -87,7 +87,7 @@ func asJSON[T any](f func(context.Context, *Question) (T, error)) func(context.C
 var answers = map[string]func(context.Context, *Question) (any, error){
 	"map": asJSON(drawn), "find": asJSON(found), "compare": asJSON(compared), "copy": asJSON(copied),
 	"verdict": asJSON(Verdict), "faults": asJSON(faults), "banks": asJSON(counted), "solve": asJSON(Solve),
-	"order": asJSON(ordered), "convert": asJSON(Spell), "infer": asJSON(inferred), "relayout": asJSON(Relay),
+	"order": asJSON(ordered), "explain": asJSON(explained), "convert": asJSON(Spell), "infer": asJSON(inferred), "relayout": asJSON(Relay),
 }
 
 // Answer answers a question in JSON. It never fails: an error becomes an answer with a Fault.
@@ -326,6 +326,20 @@ func Solve(ctx context.Context, q *Question) (*Solution, error) {
 		out.Answer = r.Swizzle.String()
 	}
 	return out, in("a", false, err)
+}
+
+// Explain gives the steps from the expression A to its value.
+func Explain(_ context.Context, q *Question) (*judge.Explanation, error) {
+	e, err := judge.Explain(q.A)
+	return e, in("a", errors.Is(err, layout.ErrSyntax), err)
+}
+
+// explained is Explain for the page, which says of the text in another place that it can't be read. It has no steps then.
+func explained(ctx context.Context, q *Question) (*judge.Explanation, error) {
+	if e, err := Explain(ctx, q); err == nil {
+		return e, nil
+	}
+	return &judge.Explanation{}, nil
 }
 
 // Order finds the order of threads with which an access to A touches the fewest sectors.

@@ -64,6 +64,10 @@ async function layout(wanted) {
   } else if (!picture) {
     readout(null);
   }
+  const e = await ask(question("explain"), "explain");
+  if (!wanted()) return;
+  show("steps", e?.steps?.length ? [h("h2", {}, "Steps"), facts([...e.steps.map(s => [s.rule, [s.text, (s.published ?? []).map(a => h("p", {}, h("span", { class: "bad" }, a.rules + " goes wrong here"), ": ", mono(a.layout), a.wrong ? ", " + missed(a.wrong) : ""))]]),
+    ["answer", e.answer ? mono(e.answer, "good") : [h("span", { class: "bad" }, "none"), ": " + e.why + (e.missing ? "; " + missed(e.missing) : "")]]])] : []);
   if (state.find.trim() && p) {
     const f = await ask(question("find"), "find");
     if (!wanted()) return;
