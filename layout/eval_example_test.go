@@ -29,7 +29,7 @@ func ExampleEvalEach() {
 	// Output:
 	// logical_product [(2,2):(4,1) 6]
 	// coalesce [((2,2),(2,3)):((4,1),(2,8))]
-	// (2,2,2,3):(4,1,2,8) <nil>
+	// (2,4,3):(4,1,8) <nil>
 }
 
 func ExampleEvalError_Mark() {
