@@ -95,9 +95,9 @@ internal/published          460       0
 internal/same               160       0
 internal/seeded              20       0
 internal/steps               20       0
-judge                      4060       0
-judge/ask                   630       0
-layout                     4280       0
+judge                      5330       0
+judge/ask                   710       0
+layout                     4330       0
 linalg                      150       0
 mem                         850       0
 num                         880       0

@@ -44,6 +44,7 @@ var table = []entry{
 	{"layout.Error.Error", (*layout.Error).Error},
 	{"layout.Error.Unwrap", (*layout.Error).Unwrap},
 	{"layout.Eval", layout.Eval},
+	{"layout.EvalEach", layout.EvalEach},
 	{"layout.EvalError.Error", (*layout.EvalError).Error},
 	{"layout.EvalError.Mark", (*layout.EvalError).Mark},
 	{"layout.EvalError.Unwrap", (*layout.EvalError).Unwrap},
