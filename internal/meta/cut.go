@@ -73,7 +73,7 @@ func (k *cutter) with() *Case {
 
 func (k *cutter) way() (helped bool) {
 	for _, change := range []func(w *Way){
-		func(w *Way) { *w = Way{} }, func(w *Way) { w.Repeat = 0 }, func(w *Way) { w.Repeat = min(w.Repeat, 1) }, func(w *Way) { w.Hold = false }, func(w *Way) { w.Receipt = "" }, func(w *Way) { w.Look = 0 },
+		func(w *Way) { *w = Way{} }, func(w *Way) { w.Repeat = 0 }, func(w *Way) { w.Repeat = min(w.Repeat, 1) }, func(w *Way) { w.Hold = false }, func(w *Way) { w.Receipt = "" }, func(w *Way) { w.Look, w.Sweep = 0, false }, func(w *Way) { w.Sweep = false },
 		func(w *Way) { w.Memory = false }, func(w *Way) { w.Parts = false }, func(w *Way) { w.Observe = false }, func(w *Way) { w.File = "" }, func(w *Way) { w.Run = "" }, func(w *Way) { w.Run = "run" }, func(w *Way) { w.Passes = "" }, func(w *Way) { w.Passes = "none" }, func(w *Way) { w.Threads = 0 }, func(w *Way) { w.Threads = 1 },
 	} {
 		w := k.w

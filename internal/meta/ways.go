@@ -29,7 +29,8 @@ type Way struct {
 	Run     string // values (""), run, call, stream, many: goroutines on one session; chunked: as a plan of package chunk
 	Parts   bool   // inputs come in parts of a batch, where the graph keeps its items apart
 	Memory  bool   // MaxMemory is as the plan says; then a byte less is refused or enough
-	Look    int    // before each run another one, whose context ends at this look; 0 is none
+	Look    int    // before each run others, whose contexts end at this look and at two before it; 0 is none
+	Sweep   bool   // before a run of the first set also at each of the 64 looks from Look on
 	Hold    bool   // the caller changes the inputs and the results of a run after it
 	Receipt string // "", outputs or nodes: a receipt is made, and verified
 	Observe bool   // the results of nodes are compared while it runs
@@ -38,7 +39,7 @@ type Way struct {
 
 // String is the way as text, which ParseWay reads.
 func (w Way) String() string {
-	return fmt.Sprintf("threads=%d passes=%s file=%s run=%s parts=%v memory=%v look=%d hold=%v receipt=%s observe=%v repeat=%d", w.Threads, w.Passes, w.File, w.Run, w.Parts, w.Memory, w.Look, w.Hold, w.Receipt, w.Observe, w.Repeat)
+	return fmt.Sprintf("threads=%d passes=%s file=%s run=%s parts=%v memory=%v look=%d sweep=%v hold=%v receipt=%s observe=%v repeat=%d", w.Threads, w.Passes, w.File, w.Run, w.Parts, w.Memory, w.Look, w.Sweep, w.Hold, w.Receipt, w.Observe, w.Repeat)
 }
 
 // ParseWay reads the text of a Way. What it doesn't name is zero.
@@ -60,6 +61,8 @@ func ParseWay(text string) (w Way, err error) {
 			w.Memory, err = strconv.ParseBool(v)
 		case "look":
 			w.Look, err = strconv.Atoi(v)
+		case "sweep":
+			w.Sweep, err = strconv.ParseBool(v)
 		case "hold":
 			w.Hold, err = strconv.ParseBool(v)
 		case "receipt":
@@ -93,6 +96,7 @@ func NewWay(r *rand.Rand) (w Way) {
 	}
 	if r.IntN(3) == 0 {
 		w.Look = 1 + r.IntN(1<<r.IntN(9))
+		w.Sweep = r.IntN(4) == 0
 	}
 	w.Observe = r.IntN(8) == 0
 	if r.IntN(6) == 0 {
@@ -284,15 +288,14 @@ func (r *running) set(i int) error {
 		}
 	}
 	for look := r.w.Look; look > 0; look /= 8 {
-		switch _, err := r.once(ended.After(look), in, &opts); {
-		case err == nil:
-			r.last = nil
-		case !errors.Is(err, context.Canceled):
-			return fmt.Errorf("with a context that ends at look %d: %w", look, err)
-		case r.last != nil:
-			if err := compare(r.want, r.last); err != nil {
-				return fmt.Errorf("of the run before, after a run whose context ended: %w", err)
-			}
+		if _, err := r.ends(look, in, &opts); err != nil {
+			return err
+		}
+	}
+	for look, on := r.w.Look, r.w.Sweep && i == 0; on && look < r.w.Look+64; look++ {
+		var err error
+		if on, err = r.ends(look, in, &opts); err != nil {
+			return err
 		}
 	}
 	if r.w.Memory && r.st == nil && r.w.Receipt != "nodes" && r.w.Passes != "check" && !r.w.Observe { // whose nodes are steps of their own, with weights of their own
@@ -362,6 +365,24 @@ func (r *running) set(i int) error {
 		}
 	}
 	return nil
+}
+
+// ends does a run whose context ends at a look, and reports whether it had as many.
+func (r *running) ends(look int, in scope, opts *onnx.Options) (bool, error) {
+	switch _, err := r.once(ended.After(look), in, opts); {
+	case err == nil:
+		if r.st != nil {
+			r.last = nil
+		}
+		return false, nil
+	case !errors.Is(err, context.Canceled):
+		return true, fmt.Errorf("with a context that ends at look %d: %w", look, err)
+	case r.last != nil:
+		if err := compare(r.want, r.last); err != nil {
+			return true, fmt.Errorf("of the run before, after a run whose context ended: %w", err)
+		}
+	}
+	return true, nil
 }
 
 // feed runs a Stream again, with outputs of its last run as inputs where they fit.
