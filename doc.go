@@ -30,6 +30,7 @@
 //	format/pytorch/      files of torch.save, mapped, and read alone
 //	format/image/        PNG and JPEG pictures as tensors
 //	format/csv/          CSV, TSV and other text tables
+//	format/wav/          WAV files of samples, read as they come
 //	format/raw/          elements without a header
 //	format/zarr/         Zarr: arrays in chunks, in folders, zip files, memory and HTTP
 //	format/zarr/internal/request/ requests to servers: sent again, bounded, printed without secrets
