@@ -23,6 +23,7 @@
 //	onnx/picture/        draws the graph of a model
 //	onnx/weights/        models as files of arrays, for package format
 //	onnx/serve/          runs models for clients over HTTP
+//	sound/               samples into the numbers that models take: rates, frames, mel spectrograms
 //	format/              opens and writes files whatever their format: a registry, also for formats of a program
 //	format/npy/          NumPy's npy and npz files
 //	format/safetensors/  safetensors files, mapped
