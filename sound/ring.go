@@ -57,8 +57,8 @@ func (r *Ring) Push(chunk []float32, f func(window []float32) error) error {
 
 // End calls f with a last window if rows came that were in none. Zeros stand behind them. The Ring must not be used afterwards.
 func (r *Ring) End(f func(window []float32) error) error {
-	if len(r.buf) <= r.old {
-		return nil
+	if err := r.Push(nil, f); err != nil || len(r.buf) <= r.old { // windows may wait behind an error
+		return err
 	}
 	return r.Push(make([]float32, r.rows*r.width-len(r.buf)), f)
 }

@@ -467,7 +467,7 @@ func TestRingFails(t *testing.T) {
 	if err := r.Push([]float32{1, 2, 3, 4, 5, 6}, f); !errors.Is(err, own) {
 		t.Fatal(err)
 	}
-	if err := r.Push(nil, f); err != nil || !slices.Equal(seen, []float32{1, 3, 5}) {
+	if err := r.End(f); err != nil || !slices.Equal(seen, []float32{1, 3, 5}) {
 		t.Error(seen, err)
 	}
 }

@@ -6,12 +6,12 @@ import (
 	"github.com/ashlar-go/ashlar/format/wav"
 )
 
-// WAV reads a WAV file as it comes, and calls f with its samples at the given rate: the mean of its channels, resampled if the file has another rate. It ends with
-// the first error of f or of [NewResampler], or with the [format.Error] of a file that can't be read. A file that ends before its header says gives all samples it has, and
-// then this error.
+// WAV reads a WAV file as it comes, and calls f with the windows that ring cuts from its samples, the last one filled up with zeros. Without a ring, nil, it calls f with
+// the samples in chunks of any length. A sample is the mean of the channels, resampled if the file has another rate.
 //
-// [format.Error]: https://pkg.go.dev/github.com/ashlar-go/ashlar/format#Error
-func WAV(r io.Reader, rate int, f func(samples []float32) error) error {
+// WAV ends with the first error of f, of [NewResampler], or of a file that can't be read. A file that ends before its header says gives all samples it has, and
+// then an error that wraps format.ErrShort.
+func WAV(r io.Reader, rate int, ring *Ring, f func(samples []float32) error) error {
 	w, err := wav.NewReader(r)
 	if err != nil {
 		return err
@@ -20,21 +20,25 @@ func WAV(r io.Reader, rate int, f func(samples []float32) error) error {
 	if err != nil {
 		return err
 	}
-	chunk := make([]float32, w.Channels*max(w.Rate/10, 1)) // a tenth of a second
-	for {
-		n, ended := w.Read(chunk)
-		if err := f(to.Push(Mono(chunk[:n], w.Channels))); err != nil {
-			return err
-		}
-		if ended == nil {
-			continue
-		}
-		if err := f(to.End()); err != nil {
-			return err
-		}
-		if ended == io.EOF {
-			return nil
-		}
-		return ended
+	take := f
+	if ring != nil {
+		take = func(chunk []float32) error { return ring.Push(chunk, f) }
 	}
+	chunk := make([]float32, w.Channels*max(512/w.Channels, 1))
+	var ended error
+	for ended == nil {
+		var n int
+		n, ended = w.Read(chunk)
+		if err := take(to.Push(Mono(chunk[:n], w.Channels))); err != nil {
+			return err
+		}
+	}
+	err = take(to.End())
+	if err == nil && ring != nil {
+		err = ring.End(f)
+	}
+	if err == nil && ended != io.EOF {
+		err = ended
+	}
+	return err
 }

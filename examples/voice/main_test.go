@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"flag"
 	"fmt"
+	"io"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -13,13 +14,18 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/iotest"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/format/wav"
 	"github.com/ashlar-go/ashlar/onnx"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-var model = flag.String("model", "", "silero_vad_v5.onnx, to be tried with speech of espeak-ng")
+var (
+	model   = flag.String("model", "", "silero_vad_v5.onnx, to be tried with speech of espeak-ng")
+	modules = flag.String("modules", "", "a folder node_modules with @ricky0123/vad-web and onnxruntime-node, whose scores are compared")
+)
 
 // loudness writes a model with the inputs and outputs of silero's: the mean of its state, which takes half of the loudness
 // of each chunk.
@@ -48,162 +54,140 @@ func loudness(t testing.TB) string {
 	return file
 }
 
-// wav makes a WAV file, with a chunk before the samples that readers skip.
-func wav(samples []float32, rate, channels int) []byte {
-	var data []byte
-	for _, v := range samples {
-		for range channels {
-			data = binary.LittleEndian.AppendUint16(data, uint16(int16(math.Round(float64(v)*32767))))
-		}
-	}
-	b := append([]byte("RIFF\x00\x00\x00\x00WAVE"), "odd \x03\x00\x00\x00abc\x00"...)
-	b, _ = binary.Append(append(b, "fmt \x10\x00\x00\x00"...), binary.LittleEndian,
-		[]uint16{1, uint16(channels), uint16(rate), uint16(rate >> 16), uint16(2 * channels * rate), uint16(2 * channels * rate >> 16), uint16(2 * channels), 16})
-	b = binary.LittleEndian.AppendUint32(append(b, "data"...), uint32(len(data)))
-	return append(b, data...)
-}
-
-// save writes a file that goes with the test.
-func save(t testing.TB, b []byte) string {
-	file := filepath.Join(t.TempDir(), "sound.wav")
-	if err := os.WriteFile(file, b, 0o666); err != nil {
+// file makes a WAV file of samples.
+func file(t testing.TB, rate int, x []float32) []byte {
+	var b bytes.Buffer
+	if err := wav.Write(&b, wav.Format{Rate: rate, Channels: 1, Bits: 32, Float: true}, x); err != nil {
 		t.Fatal(err)
 	}
-	return file
+	return b.Bytes()
 }
 
-// sound makes silence, and sound between the given times.
-func sound(seconds float64, rate int, parts ...part) []float32 {
-	samples := make([]float32, int(seconds*float64(rate)))
-	for i := range samples {
-		at := float64(i) / float64(rate)
-		if slices.ContainsFunc(parts, func(p part) bool { return at >= p.from && at < p.to }) {
-			samples[i] = float32(math.Sin(2 * math.Pi * 440 * at))
-		}
+// heard is all probabilities of a file.
+func heard(t testing.TB, model string, in io.Reader) (list []float32) {
+	if err := listen(model, in, func(p float32) { list = append(list, p) }); err != nil {
+		t.Fatal(err)
 	}
-	return samples
+	return list
 }
 
-// The parts of a file are found, whatever its rate and channels.
-func TestFind(t *testing.T) {
-	file := loudness(t)
-	for _, c := range []struct{ rate, channels int }{{16000, 1}, {44100, 2}, {8000, 1}} {
-		want := []part{{1, 2}, {3, 3.5}}
-		got, err := find(t.Context(), file, save(t, wav(sound(4.1, c.rate, part{1, 2}, part{2.5, 2.55}, part{3, 3.5}), c.rate, c.channels)))
-		if err != nil || len(got) != len(want) {
-			t.Fatalf("%+v: %v %v", c, got, err)
-		}
-		for i, p := range got {
-			if math.Abs(p.from-want[i].from) > 0.06 || math.Abs(p.to-want[i].to) > 0.1 {
-				t.Errorf("%+v: %v, want %v", c, got, want)
-			}
-		}
-	}
-}
-
-// A detector carries the end of a chunk and the model's state to the next one; two streams of one model don't mix.
-func TestStreams(t *testing.T) {
-	m, err := onnx.Open(loudness(t))
+// wholly has the probabilities of samples, from slices of all of them.
+func wholly(t testing.TB, model string, x []float32) (list []float32) {
+	m, err := onnx.Open(model)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer m.Close()
-	streams := make([]*detector, 2)
-	for i := range streams {
-		if streams[i], err = newDetector(m); err != nil {
+	s, err := onnx.NewSession(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	state := tensor.New[float32](2, 1, 128).Any()
+	all := slices.Concat(make([]float32, 64), x, make([]float32, 511))
+	for at := 0; at+576 <= len(all); at += 512 {
+		out, err := s.Run(t.Context(), map[string]tensor.Any{"input": tensor.FromSlice(slices.Clone(all[at:at+576]), 1, 576).Any(), "state": state, "sr": tensor.Scalar[int64](16000).Any()}, nil)
+		if err != nil {
 			t.Fatal(err)
 		}
+		state, list = out["stateN"], append(list, out["output"].At(0, 0).(float32))
 	}
-	r := rand.New(rand.NewPCG(1, 1))
-	samples := make([]float32, 2*chunk)
-	for i := range samples {
-		samples[i] = r.Float32()
-	}
-	want := 0.0
-	for i := range 2 {
-		sum := 0.0
-		for _, v := range samples[max(i*chunk-past, 0) : (i+1)*chunk] {
-			sum += float64(v)
-		}
-		want = want/2 + sum/(past+chunk)
-		for j, d := range streams { // in turns: neither disturbs the other
-			p, err := d.next(t.Context(), samples[i*chunk:(i+1)*chunk])
-			if err != nil || math.Abs(float64(p)-want) > 1e-5 {
-				t.Errorf("chunk %d of stream %d: %v %v, want %v", i, j, p, err, want)
-			}
-		}
-	}
+	return list
 }
 
-// Speech begins and ends where the rules say.
-func Example_parts() {
-	second := func(p float32) []float32 { return slices.Repeat([]float32{p}, rate/chunk) }
-	fmt.Println(parts(slices.Concat(second(0.1), second(0.9), second(0.4), second(0.1))))
-	fmt.Println(parts(slices.Concat(second(0.4), second(0.1))))
-	fmt.Println(parts([]float32{0.9, 0.9, 0.1, 0.1, 0.1, 0.9, 0.9, 0.9, 0.9})) // a pause of three chunks
-	fmt.Println(parts([]float32{0.9, 0.9, 0.9}))                               // too short
-	// Output:
-	// [{0.992 2.976}]
-	// []
-	// [{0 0.288}]
-	// []
+func noise(n int) []float32 {
+	r, x := rand.New(rand.NewPCG(1, 1)), make([]float32, n)
+	for i := range x {
+		x[i] = float32(r.NormFloat64() / 20)
+	}
+	return x
 }
 
-// Files that are no WAV file, or are cut off, are errors.
-func TestReadWAV(t *testing.T) {
-	whole := wav([]float32{0.5, -0.5}, 8000, 2)
-	samples, rate, err := readWAV(bytes.NewReader(whole))
-	if err != nil || rate != 8000 || len(samples) != 2 || math.Abs(float64(samples[0])-0.5) > 1e-4 || math.Abs(float64(samples[1])+0.5) > 1e-4 {
-		t.Errorf("%v %d %v", samples, rate, err)
-	}
-	data := bytes.Index(whole, []byte("data"))
-	for n := range data + 8 {
-		if _, _, err := readWAV(bytes.NewReader(whole[:n])); err == nil {
-			t.Errorf("%d bytes are read", n)
+// A stream that comes in bytes, or in any pieces, has the probabilities of the whole recording.
+func TestListen(t *testing.T) {
+	file1, x := loudness(t), noise(5000)
+	want := wholly(t, file1, x)
+	b := file(t, 16000, x)
+	for name, in := range map[string]io.Reader{"at once": bytes.NewReader(b), "byte by byte": iotest.OneByteReader(bytes.NewReader(b)), "halves": iotest.HalfReader(bytes.NewReader(b))} {
+		if got := heard(t, file1, in); !slices.Equal(got, want) || len(got) != 10 {
+			t.Errorf("%s: %v, want %v", name, got, want)
 		}
 	}
-	lies := slices.Clone(whole)
-	binary.LittleEndian.PutUint32(lies[data+4:], math.MaxUint32) // as a pipe leaves it
-	if samples, _, err := readWAV(bytes.NewReader(lies)); err != nil || len(samples) != 2 {
-		t.Errorf("%v %v", samples, err)
+	if got := heard(t, file1, bytes.NewReader(file(t, 48000, noise(15000)))); len(got) != 10 {
+		t.Errorf("of another rate: %d probabilities, want 10", len(got))
 	}
-	lies[bytes.Index(whole, []byte("fmt "))+8+14] = 24
-	if _, _, err := readWAV(bytes.NewReader(lies)); err == nil || !strings.Contains(err.Error(), "24 bits") {
+	if err := listen(file1, bytes.NewReader(b[:len(b)/2]), func(float32) {}); err == nil || !strings.Contains(err.Error(), "before the end that its header tells") {
 		t.Error(err)
 	}
 }
 
-// With the real model, speech is found and noise is not.
-func TestSilero(t *testing.T) {
-	if *model == "" {
-		t.Skip("README.md says how to get the model; then go test ./examples/voice -model FILE")
-	}
+// speech is two sentences of espeak-ng with silence around them, at 22050 Hz.
+func speech(t testing.TB) []float32 {
 	var samples []float32
 	for _, text := range []string{"This is a sentence that a computer speaks.", "And here comes another one."} {
 		spoken, err := exec.Command("espeak-ng", "--stdout", text).Output()
 		if err != nil {
 			t.Fatal("espeak-ng speaks: ", err)
 		}
-		s, rate, err := readWAV(bytes.NewReader(spoken))
+		x, f, err := wav.Read(bytes.NewReader(spoken))
 		if err != nil {
 			t.Fatal(err)
 		}
-		samples = append(append(samples, make([]float32, rate)...), s...)
-		samples = append(samples, make([]float32, rate)...)
+		samples = slices.Concat(samples, make([]float32, f.Rate), x.Elems(), make([]float32, f.Rate))
 	}
-	got, err := find(t.Context(), *model, save(t, wav(samples, 22050, 1)))
-	if err != nil || len(got) != 2 || got[0].from < 0.9 || got[0].to > got[1].from-1.5 {
-		t.Errorf("two sentences: %v %v", got, err)
+	return samples
+}
+
+// With the real model, speech is found and noise is not. The stream has the probabilities of the whole recording, and nearly those of the npm package.
+func TestSilero(t *testing.T) {
+	if *model == "" {
+		t.Skip("README.md says how to get the model; then go test ./examples/voice -model FILE")
 	}
-	t.Log(got)
-	r := rand.New(rand.NewPCG(1, 1))
-	noise := make([]float32, 3*rate)
-	for i := range noise {
-		noise[i] = float32(r.NormFloat64() / 20)
+	p := heard(t, *model, bytes.NewReader(file(t, 22050, speech(t))))
+	parts, loud := 0, false
+	for i, v := range p {
+		if now := v >= 0.5 || loud && slices.Max(p[i:min(i+4, len(p))]) >= 0.35; now != loud {
+			if loud = now; now {
+				parts++
+			}
+		}
 	}
-	got, err = find(t.Context(), *model, save(t, wav(noise, rate, 1)))
-	if err != nil || len(got) != 0 {
-		t.Errorf("noise: %v %v", got, err)
+	if parts != 2 || slices.Max(p[:25]) > 0.5 {
+		t.Errorf("two sentences: %d parts, %v", parts, p)
+	}
+	if p := heard(t, *model, bytes.NewReader(file(t, 16000, noise(48000)))); slices.Max(p) >= 0.5 {
+		t.Errorf("noise: %v", p)
+	}
+	x := speech(t) // as if of 16000 Hz
+	x = x[:len(x)/512*512]
+	got := heard(t, *model, iotest.HalfReader(bytes.NewReader(file(t, 16000, x))))
+	if want := wholly(t, *model, x); !slices.Equal(got, want) {
+		t.Errorf("%v, of the whole %v", got, want)
+	}
+	if *modules == "" {
+		t.Skip("README.md says how to get the packages; then go test ./examples/voice -model FILE -modules FOLDER")
+	}
+	samples := filepath.Join(t.TempDir(), "samples")
+	raw, err := binary.Append(nil, binary.LittleEndian, x)
+	if err == nil {
+		err = os.WriteFile(samples, raw, 0o666)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := exec.Command("node", "testdata/scores.cjs", *modules, *model, samples).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	most, n := 0.0, 0
+	for line := range strings.Lines(string(out)) {
+		var want float64
+		if _, err := fmt.Sscan(line, &want); err != nil || n >= len(got) {
+			t.Fatal(line, err)
+		}
+		most, n = max(most, math.Abs(float64(got[n])-want)), n+1
+	}
+	if t.Logf("%d scores, the largest distance from the package's is %.2g", n, most); n != len(got) || !(most < 1e-3) {
+		t.Errorf("%d scores, want %d", n, len(got))
 	}
 }
 
@@ -212,20 +196,13 @@ func BenchmarkSilero(b *testing.B) {
 	if *model == "" {
 		b.Skip("README.md says how to get the model; then go test ./examples/voice -bench . -model FILE")
 	}
-	m, err := onnx.Open(*model)
-	if err != nil {
-		b.Fatal(err)
-	}
-	d, err := newDetector(m)
-	if err != nil {
-		b.Fatal(err)
-	}
-	for i := range 2 + b.N { // the second run is prepared
-		if i == 2 {
+	in := file(b, 16000, make([]float32, 512*(2+b.N)))
+	n := 0
+	if err := listen(*model, bytes.NewReader(in), func(float32) {
+		if n++; n == 2 { // the second run is prepared
 			b.ResetTimer()
 		}
-		if _, err := d.next(b.Context(), nil); err != nil {
-			b.Fatal(err)
-		}
+	}); err != nil {
+		b.Fatal(err)
 	}
 }
