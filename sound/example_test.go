@@ -1,8 +1,10 @@
 package sound_test
 
 import (
+	"bytes"
 	"fmt"
 
+	"github.com/ashlar-go/ashlar/format/wav"
 	"github.com/ashlar-go/ashlar/sound"
 )
 
@@ -104,4 +106,24 @@ func ExampleResampler() {
 func ExampleMono() {
 	fmt.Println(sound.Mono([]float32{1, 0, 0.5, -0.5}, 2))
 	// Output: [0.5 0]
+}
+
+func ExampleRead() {
+	var file bytes.Buffer
+	if err := wav.Write(&file, wav.Format{Rate: 8000, Channels: 2, Bits: 16}, make([]float32, 2*8000)); err != nil {
+		fmt.Println(err)
+		return
+	}
+	r, err := wav.NewReader(&file)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	windows := 0
+	err = sound.Read(r, 16000, sound.NewRing(576, 512, sound.RingOptions{Left: 64}), func(window []float32) error {
+		windows++
+		return nil
+	})
+	fmt.Println(windows, err)
+	// Output: 32 <nil>
 }

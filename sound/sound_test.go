@@ -1,6 +1,7 @@
 package sound
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/binary"
 	"errors"
@@ -13,7 +14,10 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/iotest"
 
+	"github.com/ashlar-go/ashlar/format"
+	"github.com/ashlar-go/ashlar/format/wav"
 	_ "github.com/ashlar-go/ashlar/internal/seeded"
 	"github.com/ashlar-go/ashlar/tensor"
 	"pgregory.net/rapid"
@@ -530,4 +534,53 @@ func FuzzRing(f *testing.F) {
 			t.Fatalf("%d windows of %d samples, want %d", windows, total, want)
 		}
 	})
+}
+
+// A file is resampled and its channels mixed as if it were there as a whole, and what a cut one has comes before the error.
+func TestRead(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		rate, channels, x := rapid.IntRange(1, 40).Draw(t, "rate"), rapid.IntRange(1, 3).Draw(t, "channels"), recording(t, 2000)
+		x = x[:len(x)/channels*channels]
+		var b bytes.Buffer
+		if err := wav.Write(&b, wav.Format{Rate: rate, Channels: channels, Bits: 32, Float: true}, x); err != nil {
+			t.Fatal(err)
+		}
+		file := b.Bytes()
+		cut := rapid.IntRange(0, len(x)/channels).Draw(t, "cut")
+		file, x = file[:len(file)-4*channels*cut], x[:len(x)-cut*channels]
+		want, err := Resample(Mono(x, channels), rate, 16)
+		if err != nil {
+			t.Fatal(err)
+		}
+		read := func(ring *Ring) (all []float32) {
+			r, err := wav.NewReader(iotest.HalfReader(bytes.NewReader(file)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			err = Read(r, 16, ring, func(y []float32) error { all = append(all, y...); return nil })
+			if cut == 0 && err != nil || cut > 0 && !errors.Is(err, format.ErrShort) {
+				t.Fatal(err)
+			}
+			return all
+		}
+		if got := read(nil); !slices.Equal(got, want) {
+			t.Fatalf("%v, want %v", got, want)
+		}
+		want = append(want, make([]float32, (10-len(want)%10)%10)...)
+		if got := read(NewRing(10, 10, RingOptions{})); !slices.Equal(got, want) {
+			t.Fatalf("in windows: %v, want %v", got, want)
+		}
+	})
+	own := errors.New("enough")
+	var b bytes.Buffer
+	if err := wav.Write(&b, wav.Format{Rate: 8000, Channels: 1, Bits: 16}, make([]float32, 9000)); err != nil {
+		t.Fatal(err)
+	}
+	r, err := wav.NewReader(&b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := Read(r, 16000, nil, func([]float32) error { return own }); !errors.Is(err, own) {
+		t.Error(err)
+	}
 }

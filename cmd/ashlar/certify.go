@@ -62,6 +62,7 @@ is an error, and nothing is written.`,
 	f.BoolVar(&v.run.integers, "integers", false, "run operators between DequantizeLinear and QuantizeLinear nodes on the integers, as ashlar run does")
 	f.StringVar(&v.run.fixed, "fixed", "", "compute in a fixed-point `format`, as ashlar run does")
 	v.pics.register(c)
+	p.soundFlags(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		v.run.fixedGiven = c.Flags().Changed("fixed")
 		if v.run.integers && v.run.fixedGiven {

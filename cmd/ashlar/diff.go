@@ -58,6 +58,7 @@ can't be read, and with 2 when the command line makes no sense.`,
 	f.BoolVar(&d.values, "values", false, "compare floats of different types, as float64")
 	p.unfinishedFlag(c)
 	d.pics.register(c)
+	p.soundFlags(c)
 	p.reading.flags(c, "of raw and text files")
 	p.cfFlag(c)
 	p.mxFlag(c)

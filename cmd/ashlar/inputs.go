@@ -178,7 +178,13 @@ func (in *inputs) give(name string, s *source, file string) error {
 		v.pictures = append(v.pictures, s)
 		return nil
 	}
-	t, err := in.p.tensor(s)
+	var t tensor.Any
+	var err error
+	if s.is("wav") && in.info(name) != nil {
+		t, err = in.recording(name, s)
+	} else {
+		t, err = in.p.tensor(s)
+	}
 	if err != nil {
 		return err
 	}

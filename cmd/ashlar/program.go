@@ -38,6 +38,7 @@ type program struct {
 	mx      bool     // --mx
 	hosts   []string // --allow-host
 	reading reading
+	sound   soundFlags
 	stdinBy string   // the argument that reads standard input
 	args    []string // the command line
 	titled  bool     // info has printed about a file

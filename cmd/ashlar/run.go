@@ -26,6 +26,7 @@ of the inputs may be -, standard input. An input is one of:
   x.npz#NAME            an array of an npz or safetensors file
   x.npz                 all its arrays, each to the input of its name
   x.png, x.jpg          a picture; several for one input make a batch
+  x.wav                 a recording
   x.json                strings, or lists of them by the input's shape; or a map
   FOLDER                each file in it, one run after the other
 
@@ -40,6 +41,12 @@ or 4 before or after height and width. Where both could be, --layout decides. Fo
 an input of floats a sample v of 0 to 255 becomes (v * scale - mean) / std. The
 scale is 1/255 unless --scale is given. An input of uint8 gets v. A transparent picture
 is laid on white, or on --background, unless the input has four channels.
+
+Sound. --sound says which numbers a recording becomes. They are its samples, from -1
+to 1, if it names a rate, or mel rows by the convention that it names:
+` + conventions() + `.
+Without the flag, the model's metadata "sound" says it. A file of another rate, or of
+several channels, needs --resample. Axes of 1 come before, as many as the input has.
 
 Answers. An output of one row of floats is taken for scores of classes. Run prints
 the best class, and a bar for each of the --top best: probabilities if they sum to
@@ -98,6 +105,7 @@ are pairs. A folder's lines have runs, all times, with --repeat.`,
   ashlar run model.onnx -i pixels=photo.jpg --mean 0.485,0.456,0.406 --std 0.229,0.224,0.225
   ashlar run model.onnx inputs.npz -o scores=scores.npy
   ashlar run model.onnx inputs.npz --all results.npz
+  ashlar run model.onnx speech.wav --sound whisper --resample
   ashlar run --repeat 100 --profile testdata/digits.onnx testdata/seven.png
   ashlar run --trace trace.json testdata/digits.onnx testdata/seven.png
   ashlar run --receipt r.json testdata/digits.onnx testdata/seven.png
@@ -117,6 +125,7 @@ are pairs. A folder's lines have runs, all times, with --repeat.`,
 	flags.StringArrayVarP(&f.inputs, "input", "i", nil, "give an input by name: `name=file`")
 	flags.StringArrayVarP(&f.outputs, "output", "o", nil, "write an output: `name=file.npy`, or all: file.npz")
 	f.pics.register(c)
+	p.soundFlags(c)
 	flags.IntVar(&f.top, "top", 10, "show the `N` best classes")
 	flags.StringVar(&f.labels, "labels", "", "`file` with the names of the classes, one per line")
 	flags.BoolVar(&f.json, "json", false, "print one JSON object instead")

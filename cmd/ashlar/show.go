@@ -16,7 +16,7 @@ import (
 )
 
 func (p *program) showCommand() *cobra.Command {
-	var text, picture string
+	var text, picture, wave, mel string
 	var heatmap bool
 	c := &cobra.Command{
 		Use:   "show FILE[#NAME]",
@@ -28,6 +28,7 @@ shortened beyond 1000 elements. FILE is one of:
   an npz, safetensors, GGUF, PyTorch or Zarr file, with #NAME where it has several arrays
   an ONNX model, with the #NAME of a weight
   a picture, which is uint8 of (channels, height, width)
+  a WAV file, which is float32 of (channels, samples)
   -, standard input; -#NAME needs -- before it, as it looks like a flag
 
 --slice takes the text between NumPy's brackets: numbers, start:stop:step, ...,
@@ -37,11 +38,16 @@ no more is read.
 --heatmap shows the size of numbers instead: by colours on a terminal, else by
 characters. --png writes the same picture to a file. Both want rank 2, 1 or 0,
 and read every element. Where there are more than cells, a cell is the mean of
-several.` + zarrHelp,
+several.
+
+--wave draws the samples of a WAV file to an SVG or PNG file, and --mel its mel rows,
+by the convention that --sound names, or icefall. --resample takes files of other rates
+and of several channels.` + zarrHelp,
 		Example: `  ashlar show testdata/digits-test.npy --slice "0, ::2"
   ashlar show testdata/digits-test.npy --slice 0 --heatmap
   ashlar show testdata/digits.onnx#dense1.weight --png dense1.png
   ashlar show testdata/seven.png --slice "0, 28:36, 28:36"
+  ashlar show speech.wav --mel speech.svg --sound whisper --resample
   ashlar show samples.bin --dtype float32 --shape 100,2
   ashlar show -- -#bias < weights.npz`,
 		Args: arguments(1, 1, "one file"),
@@ -50,6 +56,9 @@ several.` + zarrHelp,
 	f.StringVar(&text, "slice", "", "the `part` to print, as in \"0, ::2\"")
 	f.BoolVar(&heatmap, "heatmap", false, "show the size of the numbers")
 	f.StringVar(&picture, "png", "", "write a heatmap to a PNG `file`; - is standard output")
+	f.StringVar(&wave, "wave", "", "draw the samples of a WAV file to an SVG or PNG `file`")
+	f.StringVar(&mel, "mel", "", "draw the mel rows of a WAV file to an SVG or PNG `file`")
+	p.soundFlags(c)
 	p.reading.flags(c, "of raw and text files")
 	f.Var(&p.limit, "max-memory", "memory that a picture or an array of an npz may take: 2GiB, 500MB or none (default: by the file's size)")
 	p.unfinishedFlag(c)
@@ -70,6 +79,9 @@ several.` + zarrHelp,
 		s, err := p.open(args[0])
 		if err != nil {
 			return err
+		}
+		if wave != "" || mel != "" {
+			return p.showSound(s, wave, mel)
 		}
 		if !heatmap && picture == "" {
 			if done, err := p.showText(s, idx); done || err != nil {

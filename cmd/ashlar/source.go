@@ -160,7 +160,7 @@ func (s *source) in(err error) error {
 }
 
 func (s *source) unknown() error {
-	return fmt.Errorf("%s: it is none of the files that are read: npy, npz, safetensors, GGUF, PyTorch, ONNX, PNG, JPEG, and by their names CSV, TSV, raw, Zarr and pb", s.name)
+	return fmt.Errorf("%s: it is none of the files that are read: npy, npz, safetensors, GGUF, PyTorch, ONNX, PNG, JPEG, WAV, and by their names CSV, TSV, raw, Zarr and pb", s.name)
 }
 
 // model decodes s as an ONNX model, which stays open until the program ends.

@@ -55,6 +55,7 @@ has no weight, input or output that the receipt names.`,
 	f.StringVar(&v.node, "node", "", "verify one node, by its `name`")
 	f.StringArrayVarP(&v.named, "input", "i", nil, "give an input by name: `name=file`")
 	v.pics.register(c)
+	p.soundFlags(c)
 	f.Var(&p.limit, "max-memory", "refuse a run that needs more memory for weights and results: 2GiB, 500MB or none (default 4GiB)")
 	f.IntVar(&v.threads, "threads", 0, "compute with `N` threads (default: all)")
 	c.RunE = func(c *cobra.Command, args []string) error {

@@ -10,6 +10,7 @@ import (
 	"log"
 	"os"
 
+	"github.com/ashlar-go/ashlar/format/wav"
 	"github.com/ashlar-go/ashlar/onnx"
 	"github.com/ashlar-go/ashlar/sound"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -37,7 +38,7 @@ func listen(model string, in io.Reader, hear func(float32)) error {
 	st := must(must(onnx.NewSession(must(onnx.Open(model)))).Stream(nil))
 	inputs := map[string]tensor.Any{"sr": tensor.Scalar[int64](16000).Any(), "state": tensor.New[float32](2, 1, 128).Any()}
 	ring := sound.NewRing(64+512, 512, sound.RingOptions{Left: 64})
-	return sound.WAV(in, 16000, ring, func(window []float32) error {
+	return sound.Read(must(wav.NewReader(in)), 16000, ring, func(window []float32) error {
 		inputs["input"] = tensor.FromSlice(window, 1, 64+512).Any()
 		out, err := st.Run(context.Background(), inputs)
 		if err == nil {

@@ -10,6 +10,7 @@ import (
 	"log"
 	"os"
 
+	"github.com/ashlar-go/ashlar/format/wav"
 	"github.com/ashlar-go/ashlar/onnx"
 	"github.com/ashlar-go/ashlar/sound"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -28,7 +29,7 @@ func listen(folder, word string, left, ones int, gain float64, in io.Reader, hea
 	embed := stage(folder+"/embedding_model.onnx", sound.NewRing(76, 8, sound.RingOptions{Width: 32, Left: ones, Fill: 1}), score, 1, 76, 32, 1)
 	frames := func(x []float32) error { return embed(scaled(x, 10, 2)) }
 	mel := stage(folder+"/melspectrogram.onnx", sound.NewRing(1280+left, 1280, sound.RingOptions{Left: left}), frames, 1, 1280+left)
-	return sound.WAV(in, 16000, nil, func(x []float32) error { return mel(scaled(x, 1/gain, 0)) })
+	return sound.Read(must(wav.NewReader(in)), 16000, nil, func(x []float32) error { return mel(scaled(x, 1/gain, 0)) })
 }
 
 // stage returns a function that cuts numbers into windows, runs a model on each, and hands the outputs on.

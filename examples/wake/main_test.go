@@ -156,7 +156,11 @@ func spoken(t testing.TB, text string) []float32 {
 		t.Fatal("espeak-ng speaks: ", err)
 	}
 	x := make([]float32, 16000)
-	if err := sound.WAV(bytes.NewReader(out), 16000, nil, func(chunk []float32) error { x = append(x, chunk...); return nil }); err != nil {
+	r, err := wav.NewReader(bytes.NewReader(out))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := sound.Read(r, 16000, nil, func(chunk []float32) error { x = append(x, chunk...); return nil }); err != nil {
 		t.Fatal(err)
 	}
 	x = append(x, make([]float32, 32000)...)

@@ -6,16 +6,12 @@ import (
 	"github.com/ashlar-go/ashlar/format/wav"
 )
 
-// WAV reads a WAV file as it comes, and calls f with the windows that ring cuts from its samples, the last one filled up with zeros. Without a ring, nil, it calls f with
+// Read reads a WAV file as it comes, and calls f with the windows that ring cuts from its samples, the last one filled up with zeros. Without a ring, nil, it calls f with
 // the samples in chunks of any length. A sample is the mean of the channels, resampled if the file has another rate.
 //
-// WAV ends with the first error of f, of [NewResampler], or of a file that can't be read. A file that ends before its header says gives all samples it has, and
+// Read ends with the first error of f, of [NewResampler], or of a file that can't be read. A file that ends before its header says gives all samples it has, and
 // then an error that wraps format.ErrShort.
-func WAV(r io.Reader, rate int, ring *Ring, f func(samples []float32) error) error {
-	w, err := wav.NewReader(r)
-	if err != nil {
-		return err
-	}
+func Read(w *wav.Reader, rate int, ring *Ring, f func(samples []float32) error) error {
 	to, err := NewResampler(w.Rate, rate)
 	if err != nil {
 		return err
