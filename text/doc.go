@@ -1,0 +1,2 @@
+// Package text is in progress.
+package text

@@ -1,0 +1,324 @@
+package text
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"unicode/utf8"
+)
+
+// A runeSet is a set of characters.
+type runeSet struct {
+	ranges [][2]rune // sorted, not touching, after sorted
+	ascii  [2]uint64
+	ready  bool
+	cased  bool // another set where the case doesn't matter
+}
+
+func newSet() *runeSet { return &runeSet{} }
+
+func (s *runeSet) add(lo, hi rune) *runeSet {
+	s.ranges, s.ready = append(s.ranges, [2]rune{lo, hi}), false
+	return s
+}
+
+func (s *runeSet) union(t *runeSet) {
+	s.ranges, s.ready, s.cased = append(s.ranges, t.ranges...), false, s.cased || t.cased
+}
+
+// sorted joins ranges and fills the table of ASCII.
+func (s *runeSet) sorted() {
+	if s.ready {
+		return
+	}
+	slices.SortFunc(s.ranges, func(a, b [2]rune) int { return int(a[0] - b[0]) })
+	out := s.ranges[:0]
+	for _, r := range s.ranges {
+		if n := len(out); n > 0 && r[0] <= out[n-1][1]+1 {
+			out[n-1][1] = max(out[n-1][1], r[1])
+		} else {
+			out = append(out, r)
+		}
+	}
+	s.ranges, s.ascii = out, [2]uint64{}
+	for _, r := range out {
+		for c := r[0]; c <= r[1] && c < utf8.RuneSelf; c++ {
+			s.ascii[c>>6] |= 1 << (c & 63)
+		}
+	}
+	s.ready = true
+}
+
+func (s *runeSet) negate() *runeSet {
+	s.sorted()
+	var out [][2]rune
+	next := rune(0)
+	for _, r := range s.ranges {
+		if r[0] > next {
+			out = append(out, [2]rune{next, r[0] - 1})
+		}
+		next = r[1] + 1
+	}
+	if next <= utf8.MaxRune {
+		out = append(out, [2]rune{next, utf8.MaxRune})
+	}
+	s.ranges, s.ready = out, false
+	return s
+}
+
+func (s *runeSet) and(t *runeSet) *runeSet {
+	a, b := *s, *t
+	a.ranges, b.ranges = slices.Clone(s.ranges), slices.Clone(t.ranges)
+	a.negate().union(b.negate())
+	a.cased = s.cased || t.cased
+	return a.negate()
+}
+
+func (s *runeSet) has(r rune) bool {
+	s.sorted()
+	if r < utf8.RuneSelf {
+		return s.ascii[r>>6]>>(r&63)&1 != 0
+	}
+	lo, hi := 0, len(s.ranges)
+	for lo < hi {
+		m := (lo + hi) / 2
+		if s.ranges[m][1] < r {
+			lo = m + 1
+		} else {
+			hi = m
+		}
+	}
+	return lo < len(s.ranges) && s.ranges[lo][0] <= r
+}
+
+// onigSet returns a property of Oniguruma by its name, nil if tables.txt has none.
+func onigSet(name string) *runeSet {
+	plain := func(s string) string {
+		return strings.ToLower(strings.NewReplacer("_", "", " ", "", "-", "").Replace(s))
+	}
+	set, found := newSet(), false
+	set.cased = true
+	want := plain(name)
+	if strings.HasPrefix(name, "[") {
+		want = name
+	}
+	switch want {
+	case "any":
+		return set.add(0, utf8.MaxRune)
+	case "letter":
+		want = "l"
+	case "mark":
+		want = "m"
+	case "number":
+		want = "n"
+	case "punctuation":
+		want = "p"
+	case "symbol":
+		want = "s"
+	case "separator":
+		want = "z"
+	}
+	short := map[string]string{"s": "onig-s", "w": "onig-w", "d": "onig-d", "h": "onig-h"}[name]
+	for line, items := range tableLines() {
+		table, ok := strings.CutPrefix(line, "onig-")
+		if !ok {
+			continue
+		}
+		switch {
+		case short != "":
+			ok = line == short
+		case strings.HasPrefix(table, "["):
+			ok = table == want || table == "["+want+"]"
+		case len(table) == 1:
+			ok = false
+		case len(want) == 1: // a group of categories
+			ok = len(table) == 2 && plain(table[:1]) == want
+		default:
+			ok = plain(table) == want
+		}
+		if ok {
+			found = true
+			ranges(items, func(lo, hi rune) { set.add(lo, hi) })
+		}
+	}
+	if !found {
+		return nil
+	}
+	set.sorted()
+	return set
+}
+
+// A regexRun is a search that runs.
+type regexRun struct {
+	re    *regex
+	b     []byte
+	stack []regexState
+	steps int // left
+	slots []int32
+}
+
+// A regexState is a way not yet tried, or the old value of a slot.
+type regexState struct{ pc, pos int32 }
+
+// errSteps says that a regular expression took too many steps.
+type stepsError struct{ source string }
+
+func (e stepsError) Error() string {
+	return fmt.Sprintf("the regular expression %q takes too many steps over this text", e.source)
+}
+
+// Steps of a regular expression over a text: so many, and so many for each byte.
+const (
+	baseSteps = 1 << 20
+	byteSteps = 1 << 9
+)
+
+// find appends the places where the expression matches, and the parts between them, as the reference's binding does: an
+// empty match right behind a match is skipped.
+func (re *regex) find(dst []match, b []byte) ([]match, error) {
+	if len(b) == 0 {
+		return append(dst, match{}), nil
+	}
+	r := regexRun{re: re, b: b, steps: baseSteps + byteSteps*len(b), slots: make([]int32, re.slots)}
+	prev, last := 0, -1 // the end of what is covered, and of the last match
+	for at := 0; at <= len(b); {
+		start, end := r.search(at)
+		if r.steps < 0 {
+			return dst, stepsError{re.source}
+		}
+		if start < 0 {
+			break
+		}
+		if start == end && end == last {
+			n := 1
+			if at < len(b) {
+				_, n = decodeRune(b, at)
+			}
+			at += n
+			continue
+		}
+		if prev != start {
+			dst = append(dst, match{prev, start, false})
+		}
+		dst = append(dst, match{start, end, true})
+		prev, at, last = end, end, end
+	}
+	if prev != len(b) {
+		dst = append(dst, match{prev, len(b), false})
+	}
+	return dst, nil
+}
+
+// search returns the first match from a place on, -1 if there is none.
+func (r *regexRun) search(at int) (start, end int) {
+	for ; at <= len(r.b) && r.steps >= 0; at++ {
+		if at < len(r.b) && !utf8.RuneStart(r.b[at]) {
+			continue
+		}
+		if end = r.run(0, at); end >= 0 {
+			return at, end
+		}
+	}
+	return -1, -1
+}
+
+// run returns the end of the match of the code at pc that begins at pos, -1 if there is none.
+func (r *regexRun) run(pc, pos int) int {
+	base := len(r.stack)
+	defer func() { r.stack = r.stack[:base] }()
+	push := func(pc, pos int) { r.stack = append(r.stack, regexState{int32(pc), int32(pos)}) }
+	for {
+		if r.steps--; r.steps < 0 {
+			return -1
+		}
+		in := &r.re.code[pc]
+		ok := true
+		switch in.op {
+		case opMatch:
+			return pos
+		case opSet:
+			if ok = pos < len(r.b); ok {
+				c, n := rune(r.b[pos]), 1
+				if c >= utf8.RuneSelf {
+					c, n = decodeRune(r.b, pos)
+				}
+				ok = in.set.has(c)
+				pos, pc = pos+n, pc+1
+			}
+		case opSplit:
+			push(in.y, pos)
+			pc = in.x
+		case opJump:
+			pc = in.x
+		case opBegin:
+			push(-1-in.x, int(r.slots[in.x]))
+			r.slots[in.x] = int32(pos)
+			pc++
+		case opEmpty:
+			if pc++; int(r.slots[in.x]) == pos {
+				pc = in.y
+			}
+		case opAhead:
+			ok = r.run(pc+1, pos) >= 0 != in.not
+			pc = in.x
+		case opBehind:
+			from := pos
+			for n := in.x; n > 0 && from >= 0; n-- {
+				if from--; from >= 0 {
+					for !utf8.RuneStart(r.b[from]) {
+						from--
+					}
+				}
+			}
+			ok = (from >= 0 && r.run(pc+1, from) >= 0) != in.not
+			pc = in.y
+		case opAtomic:
+			end := r.run(pc+1, pos)
+			ok, pos, pc = end >= 0, end, in.x
+		default:
+			ok = r.assert(in, pos) != in.not
+			pc++
+		}
+		if ok {
+			continue
+		}
+		for {
+			if len(r.stack) == base {
+				return -1
+			}
+			s := r.stack[len(r.stack)-1]
+			r.stack = r.stack[:len(r.stack)-1]
+			if s.pc >= 0 {
+				pc, pos = int(s.pc), int(s.pos)
+				break
+			}
+			r.slots[-1-s.pc] = s.pos
+		}
+	}
+}
+
+func (r *regexRun) assert(in *instr, pos int) bool {
+	switch in.op {
+	case opText:
+		return pos == 0
+	case opEnd:
+		return pos == len(r.b)
+	case opLine:
+		return pos == 0 || r.b[pos-1] == '\n' && pos < len(r.b)
+	case opEOL:
+		return pos == len(r.b) || r.b[pos] == '\n'
+	}
+	before, after := false, false
+	if pos > 0 {
+		c, _ := utf8.DecodeLastRune(r.b[:pos])
+		before = wordSet().has(c)
+	}
+	if pos < len(r.b) {
+		c, _ := decodeRune(r.b, pos)
+		after = wordSet().has(c)
+	}
+	return before != after
+}
+
+var wordSet = sync.OnceValue(func() *runeSet { return onigSet("w") })
