@@ -39,8 +39,9 @@ type addedTokens struct {
 	ids     map[string]uint32
 	byID    map[uint32]addedToken
 	special map[string]bool
-	plain   finder // of those found in the text as it is
-	changed finder // of those found in the normalized text
+	decoded map[uint32]string // the tokens as Decode writes them: normalized
+	plain   finder            // of those found in the text as it is
+	changed finder            // of those found in the normalized text
 }
 
 // A finder finds the added tokens of one kind: at each place the longest.
@@ -65,16 +66,15 @@ func newFinder(tokens []addedToken, contents []string) finder {
 
 // newAddedTokens gives the tokens of a file their ids.
 func newAddedTokens(list []addedToken, m model, size int, norm normalizer) (*addedTokens, error) {
-	t := &addedTokens{ids: make(map[string]uint32), byID: make(map[uint32]addedToken), special: make(map[string]bool)}
+	t := &addedTokens{ids: make(map[string]uint32), byID: make(map[uint32]addedToken), special: make(map[string]bool), decoded: make(map[uint32]string)}
 	voc := m.words()
-	var specials, others []addedToken
+	var all []addedToken // in the order of the file
 	next := uint32(size)
 	seen := make(map[addedToken]bool)
 	for _, a := range list {
 		a.id = 0
 		if a.special && a.content != "" && !t.special[a.content] {
 			t.special[a.content] = true
-			specials = append(specials, a)
 		}
 		if a.content == "" || seen[a] {
 			continue
@@ -92,14 +92,12 @@ func newAddedTokens(list []addedToken, m model, size int, norm normalizer) (*add
 			delete(seen, old)
 		}
 		t.byID[id] = a
-		if !t.special[a.content] {
-			others = append(others, a)
-		}
+		all = append(all, a)
 	}
 	var tokens [2][]addedToken
 	var contents [2][]string
 	var text aligned
-	for _, a := range append(specials, others...) {
+	for _, a := range all {
 		a.id = t.ids[a.content]
 		kind, content := 0, a.content
 		if a.normalized {
@@ -112,11 +110,19 @@ func newAddedTokens(list []addedToken, m model, size int, norm normalizer) (*add
 				content = string(text.b)
 			}
 		}
+		if t.byID[a.id] == unnumbered(a) {
+			t.decoded[a.id] = content
+		}
 		tokens[kind] = append(tokens[kind], a)
 		contents[kind] = append(contents[kind], content)
 	}
 	t.plain, t.changed = newFinder(tokens[0], contents[0]), newFinder(tokens[1], contents[1])
 	return t, nil
+}
+
+func unnumbered(a addedToken) addedToken {
+	a.id = 0
+	return a
 }
 
 // find calls f for each part of b that is no added token, with −1, and for each that is one, with its id.

@@ -16,14 +16,6 @@ type Encoding struct {
 	Words     []int      // the number of the word in its text, −1 where Special
 	Texts     []int      // 0 in the first text, 1 in the second, −1 in none
 	Overflow  []Encoding // what truncation cut off, in windows as the file or the Options say
-
-	ranges [2]tokenRange // of the two texts
-}
-
-// A tokenRange is the tokens of a text, if set.
-type tokenRange struct {
-	set        bool
-	start, end int
 }
 
 // A Span is a part of a text: text[Start:End] in bytes, and []rune(text)[RuneStart:RuneEnd] in characters.
@@ -47,9 +39,10 @@ func (e *Encoding) add(id, typeID int64, token string, attention int64) {
 	e.Tokens = append(e.Tokens, token)
 	e.Spans = append(e.Spans, Span{})
 	e.Words = append(e.Words, -1)
+	e.Texts = append(e.Texts, -1)
 }
 
-// slice returns a copy of some tokens, without ranges.
+// slice returns a copy of some tokens.
 func (e *Encoding) slice(start, end int) Encoding {
 	var s Encoding
 	s.append(e, start, end)
@@ -64,24 +57,23 @@ func (e *Encoding) append(x *Encoding, start, end int) {
 	e.Tokens = append(e.Tokens, x.Tokens[start:end]...)
 	e.Spans = append(e.Spans, x.Spans[start:end]...)
 	e.Words = append(e.Words, x.Words[start:end]...)
+	e.Texts = append(e.Texts, x.Texts[start:end]...)
 }
 
 func (e *Encoding) clone() Encoding {
 	c := e.slice(0, len(e.IDs))
-	c.ranges = e.ranges
 	for i := range e.Overflow {
 		c.Overflow = append(c.Overflow, e.Overflow[i].clone())
 	}
 	return c
 }
 
-// merge appends x, and pairs what overflowed of both.
+// merge appends x, and pairs what overflowed of both. What overflows has no overflow of its own.
 func (e *Encoding) merge(x *Encoding) {
 	var overflow []Encoding
 	with := func(a, b *Encoding) {
 		c := a.slice(0, len(a.IDs))
-		c.ranges = a.ranges
-		c.appendAll(b)
+		c.append(b, 0, len(b.IDs))
 		overflow = append(overflow, c)
 	}
 	for i := range e.Overflow {
@@ -93,44 +85,8 @@ func (e *Encoding) merge(x *Encoding) {
 	for j := range x.Overflow {
 		with(e, &x.Overflow[j])
 	}
-	e.appendAll(x)
-	e.Overflow = overflow
-}
-
-func (e *Encoding) appendAll(x *Encoding) {
-	n := len(e.IDs)
-	for i, r := range x.ranges {
-		if r.set {
-			e.ranges[i] = tokenRange{true, n + r.start, n + r.end}
-		}
-	}
 	e.append(x, 0, len(x.IDs))
-}
-
-// texts fills Texts.
-func (e *Encoding) texts() {
-	e.Texts = e.Texts[:0]
-	for range e.IDs {
-		e.Texts = append(e.Texts, -1)
-	}
-	count := 0
-	for _, r := range e.ranges {
-		if r.set {
-			count++
-		}
-	}
-	for i := range max(count, 1) {
-		r := e.ranges[i]
-		if !r.set { // the reference counts the texts, then takes the first ones
-			r = tokenRange{true, 0, len(e.IDs)}
-		}
-		for k := r.start; k < r.end && k < len(e.Texts); k++ {
-			e.Texts[k] = i
-		}
-	}
-	for i := range e.Overflow {
-		e.Overflow[i].texts()
-	}
+	e.Overflow = overflow
 }
 
 // bytes gives each span its bytes, of the runes that it has.
@@ -169,10 +125,10 @@ func (c *runeCounter) isASCII() bool {
 
 // runes returns the number of characters that begin before a byte; a place within a character is that of its beginning.
 func (c *runeCounter) runes(i int) int {
+	i = min(i, len(c.text))
 	if c.isASCII() {
 		return i
 	}
-	i = min(i, len(c.text))
 	for i < len(c.text) && !utf8.RuneStart(c.text[i]) {
 		i--
 	}

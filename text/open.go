@@ -133,6 +133,13 @@ func (t *Tokenizer) EncodeInto(e *Encoding, text string, o Options) error {
 	}
 	encodings := [2]*Encoding{&w.first, &w.second}
 	w.list = w.list[:0]
+	truncation, padding := t.truncation, t.padding
+	if o.Truncation != nil {
+		truncation = *o.Truncation
+	}
+	if o.Padding != nil {
+		padding = *o.Padding
+	}
 	for i := range n {
 		if k := invalidUTF8(texts[i]); k >= 0 {
 			if !o.ReplaceInvalid {
@@ -141,17 +148,10 @@ func (t *Tokenizer) EncodeInto(e *Encoding, text string, o Options) error {
 			texts[i] = valid(texts[i])
 		}
 		encodings[i].reset()
-		if err := t.encode(w, encodings[i], texts[i], int64(i)); err != nil {
+		if err := t.encode(w, encodings[i], texts[i], i, truncation); err != nil {
 			return fmt.Errorf("text: %w", err)
 		}
 		w.list = append(w.list, encodings[i])
-	}
-	truncation, padding := t.truncation, t.padding
-	if o.Truncation != nil {
-		truncation = *o.Truncation
-	}
-	if o.Padding != nil {
-		padding = *o.Padding
 	}
 	if err := t.process(w, e, !o.WithoutSpecial, truncation, padding); err != nil {
 		return fmt.Errorf("text: %w", err)
@@ -202,6 +202,9 @@ func (t *Tokenizer) Decode(ids []int64, skipSpecial bool) (string, error) {
 	tokens := make([]string, 0, len(ids))
 	for i, id := range ids {
 		s, ok := t.Token(id)
+		if d, normalized := t.added.decoded[uint32(id)]; ok && normalized {
+			s = d
+		}
 		if !ok {
 			return "", fmt.Errorf("text: no token has the id %d, which is number %d", id, i)
 		}

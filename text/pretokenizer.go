@@ -165,8 +165,10 @@ func (p wordPattern) find(dst []match, b []byte) ([]match, error) {
 	return dst, nil
 }
 
-// unicodeScripts cuts where the script changes; a space belongs to any script.
+// unicodeScripts cuts where the script changes; a space and what has no script belong to any.
 type unicodeScripts struct{}
+
+const anyScript = 255
 
 func (unicodeScripts) cut(w *work) error {
 	d := unicodeData()
@@ -177,10 +179,10 @@ func (unicodeScripts) cut(w *work) error {
 			continue
 		}
 		b := w.b[p.start:p.end]
-		start, script := -1, -1 // spaces before the first character of a script fall away, as there
+		start, script := -1, -1 // what is before the first character of a script falls away, as there
 		for i := 0; i < len(b); {
 			r, n := decodeRune(b, i)
-			if s := int(uint8(d.props(r) >> scriptShift)); r != ' ' && s != script {
+			if s := int(uint8(d.props(r) >> scriptShift)); s != anyScript && s != script {
 				if start >= 0 {
 					w.addPart(p, start, i)
 				}

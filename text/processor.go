@@ -211,7 +211,6 @@ func (p *bertProcessing) around(r, e *Encoding, i int) {
 			r.Types[k] = typeID
 		}
 	}
-	r.ranges[text] = tokenRange{true, start, len(r.IDs)}
 	r.add(p.sep.id, typeID, p.sep.token, 1)
 }
 
@@ -355,7 +354,6 @@ func (t *template) process(w *work, list []*Encoding, special bool) ([]*Encoding
 			for k := range e.Types {
 				e.Types[k] = p.typeID
 			}
-			e.ranges[p.text] = tokenRange{true, 0, len(e.IDs)}
 			out = append(out, e)
 		case special:
 			e := new(Encoding)
@@ -380,13 +378,6 @@ func (t *Tokenizer) process(w *work, e *Encoding, special bool, truncation Trunc
 		}
 	}
 	list := w.list
-	for i, x := range list {
-		x.ranges = [2]tokenRange{}
-		x.ranges[i] = tokenRange{true, 0, len(x.IDs)}
-		for k := range x.Overflow {
-			x.Overflow[k].ranges[i] = tokenRange{true, 0, len(x.Overflow[k].IDs)}
-		}
-	}
 	if t.processor != nil {
 		var err error
 		if list, err = t.processor.process(w, list, special); err != nil {
@@ -398,6 +389,5 @@ func (t *Tokenizer) process(w *work, e *Encoding, special bool, truncation Trunc
 		e.merge(x)
 	}
 	padding.apply(e)
-	e.texts()
 	return nil
 }

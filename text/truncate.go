@@ -124,11 +124,12 @@ func (e *Encoding) truncate(most, stride int, left bool) error {
 	if stride >= most {
 		return fmt.Errorf("truncation to %d tokens of a text has a stride of %d, which leaves no new ones", most, stride)
 	}
-	var windows []tokenRange
+	type window struct{ start, end int }
+	var windows []window
 	for k := 0; ; k += most - stride {
-		w := tokenRange{start: k, end: min(k+most, n)}
+		w := window{k, min(k+most, n)}
 		if left {
-			w = tokenRange{start: max(0, n-k-most), end: n - k}
+			w = window{max(0, n-k-most), n - k}
 		}
 		windows = append(windows, w)
 		if !left && w.end == n || left && w.start == 0 {
@@ -146,6 +147,7 @@ func (e *Encoding) truncate(most, stride int, left bool) error {
 // Padding makes encodings longer. The zero value adds nothing.
 type Padding struct {
 	Length   int    // at least so many tokens; 0 is no length
+	Longest  bool   // at least as many in each window of Overflow as in the encoding
 	Multiple int    // a multiple of so many; 0 is any
 	Left     bool   // add at the beginning, not at the end
 	ID, Type int64  // of the tokens added
@@ -175,6 +177,7 @@ func readPadding(v value) (p Padding, err error) {
 	} else if name, err := s.str(); err != nil || name != "BatchLongest" {
 		return p, s.errorf("is neither BatchLongest nor Fixed")
 	}
+	p.Longest = p.Length == 0
 	if _, ok := o.fields["direction"]; !ok {
 		return p, o.errorf(`has no "direction"`)
 	}
@@ -205,6 +208,9 @@ const maxPadding = 1 << 24 // tokens that a file may ask for
 
 // apply pads e and what overflowed.
 func (p Padding) apply(e *Encoding) {
+	if p.Length <= 0 && p.Multiple <= 0 && !p.Longest {
+		return
+	}
 	length := max(p.Length, 0)
 	if length == 0 {
 		length = len(e.IDs)
@@ -234,11 +240,6 @@ func (p Padding) pad(e *Encoding, length int) {
 		padded.add(p.ID, p.Type, p.Token, 0)
 	}
 	padded.append(e, 0, n)
-	for i, r := range e.ranges {
-		if r.set {
-			padded.ranges[i] = tokenRange{true, r.start + length - n, r.end + length - n}
-		}
-	}
 	padded.Overflow = e.Overflow
 	*e = padded
 }

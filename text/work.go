@@ -176,21 +176,35 @@ func (t *Tokenizer) normalize(w *work) error {
 	return failed
 }
 
-// encode appends the tokens of a text to an empty encoding.
-func (t *Tokenizer) encode(w *work, e *Encoding, text string, typeID int64) error {
+// encode appends the tokens of a text to an empty encoding. With truncation it reads words, from the end with Left, until
+// there are as many tokens as that allows, and leaves the others out, as the reference does.
+func (t *Tokenizer) encode(w *work, e *Encoding, text string, number int, cut Truncation) error {
 	if err := t.cut(w, text); err != nil {
 		return err
 	}
+	pieces, limit := w.pieces, math.MaxInt
+	if (cut.MaxTokens > 0 || cut.Empty) && (cut.Strategy != "OnlyFirst" || number == 0) && (cut.Strategy != "OnlySecond" || number == 1) {
+		limit = cut.MaxTokens
+	}
+	count := 0 // of tokens; only a word ends the reading
+	if cut.Left && limit < math.MaxInt {
+		from, done := len(pieces), false
+		for from > 0 && !done {
+			from--
+			if err := t.tokenize(w, pieces[from]); err != nil {
+				return err
+			}
+			count += len(w.tokens)
+			done = count >= limit && pieces[from].id < 0
+		}
+		pieces, limit = pieces[from:], math.MaxInt
+	}
 	at := runeCounter{text: text, ascii: -1}
-	for i, p := range w.pieces {
-		w.tokens = w.tokens[:0]
-		length := p.end - p.start
-		word := w.b[p.start:p.end]
-		if p.id >= 0 {
-			w.tokens = append(w.tokens, token{uint32(p.id), 0, length, ownText})
-		} else if err := t.model.tokenize(w, word); err != nil {
+	for i, p := range pieces {
+		if err := t.tokenize(w, p); err != nil {
 			return err
 		}
+		length := p.end - p.start
 		for _, k := range w.tokens {
 			o := span{p.origin.start + k.start, p.origin.start + k.end} // of an empty token, as there
 			if k.start < k.end {
@@ -202,18 +216,32 @@ func (t *Tokenizer) encode(w *work, e *Encoding, text string, typeID int64) erro
 			}
 			var name string
 			if k.number == ownText {
-				name = string(word[k.start:min(k.end, length)])
+				name = string(w.b[p.start+k.start : p.start+min(k.end, length)])
 			} else {
 				name = t.names[k.number]
 			}
 			e.IDs = append(e.IDs, int64(k.id))
-			e.Types = append(e.Types, typeID)
+			e.Types = append(e.Types, int64(number))
 			e.Attention = append(e.Attention, 1)
 			e.Special = append(e.Special, false)
 			e.Tokens = append(e.Tokens, name)
 			e.Spans = append(e.Spans, at.convert(o))
 			e.Words = append(e.Words, i)
+			e.Texts = append(e.Texts, number)
+		}
+		if len(e.IDs) >= limit && p.id < 0 {
+			break
 		}
 	}
 	return nil
+}
+
+// tokenize makes w.tokens those of a piece.
+func (t *Tokenizer) tokenize(w *work, p piece) error {
+	w.tokens = w.tokens[:0]
+	if p.id >= 0 {
+		w.tokens = append(w.tokens, token{uint32(p.id), 0, p.end - p.start, ownText})
+		return nil
+	}
+	return t.model.tokenize(w, w.b[p.start:p.end])
 }

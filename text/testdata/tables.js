@@ -176,11 +176,15 @@ for (const k of names) {
   const same = (a, b) => t.preTokenizeString(str(a) + str(b)).length === 1
   const reps = [], of = new Map()
   let last = -1
+  // The space and what has no script are one with any script.
+  const any = all.filter(c => same(0x61, c) && same(0x44f, c)), isAny = new Set(any)
+  set('script-255', any)
   for (const c of all) {
-    if (last >= 0 && same(reps[last][0], c) && c !== 0x20) { reps[last].push(c); continue }
-    let k = reps.findIndex(r => r[0] !== 0x20 && same(r[0], c))
-    if (c === 0x20 || k < 0) { reps.push([c]); k = reps.length - 1 } else reps[k].push(c)
-    if (c !== 0x20) last = k
+    if (isAny.has(c)) continue
+    if (last >= 0 && same(reps[last][0], c)) { reps[last].push(c); continue }
+    let k = reps.findIndex(r => same(r[0], c))
+    if (k < 0) { reps.push([c]); k = reps.length - 1 } else reps[k].push(c)
+    last = k
   }
   reps.forEach((cs, k) => set('script-' + k, cs))
 }
