@@ -68,37 +68,31 @@ func newFinder(tokens []addedToken, contents []string) finder {
 func newAddedTokens(list []addedToken, m model, size int, norm normalizer) (*addedTokens, error) {
 	t := &addedTokens{ids: make(map[string]uint32), byID: make(map[uint32]addedToken), special: make(map[string]bool), decoded: make(map[uint32]string)}
 	voc := m.words()
-	var all []addedToken // in the order of the file
+	var order []uint32 // the ids, as they come in the file
 	next := uint32(size)
-	seen := make(map[addedToken]bool)
 	for _, a := range list {
 		a.id = 0
-		if a.special && a.content != "" && !t.special[a.content] {
-			t.special[a.content] = true
-		}
-		if a.content == "" || seen[a] {
+		if a.content == "" {
 			continue
 		}
-		seen[a] = true
+		t.special[a.content] = t.special[a.content] || a.special
 		id, ok := t.ids[a.content]
 		if !ok {
 			if id, ok = voc.id([]byte(a.content)); !ok {
 				id = next
 			}
+			order = append(order, id)
 		}
 		t.ids[a.content] = id
 		next = max(next, id+1)
-		if old, ok := t.byID[id]; ok {
-			delete(seen, old)
-		}
-		t.byID[id] = a
-		all = append(all, a)
+		t.byID[id] = a // the last of equal contents counts
 	}
 	var tokens [2][]addedToken
 	var contents [2][]string
 	var text aligned
-	for _, a := range all {
-		a.id = t.ids[a.content]
+	for _, id := range order {
+		a := t.byID[id]
+		a.id = id
 		kind, content := 0, a.content
 		if a.normalized {
 			kind = 1
@@ -110,19 +104,12 @@ func newAddedTokens(list []addedToken, m model, size int, norm normalizer) (*add
 				content = string(text.b)
 			}
 		}
-		if t.byID[a.id] == unnumbered(a) {
-			t.decoded[a.id] = content
-		}
+		t.decoded[id] = content
 		tokens[kind] = append(tokens[kind], a)
 		contents[kind] = append(contents[kind], content)
 	}
 	t.plain, t.changed = newFinder(tokens[0], contents[0]), newFinder(tokens[1], contents[1])
 	return t, nil
-}
-
-func unnumbered(a addedToken) addedToken {
-	a.id = 0
-	return a
 }
 
 // find calls f for each part of b that is no added token, with −1, and for each that is one, with its id.

@@ -230,9 +230,10 @@ func randomModel(r *rand.Rand) (m, []string) {
 		words := append([]string{"<unk>"}, randomWords(r, "")...)
 		return m{"type": "WordLevel", "vocab": numbered(words), "unk_token": "<unk>"}, words
 	case 2:
-		words := withBytes(append([]string{"<unk>"}, randomWords(r, "")...))
-		slices.Sort(words[1:])
-		words = slices.Compact(words)
+		words := withBytes(randomWords(r, ""))
+		slices.Sort(words)
+		words = slices.DeleteFunc(slices.Compact(words), func(w string) bool { return w == "<unk>" })
+		words = append([]string{"<unk>"}, words...)
 		vocab := []any{}
 		for _, w := range words {
 			score := -float64(r.IntN(5))
@@ -426,9 +427,9 @@ func randomTokenizer(r *rand.Rand) (file []byte, extra []string) {
 // TestRandomTokenizers compares random tokenizers with the oracle's.
 func TestRandomTokenizers(t *testing.T) {
 	o := newOracle(t)
-	n := max(*cases, 30)
+	const n = 30 // texts of each
 	count, refused := 0, 0
-	for seed := range uint64(max(100, *cases/100)) {
+	for seed := range uint64(max(100, *cases/n)) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			o.t = t
 			r := rand.New(rand.NewPCG(*seed0, seed))
@@ -467,7 +468,12 @@ func TestRandomTokenizers(t *testing.T) {
 				}
 				var answers []oracleEncoding
 				if err := o.ask(&answers, "batch", requests); err != nil {
-					t.Fatalf("seed %d: %v\n%s", seed, err, file)
+					o.ask(&opened, "open", string(file))
+				for _, q := range requests {
+					if err := o.ask(&answers, "batch", [][]any{q}); err != nil {
+						t.Fatalf("seed %d: %+q: %v\n%s", seed, q, err, brief(file))
+					}
+				}
 				}
 				for i, in := range ins {
 					err := in.encode(tok, &e)
@@ -495,7 +501,10 @@ func TestRandomTokenizers(t *testing.T) {
 					var text string
 					theirs := o.ask(&text, "decode", []any{ids, skip})
 					got, err := tok.Decode(ids, skip)
-					if (err != nil) != (theirs != nil) || got != text {
+					if theirs == errAborted && strings.Contains(string(file), `"type":"Strip"`) {
+					return // it cuts more than there is
+				}
+				if (err != nil) != (theirs != nil) || got != text {
 						t.Fatalf("seed %d: Decode(%v) = %+q, %v, want %+q, %v\n%s", seed, ids, got, err, text, theirs, brief(file))
 					}
 				}
@@ -521,10 +530,10 @@ func brief(file []byte) string {
 	return fmt.Sprintf("%.4000s", data)
 }
 
-// equalContents says whether two added tokens are equal once they are normalized. The oracle then takes one of them, now
-// this one, now that one; this package takes the first of the file.
+// equalContents says whether two added tokens are equal once they are normalized, or one is nothing. The oracle takes one
+// of two, now this one, now that one; this package takes the first of the file. At one that is nothing the oracle aborts.
 func equalContents(t *Tokenizer) bool {
-	return len(t.added.changed.tokens) != t.added.changed.count()
+	return len(t.added.changed.tokens) != t.added.changed.count() || t.added.changed.trie.nodes[0].value >= 0
 }
 
 func (f *finder) count() (n int) {

@@ -183,7 +183,7 @@ func (t *Tokenizer) encode(w *work, e *Encoding, text string, number int, cut Tr
 		return err
 	}
 	pieces, limit := w.pieces, math.MaxInt
-	if (cut.MaxTokens > 0 || cut.Empty) && (cut.Strategy != "OnlyFirst" || number == 0) && (cut.Strategy != "OnlySecond" || number == 1) {
+	if (cut.MaxTokens > 0 || cut.Empty) && (cut.Strategy != "OnlySecond" || number == 1) {
 		limit = cut.MaxTokens
 	}
 	count := 0 // of tokens; only a word ends the reading
