@@ -153,6 +153,12 @@ func TestReceipts(t *testing.T) {
 	}
 }
 
+func TestARM(t *testing.T) {
+	if commands, _ := runPage(t, filepath.FromSlash("docs/arm.md")); commands < 3 {
+		t.Errorf("ran %d commands, want at least 3", commands)
+	}
+}
+
 // TestHowTo runs the how-tos, which are a page each.
 func TestHowTo(t *testing.T) {
 	pages, err := filepath.Glob(filepath.FromSlash("docs/howto/*.md"))

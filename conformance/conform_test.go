@@ -77,6 +77,9 @@ func TestNoData(t *testing.T) {
 	checkout(t, nil)
 	dir := t.TempDir()
 	for _, s := range suites {
+		if s.name == "proofs" { // its models are built, or come from packages
+			continue
+		}
 		status, out, errs := conform(t, dir, s.name)
 		if status != 1 || !strings.Contains(errs, filepath.Join(dir, s.name)) || out != "" {
 			t.Errorf("%s: status %d, %q, %q", s.name, status, out, errs)

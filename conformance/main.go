@@ -2,7 +2,7 @@
 //
 //	go run ./conformance [-dir DIR] [-long] [-v] SUITE[/OP]...
 //
-// Suites: views, layout, ttnn, orion, numpy, onnx, models, packages. It prints a line per
+// Suites: views, layout, ttnn, orion, numpy, onnx, models, packages, proofs. It prints a line per
 // operation and last the totals. It exits with 1 if any case failed or is
 // unsupported; with -allow-unsupported only if any failed; with -floor if an
 // operation passes fewer cases than the checked-in floor, or any of an operation
@@ -32,14 +32,14 @@ type suite struct {
 // suites in the order in which they are listed.
 var suites = []suite{
 	{"views", runViews}, {"layout", runLayout}, {"ttnn", runTTNN}, {"orion", runOrion}, {"numpy", runNumPy},
-	{"onnx", runONNX}, {"models", runModels}, {"packages", runPackages},
+	{"onnx", runONNX}, {"models", runModels}, {"packages", runPackages}, {"proofs", runProofs},
 }
 
 func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
 
 // command is one call of the program.
 type command struct {
-	dir, cache, receipts                  string
+	dir, cache, receipts, row             string
 	long, verbose, allow, floor, updating bool
 	stdout, stderr                        io.Writer
 
@@ -59,14 +59,15 @@ func run(args []string, stdout, stderr io.Writer) int {
 	flags.SetOutput(stderr)
 	flags.StringVar(&c.dir, "dir", "", "root of the conformance data, instead of ../shared/conformance, ../shared/models and Debian's package")
 	flags.StringVar(&c.cache, "cache", "", "folder for the packages that are fetched, instead of one in the user's cache")
-	flags.StringVar(&c.receipts, "receipts", "", "folder for receipts of the models of models and packages whose runs take at most 50 MFLOP")
+	flags.StringVar(&c.receipts, "receipts", "", "folder for receipts of the models of models and packages whose runs take at most 50 MFLOP, and for the models of proofs with their certificates")
+	flags.StringVar(&c.row, "row", "", "write this machine's digests of proofs into docs/arm.md, as a row of this `machine: real hardware`, or of a machine: emulation")
 	flags.BoolVar(&c.long, "long", false, "also run cases marked long")
 	flags.BoolVar(&c.verbose, "v", false, "print each case that doesn't pass")
 	flags.BoolVar(&c.allow, "allow-unsupported", false, "unsupported cases are no failure")
 	flags.BoolVar(&c.floor, "floor", false, "compare with the checked-in floor")
 	flags.BoolVar(&c.updating, "update", false, "rewrite the checked-in floor")
 	flags.Usage = func() {
-		fmt.Fprintln(stderr, "usage: conformance [flags] SUITE[/OP]...   suites: views layout ttnn orion numpy onnx models packages")
+		fmt.Fprintln(stderr, "usage: conformance [flags] SUITE[/OP]...   suites: views layout ttnn orion numpy onnx models packages proofs")
 		flags.PrintDefaults()
 	}
 	switch err := flags.Parse(args); {
@@ -76,6 +77,9 @@ func run(args []string, stdout, stderr io.Writer) int {
 		return 2
 	case flags.NArg() == 0:
 		flags.Usage()
+		return 2
+	case c.row != "" && !slices.Equal(flags.Args(), []string{"proofs"}):
+		fmt.Fprintln(stderr, "conformance: -row goes with the suite proofs alone")
 		return 2
 	case c.updating && c.long:
 		fmt.Fprintln(stderr, "conformance: a floor counts what passes without -long; -update doesn't go with it")
@@ -134,7 +138,7 @@ func (c *command) all(args []string) error {
 
 // suite runs one suite, or one operation of it.
 func (c *command) suite(s *suite, only string) error {
-	r := &report{suite: s.name, only: only, dir: c.dir, cache: c.cache, receipts: c.receipts, root: c.root, long: c.long, verbose: c.verbose,
+	r := &report{suite: s.name, only: only, dir: c.dir, cache: c.cache, receipts: c.receipts, row: c.row, root: c.root, long: c.long, verbose: c.verbose,
 		skips: c.skips, ops: map[string]*counts{}, out: c.stdout}
 	if err := s.run(r); err != nil {
 		return err

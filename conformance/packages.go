@@ -79,12 +79,8 @@ func runPackages(r *report) error {
 	if len(files) == 0 {
 		return fmt.Errorf("no *.json in %s", list)
 	}
-	if r.cache == "" {
-		user, err := os.UserCacheDir()
-		if err != nil {
-			return fmt.Errorf("%w; -cache names a folder for packages", err)
-		}
-		r.cache = filepath.Join(user, "ashlar", "packages")
+	if err := r.findCache(); err != nil {
+		return err
 	}
 	for _, f := range files {
 		op := strings.TrimSuffix(filepath.Base(f), ".json")
@@ -112,6 +108,19 @@ func runPackages(r *report) error {
 			r.judge(op, m.Name, func() error { return m.run(r, op, folder) })
 		}
 	}
+	return nil
+}
+
+// findCache sets the folder of packages where no flag does.
+func (r *report) findCache() error {
+	if r.cache != "" {
+		return nil
+	}
+	user, err := os.UserCacheDir()
+	if err != nil {
+		return fmt.Errorf("%w; -cache names a folder for packages", err)
+	}
+	r.cache = filepath.Join(user, "ashlar", "packages")
 	return nil
 }
 

@@ -37,6 +37,7 @@ type report struct {
 	dir, root   string
 	cache       string // of packages
 	receipts    string // folder; "" for none
+	row         string // of docs/arm.md, to be written; "" for none
 	long        bool
 	verbose     bool
 	skips       map[string]string
