@@ -8,6 +8,8 @@
 // operation passes fewer cases than the checked-in floor, or any of an operation
 // that has no unsupported ones fails. -update rewrites the floor of the suites
 // that were run. Cases in skip.txt are skipped, each with its reason.
+// The suite proofs compares digests with the stated ones; -row also writes them
+// into docs/arm.md.
 // docs/conformance.md says more.
 package main
 
