@@ -45,7 +45,8 @@ const (
 // complement; the divisions and products; and the inverses. Other functions are one step each.
 // Where a rule fails, the explanation ends with the condition, and with the first coordinate
 // that has no answer. Where the published rules of pycute or cutegen give another answer, the
-// step at which they go wrong has it; these are compared up to 4096 coordinates.
+// step at which they go wrong has it; these are compared up to 4096 coordinates. The first
+// coordinate without an answer is sought up to 2^18.
 //
 // These are the rules and their claims. Offsets are those of all linear coordinates:
 //
@@ -127,9 +128,13 @@ func (x *explainer) add(rule, left, right string, numbers []int, format string, 
 	}
 }
 
-// blame notes the wrong answers of published rules at the last step.
-func (x *explainer) blame(c subject) {
-	if len(x.Steps) > maxSteps || c.promise == nil && (!c.defined || c.size() > maxShort) {
+// blame notes the wrong answers of published rules at the last step. An answer is checked at the coordinates of the layouts.
+func (x *explainer) blame(c subject, checked ...layout.Layout) {
+	n := 1
+	for _, l := range checked {
+		n *= min(l.Size(), maxShort+1)
+	}
+	if len(x.Steps) > maxSteps || n > maxShort || c.promise == nil && (!c.defined || c.size() > maxShort) {
 		return
 	}
 	for _, r := range []published.Rules{published.PyCute, published.CuteGen} {
@@ -199,7 +204,7 @@ func (x *explainer) call(name string, args ...string) {
 
 // missing finds the first coordinate that has no answer, of an operation that fails.
 func (x *explainer) missing(c subject) {
-	if _, err := c.exact(); err == nil || !c.defined || c.size() > MaxElements {
+	if _, err := c.exact(); err == nil || !c.defined || c.size() > 1<<18 {
 		return
 	}
 	var bad *Mismatch
@@ -476,7 +481,7 @@ func (x *explainer) complement(a layout.Layout, n int) bool {
 	}
 	how := fmt.Sprintf("the leaves reach %d, so %d takes %d of them", reach, n, (n+reach-1)/reach)
 	x.add("complement", a.String(), r.String(), []int{n}, "%s: %v", how, r)
-	x.blame(complement(a, n))
+	x.blame(complement(a, n), a.Filter(), r)
 	return true
 }
 
@@ -554,7 +559,7 @@ func (x *explainer) rightInverse(a layout.Layout) {
 		at *= l[0]
 	}
 	x.add("inverse", a.String(), whole.String(), nil, "no leaf goes on at stride %d: %v", at, whole)
-	x.blame(rightInverse(a))
+	x.blame(rightInverse(a), a)
 }
 
 // leftInverse explains the division of an offset by one stride after the other.
@@ -592,7 +597,7 @@ func (x *explainer) leftInverse(a layout.Layout) {
 	}
 	if r, err := layout.LeftInverse(a); err == nil {
 		x.add("inverse", a.String(), r.String(), nil, "together %v", r)
-		x.blame(leftInverse(a))
+		x.blame(leftInverse(a), a)
 	}
 }
 

@@ -271,9 +271,9 @@ With --xor it finds a matrix over F2 instead, which adds bits of the offset to t
 bits of the bank's number. It exits with 1 when there is none, and when the
 search of the matrices reached its bound.
 
-With --order it finds the order in which --threads threads take all elements with the
-fewest sectors of --lines, and the vector of each thread, as an access for check. It
-exits with 1 when an order of another kind could be better.`,
+With --order it finds the order in which threads take all elements with the fewest
+sectors of --lines, and the vector of each. The answer is an access for check. It exits
+with 1 when an order of another kind could be better.`,
 		Example: `  ashlar layout solve "(32,32):(32,1)"
   ashlar layout solve "(128,128):(1,128)" --order --threads 256 --align 16
   ashlar layout solve "(64,64):(64,1)" --elem 2 --access row:8 --access ldmatrix`,
