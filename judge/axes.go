@@ -38,10 +38,12 @@ const (
 	maxCopies  = 1 << 12
 )
 
-// ParseAxes reads the notation of TIRx, with or without TileLayout( ) around it:
+// ParseAxes reads the notation of TIRx, with or without TileLayout( ) around it, and Triton's
+// distributed layouts as AxesOfLinear takes them:
 //
 //	S[(8,2,4,2):(4@laneid,1@warpid,1@laneid,1)] + R[2:4@warpid] + 5@m
 //	S[(4,8)]                                     row-major in memory
+//	{register = [[0, 1], [8, 0]], lane = [[0, 2]]}, #ttg.blocked<{…}>, #ttg.linear<{…}>
 //
 // A stride or an offset without an axis is one of memory, m.
 func ParseAxes(text string) (Axes, error) {
@@ -50,6 +52,13 @@ func ParseAxes(text string) (Axes, error) {
 		return Axes{}, fail(op, layout.ErrLimit, "%d bytes, more than %d", len(text), maxText)
 	}
 	s := strings.TrimSpace(text)
+	if strings.HasPrefix(s, "{") || strings.HasPrefix(s, "#") {
+		l, err := parseEncoding(s)
+		if err != nil {
+			return Axes{}, err
+		}
+		return AxesOfLinear(l)
+	}
 	if inner, ok := strings.CutPrefix(s, "TileLayout("); ok && strings.HasSuffix(inner, ")") {
 		s = inner[:len(inner)-1]
 	}
@@ -256,6 +265,23 @@ func extents(list []iter) int {
 		n *= it.extent
 	}
 	return n
+}
+
+// Span returns the least and the largest number on each axis of Names.
+func (a Axes) Span() (low, high []int) {
+	names := a.Names()
+	low, high = make([]int, len(names)), make([]int, len(names))
+	for _, list := range [][]iter{a.shard, a.replica} {
+		for _, it := range list {
+			k, d := slices.Index(names, it.axis), (it.extent-1)*it.stride
+			low[k], high[k] = low[k]+min(0, d), high[k]+max(0, d)
+		}
+	}
+	for _, o := range a.offset {
+		k := slices.Index(names, o.axis)
+		low[k], high[k] = low[k]+o.stride, high[k]+o.stride
+	}
+	return low, high
 }
 
 // Names returns the axes in the order of their first place: in the shard, the copies, the offset.

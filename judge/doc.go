@@ -11,10 +11,11 @@
 //   - [SolveOrder] finds the order of threads with the fewest sectors.
 //   - [Relay] counts the moves that bring elements from one layout to another.
 //
-// Notations, in spell.go, linear.go, strided.go and tiled.go:
+// Notations, in spell.go, linear.go, strided.go, tiled.go, axes.go and owners.go:
 //
 //   - [Parse] and [Print] read and write the spellings of CuTe, NumPy, Mojo, Triton and Go.
 //   - [Linear] is a layout as a matrix over F2, Triton's linear layout.
+//   - [Axes] is a layout over named axes, TIRx's, with copies; it goes to thread–value layouts and meshes.
 //   - [Strided] is a layout as NumPy's strides, [Tiled] as TT-NN's tiles and shards.
 //
 // Verdicts, in fit.go, verdict.go and explain.go:

@@ -443,3 +443,35 @@ func ExampleExplain() {
 	// the remainders by 6, the end of leaf 6:1, add up to 7: a carry, which no leaf has alone
 	// pycute at coordinate (2,1): it gives 7, right is 8
 }
+
+// The accumulator of a matrix instruction over lanes and registers, as TIRx writes it.
+func ExampleAxes() {
+	c, err := judge.ParseAxes("S[(2,8,4,2):(2,4@laneid,1@laneid,1)]")
+	if err != nil {
+		panic(err)
+	}
+	places, err := c.Owners(3*8 + 4) // of row 3, column 4
+	fmt.Println(c.Names(), places, err)
+	tv, err := c.Threads([]int{16, 8}, "laneid")
+	fmt.Println(tv, err)
+	row, err := c.Compose(judge.Plain(layout.MustParse("(1,8):(8,1)")))
+	fmt.Println(row, err)
+	// Output:
+	// [m laneid] [[0 14]] <nil>
+	// ((4,8),(2,2)):((32,1),(16,8)) <nil>
+	// S[(4,2):(1@laneid,1)] <nil>
+}
+
+// A tensor whose rows are cut over two devices, and held by four of each.
+func ExampleAxesOfMesh() {
+	a, err := judge.AxesOfMesh([]int{128, 64}, judge.Split{Extent: judge.Extent{Name: "row", Size: 2}, Of: 0}, judge.Split{Extent: judge.Extent{Name: "col", Size: 4}, Of: -1})
+	fmt.Println(a, err)
+	mesh, err := a.Mesh(128, 64)
+	fmt.Println(mesh, err)
+	_, err = judge.AxesOfMesh([]int{129, 64}, judge.Split{Extent: judge.Extent{Name: "row", Size: 2}, Of: 0})
+	fmt.Println(err)
+	// Output:
+	// S[(2,64,64):(1@row,64,1)] + R[4:1@col] <nil>
+	// [{{row 2} 0} {{col 4} -1}] <nil>
+	// judge.AxesOfMesh: 2 devices of axis "row" don't divide 129, axis 0 of shape (129,64)
+}

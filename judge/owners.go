@@ -1,6 +1,7 @@
 package judge
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -477,9 +478,13 @@ func (a Axes) Mesh(shape ...int) ([]Split, error) {
 	}
 	near, err := AxesOfMesh(shape, mesh...)
 	if err != nil {
-		return nil, fail(op, ErrNone, "%v is no placement on a mesh: the nearest, %+v, isn't one: %v", a, mesh, err)
+		var why *Error
+		errors.As(err, &why) // AxesOfMesh has no other
+		return nil, fail(op, ErrNone, "%v is no placement on a mesh: %s", a, why.Text)
 	}
-	names = append(names, memoryAxis)
+	if !slices.Contains(names, memoryAxis) {
+		names = append(names, memoryAxis)
+	}
 	for x := range size {
 		if got, want := near.owners(names, x), a.owners(names, x); !slices.EqualFunc(got, want, slices.Equal) {
 			return nil, &Mismatch{op, x, nil, 0, 0, fmt.Sprintf("its places on %v are %v, and those on the nearest mesh %v: %v", names, want, got, near)}

@@ -20,7 +20,7 @@ import (
 
 // judgeCommands are the commands below layout.
 func (p *program) judgeCommands() []*cobra.Command {
-	return []*cobra.Command{p.checkLayoutCommand(), p.solveCommand(), p.spellCommand(), p.inferCommand(), p.relayoutCommand(), p.verdictCommand(), p.explainCommand()}
+	return []*cobra.Command{p.checkLayoutCommand(), p.solveCommand(), p.spellCommand(), p.inferCommand(), p.relayoutCommand(), p.verdictCommand(), p.explainCommand(), p.axesCommand()}
 }
 
 // unread is an error about a layout that can't be read, with a caret under the fault.
@@ -469,6 +469,50 @@ step where they go wrong.`,
 		Args: arguments(1, 1, "one expression, in quotes"),
 	}
 	return asks(p, c, new(ask.Question), jsonFlag(c), ask.Explain, func(_ io.Writer, e *judge.Explanation) { fmt.Fprint(p.out, e) }, func(e *judge.Explanation) bool { return e.Why == "" })
+}
+
+func (p *program) axesCommand() *cobra.Command {
+	var q ask.Question
+	c := &cobra.Command{
+		Use:   "axes LAYOUT",
+		Short: "Show a layout over named axes: lanes, warps, devices, memory",
+		Long: `Axes reads a layout over named axes in the notation of TVM's TIRx, or a distributed
+layout of Triton. It prints the numbers on each axis.
+
+  S[(8,2,4,2):(4@laneid,1@warpid,1@laneid,1)] + R[2:4@warpid] + 5@m
+      The index of an element, row-major, is split over the extents of S. Each part,
+      times its stride, goes to an axis; m is memory. R has the copies, the rest is an
+      offset.
+  {register = [[0, 1], [8, 0]], lane = [[0, 2]]}, #ttg.blocked<{…}>
+
+--at tells all places of an element. --compose takes the elements in another order, or
+some of them: rows 2 and 3 of 8 by 8 are (8,8):(8,1)[2:4], an expression, with its
+offset. With --shape it prints the layout of threads and values, Triton's layout and
+the placement on a mesh, or the reason why there is none.`,
+		Example: `  ashlar layout axes "S[(2,8,4,2):(2,4@laneid,1@laneid,1)]" --shape 16,8 --threads laneid --at 3,4
+  ashlar layout axes "S[(2,64,64):(1@row,64,1)] + R[4:1@col]" --shape 128,64`,
+		Args: arguments(1, 1, "one layout, in quotes"),
+	}
+	flags := c.Flags()
+	flags.StringVar(&q.By, "shape", "", "the `extents` of the tensor, as in 16,8")
+	flags.StringVar(&q.Find, "at", "", "the `coordinate` of an element in the shape, or its index")
+	flags.StringVar(&q.B, "compose", "", "a `layout` from new elements to those of the first")
+	flags.StringVar(&q.What, "threads", "laneid,warpid", "the `axes` that count threads, the first fastest")
+	return asks(p, c, &q, jsonFlag(c), ask.Axes, func(w io.Writer, a *ask.Places) {
+		fmt.Fprintf(w, "layout\t%s\nelements\t%d\n", a.Layout, a.Size)
+		for _, axis := range a.Axes {
+			fmt.Fprintf(w, "axis\t%s\n", axis)
+		}
+		for _, o := range a.Owners {
+			fmt.Fprintf(w, "owner\t%s\n", o)
+		}
+		for _, f := range a.Forms {
+			if f.Reason != "" {
+				f.Text = "none: " + f.Reason
+			}
+			fmt.Fprintf(w, "%s\t%s\n", f.Name, f.Text)
+		}
+	}, func(*ask.Places) bool { return true })
 }
 
 // marked is an error with the expression and a caret under the fault above it.

@@ -23,7 +23,7 @@ func TestFaultsHaveFields(t *testing.T) {
 	good := map[string]any{"a": "(8,8):(8,1)", "b": "(8,8):(1,8)", "banks": "32x4", "elem": "4", "access": []string{"row"}, "vector": "16", "lines": "nvidia", "align": "16", "threads": "8", "find": "3"}
 	for _, c := range []struct{ op, field, text string }{
 		{"map", "a", "(8,"}, {"map", "a", ""}, {"find", "find", "x"}, {"find", "find", "(9,9)"}, {"find", "find", "(1,"}, {"compare", "b", "(8,8"}, {"compare", "a", "(2048,4096):(1,2048)"},
-		{"infer", "a", "Sw<2,0,3> o (8,8):(8,1)"}, {"relayout", "vector", "2"}, {"relayout", "elem", "0"}, {"relayout", "vector", "x"}, {"banks", "banks", "x"}, {"banks", "elem", "-1"}, {"banks", "lines", "x"}, {"banks", "align", "0"}, {"order", "threads", "x"}, {"order", "lines", ""}, {"order", "a", "(8"},
+		{"infer", "a", "Sw<2,0,3> o (8,8):(8,1)"}, {"relayout", "vector", "2"}, {"relayout", "elem", "0"}, {"relayout", "vector", "x"}, {"banks", "banks", "x"}, {"banks", "elem", "-1"}, {"banks", "lines", "x"}, {"banks", "align", "0"}, {"order", "threads", "x"}, {"order", "lines", ""}, {"order", "a", "(8"}, {"axes", "a", "S[2"},
 		{"solve", "banks", "0x4"}, {"convert", "elem", "4b"}, {"verdict", "b", "nothing"}, {"copy", "a", "nothing"},
 	} {
 		q := map[string]any{"op": c.op, "what": "compose"}
