@@ -57,7 +57,7 @@ const modulePath = "github.com/ashlar-go/ashlar"
 // have no level here are tools: they import anything, and nothing with a level imports them. So do test files.
 var levels = map[string]int{
 	"internal/core/modes": -3, "layout": -2, "num/fixed": -2, "num": -1, "internal/core/ram": -1, "mem": 0, "internal/core/float": 0, "internal/core/cpu": 0, "internal/core/jsontext": 0,
-	"dtype": 1, "internal/published": 1, "internal/core/simd": 1, "internal/core/walk": 1, "receipt": 1,
+	"dtype": 1, "text": 1, "internal/published": 1, "internal/core/simd": 1, "internal/core/walk": 1, "receipt": 1,
 	"internal/core/conv": 2, "internal/core/order": 2, "internal/core/handed": 2, "judge": 2,
 	"tensor":             3,
 	"internal/core/exec": 4, "internal/core/reach": 4, "onnx/internal/wire": 4, "onnx/internal/text": 5, "internal/core/disk": 4, "format": 5, "internal/core/formats": 6,

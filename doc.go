@@ -7,6 +7,7 @@
 //	layout/              coordinates to offsets: shapes, strides, nested modes; parsing and printing
 //	judge/               bank conflicts, swizzles, conversions between notations, verdicts on the algebra
 //	judge/ask/           questions about layouts as text, for the command and the page
+//	text/                texts to tokens and back, by Hugging Face's tokenizer.json
 //	num/                 number types as pure bit logic: bfloat16, float16, float8
 //	num/fixed/           fixed-point numbers and their functions, in integers alone
 //	mem/                 bytes and who owns them: aligned, borrowed, mapped, pooled; closing them

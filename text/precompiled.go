@@ -52,10 +52,10 @@ func (n *precompiled) decode(data []byte) error {
 		return fmt.Errorf("has texts that aren't UTF-8 from byte %d on", i)
 	}
 	seen := make([]bool, len(n.units))
-	todo := []uint32{0 ^ offset(n.units[0])}
-	for len(todo) > 0 {
-		base := todo[len(todo)-1]
-		todo = todo[:len(todo)-1]
+	bases := []uint32{0 ^ offset(n.units[0])}
+	for len(bases) > 0 {
+		base := bases[len(bases)-1]
+		bases = bases[:len(bases)-1]
 		for c := uint32(1); c < 256; c++ {
 			at := base ^ c
 			if at >= uint32(len(n.units)) {
@@ -75,7 +75,7 @@ func (n *precompiled) decode(data []byte) error {
 					return fmt.Errorf("has a trie that leads to byte %d of the texts, which have %d", i, len(n.texts))
 				}
 			}
-			todo = append(todo, next)
+			bases = append(bases, next)
 		}
 	}
 	return nil

@@ -469,11 +469,11 @@ func TestRandomTokenizers(t *testing.T) {
 				var answers []oracleEncoding
 				if err := o.ask(&answers, "batch", requests); err != nil {
 					o.ask(&opened, "open", string(file))
-				for _, q := range requests {
-					if err := o.ask(&answers, "batch", [][]any{q}); err != nil {
-						t.Fatalf("seed %d: %+q: %v\n%s", seed, q, err, brief(file))
+					for _, q := range requests {
+						if err := o.ask(&answers, "batch", [][]any{q}); err != nil {
+							t.Fatalf("seed %d: %+q: %v\n%s", seed, q, err, brief(file))
+						}
 					}
-				}
 				}
 				for i, in := range ins {
 					err := in.encode(tok, &e)
@@ -502,9 +502,9 @@ func TestRandomTokenizers(t *testing.T) {
 					theirs := o.ask(&text, "decode", []any{ids, skip})
 					got, err := tok.Decode(ids, skip)
 					if theirs == errAborted && strings.Contains(string(file), `"type":"Strip"`) {
-					return // it cuts more than there is
-				}
-				if (err != nil) != (theirs != nil) || got != text {
+						return // it cuts more than there is
+					}
+					if (err != nil) != (theirs != nil) || got != text {
 						t.Fatalf("seed %d: Decode(%v) = %+q, %v, want %+q, %v\n%s", seed, ids, got, err, text, theirs, brief(file))
 					}
 				}
