@@ -83,7 +83,7 @@ func TestAddOnlyProgram(t *testing.T) {
 	if k := regexp.MustCompile(`internal/core/simd\.(tanh|erf|sin)\w+`).Find(nm(t, exe)); k != nil {
 		t.Errorf("the program holds the kernel %s: a table of package simd is filled at start", k)
 	}
-	if x := regexp.MustCompile(` `+regexp.QuoteMeta(modulePath)+`/text\.\w+`).Find(nm(t, exe)); x != nil {
+	if x := regexp.MustCompile(` ` + regexp.QuoteMeta(modulePath) + `/text\.\w+`).Find(nm(t, exe)); x != nil {
 		t.Errorf("the program holds%s: a package that it needs imports package text", x)
 	}
 	t.Logf("%d bytes stripped", info.Size())

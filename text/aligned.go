@@ -20,6 +20,7 @@ type aligned struct {
 	otherB     []byte // the next text while a change runs
 	otherSpans []span
 	changes    []change
+	matches    []match
 	pos, end   int // in b while a change runs: the next character that is replaced, and the end of the replaced part
 }
 

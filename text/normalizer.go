@@ -362,7 +362,8 @@ func (n *replace) read(o object) (err error) {
 }
 
 func (n *replace) normalize(a *aligned) error {
-	matches, err := n.pattern.find(nil, a.b)
+	matches, err := n.pattern.find(a.matches[:0], a.b)
+	a.matches = matches
 	if err != nil {
 		return err
 	}
