@@ -184,6 +184,12 @@ func TestOneTensor(t *testing.T) {
 	}
 }
 
+func TestSoundPage(t *testing.T) {
+	if _, programs := runPage(t, filepath.FromSlash("docs/sound.md")); programs != 1 {
+		t.Errorf("ran %d programs, want 1", programs)
+	}
+}
+
 func TestFixedPoint(t *testing.T) {
 	if _, programs := runPage(t, filepath.FromSlash("docs/fixed-point.md")); programs != 1 {
 		t.Errorf("ran %d programs, want 1", programs)

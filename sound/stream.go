@@ -21,6 +21,8 @@ type Stream struct {
 	have, frame int // samples that came, frames that were made
 
 	block, spectra tensor.Tensor[float64]
+	roots          []complex128 // exp(−2πi·k/FFT) below FFT/2, where FFT is even
+	spectrum       []float64
 	rows           []float64 // logarithms of bands that wait to be finished
 	row            []float32
 }
@@ -43,7 +45,14 @@ func (m *Mel) Stream(rate int) (*Stream, error) {
 
 func newStream(m *Mel) *Stream {
 	own := *m
-	s := &Stream{m: &own, window: m.window(), bands: m.bands(), row: make([]float32, m.Width())}
+	s := &Stream{m: &own, window: m.window(), bands: m.bands(), row: make([]float32, m.Width()), spectrum: make([]float64, m.FFT/2+1)}
+	if m.FFT%2 == 0 { // then a transform is one of half as many complex numbers
+		s.roots = make([]complex128, m.FFT/2)
+		for k := range s.roots {
+			angle := float64(math.Pi*float64(k)) / float64(m.FFT/2)
+			s.roots[k] = complex(float.Cos64(angle), -float.Sin64(angle))
+		}
+	}
 	if m.Cepstra > 0 {
 		s.dct = m.cosines()
 	}
@@ -185,9 +194,7 @@ func (s *Stream) frames(last int) {
 	}
 	for s.frame < last {
 		n := min(last-s.frame, together)
-		if s.block.Any().IsZero() || s.block.Dim(0) != n {
-			s.block, s.spectra = tensor.New[float64](n, s.m.FFT, 1), tensor.New[float64](n, s.m.FFT/2+1, 2)
-		}
+		s.room(n)
 		all := s.block.Elems()
 		for k := range n {
 			x := all[k*s.m.FFT+shift:][:s.m.Frame]
@@ -203,12 +210,53 @@ func (s *Stream) frames(last int) {
 			}
 			s.prepare(x)
 		}
-		op.DFT(s.block, 1, op.DFTOptions{OneSided: true}, op.Into(s.spectra))
-		bins := s.m.FFT/2 + 1
+		op.DFT(s.block, 1, op.DFTOptions{OneSided: s.roots == nil}, op.Into(s.spectra))
+		one := s.spectra.Dim(1) * 2
 		for k := range n {
-			s.logs(s.spectra.Elems()[2*k*bins : 2*(k+1)*bins])
+			s.power(s.spectra.Elems()[k*one : (k+1)*one])
+			s.logs()
 		}
 		s.frame += n
+	}
+}
+
+// room makes room for the transforms of n frames.
+func (s *Stream) room(n int) {
+	switch {
+	case !s.block.Any().IsZero() && s.block.Dim(0) == n:
+	case s.roots == nil:
+		s.block, s.spectra = tensor.New[float64](n, s.m.FFT, 1), tensor.New[float64](n, s.m.FFT/2+1, 2)
+	default:
+		s.block, s.spectra = tensor.New[float64](n, s.m.FFT/2, 2), tensor.New[float64](n, s.m.FFT/2, 2)
+	}
+}
+
+// power sets the spectrum to the squares of the absolute values of a transform z, or to these themselves. Where z is the transform of pairs of samples as complex numbers, the
+// samples' own is, with the conjugate z* of the bin that mirrors the bin,
+//
+//	(z + z*)/2 + root·(z − z*)/2i
+func (s *Stream) power(z []float64) {
+	half := len(z) / 2
+	for k := range s.spectrum {
+		var re, im float64
+		if s.roots == nil {
+			re, im = z[2*k], z[2*k+1]
+		} else {
+			a, b := 2*(k%half), 2*((half-k)%half)
+			evenRe, evenIm := (z[a]+z[b])/2, (z[a+1]-z[b+1])/2
+			oddRe, oddIm := (z[a+1]+z[b+1])/2, (z[b]-z[a])/2
+			c, d := -1.0, 0.0 // of the bin in the middle
+			if k < half {
+				c, d = real(s.roots[k]), imag(s.roots[k])
+			}
+			re = evenRe + (float64(oddRe*c) - float64(oddIm*d))
+			im = evenIm + (float64(oddRe*d) + float64(oddIm*c))
+		}
+		v := float64(re*re) + float64(im*im)
+		if s.m.Magnitude {
+			v = math.Sqrt(v)
+		}
+		s.spectrum[k] = v
 	}
 }
 
@@ -240,20 +288,12 @@ func (s *Stream) prepare(x []float64) {
 	}
 }
 
-// logs appends the logarithms of the bands of a spectrum, which it changes.
-func (s *Stream) logs(spectrum []float64) {
-	power := spectrum[:len(spectrum)/2]
-	for k := range power {
-		re, im := spectrum[2*k], spectrum[2*k+1]
-		power[k] = float64(re*re) + float64(im*im)
-		if s.m.Magnitude {
-			power[k] = math.Sqrt(power[k])
-		}
-	}
+// logs appends the logarithms of the bands of the spectrum.
+func (s *Stream) logs() {
 	for _, b := range s.bands {
 		sum := 0.0
-		for i, w := range b.weights {
-			sum += float64(w * power[b.first+i])
+		for i, v := range s.spectrum[b.first:][:len(b.weights)] {
+			sum += float64(b.weights[i] * v)
 		}
 		s.rows = append(s.rows, s.m.log(sum))
 	}

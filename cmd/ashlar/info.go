@@ -170,7 +170,7 @@ func (p *program) describeOne(s *source) error {
 		return nil
 	}
 	p.title(s, "%s", f.About())
-	if s.isPicture() {
+	if s.isPicture() || s.is("wav") {
 		fmt.Fprintf(p.out, "  %v\n", i)
 		return nil
 	}

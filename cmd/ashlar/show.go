@@ -40,9 +40,9 @@ characters. --png writes the same picture to a file. Both want rank 2, 1 or 0,
 and read every element. Where there are more than cells, a cell is the mean of
 several.
 
---wave draws the samples of a WAV file to an SVG or PNG file, and --mel its mel rows,
-by the convention that --sound names, or icefall. --resample takes files of other rates
-and of several channels.` + zarrHelp,
+--wave draws the samples of a WAV file to an SVG or PNG file. --mel draws its mel rows,
+by the convention that --sound names, or icefall. --resample takes files of other
+rates and of several channels.` + zarrHelp,
 		Example: `  ashlar show testdata/digits-test.npy --slice "0, ::2"
   ashlar show testdata/digits-test.npy --slice 0 --heatmap
   ashlar show testdata/digits.onnx#dense1.weight --png dense1.png
