@@ -16,7 +16,7 @@ import (
 )
 
 var (
-	frames  = flag.Int("frames", 300, "how many random frames TestReference compares for each convention")
+	frames  = flag.Int("frames", 0, "compare so many random frames of each convention with torchaudio and scipy")
 	goldens = flag.Bool("goldens", false, "write testdata/goldens.txt anew, from torchaudio and scipy")
 )
 
@@ -24,8 +24,8 @@ var (
 func python(t *testing.T) string {
 	t.Helper()
 	const python = "/usr/bin/python3"
-	if testing.Short() {
-		t.Skip("torchaudio takes seconds to start: go test without -short")
+	if *frames == 0 && !*goldens {
+		t.Skip("torchaudio and scipy take long: go test ./sound -args -frames 20000")
 	}
 	if err := exec.Command(python, "-c", "import importlib.util as u; assert u.find_spec('torchaudio') and u.find_spec('scipy')").Run(); err != nil {
 		t.Skip("there is no torchaudio, or no scipy: apt-get install python3-torchaudio python3-scipy")
@@ -152,6 +152,7 @@ const farthest = 7e-8
 
 // Random recordings of random lengths have the numbers of torchaudio and scipy.
 func TestReference(t *testing.T) {
+	python(t)
 	r := rand.New(rand.NewPCG(3, 3))
 	most, count := make([]float64, len(conventions)), make([]int, len(conventions))
 	for slices.Min(count) < *frames {

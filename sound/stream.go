@@ -243,8 +243,8 @@ func (s *Stream) power(z []float64) {
 			re, im = z[2*k], z[2*k+1]
 		} else {
 			a, b := 2*(k%half), 2*((half-k)%half)
-			evenRe, evenIm := (z[a]+z[b])/2, (z[a+1]-z[b+1])/2
-			oddRe, oddIm := (z[a+1]+z[b+1])/2, (z[b]-z[a])/2
+			evenRe, evenIm := float64((z[a]+z[b])/2), float64((z[a+1]-z[b+1])/2)
+			oddRe, oddIm := float64((z[a+1]+z[b+1])/2), float64((z[b]-z[a])/2)
 			c, d := -1.0, 0.0 // of the bin in the middle
 			if k < half {
 				c, d = real(s.roots[k]), imag(s.roots[k])

@@ -98,8 +98,8 @@ func TestShowSound(t *testing.T) {
 	mono, dir := recorded(t, 16000, 1, 4000), t.TempDir()
 	wave, mel := filepath.Join(dir, "w.svg"), filepath.Join(dir, "m.png")
 	got := newCall(nil).with("show", mono, "--wave", wave, "--mel", mel, "--sound", "kaldi")
-	if got.status != 0 || got.out.String() != "" {
-		t.Fatal(got.status, got.out, got.err)
+	if got.code != 0 || got.out.String() != "" {
+		t.Fatal(got.code, got.out.String(), got.err.String())
 	}
 	if b, err := os.ReadFile(wave); err != nil || !bytes.HasPrefix(b, []byte("<svg")) || !bytes.Contains(b, []byte("16-bit PCM, 16000 Hz, 1 channel")) {
 		t.Errorf("%v %.100s", err, b)
