@@ -210,9 +210,11 @@ func (p *program) showSound(s *source, wave, mel string) error {
 func (p *program) soundPicture(file string, s *source, pic *draw.Sound) error {
 	var drawing error // then it isn't the file that can't be written
 	err := p.atomic().File(file, func(w io.Writer) error {
-		if drawing = pic.WritePNG(w); strings.HasSuffix(file, ".svg") {
-			drawing = pic.WriteSVG(w)
+		put := pic.WritePNG
+		if strings.HasSuffix(file, ".svg") {
+			put = pic.WriteSVG
 		}
+		drawing = put(w)
 		return drawing
 	})
 	switch {

@@ -74,11 +74,11 @@ func TestRunSound(t *testing.T) {
 		flags       []string
 		want        string
 	}{
-		{soundModel(t, "", 1, "n"), mono, []string{"--sound", "16000"}, "y float32[1,1000]\n"},
-		{soundModel(t, "16000", "n"), mono, nil, "y float32[1000]\n"},
-		{soundModel(t, "kaldi", 1, "n", 80), mono, nil, "y float32[1,4,80]\n[[[" + strings.Fields(strings.Trim(fmt.Sprint(rows), "["))[0]},
-		{soundModel(t, "", 1, "n"), stereo, []string{"--sound", "16000", "--resample"}, "y float32[1,1000]\n"},
-		{soundModel(t, "16000", 1, "n"), mono, []string{"--sound", "8000", "--resample"}, "y float32[1,500]\n"},
+		{soundModel(t, "", 1, "n"), mono, []string{"--sound", "16000"}, `"shape":[1,1000],`},
+		{soundModel(t, "16000", "n"), mono, nil, `"shape":[1000],`},
+		{soundModel(t, "kaldi", 1, "n", 80), mono, nil, fmt.Sprintf(`"shape":[1,4,80],"values":[%v,%v,`, rows.At(0, 0), rows.At(0, 1))},
+		{soundModel(t, "", 1, "n"), stereo, []string{"--sound", "16000", "--resample"}, `"shape":[1,1000],`},
+		{soundModel(t, "16000", 1, "n"), mono, []string{"--sound", "8000", "--resample"}, `"shape":[1,500],`},
 		{soundModel(t, "", 1, "n"), mono, nil, "can't take a recording: say its front end with --sound: a rate"},
 		{soundModel(t, "", 1, "n"), stereo, []string{"--sound", "8000"}, "it has 16000 Hz and 2 channels, the front end takes 8000 Hz and one: --resample brings it there"},
 		{soundModel(t, "", 1, 900), mono, []string{"--sound", "16000"}, "--sound 16000 gives [1 1000], axis 1 of the input is 900"},
@@ -86,7 +86,7 @@ func TestRunSound(t *testing.T) {
 		{soundModel(t, "", 1, "n"), mono, []string{"--sound", "mel"}, `"mel" is neither a rate nor a convention; these are whisper, `},
 		{soundModel(t, "", 1, "n"), mono, []string{"--sound", "0"}, "a rate of 0"},
 	} {
-		got := newCall(nil).with(append([]string{"run", c.model, c.file}, c.flags...)...)
+		got := newCall(nil).with(append([]string{"run", "--json", c.model, c.file}, c.flags...)...)
 		if text := got.out.String() + got.err.String(); !strings.Contains(text, c.want) {
 			t.Errorf("%v: %s\nwant %s", c.flags, text, c.want)
 		}
