@@ -20,10 +20,10 @@ type Lines struct {
 	Vector  int `json:"vector"`  // the widest load of a thread
 }
 
-// lineNames are the memories with names. NVIDIA: CUDA C++ best practices guide (sectors of 32
-// bytes, warps of 32) and Nsight Compute's documentation (four sectors in a line). AMD: ROCm,
-// MI200 performance counters (L2 lines of 128 bytes, read by 64). A CPU has x86's lines and
-// the loads of AVX-512.
+// lineNames are the memories with names. NVIDIA's is that of the CUDA C++ best practices guide,
+// with the lines of Nsight Compute's documentation. AMD's is from ROCm's performance counters of
+// MI200: the lines of the L2, and half a line as the part that it reads. A CPU has x86's lines
+// and the loads of AVX-512.
 var lineNames = map[string]Lines{
 	"nvidia": {32, 128, 32, 16},
 	"amd":    {64, 128, 64, 16},
@@ -135,9 +135,9 @@ func (w *Request) String() string {
 //
 // Widest is the largest power of two w for which each thread can load its elements w at a
 // time, for every base that align allows. The elements of a thread follow each other step by
-// step. Each w of them are one run, which begins at an offset that is a multiple of w. w
-// elements are 1, 2, 4, … bytes, at most m.Vector, and divide align. All of this is necessary:
-// the base may be 0 or align itself.
+// step. Each w of them are one run, which begins at an offset that is a multiple of w. Their
+// bytes are a power of two, at most m.Vector, and divide align. All of this is necessary: the
+// base may be 0 or align itself.
 //
 // Transactions fails as [Conflicts] does. It fails with layout.ErrLimit if elements times
 // bases exceed 2^30.
