@@ -11,9 +11,8 @@ import (
 	"github.com/ashlar-go/ashlar/layout"
 )
 
-// Axes is a layout over named axes: each element has a set of places, and a place is a number
-// on each axis, such as a lane, a warp, a device and an offset in memory. It is TVM's TIRx
-// layout (tvm.apache.org/docs/tirx/layout.html):
+// Axes is a layout over named axes. Each element has a set of places. A place is a number on each
+// axis, such as a lane, a warp, a device and an offset in memory. It is TVM's TIRx layout (tvm.apache.org/docs/tirx/layout.html):
 //
 //	L(x) = { D(x) + r + o | r ∈ R }
 //
@@ -343,8 +342,7 @@ func (a Axes) base(names []string, x int) []int {
 
 // Compose returns the layout M of b's elements with M(y) = L(b(y)): y is the index of a
 // coordinate of b, row-major, and its offset the index of an element of a. A slice of a is a
-// composition: rows 2 and 3 of 8 by 8 elements are (2,8):(8,1) from offset 16. It keeps the
-// copies.
+// composition with a layout that has an offset. It keeps the copies.
 //
 // If there is no such layout, the error is a *Mismatch or has ErrNone: an axis whose places
 // are no strides of b's modes, or a part of a mode that moves on two axes. Compose fails with

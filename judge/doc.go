@@ -1,4 +1,4 @@
-// Package judge judges layouts: whether an access through a layout waits for a memory bank,
+// Package judge judges layouts: whether an access waits for a memory bank,
 // how much memory it moves, whether another notation can express the layout, and whether an answer of the layout
 // algebra is right. A program that only places elements needs only package layout.
 //

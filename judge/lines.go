@@ -30,7 +30,9 @@ var lineNames = map[string]Lines{
 	"cpu":    {64, 64, 1, 64},
 }
 
-// ParseLines reads nvidia, amd, cpu, or SECTOR/LINE/THREADS/VECTOR as in 32/128/32/16.
+// ParseLines reads nvidia, amd, cpu, or SECTOR/LINE/THREADS/VECTOR:
+//
+//	32/128/32/16
 func ParseLines(text string) (Lines, error) {
 	const op = "ParseLines"
 	s := strings.ToLower(strings.TrimSpace(text))
@@ -133,8 +135,8 @@ func (w *Request) String() string {
 // bit of its elements, and counts it once. Needed is the number of sectors that as many bits
 // fill at least.
 //
-// Widest is the largest power of two w for which each thread can load its elements w at a
-// time, for every base that align allows. The elements of a thread follow each other step by
+// Widest is the largest power of two w such that each thread can load w elements at a time, for
+// every base. The elements of a thread follow each other step by
 // step. Each w of them are one run, which begins at an offset that is a multiple of w. Their
 // bytes are a power of two, at most m.Vector, and divide align. All of this is necessary: the
 // base may be 0 or align itself.

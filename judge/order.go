@@ -34,13 +34,13 @@ const maxModes = 8
 //
 // The modes are those of the coalesced inner layout. The space is every order of those that
 // move, with every vector for which whole steps take all elements. It is searched whole, or
-// until an order reaches a bound that holds for all orders, as layouts or not, with the widest
-// vector that any has. The bound has two parts: each sector of the layout is touched once, and
+// until an order with the widest vector reaches a bound. The bound holds for all orders, as
+// layouts or not. It has two parts: each sector of the layout is touched once, and
 // a request touches no fewer sectors than its different elements fill.
 //
 // The result is an access of a thread–value layout. SolveOrder fails as Transactions does. It
-// fails with layout.ErrDivide if the threads don't take all elements in whole steps, and with
-// layout.ErrLimit for more than 8 modes, or after elements times bases exceed 2^30.
+// fails with layout.ErrDivide if the threads don't take all elements in whole steps. It fails
+// with layout.ErrLimit for more than 8 modes, or after elements times bases exceed 2^30.
 func SolveOrder(ctx context.Context, l layout.Composed, m Lines, align, elemBits, threads int) (*Order, error) {
 	const op = "SolveOrder"
 	if err := needContext(ctx, op); err != nil {
