@@ -1,6 +1,6 @@
-// Package judge judges layouts: whether an access waits for a memory bank,
-// how much memory it moves, whether another notation can express the layout, and whether an answer of the layout
-// algebra is right. A program that only places elements needs only package layout.
+// Package judge judges layouts: whether an access waits for a memory bank, and how much memory
+// it moves. It tells whether another notation can express a layout, and whether an answer of the
+// layout algebra is right. A program that only places elements needs only package layout.
 //
 // Memory, in banks.go, access.go, swizzle.go, xor.go, lines.go, order.go and relay.go:
 //

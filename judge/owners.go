@@ -313,8 +313,8 @@ func (a Axes) Threads(shape []int, threads ...string) (layout.Layout, error) {
 // Linear returns the layout as a distributed layout of Triton, for a tile of a shape: the
 // inverse of AxesOfLinear. The inputs are register for m, lane for laneid and warp for warpid,
 // and the other axes by their names. If there is no such map, the error is a *Mismatch. Its
-// reason is an extent that is no power of two, a place without an element, or the first place
-// whose element isn't the XOR of its bits' elements.
+// reason is an extent that is no power of two, a place without an element, or a place whose
+// element isn't the XOR of its bits' elements.
 func (a Axes) Linear(shape ...int) (Linear, error) {
 	const op = "Axes.Linear"
 	size, err := tileSize(op, shape)
@@ -418,7 +418,7 @@ func AxesOfMesh(shape []int, mesh ...Split) (Axes, error) {
 
 // Mesh returns how the axes of a mesh cut a tensor of the shape: the inverse of AxesOfMesh. Every
 // axis beside m is one of the mesh. If the layout isn't that of a mesh, the error has ErrNone,
-// or is a *Mismatch with the first element whose places differ from the nearest.
+// or is a *Mismatch with the first element that the nearest mesh places elsewhere.
 func (a Axes) Mesh(shape ...int) ([]Split, error) {
 	const op = "Axes.Mesh"
 	size, err := tileSize(op, shape)
