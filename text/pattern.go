@@ -42,23 +42,23 @@ func readPattern(v value) (pattern, error) {
 }
 
 // literal finds a text that isn't empty.
-type literal string
+type literal []byte
 
 func (l literal) find(dst []match, b []byte) ([]match, error) {
 	if len(b) == 0 {
 		return append(dst, match{}), nil
 	}
-	prev, want := 0, []byte(l)
+	prev := 0
 	for prev < len(b) {
-		i := bytes.Index(b[prev:], want)
+		i := bytes.Index(b[prev:], l)
 		if i < 0 {
 			break
 		}
 		if i > 0 {
 			dst = append(dst, match{prev, prev + i, false})
 		}
-		dst = append(dst, match{prev + i, prev + i + len(want), true})
-		prev += i + len(want)
+		dst = append(dst, match{prev + i, prev + i + len(l), true})
+		prev += i + len(l)
 	}
 	if prev < len(b) {
 		dst = append(dst, match{prev, len(b), false})

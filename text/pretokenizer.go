@@ -1,6 +1,7 @@
 package text
 
 import (
+	"bytes"
 	"unicode/utf8"
 )
 
@@ -300,7 +301,11 @@ type metaspace struct {
 	replacement rune
 	prepend     string // always, never or first
 	split       bool
+	mark        literal // the replacement
+	before      *split  // cuts before it
 }
+
+var spaceText = literal(" ")
 
 func (p *metaspace) read(o object) (err error) {
 	if p.replacement, err = required(o, "replacement", value.char); err != nil {
@@ -320,29 +325,28 @@ func (p *metaspace) read(o object) (err error) {
 		return o.errorf("has add_prefix_space false, which contradicts prepend_scheme %q", p.prepend)
 	}
 	p.split, err = nullable(o, "split", value.bool, true)
+	p.mark = literal(string(p.replacement))
+	p.before = &split{p.mark, mergedWithNext, false}
 	return err
 }
 
 func (p *metaspace) cut(w *work) error {
-	mark := string(p.replacement)
-	begins := func(b []byte) bool { return len(b) >= len(mark) && string(b[:len(mark)]) == mark }
 	err := w.change(func(q piece) bool { return true }, func(a *aligned) (err error) {
-		if w.matches, err = literal(" ").find(w.matches[:0], a.b); err != nil {
+		if a.matches, err = spaceText.find(a.matches[:0], a.b); err != nil {
 			return err
 		}
-		if len(w.matches) > 1 || w.matches[0].found {
-			if err := a.replace(w.matches, mark); err != nil {
+		if len(a.matches) > 1 || a.matches[0].found {
+			if err := a.replace(a.matches, string(p.mark)); err != nil {
 				return err
 			}
 		}
-		if !begins(a.b) && (p.prepend == "always" || p.prepend == "first" && a.origin.start == 0) {
-			return a.prepend(mark)
+		if !bytes.HasPrefix(a.b, p.mark) && (p.prepend == "always" || p.prepend == "first" && a.origin.start == 0) {
+			return a.prepend(string(p.mark))
 		}
 		return nil
 	})
 	if err != nil || !p.split {
 		return err
 	}
-	s := split{literal(mark), mergedWithNext, false}
-	return s.cut(w)
+	return p.before.cut(w)
 }

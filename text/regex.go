@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode/utf8"
 )
 
@@ -13,7 +14,8 @@ import (
 type regex struct {
 	source string
 	code   []instr
-	slots  int // of places where a loop began
+	slots  int       // of places where a loop began
+	runs   sync.Pool // of searches that have ended
 }
 
 // An instr is a step of a regex.

@@ -180,7 +180,15 @@ func (re *regex) find(dst []match, b []byte) ([]match, error) {
 	if len(b) == 0 {
 		return append(dst, match{}), nil
 	}
-	r := regexRun{re: re, b: b, steps: baseSteps + byteSteps*len(b), slots: make([]int32, re.slots)}
+	r, _ := re.runs.Get().(*regexRun)
+	if r == nil {
+		r = &regexRun{re: re, slots: make([]int32, re.slots)}
+	}
+	r.b, r.steps = b, baseSteps+byteSteps*len(b)
+	defer func() {
+		r.b = nil
+		re.runs.Put(r)
+	}()
 	prev, last := 0, -1 // the end of what is covered, and of the last match
 	for at := 0; at <= len(b); {
 		start, end := r.search(at)
