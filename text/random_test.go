@@ -1,6 +1,7 @@
 package text
 
 import (
+	"bytes"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
@@ -447,6 +448,8 @@ func TestRandomTokenizers(t *testing.T) {
 			if equalContents(tok) {
 				return
 			}
+			// The oracle decodes a token that comes twice now by its first flags, now by its last.
+			twice := bytes.Count(file, []byte(`"single_word"`)) > len(tok.added.ids)
 			_, bert := tok.processor.(*bertProcessing)
 			*loose = !bert
 			// Texts at which the oracle would abort are left out: it says so by its own panic.
@@ -488,7 +491,7 @@ func TestRandomTokenizers(t *testing.T) {
 					if d := differs(in, &e, want, 0); d != "" {
 						t.Fatalf("seed %d: %+q pair %+q: %s\n%s", seed, in.text, in.pair, d, brief(file))
 					}
-					if r.IntN(4) > 0 {
+					if twice || r.IntN(4) > 0 {
 						continue
 					}
 					skip := flip(r)

@@ -38,7 +38,6 @@ type work struct {
 
 	first, second Encoding
 	list          []*Encoding
-	spare         []*Encoding
 }
 
 // part returns the span in the original text of b[start:end], which isn't empty.
