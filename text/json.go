@@ -243,13 +243,19 @@ func (v value) number() (string, error) {
 
 // uint returns a whole number from 0 to most.
 func (v value) uint(most uint64) (uint64, error) {
-	s, err := v.number()
-	if err != nil {
-		return 0, err
+	length := jsontext.Number(v.data[v.start:min(len(v.data), v.start+maxNumber)])
+	if length == 0 {
+		return 0, v.errorf("is no number")
 	}
-	n, err := strconv.ParseUint(s, 10, 64)
-	if err != nil || n > most {
-		return 0, v.errorf("is %s, not a whole number from 0 to %d", s, most)
+	digits, n := v.data[v.start:v.start+length], uint64(0)
+	for _, c := range digits {
+		if c < '0' || c > '9' || n > most {
+			return 0, v.errorf("is %s, not a whole number from 0 to %d", digits, most)
+		}
+		n = 10*n + uint64(c-'0')
+	}
+	if n > most {
+		return 0, v.errorf("is %s, not a whole number from 0 to %d", digits, most)
 	}
 	return n, nil
 }
