@@ -33,7 +33,7 @@ func readAddedToken(v value) (t addedToken, err error) {
 	return t, nil
 }
 
-// addedTokens are the added tokens of a file. Their ids are those that the reference gives: of the model's vocabulary, or
+// addedTokens are the added tokens of a file. The reference gives them the same ids: of the model's vocabulary, or
 // the next free ones, whatever the file says.
 type addedTokens struct {
 	ids     map[string]uint32

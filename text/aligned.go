@@ -9,7 +9,7 @@ import (
 type span struct{ start, end uint32 }
 
 // An aligned text is a part of the original text after some changes. Each of its bytes knows the part of the original that
-// it stands for, the whole of the character it comes from. The rules are those of the reference's NormalizedString, odd
+// it stands for, the whole of the character it comes from. The rules come from the reference's NormalizedString, odd
 // cases included, as they decide the spans of tokens.
 type aligned struct {
 	b      []byte

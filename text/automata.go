@@ -126,7 +126,7 @@ func (r reader) contraction(i int, anyCase bool) int {
 	return i
 }
 
-// findAll appends what next finds, and what lies between.
+// findAll appends the matches that next finds, up to the end of the text.
 func findAll(dst []match, b []byte, next func(r reader, i int) int) ([]match, error) {
 	if len(b) == 0 {
 		return append(dst, match{}), nil

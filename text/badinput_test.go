@@ -137,7 +137,7 @@ func mutate(r *rand.Rand, file []byte) []byte {
 	return b
 }
 
-// TestMutants opens damaged files, and encodes with those that open. Nothing may panic.
+// TestMutants opens damaged files, and encodes with the ones that open. Nothing may panic.
 func TestMutants(t *testing.T) {
 	r := rand.New(rand.NewPCG(11, 12))
 	var e Encoding
@@ -181,7 +181,7 @@ func TestMutants(t *testing.T) {
 	}
 }
 
-// checkEncoding encodes and checks what holds for every encoding.
+// checkEncoding encodes and checks the laws of every encoding.
 func checkEncoding(t *testing.T, tok *Tokenizer, e *Encoding, s string) {
 	t.Helper()
 	if err := tok.EncodeInto(e, s, Options{}); err != nil {
@@ -217,7 +217,7 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// FuzzKnownPatterns wants the automata to find what the regular expressions find.
+// FuzzKnownPatterns wants the automata to find the same matches as the regular expressions.
 func FuzzKnownPatterns(f *testing.F) {
 	for _, s := range samples {
 		f.Add(s)

@@ -15,7 +15,7 @@ type Encoding struct {
 	Spans     []Span     // the part of its text that the token stands for; empty at 0 where Special
 	Words     []int      // the number of the word in its text, −1 where Special
 	Texts     []int      // 0 in the first text, 1 in the second, −1 in none
-	Overflow  []Encoding // what truncation cut off, in windows as the file or the Options say
+	Overflow  []Encoding // the tokens that truncation cut off, in windows as the file or the Options say
 }
 
 // A Span is a part of a text: text[Start:End] in bytes, and []rune(text)[RuneStart:RuneEnd] in characters.
@@ -68,7 +68,7 @@ func (e *Encoding) clone() Encoding {
 	return c
 }
 
-// merge appends x, and pairs what overflowed of both. What overflows has no overflow of its own.
+// merge appends x, and pairs the overflows of both. An overflow has none of its own.
 func (e *Encoding) merge(x *Encoding) {
 	var overflow []Encoding
 	with := func(a, b *Encoding) {
@@ -163,7 +163,7 @@ func (c *runeCounter) convert(o span) Span {
 	return Span{RuneStart: start, RuneEnd: c.runes(int(o.end))}
 }
 
-// Valid returns s with each byte that is no part of a character in UTF-8 replaced by U+FFFD.
+// valid returns s with each byte that is no part of a character in UTF-8 replaced by U+FFFD.
 func valid(s string) string {
 	var b strings.Builder
 	for i := 0; i < len(s); {

@@ -166,7 +166,7 @@ func (m *wordLevel) tokenize(w *work, word []byte) error {
 	return nil
 }
 
-// byteTokens returns the numbers of the tokens <0x00> to <0xFF>, -1 for those that the vocabulary lacks.
+// byteTokens returns the numbers of the tokens <0x00> to <0xFF>, -1 for the ones that the vocabulary lacks.
 func (v *vocabulary) byteTokens() *[256]int32 {
 	var numbers [256]int32
 	for i := range numbers {

@@ -2,13 +2,6 @@ package text
 
 import "slices"
 
-// Hangul syllables compose by a rule (The Unicode Standard, section 3.12).
-const (
-	hangulS, hangulL, hangulV, hangulT = 0xac00, 0x1100, 0x1161, 0x11a7
-	hangulLs, hangulVs, hangulTs       = 19, 21, 28
-	hangulCount                        = hangulLs * hangulVs * hangulTs
-)
-
 // A change is a character of a transformed text: n is 1 for one that is inserted behind the character before it, 0 for one
 // that replaces a character, and −k for one behind whose character k more are removed.
 type change struct {

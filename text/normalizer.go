@@ -348,7 +348,7 @@ func (n *prepend) read(o object) error {
 
 func (n *prepend) normalize(a *aligned) error { return a.prepend(string(*n)) }
 
-// replace puts content in place of what a pattern finds.
+// replace puts content in place of the matches of a pattern.
 type replace struct {
 	pattern pattern
 	content string

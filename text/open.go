@@ -105,62 +105,6 @@ func parse(data []byte) (*Tokenizer, error) {
 	return t, nil
 }
 
-// Options say how a text is encoded. The zero value does as the file says.
-type Options struct {
-	Pair           *string     // the second text of a pair
-	WithoutSpecial bool        // leave out the tokens that the post-processor adds
-	ReplaceInvalid bool        // put U+FFFD for each byte that isn't UTF-8; spans are then those of the text with U+FFFD
-	Truncation     *Truncation // in place of the file's
-	Padding        *Padding    // in place of the file's
-}
-
-// Encode returns the tokens of a text. A text that isn't UTF-8 is an error that names the first such byte, unless the
-// options replace it. Encoding takes time and memory in proportion to the text.
-func (t *Tokenizer) Encode(text string, o Options) (Encoding, error) {
-	var e Encoding
-	err := t.EncodeInto(&e, text, o)
-	return e, err
-}
-
-// EncodeInto is Encode into the memory of an encoding that isn't used any more.
-func (t *Tokenizer) EncodeInto(e *Encoding, text string, o Options) error {
-	w := t.works.Get().(*work)
-	defer t.works.Put(w)
-	texts := [2]string{text}
-	n := 1
-	if o.Pair != nil {
-		texts[1], n = *o.Pair, 2
-	}
-	encodings := [2]*Encoding{&w.first, &w.second}
-	w.list = w.list[:0]
-	truncation, padding := t.truncation, t.padding
-	if o.Truncation != nil {
-		truncation = *o.Truncation
-	}
-	if o.Padding != nil {
-		padding = *o.Padding
-	}
-	for i := range n {
-		if k := invalidUTF8(texts[i]); k >= 0 {
-			if !o.ReplaceInvalid {
-				return fmt.Errorf("text: text %d isn't UTF-8 from byte %d on: set ReplaceInvalid, or convert it", i, k)
-			}
-			texts[i] = valid(texts[i])
-		}
-		encodings[i].reset()
-		if err := t.encode(w, encodings[i], texts[i], i, truncation); err != nil {
-			return fmt.Errorf("text: %w", err)
-		}
-		w.list = append(w.list, encodings[i])
-	}
-	if err := t.process(w, e, !o.WithoutSpecial, truncation, padding); err != nil {
-		return fmt.Errorf("text: %w", err)
-	}
-	e.bytes(&[2]runeCounter{{text: texts[0], ascii: -1}, {text: texts[1], ascii: -1}})
-	w.text = ""
-	return nil
-}
-
 // TokenID returns the id of a token, of the vocabulary or added, as the vocabulary writes it.
 func (t *Tokenizer) TokenID(token string) (id int64, ok bool) {
 	if id, ok := t.added.ids[token]; ok {

@@ -171,7 +171,7 @@ func differs(in input, got *Encoding, want *oracleEncoding, depth int) string {
 			}
 		}
 	}
-	if depth > 0 { // what overflows of an overflow is the same tokens again
+	if depth > 0 { // an overflow of an overflow has the same tokens again
 		return ""
 	}
 	if len(got.Overflow) != len(want.Overflow) {

@@ -141,7 +141,7 @@ func (n *precompiled) normalize(a *aligned) error {
 	return a.transform(changes, 0)
 }
 
-// replaced appends the characters of text in place of those of old: the last ones are inserted if text is longer; if it is
+// replaced appends the characters of text in place of old's: the last ones are inserted if text is longer; if it is
 // shorter, the last one, or the character before, removes the rest.
 func replaced(changes []change, old, text []byte) []change {
 	for i := 0; i < len(text); {

@@ -107,7 +107,7 @@ func (s preTokenizers) cut(w *work) error {
 type split struct {
 	pattern  pattern
 	behavior int
-	invert   bool // the pattern finds the words, not what is between them
+	invert   bool // the pattern finds the words, not the gaps
 }
 
 func (s *split) cut(w *work) error {
@@ -134,16 +134,7 @@ func (s *split) cut(w *work) error {
 	return nil
 }
 
-// addPart adds a part of a piece to the next pieces, unless it is empty.
-func (w *work) addPart(p piece, start, end int) {
-	if start < end {
-		q := piece{start: p.start + uint32(start), end: p.start + uint32(end), id: noToken}
-		q.origin = w.part(q.start, q.end)
-		w.nextPieces = append(w.nextPieces, q)
-	}
-}
-
-// wordPattern finds what the crate regex finds by \w+|[^\w\s]+.
+// wordPattern has the matches of the crate regex by \w+|[^\w\s]+.
 type wordPattern struct{ d *database }
 
 func (p wordPattern) find(dst []match, b []byte) ([]match, error) {
@@ -166,7 +157,7 @@ func (p wordPattern) find(dst []match, b []byte) ([]match, error) {
 	return dst, nil
 }
 
-// unicodeScripts cuts where the script changes; a space and what has no script belong to any.
+// unicodeScripts cuts where the script changes; a space and other characters without a script belong to any.
 type unicodeScripts struct{}
 
 const anyScript = 255
@@ -180,7 +171,7 @@ func (unicodeScripts) cut(w *work) error {
 			continue
 		}
 		b := w.b[p.start:p.end]
-		start, script := -1, -1 // what is before the first character of a script falls away, as there
+		start, script := -1, -1 // characters before the first with a script fall away, as there
 		for i := 0; i < len(b); {
 			r, n := decodeRune(b, i)
 			if s := int(uint8(d.props(r) >> scriptShift)); s != anyScript && s != script {

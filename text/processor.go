@@ -365,29 +365,3 @@ func (t *template) process(w *work, list []*Encoding, special bool) ([]*Encoding
 	}
 	return out, nil
 }
-
-// process truncates the encodings of w.list, adds special tokens, pads, and writes the result to e.
-func (t *Tokenizer) process(w *work, e *Encoding, special bool, truncation Truncation, padding Padding) error {
-	if truncation.MaxTokens > 0 || truncation.Empty {
-		added := 0
-		if special && t.processor != nil {
-			added = t.processor.added(len(w.list) > 1)
-		}
-		if err := truncation.apply(w.list, added); err != nil {
-			return err
-		}
-	}
-	list := w.list
-	if t.processor != nil {
-		var err error
-		if list, err = t.processor.process(w, list, special); err != nil {
-			return err
-		}
-	}
-	e.reset()
-	for _, x := range list {
-		e.merge(x)
-	}
-	padding.apply(e)
-	return nil
-}

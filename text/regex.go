@@ -36,7 +36,7 @@ const (
 	opBegin         // remember the place in slot x
 	opEmpty         // go to y if nothing has been matched since opBegin x
 	opAhead         // the code up to x matches here, or doesn't
-	opBehind        // the code up to y matches what ends here
+	opBehind        // the code up to y matches a text that ends here
 	opAtomic        // the code up to x matches here, once
 	opText          // at the beginning of the text
 	opEnd           // at the end

@@ -2,152 +2,8 @@ package text
 
 import (
 	"fmt"
-	"slices"
-	"strings"
-	"sync"
 	"unicode/utf8"
 )
-
-// A runeSet is a set of characters.
-type runeSet struct {
-	ranges [][2]rune // sorted, not touching, after sorted
-	ascii  [2]uint64
-	ready  bool
-	cased  bool // another set where the case doesn't matter
-}
-
-func newSet() *runeSet { return &runeSet{} }
-
-func (s *runeSet) add(lo, hi rune) *runeSet {
-	s.ranges, s.ready = append(s.ranges, [2]rune{lo, hi}), false
-	return s
-}
-
-func (s *runeSet) union(t *runeSet) {
-	s.ranges, s.ready, s.cased = append(s.ranges, t.ranges...), false, s.cased || t.cased
-}
-
-// sorted joins ranges and fills the table of ASCII.
-func (s *runeSet) sorted() {
-	if s.ready {
-		return
-	}
-	slices.SortFunc(s.ranges, func(a, b [2]rune) int { return int(a[0] - b[0]) })
-	out := s.ranges[:0]
-	for _, r := range s.ranges {
-		if n := len(out); n > 0 && r[0] <= out[n-1][1]+1 {
-			out[n-1][1] = max(out[n-1][1], r[1])
-		} else {
-			out = append(out, r)
-		}
-	}
-	s.ranges, s.ascii = out, [2]uint64{}
-	for _, r := range out {
-		for c := r[0]; c <= r[1] && c < utf8.RuneSelf; c++ {
-			s.ascii[c>>6] |= 1 << (c & 63)
-		}
-	}
-	s.ready = true
-}
-
-func (s *runeSet) negate() *runeSet {
-	s.sorted()
-	var out [][2]rune
-	next := rune(0)
-	for _, r := range s.ranges {
-		if r[0] > next {
-			out = append(out, [2]rune{next, r[0] - 1})
-		}
-		next = r[1] + 1
-	}
-	if next <= utf8.MaxRune {
-		out = append(out, [2]rune{next, utf8.MaxRune})
-	}
-	s.ranges, s.ready = out, false
-	return s
-}
-
-func (s *runeSet) and(t *runeSet) *runeSet {
-	a, b := *s, *t
-	a.ranges, b.ranges = slices.Clone(s.ranges), slices.Clone(t.ranges)
-	a.negate().union(b.negate())
-	a.cased = s.cased || t.cased
-	return a.negate()
-}
-
-func (s *runeSet) has(r rune) bool {
-	s.sorted()
-	if r < utf8.RuneSelf {
-		return s.ascii[r>>6]>>(r&63)&1 != 0
-	}
-	lo, hi := 0, len(s.ranges)
-	for lo < hi {
-		m := (lo + hi) / 2
-		if s.ranges[m][1] < r {
-			lo = m + 1
-		} else {
-			hi = m
-		}
-	}
-	return lo < len(s.ranges) && s.ranges[lo][0] <= r
-}
-
-// onigSet returns a property of Oniguruma by its name, nil if tables.txt has none.
-func onigSet(name string) *runeSet {
-	plain := func(s string) string {
-		return strings.ToLower(strings.NewReplacer("_", "", " ", "", "-", "").Replace(s))
-	}
-	set, found := newSet(), false
-	set.cased = true
-	want := plain(name)
-	if strings.HasPrefix(name, "[") {
-		want = name
-	}
-	switch want {
-	case "any":
-		return set.add(0, utf8.MaxRune)
-	case "letter":
-		want = "l"
-	case "mark":
-		want = "m"
-	case "number":
-		want = "n"
-	case "punctuation":
-		want = "p"
-	case "symbol":
-		want = "s"
-	case "separator":
-		want = "z"
-	}
-	short := map[string]string{"s": "onig-s", "w": "onig-w", "d": "onig-d", "h": "onig-h"}[name]
-	for line, items := range tableLines() {
-		table, ok := strings.CutPrefix(line, "onig-")
-		if !ok {
-			continue
-		}
-		switch {
-		case short != "":
-			ok = line == short
-		case strings.HasPrefix(table, "["):
-			ok = table == want || table == "["+want+"]"
-		case len(table) == 1:
-			ok = false
-		case len(want) == 1: // a group of categories
-			ok = len(table) == 2 && plain(table[:1]) == want
-		default:
-			ok = plain(table) == want
-		}
-		if ok {
-			found = true
-			ranges(items, func(lo, hi rune) { set.add(lo, hi) })
-		}
-	}
-	if !found {
-		return nil
-	}
-	set.sorted()
-	return set
-}
 
 // A regexRun is a search that runs.
 type regexRun struct {
@@ -161,7 +17,7 @@ type regexRun struct {
 // A regexState is a way not yet tried, or the old value of a slot.
 type regexState struct{ pc, pos int32 }
 
-// errSteps says that a regular expression took too many steps.
+// stepsError says that a regular expression took too many steps.
 type stepsError struct{ source string }
 
 func (e stepsError) Error() string {
@@ -189,7 +45,7 @@ func (re *regex) find(dst []match, b []byte) ([]match, error) {
 		r.b = nil
 		re.runs.Put(r)
 	}()
-	prev, last := 0, -1 // the end of what is covered, and of the last match
+	prev, last := 0, -1 // the ends of the covered text and of the last match
 	for at := 0; at <= len(b); {
 		start, end := r.search(at)
 		if r.steps < 0 {
@@ -328,5 +184,3 @@ func (r *regexRun) assert(in *instr, pos int) bool {
 	}
 	return before != after
 }
-
-var wordSet = sync.OnceValue(func() *runeSet { return onigSet("w") })

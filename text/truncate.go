@@ -206,7 +206,7 @@ func readPadding(v value) (p Padding, err error) {
 
 const maxPadding = 1 << 24 // tokens that a file may ask for
 
-// apply pads e and what overflowed.
+// apply pads e and its overflows.
 func (p Padding) apply(e *Encoding) {
 	if p.Length <= 0 && p.Multiple <= 0 && !p.Longest {
 		return

@@ -110,6 +110,13 @@ const (
 	conjunctExtend    = 3
 )
 
+// Hangul syllables compose by a rule (The Unicode Standard, section 3.12).
+const (
+	hangulS, hangulL, hangulV, hangulT = 0xac00, 0x1100, 0x1161, 0x11a7
+	hangulLs, hangulVs, hangulTs       = 19, 21, 28
+	hangulCount                        = hangulLs * hangulVs * hangulTs
+)
+
 const pageBits = 7
 
 // A database has the properties of all code points.

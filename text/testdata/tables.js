@@ -21,7 +21,7 @@ function ranges(cs) {
 const set = (name, cs) => console.log(name + ' ' + ranges(cs).join(' '))
 const map = (name, entries) => console.log(name + ' ' + entries.map(([c, to]) => hex(c) + '=' + [...to].map(x => hex(x.codePointAt(0))).join('+')).join(' '))
 
-// answers returns what a normalizer makes of each string. No normalizer changes the character between them.
+// answers returns each string normalized. No normalizer changes the character between them.
 function answers(n, strings) {
   const out = []
   for (let i = 0; i < strings.length; i += 4096) {
@@ -50,7 +50,7 @@ function unsplit(t) {
 }
 const split = re => matched({ type: 'Split', pattern: { Regex: re }, behavior: 'Removed', invert: false })
 
-// bert: what clean_text removes, what strip_accents removes, and punctuation, of the crate unicode_categories.
+// bert: the characters that clean_text and strip_accents remove, and punctuation, of the crate unicode_categories.
 const options = (a, b, c, d) => T.bertNormalizer({ cleanText: a, handleChineseChars: b, stripAccents: c, lowercase: d })
 let got = normalized('bert', options(true, false, false, false))
 set('bert-removed', all.filter((c, i) => got[i] === ''))
@@ -176,7 +176,7 @@ for (const k of names) {
   const same = (a, b) => t.preTokenizeString(str(a) + str(b)).length === 1
   const reps = [], of = new Map()
   let last = -1
-  // The space and what has no script are one with any script.
+  // The space and other characters without a script are one with any script.
   const any = all.filter(c => same(0x61, c) && same(0x44f, c)), isAny = new Set(any)
   set('script-255', any)
   for (const c of all) {
