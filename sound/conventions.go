@@ -13,7 +13,7 @@ type Named struct {
 	Mel  Mel
 }
 
-// kaldi is what Kaldi's programs have in common: samples as 16-bit integers, dither apart.
+// kaldi has the numbers that Kaldi's programs have in common: samples as 16-bit integers, dither apart.
 var kaldi = Mel{Rate: 16000, Frame: 400, Step: 160, FFT: 512, Gain: 32768, Centred: true, Emphasis: 0.97, Window: Povey, Symmetric: true,
 	Bands: 80, Low: 20, ByMel: true, Log: Natural, Floor: 0x1p-23}
 

@@ -7,10 +7,10 @@ import (
 )
 
 // A Mel says how samples become the rows of a mel spectrogram or cepstra. Its zero value is no convention: take one of [Conventions], and change
-// what is different.
+// its fields.
 //
-// Frames of Frame samples begin Step apart. Of each, in this order: Gain, Centred, Emphasis, Window, a Fourier transform of FFT elements, the squares of its absolute
-// values, or these themselves, triangles of the mel scale, the logarithm with its floor, cepstra, and (x + Plus) ÷ Over.
+// Frames of Frame samples begin Step apart. First come Gain, Centred, Emphasis and Window. Then comes a Fourier transform of FFT elements, with the squares of its absolute
+// values, or these themselves. Triangles of the mel scale sum them. Last come the logarithm with its floor, cepstra, and (x + Plus) ÷ Over.
 type Mel struct {
 	Rate   int // samples a second
 	Length int // samples that a recording is cut to, or filled up to with zeros; 0: as many as there are

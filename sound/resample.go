@@ -88,7 +88,7 @@ func (r *Resampler) Push(chunk []float32) []float32 {
 	return r.make(math.MaxInt)
 }
 
-// End returns the rest of the samples: those that need zeros after the last one that came. The Resampler must not be used afterwards.
+// End returns the rest of the samples, which need zeros after the last one that came. The Resampler must not be used afterwards.
 func (r *Resampler) End() []float32 {
 	if r.from == r.to {
 		return nil

@@ -6,7 +6,7 @@ import "github.com/ashlar-go/ashlar/tensor"
 // the same whatever the chunks are.
 //
 // A window has Rows rows, and begins Step rows after the one before. Left rows of Fill stand before the first row of the stream. So with Left = Rows − Step
-// each window has Step new rows and as many old ones as go with them.
+// each window has Step new rows behind Left old ones.
 type Ring struct {
 	rows, step, width int
 	buf               []float32 // the rows from the beginning of the next window

@@ -38,7 +38,8 @@ type program struct {
 	mx      bool     // --mx
 	hosts   []string // --allow-host
 	reading reading
-	sound   soundFlags
+	front   string   // --sound: a rate, or the name of a convention
+	remix   bool     // --resample
 	stdinBy string   // the argument that reads standard input
 	args    []string // the command line
 	titled  bool     // info has printed about a file

@@ -22,15 +22,9 @@ import (
 // soundKey is the key of a model's metadata that stands for --sound.
 const soundKey = "sound"
 
-// soundFlags say which numbers recordings become.
-type soundFlags struct {
-	front    string // a rate, or the name of a convention
-	resample bool
-}
-
 func (p *program) soundFlags(c *cobra.Command) {
-	c.Flags().StringVar(&p.sound.front, "sound", "", "numbers of a WAV file: samples at a `rate`, as in 16000, or mel rows by a convention, as in whisper (default: the model's metadata \"sound\")")
-	c.Flags().BoolVar(&p.sound.resample, "resample", false, "bring sound of another rate to the rate of --sound, and take the mean of its channels")
+	c.Flags().StringVar(&p.front, "sound", "", "numbers of a WAV file: samples at a `rate`, as in 16000, or mel rows by a convention, as in whisper (default: the model's metadata \"sound\")")
+	c.Flags().BoolVar(&p.remix, "resample", false, "bring sound of another rate to the rate of --sound, and take the mean of its channels")
 }
 
 // conventions lists the names of the conventions in lines.
@@ -80,7 +74,7 @@ func (p *program) heard(s *source, rate int) ([]float32, error) {
 		if err != nil {
 			return none, err
 		}
-		if !p.sound.resample && (w.Rate != rate || w.Channels != 1) {
+		if !p.remix && (w.Rate != rate || w.Channels != 1) {
 			return none, fmt.Errorf("it has %d Hz and %s, the front end takes %d Hz and one: --resample brings it there", w.Rate, counted(w.Channels, "channel"), rate)
 		}
 		return none, sound.Read(w, rate, nil, func(x []float32) error {
@@ -97,7 +91,7 @@ func (in *inputs) recording(name string, s *source) (tensor.Any, error) {
 	refuse := func(err error) (tensor.Any, error) {
 		return tensor.Any{}, fmt.Errorf("%s: input %s of %s can't take a recording: %w", s.name, label(v.String()), in.model, err)
 	}
-	front := in.p.sound.front
+	front := in.p.front
 	if front == "" {
 		if i := slices.IndexFunc(in.m.Metadata, func(e onnx.Entry) bool { return e.Key == soundKey }); i >= 0 {
 			front = in.m.Metadata[i].Value
@@ -145,7 +139,7 @@ func (p *program) showSound(s *source, wave, mel string) error {
 	if !s.is("wav") {
 		return fmt.Errorf("%s: --wave and --mel draw a WAV file, which it isn't", s.name)
 	}
-	front := p.sound.front
+	front := p.front
 	if front == "" {
 		front = "icefall"
 	}

@@ -1,8 +1,8 @@
-// Package wav reads and writes WAV files of samples: PCM of 8, 16, 24 and 32 bits, and floats of 32 and 64. It reads them from streams
-// as they come, also those that don't say how long they are.
+// Package wav reads and writes WAV files of samples: PCM of 1 to 4 bytes, and floats of float32 and float64. It reads them as they come, also from streams
+// that don't say how long they are.
 //
-// A sample is a float32. PCM of b bits is divided by 2^(b−1), so its samples are from −1 up to, but without, 1. Of 8 bits the byte 128 is 0. Samples of
-// 32 bits, and floats of 64, are rounded to nearest, ties to even. Other floats are as they are in the file, NaN and infinities, too.
+// A sample is a float32. PCM of b bits is divided by 2^(b−1), so its samples are from −1 up to, but without, 1. In PCM of one byte 128 stands for 0. Samples of
+// 4 bytes, and of float64, are rounded to nearest, ties to even. Other floats are as they are in the file, NaN and infinities, too.
 // The samples of all channels at one time stand side by side.
 //
 // Sources: "Multimedia Programming Interface and Data Specifications 1.0" of IBM and Microsoft (1991), Microsoft's WAVEFORMATEXTENSIBLE,
@@ -26,7 +26,7 @@ import (
 type Format struct {
 	Rate     int  // samples a second of one channel
 	Channels int  // 1 or more
-	Bits     int  // of a sample: 8, 16, 24 or 32, of floats 32 or 64
+	Bits     int  // of a sample: a multiple of 8
 	Float    bool // IEEE floats instead of integers
 }
 
@@ -173,7 +173,7 @@ func (w *Reader) format(at int64, b []byte) error {
 	case tag != tagPCM && tag != tagFloat:
 		return fail(at, format.ErrType, "its samples are compressed, or of another kind: format tag 0x%x; want PCM or floats, as ffmpeg -i IN -c:a pcm_s16le OUT.wav makes them", tag)
 	case tag == tagPCM && (wide < 8 || wide > 32), tag == tagFloat && bits != 32 && bits != 64:
-		return fail(at, format.ErrType, "its samples have %d bits, want PCM of 8 to 32 or floats of 32 or 64, as ffmpeg -i IN -c:a pcm_s16le OUT.wav makes them", bits)
+		return fail(at, format.ErrType, "its samples have %d bits, want PCM of up to 32, or floats of 32 or 64, as ffmpeg -i IN -c:a pcm_s16le OUT.wav makes them", bits)
 	case block != channels*(wide/8):
 		return fail(at, format.ErrFormat, "%d channels of %d bits take %d bytes, but it says %d", channels, bits, channels*(wide/8), block)
 	}
@@ -184,7 +184,7 @@ func (w *Reader) format(at int64, b []byte) error {
 // Len returns the number of samples of a channel that the header tells, -1 if it tells none. The file may have fewer.
 func (w *Reader) Len() int64 { return w.whole }
 
-// Read reads samples, those of all channels at one time side by side, and returns their number, a multiple of Channels. At the end it returns
+// Read reads samples, with the channels side by side, and returns their number, a multiple of Channels. At the end it returns
 // io.EOF. A file that has fewer samples than its header says gives all it has, and then an error that wraps format.ErrShort. It returns io.ErrShortBuffer if dst has no room for a
 // sample of each channel.
 func (w *Reader) Read(dst []float32) (int, error) {
@@ -259,7 +259,7 @@ func (w *Reader) decode(dst []float32, b []byte) {
 }
 
 // Read reads a whole WAV file: a tensor [channels, samples]. Memory grows with the bytes that come. Where the file has fewer samples than its header says, the
-// tensor has those that are there, and the error wraps format.ErrShort.
+// tensor has the samples that are there, and the error wraps format.ErrShort.
 func Read(r io.Reader) (tensor.Tensor[float32], Format, error) {
 	w, err := NewReader(r)
 	if err != nil {

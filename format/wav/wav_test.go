@@ -211,7 +211,7 @@ func TestHeaders(t *testing.T) {
 		{name: "compressed", file: chunk("RIFF", 0, "WAVE") + chunk("fmt ", 16, le(uint16(0x55), uint16(1), uint32(8000), uint32(0), uint16(1), uint16(0))),
 			err: "wav: byte 12: its samples are compressed, or of another kind: format tag 0x55; want PCM or floats, as ffmpeg -i IN -c:a pcm_s16le OUT.wav makes them"},
 		{name: "another width", file: chunk("RIFF", 0, "WAVE") + chunk("fmt ", 16, le(uint16(1), uint16(1), uint32(8000), uint32(0), uint16(8), uint16(64))),
-			err: "wav: byte 12: its samples have 64 bits, want PCM of 8 to 32 or floats of 32 or 64, as ffmpeg -i IN -c:a pcm_s16le OUT.wav makes them"},
+			err: "wav: byte 12: its samples have 64 bits, want PCM of up to 32, or floats of 32 or 64, as ffmpeg -i IN -c:a pcm_s16le OUT.wav makes them"},
 		{name: "another block", file: chunk("RIFF", 0, "WAVE") + chunk("fmt ", 16, le(uint16(1), uint16(2), uint32(8000), uint32(0), uint16(2), uint16(16))),
 			err: "wav: byte 12: 2 channels of 16 bits take 4 bytes, but it says 2"},
 		{name: "a chunk of 4 GiB", file: chunk("RIFF", 0, "WAVE") + chunk("LIST", most, "abc"), err: `wav: byte 23: it ends before its samples: there is no chunk "data"`},

@@ -29,7 +29,7 @@ func NewWriter(w io.Writer, f Format, length int64) (*Writer, error) {
 	case f.Rate < 1 || f.Rate > math.MaxInt32 || f.Channels < 1 || f.Channels > math.MaxUint16 || f.block() > math.MaxUint16:
 		return nil, fail(-1, format.ErrType, "%d samples a second in %d channels; want 1 or more, and at most 65535 bytes for all channels", f.Rate, f.Channels)
 	case f.Float && f.Bits != 32 && f.Bits != 64, !f.Float && (f.Bits < 8 || f.Bits > 32 || f.Bits%8 != 0):
-		return nil, fail(-1, format.ErrType, "samples of %d bits; want PCM of 8, 16, 24 or 32, or floats of 32 or 64", f.Bits)
+		return nil, fail(-1, format.ErrType, "samples of %d bits; want a multiple of 8 up to 32, or floats of 32 or 64", f.Bits)
 	}
 	tag, total, size := uint16(tagPCM), uint32(unknown), uint32(unknown)
 	var fact []byte
@@ -68,8 +68,8 @@ func NewWriter(w io.Writer, f Format, length int64) (*Writer, error) {
 	return o, nil
 }
 
-// Write writes samples, those of all channels at one time side by side. PCM of b bits is the sample times 2^(b−1), rounded to nearest, ties to even, and at the ends of the
-// range those ends. NaN is 0. It returns the error of the destination, and one if there are more samples than NewWriter was told.
+// Write writes samples, with the channels side by side. PCM of b bits is the sample times 2^(b−1), rounded to nearest, ties to even, and cut off at the ends of the
+// range. NaN is 0. It returns the error of the destination, and one if there are more samples than NewWriter was told.
 func (o *Writer) Write(samples []float32) error {
 	if o.failed != nil {
 		return o.failed
@@ -134,7 +134,7 @@ func (o *Writer) Close() error {
 	return o.failed
 }
 
-// Write writes a whole WAV file of samples, those of all channels at one time side by side.
+// Write writes a whole WAV file of samples, with the channels side by side.
 func Write(w io.Writer, f Format, samples []float32) error {
 	o, err := NewWriter(w, f, int64(len(samples)/max(f.Channels, 1)))
 	if err == nil {
