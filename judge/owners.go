@@ -312,9 +312,9 @@ func (a Axes) Threads(shape []int, threads ...string) (layout.Layout, error) {
 
 // Linear returns the layout as a distributed layout of Triton, for a tile of a shape: the
 // inverse of AxesOfLinear. The inputs are register for m, lane for laneid and warp for warpid,
-// and the other axes by their names. If there is no such map, the error is a *Mismatch. Its
-// reason is an extent that is no power of two, a place without an element, or a place whose
-// element isn't the XOR of its bits' elements.
+// and the other axes by their names. If there is no such map, the error is a *Mismatch. An
+// extent may be no power of two, or a place have no element. Or the element of a place isn't the
+// XOR of the elements of its bits.
 func (a Axes) Linear(shape ...int) (Linear, error) {
 	const op = "Axes.Linear"
 	size, err := tileSize(op, shape)
@@ -417,8 +417,8 @@ func AxesOfMesh(shape []int, mesh ...Split) (Axes, error) {
 }
 
 // Mesh returns how the axes of a mesh cut a tensor of the shape: the inverse of AxesOfMesh. Every
-// axis beside m is one of the mesh. If the layout isn't that of a mesh, the error has ErrNone,
-// or is a *Mismatch with the first element that the nearest mesh places elsewhere.
+// axis beside m is one of the mesh. If the layout isn't that of a mesh, the error has ErrNone
+// or is a *Mismatch: the first element that the nearest mesh places elsewhere.
 func (a Axes) Mesh(shape ...int) ([]Split, error) {
 	const op = "Axes.Mesh"
 	size, err := tileSize(op, shape)
