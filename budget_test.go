@@ -30,12 +30,12 @@ bench/zarr                  240       0
 chunk                      4920       0
 chunk/internal/expr         570       0
 chunk/job                   510       0
-cmd/ashlar                10390       0
-conformance                7620       0
+cmd/ashlar                10780       0
+conformance                8380       0
 conformance/meta            300       0
 conformance/verify         2400       0
 device                     3020       0
-draw                       2280       0
+draw                       2450       0
 dtype                       450       0
 examples/crop                60       0
 examples/digits-http        110       0
@@ -45,7 +45,8 @@ examples/ocr                360       0
 examples/scale               80       0
 examples/sharding           210       0
 examples/train              200       0
-examples/voice              220       0
+examples/voice               60       0
+examples/wake                60       0
 format                      430       0
 format/csv                  840       0
 format/gguf                1550       0
@@ -54,6 +55,7 @@ format/npy                 1560       0
 format/pytorch             1680       0
 format/raw                  260       0
 format/safetensors         2010       0
+format/wav                  500       0
 format/zarr                9280       0
 format/zarr/blobstore       170       0
 format/zarr/internal/request    170       0
@@ -95,8 +97,8 @@ internal/published          460       0
 internal/same               160       0
 internal/seeded              20       0
 internal/steps               20       0
-judge                      5330       0
-judge/ask                   710       0
+judge                      6310       0
+judge/ask                   830       0
 layout                     4330       0
 linalg                      150       0
 mem                         850       0
@@ -116,8 +118,10 @@ op/option                    20       0
 op/train                    300       0
 pack                       3120       0
 receipt                     920       0
+sound                      1010       0
 tensor                     7720       0
 tensortest                  540       0
+text                       6340       0
 web                          20       0
 web/build                   110       0
 web/layouts                  20       0

@@ -1,7 +1,7 @@
 // Package wav reads and writes WAV files of samples: PCM of 1 to 4 bytes, and floats of float32 and float64. It reads them as they come, also from streams
 // that don't say how long they are.
 //
-// A sample is a float32. PCM of b bits is divided by 2^(b−1), so its samples are from −1 up to, but without, 1. In PCM of one byte 128 stands for 0. Samples of
+// A sample is a float32. PCM of b bits is divided by 2^(b−1). So its samples are from −1 up to below 1. In PCM of one byte 128 stands for 0. Samples of
 // 4 bytes, and of float64, are rounded to nearest, ties to even. Other floats are as they are in the file, NaN and infinities, too.
 // The samples of all channels at one time stand side by side.
 //

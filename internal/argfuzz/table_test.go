@@ -951,6 +951,8 @@ var table = []entry{
 	{"draw.Shards.WritePNG", (*draw.Shards).WritePNG},
 	{"draw.Shards.WriteSVG", (*draw.Shards).WriteSVG},
 	{"draw.Shards.WriteText", (*draw.Shards).WriteText},
+	{"draw.Sound.WritePNG", (*draw.Sound).WritePNG},
+	{"draw.Sound.WriteSVG", (*draw.Sound).WriteSVG},
 	{"csv.Error.Error", (*csv.Error).Error},
 	{"csv.Error.Unwrap", (*csv.Error).Unwrap},
 	{"csv.Open", csv.Open},
