@@ -496,7 +496,7 @@ the placement on a mesh, or the reason why there is none.`,
 	flags := c.Flags()
 	flags.StringVar(&q.By, "shape", "", "the `extents` of the tensor, as in 16,8")
 	flags.StringVar(&q.Find, "at", "", "the `coordinate` of an element in the shape, or its index")
-	flags.StringVar(&q.B, "compose", "", "a `layout` from new elements to those of the first")
+	flags.StringVar(&q.B, "compose", "", "a `layout` from the new elements to the elements of LAYOUT")
 	flags.StringVar(&q.What, "threads", "laneid,warpid", "the `axes` that count threads, the first fastest")
 	return asks(p, c, &q, jsonFlag(c), ask.Axes, func(w io.Writer, a *ask.Places) {
 		fmt.Fprintf(w, "layout\t%s\nelements\t%d\n", a.Layout, a.Size)
