@@ -88,9 +88,9 @@ func (s *Sound) scene(op string, w io.Writer) (*scene, error) {
 }
 
 // wave draws a channel at a height.
-func (sc *scene) wave(c []float32, y int) {
+func (s *scene) wave(c []float32, y int) {
 	const high = waveHigh - 10
-	sc.rect(margin, y, soundWide, high, hole)
+	s.rect(margin, y, soundWide, high, hole)
 	line := func(v float32) int { return int(math.Round((1 - float64(max(-1, min(1, v)))) / 2 * (high - 1))) }
 	for x := range min(soundWide, len(c)) {
 		columns := min(soundWide, len(c))
@@ -106,13 +106,13 @@ func (sc *scene) wave(c []float32, y int) {
 		}
 		if some {
 			left, right := margin+from(x, soundWide, columns), margin+from(x+1, soundWide, columns)
-			sc.rect(left, y+line(most), right-left, line(low)-line(most)+1, faint)
+			s.rect(left, y+line(most), right-left, line(low)-line(most)+1, faint)
 		}
 	}
 }
 
 // spectrogram draws rows at a height, and returns the height that they take.
-func (sc *scene) spectrogram(op string, rows tensor.Any, y int) (int, error) {
+func (s *scene) spectrogram(op string, rows tensor.Any, y int) (int, error) {
 	if rows.Rank() != 2 || rows.Dim(1) == 0 || rows.Dim(1) > mostBands {
 		return 0, fail(op, layout.ErrShape, "the rows are %s; want [frames, bands] with 1 to %d bands", tensor.Describe(rows), mostBands)
 	}
@@ -121,7 +121,7 @@ func (sc *scene) spectrogram(op string, rows tensor.Any, y int) (int, error) {
 		return 0, err
 	}
 	cell := max(160/h.columns, 1)
-	sc.rect(margin, y, soundWide, cell*h.columns, hole)
+	s.rect(margin, y, soundWide, cell*h.columns, hole)
 	for band := range h.columns {
 		top := y + cell*(h.columns-1-band)
 		for i := 0; i < h.rows; {
@@ -134,16 +134,16 @@ func (sc *scene) spectrogram(op string, rows tensor.Any, y int) (int, error) {
 			}
 			if ok {
 				left, right := margin+from(first, soundWide, h.rows), margin+from(i, soundWide, h.rows)
-				sc.rect(left, top, right-left, cell, heat0+level)
+				s.rect(left, top, right-left, cell, heat0+level)
 			}
 		}
 	}
-	sc.text(text{margin, y + cell*h.columns + 14, h.legend(true), start, false, faint})
+	s.text(text{margin, y + cell*h.columns + 14, h.legend(true), start, false, faint})
 	return cell*h.columns + 26, nil
 }
 
 // seconds draws the scale of time at a height.
-func (sc *scene) seconds(long float64, y int) {
+func (s *scene) seconds(long float64, y int) {
 	step := 1.0
 	for ; step*10 <= long; step *= 10 {
 	}
@@ -157,8 +157,8 @@ func (sc *scene) seconds(long float64, y int) {
 	}
 	for i := 0; float64(i)*step <= long; i++ {
 		x := margin + int(float64(i)*step/long*soundWide)
-		sc.rect(min(x, margin+soundWide-1), y-6, 1, 4, faint)
-		sc.text(text{x, y + 10, strconv.FormatFloat(float64(i)*step, 'g', 4, 64) + " s", middle, false, faint})
+		s.rect(min(x, margin+soundWide-1), y-6, 1, 4, faint)
+		s.text(text{x, y + 10, strconv.FormatFloat(float64(i)*step, 'g', 4, 64) + " s", middle, false, faint})
 	}
 }
 
