@@ -136,8 +136,8 @@ const (
 
 var valueNames = [...]string{"a layout", "a tuple", "a swizzle", "a tiler"}
 
-// String writes the value as Eval reads it.
-func (v *value) String() string {
+// text writes the value as Eval reads it.
+func (v *value) text() string {
 	switch v.kind {
 	case tupleValue:
 		return v.tuple.String()

@@ -205,7 +205,7 @@ func (p *parser) call(at int, f *callable, args []value) (value, error) {
 	if p.each != nil {
 		texts := make([]string, len(args))
 		for i := range args {
-			texts[i] = args[i].String()
+			texts[i] = args[i].text()
 		}
 		p.each(f.name, texts...)
 	}

@@ -78,7 +78,7 @@ type Scale int
 
 const (
 	HTK    Scale = iota // 2595·log10(1 + f/700); but for a factor also Kaldi's 1127·ln(1 + f/700)
-	Slaney              // of the Auditory Toolbox: f·3/200 below 1 kHz; above, 27 mel for each factor of 6.4
+	Slaney              // the Auditory Toolbox's: linear at first, then logarithmic
 )
 
 // Log is the logarithm of numbers.
@@ -138,8 +138,8 @@ func (m *Mel) Width() int {
 	return m.Bands
 }
 
-// Of returns the spectrogram of a whole recording, as many rows as it has frames. For samples of another rate it returns an error with the
-// conversion that would do. A convention whose numbers make no sense is an error, and so is a recording that is too short to be mirrored at its ends.
+// Of returns the spectrogram of a whole recording, as many rows as it has frames. It returns an error for samples of another rate, with the conversion that
+// would do. Another is for a convention whose numbers make no sense, and for a recording that is too short to be mirrored at its ends.
 func (m *Mel) Of(samples []float32, rate int) (tensor.Tensor[float32], error) {
 	const op = "Mel.Of"
 	var none tensor.Tensor[float32]

@@ -9,7 +9,7 @@ import (
 
 // A Resampler brings a stream of samples to another rate, in chunks of any length.
 //
-// The filter is a sinc in a window of cos², with 6 zeros on each side, that passes 0.99 of the lower one of the two rates' halves:
+// The filter is a sinc in a window of cos², with six zeros on each side. It passes nearly all up to half of the lower rate:
 //
 //	y[m] = Σ x[n] · b/from · sinc(u) · cos²(π·u/12)   for |u| < 6, u = b·(m/to − n/from), b = 0.99·min(from, to)
 //
