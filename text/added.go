@@ -115,7 +115,7 @@ func newAddedTokens(list []addedToken, m model, size int, norm normalizer) (*add
 // find calls f for each part of b that is no added token, with −1, and for each that is one, with its id.
 func (t *addedTokens) find(in *finder, b []byte, f func(start, end int, id int64)) {
 	d := unicodeData()
-	covered := 0
+	covered, spaces := 0, 0 // spaces is the end of the last run of spaces: a match in the run ends there, too
 	for i := 0; i < len(b); {
 		if !in.first[b[i]] {
 			i++
@@ -138,7 +138,7 @@ func (t *addedTokens) find(in *finder, b []byte, f func(start, end int, id int64
 		}
 		if a.left {
 			from := start
-			for from > 0 {
+			for from > covered {
 				r, n := utf8.DecodeLastRune(b[:from])
 				if !d.has(r, regexSpace) {
 					break
@@ -148,13 +148,14 @@ func (t *addedTokens) find(in *finder, b []byte, f func(start, end int, id int64
 			start = max(from, covered)
 		}
 		if a.right {
-			for end < len(b) {
+			for end = max(end, spaces); end < len(b); {
 				r, n := decodeRune(b, end)
 				if !d.has(r, regexSpace) {
 					break
 				}
 				end += n
 			}
+			spaces = end
 		}
 		if covered < start {
 			f(covered, start, noToken)

@@ -92,6 +92,31 @@ func TestHostileRegex(t *testing.T) {
 	}
 }
 
+// A token that is a space and takes the spaces before it looks at each space once. With the spaces behind it the tokens
+// overlap: few are as in the reference, many an error.
+func TestManySpaces(t *testing.T) {
+	open := func(left bool) *Tokenizer {
+		tok, err := Parse([]byte(strings.TrimSuffix(small, "}") + fmt.Sprintf(`,"added_tokens":[{"id":3,"content":"\n","single_word":false,
+			"lstrip":%v,"rstrip":%v,"normalized":false,"special":false}]}`, left, !left)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return tok
+	}
+	const n = 1 << 20
+	e, err := open(true).Encode(strings.Repeat("\n", n), Options{})
+	if err != nil || len(e.IDs) != n {
+		t.Errorf("lstrip: %d tokens, %v, want %d", len(e.IDs), err, n)
+	}
+	e, err = open(false).Encode("\n\n\n", Options{})
+	if err != nil || fmt.Sprintf("%q", e.Tokens) != `["\n\n\n" "\n\n" "\n"]` {
+		t.Errorf("rstrip: %q, %v", e.Tokens, err)
+	}
+	if _, err := open(false).Encode(strings.Repeat("\n", n), Options{}); err == nil || !strings.Contains(err.Error(), "overlap") {
+		t.Errorf("rstrip over many: error %v", err)
+	}
+}
+
 func TestInvalidUTF8(t *testing.T) {
 	tok, err := Parse([]byte(small))
 	if err != nil {

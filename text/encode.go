@@ -82,6 +82,9 @@ func (t *Tokenizer) cut(w *work, text string) error {
 	}
 	t.added.find(&t.added.plain, w.b, piece1)
 	if failed == nil {
+		failed = w.checkOverlap()
+	}
+	if failed == nil {
 		failed = t.normalize(w)
 	}
 	if failed != nil || t.preTokenizer == nil {
@@ -132,7 +135,25 @@ func (t *Tokenizer) normalize(w *work) error {
 		})
 	}
 	w.pieces, w.nextPieces = w.nextPieces, w.pieces
+	if failed == nil {
+		failed = w.checkOverlap()
+	}
 	return failed
+}
+
+// checkOverlap refuses added tokens that overlap too much. One that is a space and takes the spaces behind it, over many
+// spaces, is as many tokens as there are spaces, each up to their end.
+func (w *work) checkOverlap() error {
+	total, limit := 0, 16*len(w.text)+1<<22
+	for _, p := range w.pieces {
+		if p.id >= 0 {
+			total += int(p.end - p.start)
+		}
+		if total > limit {
+			return fmt.Errorf("added tokens overlap at byte %d: together they have more than %d bytes, over a text of %d", p.origin.start, limit, len(w.text))
+		}
+	}
+	return nil
 }
 
 // encode appends the tokens of a text to an empty encoding. With truncation it reads words, from the end with Left, until
