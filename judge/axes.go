@@ -209,7 +209,7 @@ func (a Axes) fits(op string) error {
 	reach := map[string]float64{}
 	for _, list := range [][]iter{a.shard, a.replica, a.offset} {
 		for _, it := range list {
-			if reach[it.axis] += math.Abs(float64(it.stride)) * float64(it.extent); reach[it.axis] > math.MaxInt/4 {
+			if reach[it.axis] += float64(math.Abs(float64(it.stride)) * float64(it.extent)); reach[it.axis] > math.MaxInt/4 {
 				return fail(op, layout.ErrOverflow, "the places on %s don't fit an int", it.axis)
 			}
 		}
