@@ -85,7 +85,7 @@ type Traffic struct {
 	Narrow   string   `json:"narrow"`      // why no wider load works
 	Strides  []Stride `json:"strides"`     // between neighbours, the most frequent first; at most 16
 	Worst    *Request `json:"worst"`       // nil: no request touches more sectors than it fills
-	Bits     int      `json:"-"`           // of an element
+	Bits     int      `json:"bits"`        // of an element
 	Memory   Lines    `json:"memory"`
 }
 
