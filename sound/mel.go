@@ -98,7 +98,7 @@ func (m *Mel) check(op string) error {
 	switch {
 	case m.Rate < 1 || m.Frame < 1 || m.Step < 1 || m.FFT < m.Frame || m.FFT > most || m.Rate > most || m.Step > most:
 		return fail(op, tensor.ErrValue, "frames of %d samples, %d apart, transforms of %d, at %d Hz; want 1 to %d, and a transform as long as a frame or longer", m.Frame, m.Step, m.FFT, m.Rate, most)
-	case m.Bands < 1 || m.Bands > 1<<16 || m.Cepstra < 0 || m.Cepstra > m.Bands || m.Length < 0 || m.Length > 1<<40:
+	case m.Bands < 1 || m.Bands > 1<<16 || m.Cepstra < 0 || m.Cepstra > m.Bands || m.Length < 0 || m.Length > min(1<<40, math.MaxInt/4):
 		return fail(op, tensor.ErrValue, "%d bands, %d cepstra, a length of %d; want 1 band or more, and at most as many cepstra", m.Bands, m.Cepstra, m.Length)
 	case !(0 <= m.Low && m.Low < high && high <= float64(m.Rate)/2):
 		return fail(op, tensor.ErrValue, "bands from %v to %v Hz; want from 0 or more to at most %v, half the rate", m.Low, high, float64(m.Rate)/2)

@@ -1,6 +1,10 @@
 package sound
 
-import "github.com/ashlar-go/ashlar/tensor"
+import (
+	"math"
+
+	"github.com/ashlar-go/ashlar/tensor"
+)
 
 // A Ring cuts a stream into windows that overlap. Rows come in chunks of any length: samples, which are rows of one number, or rows of features. The windows are
 // the same whatever the chunks are.
@@ -25,7 +29,7 @@ type RingOptions struct {
 // negative or isn't shorter than a window.
 func NewRing(rows, step int, o RingOptions) *Ring {
 	width := max(o.Width, 1)
-	if rows < 1 || step < 1 || o.Width < 0 || o.Left < 0 || o.Left >= rows || rows > 1<<40/width {
+	if rows < 1 || step < 1 || o.Width < 0 || o.Left < 0 || o.Left >= rows || rows > min(1<<40, math.MaxInt/4)/width {
 		panic(fail("NewRing", tensor.ErrValue, "%d rows of %d numbers, %d apart, after %d; want 1 or more, and fewer before the first than a window has", rows, width, step, o.Left))
 	}
 	r := &Ring{rows: rows, step: step, width: width, buf: make([]float32, o.Left*width), old: o.Left * width}
