@@ -120,7 +120,7 @@ func readVocabulary(v value) (*vocabulary, error) {
 	voc := newVocabulary()
 	err := v.members(func(token []byte, member value) error {
 		id, err := member.id()
-		if err == nil && len(voc.text)+len(token) > math.MaxUint32 {
+		if err == nil && int64(len(voc.text))+int64(len(token)) > math.MaxUint32 {
 			err = member.errorf("is beyond 4 GiB of tokens")
 		}
 		if err == nil {
