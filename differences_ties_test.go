@@ -73,6 +73,9 @@ func TestDifferencesTies(t *testing.T) {
 	rows := []tie{
 		{"`QuantizeLinear`, `DynamicQuantizeLinear`", "x / scale. " + after, "The same.", "1 3 3 5", "1 3 3 5", []func(*tieGraph) string{func(g *tieGraph) string {
 			return g.Node("QuantizeLinear", []string{g.in(vec[float32](1, 3, 5, 7)), g.scale(2), g.zero(1)})
+		}, func(g *tieGraph) string { // from −2 to 508 the scale is 2 and the zero point 1
+			y := g.Nodes("DynamicQuantizeLinear", 3, []string{g.in(vec[float32](1, 3, 5, 7, -2, 508))})[0]
+			return g.Node("Slice", []string{y, g.Weight("from", vec[int64](0).Any()), g.Weight("to", vec[int64](4).Any())})
 		}}},
 		{"`QLinearConv`, `QLinearMatMul`, `QGemm`", "The exact sum · (scale of a · scale of b) / scale of y. " + after, "The same.", "1 3 3 5", "1 3 3 5", []func(*tieGraph) string{func(g *tieGraph) string {
 			return g.Node("QLinearConv", []string{g.in(odd), g.scale(.5), g.zero(0), g.one(1, 1, 1, 1), g.scale(1), g.zero(0), g.scale(1), g.zero(1)})
@@ -134,6 +137,8 @@ func TestDifferencesTies(t *testing.T) {
 		}}},
 		{"`MatMulInteger`, `ConvInteger`", "None: sums are exact.", "The same.", "1 3 5 7", "1 3 5 7", []func(*tieGraph) string{func(g *tieGraph) string {
 			return g.Node("MatMulInteger", []string{g.in(column), g.one(1, 1)})
+		}, func(g *tieGraph) string {
+			return g.Node("ConvInteger", []string{g.in(odd), g.one(1, 1, 1, 1)})
 		}}},
 	}
 	d := &differences{t: t}

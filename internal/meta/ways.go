@@ -29,7 +29,7 @@ type Way struct {
 	Run     string // values (""), run, call, stream, many: goroutines on one session; chunked: as a plan of package chunk
 	Parts   bool   // inputs come in parts of a batch, where the graph keeps its items apart
 	Memory  bool   // MaxMemory is as the plan says; then a byte less is refused or enough
-	Look    int    // before each run others, whose contexts end at this look and at two before it; 0 is none
+	Look    int    // before each run others, whose contexts end at this look, at an eighth of it, and so on; 0 is none
 	Sweep   bool   // before a run of the first set also at each of the 64 looks from Look on
 	Hold    bool   // the caller changes the inputs and the results of a run after it
 	Receipt string // "", outputs or nodes: a receipt is made, and verified
@@ -138,7 +138,8 @@ func calmly(f func() error) (err error) {
 	return f()
 }
 
-func (c *Case) run(w Way, dir string) (err error) {
+// run is Run without its care: its errors may be others, and it may panic.
+func (c *Case) run(w Way, dir string) error {
 	diff := func(set, turn int, format string, args ...any) error {
 		return &Difference{w, set, turn, fmt.Sprintf(format, args...)}
 	}
