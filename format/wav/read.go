@@ -73,7 +73,8 @@ func isUnknown(size uint32) bool { return size>>12 == 0xfffff || size>>12 == 0x7
 // NewReader reads the header of a WAV file, up to its samples. It returns a [format.Error] if r isn't a WAV file, or has samples that the
 // package doesn't read.
 //
-// A size of the samples of 0, or of nearly all ones, stands for a stream of unknown length. The samples then go on up to the end of r.
+// A size of the samples of 0, or of nearly all ones, stands for a stream of unknown length, in the chunk ds64 of RF64 too. The samples then go on up
+// to the end of r.
 func NewReader(r io.Reader) (*Reader, error) {
 	if r == nil {
 		return nil, fail(-1, format.ErrFormat, "the reader is nil")
@@ -105,8 +106,9 @@ func NewReader(r io.Reader) (*Reader, error) {
 			if err := w.read(b[:], "it ends in the chunk ds64"); err != nil {
 				return nil, err
 			}
-			if n := binary.LittleEndian.Uint64(b[8:]); n <= math.MaxInt64 {
-				wide = int64(n)
+			// Programs that can't go back leave it at 0, or at all ones.
+			if n := binary.LittleEndian.Uint64(b[8:]); n != 0 && n != math.MaxUint64 {
+				wide = int64(min(n, math.MaxInt64))
 			}
 			skip -= int64(len(b))
 		case "fmt ":
@@ -169,7 +171,7 @@ func (w *Reader) format(at int64, b []byte) error {
 	wide := (bits + 7) / 8 * 8 // samples of other widths lie at the upper end of whole bytes
 	switch {
 	case channels == 0 || rate == 0 || rate > math.MaxInt32:
-		return fail(at, format.ErrFormat, "it has %d channels of %d samples a second; want 1 or more", channels, rate)
+		return fail(at, format.ErrFormat, "it has %d channels of %d samples a second; want 1 or more of both, and a rate of at most %d", channels, rate, math.MaxInt32)
 	case tag != tagPCM && tag != tagFloat:
 		return fail(at, format.ErrType, "its samples are compressed, or of another kind: format tag 0x%x; want PCM or floats, as ffmpeg -i IN -c:a pcm_s16le OUT.wav makes them", tag)
 	case tag == tagPCM && (wide < 8 || wide > 32), tag == tagFloat && bits != 32 && bits != 64:
