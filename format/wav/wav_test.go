@@ -303,6 +303,27 @@ func TestWriterRefuses(t *testing.T) {
 	}
 }
 
+// A closed writer writes nothing more, so the byte behind an odd number of them is there once.
+func TestWriterCloses(t *testing.T) {
+	var b bytes.Buffer
+	w, err := wav.NewWriter(&b, wav.Format{Rate: 1, Channels: 1, Bits: 8}, 1)
+	if err == nil {
+		err = w.Write([]float32{0.5})
+	}
+	if err == nil {
+		err = w.Close()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := b.Len()
+	for i, err := range []error{w.Close(), w.Write(nil), w.Write([]float32{0}), w.Close()} {
+		if !errors.Is(err, format.ErrFormat) || b.Len() != n {
+			t.Errorf("%d: %v, %d bytes, want %d", i, err, b.Len(), n)
+		}
+	}
+}
+
 // Package format opens and describes the files.
 func TestRegistered(t *testing.T) {
 	var b bytes.Buffer

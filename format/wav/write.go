@@ -120,6 +120,8 @@ func (f Format) encode(b []byte, samples []float32) []byte {
 
 // Close ends the file. It doesn't close the destination. It returns an error if fewer samples were written than NewWriter was told, or some for
 // a part of the channels.
+//
+// After it Write and Close return an error, and write nothing.
 func (o *Writer) Close() error {
 	switch {
 	case o.failed != nil:
@@ -129,9 +131,12 @@ func (o *Writer) Close() error {
 	case o.have%int64(o.f.Channels) != 0:
 		return fail(-1, format.ErrShort, "%d samples are written for %d channels", o.have, o.f.Channels)
 	case o.want >= 0 && o.have*int64(o.f.Bits/8)%2 != 0: // of an unknown length, it would be a sample
-		_, o.failed = o.w.Write([]byte{0})
+		if _, o.failed = o.w.Write([]byte{0}); o.failed != nil {
+			return o.failed
+		}
 	}
-	return o.failed
+	o.failed = fail(-1, format.ErrFormat, "the writer is closed")
+	return nil
 }
 
 // Write writes a whole WAV file of samples, with the channels side by side.
