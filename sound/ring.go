@@ -25,12 +25,13 @@ type RingOptions struct {
 	Fill  float32 // the numbers of these rows
 }
 
-// NewRing returns a Ring of windows that have rows rows and begin step rows apart. It panics if rows, step or the width are below 1, or the left context is
-// negative or isn't shorter than a window.
+// NewRing returns a Ring of windows that have rows rows and begin step rows apart. It panics if rows or step are below 1 or have more than 2^40 numbers, on
+// 32 bits 2^29. It panics for a negative width, and for a left context that is negative or isn't shorter than a window.
 func NewRing(rows, step int, o RingOptions) *Ring {
 	width := max(o.Width, 1)
-	if rows < 1 || step < 1 || o.Width < 0 || o.Left < 0 || o.Left >= rows || rows > min(1<<40, math.MaxInt/4)/width {
-		panic(fail("NewRing", tensor.ErrValue, "%d rows of %d numbers, %d apart, after %d; want 1 or more, and fewer before the first than a window has", rows, width, step, o.Left))
+	most := min(1<<40, math.MaxInt/4) / width // so that positions fit an int
+	if rows < 1 || step < 1 || o.Width < 0 || o.Left < 0 || o.Left >= rows || max(rows, step) > most {
+		panic(fail("NewRing", tensor.ErrValue, "%d rows of %d numbers, %d apart, after %d; want 1 to %d, and fewer before the first than a window has", rows, width, step, o.Left, most))
 	}
 	r := &Ring{rows: rows, step: step, width: width, buf: make([]float32, o.Left*width), old: o.Left * width}
 	for i := range r.buf {
@@ -39,8 +40,8 @@ func NewRing(rows, step int, o RingOptions) *Ring {
 	return r
 }
 
-// Push takes a chunk and calls f with each window that it completes. The window is good until f returns. Push ends with the first error of f; the next
-// call of Push goes on with the window after.
+// Push takes a chunk and calls f with each window that it completes. The window is good until f returns, and f must not change it, as the next one overlaps.
+// Push ends with the first error of f; the next call of Push goes on with the window after.
 func (r *Ring) Push(chunk []float32, f func(window []float32) error) error {
 	skipped := min(r.skip, len(chunk))
 	r.skip -= skipped
