@@ -20,8 +20,8 @@ type Resampler struct {
 	taps     [][]float64 // of each of the to phases
 	first    []int       // the sample of the first tap, counted from the phase's own
 	buf      []float32   // samples from number base on
-	base     int
-	in, out  int // samples that came, and went
+	base     int64
+	in, out  int64 // samples that came, and went
 }
 
 const (
@@ -51,8 +51,9 @@ func NewResampler(from, to int) (*Resampler, error) {
 	}
 	r.taps, r.first = make([][]float64, r.to), make([]int, r.to)
 	for p := range r.to {
-		here := p * r.from / r.to // the last sample that isn't later than the phase
-		rest := float64(p*r.from%r.to) / float64(r.to)
+		at := int64(p) * int64(r.from)
+		here := int(at / int64(r.to)) // the last sample that isn't later than the phase
+		rest := float64(at%int64(r.to)) / float64(r.to)
 		low := int(math.Ceil(rest - reach))
 		high := int(math.Floor(rest + reach))
 		taps := make([]float64, 0, high-low+1)
@@ -80,12 +81,12 @@ func tap(u, scale float64) float64 {
 
 // Push takes a chunk and returns the samples of the new rate that it completes.
 func (r *Resampler) Push(chunk []float32) []float32 {
-	r.in += len(chunk)
+	r.in += int64(len(chunk))
 	if r.from == r.to {
 		return append([]float32(nil), chunk...)
 	}
 	r.buf = append(r.buf, chunk...)
-	return r.make(math.MaxInt)
+	return r.make(math.MaxInt64)
 }
 
 // End returns the rest of the samples, which need zeros after the last one that came. The Resampler must not be used afterwards.
@@ -93,7 +94,8 @@ func (r *Resampler) End() []float32 {
 	if r.from == r.to {
 		return nil
 	}
-	last := (r.in/r.from)*r.to + (r.in%r.from*r.to+r.from-1)/r.from
+	from, to := int64(r.from), int64(r.to)
+	last := (r.in/from)*to + (r.in%from*to+from-1)/from
 	longest := 0
 	for p := range r.taps {
 		longest = max(longest, r.first[p]+len(r.taps[p]))
@@ -103,14 +105,14 @@ func (r *Resampler) End() []float32 {
 }
 
 // make makes samples up to number last, as far as the samples in buf reach.
-func (r *Resampler) make(last int) (out []float32) {
-	have := r.base + len(r.buf)
-	begin := 0
+func (r *Resampler) make(last int64) (out []float32) {
+	have := r.base + int64(len(r.buf))
+	from, to, begin := int64(r.from), int64(r.to), int64(0)
 	for ; r.out < last; r.out++ {
-		p := r.out % r.to
-		begin = r.out/r.to*r.from + r.first[p]
+		p := r.out % to
+		begin = r.out/to*from + int64(r.first[p])
 		taps := r.taps[p]
-		if begin+len(taps) > have {
+		if begin+int64(len(taps)) > have {
 			break
 		}
 		x := r.buf[max(begin-r.base, 0):]
@@ -123,7 +125,7 @@ func (r *Resampler) make(last int) (out []float32) {
 		}
 		out = append(out, float32(sum))
 	}
-	if drop := begin - r.base; drop > len(r.buf)/2 {
+	if drop := begin - r.base; drop > int64(len(r.buf)/2) {
 		r.base += drop
 		r.buf = r.buf[:copy(r.buf, r.buf[drop:])]
 	}

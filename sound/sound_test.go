@@ -399,24 +399,76 @@ func TestResample(t *testing.T) {
 		if want := (len(x)*to + from - 1) / from; len(whole) != want {
 			t.Fatalf("%d samples, want %d", len(whole), want)
 		}
-		band := 0.99 * float64(min(from, to))
 		for m, got := range whole {
-			want := 0.0
-			for n, v := range x {
-				u := band * (float64(m)/float64(to) - float64(n)/float64(from))
-				if math.Abs(u) < 6 {
-					c, sinc := math.Cos(math.Pi*u/12), 1.0
-					if u != 0 {
-						sinc = math.Sin(math.Pi*u) / (math.Pi * u)
-					}
-					want += float64(v) * band / float64(from) * sinc * c * c
-				}
-			}
-			if math.Abs(float64(got)-want) > 1e-6 {
+			if want := resampled(x, from, to, m); math.Abs(float64(got)-want) > 1e-6 {
 				t.Fatalf("sample %d of %d to %d: %v, want %v", m, from, to, got, want)
 			}
 		}
 	})
+}
+
+// resampled is sample m of the new rate by the definition.
+func resampled(x []float32, from, to, m int) (y float64) {
+	band := 0.99 * float64(min(from, to))
+	for n, v := range x {
+		u := band * (float64(m)/float64(to) - float64(n)/float64(from))
+		if math.Abs(u) < 6 {
+			c, sinc := math.Cos(math.Pi*u/12), 1.0
+			if u != 0 {
+				sinc = math.Sin(math.Pi*u) / (math.Pi * u)
+			}
+			y += float64(v) * band / float64(from) * sinc * c * c
+		}
+	}
+	return y
+}
+
+// The product of two rates may be more than 32 bits hold.
+func TestResampleLargeRates(t *testing.T) {
+	x := noise(50000)
+	got, err := Resample(x, 50000, 49999)
+	if err != nil || len(got) != 49999 {
+		t.Fatal(len(got), err)
+	}
+	for m := 49900; m < len(got); m++ {
+		if want := resampled(x, 50000, 49999, m); math.Abs(float64(got[m])-want) > 1e-6 {
+			t.Fatalf("sample %d: %v, want %v", m, got[m], want)
+		}
+	}
+}
+
+// A stream of more samples than 32 bits count goes on as it began.
+func TestLongStreams(t *testing.T) {
+	x, before := noise(9000), int64(1<<31-4000)
+	resample := func(begin int64) (out []float32) {
+		r, err := NewResampler(3, 2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out = r.Push(make([]float32, 300))
+		r.in, r.base, r.out = r.in+3*begin, r.base+3*begin, r.out+2*begin
+		return append(append(out, r.Push(x)...), r.End()...)
+	}
+	if got, want := resample(before/3), resample(0); !slices.Equal(got, want) {
+		t.Errorf("%d samples of the new rate differ from %d at the beginning", len(got), len(want))
+	}
+	rows := func(begin int64) (out []float32) {
+		s, err := (&Mel{Rate: 8000, Frame: 64, Step: 40, FFT: 64, Edges: Reflect, Bands: 3}).Stream(8000)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out = s.Push(make([]float32, 400)).Elems()
+		s.base, s.have, s.frame = s.base+40*begin, s.have+40*begin, s.frame+begin
+		out = append(out, s.Push(x).Elems()...)
+		last, err := s.End()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return append(out, last.Elems()...)
+	}
+	if got, want := rows(before/40), rows(0); !slices.Equal(got, want) {
+		t.Errorf("%d numbers of rows differ from %d at the beginning", len(got), len(want))
+	}
 }
 
 // Wrong rates name the conversion, and conventions that make no sense are refused.

@@ -17,8 +17,8 @@ type Stream struct {
 	dct    []float64
 
 	buf         []float32 // samples from number base on
-	base        int
-	have, frame int // samples that came, frames that were made
+	base        int64
+	have, frame int64 // samples that came, frames that were made
 
 	block, spectra tensor.Tensor[float64]
 	roots          []complex128 // exp(−2πi·k/FFT) below FFT/2, where FFT is even
@@ -106,32 +106,34 @@ func (s *Stream) finish(logs []float64) []float32 {
 }
 
 // left is how many samples before the first one frame 0 begins, and span the samples that a frame reads.
-func (s *Stream) left() (left, span int) {
+func (s *Stream) left() (left, span int64) {
+	frame, fft := int64(s.m.Frame), int64(s.m.FFT)
 	switch s.m.Edges {
 	case Inside:
-		return 0, s.m.FFT
+		return 0, fft
 	case Reflect, Zeros:
-		return s.m.FFT / 2, s.m.FFT
+		return fft / 2, fft
 	case Mirror:
-		return s.m.Frame/2 - s.m.Step/2, s.m.Frame
+		return frame/2 - int64(s.m.Step/2), frame
 	}
-	return 0, s.m.Frame
+	return 0, frame
 }
 
 func (s *Stream) push(chunk []float32) {
 	left, span := s.left()
+	step := int64(s.m.Step)
 	for len(chunk) > 0 { // in parts, so that the buffer stays small
 		part := chunk[:min(len(chunk), 1<<16)]
 		chunk = chunk[len(part):]
 		s.buf = append(s.buf, part...)
-		s.have += len(part)
-		first := s.frame*s.m.Step - left
+		s.have += int64(len(part))
+		first := s.frame*step - left
 		if first+span > s.have || first < 0 && -first >= s.have {
 			continue
 		}
-		s.frames((s.have-span+left)/s.m.Step + 1)
+		s.frames((s.have-span+left)/step + 1)
 		// A frame at the end may mirror as many samples as a frame has.
-		if drop := min(s.frame*s.m.Step-left, s.have-span-1) - s.base; drop > len(s.buf)/2 {
+		if drop := min(s.frame*step-left, s.have-span-1) - s.base; drop > int64(len(s.buf)/2) {
 			s.base += drop
 			s.buf = s.buf[:copy(s.buf, s.buf[drop:])]
 		}
@@ -144,16 +146,16 @@ func (s *Stream) end(op string) error {
 	if s.have == 0 {
 		return nil
 	}
-	total := 0
+	step, total := int64(s.m.Step), int64(0)
 	switch s.m.Edges {
 	case Mirror:
-		total = (s.have + s.m.Step/2) / s.m.Step
-		if last := (total-1)*s.m.Step - left + span; total > 0 && (left > s.have || last > 2*s.have) {
+		total = (s.have + step/2) / step
+		if last := (total-1)*step - left + span; total > 0 && (left > s.have || last > 2*s.have) {
 			return s.short(op, max(left, last-s.have))
 		}
 	default:
 		if n := s.have + 2*left - span; n >= 0 {
-			total = n/s.m.Step + 1
+			total = n/step + 1
 		}
 		if s.m.Edges == Reflect && left >= s.have {
 			return s.short(op, left+1)
@@ -163,12 +165,12 @@ func (s *Stream) end(op string) error {
 	return nil
 }
 
-func (s *Stream) short(op string, want int) error {
+func (s *Stream) short(op string, want int64) error {
 	return fail(op, tensor.ErrShape, "%d samples can't be mirrored at the ends: want %d or more; put zeros behind them, or set Edges to Zeros or Snip", s.have, want)
 }
 
 // at returns a sample, also one outside of the recording.
-func (s *Stream) at(i int) float64 {
+func (s *Stream) at(i int64) float64 {
 	switch {
 	case i >= 0 && i < s.have:
 	case s.m.Edges == Reflect && i < 0:
@@ -186,26 +188,26 @@ func (s *Stream) at(i int) float64 {
 }
 
 // frames makes frames up to number last, as logarithms of their bands.
-func (s *Stream) frames(last int) {
+func (s *Stream) frames(last int64) {
 	left, _ := s.left()
 	shift := 0 // of a frame within its transform
 	if s.m.Edges != Snip && s.m.Edges != Mirror {
 		shift = (s.m.FFT - s.m.Frame) / 2
 	}
 	for s.frame < last {
-		n := min(last-s.frame, together)
+		n := int(min(last-s.frame, together))
 		s.room(n)
 		all := s.block.Elems()
 		for k := range n {
 			x := all[k*s.m.FFT+shift:][:s.m.Frame]
-			first := (s.frame+k)*s.m.Step - left + shift
-			if first >= 0 && first+len(x) <= s.have {
+			first := (s.frame+int64(k))*int64(s.m.Step) - left + int64(shift)
+			if first >= 0 && first+int64(len(x)) <= s.have {
 				for i, v := range s.buf[first-s.base:][:len(x)] {
 					x[i] = float64(v)
 				}
 			} else {
 				for i := range x {
-					x[i] = s.at(first + i)
+					x[i] = s.at(first + int64(i))
 				}
 			}
 			s.prepare(x)
@@ -216,7 +218,7 @@ func (s *Stream) frames(last int) {
 			s.power(s.spectra.Elems()[k*one : (k+1)*one])
 			s.logs()
 		}
-		s.frame += n
+		s.frame += int64(n)
 	}
 }
 
