@@ -36,7 +36,7 @@ type Mel struct {
 	Log     Log
 	Floor   float64 // the least number that has its logarithm taken, or with Adds the one that is added
 	Adds    bool
-	Below   float64 // numbers are at least the largest of the recording less Below; 0: they stay
+	Below   float64 // numbers are at least the largest of the recording less Below, NaN if one is NaN; 0: they stay
 	Cepstra int     // coefficients of a DCT-II, orthonormal; 0: none
 	Lifter  float64 // coefficient i is multiplied by 1 + Lifter/2·sin(π·i/Lifter); 0: it isn't
 
@@ -93,13 +93,15 @@ const (
 
 // check returns an error for numbers that make no sense.
 func (m *Mel) check(op string) error {
-	most := 1 << 20
+	const most, mostBands = 1 << 20, 1 << 12
 	high := m.high()
 	switch {
 	case m.Rate < 1 || m.Frame < 1 || m.Step < 1 || m.FFT < m.Frame || m.FFT > most || m.Rate > most || m.Step > most:
 		return fail(op, tensor.ErrValue, "frames of %d samples, %d apart, transforms of %d, at %d Hz; want 1 to %d, and a transform as long as a frame or longer", m.Frame, m.Step, m.FFT, m.Rate, most)
-	case m.Bands < 1 || m.Bands > 1<<16 || m.Cepstra < 0 || m.Cepstra > m.Bands || m.Length < 0 || m.Length > min(1<<40, math.MaxInt/4):
-		return fail(op, tensor.ErrValue, "%d bands, %d cepstra, a length of %d; want 1 band or more, and at most as many cepstra", m.Bands, m.Cepstra, m.Length)
+	case m.Bands < 1 || m.Bands > mostBands || m.Cepstra < 0 || m.Cepstra > m.Bands:
+		return fail(op, tensor.ErrValue, "%d bands, %d cepstra; want 1 to %d bands, and at most as many cepstra", m.Bands, m.Cepstra, mostBands)
+	case m.Length < 0 || m.Length > min(1<<40, math.MaxInt/4):
+		return fail(op, tensor.ErrValue, "a length of %d samples; want 0 for all, or at most %d", m.Length, int64(min(1<<40, math.MaxInt/4)))
 	case !(0 <= m.Low && m.Low < high && high <= float64(m.Rate)/2):
 		return fail(op, tensor.ErrValue, "bands from %v to %v Hz; want from 0 or more to at most %v, half the rate", m.Low, high, float64(m.Rate)/2)
 	case m.Edges < Snip || m.Edges > Mirror || m.Window < Hann || m.Window > Rectangular || m.Scale < HTK || m.Scale > Slaney || m.Log < Linear || m.Log > Decibel || m.Shape < RowsOfFrames || m.Shape > RowsOfBands:

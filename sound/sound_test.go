@@ -471,6 +471,28 @@ func TestLongStreams(t *testing.T) {
 	}
 }
 
+// A sample that is NaN makes the rows NaN that hold it, and with Below all of them.
+func TestMelNaN(t *testing.T) {
+	x := noise(4000)
+	x[2000] = float32(math.NaN())
+	m := &Mel{Rate: 8000, Frame: 64, Step: 40, FFT: 64, Bands: 3, Log: Natural, Floor: 1e-10}
+	for _, below := range []float64{0, 8} {
+		m.Below = below
+		got, err := m.Of(x, 8000)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range got.Dim(0) {
+			holds := below != 0 || i*m.Step <= 2000 && 2000 < i*m.Step+m.Frame
+			for k := range m.Bands {
+				if v := got.At(i, k); (v != v) != holds {
+					t.Fatalf("below %v, row %d: %v, want NaN: %v", below, i, v, holds)
+				}
+			}
+		}
+	}
+}
+
 // Wrong rates name the conversion, and conventions that make no sense are refused.
 func TestRefused(t *testing.T) {
 	m, err := Convention("kaldi")
@@ -488,7 +510,7 @@ func TestRefused(t *testing.T) {
 		t.Error(err)
 	}
 	for i, change := range []func(*Mel){
-		func(m *Mel) { m.Frame = 0 }, func(m *Mel) { m.Step = 0 }, func(m *Mel) { m.FFT = 399 }, func(m *Mel) { m.FFT = 1 << 30 }, func(m *Mel) { m.Bands = 0 },
+		func(m *Mel) { m.Frame = 0 }, func(m *Mel) { m.Step = 0 }, func(m *Mel) { m.FFT = 399 }, func(m *Mel) { m.FFT = 1 << 30 }, func(m *Mel) { m.Bands = 0 }, func(m *Mel) { m.Bands, m.Cepstra = 1<<16, 1<<16 }, func(m *Mel) { m.Length = math.MaxInt },
 		func(m *Mel) { m.Cepstra = 81 }, func(m *Mel) { m.High = 8001 }, func(m *Mel) { m.Low = math.NaN() }, func(m *Mel) { m.Window = 5 }, func(m *Mel) { m.Scale = -1 },
 		func(m *Mel) { m.Edges, m.Step = Mirror, 401 }, func(m *Mel) { m.Floor = math.Inf(1) }, func(m *Mel) { m.Length = -1 },
 	} {
