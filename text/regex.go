@@ -345,11 +345,11 @@ func (p *regexParser) element(inClass bool) (set *runeSet, r rune, err error) {
 	case 'e':
 		return nil, 0x1b, nil
 	case 's', 'w', 'd', 'h':
-		set = onigSet(string(c))
+		set = onigSet(`\` + string(c))
 		set.cased = false
 		return set, 0, nil
 	case 'S', 'W', 'D', 'H':
-		return onigSet(strings.ToLower(string(c))).negate(), 0, nil
+		return onigSet(`\` + strings.ToLower(string(c))).negate(), 0, nil
 	case 'p', 'P':
 		name, rest, ok := strings.Cut(p.s[p.i:], "}")
 		if !ok || name == "" || name[0] != '{' {
@@ -358,7 +358,7 @@ func (p *regexParser) element(inClass bool) (set *runeSet, r rune, err error) {
 		}
 		p.i = len(p.s) - len(rest)
 		name, not := strings.CutPrefix(name[1:], "^")
-		if set = onigSet(name); set == nil {
+		if set = onigSet(plainName(name)); set == nil {
 			p.i = start
 			return nil, 0, p.errorf("has the property %q, which this package doesn't know", name)
 		}

@@ -1,6 +1,9 @@
 package text
 
 func (p *regexParser) add(in instr) int {
+	if in.set != nil {
+		in.set.sorted() // now, as several goroutines may run the code
+	}
 	p.re.code = append(p.re.code, in)
 	return len(p.re.code) - 1
 }

@@ -91,61 +91,56 @@ func (s *runeSet) has(r rune) bool {
 	return lo < len(s.ranges) && s.ranges[lo][0] <= r
 }
 
-// onigSet returns a property of Oniguruma by its name, nil if tables.txt has none.
-func onigSet(name string) *runeSet {
-	plain := func(s string) string {
-		return strings.ToLower(strings.NewReplacer("_", "", " ", "", "-", "").Replace(s))
-	}
-	set, found := newSet(), false
-	set.cased = true
-	want := plain(name)
-	if strings.HasPrefix(name, "[") {
-		want = name
-	}
-	switch want {
-	case "any":
-		return set.add(0, utf8.MaxRune)
-	case "letter":
-		want = "l"
-	case "mark":
-		want = "m"
-	case "number":
-		want = "n"
-	case "punctuation":
-		want = "p"
-	case "symbol":
-		want = "s"
-	case "separator":
-		want = "z"
-	}
-	short := map[string]string{"s": "onig-s", "w": "onig-w", "d": "onig-d", "h": "onig-h"}[name]
+// onigSets has the sets of Oniguruma in tables.txt: of \\s as "\\s", of a property or a group of categories as plainName writes
+// it, of a POSIX class also in brackets.
+var onigSets = sync.OnceValue(func() map[string]*runeSet {
+	sets := make(map[string]*runeSet)
 	for line, items := range tableLines() {
-		table, ok := strings.CutPrefix(line, "onig-")
+		name, ok := strings.CutPrefix(line, "onig-")
 		if !ok {
 			continue
 		}
+		names := []string{plainName(name)}
 		switch {
-		case short != "":
-			ok = line == short
-		case strings.HasPrefix(table, "["):
-			ok = table == want || table == "["+want+"]"
-		case len(table) == 1:
-			ok = false
-		case len(want) == 1: // a group of categories
-			ok = len(table) == 2 && plain(table[:1]) == want
-		default:
-			ok = plain(table) == want
+		case len(name) == 1:
+			names[0] = `\` + name
+		case len(name) == 2: // a category, and its group
+			names = append(names, names[0][:1])
+		case name[0] == '[':
+			names = append(names, strings.Trim(name, "[]"))
 		}
-		if ok {
-			found = true
-			ranges(items, func(lo, hi rune) { set.add(lo, hi) })
+		for _, n := range names {
+			if sets[n] == nil {
+				sets[n] = &runeSet{cased: true}
+			}
+			ranges(items, func(lo, hi rune) { sets[n].add(lo, hi) })
 		}
 	}
-	if !found {
-		return nil
+	for long, short := range map[string]string{"letter": "l", "mark": "m", "number": "n", "punctuation": "p", "symbol": "s", "separator": "z"} {
+		sets[long] = sets[short]
 	}
-	set.sorted()
-	return set
+	sets["any"] = &runeSet{cased: true}
+	sets["any"].add(0, utf8.MaxRune)
+	for _, s := range sets {
+		s.sorted()
+	}
+	return sets
+})
+
+// plainName writes the name of a property as Oniguruma compares it.
+func plainName(name string) string {
+	return strings.ToLower(strings.NewReplacer("_", "", " ", "", "-", "").Replace(name))
 }
 
-var wordSet = sync.OnceValue(func() *runeSet { return onigSet("w") })
+// onigSet returns a copy of a set of onigSets, nil if there is none.
+func onigSet(name string) *runeSet {
+	known := onigSets()[name]
+	if known == nil {
+		return nil
+	}
+	set := *known
+	set.ranges = slices.Clone(known.ranges)
+	return &set
+}
+
+var wordSet = sync.OnceValue(func() *runeSet { return onigSets()[`\w`] })

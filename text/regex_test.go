@@ -1,0 +1,39 @@
+package text
+
+import (
+	"strings"
+	"testing"
+)
+
+// A set that sorted itself at its first use would do so in several goroutines at once.
+func TestSetsAreReady(t *testing.T) {
+	for _, source := range append(regexes, `.`, `[^a]`, `\S`, `\P{L}`, `[\p{^Lu}&&[^x]]`, `\p{any}`) {
+		re, err := compile(source)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, in := range re.code {
+			if in.set != nil && !in.set.ready {
+				t.Errorf("%s has a set that isn't sorted", source)
+				break
+			}
+		}
+	}
+}
+
+// The property s is Symbol, the escape \s is white space.
+func TestPropertyNames(t *testing.T) {
+	for source, text := range map[string]string{`\p{s}`: "+", `\p{Symbol}`: "+", `\s`: " ", `\p{ALNUM}`: "a", `\p{Old Italic}`: "\U00010300", `[[:^alpha:]]`: "1"} {
+		re, err := compile(source)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ms, err := re.find(nil, []byte(text))
+		if err != nil || len(ms) != 1 || !ms[0].found {
+			t.Errorf("%s over %q: %v, %v", source, text, ms, err)
+		}
+	}
+	if _, err := compile(`\p{w}`); err == nil || !strings.Contains(err.Error(), `the property "w"`) {
+		t.Errorf("error %v", err)
+	}
+}
