@@ -46,8 +46,10 @@ const (
 )
 
 const (
-	maxCode  = 1 << 14 // instructions of a regex
-	maxLevel = 200     // groups in groups
+	maxCode   = 1 << 14 // instructions of a regex, and its parts
+	maxVisits = 1 << 18 // parts that are visited while the code is written
+	maxRanges = 1 << 18 // ranges of the properties together
+	maxLevel  = 200     // groups in groups
 )
 
 // compile reads a regular expression.
@@ -93,10 +95,20 @@ type regexParser struct {
 	i    int
 	fold bool // (?i)
 	re   *regex
+
+	parts, visits, ranges int // so far
 }
 
 func (p *regexParser) errorf(format string, args ...any) error {
-	return fmt.Errorf("the regular expression %q %s, at its byte %d", p.s, fmt.Sprintf(format, args...), p.i)
+	return fmt.Errorf("the regular expression %.100q %s, at its byte %d", p.s, fmt.Sprintf(format, args...), p.i)
+}
+
+// count counts a part of the expression.
+func (p *regexParser) count() error {
+	if p.parts++; p.parts > maxCode {
+		return p.errorf("has more than %d parts", maxCode)
+	}
+	return nil
 }
 
 func (p *regexParser) eat(s string) bool {
@@ -107,6 +119,14 @@ func (p *regexParser) eat(s string) bool {
 	return false
 }
 
+// countRanges counts the ranges of a property.
+func (p *regexParser) countRanges(set *runeSet) error {
+	if p.ranges += len(set.ranges); p.ranges > maxRanges {
+		return p.errorf("has properties of more than %d ranges together", maxRanges)
+	}
+	return nil
+}
+
 // alternatives reads up to a closing parenthesis or the end.
 func (p *regexParser) alternatives(level int) (*regexNode, error) {
 	if level > maxLevel {
@@ -115,6 +135,9 @@ func (p *regexParser) alternatives(level int) (*regexNode, error) {
 	any := &regexNode{kind: nodeAny}
 	defer func(fold bool) { p.fold = fold }(p.fold)
 	for {
+		if err := p.count(); err != nil {
+			return nil, err
+		}
 		seq := &regexNode{kind: nodeSeq}
 		for p.i < len(p.s) && p.s[p.i] != '|' && p.s[p.i] != ')' {
 			n, err := p.term(level)
@@ -158,6 +181,9 @@ func (p *regexParser) term(level int) (*regexNode, error) {
 		return nil, err
 	}
 	for p.i < len(p.s) {
+		if err := p.count(); err != nil {
+			return nil, err
+		}
 		start := p.i
 		lo, hi, interval := 0, -1, false
 		switch c := p.s[p.i]; {
@@ -279,7 +305,7 @@ func (p *regexParser) atom(level int) (*regexNode, error) {
 			}
 		}
 	}
-	set, r, err := p.element(false)
+	set, r, err := p.element()
 	if err != nil {
 		return nil, err
 	}
@@ -317,7 +343,7 @@ func (p *regexParser) letters(set *runeSet) *runeSet {
 }
 
 // element reads a character or an escape; set is nil for a single character.
-func (p *regexParser) element(inClass bool) (set *runeSet, r rune, err error) {
+func (p *regexParser) element() (set *runeSet, r rune, err error) {
 	if p.s[p.i] != '\\' {
 		r, n := utf8.DecodeRuneInString(p.s[p.i:])
 		p.i += n
@@ -347,9 +373,10 @@ func (p *regexParser) element(inClass bool) (set *runeSet, r rune, err error) {
 	case 's', 'w', 'd', 'h':
 		set = onigSet(`\` + string(c))
 		set.cased = false
-		return set, 0, nil
+		return set, 0, p.countRanges(set)
 	case 'S', 'W', 'D', 'H':
-		return onigSet(`\` + strings.ToLower(string(c))).negate(), 0, nil
+		set = onigSet(`\` + strings.ToLower(string(c))).negate()
+		return set, 0, p.countRanges(set)
 	case 'p', 'P':
 		name, rest, ok := strings.Cut(p.s[p.i:], "}")
 		if !ok || name == "" || name[0] != '{' {
@@ -365,7 +392,7 @@ func (p *regexParser) element(inClass bool) (set *runeSet, r rune, err error) {
 		if not != (c == 'P') {
 			set.negate()
 		}
-		return set, 0, nil
+		return set, 0, p.countRanges(set)
 	case 'x', 'u':
 		digits := p.s[p.i:]
 		if c == 'x' && strings.HasPrefix(digits, "{") {
@@ -404,6 +431,9 @@ func (p *regexParser) class(level int) (*runeSet, error) {
 	set := newSet()
 	var left *runeSet // of &&
 	for first := true; ; first = false {
+		if err := p.count(); err != nil {
+			return nil, err
+		}
 		switch {
 		case p.i >= len(p.s):
 			return nil, p.errorf("has a [ without its ]")
@@ -435,6 +465,9 @@ func (p *regexParser) class(level int) (*runeSet, error) {
 			if inverse {
 				posix.negate()
 			}
+			if err := p.countRanges(posix); err != nil {
+				return nil, err
+			}
 			set.union(posix)
 			continue
 		case p.eat("["):
@@ -445,7 +478,7 @@ func (p *regexParser) class(level int) (*runeSet, error) {
 			set.union(inner)
 			continue
 		}
-		other, lo, err := p.element(true)
+		other, lo, err := p.element()
 		if err != nil {
 			return nil, err
 		}
@@ -462,7 +495,7 @@ func (p *regexParser) class(level int) (*runeSet, error) {
 			if p.s[p.i] == '[' {
 				return nil, p.errorf("has a range that ends in a class")
 			}
-			if other, hi, err = p.element(true); err != nil {
+			if other, hi, err = p.element(); err != nil {
 				return nil, err
 			}
 			if other != nil || hi < lo {

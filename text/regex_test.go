@@ -37,3 +37,29 @@ func TestPropertyNames(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 }
+
+// Expressions that would take too long, or too much memory, before any text comes.
+func TestHugeExpressions(t *testing.T) {
+	const n = 1 << 20
+	for _, c := range []struct{ source, want string }{
+		{"(?:){1000}{1000}{1000}{1000}{1000}", "steps"},
+		{"a{0}{1000}{1000}{1000}{1000}{1000}", "steps"},
+		{"a" + strings.Repeat("{1}", n), "parts"},
+		{"a" + strings.Repeat("{0,}", n), "parts"},
+		{"a" + strings.Repeat("*+", n), "parts"},
+		{strings.Repeat("|", n), "parts"},
+		{strings.Repeat("a", n), "parts"},
+		{"[" + strings.Repeat("a", n) + "]", "parts"},
+		{"[" + strings.Repeat("a&&", n) + "a]", "parts"},
+		{"[" + strings.Repeat(`\p{L}`, 1<<12) + "]", "ranges"},
+		{strings.Repeat(`[[:alpha:]]`, 1<<12), "ranges"},
+		{strings.Repeat("(", n), "deep"},
+		{strings.Repeat("(?=", n), "deep"},
+		{strings.Repeat("[", n), "deep"},
+	} {
+		_, err := compile(c.source)
+		if err == nil || !strings.Contains(err.Error(), c.want) || len(err.Error()) > 1000 {
+			t.Errorf("%.20s…: error %.200v, want %q", c.source, err, c.want)
+		}
+	}
+}

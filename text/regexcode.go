@@ -11,7 +11,7 @@ func (p *regexParser) add(in instr) int {
 // emit writes the code of a node.
 func (p *regexParser) emit(n *regexNode) error {
 	code := func() int { return len(p.re.code) }
-	if code() > maxCode {
+	if p.visits++; code() > maxCode || p.visits > maxVisits {
 		return p.errorf("has more than %d steps", maxCode)
 	}
 	switch n.kind {
@@ -102,8 +102,7 @@ func (p *regexParser) emitLoop(n *regexNode) error {
 		return nil
 	}
 	at := split()
-	w, one := width(body)
-	one = one && w > 0 // it can't match nothing
+	one := body.kind == nodeOne // it can't match nothing
 	slot := p.re.slots
 	if !one {
 		p.re.slots++
@@ -124,7 +123,7 @@ func (p *regexParser) emitLoop(n *regexNode) error {
 	return nil
 }
 
-// width returns the number of characters that a node matches, if it is fixed and not 0 for loops.
+// width returns the number of characters that a node matches, if it is fixed.
 func width(n *regexNode) (int, bool) {
 	switch n.kind {
 	case nodeOne:
