@@ -227,7 +227,7 @@ func (a Access) over(op string, shape []int, bits int) (p plan, err error) {
 	}
 	all := Plain(order)
 	if a.kind == ownAccess {
-		if all, err = layout.NewComposed(a.tv, 0, order); err != nil {
+		if all, err = layout.NewComposed(a.tv.Coalesce(), 0, order); err != nil {
 			return p, err
 		}
 	}

@@ -23,7 +23,7 @@ type Explanation struct {
 	Missing *Mismatch `json:"missing,omitempty"`
 }
 
-// A Step is the use of one rule. Most claim that two layouts are the same function.
+// A Step is the use of one rule. Most rules claim that two layouts are the same function.
 type Step struct {
 	Rule      string   `json:"rule"`
 	Text      string   `json:"text"`
@@ -36,8 +36,9 @@ type Step struct {
 // maxSteps bounds the steps of an explanation, and maxShort the coordinates of what Explain
 // compares with published rules and enumerates.
 const (
-	maxSteps = 512
-	maxShort = 1 << 12
+	maxSteps    = 512
+	maxShort    = 1 << 12
+	maxArgument = 1 << 13 // bytes that Eval reads
 )
 
 // Explain evaluates an expression as [layout.Eval] does, and gives the rules that lead to its
@@ -65,7 +66,7 @@ const (
 //	join, regroup, function  Left and Right have the same offsets
 //
 // Explain fails as Eval does on text that it can't read or that has no function, and with
-// layout.ErrLimit for more than 512 steps.
+// layout.ErrLimit for more than 512 steps, or for a layout of more than 8192 bytes on the way.
 func Explain(expr string) (*Explanation, error) {
 	const op = "Explain"
 	x := &explainer{Explanation: Explanation{Text: expr}}
@@ -77,6 +78,8 @@ func Explain(expr string) (*Explanation, error) {
 		return nil, err
 	case x.calls == 0:
 		return nil, fail(op, layout.ErrSyntax, "%q has no operator and no function to explain; want an expression as in (6,2):(8,2) o (4,3):(3,1)", clip(expr))
+	case x.tooLong > 0:
+		return nil, fail(op, layout.ErrLimit, "an argument of a function is a layout of %d bytes, more than %d; explain a part of the expression", x.tooLong, maxArgument)
 	case len(x.Steps) > maxSteps:
 		return nil, fail(op, layout.ErrLimit, "more than %d steps; explain a part of the expression", maxSteps)
 	case err != nil:
@@ -118,8 +121,9 @@ func (e *Explanation) String() string {
 // An explainer adds steps as functions are called.
 type explainer struct {
 	Explanation
-	calls int
-	known map[string]bool // published rules whose fault has its step in the current call
+	calls   int
+	tooLong int             // the bytes of an argument that Eval doesn't read
+	known   map[string]bool // published rules whose fault has its step in the current call
 }
 
 func (x *explainer) add(rule, left, right string, numbers []int, format string, args ...any) {
@@ -154,15 +158,23 @@ func (x *explainer) call(name string, args ...string) {
 	x.known, x.Missing = map[string]bool{}, nil
 	whole := name + " " + strings.Join(args, " ")
 	list := make([]layout.Composed, len(args))
+	function := false // whether the first argument is a layout
 	for i, a := range args {
-		list[i], _ = layout.Eval(a) // a tuple or a tiler stays empty
+		c, err := layout.Eval(a)
+		var bad *layout.EvalError
+		if errors.As(err, &bad) && len(a) > maxArgument {
+			x.tooLong = len(a)
+			return
+		}
+		list[i] = c // of a tuple or a tiler empty
+		function = function || i == 0 && err == nil
 	}
 	if name == "compose" && strings.HasPrefix(args[0], "Sw<") && !strings.Contains(args[0], ":") {
 		x.swizzle(args[0], args[1])
 		return
 	}
 	a := list[0].Inner()
-	if _, plain := list[0].Plain(); !plain && name != "coalesce" && !strings.HasSuffix(name, "_inverse") {
+	if _, plain := list[0].Plain(); function && !plain && name != "coalesce" && !strings.HasSuffix(name, "_inverse") {
 		x.add("inner", "", "", nil, "%s rearranges the inner layout of %v, %v", name, list[0], a)
 	}
 	divides, multiplies := strings.HasSuffix(name, "_divide"), strings.HasSuffix(name, "_product") && slices.Contains(Ops, name)
@@ -393,8 +405,8 @@ func withLast(l layout.Layout, n int) (layout.Layout, error) {
 	return layout.New(ext, str)
 }
 
-// remainder is the largest remainder of j·s by end, 0 ≤ j < e. If it isn't known without a long count, it is far below 0, so
-// that no sum with it counts.
+// remainder is the largest remainder of j·s by end, 0 ≤ j < e. If only a long count finds it,
+// it is far below 0, and so is each sum with it.
 func remainder(e, s, end int) int {
 	r := s % end
 	period := end / gcd(r, end)
@@ -479,7 +491,11 @@ func (x *explainer) complement(a layout.Layout, n int) bool {
 	if err != nil {
 		return false
 	}
-	how := fmt.Sprintf("the leaves reach %d, so %d takes %d of them", reach, n, (n+reach-1)/reach)
+	times := n / reach
+	if n%reach > 0 {
+		times++
+	}
+	how := fmt.Sprintf("the leaves reach %d, so %d takes %d of them", reach, n, times)
 	x.add("complement", a.String(), r.String(), []int{n}, "%s: %v", how, r)
 	x.blame(complement(a, n), a.Filter(), r)
 	return true

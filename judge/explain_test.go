@@ -321,6 +321,7 @@ func TestExplainRefuses(t *testing.T) {
 		"": layout.ErrSyntax, "(4,4):(4,1)": layout.ErrSyntax, "(4,4):(4,1) o": layout.ErrSyntax, "frobnicate 4:1": layout.ErrSyntax, "Sw<1,0,1>": layout.ErrSyntax,
 		strings.Repeat("coalesce (", 40) + "4:1" + strings.Repeat(")", 40): nil,
 		"4:1" + strings.Repeat(" o 4:1", 600):                              layout.ErrLimit,
+		"coalesce (row_major (" + strings.Repeat("1,", 3000) + "4))":       layout.ErrLimit, // a layout of 12,000 bytes
 		"(1048576,1048576):(1,1048576) o (1024,1048576):(1048576,1)":       nil,
 		"(9223372036854775807):(1) * 4:1":                                  nil,
 		"complement (2,2):(1,4611686018427387904) 9223372036854775807":     nil,

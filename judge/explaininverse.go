@@ -81,9 +81,13 @@ func (x *explainer) swizzle(w, l string) {
 	if c.Base() != 0 {
 		x.add("offset", "", "", []int{c.Base()}, "%d is added to each offset of %s first", c.Base(), l)
 	}
+	if s.Bits() == 0 {
+		x.add("swizzle", l, c.String(), []int{0, 0, 0}, "%v flips no bits", s)
+		return
+	}
 	to, from := s.Base()+max(0, -s.Shift()), s.Base()+max(0, s.Shift())
 	x.add("swizzle", l, c.String(), []int{to, from, s.Bits()}, "bits %d to %d of an offset are flipped by its bits %d to %d, so that each block of %d offsets is permuted", to, to+s.Bits()-1, from, from+s.Bits()-1, s.Size())
-	if n := c.Size(); n > 0 && n <= maxShort && s.Bits() > 0 {
+	if n := c.Size(); n > 0 && n <= maxShort {
 		in := c.Inner()
 		moved := -1
 		for i := range n {

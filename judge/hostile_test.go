@@ -54,7 +54,7 @@ func TestHostile(t *testing.T) {
 			_ = f.String() + f.Matrix()
 		}
 		for _, m := range lays {
-			for _, most := range []int{-1, 0, 1, 3, 1 << 62} {
+			for _, most := range []int{-1, 0, 1, 3, math.MaxInt/2 + 1} {
 				_, _ = Relay(l, m, most)
 			}
 			_, _ = Infer(l.Inner(), m.Inner())
@@ -67,7 +67,7 @@ func TestHostile(t *testing.T) {
 		_, _ = s.Layout()
 		_ = s.String()
 	}
-	for _, x := range []Tiled{{}, {Height: -1}, {Height: 1 << 40, Width: 1 << 40, ShardHeight: 1, ShardWidth: 1}, {Height: 32, Width: 32, TileHeight: 3, TileWidth: -5, ShardHeight: 32, ShardWidth: 32}} {
+	for _, x := range []Tiled{{}, {Height: -1}, {Height: math.MaxInt / 2, Width: math.MaxInt / 2, ShardHeight: 1, ShardWidth: 1}, {Height: 32, Width: 32, TileHeight: 3, TileWidth: -5, ShardHeight: 32, ShardWidth: 32}} {
 		_, _ = x.Layout()
 		_ = x.String()
 	}

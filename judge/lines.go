@@ -11,8 +11,8 @@ import (
 	"github.com/ashlar-go/ashlar/layout"
 )
 
-// Lines is a memory that moves whole sectors of lines. All sizes except Threads are bytes and
-// powers of two.
+// Lines is a memory that moves whole sectors of lines. All sizes except Threads are bytes,
+// powers of two from 1 to 4096. Threads is 1 to MaxThreads.
 type Lines struct {
 	Sector  int `json:"sector"`  // the smallest part that moves
 	Line    int `json:"line"`    // at least Sector
@@ -104,9 +104,9 @@ type Request struct {
 	Needed  int     `json:"needed"`
 	From    []int   `json:"from"` // two elements in a row that are farthest apart
 	To      []int   `json:"to"`
-	Apart   int     `json:"apart"` // their distance in elements
-	Coords  [][]int `json:"coords"`
-	Offsets []int   `json:"offsets"`
+	Apart   int     `json:"apart"`   // their distance in elements
+	Coords  [][]int `json:"coords"`  // of the first elements, at most 4096, and fewer of many modes
+	Offsets []int   `json:"offsets"` // of the same
 }
 
 // String tells the request and its two elements that are farthest apart.
@@ -156,8 +156,8 @@ func Transactions(l layout.Composed, m Lines, align, bits int, a Access) (*Traff
 		return nil, err
 	}
 	c := newCounter(m, align, bits)
-	if work := int64(len(p.coords)) * int64(len(c.bases)); work > trafficWork {
-		return nil, fail(op, layout.ErrLimit, "%d elements at each of %d bases of a line, more than %d; a larger alignment leaves fewer", len(p.coords), len(c.bases), trafficWork)
+	if err := affordable(op, len(p.coords), len(c.bases)); err != nil {
+		return nil, err
 	}
 	t := &Traffic{Access: a.String(), Bits: bits, Memory: m}
 	mem := make([]int, len(p.coords))
@@ -196,6 +196,14 @@ func Transactions(l layout.Composed, m Lines, align, bits int, a Access) (*Traff
 	return t, nil
 }
 
+// affordable checks the work of a count at every base.
+func affordable(op string, elements, bases int) error {
+	if int64(elements)*int64(bases) > trafficWork {
+		return fail(op, layout.ErrLimit, "%d elements at each of %d bases of a line, more than %d; a larger alignment leaves fewer", elements, bases, trafficWork)
+	}
+	return nil
+}
+
 // movable checks the arguments, and returns the offset of each coordinate.
 func movable(op string, l layout.Composed, m Lines, align, bits int) ([]int, error) {
 	if err := m.check(op); err != nil {
@@ -231,19 +239,19 @@ func (p *plan) requests(m Lines, mem []int, f func(step, thread, at int, offs []
 	}
 }
 
-// shown notes the elements of the request, and the two in a row that are farthest apart.
+// shown notes the first elements of the request, and the two in a row that are farthest apart.
 func (w *Request) shown(shape, coords, offs []int) {
+	const most = 1 << 12 // elements, and times 8 the numbers of their coordinates
 	w.Apart = 0
-	for i, x := range coords {
-		w.Coords = append(w.Coords, coordOf(shape, x))
-		w.Offsets = append(w.Offsets, offs[i])
-		if i == 0 {
-			w.From, w.To = w.Coords[0], w.Coords[0]
-			continue
-		}
+	from, to := coords[0], coords[0]
+	for i := 1; i < len(coords); i++ {
 		if d := offs[i] - offs[i-1]; max(d, -d) > max(w.Apart, -w.Apart) {
-			w.From, w.To, w.Apart = w.Coords[i-1], w.Coords[i], d
+			from, to, w.Apart = coords[i-1], coords[i], d
 		}
+	}
+	w.From, w.To = coordOf(shape, from), coordOf(shape, to)
+	for i, x := range coords[:min(len(coords), most, max(1, 8*most/max(1, len(shape))))] {
+		w.Coords, w.Offsets = append(w.Coords, coordOf(shape, x)), append(w.Offsets, offs[i])
 	}
 }
 

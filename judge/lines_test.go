@@ -256,6 +256,30 @@ func TestTransactionsRefuse(t *testing.T) {
 			t.Errorf("%v %v %d %d %v: %v", tc.l, tc.m, tc.align, tc.bits, tc.a, err)
 		}
 	}
+	// A request of very many modes, and of very many elements, has a bounded number of coordinates.
+	ones := make([]int, 50000)
+	for i := range ones {
+		ones[i] = 1
+	}
+	for _, shape := range [][]int{append(ones, 1<<16), {1 << 10, 1 << 12}} {
+		order, err := layout.ColMajorOf(layout.Ints(shape...))
+		if err != nil {
+			t.Fatal(err)
+		}
+		size := order.Size()
+		strided, err := layout.Compose(layout.MustParse("4194304:64"), order)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := Transactions(Plain(strided), Lines{32, 128, 1024, 16}, 256, 32, Rows(1024, 1<<12))
+		if err != nil {
+			t.Fatal(err)
+		}
+		w := r.Worst
+		if r.Sectors != size || w == nil || len(w.Coords) == 0 || len(w.Coords)*len(shape) > 1<<16 || len(w.Coords) != len(w.Offsets) || len(w.From) != len(shape) || r.Bits != 32 {
+			t.Errorf("%d modes of %d elements: %d sectors", len(shape), size, r.Sectors)
+		}
+	}
 	for _, s := range []string{"", "intel", "32/128/32", "32/128/32/16/1", "32/x/32/16", "-32/128/32/16", "33/128/32/16", "99999999999999999999/1/1/1"} {
 		if m, err := ParseLines(s); err == nil {
 			t.Errorf("%q is read as %v", s, m)

@@ -28,9 +28,14 @@ func offsets(op string, l layout.Composed) ([]int, error) {
 	if n > MaxElements {
 		return nil, fail(op, layout.ErrLimit, "%s has %d elements, more than %d", text(l), n, MaxElements)
 	}
+	in := l.Inner()
+	c, err := layout.NewComposed(l.Outer(), l.Base(), in.Coalesce()) // the same offsets, without the work of modes of one coordinate
+	if err != nil {
+		return nil, err
+	}
 	offs := make([]int, n)
 	for i := range offs {
-		off, err := l.Offset(i)
+		off, err := c.Offset(i)
 		if err != nil {
 			return nil, err
 		}

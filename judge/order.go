@@ -32,8 +32,8 @@ const maxModes = 8
 // base that align allows, or one element. Of two orders with as many sectors the one with
 // fewer requests is better, then the one that walks shorter strides first.
 //
-// The modes are those of the coalesced inner layout. The space is every order of those that
-// move, with every vector for which whole steps take all elements. It is searched whole, or
+// The modes are those of the coalesced inner layout. The space is every order of them,
+// with every vector for which whole steps take all elements. It is searched whole, or
 // until an order with the widest vector reaches a bound. The bound holds for all orders, as
 // layouts or not. It has two parts: each sector of the layout is touched once, and
 // a request touches no fewer sectors than its different elements fill.
@@ -63,6 +63,11 @@ func SolveOrder(ctx context.Context, l layout.Composed, m Lines, align, elemBits
 	}
 	widths := vectors(m, align, elemBits, len(offs)/threads)
 	s := search{ctx: ctx, m: m, align: align, bits: elemBits, threads: threads, offs: offs, layout: l}
+	bases := len(newCounter(m, align, elemBits).bases)
+	if err := affordable(op, len(offs), bases); err != nil {
+		return nil, err
+	}
+	s.work = int64(len(offs)) * int64(bases) // of the bound
 	list := orders(modes)
 	s.best.Space = len(list) * len(widths)
 	s.best.Least = least(offs, m, align, elemBits, threads, widths)
@@ -89,7 +94,7 @@ func vectors(m Lines, align, elemBits, each int) (list []int) {
 	return list
 }
 
-// orders lists the orders of the modes that move, the one by ascending strides first. Each is
+// orders lists the orders of the modes, the one by ascending strides first. Each is
 // the layout from the place in the order to the linear coordinate.
 func orders(modes layout.Layout) (list []layout.Layout) {
 	type mode struct{ ext, str, weight int }

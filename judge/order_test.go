@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/ashlar-go/ashlar/internal/ended"
@@ -202,6 +203,11 @@ func TestSolveOrderRefuses(t *testing.T) {
 		if _, err := SolveOrder(ctx, mustEval(t, tc.expr), m, tc.align, tc.bits, tc.threads); !errors.Is(err, tc.want) || tc.want == nil && err != nil {
 			t.Errorf("%s by %d: %v", tc.expr, tc.threads, err)
 		}
+	}
+	// The bound below is refused before it is counted, at each of 4096 bases.
+	trafficWork = 1 << 30
+	if _, err := SolveOrder(ctx, Plain(layout.MustParse("4194304:2")), Lines{1, 4096, 1, 1}, 1, 32, 1); !errors.Is(err, layout.ErrLimit) || !strings.Contains(err.Error(), "4096 bases") {
+		t.Error(err)
 	}
 	if _, err := SolveOrder(ended.After(2), mustEval(t, "(3,5,7):(1,100,1000)"), m, 16, 32, 7); !errors.Is(err, context.Canceled) {
 		t.Error(err)
