@@ -138,6 +138,35 @@ func TestTabs(t *testing.T) {
 	}
 }
 
+// TestBroken breaks the page: it says so, and waits no more. Another tab works, and an answer that is no JSON is an error.
+func TestBroken(t *testing.T) {
+	b := open(t, 1280, 900)
+	b.visit("")
+	b.do(chromedp.Evaluate(`document.querySelector("#reports").remove()`, nil))
+	b.click(`nav [data-tab="banks"]`)
+	if got := b.text("#fault-a"); !strings.Contains(got, "The page failed: ") {
+		t.Errorf("the page says %q", got)
+	}
+	b.mu.Lock()
+	if len(b.bad) != 1 {
+		t.Errorf("the console has %q", b.bad)
+	}
+	b.bad = nil
+	b.mu.Unlock()
+	b.click(`nav [data-tab="layout"]`)
+	if got := b.text("#fault-a") + b.text("#map"); strings.Contains(got, "failed") || !strings.Contains(got, "Offsets") {
+		t.Errorf("the layout shows %q", got)
+	}
+	if got := eval[string](b, `(async () => {
+		const { Answers } = await import("./answers.js");
+		const a = new Answers("", () => {});
+		a.start = () => { a.worker = { postMessage: m => setTimeout(() => a.hear({ id: m.id })), terminate() {} }; a.ready = true; };
+		return Promise.race([a.ask({ op: "x" }).then(() => "an answer", () => "an error"), new Promise(done => setTimeout(done, 20000, "it waits"))]);
+	})()`); got != "an error" {
+		t.Errorf("an answer without text: %s", got)
+	}
+}
+
 func TestSolver(t *testing.T) {
 	b := open(t, 1280, 900)
 	b.visit("#tab=banks&a=(64,64):(64,1)&elem=2&access0=row:8&access1=ldmatrix")

@@ -73,7 +73,7 @@ export class Answers {
       for (const q of waited) q.reject(new Error(m.died));
       this.finish(q => q.reject(new Error(m.died)));
     } else if (m.id !== undefined && m.id === this.current?.id) {
-      this.finish(q => q.resolve(JSON.parse(m.answer)));
+      this.finish(q => { try { q.resolve(JSON.parse(m.answer)); } catch (e) { q.reject(e); } });
     }
   }
 

@@ -26,7 +26,7 @@ export async function ask(q, kind) {
   return out.answer;
 }
 
-function fault(f) {
+export function fault(f) {
   const at = $("fault-" + f.field) ?? $("fault-a");
   const mark = f.mark?.split("\n");
   at.replaceChildren(...[mark ? h("pre", {}, mark[0] + "\n", h("span", { class: "caret" }, mark[1])) : null, f.text].filter(Boolean));

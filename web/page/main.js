@@ -1,9 +1,9 @@
-import { cleared, layouts } from "./asking.js";
+import { cleared, fault, layouts } from "./asking.js";
 import { $, copy } from "./dom.js";
 import { panels } from "./panels.js";
 import { defaults, idle, inputs, load, set, state, typed, undo, view } from "./state.js";
 
-// draw shows the tab of the state.
+// draw shows the tab of the state, or says that the page failed.
 view.draw = async () => {
   const mine = ++view.generation;
   view.running = true;
@@ -20,7 +20,12 @@ view.draw = async () => {
   $("a-label").textContent = $("b-field").hidden ? "Layout" : "First layout";
   for (const e of document.querySelectorAll("[data-panel]")) e.hidden = e.dataset.panel !== state.tab;
   document.body.setAttribute("aria-busy", "true");
-  await panels[state.tab](() => mine === view.generation);
+  try {
+    await panels[state.tab](() => mine === view.generation);
+  } catch (e) {
+    console.error(e);
+    if (mine === view.generation) fault({ text: "The page failed: " + e.message });
+  }
   if (mine !== view.generation) return;
   view.running = false;
   document.body.dataset.shown = "";
