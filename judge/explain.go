@@ -65,8 +65,8 @@ const (
 //	swizzle     Right is Left with bits flipped; the numbers are the first bit, its source and their count
 //	join, regroup, function  Left and Right have the same offsets
 //
-// Explain fails as Eval does on text that it can't read or that has no function, and with
-// layout.ErrLimit for more than 512 steps, or for a layout of more than 8192 bytes on the way.
+// Explain fails as Eval does on text that it can't read or that has no function. It fails with
+// layout.ErrLimit for more than 512 steps, and for a layout of more than 8192 bytes on the way.
 func Explain(expr string) (*Explanation, error) {
 	const op = "Explain"
 	x := &explainer{Explanation: Explanation{Text: expr}}

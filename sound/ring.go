@@ -25,8 +25,8 @@ type RingOptions struct {
 	Fill  float32 // the numbers of these rows
 }
 
-// NewRing returns a Ring of windows that have rows rows and begin step rows apart. It panics if rows or step are below 1 or have more than 2^40 numbers, on
-// 32 bits 2^29. It panics for a negative width, and for a left context that is negative or isn't shorter than a window.
+// NewRing returns a Ring of windows that have rows rows and begin step rows apart. It panics if rows or step are below 1,
+// or have more than 2^40 numbers. Where an int has 32 bits, the bound is 2^29. It panics for a negative width, and for a left context that is negative or isn't shorter than a window.
 func NewRing(rows, step int, o RingOptions) *Ring {
 	width := max(o.Width, 1)
 	most := min(1<<40, math.MaxInt/4) / width // so that positions fit an int
