@@ -34,6 +34,8 @@ var conventions = []Named{
 	{"torchaudio-mfcc", changed(torchaudio, func(m *Mel) { m.Log, m.Floor, m.Below, m.Cepstra = Decibel, 1e-10, 80, 40 })},
 	{"openwakeword", Mel{Rate: 16000, Frame: 400, Step: 160, FFT: 512, Edges: Inside, Gain: 32768, Scale: Slaney, Bands: 32, Low: 60, High: 3800, Area: true,
 		Log: Decibel, Floor: 1e-10, Below: 80, Plus: 20, Over: 10}},
+	{"nemo", nemo(80)},
+	{"nemo-128", nemo(128)},
 	{"vggish", tensorflow(0.01)},
 	{"yamnet", tensorflow(0.001)},
 }
@@ -45,6 +47,11 @@ var torchaudio = Mel{Rate: 16000, Frame: 400, Step: 200, FFT: 400, Edges: Reflec
 func whisper(bands int) Mel {
 	return Mel{Rate: 16000, Length: 480000, Frame: 400, Step: 160, FFT: 400, Edges: Reflect, DropLast: true, Shape: RowsOfBands,
 		Scale: Slaney, Bands: bands, Area: true, Log: Ten, Floor: 1e-10, Below: 8, Plus: 4, Over: 4}
+}
+
+func nemo(bands int) Mel {
+	return Mel{Rate: 16000, Frame: 400, Step: 160, FFT: 512, Edges: Zeros, DropLast: true, Shape: RowsOfBands, Emphasis: 0.97, Ahead: true, Window: Hann, Symmetric: true,
+		Scale: Slaney, Bands: bands, Area: true, Log: Natural, Floor: 0x1p-24, Adds: true, Normal: true}
 }
 
 func tensorflow(floor float64) Mel {

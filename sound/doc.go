@@ -10,8 +10,8 @@
 //
 // Samples are float32 of one channel, usually from −1 to 1. Steps are computed in float64, each rounded, and results are rounded once to
 // float32. No result depends on the machine, on the number of threads or on the lengths of chunks. A NaN or an infinity among the samples makes the
-// frames that hold it NaN or infinite, as the arithmetic goes. Where numbers are compared with the recording's largest, as by Whisper's convention, a NaN
-// makes all frames NaN.
+// frames that hold it NaN or infinite, as the arithmetic goes. Where numbers depend on the recording's largest, as by Whisper's convention, or on
+// means, as by NeMo's, a NaN makes all frames NaN.
 package sound
 
 import (

@@ -23,6 +23,7 @@ type Mel struct {
 	Gain      float64 // a factor for samples; 0 is 1
 	Centred   bool    // the mean of a frame is subtracted from it
 	Emphasis  float64 // the part of the sample before that is subtracted from each sample of a frame; from the first, of itself
+	Ahead     bool    // Emphasis comes before all else, in the whole recording, whose first sample stays
 	Window    Window
 	Symmetric bool // the window ends as it begins; else it is a period of a periodic function
 	Magnitude bool // absolute values instead of their squares
@@ -37,6 +38,7 @@ type Mel struct {
 	Floor   float64 // the least number that has its logarithm taken, or with Adds the one that is added
 	Adds    bool
 	Below   float64 // numbers are at least the largest of the recording less Below, NaN if one is NaN; 0: they stay
+	Normal  bool    // of each band its mean over the frames is subtracted, and it is divided by its deviation (of n − 1) + 1e-5; Below comes before
 	Cepstra int     // coefficients of a DCT-II, orthonormal; 0: none
 	Lifter  float64 // coefficient i is multiplied by 1 + Lifter/2·sin(π·i/Lifter); 0: it isn't
 
@@ -161,6 +163,7 @@ func (m *Mel) Of(samples []float32, rate int) (tensor.Tensor[float32], error) {
 		rows = rows[:len(rows)-s.m.Bands]
 	}
 	m.below(rows)
+	m.normal(rows)
 	n := len(rows) / m.Bands
 	out := make([]float32, n*width)
 	for i := range n {
@@ -190,5 +193,31 @@ func (m *Mel) below(rows []float64) {
 	}
 	for i, v := range rows {
 		rows[i] = max(v, most-m.Below)
+	}
+}
+
+// normal brings each band to mean 0 and deviation 1.
+func (m *Mel) normal(rows []float64) {
+	n := len(rows) / m.Bands
+	if !m.Normal {
+		return
+	}
+	for b := range m.Bands {
+		sum := 0.0
+		for i := range n {
+			sum += rows[i*m.Bands+b]
+		}
+		mean, squares := sum/float64(n), 0.0
+		for i := range n {
+			d := rows[i*m.Bands+b] - mean
+			squares += float64(d * d)
+		}
+		deviation := 1e-5
+		if n > 1 {
+			deviation += math.Sqrt(squares / float64(n-1))
+		}
+		for i := range n {
+			rows[i*m.Bands+b] = (rows[i*m.Bands+b] - mean) / deviation
+		}
 	}
 }

@@ -62,6 +62,9 @@ func plainly(m *Mel, x []float32) (rows [][]float64) {
 		if i < 0 || i >= n {
 			return 0
 		}
+		if m.Ahead && i > 0 {
+			return float64(x[i]) - m.Emphasis*float64(x[i-1])
+		}
 		return float64(x[i])
 	}
 	frames, first, shift := 0, 0, 0
@@ -105,7 +108,9 @@ func plainly(m *Mel, x []float32) (rows [][]float64) {
 		}
 		before := frame[0]
 		for i, v := range frame {
-			frame[i], before = v-m.Emphasis*before, v
+			if !m.Ahead {
+				frame[i], before = v-m.Emphasis*before, v
+			}
 		}
 		period := float64(m.Frame)
 		if m.Symmetric {
@@ -180,12 +185,28 @@ func plainly(m *Mel, x []float32) (rows [][]float64) {
 		}
 		rows = append(rows, row)
 	}
-	for f, row := range rows {
+	for _, row := range rows {
 		if m.Below != 0 {
 			for b, v := range row {
 				row[b] = max(v, most-m.Below)
 			}
 		}
+	}
+	for b := range m.Bands {
+		if n := float64(len(rows)); m.Normal {
+			mean, variance := 0.0, 0.0
+			for _, row := range rows {
+				mean += row[b] / n
+			}
+			for _, row := range rows {
+				variance += (row[b] - mean) * (row[b] - mean) / max(n-1, 1)
+			}
+			for _, row := range rows {
+				row[b] = (row[b] - mean) / (math.Sqrt(variance) + 1e-5)
+			}
+		}
+	}
+	for f, row := range rows {
 		if m.Cepstra > 0 {
 			all := row
 			row = make([]float64, m.Cepstra)
@@ -224,10 +245,10 @@ func drawn(t *rapid.T) *Mel {
 	pick := func(list ...float64) float64 { return rapid.SampledFrom(list).Draw(t, "number") }
 	m := &Mel{Rate: rapid.IntRange(2000, 9000).Draw(t, "rate"), Frame: rapid.IntRange(2, 24).Draw(t, "frame"), Step: rapid.IntRange(1, 30).Draw(t, "step"),
 		Edges: Edges(rapid.IntRange(0, 4).Draw(t, "edges")), DropLast: rapid.Bool().Draw(t, "drop"), Shape: Shape(rapid.IntRange(0, 1).Draw(t, "shape")),
-		Gain: pick(0, 1, 32768), Centred: rapid.Bool().Draw(t, "centred"), Emphasis: pick(0, 0.97), Window: Window(rapid.IntRange(0, 4).Draw(t, "window")),
+		Gain: pick(0, 1, 32768), Centred: rapid.Bool().Draw(t, "centred"), Emphasis: pick(0, 0.97), Ahead: rapid.Bool().Draw(t, "ahead"), Window: Window(rapid.IntRange(0, 4).Draw(t, "window")),
 		Symmetric: rapid.Bool().Draw(t, "symmetric"), Magnitude: rapid.Bool().Draw(t, "magnitude"), Scale: Scale(rapid.IntRange(0, 1).Draw(t, "scale")),
 		Bands: rapid.IntRange(1, 6).Draw(t, "bands"), Low: pick(0, 20, 500), High: pick(0, 900), ByMel: rapid.Bool().Draw(t, "bymel"), Area: rapid.Bool().Draw(t, "area"),
-		Log: Log(rapid.IntRange(0, 3).Draw(t, "log")), Floor: pick(1e-10, 1e-3), Adds: rapid.Bool().Draw(t, "adds"), Below: pick(0, 8),
+		Log: Log(rapid.IntRange(0, 3).Draw(t, "log")), Floor: pick(1e-10, 1e-3), Adds: rapid.Bool().Draw(t, "adds"), Below: pick(0, 8), Normal: rapid.Bool().Draw(t, "normal"),
 		Lifter: pick(0, 22), Plus: pick(0, 4), Over: pick(0, 10)}
 	m.FFT = m.Frame + rapid.IntRange(0, 9).Draw(t, "longer")
 	if m.Edges == Mirror {
@@ -285,7 +306,7 @@ func TestMel(t *testing.T) {
 func TestStream(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m, x := drawn(t), recording(t, 4000)
-		m.Length, m.Below, m.DropLast, m.Shape = 0, 0, false, RowsOfFrames
+		m.Length, m.Below, m.Normal, m.DropLast, m.Shape = 0, 0, false, false, RowsOfFrames
 		streamed(t, m, x, func(rest int) int { return rapid.IntRange(0, min(rest, 900)).Draw(t, "chunk") })
 	})
 }
@@ -319,11 +340,11 @@ func streamed(t interface{ Fatalf(string, ...any) }, m *Mel, x []float32, chunk 
 func TestConventionsStream(t *testing.T) {
 	for _, c := range Conventions() {
 		m, r := &c.Mel, rand.New(rand.NewPCG(1, 2))
-		if m.Length != 0 || m.Below != 0 {
+		if m.Length != 0 || m.Below != 0 || m.Normal {
 			if _, err := m.Stream(m.Rate); err == nil || !strings.Contains(err.Error(), "needs the whole recording") {
 				t.Errorf("%s: %v", c.Name, err)
 			}
-			m.Length, m.Below, m.DropLast = 0, 0, false
+			m.Length, m.Below, m.Normal, m.DropLast = 0, 0, false, false
 		}
 		m.Shape = RowsOfFrames
 		for _, most := range []int{7, 900, 100000} {

@@ -31,14 +31,14 @@ type Stream struct {
 const together = 32
 
 // Stream returns a Stream of samples at a rate. It returns the errors of [Mel.Of], and one for a convention that needs the whole recording: its
-// length, its largest number, or its end.
+// length, its largest number, its mean, or its end.
 func (m *Mel) Stream(rate int) (*Stream, error) {
 	const op = "Mel.Stream"
 	if err := m.takes(op, rate); err != nil {
 		return nil, err
 	}
-	if m.Length != 0 || m.Below != 0 || m.DropLast {
-		return nil, fail(op, tensor.ErrValue, "the convention needs the whole recording (Length, Below or DropLast); collect the samples for Mel.Of, or set these to 0")
+	if m.Length != 0 || m.Below != 0 || m.Normal || m.DropLast {
+		return nil, fail(op, tensor.ErrValue, "the convention needs the whole recording (Length, Below, Normal or DropLast); collect the samples for Mel.Of, or set these to 0 and false")
 	}
 	return newStream(m), nil
 }
@@ -132,8 +132,8 @@ func (s *Stream) push(chunk []float32) {
 			continue
 		}
 		s.frames((s.have-span+left)/step + 1)
-		// A frame at the end may mirror as many samples as a frame has.
-		if drop := min(s.frame*step-left, s.have-span-1) - s.base; drop > int64(len(s.buf)/2) {
+		// A frame at the end may mirror as many samples as a frame has, and Ahead reads one more.
+		if drop := min(s.frame*step-left-1, s.have-span-2) - s.base; drop > int64(len(s.buf)/2) {
 			s.base += drop
 			s.buf = s.buf[:copy(s.buf, s.buf[drop:])]
 		}
@@ -184,7 +184,11 @@ func (s *Stream) at(i int64) float64 {
 	default:
 		return 0
 	}
-	return float64(s.buf[i-s.base])
+	v := float64(s.buf[i-s.base])
+	if s.m.Ahead && i > 0 {
+		v -= float64(s.m.Emphasis * float64(s.buf[i-1-s.base]))
+	}
+	return v
 }
 
 // frames makes frames up to number last, as logarithms of their bands.
@@ -201,11 +205,17 @@ func (s *Stream) frames(last int64) {
 		for k := range n {
 			x := all[k*s.m.FFT+shift:][:s.m.Frame]
 			first := (s.frame+int64(k))*int64(s.m.Step) - left + int64(shift)
-			if first >= 0 && first+int64(len(x)) <= s.have {
+			switch inside := first >= 0 && first+int64(len(x)) <= s.have; {
+			case inside && !s.m.Ahead:
 				for i, v := range s.buf[first-s.base:][:len(x)] {
 					x[i] = float64(v)
 				}
-			} else {
+			case inside && first > 0:
+				before := s.buf[first-1-s.base:][:len(x)+1]
+				for i := range x {
+					x[i] = float64(before[i+1]) - float64(s.m.Emphasis*float64(before[i]))
+				}
+			default:
 				for i := range x {
 					x[i] = s.at(first + int64(i))
 				}
@@ -279,7 +289,7 @@ func (s *Stream) prepare(x []float64) {
 			x[i] -= mean
 		}
 	}
-	if e := s.m.Emphasis; e != 0 {
+	if e := s.m.Emphasis; e != 0 && !s.m.Ahead {
 		for i := len(x) - 1; i > 0; i-- {
 			x[i] -= float64(e * x[i-1])
 		}

@@ -58,6 +58,16 @@ def vggish(x, floor):
     return torch.from_numpy(np.log(np.abs(np.fft.rfft(frames * scipy.signal.get_window("hann", 400), 512)) @ bank + floor))
 
 
+# The steps of NeMo's FilterbankFeatures by its text, without dither and without frames that fill a batch.
+def nemo(x, bands):
+    n = len(x) // 160
+    x = torch.cat((x[:1], x[1:] - 0.97 * x[:-1]))
+    power = torch.stft(x, 512, 160, 400, torch.hann_window(400, periodic=False), center=True, pad_mode="constant", return_complex=True)[:, :n].abs() ** 2
+    logs = torch.log(F.melscale_fbanks(257, 0.0, 8000.0, bands, 16000, "slaney", "slaney").T @ power + 2**-24)
+    deviation = logs.std(1, keepdim=True) if n > 1 else torch.zeros(bands, 1)
+    return (logs - logs.mean(1, keepdim=True)) / (deviation + 1e-5)
+
+
 # The layers of openWakeWord's melspectrogram.onnx, and its "/10 + 2".
 def openwakeword(x):
     if len(x) < 512:
@@ -83,6 +93,8 @@ ways = {
     "torchaudio": lambda x: mel(x),
     "torchaudio-mfcc": lambda x: mfcc(x[None])[0],
     "openwakeword": openwakeword,
+    "nemo": lambda x: nemo(x, 80),
+    "nemo-128": lambda x: nemo(x, 128),
     "vggish": lambda x: vggish(x, 0.01),
     "yamnet": lambda x: vggish(x, 0.001),
 }
