@@ -1,6 +1,7 @@
 package text
 
 import (
+	"slices"
 	"unicode/utf8"
 )
 
@@ -9,6 +10,7 @@ type addedToken struct {
 	content                                      string
 	singleWord, left, right, normalized, special bool
 	id                                           uint32
+	length                                       uint32 // of the text that is found, in bytes
 }
 
 func readAddedToken(v value) (t addedToken, err error) {
@@ -44,24 +46,67 @@ type addedTokens struct {
 	changed finder            // of those found in the normalized text
 }
 
-// A finder finds the added tokens of one kind: at each place the longest.
+// A finder finds the added tokens of one kind: at each place the longest. It reads a text from its end, by the automaton
+// of Aho and Corasick (1975) for the tokens read backwards, so each byte counts once whatever the tokens are.
 type finder struct {
 	tokens []addedToken
 	trie   *trie
-	first  [256]bool
+	fail   []int32 // of each node, the node of the longest proper end of its text that is in the trie
+	found  []int32 // of each node, the number of the longest token that its text ends with, -1 if there is none
 }
 
-func newFinder(tokens []addedToken, contents []string) finder {
+// A place is where a text has an added token.
+type place struct {
+	start, end uint32
+	number     int32 // of the token in its finder
+}
+
+func newFinder(tokens []addedToken, contents [][]byte) finder {
 	f := finder{}
 	for i := len(tokens) - 1; i >= 0; i-- { // of equal contents the first stays, which is the last for newTrie
 		f.tokens = append(f.tokens, tokens[i])
-		if contents[i] != "" {
-			f.first[contents[i][0]] = true
-		}
+		slices.Reverse(contents[i])
 	}
 	n := len(contents)
-	f.trie = newTrie(n, func(i int) []byte { return []byte(contents[n-1-i]) })
+	f.trie = newTrie(n, func(i int) []byte { return contents[n-1-i] })
+	f.fail, f.found = make([]int32, len(f.trie.nodes)), make([]int32, len(f.trie.nodes))
+	f.found[0] = -1                          // the empty token isn't found
+	for parent, node := range f.trie.nodes { // a node comes before its children, and before longer texts
+		for i := node.first; i < node.first+int32(node.count); i++ {
+			if parent > 0 {
+				f.fail[i] = f.next(f.fail[parent], f.trie.nodes[i].label)
+			}
+			if f.found[i] = f.trie.nodes[i].value; f.found[i] < 0 {
+				f.found[i] = f.found[f.fail[i]]
+			}
+		}
+	}
 	return f
+}
+
+// next returns the node behind a node and a byte.
+func (f *finder) next(node int32, c byte) int32 {
+	for {
+		if child := f.trie.child(node, c); child != 0 || node == 0 {
+			return child
+		}
+		node = f.fail[node]
+	}
+}
+
+// places appends the places of the longest token at each byte of b, from the end on.
+func (f *finder) places(dst []place, b []byte) []place {
+	node := int32(0)
+	for i := len(b) - 1; i >= 0; i-- {
+		if node == 0 && f.trie.root[b[i]] == 0 {
+			continue
+		}
+		node = f.next(node, b[i])
+		if k := f.found[node]; k >= 0 {
+			dst = append(dst, place{uint32(i), uint32(i) + f.tokens[k].length, k})
+		}
+	}
+	return dst
 }
 
 // newAddedTokens gives the tokens of a file their ids.
@@ -88,8 +133,13 @@ func newAddedTokens(list []addedToken, m model, size int, norm normalizer) (*add
 		t.byID[id] = a // the last of equal contents counts
 	}
 	var tokens [2][]addedToken
-	var contents [2][]string
+	var contents [2][][]byte
 	var text aligned
+	total := 0
+	for _, id := range order {
+		total += len(t.byID[id].content)
+	}
+	left := newBudget(total)
 	for _, id := range order {
 		a := t.byID[id]
 		a.id = id
@@ -97,7 +147,7 @@ func newAddedTokens(list []addedToken, m model, size int, norm normalizer) (*add
 		if a.normalized {
 			kind = 1
 			if norm != nil {
-				text.set(content, span{0, uint32(len(content))})
+				text.set(content, span{0, uint32(len(content))}, &left)
 				if err := norm.normalize(&text); err != nil {
 					return nil, err
 				}
@@ -105,30 +155,27 @@ func newAddedTokens(list []addedToken, m model, size int, norm normalizer) (*add
 			}
 		}
 		t.decoded[id] = content
+		a.length = uint32(len(content))
 		tokens[kind] = append(tokens[kind], a)
-		contents[kind] = append(contents[kind], content)
+		contents[kind] = append(contents[kind], []byte(content))
 	}
 	t.plain, t.changed = newFinder(tokens[0], contents[0]), newFinder(tokens[1], contents[1])
 	return t, nil
 }
 
 // find calls f for each part of b that is no added token, with −1, and for each that is one, with its id.
-func (t *addedTokens) find(in *finder, b []byte, f func(start, end int, id int64)) {
+func (t *addedTokens) find(w *work, in *finder, b []byte, f func(start, end int, id int64)) {
 	d := unicodeData()
+	w.places = in.places(w.places[:0], b)
 	covered, spaces := 0, 0 // spaces is the end of the last run of spaces: a match in the run ends there, too
-	for i := 0; i < len(b); {
-		if !in.first[b[i]] {
-			i++
+	free := 0               // the end of the last token found, which the next doesn't overlap
+	for _, p := range slices.Backward(w.places) {
+		start, end := int(p.start), int(p.end)
+		if start < free {
 			continue
 		}
-		n, k := in.trie.longest(b[i:])
-		if k < 0 {
-			i++
-			continue
-		}
-		start, end := i, i+n
-		i = end
-		a := t.byID[in.tokens[k].id]
+		free = end
+		a := t.byID[in.tokens[p.number].id]
 		if a.singleWord {
 			before, _ := utf8.DecodeLastRune(b[:start])
 			behind, _ := decodeRune(b, end)
@@ -160,7 +207,7 @@ func (t *addedTokens) find(in *finder, b []byte, f func(start, end int, id int64
 		if covered < start {
 			f(covered, start, noToken)
 		}
-		f(start, end, int64(in.tokens[k].id))
+		f(start, end, int64(in.tokens[p.number].id))
 		covered = end
 	}
 	if covered != len(b) {

@@ -16,6 +16,7 @@ type aligned struct {
 	spans  []span // of each byte, unless same
 	same   bool   // the text is its original
 	origin span   // of the whole in the original text
+	left   *budget
 
 	otherB     []byte // the next text while a change runs
 	otherSpans []span
@@ -28,10 +29,10 @@ type aligned struct {
 var errAlignment = errors.New("the parts of the normalizer don't fit: a character has no place in the original text")
 
 // set makes a the part of the original text at origin.
-func (a *aligned) set(text string, origin span) {
+func (a *aligned) set(text string, origin span, left *budget) {
 	a.b = append(a.b[:0], text[origin.start:origin.end]...)
 	a.same = true
-	a.origin = origin
+	a.origin, a.left = origin, left
 }
 
 // explicit gives each byte its span.
@@ -98,6 +99,9 @@ func (a *aligned) skip(n int) {
 
 // put appends a character, as change says.
 func (a *aligned) put(r rune, n int) error {
+	if err := a.left.fits(int64(len(a.otherB))); err != nil {
+		return err
+	}
 	var s span
 	switch {
 	case n <= 0:
@@ -211,6 +215,15 @@ type match struct {
 
 // replace puts content for each place found; matches cover the text.
 func (a *aligned) replace(matches []match, content string) error {
+	n := int64(len(a.b))
+	for _, m := range matches {
+		if m.found {
+			n += int64(len(content))
+		}
+	}
+	if err := a.left.fits(n); err != nil {
+		return err
+	}
 	a.explicit()
 	b, spans := a.otherB[:0], a.otherSpans[:0]
 	last := 0

@@ -143,7 +143,7 @@ func findAll(dst []match, b []byte, next func(r reader, i int) int) ([]match, er
 // gpt2Pattern is gpt2Source, which covers every text.
 type gpt2Pattern struct{}
 
-func (gpt2Pattern) find(dst []match, b []byte) ([]match, error) {
+func (gpt2Pattern) find(dst []match, b []byte, _ *budget) ([]match, error) {
 	return findAll(dst, b, func(r reader, i int) int {
 		if end := r.contraction(i, false); end > i {
 			return end
@@ -168,7 +168,7 @@ func (gpt2Pattern) find(dst []match, b []byte) ([]match, error) {
 // llamaPattern is llama3Source, or qwen2Source with one digit.
 type llamaPattern struct{ digits int }
 
-func (l llamaPattern) find(dst []match, b []byte) ([]match, error) {
+func (l llamaPattern) find(dst []match, b []byte, _ *budget) ([]match, error) {
 	return findAll(dst, b, func(r reader, i int) int {
 		if end := r.contraction(i, true); end > i {
 			return end
@@ -230,7 +230,7 @@ func (r reader) rest(i int, slash bool) int {
 // gpt4oPattern is gpt4oSource.
 type gpt4oPattern struct{}
 
-func (gpt4oPattern) find(dst []match, b []byte) ([]match, error) {
+func (gpt4oPattern) find(dst []match, b []byte, _ *budget) ([]match, error) {
 	return findAll(dst, b, func(r reader, i int) int {
 		p, n := r.at(i)
 		start := i

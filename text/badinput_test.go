@@ -265,8 +265,9 @@ func FuzzKnownPatterns(f *testing.F) {
 			return
 		}
 		for i, source := range sources {
-			got, err1 := knownPattern(source).find(nil, []byte(s))
-			want, err2 := compiled[i].find(nil, []byte(s))
+			left := newBudget(len(s))
+			got, err1 := knownPattern(source).find(nil, []byte(s), &left)
+			want, err2 := compiled[i].find(nil, []byte(s), &left)
 			if err1 != nil || err2 != nil || fmt.Sprint(got) != fmt.Sprint(want) {
 				t.Fatalf("%s over %+q: %v, %v, want %v, %v", source, s, got, err1, want, err2)
 			}

@@ -8,16 +8,24 @@ import (
 
 // A decoder turns tokens into parts of a text.
 type decoder interface {
-	decode(tokens []string) ([]string, error)
+	decode(tokens []string, left *budget) ([]string, error)
 }
 
-type decoderFunc func(tokens []string) ([]string, error)
+type decoderFunc func(tokens []string, left *budget) ([]string, error)
 
-func (f decoderFunc) decode(tokens []string) ([]string, error) { return f(tokens) }
+func (f decoderFunc) decode(tokens []string, left *budget) ([]string, error) { return f(tokens, left) }
+
+// length returns the bytes of tokens.
+func length(tokens []string) (n int) {
+	for _, t := range tokens {
+		n += len(t)
+	}
+	return n
+}
 
 // each decodes token by token.
 func each(f func(i int, token string) string) decoder {
-	return decoderFunc(func(tokens []string) ([]string, error) {
+	return decoderFunc(func(tokens []string, _ *budget) ([]string, error) {
 		for i, t := range tokens {
 			tokens[i] = f(i, t)
 		}
@@ -55,7 +63,7 @@ func readDecoder(v value) (decoder, error) {
 		err = (&byteLevel{}).read(o)
 		d = decoderFunc(decodeBytes)
 	case "Fuse":
-		d = decoderFunc(func(tokens []string) ([]string, error) { return []string{strings.Join(tokens, "")}, nil })
+		d = decoderFunc(func(tokens []string, _ *budget) ([]string, error) { return []string{strings.Join(tokens, "")}, nil })
 	case "ByteFallback":
 		d = decoderFunc(decodeFallback)
 	case "WordPiece":
@@ -88,7 +96,7 @@ func readDecoder(v value) (decoder, error) {
 	case "BPEDecoder":
 		fields = []string{"suffix"}
 		suffix := str("suffix")
-		d = decoderFunc(func(tokens []string) ([]string, error) {
+		d = decoderFunc(func(tokens []string, _ *budget) ([]string, error) {
 			for i, t := range tokens {
 				by := " "
 				if i == len(tokens)-1 {
@@ -101,7 +109,7 @@ func readDecoder(v value) (decoder, error) {
 	case "CTC":
 		fields = []string{"pad_token", "word_delimiter_token", "cleanup"}
 		pad, word, clean := str("pad_token"), str("word_delimiter_token"), flag("cleanup")
-		d = decoderFunc(func(tokens []string) ([]string, error) {
+		d = decoderFunc(func(tokens []string, _ *budget) ([]string, error) {
 			out := []string{}
 			for i, t := range tokens {
 				if i > 0 && t == tokens[i-1] {
@@ -147,15 +155,19 @@ func readDecoder(v value) (decoder, error) {
 		fields = []string{"pattern", "content"}
 		var n replace
 		err = n.read(o)
-		d = decoderFunc(func(tokens []string) ([]string, error) {
+		d = decoderFunc(func(tokens []string, left *budget) ([]string, error) {
+			total := int64(0)
 			for i, t := range tokens {
-				matches, err := n.pattern.find(nil, []byte(t))
+				matches, err := n.pattern.find(nil, []byte(t), left)
 				if err != nil {
 					return nil, err
 				}
 				var b strings.Builder
 				for _, m := range matches {
 					if m.found {
+						if total += int64(len(n.content)); total > int64(left.bytes) {
+							return nil, left.fits(total)
+						}
 						b.WriteString(n.content)
 					} else {
 						b.WriteString(t[m.start:m.end])
@@ -169,9 +181,16 @@ func readDecoder(v value) (decoder, error) {
 		fields = []string{"decoders"}
 		var all []decoder
 		all, err = list(o, "decoders", readDecoder)
-		d = decoderFunc(func(tokens []string) (_ []string, err error) {
+		d = decoderFunc(func(tokens []string, left *budget) (_ []string, err error) {
 			for _, part := range all {
-				if tokens, err = part.decode(tokens); err != nil {
+				if tokens, err = part.decode(tokens, left); err != nil {
+					return nil, err
+				}
+				n := length(tokens)
+				if err := left.fits(int64(n)); err != nil {
+					return nil, err
+				}
+				if err := left.take(n + len(tokens)); err != nil {
 					return nil, err
 				}
 			}
@@ -202,7 +221,7 @@ var cleanup = replacers{{" .", "."}, {" ?", "?"}, {" !", "!"}, {" ,", ","}, {" '
 
 // decodeBytes reads letters as bytes, but for tokens with a letter that stands for none. Bytes that aren't UTF-8 become
 // U+FFFD, one for each longest beginning of a character.
-func decodeBytes(tokens []string) ([]string, error) {
+func decodeBytes(tokens []string, _ *budget) ([]string, error) {
 	var b []byte
 	for _, t := range tokens {
 		from := len(b)
@@ -251,7 +270,7 @@ func beginning(b []byte) int {
 }
 
 // decodeFallback reads tokens as <0x61> as bytes. Bytes side by side that aren't UTF-8 become U+FFFD each.
-func decodeFallback(tokens []string) ([]string, error) {
+func decodeFallback(tokens []string, _ *budget) ([]string, error) {
 	out := []string{}
 	var bytes []byte
 	flush := func() {
@@ -265,7 +284,7 @@ func decodeFallback(tokens []string) ([]string, error) {
 		bytes = bytes[:0]
 	}
 	for _, t := range tokens {
-		if len(t) == 6 && strings.HasPrefix(t, "<0x") && t[5] == '>' && utf8.RuneStart(t[5]) {
+		if len(t) == 6 && strings.HasPrefix(t, "<0x") && t[5] == '>' {
 			digits := t[3:5]
 			if digits[0] == '+' { // Rust reads a sign, too
 				digits = "0" + digits[1:]

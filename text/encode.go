@@ -68,7 +68,7 @@ func (t *Tokenizer) cut(w *work, text string) error {
 	if len(text) > maxText {
 		return fmt.Errorf("the text has %d bytes, more than %d", len(text), maxText)
 	}
-	w.text, w.same = text, true
+	w.text, w.same, w.left = text, true, newBudget(len(text))
 	w.b = append(w.b[:0], text...)
 	w.pieces = w.pieces[:0]
 	var failed error
@@ -80,7 +80,7 @@ func (t *Tokenizer) cut(w *work, text string) error {
 			w.pieces = append(w.pieces, piece{o.start, o.end, o, id})
 		}
 	}
-	t.added.find(&t.added.plain, w.b, piece1)
+	t.added.find(w, &t.added.plain, w.b, piece1)
 	if failed == nil {
 		failed = w.checkOverlap()
 	}
@@ -123,7 +123,7 @@ func (t *Tokenizer) normalize(w *work) error {
 			w.nextPieces = append(w.nextPieces, p)
 			continue
 		}
-		t.added.find(&t.added.changed, w.b[p.start:p.end], func(start, end int, id int64) {
+		t.added.find(w, &t.added.changed, w.b[p.start:p.end], func(start, end int, id int64) {
 			if start > end {
 				failed = fmt.Errorf("two added tokens overlap at byte %d", p.origin.start)
 				return
@@ -144,13 +144,13 @@ func (t *Tokenizer) normalize(w *work) error {
 // checkOverlap refuses added tokens that overlap too much. One that is a space and takes the spaces behind it, over many
 // spaces, is as many tokens as there are spaces, each up to their end.
 func (w *work) checkOverlap() error {
-	total, limit := 0, 16*len(w.text)+1<<22
+	total := int64(0)
 	for _, p := range w.pieces {
 		if p.id >= 0 {
-			total += int(p.end - p.start)
+			total += int64(p.end - p.start)
 		}
-		if total > limit {
-			return fmt.Errorf("added tokens overlap at byte %d: together they have more than %d bytes, over a text of %d", p.origin.start, limit, len(w.text))
+		if total > int64(w.left.bytes) {
+			return fmt.Errorf("added tokens overlap at byte %d: together they have more than %d bytes, over a text of %d", p.origin.start, w.left.bytes, len(w.text))
 		}
 	}
 	return nil

@@ -110,13 +110,17 @@ func (m *wordPiece) tokenize(w *work, word []byte) error {
 				break
 			}
 		}
-		for i := start; i < len(word); i++ {
+		i := start
+		for ; i < len(word); i++ {
 			if node = m.tokens.child(node, word[i]); node == 0 {
 				break
 			}
 			if n := m.tokens.nodes[node].value; n >= 0 {
 				end, number = i+1, n
 			}
+		}
+		if err := w.left.take(i - start); err != nil {
+			return err
 		}
 		if ok = number >= 0; ok {
 			w.tokens = append(w.tokens, token{m.ids[number], uint32(start), uint32(end), number})

@@ -84,6 +84,9 @@ func list[T any](o object, name string, read func(value) (T, error)) (all []T, e
 
 func (s *normalizers) normalize(a *aligned) error {
 	for _, n := range *s {
+		if err := a.left.take(len(a.b)); err != nil {
+			return err
+		}
 		if err := n.normalize(a); err != nil {
 			return err
 		}
@@ -362,7 +365,7 @@ func (n *replace) read(o object) (err error) {
 }
 
 func (n *replace) normalize(a *aligned) error {
-	matches, err := n.pattern.find(a.matches[:0], a.b)
+	matches, err := n.pattern.find(a.matches[:0], a.b, a.left)
 	a.matches = matches
 	if err != nil {
 		return err

@@ -159,7 +159,8 @@ func (t *Tokenizer) Decode(ids []int64, skipSpecial bool) (string, error) {
 	if t.decoder == nil {
 		return strings.Join(tokens, " "), nil
 	}
-	tokens, err := t.decoder.decode(tokens)
+	left := newBudget(length(tokens) + len(tokens))
+	tokens, err := t.decoder.decode(tokens, &left)
 	if err != nil {
 		return "", fmt.Errorf("text: %w", err)
 	}

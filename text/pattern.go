@@ -8,7 +8,7 @@ import (
 // A pattern finds places in a text.
 type pattern interface {
 	// find appends matches that cover b: the places found and the parts between them.
-	find(dst []match, b []byte) ([]match, error)
+	find(dst []match, b []byte, left *budget) ([]match, error)
 }
 
 // readPattern reads {"String": "..."} or {"Regex": "..."}.
@@ -44,7 +44,7 @@ func readPattern(v value) (pattern, error) {
 // literal finds a text that isn't empty.
 type literal []byte
 
-func (l literal) find(dst []match, b []byte) ([]match, error) {
+func (l literal) find(dst []match, b []byte, _ *budget) ([]match, error) {
 	if len(b) == 0 {
 		return append(dst, match{}), nil
 	}
@@ -69,7 +69,7 @@ func (l literal) find(dst []match, b []byte) ([]match, error) {
 // runePattern finds single characters.
 type runePattern func(r rune) bool
 
-func (is runePattern) find(dst []match, b []byte) ([]match, error) {
+func (is runePattern) find(dst []match, b []byte, _ *budget) ([]match, error) {
 	prev := 0
 	for i := 0; i < len(b); {
 		r, n := rune(b[i]), 1

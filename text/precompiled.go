@@ -116,6 +116,9 @@ func (n *precompiled) normalize(a *aligned) error {
 	d := unicodeData()
 	changes, changed := a.changes[:0], false
 	for i := 0; i < len(a.b); {
+		if err := a.left.fits(int64(len(changes))); err != nil {
+			return err
+		}
 		end := i + cluster(d, a.b[i:])
 		if end-i < 6 {
 			if text, ok := n.lookup(a.b[i:end]); ok {
@@ -125,6 +128,9 @@ func (n *precompiled) normalize(a *aligned) error {
 			}
 		}
 		for i < end {
+			if err := a.left.fits(int64(len(changes))); err != nil {
+				return err
+			}
 			r, size := decodeRune(a.b, i)
 			if text, ok := n.lookup(a.b[i : i+size]); ok {
 				changes, changed = replaced(changes, a.b[i:i+size], text), true

@@ -96,6 +96,9 @@ type preTokenizers []preTokenizer
 
 func (s preTokenizers) cut(w *work) error {
 	for _, p := range s {
+		if err := w.left.take(len(w.b)); err != nil {
+			return err
+		}
 		if err := p.cut(w); err != nil {
 			return err
 		}
@@ -118,7 +121,7 @@ func (s *split) cut(w *work) error {
 			continue
 		}
 		var err error
-		if w.matches, err = s.pattern.find(w.matches[:0], w.b[p.start:p.end]); err != nil {
+		if w.matches, err = s.pattern.find(w.matches[:0], w.b[p.start:p.end], &w.left); err != nil {
 			return err
 		}
 		if s.invert {
@@ -137,7 +140,7 @@ func (s *split) cut(w *work) error {
 // wordPattern has the matches of the crate regex by \w+|[^\w\s]+.
 type wordPattern struct{ d *database }
 
-func (p wordPattern) find(dst []match, b []byte) ([]match, error) {
+func (p wordPattern) find(dst []match, b []byte, _ *budget) ([]match, error) {
 	const space = regexSpace
 	last := ^uint64(0) // the kind of the character before: regexWord, regexSpace or 0
 	start := 0
@@ -283,8 +286,7 @@ func (w *work) spellBytes() error {
 		}
 		p.start, p.end = start, uint32(len(b))
 	}
-	w.swap(b, spans)
-	return nil
+	return w.swap(b, spans)
 }
 
 // metaspace writes spaces as another character, and cuts before them.
@@ -323,7 +325,7 @@ func (p *metaspace) read(o object) (err error) {
 
 func (p *metaspace) cut(w *work) error {
 	err := w.change(func(q piece) bool { return true }, func(a *aligned) (err error) {
-		if a.matches, err = spaceText.find(a.matches[:0], a.b); err != nil {
+		if a.matches, err = spaceText.find(a.matches[:0], a.b, a.left); err != nil {
 			return err
 		}
 		if len(a.matches) > 1 || a.matches[0].found {

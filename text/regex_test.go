@@ -28,7 +28,8 @@ func TestPropertyNames(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		ms, err := re.find(nil, []byte(text))
+		left := newBudget(len(text))
+		ms, err := re.find(nil, []byte(text), &left)
 		if err != nil || len(ms) != 1 || !ms[0].found {
 			t.Errorf("%s over %q: %v, %v", source, text, ms, err)
 		}

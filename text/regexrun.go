@@ -10,9 +10,16 @@ type regexRun struct {
 	re    *regex
 	b     []byte
 	stack []regexState
-	steps int // left
+	steps int64 // left
+	most  int   // states on the stack
 	slots []int32
 }
+
+// Ways not yet tried: most for a text, and for each of its bytes. They bound the memory.
+const (
+	baseStates = 1 << 16
+	byteStates = 1 << 4
+)
 
 // A regexState is a way not yet tried, or the old value of a slot.
 type regexState struct{ pc, pos int32 }
@@ -21,18 +28,12 @@ type regexState struct{ pc, pos int32 }
 type stepsError struct{ source string }
 
 func (e stepsError) Error() string {
-	return fmt.Sprintf("the regular expression %q takes too many steps over this text", e.source)
+	return fmt.Sprintf("the regular expression %.100q takes too many steps over this text: cut it into shorter ones, or write the expression with fewer ways to match", e.source)
 }
-
-// Steps of a regular expression over a text: so many, and so many for each byte.
-const (
-	baseSteps = 1 << 20
-	byteSteps = 1 << 9
-)
 
 // find appends the places where the expression matches, and the parts between them, as the reference's binding does: an
 // empty match right behind a match is skipped.
-func (re *regex) find(dst []match, b []byte) ([]match, error) {
+func (re *regex) find(dst []match, b []byte, left *budget) ([]match, error) {
 	if len(b) == 0 {
 		return append(dst, match{}), nil
 	}
@@ -40,9 +41,9 @@ func (re *regex) find(dst []match, b []byte) ([]match, error) {
 	if r == nil {
 		r = &regexRun{re: re, slots: make([]int32, re.slots)}
 	}
-	r.b, r.steps = b, baseSteps+byteSteps*len(b)
+	r.b, r.steps, r.most = b, left.steps, baseStates+byteStates*len(b)
 	defer func() {
-		r.b = nil
+		r.b, left.steps = nil, r.steps
 		re.runs.Put(r)
 	}()
 	prev, last := 0, -1 // the ends of the covered text and of the last match
@@ -91,7 +92,13 @@ func (r *regexRun) search(at int) (start, end int) {
 func (r *regexRun) run(pc, pos int) int {
 	base := len(r.stack)
 	defer func() { r.stack = r.stack[:base] }()
-	push := func(pc, pos int) { r.stack = append(r.stack, regexState{int32(pc), int32(pos)}) }
+	push := func(pc, pos int) {
+		if len(r.stack) >= r.most {
+			r.steps = -1
+			return
+		}
+		r.stack = append(r.stack, regexState{int32(pc), int32(pos)})
+	}
 	for {
 		if r.steps--; r.steps < 0 {
 			return -1
@@ -127,6 +134,7 @@ func (r *regexRun) run(pc, pos int) int {
 			ok = r.run(pc+1, pos) >= 0 != in.not
 			pc = in.x
 		case opBehind:
+			r.steps -= int64(in.x)
 			from := pos
 			for n := in.x; n > 0 && from >= 0; n-- {
 				if from--; from >= 0 {

@@ -2,7 +2,6 @@ package text
 
 import (
 	"errors"
-	"fmt"
 	"math"
 	"unicode/utf8"
 )
@@ -93,9 +92,6 @@ type best struct {
 var errNoUnknown = errors.New("the model has no unk_id")
 
 func (m *unigram) tokenize(w *work, word []byte) error {
-	if len(word) > math.MaxInt32-1 {
-		return fmt.Errorf("a word has %d bytes, more than 2 GiB", len(word))
-	}
 	ways := w.ways[:0]
 	for range len(word) + 1 {
 		ways = append(ways, best{start: -1})
@@ -111,8 +107,8 @@ func (m *unigram) tokenize(w *work, word []byte) error {
 		if word[i] >= utf8.RuneSelf {
 			_, size = utf8.DecodeRune(word[i:])
 		}
-		here, single, node := ways[i].score, false, int32(0)
-		for j := i; j < len(word); j++ {
+		here, single, node, j := ways[i].score, false, int32(0), i
+		for ; j < len(word); j++ {
 			if node = m.tokens.child(node, word[j]); node == 0 {
 				break
 			}
@@ -120,6 +116,9 @@ func (m *unigram) tokenize(w *work, word []byte) error {
 				better(j+1, m.scores[n]+here, i, int(n))
 				single = single || j+1-i == size
 			}
+		}
+		if err := w.left.take(j - i); err != nil {
+			return err
 		}
 		if !single {
 			if b := &ways[i+size]; b.start < 0 || m.unknownScore+here > b.score {

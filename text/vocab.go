@@ -223,18 +223,3 @@ func (t *trie) walk(node int32, key []byte) int32 {
 	}
 	return node
 }
-
-// longest returns the longest key with which b begins, and its value: -1 if there is none. The empty key isn't found.
-func (t *trie) longest(b []byte) (n int, value int32) {
-	value = -1
-	node := int32(0)
-	for i, c := range b {
-		if node = t.child(node, c); node == 0 {
-			break
-		}
-		if v := t.nodes[node].value; v >= 0 {
-			n, value = i+1, v
-		}
-	}
-	return n, value
-}

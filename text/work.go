@@ -1,6 +1,8 @@
 package text
 
 import (
+	"fmt"
+	"math"
 	"unicode/utf8"
 )
 
@@ -13,9 +15,52 @@ type piece struct {
 
 const noToken = -1
 
+// Work that one text may make: steps of searches for expressions and tokens, and bytes that the text may have once it is
+// changed. NFKD makes a text 11 times as long, and the letters of bytes twice as long again.
+const (
+	baseSteps, byteSteps = 1 << 20, 1 << 9
+	baseBytes, byteBytes = 1 << 22, 1 << 5
+)
+
+// A budget is the work that a text may still make.
+type budget struct {
+	steps int64
+	bytes int
+	text  int // bytes of the text
+}
+
+func newBudget(text int) budget {
+	return budget{baseSteps + byteSteps*int64(text), int(min(baseBytes+byteBytes*int64(text), math.MaxInt32)), text}
+}
+
+// take takes n steps.
+func (b *budget) take(n int) error {
+	if b.steps -= int64(n); b.steps < 0 {
+		return b.tooMany()
+	}
+	return nil
+}
+
+func (b *budget) tooMany() error {
+	return fmt.Errorf("the tokenizer takes too many steps over a text of %d bytes: cut it into shorter ones", b.text)
+}
+
+// fits says whether the text may have n bytes.
+func (b *budget) fits(n int64) error {
+	if n > int64(b.bytes) {
+		return b.tooLong()
+	}
+	return nil
+}
+
+func (b *budget) tooLong() error {
+	return fmt.Errorf("the tokenizer makes a text of %d bytes longer than %d bytes: cut it into shorter ones", b.text, b.bytes)
+}
+
 // work has the memory of one call of Encode. It is used again.
 type work struct {
 	text   string
+	left   budget
 	b      []byte // the pieces' text; the original where same
 	spans  []span // of each byte of b in the original text, unless same
 	same   bool
@@ -25,6 +70,7 @@ type work struct {
 	nextSpans  []span
 	nextPieces []piece
 	matches    []match
+	places     []place
 	a          aligned
 
 	tokens  []token // of the word at work
@@ -63,17 +109,18 @@ func (w *work) appendPart(spans []span, start, end uint32) []span {
 // load makes w.a a copy of a piece.
 func (w *work) load(p piece) {
 	w.a.b = append(w.a.b[:0], w.b[p.start:p.end]...)
-	w.a.origin, w.a.same = p.origin, w.same
+	w.a.origin, w.a.same, w.a.left = p.origin, w.same, &w.left
 	if !w.same {
 		w.a.spans = append(w.a.spans[:0], w.spans[p.start:p.end]...)
 	}
 }
 
 // swap makes b and spans the text of the pieces.
-func (w *work) swap(b []byte, spans []span) {
+func (w *work) swap(b []byte, spans []span) error {
 	w.b, w.nextB = b, w.b[:0]
 	w.spans, w.nextSpans = spans, w.spans[:0]
 	w.same = false
+	return w.left.fits(int64(len(b)))
 }
 
 // change changes the pieces that are no tokens and for which want says so.
@@ -93,10 +140,12 @@ func (w *work) change(want func(p piece) bool, f func(a *aligned) error) error {
 			b = append(b, w.b[p.start:p.end]...)
 			spans = w.appendPart(spans, p.start, p.end)
 		}
+		if err := w.left.fits(int64(len(b))); err != nil {
+			return err
+		}
 		p.start, p.end = start, uint32(len(b))
 	}
-	w.swap(b, spans)
-	return nil
+	return w.swap(b, spans)
 }
 
 // addPart adds a part of a piece to the next pieces, unless it is empty.
