@@ -53,6 +53,7 @@ func (t *Tokenizer) EncodeInto(e *Encoding, text string, o Options) error {
 		}
 		w.list = append(w.list, encodings[i])
 	}
+	w.left = newBudget(len(texts[0]) + len(texts[1]))
 	if err := t.process(w, e, !o.WithoutSpecial, truncation, padding); err != nil {
 		return fmt.Errorf("text: %w", err)
 	}
@@ -233,7 +234,7 @@ func (t *Tokenizer) process(w *work, e *Encoding, special bool, truncation Trunc
 		if special && t.processor != nil {
 			added = t.processor.added(len(w.list) > 1)
 		}
-		if err := truncation.apply(w.list, added); err != nil {
+		if err := truncation.apply(w.list, added, &w.left); err != nil {
 			return err
 		}
 	}
@@ -246,8 +247,9 @@ func (t *Tokenizer) process(w *work, e *Encoding, special bool, truncation Trunc
 	}
 	e.reset()
 	for _, x := range list {
-		e.merge(x)
+		if err := e.merge(x, &w.left); err != nil {
+			return err
+		}
 	}
-	padding.apply(e)
-	return nil
+	return padding.apply(e, &w.left)
 }

@@ -1,6 +1,7 @@
 package text
 
 import (
+	"sort"
 	"strings"
 	"unicode/utf8"
 )
@@ -68,25 +69,44 @@ func (e *Encoding) clone() Encoding {
 	return c
 }
 
-// merge appends x, and pairs the overflows of both. An overflow has none of its own.
-func (e *Encoding) merge(x *Encoding) {
-	var overflow []Encoding
-	with := func(a, b *Encoding) {
-		c := a.slice(0, len(a.IDs))
-		c.append(b, 0, len(b.IDs))
-		overflow = append(overflow, c)
-	}
+// size returns the number of tokens, those of Overflow included, and of windows.
+func (e *Encoding) size() int {
+	n := len(e.IDs) + 1
 	for i := range e.Overflow {
+		n += e.Overflow[i].size()
+	}
+	return n
+}
+
+// merge appends x, and pairs the overflows of both. An overflow has none of its own.
+func (e *Encoding) merge(x *Encoding, left *budget) error {
+	var overflow []Encoding
+	err := left.copy(len(x.IDs))
+	with := func(a, b *Encoding) {
+		if err == nil {
+			err = left.copy(len(a.IDs) + len(b.IDs) + 1)
+		}
+		if err == nil {
+			c := a.slice(0, len(a.IDs))
+			c.append(b, 0, len(b.IDs))
+			overflow = append(overflow, c)
+		}
+	}
+	for i := 0; i < len(e.Overflow) && err == nil; i++ {
 		with(&e.Overflow[i], x)
-		for j := range x.Overflow {
+		for j := 0; j < len(x.Overflow) && err == nil; j++ {
 			with(&e.Overflow[i], &x.Overflow[j])
 		}
 	}
 	for j := range x.Overflow {
 		with(e, &x.Overflow[j])
 	}
+	if err != nil {
+		return err
+	}
 	e.append(x, 0, len(x.IDs))
 	e.Overflow = overflow
+	return nil
 }
 
 // bytes gives each span its bytes, of the runes that it has.
@@ -108,6 +128,33 @@ type runeCounter struct {
 	ascii int // whether the text is ASCII: -1 not known yet
 	byte  int // a place,
 	rune  int // in bytes and in runes
+	marks []int32
+}
+
+// markBytes are the bytes from a mark to the next. A mark has the number of characters that begin before it.
+const markBytes = 1 << 12
+
+// far says whether a mark is nearer than a place so many bytes or characters away.
+func far(distance int) bool { return distance > 2*markBytes || distance < -2*markBytes }
+
+// jump goes to the last mark that isn't behind a place.
+func (c *runeCounter) jump(behind func(mark int) bool) {
+	if c.marks == nil {
+		n := 0
+		for i := range len(c.text) {
+			if i%markBytes == 0 {
+				c.marks = append(c.marks, int32(n))
+			}
+			if utf8.RuneStart(c.text[i]) {
+				n++
+			}
+		}
+	}
+	k := sort.Search(len(c.marks), behind) - 1
+	c.byte, c.rune = k*markBytes, int(c.marks[k])
+	for c.byte < len(c.text) && !utf8.RuneStart(c.text[c.byte]) {
+		c.byte++
+	}
 }
 
 func (c *runeCounter) isASCII() bool {
@@ -132,6 +179,9 @@ func (c *runeCounter) runes(i int) int {
 	for i < len(c.text) && !utf8.RuneStart(c.text[i]) {
 		i--
 	}
+	if far(i - c.byte) {
+		c.jump(func(k int) bool { return k*markBytes > i })
+	}
 	if i < c.byte {
 		c.rune -= utf8.RuneCountInString(c.text[i:c.byte])
 	} else {
@@ -145,6 +195,9 @@ func (c *runeCounter) runes(i int) int {
 func (c *runeCounter) bytes(n int) int {
 	if c.isASCII() {
 		return min(n, len(c.text))
+	}
+	if far(n - c.rune) {
+		c.jump(func(k int) bool { return int(c.marks[k]) > n })
 	}
 	for c.rune < n && c.byte < len(c.text) {
 		_, size := utf8.DecodeRuneInString(c.text[c.byte:])

@@ -120,3 +120,36 @@ func TestLongAddedToken(t *testing.T) {
 		}
 	}
 }
+
+// Windows that share nearly all their tokens, windows of one text by those of the other, and padding of each window.
+func TestHostileWindows(t *testing.T) {
+	const n = 1 << 14
+	words := strings.Repeat("a", n) // a word of n tokens: truncation ends the reading behind a word
+	letters := m{"type": "Unigram", "vocab": []any{[]any{"a", -1}}, "unk_id": nil}
+	tok := hostileFile(t, m{"model": letters})
+	for _, c := range []struct {
+		name string
+		o    Options
+	}{
+		{"strides", Options{Truncation: &Truncation{MaxTokens: n / 2, Stride: n/2 - 1}}},
+		{"products", Options{Pair: &words, Truncation: &Truncation{MaxTokens: 2}}},
+		{"padding", Options{Padding: &Padding{Length: 1 << 30}}},
+		{"padded windows", Options{Truncation: &Truncation{MaxTokens: 1}, Padding: &Padding{Length: 1 << 20}}},
+	} {
+		e, err := tok.Encode(words, c.o)
+		if err == nil || !strings.Contains(err.Error(), "windows and padding") {
+			t.Errorf("%s: %d windows, %v", c.name, len(e.Overflow), err)
+		}
+	}
+	if e, err := tok.Encode(words, Options{Truncation: &Truncation{MaxTokens: 512, Stride: 448}}); err != nil || len(e.Overflow) < n/64-10 {
+		t.Errorf("%d windows, %v", len(e.Overflow), err)
+	}
+	twice := []m{}
+	for range 1 << 10 {
+		twice = append(twice, m{"Sequence": m{"id": "A", "type_id": 0}})
+	}
+	tok = hostileFile(t, m{"model": letters, "post_processor": m{"type": "TemplateProcessing", "single": twice, "pair": []m{}, "special_tokens": m{}}})
+	if _, err := tok.Encode(words, Options{}); err == nil || !strings.Contains(err.Error(), "windows and padding") {
+		t.Errorf("a text a thousand times: %v", err)
+	}
+}

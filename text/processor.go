@@ -87,6 +87,11 @@ type processors []processor
 
 func (s processors) process(w *work, list []*Encoding, special bool) (_ []*Encoding, err error) {
 	for _, p := range s {
+		for _, e := range list {
+			if err := w.left.copy(e.size()); err != nil {
+				return nil, err
+			}
+		}
 		if list, err = p.process(w, list, special); err != nil {
 			return nil, err
 		}
@@ -347,6 +352,9 @@ func (t *template) process(w *work, list []*Encoding, special bool) ([]*Encoding
 		case p.text >= 0:
 			e := list[p.text]
 			if used[p.text] { // a second time in the template
+				if err := w.left.copy(e.size()); err != nil {
+					return nil, err
+				}
 				c := e.clone()
 				e = &c
 			}

@@ -45,7 +45,7 @@ func readLeft(o object) (bool, error) {
 }
 
 // apply truncates one or two encodings so that they have room for added tokens.
-func (t Truncation) apply(list []*Encoding, added int) error {
+func (t Truncation) apply(list []*Encoding, added int, left *budget) error {
 	most := t.MaxTokens - added
 	if most < 0 {
 		return fmt.Errorf("truncation to %d tokens leaves no room for %d special tokens", t.MaxTokens, added)
@@ -57,7 +57,7 @@ func (t Truncation) apply(list []*Encoding, added int) error {
 	}
 	if most == 0 {
 		for _, e := range list {
-			if err := e.truncate(0, t.Stride, t.Left); err != nil {
+			if err := e.truncate(0, t.Stride, t.Left, left); err != nil {
 				return err
 			}
 		}
@@ -78,13 +78,13 @@ func (t Truncation) apply(list []*Encoding, added int) error {
 		if lengths[i] <= total-most {
 			return fmt.Errorf("truncation %s to %d tokens: text %d has %d, of which %d would have to go", t.Strategy, t.MaxTokens, i, lengths[i], total-most)
 		}
-		return list[i].truncate(lengths[i]-(total-most), t.Stride, t.Left)
+		return list[i].truncate(lengths[i]-(total-most), t.Stride, t.Left, left)
 	case "", "LongestFirst":
 	default:
 		return fmt.Errorf("truncation has the strategy %q, not LongestFirst, OnlyFirst or OnlySecond", t.Strategy)
 	}
 	if len(list) == 1 {
-		return list[0].truncate(most, t.Stride, t.Left)
+		return list[0].truncate(most, t.Stride, t.Left, left)
 	}
 	// The shorter one stays as it is, if it has at most half of the room.
 	short, long := 0, 1
@@ -102,7 +102,7 @@ func (t Truncation) apply(list []*Encoding, added int) error {
 		n[long] = n[short] + most%2
 	}
 	for i, e := range list {
-		if err := e.truncate(n[i], t.Stride, t.Left); err != nil {
+		if err := e.truncate(n[i], t.Stride, t.Left, left); err != nil {
 			return err
 		}
 	}
@@ -110,7 +110,7 @@ func (t Truncation) apply(list []*Encoding, added int) error {
 }
 
 // truncate leaves the first tokens, or the last ones, and puts the others into Overflow.
-func (e *Encoding) truncate(most, stride int, left bool) error {
+func (e *Encoding) truncate(most, stride int, fromLeft bool, left *budget) error {
 	n := len(e.IDs)
 	if most >= n {
 		return nil
@@ -128,11 +128,14 @@ func (e *Encoding) truncate(most, stride int, left bool) error {
 	var windows []window
 	for k := 0; ; k += most - stride {
 		w := window{k, min(k+most, n)}
-		if left {
+		if fromLeft {
 			w = window{max(0, n-k-most), n - k}
 		}
 		windows = append(windows, w)
-		if !left && w.end == n || left && w.start == 0 {
+		if err := left.copy(w.end - w.start); err != nil {
+			return err
+		}
+		if !fromLeft && w.end == n || fromLeft && w.start == 0 {
 			break
 		}
 	}
@@ -204,12 +207,12 @@ func readPadding(v value) (p Padding, err error) {
 	return p, err
 }
 
-const maxPadding = 1 << 24 // tokens that a file may ask for
+const maxPadding = 1 << 20 // tokens that a file may ask for
 
 // apply pads e and its overflows.
-func (p Padding) apply(e *Encoding) {
+func (p Padding) apply(e *Encoding, left *budget) error {
 	if p.Length <= 0 && p.Multiple <= 0 && !p.Longest {
-		return
+		return nil
 	}
 	length := max(p.Length, 0)
 	if length == 0 {
@@ -218,22 +221,27 @@ func (p Padding) apply(e *Encoding) {
 	if p.Multiple > 0 && length%p.Multiple > 0 {
 		length += p.Multiple - length%p.Multiple
 	}
-	p.pad(e, length)
+	return p.pad(e, length, left)
 }
 
-func (p Padding) pad(e *Encoding, length int) {
+func (p Padding) pad(e *Encoding, length int, left *budget) error {
 	for i := range e.Overflow {
-		p.pad(&e.Overflow[i], length)
+		if err := p.pad(&e.Overflow[i], length, left); err != nil {
+			return err
+		}
 	}
 	n := len(e.IDs)
 	if n >= length {
-		return
+		return nil
+	}
+	if err := left.copy(length - n); err != nil {
+		return err
 	}
 	if !p.Left {
 		for range length - n {
 			e.add(p.ID, p.Type, p.Token, 0)
 		}
-		return
+		return nil
 	}
 	var padded Encoding
 	for range length - n {
@@ -242,4 +250,5 @@ func (p Padding) pad(e *Encoding, length int) {
 	padded.append(e, 0, n)
 	padded.Overflow = e.Overflow
 	*e = padded
+	return nil
 }

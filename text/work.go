@@ -22,15 +22,19 @@ const (
 	baseBytes, byteBytes = 1 << 22, 1 << 5
 )
 
+// Tokens that are copied for one encoding: into windows of Overflow, and as padding.
+const baseTokens, byteTokens = 1 << 21, 1 << 4
+
 // A budget is the work that a text may still make.
 type budget struct {
-	steps int64
-	bytes int
-	text  int // bytes of the text
+	steps, tokens int64
+	bytes         int
+	text          int // bytes of the text
 }
 
 func newBudget(text int) budget {
-	return budget{baseSteps + byteSteps*int64(text), int(min(baseBytes+byteBytes*int64(text), math.MaxInt32)), text}
+	n := int64(text)
+	return budget{baseSteps + byteSteps*n, baseTokens + byteTokens*n, int(min(baseBytes+byteBytes*n, math.MaxInt32)), text}
 }
 
 // take takes n steps.
@@ -43,6 +47,14 @@ func (b *budget) take(n int) error {
 
 func (b *budget) tooMany() error {
 	return fmt.Errorf("the tokenizer takes too many steps over a text of %d bytes: cut it into shorter ones", b.text)
+}
+
+// copy takes n tokens.
+func (b *budget) copy(n int) error {
+	if b.tokens -= int64(n); b.tokens < 0 {
+		return fmt.Errorf("a text of %d bytes makes more than %d tokens by windows and padding: take a smaller stride, or less padding", b.text, baseTokens+byteTokens*int64(b.text))
+	}
+	return nil
 }
 
 // fits says whether the text may have n bytes.
