@@ -61,22 +61,23 @@ type place struct {
 	number     int32 // of the token in its finder
 }
 
-func newFinder(tokens []addedToken, contents [][]byte) finder {
+func newFinder(tokens []addedToken, contents []string) finder {
 	f := finder{}
+	var reversed []string
 	for i := len(tokens) - 1; i >= 0; i-- { // of equal contents the first stays, which is the last for newTrie
-		f.tokens = append(f.tokens, tokens[i])
-		slices.Reverse(contents[i])
+		b := []byte(contents[i])
+		slices.Reverse(b)
+		f.tokens, reversed = append(f.tokens, tokens[i]), append(reversed, string(b))
 	}
-	n := len(contents)
-	f.trie = newTrie(n, func(i int) []byte { return contents[n-1-i] })
-	f.fail, f.found = make([]int32, len(f.trie.nodes)), make([]int32, len(f.trie.nodes))
-	f.found[0] = -1                          // the empty token isn't found
-	for parent, node := range f.trie.nodes { // a node comes before its children, and before longer texts
-		for i := node.first; i < node.first+int32(node.count); i++ {
+	f.trie = newTrie(len(reversed), func(i int) string { return reversed[i] })
+	f.fail, f.found = make([]int32, len(f.trie.values)), make([]int32, len(f.trie.values))
+	f.found[0] = -1                     // the empty token isn't found
+	for parent := range f.trie.values { // a node comes before its children, and before longer texts
+		for i := f.trie.first[parent]; i < f.trie.first[parent+1]; i++ {
 			if parent > 0 {
-				f.fail[i] = f.next(f.fail[parent], f.trie.nodes[i].label)
+				f.fail[i] = f.next(f.fail[parent], f.trie.labels[i])
 			}
-			if f.found[i] = f.trie.nodes[i].value; f.found[i] < 0 {
+			if f.found[i] = f.trie.values[i]; f.found[i] < 0 {
 				f.found[i] = f.found[f.fail[i]]
 			}
 		}
@@ -133,7 +134,7 @@ func newAddedTokens(list []addedToken, m model, size int, norm normalizer) (*add
 		t.byID[id] = a // the last of equal contents counts
 	}
 	var tokens [2][]addedToken
-	var contents [2][][]byte
+	var contents [2][]string
 	var text aligned
 	total := 0
 	for _, id := range order {
@@ -157,7 +158,7 @@ func newAddedTokens(list []addedToken, m model, size int, norm normalizer) (*add
 		t.decoded[id] = content
 		a.length = uint32(len(content))
 		tokens[kind] = append(tokens[kind], a)
-		contents[kind] = append(contents[kind], []byte(content))
+		contents[kind] = append(contents[kind], content)
 	}
 	t.plain, t.changed = newFinder(tokens[0], contents[0]), newFinder(tokens[1], contents[1])
 	return t, nil

@@ -20,11 +20,11 @@ func TestFinderBruteForce(t *testing.T) {
 	}
 	for range 2000 {
 		var tokens []addedToken
-		var contents [][]byte
+		var contents []string
 		for range 1 + r.IntN(8) {
 			s := word(r.IntN(7))
 			tokens = append(tokens, addedToken{content: s, length: uint32(len(s))})
-			contents = append(contents, []byte(s))
+			contents = append(contents, s)
 		}
 		f := newFinder(tokens, contents)
 		text := word(r.IntN(30))

@@ -66,7 +66,7 @@ func TestBadFiles(t *testing.T) {
 func TestCyclicMerges(t *testing.T) {
 	tok, err := Parse([]byte(`{"model":{"type":"BPE","vocab":{"a":0,"##":1,"##a":2},"merges":["a ##","a ##a"],"continuing_subword_prefix":"##"}}`))
 	if err == nil {
-		t.Errorf("a merge that makes a token that isn't there opens: %v", tok.names)
+		t.Errorf("a merge that makes a token that isn't there opens: %v", tok)
 	}
 	tok, err = Parse([]byte(`{"model":{"type":"BPE","vocab":{"a":0,"##":1},"merges":["a ##"],"continuing_subword_prefix":"##"}}`))
 	if err != nil {

@@ -60,16 +60,6 @@ func BenchmarkOracle(b *testing.B) {
 	})
 }
 
-func BenchmarkOpen(b *testing.B) {
-	forFiles(b, func(b *testing.B, file, _ string) {
-		for b.Loop() {
-			if _, err := Open(file); err != nil {
-				b.Fatal(err)
-			}
-		}
-	})
-}
-
 func BenchmarkOracleOpen(b *testing.B) {
 	forFiles(b, func(b *testing.B, file, _ string) {
 		o := newOracle(b)

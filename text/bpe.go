@@ -70,7 +70,7 @@ func readBPE(o object) (model, error) {
 	m.letters = make(map[uint32]*[256]int32)
 	for n := range m.len() {
 		t := m.token(n)
-		if r, size := utf8.DecodeRune(t); size == len(t) && size > 0 {
+		if r, size := utf8.DecodeRuneInString(t); size == len(t) && size > 0 {
 			if r < utf8.RuneSelf {
 				m.ascii[r] = int32(n + 1)
 			}

@@ -199,7 +199,7 @@ func (t *Tokenizer) encode(w *work, e *Encoding, text string, number int, cut Tr
 			if k.number == ownText {
 				name = string(w.b[p.start+k.start : p.start+min(k.end, length)])
 			} else {
-				name = t.names[k.number]
+				name = t.words.token(int(k.number))
 			}
 			e.IDs = append(e.IDs, int64(k.id))
 			e.Types = append(e.Types, int64(number))

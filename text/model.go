@@ -115,7 +115,7 @@ func (m *wordPiece) tokenize(w *work, word []byte) error {
 			if node = m.tokens.child(node, word[i]); node == 0 {
 				break
 			}
-			if n := m.tokens.nodes[node].value; n >= 0 {
+			if n := m.tokens.values[node]; n >= 0 {
 				end, number = i+1, n
 			}
 		}

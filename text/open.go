@@ -14,7 +14,7 @@ type Tokenizer struct {
 	normalizer   normalizer
 	preTokenizer preTokenizer
 	model        model
-	names        []string // the tokens of the model by their numbers
+	words        *vocabulary // of the model
 	added        *addedTokens
 	processor    processor
 	decoder      decoder
@@ -66,13 +66,7 @@ func parse(data []byte) (*Tokenizer, error) {
 	if t.model, err = required(o, "model", readModel); err != nil {
 		return nil, err
 	}
-	voc := t.model.words()
-	all := string(voc.text) // one string, of which the names are parts
-	t.names = make([]string, voc.len())
-	start := uint32(0)
-	for i, end := range voc.ends {
-		t.names[i], start = all[start:end], end
-	}
+	t.words = t.model.words()
 	if t.normalizer, err = nullable(o, "normalizer", readNormalizer, nil); err != nil {
 		return nil, err
 	}
@@ -96,10 +90,10 @@ func parse(data []byte) (*Tokenizer, error) {
 		if added, err = list(o, "added_tokens", readAddedToken); err != nil {
 			return nil, err
 		}
-		if t.added, err = newAddedTokens(added, t.model, voc.len(), t.normalizer); err != nil {
+		if t.added, err = newAddedTokens(added, t.model, t.words.len(), t.normalizer); err != nil {
 			return nil, a.errorf("%v", err)
 		}
-	} else if t.added, err = newAddedTokens(nil, t.model, voc.len(), nil); err != nil {
+	} else if t.added, err = newAddedTokens(nil, t.model, t.words.len(), nil); err != nil {
 		return nil, err
 	}
 	return t, nil
@@ -110,7 +104,7 @@ func (t *Tokenizer) TokenID(token string) (id int64, ok bool) {
 	if id, ok := t.added.ids[token]; ok {
 		return int64(id), true
 	}
-	n, ok := t.model.words().id([]byte(token))
+	n, ok := t.words.id([]byte(token))
 	return int64(n), ok
 }
 
@@ -122,18 +116,18 @@ func (t *Tokenizer) Token(id int64) (token string, ok bool) {
 	if a, ok := t.added.byID[uint32(id)]; ok {
 		return a.content, true
 	}
-	n := t.model.words().numberOf(uint32(id))
+	n := t.words.numberOf(uint32(id))
 	if n < 0 {
 		return "", false
 	}
-	return t.names[n], true
+	return t.words.token(n), true
 }
 
 // Size returns the number of tokens, added ones included.
 func (t *Tokenizer) Size() int {
-	n := t.model.words().len()
+	n := t.words.len()
 	for token := range t.added.ids {
-		if _, ok := t.model.words().id([]byte(token)); !ok {
+		if _, ok := t.words.id([]byte(token)); !ok {
 			n++
 		}
 	}

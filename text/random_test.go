@@ -536,12 +536,12 @@ func brief(file []byte) string {
 // equalContents says whether two added tokens are equal once they are normalized, or one is nothing. The oracle takes one
 // of two, now this one, now that one; this package takes the first of the file. At one that is nothing the oracle aborts.
 func equalContents(t *Tokenizer) bool {
-	return len(t.added.changed.tokens) != t.added.changed.count() || t.added.changed.trie.nodes[0].value >= 0
+	return len(t.added.changed.tokens) != t.added.changed.count() || t.added.changed.trie.values[0] >= 0
 }
 
 func (f *finder) count() (n int) {
-	for _, node := range f.trie.nodes {
-		if node.value >= 0 {
+	for _, value := range f.trie.values {
+		if value >= 0 {
 			n++
 		}
 	}

@@ -112,7 +112,7 @@ func (m *unigram) tokenize(w *work, word []byte) error {
 			if node = m.tokens.child(node, word[j]); node == 0 {
 				break
 			}
-			if n := m.tokens.nodes[node].value; n >= 0 {
+			if n := m.tokens.values[node]; n >= 0 {
 				better(j+1, m.scores[n]+here, i, int(n))
 				single = single || j+1-i == size
 			}

@@ -1,18 +1,18 @@
 package text
 
 import (
-	"bytes"
 	"hash/maphash"
 	"math"
 	"slices"
+	"strings"
 )
 
 // A vocabulary has the tokens of a model and their ids, in one piece of memory.
 type vocabulary struct {
-	text  []byte   // of all tokens
-	ends  []uint32 // of each token in text
-	ids   []uint32 // of each token
-	table []uint32 // open addressing: the number of a token + 1
+	text  strings.Builder // of all tokens
+	ends  []uint32        // of each token in text
+	ids   []uint32        // of each token
+	table []uint32        // open addressing: the number of a token + 1
 	seed  maphash.Seed
 	byID  []int32          // the number of the token with an id, -1 if there is none
 	far   map[uint32]int32 // the same, for ids far beyond the number of tokens
@@ -24,20 +24,20 @@ func newVocabulary() *vocabulary {
 
 func (v *vocabulary) len() int { return len(v.ends) }
 
-// token returns the token with a number. It must not be changed.
-func (v *vocabulary) token(n int) []byte {
+// token returns the token with a number.
+func (v *vocabulary) token(n int) string {
 	start := uint32(0)
 	if n > 0 {
 		start = v.ends[n-1]
 	}
-	return v.text[start:v.ends[n]:v.ends[n]]
+	return v.text.String()[start:v.ends[n]]
 }
 
 // place returns the place of a token in the table, or the free one for it.
 func (v *vocabulary) place(token []byte) int {
 	mask := len(v.table) - 1
 	i := int(maphash.Bytes(v.seed, token)) & mask
-	for v.table[i] != 0 && !bytes.Equal(v.token(int(v.table[i]-1)), token) {
+	for v.table[i] != 0 && v.token(int(v.table[i]-1)) != string(token) {
 		i = (i + 1) & mask
 	}
 	return i
@@ -64,20 +64,25 @@ func (v *vocabulary) add(token []byte, id uint32) {
 		v.ids[n-1] = id
 		return
 	}
-	v.text = append(v.text, token...)
-	v.ends = append(v.ends, uint32(len(v.text)))
+	v.text.Write(token)
+	v.ends = append(v.ends, uint32(v.text.Len()))
 	v.ids = append(v.ids, id)
 	v.table[i] = uint32(len(v.ends))
 	if len(v.ends) > len(v.table)/2 {
 		v.table = make([]uint32, 4*len(v.table))
+		mask := len(v.table) - 1
 		for n := range v.ends {
-			v.table[v.place(v.token(n))] = uint32(n + 1)
+			i := int(maphash.String(v.seed, v.token(n))) & mask
+			for v.table[i] != 0 {
+				i = (i + 1) & mask
+			}
+			v.table[i] = uint32(n + 1)
 		}
 	}
 }
 
-// finish makes token numbers known by their ids. It returns two tokens that have one id, if there are any.
-func (v *vocabulary) finish() (first, second []byte) {
+// finish makes token numbers known by their ids. It returns false and two tokens that have one id, if there are any.
+func (v *vocabulary) finish() (first, second string, ok bool) {
 	limit := uint32(2*len(v.ends) + 1<<10)
 	most := uint32(0)
 	for _, id := range v.ids {
@@ -92,7 +97,7 @@ func (v *vocabulary) finish() (first, second []byte) {
 	v.far = make(map[uint32]int32)
 	for n, id := range v.ids {
 		if m := v.numberOf(id); m >= 0 {
-			return v.token(m), v.token(n)
+			return v.token(m), v.token(n), false
 		}
 		if id < most {
 			v.byID[id] = int32(n)
@@ -100,8 +105,12 @@ func (v *vocabulary) finish() (first, second []byte) {
 			v.far[id] = int32(n)
 		}
 	}
-	v.text, v.ends, v.ids = slices.Clip(v.text), slices.Clip(v.ends), slices.Clip(v.ids)
-	return nil, nil
+	all := v.text.String() // in memory that fits
+	v.text = strings.Builder{}
+	v.text.Grow(len(all))
+	v.text.WriteString(all)
+	v.ends, v.ids = slices.Clone(v.ends), slices.Clone(v.ids)
+	return "", "", true
 }
 
 // numberOf returns the number of the token with an id, or -1.
@@ -120,7 +129,7 @@ func readVocabulary(v value) (*vocabulary, error) {
 	voc := newVocabulary()
 	err := v.members(func(token []byte, member value) error {
 		id, err := member.id()
-		if err == nil && int64(len(voc.text))+int64(len(token)) > math.MaxUint32 {
+		if err == nil && int64(voc.text.Len())+int64(len(token)) > math.MaxUint32 {
 			err = member.errorf("is beyond 4 GiB of tokens")
 		}
 		if err == nil {
@@ -131,64 +140,63 @@ func readVocabulary(v value) (*vocabulary, error) {
 	if err != nil {
 		return nil, err
 	}
-	if a, b := voc.finish(); b != nil {
+	if a, b, ok := voc.finish(); !ok {
 		return nil, v.errorf("gives the tokens %q and %q one id", a, b)
 	}
 	return voc, nil
 }
 
-// A trie finds the keys with which a text begins.
+// A trie finds the keys with which a text begins. Its nodes have numbers, the root 0. The children of a node lie side by
+// side, by their labels, and behind those of the nodes before it.
 type trie struct {
-	nodes []trieNode // the children of a node lie side by side, by their labels
-	root  [256]int32 // the children of the root, 0 for none
-}
-
-type trieNode struct {
-	first int32 // the first child
-	value int32 // of the key that ends here, -1 if none does
-	count uint16
-	label byte
+	first  []int32    // the first child of each node; one more at the end
+	values []int32    // of the key that ends at each node, -1 if none does
+	labels []byte     // of each node
+	root   [256]int32 // the children of the root, 0 for none
 }
 
 // newTrie returns a trie of n keys, whose values are their numbers. Of equal keys the last stays.
-func newTrie(n int, key func(i int) []byte) *trie {
+func newTrie(n int, key func(i int) string) *trie {
 	order := make([]int32, n)
 	for i := range order {
 		order[i] = int32(i)
 	}
 	slices.SortFunc(order, func(a, b int32) int {
-		if c := bytes.Compare(key(int(a)), key(int(b))); c != 0 {
+		if c := strings.Compare(key(int(a)), key(int(b))); c != 0 {
 			return c
 		}
 		return int(a - b)
 	})
-	t := &trie{nodes: []trieNode{{value: -1}}}
-	type part struct{ node, from, to, depth int32 } // the keys of a node
-	queue := []part{{0, 0, int32(n), 0}}
-	for len(queue) > 0 {
+	t := &trie{}
+	add := func(label byte) {
+		t.values, t.labels = append(t.values, -1), append(t.labels, label)
+	}
+	add(0)
+	type part struct{ from, to, depth int32 } // the keys of a node
+	for level := []part{{0, int32(n), 0}}; len(level) > 0; {
 		var next []part
-		for _, p := range queue {
-			i := p.from
+		for _, p := range level {
+			node, i := len(t.first), p.from
 			for ; i < p.to && int32(len(key(int(order[i])))) == p.depth; i++ {
-				t.nodes[p.node].value = order[i]
+				t.values[node] = order[i]
 			}
-			t.nodes[p.node].first = int32(len(t.nodes))
+			t.first = append(t.first, int32(len(t.labels)))
 			for i < p.to {
 				c, from := key(int(order[i]))[p.depth], i
 				for i < p.to && key(int(order[i]))[p.depth] == c {
 					i++
 				}
-				next = append(next, part{int32(len(t.nodes)), from, i, p.depth + 1})
-				if p.node == 0 {
-					t.root[c] = int32(len(t.nodes))
+				if node == 0 {
+					t.root[c] = int32(len(t.labels))
 				}
-				t.nodes = append(t.nodes, trieNode{value: -1, label: c})
-				t.nodes[p.node].count++
+				next = append(next, part{from, i, p.depth + 1})
+				add(c)
 			}
 		}
-		queue = next
+		level = next
 	}
-	t.nodes = slices.Clip(t.nodes)
+	t.first = slices.Clone(append(t.first, int32(len(t.labels))))
+	t.values, t.labels = slices.Clone(t.values), slices.Clone(t.labels)
 	return t
 }
 
@@ -197,17 +205,16 @@ func (t *trie) child(node int32, c byte) int32 {
 	if node == 0 {
 		return t.root[c]
 	}
-	n := &t.nodes[node]
-	lo, hi := n.first, n.first+int32(n.count)
+	lo, hi := t.first[node], t.first[node+1]
 	for hi-lo > 8 {
-		if m := (lo + hi) / 2; t.nodes[m].label <= c {
+		if m := (lo + hi) / 2; t.labels[m] <= c {
 			lo = m
 		} else {
 			hi = m
 		}
 	}
 	for ; lo < hi; lo++ {
-		if t.nodes[lo].label == c {
+		if t.labels[lo] == c {
 			return lo
 		}
 	}
