@@ -1,10 +1,13 @@
 package text
 
 import (
+	"encoding/json"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -191,19 +194,85 @@ func TestMutants(t *testing.T) {
 		t.Log("real files are damaged only with ASHLAR_TOKENIZERS and -cases")
 		return
 	}
-	for name, path := range realFiles(root) {
-		file, err := os.ReadFile(path)
+	for name, path := range realFiles(t, root) {
+		whole, err := os.ReadFile(path)
 		if err != nil {
 			t.Log(err)
 			continue
 		}
-		for range max(1, *cases*1000/len(file)) {
-			if tok, err := Parse(mutate(r, file)); err == nil {
-				checkEncoding(t, tok, &e, randomText(r, nil))
+		for _, c := range []struct {
+			kind string
+			file []byte
+			n    int
+		}{{"whole", whole, max(1, *cases*20000/len(whole))}, {"with 300 tokens", shorten(t, whole, 300), *cases}} {
+			opened = 0
+			for range c.n {
+				if tok, err := Parse(mutate(r, c.file)); err == nil {
+					opened++
+					checkEncoding(t, tok, &e, randomText(r, nil))
+				}
+			}
+			t.Logf("%s, %s, %d bytes: %d of %d mutants open", name, c.kind, len(c.file), opened, c.n)
+		}
+	}
+}
+
+// shorten returns a file with its first tokens alone, and the merges of those.
+func shorten(t *testing.T, file []byte, n int) []byte {
+	var f, model map[string]json.RawMessage
+	if err := errors.Join(json.Unmarshal(file, &f), json.Unmarshal(f["model"], &model)); err != nil {
+		t.Fatal(err)
+	}
+	var words map[string]int
+	var scores [][2]any
+	var result any
+	kept := func(s string) bool { id, ok := words[s]; return ok && id < n }
+	if json.Unmarshal(model["vocab"], &words) == nil {
+		short := m{}
+		for s, id := range words {
+			if id < n {
+				short[s] = id
 			}
 		}
-		t.Log(name)
+		result = short
+	} else if err := json.Unmarshal(model["vocab"], &scores); err != nil {
+		t.Fatal(err)
+	} else {
+		result = scores[:n]
 	}
+	set := func(to map[string]json.RawMessage, key string, v any) {
+		data, err := json.Marshal(v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		to[key] = data
+	}
+	set(model, "vocab", result)
+	if model["merges"] != nil {
+		var merges []any
+		if err := json.Unmarshal(model["merges"], &merges); err != nil {
+			t.Fatal(err)
+		}
+		set(model, "merges", slices.DeleteFunc(merges, func(merge any) bool {
+			var a, b string
+			switch x := merge.(type) {
+			case string:
+				a, b, _ = strings.Cut(x, " ")
+			case []any:
+				a, b = x[0].(string), x[1].(string)
+			}
+			return !kept(a) || !kept(b) || !kept(a+b)
+		}))
+	}
+	set(f, "model", model)
+	data, err := json.Marshal(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Parse(data); err != nil {
+		t.Fatal(err)
+	}
+	return data
 }
 
 // checkEncoding encodes and checks the laws of every encoding.

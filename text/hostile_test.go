@@ -1,7 +1,6 @@
 package text
 
 import (
-	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -9,7 +8,7 @@ import (
 )
 
 // hostileFile returns a file with the given parts, whose only token is a.
-func hostileFile(t *testing.T, parts m) *Tokenizer {
+func hostileFile(t testing.TB, parts m) *Tokenizer {
 	t.Helper()
 	f := m{"model": m{"type": "WordLevel", "vocab": m{"a": 0, "<unk>": 1}, "unk_token": "<unk>"}}
 	for k, v := range parts {
@@ -49,7 +48,7 @@ func TestHostileTexts(t *testing.T) {
 		}
 		return list
 	}
-	bytesMap := base64.StdEncoding.EncodeToString(doubleArray(map[string]string{"a": letters}))
+	bytesMap := encodeMap(map[string]string{"a": letters})
 	for _, c := range []struct {
 		name string
 		file m

@@ -64,6 +64,11 @@ func randomMap(r *rand.Rand) string {
 	for range r.IntN(8) {
 		entries[pick(r, keys...)] = pick(r, values...)
 	}
+	return encodeMap(entries)
+}
+
+// encodeMap writes a map as a file has it.
+func encodeMap(entries map[string]string) string {
 	return base64.StdEncoding.EncodeToString(doubleArray(entries))
 }
 

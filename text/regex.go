@@ -305,7 +305,7 @@ func (p *regexParser) atom(level int) (*regexNode, error) {
 			}
 		}
 	}
-	set, r, err := p.element()
+	set, r, err := p.element(false)
 	if err != nil {
 		return nil, err
 	}
@@ -342,8 +342,11 @@ func (p *regexParser) letters(set *runeSet) *runeSet {
 	return set
 }
 
+// wordInClass is the set of \w in brackets. Without them \w has ², ³, ¹, ¼, ½ and ¾, too, as Oniguruma has it.
+const wordInClass = "[word]"
+
 // element reads a character or an escape; set is nil for a single character.
-func (p *regexParser) element() (set *runeSet, r rune, err error) {
+func (p *regexParser) element(inClass bool) (set *runeSet, r rune, err error) {
 	if p.s[p.i] != '\\' {
 		r, n := utf8.DecodeRuneInString(p.s[p.i:])
 		p.i += n
@@ -370,12 +373,16 @@ func (p *regexParser) element() (set *runeSet, r rune, err error) {
 		return nil, '\a', nil
 	case 'e':
 		return nil, 0x1b, nil
-	case 's', 'w', 'd', 'h':
-		set = onigSet(`\` + string(c))
+	case 's', 'w', 'd', 'h', 'S', 'W', 'D', 'H':
+		name := `\` + strings.ToLower(string(c))
+		if inClass && name == `\w` {
+			name = wordInClass
+		}
+		set = onigSet(name)
 		set.cased = false
-		return set, 0, p.countRanges(set)
-	case 'S', 'W', 'D', 'H':
-		set = onigSet(`\` + strings.ToLower(string(c))).negate()
+		if c < 'a' {
+			set.negate()
+		}
 		return set, 0, p.countRanges(set)
 	case 'p', 'P':
 		name, rest, ok := strings.Cut(p.s[p.i:], "}")
@@ -385,7 +392,11 @@ func (p *regexParser) element() (set *runeSet, r rune, err error) {
 		}
 		p.i = len(p.s) - len(rest)
 		name, not := strings.CutPrefix(name[1:], "^")
-		if set = onigSet(plainName(name)); set == nil {
+		plain := plainName(name)
+		if inClass && plain == "word" {
+			plain = wordInClass
+		}
+		if set = onigSet(plain); set == nil {
 			p.i = start
 			return nil, 0, p.errorf("has the property %q, which this package doesn't know", name)
 		}
@@ -478,7 +489,7 @@ func (p *regexParser) class(level int) (*runeSet, error) {
 			set.union(inner)
 			continue
 		}
-		other, lo, err := p.element()
+		other, lo, err := p.element(true)
 		if err != nil {
 			return nil, err
 		}
@@ -495,7 +506,7 @@ func (p *regexParser) class(level int) (*runeSet, error) {
 			if p.s[p.i] == '[' {
 				return nil, p.errorf("has a range that ends in a class")
 			}
-			if other, hi, err = p.element(); err != nil {
+			if other, hi, err = p.element(true); err != nil {
 				return nil, err
 			}
 			if other != nil || hi < lo {

@@ -119,6 +119,7 @@ var onigSets = sync.OnceValue(func() map[string]*runeSet {
 	for long, short := range map[string]string{"letter": "l", "mark": "m", "number": "n", "punctuation": "p", "symbol": "s", "separator": "z"} {
 		sets[long] = sets[short]
 	}
+	sets["word"], sets["punct"] = sets[`\w`], sets["p"] // not the POSIX classes of these names
 	sets["any"] = &runeSet{cased: true}
 	sets["any"].add(0, utf8.MaxRune)
 	for _, s := range sets {
