@@ -104,7 +104,7 @@ var onigSets = sync.OnceValue(func() map[string]*runeSet {
 		switch {
 		case len(name) == 1:
 			names[0] = `\` + name
-		case len(name) == 2: // a category, and its group
+		case len(name) == 2 && strings.Contains("LMNPSZC", name[:1]): // a category, and its group
 			names = append(names, names[0][:1])
 		case name[0] == '[':
 			names = append(names, strings.Trim(name, "[]"))
@@ -116,7 +116,13 @@ var onigSets = sync.OnceValue(func() map[string]*runeSet {
 			ranges(items, func(lo, hi rune) { sets[n].add(lo, hi) })
 		}
 	}
-	for long, short := range map[string]string{"letter": "l", "mark": "m", "number": "n", "punctuation": "p", "symbol": "s", "separator": "z"} {
+	other := newSet() // C has the code points that aren't assigned, too
+	for _, group := range []string{"l", "m", "n", "p", "s", "z"} {
+		other.union(sets[group])
+	}
+	sets["c"] = other.negate()
+	sets["c"].cased = true
+	for long, short := range map[string]string{"other": "c", "letter": "l", "mark": "m", "number": "n", "punctuation": "p", "symbol": "s", "separator": "z"} {
 		sets[long] = sets[short]
 	}
 	sets["word"], sets["punct"] = sets[`\w`], sets["p"] // not the POSIX classes of these names

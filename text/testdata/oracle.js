@@ -8,7 +8,7 @@ const plain = e => ({
   texts: e.getSequenceIds(), special: e.getSpecialTokensMask(), attention: e.getAttentionMask(), overflow: e.getOverflowing().map(plain),
 })
 
-let t, all
+let t
 const commands = {
   open: s => { t = T.Tokenizer.fromString(s); return true },
   file: s => { const at = process.hrtime.bigint(); t = T.Tokenizer.fromFile(s); return Number(process.hrtime.bigint() - at) },
@@ -20,14 +20,12 @@ const commands = {
     }
     return out
   },
-  // matched returns the code points that a regular expression finds, as ranges.
-  matched: Regex => {
+  // matched returns which of some code points a regular expression finds.
+  matched: ([Regex, points]) => {
     const s = JSON.stringify({ version: '1.0', added_tokens: [], pre_tokenizer: { type: 'Split', pattern: { Regex }, behavior: 'Removed', invert: false }, model: { type: 'WordLevel', vocab: { x: 0 }, unk_token: 'x' } })
-    all ??= Array.from({ length: 0x110000 }, (_, c) => c).filter(c => c < 0xd800 || c > 0xdfff)
-    const found = new Uint8Array(0x110000).fill(1), out = []
-    for (const [, [a, b]] of T.Tokenizer.fromString(s).getPreTokenizer().preTokenizeString(all.map(c => String.fromCodePoint(c)).join(''))) for (let i = a; i < b; i++) found[all[i]] = 0
-    for (const c of all) if (found[c]) { if (out.length && out.at(-1)[1] === c - 1) out.at(-1)[1] = c; else out.push([c, c]) }
-    return out
+    const found = points.map(() => true)
+    for (const [, [a, b]] of T.Tokenizer.fromString(s).getPreTokenizer().preTokenizeString(points.map(c => String.fromCodePoint(c)).join(''))) found.fill(false, a, b)
+    return found
   },
   decode: ([ids, skip]) => t.decode(ids, skip),
   normalize: s => t.getNormalizer().normalizeString(s),
