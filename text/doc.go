@@ -19,18 +19,26 @@
 //
 // The reference answers by the tables of several crates, each with its version of Unicode:
 //
-//	unicode-normalization-alignments  0.1.12
-//	regex-syntax                      0.8.11
-//	onig                              6.5.3
-//	unicode-segmentation              1.13.3
+//	Unicode 8   unicode_categories, for punctuation and accents of BERT
+//	Unicode 9   unicode-normalization-alignments 0.1.12, for NFC to NFKD and StripAccents
+//	Unicode 16  regex-syntax 0.8.11, for Whitespace and the words around added tokens
+//	Unicode 16  onig 6.5.3, for regular expressions
+//	Unicode 17  unicode-segmentation 1.13.3, for Precompiled
+//	Unicode 17  Rust's standard library, for Lowercase, Strip and Digits
 //
-// Besides, it has the crate unicode_categories and Rust's standard library. The file tables.txt holds their answer for every code point, so the results don't depend on Go's version.
+// UnicodeScripts has a table of its own. The file tables.txt holds their answers for every code point, so the results
+// don't depend on Go's version. A test makes the file anew by the reference, and compares.
 //
 // # Regular expressions
 //
 // Split and Replace have expressions of Oniguruma. The known ones, of GPT-2, Llama, Qwen and GPT-4o, run as automata that read a text
 // once. Others run by backtracking within a number of steps in proportion to the text, and end with an error beyond it.
 // Captures, back references, conditions and recursion are refused.
+//
+// # Bounds
+//
+// All parts of a file share the steps of a text, the bytes that the text may grow to, and the tokens that windows and
+// padding copy. Each of the three is in proportion to the text. Beyond one of them Encode returns an error.
 //
 // # Where this package differs
 //

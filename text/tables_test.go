@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"os/exec"
+	"strings"
 	"testing"
 )
 
@@ -17,6 +18,14 @@ func TestTables(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	version, err := exec.Command("node", "-p", "process.versions.unicode").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	clusters := strings.TrimSpace(string(version)) == "17.0"
+	if !clusters {
+		t.Logf("lines of grapheme clusters aren't compared: they come from node's own Unicode, which is %s, not 17.0", version)
+	}
 	cmd := exec.Command("node", "testdata/tables.js", o.root)
 	cmd.Stderr = os.Stderr
 	got, err := cmd.Output()
@@ -28,7 +37,7 @@ func TestTables(t *testing.T) {
 		t.Errorf("the oracle gives %d lines, tables.txt has %d", len(a), len(b))
 	}
 	for i := range min(len(a), len(b)) {
-		if !bytes.Equal(a[i], b[i]) {
+		if !bytes.Equal(a[i], b[i]) && (clusters || !bytes.HasPrefix(b[i], []byte("grapheme-"))) {
 			t.Errorf("line %d is %.200q, tables.txt has %.200q", i+1, a[i], b[i])
 		}
 	}
