@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"unicode/utf8"
 )
@@ -159,6 +160,10 @@ func differs(in input, got *Encoding, want *oracleEncoding, depth int) string {
 		// Tokens of a suffix that the model adds lie behind the text. Their places are bytes in the oracle, and the end here.
 		if k := got.Texts[i]; k >= 0 {
 			if n := utf8.RuneCountInString(texts[k]); w[0] >= n && s.RuneStart == n && s.RuneEnd == n || w[0] == s.RuneStart && (w[1] > n || w[1] == w[0]+2) && s.RuneEnd == n {
+				continue
+			}
+			// One that begins before the end and goes beyond it, of which trim_offsets takes a space off, does so from there.
+			if n := utf8.RuneCountInString(texts[k]); strings.HasPrefix(got.Tokens[i], "##") && w[0] == s.RuneStart && w[1] == n && s.RuneEnd == n-1 {
 				continue
 			}
 		}

@@ -156,7 +156,6 @@ func (m *unigram) tokenize(w *work, word []byte) error {
 // spell gives the unknown tokens from a place on their ids: a part that is a token by chance, its bytes, or unknown.
 func (m *unigram) spell(w *work, word []byte, from int) error {
 	out := w.spelled[:0]
-	changed := false
 	for _, t := range w.tokens[from:] {
 		if int(t.number) != m.unknown {
 			out = append(out, t)
@@ -167,7 +166,6 @@ func (m *unigram) spell(w *work, word []byte, from int) error {
 			out = append(out, token{uint32(n), t.start, t.end, int32(n)})
 			continue
 		}
-		changed = true
 		if m.byteFallback {
 			at := len(out)
 			for _, c := range part {
@@ -184,7 +182,6 @@ func (m *unigram) spell(w *work, word []byte, from int) error {
 		}
 		out = append(out, token{uint32(m.unknown), t.start, t.end, ownText})
 	}
-	_ = changed
 	w.spelled = out
 	w.tokens = append(w.tokens[:from], out...)
 	return nil
