@@ -1,0 +1,85 @@
+package vectors
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/ashlar-go/ashlar/format/safetensors"
+	"github.com/ashlar-go/ashlar/mem"
+	"github.com/ashlar-go/ashlar/op"
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// readDense reads a Dense module: a product with a matrix, a bias, and Tanh or nothing.
+func readDense(fsys fs.FS, folder string) (step, error) {
+	name := path.Join(folder, "config.json")
+	var c struct {
+		In       int    `json:"in_features"`
+		Out      int    `json:"out_features"`
+		Bias     bool   `json:"bias"`
+		Function string `json:"activation_function"`
+	}
+	ok, err := read(fsys, name, &c)
+	if err != nil {
+		return nil, err
+	}
+	if !ok {
+		return nil, fmt.Errorf("%s: it isn't there, though modules.json names its module", name)
+	}
+	words := strings.Split(c.Function, ".")
+	function := words[len(words)-1]
+	if function != "Tanh" && function != "Identity" {
+		return nil, fmt.Errorf("%s: activation_function is %.100q; Tanh and Identity are known", name, c.Function)
+	}
+	name = path.Join(folder, "model.safetensors")
+	b, err := fs.ReadFile(fsys, name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%s: it isn't there; ashlar convert makes it of pytorch_model.bin", name)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, bare(err))
+	}
+	file, err := safetensors.New(mem.Borrow(b, nil))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	weight := func(part string, shape ...int) ([]float32, error) {
+		a, err := file.Tensor(part)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		if !slices.Equal(a.Shape(), shape) {
+			return nil, fmt.Errorf("%s: %s has the shape %v, the settings beside it say %v", name, part, a.Shape(), shape)
+		}
+		list, err := floats(a)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %s: %w", name, part, err)
+		}
+		return list, nil
+	}
+	w, err := weight("linear.weight", c.Out, c.In)
+	if err != nil {
+		return nil, err
+	}
+	matrix, bias := tensor.FromSlice(w, c.Out, c.In), tensor.New[float32](c.Out)
+	if c.Bias {
+		if w, err = weight("linear.bias", c.Out); err != nil {
+			return nil, err
+		}
+		bias = tensor.FromSlice(w, c.Out)
+	}
+	return func(v []float32) ([]float32, error) {
+		if len(v) != c.In {
+			return nil, fmt.Errorf("%w: the module %s takes %d numbers, the one before it gives %d", tensor.ErrShape, folder, c.In, len(v))
+		}
+		y := op.Gemm(tensor.FromSlice(v, 1, c.In), matrix, bias, 1, 1, op.GemmOptions{TransB: true})
+		if function == "Tanh" {
+			y = op.Tanh(y)
+		}
+		return y.Elems(), nil
+	}, nil
+}
