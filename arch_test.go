@@ -66,7 +66,7 @@ var levels = map[string]int{
 	"sound": 11, "op/ml": 11, "op/train": 11, "op/all": 12, "device": 11, "onnx": 13, "onnx/imagedecoder": 13, "format/…": 8,
 	"format/zarr/internal/request": 4,
 	"draw":                         12, "onnx/serve": 14, "onnx/weights": 14, "chunk/internal/expr": 11, "chunk": 12, "format/zarr/s3": 12,
-	"onnx/picture": 15, "chunk/job": 13, "judge/ask": 13,
+	"onnx/picture": 15, "text/vectors": 14, "text/endpoints": 15, "chunk/job": 13, "judge/ask": 13,
 }
 
 // only limits a package to these own imports; never refuses single ones that the levels would let through.

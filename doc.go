@@ -8,6 +8,8 @@
 //	judge/               bank conflicts, swizzles, conversions between notations, verdicts on the algebra
 //	judge/ask/           questions about layouts as text, for the command and the page
 //	text/                texts to tokens and back, by Hugging Face's tokenizer.json
+//	text/vectors/        encoders of texts in folders: vectors, labels, scores
+//	text/endpoints/      encoders of texts over HTTP, in the forms that clients know
 //	num/                 number types as pure bit logic: bfloat16, float16, float8
 //	num/fixed/           fixed-point numbers and their functions, in integers alone
 //	mem/                 bytes and who owns them: aligned, borrowed, mapped, pooled; closing them
@@ -70,6 +72,7 @@
 //	internal/confined/   calls functions where 1 GiB is the most that they may take, for tests
 //	internal/exact/      elementary functions with 384 bits, for tests of package internal/core/float
 //	internal/seeded/     a fixed seed for rapid, in tests that import it
+//	internal/encoders/   small encoders of texts with made-up weights, for tests and examples
 //	internal/ended/      a context that ends after a number of looks, for tests
 //	internal/optest/     runs every operator × dtype × layout
 //	internal/bench/      measures operators, a JSON line for each case

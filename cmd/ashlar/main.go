@@ -14,6 +14,7 @@
 //	ashlar shard "(64,64)" --config block    which core of an accelerator has what, drawn
 //	ashlar ops                               the operators and the element types they take
 //	ashlar verify r.json --model digits.onnx seven.png   a run again, compared with its receipt
+//	ashlar embed all-MiniLM-L6-v2 "a text"   texts into vectors; --lines, --near, --check
 //	ashlar serve digits.onnx                 answers inference requests over HTTP
 //	ashlar demo                              the commands above, shown in two minutes
 //	ashlar version                           the build, the processor, the kernels in use
@@ -166,7 +167,7 @@ when the command line makes no sense. It is 130 or 143 after a signal.`,
 		}
 		return usagef(c, "%s", text)
 	})
-	root.AddCommand(p.runCommand(), p.infoCommand(), p.checkCommand(), p.showCommand(), p.convertCommand(), p.diffCommand(), p.statsCommand(), p.layoutCommand(), p.shardCommand(), p.opsCommand(), p.serveCommand(), p.viewCommand(), p.computeCommand(), p.rechunkCommand(), p.planCommand(), p.verifyCommand(), p.certifyCommand(), p.demoCommand(), p.versionCommand())
+	root.AddCommand(p.runCommand(), p.infoCommand(), p.checkCommand(), p.showCommand(), p.convertCommand(), p.diffCommand(), p.statsCommand(), p.layoutCommand(), p.shardCommand(), p.opsCommand(), p.serveCommand(), p.embedCommand(), p.viewCommand(), p.computeCommand(), p.rechunkCommand(), p.planCommand(), p.verifyCommand(), p.certifyCommand(), p.demoCommand(), p.versionCommand())
 	complete(root, choices())
 	root.SetOut(p.out) // before the command completion, which keeps it
 	root.InitDefaultHelpCmd()

@@ -18,6 +18,7 @@ import (
 
 	"github.com/ashlar-go/ashlar/internal/core/disk"
 	"github.com/ashlar-go/ashlar/onnx/serve"
+	"github.com/ashlar-go/ashlar/text/endpoints"
 	"github.com/spf13/cobra"
 )
 
@@ -33,12 +34,15 @@ type serveFlags struct {
 	integers                   bool
 	certificates               []string
 	pictures                   pictureFlags
+	texts                      []string
+	encoder                    encoderFlags
+	limits                     endpoints.Limits
 }
 
 func (p *program) serveCommand() *cobra.Command {
 	f := serveFlags{body: 64 << 20, held: 1 << 30}
 	c := &cobra.Command{
-		Use:   "serve [NAME=]MODEL...",
+		Use:   "serve [NAME=]MODEL... [--text [NAME=]FOLDER]",
 		Short: "Answer inference requests over HTTP",
 		Long: `Serve runs ONNX models for clients over HTTP, in version 2 of the open inference
 protocol, which KServe and Triton speak: tensors as JSON, or in binary form. A
@@ -55,14 +59,22 @@ the same results. All inputs and outputs of the model then have the same first a
 as declared or inferred. In place of the maps of a ZipMap a client gets the
 tensor that they are made of. A body of type image/png or image/jpeg becomes the
 input of a model that takes one picture, by the same flags as in ashlar run. A model that can't be served is left out, with a
-warning. GET /v2/models lists the models. GET /metrics gives counts and times as
+warning. GET /v2/models lists the models.
+
+With --text it serves the encoder of a folder, as ashlar embed reads it: one that
+gives vectors at /v1/embeddings, in the form of OpenAI, and one that scores pairs at
+/rerank. A folder without tokenizer.json, or with parts that aren't known, is an
+error.
+
+GET /metrics gives counts and times as
 Prometheus reads them. Errors are logged to standard error.`,
 		Example: `  ashlar serve testdata/digits.onnx
   ashlar serve --listen :8000 --batch-delay 2ms digits=testdata/digits.onnx
+  ashlar serve --text examples/embeddings/encoder
   curl http://127.0.0.1:8000/v2/models
   curl http://127.0.0.1:8000/v2/models/digits
   curl -H 'Content-Type: image/png' --data-binary @testdata/seven.png http://127.0.0.1:8000/v2/models/digits/infer`,
-		Args: arguments(1, -1, "one or more models"),
+		Args: arguments(0, -1, "models"),
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 			return []string{"onnx"}, cobra.ShellCompDirectiveFilterFileExt
 		},
@@ -86,6 +98,10 @@ Prometheus reads them. Errors are logged to standard error.`,
 	flags.StringArrayVar(&f.certificates, "certificate", nil, "serve only if the certificate of a model holds on this machine: `[NAME=]FILE`")
 	flags.BoolVar(&f.null, "null-nan", false, "take null among floats in JSON as NaN")
 	f.pictures.register(c)
+	flags.StringArrayVar(&f.texts, "text", nil, "serve the encoder of a folder: `[NAME=]FOLDER`")
+	f.encoder.register(c)
+	flags.IntVar(&f.limits.Texts, "max-texts", 2048, "refuse requests with more than `N` texts")
+	flags.IntVar(&f.limits.Tokens, "max-tokens", 300_000, "refuse requests with more than `N` tokens")
 	flags.BoolVar(&f.json, "log-json", false, "log as JSON")
 	flags.BoolVar(&f.verbose, "verbose", false, "log every request")
 	c.RunE = func(c *cobra.Command, args []string) error {
@@ -112,6 +128,12 @@ Prometheus reads them. Errors are logged to standard error.`,
 		if f.body < 0 || f.held < 0 {
 			return usagef(c, "--max-body and --max-held can't be none")
 		}
+		if len(args)+len(f.texts) == 0 {
+			return usagef(c, "it takes one or more models, or --text with a folder")
+		}
+		if f.limits.Texts < 1 || f.limits.Tokens < 1 {
+			return usagef(c, "--max-texts and --max-tokens are 1 at least")
+		}
 		return p.serve(c.Context(), &f, args)
 	}
 	return c
@@ -126,6 +148,28 @@ func named(arg string) (name, file string) {
 	}
 	base := filepath.Base(arg)
 	return strings.TrimSuffix(base, filepath.Ext(base)), arg
+}
+
+// serveTexts adds the encoders of --text to the models.
+func (p *program) serveTexts(f *serveFlags, models []serve.Model, names map[string]bool) ([]serve.Model, []serve.Service, error) {
+	var list []endpoints.Model
+	for _, arg := range f.texts {
+		name, folder, err := folderName(arg)
+		if err != nil {
+			return nil, nil, err
+		}
+		if names[name] {
+			return nil, nil, fmt.Errorf("serve: --text: model %q: there are two models of this name; NAME=%s gives one another", name, folder)
+		}
+		names[name] = true
+		m, err := p.encoder(folder, &f.encoder)
+		if err != nil {
+			return nil, nil, err
+		}
+		list = append(list, endpoints.Model{Name: name, Vectors: m})
+	}
+	more, services, err := endpoints.New(&f.limits, list...)
+	return append(models, more...), services, err
 }
 
 func (p *program) serve(ctx context.Context, f *serveFlags, args []string) error {
@@ -159,6 +203,10 @@ func (p *program) serve(ctx context.Context, f *serveFlags, args []string) error
 		}
 		models = append(models, serve.Model{Name: name, Model: m, Integers: f.integers})
 	}
+	models, services, err := p.serveTexts(f, models, names)
+	if err != nil {
+		return errors.Join(append(wrong, err)...)
+	}
 	for _, arg := range f.certificates {
 		name, file, ok := strings.Cut(arg, "=")
 		if !ok && len(args) == 1 && len(models) == 1 {
@@ -180,14 +228,14 @@ func (p *program) serve(ctx context.Context, f *serveFlags, args []string) error
 		f.queue = -1
 	}
 	s, err := serve.New(&serve.Options{MaxBody: int64(f.body), MaxHeld: int64(f.held), MaxMemory: int64(p.limit), MaxRuns: f.runs, MaxQueue: f.queue,
-		Timeout: f.timeout, BodyTimeout: f.slow, BatchDelay: f.wait, MaxBatch: f.batch, NullNaN: f.null, Picture: f.pictures.served(p), Grace: f.grace, Hosts: f.hosts, Log: slog.New(logs)}, models...)
+		Timeout: f.timeout, BodyTimeout: f.slow, BatchDelay: f.wait, MaxBatch: f.batch, NullNaN: f.null, Picture: f.pictures.served(p), Grace: f.grace, Hosts: f.hosts, Services: services, Log: slog.New(logs)}, models...)
 	if s == nil {
 		return errors.Join(append(wrong, err)...)
 	}
 	if several, ok := err.(interface{ Unwrap() []error }); ok {
 		wrong = append(wrong, several.Unwrap()...)
 	}
-	if f.certificates != nil && wrong != nil {
+	if (f.certificates != nil || f.texts != nil) && wrong != nil {
 		return errors.Join(wrong...)
 	}
 	for _, err := range wrong {

@@ -33,6 +33,7 @@ type Kind struct {
 	Dynamic bool // one product of bytes, quantized by the range of the whole batch
 	Pooling any  // the pooling of sentence-transformers; nil is "mean"
 	Config  map[string]any
+	Table   map[string]int // words and the labels of their tokens: in place of a family, a model that knows words alone
 }
 
 func (k *Kind) fill() {
@@ -53,10 +54,17 @@ func (k *Kind) fill() {
 func Files(k Kind) (map[string][]byte, error) {
 	k.fill()
 	vocab, tokenizer := wordPieces()
-	if k.Family != "bert" {
+	if k.Family != "bert" && k.Table == nil {
 		vocab, tokenizer = bytePairs()
 	}
-	m, err := graph(k, vocab)
+	var m *onnx.Model
+	var err error
+	if k.Table != nil {
+		k.Family, k.Tokens = "bert", true
+		m, err = table(k, vocab)
+	} else {
+		m, err = graph(k, vocab)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -262,6 +270,27 @@ func graph(k Kind, vocab int) (*onnx.Model, error) {
 		cls := b.Node("Tanh", []string{b.linear(b.Node("Gather", []string{x, constant(b, int64(0))}, onnx.IntAttr("axis", 1)), k.Hidden, k.Hidden, true)})
 		b.Output(b.Rename(b.linear(cls, k.Hidden, len(k.Labels), true), "logits"), dtype.Float32, dims[0], len(k.Labels))
 	}
+	return b.Model(17)
+}
+
+// table is a model that looks the label of a token up.
+func table(k Kind, vocab int) (*onnx.Model, error) {
+	b := &net{Builder: onnx.NewBuilder("table"), k: k}
+	logits := tensor.New[float32](vocab, len(k.Labels))
+	known, _ := wordIDs()
+	for id := range vocab {
+		logits.Set(4, id, 0)
+	}
+	for word, label := range k.Table {
+		id, ok := known[word]
+		if !ok {
+			return nil, fmt.Errorf("encoders: the vocabulary has no word %q", word)
+		}
+		logits.Set(0, id, 0)
+		logits.Set(4, id, label)
+	}
+	x := b.Node("Gather", []string{b.named(logits.Any()), b.Input("input_ids", dtype.Int64, "batch_size", "sequence_length")})
+	b.Output(b.Rename(x, "logits"), dtype.Float32, "batch_size", "sequence_length", len(k.Labels))
 	return b.Model(17)
 }
 

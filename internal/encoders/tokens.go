@@ -10,9 +10,9 @@ var words = strings.Fields(`the of and in to a is was for on with by from at red
 	anna marie peter smith weber works lives company bank street old new water light music city road tree bird fish bread
 	un able ing ed er est query search answer vector number`)
 
-// wordPieces returns a tokenizer of BERT's kind.
-func wordPieces() (size int, file []byte) {
-	vocab := map[string]int{}
+// wordIDs is the vocabulary of wordPieces.
+func wordIDs() (vocab map[string]int, added []any) {
+	vocab = map[string]int{}
 	add := func(token string) {
 		if _, ok := vocab[token]; !ok {
 			vocab[token] = len(vocab)
@@ -33,10 +33,15 @@ func wordPieces() (size int, file []byte) {
 			add("##" + w)
 		}
 	}
-	var added []any
 	for _, token := range []string{"[PAD]", "[UNK]", "[CLS]", "[SEP]"} {
 		added = append(added, special(vocab[token], token))
 	}
+	return vocab, added
+}
+
+// wordPieces returns a tokenizer of BERT's kind.
+func wordPieces() (size int, file []byte) {
+	vocab, added := wordIDs()
 	return len(vocab), encoded(map[string]any{
 		"version": "1.0", "truncation": nil, "padding": nil, "added_tokens": added,
 		"normalizer":    map[string]any{"type": "BertNormalizer", "clean_text": true, "handle_chinese_chars": true, "strip_accents": nil, "lowercase": true},

@@ -59,18 +59,31 @@ func arrayOf(name string, own tensor.Any) (array, error) {
 	return array{t, own.Shape(), b, nil, own}, nil
 }
 
+// tensor returns the elements as a tensor of their own.
+func (a *array) tensor() (tensor.Any, error) {
+	if a.t.isText() {
+		return tensor.Any{}, fmt.Errorf("%w: it is of strings", tensor.ErrDType)
+	}
+	t, err := tensor.Make(a.t.d, a.shape...) // rows of a batch needn't be aligned
+	if err != nil {
+		return t, err
+	}
+	b, _ := tensor.Bytes(t)
+	copy(b, a.data)
+	runtime.KeepAlive(a)
+	return t, nil
+}
+
 // digest returns the digest of the tensor, the same as onnx.Value's.
 func (a *array) digest() (d receipt.Digest, err error) {
 	if a.t.isText() {
 		return onnx.StringsValue(a.shape, a.texts...).Digest()
 	}
-	t, err := tensor.Make(a.t.d, a.shape...) // rows of a batch needn't be aligned
+	t, err := a.tensor()
 	if err != nil {
 		return d, err
 	}
 	defer t.Close()
-	b, _ := tensor.Bytes(t)
-	copy(b, a.data)
 	return tensor.Digest(t)
 }
 

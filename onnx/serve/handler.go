@@ -66,7 +66,10 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	method, answer := http.MethodGet, func(w http.ResponseWriter, r *http.Request) error { return nil }
 	var err error
+	service := s.service(r.URL.Path)
 	switch {
+	case service != nil:
+		answered.service, method, answer = service, http.MethodPost, s.serves(service)
 	case len(path) == 1 && path[0] == "v2":
 		answer = s.unlessStopping(s.about)
 	case len(path) == 2 && path[0] == "v2" && path[1] == "models":
@@ -145,8 +148,9 @@ func (s *Server) route(path []string) (m *model, method string, answer func(http
 // answered keeps the status of an answer, and gives the client a time to take it.
 type answered struct {
 	http.ResponseWriter
-	s      *Server
-	status int
+	s       *Server
+	status  int
+	service *Service // that the request is for
 }
 
 func (a *answered) WriteHeader(status int) {
@@ -183,9 +187,14 @@ func (s *Server) fail(w *answered, err error) {
 	if r.status == http.StatusServiceUnavailable {
 		w.Header().Set("Retry-After", "1")
 	}
+	text := strings.ToValidUTF8(r.text, "\ufffd")
+	if w.service != nil && w.service.Refusal != nil {
+		write(w, r.status, "application/json", w.service.Refusal(r.status, text))
+		return
+	}
 	reply(w, r.status, struct {
 		Error string `json:"error"`
-	}{strings.ToValidUTF8(r.text, "\ufffd")})
+	}{text})
 }
 
 // reply answers with an object.
@@ -196,13 +205,7 @@ func reply(w http.ResponseWriter, status int, v any) error {
 	if err := e.Encode(v); err != nil {
 		return err
 	}
-	text := strings.TrimSuffix(b.String(), "\n")
-	h := w.Header()
-	h.Set("Content-Type", "application/json")
-	h.Set("X-Content-Type-Options", "nosniff")
-	h.Set("Content-Length", strconv.Itoa(len(text)))
-	w.WriteHeader(status)
-	io.WriteString(w, text) // who reads it may be gone
+	write(w, status, "application/json", []byte(strings.TrimSuffix(b.String(), "\n")))
 	return nil
 }
 
@@ -279,9 +282,8 @@ func (m *model) about(w http.ResponseWriter, r *http.Request) error {
 // errTime is the cause of a context that Options.Timeout ended.
 var errTime = errors.New("the time is over")
 
-// infer answers an inference request.
-func (m *model) infer(w http.ResponseWriter, r *http.Request) error {
-	s := m.s
+// admitted reads the body of a request, unless too many wait, and calls answer within the bounds on memory and time.
+func (s *Server) admitted(w http.ResponseWriter, r *http.Request, answer func(ctx context.Context, body []byte, held *int64) error) error {
 	if err := s.begin(); err != nil {
 		return err
 	}
@@ -291,14 +293,6 @@ func (m *model) infer(w http.ResponseWriter, r *http.Request) error {
 	}
 	var held int64
 	defer func() { s.held.Add(-held) }()
-	header, err := headerOf(r)
-	if err != nil {
-		return err
-	}
-	picture, err := s.pictured(r)
-	if err != nil {
-		return err
-	}
 	body, err := s.body(w, r, &held)
 	if err != nil {
 		return err
@@ -307,25 +301,47 @@ func (m *model) infer(w http.ResponseWriter, r *http.Request) error {
 	defer cancel(nil)
 	defer context.AfterFunc(s.base, func() { cancel(errStopping) })()
 	defer time.AfterFunc(s.o.Timeout, func() { cancel(errTime) }).Stop()
-	want := r.Header.Get(wantDigest) != ""
-	answer, header, digests, err := m.answer(ctx, body, header, picture, want, &held)
+	return answer(ctx, body, &held)
+}
+
+// infer answers an inference request.
+func (m *model) infer(w http.ResponseWriter, r *http.Request) error {
+	header, err := headerOf(r)
 	if err != nil {
 		return err
 	}
+	picture, err := m.s.pictured(r)
+	if err != nil {
+		return err
+	}
+	return m.s.admitted(w, r, func(ctx context.Context, body []byte, held *int64) error {
+		want := r.Header.Get(wantDigest) != ""
+		answer, header, digests, err := m.answer(ctx, body, header, picture, want, held)
+		if err != nil {
+			return err
+		}
+		h := w.Header()
+		if want {
+			h.Set(digestHeader, digests)
+		}
+		kind := "application/json"
+		if header >= 0 {
+			kind = "application/octet-stream"
+			h.Set(headerLength, strconv.FormatInt(header, 10))
+		}
+		write(w, http.StatusOK, kind, answer)
+		return nil
+	})
+}
+
+// write answers with bytes.
+func write(w http.ResponseWriter, status int, kind string, answer []byte) {
 	h := w.Header()
-	if want {
-		h.Set(digestHeader, digests)
-	}
-	h.Set("Content-Type", "application/json")
-	if header >= 0 {
-		h.Set("Content-Type", "application/octet-stream")
-		h.Set(headerLength, strconv.FormatInt(header, 10))
-	}
+	h.Set("Content-Type", kind)
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Content-Length", strconv.Itoa(len(answer)))
-	w.WriteHeader(http.StatusOK)
+	w.WriteHeader(status)
 	w.Write(answer) // who reads it may be gone
-	return nil
 }
 
 // pictured reports whether the body is a picture.

@@ -69,6 +69,9 @@ type Options struct {
 	// MaxHeld bounds, and returns its error. Another error gives the request the status 400. Nil gives it 415.
 	Picture func(inputs []onnx.ValueInfo, body []byte, take func(bytes int64) error) (map[string]tensor.Any, error)
 
+	// Services answer requests to paths of their own by runs of the models.
+	Services []Service
+
 	// Grace is the time that running requests get to finish when Serve stops; 0 means half a minute.
 	Grace time.Duration
 
@@ -176,6 +179,9 @@ func New(opts *Options, models ...Model) (*Server, error) {
 		}
 		s.models[m.Name] = served
 		s.names = append(s.names, m.Name)
+	}
+	if err := s.checkServices(); err != nil {
+		return nil, errors.Join(append(errs, err)...)
 	}
 	if len(errs) > 0 && len(s.models) == 0 {
 		return nil, errors.Join(errs...)

@@ -101,6 +101,12 @@ func (m *Model) ONNX() *onnx.Model { return m.part }
 // Tokenizer returns the folder's tokenizer.
 func (m *Model) Tokenizer() *text.Tokenizer { return m.tokens }
 
+// Embeds reports whether the model is for Embed.
+func (m *Model) Embeds() bool { return m.kind == ofTokens || m.kind == ofTexts }
+
+// Scores reports whether the model is for Classify and Rerank.
+func (m *Model) Scores() bool { return m.kind == logitsOfTexts }
+
 // Length returns the number of tokens that a text may have, special ones included; 0 is any number.
 func (m *Model) Length() int { return m.length }
 

@@ -32,8 +32,11 @@ type Options struct {
 	Counted func(tokens []int) error
 
 	// Run runs the model in place of a session of its own: the inputs are those of Model.ONNX. It may be called several times.
-	Run func(ctx context.Context, in map[string]tensor.Any) (map[string]tensor.Any, error)
+	Run Run
 }
+
+// A Run runs an encoder on its inputs, and returns its output by its name.
+type Run func(ctx context.Context, in map[string]tensor.Any) (map[string]tensor.Any, error)
 
 // A LengthError is a text with more tokens than the model takes.
 type LengthError struct {
@@ -45,6 +48,9 @@ type LengthError struct {
 func (e *LengthError) Error() string {
 	return fmt.Sprintf("text %d has %d tokens, the model takes %d: shorten it, or have it cut", e.Text, e.Tokens, e.Length)
 }
+
+// Unwrap returns tensor.ErrValue.
+func (e *LengthError) Unwrap() error { return tensor.ErrValue }
 
 func optionsOf(opts []Options) (Options, error) {
 	switch len(opts) {
@@ -99,7 +105,7 @@ func (m *Model) items(texts []string, pairs []string, o *Options) ([]item, error
 		}
 		e, err := m.tokens.Encode(m.lowered(prompt+t), how)
 		if err != nil {
-			return nil, m.errorf("text %d: %w", i, err)
+			return nil, m.errorf("%w: text %d: %w", tensor.ErrValue, i, err)
 		}
 		if m.length > 0 && len(e.IDs) > m.length {
 			if !m.cut && !o.Cut {
@@ -107,7 +113,7 @@ func (m *Model) items(texts []string, pairs []string, o *Options) ([]item, error
 			}
 			how.Truncation = &text.Truncation{MaxTokens: m.length, Left: m.left, Strategy: m.strategy}
 			if e, err = m.tokens.Encode(m.lowered(prompt+t), how); err != nil {
-				return nil, m.errorf("text %d: %w", i, err)
+				return nil, m.errorf("%w: text %d: %w", tensor.ErrValue, i, err)
 			}
 			e.Overflow = nil
 		}
@@ -236,7 +242,7 @@ var mixes = []string{"DynamicQuantizeLinear", "DynamicQuantizeMatMul"}
 
 // independent reports whether rows of a batch have the bits that they have alone. The first two texts of equal length are tried; so are
 // the operators of the graph.
-func (m *Model) independent(ctx context.Context, run func(context.Context, map[string]tensor.Any) (map[string]tensor.Any, error), list []item, order []int) (bool, error) {
+func (m *Model) independent(ctx context.Context, run Run, list []item, order []int) (bool, error) {
 	if v := m.together.Load(); v != 0 {
 		return v == 1, nil
 	}
@@ -280,7 +286,7 @@ func sameBits(a, b []float32) bool {
 }
 
 // batch runs texts with equally many tokens, and returns the output in row-major order.
-func (m *Model) batch(ctx context.Context, run func(context.Context, map[string]tensor.Any) (map[string]tensor.Any, error), list []item, order []int) ([]float32, error) {
+func (m *Model) batch(ctx context.Context, run Run, list []item, order []int) ([]float32, error) {
 	n := len(list[order[0]].ids)
 	width := n
 	if m.fixed > 0 {
