@@ -11,27 +11,6 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// A Service answers POST requests to a path by runs of the server's models. Its requests have the bounds of all others: on
-// bodies, memory, runs at one time, waiting and time.
-type Service struct {
-	Path string // as /v1/embeddings
-
-	// Answer returns the JSON that answers a body. Several requests may call it at the same time. It calls take with the number
-	// of bytes before it takes memory besides the body, and returns the errors of take and run. Another error gives the
-	// request the status 400 if it wraps tensor.ErrValue, 404 if it wraps ErrNotFound, and else 500.
-	Answer func(ctx context.Context, body []byte, run Run, take func(bytes int64) error) (answer []byte, err error)
-
-	// Refusal returns the JSON that answers a request that failed; nil is {"error": text}.
-	Refusal func(status int, text string) []byte
-}
-
-// A Run runs the server's model with a name. It waits for other runs as requests of the protocol do, and shares runs with them where
-// Options.BatchDelay says so.
-type Run func(ctx context.Context, model string, in map[string]tensor.Any) (map[string]tensor.Any, error)
-
-// ErrNotFound is wrapped by an error of a Service about a thing that the server doesn't have.
-var ErrNotFound = errors.New("not found")
-
 // service returns the service of a path, nil if there is none.
 func (s *Server) service(path string) *Service {
 	for i := range s.o.Services {

@@ -97,7 +97,7 @@ func (e *endpoints) embeddings(ctx context.Context, body []byte, run serve.Run, 
 		rows, err = m.Vectors.Embed(ctx, texts, o)
 	}
 	if err != nil {
-		return nil, err
+		return nil, bare(err)
 	}
 	return answer(m.Name, r.Format == "base64", rows, total, take)
 }

@@ -173,6 +173,18 @@ func whole(body []byte, texts ...string) error {
 	return nil
 }
 
+// bare is an error of a call without the name of the package, which clients needn't know.
+func bare(err error) error {
+	var long *vectors.LengthError
+	switch {
+	case errors.As(err, &long):
+		return wrong("%v", long)
+	case errors.Is(err, tensor.ErrValue) && !errors.As(err, new(*mistake)):
+		return wrong("%s", strings.TrimPrefix(strings.TrimPrefix(err.Error(), "vectors: "), tensor.ErrValue.Error()+": "))
+	}
+	return err
+}
+
 // counted is an Options.Counted that holds a request to the limits, and adds up its tokens.
 func (e *endpoints) counted(total *int, take func(int64) error) func([]int) error {
 	return func(tokens []int) error {

@@ -76,7 +76,7 @@ func (e *endpoints) rerank(ctx context.Context, body []byte, run serve.Run, take
 			return run(ctx, m.Name, in)
 		}})
 	if err != nil {
-		return nil, err
+		return nil, bare(err)
 	}
 	order := make([]int, len(scores))
 	room := 256

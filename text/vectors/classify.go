@@ -43,7 +43,7 @@ func (m *Model) Classify(ctx context.Context, texts []string, opts ...Options) (
 		case function == "sigmoid":
 			scores = sigmoid(logits)
 		default:
-			return m.errorf("config.json: function_to_apply is %.40q; softmax, sigmoid and none are known", function)
+			return errorf("config.json: function_to_apply is %.40q; softmax, sigmoid and none are known", function)
 		}
 		for c, s := range scores {
 			all[i] = append(all[i], Label{m.label(c), s})
@@ -80,7 +80,7 @@ func (m *Model) Rerank(ctx context.Context, query string, texts []string, opts .
 	scores := make([]float32, len(list))
 	err = m.run(ctx, list, &o, func(i int, logits []float32, _ int) error {
 		if len(logits) != 1 {
-			return m.errorf("%w: Rerank wants a model with one class; %s gives %d", tensor.ErrValue, m.file, len(logits))
+			return errorf("%w: Rerank wants a model with one class; %s gives %d", tensor.ErrValue, m.file, len(logits))
 		}
 		if !o.Raw && !m.config.identity() {
 			logits = sigmoid(logits)
@@ -102,7 +102,7 @@ func (m *Model) scoring(call string, opts []Options) (Options, error) {
 	case m.kind != logitsOfTexts:
 		err = m.wrong(call, logitsOfTexts)
 	case o.Dimensions != 0:
-		err = m.errorf("%w: Options.Dimensions is for Embed", tensor.ErrValue)
+		err = errorf("%w: Options.Dimensions is for Embed", tensor.ErrValue)
 	}
 	return o, err
 }

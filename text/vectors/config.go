@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -179,44 +178,6 @@ func known(modes []string) error {
 	for _, m := range modes {
 		if !slices.Contains(poolings, m) {
 			return fmt.Errorf("there is no pooling %.40q; these are %s", m, strings.Join(poolings, ", "))
-		}
-	}
-	return nil
-}
-
-// modules reads modules.json: the pooling, and the steps behind it.
-func (m *Model) modules(fsys fs.FS) error {
-	var list []struct {
-		Path string `json:"path"`
-		Type string `json:"type"`
-	}
-	ok, err := read(fsys, "modules.json", &list)
-	if err != nil || !ok {
-		return err
-	}
-	for i, module := range list {
-		words := strings.Split(module.Type, ".")
-		kind := words[len(words)-1]
-		folder := module.Path
-		if !fs.ValidPath(path.Join(folder, "x")) {
-			return fmt.Errorf("modules.json: module %d: the path %.100q leaves the folder", i, folder)
-		}
-		switch {
-		case kind == "Transformer" && i == 0:
-		case kind == "Pooling" && m.pooling == nil && len(m.steps) == 0 && i > 0:
-			if m.pooling, err = readPooling(fsys, path.Join(folder, "config.json")); err != nil {
-				return err
-			}
-		case kind == "Normalize" && i > 0:
-			m.steps = append(m.steps, normalize)
-		case kind == "Dense" && m.pooling != nil:
-			step, err := readDense(fsys, folder)
-			if err != nil {
-				return err
-			}
-			m.steps = append(m.steps, step)
-		default:
-			return fmt.Errorf("modules.json: module %d is %.100q, which isn't known there: a Transformer is followed by a Pooling, and by Dense and Normalize", i, module.Type)
 		}
 	}
 	return nil

@@ -2,7 +2,6 @@ package vectors
 
 import (
 	"context"
-	"math"
 	"slices"
 
 	"github.com/ashlar-go/ashlar/tensor"
@@ -33,12 +32,12 @@ func (m *Model) EmbedIDs(ctx context.Context, ids [][]int64, opts ...Options) ([
 	for i, row := range ids {
 		for _, id := range row {
 			if _, ok := m.tokens.Token(id); !ok {
-				return nil, m.errorf("%w: text %d: no token has the id %d", tensor.ErrValue, i, id)
+				return nil, errorf("%w: text %d: no token has the id %d", tensor.ErrValue, i, id)
 			}
 		}
 		if m.length > 0 && len(row) > m.length {
 			if !m.cut && !o.Cut {
-				return nil, m.errorf("%w", &LengthError{i, len(row), m.length})
+				return nil, errorf("%w", &LengthError{i, len(row), m.length})
 			}
 			row = row[:m.length]
 		}
@@ -64,11 +63,11 @@ func (m *Model) embedding(opts []Options) (Options, error) {
 	switch {
 	case d == 0:
 	case d < 0:
-		return o, m.errorf("%w: Dimensions is %d", tensor.ErrValue, d)
+		return o, errorf("%w: Dimensions is %d", tensor.ErrValue, d)
 	case c.Dimensions != nil && !slices.Contains(c.Dimensions, d):
-		return o, m.errorf("%w: Dimensions is %d; matryoshka_dimensions of config.json are %v", tensor.ErrValue, d, c.Dimensions)
+		return o, errorf("%w: Dimensions is %d; matryoshka_dimensions of config.json are %v", tensor.ErrValue, d, c.Dimensions)
 	case c.Dimensions == nil && !c.Matryoshka:
-		return o, m.errorf("%w: Dimensions is %d, and config.json has neither is_matryoshka nor matryoshka_dimensions: the first numbers of its vectors mean nothing alone", tensor.ErrValue, d)
+		return o, errorf("%w: Dimensions is %d, and config.json has neither is_matryoshka nor matryoshka_dimensions: the first numbers of its vectors mean nothing alone", tensor.ErrValue, d)
 	}
 	return o, nil
 }
@@ -86,12 +85,12 @@ func (m *Model) embed(ctx context.Context, list []item, o *Options) ([][]float32
 		}
 		for _, s := range m.steps {
 			if v, err = s(v); err != nil {
-				return m.errorf("%w", err)
+				return errorf("%w", err)
 			}
 		}
 		if o.Dimensions > 0 {
 			if o.Dimensions > len(v) {
-				return m.errorf("%w: Dimensions is %d, vectors have %d", tensor.ErrValue, o.Dimensions, len(v))
+				return errorf("%w: Dimensions is %d, vectors have %d", tensor.ErrValue, o.Dimensions, len(v))
 			}
 			v = v[:o.Dimensions]
 			if len(m.steps) > 0 {
@@ -107,66 +106,4 @@ func (m *Model) embed(ctx context.Context, list []item, o *Options) ([][]float32
 		return nil, err
 	}
 	return all, nil
-}
-
-// pool makes one vector of rows of width numbers, one for each token, the first skip of which don't count. Weights of a
-// weightedmean count from the first token of all. Sums are in float64, in the order of the tokens.
-func (p *pooling) pool(rows []float32, width, skip int) []float32 {
-	n := len(rows) / width
-	v := make([]float32, 0, len(p.modes)*width)
-	for _, mode := range p.modes {
-		switch mode {
-		case "cls":
-			first := min(skip, n-1)
-			v = append(v, rows[first*width:(first+1)*width]...)
-		case "lasttoken":
-			v = append(v, rows[(n-1)*width:]...)
-		case "max":
-			most := slices.Repeat([]float32{float32(math.Inf(-1))}, width)
-			for at := skip; at < n; at++ {
-				for c, x := range rows[at*width : (at+1)*width] {
-					if x > most[c] || x != x {
-						most[c] = x
-					}
-				}
-			}
-			v = append(v, most...)
-		default:
-			sums, weights := make([]float64, width), 0.0
-			for at := skip; at < n; at++ {
-				w := 1.0
-				if mode == "weightedmean" {
-					w = float64(at + 1)
-				}
-				weights += w
-				for c, x := range rows[at*width : (at+1)*width] {
-					sums[c] += float64(w * float64(x)) // the conversion keeps the compiler from fusing
-				}
-			}
-			if weights = max(weights, 1e-9); mode == "mean_sqrt_len_tokens" {
-				weights = math.Sqrt(weights)
-			}
-			for _, s := range sums {
-				v = append(v, float32(s/weights))
-			}
-		}
-	}
-	return v
-}
-
-// A step makes another vector of a vector.
-type step func([]float32) ([]float32, error)
-
-// normalize divides by the length of the vector, by 1e-12 at least.
-func normalize(v []float32) ([]float32, error) {
-	sum := 0.0
-	for _, x := range v {
-		sum += float64(float64(x) * float64(x))
-	}
-	length := max(math.Sqrt(sum), 1e-12)
-	unit := make([]float32, len(v))
-	for i, x := range v {
-		unit[i] = float32(float64(x) / length)
-	}
-	return unit, nil
 }

@@ -47,9 +47,9 @@ func (m *Model) Entities(ctx context.Context, texts []string, join Join, opts ..
 	case m.kind != logitsOfTokens:
 		return nil, m.wrong("Entities", logitsOfTokens)
 	case join != JoinNone && join != JoinSimple && join != JoinFirst && join != JoinAverage && join != JoinMax:
-		return nil, m.errorf("%w: there is no join %.40q", tensor.ErrValue, string(join))
+		return nil, errorf("%w: there is no join %.40q", tensor.ErrValue, string(join))
 	case o.Dimensions != 0 || o.Raw:
-		return nil, m.errorf("%w: Options.Dimensions and Options.Raw aren't for Entities", tensor.ErrValue)
+		return nil, errorf("%w: Options.Dimensions and Options.Raw aren't for Entities", tensor.ErrValue)
 	}
 	list, err := m.items(texts, nil, &o)
 	if err != nil {

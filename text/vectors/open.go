@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -26,7 +27,6 @@ type Settings struct {
 
 // A Model is a folder that was opened. Its methods may be called from several goroutines at once.
 type Model struct {
-	name    string // the folder, for errors
 	tokens  *text.Tokenizer
 	whole   *onnx.Model
 	part    *onnx.Model // computes one output
@@ -79,7 +79,6 @@ func Open(folder string, settings ...Settings) (*Model, error) {
 	if err != nil {
 		return nil, fmt.Errorf("vectors: %s: %w", folder, err)
 	}
-	m.name = folder
 	return m, nil
 }
 
@@ -150,6 +149,44 @@ func open(fsys fs.FS, settings []Settings, load func(string) (*onnx.Model, error
 		return nil, fmt.Errorf("config_sentence_transformers.json: default_prompt_name: prompts has no %.100q", m.prompt)
 	}
 	return m, m.graph(fsys, s.File, load)
+}
+
+// modules reads modules.json: the pooling, and the steps behind it.
+func (m *Model) modules(fsys fs.FS) error {
+	var list []struct {
+		Path string `json:"path"`
+		Type string `json:"type"`
+	}
+	ok, err := read(fsys, "modules.json", &list)
+	if err != nil || !ok {
+		return err
+	}
+	for i, module := range list {
+		words := strings.Split(module.Type, ".")
+		kind := words[len(words)-1]
+		folder := module.Path
+		if !fs.ValidPath(path.Join(folder, "x")) {
+			return fmt.Errorf("modules.json: module %d: the path %.100q leaves the folder", i, folder)
+		}
+		switch {
+		case kind == "Transformer" && i == 0:
+		case kind == "Pooling" && m.pooling == nil && len(m.steps) == 0 && i > 0:
+			if m.pooling, err = readPooling(fsys, path.Join(folder, "config.json")); err != nil {
+				return err
+			}
+		case kind == "Normalize" && i > 0:
+			m.steps = append(m.steps, normalize)
+		case kind == "Dense" && m.pooling != nil:
+			step, err := readDense(fsys, folder)
+			if err != nil {
+				return err
+			}
+			m.steps = append(m.steps, step)
+		default:
+			return fmt.Errorf("modules.json: module %d is %.100q, which isn't known there: a Transformer is followed by a Pooling, and by Dense and Normalize", i, module.Type)
+		}
+	}
+	return nil
 }
 
 // given applies what the program says.
@@ -369,12 +406,7 @@ func (m *Model) choose(file string) error {
 
 // wrong is an error about a call that the model isn't for.
 func (m *Model) wrong(call string, want kind) error {
-	return m.errorf("%w: %s wants %v; the output %q of %s is %v", tensor.ErrValue, call, want, m.output, m.file, m.kind)
+	return errorf("%w: %s wants %v; the output %q of %s is %v", tensor.ErrValue, call, want, m.output, m.file, m.kind)
 }
 
-func (m *Model) errorf(format string, args ...any) error {
-	if m.name != "" {
-		format, args = "%s: "+format, append([]any{m.name}, args...)
-	}
-	return fmt.Errorf("vectors: "+format, args...)
-}
+func errorf(format string, args ...any) error { return fmt.Errorf("vectors: "+format, args...) }

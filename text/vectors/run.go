@@ -73,14 +73,14 @@ type item struct {
 func (m *Model) items(texts []string, pairs []string, o *Options) ([]item, error) {
 	prompt := ""
 	if name := o.Prompt; m.kind >= logitsOfTokens && name != "" {
-		return nil, m.errorf("%w: Options.Prompt is for Embed", tensor.ErrValue)
+		return nil, errorf("%w: Options.Prompt is for Embed", tensor.ErrValue)
 	} else if m.kind < logitsOfTokens && (name != "" || m.prompt != "") {
 		if name == "" {
 			name = m.prompt
 		}
 		p, ok := m.prompts[name]
 		if !ok {
-			return nil, m.errorf("%w: config_sentence_transformers.json has no prompt %.100q", tensor.ErrValue, name)
+			return nil, errorf("%w: config_sentence_transformers.json has no prompt %.100q", tensor.ErrValue, name)
 		}
 		prompt = p
 	}
@@ -89,7 +89,7 @@ func (m *Model) items(texts []string, pairs []string, o *Options) ([]item, error
 	if m.pooling != nil && m.pooling.skipPrompt && prompt != "" {
 		e, err := m.tokens.Encode(m.lowered(prompt), all)
 		if err != nil {
-			return nil, m.errorf("prompt %.100q: %w", prompt, err)
+			return nil, errorf("prompt %.100q: %w", prompt, err)
 		}
 		for skip = len(e.IDs); skip > 0 && e.Special[skip-1]; {
 			skip-- // the end of a text isn't the prompt's
@@ -105,15 +105,15 @@ func (m *Model) items(texts []string, pairs []string, o *Options) ([]item, error
 		}
 		e, err := m.tokens.Encode(m.lowered(prompt+t), how)
 		if err != nil {
-			return nil, m.errorf("%w: text %d: %w", tensor.ErrValue, i, err)
+			return nil, errorf("%w: text %d: %w", tensor.ErrValue, i, err)
 		}
 		if m.length > 0 && len(e.IDs) > m.length {
 			if !m.cut && !o.Cut {
-				return nil, m.errorf("%w", &LengthError{i, len(e.IDs), m.length})
+				return nil, errorf("%w", &LengthError{i, len(e.IDs), m.length})
 			}
 			how.Truncation = &text.Truncation{MaxTokens: m.length, Left: m.left, Strategy: m.strategy}
 			if e, err = m.tokens.Encode(m.lowered(prompt+t), how); err != nil {
-				return nil, m.errorf("%w: text %d: %w", tensor.ErrValue, i, err)
+				return nil, errorf("%w: text %d: %w", tensor.ErrValue, i, err)
 			}
 			e.Overflow = nil
 		}
@@ -126,7 +126,7 @@ func (m *Model) items(texts []string, pairs []string, o *Options) ([]item, error
 // counted refuses texts without tokens, and tells the program the numbers of the others.
 func (m *Model) counted(counts []int, o *Options) error {
 	if i := slices.Index(counts, 0); i >= 0 {
-		return m.errorf("%w: text %d has no tokens", tensor.ErrValue, i)
+		return errorf("%w: text %d has no tokens", tensor.ErrValue, i)
 	}
 	if o.Counted != nil {
 		return o.Counted(counts)
@@ -334,24 +334,24 @@ func (m *Model) batch(ctx context.Context, run Run, list []item, order []int) ([
 	}
 	a := out[m.output]
 	if a.IsZero() {
-		return nil, m.errorf("%s: the run gave no output %q", m.file, m.output)
+		return nil, errorf("%s: the run gave no output %q", m.file, m.output)
 	}
 	shape, want := a.Shape(), []int{len(order)}
 	if rank := 2; m.kind == ofTokens || m.kind == logitsOfTokens {
 		want = append(want, width)
 		if rank = 3; len(shape) != rank || !slices.Equal(shape[:2], want) {
-			return nil, m.errorf("%s: output %q has the shape %v, want %v and an axis of numbers", m.file, m.output, shape, want)
+			return nil, errorf("%s: output %q has the shape %v, want %v and an axis of numbers", m.file, m.output, shape, want)
 		}
 	} else if len(shape) != rank || shape[0] != want[0] {
-		return nil, m.errorf("%s: output %q has the shape %v, want %d rows of numbers", m.file, m.output, shape, want[0])
+		return nil, errorf("%s: output %q has the shape %v, want %d rows of numbers", m.file, m.output, shape, want[0])
 	}
 	if last := shape[len(shape)-1]; m.kind >= logitsOfTokens && m.labels != nil && last != len(m.labels) || last == 0 {
-		return nil, m.errorf("%s: output %q has rows of %d numbers, config.json has %d labels", m.file, m.output, last, len(m.labels))
+		return nil, errorf("%s: output %q has rows of %d numbers, config.json has %d labels", m.file, m.output, last, len(m.labels))
 	}
 	list32, err := floats(a)
 	runtime.KeepAlive(a)
 	if err != nil {
-		return nil, m.errorf("%s: output %q: %w", m.file, m.output, err)
+		return nil, errorf("%s: output %q: %w", m.file, m.output, err)
 	}
 	return list32, nil
 }

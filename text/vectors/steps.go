@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"path"
 	"slices"
 	"strings"
@@ -13,6 +14,68 @@ import (
 	"github.com/ashlar-go/ashlar/op"
 	"github.com/ashlar-go/ashlar/tensor"
 )
+
+// pool makes one vector of rows of width numbers, one for each token, the first skip of which don't count. Weights of a
+// weightedmean count from the first token of all. Sums are in float64, in the order of the tokens.
+func (p *pooling) pool(rows []float32, width, skip int) []float32 {
+	n := len(rows) / width
+	v := make([]float32, 0, len(p.modes)*width)
+	for _, mode := range p.modes {
+		switch mode {
+		case "cls":
+			first := min(skip, n-1)
+			v = append(v, rows[first*width:(first+1)*width]...)
+		case "lasttoken":
+			v = append(v, rows[(n-1)*width:]...)
+		case "max":
+			most := slices.Repeat([]float32{float32(math.Inf(-1))}, width)
+			for at := skip; at < n; at++ {
+				for c, x := range rows[at*width : (at+1)*width] {
+					if x > most[c] || x != x {
+						most[c] = x
+					}
+				}
+			}
+			v = append(v, most...)
+		default:
+			sums, weights := make([]float64, width), 0.0
+			for at := skip; at < n; at++ {
+				w := 1.0
+				if mode == "weightedmean" {
+					w = float64(at + 1)
+				}
+				weights += w
+				for c, x := range rows[at*width : (at+1)*width] {
+					sums[c] += float64(w * float64(x)) // the conversion keeps the compiler from fusing
+				}
+			}
+			if weights = max(weights, 1e-9); mode == "mean_sqrt_len_tokens" {
+				weights = math.Sqrt(weights)
+			}
+			for _, s := range sums {
+				v = append(v, float32(s/weights))
+			}
+		}
+	}
+	return v
+}
+
+// A step makes another vector of a vector.
+type step func([]float32) ([]float32, error)
+
+// normalize divides by the length of the vector, by 1e-12 at least.
+func normalize(v []float32) ([]float32, error) {
+	sum := 0.0
+	for _, x := range v {
+		sum += float64(float64(x) * float64(x))
+	}
+	length := max(math.Sqrt(sum), 1e-12)
+	unit := make([]float32, len(v))
+	for i, x := range v {
+		unit[i] = float32(float64(x) / length)
+	}
+	return unit, nil
+}
 
 // readDense reads a Dense module: a product with a matrix, a bias, and Tanh or nothing.
 func readDense(fsys fs.FS, folder string) (step, error) {
