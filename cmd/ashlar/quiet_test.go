@@ -45,6 +45,7 @@ func TestFilesComeBeforeText(t *testing.T) {
 		`convert testdata/digits.onnx TMP/a.npz --digest`,
 		`plan mean(x) -i x=testdata/digits-test.npy --svg TMP/a.svg`,
 		`plan mean(x) -i x=testdata/digits-test.npy --json --svg TMP/a.svg`,
+		`embed examples/embeddings/encoder red --json -o TMP/a.npy`,
 		`compute mean(x) -i x=testdata/digits-test.npy --receipt TMP/a.json`,
 		`compute mean(x) -i x=testdata/digits-test.npy -o TMP/a.zarr --receipt TMP/a.json`,
 		`rechunk testdata/digits-test.npy TMP/a.zarr --chunks 100,8,8 --receipt TMP/a.json`,

@@ -129,7 +129,7 @@ Prometheus reads them. Errors are logged to standard error.`,
 			return usagef(c, "--max-body and --max-held can't be none")
 		}
 		if len(args)+len(f.texts) == 0 {
-			return usagef(c, "it takes one or more models, or --text with a folder")
+			return usagef(c, "it takes one or more models, 0 given; --text takes the folder of an encoder")
 		}
 		if f.limits.Texts < 1 || f.limits.Tokens < 1 {
 			return usagef(c, "--max-texts and --max-tokens are 1 at least")

@@ -230,15 +230,16 @@ func graph(k Kind, vocab int) (*onnx.Model, error) {
 	position := func(at string, rows int) {
 		x = b.Node("Add", []string{x, b.Node("Gather", []string{b.weight(0.3, rows, k.Hidden), at})})
 	}
-	one := constant(b, int64(1))
 	switch k.Family {
 	case "bert":
+		one := constant(b, int64(1))
 		types := b.Input("token_type_ids", dtype.Int64, dims...)
 		x = b.Node("Add", []string{x, b.Node("Gather", []string{b.weight(0.3, 2, k.Hidden), types})})
 		n := b.Node("Gather", []string{b.Node("Shape", []string{ids}), constant(b, int64(1))})
 		position(b.Node("Range", []string{constant(b, int64(0)), n, one}), k.Length)
 		x = b.norm(x, true)
 	case "roberta": // positions count the tokens that are no padding, from 2 on
+		one := constant(b, int64(1))
 		used := b.Node("Cast", []string{b.Node("Not", []string{b.Node("Equal", []string{ids, one})})}, onnx.IntAttr("to", int64(onnx.ElemInt64)))
 		at := b.Node("Mul", []string{b.Node("CumSum", []string{used, one}), used})
 		position(b.Node("Add", []string{at, one}), k.Length+2)
