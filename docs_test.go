@@ -190,6 +190,15 @@ func TestSoundPage(t *testing.T) {
 	}
 }
 
+func TestEmbeddingsPages(t *testing.T) {
+	if commands, programs := runPage(t, filepath.FromSlash("docs/embeddings.md")); commands < 4 || programs != 1 {
+		t.Errorf("ran %d commands and %d programs, want 4 and 1", commands, programs)
+	}
+	if _, programs := runPage(t, filepath.FromSlash("docs/from-fastembed.md")); programs != 1 {
+		t.Errorf("ran %d programs, want 1", programs)
+	}
+}
+
 func TestFixedPoint(t *testing.T) {
 	if _, programs := runPage(t, filepath.FromSlash("docs/fixed-point.md")); programs != 1 {
 		t.Errorf("ran %d programs, want 1", programs)
