@@ -3,7 +3,7 @@
 //	POST /v1/embeddings   vectors of texts, in the form of OpenAI
 //	POST /rerank          scores of texts for a query, in the forms of Text Embeddings Inference and of Cohere
 //
-// The models are those of package text/vectors. [New] makes the server's models and services of them:
+// The models are opened by package text/vectors. [New] makes the server's models and services of them:
 //
 //	models, services, err := endpoints.New(nil, endpoints.Model{Name: "minilm", Vectors: m})
 //	s, err := serve.New(&serve.Options{Services: services}, models...)
@@ -11,7 +11,7 @@
 // # Embeddings
 //
 // The body has the fields model, input, encoding_format (float or base64) and dimensions. Input is a text, a list of texts,
-// a list of ids, or a list of lists of ids. Ids are what the model gets, so special tokens are among them. Two fields are this
+// a list of ids, or a list of lists of ids. The model gets ids as they are, so special tokens are among them. Two fields are this
 // server's own: truncate cuts texts that are too long, and prompt_name names a prompt of the folder. Other fields are passed
 // over. Base64 holds float32 numbers, the lowest byte first.
 //
@@ -52,7 +52,7 @@ type Model struct {
 	Vectors *vectors.Model
 }
 
-// endpoints are the models, by what they are for.
+// endpoints are the models, by their purpose.
 type endpoints struct {
 	limits         Limits
 	embeds, scores []Model

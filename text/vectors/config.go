@@ -53,7 +53,7 @@ func bare(err error) error {
 	return err
 }
 
-// A config is what config.json says.
+// A config is the file config.json.
 type config struct {
 	ModelType    string            `json:"model_type"`
 	Positions    int               `json:"max_position_embeddings"`

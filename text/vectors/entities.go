@@ -34,11 +34,11 @@ type part struct {
 	span  text.Span
 }
 
-// Entities returns the entities of each text, in their order. The label O is left out. Labels B-x and I-x are those of the entity x:
+// Entities returns the entities of each text, in their order. The label O is left out. Labels B-x and I-x belong to the entity x:
 // JoinNone keeps them as they are, the others join them.
 //
-// The words of JoinFirst, JoinAverage and JoinMax are those of Hugging Face's pipeline. A WordPiece token continues a word
-// where its characters aren't those of the text. A token of other models does where no space is at its beginning or before it.
+// The words of JoinFirst, JoinAverage and JoinMax are as in Hugging Face's pipeline. A WordPiece token continues a word
+// where it hasn't as many characters as its span. A token of other models does where no space is at its beginning or before it.
 func (m *Model) Entities(ctx context.Context, texts []string, join Join, opts ...Options) ([][]Entity, error) {
 	o, err := optionsOf(opts)
 	switch {

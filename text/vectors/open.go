@@ -57,7 +57,7 @@ type Model struct {
 	together atomic.Int32 // 0 not tried, 1 rows don't depend on each other, 2 they do
 }
 
-// A kind is what the output of a model holds.
+// A kind says which numbers the output of a model holds.
 type kind int
 
 const (
@@ -189,7 +189,7 @@ func (m *Model) modules(fsys fs.FS) error {
 	return nil
 }
 
-// given applies what the program says.
+// given applies the settings of the program.
 func (m *Model) given(s Settings) error {
 	if s.Pooling != "" {
 		if m.pooling != nil {
@@ -286,7 +286,7 @@ func (m *Model) lengths(fsys fs.FS) error {
 // files are the places of the ONNX file.
 var files = []string{"onnx/model.onnx", "model.onnx"}
 
-// graph opens the ONNX file, and checks what it takes and gives.
+// graph opens the ONNX file, and checks its inputs and outputs.
 func (m *Model) graph(fsys fs.FS, file string, load func(string) (*onnx.Model, error)) (err error) {
 	if file == "" {
 		for _, name := range files {

@@ -31,7 +31,7 @@ type Options struct {
 	// ends the call.
 	Counted func(tokens []int) error
 
-	// Run runs the model in place of a session of its own: the inputs are those of Model.ONNX. It may be called several times.
+	// Run runs the model in place of a session of its own: it gets the inputs of Model.ONNX. It may be called several times.
 	Run Run
 }
 
@@ -156,7 +156,7 @@ func (m *Model) lowered(s string) string {
 	return b.String()
 }
 
-// cased reports whether the next character of s, by next, is a letter with case, but for those without a place of their own.
+// cased reports whether the next character of s, by next, is a letter with case, but for characters without a place of their own.
 func cased(s string, next func(string) (rune, int)) bool {
 	for len(s) > 0 {
 		r, n := next(s)
