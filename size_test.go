@@ -89,6 +89,30 @@ func TestAddOnlyProgram(t *testing.T) {
 	t.Logf("%d bytes stripped", info.Size())
 }
 
+// A program that runs models, or serves them, compiles nothing of the packages for texts. The command does.
+func TestTextsApart(t *testing.T) {
+	texts := func(pkg string) (list []string) {
+		out, err := exec.Command("go", "list", "-deps", pkg).Output()
+		if err != nil {
+			t.Fatal(pkg, err)
+		}
+		for _, p := range strings.Fields(string(out)) {
+			if dir, ok := own(p); ok && under(dir, "text") {
+				list = append(list, dir)
+			}
+		}
+		return list
+	}
+	for _, pkg := range []string{"./testdata/addonly", "./op/all", "./onnx", "./onnx/serve", "./sound", "./examples/digits-http"} {
+		if list := texts(pkg); list != nil {
+			t.Errorf("%s compiles %v", pkg, list)
+		}
+	}
+	if list := texts("./text/endpoints"); len(list) != 3 {
+		t.Errorf("./text/endpoints compiles %v: the search doesn't see the packages for texts", list)
+	}
+}
+
 // The search must see another operator where there is one.
 func TestAddOnlyProgramCanFail(t *testing.T) {
 	const main = "testdata/addonly/main.go"
