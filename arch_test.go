@@ -65,7 +65,7 @@ var levels = map[string]int{
 	"internal/core/reduce": 9, "internal/core/contract": 9, "op": 10, "tensortest": 5,
 	"sound": 11, "op/ml": 11, "op/train": 11, "op/all": 12, "device": 11, "onnx": 13, "onnx/imagedecoder": 13, "format/…": 8,
 	"format/zarr/internal/request": 4,
-	"draw":                         12, "onnx/serve": 14, "onnx/weights": 14, "chunk/internal/expr": 11, "chunk": 12, "format/zarr/s3": 12,
+	"draw":                         12, "onnx/serve": 14, "onnx/weights": 14, "onnx/quantize": 14, "chunk/internal/expr": 11, "chunk": 12, "format/zarr/s3": 12,
 	"onnx/picture": 15, "text/vectors": 14, "text/endpoints": 15, "chunk/job": 13, "judge/ask": 13,
 }
 

@@ -21,7 +21,6 @@ bench                        10       0
 bench/models               1860       0
 bench/onnxruntime           250       0
 bench/process               250       0
-bench/quantize              370       0
 bench/scale                 290       0
 bench/serving               370       0
 bench/session               200       0

@@ -52,7 +52,8 @@ which results lie channels last, by regions and their costs in moved elements, a
 convolutions stay in planes. The variable ASHLAR_PASSES leaves
 passes out: all, none, or names as in -follow,-join; an unknown one lists them.
 With check, runs are compared with runs without passes. --integers lists the steps
-of ashlar run --integers, and says of each whether it runs on integers.
+of ashlar run --integers, and says of each whether it runs on integers. A last line
+has the share of the operations of Conv, Gemm and MatMul that do.
 
 --svg draws the graph of a model, with --plan the steps in place of the nodes. - is
 standard output, and then the text is left out. A file that fails doesn't end the
@@ -282,7 +283,10 @@ func (p *program) describeModel(s *source, f *infoFlags) error {
 		if err != nil {
 			return err
 		}
-		p.describePlan(steps)
+		if p.describePlan(steps); f.integers {
+			on, all := integerShare(steps, cost.Cost)
+			fmt.Fprintf(p.out, "\nintegers  %s of the operations of Conv, Gemm and MatMul\n", percent(on, all))
+		}
 		return nil
 	}
 	fmt.Fprint(p.out, "  ")

@@ -44,8 +44,15 @@ type infoModel struct {
 	Plan        []infoStep    `json:"plan,omitempty"` // with --plan
 	Regions     []infoRegion  `json:"regions,omitempty"`
 	Convs       *infoShare    `json:"convolutions,omitempty"`
+	Integers    *infoIntegers `json:"integers,omitempty"` // with --integers
 	Unsupported []string      `json:"unsupported,omitempty"`
 	Error       string        `json:"error,omitempty"` // why it can't be run, if nothing is unsupported
+}
+
+// infoIntegers counts the FLOPs of Conv, Gemm and MatMul.
+type infoIntegers struct {
+	FLOPs    int64 `json:"flops"`
+	Integers int64 `json:"on_integers"`
 }
 
 type infoOpset struct {
@@ -179,6 +186,10 @@ func (p *program) modelJSON(s *source, f *infoFlags) (*infoModel, error) {
 		out.Plan, out.Regions = infoSteps(steps), infoRegions(steps)
 		if n := shareOf(steps); n.convs > 0 {
 			out.Convs = &n
+		}
+		if f.integers {
+			out.Integers = new(infoIntegers)
+			out.Integers.Integers, out.Integers.FLOPs = integerShare(steps, c.Cost)
 		}
 	}
 	out.Operators = costs(c.Cost)

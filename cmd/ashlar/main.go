@@ -167,7 +167,7 @@ when the command line makes no sense. It is 130 or 143 after a signal.`,
 		}
 		return usagef(c, "%s", text)
 	})
-	root.AddCommand(p.runCommand(), p.infoCommand(), p.checkCommand(), p.showCommand(), p.convertCommand(), p.diffCommand(), p.statsCommand(), p.layoutCommand(), p.shardCommand(), p.opsCommand(), p.serveCommand(), p.embedCommand(), p.viewCommand(), p.computeCommand(), p.rechunkCommand(), p.planCommand(), p.verifyCommand(), p.certifyCommand(), p.demoCommand(), p.versionCommand())
+	root.AddCommand(p.runCommand(), p.infoCommand(), p.checkCommand(), p.showCommand(), p.convertCommand(), p.quantizeCommand(), p.diffCommand(), p.statsCommand(), p.layoutCommand(), p.shardCommand(), p.opsCommand(), p.serveCommand(), p.embedCommand(), p.viewCommand(), p.computeCommand(), p.rechunkCommand(), p.planCommand(), p.verifyCommand(), p.certifyCommand(), p.demoCommand(), p.versionCommand())
 	complete(root, choices())
 	root.SetOut(p.out) // before the command completion, which keeps it
 	root.InitDefaultHelpCmd()

@@ -1,0 +1,335 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"text/tabwriter"
+	"time"
+
+	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/onnx"
+	"github.com/ashlar-go/ashlar/onnx/quantize"
+	"github.com/ashlar-go/ashlar/tensor"
+	"github.com/spf13/cobra"
+)
+
+// quantizeFlags are the flags of quantize.
+type quantizeFlags struct {
+	run         runFlags
+	out         string
+	folder      string
+	activations string
+	ranges      string
+	repeat      int
+	o           quantize.Options
+}
+
+func (p *program) quantizeCommand() *cobra.Command {
+	var f quantizeFlags
+	c := &cobra.Command{
+		Use:   "quantize MODEL -o OUT.onnx --calibrate FOLDER",
+		Short: "Make a model of integers from a model of float32",
+		Long: `Quantize writes a model whose Conv, Gemm and MatMul nodes run on integers of 8 bits:
+ashlar run --integers and onnx.NewIntegerSession run it so, and ONNX Runtime does.
+Between them, QuantizeLinear and DequantizeLinear nodes have the scales.
+
+Samples. --calibrate names a folder. Each file in it is the input of a run, as ashlar
+run takes it: npy, npz, a picture or WAV. Flags for pictures and sound are those of
+run. -i NAME=FILE gives an input that is the same in all runs. Samples should be like
+the inputs that the model will see. The sizes of a sample are free where the model's are.
+
+Ranges. --range says which numbers of a result have integers of their own: all from
+the smallest to the largest (extremes), all but the outermost (percentile, with
+--percentile), or as many as give the least squared error (error).
+
+Weights are int8 with a scale for each output channel. BatchNormalization, and
+constants for each channel, become part of the Conv before them. --keep leaves a node
+in float32, and --keep-error all nodes whose own error is larger. That is the root of the
+sum of squared distances over that of squared results, where the node alone is
+quantized. --layers prints it for each node.
+
+The report has the share of operations on integers, the size, the time of a run, and
+the distance of each output from the model of floats over all samples. Samples are
+read one at a time, two to four times in all. OUT is there in full or not at all.`,
+		Example: `  ashlar quantize testdata/digits.onnx -o small.onnx --calibrate pictures
+  ashlar quantize model.onnx -o small.onnx --calibrate photos --mean 0.485,0.456,0.406 --std 0.229,0.224,0.225
+  ashlar quantize model.onnx -o small.onnx --calibrate inputs --range error --layers
+  ashlar quantize model.onnx -o small.onnx --calibrate inputs --keep-error 0.05 --keep last`,
+		Args: arguments(1, 1, "a model"),
+		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+			return []string{"onnx"}, cobra.ShellCompDirectiveFilterFileExt
+		},
+	}
+	flags := c.Flags()
+	flags.SortFlags = false
+	flags.StringVarP(&f.out, "output", "o", "", "`file` of the model of integers")
+	flags.StringVar(&f.folder, "calibrate", "", "`folder` of samples")
+	flags.StringArrayVarP(&f.run.inputs, "input", "i", nil, "give an input that is the same in all runs: `name=file`")
+	flags.StringVar(&f.activations, "activations", "uint8", "type of activations: uint8 or int8")
+	flags.StringVar(&f.ranges, "range", "extremes", "numbers with integers of their own: extremes, percentile or error")
+	flags.Float64Var(&f.o.Percentile, "percentile", 99.99, "percentage of the numbers that --range percentile holds")
+	flags.StringArrayVar(&f.o.Keep, "keep", nil, "leave the node of this `name`, or with a result of this name, in float32")
+	flags.Float64Var(&f.o.KeepError, "keep-error", 0, "leave nodes with a larger error in float32 (default: none)")
+	flags.BoolVar(&f.o.Layers, "layers", false, "print the distance of each node that is quantized alone")
+	flags.IntVar(&f.repeat, "repeat", 10, "time `N` runs of each model on the first sample; 0 is none")
+	f.run.pics.register(c)
+	p.soundFlags(c)
+	flags.Var(&p.limit, "max-memory", "refuse a run that needs more memory for weights and results: 2GiB, 500MB or none (default 4GiB)")
+	flags.IntVar(&f.run.threads, "threads", 0, "compute with `N` threads (default: all)")
+	p.quietFlag(c, "report")
+	p.forceFlag(c)
+	c.RunE = func(c *cobra.Command, args []string) error {
+		if err := f.check(p, c); err != nil {
+			return err
+		}
+		return p.quantize(c.Context(), &f, args[0])
+	}
+	return c
+}
+
+// check refuses flags that make no sense.
+func (f *quantizeFlags) check(p *program, c *cobra.Command) error {
+	switch {
+	case f.out == "":
+		return usagef(c, "-o says the file of the model of integers: give it")
+	case f.folder == "":
+		return usagef(c, "--calibrate says the folder of samples: give it")
+	case f.repeat < 0:
+		return usagef(c, "--repeat can't be %d", f.repeat)
+	case f.run.threads < 0 || f.run.threads > mostThreads:
+		return usagef(c, "--threads can't be %d; want 0 to %d", f.run.threads, mostThreads)
+	case !(f.o.Percentile > 50 && f.o.Percentile <= 100):
+		return usagef(c, "--percentile can't be %v; want more than 50, and 100 at most", f.o.Percentile)
+	case !(f.o.KeepError >= 0):
+		return usagef(c, "--keep-error can't be %v", f.o.KeepError)
+	case c.Flags().Changed("percentile") && f.ranges != "percentile":
+		return usagef(c, "--percentile is about --range percentile")
+	}
+	switch f.activations {
+	case "uint8":
+		f.o.Activations = dtype.Uint8
+	case "int8":
+		f.o.Activations = dtype.Int8
+	default:
+		return usagef(c, "--activations %s: want uint8 or int8", f.activations)
+	}
+	found := false
+	for r := quantize.Extremes; r <= quantize.LeastError; r++ {
+		if r.String() == f.ranges {
+			f.o.Range, found = r, true
+		}
+	}
+	if !found {
+		return usagef(c, "--range %s: want extremes, percentile or error", f.ranges)
+	}
+	if f.out != "-" {
+		if err := p.endsIn(".onnx", "output", f.out); err != nil {
+			return err
+		}
+	}
+	return f.run.pics.check(p)
+}
+
+// quantize writes the model of integers, and reports on it.
+func (p *program) quantize(ctx context.Context, f *quantizeFlags, model string) error {
+	src, m, err := p.openModel(model)
+	if err != nil {
+		return err
+	}
+	if err := folderOf(f.out); err != nil {
+		return err
+	}
+	d, err := p.foldersOf(m, &f.run, []string{f.folder})
+	if err != nil {
+		return err
+	}
+	if d == nil {
+		return fmt.Errorf("%s: --calibrate wants a folder of samples", f.folder)
+	}
+	ctx, stop := signal.NotifyContext(ctx, os.Interrupt)
+	defer stop()
+	f.o.Run = onnx.Options{MaxMemory: int64(p.limit), Threads: f.run.threads}
+	samples := p.samples(src, m, d, &f.run)
+	q, r, err := quantize.Static(ctx, m, samples, &f.o)
+	if err != nil {
+		return p.calibrating(src, err)
+	}
+	if err := (&conversion{p: p, out: f.out}).writeModel(q, inFiles(m)); err != nil {
+		return err
+	}
+	if p.quiet || f.out == "-" {
+		return nil
+	}
+	list, err := quantize.Compare(ctx, m, q, samples, &f.o.Run)
+	if err != nil {
+		return p.calibrating(src, err)
+	}
+	return p.reportQuantized(ctx, f, src, m, q, samples, r, list)
+}
+
+// calibrating is an error of a run, which names the model unless it names a sample.
+func (p *program) calibrating(src *source, err error) error {
+	if errors.Is(err, context.Canceled) {
+		return fmt.Errorf("interrupted: %w", src.in(err))
+	}
+	return src.in(err)
+}
+
+// samples reads the files of a folder, one at a time.
+func (p *program) samples(src *source, m *onnx.Model, d *folders, f *runFlags) quantize.Samples {
+	return func(use func(string, map[string]onnx.Value) error) error {
+		step, done := p.bar("samples", true)
+		defer done()
+		for i, file := range d.turns {
+			open := len(p.closers)
+			files, named := d.inputs(file)
+			in, err := p.gather(m, src.name, files, named, &f.pics)
+			if err == nil {
+				err = use(file, in.given())
+			}
+			for _, c := range p.closers[open:] {
+				c.Close()
+			}
+			p.closers = p.closers[:open]
+			if err != nil {
+				return err
+			}
+			step(i+1, len(d.turns))
+		}
+		return nil
+	}
+}
+
+// errEnough ends a look at samples.
+var errEnough = errors.New("enough")
+
+// reportQuantized prints the report.
+func (p *program) reportQuantized(ctx context.Context, f *quantizeFlags, src *source, m, q *onnx.Model, samples quantize.Samples, r *quantize.Report, list []quantize.Distance) error {
+	w := tabwriter.NewWriter(p.out, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(p.out, "%s: %d of %s on integers, %s\n", p.bold(label(f.out)), r.Quantized, counted(r.Products, "Conv, Gemm and MatMul node"), counted(r.Samples, "sample"))
+	row := func(head, form string, args ...any) { fmt.Fprintf(w, "  %s\t%s\n", head, fmt.Sprintf(form, args...)) }
+	a, err := onnx.NewSession(m)
+	if err != nil {
+		return err
+	}
+	b, err := onnx.NewIntegerSession(q)
+	if err != nil {
+		return err
+	}
+	err = samples(func(_ string, in map[string]onnx.Value) error {
+		if share, err := sampleShare(q, b, in); err == nil {
+			row("operations", "%s of those of Conv, Gemm and MatMul are on integers", share)
+		}
+		before, err := onnx.Encode(m)
+		if err != nil {
+			return err
+		}
+		after, err := onnx.Encode(q)
+		if err != nil {
+			return err
+		}
+		row("size", "%s, of floats %s", amount(int64(len(after))), amount(int64(len(before))))
+		if f.repeat > 0 {
+			floats, err := timed(ctx, a, in, f)
+			if err != nil {
+				return err
+			}
+			integers, err := timed(ctx, b, in, f)
+			if err != nil {
+				return err
+			}
+			row("run", "%s on integers, %s of floats, %.2f times as fast", span(integers.Seconds()), span(floats.Seconds()), floats.Seconds()/integers.Seconds())
+		}
+		return errEnough
+	})
+	if !errors.Is(err, errEnough) {
+		return cmp.Or(err, errors.New("the samples are gone"))
+	}
+	for _, d := range list {
+		same := ""
+		if d.Rows > 0 {
+			same = fmt.Sprintf(", the largest at the same place in %d of %s", d.Same, counted(d.Rows, "row"))
+		}
+		row("output "+label(d.Name), "largest distance %.3g, mean %.3g, relative %.3g%s", d.Largest, d.Mean, d.Error, same)
+	}
+	for _, why := range r.Floats {
+		row("float32", "%s", label(why))
+	}
+	w.Flush()
+	if f.o.Layers {
+		fmt.Fprint(w, "\nnode\toperator\tlargest distance\tmean\trelative\t\n")
+		for _, l := range r.Layers {
+			kept := ""
+			if l.Kept {
+				kept = "kept"
+			}
+			fmt.Fprintf(w, "%s\t%s\t%.3g\t%.3g\t%.3g\t%s\n", label(l.Name), l.Op, l.Largest, l.Mean, l.Error, kept)
+		}
+		w.Flush()
+	}
+	return nil
+}
+
+// timed is the median time of runs, without a first one.
+func timed(ctx context.Context, s *onnx.Session, in map[string]onnx.Value, f *quantizeFlags) (time.Duration, error) {
+	var spent []time.Duration
+	for i := range f.repeat + 1 {
+		start := time.Now()
+		if _, err := s.RunValues(ctx, in, &f.o.Run); err != nil {
+			return 0, err
+		}
+		if i > 0 {
+			spent = append(spent, time.Since(start))
+		}
+	}
+	return median(spent), nil
+}
+
+// sampleShare is integerShare for the inputs of a run.
+func sampleShare(m *onnx.Model, s *onnx.Session, in map[string]onnx.Value) (string, error) {
+	sizes := make(map[string]tensor.Any)
+	for name, v := range in {
+		if v.Kind() != onnx.KindTensor {
+			return "", errors.New("an input is no tensor")
+		}
+		sizes[name] = v.Tensor()
+	}
+	steps, err := s.Steps(sizes)
+	if err != nil {
+		return "", err
+	}
+	cost, err := m.Cost(sizes)
+	if err != nil {
+		return "", err
+	}
+	return percent(integerShare(steps, cost)), nil
+}
+
+// integerShare counts the operations of the nodes that multiply matrices and convolve, and those on integers.
+func integerShare(steps []onnx.Step, cost *onnx.Cost) (integers, all int64) {
+	on := make(map[*onnx.Node]bool)
+	for i := range steps {
+		for _, n := range steps[i].Nodes {
+			on[n] = steps[i].Integers
+		}
+	}
+	for i := range cost.Nodes {
+		n := &cost.Nodes[i]
+		switch opOf(n.Node) {
+		case "ConvInteger", "MatMulInteger", "QLinearConv", "QLinearMatMul", "com.microsoft.QGemm", "com.microsoft.MatMulIntegerToFloat":
+			integers += max(n.FLOPs, 0)
+		case "Conv", "Gemm", "MatMul":
+			if on[n.Node] {
+				integers += max(n.FLOPs, 0)
+			}
+		default:
+			continue
+		}
+		all += max(n.FLOPs, 0)
+	}
+	return integers, all
+}
