@@ -34,7 +34,7 @@ type suite struct {
 // suites in the order in which they are listed.
 var suites = []suite{
 	{"views", runViews}, {"layout", runLayout}, {"ttnn", runTTNN}, {"orion", runOrion}, {"numpy", runNumPy},
-	{"onnx", runONNX}, {"models", runModels}, {"packages", runPackages}, {"proofs", runProofs},
+	{"onnx", runONNX}, {"models", runModels}, {"packages", runPackages}, {"proofs", runProofs}, {"quantized", runQuantized},
 }
 
 func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }

@@ -14,6 +14,7 @@ import (
 	"github.com/ashlar-go/ashlar/internal/core/formats"
 	"github.com/ashlar-go/ashlar/onnx"
 	"github.com/ashlar-go/ashlar/onnx/picture"
+	"github.com/ashlar-go/ashlar/onnx/quantize"
 	"github.com/spf13/cobra"
 )
 
@@ -284,7 +285,7 @@ func (p *program) describeModel(s *source, f *infoFlags) error {
 			return err
 		}
 		if p.describePlan(steps); f.integers {
-			on, all := integerShare(steps, cost.Cost)
+			on, all := quantize.Share(steps, cost.Cost)
 			fmt.Fprintf(p.out, "\nintegers  %s of the operations of Conv, Gemm and MatMul\n", percent(on, all))
 		}
 		return nil

@@ -6,6 +6,7 @@ import (
 
 	"github.com/ashlar-go/ashlar/format"
 	"github.com/ashlar-go/ashlar/onnx"
+	"github.com/ashlar-go/ashlar/onnx/quantize"
 	"github.com/ashlar-go/ashlar/onnx/weights"
 )
 
@@ -189,7 +190,7 @@ func (p *program) modelJSON(s *source, f *infoFlags) (*infoModel, error) {
 		}
 		if f.integers {
 			out.Integers = new(infoIntegers)
-			out.Integers.Integers, out.Integers.FLOPs = integerShare(steps, c.Cost)
+			out.Integers.Integers, out.Integers.FLOPs = quantize.Share(steps, c.Cost)
 		}
 	}
 	out.Operators = costs(c.Cost)

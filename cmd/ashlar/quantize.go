@@ -289,7 +289,7 @@ func timed(ctx context.Context, s *onnx.Session, in map[string]onnx.Value, f *qu
 	return median(spent), nil
 }
 
-// sampleShare is integerShare for the inputs of a run.
+// sampleShare is the share of operations on integers for the inputs of a run.
 func sampleShare(m *onnx.Model, s *onnx.Session, in map[string]onnx.Value) (string, error) {
 	sizes := make(map[string]tensor.Any)
 	for name, v := range in {
@@ -306,30 +306,5 @@ func sampleShare(m *onnx.Model, s *onnx.Session, in map[string]onnx.Value) (stri
 	if err != nil {
 		return "", err
 	}
-	return percent(integerShare(steps, cost)), nil
-}
-
-// integerShare counts the operations of the nodes that multiply matrices and convolve, and those on integers.
-func integerShare(steps []onnx.Step, cost *onnx.Cost) (integers, all int64) {
-	on := make(map[*onnx.Node]bool)
-	for i := range steps {
-		for _, n := range steps[i].Nodes {
-			on[n] = steps[i].Integers
-		}
-	}
-	for i := range cost.Nodes {
-		n := &cost.Nodes[i]
-		switch opOf(n.Node) {
-		case "ConvInteger", "MatMulInteger", "QLinearConv", "QLinearMatMul", "com.microsoft.QGemm", "com.microsoft.MatMulIntegerToFloat":
-			integers += max(n.FLOPs, 0)
-		case "Conv", "Gemm", "MatMul":
-			if on[n.Node] {
-				integers += max(n.FLOPs, 0)
-			}
-		default:
-			continue
-		}
-		all += max(n.FLOPs, 0)
-	}
-	return integers, all
+	return percent(quantize.Share(steps, cost)), nil
 }

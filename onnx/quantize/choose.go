@@ -82,9 +82,19 @@ func (p *program) choose(r *Report) error {
 		p.unitOf[u.out] = len(p.units)
 		p.units = append(p.units, u)
 	}
-	if len(r.Floats) == r.Products && r.Quantized == 0 {
+	for i := range p.g.Nodes {
+		for g := range inside(&p.g.Nodes[i]) {
+			for k := range g.Nodes {
+				if n := &g.Nodes[k]; onnxs(n, products...) {
+					r.Products++
+					r.Floats = append(r.Floats, fmt.Sprintf("%s (%s): it is in a graph inside a node", label(n), n.Op))
+				}
+			}
+		}
+	}
+	if r.Quantized == 0 {
 		if r.Products == 0 {
-			return fmt.Errorf("quantize: %w: its graph has no Conv, Gemm or MatMul", ErrNothing)
+			return fmt.Errorf("quantize: %w: it has no Conv, Gemm or MatMul", ErrNothing)
 		}
 		return fmt.Errorf("quantize: %w: %s", ErrNothing, r.Floats[0])
 	}

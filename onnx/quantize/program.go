@@ -214,11 +214,21 @@ const foldSlack = 1 << 20
 // constants makes weights of the results that depend on weights alone, and reads those of float32.
 func (p *program) constants() error {
 	fixed, weights := map[string]bool{"": true}, int64(foldSlack)
+	count := func(t *onnx.TensorProto) {
+		if n, err := t.Len(); err == nil {
+			weights += 8 * int64(n)
+		}
+	}
 	for i := range p.g.Initializers {
 		t := &p.g.Initializers[i]
 		fixed[t.Name] = true
-		if n, err := t.Len(); err == nil {
-			weights += 4 * int64(n)
+		count(t)
+	}
+	for i := range p.g.Nodes {
+		if a := p.g.Nodes[i].Attr("value"); a != nil && onnxs(&p.g.Nodes[i], "Constant") {
+			if t, ok := a.Value.(*onnx.TensorProto); ok && t != nil {
+				count(t)
+			}
 		}
 	}
 	made, wanted := make(map[string]bool), []string(nil)

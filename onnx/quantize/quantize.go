@@ -76,7 +76,7 @@ type Distance struct {
 type Report struct {
 	Samples   int
 	Quantized int      // Conv, Gemm and MatMul nodes on integers
-	Products  int      // all such nodes of float32 in the model's graph
+	Products  int      // all such nodes, those of graphs inside nodes included
 	Floats    []string // why others stay in float32: a line each
 	Layers    []Layer  // see Options.Layers
 }
@@ -120,7 +120,7 @@ func Static(ctx context.Context, m *onnx.Model, samples Samples, o *Options) (*o
 	return q, r, err
 }
 
-// lowest and highest are the ends of the integers of activations.
+// ends are the ends of the integers of activations.
 func (p *program) ends() (lo, hi float64) {
 	if p.o.Activations == dtype.Int8 {
 		return math.MinInt8, math.MaxInt8
