@@ -38,7 +38,7 @@ func (e *emitter) model(outputs []string) *onnx.Model {
 
 // add adds a node and returns the name of its result.
 func (e *emitter) add(op, out string, attrs []onnx.Attribute, in ...string) string {
-	e.nodes = append(e.nodes, onnx.Node{Name: out, Op: op, Inputs: in, Outputs: []string{out}, Attributes: attrs})
+	e.nodes = append(e.nodes, onnx.Node{Name: e.fresh(out + "." + op), Op: op, Inputs: in, Outputs: []string{out}, Attributes: attrs})
 	return out
 }
 

@@ -144,10 +144,11 @@ func (p *program) readers() map[string]int {
 	return count
 }
 
-// names notes which names are in use.
+// names notes which names are in use, of values and of nodes.
 func (p *program) names() {
 	for g := range p.g.All() {
 		for i := range g.Nodes {
+			p.used[g.Nodes[i].Name] = true
 			for _, list := range [][]string{g.Nodes[i].Inputs, g.Nodes[i].Outputs} {
 				for _, name := range list {
 					p.used[name] = true

@@ -149,9 +149,9 @@ func (p *program) lastAxis(n onnx.Node) []onnx.Node {
 	shape, flat, result := p.fresh(out+".shape"), p.fresh(out+".flat"), p.fresh(out+".rows")
 	n.Inputs, n.Outputs = []string{flat}, []string{result}
 	return []onnx.Node{
-		{Op: "Shape", Name: shape, Inputs: []string{x}, Outputs: []string{shape}},
-		{Op: "Flatten", Name: flat, Inputs: []string{x}, Outputs: []string{flat}, Attributes: []onnx.Attribute{onnx.IntAttr("axis", axis)}},
+		{Op: "Shape", Name: p.fresh(shape + ".Shape"), Inputs: []string{x}, Outputs: []string{shape}},
+		{Op: "Flatten", Name: p.fresh(flat + ".Flatten"), Inputs: []string{x}, Outputs: []string{flat}, Attributes: []onnx.Attribute{onnx.IntAttr("axis", axis)}},
 		n,
-		{Op: "Reshape", Name: out, Inputs: []string{result, shape}, Outputs: []string{out}},
+		{Op: "Reshape", Name: p.fresh(out + ".Reshape"), Inputs: []string{result, shape}, Outputs: []string{out}},
 	}
 }
