@@ -36,6 +36,7 @@ func (p *program) choose(r *Report) error {
 	}
 	p.units, p.unitOf, r.Floats, r.Products, r.Quantized = nil, make(map[string]int), nil, 0, 0
 	took := make(map[int]bool)
+	p.moved = make(map[string]string)
 	for i := range p.g.Nodes {
 		n := &p.g.Nodes[i]
 		if took[i] || len(n.Outputs) == 0 {
@@ -59,6 +60,9 @@ func (p *program) choose(r *Report) error {
 			})
 			u.reads = []int{0, 1}
 		case onnxs(n, movers...):
+			if len(n.Outputs) == 1 {
+				p.moved[u.out] = n.Inputs[0]
+			}
 			ok = ok && len(n.Outputs) == 1 && p.unitResult(n.Inputs[0])
 			u.reads, u.moves = []int{0}, true
 		default:
@@ -185,13 +189,10 @@ func (p *program) values() (list []string) {
 	return list
 }
 
-// root is the value that has the range of a value: what a MaxPool, Reshape, Flatten or Transpose reads.
+// root is the value that has the range of a value: what a MaxPool, Reshape, Flatten or Transpose reads, on integers or not.
 func (p *program) root(name string) string {
-	for {
-		i, ok := p.unitOf[name]
-		if !ok || !p.units[i].moves {
-			return name
-		}
-		name = p.g.Nodes[p.units[i].node].Inputs[0]
+	for p.moved[name] != "" {
+		name = p.moved[name]
 	}
+	return name
 }

@@ -23,6 +23,7 @@ type program struct {
 	used    map[string]bool                   // names of values, in all graphs
 	units   []unit                            // that are quantized, in the order of the nodes
 	unitOf  map[string]int                    // by the value that a unit makes
+	moved   map[string]string                 // what a MaxPool, Reshape, Flatten or Transpose reads, by its result
 	ranges  map[string]*span
 }
 

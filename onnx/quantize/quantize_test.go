@@ -1,7 +1,6 @@
 package quantize_test
 
 import (
-	"context"
 	"fmt"
 	"testing"
 
@@ -39,6 +38,7 @@ func pictures(x tensor.Tensor[float32], each, count int) quantize.Samples {
 	}
 }
 
+// The digits keep their answers: of the 540 test pictures at least 99 % have the class that the model of floats gives, by ten pictures as samples.
 func TestDigits(t *testing.T) {
 	m, err := onnx.Open("../../testdata/digits.onnx")
 	if err != nil {
@@ -48,17 +48,17 @@ func TestDigits(t *testing.T) {
 	x := digits(t)
 	for _, d := range []dtype.DType{dtype.Uint8, dtype.Int8} {
 		for r := quantize.Extremes; r <= quantize.LeastError; r++ {
-			for _, count := range []int{1, 10} {
-				q, report, err := quantize.Static(context.Background(), m, pictures(x, 10, count), &quantize.Options{Activations: d, Range: r, Layers: true})
-				if err != nil {
-					t.Fatal(err)
-				}
-				list, err := quantize.Compare(context.Background(), m, q, pictures(x, 540, 1), nil)
-				if err != nil {
-					t.Fatal(err)
-				}
-				t.Log(d, r, count, list)
-				t.Logf("%+v", report)
+			q, report, err := quantize.Static(t.Context(), m, pictures(x, 1, 10), &quantize.Options{Activations: d, Range: r})
+			if err != nil {
+				t.Fatal(err)
+			}
+			list, err := quantize.Compare(t.Context(), m, q, pictures(x, 540, 1), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Logf("%v, %v: %d of %d answers are the same, the largest distance is %.3g", d, r, list[0].Same, list[0].Rows, list[0].Largest)
+			if report.Quantized != 4 || list[0].Rows != 540 || list[0].Same < 535 {
+				t.Errorf("%v, %v: %+v %+v", d, r, report, list)
 			}
 		}
 	}
