@@ -27,7 +27,7 @@ func choices() map[string][]string {
 		"layout": knownAxes, "convert layout": {"rows", "tile", "16x32"}, "shard layout": {"rows", "tile", "16x32"}, "background": {"white", "black"},
 		"shard order": {"rows", "columns"}, "config": {"interleaved", "height", "width", "block", "nd"}, "shard memory": {"dram", "l1"},
 		"device": {"sim:wormhole", "sim:blackhole"}, "banks": {"32x4", "nvidia", "amd", "tensix", "8x16single"}, "access": {"row", "column", "row:8", "row:8/16", "ldmatrix", "tv:"},
-		"spell to": judge.Spellings,
+		"spell to": judge.Spellings, "activations": {"uint8", "int8"}, "range": {"extremes", "percentile", "error"}, "bits": {"4", "8"},
 	}
 }
 

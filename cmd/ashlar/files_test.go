@@ -172,6 +172,23 @@ func makeFiles(t *testing.T) string {
 	array("rate", tensor.Scalar[int64](16000).Any())
 	array("a", tensor.FromSlice([]float32{1, 2}, 2).Any())
 
+	// Samples for quantize: the ten digits, and rows one of which is of another shape, or has a NaN.
+	for _, folder := range []string{"pictures", "rows2", "nans", "nothing"} {
+		if err := os.Mkdir(filepath.Join(dir, folder), 0o777); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, name := range []string{"zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"} {
+		b, err := os.ReadFile(filepath.FromSlash("testdata/" + name + ".png"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		save(filepath.Join("pictures", name+".png"), b)
+	}
+	array("rows2/1", tensor.FromSlice([]float32{1, 2}, 1, 2).Any())
+	array("rows2/2", tensor.FromSlice([]float32{1, 2, 3}, 1, 3).Any())
+	array("nans/1", tensor.FromSlice([]float32{1, nan / nan}, 1, 2).Any())
+
 	archive := func(name string, names []string, ts ...tensor.Any) {
 		var b bytes.Buffer
 		if err := npy.WriteZip(&b, names, ts, nil); err != nil {

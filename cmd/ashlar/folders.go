@@ -84,14 +84,6 @@ func (p *program) foldersOf(m *onnx.Model, f *runFlags, files []string) (*folder
 	if where == nil {
 		return nil, nil
 	}
-	for _, flag := range []struct {
-		name  string
-		given bool
-	}{{"-o", f.outputs != nil}, {"--profile", f.profile}, {"--trace", f.trace != ""}, {"--all", f.all != ""}, {"--receipt", f.receipt != ""}, {"--quiet", p.quiet}} {
-		if flag.given {
-			return nil, p.usagef("%s is about one run, and a folder makes several", flag.name)
-		}
-	}
 	for _, arg := range append(d.named, d.files...) {
 		if arg == "-" || strings.HasSuffix(arg, "=-") {
 			return nil, p.usagef("standard input can be read once, and a folder makes several runs; save it to a file")
@@ -101,6 +93,19 @@ func (p *program) foldersOf(m *onnx.Model, f *runFlags, files []string) (*folder
 		return nil, fmt.Errorf("%s: there are no files in it; hidden ones, and those of folders inside, don't count", strings.Join(where, ", "))
 	}
 	return d, nil
+}
+
+// several refuses the flags that are about one run.
+func (f *runFlags) several(p *program) error {
+	for _, flag := range []struct {
+		name  string
+		given bool
+	}{{"-o", f.outputs != nil}, {"--profile", f.profile}, {"--trace", f.trace != ""}, {"--all", f.all != ""}, {"--receipt", f.receipt != ""}, {"--quiet", p.quiet}} {
+		if flag.given {
+			return p.usagef("%s is about one run, and a folder makes several", flag.name)
+		}
+	}
+	return nil
 }
 
 // inputs are the arguments of one run.

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -25,13 +24,15 @@ type quantizeFlags struct {
 	activations string
 	ranges      string
 	repeat      int
+	dynamic     bool
+	bits, block int
 	o           quantize.Options
 }
 
 func (p *program) quantizeCommand() *cobra.Command {
 	var f quantizeFlags
 	c := &cobra.Command{
-		Use:   "quantize MODEL -o OUT.onnx --calibrate FOLDER",
+		Use:   "quantize MODEL -o OUT --calibrate FOLDER",
 		Short: "Make a model of integers from a model of float32",
 		Long: `Quantize writes a model whose Conv, Gemm and MatMul nodes run on integers of 8 bits:
 ashlar run --integers and onnx.NewIntegerSession run it so, and ONNX Runtime does.
@@ -52,13 +53,20 @@ in float32, and --keep-error all nodes whose own error is larger. That is the ro
 sum of squared distances over that of squared results, where the node alone is
 quantized. --layers prints it for each node.
 
+--dynamic makes MatMulInteger of MatMul and Gemm, with the range of activations in
+each run, as suits encoders. --bits 4 or 8 makes MatMulNBits of them, which keeps
+weights in blocks with a scale each, and activations in float32. Samples aren't needed
+for these two, and the report has no distances without them.
+
 The report has the share of operations on integers, the size, the time of a run, and
 the distance of each output from the model of floats over all samples. Samples are
 read one at a time, two to four times in all. OUT is there in full or not at all.`,
 		Example: `  ashlar quantize testdata/digits.onnx -o small.onnx --calibrate pictures
   ashlar quantize model.onnx -o small.onnx --calibrate photos --mean 0.485,0.456,0.406 --std 0.229,0.224,0.225
   ashlar quantize model.onnx -o small.onnx --calibrate inputs --range error --layers
-  ashlar quantize model.onnx -o small.onnx --calibrate inputs --keep-error 0.05 --keep last`,
+  ashlar quantize model.onnx -o small.onnx --calibrate inputs --keep-error 0.05 --keep last
+  ashlar quantize encoder.onnx -o small.onnx --dynamic
+  ashlar quantize encoder.onnx -o small.onnx --bits 4 --block 32`,
 		Args: arguments(1, 1, "a model"),
 		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 			return []string{"onnx"}, cobra.ShellCompDirectiveFilterFileExt
@@ -75,6 +83,9 @@ read one at a time, two to four times in all. OUT is there in full or not at all
 	flags.StringArrayVar(&f.o.Keep, "keep", nil, "leave the node of this `name`, or with a result of this name, in float32")
 	flags.Float64Var(&f.o.KeepError, "keep-error", 0, "leave nodes with a larger error in float32 (default: none)")
 	flags.BoolVar(&f.o.Layers, "layers", false, "print the distance of each node that is quantized alone")
+	flags.BoolVar(&f.dynamic, "dynamic", false, "take the ranges of activations in each run, of MatMul and Gemm")
+	flags.IntVar(&f.bits, "bits", 0, "keep the weights of MatMul and Gemm in blocks of numbers of `N` bits: 4 or 8")
+	flags.IntVar(&f.block, "block", 32, "weights in a block of --bits: a power of two from 16 on")
 	flags.IntVar(&f.repeat, "repeat", 10, "time `N` runs of each model on the first sample; 0 is none")
 	f.run.pics.register(c)
 	p.soundFlags(c)
@@ -96,8 +107,14 @@ func (f *quantizeFlags) check(p *program, c *cobra.Command) error {
 	switch {
 	case f.out == "":
 		return usagef(c, "-o says the file of the model of integers: give it")
-	case f.folder == "":
-		return usagef(c, "--calibrate says the folder of samples: give it")
+	case f.dynamic && f.bits != 0:
+		return usagef(c, "--dynamic and --bits are two forms: leave one out")
+	case c.Flags().Changed("bits") && f.bits != 4 && f.bits != 8:
+		return usagef(c, "--bits can't be %d; want 4 or 8", f.bits)
+	case c.Flags().Changed("block") && (f.bits == 0 || f.block < 16 || f.block > 1<<16 || f.block&(f.block-1) != 0):
+		return usagef(c, "--block is about --bits, and wants a power of two from 16 to 65536")
+	case f.folder == "" && !f.dynamic && f.bits == 0:
+		return usagef(c, "--calibrate says the folder of samples: give it; --dynamic and --bits need none")
 	case f.repeat < 0:
 		return usagef(c, "--repeat can't be %d", f.repeat)
 	case f.run.threads < 0 || f.run.threads > mostThreads:
@@ -143,18 +160,30 @@ func (p *program) quantize(ctx context.Context, f *quantizeFlags, model string) 
 	if err := folderOf(f.out); err != nil {
 		return err
 	}
-	d, err := p.foldersOf(m, &f.run, []string{f.folder})
-	if err != nil {
-		return err
-	}
-	if d == nil {
-		return fmt.Errorf("%s: --calibrate wants a folder of samples", f.folder)
+	var samples quantize.Samples
+	if f.folder != "" {
+		d, err := p.foldersOf(m, &f.run, []string{f.folder})
+		if err != nil {
+			return err
+		}
+		if d == nil {
+			return fmt.Errorf("%s: --calibrate wants a folder of samples", f.folder)
+		}
+		samples = p.samples(src, m, d, &f.run)
 	}
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt)
 	defer stop()
 	f.o.Run = onnx.Options{MaxMemory: int64(p.limit), Threads: f.run.threads}
-	samples := p.samples(src, m, d, &f.run)
-	q, r, err := quantize.Static(ctx, m, samples, &f.o)
+	var q *onnx.Model
+	var r *quantize.Report
+	switch {
+	case f.dynamic:
+		q, r, err = quantize.Dynamic(m, &f.o)
+	case f.bits != 0:
+		q, r, err = quantize.Blocks(m, f.bits, f.block, &f.o)
+	default:
+		q, r, err = quantize.Static(ctx, m, samples, &f.o)
+	}
 	if err != nil {
 		return p.calibrating(src, err)
 	}
@@ -164,11 +193,7 @@ func (p *program) quantize(ctx context.Context, f *quantizeFlags, model string) 
 	if p.quiet || f.out == "-" {
 		return nil
 	}
-	list, err := quantize.Compare(ctx, m, q, samples, &f.o.Run)
-	if err != nil {
-		return p.calibrating(src, err)
-	}
-	return p.reportQuantized(ctx, f, src, m, q, samples, r, list)
+	return p.reportQuantized(ctx, f, src, m, q, samples, r)
 }
 
 // calibrating is an error of a run, which names the model unless it names a sample.
@@ -204,14 +229,70 @@ func (p *program) samples(src *source, m *onnx.Model, d *folders, f *runFlags) q
 	}
 }
 
+// reportQuantized prints the report.
+func (p *program) reportQuantized(ctx context.Context, f *quantizeFlags, src *source, m, q *onnx.Model, samples quantize.Samples, r *quantize.Report) error {
+	what, how := "Conv, Gemm and MatMul node", "on integers"
+	if f.dynamic || f.bits != 0 {
+		what = "Gemm and MatMul node"
+	}
+	if f.bits != 0 {
+		how = fmt.Sprintf("with weights of %d bits", f.bits)
+	}
+	fmt.Fprintf(p.out, "%s: %d of %s %s", p.bold(label(f.out)), r.Quantized, counted(r.Products, what), how)
+	if r.Samples > 0 {
+		fmt.Fprintf(p.out, ", by %s", counted(r.Samples, "sample"))
+	}
+	fmt.Fprintln(p.out)
+	w := tabwriter.NewWriter(p.out, 0, 0, 2, ' ', 0)
+	row := func(head, form string, args ...any) { fmt.Fprintf(w, "  %s\t%s\n", head, fmt.Sprintf(form, args...)) }
+	sizes := make([]int64, 2)
+	for i, m := range []*onnx.Model{m, q} {
+		b, err := onnx.Encode(m)
+		if err != nil {
+			return err
+		}
+		sizes[i] = int64(len(b))
+	}
+	row("size", "%s, of floats %s", amount(sizes[1]), amount(sizes[0]))
+	if samples != nil {
+		if err := p.timeQuantized(ctx, f, m, q, samples, row); err != nil {
+			return p.calibrating(src, err)
+		}
+		list, err := quantize.Compare(ctx, m, q, samples, &f.o.Run)
+		if err != nil {
+			return p.calibrating(src, err)
+		}
+		for _, d := range list {
+			same := ""
+			if d.Rows > 0 {
+				same = fmt.Sprintf(", the largest at the same place in %d of %s", d.Same, counted(d.Rows, "row"))
+			}
+			row("output "+label(d.Name), "largest distance %.3g, mean %.3g, relative %.3g%s", d.Largest, d.Mean, d.Error, same)
+		}
+	}
+	for _, why := range r.Floats {
+		row("float32", "%s", label(why))
+	}
+	w.Flush()
+	if f.o.Layers && r.Layers != nil {
+		fmt.Fprint(w, "\nnode\toperator\tlargest distance\tmean\trelative\tkept in float32\n")
+		for _, l := range r.Layers {
+			kept := ""
+			if l.Kept {
+				kept = "yes"
+			}
+			fmt.Fprintf(w, "%s\t%s\t%.3g\t%.3g\t%.3g\t%s\n", label(l.Name), l.Op, l.Largest, l.Mean, l.Error, kept)
+		}
+		w.Flush()
+	}
+	return nil
+}
+
 // errEnough ends a look at samples.
 var errEnough = errors.New("enough")
 
-// reportQuantized prints the report.
-func (p *program) reportQuantized(ctx context.Context, f *quantizeFlags, src *source, m, q *onnx.Model, samples quantize.Samples, r *quantize.Report, list []quantize.Distance) error {
-	w := tabwriter.NewWriter(p.out, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(p.out, "%s: %d of %s on integers, %s\n", p.bold(label(f.out)), r.Quantized, counted(r.Products, "Conv, Gemm and MatMul node"), counted(r.Samples, "sample"))
-	row := func(head, form string, args ...any) { fmt.Fprintf(w, "  %s\t%s\n", head, fmt.Sprintf(form, args...)) }
+// timeQuantized says which share of the operations of a run on the first sample is on integers, and how long the run takes.
+func (p *program) timeQuantized(ctx context.Context, f *quantizeFlags, m, q *onnx.Model, samples quantize.Samples, row func(head, form string, args ...any)) error {
 	a, err := onnx.NewSession(m)
 	if err != nil {
 		return err
@@ -221,18 +302,9 @@ func (p *program) reportQuantized(ctx context.Context, f *quantizeFlags, src *so
 		return err
 	}
 	err = samples(func(_ string, in map[string]onnx.Value) error {
-		if share, err := sampleShare(q, b, in); err == nil {
+		if share, err := sampleShare(q, b, in); err == nil && f.bits == 0 {
 			row("operations", "%s of those of Conv, Gemm and MatMul are on integers", share)
 		}
-		before, err := onnx.Encode(m)
-		if err != nil {
-			return err
-		}
-		after, err := onnx.Encode(q)
-		if err != nil {
-			return err
-		}
-		row("size", "%s, of floats %s", amount(int64(len(after))), amount(int64(len(before))))
 		if f.repeat > 0 {
 			floats, err := timed(ctx, a, in, f)
 			if err != nil {
@@ -242,36 +314,14 @@ func (p *program) reportQuantized(ctx context.Context, f *quantizeFlags, src *so
 			if err != nil {
 				return err
 			}
-			row("run", "%s on integers, %s of floats, %.2f times as fast", span(integers.Seconds()), span(floats.Seconds()), floats.Seconds()/integers.Seconds())
+			row("run", "%s, of floats %s, %.2f times as fast", span(integers.Seconds()), span(floats.Seconds()), floats.Seconds()/integers.Seconds())
 		}
 		return errEnough
 	})
-	if !errors.Is(err, errEnough) {
-		return cmp.Or(err, errors.New("the samples are gone"))
+	if errors.Is(err, errEnough) {
+		return nil
 	}
-	for _, d := range list {
-		same := ""
-		if d.Rows > 0 {
-			same = fmt.Sprintf(", the largest at the same place in %d of %s", d.Same, counted(d.Rows, "row"))
-		}
-		row("output "+label(d.Name), "largest distance %.3g, mean %.3g, relative %.3g%s", d.Largest, d.Mean, d.Error, same)
-	}
-	for _, why := range r.Floats {
-		row("float32", "%s", label(why))
-	}
-	w.Flush()
-	if f.o.Layers {
-		fmt.Fprint(w, "\nnode\toperator\tlargest distance\tmean\trelative\t\n")
-		for _, l := range r.Layers {
-			kept := ""
-			if l.Kept {
-				kept = "kept"
-			}
-			fmt.Fprintf(w, "%s\t%s\t%.3g\t%.3g\t%.3g\t%s\n", label(l.Name), l.Op, l.Largest, l.Mean, l.Error, kept)
-		}
-		w.Flush()
-	}
-	return nil
+	return err
 }
 
 // timed is the median time of runs, without a first one.

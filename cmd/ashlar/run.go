@@ -193,7 +193,10 @@ func (p *program) prepare(ctx context.Context, f *runFlags, model string, files 
 	if u.src, u.m, err = p.openModel(model); err != nil {
 		return nil, nil, nil, err
 	}
-	if d, err = p.foldersOf(u.m, f, files); err != nil {
+	if d, err = p.foldersOf(u.m, f, files); err == nil && d != nil {
+		err = f.several(p)
+	}
+	if err != nil {
 		return nil, nil, nil, err
 	}
 	if targets, err = p.targetsOf(u.m, u.src.name, f.outputs); err != nil {

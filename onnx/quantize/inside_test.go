@@ -13,6 +13,7 @@ import (
 
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/onnx"
+	"github.com/ashlar-go/ashlar/op"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -427,5 +428,111 @@ func TestBad(t *testing.T) {
 	}
 	if _, _, err := Static(ctx, without, one(), nil); !errors.Is(err, ErrNothing) {
 		t.Errorf("no product: %v", err)
+	}
+}
+
+// encoder is a graph of products: MatMul and Gemm of weights, and one of two activations.
+func encoder(t testing.TB, opset int64) *onnx.Model {
+	r := rand.New(rand.NewPCG(9, 9))
+	b := onnx.NewBuilder("encoder")
+	weight := func(name string, shape ...int) string { return b.Weight(name, noise(r, shape...).Any()) }
+	x := b.Input("x", dtype.Float32, "n", 48)
+	q := b.Node("MatMul", []string{x, weight("q", 48, 32)})
+	k := b.Node("Gemm", []string{x, weight("k", 32, 48), weight("kb", 32)}, onnx.IntAttr("transB", 1), onnx.FloatAttr("alpha", 0.5), onnx.FloatAttr("beta", 2))
+	s := b.Node("MatMul", []string{q, b.Node("Transpose", []string{k})})
+	y := b.Node("Gemm", []string{b.Node("Tanh", []string{b.Node("MatMul", []string{s, k})}), weight("w", 32, 5)})
+	b.Output(b.Rename(y, "y"), dtype.Float32, "n", 5)
+	m, err := b.Model(opset)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// Products have their ranges in each run, or weights in blocks. Products of two activations stay.
+func TestDynamicAndBlocks(t *testing.T) {
+	r := rand.New(rand.NewPCG(10, 10))
+	in := one(map[string]tensor.Any{"x": noise(r, 7, 48).Any()})
+	for _, opset := range []int64{11, 13, 21} {
+		m := encoder(t, opset)
+		for name, c := range map[string]struct {
+			make func(o *Options) (*onnx.Model, *Report, error)
+			most float64
+			op   string
+		}{
+			"dynamic": {func(o *Options) (*onnx.Model, *Report, error) { return Dynamic(m, o) }, 0.03, "MatMulInteger"},
+			"8 bits":  {func(o *Options) (*onnx.Model, *Report, error) { return Blocks(m, 8, 16, o) }, 0.02, "MatMulNBits"},
+			"4 bits":  {func(o *Options) (*onnx.Model, *Report, error) { return Blocks(m, 4, 32, o) }, 0.5, "MatMulNBits"},
+		} {
+			q, rep, err := c.make(nil)
+			if err != nil || rep.Quantized != 3 || rep.Products != 5 || len(rep.Floats) != 2 {
+				t.Fatalf("%s: %+v %v", name, rep, err)
+			}
+			b, err := onnx.Encode(q)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if q, err = onnx.Decode(b); err != nil {
+				t.Fatal(err)
+			}
+			count := 0
+			for i := range q.Graph.Nodes {
+				if q.Graph.Nodes[i].Op == c.op {
+					count++
+				}
+			}
+			list, err := Compare(t.Context(), m, q, in, nil)
+			if err != nil || count != 3 || !(list[0].Error < c.most) || list[0].Error == 0 {
+				t.Errorf("opset %d, %s: %d, %v %v", opset, name, count, list, err)
+			}
+			if _, rep, err = c.make(&Options{Keep: []string{"y"}}); err != nil || rep.Quantized != 2 {
+				t.Errorf("%s: %+v %v", name, rep, err)
+			}
+			if _, _, err := c.make(&Options{Keep: []string{"z"}}); err == nil {
+				t.Errorf("%s: keeps what isn't there", name)
+			}
+		}
+		for _, bad := range [][2]int{{3, 32}, {4, 8}, {4, 48}, {8, 1 << 20}} {
+			if _, _, err := Blocks(m, bad[0], bad[1], nil); err == nil {
+				t.Errorf("%v is taken", bad)
+			}
+		}
+		if _, _, err := Blocks(m, 4, 64, nil); !errors.Is(err, ErrNothing) {
+			t.Errorf("blocks of 64: %v", err)
+		}
+	}
+	none := onnx.NewBuilder("none")
+	none.OutputOf(none.Node("Relu", []string{none.Input("x", dtype.Float32, 2)}), onnx.Type{})
+	m, err := none.Model(13)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := Dynamic(m, nil); !errors.Is(err, ErrNothing) {
+		t.Error(err)
+	}
+}
+
+// Weights in blocks are those nearest in their scale, by a pure loop over op.MatMulNBits of unit rows.
+func TestPacked(t *testing.T) {
+	r := rand.New(rand.NewPCG(11, 11))
+	for range 50 {
+		rows, columns := 16+r.IntN(40), 1+r.IntN(4)
+		w := noise(r, rows, columns)
+		for _, bits := range []int{4, 8} {
+			codes, scales := packed(product{w, 1}, bits, 16)
+			ones := tensor.New[float32](rows, rows)
+			for i := range rows {
+				ones.Set(1, i, i)
+			}
+			got := op.MatMulNBits(ones, codes, scales, tensor.Tensor[uint8]{}, tensor.Tensor[float32]{}, op.MatMulNBitsOptions{Columns: columns, Bits: bits, Block: 16})
+			for i := range rows {
+				for c := range columns {
+					scale := math.Abs(float64(scales.At(c*((rows+15)/16) + i/16)))
+					if d := math.Abs(float64(got.At(i, c) - w.At(i, c))); d > scale*1.001 || d > 0.5001*scale && math.Abs(float64(w.At(i, c))) < 0.8*scale*float64(int(1)<<(bits-1)) {
+						t.Fatalf("%d bits: %v becomes %v of scale %v", bits, w.At(i, c), got.At(i, c), scale)
+					}
+				}
+			}
+		}
 	}
 }
