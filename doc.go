@@ -23,6 +23,7 @@
 //	receipt/             receipts: the digests of a run, for anyone to run it again and compare
 //	onnx/                decodes a graph, checks it, runs it through op's table
 //	onnx/internal/       what a model needs of files and strings, without the types that users see
+//	onnx/quantize/       makes models of integers from models of float32
 //	onnx/picture/        draws the graph of a model
 //	onnx/weights/        models as files of arrays, for package format
 //	onnx/serve/          runs models for clients over HTTP

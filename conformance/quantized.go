@@ -137,7 +137,7 @@ func (q *quantizedModel) row(o *quantize.Options) (string, error) {
 		return "", err
 	}
 	some, all := quantize.Share(steps, cost)
-	same, answers := 0, 0
+	same, answers, kinds := 0, 0, make(map[string]bool)
 	for _, s := range q.many {
 		var got [2][]string
 		for k, session := range []*onnx.Session{floats, integers} {
@@ -150,13 +150,17 @@ func (q *quantizedModel) row(o *quantize.Options) (string, error) {
 		}
 		for i, want := range got[0] {
 			answers++
+			kinds[want] = true
 			if got[1][i] == want {
 				same++
 			}
 		}
 	}
+	if len(kinds) < 2 {
+		return "", fmt.Errorf("all %d answers of the model of floats are alike", answers)
+	}
 	row := fmt.Sprintf("| %s | %s | %d of %d | %.1f | %d | %d | %d of %d | %.2g |", q.name, o.Range, rep.Quantized, rep.Products, 100*float64(some)/float64(max(all, 1)),
-		(len(before)+512)/1024, (len(after)+512)/1024, same, answers, far[0].Mean)
+		(len(before)+512)/1024, (len(after)+512)/1024, same, answers, far[0].Error)
 	if o.Range == quantize.LeastError && (float64(same) < q.least*float64(answers) || float64(some) < q.share*float64(all)) {
 		return row, fmt.Errorf("%s: want %.0f %% of the answers and %.0f %% of the operations", row, 100*q.least, 100*q.share)
 	}

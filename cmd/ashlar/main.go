@@ -6,6 +6,7 @@
 //	ashlar check model.onnx                  whether a model can be run
 //	ashlar show weights.npz#bias             the elements of a tensor
 //	ashlar convert weights.npz w.safetensors tensors in another format, parts of models, other weights in them
+//	ashlar quantize m.onnx -o q.onnx --calibrate pictures/   a model of integers from one of floats
 //	ashlar diff weights.npz w.safetensors    where tensors differ, or the results of models
 //	ashlar compute "mean(x, axis=0)" -i x=big.zarr -o mean.zarr   arrays that are larger than memory; plan, rechunk
 //	ashlar stats model.safetensors           the distribution of the elements of tensors

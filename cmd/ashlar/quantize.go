@@ -39,9 +39,9 @@ ashlar run --integers and onnx.NewIntegerSession run it so, and ONNX Runtime doe
 Between them, QuantizeLinear and DequantizeLinear nodes have the scales.
 
 Samples. --calibrate names a folder. Each file in it is the input of a run, as ashlar
-run takes it: npy, npz, a picture or WAV. Flags for pictures and sound are those of
-run. -i NAME=FILE gives an input that is the same in all runs. Samples should be like
-the inputs that the model will see. The sizes of a sample are free where the model's are.
+run takes it: npy, npz, a picture or WAV, with the same flags for pictures and sound.
+-i NAME=FILE gives an input that is the same in all runs. Samples should be like the
+inputs that the model will see. The sizes of a sample are free where the model's are.
 
 Ranges. --range says which numbers of a result have integers of their own: all from
 the smallest to the largest (extremes), all but the outermost (percentile, with
@@ -58,9 +58,9 @@ each run, as suits encoders. --bits 4 or 8 makes MatMulNBits of them, which keep
 weights in blocks with a scale each, and activations in float32. Samples aren't needed
 for these two, and the report has no distances without them.
 
-The report has the share of operations on integers, the size, the time of a run, and
-the distance of each output from the model of floats over all samples. Samples are
-read one at a time, two to four times in all. OUT is there in full or not at all.`,
+The report has the share of operations on integers, the size, and the time of a run.
+It has the distance of each output from the model of floats over all samples. Samples
+are read one at a time, and several times. OUT is there in full or not at all.`,
 		Example: `  ashlar quantize testdata/digits.onnx -o small.onnx --calibrate pictures
   ashlar quantize model.onnx -o small.onnx --calibrate photos --mean 0.485,0.456,0.406 --std 0.229,0.224,0.225
   ashlar quantize model.onnx -o small.onnx --calibrate inputs --range error --layers

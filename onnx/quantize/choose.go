@@ -189,9 +189,9 @@ func (p *program) values() (list []string) {
 	return list
 }
 
-// root is the value that has the range of a value: what a MaxPool, Reshape, Flatten or Transpose reads, on integers or not.
+// root is the value that has the range of a value: what a MaxPool, Reshape, Flatten or Transpose on integers reads, or one that has come to stand in floats.
 func (p *program) root(name string) string {
-	for p.moved[name] != "" {
+	for p.moved[name] != "" && (p.unitResult(name) || len(p.ranges) > 0 && p.ranges[name] == nil) {
 		name = p.moved[name]
 	}
 	return name
