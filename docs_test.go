@@ -199,6 +199,12 @@ func TestEmbeddingsPages(t *testing.T) {
 	}
 }
 
+func TestQuantizePage(t *testing.T) {
+	if commands, _ := runPage(t, filepath.FromSlash("docs/quantize.md")); commands != 3 {
+		t.Errorf("ran %d commands, want 3", commands)
+	}
+}
+
 func TestFixedPoint(t *testing.T) {
 	if _, programs := runPage(t, filepath.FromSlash("docs/fixed-point.md")); programs != 1 {
 		t.Errorf("ran %d programs, want 1", programs)
