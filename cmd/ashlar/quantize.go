@@ -303,7 +303,7 @@ func (p *program) timeQuantized(ctx context.Context, f *quantizeFlags, m, q *onn
 	}
 	err = samples(func(_ string, in map[string]onnx.Value) error {
 		if share, err := sampleShare(q, b, in); err == nil && f.bits == 0 {
-			row("operations", "%s of those of Conv, Gemm and MatMul are on integers", share)
+			row("operations", "%s of Conv, Gemm and MatMul are on integers", share)
 		}
 		if f.repeat > 0 {
 			floats, err := timed(ctx, a, in, f)

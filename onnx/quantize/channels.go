@@ -72,7 +72,7 @@ func (p *program) scaled(conv *onnx.Node, w tensor.Tensor[float32], by, plus []f
 	return true
 }
 
-// affine says what node n does to each channel of its input k: it multiplies by a number and adds one.
+// affine returns the factor and the addend that node n has for each channel of its input k.
 func (p *program) affine(n *onnx.Node, k, channels, rank int) (by, plus []float64, ok bool) {
 	by, plus = make([]float64, channels), make([]float64, channels)
 	for c := range by {

@@ -7,16 +7,6 @@ import (
 	"github.com/ashlar-go/ashlar/onnx"
 )
 
-// A unit is a node that runs on integers, with the Relu or Clip that alone reads its result.
-type unit struct {
-	node    int
-	tail    int   // -1 if there is none
-	reads   []int // the inputs that are activations
-	product bool  // Conv, Gemm or MatMul
-	moves   bool  // it only chooses or moves elements, and keeps the scale
-	out     string
-}
-
 var (
 	products = []string{"Conv", "Gemm", "MatMul"}
 	movers   = []string{"MaxPool", "Reshape", "Flatten", "Transpose"}
@@ -170,7 +160,7 @@ func (p *program) operands(n *onnx.Node) (list []int, why string) {
 	return []int{0}, bias()
 }
 
-// values are those that need a range: what units read and make, in the order of the nodes.
+// values need a range: units read and make them. They are in the order of the nodes.
 func (p *program) values() (list []string) {
 	seen := make(map[string]bool)
 	take := func(name string) {
@@ -189,7 +179,8 @@ func (p *program) values() (list []string) {
 	return list
 }
 
-// root is the value that has the range of a value: what a MaxPool, Reshape, Flatten or Transpose on integers reads, or one that has come to stand in floats.
+// root is the value that has the range of a value: the operand of a MaxPool, Reshape, Flatten or Transpose on integers, or of one in floats whose result
+// has no range.
 func (p *program) root(name string) string {
 	for p.moved[name] != "" && (p.unitResult(name) || len(p.ranges) > 0 && p.ranges[name] == nil) {
 		name = p.moved[name]

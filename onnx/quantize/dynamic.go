@@ -150,10 +150,13 @@ func replaced(m *onnx.Model, o *Options, by func(e *emitter, n *onnx.Node, w pro
 	q := e.model(nil)
 	q.Graph.Outputs = outputs
 	e.sweep()
+	if *p.err != nil {
+		return nil, nil, *p.err
+	}
 	return q, r, q.Check()
 }
 
-// matrix returns the weights of a product, and what its bias is multiplied by, or why it stays in float32.
+// matrix returns the weights of a product and the factor of its bias, or why it stays in float32.
 func (p *program) matrix(n *onnx.Node) (w product, beta float32, why string) {
 	w.alpha, beta = 1, 1
 	t, ok := p.floats[n.Inputs[1]]

@@ -10,7 +10,7 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// An emitter writes a graph of nodes and constants besides those of a program.
+// An emitter writes a graph beside that of a program.
 type emitter struct {
 	program
 	nodes []onnx.Node
@@ -42,7 +42,7 @@ func (e *emitter) add(op, out string, attrs []onnx.Attribute, in ...string) stri
 	return out
 }
 
-// pair puts a QuantizeLinear and a DequantizeLinear between a value and what reads it as to. They have the scale of the value of.
+// pair puts a QuantizeLinear and a DequantizeLinear between a value and the readers of to. They have the scale of the value of.
 func (e *emitter) pair(from, to, of string) string {
 	of = e.root(of)
 	names, ok := e.steps[of]
@@ -183,7 +183,7 @@ func (p *program) quantized() (*onnx.Model, error) {
 		var in []string
 		for _, j := range u.reads {
 			name := n.Inputs[j]
-			if !p.unitResult(name) { // what floats make, once for all that read integers
+			if !p.unitResult(name) { // floats make it: one pair is for all readers on integers
 				if reader[name] == "" {
 					reader[name] = e.pair(name, e.fresh(name+".quantized"), name)
 				}
@@ -197,5 +197,8 @@ func (p *program) quantized() (*onnx.Model, error) {
 	m := e.model(nil)
 	m.Graph.Outputs = outputs
 	e.sweep()
+	if *p.err != nil {
+		return nil, *p.err
+	}
 	return m, m.Check()
 }

@@ -259,7 +259,7 @@ func TestSpan(t *testing.T) {
 	}
 }
 
-// residual is a graph with a sum of two results, moves, attention of two activations, and what stays in floats.
+// residual is a graph with a sum of two results, moves, and attention of two activations.
 func residual(t testing.TB, opset int64) *onnx.Model {
 	r := rand.New(rand.NewPCG(5, 5))
 	b := onnx.NewBuilder("residual")
@@ -489,7 +489,7 @@ func TestDynamicAndBlocks(t *testing.T) {
 				t.Errorf("%s: %+v %v", name, rep, err)
 			}
 			if _, _, err := c.make(&Options{Keep: []string{"z"}}); err == nil {
-				t.Errorf("%s: keeps what isn't there", name)
+				t.Errorf("%s: keeps a name that isn't there", name)
 			}
 		}
 		for _, bad := range [][2]int{{3, 32}, {4, 8}, {4, 48}, {8, 1 << 20}} {
@@ -512,7 +512,7 @@ func TestDynamicAndBlocks(t *testing.T) {
 	}
 }
 
-// Weights in blocks are those nearest in their scale, by a pure loop over op.MatMulNBits of unit rows.
+// Weights in blocks are the nearest in their scale, by a pure loop over op.MatMulNBits of unit rows.
 func TestPacked(t *testing.T) {
 	r := rand.New(rand.NewPCG(11, 11))
 	for range 50 {

@@ -10,14 +10,14 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// layers finds the distance of each unit that is quantized alone, and keeps those in float32 that are too far. One model has the nodes of floats,
+// layers finds the distance of each unit that is quantized alone, and keeps units in float32 that are too far. One model has the nodes of floats,
 // and beside each unit its form of integers, so a run needs no results of another run.
 func (p *program) layers(ctx context.Context, samples Samples, r *Report) error {
 	e := p.emitter()
 	e.nodes = slices.Clone(p.g.Nodes)
 	pairs := make(map[string]string)
 	var outputs []string
-	of := make([][5]string, len(p.units)) // the largest distance, the sums of distances, their squares and those of the result, and the number of elements
+	of := make([][5]string, len(p.units)) // the largest distance, the sums of distances, of their squares and of the result's, and the number of elements
 	for i := range p.units {
 		u := &p.units[i]
 		if u.moves {
@@ -151,7 +151,7 @@ func Compare(ctx context.Context, floats, integers *onnx.Model, samples Samples,
 	return list, nil
 }
 
-// add adds the distances of one result to those of others. The sums are of distances, their squares, the squares of a, and the number of elements.
+// add adds the distances of one result. The sums are of distances, their squares, the squares of a, and the number of elements.
 func (d *Distance) add(sums *[4]float64, a, b onnx.Value) error {
 	if a.Kind() != onnx.KindTensor || b.Kind() != onnx.KindTensor {
 		return nil

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"math"
 	"slices"
 	"strings"
 
@@ -23,11 +24,82 @@ type program struct {
 	used    map[string]bool                   // names of values, in all graphs
 	units   []unit                            // that are quantized, in the order of the nodes
 	unitOf  map[string]int                    // by the value that a unit makes
-	moved   map[string]string                 // what a MaxPool, Reshape, Flatten or Transpose reads, by its result
+	moved   map[string]string                 // the operand of a MaxPool, Reshape, Flatten or Transpose, by its result
 	ranges  map[string]*span
+	err     *error // the first of a constant, of the emitters as well
 }
 
-// reads are the values that a node reads, those of graphs inside it included.
+// A unit is a node that runs on integers, with the Relu or Clip that alone reads its result.
+type unit struct {
+	node    int
+	tail    int   // -1 if there is none
+	reads   []int // the inputs that are activations
+	product bool  // Conv, Gemm or MatMul
+	moves   bool  // it only chooses or moves elements, and keeps the scale
+	out     string
+}
+
+// A span is the range of a value, and for a Range other than Extremes its histogram.
+type span struct {
+	lo, hi float64 // with 0
+	zeros  int64   // elements that are 0, which have an integer of their own in any case
+	count  []int64
+}
+
+// ends are the ends of the integers of activations.
+func (p *program) ends() (lo, hi float64) {
+	if p.o.Activations == dtype.Int8 {
+		return math.MinInt8, math.MaxInt8
+	}
+	return 0, math.MaxUint8
+}
+
+// newProgram copies the part of a model that changes, and checks the options.
+func newProgram(m *onnx.Model, o *Options) (*program, error) {
+	p := &program{floats: make(map[string]tensor.Tensor[float32]), kept: make(map[string]string), foreign: make(map[string]bool), used: make(map[string]bool), err: new(error)}
+	if o != nil {
+		p.o = *o
+	}
+	if p.o.Activations == dtype.Invalid {
+		p.o.Activations = dtype.Uint8
+	}
+	if p.o.Percentile == 0 {
+		p.o.Percentile = 99.99
+	}
+	switch {
+	case p.o.Activations != dtype.Uint8 && p.o.Activations != dtype.Int8:
+		return nil, fmt.Errorf("quantize: %w: activations of %v; want uint8 or int8", tensor.ErrValue, p.o.Activations)
+	case p.o.Range < 0 || int(p.o.Range) >= len(rangeNames):
+		return nil, fmt.Errorf("quantize: %w: there is no range %d", tensor.ErrValue, p.o.Range)
+	case !(p.o.Percentile > 50 && p.o.Percentile <= 100):
+		return nil, fmt.Errorf("quantize: %w: a percentile of %v; want more than 50, and 100 at most", tensor.ErrValue, p.o.Percentile)
+	case !(p.o.KeepError >= 0):
+		return nil, fmt.Errorf("quantize: %w: nodes with an error over %v stay; want 0 or more", tensor.ErrValue, p.o.KeepError)
+	}
+	if err := m.Check(); err != nil {
+		return nil, err
+	}
+	own := *m
+	g := *m.Graph
+	own.Graph, p.m, p.g = &g, &own, &g
+	own.Opsets = slices.Clone(m.Opsets)
+	g.Inputs = m.Inputs() // without the ones that have a default
+	g.Values, g.Quantization = nil, nil
+	g.Initializers = slices.Clone(g.Initializers)
+	g.Nodes = slices.Clone(g.Nodes)
+	for i := range g.Nodes {
+		n := &g.Nodes[i]
+		n.Inputs, n.Outputs, n.Attributes = slices.Clone(n.Inputs), slices.Clone(n.Outputs), slices.Clone(n.Attributes)
+	}
+	p.sort()
+	p.names()
+	if err := p.known(); err != nil {
+		return nil, err
+	}
+	return p, p.constants()
+}
+
+// reads are the values that a node reads, also in graphs inside it.
 func reads(n *onnx.Node) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for _, in := range n.Inputs {
@@ -181,8 +253,8 @@ func (p *program) fresh(base string) string {
 func (p *program) weight(base string, a tensor.Any) string {
 	name := p.fresh(base)
 	t, err := onnx.NewTensorProto(name, a)
-	if err != nil {
-		panic(err) // all that comes here are contiguous numbers
+	if err != nil && *p.err == nil {
+		*p.err = err
 	}
 	p.g.Initializers = append(p.g.Initializers, t)
 	if f, ok := tensor.As[float32](a); ok {
@@ -213,7 +285,7 @@ func (p *program) known() error {
 // foldSlack is how many bytes results of weights alone may have more than all weights.
 const foldSlack = 1 << 20
 
-// constants makes weights of the results that depend on weights alone, and reads those of float32.
+// constants makes weights of the results that depend on weights alone, and reads the weights of float32.
 func (p *program) constants() error {
 	fixed, weights := map[string]bool{"": true}, int64(foldSlack)
 	count := func(t *onnx.TensorProto) {

@@ -2,8 +2,8 @@ package quantize
 
 import "github.com/ashlar-go/ashlar/onnx"
 
-// Share counts the operations of the nodes that convolve and multiply matrices, and how many of them are on integers. The steps are those of a session, the
-// cost is that of its model for the same inputs. Nodes whose operations aren't known, as in loops, don't count.
+// Share counts the operations of the nodes that convolve and multiply matrices, and how many of them are on integers. The steps are a session's, and the
+// cost is its model's, for the same inputs. Nodes whose operations aren't known, as in loops, don't count.
 func Share(steps []onnx.Step, cost *onnx.Cost) (integers, all int64) {
 	on := make(map[*onnx.Node]bool)
 	for i := range steps {
