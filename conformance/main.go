@@ -2,12 +2,14 @@
 //
 //	go run ./conformance [-dir DIR] [-long] [-v] SUITE[/OP]...
 //
-// Suites: views, layout, ttnn, orion, numpy, onnx, models, packages, proofs. It prints a line per
+// Suites: views, layout, ttnn, orion, numpy, onnx, models, packages, proofs, quantized. It prints a line per
 // operation and last the totals. It exits with 1 if any case failed or is
 // unsupported; with -allow-unsupported only if any failed; with -floor if an
 // operation passes fewer cases than the checked-in floor, or any of an operation
 // that has no unsupported ones fails. -update rewrites the floor of the suites
 // that were run. Cases in skip.txt are skipped, each with its reason.
+// The suite quantized compares its rows with docs/quantize.md, and prints with -v
+// the rows that the page lacks.
 // The suite proofs compares digests with the stated ones; -row also writes them
 // into docs/arm.md.
 // docs/conformance.md says more.
@@ -69,7 +71,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 	flags.BoolVar(&c.floor, "floor", false, "compare with the checked-in floor")
 	flags.BoolVar(&c.updating, "update", false, "rewrite the checked-in floor")
 	flags.Usage = func() {
-		fmt.Fprintln(stderr, "usage: conformance [flags] SUITE[/OP]...   suites: views layout ttnn orion numpy onnx models packages proofs")
+		fmt.Fprintln(stderr, "usage: conformance [flags] SUITE[/OP]...   suites: views layout ttnn orion numpy onnx models packages proofs quantized")
 		flags.PrintDefaults()
 	}
 	switch err := flags.Parse(args); {

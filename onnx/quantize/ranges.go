@@ -74,7 +74,7 @@ func (v *span) least() {
 			}
 			x := v.middle(i)
 			d := max(lo-x, x-hi, 0)
-			sum += float64(n) * (inside + float64(d*d))
+			sum += float64(float64(n) * (inside + float64(d*d)))
 		}
 		return sum
 	}
