@@ -536,3 +536,33 @@ func TestPacked(t *testing.T) {
 		}
 	}
 }
+
+// Nothing of a sample is held after its run: samples that are overwritten then give the same model.
+func TestForgets(t *testing.T) {
+	m := residual(t, 13)
+	samples := func(after func(x tensor.Tensor[float32])) Samples {
+		return func(f func(string, map[string]onnx.Value) error) error {
+			for i := range 5 {
+				x := noise(rand.New(rand.NewPCG(13, uint64(i))), 1, 3, 8, 8)
+				if err := f(fmt.Sprint(i), map[string]onnx.Value{"x": onnx.TensorValue(x.Any())}); err != nil {
+					return err
+				}
+				after(x)
+			}
+			return nil
+		}
+	}
+	var files [2][]byte
+	for k, after := range []func(x tensor.Tensor[float32]){func(tensor.Tensor[float32]) {}, func(x tensor.Tensor[float32]) { x.Fill(float32(math.NaN())) }} {
+		q, _, err := Static(t.Context(), m, samples(after), &Options{Range: LeastError, Layers: true})
+		if err == nil {
+			files[k], err = onnx.Encode(q)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if !bytes.Equal(files[0], files[1]) {
+		t.Error("the model depends on samples after their run")
+	}
+}
