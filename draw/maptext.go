@@ -10,6 +10,7 @@ import (
 // TextOptions control WriteText. A nil *TextOptions means the zero value.
 type TextOptions struct {
 	Colour bool // cells get background colours of 256-colour terminals
+	Owners bool // cells have their threads only, and the memory is left out
 }
 
 // WriteText writes the grids and the memory in characters of fixed width: offsets, with threads if they are given, and
@@ -23,9 +24,13 @@ func (m *Map) WriteText(w io.Writer, opts *TextOptions) error {
 	if len(m.cells) == 0 {
 		b.WriteString("no elements\n")
 	}
+	owners := opts != nil && opts.Owners
 	text := func(c Cell) string {
-		if c.Label == "" {
+		switch {
+		case c.Label == "":
 			return strconv.Itoa(c.Offset)
+		case owners:
+			return c.Label
 		}
 		return strconv.Itoa(c.Offset) + " " + c.Label
 	}
@@ -59,6 +64,7 @@ func (m *Map) WriteText(w io.Writer, opts *TextOptions) error {
 		}
 	}
 	switch {
+	case owners:
 	case m.memory != nil:
 		b.WriteString("\nmemory\n")
 		t.width = max(widest(m.memory, m.holds), 1)

@@ -11,6 +11,11 @@
 //   - [SolveOrder] finds the order of threads with the fewest sectors.
 //   - [Relay] counts the moves that bring elements from one layout to another.
 //
+// Matrix instructions, in instruction.go, load.go and a file for each vendor:
+//
+//   - [Instruction] says which thread of a matrix instruction holds which element.
+//   - [SolveLoad] finds the load from shared memory to an operand, with its conflicts and their cure.
+//
 // Notations, in spell.go, linear.go, strided.go, tiled.go, axes.go and owners.go:
 //
 //   - [Parse] and [Print] read and write the spellings of CuTe, NumPy, Mojo, Triton and Go.

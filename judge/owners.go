@@ -128,8 +128,8 @@ func AxesOfLinear(l Linear) (Axes, error) {
 
 // An Extent is a named axis with its length.
 type Extent struct {
-	Name string
-	Size int
+	Name string `json:"name"`
+	Size int    `json:"size"`
 }
 
 // AxesOfThreads returns a thread–value layout over named axes. Its first mode counts threads:

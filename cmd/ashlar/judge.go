@@ -20,7 +20,7 @@ import (
 
 // judgeCommands are the commands below layout.
 func (p *program) judgeCommands() []*cobra.Command {
-	return []*cobra.Command{p.checkLayoutCommand(), p.solveCommand(), p.spellCommand(), p.inferCommand(), p.relayoutCommand(), p.verdictCommand(), p.explainCommand(), p.axesCommand()}
+	return []*cobra.Command{p.checkLayoutCommand(), p.solveCommand(), p.spellCommand(), p.inferCommand(), p.relayoutCommand(), p.verdictCommand(), p.explainCommand(), p.axesCommand(), p.instructionCommand(), p.loadCommand()}
 }
 
 // unread is an error about a layout that can't be read, with a caret under the fault.
@@ -52,6 +52,8 @@ func faulty(c *cobra.Command, q *ask.Question, err error) error {
 		return f.Err
 	case f.Err != nil && (field == "a" || field == "b"):
 		return unread(f.Err)
+	case field == "what":
+		return usagef(c, "--instruction: %v", f.Err)
 	case c.Name() == "relayout":
 		return usagef(c, "--elem %s --vector %s: want bytes, a vector of whole elements", q.Elem, q.Vector)
 	case c.Name() == "convert":
