@@ -110,7 +110,7 @@ func Instructions(prefix string) []string {
 
 // instructions is the table, by name.
 var instructions = sync.OnceValue(func() []MatrixInstruction {
-	all := slices.Concat(nvidiaMMA(), nvidiaMoves())
+	all := slices.Concat(nvidiaVolta(), nvidiaMMA(), nvidiaMoves(), nvidiaWgmma(), nvidiaTmem(), amdMFMA(), amdWMMA(), intelAMX(), intelDPAS(), armMatrix(), appleMatrix(), tenstorrentTiles())
 	slices.SortFunc(all, func(a, b MatrixInstruction) int { return strings.Compare(a.Name, b.Name) })
 	return all
 })
