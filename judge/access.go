@@ -17,6 +17,7 @@ type Access struct {
 	kind            accessKind
 	threads, vector int
 	tv              layout.Layout
+	lds             bool // the lanes are served in the order of ds_read_b128
 }
 
 type accessKind uint8
@@ -51,6 +52,14 @@ func ThreadValues(tv layout.Layout, vector int) Access {
 	return Access{kind: ownAccess, threads: 1, vector: vector, tv: tv}
 }
 
+// WideReads is ThreadValues for ds_read_b128 of AMD's CDNA, in vectors of 16 bytes. The LDS serves
+// the lanes 0–3 with 20–23, then 4–7 with 16–19, 8–11 with 28–31, 12–15 with 24–27, and the
+// lanes from 32 on in the same way. Source: AMD, Avoiding LDS bank conflicts on AMD GPUs using
+// the CK-Tile framework (rocm.blogs.amd.com).
+func WideReads(tv layout.Layout, vector int) Access {
+	return Access{kind: ownAccess, threads: 1, vector: vector, tv: tv, lds: true}
+}
+
 // ParseAccess reads an access as String writes it:
 //
 //	row, column            Rows or Columns of 32 threads, which take single elements
@@ -59,10 +68,11 @@ func ThreadValues(tv layout.Layout, vector int) Access {
 //	ldmatrix               Matrices
 //	tv:LAYOUT              ThreadValues in vectors of one value, as in tv:(32,4):(4,1)
 //	tv:2:LAYOUT            the same in vectors of 2 values
+//	lds:8:LAYOUT           WideReads in vectors of 8 values
 func ParseAccess(text string) (Access, error) {
 	const op = "ParseAccess"
 	wrong := func() (Access, error) {
-		return Access{}, fail(op, layout.ErrSyntax, "%q: want row, column, row:VECTOR, row:VECTOR/THREADS, ldmatrix, tv:LAYOUT or tv:VECTOR:LAYOUT", clip(text))
+		return Access{}, fail(op, layout.ErrSyntax, "%q: want row, column, row:VECTOR, row:VECTOR/THREADS, ldmatrix, tv:LAYOUT, tv:VECTOR:LAYOUT or lds:VECTOR:LAYOUT", clip(text))
 	}
 	name, rest, more := strings.Cut(strings.TrimSpace(text), ":")
 	switch name {
@@ -71,7 +81,7 @@ func ParseAccess(text string) (Access, error) {
 			return wrong()
 		}
 		return Matrices(), nil
-	case "tv":
+	case "tv", "lds":
 		vector := 1
 		if first, after, ok := strings.Cut(rest, ":"); ok && strings.Contains(after, ":") {
 			n, err := strconv.Atoi(first)
@@ -85,6 +95,7 @@ func ParseAccess(text string) (Access, error) {
 			return Access{}, err
 		}
 		a := ThreadValues(tv, vector)
+		a.lds = name == "lds"
 		return a, a.check(op)
 	case "row", "column":
 		a := Rows(32, 1)
@@ -112,6 +123,9 @@ func (a Access) String() string {
 	case matrixAccess:
 		return "ldmatrix"
 	case ownAccess:
+		if a.lds {
+			return fmt.Sprintf("lds:%d:%v", a.vector, a.tv)
+		}
 		if a.vector == 1 {
 			return "tv:" + a.tv.String()
 		}
@@ -140,6 +154,9 @@ func (a Access) check(op string) error {
 	if a.kind == ownAccess {
 		if a.tv.Rank() != 2 || a.tv.Dim(0) < 1 || a.tv.Dim(0) > MaxThreads || a.tv.Dim(1)%a.vector != 0 {
 			return fail(op, layout.ErrShape, "%v: a thread–value layout has two modes: 1 to %d threads, and values in whole vectors of %d", a, MaxThreads, a.vector)
+		}
+		if a.lds && a.tv.Dim(0)%32 != 0 {
+			return fail(op, layout.ErrShape, "%v: the LDS serves whole groups of 32 lanes, not %d", a, a.tv.Dim(0))
 		}
 	}
 	return nil
@@ -231,6 +248,18 @@ func (a Access) over(op string, shape []int, bits int) (p plan, err error) {
 			return p, err
 		}
 	}
-	p.coords, err = offsets(op, all)
+	if p.coords, err = offsets(op, all); err == nil && a.lds {
+		if p.vector*bits != 128 {
+			return p, fail(op, layout.ErrShape, "%v: ds_read_b128 reads 16 bytes, not %d elements of %d bits", a, p.vector, bits)
+		}
+		served := make([]int, 0, len(p.coords))
+		for from := 0; from < len(p.coords); from += 32 * p.vector {
+			for i := range 32 { // in groups of four lanes: 0, 5, 1, 4, 2, 7, 3, 6
+				lane := i&3 | (i>>3&3^i>>2&1)<<2 | i>>2&1<<4
+				served = append(served, p.coords[from+lane*p.vector:][:p.vector]...)
+			}
+		}
+		p.coords = served
+	}
 	return p, err
 }

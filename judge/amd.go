@@ -4,7 +4,8 @@ import "fmt"
 
 const amdMatrix = "AMD, matrix instruction calculator (ROCm/amd_matrix_instruction_calculator) and the CDNA and RDNA ISA guides"
 
-// amdMFMA has the dense MFMA of CDNA 1 to 3, by the first generation that has it. A lane of the 64
+// amdMFMA has the dense MFMA of CDNA 1 to 4, by the first generation that has it. Left out are the
+// forms of CDNA 4 with scales, whose order of k differs from type to type. A lane of the 64
 // has one row of A and one column of B, with neighbours along k. Groups of lanes have the pairs of
 // matrices, and then the later k. Four neighbouring rows of C are in four registers; those of
 // 64-bit floats are in four groups of lanes.
@@ -22,6 +23,8 @@ func amdMFMA() (list []MatrixInstruction) {
 		{2, 64, []string{"f64"}, [][3]int{{16, 4, 1}, {4, 4, 4}}},
 		{3, 32, []string{"xf32"}, [][3]int{{16, 8, 1}, {32, 4, 1}}},
 		{3, 8, []string{"i8"}, [][3]int{{32, 16, 1}, {16, 32, 1}}},
+		{4, 16, []string{"f16", "bf16"}, [][3]int{{32, 16, 1}, {16, 32, 1}}},
+		{4, 8, []string{"i8"}, [][3]int{{32, 32, 1}, {16, 64, 1}}},
 		{3, 8, []string{"fp8.fp8", "fp8.bf8", "bf8.fp8", "bf8.bf8"}, [][3]int{{32, 16, 1}, {16, 32, 1}}},
 	} {
 		for _, s := range g.shapes {

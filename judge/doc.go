@@ -11,10 +11,13 @@
 //   - [SolveOrder] finds the order of threads with the fewest sectors.
 //   - [Relay] counts the moves that bring elements from one layout to another.
 //
-// Matrix instructions, in instruction.go, load.go and a file for each vendor:
+// Matrix instructions, in instruction.go, nvidia.go, hopper.go, amd.go, tiles.go, load.go,
+// canonical.go and stage.go:
 //
 //   - [Instruction] says which thread of a matrix instruction holds which element.
 //   - [SolveLoad] finds the load from shared memory to an operand, with its conflicts and their cure.
+//   - [SolveCanonical] finds the descriptor with which wgmma reads an operand.
+//   - [SolveStage] finds the copies from global to shared memory.
 //
 // Notations, in spell.go, linear.go, strided.go, tiled.go, axes.go and owners.go:
 //

@@ -67,3 +67,58 @@ func ExampleSolveLoad() {
 	fmt.Println(l.With, l.Report.Cycles, l.Report.Phases, l.Swizzle.Swizzle)
 	// Output: ldmatrix.x4 512 64 Sw<3,3,3>
 }
+
+// Rows of 64 halves fill the banks, so each lane of a group of eight wants the same four.
+func ExampleWideReads() {
+	m, err := judge.Instruction("cdna4.mfma.32x32x16.f16")
+	if err != nil {
+		panic(err)
+	}
+	a, err := m.Fragment("A")
+	if err != nil {
+		panic(err)
+	}
+	tile := judge.Plain(layout.MustParse("(32,16):(64,1)"))
+	r, err := judge.Conflicts(tile, judge.Banks{Count: 32, Width: 4}, 16, judge.WideReads(a.TV, 8))
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println(r.Cycles, r.Phases)
+	// Output: 64 8
+}
+
+// The stage of a kernel for Hopper: 128 rows of 64 halves, as TMA writes them.
+func ExampleSolveCanonical() {
+	m, err := judge.Instruction("sm90.wgmma.m64n128k16.f16")
+	if err != nil {
+		panic(err)
+	}
+	tile, err := judge.Parse("Sw<3,3,3> o (128,64):(64,1)")
+	if err != nil {
+		panic(err)
+	}
+	c, err := judge.SolveCanonical(tile, m, "A")
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println(c.Major, c.Swizzle, c.Stride, c.Tiles, c.Report.Clean())
+	// Output: k 128 1024 8 true
+}
+
+func ExampleSolveStage() {
+	global := judge.Plain(layout.MustParse("(128,64):(4096,1)"))
+	shared, err := judge.Parse("Sw<3,3,3> o (128,64):(64,1)")
+	if err != nil {
+		panic(err)
+	}
+	gpu, err := judge.ParseLines("nvidia")
+	if err != nil {
+		panic(err)
+	}
+	s, err := judge.SolveStage(context.Background(), global, shared, gpu, judge.NVIDIA, 256, 16, 128)
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println(s.Width, s.Report.Clean(), *s.Box)
+	// Output: 16 true {64 128 1 128 1}
+}

@@ -69,6 +69,9 @@ func SolveLoad(ctx context.Context, l layout.Composed, b Banks, m *MatrixInstruc
 			return nil, fail(op, ErrNone, "%s: an element has %d bits, and no run of them in %s fills whole bytes of one thread", m.Name, f.Bits, text(l))
 		}
 		out.With, out.Access = vectorLoad(m.Name, vector*f.Bits), ThreadValues(h.tv(), vector)
+		if strings.HasPrefix(m.Name, "cdna") && vector*f.Bits == 128 {
+			out.Access = WideReads(h.tv(), vector)
+		}
 	}
 	if out.Report, err = Conflicts(l, b, f.Bits, out.Access); err != nil || out.Report.Clean() {
 		return out, err

@@ -14,7 +14,7 @@ func init() {
 	documents["sm100.tcgen05.mma."] = tensorMemory
 	documents["sm100.tcgen05.ld."] = tensorMemoryMoves
 	documents["sm100.tcgen05.st."] = tensorMemoryMoves
-	for _, gen := range []string{"1", "2", "3"} {
+	for _, gen := range []string{"1", "2", "3", "4"} {
 		documents["cdna"+gen+".mfma."] = mfmaFragments
 	}
 	documents["rdna3."] = rdna3Fragments

@@ -111,7 +111,9 @@ func (p *program) loadCommand() *cobra.Command {
 		Short: "Say how a matrix instruction's operand comes from shared memory",
 		Long: `Load tells which instruction brings an operand from LAYOUT, in shared memory, to the
 threads that want it: ldmatrix, ldmatrix.trans, or the widest vector. It counts the bank
-conflicts, and finds the smallest swizzle without. It exits with 1 when there are any.
+conflicts, and finds the smallest swizzle without. Of wgmma it tells the descriptor:
+the canonical layout with its numbers. It exits with 1 when there are conflicts or
+there is no descriptor.
 
 The modes of LAYOUT are the axes of the operand: A is m × k, B is k × n. Several
 operands may lie side by side. --access adds another access for the swizzle, such as
@@ -129,22 +131,110 @@ the copy that fills the memory.`,
 }
 
 func printLoad(w io.Writer, l *ask.Loaded) {
-	fmt.Fprintf(w, "layout\t%s\noperand\t%s of %s, %s\n", l.Layout, l.Operand.Name, l.Instruction, counted(l.Tiles, "tile"))
-	fmt.Fprintf(w, "loads\t%s, in %s\n", l.With, counted(l.Report.Phases, "phase"))
-	for _, r := range l.Refused {
+	fmt.Fprintf(w, "layout\t%s\n", l.Layout)
+	if c := l.Canonical; c != nil {
+		printCanonical(w, c)
+	}
+	if load := l.Load; load != nil {
+		fmt.Fprintf(w, "operand\t%s of %s, %s\n", load.Operand.Name, load.Instruction, counted(load.Tiles, "tile"))
+		fmt.Fprintf(w, "loads\t%s, in %s\n", load.With, counted(load.Report.Phases, "phase"))
+		printRefusals(w, load.Refused)
+		fmt.Fprintf(w, "access\t%s\n", load.Report.Access)
+		printConflicts(w, load.Report)
+	}
+	printSwizzle(w, l.Answer, l.Why)
+}
+
+func printCanonical(w io.Writer, c *judge.Canonical) {
+	fmt.Fprintf(w, "operand\t%s of %s, %s\n", c.Operand, c.Instruction, counted(c.Tiles, "tile"))
+	if !c.Found {
+		fmt.Fprintln(w, "descriptor\tnone")
+		printRefusals(w, c.Refused)
+		return
+	}
+	leading := "not used"
+	if c.Leading > 0 {
+		leading = sized(8 * c.Leading)
+	}
+	swizzle := "no swizzle"
+	if c.Swizzle > 0 {
+		swizzle = "swizzle of " + sized(8*c.Swizzle)
+	}
+	fmt.Fprintf(w, "descriptor\t%s-major, %s\nleading\t%s\nstride\t%s\n", c.Major, swizzle, leading, sized(8*c.Stride))
+	printConflicts(w, c.Report)
+}
+
+func printRefusals(w io.Writer, list []judge.Refusal) {
+	for _, r := range list {
 		fmt.Fprintf(w, "not\t%s: %s\n", r.With, r.Reason)
 	}
-	fmt.Fprintf(w, "access\t%s\n", l.Report.Access)
-	if n := l.Report.Conflicts(); n > 0 {
-		fmt.Fprintf(w, "conflicts\t%d; %d cycles instead of %d\n", n, l.Report.Cycles, l.Report.Phases)
-	} else {
-		fmt.Fprintln(w, "conflicts\tnone")
+}
+
+func printConflicts(w io.Writer, r *judge.Report) {
+	if n := r.Conflicts(); n > 0 {
+		fmt.Fprintf(w, "conflicts\t%d; %d cycles instead of %d\n", n, r.Cycles, r.Phases)
+		return
 	}
-	if l.Swizzle != nil {
-		answer := l.Answer
-		if answer == "" {
-			answer = "none"
+	fmt.Fprintln(w, "conflicts\tnone")
+}
+
+func printSwizzle(w io.Writer, answer, why string) {
+	if answer != "" {
+		fmt.Fprintf(w, "swizzle\t%s\nsearch\t%s\n", answer, why)
+	}
+}
+
+func (p *program) stageCommand() *cobra.Command {
+	var q ask.Question
+	c := &cobra.Command{
+		Use:   "stage GLOBAL SHARED",
+		Short: "Say how a tile comes from global to shared memory",
+		Long: `Stage tells how a tile comes from one layout, in global memory, to another of the same
+shape, in shared memory. It finds the widest asynchronous copy, of 4, 8 or 16 bytes,
+and counts the sectors of one memory and the bank conflicts of the other. It finds the
+box and the swizzle with which TMA copies the tile, or tells why there are none.
+It exits with 1 when there are conflicts.`,
+		Example: `  ashlar layout stage "(64,64):(1024,1)" "Sw<3,3,3> o (64,64):(64,1)" --elem 2 --threads 128`,
+		Args:    arguments(2, 2, "two layouts, in quotes"),
+	}
+	flags := c.Flags()
+	flags.StringVar(&q.Elem, "elem", "2", "`bytes` of an element, or bits, as in 4b")
+	flags.StringVar(&q.Thread, "threads", "128", "the `number` of threads that copy")
+	flags.StringVar(&q.Banks, "banks", "32x4", "`banks` × bytes of a word, nvidia, amd or tensix")
+	linesFlags(c, &q, "nvidia")
+	return asks(p, c, &q, jsonFlag(c), ask.Stage, printStage, func(s *ask.Staged) bool { return s.Clean })
+}
+
+func printStage(w io.Writer, s *ask.Staged) {
+	fmt.Fprintf(w, "from\t%s\nto\t%s, elements of %s\n", s.From, s.To, sized(s.Bits))
+	switch {
+	case s.Width == 16:
+		fmt.Fprintln(w, "copies\tof 16 bytes")
+	case s.Width > 0:
+		fmt.Fprintf(w, "copies\tof %d bytes: %s\n", s.Width, s.Narrow)
+	default:
+		fmt.Fprintf(w, "copies\tnone: %s\n", s.Narrow)
+	}
+	if s.Width > 0 {
+		fmt.Fprintf(w, "access\t%s\n", s.Report.Access)
+		fmt.Fprintf(w, "sectors\t%d, at least %d\n", s.Traffic.Sectors, s.Traffic.Needed)
+		printConflicts(w, s.Report)
+		printSwizzle(w, s.Answer, s.Why)
+	}
+	if b := s.Box; b != nil {
+		swizzle := "no swizzle"
+		if b.Swizzle > 0 {
+			swizzle = "swizzle of " + sized(8*b.Swizzle)
 		}
-		fmt.Fprintf(w, "swizzle\t%s\nsearch\t%s\n", answer, l.Why)
+		fmt.Fprintf(w, "TMA\t%s of %d × %d elements along mode %d, %s\n", boxes(b.Count), b.Outer, b.Inner, b.Axis, swizzle)
+		return
 	}
+	fmt.Fprintf(w, "TMA\tnone: %s\n", s.NoBox)
+}
+
+func boxes(n int) string {
+	if n == 1 {
+		return "1 box"
+	}
+	return fmt.Sprintf("%d boxes", n)
 }

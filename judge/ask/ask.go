@@ -88,7 +88,7 @@ var answers = map[string]func(context.Context, *Question) (any, error){
 	"map": asJSON(drawn), "find": asJSON(found), "compare": asJSON(compared), "copy": asJSON(copied),
 	"verdict": asJSON(Verdict), "faults": asJSON(faults), "banks": asJSON(counted), "solve": asJSON(Solve),
 	"order": asJSON(ordered), "explain": asJSON(explained), "axes": asJSON(Axes), "convert": asJSON(Spell), "infer": asJSON(inferred), "relayout": asJSON(Relay),
-	"instruction": asJSON(Instruction), "load": asJSON(Load),
+	"instruction": asJSON(Instruction), "load": asJSON(Load), "stage": asJSON(Stage),
 }
 
 // Answer answers a question in JSON. It never fails: an error becomes an answer with a Fault.

@@ -2,6 +2,7 @@ package ask
 
 import (
 	"context"
+	"strings"
 
 	"github.com/ashlar-go/ashlar/judge"
 	"github.com/ashlar-go/ashlar/layout"
@@ -38,13 +39,14 @@ func Instruction(_ context.Context, q *Question) (*Matrices, error) {
 	return out, nil
 }
 
-// Loaded is a load of an operand, with the layout from which it comes.
+// Loaded tells how an operand comes from a layout: by a load to registers, by a descriptor, or by either.
 type Loaded struct {
-	*judge.Load
-	Layout string `json:"layout"`
-	Clean  bool   `json:"clean"`            // there are no conflicts
-	Answer string `json:"answer,omitempty"` // the swizzle without conflicts
-	Why    string `json:"why,omitempty"`
+	Layout    string           `json:"layout"`
+	Clean     bool             `json:"clean"` // there are no conflicts
+	Load      *judge.Load      `json:"load,omitempty"`
+	Canonical *judge.Canonical `json:"canonical,omitempty"` // of an instruction that reads shared memory
+	Answer    string           `json:"answer,omitempty"`    // the swizzle without conflicts, or with a canonical layout
+	Why       string           `json:"why,omitempty"`
 }
 
 // Load tells how the operand By of the instruction What comes from the layout A, and finds the swizzle without conflicts. It
@@ -71,16 +73,66 @@ func Load(ctx context.Context, q *Question) (*Loaded, error) {
 	if r.err != nil {
 		return nil, r.err
 	}
-	load, err := judge.SolveLoad(ctx, l, b, m, q.By, others...)
+	out := &Loaded{Layout: Text(l)}
+	if strings.HasPrefix(m.Name, "sm90.wgmma.") && q.By != "C" {
+		c, err := judge.SolveCanonical(l, m, q.By)
+		if err != nil {
+			return nil, in("a", false, err)
+		}
+		if out.Canonical, out.Clean = c, c.Found && c.Report.Clean(); c.Mends {
+			out.Answer, out.Why = c.Mend.String(), "the widest swizzle of the inner layout that a descriptor has"
+		}
+		return out, nil
+	}
+	if out.Load, err = judge.SolveLoad(ctx, l, b, m, q.By, others...); err != nil {
+		return nil, in("a", false, err)
+	}
+	out.Clean = out.Load.Report.Clean()
+	out.Answer, out.Why = swizzleOf(out.Load.Swizzle)
+	return out, nil
+}
+
+// swizzleOf writes the answer of a search, if there was one.
+func swizzleOf(s *judge.SwizzleResult) (answer, why string) {
+	if s == nil {
+		return "", ""
+	}
+	if answer = "none"; s.Found {
+		answer = s.Swizzle.String()
+	}
+	return answer, s.Why()
+}
+
+// Staged tells how a tile comes from the layout A, in global memory, to B.
+type Staged struct {
+	*judge.Stage
+	From   string `json:"from"`
+	To     string `json:"to"`
+	Bits   int    `json:"bits"`
+	Clean  bool   `json:"clean"` // there are no conflicts
+	Answer string `json:"answer,omitempty"`
+	Why    string `json:"why,omitempty"`
+}
+
+// Stage tells how a tile of elements Elem comes from A to B, by asynchronous copies of some threads or by boxes.
+func Stage(ctx context.Context, q *Question) (*Staged, error) {
+	r := reader{Question: q}
+	m, align := r.lines()
+	bits, threads := r.bits("elem", q.Elem), r.number("threads", q.Thread)
+	from, to := r.layout("a", q.A), r.layout("b", q.B)
+	b, err := judge.ParseBanks(q.Banks)
+	switch {
+	case err != nil:
+		return nil, in("banks", true, err)
+	case r.err != nil:
+		return nil, r.err
+	}
+	s, err := judge.SolveStage(ctx, from, to, m, b, align, bits, threads)
 	if err != nil {
 		return nil, in("a", false, err)
 	}
-	out := &Loaded{Load: load, Layout: Text(l), Clean: load.Report.Clean()}
-	if s := load.Swizzle; s != nil {
-		if out.Why = s.Why(); s.Found {
-			out.Answer = s.Swizzle.String()
-		}
-	}
+	out := &Staged{Stage: s, From: Text(from), To: Text(to), Bits: bits, Clean: s.Report == nil || s.Report.Clean()}
+	out.Answer, out.Why = swizzleOf(s.Swizzle)
 	return out, nil
 }
 
