@@ -26,15 +26,21 @@ func TestTiles(t *testing.T) { drawnPage(t, "docs/tiles.md", 8, 4) }
 func TestDevices(t *testing.T) { drawnPage(t, "docs/devices.md", 6, 6) }
 
 // TestBanks runs the page on banks, notations and verdicts, which has no pictures.
-func TestBanks(t *testing.T) {
+func TestBanks(t *testing.T) { plainPage(t, "docs/banks.md", 15, 1) }
+
+// TestFragments runs the page on fragments, which has neither pictures nor a program.
+func TestFragments(t *testing.T) { plainPage(t, "docs/fragments.md", 20, 0) }
+
+// plainPage runs the commands and the programs of a page.
+func plainPage(t *testing.T, page string, least, want int) {
 	compiles(t)
 	dir := t.TempDir()
 	if out, err := exec.Command("go", "build", "-o", filepath.Join(dir, "ashlar"), "./cmd/ashlar").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	t.Setenv("PATH", dir+string(os.PathListSeparator)+os.Getenv("PATH"))
-	if commands, programs := runPage(t, filepath.FromSlash("docs/banks.md")); commands < 15 || programs != 1 {
-		t.Errorf("ran %d commands and %d programs, want at least 15 and 1", commands, programs)
+	if commands, programs := runPage(t, filepath.FromSlash(page)); commands < least || programs != want {
+		t.Errorf("ran %d commands and %d programs, want at least %d and %d", commands, programs, least, want)
 	}
 }
 

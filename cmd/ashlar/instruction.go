@@ -21,7 +21,7 @@ func (p *program) instructionCommand() *cobra.Command {
 		Long: `Instruction draws the operands of a matrix instruction: A is m × k, B is k × n, and C
 is m × n. In the grid, t5 v1 is element 1 of thread 5, in the order of its registers.
 The thread–value layout takes (thread, value) to a coordinate, the first mode
-fastest. With the beginning of a name it lists the names, without one the families.`,
+fastest. With the beginning of a name it lists the names, without one the generations.`,
 		Example: `  ashlar layout instruction sm80.mma.m16n8k16.f16
   ashlar layout instruction sm80.mma`,
 		Args: arguments(0, 1, "one name"),
@@ -58,7 +58,7 @@ fastest. With the beginning of a name it lists the names, without one the famili
 	return c
 }
 
-// printFamilies counts the instructions by the first two parts of their names.
+// printFamilies counts the instructions by the first part of their names.
 func (p *program) printFamilies(asJSON bool) error {
 	type family struct {
 		Name  string `json:"name"`
@@ -66,8 +66,7 @@ func (p *program) printFamilies(asJSON bool) error {
 	}
 	var list []family
 	for _, name := range judge.Instructions("") {
-		parts := strings.SplitN(name, ".", 3)
-		name = strings.Join(parts[:min(2, len(parts))], ".")
+		name, _, _ = strings.Cut(name, ".")
 		if n := len(list); n == 0 || list[n-1].Name != name {
 			list = append(list, family{Name: name})
 		}
@@ -77,7 +76,7 @@ func (p *program) printFamilies(asJSON bool) error {
 		return json.NewEncoder(p.out).Encode(list)
 	}
 	for _, f := range list {
-		fmt.Fprintf(p.out, "%-24s %d\n", f.Name, f.Count)
+		fmt.Fprintf(p.out, "%-8s %d\n", f.Name, f.Count)
 	}
 	return nil
 }
