@@ -52,9 +52,12 @@ func ThreadValues(tv layout.Layout, vector int) Access {
 	return Access{kind: ownAccess, threads: 1, vector: vector, tv: tv}
 }
 
-// WideReads is ThreadValues for ds_read_b128 of AMD's CDNA, in vectors of 16 bytes. The LDS serves
-// the lanes 0–3 with 20–23, then 4–7 with 16–19, 8–11 with 28–31, 12–15 with 24–27, and the
-// lanes from 32 on in the same way. Source: AMD, Avoiding LDS bank conflicts on AMD GPUs using
+// WideReads is ThreadValues for ds_read_b128 of AMD's CDNA 3, in vectors of 16 bytes. The LDS
+// serves eight lanes at a time, and each half of the wave in the same way:
+//
+//	0–3 with 20–23, 4–7 with 16–19, 8–11 with 28–31, 12–15 with 24–27
+//
+// Source: AMD, Avoiding LDS bank conflicts on AMD GPUs using
 // the CK-Tile framework (rocm.blogs.amd.com).
 func WideReads(tv layout.Layout, vector int) Access {
 	return Access{kind: ownAccess, threads: 1, vector: vector, tv: tv, lds: true}
@@ -254,7 +257,7 @@ func (a Access) over(op string, shape []int, bits int) (p plan, err error) {
 		}
 		served := make([]int, 0, len(p.coords))
 		for from := 0; from < len(p.coords); from += 32 * p.vector {
-			for i := range 32 { // in groups of four lanes: 0, 5, 1, 4, 2, 7, 3, 6
+			for i := range 32 { // the other half of eight lanes is 16 lanes further, and exchanged with its neighbour
 				lane := i&3 | (i>>3&3^i>>2&1)<<2 | i>>2&1<<4
 				served = append(served, p.coords[from+lane*p.vector:][:p.vector]...)
 			}

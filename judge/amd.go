@@ -7,7 +7,7 @@ const amdMatrix = "AMD, matrix instruction calculator (ROCm/amd_matrix_instructi
 // amdMFMA has the dense MFMA of CDNA 1 to 4, by the first generation that has it. Left out are the
 // forms of CDNA 4 with scales, whose order of k differs from type to type. A lane of the 64
 // has one row of A and one column of B, with neighbours along k. Groups of lanes have the pairs of
-// matrices, and then the later k. Four neighbouring rows of C are in four registers; those of
+// matrices, and then the later k. Four neighbouring rows of C are in four registers. Four rows of
 // 64-bit floats are in four groups of lanes.
 func amdMFMA() (list []MatrixInstruction) {
 	for _, g := range []struct {
@@ -59,10 +59,10 @@ func amdMFMA() (list []MatrixInstruction) {
 	return list
 }
 
-// amdWMMA has the dense WMMA of RDNA 3 and 4, 16×16×16. On RDNA 3 each half of a wave of 32 has all of
+// amdWMMA has the dense WMMA of RDNA 3 and 4. On RDNA 3 each half of a wave of 32 has all of
 // A and of B, as each quarter of a wave of 64 has. On RDNA 4 the upper half has the upper k. Left
-// out is RDNA 4's form with k of 32 and 4-bit integers, as the order of its k isn't published
-// where this package could read it, and its waves of 64.
+// out are RDNA 4's waves of 64, and its form with k of 32. The order of k isn't published where
+// this package could read it.
 func amdWMMA() (list []MatrixInstruction) {
 	type form struct {
 		name      string

@@ -15,7 +15,7 @@ type Canonical struct {
 	Tiles       int            `json:"tiles"` // operands that the layout holds
 	Found       bool           `json:"found"`
 	Major       string         `json:"major,omitempty"` // the axis whose neighbours are neighbours in memory: k, or mn for m or n
-	Swizzle     int            `json:"swizzle"`         // bytes: 0, 32, 64 or 128
+	Swizzle     int            `json:"swizzle"`         // bytes; 0: none
 	Leading     int            `json:"leading"`         // bytes; 0 where the descriptor doesn't use it
 	Stride      int            `json:"stride"`          // bytes
 	Report      *Report        `json:"report,omitempty"`

@@ -54,7 +54,7 @@ func nvidiaWgmma() (list []MatrixInstruction) {
 		for _, t := range g.types {
 			for n := 8; n <= 256; n += 8 {
 				if (t == "s8" || t == "u8" || t == "b1") && n > 24 && n%16 != 0 {
-					continue // the integer forms have n of 8, 16, 24 and then multiples of 16
+					continue // the integer forms have multiples of 16 from there on
 				}
 				list = append(list, MatrixInstruction{
 					Name: fmt.Sprintf("sm90.wgmma.m64n%dk%d.%s", n, k, t), Thread: "thread", Source: ptxWgmma,

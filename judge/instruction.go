@@ -81,7 +81,7 @@ func (m *MatrixInstruction) Fragment(name string) (Fragment, error) {
 // Instruction returns the matrix instruction with a name, as in sm80.mma.m16n8k16.f16. If there
 // is none, the error has ErrNone and tells the nearest name.
 //
-// The type at the end of a name is that of A and B. Accumulators have 32 bits, those of f64 have
+// The type at the end of a name is that of A and B. Accumulators have 32 bits, with f64 they have
 // 64, or they have the type that follows. Left out are instructions whose documents don't publish
 // which thread has an element, such as NVIDIA's wmma. Sparse instructions are left out too: the
 // places of their A depend on its values, not on a layout alone.
@@ -148,8 +148,10 @@ func changes(a, b string) int {
 }
 
 // fragment makes a Fragment. The axes are written as in "m16 k16". The numbers of threads and
-// of values are split into parts, the first fastest: "4:2k 8:m" takes thread t to k = 2·(t mod 4)
-// and m = t/4. A part without an axis has copies, as in "2:".
+// of values are split into parts, the first fastest. A part without an axis has copies. Thread t
+// and the parts "4:2k 8:m" go to
+//
+//	k = 2·(t mod 4), m = t/4
 func fragment(name string, bits int, axes, threads, values string) Fragment {
 	f := Fragment{Name: name, Bits: bits}
 	weight := map[string]int{"": 0}

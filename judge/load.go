@@ -161,7 +161,7 @@ func (h *holding) tv() layout.Layout {
 	return mustFit(h.threads, h.values*h.tiles, func(i int) int { return h.coords[i] })
 }
 
-// mustFit is the layout of threads and values whose coordinates are sums of those of their bits.
+// mustFit is the layout of threads and values that a function is.
 func mustFit(threads, values int, f func(i int) int) layout.Layout {
 	l, _, err := Fit(layout.Ints(threads, values), f)
 	if err != nil {

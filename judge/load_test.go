@@ -50,8 +50,8 @@ func wantedOf(h []int, part []int, f formula, thread, values, tile int) []int {
 	return list
 }
 
-// TestSolveLoad plays each load on random layouts: what ldmatrix or the vectors bring into the registers is the operand, by
-// the documents. Where ldmatrix is refused, a row that it would need is no aligned run of memory.
+// TestSolveLoad plays each load on random layouts: ldmatrix or the vectors bring the operand into the registers, by the
+// documents. Where ldmatrix is refused, a row that it would need is no aligned run of memory.
 func TestSolveLoad(t *testing.T) {
 	seen := map[string]int{}
 	rapid.Check(t, func(t *rapid.T) {

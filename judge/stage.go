@@ -26,7 +26,7 @@ type Box struct {
 	Inner   int `json:"inner"`   // elements of the axis that is contiguous
 	Outer   int `json:"outer"`   // rows of that many elements
 	Axis    int `json:"axis"`    // the mode that is contiguous
-	Swizzle int `json:"swizzle"` // bytes: 0, 32, 64 or 128
+	Swizzle int `json:"swizzle"` // bytes; 0: none
 	Count   int `json:"count"`   // boxes that fill the tile
 }
 

@@ -17,7 +17,7 @@ func byTMA(to func(r, c int) int, rows, cols, outer, inner, swizzle, bytes int) 
 	for r := range where {
 		where[r] = make([]int, cols)
 	}
-	turn := func(address int) int { // bits 7 to 9 of the address are added to bits 4 to 6
+	turn := func(address int) int { // bits from 7 on are added to those from 4 on
 		switch swizzle {
 		case 128:
 			return address ^ address>>7&7<<4

@@ -30,7 +30,7 @@ func intelAMX() (list []MatrixInstruction) {
 	return list
 }
 
-// intelDPAS has DPAS with 1 to 8 rows, for subgroups of 8 lanes (Xe-HPG) and of 16 (Xe-HPC and Xe2).
+// intelDPAS has DPAS with up to eight rows, for subgroups of 8 lanes (Xe-HPG) and of 16 (Xe-HPC).
 // A lane has a column of B and of C. A is a run of rows over the lanes. Source: Khronos,
 // cl_intel_subgroup_matrix_multiply_accumulate.
 func intelDPAS() (list []MatrixInstruction) {
@@ -56,8 +56,8 @@ func intelDPAS() (list []MatrixInstruction) {
 	return list
 }
 
-// armMatrix has the outer products of SME, for vectors of 128 to 2048 bits, and the products of
-// 2×2 in vectors of 128 bits. Each element of the accumulator takes the neighbours of its size
+// armMatrix has the outer products of SME, for vectors of 128 to 2048 bits. It has the products of
+// two rows and two columns in a vector too. Each element of the accumulator takes the neighbours of its size
 // from the vectors. Source: Arm, Architecture Reference Manual for A-profile.
 func armMatrix() (list []MatrixInstruction) {
 	const source = "Arm, Architecture Reference Manual for A-profile architecture: "
@@ -114,8 +114,7 @@ func appleMatrix() (list []MatrixInstruction) {
 	return list
 }
 
-// tenstorrentTiles has the tile of 32×32, which is four faces of 16×16, row after row, and the product
-// of the matrix unit. Source: tenstorrent/tt-metal, tech_reports/tensor_layouts, and
+// tenstorrentTiles has the tile of four faces, row after row, and the product of the matrix unit. Source: tenstorrent/tt-metal, tech_reports/tensor_layouts, and
 // tt-isa-documentation, WormholeB0/TensixTile/TensixCoprocessor/MVMUL.md.
 func tenstorrentTiles() []MatrixInstruction {
 	face := func(name, row, col string) Fragment {

@@ -46,8 +46,8 @@ func numbersIn(t testing.TB, name, pattern string) []int {
 	return list
 }
 
-// voltaFragments are the formulas of PTX ISA 9.2, "mma.m8n8k4 with .f16 floating point type". MMA computation x has the lanes
-// 4x to 4x+3 and 16+4x to 16+4x+3.
+// voltaFragments are the formulas of PTX ISA 9.2, "mma.m8n8k4 with .f16 floating point type". MMA computation x has four
+// lanes from 4x on, and four from 16+4x on.
 func voltaFragments(t testing.TB, name string) map[string]formula {
 	computation := func(l int) int { return l % 16 / 4 }
 	straight := func(l int) int { return l%4 + either(l < 16, 0, 4) } // %laneid % 4, and 4 more for the high group
@@ -69,7 +69,7 @@ func voltaFragments(t testing.TB, name string) map[string]formula {
 	return map[string]formula{"A": a, "B": b, "C": c}
 }
 
-// wgmmaFragments are those of PTX ISA 9.2, "Register Fragments and Shared Memory Matrix Layouts", by shape: warp w has rows 16w on.
+// wgmmaFragments are the formulas of PTX ISA 9.2, "Register Fragments and Shared Memory Matrix Layouts", by shape: warp w has rows 16w on.
 func wgmmaFragments(t testing.TB, name string) map[string]formula {
 	k := numbersIn(t, name, `k(\d+)`)[0]
 	row := func(l int) int { return l/32*16 + l%32/4 }
@@ -94,7 +94,7 @@ func wgmmaFragments(t testing.TB, name string) map[string]formula {
 	return map[string]formula{"A": a, "C": c}
 }
 
-// tensorMemory: layout D has row r in lane r. Layout F has rows 0–15, 16–31, … in the first 16 lanes of each 32; these are counted.
+// tensorMemory: layout D has row r in lane r. Layout F has 16 rows in the first lanes of each 32, and these lanes are counted.
 func tensorMemory(_ testing.TB, _ string) map[string]formula {
 	return map[string]formula{"C": func(lane, column int) []int { return []int{lane, column} }}
 }
@@ -219,7 +219,7 @@ func armProducts(t testing.TB, name string) map[string]formula {
 	}
 }
 
-// simdgroupMatrices follows MLX: qid is lane/4, the row (qid & 4) + lane/2 % 4, the column (qid & 2)·2 + lane%2 · 2.
+// simdgroupMatrices follows MLX, which computes a row and a column from lane/4, its qid.
 func simdgroupMatrices(_ testing.TB, _ string) map[string]formula {
 	f := func(l, i int) []int {
 		qid := l / 4
@@ -228,7 +228,7 @@ func simdgroupMatrices(_ testing.TB, _ string) map[string]formula {
 	return map[string]formula{"A": f, "B": f, "C": f}
 }
 
-// facedTile: face 0 is the upper left, 1 the upper right, 2 and 3 the lower ones.
+// facedTile has the faces from left to right, then the lower ones.
 func facedTile(_ testing.TB, _ string) map[string]formula {
 	f := func(face, i int) []int { return []int{face/2*16 + i/16, face%2*16 + i%16} }
 	return map[string]formula{"A": f, "B": f, "C": f}

@@ -65,6 +65,7 @@ to standard output when FILE is -, and then the text is left out.`, draw.MaxCell
 	p.quietFlag(c, "text")
 	p.forceFlag(c)
 	c.AddCommand(p.judgeCommands()...)
+	c.AddCommand(p.instructionCommand(), p.loadCommand(), p.stageCommand())
 	c.RunE = func(c *cobra.Command, args []string) error {
 		stdout := slices.Contains(pictures[:], "-")
 		if stdout && (asJSON || pictures[0] == pictures[1]) {
