@@ -107,3 +107,26 @@ func ExampleMap_Cells() {
 	// []
 	// [false false] [false]
 }
+
+// Sixteen threads have two neighbours of a row each, and a cell has its thread and its value.
+func ExampleTextOptions() {
+	tile := layout.MustParse("(4,8):(1,4)")
+	whole, err := layout.NewComposed(layout.Swizzle{}, 0, tile)
+	if err != nil {
+		panic(err)
+	}
+	own := layout.MustParse("((4,4),2):((8,1),4)")
+	m, err := draw.NewMap(whole, &draw.MapOptions{Values: &own})
+	if err != nil {
+		panic(err)
+	}
+	if err := m.WriteText(os.Stdout, &draw.TextOptions{Owners: true}); err != nil {
+		panic(err)
+	}
+	// Output:
+	//         0       1       2       3       4       5       6       7
+	// 0:  t0 v0   t0 v1   t1 v0   t1 v1   t2 v0   t2 v1   t3 v0   t3 v1
+	// 1:  t4 v0   t4 v1   t5 v0   t5 v1   t6 v0   t6 v1   t7 v0   t7 v1
+	// 2:  t8 v0   t8 v1   t9 v0   t9 v1  t10 v0  t10 v1  t11 v0  t11 v1
+	// 3: t12 v0  t12 v1  t13 v0  t13 v1  t14 v0  t14 v1  t15 v0  t15 v1
+}

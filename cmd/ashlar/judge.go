@@ -54,6 +54,8 @@ func faulty(c *cobra.Command, q *ask.Question, err error) error {
 		return unread(f.Err)
 	case field == "what":
 		return usagef(c, "--instruction: %v", f.Err)
+	case field == "by" && c.Name() == "load":
+		return usagef(c, "--operand: %v", f.Err)
 	case c.Name() == "relayout":
 		return usagef(c, "--elem %s --vector %s: want bytes, a vector of whole elements", q.Elem, q.Vector)
 	case c.Name() == "convert":

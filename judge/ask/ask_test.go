@@ -24,11 +24,16 @@ func TestFaultsHaveFields(t *testing.T) {
 	for _, c := range []struct{ op, field, text string }{
 		{"map", "a", "(8,"}, {"map", "a", ""}, {"find", "find", "x"}, {"find", "find", "(9,9)"}, {"find", "find", "(1,"}, {"compare", "b", "(8,8"}, {"compare", "a", "(2048,4096):(1,2048)"},
 		{"infer", "a", "Sw<2,0,3> o (8,8):(8,1)"}, {"relayout", "vector", "2"}, {"relayout", "elem", "0"}, {"relayout", "vector", "x"}, {"banks", "banks", "x"}, {"banks", "elem", "-1"}, {"banks", "lines", "x"}, {"banks", "align", "0"}, {"order", "threads", "x"}, {"order", "lines", ""}, {"order", "a", "(8"}, {"axes", "a", "S[2"},
+		{"instruction", "a", "sm80.mma.none"}, {"load", "what", "sm80.mma.none"}, {"load", "a", "(16,"}, {"load", "by", "D"}, {"load", "banks", "x"},
+		{"stage", "a", "(8"}, {"stage", "b", "(8"}, {"stage", "elem", "0"}, {"stage", "threads", "0"}, {"stage", "lines", "x"}, {"stage", "banks", "x"},
 		{"solve", "banks", "0x4"}, {"convert", "elem", "4b"}, {"verdict", "b", "nothing"}, {"copy", "a", "nothing"},
 	} {
 		q := map[string]any{"op": c.op, "what": "compose"}
 		for k, v := range good {
 			q[k] = v
+		}
+		if c.op == "load" {
+			q["what"], q["by"] = "sm80.mma.m16n8k8.tf32", "B"
 		}
 		q[c.field] = c.text
 		if got := answer(t, q); got.Fault == nil || got.Fault.Field != c.field || got.Fault.Text == "" {
@@ -38,6 +43,7 @@ func TestFaultsHaveFields(t *testing.T) {
 	for field, q := range map[string]map[string]any{
 		"access1": {"op": "banks", "a": "(8,8):(8,1)", "banks": "32x4", "elem": "4", "access": []string{"row", "diagonal"}},
 		"access0": {"op": "banks", "a": "(8,8):(8,1)", "banks": "32x4", "elem": "4", "access": []string{"", " "}},
+		"access2": {"op": "load", "a": "(8,8):(8,1)", "banks": "32x4", "what": "sm80.mma.m16n8k8.tf32", "by": "B", "access": []string{"row", "", "diagonal"}},
 		"by":      {"op": "map", "a": "(8,8):(8,1)", "colour": "values", "by": "(8,99):(1,8)"},
 	} {
 		if got := answer(t, q); got.Fault == nil || got.Fault.Field != field {
@@ -112,9 +118,13 @@ func TestPicture(t *testing.T) {
 }
 
 func FuzzAnswer(f *testing.F) {
-	for _, op := range []string{"map", "find", "compare", "copy", "verdict", "banks", "solve", "convert", "infer", "relayout"} {
+	for _, op := range []string{"map", "find", "compare", "copy", "verdict", "banks", "solve", "convert", "infer", "relayout", "instruction", "stage"} {
 		f.Add(`{"op":"` + op + `","what":"compose","a":"(4,4):(4,1)","b":"(2,2):(1,2)","banks":"8x4","elem":"4","access":["row:1/4"],"vector":"16","find":"3"}`)
 	}
+	f.Add(`{"op":"load","what":"sm80.mma.m16n8k8.tf32","by":"B","a":"(8,8):(8,1)","banks":"nvidia"}`)
+	f.Add(`{"op":"load","what":"sm90.wgmma.m64n8k16.f16","by":"A","a":"Sw<3,3,3> o (64,64):(64,1)","banks":"nvidia"}`)
+	f.Add(`{"op":"instruction","a":"sm80.mma.m16n8k8.tf32"}`)
+	f.Add(`{"op":"stage","a":"(16,16):(64,1)","b":"(16,16):(16,1)","banks":"nvidia","elem":"2","lines":"nvidia","align":"16","threads":"32"}`)
 	f.Add(`{"op":"map","a":"(2,2,9):(1,2,4)","at":[-1,99,3],"colour":"tile","by":"(2"}`)
 	f.Fuzz(func(t *testing.T, q string) {
 		if len(q) > 4096 || strings.Contains(q, "faults") || strings.Contains(q, "solve") && strings.Contains(q, "xor") {

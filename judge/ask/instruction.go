@@ -2,6 +2,7 @@ package ask
 
 import (
 	"context"
+	"strconv"
 	"strings"
 
 	"github.com/ashlar-go/ashlar/judge"
@@ -63,18 +64,22 @@ func Load(ctx context.Context, q *Question) (*Loaded, error) {
 	r := reader{Question: q}
 	l := r.layout("a", q.A)
 	var others []judge.Access
-	for _, text := range q.Access {
-		a, err := judge.ParseAccess(text)
-		if err != nil && r.err == nil {
-			r.err = in("access", true, err)
+	for k, text := range q.Access {
+		if strings.TrimSpace(text) != "" && r.err == nil {
+			var a judge.Access
+			a, err = judge.ParseAccess(text)
+			r.err, others = in("access"+strconv.Itoa(k), true, err), append(others, a)
 		}
-		others = append(others, a)
 	}
 	if r.err != nil {
 		return nil, r.err
 	}
+	described := strings.HasPrefix(m.Name, "sm90.wgmma.") && (q.By == "A" || q.By == "B")
+	if _, err := m.Fragment(q.By); err != nil && !described {
+		return nil, in("by", true, err)
+	}
 	out := &Loaded{Layout: Text(l)}
-	if strings.HasPrefix(m.Name, "sm90.wgmma.") && q.By != "C" {
+	if described {
 		c, err := judge.SolveCanonical(l, m, q.By)
 		if err != nil {
 			return nil, in("a", false, err)
