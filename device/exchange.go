@@ -1,0 +1,426 @@
+package device
+
+import (
+	"encoding/binary"
+	"slices"
+
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// Exchange is the plan by which a tensor goes from one placement on a mesh to another.
+type Exchange struct {
+	Name   string  // all-gather, reduce-scatter, all-reduce, all-to-all, slice, or none; with several stages, exchange
+	Stages []Stage // in this order
+	Links  []Link  // those that carry bytes, ascending
+	Bytes  int     // over all links
+	Bound  int     // the fewest for these stages: see Mesh.Plan
+}
+
+// Link is a wire from a device to its neighbour.
+type Link struct{ From, To, Bytes int }
+
+// Busiest returns the most bytes on one link.
+func (e *Exchange) Busiest() (n int) {
+	for _, l := range e.Links {
+		n = max(n, l.Bytes)
+	}
+	return n
+}
+
+// Stage is the steps that lead to a placement. The steps are about different elements, and can
+// be done at once.
+type Stage struct {
+	Name         string
+	On           []OnAxis
+	Axis         int // whose parts are combined, -1 if it only moves
+	Steps        []Step
+	Bytes, Bound int
+}
+
+// Step brings a box of elements to the devices of To. If the stage only moves, each device of From has the box. If not, the
+// parts of From's devices are combined one by one, in this order. The value so far goes
+// along to device From[At]. The parts of the devices after it come there. Then the value goes to To.
+type Step struct {
+	First, Extent []int
+	From          []int
+	At            int
+	To            []int
+	Links         [][2]int // each carries the box once, in this order
+}
+
+// Plan returns the exchange between two placements of a tensor with elements of size bytes. It moves none.
+//
+// Each partial axis of from that isn't so in to is a stage of its own, in the order of the axes.
+// It leaves the axis as to has it. A last stage moves what isn't yet where it shall be.
+//
+// Parts are combined in the order of the devices along the axis, and no two of them before. So
+// the result has the same bits for every wiring. A step takes the place with the fewest bytes
+// where they meet.
+//
+// Bound counts what every plan of a stage must carry. A box that some device has must come over a link
+// into each device that needs and lacks it, and first over the way to the nearest. A box of parts on n devices must leave n-1 of them. After one
+// device has the value, each other that needs it gets a message.
+//
+// Plan fails if a placement doesn't fit. No axis becomes partial: to has PartialSum or
+// PartialMax only where from has the same.
+func (m Mesh) Plan(shape []int, size int, from, to []OnAxis) (*Exchange, error) {
+	const op = "device.Mesh.Plan"
+	for _, on := range [][]OnAxis{from, to} {
+		if err := m.place(op, shape, on); err != nil {
+			return nil, err
+		}
+	}
+	if total, ok := mul(max(product(shape), 1), max(size, 1)); size < 1 || !ok || total > maxInt/(mostDevices*mostDevices) {
+		return nil, fail(op, tensor.ErrOverflow, "%d elements of %d bytes on %d devices don't fit an int", product(shape), size, m.Len())
+	}
+	for i, o := range to {
+		if o.partial() && (o.Kind != from[i].Kind || o.parts() != from[i].parts()) {
+			return nil, fail(op, tensor.ErrAxis, "axis %s becomes %v from %v; parts come from a computation, and no move makes them", m.Axes[i].Name, o, from[i])
+		}
+	}
+	p := planner{Mesh: &m, op: op, shape: shape, size: size, links: map[[2]int]int{}}
+	e := &Exchange{}
+	now := slices.Clone(from)
+	for i := range now {
+		if now[i].partial() && !to[i].partial() {
+			next := slices.Clone(now)
+			next[i] = to[i]
+			if err := p.stage(e, now, next, i); err != nil {
+				return nil, err
+			}
+			now = next
+		}
+	}
+	if !slices.Equal(now, to) || len(e.Stages) == 0 {
+		if err := p.stage(e, now, to, -1); err != nil {
+			return nil, err
+		}
+	}
+	e.Name = "exchange"
+	if len(e.Stages) == 1 {
+		e.Name = e.Stages[0].Name
+	}
+	for _, s := range e.Stages {
+		e.Bytes += s.Bytes
+		e.Bound += s.Bound
+	}
+	for l, n := range p.links {
+		e.Links = append(e.Links, Link{l[0], l[1], n})
+	}
+	slices.SortFunc(e.Links, func(a, b Link) int {
+		if a.From != b.From {
+			return a.From - b.From
+		}
+		return a.To - b.To
+	})
+	return e, nil
+}
+
+// A planner counts the bytes of an exchange.
+type planner struct {
+	*Mesh
+	op    string
+	shape []int
+	size  int
+	links map[[2]int]int
+	near  [][]int // the neighbours of each device
+}
+
+// stage plans the way from one placement to the next. If axis isn't -1, its parts are combined.
+func (p *planner) stage(e *Exchange, now, next []OnAxis, axis int) error {
+	n := p.Len()
+	has, wants := make([][2][]int, n), make([][2][]int, n)
+	var cuts [][]int
+	for range p.shape {
+		cuts = append(cuts, nil)
+	}
+	for d := range n {
+		for list, on := range map[*[2][]int][]OnAxis{&has[d]: now, &wants[d]: next} {
+			first, extent := p.box(p.shape, on, d)
+			*list = [2][]int{first, extent}
+			for k := range first {
+				cuts[k] = append(cuts[k], first[k], first[k]+extent[k])
+			}
+		}
+	}
+	cells := 1
+	for k := range cuts {
+		slices.Sort(cuts[k])
+		cuts[k] = slices.Compact(cuts[k])
+		cells = min(cells*max(len(cuts[k])-1, 0), mostCells)
+	}
+	if cells*n > mostCells {
+		return fail(p.op, tensor.ErrShape, "%s on %v is cut into too many boxes; take fewer devices", ints(p.shape), p.Mesh)
+	}
+	s := Stage{Name: p.name(now, next, axis), On: next, Axis: axis}
+	memo := map[string][]Step{}
+	for c := range cells {
+		first, extent := make([]int, len(cuts)), make([]int, len(cuts))
+		for k := len(cuts) - 1; k >= 0; k-- {
+			i := c % (len(cuts[k]) - 1)
+			c /= len(cuts[k]) - 1
+			first[k], extent[k] = cuts[k][i], cuts[k][i+1]-cuts[k][i]
+		}
+		// Devices at different places of an axis that stays partial have different tensors.
+		var holders, needers [mostDevices][]int
+		for d := range n {
+			w := p.world(next, d)
+			if inside(first, has[d]) {
+				holders[w] = append(holders[w], d)
+			}
+			if inside(first, wants[d]) {
+				needers[w] = append(needers[w], d)
+			}
+		}
+		for w := range n {
+			if len(needers[w]) == 0 {
+				continue
+			}
+			key := pattern(holders[w], needers[w])
+			steps, known := memo[key]
+			if !known {
+				steps = p.steps(holders[w], needers[w], now, axis)
+				memo[key] = steps
+			}
+			for _, step := range steps {
+				step.First, step.Extent = first, extent
+				s.Steps = append(s.Steps, step)
+			}
+			s.Bound += p.least(holders[w], needers[w], axis) * product(extent) * p.size
+		}
+	}
+	for _, step := range s.Steps {
+		for _, l := range step.Links {
+			p.links[l] += product(step.Extent) * p.size
+			s.Bytes += product(step.Extent) * p.size
+		}
+	}
+	e.Stages = append(e.Stages, s)
+	return nil
+}
+
+// name names a stage by the axes that change.
+func (p *planner) name(now, next []OnAxis, axis int) string {
+	if axis >= 0 && next[axis].Kind == Sharded {
+		return "reduce-scatter"
+	} else if axis >= 0 {
+		return "all-reduce"
+	}
+	name := "none"
+	for i := range now {
+		if now[i] == next[i] {
+			continue
+		}
+		one := "all-to-all"
+		switch {
+		case now[i].Kind == Sharded && next[i].Kind == Replicate:
+			one = "all-gather"
+		case now[i].Kind == Replicate:
+			one = "slice"
+		}
+		if name != "none" && name != one {
+			return "exchange"
+		}
+		name = one
+	}
+	return name
+}
+
+// world is the place of a device on the axes that stay partial.
+func (p *planner) world(next []OnAxis, d int) (w int) {
+	for i, at := range p.Coord(d) {
+		if next[i].partial() {
+			w = w*p.Axes[i].Size + at
+		}
+	}
+	return w
+}
+
+func inside(at []int, box [2][]int) bool {
+	for k, v := range at {
+		if v < box[0][k] || v >= box[0][k]+box[1][k] {
+			return false
+		}
+	}
+	return true
+}
+
+// pattern is a key for lists of devices.
+func pattern(a, b []int) string {
+	var key []byte
+	for _, d := range a {
+		key = binary.AppendUvarint(key, uint64(d))
+	}
+	key = binary.AppendUvarint(key, mostDevices)
+	for _, d := range b {
+		key = binary.AppendUvarint(key, uint64(d))
+	}
+	return string(key)
+}
+
+// least is how many times a box must go over a link.
+func (p *planner) least(holders, needers []int, axis int) int {
+	if axis >= 0 && p.Axes[axis].Size > 1 {
+		n := p.Axes[axis].Size - 1 + len(needers)
+		if slices.ContainsFunc(needers, func(d int) bool { return slices.Contains(holders, d) }) {
+			n--
+		}
+		return n
+	}
+	lacking, nearest, farthest := 0, maxInt, 0
+	for _, d := range needers {
+		if away := len(p.way(holders, []int{d})); away > 0 {
+			lacking, nearest, farthest = lacking+1, min(nearest, away), max(farthest, away)
+		}
+	}
+	if lacking == 0 {
+		return 0
+	}
+	return max(lacking-1+nearest, farthest)
+}
+
+// steps brings a box from its holders to its needers.
+func (p *planner) steps(holders, needers []int, now []OnAxis, axis int) []Step {
+	if axis < 0 {
+		return []Step{{From: holders, To: needers, Links: p.tree(holders, needers)}}
+	}
+	// The devices along the axis are a group. Copies of it are at other places of the other axes.
+	var groups [][]int
+	other := func(d int) string {
+		at := p.Coord(d)
+		at[axis] = 0
+		return pattern(at, nil)
+	}
+	where := map[string]int{}
+	for _, d := range holders {
+		key := other(d)
+		g, known := where[key]
+		if !known {
+			g = len(groups)
+			where[key] = g
+			groups = append(groups, nil)
+		}
+		groups[g] = append(groups[g], d)
+	}
+	own := make([][]int, len(groups))
+	for _, d := range needers {
+		g := where[other(d)] // the first group, if it has none of its own
+		own[g] = append(own[g], d)
+	}
+	var best []Step
+	for g, group := range groups {
+		if len(own[g]) > 0 {
+			best = append(best, p.combine(group, own[g], now[axis].parts()))
+		}
+	}
+	for _, group := range groups {
+		if one := p.combine(group, needers, now[axis].parts()); len(one.Links) < links(best) {
+			best = []Step{one}
+		}
+	}
+	return best
+}
+
+func links(steps []Step) (n int) {
+	for _, s := range steps {
+		n += len(s.Links)
+	}
+	return n
+}
+
+// combine adds the parts of a group, and brings the sum to its needers.
+func (p *planner) combine(group, needers []int, parts int) (best Step) {
+	last := len(group) - 1
+	first := last
+	if len(needers) == 1 {
+		first = 0 // then each place may be the best
+	}
+	for at := first; at <= last; at++ {
+		s := Step{From: group, At: at, To: needers}
+		for i := range at {
+			s.Links = append(s.Links, p.way(group[i:i+1], group[i+1:i+2])...)
+		}
+		for _, d := range group[at+1:] {
+			for range parts {
+				s.Links = append(s.Links, p.way([]int{d}, group[at:at+1])...)
+			}
+		}
+		s.Links = append(s.Links, p.tree(group[at:at+1], needers)...)
+		if best.From == nil || len(s.Links) <= len(best.Links) {
+			best = s
+		}
+	}
+	return best
+}
+
+// tree returns links that lead from some devices to others: to the nearest first, and then from all that have been
+// reached.
+func (p *planner) tree(from, to []int) (links [][2]int) {
+	reached := slices.Clone(from)
+	for {
+		way := p.way(reached, slices.DeleteFunc(slices.Clone(to), func(d int) bool { return slices.Contains(reached, d) }))
+		if way == nil {
+			return links
+		}
+		for _, l := range way {
+			reached = append(reached, l[1])
+		}
+		links = append(links, way...)
+	}
+}
+
+// way returns the links from the nearest of some devices to the nearest of others; none if one is in both.
+func (p *planner) way(from, to []int) (links [][2]int) {
+	if p.near == nil {
+		p.wire()
+	}
+	parent := slices.Repeat([]int{-1}, p.Len())
+	queue := slices.Clone(from)
+	slices.Sort(queue)
+	for _, d := range queue {
+		parent[d] = d
+	}
+	for len(queue) > 0 {
+		d := queue[0]
+		queue = queue[1:]
+		if slices.Contains(to, d) {
+			for ; parent[d] != d; d = parent[d] {
+				links = append(links, [2]int{parent[d], d})
+			}
+			slices.Reverse(links)
+			return links
+		}
+		for _, next := range p.near[d] {
+			if parent[next] < 0 {
+				parent[next] = d
+				queue = append(queue, next)
+			}
+		}
+	}
+	return nil
+}
+
+// wire finds the neighbours of each device, the next along a line before the one before it.
+func (p *planner) wire() {
+	p.near = make([][]int, p.Len())
+	for d := range p.near {
+		step := p.Len()
+		for _, l := range p.Lines {
+			step /= l.N
+			at := d / step % l.N
+			list := &p.near[d]
+			switch {
+			case at+1 < l.N:
+				*list = append(*list, d+step)
+			case l.Ring && l.N > 2:
+				*list = append(*list, d-at*step)
+			}
+			switch {
+			case at > 0:
+				*list = append(*list, d-step)
+			case l.Ring && l.N > 2:
+				*list = append(*list, d+(l.N-1)*step)
+			}
+		}
+	}
+}
