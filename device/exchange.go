@@ -37,13 +37,12 @@ type Stage struct {
 	Bytes, Bound int
 }
 
-// Step brings a box of elements to the devices of To. If the stage only moves, each device of From has the box. If not, the
-// parts of From's devices are combined one by one, in this order. The value so far goes
-// along to device From[At]. The parts of the devices after it come there. Then the value goes to To.
+// Step brings a box of elements to the devices of To. If the stage only moves, each device of From has the box. If not, From
+// has one device for each part, in the order in which they are combined. The value so far and the next part come together on the device of At,
+// and the last of these hands it on.
 type Step struct {
 	First, Extent []int
-	From          []int
-	At            int
+	From, At      []int
 	To            []int
 	Links         [][2]int // each carries the box once, in this order
 }
@@ -53,13 +52,12 @@ type Step struct {
 // Each partial axis of from that isn't so in to is a stage of its own, in the order of the axes.
 // It leaves the axis as to has it. A last stage moves what isn't yet where it shall be.
 //
-// Parts are combined in the order of the devices along the axis, and no two of them before. So
-// the result has the same bits for every wiring. A step takes the place with the fewest bytes
-// where they meet.
+// Parts are combined one by one, in the order of the devices along the axis. So the result has
+// the same bits on all wires. They meet where this takes the fewest bytes.
 //
-// Bound counts what every plan of a stage must carry. A box that some device has must come over a link
-// into each device that needs and lacks it, and first over the way to the nearest. A box of parts on n devices must leave n-1 of them. After one
-// device has the value, each other that needs it gets a message.
+// Bound is the fewest bytes of any such plan, over all links. A value that some devices have must go
+// over the links to the nearest that lacks it, and over one more into each other. Parts come together
+// with the fewest links for this order, wherever they meet, and the value goes on from there.
 //
 // Plan fails if a placement doesn't fit. No axis becomes partial: to has PartialSum or
 // PartialMax only where from has the same.
@@ -153,7 +151,11 @@ func (p *planner) stage(e *Exchange, now, next []OnAxis, axis int) error {
 		return fail(p.op, tensor.ErrShape, "%s on %v is cut into too many boxes; take fewer devices", ints(p.shape), p.Mesh)
 	}
 	s := Stage{Name: p.name(now, next, axis), On: next, Axis: axis}
-	memo := map[string][]Step{}
+	type plan struct {
+		Step
+		least int
+	}
+	memo := map[string]plan{}
 	for c := range cells {
 		first, extent := make([]int, len(cuts)), make([]int, len(cuts))
 		for k := len(cuts) - 1; k >= 0; k-- {
@@ -177,16 +179,14 @@ func (p *planner) stage(e *Exchange, now, next []OnAxis, axis int) error {
 				continue
 			}
 			key := pattern(holders[w], needers[w])
-			steps, known := memo[key]
+			one, known := memo[key]
 			if !known {
-				steps = p.steps(holders[w], needers[w], now, axis)
-				memo[key] = steps
+				one.Step, one.least = p.step(holders[w], needers[w], now, axis)
+				memo[key] = one
 			}
-			for _, step := range steps {
-				step.First, step.Extent = first, extent
-				s.Steps = append(s.Steps, step)
-			}
-			s.Bound += p.least(holders[w], needers[w], axis) * product(extent) * p.size
+			one.First, one.Extent = first, extent
+			s.Steps = append(s.Steps, one.Step)
+			s.Bound += one.least * product(extent) * p.size
 		}
 	}
 	for _, step := range s.Steps {
@@ -258,99 +258,108 @@ func pattern(a, b []int) string {
 	return string(key)
 }
 
-// least is how many times a box must go over a link.
-func (p *planner) least(holders, needers []int, axis int) int {
-	if axis >= 0 && p.Axes[axis].Size > 1 {
-		n := p.Axes[axis].Size - 1 + len(needers)
-		if slices.ContainsFunc(needers, func(d int) bool { return slices.Contains(holders, d) }) {
-			n--
-		}
-		return n
+// away is the links from the nearest of some devices to each device.
+func (p *planner) away(from []int) []int {
+	far := slices.Repeat([]int{maxInt / 4}, p.Len())
+	for _, d := range from {
+		far[d] = 0
 	}
+	p.spread(far)
+	return far
+}
+
+// spread lowers costs to those of a neighbour and one link, and returns from which device each comes.
+func (p *planner) spread(cost []int) (from []int) {
+	if p.near == nil {
+		p.wire()
+	}
+	for d := range cost {
+		from = append(from, d)
+	}
+	for changed := true; changed; {
+		changed = false
+		for d, list := range p.near {
+			for _, next := range list {
+				if cost[d]+1 < cost[next] {
+					cost[next], from[next], changed = cost[d]+1, from[d], true
+				}
+			}
+		}
+	}
+	return from
+}
+
+// step brings a box from its holders to its needers, and tells how many times any plan must carry the box over a link.
+func (p *planner) step(holders, needers []int, now []OnAxis, axis int) (s Step, least int) {
+	if axis < 0 {
+		return Step{From: holders, To: needers, Links: p.tree(holders, needers)}, p.reach(holders, needers)
+	}
+	// cost is the links with which the parts so far are combined, on each device.
+	n, each := p.Axes[axis].Size, now[axis].parts()
+	parts := make([][]int, n) // the devices that have the same part
+	for _, d := range holders {
+		at := p.Coord(d)[axis]
+		parts[at] = append(parts[at], d)
+	}
+	cost := p.away(nil)
+	for _, d := range parts[0] {
+		cost[d] = 0
+	}
+	before := make([][]int, n) // where the sum was
+	for k := 1; k < n; k++ {
+		before[k] = p.spread(cost)
+		for d, far := range p.away(parts[k]) {
+			cost[d] += each * far
+		}
+	}
+	least = maxInt
+	end, links := -1, maxInt
+	for d, c := range cost {
+		more := p.reach([]int{d}, needers)
+		least = min(least, c+more)
+		if c+more < links {
+			if all := c + len(p.tree([]int{d}, needers)); all < links {
+				end, links = d, all
+			}
+		}
+	}
+	s = Step{From: make([]int, n), At: make([]int, n), To: needers}
+	at := end
+	for k := n - 1; k >= 0; k-- {
+		s.At[k] = at
+		if k > 0 {
+			at = before[k][at]
+		}
+	}
+	s.From[0] = s.At[0]
+	for k := 1; k < n; k++ {
+		s.Links = append(s.Links, p.way(s.At[k-1:k], s.At[k:k+1])...)
+		way := p.way(parts[k], s.At[k:k+1])
+		s.From[k] = s.At[k]
+		if len(way) > 0 {
+			s.From[k] = way[0][0]
+		}
+		for range each {
+			s.Links = append(s.Links, way...)
+		}
+	}
+	s.Links = append(s.Links, p.tree([]int{end}, needers)...)
+	return s, least
+}
+
+// reach is how many links a value must go over to get from its holders to all that need it.
+func (p *planner) reach(holders, needers []int) int {
 	lacking, nearest, farthest := 0, maxInt, 0
+	far := p.away(holders)
 	for _, d := range needers {
-		if away := len(p.way(holders, []int{d})); away > 0 {
-			lacking, nearest, farthest = lacking+1, min(nearest, away), max(farthest, away)
+		if far[d] > 0 {
+			lacking, nearest, farthest = lacking+1, min(nearest, far[d]), max(farthest, far[d])
 		}
 	}
 	if lacking == 0 {
 		return 0
 	}
 	return max(lacking-1+nearest, farthest)
-}
-
-// steps brings a box from its holders to its needers.
-func (p *planner) steps(holders, needers []int, now []OnAxis, axis int) []Step {
-	if axis < 0 {
-		return []Step{{From: holders, To: needers, Links: p.tree(holders, needers)}}
-	}
-	// The devices along the axis are a group. Copies of it are at other places of the other axes.
-	var groups [][]int
-	other := func(d int) string {
-		at := p.Coord(d)
-		at[axis] = 0
-		return pattern(at, nil)
-	}
-	where := map[string]int{}
-	for _, d := range holders {
-		key := other(d)
-		g, known := where[key]
-		if !known {
-			g = len(groups)
-			where[key] = g
-			groups = append(groups, nil)
-		}
-		groups[g] = append(groups[g], d)
-	}
-	own := make([][]int, len(groups))
-	for _, d := range needers {
-		g := where[other(d)] // the first group, if it has none of its own
-		own[g] = append(own[g], d)
-	}
-	var best []Step
-	for g, group := range groups {
-		if len(own[g]) > 0 {
-			best = append(best, p.combine(group, own[g], now[axis].parts()))
-		}
-	}
-	for _, group := range groups {
-		if one := p.combine(group, needers, now[axis].parts()); len(one.Links) < links(best) {
-			best = []Step{one}
-		}
-	}
-	return best
-}
-
-func links(steps []Step) (n int) {
-	for _, s := range steps {
-		n += len(s.Links)
-	}
-	return n
-}
-
-// combine adds the parts of a group, and brings the sum to its needers.
-func (p *planner) combine(group, needers []int, parts int) (best Step) {
-	last := len(group) - 1
-	first := last
-	if len(needers) == 1 {
-		first = 0 // then each place may be the best
-	}
-	for at := first; at <= last; at++ {
-		s := Step{From: group, At: at, To: needers}
-		for i := range at {
-			s.Links = append(s.Links, p.way(group[i:i+1], group[i+1:i+2])...)
-		}
-		for _, d := range group[at+1:] {
-			for range parts {
-				s.Links = append(s.Links, p.way([]int{d}, group[at:at+1])...)
-			}
-		}
-		s.Links = append(s.Links, p.tree(group[at:at+1], needers)...)
-		if best.From == nil || len(s.Links) <= len(best.Links) {
-			best = s
-		}
-	}
-	return best
 }
 
 // tree returns links that lead from some devices to others: to the nearest first, and then from all that have been
