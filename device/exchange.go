@@ -57,7 +57,7 @@ type Step struct {
 //
 // Bound is the fewest bytes of any such plan, over all links. A value that some devices have must go
 // over the links to the nearest that lacks it, and over one more into each other. Parts come together
-// with the fewest links for this order, wherever they meet, and the value goes on from there.
+// with the fewest links for this order, wherever they meet. Then each other device that needs the sum gets a message.
 //
 // Plan fails if a placement doesn't fit. No axis becomes partial: to has PartialSum or
 // PartialMax only where from has the same.
@@ -152,7 +152,7 @@ func (p *planner) stage(e *Exchange, now, next []OnAxis, axis int) error {
 	}
 	s := Stage{Name: p.name(now, next, axis), On: next, Axis: axis}
 	type plan struct {
-		Step
+		steps []Step
 		least int
 	}
 	memo := map[string]plan{}
@@ -181,11 +181,13 @@ func (p *planner) stage(e *Exchange, now, next []OnAxis, axis int) error {
 			key := pattern(holders[w], needers[w])
 			one, known := memo[key]
 			if !known {
-				one.Step, one.least = p.step(holders[w], needers[w], now, axis)
+				one.steps, one.least = p.steps(holders[w], needers[w], now, axis)
 				memo[key] = one
 			}
-			one.First, one.Extent = first, extent
-			s.Steps = append(s.Steps, one.Step)
+			for _, step := range one.steps {
+				step.First, step.Extent = first, extent
+				s.Steps = append(s.Steps, step)
+			}
 			s.Bound += one.least * product(extent) * p.size
 		}
 	}
@@ -289,62 +291,95 @@ func (p *planner) spread(cost []int) (from []int) {
 	return from
 }
 
-// step brings a box from its holders to its needers, and tells how many times any plan must carry the box over a link.
-func (p *planner) step(holders, needers []int, now []OnAxis, axis int) (s Step, least int) {
+// steps brings a box from its holders to its needers, and tells how many times any plan must carry the box over a link.
+func (p *planner) steps(holders, needers []int, now []OnAxis, axis int) (list []Step, least int) {
 	if axis < 0 {
-		return Step{From: holders, To: needers, Links: p.tree(holders, needers)}, p.reach(holders, needers)
+		return []Step{{From: holders, To: needers, Links: p.tree(holders, needers)}}, p.reach(holders, needers)
 	}
-	// cost is the links with which the parts so far are combined, on each device.
-	n, each := p.Axes[axis].Size, now[axis].parts()
-	parts := make([][]int, n) // the devices that have the same part
+	n := p.Axes[axis].Size
+	c := combiner{planner: p, each: now[axis].parts(), parts: make([][]int, n), before: make([][]int, n)}
 	for _, d := range holders {
 		at := p.Coord(d)[axis]
-		parts[at] = append(parts[at], d)
+		c.parts[at] = append(c.parts[at], d)
 	}
-	cost := p.away(nil)
-	for _, d := range parts[0] {
-		cost[d] = 0
+	c.cost = p.away(nil)
+	for _, d := range c.parts[0] {
+		c.cost[d] = 0
 	}
-	before := make([][]int, n) // where the sum was
 	for k := 1; k < n; k++ {
-		before[k] = p.spread(cost)
-		for d, far := range p.away(parts[k]) {
-			cost[d] += each * far
+		c.before[k] = p.spread(c.cost)
+		for d, far := range p.away(c.parts[k]) {
+			c.cost[d] += c.each * far
 		}
 	}
-	least = maxInt
-	end, links := -1, maxInt
-	for d, c := range cost {
-		more := p.reach([]int{d}, needers)
-		least = min(least, c+more)
-		if c+more < links {
-			if all := c + len(p.tree([]int{d}, needers)); all < links {
-				end, links = d, all
+	// Each needer may have its own sum, or one sum goes to all.
+	alone := slices.Clone(c.cost)
+	end := p.spread(alone)
+	separate := 0
+	for _, d := range needers {
+		separate += alone[d]
+		least = max(least, alone[d])
+	}
+	all, from, first := maxInt, -1, maxInt
+	for d, cost := range c.cost {
+		// The first device that has the sum got it so, and then each other gets a message.
+		more := len(needers)
+		if slices.Contains(needers, d) {
+			more--
+		}
+		first = min(first, cost+more)
+		if cost+more < all {
+			if links := cost + len(p.tree([]int{d}, needers)); links < all {
+				all, from = links, d
 			}
 		}
 	}
-	s = Step{From: make([]int, n), At: make([]int, n), To: needers}
+	if len(needers) > 1 && n > 1 {
+		least = max(least, first)
+	}
+	if all <= separate {
+		return []Step{c.step(from, needers)}, least
+	}
+	for _, d := range needers {
+		list = append(list, c.step(end[d], []int{d}))
+	}
+	return list, least
+}
+
+// A combiner knows with how few links the parts come together on each device.
+type combiner struct {
+	*planner
+	parts  [][]int // the devices that have the same part
+	each   int     // addends in a part
+	cost   []int
+	before [][]int // of the sum of k parts on a device, where it was before
+}
+
+// step combines the parts on device end.
+func (c *combiner) step(end int, needers []int) Step {
+	n := len(c.parts)
+	s := Step{From: make([]int, n), At: make([]int, n), To: needers}
 	at := end
 	for k := n - 1; k >= 0; k-- {
 		s.At[k] = at
 		if k > 0 {
-			at = before[k][at]
+			at = c.before[k][at]
 		}
 	}
 	s.From[0] = s.At[0]
 	for k := 1; k < n; k++ {
-		s.Links = append(s.Links, p.way(s.At[k-1:k], s.At[k:k+1])...)
-		way := p.way(parts[k], s.At[k:k+1])
+		s.Links = append(s.Links, c.way(s.At[k-1:k], s.At[k:k+1])...)
+		way := c.way(c.parts[k], s.At[k:k+1])
 		s.From[k] = s.At[k]
 		if len(way) > 0 {
 			s.From[k] = way[0][0]
 		}
-		for range each {
+		for range c.each {
 			s.Links = append(s.Links, way...)
 		}
 	}
-	s.Links = append(s.Links, p.tree([]int{end}, needers)...)
-	return s, least
+	s.Links = append(s.Links, c.tree([]int{end}, needers)...)
+	return s
 }
 
 // reach is how many links a value must go over to get from its holders to all that need it.
