@@ -20,7 +20,7 @@ import (
 
 // judgeCommands are the commands below layout.
 func (p *program) judgeCommands() []*cobra.Command {
-	return []*cobra.Command{p.checkLayoutCommand(), p.solveCommand(), p.spellCommand(), p.inferCommand(), p.relayoutCommand(), p.verdictCommand(), p.explainCommand(), p.axesCommand()}
+	return []*cobra.Command{p.checkLayoutCommand(), p.solveCommand(), p.spellCommand(), p.inferCommand(), p.relayoutCommand(), p.verdictCommand(), p.explainCommand(), p.axesCommand(), p.meshCommand()}
 }
 
 // unread is an error about a layout that can't be read, with a caret under the fault.
@@ -64,6 +64,8 @@ func faulty(c *cobra.Command, q *ask.Question, err error) error {
 		return usagef(c, "--elem %s: %v", q.Elem, f)
 	case field == "b":
 		return usagef(c, "%v", f)
+	case field == "find":
+		return usagef(c, "--at: %v", cmp.Or(f.Err, error(f)))
 	default:
 		return usagef(c, "--%s: %v", field, cmp.Or(f.Err, error(f)))
 	}

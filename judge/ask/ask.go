@@ -34,6 +34,10 @@ type Question struct {
 	Align  string   `json:"align"`   // bytes of the base's alignment
 	Thread string   `json:"threads"` // the number of threads whose order is sought
 	Bare   bool     `json:"bare"`    // solve for the layout without its swizzle
+	Mesh   string   `json:"mesh"`    // devices, as device.ParseMesh reads them
+	Place  string   `json:"place"`   // the placement on them
+	To     string   `json:"to"`      // another one; empty: nothing moves
+	Even   bool     `json:"even"`    // refuse parts of different shapes
 	N      int      `json:"n"`
 	Seed   uint64   `json:"seed"`
 }
@@ -63,7 +67,7 @@ func in(field string, typed bool, err error) error {
 		f.Mark, f.Text = bad.Mark(), bad.Err.Error()
 	}
 	name, rest, ok := strings.Cut(f.Text, ": ") // without the function, as in "layout.Eval: want a number"
-	if pkg, _, _ := strings.Cut(name, "."); ok && !strings.Contains(name, " ") && slices.Contains([]string{"layout", "judge", "draw"}, pkg) {
+	if pkg, _, _ := strings.Cut(name, "."); ok && !strings.Contains(name, " ") && slices.Contains([]string{"layout", "judge", "draw", "device"}, pkg) {
 		f.Text = rest
 	}
 	f.Text = clip(f.Text)
@@ -87,7 +91,7 @@ func asJSON[T any](f func(context.Context, *Question) (T, error)) func(context.C
 var answers = map[string]func(context.Context, *Question) (any, error){
 	"map": asJSON(drawn), "find": asJSON(found), "compare": asJSON(compared), "copy": asJSON(copied),
 	"verdict": asJSON(Verdict), "faults": asJSON(faults), "banks": asJSON(counted), "solve": asJSON(Solve),
-	"order": asJSON(ordered), "explain": asJSON(explained), "axes": asJSON(Axes), "convert": asJSON(Spell), "infer": asJSON(inferred), "relayout": asJSON(Relay),
+	"order": asJSON(ordered), "explain": asJSON(explained), "axes": asJSON(Axes), "mesh": asJSON(Mesh), "convert": asJSON(Spell), "infer": asJSON(inferred), "relayout": asJSON(Relay),
 	"instruction": asJSON(Instruction), "load": asJSON(Load), "stage": asJSON(Stage),
 }
 

@@ -20,10 +20,10 @@ func Example() {
 
 // Every fault names the field that it comes from.
 func TestFaultsHaveFields(t *testing.T) {
-	good := map[string]any{"a": "(8,8):(8,1)", "b": "(8,8):(1,8)", "banks": "32x4", "elem": "4", "access": []string{"row"}, "vector": "16", "lines": "nvidia", "align": "16", "threads": "8", "find": "3"}
+	good := map[string]any{"a": "(8,8):(8,1)", "b": "(8,8):(1,8)", "banks": "32x4", "elem": "4", "access": []string{"row"}, "vector": "16", "lines": "nvidia", "align": "16", "threads": "8", "find": "3", "mesh": "x=2,y=2", "place": "S(0) R", "to": "R R"}
 	for _, c := range []struct{ op, field, text string }{
 		{"map", "a", "(8,"}, {"map", "a", ""}, {"find", "find", "x"}, {"find", "find", "(9,9)"}, {"find", "find", "(1,"}, {"compare", "b", "(8,8"}, {"compare", "a", "(2048,4096):(1,2048)"},
-		{"infer", "a", "Sw<2,0,3> o (8,8):(8,1)"}, {"relayout", "vector", "2"}, {"relayout", "elem", "0"}, {"relayout", "vector", "x"}, {"banks", "banks", "x"}, {"banks", "elem", "-1"}, {"banks", "lines", "x"}, {"banks", "align", "0"}, {"order", "threads", "x"}, {"order", "lines", ""}, {"order", "a", "(8"}, {"axes", "a", "S[2"},
+		{"infer", "a", "Sw<2,0,3> o (8,8):(8,1)"}, {"relayout", "vector", "2"}, {"relayout", "elem", "0"}, {"relayout", "vector", "x"}, {"banks", "banks", "x"}, {"banks", "elem", "-1"}, {"banks", "lines", "x"}, {"banks", "align", "0"}, {"order", "threads", "x"}, {"order", "lines", ""}, {"order", "a", "(8"}, {"axes", "a", "S[2"}, {"mesh", "a", "x"}, {"mesh", "mesh", "2x2"}, {"mesh", "place", "x:R x:R"}, {"mesh", "find", "9,9"}, {"mesh", "to", "R"}, {"mesh", "elem", "x"},
 		{"instruction", "a", "sm80.mma.none"}, {"load", "what", "sm80.mma.none"}, {"load", "a", "(16,"}, {"load", "by", "D"}, {"load", "banks", "x"},
 		{"stage", "a", "(8"}, {"stage", "b", "(8"}, {"stage", "elem", "0"}, {"stage", "threads", "0"}, {"stage", "lines", "x"}, {"stage", "banks", "x"},
 		{"solve", "banks", "0x4"}, {"convert", "elem", "4b"}, {"verdict", "b", "nothing"}, {"copy", "a", "nothing"},
