@@ -36,9 +36,9 @@ func fewest(p *planner, parts [][]int, needers []int) int {
 	}
 	start = closed(start)
 	seen := map[uint64]bool{start: true}
-	for now, messages := []uint64{start}, 0; ; messages++ {
+	for states, messages := []uint64{start}, 0; ; messages++ {
 		var next []uint64
-		for _, state := range now {
+		for _, state := range states {
 			if !slices.ContainsFunc(needers, func(d int) bool { return know(state, d)>>(2*n-1)&1 == 0 }) {
 				return messages
 			}
@@ -56,7 +56,7 @@ func fewest(p *planner, parts [][]int, needers []int) int {
 				}
 			}
 		}
-		now = next
+		states = next
 	}
 }
 

@@ -43,7 +43,7 @@ const (
 // OnAxis says how one axis of a mesh holds a tensor. The zero value is Replicate.
 //
 // Sharded cuts an axis of the tensor, extent n over d devices, into parts of n/d rounded up: 129
-// over 2 are 65 and 64. The last parts may be smaller, or empty. This is torch.chunk's rule, and
+// over two are 65 and 64. The last parts may be smaller, or empty. This is torch.chunk's rule, and
 // so DTensor's (docs.pytorch.org/docs/stable/distributed.tensor.html). TT-NN has the same parts,
 // and refuses those of different shapes (ttnn/core/distributed/distributed_tensor.cpp): see Mesh.Even.
 // Axes of a mesh that cut one axis do it in turn, each the parts of the ones before.

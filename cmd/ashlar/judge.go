@@ -20,7 +20,7 @@ import (
 
 // judgeCommands are the commands below layout.
 func (p *program) judgeCommands() []*cobra.Command {
-	return []*cobra.Command{p.checkLayoutCommand(), p.solveCommand(), p.spellCommand(), p.inferCommand(), p.relayoutCommand(), p.verdictCommand(), p.explainCommand(), p.axesCommand(), p.meshCommand()}
+	return []*cobra.Command{p.checkLayoutCommand(), p.solveCommand(), p.spellCommand(), p.inferCommand(), p.relayoutCommand(), p.verdictCommand(), p.explainCommand(), p.axesCommand()}
 }
 
 // unread is an error about a layout that can't be read, with a caret under the fault.

@@ -64,7 +64,7 @@ to standard output when FILE is -, and then the text is left out.`, draw.MaxCell
 	flags.BoolVar(&asJSON, "json", false, "print one JSON object instead of the text")
 	p.quietFlag(c, "text")
 	p.forceFlag(c)
-	c.AddCommand(p.judgeCommands()...)
+	c.AddCommand(append(p.judgeCommands(), p.meshCommand())...)
 	c.AddCommand(p.instructionCommand(), p.loadCommand(), p.stageCommand())
 	c.RunE = func(c *cobra.Command, args []string) error {
 		stdout := slices.Contains(pictures[:], "-")

@@ -13,7 +13,7 @@ func (p *program) meshCommand() *cobra.Command {
 	var q ask.Question
 	c := &cobra.Command{
 		Use:   "mesh SHAPE",
-		Short: "Show what each device of a mesh holds, and the bytes of a move",
+		Short: "Show the part of each device of a mesh, and the bytes of a move",
 		Long: `Mesh shows a tensor on several devices: the part of each, and the devices of each box.
 
   --mesh     the names of the axes with their numbers of devices, and, after on, the
@@ -27,8 +27,8 @@ func (p *program) meshCommand() *cobra.Command {
 
 A cut of n over d devices has parts of n/d, rounded up: 129 over 2 is 65 and 64, as
 in PyTorch's DTensor. With --even the parts have one shape, as in TT-NN, or it is an
-error. Addends are added one by one in the order of the devices along the axis, so
-that the wires don't change a bit of the sum.`,
+error. Addends are added one by one, in the order of the devices along the axis.
+The wires don't change a bit of the sum.`,
 		Example: `  ashlar layout mesh "(129,64)" --mesh row=2,col=4 --place "S(0) S(1)"
   ashlar layout mesh "(64,64)" --mesh "x=8 on ring8" --place "P(sum)" --to "S(0)" --elem 2`,
 		Args: arguments(1, 1, "one shape, as 64x64"),

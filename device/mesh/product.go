@@ -12,9 +12,14 @@ import (
 const block = 256 // of op.MatMul's order along k
 
 // MatMul returns the product of two matrices on a mesh, [m,k]·[k,n] = [m,n]. Each device multiplies its parts
-// by op.MatMul, and no byte moves. An axis of the mesh cuts m as S(0) and R, n as R and S(1), and k as S(1) and
-// S(0), or both matrices are replicated. Of k the result has parts, one for each block of 256 that begins on a device: it is P(sum,2)
-// for 300 on each.
+// by op.MatMul, and no byte moves. The axes of the mesh have the matrices in these pairs of placements, and the product so:
+//
+//	R, R        R
+//	S(0), R     S(0)
+//	R, S(1)     S(1)
+//	S(1), S(0)  P(sum), on one axis: k is cut
+//
+// A cut k has a part for each block of 256 that begins on a device: 300 on each are P(sum,2).
 //
 // The sum over them has the bits of op.MatMul on one device if every cut of k is a multiple of 256, because op.MatMul adds such
 // blocks in this order. With other cuts it is the sum of the devices' blocks in their order, and differs in

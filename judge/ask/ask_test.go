@@ -35,6 +35,9 @@ func TestFaultsHaveFields(t *testing.T) {
 		if c.op == "load" {
 			q["what"], q["by"] = "sm80.mma.m16n8k8.tf32", "B"
 		}
+		if c.op == "mesh" {
+			q["a"], q["find"] = "8,8", "3,3"
+		}
 		q[c.field] = c.text
 		if got := answer(t, q); got.Fault == nil || got.Fault.Field != c.field || got.Fault.Text == "" {
 			t.Errorf("%s with %s %q: %+v", c.op, c.field, c.text, got.Fault)
