@@ -153,7 +153,7 @@ func (t Tensor) DType() dtype.DType { return t.dtype }
 // On returns the placement.
 func (t Tensor) On() []device.OnAxis { return slices.Clone(t.on) }
 
-// String writes the type, the shape, the placement and the mesh: float32[8,64] S(0) on x=2 on 2.
+// String writes the type, the shape, the placement and the mesh.
 func (t Tensor) String() string {
 	if t.devs == nil {
 		return "mesh.Tensor{}"

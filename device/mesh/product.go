@@ -19,7 +19,7 @@ const block = 256 // of op.MatMul's order along k
 //	R, S(1)     S(1)
 //	S(1), S(0)  P(sum), on one axis: k is cut
 //
-// A cut k has a part for each block of 256 that begins on a device: 300 on each are P(sum,2).
+// A cut k has a part for each block of 256 that begins on a device. Of two blocks it is P(sum,2).
 //
 // The sum over them has the bits of op.MatMul on one device if every cut of k is a multiple of 256, because op.MatMul adds such
 // blocks in this order. With other cuts it is the sum of the devices' blocks in their order, and differs in

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -300,5 +301,13 @@ func TestPairs(t *testing.T) {
 		lines = append(lines, fmt.Sprintf("| %s | %d | %d | %d | %d |", name, r.pairs, r.reached, r.bytes, r.bound))
 	}
 	slices.Sort(lines)
-	t.Logf("\n%s\nworst %.2f times the bound", strings.Join(lines, "\n"), worst)
+	table := strings.Join(lines, "\n") + "\n"
+	end := fmt.Sprintf("%.2f times the bound", worst)
+	page, err := os.ReadFile("../../docs/devices.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text := strings.ReplaceAll(string(page), "\r\n", "\n"); !strings.Contains(text, table) || !strings.Contains(text, end) {
+		t.Errorf("docs/devices.md has another table than\n%sworst %s", table, end)
+	}
 }

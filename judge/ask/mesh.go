@@ -10,7 +10,7 @@ import (
 	"github.com/ashlar-go/ashlar/device"
 )
 
-// Devices is a tensor on a mesh: what each device holds, and how it comes to another placement.
+// Devices is a tensor on a mesh: the part of each device, and the way to another placement.
 type Devices struct {
 	Mesh     string    `json:"mesh"`
 	Shape    []int     `json:"shape"`
@@ -24,7 +24,7 @@ type Devices struct {
 	Exchange *Exchange `json:"exchange,omitempty"`
 }
 
-// Held is what one device holds.
+// Held is the part of one device.
 type Held struct {
 	Number   int    `json:"number"`
 	At       []int  `json:"at"`
@@ -70,8 +70,8 @@ type Link struct {
 // mostBoxes is the most boxes of a picture.
 const mostBoxes = 1 << 12
 
-// Mesh tells what each device of Mesh holds of a tensor of shape A under the placement Place, which devices have the element Find, and,
-// if there is To, the exchange that leads there, with elements of Elem. Even refuses parts of different shapes.
+// Mesh tells the part of each device of Mesh: of a tensor of shape A under the placement Place. It tells which devices have the element
+// Find. If there is To, it tells the exchange that leads there, with elements of Elem bytes. Even refuses parts of different shapes.
 func Mesh(_ context.Context, q *Question) (*Devices, error) {
 	shape, err := Tile(q.A)
 	if text := strings.TrimSpace(q.A); text == "()" || text == "" {
