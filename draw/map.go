@@ -28,6 +28,7 @@ type Map struct {
 	by         string // the meaning of a colour
 	from       []int  // the first coordinate that is drawn, mode by mode
 	part       bool   // not all coordinates are drawn
+	step       [2]int // the rows and columns of a block, of which the first coordinate is drawn
 	rows, cols int    // of one grid
 	titles     []string
 	cells      []Cell // grid after grid, each in row-major order
@@ -60,6 +61,9 @@ type MapOptions struct {
 	Values *layout.Layout
 	// Tile has the extents of a tile, mode by mode. Tiles at the end are clipped.
 	Tile []int
+	// Blocks draws a matrix beyond the limits as blocks: a grid of at most 16 by 16, in which the first coordinate of a block
+	// stands for it. The sides of a block are powers of two. Threads, Values and Tile are about coordinates, and draw no blocks.
+	Blocks bool
 }
 
 // NewMap returns the picture of a layout. It fails with layout.ErrLimit for more than MaxCells coordinates, or more than
@@ -71,16 +75,20 @@ func NewMap(c layout.Composed, opts *MapOptions) (*Map, error) {
 	}
 	in := c.Inner()
 	shape := in.Shape()
-	m := &Map{lay: c, rows: 1, cols: 1}
+	m := &Map{lay: c, rows: 1, cols: 1, step: [2]int{1, 1}}
 	rank := len(shape)
 	to, err := m.window(&in, o)
 	if err != nil {
 		return nil, err
 	}
-	drawn := make([]int, rank)
+	drawn, steps := make([]int, rank), slices.Repeat([]int{1}, rank)
+	if o.Blocks && rank == 2 && o.Threads == nil && o.Values == nil && o.Tile == nil {
+		m.zoom(to)
+		copy(steps, m.step[:])
+	}
 	n := 1
 	for i := range drawn {
-		drawn[i] = to[i] - m.from[i]
+		drawn[i] = (to[i]-m.from[i])/steps[i] + min((to[i]-m.from[i])%steps[i], 1)
 		if n *= drawn[i]; n > MaxCells || n < 0 {
 			n = MaxCells + 1
 		}
@@ -107,8 +115,8 @@ func NewMap(c layout.Composed, opts *MapOptions) (*Map, error) {
 	}
 	m.rowCuts, m.colCuts = make([]bool, m.rows), make([]bool, m.cols)
 	if rank > 1 {
-		cut(m.rowCuts, blocks[rank-2], m.from[rank-2])
-		cut(m.colCuts, blocks[rank-1], m.from[rank-1])
+		cut(m.rowCuts, blocks[rank-2], m.from[rank-2], m.step[0])
+		cut(m.colCuts, blocks[rank-1], m.from[rank-1], m.step[1])
 	}
 	coord := slices.Clone(m.from)
 	for range n {
@@ -134,7 +142,7 @@ func NewMap(c layout.Composed, opts *MapOptions) (*Map, error) {
 		}
 		m.cells = append(m.cells, Cell{name, label, off, number})
 		for i := rank - 1; i >= 0; i-- { // the next coordinate in row-major order
-			if coord[i]++; coord[i] < to[i] {
+			if coord[i] += steps[i]; coord[i] < to[i] {
 				break
 			}
 			coord[i] = m.from[i]
@@ -143,6 +151,29 @@ func NewMap(c layout.Composed, opts *MapOptions) (*Map, error) {
 	m.remember()
 	return m, nil
 }
+
+// most is the most blocks on a side.
+const most = 16
+
+// zoom chooses blocks for a matrix beyond the limits.
+func (m *Map) zoom(to []int) {
+	rows, cols := to[0]-m.from[0], to[1]-m.from[1]
+	if rows <= MaxSide && cols <= MaxSide && rows*cols <= MaxCells {
+		return
+	}
+	for i, n := range []int{rows, cols} {
+		for (n-1)/m.step[i] >= most {
+			m.step[i] *= 2
+		}
+	}
+	m.part = true
+}
+
+// blocks reports whether a cell stands for a block.
+func (m *Map) blocks() bool { return m.step != [2]int{1, 1} }
+
+// Block returns the rows and columns that a cell stands for: 1 and 1, but for MapOptions.Blocks.
+func (m *Map) Block() (rows, cols int) { return m.step[0], m.step[1] }
 
 // window sets the first coordinate that is drawn, and returns the one behind the last.
 func (m *Map) window(in *layout.Layout, o MapOptions) (to []int, err error) {
@@ -207,10 +238,10 @@ func numbers(v []int) string {
 	return strings.Join(s, ",")
 }
 
-// cut marks the beginnings of blocks of n in a row that begins at from; none if n is 0.
-func cut(cuts []bool, n, from int) {
-	for i := 1; n > 0 && i < len(cuts); i++ {
-		cuts[i] = (from+i)%n == 0
+// cut marks the beginnings of blocks of n in a row of steps that begins at from; none if n is 0, or less than a step.
+func cut(cuts []bool, n, from, step int) {
+	for i := 1; n >= step && n > 0 && i < len(cuts); i++ {
+		cuts[i] = (from+i*step)/n > (from+(i-1)*step)/n
 	}
 }
 
@@ -271,7 +302,8 @@ func (m *Map) grouping(in *layout.Layout, o MapOptions) (group func(coord []int,
 		if w, ok := m.lay.Outer().(layout.Swizzle); ok && w.Bits() > 0 { // a swizzle moves elements along their row
 			m.by, axis = "column", rank-1
 		}
-		return func(coord []int, _ int) (int, string) { return coord[axis], "" }, blocks, nil
+		step := m.step[axis-(rank-2)]
+		return func(coord []int, _ int) (int, string) { return coord[axis] / step, "" }, blocks, nil
 	default:
 		return func([]int, int) (int, string) { return 0, "" }, blocks, nil
 	}
@@ -333,7 +365,7 @@ func (m *Map) remember() {
 	for _, c := range m.cells {
 		m.lo, m.hi = min(m.lo, c.Offset), max(m.hi, c.Offset)
 	}
-	if uint(m.hi)-uint(m.lo) >= MaxCells {
+	if m.blocks() || uint(m.hi)-uint(m.lo) >= MaxCells {
 		return
 	}
 	m.memory = make([]slot, m.hi-m.lo+1)
@@ -367,6 +399,9 @@ func (m *Map) strip() int {
 
 // tooWide returns the text in place of a memory strip that is too long.
 func (m *Map) tooWide() string {
+	if m.blocks() {
+		return fmt.Sprintf("each cell is a block of %d by %d, with the offset of its first coordinate; A[0:16, 0:16] draws a part, coordinate by coordinate", m.step[0], m.step[1])
+	}
 	return fmt.Sprintf("memory: offsets %d to %d are more than the %d that are drawn", m.lo, m.hi, MaxCells)
 }
 
@@ -397,11 +432,11 @@ func (m *Map) rowLabel(r int) string {
 	if len(m.from) == 1 {
 		r *= m.cols
 	}
-	return strconv.Itoa(first + r)
+	return strconv.Itoa(first + r*m.step[0])
 }
 
 // colLabel returns the text above a column.
 func (m *Map) colLabel(c int) string {
 	_, _, _, first := m.Grid()
-	return strconv.Itoa(first + c)
+	return strconv.Itoa(first + c*m.step[1])
 }

@@ -379,3 +379,64 @@ func TestMapOptionsRefused(t *testing.T) {
 		}
 	}
 }
+
+// A matrix beyond the limits is drawn as blocks: each cell has the offset of the coordinate that it names, and the blocks cover the
+// matrix. A matrix within the limits is drawn whole.
+func TestMapBlocks(t *testing.T) {
+	for _, c := range []struct {
+		expr                   string
+		rows, cols, high, wide int
+	}{
+		{"(128,64):(64,1)", 128, 64, 1, 1},
+		{"(128,128):(128,1)", 16, 16, 8, 8},
+		{"(129,65):(65,1)", 9, 9, 16, 8},
+		{"(1000,3):(3,1)", 16, 3, 64, 1},
+		{"(2,5000):(1,2)", 2, 10, 1, 512},
+		{"Sw<3,3,3> o (256,256):(256,1)", 16, 16, 16, 16},
+		{"((16,64),(32,64)):((32,32768),(1,512))", 16, 16, 64, 128},
+		{"(2097152,2):(1,2097152)", 16, 2, 131072, 1},
+	} {
+		l, err := layout.Eval(c.expr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, err := NewMap(l, &MapOptions{Blocks: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		rows, cols, _, _ := m.Grid()
+		high, wide := m.Block()
+		if rows != c.rows || cols != c.cols || high != c.high || wide != c.wide {
+			t.Errorf("%s: %d by %d cells of %d by %d, want %d by %d of %d by %d", c.expr, rows, cols, high, wide, c.rows, c.cols, c.high, c.wide)
+		}
+		in := l.Inner()
+		for i, cell := range m.Cells() {
+			r, k := i/cols*high, i%cols*wide
+			want, err := l.Offset(r + k*in.Dim(0))
+			if err != nil || cell.Offset != want || cell.Coord != fmt.Sprintf("%d,%d", r, k) {
+				t.Fatalf("%s: cell %d is %+v, want offset %d of %d,%d, %v", c.expr, i, cell, want, r, k, err)
+			}
+		}
+		if len(m.Cells()) != rows*cols || (rows-1)*high >= in.Dim(0) || rows*high < in.Dim(0) || (cols-1)*wide >= in.Dim(1) || cols*wide < in.Dim(1) {
+			t.Errorf("%s: %d cells of %d by %d don't cover it", c.expr, len(m.Cells()), high, wide)
+		}
+		var text, svg strings.Builder
+		if err := m.WriteText(&text, nil); err != nil {
+			t.Fatal(err)
+		}
+		if err := m.WriteSVG(&svg); err != nil {
+			t.Fatal(err)
+		}
+		zoomed := high*wide > 1
+		if strings.Contains(text.String(), "each cell is a block of") != zoomed || strings.Contains(svg.String(), "for blocks of") != zoomed {
+			t.Errorf("%s: the text or the picture doesn't say that cells are blocks:\n%s", c.expr, text.String()[:200])
+		}
+	}
+	l, _ := layout.Eval("(512,512):(512,1)")
+	if _, err := NewMap(l, &MapOptions{Blocks: true, Tile: []int{2, 2}}); !errors.Is(err, layout.ErrLimit) {
+		t.Errorf("tiles of coordinates over blocks: %v", err)
+	}
+	if m, err := NewMap(l, &MapOptions{Blocks: true, From: []int{8, 0}, To: []int{512, 512}}); err != nil || m.Cells()[0].Coord != "8,0" {
+		t.Errorf("a part as blocks: %v", err)
+	}
+}

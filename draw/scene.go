@@ -123,6 +123,9 @@ func (m *Map) scene() *scene {
 	sub := "size " + strconv.Itoa(m.lay.Size())
 	if m.part {
 		sub += ", " + strconv.Itoa(len(m.cells)) + " drawn"
+		if m.blocks() {
+			sub += ", for blocks of " + strconv.Itoa(m.step[0]) + " by " + strconv.Itoa(m.step[1])
+		}
 	}
 	if len(m.cells) > 0 {
 		sub += ", offsets " + strconv.Itoa(m.lo) + " to " + strconv.Itoa(m.hi)

@@ -26,6 +26,7 @@ func (p *program) layoutCommand() *cobra.Command {
 resulting layout, its properties, a grid with the offset of each coordinate, and
 the memory with the coordinate at each offset. Rows and columns are the last two
 modes. A layout of more modes has one grid for each coordinate of the others. At most %d coordinates are drawn, and %d rows or columns.
+A larger matrix is drawn as blocks, with the offset of the first coordinate of each.
 
   layout     (8,8):(8,1), ((2,2),4):((1,8),2), or a number: 12 is 12:1
   operators  A / B divides, A * B multiplies, A o B composes, from left to right;
@@ -80,7 +81,7 @@ to standard output when FILE is -, and then the text is left out.`, draw.MaxCell
 				return err
 			}
 		}
-		var o draw.MapOptions
+		o := draw.MapOptions{Blocks: true}
 		if threads != "" {
 			t, err := layout.Eval(threads)
 			if err != nil {
