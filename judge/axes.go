@@ -43,7 +43,9 @@ const (
 //	S[(8,2,4,2):(4@laneid,1@warpid,1@laneid,1)] + R[2:4@warpid] + 5@m
 //	S[(4,8)]                                     row-major in memory
 //	{register = [[0, 1], [8, 0]], lane = [[0, 2]]}, #ttg.blocked<{…}>, #ttg.linear<{…}>
+//	((64,2),32):((1@0,64@0),1@1)                 CuTe's layout of coordinates, on the axes 0 and 1
 //
+// A layout of CuTe may have an offset, as in (0,8) o (64,32):(1@0,1@1), and be as its DSL prints it. A nested mode counts its first part fastest.
 // A stride or an offset without an axis is one of memory, m.
 func ParseAxes(text string) (Axes, error) {
 	const op = "ParseAxes"
@@ -57,6 +59,9 @@ func ParseAxes(text string) (Axes, error) {
 			return Axes{}, err
 		}
 		return AxesOfLinear(l)
+	}
+	if strings.HasPrefix(s, "(") || strings.HasPrefix(s, "!cute.") || strings.HasPrefix(s, "ArithTuple(") {
+		return basis(s)
 	}
 	if inner, ok := strings.CutPrefix(s, "TileLayout("); ok && strings.HasSuffix(inner, ")") {
 		s = inner[:len(inner)-1]
@@ -163,7 +168,7 @@ func (p *scanner) term(extent int) (iter, error) {
 		for p.at < len(p.text) && p.text[p.at] != '.' && nameByte(p.text[p.at]) {
 			p.at++
 		}
-		if it.axis = p.text[from:p.at]; it.axis == "" || it.axis[0] >= '0' && it.axis[0] <= '9' || len(it.axis) > 64 {
+		if it.axis = p.text[from:p.at]; it.axis == "" || len(it.axis) > 64 || it.axis[0] >= '0' && it.axis[0] <= '9' && strings.Trim(it.axis, "0123456789") != "" {
 			return iter{}, fail("ParseAxes", layout.ErrSyntax, "want the name of an axis after @ before %q", clip(p.rest()))
 		}
 	}

@@ -537,7 +537,7 @@ func TestAxesOfMesh(t *testing.T) {
 }
 
 func TestAxesRefuse(t *testing.T) {
-	for _, s := range []string{"", "S", "S[", "S[]", "S[():()]", "S[0:1]", "S[-1:1]", "S[(2,2):(1)]", "S[(2,2):(1,2,3)]", "S[2:1@]", "S[2:1@5]", "S[2:1] S[2:1]", "S[2:1] + S[2:1]", "R[2]", "S[2:1] + ", "5@", "S[(9223372036854775807,2):(1,1)]",
+	for _, s := range []string{"", "S", "S[", "S[]", "S[():()]", "S[0:1]", "S[-1:1]", "S[(2,2):(1)]", "S[(2,2):(1,2,3)]", "S[2:1@]", "S[2:1@5x]", "S[2:1] S[2:1]", "S[2:1] + S[2:1]", "R[2]", "S[2:1] + ", "5@", "S[(9223372036854775807,2):(1,1)]",
 		"S[2:9223372036854775807]", "S[9223372036854775807:9223372036854775807]", "9223372036854775807 + 9223372036854775807", strings.Repeat("1+", 40) + "1", "S[(" + strings.Repeat("1,", 40) + "1)]", "S[99999999999999999999]"} {
 		if a, err := ParseAxes(s); err == nil {
 			t.Errorf("%q is read as %v", clip(s), a)
@@ -619,4 +619,49 @@ func FuzzParseAxes(f *testing.F) {
 		_, _ = a.Linear(a.Size())
 		_, _ = a.Mesh(a.Size())
 	})
+}
+
+// Layouts of coordinates are read as CuTe and its DSL print them: each element has the coordinate that CuTe's rule gives it.
+func TestBases(t *testing.T) {
+	for _, c := range []struct{ text, want string }{
+		{"(128,32):(1@0,1@1)", "S[(128,32):(1@0,1@1)]"},
+		{"(0, 8) o (64, 32):(1@0, 1@1)", "S[(64,32):(1@0,1@1)] + 8@1"},
+		{"((64,2),(8,4)):((1@0,64@0),(1@1,8@1))", "S[(2,64,4,8):(64@0,1@0,8@1,1@1)]"},
+		{"ArithTuple(0,_0) o (((_64,_8),1)):(((_1@0,_1@1),_64@1))", "S[(1,8,64):(64@1,1@1,1@0)]"},
+		{`!cute.layout<"(64,256):(1@0,1@1)">`, "S[(64,256):(1@0,1@1)]"},
+		{`!cute.coord_tensor<"(0,5)", "(64,1):(1@0,1@1)">`, "S[(64,1):(1@0,1@1)] + 5@1"},
+		{"(4,2):(1@1,0)", "S[(4,2):(1@1,0)]"},
+	} {
+		a, err := ParseAxes(c.text)
+		if err != nil || a.String() != c.want {
+			t.Errorf("%s: %v, %v, want %s", c.text, a, err, c.want)
+			continue
+		}
+		again, err := ParseAxes(a.String())
+		if err != nil || again.String() != c.want {
+			t.Errorf("%s read again: %v, %v", c.want, again, err)
+		}
+	}
+	a, err := ParseAxes("((64,2),32):((1@0,64@0),1@1)")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 128 {
+		for j := range 32 {
+			got, err := a.Owners(i*32 + j)
+			if err != nil || len(got) != 1 || !slices.Equal(got[0], []int{i, j}) {
+				t.Fatalf("(%d,%d) is %v, %v", i, j, got, err)
+			}
+		}
+	}
+	for _, c := range []struct{ text, want string }{
+		{"(4,?):(1@0,1@1)", "dynamic"}, {"(4,2):(1@0@1,1)", "want one axis"}, {"(4,2):(1@0,1@99)", "want one axis"}, {"(4,2):(1@0,(1@1,2@1))", "nests otherwise"},
+		{"(4,2):(1@0)", "2 modes and 1 strides"}, {"((1,2),3) o (4,2):(1@0,1@1)", "nested numbers"}, {"(4,2)", "want ':'"}, {"(4,2):(1@0,1@1) x", "want the end"},
+		{`!cute.tile<"[1;2]">`, "want a layout in quotes"}, {"(", "want a number"}, {"(4", "want ','"}, {strings.Repeat("(", 100), "brackets"}, {"(0,2):(1@0,1@1)", "at least 1"},
+		{"S[2:1@2x]", "name of an axis"},
+	} {
+		if a, err := ParseAxes(c.text); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, %v, want %q", c.text, a, err, c.want)
+		}
+	}
 }

@@ -49,8 +49,11 @@ func printed(s string) (c layout.Composed, err error) {
 		}
 		pointer, s = s[:end], rest
 	}
-	if strings.ContainsAny(s, "?@") {
-		return c, fail(op, layout.ErrSyntax, "%s has dynamic numbers, ?, or strides of coordinates, @, which aren't known", clip(s))
+	if strings.Contains(s, "?") {
+		return c, fail(op, layout.ErrSyntax, "%s has dynamic numbers, ?, which aren't known", clip(s))
+	}
+	if strings.Contains(s, "@") {
+		return c, fail(op, layout.ErrSyntax, "%s gives coordinates, and no offsets; ParseAxes reads it, and ashlar layout axes", clip(s))
 	}
 	for _, prefix := range []string{"S<", "SW_"} { // CuTe DSL's swizzle, and pycute's
 		rest, found := strings.CutPrefix(s, prefix)

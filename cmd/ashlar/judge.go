@@ -490,6 +490,8 @@ layout of Triton. It prints the numbers on each axis.
       times its stride, goes to an axis; m is memory. R has the copies, the rest is an
       offset.
   {register = [[0, 1], [8, 0]], lane = [[0, 2]]}, #ttg.blocked<{…}>
+  (0,8) o ((64,2),32):((1@0,64@0),1@1)
+      CuTe's layout of coordinates, with the axes 0 and 1, also as its DSL prints it.
 
 --at tells all places of an element. --compose takes the elements in another order, or
 some of them: rows 2 and 3 of 8 by 8 are (8,8):(8,1)[2:4], an expression, with its
