@@ -131,6 +131,11 @@ func swizzledInverse(w Swizzle, l Layout, f *callable) (Composed, error) {
 	// w flips the bits from to on by those from of on, and r takes each to a bit.
 	of, to := w.base+max(0, w.shift), w.base+max(0, -w.shift)
 	none := fail("Eval", ErrDivide, "%s of %v ∘ %v is %v after the swizzle, which is no swizzle after a layout", f.name, w, l, r)
+	for ; w.bits > 0 && 1<<(of+w.bits-1) >= size; w.bits-- { // its highest bit of an offset below size is always 0
+	}
+	if w.bits == 0 {
+		return NewComposed(Swizzle{}, 0, r)
+	}
 	if w.Size() > size {
 		return Composed{}, none
 	}

@@ -30,7 +30,7 @@ func TestSwizzledInverse(t *testing.T) {
 		a := fmt.Sprintf("(Sw<%d,%d,%d> o %v)", b, rapid.IntRange(0, 3).Draw(t, "base"), shift, l)
 		inverses(t, a)
 	})
-	for _, a := range []string{"(Sw<1,0,1> o 8:1)", "(Sw<2,1,3> o (8,8):(1,8))"} {
+	for _, a := range []string{"(Sw<1,0,1> o 8:1)", "(Sw<2,1,3> o (8,8):(1,8))", "(Sw<2,1,3> o 32:1)", "(Sw<3,4,3> o (4,8):(8,1))"} {
 		if inverses(t, a) != 2 {
 			t.Errorf("%s has a left and a right inverse", a)
 		}
