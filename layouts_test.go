@@ -1,6 +1,7 @@
 package ashlar_test
 
 import (
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -189,4 +190,81 @@ func TestTTNNTiles(t *testing.T) {
 			}
 		}
 	}
+}
+
+// The cells of the page beside other tools that say run are run: of the twenty inputs each answer, and of the questions each command.
+func TestBesideOtherTools(t *testing.T) {
+	compiles(t)
+	dir := t.TempDir()
+	if out, err := exec.Command("go", "build", "-o", filepath.Join(dir, "ashlar"), "./cmd/ashlar").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	t.Setenv("PATH", dir+string(os.PathListSeparator)+os.Getenv("PATH"))
+	text, err := os.ReadFile(filepath.FromSlash(layoutsPage))
+	if err != nil {
+		t.Fatal(err)
+	}
+	inputs, questions, answered := 0, 0, ""
+	for line := range strings.Lines(string(text)) {
+		cells := strings.Split(strings.Trim(strings.TrimSpace(line), "|"), "|")
+		for i := range cells {
+			cells[i] = strings.TrimSpace(cells[i])
+		}
+		switch {
+		case len(cells) == 5 && (cells[0] == "input" || cells[0] == "question") || len(cells) == 6 && cells[0] == "question":
+			answered = cells[0]
+			continue
+		case !strings.HasPrefix(line, "|"):
+			answered = ""
+		case strings.HasPrefix(line, "|---"):
+			continue
+		}
+		switch answered {
+		case "input":
+			inputs++
+			input := strings.Trim(cells[0], "`")
+			out, _ := exec.Command("ashlar", append([]string{"layout", "verdict"}, strings.Fields(input)...)...).Output() // exit 1: a rule is wrong
+			got := map[string]string{}
+			for l := range strings.Lines(string(out)) {
+				who, what, _ := strings.Cut(strings.TrimSpace(l), " ")
+				got[who] = cell(strings.TrimSpace(what))
+			}
+			for i, who := range []string{"exact", "pycute", "cutegen"} {
+				if got[who] != cells[i+1] {
+					t.Errorf("%s: %s says %q, the page %q", input, who, got[who], cells[i+1])
+				}
+			}
+		case "question":
+			questions++
+			command := strings.Split(cells[1], "`")
+			if strings.HasPrefix(cells[1], "not to be had") {
+				continue
+			}
+			if len(command) != 3 || command[0] != "run: " {
+				t.Errorf("%s: %q names no command", cells[0], cells[1])
+				continue
+			}
+			out, err := exec.Command("bash", "-ec", command[1]).CombinedOutput()
+			var exit *exec.ExitError
+			if len(out) == 0 || err != nil && (!errors.As(err, &exit) || exit.ExitCode() != 1 || strings.HasPrefix(string(out), "ashlar:")) {
+				t.Errorf("%s: %v\n%s", command[1], err, out)
+			}
+		}
+	}
+	if inputs != 20 || questions < 10 {
+		t.Errorf("%d inputs and %d questions", inputs, questions)
+	}
+}
+
+// cell writes an answer of the command as the page does.
+func cell(answer string) string {
+	for _, word := range []string{"none", "refuses"} {
+		if strings.HasPrefix(answer, word) {
+			return word
+		}
+	}
+	if layout, _, wrong := strings.Cut(answer, ", wrong"); wrong {
+		return "`" + layout + "`, wrong"
+	}
+	return "`" + strings.TrimSuffix(answer, ", right") + "`"
 }

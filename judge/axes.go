@@ -45,7 +45,7 @@ const (
 //	{register = [[0, 1], [8, 0]], lane = [[0, 2]]}, #ttg.blocked<{…}>, #ttg.linear<{…}>
 //	((64,2),32):((1@0,64@0),1@1)                 CuTe's layout of coordinates, on the axes 0 and 1
 //
-// A layout of CuTe may have an offset, as in (0,8) o (64,32):(1@0,1@1), and be as its DSL prints it. A nested mode counts its first part fastest.
+// A layout of CuTe may have an offset before it, and be as its DSL prints it. A nested mode counts its first part fastest.
 // A stride or an offset without an axis is one of memory, m.
 func ParseAxes(text string) (Axes, error) {
 	const op = "ParseAxes"
