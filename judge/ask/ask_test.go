@@ -4,9 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"strings"
 	"testing"
 
+	"github.com/ashlar-go/ashlar/judge"
 	"github.com/ashlar-go/ashlar/judge/ask"
 )
 
@@ -138,4 +140,43 @@ func FuzzAnswer(f *testing.F) {
 			t.Fatalf("%s: %v, %+v", q, err, r)
 		}
 	})
+}
+
+// Every field of an answer is in its JSON, or another one says the same.
+func TestJSONHasEveryField(t *testing.T) {
+	said := map[string]string{"Mismatch.Op": "the command", "Order.Access": "access", "SwizzleResult.Swizzle": "swizzle", "Verdict.Exact": "exact", "Counts.Memory": "banks", "Spelling.Err": "reason"}
+	seen := map[reflect.Type]bool{}
+	fields, left := 0, 0
+	var walk func(ty reflect.Type)
+	walk = func(ty reflect.Type) {
+		for ty.Kind() == reflect.Pointer || ty.Kind() == reflect.Slice || ty.Kind() == reflect.Array {
+			ty = ty.Elem()
+		}
+		if ty.Kind() != reflect.Struct || seen[ty] || !strings.Contains(ty.PkgPath(), "/judge") {
+			return
+		}
+		seen[ty] = true
+		for i := range ty.NumField() {
+			f := ty.Field(i)
+			if !f.IsExported() {
+				continue
+			}
+			fields++
+			name := ty.Name() + "." + f.Name
+			switch tag := f.Tag.Get("json"); {
+			case tag == "-" && said[name] == "":
+				t.Errorf("%s isn't in the JSON", name)
+			case tag == "-":
+				left++
+			default:
+				walk(f.Type)
+			}
+		}
+	}
+	for _, answer := range []any{ask.Counts{}, ask.Solution{}, ask.Places{}, ask.Devices{}, ask.Spelling{}, judge.Order{}, judge.Explanation{}, judge.Verdict{}, judge.Facts{}, judge.Traffic{}} {
+		walk(reflect.TypeOf(answer))
+	}
+	if fields < 100 || left > len(said) {
+		t.Errorf("%d fields, %d left out", fields, left)
+	}
 }
