@@ -42,17 +42,17 @@ type Band struct {
 
 // Exchange is the way to another placement.
 type Exchange struct {
-	Name    string  `json:"name"`
-	Place   string  `json:"place"`
-	Stages  []Stage `json:"stages"`
-	Bytes   int     `json:"bytes"`
-	Bound   int     `json:"bound"`
-	Busiest int     `json:"busiest"`
-	Links   []Link  `json:"links"`
+	Name    string          `json:"name"`
+	Place   string          `json:"place"`
+	Stages  []ExchangeStage `json:"stages"`
+	Bytes   int             `json:"bytes"`
+	Bound   int             `json:"bound"`
+	Busiest int             `json:"busiest"`
+	Links   []Link          `json:"links"`
 }
 
-// Stage is one stage of an exchange.
-type Stage struct {
+// ExchangeStage is one stage of an exchange.
+type ExchangeStage struct {
 	Name  string `json:"name"`
 	Place string `json:"place"`
 	Steps int    `json:"steps"`
@@ -167,7 +167,7 @@ func Mesh(_ context.Context, q *Question) (*Devices, error) {
 	}
 	d.Exchange = &Exchange{Name: e.Name, Place: placed(m, to), Bytes: e.Bytes, Bound: e.Bound, Busiest: e.Busiest(), Links: []Link{}}
 	for _, s := range e.Stages {
-		d.Exchange.Stages = append(d.Exchange.Stages, Stage{s.Name, placed(m, s.On), len(s.Steps), s.Bytes, s.Bound})
+		d.Exchange.Stages = append(d.Exchange.Stages, ExchangeStage{s.Name, placed(m, s.On), len(s.Steps), s.Bytes, s.Bound})
 	}
 	for _, l := range e.Links {
 		d.Exchange.Links = append(d.Exchange.Links, Link(l))
