@@ -147,7 +147,7 @@ func box(op string, from, to layout.Composed, bits int) (*Box, string, error) {
 		switch s, _ := global.Stride(i); {
 		case s == 1:
 			axis = i
-		case s*bits%128 != 0 || s < 0 || s > 1<<40*8/bits-1:
+		case int64(s)*int64(bits)%128 != 0 || s < 0 || int64(s) > 1<<40*8/int64(bits)-1:
 			return nil, fmt.Sprintf("a stride of global memory is %d elements, and must be a multiple of 16 bytes below 2^40", s), nil
 		}
 	}

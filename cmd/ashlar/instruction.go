@@ -189,8 +189,8 @@ func (p *program) stageCommand() *cobra.Command {
 		Use:   "stage GLOBAL SHARED",
 		Short: "Say how a tile comes from global to shared memory",
 		Long: `Stage tells how a tile comes from one layout, in global memory, to another of the same
-shape, in shared memory. It finds the widest asynchronous copy, of 4, 8 or 16 bytes,
-and counts the sectors of one memory and the bank conflicts of the other. It finds the
+shape, in shared memory. It finds the widest asynchronous copy, of 4, 8 or 16 bytes.
+It counts the sectors of one memory and the bank conflicts of the other. It finds the
 box and the swizzle with which TMA copies the tile, or tells why there are none.
 It exits with 1 when there are conflicts.`,
 		Example: `  ashlar layout stage "(64,64):(1024,1)" "Sw<3,3,3> o (64,64):(64,1)" --elem 2 --threads 128`,
