@@ -49,7 +49,8 @@
 //     except the last two: the token isn't found, and the text is empty.
 //   - Where truncation allows fewer tokens than there are special ones, it doesn't truncate. Here it is an error.
 //   - Of added tokens that are equal once normalized it takes any one. Here it is the first of the file.
-//   - Spans of tokens behind the end of a text, from a suffix, are bytes there. Here they are empty, at the end.
+//   - Spans of tokens behind the end of a text, from a suffix or from the bytes of a prefix, are bytes there. Here they
+//     stop at the end.
 //   - An overflow has overflows again there. Here it has none.
 //   - It skips ids that no token has when it decodes. Here they are an error.
 //
