@@ -31,7 +31,7 @@ fastest. With the beginning of a name it lists the names, without one the genera
 		if len(args) == 0 {
 			return p.printFamilies(*asJSON)
 		}
-		out, err := ask.Instruction(c.Context(), &ask.Question{A: args[0]})
+		out, err := ask.Instruction(c.Context(), &ask.Question{What: args[0]})
 		switch {
 		case err != nil:
 			return faulty(c, nil, err)

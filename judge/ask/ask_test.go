@@ -26,7 +26,7 @@ func TestFaultsHaveFields(t *testing.T) {
 	for _, c := range []struct{ op, field, text string }{
 		{"map", "a", "(8,"}, {"map", "a", ""}, {"find", "find", "x"}, {"find", "find", "(9,9)"}, {"find", "find", "(1,"}, {"compare", "b", "(8,8"}, {"compare", "a", "(2048,4096):(1,2048)"},
 		{"infer", "a", "Sw<2,0,3> o (8,8):(8,1)"}, {"relayout", "vector", "2"}, {"relayout", "elem", "0"}, {"relayout", "vector", "x"}, {"banks", "banks", "x"}, {"banks", "elem", "-1"}, {"banks", "lines", "x"}, {"banks", "align", "0"}, {"order", "threads", "x"}, {"order", "lines", ""}, {"order", "a", "(8"}, {"axes", "a", "S[2"}, {"mesh", "a", "x"}, {"mesh", "mesh", "2x2"}, {"mesh", "place", "x:R x:R"}, {"mesh", "find", "9,9"}, {"mesh", "to", "R"}, {"mesh", "elem", "x"},
-		{"instruction", "a", "sm80.mma.none"}, {"load", "what", "sm80.mma.none"}, {"load", "a", "(16,"}, {"load", "by", "D"}, {"load", "banks", "x"},
+		{"instruction", "what", "sm80.mma.none"}, {"load", "what", "sm80.mma.none"}, {"load", "a", "(16,"}, {"load", "by", "D"}, {"load", "banks", "x"},
 		{"stage", "a", "(8"}, {"stage", "b", "(8"}, {"stage", "elem", "0"}, {"stage", "threads", "0"}, {"stage", "lines", "x"}, {"stage", "banks", "x"},
 		{"solve", "banks", "0x4"}, {"convert", "elem", "4b"}, {"verdict", "b", "nothing"}, {"copy", "a", "nothing"},
 	} {
@@ -128,7 +128,7 @@ func FuzzAnswer(f *testing.F) {
 	}
 	f.Add(`{"op":"load","what":"sm80.mma.m16n8k8.tf32","by":"B","a":"(8,8):(8,1)","banks":"nvidia"}`)
 	f.Add(`{"op":"load","what":"sm90.wgmma.m64n8k16.f16","by":"A","a":"Sw<3,3,3> o (64,64):(64,1)","banks":"nvidia"}`)
-	f.Add(`{"op":"instruction","a":"sm80.mma.m16n8k8.tf32"}`)
+	f.Add(`{"op":"instruction","what":"sm80.mma.m16n8k8.tf32"}`)
 	f.Add(`{"op":"stage","a":"(16,16):(64,1)","b":"(16,16):(16,1)","banks":"nvidia","elem":"2","lines":"nvidia","align":"16","threads":"32"}`)
 	f.Add(`{"op":"map","a":"(2,2,9):(1,2,4)","at":[-1,99,3],"colour":"tile","by":"(2"}`)
 	f.Fuzz(func(t *testing.T, q string) {

@@ -24,14 +24,14 @@ type Operand struct {
 	Values  int    `json:"values"` // elements of a thread
 }
 
-// Instruction finds the instruction A, or the names that begin with A.
+// Instruction finds the instruction What, or the names that begin so.
 func Instruction(_ context.Context, q *Question) (*Matrices, error) {
-	m, err := judge.Instruction(q.A)
+	m, err := judge.Instruction(q.What)
 	if err != nil {
-		if names := judge.Instructions(q.A); len(names) > 0 {
+		if names := judge.Instructions(q.What); len(names) > 0 {
 			return &Matrices{Names: names}, nil
 		}
-		return nil, in("a", false, err)
+		return nil, in("what", false, err)
 	}
 	out := &Matrices{MatrixInstruction: m}
 	for _, f := range m.Fragments {

@@ -4,8 +4,8 @@ import { h } from "./dom.js";
 
 const maxMemory = 4096; // slots that are drawn
 
-// grids draws the cells of a picture; differs marks some of them.
-export function grids(p, differs) {
+// grids draws the cells of a picture; differs marks some of them, and name is the heading.
+export function grids(p, differs, name = "Offsets") {
   const per = p.rows * p.cols, n = p.offsets.length;
   if (n === 0) return [h("p", { class: "lead" }, "This layout has no elements.")];
   const tables = [];
@@ -24,7 +24,7 @@ export function grids(p, differs) {
     }
     const by = p.by ? ", a colour for each " + p.by : "";
     const part = p.titles[from / per];
-    const title = part && from > 0 ? h("caption", {}, part) : h("caption", {}, "Offsets ", h("small", {}, "of each coordinate" + by + (part ? "; " + part : "")));
+    const title = part && from > 0 ? h("caption", {}, part) : h("caption", {}, name + " ", h("small", {}, "of each coordinate" + by + (part ? "; " + part : "")));
     tables.push(h("table", { class: "grid" }, title, h("thead", {}, head), h("tbody", {}, rows)));
   }
   return tables;

@@ -269,6 +269,44 @@ async function solve(wanted) {
     r.found && r.swizzle && !r.layout.includes(" o ") ? h("p", {}, h("button", { on: { click: () => set({ a: use }) } }, "Use " + use)) : null);
 }
 
+// fragments draws an operand of an instruction, and tells the load that brings it from the layout.
+async function fragments(wanted) {
+  if (!$("instructions").children.length) {
+    const all = await ask({ op: "instruction", what: "" }, "instruction");
+    if (!wanted()) return;
+    show("instructions", (all?.names ?? []).map(n => h("option", { value: n })));
+  }
+  const m = await ask({ op: "instruction", what: state.instruction }, "instruction");
+  if (!wanted()) return;
+  const o = m?.operands?.find(o => o.name === state.operand);
+  if (!o) {
+    show("owners");
+    show("load");
+    show("fragment", m ? h("p", { class: "lead" }, m.names ? `${plural(m.names.length, "name")} begin so.` : `${m.name} has no ${state.operand} in registers. ${m.note ?? ""}`) : []);
+    if (!m?.name?.startsWith("sm90.wgmma.")) return;
+  } else {
+    cleared(["what"]);
+    show("fragment", facts([["operand", o.axes.map(a => a.name + " " + a.size).join(" × ") + `, ${plural(o.bits, "bit")} each`], ["layout", mono(o.layout)], [plural(o.threads, m.thread), `of ${plural(o.values, "value")} each`], m.note && ["note", m.note], ["source", m.source]]));
+    const sizes = o.axes.map(a => a.size);
+    const columns = `(${sizes.join(",")}):(${sizes.map((_, i) => sizes.slice(0, i).reduce((x, y) => x * y, 1)).join(",")})`;
+    const p = await ask(question("map", { a: columns, colour: "values", by: o.layout, at: [] }), "map");
+    if (!wanted()) return;
+    show("owners", p ? grids({ ...p, offsets: p.offsets.map(() => "") }, undefined, "Threads and values") : []);
+  }
+  const l = await ask(question("load", { what: state.instruction, by: state.operand, access: [] }), "load");
+  if (!wanted()) return;
+  if (!l) { show("load"); return; }
+  cleared(["a", "banks"]);
+  const c = l.canonical, r = (l.load ?? c).report;
+  show("load", facts([
+    l.load && ["load", mono(l.load.with, "good")],
+    c && ["descriptor", c.found ? mono(`${c.major}-major, swizzle ${c.swizzle}, leading ${c.leading}, stride ${c.stride}`, "good") : h("span", { class: "bad" }, "none")],
+    r && ["conflicts", l.clean ? h("span", { class: "good" }, "none") : h("span", { class: "bad" }, `${r.cycles - r.phases}; ${plural(r.cycles, "cycle")} instead of ${r.phases}`)],
+    ...((l.load ?? c).refused ?? []).map(x => ["not " + x.with, x.reason]),
+    l.answer && ["swizzle", [mono(l.answer, "good"), ", " + l.why]],
+  ]));
+}
+
 async function convert(wanted) {
   const list = await ask(question("convert"), "convert");
   if (!wanted() || !list) return;
@@ -300,5 +338,5 @@ async function infer(wanted) {
   ]));
 }
 
-export const panels = { layout, compare, verdict, banks, convert, infer, tensors };
+export const panels = { layout, compare, verdict, banks, fragments, convert, infer, tensors };
 

@@ -3,7 +3,7 @@ import { $ } from "./dom.js";
 
 export const defaults = {
   tab: "layout", a: "(8,8):(8,1) / <2:1,4:1>", b: "", colour: "", by: "", at: "", find: "", op: "compose",
-  banks: "32x4", elem: "4", access0: "row", access1: "column", access2: "", lines: "nvidia", align: "256", threads: "32", vector: "16", solve: "", file: "", labels: "",
+  banks: "32x4", elem: "4", access0: "row", access1: "column", access2: "", lines: "nvidia", align: "256", threads: "32", vector: "16", solve: "", instruction: "sm80.mma.m16n8k16.f16", operand: "A", file: "", labels: "",
 };
 export const state = { ...defaults };
 export const inputs = [...document.querySelectorAll("[data-field]")];
