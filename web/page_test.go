@@ -113,6 +113,9 @@ func TestTabs(t *testing.T) {
 		{"fragments", "#load", []field{{"a", "(64,64):(64,1)"}, {"instruction", "sm80.mma.m16n8k16.bf16"}}, []string{"ldmatrix.x4", "448", "Sw<3,3,3>"}},
 		{"fragments", "#owners", []field{{"a", "(64,64):(64,1)"}, {"instruction", "apple.simdgroup.8x8x8.f32"}}, []string{"t31 v1"}},
 		{"convert", "#spellings", []field{{"a", "make_layout(make_shape(_4{}, Int<8>{}), LayoutRight{})"}}, []string{"Layout.row_major(4, 8)", "strides=(32,4)"}},
+		{"devices", "#held", []field{{"tensor", "(129,64)"}, {"mesh", "row=2,col=2"}, {"place", "S(0) S(1)"}, {"element", "65,32"}}, []string{"65:129", "don't divide 129", "2080", "owners of (65,32)\t3"}},
+		{"devices", "#places", []field{{"tensor", "(16,8)"}, {"names", "S[(2,8,4,2):(2,4@laneid,1@laneid,1)]"}, {"element", "3,4"}}, []string{"laneid 0 to 31", "laneid 14", "triton"}},
+		{"devices", "#moved", []field{{"mesh", "x=4 on ring4"}, {"place", "P(sum)"}, {"to", "S(0)"}}, []string{"reduce-scatter", "no plan of these stages has fewer", "0 to 1"}},
 		{"infer", "#inferred", []field{{"a", "(2,2):(24,2)"}, {"b", "(6,2):(8,2)"}}, []string{"(2,2):(3,6)"}},
 		{"infer", "#moves", []field{{"a", "(8,64):(64,1)"}, {"b", "(8,64):(80,1)"}, {"elem", "2"}}, []string{"64 of 8 elements"}},
 	} {

@@ -10,8 +10,8 @@ export function busy(who, on) {
   $("busy").hidden = working.size === 0;
 }
 
-// ask answers a question, or shows its fault beside the field and returns null.
-export async function ask(q, kind) {
+// ask answers a question, or shows its fault beside the field and returns null. The fields of a fault may have other names on the page.
+export async function ask(q, kind, names = {}) {
   const mine = view.generation;
   let out;
   try {
@@ -22,7 +22,7 @@ export async function ask(q, kind) {
     return null;
   }
   if (mine !== view.generation) return null;
-  if (out.fault) { fault(out.fault); return null; }
+  if (out.fault) { fault({ ...out.fault, field: names[out.fault.field ?? ""] ?? out.fault.field }); return null; }
   return out.answer;
 }
 

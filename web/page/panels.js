@@ -1,5 +1,6 @@
 // A panel draws one tab. It gets a function that says whether its answer is still wanted.
 import { ask, cleared, say } from "./asking.js";
+import { devices } from "./devices.js";
 import { $, copy, facts, h, mono, plural, show, toast } from "./dom.js";
 import { grids, memory, watch } from "./map.js";
 import { question, set, state } from "./state.js";
@@ -338,5 +339,5 @@ async function infer(wanted) {
   ]));
 }
 
-export const panels = { layout, compare, verdict, banks, fragments, convert, infer, tensors };
+export const panels = { layout, compare, verdict, banks, fragments, convert, infer, devices, tensors };
 

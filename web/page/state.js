@@ -4,6 +4,7 @@ import { $ } from "./dom.js";
 export const defaults = {
   tab: "layout", a: "(8,8):(8,1) / <2:1,4:1>", b: "", colour: "", by: "", at: "", find: "", op: "compose",
   banks: "32x4", elem: "4", access0: "row", access1: "column", access2: "", lines: "nvidia", align: "256", threads: "32", vector: "16", solve: "", instruction: "sm80.mma.m16n8k16.f16", operand: "A", file: "", labels: "",
+  names: "S[(2,64,64):(1@row,64,1)] + R[4:1@col]", tensor: "(128,64)", element: "", mesh: "row=2,col=4 on 2xring4", place: "S(0) R", to: "R S(1)", parts: "",
 };
 export const state = { ...defaults };
 export const inputs = [...document.querySelectorAll("[data-field]")];
@@ -71,7 +72,7 @@ export function load(tabs) {
 // question has the fields that an operation reads.
 export function question(op, more = {}) {
   return {
-    op, a: state.a, b: state.b, colour: state.colour, by: state.by, find: state.find, banks: state.banks, elem: state.elem, vector: state.vector, lines: state.lines, align: state.align, threads: state.threads,
+    op, a: state.a, b: state.b, colour: state.colour, by: state.by, find: state.find, banks: state.banks, elem: state.elem, vector: state.vector, lines: state.lines, align: state.align, threads: state.threads, mesh: state.mesh, place: state.place, to: state.to,
     at: state.at.split(",").filter(s => /^\d{1,15}$/.test(s)).map(Number), access: [state.access0, state.access1, state.access2], ...more,
   };
 }
