@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/fstest"
 
@@ -401,6 +402,36 @@ func TestDimensions(t *testing.T) {
 	}
 	k.Config = map[string]any{"is_matryoshka": true}
 	if v, err := open(t, k, nil).Embed(t.Context(), texts[:1], vectors.Options{Dimensions: 5}); err != nil || len(v[0]) != 5 {
+		t.Error(err)
+	}
+}
+
+// Goroutines share a model, and the trial of its rows.
+func TestConcurrent(t *testing.T) {
+	want, err := open(t, encoders.Kind{Family: "bert"}, nil).Embed(t.Context(), texts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := open(t, encoders.Kind{Family: "bert"}, nil)
+	var all sync.WaitGroup
+	for range 8 {
+		all.Go(func() {
+			got, err := m.Embed(t.Context(), texts)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			for i := range texts {
+				if !slices.Equal(bits(got[i]), bits(want[i])) {
+					t.Errorf("%q has other bits", texts[i])
+				}
+			}
+		})
+	}
+	all.Wait()
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := m.Embed(ended, texts); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 }
