@@ -47,10 +47,29 @@ type Canonical struct {
 // layout.ErrLimit on more than MaxElements elements.
 func SolveCanonical(l layout.Composed, m *MatrixInstruction, operand string) (*Canonical, error) {
 	const op = "SolveCanonical"
-	if !strings.HasPrefix(m.Name, "sm90.wgmma.") || operand != "A" && operand != "B" {
-		return nil, fail(op, ErrNone, "%s of %s: only wgmma's A and B have descriptors", clip(operand), m.Name)
+	if m == nil || !strings.HasPrefix(m.Name, "sm90.wgmma.") || operand != "A" && operand != "B" {
+		name := "nil"
+		if m != nil {
+			name = m.Name
+		}
+		return nil, fail(op, ErrNone, "%s of %s: only wgmma's A and B have descriptors", clip(operand), clip(name))
 	}
-	a, c := m.Fragments[0], m.Fragments[1]
+	a, err := m.Fragment("A")
+	if err != nil {
+		return nil, err
+	}
+	c, err := m.Fragment("C")
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range []Fragment{a, c} {
+		if err := f.check(op); err != nil {
+			return nil, err
+		}
+		if len(f.Axes) != 2 || a.Bits*a.Axes[1].Size != 256 {
+			return nil, fail(op, layout.ErrShape, "%v isn't an operand of wgmma, with 32 bytes along k", f)
+		}
+	}
 	s := stage{bits: a.Bits, unit: 128 / a.Bits, part: [2]int{64, a.Axes[1].Size}, floats: a.Bits == 16}
 	if operand == "B" {
 		s.part[0], s.swap = c.Axes[1].Size, true
@@ -61,8 +80,10 @@ func SolveCanonical(l layout.Composed, m *MatrixInstruction, operand string) (*C
 	}
 	out.Tiles = s.shape[0] / s.part[0] * (s.shape[1] / s.part[1])
 	if s.solve(out); out.Found {
-		var err error
-		out.Report, err = Conflicts(l, NVIDIA, s.bits, s.cores(out.Major))
+		cores, err := s.cores(out.Major)
+		if err == nil {
+			out.Report, err = Conflicts(l, NVIDIA, s.bits, cores)
+		}
 		return out, err
 	}
 	if w, ok := l.Outer().(layout.Swizzle); ok {
@@ -233,7 +254,7 @@ func (s *stage) fits(major string, w int) (leading, stride int, why string) {
 }
 
 // cores is the access that reads eight rows of 16 bytes at once.
-func (s *stage) cores(major string) Access {
+func (s *stage) cores(major string) (Access, error) {
 	units := s.shape[1] / s.unit
 	at := func(row, unit, v int) int { return s.linear(row, unit*s.unit+v) }
 	if major == "mn" {
@@ -241,10 +262,10 @@ func (s *stage) cores(major string) Access {
 		at = func(row, unit, v int) int { return s.linear(unit*s.unit+v, row) }
 	}
 	n := s.shape[0] * s.shape[1]
-	tv := mustFit(8, n/8, func(i int) int {
+	tv, err := fitted(8, n/8, func(i int) int {
 		v := i / 8
 		unit := v / s.unit
 		return at(unit/units*8+i%8, unit%units, v%s.unit)
 	})
-	return ThreadValues(tv, s.unit)
+	return ThreadValues(tv, s.unit), err
 }

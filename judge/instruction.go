@@ -43,9 +43,33 @@ func (f Fragment) Shape() []int {
 	return shape
 }
 
+// check tells why a Fragment that a caller made is none.
+func (f Fragment) check(op string) error {
+	size := 1
+	for _, a := range f.Axes {
+		if a.Size < 1 || a.Size > MaxElements/size {
+			return fail(op, layout.ErrShape, "%s has an axis of %d elements, or more than %d in all", clip(f.Name), a.Size, MaxElements)
+		}
+		size *= a.Size
+	}
+	if f.TV.Rank() != 2 || f.TV.Size() == 0 || f.TV.Size() > MaxElements || f.TV.Dim(0) > MaxThreads {
+		return fail(op, layout.ErrShape, "%s: %v isn't a thread–value layout of 1 to %d threads", clip(f.Name), f.TV, MaxThreads)
+	}
+	if lo, hi := f.TV.Span(); lo < 0 || hi >= size {
+		return fail(op, layout.ErrRange, "%s: %v reaches from %d to %d, and the matrix has %d elements", clip(f.Name), f.TV, lo, hi, size)
+	}
+	if f.Bits < 1 || f.Bits > 128 || !isPower(f.Bits) {
+		return fail(op, layout.ErrRange, "%s has elements of %d bits; want a power of two up to 128", clip(f.Name), f.Bits)
+	}
+	return nil
+}
+
 // Element returns the coordinate of an element of a thread. It fails with layout.ErrRange if there
 // is no such thread or value.
 func (f Fragment) Element(thread, value int) ([]int, error) {
+	if err := f.check("Fragment.Element"); err != nil {
+		return nil, err
+	}
 	if thread < 0 || thread >= f.TV.Dim(0) || value < 0 || value >= f.TV.Dim(1) {
 		return nil, fail("Fragment.Element", layout.ErrRange, "%s has %d threads with %d values; there is no thread %d with value %d", f.Name, f.TV.Dim(0), f.TV.Dim(1), thread, value)
 	}
@@ -64,6 +88,9 @@ func (f Fragment) String() string {
 
 // Fragment returns the fragment with a name. It fails with ErrNone if there is none.
 func (m *MatrixInstruction) Fragment(name string) (Fragment, error) {
+	if m == nil {
+		return Fragment{}, fail("Fragment", ErrNone, "the instruction is nil; Instruction returns one")
+	}
 	var names []string
 	for _, f := range m.Fragments {
 		if f.Name == name {

@@ -1,6 +1,7 @@
 package judge
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -269,6 +270,31 @@ func TestInstructionErrors(t *testing.T) {
 	for _, at := range [][2]int{{-1, 0}, {32, 0}, {0, 8}, {0, -1}} {
 		if _, err := f.Element(at[0], at[1]); !errors.Is(err, layout.ErrRange) {
 			t.Errorf("Element%v: %v", at, err)
+		}
+	}
+	// A caller may make an instruction of its own, which is checked.
+	tile := Plain(layout.MustParse("(64,64):(64,1)"))
+	axes := []Extent{{"m", 8}, {"k", 8}}
+	for _, own := range []*MatrixInstruction{
+		nil, {}, {Name: "sm90.wgmma.own"},
+		{Name: "sm90.wgmma.own", Fragments: []Fragment{{Name: "A"}, {Name: "C"}}},
+		{Name: "own", Fragments: []Fragment{{Name: "A", Axes: axes}}},
+		{Name: "own", Fragments: []Fragment{{Name: "A", Axes: axes, Bits: 16, TV: layout.MustParse("(8,9):(1,8)")}}},
+		{Name: "own", Fragments: []Fragment{{Name: "A", Axes: axes, Bits: 24, TV: layout.MustParse("(8,8):(1,8)")}}},
+		{Name: "own", Fragments: []Fragment{{Name: "A", Axes: []Extent{{"m", 0}, {"k", 8}}, Bits: 16, TV: layout.MustParse("(8,8):(1,8)")}}},
+		{Name: "own", Fragments: []Fragment{{Name: "A", Axes: axes, Bits: 16, TV: layout.MustParse("(2048,1):(0,0)")}}},
+		{Name: "own", Fragments: []Fragment{{Name: "A", Axes: axes, Bits: 16, TV: layout.MustParse("(8,8):(7,1)")}}}, // no layout in a larger tile
+	} {
+		if _, err := SolveLoad(context.Background(), tile, NVIDIA, own, "A"); err == nil {
+			t.Errorf("%+v has a load", own)
+		}
+		if _, err := SolveCanonical(tile, own, "A"); err == nil {
+			t.Errorf("%+v has a descriptor", own)
+		}
+		if own != nil && len(own.Fragments) > 0 && own.Fragments[0].check("") != nil {
+			if _, err := own.Fragments[0].Element(0, 0); err == nil {
+				t.Errorf("%+v has elements", own)
+			}
 		}
 	}
 	// The table isn't shared with the callers.

@@ -48,6 +48,9 @@ func SolveLoad(ctx context.Context, l layout.Composed, b Banks, m *MatrixInstruc
 	if err != nil {
 		return nil, err
 	}
+	if err := f.check(op); err != nil {
+		return nil, err
+	}
 	h, err := newHolding(op, l, f)
 	if err != nil {
 		return nil, err
@@ -56,7 +59,10 @@ func SolveLoad(ctx context.Context, l layout.Composed, b Banks, m *MatrixInstruc
 	var vector int
 	if strings.HasPrefix(m.Name, "sm") && !strings.HasPrefix(m.Name, "sm70.") {
 		for _, trans := range []string{"", ".trans"} {
-			with, tv, reason := h.matrices(trans)
+			with, tv, reason, err := h.matrices(trans)
+			if err != nil {
+				return nil, err
+			}
 			if reason == "" {
 				out.With, out.Access = with, ThreadValues(tv, 128/f.Bits)
 				break
@@ -68,9 +74,13 @@ func SolveLoad(ctx context.Context, l layout.Composed, b Banks, m *MatrixInstruc
 		if vector = h.widest(); vector == 0 {
 			return nil, fail(op, ErrNone, "%s: an element has %d bits, and no run of them in %s fills whole bytes of one thread", m.Name, f.Bits, text(l))
 		}
-		out.With, out.Access = vectorLoad(m.Name, vector*f.Bits), ThreadValues(h.tv(), vector)
+		tv, err := h.tv()
+		if err != nil {
+			return nil, err
+		}
+		out.With, out.Access = vectorLoad(m.Name, vector*f.Bits), ThreadValues(tv, vector)
 		if strings.HasPrefix(m.Name, "cdna") && vector*f.Bits == 128 {
-			out.Access = WideReads(h.tv(), vector)
+			out.Access = WideReads(tv, vector)
 		}
 	}
 	if out.Report, err = Conflicts(l, b, f.Bits, out.Access); err != nil || out.Report.Clean() {
@@ -157,17 +167,14 @@ func linear(shape, coord []int) (x int) {
 }
 
 // tv is the thread–value layout of all tiles.
-func (h *holding) tv() layout.Layout {
-	return mustFit(h.threads, h.values*h.tiles, func(i int) int { return h.coords[i] })
+func (h *holding) tv() (layout.Layout, error) {
+	return fitted(h.threads, h.values*h.tiles, func(i int) int { return h.coords[i] })
 }
 
-// mustFit is the layout of threads and values that a function is.
-func mustFit(threads, values int, f func(i int) int) layout.Layout {
+// fitted is the layout of threads and values that a function is. There is one for every fragment of the table.
+func fitted(threads, values int, f func(i int) int) (layout.Layout, error) {
 	l, _, err := Fit(layout.Ints(threads, values), f)
-	if err != nil {
-		panic(err) // can't happen: fragments and tiles are layouts
-	}
-	return l
+	return l, err
 }
 
 // run reports whether coordinates are one run of memory that begins at a multiple of its length.
@@ -209,19 +216,19 @@ search:
 
 // matrices returns the access of ldmatrix, or of ldmatrix.trans, with which each thread gets its
 // elements, or the reason why there is none. Threads j of the access read the rows j of matrices.
-func (h *holding) matrices(trans string) (with string, tv layout.Layout, reason string) {
+func (h *holding) matrices(trans string) (with string, tv layout.Layout, reason string, err error) {
 	bits := h.f.Bits
 	with = "ldmatrix" + trans
 	warps := h.threads / 32
 	switch registers := h.values * bits; {
 	case h.threads%32 != 0:
-		return with, tv, fmt.Sprintf("it has 32 lanes, the operand %d threads", h.threads)
+		return with, tv, fmt.Sprintf("it has 32 lanes, the operand %d threads", h.threads), nil
 	case bits > 32:
-		return with, tv, fmt.Sprintf("it fills registers of 32 bits; an element has %d", bits)
+		return with, tv, fmt.Sprintf("it fills registers of 32 bits; an element has %d", bits), nil
 	case bits == 32 && trans != "":
-		return with, tv, "it exchanges units of 16 bits; an element has 32"
+		return with, tv, "it exchanges units of 16 bits; an element has 32", nil
 	case registers%32 != 0:
-		return with, tv, fmt.Sprintf("a thread has %d bits, which aren't whole registers", registers)
+		return with, tv, fmt.Sprintf("a thread has %d bits, which aren't whole registers", registers), nil
 	}
 	matrices := h.values * bits / 32 * warps * h.tiles
 	num := 4
@@ -263,11 +270,12 @@ func (h *holding) matrices(trans string) (with string, tv layout.Layout, reason 
 			bad, ok := h.run(coords)
 			switch here := tupleText(coordOf(h.shape, coords[bad])); {
 			case !ok && bad == 0:
-				return with, tv, fmt.Sprintf("a row begins at %s, whose offset %d isn't a multiple of %d", here, h.offs[coords[0]], per)
+				return with, tv, fmt.Sprintf("a row begins at %s, whose offset %d isn't a multiple of %d", here, h.offs[coords[0]], per), nil
 			case !ok:
-				return with, tv, fmt.Sprintf("a row is %s and %d more; %s has the offset %d, not %d", tupleText(coordOf(h.shape, coords[0])), per-1, here, h.offs[coords[bad]], h.offs[coords[0]]+bad)
+				return with, tv, fmt.Sprintf("a row is %s and %d more; %s has the offset %d, not %d", tupleText(coordOf(h.shape, coords[0])), per-1, here, h.offs[coords[bad]], h.offs[coords[0]]+bad), nil
 			}
 		}
 	}
-	return with, mustFit(8, per*matrices, func(i int) int { return rows[i] }), ""
+	tv, err = fitted(8, per*matrices, func(i int) int { return rows[i] })
+	return with, tv, "", err
 }

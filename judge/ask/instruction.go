@@ -24,7 +24,7 @@ type Operand struct {
 	Values  int    `json:"values"` // elements of a thread
 }
 
-// Instruction finds the instruction What, or the names that begin so.
+// Instruction finds the instruction with the name of the question, or the names that begin so.
 func Instruction(_ context.Context, q *Question) (*Matrices, error) {
 	m, err := judge.Instruction(q.What)
 	if err != nil {
@@ -50,8 +50,8 @@ type Loaded struct {
 	Why       string           `json:"why,omitempty"`
 }
 
-// Load tells how the operand By of the instruction What comes from the layout A, and finds the swizzle without conflicts. It
-// is without them for the other accesses of the question too.
+// Load tells how an operand, By, of an instruction comes from the layout A, and finds the swizzle without conflicts. It is
+// without them for the other accesses of the question too.
 func Load(ctx context.Context, q *Question) (*Loaded, error) {
 	m, err := judge.Instruction(q.What)
 	if err != nil {
