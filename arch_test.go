@@ -63,7 +63,7 @@ var levels = map[string]int{
 	"internal/core/exec": 4, "internal/core/reach": 4, "onnx/internal/wire": 4, "onnx/internal/text": 5, "internal/core/disk": 4, "format": 5, "internal/core/formats": 6,
 	"internal/core/packed": 5, "op/option": 5, "pack": 7, "internal/core/plan": 6, "internal/core/cast": 7, "internal/core/move": 8, "internal/core/pointwise": 8,
 	"internal/core/reduce": 9, "internal/core/contract": 9, "op": 10, "tensortest": 5,
-	"sound": 11, "op/ml": 11, "op/train": 11, "op/all": 12, "device": 11, "device/mesh": 12, "onnx": 13, "onnx/imagedecoder": 13, "format/…": 8,
+	"sound": 11, "op/ml": 11, "op/train": 11, "op/all": 12, "device": 11, "device/grid": 3, "device/mesh": 12, "onnx": 13, "onnx/imagedecoder": 13, "format/…": 8,
 	"format/zarr/internal/request": 4,
 	"draw":                         12, "onnx/serve": 14, "onnx/weights": 14, "onnx/quantize": 14, "chunk/internal/expr": 11, "chunk": 12, "format/zarr/s3": 12,
 	"onnx/picture": 15, "text/vectors": 14, "text/endpoints": 15, "chunk/job": 13, "judge/ask": 13,

@@ -20,6 +20,7 @@
 //	op/                  one file per operator: doc comment, function, table, loop
 //	op/option/           the type of options, for packages that hand them on
 //	device/              memory configs, shards, queues; an accelerator in software
+//	device/grid/         meshes of devices and placements on them, and plans of moves: integers alone
 //	device/mesh/         tensors on several devices: placements, sums in one order, bytes over each link
 //	receipt/             receipts: the digests of a run, for anyone to run it again and compare
 //	onnx/                decodes a graph, checks it, runs it through op's table

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/ashlar-go/ashlar/device"
+	"github.com/ashlar-go/ashlar/device/grid"
 	"github.com/ashlar-go/ashlar/device/mesh"
 	"github.com/ashlar-go/ashlar/op"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -12,7 +13,7 @@ import (
 
 // 129 rows go to two devices, and all of them to both.
 func Example() {
-	m, err := device.ParseMesh("x=2")
+	m, err := grid.ParseMesh("x=2")
 	if err != nil {
 		panic(err)
 	}
@@ -22,7 +23,7 @@ func Example() {
 	}
 	defer devs.Close()
 	x := tensor.Arange[float32](0, 129*4, 1).Reshape(129, 4)
-	t, err := mesh.Distribute(x.Any(), devs, device.OnAxis{Kind: device.Sharded, Axis: 0})
+	t, err := mesh.Distribute(x.Any(), devs, grid.OnAxis{Kind: grid.Sharded, Axis: 0})
 	if err != nil {
 		panic(err)
 	}
@@ -34,7 +35,7 @@ func Example() {
 		}
 		fmt.Println(part.Shape())
 	}
-	all, moved, err := t.To(device.OnAxis{})
+	all, moved, err := t.To(grid.OnAxis{})
 	if err != nil {
 		panic(err)
 	}
@@ -54,7 +55,7 @@ func Example() {
 
 // A product whose k is cut at a multiple of 256 is that of one device, bit by bit.
 func ExampleMatMul() {
-	m, err := device.ParseMesh("x=2")
+	m, err := grid.ParseMesh("x=2")
 	if err != nil {
 		panic(err)
 	}
@@ -65,11 +66,11 @@ func ExampleMatMul() {
 	defer devs.Close()
 	a := op.Sin(tensor.Arange[float32](0, 2*512, 1).Reshape(2, 512))
 	b := op.Cos(tensor.Arange[float32](0, 512*2, 1).Reshape(512, 2))
-	x, err := mesh.Distribute(a.Any(), devs, device.OnAxis{Kind: device.Sharded, Axis: 1})
+	x, err := mesh.Distribute(a.Any(), devs, grid.OnAxis{Kind: grid.Sharded, Axis: 1})
 	if err != nil {
 		panic(err)
 	}
-	y, err := mesh.Distribute(b.Any(), devs, device.OnAxis{Kind: device.Sharded, Axis: 0})
+	y, err := mesh.Distribute(b.Any(), devs, grid.OnAxis{Kind: grid.Sharded, Axis: 0})
 	if err != nil {
 		panic(err)
 	}
@@ -91,7 +92,7 @@ func ExampleMatMul() {
 
 // Parts are added in the order of the devices: 2^24 + 1 + 1 in float32 is 2^24, and not 2^24 + 2.
 func ExampleFromParts() {
-	m, err := device.ParseMesh("x=3 on ring3")
+	m, err := grid.ParseMesh("x=3 on ring3")
 	if err != nil {
 		panic(err)
 	}
@@ -104,11 +105,11 @@ func ExampleFromParts() {
 	for _, v := range []float32{1 << 24, 1, 1} {
 		parts = append(parts, tensor.Full(v, 1).Any())
 	}
-	t, err := mesh.FromParts(devs, []int{1}, []device.OnAxis{{Kind: device.PartialSum}}, parts...)
+	t, err := mesh.FromParts(devs, []int{1}, []grid.OnAxis{{Kind: grid.PartialSum}}, parts...)
 	if err != nil {
 		panic(err)
 	}
-	sum, moved, err := t.To(device.OnAxis{})
+	sum, moved, err := t.To(grid.OnAxis{})
 	if err != nil {
 		panic(err)
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/ashlar-go/ashlar/device"
+	"github.com/ashlar-go/ashlar/device/grid"
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/layout"
 	"github.com/ashlar-go/ashlar/op"
@@ -20,13 +21,13 @@ func fail(op string, err error, format string, args ...any) *tensor.Error {
 
 // Devices are the accelerators of a mesh.
 type Devices struct {
-	mesh device.Mesh
+	mesh grid.Mesh
 	list []*device.Sim
 }
 
 // Open opens the accelerators of a mesh, all with the numbers of one model.
-func Open(m device.Mesh, model device.Model) (*Devices, error) {
-	if _, err := m.Plan(nil, 1, make([]device.OnAxis, len(m.Axes)), make([]device.OnAxis, len(m.Axes))); err != nil {
+func Open(m grid.Mesh, model device.Model) (*Devices, error) {
+	if _, err := m.Plan(nil, 1, make([]grid.OnAxis, len(m.Axes)), make([]grid.OnAxis, len(m.Axes))); err != nil {
 		return nil, tensor.Wrap("mesh.Open", err)
 	}
 	d := &Devices{mesh: m}
@@ -41,7 +42,7 @@ func Open(m device.Mesh, model device.Model) (*Devices, error) {
 }
 
 // Mesh returns the mesh.
-func (d *Devices) Mesh() device.Mesh { return d.mesh }
+func (d *Devices) Mesh() grid.Mesh { return d.mesh }
 
 // Device returns a device. It panics unless there is one with that number.
 func (d *Devices) Device(i int) *device.Sim {
@@ -65,20 +66,20 @@ type Tensor struct {
 	devs  *Devices
 	dtype dtype.DType
 	shape []int
-	on    []device.OnAxis
+	on    []grid.OnAxis
 	local []device.Tensor
 }
 
 // Distribute copies a tensor of the host to the devices: to each the part that the placement
 // gives it. It fails if the placement doesn't fit, or has a partial axis: FromParts takes parts.
-func Distribute(x tensor.Any, d *Devices, on ...device.OnAxis) (Tensor, error) {
+func Distribute(x tensor.Any, d *Devices, on ...grid.OnAxis) (Tensor, error) {
 	const op = "mesh.Distribute"
 	if x.IsZero() {
 		return Tensor{}, fail(op, tensor.ErrDType, "there is no tensor: it is the zero value")
 	}
 	t := Tensor{d, x.DType(), x.Shape(), slices.Clone(on), nil}
 	for i, o := range on {
-		if (o.Kind == device.PartialSum || o.Kind == device.PartialMax) && i < len(d.mesh.Axes) {
+		if (o.Kind == grid.PartialSum || o.Kind == grid.PartialMax) && i < len(d.mesh.Axes) {
 			return Tensor{}, fail(op, tensor.ErrAxis, "axis %s is %v; a tensor has no parts to add, and FromParts takes them", d.mesh.Axes[i].Name, o)
 		}
 	}
@@ -95,7 +96,7 @@ func Distribute(x tensor.Any, d *Devices, on ...device.OnAxis) (Tensor, error) {
 // these are addends. With several Parts, the tensor of a device has one more axis at the front, which counts them;
 // with several such axes of the mesh, it has theirs in the mesh's order. FromParts fails if the placement doesn't
 // fit, or a part has another type or shape.
-func FromParts(d *Devices, shape []int, on []device.OnAxis, parts ...tensor.Any) (Tensor, error) {
+func FromParts(d *Devices, shape []int, on []grid.OnAxis, parts ...tensor.Any) (Tensor, error) {
 	const op = "mesh.FromParts"
 	if len(parts) != len(d.list) || parts[0].IsZero() {
 		return Tensor{}, fail(op, tensor.ErrShape, "%d parts for %d devices", len(parts), len(d.list))
@@ -111,7 +112,7 @@ func FromParts(d *Devices, shape []int, on []device.OnAxis, parts ...tensor.Any)
 }
 
 // leading is the axes before a part's: the numbers of addends.
-func leading(on []device.OnAxis) (lead []int) {
+func leading(on []grid.OnAxis) (lead []int) {
 	for _, o := range on {
 		if several(o) {
 			lead = append(lead, o.Parts)
@@ -120,8 +121,8 @@ func leading(on []device.OnAxis) (lead []int) {
 	return lead
 }
 
-func several(o device.OnAxis) bool {
-	return (o.Kind == device.PartialSum || o.Kind == device.PartialMax) && o.Parts > 1
+func several(o grid.OnAxis) bool {
+	return (o.Kind == grid.PartialSum || o.Kind == grid.PartialMax) && o.Parts > 1
 }
 
 // fill copies the part of each device there.
@@ -151,7 +152,7 @@ func (t Tensor) Shape() []int { return slices.Clone(t.shape) }
 func (t Tensor) DType() dtype.DType { return t.dtype }
 
 // On returns the placement.
-func (t Tensor) On() []device.OnAxis { return slices.Clone(t.on) }
+func (t Tensor) On() []grid.OnAxis { return slices.Clone(t.on) }
 
 // String writes the type, the shape, the placement and the mesh.
 func (t Tensor) String() string {
@@ -205,8 +206,8 @@ func (t Tensor) Gather() (tensor.Any, error) {
 	whole := t
 	next := slices.Clone(t.on)
 	for i := range next {
-		if next[i].Kind == device.PartialSum || next[i].Kind == device.PartialMax {
-			next[i] = device.OnAxis{}
+		if next[i].Kind == grid.PartialSum || next[i].Kind == grid.PartialMax {
+			next[i] = grid.OnAxis{}
 		}
 	}
 	if !slices.Equal(next, t.on) {
@@ -246,8 +247,8 @@ func (t Tensor) Gather() (tensor.Any, error) {
 }
 
 // To returns the tensor in another placement, in new memory, and the exchange that led there. The bits are those
-// that Plan's order gives. It fails as device.Mesh.Plan does, if the operator has no such type, and if t is deallocated.
-func (t Tensor) To(on ...device.OnAxis) (Tensor, *device.Exchange, error) {
+// that Plan's order gives. It fails as grid.Mesh.Plan does, if the operator has no such type, and if t is deallocated.
+func (t Tensor) To(on ...grid.OnAxis) (Tensor, *grid.Exchange, error) {
 	const op = "mesh.To"
 	if t.devs == nil {
 		return Tensor{}, nil, fail(op, tensor.ErrClosed, "the tensor is the zero value")
@@ -271,7 +272,7 @@ func (t Tensor) To(on ...device.OnAxis) (Tensor, *device.Exchange, error) {
 }
 
 // stage does the steps of a stage.
-func (t Tensor) stage(s *device.Stage) (next Tensor, err error) {
+func (t Tensor) stage(s *grid.Stage) (next Tensor, err error) {
 	next = Tensor{t.devs, t.dtype, t.shape, s.On, make([]device.Tensor, len(t.local))}
 	defer func() {
 		if err != nil {
@@ -335,9 +336,9 @@ func (t Tensor) stage(s *device.Stage) (next Tensor, err error) {
 }
 
 // combine adds the parts of a step's devices, or finds the largest.
-func (t Tensor) combine(step *device.Step, axis int) (sum tensor.Any, err error) {
+func (t Tensor) combine(step *grid.Step, axis int) (sum tensor.Any, err error) {
 	name := "Add"
-	if t.on[axis].Kind == device.PartialMax {
+	if t.on[axis].Kind == grid.PartialMax {
 		name = "Max"
 	}
 	combine, ok := op.Lookup(name)
@@ -365,7 +366,7 @@ func (t Tensor) combine(step *device.Step, axis int) (sum tensor.Any, err error)
 }
 
 // read copies a step's box from a device: of one part if axis isn't -1, else with all.
-func (t Tensor) read(d int, step *device.Step, axis, part int) (tensor.Any, error) {
+func (t Tensor) read(d int, step *grid.Step, axis, part int) (tensor.Any, error) {
 	box, err := t.view(d, step, axis, part)
 	if err != nil {
 		return tensor.Any{}, err
@@ -375,7 +376,7 @@ func (t Tensor) read(d int, step *device.Step, axis, part int) (tensor.Any, erro
 }
 
 // view returns a step's box on a device.
-func (t Tensor) view(d int, step *device.Step, axis, part int) (device.Tensor, error) {
+func (t Tensor) view(d int, step *grid.Step, axis, part int) (device.Tensor, error) {
 	first, extent, err := t.devs.mesh.Box(t.shape, t.on, d)
 	if err != nil {
 		return device.Tensor{}, err

@@ -9,13 +9,14 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/ashlar-go/ashlar/device"
+	"github.com/ashlar-go/ashlar/device/grid"
 	_ "github.com/ashlar-go/ashlar/internal/seeded"
 	"github.com/ashlar-go/ashlar/judge"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-func drawMesh(t *rapid.T) device.Mesh {
-	var m device.Mesh
+func drawMesh(t *rapid.T) grid.Mesh {
+	var m grid.Mesh
 	n := 1
 	for i := range rapid.IntRange(1, 3).Draw(t, "axes") {
 		size := rapid.IntRange(1, 4).Draw(t, "size")
@@ -25,24 +26,24 @@ func drawMesh(t *rapid.T) device.Mesh {
 	ring := func() bool { return rapid.Bool().Draw(t, "ring") }
 	for d := 2; d <= n; d++ {
 		if n%d == 0 && rapid.Bool().Draw(t, "cut") {
-			m.Lines = append(m.Lines, device.Line{N: d, Ring: ring()})
+			m.Lines = append(m.Lines, grid.Line{N: d, Ring: ring()})
 			n /= d
 		}
 	}
-	m.Lines = append(m.Lines, device.Line{N: n, Ring: ring()})
+	m.Lines = append(m.Lines, grid.Line{N: n, Ring: ring()})
 	return m
 }
 
-func drawPlacement(t *rapid.T, m *device.Mesh, rank int, from []device.OnAxis) []device.OnAxis {
-	on := make([]device.OnAxis, len(m.Axes))
+func drawPlacement(t *rapid.T, m *grid.Mesh, rank int, from []grid.OnAxis) []grid.OnAxis {
+	on := make([]grid.OnAxis, len(m.Axes))
 	for i := range on {
-		kind := device.AxisKind(rapid.IntRange(0, 3).Draw(t, "kind"))
+		kind := grid.AxisKind(rapid.IntRange(0, 3).Draw(t, "kind"))
 		switch {
-		case kind == device.Sharded && rank > 0:
-			on[i] = device.OnAxis{Kind: kind, Axis: rapid.IntRange(0, rank-1).Draw(t, "axis")}
-		case kind > device.Sharded && from == nil:
-			on[i] = device.OnAxis{Kind: kind, Parts: rapid.IntRange(0, 3).Draw(t, "parts")}
-		case kind > device.Sharded && from[i].Kind > device.Sharded:
+		case kind == grid.Sharded && rank > 0:
+			on[i] = grid.OnAxis{Kind: kind, Axis: rapid.IntRange(0, rank-1).Draw(t, "axis")}
+		case kind > grid.Sharded && from == nil:
+			on[i] = grid.OnAxis{Kind: kind, Parts: rapid.IntRange(0, 3).Draw(t, "parts")}
+		case kind > grid.Sharded && from[i].Kind > grid.Sharded:
 			on[i] = from[i]
 		}
 	}
@@ -50,8 +51,8 @@ func drawPlacement(t *rapid.T, m *device.Mesh, rank int, from []device.OnAxis) [
 }
 
 // addends is the number of parts on a device.
-func addends(o device.OnAxis) int {
-	if o.Kind > device.Sharded {
+func addends(o grid.OnAxis) int {
+	if o.Kind > grid.Sharded {
 		return max(o.Parts, 1)
 	}
 	return 1
@@ -59,9 +60,9 @@ func addends(o device.OnAxis) int {
 
 // A model is a tensor as values: for each choice of addends, one of each partial axis, and for each index.
 type model struct {
-	m     *device.Mesh
+	m     *grid.Mesh
 	shape []int
-	on    []device.OnAxis
+	on    []grid.OnAxis
 	value map[string][]float32
 }
 
@@ -74,7 +75,7 @@ func (v *model) choices(f func(pick []int)) {
 			f(pick)
 			return
 		}
-		if v.on[i].Kind <= device.Sharded {
+		if v.on[i].Kind <= grid.Sharded {
 			pick[i] = -1
 			next(i + 1)
 			return
@@ -87,14 +88,14 @@ func (v *model) choices(f func(pick []int)) {
 }
 
 // to combines the addends of the axes that are partial no more, axis by axis, each ascending.
-func (v *model) to(on []device.OnAxis) *model {
+func (v *model) to(on []grid.OnAxis) *model {
 	for i := range on {
-		if v.on[i].Kind <= device.Sharded || on[i].Kind > device.Sharded {
+		if v.on[i].Kind <= grid.Sharded || on[i].Kind > grid.Sharded {
 			continue
 		}
 		next := &model{v.m, v.shape, slices.Clone(v.on), map[string][]float32{}}
 		kind := v.on[i].Kind
-		next.on[i] = device.OnAxis{}
+		next.on[i] = grid.OnAxis{}
 		v.choices(func(pick []int) {
 			to := slices.Clone(pick)
 			to[i] = -1
@@ -103,7 +104,7 @@ func (v *model) to(on []device.OnAxis) *model {
 				switch sum := next.value[key]; {
 				case len(sum) <= x:
 					next.value[key] = append(sum, e)
-				case kind == device.PartialMax:
+				case kind == grid.PartialMax:
 					sum[x] = max(sum[x], e)
 				default:
 					sum[x] += e
@@ -119,7 +120,7 @@ func (v *model) to(on []device.OnAxis) *model {
 func (v *model) owns(d int, coord []int) bool {
 	at, extent, index := v.m.Coord(d), slices.Clone(v.shape), slices.Clone(coord)
 	for i, o := range v.on {
-		if o.Kind != device.Sharded {
+		if o.Kind != grid.Sharded {
 			continue
 		}
 		part := (extent[o.Axis] + v.m.Axes[i].Size - 1) / v.m.Axes[i].Size
@@ -239,9 +240,9 @@ func TestTo(t *testing.T) {
 			t.Fatal(err)
 		}
 		all := v.to(on)
-		plain := make([]device.OnAxis, len(on))
+		plain := make([]grid.OnAxis, len(on))
 		for i := range on {
-			if on[i].Kind == device.Sharded {
+			if on[i].Kind == grid.Sharded {
 				plain[i] = on[i]
 			}
 		}
@@ -264,7 +265,7 @@ func TestTo(t *testing.T) {
 	}
 }
 
-func checkLinks(t *rapid.T, m *device.Mesh, shape []int, e *device.Exchange) {
+func checkLinks(t *rapid.T, m *grid.Mesh, shape []int, e *grid.Exchange) {
 	bytes, links := 0, map[[2]int]int{}
 	for _, s := range e.Stages {
 		stage := 0
@@ -307,7 +308,7 @@ func checkLinks(t *rapid.T, m *device.Mesh, shape []int, e *device.Exchange) {
 }
 
 // neighbours says it by coordinates.
-func neighbours(m *device.Mesh, a, b int) bool {
+func neighbours(m *grid.Mesh, a, b int) bool {
 	differ, near := 0, false
 	for i := len(m.Lines) - 1; i >= 0; i-- {
 		n := m.Lines[i].N

@@ -3,7 +3,7 @@ package mesh
 import (
 	"math"
 
-	"github.com/ashlar-go/ashlar/device"
+	"github.com/ashlar-go/ashlar/device/grid"
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/op"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -35,15 +35,15 @@ func MatMul(a, b Tensor) (Tensor, error) {
 	if len(a.shape) != 2 || len(b.shape) != 2 || a.shape[1] != b.shape[0] || a.dtype != b.dtype {
 		return Tensor{}, fail(name, tensor.ErrShape, "%v by %v: want matrices of one type that share k", a, b)
 	}
-	r := Tensor{a.devs, a.dtype, []int{a.shape[0], b.shape[1]}, make([]device.OnAxis, len(a.on)), nil}
+	r := Tensor{a.devs, a.dtype, []int{a.shape[0], b.shape[1]}, make([]grid.OnAxis, len(a.on)), nil}
 	deep := -1
 	for i := range a.on {
 		switch x, y := a.on[i], b.on[i]; {
-		case x == device.OnAxis{} && (y == device.OnAxis{} || y == device.OnAxis{Kind: device.Sharded, Axis: 1}):
+		case x == grid.OnAxis{} && (y == grid.OnAxis{} || y == grid.OnAxis{Kind: grid.Sharded, Axis: 1}):
 			r.on[i] = y
-		case x == device.OnAxis{Kind: device.Sharded} && y == device.OnAxis{}:
+		case x == grid.OnAxis{Kind: grid.Sharded} && y == grid.OnAxis{}:
 			r.on[i] = x
-		case x == device.OnAxis{Kind: device.Sharded, Axis: 1} && y == device.OnAxis{Kind: device.Sharded} && deep < 0:
+		case x == grid.OnAxis{Kind: grid.Sharded, Axis: 1} && y == grid.OnAxis{Kind: grid.Sharded} && deep < 0:
 			deep = i
 		default:
 			return Tensor{}, fail(name, tensor.ErrAxis, "axis %s has %v and %v; want R and R, S(0) and R, R and S(1), or, on one axis, S(1) and S(0)", a.devs.mesh.Axes[i].Name, x, y)
@@ -59,7 +59,7 @@ func MatMul(a, b Tensor) (Tensor, error) {
 			return Tensor{}, tensor.Wrap(name, err)
 		}
 		parts = max(1, (extent[1]+block-1)/block)
-		r.on[deep] = device.OnAxis{Kind: device.PartialSum}
+		r.on[deep] = grid.OnAxis{Kind: grid.PartialSum}
 		if parts > 1 {
 			r.on[deep].Parts = parts
 		}

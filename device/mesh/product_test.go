@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/ashlar-go/ashlar/device"
+	"github.com/ashlar-go/ashlar/device/grid"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/op"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -19,7 +20,7 @@ import (
 
 func open(t testing.TB, text string) *Devices {
 	t.Helper()
-	m, err := device.ParseMesh(text)
+	m, err := grid.ParseMesh(text)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -30,7 +31,7 @@ func open(t testing.TB, text string) *Devices {
 	return d
 }
 
-func placement(t testing.TB, d *Devices, text string) []device.OnAxis {
+func placement(t testing.TB, d *Devices, text string) []grid.OnAxis {
 	t.Helper()
 	on, err := d.Mesh().ParsePlacement(text)
 	if err != nil {
@@ -116,7 +117,7 @@ func TestMatMul(t *testing.T) {
 		single := op.MatMul(a, b)
 		// The reference adds the blocks of each device, one by one.
 		want := single
-		if at := slices.IndexFunc(x.on, func(o device.OnAxis) bool { return o.Axis == 1 }); at >= 0 && c.k > 0 {
+		if at := slices.IndexFunc(x.on, func(o grid.OnAxis) bool { return o.Axis == 1 }); at >= 0 && c.k > 0 {
 			want = tensor.Tensor[float32]{}
 			n := d.Mesh().Axes[at].Size
 			part := (c.k + n - 1) / n
@@ -183,7 +184,7 @@ func TestWires(t *testing.T) {
 		how := rapid.SampledFrom([]string{"P(sum)", "P(max)"}).Draw(t, "how")
 		var first tensor.Tensor[float32]
 		for _, wires := range []string{"8", "ring8", "2x4", "ring4xring2", "2x2x2"} {
-			m, err := device.ParseMesh("x=8 on " + wires)
+			m, err := grid.ParseMesh("x=8 on " + wires)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -265,15 +266,15 @@ func TestPairs(t *testing.T) {
 	}
 	worst := 1.0
 	for pair := range 200 {
-		m, err := device.ParseMesh(wires[pair%len(wires)])
+		m, err := grid.ParseMesh(wires[pair%len(wires)])
 		if err != nil {
 			t.Fatal(err)
 		}
 		shape := []int{64 + 65*draw(2), 96}
-		from, to := make([]device.OnAxis, len(m.Axes)), make([]device.OnAxis, len(m.Axes))
+		from, to := make([]grid.OnAxis, len(m.Axes)), make([]grid.OnAxis, len(m.Axes))
 		for i := range from {
-			from[i] = []device.OnAxis{{}, {Kind: device.Sharded}, {Kind: device.Sharded, Axis: 1}, {Kind: device.PartialSum}}[draw(4)]
-			to[i] = []device.OnAxis{{}, {Kind: device.Sharded}, {Kind: device.Sharded, Axis: 1}, from[i]}[draw(4)]
+			from[i] = []grid.OnAxis{{}, {Kind: grid.Sharded}, {Kind: grid.Sharded, Axis: 1}, {Kind: grid.PartialSum}}[draw(4)]
+			to[i] = []grid.OnAxis{{}, {Kind: grid.Sharded}, {Kind: grid.Sharded, Axis: 1}, from[i]}[draw(4)]
 		}
 		e, err := m.Plan(shape, 4, from, to)
 		if err != nil {

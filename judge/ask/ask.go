@@ -33,7 +33,7 @@ type Question struct {
 	Align  string   `json:"align"`   // bytes of the base's alignment
 	Thread string   `json:"threads"` // the number of threads whose order is sought
 	Bare   bool     `json:"bare"`    // solve for the layout without its swizzle
-	Mesh   string   `json:"mesh"`    // devices, as device.ParseMesh reads them
+	Mesh   string   `json:"mesh"`    // devices, as grid.ParseMesh reads them
 	Place  string   `json:"place"`   // the placement on them
 	To     string   `json:"to"`      // another one; empty: nothing moves
 	Even   bool     `json:"even"`    // refuse parts of different shapes
@@ -66,7 +66,7 @@ func in(field string, typed bool, err error) error {
 		f.Mark, f.Text = bad.Mark(), bad.Err.Error()
 	}
 	name, rest, ok := strings.Cut(f.Text, ": ") // without the function, as in "layout.Eval: want a number"
-	if pkg, _, _ := strings.Cut(name, "."); ok && !strings.Contains(name, " ") && slices.Contains([]string{"layout", "judge", "draw", "device"}, pkg) {
+	if pkg, _, _ := strings.Cut(name, "."); ok && !strings.Contains(name, " ") && slices.Contains([]string{"layout", "judge", "draw", "grid"}, pkg) {
 		f.Text = rest
 	}
 	f.Text = clip(f.Text)

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/ashlar-go/ashlar/device"
+	"github.com/ashlar-go/ashlar/device/grid"
 )
 
 // Devices is a tensor on a mesh: the part of each device, and the way to another placement.
@@ -80,7 +80,7 @@ func Mesh(_ context.Context, q *Question) (*Devices, error) {
 	if err != nil {
 		return nil, in("a", true, err)
 	}
-	m, err := device.ParseMesh(q.Mesh)
+	m, err := grid.ParseMesh(q.Mesh)
 	if err != nil {
 		return nil, in("mesh", true, err)
 	}
@@ -105,14 +105,14 @@ func Mesh(_ context.Context, q *Question) (*Devices, error) {
 		}
 		h.Text = "[" + strings.Join(text, ", ") + "]"
 		for a, o := range on {
-			if o.Kind != device.PartialSum && o.Kind != device.PartialMax {
+			if o.Kind != grid.PartialSum && o.Kind != grid.PartialMax {
 				continue
 			}
 			if o.Parts > 1 {
 				h.Elements *= o.Parts
 			}
 			what := "addend"
-			if o.Kind == device.PartialMax {
+			if o.Kind == grid.PartialMax {
 				what = "candidate"
 			}
 			from := h.At[a] * max(o.Parts, 1)
@@ -176,7 +176,7 @@ func Mesh(_ context.Context, q *Question) (*Devices, error) {
 }
 
 // placed writes row:S(0) col:R.
-func placed(m device.Mesh, on []device.OnAxis) string {
+func placed(m grid.Mesh, on []grid.OnAxis) string {
 	parts := make([]string, len(on))
 	for i, o := range on {
 		parts[i] = m.Axes[i].Name + ":" + o.String()

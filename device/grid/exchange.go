@@ -1,10 +1,10 @@
-package device
+package grid
 
 import (
 	"encoding/binary"
 	"slices"
 
-	"github.com/ashlar-go/ashlar/tensor"
+	"github.com/ashlar-go/ashlar/layout"
 )
 
 // Exchange is the plan by which a tensor goes from one placement on a mesh to another.
@@ -62,18 +62,18 @@ type Step struct {
 // Plan fails if a placement doesn't fit. No axis becomes partial: to has PartialSum or
 // PartialMax only where from has the same.
 func (m Mesh) Plan(shape []int, size int, from, to []OnAxis) (*Exchange, error) {
-	const op = "device.Mesh.Plan"
+	const op = "Mesh.Plan"
 	for _, on := range [][]OnAxis{from, to} {
 		if err := m.place(op, shape, on); err != nil {
 			return nil, err
 		}
 	}
 	if total, ok := mul(max(product(shape), 1), max(size, 1)); size < 1 || !ok || total > maxInt/(mostDevices*mostDevices) {
-		return nil, fail(op, tensor.ErrOverflow, "%d elements of %d bytes on %d devices don't fit an int", product(shape), size, m.Len())
+		return nil, fail(op, layout.ErrOverflow, "%d elements of %d bytes on %d devices don't fit an int", product(shape), size, m.Len())
 	}
 	for i, o := range to {
 		if o.partial() && (o.Kind != from[i].Kind || o.parts() != from[i].parts()) {
-			return nil, fail(op, tensor.ErrAxis, "axis %s becomes %v from %v; parts come from a computation, and no move makes them", m.Axes[i].Name, o, from[i])
+			return nil, fail(op, layout.ErrAxis, "axis %s becomes %v from %v; parts come from a computation, and no move makes them", m.Axes[i].Name, o, from[i])
 		}
 	}
 	p := planner{Mesh: &m, op: op, shape: shape, size: size, links: map[[2]int]int{}}
@@ -148,7 +148,7 @@ func (p *planner) stage(e *Exchange, now, next []OnAxis, axis int) error {
 		cells = min(cells*max(len(cuts[k])-1, 0), mostCells)
 	}
 	if cells*n > mostCells {
-		return fail(p.op, tensor.ErrShape, "%s on %v is cut into too many boxes; take fewer devices", ints(p.shape), p.Mesh)
+		return fail(p.op, layout.ErrShape, "%s on %v is cut into too many boxes; take fewer devices", ints(p.shape), p.Mesh)
 	}
 	s := Stage{Name: p.name(now, next, axis), On: next, Axis: axis}
 	type plan struct {

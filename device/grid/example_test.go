@@ -1,14 +1,14 @@
-package device_test
+package grid_test
 
 import (
 	"fmt"
 
-	"github.com/ashlar-go/ashlar/device"
+	"github.com/ashlar-go/ashlar/device/grid"
 )
 
 // Eight devices under two names, on a ring.
 func ExampleParseMesh() {
-	m, err := device.ParseMesh("row=2,col=4 on ring8")
+	m, err := grid.ParseMesh("row=2,col=4 on ring8")
 	if err != nil {
 		panic(err)
 	}
@@ -23,16 +23,16 @@ func ExampleParseMesh() {
 	// Output:
 	// 8 [1 1] [S(0) R]
 	// [65 0] [64 64] <nil>
-	// device.ParsePlacement: "row:S(0)": axis row of the mesh is used twice
+	// grid.ParsePlacement: "row:S(0)": axis row of the mesh is used twice
 }
 
 // A reduce-scatter on a ring of four: in the order of the devices it takes more bytes than a sum in any order would.
 func ExampleMesh_Plan() {
-	m, err := device.ParseMesh("x=4 on ring4")
+	m, err := grid.ParseMesh("x=4 on ring4")
 	if err != nil {
 		panic(err)
 	}
-	e, err := m.Plan([]int{16, 64}, 4, []device.OnAxis{{Kind: device.PartialSum}}, []device.OnAxis{{Kind: device.Sharded}})
+	e, err := m.Plan([]int{16, 64}, 4, []grid.OnAxis{{Kind: grid.PartialSum}}, []grid.OnAxis{{Kind: grid.Sharded}})
 	if err != nil {
 		panic(err)
 	}
@@ -50,14 +50,14 @@ func ExampleMesh_Plan() {
 
 // A placement is a layout over named axes.
 func ExampleMesh_NamedAxes() {
-	m, err := device.ParseMesh("row=2,col=2")
+	m, err := grid.ParseMesh("row=2,col=2")
 	if err != nil {
 		panic(err)
 	}
-	a, err := m.NamedAxes([]int{4, 6}, []device.OnAxis{{Kind: device.Sharded}, {}})
+	a, err := m.NamedAxes([]int{4, 6}, []grid.OnAxis{{Kind: grid.Sharded}, {}})
 	fmt.Println(a, err)
 	fmt.Println(m.Placement([]int{4, 6}, a))
-	_, err = m.NamedAxes([]int{5, 6}, []device.OnAxis{{Kind: device.Sharded}, {}})
+	_, err = m.NamedAxes([]int{5, 6}, []grid.OnAxis{{Kind: grid.Sharded}, {}})
 	fmt.Println(err)
 	// Output:
 	// S[(2,2,6):(1@row,6,1)] + R[2:1@col] <nil>

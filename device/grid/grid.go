@@ -1,4 +1,4 @@
-package device
+package grid
 
 import (
 	"fmt"
@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/ashlar-go/ashlar/judge"
-	"github.com/ashlar-go/ashlar/tensor"
+	"github.com/ashlar-go/ashlar/layout"
 )
 
 // Mesh is devices in a grid. Lines are its axes as it is wired: neighbours along a line have a
@@ -68,7 +68,7 @@ func (o OnAxis) String() string {
 		name = "max"
 	case PartialSum:
 	default:
-		return "device.OnAxis(?)"
+		return "grid.OnAxis(?)"
 	}
 	if o.Parts > 1 {
 		name += "," + strconv.Itoa(o.Parts)
@@ -93,17 +93,17 @@ func (o *OnAxis) parts() int {
 //	row=2,col=4 on ring8
 //	x=2,y=2,z=2 on 4xring2
 func ParseMesh(text string) (Mesh, error) {
-	const op = "device.ParseMesh"
+	const op = "ParseMesh"
 	var m Mesh
 	if len(text) > 1<<12 {
-		return m, fail(op, tensor.ErrSyntax, "%d bytes are no mesh", len(text))
+		return m, fail(op, layout.ErrSyntax, "%d bytes are no mesh", len(text))
 	}
 	axes, lines, on := strings.Cut(text, " on ")
 	for _, part := range strings.Split(axes, ",") {
 		name, n, _ := strings.Cut(part, "=")
 		size, err := strconv.Atoi(strings.TrimSpace(n))
 		if err != nil {
-			return Mesh{}, fail(op, tensor.ErrSyntax, "%q: want names with numbers of devices, as in row=2,col=4", text)
+			return Mesh{}, fail(op, layout.ErrSyntax, "%q: want names with numbers of devices, as in row=2,col=4", text)
 		}
 		m.Axes = append(m.Axes, judge.Extent{Name: strings.TrimSpace(name), Size: size})
 		if !on {
@@ -115,7 +115,7 @@ func ParseMesh(text string) (Mesh, error) {
 			n, ring := strings.CutPrefix(strings.TrimSpace(part), "ring")
 			size, err := strconv.Atoi(strings.TrimSpace(n))
 			if err != nil {
-				return Mesh{}, fail(op, tensor.ErrSyntax, "%q: want lines of devices after on, as in 2xring4", text)
+				return Mesh{}, fail(op, layout.ErrSyntax, "%q: want lines of devices after on, as in 2xring4", text)
 			}
 			m.Lines = append(m.Lines, Line{size, ring})
 		}
@@ -146,27 +146,27 @@ func (m *Mesh) check(op string) error {
 	n := 1
 	for _, a := range m.Axes {
 		if a.Name == "" || a.Name == "m" || strings.ContainsAny(a.Name, " ,:=@+()[]") || a.Size < 1 || a.Size > mostDevices {
-			return fail(op, tensor.ErrAxis, "axis %q of %d devices: want a name other than m, and from 1 to %d devices", a.Name, a.Size, mostDevices)
+			return fail(op, layout.ErrAxis, "axis %q of %d devices: want a name other than m, and from 1 to %d devices", a.Name, a.Size, mostDevices)
 		}
 		n = min(n*a.Size, mostDevices+1)
 	}
 	for i, a := range m.Axes {
 		if slices.ContainsFunc(m.Axes[:i], func(b judge.Extent) bool { return b.Name == a.Name }) {
-			return fail(op, tensor.ErrAxis, "axis %q of the mesh stands there twice; give each axis its name", a.Name)
+			return fail(op, layout.ErrAxis, "axis %q of the mesh stands there twice; give each axis its name", a.Name)
 		}
 	}
 	wired := 1
 	for i, l := range m.Lines {
 		if l.N < 1 || l.N > mostDevices {
-			return fail(op, tensor.ErrShape, "line %d has %d devices; want 1 to %d", i, l.N, mostDevices)
+			return fail(op, layout.ErrShape, "line %d has %d devices; want 1 to %d", i, l.N, mostDevices)
 		}
 		wired = min(wired*l.N, mostDevices+1)
 	}
 	switch {
 	case n > mostDevices:
-		return fail(op, tensor.ErrShape, "a mesh of more than %d devices", mostDevices)
+		return fail(op, layout.ErrShape, "a mesh of more than %d devices", mostDevices)
 	case wired != n:
-		return fail(op, tensor.ErrShape, "the axes of %v have %d devices and its lines %d; they are the same devices", m, n, wired)
+		return fail(op, layout.ErrShape, "the axes of %v have %d devices and its lines %d; they are the same devices", m, n, wired)
 	}
 	return nil
 }
@@ -183,7 +183,7 @@ func (m Mesh) Len() int {
 // Coord returns the place of a device on each axis. It panics unless there is such a device.
 func (m Mesh) Coord(device int) []int {
 	if device < 0 || device >= m.Len() {
-		panic(fail("device.Mesh.Coord", tensor.ErrIndex, "there is no device %d of %d", device, m.Len()))
+		panic(fail("Mesh.Coord", layout.ErrRange, "there is no device %d of %d", device, m.Len()))
 	}
 	at := make([]int, len(m.Axes))
 	for k := len(at) - 1; k >= 0; k-- {
@@ -197,12 +197,12 @@ func (m Mesh) Coord(device int) []int {
 // order after the axes' names: S(0) R, or col:R row:S(0). It fails if an axis is missing, or
 // named twice.
 func (m Mesh) ParsePlacement(text string) ([]OnAxis, error) {
-	const op = "device.ParsePlacement"
+	const op = "ParsePlacement"
 	if err := m.check(op); err != nil {
 		return nil, err
 	}
 	if len(text) > 1<<12 {
-		return nil, fail(op, tensor.ErrSyntax, "%d bytes are no placement", len(text))
+		return nil, fail(op, layout.ErrSyntax, "%d bytes are no placement", len(text))
 	}
 	on := make([]OnAxis, len(m.Axes))
 	seen := make([]bool, len(m.Axes))
@@ -211,26 +211,26 @@ func (m Mesh) ParsePlacement(text string) ([]OnAxis, error) {
 		at := i
 		if named {
 			if at = slices.IndexFunc(m.Axes, func(a judge.Extent) bool { return a.Name == name }); at < 0 {
-				return nil, fail(op, tensor.ErrAxis, "%q: %v has no axis %q", word, m, name)
+				return nil, fail(op, layout.ErrAxis, "%q: %v has no axis %q", word, m, name)
 			}
 		} else {
 			rest = name
 		}
 		if at >= len(on) {
-			return nil, fail(op, tensor.ErrAxis, "%q: %d placements for the %d axes of %v", word, i+1, len(on), m)
+			return nil, fail(op, layout.ErrAxis, "%q: %d placements for the %d axes of %v", word, i+1, len(on), m)
 		}
 		if seen[at] {
-			return nil, fail(op, tensor.ErrAxis, "%q: axis %s of the mesh is used twice", word, m.Axes[at].Name)
+			return nil, fail(op, layout.ErrAxis, "%q: axis %s of the mesh is used twice", word, m.Axes[at].Name)
 		}
 		seen[at] = true
 		o, ok := parseOnAxis(rest)
 		if !ok {
-			return nil, fail(op, tensor.ErrSyntax, "%q: want R, S(0), P(sum), P(max), or P(sum,2)", word)
+			return nil, fail(op, layout.ErrSyntax, "%q: want R, S(0), P(sum), P(max), or P(sum,2)", word)
 		}
 		on[at] = o
 	}
 	if at := slices.Index(seen, false); at >= 0 {
-		return nil, fail(op, tensor.ErrAxis, "%q says nothing of axis %s of %v", text, m.Axes[at].Name, m)
+		return nil, fail(op, layout.ErrAxis, "%q says nothing of axis %s of %v", text, m.Axes[at].Name, m)
 	}
 	return on, nil
 }
@@ -267,31 +267,31 @@ func (m *Mesh) place(op string, shape []int, on []OnAxis) error {
 	n, fits := 1, true
 	for i, e := range shape {
 		if e < 0 {
-			return fail(op, tensor.ErrShape, "axis %d of shape %s is negative", i, ints(shape))
+			return fail(op, layout.ErrShape, "axis %d of shape %s is negative", i, ints(shape))
 		}
 		if n, fits = mul(n, e); !fits {
-			return fail(op, tensor.ErrOverflow, "the elements of shape %s don't fit an int", ints(shape))
+			return fail(op, layout.ErrOverflow, "the elements of shape %s don't fit an int", ints(shape))
 		}
 	}
 	if len(on) != len(m.Axes) {
-		return fail(op, tensor.ErrAxis, "%d placements for the %d axes of %v; give each axis one", len(on), len(m.Axes), m)
+		return fail(op, layout.ErrAxis, "%d placements for the %d axes of %v; give each axis one", len(on), len(m.Axes), m)
 	}
 	for i, o := range on {
 		name := m.Axes[i].Name
 		switch {
 		case o.Kind > PartialMax:
-			return fail(op, tensor.ErrAxis, "axis %s: there is no kind %d", name, o.Kind)
+			return fail(op, layout.ErrAxis, "axis %s: there is no kind %d", name, o.Kind)
 		case o.Kind == Sharded && (o.Axis < 0 || o.Axis >= len(shape)):
-			return fail(op, tensor.ErrAxis, "axis %s cuts axis %d of shape %s, which has none such", name, o.Axis, ints(shape))
+			return fail(op, layout.ErrAxis, "axis %s cuts axis %d of shape %s, which has none such", name, o.Axis, ints(shape))
 		case o.partial() && (o.Parts < 0 || o.Parts > mostCells):
-			return fail(op, tensor.ErrShape, "axis %s has %d parts on each device; want from 1 to %d", name, o.Parts, mostCells)
+			return fail(op, layout.ErrShape, "axis %s has %d parts on each device; want from 1 to %d", name, o.Parts, mostCells)
 		}
 	}
 	if m.Even {
 		_, whole := m.box(shape, on, 0)
 		for d := range m.Len() {
 			if _, got := m.box(shape, on, d); !slices.Equal(got, whole) {
-				return fail(op, tensor.ErrShape, "device %s has %s of shape %s and the first one %s; an even mesh has parts of one shape", ints(m.Coord(d)), ints(got), ints(shape), ints(whole))
+				return fail(op, layout.ErrShape, "device %s has %s of shape %s and the first one %s; an even mesh has parts of one shape", ints(m.Coord(d)), ints(got), ints(shape), ints(whole))
 			}
 		}
 	}
@@ -302,12 +302,12 @@ func (m *Mesh) place(op string, shape []int, on []OnAxis) error {
 // fails if the placement doesn't fit the shape or the mesh, or there is no such device. On an
 // Even mesh it fails if two parts have different shapes, and names the first device whose part differs.
 func (m Mesh) Box(shape []int, on []OnAxis, device int) (first, extent []int, err error) {
-	const op = "device.Mesh.Box"
+	const op = "Mesh.Box"
 	if err := m.place(op, shape, on); err != nil {
 		return nil, nil, err
 	}
 	if device < 0 || device >= m.Len() {
-		return nil, nil, fail(op, tensor.ErrIndex, "there is no device %d of %d", device, m.Len())
+		return nil, nil, fail(op, layout.ErrRange, "there is no device %d of %d", device, m.Len())
 	}
 	first, extent = m.box(shape, on, device)
 	return first, extent, nil
@@ -329,10 +329,10 @@ func (m *Mesh) box(shape []int, on []OnAxis, device int) (first, extent []int) {
 }
 
 // NamedAxes returns a placement over named axes: those of the mesh, and m for the memory of each device, row-major. It
-// fails with layout.ErrDivide if the devices don't divide an axis evenly, and with tensor.ErrView for a
+// fails with layout.ErrDivide if the devices don't divide an axis evenly, and with layout.ErrView for a
 // partial axis: neither has a layout over named axes.
 func (m Mesh) NamedAxes(shape []int, on []OnAxis) (judge.Axes, error) {
-	const op = "device.Mesh.NamedAxes"
+	const op = "Mesh.NamedAxes"
 	if err := m.place(op, shape, on); err != nil {
 		return judge.Axes{}, err
 	}
@@ -341,7 +341,7 @@ func (m Mesh) NamedAxes(shape []int, on []OnAxis) (judge.Axes, error) {
 		cuts[i] = judge.Split{Extent: m.Axes[i], Of: -1}
 		switch {
 		case o.partial():
-			return judge.Axes{}, fail(op, tensor.ErrView, "axis %s has %v: its devices have addends of an element, and a layout says where the element is", m.Axes[i].Name, o)
+			return judge.Axes{}, fail(op, layout.ErrView, "axis %s has %v: its devices have addends of an element, and a layout says where the element is", m.Axes[i].Name, o)
 		case o.Kind == Sharded:
 			cuts[i].Of = o.Axis
 		}
@@ -350,23 +350,23 @@ func (m Mesh) NamedAxes(shape []int, on []OnAxis) (judge.Axes, error) {
 }
 
 // Placement returns the placement of a layout over named axes: the inverse of NamedAxes. An axis of the mesh that the layout
-// doesn't name has one device. It fails as judge.Axes.Mesh does. It fails with tensor.ErrAxis if the
+// doesn't name has one device. It fails as judge.Axes.Mesh does. It fails with layout.ErrAxis if the
 // layout has other axes, or if the mesh has its axes in another order than they cut.
 func (m Mesh) Placement(shape []int, a judge.Axes) ([]OnAxis, error) {
-	const op = "device.Mesh.Placement"
+	const op = "Mesh.Placement"
 	if err := m.check(op); err != nil {
 		return nil, err
 	}
 	cuts, err := a.Mesh(shape...)
 	if err != nil {
-		return nil, tensor.Wrap(op, err)
+		return nil, err
 	}
 	on := make([]OnAxis, len(m.Axes))
 	known := make([]bool, len(m.Axes))
 	for _, c := range cuts {
 		at := slices.IndexFunc(m.Axes, func(e judge.Extent) bool { return e == c.Extent })
 		if at < 0 {
-			return nil, fail(op, tensor.ErrAxis, "%v has axis %s of %d devices, and %v doesn't", a, c.Name, c.Size, m)
+			return nil, fail(op, layout.ErrAxis, "%v has axis %s of %d devices, and %v doesn't", a, c.Name, c.Size, m)
 		}
 		known[at] = true
 		if c.Of >= 0 {
@@ -375,19 +375,19 @@ func (m Mesh) Placement(shape []int, a judge.Axes) ([]OnAxis, error) {
 	}
 	for i, e := range m.Axes {
 		if !known[i] && e.Size > 1 {
-			return nil, fail(op, tensor.ErrAxis, "axis %s of %v isn't in %v, which has each element on one place of it only", e.Name, m, a)
+			return nil, fail(op, layout.ErrAxis, "axis %s of %v isn't in %v, which has each element on one place of it only", e.Name, m, a)
 		}
 	}
 	back, err := m.NamedAxes(shape, on)
 	if err != nil {
-		return nil, tensor.Wrap(op, err)
+		return nil, err
 	}
 	names := a.Names()
 	for x := range a.Size() {
 		got, _ := back.Owners(x)
 		want, _ := a.Owners(x)
 		if len(got) != len(want) || !sameOwners(back.Names(), names, got, want) {
-			return nil, fail(op, tensor.ErrAxis, "%v has element %d elsewhere than %v on %v: its axes cut in another order", a, x, back, m)
+			return nil, fail(op, layout.ErrAxis, "%v has element %d elsewhere than %v on %v: its axes cut in another order", a, x, back, m)
 		}
 	}
 	return on, nil

@@ -1,4 +1,4 @@
-package device
+package grid
 
 import (
 	"errors"
@@ -11,7 +11,6 @@ import (
 
 	"github.com/ashlar-go/ashlar/judge"
 	"github.com/ashlar-go/ashlar/layout"
-	"github.com/ashlar-go/ashlar/tensor"
 )
 
 func meshOf(t testing.TB, text string) Mesh {
@@ -61,7 +60,7 @@ func TestUneven(t *testing.T) {
 	m := meshOf(t, "x=2")
 	m.Even = true
 	_, _, err := m.Box([]int{129}, []OnAxis{{Kind: Sharded}}, 0)
-	if want := "device.Mesh.Box: device [1] has [64] of shape [129] and the first one [65]; an even mesh has parts of one shape"; err == nil || err.Error() != want {
+	if want := "grid.Mesh.Box: device [1] has [64] of shape [129] and the first one [65]; an even mesh has parts of one shape"; err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}
 }
@@ -79,24 +78,24 @@ func TestMeshErrors(t *testing.T) {
 		err  error
 		want string
 	}{
-		{place("row:R row:S(0)"), `device.ParsePlacement: "row:S(0)": axis row of the mesh is used twice`},
-		{place("row:R"), `device.ParsePlacement: "row:R" says nothing of axis col of row=2,col=4 on ring8`},
-		{place("R R R"), `device.ParsePlacement: "R": 3 placements for the 2 axes of row=2,col=4 on ring8`},
-		{place("x:R col:R"), `device.ParsePlacement: "x:R": row=2,col=4 on ring8 has no axis "x"`},
-		{place("S(x) R"), `device.ParsePlacement: "S(x)": want R, S(0), P(sum), P(max), or P(sum,2)`},
-		{place(strings.Repeat("R ", 5000)), "device.ParsePlacement: 10000 bytes are no placement"},
-		{second2(ParseMesh("row=2,row=4")), `device.ParseMesh: axis "row" of the mesh stands there twice; give each axis its name`},
-		{second2(ParseMesh("row=2,col=4 on 4")), "device.ParseMesh: the axes of row=2,col=4 on 4 have 8 devices and its lines 4; they are the same devices"},
-		{second2(ParseMesh("row=2 on ring")), `device.ParseMesh: "row=2 on ring": want lines of devices after on, as in 2xring4`},
-		{second2(ParseMesh("8x8")), `device.ParseMesh: "8x8": want names with numbers of devices, as in row=2,col=4`},
-		{second2(ParseMesh("m=2")), `device.ParseMesh: axis "m" of 2 devices: want a name other than m, and from 1 to 256 devices`},
-		{second2(ParseMesh("x=200,y=2")), "device.ParseMesh: a mesh of more than 256 devices"},
-		{second2(ParseMesh("x=99999999999999999999")), `device.ParseMesh: "x=99999999999999999999": want names with numbers of devices, as in row=2,col=4`},
-		{plan(m, 4, shape, []OnAxis{{}}, two), "device.Mesh.Plan: 1 placements for the 2 axes of row=2,col=4 on ring8; give each axis one"},
-		{plan(m, 4, shape, []OnAxis{{}, {Kind: Sharded, Axis: 2}}, two), "device.Mesh.Plan: axis col cuts axis 2 of shape [8,8], which has none such"},
-		{plan(m, 4, shape, []OnAxis{{}, {Kind: 9}}, two), "device.Mesh.Plan: axis col: there is no kind 9"},
-		{plan(m, 4, shape, two, []OnAxis{{}, {Kind: PartialSum}}), "device.Mesh.Plan: axis col becomes P(sum) from R; parts come from a computation, and no move makes them"},
-		{plan(m, 4, []int{-1}, two, two), "device.Mesh.Plan: axis 0 of shape [-1] is negative"},
+		{place("row:R row:S(0)"), `grid.ParsePlacement: "row:S(0)": axis row of the mesh is used twice`},
+		{place("row:R"), `grid.ParsePlacement: "row:R" says nothing of axis col of row=2,col=4 on ring8`},
+		{place("R R R"), `grid.ParsePlacement: "R": 3 placements for the 2 axes of row=2,col=4 on ring8`},
+		{place("x:R col:R"), `grid.ParsePlacement: "x:R": row=2,col=4 on ring8 has no axis "x"`},
+		{place("S(x) R"), `grid.ParsePlacement: "S(x)": want R, S(0), P(sum), P(max), or P(sum,2)`},
+		{place(strings.Repeat("R ", 5000)), "grid.ParsePlacement: 10000 bytes are no placement"},
+		{second2(ParseMesh("row=2,row=4")), `grid.ParseMesh: axis "row" of the mesh stands there twice; give each axis its name`},
+		{second2(ParseMesh("row=2,col=4 on 4")), "grid.ParseMesh: the axes of row=2,col=4 on 4 have 8 devices and its lines 4; they are the same devices"},
+		{second2(ParseMesh("row=2 on ring")), `grid.ParseMesh: "row=2 on ring": want lines of devices after on, as in 2xring4`},
+		{second2(ParseMesh("8x8")), `grid.ParseMesh: "8x8": want names with numbers of devices, as in row=2,col=4`},
+		{second2(ParseMesh("m=2")), `grid.ParseMesh: axis "m" of 2 devices: want a name other than m, and from 1 to 256 devices`},
+		{second2(ParseMesh("x=200,y=2")), "grid.ParseMesh: a mesh of more than 256 devices"},
+		{second2(ParseMesh("x=99999999999999999999")), `grid.ParseMesh: "x=99999999999999999999": want names with numbers of devices, as in row=2,col=4`},
+		{plan(m, 4, shape, []OnAxis{{}}, two), "grid.Mesh.Plan: 1 placements for the 2 axes of row=2,col=4 on ring8; give each axis one"},
+		{plan(m, 4, shape, []OnAxis{{}, {Kind: Sharded, Axis: 2}}, two), "grid.Mesh.Plan: axis col cuts axis 2 of shape [8,8], which has none such"},
+		{plan(m, 4, shape, []OnAxis{{}, {Kind: 9}}, two), "grid.Mesh.Plan: axis col: there is no kind 9"},
+		{plan(m, 4, shape, two, []OnAxis{{}, {Kind: PartialSum}}), "grid.Mesh.Plan: axis col becomes P(sum) from R; parts come from a computation, and no move makes them"},
+		{plan(m, 4, []int{-1}, two, two), "grid.Mesh.Plan: axis 0 of shape [-1] is negative"},
 		{plan(m, 4, []int{maxInt, 2}, two, two), "don't fit an int"},
 		{plan(m, 4, []int{maxInt / 8}, two, two), "don't fit an int"},
 		{plan(m, 0, shape, two, two), "64 elements of 0 bytes on 8 devices don't fit an int"},
@@ -108,7 +107,7 @@ func TestMeshErrors(t *testing.T) {
 			}
 			continue
 		}
-		if c.err == nil || !strings.Contains(c.err.Error(), c.want) || !errors.As(c.err, new(*tensor.Error)) {
+		if c.err == nil || !strings.Contains(c.err.Error(), c.want) || !errors.As(c.err, new(*Error)) {
 			t.Errorf("got %v, want %s", c.err, c.want)
 		}
 	}
@@ -183,14 +182,14 @@ func TestMeshAxes(t *testing.T) {
 	t.Logf("%d even, %d uneven", even, uneven)
 	m := meshOf(t, "x=2,y=2")
 	_, err := m.NamedAxes([]int{4}, []OnAxis{{}, {Kind: PartialSum}})
-	if !errors.Is(err, tensor.ErrView) {
+	if !errors.Is(err, layout.ErrView) {
 		t.Error(err)
 	}
 	later, err := judge.AxesOfMesh([]int{8}, judge.Split{Extent: m.Axes[1], Of: 0}, judge.Split{Extent: m.Axes[0], Of: 0})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := m.Placement([]int{8}, later); !errors.Is(err, tensor.ErrAxis) {
+	if _, err := m.Placement([]int{8}, later); !errors.Is(err, layout.ErrAxis) {
 		t.Errorf("y cuts before x: %v", err)
 	}
 }
