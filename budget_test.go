@@ -34,7 +34,8 @@ cmd/ashlar                11920       0
 conformance                8750       0
 conformance/meta            300       0
 conformance/verify         2400       0
-device                     3930       0
+device                     3030       0
+device/grid                 950       0
 device/mesh                 560       0
 draw                       2500       0
 dtype                       450       0
