@@ -11,7 +11,7 @@ import (
 type Exchange struct {
 	Name   string  // all-gather, reduce-scatter, all-reduce, all-to-all, slice, or none; with several stages, exchange
 	Stages []Stage // in this order
-	Links  []Link  // those that carry bytes, ascending
+	Links  []Link  // with bytes, ascending
 	Bytes  int     // over all links
 	Bound  int     // the fewest for these stages: see Mesh.Plan
 }
@@ -50,7 +50,7 @@ type Step struct {
 // Plan returns the exchange between two placements of a tensor with elements of size bytes. It moves none.
 //
 // Each partial axis of from that isn't so in to is a stage of its own, in the order of the axes.
-// It leaves the axis as to has it. A last stage moves what isn't yet where it shall be.
+// It leaves the axis as to has it. A last stage moves the elements that aren't there yet.
 //
 // Parts are combined one by one, in the order of the devices along the axis. So the result has
 // the same bits on all wires. They meet where this takes the fewest bytes.
@@ -270,7 +270,7 @@ func (p *planner) away(from []int) []int {
 	return far
 }
 
-// spread lowers costs to those of a neighbour and one link, and returns from which device each comes.
+// spread lowers a cost to a neighbour's cost and one link, and returns from which device each comes.
 func (p *planner) spread(cost []int) (from []int) {
 	if p.near == nil {
 		p.wire()

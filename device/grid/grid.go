@@ -30,7 +30,7 @@ const (
 	mostCells   = 1 << 20 // boxes of a plan, times devices
 )
 
-// AxisKind is what the devices along an axis of a mesh have of a tensor.
+// AxisKind is the way in which the devices along an axis of a mesh hold a tensor.
 type AxisKind uint8
 
 const (
@@ -45,7 +45,7 @@ const (
 // Sharded cuts an axis of the tensor, extent n over d devices, into parts of n/d rounded up: 129
 // over two are 65 and 64. The last parts may be smaller, or empty. This is torch.chunk's rule, and
 // so DTensor's (docs.pytorch.org/docs/stable/distributed.tensor.html). TT-NN has the same parts,
-// and refuses those of different shapes (ttnn/core/distributed/distributed_tensor.cpp): see Mesh.Even.
+// and refuses parts of different shapes (ttnn/core/distributed/distributed_tensor.cpp): see Mesh.Even.
 // Axes of a mesh that cut one axis do it in turn, each the parts of the ones before.
 //
 // A partial axis has Parts addends on each device, 1 if it is 0. The value of an element is the sum of all, or
@@ -328,7 +328,7 @@ func (m *Mesh) box(shape []int, on []OnAxis, device int) (first, extent []int) {
 	return first, extent
 }
 
-// NamedAxes returns a placement over named axes: those of the mesh, and m for the memory of each device, row-major. It
+// NamedAxes returns a placement over named axes: the axes of the mesh, and m for the memory of each device, row-major. It
 // fails with layout.ErrDivide if the devices don't divide an axis evenly, and with layout.ErrView for a
 // partial axis: neither has a layout over named axes.
 func (m Mesh) NamedAxes(shape []int, on []OnAxis) (judge.Axes, error) {

@@ -9,6 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	_ "github.com/ashlar-go/ashlar/internal/seeded"
 	"github.com/ashlar-go/ashlar/judge"
 	"github.com/ashlar-go/ashlar/layout"
 )
