@@ -147,6 +147,23 @@ func TestMatMul(t *testing.T) {
 	}
 }
 
+// A device with fewer blocks than the first adds nothing in their place: a sum of -0 stays one.
+func TestMatMulNegativeZero(t *testing.T) {
+	d := open(t, "x=2")
+	a, b := tensor.Full[float32](-1e-30, 2, 513), tensor.Full[float32](1e-30, 513, 2) // products below the least float, 257 and 256 of them
+	r, err := MatMul(spread(t, d, a.Any(), "S(1)"), spread(t, d, b.Any(), "S(0)"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	single := op.MatMul(a, b)
+	if !math.Signbit(float64(single.At(0, 0))) {
+		t.Fatalf("one device gives %v, want -0", single.At(0, 0))
+	}
+	if n := differ(gathered(t, r), single); n > 0 || r.On()[0].Parts != 2 {
+		t.Errorf("%v: %d elements aren't -0", r, n)
+	}
+}
+
 func TestMatMulErrors(t *testing.T) {
 	d := open(t, "x=2,y=2")
 	a, b := noise(1, 4, 8), noise(2, 8, 4)
@@ -167,13 +184,15 @@ func TestMatMulErrors(t *testing.T) {
 			t.Errorf("got %v, want %s", err, c.want)
 		}
 	}
-	// The way out that the error names: the same bits as one device.
-	wide, wideB := op.CastAs[float32](half.Any()), op.CastAs[float32](halfB.Any())
-	r, err := MatMul(spread(t, d, wide.Any(), "S(1) R"), spread(t, d, wideB.Any(), "S(0) R"))
+	// The way out that the error names has the bits of one device, if the cuts are multiples of 256.
+	half, halfB = op.CastAs[num.BF16](noise(3, 4, 512).Any()), op.CastAs[num.BF16](noise(4, 512, 4).Any())
+	r, err := MatMul(spread(t, d, op.CastAs[float32](half.Any()).Any(), "S(1) R"), spread(t, d, op.CastAs[float32](halfB.Any()).Any(), "S(0) R"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	_ = r // its cut at 4 isn't a multiple of 256
+	if got, want := op.CastAs[num.BF16](gathered(t, r).Any()), op.MatMul(half, halfB); !slices.Equal(got.Elems(), want.Elems()) {
+		t.Errorf("in float32 and rounded once: %v, want %v", got, want)
+	}
 }
 
 // The same parts have the same sum on every wiring, and for every place where they meet.
