@@ -120,5 +120,5 @@ func ExampleSolveStage() {
 		panic(err)
 	}
 	fmt.Println(s.Width, s.Report.Clean(), *s.Box)
-	// Output: 16 true {64 128 1 128 1}
+	// Output: 16 true {[128 64] [1 0] 128 1}
 }

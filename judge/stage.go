@@ -21,13 +21,13 @@ type Stage struct {
 	NoBox   string         `json:"no_box,omitempty"`
 }
 
-// A Box is the part of a tensor that TMA copies at once.
+// A Box is the part of a tensor that TMA copies at once. The axes of the tensor are the modes of
+// global memory without brackets.
 type Box struct {
-	Inner   int `json:"inner"`   // elements of the axis that is contiguous
-	Outer   int `json:"outer"`   // rows of that many elements
-	Axis    int `json:"axis"`    // the mode that is contiguous
-	Swizzle int `json:"swizzle"` // bytes; 0: none
-	Count   int `json:"count"`   // boxes that fill the tile
+	Extents []int `json:"extents"` // elements along each axis
+	Order   []int `json:"order"`   // the axes of more than one element; the first is contiguous, and in shared memory it varies fastest
+	Swizzle int   `json:"swizzle"` // bytes; 0: none
+	Count   int   `json:"count"`   // boxes that fill the tile
 }
 
 // SolveStage tells how a tile of elements comes from one layout, in global memory, to another, in
@@ -39,12 +39,13 @@ type Box struct {
 // Report the bank conflicts of shared memory, and Swizzle is the smallest swizzle of the inner
 // layout without conflicts, if there are any.
 //
-// TMA copies a box of a tensor. Along its contiguous axis it takes a run with the bytes of the
-// swizzle, or of up to 256 elements without one. In shared memory, these runs follow each other,
-// under the swizzle of the address: 16-byte unit u of a swizzle of 16·w bytes goes to
-// u ^ (u/8 mod w). A box has at most 256 elements along each axis. It begins at a multiple of
-// 128 bytes, or under a swizzle of 128·w bytes. The strides of global memory are multiples of 16
-// bytes below 2^40. Elements follow each other, with element strides of 1. Sources: PTX ISA 9.2,
+// TMA copies a box of a tensor with one to five axes. Along its contiguous axis it takes a run with
+// the bytes of the swizzle, or of up to 256 elements without one. In shared memory, these runs
+// follow each other, under the swizzle of the address: 16-byte unit u of a swizzle of 16·w bytes
+// goes to u ^ (u/8 mod w). The other axes may have any order there. A box has at most 256 elements
+// along each axis. It begins at a multiple of 128 bytes, or under a swizzle of 128·w bytes. The
+// strides of global memory are multiples of 16 bytes below 2^40. Element strides are 1: each s-th
+// row of a tensor is a tensor of its own, whose stride is s times as long. Sources: PTX ISA 9.2,
 // cp.async and tensors; CUDA driver API, cuTensorMapEncodeTiled.
 //
 // SolveStage fails with layout.ErrShape if the shapes differ, and with layout.ErrDivide if the
@@ -134,25 +135,32 @@ func (s *Stage) copies(ctx context.Context, op string, from, to layout.Composed,
 
 // box finds the boxes with which TMA copies a tile, or tells why there are none.
 func box(op string, from, to layout.Composed, bits int) (*Box, string, error) {
-	global, base := from.Inner(), from.Base()
+	global, base := from.Inner().Flatten(), from.Base()
 	shape := global.Shape()
-	if w, ok := from.Outer().(layout.Swizzle); !ok || w.Bits() > 0 || len(shape) != 2 || !global.Flat() {
-		return nil, "global memory is two plain axes for this package", nil
+	if w, ok := from.Outer().(layout.Swizzle); !ok || w.Bits() > 0 {
+		return nil, "global memory is swizzled", nil
 	}
 	if bits < 8 {
 		return nil, fmt.Sprintf("an element has %d bits, and TMA's have at least 8", bits), nil
 	}
 	axis := -1
+	var order []int // the axes of the tensor, the contiguous one first
 	for i := range shape {
 		switch s, _ := global.Stride(i); {
-		case s == 1:
+		case shape[i] == 1:
+		case s == 1 && axis < 0:
 			axis = i
-		case int64(s)*int64(bits)%128 != 0 || s < 0 || int64(s) > 1<<40*8/int64(bits)-1:
+		case s < 1 || int64(s)*int64(bits)%128 != 0 || int64(s) > 1<<40*8/int64(bits)-1:
 			return nil, fmt.Sprintf("a stride of global memory is %d elements, and must be a multiple of 16 bytes below 2^40", s), nil
+		default:
+			order = append(order, i)
 		}
 	}
 	if axis < 0 {
 		return nil, "no axis of global memory is contiguous", nil
+	}
+	if len(order) > 4 {
+		return nil, fmt.Sprintf("global memory has %d axes, and a tensor of TMA has at most 5", len(order)+1), nil
 	}
 	if base*bits%128 != 0 {
 		return nil, fmt.Sprintf("the tile begins at offset %d of global memory, which isn't a multiple of 16 bytes", base), nil
@@ -161,59 +169,21 @@ func box(op string, from, to layout.Composed, bits int) (*Box, string, error) {
 	if err != nil {
 		return nil, "", err
 	}
-	extent, rows := shape[axis], shape[1-axis]
 	reason := ""
 	for _, w := range []int{8, 4, 2, 1} {
-		inner := 16 * 8 * w / bits
+		inner, swizzle := 16*8*w/bits, 16*w
 		if w == 1 {
-			inner = min(extent, 256)
-			for extent%inner != 0 || inner*bits%128 != 0 {
-				if inner--; inner == 0 {
-					return nil, fmt.Sprintf("%d elements have no whole runs of 16 bytes", extent), nil
-				}
-			}
-		}
-		if extent%inner != 0 || inner > 256 {
+			inner, swizzle = 0, 0
+		} else if shape[axis]%inner != 0 {
 			continue
 		}
-		outer := min(rows, 256)
-		for rows%outer != 0 {
-			outer--
-		}
-		why := ""
-		at := func(r, c int) int { // in elements, before the swizzle of 16-byte units
-			x := r + shape[0]*c
-			if axis == 0 {
-				x = c + shape[0]*r
-			}
+		b, why := boxOf(shape, axis, order, inner, bits, w, func(x int) int { // in elements, before the swizzle of 16-byte units
 			u := offs[x] * bits / 128
 			return (u^u>>3&(w-1))*128/bits + offs[x]%(128/bits)
-		}
-		align := 8 * w * 128 / bits // elements
-	boxes:
-		for r0 := 0; r0 < rows; r0 += outer {
-			for c0 := 0; c0 < extent; c0 += inner {
-				begin := at(r0, c0)
-				if begin%align != 0 {
-					why = fmt.Sprintf("a box begins at offset %d, which isn't a multiple of %d", begin, align)
-					break boxes
-				}
-				for r := range outer {
-					for c := range inner {
-						if got, want := at(r0+r, c0+c)-begin, r*inner+c; got != want {
-							why = fmt.Sprintf("row %d, element %d of a box lies %d elements from its start, not %d", r, c, got, want)
-							break boxes
-						}
-					}
-				}
-			}
-		}
-		swizzle := 16 * w
-		if w == 1 {
-			swizzle = 0
-		}
+		})
 		if why == "" {
-			return &Box{Inner: inner, Outer: outer, Axis: axis, Swizzle: swizzle, Count: extent / inner * (rows / outer)}, "", nil
+			b.Swizzle = swizzle
+			return b, "", nil
 		}
 		if reason != "" {
 			reason += "; "
@@ -221,4 +191,64 @@ func box(op string, from, to layout.Composed, bits int) (*Box, string, error) {
 		reason += fmt.Sprintf("swizzle %d: %s", swizzle, why)
 	}
 	return nil, reason, nil
+}
+
+// boxOf finds the boxes with runs of inner elements along an axis; of 0, with the longest. The
+// other axes follow as far as they do in shared memory. It tells the first element that isn't
+// where TMA writes it.
+func boxOf(shape []int, axis int, order []int, inner, bits, w int, at func(x int) int) (*Box, string) {
+	weight := make([]int, len(shape)) // of an axis, in linear coordinates
+	extents := make([]int, len(shape))
+	size := 1
+	for i, n := range shape {
+		weight[i], extents[i], size = size, 1, size*n
+	}
+	order = slices.Clone(order)
+	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(at(weight[i]), at(weight[j])) })
+	order = slices.Insert(order, 0, axis)
+	pitch := 1
+	for _, i := range order {
+		n := 1
+		for n < min(shape[i], 256) && at(n*weight[i])-at(0) == n*pitch {
+			n++
+		}
+		if i == axis && inner > 0 {
+			n = inner
+		}
+		for shape[i]%n != 0 || i == axis && n*bits%128 != 0 {
+			if n--; n == 0 {
+				return nil, "shared memory has no whole runs of 16 bytes"
+			}
+		}
+		extents[i], pitch = n, pitch*n
+	}
+	begins := make([]int, len(shape)) // how many boxes along each axis
+	for i := range shape {
+		begins[i] = shape[i] / extents[i]
+	}
+	within := make([]int, len(order)) // the extents in the order of shared memory
+	for k, i := range order {
+		within[k] = extents[i]
+	}
+	align := 8 * w * 128 / bits // elements
+	for box := range size / pitch {
+		first := 0
+		for i, c := range coordOf(begins, box) {
+			first += c * extents[i] * weight[i]
+		}
+		begin := at(first)
+		if begin%align != 0 {
+			return nil, fmt.Sprintf("a box begins at offset %d, which isn't a multiple of %d", begin, align)
+		}
+		for y := range pitch {
+			x := first
+			for k, c := range coordOf(within, y) {
+				x += c * weight[order[k]]
+			}
+			if got := at(x) - begin; got != y {
+				return nil, fmt.Sprintf("row %d, element %d of a box lies %d elements from its start, not %d", y/extents[axis], y%extents[axis], got, y)
+			}
+		}
+	}
+	return &Box{Extents: extents, Order: order, Count: size / pitch}, ""
 }

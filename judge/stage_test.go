@@ -3,6 +3,8 @@ package judge
 import (
 	"context"
 	"errors"
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -40,6 +42,153 @@ func byTMA(to func(r, c int) int, rows, cols, outer, inner, swizzle, bytes int) 
 		}
 	}
 	return where, aligned
+}
+
+// moved plays TMA: it writes boxes of up to five axes to shared memory, and gives the offset of each element of a tile. A box
+// begins where the tile has its first element.
+func moved(b *Box, shape []int, bytes int, to func(x int) int) []int {
+	turn := func(address int) int { return address ^ address>>7&(b.Swizzle/16-1)<<4 }
+	if b.Swizzle == 0 {
+		turn = func(address int) int { return address }
+	}
+	where := make([]int, layoutSize(shape))
+	var walk func(start []int, axis int)
+	walk = func(start []int, axis int) { // over the boxes of the tile
+		if axis < len(shape) {
+			for c := 0; c < shape[axis]; c += b.Extents[axis] {
+				walk(append(slices.Clone(start), c), axis+1)
+			}
+			return
+		}
+		address := turn(to(linear(shape, start)) * bytes)
+		at := slices.Clone(start)
+		var fill func(k int)
+		fill = func(k int) { // the last axis of the tensor is the slowest
+			if k < 0 {
+				where[linear(shape, at)] = turn(address) / bytes
+				address += bytes
+				return
+			}
+			i := b.Order[k]
+			for at[i] = start[i]; at[i] < start[i]+b.Extents[i]; at[i]++ {
+				fill(k - 1)
+			}
+			at[i] = start[i]
+		}
+		fill(len(b.Order) - 1)
+	}
+	walk(nil, 0)
+	return where
+}
+
+func layoutSize(shape []int) int {
+	n := 1
+	for _, e := range shape {
+		n *= e
+	}
+	return n
+}
+
+// TestBoxes gives SolveStage tiles of one to five axes that TMA writes by construction, and plays the boxes that it finds.
+func TestBoxes(t *testing.T) {
+	gpu, err := ParseLines("nvidia")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ranks := map[int]int{}
+	rapid.Check(t, func(t *rapid.T) {
+		bits := rapid.SampledFrom([]int{8, 16, 32}).Draw(t, "bits")
+		rank := rapid.IntRange(1, 5).Draw(t, "rank")
+		axis := rapid.IntRange(0, rank-1).Draw(t, "contiguous axis")
+		units := rapid.SampledFrom([]int{1, 2, 4, 8}).Draw(t, "units of 16 bytes")
+		shape, strides, shared := make([]int, rank), make([]int, rank), make([]int, rank)
+		order := rapid.Permutation(slices.Collect(func(yield func(int) bool) {
+			for i := range rank {
+				if i != axis && !yield(i) {
+					return
+				}
+			}
+		})).Draw(t, "order in shared memory")
+		shape[axis], strides[axis], shared[axis] = units*128/bits, 1, 1
+		pitch, far := shape[axis], 256*128/bits
+		for _, i := range order {
+			shape[i] = rapid.IntRange(1, 4).Draw(t, "extent")
+			if i == order[0] {
+				shape[i] = 8 // a box begins at 128 bytes, or at 128 times the units of its swizzle
+			}
+			shared[i], pitch = pitch, pitch*shape[i]
+			strides[i] = far * rapid.IntRange(1, 8).Draw(t, "element stride")
+			far = strides[i] * shape[i]
+		}
+		from, err := layout.New(shape, strides)
+		if err != nil {
+			t.Fatal(err)
+		}
+		in, err := layout.New(shape, shared)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w, err := layout.NewSwizzle(log2(units), log2(128/bits), 3)
+		if err != nil {
+			t.Fatal(err)
+		}
+		to, err := layout.NewComposed(w, 0, in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := SolveStage(context.Background(), Plain(from), to, gpu, NVIDIA, 256, bits, 1)
+		if err != nil {
+			t.Fatalf("%v to %v: %v", from, to, err)
+		}
+		if s.Box == nil || s.Box.Count != 1 {
+			t.Fatalf("%v to %v: box %+v, %s; TMA does it with one", from, to, s.Box, s.NoBox)
+		}
+		at := func(x int) int {
+			off, err := to.Offset(x)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return off
+		}
+		for x, got := range moved(s.Box, shape, bits/8, at) {
+			if got != at(x) {
+				t.Fatalf("%v to %v: %+v writes element %d to %d", from, to, s.Box, x, got)
+			}
+		}
+		ranks[len(s.Box.Order)]++
+	})
+	for rank := 1; rank <= 5; rank++ {
+		if ranks[rank] == 0 {
+			t.Errorf("no random tile has %d axes: %v", rank, ranks)
+		}
+	}
+}
+
+// TestBoxesOfTiles has tiles that take several boxes.
+func TestBoxesOfTiles(t *testing.T) {
+	for _, tc := range []struct{ from, to, want string }{
+		{"(64,64):(1024,1)", "(64,64):(128,1)", "{[1 64] [1 0] 0 64}"},           // padded rows of 256 bytes
+		{"(64,64):(1024,1)", "(64,(32,2)):(32,(1,2048))", "{[64 32] [1 0] 0 2}"}, // columns in two halves
+		{"(16,64):(1024,1)", "((8,2),64):((64,1024),1)", "{[8 64] [1 0] 0 2}"},   // a gap after 8 rows
+		{"((8,2),64):((1024,65536),1)", "Sw<3,3,3> o (16,64):(64,1)", "{[8 2 64] [2 0 1] 128 1}"},
+		{"512:1", "512:1", "{[256] [0] 0 2}"},
+	} {
+		to, err := Parse(tc.to)
+		if err != nil {
+			t.Fatal(err)
+		}
+		from := layout.MustParse(tc.from)
+		b, why, err := box("TestBoxesOfTiles", Plain(from), to, 16)
+		if err != nil || b == nil || fmt.Sprint(*b) != tc.want {
+			t.Fatalf("%s to %s: %v, %q, %v; want %s", tc.from, tc.to, b, why, err, tc.want)
+		}
+		flat := from.Flatten().Shape()
+		for x, got := range moved(b, flat, 2, func(x int) int { off, _ := to.Offset(x); return off }) {
+			if want, err := to.Offset(x); err != nil || got != want {
+				t.Fatalf("%s to %s: TMA writes element %d to %d, not %d", tc.from, tc.to, x, got, want)
+			}
+		}
+	}
 }
 
 // TestSolveStage plays the boxes of TMA and the asynchronous copies on random tiles.
@@ -103,7 +252,7 @@ func TestSolveStage(t *testing.T) {
 		}
 		if b := s.Box; b != nil {
 			seen[b.Swizzle]++
-			if !equal(b.Outer, b.Inner, b.Swizzle) || b.Axis != 1 || b.Count*b.Inner*b.Outer != rows*cols {
+			if !equal(b.Extents[0], b.Extents[1], b.Swizzle) || b.Order[0] != 1 || b.Count*b.Extents[0]*b.Extents[1] != rows*cols {
 				t.Fatalf("%v to %v: %+v isn't what TMA does", from, to, b)
 			}
 		} else {
@@ -162,9 +311,9 @@ func TestSolveStageCases(t *testing.T) {
 		is                  error
 	}{
 		{"(64,64):(1024,1)", "Sw<3,3,3> o (64,64):(64,1)", 256, 16, 128, 16, "", "", nil},
-		{"(64,64):(1024,1)", "(64,64):(1,64)", 256, 16, 128, 0, "1 elements", "box", nil},
-		{"(64,64):(1024,1)", "(64,64):(72,1)", 8, 16, 128, 8, "multiple of 8 bytes", "lies 72 elements", nil},
-		{"(64,64):(1000,2)", "(64,64):(64,1)", 256, 16, 128, 0, "1 elements", "isn't", nil},
+		{"(64,64):(1024,1)", "(64,64):(1,64)", 256, 16, 128, 0, "1 elements", "no whole runs", nil},
+		{"(64,64):(1024,1)", "(64,64):(72,1)", 8, 16, 128, 8, "multiple of 8 bytes", "begins at offset 72", nil},
+		{"(64,64):(1000,2)", "(64,64):(64,1)", 256, 16, 128, 0, "1 elements", "a stride of global memory is 2", nil},
 		{"(64,64):(1004,1)", "(64,64):(64,1)", 256, 16, 128, 8, "4 elements", "multiple of 16 bytes", nil},
 		{"(64,64):(1024,1)", "(64,32):(32,1)", 256, 16, 128, 0, "", "", layout.ErrShape},
 		{"(64,64):(1024,1)", "(64,64):(64,1)", 256, 16, 3, 0, "", "", layout.ErrDivide},
@@ -186,7 +335,7 @@ func TestSolveStageCases(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s to %s: %v", tc.from, tc.to, err)
 		}
-		if s.Width != tc.width || !strings.Contains(s.Narrow, tc.narrow) || (s.Box == nil) != (tc.noBox != "") {
+		if s.Width != tc.width || !strings.Contains(s.Narrow, tc.narrow) || (s.Box == nil) != (tc.noBox != "") || !strings.Contains(s.NoBox, tc.noBox) {
 			t.Errorf("%s to %s: width %d, %q, box %v, %q", tc.from, tc.to, s.Width, s.Narrow, s.Box, s.NoBox)
 		}
 	}

@@ -225,7 +225,8 @@ func printStage(w io.Writer, s *ask.Staged) {
 		if b.Swizzle > 0 {
 			swizzle = "swizzle of " + sized(8*b.Swizzle)
 		}
-		fmt.Fprintf(w, "TMA\t%s of %d × %d elements along mode %d, %s\n", boxes(b.Count), b.Outer, b.Inner, b.Axis, swizzle)
+		extents := strings.ReplaceAll(strings.Trim(fmt.Sprint(b.Extents), "[]"), " ", " × ")
+		fmt.Fprintf(w, "TMA\t%s of %s elements along mode %d, %s\n", boxes(b.Count), extents, b.Order[0], swizzle)
 		return
 	}
 	fmt.Fprintf(w, "TMA\tnone: %s\n", s.NoBox)
