@@ -4,11 +4,14 @@ import "fmt"
 
 const amdMatrix = "AMD, matrix instruction calculator (ROCm/amd_matrix_instruction_calculator) and the CDNA and RDNA ISA guides"
 
-// amdMFMA has the dense MFMA of CDNA 1 to 4, by the first generation that has it. Left out are the
-// forms of CDNA 4 with scales, whose order of k differs from type to type. A lane of the 64
+// amdMFMA has the dense MFMA of CDNA 1 to 4, by the first generation that has it. A lane of the 64
 // has one row of A and one column of B, with neighbours along k. Groups of lanes have the pairs of
 // matrices, and then the later k. Four neighbouring rows of C are in four registers. Four rows of
 // 64-bit floats are in four groups of lanes.
+//
+// The calculator has the instructions of CDNA 1 and 2. Those of CDNA 3 and 4 follow its formulas,
+// and no table of theirs was compared. Of the forms f8f6f4 of CDNA 4 there is FP4 only. Its places are those that
+// Modular describes. Of FP8 and FP6 no description was found.
 func amdMFMA() (list []MatrixInstruction) {
 	for _, g := range []struct {
 		gen, bits int
@@ -25,6 +28,7 @@ func amdMFMA() (list []MatrixInstruction) {
 		{3, 8, []string{"i8"}, [][3]int{{32, 16, 1}, {16, 32, 1}}},
 		{4, 16, []string{"f16", "bf16"}, [][3]int{{32, 16, 1}, {16, 32, 1}}},
 		{4, 8, []string{"i8"}, [][3]int{{32, 32, 1}, {16, 64, 1}}},
+		{4, 4, []string{"fp4.fp4"}, [][3]int{{32, 64, 1}, {16, 128, 1}}},
 		{3, 8, []string{"fp8.fp8", "fp8.bf8", "bf8.fp8", "bf8.bf8"}, [][3]int{{32, 16, 1}, {16, 32, 1}}},
 	} {
 		for _, s := range g.shapes {
@@ -48,9 +52,13 @@ func amdMFMA() (list []MatrixInstruction) {
 			default:
 				c = fragment("C", 32, axes, fmt.Sprintf("%d:n %d:4m", m, 64/m), fmt.Sprintf("4:m %d:%dm %d:block", m*m/256, 256/m, blocks))
 			}
+			source := amdMatrix
+			if g.bits == 4 {
+				source = "Modular, MAX kernels, linalg.matmul.gpu.amd.mxfp4_matmul_amd"
+			}
 			for _, t := range g.types {
 				list = append(list, MatrixInstruction{
-					Name: fmt.Sprintf("cdna%d.mfma.%s.%s", g.gen, size, t), Thread: "lane", Source: amdMatrix,
+					Name: fmt.Sprintf("cdna%d.mfma.%s.%s", g.gen, size, t), Thread: "lane", Source: source,
 					Fragments: []Fragment{in("A", fmt.Sprintf("m%d k%d", m, k), "m"), in("B", fmt.Sprintf("k%d n%d", k, m), "n"), c},
 				})
 			}
@@ -62,7 +70,8 @@ func amdMFMA() (list []MatrixInstruction) {
 // amdWMMA has the dense WMMA of RDNA 3 and 4. On RDNA 3 each half of a wave of 32 has all of
 // A and of B, as each quarter of a wave of 64 has. On RDNA 4 the upper half has the upper k. Left
 // out are RDNA 4's waves of 64, and its form with k of 32. The order of k isn't published where
-// this package could read it.
+// this package could read it. Sources: the calculator for RDNA 3; AMD GPUOpen, Using the Matrix Cores
+// of AMD RDNA 4, which describes 16-bit floats. The types of 8 and 4 bits follow it.
 func amdWMMA() (list []MatrixInstruction) {
 	type form struct {
 		name      string
@@ -88,7 +97,7 @@ func amdWMMA() (list []MatrixInstruction) {
 		}
 	}
 	for _, f := range append(forms, form{"fp8.fp8", 8, 32}, form{"fp8.bf8", 8, 32}, form{"bf8.fp8", 8, 32}, form{"bf8.bf8", 8, 32}) {
-		list = append(list, MatrixInstruction{Name: "rdna4.wmma.16x16x16." + f.name, Thread: "lane", Source: amdMatrix, Fragments: []Fragment{
+		list = append(list, MatrixInstruction{Name: "rdna4.wmma.16x16x16." + f.name, Thread: "lane", Source: "AMD GPUOpen, Using the Matrix Cores of AMD RDNA 4 architecture GPUs", Fragments: []Fragment{
 			fragment("A", f.bits, "m16 k16", "16:m 2:8k", "8:k"),
 			fragment("B", f.bits, "k16 n16", "16:n 2:8k", "8:k"),
 			fragment("C", f.acc, "m16 n16", "16:n 2:8m", "8:m"),

@@ -54,22 +54,39 @@ func nvidiaMMA() (list []MatrixInstruction) {
 	return list
 }
 
-// nvidiaMoves has ldmatrix, and stmatrix, which has the same places. A matrix has 8 rows of 16
-// bytes. Thread 8i+j has the address of row j of matrix i.
+// nvidiaMoves has ldmatrix, and stmatrix, which has the same places. A matrix has rows of 16
+// bytes: 8 of them, or 16 with m16n16. Thread r·i+j has the address of row j of matrix i. With
+// elements of 6 and 4 bits, a row is 16 of them and a gap, and a register has 8 bits for each.
+// PTX ISA shows the places of 8 bits as pictures. Their numbers are those of CuTe's copy traits.
 func nvidiaMoves() (list []MatrixInstruction) {
+	add := func(names []string, source string, bits, num, rows, cols int, threads, values string) {
+		f := []Fragment{
+			fragment("address", 128, fmt.Sprintf("matrix%d row%d", num, rows), fmt.Sprintf("%d:row %d:matrix", rows, num), ""),
+			fragment("D", bits, fmt.Sprintf("matrix%d row%d col%d", num, rows, cols), threads, fmt.Sprintf("%s %d:matrix", values, num)),
+		}
+		for _, name := range names {
+			list = append(list, MatrixInstruction{Name: name, Thread: "lane", Source: source, Fragments: f})
+		}
+	}
+	const copies = "NVIDIA, PTX ISA 9.2, with the numbers of CUTLASS 4, copy_traits_sm100.hpp"
 	for _, num := range []int{1, 2, 4} {
-		for _, trans := range []string{"", ".trans"} {
-			threads, values := "4:2col 8:row", "2:col"
-			if trans != "" {
-				threads, values = "4:2row 8:col", "2:row"
+		both := func(of string) []string {
+			return []string{fmt.Sprintf("sm75.ldmatrix.m8n8.x%d%s", num, of), fmt.Sprintf("sm90.stmatrix.m8n8.x%d%s", num, of)}
+		}
+		add(both(".b16"), ptxMove, 16, num, 8, 8, "4:2col 8:row", "2:col")
+		add(both(".trans.b16"), ptxMove, 16, num, 8, 8, "4:2row 8:col", "2:row")
+		narrow := []string{".b8x16.b6x16_p32", ".b8x16.b4x16_p64"}
+		var straight, across []string
+		for _, of := range narrow {
+			straight = append(straight, fmt.Sprintf("sm100.ldmatrix.m8n16.x%d%s", num, of))
+		}
+		add(straight, copies, 8, num, 8, 16, "4:4col 8:row", "4:col")
+		add([]string{fmt.Sprintf("sm100.stmatrix.m16n8.x%d.trans.b8", num)}, copies, 8, num, 8, 16, "4:2row 8:col", "2:row 2:8col")
+		if num < 4 {
+			for _, of := range append(narrow, ".b8") {
+				across = append(across, fmt.Sprintf("sm100.ldmatrix.m16n16.x%d.trans%s", num, of))
 			}
-			f := []Fragment{
-				fragment("address", 128, fmt.Sprintf("matrix%d row8", num), fmt.Sprintf("8:row %d:matrix", num), ""),
-				fragment("D", 16, fmt.Sprintf("matrix%d row8 col8", num), threads, fmt.Sprintf("%s %d:matrix", values, num)),
-			}
-			for _, op := range []string{"sm75.ldmatrix", "sm90.stmatrix"} {
-				list = append(list, MatrixInstruction{Name: fmt.Sprintf("%s.m8n8.x%d%s.b16", op, num, trans), Thread: "lane", Source: ptxMove, Fragments: f})
-			}
+			add(across, copies, 8, num, 16, 16, "4:4row 8:col", "4:row 2:8col")
 		}
 	}
 	return list

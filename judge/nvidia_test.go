@@ -4,11 +4,12 @@ import (
 	"fmt"
 	"regexp"
 	"strconv"
+	"strings"
 	"testing"
 )
 
 func init() {
-	for _, sm := range []string{"sm75", "sm80", "sm89", "sm90", "sm120"} {
+	for _, sm := range []string{"sm75", "sm80", "sm89", "sm90", "sm100", "sm120"} {
 		documents[sm+".mma."] = ptxFragments
 		documents[sm+".ldmatrix."] = ptxMatrices
 		documents[sm+".stmatrix."] = ptxMatrices
@@ -117,11 +118,21 @@ func ptxFragments(t testing.TB, name string) map[string]formula {
 }
 
 // ptxMatrices are the places of ldmatrix and stmatrix by PTX ISA 9.2: register r of a lane has two elements of a row of matrix
-// r, or of a column with trans. Lanes 8r to 8r+7 have the addresses of its rows.
+// r, or of a column with trans. Lanes 8r to 8r+7 have the addresses of its rows. With 8 bits, a lane has four neighbours of a row.
+// With m16n16, two registers have four neighbours of a column each, and with m16n8 one has two neighbours of two columns.
 func ptxMatrices(_ testing.TB, name string) map[string]formula {
+	rows := 8
 	d := func(l, i int) []int { return []int{i / 2, l / 4, l%4*2 + i%2} }
-	if regexp.MustCompile(`\.trans`).MatchString(name) {
+	switch {
+	case strings.Contains(name, "m8n16"):
+		d = func(l, i int) []int { return []int{i / 4, l / 4, l%4*4 + i%4} }
+	case strings.Contains(name, "m16n16"):
+		rows = 16
+		d = func(l, i int) []int { return []int{i / 8, l%4*4 + i%4, l/4 + i/4%2*8} }
+	case strings.Contains(name, "m16n8"):
+		d = func(l, i int) []int { return []int{i / 4, l%4*2 + i%2, l/4 + i/2%2*8} }
+	case strings.Contains(name, ".trans"):
 		d = func(l, i int) []int { return []int{i / 2, l%4*2 + i%2, l / 4} }
 	}
-	return map[string]formula{"address": func(l, _ int) []int { return []int{l / 8, l % 8} }, "D": d}
+	return map[string]formula{"address": func(l, _ int) []int { return []int{l / rows, l % rows} }, "D": d}
 }

@@ -3,8 +3,8 @@ package judge
 import "fmt"
 
 // intelAMX has the tile instructions of AMX. A tile has 16 rows of 64 bytes. B is in VNNI order: the
-// elements of 4 bytes are neighbours along k. Source: Intel, Architecture Instruction Set
-// Extensions Programming Reference, TDPBSSD and TDPBF16PS.
+// elements of 4 bytes are neighbours along k. An element of a complex form is a complex number, with
+// its real and imaginary part in 16 bits each. Source: Intel, the pseudocode of TDPBSUD and its like.
 func intelAMX() (list []MatrixInstruction) {
 	for _, g := range []struct {
 		bits  int
@@ -12,7 +12,7 @@ func intelAMX() (list []MatrixInstruction) {
 	}{
 		{8, []string{"tdpbssd", "tdpbsud", "tdpbusd", "tdpbuud", "tdpbf8ps", "tdpbhf8ps", "tdphbf8ps", "tdphf8ps"}},
 		{16, []string{"tdpbf16ps", "tdpfp16ps"}},
-		{32, []string{"tmmultf32ps"}},
+		{32, []string{"tmmultf32ps", "tcmmimfp16ps", "tcmmrlfp16ps"}},
 	} {
 		w := 32 / g.bits
 		for _, name := range g.names {
@@ -31,21 +31,31 @@ func intelAMX() (list []MatrixInstruction) {
 }
 
 // intelDPAS has DPAS with up to eight rows, for subgroups of 8 lanes (Xe-HPG) and of 16 (Xe-HPC).
-// A lane has a column of B and of C. A is a run of rows over the lanes. Source: Khronos,
-// cl_intel_subgroup_matrix_multiply_accumulate.
+// A lane has a column of B and of C. A is a run of rows over the lanes. A row of tf32 is in half
+// of the lanes, so that one of a single row is left out: the other half has no element. Sources: Khronos,
+// cl_intel_subgroup_matrix_multiply_accumulate and its form for tf32; Intel, sycl-tla, mma_traits_xe.hpp,
+// which has the same registers for 16 lanes. For 8 lanes no table was compared.
 func intelDPAS() (list []MatrixInstruction) {
+	const source = "Khronos, OpenCL extension cl_intel_subgroup_matrix_multiply_accumulate; Intel, sycl-tla, mma_traits_xe.hpp"
 	for _, lanes := range []int{8, 16} {
 		for _, m := range []int{1, 2, 4, 8} {
 			for _, t := range []struct {
 				name string
 				bits int
-			}{{"f16", 16}, {"bf16", 16}, {"s8", 8}, {"u8", 8}, {"s4", 4}, {"u4", 4}} {
+			}{{"f16", 16}, {"bf16", 16}, {"s8", 8}, {"u8", 8}, {"s4", 4}, {"u4", 4}, {"tf32", 32}} {
 				w := 32 / t.bits
 				run := 8 * w / lanes // of A's row in a lane
+				threads, values := fmt.Sprintf("%d:%dk", lanes, run), fmt.Sprintf("%d:k %d:m", run, m)
+				if t.bits == 32 {
+					if lanes == 8 || m == 1 {
+						continue
+					}
+					threads, values = "8:k 2:m", fmt.Sprintf("%d:2m", m/2)
+				}
 				list = append(list, MatrixInstruction{
-					Name: fmt.Sprintf("xe.dpas.m%dn%dk%d.%s", m, lanes, 8*w, t.name), Thread: "lane", Source: "Khronos, OpenCL extension cl_intel_subgroup_matrix_multiply_accumulate",
+					Name: fmt.Sprintf("xe.dpas.m%dn%dk%d.%s", m, lanes, 8*w, t.name), Thread: "lane", Source: source,
 					Fragments: []Fragment{
-						fragment("A", t.bits, fmt.Sprintf("m%d k%d", m, 8*w), fmt.Sprintf("%d:%dk", lanes, run), fmt.Sprintf("%d:k %d:m", run, m)),
+						fragment("A", t.bits, fmt.Sprintf("m%d k%d", m, 8*w), threads, values),
 						fragment("B", t.bits, fmt.Sprintf("k%d n%d", 8*w, lanes), fmt.Sprintf("%d:n", lanes), fmt.Sprintf("%d:k", 8*w)),
 						fragment("C", 32, fmt.Sprintf("m%d n%d", m, lanes), fmt.Sprintf("%d:n", lanes), fmt.Sprintf("%d:m", m)),
 					},
@@ -58,7 +68,8 @@ func intelDPAS() (list []MatrixInstruction) {
 
 // armMatrix has the outer products of SME, for vectors of 128 to 2048 bits. It has the products of
 // two rows and two columns in a vector too. Each element of the accumulator takes the neighbours of its size
-// from the vectors. Source: Arm, Architecture Reference Manual for A-profile.
+// from the vectors. Source: Arm, Architecture Reference Manual for A-profile. The numbers of one
+// smopa were compared. Of the others Arm's descriptions are in words: no table was compared.
 func armMatrix() (list []MatrixInstruction) {
 	const source = "Arm, Architecture Reference Manual for A-profile architecture: "
 	for svl := 128; svl <= 2048; svl *= 2 {
@@ -114,7 +125,7 @@ func appleMatrix() (list []MatrixInstruction) {
 	return list
 }
 
-// tenstorrentTiles has the tile of four faces, row after row, and the product of the matrix unit. Source: tenstorrent/tt-metal, tech_reports/tensor_layouts, and
+// tenstorrentTiles has the tile of four faces, row after row, and the product of the matrix unit. Source: tenstorrent/tt-metal, tech_reports/tensor_layouts and tilize_utils.cpp, and
 // tt-isa-documentation, WormholeB0/TensixTile/TensixCoprocessor/MVMUL.md.
 func tenstorrentTiles() []MatrixInstruction {
 	face := func(name, row, col string) Fragment {

@@ -172,9 +172,9 @@ func rdna4Fragments(_ testing.TB, _ string) map[string]formula {
 // amxTiles follows the pseudocode: C[m][n] += Σ A.row[m][w·k+j] · B.row[k][w·n+j] over k and j.
 func amxTiles(_ testing.TB, name string) map[string]formula {
 	w := 4
-	if strings.Contains(name, "16ps") {
+	if strings.Contains(name, "tdp") && strings.Contains(name, "16ps") {
 		w = 2
-	} else if strings.Contains(name, "tf32") {
+	} else if strings.Contains(name, "tf32") || strings.Contains(name, "tcmm") {
 		w = 1
 	}
 	return map[string]formula{
@@ -188,6 +188,13 @@ func amxTiles(_ testing.TB, name string) map[string]formula {
 func dpasFragments(t testing.TB, name string) map[string]formula {
 	n := numbersIn(t, name, `m(\d+)n(\d+)k(\d+)`)
 	lanes, run := n[1], n[2]/n[1]
+	if run == 0 { // element x of A's rows is in lane x mod 16
+		return map[string]formula{
+			"A": func(l, i int) []int { return []int{(l + 16*i) / 8, (l + 16*i) % 8} },
+			"B": func(l, i int) []int { return []int{i, l} },
+			"C": func(l, i int) []int { return []int{i, l} },
+		}
+	}
 	return map[string]formula{
 		"A": func(l, i int) []int { return []int{i / run, run*l + i%run} },
 		"B": func(l, i int) []int { return []int{i, l} },
