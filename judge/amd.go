@@ -9,9 +9,10 @@ const amdMatrix = "AMD, matrix instruction calculator (ROCm/amd_matrix_instructi
 // matrices, and then the later k. Four neighbouring rows of C are in four registers. Four rows of
 // 64-bit floats are in four groups of lanes.
 //
-// The calculator has the instructions of CDNA 1 and 2. Those of CDNA 3 and 4 follow its formulas,
-// and no table of theirs was compared. Of the forms f8f6f4 of CDNA 4 there is FP4 only. Its places are those that
-// Modular describes. Of FP8 and FP6 no description was found.
+// The calculator has the instructions of CDNA 1 to 3. Those of CDNA 4 follow its formulas, and no
+// table of theirs was compared. Of the forms f8f6f4 of CDNA 4 there is FP4, and 32x32x64 with FP8.
+// Their places are those of AMD's article on the matrix cores of CDNA 3 and 4, and of Modular's kernel.
+// Of the others no description was found.
 func amdMFMA() (list []MatrixInstruction) {
 	for _, g := range []struct {
 		gen, bits int
@@ -29,6 +30,7 @@ func amdMFMA() (list []MatrixInstruction) {
 		{4, 16, []string{"f16", "bf16"}, [][3]int{{32, 16, 1}, {16, 32, 1}}},
 		{4, 8, []string{"i8"}, [][3]int{{32, 32, 1}, {16, 64, 1}}},
 		{4, 4, []string{"fp4.fp4"}, [][3]int{{32, 64, 1}, {16, 128, 1}}},
+		{4, 8, []string{"fp8.fp8"}, [][3]int{{32, 64, 1}}},
 		{3, 8, []string{"fp8.fp8", "fp8.bf8", "bf8.fp8", "bf8.bf8"}, [][3]int{{32, 16, 1}, {16, 32, 1}}},
 	} {
 		for _, s := range g.shapes {
@@ -38,8 +40,12 @@ func amdMFMA() (list []MatrixInstruction) {
 				pre, size = fmt.Sprintf("block%d ", blocks), size+fmt.Sprintf(".%db", blocks)
 			}
 			run := m * k * blocks / 64 // neighbours along k
+			threads, values := fmt.Sprintf("%d:block %d:%dk", blocks, 64/m/blocks, run), fmt.Sprintf("%d:k", run)
+			if g.bits == 8 && k == 64 && m == 32 {
+				threads, values = "2:16k", "16:k 2:32k"
+			}
 			in := func(name, axes, row string) Fragment {
-				return fragment(name, g.bits, pre+axes, fmt.Sprintf("%d:%s %d:block %d:%dk", m, row, blocks, 64/m/blocks, run), fmt.Sprintf("%d:k", run))
+				return fragment(name, g.bits, pre+axes, fmt.Sprintf("%d:%s %s", m, row, threads), values)
 			}
 			var c Fragment
 			switch axes := fmt.Sprintf("%sm%d n%d", pre, m, m); {
@@ -53,8 +59,8 @@ func amdMFMA() (list []MatrixInstruction) {
 				c = fragment("C", 32, axes, fmt.Sprintf("%d:n %d:4m", m, 64/m), fmt.Sprintf("4:m %d:%dm %d:block", m*m/256, 256/m, blocks))
 			}
 			source := amdMatrix
-			if g.bits == 4 {
-				source = "Modular, MAX kernels, linalg.matmul.gpu.amd.mxfp4_matmul_amd"
+			if m*k == 2048 { // a form f8f6f4
+				source = "AMD, Matrix Core Programming on AMD CDNA 3 and CDNA 4; Modular, mxfp4_matmul_amd"
 			}
 			for _, t := range g.types {
 				list = append(list, MatrixInstruction{
@@ -68,10 +74,11 @@ func amdMFMA() (list []MatrixInstruction) {
 }
 
 // amdWMMA has the dense WMMA of RDNA 3 and 4. On RDNA 3 each half of a wave of 32 has all of
-// A and of B, as each quarter of a wave of 64 has. On RDNA 4 the upper half has the upper k. Left
-// out are RDNA 4's waves of 64, and its form with k of 32. The order of k isn't published where
-// this package could read it. Sources: the calculator for RDNA 3; AMD GPUOpen, Using the Matrix Cores
-// of AMD RDNA 4, which describes 16-bit floats. The types of 8 and 4 bits follow it.
+// A and of B, as each quarter of a wave of 64 has. On RDNA 4 each lane has a part of k. With floats
+// of 16 bits, the halves of a wave take turns at four neighbours of k. Left out is its product of
+// 4-bit integers with k of 16 for waves of 64: half of the lanes have no element. Source: the
+// calculator. Kernels of AMD GPUOpen give the lower k to the lower half of a wave. Their product is the same,
+// since A and B are exchanged alike.
 func amdWMMA() (list []MatrixInstruction) {
 	type form struct {
 		name      string
@@ -97,11 +104,32 @@ func amdWMMA() (list []MatrixInstruction) {
 		}
 	}
 	for _, f := range append(forms, form{"fp8.fp8", 8, 32}, form{"fp8.bf8", 8, 32}, form{"bf8.fp8", 8, 32}, form{"bf8.bf8", 8, 32}) {
-		list = append(list, MatrixInstruction{Name: "rdna4.wmma.16x16x16." + f.name, Thread: "lane", Source: "AMD GPUOpen, Using the Matrix Cores of AMD RDNA 4 architecture GPUs", Fragments: []Fragment{
-			fragment("A", f.bits, "m16 k16", "16:m 2:8k", "8:k"),
-			fragment("B", f.bits, "k16 n16", "16:n 2:8k", "8:k"),
-			fragment("C", f.acc, "m16 n16", "16:n 2:8m", "8:m"),
-		}})
+		for _, k := range []int{16, 32} {
+			for _, wave := range []int{32, 64} {
+				if k == 32 && f.bits != 4 || k == 16 && f.bits == 4 && wave == 64 {
+					continue
+				}
+				name, rows, half := fmt.Sprintf("rdna4.wmma.16x16x%d.%s", k, f.name), "16:n 2:8m", "8:m"
+				run := k / 2 // neighbours along k
+				threads, values := fmt.Sprintf("2:%dk", run), fmt.Sprintf("%d:k", run)
+				switch {
+				case f.bits == 16 && wave == 32:
+					threads, values = "2:4k", "4:k 2:8k"
+				case f.bits == 16:
+					threads, values = "2:4k 2:8k", "4:k"
+				case wave == 64:
+					threads, values = fmt.Sprintf("2:%dk 2:%dk", run, run/2), fmt.Sprintf("%d:k", run/2)
+				}
+				if wave == 64 {
+					name, rows, half = name+".w64", "16:n 2:8m 2:4m", "4:m"
+				}
+				list = append(list, MatrixInstruction{Name: name, Thread: "lane", Source: amdMatrix, Fragments: []Fragment{
+					fragment("A", f.bits, fmt.Sprintf("m16 k%d", k), "16:m "+threads, values),
+					fragment("B", f.bits, fmt.Sprintf("k%d n16", k), "16:n "+threads, values),
+					fragment("C", f.acc, "m16 n16", rows, half),
+				}})
+			}
+		}
 	}
 	return list
 }

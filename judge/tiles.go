@@ -68,8 +68,9 @@ func intelDPAS() (list []MatrixInstruction) {
 
 // armMatrix has the outer products of SME, for vectors of 128 to 2048 bits. It has the products of
 // two rows and two columns in a vector too. Each element of the accumulator takes the neighbours of its size
-// from the vectors. Source: Arm, Architecture Reference Manual for A-profile. The numbers of one
-// smopa were compared. Of the others Arm's descriptions are in words: no table was compared.
+// from the vectors. Source: Arm, Architecture Reference Manual for A-profile, in words. The places
+// are those of QEMU's smmla, bfmmla and bfmopa, and of the sums of an smopa in its issue 2083. Of SVE's fmmla
+// no table was compared.
 func armMatrix() (list []MatrixInstruction) {
 	const source = "Arm, Architecture Reference Manual for A-profile architecture: "
 	for svl := 128; svl <= 2048; svl *= 2 {

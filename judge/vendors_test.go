@@ -131,8 +131,12 @@ func mfmaFragments(t testing.TB, name string) map[string]formula {
 		}
 		return []int{b, i, j}
 	}
-	a := func(l, i int) []int { return at(l/m%blocks, l%m, l/(m*blocks)*run+i) }
-	b := func(l, i int) []int { return at(l/m%blocks, l/(m*blocks)*run+i, l%m) }
+	along := func(l, i int) int { return l/(m*blocks)*run + i }
+	if strings.Contains(name, "32x32x64.fp8") { // AMD's article: two runs of 16, 32 apart
+		along = func(l, i int) int { return l/32*16 + i/16*32 + i%16 }
+	}
+	a := func(l, i int) []int { return at(l/m%blocks, l%m, along(l, i)) }
+	b := func(l, i int) []int { return at(l/m%blocks, along(l, i), l%m) }
 	var c formula
 	switch {
 	case strings.HasSuffix(name, "f64") && m == 16:
@@ -161,11 +165,31 @@ func rdna3Fragments(_ testing.TB, name string) map[string]formula {
 	}
 }
 
-func rdna4Fragments(_ testing.TB, _ string) map[string]formula {
+// rdna4Fragments are the calculator's, from a lane and an element to k. Waves of 64 have half of the neighbours in a lane.
+func rdna4Fragments(t testing.TB, name string) map[string]formula {
+	k := numbersIn(t, name, `16x16x(\d+)`)[0]
+	wide, short := strings.HasSuffix(name, ".w64"), strings.Contains(name, "f16")
+	at := func(l, i int) int {
+		switch {
+		case short && wide:
+			return l/16*4 + i
+		case short:
+			return i/4*8 + l/16*4 + i%4
+		case wide:
+			return l/16%2*k/2 + l/32*k/4 + i
+		}
+		return l/16*k/2 + i
+	}
+	row := func(l, i int) int {
+		if wide {
+			return l/16%2*8 + l/32*4 + i
+		}
+		return l/16*8 + i
+	}
 	return map[string]formula{
-		"A": func(l, i int) []int { return []int{l % 16, 8*(l/16) + i} },
-		"B": func(l, i int) []int { return []int{8*(l/16) + i, l % 16} },
-		"C": func(l, i int) []int { return []int{8*(l/16) + i, l % 16} },
+		"A": func(l, i int) []int { return []int{l % 16, at(l, i)} },
+		"B": func(l, i int) []int { return []int{at(l, i), l % 16} },
+		"C": func(l, i int) []int { return []int{row(l, i), l % 16} },
 	}
 }
 
