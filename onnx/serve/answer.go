@@ -132,13 +132,13 @@ func (a *array) appendJSON(b []byte) []byte {
 }
 
 // compute runs the inputs of a request, with others if that is allowed.
-func (m *model) compute(ctx context.Context, in map[string]onnx.Value) (map[string]array, error) {
+func (m *model) compute(ctx context.Context, in map[string]onnx.Value, later bool) (map[string]array, error) {
 	if m.batches != nil {
 		if key, rows := m.batches.key(in); rows > 0 && rows < m.s.o.MaxBatch {
-			return m.batches.run(ctx, key, rows, in)
+			return m.batches.run(ctx, key, rows, in, later)
 		}
 	}
-	if err := m.s.enter(ctx); err != nil {
+	if err := m.s.enter(ctx, later); err != nil {
 		return nil, err
 	}
 	defer m.s.leave()

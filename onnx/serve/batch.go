@@ -220,10 +220,10 @@ func (b *batches) key(in map[string]onnx.Value) (string, int) {
 	return key.String(), rows
 }
 
-// run adds a request to a batch and waits for its result.
-func (b *batches) run(ctx context.Context, key string, rows int, in map[string]onnx.Value) (map[string]array, error) {
+// run adds a request to a batch and waits for its result. Later is as in Server.enter.
+func (b *batches) run(ctx context.Context, key string, rows int, in map[string]onnx.Value, later bool) (map[string]array, error) {
 	s := b.m.s
-	if s.queue.Add(1) > int64(s.o.MaxQueue+s.o.MaxRuns) { // requests that find a free slot count for a while, too
+	if s.queue.Add(1) > int64(s.o.MaxQueue+s.o.MaxRuns) && !later { // requests that find a free slot count for a while, too
 		s.queue.Add(-1)
 		return nil, errQueue
 	}

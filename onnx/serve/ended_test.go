@@ -51,8 +51,8 @@ func TestEnded(t *testing.T) {
 		"stream": func(ctx context.Context) ([]byte, error) { return list(m.run(ctx, in, 1)) },
 		"shared": func(ctx context.Context) ([]byte, error) {
 			key, rows := b.key(in)
-			go b.run(context.Background(), key, rows, in)
-			return list(b.run(ctx, key, rows, in))
+			go b.run(context.Background(), key, rows, in, false)
+			return list(b.run(ctx, key, rows, in, false))
 		},
 		"request": func(ctx context.Context) ([]byte, error) {
 			w := httptest.NewRecorder()

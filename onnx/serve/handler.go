@@ -340,7 +340,7 @@ func (m *model) answer(ctx context.Context, body []byte, header int64, picture, 
 	if err != nil {
 		return nil, 0, "", err
 	}
-	out, err := m.compute(ctx, in)
+	out, err := m.compute(ctx, in, false)
 	if err != nil {
 		return nil, 0, "", err
 	}

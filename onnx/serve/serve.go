@@ -98,7 +98,7 @@ type Service struct {
 }
 
 // A Run runs the server's model with a name. It waits for other runs as requests of the protocol do, and shares runs with them where
-// Options.BatchDelay says so.
+// Options.BatchDelay says so. Options.MaxQueue refuses the first run of a request alone: later ones wait in turn.
 type Run func(ctx context.Context, model string, in map[string]tensor.Any) (map[string]tensor.Any, error)
 
 // ErrNotFound is wrapped by an error of a Service about a thing that the server doesn't have.
@@ -431,14 +431,14 @@ func (s *Server) take(held *int64, n int64) error {
 	return nil
 }
 
-// enter waits for the right to run.
-func (s *Server) enter(ctx context.Context) error {
+// enter waits for the right to run. MaxQueue doesn't refuse a later run of a request: it waits in the place that its first run had.
+func (s *Server) enter(ctx context.Context, later bool) error {
 	select {
 	case s.slots <- struct{}{}:
 		return nil
 	default:
 	}
-	if s.queue.Add(1) > int64(s.o.MaxQueue) {
+	if s.queue.Add(1) > int64(s.o.MaxQueue) && !later {
 		s.queue.Add(-1)
 		return errQueue
 	}

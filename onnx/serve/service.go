@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"sync/atomic"
 
 	"github.com/ashlar-go/ashlar/onnx"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -48,7 +49,7 @@ func (s *Server) serves(v *Service) func(http.ResponseWriter, *http.Request) err
 			return err
 		}
 		return s.admitted(w, r, func(ctx context.Context, body []byte, held *int64) error {
-			answer, err := v.Answer(ctx, body, s.runs, func(n int64) error { return s.take(held, n) })
+			answer, err := v.Answer(ctx, body, s.runs(), func(n int64) error { return s.take(held, n) })
 			var known *refusal
 			switch {
 			case err == nil:
@@ -68,25 +69,29 @@ func (s *Server) serves(v *Service) func(http.ResponseWriter, *http.Request) err
 	}
 }
 
-// runs is the Run of services.
-func (s *Server) runs(ctx context.Context, name string, in map[string]tensor.Any) (map[string]tensor.Any, error) {
-	m := s.models[name]
-	if m == nil {
-		return nil, fmt.Errorf("%w: there is no model %.100q", ErrNotFound, name)
-	}
-	values := make(map[string]onnx.Value, len(in))
-	for name, a := range in {
-		values[name] = onnx.TensorValue(a)
-	}
-	out, err := m.compute(ctx, values)
-	if err != nil {
-		return nil, err
-	}
-	all := make(map[string]tensor.Any, len(out))
-	for name, a := range out {
-		if all[name], err = a.tensor(); err != nil {
-			return nil, fmt.Errorf("output %q: %w", name, err)
+// runs is the Run of a service for one request.
+func (s *Server) runs() Run {
+	var ran atomic.Bool
+	return func(ctx context.Context, name string, in map[string]tensor.Any) (map[string]tensor.Any, error) {
+		m := s.models[name]
+		if m == nil {
+			return nil, fmt.Errorf("%w: there is no model %.100q", ErrNotFound, name)
 		}
+		values := make(map[string]onnx.Value, len(in))
+		for name, a := range in {
+			values[name] = onnx.TensorValue(a)
+		}
+		out, err := m.compute(ctx, values, ran.Load())
+		if err != nil {
+			return nil, err
+		}
+		ran.Store(true)
+		all := make(map[string]tensor.Any, len(out))
+		for name, a := range out {
+			if all[name], err = a.tensor(); err != nil {
+				return nil, fmt.Errorf("output %q: %w", name, err)
+			}
+		}
+		return all, nil
 	}
-	return all, nil
 }
