@@ -23,7 +23,7 @@ func (m *Model) Classify(ctx context.Context, texts []string, opts ...Options) (
 	if err != nil {
 		return nil, err
 	}
-	list, err := m.items(texts, nil, &o)
+	list, err := m.items(ctx, texts, nil, &o)
 	if err != nil {
 		return nil, err
 	}
@@ -72,8 +72,11 @@ func (m *Model) Rerank(ctx context.Context, query string, texts []string, opts .
 	if err != nil {
 		return nil, err
 	}
+	if err := o.valid(query, "the query"); err != nil {
+		return nil, err
+	}
 	queries := slices.Repeat([]string{query}, len(texts))
-	list, err := m.items(queries, texts, &o)
+	list, err := m.items(ctx, queries, texts, &o)
 	if err != nil {
 		return nil, err
 	}

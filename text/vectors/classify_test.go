@@ -1,6 +1,7 @@
 package vectors_test
 
 import (
+	"context"
 	"errors"
 	"math"
 	"slices"
@@ -188,5 +189,42 @@ func TestWrongCalls(t *testing.T) {
 	}
 	if _, err := embeds.Embed(t.Context(), texts); !errors.Is(err, tensor.ErrClosed) {
 		t.Error(err)
+	}
+}
+
+// A call whose context has ended makes no tokens.
+func TestEnded(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	o := vectors.Options{Counted: func([]int) error {
+		t.Error("the texts became tokens")
+		return nil
+	}}
+	embeds := open(t, encoders.Kind{Family: "bert"}, nil)
+	scores := open(t, encoders.Kind{Family: "bert", Labels: []string{"x"}}, nil)
+	names := open(t, encoders.Kind{Family: "bert", Labels: []string{"O"}, Tokens: true}, nil)
+	_, embed := embeds.Embed(ctx, texts, o)
+	_, ids := embeds.EmbedIDs(ctx, [][]int64{{1}}, o)
+	_, classify := scores.Classify(ctx, texts, o)
+	_, rerank := scores.Rerank(ctx, "red", texts, o)
+	_, entities := names.Entities(ctx, texts, vectors.JoinSimple, o)
+	for i, err := range []error{embed, ids, classify, rerank, entities} {
+		if !errors.Is(err, context.Canceled) {
+			t.Errorf("call %d: %v", i, err)
+		}
+	}
+}
+
+// The byte of a text that isn't UTF-8 is one of the text itself, without the prompt, and the query isn't a text.
+func TestNotUTF8(t *testing.T) {
+	embeds := open(t, encoders.Kind{Family: "bert"}, map[string]any{"config_sentence_transformers.json": `{"prompts": {"query": "search: "}}`})
+	scores := open(t, encoders.Kind{Family: "bert", Labels: []string{"x"}}, nil)
+	_, embed := embeds.Embed(t.Context(), []string{"red", "a�b\xff"}, vectors.Options{Prompt: "query"})
+	_, text := scores.Rerank(t.Context(), "red", []string{"red", "\xff"})
+	_, query := scores.Rerank(t.Context(), "r\xe4d", []string{"red"})
+	for i, want := range []string{"text 1 isn't UTF-8 from byte 5 on", "text 1 isn't UTF-8 from byte 0 on", "the query isn't UTF-8 from byte 1 on"} {
+		if err := []error{embed, text, query}[i]; !errors.Is(err, tensor.ErrValue) || !strings.Contains(err.Error(), "vectors: value: "+want+": set Options.ReplaceInvalid") {
+			t.Errorf("%v, want %s", err, want)
+		}
 	}
 }

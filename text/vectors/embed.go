@@ -13,7 +13,7 @@ func (m *Model) Embed(ctx context.Context, texts []string, opts ...Options) ([][
 	if err != nil {
 		return nil, err
 	}
-	list, err := m.items(texts, nil, &o)
+	list, err := m.items(ctx, texts, nil, &o)
 	if err != nil {
 		return nil, err
 	}
@@ -30,6 +30,9 @@ func (m *Model) EmbedIDs(ctx context.Context, ids [][]int64, opts ...Options) ([
 	list := make([]item, len(ids))
 	counts := make([]int, len(ids))
 	for i, row := range ids {
+		if ctx.Err() != nil {
+			return nil, errorf("%w", context.Cause(ctx))
+		}
 		for _, id := range row {
 			if _, ok := m.tokens.Token(id); !ok {
 				return nil, errorf("%w: text %d: no token has the id %d", tensor.ErrValue, i, id)

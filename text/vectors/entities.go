@@ -51,7 +51,7 @@ func (m *Model) Entities(ctx context.Context, texts []string, join Join, opts ..
 	case o.Dimensions != 0 || o.Raw:
 		return nil, errorf("%w: Options.Dimensions and Options.Raw aren't for Entities", tensor.ErrValue)
 	}
-	list, err := m.items(texts, nil, &o)
+	list, err := m.items(ctx, texts, nil, &o)
 	if err != nil {
 		return nil, err
 	}

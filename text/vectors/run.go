@@ -66,11 +66,11 @@ func optionsOf(opts []Options) (Options, error) {
 type item struct {
 	ids, types []int64
 	skip       int // tokens that pooling leaves out
-	e          *text.Encoding
+	e          *text.Encoding // for Entities alone
 }
 
-// items turns texts, and the pairs of each, into tokens.
-func (m *Model) items(texts []string, pairs []string, o *Options) ([]item, error) {
+// items turns texts, and the pairs of each, into tokens. It ends between two texts when the context does.
+func (m *Model) items(ctx context.Context, texts []string, pairs []string, o *Options) ([]item, error) {
 	prompt := ""
 	if name := o.Prompt; m.kind >= logitsOfTokens && name != "" {
 		return nil, errorf("%w: Options.Prompt is for Embed", tensor.ErrValue)
@@ -98,10 +98,17 @@ func (m *Model) items(texts []string, pairs []string, o *Options) ([]item, error
 	list := make([]item, len(texts))
 	counts := make([]int, len(texts))
 	for i, t := range texts {
-		how := all
+		if ctx.Err() != nil {
+			return nil, errorf("%w", context.Cause(ctx))
+		}
+		how, given := all, t
 		if pairs != nil {
-			p := m.lowered(pairs[i])
+			given = pairs[i]
+			p := m.lowered(given)
 			how.Pair = &p
+		}
+		if err := o.valid(given, "text %d", i); err != nil {
+			return nil, err
 		}
 		e, err := m.tokens.Encode(m.lowered(prompt+t), how)
 		if err != nil {
@@ -117,10 +124,25 @@ func (m *Model) items(texts []string, pairs []string, o *Options) ([]item, error
 			}
 			e.Overflow = nil
 		}
-		list[i] = item{ids: e.IDs, types: e.Types, skip: min(skip, len(e.IDs)), e: &e}
+		list[i] = item{ids: e.IDs, types: e.Types, skip: min(skip, len(e.IDs))}
+		if m.kind == logitsOfTokens {
+			list[i].e = &e
+		}
 		counts[i] = len(e.IDs)
 	}
 	return list, m.counted(counts, o)
+}
+
+// valid refuses a text that isn't UTF-8, unless the options replace its bytes. Name says which text it is.
+func (o *Options) valid(s, name string, args ...any) error {
+	if o.ReplaceInvalid || utf8.ValidString(s) {
+		return nil
+	}
+	at := 0
+	for r, n := utf8.DecodeRuneInString(s); r != utf8.RuneError || n > 1; r, n = utf8.DecodeRuneInString(s[at:]) {
+		at += n
+	}
+	return errorf("%w: %s isn't UTF-8 from byte %d on: set Options.ReplaceInvalid, or convert it", tensor.ErrValue, fmt.Sprintf(name, args...), at)
 }
 
 // counted refuses texts without tokens, and tells the program the numbers of the others.
