@@ -65,7 +65,7 @@ func optionsOf(opts []Options) (Options, error) {
 // An item is a text as tokens.
 type item struct {
 	ids, types []int64
-	skip       int // tokens that pooling leaves out
+	skip       int            // tokens that pooling leaves out
 	e          *text.Encoding // for Entities alone
 }
 
