@@ -57,7 +57,7 @@ func (p *program) calibrate(ctx context.Context, samples Samples, r *Report) err
 			case math.IsNaN(lo) || math.IsNaN(hi):
 				return fmt.Errorf("quantize: %s: %s: its result has a NaN", sample, place(name))
 			case lo > hi: // it has no elements
-				lo, hi = 0, 0
+				continue
 			case math.IsInf(lo, 0) || math.IsInf(hi, 0):
 				return fmt.Errorf("quantize: %s: %s: its result has an infinity", sample, place(name))
 			}
@@ -74,7 +74,13 @@ func (p *program) calibrate(ctx context.Context, samples Samples, r *Report) err
 		return err
 	case r.Samples == 0:
 		return fmt.Errorf("quantize: %w: there are no samples", tensor.ErrValue)
-	case foreign:
+	}
+	for _, name := range names {
+		if p.ranges[name] == nil && !p.foreign[name] {
+			return fmt.Errorf("quantize: %w: %s: its result has no elements in any sample: give samples in which it has some", tensor.ErrValue, place(name))
+		}
+	}
+	if foreign {
 		if err := p.choose(r); err != nil {
 			return err
 		}

@@ -13,7 +13,8 @@ import (
 // each run, so there are no samples. Weights are int8 from -127 to 127 with a scale for each column. Conv stays in float32, and so
 // do products of two activations. Nodes of opset 7 to 12 are brought to 13. Of the options Keep counts.
 //
-// It fails with ErrNothing for a model without such nodes, and for an unknown name in Keep. The result shares the file of m.
+// It fails with ErrNothing for a model without such nodes, or whose nodes are on integers already, and with tensor.ErrValue for an
+// unknown name in Keep. The result shares the file of m.
 func Dynamic(m *onnx.Model, o *Options) (*onnx.Model, *Report, error) {
 	codes := make(map[string][3]string) // the integers of an activation, their scale and zero point
 	return replaced(m, o, func(e *emitter, n *onnx.Node, w product) string {
@@ -37,7 +38,8 @@ func Dynamic(m *onnx.Model, o *Options) (*onnx.Model, *Report, error) {
 // activations of float32. A block is a power of two from 16 on, of weights of one column. The weight with the largest
 // magnitude gets the smallest integer, and 0 the middle one. Products of two activations and matrices with fewer rows than a block stay. Of the options Keep counts.
 //
-// It fails with ErrNothing for a model without such nodes, for an unknown name in Keep, and for other bits and blocks. The result shares the file of m.
+// It fails with ErrNothing for a model without such nodes, or whose nodes are on integers already. It fails with tensor.ErrValue for
+// an unknown name in Keep, and for other bits and blocks. The result shares the file of m.
 func Blocks(m *onnx.Model, bits, block int, o *Options) (*onnx.Model, *Report, error) {
 	if bits != 4 && bits != 8 || block < 16 || block > 1<<16 || block&(block-1) != 0 {
 		return nil, nil, fmt.Errorf("quantize: %w: blocks of %d weights of %d bits; want a power of two from 16 to 65536, and 4 or 8 bits", tensor.ErrValue, block, bits)
@@ -112,8 +114,8 @@ func replaced(m *onnx.Model, o *Options, by func(e *emitter, n *onnx.Node, w pro
 		}
 		r.Products++
 		w, beta, why := p.matrix(n)
-		if why == "" {
-			why = p.kept[n.Outputs[0]]
+		if kept := p.kept[n.Outputs[0]]; kept != "" {
+			why = kept
 		}
 		result := ""
 		if why == "" {

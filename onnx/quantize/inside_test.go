@@ -403,6 +403,7 @@ func TestBad(t *testing.T) {
 		"float64":      {wide, one(map[string]tensor.Any{"x": tensor.New[float64](2, 2).Any(), "y": tensor.New[float64](2, 2).Any()}), Options{}, "isn't of float32"},
 		"no samples":   {m, one(), Options{}, "no samples"},
 		"other shape":  {m, one(good, other), Options{}, "second: "},
+		"empty":        {m, one(map[string]tensor.Any{"x": noise(r, 0, 3, 8, 8).Any()}), Options{}, "its result has no elements in any sample"},
 		"NaN":          {m, one(good, map[string]tensor.Any{"x": nan.Any()}), Options{}, `second: input "x": its result has a NaN`},
 		"infinity":     {m, one(map[string]tensor.Any{"x": inf.Any()}), Options{}, `first: node "`},
 		"unknown name": {m, one(good), Options{Keep: []string{"konv"}}, `"konv"`},
@@ -425,6 +426,18 @@ func TestBad(t *testing.T) {
 	end()
 	if _, _, err := Static(ended, m, one(good), nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("an ended context: %v", err)
+	}
+	q, _, err := Static(ctx, m, one(map[string]tensor.Any{"x": noise(r, 0, 3, 8, 8).Any()}, good), nil)
+	if err != nil {
+		t.Fatalf("an empty sample beside another: %v", err)
+	}
+	_, _, static := Static(ctx, q, one(good), nil)
+	_, _, dynamic := Dynamic(q, nil)
+	_, _, blocks := Blocks(q, 4, 16, nil)
+	for _, err := range []error{static, dynamic, blocks} {
+		if !errors.Is(err, ErrNothing) || !strings.Contains(err.Error(), "made of integers already") {
+			t.Errorf("a model that is quantized: %v", err)
+		}
 	}
 	if _, _, err := Static(ctx, without, one(), nil); !errors.Is(err, ErrNothing) {
 		t.Errorf("no product: %v", err)

@@ -96,7 +96,25 @@ func newProgram(m *onnx.Model, o *Options) (*program, error) {
 	if err := p.known(); err != nil {
 		return nil, err
 	}
-	return p, p.constants()
+	if err := p.constants(); err != nil {
+		return nil, err
+	}
+	p.integers()
+	return p, nil
+}
+
+// integers keeps products as they are whose operand is made of integers already.
+func (p *program) integers() {
+	maker := p.makers()
+	for i := range p.g.Nodes {
+		n := &p.g.Nodes[i]
+		if !onnxs(n, products...) || len(n.Inputs) == 0 || len(n.Outputs) == 0 {
+			continue
+		}
+		if k, ok := maker[n.Inputs[0]]; ok && onnxs(&p.g.Nodes[k], "DequantizeLinear") {
+			p.kept[n.Outputs[0]] = "its operand is made of integers already"
+		}
+	}
 }
 
 // reads are the values that a node reads, also in graphs inside it.

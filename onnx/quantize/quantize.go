@@ -20,7 +20,8 @@ import (
 // The samples are gone over once for the extremes, once more for another Range, and once for layers. Memory is that of a
 // run and, for another Range, 16 KiB for each value. The model doesn't depend on the order of the samples.
 //
-// It fails with ErrNothing for a model without such nodes, for no samples, and for an unknown name in Keep. It fails for a sample that a run refuses, with
+// It fails with ErrNothing for a model without such nodes, or whose nodes are on integers already. It fails with tensor.ErrValue for
+// no samples, for a result without an element in all of them, and for an unknown name in Keep. It fails for a sample that a run refuses, with
 // the sample's name, and for a NaN or an infinity, with the node's. The result shares the file of m: to close one of them closes both.
 func Static(ctx context.Context, m *onnx.Model, samples Samples, o *Options) (*onnx.Model, *Report, error) {
 	p, err := newProgram(m, o)
