@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/core/disk"
 	"github.com/ashlar-go/ashlar/onnx"
 	"github.com/ashlar-go/ashlar/onnx/quantize"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -26,6 +27,7 @@ type quantizeFlags struct {
 	repeat      int
 	dynamic     bool
 	bits, block int
+	json        bool
 	o           quantize.Options
 }
 
@@ -60,7 +62,8 @@ for these two, and the report has no distances without them.
 
 The report has the share of operations on integers, the size, and the time of a run.
 It has the distance of each output from the model of floats over all samples. Samples
-are read one at a time, and several times. OUT is there in full or not at all.`,
+are read one at a time, and several times. With --json it is one object. OUT is there
+in full or not at all.`,
 		Example: `  ashlar quantize testdata/digits.onnx -o small.onnx --calibrate pictures
   ashlar quantize model.onnx -o small.onnx --calibrate photos --mean 0.485,0.456,0.406 --std 0.229,0.224,0.225
   ashlar quantize model.onnx -o small.onnx --calibrate inputs --range error --layers
@@ -87,6 +90,7 @@ are read one at a time, and several times. OUT is there in full or not at all.`,
 	flags.IntVar(&f.bits, "bits", 0, "keep the weights of MatMul and Gemm in blocks of numbers of `N` bits: 4 or 8")
 	flags.IntVar(&f.block, "block", 32, "weights in a block of --bits: a power of two from 16 on")
 	flags.IntVar(&f.repeat, "repeat", 10, "time `N` runs of each model on the first sample; 0 is none")
+	flags.BoolVar(&f.json, "json", false, "print the report as one JSON object")
 	f.run.pics.register(c)
 	p.soundFlags(c)
 	flags.Var(&p.limit, "max-memory", "refuse a run that needs more memory for weights and results: 2GiB, 500MB or none (default 4GiB)")
@@ -126,6 +130,11 @@ func (f *quantizeFlags) check(p *program, c *cobra.Command) error {
 	case c.Flags().Changed("percentile") && f.ranges != "percentile":
 		return usagef(c, "--percentile is about --range percentile")
 	}
+	for _, name := range []string{"activations", "range", "percentile", "keep-error", "layers"} {
+		if (f.dynamic || f.bits != 0) && c.Flags().Changed(name) {
+			return usagef(c, "--%s is about ranges by samples, which --dynamic and --bits don't take: leave it out", name)
+		}
+	}
 	switch f.activations {
 	case "uint8":
 		f.o.Activations = dtype.Uint8
@@ -160,8 +169,16 @@ func (p *program) quantize(ctx context.Context, f *quantizeFlags, model string) 
 	if err := folderOf(f.out); err != nil {
 		return err
 	}
+	if own, err := os.Stat(model); err == nil {
+		if out, err := os.Stat(f.out); err == nil && os.SameFile(own, out) {
+			return fmt.Errorf("%s: it is the model of floats, which would be gone: give -o another file", f.out)
+		}
+	}
 	var samples quantize.Samples
 	if f.folder != "" {
+		if _, err := os.Stat(f.folder); err != nil {
+			return fmt.Errorf("%s: %w", f.folder, disk.Bare(err))
+		}
 		d, err := p.foldersOf(m, &f.run, []string{f.folder})
 		if err != nil {
 			return err
@@ -229,8 +246,80 @@ func (p *program) samples(src *source, m *onnx.Model, d *folders, f *runFlags) q
 	}
 }
 
+// A quantizeReport is the output of --json.
+type quantizeReport struct {
+	Output     string            `json:"output"`
+	Products   int               `json:"products"` // Conv, Gemm and MatMul nodes; Gemm and MatMul with --dynamic and --bits
+	Quantized  int               `json:"quantized"`
+	Samples    int               `json:"samples"`
+	Bytes      int64             `json:"bytes"`
+	Floats     int64             `json:"bytes_of_floats"`
+	Operations *operationsReport `json:"operations,omitempty"` // of a run on the first sample
+	Seconds    *secondsReport    `json:"seconds,omitempty"`    // of such a run, the median of several
+	Outputs    []distanceReport  `json:"outputs,omitempty"`
+	Layers     []layerReport     `json:"layers,omitempty"`
+	Kept       []string          `json:"float32"` // why nodes stay
+}
+
+type operationsReport struct {
+	Integers int64 `json:"integers"`
+	All      int64 `json:"all"` // of Conv, Gemm and MatMul
+}
+
+type secondsReport struct {
+	Integers float64 `json:"integers"`
+	Floats   float64 `json:"floats"`
+}
+
+// A distanceReport is a quantize.Distance.
+type distanceReport struct {
+	Name     string `json:"name"`
+	Largest  any    `json:"largest"`
+	Mean     any    `json:"mean"`
+	Relative any    `json:"relative"`
+	Same     int    `json:"same"`
+	Rows     int    `json:"rows"`
+}
+
+type layerReport struct {
+	distanceReport
+	Op   string `json:"operator"`
+	Kept bool   `json:"kept"`
+}
+
+func distanceOf(d quantize.Distance, name string) distanceReport {
+	return distanceReport{name, jsonFloat(d.Largest), jsonFloat(d.Mean), jsonFloat(d.Error), d.Same, d.Rows}
+}
+
 // reportQuantized prints the report.
 func (p *program) reportQuantized(ctx context.Context, f *quantizeFlags, src *source, m, q *onnx.Model, samples quantize.Samples, r *quantize.Report) error {
+	all := quantizeReport{Output: f.out, Products: r.Products, Quantized: r.Quantized, Samples: r.Samples, Kept: append([]string{}, r.Floats...)}
+	for size, m := range map[*int64]*onnx.Model{&all.Floats: m, &all.Bytes: q} {
+		b, err := onnx.Encode(m)
+		if err != nil {
+			return err
+		}
+		*size = int64(len(b))
+	}
+	var outputs []quantize.Distance
+	if samples != nil {
+		err := p.timeQuantized(ctx, f, m, q, samples, &all)
+		if err == nil {
+			outputs, err = quantize.Compare(ctx, m, q, samples, &f.o.Run)
+		}
+		if err != nil {
+			return p.calibrating(src, err)
+		}
+	}
+	if f.json {
+		for _, d := range outputs {
+			all.Outputs = append(all.Outputs, distanceOf(d, d.Name))
+		}
+		for _, l := range r.Layers {
+			all.Layers = append(all.Layers, layerReport{distanceOf(l.Distance, l.Name), l.Op, l.Kept})
+		}
+		return p.printLine(all)
+	}
 	what, how := "Conv, Gemm and MatMul node", "on integers"
 	if f.dynamic || f.bits != 0 {
 		what = "Gemm and MatMul node"
@@ -245,30 +334,19 @@ func (p *program) reportQuantized(ctx context.Context, f *quantizeFlags, src *so
 	fmt.Fprintln(p.out)
 	w := tabwriter.NewWriter(p.out, 0, 0, 2, ' ', 0)
 	row := func(head, form string, args ...any) { fmt.Fprintf(w, "  %s\t%s\n", head, fmt.Sprintf(form, args...)) }
-	sizes := make([]int64, 2)
-	for i, m := range []*onnx.Model{m, q} {
-		b, err := onnx.Encode(m)
-		if err != nil {
-			return err
-		}
-		sizes[i] = int64(len(b))
+	row("size", "%s, of floats %s", amount(all.Bytes), amount(all.Floats))
+	if o := all.Operations; o != nil {
+		row("operations", "%s of Conv, Gemm and MatMul are on integers", percent(o.Integers, o.All))
 	}
-	row("size", "%s, of floats %s", amount(sizes[1]), amount(sizes[0]))
-	if samples != nil {
-		if err := p.timeQuantized(ctx, f, m, q, samples, row); err != nil {
-			return p.calibrating(src, err)
+	if s := all.Seconds; s != nil {
+		row("run", "%s, of floats %s, %.2f times as fast", span(s.Integers), span(s.Floats), s.Floats/s.Integers)
+	}
+	for _, d := range outputs {
+		same := ""
+		if d.Rows > 0 {
+			same = fmt.Sprintf(", the largest at the same place in %d of %s", d.Same, counted(d.Rows, "row"))
 		}
-		list, err := quantize.Compare(ctx, m, q, samples, &f.o.Run)
-		if err != nil {
-			return p.calibrating(src, err)
-		}
-		for _, d := range list {
-			same := ""
-			if d.Rows > 0 {
-				same = fmt.Sprintf(", the largest at the same place in %d of %s", d.Same, counted(d.Rows, "row"))
-			}
-			row("output "+label(d.Name), "largest distance %.3g, mean %.3g, relative %.3g%s", d.Largest, d.Mean, d.Error, same)
-		}
+		row("output "+label(d.Name), "largest distance %.3g, mean %.3g, relative %.3g%s", d.Largest, d.Mean, d.Error, same)
 	}
 	for _, why := range r.Floats {
 		row("float32", "%s", label(why))
@@ -291,8 +369,8 @@ func (p *program) reportQuantized(ctx context.Context, f *quantizeFlags, src *so
 // errEnough ends a look at samples.
 var errEnough = errors.New("enough")
 
-// timeQuantized says which share of the operations of a run on the first sample is on integers, and how long the run takes.
-func (p *program) timeQuantized(ctx context.Context, f *quantizeFlags, m, q *onnx.Model, samples quantize.Samples, row func(head, form string, args ...any)) error {
+// timeQuantized finds which share of the operations of a run on the first sample is on integers, and how long the run takes.
+func (p *program) timeQuantized(ctx context.Context, f *quantizeFlags, m, q *onnx.Model, samples quantize.Samples, all *quantizeReport) error {
 	a, err := onnx.NewSession(m)
 	if err != nil {
 		return err
@@ -302,8 +380,8 @@ func (p *program) timeQuantized(ctx context.Context, f *quantizeFlags, m, q *onn
 		return err
 	}
 	err = samples(func(_ string, in map[string]onnx.Value) error {
-		if share, err := sampleShare(q, b, in); err == nil && f.bits == 0 {
-			row("operations", "%s of Conv, Gemm and MatMul are on integers", share)
+		if f.bits == 0 {
+			all.Operations = sampleShare(q, b, in)
 		}
 		if f.repeat > 0 {
 			floats, err := timed(ctx, a, in, f)
@@ -314,7 +392,7 @@ func (p *program) timeQuantized(ctx context.Context, f *quantizeFlags, m, q *onn
 			if err != nil {
 				return err
 			}
-			row("run", "%s, of floats %s, %.2f times as fast", span(integers.Seconds()), span(floats.Seconds()), floats.Seconds()/integers.Seconds())
+			all.Seconds = &secondsReport{integers.Seconds(), floats.Seconds()}
 		}
 		return errEnough
 	})
@@ -339,22 +417,24 @@ func timed(ctx context.Context, s *onnx.Session, in map[string]onnx.Value, f *qu
 	return median(spent), nil
 }
 
-// sampleShare is the share of operations on integers for the inputs of a run.
-func sampleShare(m *onnx.Model, s *onnx.Session, in map[string]onnx.Value) (string, error) {
+// sampleShare counts the operations on integers for the inputs of a run. It is nil where they aren't known.
+func sampleShare(m *onnx.Model, s *onnx.Session, in map[string]onnx.Value) *operationsReport {
 	sizes := make(map[string]tensor.Any)
 	for name, v := range in {
 		if v.Kind() != onnx.KindTensor {
-			return "", errors.New("an input is no tensor")
+			return nil
 		}
 		sizes[name] = v.Tensor()
 	}
 	steps, err := s.Steps(sizes)
 	if err != nil {
-		return "", err
+		return nil
 	}
 	cost, err := m.Cost(sizes)
 	if err != nil {
-		return "", err
+		return nil
 	}
-	return percent(quantize.Share(steps, cost)), nil
+	o := new(operationsReport)
+	o.Integers, o.All = quantize.Share(steps, cost)
+	return o
 }

@@ -44,6 +44,7 @@ func TestFilesComeBeforeText(t *testing.T) {
 		`stats testdata/digits.onnx --json --png TMP/a.png`,
 		`convert testdata/digits.onnx TMP/a.npz --digest`,
 		`quantize testdata/digits.onnx -o TMP/a.onnx --bits 4`,
+		`quantize testdata/digits.onnx -o TMP/a.onnx --bits 4 --json`,
 		`plan mean(x) -i x=testdata/digits-test.npy --svg TMP/a.svg`,
 		`plan mean(x) -i x=testdata/digits-test.npy --json --svg TMP/a.svg`,
 		`embed examples/embeddings/encoder red --json -o TMP/a.npy`,
