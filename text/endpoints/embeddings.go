@@ -35,23 +35,22 @@ func (r *embeddingRequest) inputs(body []byte) (texts []string, ids [][]int64, e
 	if in[0] == '[' {
 		second = bytes.TrimSpace(in[1:])[0]
 	}
+	ok := false
 	switch {
 	case in[0] == '"':
 		texts = make([]string, 1)
-		err = json.Unmarshal(in, &texts[0])
+		ok = decoded(in, &texts[0])
 	case second == ']':
 		return nil, nil, wrong("the input is an empty list")
 	case second == '"':
-		err = json.Unmarshal(in, &texts)
+		ok = decoded(in, &texts)
 	case second == '[':
-		err = json.Unmarshal(in, &ids)
+		ok = decoded(in, &ids)
 	case in[0] == '[':
 		ids = make([][]int64, 1)
-		err = json.Unmarshal(in, &ids[0])
-	default:
-		err = wrong("")
+		ok = decoded(in, &ids[0])
 	}
-	if err != nil {
+	if !ok {
 		return nil, nil, wrong("the input is neither a text, nor a list of texts, nor a list of ids, nor a list of lists of ids")
 	}
 	return texts, ids, whole(body, texts...)

@@ -33,6 +33,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"reflect"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -152,13 +153,43 @@ func parse(body []byte, v any, take func(int64) error) error {
 		var syntax *json.SyntaxError
 		switch {
 		case errors.As(err, &place):
-			return wrong("the field %q is a %s, at byte %d; want %v", place.Field, place.Value, place.Offset, place.Type)
+			if place.Field == "" {
+				return wrong("the body is of type %s; want a JSON object", place.Value)
+			}
+			return wrong("the field %q is of type %s, at byte %d; want %s", place.Field, place.Value, place.Offset, kindOf(place.Type))
 		case errors.As(err, &syntax):
 			return wrong("the body isn't JSON, at byte %d: %v", syntax.Offset, err)
 		}
 		return wrong("the body isn't JSON: %v", err)
 	}
 	return nil
+}
+
+// kindOf names a type as clients know it.
+func kindOf(t reflect.Type) string {
+	switch t.Kind() {
+	case reflect.Int:
+		return "an integer"
+	case reflect.Bool:
+		return "true or false"
+	}
+	return "a text"
+}
+
+// decoded decodes a value of JSON, and reports whether it has the type of v, without a null in it.
+func decoded(b []byte, v any) bool {
+	inText := false
+	for i := 0; i < len(b); i++ {
+		switch {
+		case b[i] == '"':
+			inText = !inText
+		case inText && b[i] == '\\':
+			i++ // the next byte ends no text
+		case !inText && b[i] == 'n':
+			return false // no other word has it
+		}
+	}
+	return json.Unmarshal(b, v) == nil
 }
 
 // whole refuses texts in which the decoder of JSON put U+FFFD for half of a surrogate pair.

@@ -14,15 +14,15 @@ import (
 
 // A rerankRequest is a body for /rerank, in either form.
 type rerankRequest struct {
-	Model     string    `json:"model"`
-	Query     *string   `json:"query"`
-	Texts     *[]string `json:"texts"`
-	Documents *[]string `json:"documents"`
-	Raw       bool      `json:"raw_scores"`
-	Text      bool      `json:"return_text"`
-	Document  bool      `json:"return_documents"`
-	Most      *int      `json:"top_n"`
-	Truncate  bool      `json:"truncate"`
+	Model     string          `json:"model"`
+	Query     *string         `json:"query"`
+	Texts     json.RawMessage `json:"texts"`
+	Documents json.RawMessage `json:"documents"`
+	Raw       bool            `json:"raw_scores"`
+	Text      bool            `json:"return_text"`
+	Document  bool            `json:"return_documents"`
+	Most      *int            `json:"top_n"`
+	Truncate  bool            `json:"truncate"`
 }
 
 // A ranked is a text in the answer to texts, a result one in the answer to documents.
@@ -52,26 +52,30 @@ func (e *endpoints) rerank(ctx context.Context, body []byte, run serve.Run, take
 	if err != nil {
 		return nil, err
 	}
-	if r.Query == nil || (r.Texts == nil) == (r.Documents == nil) {
+	given := func(list json.RawMessage) bool { return list != nil && string(list) != "null" }
+	list, documents := r.Texts, given(r.Documents)
+	if r.Query == nil || given(list) == documents {
 		return nil, wrong("the request wants query, and either texts or documents")
 	}
-	texts := r.Documents
-	if texts == nil {
-		texts = r.Texts
+	if documents {
+		list = r.Documents
 	}
+	var texts []string
 	switch {
-	case len(*texts) == 0:
+	case !decoded(list, &texts):
+		return nil, wrong("texts, or documents, is no list of texts")
+	case len(texts) == 0:
 		return nil, wrong("there are no texts")
-	case len(*texts) > e.limits.Texts:
-		return nil, wrong("there are %d texts, the limit is %d", len(*texts), e.limits.Texts)
+	case len(texts) > e.limits.Texts:
+		return nil, wrong("there are %d texts, the limit is %d", len(texts), e.limits.Texts)
 	case r.Most != nil && *r.Most < 1:
 		return nil, wrong("top_n is %d; want 1 at least", *r.Most)
 	}
-	if err := whole(body, append([]string{*r.Query}, *texts...)...); err != nil {
+	if err := whole(body, append([]string{*r.Query}, texts...)...); err != nil {
 		return nil, err
 	}
 	total := 0
-	scores, err := m.Vectors.Rerank(ctx, *r.Query, *texts, vectors.Options{Cut: r.Truncate, Raw: r.Raw, Counted: e.counted(&total, take),
+	scores, err := m.Vectors.Rerank(ctx, *r.Query, texts, vectors.Options{Cut: r.Truncate, Raw: r.Raw, Counted: e.counted(&total, take),
 		Run: func(ctx context.Context, in map[string]tensor.Any) (map[string]tensor.Any, error) {
 			return run(ctx, m.Name, in)
 		}})
@@ -87,7 +91,7 @@ func (e *endpoints) rerank(ctx context.Context, body []byte, run serve.Run, take
 		order[i] = i
 		room += 64
 		if r.Text || r.Document {
-			room += 32 + 6*len((*texts)[i])
+			room += 32 + 6*len(texts[i])
 		}
 	}
 	if err := take(2 * int64(room)); err != nil {
@@ -105,24 +109,24 @@ func (e *endpoints) rerank(ctx context.Context, body []byte, run serve.Run, take
 	if r.Most != nil {
 		order = order[:min(*r.Most, len(order))]
 	}
-	if r.Documents == nil {
+	if !documents {
 		list := []ranked{}
 		for _, i := range order {
 			one := ranked{Index: i, Score: scores[i]}
 			if r.Text {
-				one.Text = &(*texts)[i]
+				one.Text = &texts[i]
 			}
 			list = append(list, one)
 		}
 		return json.Marshal(list)
 	}
-	list := []result{}
+	results := []result{}
 	for _, i := range order {
 		one := result{Index: i, Score: scores[i]}
 		if r.Document {
-			one.Document = &document{(*texts)[i]}
+			one.Document = &document{texts[i]}
 		}
-		list = append(list, one)
+		results = append(results, one)
 	}
-	return json.Marshal(map[string]any{"model": m.Name, "results": list, "usage": map[string]int{"total_tokens": total}})
+	return json.Marshal(map[string]any{"model": m.Name, "results": results, "usage": map[string]int{"total_tokens": total}})
 }
