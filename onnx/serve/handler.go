@@ -88,7 +88,11 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case len(path) >= 3 && path[0] == "v2" && path[1] == "models":
 		about, method, answer, err = s.route(path[2:])
 	default:
-		err = refuse(http.StatusNotFound, "there is no path %.100q; GET /v2 is the server, GET /v2/models lists the models, GET /v2/models/NAME is one", r.URL.Path)
+		services := ""
+		for i := range s.o.Services {
+			services += ", POST " + s.o.Services[i].Path
+		}
+		err = refuse(http.StatusNotFound, "there is no path %.100q; GET /v2 is the server, GET /v2/models lists the models, GET /v2/models/NAME is one%.1000s", r.URL.Path, services)
 	}
 	if err == nil && r.Method != method && (method != http.MethodGet || r.Method != http.MethodHead) {
 		w.Header().Set("Allow", method)

@@ -110,7 +110,7 @@ func TestService(t *testing.T) {
 	if got, body := send("/plain", "run", "Inference-Header-Content-Length", "1"); got != 400 {
 		t.Errorf("%d %s", got, body)
 	}
-	if got, body := send("/plain/", "run"); got != 404 {
+	if got, body := send("/plain/", "run"); got != 404 || !strings.Contains(body, "GET /v2/models/NAME is one, POST /plain, POST /own/form") {
 		t.Errorf("%d %s", got, body)
 	}
 	if err := s.Shutdown(t.Context()); err != nil {
