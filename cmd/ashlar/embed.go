@@ -76,6 +76,7 @@ printed, by their cosine, with the lines of --near-lines.`,
 	flags.IntVarP(&f.best, "best", "k", 5, "print the `N` nearest vectors")
 	flags.StringVar(&f.o.Prompt, "prompt", "", "begin each text with the prompt of this `name` in the folder")
 	flags.BoolVar(&f.o.Cut, "cut", false, "cut texts that are too long for the model")
+	flags.BoolVar(&f.o.ReplaceInvalid, "replace-invalid", false, "put U+FFFD for each byte that isn't UTF-8, which is an error otherwise")
 	flags.IntVar(&f.o.Dimensions, "dimensions", 0, "keep the first `N` numbers, where the folder allows it")
 	f.register(c)
 	flags.Var(&p.limit, "max-memory", "refuse a run that needs more memory for weights and results: 2GiB, 500MB or none (default 4GiB)")
@@ -96,8 +97,8 @@ printed, by their cosine, with the lines of --near-lines.`,
 			return usagef(c, "--best can't be %d; it is 1 at least", f.best)
 		case f.tolerance < 0 || math.IsNaN(f.tolerance):
 			return usagef(c, "--tolerance can't be %v; it is 0 at least", f.tolerance)
-		case f.o.Dimensions < 0:
-			return usagef(c, "--dimensions can't be %d", f.o.Dimensions)
+		case f.o.Dimensions < 1 && c.Flags().Changed("dimensions"):
+			return usagef(c, "--dimensions can't be %d; it is 1 at least", f.o.Dimensions)
 		}
 		if f.output != "" {
 			if err := p.endsIn(".npy", "output", f.output); err != nil {
@@ -165,6 +166,11 @@ func (p *program) embed(ctx context.Context, f *embedFlags, folder string, texts
 	if f.lines != "" {
 		if texts, err = p.readLines(f.lines); err != nil {
 			return err
+		}
+	}
+	if f.o.ReplaceInvalid {
+		for i, t := range texts {
+			texts[i] = string([]rune(t))
 		}
 	}
 	session, err := onnx.NewSession(m.ONNX())

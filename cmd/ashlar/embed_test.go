@@ -130,6 +130,8 @@ func TestEmbedErrors(t *testing.T) {
 		{2, "--best can't be 0", []string{dir, "x", "-k", "0"}},
 		{2, "--tolerance can't be -1", []string{dir, "x", "--tolerance", "-1"}},
 		{2, "--dimensions can't be -1", []string{dir, "x", "--dimensions", "-1"}},
+		{2, "--dimensions can't be 0", []string{dir, "x", "--dimensions", "0"}},
+		{1, "text 1 isn't UTF-8 from byte 2 on: set Options.ReplaceInvalid, or --replace-invalid", []string{dir, "x", "ab\xff"}},
 		{2, "must end in .npy", []string{dir, "x", "-o", "x.txt"}},
 		{1, "nowhere: ", []string{"nowhere", "x"}},
 		{1, "it is a file; give the folder", []string{lines, "x"}},
@@ -149,6 +151,10 @@ func TestEmbedErrors(t *testing.T) {
 			t.Errorf("embed %v: exit %d: %s\nwant %d %s", c.args, got.code, got.err.String(), c.code, c.want)
 		}
 	}
+	replaced, given := newCall(nil).with("embed", dir, "--json", "--replace-invalid", "ab\xff"), newCall(nil).with("embed", dir, "--json", "ab\ufffd")
+	if replaced.code != 0 || replaced.out.String() != given.out.String() {
+		t.Errorf("exit %d: %s%s, want %s", replaced.code, replaced.err.String(), replaced.out.String(), given.out.String())
+	}
 	if c := newCall(nil).with("embed", dir, "--cut", strings.Repeat("red ", 100)); c.code != 0 || !strings.Contains(c.out.String(), "64 tokens") {
 		t.Error(c.code, c.err.String(), c.out.String())
 	}
@@ -159,7 +165,7 @@ func TestServeText(t *testing.T) {
 	inRoot(t)
 	dir, scores := madeEncoder(t, encoders.Kind{Family: "bert"}), madeEncoder(t, encoders.Kind{Family: "bert", Labels: []string{"LABEL_0"}})
 	ctx, stop := context.WithCancel(t.Context())
-	line, over := serving(t, ctx, "testdata/digits.onnx", "--text", dir, "--text", "scores="+scores, "--max-tokens", "20")
+	line, over := serving(t, ctx, "testdata/digits.onnx", "--text", dir, "--text", "scores="+scores, "--max-tokens", "20", "--integers")
 	url, names, _ := strings.Cut(strings.TrimSpace(line), " ")
 	if names != "serves digits, tiny, scores" {
 		t.Errorf("it prints %q", line)
@@ -185,8 +191,14 @@ func TestServeText(t *testing.T) {
 		}
 	}
 	stop()
-	if c := <-over; c.code != 0 {
+	c := <-over
+	if c.code != 0 {
 		t.Error(c.code, c.err.String())
+	}
+	for _, name := range strings.Split("digits tiny scores", " ") {
+		if !strings.Contains(c.err.String(), `msg="no step runs on integers" model=`+name) {
+			t.Errorf("--integers isn't for %s: %s", name, c.err.String())
+		}
 	}
 	os.Remove(filepath.Join(scores, "tokenizer.json"))
 	for _, c := range []struct {

@@ -169,6 +169,9 @@ func (p *program) serveTexts(f *serveFlags, models []serve.Model, names map[stri
 		list = append(list, endpoints.Model{Name: name, Vectors: m})
 	}
 	more, services, err := endpoints.New(&f.limits, list...)
+	for i := range more {
+		more[i].Integers = f.integers
+	}
 	return append(models, more...), services, err
 }
 

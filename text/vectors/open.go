@@ -397,7 +397,7 @@ func (m *Model) choose(file string) error {
 	case m.pooling != nil && len(names) == 1 && ranked(outputs[names[0]], 3):
 		m.output, m.kind = names[0], ofTokens
 	case m.pooling == nil && pick(ofTokens, "token_embeddings", "last_hidden_state"):
-		return fmt.Errorf("%s: output %q is a vector for each token, and there is no modules.json with a Pooling: Settings.Pooling says how they become one", file, m.output)
+		return fmt.Errorf("%s: output %q is a vector for each token, and there is no modules.json with a Pooling: Settings.Pooling, or --pooling, says how they become one", file, m.output)
 	default:
 		return fmt.Errorf("%s: it gives %.1000s; want last_hidden_state, token_embeddings, sentence_embedding or logits", file, strings.Join(names, ", "))
 	}

@@ -142,7 +142,7 @@ func (o *Options) valid(s, name string, args ...any) error {
 	for r, n := utf8.DecodeRuneInString(s); r != utf8.RuneError || n > 1; r, n = utf8.DecodeRuneInString(s[at:]) {
 		at += n
 	}
-	return errorf("%w: %s isn't UTF-8 from byte %d on: set Options.ReplaceInvalid, or convert it", tensor.ErrValue, fmt.Sprintf(name, args...), at)
+	return errorf("%w: %s isn't UTF-8 from byte %d on: set Options.ReplaceInvalid, or --replace-invalid, or convert it", tensor.ErrValue, fmt.Sprintf(name, args...), at)
 }
 
 // counted refuses texts without tokens, and tells the program the numbers of the others.
