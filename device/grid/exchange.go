@@ -121,7 +121,8 @@ type planner struct {
 	shape []int
 	size  int
 	links map[[2]int]int
-	near  [][]int // the neighbours of each device
+	near  [][]int              // the neighbours of each device
+	known map[string]*combiner // of one stage, by the devices that have parts
 }
 
 // stage plans the way from one placement to the next. If axis isn't -1, its parts are combined.
@@ -151,6 +152,7 @@ func (p *planner) stage(e *Exchange, now, next []OnAxis, axis int) error {
 		return fail(p.op, layout.ErrShape, "%s on %v is cut into too many boxes; take fewer devices", ints(p.shape), p.Mesh)
 	}
 	s := Stage{Name: p.name(now, next, axis), On: next, Axis: axis}
+	p.known = map[string]*combiner{}
 	type plan struct {
 		steps []Step
 		least int
@@ -297,21 +299,7 @@ func (p *planner) steps(holders, needers []int, now []OnAxis, axis int) (list []
 		return []Step{{From: holders, To: needers, Links: p.tree(holders, needers)}}, p.reach(holders, needers)
 	}
 	n := p.Axes[axis].Size
-	c := combiner{planner: p, each: now[axis].parts(), parts: make([][]int, n), before: make([][]int, n)}
-	for _, d := range holders {
-		at := p.Coord(d)[axis]
-		c.parts[at] = append(c.parts[at], d)
-	}
-	c.cost = p.away(nil)
-	for _, d := range c.parts[0] {
-		c.cost[d] = 0
-	}
-	for k := 1; k < n; k++ {
-		c.before[k] = p.spread(c.cost)
-		for d, far := range p.away(c.parts[k]) {
-			c.cost[d] += c.each * far
-		}
-	}
+	c := p.combiner(holders, now, axis)
 	// Each needer may have its own sum, or one sum goes to all.
 	alone := slices.Clone(c.cost)
 	end := p.spread(alone)
@@ -353,6 +341,32 @@ type combiner struct {
 	each   int     // addends in a part
 	cost   []int
 	before [][]int // of the sum of k parts on a device, where it was before
+}
+
+// combiner finds how the parts of some devices come together. It is the same for all boxes that these devices have.
+func (p *planner) combiner(holders []int, now []OnAxis, axis int) *combiner {
+	key := pattern(holders, nil)
+	if c := p.known[key]; c != nil {
+		return c
+	}
+	n := p.Axes[axis].Size
+	c := &combiner{planner: p, each: now[axis].parts(), parts: make([][]int, n), before: make([][]int, n)}
+	for _, d := range holders {
+		at := p.Coord(d)[axis]
+		c.parts[at] = append(c.parts[at], d)
+	}
+	c.cost = p.away(nil)
+	for _, d := range c.parts[0] {
+		c.cost[d] = 0
+	}
+	for k := 1; k < n; k++ {
+		c.before[k] = p.spread(c.cost)
+		for d, far := range p.away(c.parts[k]) {
+			c.cost[d] += c.each * far
+		}
+	}
+	p.known[key] = c
+	return c
 }
 
 // step combines the parts on device end.

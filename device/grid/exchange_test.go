@@ -73,7 +73,7 @@ func TestFewestLinks(t *testing.T) {
 		if axis >= 0 && m.Axes[axis].Size > 3 {
 			axis = -1 // more states than a search takes
 		}
-		p := &planner{Mesh: &m}
+		p := &planner{Mesh: &m, known: map[string]*combiner{}}
 		p.wire()
 		now := make([]OnAxis, len(m.Axes))
 		var holders, needers []int
@@ -122,4 +122,20 @@ func TestFewestLinks(t *testing.T) {
 		}
 	})
 	t.Logf("%d of %d steps have the fewest links", reached, total)
+}
+
+// The way of the parts to each other is searched once for all boxes of the same devices: 256 boxes on 256 devices take one search.
+func TestOneSearch(t *testing.T) {
+	m, err := ParseMesh("x=256")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := planner{Mesh: &m, shape: []int{256, 4}, size: 4, links: map[[2]int]int{}}
+	var e Exchange
+	if err := p.stage(&e, []OnAxis{{Kind: PartialSum}}, []OnAxis{{Kind: Sharded}}, 0); err != nil {
+		t.Fatal(err)
+	}
+	if n := len(e.Stages[0].Steps); n != 256 || len(p.known) != 1 {
+		t.Errorf("%d steps with %d searches, want 256 with 1", n, len(p.known))
+	}
 }
