@@ -149,7 +149,7 @@ func (p *planner) stage(e *Exchange, now, next []OnAxis, axis int) error {
 		cells = min(cells*max(len(cuts[k])-1, 0), mostCells)
 	}
 	if cells*n > mostCells {
-		return fail(p.op, layout.ErrShape, "%s on %v is cut into too many boxes; take fewer devices", ints(p.shape), p.Mesh)
+		return fail(p.op, layout.ErrShape, "%s on %v is cut into more than %d boxes, the most for %d devices; take fewer devices", ints(p.shape), p.Mesh, mostCells/n, n)
 	}
 	s := Stage{Name: p.name(now, next, axis), On: next, Axis: axis}
 	p.known = map[string]*combiner{}

@@ -124,18 +124,18 @@ func TestFewestLinks(t *testing.T) {
 	t.Logf("%d of %d steps have the fewest links", reached, total)
 }
 
-// The way of the parts to each other is searched once for all boxes of the same devices: 256 boxes on 256 devices take one search.
+// The way of the parts to each other is searched once for all boxes of the same devices: 64 boxes on 64 devices take one search.
 func TestOneSearch(t *testing.T) {
-	m, err := ParseMesh("x=256")
+	m, err := ParseMesh("x=64")
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := planner{Mesh: &m, shape: []int{256, 4}, size: 4, links: map[[2]int]int{}}
+	p := planner{Mesh: &m, shape: []int{64, 4}, size: 4, links: map[[2]int]int{}}
 	var e Exchange
 	if err := p.stage(&e, []OnAxis{{Kind: PartialSum}}, []OnAxis{{Kind: Sharded}}, 0); err != nil {
 		t.Fatal(err)
 	}
-	if n := len(e.Stages[0].Steps); n != 256 || len(p.known) != 1 {
-		t.Errorf("%d steps with %d searches, want 256 with 1", n, len(p.known))
+	if n := len(e.Stages[0].Steps); n != 64 || len(p.known) != 1 {
+		t.Errorf("%d steps with %d searches, want 64 with 1", n, len(p.known))
 	}
 }

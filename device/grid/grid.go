@@ -28,6 +28,8 @@ type Line struct {
 const (
 	mostDevices = 256     // of a mesh
 	mostCells   = 1 << 20 // boxes of a plan, times devices
+	mostRank    = 64      // axes of a tensor, as in PyTorch
+	mostText    = 1 << 12 // bytes of a mesh or a placement
 )
 
 // AxisKind is the way in which the devices along an axis of a mesh hold a tensor.
@@ -95,8 +97,8 @@ func (o *OnAxis) parts() int {
 func ParseMesh(text string) (Mesh, error) {
 	const op = "ParseMesh"
 	var m Mesh
-	if len(text) > 1<<12 {
-		return m, fail(op, layout.ErrSyntax, "%d bytes are no mesh", len(text))
+	if len(text) > mostText {
+		return m, fail(op, layout.ErrSyntax, "a mesh of %d bytes; want names with numbers of devices, at most %d bytes", len(text), mostText)
 	}
 	axes, lines, on := strings.Cut(text, " on ")
 	for _, part := range strings.Split(axes, ",") {
@@ -201,8 +203,8 @@ func (m Mesh) ParsePlacement(text string) ([]OnAxis, error) {
 	if err := m.check(op); err != nil {
 		return nil, err
 	}
-	if len(text) > 1<<12 {
-		return nil, fail(op, layout.ErrSyntax, "%d bytes are no placement", len(text))
+	if len(text) > mostText {
+		return nil, fail(op, layout.ErrSyntax, "a placement of %d bytes; want one word for each axis, at most %d bytes", len(text), mostText)
 	}
 	on := make([]OnAxis, len(m.Axes))
 	seen := make([]bool, len(m.Axes))
@@ -248,7 +250,7 @@ func parseOnAxis(text string) (o OnAxis, ok bool) {
 	how, n, several := strings.Cut(inner, ",")
 	if several {
 		var err error
-		if o.Parts, err = strconv.Atoi(n); err != nil {
+		if o.Parts, err = strconv.Atoi(n); err != nil || o.Parts < 1 {
 			return o, false
 		}
 	}
@@ -263,6 +265,9 @@ func parseOnAxis(text string) (o OnAxis, ok bool) {
 func (m *Mesh) place(op string, shape []int, on []OnAxis) error {
 	if err := m.check(op); err != nil {
 		return err
+	}
+	if len(shape) > mostRank {
+		return fail(op, layout.ErrLimit, "a shape of %d axes; want at most %d", len(shape), mostRank)
 	}
 	n, fits := 1, true
 	for i, e := range shape {
@@ -281,10 +286,15 @@ func (m *Mesh) place(op string, shape []int, on []OnAxis) error {
 		switch {
 		case o.Kind > PartialMax:
 			return fail(op, layout.ErrAxis, "axis %s: there is no kind %d", name, o.Kind)
+		case o.Kind == Sharded && len(shape) == 0:
+			return fail(op, layout.ErrAxis, "axis %s cuts axis %d of a scalar, which has no axis; R copies it", name, o.Axis)
 		case o.Kind == Sharded && (o.Axis < 0 || o.Axis >= len(shape)):
-			return fail(op, layout.ErrAxis, "axis %s cuts axis %d of shape %s, which has none such", name, o.Axis, ints(shape))
+			return fail(op, layout.ErrAxis, "axis %s cuts axis %d of shape %s; want an axis from 0 to %d", name, o.Axis, ints(shape), len(shape)-1)
 		case o.partial() && (o.Parts < 0 || o.Parts > mostCells):
 			return fail(op, layout.ErrShape, "axis %s has %d parts on each device; want from 1 to %d", name, o.Parts, mostCells)
+		}
+		if n, fits = mul(n, o.parts()); !fits {
+			return fail(op, layout.ErrOverflow, "the elements of shape %s with %d parts on each device of axis %s don't fit an int", ints(shape), o.Parts, name)
 		}
 	}
 	if m.Even {
