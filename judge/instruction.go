@@ -106,7 +106,7 @@ func (m *MatrixInstruction) Fragment(name string) (Fragment, error) {
 }
 
 // Instruction returns the matrix instruction with a name, as in sm80.mma.m16n8k16.f16. If there
-// is none, the error has ErrNone and tells the nearest name.
+// is none, the error has ErrNone and tells a name that begins so, or else the nearest.
 //
 // The type at the end of a name is that of A and B. Accumulators have 32 bits, with f64 they have
 // 64, or they have the type that follows. Left out are instructions whose documents don't publish
@@ -116,7 +116,11 @@ func Instruction(name string) (*MatrixInstruction, error) {
 	all := instructions()
 	i, ok := slices.BinarySearchFunc(all, name, func(m MatrixInstruction, name string) int { return strings.Compare(m.Name, name) })
 	if !ok {
-		return nil, fail("Instruction", ErrNone, "there is no %q; the nearest is %s", clip(name), nearest(all, name))
+		why := "the nearest is " + nearest(all, name)
+		if list := Instructions(name); len(list) > 0 {
+			why = fmt.Sprintf("%d names begin so, as does %s", len(list), list[0])
+		}
+		return nil, fail("Instruction", ErrNone, "there is no %q; %s", clip(name), why)
 	}
 	m := all[i]
 	m.Fragments = slices.Clone(m.Fragments)
