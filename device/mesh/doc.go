@@ -1,6 +1,6 @@
 // Package mesh holds tensors on several accelerators in software, and moves them between placements.
 //
-// A grid.Mesh says how the devices are wired and named, and a placement how each axis of the
+// A grid.Mesh, of package device/grid, says how the devices are wired and named, and a placement how each axis of the
 // mesh holds a tensor. Distribute gives each device its part, Gather brings the tensor back, and To
 // leads to another placement: an all-gather, a reduce-scatter, an all-reduce, an all-to-all, or
 // several of them. The bytes lie in the memory of the devices.
