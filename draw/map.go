@@ -61,9 +61,9 @@ type MapOptions struct {
 	Values *layout.Layout
 	// Tile has the extents of a tile, mode by mode. Tiles at the end are clipped.
 	Tile []int
-	// Blocks draws a matrix beyond the limits as blocks: a grid of at most 16 by 16, in which the first coordinate of a block
+	// Blocks draws a matrix of more rows or columns, or of more than MaxCells coordinates, as blocks; 0 never does. They are a grid of at most 16 by 16, in which the first coordinate of a block
 	// stands for it. The sides of a block are powers of two. Threads, Values and Tile are about coordinates, and draw no blocks.
-	Blocks bool
+	Blocks int
 }
 
 // NewMap returns the picture of a layout. It fails with layout.ErrLimit for more than MaxCells coordinates, or more than
@@ -82,8 +82,8 @@ func NewMap(c layout.Composed, opts *MapOptions) (*Map, error) {
 		return nil, err
 	}
 	drawn, steps := make([]int, rank), slices.Repeat([]int{1}, rank)
-	if o.Blocks && rank == 2 && o.Threads == nil && o.Values == nil && o.Tile == nil {
-		m.zoom(to)
+	if o.Blocks > 0 && rank == 2 && o.Threads == nil && o.Values == nil && o.Tile == nil {
+		m.zoom(to, o.Blocks)
 		copy(steps, m.step[:])
 	}
 	n := 1
@@ -155,10 +155,10 @@ func NewMap(c layout.Composed, opts *MapOptions) (*Map, error) {
 // most is the most blocks on a side.
 const most = 16
 
-// zoom chooses blocks for a matrix beyond the limits.
-func (m *Map) zoom(to []int) {
+// zoom chooses blocks for a matrix of more than side rows or columns.
+func (m *Map) zoom(to []int, side int) {
 	rows, cols := to[0]-m.from[0], to[1]-m.from[1]
-	if rows <= MaxSide && cols <= MaxSide && rows*cols <= MaxCells {
+	if side = min(side, MaxSide); rows <= side && cols <= side && rows*cols <= MaxCells {
 		return
 	}
 	for i, n := range []int{rows, cols} {

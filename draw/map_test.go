@@ -400,7 +400,7 @@ func TestMapBlocks(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		m, err := NewMap(l, &MapOptions{Blocks: true})
+		m, err := NewMap(l, &MapOptions{Blocks: MaxSide})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -433,10 +433,10 @@ func TestMapBlocks(t *testing.T) {
 		}
 	}
 	l, _ := layout.Eval("(512,512):(512,1)")
-	if _, err := NewMap(l, &MapOptions{Blocks: true, Tile: []int{2, 2}}); !errors.Is(err, layout.ErrLimit) {
+	if _, err := NewMap(l, &MapOptions{Blocks: MaxSide, Tile: []int{2, 2}}); !errors.Is(err, layout.ErrLimit) {
 		t.Errorf("tiles of coordinates over blocks: %v", err)
 	}
-	if m, err := NewMap(l, &MapOptions{Blocks: true, From: []int{8, 0}, To: []int{512, 512}}); err != nil || m.Cells()[0].Coord != "8,0" {
+	if m, err := NewMap(l, &MapOptions{Blocks: MaxSide, From: []int{8, 0}, To: []int{512, 512}}); err != nil || m.Cells()[0].Coord != "8,0" {
 		t.Errorf("a part as blocks: %v", err)
 	}
 }

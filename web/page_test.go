@@ -112,6 +112,7 @@ func TestTabs(t *testing.T) {
 		{"banks", "#reports", []field{{"a", "Sw<5,0,5> o (32,32):(32,1)"}, {"banks", "amd"}, {"elem", "2"}, {"access1", "ldmatrix"}}, []string{"ldmatrix"}},
 		{"fragments", "#load", []field{{"a", "(64,64):(64,1)"}, {"instruction", "sm80.mma.m16n8k16.bf16"}}, []string{"ldmatrix.x4", "448", "Sw<3,3,3>"}},
 		{"fragments", "#owners", []field{{"a", "(64,64):(64,1)"}, {"instruction", "apple.simdgroup.8x8x8.f32"}}, []string{"t31 v1"}},
+		{"fragments", "#part", []field{{"a", "(64,64):(64,1)"}, {"instruction", "sm90.wgmma.m64n64k16.f16"}, {"operand", "C"}}, []string{"1024 of 4096 coordinates are drawn", "to 31 of 64"}},
 		{"convert", "#spellings", []field{{"a", "make_layout(make_shape(_4{}, Int<8>{}), LayoutRight{})"}}, []string{"Layout.row_major(4, 8)", "strides=(32,4)"}},
 		{"devices", "#held", []field{{"tensor", "(129,64)"}, {"mesh", "row=2,col=2"}, {"place", "S(0) S(1)"}, {"element", "65,32"}}, []string{"65:129", "don't divide 129", "2080", "owners of (65,32)\t3"}},
 		{"devices", "#places", []field{{"tensor", "(16,8)"}, {"names", "S[(2,8,4,2):(2,4@laneid,1@laneid,1)]"}, {"element", "3,4"}}, []string{"laneid 0 to 31", "laneid 14", "triton"}},
@@ -140,6 +141,60 @@ func TestTabs(t *testing.T) {
 				t.Errorf("reopened: %q, was %q", again, got)
 			}
 		})
+	}
+}
+
+// TestBlocks draws a tile of 128 by 64 as blocks, and goes from a block to its coordinates by pointer and by keys.
+func TestBlocks(t *testing.T) {
+	b := open(t, 1280, 900)
+	b.visit("#a=(128,64):(64,1)")
+	if got := b.text("#blocks"); !strings.Contains(got, "Blocks of 8 × 4") || !strings.Contains(got, "7740") {
+		t.Errorf("the blocks are %q", got) // 7740 is 120*64 + 60
+	}
+	frames := func() string {
+		return eval[string](b, `[...document.querySelectorAll("#blocks td.differs")].map(e => e.textContent).filter((e, i, all) => i === 0 || i === all.length - 1).join(" ")`)
+	}
+	if got := frames(); got != "0 1564" {
+		t.Errorf("frames from %q, want those of rows 0 to 31 and columns 0 to 31", got)
+	}
+	b.click(`#blocks td[data-i="135"]`) // row 8 of blocks, column 7
+	if got := b.text("#slice"); !strings.Contains(got, "to 95 of 128") || !strings.Contains(got, "to 59 of 64") {
+		t.Errorf("after a click: %q", got)
+	}
+	if got := frames(); got != "4124 5688" {
+		t.Errorf("frames from %q after a click", got)
+	}
+	b.do(chromedp.Evaluate(`document.querySelector('#blocks td[data-i="0"]').focus()`, nil), chromedp.KeyEvent(kb.ArrowDown), chromedp.KeyEvent(kb.Enter))
+	b.settle()
+	if got := b.text("#slice"); !strings.Contains(got, "to 39 of 128") || !strings.Contains(got, "to 31 of 64") {
+		t.Errorf("after Enter: %q", got)
+	}
+	if got := eval[string](b, `document.activeElement.textContent`); got != "512" {
+		t.Errorf("the focus is on %q", got)
+	}
+	b.visit("#a=(32,32):(32,1)")
+	if got := b.text("#blocks"); got != "" {
+		t.Errorf("a small layout has the blocks %q", got)
+	}
+}
+
+// TestFragmentKeys moves over a fragment by keys, and lights up all elements of the thread.
+func TestFragmentKeys(t *testing.T) {
+	b := open(t, 390, 900)
+	b.visit("#tab=fragments&a=(64,64):(64,1)")
+	b.do(chromedp.Evaluate(`document.querySelector('#owners td[data-i="0"]').focus()`, nil), chromedp.KeyEvent(kb.ArrowDown), chromedp.KeyEvent(kb.ArrowRight))
+	if got := eval[string](b, `[document.activeElement, ...document.querySelectorAll("#owners td.on")].map(e => e.innerText.replace(/\s+/g, " ")).join(", ")`); got != "t4 v1, t4 v0, t4 v1, t4 v4, t4 v5, t4 v2, t4 v3, t4 v6, t4 v7" {
+		t.Errorf("the focus is on, and lit are: %s", got)
+	}
+	b.visit("#tab=fragments&a=(64,64):(64,1)&instruction=sm90.wgmma.m64n64k16.f16&operand=C")
+	if got := eval[string](b, `[...document.querySelectorAll("#load th")].filter(e => e.scrollWidth > e.clientWidth).map(e => e.innerText).join(", ")`); got != "" {
+		t.Errorf("cut off, or over the next column: %s", got)
+	}
+	for _, view := range []string{"devices", "fragments"} {
+		b.visit(views[view])
+		if got := eval[string](b, `[...document.querySelectorAll("input")].filter(e => e.offsetParent && !e.matches(".expression") && e.scrollWidth > e.clientWidth + 1).map(e => e.value).join(", ")`); got != "" {
+			t.Errorf("%s: fields cut off %s", view, got)
+		}
 	}
 }
 

@@ -81,7 +81,7 @@ to standard output when FILE is -, and then the text is left out.`, draw.MaxCell
 				return err
 			}
 		}
-		o := draw.MapOptions{Blocks: true}
+		o := draw.MapOptions{Blocks: draw.MaxSide}
 		if threads != "" {
 			t, err := layout.Eval(threads)
 			if err != nil {

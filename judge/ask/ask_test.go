@@ -122,6 +122,38 @@ func TestPicture(t *testing.T) {
 	}
 }
 
+// A matrix that is drawn in part comes as blocks too: of a tile, and of a matrix of 2^60 elements.
+func TestPictureBlocks(t *testing.T) {
+	type grid struct {
+		Rows, Cols int
+		Step       [2]int
+		Coords     []string
+		Offsets    []string
+	}
+	var p struct{ Blocks *grid }
+	for a, want := range map[string]string{
+		"(128,64):(64,1)":                        "16x16 by [8 4] to 120,60 at 7740",
+		"Sw<3,3,3> o (33,32):(32,1)":             "9x16 by [4 2] to 32,30 at 1054",
+		"(1073741824,1073741824):(1073741824,1)": "16x16 by [67108864 67108864] to 1006632960,1006632960 at 1080863911575552000",
+		"(32,32):(32,1)":                         "none",
+		"(4096):(1)":                             "none",
+		"(2,64,64):(4096,64,1)":                  "none",
+	} {
+		got := answer(t, map[string]any{"op": "map", "a": a})
+		if p.Blocks = nil; got.Fault != nil || json.Unmarshal(got.Answer, &p) != nil {
+			t.Fatalf("%s: %+v", a, got.Fault)
+		}
+		text := "none"
+		if b := p.Blocks; b != nil {
+			last := len(b.Coords) - 1
+			text = fmt.Sprintf("%dx%d by %v to %s at %s", b.Rows, b.Cols, b.Step, b.Coords[last], b.Offsets[last])
+		}
+		if text != want {
+			t.Errorf("%s: %s, want %s", a, text, want)
+		}
+	}
+}
+
 func FuzzAnswer(f *testing.F) {
 	for _, op := range []string{"map", "find", "compare", "copy", "verdict", "banks", "solve", "convert", "infer", "relayout", "instruction", "stage"} {
 		f.Add(`{"op":"` + op + `","what":"compose","a":"(4,4):(4,1)","b":"(2,2):(1,2)","banks":"8x4","elem":"4","access":["row:1/4"],"vector":"16","find":"3"}`)

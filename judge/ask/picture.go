@@ -35,6 +35,8 @@ type picture struct {
 	Groups   []int       `json:"groups"`
 	Labels   []string    `json:"labels,omitempty"`
 	Part     bool        `json:"part"`
+	Step     [2]int      `json:"step"`             // the rows and columns that a cell stands for
+	Blocks   *picture    `json:"blocks,omitempty"` // of a matrix that is drawn in part: all of it
 }
 
 // part reads the slice and returns its map; whole tells that the slice is the whole layout.
@@ -118,15 +120,30 @@ func drawn(_ context.Context, q *Question) (*picture, error) {
 	if err != nil {
 		return nil, err
 	}
-	in := c.Inner()
-	p := &picture{Facts: judge.FactsOf(c), At: at, By: m.By(), Part: !whole}
+	inner := c.Inner()
+	p := pictureOf(m)
+	p.Facts, p.At, p.Part, p.Size = judge.FactsOf(c), at, !whole, strconv.Itoa(c.Size())
 	p.Span = [2]string{strconv.Itoa(p.Facts.Least), strconv.Itoa(p.Facts.Most)}
-	for _, n := range in.Shape() {
+	for _, n := range inner.Shape() {
 		p.Shape = append(p.Shape, strconv.Itoa(n))
 	}
+	if p.Part && len(p.Shape) == 2 && q.Colour == "" {
+		all, err := draw.NewMap(c, &draw.MapOptions{Blocks: maxShown})
+		if err != nil {
+			return nil, in("a", false, err)
+		}
+		p.Blocks = pictureOf(all)
+		p.Blocks.Facts, p.Blocks.Span, p.Blocks.Size, p.Blocks.Shape, p.Blocks.At = p.Facts, p.Span, p.Size, p.Shape, []int{0, 0}
+	}
+	return p, nil
+}
+
+// pictureOf has the cells of a map.
+func pictureOf(m *draw.Map) *picture {
+	p := &picture{By: m.By(), Titles: m.Titles()}
 	p.Rows, p.Cols, p.FirstRow, p.FirstCol = m.Grid()
+	p.Step[0], p.Step[1] = m.Block()
 	p.RowCuts, p.ColCuts = m.Cuts()
-	p.Titles, p.Size = m.Titles(), strconv.Itoa(c.Size())
 	for _, x := range m.Cells() {
 		p.Coords = append(p.Coords, x.Coord)
 		p.Offsets = append(p.Offsets, strconv.Itoa(x.Offset))
@@ -135,7 +152,7 @@ func drawn(_ context.Context, q *Question) (*picture, error) {
 			p.Labels = append(p.Labels, x.Label)
 		}
 	}
-	return p, nil
+	return p
 }
 
 // A place is an answer to find: a sentence, and the offset.

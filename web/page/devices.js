@@ -28,7 +28,7 @@ export async function devices(wanted) {
       m.owners && ["owners of (" + state.element.trim() + ")", mono(m.owners.join(" "), "good")],
     ]),
     m.rows ? h("div", { class: "scroll" }, boxes(m)) : null,
-    h("div", { class: "scroll" }, h("table", { class: "facts" }, h("thead", {}, h("tr", {}, ["device", "at", "elements", "part"].map(t => h("th", { scope: "col" }, t)))),
+    h("div", { class: "scroll" }, h("table", { class: "facts times" }, h("thead", {}, h("tr", {}, ["device", "at", "elements", "part"].map(t => h("th", { scope: "col", class: t === "elements" ? "num" : undefined }, t)))),
       h("tbody", {}, m.devices.map(d => h("tr", {}, h("th", { scope: "row" }, String(d.number)), h("td", { class: "mono" }, d.at.join(",")), h("td", { class: "num" }, String(d.elements)), h("td", { class: "mono" }, d.text)))))));
   const e = m.exchange;
   show("moved", e ? [
@@ -38,7 +38,7 @@ export async function devices(wanted) {
       ["busiest link", plural(e.busiest, "byte")],
       ...e.stages.map(s => [s.name, `${plural(s.steps, "step")} to ${s.place}: ${plural(s.bytes, "byte")} of at least ${s.bound}`]),
     ]),
-    e.links.length ? h("div", { class: "scroll" }, h("table", { class: "facts" }, h("thead", {}, h("tr", {}, ["link", "bytes"].map(t => h("th", { scope: "col" }, t)))),
+    e.links.length ? h("div", { class: "scroll" }, h("table", { class: "facts times" }, h("thead", {}, h("tr", {}, ["link", "bytes"].map(t => h("th", { scope: "col", class: t === "bytes" ? "num" : undefined }, t)))),
       h("tbody", {}, e.links.map(l => h("tr", {}, h("th", { scope: "row" }, `${l.from} to ${l.to}`), h("td", { class: "num" }, String(l.bytes))))))) : null,
   ] : []);
 }

@@ -4,13 +4,13 @@ import { h } from "./dom.js";
 
 const maxMemory = 4096; // slots that are drawn
 
-// grids draws the cells of a picture; differs marks some of them, and name is the heading.
-export function grids(p, differs, name = "Offsets") {
+// grids draws the cells of a picture; differs marks some of them. The heading is name, and what a cell has.
+export function grids(p, differs, name = "Offsets", has = "of each coordinate") {
   const per = p.rows * p.cols, n = p.offsets.length;
   if (n === 0) return [h("p", { class: "lead" }, "This layout has no elements.")];
   const tables = [];
   for (let from = 0; from < n; from += per) {
-    const head = h("tr", {}, h("td", { class: "corner", "aria-hidden": "true" }), Array.from({ length: p.cols }, (_, c) => h("th", { scope: "col", class: p.colCuts[c] ? "cut-left" : undefined }, String(p.firstCol + c))));
+    const head = h("tr", {}, h("td", { class: "corner", "aria-hidden": "true" }), Array.from({ length: p.cols }, (_, c) => h("th", { scope: "col", class: p.colCuts[c] ? "cut-left" : undefined }, String(p.firstCol + c * p.step[1]))));
     const rows = [];
     for (let r = 0; r < p.rows; r++) {
       const cells = [];
@@ -20,11 +20,11 @@ export function grids(p, differs, name = "Offsets") {
         const cls = [p.groups[i] >= 0 ? "g" + p.groups[i] : "", p.colCuts[c] ? "cut-left" : "", p.rowCuts[r] ? "cut-top" : "", differs?.has(i) ? "differs" : ""].filter(Boolean).join(" ");
         cells.push(h("td", { class: cls, "data-i": i, tabindex: i === 0 ? 0 : -1 }, p.offsets[i], p.labels ? h("small", {}, p.labels[i]) : null));
       }
-      rows.push(h("tr", {}, h("th", { scope: "row", class: p.rowCuts[r] ? "cut-top" : undefined }, String(p.shape.length === 1 ? p.firstRow + r * p.cols : p.firstRow + r)), cells));
+      rows.push(h("tr", {}, h("th", { scope: "row", class: p.rowCuts[r] ? "cut-top" : undefined }, String(p.shape.length === 1 ? p.firstRow + r * p.cols : p.firstRow + r * p.step[0])), cells));
     }
     const by = p.by ? ", a colour for each " + p.by : "";
     const part = p.titles[from / per];
-    const title = part && from > 0 ? h("caption", {}, part) : h("caption", {}, name + " ", h("small", {}, "of each coordinate" + by + (part ? "; " + part : "")));
+    const title = part && from > 0 ? h("caption", {}, part) : h("caption", {}, name + " ", h("small", {}, has + by + (part ? "; " + part : "")));
     tables.push(h("table", { class: "grid" }, title, h("thead", {}, head), h("tbody", {}, rows)));
   }
   return tables;

@@ -6,7 +6,7 @@ import { grids, memory, watch } from "./map.js";
 import { question, set, state } from "./state.js";
 import { tensors } from "./tensors.js";
 
-let picture = null, pair = [null, null];
+let picture = null, pair = [null, null], fragment = null;
 
 const hint = "Point at a cell, or move with the arrow keys.";
 const spans = parts => parts.map(([k, v]) => h("span", {}, k + " ", h("b", {}, v)));
@@ -28,11 +28,30 @@ function readout2(p, _, coord) {
 }
 
 watch([$("map"), $("memory")], () => [picture, picture], (p, i, o) => o ?? p.offsets[i], readout);
+watch([$("owners")], () => [fragment], (p, i) => p.labels?.[i]?.split(" ")[0] ?? i, () => {});
 watch([$("left"), $("right")], () => pair, (p, i) => p.coords[i], readout2);
 
-function slices(p) {
+// overview draws a large matrix as blocks. A choice of one draws the coordinates from there on.
+function overview(p) {
+  const b = p.blocks, held = document.activeElement.closest("#blocks td")?.dataset.i;
+  if (!b) { show("blocks"); return; }
+  const near = (x, k) => x + b.step[k] > p.at[k] && x < p.at[k] + [p.rows, p.cols][k];
+  const framed = new Set(b.coords.flatMap((c, i) => c.split(",").map(Number).every(near) ? [i] : []));
+  show("blocks", grids(b, framed, `Blocks of ${b.step[0]} × ${b.step[1]}`, "the offset of the first coordinate; a frame around the part below"));
+  if (held) $("blocks").querySelector(`td[data-i="${held}"]`)?.focus();
+}
+
+const choose = e => {
+  const i = e.target.closest?.("td[data-i]")?.dataset.i;
+  if (i && picture?.blocks && (e.type === "click" || e.key === "Enter")) set({ at: picture.blocks.coords[Number(i)] });
+};
+$("blocks").addEventListener("click", choose);
+$("blocks").addEventListener("keydown", choose);
+watch([$("blocks")], () => [picture?.blocks], (p, i) => p.offsets[i], readout);
+
+function slices(p, place = "slice") {
   const rank = p.shape.length;
-  if (!p.part) { show("slice"); return; }
+  if (!p.part) { show(place); return; }
   const move = (k, to) => set({ at: p.at.map((x, i) => i === k ? Math.max(0, to) : x).join(",") });
   const items = p.at.map((at, k) => {
     const n = Number(p.shape[k]);
@@ -45,7 +64,7 @@ function slices(p) {
       h("button", { "aria-label": name + " on", on: { click: () => move(k, at + shown) } }, "›"),
       shown === 1 ? `of ${p.shape[k]}` : `to ${at + shown - 1} of ${p.shape[k]}`);
   });
-  show("slice", h("span", {}, `${p.offsets.length} of ${p.size} coordinates are drawn`), items);
+  show(place, h("span", {}, `${p.offsets.length} of ${p.size} coordinates are drawn`), items);
 }
 
 async function layout(wanted) {
@@ -57,6 +76,7 @@ async function layout(wanted) {
     picture = p;
     say(p);
     slices(p);
+    overview(p);
     show("map", grids(p));
     show("memory", memory(p));
     for (const e of document.querySelectorAll(".drawings")) e.classList.remove("stale");
@@ -282,6 +302,7 @@ async function fragments(wanted) {
   const o = m?.operands?.find(o => o.name === state.operand);
   if (!o) {
     show("owners");
+    show("part");
     show("load");
     show("fragment", m ? h("p", { class: "lead" }, m.names ? `${plural(m.names.length, "name")} begin so.` : `${m.name} has no ${state.operand} in registers. ${m.note ?? ""}`) : []);
     if (!m?.name?.startsWith("sm90.wgmma.")) return;
@@ -290,9 +311,11 @@ async function fragments(wanted) {
     show("fragment", facts([["operand", o.axes.map(a => a.name + " " + a.size).join(" × ") + `, ${plural(o.bits, "bit")} each`], ["layout", mono(o.layout)], [plural(o.threads, m.thread), `of ${plural(o.values, "value")} each`], m.note && ["note", m.note], ["source", m.source]]));
     const sizes = o.axes.map(a => a.size);
     const columns = `(${sizes.join(",")}):(${sizes.map((_, i) => sizes.slice(0, i).reduce((x, y) => x * y, 1)).join(",")})`;
-    const p = await ask(question("map", { a: columns, colour: "values", by: o.layout, at: [] }), "map");
+    const p = await ask(question("map", { a: columns, colour: "values", by: o.layout }), "map");
     if (!wanted()) return;
-    show("owners", p ? grids({ ...p, offsets: p.offsets.map(() => "") }, undefined, "Threads and values") : []);
+    if (p) slices(p, "part"); else show("part");
+    fragment = p && { ...p, offsets: p.offsets.map(() => "") };
+    show("owners", fragment ? grids(fragment, undefined, "Threads and values") : []);
   }
   const l = await ask(question("load", { what: state.instruction, by: state.operand, access: [] }), "load");
   if (!wanted()) return;
