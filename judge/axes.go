@@ -70,7 +70,7 @@ func ParseAxes(text string) (Axes, error) {
 	var a Axes
 	for first, shards := true, 0; first || p.rest() != ""; first = false {
 		if !first && !p.take('+') {
-			return Axes{}, fail(op, layout.ErrSyntax, "want + or the end before %q", clip(p.rest()))
+			return Axes{}, fail(op, layout.ErrSyntax, "want + or the end %s", p.here())
 		}
 		switch {
 		case p.word("S["), p.word("R["):
@@ -111,7 +111,7 @@ func (p *scanner) iters(bare bool) (list []iter, err error) {
 	for {
 		n, ok := p.number()
 		if !ok {
-			return nil, fail(op, layout.ErrSyntax, "want an extent before %q", clip(p.rest()))
+			return nil, fail(op, layout.ErrSyntax, "want an extent %s", p.here())
 		}
 		if list = append(list, iter{extent: n, axis: memoryAxis}); len(list) > maxIters {
 			return nil, fail(op, layout.ErrLimit, "more than %d extents", maxIters)
@@ -121,7 +121,7 @@ func (p *scanner) iters(bare bool) (list []iter, err error) {
 		}
 	}
 	if open && !p.take(')') {
-		return nil, fail(op, layout.ErrSyntax, "want ',' or ')' before %q", clip(p.rest()))
+		return nil, fail(op, layout.ErrSyntax, "want ',' or ')' %s", p.here())
 	}
 	if bare && p.take(']') {
 		step := 1
@@ -135,12 +135,12 @@ func (p *scanner) iters(bare bool) (list []iter, err error) {
 		return list, nil
 	}
 	if !p.take(':') {
-		return nil, fail(op, layout.ErrSyntax, "want ':' and strides before %q", clip(p.rest()))
+		return nil, fail(op, layout.ErrSyntax, "want ':' and strides %s", p.here())
 	}
 	open = p.take('(')
 	for k := range list {
 		if k > 0 && !p.take(',') {
-			return nil, fail(op, layout.ErrSyntax, "%d extents and %d strides before %q", len(list), k, clip(p.rest()))
+			return nil, fail(op, layout.ErrSyntax, "%d extents and %d strides %s", len(list), k, p.here())
 		}
 		if list[k], err = p.term(list[k].extent); err != nil {
 			return nil, err
@@ -150,7 +150,7 @@ func (p *scanner) iters(bare bool) (list []iter, err error) {
 		p.take(',')
 	}
 	if open && !p.take(')') || !p.take(']') {
-		return nil, fail(op, layout.ErrSyntax, "want the end of %d strides before %q", len(list), clip(p.rest()))
+		return nil, fail(op, layout.ErrSyntax, "want the end of %d strides %s", len(list), p.here())
 	}
 	return list, nil
 }
@@ -159,7 +159,7 @@ func (p *scanner) iters(bare bool) (list []iter, err error) {
 func (p *scanner) term(extent int) (iter, error) {
 	n, ok := p.number()
 	if !ok {
-		return iter{}, fail("ParseAxes", layout.ErrSyntax, "want S[…], R[…] or a number before %q", clip(p.rest()))
+		return iter{}, fail("ParseAxes", layout.ErrSyntax, "want S[…], R[…] or a number %s", p.here())
 	}
 	it := iter{extent, n, memoryAxis}
 	if p.take('@') {
@@ -169,7 +169,7 @@ func (p *scanner) term(extent int) (iter, error) {
 			p.at++
 		}
 		if it.axis = p.text[from:p.at]; it.axis == "" || len(it.axis) > 64 || it.axis[0] >= '0' && it.axis[0] <= '9' && strings.Trim(it.axis, "0123456789") != "" {
-			return iter{}, fail("ParseAxes", layout.ErrSyntax, "want the name of an axis after @ before %q", clip(p.rest()))
+			return iter{}, fail("ParseAxes", layout.ErrSyntax, "want the name of an axis after @ %s", p.here())
 		}
 	}
 	return it, nil

@@ -541,6 +541,8 @@ func TestAxesRefuse(t *testing.T) {
 		"S[2:9223372036854775807]", "S[9223372036854775807:9223372036854775807]", "9223372036854775807 + 9223372036854775807", strings.Repeat("1+", 40) + "1", "S[(" + strings.Repeat("1,", 40) + "1)]", "S[99999999999999999999]"} {
 		if a, err := ParseAxes(s); err == nil {
 			t.Errorf("%q is read as %v", clip(s), a)
+		} else if strings.Contains(err.Error(), `before ""`) {
+			t.Errorf("%q: %v; it doesn't say where", clip(s), err)
 		}
 	}
 	a := mustAxes(t, "S[(4,4):(1@laneid,1)]")
@@ -658,7 +660,7 @@ func TestBases(t *testing.T) {
 		{"(4,?):(1@0,1@1)", "dynamic"}, {"(4,2):(1@0@1,1)", "want one axis"}, {"(4,2):(1@0,1@99)", "want one axis"}, {"(4,2):(1@0,(1@1,2@1))", "nests otherwise"},
 		{"(4,2):(1@0)", "2 modes and 1 strides"}, {"((1,2),3) o (4,2):(1@0,1@1)", "nested numbers"}, {"(4,2)", "want ':'"}, {"(4,2):(1@0,1@1) x", "want the end"},
 		{`!cute.tile<"[1;2]">`, "want a layout in quotes"}, {"(", "want a number"}, {"(4", "want ','"}, {strings.Repeat("(", 100), "brackets"}, {"(0,2):(1@0,1@1)", "at least 1"},
-		{"S[2:1@2x]", "name of an axis"},
+		{"S[2:1@2x]", "name of an axis"}, {"S[(2", "want ',' or ')' at the end"}, {"S[(2]", `want ',' or ')' before "]"`},
 	} {
 		if a, err := ParseAxes(c.text); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, %v, want %q", c.text, a, err, c.want)

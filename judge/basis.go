@@ -53,14 +53,14 @@ func basis(text string) (a Axes, err error) {
 		}
 	}
 	if !p.take(':') {
-		return a, fail(op, layout.ErrSyntax, "want ':' and strides before %q", clip(p.rest()))
+		return a, fail(op, layout.ErrSyntax, "want ':' and strides %s", p.here())
 	}
 	strides, err := p.nest(true)
 	if err != nil {
 		return a, err
 	}
 	if p.rest() != "" {
-		return a, fail(op, layout.ErrSyntax, "want the end of the layout before %q", clip(p.rest()))
+		return a, fail(op, layout.ErrSyntax, "want the end of the layout %s", p.here())
 	}
 	modes := []*nested{first}
 	under := []*nested{strides}
@@ -99,13 +99,13 @@ func (p *scanner) nestIn(bases bool, depth int) (*nested, error) {
 	if !p.take('(') {
 		n, ok := p.number()
 		if !ok {
-			return nil, fail(op, layout.ErrSyntax, "want a number or a tuple before %q", clip(p.rest()))
+			return nil, fail(op, layout.ErrSyntax, "want a number or a tuple %s", p.here())
 		}
 		it := iter{1, n, memoryAxis}
 		if bases && p.take('@') {
 			axis, ok := p.number()
 			if !ok || axis < 0 || axis >= maxIters || p.take('@') {
-				return nil, fail(op, layout.ErrSyntax, "want one axis from 0 to %d behind @, before %q", maxIters-1, clip(p.rest()))
+				return nil, fail(op, layout.ErrSyntax, "want one axis from 0 to %d behind @, %s", maxIters-1, p.here())
 			}
 			it.axis = strconv.Itoa(axis)
 		}
@@ -117,7 +117,7 @@ func (p *scanner) nestIn(bases bool, depth int) (*nested, error) {
 	t := &nested{parts: []*nested{}}
 	for !p.take(')') {
 		if len(t.parts) > 0 && !p.take(',') {
-			return nil, fail(op, layout.ErrSyntax, "want ',' or ')' before %q", clip(p.rest()))
+			return nil, fail(op, layout.ErrSyntax, "want ',' or ')' %s", p.here())
 		}
 		if len(t.parts) > 0 && p.take(')') {
 			return t, nil

@@ -352,30 +352,30 @@ func ParseLinear(text string) (Linear, error) {
 	outs := 0
 	for !p.take('}') {
 		if len(in) > 0 && !p.take(',') {
-			return Linear{}, fail(op, layout.ErrSyntax, "want ',' or '}' before %q", clip(p.rest()))
+			return Linear{}, fail(op, layout.ErrSyntax, "want ',' or '}' %s", p.here())
 		}
 		name := p.name()
 		if name == "" || !p.take('=') && !p.take(':') || !p.take('[') {
-			return Linear{}, fail(op, layout.ErrSyntax, "want name = [ before %q", clip(p.rest()))
+			return Linear{}, fail(op, layout.ErrSyntax, "want name = [ %s", p.here())
 		}
 		d := Dim{Name: name}
 		for !p.take(']') {
 			if d.Bits > 0 && !p.take(',') {
-				return Linear{}, fail(op, layout.ErrSyntax, "want ',' or ']' before %q", clip(p.rest()))
+				return Linear{}, fail(op, layout.ErrSyntax, "want ',' or ']' %s", p.here())
 			}
 			var image []uint64
 			list := p.take('[')
 			for {
 				n, ok := p.number()
 				if !ok || n < 0 {
-					return Linear{}, fail(op, layout.ErrSyntax, "want a number from 0 on before %q", clip(p.rest()))
+					return Linear{}, fail(op, layout.ErrSyntax, "want a number from 0 on %s", p.here())
 				}
 				image = append(image, uint64(n))
 				if !list || p.take(']') {
 					break
 				}
 				if !p.take(',') {
-					return Linear{}, fail(op, layout.ErrSyntax, "want ',' or ']' before %q", clip(p.rest()))
+					return Linear{}, fail(op, layout.ErrSyntax, "want ',' or ']' %s", p.here())
 				}
 			}
 			if outs > 0 && len(image) != outs {

@@ -1,6 +1,7 @@
 package judge
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 
@@ -22,6 +23,14 @@ func (p *scanner) skip() {
 func (p *scanner) rest() string {
 	p.skip()
 	return p.text[p.at:]
+}
+
+// here says where an error is: before the text that is left, or at the end.
+func (p *scanner) here() string {
+	if rest := p.rest(); rest != "" {
+		return fmt.Sprintf("before %q", clip(rest))
+	}
+	return "at the end"
 }
 
 func (p *scanner) take(c byte) bool {
@@ -92,7 +101,7 @@ func (p *scanner) tuple(depth int, left *int) (layout.Tuple, error) {
 	if p.at < len(p.text) && (p.text[p.at] == '-' || p.text[p.at] >= '0' && p.text[p.at] <= '9') {
 		n, ok := p.number()
 		if !ok {
-			return layout.Tuple{}, fail(op, layout.ErrSyntax, "a number that doesn't fit an int before %q", clip(p.rest()))
+			return layout.Tuple{}, fail(op, layout.ErrSyntax, "a number that doesn't fit an int %s", p.here())
 		}
 		return layout.Int(n), nil
 	}
@@ -130,13 +139,13 @@ func (p *scanner) tuple(depth int, left *int) (layout.Tuple, error) {
 		}
 	}
 	if end == 0 {
-		return layout.Tuple{}, fail(op, layout.ErrSyntax, "want a tuple before %q", clip(p.rest()))
+		return layout.Tuple{}, fail(op, layout.ErrSyntax, "want a tuple %s", p.here())
 	}
 	var entries []layout.Tuple
 	for !p.take(end) {
 		if len(entries) > 0 {
 			if !p.take(',') {
-				return layout.Tuple{}, fail(op, layout.ErrSyntax, "want ',' or %q before %q", string(end), clip(p.rest()))
+				return layout.Tuple{}, fail(op, layout.ErrSyntax, "want ',' or %q %s", string(end), p.here())
 			}
 			if p.take(end) { // (4,)
 				break

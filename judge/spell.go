@@ -76,7 +76,7 @@ func Parse(text string) (layout.Composed, error) {
 	case strings.HasPrefix(s, "composition"), strings.HasPrefix(s, "Swizzle<"), strings.HasPrefix(s, "make_"), strings.HasPrefix(s, "Layout"), strings.HasPrefix(s, "ComposedLayout("):
 		c, err := p.layout(0, &left)
 		if err == nil && p.rest() != "" {
-			err = fail(op, layout.ErrSyntax, "want the end before %q", clip(p.rest()))
+			err = fail(op, layout.ErrSyntax, "want the end %s", p.here())
 		}
 		return c, err
 	}
@@ -112,7 +112,7 @@ func (p *scanner) layout(depth int, left *int) (layout.Composed, error) {
 			return none, err
 		}
 		if !p.take(',') {
-			return none, fail(op, layout.ErrSyntax, "want ',' before %q", clip(p.rest()))
+			return none, fail(op, layout.ErrSyntax, "want ',' %s", p.here())
 		}
 		base := 0
 		if rest := p.rest(); strings.HasPrefix(rest, "Int<") || strings.HasPrefix(rest, "C<") || rest != "" && strings.IndexByte("_-0123456789", rest[0]) >= 0 {
@@ -121,7 +121,7 @@ func (p *scanner) layout(depth int, left *int) (layout.Composed, error) {
 				return none, err
 			}
 			if base, _ = t.Int(); !p.take(',') {
-				return none, fail(op, layout.ErrSyntax, "want ',' before %q", clip(p.rest()))
+				return none, fail(op, layout.ErrSyntax, "want ',' %s", p.here())
 			}
 		}
 		return p.under(w, base, ')', depth, left)
@@ -166,7 +166,7 @@ func (p *scanner) layout(depth int, left *int) (layout.Composed, error) {
 		}
 		return c, err
 	}
-	return none, fail(op, layout.ErrSyntax, "want a layout, got %q before %q", clip(name), clip(p.rest()))
+	return none, fail(op, layout.ErrSyntax, "want a layout, got %q %s", clip(name), p.here())
 }
 
 // modules are the prefixes of names in C++ and Python.
@@ -204,7 +204,7 @@ func (p *scanner) composed(depth int, left *int) (layout.Composed, error) {
 		base, ok = p.number()
 	}
 	if !ok || !p.take(',') {
-		return none, fail(op, layout.ErrSyntax, "want an offset and a layout before %q", clip(p.rest()))
+		return none, fail(op, layout.ErrSyntax, "want an offset and a layout %s", p.here())
 	}
 	c, err := p.layout(depth+1, left)
 	if err != nil {
@@ -212,7 +212,7 @@ func (p *scanner) composed(depth int, left *int) (layout.Composed, error) {
 	}
 	in, ok := c.Plain()
 	if !ok || !p.take(')') {
-		return none, fail(op, layout.ErrSyntax, "want a layout without a swizzle, and ')' before %q", clip(p.rest()))
+		return none, fail(op, layout.ErrSyntax, "want a layout without a swizzle, and ')' %s", p.here())
 	}
 	return layout.NewComposed(outer, base, in)
 }
@@ -224,7 +224,7 @@ func (p *scanner) under(w layout.Swizzle, base int, end byte, depth int, left *i
 		return layout.Composed{}, err
 	}
 	if end != 0 && !p.take(end) {
-		return layout.Composed{}, fail("Parse", layout.ErrSyntax, "want %q before %q", string(end), clip(p.rest()))
+		return layout.Composed{}, fail("Parse", layout.ErrSyntax, "want %q %s", string(end), p.here())
 	}
 	in, ok := c.Plain()
 	if !ok {
@@ -271,7 +271,7 @@ func (p *scanner) parts(end byte, depth int, left *int) (layout.Composed, error)
 				return Plain(l), nil
 			}
 			if !p.take(',') {
-				return none, fail(op, layout.ErrSyntax, "want ',' or %q before %q", string(end), clip(p.rest()))
+				return none, fail(op, layout.ErrSyntax, "want ',' or %q %s", string(end), p.here())
 			}
 		}
 	}
@@ -283,13 +283,13 @@ func (p *scanner) parts(end byte, depth int, left *int) (layout.Composed, error)
 		return dense(shape, false)
 	}
 	if !p.take(',') {
-		return none, fail(op, layout.ErrSyntax, "want ',' or %q before %q", string(end), clip(p.rest()))
+		return none, fail(op, layout.ErrSyntax, "want ',' or %q %s", string(end), p.here())
 	}
 	for _, o := range []string{"LayoutRight", "GenRowMajor", "LayoutLeft", "GenColMajor"} {
 		if p.word(o) {
 			p.empty()
 			if !p.take(end) {
-				return none, fail(op, layout.ErrSyntax, "want %q before %q", string(end), clip(p.rest()))
+				return none, fail(op, layout.ErrSyntax, "want %q %s", string(end), p.here())
 			}
 			return dense(shape, o == "LayoutRight" || o == "GenRowMajor")
 		}
@@ -300,7 +300,7 @@ func (p *scanner) parts(end byte, depth int, left *int) (layout.Composed, error)
 		return none, err
 	}
 	if !p.take(end) {
-		return none, fail(op, layout.ErrSyntax, "want %q before %q", string(end), clip(p.rest()))
+		return none, fail(op, layout.ErrSyntax, "want %q %s", string(end), p.here())
 	}
 	l, err := layout.Of(shape, stride)
 	return Plain(l), err
