@@ -5,7 +5,7 @@ import "fmt"
 const (
 	ptxWgmma = "NVIDIA, PTX ISA 9.2, register fragments for wgmma.mma_async"
 	ptxTmem  = "NVIDIA, PTX ISA 9.2, tcgen05 data movement shapes, with the numbers of CUTLASS 4, copy_traits_sm100.hpp"
-	ptxTgen  = "NVIDIA, PTX ISA 9.2, tcgen05 data path layouts D and F"
+	ptxTgen  = "NVIDIA, PTX ISA 9.2, tcgen05 data path layouts D and F, with the numbers of CUTLASS 4, mma_traits_sm100_frag.hpp"
 )
 
 // nvidiaVolta has the four forms of m8n8k4 with 16-bit floats, by the orders of A and of B. Four

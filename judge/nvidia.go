@@ -55,8 +55,8 @@ func nvidiaMMA() (list []MatrixInstruction) {
 }
 
 // nvidiaMoves has ldmatrix, and stmatrix, which has the same places. A matrix has rows of 16
-// bytes: 8 of them, or 16 with m16n16. Thread r·i+j has the address of row j of matrix i. With
-// elements of 6 and 4 bits, a row is 16 of them and a gap, and a register has 8 bits for each.
+// bytes: 8 of them, or 16 with m16n16. Thread r·i+j has the address of row j of matrix i. A row
+// of elements of 6 or 4 bits ends in a gap. In a register each of them has 8 bits.
 // PTX ISA shows the places of 8 bits as pictures. Their numbers are those of CuTe's copy traits.
 func nvidiaMoves() (list []MatrixInstruction) {
 	add := func(names []string, source string, bits, num, rows, cols int, threads, values string) {
