@@ -49,10 +49,13 @@ func TestFaultsHaveFields(t *testing.T) {
 		"access1": {"op": "banks", "a": "(8,8):(8,1)", "banks": "32x4", "elem": "4", "access": []string{"row", "diagonal"}},
 		"access0": {"op": "banks", "a": "(8,8):(8,1)", "banks": "32x4", "elem": "4", "access": []string{"", " "}},
 		"access2": {"op": "load", "a": "(8,8):(8,1)", "banks": "32x4", "what": "sm80.mma.m16n8k8.tf32", "by": "B", "access": []string{"row", "", "diagonal"}},
+		"find":    {"op": "mesh", "a": "8,8", "mesh": "x=2", "place": "R", "find": "a"},
 		"by":      {"op": "map", "a": "(8,8):(8,1)", "colour": "values", "by": "(8,99):(1,8)"},
 	} {
 		if got := answer(t, q); got.Fault == nil || got.Fault.Field != field {
 			t.Errorf("%s: %+v", field, got.Fault)
+		} else if field == "find" && got.Fault.Text != `"a": want a coordinate such as 1,5` {
+			t.Error(got.Fault.Text)
 		}
 	}
 	for _, bad := range []string{"", "{", `{"op":"nothing"}`, `{"at":"x"}`, `[]`} {

@@ -54,7 +54,7 @@ func Axes(_ context.Context, q *Question) (*Places, error) {
 		out.Axes = append(out.Axes, fmt.Sprintf("%s %d to %d", name, low[k], high[k]))
 	}
 	if strings.TrimSpace(q.Find) != "" {
-		at, err := Tile(q.Find)
+		at, err := coordinate(q.Find)
 		if err == nil && len(at) == 1 {
 			shape = []int{a.Size()}
 		}

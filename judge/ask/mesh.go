@@ -131,7 +131,7 @@ func Mesh(_ context.Context, q *Question) (*Devices, error) {
 		d.Axes = a.String()
 	}
 	if strings.TrimSpace(q.Find) != "" {
-		at, err := Tile(q.Find)
+		at, err := coordinate(q.Find)
 		if err == nil && len(at) != len(shape) {
 			err = fmt.Errorf("%s: want %d coordinates", strings.TrimSpace(q.Find), len(shape))
 		}

@@ -95,6 +95,15 @@ func Tile(text string) (list []int, err error) {
 	return list, nil
 }
 
+// coordinate reads the coordinate of an element, as in 1,5.
+func coordinate(text string) ([]int, error) {
+	at, err := Tile(text)
+	if err != nil {
+		err = fmt.Errorf("%q: want a coordinate such as 1,5", clip(text))
+	}
+	return at, err
+}
+
 // colours reads the meaning of the colours.
 func (r *reader) colours() (o draw.MapOptions) {
 	if strings.TrimSpace(r.By) == "" {
