@@ -5,7 +5,7 @@
 //	go run ./conformance/meta -one SEED -way TEXT [-dir DIR]
 //
 // A graph is drawn from its seed, and each node computed by itself: these results count. Then a session runs it in -ways
-// ways: other threads, passes, files, limits, contexts. The graphs are also drawn and computed by processes with each level
+// ways: other threads, passes, files, limits, contexts. The graphs are also drawn, computed and run by processes with each level
 // of ASHLAR_CPU in -levels. The last line has the numbers of graphs and runs, and a digest of all results, which every
 // machine has for the same seeds. The exit status is 1 where a run differs. Lines before it say which operators, types,
 // passes, routes of convolutions and kernels no graph has. With -cover, graphs are drawn for these, and it is a failure where none gets one,
@@ -43,12 +43,12 @@ import (
 var digests string
 
 // version is of the way to draw graphs: another one has other digests.
-const version = "meta 3"
+const version = "meta 4"
 
 type options struct {
 	seeds, nodes, ways int
 	from               uint64
-	levels             string
+	levels, dir        string // dir is where files are written
 	cover, table       bool
 }
 
@@ -61,7 +61,7 @@ func main() {
 	flag.StringVar(&o.levels, "levels", "", "levels of ASHLAR_CPU between commas, each in a process")
 	flag.BoolVar(&o.cover, "cover", false, "draw graphs for each operator, type, pass, route of convolutions and kernel that no graph has, and fail where none gets it")
 	flag.BoolVar(&o.table, "table", false, "print how many graphs have each of these")
-	plain := flag.Bool("digests", false, "print the seed and the digest of each graph, and run it in no way")
+	plain := flag.Bool("digests", false, "print the seed and the digest of each graph, and the first of -ways in which it differs")
 	check := flag.Int("check", 0, "how many graphs of digests.txt to compare")
 	update := flag.Bool("update", false, "write digests.txt, in conformance/meta")
 	trace := flag.Int64("trace", -1, "the seed of a graph whose nodes to print, with the digests of their results")
@@ -74,7 +74,7 @@ func main() {
 	case cpu.Err() != nil:
 		err = cpu.Err()
 	case *way != "":
-		err = small(*one, o.nodes, *way, *dir)
+		err = within(&o, func() error { return small(*one, o, *way, *dir) })
 	case *update:
 		text := version + "\n" + strings.Join(slices.Collect(lines(options{seeds: 1000, nodes: 20})), "\n") + "\n"
 		err = os.WriteFile("conformance/meta/digests.txt", []byte(text), 0o644)
@@ -83,11 +83,14 @@ func main() {
 	case *trace >= 0:
 		fmt.Print(meta.NewCase(uint64(*trace), o.nodes).Trace())
 	case *plain:
-		for line := range lines(o) {
-			fmt.Println(line)
-		}
+		err = within(&o, func() error {
+			for line := range lines(o) {
+				fmt.Println(line)
+			}
+			return nil
+		})
 	default:
-		err = run(o)
+		err = within(&o, func() error { return run(o) })
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "meta:", err)
@@ -95,16 +98,41 @@ func main() {
 	}
 }
 
+// within calls f while o has a folder for files.
+func within(o *options, f func() error) (err error) {
+	if o.dir, err = os.MkdirTemp("", "meta"); err != nil {
+		return err
+	}
+	defer os.RemoveAll(o.dir)
+	return f()
+}
+
 // lines are the seeds and digests of graphs.
 func lines(o options) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for i := range o.seeds {
 			seed := o.from + uint64(i)
-			if !yield(fmt.Sprintf("%d %x", seed, meta.NewCase(seed, o.nodes).Digest())) {
+			c := meta.NewCase(seed, o.nodes)
+			line := fmt.Sprintf("%d %x", seed, c.Digest())
+			if err := ways(c, o); err != nil {
+				line += fmt.Sprintf(" differs: %.1000q", err)
+			}
+			if !yield(line) {
 				return
 			}
 		}
 	}
+}
+
+// ways runs a graph in ways, and returns the first *Difference.
+func ways(c *meta.Case, o options) error {
+	r := rand.New(rand.NewPCG(c.Seed, 64))
+	for range o.ways {
+		if err := c.Run(meta.NewWay(r), o.dir); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // compare compares the first graphs of the text of digests.txt.
@@ -143,11 +171,6 @@ func run(o options) error {
 		}
 		children[level] = c
 	}
-	dir, err := os.MkdirTemp("", "meta")
-	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(dir)
 	sum, nodes, runs, bad := sha256.New(), 0, 0, 0
 	cover := meta.NewCoverage()
 	for i := range o.seeds {
@@ -161,27 +184,26 @@ func run(o options) error {
 			bad++
 		}
 		for level, child := range children {
-			if got := child.next(); got != line {
+			if got := child.next(); strings.HasPrefix(got, line+" differs") {
+				fmt.Printf("level %s: graph %s\n", level, got)
+				bad++
+			} else if got != line {
 				fmt.Printf("level %s: graph %s: there its digest is %s; %s\n", level, line, got, apart(level, c, o))
 				bad++
 			}
-			runs++
+			runs += 1 + o.ways
 		}
-		r := rand.New(rand.NewPCG(seed, 64))
-		for range o.ways {
-			runs++
-			if err := c.Run(meta.NewWay(r), dir); err != nil {
-				fmt.Printf("seed %d: %.1000v\n  go run ./conformance/meta -one %d -way %q\n", seed, err, seed, err.(*meta.Difference).Way)
-				bad++
-				break
-			}
+		runs += o.ways
+		if err := ways(c, o); err != nil {
+			fmt.Printf("seed %d: %.1000v\n  go run ./conformance/meta -one %d -way %q\n", seed, err, seed, err.(*meta.Difference).Way)
+			bad++
 		}
 	}
 	missing, wrong := cover.Missing()
 	if o.cover {
 		r, searched := rand.New(rand.NewPCG(o.from, 67)), 0
 		for _, t := range missing {
-			if err := cover.Search(t, func(c *meta.Case) error { searched++; return c.Run(meta.NewWay(r), dir) }); err != nil {
+			if err := cover.Search(t, func(c *meta.Case) error { searched++; return c.Run(meta.NewWay(r), o.dir) }); err != nil {
 				fmt.Printf("a graph drawn for %v: %.1000v\n", t, err)
 				bad++
 			}
@@ -241,7 +263,7 @@ func apart(level string, c *meta.Case, o options) string {
 }
 
 func start(level string, o options) (*child, error) {
-	cmd, err := at(level, "-digests", fmt.Sprint("-seeds=", o.seeds), fmt.Sprint("-from=", o.from), fmt.Sprint("-nodes=", o.nodes))
+	cmd, err := at(level, "-digests", fmt.Sprint("-ways=", o.ways), fmt.Sprint("-seeds=", o.seeds), fmt.Sprint("-from=", o.from), fmt.Sprint("-nodes=", o.nodes))
 	if err != nil {
 		return nil, err
 	}
@@ -265,23 +287,18 @@ func (c *child) next() string {
 }
 
 // small makes a case small, and prints it.
-func small(seed uint64, nodes int, text, into string) error {
+func small(seed uint64, o options, text, into string) error {
 	w, err := meta.ParseWay(text)
 	if err != nil {
 		return err
 	}
-	dir, err := os.MkdirTemp("", "meta")
-	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(dir)
-	c := meta.NewCase(seed, nodes)
-	if err := c.Run(w, dir); err == nil {
+	c := meta.NewCase(seed, o.nodes)
+	if err := c.Run(w, o.dir); err == nil {
 		return fmt.Errorf("seed %d gives what it should in this way", seed)
 	}
-	c, w = meta.Cut(c, w, func(c *meta.Case, w meta.Way) bool { return c.Run(w, dir) != nil })
+	c, w = meta.Cut(c, w, func(c *meta.Case, w meta.Way) bool { return c.Run(w, o.dir) != nil })
 	fmt.Println(c.Text())
-	fmt.Println(c.Run(w, dir))
+	fmt.Println(c.Run(w, o.dir))
 	if into == "" {
 		return nil
 	}

@@ -27,17 +27,18 @@ func (d *drawing) body(inputs ...onnx.Value) *drawing {
 // fill adds some nodes.
 func (d *drawing) fill() {
 	d.grown = 0
-	for n, tries := 1+d.r.IntN(6), 0; d.grown < n && tries < 40; tries++ {
+	for n, tries := 1+d.r.IntN(8), 0; d.grown < n && tries < 40; tries++ {
 		d.grow()
 	}
 }
 
-// returns makes a value that fits an output of a body.
+// returns makes a value that fits an output of a body, the newest one or an older one after which others came.
 func (d *drawing) returns(fits func(v onnx.Value) bool) bool {
 	name, ok := "", false
-	for i := len(d.live) - 1; i >= d.outer && !ok; i-- {
-		v := d.s[d.live[i]]
-		name, ok = d.live[i], v.Kind() == onnx.KindTensor && v.Strings() == nil && fits(v) && d.made(d.live[i])
+	for i := len(d.live) - 1; i >= d.outer && (!ok || d.one(2)); i-- {
+		if v := d.s[d.live[i]]; v.Kind() == onnx.KindTensor && v.Strings() == nil && fits(v) && d.made(d.live[i]) {
+			name, ok = d.live[i], true
+		}
 	}
 	if !ok {
 		if name, ok = d.pick(fits); ok {
@@ -101,7 +102,7 @@ func (d *drawing) choose() error {
 
 // loop adds a Loop.
 func (d *drawing) loop() error {
-	turns, err := d.value(scalar(int64([]int{0, 0, 1, 2, 3, 4, 5, 8}[d.r.IntN(8)])))
+	turns, err := d.value(scalar(int64([]int{0, 0, 1, 1, 2, 3, 4, 8}[d.r.IntN(8)])))
 	if err != nil {
 		return err
 	}
@@ -149,7 +150,7 @@ func (d *drawing) loop() error {
 
 // scan adds a Scan.
 func (d *drawing) scan() error {
-	rows := func(v onnx.Value) bool { s := v.Shape(); return len(s) > 0 && s[0] > 0 && s[0] < 9 }
+	rows := func(v onnx.Value) bool { s := v.Shape(); return len(s) > 0 && s[0] < 9 }
 	first, ok := d.pick(rows)
 	if !ok {
 		return errNone
@@ -168,11 +169,15 @@ func (d *drawing) scan() error {
 	}
 	var back []int64
 	for _, name := range whole {
-		row, err := d.frame.op("Gather", []onnx.Value{d.s[name], onnx.TensorValue(tensor.Scalar(int64(0)).Any())})
+		a := d.s[name].Tensor()
+		row, err := tensor.Make(a.DType(), a.Shape()[1:]...)
+		if err == nil && a.Dim(0) > 0 {
+			err = tensor.Copy(row, a.Slice(tensor.I(0)))
+		}
 		if err != nil {
 			return err
 		}
-		in = append(in, row)
+		in = append(in, onnx.TensorValue(row))
 		back = append(back, d.r.Int64N(2))
 	}
 	b := d.body(in...)

@@ -1,9 +1,11 @@
 package meta
 
 import (
+	"math"
 	"slices"
 
 	"github.com/ashlar-go/ashlar/internal/optest"
+	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/onnx"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -37,6 +39,35 @@ func (d *drawing) operand(x optest.SampleInput) (string, error) {
 		return name, nil
 	}
 	return d.fit(name, shape)
+}
+
+// bands sets whole slices of some tensors of floats, along an axis, to one of two numbers: no numbers, or ones that Exp takes
+// to 0 or to +∞.
+func (d *drawing) bands(a tensor.Any) {
+	if a.Rank() == 0 || a.Len() == 0 || !a.DType().IsFloat() || !d.one(3) {
+		return
+	}
+	list := []float64{math.Inf(-1), math.Inf(-1), -800, -800, 800, math.Inf(1), math.NaN(), math.Copysign(0, -1)}
+	two := [2]float64{list[d.r.IntN(len(list))], list[d.r.IntN(len(list))]}
+	axis := d.r.IntN(a.Rank())
+	for i := range a.Dim(axis) {
+		if d.one(8) {
+			continue
+		}
+		at := make([]tensor.Index, axis+1)
+		for k := range at {
+			at[k] = tensor.R(0, a.Dim(k))
+		}
+		at[axis] = tensor.I(i)
+		row, v := a.Slice(at...), two[d.r.IntN(2)]
+		if x, ok := tensor.As[float32](row); ok {
+			x.Fill(float32(v))
+		} else if x, ok := tensor.As[float64](row); ok {
+			x.Fill(v)
+		} else if x, ok := tensor.As[num.F16](row); ok {
+			x.Fill(num.FromFloat64[num.F16](v))
+		}
+	}
 }
 
 // ints makes integers a constant of the graph.
@@ -120,7 +151,9 @@ func (d *drawing) view() error {
 	in, n := []string{name}, onnx.Node{}
 	var list string
 	var err error
-	switch d.r.IntN(5) {
+	switch d.r.IntN(6) {
+	case 5:
+		n.Op = "Identity"
 	case 0, 1:
 		perm := make([]int64, rank)
 		for i, k := range d.r.Perm(rank) {

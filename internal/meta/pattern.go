@@ -35,7 +35,9 @@ func (d *drawing) pattern() error {
 		if d.batch > 0 {
 			shape[0] = d.batch
 		}
-		x.Value = optest.Random(d.r, t, shape, x.Special, false)
+		if x.Value = optest.Random(d.r, t, shape, x.Special, false); x.Special {
+			d.bands(x.Value)
+		}
 		name = d.fresh("x")
 		if d.depth > 0 {
 			var err error

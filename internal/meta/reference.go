@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/ashlar-go/ashlar/onnx"
@@ -234,8 +235,8 @@ func (f *frame) scan(n *onnx.Node, s scope) error {
 func (f *frame) stacked(n *onnx.Node, s scope, carried []onnx.Value, rows [][]onnx.Value, back func(k int) bool) error {
 	out := carried[:len(carried):len(carried)]
 	for k, list := range rows {
-		if len(list) == 0 {
-			return fmt.Errorf("no turn gives output %d a shape", len(carried)+k)
+		if len(list) == 0 { // a session describes it
+			return f.single(n, s)
 		}
 		if back != nil && back(k) {
 			for i, j := 0, len(list)-1; i < j; i, j = i+1, j-1 {
@@ -293,11 +294,38 @@ func (f *frame) op(name string, in []onnx.Value, attrs ...onnx.Attribute) (onnx.
 	return s["out"], err
 }
 
+// reads are the names of all values that a node and the graphs inside it read, of the ones around it.
+func reads(n *onnx.Node, s scope) []string {
+	list := slices.Clone(n.Inputs)
+	add := func(name string) {
+		if _, ok := s[name]; ok {
+			list = append(list, name)
+		}
+	}
+	for _, a := range n.Attributes {
+		body, ok := a.Value.(*onnx.Graph)
+		if !ok {
+			continue
+		}
+		for g := range body.All() {
+			for _, n := range g.Nodes {
+				for _, name := range n.Inputs {
+					add(name)
+				}
+			}
+			for _, v := range g.Outputs {
+				add(v.Name)
+			}
+		}
+	}
+	return list
+}
+
 // single runs a node as a model of its own, whose inputs are all that it reads.
 func (f *frame) single(n *onnx.Node, s scope) error {
 	m := &onnx.Model{IR: f.m.IR, Opsets: f.m.Opsets, Functions: f.m.Functions, Operators: f.m.Operators, Graph: &onnx.Graph{Name: "node", Nodes: []onnx.Node{*n}}}
 	in := make(scope)
-	for _, name := range n.Inputs {
+	for _, name := range reads(n, s) {
 		if _, ok := in[name]; name == "" || ok {
 			continue
 		}
@@ -359,7 +387,7 @@ func names(list []onnx.ValueInfo) (names []string) {
 }
 
 // as returns the elements of a value.
-func as[T bool | int64](v onnx.Value) []T {
+func as[T bool | int64 | float64](v onnx.Value) []T {
 	a, _ := tensor.As[T](v.Tensor())
 	return a.Contiguous().Elems()
 }
