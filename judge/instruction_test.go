@@ -246,7 +246,7 @@ func TestInstructionErrors(t *testing.T) {
 		"sm80.mma.m16n8k16.fp16": "the nearest is sm80.mma.m16n8k16.f16",
 		"SM80.mma.m16n8k8.tf32":  "the nearest is sm80.mma.m16n8k8.tf32",
 		"sm80.mma.m16n8k16":      "5 names begin so, as does sm80.mma.m16n8k16.bf16",
-		"":                       "names begin so, as does amx.tdpbf16ps",
+		"":                       "names begin so, as does amx.",
 	} {
 		m, err := Instruction(name)
 		if m != nil || !errors.Is(err, ErrNone) || !strings.Contains(err.Error(), want) {
