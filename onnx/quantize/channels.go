@@ -24,7 +24,7 @@ func (p *program) channels() {
 			}
 			conv := &p.g.Nodes[at]
 			w, ok := p.floats[conv.Inputs[1]]
-			if !ok {
+			if !ok || w.Len() == 0 {
 				break
 			}
 			by, plus, ok := p.affine(n, k, w.Dim(0), w.Rank())

@@ -123,6 +123,9 @@ func (p *program) operands(n *onnx.Node) (list []int, why string) {
 		if p.foreign[in] {
 			return nil, "it isn't of float32"
 		}
+		if w, ok := p.floats[in]; ok && w.Len() == 0 {
+			return nil, "its weights have no elements"
+		}
 	}
 	bias := func() string {
 		if len(n.Inputs) > 2 && n.Inputs[2] != "" && !constant(2) {

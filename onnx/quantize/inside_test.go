@@ -579,3 +579,20 @@ func TestForgets(t *testing.T) {
 		t.Error("the model depends on samples after their run")
 	}
 }
+
+// A Conv without channels stays, and nothing joins it.
+func TestEmptyWeights(t *testing.T) {
+	b := onnx.NewBuilder("empty")
+	x := b.Input("x", dtype.Float32, 1, 1, 4, 4)
+	y := b.Node("Conv", []string{x, b.Weight("none", tensor.New[float32](0, 1, 1, 1).Any())})
+	b.Output(b.Rename(b.Node("Mul", []string{y, b.Weight("two", tensor.FromSlice([]float32{2}, 1, 1, 1, 1).Any())}), "y"), dtype.Float32, 1, 0, 4, 4)
+	b.Output(b.Rename(b.Node("Conv", []string{x, b.Weight("w", tensor.FromSlice([]float32{2}, 1, 1, 1, 1).Any())}), "z"), dtype.Float32, 1, 1, 4, 4)
+	m, err := b.Model(17)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, r, err := Static(t.Context(), m, one(map[string]tensor.Any{"x": noise(rand.New(rand.NewPCG(1, 1)), 1, 1, 4, 4).Any()}), nil)
+	if err != nil || r.Quantized != 1 || len(r.Floats) != 1 || !strings.Contains(r.Floats[0], "its weights have no elements") {
+		t.Errorf("%+v, %v", r, err)
+	}
+}
