@@ -42,7 +42,9 @@ func (m *Model) EmbedIDs(ctx context.Context, ids [][]int64, opts ...Options) ([
 			if !m.cut && !o.Cut {
 				return nil, errorf("%w", &LengthError{i, len(row), m.length})
 			}
-			row = row[:m.length]
+			if row = row[:m.length]; m.left {
+				row = ids[i][len(ids[i])-m.length:]
+			}
 		}
 		list[i] = item{ids: row, types: make([]int64, len(row))}
 		counts[i] = len(row)
@@ -96,7 +98,7 @@ func (m *Model) embed(ctx context.Context, list []item, o *Options) ([][]float32
 				return errorf("%w: Dimensions is %d, vectors have %d", tensor.ErrValue, o.Dimensions, len(v))
 			}
 			v = v[:o.Dimensions]
-			if len(m.steps) > 0 {
+			if m.unit {
 				if v, err = normalize(v); err != nil {
 					return err
 				}

@@ -49,6 +49,7 @@ type Model struct {
 	unknown  int64
 	pooling  *pooling
 	steps    []step
+	unit     bool // the last step divides by the length
 	prompts  map[string]string
 	prompt   string // the name of the default one
 	config   config
@@ -175,13 +176,13 @@ func (m *Model) modules(fsys fs.FS) error {
 				return err
 			}
 		case kind == "Normalize" && i > 0:
-			m.steps = append(m.steps, normalize)
+			m.steps, m.unit = append(m.steps, normalize), true
 		case kind == "Dense" && m.pooling != nil:
 			step, err := readDense(fsys, folder)
 			if err != nil {
 				return err
 			}
-			m.steps = append(m.steps, step)
+			m.steps, m.unit = append(m.steps, step), false
 		default:
 			return fmt.Errorf("modules.json: module %d is %.100q, which isn't known there: a Transformer is followed by a Pooling, and by Dense and Normalize", i, module.Type)
 		}
@@ -201,7 +202,7 @@ func (m *Model) given(s Settings) error {
 		m.pooling = &pooling{modes: []string{s.Pooling}}
 	}
 	if s.Normalize && len(m.steps) == 0 {
-		m.steps = append(m.steps, normalize)
+		m.steps, m.unit = append(m.steps, normalize), true
 	}
 	return nil
 }
@@ -308,6 +309,7 @@ func (m *Model) graph(fsys fs.FS, file string, load func(string) (*onnx.Model, e
 	}
 	defer func() {
 		if err != nil {
+			m.part.Close() // a part that isn't there has nothing to close
 			m.whole.Close()
 		}
 	}()

@@ -158,6 +158,18 @@ func TestDense(t *testing.T) {
 		return map[string]any{"modules.json": modules, "2_Dense/model.safetensors": file.String(),
 			"2_Dense/config.json": `{"in_features": 16, "out_features": 4, "bias": true, "activation_function": "torch.nn.modules.` + function + `"}`}
 	}
+	// Vectors without a Normalize at their end are cut as they are.
+	files := changed("linear.Identity")
+	files["config.json"] = `{"is_matryoshka": true}`
+	m := open(t, k, files)
+	whole, err := m.Embed(t.Context(), texts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cut, err := m.Embed(t.Context(), texts, vectors.Options{Dimensions: 2})
+	if err != nil || !slices.Equal(cut[0], whole[0][:2]) {
+		t.Errorf("%v of %v: %v", cut, whole, err)
+	}
 	for function, f := range map[string]func(float64) float64{"linear.Identity": func(x float64) float64 { return x }, "activation.Tanh": math.Tanh} {
 		got, err := open(t, k, changed(function)).Embed(t.Context(), texts)
 		if err != nil {

@@ -24,7 +24,7 @@ type Options struct {
 	Prompt         string // the name of a prompt in config_sentence_transformers.json; empty is the folder's default, if it has one
 	Cut            bool   // cut texts with more tokens than the model takes, as tokenizer.json's truncation does
 	ReplaceInvalid bool   // put U+FFFD for each byte that isn't UTF-8, which is an error otherwise
-	Dimensions     int    // of Embed: keep the first numbers of each vector, where config.json allows it; 0 keeps all
+	Dimensions     int    // of Embed: keep the first numbers of each vector, where config.json allows it, and divide them by their length where the folder ends with that; 0 keeps all
 	Raw            bool   // of Classify and Rerank: give logits as they are
 
 	// Counted is called once, before the model runs, with the number of tokens of each text, special ones included. Its error

@@ -324,6 +324,16 @@ func TestLength(t *testing.T) {
 	if _, err := m.EmbedIDs(t.Context(), [][]int64{make([]int64, 11)}); !errors.As(err, &length) || length.Tokens != 11 {
 		t.Error(err)
 	}
+	lefty := open(t, k, map[string]any{"tokenizer.json": strings.Replace(tokenizer, `"truncation":null`, `"truncation":{"direction":"Left","max_length":5,"strategy":"LongestFirst","stride":0}`, 1)})
+	row := []int64{5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16}
+	got, err := lefty.EmbedIDs(t.Context(), [][]int64{row})
+	if err != nil {
+		t.Fatal(err)
+	}
+	end, err := lefty.EmbedIDs(t.Context(), [][]int64{row[2:]})
+	if err != nil || !slices.Equal(got[0], end[0]) {
+		t.Error("ids aren't cut on the side that the folder says", err)
+	}
 	for _, c := range []struct {
 		changed map[string]any
 		want    int
