@@ -68,7 +68,10 @@ func (m Mesh) Plan(shape []int, size int, from, to []OnAxis) (*Exchange, error) 
 			return nil, err
 		}
 	}
-	if total, ok := mul(max(product(shape), 1), max(size, 1)); size < 1 || !ok || total > maxInt/(mostDevices*mostDevices) {
+	if size < 1 {
+		return nil, fail(op, layout.ErrShape, "elements of %d bytes; want whole bytes, 1 or more", size)
+	}
+	if total, ok := mul(max(product(shape), 1), size); !ok || total > maxInt/(mostDevices*mostDevices) {
 		return nil, fail(op, layout.ErrOverflow, "%d elements of %d bytes on %d devices don't fit an int", product(shape), size, m.Len())
 	}
 	for i, o := range to {

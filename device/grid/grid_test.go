@@ -105,7 +105,7 @@ func TestMeshErrors(t *testing.T) {
 		{plan(m, 4, []int{-1}, two, two), "grid.Mesh.Plan: axis 0 of shape [-1] is negative"},
 		{plan(m, 4, []int{maxInt, 2}, two, two), "don't fit an int"},
 		{plan(m, 4, []int{maxInt / 8}, two, two), "don't fit an int"},
-		{plan(m, 0, shape, two, two), "64 elements of 0 bytes on 8 devices don't fit an int"},
+		{plan(m, 0, shape, two, two), "elements of 0 bytes; want whole bytes"},
 		{plan(Mesh{}, 4, shape, nil, nil), ""},
 	} {
 		if c.want == "" {
