@@ -11,7 +11,7 @@
 //   - [SolveOrder] finds the order of threads with the fewest sectors.
 //   - [Relay] counts the moves that bring elements from one layout to another.
 //
-// Matrix instructions, in instruction.go, nvidia.go, hopper.go, amd.go, tiles.go, load.go,
+// Matrix instructions, in instruction.go, nvidia.go, hopper.go, amd.go, vendors.go, load.go,
 // canonical.go and stage.go:
 //
 //   - [Instruction] says which thread of a matrix instruction holds which element.
